@@ -9,7 +9,7 @@
 //   - An account is the business of an operator. Deposits are created for an account (core/connect).
 //   - A tenant is the person who rents and pays at checkout. The record of a tenant is called a client: core/tenant.Client in
 //     Go, `client` in the API and in events (core/tenant).
-//   - A provider takes payments, outside this service (ports.PaymentProvider).
+//   - A provider takes payments, outside this service (paymentports.PaymentProvider).
 //
 // # Connecting a partner and an account
 //

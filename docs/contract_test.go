@@ -21,7 +21,7 @@ import (
 	"partnerdeposits/core/money"
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/lab/docstest"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 const (

@@ -24,7 +24,8 @@ import (
 	"partnerdeposits/adapters/metrics"
 	"partnerdeposits/adapters/payments/sandbox"
 	"partnerdeposits/lab/docstest"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // The pages of the specification that name metrics, the pages of operators and tenants, and the notices of the payment
@@ -38,7 +39,9 @@ const (
 // nothing is a backlog of which only the labels matter.
 type nothing struct{}
 
-func (nothing) Backlog(context.Context) (ports.Backlog, error) { return ports.Backlog{}, nil }
+func (nothing) Backlog(context.Context) (webhookports.Backlog, error) {
+	return webhookports.Backlog{}, nil
+}
 
 // everyMetric scrapes a registry that holds what all processes register: the values of each label, by metric.
 func everyMetric(t *testing.T) map[string]map[string][]string {

@@ -9,15 +9,15 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"partnerdeposits/ports"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // Bell tells dispatchers of each other's jobs.
 type Bell interface {
 	// RingJobs tells the other dispatchers that a lane has jobs. A ring may be lost.
-	RingJobs(lane ports.Lane)
+	RingJobs(lane webhookports.Lane)
 	// Jobs receives after a ring for a lane.
-	Jobs(lane ports.Lane) <-chan struct{}
+	Jobs(lane webhookports.Lane) <-chan struct{}
 	// Works reports whether rings are heard.
 	Works() bool
 }
@@ -25,9 +25,9 @@ type Bell interface {
 // noBell never works, so that the queues are polled.
 type noBell struct{}
 
-func (noBell) RingJobs(ports.Lane)             {}
-func (noBell) Jobs(ports.Lane) <-chan struct{} { return nil }
-func (noBell) Works() bool                     { return false }
+func (noBell) RingJobs(webhookports.Lane)             {}
+func (noBell) Jobs(webhookports.Lane) <-chan struct{} { return nil }
+func (noBell) Works() bool                            { return false }
 
 // calmPoll is the time between two polls of an empty queue while the bell works. Such a poll finds the job of a process that
 // died before it rang.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // The payload of a task is an encoded job: a byte version, a byte urgent, then for each claim the ids of the subscription and
@@ -22,7 +22,7 @@ const (
 
 var errPayload = errors.New("asynq: not a payload of ours")
 
-func encode(j ports.Job) []byte {
+func encode(j webhookports.Job) []byte {
 	b := make([]byte, 0, headerSize+len(j.Claims)*claimSize)
 	b = append(b, version, 0)
 	if j.Urgent {
@@ -35,13 +35,13 @@ func encode(j ports.Job) []byte {
 	return b
 }
 
-func decode(lane ports.Lane, b []byte) (ports.Job, error) {
+func decode(lane webhookports.Lane, b []byte) (webhookports.Job, error) {
 	if len(b) < headerSize+claimSize || b[0] != version || (len(b)-headerSize)%claimSize != 0 {
-		return ports.Job{}, errPayload
+		return webhookports.Job{}, errPayload
 	}
-	j := ports.Job{Lane: lane, Urgent: b[1] == 1}
+	j := webhookports.Job{Lane: lane, Urgent: b[1] == 1}
 	for rest := b[headerSize:]; len(rest) > 0; rest = rest[claimSize:] {
-		j.Claims = append(j.Claims, ports.Claim{
+		j.Claims = append(j.Claims, webhookports.Claim{
 			SubscriptionID: id.ID(rest[:16]), DeliveryID: id.ID(rest[16:32]), Seq: int32(binary.BigEndian.Uint32(rest[32:claimSize])), //nolint:gosec // as encoded
 		})
 	}
@@ -53,7 +53,7 @@ func decode(lane ports.Lane, b []byte) (ports.Job, error) {
 const dueHeader = "due"
 
 // headersOf is nil for a job without due times.
-func headersOf(j ports.Job) map[string]string {
+func headersOf(j webhookports.Job) map[string]string {
 	b := make([]byte, 0, 2*len(j.Claims)+binary.MaxVarintLen64)
 	known, last := false, int64(0)
 	for _, c := range j.Claims {
@@ -70,7 +70,7 @@ func headersOf(j ports.Job) map[string]string {
 }
 
 // readHeaders completes a job. The due times of a job without the header, or with one that does not fit, stay unknown.
-func readHeaders(j *ports.Job, headers map[string]string) {
+func readHeaders(j *webhookports.Job, headers map[string]string) {
 	b, err := base64.RawStdEncoding.DecodeString(headers[dueHeader])
 	if err != nil {
 		return

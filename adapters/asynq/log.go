@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"partnerdeposits/ports/outage"
+	"partnerdeposits/ports/platform/outage"
 )
 
 // libraryLog takes the messages of asynq. Without Redis, asynq repeats a message several times a second.

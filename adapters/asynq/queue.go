@@ -13,9 +13,9 @@ import (
 	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
 
-	"partnerdeposits/ports"
-	"partnerdeposits/ports/failpoint"
-	"partnerdeposits/ports/outage"
+	"partnerdeposits/ports/platform/failpoint"
+	"partnerdeposits/ports/platform/outage"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 const (
@@ -32,9 +32,9 @@ const (
 )
 
 // quickPoll is the mean time between two polls of an empty queue while no bell works.
-var quickPoll = map[ports.Lane]time.Duration{
-	ports.FastLane: 6 * time.Millisecond,
-	ports.SlowLane: 100 * time.Millisecond,
+var quickPoll = map[webhookports.Lane]time.Duration{
+	webhookports.FastLane: 6 * time.Millisecond,
+	webhookports.SlowLane: 100 * time.Millisecond,
 }
 
 // Intervals of asynq's servers. The gate decides when a queue is polled. Our tasks are neither scheduled nor kept.
@@ -44,14 +44,14 @@ const (
 	janitorInterval = time.Hour
 )
 
-// Queue implements ports.JobQueue.
+// Queue implements webhookports.JobQueue.
 type Queue struct {
 	redis      redis.UniversalClient
 	client     *asynq.Client
 	log        *slog.Logger
 	outage     *outage.Log // of asynq's servers
 	bell       Bell
-	own        map[ports.Lane]chan struct{} // signals of this process's jobs to its gates
+	own        map[webhookports.Lane]chan struct{} // signals of this process's jobs to its gates
 	maxRetries int
 	retryDelay asynq.RetryDelayFunc
 	forward    time.Duration
@@ -76,9 +76,9 @@ func WithBell(bell Bell) Option { return func(q *Queue) { q.bell = bell } }
 func New(client redis.UniversalClient, log *slog.Logger, options ...Option) *Queue {
 	q := &Queue{
 		redis: client, client: asynq.NewClientFromRedisClient(client), log: log, outage: outage.New(log), bell: noBell{},
-		own: map[ports.Lane]chan struct{}{}, forward: forwardInterval,
+		own: map[webhookports.Lane]chan struct{}{}, forward: forwardInterval,
 	}
-	for _, lane := range ports.Lanes {
+	for _, lane := range webhookports.Lanes {
 		q.own[lane] = make(chan struct{}, ownJobs)
 	}
 	for _, set := range options {
@@ -88,10 +88,10 @@ func New(client redis.UniversalClient, log *slog.Logger, options ...Option) *Que
 }
 
 // QueueName returns the name of a lane's asynq queue.
-func QueueName(l ports.Lane) string { return "deliveries:" + string(l) }
+func QueueName(l webhookports.Lane) string { return "deliveries:" + string(l) }
 
-// Enqueue implements ports.JobQueue.
-func (q *Queue) Enqueue(ctx context.Context, jobs []ports.Job) (left []ports.Job, err error) {
+// Enqueue implements webhookports.JobQueue.
+func (q *Queue) Enqueue(ctx context.Context, jobs []webhookports.Job) (left []webhookports.Job, err error) {
 	if len(jobs) == 1 {
 		if err := q.enqueue(ctx, jobs[0]); err != nil {
 			return jobs, err
@@ -116,7 +116,7 @@ func (q *Queue) Enqueue(ctx context.Context, jobs []ports.Job) (left []ports.Job
 	return left, err
 }
 
-func (q *Queue) enqueue(ctx context.Context, j ports.Job) error {
+func (q *Queue) enqueue(ctx context.Context, j webhookports.Job) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -136,8 +136,8 @@ func (q *Queue) enqueue(ctx context.Context, j ports.Job) error {
 	return err
 }
 
-// Serve implements ports.JobQueue with one asynq server for each lane, because the queues of a server share its workers.
-func (q *Queue) Serve(ctx context.Context, concurrency map[ports.Lane]int, handle func(context.Context, ports.Job)) error {
+// Serve implements webhookports.JobQueue with one asynq server for each lane, because the queues of a server share its workers.
+func (q *Queue) Serve(ctx context.Context, concurrency map[webhookports.Lane]int, handle func(context.Context, webhookports.Job)) error {
 	var servers []*asynq.Server
 	defer func() {
 		var group sync.WaitGroup
@@ -146,7 +146,7 @@ func (q *Queue) Serve(ctx context.Context, concurrency map[ports.Lane]int, handl
 		}
 		group.Wait()
 	}()
-	for _, lane := range ports.Lanes {
+	for _, lane := range webhookports.Lanes {
 		server := q.server(ctx, lane, concurrency[lane])
 		err := server.Start(asynq.HandlerFunc(func(ctx context.Context, t *asynq.Task) error {
 			job, err := decode(lane, t.Payload())
@@ -167,7 +167,7 @@ func (q *Queue) Serve(ctx context.Context, concurrency map[ports.Lane]int, handl
 	return nil
 }
 
-func (q *Queue) server(ctx context.Context, lane ports.Lane, concurrency int) *asynq.Server {
+func (q *Queue) server(ctx context.Context, lane webhookports.Lane, concurrency int) *asynq.Server {
 	client := &gate{
 		UniversalClient: q.redis, own: q.own[lane], jobs: q.bell.Jobs(lane), works: q.bell.Works, quick: quickPoll[lane], closed: ctx.Done(),
 	}
@@ -185,9 +185,9 @@ func (q *Queue) server(ctx context.Context, lane ports.Lane, concurrency int) *a
 	})
 }
 
-// Probe implements ports.JobQueue.
+// Probe implements webhookports.JobQueue.
 func (q *Queue) Probe(ctx context.Context) error {
-	err := q.eachLane(func(lane ports.Lane) error {
+	err := q.eachLane(func(lane webhookports.Lane) error {
 		return q.redis.Set(ctx, slotOf(probeKey, lane), "", probeLife).Err()
 	})
 	if cluster, ok := q.redis.(*redis.ClusterClient); ok && err != nil {
@@ -196,10 +196,10 @@ func (q *Queue) Probe(ctx context.Context) error {
 	return err
 }
 
-// Epoch implements ports.JobQueue.
+// Epoch implements webhookports.JobQueue.
 func (q *Queue) Epoch(ctx context.Context) (lost bool, err error) {
 	now := time.Now().UTC().Format(time.RFC3339Nano)
-	err = q.eachLane(func(lane ports.Lane) error {
+	err = q.eachLane(func(lane webhookports.Lane) error {
 		created, err := q.redis.SetNX(ctx, slotOf(epochKey, lane), now, 0).Result()
 		lost = lost || created
 		return err
@@ -211,21 +211,23 @@ func (q *Queue) Epoch(ctx context.Context) (lost bool, err error) {
 }
 
 // eachLane asks for every lane, even after an error.
-func (q *Queue) eachLane(ask func(ports.Lane) error) error {
+func (q *Queue) eachLane(ask func(webhookports.Lane) error) error {
 	var errs []error
-	for _, lane := range ports.Lanes {
+	for _, lane := range webhookports.Lanes {
 		errs = append(errs, ask(lane))
 	}
 	return errors.Join(errs...)
 }
 
 // slotOf is a key in the slot of a lane's queue: asynq puts the name of the queue into braces, too.
-func slotOf(prefix string, lane ports.Lane) string { return prefix + "{" + QueueName(lane) + "}" }
+func slotOf(prefix string, lane webhookports.Lane) string {
+	return prefix + "{" + QueueName(lane) + "}"
+}
 
-// Tidy implements ports.JobQueue. asynq archives the tasks of workers that died; nothing reads that archive.
+// Tidy implements webhookports.JobQueue. asynq archives the tasks of workers that died; nothing reads that archive.
 func (q *Queue) Tidy(ctx context.Context) error {
 	inspector := asynq.NewInspectorFromRedisClient(q.redis)
-	for _, lane := range ports.Lanes {
+	for _, lane := range webhookports.Lanes {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -245,12 +247,12 @@ func (q *Queue) Tidy(ctx context.Context) error {
 
 // known reports whether a lane's queue ever had a task. For an unknown queue, asynq's inspector returns an error that only
 // its text identifies.
-func (q *Queue) known(ctx context.Context, lane ports.Lane) (bool, error) {
+func (q *Queue) known(ctx context.Context, lane webhookports.Lane) (bool, error) {
 	return q.redis.SIsMember(ctx, "asynq:queues", QueueName(lane)).Result()
 }
 
 // Depth counts the tasks of a lane by state, for svc_queue_depth.
-func (q *Queue) Depth(lane ports.Lane) (map[string]int, error) {
+func (q *Queue) Depth(lane webhookports.Lane) (map[string]int, error) {
 	known, err := q.known(context.Background(), lane)
 	if err != nil || !known {
 		return map[string]int{}, err

@@ -13,7 +13,7 @@ import (
 	"partnerdeposits/adapters/asynq"
 	"partnerdeposits/core/id"
 	"partnerdeposits/lab/redistest"
-	"partnerdeposits/ports"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 func TestMain(m *testing.M) { redistest.Main(m) }
@@ -23,23 +23,23 @@ func newQueue(t *testing.T) *asynq.Queue {
 	return asynq.New(redistest.New(t), slog.New(slog.DiscardHandler))
 }
 
-func job(lane ports.Lane, n byte) ports.Job {
-	return ports.Job{Lane: lane, Claims: []ports.Claim{{DeliveryID: id.ID{n}, SubscriptionID: id.ID{9}, Seq: 1}}}
+func job(lane webhookports.Lane, n byte) webhookports.Job {
+	return webhookports.Job{Lane: lane, Claims: []webhookports.Claim{{DeliveryID: id.ID{n}, SubscriptionID: id.ID{9}, Seq: 1}}}
 }
 
 func TestQueue_EachLane_HandlesItsJobs(t *testing.T) {
 	q := newQueue(t)
 	ctx, stop := context.WithCancel(t.Context())
-	got := make(chan ports.Job, 8)
+	got := make(chan webhookports.Job, 8)
 	done := make(chan error, 1)
 	go func() {
-		done <- q.Serve(ctx, map[ports.Lane]int{ports.FastLane: 2, ports.SlowLane: 1}, func(_ context.Context, j ports.Job) { got <- j })
+		done <- q.Serve(ctx, map[webhookports.Lane]int{webhookports.FastLane: 2, webhookports.SlowLane: 1}, func(_ context.Context, j webhookports.Job) { got <- j })
 	}()
-	want := []ports.Job{job(ports.FastLane, 1), job(ports.SlowLane, 2), job(ports.FastLane, 3)}
+	want := []webhookports.Job{job(webhookports.FastLane, 1), job(webhookports.SlowLane, 2), job(webhookports.FastLane, 3)}
 	left, err := q.Enqueue(t.Context(), want)
 	require.NoError(t, err)
 	require.Empty(t, left)
-	var handled []ports.Job
+	var handled []webhookports.Job
 	for range want {
 		handled = append(handled, <-got)
 	}
@@ -55,24 +55,24 @@ func TestQueue_WithADispatcherOfTheReleaseBefore_ReadsAndIsRead(t *testing.T) {
 	q := asynq.New(client, slog.New(slog.DiscardHandler))
 	older := hibiken.NewClientFromRedisClient(client)
 	payload := append([]byte{2, 0}, append(make([]byte, 32), 0, 0, 0, 7)...)
-	_, err := older.EnqueueContext(t.Context(), hibiken.NewTask("deliver", payload), hibiken.Queue(asynq.QueueName(ports.FastLane)))
+	_, err := older.EnqueueContext(t.Context(), hibiken.NewTask("deliver", payload), hibiken.Queue(asynq.QueueName(webhookports.FastLane)))
 	require.NoError(t, err)
-	ours := ports.Job{Lane: ports.SlowLane, Claims: []ports.Claim{{DeliveryID: id.ID{1}, SubscriptionID: id.ID{9}, Seq: 1, DueAt: time.UnixMilli(5000)}}}
-	_, err = q.Enqueue(t.Context(), []ports.Job{ours})
+	ours := webhookports.Job{Lane: webhookports.SlowLane, Claims: []webhookports.Claim{{DeliveryID: id.ID{1}, SubscriptionID: id.ID{9}, Seq: 1, DueAt: time.UnixMilli(5000)}}}
+	_, err = q.Enqueue(t.Context(), []webhookports.Job{ours})
 	require.NoError(t, err)
 	inspector := hibiken.NewInspectorFromRedisClient(client)
-	tasks, err := inspector.ListPendingTasks(asynq.QueueName(ports.SlowLane))
+	tasks, err := inspector.ListPendingTasks(asynq.QueueName(webhookports.SlowLane))
 	require.NoError(t, err)
 	require.Len(t, tasks[0].Payload, 2+36, "an older dispatcher reads a header of 2 bytes and 36 for each claim")
 
 	ctx, stop := context.WithCancel(t.Context())
-	got := make(chan ports.Job, 2)
+	got := make(chan webhookports.Job, 2)
 	done := make(chan error, 1)
 	go func() {
-		done <- q.Serve(ctx, map[ports.Lane]int{ports.FastLane: 1, ports.SlowLane: 1}, func(_ context.Context, j ports.Job) { got <- j })
+		done <- q.Serve(ctx, map[webhookports.Lane]int{webhookports.FastLane: 1, webhookports.SlowLane: 1}, func(_ context.Context, j webhookports.Job) { got <- j })
 	}()
-	theirs := ports.Job{Lane: ports.FastLane, Claims: []ports.Claim{{Seq: 7}}}
-	require.ElementsMatch(t, []ports.Job{ours, theirs}, []ports.Job{<-got, <-got})
+	theirs := webhookports.Job{Lane: webhookports.FastLane, Claims: []webhookports.Claim{{Seq: 7}}}
+	require.ElementsMatch(t, []webhookports.Job{ours, theirs}, []webhookports.Job{<-got, <-got})
 	stop()
 	require.NoError(t, <-done)
 }
@@ -80,11 +80,11 @@ func TestQueue_WithADispatcherOfTheReleaseBefore_ReadsAndIsRead(t *testing.T) {
 func TestQueue_AJobThatIsThere_CountsAsHandedOver(t *testing.T) {
 	q := newQueue(t)
 	for range 2 {
-		left, err := q.Enqueue(t.Context(), []ports.Job{job(ports.FastLane, 1)})
+		left, err := q.Enqueue(t.Context(), []webhookports.Job{job(webhookports.FastLane, 1)})
 		require.NoError(t, err)
 		require.Empty(t, left)
 	}
-	depth, err := q.Depth(ports.FastLane)
+	depth, err := q.Depth(webhookports.FastLane)
 	require.NoError(t, err)
 	require.Equal(t, 1, depth["pending"])
 }
@@ -92,7 +92,7 @@ func TestQueue_AJobThatIsThere_CountsAsHandedOver(t *testing.T) {
 func TestQueue_ThatNeverHeldATask_IsTidyAndEmpty(t *testing.T) {
 	q := newQueue(t)
 	require.NoError(t, q.Tidy(t.Context()))
-	depth, err := q.Depth(ports.SlowLane)
+	depth, err := q.Depth(webhookports.SlowLane)
 	require.NoError(t, err)
 	require.Empty(t, depth)
 }
@@ -119,13 +119,13 @@ func TestQueue_EpochAndProbe_WatchTheNodeOfEachLane(t *testing.T) {
 	client := redis.NewClusterClient(&redis.ClusterOptions{Addrs: cluster.Addrs(), MaxRedirects: -1})
 	t.Cleanup(func() { require.NoError(t, client.Close()) })
 	q := asynq.New(client, slog.New(slog.DiscardHandler))
-	masters := map[int]ports.Lane{}
-	for _, lane := range ports.Lanes {
+	masters := map[int]webhookports.Lane{}
+	for _, lane := range webhookports.Lanes {
 		at, err := cluster.MasterOf(t.Context(), "{"+asynq.QueueName(lane)+"}")
 		require.NoError(t, err)
 		masters[at] = lane
 	}
-	require.Len(t, masters, len(ports.Lanes), "this test needs lanes on different nodes")
+	require.Len(t, masters, len(webhookports.Lanes), "this test needs lanes on different nodes")
 	_, err := q.Epoch(t.Context())
 	require.NoError(t, err)
 	require.NoError(t, q.Probe(t.Context()))
@@ -161,7 +161,7 @@ func TestQueue_WithoutRedis_GivesTheJobsBack(t *testing.T) {
 	q := asynq.New(redistest.ServerClient(t, server), slog.New(slog.DiscardHandler))
 	require.NoError(t, q.Probe(t.Context()))
 	require.NoError(t, server.Kill())
-	jobs := []ports.Job{job(ports.FastLane, 1), job(ports.SlowLane, 2)}
+	jobs := []webhookports.Job{job(webhookports.FastLane, 1), job(webhookports.SlowLane, 2)}
 	left, err := q.Enqueue(t.Context(), jobs)
 	require.Error(t, err)
 	require.ElementsMatch(t, jobs, left)
@@ -171,9 +171,9 @@ func TestQueue_WithoutRedis_GivesTheJobsBack(t *testing.T) {
 // workingBell has every ring lost.
 type workingBell struct{}
 
-func (workingBell) RingJobs(ports.Lane)             {}
-func (workingBell) Jobs(ports.Lane) <-chan struct{} { return nil }
-func (workingBell) Works() bool                     { return true }
+func (workingBell) RingJobs(webhookports.Lane)             {}
+func (workingBell) Jobs(webhookports.Lane) <-chan struct{} { return nil }
+func (workingBell) Works() bool                            { return true }
 
 func TestQueue_WithABell_HandlesItsOwnJobsAndThoseOfTheDead(t *testing.T) {
 	t.Parallel()
@@ -181,10 +181,10 @@ func TestQueue_WithABell_HandlesItsOwnJobsAndThoseOfTheDead(t *testing.T) {
 	q := asynq.New(client, slog.New(slog.DiscardHandler), asynq.WithBell(workingBell{}))
 	dead := asynq.New(client, slog.New(slog.DiscardHandler))
 	ctx, stop := context.WithCancel(t.Context())
-	got := make(chan ports.Job, 128)
+	got := make(chan webhookports.Job, 128)
 	done := make(chan error, 1)
 	go func() {
-		done <- q.Serve(ctx, map[ports.Lane]int{ports.FastLane: 2, ports.SlowLane: 1}, func(_ context.Context, j ports.Job) { got <- j })
+		done <- q.Serve(ctx, map[webhookports.Lane]int{webhookports.FastLane: 2, webhookports.SlowLane: 1}, func(_ context.Context, j webhookports.Job) { got <- j })
 	}()
 	const n = 100
 	for i := range byte(n) {
@@ -192,7 +192,7 @@ func TestQueue_WithABell_HandlesItsOwnJobsAndThoseOfTheDead(t *testing.T) {
 		if i%10 == 0 {
 			from = dead
 		}
-		_, err := from.Enqueue(t.Context(), []ports.Job{job(ports.Lanes[i%2], i+1)})
+		_, err := from.Enqueue(t.Context(), []webhookports.Job{job(webhookports.Lanes[i%2], i+1)})
 		require.NoError(t, err)
 	}
 	seen := map[id.ID]bool{}

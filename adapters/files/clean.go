@@ -1,4 +1,4 @@
-// Package files reads files that people sent (ports.FileCleaner). A picture is decoded and written anew, upright and
+// Package files reads files that people sent (depositports.FileCleaner). A picture is decoded and written anew, upright and
 // without its metadata; so nothing of the sent bytes is left but the pixels. A PDF is checked for its frame alone and
 // kept as it is.
 //
@@ -20,7 +20,7 @@ import (
 
 	"partnerdeposits/core/evidence"
 	"partnerdeposits/core/fault"
-	"partnerdeposits/ports"
+	depositports "partnerdeposits/ports/deposits"
 )
 
 // Bounds of a file (pages.md, "Files of a deposit").
@@ -30,7 +30,7 @@ const (
 	small     = 20 << 20  // bytes of a picture that passes a large one: a photo of 12 megapixels
 )
 
-// Cleaner implements ports.FileCleaner.
+// Cleaner implements depositports.FileCleaner.
 type Cleaner struct {
 	turn    chan struct{} // holds the right to read a file that is no large picture
 	large   chan struct{} // holds the right to the memory of a large picture
@@ -42,16 +42,16 @@ func New() *Cleaner {
 	return &Cleaner{turn: make(chan struct{}, 1), large: make(chan struct{}, 1), readFor: readFor}
 }
 
-// Clean implements ports.FileCleaner.
-func (c *Cleaner) Clean(ctx context.Context, sent io.ReadSeeker, size int64) (ports.CleanFile, error) {
+// Clean implements depositports.FileCleaner.
+func (c *Cleaner) Clean(ctx context.Context, sent io.ReadSeeker, size int64) (depositports.CleanFile, error) {
 	out, err := newScratch()
 	if err != nil {
-		return ports.CleanFile{}, err
+		return depositports.CleanFile{}, err
 	}
 	kept, err := c.write(ctx, out, sent, size)
 	if err != nil {
 		_ = out.Close()
-		return ports.CleanFile{}, verdict(ctx, err)
+		return depositports.CleanFile{}, verdict(ctx, err)
 	}
 	end, err := out.Seek(0, io.SeekEnd)
 	if err == nil {
@@ -59,9 +59,9 @@ func (c *Cleaner) Clean(ctx context.Context, sent io.ReadSeeker, size int64) (po
 	}
 	if err != nil {
 		_ = out.Close()
-		return ports.CleanFile{}, err
+		return depositports.CleanFile{}, err
 	}
-	return ports.CleanFile{Type: kept, Size: end, Content: out}, nil
+	return depositports.CleanFile{Type: kept, Size: end, Content: out}, nil
 }
 
 // CheckScratch returns an error unless files can be written to the directory for temporary files.

@@ -24,7 +24,7 @@ import (
 	"partnerdeposits/app/payments/notices"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/site"
-	"partnerdeposits/ports/outage"
+	"partnerdeposits/ports/platform/outage"
 )
 
 // forwardedInterval is the time between two looks for peers that should be trusted proxies.

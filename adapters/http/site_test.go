@@ -31,7 +31,7 @@ import (
 	"partnerdeposits/app/payments/notices"
 	"partnerdeposits/app/platform/mailbook"
 	"partnerdeposits/core/site"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 const root = "../../"

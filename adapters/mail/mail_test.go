@@ -30,7 +30,7 @@ import (
 	"go.uber.org/goleak"
 
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

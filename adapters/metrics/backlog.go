@@ -9,8 +9,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"partnerdeposits/core/deposit"
-	"partnerdeposits/ports"
-	"partnerdeposits/ports/outage"
+	"partnerdeposits/ports/platform/outage"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // Bounds of reading gauges. Concurrent scrapes share a reading for a while, and wait for patience at most; without a new
@@ -87,11 +87,11 @@ func (r *reading[T]) current(message string) (value T, age time.Duration, away b
 }
 
 // Backlog registers the gauges of the backlog. Every process reports the same values: aggregate with max, never with sum.
-func (r *Registry) Backlog(reader ports.BacklogReader) {
+func (r *Registry) Backlog(reader webhookports.BacklogReader) {
 	r.prometheus.MustRegister(&backlog{newReading(r.log, backlogFresh, reader.Backlog)})
 }
 
-type backlog struct{ *reading[ports.Backlog] }
+type backlog struct{ *reading[webhookports.Backlog] }
 
 // Describe implements prometheus.Collector.
 func (b *backlog) Describe(ch chan<- *prometheus.Desc) {
@@ -132,13 +132,13 @@ func (b *backlog) Collect(ch chan<- prometheus.Metric) {
 	for _, state := range deposit.CollectionStates {
 		gauge(ch, collectionsBy, float64(now.Collections.States[state]), string(state))
 	}
-	for _, table := range ports.BusyTables {
+	for _, table := range webhookports.BusyTables {
 		gauge(ch, deadRows, float64(now.Server.DeadRows[table]), table)
 	}
-	for _, s := range ports.BacklogStates {
+	for _, s := range webhookports.BacklogStates {
 		gauge(ch, pendingByState, float64(now.Deliveries[s]), string(s))
 	}
-	for _, s := range ports.SubscriptionStates {
+	for _, s := range webhookports.SubscriptionStates {
 		gauge(ch, subscriptionsBy, float64(now.Subscriptions[s]), string(s))
 	}
 }

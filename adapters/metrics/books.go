@@ -2,7 +2,7 @@ package metrics
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// Books implements ports.BooksMetrics.
+// Books implements paymentports.BooksMetrics.
 type Books struct{ differences prometheus.Gauge }
 
 // Books registers the metric of the comparison with the payment provider's books.

@@ -5,10 +5,11 @@ import (
 
 	"partnerdeposits/core/actor"
 	"partnerdeposits/core/deposit"
-	"partnerdeposits/ports"
+	depositports "partnerdeposits/ports/deposits"
+	paymentports "partnerdeposits/ports/payments"
 )
 
-// Deposits implements ports.DepositMetrics.
+// Deposits implements depositports.DepositMetrics.
 type Deposits struct {
 	transitions *prometheus.CounterVec
 	created     *prometheus.CounterVec
@@ -20,7 +21,7 @@ func (r *Registry) Deposits() *Deposits {
 		transitions: r.counters("svc_deposits_transitions_total", "Steps in the life of deposits, by whose doing they were.", "from", "to", "by"),
 		created:     r.counters("svc_deposits_created_total", "Deposits made, by whose doing they were.", "by"),
 	}
-	for _, by := range ports.DepositAuthors {
+	for _, by := range depositports.DepositAuthors {
 		d.created.WithLabelValues(by)
 	}
 	for _, from := range deposit.Statuses {
@@ -46,7 +47,7 @@ func (d *Deposits) Transitioned(from, to deposit.Status, by actor.Kind) {
 // Created counts a deposit that was made.
 func (d *Deposits) Created(by string) { d.created.WithLabelValues(by).Inc() }
 
-// Payments implements ports.PaymentMetrics.
+// Payments implements paymentports.PaymentMetrics.
 type Payments struct{ results *prometheus.CounterVec }
 
 // kindRefund is the label of refunds beside the kinds of payments.
@@ -55,7 +56,7 @@ const kindRefund = "refund"
 // Payments registers the metric of payments.
 func (r *Registry) Payments() *Payments {
 	p := &Payments{results: r.counters("svc_payments_total", "Answers of the payment provider about payments and refunds, and calls without an answer.", "kind", "result")}
-	for _, result := range ports.PaymentResults {
+	for _, result := range paymentports.PaymentResults {
 		for _, kind := range deposit.PaymentKinds {
 			p.results.WithLabelValues(string(kind), string(result))
 		}
@@ -65,11 +66,11 @@ func (r *Registry) Payments() *Payments {
 }
 
 // Answered counts an answer about a payment.
-func (p *Payments) Answered(kind deposit.PaymentKind, result ports.PaymentResult) {
+func (p *Payments) Answered(kind deposit.PaymentKind, result paymentports.PaymentResult) {
 	p.results.WithLabelValues(string(kind), string(result)).Inc()
 }
 
 // Refunded counts an answer about a refund.
-func (p *Payments) Refunded(result ports.PaymentResult) {
+func (p *Payments) Refunded(result paymentports.PaymentResult) {
 	p.results.WithLabelValues(kindRefund, string(result)).Inc()
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 var (
@@ -19,7 +19,7 @@ var (
 	latencyBuckets = []float64{.01, .025, .05, .1, .25, .5, 1, 2.5, 5, 15, 60, 300, 1800, 7200, 28800, 86400, 259200}
 )
 
-// Dispatch implements ports.DispatchMetrics.
+// Dispatch implements webhookports.DispatchMetrics.
 type Dispatch struct {
 	relayed    prometheus.Counter
 	reconciled prometheus.Counter
@@ -50,7 +50,7 @@ func (r *Registry) Dispatch() *Dispatch {
 		Name: "svc_queue_mode", Help: "1 for the way of jobs to workers: through Redis, or direct while Redis takes no jobs.",
 	}, []string{"mode"})
 	r.prometheus.MustRegister(d.inflight, d.mode)
-	for _, mode := range ports.QueueModes {
+	for _, mode := range webhookports.QueueModes {
 		d.mode.WithLabelValues(string(mode))
 	}
 	for _, event := range webhook.EventNames {
@@ -65,7 +65,7 @@ func (r *Registry) Dispatch() *Dispatch {
 	for _, result := range webhook.Results {
 		d.duration.WithLabelValues(string(result))
 	}
-	for _, lane := range ports.Lanes {
+	for _, lane := range webhookports.Lanes {
 		d.inflight.WithLabelValues(string(lane))
 	}
 	return d
@@ -103,8 +103,8 @@ func (d *Dispatch) Inflight(lane string, delta int) {
 }
 
 // QueueMode tells the way of jobs to workers.
-func (d *Dispatch) QueueMode(mode ports.QueueMode) {
-	for _, m := range ports.QueueModes {
+func (d *Dispatch) QueueMode(mode webhookports.QueueMode) {
+	for _, m := range webhookports.QueueModes {
 		value := 0.0
 		if m == mode {
 			value = 1

@@ -22,7 +22,7 @@ import (
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/lab/docstest"
-	"partnerdeposits/ports"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // scrape gives every series of the registry with its value, except those of the Go runtime.
@@ -58,9 +58,11 @@ func shapes(series map[string]string) []string {
 }
 
 // still is a constant backlog.
-type still ports.Backlog
+type still webhookports.Backlog
 
-func (s still) Backlog(context.Context) (ports.Backlog, error) { return ports.Backlog(s), nil }
+func (s still) Backlog(context.Context) (webhookports.Backlog, error) {
+	return webhookports.Backlog(s), nil
+}
 
 var quiet = slog.New(slog.DiscardHandler)
 
@@ -76,9 +78,9 @@ func full(t testing.TB) (*metrics.Registry, *metrics.HTTP, *metrics.Deposits, *m
 	t.Cleanup(func() { _ = client.Close() })
 	r.PostgresPools(map[string]*pgxpool.Pool{"http": pool})
 	r.RedisPools(map[string]redis.UniversalClient{"http": client})
-	r.Backlog(still{OutboxPending: 3, OldestHeldAge: 11 * time.Second, OutboundSince: time.Unix(1, 0), OutboxSetAside: 4, Partitions: ports.Partitions{DaysAhead: 14, DefaultRows: 5}, Mails: ports.MailBacklog{Pending: 6, OldestDueAge: 8 * time.Second},
-		Collections: ports.CollectionBacklog{States: map[deposit.CollectionState]int{deposit.AwaitingTenant: 7}, OldestAge: 9 * time.Second},
-		Server:      ports.DatabaseServer{Connections: 20, MaxConnections: 97, DeadRows: map[string]int{"outbox": 1_000}}})
+	r.Backlog(still{OutboxPending: 3, OldestHeldAge: 11 * time.Second, OutboundSince: time.Unix(1, 0), OutboxSetAside: 4, Partitions: webhookports.Partitions{DaysAhead: 14, DefaultRows: 5}, Mails: webhookports.MailBacklog{Pending: 6, OldestDueAge: 8 * time.Second},
+		Collections: webhookports.CollectionBacklog{States: map[deposit.CollectionState]int{deposit.AwaitingTenant: 7}, OldestAge: 9 * time.Second},
+		Server:      webhookports.DatabaseServer{Connections: 20, MaxConnections: 97, DeadRows: map[string]int{"outbox": 1_000}}})
 	r.Ready(func() map[string]bool { return map[string]bool{"postgres": true, "process": false} })
 	r.Books().Differences(3)
 	r.Queues([]string{"deliveries:fast"}, []string{"pending", "active"}, func(string) (map[string]int, error) { return map[string]int{"active": 2}, nil })
@@ -178,8 +180,8 @@ func TestCounts(t *testing.T) {
 	w.Finished(webhook.DepositActivated, webhook.StatusFailed, 69*time.Hour)
 	w.Inflight("fast", 2)
 	w.Inflight("fast", -1)
-	w.QueueMode(ports.QueueUsed)
-	w.QueueMode(ports.QueueDirect)
+	w.QueueMode(webhookports.QueueUsed)
+	w.QueueMode(webhookports.QueueDirect)
 	got := scrape(t, r)
 	for series, want := range map[string]string{
 		`svc_http_requests_total{code="429",method="POST",route="/api/partner/v1/deposits",surface="partner_api"}`: "1",
@@ -231,12 +233,12 @@ type counting struct {
 	away  bool
 }
 
-func (c *counting) Backlog(context.Context) (ports.Backlog, error) {
+func (c *counting) Backlog(context.Context) (webhookports.Backlog, error) {
 	c.asked++
 	if c.away {
-		return ports.Backlog{}, errors.New("connection refused")
+		return webhookports.Backlog{}, errors.New("connection refused")
 	}
-	return ports.Backlog{OutboxPending: c.asked, OutboxOldestAge: 7 * time.Second, OldestHeldAge: 5 * time.Second}, nil
+	return webhookports.Backlog{OutboxPending: c.asked, OutboxOldestAge: 7 * time.Second, OldestHeldAge: 5 * time.Second}, nil
 }
 
 func TestBacklog_IsAskedForOnceInAWhile_AndAgesWhileAway(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"github.com/alexedwards/argon2id"
 
 	"partnerdeposits/core/fault"
-	"partnerdeposits/ports"
+	accountports "partnerdeposits/ports/accounts"
 )
 
 // strong is OWASP's second recommendation: about 50 ms and 19 MiB per hash.
@@ -23,7 +23,7 @@ const Patience = 3 * time.Second
 // does not take the memory and the processors of other requests.
 func Parallel() int { return max(1, runtime.GOMAXPROCS(0)/2) }
 
-// Argon2id implements ports.Passwords.
+// Argon2id implements accountports.Passwords.
 type Argon2id struct {
 	turns    turns
 	patience time.Duration
@@ -56,7 +56,7 @@ func New(options ...Option) (*Argon2id, error) {
 // Hash gives the encoded argon2id hash with a fresh salt.
 //
 // Returns service_unavailable when no slot is free within Patience, and at once where too many callers wait.
-func (a *Argon2id) Hash(ctx context.Context, password string, who ports.Turn) (string, error) {
+func (a *Argon2id) Hash(ctx context.Context, password string, who accountports.Turn) (string, error) {
 	release, err := a.acquire(ctx, who)
 	if err != nil {
 		return "", err
@@ -73,7 +73,7 @@ func (a *Argon2id) Hash(ctx context.Context, password string, who ports.Turn) (s
 // reveal which addresses are known.
 //
 // Returns service_unavailable when no slot is free within Patience, and at once where too many callers wait.
-func (a *Argon2id) Matches(ctx context.Context, password, hash string, who ports.Turn) (bool, error) {
+func (a *Argon2id) Matches(ctx context.Context, password, hash string, who accountports.Turn) (bool, error) {
 	release, err := a.acquire(ctx, who)
 	if err != nil {
 		return false, err
@@ -90,7 +90,7 @@ func (a *Argon2id) Matches(ctx context.Context, password, hash string, who ports
 	return match && hash != "", nil
 }
 
-func (a *Argon2id) acquire(ctx context.Context, who ports.Turn) (release func(), err error) {
+func (a *Argon2id) acquire(ctx context.Context, who accountports.Turn) (release func(), err error) {
 	if err := ctx.Err(); err != nil { // a turn may come at once
 		return nil, fault.ErrUnavailable.Because(err)
 	}

@@ -15,12 +15,12 @@ import (
 
 	"partnerdeposits/adapters/passwords"
 	"partnerdeposits/core/fault"
-	"partnerdeposits/ports"
+	accountports "partnerdeposits/ports/accounts"
 )
 
-var _ ports.Passwords = (*passwords.Argon2id)(nil)
+var _ accountports.Passwords = (*passwords.Argon2id)(nil)
 
-var anybody ports.Turn
+var anybody accountports.Turn
 
 func newHasher(t *testing.T) *passwords.Argon2id {
 	t.Helper()
@@ -130,10 +130,10 @@ func TestHash_OfAKnownNetwork_IsNotHeldUpByABurst(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var strangers sync.WaitGroup
 	for i := range 60 * slots {
-		strangers.Go(func() { _, _ = p.Hash(ctx, "x", ports.Turn{Network: strconv.Itoa(i)}) })
+		strangers.Go(func() { _, _ = p.Hash(ctx, "x", accountports.Turn{Network: strconv.Itoa(i)}) })
 	}
 	require.Eventually(t, func() bool { return passwords.Waiting(p) >= 40*slots }, time.Minute, time.Millisecond)
-	_, err = p.Hash(t.Context(), "x", ports.Turn{Network: "office", Known: true})
+	_, err = p.Hash(t.Context(), "x", accountports.Turn{Network: "office", Known: true})
 	require.NoError(t, err)
 	require.Greater(t, passwords.Waiting(p), 20*slots, "strangers wait on")
 	cancel()

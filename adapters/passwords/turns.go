@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"partnerdeposits/core/fault"
-	"partnerdeposits/ports"
+	accountports "partnerdeposits/ports/accounts"
 )
 
 // The most log-ins that wait to have their password hashed. One more is refused at once.
@@ -43,7 +43,7 @@ type caller struct {
 // acquire waits for a slot; release gives it to the next caller.
 //
 // Returns service_unavailable when ctx ends first, and at once where too many wait.
-func (t *turns) acquire(ctx context.Context, who ports.Turn) (release func(), err error) {
+func (t *turns) acquire(ctx context.Context, who accountports.Turn) (release func(), err error) {
 	c := t.enter(who)
 	if c == nil {
 		return nil, fault.ErrUnavailable.Because(errLineFull)
@@ -62,7 +62,7 @@ func (t *turns) acquire(ctx context.Context, who ports.Turn) (release func(), er
 }
 
 // enter gives the caller its turn if a slot is free, else a place in its line; nil where there is no place.
-func (t *turns) enter(who ports.Turn) *caller {
+func (t *turns) enter(who accountports.Turn) *caller {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	c := &caller{line: &t.strangers, network: who.Network, turn: make(chan struct{})}

@@ -8,14 +8,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/core/fault"
-	"partnerdeposits/ports"
+	accountports "partnerdeposits/ports/accounts"
 )
 
 // queue enters callers while the only slot is taken, and tells in which order they get their turns.
-func queue(t *testing.T, callers ...ports.Turn) (order []string) {
+func queue(t *testing.T, callers ...accountports.Turn) (order []string) {
 	t.Helper()
 	all := turns{free: 1}
-	release, err := all.acquire(t.Context(), ports.Turn{Network: "first"})
+	release, err := all.acquire(t.Context(), accountports.Turn{Network: "first"})
 	require.NoError(t, err)
 	waiting := map[*caller]string{}
 	for i, who := range callers {
@@ -41,7 +41,7 @@ func queue(t *testing.T, callers ...ports.Turn) (order []string) {
 
 func TestTurns_OfKnownNetworksComeFirst_AndNetworksAlternate(t *testing.T) {
 	t.Parallel()
-	a, b, c := ports.Turn{Network: "a"}, ports.Turn{Network: "b"}, ports.Turn{Network: "c", Known: true}
+	a, b, c := accountports.Turn{Network: "a"}, accountports.Turn{Network: "b"}, accountports.Turn{Network: "c", Known: true}
 	require.Equal(t, []string{"c4", "c5", "a0", "b3", "a1", "a2"}, queue(t, a, a, a, b, c, c))
 }
 
@@ -49,15 +49,15 @@ func TestTurns_HaveBounds(t *testing.T) {
 	t.Parallel()
 	var all turns
 	for range mostOfNetwork {
-		require.NotNil(t, all.enter(ports.Turn{Network: "a"}))
+		require.NotNil(t, all.enter(accountports.Turn{Network: "a"}))
 	}
-	require.Nil(t, all.enter(ports.Turn{Network: "a"}), "one network does not take all places")
+	require.Nil(t, all.enter(accountports.Turn{Network: "a"}), "one network does not take all places")
 	for i := range mostWaiting - mostOfNetwork {
-		require.NotNil(t, all.enter(ports.Turn{Network: fmt.Sprint(i)}))
+		require.NotNil(t, all.enter(accountports.Turn{Network: fmt.Sprint(i)}))
 	}
-	_, err := all.acquire(t.Context(), ports.Turn{Network: "b"})
+	_, err := all.acquire(t.Context(), accountports.Turn{Network: "b"})
 	require.ErrorIs(t, err, fault.ErrUnavailable)
-	require.NotNil(t, all.enter(ports.Turn{Network: "b", Known: true}), "strangers take no place of a known network")
+	require.NotNil(t, all.enter(accountports.Turn{Network: "b", Known: true}), "strangers take no place of a known network")
 }
 
 func TestTurns_OfACallerThatGaveUp_GoToTheNext(t *testing.T) {
@@ -65,9 +65,9 @@ func TestTurns_OfACallerThatGaveUp_GoToTheNext(t *testing.T) {
 	var all turns
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := all.acquire(ctx, ports.Turn{Network: "a"})
+	_, err := all.acquire(ctx, accountports.Turn{Network: "a"})
 	require.ErrorIs(t, err, fault.ErrUnavailable)
-	next := all.enter(ports.Turn{Network: "b"})
+	next := all.enter(accountports.Turn{Network: "b"})
 	all.release()
 	_, open := <-next.turn
 	require.False(t, open)

@@ -11,7 +11,7 @@ import (
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/id"
 	"partnerdeposits/lab/portstest"
-	"partnerdeposits/ports"
+	accountports "partnerdeposits/ports/accounts"
 )
 
 func (w *pooledStore) token(hash byte, operatorID id.ID, kind connect.TokenKind, at time.Time) connect.Token {
@@ -86,7 +86,7 @@ func TestAccounts_Session_EndsWithoutUse(t *testing.T) {
 	list, err := w.Sessions.Sessions(t.Context(), a.OperatorID, at0.Add(2*idle), idle, 10)
 	require.NoError(t, err)
 	s.LastSeenAt = at0.Add(2*idle - 2*time.Second)
-	require.Equal(t, []ports.Session{s}, list)
+	require.Equal(t, []accountports.Session{s}, list)
 	_, _, err = w.Sessions.OperatorBySession(t.Context(), s.TokenHash, s.LastSeenAt.Add(idle), idle)
 	require.ErrorIs(t, err, connect.ErrBadCredentials)
 	list, err = w.Sessions.Sessions(t.Context(), a.OperatorID, s.LastSeenAt.Add(idle), idle, 10)
@@ -160,15 +160,15 @@ func TestAccounts_Token_IsFoundUntilItIsUsedOrExpires(t *testing.T) {
 func TestAccounts_PasswordRequests_AreTakenOnce(t *testing.T) {
 	t.Parallel()
 	w := alone(t)
-	request := func(email string) ports.PasswordRequest {
-		r := ports.PasswordRequest{ID: portstest.NewID(), Email: email, Locale: "fr", CreatedAt: at0, LockedOut: email == "c@d.example"}
+	request := func(email string) accountports.PasswordRequest {
+		r := accountports.PasswordRequest{ID: portstest.NewID(), Email: email, Locale: "fr", CreatedAt: at0, LockedOut: email == "c@d.example"}
 		w.do(func(ctx context.Context, repos *postgres.Store) error {
 			return repos.Tokens.InsertPasswordRequest(ctx, r)
 		})
 		return r
 	}
 	first, second := request("a@b.example"), request("c@d.example")
-	for _, want := range [][]ports.PasswordRequest{{first}, {second}, {}} {
+	for _, want := range [][]accountports.PasswordRequest{{first}, {second}, {}} {
 		w.do(func(ctx context.Context, r *postgres.Store) error {
 			got, err := r.Tokens.TakePasswordRequests(ctx, 1)
 			require.Equal(t, want, got)

@@ -16,7 +16,7 @@ import (
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/lab/portstest"
 	"partnerdeposits/lab/storetest"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 func draft(from deposit.Origin, now time.Time) *deposit.Deposit {

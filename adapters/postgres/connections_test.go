@@ -14,7 +14,8 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/secret"
 	"partnerdeposits/lab/portstest"
-	"partnerdeposits/ports"
+	accountports "partnerdeposits/ports/accounts"
+	ports "partnerdeposits/ports/platform"
 )
 
 func secretText(s string) secret.Text { return secret.Text(s) }
@@ -22,8 +23,8 @@ func secretText(s string) secret.Text { return secret.Text(s) }
 // longIdle is longer than any session without use here.
 const longIdle = 1000 * time.Hour
 
-func session(operatorID id.ID, hash byte, expires time.Time) ports.Session {
-	return ports.Session{TokenHash: [32]byte{hash}, OperatorID: operatorID, CreatedAt: at0, LastSeenAt: at0, ExpiresAt: expires}
+func session(operatorID id.ID, hash byte, expires time.Time) accountports.Session {
+	return accountports.Session{TokenHash: [32]byte{hash}, OperatorID: operatorID, CreatedAt: at0, LastSeenAt: at0, ExpiresAt: expires}
 }
 
 func TestOperators_Insert_IsFoundByEmailInAnyCase(t *testing.T) {
@@ -127,15 +128,15 @@ func TestOperators_Network_IsKnownForNinetyDaysAfterItsLastUse(t *testing.T) {
 	record(home, at0)
 	record(office, at0)
 	record(home, at0.Add(week))
-	require.True(t, known(o, home, at0.Add(ports.NetworksKeptFor+week)))
-	require.False(t, known(o, home, at0.Add(ports.NetworksKeptFor+week+time.Second)))
-	require.True(t, known(o, office, at0.Add(ports.NetworksKeptFor)))
+	require.True(t, known(o, home, at0.Add(accountports.NetworksKeptFor+week)))
+	require.False(t, known(o, home, at0.Add(accountports.NetworksKeptFor+week+time.Second)))
+	require.True(t, known(o, office, at0.Add(accountports.NetworksKeptFor)))
 	require.False(t, known(o, [32]byte{3}, at0))
 	require.False(t, known(other, home, at0))
 
-	record(home, at0.Add(ports.NetworksKeptFor+time.Second)) // which forgets the office
+	record(home, at0.Add(accountports.NetworksKeptFor+time.Second)) // which forgets the office
 	require.False(t, known(o, office, at0))
-	require.True(t, known(o, home, at0.Add(ports.NetworksKeptFor)))
+	require.True(t, known(o, home, at0.Add(accountports.NetworksKeptFor)))
 }
 
 func TestOperators_Ceiling_IsSetAndGoesBackToTheDefault(t *testing.T) {
@@ -346,18 +347,18 @@ func TestLinks_LinkedAccounts_CountTheNewestOfEachAndFilter(t *testing.T) {
 		})
 	}
 	active = append([]id.ID{w.link(p.ID, back.ID, "back", at0.Add(3*time.Hour)).ID}, active...)
-	list := func(f ports.LinkFilter) []ports.LinkedAccount {
+	list := func(f accountports.LinkFilter) []ports.LinkedAccount {
 		return walk(t, func(page ports.Page) (ports.List[ports.LinkedAccount], error) {
 			return w.Links.LinkedAccounts(t.Context(), p.ID, f, page)
 		})
 	}
 	linkID := func(a ports.LinkedAccount) id.ID { return a.ID }
-	require.Equal(t, active, idsOf(list(ports.LinkFilter{Status: connect.LinkActive}), linkID))
-	revoked := list(ports.LinkFilter{Status: connect.LinkRevoked})
+	require.Equal(t, active, idsOf(list(accountports.LinkFilter{Status: connect.LinkActive}), linkID))
+	revoked := list(accountports.LinkFilter{Status: connect.LinkRevoked})
 	require.Len(t, revoked, 1)
 	require.Equal(t, gone.ID, revoked[0].AccountID)
-	require.Len(t, list(ports.LinkFilter{}), 7)
-	only := list(ports.LinkFilter{ExternalID: "op-c"})
+	require.Len(t, list(accountports.LinkFilter{}), 7)
+	only := list(accountports.LinkFilter{ExternalID: "op-c"})
 	require.Len(t, only, 1)
 	require.Equal(t, deposit.DefaultMaxAmount, only[0].MaxAmountCents)
 }

@@ -14,7 +14,8 @@ import (
 	"partnerdeposits/core/money"
 	"partnerdeposits/core/tenant"
 	"partnerdeposits/lab/portstest"
-	"partnerdeposits/ports"
+	depositports "partnerdeposits/ports/deposits"
+	ports "partnerdeposits/ports/platform"
 )
 
 func cents(n int64) money.Cents { return money.Cents(n) }
@@ -250,22 +251,22 @@ func TestDeposits_List_FiltersAndPages(t *testing.T) {
 	w.move(named.ID, deposit.CancelledByPartner, at0)
 
 	for name, c := range map[string]struct {
-		filter ports.DepositFilter
+		filter depositports.DepositFilter
 		want   []id.ID
 	}{
-		"all":            {ports.DepositFilter{}, all},
-		"own and linked": {ports.DepositFilter{PartnerID: p.ID}, []id.ID{onDashboard.ID, named.ID, withClient.ID, first.ID}},
-		"account":        {ports.DepositFilter{AccountID: b.ID}, []id.ID{foreign.ID, onDashboard.ID}},
-		"external id":    {ports.DepositFilter{PartnerID: p.ID, ExternalID: "op-2"}, []id.ID{onDashboard.ID}},
-		"no external id": {ports.DepositFilter{PartnerID: p.ID, ExternalID: "op-3"}, nil},
-		"its account":    {ports.DepositFilter{PartnerID: p.ID, AccountID: b.ID, ExternalID: "op-2"}, []id.ID{onDashboard.ID}},
-		"not its":        {ports.DepositFilter{PartnerID: p.ID, AccountID: a.ID, ExternalID: "op-2"}, nil},
-		"not linked":     {ports.DepositFilter{PartnerID: other.ID, AccountID: a.ID}, nil},
-		"contract":       {ports.DepositFilter{PartnerID: p.ID, RentalContract: "BK-42"}, []id.ID{named.ID}},
-		"client":         {ports.DepositFilter{ClientID: c.ID}, []id.ID{withClient.ID}},
-		"statuses":       {ports.DepositFilter{Statuses: []deposit.Status{deposit.Active, deposit.Cancelled}}, []id.ID{named.ID, first.ID}},
-		"span":           {ports.DepositFilter{Created: ports.Span{From: withClient.CreatedAt, To: onDashboard.CreatedAt}}, []id.ID{named.ID, withClient.ID}},
-		"nothing":        {ports.DepositFilter{PartnerID: p.ID, AccountID: portstest.NewID()}, nil},
+		"all":            {depositports.DepositFilter{}, all},
+		"own and linked": {depositports.DepositFilter{PartnerID: p.ID}, []id.ID{onDashboard.ID, named.ID, withClient.ID, first.ID}},
+		"account":        {depositports.DepositFilter{AccountID: b.ID}, []id.ID{foreign.ID, onDashboard.ID}},
+		"external id":    {depositports.DepositFilter{PartnerID: p.ID, ExternalID: "op-2"}, []id.ID{onDashboard.ID}},
+		"no external id": {depositports.DepositFilter{PartnerID: p.ID, ExternalID: "op-3"}, nil},
+		"its account":    {depositports.DepositFilter{PartnerID: p.ID, AccountID: b.ID, ExternalID: "op-2"}, []id.ID{onDashboard.ID}},
+		"not its":        {depositports.DepositFilter{PartnerID: p.ID, AccountID: a.ID, ExternalID: "op-2"}, nil},
+		"not linked":     {depositports.DepositFilter{PartnerID: other.ID, AccountID: a.ID}, nil},
+		"contract":       {depositports.DepositFilter{PartnerID: p.ID, RentalContract: "BK-42"}, []id.ID{named.ID}},
+		"client":         {depositports.DepositFilter{ClientID: c.ID}, []id.ID{withClient.ID}},
+		"statuses":       {depositports.DepositFilter{Statuses: []deposit.Status{deposit.Active, deposit.Cancelled}}, []id.ID{named.ID, first.ID}},
+		"span":           {depositports.DepositFilter{Created: ports.Span{From: withClient.CreatedAt, To: onDashboard.CreatedAt}}, []id.ID{named.ID, withClient.ID}},
+		"nothing":        {depositports.DepositFilter{PartnerID: p.ID, AccountID: portstest.NewID()}, nil},
 	} {
 		got := walk(t, func(page ports.Page) (ports.List[*deposit.Deposit], error) {
 			return w.Deposits.Deposits(t.Context(), c.filter, page)

@@ -21,20 +21,21 @@ import (
 	"partnerdeposits/lab/portstest"
 	"partnerdeposits/lab/stock"
 	"partnerdeposits/lab/storetest"
-	"partnerdeposits/ports"
+	depositports "partnerdeposits/ports/deposits"
+	ports "partnerdeposits/ports/platform"
 )
 
 // deskReads bounds the rows that a statement of the operator's list reads: 2,000 and those of a page, as in every list.
 const deskReads = mostRead + 2
 
 // everyDeskFilter calls check with every filter of the list, alone and in pairs.
-func everyDeskFilter(t *testing.T, s fullStore, check func(name string, f ports.DeskFilter)) {
+func everyDeskFilter(t *testing.T, s fullStore, check func(name string, f depositports.DeskFilter)) {
 	t.Helper()
 	middle := time.Now().Add(-180 * 24 * time.Hour).UTC().Truncate(24 * time.Hour)
 	contract := value[string](t, s, `SELECT rental_contract FROM deposits WHERE account_id = $1 AND rental_contract <> '' ORDER BY created_at LIMIT 1`, s.Owner.Account)
 	reference := value[string](t, s, `SELECT reference FROM deposits WHERE account_id = $1 ORDER BY created_at DESC OFFSET 10 LIMIT 1`, s.Owner.Account)
 	foreign := value[string](t, s, `SELECT reference FROM deposits WHERE account_id <> $1 ORDER BY created_at DESC LIMIT 1`, s.Owner.Account)
-	type filter = ports.DeskFilter
+	type filter = depositports.DeskFilter
 	status := func(all ...deposit.Status) func(*filter) { return func(f *filter) { f.Statuses = all } }
 	text := func(s string) func(*filter) { return func(f *filter) { f.Text = s } }
 	stay := func(from, to time.Time) func(*filter) {
@@ -60,7 +61,7 @@ func everyDeskFilter(t *testing.T, s fullStore, check func(name string, f ports.
 }
 
 // expected gives the ids of the list of f in its order, by a statement that knows no index and no page.
-func expected(t *testing.T, s fullStore, f ports.DeskFilter) []id.ID {
+func expected(t *testing.T, s fullStore, f depositports.DeskFilter) []id.ID {
 	t.Helper()
 	conditions, args := []string{"d.account_id = $1"}, []any{f.AccountID}
 	arg := func(v any) string {
@@ -113,7 +114,7 @@ func TestDeskDeposits_EveryFilterAndPair_ListsEachDepositOnceInOrder(t *testing.
 	t.Parallel()
 	s := newDeskStore(t, 9_000)
 	checked := 0
-	everyDeskFilter(t, s, func(name string, f ports.DeskFilter) {
+	everyDeskFilter(t, s, func(name string, f depositports.DeskFilter) {
 		checked++
 		var got []id.ID
 		page := ports.Page{Limit: 100}
@@ -139,7 +140,7 @@ func TestDeskDeposits_EveryFilterAndPair_ListsEachDepositOnceInOrder(t *testing.
 func TestDeskDeposits_EveryFilterAndPair_ReadsFewRows(t *testing.T) {
 	t.Parallel()
 	s := newDeskStore(t, 40_000)
-	everyDeskFilter(t, s, func(name string, f ports.DeskFilter) {
+	everyDeskFilter(t, s, func(name string, f depositports.DeskFilter) {
 		var last ports.Cursor
 		read := s.rowsRead(t, func() error {
 			list, err := s.Desk.DeskDeposits(t.Context(), f, ports.Page{Limit: 50})
@@ -160,7 +161,7 @@ func TestDeskDeposits_EveryFilterAndPair_ReadsFewRows(t *testing.T) {
 func TestDeskDeposits_WhileDepositsAreMade_StaysStable(t *testing.T) {
 	t.Parallel()
 	s := newDeskStore(t, 1_000)
-	for _, f := range []ports.DeskFilter{{}, {Statuses: []deposit.Status{deposit.Pending, deposit.Active}}, {Text: "ada"}} {
+	for _, f := range []depositports.DeskFilter{{}, {Statuses: []deposit.Status{deposit.Pending, deposit.Active}}, {Text: "ada"}} {
 		f.AccountID = s.Owner.Account
 		before := expected(t, s, f)
 		var got []id.ID
@@ -231,7 +232,7 @@ func TestOpenDeposits_AreThoseThatAreNotOver(t *testing.T) {
 	require.NotEmpty(t, open())
 	require.Equal(t, want(), open(), "deposits that were made")
 
-	page, err := s.Desk.DeskDeposits(t.Context(), ports.DeskFilter{AccountID: s.Owner.Account, Statuses: []deposit.Status{deposit.Active}}, ports.Page{Limit: 5})
+	page, err := s.Desk.DeskDeposits(t.Context(), depositports.DeskFilter{AccountID: s.Owner.Account, Statuses: []deposit.Status{deposit.Active}}, ports.Page{Limit: 5})
 	require.NoError(t, err)
 	now, timers := time.Now().UTC().Truncate(time.Microsecond), deposit.DefaultTimers()
 	move := func(depositID id.ID, apply func(*deposit.Deposit) (deposit.Transition, error), then func(context.Context, *deposit.Deposit) error) {
@@ -265,8 +266,8 @@ func TestOpenDeposits_AreThoseThatAreNotOver(t *testing.T) {
 
 	counts, err := s.Desk.CountWork(t.Context(), s.Owner.Account, now.AddDate(0, 0, 7))
 	require.NoError(t, err)
-	require.Equal(t, ports.WorkCount{Count: 1, Amount: 100}, counts[ports.WorkCollecting])
-	first, err := s.Desk.OpenWork(t.Context(), s.Owner.Account, ports.WorkCollecting, now, 5)
+	require.Equal(t, depositports.WorkCount{Count: 1, Amount: 100}, counts[depositports.WorkCollecting])
+	first, err := s.Desk.OpenWork(t.Context(), s.Owner.Account, depositports.WorkCollecting, now, 5)
 	require.NoError(t, err)
 	require.Equal(t, captured, first[0].ID)
 
@@ -282,16 +283,16 @@ func TestCountWork_AndOpenWork_AgreeWithTheDeposits(t *testing.T) {
 	ending := time.Now().UTC().AddDate(0, 0, 7)
 	counts, err := s.Desk.CountWork(t.Context(), s.Owner.Account, ending)
 	require.NoError(t, err)
-	for kind, condition := range map[ports.Work]string{
-		ports.WorkAwaiting: `status IN ('pending', 'incomplete')`, ports.WorkRefused: `status = 'payment_issue'`, ports.WorkActive: `status = 'active'`,
-		ports.WorkEnding: `status = 'active' AND expires_at < $2`,
+	for kind, condition := range map[depositports.Work]string{
+		depositports.WorkAwaiting: `status IN ('pending', 'incomplete')`, depositports.WorkRefused: `status = 'payment_issue'`, depositports.WorkActive: `status = 'active'`,
+		depositports.WorkEnding: `status = 'active' AND expires_at < $2`,
 	} {
 		where := ` FROM deposits WHERE account_id = $1 AND ($2::timestamptz IS NOT NULL) AND ` + condition
 		require.Equal(t, value[int](t, s, `SELECT count(*)`+where, s.Owner.Account, ending), counts[kind].Count, kind)
 		require.EqualValues(t, value[int64](t, s, `SELECT coalesce(sum(amount_cents), 0)::bigint`+where, s.Owner.Account, ending), counts[kind].Amount, kind)
 		require.NotZero(t, counts[kind].Count, kind)
 		order := "created_at DESC, id DESC"
-		if kind == ports.WorkEnding {
+		if kind == depositports.WorkEnding {
 			order = "expires_at, id"
 		}
 		first, err := s.Desk.OpenWork(t.Context(), s.Owner.Account, kind, ending, 5)

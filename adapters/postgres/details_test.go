@@ -16,7 +16,9 @@ import (
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/lab/portstest"
 	"partnerdeposits/lab/storetest"
-	"partnerdeposits/ports"
+	accountports "partnerdeposits/ports/accounts"
+	ports "partnerdeposits/ports/platform"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 func exec(t testing.TB, pool *pgxpool.Pool, sql string, args ...any) {
@@ -102,7 +104,7 @@ func TestOperatorBySession_MovesLastSeenNowAndThen(t *testing.T) {
 	o := connect.Operator{ID: portstest.NewID(), Email: "ann@rentals.example", PasswordHash: "h", CreatedAt: now}
 	storetest.Do(t, store, func(ctx context.Context, r *postgres.Store) error {
 		require.NoError(t, r.Operators.Insert(ctx, o, connect.Account{ID: portstest.NewID(), OperatorID: o.ID, CompanyName: "C", CreatedAt: now}))
-		return r.Sessions.InsertSession(ctx, ports.Session{TokenHash: [32]byte{1}, OperatorID: o.ID, CreatedAt: now, LastSeenAt: now, ExpiresAt: now.Add(24 * time.Hour)})
+		return r.Sessions.InsertSession(ctx, accountports.Session{TokenHash: [32]byte{1}, OperatorID: o.ID, CreatedAt: now, LastSeenAt: now, ExpiresAt: now.Add(24 * time.Hour)})
 	})
 	for later, want := range map[time.Duration]time.Duration{4 * time.Minute: 0, 6 * time.Minute: 6 * time.Minute} {
 		exec(t, pool, `UPDATE sessions SET last_seen_at = $1`, now)
@@ -250,7 +252,7 @@ func TestDeliveries_TellStatusAndAttempts(t *testing.T) {
 			SELECT id, n, now(), 12, CASE WHEN n = 1 THEN 'non_2xx' ELSE 'timeout' END, CASE WHEN n = 1 THEN 500 END, 'oops', 'why' FROM deliveries, generate_series(attempts - (state = 2)::int, 1, -1) n WHERE id = $1`, ids[status])
 	}
 	for status, deliveryID := range ids {
-		list, err := store.Deliveries.Deliveries(t.Context(), s.ID, ports.DeliveryFilter{Status: status}, ports.Page{Limit: 10})
+		list, err := store.Deliveries.Deliveries(t.Context(), s.ID, webhookports.DeliveryFilter{Status: status}, ports.Page{Limit: 10})
 		require.NoError(t, err)
 		require.Len(t, list.Items, 1)
 		d := list.Items[0]

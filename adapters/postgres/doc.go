@@ -12,7 +12,7 @@
 //	internal/lists          lists of any length
 //	internal/sets           statements about a set of rows, whose values travel as arrays
 //	internal/pg             transactions, translation of driver errors, encryption of secrets
-//	internal/sqlc           statements that sqlc generates from queries/
+//	MODULE/internal/sqlc    statements of a module that sqlc generates from MODULE/queries
 //	codec                   ids and times as Postgres types
 //	migrations              the schema
 //

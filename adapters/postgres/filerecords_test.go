@@ -17,7 +17,7 @@ import (
 	"partnerdeposits/core/evidence"
 	"partnerdeposits/core/id"
 	"partnerdeposits/lab/portstest"
-	"partnerdeposits/ports"
+	depositports "partnerdeposits/ports/deposits"
 )
 
 func TestFileContents_OfEverySize_AreReadAsTheyWereWritten(t *testing.T) {
@@ -81,7 +81,7 @@ func TestFileContents_OfTwoFiles_StayApart(t *testing.T) {
 }
 
 // sent makes n files wait that by sends at the time.
-func (w *pooledStore) sent(by ports.FileSender, at time.Time, n int) (ids []id.ID, files []evidence.File) {
+func (w *pooledStore) sent(by depositports.FileSender, at time.Time, n int) (ids []id.ID, files []evidence.File) {
 	w.t.Helper()
 	for range n {
 		f := evidence.File{ID: idAt(at), DepositID: by.DepositID, Name: "oven.jpg", Type: evidence.JPEG, Size: 7, SentAt: at}
@@ -91,7 +91,7 @@ func (w *pooledStore) sent(by ports.FileSender, at time.Time, n int) (ids []id.I
 	return ids, files
 }
 
-func (w *pooledStore) add(by ports.FileSender, ids []id.ID, since, at time.Time) error {
+func (w *pooledStore) add(by depositports.FileSender, ids []id.ID, since, at time.Time) error {
 	return w.try(func(ctx context.Context, r *postgres.Store) error {
 		if _, err := r.Deposits.ForUpdate(ctx, by.DepositID); err != nil {
 			return err
@@ -102,9 +102,9 @@ func (w *pooledStore) add(by ports.FileSender, ids []id.ID, since, at time.Time)
 }
 
 // sender gives the sender of a new deposit.
-func (w *pooledStore) sender(session byte) ports.FileSender {
+func (w *pooledStore) sender(session byte) depositports.FileSender {
 	w.t.Helper()
-	return ports.FileSender{Session: [32]byte{session}, DepositID: w.deposit(w.partner()).ID}
+	return depositports.FileSender{Session: [32]byte{session}, DepositID: w.deposit(w.partner()).ID}
 }
 
 func TestFiles_Waiting_AreNotTheDepositsUntilTheyAreAdded(t *testing.T) {
@@ -142,11 +142,11 @@ func TestFiles_Add_OfAnotherSessionOrDepositOrTooLate_AddsNone(t *testing.T) {
 	w := pooled(t)
 	by := w.sender(1)
 	ids, _ := w.sent(by, at0, 2)
-	other, _ := w.sent(ports.FileSender{Session: [32]byte{2}, DepositID: by.DepositID}, at0, 1)
+	other, _ := w.sent(depositports.FileSender{Session: [32]byte{2}, DepositID: by.DepositID}, at0, 1)
 	late := at0.Add(time.Microsecond)
 	for what, err := range map[string]error{
-		"another session": w.add(ports.FileSender{Session: [32]byte{2}, DepositID: by.DepositID}, ids, at0, late),
-		"another deposit": w.add(ports.FileSender{Session: by.Session, DepositID: w.sender(1).DepositID}, ids, at0, late),
+		"another session": w.add(depositports.FileSender{Session: [32]byte{2}, DepositID: by.DepositID}, ids, at0, late),
+		"another deposit": w.add(depositports.FileSender{Session: by.Session, DepositID: w.sender(1).DepositID}, ids, at0, late),
 		"too late":        w.add(by, ids, late, late),
 		"an unknown file": w.add(by, append([]id.ID{portstest.NewID()}, ids...), at0, late),
 		"a file of another session among the own": w.add(by, append(other, ids...), at0, late),

@@ -11,7 +11,7 @@ import (
 
 	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/lab/portstest"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 func freshKey() ports.IdempotencyKey {

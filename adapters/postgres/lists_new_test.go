@@ -13,7 +13,9 @@ import (
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/lab/portstest"
 	"partnerdeposits/lab/stock"
-	"partnerdeposits/ports"
+	partnerports "partnerdeposits/ports/partners"
+	ports "partnerdeposits/ports/platform"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 func TestClients_EveryFilterAndPair_ReadsFewRows(t *testing.T) {
@@ -29,7 +31,7 @@ func TestClients_EveryFilterAndPair_ReadsFewRows(t *testing.T) {
 		SELECT gen_random_uuid(), md5('ended')::uuid, $1, 'same@mail.example', 'A', 'B', now() FROM generate_series(1, 5000)`, s.Owner.Partner)
 	exec(t, s.pool, `VACUUM ANALYZE clients`)
 	ended := value[id.ID](t, s, `SELECT md5('ended')::uuid`)
-	type filter = ports.ClientFilter
+	type filter = partnerports.ClientFilter
 	count := 0
 	for _, page := range []ports.Page{{Limit: 100}, {Limit: 100, Cursor: ports.Cursor{At: time.Now().Add(-180 * 24 * time.Hour), ID: portstest.NewID()}}} {
 		filters[filter]{
@@ -65,7 +67,7 @@ func TestEvents_EveryFilterAndPair_ReadsFewRows(t *testing.T) {
 	// costs nothing and counts many rows.
 	exec(t, s.pool, `ALTER DATABASE `+pgx.Identifier{s.pool.Config().ConnConfig.Database}.Sanitize()+` SET enable_seqscan = off`)
 	s.pool.Reset()
-	type filter = ports.EventFilter
+	type filter = webhookports.EventFilter
 	event := func(e webhook.EventName) func(*filter) { return func(f *filter) { f.Name = e } }
 	count := 0
 	filters[filter]{
@@ -116,7 +118,7 @@ func TestDeliveries_ThatFailedElevenTimes_ReadTheirAttempts(t *testing.T) {
 	var found ports.List[webhook.Delivery]
 	for range 8 { // a named statement gets a plan without values at the sixth execution
 		plans := s.plans(t, func() (err error) {
-			found, err = s.Deliveries.Deliveries(t.Context(), s.Owner.Subscription, ports.DeliveryFilter{Status: webhook.StatusFailed}, ports.Page{Limit: 100})
+			found, err = s.Deliveries.Deliveries(t.Context(), s.Owner.Subscription, webhookports.DeliveryFilter{Status: webhook.StatusFailed}, ports.Page{Limit: 100})
 			return err
 		})
 		for _, p := range plans {

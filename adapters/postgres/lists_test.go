@@ -21,7 +21,10 @@ import (
 	"partnerdeposits/lab/portstest"
 	"partnerdeposits/lab/stock"
 	"partnerdeposits/lab/storetest"
-	"partnerdeposits/ports"
+	accountports "partnerdeposits/ports/accounts"
+	depositports "partnerdeposits/ports/deposits"
+	ports "partnerdeposits/ports/platform"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // mostRead bounds the rows that a statement of a list reads: 2,000 rows, and the deposits, partners and clients of a
@@ -104,7 +107,7 @@ func TestDeposits_EveryFilterAndPair_ReadsFewRows(t *testing.T) {
 	middle := time.Now().Add(-180 * 24 * time.Hour)
 	contract := value[string](t, s, `SELECT rental_contract FROM deposits WHERE created_at < $1 AND rental_contract <> '' ORDER BY created_at DESC LIMIT 1`, middle)
 	client := value[id.ID](t, s, `SELECT client_id FROM deposits WHERE created_at < $1 AND client_id IS NOT NULL ORDER BY created_at DESC LIMIT 1`, middle)
-	type filter = ports.DepositFilter
+	type filter = depositports.DepositFilter
 	status := func(all ...deposit.Status) func(*filter) { return func(f *filter) { f.Statuses = all } }
 	count := 0
 	filters[filter]{
@@ -133,7 +136,7 @@ func TestDeliveries_EveryFilterAndPair_ReadsFewRows(t *testing.T) {
 	s := newFullStore(t, stock.Amount{Deposits: 100, Deliveries: 30_000})
 	middle := time.Now().Add(-15 * 24 * time.Hour)
 	told := value[id.ID](t, s, `SELECT deposit_id FROM deliveries ORDER BY id LIMIT 1`)
-	type filter = ports.DeliveryFilter
+	type filter = webhookports.DeliveryFilter
 	status := func(s webhook.Status) func(*filter) { return func(f *filter) { f.Status = s } }
 	event := func(e webhook.EventName) func(*filter) { return func(f *filter) { f.Event = e } }
 	filters[filter]{
@@ -161,7 +164,7 @@ func TestLinkedAccounts_EveryFilterAndPair_ReadsFewRows(t *testing.T) {
 		SELECT md5('l' || i)::uuid, $1, md5(i::text)::uuid, 'many-' || i, now() - i * interval '1 minute', CASE WHEN i > 19990 THEN now() END, CASE WHEN i > 19990 THEN 'admin' END
 		FROM generate_series(1, 20000) i`, s.Owner.Partner)
 	exec(t, s.pool, `VACUUM ANALYZE account_links`)
-	type filter = ports.LinkFilter
+	type filter = accountports.LinkFilter
 	filters[filter]{
 		{func(f *filter) { f.Status = connect.LinkActive }, func(f *filter) { f.Status = connect.LinkRevoked }},
 		{func(f *filter) { f.ExternalID = "many-20" }, func(f *filter) { f.ExternalID = "many-19999" }, func(f *filter) { f.ExternalID = "none" }},
@@ -215,7 +218,7 @@ func TestDeposits_OfARareStatus_AreAllFoundOverPartialPages(t *testing.T) {
 	var got []id.ID
 	pages := 0
 	for page := (ports.Page{Limit: 100}); ; pages++ {
-		found, err := s.Deposits.Deposits(t.Context(), ports.DepositFilter{PartnerID: s.Owner.Partner, Statuses: []deposit.Status{deposit.PaymentIssue}}, page)
+		found, err := s.Deposits.Deposits(t.Context(), depositports.DepositFilter{PartnerID: s.Owner.Partner, Statuses: []deposit.Status{deposit.PaymentIssue}}, page)
 		require.NoError(t, err)
 		for _, d := range found.Items {
 			got = append(got, d.ID)
@@ -238,19 +241,19 @@ func TestLists_FirstPages_SettleOnAPlan(t *testing.T) {
 	const times = 20
 	for name, list := range map[string]func(ports.Page) error{
 		"deposits": func(p ports.Page) error {
-			_, err := store.Deposits.Deposits(t.Context(), ports.DepositFilter{PartnerID: s.Owner.Partner}, p)
+			_, err := store.Deposits.Deposits(t.Context(), depositports.DepositFilter{PartnerID: s.Owner.Partner}, p)
 			return err
 		},
 		"deposits of a status": func(p ports.Page) error {
-			_, err := store.Deposits.Deposits(t.Context(), ports.DepositFilter{PartnerID: s.Owner.Partner, Statuses: []deposit.Status{deposit.Closed}}, p)
+			_, err := store.Deposits.Deposits(t.Context(), depositports.DepositFilter{PartnerID: s.Owner.Partner, Statuses: []deposit.Status{deposit.Closed}}, p)
 			return err
 		},
 		"deposits of an account": func(p ports.Page) error {
-			_, err := store.Deposits.Deposits(t.Context(), ports.DepositFilter{PartnerID: s.Owner.Partner, AccountID: s.Owner.Account}, p)
+			_, err := store.Deposits.Deposits(t.Context(), depositports.DepositFilter{PartnerID: s.Owner.Partner, AccountID: s.Owner.Account}, p)
 			return err
 		},
 		"delivery log": func(p ports.Page) error {
-			_, err := store.Deliveries.Deliveries(t.Context(), s.Owner.Subscription, ports.DeliveryFilter{}, p)
+			_, err := store.Deliveries.Deliveries(t.Context(), s.Owner.Subscription, webhookports.DeliveryFilter{}, p)
 			return err
 		},
 	} {

@@ -13,7 +13,7 @@ import (
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/lab/portstest"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 func (w *pooledStore) enqueue(at time.Time) ports.Mail {

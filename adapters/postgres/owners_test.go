@@ -31,16 +31,9 @@ var (
 
 // moduleOf gives the module of a file below adapters/postgres; "" for one that belongs to none.
 func moduleOf(path string) string {
-	folder, name, _ := strings.Cut(path, "/")
-	switch folder {
+	switch folder, _, _ := strings.Cut(path, "/"); folder {
 	case "accounts", "deposits", "partners", "payments", "platform", "webhooks":
 		return folder
-	case "queries":
-		return map[string]string{
-			"clients.sql": "partners", "partners.sql": "partners", "deposits.sql": "deposits", "files.sql": "deposits",
-			"idempotency.sql": "platform", "mail.sql": "platform", "links.sql": "accounts", "operators.sql": "accounts",
-			"twofactor.sql": "accounts", "payments.sql": "payments", "replays.sql": "webhooks", "webhooks.sql": "webhooks",
-		}[name]
 	}
 	return ""
 }

@@ -10,7 +10,7 @@ import (
 	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/adapters/postgres/webhooks/dispatchstore"
 	"partnerdeposits/lab/storetest"
-	"partnerdeposits/ports"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // addEventAt files an event whose id is of that time; addAttemptAt does the same with an attempt.
@@ -50,7 +50,7 @@ func TestEnsurePartitions_RowsInTheDefaultPartition_MoveToTheirDays(t *testing.T
 	backlog := dispatchstore.NewBacklog(pool)
 	got, err := backlog.Backlog(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, ports.Partitions{DaysAhead: -1, DefaultRows: 21}, got.Partitions)
+	require.Equal(t, webhookports.Partitions{DaysAhead: -1, DefaultRows: 21}, got.Partitions)
 
 	require.NoError(t, store.Retention.EnsurePartitions(t.Context(), 20))
 	for i, day := range missed {
@@ -62,7 +62,7 @@ func TestEnsurePartitions_RowsInTheDefaultPartition_MoveToTheirDays(t *testing.T
 	require.Equal(t, 10, count(t, pool, `SELECT count(*) FROM delivery_attempts`))
 	got, err = backlog.Backlog(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, ports.Partitions{DaysAhead: 20, DefaultRows: 1}, got.Partitions)
+	require.Equal(t, webhookports.Partitions{DaysAhead: 20, DefaultRows: 1}, got.Partitions)
 	require.Equal(t, 0, count(t, pool, `SELECT count(*) FROM pg_index WHERE NOT indisvalid`))
 	addEventAt(t, pool, time.Now())
 	require.Equal(t, 4, count(t, pool, `SELECT count(*) FROM events_`+today.Format("20060102")), "new rows find their partition")

@@ -13,7 +13,7 @@ import (
 	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/lab/portstest"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 func TestPartners_Insert_IsFoundBySlugAndID(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/lab/portstest"
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
 )
 
 func newPayment(depositID id.ID, kind deposit.PaymentKind, at time.Time) deposit.Payment {
@@ -63,7 +63,7 @@ func TestPayments_Insert_BesideAProcessingOrSucceededPayment_IsRefusedAndLeavesT
 	first := w.pay(d.ID, deposit.FeePayment, at0)
 	refused := func() {
 		w.do(func(ctx context.Context, r *postgres.Store) error {
-			require.ErrorIs(t, r.Payments.Insert(ctx, newPayment(d.ID, deposit.FeePayment, at0)), ports.ErrPaymentExists)
+			require.ErrorIs(t, r.Payments.Insert(ctx, newPayment(d.ID, deposit.FeePayment, at0)), paymentports.ErrPaymentExists)
 			_, err := r.Payments.Processing(ctx, d.ID, deposit.FeePayment)
 			return err
 		})
@@ -89,7 +89,7 @@ func TestPayments_Insert_ManyAtOnce_OneWins(t *testing.T) {
 			return r.Payments.Insert(ctx, newPayment(d.ID, deposit.FeePayment, at0))
 		})
 	})
-	require.Equal(t, map[string]int{"<nil>": 1, ports.ErrPaymentExists.Error(): racers - 1}, ended)
+	require.Equal(t, map[string]int{"<nil>": 1, paymentports.ErrPaymentExists.Error(): racers - 1}, ended)
 }
 
 func TestPayments_Insert_WhileAnotherIsBeingSettled_IsRefusedOnceThatSucceeded(t *testing.T) {
@@ -107,7 +107,7 @@ func TestPayments_Insert_WhileAnotherIsBeingSettled_IsRefusedOnceThatSucceeded(t
 			return r.Payments.Update(ctx, settled)
 		})
 	})
-	require.Equal(t, map[string]int{"<nil>": 1, ports.ErrPaymentExists.Error(): racers - 1}, ended)
+	require.Equal(t, map[string]int{"<nil>": 1, paymentports.ErrPaymentExists.Error(): racers - 1}, ended)
 }
 
 func TestPayments_ToCheck_AreDueOldestFirstAndNotGivenTwice(t *testing.T) {

@@ -24,7 +24,8 @@ import (
 	"partnerdeposits/lab/portstest"
 	"partnerdeposits/lab/secretstest"
 	"partnerdeposits/lab/storetest"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // hotStatements says how the statements of each hot operation read large tables: an index and the number of its
@@ -141,17 +142,17 @@ func (h *hotPaths) run() map[string][]string {
 
 	_, err = h.dispatch.Pending(ctx)
 	note("ask for events", h.indexed, err)
-	var claims []ports.Claim
-	_, claims, err = h.dispatch.Relay(ctx, 10, lease, func(events []ports.Event, _ []ports.Subscription) (planned []ports.Delivery) {
-		d := events[0].Delivery(sub.ID, events[0].Name, []byte("{}"))
+	var claims []webhookports.Claim
+	_, claims, err = h.dispatch.Relay(ctx, 10, lease, func(events []ports.Event, _ []webhookports.Subscription) (planned []webhookports.Delivery) {
+		d := webhookports.NewDelivery(&events[0], sub.ID, events[0].Name, []byte("{}"))
 		d.State = webhook.Dispatched
-		return []ports.Delivery{d}
+		return []webhookports.Delivery{d}
 	})
 	note("relay", h.indexed, err)
 	require.Len(h.t, claims, 1)
 	_, err = h.dispatch.Due(ctx, time.Second)
 	note("find due subscriptions", h.indexed, err)
-	_, err = h.dispatch.Claim(ctx, []ports.Room{{SubscriptionID: sub.ID, Room: 10}}, lease)
+	_, err = h.dispatch.Claim(ctx, []webhookports.Room{{SubscriptionID: sub.ID, Room: 10}}, lease)
 	note("claim", h.indexed, err)
 	_, _, err = h.dispatch.ClaimUrgent(ctx, 10, lease)
 	note("claim what is urgent", h.indexed, err)
@@ -161,11 +162,11 @@ func (h *hotPaths) run() map[string][]string {
 	require.NoError(h.t, err)
 	_, err = h.dispatch.Load(ctx, claims)
 	note("load", h.indexed, err)
-	_, err = h.dispatch.Renew(ctx, []ports.Claim{{DeliveryID: portstest.NewID(), SubscriptionID: sub.ID}}, lease)
+	_, err = h.dispatch.Renew(ctx, []webhookports.Claim{{DeliveryID: portstest.NewID(), SubscriptionID: sub.ID}}, lease)
 	note("renew", h.indexed, err)
-	failed := ports.Outcome{Delivery: &ports.Delivery{Claim: claims[0]}, Verdict: webhook.Verdict{State: webhook.Waiting, Wait: time.Hour},
+	failed := webhookports.Outcome{Delivery: &webhookports.Delivery{Claim: claims[0]}, Verdict: webhook.Verdict{State: webhook.Waiting, Wait: time.Hour},
 		Attempt: webhook.Attempt{Number: 1, Result: webhook.ResultTimeout, StartedAt: time.Now()}}
-	_, _, err = h.dispatch.Record(ctx, []ports.Outcome{failed}, []id.ID{sub.ID}, 64, time.Now())
+	_, _, err = h.dispatch.Record(ctx, []webhookports.Outcome{failed}, []id.ID{sub.ID}, 64, time.Now())
 	note("record", h.indexed, err)
 	note("release", h.indexed, h.dispatch.Release(ctx, claims))
 	return texts
@@ -219,7 +220,7 @@ func TestCachedPlans_OfATableThatHasGrown_AreMadeAnew(t *testing.T) {
 	pool := storetest.Pool(t, url, postgres.PoolOptions{MaxConns: 1, Settings: postgres.IndexPlans})
 	store := dispatchstore.New(pool, secretstest.New(t))
 	renew := func() []string {
-		_, err := store.Renew(t.Context(), []ports.Claim{{DeliveryID: portstest.NewID(), SubscriptionID: portstest.NewID()}}, time.Minute)
+		_, err := store.Renew(t.Context(), []webhookports.Claim{{DeliveryID: portstest.NewID(), SubscriptionID: portstest.NewID()}}, time.Minute)
 		require.NoError(t, err)
 		conn, err := pool.Acquire(t.Context())
 		require.NoError(t, err)

@@ -20,7 +20,7 @@ import (
 	"partnerdeposits/lab/pgtest"
 	"partnerdeposits/lab/portstest"
 	"partnerdeposits/lab/storetest"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 // racers is the number of concurrent callers in a race.

@@ -20,7 +20,7 @@ import (
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/lab/portstest"
 	"partnerdeposits/lab/storetest"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 func insertClient(t testing.TB, store *postgres.Store, from deposit.Origin) tenant.Client {

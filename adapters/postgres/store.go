@@ -17,8 +17,8 @@ import (
 	"partnerdeposits/adapters/postgres/webhooks"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/money"
-	"partnerdeposits/ports"
-	"partnerdeposits/ports/failpoint"
+	ports "partnerdeposits/ports/platform"
+	"partnerdeposits/ports/platform/failpoint"
 )
 
 // Cipher encrypts secrets at rest (adapters/secrets).

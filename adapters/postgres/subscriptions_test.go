@@ -14,7 +14,8 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/lab/portstest"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 func TestSubscriptions_Insert_IsReadBack(t *testing.T) {
@@ -99,7 +100,7 @@ func TestSubscriptions_Disabled_ParksAndEnabledReleasesItsDeliveries(t *testing.
 		w.testDelivery(s, at0)
 	}
 	due := func() (n int) {
-		list, err := w.Deliveries.Deliveries(t.Context(), s.ID, ports.DeliveryFilter{}, ports.Page{Limit: 100})
+		list, err := w.Deliveries.Deliveries(t.Context(), s.ID, webhookports.DeliveryFilter{}, ports.Page{Limit: 100})
 		require.NoError(t, err)
 		for _, d := range list.Items {
 			require.Equal(t, webhook.Waiting, d.State)
@@ -190,18 +191,18 @@ func TestDeliveries_List_FiltersPagesAndLeavesBodiesOut(t *testing.T) {
 		all = append([]webhook.Delivery{w.testDelivery(s, at0.Add(time.Duration(i)*time.Minute))}, all...)
 	}
 	for name, c := range map[string]struct {
-		filter ports.DeliveryFilter
+		filter webhookports.DeliveryFilter
 		want   []webhook.Delivery
 	}{
-		"all":       {ports.DeliveryFilter{}, all},
-		"pending":   {ports.DeliveryFilter{Status: webhook.StatusPending}, all},
-		"retrying":  {ports.DeliveryFilter{Status: webhook.StatusRetrying}, nil},
-		"succeeded": {ports.DeliveryFilter{Status: webhook.StatusSucceeded}, nil},
-		"failed":    {ports.DeliveryFilter{Status: webhook.StatusFailed}, nil},
-		"event":     {ports.DeliveryFilter{Event: webhook.DepositActivated}, all},
-		"no event":  {ports.DeliveryFilter{Event: webhook.DepositExpired}, nil},
-		"deposit":   {ports.DeliveryFilter{DepositID: all[2].DepositID}, all[2:3]},
-		"span":      {ports.DeliveryFilter{Created: ports.Span{From: all[3].CreatedAt, To: all[0].CreatedAt}}, all[1:4]},
+		"all":       {webhookports.DeliveryFilter{}, all},
+		"pending":   {webhookports.DeliveryFilter{Status: webhook.StatusPending}, all},
+		"retrying":  {webhookports.DeliveryFilter{Status: webhook.StatusRetrying}, nil},
+		"succeeded": {webhookports.DeliveryFilter{Status: webhook.StatusSucceeded}, nil},
+		"failed":    {webhookports.DeliveryFilter{Status: webhook.StatusFailed}, nil},
+		"event":     {webhookports.DeliveryFilter{Event: webhook.DepositActivated}, all},
+		"no event":  {webhookports.DeliveryFilter{Event: webhook.DepositExpired}, nil},
+		"deposit":   {webhookports.DeliveryFilter{DepositID: all[2].DepositID}, all[2:3]},
+		"span":      {webhookports.DeliveryFilter{Created: ports.Span{From: all[3].CreatedAt, To: all[0].CreatedAt}}, all[1:4]},
 	} {
 		got := walk(t, func(page ports.Page) (ports.List[webhook.Delivery], error) {
 			return w.Deliveries.Deliveries(t.Context(), s.ID, c.filter, page)

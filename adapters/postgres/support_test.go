@@ -19,7 +19,8 @@ import (
 	"partnerdeposits/lab/pgtest"
 	"partnerdeposits/lab/portstest"
 	"partnerdeposits/lab/storetest"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // A look-up reads an index of each table that grows, in large tables too. The tables of partners and of subscriptions
@@ -54,7 +55,7 @@ func TestSupport_LookUpsReadIndexes(t *testing.T) {
 			return unless(err, webhook.ErrEventNotFound)
 		}},
 		"deliveries of an event": {[]string{"deliveries_of_deposit/1", "deliveries_pkey/2"}, func() error {
-			_, err := store.Deliveries.DeliveriesOfEvent(ctx, ports.EventView{ID: none, PartnerID: none, DepositID: none})
+			_, err := store.Deliveries.DeliveriesOfEvent(ctx, webhookports.EventView{ID: none, PartnerID: none, DepositID: none})
 			return err
 		}},
 		"delivery": {[]string{"deliveries_pkey/2"}, func() error {
@@ -127,7 +128,7 @@ func TestFindEvent_ReadsAnIndexOfTheDay(t *testing.T) {
 	seen.take()
 	found, err := store.Events.FindEvent(t.Context(), eventID)
 	require.NoError(t, err)
-	require.Equal(t, []any{eventID, ports.EventFiled}, []any{found.ID, found.Place})
+	require.Equal(t, []any{eventID, webhookports.EventFiled}, []any{found.ID, found.Place})
 	asked := strings.ReplaceAll(seen.take()[0], "$1", "'"+eventID.String()+"'")
 	rows, err := pool.Query(t.Context(), "EXPLAIN "+asked)
 	require.NoError(t, err)

@@ -20,7 +20,7 @@ import (
 	"partnerdeposits/lab/pgtest"
 	"partnerdeposits/lab/portstest"
 	"partnerdeposits/lab/storetest"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 var errStop = fault.New(fault.Conflict, "stop", "Stop.")

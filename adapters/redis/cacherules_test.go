@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 // cachePatience is how long a response may take to be cached on a busy machine.

@@ -11,7 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 const (
@@ -33,7 +33,7 @@ var (
 
 // jobRings has a ring for each lane, whose payload is the lane.
 func jobRings() (all []ring) {
-	for _, lane := range ports.Lanes {
+	for _, lane := range webhookports.Lanes {
 		all = append(all, ring{jobsChannel, string(lane)})
 	}
 	return all
@@ -67,7 +67,7 @@ func (d *Doorbell) Ring() { d.ring(eventsRing) }
 func (d *Doorbell) RingDue() { d.ring(dueRing) }
 
 // RingJobs tells the other dispatchers that the queue of a lane has jobs.
-func (d *Doorbell) RingJobs(lane ports.Lane) { d.ring(ring{jobsChannel, string(lane)}) }
+func (d *Doorbell) RingJobs(lane webhookports.Lane) { d.ring(ring{jobsChannel, string(lane)}) }
 
 // ring requests a ring.
 func (d *Doorbell) ring(r ring) {

@@ -16,7 +16,7 @@ import (
 	"partnerdeposits/adapters/redis"
 	"partnerdeposits/core/id"
 	"partnerdeposits/lab/redistest"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 const waitForRedis = 20 * time.Second

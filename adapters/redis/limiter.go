@@ -10,8 +10,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"partnerdeposits/ports"
-	"partnerdeposits/ports/batch"
+	ports "partnerdeposits/ports/platform"
+	"partnerdeposits/ports/platform/batch"
 )
 
 //go:embed limiter.lua

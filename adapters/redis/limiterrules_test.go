@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 // checkLimiter checks the rules of ports.Limiter: on a server, in a cluster, on miniredis. limiter is empty.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"partnerdeposits/ports"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 const (
@@ -30,15 +30,15 @@ type Listener struct {
 	feeds  atomic.Int64 // when an http process last said that requests wait for events, in nanoseconds; 0: never
 
 	events, due chan struct{}
-	jobs        map[ports.Lane]chan struct{}
+	jobs        map[webhookports.Lane]chan struct{}
 }
 
 // NewListener hears nothing until Run.
 func NewListener(client redis.UniversalClient) *Listener {
 	l := &Listener{
-		client: client, self: rand.Text(), events: make(chan struct{}, 1), due: make(chan struct{}, 1), jobs: map[ports.Lane]chan struct{}{},
+		client: client, self: rand.Text(), events: make(chan struct{}, 1), due: make(chan struct{}, 1), jobs: map[webhookports.Lane]chan struct{}{},
 	}
-	for _, lane := range ports.Lanes {
+	for _, lane := range webhookports.Lanes {
 		l.jobs[lane] = make(chan struct{}, 1)
 	}
 	return l
@@ -51,7 +51,7 @@ func (l *Listener) Events() <-chan struct{} { return l.events }
 func (l *Listener) Due() <-chan struct{} { return l.due }
 
 // Jobs receives after a lane got jobs.
-func (l *Listener) Jobs(lane ports.Lane) <-chan struct{} { return l.jobs[lane] }
+func (l *Listener) Jobs(lane webhookports.Lane) <-chan struct{} { return l.jobs[lane] }
 
 // Works reports whether rings are heard: lately a message of this process came back to it. A ring of another process may be
 // lost all the same.
@@ -113,7 +113,7 @@ func (l *Listener) hear(r ring) {
 			signal(l.events)
 		}
 	case jobsChannel:
-		if jobs := l.jobs[ports.Lane(r.payload)]; jobs != nil {
+		if jobs := l.jobs[webhookports.Lane(r.payload)]; jobs != nil {
 			signal(jobs)
 		}
 	case awaitedChannel:

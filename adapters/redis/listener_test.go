@@ -9,7 +9,7 @@ import (
 
 	"partnerdeposits/adapters/redis"
 	"partnerdeposits/lab/redistest"
-	"partnerdeposits/ports"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 func heard(rings <-chan struct{}) bool {
@@ -27,7 +27,7 @@ func TestListener_KnowsWhetherTheBellWorks_AndSignalsAllAfterAnOutage(t *testing
 	l := listen(t, open(t, server.URL()))
 	require.Eventually(t, l.Works, 20*time.Second, 10*time.Millisecond)
 	require.False(t, l.Accompanied())
-	all := []<-chan struct{}{l.Events(), l.Due(), l.Jobs(ports.FastLane), l.Jobs(ports.SlowLane)}
+	all := []<-chan struct{}{l.Events(), l.Due(), l.Jobs(webhookports.FastLane), l.Jobs(webhookports.SlowLane)}
 	for _, rings := range all {
 		require.True(t, heard(rings), "rings before the first pulse may have been lost")
 	}
@@ -57,14 +57,14 @@ func TestListener_TellsRingsApart_AndKnowsOthers(t *testing.T) {
 	client := redistest.ServerClient(t, redistest.Server(t))
 	l := listen(t, client)
 	require.Eventually(t, l.Works, 20*time.Second, 10*time.Millisecond)
-	all := map[string]<-chan struct{}{"events": l.Events(), "due": l.Due(), "fast": l.Jobs(ports.FastLane), "slow": l.Jobs(ports.SlowLane)}
+	all := map[string]<-chan struct{}{"events": l.Events(), "due": l.Due(), "fast": l.Jobs(webhookports.FastLane), "slow": l.Jobs(webhookports.SlowLane)}
 	for name, rings := range all {
 		require.True(t, heard(rings), name)
 	}
 	bell := redis.NewDoorbell(client, patient(t, client))
 	t.Cleanup(bell.Close)
 	for name, ring := range map[string]func(){
-		"events": bell.Ring, "due": bell.RingDue, "fast": func() { bell.RingJobs(ports.FastLane) }, "slow": func() { bell.RingJobs(ports.SlowLane) },
+		"events": bell.Ring, "due": bell.RingDue, "fast": func() { bell.RingJobs(webhookports.FastLane) }, "slow": func() { bell.RingJobs(webhookports.SlowLane) },
 	} {
 		ring()
 		require.Eventually(t, func() bool { return heard(all[name]) }, 20*time.Second, time.Millisecond, name)

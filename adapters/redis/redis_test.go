@@ -16,7 +16,7 @@ import (
 	"partnerdeposits/adapters/redis"
 	"partnerdeposits/lab/redistest"
 	"partnerdeposits/lab/secretstest"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 func newBreaker(t testing.TB, client goredis.UniversalClient) *redis.Breaker {

@@ -6,7 +6,7 @@ import (
 	"context"
 	"strings"
 
-	"partnerdeposits/ports"
+	depositports "partnerdeposits/ports/deposits"
 )
 
 // refusedLocalPart is the local part of refused addresses.
@@ -15,8 +15,8 @@ const refusedLocalPart = "declined"
 // Sandbox accepts every tenant except declined@….
 type Sandbox struct{}
 
-// Assess implements ports.Scoring. It never fails.
-func (Sandbox) Assess(_ context.Context, a ports.Applicant) (bool, error) {
+// Assess implements depositports.Scoring. It never fails.
+func (Sandbox) Assess(_ context.Context, a depositports.Applicant) (bool, error) {
 	local, _, _ := strings.Cut(a.Email, "@")
 	return !strings.EqualFold(local, refusedLocalPart), nil
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/scoring"
-	"partnerdeposits/ports"
+	depositports "partnerdeposits/ports/deposits"
 )
 
 func TestSandbox_RefusesTheLocalPartDeclinedAlone(t *testing.T) {
@@ -19,7 +19,7 @@ func TestSandbox_RefusesTheLocalPartDeclinedAlone(t *testing.T) {
 		"declined+1@example.com":   true,
 		"ada@declined.example":     true,
 	} {
-		got, err := scoring.Sandbox{}.Assess(context.Background(), ports.Applicant{Email: email})
+		got, err := scoring.Sandbox{}.Assess(context.Background(), depositports.Applicant{Email: email})
 		require.NoError(t, err)
 		require.Equal(t, want, got, email)
 	}

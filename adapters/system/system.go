@@ -8,7 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports/failpoint"
+	"partnerdeposits/ports/platform/failpoint"
 )
 
 // Clock is the wall clock. The zero value is ready to use.

@@ -10,7 +10,7 @@ import (
 
 	"partnerdeposits/adapters/system"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 var (

@@ -14,15 +14,15 @@ import (
 // issuer names the service in the operator's app.
 const issuer = "Rental deposits"
 
-// Codes implements ports.OneTimeCodes. The zero value is ready to use.
+// Codes implements accountports.OneTimeCodes. The zero value is ready to use.
 type Codes struct{}
 
-// Code implements ports.OneTimeCodes.
+// Code implements accountports.OneTimeCodes.
 func (Codes) Code(s secret.Text, step int64) (string, error) {
 	return hotp.GenerateCodeCustom(s.Reveal(), uint64(step), hotp.ValidateOpts{Digits: otp.DigitsSix, Algorithm: otp.AlgorithmSHA1})
 }
 
-// URI implements ports.OneTimeCodes, in the format of Google Authenticator's key URIs, which every app reads.
+// URI implements accountports.OneTimeCodes, in the format of Google Authenticator's key URIs, which every app reads.
 func (Codes) URI(s secret.Text, email string) secret.Text {
 	// Apps read a plus sign as itself, so spaces are %20.
 	label := url.PathEscape(issuer) + ":" + url.PathEscape(email)

@@ -12,10 +12,10 @@ import (
 	"partnerdeposits/adapters/totp"
 	"partnerdeposits/core/secret"
 	"partnerdeposits/core/twofactor"
-	"partnerdeposits/ports"
+	accountports "partnerdeposits/ports/accounts"
 )
 
-var _ ports.OneTimeCodes = totp.Codes{}
+var _ accountports.OneTimeCodes = totp.Codes{}
 
 // The values of RFC 6238, appendix B, with six digits.
 func TestCode_IsThatOfTheRFC(t *testing.T) {

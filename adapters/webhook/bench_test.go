@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // BenchmarkPost measures a POST over idle connections to a minimal receiver. cpu-us/op counts this process with the receiver.
@@ -74,8 +74,8 @@ func BenchmarkBareExchange(b *testing.B) {
 	})
 }
 
-func benchPost(url string) *ports.Delivery {
-	return &ports.Delivery{
+func benchPost(url string) *webhookports.Delivery {
+	return &webhookports.Delivery{
 		URL: url, Event: webhook.DepositActivated, Secret: "svc_whsec_bench",
 		Body: []byte(`{"event":"deposit.activated","data":"` + strings.Repeat("x", 560) + `"}`),
 	}

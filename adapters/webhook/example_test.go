@@ -10,7 +10,7 @@ import (
 
 	"partnerdeposits/adapters/webhook"
 	core "partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // An attempt has a result whatever happens: Post returns no error.
@@ -24,7 +24,7 @@ func ExampleSender() {
 	defer endpoint.Close()
 	sender := webhook.NewSender(webhook.Config{Timeout: 10 * time.Second, AllowInsecure: true, UserAgent: "example/1"})
 	defer sender.Close()
-	delivery := &ports.Delivery{URL: endpoint.URL, Event: core.DepositActivated, Secret: "svc_whsec_example", Body: []byte(`{"event":"deposit.activated"}`)}
+	delivery := &webhookports.Delivery{URL: endpoint.URL, Event: core.DepositActivated, Secret: "svc_whsec_example", Body: []byte(`{"event":"deposit.activated"}`)}
 
 	attempt := sender.Post(context.Background(), delivery, time.Now())
 	fmt.Println(attempt.Result, attempt.ResponseStatus, attempt.Snippet)

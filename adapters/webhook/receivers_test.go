@@ -16,7 +16,7 @@ import (
 
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/lab/hostiletest"
-	"partnerdeposits/ports"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // No test may leave a goroutine behind, whatever its receivers do to the sender.
@@ -40,8 +40,8 @@ func newSender(t testing.TB, change func(*Config)) *Sender {
 var signedAt = time.Unix(1_763_683_200, 0)
 
 // postTo returns a delivery to url.
-func postTo(url string) *ports.Delivery {
-	return &ports.Delivery{
+func postTo(url string) *webhookports.Delivery {
+	return &webhookports.Delivery{
 		URL: url, Event: webhook.DepositActivated, Secret: "svc_whsec_test",
 		Body: []byte(`{"event":"deposit.activated","createdAt":"2026-11-20T22:40:00.000001Z","data":{"id":"dep_1"}}`),
 	}

@@ -20,7 +20,7 @@ import (
 
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // Bounds of a response. Larger headers fail the attempt. At most maxBody bytes of the body are read, for at most
@@ -47,7 +47,7 @@ type Config struct {
 	AddressCheck func(network, address string, c syscall.RawConn) error
 }
 
-// Sender implements ports.Sender.
+// Sender implements webhookports.Sender.
 type Sender struct {
 	transport   *http.Transport
 	templates   templates
@@ -94,8 +94,8 @@ func http2Bounds(timeout time.Duration) *http.HTTP2Config {
 // Close closes the idle connections.
 func (s *Sender) Close() { s.transport.CloseIdleConnections() }
 
-// Post implements ports.Sender. The transport may read d.Body for a moment after Post returned, so the body must not change.
-func (s *Sender) Post(ctx context.Context, d *ports.Delivery, signedAt time.Time) webhook.Attempt {
+// Post implements webhookports.Sender. The transport may read d.Body for a moment after Post returned, so the body must not change.
+func (s *Sender) Post(ctx context.Context, d *webhookports.Delivery, signedAt time.Time) webhook.Attempt {
 	started := time.Now()
 	result := webhook.Attempt{StartedAt: started.UTC()}
 	template, refusal := s.templates.of(d.URL)
@@ -160,7 +160,7 @@ var contentType = []string{"application/json"}
 var notSent = []string{}
 
 // request fills a copy of the template and signs it.
-func (a *attempt) request(template *http.Request, d *ports.Delivery, signedAt time.Time, eventID bool) *http.Request {
+func (a *attempt) request(template *http.Request, d *webhookports.Delivery, signedAt time.Time, eventID bool) *http.Request {
 	request := template.WithContext(a)
 	timestamp, signature := webhook.Sign(d.Secret, d.Body, signedAt)
 	a.values = [...]string{signature, timestamp, string(d.Event), ""}

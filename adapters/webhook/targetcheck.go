@@ -12,7 +12,7 @@ import (
 	"partnerdeposits/core/fault"
 )
 
-// TargetCheck implements ports.TargetCheck: a partner learns at subscription time that the dialer would refuse the host.
+// TargetCheck implements webhookports.TargetCheck: a partner learns at subscription time that the dialer would refuse the host.
 type TargetCheck struct {
 	resolver *net.Resolver
 	insecure bool
@@ -26,7 +26,7 @@ func NewTargetCheck(insecure bool) *TargetCheck {
 	return &TargetCheck{resolver: &net.Resolver{PreferGo: true}, insecure: insecure}
 }
 
-// Check implements ports.TargetCheck.
+// Check implements webhookports.TargetCheck.
 func (t *TargetCheck) Check(ctx context.Context, host string) error {
 	refused := fault.ErrInvalidField.WithField("url", "leads to an address that is not public")
 	name := asDialled(host)

@@ -12,7 +12,7 @@ import (
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 // errFeeInFlight rolls back a cancellation whose tenant has a fee payment in flight, which is settled first.

@@ -20,7 +20,7 @@ import (
 	"partnerdeposits/core/partner"
 	"partnerdeposits/lab/redistest"
 	"partnerdeposits/lab/servicetest"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 func TestMain(m *testing.M) { servicetest.Main(m) }

@@ -14,7 +14,8 @@ import (
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/secret"
 	"partnerdeposits/core/tenant"
-	"partnerdeposits/ports"
+	depositports "partnerdeposits/ports/deposits"
+	ports "partnerdeposits/ports/platform"
 )
 
 // checkoutTokenBytes is the number of random bytes in a checkout URL.
@@ -40,7 +41,7 @@ func (s *Service) Create(ctx context.Context, by partner.Caller, in NewDeposit, 
 	for range referenceTries {
 		response, err := s.deps.Idempotent.Run(ctx, s.creation(by.Partner, in, call, now))
 		if err == nil && !response.Replayed {
-			s.deps.Metrics.Created(ports.DepositByPartner)
+			s.deps.Metrics.Created(depositports.DepositByPartner)
 		}
 		if !errors.Is(err, ports.ErrReferenceTaken) {
 			return response, err

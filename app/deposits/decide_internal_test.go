@@ -17,7 +17,7 @@ import (
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/secret"
 	"partnerdeposits/core/tenant"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 var (

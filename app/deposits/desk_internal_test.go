@@ -15,7 +15,7 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
 	"partnerdeposits/core/tenant"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 func TestActsOfAnOperator_OnlyOnDepositsOfTheAccount_AsTheyWereShown(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"partnerdeposits/core/evidence"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	depositports "partnerdeposits/ports/deposits"
 )
 
 // Files of a deposit wait first: a form is sent with them, the operator is asked once more, and the form that confirms
@@ -44,7 +44,7 @@ type CheckedFiles struct{ all []checkedFile }
 
 type checkedFile struct {
 	name string
-	ports.CleanFile
+	depositports.CleanFile
 }
 
 // Close lets go of the contents.
@@ -78,16 +78,16 @@ func (s *Service) CheckFiles(ctx context.Context, sent []SentFile) (*CheckedFile
 }
 
 // FileSender names the session of a token, and a deposit. Returns connect.ErrBadCredentials.
-func FileSender(token string, depositID id.ID) (ports.FileSender, error) {
+func FileSender(token string, depositID id.ID) (depositports.FileSender, error) {
 	hash, ok := signin.TokenHash(token)
 	if !ok {
-		return ports.FileSender{}, connect.ErrBadCredentials
+		return depositports.FileSender{}, connect.ErrBadCredentials
 	}
-	return ports.FileSender{Session: hash, DepositID: depositID}, nil
+	return depositports.FileSender{Session: hash, DepositID: depositID}, nil
 }
 
 // KeepWaiting keeps files until their form is confirmed, for an hour. Nobody reads them before.
-func (s *Service) KeepWaiting(ctx context.Context, from ports.FileSender, checked *CheckedFiles) ([]evidence.File, error) {
+func (s *Service) KeepWaiting(ctx context.Context, from depositports.FileSender, checked *CheckedFiles) ([]evidence.File, error) {
 	now := s.deps.Clock.Now()
 	var files []evidence.File
 	for _, f := range checked.all {
@@ -119,7 +119,7 @@ func (s *Service) put(ctx context.Context, f evidence.File, content io.Reader) e
 }
 
 // WaitingFiles gives the files that still wait. Returns evidence.ErrGone unless all of them do.
-func (s *Service) WaitingFiles(ctx context.Context, from ports.FileSender, fileIDs []id.ID) ([]evidence.File, error) {
+func (s *Service) WaitingFiles(ctx context.Context, from depositports.FileSender, fileIDs []id.ID) ([]evidence.File, error) {
 	if len(fileIDs) == 0 {
 		return nil, nil
 	}
@@ -132,7 +132,7 @@ func (s *Service) WaitingFiles(ctx context.Context, from ports.FileSender, fileI
 
 // FilesToAdd names waiting files.
 type FilesToAdd struct {
-	From ports.FileSender
+	From depositports.FileSender
 	IDs  []id.ID
 }
 

@@ -17,7 +17,7 @@ import (
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/site"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 // ErrChanged refuses an operator's act on a deposit that is no longer as the page showed it.

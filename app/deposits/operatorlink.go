@@ -17,7 +17,8 @@ import (
 	"partnerdeposits/core/secret"
 	"partnerdeposits/core/site"
 	"partnerdeposits/core/tenant"
-	"partnerdeposits/ports"
+	depositports "partnerdeposits/ports/deposits"
+	ports "partnerdeposits/ports/platform"
 )
 
 // SendLinkByOperator queues a mail with the link to checkout of a deposit of the operator's account.
@@ -187,7 +188,7 @@ func (s *Service) CreateByOperator(ctx context.Context, by OperatorCaller, in Op
 		return id.ID{}, err
 	}
 	if !response.Replayed {
-		s.deps.Metrics.Created(ports.DepositByOperator)
+		s.deps.Metrics.Created(depositports.DepositByOperator)
 	}
 	depositID, ok := id.Deposit.Parse(string(response.Body))
 	if !ok {

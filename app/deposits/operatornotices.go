@@ -12,7 +12,9 @@ import (
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/tenant"
-	"partnerdeposits/ports"
+	depositports "partnerdeposits/ports/deposits"
+	partnerports "partnerdeposits/ports/partners"
+	ports "partnerdeposits/ports/platform"
 )
 
 const (
@@ -25,12 +27,12 @@ const (
 
 // OperatorNotices mails operators what happened to their deposits.
 type OperatorNotices struct {
-	Notices      ports.OperatorNotices
+	Notices      depositports.OperatorNotices
 	Mails        ports.Mails
 	UnitOfWork   ports.UnitOfWork
 	Clock        ports.Clock
 	Entropy      ports.Entropy
-	Addresses    ports.SealedAddresses
+	Addresses    partnerports.SealedAddresses
 	Imprint      agreement.Imprint
 	DashboardURL string // DASHBOARD_BASE_URL
 	// Anyone says that addresses are not verified in this service. Otherwise only operators with a verified address are
@@ -57,12 +59,12 @@ func (n OperatorNotices) Jobs(every time.Duration) []schedules.Job {
 }
 
 // coverRound gives the look for covers at now; tells is false before the hour from which covers are told.
-func coverRound(now time.Time, anyone bool) (round ports.CoverRound, tells bool) {
+func coverRound(now time.Time, anyone bool) (round depositports.CoverRound, tells bool) {
 	now = now.UTC()
 	if now.Hour() < coverHour {
 		return round, false
 	}
-	round = ports.CoverRound{
+	round = depositports.CoverRound{
 		Now: now, Before: now.Add(deposit.EndingSoon), Today: now.Truncate(24 * time.Hour), Anyone: anyone,
 	}
 	return round, true
@@ -91,7 +93,7 @@ func (n OperatorNotices) tellSecured(ctx context.Context, depositID id.ID) error
 // decideSecured gives the address of the tenant who is told the fee, "" for none, and whether the operator is told.
 // sealed is the address of a tenant who was erased since. A payment that was simulated has no agreement, and no tenant
 // is told.
-func decideSecured(about ports.SecuredSubject, sealed string, anyone bool) (tenantMail string, tellsOperator bool) {
+func decideSecured(about depositports.SecuredSubject, sealed string, anyone bool) (tenantMail string, tellsOperator bool) {
 	if about.Words != "" {
 		tenantMail = cmp.Or(about.Tenant.Email, sealed)
 	}
@@ -99,7 +101,7 @@ func decideSecured(about ports.SecuredSubject, sealed string, anyone bool) (tena
 }
 
 // tellFee mails the fee to the tenant; to "" nothing is mailed.
-func (n OperatorNotices) tellFee(ctx context.Context, about ports.SecuredSubject, to string) error {
+func (n OperatorNotices) tellFee(ctx context.Context, about depositports.SecuredSubject, to string) error {
 	if to == "" {
 		return nil
 	}
@@ -110,7 +112,7 @@ func (n OperatorNotices) tellFee(ctx context.Context, about ports.SecuredSubject
 	return n.Mails.Enqueue(ctx, paid.Mail(n.Entropy.NewID(), n.Clock.Now()))
 }
 
-func (n OperatorNotices) tellCovers(ctx context.Context, accountID id.ID, round ports.CoverRound) error {
+func (n OperatorNotices) tellCovers(ctx context.Context, accountID id.ID, round depositports.CoverRound) error {
 	return n.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
 		about, ok, err := n.Notices.TakeCovers(ctx, accountID, round, mails.MostCovers)
 		if err != nil || !ok {

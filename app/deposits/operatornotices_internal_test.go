@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/core/tenant"
-	"partnerdeposits/ports"
+	depositports "partnerdeposits/ports/deposits"
 )
 
 func TestCoverRound_FromSixInTheMorning_InUTC(t *testing.T) {
@@ -23,7 +23,7 @@ func TestCoverRound_FromSixInTheMorning_InUTC(t *testing.T) {
 		round, tells := coverRound(at, true)
 		require.True(t, tells, at)
 		before := at.UTC().Add(7 * 24 * time.Hour)
-		require.Equal(t, ports.CoverRound{Now: at.UTC(), Before: before, Today: today, Anyone: true}, round)
+		require.Equal(t, depositports.CoverRound{Now: at.UTC(), Before: before, Today: today, Anyone: true}, round)
 	}
 	round, _ := coverRound(today.Add(9*time.Hour), false)
 	require.False(t, round.Anyone)
@@ -47,7 +47,7 @@ func TestDecideSecured_WhoIsTold(t *testing.T) {
 		"a simulated payment":          {"", grace, sealed, true, false, "", true},
 		"nobody":                       {"", grace, "", false, false, "", false},
 	} {
-		about := ports.SecuredSubject{Words: c.words, Verified: c.verified, Tenant: tenant.Contact{Email: c.address}}
+		about := depositports.SecuredSubject{Words: c.words, Verified: c.verified, Tenant: tenant.Contact{Email: c.address}}
 		tenantMail, tellsOperator := decideSecured(about, c.sealed, c.anyone)
 		require.Equal(t, []any{c.tenant, c.operator}, []any{tenantMail, tellsOperator}, name)
 	}

@@ -5,7 +5,8 @@ import (
 
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	depositports "partnerdeposits/ports/deposits"
+	ports "partnerdeposits/ports/platform"
 )
 
 // Get returns a deposit as its partner may see it.
@@ -46,7 +47,7 @@ func (s *Service) addDebts(ctx context.Context, views []View) error {
 }
 
 // List returns the deposits that the partner of the filter may read, newest first.
-func (s *Service) List(ctx context.Context, f ports.DepositFilter, page ports.Page) (ports.List[View], error) {
+func (s *Service) List(ctx context.Context, f depositports.DepositFilter, page ports.Page) (ports.List[View], error) {
 	found, err := s.deps.Deposits.Deposits(ctx, f, page)
 	if err != nil {
 		return ports.List[View]{}, err

@@ -17,7 +17,7 @@ import (
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/site"
 	"partnerdeposits/core/tenant"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 // LinkRequest asks to mail the link to a deposit's checkout.

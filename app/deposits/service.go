@@ -18,29 +18,33 @@ import (
 	"partnerdeposits/core/money"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/site"
-	"partnerdeposits/ports"
+	accountports "partnerdeposits/ports/accounts"
+	depositports "partnerdeposits/ports/deposits"
+	partnerports "partnerdeposits/ports/partners"
+	paymentports "partnerdeposits/ports/payments"
+	ports "partnerdeposits/ports/platform"
 )
 
 // Deps are the parts that the use cases use.
 type Deps struct {
 	Idempotent  *idempotent.Executor
 	Journal     lifecycle.Journal
-	Deposits    ports.Deposits
+	Deposits    depositports.Deposits
 	Payments    Payments
-	Collections ports.Collections
-	Clients     ports.Clients
-	Links       ports.Links
+	Collections paymentports.Collections
+	Clients     partnerports.Clients
+	Links       accountports.Links
 	Mails       ports.Mails
 	Audit       ports.AuditLog
-	Metrics     ports.DepositMetrics
+	Metrics     depositports.DepositMetrics
 	Clock       ports.Clock
 	Entropy     ports.Entropy
 	Timers      deposit.Timers
 	LeastCharge money.Cents // the smallest amount that the payment provider can charge
-	Operators   ports.Operators
-	Files       ports.Files
-	Contents    ports.FileContents
-	Cleaner     ports.FileCleaner
+	Operators   accountports.Operators
+	Files       depositports.Files
+	Contents    depositports.FileContents
+	Cleaner     depositports.FileCleaner
 	// VerifiedOnly refuses acts on the desk that charge or mail a tenant, to operators whose address is not verified.
 	VerifiedOnly bool
 	Codes        Codes

@@ -6,7 +6,8 @@ import (
 
 	"partnerdeposits/app/platform/schedules"
 	"partnerdeposits/core/evidence"
-	"partnerdeposits/ports"
+	depositports "partnerdeposits/ports/deposits"
+	ports "partnerdeposits/ports/platform"
 )
 
 const (
@@ -16,8 +17,8 @@ const (
 
 // WaitingFiles removes files whose forms were not confirmed in time.
 type WaitingFiles struct {
-	Files      ports.Files
-	Contents   ports.FileContents
+	Files      depositports.Files
+	Contents   depositports.FileContents
 	UnitOfWork ports.UnitOfWork
 	Clock      ports.Clock
 }

@@ -13,7 +13,7 @@ import (
 	"partnerdeposits/core/evidence"
 	"partnerdeposits/core/id"
 	"partnerdeposits/lab/servicetest"
-	"partnerdeposits/ports"
+	depositports "partnerdeposits/ports/deposits"
 )
 
 func TestWaitingFiles_AreRemovedWithTheirContents_AndAddedOnesStay(t *testing.T) {
@@ -21,7 +21,7 @@ func TestWaitingFiles_AreRemovedWithTheirContents_AndAddedOnesStay(t *testing.T)
 	clock := servicetest.NewClock(time.Now())
 	kit := servicetest.New(t, func(s *servicetest.Setup) { s.Clock = clock })
 	contents := kit.Postgres.Contents
-	by := ports.FileSender{Session: [32]byte{1}, DepositID: id.ID{9}}
+	by := depositports.FileSender{Session: [32]byte{1}, DepositID: id.ID{9}}
 	var all []id.ID
 	wait := func(n int) {
 		for range n {

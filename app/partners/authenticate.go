@@ -7,7 +7,7 @@ import (
 
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/partner"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 // UnknownKeys is the name of the limit of unknown API keys, and UnknownKeysPerMinute the most of a network. Each

@@ -11,7 +11,7 @@ import (
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 func value[T any](v T) *T { return &v }

@@ -9,7 +9,7 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/secret"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 // keyAuthor creates or revokes an API key: an admin, or a partner with one of its keys.

@@ -6,7 +6,7 @@ import (
 	"partnerdeposits/app/platform/audit"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/partner"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 // Limits bounds a partner's requests.

@@ -10,17 +10,19 @@ import (
 	"partnerdeposits/core/actor"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
-	"partnerdeposits/ports"
+	accountports "partnerdeposits/ports/accounts"
+	partnerports "partnerdeposits/ports/partners"
+	ports "partnerdeposits/ports/platform"
 )
 
 // Deps holds the capabilities and settings of the use cases.
 type Deps struct {
 	UnitOfWork  ports.UnitOfWork
-	Partners    ports.Partners
-	Keys        ports.Keys
+	Partners    partnerports.Partners
+	Keys        partnerports.Keys
 	Mails       ports.Mails
 	Audit       ports.AuditLog
-	Links       ports.Links
+	Links       accountports.Links
 	Clock       ports.Clock
 	Entropy     ports.Entropy
 	Environment partner.Environment

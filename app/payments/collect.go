@@ -10,8 +10,8 @@ import (
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
-	"partnerdeposits/ports"
-	"partnerdeposits/ports/failpoint"
+	paymentports "partnerdeposits/ports/payments"
+	"partnerdeposits/ports/platform/failpoint"
 )
 
 const (
@@ -22,10 +22,10 @@ const (
 )
 
 // withoutCard is the answer to an attempt for a deposit that has no paid fee, and so no card.
-var withoutCard = ports.ProviderPayment{Status: ports.ProviderFailed, Failure: "no_card", Refusal: ports.RefusedForGood}
+var withoutCard = paymentports.ProviderPayment{Status: paymentports.ProviderFailed, Failure: "no_card", Refusal: paymentports.RefusedForGood}
 
 // tooLate is the answer to an attempt that an outage of ours delayed beyond the card networks' limit.
-var tooLate = ports.ProviderPayment{Status: ports.ProviderFailed, Failure: "too_late", Refusal: ports.RefusedForTenant}
+var tooLate = paymentports.ProviderPayment{Status: paymentports.ProviderFailed, Failure: "too_late", Refusal: paymentports.RefusedForTenant}
 
 // plan is the next step of a collection, as committed before the provider is called.
 type plan struct {
@@ -49,7 +49,7 @@ func (s *Service) reconcileCollection(ctx context.Context, p deposit.Payment, no
 	if err != nil || next.act == actNothing {
 		return false, err
 	}
-	var answer ports.ProviderPayment
+	var answer paymentports.ProviderPayment
 	switch next.act {
 	case actEnd:
 		failpoint.Hit("payment.cancel.committed")
@@ -61,7 +61,7 @@ func (s *Service) reconcileCollection(ctx context.Context, p deposit.Payment, no
 		answer, err = s.provider.lookup(ctx, p.ID)
 	}
 	if err != nil {
-		s.deps.PaymentMetrics.Answered(p.Kind, ports.PaymentUnavailable)
+		s.deps.PaymentMetrics.Answered(p.Kind, paymentports.PaymentUnavailable)
 		return false, err
 	}
 	return s.recordCollection(ctx, p, next, answer, now)
@@ -110,17 +110,17 @@ func decideStep(debt deposit.Debt, tooSmall bool, now time.Time) (next plan, cha
 }
 
 // charge collects from the card that paid the fee.
-func (s *Service) charge(ctx context.Context, p deposit.Payment, debt deposit.Debt) (ports.ProviderPayment, error) {
+func (s *Service) charge(ctx context.Context, p deposit.Payment, debt deposit.Debt) (paymentports.ProviderPayment, error) {
 	if debt.AttemptedAt.After(debt.CapturedAt.Add(deposit.LastAttempt)) {
 		return tooLate, nil
 	}
 	d, err := s.deps.Deposits.Deposit(ctx, p.DepositID)
 	if err != nil {
-		return ports.ProviderPayment{}, err
+		return paymentports.ProviderPayment{}, err
 	}
 	fee, err := s.feeWithStatus(ctx, p.DepositID, deposit.PaymentSucceeded)
 	if err != nil {
-		return ports.ProviderPayment{}, err
+		return paymentports.ProviderPayment{}, err
 	}
 	request, ok := chargeOf(p, d, fee, debt.Attempt)
 	if !ok {
@@ -132,19 +132,19 @@ func (s *Service) charge(ctx context.Context, p deposit.Payment, debt deposit.De
 // chargeOf gives the request of an attempt; ok is false without a card.
 func chargeOf(
 	p deposit.Payment, d *deposit.Deposit, fee *deposit.Payment, attempt int,
-) (r ports.CollectRequest, ok bool) {
+) (r paymentports.CollectRequest, ok bool) {
 	if fee == nil {
 		return r, false
 	}
-	return ports.CollectRequest{
+	return paymentports.CollectRequest{
 		PaymentID: p.ID, FeePaymentID: fee.ID, DepositID: d.ID, Amount: p.Amount, Description: d.Reference,
 		Attempt: attempt,
 	}, true
 }
 
 // recordCollection stores the provider's answer to a plan. An answer that another process has recorded changes nothing.
-func (s *Service) recordCollection(ctx context.Context, p deposit.Payment, made plan, answer ports.ProviderPayment, now time.Time) (settled bool, err error) {
-	var result ports.PaymentResult
+func (s *Service) recordCollection(ctx context.Context, p deposit.Payment, made plan, answer paymentports.ProviderPayment, now time.Time) (settled bool, err error) {
+	var result paymentports.PaymentResult
 	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
 		settled, result = false, ""
 		current, err := s.stillInFlight(ctx, p)
@@ -158,13 +158,13 @@ func (s *Service) recordCollection(ctx context.Context, p deposit.Payment, made 
 		r := recording{Service: s, ctx: ctx, payment: current, debt: &debt, now: now}
 		switch decideEffect(made, debt, answer.Status) {
 		case effectPaid:
-			settled, result = true, ports.PaymentSucceeded
+			settled, result = true, paymentports.PaymentSucceeded
 			return r.paid(answer)
 		case effectFailed:
-			settled, result = true, ports.PaymentVoided
+			settled, result = true, paymentports.PaymentVoided
 			return r.failed(answer)
 		case effectRefused:
-			result = ports.PaymentRefused
+			result = paymentports.PaymentRefused
 			return r.refused(answer)
 		case effectUnderWay:
 			current.CheckAt = now.Add(openWait)
@@ -191,15 +191,15 @@ const (
 )
 
 // decideEffect judges the provider's answer to a plan. debt is the present state, which may be later than the plan's.
-func decideEffect(made plan, debt deposit.Debt, answer ports.ProviderStatus) effect {
+func decideEffect(made plan, debt deposit.Debt, answer paymentports.ProviderStatus) effect {
 	switch {
-	case answer == ports.ProviderSucceeded:
+	case answer == paymentports.ProviderSucceeded:
 		return effectPaid
-	case answer == ports.ProviderOpen && made.act != actAsk:
+	case answer == paymentports.ProviderOpen && made.act != actAsk:
 		return effectUnderWay
-	case made.act == actEnd || (made.act == actCharge && answer == ports.ProviderClosed):
+	case made.act == actEnd || (made.act == actCharge && answer == paymentports.ProviderClosed):
 		return effectFailed
-	case made.act == actCharge && answer == ports.ProviderFailed && !debt.Answered && debt.Attempt == made.debt.Attempt:
+	case made.act == actCharge && answer == paymentports.ProviderFailed && !debt.Answered && debt.Attempt == made.debt.Attempt:
 		return effectRefused
 	}
 	return effectNone
@@ -214,7 +214,7 @@ type recording struct {
 	now     time.Time
 }
 
-func (r recording) paid(answer ports.ProviderPayment) error {
+func (r recording) paid(answer paymentports.ProviderPayment) error {
 	step, err := r.debt.Paid(payer(r.debt.State), r.now)
 	if err != nil {
 		return err
@@ -222,7 +222,7 @@ func (r recording) paid(answer ports.ProviderPayment) error {
 	if err := r.settle(answer, step); err != nil {
 		return err
 	}
-	return r.tell(ports.TenantPaid)
+	return r.tell(paymentports.TenantPaid)
 }
 
 // payer is the actor of a payment in that state: the tenant on the page, or the clock with the card.
@@ -235,13 +235,13 @@ func payer(state deposit.CollectionState) actor.Actor {
 
 // failed ends a debt that can never be paid any more. The deposit stays captured, since the operator's guarantee does
 // not depend on the tenant's payment.
-func (r recording) failed(answer ports.ProviderPayment) error {
+func (r recording) failed(answer paymentports.ProviderPayment) error {
 	trigger, by := ending(r.debt.CancelBy, r.tooSmall(*r.payment))
 	step, err := r.debt.Fail(trigger, by, r.now)
 	if err != nil {
 		return err
 	}
-	answer.Status, answer.Failure = ports.ProviderFailed, r.debt.Failure
+	answer.Status, answer.Failure = paymentports.ProviderFailed, r.debt.Failure
 	if err := r.settle(answer, step); err != nil {
 		return err
 	}
@@ -270,7 +270,7 @@ func ending(cancelBy actor.Actor, tooSmall bool) (trigger deposit.CollectionTrig
 
 // settle stores the end of the collection. The debt is stored first: a trigger ends the debt of a payment that another
 // version settles.
-func (r recording) settle(answer ports.ProviderPayment, step deposit.CollectionStep) error {
+func (r recording) settle(answer paymentports.ProviderPayment, step deposit.CollectionStep) error {
 	if err := r.deps.Collections.Save(r.ctx, *r.debt, step); err != nil {
 		return err
 	}
@@ -279,7 +279,7 @@ func (r recording) settle(answer ports.ProviderPayment, step deposit.CollectionS
 	return r.deps.Payments.Update(r.ctx, *r.payment)
 }
 
-func (r recording) refused(answer ports.ProviderPayment) error {
+func (r recording) refused(answer paymentports.ProviderPayment) error {
 	step, err := r.debt.Refuse(refusal(answer), r.deps.Schedule, actor.Clock, r.now)
 	if err != nil {
 		return err
@@ -294,19 +294,19 @@ func (r recording) refused(answer ports.ProviderPayment) error {
 	if err := r.deps.Payments.Update(r.ctx, *r.payment); err != nil || r.debt.State != deposit.AwaitingTenant {
 		return err
 	}
-	return r.tell(ports.TenantAwaited)
+	return r.tell(paymentports.TenantAwaited)
 }
 
 // refusal is the bank's no in an answer. A no without a class may pass.
-func refusal(answer ports.ProviderPayment) deposit.Refused {
+func refusal(answer paymentports.ProviderPayment) deposit.Refused {
 	return deposit.Refused{
-		Failure: answer.Failure, Barred: answer.Refusal == ports.RefusedForGood,
-		Passes: answer.Refusal == ports.RefusedForNow || answer.Refusal == "",
+		Failure: answer.Failure, Barred: answer.Refusal == paymentports.RefusedForGood,
+		Passes: answer.Refusal == paymentports.RefusedForNow || answer.Refusal == "",
 	}
 }
 
-func (r recording) tell(kind ports.TenantNoticeKind) error {
-	return r.deps.TenantNotices.Add(r.ctx, ports.TenantNotice{SubjectID: r.payment.ID, Kind: kind, DepositID: r.payment.DepositID, At: r.now})
+func (r recording) tell(kind paymentports.TenantNoticeKind) error {
+	return r.deps.TenantNotices.Add(r.ctx, paymentports.TenantNotice{SubjectID: r.payment.ID, Kind: kind, DepositID: r.payment.DepositID, At: r.now})
 }
 
 // nextCheck is the time at which the reconciler looks at the collection again: the next attempt, the tenant's page

@@ -9,7 +9,7 @@ import (
 	"partnerdeposits/core/actor"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
 )
 
 const day = 24 * time.Hour
@@ -59,21 +59,21 @@ func TestDecideStep_TheDebtDecidesTheNextCall(t *testing.T) {
 func TestDecideEffect_EveryAnswerToEveryCall(t *testing.T) {
 	t.Parallel()
 	pending := deposit.Debt{State: deposit.CollectionRetrying, Attempt: 2}
-	for made, answers := range map[act]map[ports.ProviderStatus]effect{
+	for made, answers := range map[act]map[paymentports.ProviderStatus]effect{
 		actCharge: {
-			ports.ProviderSucceeded: effectPaid, ports.ProviderOpen: effectUnderWay, ports.ProviderClosed: effectFailed,
-			ports.ProviderFailed: effectRefused, ports.ProviderUnknown: effectNone,
+			paymentports.ProviderSucceeded: effectPaid, paymentports.ProviderOpen: effectUnderWay, paymentports.ProviderClosed: effectFailed,
+			paymentports.ProviderFailed: effectRefused, paymentports.ProviderUnknown: effectNone,
 		},
 		actEnd: {
-			ports.ProviderSucceeded: effectPaid, ports.ProviderOpen: effectUnderWay, ports.ProviderClosed: effectFailed,
-			ports.ProviderFailed: effectFailed, ports.ProviderUnknown: effectFailed,
+			paymentports.ProviderSucceeded: effectPaid, paymentports.ProviderOpen: effectUnderWay, paymentports.ProviderClosed: effectFailed,
+			paymentports.ProviderFailed: effectFailed, paymentports.ProviderUnknown: effectFailed,
 		},
 		actAsk: { // only our own wish makes a closed page the end of a debt
-			ports.ProviderSucceeded: effectPaid, ports.ProviderOpen: effectNone, ports.ProviderClosed: effectNone,
-			ports.ProviderFailed: effectNone, ports.ProviderUnknown: effectNone,
+			paymentports.ProviderSucceeded: effectPaid, paymentports.ProviderOpen: effectNone, paymentports.ProviderClosed: effectNone,
+			paymentports.ProviderFailed: effectNone, paymentports.ProviderUnknown: effectNone,
 		},
 	} {
-		require.Len(t, answers, len(ports.ProviderStatuses))
+		require.Len(t, answers, len(paymentports.ProviderStatuses))
 		for answer, want := range answers {
 			require.Equal(t, want, decideEffect(plan{made, pending}, pending, answer), "%d %s", made, answer)
 		}
@@ -84,19 +84,19 @@ func TestDecideEffect_RefusalThatAnotherProcessRecorded_IsNothingNew(t *testing.
 	t.Parallel()
 	made := plan{actCharge, deposit.Debt{Attempt: 2}}
 	answered, next := deposit.Debt{Attempt: 2, Answered: true}, deposit.Debt{Attempt: 3}
-	require.Equal(t, effectNone, decideEffect(made, answered, ports.ProviderFailed))
-	require.Equal(t, effectNone, decideEffect(made, next, ports.ProviderFailed))
+	require.Equal(t, effectNone, decideEffect(made, answered, paymentports.ProviderFailed))
+	require.Equal(t, effectNone, decideEffect(made, next, paymentports.ProviderFailed))
 }
 
 func TestRefusal_TheClassDecidesWhetherTheCardIsChargedAgain(t *testing.T) {
 	t.Parallel()
-	for class, want := range map[ports.Refusal]deposit.Refused{
-		ports.RefusedForNow:    {Failure: "card_declined", Passes: true},
-		ports.RefusedForTenant: {Failure: "card_declined"},
-		ports.RefusedForGood:   {Failure: "card_declined", Barred: true},
-		"":                     {Failure: "card_declined", Passes: true},
+	for class, want := range map[paymentports.Refusal]deposit.Refused{
+		paymentports.RefusedForNow:    {Failure: "card_declined", Passes: true},
+		paymentports.RefusedForTenant: {Failure: "card_declined"},
+		paymentports.RefusedForGood:   {Failure: "card_declined", Barred: true},
+		"":                            {Failure: "card_declined", Passes: true},
 	} {
-		require.Equal(t, want, refusal(ports.ProviderPayment{Failure: "card_declined", Refusal: class}), class)
+		require.Equal(t, want, refusal(paymentports.ProviderPayment{Failure: "card_declined", Refusal: class}), class)
 	}
 }
 
@@ -182,7 +182,7 @@ func TestChargeOf_TheCardThatPaidTheFee(t *testing.T) {
 	d := &deposit.Deposit{ID: id.ID{2}, Reference: "D-7K3M-9Q2X"}
 	r, ok := chargeOf(p, d, &deposit.Payment{ID: id.ID{3}}, 4)
 	require.True(t, ok)
-	require.Equal(t, ports.CollectRequest{
+	require.Equal(t, paymentports.CollectRequest{
 		PaymentID: id.ID{1}, FeePaymentID: id.ID{3}, DepositID: id.ID{2}, Amount: 50_000, Description: "D-7K3M-9Q2X", Attempt: 4,
 	}, r)
 	_, ok = chargeOf(p, d, nil, 4)

@@ -17,7 +17,7 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/secret"
 	"partnerdeposits/lab/servicetest"
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
 )
 
 const day = 24 * time.Hour
@@ -66,11 +66,11 @@ func (b bench) collection(depositID id.ID) deposit.Payment {
 }
 
 // refuse lets the provider refuse every charge, in that class.
-func (b bench) refuse(failure string, class ports.Refusal) *[]int {
+func (b bench) refuse(failure string, class paymentports.Refusal) *[]int {
 	attempts := &[]int{}
-	b.Provider.OnCollect(func(r ports.CollectRequest) (ports.ProviderPayment, error) {
+	b.Provider.OnCollect(func(r paymentports.CollectRequest) (paymentports.ProviderPayment, error) {
 		*attempts = append(*attempts, r.Attempt)
-		return ports.ProviderPayment{Status: ports.ProviderFailed, Ref: "ch_1", Failure: failure, Refusal: class}, nil
+		return paymentports.ProviderPayment{Status: paymentports.ProviderFailed, Ref: "ch_1", Failure: failure, Refusal: class}, nil
 	})
 	return attempts
 }
@@ -128,7 +128,7 @@ func TestCollect_LackOfFunds_IsPaidOnTheThirdDay(t *testing.T) {
 	b := setup(t)
 	depositID, _ := b.captured()
 	begun := b.Clock.Now()
-	attempts := b.refuse("insufficient_funds", ports.RefusedForNow)
+	attempts := b.refuse("insufficient_funds", paymentports.RefusedForNow)
 	b.RequireCount(0, b.Payments.Reconcile)
 	require.Equal(t, deposit.CollectionRetrying, b.debt(depositID).State)
 	require.Equal(t, begun.Add(day), b.debt(depositID).NextAttemptAt)
@@ -174,7 +174,7 @@ func TestCollect_AnEndByTheClockOfAnOlderVersion_IsExpired(t *testing.T) {
 func TestCollect_EveryTimeOfTheScheduleRefused_AwaitsTheTenant(t *testing.T) {
 	b := setup(t)
 	depositID, _ := b.captured()
-	attempts := b.refuse("insufficient_funds", ports.RefusedForNow)
+	attempts := b.refuse("insufficient_funds", paymentports.RefusedForNow)
 	for range 10 {
 		b.RequireCount(0, b.Payments.Reconcile)
 		b.Clock.Add(day)
@@ -195,7 +195,7 @@ func TestCollect_EveryTimeOfTheScheduleRefused_AwaitsTheTenant(t *testing.T) {
 func TestCollect_HardRefusal_TheTenantPaysOnThePage(t *testing.T) {
 	b := setup(t)
 	depositID, collectionID, token := b.capturedWithToken()
-	attempts := b.refuse("lost_card", ports.RefusedForGood)
+	attempts := b.refuse("lost_card", paymentports.RefusedForGood)
 	b.RequireCount(0, b.Payments.Reconcile)
 	b.Clock.Add(30 * day)
 	b.RequireCount(0, b.Payments.Reconcile)
@@ -206,10 +206,12 @@ func TestCollect_HardRefusal_TheTenantPaysOnThePage(t *testing.T) {
 	require.Contains(t, b.Mails(grace.Email)[0].Body, "Broken coffee table")
 	require.Contains(t, b.Mails(grace.Email)[1].Body, "http://dash.test/checkout/"+token.Reveal()+"\n")
 
-	b.Provider.OnAsk(func() ports.ProviderPayment { return ports.ProviderPayment{Status: ports.ProviderOpen} })
-	b.Provider.OnOpen(func(r ports.HostedPayment) (ports.HostedPage, error) {
+	b.Provider.OnAsk(func() paymentports.ProviderPayment {
+		return paymentports.ProviderPayment{Status: paymentports.ProviderOpen}
+	})
+	b.Provider.OnOpen(func(r paymentports.HostedPayment) (paymentports.HostedPage, error) {
 		require.Equal(t, []any{collectionID, depositID, deposit.Collection, b.Load(t, depositID).CapturedAmount}, []any{r.PaymentID, r.DepositID, r.Kind, r.Amount})
-		return ports.HostedPage{Ref: "cs_1", URL: "https://pay.test/cs_1"}, nil
+		return paymentports.HostedPage{Ref: "cs_1", URL: "https://pay.test/cs_1"}, nil
 	})
 	next, err := b.Checkout.PayDebt(b.Ctx(), token)
 	require.NoError(t, err)
@@ -222,8 +224,8 @@ func TestCollect_HardRefusal_TheTenantPaysOnThePage(t *testing.T) {
 	b.RequireCount(0, b.Payments.Reconcile)
 	require.LessOrEqual(t, b.collection(depositID).CheckAt.Sub(b.Clock.Now()), time.Minute, "a payment on the page is known soon")
 
-	b.Provider.OnAsk(func() ports.ProviderPayment {
-		return ports.ProviderPayment{Status: ports.ProviderSucceeded, Ref: "cs_1"}
+	b.Provider.OnAsk(func() paymentports.ProviderPayment {
+		return paymentports.ProviderPayment{Status: paymentports.ProviderSucceeded, Ref: "cs_1"}
 	})
 	require.Equal(t, deposit.CollectionPaid, b.Return(token).Debt.State)
 	require.Equal(t, "awaiting_tenant>paid paid_by_tenant tenant", b.life(depositID)[1])
@@ -238,14 +240,16 @@ func TestCollect_HardRefusal_TheTenantPaysOnThePage(t *testing.T) {
 func TestCollect_PageIsPaidAndTheTenantLeft_IsFoundByTheReconciler(t *testing.T) {
 	b := setup(t)
 	depositID, _, token := b.capturedWithToken()
-	b.refuse("authentication_required", ports.RefusedForTenant)
+	b.refuse("authentication_required", paymentports.RefusedForTenant)
 	b.RequireCount(0, b.Payments.Reconcile)
-	b.Provider.OnOpen(func(ports.HostedPayment) (ports.HostedPage, error) {
-		return ports.HostedPage{URL: "https://pay.test/cs_1"}, nil
+	b.Provider.OnOpen(func(paymentports.HostedPayment) (paymentports.HostedPage, error) {
+		return paymentports.HostedPage{URL: "https://pay.test/cs_1"}, nil
 	})
 	_, err := b.Checkout.PayDebt(b.Ctx(), token)
 	require.NoError(t, err)
-	b.Provider.OnAsk(func() ports.ProviderPayment { return ports.ProviderPayment{Status: ports.ProviderOpen} })
+	b.Provider.OnAsk(func() paymentports.ProviderPayment {
+		return paymentports.ProviderPayment{Status: paymentports.ProviderOpen}
+	})
 	var asked []time.Duration
 	opened := b.Clock.Now()
 	for range 6 {
@@ -257,7 +261,9 @@ func TestCollect_PageIsPaidAndTheTenantLeft_IsFoundByTheReconciler(t *testing.T)
 	b.Clock.Set(opened.Add(26 * time.Hour))
 	b.RequireCount(0, b.Payments.Reconcile)
 	require.Equal(t, b.debt(depositID).CapturedAt.Add(deposit.UnpaidFor), b.collection(depositID).CheckAt, "the page is dead")
-	b.Provider.OnAsk(func() ports.ProviderPayment { return ports.ProviderPayment{Status: ports.ProviderSucceeded} })
+	b.Provider.OnAsk(func() paymentports.ProviderPayment {
+		return paymentports.ProviderPayment{Status: paymentports.ProviderSucceeded}
+	})
 	b.exec(`UPDATE payments SET check_at = $2 WHERE deposit_id = $1`, depositID, b.Clock.Now()) // a notice of the provider is a reason to ask
 	b.RequireCount(1, b.Payments.Reconcile)
 	require.Equal(t, deposit.CollectionPaid, b.debt(depositID).State)
@@ -268,10 +274,10 @@ func TestCollect_AnswerLost_AsksForTheSameAttempt(t *testing.T) {
 	b := setup(t)
 	depositID, _ := b.captured()
 	var attempts []int
-	b.Provider.OnCollect(func(r ports.CollectRequest) (ports.ProviderPayment, error) {
+	b.Provider.OnCollect(func(r paymentports.CollectRequest) (paymentports.ProviderPayment, error) {
 		attempts = append(attempts, r.Attempt)
 		if len(attempts) < 3 {
-			return ports.ProviderPayment{}, context.DeadlineExceeded
+			return paymentports.ProviderPayment{}, context.DeadlineExceeded
 		}
 		return b.Sandbox.Collect(b.Ctx(), r)
 	})
@@ -291,7 +297,7 @@ func TestCollect_TwoProcessesAtOnce_AskForOneAttemptAndRecordOnce(t *testing.T) 
 	var mu sync.Mutex
 	seen := map[int]int{}
 	gate := make(chan struct{})
-	b.Provider.OnCollect(func(r ports.CollectRequest) (ports.ProviderPayment, error) {
+	b.Provider.OnCollect(func(r paymentports.CollectRequest) (paymentports.ProviderPayment, error) {
 		mu.Lock()
 		seen[r.Attempt]++
 		if len(seen) == 1 && seen[r.Attempt] == 2 {
@@ -302,7 +308,7 @@ func TestCollect_TwoProcessesAtOnce_AskForOneAttemptAndRecordOnce(t *testing.T) 
 		case <-gate:
 		case <-time.After(10 * time.Second): // the other asked for another attempt
 		}
-		return ports.ProviderPayment{Status: ports.ProviderFailed, Failure: "insufficient_funds", Refusal: ports.RefusedForNow}, nil
+		return paymentports.ProviderPayment{Status: paymentports.ProviderFailed, Failure: "insufficient_funds", Refusal: paymentports.RefusedForNow}, nil
 	})
 	var both sync.WaitGroup
 	for range 2 {

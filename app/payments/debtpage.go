@@ -7,8 +7,8 @@ import (
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/secret"
-	"partnerdeposits/ports"
-	"partnerdeposits/ports/failpoint"
+	paymentports "partnerdeposits/ports/payments"
+	"partnerdeposits/ports/platform/failpoint"
 )
 
 // Debt gives the debt of a captured deposit; nil for a deposit without one.
@@ -88,7 +88,7 @@ func (s *Service) ConfirmDebt(ctx context.Context, depositID id.ID, now time.Tim
 	if err != nil {
 		return s.providerFailed(deposit.Collection, err)
 	}
-	if answer.Status != ports.ProviderSucceeded {
+	if answer.Status != paymentports.ProviderSucceeded {
 		return nil
 	}
 	payment := deposit.Payment{ID: debt.PaymentID, DepositID: depositID, Kind: deposit.Collection}

@@ -9,7 +9,7 @@ import (
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
 )
 
 // maxSettlements is how many payments EndCheckout settles before it gives up: the tenant may open a new page each time.
@@ -31,14 +31,14 @@ func (s *Service) EndCheckout(ctx context.Context, depositID id.ID, trigger depo
 		err := s.deps.Mover.WithinTx(ctx, func(ctx context.Context) (deposit.Transition, error) {
 			return s.endUnpaid(ctx, depositID, trigger, prepare, now)
 		})
-		if !errors.Is(err, ports.ErrPaymentExists) {
+		if !errors.Is(err, paymentports.ErrPaymentExists) {
 			return err
 		}
 	}
 	return errPaymentOpen
 }
 
-// endUnpaid returns ports.ErrPaymentExists when another payment has begun since settleFee.
+// endUnpaid returns paymentports.ErrPaymentExists when another payment has begun since settleFee.
 func (s *Service) endUnpaid(ctx context.Context, depositID id.ID, trigger deposit.Trigger, prepare lifecycle.Prepare, now time.Time) (deposit.Transition, error) {
 	d, err := s.deps.Deposits.ForUpdate(ctx, depositID)
 	if err != nil {
@@ -52,7 +52,7 @@ func (s *Service) endUnpaid(ctx context.Context, depositID id.ID, trigger deposi
 		return deposit.Transition{}, err
 	}
 	if inFlight != nil {
-		return deposit.Transition{}, ports.ErrPaymentExists
+		return deposit.Transition{}, paymentports.ErrPaymentExists
 	}
 	if prepare != nil {
 		if err := prepare(ctx, d); err != nil {

@@ -10,7 +10,7 @@ import (
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/tenant"
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
 )
 
 func TestDecideFee_EveryAnswerInEveryStatus(t *testing.T) {
@@ -38,25 +38,25 @@ func TestDecideFee_EveryAnswerInEveryStatus(t *testing.T) {
 
 func TestSettle_EveryAnswerEndsThePayment(t *testing.T) {
 	t.Parallel()
-	for answer, want := range map[ports.ProviderStatus]struct {
+	for answer, want := range map[paymentports.ProviderStatus]struct {
 		status deposit.PaymentStatus
-		result ports.PaymentResult
+		result paymentports.PaymentResult
 		open   bool
 	}{
-		ports.ProviderSucceeded: {deposit.PaymentSucceeded, ports.PaymentSucceeded, false},
-		ports.ProviderFailed:    {deposit.PaymentFailed, ports.PaymentRefused, false},
-		ports.ProviderClosed:    {deposit.PaymentVoided, ports.PaymentVoided, false},
-		ports.ProviderUnknown:   {deposit.PaymentVoided, ports.PaymentVoided, true},
-		ports.ProviderOpen:      {deposit.PaymentVoided, ports.PaymentVoided, true},
+		paymentports.ProviderSucceeded: {deposit.PaymentSucceeded, paymentports.PaymentSucceeded, false},
+		paymentports.ProviderFailed:    {deposit.PaymentFailed, paymentports.PaymentRefused, false},
+		paymentports.ProviderClosed:    {deposit.PaymentVoided, paymentports.PaymentVoided, false},
+		paymentports.ProviderUnknown:   {deposit.PaymentVoided, paymentports.PaymentVoided, true},
+		paymentports.ProviderOpen:      {deposit.PaymentVoided, paymentports.PaymentVoided, true},
 	} {
 		p := deposit.Payment{Status: deposit.PaymentProcessing, ProviderRef: "pi_1", Failure: "earlier"}
-		settle(&p, ports.ProviderPayment{Status: answer}, noon)
+		settle(&p, paymentports.ProviderPayment{Status: answer}, noon)
 		require.Equal(t, deposit.Payment{Status: want.status, ProviderRef: "pi_1", SettledAt: noon}, p, answer)
 		require.Equal(t, want.result, resultOf(answer), answer)
 		require.Equal(t, want.open, undecided(answer), answer)
 	}
 	var p deposit.Payment
-	settle(&p, ports.ProviderPayment{Status: ports.ProviderFailed, Ref: "pi_2", Failure: "card_declined"}, noon)
+	settle(&p, paymentports.ProviderPayment{Status: paymentports.ProviderFailed, Ref: "pi_2", Failure: "card_declined"}, noon)
 	require.Equal(t, deposit.Payment{
 		Status: deposit.PaymentFailed, ProviderRef: "pi_2", Failure: "card_declined", SettledAt: noon,
 	}, p)
@@ -65,20 +65,20 @@ func TestSettle_EveryAnswerEndsThePayment(t *testing.T) {
 func TestDecideRefund_SettledOrAskedAboutAgain(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		answer  ports.ProviderRefund
+		answer  paymentports.ProviderRefund
 		age     time.Duration
 		check   time.Duration // from now; 0: not asked again
 		settled bool
 	}{
-		"made": {ports.ProviderRefund{Status: "succeeded", Ref: "re_1"}, 0, 0, true},
+		"made": {paymentports.ProviderRefund{Status: "succeeded", Ref: "re_1"}, 0, 0, true},
 		"refused": {
-			ports.ProviderRefund{Status: "failed", Ref: "re_1", Failure: "expired_card"}, 0, 0, true,
+			paymentports.ProviderRefund{Status: "failed", Ref: "re_1", Failure: "expired_card"}, 0, 0, true,
 		},
-		"pending": {ports.ProviderRefund{Status: "pending", Ref: "re_1"}, 0, time.Minute, false},
+		"pending": {paymentports.ProviderRefund{Status: "pending", Ref: "re_1"}, 0, time.Minute, false},
 		"pending for ten minutes": {
-			ports.ProviderRefund{Status: "pending"}, 10 * time.Minute, 10 * time.Minute, false,
+			paymentports.ProviderRefund{Status: "pending"}, 10 * time.Minute, 10 * time.Minute, false,
 		},
-		"pending for several hours": {ports.ProviderRefund{Status: "pending"}, 7 * time.Hour, time.Hour, false},
+		"pending for several hours": {paymentports.ProviderRefund{Status: "pending"}, 7 * time.Hour, time.Hour, false},
 	} {
 		before := deposit.Refund{ID: id.ID{1}, Amount: 500, Status: deposit.RefundPending, CreatedAt: noon.Add(-c.age)}
 		want := before
@@ -117,12 +117,12 @@ func TestFeeWait_DoublesUpToFourMinutes(t *testing.T) {
 
 func TestNeverArrived_AfterAGrace(t *testing.T) {
 	t.Parallel()
-	for _, status := range ports.ProviderStatuses {
+	for _, status := range paymentports.ProviderStatuses {
 		require.False(t, neverArrived(status, 2*time.Minute-1), "%s: the request may be on its way", status)
-		require.Equal(t, status == ports.ProviderUnknown, neverArrived(status, 2*time.Minute), status)
+		require.Equal(t, status == paymentports.ProviderUnknown, neverArrived(status, 2*time.Minute), status)
 		want := status
-		if status == ports.ProviderUnknown {
-			want = ports.ProviderClosed
+		if status == paymentports.ProviderUnknown {
+			want = paymentports.ProviderClosed
 		}
 		require.Equal(t, want, closedFor(status), status)
 	}
@@ -132,9 +132,9 @@ func TestPostponed_KeepsReferenceAndFailureUnlessTheAnswerHasThem(t *testing.T) 
 	t.Parallel()
 	p := deposit.Payment{ID: id.ID{1}, ProviderRef: "cs_1", Failure: "card_declined", Attempts: 1}
 	want := deposit.Payment{ID: id.ID{1}, ProviderRef: "cs_1", Failure: "card_declined", Attempts: 2, CheckAt: noon}
-	require.Equal(t, want, postponed(p, ports.ProviderPayment{}, 2, noon))
+	require.Equal(t, want, postponed(p, paymentports.ProviderPayment{}, 2, noon))
 	want.ProviderRef, want.Failure = "pi_1", "expired_card"
-	require.Equal(t, want, postponed(p, ports.ProviderPayment{Ref: "pi_1", Failure: "expired_card"}, 2, noon))
+	require.Equal(t, want, postponed(p, paymentports.ProviderPayment{Ref: "pi_1", Failure: "expired_card"}, 2, noon))
 }
 
 func TestFeeAmong_IsTheOldestFeeWithThatStatus(t *testing.T) {
@@ -169,7 +169,7 @@ func TestPageOf_AddressAndLanguageOfWhoeverPays(t *testing.T) {
 		p := deposit.Payment{ID: id.ID{1}, Kind: c.kind, Amount: 1_750}
 		d := &deposit.Deposit{ID: id.ID{2}, Reference: "D-1", Client: c.client}
 		d.Locale = "en"
-		require.Equal(t, ports.HostedPayment{
+		require.Equal(t, paymentports.HostedPayment{
 			PaymentID: id.ID{1}, DepositID: id.ID{2}, Kind: c.kind, Amount: 1_750, Description: "D-1",
 			Email: c.email, Locale: c.locale, ReturnURL: "https://x.example",
 		}, pageOf(p, d, c.payer, "https://x.example"), name)

@@ -10,9 +10,10 @@ import (
 	"partnerdeposits/app/platform/parallel"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
-	"partnerdeposits/ports/failpoint"
-	"partnerdeposits/ports/outage"
+	paymentports "partnerdeposits/ports/payments"
+	ports "partnerdeposits/ports/platform"
+	"partnerdeposits/ports/platform/failpoint"
+	"partnerdeposits/ports/platform/outage"
 )
 
 // Time limits of a call to the provider; the wait for a slot counts. A tenant's page waits for askTimeout; a charge may
@@ -38,7 +39,7 @@ var (
 // guard passes calls to the provider of this process. A provider that hangs or fails costs at most mostCalls waiting
 // calls, and then none: the calls are refused at once until one has succeeded.
 type guard struct {
-	provider ports.PaymentProvider
+	provider paymentports.PaymentProvider
 	clock    ports.Clock
 	outage   *outage.Log
 	slots    chan struct{}
@@ -49,7 +50,7 @@ type guard struct {
 	trying   bool      // the single call after a rest has begun
 }
 
-func newGuard(provider ports.PaymentProvider, clock ports.Clock, log *slog.Logger) *guard {
+func newGuard(provider paymentports.PaymentProvider, clock ports.Clock, log *slog.Logger) *guard {
 	return &guard{provider: provider, clock: clock, outage: outage.New(log), slots: make(chan struct{}, mostCalls)}
 }
 
@@ -109,7 +110,7 @@ func (g *guard) admit() (trial bool, err error) {
 func (g *guard) leave(ctx context.Context, trial, gaveUp bool, err error) {
 	<-g.slots
 	away := errors.Is(err, fault.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)
-	away = away && !errors.Is(err, ports.ErrProviderAnswered)
+	away = away && !errors.Is(err, paymentports.ErrProviderAnswered)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.trying = g.trying && !trial
@@ -148,22 +149,26 @@ func guarded[T any](ctx context.Context, g *guard, name string, limit time.Durat
 	return answer, err
 }
 
-func (g *guard) open(ctx context.Context, r ports.HostedPayment) (ports.HostedPage, error) {
-	return guarded(ctx, g, "open", askTimeout, func(ctx context.Context) (ports.HostedPage, error) { return g.provider.Open(ctx, r) })
+func (g *guard) open(ctx context.Context, r paymentports.HostedPayment) (paymentports.HostedPage, error) {
+	return guarded(ctx, g, "open", askTimeout, func(ctx context.Context) (paymentports.HostedPage, error) { return g.provider.Open(ctx, r) })
 }
 
-func (g *guard) lookup(ctx context.Context, paymentID id.ID) (ports.ProviderPayment, error) {
-	return guarded(ctx, g, "lookup", askTimeout, func(ctx context.Context) (ports.ProviderPayment, error) { return g.provider.Lookup(ctx, paymentID) })
+func (g *guard) lookup(ctx context.Context, paymentID id.ID) (paymentports.ProviderPayment, error) {
+	return guarded(ctx, g, "lookup", askTimeout, func(ctx context.Context) (paymentports.ProviderPayment, error) {
+		return g.provider.Lookup(ctx, paymentID)
+	})
 }
 
-func (g *guard) close(ctx context.Context, paymentID id.ID) (ports.ProviderPayment, error) {
-	return guarded(ctx, g, "close", askTimeout, func(ctx context.Context) (ports.ProviderPayment, error) { return g.provider.Close(ctx, paymentID) })
+func (g *guard) close(ctx context.Context, paymentID id.ID) (paymentports.ProviderPayment, error) {
+	return guarded(ctx, g, "close", askTimeout, func(ctx context.Context) (paymentports.ProviderPayment, error) {
+		return g.provider.Close(ctx, paymentID)
+	})
 }
 
-func (g *guard) collect(ctx context.Context, r ports.CollectRequest) (ports.ProviderPayment, error) {
-	return guarded(ctx, g, "collect", chargeTimeout, func(ctx context.Context) (ports.ProviderPayment, error) { return g.provider.Collect(ctx, r) })
+func (g *guard) collect(ctx context.Context, r paymentports.CollectRequest) (paymentports.ProviderPayment, error) {
+	return guarded(ctx, g, "collect", chargeTimeout, func(ctx context.Context) (paymentports.ProviderPayment, error) { return g.provider.Collect(ctx, r) })
 }
 
-func (g *guard) refund(ctx context.Context, r ports.RefundRequest) (ports.ProviderRefund, error) {
-	return guarded(ctx, g, "refund", chargeTimeout, func(ctx context.Context) (ports.ProviderRefund, error) { return g.provider.Refund(ctx, r) })
+func (g *guard) refund(ctx context.Context, r paymentports.RefundRequest) (paymentports.ProviderRefund, error) {
+	return guarded(ctx, g, "refund", chargeTimeout, func(ctx context.Context) (paymentports.ProviderRefund, error) { return g.provider.Refund(ctx, r) })
 }

@@ -16,23 +16,23 @@ import (
 	"partnerdeposits/app/platform/parallel"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
 )
 
 // provider answers as a test wants.
 type provider struct {
-	ports.PaymentProvider
+	paymentports.PaymentProvider
 	calls, waiting, most atomic.Int64
 	answer               func(ctx context.Context) error
 }
 
-func (p *provider) Lookup(ctx context.Context, _ id.ID) (ports.ProviderPayment, error) {
+func (p *provider) Lookup(ctx context.Context, _ id.ID) (paymentports.ProviderPayment, error) {
 	p.calls.Add(1)
 	n := p.waiting.Add(1)
 	defer p.waiting.Add(-1)
 	for most := p.most.Load(); n > most && !p.most.CompareAndSwap(most, n); most = p.most.Load() {
 	}
-	return ports.ProviderPayment{Status: ports.ProviderOpen}, p.answer(ctx)
+	return paymentports.ProviderPayment{Status: paymentports.ProviderOpen}, p.answer(ctx)
 }
 
 func hang(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
@@ -127,7 +127,7 @@ func TestGuard_ABurst_WaitsForSlotsAndFailsNobody(t *testing.T) {
 
 func TestGuard_RequestsThatTheProviderHasRefused_LeaveOtherPaymentsAlone(t *testing.T) {
 	t.Parallel()
-	refused := fault.ErrUnavailable.Because(fmt.Errorf("%w: status 400", ports.ErrProviderAnswered))
+	refused := fault.ErrUnavailable.Because(fmt.Errorf("%w: status 400", paymentports.ErrProviderAnswered))
 	away := fault.ErrUnavailable.Because(errors.New("connection refused"))
 	var answer error
 	p := &provider{answer: func(context.Context) error { return answer }}
@@ -143,7 +143,7 @@ func TestGuard_RequestsThatTheProviderHasRefused_LeaveOtherPaymentsAlone(t *test
 	answer = refused
 	for range 3 * mostFailures {
 		_, err := g.lookup(t.Context(), id.ID{})
-		require.ErrorIs(t, err, ports.ErrProviderAnswered)
+		require.ErrorIs(t, err, paymentports.ErrProviderAnswered)
 	}
 	answer = nil
 	_, err := g.lookup(t.Context(), id.ID{})

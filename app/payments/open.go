@@ -11,8 +11,8 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/secret"
 	"partnerdeposits/core/tenant"
-	"partnerdeposits/ports"
-	"partnerdeposits/ports/failpoint"
+	paymentports "partnerdeposits/ports/payments"
+	"partnerdeposits/ports/platform/failpoint"
 )
 
 // OpenFeePage opens the provider's page for the deposit's fee and gives the page's URL. A payment in flight keeps its
@@ -30,10 +30,10 @@ func (s *Service) OpenFeePage(ctx context.Context, d *deposit.Deposit, token sec
 	return page.URL, nil
 }
 
-func (s *Service) openFee(ctx context.Context, d *deposit.Deposit, token secret.Text, payer *tenant.Person, prepare lifecycle.Prepare, now time.Time) (deposit.Payment, ports.HostedPage, error) {
+func (s *Service) openFee(ctx context.Context, d *deposit.Deposit, token secret.Text, payer *tenant.Person, prepare lifecycle.Prepare, now time.Time) (deposit.Payment, paymentports.HostedPage, error) {
 	payment, err := s.beginFee(ctx, d.ID, prepare, now)
 	if err != nil {
-		return payment, ports.HostedPage{}, err
+		return payment, paymentports.HostedPage{}, err
 	}
 	failpoint.Hit("payment.fee.committed")
 	page, err := s.provider.open(ctx, pageOf(payment, d, payer, s.returnURL(d.ID, token)))
@@ -46,8 +46,8 @@ func (s *Service) openFee(ctx context.Context, d *deposit.Deposit, token secret.
 
 // pageOf asks for the page of a payment. payer is the tenant who gave a name; nil: the page asks for the address. A
 // debt is the client's.
-func pageOf(p deposit.Payment, d *deposit.Deposit, payer *tenant.Person, returnURL string) ports.HostedPayment {
-	r := ports.HostedPayment{
+func pageOf(p deposit.Payment, d *deposit.Deposit, payer *tenant.Person, returnURL string) paymentports.HostedPayment {
+	r := paymentports.HostedPayment{
 		PaymentID: p.ID, DepositID: d.ID, Kind: p.Kind, Amount: p.Amount, Description: d.Reference, Locale: d.Locale,
 		ReturnURL: returnURL,
 	}
@@ -77,7 +77,7 @@ func (s *Service) beginFee(ctx context.Context, depositID id.ID, prepare lifecyc
 			return err
 		}
 		payment = feeOf(d, s.deps.Entropy.NewID(), now)
-		if err := s.deps.Payments.Insert(ctx, payment); !errors.Is(err, ports.ErrPaymentExists) {
+		if err := s.deps.Payments.Insert(ctx, payment); !errors.Is(err, paymentports.ErrPaymentExists) {
 			return err
 		}
 		inFlight, err := s.deps.Payments.Processing(ctx, d.ID, deposit.FeePayment)

@@ -13,33 +13,33 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
 	"partnerdeposits/lab/servicetest"
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
 )
 
 // slow answers each call after the time that a provider takes, and says that everything is paid.
 type slow struct {
-	ports.PaymentProvider
+	paymentports.PaymentProvider
 	takes time.Duration
 	away  bool
 }
 
-func (s *slow) Lookup(ctx context.Context, paymentID id.ID) (ports.ProviderPayment, error) {
-	return s.Collect(ctx, ports.CollectRequest{PaymentID: paymentID})
+func (s *slow) Lookup(ctx context.Context, paymentID id.ID) (paymentports.ProviderPayment, error) {
+	return s.Collect(ctx, paymentports.CollectRequest{PaymentID: paymentID})
 }
 
 func (*slow) LeastCharge() money.Cents { return 50 }
 
-func (s *slow) Collect(ctx context.Context, r ports.CollectRequest) (ports.ProviderPayment, error) {
+func (s *slow) Collect(ctx context.Context, r paymentports.CollectRequest) (paymentports.ProviderPayment, error) {
 	if s.away {
-		return ports.ProviderPayment{}, context.DeadlineExceeded
+		return paymentports.ProviderPayment{}, context.DeadlineExceeded
 	}
 	timer := time.NewTimer(s.takes)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
-		return ports.ProviderPayment{}, ctx.Err()
+		return paymentports.ProviderPayment{}, ctx.Err()
 	case <-timer.C:
-		return ports.ProviderPayment{Status: ports.ProviderSucceeded, Ref: r.PaymentID.Encode()}, nil
+		return paymentports.ProviderPayment{Status: paymentports.ProviderSucceeded, Ref: r.PaymentID.Encode()}, nil
 	}
 }
 

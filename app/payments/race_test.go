@@ -19,7 +19,7 @@ import (
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/secret"
 	"partnerdeposits/lab/checkouttest"
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
 )
 
 const (
@@ -71,11 +71,11 @@ func (b bench) requireConsistent(depositID id.ID) deposit.Status {
 	for _, p := range b.PaymentsOf(b.T, depositID, deposit.FeePayment) {
 		said, err := b.Sandbox.Lookup(b.Ctx(), p.ID)
 		require.NoError(b.T, err)
-		if said.Status == ports.ProviderSucceeded {
+		if said.Status == paymentports.ProviderSucceeded {
 			paid++
 		}
 		require.NotEqual(b.T, deposit.PaymentProcessing, p.Status)
-		require.Equal(b.T, said.Status == ports.ProviderSucceeded, p.Status == deposit.PaymentSucceeded, "ours %s, theirs %s", p.Status, said.Status)
+		require.Equal(b.T, said.Status == paymentports.ProviderSucceeded, p.Status == deposit.PaymentSucceeded, "ours %s, theirs %s", p.Status, said.Status)
 	}
 	switch d.Status {
 	case deposit.Active:

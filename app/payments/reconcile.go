@@ -11,7 +11,7 @@ import (
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
 )
 
 const (
@@ -85,7 +85,7 @@ func (s *Service) reconcile(ctx context.Context, p deposit.Payment, now time.Tim
 	}
 	answer, err := s.lookUpFee(ctx, p, now)
 	if err != nil {
-		s.deps.PaymentMetrics.Answered(p.Kind, ports.PaymentUnavailable)
+		s.deps.PaymentMetrics.Answered(p.Kind, paymentports.PaymentUnavailable)
 		return false, err
 	}
 	if undecided(answer.Status) {
@@ -97,7 +97,7 @@ func (s *Service) reconcile(ctx context.Context, p deposit.Payment, now time.Tim
 
 // lookUpFee gives the provider's answer about a fee. An unknown payment is closed after unknownGrace, so that a page
 // that opens even later cannot be paid.
-func (s *Service) lookUpFee(ctx context.Context, p deposit.Payment, now time.Time) (ports.ProviderPayment, error) {
+func (s *Service) lookUpFee(ctx context.Context, p deposit.Payment, now time.Time) (paymentports.ProviderPayment, error) {
 	answer, err := s.provider.lookup(ctx, p.ID)
 	if err != nil || !neverArrived(answer.Status, now.Sub(p.CreatedAt)) {
 		return answer, err
@@ -108,20 +108,20 @@ func (s *Service) lookUpFee(ctx context.Context, p deposit.Payment, now time.Tim
 }
 
 // neverArrived reports whether the provider does not know a payment whose request can no longer be on its way.
-func neverArrived(status ports.ProviderStatus, age time.Duration) bool {
-	return status == ports.ProviderUnknown && age >= unknownGrace
+func neverArrived(status paymentports.ProviderStatus, age time.Duration) bool {
+	return status == paymentports.ProviderUnknown && age >= unknownGrace
 }
 
 // closedFor is the status after a close: a payment that the provider does not know can never be paid afterwards.
-func closedFor(status ports.ProviderStatus) ports.ProviderStatus {
-	if status == ports.ProviderUnknown {
-		return ports.ProviderClosed
+func closedFor(status paymentports.ProviderStatus) paymentports.ProviderStatus {
+	if status == paymentports.ProviderUnknown {
+		return paymentports.ProviderClosed
 	}
 	return status
 }
 
 // postpone leaves the payment processing and stores when the provider is asked again.
-func (s *Service) postpone(ctx context.Context, p deposit.Payment, answer ports.ProviderPayment, attempts int, next time.Time) error {
+func (s *Service) postpone(ctx context.Context, p deposit.Payment, answer paymentports.ProviderPayment, attempts int, next time.Time) error {
 	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
 		current, err := s.stillInFlight(ctx, p)
 		if err != nil || current == nil {
@@ -132,7 +132,7 @@ func (s *Service) postpone(ctx context.Context, p deposit.Payment, answer ports.
 }
 
 // postponed gives the payment with the attempts, the time of the next question, and what the answer tells.
-func postponed(p deposit.Payment, answer ports.ProviderPayment, attempts int, next time.Time) deposit.Payment {
+func postponed(p deposit.Payment, answer paymentports.ProviderPayment, attempts int, next time.Time) deposit.Payment {
 	p.Attempts, p.CheckAt = attempts, next
 	p.ProviderRef, p.Failure = cmp.Or(answer.Ref, p.ProviderRef), cmp.Or(answer.Failure, p.Failure)
 	return p

@@ -15,7 +15,7 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/lab/checkouttest"
 	"partnerdeposits/lab/servicetest"
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
 )
 
 func TestReconcile_TenantPaidAndLeft_SecuresTheDeposit(t *testing.T) {
@@ -107,13 +107,13 @@ func TestReconcile_ProviderAway_AsksAgainLater(t *testing.T) {
 func TestReconcile_Collection_ChargesTheCardThatPaidTheFee(t *testing.T) {
 	b := setup(t)
 	depositID, collectionID := b.captured()
-	var asked ports.CollectRequest
-	b.Provider.OnCollect(func(r ports.CollectRequest) (ports.ProviderPayment, error) {
+	var asked paymentports.CollectRequest
+	b.Provider.OnCollect(func(r paymentports.CollectRequest) (paymentports.ProviderPayment, error) {
 		asked = r
 		return b.Sandbox.Collect(b.Ctx(), r)
 	})
 	b.RequireCount(1, b.Payments.Reconcile)
-	require.Equal(t, ports.CollectRequest{
+	require.Equal(t, paymentports.CollectRequest{
 		PaymentID: collectionID, FeePaymentID: b.Fee(depositID).ID, DepositID: depositID, Attempt: 1, Amount: 50_000, Description: b.Load(t, depositID).Reference,
 	}, asked)
 	require.Equal(t, deposit.PaymentSucceeded, b.collection(depositID).Status)
@@ -150,11 +150,11 @@ func TestReconcile_CollectionAnswerWasLost_ChargesOnce(t *testing.T) {
 
 // panicky panics when asked about the payment.
 type panicky struct {
-	ports.PaymentProvider
+	paymentports.PaymentProvider
 	about id.ID
 }
 
-func (p panicky) Lookup(ctx context.Context, paymentID id.ID) (ports.ProviderPayment, error) {
+func (p panicky) Lookup(ctx context.Context, paymentID id.ID) (paymentports.ProviderPayment, error) {
 	if paymentID == p.about {
 		panic("poisoned")
 	}

@@ -10,8 +10,9 @@ import (
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
-	"partnerdeposits/ports"
-	"partnerdeposits/ports/failpoint"
+	paymentports "partnerdeposits/ports/payments"
+	ports "partnerdeposits/ports/platform"
+	"partnerdeposits/ports/platform/failpoint"
 )
 
 // keepOrphan stores a settled payment whose deposit has left checkout. A fee that was paid is given back. The invariant
@@ -52,7 +53,7 @@ func (s *Service) warnOrphan(ctx context.Context, p deposit.Payment) {
 // Returns deposit.ErrNoCollection for an unknown payment, or service_unavailable.
 func (s *Service) LookAgain(ctx context.Context, paymentID id.ID) (paid bool, err error) {
 	answer, err := s.provider.lookup(ctx, paymentID)
-	if err != nil || answer.Status != ports.ProviderSucceeded {
+	if err != nil || answer.Status != paymentports.ProviderSucceeded {
 		return false, err
 	}
 	now := s.deps.Clock.Now()
@@ -88,9 +89,9 @@ func endedUnpaid(p deposit.Payment, refunds []deposit.Refund) bool {
 // reconcileRefund asks the provider for the refund, or for its state, and records the answer.
 func (s *Service) reconcileRefund(ctx context.Context, r deposit.Refund, now time.Time) (settled bool, err error) {
 	failpoint.Hit("payment.refund.committed")
-	answer, err := s.provider.refund(ctx, ports.RefundRequest{RefundID: r.ID, PaymentID: r.PaymentID, DepositID: r.DepositID, Amount: r.Amount})
+	answer, err := s.provider.refund(ctx, paymentports.RefundRequest{RefundID: r.ID, PaymentID: r.PaymentID, DepositID: r.DepositID, Amount: r.Amount})
 	if err != nil {
-		s.deps.PaymentMetrics.Refunded(ports.PaymentUnavailable)
+		s.deps.PaymentMetrics.Refunded(paymentports.PaymentUnavailable)
 		return false, err
 	}
 	r = decideRefund(r, answer, now)
@@ -100,7 +101,7 @@ func (s *Service) reconcileRefund(ctx context.Context, r deposit.Refund, now tim
 			return err
 		}
 		if r.Status == deposit.RefundSucceeded {
-			return s.deps.TenantNotices.Add(ctx, ports.TenantNotice{SubjectID: r.ID, Kind: ports.TenantRefunded, DepositID: r.DepositID, At: now})
+			return s.deps.TenantNotices.Add(ctx, paymentports.TenantNotice{SubjectID: r.ID, Kind: paymentports.TenantRefunded, DepositID: r.DepositID, At: now})
 		}
 		return s.deps.Audit.Append(ctx, s.refundEntry(audit.PaymentRefundFailed, actor.Clock, r, now))
 	})
@@ -108,17 +109,17 @@ func (s *Service) reconcileRefund(ctx context.Context, r deposit.Refund, now tim
 		return false, err
 	}
 	if r.Status == deposit.RefundFailed {
-		s.deps.PaymentMetrics.Refunded(ports.PaymentRefused)
+		s.deps.PaymentMetrics.Refunded(paymentports.PaymentRefused)
 		s.deps.Log.ErrorContext(ctx, "a refund failed: the tenant has to be paid by other means",
 			"refund", id.Refund.Of(r.ID), "payment", id.Payment.Of(r.PaymentID), "failure", r.Failure)
 		return true, nil
 	}
-	s.deps.PaymentMetrics.Refunded(ports.PaymentSucceeded)
+	s.deps.PaymentMetrics.Refunded(paymentports.PaymentSucceeded)
 	return true, nil
 }
 
 // decideRefund gives the refund after the provider's answer: settled, or due again after as long as it is pending.
-func decideRefund(r deposit.Refund, answer ports.ProviderRefund, now time.Time) deposit.Refund {
+func decideRefund(r deposit.Refund, answer paymentports.ProviderRefund, now time.Time) deposit.Refund {
 	r.Status, r.ProviderRef, r.Failure = deposit.RefundStatus(answer.Status), answer.Ref, answer.Failure
 	if r.Status == deposit.RefundPending {
 		r.CheckAt = now.Add(min(max(now.Sub(r.CreatedAt), openWait), time.Hour))

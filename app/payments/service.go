@@ -10,7 +10,9 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/secret"
 	"partnerdeposits/core/site"
-	"partnerdeposits/ports"
+	depositports "partnerdeposits/ports/deposits"
+	paymentports "partnerdeposits/ports/payments"
+	ports "partnerdeposits/ports/platform"
 )
 
 // Deps holds the capabilities and settings of the use cases. Simulator is nil when payments cannot be simulated; every
@@ -18,18 +20,18 @@ import (
 type Deps struct {
 	UnitOfWork      ports.UnitOfWork
 	Mover           lifecycle.Mover
-	Deposits        ports.Deposits
-	Payments        ports.Payments
-	Collections     ports.Collections
-	Refunds         ports.Refunds
-	TenantNotices   ports.TenantNotices
-	OperatorNotices ports.OperatorNotices
+	Deposits        depositports.Deposits
+	Payments        paymentports.Payments
+	Collections     paymentports.Collections
+	Refunds         paymentports.Refunds
+	TenantNotices   paymentports.TenantNotices
+	OperatorNotices depositports.OperatorNotices
 	Audit           ports.AuditLog
-	Provider        ports.PaymentProvider
-	Simulator       ports.PaymentSimulator
+	Provider        paymentports.PaymentProvider
+	Simulator       paymentports.PaymentSimulator
 	Clock           ports.Clock
 	Entropy         ports.Entropy
-	PaymentMetrics  ports.PaymentMetrics // nil: nothing is counted, as in a command
+	PaymentMetrics  paymentports.PaymentMetrics // nil: nothing is counted, as in a command
 	Log             *slog.Logger
 	Schedule        deposit.CollectionSchedule // COLLECTION_RETRY_SCHEDULE
 	// DashboardURL is DASHBOARD_BASE_URL. The provider sends the tenant back to a checkout page below it.
@@ -53,8 +55,8 @@ func New(deps Deps) *Service {
 
 type uncounted struct{}
 
-func (uncounted) Answered(deposit.PaymentKind, ports.PaymentResult) {}
-func (uncounted) Refunded(ports.PaymentResult)                      {}
+func (uncounted) Answered(deposit.PaymentKind, paymentports.PaymentResult) {}
+func (uncounted) Refunded(paymentports.PaymentResult)                      {}
 
 // FeeInFlight reports whether a fee payment of the deposit is processing. FeeInFlight takes no lock: a change that
 // depends on the result must check again under the deposit's lock.

@@ -8,7 +8,7 @@ import (
 
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
 )
 
 // SettleFee ends the deposit's fee payment in flight, if any: the provider closes the page, and the provider's answer
@@ -61,21 +61,21 @@ func (s *Service) ConfirmFee(ctx context.Context, depositID id.ID, ends bool, no
 	return s.recordFee(ctx, *payment, answer, now)
 }
 
-// providerFailed marks an error of the provider with ports.ErrProviderAway, for the tenant's pages.
+// providerFailed marks an error of the provider with paymentports.ErrProviderAway, for the tenant's pages.
 func (s *Service) providerFailed(kind deposit.PaymentKind, err error) error {
-	s.deps.PaymentMetrics.Answered(kind, ports.PaymentUnavailable)
-	if errors.Is(err, ports.ErrProviderAnswered) {
+	s.deps.PaymentMetrics.Answered(kind, paymentports.PaymentUnavailable)
+	if errors.Is(err, paymentports.ErrProviderAnswered) {
 		return err
 	}
-	return fmt.Errorf("%w: %w", ports.ErrProviderAway, err)
+	return fmt.Errorf("%w: %w", paymentports.ErrProviderAway, err)
 }
 
 // recordFee stores the provider's answer about a fee payment, and the transition that follows from the answer, in one
 // transaction. A payment that another caller has settled is left as it is.
 //
 // Returns service_unavailable when the page is still open.
-func (s *Service) recordFee(ctx context.Context, p deposit.Payment, answer ports.ProviderPayment, now time.Time) error {
-	if answer.Status == ports.ProviderOpen {
+func (s *Service) recordFee(ctx context.Context, p deposit.Payment, answer paymentports.ProviderPayment, now time.Time) error {
+	if answer.Status == paymentports.ProviderOpen {
 		return errPaymentOpen
 	}
 	orphaned, settled := false, false
@@ -115,25 +115,25 @@ func (s *Service) recordFee(ctx context.Context, p deposit.Payment, answer ports
 }
 
 // resultOf is the result of a payment with that final answer of the provider.
-func resultOf(status ports.ProviderStatus) ports.PaymentResult {
+func resultOf(status paymentports.ProviderStatus) paymentports.PaymentResult {
 	switch status {
-	case ports.ProviderSucceeded:
-		return ports.PaymentSucceeded
-	case ports.ProviderFailed:
-		return ports.PaymentRefused
-	case ports.ProviderClosed, ports.ProviderUnknown, ports.ProviderOpen:
+	case paymentports.ProviderSucceeded:
+		return paymentports.PaymentSucceeded
+	case paymentports.ProviderFailed:
+		return paymentports.PaymentRefused
+	case paymentports.ProviderClosed, paymentports.ProviderUnknown, paymentports.ProviderOpen:
 	}
-	return ports.PaymentVoided
+	return paymentports.PaymentVoided
 }
 
 // settle sets the payment's final status. A payment that the provider closed or does not know can never be paid.
-func settle(p *deposit.Payment, answer ports.ProviderPayment, now time.Time) {
+func settle(p *deposit.Payment, answer paymentports.ProviderPayment, now time.Time) {
 	switch answer.Status {
-	case ports.ProviderSucceeded:
+	case paymentports.ProviderSucceeded:
 		p.Status = deposit.PaymentSucceeded
-	case ports.ProviderFailed:
+	case paymentports.ProviderFailed:
 		p.Status = deposit.PaymentFailed
-	case ports.ProviderClosed, ports.ProviderUnknown, ports.ProviderOpen:
+	case paymentports.ProviderClosed, paymentports.ProviderUnknown, paymentports.ProviderOpen:
 		p.Status = deposit.PaymentVoided
 	}
 	if answer.Ref != "" {
@@ -143,8 +143,8 @@ func settle(p *deposit.Payment, answer ports.ProviderPayment, now time.Time) {
 }
 
 // undecided reports whether the tenant can still pay, by the provider's answer.
-func undecided(status ports.ProviderStatus) bool {
-	return status == ports.ProviderOpen || status == ports.ProviderUnknown
+func undecided(status paymentports.ProviderStatus) bool {
+	return status == paymentports.ProviderOpen || status == paymentports.ProviderUnknown
 }
 
 // feeEffect is the consequence of a settled fee for its deposit.

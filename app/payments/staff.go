@@ -9,8 +9,8 @@ import (
 	"partnerdeposits/core/actor"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
-	"partnerdeposits/ports/failpoint"
+	paymentports "partnerdeposits/ports/payments"
+	"partnerdeposits/ports/platform/failpoint"
 )
 
 // MostListed bounds a list of collections.
@@ -32,7 +32,7 @@ type Shown struct {
 
 // ListCollections gives up to MostListed collections in a state, oldest capture first; "" gives every state but paid.
 func (s *Service) ListCollections(ctx context.Context, state deposit.CollectionState) ([]Listed, error) {
-	found, err := s.deps.Collections.ListCollections(ctx, ports.CollectionFilter{State: state, Limit: MostListed})
+	found, err := s.deps.Collections.ListCollections(ctx, paymentports.CollectionFilter{State: state, Limit: MostListed})
 	if err != nil {
 		return nil, err
 	}

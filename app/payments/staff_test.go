@@ -9,13 +9,13 @@ import (
 
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/lab/servicetest"
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
 )
 
 func TestCancel_EndsTheDebtAtTheProviderFirst(t *testing.T) {
 	b := setup(t)
 	depositID, collectionID, token := b.capturedWithToken()
-	b.refuse("lost_card", ports.RefusedForGood)
+	b.refuse("lost_card", paymentports.RefusedForGood)
 	b.RequireCount(0, b.Payments.Reconcile)
 	b.Provider.Away(true)
 	shown, err := b.Payments.CancelCollection(b.Ctx(), depositID)
@@ -30,7 +30,7 @@ func TestCancel_EndsTheDebtAtTheProviderFirst(t *testing.T) {
 	require.Equal(t, "awaiting_tenant>failed cancelled admin", b.life(depositID)[1])
 	closed, err := b.Sandbox.Lookup(b.Ctx(), collectionID)
 	require.NoError(t, err)
-	require.NotEqual(t, ports.ProviderSucceeded, closed.Status)
+	require.NotEqual(t, paymentports.ProviderSucceeded, closed.Status)
 	require.Equal(t, []string{"collection.cancel", "payment.collection_failed"}, b.Audit(t, depositID))
 	_, err = b.Payments.CancelCollection(b.Ctx(), depositID)
 	require.ErrorIs(t, err, deposit.ErrCollectionOver)
@@ -41,9 +41,11 @@ func TestCancel_EndsTheDebtAtTheProviderFirst(t *testing.T) {
 func TestCancel_ATenantWhoWasQuicker_HasPaid(t *testing.T) {
 	b := setup(t)
 	depositID, _ := b.captured()
-	b.refuse("lost_card", ports.RefusedForGood)
+	b.refuse("lost_card", paymentports.RefusedForGood)
 	b.RequireCount(0, b.Payments.Reconcile)
-	b.Provider.OnAsk(func() ports.ProviderPayment { return ports.ProviderPayment{Status: ports.ProviderSucceeded} })
+	b.Provider.OnAsk(func() paymentports.ProviderPayment {
+		return paymentports.ProviderPayment{Status: paymentports.ProviderSucceeded}
+	})
 	shown, err := b.Payments.CancelCollection(b.Ctx(), depositID)
 	require.NoError(t, err)
 	require.Equal(t, deposit.CollectionPaid, shown.State)
@@ -52,9 +54,9 @@ func TestCancel_ATenantWhoWasQuicker_HasPaid(t *testing.T) {
 func TestRetry_ChargesAtOnce_UnlessTheBankForbids(t *testing.T) {
 	b := setup(t)
 	depositID, _ := b.captured()
-	b.refuse("insufficient_funds", ports.RefusedForNow)
+	b.refuse("insufficient_funds", paymentports.RefusedForNow)
 	b.RequireCount(0, b.Payments.Reconcile)
-	attempts := b.refuse("stolen_card", ports.RefusedForGood)
+	attempts := b.refuse("stolen_card", paymentports.RefusedForGood)
 	shown, err := b.Payments.RetryCollection(b.Ctx(), depositID)
 	require.NoError(t, err)
 	require.Equal(t, []int{2}, *attempts)
@@ -120,7 +122,9 @@ func TestLookAgain_PaidAfterItsEnd_IsRefunded(t *testing.T) {
 	d, token := b.Deposit(t)
 	b.Submit(token, grace)
 	fee := b.Fee(d.ID).ID
-	b.Provider.OnAsk(func() ports.ProviderPayment { return ports.ProviderPayment{Status: ports.ProviderClosed} })
+	b.Provider.OnAsk(func() paymentports.ProviderPayment {
+		return paymentports.ProviderPayment{Status: paymentports.ProviderClosed}
+	})
 	_, err := b.Checkout.Abandon(b.Ctx(), token)
 	require.NoError(t, err)
 	b.Provider.OnAsk(nil)

@@ -10,19 +10,22 @@ import (
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/site"
-	"partnerdeposits/ports"
+	accountports "partnerdeposits/ports/accounts"
+	depositports "partnerdeposits/ports/deposits"
+	paymentports "partnerdeposits/ports/payments"
+	ports "partnerdeposits/ports/platform"
 )
 
 // TenantNotices mails tenants what becomes of a captured amount, and what is paid back.
 type TenantNotices struct {
-	Notices      ports.TenantNotices
+	Notices      paymentports.TenantNotices
 	UnitOfWork   ports.UnitOfWork
-	Deposits     ports.Deposits
-	Operators    ports.Operators
-	Collections  ports.Collections
-	Refunds      ports.Refunds
+	Deposits     depositports.Deposits
+	Operators    accountports.Operators
+	Collections  paymentports.Collections
+	Refunds      paymentports.Refunds
 	Mails        ports.Mails
-	Payments     ports.Payments
+	Payments     paymentports.Payments
 	Clock        ports.Clock
 	Entropy      ports.Entropy
 	Log          *slog.Logger
@@ -39,7 +42,7 @@ func (n TenantNotices) Job(every time.Duration) schedules.Job {
 }
 
 // tell makes a mail of a notice. A tenant whose record was erased gets none.
-func (n TenantNotices) tell(ctx context.Context, notice ports.TenantNotice) error {
+func (n TenantNotices) tell(ctx context.Context, notice paymentports.TenantNotice) error {
 	about, err := n.about(ctx, notice)
 	if err != nil {
 		return err
@@ -59,7 +62,7 @@ func (n TenantNotices) tell(ctx context.Context, notice ports.TenantNotice) erro
 }
 
 // about reads the content of the mail.
-func (n TenantNotices) about(ctx context.Context, notice ports.TenantNotice) (mails.TenantMoney, error) {
+func (n TenantNotices) about(ctx context.Context, notice paymentports.TenantNotice) (mails.TenantMoney, error) {
 	m := mails.TenantMoney{Kind: notice.Kind, SupportEmail: n.SupportEmail}
 	d, err := n.Deposits.Deposit(ctx, notice.DepositID)
 	if err != nil || d.Client == nil {
@@ -72,17 +75,17 @@ func (n TenantNotices) about(ctx context.Context, notice ports.TenantNotice) (ma
 	}
 	m.Company = account.CompanyName
 	switch notice.Kind {
-	case ports.TenantCaptured:
+	case paymentports.TenantCaptured:
 		return n.withClaim(ctx, m)
-	case ports.TenantAwaited:
+	case paymentports.TenantAwaited:
 		tokens, err := n.Deposits.CheckoutTokens(ctx, []id.ID{d.ID})
 		if err != nil {
 			return m, err
 		}
 		m.URL = site.CheckoutURL(n.DashboardURL, tokens[d.ID].Reveal())
-	case ports.TenantRefunded:
+	case paymentports.TenantRefunded:
 		return n.withRefund(ctx, m, notice.SubjectID)
-	case ports.TenantPaid:
+	case paymentports.TenantPaid:
 	}
 	return m, nil
 }

@@ -9,8 +9,9 @@ import (
 	"partnerdeposits/app/platform/schedules"
 	"partnerdeposits/core/actor"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
-	"partnerdeposits/ports/failpoint"
+	paymentports "partnerdeposits/ports/payments"
+	ports "partnerdeposits/ports/platform"
+	"partnerdeposits/ports/platform/failpoint"
 )
 
 const (
@@ -25,9 +26,9 @@ const (
 type Upkeep struct {
 	Notices  Notified
 	Books    Compared // nil where the provider has no books
-	Erasures ports.PaymentErasures
-	Eraser   ports.PaymentEraser // nil where the provider keeps no customers; the erasures then wait for a provider that does
-	Metrics  ports.BooksMetrics
+	Erasures paymentports.PaymentErasures
+	Eraser   paymentports.PaymentEraser // nil where the provider keeps no customers; the erasures then wait for a provider that does
+	Metrics  paymentports.BooksMetrics
 	Audit    ports.AuditLog
 
 	UnitOfWork ports.UnitOfWork
@@ -44,7 +45,7 @@ type Notified interface {
 // Compared compares our books with the provider's once a day; books.Service implements it.
 type Compared interface {
 	// RunDaily gives the result of the last comparison.
-	RunDaily(ctx context.Context) (ports.ReconciliationRun, error)
+	RunDaily(ctx context.Context) (paymentports.ReconciliationRun, error)
 }
 
 // Jobs gives the jobs.
@@ -83,7 +84,7 @@ func (u Upkeep) forget(ctx context.Context) (more bool, err error) {
 	return looked == erasureBatch && err == nil, err
 }
 
-func (u Upkeep) forgetClient(ctx context.Context, client ports.ForgottenClient) error {
+func (u Upkeep) forgetClient(ctx context.Context, client paymentports.ForgottenClient) error {
 	for _, paymentID := range client.FeePayments {
 		asking, cancel := context.WithTimeout(ctx, forgetTimeout)
 		failpoint.Hit("payment.forget.before")

@@ -11,7 +11,7 @@ import (
 	"partnerdeposits/app/platform/schedules"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
 )
 
 func TestClaimed_TheWordsOfTheCapture_AndTheFirstCharge(t *testing.T) {
@@ -21,8 +21,8 @@ func TestClaimed_TheWordsOfTheCapture_AndTheFirstCharge(t *testing.T) {
 		{Trigger: deposit.Secured, Detail: map[string]string{"reason": "no"}},
 		{Trigger: deposit.Claim, Detail: map[string]string{"reason": "damage", "description": "Broken table"}},
 	}
-	m := mails.TenantMoney{Kind: ports.TenantCaptured}
-	want := mails.TenantMoney{Kind: ports.TenantCaptured, Reason: "damage", Words: "Broken table", ChargedAt: first}
+	m := mails.TenantMoney{Kind: paymentports.TenantCaptured}
+	want := mails.TenantMoney{Kind: paymentports.TenantCaptured, Reason: "damage", Words: "Broken table", ChargedAt: first}
 	require.Equal(t, want, claimed(m, steps, deposit.Debt{NextAttemptAt: first}))
 	require.Equal(t, m, claimed(m, nil, deposit.Debt{Attempt: 1, NextAttemptAt: first}), "the card has been charged")
 	require.Equal(t, m, claimed(m, nil, deposit.Debt{}), "captured before its debt was noted")
@@ -43,9 +43,11 @@ func TestRefunded_OfTheFeeOrOfACapturedAmount(t *testing.T) {
 	}
 }
 
-type noUpkeep struct{ ports.PaymentEraser }
+type noUpkeep struct{ paymentports.PaymentEraser }
 
-func (noUpkeep) RunDaily(context.Context) (run ports.ReconciliationRun, err error) { return run, err }
+func (noUpkeep) RunDaily(context.Context) (run paymentports.ReconciliationRun, err error) {
+	return run, err
+}
 
 func TestUpkeep_AsksOnlyAProviderThatHasBooksOrCustomers(t *testing.T) {
 	t.Parallel()

@@ -8,7 +8,7 @@ import (
 	"partnerdeposits/core/actor"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 func TestAuditFilter_ByRequestSubjectOrActor(t *testing.T) {

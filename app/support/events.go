@@ -10,12 +10,13 @@ import (
 	"partnerdeposits/core/mailaddr"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // Webhook is a subscription with its newest MostDeliveries deliveries.
 type Webhook struct {
-	ports.SubscriptionView
+	webhookports.SubscriptionView
 	Partner    partner.Partner
 	Deliveries []webhook.Delivery
 }
@@ -41,7 +42,7 @@ func (s *Service) Webhook(ctx context.Context, name string) (w Webhook, err erro
 // Delivery is a delivery with its subscription.
 type Delivery struct {
 	webhook.Delivery
-	Subscription ports.SubscriptionView
+	Subscription webhookports.SubscriptionView
 	Partner      partner.Partner
 }
 
@@ -65,7 +66,7 @@ func (s *Service) Delivery(ctx context.Context, name string) (d Delivery, err er
 
 // Event is an event with its deliveries.
 type Event struct {
-	ports.EventView
+	webhookports.EventView
 	Partner    partner.Partner
 	Deliveries []webhook.Delivery
 }

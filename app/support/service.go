@@ -15,22 +15,27 @@ import (
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/tenant"
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
+	accountports "partnerdeposits/ports/accounts"
+	depositports "partnerdeposits/ports/deposits"
+	partnerports "partnerdeposits/ports/partners"
+	paymentports "partnerdeposits/ports/payments"
+	ports "partnerdeposits/ports/platform"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // Deps holds the capabilities of the use cases.
 type Deps struct {
-	Deposits      ports.Deposits
-	Clients       ports.Clients
-	Events        ports.Events
-	Deliveries    ports.Deliveries
-	Subscriptions ports.Subscriptions
+	Deposits      depositports.Deposits
+	Clients       partnerports.Clients
+	Events        webhookports.Events
+	Deliveries    webhookports.Deliveries
+	Subscriptions webhookports.Subscriptions
 	Audit         ports.AuditLog
-	Payments      ports.Payments
-	Operators     ports.Operators
-	Links         ports.Links
-	Partners      ports.Partners
-	Agreements    ports.Agreements
+	Payments      paymentports.Payments
+	Operators     accountports.Operators
+	Links         accountports.Links
+	Partners      partnerports.Partners
+	Agreements    depositports.Agreements
 }
 
 // Service runs the use cases.
@@ -119,7 +124,7 @@ func (s *Service) accountOfExternalID(ctx context.Context, externalID, slug stri
 	if err != nil {
 		return id.ID{}, err
 	}
-	links, err := s.deps.Links.LinkedAccounts(ctx, p.ID, ports.LinkFilter{ExternalID: externalID}, ports.Page{Limit: 1})
+	links, err := s.deps.Links.LinkedAccounts(ctx, p.ID, accountports.LinkFilter{ExternalID: externalID}, ports.Page{Limit: 1})
 	if err == nil && len(links.Items) == 0 {
 		err = connect.ErrAccountNotFound
 	}
@@ -169,7 +174,7 @@ func (s *Service) Clients(ctx context.Context, name string) ([]Client, error) {
 		if all[i].Partner, err = s.partner(ctx, record.PartnerID); err != nil {
 			return nil, err
 		}
-		list, err := s.deps.Deposits.Deposits(ctx, ports.DepositFilter{ClientID: record.ID}, ports.Page{Limit: MostDeposits})
+		list, err := s.deps.Deposits.Deposits(ctx, depositports.DepositFilter{ClientID: record.ID}, ports.Page{Limit: MostDeposits})
 		if err != nil {
 			return nil, err
 		}

@@ -17,7 +17,7 @@ import (
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/lab/servicetest"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 func TestMain(m *testing.M) { servicetest.Main(m) }

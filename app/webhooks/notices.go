@@ -8,14 +8,15 @@ import (
 	"partnerdeposits/app/platform/mails"
 	"partnerdeposits/app/platform/schedules"
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // EndpointNotices mails partners' contacts what they are to know of their endpoints (api.md §5, "Notices").
 type EndpointNotices struct {
-	Notices    ports.Notices
+	Notices    webhookports.Notices
 	Mails      ports.Mails
-	Endpoints  ports.EndpointReader
+	Endpoints  webhookports.EndpointReader
 	UnitOfWork ports.UnitOfWork
 	Clock      ports.Clock
 	Entropy    ports.Entropy

@@ -8,14 +8,14 @@ import (
 	"partnerdeposits/core/actor"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // Probe has failing endpoints probed now, for the admin command: open circuits end their wait, and retries are due. The
 // dispatchers notice within a second, without a ring.
 //
 // Returns webhook_not_found or webhook_disabled for a single subscription.
-func (s *Service) Probe(ctx context.Context, of ports.ProbeOf) (probed ports.Probed, err error) {
+func (s *Service) Probe(ctx context.Context, of webhookports.ProbeOf) (probed webhookports.Probed, err error) {
 	subject := "webhooks"
 	switch {
 	case !of.SubscriptionID.IsZero():

@@ -12,7 +12,7 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/lab/servicetest"
-	"partnerdeposits/ports"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // A probe ends the wait of open circuits and of retries, of the endpoints that it is for, and is audited.
@@ -30,15 +30,15 @@ func TestProbe_ReleasesTheCircuitsAndRetriesThatItIsFor(t *testing.T) {
 		f.sent(sub, 2, webhook.Waiting, -time.Hour) // due in an hour
 	}
 	for name, c := range map[string]struct {
-		of      ports.ProbeOf
-		want    ports.Probed
+		of      webhookports.ProbeOf
+		want    webhookports.Probed
 		subject string
 	}{
-		"a subscription":          {ports.ProbeOf{SubscriptionID: f.sub}, ports.Probed{Circuits: 1, Deliveries: 2}, id.Subscription.Of(f.sub)},
-		"a partner":               {ports.ProbeOf{PartnerID: other.Partner.ID}, ports.Probed{Circuits: 1, Deliveries: 2}, id.Partner.Of(other.Partner.ID)},
-		"all":                     {ports.ProbeOf{}, ports.Probed{Circuits: 2, Deliveries: 4}, "webhooks"},
-		"those that failed since": {ports.ProbeOf{FailedSince: time.Now()}, ports.Probed{}, "webhooks"},
-		"a healthy one":           {ports.ProbeOf{SubscriptionID: healthy}, ports.Probed{}, id.Subscription.Of(healthy)},
+		"a subscription":          {webhookports.ProbeOf{SubscriptionID: f.sub}, webhookports.Probed{Circuits: 1, Deliveries: 2}, id.Subscription.Of(f.sub)},
+		"a partner":               {webhookports.ProbeOf{PartnerID: other.Partner.ID}, webhookports.Probed{Circuits: 1, Deliveries: 2}, id.Partner.Of(other.Partner.ID)},
+		"all":                     {webhookports.ProbeOf{}, webhookports.Probed{Circuits: 2, Deliveries: 4}, "webhooks"},
+		"those that failed since": {webhookports.ProbeOf{FailedSince: time.Now()}, webhookports.Probed{}, "webhooks"},
+		"a healthy one":           {webhookports.ProbeOf{SubscriptionID: healthy}, webhookports.Probed{}, id.Subscription.Of(healthy)},
 	} {
 		hold()
 		_, err := f.Pool.Exec(t.Context(), `UPDATE deliveries SET due_at = now() + interval '1 hour'`)
@@ -53,9 +53,9 @@ func TestProbe_ReleasesTheCircuitsAndRetriesThatItIsFor(t *testing.T) {
 		require.Equal(t, c.want.Deliveries, f.Count("deliveries", "due_at <= now()"), name)
 		require.Equal(t, entries+1, f.Count("audit_log", entry), name)
 	}
-	_, err := f.Webhooks.Probe(t.Context(), ports.ProbeOf{SubscriptionID: servicetest.NewID()})
+	_, err := f.Webhooks.Probe(t.Context(), webhookports.ProbeOf{SubscriptionID: servicetest.NewID()})
 	require.ErrorIs(t, err, webhook.ErrNotFound)
 	f.enable(false)
-	_, err = f.Webhooks.Probe(t.Context(), ports.ProbeOf{SubscriptionID: f.sub})
+	_, err = f.Webhooks.Probe(t.Context(), webhookports.ProbeOf{SubscriptionID: f.sub})
 	require.ErrorIs(t, err, webhook.ErrDisabled)
 }

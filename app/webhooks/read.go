@@ -5,7 +5,8 @@ import (
 
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // Get gives a partner's subscription, with the health of its endpoint.
@@ -41,7 +42,7 @@ func (s *Service) List(ctx context.Context, partnerID id.ID, page ports.Page) (p
 // ListDeliveries gives the delivery log of a subscription, newest first.
 //
 // Returns webhook_not_found.
-func (s *Service) ListDeliveries(ctx context.Context, partnerID, subscriptionID id.ID, f ports.DeliveryFilter, page ports.Page) (ports.List[webhook.Delivery], error) {
+func (s *Service) ListDeliveries(ctx context.Context, partnerID, subscriptionID id.ID, f webhookports.DeliveryFilter, page ports.Page) (ports.List[webhook.Delivery], error) {
 	if _, err := s.deps.Subscriptions.Subscription(ctx, partnerID, subscriptionID); err != nil {
 		return ports.List[webhook.Delivery]{}, err
 	}

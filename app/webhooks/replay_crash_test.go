@@ -16,7 +16,8 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/lab/servicetest"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 var errCrash = errors.New("the process died")
@@ -138,7 +139,7 @@ func TestReplays_ManyDispatchersAtOnce_EachDeliveryOnceAndAtThePace(t *testing.T
 	require.Zero(t, f.open())
 }
 
-type deliveries = ports.Deliveries
+type deliveries = webhookports.Deliveries
 
 // spoiled fails every redelivery of a subscription.
 type spoiled struct {
@@ -146,7 +147,7 @@ type spoiled struct {
 	sub id.ID
 }
 
-func (d spoiled) Redeliver(ctx context.Context, sub id.ID, copies []ports.Copy) ([]webhook.Delivery, error) {
+func (d spoiled) Redeliver(ctx context.Context, sub id.ID, copies []webhookports.Copy) ([]webhook.Delivery, error) {
 	if sub == d.sub {
 		return nil, fault.ErrUnavailable
 	}

@@ -9,7 +9,8 @@ import (
 	"partnerdeposits/app/platform/schedules"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // How long rows are kept: events and the delivery log as long as partners may read them (api.md §2).
@@ -23,10 +24,10 @@ const (
 
 // Retention makes daily partitions, and removes old events, deliveries and replays in small batches.
 type Retention struct {
-	Tables     ports.Retention
-	Replays    ports.Replays
+	Tables     webhookports.Retention
+	Replays    webhookports.Replays
 	UnitOfWork ports.UnitOfWork
-	Metrics    ports.DispatchMetrics
+	Metrics    webhookports.DispatchMetrics
 	Clock      ports.Clock
 	Log        *slog.Logger
 }

@@ -17,7 +17,7 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/lab/servicetest"
-	"partnerdeposits/ports"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 func TestMaintenance_EveryJobRunsOnTheRealTables(t *testing.T) {
@@ -72,7 +72,7 @@ func TestMaintenance_EveryJobRunsOnTheRealTables(t *testing.T) {
 
 // finished counts deliveries that ended, by event and outcome.
 type finished struct {
-	ports.DispatchMetrics
+	webhookports.DispatchMetrics
 	counts map[string]int
 }
 

@@ -1,4 +1,5 @@
-// Package webhooks holds the use cases about subscriptions, their delivery log, redeliveries and replays.
+// Package webhooks holds the use cases about subscriptions, their delivery log, redeliveries and replays, and about events
+// that the relay could not file.
 package webhooks
 
 import (
@@ -11,19 +12,21 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/secret"
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // Deps holds the capabilities and settings of the use cases.
 type Deps struct {
 	UnitOfWork    ports.UnitOfWork
 	Idempotent    *idempotent.Executor
-	Subscriptions ports.Subscriptions
-	Prober        ports.Prober
+	Subscriptions webhookports.Subscriptions
+	Prober        webhookports.Prober
 	Audit         ports.AuditLog
-	Deliveries    ports.Deliveries
-	Replays       ports.Replays
-	Targets       ports.TargetCheck
+	Deliveries    webhookports.Deliveries
+	Replays       webhookports.Replays
+	SetAside      webhookports.SetAside
+	Targets       webhookports.TargetCheck
 	Doorbell      ports.Doorbell
 	Clock         ports.Clock
 	Entropy       ports.Entropy

@@ -11,7 +11,7 @@ import (
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 type accountCommands struct {

@@ -7,7 +7,7 @@ import (
 	"partnerdeposits/cmd/config"
 	"partnerdeposits/cmd/wire"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 type outboxCommands struct {
@@ -21,7 +21,7 @@ type outboxList struct{}
 // Run lists the events that are set aside.
 func (outboxList) Run(c *call) error {
 	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
-		events, err := a.Outbox.List(c.ctx)
+		events, err := a.Webhooks.ListSetAside(c.ctx)
 		if err != nil {
 			return err
 		}
@@ -40,7 +40,7 @@ type outboxRetry struct {
 // Run puts an event back.
 func (o outboxRetry) Run(c *call) error {
 	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
-		return c.ended(o.ID)(a.Outbox.Retry(c.ctx, o.ID))
+		return c.ended(o.ID)(a.Webhooks.RetrySetAside(c.ctx, o.ID))
 	})
 }
 
@@ -54,14 +54,14 @@ func (o outboxDrop) Run(c *call) error {
 		return err
 	}
 	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
-		return c.ended(o.ID)(a.Outbox.Drop(c.ctx, o.ID))
+		return c.ended(o.ID)(a.Webhooks.DropSetAside(c.ctx, o.ID))
 	})
 }
 
 // ended prints the event that a command took out of the list.
-func (c *call) ended(eventID string) func(ports.SetAsideEvent, error) error {
-	return func(e ports.SetAsideEvent, err error) error {
-		if errors.Is(err, ports.ErrNotSetAside) {
+func (c *call) ended(eventID string) func(webhookports.SetAsideEvent, error) error {
+	return func(e webhookports.SetAsideEvent, err error) error {
+		if errors.Is(err, webhookports.ErrNotSetAside) {
 			return coded{"event_not_set_aside", fmt.Errorf("no event %s is set aside; `admin outbox list` shows those that are", eventID)}
 		}
 		if err != nil {
@@ -71,7 +71,7 @@ func (c *call) ended(eventID string) func(ports.SetAsideEvent, error) error {
 	}
 }
 
-func setAside(e ports.SetAsideEvent) fields {
+func setAside(e webhookports.SetAsideEvent) fields {
 	var depositID any
 	if !e.DepositID.IsZero() {
 		depositID = id.Deposit.Of(e.DepositID)

@@ -5,7 +5,7 @@ import (
 	"partnerdeposits/cmd/wire"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 type webhookShow struct {
@@ -104,7 +104,7 @@ func (s eventShow) Run(c *call) error {
 			return err
 		}
 		var reason any
-		if e.Place == ports.EventSetAside {
+		if e.Place == webhookports.EventSetAside {
 			reason = e.Reason
 		}
 		return c.answer(fields{

@@ -10,7 +10,7 @@ import (
 	"partnerdeposits/cmd/wire"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 type webhookCommands struct {
@@ -57,7 +57,7 @@ type webhookProbe struct {
 
 // Run releases the circuits.
 func (w webhookProbe) Run(c *call) error {
-	var of ports.ProbeOf
+	var of webhookports.ProbeOf
 	chosen := 0
 	for _, given := range []bool{w.Webhook != "", w.Partner != "", w.All} {
 		if given {

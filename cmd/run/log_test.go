@@ -12,7 +12,7 @@ import (
 
 	"partnerdeposits/cmd/config"
 	"partnerdeposits/cmd/run"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 func TestLogger_LineOfARequest_NamesTheRequestAndItsTraceOnce(t *testing.T) {

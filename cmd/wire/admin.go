@@ -22,12 +22,12 @@ import (
 	"partnerdeposits/app/partners/clients"
 	"partnerdeposits/app/payments"
 	"partnerdeposits/app/payments/books"
-	"partnerdeposits/app/platform/restore"
+	"partnerdeposits/app/platform/idempotent"
 	"partnerdeposits/app/support"
 	"partnerdeposits/app/webhooks"
-	"partnerdeposits/app/webhooks/outbox"
 	"partnerdeposits/cmd/config"
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 const adminConns = 2
@@ -39,13 +39,12 @@ type Admin struct {
 	Operators   *operators.Service
 	Clients     *clients.Service
 	Webhooks    *webhooks.Service
-	Restore     *restore.Service
-	Outbox      *outbox.Service
+	Restore     *idempotent.Restore
 	Support     *support.Service
 	Payments    *payments.Service
 	Books       *books.Service
-	Keyset      *postgres.Resealer   // encrypts stored secrets anew
-	Checker     ports.PaymentChecker // nil for a payment provider that has nothing to check
+	Keyset      *postgres.Resealer          // encrypts stored secrets anew
+	Checker     paymentports.PaymentChecker // nil for a payment provider that has nothing to check
 	stores      Stores
 }
 
@@ -60,7 +59,7 @@ func NewAdmin(ctx context.Context, cfg config.Config, log *slog.Logger) (*Admin,
 		return nil, err
 	}
 	all := NewServices(cfg, stores, parts)
-	return &Admin{Partners: all.Partners, Connections: all.Connections, Operators: all.Operators, Clients: all.Clients, Webhooks: all.Webhooks, Restore: all.Restore, Outbox: all.Outbox, Support: all.Support, Payments: all.Payments, Books: all.Books,
+	return &Admin{Partners: all.Partners, Connections: all.Connections, Operators: all.Operators, Clients: all.Clients, Webhooks: all.Webhooks, Restore: all.Restore, Support: all.Support, Payments: all.Payments, Books: all.Books,
 		Keyset: postgres.NewResealer(stores.Postgres, stores.Cipher.PrimaryPrefix()), Checker: parts.Checker, stores: stores}, nil
 }
 
@@ -135,7 +134,7 @@ type Diagnosis struct {
 	RedisAnswers                bool // though perhaps not to writes
 	SchemaVersion, SchemaWanted int64
 	PostgresClock, RedisClock   time.Duration // how far the store's clock is ahead of this machine's
-	Backlog                     ports.Backlog
+	Backlog                     webhookports.Backlog
 
 	// Forwarded is a peer of an http process that told the address of another client within the last hour, and is in no
 	// TRUSTED_PROXIES, neither of that process nor of this one; zero for none.

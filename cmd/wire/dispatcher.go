@@ -29,7 +29,7 @@ import (
 	"partnerdeposits/cmd/config"
 	"partnerdeposits/cmd/run"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 const userAgent = "partnerdeposits-webhooks/1"
@@ -126,7 +126,7 @@ type bell struct {
 }
 
 // RingJobs rings only where another dispatcher may hear the ring.
-func (b bell) RingJobs(lane ports.Lane) {
+func (b bell) RingJobs(lane webhookports.Lane) {
 	if b.Accompanied() {
 		b.Doorbell.RingJobs(lane)
 	}
@@ -163,7 +163,7 @@ func (s *process) deliver(
 
 // queueMode notes the way of jobs to workers, and whether our own way out is broken, for /readyz.
 type queueMode struct {
-	ports.DispatchMetrics
+	webhookports.DispatchMetrics
 	direct, outbound atomic.Bool
 }
 
@@ -172,9 +172,9 @@ var (
 	errOutbound = errors.New("endpoints of several partners began to fail at once, by dns, connect or tls")
 )
 
-// QueueMode implements ports.DispatchMetrics.
-func (q *queueMode) QueueMode(mode ports.QueueMode) {
-	q.direct.Store(mode == ports.QueueDirect)
+// QueueMode implements webhookports.DispatchMetrics.
+func (q *queueMode) QueueMode(mode webhookports.QueueMode) {
+	q.direct.Store(mode == webhookports.QueueDirect)
 	q.DispatchMetrics.QueueMode(mode)
 }
 
@@ -193,7 +193,7 @@ func (q *queueMode) checkOutbound(context.Context) error {
 }
 
 // scheduler holds all jobs that are due by the clock.
-func (s *process) scheduler(registry *metrics.Registry, ended ports.DispatchMetrics) (*schedules.Scheduler, error) {
+func (s *process) scheduler(registry *metrics.Registry, ended webhookports.DispatchMetrics) (*schedules.Scheduler, error) {
 	every := s.cfg.SchedulerInterval
 	mailJobs, err := s.mailJobs(registry.Mails(), every)
 	if err != nil {
@@ -244,8 +244,8 @@ func (s *process) scheduler(registry *metrics.Registry, ended ports.DispatchMetr
 
 func registerQueues(registry *metrics.Registry, queue *asynq.Queue) {
 	var names []string
-	lanes := map[string]ports.Lane{}
-	for _, lane := range ports.Lanes {
+	lanes := map[string]webhookports.Lane{}
+	for _, lane := range webhookports.Lanes {
 		names = append(names, asynq.QueueName(lane))
 		lanes[asynq.QueueName(lane)] = lane
 	}

@@ -17,12 +17,14 @@ import (
 	"partnerdeposits/app/platform/schedules"
 	"partnerdeposits/app/webhooks"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
 )
 
 type compared struct{}
 
-func (compared) RunDaily(context.Context) (run ports.ReconciliationRun, err error) { return run, err }
+func (compared) RunDaily(context.Context) (run paymentports.ReconciliationRun, err error) {
+	return run, err
+}
 
 type customers struct{}
 

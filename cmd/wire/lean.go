@@ -11,7 +11,7 @@ import (
 
 	"partnerdeposits/cmd/config"
 	"partnerdeposits/cmd/run"
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
 )
 
 // A lean binary has neither Stripe nor traces, whose libraries are a seventh of a first build. `make run` builds lean
@@ -40,4 +40,6 @@ func queryTracer(config.Config) pgx.QueryTracer { return nil }
 
 func traceRedis(config.Config, redis.UniversalClient) error { return nil }
 
-func stripeSettings(config.Config) ports.PaymentSettings { return ports.PaymentSettings{} }
+func stripeSettings(config.Config) paymentports.PaymentSettings {
+	return paymentports.PaymentSettings{}
+}

@@ -7,7 +7,7 @@ import (
 	"partnerdeposits/app/platform/mails"
 	"partnerdeposits/app/platform/schedules"
 	"partnerdeposits/core/partner"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 // mailJobs gives the job that sends mails. Without SMTP_URL, mails go to the log in development; elsewhere they wait in

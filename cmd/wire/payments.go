@@ -8,15 +8,15 @@ import (
 	"partnerdeposits/adapters/scoring"
 	"partnerdeposits/cmd/config"
 	"partnerdeposits/core/partner"
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
 )
 
 // ProviderPorts are abilities that only some payment providers have. Each is nil for a provider without.
 type ProviderPorts struct {
-	Notices ports.PaymentNotices
-	Books   ports.PaymentBooks
-	Eraser  ports.PaymentEraser
-	Checker ports.PaymentChecker
+	Notices paymentports.PaymentNotices
+	Books   paymentports.PaymentBooks
+	Eraser  paymentports.PaymentEraser
+	Checker paymentports.PaymentChecker
 }
 
 // setPayments chooses scoring and the payment provider. Production decides about no applicant.
@@ -38,11 +38,11 @@ func (p *Parts) setPayments(cfg config.Config, stores Stores) {
 }
 
 // PaymentSettings is what the chosen provider makes of its settings, without a request.
-func PaymentSettings(cfg config.Config) ports.PaymentSettings {
+func PaymentSettings(cfg config.Config) paymentports.PaymentSettings {
 	if cfg.Payments() == config.PaymentsStripe {
 		return stripeSettings(cfg)
 	}
-	return ports.PaymentSettings{}
+	return paymentports.PaymentSettings{}
 }
 
 // warnWithoutPayments logs that checkout cannot take payments.

@@ -26,13 +26,16 @@ import (
 	"partnerdeposits/app/payments/books"
 	"partnerdeposits/app/payments/notices"
 	"partnerdeposits/app/platform/idempotent"
-	"partnerdeposits/app/platform/restore"
 	"partnerdeposits/app/support"
 	"partnerdeposits/app/webhooks"
 	"partnerdeposits/app/webhooks/events"
-	"partnerdeposits/app/webhooks/outbox"
 	"partnerdeposits/cmd/config"
-	"partnerdeposits/ports"
+	accountports "partnerdeposits/ports/accounts"
+	depositports "partnerdeposits/ports/deposits"
+	partnerports "partnerdeposits/ports/partners"
+	paymentports "partnerdeposits/ports/payments"
+	ports "partnerdeposits/ports/platform"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // Parts are the capabilities beside the stores from which NewServices builds the services. DefaultParts gives the parts
@@ -47,27 +50,27 @@ type Parts struct {
 
 	Waiting *events.Waiting // requests that wait for events
 
-	Codes     ports.OneTimeCodes
-	Passwords ports.Passwords // nil in processes without a log-in: DefaultParts leaves them out, since a hasher costs 19 MiB
-	Cleaner   ports.FileCleaner
-	Targets   ports.TargetCheck
-	Scoring   ports.Scoring
-	Provider  ports.PaymentProvider
-	Simulator ports.PaymentSimulator // nil where payments are real
+	Codes     accountports.OneTimeCodes
+	Passwords accountports.Passwords // nil in processes without a log-in: DefaultParts leaves them out, since a hasher costs 19 MiB
+	Cleaner   depositports.FileCleaner
+	Targets   webhookports.TargetCheck
+	Scoring   depositports.Scoring
+	Provider  paymentports.PaymentProvider
+	Simulator paymentports.PaymentSimulator // nil where payments are real
 	ProviderPorts
 	PayPage        func(fiber.Router)      // mounts the provider's payment page; nil where the provider serves its own
 	AroundPayments func(Payments) Payments // decorates the payments that other modules call; nil: nothing
 	// Tables that tests replace.
-	Clients    ports.Clients
-	Deliveries ports.Deliveries
+	Clients    partnerports.Clients
+	Deliveries webhookports.Deliveries
 	Keys       ports.Idempotency
-	Due        ports.DepositScheduler // finds the deposits whose timers have run out
+	Due        depositports.DepositScheduler // finds the deposits whose timers have run out
 
-	DepositMetrics    ports.DepositMetrics    // nil in processes that change no deposit
-	PaymentMetrics    ports.PaymentMetrics    // nil: nothing is counted
-	Epoch             func() ports.Epoch      // the restore epoch; zero in processes that answer no keyed request
-	Idempotency       func(idempotent.Result) // counts the results of keyed requests
-	LimiterFailedOpen func()                  // counts the requests that were allowed because Redis did not answer
+	DepositMetrics    depositports.DepositMetrics // nil in processes that change no deposit
+	PaymentMetrics    paymentports.PaymentMetrics // nil: nothing is counted
+	Epoch             func() ports.Epoch          // the restore epoch; zero in processes that answer no keyed request
+	Idempotency       func(idempotent.Result)     // counts the results of keyed requests
+	LimiterFailedOpen func()                      // counts the requests that were allowed because Redis did not answer
 
 	Log *slog.Logger
 }
@@ -110,8 +113,7 @@ type Services struct {
 	Timers      *timers.Service
 	Connections *connections.Service
 	Operators   *operators.Service
-	Restore     *restore.Service
-	Outbox      *outbox.Service
+	Restore     *idempotent.Restore
 	Support     *support.Service
 	Notices     *notices.Service
 	Books       *books.Service
@@ -143,7 +145,7 @@ func NewServices(cfg config.Config, stores Stores, p Parts) Services {
 	b.payments(&s)
 	b.deposits(&s)
 	b.webhooks(&s)
-	s.Restore = restore.New(restore.Deps{
+	s.Restore = idempotent.NewRestore(idempotent.RestoreDeps{
 		UnitOfWork: p.UnitOfWork, Restores: b.store.Restores, Audit: b.store.Audit, Clock: p.Clock, Entropy: p.Entropy,
 	})
 	s.Support = support.New(support.Deps{
@@ -247,11 +249,8 @@ func (b *builder) webhooks(s *Services) {
 	p, store := b.parts, b.store
 	s.Webhooks = webhooks.New(webhooks.Deps{
 		UnitOfWork: p.UnitOfWork, Idempotent: b.once, Subscriptions: store.Subscriptions, Prober: store.Subscriptions,
-		Deliveries: p.Deliveries, Replays: store.Replays, Audit: store.Audit, Targets: p.Targets, Doorbell: p.Doorbell,
-		Clock: p.Clock, Entropy: p.Entropy, After: p.After, Allowed: b.cfg.WebhookTargets(),
+		Deliveries: p.Deliveries, Replays: store.Replays, SetAside: store.SetAside, Audit: store.Audit, Targets: p.Targets,
+		Doorbell: p.Doorbell, Clock: p.Clock, Entropy: p.Entropy, After: p.After, Allowed: b.cfg.WebhookTargets(),
 	})
 	s.Events = events.New(events.Deps{Events: store.Events, Feeds: store.Events, Waiting: p.Waiting, After: p.After})
-	s.Outbox = outbox.New(outbox.Deps{
-		UnitOfWork: p.UnitOfWork, SetAside: store.SetAside, Audit: store.Audit, Clock: p.Clock, Entropy: p.Entropy,
-	})
 }

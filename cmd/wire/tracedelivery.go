@@ -15,7 +15,8 @@ import (
 	"partnerdeposits/cmd/config"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // traced tells whether OTEL_EXPORTER_OTLP_ENDPOINT asks for traces.
@@ -49,17 +50,17 @@ func parentOf(ctx context.Context) string {
 // tracedRelay records a span for each event of a batch, in the trace of the event's change. The deliveries stand below
 // it.
 type tracedRelay struct {
-	ports.RelayStore
+	webhookports.RelayStore
 	tracer trace.Tracer
 }
 
 var errPlannedAgain = errors.New("the batch was planned again")
 
-// Relay implements ports.RelayStore.
-func (r tracedRelay) Relay(ctx context.Context, limit int, lease time.Duration, plan func([]ports.Event, []ports.Subscription) []ports.Delivery) (int, []ports.Claim, error) {
+// Relay implements webhookports.RelayStore.
+func (r tracedRelay) Relay(ctx context.Context, limit int, lease time.Duration, plan func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery) (int, []webhookports.Claim, error) {
 	begin := time.Now()
 	var spans []trace.Span
-	relayed, claims, err := r.RelayStore.Relay(ctx, limit, lease, func(events []ports.Event, subscriptions []ports.Subscription) []ports.Delivery {
+	relayed, claims, err := r.RelayStore.Relay(ctx, limit, lease, func(events []ports.Event, subscriptions []webhookports.Subscription) []webhookports.Delivery {
 		endAll(spans, errPlannedAgain)
 		var parents map[id.ID]string
 		spans, parents = r.begin(ctx, events, begin)
@@ -102,7 +103,7 @@ func endAll(spans []trace.Span, err error) {
 // tracedQueue records a span for each job. A job carries deliveries of several traces, so its span is in a trace of its
 // own and is linked to each of them.
 type tracedQueue struct {
-	ports.JobQueue
+	webhookports.JobQueue
 	tracer trace.Tracer
 }
 
@@ -114,9 +115,9 @@ func jobBegin(ctx context.Context) time.Time {
 	return begin
 }
 
-// Serve implements ports.JobQueue.
-func (q tracedQueue) Serve(ctx context.Context, concurrency map[ports.Lane]int, handle func(context.Context, ports.Job)) error {
-	return q.JobQueue.Serve(ctx, concurrency, func(ctx context.Context, job ports.Job) {
+// Serve implements webhookports.JobQueue.
+func (q tracedQueue) Serve(ctx context.Context, concurrency map[webhookports.Lane]int, handle func(context.Context, webhookports.Job)) error {
+	return q.JobQueue.Serve(ctx, concurrency, func(ctx context.Context, job webhookports.Job) {
 		begin := time.Now()
 		ctx, span := q.tracer.Start(ctx, "job", trace.WithSpanKind(trace.SpanKindConsumer), trace.WithTimestamp(begin),
 			trace.WithAttributes(attribute.String("lane", string(job.Lane)), attribute.Bool("urgent", job.Urgent), attribute.Int("deliveries", len(job.Claims))))
@@ -129,12 +130,12 @@ func (q tracedQueue) Serve(ctx context.Context, concurrency map[ports.Lane]int, 
 // request alone. Both are in the trace of the change, and so are all retries; "deliver" and "job" are linked with each
 // other.
 type tracedSender struct {
-	ports.Sender
+	webhookports.Sender
 	tracer trace.Tracer
 }
 
-// Post implements ports.Sender. The receiver gets no header of the trace.
-func (s tracedSender) Post(ctx context.Context, d *ports.Delivery, signedAt time.Time) webhook.Attempt {
+// Post implements webhookports.Sender. The receiver gets no header of the trace.
+func (s tracedSender) Post(ctx context.Context, d *webhookports.Delivery, signedAt time.Time) webhook.Attempt {
 	job, options := trace.SpanFromContext(ctx), []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindConsumer), trace.WithAttributes(
 		attribute.String("delivery.id", id.Delivery.Of(d.DeliveryID)), attribute.String("subscription.id", id.Subscription.Of(d.SubscriptionID)),
 		attribute.String("event.name", string(d.Event)), attribute.Int("attempt", d.Attempts+1), attribute.Bool("test", d.Test))}

@@ -6,7 +6,7 @@ import (
 	"partnerdeposits/adapters/payments/stripe"
 	"partnerdeposits/cmd/config"
 	"partnerdeposits/core/partner"
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
 )
 
 // leftOut returns no error: this binary has every part. See lean.go.
@@ -23,6 +23,6 @@ func (p *Parts) setStripe(cfg config.Config, stores Stores) {
 	}
 }
 
-func stripeSettings(cfg config.Config) ports.PaymentSettings {
+func stripeSettings(cfg config.Config) paymentports.PaymentSettings {
 	return stripe.Settings(cfg.StripeSecretKey, cfg.StripeWebhookSecret, cfg.Environment == partner.Production)
 }

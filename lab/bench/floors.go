@@ -14,7 +14,7 @@ import (
 	sender "partnerdeposits/adapters/webhook"
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/lab/load"
-	"partnerdeposits/ports"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // measureFloors measures the rates that single parts reach alone.
@@ -29,7 +29,7 @@ func (w *workbench) measurePosts(ctx context.Context) float64 {
 	const posts, senders = 40_000, 64
 	s := sender.NewSender(sender.Config{Timeout: 10 * time.Second, AllowInsecure: true, EndpointConcurrency: senders})
 	defer s.Close()
-	d := &ports.Delivery{
+	d := &webhookports.Delivery{
 		URL: w.sink + "/elsewhere", Event: webhook.DepositCancelled, Secret: webhookSecret,
 		Body: webhook.Render(webhook.DepositCancelled, "2026-07-01T12:00:00.000Z", make([]byte, 500)),
 	}
@@ -54,7 +54,7 @@ func (w *workbench) measureQueue(ctx context.Context) float64 {
 	defer stop()
 	all, done := make(chan struct{}), make(chan error, 1)
 	go func() {
-		done <- queue.Serve(serving, map[ports.Lane]int{ports.FastLane: 64, ports.SlowLane: 1}, func(context.Context, ports.Job) {
+		done <- queue.Serve(serving, map[webhookports.Lane]int{webhookports.FastLane: 64, webhookports.SlowLane: 1}, func(context.Context, webhookports.Job) {
 			if handled.Add(1) == jobs {
 				close(all)
 			}
@@ -62,8 +62,8 @@ func (w *workbench) measureQueue(ctx context.Context) float64 {
 	}()
 	began := time.Now()
 	must(load.Closed(ctx, calls(jobs), senders, func(int) error {
-		job := ports.Job{Lane: ports.FastLane, Claims: []ports.Claim{{DeliveryID: system.Entropy{}.NewID(), Seq: 1}}}
-		_, err := queue.Enqueue(ctx, []ports.Job{job})
+		job := webhookports.Job{Lane: webhookports.FastLane, Claims: []webhookports.Claim{{DeliveryID: system.Entropy{}.NewID(), Seq: 1}}}
+		_, err := queue.Enqueue(ctx, []webhookports.Job{job})
 		return err
 	}))
 	<-all

@@ -23,7 +23,7 @@ import (
 	"partnerdeposits/core/secret"
 	"partnerdeposits/lab/procs"
 	"partnerdeposits/lab/servicetest"
-	"partnerdeposits/ports"
+	depositports "partnerdeposits/ports/deposits"
 )
 
 // DashboardURL is the base URL of the pages for tests without a server.
@@ -150,10 +150,10 @@ type Metrics struct {
 	steps []string
 }
 
-// Created implements ports.DepositMetrics.
+// Created implements depositports.DepositMetrics.
 func (m *Metrics) Created(string) {}
 
-// Transitioned implements ports.DepositMetrics.
+// Transitioned implements depositports.DepositMetrics.
 func (m *Metrics) Transitioned(from, to deposit.Status, by actor.Kind) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -180,8 +180,8 @@ func (s *Scoring) Break(err error) { s.away.Store(&err) }
 // Asked gives the number of assessments so far.
 func (s *Scoring) Asked() int { return int(s.asked.Load()) }
 
-// Assess implements ports.Scoring.
-func (s *Scoring) Assess(ctx context.Context, a ports.Applicant) (bool, error) {
+// Assess implements depositports.Scoring.
+func (s *Scoring) Assess(ctx context.Context, a depositports.Applicant) (bool, error) {
 	s.asked.Add(1)
 	if away := s.away.Load(); away != nil && *away != nil {
 		return false, *away

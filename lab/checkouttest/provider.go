@@ -7,7 +7,7 @@ import (
 
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
 )
 
 // ErrAway is the error of a provider that cannot be reached.
@@ -15,7 +15,7 @@ var ErrAway = fault.ErrUnavailable.Because(errors.New("connection refused"))
 
 // Provider passes calls to another provider, or fails them as a test wants.
 type Provider struct {
-	ports.PaymentProvider
+	paymentports.PaymentProvider
 
 	mu     sync.Mutex
 	wish   wish
@@ -25,9 +25,9 @@ type Provider struct {
 // wish says how calls differ from those of the provider. The zero value changes nothing.
 type wish struct {
 	away, lose bool
-	collect    func(ports.CollectRequest) (ports.ProviderPayment, error)
-	open       func(ports.HostedPayment) (ports.HostedPage, error)
-	answer     func() ports.ProviderPayment
+	collect    func(paymentports.CollectRequest) (paymentports.ProviderPayment, error)
+	open       func(paymentports.HostedPayment) (paymentports.HostedPage, error)
+	answer     func() paymentports.ProviderPayment
 	late       func()
 }
 
@@ -38,17 +38,19 @@ func (p *Provider) Away(away bool) { p.set(func(w *wish) { w.away = away }) }
 func (p *Provider) LoseAnswers(lose bool) { p.set(func(w *wish) { w.lose = lose }) }
 
 // OnCollect lets fn handle Collect instead of the provider; nil restores the provider.
-func (p *Provider) OnCollect(fn func(ports.CollectRequest) (ports.ProviderPayment, error)) {
+func (p *Provider) OnCollect(fn func(paymentports.CollectRequest) (paymentports.ProviderPayment, error)) {
 	p.set(func(w *wish) { w.collect = fn })
 }
 
 // OnOpen lets fn handle Open instead of the provider; nil restores the provider.
-func (p *Provider) OnOpen(fn func(ports.HostedPayment) (ports.HostedPage, error)) {
+func (p *Provider) OnOpen(fn func(paymentports.HostedPayment) (paymentports.HostedPage, error)) {
 	p.set(func(w *wish) { w.open = fn })
 }
 
 // OnAsk lets fn handle Lookup and Close instead of the provider; nil restores the provider.
-func (p *Provider) OnAsk(fn func() ports.ProviderPayment) { p.set(func(w *wish) { w.answer = fn }) }
+func (p *Provider) OnAsk(fn func() paymentports.ProviderPayment) {
+	p.set(func(w *wish) { w.answer = fn })
+}
 
 // OnceClosed runs fn a single time, after the provider closed a page and before Close returns.
 func (p *Provider) OnceClosed(fn func()) { p.set(func(w *wish) { w.late = fn }) }
@@ -84,8 +86,8 @@ func through[T any](w wish, call func() (T, error)) (T, error) {
 	return got, err
 }
 
-// Open implements ports.PaymentProvider.
-func (p *Provider) Open(ctx context.Context, r ports.HostedPayment) (ports.HostedPage, error) {
+// Open implements paymentports.PaymentProvider.
+func (p *Provider) Open(ctx context.Context, r paymentports.HostedPayment) (paymentports.HostedPage, error) {
 	w := p.set(func(*wish) {
 		if p.opened == nil {
 			p.opened = map[id.ID]bool{}
@@ -95,24 +97,24 @@ func (p *Provider) Open(ctx context.Context, r ports.HostedPayment) (ports.Hoste
 	if w.open != nil {
 		return w.open(r)
 	}
-	return through(w, func() (ports.HostedPage, error) { return p.PaymentProvider.Open(ctx, r) })
+	return through(w, func() (paymentports.HostedPage, error) { return p.PaymentProvider.Open(ctx, r) })
 }
 
-// Lookup implements ports.PaymentProvider.
-func (p *Provider) Lookup(ctx context.Context, paymentID id.ID) (ports.ProviderPayment, error) {
-	return p.ask(func() (ports.ProviderPayment, error) { return p.PaymentProvider.Lookup(ctx, paymentID) })
+// Lookup implements paymentports.PaymentProvider.
+func (p *Provider) Lookup(ctx context.Context, paymentID id.ID) (paymentports.ProviderPayment, error) {
+	return p.ask(func() (paymentports.ProviderPayment, error) { return p.PaymentProvider.Lookup(ctx, paymentID) })
 }
 
-// Close implements ports.PaymentProvider.
-func (p *Provider) Close(ctx context.Context, paymentID id.ID) (ports.ProviderPayment, error) {
-	got, err := p.ask(func() (ports.ProviderPayment, error) { return p.PaymentProvider.Close(ctx, paymentID) })
+// Close implements paymentports.PaymentProvider.
+func (p *Provider) Close(ctx context.Context, paymentID id.ID) (paymentports.ProviderPayment, error) {
+	got, err := p.ask(func() (paymentports.ProviderPayment, error) { return p.PaymentProvider.Close(ctx, paymentID) })
 	if late := p.set(func(w *wish) { w.late = nil }).late; late != nil {
 		late()
 	}
 	return got, err
 }
 
-func (p *Provider) ask(call func() (ports.ProviderPayment, error)) (ports.ProviderPayment, error) {
+func (p *Provider) ask(call func() (paymentports.ProviderPayment, error)) (paymentports.ProviderPayment, error) {
 	w := p.wished()
 	if w.answer != nil {
 		return w.answer(), nil
@@ -120,16 +122,16 @@ func (p *Provider) ask(call func() (ports.ProviderPayment, error)) (ports.Provid
 	return through(w, call)
 }
 
-// Collect implements ports.PaymentProvider.
-func (p *Provider) Collect(ctx context.Context, r ports.CollectRequest) (ports.ProviderPayment, error) {
+// Collect implements paymentports.PaymentProvider.
+func (p *Provider) Collect(ctx context.Context, r paymentports.CollectRequest) (paymentports.ProviderPayment, error) {
 	w := p.wished()
 	if w.collect != nil {
 		return w.collect(r)
 	}
-	return through(w, func() (ports.ProviderPayment, error) { return p.PaymentProvider.Collect(ctx, r) })
+	return through(w, func() (paymentports.ProviderPayment, error) { return p.PaymentProvider.Collect(ctx, r) })
 }
 
-// Refund implements ports.PaymentProvider.
-func (p *Provider) Refund(ctx context.Context, r ports.RefundRequest) (ports.ProviderRefund, error) {
-	return through(p.wished(), func() (ports.ProviderRefund, error) { return p.PaymentProvider.Refund(ctx, r) })
+// Refund implements paymentports.PaymentProvider.
+func (p *Provider) Refund(ctx context.Context, r paymentports.RefundRequest) (paymentports.ProviderRefund, error) {
+	return through(p.wished(), func() (paymentports.ProviderRefund, error) { return p.PaymentProvider.Refund(ctx, r) })
 }

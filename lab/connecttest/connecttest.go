@@ -24,7 +24,7 @@ import (
 	"partnerdeposits/lab/redistest"
 	"partnerdeposits/lab/servetest"
 	"partnerdeposits/lab/servicetest"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 // Limiter allows Max calls in all.

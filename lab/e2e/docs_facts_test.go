@@ -117,14 +117,14 @@ func TestDocs_TheGuideNamesEveryEvent(t *testing.T) {
 }
 
 // TestDocs_TheWalkOfADelivery_NamesTheDataInTheOrderOfThePorts compares the six names for the data of a delivery with
-// ports/dispatch.go.
+// ports/webhooks/dispatch.go.
 func TestDocs_TheWalkOfADelivery_NamesTheDataInTheOrderOfThePorts(t *testing.T) {
 	t.Parallel()
 	_, section, found := strings.Cut(docPages(t)["docs/walks.md"], "\n## A delivery\n")
 	require.True(t, found)
 	names := regexp.MustCompile(`\*\*([A-Z][a-z]+)\*\* \(`).FindAllStringSubmatch(section, -1)
 	require.Len(t, names, 6)
-	source, err := os.ReadFile(filepath.Join(repository(), "ports/dispatch.go"))
+	source, err := os.ReadFile(filepath.Join(repository(), "ports/webhooks/dispatch.go"))
 	require.NoError(t, err)
 	last := -1
 	for _, name := range names {

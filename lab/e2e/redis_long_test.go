@@ -20,7 +20,7 @@ import (
 	"partnerdeposits/lab/backing"
 	generator "partnerdeposits/lab/load"
 	"partnerdeposits/lab/redistest"
-	"partnerdeposits/ports"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 const (
@@ -176,8 +176,8 @@ func TestLong_RedisCluster_AnyNodeKilled_LosesNothingAndDelaysLittle(t *testing.
 		name   string
 		victim func(*testing.T, *backing.RedisCluster) (victim, successor *backing.Server)
 	}{
-		{"the master of the fast lane", masterOf("{" + asynq.QueueName(ports.FastLane) + "}")},
-		{"the master of the slow lane", masterOf("{" + asynq.QueueName(ports.SlowLane) + "}")},
+		{"the master of the fast lane", masterOf("{" + asynq.QueueName(webhookports.FastLane) + "}")},
+		{"the master of the slow lane", masterOf("{" + asynq.QueueName(webhookports.SlowLane) + "}")},
 		{"the third master", thirdMaster},
 		{"a replica", func(_ *testing.T, c *backing.RedisCluster) (*backing.Server, *backing.Server) {
 			return c.Replicas[0], nil
@@ -210,7 +210,7 @@ func masterOf(key string) func(*testing.T, *backing.RedisCluster) (*backing.Serv
 // thirdMaster holds the jobs of no lane.
 func thirdMaster(t *testing.T, c *backing.RedisCluster) (*backing.Server, *backing.Server) {
 	left := map[int]bool{0: true, 1: true, 2: true}
-	for _, lane := range ports.Lanes {
+	for _, lane := range webhookports.Lanes {
 		at, err := c.MasterOf(t.Context(), "{"+asynq.QueueName(lane)+"}")
 		require.NoError(t, err)
 		delete(left, at)

@@ -11,7 +11,7 @@ import (
 
 	"partnerdeposits/adapters/mail"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 var (

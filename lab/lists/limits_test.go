@@ -20,7 +20,7 @@ import (
 	"partnerdeposits/core/returnurl"
 	"partnerdeposits/core/tenant"
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 func TestLimits_AreTheSameInOpenAPI(t *testing.T) {

@@ -23,7 +23,9 @@ import (
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/lab/pgtest"
-	"partnerdeposits/ports"
+	depositports "partnerdeposits/ports/deposits"
+	paymentports "partnerdeposits/ports/payments"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
@@ -81,19 +83,19 @@ func lists(t *testing.T, sql, api func(string) place) []list {
 		}},
 		{"triggers of a collection", []place{at("deposit.CollectionTriggers", deposit.CollectionTriggers), constants(t, "core/deposit", "CollectionTrigger")}},
 		{"statuses of a refund", []place{
-			at("deposit.RefundStatuses", deposit.RefundStatuses), constants(t, "core/deposit", "RefundStatus"), at("ports.RefundStatuses", ports.RefundStatuses), sql("refunds.status"),
+			at("deposit.RefundStatuses", deposit.RefundStatuses), constants(t, "core/deposit", "RefundStatus"), at("ports.RefundStatuses", paymentports.RefundStatuses), sql("refunds.status"),
 		}},
 		{"reasons of a refund", []place{at("deposit.RefundReasons", deposit.RefundReasons), constants(t, "core/deposit", "RefundReason"), sql("refunds.reason")}},
 		{"notices to tenants", []place{
-			at("ports.TenantNoticeKinds", ports.TenantNoticeKinds), constants(t, "ports", "TenantNoticeKind"), sql("tenant_notices.kind"),
+			at("ports.TenantNoticeKinds", paymentports.TenantNoticeKinds), constants(t, "ports", "TenantNoticeKind"), sql("tenant_notices.kind"),
 		}},
-		{"results of payments", []place{at("ports.PaymentResults", ports.PaymentResults), constants(t, "ports", "PaymentResult")}},
+		{"results of payments", []place{at("ports.PaymentResults", paymentports.PaymentResults), constants(t, "ports", "PaymentResult")}},
 		{"statuses at the provider", []place{
-			at("ports.ProviderStatuses", ports.ProviderStatuses).without(string(ports.ProviderUnknown)), // no row: not known
-			constants(t, "ports", "ProviderStatus").without(string(ports.ProviderUnknown)),
+			at("ports.ProviderStatuses", paymentports.ProviderStatuses).without(string(paymentports.ProviderUnknown)), // no row: not known
+			constants(t, "ports", "ProviderStatus").without(string(paymentports.ProviderUnknown)),
 			sql("sandbox_payments.status"),
 		}},
-		{"classes of refusals", []place{at("ports.Refusals", ports.Refusals), constants(t, "ports", "Refusal"), sql("stripe_attempts.refusal")}},
+		{"classes of refusals", []place{at("ports.Refusals", paymentports.Refusals), constants(t, "ports", "Refusal"), sql("stripe_attempts.refusal")}},
 		{"kinds of objects at Stripe", []place{at("stripe.ObjectKinds", stripe.ObjectKinds), sql("stripe_objects.kind")}},
 		{"states of objects at Stripe", []place{at("stripe.ObjectStates", stripe.ObjectStates), sql("stripe_objects.state")}},
 		{"statuses of a link", []place{
@@ -120,10 +122,10 @@ func lists(t *testing.T, sql, api func(string) place) []list {
 		{"reasons of a disabled subscription", []place{
 			at("webhook.DisabledReasons", webhook.DisabledReasons), schema("Webhook/properties/disabledReason"),
 		}},
-		{"states of the backlog", []place{at("ports.BacklogStates", ports.BacklogStates), constants(t, "ports", "BacklogState")}},
-		{"states of a subscription", []place{at("ports.SubscriptionStates", ports.SubscriptionStates), constants(t, "ports", "SubscriptionState")}},
+		{"states of the backlog", []place{at("ports.BacklogStates", webhookports.BacklogStates), constants(t, "ports", "BacklogState")}},
+		{"states of a subscription", []place{at("ports.SubscriptionStates", webhookports.SubscriptionStates), constants(t, "ports", "SubscriptionState")}},
 		{"kinds of token", []place{at("connect.TokenKinds", connect.TokenKinds), constants(t, "core/connect", "TokenKind"), sql("operator_tokens.kind")}},
-		{"lanes", []place{at("ports.Lanes", ports.Lanes), constants(t, "ports", "Lane")}},
+		{"lanes", []place{at("ports.Lanes", webhookports.Lanes), constants(t, "ports", "Lane")}},
 		{"states of an endpoint", []place{
 			at("webhook.EndpointStates", webhook.EndpointStates), constants(t, "core/webhook", "EndpointState"), schema("EndpointState"),
 		}},
@@ -180,14 +182,14 @@ func TestLists_LabelsOfMetrics(t *testing.T) {
 		{labels(t, r, "svc_webhook_delivery_latency_seconds", "event"), at("webhook.EventNames", webhook.EventNames)},
 		{labels(t, r, "svc_webhook_deliveries_finished_total", "event"), at("webhook.EventNames", webhook.EventNames)},
 		{labels(t, r, "svc_webhook_deliveries_finished_total", "outcome"), at("final statuses", []webhook.Status{webhook.StatusSucceeded, webhook.StatusFailed})},
-		{labels(t, r, "svc_webhook_deliveries_pending", "state"), at("ports.BacklogStates", ports.BacklogStates)},
-		{labels(t, r, "svc_webhook_subscriptions", "state"), at("ports.SubscriptionStates", ports.SubscriptionStates)},
-		{labels(t, r, "svc_webhook_inflight", "lane"), at("ports.Lanes", ports.Lanes)},
-		{labels(t, r, "svc_deposits_created_total", "by"), at("ports.DepositAuthors", ports.DepositAuthors)},
+		{labels(t, r, "svc_webhook_deliveries_pending", "state"), at("ports.BacklogStates", webhookports.BacklogStates)},
+		{labels(t, r, "svc_webhook_subscriptions", "state"), at("ports.SubscriptionStates", webhookports.SubscriptionStates)},
+		{labels(t, r, "svc_webhook_inflight", "lane"), at("ports.Lanes", webhookports.Lanes)},
+		{labels(t, r, "svc_deposits_created_total", "by"), at("ports.DepositAuthors", depositports.DepositAuthors)},
 		{labels(t, r, "svc_payments_total", "kind"), at("deposit.PaymentKinds", deposit.PaymentKinds).with("refund")},
-		{labels(t, r, "svc_payments_total", "result"), at("ports.PaymentResults", ports.PaymentResults)},
+		{labels(t, r, "svc_payments_total", "result"), at("ports.PaymentResults", paymentports.PaymentResults)},
 		{labels(t, r, "svc_collections", "state"), at("deposit.CollectionStates", deposit.CollectionStates)},
-		{labels(t, r, "svc_pg_dead_rows", "table"), at("ports.BusyTables", ports.BusyTables)},
+		{labels(t, r, "svc_pg_dead_rows", "table"), at("ports.BusyTables", webhookports.BusyTables)},
 		{labels(t, r, "svc_deposits_transitions_total", "from"), statuses("not final", func(s deposit.Status) bool { return !s.Final() })},
 		{labels(t, r, "svc_deposits_transitions_total", "to"), statuses("after creation", func(s deposit.Status) bool { return s != deposit.Pending })},
 		{labels(t, r, "svc_deposits_transitions_total", "by"), actors()},
@@ -223,7 +225,7 @@ func TestLists_InQueries(t *testing.T) {
 	require.Contains(t, bounds, states[len(states)-1])
 	require.NotContains(t, bounds, strconv.Itoa(len(states)), "a state that Go does not know")
 
-	checkout := regexp.MustCompile(`status IN \(('pending'[^)]*)\)`).FindAllStringSubmatch(read(t, "adapters/postgres/queries/deposits.sql"), -1)
+	checkout := regexp.MustCompile(`status IN \(('pending'[^)]*)\)`).FindAllStringSubmatch(read(t, "adapters/postgres/deposits/queries/deposits.sql"), -1)
 	require.NotEmpty(t, checkout)
 	for _, m := range checkout {
 		p := place{name: "deposits.sql"}
@@ -267,7 +269,7 @@ func codes(t *testing.T) place {
 func timers(t *testing.T) place {
 	t.Helper()
 	p := place{name: "queries of deposit_timers"}
-	for _, m := range regexp.MustCompile(`t\.kind = '(\w+)'`).FindAllStringSubmatch(read(t, "adapters/postgres/queries/deposits.sql"), -1) {
+	for _, m := range regexp.MustCompile(`t\.kind = '(\w+)'`).FindAllStringSubmatch(read(t, "adapters/postgres/deposits/queries/deposits.sql"), -1) {
 		if !slices.Contains(p.entries, m[1]) {
 			p.entries = append(p.entries, m[1])
 		}
@@ -277,4 +279,6 @@ func timers(t *testing.T) place {
 
 type noBacklog struct{}
 
-func (noBacklog) Backlog(context.Context) (ports.Backlog, error) { return ports.Backlog{}, nil }
+func (noBacklog) Backlog(context.Context) (webhookports.Backlog, error) {
+	return webhookports.Backlog{}, nil
+}

@@ -12,66 +12,66 @@ import (
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
 )
 
 const debt money.Cents = 50_000
 
-// collections are the cases of ports.PaymentProvider about captured amounts.
+// collections are the cases of paymentports.PaymentProvider about captured amounts.
 var collections = map[string]func(*testing.T, Payments){
 	"Collect_ChargesTheCardOnce": func(t *testing.T, p Payments) {
 		r := owing(t, p, GoodCard)
 		first := must(t, p.Provider.Collect, r)
-		require.Equal(t, ports.ProviderSucceeded, first.Status)
+		require.Equal(t, paymentports.ProviderSucceeded, first.Status)
 		require.NotEmpty(t, first.Ref)
 		require.Equal(t, first, must(t, p.Provider.Collect, r))
 		r.Attempt = 2
 		require.Equal(t, first, must(t, p.Provider.Collect, r), "a debt is paid once")
-		require.Equal(t, first, requireStatus(t, p, r.PaymentID, ports.ProviderSucceeded))
+		require.Equal(t, first, requireStatus(t, p, r.PaymentID, paymentports.ProviderSucceeded))
 	},
 	"Collect_WithoutACard_Fails": func(t *testing.T, p Payments) {
-		got := must(t, p.Provider.Collect, ports.CollectRequest{
+		got := must(t, p.Provider.Collect, paymentports.CollectRequest{
 			PaymentID: newPaymentID(), FeePaymentID: newPaymentID(), DepositID: newPaymentID(), Amount: debt, Description: "D-7K3M-9Q2X", Attempt: 1,
 		})
-		requireRefused(t, got, ports.RefusedForTenant)
+		requireRefused(t, got, paymentports.RefusedForTenant)
 	},
 	"Collect_AgainAfterARefusal_GivesTheFirstAnswer": func(t *testing.T, p Payments) {
 		r := owing(t, p, LaterRefused)
 		first := must(t, p.Provider.Collect, r)
-		requireRefused(t, first, ports.RefusedForNow)
+		requireRefused(t, first, paymentports.RefusedForNow)
 		p.Mend(t, r.FeePaymentID)
 		require.Equal(t, first, must(t, p.Provider.Collect, r), "the attempt was answered")
 	},
 	"Collect_LaterAttempt_ChargesAgain": func(t *testing.T, p Payments) {
 		r := owing(t, p, LaterRefused)
-		requireRefused(t, must(t, p.Provider.Collect, r), ports.RefusedForNow)
+		requireRefused(t, must(t, p.Provider.Collect, r), paymentports.RefusedForNow)
 		r.Attempt = 2
-		requireRefused(t, must(t, p.Provider.Collect, r), ports.RefusedForNow)
+		requireRefused(t, must(t, p.Provider.Collect, r), paymentports.RefusedForNow)
 		p.Mend(t, r.FeePaymentID)
 		r.Attempt = 3
-		require.Equal(t, ports.ProviderSucceeded, must(t, p.Provider.Collect, r).Status)
-		requireStatus(t, p, r.PaymentID, ports.ProviderSucceeded)
+		require.Equal(t, paymentports.ProviderSucceeded, must(t, p.Provider.Collect, r).Status)
+		requireStatus(t, p, r.PaymentID, paymentports.ProviderSucceeded)
 	},
 	"Collect_ACardThatWantsTheTenant_SaysSo": func(t *testing.T, p Payments) {
 		r := owing(t, p, WantsTenant)
-		requireRefused(t, must(t, p.Provider.Collect, r), ports.RefusedForTenant)
+		requireRefused(t, must(t, p.Provider.Collect, r), paymentports.RefusedForTenant)
 	},
 	"Collect_ManyAtOnce_GiveOneAnswer": func(t *testing.T, p Payments) {
 		got := mustAgree(t, 8, p.Provider.Collect, owing(t, p, GoodCard))
-		require.Equal(t, ports.ProviderSucceeded, got.Status)
+		require.Equal(t, paymentports.ProviderSucceeded, got.Status)
 	},
 	"Collect_EndsThePageOfTheTenant": func(t *testing.T, p Payments) {
 		r := owing(t, p, LaterRefused)
 		must(t, p.Provider.Collect, r)
 		must(t, p.Provider.Open, pageFor(r))
 		r.Attempt = 2
-		requireRefused(t, must(t, p.Provider.Collect, r), ports.RefusedForNow)
+		requireRefused(t, must(t, p.Provider.Collect, r), paymentports.RefusedForNow)
 		p.Pay(t, r.PaymentID, GoodCard)
-		requireStatus(t, p, r.PaymentID, ports.ProviderFailed)
+		requireStatus(t, p, r.PaymentID, paymentports.ProviderFailed)
 		require.NotEqual(t, returnURL, must(t, p.Provider.Open, pageFor(r)).URL, "another page takes its place")
 		p.Mend(t, r.FeePaymentID)
 		r.Attempt = 3
-		require.Equal(t, ports.ProviderSucceeded, must(t, p.Provider.Collect, r).Status)
+		require.Equal(t, paymentports.ProviderSucceeded, must(t, p.Provider.Collect, r).Status)
 	},
 	"Collect_AfterTheTenantPaid_ChargesNothing": func(t *testing.T, p Payments) {
 		r := owing(t, p, LaterRefused)
@@ -81,17 +81,17 @@ var collections = map[string]func(*testing.T, Payments){
 		p.Mend(t, r.FeePaymentID)
 		r.Attempt = 2
 		got := must(t, p.Provider.Collect, r)
-		require.Equal(t, ports.ProviderSucceeded, got.Status)
-		require.Equal(t, got, requireStatus(t, p, r.PaymentID, ports.ProviderSucceeded))
+		require.Equal(t, paymentports.ProviderSucceeded, got.Status)
+		require.Equal(t, got, requireStatus(t, p, r.PaymentID, paymentports.ProviderSucceeded))
 	},
 	"Open_AfterARefusal_LetsTheTenantPay": func(t *testing.T, p Payments) {
 		for _, card := range []string{LaterRefused, WantsTenant} {
 			r := owing(t, p, card)
 			must(t, p.Provider.Collect, r)
 			require.NotEqual(t, returnURL, must(t, p.Provider.Open, pageFor(r)).URL)
-			requireStatus(t, p, r.PaymentID, ports.ProviderOpen)
+			requireStatus(t, p, r.PaymentID, paymentports.ProviderOpen)
 			p.Pay(t, r.PaymentID, GoodCard)
-			requireStatus(t, p, r.PaymentID, ports.ProviderSucceeded)
+			requireStatus(t, p, r.PaymentID, paymentports.ProviderSucceeded)
 		}
 	},
 	"Open_OfACollectionAgain_GivesTheSamePage": func(t *testing.T, p Payments) {
@@ -103,7 +103,7 @@ var collections = map[string]func(*testing.T, Payments){
 		r := owing(t, p, GoodCard)
 		must(t, p.Provider.Collect, r)
 		require.Equal(t, returnURL, must(t, p.Provider.Open, pageFor(r)).URL)
-		requireStatus(t, p, r.PaymentID, ports.ProviderSucceeded)
+		requireStatus(t, p, r.PaymentID, paymentports.ProviderSucceeded)
 	},
 	"Open_RacingCollect_LeavesOneOutcome": func(t *testing.T, p Payments) {
 		for range 5 {
@@ -118,75 +118,75 @@ var collections = map[string]func(*testing.T, Payments){
 			wg.Wait()
 			require.True(t, opened == nil || busy(opened), "%v", opened)
 			require.True(t, collected == nil || busy(collected), "%v", collected)
-			require.Equal(t, ports.ProviderSucceeded, must(t, p.Provider.Collect, r).Status)
+			require.Equal(t, paymentports.ProviderSucceeded, must(t, p.Provider.Collect, r).Status)
 			p.Pay(t, r.PaymentID, GoodCard)
-			requireStatus(t, p, r.PaymentID, ports.ProviderSucceeded)
+			requireStatus(t, p, r.PaymentID, paymentports.ProviderSucceeded)
 		}
 	},
 	"Close_AfterARefusal_RulesFurtherChargesOut": func(t *testing.T, p Payments) {
 		r := owing(t, p, LaterRefused)
 		must(t, p.Provider.Collect, r)
-		require.Equal(t, ports.ProviderClosed, must(t, p.Provider.Close, r.PaymentID).Status)
+		require.Equal(t, paymentports.ProviderClosed, must(t, p.Provider.Close, r.PaymentID).Status)
 		p.Mend(t, r.FeePaymentID)
 		r.Attempt = 2
-		require.Equal(t, ports.ProviderClosed, must(t, p.Provider.Collect, r).Status)
+		require.Equal(t, paymentports.ProviderClosed, must(t, p.Provider.Collect, r).Status)
 		require.Equal(t, returnURL, must(t, p.Provider.Open, pageFor(r)).URL)
-		requireStatus(t, p, r.PaymentID, ports.ProviderClosed)
+		requireStatus(t, p, r.PaymentID, paymentports.ProviderClosed)
 	},
 	"Close_OfThePageOfACollection_EndsIt": func(t *testing.T, p Payments) {
 		r := owing(t, p, WantsTenant)
 		must(t, p.Provider.Collect, r)
 		must(t, p.Provider.Open, pageFor(r))
-		require.Equal(t, ports.ProviderClosed, must(t, p.Provider.Close, r.PaymentID).Status)
+		require.Equal(t, paymentports.ProviderClosed, must(t, p.Provider.Close, r.PaymentID).Status)
 		p.Pay(t, r.PaymentID, GoodCard)
-		requireStatus(t, p, r.PaymentID, ports.ProviderClosed)
+		requireStatus(t, p, r.PaymentID, paymentports.ProviderClosed)
 	},
 	"Close_RacingCollect_HasOneOutcome": func(t *testing.T, p Payments) {
 		for range 5 {
 			r := owing(t, p, GoodCard)
 			var wg sync.WaitGroup
-			var closed ports.ProviderPayment
+			var closed paymentports.ProviderPayment
 			var err, collected error
 			wg.Go(func() { closed, err = p.Provider.Close(context.Background(), r.PaymentID) })
 			wg.Go(func() { _, collected = p.Provider.Collect(context.Background(), r) })
 			wg.Wait()
 			require.NoError(t, err)
 			require.True(t, collected == nil || busy(collected), "%v", collected)
-			require.Contains(t, []ports.ProviderStatus{ports.ProviderClosed, ports.ProviderSucceeded}, closed.Status)
+			require.Contains(t, []paymentports.ProviderStatus{paymentports.ProviderClosed, paymentports.ProviderSucceeded}, closed.Status)
 			requireStatus(t, p, r.PaymentID, closed.Status)
 		}
 	},
 	"Lookup_OfACollection_TellsTheLastRefusalAndThePage": func(t *testing.T, p Payments) {
 		r := owing(t, p, LaterRefused)
-		requireStatus(t, p, r.PaymentID, ports.ProviderUnknown)
+		requireStatus(t, p, r.PaymentID, paymentports.ProviderUnknown)
 		first := must(t, p.Provider.Collect, r)
-		require.Equal(t, first, requireStatus(t, p, r.PaymentID, ports.ProviderFailed))
+		require.Equal(t, first, requireStatus(t, p, r.PaymentID, paymentports.ProviderFailed))
 		must(t, p.Provider.Open, pageFor(r))
-		requireStatus(t, p, r.PaymentID, ports.ProviderOpen)
+		requireStatus(t, p, r.PaymentID, paymentports.ProviderOpen)
 	},
 }
 
 // owing makes a fee that the card has paid, and a request to collect.
-func owing(t *testing.T, p Payments, card string) ports.CollectRequest {
+func owing(t *testing.T, p Payments, card string) paymentports.CollectRequest {
 	t.Helper()
 	feeID := newPaymentID()
 	must(t, p.Provider.Open, request(feeID))
 	p.Pay(t, feeID, card)
-	requireStatus(t, p, feeID, ports.ProviderSucceeded)
-	return ports.CollectRequest{
+	requireStatus(t, p, feeID, paymentports.ProviderSucceeded)
+	return paymentports.CollectRequest{
 		PaymentID: newPaymentID(), FeePaymentID: feeID, DepositID: depositOf(feeID), Amount: debt, Description: "D-7K3M-9Q2X", Attempt: 1,
 	}
 }
 
-func requireRefused(t *testing.T, got ports.ProviderPayment, want ports.Refusal) {
+func requireRefused(t *testing.T, got paymentports.ProviderPayment, want paymentports.Refusal) {
 	t.Helper()
-	require.Equal(t, ports.ProviderFailed, got.Status)
+	require.Equal(t, paymentports.ProviderFailed, got.Status)
 	require.Equal(t, want, got.Refusal)
 	require.Regexp(t, `^[a-z_]+$`, got.Failure)
 }
 
 // pageFor is the request for a page on which the tenant pays a debt.
-func pageFor(r ports.CollectRequest) ports.HostedPayment {
+func pageFor(r paymentports.CollectRequest) paymentports.HostedPayment {
 	page := request(r.PaymentID)
 	page.DepositID, page.Kind, page.Amount, page.Locale = r.DepositID, deposit.Collection, r.Amount, "en"
 	return page
@@ -195,45 +195,45 @@ func pageFor(r ports.CollectRequest) ports.HostedPayment {
 // busy reports whether a call may be refused because another call of the same payment was quicker.
 func busy(err error) bool { return errors.Is(err, fault.ErrUnavailable) }
 
-// refunds are the cases of ports.PaymentProvider about money that is given back.
+// refunds are the cases of paymentports.PaymentProvider about money that is given back.
 var refunds = map[string]func(*testing.T, Payments){
 	"Refund_OfAPaidFee_GivesItBackOnce": func(t *testing.T, p Payments) {
 		paid := owing(t, p, GoodCard).FeePaymentID
 		r := refundOf(paid, fee)
 		first := must(t, p.Provider.Refund, r)
-		require.Equal(t, ports.RefundSucceeded, first.Status)
+		require.Equal(t, paymentports.RefundSucceeded, first.Status)
 		require.NotEmpty(t, first.Ref)
 		require.Equal(t, first, must(t, p.Provider.Refund, r))
-		require.Equal(t, ports.RefundFailed, must(t, p.Provider.Refund, refundOf(paid, fee)).Status, "nothing is left")
+		require.Equal(t, paymentports.RefundFailed, must(t, p.Provider.Refund, refundOf(paid, fee)).Status, "nothing is left")
 	},
 	"Refund_OfParts_EndsAtTheAmount": func(t *testing.T, p Payments) {
 		paid := owing(t, p, GoodCard).FeePaymentID
-		require.Equal(t, ports.RefundSucceeded, must(t, p.Provider.Refund, refundOf(paid, 1_000)).Status)
+		require.Equal(t, paymentports.RefundSucceeded, must(t, p.Provider.Refund, refundOf(paid, 1_000)).Status)
 		tooMuch := must(t, p.Provider.Refund, refundOf(paid, 751))
-		require.Equal(t, ports.RefundFailed, tooMuch.Status)
+		require.Equal(t, paymentports.RefundFailed, tooMuch.Status)
 		require.Equal(t, "amount_too_large", tooMuch.Failure)
-		require.Equal(t, ports.RefundSucceeded, must(t, p.Provider.Refund, refundOf(paid, 750)).Status)
+		require.Equal(t, paymentports.RefundSucceeded, must(t, p.Provider.Refund, refundOf(paid, 750)).Status)
 	},
 	"Refund_OfAPaymentThatIsNotPaid_IsRefused": func(t *testing.T, p Payments) {
 		open := newPaymentID()
 		must(t, p.Provider.Open, request(open))
 		for _, paymentID := range []id.ID{open, newPaymentID()} {
 			got := must(t, p.Provider.Refund, refundOf(paymentID, fee))
-			require.Equal(t, ports.RefundFailed, got.Status)
+			require.Equal(t, paymentports.RefundFailed, got.Status)
 			require.Equal(t, "charge_not_paid", got.Failure)
 		}
 	},
 	"Refund_OfACollection_LeavesItSucceeded": func(t *testing.T, p Payments) {
 		r := owing(t, p, GoodCard)
 		must(t, p.Provider.Collect, r)
-		require.Equal(t, ports.RefundSucceeded, must(t, p.Provider.Refund, refundOf(r.PaymentID, debt)).Status)
-		requireStatus(t, p, r.PaymentID, ports.ProviderSucceeded)
+		require.Equal(t, paymentports.RefundSucceeded, must(t, p.Provider.Refund, refundOf(r.PaymentID, debt)).Status)
+		requireStatus(t, p, r.PaymentID, paymentports.ProviderSucceeded)
 		r.Attempt = 2
 		again := must(t, p.Provider.Collect, r)
-		require.Equal(t, ports.ProviderSucceeded, again.Status, "what was given back is not charged again")
+		require.Equal(t, paymentports.ProviderSucceeded, again.Status, "what was given back is not charged again")
 	},
 }
 
-func refundOf(paymentID id.ID, amount money.Cents) ports.RefundRequest {
-	return ports.RefundRequest{RefundID: newPaymentID(), PaymentID: paymentID, DepositID: depositOf(paymentID), Amount: amount}
+func refundOf(paymentID id.ID, amount money.Cents) paymentports.RefundRequest {
+	return paymentports.RefundRequest{RefundID: newPaymentID(), PaymentID: paymentID, DepositID: depositOf(paymentID), Amount: amount}
 }

@@ -19,7 +19,7 @@ import (
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
 )
 
 const (
@@ -37,7 +37,7 @@ const (
 
 // Payments is a provider under test, with functions that act as the tenant and as the issuer of the card.
 type Payments struct {
-	Provider ports.PaymentProvider
+	Provider paymentports.PaymentProvider
 	// Pay types a card on the open page of the payment. Without an open page Pay does nothing.
 	Pay func(t *testing.T, paymentID id.ID, card string)
 	// Mend makes the card that paid the fee good for later charges.
@@ -46,7 +46,7 @@ type Payments struct {
 	RefusedStaysOpen bool
 }
 
-// PaymentProvider tests an implementation of ports.PaymentProvider. setup gives a provider, whose books may hold payments of
+// PaymentProvider tests an implementation of paymentports.PaymentProvider. setup gives a provider, whose books may hold payments of
 // other tests.
 func PaymentProvider(t *testing.T, setup func(t *testing.T) Payments) {
 	t.Helper()
@@ -69,8 +69,8 @@ func newPaymentID() (out id.ID) {
 	return out
 }
 
-func request(paymentID id.ID) ports.HostedPayment {
-	return ports.HostedPayment{
+func request(paymentID id.ID) paymentports.HostedPayment {
+	return paymentports.HostedPayment{
 		PaymentID: paymentID, DepositID: depositOf(paymentID), Kind: deposit.FeePayment, Amount: fee, Description: "D-7K3M-9Q2X",
 		Email: "ada@example.com", Locale: "fr", ReturnURL: returnURL,
 	}
@@ -106,14 +106,14 @@ func mustAgree[R, T any](t *testing.T, times int, call func(context.Context, R) 
 	return answers[0]
 }
 
-func requireStatus(t *testing.T, p Payments, paymentID id.ID, want ports.ProviderStatus) ports.ProviderPayment {
+func requireStatus(t *testing.T, p Payments, paymentID id.ID, want paymentports.ProviderStatus) paymentports.ProviderPayment {
 	t.Helper()
 	got := must(t, p.Provider.Lookup, paymentID)
 	require.Equal(t, want, got.Status)
 	return got
 }
 
-// pages are the cases of ports.PaymentProvider about the pages of tenants.
+// pages are the cases of paymentports.PaymentProvider about the pages of tenants.
 var pages = map[string]func(*testing.T, Payments){
 	"Open_GivesAPageThatIsOpen": func(t *testing.T, p Payments) {
 		paymentID := newPaymentID()
@@ -121,7 +121,7 @@ var pages = map[string]func(*testing.T, Payments){
 		require.NotEmpty(t, page.Ref)
 		require.NotEmpty(t, page.URL)
 		require.NotEqual(t, returnURL, page.URL)
-		require.Equal(t, page.Ref, requireStatus(t, p, paymentID, ports.ProviderOpen).Ref)
+		require.Equal(t, page.Ref, requireStatus(t, p, paymentID, paymentports.ProviderOpen).Ref)
 	},
 	"Open_Again_GivesTheSamePage": func(t *testing.T, p Payments) {
 		paymentID := newPaymentID()
@@ -146,7 +146,7 @@ var pages = map[string]func(*testing.T, Payments){
 		}
 	},
 	"Lookup_OfAnUnknownPayment_SaysUnknown": func(t *testing.T, p Payments) {
-		requireStatus(t, p, newPaymentID(), ports.ProviderUnknown)
+		requireStatus(t, p, newPaymentID(), paymentports.ProviderUnknown)
 	},
 	"Lookup_TellsWhatTheTenantDid": func(t *testing.T, p Payments) {
 		paid, refused := newPaymentID(), newPaymentID()
@@ -154,37 +154,37 @@ var pages = map[string]func(*testing.T, Payments){
 		must(t, p.Provider.Open, request(refused))
 		p.Pay(t, paid, GoodCard)
 		p.Pay(t, refused, BadCard)
-		require.Empty(t, requireStatus(t, p, paid, ports.ProviderSucceeded).Failure)
+		require.Empty(t, requireStatus(t, p, paid, paymentports.ProviderSucceeded).Failure)
 		if p.RefusedStaysOpen {
-			requireStatus(t, p, refused, ports.ProviderOpen)
+			requireStatus(t, p, refused, paymentports.ProviderOpen)
 			p.Pay(t, refused, GoodCard)
-			requireStatus(t, p, refused, ports.ProviderSucceeded)
+			requireStatus(t, p, refused, paymentports.ProviderSucceeded)
 		} else {
-			require.NotEmpty(t, requireStatus(t, p, refused, ports.ProviderFailed).Failure)
+			require.NotEmpty(t, requireStatus(t, p, refused, paymentports.ProviderFailed).Failure)
 		}
 	},
 	"Close_OfAnOpenPage_EndsIt": func(t *testing.T, p Payments) {
 		paymentID := newPaymentID()
 		must(t, p.Provider.Open, request(paymentID))
-		require.Equal(t, ports.ProviderClosed, must(t, p.Provider.Close, paymentID).Status)
+		require.Equal(t, paymentports.ProviderClosed, must(t, p.Provider.Close, paymentID).Status)
 		p.Pay(t, paymentID, GoodCard)
-		requireStatus(t, p, paymentID, ports.ProviderClosed)
+		requireStatus(t, p, paymentID, paymentports.ProviderClosed)
 	},
 	"Close_AfterThePayment_LeavesItSucceeded": func(t *testing.T, p Payments) {
 		paymentID := newPaymentID()
 		must(t, p.Provider.Open, request(paymentID))
 		p.Pay(t, paymentID, GoodCard)
-		require.Equal(t, ports.ProviderSucceeded, must(t, p.Provider.Close, paymentID).Status)
-		requireStatus(t, p, paymentID, ports.ProviderSucceeded)
+		require.Equal(t, paymentports.ProviderSucceeded, must(t, p.Provider.Close, paymentID).Status)
+		requireStatus(t, p, paymentID, paymentports.ProviderSucceeded)
 	},
 	"Close_OfAnUnknownPayment_RulesItOut": func(t *testing.T, p Payments) {
 		// A delayed request to open a page may arrive after the payment was closed.
 		paymentID := newPaymentID()
 		status := must(t, p.Provider.Close, paymentID).Status
-		require.Contains(t, []ports.ProviderStatus{ports.ProviderClosed, ports.ProviderUnknown}, status)
+		require.Contains(t, []paymentports.ProviderStatus{paymentports.ProviderClosed, paymentports.ProviderUnknown}, status)
 		require.Equal(t, returnURL, must(t, p.Provider.Open, request(paymentID)).URL)
 		p.Pay(t, paymentID, GoodCard)
-		require.Equal(t, ports.ProviderClosed, must(t, p.Provider.Close, paymentID).Status)
+		require.Equal(t, paymentports.ProviderClosed, must(t, p.Provider.Close, paymentID).Status)
 	},
 	"Close_Again_ChangesNothing": func(t *testing.T, p Payments) {
 		paymentID := newPaymentID()
@@ -196,7 +196,7 @@ var pages = map[string]func(*testing.T, Payments){
 			paymentID := newPaymentID()
 			must(t, p.Provider.Open, request(paymentID))
 			var wg sync.WaitGroup
-			var closed ports.ProviderPayment
+			var closed paymentports.ProviderPayment
 			var err error
 			wg.Go(func() { p.Pay(t, paymentID, GoodCard) })
 			wg.Go(func() { closed, err = p.Provider.Close(context.Background(), paymentID) })

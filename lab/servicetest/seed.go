@@ -14,7 +14,7 @@ import (
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/secret"
 	"partnerdeposits/core/tenant"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 // ConnectSecret is the connect secret of partners that a test adds.

@@ -35,7 +35,7 @@ import (
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/lab/pgtest"
 	"partnerdeposits/lab/secretstest"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 // Parts and Services are those of the processes.

@@ -11,7 +11,9 @@ import (
 	"partnerdeposits/lab/pgtest"
 	"partnerdeposits/lab/stock"
 	"partnerdeposits/lab/storetest"
-	"partnerdeposits/ports"
+	depositports "partnerdeposits/ports/deposits"
+	ports "partnerdeposits/ports/platform"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
@@ -44,11 +46,11 @@ func TestFill_ForSeveralOwners_AddsRowsThatTheServiceReads(t *testing.T) {
 	require.Equal(t, 30, count(`SELECT count(*) FROM api_keys WHERE revoked_at > created_at`))
 
 	for _, status := range []deposit.Status{deposit.Pending, deposit.Active, deposit.Cancelled, deposit.Closed, deposit.Captured} {
-		page, err := store.Deposits.Deposits(t.Context(), ports.DepositFilter{PartnerID: owners[0].Partner, Statuses: []deposit.Status{status}}, ports.Page{Limit: 5})
+		page, err := store.Deposits.Deposits(t.Context(), depositports.DepositFilter{PartnerID: owners[0].Partner, Statuses: []deposit.Status{status}}, ports.Page{Limit: 5})
 		require.NoError(t, err)
 		require.NotEmpty(t, page.Items, status)
 	}
-	log, err := store.Deliveries.Deliveries(t.Context(), owners[0].Subscription, ports.DeliveryFilter{Status: webhook.StatusFailed}, ports.Page{Limit: 100})
+	log, err := store.Deliveries.Deliveries(t.Context(), owners[0].Subscription, webhookports.DeliveryFilter{Status: webhook.StatusFailed}, ports.Page{Limit: 100})
 	require.NoError(t, err)
 	require.NotEmpty(t, log.Items)
 	require.Len(t, log.Items[0].AttemptLog, 11)

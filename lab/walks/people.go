@@ -16,7 +16,7 @@ import (
 	"partnerdeposits/core/twofactor"
 	"partnerdeposits/lab/formbrowser"
 	"partnerdeposits/lab/world"
-	"partnerdeposits/ports"
+	accountports "partnerdeposits/ports/accounts"
 )
 
 // partnerSite is where tenants end who have paid.
@@ -88,7 +88,7 @@ func (in *installation) signIn(ctx context.Context, p world.Partner) (*desk, err
 	if err != nil {
 		return nil, err
 	}
-	hash, err := hasher.Hash(ctx, password, ports.Turn{})
+	hash, err := hasher.Hash(ctx, password, accountports.Turn{})
 	if err != nil {
 		return nil, err
 	}

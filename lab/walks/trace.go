@@ -39,9 +39,12 @@ func parseTrace(kept string) trace {
 // the frame of requests and pages, and the encodings and generated statements of Postgres.
 var helpers = []string{
 	"adapters/http/middleware", "adapters/http/problem", "adapters/http/ui", "adapters/metrics",
-	"adapters/postgres/codec", "adapters/postgres/internal/pg", "adapters/postgres/internal/sqlc", "adapters/secrets",
+	"adapters/postgres/accounts/internal/sqlc", "adapters/postgres/codec", "adapters/postgres/deposits/internal/sqlc",
+	"adapters/postgres/internal/pg", "adapters/postgres/partners/internal/sqlc", "adapters/postgres/payments/internal/sqlc",
+	"adapters/postgres/platform/internal/sqlc", "adapters/postgres/webhooks/internal/sqlc", "adapters/secrets",
 	"adapters/system", "cmd/run", "cmd/wire", "core/fault", "core/id", "core/money", "core/oneline", "core/secret",
-	"ports", "ports/failpoint", "ports/outage",
+	"ports/accounts", "ports/deposits", "ports/partners", "ports/payments", "ports/platform", "ports/platform/failpoint",
+	"ports/platform/outage", "ports/webhooks",
 }
 
 // house matches the files of the service in a profile of coverage, up to the position of a block and its counter. The

@@ -15,7 +15,7 @@ import (
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/site"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 const (

@@ -22,7 +22,8 @@ import (
 	"partnerdeposits/core/secret"
 	"partnerdeposits/core/site"
 	"partnerdeposits/core/tenant"
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
+	ports "partnerdeposits/ports/platform"
 )
 
 // Paths and names of the fields (pages.md, "Paths and fields").
@@ -108,7 +109,7 @@ func (p *pages) explainErrors(c *fiber.Ctx) error {
 	p.Log.WarnContext(c.UserContext(), "checkout unavailable", "request_id", problem.RequestID(c), "route", c.Route().Path, "cause", f.Error())
 	lang := ui.LangOf(c)
 	away := textAwayMessage
-	if errors.Is(err, ports.ErrProviderAway) {
+	if errors.Is(err, paymentports.ErrProviderAway) {
 		away = textProviderAway
 	}
 	c.Set(fiber.HeaderRetryAfter, "5")

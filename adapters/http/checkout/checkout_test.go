@@ -15,7 +15,7 @@ import (
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/lab/checkouttest"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 func TestCheckout_GoodCard_SecuresAndLeadsBack(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/secret"
 	"partnerdeposits/lab/browsertest"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 // tenantCard pays the fee, and every later charge wants the tenant back.

@@ -30,7 +30,7 @@ import (
 	"partnerdeposits/lab/checkouttest"
 	"partnerdeposits/lab/servetest"
 	"partnerdeposits/lab/servicetest"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 func TestMain(m *testing.M) { servicetest.Main(m) }

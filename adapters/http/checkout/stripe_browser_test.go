@@ -22,7 +22,7 @@ import (
 	"partnerdeposits/core/secret"
 	"partnerdeposits/lab/browsertest"
 	"partnerdeposits/lab/stripetest"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 // Cards of Stripe's documentation.

@@ -10,7 +10,7 @@ import (
 	"partnerdeposits/app/accounts/operators"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/site"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 // Paths of the pages.

@@ -26,7 +26,8 @@ import (
 	"partnerdeposits/core/money"
 	"partnerdeposits/core/tenant"
 	"partnerdeposits/core/twofactor"
-	"partnerdeposits/ports"
+	depositports "partnerdeposits/ports/deposits"
+	ports "partnerdeposits/ports/platform"
 )
 
 // Fields of the forms (pages.md, "Paths and fields").
@@ -73,9 +74,9 @@ type actForm struct {
 	amount                                          money.Cents
 	version                                         int // that the page showed; 0: the form does not tell
 	form                                            [16]byte
-	sender                                          ports.FileSender // of the files
-	waiting                                         []id.ID          // files that the form names
-	lostFiles                                       bool             // files were sent beside a mistake: they are to be sent again
+	sender                                          depositports.FileSender // of the files
+	waiting                                         []id.ID                 // files that the form names
+	lostFiles                                       bool                    // files were sent beside a mistake: they are to be sent again
 	mistakes                                        []ui.Mistake
 }
 

@@ -15,7 +15,8 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/lab/connecttest"
-	"partnerdeposits/ports"
+	depositports "partnerdeposits/ports/deposits"
+	ports "partnerdeposits/ports/platform"
 )
 
 // desk is an operator with a deposit.
@@ -336,7 +337,7 @@ func TestCreate_WithoutATenant_ShowsTheLinkToCopy(t *testing.T) {
 	require.True(t, strings.HasPrefix(link, d.DashboardURL+"/checkout/"), link)
 	require.Zero(t, d.Count("mails", "link_of IS NOT NULL"))
 	require.Zero(t, d.Count("clients", ""))
-	found, err := d.Postgres.Deposits.Deposits(t.Context(), ports.DepositFilter{AccountID: d.account}, ports.Page{Limit: 1})
+	found, err := d.Postgres.Deposits.Deposits(t.Context(), depositports.DepositFilter{AccountID: d.account}, ports.Page{Limit: 1})
 	require.NoError(t, err)
 	tokens, err := d.Postgres.Deposits.CheckoutTokens(t.Context(), []id.ID{found.Items[0].ID})
 	require.NoError(t, err)

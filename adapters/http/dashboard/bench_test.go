@@ -21,7 +21,8 @@ import (
 	"partnerdeposits/lab/connecttest"
 	"partnerdeposits/lab/servicetest"
 	"partnerdeposits/lab/stock"
-	"partnerdeposits/ports"
+	depositports "partnerdeposits/ports/deposits"
+	ports "partnerdeposits/ports/platform"
 )
 
 // The default fits a machine that does other work. The figures of the specification are those of 3,000,000 deposits,
@@ -59,7 +60,7 @@ func BenchmarkDesk(b *testing.B) {
 			b.ReportMetric(float64(size), "bytes")
 		})
 	}
-	for name, f := range map[string]ports.DeskFilter{
+	for name, f := range map[string]depositports.DeskFilter{
 		"all": {}, "open": {Statuses: []deposit.Status{deposit.PaymentIssue}}, "closed": {Statuses: []deposit.Status{deposit.Closed}},
 		"reference": {Text: reference}, "many bookings": {Text: "bk-"}, "few bookings": {Text: booking[:7]}, "many names": {Text: "ada"},
 	} {
@@ -128,7 +129,7 @@ func report(b *testing.B, times []time.Duration) {
 
 func firstDeposit(b *testing.B, s *connecttest.Server, account id.ID) string {
 	b.Helper()
-	found, err := s.Postgres.Desk.DeskDeposits(b.Context(), ports.DeskFilter{AccountID: account, Statuses: []deposit.Status{deposit.Active}}, ports.Page{Limit: 1})
+	found, err := s.Postgres.Desk.DeskDeposits(b.Context(), depositports.DeskFilter{AccountID: account, Statuses: []deposit.Status{deposit.Active}}, ports.Page{Limit: 1})
 	require.NoError(b, err)
 	return id.Deposit.Of(found.Items[0].ID)
 }

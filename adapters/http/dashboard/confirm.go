@@ -13,7 +13,7 @@ import (
 	"partnerdeposits/core/evidence"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/twofactor"
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
 )
 
 // confirmView is the data of a page that asks once more.
@@ -49,7 +49,7 @@ func (p *pages) confirm(c *fiber.Ctx, by caller, v desk.View, f actForm, wrongCo
 		amount := ui.Euros(lang, f.amount)
 		title, view.Button = textConfirmCapture.In(lang, amount), textButtonCapture.In(lang, amount)
 		view.Says = []string{textSaysCapture.In(lang, amount, ui.Euros(lang, v.Amount), who, v.Reference)}
-		if slices.ContainsFunc(v.Disputes, func(d ports.KeptDispute) bool { return d.Reason == "fraudulent" }) {
+		if slices.ContainsFunc(v.Disputes, func(d paymentports.KeptDispute) bool { return d.Reason == "fraudulent" }) {
 			view.Says = append(view.Says, textSaysFraud.In(lang))
 		}
 		if rest := v.Amount - f.amount; rest > 0 {

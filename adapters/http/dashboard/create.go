@@ -18,7 +18,7 @@ import (
 	"partnerdeposits/core/money"
 	"partnerdeposits/core/oneline"
 	"partnerdeposits/core/tenant"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 // newView is the data of the form of a new deposit.

@@ -23,7 +23,7 @@ import (
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/site"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 const (

@@ -12,7 +12,7 @@ import (
 	"partnerdeposits/app/deposits/desk"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
 )
 
 const (
@@ -157,7 +157,7 @@ func factsOf(v desk.View, lang ui.Lang) []fact {
 }
 
 // disputeOf tells of a tenant's objection to a charge.
-func disputeOf(d ports.KeptDispute, lang ui.Lang) fact {
+func disputeOf(d paymentports.KeptDispute, lang ui.Lang) fact {
 	state, known := disputeStates[d.Status]
 	if !known {
 		state = disputeStates["under_review"]

@@ -19,7 +19,8 @@ import (
 	"partnerdeposits/app/deposits/desk"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
-	"partnerdeposits/ports"
+	depositports "partnerdeposits/ports/deposits"
+	ports "partnerdeposits/ports/platform"
 )
 
 // exportColumns are the columns of the export (pages.md, "The list and its export").
@@ -73,7 +74,7 @@ type exporter struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	desk   *desk.Service
-	filter ports.DeskFilter
+	filter depositports.DeskFilter
 	next   ports.List[*deposit.Deposit] // the page that was read and not written
 	more   bool                         // next holds a page
 	begun  bool

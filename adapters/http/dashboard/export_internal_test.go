@@ -21,17 +21,18 @@ import (
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	depositports "partnerdeposits/ports/deposits"
+	ports "partnerdeposits/ports/platform"
 )
 
 // breaking gives so many pages of deposits and then fails.
 type breaking struct {
-	ports.Desk
+	depositports.Desk
 	pages int
 	read  atomic.Int64
 }
 
-func (b *breaking) DeskDeposits(context.Context, ports.DeskFilter, ports.Page) (ports.List[*deposit.Deposit], error) {
+func (b *breaking) DeskDeposits(context.Context, depositports.DeskFilter, ports.Page) (ports.List[*deposit.Deposit], error) {
 	if b.read.Add(1) > int64(b.pages) {
 		return ports.List[*deposit.Deposit]{}, errors.New("the database went away")
 	}
@@ -43,9 +44,9 @@ func (b *breaking) DeskDeposits(context.Context, ports.DeskFilter, ports.Page) (
 }
 
 // short has a deposit.
-type short struct{ ports.Desk }
+type short struct{ depositports.Desk }
 
-func (short) DeskDeposits(context.Context, ports.DeskFilter, ports.Page) (ports.List[*deposit.Deposit], error) {
+func (short) DeskDeposits(context.Context, depositports.DeskFilter, ports.Page) (ports.List[*deposit.Deposit], error) {
 	return ports.List[*deposit.Deposit]{Items: []*deposit.Deposit{{Reference: "D-1234-5678"}}}, nil
 }
 
@@ -57,7 +58,7 @@ func (open) Allow(context.Context, ...ports.LimitRule) ports.LimitDecision {
 }
 
 // exporting serves exports of the store, and gives a function that begins one of an account.
-func exporting(t *testing.T, store ports.Desk) (begin func(account byte) *http.Response) {
+func exporting(t *testing.T, store depositports.Desk) (begin func(account byte) *http.Response) {
 	t.Helper()
 	p := &pages{
 		Deps:    Deps{Desk: desk.New(desk.Deps{Desk: store}), Limiter: open{}, Log: slog.New(slog.DiscardHandler)},

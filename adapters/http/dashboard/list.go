@@ -15,7 +15,8 @@ import (
 	"partnerdeposits/adapters/http/ui"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	depositports "partnerdeposits/ports/deposits"
+	ports "partnerdeposits/ports/platform"
 )
 
 // Parameters of the list and of its export.
@@ -35,14 +36,14 @@ const (
 type filter struct {
 	status, text, from, to, endsBy string
 	mistakes                       []ui.Mistake
-	ports.DeskFilter
+	depositports.DeskFilter
 }
 
 // filterOf reads the parameters. A parameter that cannot be read is a mistake, which the reader is told.
 func filterOf(c *fiber.Ctx, by caller, lang ui.Lang) filter {
 	f := filter{
 		status: c.Query(queryStatus), text: strings.TrimSpace(c.Query(queryText)), from: c.Query(queryFrom), to: c.Query(queryTo), endsBy: c.Query(queryEndsBy),
-		DeskFilter: ports.DeskFilter{AccountID: by.Account.ID},
+		DeskFilter: depositports.DeskFilter{AccountID: by.Account.ID},
 	}
 	mistake := func(field string, text ui.Text) {
 		f.mistakes = append(f.mistakes, ui.Mistake{Field: field, Text: text.In(lang)})
@@ -178,7 +179,7 @@ func mistakeOf(all []ui.Mistake, field string) string {
 
 func statusOptions(f filter, lang ui.Lang) []ui.Option {
 	options := []ui.Option{
-		{Value: "", Label: textEveryStatus.In(lang)}, {Value: statusesOf(ports.WorkAwaiting), Label: textAwaiting.In(lang)},
+		{Value: "", Label: textEveryStatus.In(lang)}, {Value: statusesOf(depositports.WorkAwaiting), Label: textAwaiting.In(lang)},
 	}
 	for _, s := range deposit.Statuses {
 		options = append(options, ui.Option{Value: string(s), Label: statuses[s].In(lang)})

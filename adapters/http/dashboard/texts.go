@@ -5,7 +5,7 @@ import (
 	"partnerdeposits/app/deposits"
 	"partnerdeposits/app/deposits/desk"
 	"partnerdeposits/core/deposit"
-	"partnerdeposits/ports"
+	depositports "partnerdeposits/ports/deposits"
 )
 
 func init() {
@@ -43,20 +43,20 @@ var (
 	textEarlierToPartner = ui.T("See the partner’s rights, or end the link", "Voir les droits du partenaire, ou mettre fin au lien")
 )
 
-var workTexts = map[ports.Work]struct{ title, hint ui.Text }{
-	ports.WorkRefused: {
+var workTexts = map[depositports.Work]struct{ title, hint ui.Text }{
+	depositports.WorkRefused: {
 		ui.T("Payment refused", "Paiement refusé"),
 		ui.T("The tenant’s payment did not go through. The tenant can try again: send the link once more.", "Le paiement du locataire n’a pas abouti. Il peut réessayer : renvoyez-lui le lien."),
 	},
-	ports.WorkEnding: {
+	depositports.WorkEnding: {
 		ui.T("Cover ends within 7 days", "La couverture finit sous 7 jours"),
 		ui.T("After that day nothing can be collected. Look for damage before.", "Après ce jour, plus rien ne peut être encaissé. Vérifiez les dégâts avant."),
 	},
-	ports.WorkCollecting: {
+	depositports.WorkCollecting: {
 		ui.T("Being collected", "Encaissement en cours"),
 		ui.T("You claimed these amounts, and the tenant has not paid yet. We charge the card, or the tenant has a link to pay.", "Vous avez réclamé ces montants et le locataire n’a pas encore payé. Nous débitons sa carte, ou il dispose d’un lien pour payer."),
 	},
-	ports.WorkAwaiting: {
+	depositports.WorkAwaiting: {
 		ui.T("Awaiting the tenant", "En attente du locataire"),
 		ui.T("The tenant has not secured the deposit yet.", "Le locataire n’a pas encore garanti la caution."),
 	},

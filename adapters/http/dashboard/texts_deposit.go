@@ -93,7 +93,7 @@ var happened = map[deposit.Trigger]ui.Text{
 	deposit.Claim:               ui.T("Collected", "Encaissée"),
 }
 
-// disputeStates words the states of a dispute, which are the provider's (ports.Dispute).
+// disputeStates words the states of a dispute, which are the provider's (paymentports.Dispute).
 var disputeStates = map[string]ui.Text{
 	"needs_response":         ui.T("The bank waits for our answer.", "La banque attend notre réponse."),
 	"warning_needs_response": ui.T("The bank asks, and no money has moved.", "La banque se renseigne ; aucun argent n’a été repris."),

@@ -12,7 +12,7 @@ import (
 	"partnerdeposits/adapters/http/ui"
 	"partnerdeposits/app/accounts/connections"
 	"partnerdeposits/app/deposits/desk"
-	"partnerdeposits/ports"
+	depositports "partnerdeposits/ports/deposits"
 )
 
 // todayView is the data of the operator's first page.
@@ -42,10 +42,10 @@ type workView struct {
 }
 
 // shownWork are the kinds of work, the most urgent first.
-var shownWork = []ports.Work{ports.WorkRefused, ports.WorkEnding, ports.WorkCollecting, ports.WorkAwaiting}
+var shownWork = []depositports.Work{depositports.WorkRefused, depositports.WorkEnding, depositports.WorkCollecting, depositports.WorkAwaiting}
 
 // statusesOf is the parameter status of the list that holds all deposits of a kind of work.
-func statusesOf(kind ports.Work) string {
+func statusesOf(kind depositports.Work) string {
 	var names []string
 	for _, s := range kind.Statuses() {
 		names = append(names, string(s))
@@ -80,10 +80,10 @@ func (p *pages) showToday(c *fiber.Ctx, by caller) error {
 			v.Work = append(v.Work, workViewOf(kind, t, lang))
 		}
 	}
-	active := t.Counts[ports.WorkActive]
+	active := t.Counts[depositports.WorkActive]
 	v.Figures = []fact{
 		{textFigureActive.In(lang), counted(active), textFigureAmount.In(lang, ui.Euros(lang, active.Amount))},
-		{textFigureAwaiting.In(lang), counted(t.Counts[ports.WorkAwaiting]), textFigureAmount.In(lang, ui.Euros(lang, t.Counts[ports.WorkAwaiting].Amount))},
+		{textFigureAwaiting.In(lang), counted(t.Counts[depositports.WorkAwaiting]), textFigureAmount.In(lang, ui.Euros(lang, t.Counts[depositports.WorkAwaiting].Amount))},
 		{textFigureMonth.In(lang), strconv.Itoa(t.Year[len(t.Year)-1].Made), ""},
 		{textMaximum.In(lang), ui.Euros(lang, account.MaxAmount()), ""},
 	}
@@ -102,25 +102,25 @@ func earlierViewOf(e *desk.Earlier, account connections.AccountView, lang ui.Lan
 }
 
 // counted is a number of deposits; 10000+ where there are more.
-func counted(n ports.WorkCount) string {
+func counted(n depositports.WorkCount) string {
 	if n.More {
 		return strconv.Itoa(n.Count) + "+"
 	}
 	return strconv.Itoa(n.Count)
 }
 
-func workViewOf(kind ports.Work, t desk.Today, lang ui.Lang) workView {
+func workViewOf(kind depositports.Work, t desk.Today, lang ui.Lang) workView {
 	w := workView{ID: string(kind), Title: workTexts[kind].title.In(lang), Hint: workTexts[kind].hint.In(lang), Count: counted(t.Counts[kind])}
 	for _, d := range t.First[kind] {
 		r := rowOf(d, lang)
-		if kind == ports.WorkEnding {
+		if kind == depositports.WorkEnding {
 			r.Ends = textEnds.In(lang, ui.DateTime(lang, d.ExpiresAt))
 		}
 		w.Rows = append(w.Rows, r)
 	}
 	if t.Counts[kind].Count > len(w.Rows) {
 		all := url.Values{queryStatus: {statusesOf(kind)}}
-		if kind == ports.WorkEnding {
+		if kind == depositports.WorkEnding {
 			all.Set(queryEndsBy, t.Ending.Format(time.RFC3339Nano))
 		}
 		w.More = ui.WithQuery(pathDeposits, all.Encode())

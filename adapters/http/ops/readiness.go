@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"partnerdeposits/ports/outage"
+	"partnerdeposits/ports/platform/outage"
 )
 
 // Check tests a dependency outside the process.

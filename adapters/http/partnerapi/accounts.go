@@ -6,7 +6,8 @@ import (
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	accountports "partnerdeposits/ports/accounts"
+	ports "partnerdeposits/ports/platform"
 )
 
 // ListAccounts lists the accounts linked to the caller; without a status filter those with an active link.
@@ -15,7 +16,7 @@ func (a *api) ListAccounts(ctx context.Context, r ListAccountsRequestObject) (Li
 	if err != nil {
 		return nil, err
 	}
-	f := ports.LinkFilter{Status: connect.LinkActive, ExternalID: value(r.Params.ExternalID)}
+	f := accountports.LinkFilter{Status: connect.LinkActive, ExternalID: value(r.Params.ExternalID)}
 	switch value(r.Params.Status) {
 	case ListAccountsParamsStatusAll:
 		f.Status = ""

@@ -8,7 +8,7 @@ import (
 	"partnerdeposits/app/platform/idempotent"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/tenant"
-	"partnerdeposits/ports"
+	partnerports "partnerdeposits/ports/partners"
 )
 
 // CreateClient adds a client to a linked account.
@@ -42,7 +42,7 @@ func (a *api) ListClients(ctx context.Context, r ListClientsRequestObject) (List
 		return nil, err
 	}
 	req := requestOf(ctx)
-	f := ports.ClientFilter{PartnerID: req.caller.Partner.ID, AccountID: optionalID(id.Account, r.Params.AccountID), Email: value(r.Params.Email)}
+	f := partnerports.ClientFilter{PartnerID: req.caller.Partner.ID, AccountID: optionalID(id.Account, r.Params.AccountID), Email: value(r.Params.Email)}
 	found, err := a.Clients.List(ctx, f, page)
 	if err != nil {
 		return nil, err

@@ -14,7 +14,7 @@ import (
 	"partnerdeposits/adapters/http/partnerapi"
 	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/app/platform/idempotent"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 // succeed sends a good request, by GET, and by HEAD where a GET is documented. A list has a next page, and its link

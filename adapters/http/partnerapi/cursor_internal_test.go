@@ -9,7 +9,7 @@ import (
 
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 var lists = rapid.SampledFrom([]list{accountList, depositList, webhookList, deliveryList})

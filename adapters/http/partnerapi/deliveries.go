@@ -6,7 +6,7 @@ import (
 	"partnerdeposits/app/webhooks"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // ListWebhookDeliveries lists the deliveries of a subscription.
@@ -16,7 +16,7 @@ func (a *api) ListWebhookDeliveries(ctx context.Context, r ListWebhookDeliveries
 		return nil, err
 	}
 	req := requestOf(ctx)
-	f := ports.DeliveryFilter{
+	f := webhookports.DeliveryFilter{
 		Status: webhook.Status(value(r.Params.Status)), Event: webhook.EventName(value(r.Params.Event)),
 		DepositID: deliveredDeposit(r.Params.DepositID), Created: timeSpan(r.Params.From, r.Params.To),
 	}

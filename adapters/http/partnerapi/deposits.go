@@ -13,7 +13,7 @@ import (
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
-	"partnerdeposits/ports"
+	depositports "partnerdeposits/ports/deposits"
 )
 
 // CreateDeposit creates a pending deposit for a linked account.
@@ -97,7 +97,7 @@ func (a *api) ListDeposits(ctx context.Context, r ListDepositsRequestObject) (Li
 		return nil, err
 	}
 	req := requestOf(ctx)
-	f := ports.DepositFilter{
+	f := depositports.DepositFilter{
 		PartnerID: req.caller.Partner.ID, AccountID: optionalID(id.Account, r.Params.AccountID), ClientID: optionalID(id.Client, r.Params.ClientID),
 		ExternalID: value(r.Params.ExternalID), RentalContract: value(r.Params.RentalContract),
 		Created: timeSpan(r.Params.CreatedFrom, r.Params.CreatedTo),

@@ -18,7 +18,7 @@ import (
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/tenant"
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 func TestDocument_IsValid(t *testing.T) {

@@ -8,7 +8,8 @@ import (
 	"partnerdeposits/app/webhooks/events"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // ListEvents lists the events of the caller.
@@ -17,7 +18,7 @@ func (a *api) ListEvents(ctx context.Context, r ListEventsRequestObject) (ListEv
 	if err != nil {
 		return nil, err
 	}
-	f := ports.EventFilter{Name: webhook.EventName(value(r.Params.Event)), Created: timeSpan(r.Params.From, r.Params.To)}
+	f := webhookports.EventFilter{Name: webhook.EventName(value(r.Params.Event)), Created: timeSpan(r.Params.From, r.Params.To)}
 	if r.Params.DepositID != nil {
 		f.DepositID = parseID(id.Deposit, *r.Params.DepositID)
 	}

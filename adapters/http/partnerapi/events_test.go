@@ -12,14 +12,15 @@ import (
 	"partnerdeposits/app/webhooks/events"
 	"partnerdeposits/core/id"
 	"partnerdeposits/lab/servicetest"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // relayAll files every event of the partner, without deliveries. Tests of the same world may file the event first.
 func (c *caller) relayAll() {
 	c.t.Helper()
 	for c.Count("outbox", "partner_id = $1", c.partner.ID) > 0 {
-		_, _, err := c.work.Relay(c.t.Context(), 500, time.Minute, func([]ports.Event, []ports.Subscription) []ports.Delivery { return nil })
+		_, _, err := c.work.Relay(c.t.Context(), 500, time.Minute, func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery { return nil })
 		require.NoError(c.t, err)
 	}
 }

@@ -15,7 +15,8 @@ import (
 
 	"partnerdeposits/adapters/http/partnerapi"
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 const root = "../../.."
@@ -92,7 +93,7 @@ func (c *caller) relayUntilDone() (stop func()) {
 				return
 			case <-tick.C:
 			}
-			_, _, err := c.work.Relay(c.t.Context(), 500, time.Minute, func([]ports.Event, []ports.Subscription) []ports.Delivery { return nil })
+			_, _, err := c.work.Relay(c.t.Context(), 500, time.Minute, func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery { return nil })
 			if err != nil {
 				ended <- err
 				return

@@ -10,7 +10,7 @@ import (
 
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 // list identifies a list of the API. The cursor of a list is invalid for every other list.

@@ -18,7 +18,7 @@ import (
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 // Prefix begins every path of this API. Its last part is the version.

@@ -14,7 +14,7 @@ import (
 
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/secret"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 // linkMails gives the mails that wait, as the dispatcher claims them.

@@ -9,7 +9,7 @@ import (
 
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 // Euros is a JSON number of euros, such as 70.5. The literal stays as the caller wrote it, so no amount is rounded on the

@@ -18,7 +18,8 @@ import (
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/lab/servicetest"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 const hookURL = "https://93.184.216.34/hook"
@@ -170,9 +171,9 @@ func TestWebhookTest_NoDispatcher_IsPendingAfterTwelveSeconds(t *testing.T) {
 const lease = 30 * time.Second
 
 // record stores the attempt of a claimed delivery, in place of the dispatcher.
-func (c *caller) record(claim ports.Claim, attempt webhook.Attempt, verdict webhook.Verdict) error {
+func (c *caller) record(claim webhookports.Claim, attempt webhook.Attempt, verdict webhook.Verdict) error {
 	attempt.Number, attempt.StartedAt = 1, c.clock.Now()
-	_, _, err := c.work.Record(c.t.Context(), []ports.Outcome{{Delivery: &ports.Delivery{Claim: claim}, Attempt: attempt, Verdict: verdict}}, nil, 8, time.Now())
+	_, _, err := c.work.Record(c.t.Context(), []webhookports.Outcome{{Delivery: &webhookports.Delivery{Claim: claim}, Attempt: attempt, Verdict: verdict}}, nil, 8, time.Now())
 	return err
 }
 
@@ -196,13 +197,13 @@ func (c *caller) dispatch(attempt webhook.Attempt) <-chan error {
 }
 
 // relay moves the outbox into deliveries, gives the n-th delivery the n-th state, and returns the claims.
-func (c *caller) relay(states ...webhook.State) []ports.Claim {
+func (c *caller) relay(states ...webhook.State) []webhookports.Claim {
 	c.t.Helper()
-	relayed, claims, err := c.work.Relay(c.t.Context(), 100, lease, func(events []ports.Event, subscriptions []ports.Subscription) (out []ports.Delivery) {
+	relayed, claims, err := c.work.Relay(c.t.Context(), 100, lease, func(events []ports.Event, subscriptions []webhookports.Subscription) (out []webhookports.Delivery) {
 		slices.SortFunc(events, func(a, b ports.Event) int { return bytes.Compare(a.ID[:], b.ID[:]) })
 		for i := range events {
 			name, _ := webhook.Route(subscriptions[0].Events, events[i].Name)
-			planned := events[i].Delivery(subscriptions[0].ID, name, webhook.Render(name, deposit.Timestamp(events[i].CreatedAt), events[i].Data))
+			planned := webhookports.NewDelivery(&events[i], subscriptions[0].ID, name, webhook.Render(name, deposit.Timestamp(events[i].CreatedAt), events[i].Data))
 			planned.State = states[i]
 			out = append(out, planned)
 		}
@@ -210,7 +211,7 @@ func (c *caller) relay(states ...webhook.State) []ports.Claim {
 	})
 	require.NoError(c.t, err)
 	require.Equal(c.t, len(states), relayed)
-	slices.SortFunc(claims, func(a, b ports.Claim) int { return bytes.Compare(a.DeliveryID[:], b.DeliveryID[:]) })
+	slices.SortFunc(claims, func(a, b webhookports.Claim) int { return bytes.Compare(a.DeliveryID[:], b.DeliveryID[:]) })
 	return claims
 }
 

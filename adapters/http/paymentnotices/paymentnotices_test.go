@@ -31,7 +31,7 @@ import (
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/lab/servicetest"
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
 )
 
 func TestMain(m *testing.M) { servicetest.Main(m) }
@@ -41,18 +41,18 @@ const key = "whsec_test"
 // signer verifies notices as Stripe's library does, and reads the ids from the body.
 type signer struct{}
 
-func (signer) Route() ports.NoticeRoute {
-	return ports.NoticeRoute{Path: "/webhooks/payments/any", Header: "Any-Signature"}
+func (signer) Route() paymentports.NoticeRoute {
+	return paymentports.NoticeRoute{Path: "/webhooks/payments/any", Header: "Any-Signature"}
 }
 
-func (signer) Notice(body []byte, signature string, now time.Time) (n ports.PaymentNotice, err error) {
+func (signer) Notice(body []byte, signature string, now time.Time) (n paymentports.PaymentNotice, err error) {
 	var at int64
 	var sum string
 	if _, err := fmt.Sscanf(strings.Replace(signature, ",v1=", " ", 1), "t=%d %s", &at, &sum); err != nil {
-		return n, ports.ErrNoticeRefused
+		return n, paymentports.ErrNoticeRefused
 	}
 	if !hmac.Equal([]byte(sum), []byte(mac(body, at))) || now.Sub(time.Unix(at, 0)) > 300*time.Second {
-		return n, ports.ErrNoticeRefused
+		return n, paymentports.ErrNoticeRefused
 	}
 	var sent struct {
 		Payment, Ref string
@@ -74,18 +74,18 @@ func mac(body []byte, at int64) string {
 
 // provider has books and refuses to be asked while a notice is taken.
 type provider struct {
-	disputes []ports.Dispute
+	disputes []paymentports.Dispute
 	payment  id.ID
 	away     bool
 	asked    int
 	during   func() // runs while the provider is asked; nil: nothing
 }
 
-func (p *provider) Entries(context.Context, time.Time, time.Time) iter.Seq2[ports.BookEntry, error] {
-	return func(func(ports.BookEntry, error) bool) {}
+func (p *provider) Entries(context.Context, time.Time, time.Time) iter.Seq2[paymentports.BookEntry, error] {
+	return func(func(paymentports.BookEntry, error) bool) {}
 }
 
-func (p *provider) Disputes(context.Context, id.ID) ([]ports.Dispute, error) {
+func (p *provider) Disputes(context.Context, id.ID) ([]paymentports.Dispute, error) {
 	if p.asked++; p.away {
 		return nil, errors.New("away")
 	}
@@ -250,8 +250,8 @@ func TestNotice_PaymentThatEndedUnpaid_IsLookedUpOnce(t *testing.T) {
 	require.Zero(t, w.Count("payment_questions", ""))
 }
 
-func (w *world) disputed(p deposit.Payment, status string) ports.Dispute {
-	return ports.Dispute{Ref: "dp_1", PaymentID: p.ID, Amount: p.Amount, Reason: "fraudulent", Status: status, EvidenceDueBy: w.clock.Now().Add(time.Hour), CreatedAt: w.clock.Now()}
+func (w *world) disputed(p deposit.Payment, status string) paymentports.Dispute {
+	return paymentports.Dispute{Ref: "dp_1", PaymentID: p.ID, Amount: p.Amount, Reason: "fraudulent", Status: status, EvidenceDueBy: w.clock.Now().Add(time.Hour), CreatedAt: w.clock.Now()}
 }
 
 func TestDispute_ToldByANotice_IsAskedAuditedShownAndMailed(t *testing.T) {
@@ -259,7 +259,7 @@ func TestDispute_ToldByANotice_IsAskedAuditedShownAndMailed(t *testing.T) {
 	p := w.payment(deposit.Collection, deposit.PaymentSucceeded)
 	_, o, err := w.Postgres.Operators.AccountByID(t.Context(), w.account)
 	require.NoError(t, err)
-	w.provider.payment, w.provider.disputes = p.ID, []ports.Dispute{w.disputed(p, "needs_response")}
+	w.provider.payment, w.provider.disputes = p.ID, []paymentports.Dispute{w.disputed(p, "needs_response")}
 	tell := func() {
 		t.Helper()
 		require.Equal(t, http.StatusNoContent, w.signed(`{"ref":"pi_1","dispute":true}`))
@@ -274,7 +274,7 @@ func TestDispute_ToldByANotice_IsAskedAuditedShownAndMailed(t *testing.T) {
 	require.Len(t, w.Mails(o.Email), 1)
 	require.Contains(t, w.Mails(o.Email)[0].Subject, "disputed")
 
-	w.provider.disputes = []ports.Dispute{w.disputed(p, "lost")}
+	w.provider.disputes = []paymentports.Dispute{w.disputed(p, "lost")}
 	w.provider.disputes[0].CreatedAt = w.clock.Now()
 	tell()
 	require.Equal(t, 2, w.Count("audit_log", "action = 'payment.dispute'"))
@@ -300,7 +300,7 @@ func TestDispute_ProviderAway_IsAskedAgain(t *testing.T) {
 	require.Zero(t, answered, "not at once")
 	require.Equal(t, 1, w.Count("payment_questions", "tries = 1"))
 
-	w.provider.away, w.provider.disputes = false, []ports.Dispute{w.disputed(p, "needs_response")}
+	w.provider.away, w.provider.disputes = false, []paymentports.Dispute{w.disputed(p, "needs_response")}
 	w.clock.Add(time.Hour)
 	answered, err = w.Notices.Ask(t.Context())
 	require.NoError(t, err)
@@ -348,7 +348,7 @@ func TestDispute_OfAnUnknownPayment_IsLeftAlone(t *testing.T) {
 func TestDispute_ToldAgainWhileTheProviderIsAsked_IsAskedOnceMore(t *testing.T) {
 	w := setup(t)
 	p := w.payment(deposit.Collection, deposit.PaymentSucceeded)
-	w.provider.payment, w.provider.disputes = p.ID, []ports.Dispute{w.disputed(p, "needs_response")}
+	w.provider.payment, w.provider.disputes = p.ID, []paymentports.Dispute{w.disputed(p, "needs_response")}
 	const told = `{"ref":"pi_1","dispute":true}`
 	require.Equal(t, http.StatusNoContent, w.signed(told))
 	w.provider.during = func() {

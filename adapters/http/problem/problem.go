@@ -20,8 +20,8 @@ import (
 
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
-	"partnerdeposits/ports/outage"
+	ports "partnerdeposits/ports/platform"
+	"partnerdeposits/ports/platform/outage"
 )
 
 // statuses maps every kind of fault to its HTTP status.

@@ -12,7 +12,7 @@ import (
 	"partnerdeposits/lab/browsertest"
 	"partnerdeposits/lab/connecttest"
 	"partnerdeposits/lab/servicetest"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 // The pages without a sign-in, those of development, and the forms with their mistakes. The operator's pages and

@@ -10,7 +10,7 @@ import (
 	"partnerdeposits/app/platform/mailbook"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 // newest is the number of caught mails that the sandbox lists.

@@ -12,7 +12,7 @@ import (
 
 	"partnerdeposits/adapters/http/ui"
 	"partnerdeposits/core/site"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 const (

@@ -14,7 +14,7 @@ import (
 	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/lab/connecttest"
 	"partnerdeposits/lab/servicetest"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 func TestMain(m *testing.M) { servicetest.Main(m) }

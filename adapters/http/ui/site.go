@@ -15,7 +15,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"partnerdeposits/core/fault"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 // ErrForm answers a form that was not sent from a page of this site.

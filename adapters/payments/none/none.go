@@ -8,37 +8,37 @@ import (
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
 )
 
-// Provider implements ports.PaymentProvider for a service without payments (PAYMENTS_PROVIDER=none). Every call returns
+// Provider implements paymentports.PaymentProvider for a service without payments (PAYMENTS_PROVIDER=none). Every call returns
 // service_unavailable.
 type Provider struct{}
 
-// Open implements ports.PaymentProvider.
-func (Provider) Open(context.Context, ports.HostedPayment) (ports.HostedPage, error) {
-	return ports.HostedPage{}, fault.ErrUnavailable
+// Open implements paymentports.PaymentProvider.
+func (Provider) Open(context.Context, paymentports.HostedPayment) (paymentports.HostedPage, error) {
+	return paymentports.HostedPage{}, fault.ErrUnavailable
 }
 
-// Lookup implements ports.PaymentProvider.
-func (Provider) Lookup(context.Context, id.ID) (ports.ProviderPayment, error) {
-	return ports.ProviderPayment{}, fault.ErrUnavailable
+// Lookup implements paymentports.PaymentProvider.
+func (Provider) Lookup(context.Context, id.ID) (paymentports.ProviderPayment, error) {
+	return paymentports.ProviderPayment{}, fault.ErrUnavailable
 }
 
-// Close implements ports.PaymentProvider.
-func (Provider) Close(context.Context, id.ID) (ports.ProviderPayment, error) {
-	return ports.ProviderPayment{}, fault.ErrUnavailable
+// Close implements paymentports.PaymentProvider.
+func (Provider) Close(context.Context, id.ID) (paymentports.ProviderPayment, error) {
+	return paymentports.ProviderPayment{}, fault.ErrUnavailable
 }
 
-// Collect implements ports.PaymentProvider.
-func (Provider) Collect(context.Context, ports.CollectRequest) (ports.ProviderPayment, error) {
-	return ports.ProviderPayment{}, fault.ErrUnavailable
+// Collect implements paymentports.PaymentProvider.
+func (Provider) Collect(context.Context, paymentports.CollectRequest) (paymentports.ProviderPayment, error) {
+	return paymentports.ProviderPayment{}, fault.ErrUnavailable
 }
 
-// Refund implements ports.PaymentProvider.
-func (Provider) Refund(context.Context, ports.RefundRequest) (ports.ProviderRefund, error) {
-	return ports.ProviderRefund{}, fault.ErrUnavailable
+// Refund implements paymentports.PaymentProvider.
+func (Provider) Refund(context.Context, paymentports.RefundRequest) (paymentports.ProviderRefund, error) {
+	return paymentports.ProviderRefund{}, fault.ErrUnavailable
 }
 
-// LeastCharge implements ports.PaymentProvider.
+// LeastCharge implements paymentports.PaymentProvider.
 func (Provider) LeastCharge() money.Cents { return 0 }

@@ -11,29 +11,29 @@ import (
 
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
 )
 
-// Entries implements ports.PaymentBooks. Nobody disputes a charge of the sandbox.
-func (p *Provider) Entries(ctx context.Context, from, to time.Time) iter.Seq2[ports.BookEntry, error] {
-	return func(yield func(ports.BookEntry, error) bool) {
+// Entries implements paymentports.PaymentBooks. Nobody disputes a charge of the sandbox.
+func (p *Provider) Entries(ctx context.Context, from, to time.Time) iter.Seq2[paymentports.BookEntry, error] {
+	return func(yield func(paymentports.BookEntry, error) bool) {
 		rows, err := p.pool.Query(ctx, `
 			SELECT 'payment', id, NULL::uuid, ref, amount_cents, updated_at FROM sandbox_payments WHERE status = 'succeeded' AND updated_at >= $1 AND updated_at < $2
 			UNION ALL
 			SELECT 'refund', payment_id, id, ref, amount_cents, created_at FROM sandbox_refunds WHERE created_at >= $1 AND created_at < $2`, from, to)
 		if err != nil {
-			yield(ports.BookEntry{}, unavailable(err))
+			yield(paymentports.BookEntry{}, unavailable(err))
 			return
 		}
-		found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (ports.BookEntry, error) {
-			e := ports.BookEntry{Status: string(ports.ProviderSucceeded), Currency: ports.BookCurrency} // a refund of the sandbox succeeds at once
+		found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (paymentports.BookEntry, error) {
+			e := paymentports.BookEntry{Status: string(paymentports.ProviderSucceeded), Currency: paymentports.BookCurrency} // a refund of the sandbox succeeds at once
 			var amount int64
 			err := row.Scan((*string)(&e.Kind), &e.PaymentID, &e.RefundID, &e.Ref, &amount, &e.At)
 			e.Amount = money.Cents(amount)
 			return e, err
 		})
 		if err != nil {
-			yield(ports.BookEntry{}, unavailable(err))
+			yield(paymentports.BookEntry{}, unavailable(err))
 			return
 		}
 		for _, e := range found {
@@ -44,10 +44,10 @@ func (p *Provider) Entries(ctx context.Context, from, to time.Time) iter.Seq2[po
 	}
 }
 
-// Disputes implements ports.PaymentBooks.
-func (p *Provider) Disputes(context.Context, id.ID) ([]ports.Dispute, error) { return nil, nil }
+// Disputes implements paymentports.PaymentBooks.
+func (p *Provider) Disputes(context.Context, id.ID) ([]paymentports.Dispute, error) { return nil, nil }
 
-// Payment implements ports.PaymentBooks.
+// Payment implements paymentports.PaymentBooks.
 func (p *Provider) Payment(ctx context.Context, providerRef string) (paymentID id.ID, err error) {
 	if !strings.HasPrefix(providerRef, refPrefix) {
 		return id.ID{}, nil

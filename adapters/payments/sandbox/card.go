@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
 )
 
 // Test cards with a fixed outcome (pages.md, "Sandbox").
@@ -63,31 +63,31 @@ func (c card) check(now time.Time) mistake {
 
 // verdict is the outcome of a payment.
 type verdict struct {
-	status  ports.ProviderStatus
+	status  paymentports.ProviderStatus
 	failure string
 	later   string // the code with which the issuer refuses charges without the tenant; "" for none
 }
 
 // refusals classify the failures of charges without the tenant.
-var refusals = map[string]ports.Refusal{
-	failureGeneric: ports.RefusedForNow,
-	failureTenant:  ports.RefusedForTenant,
-	failureNoCard:  ports.RefusedForTenant,
+var refusals = map[string]paymentports.Refusal{
+	failureGeneric: paymentports.RefusedForNow,
+	failureTenant:  paymentports.RefusedForTenant,
+	failureNoCard:  paymentports.RefusedForTenant,
 }
 
 // charge decides by the card's number. The card has passed check.
 func (c card) charge() verdict {
 	switch digits(c.number) {
 	case goodCard:
-		return verdict{status: ports.ProviderSucceeded}
+		return verdict{status: paymentports.ProviderSucceeded}
 	case laterCard:
-		return verdict{status: ports.ProviderSucceeded, later: failureGeneric}
+		return verdict{status: paymentports.ProviderSucceeded, later: failureGeneric}
 	case tenantCard:
-		return verdict{status: ports.ProviderSucceeded, later: failureTenant}
+		return verdict{status: paymentports.ProviderSucceeded, later: failureTenant}
 	case badCard:
-		return verdict{status: ports.ProviderFailed, failure: failureDeclined}
+		return verdict{status: paymentports.ProviderFailed, failure: failureDeclined}
 	default:
-		return verdict{status: ports.ProviderFailed, failure: failureUnknown}
+		return verdict{status: paymentports.ProviderFailed, failure: failureUnknown}
 	}
 }
 

@@ -9,21 +9,21 @@ import (
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
 )
 
 // leastCharge is that of real card payments in euros.
 const leastCharge money.Cents = 50
 
-// LeastCharge implements ports.PaymentProvider.
+// LeastCharge implements paymentports.PaymentProvider.
 func (*Provider) LeastCharge() money.Cents { return leastCharge }
 
-// Collect implements ports.PaymentProvider. The card on file is that of the paid fee. A charge ends the tenant's page, if any.
-func (p *Provider) Collect(ctx context.Context, r ports.CollectRequest) (ports.ProviderPayment, error) {
+// Collect implements paymentports.PaymentProvider. The card on file is that of the paid fee. A charge ends the tenant's page, if any.
+func (p *Provider) Collect(ctx context.Context, r paymentports.CollectRequest) (paymentports.ProviderPayment, error) {
 	r.Attempt = max(r.Attempt, 1)
 	card, err := p.cardFailure(ctx, r.FeePaymentID)
 	if err != nil {
-		return ports.ProviderPayment{}, err
+		return paymentports.ProviderPayment{}, err
 	}
 	var out entry
 	err = pgx.BeginFunc(ctx, p.pool, func(tx pgx.Tx) error {
@@ -37,18 +37,18 @@ func (p *Provider) Collect(ctx context.Context, r ports.CollectRequest) (ports.P
 			return err
 		}
 		switch {
-		case out.status == ports.ProviderClosed, out.status == ports.ProviderSucceeded:
+		case out.status == paymentports.ProviderClosed, out.status == paymentports.ProviderSucceeded:
 			return nil
 		case out.amount != r.Amount:
 			return fault.ErrInternal.Because(errKeyReused)
 		case r.Attempt <= out.attempt: // answered
-			out.status = ports.ProviderFailed
+			out.status = paymentports.ProviderFailed
 			return nil
 		}
 		out.attempt = r.Attempt
-		out.status, out.failure = ports.ProviderSucceeded, ""
+		out.status, out.failure = paymentports.ProviderSucceeded, ""
 		if out.failure = card; out.failure != "" {
-			out.status = ports.ProviderFailed
+			out.status = paymentports.ProviderFailed
 		}
 		out.refusal = refusals[out.failure]
 		_, err = tx.Exec(ctx, `UPDATE sandbox_payments SET status = $2, failure = $3, refusal = $4, attempt = $5, updated_at = now() WHERE id = $1`,
@@ -57,9 +57,9 @@ func (p *Provider) Collect(ctx context.Context, r ports.CollectRequest) (ports.P
 	})
 	if err != nil {
 		if errors.Is(err, errKeyReused) {
-			return ports.ProviderPayment{}, err
+			return paymentports.ProviderPayment{}, err
 		}
-		return ports.ProviderPayment{}, unavailable(err)
+		return paymentports.ProviderPayment{}, unavailable(err)
 	}
 	return out.payment(), nil
 }
@@ -68,7 +68,7 @@ func (p *Provider) Collect(ctx context.Context, r ports.CollectRequest) (ports.P
 func (p *Provider) cardFailure(ctx context.Context, feePaymentID id.ID) (string, error) {
 	fee, err := p.byID(ctx, feePaymentID)
 	switch {
-	case errors.Is(err, pgx.ErrNoRows), err == nil && fee.status != ports.ProviderSucceeded:
+	case errors.Is(err, pgx.ErrNoRows), err == nil && fee.status != paymentports.ProviderSucceeded:
 		return failureNoCard, nil
 	}
 	return fee.card, err

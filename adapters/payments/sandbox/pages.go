@@ -14,7 +14,7 @@ import (
 
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/site"
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
 )
 
 const (
@@ -86,7 +86,7 @@ func (p *Provider) takeCard(c *fiber.Ctx) error {
 }
 
 // payable reports whether the page still takes a card.
-func (e entry) payable() bool { return e.status == ports.ProviderOpen }
+func (e entry) payable() bool { return e.status == paymentports.ProviderOpen }
 
 func (p *Provider) pageOf(c *fiber.Ctx) (entry, error) {
 	secure(c)

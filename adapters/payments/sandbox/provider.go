@@ -20,7 +20,8 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
 	"partnerdeposits/core/site"
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
+	ports "partnerdeposits/ports/platform"
 )
 
 const (
@@ -40,7 +41,7 @@ const (
 	endByRef = end + `ref = $1`
 )
 
-// Provider implements ports.PaymentProvider and ports.PaymentSimulator.
+// Provider implements paymentports.PaymentProvider and paymentports.PaymentSimulator.
 type Provider struct {
 	pool    *pgxpool.Pool
 	baseURL string
@@ -62,34 +63,34 @@ type entry struct {
 	amount      money.Cents
 	description string
 	returnURL   string
-	status      ports.ProviderStatus
+	status      paymentports.ProviderStatus
 	failure     string
 	card        string
 	attempt     int
-	refusal     ports.Refusal
+	refusal     paymentports.Refusal
 }
 
-func (e entry) payment() ports.ProviderPayment {
-	return ports.ProviderPayment{Status: e.status, Ref: e.ref, Failure: e.failure, Refusal: e.refusal}
+func (e entry) payment() paymentports.ProviderPayment {
+	return paymentports.ProviderPayment{Status: e.status, Ref: e.ref, Failure: e.failure, Refusal: e.refusal}
 }
 
-// Open implements ports.PaymentProvider. The page of a collection takes the place of a charge that was refused.
-func (p *Provider) Open(ctx context.Context, r ports.HostedPayment) (ports.HostedPage, error) {
+// Open implements paymentports.PaymentProvider. The page of a collection takes the place of a charge that was refused.
+func (p *Provider) Open(ctx context.Context, r paymentports.HostedPayment) (paymentports.HostedPage, error) {
 	e, err := p.upsert(ctx, r.PaymentID, `
 		INSERT INTO sandbox_payments (id, ref, amount_cents, description, return_url, status)
 		VALUES ($1, $2, $3, $4, $5, 'open') ON CONFLICT (id) DO UPDATE SET status = 'open', return_url = $5, updated_at = now()
 		WHERE sandbox_payments.status = 'failed' AND sandbox_payments.amount_cents = $3 AND $6`,
 		p.newRef(), int64(r.Amount), r.Description, r.ReturnURL, r.Kind == deposit.Collection)
 	if err != nil {
-		return ports.HostedPage{}, err
+		return paymentports.HostedPage{}, err
 	}
-	if e.status != ports.ProviderOpen {
-		return ports.HostedPage{Ref: e.ref, URL: r.ReturnURL}, nil
+	if e.status != paymentports.ProviderOpen {
+		return paymentports.HostedPage{Ref: e.ref, URL: r.ReturnURL}, nil
 	}
 	if e.amount != r.Amount {
-		return ports.HostedPage{}, fault.ErrInternal.Because(errKeyReused)
+		return paymentports.HostedPage{}, fault.ErrInternal.Because(errKeyReused)
 	}
-	return ports.HostedPage{Ref: e.ref, URL: p.pageURL(e.ref, r.Locale)}, nil
+	return paymentports.HostedPage{Ref: e.ref, URL: p.pageURL(e.ref, r.Locale)}, nil
 }
 
 func (p *Provider) newRef() string {
@@ -104,18 +105,18 @@ func (p *Provider) pageURL(ref, locale string) string {
 	return u
 }
 
-// Lookup implements ports.PaymentProvider.
-func (p *Provider) Lookup(ctx context.Context, paymentID id.ID) (ports.ProviderPayment, error) {
+// Lookup implements paymentports.PaymentProvider.
+func (p *Provider) Lookup(ctx context.Context, paymentID id.ID) (paymentports.ProviderPayment, error) {
 	e, err := p.byID(ctx, paymentID)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return ports.ProviderPayment{Status: ports.ProviderUnknown}, nil
+		return paymentports.ProviderPayment{Status: paymentports.ProviderUnknown}, nil
 	}
 	return e.payment(), err
 }
 
-// Close implements ports.PaymentProvider. An unknown payment is entered as closed, so that a request that arrives later
+// Close implements paymentports.PaymentProvider. An unknown payment is entered as closed, so that a request that arrives later
 // finds the payment closed.
-func (p *Provider) Close(ctx context.Context, paymentID id.ID) (ports.ProviderPayment, error) {
+func (p *Provider) Close(ctx context.Context, paymentID id.ID) (paymentports.ProviderPayment, error) {
 	e, err := p.upsert(ctx, paymentID, `
 		INSERT INTO sandbox_payments AS s (id, ref, amount_cents, description, return_url, status)
 		VALUES ($1, $2, 0, '', '', 'closed')
@@ -138,11 +139,11 @@ func (p *Provider) upsert(ctx context.Context, paymentID id.ID, query string, ar
 	return e, nil
 }
 
-// SimulatePayment implements ports.PaymentSimulator.
+// SimulatePayment implements paymentports.PaymentSimulator.
 func (p *Provider) SimulatePayment(ctx context.Context, paymentID id.ID, succeeds bool) error {
-	result := verdict{status: ports.ProviderSucceeded}
+	result := verdict{status: paymentports.ProviderSucceeded}
 	if !succeeds {
-		result = verdict{status: ports.ProviderFailed, failure: failureDeclined}
+		result = verdict{status: paymentports.ProviderFailed, failure: failureDeclined}
 	}
 	return p.end(ctx, endByID, [16]byte(paymentID), result)
 }
@@ -176,7 +177,7 @@ func (p *Provider) find(ctx context.Context, query string, key any) (entry, erro
 func scan(row pgx.Row) (e entry, err error) {
 	var outcome, refusal string
 	err = row.Scan(&e.ref, (*int64)(&e.amount), &e.description, &e.returnURL, &outcome, &e.failure, &e.card, &e.attempt, &refusal)
-	e.status, e.refusal = ports.ProviderStatus(outcome), ports.Refusal(refusal)
+	e.status, e.refusal = paymentports.ProviderStatus(outcome), paymentports.Refusal(refusal)
 	return e, err
 }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"partnerdeposits/core/money"
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
 )
 
 // Codes of refunds that the sandbox refuses.
@@ -16,8 +16,8 @@ const (
 	failureTooLarge = "amount_too_large"
 )
 
-// Refund implements ports.PaymentProvider.
-func (p *Provider) Refund(ctx context.Context, r ports.RefundRequest) (made ports.ProviderRefund, err error) {
+// Refund implements paymentports.PaymentProvider.
+func (p *Provider) Refund(ctx context.Context, r paymentports.RefundRequest) (made paymentports.ProviderRefund, err error) {
 	err = pgx.BeginFunc(ctx, p.pool, func(tx pgx.Tx) error {
 		var (
 			status       string
@@ -25,7 +25,7 @@ func (p *Provider) Refund(ctx context.Context, r ports.RefundRequest) (made port
 		)
 		row := tx.QueryRow(ctx, `SELECT status, amount_cents FROM sandbox_payments WHERE id = $1 FOR UPDATE`, [16]byte(r.PaymentID))
 		if err := row.Scan(&status, (*int64)(&paid)); errors.Is(err, pgx.ErrNoRows) {
-			made = ports.ProviderRefund{Status: ports.RefundFailed, Failure: failureNotPaid}
+			made = paymentports.ProviderRefund{Status: paymentports.RefundFailed, Failure: failureNotPaid}
 			return nil
 		} else if err != nil {
 			return err
@@ -37,22 +37,22 @@ func (p *Provider) Refund(ctx context.Context, r ports.RefundRequest) (made port
 		}
 		switch {
 		case made.Ref != "":
-			made.Status = ports.RefundSucceeded
+			made.Status = paymentports.RefundSucceeded
 			return nil
-		case ports.ProviderStatus(status) != ports.ProviderSucceeded:
-			made = ports.ProviderRefund{Status: ports.RefundFailed, Failure: failureNotPaid}
+		case paymentports.ProviderStatus(status) != paymentports.ProviderSucceeded:
+			made = paymentports.ProviderRefund{Status: paymentports.RefundFailed, Failure: failureNotPaid}
 			return nil
 		case before+r.Amount > paid:
-			made = ports.ProviderRefund{Status: ports.RefundFailed, Failure: failureTooLarge}
+			made = paymentports.ProviderRefund{Status: paymentports.RefundFailed, Failure: failureTooLarge}
 			return nil
 		}
-		made = ports.ProviderRefund{Status: ports.RefundSucceeded, Ref: p.newRef()}
+		made = paymentports.ProviderRefund{Status: paymentports.RefundSucceeded, Ref: p.newRef()}
 		_, err := tx.Exec(ctx, `INSERT INTO sandbox_refunds (id, payment_id, ref, amount_cents) VALUES ($1, $2, $3, $4)`,
 			[16]byte(r.RefundID), [16]byte(r.PaymentID), made.Ref, int64(r.Amount))
 		return err
 	})
 	if err != nil {
-		return ports.ProviderRefund{}, unavailable(err)
+		return paymentports.ProviderRefund{}, unavailable(err)
 	}
 	return made, nil
 }

@@ -22,7 +22,7 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/lab/pgtest"
 	"partnerdeposits/lab/portstest"
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
 )
 
 const (
@@ -72,7 +72,7 @@ func (b bench) send(t *testing.T, method, path string, form url.Values) (*http.R
 func (b bench) open(t *testing.T) (paymentID id.ID, path string) {
 	t.Helper()
 	paymentID = system.Entropy{}.NewID()
-	page, err := b.provider.Open(context.Background(), ports.HostedPayment{
+	page, err := b.provider.Open(context.Background(), paymentports.HostedPayment{
 		PaymentID: paymentID, Amount: 1_750, Description: "D-7K3M-9Q2X", Locale: "en-GB", ReturnURL: backURL,
 	})
 	require.NoError(t, err)
@@ -109,7 +109,7 @@ func TestProvider_KeepsThePort(t *testing.T) {
 func TestProvider_SimulatedPayment_EndsAsAsked(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	for succeeds, want := range map[bool]ports.ProviderStatus{true: ports.ProviderSucceeded, false: ports.ProviderFailed} {
+	for succeeds, want := range map[bool]paymentports.ProviderStatus{true: paymentports.ProviderSucceeded, false: paymentports.ProviderFailed} {
 		paymentID, _ := b.open(t)
 		require.NoError(t, b.provider.SimulatePayment(context.Background(), paymentID, succeeds))
 		require.NoError(t, b.provider.SimulatePayment(context.Background(), paymentID, !succeeds), "what is over stays as it is")
@@ -123,13 +123,13 @@ func TestProvider_WithoutItsDatabase_IsUnavailable(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool.Close()
-	_, err := b.provider.Open(context.Background(), ports.HostedPayment{PaymentID: id.ID{1}})
+	_, err := b.provider.Open(context.Background(), paymentports.HostedPayment{PaymentID: id.ID{1}})
 	require.ErrorContains(t, err, "service_unavailable")
 	_, err = b.provider.Lookup(context.Background(), id.ID{1})
 	require.ErrorContains(t, err, "service_unavailable")
 	_, err = b.provider.Close(context.Background(), id.ID{1})
 	require.ErrorContains(t, err, "service_unavailable")
-	_, err = b.provider.Collect(context.Background(), ports.CollectRequest{PaymentID: id.ID{1}})
+	_, err = b.provider.Collect(context.Background(), paymentports.CollectRequest{PaymentID: id.ID{1}})
 	require.ErrorContains(t, err, "service_unavailable")
 }
 
@@ -138,29 +138,29 @@ func TestPage_TakesTheCardsOfTheSandbox(t *testing.T) {
 	b := setup(t)
 	for _, c := range []struct {
 		name, number, expiry, cvc string
-		want                      ports.ProviderStatus // open: the tenant corrects the mistake
+		want                      paymentports.ProviderStatus // open: the tenant corrects the mistake
 		says                      string
 	}{
-		{"good", goodCard, "12/34", "123", ports.ProviderSucceeded, ""},
-		{"good without blanks", "4242424242424242", "6/26", "1234", ports.ProviderSucceeded, ""},
-		{"long year", goodCard, " 06 / 2026 ", " 123 ", ports.ProviderSucceeded, ""},
-		{"bad", badCard, "12/34", "123", ports.ProviderFailed, ""},
-		{"some other card", "5555 5555 5555 4444", "12/34", "123", ports.ProviderFailed, ""},
-		{"not a number", "4242 4242 4242 424x", "12/34", "123", ports.ProviderOpen, "card number is not valid"},
-		{"Luhn", "4242 4242 4242 4241", "12/34", "123", ports.ProviderOpen, "card number is not valid"},
-		{"too short", "42", "12/34", "123", ports.ProviderOpen, "card number is not valid"},
-		{"nothing", "", "", "", ports.ProviderOpen, "card number is not valid"},
-		{"no expiry", goodCard, "", "123", ports.ProviderOpen, "Enter the expiry"},
-		{"month 13", goodCard, "13/34", "123", ports.ProviderOpen, "Enter the expiry"},
-		{"expired last month", goodCard, "05/26", "123", ports.ProviderOpen, "has expired"},
-		{"cvc", goodCard, "12/34", "12", ports.ProviderOpen, "3 or 4 digits"},
-		{"cvc in letters", goodCard, "12/34", "abc", ports.ProviderOpen, "3 or 4 digits"},
+		{"good", goodCard, "12/34", "123", paymentports.ProviderSucceeded, ""},
+		{"good without blanks", "4242424242424242", "6/26", "1234", paymentports.ProviderSucceeded, ""},
+		{"long year", goodCard, " 06 / 2026 ", " 123 ", paymentports.ProviderSucceeded, ""},
+		{"bad", badCard, "12/34", "123", paymentports.ProviderFailed, ""},
+		{"some other card", "5555 5555 5555 4444", "12/34", "123", paymentports.ProviderFailed, ""},
+		{"not a number", "4242 4242 4242 424x", "12/34", "123", paymentports.ProviderOpen, "card number is not valid"},
+		{"Luhn", "4242 4242 4242 4241", "12/34", "123", paymentports.ProviderOpen, "card number is not valid"},
+		{"too short", "42", "12/34", "123", paymentports.ProviderOpen, "card number is not valid"},
+		{"nothing", "", "", "", paymentports.ProviderOpen, "card number is not valid"},
+		{"no expiry", goodCard, "", "123", paymentports.ProviderOpen, "Enter the expiry"},
+		{"month 13", goodCard, "13/34", "123", paymentports.ProviderOpen, "Enter the expiry"},
+		{"expired last month", goodCard, "05/26", "123", paymentports.ProviderOpen, "has expired"},
+		{"cvc", goodCard, "12/34", "12", paymentports.ProviderOpen, "3 or 4 digits"},
+		{"cvc in letters", goodCard, "12/34", "abc", paymentports.ProviderOpen, "3 or 4 digits"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			paymentID, path := b.open(t)
 			res, body := b.send(t, http.MethodPost, path, typed(c.number, c.expiry, c.cvc))
-			if c.want == ports.ProviderOpen {
+			if c.want == paymentports.ProviderOpen {
 				require.Equal(t, http.StatusUnprocessableEntity, res.StatusCode)
 				require.Contains(t, body, c.says)
 			} else {
@@ -213,7 +213,7 @@ func TestPage_CancelAndReturn_LeavesThePaymentOpen(t *testing.T) {
 	require.Equal(t, backURL, res.Header.Get("Location"))
 	got, err := b.provider.Lookup(context.Background(), paymentID)
 	require.NoError(t, err)
-	require.Equal(t, ports.ProviderOpen, got.Status)
+	require.Equal(t, paymentports.ProviderOpen, got.Status)
 }
 
 func TestPage_OfAPaymentThatIsOver_LeadsBack(t *testing.T) {

@@ -10,12 +10,12 @@ import (
 
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/secret"
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
 )
 
 // Settings judges the two secrets without a request.
-func Settings(key, webhook secret.Text, production bool) ports.PaymentSettings {
-	found := ports.PaymentSettings{Mode: "test mode"}
+func Settings(key, webhook secret.Text, production bool) paymentports.PaymentSettings {
+	found := paymentports.PaymentSettings{Mode: "test mode"}
 	if IsLive(key) {
 		found.Mode = "live mode"
 	}
@@ -41,7 +41,7 @@ func IsTest(key secret.Text) bool {
 	return strings.HasPrefix(key.Reveal(), "sk_test_") || strings.HasPrefix(key.Reveal(), "rk_test_")
 }
 
-// Forget implements ports.PaymentEraser. Stripe detaches the card of a customer that it deletes.
+// Forget implements paymentports.PaymentEraser. Stripe detaches the card of a customer that it deletes.
 func (p *Provider) Forget(ctx context.Context, feePaymentID id.ID) error {
 	known, err := p.store.load(ctx, feePaymentID)
 	if err != nil || known == nil {
@@ -65,14 +65,14 @@ func (p *Provider) Forget(ctx context.Context, feePaymentID id.ID) error {
 	return p.store.forget(ctx, feePaymentID, p.clock.Now())
 }
 
-// Check implements ports.PaymentChecker. In test mode it makes a page and an intent and ends both; in live mode it only
+// Check implements paymentports.PaymentChecker. In test mode it makes a page and an intent and ends both; in live mode it only
 // reads.
-func (p *Provider) Check(ctx context.Context) ([]ports.PaymentCheck, error) {
+func (p *Provider) Check(ctx context.Context) ([]paymentports.PaymentCheck, error) {
 	mode := "test mode"
 	if p.live {
 		mode = "live mode"
 	}
-	list := []ports.PaymentCheck{{Name: "key", OK: true, Detail: mode}, p.checkSecret()}
+	list := []paymentports.PaymentCheck{{Name: "key", OK: true, Detail: mode}, p.checkSecret()}
 	one := url.Values{"limit": {"1"}}
 	for _, each := range []struct {
 		name string
@@ -92,22 +92,22 @@ func (p *Provider) Check(ctx context.Context) ([]ports.PaymentCheck, error) {
 	return list, nil
 }
 
-func (p *Provider) checkSecret() ports.PaymentCheck {
+func (p *Provider) checkSecret() paymentports.PaymentCheck {
 	if p.webhook == "" {
-		return ports.PaymentCheck{Name: "webhook secret", Detail: "STRIPE_WEBHOOK_SECRET is not set: webhooks are refused, and payments are noticed later"}
+		return paymentports.PaymentCheck{Name: "webhook secret", Detail: "STRIPE_WEBHOOK_SECRET is not set: webhooks are refused, and payments are noticed later"}
 	}
-	return ports.PaymentCheck{Name: "webhook secret", OK: true, Detail: "set"}
+	return paymentports.PaymentCheck{Name: "webhook secret", OK: true, Detail: "set"}
 }
 
 // checked says how a request ended, without texts of Stripe.
-func checked(name string, err error) ports.PaymentCheck {
+func checked(name string, err error) paymentports.PaymentCheck {
 	if err == nil {
-		return ports.PaymentCheck{Name: name, OK: true, Detail: "answered"}
+		return paymentports.PaymentCheck{Name: name, OK: true, Detail: "answered"}
 	}
 	if no := asRefused(err); no != nil {
-		return ports.PaymentCheck{Name: name, Detail: no.Error()}
+		return paymentports.PaymentCheck{Name: name, Detail: no.Error()}
 	}
-	return ports.PaymentCheck{Name: name, Detail: "cannot be reached: " + err.Error()}
+	return paymentports.PaymentCheck{Name: name, Detail: "cannot be reached: " + err.Error()}
 }
 
 // trial names a payment that does not exist.
@@ -119,7 +119,7 @@ func (p *Provider) trial() id.ID {
 
 func (p *Provider) tryPage(ctx context.Context) error {
 	var made, ended stripe.CheckoutSession
-	r := ports.HostedPayment{PaymentID: p.trial(), Amount: trialAmount, Description: "admin payments check", ReturnURL: "https://example.com/"}
+	r := paymentports.HostedPayment{PaymentID: p.trial(), Amount: trialAmount, Description: "admin payments check", ReturnURL: "https://example.com/"}
 	if _, err := p.api.send(ctx, request{call: "check", method: http.MethodPost, path: sessionsPath, body: pageRequest(r, 1, p.clock.Now())}, &made); err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ const trialAmount = 500
 
 func (p *Provider) tryIntent(ctx context.Context) error {
 	var made, ended stripe.PaymentIntent
-	r := ports.CollectRequest{PaymentID: p.trial(), Amount: trialAmount, Description: "admin payments check"}
+	r := paymentports.CollectRequest{PaymentID: p.trial(), Amount: trialAmount, Description: "admin payments check"}
 	if _, err := p.api.send(ctx, request{call: "check", method: http.MethodPost, path: intentsPath, body: intentRequest(r, 1, "")}, &made); err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/lab/stripetest"
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
 )
 
 // tampered changes the objects that Stripe answers with, as a faulty proxy could.
@@ -70,7 +70,7 @@ func (b bench) doubts(name string, change func(map[string]any), call func(*strip
 	b.Helper()
 	err := call(b.with(tampered{change}))
 	require.ErrorIs(b, err, fault.ErrUnavailable, name)
-	require.ErrorIs(b, err, ports.ErrProviderAnswered, name)
+	require.ErrorIs(b, err, paymentports.ErrProviderAnswered, name)
 	require.ErrorContains(b, err, "not understood", name)
 }
 
@@ -89,7 +89,7 @@ func TestAnswers_AboutAPage_AreBelievedOnlyIfTheyAreThoseOfThePayment(t *testing
 		var paid string
 		require.NoError(t, b.pool.QueryRow(t.Context(), `SELECT paid_ref FROM stripe_payments WHERE id = $1`, [16]byte(r.PaymentID)).Scan(&paid))
 		require.Empty(t, paid, name)
-		require.Equal(t, ports.ProviderSucceeded, b.lookup(r.PaymentID).Status, name)
+		require.Equal(t, paymentports.ProviderSucceeded, b.lookup(r.PaymentID).Status, name)
 		require.Empty(t, b.fake.Violations())
 	}
 }
@@ -104,10 +104,10 @@ func TestAnswers_WithThePageOfAnotherPayment_SecureNothing(t *testing.T) {
 	watching := b.with(tampered{func(answer map[string]any) { theirs = maps.Clone(answer) }})
 	state, err := watching.Lookup(t.Context(), other.PaymentID)
 	require.NoError(t, err)
-	require.Equal(t, ports.ProviderSucceeded, state.Status)
+	require.Equal(t, paymentports.ProviderSucceeded, state.Status)
 	b.doubts("another page", func(answer map[string]any) { maps.Copy(answer, theirs) },
 		func(p *stripe.Provider) error { _, err := p.Lookup(t.Context(), mine.PaymentID); return err })
-	require.Equal(t, ports.ProviderOpen, b.lookup(mine.PaymentID).Status)
+	require.Equal(t, paymentports.ProviderOpen, b.lookup(mine.PaymentID).Status)
 }
 
 func TestAnswers_AboutACharge_AreBelievedOnlyIfTheyAreThoseOfThePayment(t *testing.T) {
@@ -121,7 +121,7 @@ func TestAnswers_AboutACharge_AreBelievedOnlyIfTheyAreThoseOfThePayment(t *testi
 			}
 		}
 		b.doubts(name, confirm, func(p *stripe.Provider) error { _, err := p.Collect(t.Context(), r); return err })
-		require.Equal(t, ports.ProviderSucceeded, b.collect(r).Status, name)
+		require.Equal(t, paymentports.ProviderSucceeded, b.collect(r).Status, name)
 		b.charged(r.PaymentID, 1)
 	}
 }
@@ -131,13 +131,13 @@ func TestAnswers_AboutARefund_AreBelievedOnlyIfTheyAreThoseOfTheRefund(t *testin
 	for name, lie := range lies() {
 		b := setup(t)
 		r := b.owing("4242424242424242")
-		refund := ports.RefundRequest{RefundID: newID(), PaymentID: r.FeePaymentID, DepositID: r.DepositID, Amount: 700}
+		refund := paymentports.RefundRequest{RefundID: newID(), PaymentID: r.FeePaymentID, DepositID: r.DepositID, Amount: 700}
 		if name != "an id of another" {
 			b.doubts(name, lie, func(p *stripe.Provider) error { _, err := p.Refund(t.Context(), refund); return err })
 		}
 		given, err := b.provider.Refund(t.Context(), refund)
 		require.NoError(t, err)
-		require.Equal(t, ports.RefundSucceeded, given.Status, name)
+		require.Equal(t, paymentports.RefundSucceeded, given.Status, name)
 		b.doubts(name, lie, func(p *stripe.Provider) error { _, err := p.Refund(t.Context(), refund); return err })
 	}
 }
@@ -149,14 +149,14 @@ func TestOpen_APageThatStripeRefuses_IsNoOutage(t *testing.T) {
 	r.Amount = 1 // of a version that took any capture
 	_, err := b.provider.Open(t.Context(), r)
 	require.ErrorIs(t, err, fault.ErrUnavailable)
-	require.ErrorIs(t, err, ports.ErrProviderAnswered)
+	require.ErrorIs(t, err, paymentports.ErrProviderAnswered)
 	for kind, outage := range map[stripetest.FaultKind]bool{
 		stripetest.Refused: false, stripetest.Overloaded: true, stripetest.Unready: true, stripetest.LostBefore: true,
 	} {
 		b.fake.Fail(stripetest.Fault{Kind: kind, Path: "/sessions"})
 		_, err := b.provider.Open(t.Context(), feeRequest())
 		require.ErrorIs(t, err, fault.ErrUnavailable, kind)
-		require.Equal(t, !outage, strings.Contains(err.Error(), ports.ErrProviderAnswered.Error()), kind)
+		require.Equal(t, !outage, strings.Contains(err.Error(), paymentports.ErrProviderAnswered.Error()), kind)
 	}
 }
 
@@ -167,5 +167,5 @@ func TestCollect_LessThanStripeCharges_TellsThatTheCardCannotBeCharged(t *testin
 	r.Amount = b.provider.LeastCharge() - 1
 	require.Equal(t, "card_not_chargeable", b.collect(r).Failure)
 	r.PaymentID, r.Amount = newID(), b.provider.LeastCharge()
-	require.Equal(t, ports.ProviderSucceeded, b.collect(r).Status)
+	require.Equal(t, paymentports.ProviderSucceeded, b.collect(r).Status)
 }

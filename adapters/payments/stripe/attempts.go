@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
-	"partnerdeposits/ports/failpoint"
+	paymentports "partnerdeposits/ports/payments"
+	"partnerdeposits/ports/platform/failpoint"
 )
 
 // attempt is a charge of the saved card.
@@ -22,12 +22,12 @@ type attempt struct {
 	charge   string
 	answered bool
 	failure  string
-	refusal  ports.Refusal
+	refusal  paymentports.Refusal
 }
 
 // payment is the answer to an attempt that was refused.
-func (a *attempt) payment(known *record) ports.ProviderPayment {
-	return ports.ProviderPayment{Status: ports.ProviderFailed, Ref: known.ref(), Failure: a.failure, Refusal: a.refusal}
+func (a *attempt) payment(known *record) paymentports.ProviderPayment {
+	return paymentports.ProviderPayment{Status: paymentports.ProviderFailed, Ref: known.ref(), Failure: a.failure, Refusal: a.refusal}
 }
 
 const findAttempt = `SELECT attempt, intent, try, before, sent_at, charge, answered, failure, coalesce(refusal, '') FROM stripe_attempts WHERE payment_id = $1`
@@ -63,7 +63,7 @@ func (s store) oneAttempt(ctx context.Context, query string, args ...any) (*atte
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	a.refusal = ports.Refusal(refusal)
+	a.refusal = paymentports.Refusal(refusal)
 	return &a, nil
 }
 

@@ -15,16 +15,16 @@ import (
 
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
 )
 
 const expandIntent = "data.payment_intent"
 
-// Entries implements ports.PaymentBooks: the charges, then the refunds, then the disputes, each newest first.
-func (p *Provider) Entries(ctx context.Context, from, to time.Time) iter.Seq2[ports.BookEntry, error] {
-	return func(yield func(ports.BookEntry, error) bool) {
+// Entries implements paymentports.PaymentBooks: the charges, then the refunds, then the disputes, each newest first.
+func (p *Provider) Entries(ctx context.Context, from, to time.Time) iter.Seq2[paymentports.BookEntry, error] {
+	return func(yield func(paymentports.BookEntry, error) bool) {
 		going := true
-		add := func(e ports.BookEntry) bool {
+		add := func(e paymentports.BookEntry) bool {
 			going = yield(e, nil)
 			return going
 		}
@@ -40,7 +40,7 @@ func (p *Provider) Entries(ctx context.Context, from, to time.Time) iter.Seq2[po
 			err = eachDispute(ctx, p.api, between, func(d *stripe.Dispute) bool { return add(disputeEntry(d)) })
 		}
 		if err != nil {
-			yield(ports.BookEntry{}, p.failed(ctx, err))
+			yield(paymentports.BookEntry{}, p.failed(ctx, err))
 		}
 	}
 }
@@ -60,8 +60,8 @@ func metadataOf(i *stripe.PaymentIntent) map[string]string {
 	return i.Metadata
 }
 
-func chargeEntry(c *stripe.Charge) ports.BookEntry {
-	e := ports.BookEntry{Kind: ports.BookPayment, Ref: c.ID, Amount: money.Cents(c.Amount), Currency: string(c.Currency), Status: string(ports.ProviderSucceeded), At: time.Unix(c.Created, 0).UTC()}
+func chargeEntry(c *stripe.Charge) paymentports.BookEntry {
+	e := paymentports.BookEntry{Kind: paymentports.BookPayment, Ref: c.ID, Amount: money.Cents(c.Amount), Currency: string(c.Currency), Status: string(paymentports.ProviderSucceeded), At: time.Unix(c.Created, 0).UTC()}
 	if c.PaymentIntent != nil {
 		e.Ref = c.PaymentIntent.ID
 	}
@@ -69,28 +69,28 @@ func chargeEntry(c *stripe.Charge) ports.BookEntry {
 	return e
 }
 
-func refundEntry(r *stripe.Refund) ports.BookEntry {
-	e := ports.BookEntry{Kind: ports.BookRefund, Ref: r.ID, Amount: money.Cents(r.Amount), Currency: string(r.Currency), Status: string(ofRefund(r).Status), At: time.Unix(r.Created, 0).UTC()}
+func refundEntry(r *stripe.Refund) paymentports.BookEntry {
+	e := paymentports.BookEntry{Kind: paymentports.BookRefund, Ref: r.ID, Amount: money.Cents(r.Amount), Currency: string(r.Currency), Status: string(ofRefund(r).Status), At: time.Unix(r.Created, 0).UTC()}
 	e.PaymentID, e.DepositID = ours(metadataOf(r.PaymentIntent))
 	e.RefundID = refundID(r.Metadata[metaRefund])
 	return e
 }
 
-func disputeEntry(d *stripe.Dispute) ports.BookEntry {
-	e := ports.BookEntry{Kind: ports.BookDispute, Ref: d.ID, Amount: money.Cents(d.Amount), Currency: string(d.Currency), Status: string(d.Status), At: time.Unix(d.Created, 0).UTC()}
+func disputeEntry(d *stripe.Dispute) paymentports.BookEntry {
+	e := paymentports.BookEntry{Kind: paymentports.BookDispute, Ref: d.ID, Amount: money.Cents(d.Amount), Currency: string(d.Currency), Status: string(d.Status), At: time.Unix(d.Created, 0).UTC()}
 	e.PaymentID, e.DepositID = ours(metadataOf(d.PaymentIntent))
 	return e
 }
 
-// Disputes implements ports.PaymentBooks.
-func (p *Provider) Disputes(ctx context.Context, paymentID id.ID) ([]ports.Dispute, error) {
+// Disputes implements paymentports.PaymentBooks.
+func (p *Provider) Disputes(ctx context.Context, paymentID id.ID) ([]paymentports.Dispute, error) {
 	known, err := p.paid(ctx, paymentID)
 	if err != nil || known == nil || known.paidRef == "" {
 		return nil, err
 	}
-	var all []ports.Dispute
+	var all []paymentports.Dispute
 	err = eachDispute(ctx, p.api, url.Values{"payment_intent": {known.paidRef}}, func(d *stripe.Dispute) bool {
-		found := ports.Dispute{
+		found := paymentports.Dispute{
 			Ref: d.ID, PaymentID: paymentID, Amount: money.Cents(d.Amount), Reason: bound(string(d.Reason)), Status: bound(string(d.Status)),
 			CreatedAt: time.Unix(d.Created, 0).UTC(),
 		}
@@ -117,13 +117,13 @@ func (p *Provider) paid(ctx context.Context, paymentID id.ID) (*record, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case state.Status == ports.ProviderOpen:
+	case state.Status == paymentports.ProviderOpen:
 		return nil, answered(errUnpaid)
 	}
 	return p.store.load(ctx, paymentID)
 }
 
-// Payment implements ports.PaymentBooks. A record that the adapter's tables do not know is asked for at Stripe.
+// Payment implements paymentports.PaymentBooks. A record that the adapter's tables do not know is asked for at Stripe.
 func (p *Provider) Payment(ctx context.Context, providerRef string) (id.ID, error) {
 	found, err := p.store.byRef(ctx, providerRef)
 	if err != nil || !found.IsZero() {

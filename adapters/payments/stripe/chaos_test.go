@@ -15,7 +15,7 @@ import (
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/lab/stripetest"
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
 )
 
 var faultKinds = []stripetest.FaultKind{
@@ -44,7 +44,7 @@ func TestProvider_UnderChance_NeverMakesADebtPayableTwice(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
 			d := &dice{rand: rand.New(rand.NewPCG(seed, 1))}
-			debts := make([]ports.CollectRequest, 6)
+			debts := make([]paymentports.CollectRequest, 6)
 			for i := range debts {
 				debts[i] = b.owing([]string{"4242424242424242", "4000000000000341", "4000002760003184"}[i%3])
 				b.fake.OffSession(id.Deposit.Of(debts[i].DepositID), noFunds, stripetest.Outcome{DeclineCode: "lost_card"})
@@ -73,7 +73,7 @@ func TestProvider_UnderChance_NeverMakesADebtPayableTwice(t *testing.T) {
 }
 
 // work does 25 calls by chance, as a process that dies now and then.
-func work(t *testing.T, b bench, p *stripe.Provider, d *dice, debts []ports.CollectRequest) {
+func work(t *testing.T, b bench, p *stripe.Provider, d *dice, debts []paymentports.CollectRequest) {
 	t.Helper()
 	for range 25 {
 		r := debts[d.below(len(debts))]
@@ -109,7 +109,7 @@ func work(t *testing.T, b bench, p *stripe.Provider, d *dice, debts []ports.Coll
 }
 
 // settled closes a debt, and compares the answer with the charges.
-func (b bench) settled(r ports.CollectRequest) {
+func (b bench) settled(r paymentports.CollectRequest) {
 	b.Helper()
 	require.Eventually(b, func() bool {
 		_, err := b.provider.Close(b.ctx(), r.PaymentID)
@@ -117,10 +117,10 @@ func (b bench) settled(r ports.CollectRequest) {
 	}, 10*time.Second, 10*time.Millisecond)
 	got := b.close(r.PaymentID)
 	cents, charges := b.fake.Charged(id.Payment.Of(r.PaymentID))
-	if got.Status == ports.ProviderSucceeded {
+	if got.Status == paymentports.ProviderSucceeded {
 		require.Equal(b, []int{50_000, 1}, []int{cents, charges})
 	} else {
-		require.Equal(b, ports.ProviderClosed, got.Status)
+		require.Equal(b, paymentports.ProviderClosed, got.Status)
 		require.Zero(b, charges)
 	}
 	require.Equal(b, got, b.lookup(r.PaymentID))

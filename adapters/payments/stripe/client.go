@@ -14,8 +14,8 @@ import (
 
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/secret"
-	"partnerdeposits/ports"
-	"partnerdeposits/ports/failpoint"
+	paymentports "partnerdeposits/ports/payments"
+	"partnerdeposits/ports/platform/failpoint"
 )
 
 // api sends requests to Stripe.
@@ -166,9 +166,9 @@ func cause(err error) string {
 }
 
 // answered wraps an error of a request that Stripe answered: service_unavailable for the caller, and no failure for the
-// circuit breaker (ports.ErrProviderAnswered).
+// circuit breaker (paymentports.ErrProviderAnswered).
 func answered(err error) error {
-	return fault.ErrUnavailable.Because(fmt.Errorf("%w: %w", ports.ErrProviderAnswered, err))
+	return fault.ErrUnavailable.Because(fmt.Errorf("%w: %w", paymentports.ErrProviderAnswered, err))
 }
 
 // unavailable turns an error of Stripe or of the database into service_unavailable.

@@ -12,7 +12,7 @@ import (
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
 )
 
 // Failures that the adapter states itself.
@@ -24,18 +24,18 @@ const (
 // leastCharge is the least that Stripe charges in euros (docs.stripe.com/currencies#minimum-and-maximum-charge-amounts).
 const leastCharge money.Cents = 50
 
-// LeastCharge implements ports.PaymentProvider.
+// LeastCharge implements paymentports.PaymentProvider.
 func (*Provider) LeastCharge() money.Cents { return leastCharge }
 
-// Collect implements ports.PaymentProvider.
-func (p *Provider) Collect(ctx context.Context, r ports.CollectRequest) (ports.ProviderPayment, error) {
+// Collect implements paymentports.PaymentProvider.
+func (p *Provider) Collect(ctx context.Context, r paymentports.CollectRequest) (paymentports.ProviderPayment, error) {
 	r.Attempt = max(r.Attempt, 1)
 	known, err := p.store.begin(ctx, record{id: r.PaymentID, kind: deposit.Collection, depositID: r.DepositID, amount: r.Amount, createdAt: p.clock.Now()})
 	if err != nil {
-		return ports.ProviderPayment{}, err
+		return paymentports.ProviderPayment{}, err
 	}
 	if !known.closed && known.amount != r.Amount {
-		return ports.ProviderPayment{}, fault.ErrInternal.Because(errKeyReused)
+		return paymentports.ProviderPayment{}, fault.ErrInternal.Because(errKeyReused)
 	}
 	for range maxSteps {
 		out, done, err := p.collectStep(ctx, known, r)
@@ -43,14 +43,14 @@ func (p *Provider) Collect(ctx context.Context, r ports.CollectRequest) (ports.P
 			return out, err
 		}
 		if known, err = p.store.load(ctx, r.PaymentID); err != nil {
-			return ports.ProviderPayment{}, err
+			return paymentports.ProviderPayment{}, err
 		}
 	}
-	return ports.ProviderPayment{}, answered(errContended)
+	return paymentports.ProviderPayment{}, answered(errContended)
 }
 
 // collectStep goes a step towards the answer of an attempt.
-func (p *Provider) collectStep(ctx context.Context, known *record, r ports.CollectRequest) (out ports.ProviderPayment, done bool, err error) {
+func (p *Provider) collectStep(ctx context.Context, known *record, r paymentports.CollectRequest) (out paymentports.ProviderPayment, done bool, err error) {
 	if known.closed || known.paidRef != "" {
 		out, err = p.closedOrPaid(ctx, known)
 		return out, true, err
@@ -68,7 +68,7 @@ func (p *Provider) collectStep(ctx context.Context, known *record, r ports.Colle
 	case o.kind == page:
 		now, err := p.end(ctx, known, o)
 		if err == nil && now.status == live {
-			return ports.ProviderPayment{Status: ports.ProviderOpen, Ref: o.ref}, true, nil
+			return paymentports.ProviderPayment{Status: paymentports.ProviderOpen, Ref: o.ref}, true, nil
 		}
 		return out, false, err
 	case o.ref == "":
@@ -79,7 +79,7 @@ func (p *Provider) collectStep(ctx context.Context, known *record, r ports.Colle
 			if o.refusal.code == string(stripe.ErrorCodeResourceMissing) { // the customer was deleted at Stripe
 				failure = failureNoCard
 			}
-			out, err = p.refuse(ctx, known, attempt{number: r.Attempt, failure: failure, refusal: ports.RefusedForTenant})
+			out, err = p.refuse(ctx, known, attempt{number: r.Attempt, failure: failure, refusal: paymentports.RefusedForTenant})
 			return out, err == nil, err
 		}
 		return out, false, err
@@ -88,7 +88,7 @@ func (p *Provider) collectStep(ctx context.Context, known *record, r ports.Colle
 }
 
 // closedOrPaid gives the state of a payment on which nothing is charged any more. The object of a closed payment may still have to end.
-func (p *Provider) closedOrPaid(ctx context.Context, known *record) (ports.ProviderPayment, error) {
+func (p *Provider) closedOrPaid(ctx context.Context, known *record) (paymentports.ProviderPayment, error) {
 	if known.paidRef == "" {
 		return p.Close(ctx, known.id)
 	}
@@ -96,24 +96,24 @@ func (p *Provider) closedOrPaid(ctx context.Context, known *record) (ports.Provi
 }
 
 // answered gives the first answer to an attempt again, unless the tenant has paid since.
-func (p *Provider) answered(ctx context.Context, known *record, o *item, a *attempt) (ports.ProviderPayment, bool, error) {
+func (p *Provider) answered(ctx context.Context, known *record, o *item, a *attempt) (paymentports.ProviderPayment, bool, error) {
 	if o != nil && o.kind == page {
 		now, err := p.fetch(ctx, known, o)
 		if err != nil || now.status == paid {
-			return ports.ProviderPayment{}, false, err
+			return paymentports.ProviderPayment{}, false, err
 		}
 	}
 	return a.payment(known), true, nil
 }
 
 // addIntent enters an intent of the card that paid the fee. Without a card the attempt is refused.
-func (p *Provider) addIntent(ctx context.Context, known *record, r ports.CollectRequest) (out ports.ProviderPayment, done bool, err error) {
+func (p *Provider) addIntent(ctx context.Context, known *record, r paymentports.CollectRequest) (out paymentports.ProviderPayment, done bool, err error) {
 	customer, _, err := p.card(ctx, r.FeePaymentID)
 	if err != nil {
 		return out, false, err
 	}
 	if customer == "" {
-		out, err = p.refuse(ctx, known, attempt{number: r.Attempt, failure: failureNoCard, refusal: ports.RefusedForTenant})
+		out, err = p.refuse(ctx, known, attempt{number: r.Attempt, failure: failureNoCard, refusal: paymentports.RefusedForTenant})
 		return out, err == nil, err
 	}
 	number := known.next(intent)
@@ -145,7 +145,7 @@ func (p *Provider) card(ctx context.Context, feePaymentID id.ID) (customer, meth
 }
 
 // charge sends an attempt, unless its effect shows already.
-func (p *Provider) charge(ctx context.Context, known *record, o *item, r ports.CollectRequest, a *attempt) (out ports.ProviderPayment, done bool, err error) {
+func (p *Provider) charge(ctx context.Context, known *record, o *item, r paymentports.CollectRequest, a *attempt) (out paymentports.ProviderPayment, done bool, err error) {
 	now, err := p.fetch(ctx, known, o)
 	switch {
 	case err != nil:
@@ -153,7 +153,7 @@ func (p *Provider) charge(ctx context.Context, known *record, o *item, r ports.C
 	case now.status != live:
 		return out, false, nil
 	case now.stuck:
-		return ports.ProviderPayment{Status: ports.ProviderOpen, Ref: o.ref}, true, nil
+		return paymentports.ProviderPayment{Status: paymentports.ProviderOpen, Ref: o.ref}, true, nil
 	}
 	if err := p.learn(ctx, known, o, now.intent); err != nil {
 		return out, false, err
@@ -173,7 +173,7 @@ func (p *Provider) charge(ctx context.Context, known *record, o *item, r ports.C
 		return out, false, err
 	}
 	if method == "" {
-		next.failure, next.refusal = failureNoCard, ports.RefusedForTenant
+		next.failure, next.refusal = failureNoCard, paymentports.RefusedForTenant
 		out, err = p.refuse(ctx, known, next)
 		return out, err == nil, err
 	}
@@ -184,7 +184,7 @@ func (p *Provider) charge(ctx context.Context, known *record, o *item, r ports.C
 }
 
 // confirm charges the card under the key of the attempt.
-func (p *Provider) confirm(ctx context.Context, known *record, o *item, a attempt, method string) (out ports.ProviderPayment, done bool, err error) {
+func (p *Provider) confirm(ctx context.Context, known *record, o *item, a attempt, method string) (out paymentports.ProviderPayment, done bool, err error) {
 	var confirmed stripe.PaymentIntent
 	_, err = p.api.send(ctx, request{
 		call: "confirm", method: http.MethodPost, path: intentsPath + "/" + o.ref + "/confirm",
@@ -212,16 +212,16 @@ func (p *Provider) confirm(ctx context.Context, known *record, o *item, a attemp
 	case now.status == dead: // the tenant asked for the page, or the payment was closed
 		return out, false, answered(errContended)
 	case now.stuck:
-		return ports.ProviderPayment{Status: ports.ProviderOpen, Ref: o.ref}, true, nil
+		return paymentports.ProviderPayment{Status: paymentports.ProviderOpen, Ref: o.ref}, true, nil
 	}
 	p.log.ErrorContext(ctx, "Stripe refused to charge a card", "payment", id.Payment.Of(known.id), "error", no)
-	a.failure, a.refusal = failureNotChargeable, ports.RefusedForTenant
+	a.failure, a.refusal = failureNotChargeable, paymentports.RefusedForTenant
 	out, err = p.refuse(ctx, known, a)
 	return out, err == nil, err
 }
 
 // confirmed records the answer to a confirm that was not refused.
-func (p *Provider) confirmed(ctx context.Context, known *record, o *item, a attempt, i *stripe.PaymentIntent) (out ports.ProviderPayment, done bool, err error) {
+func (p *Provider) confirmed(ctx context.Context, known *record, o *item, a attempt, i *stripe.PaymentIntent) (out paymentports.ProviderPayment, done bool, err error) {
 	now, err := known.intent(o, i)
 	switch {
 	case err != nil:
@@ -229,15 +229,15 @@ func (p *Provider) confirmed(ctx context.Context, known *record, o *item, a atte
 	case now.status != live:
 		return out, false, p.record(ctx, known, o, now)
 	case now.stuck:
-		return ports.ProviderPayment{Status: ports.ProviderOpen, Ref: o.ref}, true, nil
+		return paymentports.ProviderPayment{Status: paymentports.ProviderOpen, Ref: o.ref}, true, nil
 	}
-	a.failure, a.refusal = codeAuthentication, ports.RefusedForTenant // requires_action: the bank wants the tenant
+	a.failure, a.refusal = codeAuthentication, paymentports.RefusedForTenant // requires_action: the bank wants the tenant
 	out, err = p.refuse(ctx, known, a)
 	return out, err == nil, err
 }
 
 // declined records a refusal by the issuer of the card. The advice stands in the charge alone.
-func (p *Provider) declined(ctx context.Context, known *record, a attempt, no *refused) (out ports.ProviderPayment, done bool, err error) {
+func (p *Provider) declined(ctx context.Context, known *record, a attempt, no *refused) (out paymentports.ProviderPayment, done bool, err error) {
 	advice := ""
 	if no.charge != "" {
 		var charge stripe.Charge
@@ -256,7 +256,7 @@ func (p *Provider) declined(ctx context.Context, known *record, a attempt, no *r
 }
 
 // wasted goes on after Stripe has stored an error of its own under the key of an attempt: the effect shows, or the attempt gets another key.
-func (p *Provider) wasted(ctx context.Context, known *record, o *item, a attempt) (out ports.ProviderPayment, done bool, err error) {
+func (p *Provider) wasted(ctx context.Context, known *record, o *item, a attempt) (out paymentports.ProviderPayment, done bool, err error) {
 	now, err := p.fetch(ctx, known, o)
 	if err != nil || now.status != live || now.stuck {
 		return out, false, err
@@ -281,13 +281,13 @@ func (p *Provider) learn(ctx context.Context, known *record, o *item, i *stripe.
 }
 
 // refuse stores a refusal and gives the answer of the attempt.
-func (p *Provider) refuse(ctx context.Context, known *record, a attempt) (ports.ProviderPayment, error) {
+func (p *Provider) refuse(ctx context.Context, known *record, a attempt) (paymentports.ProviderPayment, error) {
 	if a.try == 0 {
 		a.try, a.sentAt = 1, p.clock.Now()
 	}
 	first, err := p.store.answer(ctx, known.id, a)
 	if err != nil {
-		return ports.ProviderPayment{}, err
+		return paymentports.ProviderPayment{}, err
 	}
 	return first.payment(known), nil
 }

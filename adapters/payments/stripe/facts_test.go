@@ -12,7 +12,7 @@ import (
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/lab/stripetest"
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
 )
 
 const (
@@ -47,10 +47,10 @@ func TestCollect_ARefusalUnderAKey_IsNotReplayedToALaterAttempt(t *testing.T) {
 	for attempt := 1; attempt <= 2; attempt++ {
 		r.Attempt = attempt
 		got := b.collect(r)
-		require.Equal(t, ports.ProviderPayment{Status: ports.ProviderFailed, Ref: got.Ref, Failure: "insufficient_funds", Refusal: ports.RefusedForNow}, got)
+		require.Equal(t, paymentports.ProviderPayment{Status: paymentports.ProviderFailed, Ref: got.Ref, Failure: "insufficient_funds", Refusal: paymentports.RefusedForNow}, got)
 	}
 	r.Attempt = 3
-	require.Equal(t, ports.ProviderSucceeded, b.collect(r).Status)
+	require.Equal(t, paymentports.ProviderSucceeded, b.collect(r).Status)
 	b.charged(r.PaymentID, 1)
 
 	root := id.Payment.Of(r.PaymentID)
@@ -132,7 +132,7 @@ func TestOpen_AnswerWasLost_RepeatsTheStoredRequestWordForWord(t *testing.T) {
 	require.Equal(t, all[0].Key, all[1].Key)
 	require.Equal(t, page.URL, b.fake.PageOf(id.Payment.Of(r.PaymentID)))
 	b.fake.Pay(t, page.URL, "4242424242424242")
-	require.Equal(t, ports.ProviderSucceeded, b.lookup(r.PaymentID).Status)
+	require.Equal(t, paymentports.ProviderSucceeded, b.lookup(r.PaymentID).Status)
 }
 
 func TestLookup_TheAnswerOfACreateWasLost_FindsThePage(t *testing.T) {
@@ -143,8 +143,8 @@ func TestLookup_TheAnswerOfACreateWasLost_FindsThePage(t *testing.T) {
 		b.fake.Fail(stripetest.Fault{Kind: kind, Path: sessions})
 		_, err := b.provider.Open(t.Context(), r)
 		require.Error(t, err)
-		require.Equal(t, ports.ProviderOpen, b.lookup(r.PaymentID).Status)
-		require.Equal(t, ports.ProviderClosed, b.close(r.PaymentID).Status)
+		require.Equal(t, paymentports.ProviderOpen, b.lookup(r.PaymentID).Status)
+		require.Equal(t, paymentports.ProviderClosed, b.close(r.PaymentID).Status)
 	}
 }
 
@@ -172,7 +172,7 @@ func TestCollect_TheKeyOfALostCreateIsADayOld_FindsTheIntentInTheList(t *testing
 		_, err := b.provider.Collect(t.Context(), r)
 		require.Error(t, err)
 		b.fake.Advance(25 * time.Hour)
-		require.Equal(t, ports.ProviderSucceeded, b.collect(r).Status)
+		require.Equal(t, paymentports.ProviderSucceeded, b.collect(r).Status)
 		require.Len(t, b.sent("POST", intents), made, "%s: an unconfirmed intent beside another is payable, too", kind)
 		b.charged(r.PaymentID, 1)
 	}
@@ -195,7 +195,7 @@ func TestCollect_TheAnswerOfAConfirmWasLost_ChargesOnce(t *testing.T) {
 			if outcome == noFunds {
 				require.Equal(t, "insufficient_funds", got.Failure)
 			} else {
-				require.Equal(t, ports.ProviderSucceeded, got.Status)
+				require.Equal(t, paymentports.ProviderSucceeded, got.Status)
 			}
 		}
 	}
@@ -209,7 +209,7 @@ func TestCollect_AStored500OfAConfirm_IsTriedUnderAnotherKey(t *testing.T) {
 		b.fake.Fail(stripetest.Fault{Kind: kind, Path: "/confirm"})
 		_, err := b.provider.Collect(t.Context(), r)
 		require.ErrorIs(t, err, fault.ErrUnavailable)
-		require.Equal(t, ports.ProviderSucceeded, b.collect(r).Status)
+		require.Equal(t, paymentports.ProviderSucceeded, b.collect(r).Status)
 		b.charged(r.PaymentID, want)
 	}
 }
@@ -232,14 +232,14 @@ func TestCollect_TheIDOfTheIntent_IsStoredBeforeTheFirstConfirm(t *testing.T) {
 	require.Empty(t, request, "an answered request is not kept: it may hold an address")
 	cancel()
 	require.ErrorIs(t, <-ended, fault.ErrUnavailable)
-	require.Equal(t, ports.ProviderSucceeded, b.collect(r).Status)
+	require.Equal(t, paymentports.ProviderSucceeded, b.collect(r).Status)
 }
 
 func TestOpen_AnIntentThatCannotBeCanceled_OpensNoPage(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	r := b.owing("4000002760003184")
-	require.Equal(t, ports.RefusedForTenant, b.collect(r).Refusal)
+	require.Equal(t, paymentports.RefusedForTenant, b.collect(r).Refusal)
 	for _, kind := range []stripetest.FaultKind{stripetest.LostBefore, stripetest.Unready, stripetest.Broken, stripetest.Overloaded} {
 		b.fake.Fail(stripetest.Fault{Kind: kind, Path: "/cancel"})
 		_, err := b.provider.Open(t.Context(), pageOf(r))
@@ -265,7 +265,7 @@ func TestCollect_APageThatCannotBeExpired_IsNotChargedBeside(t *testing.T) {
 		require.ErrorIs(t, err, fault.ErrUnavailable)
 		require.Len(t, b.confirms(), 1)
 	}
-	require.Equal(t, ports.ProviderFailed, b.collect(r).Status)
+	require.Equal(t, paymentports.ProviderFailed, b.collect(r).Status)
 	require.Len(t, b.confirms(), 2)
 }
 
@@ -276,13 +276,13 @@ func TestOpen_APageOfACollectionThatExpired_IsReplaced(t *testing.T) {
 	b.collect(r)
 	first := b.open(pageOf(r))
 	b.fake.Advance(24 * time.Hour)
-	require.Equal(t, ports.ProviderFailed, b.lookup(r.PaymentID).Status)
+	require.Equal(t, paymentports.ProviderFailed, b.lookup(r.PaymentID).Status)
 	second := b.open(pageOf(r))
 	require.NotEqual(t, first, second)
 	b.fake.Pay(t, first.URL, "4242424242424242")
-	require.Equal(t, ports.ProviderOpen, b.lookup(r.PaymentID).Status, "the first page is over")
+	require.Equal(t, paymentports.ProviderOpen, b.lookup(r.PaymentID).Status, "the first page is over")
 	b.fake.Pay(t, second.URL, "4242424242424242")
-	require.Equal(t, ports.ProviderSucceeded, b.lookup(r.PaymentID).Status)
+	require.Equal(t, paymentports.ProviderSucceeded, b.lookup(r.PaymentID).Status)
 }
 
 func TestOpen_APageOfAFeeThatExpired_IsOver(t *testing.T) {
@@ -292,7 +292,7 @@ func TestOpen_APageOfAFeeThatExpired_IsOver(t *testing.T) {
 	b.open(r)
 	b.fake.Advance(24 * time.Hour)
 	require.Equal(t, backURL, b.open(r).URL)
-	require.Equal(t, ports.ProviderClosed, b.lookup(r.PaymentID).Status)
+	require.Equal(t, paymentports.ProviderClosed, b.lookup(r.PaymentID).Status)
 }
 
 func TestClose_OfARequestThatArrivesLate_RulesItOut(t *testing.T) {
@@ -302,24 +302,24 @@ func TestClose_OfARequestThatArrivesLate_RulesItOut(t *testing.T) {
 	b.fake.Fail(stripetest.Fault{Kind: stripetest.TakesLate, Path: sessions, Delay: 50 * time.Millisecond})
 	_, err := b.provider.Open(t.Context(), r)
 	require.Error(t, err)
-	require.Equal(t, ports.ProviderClosed, b.close(r.PaymentID).Status)
+	require.Equal(t, paymentports.ProviderClosed, b.close(r.PaymentID).Status)
 	require.Eventually(t, func() bool {
 		all := b.sent("POST", sessions)
 		return len(all) == 2 && all[0].Status != 0
 	}, 10*time.Second, 5*time.Millisecond)
 	b.fake.Pay(t, b.fake.PageOf(id.Payment.Of(r.PaymentID)), "4242424242424242")
 	b.charged(r.PaymentID, 0)
-	require.Equal(t, ports.ProviderClosed, b.lookup(r.PaymentID).Status)
+	require.Equal(t, paymentports.ProviderClosed, b.lookup(r.PaymentID).Status)
 }
 
 func TestCollect_AnAnswerThatComesLater_IsOpenUntilThen(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	for outcome, want := range map[stripetest.Outcome]ports.ProviderStatus{{}: ports.ProviderSucceeded, noFunds: ports.ProviderFailed} {
+	for outcome, want := range map[stripetest.Outcome]paymentports.ProviderStatus{{}: paymentports.ProviderSucceeded, noFunds: paymentports.ProviderFailed} {
 		r := b.owing("4242424242424242")
 		b.fake.OffSession(id.Deposit.Of(r.DepositID), stripetest.Outcome{Processing: true})
-		require.Equal(t, ports.ProviderOpen, b.collect(r).Status)
-		require.Equal(t, ports.ProviderOpen, b.collect(r).Status)
+		require.Equal(t, paymentports.ProviderOpen, b.collect(r).Status)
+		require.Equal(t, paymentports.ProviderOpen, b.collect(r).Status)
 		_, err := b.provider.Open(t.Context(), pageOf(r))
 		require.ErrorIs(t, err, fault.ErrUnavailable, "the charge cannot be stopped")
 		require.True(t, b.fake.Settle(id.Payment.Of(r.PaymentID), outcome))
@@ -362,7 +362,7 @@ func TestCollect_ARequestThatTheTransportRepeats_ChargesOnce(t *testing.T) {
 	r := b.owing("4242424242424242")
 	b.lookup(r.FeePaymentID) // opens a connection that is reused
 	b.fake.Fail(stripetest.Fault{Kind: stripetest.LostAfter, Path: "/confirm"})
-	require.Equal(t, ports.ProviderSucceeded, b.collect(r).Status)
+	require.Equal(t, paymentports.ProviderSucceeded, b.collect(r).Status)
 	require.Len(t, b.confirms(), 2)
 	require.Equal(t, b.confirms()[0].Key, b.confirms()[1].Key)
 	b.charged(r.PaymentID, 1)
@@ -380,5 +380,5 @@ func TestCollect_AnUnansweredRequestTooOldToRepeat_WaitsUntilItIsOver(t *testing
 	require.ErrorContains(t, err, "not answered for 22 hours")
 	require.Len(t, b.sent("POST", intents), 1)
 	b.fake.Advance(time.Hour)
-	require.Equal(t, ports.ProviderSucceeded, b.collect(r).Status)
+	require.Equal(t, paymentports.ProviderSucceeded, b.collect(r).Status)
 }

@@ -19,7 +19,7 @@ import (
 	"partnerdeposits/lab/pgtest"
 	"partnerdeposits/lab/portstest"
 	"partnerdeposits/lab/stripetest"
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
 )
 
 const (
@@ -89,8 +89,8 @@ func (b bench) with(transport http.RoundTripper) *stripe.Provider {
 
 func newID() id.ID { return system.Entropy{}.NewID() }
 
-func feeRequest() ports.HostedPayment {
-	return ports.HostedPayment{
+func feeRequest() paymentports.HostedPayment {
+	return paymentports.HostedPayment{
 		PaymentID: newID(), DepositID: newID(), Kind: deposit.FeePayment, Amount: 1_750, Description: "D-7K3M-9Q2X",
 		Email: email, Locale: "fr-BE", ReturnURL: backURL,
 	}
@@ -98,28 +98,28 @@ func feeRequest() ports.HostedPayment {
 
 func (b bench) ctx() context.Context { return b.Context() }
 
-func (b bench) open(r ports.HostedPayment) ports.HostedPage {
+func (b bench) open(r paymentports.HostedPayment) paymentports.HostedPage {
 	b.Helper()
 	page, err := b.provider.Open(b.ctx(), r)
 	require.NoError(b, err)
 	return page
 }
 
-func (b bench) lookup(paymentID id.ID) ports.ProviderPayment {
+func (b bench) lookup(paymentID id.ID) paymentports.ProviderPayment {
 	b.Helper()
 	got, err := b.provider.Lookup(b.ctx(), paymentID)
 	require.NoError(b, err)
 	return got
 }
 
-func (b bench) collect(r ports.CollectRequest) ports.ProviderPayment {
+func (b bench) collect(r paymentports.CollectRequest) paymentports.ProviderPayment {
 	b.Helper()
 	got, err := b.provider.Collect(b.ctx(), r)
 	require.NoError(b, err)
 	return got
 }
 
-func (b bench) close(paymentID id.ID) ports.ProviderPayment {
+func (b bench) close(paymentID id.ID) paymentports.ProviderPayment {
 	b.Helper()
 	got, err := b.provider.Close(b.ctx(), paymentID)
 	require.NoError(b, err)
@@ -127,18 +127,18 @@ func (b bench) close(paymentID id.ID) ports.ProviderPayment {
 }
 
 // owing makes a fee paid with a card, and a request to collect.
-func (b bench) owing(card string) ports.CollectRequest {
+func (b bench) owing(card string) paymentports.CollectRequest {
 	b.Helper()
 	r := feeRequest()
 	b.fake.Pay(b, b.open(r).URL, card)
-	require.Equal(b, ports.ProviderSucceeded, b.lookup(r.PaymentID).Status)
-	return ports.CollectRequest{
+	require.Equal(b, paymentports.ProviderSucceeded, b.lookup(r.PaymentID).Status)
+	return paymentports.CollectRequest{
 		PaymentID: newID(), FeePaymentID: r.PaymentID, DepositID: r.DepositID, Amount: 50_000, Description: r.Description, Attempt: 1,
 	}
 }
 
-func pageOf(r ports.CollectRequest) ports.HostedPayment {
-	return ports.HostedPayment{
+func pageOf(r paymentports.CollectRequest) paymentports.HostedPayment {
+	return paymentports.HostedPayment{
 		PaymentID: r.PaymentID, DepositID: r.DepositID, Kind: deposit.Collection, Amount: r.Amount, Description: r.Description,
 		Email: email, Locale: "en", ReturnURL: backURL,
 	}

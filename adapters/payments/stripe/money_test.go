@@ -16,18 +16,18 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
 	"partnerdeposits/lab/stripetest"
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
 )
 
-func (b bench) refund(r ports.RefundRequest) ports.ProviderRefund {
+func (b bench) refund(r paymentports.RefundRequest) paymentports.ProviderRefund {
 	b.Helper()
 	got, err := b.provider.Refund(b.ctx(), r)
 	require.NoError(b, err)
 	return got
 }
 
-func refundOf(r ports.CollectRequest, cents money.Cents) ports.RefundRequest {
-	return ports.RefundRequest{RefundID: newID(), PaymentID: r.FeePaymentID, DepositID: r.DepositID, Amount: cents}
+func refundOf(r paymentports.CollectRequest, cents money.Cents) paymentports.RefundRequest {
+	return paymentports.RefundRequest{RefundID: newID(), PaymentID: r.FeePaymentID, DepositID: r.DepositID, Amount: cents}
 }
 
 func TestRefund_TheAnswerWasLost_GivesBackOnce(t *testing.T) {
@@ -40,8 +40,8 @@ func TestRefund_TheAnswerWasLost_GivesBackOnce(t *testing.T) {
 			_, err := b.provider.Refund(t.Context(), r)
 			require.ErrorIs(t, err, fault.ErrUnavailable)
 			b.fake.Advance(after)
-			require.Equal(t, ports.RefundSucceeded, b.refund(r).Status, "%s, %s", kind, after)
-			require.Equal(t, ports.RefundSucceeded, b.refund(refundOf(ports.CollectRequest{FeePaymentID: r.PaymentID}, 750)).Status, "%s: 7.50 are left", kind)
+			require.Equal(t, paymentports.RefundSucceeded, b.refund(r).Status, "%s, %s", kind, after)
+			require.Equal(t, paymentports.RefundSucceeded, b.refund(refundOf(paymentports.CollectRequest{FeePaymentID: r.PaymentID}, 750)).Status, "%s: 7.50 are left", kind)
 			require.Equal(t, r.RefundID.String()+":refund", b.sent("POST", "/v1/refunds")[0].Key)
 		}
 	}
@@ -50,18 +50,18 @@ func TestRefund_TheAnswerWasLost_GivesBackOnce(t *testing.T) {
 func TestRefund_ThatIsPending_EndsAsStripeSays(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	for _, end := range []ports.RefundStatus{ports.RefundSucceeded, ports.RefundFailed} {
+	for _, end := range []paymentports.RefundStatus{paymentports.RefundSucceeded, paymentports.RefundFailed} {
 		r := refundOf(b.owing("4242424242424242"), 500)
 		b.fake.RefundAs("pending")
 		got := b.refund(r)
-		require.Equal(t, ports.RefundPending, got.Status)
+		require.Equal(t, paymentports.RefundPending, got.Status)
 		b.fake.SettleRefund(got.Ref, string(end))
 		require.Equal(t, end, b.refund(r).Status)
 	}
 	r := refundOf(b.owing("4242424242424242"), 500)
 	b.fake.RefundAs("failed")
 	got := b.refund(r)
-	require.Equal(t, ports.ProviderRefund{Status: ports.RefundFailed, Ref: got.Ref, Failure: "expired_or_canceled_card"}, got)
+	require.Equal(t, paymentports.ProviderRefund{Status: paymentports.RefundFailed, Ref: got.Ref, Failure: "expired_or_canceled_card"}, got)
 }
 
 func TestRefund_OfADisputedCharge_IsRefusedWithItsCode(t *testing.T) {
@@ -69,7 +69,7 @@ func TestRefund_OfADisputedCharge_IsRefusedWithItsCode(t *testing.T) {
 	b := setup(t)
 	r := b.owing("4242424242424242")
 	b.fake.Dispute(id.Payment.Of(r.FeePaymentID), "fraudulent")
-	require.Equal(t, ports.ProviderRefund{Status: ports.RefundFailed, Failure: "charge_disputed"}, b.refund(refundOf(r, 500)))
+	require.Equal(t, paymentports.ProviderRefund{Status: paymentports.RefundFailed, Failure: "charge_disputed"}, b.refund(refundOf(r, 500)))
 }
 
 func TestEntries_ListChargesRefundsAndDisputesOverSeveralPages(t *testing.T) {
@@ -90,29 +90,29 @@ func TestEntries_ListChargesRefundsAndDisputesOverSeveralPages(t *testing.T) {
 	b.fake.RefundByHand(id.Payment.Of(refused.FeePaymentID), 200)
 	b.fake.Dispute(id.Payment.Of(refused.FeePaymentID), "fraudulent")
 
-	found := map[ports.BookKind][]ports.BookEntry{}
+	found := map[paymentports.BookKind][]paymentports.BookEntry{}
 	for e, err := range b.provider.Entries(t.Context(), from, b.fake.Now().Add(time.Second)) {
 		require.NoError(t, err)
 		found[e.Kind] = append(found[e.Kind], e)
 	}
-	require.Len(t, found[ports.BookPayment], 121)
-	for _, e := range found[ports.BookPayment] {
+	require.Len(t, found[paymentports.BookPayment], 121)
+	for _, e := range found[paymentports.BookPayment] {
 		require.Equal(t, paid[e.PaymentID], e.DepositID)
-		require.Equal(t, ports.BookEntry{
-			Kind: ports.BookPayment, PaymentID: e.PaymentID, DepositID: e.DepositID, Ref: b.refOf(e.PaymentID), Amount: 1_750, Currency: "eur", Status: "succeeded", At: e.At,
+		require.Equal(t, paymentports.BookEntry{
+			Kind: paymentports.BookPayment, PaymentID: e.PaymentID, DepositID: e.DepositID, Ref: b.refOf(e.PaymentID), Amount: 1_750, Currency: "eur", Status: "succeeded", At: e.At,
 		}, e)
 		delete(paid, e.PaymentID)
 	}
 	require.Empty(t, paid)
-	require.Len(t, found[ports.BookRefund], 2)
-	byHand, ours := found[ports.BookRefund][0], found[ports.BookRefund][1]
+	require.Len(t, found[paymentports.BookRefund], 2)
+	byHand, ours := found[paymentports.BookRefund][0], found[paymentports.BookRefund][1]
 	require.Equal(t, refund.RefundID, ours.RefundID)
 	require.Equal(t, made.Ref, ours.Ref)
 	require.True(t, byHand.RefundID.IsZero())
 	require.Equal(t, refused.FeePaymentID, byHand.PaymentID, "a refund made by hand still names the payment")
-	require.Len(t, found[ports.BookDispute], 1)
-	require.Equal(t, refused.FeePaymentID, found[ports.BookDispute][0].PaymentID)
-	require.Equal(t, "needs_response", found[ports.BookDispute][0].Status)
+	require.Len(t, found[paymentports.BookDispute], 1)
+	require.Equal(t, refused.FeePaymentID, found[paymentports.BookDispute][0].PaymentID)
+	require.Equal(t, "needs_response", found[paymentports.BookDispute][0].Status)
 
 	for e, err := range b.provider.Entries(t.Context(), b.fake.Now().Add(time.Hour), b.fake.Now().Add(2*time.Hour)) {
 		require.NoError(t, err)
@@ -140,7 +140,7 @@ func TestDisputes_OfAPayment_OldestFirst(t *testing.T) {
 	found, err = b.provider.Disputes(t.Context(), r.FeePaymentID)
 	require.NoError(t, err)
 	require.Len(t, found, 1)
-	require.Equal(t, ports.Dispute{
+	require.Equal(t, paymentports.Dispute{
 		Ref: found[0].Ref, PaymentID: r.FeePaymentID, Amount: 1_750, Reason: "fraudulent", Status: "needs_response",
 		EvidenceDueBy: found[0].CreatedAt.AddDate(0, 0, 9), CreatedAt: found[0].CreatedAt,
 	}, found[0])
@@ -156,7 +156,7 @@ func TestDisputes_ToldBeforeThePaymentIsKnownAsPaid_AreFound(t *testing.T) {
 	page := b.open(r)
 	_, err := b.provider.Disputes(t.Context(), r.PaymentID)
 	require.ErrorIs(t, err, fault.ErrUnavailable, "asked again: the payment is in processing")
-	require.ErrorIs(t, err, ports.ErrProviderAnswered)
+	require.ErrorIs(t, err, paymentports.ErrProviderAnswered)
 	b.fake.Pay(t, page.URL, "4242424242424242")
 	require.True(t, b.fake.Dispute(id.Payment.Of(r.PaymentID), "fraudulent"))
 	found, err := b.provider.Disputes(t.Context(), r.PaymentID)
@@ -224,8 +224,8 @@ func TestForget_DeletesCustomerAndCard_AndMayBeRepeated(t *testing.T) {
 	require.NoError(t, b.provider.Forget(t.Context(), newID()))
 	require.Equal(t, 1, deletedCustomers(b.fake))
 	got := b.collect(r)
-	require.Equal(t, ports.ProviderPayment{Status: ports.ProviderFailed, Failure: "no_card_on_file", Refusal: ports.RefusedForTenant}, got)
-	require.Equal(t, ports.ProviderSucceeded, b.lookup(r.FeePaymentID).Status)
+	require.Equal(t, paymentports.ProviderPayment{Status: paymentports.ProviderFailed, Failure: "no_card_on_file", Refusal: paymentports.RefusedForTenant}, got)
+	require.Equal(t, paymentports.ProviderSucceeded, b.lookup(r.FeePaymentID).Status)
 
 	unseen := feeRequest() // paid, and nobody has looked
 	b.fake.Pay(t, b.open(unseen).URL, "4242424242424242")
@@ -262,7 +262,7 @@ func TestNotice_NamesThePayment(t *testing.T) {
 	unknown := []byte(`{"id":"evt_1","object":"event","type":"payout.paid","api_version":"2099-01-01","data":{"object":{"id":"po_1","object":"payout"}}}`)
 	notice, err := b.provider.Notice(unknown, stripetest.Sign(unknown, stripetest.WebhookSecret, now), now)
 	require.NoError(t, err)
-	require.Equal(t, ports.PaymentNotice{Ref: "evt_1"}, notice)
+	require.Equal(t, paymentports.PaymentNotice{Ref: "evt_1"}, notice)
 }
 
 func TestNotice_UnsignedForgedOrOld_IsRefused(t *testing.T) {
@@ -284,13 +284,13 @@ func TestNotice_UnsignedForgedOrOld_IsRefused(t *testing.T) {
 		"two times":                    good + "," + strings.Split(good, ",")[0],
 	} {
 		_, err := b.provider.Notice(body, header, now)
-		require.ErrorIs(t, err, ports.ErrNoticeRefused, name)
+		require.ErrorIs(t, err, paymentports.ErrNoticeRefused, name)
 	}
 	_, err = b.provider.Notice(append(body, ' '), good, now)
-	require.ErrorIs(t, err, ports.ErrNoticeRefused)
+	require.ErrorIs(t, err, paymentports.ErrNoticeRefused)
 	mute := stripe.New(stripe.Options{Pool: b.pool, Clock: clockOf{b.fake}, SecretKey: stripetest.SecretKey})
 	_, err = mute.Notice(body, stripetest.Sign(body, "", now), now)
-	require.ErrorIs(t, err, ports.ErrNoticeRefused, "no secret is set")
+	require.ErrorIs(t, err, paymentports.ErrNoticeRefused, "no secret is set")
 }
 
 func TestCheck_OfATestKey_MakesAndEndsObjects(t *testing.T) {

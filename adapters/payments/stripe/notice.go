@@ -11,7 +11,7 @@ import (
 
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/site"
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
 )
 
 // noticeAge is the distance from now at which a notice is refused: a recorded notice cannot be played back later.
@@ -27,31 +27,31 @@ type noticed struct {
 	Metadata      map[string]string `json:"metadata"`
 }
 
-// Route implements ports.PaymentNotices.
-func (p *Provider) Route() ports.NoticeRoute {
-	return ports.NoticeRoute{Path: noticePath, Header: "Stripe-Signature"}
+// Route implements paymentports.PaymentNotices.
+func (p *Provider) Route() paymentports.NoticeRoute {
+	return paymentports.NoticeRoute{Path: noticePath, Header: "Stripe-Signature"}
 }
 
 // noticePath is the address for Stripe's webhooks.
 const noticePath = site.ProviderNotices + "stripe"
 
-// Notice implements ports.PaymentNotices. The event may have another version of the API than stripe-go, since only ids
+// Notice implements paymentports.PaymentNotices. The event may have another version of the API than stripe-go, since only ids
 // are read.
-func (p *Provider) Notice(body []byte, signature string, now time.Time) (ports.PaymentNotice, error) {
+func (p *Provider) Notice(body []byte, signature string, now time.Time) (paymentports.PaymentNotice, error) {
 	if p.webhook == "" {
-		return ports.PaymentNotice{}, ports.ErrNoticeRefused
+		return paymentports.PaymentNotice{}, paymentports.ErrNoticeRefused
 	}
 	sent, ok := signedAt(signature)
 	if !ok || now.Truncate(time.Second).Sub(sent).Abs() > noticeAge {
-		return ports.PaymentNotice{}, ports.ErrNoticeRefused
+		return paymentports.PaymentNotice{}, paymentports.ErrNoticeRefused
 	}
 	event, err := webhook.ConstructEventWithOptions(body, signature, p.webhook.Reveal(), webhook.ConstructEventOptions{
 		IgnoreTolerance: true, IgnoreAPIVersionMismatch: true, // the age is judged by our clock
 	})
 	if err != nil {
-		return ports.PaymentNotice{}, ports.ErrNoticeRefused
+		return paymentports.PaymentNotice{}, paymentports.ErrNoticeRefused
 	}
-	notice := ports.PaymentNotice{Ref: bound(event.ID)}
+	notice := paymentports.PaymentNotice{Ref: bound(event.ID)}
 	if event.Data == nil {
 		return notice, nil
 	}
@@ -63,7 +63,7 @@ func (p *Provider) Notice(body []byte, signature string, now time.Time) (ports.P
 }
 
 // fill adds the ids of an object to a notice.
-func (n noticed) fill(notice ports.PaymentNotice, kind stripe.EventType) ports.PaymentNotice {
+func (n noticed) fill(notice paymentports.PaymentNotice, kind stripe.EventType) paymentports.PaymentNotice {
 	switch n.Object {
 	case "checkout.session", "payment_intent":
 		notice.ProviderRef = bound(n.ID)

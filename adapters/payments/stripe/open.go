@@ -10,7 +10,7 @@ import (
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
 )
 
 // maxSteps bounds how often a call looks again after another process was quicker.
@@ -19,18 +19,18 @@ const maxSteps = 8
 // errContended: other processes kept changing the payment.
 var errContended = errors.New("stripe: the payment changes too quickly")
 
-// Open implements ports.PaymentProvider.
-func (p *Provider) Open(ctx context.Context, r ports.HostedPayment) (ports.HostedPage, error) {
+// Open implements paymentports.PaymentProvider.
+func (p *Provider) Open(ctx context.Context, r paymentports.HostedPayment) (paymentports.HostedPage, error) {
 	kind := r.Kind
 	if kind == "" {
 		kind = deposit.FeePayment
 	}
 	known, err := p.store.begin(ctx, record{id: r.PaymentID, kind: kind, depositID: r.DepositID, amount: r.Amount, createdAt: p.clock.Now()})
 	if err != nil {
-		return ports.HostedPage{}, err
+		return paymentports.HostedPage{}, err
 	}
 	if !known.closed && known.amount != r.Amount {
-		return ports.HostedPage{}, fault.ErrInternal.Because(errKeyReused)
+		return paymentports.HostedPage{}, fault.ErrInternal.Because(errKeyReused)
 	}
 	for range maxSteps {
 		out, done, err := p.openStep(ctx, known, &r)
@@ -38,15 +38,15 @@ func (p *Provider) Open(ctx context.Context, r ports.HostedPayment) (ports.Hoste
 			return out, err
 		}
 		if known, err = p.store.load(ctx, r.PaymentID); err != nil {
-			return ports.HostedPage{}, err
+			return paymentports.HostedPage{}, err
 		}
 	}
-	return ports.HostedPage{}, answered(errContended)
+	return paymentports.HostedPage{}, answered(errContended)
 }
 
 // openStep goes a step towards an open page. done tells that the page, or the way back, is found.
-func (p *Provider) openStep(ctx context.Context, known *record, r *ports.HostedPayment) (out ports.HostedPage, done bool, err error) {
-	back := ports.HostedPage{Ref: known.ref(), URL: r.ReturnURL}
+func (p *Provider) openStep(ctx context.Context, known *record, r *paymentports.HostedPayment) (out paymentports.HostedPage, done bool, err error) {
+	back := paymentports.HostedPage{Ref: known.ref(), URL: r.ReturnURL}
 	o := known.current()
 	switch {
 	case known.closed, known.paidRef != "":
@@ -67,9 +67,9 @@ func (p *Provider) openStep(ctx context.Context, known *record, r *ports.HostedP
 	case err != nil:
 		return out, false, err
 	case now.status == live && now.url != "":
-		return p.stillOpen(ctx, known, ports.HostedPage{Ref: o.ref, URL: now.url})
+		return p.stillOpen(ctx, known, paymentports.HostedPage{Ref: o.ref, URL: now.url})
 	case now.status == live:
-		return ports.HostedPage{Ref: o.ref, URL: r.ReturnURL}, true, nil
+		return paymentports.HostedPage{Ref: o.ref, URL: r.ReturnURL}, true, nil
 	case o.refusal != nil && o.refusal.code == string(stripe.ErrorCodeEmailInvalid) && r.Email != "":
 		r.Email = "" // the tenant may type another address on the page
 	case o.refusal != nil:
@@ -79,17 +79,17 @@ func (p *Provider) openStep(ctx context.Context, known *record, r *ports.HostedP
 }
 
 // stillOpen gives a page, unless the payment was closed while the page was made: the process that closed it has ended the page.
-func (p *Provider) stillOpen(ctx context.Context, known *record, out ports.HostedPage) (ports.HostedPage, bool, error) {
+func (p *Provider) stillOpen(ctx context.Context, known *record, out paymentports.HostedPage) (paymentports.HostedPage, bool, error) {
 	again, err := p.store.load(ctx, known.id)
 	if err != nil {
-		return ports.HostedPage{}, false, err
+		return paymentports.HostedPage{}, false, err
 	}
 	o := again.current()
 	return out, !again.closed && o != nil && o.state == live && o.ref == out.Ref, nil
 }
 
 // addPage enters another page. A process that was quicker is no error.
-func (p *Provider) addPage(ctx context.Context, known *record, r ports.HostedPayment) error {
+func (p *Provider) addPage(ctx context.Context, known *record, r paymentports.HostedPayment) error {
 	now := p.clock.Now()
 	number := known.next(page)
 	err := p.store.add(ctx, r.PaymentID, page, number, pageRequest(r, number, now), now)
@@ -99,11 +99,11 @@ func (p *Provider) addPage(ctx context.Context, known *record, r ports.HostedPay
 	return err
 }
 
-// Lookup implements ports.PaymentProvider.
-func (p *Provider) Lookup(ctx context.Context, paymentID id.ID) (ports.ProviderPayment, error) {
+// Lookup implements paymentports.PaymentProvider.
+func (p *Provider) Lookup(ctx context.Context, paymentID id.ID) (paymentports.ProviderPayment, error) {
 	known, err := p.store.load(ctx, paymentID)
 	if err != nil || known == nil {
-		return ports.ProviderPayment{Status: ports.ProviderUnknown}, err
+		return paymentports.ProviderPayment{Status: paymentports.ProviderUnknown}, err
 	}
 	o := known.current()
 	if o == nil || o.state == paid || (o.kind == intent && o.ref == "") { // no confirm is sent before the id of an intent is known
@@ -112,55 +112,55 @@ func (p *Provider) Lookup(ctx context.Context, paymentID id.ID) (ports.ProviderP
 	now, err := p.fetch(ctx, known, o)
 	switch {
 	case err != nil:
-		return ports.ProviderPayment{}, err
+		return paymentports.ProviderPayment{}, err
 	case now.status == live && (o.kind == page || now.stuck):
-		return ports.ProviderPayment{Status: ports.ProviderOpen, Ref: o.ref}, nil
+		return paymentports.ProviderPayment{Status: paymentports.ProviderOpen, Ref: o.ref}, nil
 	case now.status == live:
 		if err := p.learn(ctx, known, o, now.intent); err != nil {
-			return ports.ProviderPayment{}, err
+			return paymentports.ProviderPayment{}, err
 		}
 	}
 	return p.answer(ctx, known)
 }
 
 // answer gives the state of a payment without a page or a charge that waits.
-func (p *Provider) answer(ctx context.Context, known *record) (ports.ProviderPayment, error) {
+func (p *Provider) answer(ctx context.Context, known *record) (paymentports.ProviderPayment, error) {
 	switch {
 	case known.paidRef != "":
-		return ports.ProviderPayment{Status: ports.ProviderSucceeded, Ref: known.paidRef}, nil
+		return paymentports.ProviderPayment{Status: paymentports.ProviderSucceeded, Ref: known.paidRef}, nil
 	case known.closed:
-		return ports.ProviderPayment{Status: ports.ProviderClosed, Ref: known.ref()}, nil
+		return paymentports.ProviderPayment{Status: paymentports.ProviderClosed, Ref: known.ref()}, nil
 	case known.kind == deposit.Collection:
 		last, err := p.store.lastAnswer(ctx, known.id)
 		if err != nil || last == nil {
-			return ports.ProviderPayment{Status: ports.ProviderUnknown, Ref: known.ref()}, err
+			return paymentports.ProviderPayment{Status: paymentports.ProviderUnknown, Ref: known.ref()}, err
 		}
 		return last.payment(known), nil
 	case known.lastPage() == nil:
-		return ports.ProviderPayment{Status: ports.ProviderUnknown}, nil
+		return paymentports.ProviderPayment{Status: paymentports.ProviderUnknown}, nil
 	}
-	return ports.ProviderPayment{Status: ports.ProviderClosed, Ref: known.ref()}, nil
+	return paymentports.ProviderPayment{Status: paymentports.ProviderClosed, Ref: known.ref()}, nil
 }
 
-// Close implements ports.PaymentProvider.
-func (p *Provider) Close(ctx context.Context, paymentID id.ID) (ports.ProviderPayment, error) {
+// Close implements paymentports.PaymentProvider.
+func (p *Provider) Close(ctx context.Context, paymentID id.ID) (paymentports.ProviderPayment, error) {
 	if err := p.store.shut(ctx, paymentID, p.clock.Now()); err != nil {
-		return ports.ProviderPayment{}, err
+		return paymentports.ProviderPayment{}, err
 	}
 	known, err := p.store.load(ctx, paymentID)
 	if err != nil {
-		return ports.ProviderPayment{}, err
+		return paymentports.ProviderPayment{}, err
 	}
 	if known == nil {
-		return ports.ProviderPayment{}, fault.ErrInternal.Because(fmt.Errorf("stripe: payment %s vanished", id.Payment.Of(paymentID)))
+		return paymentports.ProviderPayment{}, fault.ErrInternal.Because(fmt.Errorf("stripe: payment %s vanished", id.Payment.Of(paymentID)))
 	}
 	if o := known.current(); o != nil && o.state == live {
 		now, err := p.end(ctx, known, o)
 		if err != nil {
-			return ports.ProviderPayment{}, err
+			return paymentports.ProviderPayment{}, err
 		}
 		if now.status == live {
-			return ports.ProviderPayment{Status: ports.ProviderOpen, Ref: o.ref}, nil
+			return paymentports.ProviderPayment{Status: paymentports.ProviderOpen, Ref: o.ref}, nil
 		}
 	}
 	return p.answer(ctx, known)

@@ -10,7 +10,7 @@ import (
 	"github.com/stripe/stripe-go/v85"
 
 	"partnerdeposits/core/secret"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 // Limits of a request to Stripe.
@@ -37,7 +37,7 @@ type Options struct {
 	Transport http.RoundTripper
 }
 
-// Provider implements ports.PaymentProvider, and the ports of notices, books, erasure and checks.
+// Provider implements paymentports.PaymentProvider, and the ports of notices, books, erasure and checks.
 type Provider struct {
 	store   store
 	api     api

@@ -13,8 +13,8 @@ import (
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
-	"partnerdeposits/ports"
-	"partnerdeposits/ports/failpoint"
+	paymentports "partnerdeposits/ports/payments"
+	"partnerdeposits/ports/platform/failpoint"
 )
 
 // Codes of refunds that are refused.
@@ -40,56 +40,56 @@ type refundRow struct {
 	firstAt, lastAt time.Time
 }
 
-// Refund implements ports.PaymentProvider.
-func (p *Provider) Refund(ctx context.Context, r ports.RefundRequest) (ports.ProviderRefund, error) {
+// Refund implements paymentports.PaymentProvider.
+func (p *Provider) Refund(ctx context.Context, r paymentports.RefundRequest) (paymentports.ProviderRefund, error) {
 	row, err := p.store.refund(ctx, r.RefundID)
 	if err != nil {
-		return ports.ProviderRefund{}, err
+		return paymentports.ProviderRefund{}, err
 	}
 	if row == nil {
 		state, err := p.Lookup(ctx, r.PaymentID)
 		if err != nil {
-			return ports.ProviderRefund{}, err
+			return paymentports.ProviderRefund{}, err
 		}
-		if state.Status != ports.ProviderSucceeded {
-			return ports.ProviderRefund{Status: ports.RefundFailed, Failure: failureNotPaid}, nil
+		if state.Status != paymentports.ProviderSucceeded {
+			return paymentports.ProviderRefund{Status: paymentports.RefundFailed, Failure: failureNotPaid}, nil
 		}
 		if row, err = p.store.addRefund(ctx, r, refundRequest(r, state.Ref), p.clock.Now()); err != nil {
-			return ports.ProviderRefund{}, err
+			return paymentports.ProviderRefund{}, err
 		}
 	}
 	if row.payment != r.PaymentID || row.amount != r.Amount {
-		return ports.ProviderRefund{}, fault.ErrInternal.Because(errKeyReused)
+		return paymentports.ProviderRefund{}, fault.ErrInternal.Because(errKeyReused)
 	}
 	for range maxSteps {
 		switch {
 		case row.failure != "":
-			return ports.ProviderRefund{Status: ports.RefundFailed, Failure: row.failure}, nil
+			return paymentports.ProviderRefund{Status: paymentports.RefundFailed, Failure: row.failure}, nil
 		case row.ref != "":
 			var found stripe.Refund
 			if err := p.api.get(ctx, refundsPath+"/"+row.ref, url.Values{}, &found); err != nil {
-				return ports.ProviderRefund{}, p.failed(ctx, err)
+				return paymentports.ProviderRefund{}, p.failed(ctx, err)
 			}
 			return ofRefund(&found), row.check(r.RefundID, &found)
 		}
 		if err := p.sendRefund(ctx, r, row); err != nil {
-			return ports.ProviderRefund{}, err
+			return paymentports.ProviderRefund{}, err
 		}
 		if row, err = p.store.refund(ctx, r.RefundID); err != nil {
-			return ports.ProviderRefund{}, err
+			return paymentports.ProviderRefund{}, err
 		}
 	}
-	return ports.ProviderRefund{}, answered(errContended)
+	return paymentports.ProviderRefund{}, answered(errContended)
 }
 
-func ofRefund(r *stripe.Refund) ports.ProviderRefund {
+func ofRefund(r *stripe.Refund) paymentports.ProviderRefund {
 	switch r.Status {
 	case stripe.RefundStatusSucceeded:
-		return ports.ProviderRefund{Status: ports.RefundSucceeded, Ref: r.ID}
+		return paymentports.ProviderRefund{Status: paymentports.RefundSucceeded, Ref: r.ID}
 	case stripe.RefundStatusFailed, stripe.RefundStatusCanceled:
-		return ports.ProviderRefund{Status: ports.RefundFailed, Ref: r.ID, Failure: refundFailure(string(r.FailureReason), failureRefund)}
+		return paymentports.ProviderRefund{Status: paymentports.RefundFailed, Ref: r.ID, Failure: refundFailure(string(r.FailureReason), failureRefund)}
 	}
-	return ports.ProviderRefund{Status: ports.RefundPending, Ref: r.ID}
+	return paymentports.ProviderRefund{Status: paymentports.RefundPending, Ref: r.ID}
 }
 
 func refundFailure(code, otherwise string) string {
@@ -100,7 +100,7 @@ func refundFailure(code, otherwise string) string {
 }
 
 // sendRefund sends the stored request, for the first time or again, and stores the answer.
-func (p *Provider) sendRefund(ctx context.Context, r ports.RefundRequest, row *refundRow) error {
+func (p *Provider) sendRefund(ctx context.Context, r paymentports.RefundRequest, row *refundRow) error {
 	now := p.clock.Now()
 	if now.Sub(row.firstAt) >= keyLife {
 		return p.findRefund(ctx, r, row, now.Sub(row.firstAt) >= lateness)
@@ -137,7 +137,7 @@ func (p *Provider) sendRefund(ctx context.Context, r ports.RefundRequest, row *r
 
 // findRefund looks for a refund whose key is of no use any more. over tells that the request cannot take effect any more: a refund that is
 // not there is then asked for under another key.
-func (p *Provider) findRefund(ctx context.Context, r ports.RefundRequest, row *refundRow, over bool) error {
+func (p *Provider) findRefund(ctx context.Context, r paymentports.RefundRequest, row *refundRow, over bool) error {
 	paid, err := p.store.load(ctx, r.PaymentID)
 	if err != nil {
 		return err
@@ -176,7 +176,7 @@ func (s store) refund(ctx context.Context, refundID id.ID) (*refundRow, error) {
 }
 
 // addRefund enters a refund before its request is sent.
-func (s store) addRefund(ctx context.Context, r ports.RefundRequest, request string, now time.Time) (*refundRow, error) {
+func (s store) addRefund(ctx context.Context, r paymentports.RefundRequest, request string, now time.Time) (*refundRow, error) {
 	err := s.exec(ctx, `
 		INSERT INTO stripe_refunds (id, payment_id, amount_cents, request, first_at, last_at) VALUES ($1, $2, $3, $4, $5, $5) ON CONFLICT (id) DO NOTHING`,
 		[16]byte(r.RefundID), [16]byte(r.PaymentID), int64(r.Amount), request, now)

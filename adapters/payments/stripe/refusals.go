@@ -3,7 +3,7 @@ package stripe
 import (
 	"github.com/stripe/stripe-go/v85"
 
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
 )
 
 // codeAuthentication: the issuer of the card wants the tenant to authenticate.
@@ -13,77 +13,77 @@ const codeAuthentication = "authentication_required"
 const codeDeclined = "card_declined"
 
 // refusals classify Stripe's decline codes (docs.stripe.com/declines/codes).
-var refusals = map[string]ports.Refusal{
+var refusals = map[string]paymentports.Refusal{
 	// The issuer may accept the same card later.
-	"approve_with_id":                 ports.RefusedForNow,
-	"call_issuer":                     ports.RefusedForNow,
-	"card_velocity_exceeded":          ports.RefusedForNow,
-	codeDeclined:                      ports.RefusedForNow,
-	"do_not_honor":                    ports.RefusedForNow,
-	"duplicate_transaction":           ports.RefusedForNow,
-	"generic_decline":                 ports.RefusedForNow,
-	"insufficient_funds":              ports.RefusedForNow,
-	"invalid_amount":                  ports.RefusedForNow,
-	"issuer_not_available":            ports.RefusedForNow,
-	"no_action_taken":                 ports.RefusedForNow,
-	"processing_error":                ports.RefusedForNow,
-	"reenter_transaction":             ports.RefusedForNow,
-	"try_again_later":                 ports.RefusedForNow,
-	"withdrawal_count_limit_exceeded": ports.RefusedForNow,
+	"approve_with_id":                 paymentports.RefusedForNow,
+	"call_issuer":                     paymentports.RefusedForNow,
+	"card_velocity_exceeded":          paymentports.RefusedForNow,
+	codeDeclined:                      paymentports.RefusedForNow,
+	"do_not_honor":                    paymentports.RefusedForNow,
+	"duplicate_transaction":           paymentports.RefusedForNow,
+	"generic_decline":                 paymentports.RefusedForNow,
+	"insufficient_funds":              paymentports.RefusedForNow,
+	"invalid_amount":                  paymentports.RefusedForNow,
+	"issuer_not_available":            paymentports.RefusedForNow,
+	"no_action_taken":                 paymentports.RefusedForNow,
+	"processing_error":                paymentports.RefusedForNow,
+	"reenter_transaction":             paymentports.RefusedForNow,
+	"try_again_later":                 paymentports.RefusedForNow,
+	"withdrawal_count_limit_exceeded": paymentports.RefusedForNow,
 
 	// The tenant has to authenticate, or to type the card again.
-	codeAuthentication:                      ports.RefusedForTenant,
-	"authentication_not_handled":            ports.RefusedForTenant,
-	"payment_intent_authentication_failure": ports.RefusedForTenant,
-	"mobile_device_authentication_required": ports.RefusedForTenant,
-	"offline_pin_required":                  ports.RefusedForTenant,
-	"online_or_offline_pin_required":        ports.RefusedForTenant,
-	"incorrect_pin":                         ports.RefusedForTenant,
-	"invalid_pin":                           ports.RefusedForTenant,
-	"pin_try_exceeded":                      ports.RefusedForTenant,
-	"incorrect_address":                     ports.RefusedForTenant,
-	"incorrect_cvc":                         ports.RefusedForTenant,
-	"incorrect_zip":                         ports.RefusedForTenant,
-	"invalid_cvc":                           ports.RefusedForTenant,
-	"new_account_information_available":     ports.RefusedForTenant,
+	codeAuthentication:                      paymentports.RefusedForTenant,
+	"authentication_not_handled":            paymentports.RefusedForTenant,
+	"payment_intent_authentication_failure": paymentports.RefusedForTenant,
+	"mobile_device_authentication_required": paymentports.RefusedForTenant,
+	"offline_pin_required":                  paymentports.RefusedForTenant,
+	"online_or_offline_pin_required":        paymentports.RefusedForTenant,
+	"incorrect_pin":                         paymentports.RefusedForTenant,
+	"invalid_pin":                           paymentports.RefusedForTenant,
+	"pin_try_exceeded":                      paymentports.RefusedForTenant,
+	"incorrect_address":                     paymentports.RefusedForTenant,
+	"incorrect_cvc":                         paymentports.RefusedForTenant,
+	"incorrect_zip":                         paymentports.RefusedForTenant,
+	"invalid_cvc":                           paymentports.RefusedForTenant,
+	"new_account_information_available":     paymentports.RefusedForTenant,
 
 	// The card must not be charged again.
-	"account_closed":                   ports.RefusedForGood,
-	"card_not_supported":               ports.RefusedForGood,
-	"currency_not_supported":           ports.RefusedForGood,
-	"expired_card":                     ports.RefusedForGood,
-	"fraudulent":                       ports.RefusedForGood,
-	"incorrect_number":                 ports.RefusedForGood,
-	"invalid_account":                  ports.RefusedForGood,
-	"invalid_expiry_month":             ports.RefusedForGood,
-	"invalid_expiry_year":              ports.RefusedForGood,
-	"invalid_number":                   ports.RefusedForGood,
-	"lost_card":                        ports.RefusedForGood,
-	"merchant_blacklist":               ports.RefusedForGood,
-	"not_permitted":                    ports.RefusedForGood,
-	"pickup_card":                      ports.RefusedForGood,
-	"restricted_card":                  ports.RefusedForGood,
-	"revocation_of_all_authorizations": ports.RefusedForGood,
-	"revocation_of_authorization":      ports.RefusedForGood,
-	"security_violation":               ports.RefusedForGood,
-	"service_not_allowed":              ports.RefusedForGood,
-	"stolen_card":                      ports.RefusedForGood,
-	"stop_payment_order":               ports.RefusedForGood,
-	"testmode_decline":                 ports.RefusedForGood,
-	"transaction_not_allowed":          ports.RefusedForGood,
-	"card_decline_rate_limit_exceeded": ports.RefusedForGood,
-	"do_not_try_again":                 ports.RefusedForGood,
+	"account_closed":                   paymentports.RefusedForGood,
+	"card_not_supported":               paymentports.RefusedForGood,
+	"currency_not_supported":           paymentports.RefusedForGood,
+	"expired_card":                     paymentports.RefusedForGood,
+	"fraudulent":                       paymentports.RefusedForGood,
+	"incorrect_number":                 paymentports.RefusedForGood,
+	"invalid_account":                  paymentports.RefusedForGood,
+	"invalid_expiry_month":             paymentports.RefusedForGood,
+	"invalid_expiry_year":              paymentports.RefusedForGood,
+	"invalid_number":                   paymentports.RefusedForGood,
+	"lost_card":                        paymentports.RefusedForGood,
+	"merchant_blacklist":               paymentports.RefusedForGood,
+	"not_permitted":                    paymentports.RefusedForGood,
+	"pickup_card":                      paymentports.RefusedForGood,
+	"restricted_card":                  paymentports.RefusedForGood,
+	"revocation_of_all_authorizations": paymentports.RefusedForGood,
+	"revocation_of_authorization":      paymentports.RefusedForGood,
+	"security_violation":               paymentports.RefusedForGood,
+	"service_not_allowed":              paymentports.RefusedForGood,
+	"stolen_card":                      paymentports.RefusedForGood,
+	"stop_payment_order":               paymentports.RefusedForGood,
+	"testmode_decline":                 paymentports.RefusedForGood,
+	"transaction_not_allowed":          paymentports.RefusedForGood,
+	"card_decline_rate_limit_exceeded": paymentports.RefusedForGood,
+	"do_not_try_again":                 paymentports.RefusedForGood,
 }
 
 // advices classify the advice of the card network, which wins over the decline code.
-var advices = map[string]ports.Refusal{
-	string(stripe.ChargeOutcomeAdviceCodeTryAgainLater):   ports.RefusedForNow,
-	string(stripe.ChargeOutcomeAdviceCodeConfirmCardData): ports.RefusedForTenant,
-	string(stripe.ChargeOutcomeAdviceCodeDoNotTryAgain):   ports.RefusedForGood,
+var advices = map[string]paymentports.Refusal{
+	string(stripe.ChargeOutcomeAdviceCodeTryAgainLater):   paymentports.RefusedForNow,
+	string(stripe.ChargeOutcomeAdviceCodeConfirmCardData): paymentports.RefusedForTenant,
+	string(stripe.ChargeOutcomeAdviceCodeDoNotTryAgain):   paymentports.RefusedForGood,
 }
 
 // classify gives the failure, from a closed list, and the class of a refused charge.
-func classify(code, decline, advice string) (failure string, refusal ports.Refusal) {
+func classify(code, decline, advice string) (failure string, refusal paymentports.Refusal) {
 	failure = codeDeclined
 	for _, told := range []string{decline, code} {
 		if _, known := refusals[told]; known {

@@ -11,7 +11,7 @@ import (
 
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
 )
 
 // Metadata of every object that the adapter makes. The books find payments by them.
@@ -68,7 +68,7 @@ func encode(params any) string {
 
 // pageRequest is the request for a hosted page. The page of a fee saves the card for later charges. A saved card needs a customer, which
 // Checkout does not create by default in payment mode, and strong authentication, which shifts the liability for fraud to the bank.
-func pageRequest(r ports.HostedPayment, number int, now time.Time) string {
+func pageRequest(r paymentports.HostedPayment, number int, now time.Time) string {
 	names := metadata(r.PaymentID, r.DepositID, nameOf(page, number))
 	params := &stripe.CheckoutSessionParams{
 		Mode:               stripe.String(string(stripe.CheckoutSessionModePayment)),
@@ -106,7 +106,7 @@ func pageRequest(r ports.HostedPayment, number int, now time.Time) string {
 }
 
 // intentRequest is the request for an intent that is confirmed later.
-func intentRequest(r ports.CollectRequest, number int, customer string) string {
+func intentRequest(r paymentports.CollectRequest, number int, customer string) string {
 	params := &stripe.PaymentIntentParams{
 		Amount: stripe.Int64(int64(r.Amount)), Currency: stripe.String(currency), Customer: given(customer),
 		Description: stripe.String(r.Description), PaymentMethodTypes: stripe.StringSlice([]string{"card"}),
@@ -120,7 +120,7 @@ func confirmRequest(method string) string {
 	return encode(&stripe.PaymentIntentConfirmParams{PaymentMethod: stripe.String(method), OffSession: stripe.Bool(true)})
 }
 
-func refundRequest(r ports.RefundRequest, intent string) string {
+func refundRequest(r paymentports.RefundRequest, intent string) string {
 	params := &stripe.RefundParams{PaymentIntent: stripe.String(intent), Amount: stripe.Int64(int64(r.Amount))}
 	params.Metadata = metadata(r.PaymentID, r.DepositID, "refund")
 	params.Metadata[metaRefund] = r.RefundID.String()

@@ -20,7 +20,7 @@ import (
 
 	"partnerdeposits/core/money"
 	"partnerdeposits/lab/stripetest"
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
 )
 
 const root = "../../.."
@@ -92,7 +92,7 @@ func (b bench) scenario() {
 	r.Attempt = 2
 	b.collect(r)
 	b.close(r.PaymentID)
-	refund := ports.RefundRequest{RefundID: newID(), PaymentID: r.FeePaymentID, DepositID: r.DepositID, Amount: money.Cents(100)}
+	refund := paymentports.RefundRequest{RefundID: newID(), PaymentID: r.FeePaymentID, DepositID: r.DepositID, Amount: money.Cents(100)}
 	b.refund(refund)
 	late := refund
 	late.RefundID = newID()

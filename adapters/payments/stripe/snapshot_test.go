@@ -12,7 +12,7 @@ import (
 
 	"partnerdeposits/adapters/payments/stripe"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
 )
 
 // beforeRead is a pgx tracer that calls run once, before the first SELECT from stripe_objects is sent.
@@ -45,7 +45,7 @@ func (b bench) anotherAfter(run func()) *stripe.Provider {
 
 func TestAnswers_WhileAnotherProcessRecordsThePaidFee_TellThatItIsPaid(t *testing.T) {
 	t.Parallel()
-	asked := map[string]func(*stripe.Provider, context.Context, id.ID) (ports.ProviderPayment, error){
+	asked := map[string]func(*stripe.Provider, context.Context, id.ID) (paymentports.ProviderPayment, error){
 		"lookup": (*stripe.Provider).Lookup, "close": (*stripe.Provider).Close,
 	}
 	for name, ask := range asked {
@@ -54,10 +54,10 @@ func TestAnswers_WhileAnotherProcessRecordsThePaidFee_TellThatItIsPaid(t *testin
 			b := setup(t)
 			r := feeRequest()
 			b.fake.Pay(t, b.open(r).URL, "4242424242424242")
-			slow := b.anotherAfter(func() { require.Equal(t, ports.ProviderSucceeded, b.lookup(r.PaymentID).Status) })
+			slow := b.anotherAfter(func() { require.Equal(t, paymentports.ProviderSucceeded, b.lookup(r.PaymentID).Status) })
 			got, err := ask(slow, t.Context(), r.PaymentID)
 			require.NoError(t, err)
-			require.Equal(t, ports.ProviderSucceeded, got.Status)
+			require.Equal(t, paymentports.ProviderSucceeded, got.Status)
 			require.Equal(t, b.lookup(r.PaymentID), got)
 			b.charged(r.PaymentID, 1)
 		})

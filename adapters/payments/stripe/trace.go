@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"net/http/httptrace"
 
-	"partnerdeposits/ports/failpoint"
+	"partnerdeposits/ports/platform/failpoint"
 )
 
 // traced hits the failpoint payment.<call>.sent once the request is written.

@@ -4,75 +4,75 @@ import (
 	"context"
 	"time"
 
+	"partnerdeposits/adapters/postgres/accounts/internal/sqlc"
 	"partnerdeposits/adapters/postgres/internal/pg"
-	"partnerdeposits/adapters/postgres/internal/sqlc"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/mailaddr"
-	"partnerdeposits/ports"
+	accountports "partnerdeposits/ports/accounts"
 )
 
-// Lock implements ports.Operators.
+// Lock implements accountports.Operators.
 func (r Operators) Lock(ctx context.Context, operatorID id.ID) (connect.Operator, error) {
 	row, err := queries.LockOperator(ctx, pg.In(ctx), operatorID)
 	return connect.Operator(row), pg.OrNotFound(err, connect.ErrBadCredentials)
 }
 
-// Update implements ports.Operators.
+// Update implements accountports.Operators.
 func (r Operators) Update(ctx context.Context, o connect.Operator) error {
 	return queries.UpdateOperator(ctx, pg.In(ctx), sqlc.UpdateOperatorParams{
 		ID: o.ID, Email: o.Email, EmailKey: mailaddr.Normal(o.Email), PasswordHash: o.PasswordHash, VerifiedAt: o.VerifiedAt, Locale: o.Locale,
 	})
 }
 
-// InsertPasswordRequest implements ports.Tokens.
-func (r Tokens) InsertPasswordRequest(ctx context.Context, p ports.PasswordRequest) error {
+// InsertPasswordRequest implements accountports.Tokens.
+func (r Tokens) InsertPasswordRequest(ctx context.Context, p accountports.PasswordRequest) error {
 	return queries.InsertPasswordRequest(ctx, pg.In(ctx).Deferred(), sqlc.InsertPasswordRequestParams(p))
 }
 
-// TakePasswordRequests implements ports.Tokens.
-func (r Tokens) TakePasswordRequests(ctx context.Context, limit int) ([]ports.PasswordRequest, error) {
+// TakePasswordRequests implements accountports.Tokens.
+func (r Tokens) TakePasswordRequests(ctx context.Context, limit int) ([]accountports.PasswordRequest, error) {
 	rows, err := queries.TakePasswordRequests(ctx, pg.In(ctx), int32(limit))
-	return pg.Each(rows, func(row sqlc.PasswordRequest) ports.PasswordRequest { return ports.PasswordRequest(row) }), err
+	return pg.Each(rows, func(row sqlc.PasswordRequest) accountports.PasswordRequest { return accountports.PasswordRequest(row) }), err
 }
 
-// InsertToken implements ports.Tokens.
+// InsertToken implements accountports.Tokens.
 func (r Tokens) InsertToken(ctx context.Context, t connect.Token) error {
 	return queries.InsertToken(ctx, pg.In(ctx).Deferred(), sqlc.InsertTokenParams{
 		TokenHash: t.Hash[:], OperatorID: t.OperatorID, Kind: string(t.Kind), Email: t.Email, CreatedAt: t.CreatedAt, ExpiresAt: t.ExpiresAt,
 	})
 }
 
-// Token implements ports.Tokens.
+// Token implements accountports.Tokens.
 func (r Tokens) Token(ctx context.Context, hash [32]byte, now time.Time) (connect.Token, error) {
 	row, err := queries.TokenByHash(ctx, pg.In(ctx), hash[:], now)
 	return toToken(row, hash), pg.OrNotFound(err, connect.ErrTokenVoid)
 }
 
-// UseTokens implements ports.Tokens.
+// UseTokens implements accountports.Tokens.
 func (r Tokens) UseTokens(ctx context.Context, operatorID id.ID, at time.Time, kinds ...connect.TokenKind) error {
 	return queries.UseTokens(ctx, pg.In(ctx).Deferred(), at, operatorID, pg.Each(kinds, func(k connect.TokenKind) string { return string(k) }))
 }
 
-// CountTokens implements ports.Tokens.
+// CountTokens implements accountports.Tokens.
 func (r Tokens) CountTokens(ctx context.Context, operatorID id.ID, kind connect.TokenKind, since time.Time) (int, error) {
 	n, err := queries.CountTokens(ctx, pg.In(ctx), operatorID, string(kind), since)
 	return int(n), err
 }
 
-// CountLiveTokens implements ports.Tokens.
+// CountLiveTokens implements accountports.Tokens.
 func (r Tokens) CountLiveTokens(ctx context.Context, operatorID id.ID, kind connect.TokenKind, now time.Time) (int, error) {
 	n, err := queries.CountLiveTokens(ctx, pg.In(ctx), operatorID, string(kind), now)
 	return int(n), err
 }
 
-// DeleteExpiredTokens implements ports.Tokens.
+// DeleteExpiredTokens implements accountports.Tokens.
 func (r Tokens) DeleteExpiredTokens(ctx context.Context, at time.Time, limit int) (int, error) {
 	n, err := queries.DeleteExpiredTokens(ctx, pg.In(ctx), at, int32(limit))
 	return int(n), err
 }
 
-// TokenByHash implements ports.Tokens.
+// TokenByHash implements accountports.Tokens.
 func (r Tokens) TokenByHash(ctx context.Context, hash [32]byte, now time.Time) (connect.Token, connect.Operator, error) {
 	row, err := queries.TokenByHash(ctx, r.DB, hash[:], now)
 	o := connect.Operator{
@@ -87,15 +87,15 @@ func toToken(row sqlc.TokenByHashRow, hash [32]byte) connect.Token {
 	}
 }
 
-// Sessions implements ports.Sessions.
-func (r Sessions) Sessions(ctx context.Context, operatorID id.ID, now time.Time, idle time.Duration, limit int) ([]ports.Session, error) {
+// Sessions implements accountports.Sessions.
+func (r Sessions) Sessions(ctx context.Context, operatorID id.ID, now time.Time, idle time.Duration, limit int) ([]accountports.Session, error) {
 	rows, err := queries.SessionsOf(ctx, r.DB, sqlc.SessionsOfParams{OperatorID: operatorID, At: now, UsedAfter: now.Add(-idle), Most: int32(limit)})
 	if err != nil {
 		return nil, err
 	}
-	all := make([]ports.Session, 0, len(rows))
+	all := make([]accountports.Session, 0, len(rows))
 	for _, row := range rows {
-		all = append(all, ports.Session{
+		all = append(all, accountports.Session{
 			TokenHash: [32]byte(row.TokenHash), OperatorID: row.OperatorID, Browser: row.Browser, CreatedAt: row.CreatedAt, LastSeenAt: row.LastSeenAt, ExpiresAt: row.ExpiresAt,
 		})
 	}

@@ -7,21 +7,22 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"partnerdeposits/adapters/postgres/accounts/internal/sqlc"
 	"partnerdeposits/adapters/postgres/internal/lists"
 	"partnerdeposits/adapters/postgres/internal/pg"
 	"partnerdeposits/adapters/postgres/internal/sets"
-	"partnerdeposits/adapters/postgres/internal/sqlc"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
-	"partnerdeposits/ports"
+	accountports "partnerdeposits/ports/accounts"
+	ports "partnerdeposits/ports/platform"
 )
 
 // maxLinkTries bounds the inserts of a link that loses against a link which is then revoked.
 const maxLinkTries = 5
 
-// Insert implements ports.Links.
+// Insert implements accountports.Links.
 func (r Links) Insert(ctx context.Context, l connect.Link) error {
 	for range maxLinkTries {
 		n, err := queries.InsertLink(ctx, pg.In(ctx), sqlc.InsertLinkParams{
@@ -62,7 +63,7 @@ func (r Links) conflict(ctx context.Context, l connect.Link) error {
 	}
 }
 
-// ActiveOfAccount implements ports.Links. The account is locked first: of two connects of an account the
+// ActiveOfAccount implements accountports.Links. The account is locked first: of two connects of an account the
 // second waits even while there is no link to lock, and then sees the link of the first.
 func (r Links) ActiveOfAccount(ctx context.Context, accountID id.ID) (*connect.Link, error) {
 	if err := queries.LockAccount(ctx, pg.In(ctx).Deferred(), accountID); err != nil {
@@ -82,7 +83,7 @@ func linkOrNil(l connect.Link, err error) (*connect.Link, error) {
 	return &l, nil
 }
 
-// OfPartner implements ports.Links.
+// OfPartner implements accountports.Links.
 func (r Links) OfPartner(ctx context.Context, partnerID, accountID id.ID) (ports.LinkedAccount, error) {
 	var link ports.LinkedAccount
 	var err error = connect.ErrAccountNotLinked
@@ -94,7 +95,7 @@ func (r Links) OfPartner(ctx context.Context, partnerID, accountID id.ID) (ports
 	return link, err
 }
 
-// Revoke implements ports.Links.
+// Revoke implements accountports.Links.
 func (r Links) Revoke(ctx context.Context, partnerID, accountID id.ID, by connect.RevokedBy, at time.Time) (bool, error) {
 	n, err := queries.RevokeLink(ctx, pg.In(ctx), sqlc.RevokeLinkParams{At: at, RevokedBy: string(by), PartnerID: partnerID, AccountID: accountID})
 	return n > 0, err
@@ -108,8 +109,8 @@ func toLinked(row sqlc.NewestLinkRow, defaultMax money.Cents) ports.LinkedAccoun
 	}
 }
 
-// LinkedAccounts implements ports.Links.
-func (r Links) LinkedAccounts(ctx context.Context, partnerID id.ID, f ports.LinkFilter, page ports.Page) (ports.List[ports.LinkedAccount], error) {
+// LinkedAccounts implements accountports.Links.
+func (r Links) LinkedAccounts(ctx context.Context, partnerID id.ID, f accountports.LinkFilter, page ports.Page) (ports.List[ports.LinkedAccount], error) {
 	l := &lists.List{Table: "account_links", Identity: []string{"id"}, Order: []string{"linked_at", "id"}}
 	l.Where("partner_id = ?", partnerID)
 	narrow := l.Where // links of a status have an index, and links of an external id another
@@ -137,25 +138,25 @@ func (r Links) LinkedAccounts(ctx context.Context, partnerID id.ID, f ports.Link
 	}, func(a ports.LinkedAccount) ports.Cursor { return ports.Cursor{At: a.LinkedAt, ID: a.ID} })
 }
 
-// LinkedAccount implements ports.Links.
+// LinkedAccount implements accountports.Links.
 func (r Links) LinkedAccount(ctx context.Context, partnerID, accountID id.ID) (ports.LinkedAccount, error) {
 	row, err := queries.NewestLink(ctx, r.DB, partnerID, accountID)
 	return toLinked(row, r.defaultMax), pg.OrNotFound(err, connect.ErrAccountNotFound)
 }
 
-// ActiveLink implements ports.Links.
+// ActiveLink implements accountports.Links.
 func (r Links) ActiveLink(ctx context.Context, accountID id.ID) (*connect.Link, error) {
 	row, err := queries.ActiveLink(ctx, r.DB, accountID)
 	return linkOrNil(connect.Link(row), err)
 }
 
-// ActiveLinkOf implements ports.Links.
+// ActiveLinkOf implements accountports.Links.
 func (r Links) ActiveLinkOf(ctx context.Context, partnerID id.ID, externalID string) (*connect.Link, error) {
 	row, err := queries.ActiveLinkByExternalID(ctx, r.DB, partnerID, externalID)
 	return linkOrNil(connect.Link(row), err)
 }
 
-// LastRevoked implements ports.Links.
+// LastRevoked implements accountports.Links.
 func (r Links) LastRevoked(ctx context.Context, partnerID id.ID, externalID string) (time.Time, error) {
 	if pg.Inside(ctx) {
 		return queries.LastRevoked(ctx, pg.In(ctx), partnerID, externalID)

@@ -6,21 +6,22 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"partnerdeposits/adapters/postgres/accounts/internal/sqlc"
 	"partnerdeposits/adapters/postgres/internal/lists"
 	"partnerdeposits/adapters/postgres/internal/pg"
-	"partnerdeposits/adapters/postgres/internal/sqlc"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/mailaddr"
 	"partnerdeposits/core/money"
-	"partnerdeposits/ports"
+	accountports "partnerdeposits/ports/accounts"
+	ports "partnerdeposits/ports/platform"
 )
 
 // lastSeenPrecision bounds the writes of last_seen_at: a session writes once in this time, at most. A session that ends
 // after a short time without use writes ten times in that time.
 func lastSeenPrecision(idle time.Duration) time.Duration { return min(5*time.Minute, idle/10) }
 
-// Insert implements ports.Operators.
+// Insert implements accountports.Operators.
 func (r Operators) Insert(ctx context.Context, o connect.Operator, a connect.Account) error {
 	return pg.Changed(connect.ErrEmailTaken)(queries.InsertOperator(ctx, pg.In(ctx), sqlc.InsertOperatorParams{
 		ID: o.ID, Email: o.Email, EmailKey: mailaddr.Normal(o.Email), PasswordHash: o.PasswordHash, Locale: o.Locale, CreatedAt: o.CreatedAt,
@@ -28,7 +29,7 @@ func (r Operators) Insert(ctx context.Context, o connect.Operator, a connect.Acc
 	}))
 }
 
-func (r Sessions) InsertSession(ctx context.Context, s ports.Session) error {
+func (r Sessions) InsertSession(ctx context.Context, s accountports.Session) error {
 	return queries.InsertSession(ctx, pg.In(ctx).Deferred(), sqlc.InsertSessionParams{
 		TokenHash: s.TokenHash[:], OperatorID: s.OperatorID, Browser: s.Browser, CreatedAt: s.CreatedAt, LastSeenAt: s.LastSeenAt, ExpiresAt: s.ExpiresAt,
 	})
@@ -45,7 +46,7 @@ func (r Sessions) DeleteSessionsOf(ctx context.Context, operatorID id.ID) (int, 
 
 func (r Sessions) RecordNetwork(ctx context.Context, operatorID id.ID, network [32]byte, at time.Time) error {
 	return queries.RecordNetwork(ctx, pg.In(ctx).Deferred(), sqlc.RecordNetworkParams{
-		OperatorID: operatorID, Network: network[:], UnusedSince: at.Add(-ports.NetworksKeptFor), At: at,
+		OperatorID: operatorID, Network: network[:], UnusedSince: at.Add(-accountports.NetworksKeptFor), At: at,
 	})
 }
 
@@ -62,14 +63,14 @@ func (r Sessions) DeleteExpiredSessions(ctx context.Context, at time.Time, limit
 	return int(n), err
 }
 
-// OperatorByEmail implements ports.Operators.
+// OperatorByEmail implements accountports.Operators.
 func (r Operators) OperatorByEmail(ctx context.Context, email string) (connect.Operator, connect.Account, error) {
 	row, err := queries.OperatorByEmail(ctx, r.DB, mailaddr.Normal(email))
 	o, a := toOperator(row)
 	return o, a, pg.OrNotFound(err, connect.ErrBadCredentials)
 }
 
-// OperatorBySession implements ports.Sessions.
+// OperatorBySession implements accountports.Sessions.
 func (r Sessions) OperatorBySession(ctx context.Context, tokenHash [32]byte, now time.Time, idle time.Duration) (connect.Operator, connect.Account, error) {
 	row, err := queries.OperatorBySession(ctx, r.DB, tokenHash[:], now, now.Add(-idle))
 	if err != nil {
@@ -85,19 +86,19 @@ func (r Sessions) OperatorBySession(ctx context.Context, tokenHash [32]byte, now
 	return o, a, nil
 }
 
-// NetworkKnown implements ports.Sessions.
+// NetworkKnown implements accountports.Sessions.
 func (r Sessions) NetworkKnown(ctx context.Context, operatorID id.ID, network [32]byte, now time.Time) (bool, error) {
-	return queries.NetworkKnown(ctx, r.DB, operatorID, network[:], now.Add(-ports.NetworksKeptFor))
+	return queries.NetworkKnown(ctx, r.DB, operatorID, network[:], now.Add(-accountports.NetworksKeptFor))
 }
 
-// AccountByID implements ports.Operators.
+// AccountByID implements accountports.Operators.
 func (r Operators) AccountByID(ctx context.Context, accountID id.ID) (connect.Account, connect.Operator, error) {
 	row, err := queries.AccountByID(ctx, r.DB, accountID)
 	o, a := toOperator(sqlc.OperatorByEmailRow(row))
 	return a, o, pg.OrNotFound(err, connect.ErrAccountNotFound)
 }
 
-// Accounts implements ports.Operators.
+// Accounts implements accountports.Operators.
 func (r Operators) Accounts(ctx context.Context, page ports.Page) (ports.List[connect.Account], error) {
 	l := &lists.List{Table: "accounts", Identity: []string{"id"}, Order: []string{"created_at", "id"}}
 	l.After(page.Cursor)
@@ -115,18 +116,18 @@ func toOperator(row sqlc.OperatorByEmailRow) (connect.Operator, connect.Account)
 			MaxAmountCents: money.Cents(row.MaxAmountCents), CreatedAt: row.AccountCreatedAt}
 }
 
-// WantsCoverMails implements ports.Operators.
+// WantsCoverMails implements accountports.Operators.
 func (r Operators) WantsCoverMails(ctx context.Context, operatorID id.ID) (wants bool, err error) {
 	return wants, r.DB.QueryRow(ctx, `SELECT cover_mails FROM operators WHERE id = $1`, operatorID).Scan(&wants)
 }
 
-// SetCoverMails implements ports.Operators.
+// SetCoverMails implements accountports.Operators.
 func (r Operators) SetCoverMails(ctx context.Context, operatorID id.ID, wanted bool) error {
 	_, err := pg.In(ctx).Exec(ctx, `UPDATE operators SET cover_mails = $2 WHERE id = $1`, operatorID, wanted)
 	return err
 }
 
-// AccountOfOperator implements ports.Operators.
+// AccountOfOperator implements accountports.Operators.
 func (r Operators) AccountOfOperator(ctx context.Context, operatorID id.ID) (accountID id.ID, err error) {
 	err = r.DB.QueryRow(ctx, `SELECT id FROM accounts WHERE operator_id = $1`, operatorID).Scan(&accountID)
 	return accountID, pg.OrNotFound(err, connect.ErrAccountNotFound)

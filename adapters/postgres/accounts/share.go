@@ -7,7 +7,7 @@ import (
 	"partnerdeposits/adapters/postgres/internal/sets"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 // ShareLinks share-locks the newest link of each pair of partner and account, so that nobody revokes the link before

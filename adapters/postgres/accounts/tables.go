@@ -2,10 +2,10 @@
 package accounts
 
 import (
+	"partnerdeposits/adapters/postgres/accounts/internal/sqlc"
 	"partnerdeposits/adapters/postgres/internal/pg"
-	"partnerdeposits/adapters/postgres/internal/sqlc"
 	"partnerdeposits/core/money"
-	"partnerdeposits/ports"
+	accountports "partnerdeposits/ports/accounts"
 )
 
 var queries = sqlc.New()
@@ -34,12 +34,12 @@ type (
 )
 
 var (
-	_ ports.Operators   = Operators{}
-	_ ports.Sessions    = Sessions{}
-	_ ports.Tokens      = Tokens{}
-	_ ports.TwoFactors  = TwoFactors{}
-	_ ports.HalfSignIns = HalfSignIns{}
-	_ ports.Links       = Links{}
+	_ accountports.Operators   = Operators{}
+	_ accountports.Sessions    = Sessions{}
+	_ accountports.Tokens      = Tokens{}
+	_ accountports.TwoFactors  = TwoFactors{}
+	_ accountports.HalfSignIns = HalfSignIns{}
+	_ accountports.Links       = Links{}
 )
 
 // New makes the tables. defaultMax is the ceiling of an account without a ceiling of its own.

@@ -7,15 +7,15 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"partnerdeposits/adapters/postgres/accounts/internal/sqlc"
 	"partnerdeposits/adapters/postgres/internal/pg"
-	"partnerdeposits/adapters/postgres/internal/sqlc"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/twofactor"
-	"partnerdeposits/ports"
+	accountports "partnerdeposits/ports/accounts"
 )
 
-// Lock implements ports.TwoFactors.
+// Lock implements accountports.TwoFactors.
 func (r TwoFactors) Lock(ctx context.Context, operatorID id.ID) (*twofactor.Factor, error) {
 	row, err := queries.LockSecondFactor(ctx, pg.In(ctx), operatorID)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -29,7 +29,7 @@ func (r TwoFactors) Lock(ctx context.Context, operatorID id.ID) (*twofactor.Fact
 	return &f, err
 }
 
-// Save implements ports.TwoFactors.
+// Save implements accountports.TwoFactors.
 func (r TwoFactors) Save(ctx context.Context, f twofactor.Factor) error {
 	sealed, err := r.Sealer.Seal(f.Secret, pg.FactorAAD(f.OperatorID))
 	if err != nil {
@@ -40,12 +40,12 @@ func (r TwoFactors) Save(ctx context.Context, f twofactor.Factor) error {
 	})
 }
 
-// Delete implements ports.TwoFactors.
+// Delete implements accountports.TwoFactors.
 func (r TwoFactors) Delete(ctx context.Context, operatorID id.ID) error {
 	return queries.DeleteSecondFactor(ctx, pg.In(ctx).Deferred(), operatorID)
 }
 
-// ReplaceRecoveryCodes implements ports.TwoFactors.
+// ReplaceRecoveryCodes implements accountports.TwoFactors.
 func (r TwoFactors) ReplaceRecoveryCodes(ctx context.Context, operatorID id.ID, hashes [][32]byte) error {
 	if err := queries.DeleteRecoveryCodes(ctx, pg.In(ctx).Deferred(), operatorID); err != nil {
 		return err
@@ -53,31 +53,31 @@ func (r TwoFactors) ReplaceRecoveryCodes(ctx context.Context, operatorID id.ID, 
 	return queries.InsertRecoveryCodes(ctx, pg.In(ctx).Deferred(), operatorID, pg.Each(hashes, func(hash [32]byte) []byte { return hash[:] }))
 }
 
-// UseRecoveryCode implements ports.TwoFactors.
+// UseRecoveryCode implements accountports.TwoFactors.
 func (r TwoFactors) UseRecoveryCode(ctx context.Context, operatorID id.ID, hash [32]byte, at time.Time) (bool, error) {
 	n, err := queries.UseRecoveryCode(ctx, pg.In(ctx), at, operatorID, hash[:])
 	return n > 0, err
 }
 
-// Insert implements ports.HalfSignIns.
-func (r HalfSignIns) Insert(ctx context.Context, s ports.HalfSignIn) error {
+// Insert implements accountports.HalfSignIns.
+func (r HalfSignIns) Insert(ctx context.Context, s accountports.HalfSignIn) error {
 	return queries.InsertHalfSignIn(ctx, pg.In(ctx).Deferred(), sqlc.InsertHalfSignInParams{
 		TokenHash: s.TokenHash[:], OperatorID: s.OperatorID, CreatedAt: s.CreatedAt, ExpiresAt: s.ExpiresAt,
 	})
 }
 
-// Take implements ports.HalfSignIns.
+// Take implements accountports.HalfSignIns.
 func (r HalfSignIns) Take(ctx context.Context, tokenHash [32]byte, now time.Time) (id.ID, error) {
 	operatorID, err := queries.TakeHalfSignIn(ctx, pg.In(ctx), tokenHash[:], now)
 	return operatorID, pg.OrNotFound(err, twofactor.ErrSignInOver)
 }
 
-// DeleteOf implements ports.HalfSignIns.
+// DeleteOf implements accountports.HalfSignIns.
 func (r HalfSignIns) DeleteOf(ctx context.Context, operatorID id.ID) error {
 	return queries.DeleteHalfSignInsOf(ctx, pg.In(ctx).Deferred(), operatorID)
 }
 
-// DeleteExpired implements ports.HalfSignIns.
+// DeleteExpired implements accountports.HalfSignIns.
 func (r HalfSignIns) DeleteExpired(ctx context.Context, at time.Time, limit int) (int, error) {
 	ended, err := queries.DeleteExpiredHalfSignIns(ctx, pg.In(ctx), at, int32(limit))
 	if err != nil {
@@ -87,18 +87,18 @@ func (r HalfSignIns) DeleteExpired(ctx context.Context, at time.Time, limit int)
 	return int(max(ended, tries)), err
 }
 
-// CountTry implements ports.HalfSignIns.
+// CountTry implements accountports.HalfSignIns.
 func (r HalfSignIns) CountTry(ctx context.Context, operatorID id.ID, key [32]byte, window time.Duration, now time.Time) (int, time.Time, error) {
 	row, err := queries.CountCodeTry(ctx, pg.In(ctx), sqlc.CountCodeTryParams{OperatorID: operatorID, Key: key[:], At: now, Over: now.Add(-window)})
 	return int(row.Tries), row.Since, err
 }
 
-// RefundTry implements ports.HalfSignIns.
+// RefundTry implements accountports.HalfSignIns.
 func (r HalfSignIns) RefundTry(ctx context.Context, operatorID id.ID, key [32]byte) error {
 	return queries.RefundCodeTry(ctx, pg.In(ctx).Deferred(), operatorID, key[:])
 }
 
-// TwoFactor implements ports.TwoFactors.
+// TwoFactor implements accountports.TwoFactors.
 func (r TwoFactors) TwoFactor(ctx context.Context, operatorID id.ID) (twofactor.State, error) {
 	row, err := queries.SecondFactorState(ctx, r.DB, operatorID)
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && row.ConfirmedAt.IsZero() {
@@ -107,7 +107,7 @@ func (r TwoFactors) TwoFactor(ctx context.Context, operatorID id.ID) (twofactor.
 	return twofactor.State{On: err == nil, Since: row.ConfirmedAt, RecoveryLeft: int(row.RecoveryLeft)}, err
 }
 
-// HalfSignedIn implements ports.HalfSignIns.
+// HalfSignedIn implements accountports.HalfSignIns.
 func (r HalfSignIns) HalfSignedIn(ctx context.Context, tokenHash [32]byte, now time.Time) (connect.Operator, connect.Account, error) {
 	row, err := queries.OperatorByHalfSignIn(ctx, r.DB, tokenHash[:], now)
 	o, a := toOperator(sqlc.OperatorByEmailRow(row))

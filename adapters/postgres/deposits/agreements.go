@@ -13,7 +13,7 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// Keep implements ports.Agreements.
+// Keep implements depositports.Agreements.
 func (r Agreements) Keep(ctx context.Context, rec agreement.Record, since time.Time) error {
 	plain, err := json.Marshal(rec.Origin)
 	if err != nil {
@@ -32,7 +32,7 @@ func (r Agreements) Keep(ctx context.Context, rec agreement.Record, since time.T
 	return err
 }
 
-// Agreements implements ports.Agreements.
+// Agreements implements depositports.Agreements.
 func (r Agreements) Agreements(ctx context.Context, depositID id.ID) ([]agreement.Record, error) {
 	rows, err := r.DB.Query(ctx, `SELECT id, client_id, version, locale, words, agreed_at, origin FROM deposit_agreements WHERE deposit_id = $1 ORDER BY agreed_at, id`, depositID)
 	if err != nil {

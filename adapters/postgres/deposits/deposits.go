@@ -6,17 +6,18 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"partnerdeposits/adapters/postgres/deposits/internal/sqlc"
 	"partnerdeposits/adapters/postgres/internal/lists"
 	"partnerdeposits/adapters/postgres/internal/pg"
 	"partnerdeposits/adapters/postgres/internal/sets"
-	"partnerdeposits/adapters/postgres/internal/sqlc"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/secret"
-	"partnerdeposits/ports"
+	depositports "partnerdeposits/ports/deposits"
+	ports "partnerdeposits/ports/platform"
 )
 
-// Insert implements ports.Deposits.
+// Insert implements depositports.Deposits.
 func (r Deposits) Insert(ctx context.Context, d *deposit.Deposit, checkoutToken secret.Text) error {
 	var inserted bool
 	err := InsertDeposit(pg.In(ctx), r.Sealer, ports.NewDeposit{Deposit: d, CheckoutToken: checkoutToken}, func(ok bool) { inserted = ok })
@@ -32,7 +33,7 @@ func (r Deposits) Insert(ctx context.Context, d *deposit.Deposit, checkoutToken 
 	return nil
 }
 
-// ForUpdate implements ports.Deposits.
+// ForUpdate implements depositports.Deposits.
 func (r Deposits) ForUpdate(ctx context.Context, depositID id.ID) (locked *deposit.Deposit, err error) {
 	LockDeposits(pg.In(ctx), r.Sealer, []id.ID{depositID}, sets.Wait, func(d *deposit.Deposit) { locked = d })
 	if err := pg.In(ctx).Flush(ctx); err != nil {
@@ -44,7 +45,7 @@ func (r Deposits) ForUpdate(ctx context.Context, depositID id.ID) (locked *depos
 	return WithClient(ctx, pg.In(ctx), r.Sealer, locked)
 }
 
-// ForUpdateByToken implements ports.Deposits.
+// ForUpdateByToken implements depositports.Deposits.
 func (r Deposits) ForUpdateByToken(ctx context.Context, checkoutToken secret.Text) (*deposit.Deposit, error) {
 	d, err := scanDeposit(pg.In(ctx).QueryRow(ctx, SelectDeposit+` WHERE d.checkout_token_hash = $1 FOR UPDATE OF d`, TokenHash(checkoutToken)), r.Sealer)
 	if err != nil {
@@ -53,13 +54,13 @@ func (r Deposits) ForUpdateByToken(ctx context.Context, checkoutToken secret.Tex
 	return WithClient(ctx, pg.In(ctx), r.Sealer, d)
 }
 
-// Transition implements ports.Deposits. ErrStale surfaces at the next answer or from WithinTx.
+// Transition implements depositports.Deposits. ErrStale surfaces at the next answer or from WithinTx.
 func (r Deposits) Transition(ctx context.Context, d *deposit.Deposit, step deposit.Transition) error {
 	MoveDeposits(pg.In(ctx), []ports.Move{{Deposit: d, Step: step}})
 	return nil
 }
 
-// SetCheckout implements ports.Deposits.
+// SetCheckout implements depositports.Deposits.
 func (r Deposits) SetCheckout(ctx context.Context, d *deposit.Deposit) error {
 	return queries.SetCheckout(ctx, pg.In(ctx).Deferred(), sqlc.SetCheckoutParams{
 		ClientID: d.ClientID, CheckoutStartedAt: d.CheckoutStartedAt, UpdatedAt: d.UpdatedAt, ID: d.ID,
@@ -71,19 +72,19 @@ func scanDeposit(row pgx.Row, sealer pg.Sealer) (*deposit.Deposit, error) {
 	return d, pg.OrNotFound(err, deposit.ErrNotFound)
 }
 
-// Deposit implements ports.Deposits.
+// Deposit implements depositports.Deposits.
 func (r Deposits) Deposit(ctx context.Context, depositID id.ID) (*deposit.Deposit, error) {
 	return r.reads.one(ctx, depositID)
 }
 
-// DepositByToken implements ports.Deposits.
+// DepositByToken implements depositports.Deposits.
 func (r Deposits) DepositByToken(ctx context.Context, checkoutToken secret.Text) (*deposit.Deposit, error) {
 	return scanDeposit(r.DB.QueryRow(ctx, SelectDeposit+` WHERE d.checkout_token_hash = $1`, TokenHash(checkoutToken)), r.Sealer)
 }
 
-// Deposits implements ports.Deposits. A list reads the index of its narrowest filter. The status is checked row by row:
+// Deposits implements depositports.Deposits. A list reads the index of its narrowest filter. The status is checked row by row:
 // an index of statuses would cost every transition a new entry in every index.
-func (r Deposits) Deposits(ctx context.Context, f ports.DepositFilter, page ports.Page) (ports.List[*deposit.Deposit], error) {
+func (r Deposits) Deposits(ctx context.Context, f depositports.DepositFilter, page ports.Page) (ports.List[*deposit.Deposit], error) {
 	if f.ExternalID != "" && f.AccountID.IsZero() && !f.PartnerID.IsZero() {
 		accounts, err := queries.AccountsOfExternalID(ctx, r.DB, f.PartnerID, f.ExternalID)
 		switch {
@@ -136,7 +137,7 @@ func (r Deposits) setPartnerLeft(ctx context.Context, deposits []*deposit.Deposi
 }
 
 // depositList says how the list of f is read.
-func depositList(f ports.DepositFilter) *lists.List {
+func depositList(f depositports.DepositFilter) *lists.List {
 	l := &lists.List{Table: "deposits", Identity: []string{"id"}, Order: []string{"created_at", "id"}}
 	ofPartner := !f.PartnerID.IsZero()
 	switch {
@@ -173,7 +174,7 @@ func depositList(f ports.DepositFilter) *lists.List {
 	return l
 }
 
-// CheckoutTokens implements ports.Deposits.
+// CheckoutTokens implements depositports.Deposits.
 func (r Deposits) CheckoutTokens(ctx context.Context, depositIDs []id.ID) (map[id.ID]secret.Text, error) {
 	rows, err := queries.CheckoutTokens(ctx, r.DB, depositIDs)
 	if err != nil {
@@ -188,7 +189,7 @@ func (r Deposits) CheckoutTokens(ctx context.Context, depositIDs []id.ID) (map[i
 	return tokens, nil
 }
 
-// IdleCheckouts implements ports.DepositScheduler.
+// IdleCheckouts implements depositports.DepositScheduler.
 func (s Due) IdleCheckouts(ctx context.Context, before time.Time, limit int) ([]id.ID, error) {
 	if err := s.dropStaleTimers(ctx, "idle", before, limit); err != nil {
 		return nil, err
@@ -196,7 +197,7 @@ func (s Due) IdleCheckouts(ctx context.Context, before time.Time, limit int) ([]
 	return queries.IdleCheckouts(ctx, s.DB, before, int32(limit))
 }
 
-// ExpiredCheckouts implements ports.DepositScheduler.
+// ExpiredCheckouts implements depositports.DepositScheduler.
 func (s Due) ExpiredCheckouts(ctx context.Context, at time.Time, limit int) ([]id.ID, error) {
 	if err := s.dropStaleTimers(ctx, "checkout", at, limit); err != nil {
 		return nil, err
@@ -204,7 +205,7 @@ func (s Due) ExpiredCheckouts(ctx context.Context, at time.Time, limit int) ([]i
 	return queries.ExpiredCheckouts(ctx, s.DB, at, int32(limit))
 }
 
-// ElapsedCoverages implements ports.DepositScheduler.
+// ElapsedCoverages implements depositports.DepositScheduler.
 func (s Due) ElapsedCoverages(ctx context.Context, at time.Time, limit int) ([]id.ID, error) {
 	if err := s.dropStaleTimers(ctx, "coverage", at, limit); err != nil {
 		return nil, err
@@ -223,12 +224,12 @@ func (s Due) dropStaleTimers(ctx context.Context, kind string, at time.Time, lim
 	}
 }
 
-// DepositByReference implements ports.Deposits.
+// DepositByReference implements depositports.Deposits.
 func (r Deposits) DepositByReference(ctx context.Context, reference string) (*deposit.Deposit, error) {
 	return scanDeposit(r.DB.QueryRow(ctx, SelectDeposit+` WHERE d.reference = $1`, reference), r.Sealer)
 }
 
-// History implements ports.Deposits.
+// History implements depositports.Deposits.
 func (r Deposits) History(ctx context.Context, depositID id.ID) ([]deposit.Transition, error) {
 	rows, err := r.DB.Query(ctx, `SELECT deposit_id, version, from_status, to_status, trigger, at, actor, detail, event_id
 		FROM deposit_transitions WHERE deposit_id = $1 ORDER BY version`, depositID)

@@ -14,7 +14,8 @@ import (
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
-	"partnerdeposits/ports"
+	depositports "partnerdeposits/ports/deposits"
+	ports "partnerdeposits/ports/platform"
 )
 
 const (
@@ -38,9 +39,9 @@ func beginsWith(text, argument string) string {
 // namesOfClient are the texts of a client c that a search compares, each with an index.
 var namesOfClient = []string{"(c.first_name || ' ' || c.last_name)", "(c.last_name || ' ' || c.first_name)", "c.email"}
 
-// DeskDeposits implements ports.Desk. A search text is looked up in its indexes first. Each other list reads the index
+// DeskDeposits implements depositports.Desk. A search text is looked up in its indexes first. Each other list reads the index
 // of its narrowest filter and checks the rest row by row, as Deposits does.
-func (s Desk) DeskDeposits(ctx context.Context, f ports.DeskFilter, page ports.Page) (ports.List[*deposit.Deposit], error) {
+func (s Desk) DeskDeposits(ctx context.Context, f depositports.DeskFilter, page ports.Page) (ports.List[*deposit.Deposit], error) {
 	if !f.EndsBefore.IsZero() { // a cover ends while the deposit is active
 		if len(f.Statuses) > 0 && !slices.Contains(f.Statuses, deposit.Active) {
 			return ports.List[*deposit.Deposit]{}, nil
@@ -82,7 +83,7 @@ func (s Desk) DeskDeposits(ctx context.Context, f ports.DeskFilter, page ports.P
 }
 
 // deskList says how the list of f is read. found are the deposits of the search text, all of them if searched.
-func deskList(l *lists.List, f ports.DeskFilter, page ports.Page, found []id.ID, searched bool) *lists.List {
+func deskList(l *lists.List, f depositports.DeskFilter, page ports.Page, found []id.ID, searched bool) *lists.List {
 	l.Where("account_id = ?", f.AccountID)
 	if searched {
 		l.Where("id = ANY (?::uuid[])", found)
@@ -120,7 +121,7 @@ func open(statuses []deposit.Status) bool {
 }
 
 // openDeposits is a table expression like that of list.rows, for deposits that table open_deposits names.
-func openDeposits(l *lists.List, f ports.DeskFilter, page ports.Page) string {
+func openDeposits(l *lists.List, f depositports.DeskFilter, page ports.Page) string {
 	account, asked := l.Argument(f.AccountID), l.Argument(statusTexts(f.Statuses))
 	after := ""
 	if !page.Cursor.IsZero() {
@@ -158,18 +159,18 @@ func (s Desk) searched(ctx context.Context, accountID id.ID, text string) ([]id.
 
 // workOf says which rows of open_deposits are a kind of work, and their order. $2 is the end of covers that end soon.
 // The statuses stand in the text: the index of ends is for active deposits alone.
-func workOf(kind ports.Work) (condition, order string) {
+func workOf(kind depositports.Work) (condition, order string) {
 	condition = `status IN ('` + strings.Join(statusTexts(kind.Statuses()), `', '`) + `')`
 	order = `created_at DESC, deposit_id DESC`
-	if kind == ports.WorkEnding {
+	if kind == depositports.WorkEnding {
 		condition, order = condition+` AND ends_at < $2`, `ends_at, deposit_id`
 	}
 	return condition, order
 }
 
-// CountWork implements ports.Desk.
-func (s Desk) CountWork(ctx context.Context, accountID id.ID, ending time.Time) (map[ports.Work]ports.WorkCount, error) {
-	parts := pg.Each(ports.Works, func(kind ports.Work) string {
+// CountWork implements depositports.Desk.
+func (s Desk) CountWork(ctx context.Context, accountID id.ID, ending time.Time) (map[depositports.Work]depositports.WorkCount, error) {
+	parts := pg.Each(depositports.Works, func(kind depositports.Work) string {
 		condition, _ := workOf(kind)
 		return `SELECT '` + string(kind) + `', count(*), coalesce(sum(amount_cents), 0)::bigint FROM (
 			SELECT amount_cents FROM open_deposits WHERE account_id = $1 AND ` + condition + ` LIMIT $3) AS o WHERE $2::timestamptz IS NOT NULL`
@@ -178,19 +179,19 @@ func (s Desk) CountWork(ctx context.Context, accountID id.ID, ending time.Time) 
 	if err != nil {
 		return nil, err
 	}
-	counts := map[ports.Work]ports.WorkCount{}
+	counts := map[depositports.Work]depositports.WorkCount{}
 	var kind string
 	var n int
 	var amount money.Cents
 	_, err = pgx.ForEachRow(rows, []any{&kind, &n, &amount}, func() error {
-		counts[ports.Work(kind)] = ports.WorkCount{Count: min(n, maxCounted), Amount: amount, More: n > maxCounted}
+		counts[depositports.Work(kind)] = depositports.WorkCount{Count: min(n, maxCounted), Amount: amount, More: n > maxCounted}
 		return nil
 	})
 	return counts, pg.Translate(err)
 }
 
-// OpenWork implements ports.Desk. A deposit that has moved since its row was written is left out.
-func (s Desk) OpenWork(ctx context.Context, accountID id.ID, kind ports.Work, ending time.Time, limit int) ([]*deposit.Deposit, error) {
+// OpenWork implements depositports.Desk. A deposit that has moved since its row was written is left out.
+func (s Desk) OpenWork(ctx context.Context, accountID id.ID, kind depositports.Work, ending time.Time, limit int) ([]*deposit.Deposit, error) {
 	condition, order := workOf(kind)
 	source := `(SELECT d.*, o.place FROM (
 		SELECT deposit_id, status, row_number() OVER (ORDER BY ` + order + `) AS place FROM open_deposits
@@ -204,7 +205,7 @@ func (s Desk) OpenWork(ctx context.Context, accountID id.ID, kind ports.Work, en
 	return found, pg.Translate(err)
 }
 
-// CountMade implements ports.Desk. The counts read the index alone, but for the newest pages of the table.
+// CountMade implements depositports.Desk. The counts read the index alone, but for the newest pages of the table.
 func (s Desk) CountMade(ctx context.Context, accountID id.ID, spans []ports.Span) ([]int, error) {
 	from, to := pg.Each(spans, func(s ports.Span) time.Time { return s.From }), pg.Each(spans, func(s ports.Span) time.Time { return s.To })
 	rows, err := s.DB.Query(ctx, `SELECT (SELECT count(*) FROM deposits d WHERE d.account_id = $1 AND d.created_at >= s.starts AND d.created_at < s.ends)

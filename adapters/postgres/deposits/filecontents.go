@@ -21,7 +21,7 @@ import (
 // chunkBytes is the size of a piece of a content: small in memory, and few statements for a file.
 const chunkBytes = 256 << 10
 
-// Put implements ports.FileContents.
+// Put implements depositports.FileContents.
 func (c Contents) Put(ctx context.Context, fileID id.ID, content io.Reader, size int64) error {
 	plain := make([]byte, 32) // AES-256
 	if _, err := rand.Read(plain); err != nil {
@@ -64,7 +64,7 @@ func (c Contents) Put(ctx context.Context, fileID id.ID, content io.Reader, size
 	return t.Commit(ctx)
 }
 
-// Open implements ports.FileContents.
+// Open implements depositports.FileContents.
 func (c Contents) Open(ctx context.Context, fileID id.ID) (io.ReadCloser, error) {
 	sealed, err := queries.FileContentKey(ctx, c.DB, fileID)
 	if err != nil {
@@ -81,7 +81,7 @@ func (c Contents) Open(ctx context.Context, fileID id.ID) (io.ReadCloser, error)
 	return &contentReader{ctx: ctx, db: c.DB, fileID: fileID, aead: aead}, nil
 }
 
-// Delete implements ports.FileContents.
+// Delete implements depositports.FileContents.
 func (c Contents) Delete(ctx context.Context, fileIDs []id.ID) error {
 	return pg.Translate(queries.DeleteFileContents(ctx, c.DB, fileIDs))
 }

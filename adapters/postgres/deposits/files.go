@@ -4,17 +4,17 @@ import (
 	"context"
 	"time"
 
+	"partnerdeposits/adapters/postgres/deposits/internal/sqlc"
 	"partnerdeposits/adapters/postgres/internal/pg"
-	"partnerdeposits/adapters/postgres/internal/sqlc"
 	"partnerdeposits/core/actor"
 	"partnerdeposits/core/evidence"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	depositports "partnerdeposits/ports/deposits"
 )
 
-// Add implements ports.Files.
+// Add implements depositports.Files.
 func (r Files) Add(
-	ctx context.Context, by ports.FileSender, fileIDs []id.ID, since, at time.Time, adds actor.Actor,
+	ctx context.Context, by depositports.FileSender, fileIDs []id.ID, since, at time.Time, adds actor.Actor,
 ) ([]evidence.File, error) {
 	rows, err := queries.AddFiles(ctx, pg.In(ctx), sqlc.AddFilesParams{
 		FileIds: fileIDs, DepositID: by.DepositID, Session: by.Session[:], Since: since, At: at, Actor: adds.String(),
@@ -32,13 +32,13 @@ func (r Files) Add(
 	return pg.Each(rows, func(row sqlc.AddFilesRow) evidence.File { return toFile(sqlc.FileOfDepositRow(row)) }), err
 }
 
-// Forget implements ports.Files.
+// Forget implements depositports.Files.
 func (r Files) Forget(ctx context.Context, fileIDs []id.ID) error {
 	return queries.ForgetFiles(ctx, pg.In(ctx).Deferred(), fileIDs)
 }
 
-// Wait implements ports.Files.
-func (r Files) Wait(ctx context.Context, by ports.FileSender, sent []evidence.File) error {
+// Wait implements depositports.Files.
+func (r Files) Wait(ctx context.Context, by depositports.FileSender, sent []evidence.File) error {
 	return pg.InTx(ctx, r.DB.Pool, func(t *pg.Tx) error {
 		for _, f := range sent {
 			if err := queries.WaitWithFile(ctx, t.Deferred(), sqlc.WaitWithFileParams{
@@ -51,25 +51,25 @@ func (r Files) Wait(ctx context.Context, by ports.FileSender, sent []evidence.Fi
 	})
 }
 
-// Waiting implements ports.Files.
-func (r Files) Waiting(ctx context.Context, by ports.FileSender, fileIDs []id.ID, since time.Time) ([]evidence.File, error) {
+// Waiting implements depositports.Files.
+func (r Files) Waiting(ctx context.Context, by depositports.FileSender, fileIDs []id.ID, since time.Time) ([]evidence.File, error) {
 	rows, err := queries.WaitingFiles(ctx, r.DB, sqlc.WaitingFilesParams{FileIds: fileIDs, DepositID: by.DepositID, Session: by.Session[:], Since: since})
 	return pg.Each(rows, func(row sqlc.WaitingFilesRow) evidence.File { return toFile(sqlc.FileOfDepositRow(row)) }), pg.Translate(err)
 }
 
-// Files implements ports.Files.
+// Files implements depositports.Files.
 func (r Files) Files(ctx context.Context, depositID id.ID) ([]evidence.File, error) {
 	rows, err := queries.FilesOfDeposit(ctx, r.DB, depositID)
 	return pg.Each(rows, func(row sqlc.FilesOfDepositRow) evidence.File { return toFile(sqlc.FileOfDepositRow(row)) }), pg.Translate(err)
 }
 
-// File implements ports.Files.
+// File implements depositports.Files.
 func (r Files) File(ctx context.Context, depositID, fileID id.ID) (evidence.File, error) {
 	row, err := queries.FileOfDeposit(ctx, r.DB, fileID, depositID)
 	return toFile(row), pg.OrNotFound(err, evidence.ErrNotFound)
 }
 
-// Abandoned implements ports.Files.
+// Abandoned implements depositports.Files.
 func (r Files) Abandoned(ctx context.Context, since time.Time, limit int) ([]id.ID, error) {
 	ids, err := queries.AbandonedFiles(ctx, r.DB, since, int32(limit))
 	return ids, pg.Translate(err)

@@ -10,10 +10,10 @@ import (
 
 	"partnerdeposits/adapters/postgres/internal/pg"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	depositports "partnerdeposits/ports/deposits"
 )
 
-// SecuredDue implements ports.OperatorNotices.
+// SecuredDue implements depositports.OperatorNotices.
 func (s OperatorNotices) SecuredDue(ctx context.Context, limit int) ([]id.ID, error) {
 	return s.ids(ctx, `SELECT deposit_id FROM secured_notices ORDER BY secured_at LIMIT $1`, limit)
 }
@@ -29,8 +29,8 @@ const (
 			WHERE m.account_id = a.id AND d.ends_at < m.told_until AND c.activated_at <= m.mailed_at))`
 )
 
-// CoversDue implements ports.OperatorNotices.
-func (s OperatorNotices) CoversDue(ctx context.Context, r ports.CoverRound, limit int) ([]id.ID, error) {
+// CoversDue implements depositports.OperatorNotices.
+func (s OperatorNotices) CoversDue(ctx context.Context, r depositports.CoverRound, limit int) ([]id.ID, error) {
 	return s.ids(ctx, `SELECT a.id FROM accounts a JOIN operators o ON o.id = a.operator_id WHERE `+due+` ORDER BY a.id LIMIT $5`,
 		r.Now, r.Before, r.Today, r.Anyone, limit)
 }
@@ -44,15 +44,15 @@ func (s OperatorNotices) ids(ctx context.Context, sql string, args ...any) ([]id
 	return found, pg.Translate(err)
 }
 
-// AddSecured implements ports.OperatorNotices. A deposit is secured once in its life.
+// AddSecured implements depositports.OperatorNotices. A deposit is secured once in its life.
 func (s OperatorNotices) AddSecured(ctx context.Context, depositID id.ID, at time.Time) error {
 	_, err := pg.In(ctx).Deferred().Exec(ctx, `INSERT INTO secured_notices (deposit_id, secured_at) VALUES ($1, $2) ON CONFLICT DO NOTHING`, depositID, at)
 	return err
 }
 
-// TakeSecured implements ports.OperatorNotices. A second dispatcher waits for the first at the DELETE, and finds no
+// TakeSecured implements depositports.OperatorNotices. A second dispatcher waits for the first at the DELETE, and finds no
 // row.
-func (s OperatorNotices) TakeSecured(ctx context.Context, depositID id.ID) (about ports.SecuredSubject, ok bool, err error) {
+func (s OperatorNotices) TakeSecured(ctx context.Context, depositID id.ID) (about depositports.SecuredSubject, ok bool, err error) {
 	d := &about.Deposit
 	err = pg.In(ctx).QueryRow(ctx, `
 		WITH taken AS (DELETE FROM secured_notices WHERE deposit_id = $1 RETURNING deposit_id)
@@ -71,9 +71,9 @@ func (s OperatorNotices) TakeSecured(ctx context.Context, depositID id.ID) (abou
 	return about, err == nil, err
 }
 
-// TakeCovers implements ports.OperatorNotices. The row of cover_mails is inserted or locked first: a second dispatcher
+// TakeCovers implements depositports.OperatorNotices. The row of cover_mails is inserted or locked first: a second dispatcher
 // waits there, and then sees that the mail is of today.
-func (s OperatorNotices) TakeCovers(ctx context.Context, accountID id.ID, round ports.CoverRound, limit int) (about ports.CoverSubject, ok bool, err error) {
+func (s OperatorNotices) TakeCovers(ctx context.Context, accountID id.ID, round depositports.CoverRound, limit int) (about depositports.CoverSubject, ok bool, err error) {
 	if _, err = pg.In(ctx).Exec(ctx, `INSERT INTO cover_mails (account_id, mailed_at, told_until) VALUES ($1, '-infinity', '-infinity') ON CONFLICT DO NOTHING`, accountID); err != nil {
 		return about, false, err
 	}
@@ -98,7 +98,7 @@ func (s OperatorNotices) TakeCovers(ctx context.Context, accountID id.ID, round 
 	if err != nil {
 		return about, false, err
 	}
-	about.Covers, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (c ports.EndingCover, err error) {
+	about.Covers, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (c depositports.EndingCover, err error) {
 		return c, row.Scan(&c.Reference, &c.Amount, &c.RentalContract, &c.ExpiresAt, &about.Count)
 	})
 	return about, err == nil, err

@@ -10,7 +10,7 @@ import (
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports/batch"
+	"partnerdeposits/ports/platform/batch"
 )
 
 // ReadConns is the number of connections that batches of reads use at once.

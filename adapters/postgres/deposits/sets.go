@@ -19,7 +19,7 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
 	"partnerdeposits/core/secret"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 // SelectDeposit reads deposits with the partner's name, and with the client unless the client was erased. ScanDeposit

@@ -3,9 +3,9 @@
 package deposits
 
 import (
+	"partnerdeposits/adapters/postgres/deposits/internal/sqlc"
 	"partnerdeposits/adapters/postgres/internal/pg"
-	"partnerdeposits/adapters/postgres/internal/sqlc"
-	"partnerdeposits/ports"
+	depositports "partnerdeposits/ports/deposits"
 )
 
 var queries = sqlc.New()
@@ -40,14 +40,14 @@ type (
 )
 
 var (
-	_ ports.Deposits         = Deposits{}
-	_ ports.DepositScheduler = Due{}
-	_ ports.Desk             = Desk{}
-	_ ports.Agreements       = Agreements{}
-	_ ports.Files            = Files{}
-	_ ports.FileContents     = Contents{}
-	_ ports.OperatorNotices  = OperatorNotices{}
-	_ ports.Texts            = Texts{}
+	_ depositports.Deposits         = Deposits{}
+	_ depositports.DepositScheduler = Due{}
+	_ depositports.Desk             = Desk{}
+	_ depositports.Agreements       = Agreements{}
+	_ depositports.Files            = Files{}
+	_ depositports.FileContents     = Contents{}
+	_ depositports.OperatorNotices  = OperatorNotices{}
+	_ depositports.Texts            = Texts{}
 )
 
 // New makes the tables. Reads that share a statement run on reads.

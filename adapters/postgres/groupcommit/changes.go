@@ -11,8 +11,8 @@ import (
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/money"
-	"partnerdeposits/ports"
-	"partnerdeposits/ports/batch"
+	ports "partnerdeposits/ports/platform"
+	"partnerdeposits/ports/platform/batch"
 )
 
 const tracer = "partnerdeposits/groupcommit"

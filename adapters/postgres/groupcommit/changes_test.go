@@ -23,7 +23,7 @@ import (
 	"partnerdeposits/lab/portstest"
 	"partnerdeposits/lab/secretstest"
 	"partnerdeposits/lab/storetest"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }

@@ -14,8 +14,8 @@ import (
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/tenant"
-	"partnerdeposits/ports"
-	"partnerdeposits/ports/failpoint"
+	ports "partnerdeposits/ports/platform"
+	"partnerdeposits/ports/platform/failpoint"
 )
 
 // group is a transaction of several changes.

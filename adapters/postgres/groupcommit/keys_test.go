@@ -11,7 +11,7 @@ import (
 	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/lab/storetest"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 // keyed adds an idempotency key and a stored response to a change, as a request with that key does.

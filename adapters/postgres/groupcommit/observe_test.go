@@ -20,7 +20,7 @@ import (
 	"partnerdeposits/lab/portstest"
 	"partnerdeposits/lab/secretstest"
 	"partnerdeposits/lab/storetest"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 // roundTrips counts the batches and the single queries that a pool sends.

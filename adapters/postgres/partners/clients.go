@@ -10,15 +10,16 @@ import (
 	"partnerdeposits/adapters/postgres/internal/lists"
 	"partnerdeposits/adapters/postgres/internal/pg"
 	"partnerdeposits/adapters/postgres/internal/sets"
-	"partnerdeposits/adapters/postgres/internal/sqlc"
+	"partnerdeposits/adapters/postgres/partners/internal/sqlc"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/mailaddr"
 	"partnerdeposits/core/secret"
 	"partnerdeposits/core/tenant"
-	"partnerdeposits/ports"
+	partnerports "partnerdeposits/ports/partners"
+	ports "partnerdeposits/ports/platform"
 )
 
-// Insert implements ports.Clients.
+// Insert implements partnerports.Clients.
 func (r Clients) Insert(ctx context.Context, c tenant.Client) error {
 	return queries.InsertClient(ctx, pg.In(ctx).Deferred(), sqlc.InsertClientParams{
 		ID: c.ID, AccountID: c.AccountID, PartnerID: c.PartnerID, Email: c.Email, FirstName: c.FirstName, LastName: c.LastName,
@@ -26,7 +27,7 @@ func (r Clients) Insert(ctx context.Context, c tenant.Client) error {
 	})
 }
 
-// OfAccount implements ports.Clients.
+// OfAccount implements partnerports.Clients.
 func (r Clients) OfAccount(ctx context.Context, accountID, clientID id.ID) (tenant.Client, error) {
 	var client tenant.Client
 	var err error = tenant.ErrNotFound
@@ -42,7 +43,7 @@ func (r Clients) OfAccount(ctx context.Context, accountID, clientID id.ID) (tena
 	return client, err
 }
 
-// Lock implements ports.Clients.
+// Lock implements partnerports.Clients.
 func (r Clients) Lock(ctx context.Context, partnerID, clientID id.ID) (tenant.Client, error) {
 	row, err := queries.LockClient(ctx, pg.In(ctx), clientID)
 	if err != nil {
@@ -60,14 +61,14 @@ func (r Clients) Lock(ctx context.Context, partnerID, clientID id.ID) (tenant.Cl
 	return tenant.Client{}, tenant.ErrNotFound
 }
 
-// Update implements ports.Clients.
+// Update implements partnerports.Clients.
 func (r Clients) Update(ctx context.Context, c tenant.Client) error {
 	return queries.UpdateClient(ctx, pg.In(ctx).Deferred(), sqlc.UpdateClientParams{
 		ID: c.ID, Email: c.Email, FirstName: c.FirstName, LastName: c.LastName, Phone: c.Phone, Locale: c.Locale, ChangedAt: c.ChangedAt,
 	})
 }
 
-// Erase implements ports.Clients.
+// Erase implements partnerports.Clients.
 func (r Clients) Erase(ctx context.Context, c tenant.Client, at time.Time) error {
 	plain, err := json.Marshal(tenant.Address{Email: c.Email, Locale: c.Locale})
 	if err != nil {
@@ -90,14 +91,14 @@ func (r Clients) Erase(ctx context.Context, c tenant.Client, at time.Time) error
 	return queries.EraseClient(ctx, pg.In(ctx).Deferred(), at, c.ID)
 }
 
-// Client implements ports.Clients.
+// Client implements partnerports.Clients.
 func (r Clients) Client(ctx context.Context, partnerID, clientID id.ID) (tenant.Client, error) {
 	row, err := queries.ClientOfPartner(ctx, r.DB, clientID, partnerID)
 	return toClient(row), pg.OrNotFound(err, tenant.ErrNotFound)
 }
 
-// Clients implements ports.Clients.
-func (r Clients) Clients(ctx context.Context, f ports.ClientFilter, page ports.Page) (ports.List[tenant.Client], error) {
+// Clients implements partnerports.Clients.
+func (r Clients) Clients(ctx context.Context, f partnerports.ClientFilter, page ports.Page) (ports.List[tenant.Client], error) {
 	l := clientList(f)
 	l.After(page.Cursor)
 	sql := `SELECT c.id, c.account_id, c.partner_id, c.email, c.first_name, c.last_name, c.phone, c.locale, c.created_at, c.erased_at, c.changed_at, c.fits, c.n
@@ -111,7 +112,7 @@ func (r Clients) Clients(ctx context.Context, f ports.ClientFilter, page ports.P
 }
 
 // clientList says how the list of f is read: each filter has an index, which begins with the partner.
-func clientList(f ports.ClientFilter) *lists.List {
+func clientList(f partnerports.ClientFilter) *lists.List {
 	l := &lists.List{Table: "clients", Identity: []string{"id"}, Order: []string{"created_at", "id"}}
 	l.Where("erased_at IS NULL AND partner_id = ?", f.PartnerID)
 	switch {
@@ -128,13 +129,13 @@ func clientList(f ports.ClientFilter) *lists.List {
 	return l
 }
 
-// ClientChangedAt implements ports.Clients.
+// ClientChangedAt implements partnerports.Clients.
 func (r Clients) ClientChangedAt(ctx context.Context, clientID id.ID) (time.Time, error) {
 	at, err := queries.ClientChanged(ctx, r.DB, clientID)
 	return at, pg.OrNotFound(err, tenant.ErrNotFound)
 }
 
-// SealedAddress implements ports.SealedAddresses.
+// SealedAddress implements partnerports.SealedAddresses.
 func (s Addresses) SealedAddress(ctx context.Context, depositID id.ID) (a tenant.Address, err error) {
 	row, err := queries.SealedAddress(ctx, s.DB, depositID)
 	if err != nil {
@@ -147,7 +148,7 @@ func (s Addresses) SealedAddress(ctx context.Context, depositID id.ID) (a tenant
 	return a, json.Unmarshal([]byte(plain.Reveal()), &a)
 }
 
-// CheckSealedAddresses implements ports.SealedAddresses.
+// CheckSealedAddresses implements partnerports.SealedAddresses.
 func (s Addresses) CheckSealedAddresses(ctx context.Context, limit int, pause time.Duration) (int, error) {
 	row, err := queries.CheckSealedAddresses(ctx, s.DB, int32(limit), pause)
 	return int(row.Checked), err
@@ -170,7 +171,7 @@ const queueErasure = `
 
 const clientColumns = `id, account_id, partner_id, email, first_name, last_name, phone, locale, created_at, erased_at`
 
-// ClientByID implements ports.Clients.
+// ClientByID implements partnerports.Clients.
 func (r Clients) ClientByID(ctx context.Context, clientID id.ID) (tenant.Client, error) {
 	all, err := r.clients(ctx, `SELECT `+clientColumns+` FROM clients WHERE id = $1`, clientID)
 	if err == nil && len(all) == 0 {
@@ -182,7 +183,7 @@ func (r Clients) ClientByID(ctx context.Context, clientID id.ID) (tenant.Client,
 	return all[0], nil
 }
 
-// ClientsByEmail implements ports.Clients. The conditions are those of the index clients_of_email.
+// ClientsByEmail implements partnerports.Clients. The conditions are those of the index clients_of_email.
 func (r Clients) ClientsByEmail(ctx context.Context, email string, limit int) ([]tenant.Client, error) {
 	return r.clients(ctx, `SELECT `+clientColumns+` FROM clients
 		WHERE lower(email COLLATE "C") = lower($1::text COLLATE "C") AND erased_at IS NULL ORDER BY created_at DESC, id DESC LIMIT $2`, email, limit)

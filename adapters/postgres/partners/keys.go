@@ -9,10 +9,10 @@ import (
 
 	"partnerdeposits/adapters/postgres/internal/lists"
 	"partnerdeposits/adapters/postgres/internal/pg"
-	"partnerdeposits/adapters/postgres/internal/sqlc"
+	"partnerdeposits/adapters/postgres/partners/internal/sqlc"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 const (
@@ -23,7 +23,7 @@ const (
 	keyUseTimeout   = 2 * time.Second
 )
 
-// KeyByHash implements ports.Keys. The cache keeps a found key for Options.KeysKeptFor, counted from
+// KeyByHash implements partnerports.Keys. The cache keeps a found key for Options.KeysKeptFor, counted from
 // before the query. The cache never keeps an unknown key, so that a new key works at once.
 func (r Keys) KeyByHash(ctx context.Context, hash partner.KeyHash) (partner.APIKey, partner.Partner, error) {
 	readAt := time.Now()
@@ -49,7 +49,7 @@ func toCaller(row sqlc.KeyByHashRow) partner.Caller {
 	}
 }
 
-// Keys implements ports.Keys.
+// Keys implements partnerports.Keys.
 func (r Keys) Keys(ctx context.Context, partnerID id.ID, page ports.Page) (ports.List[partner.APIKey], error) {
 	l := &lists.List{Table: "api_keys", Identity: []string{"id"}, Order: []string{"created_at", "id"}}
 	l.Where("partner_id = ?", partnerID)
@@ -63,7 +63,7 @@ func (r Keys) Keys(ctx context.Context, partnerID id.ID, page ports.Page) (ports
 	}, func(k partner.APIKey) ports.Cursor { return ports.Cursor{At: k.CreatedAt, ID: k.ID} })
 }
 
-// KeySeen implements ports.Keys.
+// KeySeen implements partnerports.Keys.
 func (r Keys) KeySeen(hash partner.KeyHash) bool { return r.cache.seen(hash) }
 
 // keyCache keeps the partners of recently used keys, up to maxKeys.
@@ -118,7 +118,7 @@ func (c *keyCache) evict(now time.Time) {
 	}
 }
 
-// RecordKeyUse implements ports.Keys: the use of a key is written at most once a minute, in the background.
+// RecordKeyUse implements partnerports.Keys: the use of a key is written at most once a minute, in the background.
 func (r Keys) RecordKeyUse(_ context.Context, keyID id.ID, at time.Time) { r.uses.add(keyID, at) }
 
 func (r Keys) writeKeyUses(ctx context.Context, used map[id.ID]time.Time) {
@@ -128,7 +128,7 @@ func (r Keys) writeKeyUses(ctx context.Context, used map[id.ID]time.Time) {
 	for keyID, at := range used {
 		ids, times = append(ids, keyID), append(times, at)
 	}
-	_ = queries.RecordKeyUses(ctx, r.DB, ids, times) // the record of a use may be lost (ports.Keys)
+	_ = queries.RecordKeyUses(ctx, r.DB, ids, times) // the record of a use may be lost (partnerports.Keys)
 }
 
 // keyUses collects last-used times of API keys and writes them together. A timer runs only while a time waits.

@@ -5,13 +5,13 @@ import (
 	"time"
 
 	"partnerdeposits/adapters/postgres/internal/pg"
-	"partnerdeposits/adapters/postgres/internal/sqlc"
+	"partnerdeposits/adapters/postgres/partners/internal/sqlc"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/secret"
 )
 
-// Insert implements ports.Partners. The statement runs at once, so that a taken slug is reported here.
+// Insert implements partnerports.Partners. The statement runs at once, so that a taken slug is reported here.
 func (r Partners) Insert(ctx context.Context, p partner.Partner, connectSecret secret.Text) error {
 	sealed, err := r.sealConnect(p.ID, connectSecret)
 	if err != nil {
@@ -30,13 +30,13 @@ func (r Partners) sealConnect(partnerID id.ID, connectSecret secret.Text) ([]byt
 	return r.Sealer.Seal(connectSecret, pg.ConnectAAD(partnerID))
 }
 
-// ForUpdate implements ports.Partners. The lock lets rows that refer to the partner be added meanwhile.
+// ForUpdate implements partnerports.Partners. The lock lets rows that refer to the partner be added meanwhile.
 func (r Partners) ForUpdate(ctx context.Context, slug string) (partner.Partner, error) {
 	row, err := queries.PartnerForUpdate(ctx, pg.In(ctx), slug)
 	return toPartner(sqlc.PartnersRow(row)), pg.OrNotFound(err, partner.ErrNotFound)
 }
 
-// Update implements ports.Partners.
+// Update implements partnerports.Partners.
 func (r Partners) Update(ctx context.Context, p partner.Partner) error {
 	return pg.Changed(partner.ErrNotFound)(queries.UpdatePartner(ctx, pg.In(ctx), sqlc.UpdatePartnerParams{
 		Name: p.Name, ContactEmail: p.ContactEmail, ReturnOrigins: pg.OrEmpty(p.ReturnOrigins), ID: p.ID,
@@ -55,7 +55,7 @@ func (r Partners) SetRateLimit(ctx context.Context, partnerID id.ID, perMinute i
 	return pg.Changed(partner.ErrNotFound)(queries.SetRateLimit(ctx, pg.In(ctx), int32(perMinute), partnerID))
 }
 
-// InsertKey implements ports.Keys. The lock on the partner's row makes the limit hold under concurrent inserts.
+// InsertKey implements partnerports.Keys. The lock on the partner's row makes the limit hold under concurrent inserts.
 func (r Keys) InsertKey(ctx context.Context, k partner.APIKey, hash partner.KeyHash) error {
 	if err := queries.LockPartner(ctx, pg.In(ctx).Deferred(), k.PartnerID); err != nil {
 		return err
@@ -66,7 +66,7 @@ func (r Keys) InsertKey(ctx context.Context, k partner.APIKey, hash partner.KeyH
 	}))
 }
 
-// KeyForUpdate implements ports.Keys.
+// KeyForUpdate implements partnerports.Keys.
 func (r Keys) KeyForUpdate(ctx context.Context, keyID id.ID) (partner.APIKey, partner.Partner, error) {
 	row, err := queries.KeyForUpdate(ctx, pg.In(ctx), keyID)
 	found := toCaller(sqlc.KeyByHashRow(row))
@@ -78,25 +78,25 @@ func (r Keys) RevokeKey(ctx context.Context, keyID id.ID, at time.Time) (partner
 	return partner.APIKey(row), pg.OrNotFound(err, partner.ErrAPIKeyNotFound)
 }
 
-// PartnerBySlug implements ports.Partners.
+// PartnerBySlug implements partnerports.Partners.
 func (r Partners) PartnerBySlug(ctx context.Context, slug string) (partner.Partner, error) {
 	row, err := queries.PartnerBySlug(ctx, r.DB, slug)
 	return toPartner(sqlc.PartnersRow(row)), pg.OrNotFound(err, partner.ErrNotFound)
 }
 
-// PartnerByID implements ports.Partners.
+// PartnerByID implements partnerports.Partners.
 func (r Partners) PartnerByID(ctx context.Context, partnerID id.ID) (partner.Partner, error) {
 	row, err := queries.PartnerByID(ctx, r.DB, partnerID)
 	return toPartner(sqlc.PartnersRow(row)), pg.OrNotFound(err, partner.ErrNotFound)
 }
 
-// Partners implements ports.Partners.
+// Partners implements partnerports.Partners.
 func (r Partners) Partners(ctx context.Context) ([]partner.Partner, error) {
 	rows, err := queries.Partners(ctx, r.DB)
 	return pg.Each(rows, toPartner), err
 }
 
-// ConnectSecret implements ports.Partners.
+// ConnectSecret implements partnerports.Partners.
 func (r Partners) ConnectSecret(ctx context.Context, partnerID id.ID) (secret.Text, error) {
 	sealed, err := queries.ConnectSecret(ctx, r.DB, partnerID)
 	if err != nil || sealed == nil {

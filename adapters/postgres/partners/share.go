@@ -10,7 +10,7 @@ import (
 	"partnerdeposits/adapters/postgres/internal/sets"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/tenant"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 // ShareClients share-locks clients, so that nobody erases them before the transaction ends. An erased client is not

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"partnerdeposits/adapters/postgres/internal/pg"
-	"partnerdeposits/adapters/postgres/internal/sqlc"
-	"partnerdeposits/ports"
+	"partnerdeposits/adapters/postgres/partners/internal/sqlc"
+	partnerports "partnerdeposits/ports/partners"
 )
 
 var queries = sqlc.New()
@@ -33,10 +33,10 @@ type (
 )
 
 var (
-	_ ports.Partners        = Partners{}
-	_ ports.Keys            = Keys{}
-	_ ports.Clients         = Clients{}
-	_ ports.SealedAddresses = Addresses{}
+	_ partnerports.Partners        = Partners{}
+	_ partnerports.Keys            = Keys{}
+	_ partnerports.Clients         = Clients{}
+	_ partnerports.SealedAddresses = Addresses{}
 )
 
 // New makes the tables. A key that was read stays in a cache for keysKeptFor. Call Keys.Close before the database is

@@ -8,11 +8,11 @@ import (
 
 	"partnerdeposits/adapters/postgres/internal/pg"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
 )
 
-// ErasuresDue implements ports.PaymentErasures.
-func (r Erasures) ErasuresDue(ctx context.Context, now, next time.Time, limit int) (due []ports.ForgottenClient, looked int, err error) {
+// ErasuresDue implements paymentports.PaymentErasures.
+func (r Erasures) ErasuresDue(ctx context.Context, now, next time.Time, limit int) (due []paymentports.ForgottenClient, looked int, err error) {
 	rows, err := r.DB.Query(ctx, `
 		WITH looked AS (
 			UPDATE payment_erasures SET due_at = $2
@@ -27,7 +27,7 @@ func (r Erasures) ErasuresDue(ctx context.Context, now, next time.Time, limit in
 		return nil, 0, err
 	}
 	_, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (struct{}, error) {
-		var c ports.ForgottenClient
+		var c paymentports.ForgottenClient
 		owes := false
 		err := row.Scan(&c.ClientID, &c.FeePayments, &owes)
 		if looked++; !owes {
@@ -38,7 +38,7 @@ func (r Erasures) ErasuresDue(ctx context.Context, now, next time.Time, limit in
 	return due, looked, pg.Translate(err)
 }
 
-// Forgotten implements ports.PaymentErasures.
+// Forgotten implements paymentports.PaymentErasures.
 func (r Erasures) Forgotten(ctx context.Context, clientID id.ID) (bool, error) {
 	tag, err := pg.In(ctx).Exec(ctx, `DELETE FROM payment_erasures WHERE client_id = $1`, clientID)
 	return tag.RowsAffected() > 0, err

@@ -9,11 +9,11 @@ import (
 
 	"partnerdeposits/adapters/postgres/internal/pg"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
 )
 
-// Raise implements ports.PaymentQuestions, in a single statement.
-func (s Questions) Raise(ctx context.Context, n ports.PaymentNotice, questionID id.ID, now time.Time) error {
+// Raise implements paymentports.PaymentQuestions, in a single statement.
+func (s Questions) Raise(ctx context.Context, n paymentports.PaymentNotice, questionID id.ID, now time.Time) error {
 	_, err := s.DB.Exec(ctx, `
 		WITH due AS (UPDATE payments SET check_at = $5 WHERE id = $2 AND status = 'processing' AND check_at > $5),
 		subject AS (
@@ -26,10 +26,10 @@ func (s Questions) Raise(ctx context.Context, n ports.PaymentNotice, questionID 
 	return err
 }
 
-// QuestionsDue implements ports.PaymentQuestions.
+// QuestionsDue implements paymentports.PaymentQuestions.
 func (s Questions) QuestionsDue(
 	ctx context.Context, now time.Time, waits []time.Duration, limit int,
-) ([]ports.PaymentQuestion, error) {
+) ([]paymentports.PaymentQuestion, error) {
 	rows, err := s.DB.Query(ctx, `
 		UPDATE payment_questions q SET tries = q.tries + 1,
 			due_at = $1::timestamptz + ($2::interval[])[least(q.tries + 1, cardinality($2::interval[]))]
@@ -38,20 +38,20 @@ func (s Questions) QuestionsDue(
 	if err != nil {
 		return nil, err
 	}
-	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (q ports.PaymentQuestion, err error) {
+	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (q paymentports.PaymentQuestion, err error) {
 		return q, row.Scan(&q.ID, &q.PaymentID, &q.ProviderRef, &q.Dispute, &q.Told, &q.Tries)
 	})
 	return found, pg.Translate(err)
 }
 
-// Answered implements ports.PaymentQuestions.
-func (s Questions) Answered(ctx context.Context, q ports.PaymentQuestion) error {
+// Answered implements paymentports.PaymentQuestions.
+func (s Questions) Answered(ctx context.Context, q paymentports.PaymentQuestion) error {
 	_, err := s.DB.Exec(ctx, `DELETE FROM payment_questions WHERE id = $1 AND told = $2`, q.ID, q.Told)
 	return err
 }
 
-// Keep implements ports.Disputes. The payment's row is locked, so that two processes do not tell of the same change.
-func (r Disputes) Keep(ctx context.Context, d ports.Dispute, now time.Time) (before *ports.KeptDispute, about ports.DisputeSubject, ok bool, err error) {
+// Keep implements paymentports.Disputes. The payment's row is locked, so that two processes do not tell of the same change.
+func (r Disputes) Keep(ctx context.Context, d paymentports.Dispute, now time.Time) (before *paymentports.KeptDispute, about paymentports.DisputeSubject, ok bool, err error) {
 	err = pg.In(ctx).QueryRow(ctx, `
 		SELECT p.kind, o.id, o.email, o.locale, o.verified_at IS NOT NULL, d.id, d.reference, d.rental_contract
 		FROM payments p JOIN deposits d ON d.id = p.deposit_id JOIN accounts a ON a.id = d.account_id JOIN operators o ON o.id = a.operator_id
@@ -64,7 +64,7 @@ func (r Disputes) Keep(ctx context.Context, d ports.Dispute, now time.Time) (bef
 	if err != nil {
 		return nil, about, false, err
 	}
-	kept := ports.KeptDispute{DepositID: about.Deposit.ID, Dispute: ports.Dispute{Ref: d.Ref, PaymentID: d.PaymentID}}
+	kept := paymentports.KeptDispute{DepositID: about.Deposit.ID, Dispute: paymentports.Dispute{Ref: d.Ref, PaymentID: d.PaymentID}}
 	err = pg.In(ctx).QueryRow(ctx, `SELECT amount_cents, reason, status, evidence_due_by, created_at FROM disputes WHERE ref = $1`, d.Ref).
 		Scan(&kept.Amount, &kept.Reason, &kept.Status, &kept.EvidenceDueBy, &kept.CreatedAt)
 	switch {
@@ -82,14 +82,14 @@ func (r Disputes) Keep(ctx context.Context, d ports.Dispute, now time.Time) (bef
 	return before, about, true, err
 }
 
-// DisputesOf implements ports.Disputes.
-func (r Disputes) DisputesOf(ctx context.Context, depositID id.ID) ([]ports.KeptDispute, error) {
+// DisputesOf implements paymentports.Disputes.
+func (r Disputes) DisputesOf(ctx context.Context, depositID id.ID) ([]paymentports.KeptDispute, error) {
 	rows, err := r.DB.Query(ctx, `SELECT ref, payment_id, amount_cents, reason, status, evidence_due_by, created_at FROM disputes WHERE deposit_id = $1 ORDER BY created_at, ref`, depositID)
 	if err != nil {
 		return nil, err
 	}
-	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (ports.KeptDispute, error) {
-		d := ports.KeptDispute{DepositID: depositID}
+	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (paymentports.KeptDispute, error) {
+		d := paymentports.KeptDispute{DepositID: depositID}
 		return d, row.Scan(&d.Ref, &d.PaymentID, &d.Amount, &d.Reason, &d.Status, &d.EvidenceDueBy, &d.CreatedAt)
 	})
 	return found, pg.Translate(err)

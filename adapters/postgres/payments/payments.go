@@ -9,18 +9,18 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"partnerdeposits/adapters/postgres/internal/pg"
-	"partnerdeposits/adapters/postgres/internal/sqlc"
+	"partnerdeposits/adapters/postgres/payments/internal/sqlc"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
 )
 
 // checkPause delays the next check of a payment, so that two reconcilers do not ask the provider about it at once.
 const checkPause = time.Minute
 
-// Insert implements ports.Payments.
+// Insert implements paymentports.Payments.
 func (r Payments) Insert(ctx context.Context, p deposit.Payment) error {
-	return pg.Changed(ports.ErrPaymentExists)(queries.InsertPayment(ctx, pg.In(ctx), sqlc.InsertPaymentParams{
+	return pg.Changed(paymentports.ErrPaymentExists)(queries.InsertPayment(ctx, pg.In(ctx), sqlc.InsertPaymentParams{
 		ID: p.ID, DepositID: p.DepositID, Kind: p.Kind, AmountCents: int64(p.Amount), Status: string(p.Status), ProviderRef: p.ProviderRef,
 		Failure: p.Failure, Attempts: int32(p.Attempts), CreatedAt: p.CreatedAt, CheckAt: p.CheckAt, SettledAt: p.SettledAt,
 	}))
@@ -45,14 +45,14 @@ func (r Payments) Update(ctx context.Context, p deposit.Payment) error {
 	})
 }
 
-// PaymentsToCheck implements ports.Payments.
+// PaymentsToCheck implements paymentports.Payments.
 func (r Payments) PaymentsToCheck(ctx context.Context, at time.Time, limit int) ([]deposit.Payment, error) {
 	rows, err := queries.PaymentsToCheck(ctx, r.DB, at.Add(checkPause), at, int32(limit))
 	slices.SortFunc(rows, func(a, b sqlc.Payment) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	return pg.Each(rows, toPayment), err
 }
 
-// Payments implements ports.Payments.
+// Payments implements paymentports.Payments.
 func (r Payments) Payments(ctx context.Context, depositID id.ID) ([]deposit.Payment, error) {
 	rows, err := queries.Payments(ctx, r.DB, depositID)
 	return pg.Each(rows, toPayment), err

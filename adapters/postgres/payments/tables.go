@@ -4,8 +4,8 @@ package payments
 
 import (
 	"partnerdeposits/adapters/postgres/internal/pg"
-	"partnerdeposits/adapters/postgres/internal/sqlc"
-	"partnerdeposits/ports"
+	"partnerdeposits/adapters/postgres/payments/internal/sqlc"
+	paymentports "partnerdeposits/ports/payments"
 )
 
 var queries = sqlc.New()
@@ -35,14 +35,14 @@ type (
 )
 
 var (
-	_ ports.Payments         = Payments{}
-	_ ports.Collections      = Collections{}
-	_ ports.Refunds          = Refunds{}
-	_ ports.TenantNotices    = TenantNotices{}
-	_ ports.Disputes         = Disputes{}
-	_ ports.PaymentQuestions = Questions{}
-	_ ports.PaymentErasures  = Erasures{}
-	_ ports.OwnBooks         = Books{}
+	_ paymentports.Payments         = Payments{}
+	_ paymentports.Collections      = Collections{}
+	_ paymentports.Refunds          = Refunds{}
+	_ paymentports.TenantNotices    = TenantNotices{}
+	_ paymentports.Disputes         = Disputes{}
+	_ paymentports.PaymentQuestions = Questions{}
+	_ paymentports.PaymentErasures  = Erasures{}
+	_ paymentports.OwnBooks         = Books{}
 )
 
 // New makes the tables.

@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"partnerdeposits/adapters/postgres/internal/pg"
-	"partnerdeposits/adapters/postgres/internal/sqlc"
-	"partnerdeposits/ports"
+	"partnerdeposits/adapters/postgres/platform/internal/sqlc"
+	ports "partnerdeposits/ports/platform"
 )
 
 // AuditEntries implements ports.AuditLog. Each condition has an index of its own, so each is asked alone.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 // A process that was suspended, or that has lost Postgres, may have missed a restore.

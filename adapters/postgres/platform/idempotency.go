@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"partnerdeposits/adapters/postgres/internal/pg"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 // Claim implements ports.Idempotency. The claim ends with the transaction.

@@ -9,7 +9,7 @@ import (
 	"partnerdeposits/adapters/postgres/internal/sets"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/secret"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 // ClaimedKey is an idempotency key to claim, and after the flush the result of the claim.

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"partnerdeposits/adapters/postgres/internal/pg"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 // Append implements ports.Outbox.

@@ -4,8 +4,8 @@ package platform
 
 import (
 	"partnerdeposits/adapters/postgres/internal/pg"
-	"partnerdeposits/adapters/postgres/internal/sqlc"
-	"partnerdeposits/ports"
+	"partnerdeposits/adapters/postgres/platform/internal/sqlc"
+	ports "partnerdeposits/ports/platform"
 )
 
 var queries = sqlc.New()

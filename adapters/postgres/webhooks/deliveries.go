@@ -10,16 +10,17 @@ import (
 
 	"partnerdeposits/adapters/postgres/internal/lists"
 	"partnerdeposits/adapters/postgres/internal/pg"
-	"partnerdeposits/adapters/postgres/internal/sqlc"
+	"partnerdeposits/adapters/postgres/webhooks/internal/sqlc"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // clockSkew widens the search for attempts: a dispatcher's clock may be behind the database's clock.
 const clockSkew = time.Hour
 
-// InsertTest implements ports.Deliveries.
+// InsertTest implements webhookports.Deliveries.
 func (s Deliveries) InsertTest(ctx context.Context, d webhook.Delivery) error {
 	return queries.InsertTestDelivery(ctx, pg.In(ctx).Deferred(), sqlc.InsertTestDeliveryParams{
 		ID: d.ID, SubscriptionID: d.SubscriptionID, EventID: d.EventID, Event: d.Event, DepositID: d.DepositID, Body: d.Body, CreatedAt: d.ID.Time(),
@@ -27,8 +28,8 @@ func (s Deliveries) InsertTest(ctx context.Context, d webhook.Delivery) error {
 	})
 }
 
-// Redeliver implements ports.Deliveries. The database copies the bodies; no body travels to this process.
-func (s Deliveries) Redeliver(ctx context.Context, subscriptionID id.ID, copies []ports.Copy) ([]webhook.Delivery, error) {
+// Redeliver implements webhookports.Deliveries. The database copies the bodies; no body travels to this process.
+func (s Deliveries) Redeliver(ctx context.Context, subscriptionID id.ID, copies []webhookports.Copy) ([]webhook.Delivery, error) {
 	of, as, created := make([]id.ID, len(copies)), make([]id.ID, len(copies)), make([]time.Time, len(copies))
 	for i, c := range copies {
 		of[i], as[i], created[i] = c.Of, c.As, c.As.Time()
@@ -75,9 +76,9 @@ func statusCondition(status webhook.Status) string {
 	return "true"
 }
 
-// Deliveries implements ports.Deliveries. A list reads the index of its deposit, of failed deliveries, or of the
+// Deliveries implements webhookports.Deliveries. A list reads the index of its deposit, of failed deliveries, or of the
 // subscription.
-func (s Deliveries) Deliveries(ctx context.Context, subscriptionID id.ID, f ports.DeliveryFilter, page ports.Page) (ports.List[webhook.Delivery], error) {
+func (s Deliveries) Deliveries(ctx context.Context, subscriptionID id.ID, f webhookports.DeliveryFilter, page ports.Page) (ports.List[webhook.Delivery], error) {
 	l := &lists.List{Table: "deliveries", Identity: []string{"subscription_id", "id"}, Order: []string{"id"}}
 	switch {
 	case !f.DepositID.IsZero():
@@ -117,7 +118,7 @@ type listedDelivery struct {
 	N    int
 }
 
-// Delivery implements ports.Deliveries.
+// Delivery implements webhookports.Deliveries.
 func (s Deliveries) Delivery(ctx context.Context, subscriptionID, deliveryID id.ID) (webhook.Delivery, error) {
 	row, err := queries.DeliveryByID(ctx, s.DB, deliveryID, subscriptionID)
 	if err != nil {
@@ -203,7 +204,7 @@ func (s Deliveries) withAttempts(ctx context.Context, found []sqlc.DeliveryByIDR
 	return all, pg.Translate(err)
 }
 
-// DeliveriesOfDeposit implements ports.Deliveries.
+// DeliveriesOfDeposit implements webhookports.Deliveries.
 func (s Deliveries) DeliveriesOfDeposit(ctx context.Context, depositID id.ID, limit int) ([]webhook.Delivery, error) {
 	return s.deliveries(ctx, `SELECT `+deliveryColumns+` FROM deliveries WHERE deposit_id = $1 ORDER BY id DESC LIMIT $2`, depositID, limit)
 }
@@ -224,9 +225,9 @@ func (s Deliveries) deliveries(ctx context.Context, sql string, args ...any) ([]
 // maxRedeliveries bounds the redeliveries of an event that support is shown.
 const maxRedeliveries = 1000
 
-// DeliveriesOfEvent implements ports.Deliveries. The id of an original follows from event and subscription, and the
+// DeliveriesOfEvent implements webhookports.Deliveries. The id of an original follows from event and subscription, and the
 // index of the deliveries of a deposit leads to the redeliveries.
-func (s Deliveries) DeliveriesOfEvent(ctx context.Context, e ports.EventView) ([]webhook.Delivery, error) {
+func (s Deliveries) DeliveriesOfEvent(ctx context.Context, e webhookports.EventView) ([]webhook.Delivery, error) {
 	rows, err := s.DB.Query(ctx, `SELECT id FROM webhook_subscriptions WHERE partner_id = $1`, e.PartnerID)
 	if err != nil {
 		return nil, err
@@ -246,7 +247,7 @@ func (s Deliveries) DeliveriesOfEvent(ctx context.Context, e ports.EventView) ([
 	return append(found, again...), err
 }
 
-// FindDelivery implements ports.Deliveries: a probe of the primary key for each subscription.
+// FindDelivery implements webhookports.Deliveries: a probe of the primary key for each subscription.
 func (s Deliveries) FindDelivery(ctx context.Context, deliveryID id.ID) (webhook.Delivery, error) {
 	found, err := s.deliveries(ctx, `SELECT `+deliveryColumns+` FROM (SELECT id AS subscription FROM webhook_subscriptions) AS s
 		CROSS JOIN LATERAL (SELECT * FROM deliveries d WHERE d.subscription_id = s.subscription AND d.id = $1 OFFSET 0) AS d LIMIT 1`, deliveryID)
@@ -259,7 +260,7 @@ func (s Deliveries) FindDelivery(ctx context.Context, deliveryID id.ID) (webhook
 	return found[0], nil
 }
 
-// LastDeliveries implements ports.Deliveries.
+// LastDeliveries implements webhookports.Deliveries.
 func (s Deliveries) LastDeliveries(ctx context.Context, subscriptionID id.ID, limit int) ([]webhook.Delivery, error) {
 	return s.deliveries(ctx, `SELECT `+deliveryColumns+` FROM deliveries WHERE subscription_id = $1 ORDER BY id DESC LIMIT $2`, subscriptionID, limit)
 }

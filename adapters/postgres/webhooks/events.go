@@ -11,7 +11,8 @@ import (
 	"partnerdeposits/adapters/postgres/internal/pg"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // eventColumns are the columns that scanEvent reads.
@@ -25,8 +26,8 @@ func scanEvent(row pgx.CollectableRow) (e ports.Event, err error) {
 // idsDiffer bounds the time between created_at of an event and its id, which another clock makes.
 const idsDiffer = "interval '1 hour'"
 
-// Events implements ports.Events. The history of a deposit names its events, so events need no index of deposits.
-func (s Events) Events(ctx context.Context, partnerID id.ID, f ports.EventFilter, page ports.Page) (ports.List[ports.Event], error) {
+// Events implements webhookports.Events. The history of a deposit names its events, so events need no index of deposits.
+func (s Events) Events(ctx context.Context, partnerID id.ID, f webhookports.EventFilter, page ports.Page) (ports.List[ports.Event], error) {
 	l := &lists.List{Table: "events", Identity: []string{"partner_id", "id"}, Order: []string{"id"}}
 	l.Where("partner_id = ?", partnerID)
 	if !f.DepositID.IsZero() {
@@ -52,7 +53,7 @@ func (s Events) Events(ctx context.Context, partnerID id.ID, f ports.EventFilter
 	}, func(e ports.Event) ports.Cursor { return ports.Cursor{At: e.CreatedAt, ID: e.ID} })
 }
 
-// Event implements ports.Events.
+// Event implements webhookports.Events.
 func (s Events) Event(ctx context.Context, partnerID, eventID id.ID) (ports.Event, error) {
 	rows, err := s.DB.Query(ctx, `SELECT `+eventColumns+` FROM events WHERE partner_id = $1 AND id = $2`, partnerID, eventID)
 	if err != nil {
@@ -62,8 +63,8 @@ func (s Events) Event(ctx context.Context, partnerID, eventID id.ID) (ports.Even
 	return e, pg.OrNotFound(pg.Translate(err), webhook.ErrEventNotFound)
 }
 
-// Feed implements ports.Events.
-func (s Events) Feed(ctx context.Context, partnerID id.ID) (f ports.FeedState, err error) {
+// Feed implements webhookports.Events.
+func (s Events) Feed(ctx context.Context, partnerID id.ID) (f webhookports.FeedState, err error) {
 	err = s.DB.QueryRow(ctx, `SELECT e.epoch, f.oldest_sequence, f.last_sequence FROM event_feeds f CROSS JOIN restore_epoch e WHERE f.partner_id = $1`, partnerID).
 		Scan(&f.Epoch, &f.Oldest, &f.Last)
 	return f, pg.Translate(err)
@@ -74,7 +75,7 @@ func (s Events) Feed(ctx context.Context, partnerID id.ID) (f ports.FeedState, e
 // and not now(), so that Postgres plans for these partitions alone.
 const feedQuery = `SELECT ` + eventColumns + ` FROM events WHERE partner_id = $1 AND sequence > $2 AND id >= $3 AND id < $4 ORDER BY sequence LIMIT $5`
 
-// FeedEvents implements ports.Events. A partner that follows its feed asks for events of today, so the first query
+// FeedEvents implements webhookports.Events. A partner that follows its feed asks for events of today, so the first query
 // reads the last partitions alone. The numbers tell whether it has missed events of older partitions, or of a clock
 // that is ahead.
 func (s Events) FeedEvents(ctx context.Context, partnerID id.ID, after int64, limit int) ([]ports.Event, error) {
@@ -118,7 +119,7 @@ func follow(events []ports.Event, after int64) bool {
 	return len(events) > 0
 }
 
-// LastNumbers implements ports.Events.
+// LastNumbers implements webhookports.Events.
 func (s Events) LastNumbers(ctx context.Context, partnerIDs []id.ID) (map[id.ID]int64, error) {
 	rows, err := s.DB.Query(ctx, `SELECT partner_id, last_sequence FROM event_feeds WHERE partner_id = ANY ($1)`, partnerIDs)
 	if err != nil {
@@ -134,10 +135,10 @@ func (s Events) LastNumbers(ctx context.Context, partnerIDs []id.ID) (map[id.ID]
 	return last, pg.Translate(err)
 }
 
-// FindEvent implements ports.Events. The key of the table events begins with the partner, so each partner's events are
+// FindEvent implements webhookports.Events. The key of the table events begins with the partner, so each partner's events are
 // asked for the id: a probe of an index for each partner, in the partition of the day that the id names. The id is
 // looked for in the whole index of the outbox.
-func (s Events) FindEvent(ctx context.Context, eventID id.ID) (e ports.EventView, err error) {
+func (s Events) FindEvent(ctx context.Context, eventID id.ID) (e webhookports.EventView, err error) {
 	err = s.DB.QueryRow(ctx, `
 		SELECT event_id, partner_id, name, deposit_id, created_at, 'outbox', '' FROM outbox WHERE position >= 0 AND event_id = $1
 		UNION ALL SELECT event_id, partner_id, name, deposit_id, created_at, 'set_aside', reason FROM outbox_set_aside WHERE event_id = $1

@@ -8,12 +8,12 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// EndParkedDeliveries implements ports.Retention. The query walks the index of parked deliveries from subscription to
+// EndParkedDeliveries implements webhookports.Retention. The query walks the index of parked deliveries from subscription to
 // subscription.
-func (s Retention) EndParkedDeliveries(ctx context.Context, at time.Time, limit int) ([]ports.EndedDelivery, error) {
+func (s Retention) EndParkedDeliveries(ctx context.Context, at time.Time, limit int) ([]webhookports.EndedDelivery, error) {
 	rows, err := s.DB.Query(ctx, `
 		WITH RECURSIVE subscriptions(id) AS (
 			(SELECT subscription_id FROM deliveries WHERE state = 0 AND due_at IS NULL ORDER BY subscription_id LIMIT 1)
@@ -32,10 +32,10 @@ func (s Retention) EndParkedDeliveries(ctx context.Context, at time.Time, limit 
 	if err != nil {
 		return nil, err
 	}
-	return pgx.CollectRows(rows, pgx.RowToStructByPos[ports.EndedDelivery])
+	return pgx.CollectRows(rows, pgx.RowToStructByPos[webhookports.EndedDelivery])
 }
 
-// DeleteFinishedDeliveries implements ports.Retention. Ids sort by time, so the oldest deliveries of a
+// DeleteFinishedDeliveries implements webhookports.Retention. Ids sort by time, so the oldest deliveries of a
 // subscription are the first of the subscription in the primary key.
 func (s Retention) DeleteFinishedDeliveries(ctx context.Context, at, endedBy time.Time, limit int) (int, error) {
 	tag, err := s.DB.Exec(ctx, `
@@ -53,7 +53,7 @@ func (s Retention) DeleteFinishedDeliveries(ctx context.Context, at, endedBy tim
 	return int(tag.RowsAffected()), err
 }
 
-// TidyDeliveries implements ports.Retention. A call moves up to moveLimit deliveries of each subscription.
+// TidyDeliveries implements webhookports.Retention. A call moves up to moveLimit deliveries of each subscription.
 func (s Retention) TidyDeliveries(ctx context.Context, releasePerSecond int) (moved int, err error) {
 	enabled, err := queries.SubscriptionsToRelease(ctx, s.DB)
 	if err != nil {

@@ -9,10 +9,10 @@ import (
 
 	"partnerdeposits/adapters/postgres/internal/pg"
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// DueNotices implements ports.Notices.
+// DueNotices implements webhookports.Notices.
 func (r Notices) DueNotices(ctx context.Context, limit int) ([]webhook.Notice, error) {
 	rows, err := r.DB.Query(ctx, `SELECT subscription_id, kind FROM webhook_notices WHERE mail_at <= now() GROUP BY 1, 2 ORDER BY min(id) LIMIT $1`, limit)
 	if err != nil {
@@ -24,8 +24,8 @@ func (r Notices) DueNotices(ctx context.Context, limit int) ([]webhook.Notice, e
 	return due, pg.Translate(err)
 }
 
-// Take implements ports.Notices. A second dispatcher waits for the first at the DELETE, and finds no row.
-func (r Notices) Take(ctx context.Context, n webhook.Notice) (about ports.NoticeSubject, ok bool, err error) {
+// Take implements webhookports.Notices. A second dispatcher waits for the first at the DELETE, and finds no row.
+func (r Notices) Take(ctx context.Context, n webhook.Notice) (about webhookports.NoticeSubject, ok bool, err error) {
 	var taken int
 	err = pg.In(ctx).QueryRow(ctx, `
 		WITH taken AS (DELETE FROM webhook_notices WHERE subscription_id = $1 AND kind = $2 RETURNING at, deliveries, put_off)
@@ -71,14 +71,14 @@ func (r Notices) told(ctx context.Context, n webhook.Notice) (webhook.Told, erro
 	return told, err
 }
 
-// PutOff implements ports.Notices.
+// PutOff implements webhookports.Notices.
 func (r Notices) PutOff(ctx context.Context, n webhook.Notice, until time.Time) error {
 	_, err := pg.In(ctx).Exec(ctx, `INSERT INTO webhook_notices (subscription_id, kind, at, deliveries, put_off, mail_at) VALUES ($1, $2, $3, $4, true, $5)`,
 		n.SubscriptionID, n.Kind, n.At, n.Deliveries, until)
 	return err
 }
 
-// Mailing implements ports.Notices.
+// Mailing implements webhookports.Notices.
 func (r Notices) Mailing(ctx context.Context, n webhook.Notice) (ok bool, err error) {
 	tag, err := pg.In(ctx).Exec(ctx, `
 		INSERT INTO webhook_notice_mails AS m (subscription_id, kind, mailed_at) VALUES ($1, $2, now())

@@ -57,7 +57,7 @@ const missingPartitions = `
 		WHERE i.inhparent = w.parent::regclass AND c.relname = w.parent || '_' || to_char(w.day AT TIME ZONE 'UTC', 'YYYYMMDD'))
 	ORDER BY abs(extract(epoch FROM w.day - today.day)), w.parent`
 
-// EnsurePartitions implements ports.Retention. Each day is a transaction of its own, so that a day that fails stops no
+// EnsurePartitions implements webhookports.Retention. Each day is a transaction of its own, so that a day that fails stops no
 // other.
 func (s Retention) EnsurePartitions(ctx context.Context, days int) error {
 	rows, err := s.DB.Query(ctx, missingPartitions, days)
@@ -113,7 +113,7 @@ func (s Retention) makePartition(ctx context.Context, p partition) error {
 	})
 }
 
-// DropPartitions implements ports.Retention.
+// DropPartitions implements webhookports.Retention.
 func (s Retention) DropPartitions(ctx context.Context, days int) error {
 	// The SQL function reads the days of the interval; a Go duration would arrive as hours.
 	_, err := s.DB.Exec(ctx, `SELECT drop_expired_partitions(make_interval(days => $1))`, days)

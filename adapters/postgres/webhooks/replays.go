@@ -9,13 +9,13 @@ import (
 
 	"partnerdeposits/adapters/postgres/internal/lists"
 	"partnerdeposits/adapters/postgres/internal/pg"
-	"partnerdeposits/adapters/postgres/internal/sqlc"
+	"partnerdeposits/adapters/postgres/webhooks/internal/sqlc"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
-// Insert implements ports.Replays.
+// Insert implements webhookports.Replays.
 func (r Replays) Insert(ctx context.Context, p webhook.Replay) error {
 	return queries.InsertReplay(ctx, pg.In(ctx).Deferred(), sqlc.InsertReplayParams{
 		ID: p.ID, SubscriptionID: p.SubscriptionID, RangeFrom: p.From, RangeTo: p.To, Status: p.Status,
@@ -60,7 +60,7 @@ func (r Replays) DeleteFinished(ctx context.Context, at time.Time, limit int) (i
 	return int(n), err
 }
 
-// Replay implements ports.Replays.
+// Replay implements webhookports.Replays.
 func (r Replays) Replay(ctx context.Context, replayID id.ID) (p webhook.Replay, err error) {
 	err = r.DB.QueryRow(ctx, `SELECT id, subscription_id, range_from, range_to, status, per_second, matched, made, cursor_id, created_at, next_at, finished_at
 		FROM webhook_replays WHERE id = $1`, replayID).Scan(&p.ID, &p.SubscriptionID, &p.From, &p.To, &p.Status, &p.PerSecond, &p.Matched, &p.Made,
@@ -68,7 +68,7 @@ func (r Replays) Replay(ctx context.Context, replayID id.ID) (p webhook.Replay, 
 	return p, pg.OrNotFound(err, webhook.ErrReplayNotFound)
 }
 
-// CountMatching implements ports.Replays.
+// CountMatching implements webhookports.Replays.
 func (r Replays) CountMatching(ctx context.Context, p webhook.Replay) (n int, err error) {
 	l := matching(p)
 	err = r.DB.QueryRow(ctx, "SELECT count(*) FROM deliveries"+l.Conditions(), l.Args...).Scan(&n)

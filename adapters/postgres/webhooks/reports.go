@@ -28,7 +28,7 @@ var ReadReports = `
 	LEFT JOIN LATERAL (SELECT d.id FROM deliveries d WHERE waiting.n > 0 AND d.subscription_id = asked.id AND d.state + 0 = 0 ORDER BY d.id LIMIT 1) AS oldest ON true
 	LEFT JOIN leased ON leased.subscription_id = s.id`
 
-// Reports implements ports.Subscriptions.
+// Reports implements webhookports.Subscriptions.
 func (r Subscriptions) Reports(ctx context.Context, of []webhook.Subscription) ([]webhook.Reported, error) {
 	if len(of) == 0 {
 		return []webhook.Reported{}, nil

@@ -8,11 +8,12 @@ import (
 
 	"partnerdeposits/adapters/postgres/internal/lists"
 	"partnerdeposits/adapters/postgres/internal/pg"
-	"partnerdeposits/adapters/postgres/internal/sqlc"
+	"partnerdeposits/adapters/postgres/webhooks/internal/sqlc"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/secret"
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // moveLimit bounds the deliveries that are parked, released or cancelled in the transaction of their subscription.
@@ -20,7 +21,7 @@ import (
 // POST.
 const moveLimit = 10_000
 
-// Insert implements ports.Subscriptions.
+// Insert implements webhookports.Subscriptions.
 func (r Subscriptions) Insert(ctx context.Context, s webhook.Subscription, key secret.Text) error {
 	sealed, err := r.Sealer.Seal(key, pg.SecretAAD(s.ID))
 	if err != nil {
@@ -71,24 +72,24 @@ func (r Subscriptions) Delete(ctx context.Context, subscriptionID id.ID, at time
 	return err
 }
 
-// Probe implements ports.Prober.
-func (r Subscriptions) Probe(ctx context.Context, of ports.ProbeOf) (ports.Probed, error) {
+// Probe implements webhookports.Prober.
+func (r Subscriptions) Probe(ctx context.Context, of webhookports.ProbeOf) (webhookports.Probed, error) {
 	return pg.Probe(ctx, pg.In(ctx), of)
 }
 
-// Subscription implements ports.Subscriptions.
+// Subscription implements webhookports.Subscriptions.
 func (r Subscriptions) Subscription(ctx context.Context, partnerID, subscriptionID id.ID) (webhook.Subscription, error) {
 	row, err := queries.Subscription(ctx, r.DB, subscriptionID, partnerID)
 	return webhook.Subscription(row), pg.OrNotFound(err, webhook.ErrNotFound)
 }
 
-// SubscriptionByID implements ports.Subscriptions.
+// SubscriptionByID implements webhookports.Subscriptions.
 func (r Subscriptions) SubscriptionByID(ctx context.Context, subscriptionID id.ID) (webhook.Subscription, error) {
 	row, err := queries.SubscriptionByID(ctx, r.DB, subscriptionID)
 	return webhook.Subscription(row), pg.OrNotFound(err, webhook.ErrNotFound)
 }
 
-// Subscriptions implements ports.Subscriptions.
+// Subscriptions implements webhookports.Subscriptions.
 func (r Subscriptions) Subscriptions(ctx context.Context, partnerID id.ID, page ports.Page) (ports.List[webhook.Subscription], error) {
 	l := &lists.List{Table: "webhook_subscriptions", Identity: []string{"id"}, Order: []string{"created_at", "id"}}
 	l.Where("partner_id = ? AND deleted_at IS NULL", partnerID)
@@ -101,8 +102,8 @@ func (r Subscriptions) Subscriptions(ctx context.Context, partnerID id.ID, page 
 	}, func(s webhook.Subscription) ports.Cursor { return ports.Cursor{At: s.CreatedAt, ID: s.ID} })
 }
 
-// FindSubscription implements ports.Subscriptions.
-func (r Subscriptions) FindSubscription(ctx context.Context, subscriptionID id.ID) (v ports.SubscriptionView, err error) {
+// FindSubscription implements webhookports.Subscriptions.
+func (r Subscriptions) FindSubscription(ctx context.Context, subscriptionID id.ID) (v webhookports.SubscriptionView, err error) {
 	err = r.DB.QueryRow(ctx, `SELECT id, partner_id, url, events, enabled, disabled_reason, created_at, deleted_at, failures, failing_since, held_until, slow
 		FROM webhook_subscriptions WHERE id = $1`, subscriptionID).Scan(&v.ID, &v.PartnerID, &v.URL, &v.Events, &v.Enabled, &v.DisabledReason,
 		&v.CreatedAt, &v.DeletedAt, &v.Failures, &v.FailingSince, &v.HeldUntil, &v.Slow)

@@ -4,8 +4,8 @@ package webhooks
 
 import (
 	"partnerdeposits/adapters/postgres/internal/pg"
-	"partnerdeposits/adapters/postgres/internal/sqlc"
-	"partnerdeposits/ports"
+	"partnerdeposits/adapters/postgres/webhooks/internal/sqlc"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 var queries = sqlc.New()
@@ -33,14 +33,14 @@ type (
 )
 
 var (
-	_ ports.Subscriptions = Subscriptions{}
-	_ ports.Prober        = Subscriptions{}
-	_ ports.Deliveries    = Deliveries{}
-	_ ports.Replays       = Replays{}
-	_ ports.Events        = Events{}
-	_ ports.SetAside      = SetAside{}
-	_ ports.Notices       = Notices{}
-	_ ports.Retention     = Retention{}
+	_ webhookports.Subscriptions = Subscriptions{}
+	_ webhookports.Prober        = Subscriptions{}
+	_ webhookports.Deliveries    = Deliveries{}
+	_ webhookports.Replays       = Replays{}
+	_ webhookports.Events        = Events{}
+	_ webhookports.SetAside      = SetAside{}
+	_ webhookports.Notices       = Notices{}
+	_ webhookports.Retention     = Retention{}
 )
 
 // New makes the tables.

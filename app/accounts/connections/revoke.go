@@ -10,7 +10,7 @@ import (
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 // UnlinkByOperator ends the link that the operator saw on the dashboard. changed is false when that link is no longer

@@ -5,16 +5,18 @@ package connections
 import (
 	"partnerdeposits/app/accounts/signin"
 	"partnerdeposits/core/partner"
-	"partnerdeposits/ports"
+	accountports "partnerdeposits/ports/accounts"
+	partnerports "partnerdeposits/ports/partners"
+	ports "partnerdeposits/ports/platform"
 )
 
 // Deps holds the capabilities and settings of the use cases.
 type Deps struct {
 	UnitOfWork   ports.UnitOfWork
 	SignIn       signin.SignIn
-	Partners     ports.Partners
-	Operators    ports.Operators
-	Links        ports.Links
+	Partners     partnerports.Partners
+	Operators    accountports.Operators
+	Links        accountports.Links
 	Outbox       ports.Outbox
 	Mails        ports.Mails
 	Audit        ports.AuditLog

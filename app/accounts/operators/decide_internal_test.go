@@ -14,7 +14,7 @@ import (
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	accountports "partnerdeposits/ports/accounts"
 )
 
 var now = time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
@@ -54,7 +54,7 @@ func TestMails_OfAKind_AreFiveAnHour(t *testing.T) {
 func TestStale_AfterHalfAnHour(t *testing.T) {
 	t.Parallel()
 	for age, want := range map[time.Duration]bool{0: false, 30 * time.Minute: false, 30*time.Minute + 1: true} {
-		require.Equal(t, want, stale(ports.PasswordRequest{CreatedAt: now.Add(-age)}, now), age)
+		require.Equal(t, want, stale(accountports.PasswordRequest{CreatedAt: now.Add(-age)}, now), age)
 	}
 }
 
@@ -114,15 +114,15 @@ func TestWithPassword_ByALinkInAMail_VerifiesTheAddress(t *testing.T) {
 func TestSessions_AreNamedWithoutTheirToken_AndEndByTheirName(t *testing.T) {
 	t.Parallel()
 	token := strings.Repeat("A", 43)
-	own := ports.Session{TokenHash: sha256.Sum256([]byte(token)), Browser: "Firefox, Linux", CreatedAt: now, LastSeenAt: now.Add(1), ExpiresAt: now.Add(2)}
-	other := ports.Session{TokenHash: [32]byte{9}}
+	own := accountports.Session{TokenHash: sha256.Sum256([]byte(token)), Browser: "Firefox, Linux", CreatedAt: now, LastSeenAt: now.Add(1), ExpiresAt: now.Add(2)}
+	other := accountports.Session{TokenHash: [32]byte{9}}
 	shown := view(own, own.TokenHash)
 	require.Equal(t, Session{Name: nameOf(own.TokenHash), Browser: "Firefox, Linux", CreatedAt: now, LastSeenAt: now.Add(1), ExpiresAt: now.Add(2), This: true}, shown)
 	require.False(t, view(other, own.TokenHash).This)
 	require.Regexp(t, "^[0-9a-f]{24}$", shown.Name)
 	require.NotEqual(t, shown.Name, nameOf(other.TokenHash))
 	for name, c := range map[string]struct {
-		ends       func(ports.Session) bool
+		ends       func(accountports.Session) bool
 		own, other bool
 	}{
 		"this one":                {named(shown.Name), true, false},

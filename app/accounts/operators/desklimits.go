@@ -2,7 +2,7 @@ package operators
 
 import (
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 // verifyMailsPerHour bounds the mails of each kind with a link that verifies an operator's address. Failed log-ins are

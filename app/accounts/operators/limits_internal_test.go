@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 func TestDeskLimits_AreThoseOfTheSpecification_ForEachAccount(t *testing.T) {

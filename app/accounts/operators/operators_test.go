@@ -14,7 +14,7 @@ import (
 	"partnerdeposits/app/accounts/operators"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/lab/servicetest"
-	"partnerdeposits/ports"
+	accountports "partnerdeposits/ports/accounts"
 )
 
 func TestMain(m *testing.M) { servicetest.Main(m) }
@@ -24,16 +24,16 @@ func TestMain(m *testing.M) { servicetest.Main(m) }
 type counting struct {
 	mu     sync.Mutex
 	hashes []string
-	turns  []ports.Turn
+	turns  []accountports.Turn
 }
 
-func (c *counting) Hash(_ context.Context, password string, who ports.Turn) (string, error) {
+func (c *counting) Hash(_ context.Context, password string, who accountports.Turn) (string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.turns = append(c.turns, who)
 	return "plain:" + password, nil
 }
-func (c *counting) Matches(_ context.Context, password, hash string, who ports.Turn) (bool, error) {
+func (c *counting) Matches(_ context.Context, password, hash string, who accountports.Turn) (bool, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.hashes, c.turns = append(c.hashes, hash), append(c.turns, who)
@@ -143,20 +143,20 @@ func TestLogIn_FromANetworkThatTheOperatorUsed_WaitsInFront(t *testing.T) {
 	require.NoError(t, err)
 	_, err = s.SignUp(t.Context(), form("other@b.example"), cafe)
 	require.NoError(t, err)
-	logIn := func(email, password string, from operators.Browser) ports.Turn {
+	logIn := func(email, password string, from operators.Browser) accountports.Turn {
 		_, err := s.LogIn(t.Context(), email, password, from)
 		require.Equal(t, password == "correct horse", err == nil, email)
 		return passwords.turns[len(passwords.turns)-1]
 	}
-	require.Equal(t, []ports.Turn{{Network: home.Network}, {Network: cafe.Network}}, passwords.turns, "a sign-up is a stranger's")
-	require.Equal(t, ports.Turn{Network: home.Network, Known: true}, logIn("a@b.example", "wrong", home))
-	require.Equal(t, ports.Turn{Network: cafe.Network}, logIn("a@b.example", "wrong", cafe), "another operator's network")
-	require.Equal(t, ports.Turn{Network: home.Network}, logIn("nobody@b.example", "wrong", home))
-	require.Equal(t, ports.Turn{}, logIn("a@b.example", "correct horse", operators.Browser{}), "an unknown network")
-	require.Equal(t, ports.Turn{Network: cafe.Network}, logIn("a@b.example", "correct horse", cafe))
-	require.Equal(t, ports.Turn{Network: cafe.Network, Known: true}, logIn("a@b.example", "correct horse", cafe))
-	clock.Add(ports.NetworksKeptFor + time.Second)
-	require.Equal(t, ports.Turn{Network: home.Network}, logIn("a@b.example", "wrong", home), "long ago")
+	require.Equal(t, []accountports.Turn{{Network: home.Network}, {Network: cafe.Network}}, passwords.turns, "a sign-up is a stranger's")
+	require.Equal(t, accountports.Turn{Network: home.Network, Known: true}, logIn("a@b.example", "wrong", home))
+	require.Equal(t, accountports.Turn{Network: cafe.Network}, logIn("a@b.example", "wrong", cafe), "another operator's network")
+	require.Equal(t, accountports.Turn{Network: home.Network}, logIn("nobody@b.example", "wrong", home))
+	require.Equal(t, accountports.Turn{}, logIn("a@b.example", "correct horse", operators.Browser{}), "an unknown network")
+	require.Equal(t, accountports.Turn{Network: cafe.Network}, logIn("a@b.example", "correct horse", cafe))
+	require.Equal(t, accountports.Turn{Network: cafe.Network, Known: true}, logIn("a@b.example", "correct horse", cafe))
+	clock.Add(accountports.NetworksKeptFor + time.Second)
+	require.Equal(t, accountports.Turn{Network: home.Network}, logIn("a@b.example", "wrong", home), "long ago")
 }
 
 func TestLogIn_ReplacesTheSessionOfTheBrowser(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/mailaddr"
 	"partnerdeposits/core/twofactor"
-	"partnerdeposits/ports"
+	accountports "partnerdeposits/ports/accounts"
 )
 
 const (
@@ -30,7 +30,7 @@ func (s *Service) ForgotPassword(ctx context.Context, email, locale string) erro
 	if !mailaddr.Valid(email) {
 		return connect.ErrInvalidEmail
 	}
-	r := ports.PasswordRequest{ID: s.deps.Entropy.NewID(), Email: email, Locale: locale, CreatedAt: s.deps.Clock.Now()}
+	r := accountports.PasswordRequest{ID: s.deps.Entropy.NewID(), Email: email, Locale: locale, CreatedAt: s.deps.Clock.Now()}
 	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
 		return s.deps.Tokens.InsertPasswordRequest(ctx, r)
 	})
@@ -59,11 +59,11 @@ func (s *Service) MailResets(ctx context.Context) (more bool, err error) {
 	return more && err == nil, err
 }
 
-func stale(r ports.PasswordRequest, now time.Time) bool {
+func stale(r accountports.PasswordRequest, now time.Time) bool {
 	return now.Sub(r.CreatedAt) > requestsKeptFor
 }
 
-func (s *Service) mailReset(ctx context.Context, r ports.PasswordRequest, now time.Time) error {
+func (s *Service) mailReset(ctx context.Context, r accountports.PasswordRequest, now time.Time) error {
 	found, _, err := s.deps.Operators.OperatorByEmail(ctx, r.Email)
 	if errors.Is(err, connect.ErrBadCredentials) {
 		return nil
@@ -96,7 +96,7 @@ func (s *Service) ResetPassword(ctx context.Context, token, password string, fro
 	if !connect.ValidPassword(password) {
 		return connect.ErrInvalidPassword
 	}
-	hash, err := s.deps.Passwords.Hash(ctx, password, ports.Turn{Known: true})
+	hash, err := s.deps.Passwords.Hash(ctx, password, accountports.Turn{Known: true})
 	if err != nil {
 		return err
 	}

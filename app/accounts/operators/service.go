@@ -8,7 +8,8 @@ import (
 
 	"partnerdeposits/app/accounts/signin"
 	"partnerdeposits/core/connect"
-	"partnerdeposits/ports"
+	accountports "partnerdeposits/ports/accounts"
+	ports "partnerdeposits/ports/platform"
 )
 
 // SignedIn is an operator with a new session, Browser the origin of a sign-in.
@@ -21,15 +22,15 @@ type (
 type Deps struct {
 	UnitOfWork  ports.UnitOfWork
 	SignIn      signin.SignIn
-	Operators   ports.Operators
-	Sessions    ports.Sessions
-	TwoFactors  ports.TwoFactors
-	HalfSignIns ports.HalfSignIns
-	Codes       ports.OneTimeCodes
-	Tokens      ports.Tokens
+	Operators   accountports.Operators
+	Sessions    accountports.Sessions
+	TwoFactors  accountports.TwoFactors
+	HalfSignIns accountports.HalfSignIns
+	Codes       accountports.OneTimeCodes
+	Tokens      accountports.Tokens
 	Mails       ports.Mails
 	Audit       ports.AuditLog
-	Passwords   ports.Passwords
+	Passwords   accountports.Passwords
 	Clock       ports.Clock
 	Entropy     ports.Entropy
 

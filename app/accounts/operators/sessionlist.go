@@ -10,7 +10,7 @@ import (
 	"partnerdeposits/app/platform/audit"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	accountports "partnerdeposits/ports/accounts"
 )
 
 // mostSessions bounds the sessions that an operator sees and ends one by one.
@@ -42,7 +42,7 @@ func (s *Service) Sessions(ctx context.Context, operatorID id.ID, token string) 
 }
 
 // view is a session as its operator sees it; own is the hash of the browser's token.
-func view(s ports.Session, own [32]byte) Session {
+func view(s accountports.Session, own [32]byte) Session {
 	return Session{
 		Name: nameOf(s.TokenHash), Browser: s.Browser, CreatedAt: s.CreatedAt, LastSeenAt: s.LastSeenAt, ExpiresAt: s.ExpiresAt,
 		This: s.TokenHash == own,
@@ -65,16 +65,16 @@ func (s *Service) EndOtherSessions(ctx context.Context, o connect.Operator, toke
 	return s.endSessions(ctx, o, otherThan(token))
 }
 
-func named(name string) func(ports.Session) bool {
-	return func(s ports.Session) bool { return nameOf(s.TokenHash) == name }
+func named(name string) func(accountports.Session) bool {
+	return func(s accountports.Session) bool { return nameOf(s.TokenHash) == name }
 }
 
-func otherThan(token string) func(ports.Session) bool {
+func otherThan(token string) func(accountports.Session) bool {
 	own, _ := signin.TokenHash(token)
-	return func(s ports.Session) bool { return s.TokenHash != own }
+	return func(s accountports.Session) bool { return s.TokenHash != own }
 }
 
-func (s *Service) endSessions(ctx context.Context, o connect.Operator, ends func(ports.Session) bool) error {
+func (s *Service) endSessions(ctx context.Context, o connect.Operator, ends func(accountports.Session) bool) error {
 	now := s.deps.Clock.Now()
 	for {
 		all, err := s.deps.Sessions.Sessions(ctx, o.ID, now, s.deps.SessionIdle, mostSessions)

@@ -12,7 +12,7 @@ import (
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/mailaddr"
-	"partnerdeposits/ports"
+	accountports "partnerdeposits/ports/accounts"
 )
 
 // ChangePassword replaces the password, ends all sessions, begins a new one in this browser, and tells the address.
@@ -28,7 +28,7 @@ func (s *Service) ChangePassword(ctx context.Context, o connect.Operator, curren
 	if err != nil {
 		return SignedIn{}, err
 	}
-	hash, err := s.deps.Passwords.Hash(ctx, password, ports.Turn{Network: from.Network, Known: true})
+	hash, err := s.deps.Passwords.Hash(ctx, password, accountports.Turn{Network: from.Network, Known: true})
 	if err != nil {
 		return SignedIn{}, err
 	}

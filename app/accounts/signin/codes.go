@@ -13,18 +13,19 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/secret"
 	"partnerdeposits/core/twofactor"
-	"partnerdeposits/ports"
+	accountports "partnerdeposits/ports/accounts"
+	ports "partnerdeposits/ports/platform"
 )
 
 // Codes checks the codes of operators: of their app, and recovery codes. Each code counts once.
 type Codes struct {
 	UnitOfWork   ports.UnitOfWork
-	Sessions     ports.Sessions
-	TwoFactors   ports.TwoFactors
-	HalfSignIns  ports.HalfSignIns
+	Sessions     accountports.Sessions
+	TwoFactors   accountports.TwoFactors
+	HalfSignIns  accountports.HalfSignIns
 	Mails        ports.Mails
 	Audit        ports.AuditLog
-	Codes        ports.OneTimeCodes
+	Codes        accountports.OneTimeCodes
 	Entropy      ports.Entropy
 	DashboardURL string
 }

@@ -9,7 +9,8 @@ import (
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/mailaddr"
-	"partnerdeposits/ports"
+	accountports "partnerdeposits/ports/accounts"
+	ports "partnerdeposits/ports/platform"
 )
 
 // failuresPerHour is the number of failed log-ins of an e-mail, from all networks together, after which only networks
@@ -47,7 +48,7 @@ func (au Authenticator) tellLockedOut(ctx context.Context, email, key string, no
 	if !mailaddr.Valid(email) || !au.Limiter.Allow(ctx, once).Allowed {
 		return nil
 	}
-	r := ports.PasswordRequest{ID: au.Entropy.NewID(), Email: email, CreatedAt: now, LockedOut: true}
+	r := accountports.PasswordRequest{ID: au.Entropy.NewID(), Email: email, CreatedAt: now, LockedOut: true}
 	return au.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
 		return au.Requests.InsertPasswordRequest(ctx, r)
 	})

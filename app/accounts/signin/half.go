@@ -7,7 +7,7 @@ import (
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/twofactor"
-	"partnerdeposits/ports"
+	accountports "partnerdeposits/ports/accounts"
 )
 
 // Begin begins a session after the right password, or a half sign-in for an operator whose codes are on.
@@ -23,8 +23,8 @@ func (au Authenticator) Begin(ctx context.Context, o connect.Operator, a connect
 	return SignedIn{Half: token, Lifetime: twofactor.SignInLifetime}, au.HalfSignIns.Insert(ctx, newHalf(hash, o.ID, now))
 }
 
-func newHalf(hash [32]byte, operatorID id.ID, now time.Time) ports.HalfSignIn {
-	return ports.HalfSignIn{TokenHash: hash, OperatorID: operatorID, CreatedAt: now, ExpiresAt: now.Add(twofactor.SignInLifetime)}
+func newHalf(hash [32]byte, operatorID id.ID, now time.Time) accountports.HalfSignIn {
+	return accountports.HalfSignIn{TokenHash: hash, OperatorID: operatorID, CreatedAt: now, ExpiresAt: now.Add(twofactor.SignInLifetime)}
 }
 
 // HalfSignedIn gives the operator of a half sign-in.

@@ -1,19 +1,22 @@
 package signin
 
-import "partnerdeposits/ports"
+import (
+	accountports "partnerdeposits/ports/accounts"
+	ports "partnerdeposits/ports/platform"
+)
 
 // Deps are the parts that sign-in uses.
 type Deps struct {
 	UnitOfWork  ports.UnitOfWork
-	Operators   ports.Operators
-	Sessions    ports.Sessions
-	Tokens      ports.Tokens
-	TwoFactors  ports.TwoFactors
-	HalfSignIns ports.HalfSignIns
+	Operators   accountports.Operators
+	Sessions    accountports.Sessions
+	Tokens      accountports.Tokens
+	TwoFactors  accountports.TwoFactors
+	HalfSignIns accountports.HalfSignIns
 	Mails       ports.Mails
 	Audit       ports.AuditLog
-	Passwords   ports.Passwords // nil in processes without a log-in
-	Codes       ports.OneTimeCodes
+	Passwords   accountports.Passwords // nil in processes without a log-in
+	Codes       accountports.OneTimeCodes
 	Entropy     ports.Entropy
 	Limiter     ports.Limiter
 

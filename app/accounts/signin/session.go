@@ -6,7 +6,7 @@ import (
 
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	accountports "partnerdeposits/ports/accounts"
 )
 
 // SessionLifetime is counted from the session's start. Use does not prolong a session. A session that nobody uses ends
@@ -49,8 +49,8 @@ func (au Authenticator) RememberNetwork(ctx context.Context, o connect.Operator,
 	return au.Sessions.RecordNetwork(ctx, o.ID, networkHash(o, from.Network), now)
 }
 
-func newSession(hash [32]byte, operatorID id.ID, from Browser, now time.Time) ports.Session {
-	return ports.Session{
+func newSession(hash [32]byte, operatorID id.ID, from Browser, now time.Time) accountports.Session {
+	return accountports.Session{
 		TokenHash: hash, OperatorID: operatorID, Browser: from.Name, CreatedAt: now, LastSeenAt: now, ExpiresAt: now.Add(SessionLifetime),
 	}
 }

@@ -13,7 +13,8 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/mailaddr"
 	"partnerdeposits/core/secret"
-	"partnerdeposits/ports"
+	accountports "partnerdeposits/ports/accounts"
+	ports "partnerdeposits/ports/platform"
 )
 
 const tokenBytes = 32
@@ -38,12 +39,12 @@ type Browser struct {
 // Authenticator checks passwords and begins sessions.
 type Authenticator struct {
 	UnitOfWork  ports.UnitOfWork
-	Operators   ports.Operators
-	Sessions    ports.Sessions
-	Requests    ports.Tokens // for a new password
-	TwoFactors  ports.TwoFactors
-	HalfSignIns ports.HalfSignIns
-	Passwords   ports.Passwords
+	Operators   accountports.Operators
+	Sessions    accountports.Sessions
+	Requests    accountports.Tokens // for a new password
+	TwoFactors  accountports.TwoFactors
+	HalfSignIns accountports.HalfSignIns
+	Passwords   accountports.Passwords
 	Entropy     ports.Entropy
 	Limiter     ports.Limiter
 }
@@ -55,7 +56,7 @@ func (au Authenticator) NewOperator(ctx context.Context, form connect.SignUp, fr
 	if err := form.Validate(); err != nil {
 		return connect.Operator{}, connect.Account{}, err
 	}
-	hash, err := au.Passwords.Hash(ctx, form.Password, ports.Turn{Network: from.Network})
+	hash, err := au.Passwords.Hash(ctx, form.Password, accountports.Turn{Network: from.Network})
 	if err != nil {
 		return connect.Operator{}, connect.Account{}, err
 	}
@@ -81,7 +82,7 @@ func (au Authenticator) Authenticate(ctx context.Context, email, password string
 	if err != nil {
 		return connect.Operator{}, connect.Account{}, err
 	}
-	matches, err := au.Passwords.Matches(ctx, password, o.PasswordHash, ports.Turn{Network: from.Network, Known: known})
+	matches, err := au.Passwords.Matches(ctx, password, o.PasswordHash, accountports.Turn{Network: from.Network, Known: known})
 	if err != nil || matches {
 		harmless()
 	}

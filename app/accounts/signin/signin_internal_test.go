@@ -16,7 +16,8 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/secret"
 	"partnerdeposits/core/twofactor"
-	"partnerdeposits/ports"
+	accountports "partnerdeposits/ports/accounts"
+	ports "partnerdeposits/ports/platform"
 )
 
 var now = time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
@@ -55,10 +56,10 @@ func TestTry_ThatDidNotEndInAWrongCode_CostsNothing(t *testing.T) {
 func TestSession_LastsFourteenDays_AndAHalfSignInFiveMinutes(t *testing.T) {
 	t.Parallel()
 	hash := [32]byte{1}
-	require.Equal(t, ports.Session{
+	require.Equal(t, accountports.Session{
 		TokenHash: hash, OperatorID: id.ID{2}, Browser: "Firefox, Linux", CreatedAt: now, LastSeenAt: now, ExpiresAt: now.AddDate(0, 0, 14),
 	}, newSession(hash, id.ID{2}, Browser{Session: "before", Network: "192.0.2.7", Name: "Firefox, Linux"}, now), "the network is kept apart, as a hash")
-	require.Equal(t, ports.HalfSignIn{TokenHash: hash, OperatorID: id.ID{2}, CreatedAt: now, ExpiresAt: now.Add(5 * time.Minute)}, newHalf(hash, id.ID{2}, now))
+	require.Equal(t, accountports.HalfSignIn{TokenHash: hash, OperatorID: id.ID{2}, CreatedAt: now, ExpiresAt: now.Add(5 * time.Minute)}, newHalf(hash, id.ID{2}, now))
 }
 
 func TestSamePassword_RefusesOneThatWasChangedSinceItWasChecked(t *testing.T) {

@@ -9,12 +9,13 @@ import (
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/secret"
 	"partnerdeposits/core/site"
-	"partnerdeposits/ports"
+	accountports "partnerdeposits/ports/accounts"
+	ports "partnerdeposits/ports/platform"
 )
 
 // Tokens mails the links that verify addresses and set passwords.
 type Tokens struct {
-	Tokens       ports.Tokens
+	Tokens       accountports.Tokens
 	Mails        ports.Mails
 	Entropy      ports.Entropy
 	DashboardURL string // DASHBOARD_BASE_URL

@@ -15,7 +15,7 @@ import (
 	"partnerdeposits/core/tenant"
 	"partnerdeposits/lab/checkouttest"
 	"partnerdeposits/lab/servicetest"
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
 )
 
 func TestMain(m *testing.M) { servicetest.Main(m) }
@@ -146,7 +146,7 @@ func TestSubmit_ByAnotherPersonWhileOnePays_ScoresThem(t *testing.T) {
 	b.Pay(d.ID, true)
 	closed, err := b.Sandbox.Lookup(b.Ctx(), b.Fee(d.ID).ID)
 	require.NoError(t, err)
-	require.Equal(t, ports.ProviderClosed, closed.Status, "the page takes no money any more")
+	require.Equal(t, paymentports.ProviderClosed, closed.Status, "the page takes no money any more")
 }
 
 func TestSubmit_RefusedAfterSomebodyPaid_StaysSecured(t *testing.T) {
@@ -277,7 +277,9 @@ func TestAbandon_WhileTheProviderCannotStopThePayment_IsToldToWait(t *testing.T)
 	b := checkouttest.Start(t)
 	d, token := b.Deposit(t)
 	b.Submit(token, grace)
-	b.Provider.OnAsk(func() ports.ProviderPayment { return ports.ProviderPayment{Status: ports.ProviderOpen} })
+	b.Provider.OnAsk(func() paymentports.ProviderPayment {
+		return paymentports.ProviderPayment{Status: paymentports.ProviderOpen}
+	})
 	_, err := b.Checkout.Abandon(b.Ctx(), token)
 	requireUnavailable(t, err)
 	b.RequireStatus(d.ID, deposit.Pending, "")

@@ -10,21 +10,25 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/secret"
 	"partnerdeposits/core/tenant"
-	"partnerdeposits/ports"
+	accountports "partnerdeposits/ports/accounts"
+	depositports "partnerdeposits/ports/deposits"
+	partnerports "partnerdeposits/ports/partners"
+	paymentports "partnerdeposits/ports/payments"
+	ports "partnerdeposits/ports/platform"
 )
 
 // Deps holds the capabilities of the use cases.
 type Deps struct {
 	UnitOfWork ports.UnitOfWork
 	Journal    lifecycle.Journal
-	Deposits   ports.Deposits
-	Clients    ports.Clients
-	Operators  ports.Operators
+	Deposits   depositports.Deposits
+	Clients    partnerports.Clients
+	Operators  accountports.Operators
 	Payments   Payments
-	Paid       ports.Payments
+	Paid       paymentports.Payments
 	Debts      Debts
-	Agreements ports.Agreements
-	Scoring    ports.Scoring
+	Agreements depositports.Agreements
+	Scoring    depositports.Scoring
 	Clock      ports.Clock
 	Entropy    ports.Entropy
 	Timers     deposit.Timers

@@ -12,7 +12,7 @@ import (
 	"partnerdeposits/core/mailaddr"
 	"partnerdeposits/core/secret"
 	"partnerdeposits/core/tenant"
-	"partnerdeposits/ports"
+	depositports "partnerdeposits/ports/deposits"
 )
 
 // Submit takes the tenant's details and agreement, has the tenant scored, and gives the provider's page. A double click
@@ -92,7 +92,7 @@ func (s *Service) accepts(ctx context.Context, d *deposit.Deposit, p tenant.Pers
 			return true, nil
 		}
 	}
-	return s.deps.Scoring.Assess(ctx, ports.Applicant{
+	return s.deps.Scoring.Assess(ctx, depositports.Applicant{
 		DepositID: d.ID, Amount: d.Amount, Email: p.Email, FirstName: p.FirstName, LastName: p.LastName,
 	})
 }

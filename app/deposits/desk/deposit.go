@@ -12,7 +12,8 @@ import (
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/evidence"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
+	ports "partnerdeposits/ports/platform"
 )
 
 // View is a deposit with its history.
@@ -25,7 +26,7 @@ type View struct {
 	Debt           *deposit.Debt // of a captured deposit; nil otherwise
 	Refunds        []deposit.Refund
 	Agreed         agreement.Record // the tenant's last agreement; zero for none
-	Disputes       []ports.KeptDispute
+	Disputes       []paymentports.KeptDispute
 	Files          []evidence.File // oldest first
 	History        []Entry         // oldest first
 }

@@ -9,7 +9,8 @@ import (
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	depositports "partnerdeposits/ports/deposits"
+	ports "partnerdeposits/ports/platform"
 )
 
 const (
@@ -51,7 +52,7 @@ func (s *Service) Earlier(ctx context.Context, o connect.Operator, a connect.Acc
 		return nil, nil //nolint:nilnil // nothing to show
 	}
 	newest := ports.Page{Limit: firstOf, Cursor: ports.Cursor{At: e.Until, ID: id.ID(bytes.Repeat([]byte{0xff}, len(id.ID{})))}}
-	list, err := s.deps.Desk.DeskDeposits(ctx, ports.DeskFilter{AccountID: a.ID}, newest)
+	list, err := s.deps.Desk.DeskDeposits(ctx, depositports.DeskFilter{AccountID: a.ID}, newest)
 	e.Deposits = list.Items
 	return e, err
 }

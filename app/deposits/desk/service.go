@@ -9,21 +9,23 @@ import (
 
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	depositports "partnerdeposits/ports/deposits"
+	paymentports "partnerdeposits/ports/payments"
+	ports "partnerdeposits/ports/platform"
 )
 
 // Deps are the capabilities of the reads.
 type Deps struct {
-	Desk        ports.Desk
-	Deposits    ports.Deposits
-	Collections ports.Collections
-	Refunds     ports.Refunds
+	Desk        depositports.Desk
+	Deposits    depositports.Deposits
+	Collections paymentports.Collections
+	Refunds     paymentports.Refunds
 	Audit       ports.AuditLog
-	Files       ports.Files
-	Contents    ports.FileContents
+	Files       depositports.Files
+	Contents    depositports.FileContents
 
-	Agreements ports.Agreements
-	Disputes   ports.Disputes
+	Agreements depositports.Agreements
+	Disputes   paymentports.Disputes
 
 	Clock  ports.Clock
 	Timers deposit.Timers
@@ -39,17 +41,17 @@ type Service struct {
 func New(deps Deps) *Service { return &Service{deps: deps} }
 
 // List lists the deposits of an account.
-func (s *Service) List(ctx context.Context, f ports.DeskFilter, page ports.Page) (ports.List[*deposit.Deposit], error) {
+func (s *Service) List(ctx context.Context, f depositports.DeskFilter, page ports.Page) (ports.List[*deposit.Deposit], error) {
 	return s.deps.Desk.DeskDeposits(ctx, f, page)
 }
 
 // Today is what the operator's first page shows.
 type Today struct {
 	Now    time.Time
-	Ending time.Time // covers that end before it are ports.WorkEnding
-	Counts map[ports.Work]ports.WorkCount
+	Ending time.Time // covers that end before it are depositports.WorkEnding
+	Counts map[depositports.Work]depositports.WorkCount
 	// First holds the first deposits of each kind of work but WorkActive.
-	First map[ports.Work][]*deposit.Deposit
+	First map[depositports.Work][]*deposit.Deposit
 	Year  []Month // the last twelve months, the present one last
 }
 
@@ -68,13 +70,13 @@ const (
 func (s *Service) Today(ctx context.Context, accountID id.ID) (Today, error) {
 	now := s.deps.Clock.Now()
 	ending := now.Add(deposit.EndingSoon)
-	t := Today{Now: now, Ending: ending, First: map[ports.Work][]*deposit.Deposit{}}
+	t := Today{Now: now, Ending: ending, First: map[depositports.Work][]*deposit.Deposit{}}
 	var err error
 	if t.Counts, err = s.deps.Desk.CountWork(ctx, accountID, ending); err != nil {
 		return t, err
 	}
-	for _, kind := range ports.Works {
-		if kind == ports.WorkActive || t.Counts[kind].Count == 0 {
+	for _, kind := range depositports.Works {
+		if kind == depositports.WorkActive || t.Counts[kind].Count == 0 {
 			continue
 		}
 		if t.First[kind], err = s.deps.Desk.OpenWork(ctx, accountID, kind, ending, firstOf); err != nil {

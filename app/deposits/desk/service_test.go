@@ -10,15 +10,16 @@ import (
 	"partnerdeposits/app/deposits/desk"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	depositports "partnerdeposits/ports/deposits"
+	ports "partnerdeposits/ports/platform"
 )
 
 // store counts a deposit for each day of a span, and notes the spans.
 type store struct {
-	ports.Desk
+	depositports.Desk
 	asked []ports.Span
-	work  map[ports.Work]ports.WorkCount
-	lists []ports.Work
+	work  map[depositports.Work]depositports.WorkCount
+	lists []depositports.Work
 }
 
 func (s *store) CountMade(_ context.Context, _ id.ID, spans []ports.Span) (counts []int, err error) {
@@ -29,11 +30,11 @@ func (s *store) CountMade(_ context.Context, _ id.ID, spans []ports.Span) (count
 	return counts, nil
 }
 
-func (s *store) CountWork(context.Context, id.ID, time.Time) (map[ports.Work]ports.WorkCount, error) {
+func (s *store) CountWork(context.Context, id.ID, time.Time) (map[depositports.Work]depositports.WorkCount, error) {
 	return s.work, nil
 }
 
-func (s *store) OpenWork(_ context.Context, _ id.ID, kind ports.Work, _ time.Time, _ int) ([]*deposit.Deposit, error) {
+func (s *store) OpenWork(_ context.Context, _ id.ID, kind depositports.Work, _ time.Time, _ int) ([]*deposit.Deposit, error) {
 	s.lists = append(s.lists, kind)
 	return nil, nil
 }
@@ -83,8 +84,8 @@ func TestToday_CountsEachMonthThatIsOverOnce_AndThePresentOnceAMinute(t *testing
 
 func TestToday_ReadsTheListsOfWorkThatThereIs(t *testing.T) {
 	t.Parallel()
-	s := &store{work: map[ports.Work]ports.WorkCount{ports.WorkEnding: {Count: 2}, ports.WorkActive: {Count: 9}}}
+	s := &store{work: map[depositports.Work]depositports.WorkCount{depositports.WorkEnding: {Count: 2}, depositports.WorkActive: {Count: 9}}}
 	_, err := desk.New(desk.Deps{Desk: s, Clock: &clock{time.Now()}}).Today(t.Context(), id.ID{1})
 	require.NoError(t, err)
-	require.Equal(t, []ports.Work{ports.WorkEnding}, s.lists)
+	require.Equal(t, []depositports.Work{depositports.WorkEnding}, s.lists)
 }

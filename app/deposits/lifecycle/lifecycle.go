@@ -12,13 +12,15 @@ import (
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
+	accountports "partnerdeposits/ports/accounts"
+	depositports "partnerdeposits/ports/deposits"
+	ports "partnerdeposits/ports/platform"
 )
 
 // Journal records transitions within the transaction of their change.
 type Journal struct {
-	Deposits ports.Deposits
-	Links    ports.Links
+	Deposits depositports.Deposits
+	Links    accountports.Links
 	Outbox   ports.Outbox
 }
 

@@ -13,7 +13,7 @@ import (
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 var now = time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)

@@ -7,14 +7,15 @@ import (
 	"partnerdeposits/core/actor"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	depositports "partnerdeposits/ports/deposits"
+	ports "partnerdeposits/ports/platform"
 )
 
 // Mover moves deposits in transactions of their own and counts each transition after its commit.
 type Mover struct {
 	Journal
 	UnitOfWork ports.UnitOfWork
-	Metrics    ports.DepositMetrics
+	Metrics    depositports.DepositMetrics
 	Entropy    ports.Entropy
 	Timers     deposit.Timers
 }

@@ -13,13 +13,14 @@ import (
 	"partnerdeposits/app/deposits/lifecycle"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	depositports "partnerdeposits/ports/deposits"
+	ports "partnerdeposits/ports/platform"
 )
 
 // Deps holds the capabilities and settings of the use cases.
 type Deps struct {
 	Mover    lifecycle.Mover
-	Due      ports.DepositScheduler
+	Due      depositports.DepositScheduler
 	Payments Payments
 	Clock    ports.Clock
 	Log      *slog.Logger

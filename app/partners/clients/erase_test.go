@@ -21,7 +21,9 @@ import (
 	"partnerdeposits/core/tenant"
 	"partnerdeposits/lab/redistest"
 	"partnerdeposits/lab/servicetest"
-	"partnerdeposits/ports"
+	depositports "partnerdeposits/ports/deposits"
+	partnerports "partnerdeposits/ports/partners"
+	ports "partnerdeposits/ports/platform"
 )
 
 func TestMain(m *testing.M) { servicetest.Main(m) }
@@ -75,8 +77,8 @@ func (h hooked) Apply(ctx context.Context, change ports.Change) error {
 	return h.Changes.Apply(ctx, change)
 }
 
-// Assess implements ports.Scoring: everybody is accepted.
-func (f *fixture) Assess(context.Context, ports.Applicant) (bool, error) {
+// Assess implements depositports.Scoring: everybody is accepted.
+func (f *fixture) Assess(context.Context, depositports.Applicant) (bool, error) {
 	if f.scoring != nil {
 		f.scoring()
 	}
@@ -258,7 +260,7 @@ func TestErase_BehindASubmission_WaitsForItsClient(t *testing.T) {
 	require.Equal(t, 1, f.Count("clients", "email = 'bob@other.example' AND partner_id = $1", f.by.Partner.ID), "Bob is another person")
 }
 
-type allClients = ports.Clients
+type allClients = partnerports.Clients
 
 // inserting calls then before each INSERT of a client.
 type inserting struct {

@@ -7,7 +7,8 @@ import (
 	"partnerdeposits/app/platform/audit"
 	"partnerdeposits/core/actor"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	depositports "partnerdeposits/ports/deposits"
+	ports "partnerdeposits/ports/platform"
 )
 
 // EraseDepositText removes the words and pictures of people from a deposit: its metadata, the comments and descriptions
@@ -82,7 +83,7 @@ func (s *Service) EraseTextOfClient(ctx context.Context, clientID id.ID, progres
 	progress(done)
 	const pageSize = 100
 	for page := (ports.Page{Limit: pageSize}); ; {
-		found, err := s.deps.Deposits.Deposits(ctx, ports.DepositFilter{ClientID: clientID}, page)
+		found, err := s.deps.Deposits.Deposits(ctx, depositports.DepositFilter{ClientID: clientID}, page)
 		if err != nil {
 			return done, err
 		}

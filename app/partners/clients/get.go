@@ -7,7 +7,8 @@ import (
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/tenant"
-	"partnerdeposits/ports"
+	partnerports "partnerdeposits/ports/partners"
+	ports "partnerdeposits/ports/platform"
 )
 
 // Get gives a client of the partner.
@@ -32,7 +33,7 @@ func (s *Service) Get(ctx context.Context, partnerID, clientID id.ID) (tenant.Cl
 // partner has none.
 //
 // Returns account_revoked when the link to the account of the filter was revoked, as Get does.
-func (s *Service) List(ctx context.Context, f ports.ClientFilter, page ports.Page) (ports.List[tenant.Client], error) {
+func (s *Service) List(ctx context.Context, f partnerports.ClientFilter, page ports.Page) (ports.List[tenant.Client], error) {
 	if !f.AccountID.IsZero() {
 		link, err := s.deps.Links.LinkedAccount(ctx, f.PartnerID, f.AccountID)
 		if listed, err := listed(link.Link, err); !listed {

@@ -20,7 +20,7 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/tenant"
 	"partnerdeposits/lab/servicetest"
-	"partnerdeposits/ports"
+	depositports "partnerdeposits/ports/deposits"
 )
 
 func TestSealedAddress_LastsUntilTheDepositsHaveEnded(t *testing.T) {
@@ -116,7 +116,7 @@ func TestEraseDepositText_LeavesTheRestOfTheHistory(t *testing.T) {
 	contents := f.Postgres.Contents
 	for _, depositID := range []id.ID{d, other} {
 		file := evidence.File{ID: servicetest.NewID(), Name: "Ada.jpg", Type: evidence.JPEG, Size: 4, SentAt: f.Clock.Now()}
-		from := ports.FileSender{DepositID: depositID}
+		from := depositports.FileSender{DepositID: depositID}
 		require.NoError(t, f.Postgres.Files.Wait(t.Context(), from, []evidence.File{file}))
 		require.NoError(t, contents.Put(t.Context(), file.ID, strings.NewReader("oven"), 4))
 		f.Write(func(ctx context.Context, repos *postgres.Store) error {

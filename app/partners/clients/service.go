@@ -3,21 +3,24 @@ package clients
 
 import (
 	"partnerdeposits/app/platform/idempotent"
-	"partnerdeposits/ports"
+	accountports "partnerdeposits/ports/accounts"
+	depositports "partnerdeposits/ports/deposits"
+	partnerports "partnerdeposits/ports/partners"
+	ports "partnerdeposits/ports/platform"
 )
 
 // Deps holds the capabilities and settings of the use cases.
 type Deps struct {
 	UnitOfWork ports.UnitOfWork
 	Idempotent *idempotent.Executor
-	Clients    ports.Clients
-	Addresses  ports.SealedAddresses
-	Deposits   ports.Deposits
-	Texts      ports.Texts
-	Links      ports.Links
+	Clients    partnerports.Clients
+	Addresses  partnerports.SealedAddresses
+	Deposits   depositports.Deposits
+	Texts      depositports.Texts
+	Links      accountports.Links
 	Audit      ports.AuditLog
-	Files      ports.Files
-	Contents   ports.FileContents
+	Files      depositports.Files
+	Contents   depositports.FileContents
 	Clock      ports.Clock
 	Entropy    ports.Entropy
 }

@@ -19,29 +19,29 @@ import (
 	"partnerdeposits/core/money"
 	"partnerdeposits/lab/checkouttest"
 	"partnerdeposits/lab/servicetest"
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
 )
 
 func TestMain(m *testing.M) { servicetest.Main(m) }
 
 // theirs are books of a provider.
 type theirs struct {
-	ports.PaymentBooks
-	entries []ports.BookEntry
+	paymentports.PaymentBooks
+	entries []paymentports.BookEntry
 	err     error
 	asked   int
 }
 
-func (b *theirs) Entries(_ context.Context, from, to time.Time) iter.Seq2[ports.BookEntry, error] {
+func (b *theirs) Entries(_ context.Context, from, to time.Time) iter.Seq2[paymentports.BookEntry, error] {
 	b.asked++
-	return func(yield func(ports.BookEntry, error) bool) {
+	return func(yield func(paymentports.BookEntry, error) bool) {
 		for _, e := range b.entries {
 			if !e.At.Before(from) && e.At.Before(to) && !yield(e, nil) {
 				return
 			}
 		}
 		if b.err != nil {
-			yield(ports.BookEntry{}, b.err)
+			yield(paymentports.BookEntry{}, b.err)
 		}
 	}
 }
@@ -61,7 +61,7 @@ func setup(t *testing.T) *world {
 }
 
 // payment adds a payment of a new deposit, and its record at the provider.
-func (w *world) payment(kind deposit.PaymentKind, status deposit.PaymentStatus, at time.Time) (deposit.Payment, *ports.BookEntry) {
+func (w *world) payment(kind deposit.PaymentKind, status deposit.PaymentStatus, at time.Time) (deposit.Payment, *paymentports.BookEntry) {
 	w.T.Helper()
 	d, _ := w.Deposit(w.T)
 	p := deposit.Payment{ID: servicetest.NewID(), DepositID: d.ID, Kind: kind, Amount: 1_750, Status: deposit.PaymentProcessing, ProviderRef: "pi_ours", CreatedAt: at, CheckAt: at}
@@ -70,8 +70,8 @@ func (w *world) payment(kind deposit.PaymentKind, status deposit.PaymentStatus, 
 		p.Status, p.SettledAt = status, at
 		w.Write(func(ctx context.Context, r *postgres.Store) error { return r.Payments.Update(ctx, p) })
 	}
-	w.theirs.entries = append(w.theirs.entries, ports.BookEntry{
-		Kind: ports.BookPayment, PaymentID: p.ID, DepositID: d.ID, Ref: "pi_theirs", Amount: p.Amount, Currency: ports.BookCurrency, Status: "succeeded", At: at,
+	w.theirs.entries = append(w.theirs.entries, paymentports.BookEntry{
+		Kind: paymentports.BookPayment, PaymentID: p.ID, DepositID: d.ID, Ref: "pi_theirs", Amount: p.Amount, Currency: paymentports.BookCurrency, Status: "succeeded", At: at,
 	})
 	return p, &w.theirs.entries[len(w.theirs.entries)-1]
 }
@@ -106,11 +106,11 @@ func TestReconcile_BooksThatAgree_HaveNoDifferenceAndTellTheMoneyDue(t *testing.
 		_, err := r.Refunds.Settle(ctx, refund)
 		return err
 	})
-	w.theirs.entries = append(w.theirs.entries, ports.BookEntry{Kind: ports.BookRefund, RefundID: refund.ID, PaymentID: p.ID, Ref: "re_1", Amount: 250, Currency: ports.BookCurrency, Status: "succeeded", At: now})
+	w.theirs.entries = append(w.theirs.entries, paymentports.BookEntry{Kind: paymentports.BookRefund, RefundID: refund.ID, PaymentID: p.ID, Ref: "re_1", Amount: 250, Currency: paymentports.BookCurrency, Status: "succeeded", At: now})
 	got := w.report()
 	require.Empty(t, got.Differences)
 	require.Equal(t, 3, got.Checked)
-	require.Equal(t, []ports.AccountDue{{AccountID: w.AccountID, CompanyName: checkouttest.Company, Collected: 1_750, Refunded: 250}}, got.Due)
+	require.Equal(t, []paymentports.AccountDue{{AccountID: w.AccountID, CompanyName: checkouttest.Company, Collected: 1_750, Refunded: 250}}, got.Due)
 }
 
 func TestReconcile_RecordsOfEachStatusAndTime_AreFound(t *testing.T) {
@@ -127,7 +127,7 @@ func TestReconcile_RecordsOfEachStatusAndTime_AreFound(t *testing.T) {
 		"ended here, paid there": {func() { w.payment(deposit.FeePayment, deposit.PaymentVoided, now) }, []string{"payment voided 17.50 | payment succeeded 17.50"}},
 		"not settled here":       {func() { w.payment(deposit.FeePayment, deposit.PaymentProcessing, now) }, []string{"payment processing 17.50 | payment succeeded 17.50"}},
 		"a dispute not told yet": {func() {
-			w.theirs.entries = []ports.BookEntry{{Kind: ports.BookDispute, Ref: "dp_x", Amount: 5, Currency: ports.BookCurrency, Status: "lost", At: now}}
+			w.theirs.entries = []paymentports.BookEntry{{Kind: paymentports.BookDispute, Ref: "dp_x", Amount: 5, Currency: paymentports.BookCurrency, Status: "lost", At: now}}
 		}, []string{" | dispute lost 0.05"}},
 		"settled late, paid in time": {func() {
 			p, e := w.payment(deposit.FeePayment, deposit.PaymentSucceeded, now)
@@ -166,7 +166,7 @@ func TestRunDaily_SeveralDispatchers_CompareOnceADay(t *testing.T) {
 	for range 3 {
 		run, err := w.books.RunDaily(w.Ctx())
 		require.NoError(t, err)
-		require.Equal(t, ports.ReconciliationRun{EndedAt: w.Clock.Now(), Checked: 1, Differences: 1}, run)
+		require.Equal(t, paymentports.ReconciliationRun{EndedAt: w.Clock.Now(), Checked: 1, Differences: 1}, run)
 	}
 	require.Equal(t, 1, w.theirs.asked)
 	require.Equal(t, 1, strings.Count(w.Log.String(), "our books and those of the payment provider differ"))

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
 )
 
 var (
@@ -18,50 +18,50 @@ var (
 )
 
 // ours is the record of payment; theirs is that of the provider.
-func ours(status string) ports.OwnEntry {
-	return ports.OwnEntry{
-		Kind: ports.BookPayment, Key: payment.String(), PaymentID: payment, DepositID: deposit, ProviderRef: "pi_ours",
+func ours(status string) paymentports.OwnEntry {
+	return paymentports.OwnEntry{
+		Kind: paymentports.BookPayment, Key: payment.String(), PaymentID: payment, DepositID: deposit, ProviderRef: "pi_ours",
 		Amount: 1_750, Status: status,
 	}
 }
 
-func theirs() ports.BookEntry {
-	return ports.BookEntry{
-		Kind: ports.BookPayment, PaymentID: payment, DepositID: deposit, Ref: "pi_theirs",
+func theirs() paymentports.BookEntry {
+	return paymentports.BookEntry{
+		Kind: paymentports.BookPayment, PaymentID: payment, DepositID: deposit, Ref: "pi_theirs",
 		Amount: 1_750, Currency: "eur", Status: "succeeded", At: noon,
 	}
 }
 
 func TestCompare_EachRecordOfTheProvider(t *testing.T) {
 	t.Parallel()
-	with := func(change func(*ports.BookEntry)) ports.BookEntry {
+	with := func(change func(*paymentports.BookEntry)) paymentports.BookEntry {
 		e := theirs()
 		change(&e)
 		return e
 	}
 	differs := func(ours, theirs string) []Difference {
 		return []Difference{{
-			Kind: ports.BookPayment, PaymentID: payment, DepositID: deposit, ProviderRef: "pi_theirs",
+			Kind: paymentports.BookPayment, PaymentID: payment, DepositID: deposit, ProviderRef: "pi_theirs",
 			Ours: ours, Theirs: theirs,
 		}}
 	}
-	unnamed := func(kind ports.BookKind, ref, theirs string) []Difference {
+	unnamed := func(kind paymentports.BookKind, ref, theirs string) []Difference {
 		return []Difference{{Kind: kind, ProviderRef: ref, Theirs: theirs}}
 	}
-	none := ports.OwnEntry{}
+	none := paymentports.OwnEntry{}
 	for name, c := range map[string]struct {
-		own     ports.OwnEntry
-		entry   ports.BookEntry
+		own     paymentports.OwnEntry
+		entry   paymentports.BookEntry
 		checked int
 		want    []Difference
 	}{
 		"alike": {ours("succeeded"), theirs(), 1, nil},
 		"another amount": {
-			ours("succeeded"), with(func(e *ports.BookEntry) { e.Amount = 1_751 }), 1,
+			ours("succeeded"), with(func(e *paymentports.BookEntry) { e.Amount = 1_751 }), 1,
 			differs("payment succeeded 17.50", "payment succeeded 17.51"),
 		},
 		"another currency": {
-			ours("succeeded"), with(func(e *ports.BookEntry) { e.Currency = "usd" }), 1,
+			ours("succeeded"), with(func(e *paymentports.BookEntry) { e.Currency = "usd" }), 1,
 			differs("payment succeeded 17.50", "payment succeeded 17.50 usd"),
 		},
 		"ended here, paid there": {
@@ -70,20 +70,20 @@ func TestCompare_EachRecordOfTheProvider(t *testing.T) {
 		"not settled here": {
 			ours("processing"), theirs(), 1, differs("payment processing 17.50", "payment succeeded 17.50"),
 		},
-		"unknown here": {ports.OwnEntry{}, theirs(), 1, differs("", "payment succeeded 17.50")},
+		"unknown here": {paymentports.OwnEntry{}, theirs(), 1, differs("", "payment succeeded 17.50")},
 		"names no payment": {
-			none, ports.BookEntry{Kind: ports.BookPayment, Ref: "pi_x", Amount: 5, Currency: "eur", Status: "succeeded", At: noon}, 1,
-			unnamed(ports.BookPayment, "pi_x", "payment succeeded 0.05"),
+			none, paymentports.BookEntry{Kind: paymentports.BookPayment, Ref: "pi_x", Amount: 5, Currency: "eur", Status: "succeeded", At: noon}, 1,
+			unnamed(paymentports.BookPayment, "pi_x", "payment succeeded 0.05"),
 		},
 		"a refund made by hand": {
-			none, ports.BookEntry{Kind: ports.BookRefund, Ref: "re_x", Amount: 5, Currency: "eur", Status: "succeeded", At: noon}, 1,
-			unnamed(ports.BookRefund, "re_x", "refund succeeded 0.05"),
+			none, paymentports.BookEntry{Kind: paymentports.BookRefund, Ref: "re_x", Amount: 5, Currency: "eur", Status: "succeeded", At: noon}, 1,
+			unnamed(paymentports.BookRefund, "re_x", "refund succeeded 0.05"),
 		},
 		"a dispute not told yet": {
-			none, ports.BookEntry{Kind: ports.BookDispute, Ref: "dp_x", Amount: 5, Currency: "eur", Status: "lost", At: noon}, 1,
-			unnamed(ports.BookDispute, "dp_x", "dispute lost 0.05"),
+			none, paymentports.BookEntry{Kind: paymentports.BookDispute, Ref: "dp_x", Amount: 5, Currency: "eur", Status: "lost", At: noon}, 1,
+			unnamed(paymentports.BookDispute, "dp_x", "dispute lost 0.05"),
 		},
-		"of the day before": {ours("voided"), with(func(e *ports.BookEntry) { e.At = noon.Add(-1) }), 0, nil},
+		"of the day before": {ours("voided"), with(func(e *paymentports.BookEntry) { e.At = noon.Add(-1) }), 0, nil},
 	} {
 		compared := comparison{from: noon, seen: map[string]bool{}}
 		compared.compare(c.own, c.entry)
@@ -100,23 +100,23 @@ func TestCompare_ChargedTwice_TheSecondChargeIsADifference(t *testing.T) {
 		c.compare(ours("succeeded"), first)
 		c.compare(ours("succeeded"), theirs())
 		require.Equal(t, []Difference{{
-			Kind: ports.BookPayment, PaymentID: payment, DepositID: deposit, ProviderRef: "pi_theirs",
+			Kind: paymentports.BookPayment, PaymentID: payment, DepositID: deposit, ProviderRef: "pi_theirs",
 			Theirs: "payment succeeded 17.50",
 		}}, c.report.Differences, name)
 	}
-	nameless := ports.BookEntry{Kind: ports.BookPayment, Ref: "pi_x", At: noon.Add(-time.Hour)}
+	nameless := paymentports.BookEntry{Kind: paymentports.BookPayment, Ref: "pi_x", At: noon.Add(-time.Hour)}
 	c := comparison{from: noon, seen: map[string]bool{}}
-	c.compare(ports.OwnEntry{}, nameless)
-	c.compare(ports.OwnEntry{}, nameless)
+	c.compare(paymentports.OwnEntry{}, nameless)
+	c.compare(paymentports.OwnEntry{}, nameless)
 	require.Equal(t, Report{}, c.report, "records that name nothing are no repetitions of each other")
 }
 
 func TestMissing_OwnRecordsThatTheProviderDoesNotHave(t *testing.T) {
 	t.Parallel()
 	c := comparison{from: noon, seen: map[string]bool{}}
-	c.missing(ports.BookPayment, []ports.OwnEntry{ours("succeeded")})
+	c.missing(paymentports.BookPayment, []paymentports.OwnEntry{ours("succeeded")})
 	want := Report{Checked: 1, Differences: []Difference{{
-		Kind: ports.BookPayment, PaymentID: payment, DepositID: deposit, ProviderRef: "pi_ours",
+		Kind: paymentports.BookPayment, PaymentID: payment, DepositID: deposit, ProviderRef: "pi_ours",
 		Ours: "payment succeeded 17.50",
 	}}}
 	require.Equal(t, want, c.report)
@@ -125,21 +125,21 @@ func TestMissing_OwnRecordsThatTheProviderDoesNotHave(t *testing.T) {
 	early.At = noon.Add(-20 * time.Hour) // paid there before our success
 	c = comparison{from: noon, seen: map[string]bool{}}
 	c.compare(ours("succeeded"), early)
-	c.missing(ports.BookPayment, []ports.OwnEntry{ours("succeeded")})
+	c.missing(paymentports.BookPayment, []paymentports.OwnEntry{ours("succeeded")})
 	require.Equal(t, Report{}, c.report)
-	c.missing(ports.BookRefund, []ports.OwnEntry{{Kind: ports.BookRefund, Key: payment.String(), Status: "succeeded"}})
+	c.missing(paymentports.BookRefund, []paymentports.OwnEntry{{Kind: paymentports.BookRefund, Key: payment.String(), Status: "succeeded"}})
 	require.Len(t, c.report.Differences, 1, "a refund is no payment, whatever its key")
 }
 
 func TestKeysOf_RecordsThatNameOurs(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, map[ports.BookKind][]string{
-		ports.BookPayment: {payment.String()}, ports.BookRefund: {refund.String()}, ports.BookDispute: {"dp_1"},
-	}, keysOf([]ports.BookEntry{
-		theirs(), {Kind: ports.BookPayment, Ref: "pi_x"},
-		{Kind: ports.BookRefund, RefundID: refund, PaymentID: payment},
+	require.Equal(t, map[paymentports.BookKind][]string{
+		paymentports.BookPayment: {payment.String()}, paymentports.BookRefund: {refund.String()}, paymentports.BookDispute: {"dp_1"},
+	}, keysOf([]paymentports.BookEntry{
+		theirs(), {Kind: paymentports.BookPayment, Ref: "pi_x"},
+		{Kind: paymentports.BookRefund, RefundID: refund, PaymentID: payment},
 		{
-			Kind: ports.BookRefund, PaymentID: payment, Ref: "re_x"}, {Kind: ports.BookDispute,
+			Kind: paymentports.BookRefund, PaymentID: payment, Ref: "re_x"}, {Kind: paymentports.BookDispute,
 			Ref: "dp_1"}, {Kind: "fee", Ref: "x"},
 	}))
 }

@@ -9,14 +9,15 @@ import (
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
+	ports "partnerdeposits/ports/platform"
 )
 
 // Deps holds the capabilities of the use cases.
 type Deps struct {
-	Ours   ports.OwnBooks
-	Theirs ports.PaymentBooks // nil where the provider has no books
-	Runs   ports.OwnBooks
+	Ours   paymentports.OwnBooks
+	Theirs paymentports.PaymentBooks // nil where the provider has no books
+	Runs   paymentports.OwnBooks
 	Clock  ports.Clock
 	Log    *slog.Logger
 }
@@ -42,7 +43,7 @@ const (
 
 // Difference is a record that the two sides do not have alike. Each side is "" where it has no such record.
 type Difference struct {
-	Kind        ports.BookKind
+	Kind        paymentports.BookKind
 	PaymentID   id.ID
 	DepositID   id.ID
 	ProviderRef string
@@ -54,7 +55,7 @@ type Difference struct {
 type Report struct {
 	Checked     int // records of either side
 	Differences []Difference
-	Due         []ports.AccountDue
+	Due         []paymentports.AccountDue
 }
 
 // Reconcile compares the records at or after from and before to. The provider's are looked up here whatever their time
@@ -72,7 +73,7 @@ func (s *Service) Reconcile(ctx context.Context, from, to time.Time) (Report, er
 	if err := s.theirs(ctx, &c, to); err != nil {
 		return Report{}, err
 	}
-	for _, kind := range []ports.BookKind{ports.BookPayment, ports.BookRefund, ports.BookDispute} {
+	for _, kind := range []paymentports.BookKind{paymentports.BookPayment, paymentports.BookRefund, paymentports.BookDispute} {
 		own, err := s.deps.Ours.Between(ctx, kind, from, to)
 		if err != nil {
 			return Report{}, err
@@ -91,16 +92,16 @@ type comparison struct {
 	report Report
 }
 
-func mark(kind ports.BookKind, key string) string { return string(kind) + " " + key }
+func mark(kind paymentports.BookKind, key string) string { return string(kind) + " " + key }
 
 // key is that of OwnEntry; "" for a record that names nothing of ours.
-func key(e ports.BookEntry) string {
+func key(e paymentports.BookEntry) string {
 	switch {
-	case e.Kind == ports.BookPayment && !e.PaymentID.IsZero():
+	case e.Kind == paymentports.BookPayment && !e.PaymentID.IsZero():
 		return e.PaymentID.String()
-	case e.Kind == ports.BookRefund && !e.RefundID.IsZero():
+	case e.Kind == paymentports.BookRefund && !e.RefundID.IsZero():
 		return e.RefundID.String()
-	case e.Kind == ports.BookDispute:
+	case e.Kind == paymentports.BookDispute:
 		return e.Ref
 	}
 	return ""
@@ -108,7 +109,7 @@ func key(e ports.BookEntry) string {
 
 // theirs compares the provider's records, batch by batch.
 func (s *Service) theirs(ctx context.Context, c *comparison, to time.Time) error {
-	var some []ports.BookEntry
+	var some []paymentports.BookEntry
 	for e, err := range s.deps.Theirs.Entries(ctx, c.from.Add(-earlier), to) {
 		if err != nil {
 			return err
@@ -123,8 +124,8 @@ func (s *Service) theirs(ctx context.Context, c *comparison, to time.Time) error
 	return s.compareBatch(ctx, c, some)
 }
 
-func (s *Service) compareBatch(ctx context.Context, c *comparison, some []ports.BookEntry) error {
-	own := map[string]ports.OwnEntry{}
+func (s *Service) compareBatch(ctx context.Context, c *comparison, some []paymentports.BookEntry) error {
+	own := map[string]paymentports.OwnEntry{}
 	for kind, of := range keysOf(some) {
 		found, err := s.deps.Ours.Named(ctx, kind, of)
 		if err != nil {
@@ -141,8 +142,8 @@ func (s *Service) compareBatch(ctx context.Context, c *comparison, some []ports.
 }
 
 // keysOf lists the keys of records, by kind.
-func keysOf(some []ports.BookEntry) map[ports.BookKind][]string {
-	keys := map[ports.BookKind][]string{}
+func keysOf(some []paymentports.BookEntry) map[paymentports.BookKind][]string {
+	keys := map[paymentports.BookKind][]string{}
 	for _, e := range some {
 		if k := key(e); k != "" {
 			keys[e.Kind] = append(keys[e.Kind], k)
@@ -152,7 +153,7 @@ func keysOf(some []ports.BookEntry) map[ports.BookKind][]string {
 }
 
 // compare holds a record of the provider against ours. A payment that was charged twice has two records there.
-func (c *comparison) compare(own ports.OwnEntry, e ports.BookEntry) {
+func (c *comparison) compare(own paymentports.OwnEntry, e paymentports.BookEntry) {
 	k := mark(e.Kind, key(e))
 	twice := key(e) != "" && c.seen[k]
 	if key(e) != "" {
@@ -163,27 +164,27 @@ func (c *comparison) compare(own ports.OwnEntry, e ports.BookEntry) {
 	}
 	c.report.Checked++
 	if twice {
-		own = ports.OwnEntry{}
+		own = paymentports.OwnEntry{}
 	}
-	if own.Key == "" || own.Amount != e.Amount || own.Status != e.Status || e.Currency != ports.BookCurrency {
+	if own.Key == "" || own.Amount != e.Amount || own.Status != e.Status || e.Currency != paymentports.BookCurrency {
 		c.differs(own, e)
 	}
 }
 
 // missing adds our records that the provider does not have.
-func (c *comparison) missing(kind ports.BookKind, own []ports.OwnEntry) {
+func (c *comparison) missing(kind paymentports.BookKind, own []paymentports.OwnEntry) {
 	for _, e := range own {
 		if !c.seen[mark(kind, e.Key)] {
 			c.report.Checked++
-			c.differs(e, ports.BookEntry{})
+			c.differs(e, paymentports.BookEntry{})
 		}
 	}
 }
 
-func (c *comparison) differs(own ports.OwnEntry, e ports.BookEntry) {
+func (c *comparison) differs(own paymentports.OwnEntry, e paymentports.BookEntry) {
 	d := Difference{Kind: own.Kind, PaymentID: own.PaymentID, DepositID: own.DepositID, ProviderRef: own.ProviderRef}
 	if own.Key != "" {
-		d.Ours = described(own.Kind, own.Status, own.Amount, ports.BookCurrency)
+		d.Ours = described(own.Kind, own.Status, own.Amount, paymentports.BookCurrency)
 	}
 	if e.Ref != "" || e.Kind != "" {
 		d.Kind, d.ProviderRef, d.Theirs = e.Kind, e.Ref, described(e.Kind, e.Status, e.Amount, e.Currency)
@@ -195,9 +196,9 @@ func (c *comparison) differs(own ports.OwnEntry, e ports.BookEntry) {
 }
 
 // described names the currency only where the two sides differ in it.
-func described(kind ports.BookKind, status string, amount money.Cents, currency string) string {
+func described(kind paymentports.BookKind, status string, amount money.Cents, currency string) string {
 	text := string(kind) + " " + status + " " + amount.String()
-	if currency != ports.BookCurrency {
+	if currency != paymentports.BookCurrency {
 		text += " " + currency
 	}
 	return text
@@ -215,22 +216,22 @@ const (
 // RunDaily makes the scheduled comparison if none began within a day, and gives the result of the last.
 //
 // Returns ErrNoBooks or service_unavailable; a comparison that fails is made again within the hour.
-func (s *Service) RunDaily(ctx context.Context) (ports.ReconciliationRun, error) {
+func (s *Service) RunDaily(ctx context.Context) (paymentports.ReconciliationRun, error) {
 	if s.deps.Theirs == nil {
-		return ports.ReconciliationRun{}, ErrNoBooks
+		return paymentports.ReconciliationRun{}, ErrNoBooks
 	}
 	now := s.deps.Clock.Now()
 	mine, err := s.deps.Runs.Begin(ctx, now, now.Add(-runEvery))
 	if err != nil {
-		return ports.ReconciliationRun{}, err
+		return paymentports.ReconciliationRun{}, err
 	}
 	if mine {
 		report, err := s.Reconcile(ctx, now.Add(-runSpan), now.Add(-runRest))
 		if err != nil {
-			return ports.ReconciliationRun{}, err
+			return paymentports.ReconciliationRun{}, err
 		}
 		s.log(ctx, report.Differences)
-		run := ports.ReconciliationRun{EndedAt: s.deps.Clock.Now(), Checked: report.Checked, Differences: len(report.Differences)}
+		run := paymentports.ReconciliationRun{EndedAt: s.deps.Clock.Now(), Checked: report.Checked, Differences: len(report.Differences)}
 		if err := s.deps.Runs.End(ctx, run); err != nil {
 			return run, err
 		}

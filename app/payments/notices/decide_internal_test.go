@@ -7,21 +7,21 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
 )
 
 func TestAsks_WhereANoticeNamesOurPaymentOrADispute(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		notice ports.PaymentNotice
+		notice paymentports.PaymentNotice
 		want   bool
 	}{
-		"a payment":                     {ports.PaymentNotice{PaymentID: id.ID{1}}, true},
-		"a dispute of a payment":        {ports.PaymentNotice{PaymentID: id.ID{1}, Dispute: true}, true},
-		"a dispute of a foreign record": {ports.PaymentNotice{ProviderRef: "ch_1", Dispute: true}, true},
-		"a dispute of nothing":          {ports.PaymentNotice{Dispute: true}, false},
-		"a foreign record":              {ports.PaymentNotice{ProviderRef: "ch_1"}, false},
-		"a notice of an unknown type":   {ports.PaymentNotice{Ref: "evt_1"}, false},
+		"a payment":                     {paymentports.PaymentNotice{PaymentID: id.ID{1}}, true},
+		"a dispute of a payment":        {paymentports.PaymentNotice{PaymentID: id.ID{1}, Dispute: true}, true},
+		"a dispute of a foreign record": {paymentports.PaymentNotice{ProviderRef: "ch_1", Dispute: true}, true},
+		"a dispute of nothing":          {paymentports.PaymentNotice{Dispute: true}, false},
+		"a foreign record":              {paymentports.PaymentNotice{ProviderRef: "ch_1"}, false},
+		"a notice of an unknown type":   {paymentports.PaymentNotice{Ref: "evt_1"}, false},
 	} {
 		require.Equal(t, c.want, asks(c.notice), name)
 	}
@@ -30,9 +30,9 @@ func TestAsks_WhereANoticeNamesOurPaymentOrADispute(t *testing.T) {
 func TestDecideDispute_EveryChange_AndWhoIsTold(t *testing.T) {
 	t.Parallel()
 	due := time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
-	dispute := ports.Dispute{Ref: "dp_1", Amount: 1_750, Status: "needs_response", EvidenceDueBy: due}
-	was := func(change func(*ports.KeptDispute)) *ports.KeptDispute {
-		before := ports.KeptDispute{Dispute: dispute}
+	dispute := paymentports.Dispute{Ref: "dp_1", Amount: 1_750, Status: "needs_response", EvidenceDueBy: due}
+	was := func(change func(*paymentports.KeptDispute)) *paymentports.KeptDispute {
+		before := paymentports.KeptDispute{Dispute: dispute}
 		change(&before)
 		return &before
 	}
@@ -41,28 +41,28 @@ func TestDecideDispute_EveryChange_AndWhoIsTold(t *testing.T) {
 		changed, tells bool
 	}
 	for name, c := range map[string]struct {
-		before  *ports.KeptDispute
+		before  *paymentports.KeptDispute
 		mayTell bool
 		want    decision
 	}{
 		"new":            {nil, true, decision{"", true, true}},
 		"new, to nobody": {nil, false, decision{"", true, false}},
-		"as before":      {was(func(*ports.KeptDispute) {}), true, decision{"needs_response", false, false}},
+		"as before":      {was(func(*paymentports.KeptDispute) {}), true, decision{"needs_response", false, false}},
 		"another status": {
-			was(func(b *ports.KeptDispute) { b.Status = "under_review" }), true, decision{"under_review", true, true},
+			was(func(b *paymentports.KeptDispute) { b.Status = "under_review" }), true, decision{"under_review", true, true},
 		},
 		"another status, to nobody": {
-			was(func(b *ports.KeptDispute) { b.Status = "under_review" }), false, decision{"under_review", true, false},
+			was(func(b *paymentports.KeptDispute) { b.Status = "under_review" }), false, decision{"under_review", true, false},
 		},
 		"another amount": {
-			was(func(b *ports.KeptDispute) { b.Amount = 1 }), true, decision{"needs_response", true, false},
+			was(func(b *paymentports.KeptDispute) { b.Amount = 1 }), true, decision{"needs_response", true, false},
 		},
 		"another time": {
-			was(func(b *ports.KeptDispute) { b.EvidenceDueBy = due.Add(1) }), true,
+			was(func(b *paymentports.KeptDispute) { b.EvidenceDueBy = due.Add(1) }), true,
 			decision{"needs_response", true, false},
 		},
 		"the same time in Paris": {
-			was(func(b *ports.KeptDispute) { b.EvidenceDueBy = due.In(time.FixedZone("", 7200)) }), true,
+			was(func(b *paymentports.KeptDispute) { b.EvidenceDueBy = due.In(time.FixedZone("", 7200)) }), true,
 			decision{"needs_response", false, false},
 		},
 	} {

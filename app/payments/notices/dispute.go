@@ -8,13 +8,13 @@ import (
 	"partnerdeposits/app/platform/mails"
 	"partnerdeposits/core/actor"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
-	"partnerdeposits/ports/failpoint"
+	paymentports "partnerdeposits/ports/payments"
+	"partnerdeposits/ports/platform/failpoint"
 )
 
 // keep stores a dispute. A change has an entry in the audit log, and the operator is told by mail. The collection stays
 // as it is.
-func (s *Service) keep(ctx context.Context, d ports.Dispute, now time.Time) error {
+func (s *Service) keep(ctx context.Context, d paymentports.Dispute, now time.Time) error {
 	err := s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
 		before, about, ok, err := s.deps.Disputes.Keep(ctx, d, now)
 		if err != nil || !ok {
@@ -43,7 +43,7 @@ func (s *Service) keep(ctx context.Context, d ports.Dispute, now time.Time) erro
 
 // decideDispute gives the earlier status ("" for a new dispute), whether anything of the dispute changed, and whether a
 // mail tells the operator: a mail tells of another status only, and mayTell says that the address may be written to.
-func decideDispute(before *ports.KeptDispute, d ports.Dispute, mayTell bool) (was string, changed, tells bool) {
+func decideDispute(before *paymentports.KeptDispute, d paymentports.Dispute, mayTell bool) (was string, changed, tells bool) {
 	changed = true
 	if before != nil {
 		was = before.Status

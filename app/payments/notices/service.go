@@ -11,19 +11,20 @@ import (
 
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
-	"partnerdeposits/ports/failpoint"
+	paymentports "partnerdeposits/ports/payments"
+	ports "partnerdeposits/ports/platform"
+	"partnerdeposits/ports/platform/failpoint"
 )
 
 // Deps holds the capabilities of the use cases.
 type Deps struct {
 	UnitOfWork ports.UnitOfWork
-	Questions  ports.PaymentQuestions
-	Disputes   ports.Disputes
+	Questions  paymentports.PaymentQuestions
+	Disputes   paymentports.Disputes
 	Mails      ports.Mails
 	Audit      ports.AuditLog
-	Notices    ports.PaymentNotices // nil where the provider sends none
-	Books      ports.PaymentBooks   // nil where the provider has none
+	Notices    paymentports.PaymentNotices // nil where the provider sends none
+	Books      paymentports.PaymentBooks   // nil where the provider has none
 	Payments   Payments
 	Clock      ports.Clock
 	Entropy    ports.Entropy
@@ -48,7 +49,7 @@ type Service struct{ deps Deps }
 func New(deps Deps) *Service { return &Service{deps: deps} }
 
 // Route is where the provider sends its notices, and the header with their signature.
-func (s *Service) Route() ports.NoticeRoute { return s.deps.Notices.Route() }
+func (s *Service) Route() paymentports.NoticeRoute { return s.deps.Notices.Route() }
 
 // ErrRefused refuses a notice that the provider has not signed within 300 seconds of now.
 var ErrRefused = fault.New(fault.Invalid, "notice_refused", "The signature is missing, wrong or more than 300 seconds away.")
@@ -60,7 +61,7 @@ var ErrRefused = fault.New(fault.Invalid, "notice_refused", "The signature is mi
 func (s *Service) Take(ctx context.Context, body []byte, signature string) error {
 	now := s.deps.Clock.Now()
 	notice, err := s.deps.Notices.Notice(body, signature, now)
-	if errors.Is(err, ports.ErrNoticeRefused) {
+	if errors.Is(err, paymentports.ErrNoticeRefused) {
 		return ErrRefused
 	}
 	if err != nil || !asks(notice) {
@@ -75,7 +76,7 @@ func (s *Service) Take(ctx context.Context, body []byte, signature string) error
 }
 
 // asks reports whether a notice is a reason to ask: it names our payment, or a dispute about a record of the provider.
-func asks(n ports.PaymentNotice) bool {
+func asks(n paymentports.PaymentNotice) bool {
 	return !n.PaymentID.IsZero() || n.Dispute && n.ProviderRef != ""
 }
 
@@ -120,7 +121,7 @@ func (s *Service) Ask(ctx context.Context) (answered int, err error) {
 	return answered, errors.Join(append(failures, ctx.Err())...)
 }
 
-func (s *Service) ask(ctx context.Context, q ports.PaymentQuestion, now time.Time) error {
+func (s *Service) ask(ctx context.Context, q paymentports.PaymentQuestion, now time.Time) error {
 	asking, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	if err := s.answer(asking, q, now); err != nil {
@@ -129,7 +130,7 @@ func (s *Service) ask(ctx context.Context, q ports.PaymentQuestion, now time.Tim
 	return s.deps.Questions.Answered(ctx, q)
 }
 
-func (s *Service) answer(ctx context.Context, q ports.PaymentQuestion, now time.Time) error {
+func (s *Service) answer(ctx context.Context, q paymentports.PaymentQuestion, now time.Time) error {
 	if !q.Dispute {
 		_, err := s.deps.Payments.LookAgain(ctx, q.PaymentID)
 		return err

@@ -7,7 +7,7 @@ import (
 
 	"partnerdeposits/core/actor"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 // Entry says that by did verb at now. subject is the outside id of the changed object. An API key that a partner used

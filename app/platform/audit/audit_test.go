@@ -12,7 +12,7 @@ import (
 	"partnerdeposits/app/platform/audit"
 	"partnerdeposits/core/actor"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 // entropy makes one id.

@@ -14,7 +14,7 @@ import (
 	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/lab/pgtest"
 	"partnerdeposits/lab/servicetest"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 // unlocked claims each key in a transaction of its own, which ends at once.

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"partnerdeposits/app/platform/schedules"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 // CleanJob gives the job that removes the keys whose window is over.

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/core/deposit"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 var noon = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/app/platform/idempotent"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 // fingerprint reads body, a JSON value, as a member of an object; "" is a request without a body.

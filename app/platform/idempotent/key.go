@@ -4,7 +4,7 @@ import (
 	"encoding/hex"
 	"strings"
 
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 // ParseKey parses the header Idempotency-Key: a UUID v4 in any case, with or without double quotes.

@@ -19,7 +19,7 @@ import (
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/lab/redistest"
 	"partnerdeposits/lab/servicetest"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 const (

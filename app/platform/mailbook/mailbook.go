@@ -13,7 +13,10 @@ import (
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/site"
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
+	depositports "partnerdeposits/ports/deposits"
+	paymentports "partnerdeposits/ports/payments"
+	ports "partnerdeposits/ports/platform"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // Locales are the languages of the mails; "" is that of a reader whose language is not known.
@@ -69,9 +72,9 @@ func (b *book) deposit() *deposit.Deposit {
 	}
 }
 
-func (b *book) secured() ports.SecuredDeposit {
+func (b *book) secured() depositports.SecuredDeposit {
 	d := b.deposit()
-	return ports.SecuredDeposit{
+	return depositports.SecuredDeposit{
 		ID: d.ID, Reference: d.Reference, Amount: d.Amount, ContractStartAt: d.ContractStartAt, ContractEndAt: d.ContractEndAt,
 		RentalContract: d.RentalContract, ExpiresAt: d.ExpiresAt,
 	}
@@ -119,9 +122,9 @@ func (b *book) money() {
 		To: "grace@example.com", Locale: b.locale, Deposit: b.deposit(), Company: "Villa Olivia", Amount: 18_050, Reason: "damage", Words: "Broken coffee table, two glasses",
 		SupportEmail: "support@deposits.example",
 	}
-	for _, kind := range ports.TenantNoticeKinds {
+	for _, kind := range paymentports.TenantNoticeKinds {
 		m.Kind, m.URL = kind, ""
-		if kind == ports.TenantAwaited {
+		if kind == paymentports.TenantAwaited {
 			m.URL = site.CheckoutURL(b.base, "an-invented-token")
 		}
 		b.add("TenantMoney, "+string(kind), m)
@@ -134,18 +137,18 @@ func (b *book) money() {
 func (b *book) desk() {
 	d := b.deposit()
 	b.add("DepositSecured", mails.DepositSecured{Operator: b.operator(), Deposit: b.secured(), DashboardURL: b.base})
-	disputed := ports.DisputedDeposit{ID: d.ID, Reference: d.Reference, RentalContract: d.RentalContract}
-	dispute := ports.Dispute{Ref: "dp_1", Amount: d.Amount, Reason: "fraudulent", Status: "needs_response", EvidenceDueBy: b.now.AddDate(0, 0, 7)}
+	disputed := paymentports.DisputedDeposit{ID: d.ID, Reference: d.Reference, RentalContract: d.RentalContract}
+	dispute := paymentports.Dispute{Ref: "dp_1", Amount: d.Amount, Reason: "fraudulent", Status: "needs_response", EvidenceDueBy: b.now.AddDate(0, 0, 7)}
 	b.add("Disputed, new", mails.Disputed{Operator: b.operator(), Deposit: disputed, Dispute: dispute, New: true, DashboardURL: b.base})
 	dispute.Status = "lost"
 	b.add("Disputed, changed", mails.Disputed{Operator: b.operator(), Deposit: disputed, Dispute: dispute, DashboardURL: b.base})
-	cover := ports.EndingCover{
+	cover := depositports.EndingCover{
 		Reference: d.Reference, Amount: d.Amount, RentalContract: d.RentalContract, ExpiresAt: d.ExpiresAt,
 	}
-	one := ports.CoverSubject{Operator: b.operator(), Covers: []ports.EndingCover{cover}, Count: 1}
+	one := depositports.CoverSubject{Operator: b.operator(), Covers: []depositports.EndingCover{cover}, Count: 1}
 	b.add("CoversEnding, one", mails.CoversEnding{DashboardURL: b.base, CoverSubject: one})
-	many := slices.Repeat([]ports.EndingCover{cover}, mails.MostCovers)
-	more := ports.CoverSubject{Operator: b.operator(), Covers: many, Count: len(many) + 12}
+	many := slices.Repeat([]depositports.EndingCover{cover}, mails.MostCovers)
+	more := depositports.CoverSubject{Operator: b.operator(), Covers: many, Count: len(many) + 12}
 	b.add("CoversEnding, more than the mail lists", mails.CoversEnding{DashboardURL: b.base, CoverSubject: more})
 }
 
@@ -158,7 +161,7 @@ func (b *book) partners() {
 	b.add("APIKeyCreated", mails.APIKeyCreated{Contact: "tech@sunny.example", Key: key, By: mails.Support})
 	b.add("APIKeyRevoked", mails.APIKeyRevoked{Contact: "tech@sunny.example", Key: key, By: mails.APIKeyOf(key)})
 	for _, kind := range webhook.NoticeKinds {
-		b.add("EndpointNotice, "+string(kind), mails.EndpointNotice{APIBaseURL: b.base, NoticeSubject: ports.NoticeSubject{
+		b.add("EndpointNotice, "+string(kind), mails.EndpointNotice{APIBaseURL: b.base, NoticeSubject: webhookports.NoticeSubject{
 			Notice: webhook.Notice{SubscriptionID: id.ID{15: 10}, Kind: kind, At: b.now.Add(-time.Hour), Deliveries: 3},
 			URL:    "https://sunny.example/hooks", Contact: "tech@sunny.example",
 			Report: webhook.Report{LastError: webhook.ResultTimeout, LastFailureAt: b.now.Add(-time.Minute)},

@@ -6,7 +6,7 @@ import (
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/site"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 // Mails about an account go to addresses that nobody has verified, too. So they contain no word of a caller: not the

@@ -7,7 +7,7 @@ import (
 	"partnerdeposits/core/agreement"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 // DepositLink brings the link to checkout to a tenant (api.md §2, "Mails with the link").

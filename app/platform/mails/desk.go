@@ -6,7 +6,8 @@ import (
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/site"
-	"partnerdeposits/ports"
+	depositports "partnerdeposits/ports/deposits"
+	ports "partnerdeposits/ports/platform"
 )
 
 // The mails of this file have words of a caller, such as a booking. They go to verified addresses only. The tenant is
@@ -15,7 +16,7 @@ import (
 // DepositSecured tells an operator that a tenant has secured a deposit.
 type DepositSecured struct {
 	Operator     connect.Operator
-	Deposit      ports.SecuredDeposit
+	Deposit      depositports.SecuredDeposit
 	DashboardURL string // DASHBOARD_BASE_URL
 }
 
@@ -44,7 +45,7 @@ const MostCovers = 20
 
 // CoversEnding tells an operator which covers end within days.
 type CoversEnding struct {
-	ports.CoverSubject
+	depositports.CoverSubject
 	DashboardURL string // DASHBOARD_BASE_URL
 }
 

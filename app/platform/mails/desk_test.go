@@ -10,12 +10,13 @@ import (
 
 	"partnerdeposits/app/platform/mails"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	depositports "partnerdeposits/ports/deposits"
+	ports "partnerdeposits/ports/platform"
 )
 
-func securedDeposit() ports.SecuredDeposit {
+func securedDeposit() depositports.SecuredDeposit {
 	d := link("").Deposit
-	return ports.SecuredDeposit{
+	return depositports.SecuredDeposit{
 		ID: d.ID, Reference: d.Reference, Amount: d.Amount, RentalContract: d.RentalContract,
 		ContractStartAt: d.ContractStartAt, ContractEndAt: d.ContractEndAt, ExpiresAt: time.Date(2026, 12, 22, 10, 0, 0, 0, time.UTC),
 	}
@@ -75,9 +76,9 @@ Vous recevez cet e-mail car la caution a été créée pour votre compte.
 
 // ending is the mail about n covers, which lists some of them.
 func ending(locale string, listed, n int) ports.Mail {
-	about := ports.CoverSubject{Operator: ada(locale), Count: n}
+	about := depositports.CoverSubject{Operator: ada(locale), Count: n}
 	for i := range listed {
-		about.Covers = append(about.Covers, ports.EndingCover{
+		about.Covers = append(about.Covers, depositports.EndingCover{
 			Reference: fmt.Sprintf("D-%04d-0000", i), Amount: 30_000, RentalContract: []string{"BK-1", "a sentence"}[i%2], ExpiresAt: now.AddDate(0, 0, 2),
 		})
 	}

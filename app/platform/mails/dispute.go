@@ -6,14 +6,15 @@ import (
 
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
+	ports "partnerdeposits/ports/platform"
 )
 
 // Disputed tells an operator that a tenant objects to a charge at the bank, or how that went on.
 type Disputed struct {
 	Operator     connect.Operator
-	Deposit      ports.DisputedDeposit
-	Dispute      ports.Dispute
+	Deposit      paymentports.DisputedDeposit
+	Dispute      paymentports.Dispute
 	New          bool
 	DashboardURL string // DASHBOARD_BASE_URL
 }

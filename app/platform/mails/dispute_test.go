@@ -7,14 +7,14 @@ import (
 
 	"partnerdeposits/app/platform/mails"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
 )
 
 func disputed(locale, status string) mails.Disputed {
 	d := link("").Deposit
 	return mails.Disputed{
-		Operator: ada(locale), Deposit: ports.DisputedDeposit{ID: d.ID, Reference: d.Reference, RentalContract: d.RentalContract}, New: true, DashboardURL: "https://dash.example",
-		Dispute: ports.Dispute{Ref: "dp_1", Amount: 12_000, Reason: "fraudulent", Status: status, EvidenceDueBy: now},
+		Operator: ada(locale), Deposit: paymentports.DisputedDeposit{ID: d.ID, Reference: d.Reference, RentalContract: d.RentalContract}, New: true, DashboardURL: "https://dash.example",
+		Dispute: paymentports.Dispute{Ref: "dp_1", Amount: 12_000, Reason: "fraudulent", Status: status, EvidenceDueBy: now},
 	}
 }
 

@@ -6,14 +6,15 @@ import (
 	"partnerdeposits/core/agreement"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
-	"partnerdeposits/ports"
+	depositports "partnerdeposits/ports/deposits"
+	ports "partnerdeposits/ports/platform"
 )
 
 // FeePaid tells a tenant which fee was paid, and repeats the words to which the tenant agreed.
 type FeePaid struct {
 	To      string
 	Locale  string // of the page on which the tenant agreed
-	Deposit ports.SecuredDeposit
+	Deposit depositports.SecuredDeposit
 	Company string // of the operator
 	Fee     money.Cents
 	PaidAt  time.Time

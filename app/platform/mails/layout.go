@@ -7,7 +7,7 @@ import (
 
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/oneline"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 // letter is the content of a mail in a language. The layout makes text and HTML of it.

@@ -12,7 +12,7 @@ import (
 	"partnerdeposits/app/platform/mails"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 // plain replaces the no-break spaces of a text, which nobody can see in a test.

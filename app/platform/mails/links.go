@@ -6,7 +6,7 @@ import (
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/site"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 // A mail about a link goes to addresses that nobody has verified, too. So it names the partner, whose name our support

@@ -8,7 +8,7 @@ import (
 	"partnerdeposits/app/platform/mails"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 func ada(locale string) connect.Operator {

@@ -10,7 +10,7 @@ import (
 	"partnerdeposits/app/platform/mails"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 var now = time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)

@@ -8,12 +8,13 @@ import (
 
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // EndpointNotice tells a partner's contact how the endpoint of a subscription does.
 type EndpointNotice struct {
-	ports.NoticeSubject
+	webhookports.NoticeSubject
 	APIBaseURL string // API_BASE_URL
 }
 

@@ -10,11 +10,12 @@ import (
 	"partnerdeposits/app/platform/mails"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 func TestEndpointNotice_NamesTheEndpointWithoutItsQuery(t *testing.T) {
-	m := mails.EndpointNotice{APIBaseURL: "https://api.example", NoticeSubject: ports.NoticeSubject{
+	m := mails.EndpointNotice{APIBaseURL: "https://api.example", NoticeSubject: webhookports.NoticeSubject{
 		Notice: webhook.Notice{SubscriptionID: id.ID{2}, Kind: webhook.NoticeHeld, At: now.Add(-time.Hour)},
 		URL:    "https://pms.example/hook/a%20b?token=s3cret", Contact: "dev@acme.example",
 		Report: webhook.Report{LastError: webhook.ResultTimeout, LastFailureAt: now.Add(-time.Minute)},
@@ -44,12 +45,12 @@ func TestEndpointNotice_TellsEachKindApart(t *testing.T) {
 		webhook.NoticeHeld: "deliveries wait", webhook.NoticeGivenUp: "3 deliveries to your endpoint have failed at the last attempt",
 		webhook.NoticeDisabled: "for five days every delivery to your endpoint has failed", webhook.NoticeRecovered: "takes deliveries again",
 	} {
-		mail := mails.EndpointNotice{NoticeSubject: ports.NoticeSubject{Notice: webhook.Notice{Kind: kind, Deliveries: 3}}}.Mail(id.ID{1}, now)
+		mail := mails.EndpointNotice{NoticeSubject: webhookports.NoticeSubject{Notice: webhook.Notice{Kind: kind, Deliveries: 3}}}.Mail(id.ID{1}, now)
 		require.Contains(t, mail.Body, words)
 		require.NotContains(t, mail.Body, "Last error")
 		subjects[mail.Subject] = true
 	}
 	require.Len(t, subjects, len(webhook.NoticeKinds))
-	one := mails.EndpointNotice{NoticeSubject: ports.NoticeSubject{Notice: webhook.Notice{Kind: webhook.NoticeGivenUp, Deliveries: 1}}}
+	one := mails.EndpointNotice{NoticeSubject: webhookports.NoticeSubject{Notice: webhook.Notice{Kind: webhook.NoticeGivenUp, Deliveries: 1}}}
 	require.Contains(t, one.Mail(id.ID{1}, now).Body, "1 delivery to your endpoint has failed")
 }

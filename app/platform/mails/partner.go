@@ -9,7 +9,7 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/oneline"
 	"partnerdeposits/core/partner"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 // LinkEndedForPartner tells a partner's contact that an operator ended the link between the partner and the operator's

@@ -7,8 +7,8 @@ import (
 
 	"partnerdeposits/app/platform/parallel"
 	"partnerdeposits/app/platform/schedules"
-	"partnerdeposits/ports"
-	"partnerdeposits/ports/failpoint"
+	ports "partnerdeposits/ports/platform"
+	"partnerdeposits/ports/platform/failpoint"
 )
 
 const (

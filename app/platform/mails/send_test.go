@@ -23,7 +23,7 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/lab/mailbox"
 	"partnerdeposits/lab/servicetest"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 // A process with these settings is the victim of TestMails_KilledBeforeTheRecord.

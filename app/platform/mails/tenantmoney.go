@@ -6,7 +6,8 @@ import (
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
+	ports "partnerdeposits/ports/platform"
 )
 
 // TenantMoney tells a tenant what becomes of a captured amount, or that money is paid back. The mail goes to the
@@ -15,7 +16,7 @@ import (
 type TenantMoney struct {
 	To           string
 	Locale       string // "": not known
-	Kind         ports.TenantNoticeKind
+	Kind         paymentports.TenantNoticeKind
 	Deposit      *deposit.Deposit
 	Company      string      // of the operator
 	Amount       money.Cents // captured, or refunded
@@ -31,13 +32,13 @@ type TenantMoney struct {
 func (m TenantMoney) Mail(mailID id.ID, now time.Time) ports.Mail {
 	mail := write(mailID, m.To, m.Locale, now, func(l *language) letter {
 		switch m.Kind {
-		case ports.TenantAwaited:
+		case paymentports.TenantAwaited:
 			return m.awaited(l)
-		case ports.TenantPaid:
+		case paymentports.TenantPaid:
 			return m.paid(l)
-		case ports.TenantRefunded:
+		case paymentports.TenantRefunded:
 			return m.refunded(l)
-		case ports.TenantCaptured:
+		case paymentports.TenantCaptured:
 		}
 		return m.captured(l, now)
 	})

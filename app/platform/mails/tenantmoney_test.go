@@ -9,14 +9,14 @@ import (
 	"partnerdeposits/app/platform/mails"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
 )
 
-func tenantMoney(locale string, kind ports.TenantNoticeKind) mails.TenantMoney {
+func tenantMoney(locale string, kind paymentports.TenantNoticeKind) mails.TenantMoney {
 	m := mails.TenantMoney{
 		To: "jeanne@example.com", Locale: locale, Kind: kind, Deposit: link("").Deposit, Company: "Gîtes d’Ada", Amount: 18_050, Reason: "damage", Words: "Broken coffee table",
 	}
-	if kind == ports.TenantAwaited {
+	if kind == paymentports.TenantAwaited {
 		m.URL = linkURL
 	}
 	return m
@@ -39,7 +39,7 @@ const objectEN = "If you do not agree, tell Gîtes d’Ada why, and name the ref
 const whyEN = "\n--\nRental deposits\nYou get this mail because you secured a rental deposit for Gîtes d’Ada."
 
 func TestTenantMoney_Captured_TellsWhatForHowMuchWhenAndHowToObject(t *testing.T) {
-	m := tenantMoney("en", ports.TenantCaptured).Mail(id.ID{1}, now)
+	m := tenantMoney("en", paymentports.TenantCaptured).Mail(id.ID{1}, now)
 	require.Equal(t, []any{id.ID{1}, "jeanne@example.com", now, id.ID{}}, []any{m.ID, m.To, m.CreatedAt, m.LinkOf})
 	require.Equal(t, "Gîtes d’Ada claims €180.50 of your rental deposit", m.Subject)
 	require.Equal(t, `Hello,
@@ -51,7 +51,7 @@ If the card is refused, we try again within some days, or mail you a link to pay
   Amount: €180.50
   Reason: Damage
   In the words of Gîtes d’Ada: Broken coffee table`+rentalEN+"\n"+objectEN+whyEN+"\n", plain(m.Body))
-	later := tenantMoney("fr", ports.TenantCaptured)
+	later := tenantMoney("fr", paymentports.TenantCaptured)
 	later.ChargedAt, later.SupportEmail = now.Add(24*time.Hour), "aide@example.com"
 	m = later.Mail(id.ID{1}, now)
 	require.Equal(t, "Gîtes d’Ada réclame 180,50 € de votre caution", plain(m.Subject))
@@ -73,7 +73,7 @@ Vous recevez cet e-mail car vous avez garanti une caution de location pour Gîte
 }
 
 func TestTenantMoney_Awaited_BringsTheLinkToPay(t *testing.T) {
-	m := tenantMoney("en", ports.TenantAwaited).Mail(id.ID{1}, now)
+	m := tenantMoney("en", paymentports.TenantAwaited).Mail(id.ID{1}, now)
 	require.Equal(t, id.ID{7}, m.LinkOf, "a mail with the link")
 	require.Equal(t, "Please pay €180.50 for your rental deposit", m.Subject)
 	require.Equal(t, `Hello,
@@ -86,13 +86,13 @@ Nothing was charged. Please pay with this card or with another.
 See and pay:
 `+linkURL+"\n\n"+objectEN+whyEN+"\nThe link is for you alone: please do not pass this mail on.\n", plain(m.Body))
 	require.Contains(t, m.HTML, `href="`+linkURL+`"`)
-	require.Contains(t, plain(tenantMoney("fr", ports.TenantAwaited).Mail(id.ID{1}, now).Body), "Consulter et payer :\n"+linkURL)
+	require.Contains(t, plain(tenantMoney("fr", paymentports.TenantAwaited).Mail(id.ID{1}, now).Body), "Consulter et payer :\n"+linkURL)
 }
 
 func TestTenantMoney_PaidAndRefunded_NameTheAmount(t *testing.T) {
-	require.Contains(t, plain(tenantMoney("en", ports.TenantPaid).Mail(id.ID{1}, now).Body), "€180.50 was charged to your card for the claim of Gîtes d’Ada. Nothing more is charged for it.")
-	require.Contains(t, plain(tenantMoney("fr", ports.TenantPaid).Mail(id.ID{1}, now).Body), "180,50 € ont été débités de votre carte pour la réclamation de Gîtes d’Ada.")
-	back := tenantMoney("en", ports.TenantRefunded)
+	require.Contains(t, plain(tenantMoney("en", paymentports.TenantPaid).Mail(id.ID{1}, now).Body), "€180.50 was charged to your card for the claim of Gîtes d’Ada. Nothing more is charged for it.")
+	require.Contains(t, plain(tenantMoney("fr", paymentports.TenantPaid).Mail(id.ID{1}, now).Body), "180,50 € ont été débités de votre carte pour la réclamation de Gîtes d’Ada.")
+	back := tenantMoney("en", paymentports.TenantRefunded)
 	require.Contains(t, plain(back.Mail(id.ID{1}, now).Body), "We gave €180.50 of the amount that Gîtes d’Ada had claimed back to your card.")
 	back.Fee = true
 	require.Contains(t, plain(back.Mail(id.ID{1}, now).Body), "We gave the fee of €180.50 for the rental from Gîtes d’Ada back to your card.")
@@ -102,7 +102,7 @@ func TestTenantMoney_PaidAndRefunded_NameTheAmount(t *testing.T) {
 
 // The company's name and the words of the claim are those of an operator or a partner.
 func TestTenantMoney_TextOfOthers_IsOneLineWithoutMarkup(t *testing.T) {
-	for _, kind := range ports.TenantNoticeKinds {
+	for _, kind := range paymentports.TenantNoticeKinds {
 		for _, hostile := range hostileNames {
 			m := tenantMoney("", kind)
 			m.Company, m.Words = hostile, hostile
@@ -113,7 +113,7 @@ func TestTenantMoney_TextOfOthers_IsOneLineWithoutMarkup(t *testing.T) {
 
 func TestTenantMoney_EveryReason_HasWords(t *testing.T) {
 	for _, reason := range deposit.CaptureReasons {
-		m := tenantMoney("en", ports.TenantCaptured)
+		m := tenantMoney("en", paymentports.TenantCaptured)
 		m.Reason = reason
 		require.Contains(t, plain(m.Mail(id.ID{1}, now).Body), "  Reason: ", reason)
 	}

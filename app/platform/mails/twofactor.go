@@ -6,7 +6,7 @@ import (
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/site"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 // TwoFactorChange is a change of an operator's second factor. Its text ends the name of the audit entry.

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 const (

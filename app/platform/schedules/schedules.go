@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"partnerdeposits/core/fault"
-	"partnerdeposits/ports"
-	"partnerdeposits/ports/outage"
+	ports "partnerdeposits/ports/platform"
+	"partnerdeposits/ports/platform/outage"
 )
 
 // Job is work that is repeated at an interval.

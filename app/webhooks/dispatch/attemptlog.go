@@ -7,7 +7,8 @@ import (
 	"time"
 
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // loggedPerSecond bounds the lines about failed attempts, and those about successful attempts, of a process: a flood
@@ -21,7 +22,7 @@ type attemptLog struct {
 }
 
 // made logs an attempt with its consequence. A line after a flood says how many lines were left out before it.
-func (l *attemptLog) made(ctx context.Context, o ports.Outcome, now time.Time) {
+func (l *attemptLog) made(ctx context.Context, o webhookports.Outcome, now time.Time) {
 	level, lines := slog.LevelInfo, &l.failures
 	if o.Attempt.OK() {
 		level, lines = slog.LevelDebug, &l.successes

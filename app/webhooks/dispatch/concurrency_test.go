@@ -14,16 +14,16 @@ import (
 	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/app/webhooks/dispatch"
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // countingSender counts the POSTs in flight.
 type countingSender struct {
-	ports.Sender
+	webhookports.Sender
 	inFlight, most atomic.Int32
 }
 
-func (s *countingSender) Post(ctx context.Context, d *ports.Delivery, signedAt time.Time) webhook.Attempt {
+func (s *countingSender) Post(ctx context.Context, d *webhookports.Delivery, signedAt time.Time) webhook.Attempt {
 	now := s.inFlight.Add(1)
 	defer s.inFlight.Add(-1)
 	for most := s.most.Load(); now > most && !s.most.CompareAndSwap(most, now); most = s.most.Load() {
@@ -33,19 +33,19 @@ func (s *countingSender) Post(ctx context.Context, d *ports.Delivery, signedAt t
 
 // countedQueue counts the claims of jobs that no worker has taken.
 type countedQueue struct {
-	ports.JobQueue
+	webhookports.JobQueue
 	waiting atomic.Int32
 }
 
-func (q *countedQueue) Enqueue(ctx context.Context, jobs []ports.Job) (left []ports.Job, err error) {
+func (q *countedQueue) Enqueue(ctx context.Context, jobs []webhookports.Job) (left []webhookports.Job, err error) {
 	for _, j := range jobs {
 		q.waiting.Add(int32(len(j.Claims)))
 	}
 	return q.JobQueue.Enqueue(ctx, jobs)
 }
 
-func (q *countedQueue) Serve(ctx context.Context, concurrency map[ports.Lane]int, handle func(context.Context, ports.Job)) error {
-	return q.JobQueue.Serve(ctx, concurrency, func(ctx context.Context, j ports.Job) {
+func (q *countedQueue) Serve(ctx context.Context, concurrency map[webhookports.Lane]int, handle func(context.Context, webhookports.Job)) error {
+	return q.JobQueue.Serve(ctx, concurrency, func(ctx context.Context, j webhookports.Job) {
 		q.waiting.Add(-int32(len(j.Claims)))
 		handle(ctx, j)
 	})

@@ -9,7 +9,8 @@ import (
 
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 var noon = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
@@ -30,8 +31,8 @@ const (
 
 func TestPlan_OneDeliveryOfAnEventForEachSubscription(t *testing.T) {
 	t.Parallel()
-	live := func(n byte, partner id.ID, events ...webhook.EventName) ports.Subscription {
-		return ports.Subscription{ID: id.ID{n}, PartnerID: partner, Events: events, Enabled: true}
+	live := func(n byte, partner id.ID, events ...webhook.EventName) webhookports.Subscription {
+		return webhookports.Subscription{ID: id.ID{n}, PartnerID: partner, Events: events, Enabled: true}
 	}
 	disabled := live(14, acme, webhook.DepositActivated)
 	disabled.Enabled = false
@@ -51,7 +52,7 @@ func TestPlan_OneDeliveryOfAnEventForEachSubscription(t *testing.T) {
 		{"13", changed, webhook.Waiting, false},
 		{"14", activated, webhook.Waiting, true},
 	}
-	planned := plan([]ports.Event{event, {ID: id.ID{7}, PartnerID: id.ID{3}}}, []ports.Subscription{
+	planned := plan([]ports.Event{event, {ID: id.ID{7}, PartnerID: id.ID{3}}}, []webhookports.Subscription{
 		live(11, acme, webhook.DepositStatusChanged, webhook.DepositActivated),
 		live(12, acme, webhook.DepositStatusChanged),
 		live(13, acme, webhook.DepositStatusChanged), disabled,
@@ -64,8 +65,8 @@ func TestPlan_OneDeliveryOfAnEventForEachSubscription(t *testing.T) {
 		if want[i].body == changed {
 			name = webhook.DepositStatusChanged
 		}
-		require.Equal(t, ports.Delivery{
-			Claim:   ports.Claim{DeliveryID: webhook.OriginalID(event.ID, sub), SubscriptionID: sub},
+		require.Equal(t, webhookports.Delivery{
+			Claim:   webhookports.Claim{DeliveryID: webhook.OriginalID(event.ID, sub), SubscriptionID: sub},
 			EventID: event.ID, Event: name, EventAt: event.CommittedAt, DepositID: event.DepositID,
 			TraceParent: event.TraceParent, RequestID: event.RequestID,
 			Body: []byte(want[i].body), State: want[i].state, Parked: want[i].parked,
@@ -78,17 +79,17 @@ func TestPlan_OneDeliveryOfAnEventForEachSubscription(t *testing.T) {
 func TestPlan_OfNothing_IsEmpty(t *testing.T) {
 	t.Parallel()
 	refuse := func(id.ID) bool { t.Error("no room is needed"); return false }
-	require.Empty(t, plan(nil, []ports.Subscription{{ID: id.ID{1}, PartnerID: acme}}, refuse))
+	require.Empty(t, plan(nil, []webhookports.Subscription{{ID: id.ID{1}, PartnerID: acme}}, refuse))
 	require.Empty(t, plan([]ports.Event{event}, nil, refuse))
 }
 
 func TestLeavesBacklog_OnlyForADeliveryThatWaitsForRoom(t *testing.T) {
 	t.Parallel()
-	dispatched := ports.Delivery{State: webhook.Dispatched}
-	waiting, parked := ports.Delivery{State: webhook.Waiting}, ports.Delivery{State: webhook.Waiting, Parked: true}
+	dispatched := webhookports.Delivery{State: webhook.Dispatched}
+	waiting, parked := webhookports.Delivery{State: webhook.Waiting}, webhookports.Delivery{State: webhook.Waiting, Parked: true}
 	require.False(t, leavesBacklog(nil))
-	require.False(t, leavesBacklog([]ports.Delivery{dispatched, parked}))
-	require.True(t, leavesBacklog([]ports.Delivery{dispatched, parked, waiting}))
+	require.False(t, leavesBacklog([]webhookports.Delivery{dispatched, parked}))
+	require.True(t, leavesBacklog([]webhookports.Delivery{dispatched, parked, waiting}))
 }
 
 func TestPartnersOf_NamesEachOnce(t *testing.T) {
@@ -117,17 +118,17 @@ func TestScan_RestsLongerAfterASlowSearch_AndWaitsForTheNextDueDelivery(t *testi
 	} {
 		require.Equal(t, want, scanRest(every, took), took)
 	}
-	some := []ports.Subscription{{}}
+	some := []webhookports.Subscription{{}}
 	for name, c := range map[string]struct {
-		due  ports.Due
+		due  webhookports.Due
 		poll time.Duration
 		want time.Duration
 	}{
-		"urgent":                     {ports.Due{Urgent: true, Next: time.Second}, time.Second, every},
-		"a backlog":                  {ports.Due{Subscriptions: some, Next: time.Second}, time.Second, every},
-		"nothing is due":             {ports.Due{Next: time.Minute}, time.Second, time.Second},
-		"a retry is due before that": {ports.Due{Next: 400 * time.Millisecond}, time.Second, 400 * time.Millisecond},
-		"a retry is due at once":     {ports.Due{Next: time.Millisecond}, time.Second, every},
+		"urgent":                     {webhookports.Due{Urgent: true, Next: time.Second}, time.Second, every},
+		"a backlog":                  {webhookports.Due{Subscriptions: some, Next: time.Second}, time.Second, every},
+		"nothing is due":             {webhookports.Due{Next: time.Minute}, time.Second, time.Second},
+		"a retry is due before that": {webhookports.Due{Next: 400 * time.Millisecond}, time.Second, 400 * time.Millisecond},
+		"a retry is due at once":     {webhookports.Due{Next: time.Millisecond}, time.Second, every},
 	} {
 		require.Equal(t, c.want, scanWait(c.due, every, c.poll), name)
 	}
@@ -135,47 +136,47 @@ func TestScan_RestsLongerAfterASlowSearch_AndWaitsForTheNextDueDelivery(t *testi
 
 func TestWithoutDrained_KeepsSubscriptionsThatUsedTheirRoom_OrHadNone(t *testing.T) {
 	t.Parallel()
-	full, drained := ports.Subscription{ID: id.ID{1}}, ports.Subscription{ID: id.ID{2}}
-	closed := ports.Subscription{ID: id.ID{3}}
-	left := withoutDrained([]ports.Subscription{full, drained, closed},
-		[]ports.Room{{SubscriptionID: full.ID, Room: 2}, {SubscriptionID: drained.ID, Room: 2}},
-		[]ports.Claim{{SubscriptionID: full.ID}, {SubscriptionID: full.ID}, {SubscriptionID: drained.ID}})
-	require.Equal(t, []ports.Subscription{full, closed}, left)
-	require.Empty(t, withoutDrained(left[:1], []ports.Room{{SubscriptionID: full.ID, Room: 1}}, nil))
+	full, drained := webhookports.Subscription{ID: id.ID{1}}, webhookports.Subscription{ID: id.ID{2}}
+	closed := webhookports.Subscription{ID: id.ID{3}}
+	left := withoutDrained([]webhookports.Subscription{full, drained, closed},
+		[]webhookports.Room{{SubscriptionID: full.ID, Room: 2}, {SubscriptionID: drained.ID, Room: 2}},
+		[]webhookports.Claim{{SubscriptionID: full.ID}, {SubscriptionID: full.ID}, {SubscriptionID: drained.ID}})
+	require.Equal(t, []webhookports.Subscription{full, closed}, left)
+	require.Empty(t, withoutDrained(left[:1], []webhookports.Room{{SubscriptionID: full.ID, Room: 1}}, nil))
 }
 
 func TestFateOf_EveryDeliveryThatAWorkerLoads(t *testing.T) {
 	t.Parallel()
 	const timeout = 10 * time.Second
-	loaded := func(change func(*ports.Delivery)) ports.Delivery {
-		d := ports.Delivery{
+	loaded := func(change func(*webhookports.Delivery)) webhookports.Delivery {
+		d := webhookports.Delivery{
 			Found: true, Current: true, Enabled: true, LeaseLeft: 11 * time.Second,
 			ReadAt: noon.Add(-webhook.Freshness + 1),
 		}
 		change(&d)
 		return d
 	}
-	stale := func(d *ports.Delivery) { d.ReadAt = noon.Add(-webhook.Freshness) }
+	stale := func(d *webhookports.Delivery) { d.ReadAt = noon.Add(-webhook.Freshness) }
 	for name, c := range map[string]struct {
-		change func(*ports.Delivery)
+		change func(*webhookports.Delivery)
 		last   bool
 		want   fate
 	}{
-		"fresh":                       {func(*ports.Delivery) {}, false, fatePost},
+		"fresh":                       {func(*webhookports.Delivery) {}, false, fatePost},
 		"loaded too long ago":         {stale, false, fateReload},
 		"loaded too slowly each time": {stale, true, fatePost},
-		"deleted":                     {func(d *ports.Delivery) { *d = ports.Delivery{} }, false, fateRelease},
-		"disabled":                    {func(d *ports.Delivery) { d.Enabled = false }, false, fateRelease},
-		"a stale claim":               {func(d *ports.Delivery) { d.Current = false }, false, fateLeave},
+		"deleted":                     {func(d *webhookports.Delivery) { *d = webhookports.Delivery{} }, false, fateRelease},
+		"disabled":                    {func(d *webhookports.Delivery) { d.Enabled = false }, false, fateRelease},
+		"a stale claim":               {func(d *webhookports.Delivery) { d.Current = false }, false, fateLeave},
 		"stale, and disabled": {
-			func(d *ports.Delivery) { d.Current, d.Enabled = false, false }, false, fateLeave,
+			func(d *webhookports.Delivery) { d.Current, d.Enabled = false, false }, false, fateLeave,
 		},
-		"a lease that is too short": {func(d *ports.Delivery) { d.LeaseLeft-- }, true, fateLeave},
+		"a lease that is too short": {func(d *webhookports.Delivery) { d.LeaseLeft-- }, true, fateLeave},
 		"the query failed": {
-			func(d *ports.Delivery) { *d = ports.Delivery{LoadErr: errors.New("away")} }, false, fateUnread,
+			func(d *webhookports.Delivery) { *d = webhookports.Delivery{LoadErr: errors.New("away")} }, false, fateUnread,
 		},
 		"the secret does not decrypt": {
-			func(d *ports.Delivery) { d.SecretErr = errors.New("no key") }, false, fateUnsigned,
+			func(d *webhookports.Delivery) { d.SecretErr = errors.New("no key") }, false, fateUnsigned,
 		},
 	} {
 		d := loaded(c.change)
@@ -183,9 +184,9 @@ func TestFateOf_EveryDeliveryThatAWorkerLoads(t *testing.T) {
 	}
 }
 
-func outcome(sub byte, result webhook.Result, change func(*ports.Outcome)) ports.Outcome {
-	o := ports.Outcome{
-		Delivery: &ports.Delivery{Claim: ports.Claim{SubscriptionID: id.ID{sub}}, Healthy: true},
+func outcome(sub byte, result webhook.Result, change func(*webhookports.Outcome)) webhookports.Outcome {
+	o := webhookports.Outcome{
+		Delivery: &webhookports.Delivery{Claim: webhookports.Claim{SubscriptionID: id.ID{sub}}, Healthy: true},
 		Attempt:  webhook.Attempt{Number: 1, Result: result, StartedAt: noon, Duration: time.Second},
 	}
 	if change != nil {
@@ -196,27 +197,27 @@ func outcome(sub byte, result webhook.Result, change func(*ports.Outcome)) ports
 
 func TestAffected_SubscriptionsWhoseHealthMayChange(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, []id.ID{{2}, {3}, {4}}, affected([]ports.Outcome{
+	require.Equal(t, []id.ID{{2}, {3}, {4}}, affected([]webhookports.Outcome{
 		outcome(1, webhook.ResultSuccess, nil),
 		outcome(2, webhook.ResultTimeout, nil),
 		outcome(2, webhook.ResultSuccess, nil),
-		outcome(3, webhook.ResultSuccess, func(o *ports.Outcome) { o.Attempt.Duration = 2 * time.Second }),
-		outcome(4, webhook.ResultSuccess, func(o *ports.Outcome) { o.Delivery.Healthy = false }),
+		outcome(3, webhook.ResultSuccess, func(o *webhookports.Outcome) { o.Attempt.Duration = 2 * time.Second }),
+		outcome(4, webhook.ResultSuccess, func(o *webhookports.Outcome) { o.Delivery.Healthy = false }),
 	}))
 }
 
 func TestSuccesses_OfASubscription_AreToldOnceInAWhile_ThoseOfTestsAlways(t *testing.T) {
 	t.Parallel()
 	var s successes
-	told := func(at time.Time, outcomes ...ports.Outcome) (out []bool) {
+	told := func(at time.Time, outcomes ...webhookports.Outcome) (out []bool) {
 		s.tell(outcomes, at)
 		for _, o := range outcomes {
 			out = append(out, o.Tell)
 		}
 		return out
 	}
-	ok := func(sub byte) ports.Outcome { return outcome(sub, webhook.ResultSuccess, nil) }
-	test := outcome(1, webhook.ResultSuccess, func(o *ports.Outcome) { o.Delivery.Test = true })
+	ok := func(sub byte) webhookports.Outcome { return outcome(sub, webhook.ResultSuccess, nil) }
+	test := outcome(1, webhook.ResultSuccess, func(o *webhookports.Outcome) { o.Delivery.Test = true })
 	failed := outcome(3, webhook.ResultDNS, nil)
 	require.Equal(t, []bool{true, false, true, false}, told(noon, ok(1), ok(1), ok(2), failed))
 	require.Equal(t, []bool{false, true, true}, told(noon.Add(10*time.Second-1), ok(1), test, ok(3)))
@@ -240,19 +241,19 @@ func TestOwnLatency_OfAFirstSuccessAtAHealthyEndpoint(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		result webhook.Result
-		change func(*ports.Outcome)
+		change func(*webhookports.Outcome)
 		want   time.Duration
 		counts bool
 	}{
 		"a first success": {webhook.ResultSuccess, nil, 3 * time.Second, true},
 		"a failure":       {webhook.ResultTimeout, nil, 0, false},
 		"an endpoint in trouble": {
-			webhook.ResultSuccess, func(o *ports.Outcome) { o.Delivery.Healthy = false }, 0, false,
+			webhook.ResultSuccess, func(o *webhookports.Outcome) { o.Delivery.Healthy = false }, 0, false,
 		},
-		"a retry":                {webhook.ResultSuccess, func(o *ports.Outcome) { o.Attempt.Number = 2 }, 0, false},
-		"of an unknown due time": {webhook.ResultSuccess, func(o *ports.Outcome) { o.StartDelay = -1 }, 0, false},
+		"a retry":                {webhook.ResultSuccess, func(o *webhookports.Outcome) { o.Attempt.Number = 2 }, 0, false},
+		"of an unknown due time": {webhook.ResultSuccess, func(o *webhookports.Outcome) { o.StartDelay = -1 }, 0, false},
 	} {
-		got, counts := ownLatency(outcome(1, c.result, func(o *ports.Outcome) {
+		got, counts := ownLatency(outcome(1, c.result, func(o *webhookports.Outcome) {
 			o.StartDelay = 2 * time.Second
 			if c.change != nil {
 				c.change(o)
@@ -266,16 +267,16 @@ func TestJobs_HaveAsManyClaimsOfALaneAsFit(t *testing.T) {
 	t.Parallel()
 	config := Config{Timeout: 10 * time.Second, Concurrency: 8, EndpointConcurrency: 8, JobSize: 2}.withDefaults()
 	d := &Dispatcher{config: config, registry: newRegistry(config, time.Now)}
-	d.registry.observe([]ports.Subscription{{ID: id.ID{2}, Health: webhook.Health{Slow: true}}})
-	claim := func(sub, n byte) ports.Claim {
-		return ports.Claim{SubscriptionID: id.ID{sub}, DeliveryID: id.ID{n}, Seq: 1}
+	d.registry.observe([]webhookports.Subscription{{ID: id.ID{2}, Health: webhook.Health{Slow: true}}})
+	claim := func(sub, n byte) webhookports.Claim {
+		return webhookports.Claim{SubscriptionID: id.ID{sub}, DeliveryID: id.ID{n}, Seq: 1}
 	}
-	claims := []ports.Claim{claim(1, 1), claim(2, 2), claim(3, 3), claim(1, 4)}
+	claims := []webhookports.Claim{claim(1, 1), claim(2, 2), claim(3, 3), claim(1, 4)}
 	x := &transport{d: d}
-	require.Equal(t, []ports.Job{
-		{Lane: ports.FastLane, Urgent: true, Claims: []ports.Claim{claims[0], claims[2]}},
-		{Lane: ports.FastLane, Urgent: true, Claims: []ports.Claim{claims[3]}},
-		{Lane: ports.SlowLane, Urgent: true, Claims: []ports.Claim{claims[1]}},
+	require.Equal(t, []webhookports.Job{
+		{Lane: webhookports.FastLane, Urgent: true, Claims: []webhookports.Claim{claims[0], claims[2]}},
+		{Lane: webhookports.FastLane, Urgent: true, Claims: []webhookports.Claim{claims[3]}},
+		{Lane: webhookports.SlowLane, Urgent: true, Claims: []webhookports.Claim{claims[1]}},
 	}, x.jobs(claims, true))
 	require.Empty(t, x.jobs(nil, false))
 	require.Equal(t, 11500*time.Millisecond, x.settleSpan(), "an attempt, begun late and recorded late")
@@ -292,6 +293,6 @@ func TestConfig_DefaultsAndShares(t *testing.T) {
 	for concurrency, want := range map[int][3]int{1: {1, 0, 1}, 64: {32, 16, 1}, 256: {128, 64, 4}} {
 		c := Config{Concurrency: concurrency}
 		require.Equal(t, want, [3]int{c.slowSlots(), c.reservedSlots(), c.fewSlots()}, concurrency)
-		require.Equal(t, map[ports.Lane]int{ports.FastLane: concurrency, ports.SlowLane: want[0]}, c.jobs())
+		require.Equal(t, map[webhookports.Lane]int{webhookports.FastLane: concurrency, webhookports.SlowLane: want[0]}, c.jobs())
 	}
 }

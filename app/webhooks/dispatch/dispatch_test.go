@@ -16,7 +16,8 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/lab/redistest"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 func TestDispatch_EveryEvent_ReachesItsReceiverOnceAndSigned(t *testing.T) {
@@ -35,7 +36,7 @@ func TestDispatch_EveryEvent_ReachesItsReceiverOnceAndSigned(t *testing.T) {
 		bodies[g.body] = true
 	}
 	require.Len(t, bodies, 200)
-	list, err := f.Postgres.Deliveries.Deliveries(t.Context(), sub, ports.DeliveryFilter{}, ports.Page{Limit: 100})
+	list, err := f.Postgres.Deliveries.Deliveries(t.Context(), sub, webhookports.DeliveryFilter{}, ports.Page{Limit: 100})
 	require.NoError(t, err)
 	require.Len(t, list.Items, 100)
 	for _, d := range list.Items {
@@ -79,7 +80,7 @@ func TestDispatch_AnEndpointThatNeverTakesIt_EndsAsFailed(t *testing.T) {
 	f.emit(webhook.DepositExpired, 3)
 	f.allIn(webhook.Failed, 3)
 	require.Len(t, r.all(), 12)
-	list, err := f.Postgres.Deliveries.Deliveries(t.Context(), sub, ports.DeliveryFilter{Status: webhook.StatusFailed}, ports.Page{Limit: 10})
+	list, err := f.Postgres.Deliveries.Deliveries(t.Context(), sub, webhookports.DeliveryFilter{Status: webhook.StatusFailed}, ports.Page{Limit: 10})
 	require.NoError(t, err)
 	require.Len(t, list.Items, 3)
 	for _, d := range list.Items {
@@ -208,9 +209,11 @@ func TestDispatch_ALeaseThatRanOut_IsDispatchedAgain(t *testing.T) {
 }
 
 // lostJobs accepts every job and loses it at once.
-type lostJobs struct{ ports.JobQueue }
+type lostJobs struct{ webhookports.JobQueue }
 
-func (lostJobs) Enqueue(context.Context, []ports.Job) ([]ports.Job, error) { return nil, nil }
+func (lostJobs) Enqueue(context.Context, []webhookports.Job) ([]webhookports.Job, error) {
+	return nil, nil
+}
 
 func TestDispatch_APoisonedRow_StopsNoOther(t *testing.T) {
 	f := newFixture(t)
@@ -226,11 +229,11 @@ func TestDispatch_APoisonedRow_StopsNoOther(t *testing.T) {
 }
 
 // panicky panics for the first body of all.
-type panicky struct{ ports.Sender }
+type panicky struct{ webhookports.Sender }
 
 var poisoned = make(chan string, 1)
 
-func (p panicky) Post(ctx context.Context, d *ports.Delivery, signedAt time.Time) webhook.Attempt {
+func (p panicky) Post(ctx context.Context, d *webhookports.Delivery, signedAt time.Time) webhook.Attempt {
 	select {
 	case poisoned <- string(d.Body):
 	default:

@@ -11,9 +11,10 @@ import (
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
-	"partnerdeposits/ports/batch"
-	"partnerdeposits/ports/outage"
+	ports "partnerdeposits/ports/platform"
+	"partnerdeposits/ports/platform/batch"
+	"partnerdeposits/ports/platform/outage"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // Config bounds the dispatcher.
@@ -66,20 +67,20 @@ func (c Config) fewSlots() int { return max(c.Concurrency/64, 1) }
 
 // jobs is how many jobs of each lane the process works on. A job has at least one claim, so these jobs can fill all
 // slots.
-func (c Config) jobs() map[ports.Lane]int {
-	return map[ports.Lane]int{ports.FastLane: c.Concurrency, ports.SlowLane: c.slowSlots()}
+func (c Config) jobs() map[webhookports.Lane]int {
+	return map[webhookports.Lane]int{webhookports.FastLane: c.Concurrency, webhookports.SlowLane: c.slowSlots()}
 }
 
 // Deps holds the ports of the dispatcher.
 type Deps struct {
-	Relay     ports.RelayStore
-	Claims    ports.ClaimStore
-	Work      ports.WorkStore
-	Endpoints ports.Endpoints
-	Queue     ports.JobQueue
-	Sender    ports.Sender
+	Relay     webhookports.RelayStore
+	Claims    webhookports.ClaimStore
+	Work      webhookports.WorkStore
+	Endpoints webhookports.Endpoints
+	Queue     webhookports.JobQueue
+	Sender    webhookports.Sender
 	Clock     ports.Clock
-	Metrics   ports.DispatchMetrics
+	Metrics   webhookports.DispatchMetrics
 	Random    func() float64 // uniform in [0,1), for jitter
 	Log       *slog.Logger
 
@@ -96,8 +97,8 @@ type Dispatcher struct {
 	Deps
 	config    Config
 	registry  *registry
-	loads     batch.Queue[*ports.Delivery]
-	records   batch.Queue[ports.Outcome]
+	loads     batch.Queue[*webhookports.Delivery]
+	records   batch.Queue[webhookports.Outcome]
 	transport *transport
 	attempts  attemptLog
 	successes successes
@@ -146,8 +147,8 @@ func New(deps Deps, config Config) *Dispatcher {
 // nil. An error means that the queue cannot be served.
 func (d *Dispatcher) Run(ctx context.Context) error {
 	endless := context.WithoutCancel(ctx)
-	d.loads.Run = func(deliveries []*ports.Delivery) { d.load(endless, deliveries) }
-	d.records.Run = func(outcomes []ports.Outcome) { d.record(endless, outcomes) }
+	d.loads.Run = func(deliveries []*webhookports.Delivery) { d.load(endless, deliveries) }
+	d.records.Run = func(outcomes []webhookports.Outcome) { d.record(endless, outcomes) }
 	defer context.AfterFunc(ctx, func() {
 		d.stopping.Store(true)
 		d.giveBack(endless, d.registry.close())

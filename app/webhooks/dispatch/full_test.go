@@ -14,26 +14,26 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/lab/redistest"
-	"partnerdeposits/ports"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // modes records the ways of jobs to workers.
 type modes struct {
 	noMetrics
 	mu   sync.Mutex
-	told []ports.QueueMode
+	told []webhookports.QueueMode
 }
 
-func (m *modes) QueueMode(mode ports.QueueMode) {
+func (m *modes) QueueMode(mode webhookports.QueueMode) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.told = append(m.told, mode)
 }
 
-func (m *modes) all() []ports.QueueMode {
+func (m *modes) all() []webhookports.QueueMode {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return append([]ports.QueueMode(nil), m.told...)
+	return append([]webhookports.QueueMode(nil), m.told...)
 }
 
 // A Redis that reached maxmemory answers PING. Each return to such a queue would delay the jobs of a batch.
@@ -56,7 +56,7 @@ func TestDispatch_RedisThatIsFull_IsLeftOnceAndUsedAgainAfterwards(t *testing.T)
 		emit()
 		<-time.After(50 * time.Millisecond)
 	}
-	require.Equal(t, []ports.QueueMode{ports.QueueUsed, ports.QueueDirect}, way.all(), "no return to a full queue")
+	require.Equal(t, []webhookports.QueueMode{webhookports.QueueUsed, webhookports.QueueDirect}, way.all(), "no return to a full queue")
 	require.NoError(t, client.ConfigSet(t.Context(), "maxmemory", "0").Err())
 	f.eventually("the queue is used again", func() bool { return len(way.all()) == 3 })
 	emit()

@@ -28,7 +28,8 @@ import (
 	webhooks "partnerdeposits/lab/receiver"
 	"partnerdeposits/lab/redistest"
 	"partnerdeposits/lab/servicetest"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 func TestMain(m *testing.M) { servicetest.Main(m) }
@@ -111,7 +112,7 @@ func (noMetrics) Finished(webhook.EventName, webhook.Status, time.Duration)  {}
 func (noMetrics) ReachedHealthy(time.Duration)                               {}
 func (noMetrics) Started(time.Duration)                                      {}
 func (noMetrics) Inflight(string, int)                                       {}
-func (noMetrics) QueueMode(ports.QueueMode)                                  {}
+func (noMetrics) QueueMode(webhookports.QueueMode)                           {}
 func (noMetrics) Ran(string, bool)                                           {}
 
 const key = secret.Text("svc_whsec_first")

@@ -3,7 +3,7 @@ package dispatch
 import (
 	"time"
 
-	"partnerdeposits/ports"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // held is the last time in which an endpoint held its own deliveries back: its health was not clean, or all of its
@@ -57,7 +57,7 @@ func (r *registry) hold(e *entry) {
 // startDelay is the time since a delivery was due, without the time in which its endpoint held it back. Negative: the
 // circuit held the delivery back, so its start tells nothing. The row of the subscription knows of that time, whichever
 // dispatcher saw it. Until such deliveries have left, the later ones wait behind them.
-func (r *registry) startDelay(d *ports.Delivery, due, now time.Time) time.Duration {
+func (r *registry) startDelay(d *webhookports.Delivery, due, now time.Time) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e, delay := r.entries[d.SubscriptionID], now.Sub(due)

@@ -8,7 +8,7 @@ import (
 
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // timed is a registry with a clock that the test moves.
@@ -28,11 +28,11 @@ func (x *timed) after(d time.Duration) { x.at = x.at.Add(d) }
 func (x *timed) delay(due time.Time) time.Duration { return x.delayOf(webhook.Held{}, due) }
 
 func (x *timed) delayOf(held webhook.Held, due time.Time) time.Duration {
-	return x.startDelay(&ports.Delivery{Claim: ports.Claim{SubscriptionID: id.ID{1}}, Held: held}, due, x.at)
+	return x.startDelay(&webhookports.Delivery{Claim: webhookports.Claim{SubscriptionID: id.ID{1}}, Held: held}, due, x.at)
 }
 
-func claimOf(n byte) ports.Claim {
-	return ports.Claim{DeliveryID: id.ID{n}, SubscriptionID: id.ID{1}, Seq: 1}
+func claimOf(n byte) webhookports.Claim {
+	return webhookports.Claim{DeliveryID: id.ID{n}, SubscriptionID: id.ID{1}, Seq: 1}
 }
 
 func TestStartDelay_OfAHealthyEndpoint_IsTheTimeSinceDue(t *testing.T) {
@@ -67,7 +67,9 @@ func TestStartDelay_WhileAllSlotsAreInUse_IsTheEndpointsOwn(t *testing.T) {
 
 func TestStartDelay_AfterBadHealth_CountsFromItsEnd(t *testing.T) {
 	x := newTimed(4)
-	sub := func(h webhook.Health) []ports.Subscription { return []ports.Subscription{{ID: id.ID{1}, Health: h}} }
+	sub := func(h webhook.Health) []webhookports.Subscription {
+		return []webhookports.Subscription{{ID: id.ID{1}, Health: h}}
+	}
 	due := x.at
 	x.observe(sub(webhook.Health{}))
 	x.after(2 * time.Second)
@@ -84,9 +86,9 @@ func TestStartDelay_OfAnEndpointFirstMetInBadHealth_DoesNotCountTheTimeBefore(t 
 	x := newTimed(4)
 	due := x.at
 	x.after(time.Hour)
-	x.observe([]ports.Subscription{{ID: id.ID{1}, Health: webhook.Health{Ramp: 2}}})
+	x.observe([]webhookports.Subscription{{ID: id.ID{1}, Health: webhook.Health{Ramp: 2}}})
 	require.Zero(t, x.delay(due))
-	x.observe([]ports.Subscription{{ID: id.ID{1}}})
+	x.observe([]webhookports.Subscription{{ID: id.ID{1}}})
 	x.after(time.Second)
 	require.Equal(t, time.Second, x.delay(due))
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // outboundEvery is the time between two looks at all endpoints, while some endpoint of this process is in bad health.
@@ -37,7 +37,7 @@ func (d *Dispatcher) watchOutbound(ctx context.Context) {
 	case !since.IsZero() && o.since.IsZero():
 		d.Log.InfoContext(ctx, "dispatcher: most endpoints get no connection; holds stay short meanwhile", "since", since)
 	case since.IsZero() && !o.since.IsZero():
-		probed, err := d.Endpoints.Probe(ctx, ports.ProbeOf{FailedSince: o.since})
+		probed, err := d.Endpoints.Probe(ctx, webhookports.ProbeOf{FailedSince: o.since})
 		if err != nil {
 			d.complain(ctx, "probe endpoints after a break of our own way out", err)
 			return
@@ -51,7 +51,7 @@ func (d *Dispatcher) watchOutbound(ctx context.Context) {
 }
 
 // excuse marks the failures that our own way out caused.
-func (o *outbound) excuse(outcomes []ports.Outcome) {
+func (o *outbound) excuse(outcomes []webhookports.Outcome) {
 	if !o.broken.Load() {
 		return
 	}

@@ -14,14 +14,14 @@ import (
 	sender "partnerdeposits/adapters/webhook"
 	"partnerdeposits/app/webhooks/dispatch"
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // repeatingQueue hands out every job twice at once, like a queue that was restored from an older state.
-type repeatingQueue struct{ ports.JobQueue }
+type repeatingQueue struct{ webhookports.JobQueue }
 
-func (q repeatingQueue) Serve(ctx context.Context, concurrency map[ports.Lane]int, handle func(context.Context, ports.Job)) error {
-	return q.JobQueue.Serve(ctx, concurrency, func(ctx context.Context, j ports.Job) {
+func (q repeatingQueue) Serve(ctx context.Context, concurrency map[webhookports.Lane]int, handle func(context.Context, webhookports.Job)) error {
+	return q.JobQueue.Serve(ctx, concurrency, func(ctx context.Context, j webhookports.Job) {
 		var both sync.WaitGroup
 		both.Go(func() { handle(ctx, j) })
 		both.Go(func() { handle(ctx, j) })
@@ -43,9 +43,9 @@ func TestDispatch_AJobHandedOutTwice_IsSentOnce(t *testing.T) {
 }
 
 // muteQueue enqueues jobs and reports an error all the same.
-type muteQueue struct{ ports.JobQueue }
+type muteQueue struct{ webhookports.JobQueue }
 
-func (q muteQueue) Enqueue(ctx context.Context, jobs []ports.Job) ([]ports.Job, error) {
+func (q muteQueue) Enqueue(ctx context.Context, jobs []webhookports.Job) ([]webhookports.Job, error) {
 	if left, err := q.JobQueue.Enqueue(ctx, jobs); err != nil {
 		return left, err
 	}
@@ -96,7 +96,7 @@ func TestDispatch_AJobOfUnknownFate_AtASlowEndpoint_IsSentOnce(t *testing.T) {
 }
 
 // blindQueue never reports that the queue lost its jobs.
-type blindQueue struct{ ports.JobQueue }
+type blindQueue struct{ webhookports.JobQueue }
 
 func (blindQueue) Epoch(context.Context) (lost bool, err error) { return false, nil }
 

@@ -9,14 +9,14 @@ import (
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
-	"partnerdeposits/ports/failpoint"
+	"partnerdeposits/ports/platform/failpoint"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // record writes a batch of outcomes in a transaction. While the database is away, record tries again: the POSTs were
 // made, and an outcome that is lost repeats its POST. A batch that the database refuses is split until the refused
 // outcome stands alone.
-func (d *Dispatcher) record(ctx context.Context, outcomes []ports.Outcome) {
+func (d *Dispatcher) record(ctx context.Context, outcomes []webhookports.Outcome) {
 	d.successes.tell(outcomes, d.Clock.Now())
 	d.outbound.excuse(outcomes)
 	for wait := 10 * time.Millisecond; ; wait = min(2*wait, time.Second) {
@@ -47,7 +47,7 @@ func (d *Dispatcher) record(ctx context.Context, outcomes []ports.Outcome) {
 
 // affected lists the subscriptions whose health the outcomes may change. A quick success does not change a clean
 // health.
-func affected(outcomes []ports.Outcome) []id.ID {
+func affected(outcomes []webhookports.Outcome) []id.ID {
 	var subs []id.ID
 	seen := map[id.ID]bool{}
 	for _, o := range outcomes {
@@ -70,7 +70,7 @@ type successes struct {
 }
 
 // tell marks a success of each subscription that has none in this webhook.SuccessGrain, and every success of a test.
-func (s *successes) tell(outcomes []ports.Outcome, now time.Time) {
+func (s *successes) tell(outcomes []webhookports.Outcome, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.told == nil || now.Sub(s.began) >= webhook.SuccessGrain || now.Before(s.began) {
@@ -85,7 +85,7 @@ func (s *successes) tell(outcomes []ports.Outcome, now time.Time) {
 }
 
 // awaitRetries wakes the scan for retries that are due before a calm scan would find them.
-func (d *Dispatcher) awaitRetries(outcomes []ports.Outcome) {
+func (d *Dispatcher) awaitRetries(outcomes []webhookports.Outcome) {
 	for _, o := range outcomes {
 		if wakesScan(o.Verdict) {
 			time.AfterFunc(o.Verdict.Wait, func() { signal(d.due) })
@@ -95,7 +95,7 @@ func (d *Dispatcher) awaitRetries(outcomes []ports.Outcome) {
 
 func wakesScan(v webhook.Verdict) bool { return v.State == webhook.Waiting && v.Wait < calmPoll }
 
-func (d *Dispatcher) countFinished(outcomes []ports.Outcome, settled []bool) {
+func (d *Dispatcher) countFinished(outcomes []webhookports.Outcome, settled []bool) {
 	for i, o := range outcomes {
 		if settled[i] && o.Verdict.State != webhook.Waiting {
 			ended := o.Attempt.StartedAt.Add(o.Attempt.Duration)
@@ -110,7 +110,7 @@ func (d *Dispatcher) countFinished(outcomes []ports.Outcome, settled []bool) {
 
 // ownLatency is the time from due to the 2xx of a first attempt at a healthy endpoint, without the time in which the
 // endpoint held its deliveries back. A retry does not count, since the endpoint failed before.
-func ownLatency(o ports.Outcome) (latency time.Duration, counts bool) {
+func ownLatency(o webhookports.Outcome) (latency time.Duration, counts bool) {
 	if !o.Attempt.OK() || !o.Delivery.Healthy || o.Attempt.Number > 1 || o.StartDelay < 0 {
 		return 0, false
 	}

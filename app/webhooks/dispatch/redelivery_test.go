@@ -19,7 +19,8 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // again returns the service that redelivers, and a caller for it.
@@ -33,7 +34,7 @@ func (f *fixture) again() (*webhooks.Service, partner.Caller) {
 // log gives the deliveries of sub, the newest first.
 func (f *fixture) log(sub id.ID) []webhook.Delivery {
 	f.t.Helper()
-	list, err := f.Postgres.Deliveries.Deliveries(context.WithoutCancel(f.t.Context()), sub, ports.DeliveryFilter{}, ports.Page{Limit: 100})
+	list, err := f.Postgres.Deliveries.Deliveries(context.WithoutCancel(f.t.Context()), sub, webhookports.DeliveryFilter{}, ports.Page{Limit: 100})
 	require.NoError(f.t, err)
 	return list.Items
 }

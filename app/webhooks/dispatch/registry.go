@@ -7,7 +7,7 @@ import (
 
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // registry counts the claims and the POSTs of this process, by subscription, and decides which deliveries may be
@@ -53,7 +53,7 @@ type entry struct {
 
 // waiter is a claim that waits for a slot.
 type waiter struct {
-	claim   ports.Claim
+	claim   webhookports.Claim
 	urgent  bool
 	granted chan bool // true: the claim has a slot; false: the claim has been released
 }
@@ -91,7 +91,7 @@ func (r *registry) setHealth(e *entry, h webhook.Health) {
 }
 
 // observe takes over the health that the database has of subscriptions.
-func (r *registry) observe(subscriptions []ports.Subscription) {
+func (r *registry) observe(subscriptions []webhookports.Subscription) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, s := range subscriptions {
@@ -146,11 +146,11 @@ func (r *registry) room(e *entry, now time.Time) int {
 }
 
 // rooms returns how many deliveries of each subscription may be claimed now.
-func (r *registry) rooms(subscriptions []ports.Subscription, now time.Time) []ports.Room {
+func (r *registry) rooms(subscriptions []webhookports.Subscription, now time.Time) []webhookports.Room {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	left := r.config.Window - r.claimed
-	var rooms []ports.Room
+	var rooms []webhookports.Room
 	for _, s := range subscriptions {
 		e := r.entries[s.ID]
 		if e == nil { // forgotten since the scan that found the subscription; the scan's health is the newest
@@ -158,7 +158,7 @@ func (r *registry) rooms(subscriptions []ports.Subscription, now time.Time) []po
 			r.setHealth(e, s.Health)
 		}
 		if room := min(r.room(e, now)-e.claimed, left); room > 0 {
-			rooms = append(rooms, ports.Room{SubscriptionID: s.ID, Room: room})
+			rooms = append(rooms, webhookports.Room{SubscriptionID: s.ID, Room: room})
 			left -= room
 		}
 	}
@@ -166,7 +166,7 @@ func (r *registry) rooms(subscriptions []ports.Subscription, now time.Time) []po
 }
 
 // claim counts claims that admit has not counted.
-func (r *registry) claim(claims []ports.Claim) {
+func (r *registry) claim(claims []webhookports.Claim) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, c := range claims {
@@ -176,7 +176,7 @@ func (r *registry) claim(claims []ports.Claim) {
 
 // begin notes that a claim is in flight in this process. The result is false when the claim is in flight already: a
 // queue that was restored from an older state delivers jobs twice.
-func (r *registry) begin(c ports.Claim) bool {
+func (r *registry) begin(c webhookports.Claim) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e := r.entry(c.SubscriptionID)
@@ -188,7 +188,7 @@ func (r *registry) begin(c ports.Claim) bool {
 }
 
 // finish ends a claim.
-func (r *registry) finish(c ports.Claim) {
+func (r *registry) finish(c webhookports.Claim) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e := r.entry(c.SubscriptionID)
@@ -214,18 +214,18 @@ func (r *registry) inFlight() []id.ID {
 }
 
 // lane returns the lane of a subscription's jobs.
-func (r *registry) lane(sub id.ID) ports.Lane {
+func (r *registry) lane(sub id.ID) webhookports.Lane {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if e := r.entries[sub]; e != nil && e.slow {
-		return ports.SlowLane
+		return webhookports.SlowLane
 	}
-	return ports.FastLane
+	return webhookports.FastLane
 }
 
 // slot takes a slot for a claim. The result is nil when the claim has the slot, and otherwise a waiter. An urgent claim
 // needs no slot of its subscription, and waits ahead of the others.
-func (r *registry) slot(c ports.Claim, urgent bool) *waiter {
+func (r *registry) slot(c webhookports.Claim, urgent bool) *waiter {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e := r.entry(c.SubscriptionID)
@@ -254,11 +254,11 @@ func (r *registry) free(sub id.ID) {
 }
 
 // saturated reports whether a lane has no slot left in this process.
-func (r *registry) saturated(lane ports.Lane) bool {
+func (r *registry) saturated(lane webhookports.Lane) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	left := r.config.Concurrency - r.posting
-	return left <= 0 || lane == ports.SlowLane && (r.slow >= r.config.slowSlots() || left <= r.config.reservedSlots())
+	return left <= 0 || lane == webhookports.SlowLane && (r.slow >= r.config.slowSlots() || left <= r.config.reservedSlots())
 }
 
 func (r *registry) post(e *entry, n int) {

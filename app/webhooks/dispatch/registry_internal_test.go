@@ -8,35 +8,35 @@ import (
 
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // A scan goes on claiming for the subscriptions of its result. A subscription with an open circuit has no claims, so
 // the registry forgets its entry meanwhile.
 func TestRegistry_AForgottenSubscription_KeepsItsOpenCircuit(t *testing.T) {
 	now := time.Unix(1_790_000_000, 0)
-	open := ports.Subscription{ID: id.ID{1}, Health: webhook.Health{Failures: 30, FailingSince: now.Add(-time.Hour), Slow: true, FailedProbes: 1, OpenUntil: now.Add(time.Second)}}
+	open := webhookports.Subscription{ID: id.ID{1}, Health: webhook.Health{Failures: 30, FailingSince: now.Add(-time.Hour), Slow: true, FailedProbes: 1, OpenUntil: now.Add(time.Second)}}
 	clock := now
 	r := newRegistry(Config{Concurrency: 256, EndpointConcurrency: 16, Window: 1000}, func() time.Time { return clock })
-	r.observe([]ports.Subscription{open})
+	r.observe([]webhookports.Subscription{open})
 	clock = clock.Add(forgetAfter)
 	r.correct(nil, r.mark())
 	require.Empty(t, r.entries)
-	require.Empty(t, r.rooms([]ports.Subscription{open}, now))
-	require.Equal(t, []ports.Room{{SubscriptionID: open.ID, Room: 1}}, r.rooms([]ports.Subscription{open}, open.Health.OpenUntil), "one probe")
+	require.Empty(t, r.rooms([]webhookports.Subscription{open}, now))
+	require.Equal(t, []webhookports.Room{{SubscriptionID: open.ID, Room: 1}}, r.rooms([]webhookports.Subscription{open}, open.Health.OpenUntil), "one probe")
 }
 
 // The database does not count a claim that is not committed, and after the commit a job is under way to its worker.
 func TestRegistry_AClaimThatIsNotCounted_LeavesItsSubscriptionInTheSlowLane(t *testing.T) {
 	now := time.Unix(1_790_000_000, 0)
 	clock := now
-	slow := ports.Subscription{ID: id.ID{1}, Health: webhook.Health{Slow: true}}
+	slow := webhookports.Subscription{ID: id.ID{1}, Health: webhook.Health{Slow: true}}
 	r := newRegistry(Config{Concurrency: 8, EndpointConcurrency: 8, Window: 1000}, func() time.Time { return clock })
-	r.observe([]ports.Subscription{slow})
+	r.observe([]webhookports.Subscription{slow})
 	require.True(t, r.admit(slow.ID, now))
 	clock = clock.Add(forgetAfter - 1)
 	r.correct(nil, r.mark())
-	require.Equal(t, ports.SlowLane, r.lane(slow.ID))
+	require.Equal(t, webhookports.SlowLane, r.lane(slow.ID))
 }
 
 // line asks for slots and keeps the waiters.
@@ -51,7 +51,7 @@ type line struct {
 func (l *line) ask(n int, urgent bool) (taken int) {
 	for range n {
 		l.n++
-		if w := l.r.slot(ports.Claim{SubscriptionID: l.sub, DeliveryID: id.ID{2, l.n}}, urgent); w != nil {
+		if w := l.r.slot(webhookports.Claim{SubscriptionID: l.sub, DeliveryID: id.ID{2, l.n}}, urgent); w != nil {
 			l.waiters = append(l.waiters, w)
 		} else {
 			taken++
@@ -108,16 +108,16 @@ func TestRegistry_Slots_OfTheProcessAreShared(t *testing.T) {
 	const all = 64 // 32 for the slow lane, 16 reserved for subscriptions without a POST in flight
 	r := newRegistry(Config{Concurrency: all, EndpointConcurrency: all, Window: 1000}, time.Now)
 	slow, busy := &line{r: r, sub: id.ID{1}}, &line{r: r, sub: id.ID{2}}
-	r.observe([]ports.Subscription{{ID: slow.sub, Health: webhook.Health{Slow: true}}})
+	r.observe([]webhookports.Subscription{{ID: slow.sub, Health: webhook.Health{Slow: true}}})
 	require.Equal(t, all/2, slow.ask(all, false), "the slow lane gets half")
-	require.True(t, r.saturated(ports.SlowLane))
-	require.False(t, r.saturated(ports.FastLane))
+	require.True(t, r.saturated(webhookports.SlowLane))
+	require.False(t, r.saturated(webhookports.FastLane))
 	require.Equal(t, all/4, busy.ask(all, false), "one busy subscription leaves the reserve")
 	for i := range all / 4 {
 		other := &line{r: r, sub: id.ID{3, byte(i)}}
 		require.Equal(t, 1, other.ask(1, false), "other subscriptions get the reserve")
 	}
-	require.True(t, r.saturated(ports.FastLane))
+	require.True(t, r.saturated(webhookports.FastLane))
 	urgent := &line{r: r, sub: id.ID{4}}
 	require.Zero(t, urgent.ask(1, true), "an urgent claim needs a slot of the process too")
 
@@ -192,17 +192,17 @@ func TestRegistry_Admits_UpToTheWindowOfTheSubscriptionAndOfAll(t *testing.T) {
 		return n
 	}
 	require.Equal(t, []int{8, 3, 0}, []int{admitted(1), admitted(2), admitted(3)})
-	r.finish(ports.Claim{SubscriptionID: id.ID{1}})
+	r.finish(webhookports.Claim{SubscriptionID: id.ID{1}})
 	require.Equal(t, []int{1, 0}, []int{admitted(3), admitted(1)}, "the room of all goes to whoever asks first")
-	r.finish(ports.Claim{SubscriptionID: id.ID{9}})
+	r.finish(webhookports.Claim{SubscriptionID: id.ID{9}})
 	require.Zero(t, admitted(2), "the end of a claim that was not counted makes no room")
 }
 
 func TestRegistry_Rooms_ShareTheWindowOfAll(t *testing.T) {
 	r := newRegistry(Config{Concurrency: 2, EndpointConcurrency: 1, Window: 11}, time.Now)
-	subs := []ports.Subscription{{ID: id.ID{1}}, {ID: id.ID{2}}, {ID: id.ID{3}}, {ID: id.ID{4}}}
-	r.claim([]ports.Claim{{SubscriptionID: id.ID{1}}, {SubscriptionID: id.ID{1}}})
-	want := []ports.Room{{SubscriptionID: id.ID{1}, Room: 6}, {SubscriptionID: id.ID{2}, Room: 3}}
+	subs := []webhookports.Subscription{{ID: id.ID{1}}, {ID: id.ID{2}}, {ID: id.ID{3}}, {ID: id.ID{4}}}
+	r.claim([]webhookports.Claim{{SubscriptionID: id.ID{1}}, {SubscriptionID: id.ID{1}}})
+	want := []webhookports.Room{{SubscriptionID: id.ID{1}, Room: 6}, {SubscriptionID: id.ID{2}, Room: 3}}
 	require.Equal(t, want, r.rooms(subs, noon))
 }
 
@@ -225,15 +225,15 @@ func TestRegistry_Counts_CorrectWhatDidNotMoveMeanwhile(t *testing.T) {
 	r := newRegistry(Config{Concurrency: 16, EndpointConcurrency: 16, Window: 1000}, func() time.Time { return clock })
 	claims := func(sub byte, n int) {
 		for range n {
-			r.claim([]ports.Claim{{SubscriptionID: id.ID{sub}}})
+			r.claim([]webhookports.Claim{{SubscriptionID: id.ID{sub}}})
 		}
 	}
 	claims(1, 4) // has ended elsewhere
 	claims(2, 4) // grew elsewhere
 	claims(3, 4) // has ended elsewhere; a claim of it is in flight here
 	claims(4, 4) // has ended elsewhere; a POST of it goes on here
-	r.begin(ports.Claim{SubscriptionID: id.ID{3}, DeliveryID: id.ID{9}})
-	require.Nil(t, r.slot(ports.Claim{SubscriptionID: id.ID{4}}, false))
+	r.begin(webhookports.Claim{SubscriptionID: id.ID{3}, DeliveryID: id.ID{9}})
+	require.Nil(t, r.slot(webhookports.Claim{SubscriptionID: id.ID{4}}, false))
 	mark := r.mark()
 	claims(5, 6) // moved after the mark: a little behind
 	claims(6, 6) // moved after the mark: far behind

@@ -9,8 +9,9 @@ import (
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
-	"partnerdeposits/ports/failpoint"
+	ports "partnerdeposits/ports/platform"
+	"partnerdeposits/ports/platform/failpoint"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // The least time between two relays that found events. At a high rate, a few milliseconds save many transactions, and
@@ -84,14 +85,14 @@ func (d *Dispatcher) drainOutbox(ctx context.Context) bool {
 func (d *Dispatcher) relay(ctx context.Context, limit int) (taken int, err error) {
 	backlog := false
 	var partners []id.ID
-	n, claims, err := d.Relay.Relay(ctx, limit, d.config.Lease, func(events []ports.Event, subscriptions []ports.Subscription) []ports.Delivery {
+	n, claims, err := d.Relay.Relay(ctx, limit, d.config.Lease, func(events []ports.Event, subscriptions []webhookports.Subscription) []webhookports.Delivery {
 		d.registry.observe(subscriptions)
 		now := d.Clock.Now()
 		planned := plan(events, subscriptions, func(sub id.ID) bool { return d.registry.admit(sub, now) })
 		partners, backlog = partnersOf(events), leavesBacklog(planned)
 		return planned
 	})
-	var refused *ports.RefusedEvents
+	var refused *webhookports.RefusedEvents
 	switch {
 	case errors.As(err, &refused) && len(refused.Events) == 1:
 		return 1, d.setAside(ctx, refused)
@@ -129,7 +130,7 @@ func partnersOf(events []ports.Event) (partners []id.ID) {
 }
 
 // setAside takes the event that the database refused out of the way of the others (delivery.md, point 10).
-func (d *Dispatcher) setAside(ctx context.Context, refused *ports.RefusedEvents) error {
+func (d *Dispatcher) setAside(ctx context.Context, refused *webhookports.RefusedEvents) error {
 	event := refused.Events[0]
 	moved, err := d.Relay.SetAside(ctx, event.ID, refused.Reason)
 	if err != nil || !moved {
@@ -152,12 +153,12 @@ func paceAfter(relayed int) time.Duration {
 
 // plan applies the dispatch rule to events and renders each body once. admit takes room in the window of a
 // subscription.
-func plan(events []ports.Event, subscriptions []ports.Subscription, admit func(sub id.ID) bool) []ports.Delivery {
-	byPartner := map[id.ID][]ports.Subscription{}
+func plan(events []ports.Event, subscriptions []webhookports.Subscription, admit func(sub id.ID) bool) []webhookports.Delivery {
+	byPartner := map[id.ID][]webhookports.Subscription{}
 	for _, s := range subscriptions {
 		byPartner[s.PartnerID] = append(byPartner[s.PartnerID], s)
 	}
-	var planned []ports.Delivery
+	var planned []webhookports.Delivery
 	for i := range events {
 		event := &events[i]
 		bodies := map[webhook.EventName][]byte{}
@@ -169,7 +170,7 @@ func plan(events []ports.Event, subscriptions []ports.Subscription, admit func(s
 			if bodies[name] == nil {
 				bodies[name] = webhook.Render(name, deposit.Timestamp(event.CreatedAt), event.Data)
 			}
-			delivery := event.Delivery(s.ID, name, bodies[name])
+			delivery := webhookports.NewDelivery(event, s.ID, name, bodies[name])
 			switch {
 			case !s.Enabled:
 				delivery.Parked = true
@@ -183,6 +184,6 @@ func plan(events []ports.Event, subscriptions []ports.Subscription, admit func(s
 }
 
 // leavesBacklog reports whether a planned delivery waits for room.
-func leavesBacklog(planned []ports.Delivery) bool {
-	return slices.ContainsFunc(planned, func(p ports.Delivery) bool { return p.State == webhook.Waiting && !p.Parked })
+func leavesBacklog(planned []webhookports.Delivery) bool {
+	return slices.ContainsFunc(planned, func(p webhookports.Delivery) bool { return p.State == webhook.Waiting && !p.Parked })
 }

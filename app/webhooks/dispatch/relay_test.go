@@ -12,16 +12,17 @@ import (
 
 	"partnerdeposits/app/webhooks/dispatch"
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // countedRelay counts the relays.
 type countedRelay struct {
-	ports.RelayStore
+	webhookports.RelayStore
 	looks *atomic.Int32
 }
 
-func (r countedRelay) Relay(ctx context.Context, limit int, lease time.Duration, plan func([]ports.Event, []ports.Subscription) []ports.Delivery) (int, []ports.Claim, error) {
+func (r countedRelay) Relay(ctx context.Context, limit int, lease time.Duration, plan func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery) (int, []webhookports.Claim, error) {
 	r.looks.Add(1)
 	return r.RelayStore.Relay(ctx, limit, lease, plan)
 }

@@ -14,16 +14,17 @@ import (
 	"partnerdeposits/app/webhooks/dispatch"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // countedStores are stores in memory that count the questions of a dispatcher. They run under a simulated clock.
 type countedStores struct {
-	ports.WorkStore
+	webhookports.WorkStore
 	pending, relays, looks, urgent, counts, endpoints atomic.Int64
 
-	outbox atomic.Bool               // has an event
-	due    atomic.Pointer[ports.Due] // nil: nothing is due
+	outbox atomic.Bool                      // has an event
+	due    atomic.Pointer[webhookports.Due] // nil: nothing is due
 }
 
 func (s *countedStores) Pending(context.Context) (bool, error) {
@@ -31,7 +32,7 @@ func (s *countedStores) Pending(context.Context) (bool, error) {
 	return s.outbox.Load(), nil
 }
 
-func (s *countedStores) Relay(context.Context, int, time.Duration, func([]ports.Event, []ports.Subscription) []ports.Delivery) (int, []ports.Claim, error) {
+func (s *countedStores) Relay(context.Context, int, time.Duration, func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery) (int, []webhookports.Claim, error) {
 	s.relays.Add(1)
 	if s.outbox.Swap(false) {
 		return 1, nil, nil
@@ -41,19 +42,19 @@ func (s *countedStores) Relay(context.Context, int, time.Duration, func([]ports.
 
 func (s *countedStores) SetAside(context.Context, id.ID, string) (bool, error) { return false, nil }
 
-func (s *countedStores) Due(_ context.Context, horizon time.Duration) (ports.Due, error) {
+func (s *countedStores) Due(_ context.Context, horizon time.Duration) (webhookports.Due, error) {
 	s.looks.Add(1)
 	if due := s.due.Load(); due != nil {
 		return *due, nil
 	}
-	return ports.Due{Next: horizon}, nil
+	return webhookports.Due{Next: horizon}, nil
 }
 
-func (s *countedStores) Claim(context.Context, []ports.Room, time.Duration) ([]ports.Claim, error) {
+func (s *countedStores) Claim(context.Context, []webhookports.Room, time.Duration) ([]webhookports.Claim, error) {
 	return nil, nil
 }
 
-func (s *countedStores) ClaimUrgent(context.Context, int, time.Duration) ([]ports.Claim, int, error) {
+func (s *countedStores) ClaimUrgent(context.Context, int, time.Duration) ([]webhookports.Claim, int, error) {
 	s.urgent.Add(1)
 	s.due.Store(nil)
 	return nil, 0, nil
@@ -69,8 +70,8 @@ func (s *countedStores) Endpoints(context.Context) ([]webhook.Endpoint, error) {
 	return nil, nil
 }
 
-func (s *countedStores) Probe(context.Context, ports.ProbeOf) (ports.Probed, error) {
-	return ports.Probed{}, nil
+func (s *countedStores) Probe(context.Context, webhookports.ProbeOf) (webhookports.Probed, error) {
+	return webhookports.Probed{}, nil
 }
 
 func (s *countedStores) ExpireLeases(context.Context, time.Duration, time.Duration, time.Duration, []id.ID) (int, error) {
@@ -80,8 +81,10 @@ func (s *countedStores) ExpireLeases(context.Context, time.Duration, time.Durati
 // idleQueue never has a job.
 type idleQueue struct{}
 
-func (idleQueue) Enqueue(context.Context, []ports.Job) ([]ports.Job, error) { return nil, nil }
-func (idleQueue) Serve(ctx context.Context, _ map[ports.Lane]int, _ func(context.Context, ports.Job)) error {
+func (idleQueue) Enqueue(context.Context, []webhookports.Job) ([]webhookports.Job, error) {
+	return nil, nil
+}
+func (idleQueue) Serve(ctx context.Context, _ map[webhookports.Lane]int, _ func(context.Context, webhookports.Job)) error {
 	<-ctx.Done()
 	return nil
 }
@@ -118,10 +121,10 @@ func rest(t *testing.T, story func(t *testing.T, d *resting)) {
 	})
 }
 
-type restingMetrics struct{ ports.DispatchMetrics }
+type restingMetrics struct{ webhookports.DispatchMetrics }
 
-func (restingMetrics) Relayed(int)               {}
-func (restingMetrics) QueueMode(ports.QueueMode) {}
+func (restingMetrics) Relayed(int)                      {}
+func (restingMetrics) QueueMode(webhookports.QueueMode) {}
 
 // pass lets simulated time pass.
 func pass(span time.Duration) {
@@ -193,7 +196,7 @@ func TestRest_ALostRing_CostsASecond_AndMakesPollsQuick(t *testing.T) {
 func TestRest_ATestDelivery_IsClaimedAtItsRing(t *testing.T) {
 	rest(t, func(t *testing.T, d *resting) {
 		pass(300 * time.Millisecond)
-		d.due.Store(&ports.Due{Urgent: true, Next: time.Second})
+		d.due.Store(&webhookports.Due{Urgent: true, Next: time.Second})
 		before := time.Now()
 		d.dueBell <- struct{}{}
 		pass(10 * time.Millisecond)
@@ -204,7 +207,7 @@ func TestRest_ATestDelivery_IsClaimedAtItsRing(t *testing.T) {
 
 func TestRest_ARetryThatWillBeDue_IsFoundInTime(t *testing.T) {
 	rest(t, func(t *testing.T, d *resting) {
-		d.due.Store(&ports.Due{Next: 400 * time.Millisecond})
+		d.due.Store(&webhookports.Due{Next: 400 * time.Millisecond})
 		pass(time.Second) // a look has found the retry
 		looks := d.looks.Load()
 		pass(4 * time.Second)
@@ -216,7 +219,7 @@ func TestRest_ARetryThatWillBeDue_IsFoundInTime(t *testing.T) {
 func TestRest_LooksAtAllEndpoints_WhileOneIsInBadHealth(t *testing.T) {
 	rest(t, func(t *testing.T, d *resting) {
 		seen := func(h webhook.Health) {
-			d.due.Store(&ports.Due{Subscriptions: []ports.Subscription{{ID: id.ID{1}, Health: h}}, Next: time.Second})
+			d.due.Store(&webhookports.Due{Subscriptions: []webhookports.Subscription{{ID: id.ID{1}, Health: h}}, Next: time.Second})
 		}
 		seen(webhook.Health{})
 		pass(time.Minute)

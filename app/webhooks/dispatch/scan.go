@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
-	"partnerdeposits/ports/failpoint"
+	"partnerdeposits/ports/platform/failpoint"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 const (
@@ -21,7 +21,7 @@ const (
 // until a ring, or for calmPoll.
 func (d *Dispatcher) scanLoop(ctx context.Context) {
 	polls := polls{quick: d.config.ScanEvery, works: d.BellWorks}
-	var backlog []ports.Subscription
+	var backlog []webhookports.Subscription
 	wait, rung := d.config.ScanEvery, false
 	for d.awaitScan(ctx, wait, len(backlog) > 0, &rung) {
 		began := d.Clock.Now()
@@ -57,7 +57,7 @@ func scanRest(every, took time.Duration) time.Duration {
 
 // scanWait is the time until the next scan: rest while something is due, and otherwise until the next poll or the next
 // due delivery.
-func scanWait(due ports.Due, rest, poll time.Duration) time.Duration {
+func scanWait(due webhookports.Due, rest, poll time.Duration) time.Duration {
 	if due.Urgent || len(due.Subscriptions) > 0 {
 		return rest
 	}
@@ -94,7 +94,7 @@ func (d *Dispatcher) awaitScan(ctx context.Context, wait time.Duration, backlog 
 
 // drainBacklog claims deliveries as room appears, until the backlog is gone or the next scan is due. It returns the
 // subscriptions that still have a backlog.
-func (d *Dispatcher) drainBacklog(ctx context.Context, due []ports.Subscription, until time.Time) []ports.Subscription {
+func (d *Dispatcher) drainBacklog(ctx context.Context, due []webhookports.Subscription, until time.Time) []webhookports.Subscription {
 	for len(due) > 0 {
 		now := d.Clock.Now()
 		rooms := d.registry.rooms(due, now)
@@ -119,7 +119,7 @@ func (d *Dispatcher) drainBacklog(ctx context.Context, due []ports.Subscription,
 }
 
 // withoutDrained drops the subscriptions that had fewer due deliveries than room.
-func withoutDrained(due []ports.Subscription, rooms []ports.Room, claims []ports.Claim) []ports.Subscription {
+func withoutDrained(due []webhookports.Subscription, rooms []webhookports.Room, claims []webhookports.Claim) []webhookports.Subscription {
 	got := map[id.ID]int{}
 	for _, c := range claims {
 		got[c.SubscriptionID]++
@@ -128,7 +128,7 @@ func withoutDrained(due []ports.Subscription, rooms []ports.Room, claims []ports
 	for _, r := range rooms {
 		drained[r.SubscriptionID] = got[r.SubscriptionID] < r.Room
 	}
-	var left []ports.Subscription
+	var left []webhookports.Subscription
 	for _, e := range due {
 		if !drained[e.ID] {
 			left = append(left, e)

@@ -13,20 +13,21 @@ import (
 
 	"partnerdeposits/app/webhooks/dispatch"
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // slowClaims has the first search for due deliveries take, by the dispatcher's clock, as long as in a database that
 // stood still.
 type slowClaims struct {
-	ports.ClaimStore
+	webhookports.ClaimStore
 	ports.Clock
 	late  time.Duration
 	asked *atomic.Bool
 	found chan struct{} // closed after the first search
 }
 
-func (c slowClaims) Due(ctx context.Context, horizon time.Duration) (ports.Due, error) {
+func (c slowClaims) Due(ctx context.Context, horizon time.Duration) (webhookports.Due, error) {
 	due, err := c.ClaimStore.Due(ctx, horizon)
 	if c.asked.CompareAndSwap(false, true) {
 		close(c.found)

@@ -15,7 +15,8 @@ import (
 	"partnerdeposits/app/webhooks/dispatch"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // unheardOf is a name that the table outbox takes and the table events refuses.
@@ -98,12 +99,12 @@ func TestRelay_EventWhosePlanPanics_StopsNoOther(t *testing.T) {
 
 // panicking is a relay whose plan panics for an event.
 type panicking struct {
-	ports.RelayStore
+	webhookports.RelayStore
 	event id.ID
 }
 
-func (p panicking) Relay(ctx context.Context, limit int, lease time.Duration, plan func([]ports.Event, []ports.Subscription) []ports.Delivery) (int, []ports.Claim, error) {
-	return p.RelayStore.Relay(ctx, limit, lease, func(events []ports.Event, subscriptions []ports.Subscription) []ports.Delivery {
+func (p panicking) Relay(ctx context.Context, limit int, lease time.Duration, plan func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery) (int, []webhookports.Claim, error) {
+	return p.RelayStore.Relay(ctx, limit, lease, func(events []ports.Event, subscriptions []webhookports.Subscription) []webhookports.Delivery {
 		for _, e := range events {
 			if e.ID == p.event {
 				panic("no such rule")

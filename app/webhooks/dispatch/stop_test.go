@@ -12,16 +12,17 @@ import (
 
 	"partnerdeposits/app/webhooks/dispatch"
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // stoppedRelay stops the dispatcher right after a relay committed.
 type stoppedRelay struct {
-	ports.RelayStore
+	webhookports.RelayStore
 	relayed func()
 }
 
-func (r stoppedRelay) Relay(ctx context.Context, limit int, lease time.Duration, plan func([]ports.Event, []ports.Subscription) []ports.Delivery) (int, []ports.Claim, error) {
+func (r stoppedRelay) Relay(ctx context.Context, limit int, lease time.Duration, plan func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery) (int, []webhookports.Claim, error) {
 	n, claims, err := r.RelayStore.Relay(ctx, limit, lease, plan)
 	if n > 0 {
 		r.relayed()
@@ -31,11 +32,11 @@ func (r stoppedRelay) Relay(ctx context.Context, limit int, lease time.Duration,
 
 // watchedQueue reports the context under which jobs are enqueued.
 type watchedQueue struct {
-	ports.JobQueue
+	webhookports.JobQueue
 	enqueue func(ctx context.Context)
 }
 
-func (q watchedQueue) Enqueue(ctx context.Context, jobs []ports.Job) ([]ports.Job, error) {
+func (q watchedQueue) Enqueue(ctx context.Context, jobs []webhookports.Job) ([]webhookports.Job, error) {
 	q.enqueue(ctx)
 	return q.JobQueue.Enqueue(ctx, jobs)
 }

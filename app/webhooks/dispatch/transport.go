@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
-	"partnerdeposits/ports/failpoint"
-	"partnerdeposits/ports/outage"
+	"partnerdeposits/ports/platform/failpoint"
+	"partnerdeposits/ports/platform/outage"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // transport hands claims to workers: through the queue, or directly to this process while the queue is away.
@@ -43,7 +43,7 @@ func (t *transport) settleSpan() time.Duration {
 }
 
 // send hands claims to workers.
-func (t *transport) send(ctx context.Context, claims []ports.Claim, urgent bool) {
+func (t *transport) send(ctx context.Context, claims []webhookports.Claim, urgent bool) {
 	if len(claims) == 0 {
 		return
 	}
@@ -66,15 +66,15 @@ func (t *transport) send(ctx context.Context, claims []ports.Claim, urgent bool)
 // leave has jobs go straight to the workers of this process.
 func (t *transport) leave(ctx context.Context, err error) {
 	if t.away.CompareAndSwap(false, true) {
-		t.d.Metrics.QueueMode(ports.QueueDirect)
+		t.d.Metrics.QueueMode(webhookports.QueueDirect)
 		t.queue.Failed(ctx, awayMessage, "error", err)
 	}
 }
 
 // renewed runs jobs in this process that may or may not have reached the queue. New claims make a job in the queue
 // stale. The jobs run after settleSpan, when a POST of a job in the queue is recorded.
-func (t *transport) renewed(ctx context.Context, jobs []ports.Job) {
-	var again []ports.Job
+func (t *transport) renewed(ctx context.Context, jobs []webhookports.Job) {
+	var again []webhookports.Job
 	for _, j := range jobs {
 		claims, err := t.d.Work.Renew(context.WithoutCancel(ctx), j.Claims, t.settleSpan()+t.d.config.Lease)
 		if err != nil {
@@ -91,7 +91,7 @@ func (t *transport) renewed(ctx context.Context, jobs []ports.Job) {
 	})
 }
 
-func (t *transport) local(ctx context.Context, jobs []ports.Job) {
+func (t *transport) local(ctx context.Context, jobs []webhookports.Job) {
 	for _, j := range jobs {
 		t.d.submit(ctx, j, func() {})
 	}
@@ -100,15 +100,15 @@ func (t *transport) local(ctx context.Context, jobs []ports.Job) {
 
 // jobs puts as many claims of a lane into each job as fit. The claims of a job may belong to many subscriptions,
 // because each claim waits for a slot of its own subscription and no worker waits long for a job.
-func (t *transport) jobs(claims []ports.Claim, urgent bool) (jobs []ports.Job) {
-	byLane := map[ports.Lane][]ports.Claim{}
+func (t *transport) jobs(claims []webhookports.Claim, urgent bool) (jobs []webhookports.Job) {
+	byLane := map[webhookports.Lane][]webhookports.Claim{}
 	for _, c := range claims {
 		lane := t.d.registry.lane(c.SubscriptionID)
 		byLane[lane] = append(byLane[lane], c)
 	}
-	for _, lane := range ports.Lanes {
+	for _, lane := range webhookports.Lanes {
 		for part := range slices.Chunk(byLane[lane], t.d.config.JobSize) {
-			jobs = append(jobs, ports.Job{Lane: lane, Urgent: urgent, Claims: part})
+			jobs = append(jobs, webhookports.Job{Lane: lane, Urgent: urgent, Claims: part})
 		}
 	}
 	return jobs
@@ -117,7 +117,7 @@ func (t *transport) jobs(claims []ports.Claim, urgent bool) (jobs []ports.Job) {
 // watch notices that the queue takes no jobs, that the queue is back, and that the queue lost its jobs (delivery.md,
 // point 8).
 func (t *transport) watch(ctx context.Context) {
-	t.d.Metrics.QueueMode(ports.QueueUsed)
+	t.d.Metrics.QueueMode(webhookports.QueueUsed)
 	var tidied time.Time
 	for every := epochEvery; pause(ctx, every); {
 		every = probeEvery
@@ -158,7 +158,7 @@ func (t *transport) returned(ctx context.Context) bool {
 		return false
 	}
 	t.away.Store(false)
-	t.d.Metrics.QueueMode(ports.QueueUsed)
+	t.d.Metrics.QueueMode(webhookports.QueueUsed)
 	t.queue.Over(ctx, "dispatcher: the queue is back")
 	return true
 }

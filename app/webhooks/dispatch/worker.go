@@ -7,8 +7,8 @@ import (
 
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
-	"partnerdeposits/ports/failpoint"
+	"partnerdeposits/ports/platform/failpoint"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 const (
@@ -25,7 +25,7 @@ const (
 
 // handle works on a job until its claims are finished, or until jobPatience is over and the lane has slots for other
 // jobs.
-func (d *Dispatcher) handle(ctx context.Context, job ports.Job) {
+func (d *Dispatcher) handle(ctx context.Context, job webhookports.Job) {
 	finished := make(chan struct{}, len(job.Claims))
 	d.submit(ctx, job, func() { finished <- struct{}{} })
 	patience := time.NewTimer(jobPatience)
@@ -44,8 +44,8 @@ func (d *Dispatcher) handle(ctx context.Context, job ports.Job) {
 }
 
 // submit starts the dispatch of each claim of a job. finished is called once for each claim.
-func (d *Dispatcher) submit(ctx context.Context, job ports.Job, finished func()) {
-	claims := make([]ports.Claim, 0, len(job.Claims))
+func (d *Dispatcher) submit(ctx context.Context, job webhookports.Job, finished func()) {
+	claims := make([]webhookports.Claim, 0, len(job.Claims))
 	for _, c := range job.Claims {
 		if d.registry.begin(c) {
 			claims = append(claims, c)
@@ -61,10 +61,10 @@ func (d *Dispatcher) submit(ctx context.Context, job ports.Job, finished func())
 }
 
 // start loads the deliveries of many claims with a single query, and takes slots in the order of the claims.
-func (d *Dispatcher) start(ctx context.Context, claims []ports.Claim, urgent bool, finished func()) {
+func (d *Dispatcher) start(ctx context.Context, claims []webhookports.Claim, urgent bool, finished func()) {
 	loaded := d.preload(ctx, claims)
 	for i, c := range claims {
-		var delivery *ports.Delivery
+		var delivery *webhookports.Delivery
 		if loaded != nil {
 			delivery = &loaded[i]
 		}
@@ -81,7 +81,7 @@ func (d *Dispatcher) start(ctx context.Context, claims []ports.Claim, urgent boo
 
 // preload returns nil when each claim is to load its own delivery. After an error or a panic,
 // a row that cannot be read thus stops its own delivery only.
-func (d *Dispatcher) preload(ctx context.Context, claims []ports.Claim) (loaded []ports.Delivery) {
+func (d *Dispatcher) preload(ctx context.Context, claims []webhookports.Claim) (loaded []webhookports.Delivery) {
 	if len(claims) < loadTogether {
 		return nil
 	}
@@ -98,7 +98,7 @@ func (d *Dispatcher) preload(ctx context.Context, claims []ports.Claim) (loaded 
 }
 
 // dispatch makes and records an attempt under a claim. loaded may be nil. wait is nil when the claim has a slot.
-func (d *Dispatcher) dispatch(ctx context.Context, c ports.Claim, loaded *ports.Delivery, wait *waiter) {
+func (d *Dispatcher) dispatch(ctx context.Context, c webhookports.Claim, loaded *webhookports.Delivery, wait *waiter) {
 	if wait != nil && !<-wait.granted {
 		return
 	}
@@ -111,7 +111,7 @@ func (d *Dispatcher) dispatch(ctx context.Context, c ports.Claim, loaded *ports.
 
 // attempt loads a delivery, makes the POST and judges its result. made is false when there was no POST. A panic ends
 // this dispatch only: the lease ends and the delivery is dispatched again.
-func (d *Dispatcher) attempt(ctx context.Context, c ports.Claim, loaded *ports.Delivery) (outcome ports.Outcome, made bool) {
+func (d *Dispatcher) attempt(ctx context.Context, c webhookports.Claim, loaded *webhookports.Delivery) (outcome webhookports.Outcome, made bool) {
 	defer func() {
 		if r := recover(); r != nil {
 			d.Log.ErrorContext(ctx, "dispatcher: a delivery panicked", "delivery", id.Delivery.Of(c.DeliveryID), "panic", fmt.Sprint(r))
@@ -129,16 +129,16 @@ func (d *Dispatcher) attempt(ctx context.Context, c ports.Claim, loaded *ports.D
 	failpoint.Hit("worker.loaded")
 	result, delay := d.post(ctx, delivery)
 	failpoint.Hit("worker.answered")
-	outcome = ports.Outcome{Delivery: delivery, Attempt: result, StartDelay: delay, Verdict: d.config.Schedule.Judge(result, delivery.Test, d.Random())}
+	outcome = webhookports.Outcome{Delivery: delivery, Attempt: result, StartDelay: delay, Verdict: d.config.Schedule.Judge(result, delivery.Test, d.Random())}
 	d.attempts.made(ctx, outcome, d.Clock.Now())
 	return outcome, true
 }
 
 // fresh returns the delivery of a claim, loaded within webhook.Freshness, or nil when the delivery must not be sent.
-func (d *Dispatcher) fresh(ctx context.Context, c ports.Claim, loaded *ports.Delivery) *ports.Delivery {
+func (d *Dispatcher) fresh(ctx context.Context, c webhookports.Claim, loaded *webhookports.Delivery) *webhookports.Delivery {
 	for try := 1; ; try++ {
 		if loaded == nil {
-			loaded = &ports.Delivery{Claim: c}
+			loaded = &webhookports.Delivery{Claim: c}
 			d.loads.Do("", loaded)
 		}
 		switch fateOf(loaded, d.config.Timeout, d.Clock.Now(), try == freshTries) {
@@ -175,7 +175,7 @@ const (
 )
 
 // fateOf decides about a delivery. timeout is that of an attempt; last says that the delivery is not loaded again.
-func fateOf(loaded *ports.Delivery, timeout time.Duration, now time.Time, last bool) fate {
+func fateOf(loaded *webhookports.Delivery, timeout time.Duration, now time.Time, last bool) fate {
 	switch {
 	case loaded.LoadErr != nil:
 		return fateUnread
@@ -192,8 +192,8 @@ func fateOf(loaded *ports.Delivery, timeout time.Duration, now time.Time, last b
 }
 
 // load reads a batch of deliveries, whose claims are set, in a single query.
-func (d *Dispatcher) load(ctx context.Context, deliveries []*ports.Delivery) {
-	claims := make([]ports.Claim, len(deliveries))
+func (d *Dispatcher) load(ctx context.Context, deliveries []*webhookports.Delivery) {
+	claims := make([]webhookports.Claim, len(deliveries))
 	for i, delivery := range deliveries {
 		claims[i] = delivery.Claim
 	}
@@ -209,7 +209,7 @@ func (d *Dispatcher) load(ctx context.Context, deliveries []*ports.Delivery) {
 
 // post makes the POST. The signature has the database's time, so a wrong clock of this process does not exceed the
 // receiver's tolerance.
-func (d *Dispatcher) post(ctx context.Context, delivery *ports.Delivery) (attempt webhook.Attempt, delay time.Duration) {
+func (d *Dispatcher) post(ctx context.Context, delivery *webhookports.Delivery) (attempt webhook.Attempt, delay time.Duration) {
 	lane := string(d.registry.lane(delivery.SubscriptionID))
 	d.Metrics.Inflight(lane, 1)
 	defer d.Metrics.Inflight(lane, -1)
@@ -223,7 +223,7 @@ func (d *Dispatcher) post(ctx context.Context, delivery *ports.Delivery) (attemp
 
 // started counts the start delay of a delivery to a healthy endpoint. The result is negative when the due time is not
 // known, or when the delivery is of the backlog of an open circuit.
-func (d *Dispatcher) started(delivery *ports.Delivery, now time.Time) time.Duration {
+func (d *Dispatcher) started(delivery *webhookports.Delivery, now time.Time) time.Duration {
 	if delivery.DueAt.IsZero() {
 		return -1
 	}
@@ -235,7 +235,7 @@ func (d *Dispatcher) started(delivery *ports.Delivery, now time.Time) time.Durat
 }
 
 // release gives claims up. After an error their leases end.
-func (d *Dispatcher) release(ctx context.Context, claims ...ports.Claim) {
+func (d *Dispatcher) release(ctx context.Context, claims ...webhookports.Claim) {
 	if err := d.Work.Release(ctx, claims); err != nil {
 		d.complain(ctx, "release deliveries", err)
 	}
@@ -246,7 +246,7 @@ func (d *Dispatcher) giveBack(ctx context.Context, waiters []*waiter) {
 	if len(waiters) == 0 {
 		return
 	}
-	claims := make([]ports.Claim, len(waiters))
+	claims := make([]webhookports.Claim, len(waiters))
 	for i, w := range waiters {
 		claims[i] = w.claim
 	}

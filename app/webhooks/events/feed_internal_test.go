@@ -7,7 +7,8 @@ import (
 
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 func numbered(numbers ...int64) (events []ports.Event) {
@@ -40,7 +41,7 @@ func TestFollows_EventsWithoutAGap(t *testing.T) {
 
 func TestKeeps_NumbersFromBeforeTheOldestToTheLast(t *testing.T) {
 	t.Parallel()
-	state := ports.FeedState{Oldest: 5, Last: 9}
+	state := webhookports.FeedState{Oldest: 5, Last: 9}
 	for after, want := range map[int64]string{
 		3: "after: the oldest event that is kept has the number 5.", 4: "", 7: "", 9: "",
 		10: "after: the last number that was given is 9.",
@@ -53,7 +54,7 @@ func TestKeeps_NumbersFromBeforeTheOldestToTheLast(t *testing.T) {
 		require.ErrorIs(t, err, fault.ErrBadCursor, after)
 		require.Equal(t, want, fault.Of(err).Message, after)
 	}
-	empty := ports.FeedState{Oldest: 1}
+	empty := webhookports.FeedState{Oldest: 1}
 	require.NoError(t, keeps(empty, 0), "a feed without an event")
 	require.ErrorIs(t, keeps(empty, -1), fault.ErrBadCursor)
 	require.ErrorIs(t, keeps(empty, 1), fault.ErrBadCursor)

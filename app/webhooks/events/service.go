@@ -10,7 +10,8 @@ import (
 
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // MostWait is the longest that an answer of the feed is held.
@@ -25,8 +26,8 @@ const readWithin = 8 * time.Second
 
 // Deps holds the capabilities of the use cases.
 type Deps struct {
-	Events  ports.Events
-	Feeds   ports.Events
+	Events  webhookports.Events
+	Feeds   webhookports.Events
 	Waiting *Waiting
 	After   func(time.Duration) <-chan time.Time // time.After
 }
@@ -38,7 +39,7 @@ type Service struct{ deps Deps }
 func New(deps Deps) *Service { return &Service{deps: deps} }
 
 // List lists the events of a partner.
-func (s *Service) List(ctx context.Context, partnerID id.ID, f ports.EventFilter, page ports.Page) (ports.List[ports.Event], error) {
+func (s *Service) List(ctx context.Context, partnerID id.ID, f webhookports.EventFilter, page ports.Page) (ports.List[ports.Event], error) {
 	return s.deps.Events.Events(ctx, partnerID, f, page)
 }
 
@@ -146,7 +147,7 @@ func follows(events []ports.Event, after int64) (last int64, whole bool) {
 }
 
 // keeps returns invalid_cursor unless every event after the number is kept.
-func keeps(state ports.FeedState, after int64) error {
+func keeps(state webhookports.FeedState, after int64) error {
 	switch {
 	case after < state.Oldest-1:
 		return fault.ErrBadCursor.WithMessage("after: the oldest event that is kept has the number %d.", state.Oldest)

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // Bounds of the requests that wait. A request beyond the bound of the process is answered at once. One beyond the bound
@@ -62,7 +62,7 @@ func (w *Waiting) Drain() { w.drain.Do(func() { close(w.drained) }) }
 
 // Watch looks once a second for events of all partners that wait, with a single query, until ctx ends: a ring may be
 // lost.
-func (w *Waiting) Watch(ctx context.Context, feeds ports.Events) error {
+func (w *Waiting) Watch(ctx context.Context, feeds webhookports.Events) error {
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
 	for {
@@ -76,7 +76,7 @@ func (w *Waiting) Watch(ctx context.Context, feeds ports.Events) error {
 }
 
 // look rings for partners whose feeds went on. An error changes nothing: the next look follows.
-func (w *Waiting) look(ctx context.Context, feeds ports.Events) {
+func (w *Waiting) look(ctx context.Context, feeds webhookports.Events) {
 	known := w.known()
 	if len(known) == 0 {
 		return

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 func partnerNo(n int) id.ID { return id.ID{byte(n >> 8), byte(n)} }
@@ -76,12 +76,12 @@ func TestFeed_WhosePlaceWasTaken_AnswersEmptyAfterASecond(t *testing.T) {
 }
 
 // quiet is a feed without events.
-type feed = ports.Events
+type feed = webhookports.Events
 
 type quiet struct{ feed }
 
-func (*quiet) Feed(context.Context, id.ID) (ports.FeedState, error) {
-	return ports.FeedState{Oldest: 1}, nil
+func (*quiet) Feed(context.Context, id.ID) (webhookports.FeedState, error) {
+	return webhookports.FeedState{Oldest: 1}, nil
 }
 
 func TestWaiting_OfAProcess_StopsAt4096(t *testing.T) {

@@ -11,7 +11,8 @@ import (
 	"partnerdeposits/app/webhooks/dispatch"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // leaveRetriesToTheQueue makes the queue own retries and recovery: nothing scans, leases take a day, failures are not
@@ -27,11 +28,11 @@ func leaveRetriesToTheQueue(d dispatch.Deps) dispatch.Deps {
 
 const day = 24 * time.Hour
 
-type dayLeases struct{ ports.RelayStore }
+type dayLeases struct{ webhookports.RelayStore }
 
 func (s dayLeases) Relay(
-	ctx context.Context, limit int, _ time.Duration, plan func([]ports.Event, []ports.Subscription) []ports.Delivery,
-) (int, []ports.Claim, error) {
+	ctx context.Context, limit int, _ time.Duration, plan func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery,
+) (int, []webhookports.Claim, error) {
 	return s.RelayStore.Relay(ctx, limit, day, plan)
 }
 
@@ -39,24 +40,24 @@ func (s dayLeases) Relay(
 // succeeded or was not made.
 type results struct{ byClaim sync.Map }
 
-func (r *results) await(c ports.Claim) <-chan bool {
+func (r *results) await(c webhookports.Claim) <-chan bool {
 	ended := make(chan bool, 1)
 	r.byClaim.Store(c, ended)
 	return ended
 }
 
-func (r *results) end(c ports.Claim, ok bool) {
+func (r *results) end(c webhookports.Claim, ok bool) {
 	if ended, waits := r.byClaim.LoadAndDelete(c); waits {
 		ended.(chan bool) <- ok //nolint:forcetypeassert // of await
 	}
 }
 
 type onlySuccesses struct {
-	ports.WorkStore
+	webhookports.WorkStore
 	results *results
 }
 
-func (s onlySuccesses) Load(ctx context.Context, claims []ports.Claim) ([]ports.Delivery, error) {
+func (s onlySuccesses) Load(ctx context.Context, claims []webhookports.Claim) ([]webhookports.Delivery, error) {
 	loaded, err := s.WorkStore.Load(ctx, claims)
 	for i, c := range claims {
 		if err != nil || !loaded[i].Current {
@@ -67,9 +68,9 @@ func (s onlySuccesses) Load(ctx context.Context, claims []ports.Claim) ([]ports.
 }
 
 func (s onlySuccesses) Record(
-	ctx context.Context, outcomes []ports.Outcome, _ []id.ID, limit int, now time.Time,
+	ctx context.Context, outcomes []webhookports.Outcome, _ []id.ID, limit int, now time.Time,
 ) ([]bool, map[id.ID]webhook.Health, error) {
-	successes := slices.DeleteFunc(slices.Clone(outcomes), func(o ports.Outcome) bool { return !o.Attempt.OK() })
+	successes := slices.DeleteFunc(slices.Clone(outcomes), func(o webhookports.Outcome) bool { return !o.Attempt.OK() })
 	if len(successes) > 0 {
 		if _, _, err := s.WorkStore.Record(ctx, successes, nil, limit, now); err != nil {
 			return nil, nil, err
@@ -81,7 +82,7 @@ func (s onlySuccesses) Record(
 	return make([]bool, len(outcomes)), nil, nil
 }
 
-func (s onlySuccesses) Release(ctx context.Context, claims []ports.Claim) error {
+func (s onlySuccesses) Release(ctx context.Context, claims []webhookports.Claim) error {
 	err := s.WorkStore.Release(ctx, claims)
 	for _, c := range claims {
 		s.results.end(c, true)
@@ -89,20 +90,20 @@ func (s onlySuccesses) Release(ctx context.Context, claims []ports.Claim) error 
 	return err
 }
 
-func (s onlySuccesses) Renew(ctx context.Context, claims []ports.Claim, _ time.Duration) ([]ports.Claim, error) {
+func (s onlySuccesses) Renew(ctx context.Context, claims []webhookports.Claim, _ time.Duration) ([]webhookports.Claim, error) {
 	return s.WorkStore.Renew(ctx, claims, day)
 }
 
 type failingJobs struct {
-	ports.JobQueue
+	webhookports.JobQueue
 	results *results
 }
 
 // Serve has a job end with its last POST, and panic when a POST failed: the queue then runs the job again.
 func (q failingJobs) Serve(
-	ctx context.Context, concurrency map[ports.Lane]int, handle func(context.Context, ports.Job),
+	ctx context.Context, concurrency map[webhookports.Lane]int, handle func(context.Context, webhookports.Job),
 ) error {
-	return q.JobQueue.Serve(ctx, concurrency, func(ctx context.Context, job ports.Job) {
+	return q.JobQueue.Serve(ctx, concurrency, func(ctx context.Context, job webhookports.Job) {
 		var ended []<-chan bool
 		for _, c := range job.Claims {
 			ended = append(ended, q.results.await(c))

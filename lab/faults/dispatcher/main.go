@@ -16,7 +16,7 @@ import (
 	"partnerdeposits/cmd/run"
 	"partnerdeposits/cmd/wire"
 	_ "partnerdeposits/lab/faults/trigger"
-	"partnerdeposits/ports"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // mistake decorates the ports of a dispatcher.
@@ -55,12 +55,12 @@ func main() {
 }
 
 // noScan finds neither due deliveries nor ended leases.
-type noScan struct{ ports.ClaimStore }
+type noScan struct{ webhookports.ClaimStore }
 
-func (noScan) Due(_ context.Context, horizon time.Duration) (ports.Due, error) {
-	return ports.Due{Next: horizon}, nil
+func (noScan) Due(_ context.Context, horizon time.Duration) (webhookports.Due, error) {
+	return webhookports.Due{Next: horizon}, nil
 }
 
-func (noScan) ClaimUrgent(context.Context, int, time.Duration) ([]ports.Claim, int, error) {
+func (noScan) ClaimUrgent(context.Context, int, time.Duration) ([]webhookports.Claim, int, error) {
 	return nil, 0, nil
 }

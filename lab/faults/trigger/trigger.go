@@ -17,7 +17,7 @@ import (
 	"syscall"
 	"time"
 
-	"partnerdeposits/ports/failpoint"
+	"partnerdeposits/ports/platform/failpoint"
 )
 
 // order is the failpoint at which the process dies, after left more hits.

@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"partnerdeposits/adapters/postgres/internal/pg"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 const (

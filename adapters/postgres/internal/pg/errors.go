@@ -13,7 +13,8 @@ import (
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/partner"
-	"partnerdeposits/ports"
+	paymentports "partnerdeposits/ports/payments"
+	ports "partnerdeposits/ports/platform"
 )
 
 // SQLSTATEs with a meaning of their own.
@@ -50,8 +51,8 @@ var broken = map[string]error{
 	"partners_slug_key":       partner.ErrSlugTaken,
 	"operators_email_key_key": connect.ErrEmailTaken,
 	"deposits_reference_key":  ports.ErrReferenceTaken,
-	"one_payment_under_way":   ports.ErrPaymentExists,
-	"one_payment_succeeded":   ports.ErrPaymentExists,
+	"one_payment_under_way":   paymentports.ErrPaymentExists,
+	"one_payment_succeeded":   paymentports.ErrPaymentExists,
 }
 
 // Translate turns driver errors into errors of core and ports. DB and Tx call Translate wherever they read rows and

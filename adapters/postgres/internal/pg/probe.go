@@ -5,16 +5,16 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"partnerdeposits/ports"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// Probe implements ports.Endpoints for all that query. Open circuits end their wait, and the next one is short again;
+// Probe implements webhookports.Endpoints for all that query. Open circuits end their wait, and the next one is short again;
 // retries are due. The rows of subscriptions are locked in order and before those of deliveries, as in every other
 // transaction that locks both. A due time that changes makes no second claim of a delivery. A zero field of the
 // selection is NULL.
 func Probe(ctx context.Context, db interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
-}, of ports.ProbeOf) (p ports.Probed, err error) {
+}, of webhookports.ProbeOf) (p webhookports.Probed, err error) {
 	err = db.QueryRow(ctx, `
 		WITH failing AS MATERIALIZED (
 			SELECT l.id, l.held_until IS NOT NULL AS open FROM webhook_subscriptions l

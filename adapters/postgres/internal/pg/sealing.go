@@ -6,7 +6,7 @@ import (
 
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/secret"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 // Cipher encrypts secrets at rest (adapters/secrets).

@@ -7,7 +7,7 @@ import (
 
 	"partnerdeposits/adapters/postgres/internal/pg"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
 )
 
 // A response sealed by an older version opens, and an older version that still runs holds the same lock.

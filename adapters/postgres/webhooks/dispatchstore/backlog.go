@@ -10,13 +10,13 @@ import (
 	"partnerdeposits/adapters/postgres/internal/pg"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // countedExactly is the largest count that is exact. A larger count is the estimate of the last vacuum.
 const countedExactly = 10_000
 
-// Backlog implements ports.BacklogReader.
+// Backlog implements webhookports.BacklogReader.
 type Backlog struct{ pool *pgxpool.Pool }
 
 // NewBacklog counts over a pool opened with postgres.IndexPlans, because no count may read a whole table.
@@ -96,9 +96,9 @@ var openCollections = func() (open []string) {
 	return open
 }()
 
-// Backlog implements ports.BacklogReader.
-func (b *Backlog) Backlog(ctx context.Context) (ports.Backlog, error) {
-	out := ports.Backlog{Deliveries: map[ports.BacklogState]int{}, Subscriptions: map[ports.SubscriptionState]int{}}
+// Backlog implements webhookports.BacklogReader.
+func (b *Backlog) Backlog(ctx context.Context) (webhookports.Backlog, error) {
+	out := webhookports.Backlog{Deliveries: map[webhookports.BacklogState]int{}, Subscriptions: map[webhookports.SubscriptionState]int{}}
 	out.Server.DeadRows = map[string]int{}
 	batch := &pgx.Batch{}
 	count := func(sql string, set func(int)) {
@@ -123,9 +123,9 @@ func (b *Backlog) Backlog(ctx context.Context) (ports.Backlog, error) {
 	}
 	count(countOutbox, func(n int) { out.OutboxPending = n })
 	count(countSetAside, func(n int) { out.OutboxSetAside = n })
-	count(countWaiting, func(n int) { out.Deliveries[ports.BacklogWaiting] = n })
-	count(countDispatched, func(n int) { out.Deliveries[ports.BacklogDispatched] = n })
-	count(countParked, func(n int) { out.Deliveries[ports.BacklogParked] = n })
+	count(countWaiting, func(n int) { out.Deliveries[webhookports.BacklogWaiting] = n })
+	count(countDispatched, func(n int) { out.Deliveries[webhookports.BacklogDispatched] = n })
+	count(countParked, func(n int) { out.Deliveries[webhookports.BacklogParked] = n })
 	age(oldestOnOutbox, func(d time.Duration) { out.OutboxOldestAge = d })
 	batch.Queue(oldestDue).QueryRow(func(row pgx.Row) error {
 		var due, held float64
@@ -146,7 +146,7 @@ func (b *Backlog) Backlog(ctx context.Context) (ports.Backlog, error) {
 	count(countPaid, func(n int) { out.Collections.States[deposit.CollectionPaid] = n })
 	age(oldestCollection, func(d time.Duration) { out.Collections.OldestAge = d }, openCollections)
 	batch.Queue(countConnections).QueryRow(func(row pgx.Row) error { return row.Scan(&out.Server.Connections, &out.Server.MaxConnections) })
-	counts(batch, out.Server.DeadRows, countDead, ports.BusyTables)
+	counts(batch, out.Server.DeadRows, countDead, webhookports.BusyTables)
 	batch.Queue(daysAhead).QueryRow(func(row pgx.Row) error { return row.Scan(&out.Partitions.DaysAhead) })
 	counts(batch, out.Subscriptions, countSubscriptions)
 	return out, pg.Translate(b.pool.SendBatch(ctx, batch).Close())

@@ -9,17 +9,17 @@ import (
 	"partnerdeposits/adapters/postgres/internal/pg"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// Due implements ports.ClaimStore. The query walks the index from subscription to subscription, so its cost depends on
+// Due implements webhookports.ClaimStore. The query walks the index from subscription to subscription, so its cost depends on
 // the number of subscriptions with waiting deliveries and not on the number of deliveries. OFFSET 0 and LIMIT keep the
 // planner from reading all subscriptions or all waiting deliveries at once, which looks cheap while the tables are
 // small.
-func (s *Store) Due(ctx context.Context, horizon time.Duration) (ports.Due, error) {
+func (s *Store) Due(ctx context.Context, horizon time.Duration) (webhookports.Due, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
-	due, full := ports.Due{Next: horizon}, s.leased.start(struct{}{}) == 0
+	due, full := webhookports.Due{Next: horizon}, s.leased.start(struct{}{}) == 0
 	var tests, expired bool
 	looks := &pgx.Batch{}
 	looks.Queue(`
@@ -47,7 +47,7 @@ func (s *Store) Due(ctx context.Context, horizon time.Duration) (ports.Due, erro
 	return due, nil
 }
 
-func collectDue(rows pgx.Rows, due *ports.Due) error {
+func collectDue(rows pgx.Rows, due *webhookports.Due) error {
 	for rows.Next() {
 		var wait time.Duration
 		s, err := scanSubscription(rows, &wait)
@@ -63,8 +63,8 @@ func collectDue(rows pgx.Rows, due *ports.Due) error {
 	return rows.Err()
 }
 
-// Claim implements ports.ClaimStore.
-func (s *Store) Claim(ctx context.Context, rooms []ports.Room, lease time.Duration) ([]ports.Claim, error) {
+// Claim implements webhookports.ClaimStore.
+func (s *Store) Claim(ctx context.Context, rooms []webhookports.Room, lease time.Duration) ([]webhookports.Claim, error) {
 	if len(rooms) == 0 {
 		return nil, nil
 	}
@@ -88,7 +88,7 @@ func (s *Store) Claim(ctx context.Context, rooms []ports.Room, lease time.Durati
 		return nil, pg.Translate(err)
 	}
 	lowest := map[id.ID]time.Time{}
-	claims, err := readClaims(rows, func(c ports.Claim) {
+	claims, err := readClaims(rows, func(c webhookports.Claim) {
 		if l, known := lowest[c.SubscriptionID]; !known || c.DueAt.Before(l) {
 			lowest[c.SubscriptionID] = c.DueAt
 		}
@@ -103,8 +103,8 @@ func (s *Store) Claim(ctx context.Context, rooms []ports.Room, lease time.Durati
 // expiredSpan is how far back most scans look for ended leases. Full scans find the older ones.
 const expiredSpan = 5 * time.Second
 
-// ClaimUrgent implements ports.ClaimStore.
-func (s *Store) ClaimUrgent(ctx context.Context, limit int, lease time.Duration) (claims []ports.Claim, recovered int, err error) {
+// ClaimUrgent implements webhookports.ClaimStore.
+func (s *Store) ClaimUrgent(ctx context.Context, limit int, lease time.Duration) (claims []webhookports.Claim, recovered int, err error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	rows, err := s.pool.Query(ctx, `
@@ -122,7 +122,7 @@ func (s *Store) ClaimUrgent(ctx context.Context, limit int, lease time.Duration)
 		return nil, 0, pg.Translate(err)
 	}
 	var again bool
-	claims, err = readClaims(rows, func(ports.Claim) {
+	claims, err = readClaims(rows, func(webhookports.Claim) {
 		if again {
 			recovered++
 		}
@@ -133,8 +133,8 @@ func (s *Store) ClaimUrgent(ctx context.Context, limit int, lease time.Duration)
 
 // readClaims collects claims with their due times. The further columns of a row are scanned into extra before the call
 // of note.
-func readClaims(rows pgx.Rows, note func(ports.Claim), extra ...any) (claims []ports.Claim, err error) {
-	var c ports.Claim
+func readClaims(rows pgx.Rows, note func(webhookports.Claim), extra ...any) (claims []webhookports.Claim, err error) {
+	var c webhookports.Claim
 	_, err = pgx.ForEachRow(rows, append([]any{&c.DeliveryID, &c.SubscriptionID, &c.Seq, &c.DueAt}, extra...), func() error {
 		claims = append(claims, c)
 		note(c)
@@ -147,7 +147,7 @@ var countClaimed = `
 		SELECT subscription_id, count(*) FROM deliveries
 		WHERE state = 1 AND due_at > now() - ` + pg.Interval(webhook.ClaimCounts) + ` GROUP BY 1`
 
-// CountClaimed implements ports.ClaimStore. Leases that ended a while ago do not count: ClaimUrgent has taken those
+// CountClaimed implements webhookports.ClaimStore. Leases that ended a while ago do not count: ClaimUrgent has taken those
 // deliveries, and their dead index entries would make the query slow.
 func (s *Store) CountClaimed(ctx context.Context) (map[id.ID]int, error) {
 	ctx, cancel := s.bounded(ctx)
@@ -166,7 +166,7 @@ func (s *Store) CountClaimed(ctx context.Context) (map[id.ID]int, error) {
 	return counts, pg.Translate(err)
 }
 
-// ExpireLeases implements ports.ClaimStore.
+// ExpireLeases implements webhookports.ClaimStore.
 func (s *Store) ExpireLeases(ctx context.Context, olderThan, lease, grace time.Duration, keep []id.ID) (int, error) {
 	s.relayed.forgetAll()
 	ctx, cancel := s.bounded(ctx)
@@ -177,8 +177,8 @@ func (s *Store) ExpireLeases(ctx context.Context, olderThan, lease, grace time.D
 	return int(tag.RowsAffected()), pg.Translate(err)
 }
 
-// Renew implements ports.WorkStore.
-func (s *Store) Renew(ctx context.Context, claims []ports.Claim, lease time.Duration) ([]ports.Claim, error) {
+// Renew implements webhookports.WorkStore.
+func (s *Store) Renew(ctx context.Context, claims []webhookports.Claim, lease time.Duration) ([]webhookports.Claim, error) {
 	s.relayed.forget(claims)
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
@@ -195,11 +195,11 @@ func (s *Store) Renew(ctx context.Context, claims []ports.Claim, lease time.Dura
 	if err != nil {
 		return nil, pg.Translate(err)
 	}
-	renewed, err := readClaims(rows, func(ports.Claim) {})
+	renewed, err := readClaims(rows, func(webhookports.Claim) {})
 	return renewed, pg.Translate(err)
 }
 
-func columns(claims []ports.Claim) (subs, ids []id.ID, seqs []int32) {
+func columns(claims []webhookports.Claim) (subs, ids []id.ID, seqs []int32) {
 	subs, ids, seqs = make([]id.ID, len(claims)), make([]id.ID, len(claims)), make([]int32, len(claims))
 	for i, c := range claims {
 		subs[i], ids[i], seqs[i] = c.SubscriptionID, c.DeliveryID, c.Seq

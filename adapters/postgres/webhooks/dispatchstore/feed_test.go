@@ -14,7 +14,8 @@ import (
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/lab/portstest"
 	"partnerdeposits/lab/storetest"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // feed reads with the store of http, and relays with the store of a dispatcher.
@@ -46,7 +47,7 @@ func (w *feed) append(partnerID, depositID id.ID, name webhook.EventName) ports.
 // relay files up to limit events.
 func (w *feed) relay(limit int) (filed int) {
 	w.t.Helper()
-	filed, _, err := w.relays.Relay(w.t.Context(), limit, time.Minute, func([]ports.Event, []ports.Subscription) []ports.Delivery { return nil })
+	filed, _, err := w.relays.Relay(w.t.Context(), limit, time.Minute, func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery { return nil })
 	require.NoError(w.t, err)
 	return filed
 }
@@ -64,7 +65,7 @@ func (w *feed) filed(partnerID id.ID, n int) (events []ports.Event) {
 	return events
 }
 
-func (w *feed) state(partnerID id.ID) ports.FeedState {
+func (w *feed) state(partnerID id.ID) webhookports.FeedState {
 	w.t.Helper()
 	s, err := w.Events.Feed(w.t.Context(), partnerID)
 	require.NoError(w.t, err)
@@ -93,7 +94,7 @@ func TestFeed_OfANewPartner_IsEmpty(t *testing.T) {
 	p := w.partner()
 	s := w.state(p)
 	require.False(t, s.Epoch.IsZero())
-	require.Equal(t, ports.FeedState{Epoch: s.Epoch, Oldest: 1, Last: 0}, s)
+	require.Equal(t, webhookports.FeedState{Epoch: s.Epoch, Oldest: 1, Last: 0}, s)
 	require.Empty(t, w.after(p, 0, 10))
 	last, err := w.Events.LastNumbers(t.Context(), []id.ID{p})
 	require.NoError(t, err)
@@ -193,7 +194,7 @@ func TestFeed_AfterARestore_IsOfAnotherEpoch(t *testing.T) {
 	w.filed(p, 2)
 	before := w.state(p)
 	storetest.Do(w.t, w.Store, func(ctx context.Context, r *postgres.Store) error { return r.Restores.Finish(ctx, epoch, at0) })
-	require.Equal(t, ports.FeedState{Epoch: epoch, Oldest: before.Oldest, Last: before.Last}, w.state(p))
+	require.Equal(t, webhookports.FeedState{Epoch: epoch, Oldest: before.Oldest, Last: before.Last}, w.state(p))
 	require.NotEqual(t, epoch, before.Epoch)
 }
 
@@ -209,7 +210,7 @@ func TestEvents_OfOthers_AreNotFound(t *testing.T) {
 		_, err := w.Events.Event(t.Context(), partnerID, eventID)
 		require.ErrorIs(t, err, webhook.ErrEventNotFound)
 	}
-	list, err := w.Events.Events(t.Context(), other, ports.EventFilter{}, ports.Page{Limit: 10})
+	list, err := w.Events.Events(t.Context(), other, webhookports.EventFilter{}, ports.Page{Limit: 10})
 	require.NoError(t, err)
 	require.Empty(t, list.Items)
 }
@@ -229,13 +230,13 @@ func TestEvents_List_IsNewestFirst_AndNarrowedByName(t *testing.T) {
 	}
 	require.Equal(t, 5, w.relay(10))
 	for name, c := range map[string]struct {
-		filter ports.EventFilter
+		filter webhookports.EventFilter
 		want   []id.ID
 	}{
-		"all":     {ports.EventFilter{}, want},
-		"name":    {ports.EventFilter{Name: webhook.DepositActivated}, []id.ID{want[0], want[2], want[4]}},
-		"no name": {ports.EventFilter{Name: webhook.DepositCaptured}, nil},
-		"created": {ports.EventFilter{Created: ports.Span{From: at0.Add(time.Second)}}, nil},
+		"all":     {webhookports.EventFilter{}, want},
+		"name":    {webhookports.EventFilter{Name: webhook.DepositActivated}, []id.ID{want[0], want[2], want[4]}},
+		"no name": {webhookports.EventFilter{Name: webhook.DepositCaptured}, nil},
+		"created": {webhookports.EventFilter{Created: ports.Span{From: at0.Add(time.Second)}}, nil},
 	} {
 		var got []id.ID
 		for page := (ports.Page{Limit: 100}); ; {

@@ -9,7 +9,7 @@ import (
 	"partnerdeposits/adapters/postgres/internal/pg"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // ends are the last attempts of a batch to an endpoint.
@@ -38,9 +38,9 @@ func later(a, b time.Time) time.Time {
 // adjustHealth updates the health of subscriptions. The locks come in order and before those of deliveries, as in every
 // other transaction does that locks both.
 func adjustHealth(
-	ctx context.Context, t *pg.Tx, outcomes []ports.Outcome, adjust []id.ID, limit int, now time.Time,
+	ctx context.Context, t *pg.Tx, outcomes []webhookports.Outcome, adjust []id.ID, limit int, now time.Time,
 ) (map[id.ID]webhook.Health, error) {
-	var subscriptions []ports.Subscription
+	var subscriptions []webhookports.Subscription
 	pg.Collect(t, &subscriptions, collectSubscription, `SELECT `+subscriptionColumns+` FROM webhook_subscriptions s WHERE s.id = ANY ($1) ORDER BY s.id FOR NO KEY UPDATE`, adjust)
 	if err := t.Flush(ctx); err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func adjustHealth(
 }
 
 // afterOutcome returns the health after an outcome, and queues the notice that follows from it.
-func afterOutcome(t queuer, h webhook.Health, o ports.Outcome, limit int, now time.Time) webhook.Health {
+func afterOutcome(t queuer, h webhook.Health, o webhookports.Outcome, limit int, now time.Time) webhook.Health {
 	next, kind := h.AfterOutcome(o.Attempt, o.Excused, o.Verdict.GivesUp(o.Delivery.Test), limit, now)
 	if kind != "" {
 		notice(t, o.Delivery.SubscriptionID, kind, now)
@@ -89,7 +89,7 @@ func notice(batch queuer, sub id.ID, kind webhook.NoticeKind, at time.Time) {
 }
 
 // noticeGivenUp queues the statement that stores the notices of deliveries that this transaction gave up.
-func noticeGivenUp(batch queuer, outcomes []ports.Outcome) {
+func noticeGivenUp(batch queuer, outcomes []webhookports.Outcome) {
 	var subs, ids []id.ID
 	for _, o := range outcomes {
 		if o.Verdict.GivesUp(o.Delivery.Test) {
@@ -108,7 +108,7 @@ func noticeGivenUp(batch queuer, outcomes []ports.Outcome) {
 
 // tellSuccesses queues the statement that notes the times of successes. A row that another transaction holds is left
 // out: the time is no reason for a record to wait.
-func tellSuccesses(batch queuer, outcomes []ports.Outcome, adjusted []id.ID) {
+func tellSuccesses(batch queuer, outcomes []webhookports.Outcome, adjusted []id.ID) {
 	last := map[id.ID]*ends{}
 	for _, o := range outcomes {
 		sub := o.Delivery.SubscriptionID

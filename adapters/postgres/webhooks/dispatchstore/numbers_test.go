@@ -19,10 +19,11 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/lab/portstest"
 	"partnerdeposits/lab/storetest"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
-func nothing([]ports.Event, []ports.Subscription) []ports.Delivery { return nil }
+func nothing([]ports.Event, []webhookports.Subscription) []webhookports.Delivery { return nil }
 
 // numbered lists the events of a partner by their numbers.
 func numbered(t *testing.T, pool *pgxpool.Pool, partnerID id.ID) map[int64]id.ID {
@@ -173,7 +174,7 @@ func relayOrFail(ctx context.Context, s *dispatchstore.Store, limit int) (int, e
 	broken, breakOff := context.WithCancel(ctx)
 	defer breakOff()
 	fails := rand.N(8) == 0
-	relayed, _, err := s.Relay(broken, limit, time.Hour, func([]ports.Event, []ports.Subscription) []ports.Delivery {
+	relayed, _, err := s.Relay(broken, limit, time.Hour, func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery {
 		if fails {
 			breakOff()
 		}
@@ -255,7 +256,7 @@ func TestRelay_AnEventThatIsFiledAlready_IsRefused_AndTakesNoNumber(t *testing.T
 	_, err = pool.Exec(t.Context(), `INSERT INTO outbox (event_id, partner_id, name, data, created_at) SELECT id, partner_id, name, data, created_at FROM events`)
 	require.NoError(t, err)
 	_, _, err = s.Relay(t.Context(), 10, time.Hour, nothing)
-	var refused *ports.RefusedEvents
+	var refused *webhookports.RefusedEvents
 	require.ErrorAs(t, err, &refused)
 	require.Equal(t, map[int64]id.ID{1: twice}, numbered(t, pool, partnerID))
 	require.EqualValues(t, 1, lastNumber(t, pool, partnerID))

@@ -9,7 +9,7 @@ import (
 
 	"partnerdeposits/adapters/postgres/internal/pg"
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // selectEndpoints reads the few columns that webhook.OutboundBroken needs.
@@ -24,14 +24,14 @@ func scanEndpoint(row pgx.CollectableRow) (e webhook.Endpoint, err error) {
 	return e, err
 }
 
-// Endpoints implements ports.Endpoints.
+// Endpoints implements webhookports.Endpoints.
 func (s *Store) Endpoints(ctx context.Context) ([]webhook.Endpoint, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	return endpoints(ctx, s.pool)
 }
 
-// Endpoints implements ports.Endpoints.
+// Endpoints implements webhookports.Endpoints.
 func (b *Backlog) Endpoints(ctx context.Context) ([]webhook.Endpoint, error) {
 	return endpoints(ctx, b.pool)
 }
@@ -45,8 +45,8 @@ func endpoints(ctx context.Context, pool *pgxpool.Pool) ([]webhook.Endpoint, err
 	return all, pg.Translate(err)
 }
 
-// Probe implements ports.Endpoints.
-func (s *Store) Probe(ctx context.Context, of ports.ProbeOf) (ports.Probed, error) {
+// Probe implements webhookports.Endpoints.
+func (s *Store) Probe(ctx context.Context, of webhookports.ProbeOf) (webhookports.Probed, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	return pg.Probe(ctx, s.pool, of)

@@ -10,11 +10,12 @@ import (
 	"partnerdeposits/adapters/postgres/internal/pg"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
-	"partnerdeposits/ports/failpoint"
+	ports "partnerdeposits/ports/platform"
+	"partnerdeposits/ports/platform/failpoint"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// Store implements ports.RelayStore, ports.ClaimStore and ports.WorkStore. Each query works on a set of rows and is
+// Store implements webhookports.RelayStore, webhookports.ClaimStore and webhookports.WorkStore. Each query works on a set of rows and is
 // written by hand, because its plan matters.
 type Store struct {
 	pool    *pgxpool.Pool
@@ -48,7 +49,7 @@ func (s *Store) bounded(ctx context.Context) (context.Context, context.CancelFun
 	return context.WithTimeout(ctx, s.timeout)
 }
 
-// Pending implements ports.RelayStore.
+// Pending implements webhookports.RelayStore.
 func (s *Store) Pending(ctx context.Context) (bool, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
@@ -59,8 +60,8 @@ func (s *Store) Pending(ctx context.Context) (bool, error) {
 	return pending, pg.Translate(err)
 }
 
-// Relay implements ports.RelayStore.
-func (s *Store) Relay(ctx context.Context, limit int, lease time.Duration, plan func([]ports.Event, []ports.Subscription) []ports.Delivery) (relayed int, claims []ports.Claim, err error) {
+// Relay implements webhookports.RelayStore.
+func (s *Store) Relay(ctx context.Context, limit int, lease time.Duration, plan func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery) (relayed int, claims []webhookports.Claim, err error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	var taken batch
@@ -110,13 +111,13 @@ func insertEvents(t *pg.Tx, events []ports.Event) {
 
 const subscriptionColumns = `s.id, s.partner_id, s.events, s.enabled, s.failures, s.failing_since, s.slow, s.quick, s.holds, s.held_until, s.ramp, s.trouble, s.held_from, s.held_till`
 
-func collectSubscription(row pgx.CollectableRow) (ports.Subscription, error) {
+func collectSubscription(row pgx.CollectableRow) (webhookports.Subscription, error) {
 	return scanSubscription(row)
 }
 
 // scanSubscription reads subscriptionColumns, and the columns after them into extra.
-func scanSubscription(row pgx.CollectableRow, extra ...any) (ports.Subscription, error) {
-	var s ports.Subscription
+func scanSubscription(row pgx.CollectableRow, extra ...any) (webhookports.Subscription, error) {
+	var s webhookports.Subscription
 	var since, openUntil, heldFrom, heldTill *time.Time
 	h := &s.Health
 	columns := []any{&s.ID, &s.PartnerID, &s.Events, &s.Enabled, &h.Failures, &since, &h.Slow, &h.Quick, &h.FailedProbes, &openUntil, &h.Ramp, &h.Trouble, &heldFrom, &heldTill}
@@ -142,7 +143,7 @@ func orNull(t time.Time) *time.Time {
 
 // insertDeliveries queues the statement that inserts planned deliveries. After the flush, claims has the dispatched
 // ones.
-func insertDeliveries(t *pg.Tx, planned []ports.Delivery, lease time.Duration, claims *[]ports.Claim) {
+func insertDeliveries(t *pg.Tx, planned []webhookports.Delivery, lease time.Duration, claims *[]webhookports.Claim) {
 	if len(planned) == 0 {
 		return
 	}
@@ -169,7 +170,7 @@ func insertDeliveries(t *pg.Tx, planned []ports.Delivery, lease time.Duration, c
 		RETURNING id, subscription_id, seq, event_at, state`,
 		ids, subs, events, names, deposits, states, parked, bodies, at, lease, created, traces, requests,
 	).Query(func(rows pgx.Rows) error {
-		var c ports.Claim
+		var c webhookports.Claim
 		var state webhook.State
 		_, err := pgx.ForEachRow(rows, []any{&c.DeliveryID, &c.SubscriptionID, &c.Seq, &c.DueAt, &state}, func() error {
 			if state == webhook.Dispatched {

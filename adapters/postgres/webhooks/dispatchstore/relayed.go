@@ -8,7 +8,7 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/secret"
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // relayedMemory holds the deliveries that Relay has just claimed, as Load would read them. A worker of this process
@@ -27,11 +27,11 @@ type claimKey struct {
 	seq                        int32
 }
 
-func keyOf(c ports.Claim) claimKey { return claimKey{c.DeliveryID, c.SubscriptionID, c.Seq} }
+func keyOf(c webhookports.Claim) claimKey { return claimKey{c.DeliveryID, c.SubscriptionID, c.Seq} }
 
 // relayedDelivery is a delivery with the secret still sealed.
 type relayedDelivery struct {
-	ports.Delivery
+	webhookports.Delivery
 	sealed []byte
 }
 
@@ -43,15 +43,15 @@ type target struct {
 }
 
 // keep remembers the claimed deliveries of a relay that read its subscriptions after readAt.
-func (m *relayedMemory) keep(claims []ports.Claim, planned []ports.Delivery, subscriptions []ports.Subscription, targets map[id.ID]target, readAt time.Time, lease time.Duration) {
+func (m *relayedMemory) keep(claims []webhookports.Claim, planned []webhookports.Delivery, subscriptions []webhookports.Subscription, targets map[id.ID]target, readAt time.Time, lease time.Duration) {
 	if len(claims) == 0 {
 		return
 	}
-	byID := make(map[id.ID]*ports.Delivery, len(planned))
+	byID := make(map[id.ID]*webhookports.Delivery, len(planned))
 	for i := range planned {
 		byID[planned[i].DeliveryID] = &planned[i]
 	}
-	of := make(map[id.ID]ports.Subscription, len(subscriptions))
+	of := make(map[id.ID]webhookports.Subscription, len(subscriptions))
 	for _, s := range subscriptions {
 		of[s.ID] = s
 	}
@@ -78,7 +78,7 @@ func (m *relayedMemory) turn(now time.Time) {
 }
 
 // take gives a delivery that is still fresh, and forgets the delivery: a further load asks the database.
-func (m *relayedMemory) take(c ports.Claim) (d relayedDelivery, found bool) {
+func (m *relayedMemory) take(c webhookports.Claim) (d relayedDelivery, found bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, kept := range []map[claimKey]relayedDelivery{m.now, m.before} {
@@ -93,7 +93,7 @@ func (m *relayedMemory) take(c ports.Claim) (d relayedDelivery, found bool) {
 }
 
 // forget drops claims that became stale.
-func (m *relayedMemory) forget(claims []ports.Claim) {
+func (m *relayedMemory) forget(claims []webhookports.Claim) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, c := range claims {
@@ -109,7 +109,7 @@ func (m *relayedMemory) forgetAll() {
 }
 
 // open decrypts the secret. A secret that does not decrypt fails its own delivery only.
-func (s *Store) open(d *ports.Delivery, sealed []byte) {
+func (s *Store) open(d *webhookports.Delivery, sealed []byte) {
 	plain, err := s.cipher.Decrypt(sealed, pg.SecretAAD(d.SubscriptionID))
 	if err != nil {
 		d.SecretErr = err

@@ -9,17 +9,19 @@ import (
 
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 func TestRelayedMemory_GivesAFreshDeliveryOnce_AndForgetsStaleClaims(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &relayedMemory{}
 		sub := id.ID{1}
-		claim := func(n byte) ports.Claim { return ports.Claim{DeliveryID: id.ID{n}, SubscriptionID: sub, Seq: 1} }
+		claim := func(n byte) webhookports.Claim {
+			return webhookports.Claim{DeliveryID: id.ID{n}, SubscriptionID: sub, Seq: 1}
+		}
 		keep := func(n byte) {
-			m.keep([]ports.Claim{claim(n)}, []ports.Delivery{{Claim: ports.Claim{DeliveryID: id.ID{n}, SubscriptionID: sub}, Body: []byte{n}}},
-				[]ports.Subscription{{ID: sub}}, map[id.ID]target{sub: {url: "https://example.com", sealed: []byte("s")}}, time.Now(), time.Minute)
+			m.keep([]webhookports.Claim{claim(n)}, []webhookports.Delivery{{Claim: webhookports.Claim{DeliveryID: id.ID{n}, SubscriptionID: sub}, Body: []byte{n}}},
+				[]webhookports.Subscription{{ID: sub}}, map[id.ID]target{sub: {url: "https://example.com", sealed: []byte("s")}}, time.Now(), time.Minute)
 		}
 		keep(1)
 		<-time.After(webhook.Freshness - time.Millisecond)
@@ -36,7 +38,7 @@ func TestRelayedMemory_GivesAFreshDeliveryOnce_AndForgetsStaleClaims(t *testing.
 		renewed.Seq++
 		_, found = m.take(renewed)
 		require.False(t, found)
-		m.forget([]ports.Claim{claim(2)})
+		m.forget([]webhookports.Claim{claim(2)})
 		_, found = m.take(claim(2))
 		require.False(t, found)
 

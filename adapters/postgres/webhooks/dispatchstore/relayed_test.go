@@ -13,7 +13,8 @@ import (
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/lab/portstest"
 	"partnerdeposits/lab/storetest"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // A subscription that is deleted or rotated after the relay's reading waits for the relay's commit. What the worker of
@@ -27,8 +28,8 @@ func TestLoad_OfAClaimJustRelayed_EqualsTheDatabase_WithoutAQuery(t *testing.T) 
 		return errors.Join(r.Outbox.Append(ctx, storetest.Event(from.PartnerID, portstest.NewID())), r.Subscriptions.Insert(ctx, sub, "svc_whsec_k"))
 	})
 	s, other := dispatchOver(t, pool.Config().ConnString()), dispatchOver(t, pool.Config().ConnString())
-	_, claims, err := s.Relay(t.Context(), 10, time.Hour, func(events []ports.Event, _ []ports.Subscription) []ports.Delivery {
-		return []ports.Delivery{dispatched(&events[0], sub.ID)}
+	_, claims, err := s.Relay(t.Context(), 10, time.Hour, func(events []ports.Event, _ []webhookports.Subscription) []webhookports.Delivery {
+		return []webhookports.Delivery{dispatched(&events[0], sub.ID)}
 	})
 	require.NoError(t, err)
 	require.Len(t, claims, 1)
@@ -38,7 +39,7 @@ func TestLoad_OfAClaimJustRelayed_EqualsTheDatabase_WithoutAQuery(t *testing.T) 
 	s.WithTimeout(time.Minute)
 	asked, err := other.Load(t.Context(), claims)
 	require.NoError(t, err)
-	for _, loaded := range [][]ports.Delivery{own, asked} {
+	for _, loaded := range [][]webhookports.Delivery{own, asked} {
 		d := &loaded[0]
 		require.InDelta(t, time.Hour, d.LeaseLeft, float64(time.Minute))
 		require.Less(t, d.Skew.Abs(), time.Minute)

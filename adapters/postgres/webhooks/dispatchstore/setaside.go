@@ -10,10 +10,11 @@ import (
 
 	"partnerdeposits/adapters/postgres/internal/pg"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// SetAside implements ports.RelayStore. The statement deletes and inserts at once, so an event is in a single table,
+// SetAside implements webhookports.RelayStore. The statement deletes and inserts at once, so an event is in a single table,
 // whatever another dispatcher does with the event meanwhile. The outbox has no index of ids; the event is one of the
 // first of the outbox.
 func (s *Store) SetAside(ctx context.Context, eventID id.ID, reason string) (moved bool, err error) {
@@ -38,7 +39,7 @@ type errPlan struct{ panicked any }
 func (e errPlan) Error() string { return fmt.Sprint("planning deliveries panicked: ", e.panicked) }
 
 // planSafely turns a panic of plan into an error, since one event must not stop the others (delivery.md, point 10).
-func planSafely(plan func([]ports.Event, []ports.Subscription) []ports.Delivery, events []ports.Event, subscriptions []ports.Subscription) (planned []ports.Delivery, err error) {
+func planSafely(plan func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery, events []ports.Event, subscriptions []webhookports.Subscription) (planned []webhookports.Delivery, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = errPlan{p}
@@ -47,14 +48,14 @@ func planSafely(plan func([]ports.Event, []ports.Subscription) []ports.Delivery,
 	return plan(events, subscriptions), nil
 }
 
-// refusedEvents returns err as *ports.RefusedEvents when err blames a row. Other errors, such as a missing right or a
+// refusedEvents returns err as *webhookports.RefusedEvents when err blames a row. Other errors, such as a missing right or a
 // full disk, say nothing about the events, and the relay tries the same events again.
 func refusedEvents(err error, events []ports.Event) error {
 	reason := blamesRow(err)
 	if reason == "" || len(events) == 0 {
 		return err
 	}
-	return &ports.RefusedEvents{Events: events, Reason: reason, Err: err}
+	return &webhookports.RefusedEvents{Events: events, Reason: reason, Err: err}
 }
 
 // blamesRow returns the reason of an error about the data of a row, and "" for other errors. The reason contains no

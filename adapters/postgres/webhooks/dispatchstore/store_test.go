@@ -17,7 +17,8 @@ import (
 	"partnerdeposits/lab/portstest"
 	"partnerdeposits/lab/secretstest"
 	"partnerdeposits/lab/storetest"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 func dispatchOver(t *testing.T, databaseURL string) *dispatchstore.Store {
@@ -36,14 +37,17 @@ func TestDispatch_AnswersThatGetLost_AreWaitedForNoLongerThanPatience(t *testing
 	t.Parallel()
 	through, proxy := storetest.Proxied(t, pgtest.URL(t))
 	ctx, lease := t.Context(), time.Minute
-	claims := []ports.Claim{{DeliveryID: portstest.NewID(), SubscriptionID: portstest.NewID(), Seq: 1}}
-	outcomes := []ports.Outcome{{Delivery: &ports.Delivery{Claim: claims[0]}, Attempt: webhook.Attempt{Number: 1, Result: webhook.ResultSuccess, StartedAt: time.Now()}, Verdict: webhook.Verdict{State: webhook.Succeeded}}}
-	plan := func([]ports.Event, []ports.Subscription) []ports.Delivery { return nil }
+	claims := []webhookports.Claim{{DeliveryID: portstest.NewID(), SubscriptionID: portstest.NewID(), Seq: 1}}
+	outcomes := []webhookports.Outcome{{Delivery: &webhookports.Delivery{Claim: claims[0]}, Attempt: webhook.Attempt{Number: 1, Result: webhook.ResultSuccess, StartedAt: time.Now()}, Verdict: webhook.Verdict{State: webhook.Succeeded}}}
+	plan := func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery { return nil }
 	questions := map[string]func(*dispatchstore.Store) error{
-		"Pending":      func(s *dispatchstore.Store) error { _, err := s.Pending(ctx); return err },
-		"Relay":        func(s *dispatchstore.Store) error { _, _, err := s.Relay(ctx, 1, lease, plan); return err },
-		"Due":          func(s *dispatchstore.Store) error { _, err := s.Due(ctx, time.Second); return err },
-		"Claim":        func(s *dispatchstore.Store) error { _, err := s.Claim(ctx, []ports.Room{{Room: 1}}, lease); return err },
+		"Pending": func(s *dispatchstore.Store) error { _, err := s.Pending(ctx); return err },
+		"Relay":   func(s *dispatchstore.Store) error { _, _, err := s.Relay(ctx, 1, lease, plan); return err },
+		"Due":     func(s *dispatchstore.Store) error { _, err := s.Due(ctx, time.Second); return err },
+		"Claim": func(s *dispatchstore.Store) error {
+			_, err := s.Claim(ctx, []webhookports.Room{{Room: 1}}, lease)
+			return err
+		},
 		"ClaimUrgent":  func(s *dispatchstore.Store) error { _, _, err := s.ClaimUrgent(ctx, 1, lease); return err },
 		"CountClaimed": func(s *dispatchstore.Store) error { _, err := s.CountClaimed(ctx); return err },
 		"ExpireLeases": func(s *dispatchstore.Store) error {
@@ -103,21 +107,21 @@ func TestDispatch_RelayAndHealth_DoNotWaitForEachOther(t *testing.T) {
 		require.EqualValues(t, 1, tag.RowsAffected())
 		meanwhile()
 	}
-	var claims []ports.Claim
+	var claims []webhookports.Claim
 	held("NO KEY UPDATE", func() {
 		var err error
-		_, claims, err = s.Relay(t.Context(), 10, time.Hour, func(events []ports.Event, _ []ports.Subscription) []ports.Delivery {
-			return []ports.Delivery{dispatched(&events[0], sub.ID)}
+		_, claims, err = s.Relay(t.Context(), 10, time.Hour, func(events []ports.Event, _ []webhookports.Subscription) []webhookports.Delivery {
+			return []webhookports.Delivery{dispatched(&events[0], sub.ID)}
 		})
 		require.NoError(t, err)
 		require.Len(t, claims, 1)
 	})
 	held("KEY SHARE", func() {
-		failed := ports.Outcome{
-			Delivery: &ports.Delivery{Claim: claims[0]}, Verdict: webhook.Verdict{State: webhook.Waiting, Wait: time.Hour},
+		failed := webhookports.Outcome{
+			Delivery: &webhookports.Delivery{Claim: claims[0]}, Verdict: webhook.Verdict{State: webhook.Waiting, Wait: time.Hour},
 			Attempt: webhook.Attempt{Number: 1, Result: webhook.ResultTimeout, StartedAt: time.Now()},
 		}
-		settled, health, err := s.Record(t.Context(), []ports.Outcome{failed}, []id.ID{sub.ID}, 64, time.Now())
+		settled, health, err := s.Record(t.Context(), []webhookports.Outcome{failed}, []id.ID{sub.ID}, 64, time.Now())
 		require.NoError(t, err)
 		require.Equal(t, []bool{true}, settled)
 		require.Equal(t, 1, health[sub.ID].Failures)
@@ -150,17 +154,17 @@ func TestDue_TellsDueSubscriptions_UrgentDeliveries_AndTheNextOne(t *testing.T) 
 		require.NoError(t, err)
 	}
 	in := func(d time.Duration) *time.Duration { return &d }
-	look := func(horizon time.Duration) ports.Due {
+	look := func(horizon time.Duration) webhookports.Due {
 		due, err := s.Due(t.Context(), horizon)
 		require.NoError(t, err)
 		return due
 	}
-	require.Equal(t, ports.Due{Next: time.Second}, look(time.Second))
+	require.Equal(t, webhookports.Due{Next: time.Second}, look(time.Second))
 
 	add(subs["later"], 0, false, in(time.Hour))
 	add(subs["parked"], 0, false, nil)
 	add(subs["deleted"], 0, false, in(-time.Second))
-	require.Equal(t, ports.Due{Next: time.Second}, look(time.Second))
+	require.Equal(t, webhookports.Due{Next: time.Second}, look(time.Second))
 
 	add(subs["soon"], 0, false, in(10*time.Minute))
 	due := look(20 * time.Minute)
@@ -197,8 +201,8 @@ func TestDue_TellsDueSubscriptions_UrgentDeliveries_AndTheNextOne(t *testing.T) 
 }
 
 // dispatched plans a delivery that is claimed at once.
-func dispatched(e *ports.Event, subscriptionID id.ID) ports.Delivery {
-	d := e.Delivery(subscriptionID, e.Name, []byte("{}"))
+func dispatched(e *ports.Event, subscriptionID id.ID) webhookports.Delivery {
+	d := webhookports.NewDelivery(e, subscriptionID, e.Name, []byte("{}"))
 	d.State = webhook.Dispatched
 	return d
 }
@@ -212,8 +216,8 @@ func appended(t *testing.T, store *postgres.Store, partnerID id.ID) id.ID {
 }
 
 // taking notes the events that a relay takes, and plans nothing.
-func taking(got *[]id.ID) func([]ports.Event, []ports.Subscription) []ports.Delivery {
-	return func(events []ports.Event, _ []ports.Subscription) []ports.Delivery {
+func taking(got *[]id.ID) func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery {
+	return func(events []ports.Event, _ []webhookports.Subscription) []webhookports.Delivery {
 		for _, e := range events {
 			*got = append(*got, e.ID)
 		}
@@ -248,7 +252,7 @@ func TestRelay_ThatFails_IsFollowedByOneThatFindsItsEvents(t *testing.T) {
 	old := appended(t, store, from.PartnerID)
 	for range 5 { // each of these looks could raise the low watermark
 		ctx, cancel := context.WithCancel(t.Context())
-		_, _, err := s.Relay(ctx, 10, time.Hour, func([]ports.Event, []ports.Subscription) []ports.Delivery {
+		_, _, err := s.Relay(ctx, 10, time.Hour, func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery {
 			cancel()
 			return nil
 		})
@@ -275,7 +279,7 @@ func TestExpireLeases_MakesClaimsStaleAtOnceAndDueAfterTheGrace(t *testing.T) {
 		}
 		return r.Subscriptions.Insert(ctx, sub, "svc_whsec_k")
 	})
-	_, claims, err := s.Relay(t.Context(), 10, time.Hour, func(events []ports.Event, _ []ports.Subscription) (planned []ports.Delivery) {
+	_, claims, err := s.Relay(t.Context(), 10, time.Hour, func(events []ports.Event, _ []webhookports.Subscription) (planned []webhookports.Delivery) {
 		for i := range events {
 			planned = append(planned, dispatched(&events[i], sub.ID))
 		}
@@ -283,7 +287,7 @@ func TestExpireLeases_MakesClaimsStaleAtOnceAndDueAfterTheGrace(t *testing.T) {
 	})
 	require.NoError(t, err)
 	require.Len(t, claims, 3)
-	set := func(c ports.Claim, leaseLeft string) {
+	set := func(c webhookports.Claim, leaseLeft string) {
 		_, err := pool.Exec(t.Context(), `UPDATE deliveries SET due_at = now() + $2::interval WHERE id = $1`, c.DeliveryID, leaseLeft)
 		require.NoError(t, err)
 	}
@@ -314,7 +318,7 @@ func TestDispatch_PartitionMadeMeanwhile_RefusesNoRow(t *testing.T) {
 	}{
 		"relay": {"events", "uuid_floor(date_trunc('day', now(), 'UTC'))", "uuid_floor(date_trunc('day', now(), 'UTC') + interval '1 day')",
 			func(ctx context.Context, s *dispatchstore.Store) error {
-				relayed, _, err := s.Relay(ctx, 1, time.Hour, func([]ports.Event, []ports.Subscription) []ports.Delivery { return nil })
+				relayed, _, err := s.Relay(ctx, 1, time.Hour, func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery { return nil })
 				if err == nil && relayed != 1 {
 					return errors.New("nothing was relayed")
 				}
@@ -322,8 +326,8 @@ func TestDispatch_PartitionMadeMeanwhile_RefusesNoRow(t *testing.T) {
 			}},
 		"record": {"delivery_attempts", "date_trunc('day', now(), 'UTC')", "date_trunc('day', now(), 'UTC') + interval '1 day'",
 			func(ctx context.Context, s *dispatchstore.Store) error {
-				_, _, err := s.Record(ctx, []ports.Outcome{{
-					Delivery: &ports.Delivery{Claim: ports.Claim{DeliveryID: portstest.NewID(), SubscriptionID: portstest.NewID(), Seq: 1}},
+				_, _, err := s.Record(ctx, []webhookports.Outcome{{
+					Delivery: &webhookports.Delivery{Claim: webhookports.Claim{DeliveryID: portstest.NewID(), SubscriptionID: portstest.NewID(), Seq: 1}},
 					Attempt:  webhook.Attempt{Number: 1, Result: webhook.ResultTimeout, StartedAt: time.Now()}, Verdict: webhook.Verdict{State: webhook.Waiting},
 				}}, nil, 1, time.Now())
 				return err

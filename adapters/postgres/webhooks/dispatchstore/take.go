@@ -11,7 +11,8 @@ import (
 
 	"partnerdeposits/adapters/postgres/internal/pg"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
+	ports "partnerdeposits/ports/platform"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // lockFeeds locks the counters of the partners that have one of the first $2 events of the outbox. A partner whose
@@ -56,7 +57,7 @@ const widerLook = 32
 type batch struct {
 	events        []ports.Event // in the order of the outbox
 	last          lastNumbers   // of the locked feeds
-	subscriptions []ports.Subscription
+	subscriptions []webhookports.Subscription
 	targets       map[id.ID]target // of subscriptions
 	readAt        time.Time        // before the subscriptions were read
 }
@@ -111,7 +112,7 @@ func scanTaken(row pgx.CollectableRow) (e taken, err error) {
 }
 
 // scanTarget reads a subscription, and notes its target.
-func (b *batch) scanTarget(row pgx.CollectableRow) (ports.Subscription, error) {
+func (b *batch) scanTarget(row pgx.CollectableRow) (webhookports.Subscription, error) {
 	var to target
 	var now time.Time
 	sub, err := scanSubscription(row, &to.url, &to.sealed, &now)

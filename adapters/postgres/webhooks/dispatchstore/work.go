@@ -10,14 +10,14 @@ import (
 	"partnerdeposits/adapters/postgres/internal/pg"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
-	"partnerdeposits/ports/failpoint"
+	"partnerdeposits/ports/platform/failpoint"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// Load implements ports.WorkStore. Deliveries that this process has just relayed need no query.
-func (s *Store) Load(ctx context.Context, claims []ports.Claim) ([]ports.Delivery, error) {
-	out := make([]ports.Delivery, len(claims))
-	var asked []ports.Claim
+// Load implements webhookports.WorkStore. Deliveries that this process has just relayed need no query.
+func (s *Store) Load(ctx context.Context, claims []webhookports.Claim) ([]webhookports.Delivery, error) {
+	out := make([]webhookports.Delivery, len(claims))
+	var asked []webhookports.Claim
 	for i, c := range claims {
 		d, found := s.relayed.take(c)
 		if !found {
@@ -47,7 +47,7 @@ func (s *Store) Load(ctx context.Context, claims []ports.Claim) ([]ports.Deliver
 }
 
 // read reads the deliveries of claims, by id.
-func (s *Store) read(ctx context.Context, claims []ports.Claim) (map[id.ID]ports.Delivery, error) {
+func (s *Store) read(ctx context.Context, claims []webhookports.Claim) (map[id.ID]webhookports.Delivery, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	subs, ids, _ := columns(claims)
@@ -62,7 +62,7 @@ func (s *Store) read(ctx context.Context, claims []ports.Claim) (map[id.ID]ports
 	if err != nil {
 		return nil, pg.Translate(err)
 	}
-	found := make(map[id.ID]ports.Delivery, len(claims))
+	found := make(map[id.ID]webhookports.Delivery, len(claims))
 	for rows.Next() {
 		d, err := s.scanDelivery(rows, readAt)
 		if err != nil {
@@ -75,8 +75,8 @@ func (s *Store) read(ctx context.Context, claims []ports.Claim) (map[id.ID]ports
 }
 
 // scanDelivery reads a row.
-func (s *Store) scanDelivery(rows pgx.Rows, readAt time.Time) (ports.Delivery, error) {
-	d := ports.Delivery{Found: true, ReadAt: readAt}
+func (s *Store) scanDelivery(rows pgx.Rows, readAt time.Time) (webhookports.Delivery, error) {
+	d := webhookports.Delivery{Found: true, ReadAt: readAt}
 	var left *time.Duration
 	var heldFrom, heldTill *time.Time
 	var sealed []byte
@@ -94,9 +94,9 @@ func (s *Store) scanDelivery(rows pgx.Rows, readAt time.Time) (ports.Delivery, e
 	return d, nil
 }
 
-// Record implements ports.WorkStore.
+// Record implements webhookports.WorkStore.
 func (s *Store) Record(
-	ctx context.Context, outcomes []ports.Outcome, adjust []id.ID, limit int, now time.Time,
+	ctx context.Context, outcomes []webhookports.Outcome, adjust []id.ID, limit int, now time.Time,
 ) (settled []bool, health map[id.ID]webhook.Health, err error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
@@ -127,7 +127,7 @@ type queuer interface {
 }
 
 // record queues the statement that writes outcomes. After the statement, settled reports which of them took effect.
-func record(batch queuer, outcomes []ports.Outcome, settled *[]bool) {
+func record(batch queuer, outcomes []webhookports.Outcome, settled *[]bool) {
 	n := len(outcomes)
 	index, subs, ids, seqs, states, waits := make([]int32, n), make([]id.ID, n), make([]id.ID, n), make([]int32, n), make([]int16, n), make([]time.Duration, n)
 	numbers, started, took := make([]int32, n), make([]time.Time, n), make([]int32, n)
@@ -171,8 +171,8 @@ func record(batch queuer, outcomes []ports.Outcome, settled *[]bool) {
 	})
 }
 
-// Release implements ports.WorkStore.
-func (s *Store) Release(ctx context.Context, claims []ports.Claim) error {
+// Release implements webhookports.WorkStore.
+func (s *Store) Release(ctx context.Context, claims []webhookports.Claim) error {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	subs, ids, seqs := columns(claims)
@@ -186,7 +186,7 @@ func (s *Store) Release(ctx context.Context, claims []ports.Claim) error {
 	return pg.Translate(err)
 }
 
-// Disable implements ports.WorkStore.
+// Disable implements webhookports.WorkStore.
 func (s *Store) Disable(ctx context.Context, subscriptionID id.ID) error {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()

@@ -1,0 +1,65 @@
+package webhooks
+
+import (
+	"context"
+
+	"partnerdeposits/app/platform/audit"
+	"partnerdeposits/core/actor"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+	webhookports "partnerdeposits/ports/webhooks"
+)
+
+// listedSetAside bounds a list. An operator works through the oldest events first.
+const listedSetAside = 1000
+
+// ListSetAside gives the events that the relay could not file (delivery.md, point 10), oldest first, at most 1,000.
+func (s *Service) ListSetAside(ctx context.Context) ([]webhookports.SetAsideEvent, error) {
+	return s.deps.SetAside.SetAsideEvents(ctx, listedSetAside)
+}
+
+// RetrySetAside puts an event back on the outbox, by its outside id. The relay files the event, or sets it aside again.
+//
+// Returns webhookports.ErrNotSetAside.
+func (s *Service) RetrySetAside(ctx context.Context, eventID string) (webhookports.SetAsideEvent, error) {
+	return s.endSetAside(ctx, eventID, audit.OutboxRetry, webhookports.SetAside.Retry)
+}
+
+// DropSetAside deletes an event, by its outside id: no subscription will receive the event.
+//
+// Returns webhookports.ErrNotSetAside.
+func (s *Service) DropSetAside(ctx context.Context, eventID string) (webhookports.SetAsideEvent, error) {
+	return s.endSetAside(ctx, eventID, audit.OutboxDrop, webhookports.SetAside.Drop)
+}
+
+// endSetAside takes an event out of the events that are set aside. The audit entry keeps the facts of the event, without its
+// data.
+func (s *Service) endSetAside(
+	ctx context.Context, eventID string, verb audit.Verb,
+	take func(webhookports.SetAside, context.Context, id.ID) (webhookports.SetAsideEvent, error),
+) (e webhookports.SetAsideEvent, err error) {
+	parsed, ok := id.Event.Parse(eventID)
+	if !ok {
+		return e, webhookports.ErrNotSetAside
+	}
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) (err error) {
+		if e, err = take(s.deps.SetAside, ctx, parsed); err != nil {
+			return err
+		}
+		now := s.deps.Clock.Now()
+		return s.deps.Audit.Append(ctx, audit.Entry(s.deps.Entropy, now, actor.Staff, verb, eventID, factsOf(e)))
+	})
+	return e, err
+}
+
+// factsOf are the facts of an event that outlive the event, without its data.
+func factsOf(e webhookports.SetAsideEvent) map[string]string {
+	facts := map[string]string{
+		"partnerId": id.Partner.Of(e.PartnerID), "event": string(e.Name), "createdAt": deposit.Timestamp(e.CreatedAt),
+		"setAsideAt": deposit.Timestamp(e.At), "reason": e.Reason,
+	}
+	if !e.DepositID.IsZero() {
+		facts["depositId"] = id.Deposit.Of(e.DepositID)
+	}
+	return facts
+}

@@ -1,0 +1,44 @@
+package accounts
+
+import (
+	"context"
+	"time"
+
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/id"
+)
+
+// Session is a signed-in operator. Only the hash of the session token is stored.
+type Session struct {
+	TokenHash  [32]byte
+	OperatorID id.ID
+	Browser    string // program and system of the sign-in, as "Firefox, Linux"; "": not known
+	CreatedAt  time.Time
+	LastSeenAt time.Time
+	ExpiresAt  time.Time
+}
+
+// NetworksKeptFor is counted from the last sign-in of an operator from a network.
+const NetworksKeptFor = 90 * 24 * time.Hour
+
+// Sessions keeps sessions, and the networks from which they began. idle is the time without use after which a session
+// ends.
+type Sessions interface {
+	InsertSession(ctx context.Context, s Session) error
+	// DeleteSession ends a session. An unknown session is no error.
+	DeleteSession(ctx context.Context, tokenHash [32]byte) error
+	// DeleteSessionsOf ends every session of an operator, and returns the number.
+	DeleteSessionsOf(ctx context.Context, operatorID id.ID) (int, error)
+	// RecordNetwork keeps that the operator signed in from a network, and forgets networks unused since at less
+	// NetworksKeptFor.
+	RecordNetwork(ctx context.Context, operatorID id.ID, network [32]byte, at time.Time) error
+	// DeleteExpiredSessions removes up to limit sessions that ended before at, and returns the number.
+	DeleteExpiredSessions(ctx context.Context, at time.Time, limit int) (int, error)
+	// OperatorBySession returns connect.ErrBadCredentials for an unknown or ended session. OperatorBySession updates
+	// LastSeenAt from time to time.
+	OperatorBySession(ctx context.Context, tokenHash [32]byte, now time.Time, idle time.Duration) (connect.Operator, connect.Account, error)
+	// Sessions gives the sessions of an operator that have not ended, the last used first, limit at most.
+	Sessions(ctx context.Context, operatorID id.ID, now time.Time, idle time.Duration, limit int) ([]Session, error)
+	// NetworkKnown reports whether the operator signed in from a network within NetworksKeptFor before now.
+	NetworkKnown(ctx context.Context, operatorID id.ID, network [32]byte, now time.Time) (bool, error)
+}

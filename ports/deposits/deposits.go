@@ -1,0 +1,70 @@
+package deposits
+
+import (
+	"context"
+	"time"
+
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/secret"
+	ports "partnerdeposits/ports/platform"
+)
+
+// DepositFilter narrows a list of deposits; zero fields do not narrow.
+type DepositFilter struct {
+	PartnerID      id.ID // readable by this partner: its own deposits, and deposits made on the dashboard while the partner was linked
+	AccountID      id.ID
+	ExternalID     string
+	Statuses       []deposit.Status
+	RentalContract string
+	ClientID       id.ID
+	Created        ports.Span
+}
+
+// DepositScheduler finds due deposits for the dispatcher's schedulers. The result is a hint: the use case locks the
+// deposit and checks again.
+type DepositScheduler interface {
+	// IdleCheckouts finds pending deposits whose tenant made the last step earlier than before.
+	IdleCheckouts(ctx context.Context, before time.Time, limit int) ([]id.ID, error)
+	// ExpiredCheckouts finds deposits that are not secured and whose checkoutExpiresAt is not after at.
+	ExpiredCheckouts(ctx context.Context, at time.Time, limit int) ([]id.ID, error)
+	// ElapsedCoverages finds active deposits whose expiresAt is not after at.
+	ElapsedCoverages(ctx context.Context, at time.Time, limit int) ([]id.ID, error)
+}
+
+// Deposits keeps deposits, with their history and their timers.
+type Deposits interface {
+	// Insert adds a new deposit with the token of its checkout URL. Returns ErrReferenceTaken, after
+	// which the transaction stays usable for another reference.
+	Insert(ctx context.Context, d *deposit.Deposit, checkoutToken secret.Text) error
+	// ForUpdate locks and loads a deposit, with its client and its partner's name. Returns deposit.ErrNotFound.
+	ForUpdate(ctx context.Context, depositID id.ID) (*deposit.Deposit, error)
+	// ForUpdateByToken is ForUpdate by the token of the checkout URL. Returns deposit.ErrNotFound.
+	ForUpdateByToken(ctx context.Context, checkoutToken secret.Text) (*deposit.Deposit, error)
+	// Transition stores the deposit after step and appends step to its history. Returns ErrStale, from Transition
+	// or a later call, if the deposit has another status or version by now; a lock held since ForUpdate prevents that.
+	Transition(ctx context.Context, d *deposit.Deposit, step deposit.Transition) error
+	// SetCheckout stores client_id and checkout_started_at, which a checkout step changes without a transition.
+	SetCheckout(ctx context.Context, d *deposit.Deposit) error
+	// Deposit returns deposit.ErrNotFound. The caller checks that the deposit belongs to the partner or operator.
+	Deposit(ctx context.Context, depositID id.ID) (*deposit.Deposit, error)
+	// DepositByToken returns deposit.ErrNotFound.
+	DepositByToken(ctx context.Context, checkoutToken secret.Text) (*deposit.Deposit, error)
+	Deposits(ctx context.Context, f DepositFilter, page ports.Page) (ports.List[*deposit.Deposit], error)
+	// CheckoutTokens returns the tokens in the checkout URLs of deposits.
+	CheckoutTokens(ctx context.Context, depositIDs []id.ID) (map[id.ID]secret.Text, error)
+	// DepositByReference returns deposit.ErrNotFound.
+	DepositByReference(ctx context.Context, reference string) (*deposit.Deposit, error)
+	// History gives the transitions of a deposit, oldest first.
+	History(ctx context.Context, depositID id.ID) ([]deposit.Transition, error)
+}
+
+// Texts removes the words of people from deposits.
+type Texts interface {
+	// EraseDepositText removes a deposit's metadata, comments and descriptions, and commits entry with the removal. The
+	// entry's detail counts the rows. A deposit without such words gets no entry, and erased is false. Returns
+	// deposit.ErrNotFound.
+	EraseDepositText(ctx context.Context, depositID id.ID, entry ports.AuditEntry) (erased bool, err error)
+	// DepositsOfClient counts the deposits of a client.
+	DepositsOfClient(ctx context.Context, clientID id.ID) (int, error)
+}

@@ -1,0 +1,76 @@
+package deposits
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/money"
+	ports "partnerdeposits/ports/platform"
+)
+
+// DeskFilter narrows the list of an account's deposits; zero fields but AccountID do not narrow.
+type DeskFilter struct {
+	AccountID id.ID // required
+	Statuses  []deposit.Status
+	// Text is a reference in any spelling, or the beginning of a booking, a name or an e-mail address, in any case.
+	Text string
+	// Stay selects deposits whose rental period overlaps the span. The list is then in the order of contractStartAt,
+	// latest first.
+	Stay ports.Span
+	// EndsBefore selects active deposits whose cover ends before it.
+	EndsBefore time.Time
+}
+
+// Work is a kind of deposits that an operator may have to look after.
+type Work string
+
+// The kinds of work on the operator's first page.
+const (
+	WorkAwaiting   Work = "awaiting"   // the tenant has not finished checkout
+	WorkRefused    Work = "refused"    // the tenant's payment was refused
+	WorkEnding     Work = "ending"     // active, and the cover ends soon
+	WorkCollecting Work = "collecting" // captured, and the amount is not collected yet
+	WorkActive     Work = "active"     // every active deposit
+)
+
+// Works lists every kind of work.
+var Works = []Work{WorkAwaiting, WorkRefused, WorkEnding, WorkCollecting, WorkActive}
+
+// Statuses lists the statuses of the deposits of a kind of work, in the order of a deposit's life.
+func (w Work) Statuses() []deposit.Status {
+	switch w {
+	case WorkRefused:
+		return []deposit.Status{deposit.PaymentIssue}
+	case WorkEnding, WorkActive:
+		return []deposit.Status{deposit.Active}
+	case WorkCollecting:
+		return []deposit.Status{deposit.Captured}
+	case WorkAwaiting:
+	}
+	return slices.DeleteFunc(slices.Clone(deposit.Statuses), func(s deposit.Status) bool {
+		return !s.InCheckout() || s == deposit.PaymentIssue
+	})
+}
+
+// WorkCount is a number of deposits, with the sum of their amounts: the captured ones of captured deposits.
+type WorkCount struct {
+	Count  int
+	Amount money.Cents
+	More   bool // there are more than Count
+}
+
+// Desk reads what the operator's pages show of an account's deposits.
+type Desk interface {
+	// DeskDeposits lists deposits, newest first.
+	DeskDeposits(ctx context.Context, f DeskFilter, page ports.Page) (ports.List[*deposit.Deposit], error)
+	// CountWork counts the deposits of each kind, each up to a bound. Covers are WorkEnding that end before ending.
+	CountWork(ctx context.Context, accountID id.ID, ending time.Time) (map[Work]WorkCount, error)
+	// OpenWork gives the first deposits of a kind, up to limit: WorkEnding by the end of their cover, all others newest
+	// first.
+	OpenWork(ctx context.Context, accountID id.ID, kind Work, ending time.Time, limit int) ([]*deposit.Deposit, error)
+	// CountMade counts the deposits of an account that were made in each span.
+	CountMade(ctx context.Context, accountID id.ID, spans []ports.Span) ([]int, error)
+}

@@ -1,0 +1,2 @@
+// Package partners declares what the use cases of partners ask for: partners, their API keys, and their clients.
+package partners

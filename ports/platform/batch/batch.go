@@ -1,0 +1,253 @@
+// Package batch lets concurrent callers share work that would cost each caller a round trip: a transaction, a query or a
+// command serves a batch of callers. Use cases and adapters both need this tool, like ports/platform/failpoint.
+//
+// A caller that finds a free worker starts a batch at once and runs the batch in its own goroutine. Further calls wait only while
+// all workers are busy; they form the next batch. Linger and Yield let a batch grow before the run.
+package batch
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Queue forms batches of the items that are passed to Do under the same key. Set the fields before the first call of Do.
+type Queue[T any] struct {
+	Workers   int           // batches that may run at the same time, per key
+	Limit     int           // items in a batch, at most
+	Threshold int           // items that must wait before a second worker starts; a large batch costs less per item
+	Linger    time.Duration // the wait of a batch for further items, before the run
+	Yield     bool          // before a batch runs, goroutines that are ready to call Do may join it
+	// Run works on a batch, in the goroutine of a caller of that batch. An item that is a pointer carries its result.
+	Run func(batch []T)
+
+	mu     sync.Mutex
+	states map[string]*keyState[T]
+}
+
+// errUnfinished is the panic of the callers whose batch ended by runtime.Goexit.
+var errUnfinished = errors.New("batch: the goroutine that ran the batch ended before it")
+
+// keyState is the state of a key.
+type keyState[T any] struct {
+	running int
+	waiting []*call[T]
+	growing *growth // nil: no batch of this key is growing
+}
+
+// growth is a batch with a worker that does not run yet. Two batches of a key never grow at the same time,
+// because they would divide the items of a large batch.
+type growth struct {
+	missing int           // items until the batch is full
+	full    chan struct{} // closed when that many items wait
+}
+
+// call is a call of Do.
+type call[T any] struct {
+	item  T
+	turn  chan turn[T]
+	leads bool // a batch waits for this call to run the batch
+}
+
+// turn ends the wait of a call: either the call leads a batch, or the batch of the call has run.
+type turn[T any] struct {
+	lead     []*call[T] // the batch to lead, with the call itself first; nil: the batch has run
+	panicked any        // the panic of the batch
+}
+
+// Do returns when a batch with item has run. A panic of that batch is a panic of each of its callers.
+func (q *Queue[T]) Do(key string, item T) { q.do(nil, key, item) }
+
+// DoContext is Do for a caller that may leave early. If ctx ends while the item waits or while another caller runs its batch,
+// DoContext returns the error of ctx; that batch may still use the item. A caller that leads a batch stays until the batch
+// has run.
+func (q *Queue[T]) DoContext(ctx context.Context, key string, item T) error {
+	if left := q.do(ctx.Done(), key, item); left {
+		return ctx.Err()
+	}
+	return nil
+}
+
+// do reports whether the caller left its batch when done was closed.
+func (q *Queue[T]) do(done <-chan struct{}, key string, item T) (left bool) {
+	c := &call[T]{item: item}
+	q.mu.Lock()
+	s := q.state(key)
+	if s.mayStart(q, len(s.waiting)+1) {
+		batch := append([]*call[T]{c}, s.take(q.Limit-1)...)
+		s.start(q, batch)
+		q.mu.Unlock()
+		q.lead(key, s, batch)
+		return false
+	}
+	c.turn = make(chan turn[T], 1)
+	s.waiting = append(s.waiting, c)
+	if s.growing != nil && len(s.waiting) == s.growing.missing {
+		close(s.growing.full)
+	}
+	q.mu.Unlock()
+	var t turn[T]
+	select {
+	case t = <-c.turn:
+	case <-done:
+		if q.leave(s, c) {
+			return true
+		}
+		t = <-c.turn
+	}
+	if t.panicked != nil {
+		panic(t.panicked)
+	}
+	if t.lead != nil {
+		q.lead(key, s, t.lead)
+	}
+	return false
+}
+
+// leave takes a call out of those that wait. leave returns false for a call that leads a batch, whose other callers need it.
+func (q *Queue[T]) leave(s *keyState[T], c *call[T]) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if i := slices.Index(s.waiting, c); i >= 0 {
+		s.waiting = slices.Concat(s.waiting[:i], s.waiting[i+1:]) // a copy: running batches share the array
+	}
+	return !c.leads
+}
+
+// Waiting counts the calls under key whose batch has not started.
+func (q *Queue[T]) Waiting(key string) int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if s := q.states[key]; s != nil {
+		return len(s.waiting)
+	}
+	return 0
+}
+
+func (q *Queue[T]) state(key string) *keyState[T] {
+	s := q.states[key]
+	if s == nil {
+		if q.states == nil {
+			q.states = map[string]*keyState[T]{}
+		}
+		s = &keyState[T]{}
+		q.states[key] = s
+	}
+	return s
+}
+
+// mayStart reports whether a batch of n items may start.
+func (s *keyState[T]) mayStart(q *Queue[T], n int) bool {
+	return s.growing == nil && (s.running == 0 || s.running < q.Workers && n >= q.Threshold)
+}
+
+// take removes up to n calls from those that wait, the oldest first.
+func (s *keyState[T]) take(n int) []*call[T] {
+	n = min(n, len(s.waiting))
+	taken := s.waiting[:n:n]
+	s.waiting = s.waiting[n:]
+	return taken
+}
+
+// start takes a worker for a batch. The first caller of the batch leads.
+func (s *keyState[T]) start(q *Queue[T], batch []*call[T]) {
+	s.running++
+	if missing := q.Limit - len(batch); missing > 0 && (q.Linger > 0 || q.Yield) {
+		s.growing = &growth{missing: missing, full: make(chan struct{})}
+	}
+}
+
+// startNext starts a batch of waiting calls if a worker is free.
+func (s *keyState[T]) startNext(q *Queue[T]) {
+	if len(s.waiting) == 0 || !s.mayStart(q, len(s.waiting)) {
+		return
+	}
+	batch := s.take(q.Limit)
+	s.start(q, batch)
+	batch[0].leads = true
+	batch[0].turn <- turn[T]{lead: batch}
+}
+
+// lead runs a batch in the goroutine of its first caller.
+func (q *Queue[T]) lead(key string, s *keyState[T], batch []*call[T]) {
+	batch = q.grow(s, batch)
+	items := make([]T, len(batch))
+	for i, c := range batch {
+		items[i] = c.item
+	}
+	var outcome turn[T]
+	outcome.panicked = errUnfinished // until Run returns
+	defer func() {
+		recovered := recover()
+		if recovered != nil {
+			outcome.panicked = recovered
+		}
+		q.finish(key, s)
+		for _, c := range batch[1:] {
+			c.turn <- outcome
+		}
+		if recovered != nil {
+			panic(recovered)
+		}
+	}()
+	q.Run(items)
+	outcome.panicked = nil
+}
+
+// finish frees the worker of a batch that has run.
+func (q *Queue[T]) finish(key string, s *keyState[T]) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	s.running--
+	s.startNext(q)
+	if s.running == 0 {
+		delete(q.states, key)
+	}
+}
+
+// grow lets further items join a batch before the run.
+func (q *Queue[T]) grow(s *keyState[T], batch []*call[T]) []*call[T] {
+	if len(batch) >= q.Limit || (q.Linger == 0 && !q.Yield) {
+		return batch
+	}
+	q.mu.Lock()
+	g := s.growing
+	q.mu.Unlock()
+	if q.Linger > 0 {
+		linger(q.Linger, g.full)
+	} else {
+		q.yield(s, g.missing)
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	batch = append(batch, s.take(g.missing)...)
+	s.growing = nil
+	s.startNext(q) // more items may wait than fit the batch
+	return batch
+}
+
+func linger(span time.Duration, full <-chan struct{}) {
+	timer := time.NewTimer(span)
+	defer timer.Stop()
+	select {
+	case <-full:
+	case <-timer.C:
+	}
+}
+
+// yield lets other goroutines run until none of them adds an item, or the batch is full.
+func (q *Queue[T]) yield(s *keyState[T], missing int) {
+	for before := -1; ; {
+		q.mu.Lock()
+		n := len(s.waiting)
+		q.mu.Unlock()
+		if n == before || n >= missing {
+			return
+		}
+		before = n
+		runtime.Gosched()
+	}
+}

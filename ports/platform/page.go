@@ -1,0 +1,33 @@
+package platform
+
+import (
+	"time"
+
+	"partnerdeposits/core/id"
+)
+
+// Page asks for a part of a list, which is sorted newest first.
+type Page struct {
+	Limit  int    // 1 to 100
+	Cursor Cursor // zero: the first page
+}
+
+// Cursor is the sort key of the last row of a page; the next page begins after that row. Package adapters/http makes the
+// outside form, which is opaque to callers.
+type Cursor struct {
+	At time.Time
+	ID id.ID
+}
+
+// IsZero reports whether the cursor is at the start of the list.
+func (c Cursor) IsZero() bool { return c.ID.IsZero() }
+
+// List is a page of a list. Next is zero on the last page. A page with Next may hold fewer items than its limit, or none: the
+// rows that a page reads are bounded (api.md §1, "Lists").
+type List[T any] struct {
+	Items []T
+	Next  Cursor
+}
+
+// Span is a range of time. From is included, To is not; a zero time is no bound.
+type Span struct{ From, To time.Time }

@@ -1,0 +1,28 @@
+package webhooks
+
+import (
+	"time"
+
+	"partnerdeposits/core/webhook"
+)
+
+// DispatchMetrics counts the work of the dispatcher (metrics.md, "Names"). Labels are closed sets and never ids.
+type DispatchMetrics interface {
+	Relayed(events int)
+	// Reconciled counts deliveries that were dispatched again because the lease ran out.
+	Reconciled(deliveries int)
+	Attempted(event webhook.EventName, result webhook.Result, took time.Duration)
+	// Finished counts a delivery, after the commit of its final state. latency is the time since the commit of the
+	// change.
+	Finished(event webhook.EventName, outcome webhook.Status, latency time.Duration)
+	// ReachedHealthy adds the latency of a first attempt that succeeded at a healthy endpoint, without the time in
+	// which the endpoint held its deliveries back.
+	ReachedHealthy(latency time.Duration)
+	// Inflight changes the number of POSTs in flight in a lane by delta.
+	Inflight(lane string, delta int)
+	// Started adds the time from due to the POST of a delivery to a healthy endpoint, without the time in which the
+	// endpoint held its deliveries back.
+	Started(delay time.Duration)
+	// QueueMode tells the way of jobs to workers from now on.
+	QueueMode(mode QueueMode)
+}

@@ -1,0 +1,32 @@
+package webhooks
+
+import (
+	"context"
+	"time"
+
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/webhook"
+)
+
+// Copy names a delivery, Of, and the id of the redelivery to make, As. CreatedAt of the redelivery is the time in As.
+type Copy struct{ Of, As id.ID }
+
+// Replays writes replays.
+type Replays interface {
+	// Insert adds a new replay.
+	Insert(ctx context.Context, r webhook.Replay) error
+	// Next locks and gives a replay that may make a step at now and is not locked by another dispatcher; ok is false if
+	// there is none. The replays of a subscription run in order of age, and wait while the subscription is disabled.
+	Next(ctx context.Context, now time.Time) (r webhook.Replay, ok bool, err error)
+	// Matching lists up to limit deliveries after the replay's cursor that match the replay, oldest first; none if the
+	// subscription is deleted.
+	Matching(ctx context.Context, r webhook.Replay, limit int) ([]id.ID, error)
+	// Update stores the progress of a replay, unless another dispatcher has stored progress since before was read.
+	Update(ctx context.Context, before, after webhook.Replay) error
+	// DeleteFinished removes up to limit finished replays that were created before at, and returns the number.
+	DeleteFinished(ctx context.Context, at time.Time, limit int) (int, error)
+	// Replay returns webhook.ErrReplayNotFound.
+	Replay(ctx context.Context, replayID id.ID) (webhook.Replay, error)
+	// CountMatching counts the deliveries that match the replay at present.
+	CountMatching(ctx context.Context, r webhook.Replay) (int, error)
+}

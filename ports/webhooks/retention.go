@@ -1,0 +1,35 @@
+package webhooks
+
+import (
+	"context"
+	"time"
+
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/webhook"
+)
+
+// EndedDelivery is a delivery that ended without a further attempt.
+type EndedDelivery struct {
+	SubscriptionID id.ID
+	Event          webhook.EventName
+	EventAt        time.Time // the commit of the change
+}
+
+// Retention makes and drops the daily partitions of events and attempts.
+type Retention interface {
+	// EnsurePartitions makes the daily partitions of the next days, and of past days whose rows are in a default
+	// partition. A day that fails stops no other; the error names each such day.
+	EnsurePartitions(ctx context.Context, days int) error
+	// DropPartitions drops the partitions of events and attempts in which every row is older than days.
+	DropPartitions(ctx context.Context, days int) error
+	// EndParkedDeliveries ends up to limit parked deliveries that were created before at as failed, with the reason
+	// webhook.WebhookDisabled, and returns those that ended.
+	EndParkedDeliveries(ctx context.Context, at time.Time, limit int) (ended []EndedDelivery, err error)
+	// DeleteFinishedDeliveries removes up to limit finished deliveries that were created before at and ended before
+	// endedBy, and returns the number.
+	DeleteFinishedDeliveries(ctx context.Context, at, endedBy time.Time, limit int) (int, error)
+	// TidyDeliveries finishes the work of requests that enabled or deleted a subscription with many deliveries: a call
+	// releases parked deliveries, releasePerSecond of them in each second, and cancels deliveries of deleted
+	// subscriptions, a bounded number of each. moved is 0 once no such delivery is left.
+	TidyDeliveries(ctx context.Context, releasePerSecond int) (moved int, err error)
+}
