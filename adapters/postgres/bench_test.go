@@ -28,7 +28,7 @@ func draft(from deposit.Origin, now time.Time) *deposit.Deposit {
 
 func create(ctx context.Context, store *postgres.Store, from deposit.Origin, now time.Time) (id.ID, error) {
 	d := draft(from, now)
-	k := ports.IdempotencyKey{PartnerID: from.PartnerID, Route: "POST /api/partner/v1/deposits", Key: uuid.New()}
+	k := ports.IdempotencyKey{Owner: from.PartnerID, Route: "POST /api/partner/v1/deposits", Key: uuid.New()}
 	return d.ID, store.WithinTx(ctx, func(ctx context.Context) error {
 		if _, err := store.Idempotency.Claim(ctx, k, now); err != nil {
 			return err
@@ -42,7 +42,7 @@ func create(ctx context.Context, store *postgres.Store, from deposit.Origin, now
 		if err := store.Audit.Append(ctx, ports.AuditEntry{ID: portstest.NewID(), At: now, Actor: actor.Partner(id.ID{1}, id.ID{}), Action: "deposit.create", Subject: d.Reference}); err != nil {
 			return err
 		}
-		return store.Idempotency.Store(ctx, k, ports.StoredResponse{Status: 201, Body: []byte(`{"data":{"id":"dep_x"}}`), CreatedAt: now})
+		return store.Idempotency.Store(ctx, k, ports.StoredResponse{Code: 201, Body: []byte(`{"data":{"id":"dep_x"}}`), CreatedAt: now})
 	})
 }
 

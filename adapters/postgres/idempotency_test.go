@@ -15,17 +15,17 @@ import (
 )
 
 func freshKey() ports.IdempotencyKey {
-	return ports.IdempotencyKey{PartnerID: portstest.NewID(), Route: "POST /deposits", Key: uuid.New(), Fingerprint: [32]byte{1}}
+	return ports.IdempotencyKey{Owner: portstest.NewID(), Route: "POST /deposits", Key: uuid.New(), Fingerprint: [32]byte{1}}
 }
 
 func answerOf(k ports.IdempotencyKey, at time.Time) ports.StoredResponse {
-	return ports.StoredResponse{Fingerprint: k.Fingerprint, Status: 201, Body: []byte(`{"data":{"id":"dep_1"}}`), CreatedAt: at}
+	return ports.StoredResponse{Fingerprint: k.Fingerprint, Code: 201, Body: []byte(`{"data":{"id":"dep_1"}}`), CreatedAt: at}
 }
 
 // others are keys that differ from k in a single field.
 func others(k ports.IdempotencyKey) map[string]ports.IdempotencyKey {
 	partner, route, key := k, k, k
-	partner.PartnerID, route.Route, key.Key = portstest.NewID(), "POST /clients", uuid.New()
+	partner.Owner, route.Route, key.Key = portstest.NewID(), "POST /clients", uuid.New()
 	return map[string]ports.IdempotencyKey{"another partner": partner, "another route": route, "another key": key}
 }
 
@@ -67,6 +67,20 @@ func TestIdempotency_Stored_IsReplayedToTheByteForADay(t *testing.T) {
 		require.NoError(t, err)
 		require.Nil(t, got, name)
 	}
+}
+
+// The row of a form is that of earlier versions: an older process replays it, and the column takes successes alone.
+func TestIdempotency_AResponseWithoutACode_IsStoredAsBefore(t *testing.T) {
+	t.Parallel()
+	w := pooled(t)
+	k := freshKey()
+	r := answerOf(k, at0)
+	r.Code = 0
+	w.store(k, r)
+	got, err := w.claim(k, at0)
+	require.NoError(t, err)
+	require.Equal(t, 200, got.Code)
+	require.Equal(t, r.Body, got.Body)
 }
 
 func TestIdempotency_AfterADay_TheKeyIsFreeAndTakesTheNewAnswer(t *testing.T) {

@@ -256,11 +256,11 @@ func activation(d *deposit.Deposit) ports.Change {
 }
 
 func newKey(d *deposit.Deposit) *ports.IdempotencyKey {
-	return &ports.IdempotencyKey{PartnerID: d.PartnerID, Route: "POST /api/partner/v1/deposits", Key: uuid.New()}
+	return &ports.IdempotencyKey{Owner: d.PartnerID, Route: "POST /api/partner/v1/deposits", Key: uuid.New()}
 }
 
 func response(now time.Time) *ports.StoredResponse {
-	return &ports.StoredResponse{Status: 201, Body: []byte("{}"), CreatedAt: now}
+	return &ports.StoredResponse{Code: 201, Body: []byte("{}"), CreatedAt: now}
 }
 
 func subscribeTo(t testing.TB, store *postgres.Store, partnerID id.ID) webhook.Subscription {

@@ -40,7 +40,7 @@ func TestSecrets_InADumpOfEveryTable_AreNowhereToBeRead(t *testing.T) {
 		"api key": "svc_pk_test_Aplain1", "connect secret": "svc_cs_Bplain2", "webhook secret": "svc_whsec_Cplain3", "rotated secret": "svc_whsec_Dplain4",
 		"checkout token": "Eplain5token", "link in a mail": "https://d/checkout/Gplain7", "link in HTML": "https://d/checkout/Hplain8", "stored response": `{"data":{"depositUrl":"https://d/checkout/Fplain6"}}`,
 	}
-	k := ports.IdempotencyKey{PartnerID: from.PartnerID, Route: "POST /deposits", Key: uuid.New()}
+	k := ports.IdempotencyKey{Owner: from.PartnerID, Route: "POST /deposits", Key: uuid.New()}
 	sub := webhook.Subscription{ID: portstest.NewID(), PartnerID: from.PartnerID, URL: "https://pms.example", Events: webhook.EventNames, Enabled: true, CreatedAt: now}
 	rotated := sub
 	rotated.ID = portstest.NewID()
@@ -56,7 +56,7 @@ func TestSecrets_InADumpOfEveryTable_AreNowhereToBeRead(t *testing.T) {
 		require.NoError(t, store.Mails.Enqueue(ctx, link))
 		_, err := store.Idempotency.Claim(ctx, k, now)
 		require.NoError(t, err)
-		return store.Idempotency.Store(ctx, k, ports.StoredResponse{Status: 201, Body: []byte(plain["stored response"]), CreatedAt: now})
+		return store.Idempotency.Store(ctx, k, ports.StoredResponse{Code: 201, Body: []byte(plain["stored response"]), CreatedAt: now})
 	}))
 
 	rows, err := pool.Query(t.Context(), `SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = 'public' AND c.relkind IN ('r', 'p')`)

@@ -22,10 +22,10 @@ func checkCache(t *testing.T, cache ports.IdempotencyCache) {
 	var last byte
 	newKey := func() ports.IdempotencyKey {
 		last++
-		return ports.IdempotencyKey{PartnerID: id.ID{1}, Route: "POST /deposits", Key: [16]byte{last}, Fingerprint: [32]byte{9}, Epoch: ports.Epoch{1}}
+		return ports.IdempotencyKey{Owner: id.ID{1}, Route: "POST /deposits", Key: [16]byte{last}, Fingerprint: [32]byte{9}, Epoch: ports.Epoch{1}}
 	}
 	response := func() ports.StoredResponse {
-		return ports.StoredResponse{Fingerprint: [32]byte{9}, Status: 201, Body: []byte(`{"data":"é"}`), CreatedAt: time.Now().UTC().Truncate(time.Microsecond)}
+		return ports.StoredResponse{Fingerprint: [32]byte{9}, Code: 201, Body: []byte(`{"data":"é"}`), CreatedAt: time.Now().UTC().Truncate(time.Microsecond)}
 	}
 	cached := func(t *testing.T, k ports.IdempotencyKey) *ports.StoredResponse {
 		t.Helper()
@@ -65,7 +65,7 @@ func checkCache(t *testing.T, cache ports.IdempotencyCache) {
 		k := newKey()
 		keep(t, k, response())
 		partner, route := k, k
-		partner.PartnerID, route.Route = id.ID{2}, "POST /clients"
+		partner.Owner, route.Route = id.ID{2}, "POST /clients"
 		require.Nil(t, cached(t, partner))
 		require.Nil(t, cached(t, route))
 	})
@@ -99,7 +99,7 @@ func checkCache(t *testing.T, cache ports.IdempotencyCache) {
 		keys := make([]ports.IdempotencyKey, many)
 		for i := range keys {
 			keys[i] = newKey()
-			keys[i].PartnerID = id.ID{byte(i % 3)}
+			keys[i].Owner = id.ID{byte(i % 3)}
 			if i%2 == 0 {
 				r := response()
 				r.Body = fmt.Append(nil, i)

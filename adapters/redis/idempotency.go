@@ -139,14 +139,14 @@ func (c *IdempotencyCache) queue(ctx context.Context, pipe redis.Pipeliner, k *k
 	pipe.Set(ctx, name, sealed, life)
 }
 
-// cacheKey is the key of a cached answer in Redis: a hash of epoch, partner, route and Idempotency-Key. Its hash tag (in braces) is
+// cacheKey is the key of a cached answer in Redis: a hash of epoch, owner, route and Idempotency-Key. Its hash tag (in braces) is
 // that of the partner's rate limits, so that a cluster keeps answers and limits of a partner on the same node.
 func cacheKey(k ports.IdempotencyKey) string {
 	scope := make([]byte, 0, 128)
-	scope = append(append(append(append(scope, k.Epoch[:]...), k.PartnerID[:]...), k.Key[:]...), k.Route...)
+	scope = append(append(append(append(scope, k.Epoch[:]...), k.Owner[:]...), k.Key[:]...), k.Route...)
 	sum := sha256.Sum256(scope)
 	name := make([]byte, 0, 96)
-	name = append(append(append(name, "svc:idempotency:{"...), ports.PartnerLimitKey(k.PartnerID)...), "}:"...)
+	name = append(append(append(name, "svc:idempotency:{"...), ports.PartnerLimitKey(k.Owner)...), "}:"...)
 	return string(base64.RawURLEncoding.AppendEncode(name, sum[:nameHash]))
 }
 
@@ -158,7 +158,7 @@ func (c *IdempotencyCache) seal(name string, r *ports.StoredResponse) ([]byte, e
 	plain := make([]byte, 0, sealedHead+len(r.Body))
 	plain = append(plain, r.Fingerprint[:]...)
 	plain = binary.BigEndian.AppendUint64(plain, uint64(r.CreatedAt.UnixMicro())) // all times are after 1970
-	plain = binary.BigEndian.AppendUint16(plain, uint16(r.Status))                // an HTTP status
+	plain = binary.BigEndian.AppendUint16(plain, uint16(r.Code))                  // an HTTP status
 	return c.cipher.Encrypt(append(plain, r.Body...), []byte(name))
 }
 
@@ -177,7 +177,7 @@ func (c *IdempotencyCache) open(name, kept string) (*ports.StoredResponse, error
 	var r ports.StoredResponse
 	copy(r.Fingerprint[:], plain)
 	r.CreatedAt = time.UnixMicro(int64(binary.BigEndian.Uint64(plain[sha256.Size:]))).UTC() // as in seal
-	r.Status = int(binary.BigEndian.Uint16(plain[sha256.Size+8:]))
+	r.Code = int(binary.BigEndian.Uint16(plain[sha256.Size+8:]))
 	r.Body = plain[sealedHead:]
 	return &r, nil
 }

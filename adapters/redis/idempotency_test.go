@@ -33,7 +33,7 @@ func keptKeys(t testing.TB, client goredis.UniversalClient, n int) []string {
 }
 
 func numberedKey(n int) (k ports.IdempotencyKey) {
-	k = ports.IdempotencyKey{PartnerID: id.ID{1}, Route: "POST /deposits", Epoch: ports.Epoch{1}}
+	k = ports.IdempotencyKey{Owner: id.ID{1}, Route: "POST /deposits", Epoch: ports.Epoch{1}}
 	binary.BigEndian.PutUint64(k.Key[:], uint64(n))
 	return k
 }
@@ -45,12 +45,12 @@ func TestIdempotencyCache_KeepsNothingReadableAndNothingLong(t *testing.T) {
 	client := redistest.New(t)
 	cache := newCache(t, client, patient(t, client))
 	k := numberedKey(1)
-	cache.Keep(k, ports.StoredResponse{Status: 201, Body: []byte(`{"secret":"svc_whsec_abc"}`), CreatedAt: time.Now().Add(-time.Hour)})
+	cache.Keep(k, ports.StoredResponse{Code: 201, Body: []byte(`{"secret":"svc_whsec_abc"}`), CreatedAt: time.Now().Add(-time.Hour)})
 	name := keptKeys(t, client, 1)[0]
 	kept := client.Get(t.Context(), name).Val()
 	require.NotContains(t, kept, "svc_whsec")
 	require.InDelta(t, time.Minute.Seconds(), client.PTTL(t.Context(), name).Val().Seconds(), 5)
-	require.Contains(t, name, "{"+ports.PartnerLimitKey(k.PartnerID)+"}", "a cluster keeps the response beside the partner's limits")
+	require.Contains(t, name, "{"+ports.PartnerLimitKey(k.Owner)+"}", "a cluster keeps the response beside the partner's limits")
 
 	require.NoError(t, client.Set(t.Context(), name, kept[:len(kept)-1], 0).Err())
 	d, r := cache.Admit(t.Context(), k, plenty)
@@ -139,7 +139,7 @@ func TestIdempotencyCache_ScriptForgotten_CountsAndLooksUpAllTheSame(t *testing.
 	server := redistest.Server(t)
 	client := open(t, server.URL())
 	cache := newCache(t, client, patient(t, client))
-	cache.Keep(numberedKey(1), ports.StoredResponse{Status: 201, CreatedAt: time.Now()})
+	cache.Keep(numberedKey(1), ports.StoredResponse{Code: 201, CreatedAt: time.Now()})
 	keptKeys(t, client, 1)
 	for left := 1; left >= 0; left-- {
 		require.NoError(t, client.ScriptFlush(t.Context()).Err())
@@ -158,7 +158,7 @@ func TestIdempotencyCache_MoreThanTheShare_TheRestIsNotCached(t *testing.T) {
 	before := usedMemory(t, client)
 	const many, body = 60_000, 900
 	for n := range many {
-		cache.Keep(numberedKey(n), ports.StoredResponse{Status: 200, Body: bytes.Repeat([]byte{'x'}, body), CreatedAt: time.Now()})
+		cache.Keep(numberedKey(n), ports.StoredResponse{Code: 200, Body: bytes.Repeat([]byte{'x'}, body), CreatedAt: time.Now()})
 	}
 	expected := int(redis.CacheShare / (body + redis.CachedBeside))
 	require.Less(t, expected, many)
@@ -188,17 +188,17 @@ func TestIdempotencyCache_RedisFull_NothingFails_AndTheCacheStopsFilling(t *test
 	client := open(t, server.URL())
 	cache := newCache(t, client, patient(t, client))
 	require.NoError(t, client.ConfigSet(t.Context(), "maxmemory-policy", "noeviction").Err())
-	cache.Keep(numberedKey(1), ports.StoredResponse{Status: 201, CreatedAt: time.Now()})
+	cache.Keep(numberedKey(1), ports.StoredResponse{Code: 201, CreatedAt: time.Now()})
 	keptKeys(t, client, 1)
 	require.NoError(t, client.ConfigSet(t.Context(), "maxmemory", "1").Err())
-	cache.Keep(numberedKey(2), ports.StoredResponse{Status: 201, CreatedAt: time.Now()})
+	cache.Keep(numberedKey(2), ports.StoredResponse{Code: 201, CreatedAt: time.Now()})
 	require.Eventually(t, cache.ShareUsedUp, waitForRedis, time.Millisecond)
 	d, r := cache.Admit(t.Context(), numberedKey(1), plenty)
 	require.True(t, d.Allowed, "counting fails open")
 	require.NotNil(t, r, "a full Redis still answers reads")
 
 	require.NoError(t, client.ConfigSet(t.Context(), "maxmemory", "0").Err())
-	cache.Keep(numberedKey(3), ports.StoredResponse{Status: 201, CreatedAt: time.Now()})
+	cache.Keep(numberedKey(3), ports.StoredResponse{Code: 201, CreatedAt: time.Now()})
 	_, r = cache.Admit(t.Context(), numberedKey(3), plenty)
 	require.Nil(t, r)
 	keptKeys(t, client, 1)

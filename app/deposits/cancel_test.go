@@ -87,10 +87,10 @@ func (b *fixture) payment(status deposit.PaymentStatus) error {
 }
 
 func (b *fixture) cancel() error {
-	key := &ports.IdempotencyKey{PartnerID: b.by.Partner.ID, Route: "cancel", Key: [16]byte{1}}
+	key := &ports.IdempotencyKey{Owner: b.by.Partner.ID, Route: "cancel", Key: [16]byte{1}}
 	_, err := b.Deposits.Cancel(b.t.Context(), b.by, deposits.Cancellation{DepositID: b.deposit}, idempotent.Call[deposits.View]{
 		Key: key, Encode: func(v deposits.View) (idempotent.Response, error) {
-			return idempotent.Response{Status: 200, Body: []byte(v.Status)}, nil
+			return idempotent.Response{Code: 200, Body: []byte(v.Status)}, nil
 		},
 	})
 	return err
@@ -106,14 +106,14 @@ func TestCreate_IsCountedOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	now := b.Clock.Now()
-	key := &ports.IdempotencyKey{PartnerID: b.by.Partner.ID, Route: "create", Key: [16]byte{2}}
+	key := &ports.IdempotencyKey{Owner: b.by.Partner.ID, Route: "create", Key: [16]byte{2}}
 	d, err := b.Postgres.Deposits.Deposit(t.Context(), b.deposit)
 	require.NoError(t, err)
 	in := deposits.NewDeposit{AccountID: d.AccountID, Draft: deposit.Draft{Amount: 50_000, ContractStartAt: now, ContractEndAt: now.Add(time.Hour)}}
 	for _, replayed := range []bool{false, true} {
 		response, err := b.Deposits.Create(t.Context(), b.by, in, idempotent.Call[deposits.View]{
 			Key: key, Encode: func(v deposits.View) (idempotent.Response, error) {
-				return idempotent.Response{Status: 201, Body: []byte(v.Status)}, nil
+				return idempotent.Response{Code: 201, Body: []byte(v.Status)}, nil
 			},
 		})
 		require.NoError(t, err)

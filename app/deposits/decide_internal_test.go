@@ -148,7 +148,7 @@ func TestCancel_DecidesWithoutATransaction_UnlessTheTenantMayBePaying(t *testing
 				Service: &Service{deps: Deps{Timers: deposit.DefaultTimers()}}, by: asks, now: now, eventID: id.ID{8}, in: Cancellation{Reason: "duplicate"},
 				call: idempotent.Call[View]{Encode: func(v View) (idempotent.Response, error) {
 					encoded++
-					return idempotent.Response{Status: 200, Body: []byte(v.Status)}, nil
+					return idempotent.Response{Code: 200, Body: []byte(v.Status)}, nil
 				}},
 			}
 			writes, response, err := cancel.decide(ports.Found{Deposit: c.d})

@@ -152,7 +152,7 @@ func TestFormKey_TellsOneContentFromAnother(t *testing.T) {
 	} {
 		require.NotEqual(t, key("release", "a").Fingerprint, other.Fingerprint, name)
 	}
-	require.Equal(t, []any{id.ID{2}, formRoute, [16]byte{7}}, []any{key().PartnerID, key().Route, key().Key})
+	require.Equal(t, []any{id.ID{2}, formRoute, [16]byte{7}}, []any{key().Owner, key().Route, key().Key})
 	require.Equal(t, id.Deposit.Of(id.ID{1}), string(formResponse(id.ID{1}).Body))
 }
 

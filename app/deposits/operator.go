@@ -203,16 +203,15 @@ func owned(d *deposit.Deposit, accountID id.ID) error {
 // formRoute stands for the operator's forms among the routes of idempotency keys.
 const formRoute = "POST " + site.Deposits
 
-// formKey makes the key of a form an idempotency key of the account: idempotency keys have the scope of an id, and the
-// ids of accounts and partners differ. what is the content of the form.
+// formKey makes the key of a form an idempotency key of the account. what is the content of the form.
 func formKey(by OperatorCaller, form [16]byte, what []string) *ports.IdempotencyKey {
 	for i, part := range what {
 		what[i] = strconv.Quote(part)
 	}
-	return &ports.IdempotencyKey{PartnerID: by.Account.ID, Route: formRoute, Key: form, Fingerprint: sha256.Sum256([]byte(strings.Join(what, " ")))}
+	return &ports.IdempotencyKey{Owner: by.Account.ID, Route: formRoute, Key: form, Fingerprint: sha256.Sum256([]byte(strings.Join(what, " ")))}
 }
 
 // formResponse is the stored response of a form: the deposit that it was about.
 func formResponse(depositID id.ID) idempotent.Response {
-	return idempotent.Response{Status: 200, Body: []byte(id.Deposit.Of(depositID))}
+	return idempotent.Response{Body: []byte(id.Deposit.Of(depositID))}
 }

@@ -65,7 +65,7 @@ func TestChanges_AreCommittedBeforeTheWait(t *testing.T) {
 func TestURLs_InTheAuditLog_HaveNoQuery(t *testing.T) {
 	f := newFixture(t)
 	_, err := f.Webhooks.Create(t.Context(), f.by, webhooks.NewSubscription{URL: "https://pms.example/created?key=hunter2"},
-		idempotent.Call[webhooks.WithSecret]{Encode: func(webhooks.WithSecret) (idempotent.Response, error) { return idempotent.Response{Status: 201}, nil }})
+		idempotent.Call[webhooks.WithSecret]{Encode: func(webhooks.WithSecret) (idempotent.Response, error) { return idempotent.Response{Code: 201}, nil }})
 	require.NoError(t, err)
 	_, err = f.Webhooks.Update(t.Context(), f.by, f.sub, webhooks.Changes{URL: new("https://pms.example/changed?key=hunter2&a=1")})
 	require.NoError(t, err)

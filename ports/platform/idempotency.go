@@ -18,10 +18,10 @@ var (
 // IdempotencyWindow is how long a response is replayed (service.md, "Limits").
 const IdempotencyWindow = 24 * time.Hour
 
-// IdempotencyKey is a request with an Idempotency-Key. The scope is the partner, not the API key, so the key outlives a
-// rotation of API keys.
+// IdempotencyKey is a request with an Idempotency-Key, or an operator's form. The owner is the partner, not the API key,
+// so the key outlives a rotation of API keys. The owner of a form is the operator's account.
 type IdempotencyKey struct {
-	PartnerID   id.ID
+	Owner       id.ID
 	Route       string // method and path, ids included
 	Key         [16]byte
 	Fingerprint [32]byte // SHA-256 of the canonical JSON of the body
@@ -35,7 +35,7 @@ type IdempotencyKey struct {
 // StoredResponse is a successful response, byte by byte.
 type StoredResponse struct {
 	Fingerprint [32]byte
-	Status      int
+	Code        int // of the caller (idempotent.Response); 0: none
 	Body        []byte
 	CreatedAt   time.Time
 }

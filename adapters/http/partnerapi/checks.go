@@ -118,7 +118,7 @@ func readIdempotencyKey(c *fiber.Ctx) error {
 	}
 	if req.keyErr = err; err == nil {
 		req.key = &ports.IdempotencyKey{
-			PartnerID: req.caller.Partner.ID, Route: c.Method() + " " + strings.TrimRight(req.path, "/"), Key: key,
+			Owner: req.caller.Partner.ID, Route: c.Method() + " " + strings.TrimRight(req.path, "/"), Key: key,
 		}
 	}
 	return c.Next()
@@ -158,7 +158,7 @@ func keyedCall[T any](ctx context.Context, encode func(T) (idempotent.Response, 
 // encodeResponse renders body as JSON. The use case stores these bytes and sends them again on a replay.
 func encodeResponse(status int, body any) (idempotent.Response, error) {
 	encoded, err := jsonresponse.Encode(body)
-	return idempotent.Response{Status: status, Body: encoded}, err
+	return idempotent.Response{Code: status, Body: encoded}, err
 }
 
 // encodedResponse is the response of a keyed route: encoded by its use case, or replayed.
@@ -170,7 +170,7 @@ func (r encodedResponse) send(c *fiber.Ctx) error {
 		c.Set(headerReplayed, "true")
 	}
 	c.Set(fiber.HeaderContentType, fiber.MIMEApplicationJSON)
-	return c.Status(r.Status).Send(r.Body)
+	return c.Status(r.Code).Send(r.Body)
 }
 
 // VisitCreateDepositResponse sends the response.

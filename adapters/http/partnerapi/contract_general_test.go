@@ -204,7 +204,7 @@ func (w *walk) idempotency() {
 	require.NoError(w.t, err)
 	path, _, _ := strings.Cut(w.target(q), "?")
 	s.Write(func(ctx context.Context, repos *postgres.Store) error {
-		_, err := repos.Idempotency.Claim(ctx, ports.IdempotencyKey{PartnerID: s.partner.ID, Route: w.method + " " + partnerapi.Prefix + path, Key: parsed}, time.Now())
+		_, err := repos.Idempotency.Claim(ctx, ports.IdempotencyKey{Owner: s.partner.ID, Route: w.method + " " + partnerapi.Prefix + path, Key: parsed}, time.Now())
 		require.NoError(w.t, err)
 		w.refused(s, "idempotency_key_in_use", q, "idempotency-key", key)
 		w.attempted()

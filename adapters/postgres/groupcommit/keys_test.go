@@ -23,7 +23,7 @@ func keyed(key ports.IdempotencyKey, change ports.Change) ports.Change {
 			return ports.Writes{}, nil
 		}
 		writes, err := decide(found)
-		writes.Response = &ports.StoredResponse{Fingerprint: key.Fingerprint, Status: 200, Body: []byte("{}"), CreatedAt: at0}
+		writes.Response = &ports.StoredResponse{Fingerprint: key.Fingerprint, Code: 200, Body: []byte("{}"), CreatedAt: at0}
 		return writes, err
 	}
 	return change
@@ -32,7 +32,7 @@ func keyed(key ports.IdempotencyKey, change ports.Change) ports.Change {
 func TestApply_SameKeyTwice_OneChangeHoldsTheKey(t *testing.T) {
 	b := setup(t)
 	ids := b.deposits(2)
-	key := ports.IdempotencyKey{PartnerID: b.origin.PartnerID, Route: "POST /x", Key: [16]byte{1}, Fingerprint: [32]byte{2}}
+	key := ports.IdempotencyKey{Owner: b.origin.PartnerID, Route: "POST /x", Key: [16]byte{1}, Fingerprint: [32]byte{2}}
 	errs := b.applyTogether(keyed(key, cancel(ids[0])), keyed(key, cancel(ids[1])))
 	require.NotEqual(t, errs[0] == nil, errs[1] == nil)
 	require.ErrorIs(t, errors.Join(errs...), ports.ErrKeyInUse)
@@ -45,7 +45,7 @@ func TestApply_SameKeyTwice_OneChangeHoldsTheKey(t *testing.T) {
 func TestApply_ManyRepeatsOfAnAnsweredRequest_AllFindTheResponse(t *testing.T) {
 	b := setup(t)
 	depositID := b.deposits(1)[0]
-	key := ports.IdempotencyKey{PartnerID: b.origin.PartnerID, Route: "POST /x", Key: [16]byte{1}, Fingerprint: [32]byte{2}}
+	key := ports.IdempotencyKey{Owner: b.origin.PartnerID, Route: "POST /x", Key: [16]byte{1}, Fingerprint: [32]byte{2}}
 	require.NoError(t, b.Apply(t.Context(), keyed(key, cancel(depositID))))
 	var found atomic.Int64
 	repeat := ports.Change{Needs: ports.Needs{Key: &key, Now: at0, Deposit: depositID}, Decide: func(f ports.Found) (ports.Writes, error) {
@@ -73,8 +73,8 @@ func TestApply_ManyRepeatsOfAnAnsweredRequest_AllFindTheResponse(t *testing.T) {
 func TestApply_AResponseWasStoredPastTheLock_TheEffectIsUndoneAndTheResponseFound(t *testing.T) {
 	b := setup(t)
 	ids := b.deposits(2)
-	key := ports.IdempotencyKey{PartnerID: b.origin.PartnerID, Route: "POST /x", Key: [16]byte{1}, Fingerprint: [32]byte{2}}
-	first := ports.StoredResponse{Fingerprint: key.Fingerprint, Status: 200, Body: []byte("first"), CreatedAt: at0}
+	key := ports.IdempotencyKey{Owner: b.origin.PartnerID, Route: "POST /x", Key: [16]byte{1}, Fingerprint: [32]byte{2}}
+	first := ports.StoredResponse{Fingerprint: key.Fingerprint, Code: 200, Body: []byte("first"), CreatedAt: at0}
 	second := keyed(key, cancel(ids[0]))
 	decide := second.Decide
 	var found []*ports.StoredResponse
@@ -96,7 +96,7 @@ func TestApply_AResponseWasStoredPastTheLock_TheEffectIsUndoneAndTheResponseFoun
 func TestApply_AKeyOfAnotherTransaction_IsInUse(t *testing.T) {
 	b := setup(t)
 	depositID := b.deposits(1)[0]
-	key := ports.IdempotencyKey{PartnerID: b.origin.PartnerID, Route: "POST /x", Key: [16]byte{1}}
+	key := ports.IdempotencyKey{Owner: b.origin.PartnerID, Route: "POST /x", Key: [16]byte{1}}
 	storetest.Do(t, b.store, func(ctx context.Context, r *postgres.Store) error {
 		_, err := r.Idempotency.Claim(ctx, key, at0)
 		require.NoError(t, err)

@@ -47,7 +47,7 @@ func TestApply_Alone_TakesTwoRoundTrips(t *testing.T) {
 	store := storetest.Over(t, pool, postgres.Options{})
 	b := &fixture{t: t, store: store, pool: pool, origin: storetest.Origin(t, store)}
 	changes := groupcommit.New(pool, secretstest.New(t), groupcommit.Options{})
-	key := ports.IdempotencyKey{PartnerID: b.origin.PartnerID, Route: "POST /x", Key: [16]byte{1}}
+	key := ports.IdempotencyKey{Owner: b.origin.PartnerID, Route: "POST /x", Key: [16]byte{1}}
 	create := keyed(key, insert(b.draft()))
 	create.Needs.Link = ports.AccountLink{PartnerID: b.origin.PartnerID, AccountID: b.origin.AccountID}
 	require.NoError(t, changes.Apply(t.Context(), create))

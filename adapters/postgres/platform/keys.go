@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -57,14 +58,14 @@ func ClaimKeys(t *pg.Tx, sealer pg.Sealer, keys []*ClaimedKey) {
 		CROSS JOIN LATERAL (SELECT o.fingerprint, o.status, o.response, o.created_at FROM idempotency_keys o
 			WHERE o.partner_id = n.partner_id AND o.route = n.route AND o.key = n.key OFFSET 0) k`,
 		[]any{
-			pg.Each(keys, func(k *ClaimedKey) id.ID { return k.Key.PartnerID }), pg.Each(keys, func(k *ClaimedKey) string { return k.Key.Route }),
+			pg.Each(keys, func(k *ClaimedKey) id.ID { return k.Key.Owner }), pg.Each(keys, func(k *ClaimedKey) string { return k.Key.Route }),
 			pg.Each(keys, func(k *ClaimedKey) id.ID { return k.Key.Key }),
 		},
 		func(row pgx.Rows) error {
 			var place int
 			var fingerprint, sealed []byte
 			var stored ports.StoredResponse
-			if err := row.Scan(&place, &fingerprint, &stored.Status, &sealed, &stored.CreatedAt); err != nil {
+			if err := row.Scan(&place, &fingerprint, &stored.Code, &sealed, &stored.CreatedAt); err != nil {
 				return err
 			}
 			k := keys[place-1]
@@ -96,13 +97,19 @@ func (r *KeyedResponse) Seal(sealer pg.Sealer) (err error) {
 }
 
 var responseColumns = []sets.Column[KeyedResponse]{
-	{Name: "partner_id", Array: "uuid[]", Values: sets.Of(func(r KeyedResponse) id.ID { return r.Key.PartnerID })},
+	{Name: "partner_id", Array: "uuid[]", Values: sets.Of(func(r KeyedResponse) id.ID { return r.Key.Owner })},
 	{Name: "route", Array: "text[]", Values: sets.Of(func(r KeyedResponse) string { return r.Key.Route })},
 	{Name: "key", Array: "uuid[]", Values: sets.Of(func(r KeyedResponse) id.ID { return r.Key.Key })},
 	{Name: "fingerprint", Array: "bytea[]", Values: sets.Of(func(r KeyedResponse) []byte { return r.Response.Fingerprint[:] })},
-	{Name: "status", Array: "smallint[]", Values: sets.Of(func(r KeyedResponse) int16 { return int16(r.Response.Status) })},
+	{Name: "status", Array: "smallint[]", Values: sets.Of(func(r KeyedResponse) int16 { return statusOf(r.Response) })},
 	{Name: "response", Array: "bytea[]", Values: sets.Of(func(r KeyedResponse) []byte { return r.sealed })},
 	{Name: "created_at", Array: "timestamptz[]", Values: sets.Of(func(r KeyedResponse) time.Time { return r.Response.CreatedAt })},
+}
+
+// statusOf gives the column status, which holds HTTP successes alone: 200 for a response without a code.
+func statusOf(r ports.StoredResponse) int16 {
+	const withoutCode = 200
+	return int16(cmp.Or(r.Code, withoutCode))
 }
 
 // The key of a row older than the window is free, and the new response replaces a row that retention has not yet

@@ -120,14 +120,14 @@ func (f *fixture) personal() map[string]int {
 
 func (f *fixture) cancel(depositID id.ID) (tells string) {
 	f.t.Helper()
-	key := &ports.IdempotencyKey{PartnerID: f.by.Partner.ID, Route: "cancel", Key: [16]byte(servicetest.NewID())}
+	key := &ports.IdempotencyKey{Owner: f.by.Partner.ID, Route: "cancel", Key: [16]byte(servicetest.NewID())}
 	response, err := f.Deposits.Cancel(f.t.Context(), f.by, deposits.Cancellation{DepositID: depositID}, idempotent.Call[deposits.View]{
 		Key: key, Encode: func(v deposits.View) (idempotent.Response, error) {
 			body := "nobody"
 			if v.Client != nil {
 				body = v.Client.Email
 			}
-			return idempotent.Response{Status: 200, Body: []byte(body)}, nil
+			return idempotent.Response{Code: 200, Body: []byte(body)}, nil
 		},
 	})
 	require.NoError(f.t, err)
@@ -204,7 +204,7 @@ func TestErase_WhileADepositIsCreated_WaitsForIt(t *testing.T) {
 		now := f.Clock.Now()
 		_, err := f.Deposits.Create(t.Context(), f.by, deposits.NewDeposit{AccountID: f.account, ClientID: &f.client.ID,
 			Draft: deposit.Draft{Amount: 50_000, ContractStartAt: now, ContractEndAt: now.Add(time.Hour)}}, idempotent.Call[deposits.View]{
-			Encode: func(deposits.View) (idempotent.Response, error) { return idempotent.Response{Status: 201}, nil },
+			Encode: func(deposits.View) (idempotent.Response, error) { return idempotent.Response{Code: 201}, nil },
 		})
 		return err
 	}
@@ -290,7 +290,7 @@ func TestSubmit_OfAClientThatThePartnerChanged_IsScoredAgain(t *testing.T) {
 	require.Equal(t, 1, asked)
 	eve := "Eve"
 	_, err = f.Clients.Update(t.Context(), f.by, f.client.ID, tenant.Change{FirstName: &eve}, idempotent.Call[tenant.Client]{
-		Encode: func(tenant.Client) (idempotent.Response, error) { return idempotent.Response{Status: 200}, nil },
+		Encode: func(tenant.Client) (idempotent.Response, error) { return idempotent.Response{Code: 200}, nil },
 	})
 	require.NoError(t, err)
 	submit("Eve")

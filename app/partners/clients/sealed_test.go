@@ -104,7 +104,7 @@ func TestEraseDepositText_LeavesTheRestOfTheHistory(t *testing.T) {
 	d, other := f.deposit(func(d *deposit.Deposit) { d.Metadata = map[string]string{"note": "for Ada"} }), f.deposit()
 	for _, depositID := range []id.ID{d, other} {
 		_, err := f.Deposits.Cancel(t.Context(), f.by, deposits.Cancellation{DepositID: depositID, Reason: "duplicate", Comment: "Ada called"}, idempotent.Call[deposits.View]{
-			Encode: func(deposits.View) (idempotent.Response, error) { return idempotent.Response{Status: 200}, nil },
+			Encode: func(deposits.View) (idempotent.Response, error) { return idempotent.Response{Code: 200}, nil },
 		})
 		require.NoError(t, err)
 	}

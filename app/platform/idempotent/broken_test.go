@@ -76,7 +76,7 @@ type marked struct {
 
 func (m marked) Claim(ctx context.Context, k ports.IdempotencyKey, now time.Time) (*ports.StoredResponse, error) {
 	const life = 50 * time.Millisecond
-	if free, err := m.redis.SetNX(ctx, fmt.Sprintf("mark:%x%x", k.PartnerID, k.Key), "", life).Result(); err != nil || !free {
+	if free, err := m.redis.SetNX(ctx, fmt.Sprintf("mark:%x%x", k.Owner, k.Key), "", life).Result(); err != nil || !free {
 		return nil, ports.ErrKeyInUse
 	}
 	return m.Idempotency.Claim(ctx, k, now)

@@ -24,10 +24,10 @@ func TestHolds_ACachedResponseForADay(t *testing.T) {
 
 func TestReplay_TheStoredResponse_OrARefusalOfAnotherBody(t *testing.T) {
 	t.Parallel()
-	stored := &ports.StoredResponse{Fingerprint: [32]byte{1}, Status: 201, Body: []byte("{}")}
+	stored := &ports.StoredResponse{Fingerprint: [32]byte{1}, Code: 201, Body: []byte("{}")}
 	got, err := replay(ports.IdempotencyKey{Fingerprint: [32]byte{1}}, stored)
 	require.NoError(t, err)
-	require.Equal(t, Response{Status: 201, Body: []byte("{}"), Replayed: true}, got)
+	require.Equal(t, Response{Code: 201, Body: []byte("{}"), Replayed: true}, got)
 	got, err = replay(ports.IdempotencyKey{Fingerprint: [32]byte{2}}, stored)
 	require.ErrorIs(t, err, ports.ErrKeyReused)
 	require.Zero(t, got)
@@ -40,9 +40,9 @@ func TestDecide_TheChangeOfARequest_AndItsStoredResponse(t *testing.T) {
 	made := ports.Writes{Insert: &ports.NewDeposit{Deposit: &deposit.Deposit{}}}
 	kept := made
 	kept.Response = &ports.StoredResponse{
-		Fingerprint: key.Fingerprint, Status: 201, Body: []byte("{}"), CreatedAt: noon,
+		Fingerprint: key.Fingerprint, Code: 201, Body: []byte("{}"), CreatedAt: noon,
 	}
-	response := Response{Status: 201, Body: []byte("{}")}
+	response := Response{Code: 201, Body: []byte("{}")}
 	for name, c := range map[string]struct {
 		key                *ports.IdempotencyKey
 		stored             *ports.StoredResponse
@@ -82,7 +82,7 @@ func TestResultOf_EveryOutcome(t *testing.T) {
 		response Response
 		err      error
 	}{
-		Executed: {Response{Status: 201}, nil},
+		Executed: {Response{Code: 201}, nil},
 		Replayed: {Response{Replayed: true}, nil},
 		InUse:    {Response{}, ports.ErrKeyInUse.Because(errors.New("locked"))},
 		Reused:   {Response{}, ports.ErrKeyReused},

@@ -8,9 +8,10 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Response is an HTTP response, byte by byte.
+// Response is what the caller answers, byte by byte. Code is the caller's own (an HTTP status of a route); the answer to
+// an operator's form has none.
 type Response struct {
-	Status   int
+	Code     int
 	Body     []byte
 	Replayed bool // a replay of a stored response
 }
@@ -196,14 +197,14 @@ func holds(cached *ports.StoredResponse, now time.Time) bool {
 }
 
 func (r Request) stored(key ports.IdempotencyKey, response Response) ports.StoredResponse {
-	return ports.StoredResponse{Fingerprint: key.Fingerprint, Status: response.Status, Body: response.Body, CreatedAt: r.Now}
+	return ports.StoredResponse{Fingerprint: key.Fingerprint, Code: response.Code, Body: response.Body, CreatedAt: r.Now}
 }
 
 func replay(key ports.IdempotencyKey, stored *ports.StoredResponse) (Response, error) {
 	if stored.Fingerprint != key.Fingerprint {
 		return Response{}, ports.ErrKeyReused
 	}
-	return Response{Status: stored.Status, Body: stored.Body, Replayed: true}, nil
+	return Response{Code: stored.Code, Body: stored.Body, Replayed: true}, nil
 }
 
 func resultOf(r Response, err error) Result {

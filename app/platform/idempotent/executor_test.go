@@ -69,7 +69,7 @@ func (b *fixture) awaitCached(t *testing.T) {
 func request(t testing.TB, body string) idempotent.Request {
 	t.Helper()
 	return idempotent.Request{
-		Key: &ports.IdempotencyKey{PartnerID: id.ID{1}, Route: "POST /x", Key: [16]byte{1}, Fingerprint: fingerprint(t, body)},
+		Key: &ports.IdempotencyKey{Owner: id.ID{1}, Route: "POST /x", Key: [16]byte{1}, Fingerprint: fingerprint(t, body)},
 		Now: system.Clock{}.Now(),
 	}
 }
@@ -83,13 +83,13 @@ func (b *fixture) run(t *testing.T, r idempotent.Request, answer string, fail er
 	if b.changes {
 		r.Decide = func(ports.Found) (ports.Writes, idempotent.Response, error) {
 			b.runs.Add(1)
-			return ports.Writes{}, idempotent.Response{Status: 201, Body: []byte(answer)}, fail
+			return ports.Writes{}, idempotent.Response{Code: 201, Body: []byte(answer)}, fail
 		}
 		return b.Run(t.Context(), r)
 	}
 	r.Effect = func(context.Context) (idempotent.Response, error) {
 		b.runs.Add(1)
-		return idempotent.Response{Status: 201, Body: []byte(answer)}, fail
+		return idempotent.Response{Code: 201, Body: []byte(answer)}, fail
 	}
 	return b.Run(t.Context(), r)
 }
@@ -106,12 +106,12 @@ func TestRun_RunsOnce_AndReplaysFromCacheOrDatabase(t *testing.T) {
 	each(t, func(t *testing.T, b *fixture) {
 		first, err := b.run(t, request(t, "1"), "a", nil)
 		require.NoError(t, err)
-		require.Equal(t, idempotent.Response{Status: 201, Body: []byte("a")}, first)
+		require.Equal(t, idempotent.Response{Code: 201, Body: []byte("a")}, first)
 		require.Equal(t, idempotent.Executed, b.last)
 		for range 2 {
 			again, err := b.run(t, request(t, "1.0"), "b", nil)
 			require.NoError(t, err)
-			require.Equal(t, idempotent.Response{Status: 201, Body: []byte("a"), Replayed: true}, again)
+			require.Equal(t, idempotent.Response{Code: 201, Body: []byte("a"), Replayed: true}, again)
 			require.Equal(t, idempotent.Replayed, b.last)
 			_, err = b.run(t, request(t, "2"), "b", nil)
 			require.ErrorIs(t, err, ports.ErrKeyReused)
@@ -152,7 +152,7 @@ func TestRun_WhileTheFirstRuns_TheSecondIsTold(t *testing.T) {
 		j.Effect = func(context.Context) (idempotent.Response, error) {
 			close(inside)
 			<-finish
-			return idempotent.Response{Status: 200, Body: []byte("a")}, nil
+			return idempotent.Response{Code: 200, Body: []byte("a")}, nil
 		}
 		_, err := b.Run(t.Context(), j)
 		done <- err
@@ -196,7 +196,7 @@ func TestRun_AfterTheWindow_TheKeyIsNew(t *testing.T) {
 		later.Now = later.Now.Add(ports.IdempotencyWindow)
 		got, err := b.run(t, later, "b", nil)
 		require.NoError(t, err)
-		require.Equal(t, idempotent.Response{Status: 201, Body: []byte("b")}, got)
+		require.Equal(t, idempotent.Response{Code: 201, Body: []byte("b")}, got)
 	})
 }
 

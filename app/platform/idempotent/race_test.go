@@ -91,10 +91,10 @@ func (r *rivals) round(number byte) {
 	var runs atomic.Int64
 	request := func() idempotent.Request {
 		made := request(r.t, "1")
-		made.Key.PartnerID, made.Key.Key = partner, [16]byte{number + 1}
+		made.Key.Owner, made.Key.Key = partner, [16]byte{number + 1}
 		event := ports.Event{ID: servicetest.NewID(), PartnerID: partner, Name: webhook.OperatorLinked, Data: []byte("{}"), CreatedAt: made.Now}
 		response := func() idempotent.Response {
-			return idempotent.Response{Status: 201, Body: fmt.Append(nil, runs.Add(1))}
+			return idempotent.Response{Code: 201, Body: fmt.Append(nil, runs.Add(1))}
 		}
 		if r.changes {
 			made.Decide = func(ports.Found) (ports.Writes, idempotent.Response, error) {

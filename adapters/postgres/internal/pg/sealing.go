@@ -39,7 +39,7 @@ func ResponseAAD(k ports.IdempotencyKey) []byte {
 func KeyScope(k ports.IdempotencyKey) string {
 	const lengths = 36 + 2 + 2*len(k.Key) // of partner, separators and key
 	b := make([]byte, 0, lengths+len(k.Route))
-	b = append(append(append(append(b, k.PartnerID.String()...), '|'), k.Route...), '|')
+	b = append(append(append(append(b, k.Owner.String()...), '|'), k.Route...), '|')
 	return string(hex.AppendEncode(b, k.Key[:]))
 }
 
