@@ -184,7 +184,7 @@ func TestLifeOfADeposit_NamesTheTriggersOfCoreAndTheFormsOfThePages(t *testing.T
 		got = append(got, strings.Trim(row[0], "`"))
 	}
 	require.ElementsMatch(t, texts(deposit.Triggers), got)
-	for _, trigger := range []deposit.Trigger{deposit.CancelledByOperator, deposit.Released, deposit.Claim, deposit.TenantAbandoned} {
+	for _, trigger := range []deposit.Trigger{deposit.CancelledByOperator, deposit.Released, deposit.CaptureRequested, deposit.TenantAbandoned} {
 		row := "\n| `" + string(trigger) + "` |"
 		require.Regexp(t, regexp.QuoteMeta(row)+".*`intent=\\w+`", docstest.Read(t, life))
 	}
@@ -267,7 +267,7 @@ func TestFigures_AreThoseOfTheCode(t *testing.T) {
 	timers := deposit.DefaultTimers()
 	figures := map[string][]string{
 		api: {
-			"Retry schedule: " + spoken(webhook.DefaultSchedule), fmt.Sprintf("At most %d", webhook.MaxSubscriptions), fmt.Sprintf("claim window %s", days(timers.ClaimWindow)),
+			"Retry schedule: " + spoken(webhook.DefaultSchedule), fmt.Sprintf("At most %d", webhook.MaxSubscriptions), fmt.Sprintf("claim window %s", days(timers.CaptureWindow)),
 			fmt.Sprintf("activatedAt + %s)", days(timers.CoverageMax)), fmt.Sprintf("%d a second", webhook.ReplayPerSecond),
 			fmt.Sprintf("idle %d min", int(timers.CheckoutIdleAfter.Minutes())), fmt.Sprintf("at most %d characters", deposit.MaxRentalContract),
 			fmt.Sprintf("description? ≤ %d", deposit.MaxDescription),

@@ -122,7 +122,7 @@ func TestProviders_HaveEveryPlace(t *testing.T) {
 		}
 		require.Contains(t, tests, "portstest.PaymentProvider(", "the contract test in %s", adapter)
 		require.Contains(t, wire, `"partnerdeposits/`+adapter+`"`, "the choice in cmd/wire")
-		if strings.Contains(code, "site.ProviderNotices") {
+		if strings.Contains(code, "site.ProviderCallbacks") {
 			for _, page := range []string{operationsPage, "docs/spec/payments.md"} {
 				require.Contains(t, docstest.Read(t, page), "POST /webhooks/payments/"+provider, page)
 			}

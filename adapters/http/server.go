@@ -17,11 +17,11 @@ import (
 	"partnerdeposits/adapters/http/docs"
 	"partnerdeposits/adapters/http/middleware"
 	"partnerdeposits/adapters/http/partnerapi"
-	"partnerdeposits/adapters/http/paymentnotices"
+	"partnerdeposits/adapters/http/paymentcallbacks"
 	"partnerdeposits/adapters/http/problem"
 	"partnerdeposits/adapters/http/styleguide"
 	"partnerdeposits/adapters/http/ui"
-	"partnerdeposits/app/payments/notices"
+	"partnerdeposits/app/payments/callbacks"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/site"
 	"partnerdeposits/ports/platform/outage"
@@ -61,8 +61,8 @@ type Surfaces struct {
 	// Styleguide are the pages of development; nil elsewhere.
 	Styleguide *styleguide.Deps
 
-	// Notices takes the notices of the payment provider; nil where the provider sends none.
-	Notices *notices.Service
+	// Callbacks takes the callbacks of the payment provider; nil where the provider sends none.
+	Callbacks *callbacks.Service
 
 	// Payments mounts the hosted page of the sandbox provider; nil in production.
 	Payments func(fiber.Router)
@@ -141,8 +141,8 @@ func mount(app *fiber.App, s Surfaces) error {
 	if s.Styleguide != nil {
 		styleguide.Mount(app, *s.Styleguide)
 	}
-	if s.Notices != nil {
-		paymentnotices.Mount(app, s.Notices)
+	if s.Callbacks != nil {
+		paymentcallbacks.Mount(app, s.Callbacks)
 	}
 	if s.Payments != nil {
 		s.Payments(app)

@@ -28,7 +28,7 @@ import (
 	"partnerdeposits/adapters/http/styleguide"
 	"partnerdeposits/adapters/payments/sandbox"
 	"partnerdeposits/adapters/payments/stripe"
-	"partnerdeposits/app/payments/notices"
+	"partnerdeposits/app/payments/callbacks"
 	"partnerdeposits/app/platform/mailbook"
 	"partnerdeposits/core/site"
 	ports "partnerdeposits/ports/platform"
@@ -50,7 +50,7 @@ func routes(t *testing.T) (all []route) {
 	}, serverhttp.Surfaces{
 		PartnerAPI: partnerapi.Deps{BaseURL: "https://api.example"},
 		Styleguide: &styleguide.Deps{Caught: caught{}},
-		Notices:    notices.New(notices.Deps{Notices: &stripe.Provider{}}),
+		Callbacks:  callbacks.New(callbacks.Deps{Callbacks: &stripe.Provider{}}),
 		Payments:   func(r fiber.Router) { sandbox.Mount(r, nil) },
 	})
 	require.NoError(t, err)
@@ -118,7 +118,7 @@ func TestPages_BelongToASurface_ButForThoseOfDevelopmentAndFiles(t *testing.T) {
 // A path in a source file is a text that begins with the first part of a page's path.
 func TestPaths_AreWrittenInTheMapAlone(t *testing.T) {
 	t.Parallel()
-	tops := []string{site.ProviderNotices + `\w`} // the partner API has other paths that begin with site.Incoming
+	tops := []string{site.ProviderCallbacks + `\w`} // the partner API has other paths that begin with site.Incoming
 	for _, path := range paths(t) {
 		if top := "/" + strings.Split(path, "/")[1]; path != site.Home && !strings.HasPrefix(path, site.Incoming) {
 			tops = append(tops, regexp.QuoteMeta(top))

@@ -31,7 +31,7 @@ func (r *Registry) Deposits() *Deposits {
 				continue
 			}
 			d.transitions.WithLabelValues(string(from), string(to), string(trigger.By()))
-			if trigger == deposit.Claim || trigger == deposit.Released { // either side may take these transitions
+			if trigger == deposit.CaptureRequested || trigger == deposit.Released { // either side may take these transitions
 				d.transitions.WithLabelValues(string(from), string(to), string(actor.KindPartner))
 			}
 		}

@@ -74,8 +74,8 @@ func (r *Registry) Dispatch() *Dispatch {
 // Relayed counts events taken off the outbox.
 func (d *Dispatch) Relayed(events int) { d.relayed.Add(float64(events)) }
 
-// Reconciled counts deliveries whose lease ran out.
-func (d *Dispatch) Reconciled(deliveries int) { d.reconciled.Add(float64(deliveries)) }
+// Recovered counts deliveries whose lease ran out.
+func (d *Dispatch) Recovered(deliveries int) { d.reconciled.Add(float64(deliveries)) }
 
 // Attempted counts a POST.
 func (d *Dispatch) Attempted(event webhook.EventName, result webhook.Result, took time.Duration) {

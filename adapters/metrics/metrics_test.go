@@ -174,7 +174,7 @@ func TestCounts(t *testing.T) {
 	w.ReachedHealthy(30 * time.Millisecond)
 	w.Started(4 * time.Second)
 	w.Relayed(7)
-	w.Reconciled(2)
+	w.Recovered(2)
 	w.Attempted(webhook.DepositActivated, webhook.ResultTimeout, 10*time.Second)
 	w.Finished(webhook.DepositActivated, webhook.StatusSucceeded, 30*time.Millisecond)
 	w.Finished(webhook.DepositActivated, webhook.StatusFailed, 69*time.Hour)

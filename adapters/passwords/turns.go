@@ -12,8 +12,8 @@ import (
 
 // The most log-ins that wait to have their password hashed. One more is refused at once.
 const (
-	mostWaiting   = 1024 // of one line: known or unknown networks
-	mostOfNetwork = 16
+	maxWaiting   = 1024 // of one line: known or unknown networks
+	maxOfNetwork = 16
 )
 
 var errLineFull = errors.New("passwords: too many callers wait for a slot")
@@ -95,7 +95,7 @@ func (t *turns) release() {
 
 func (l *line) add(c *caller) bool {
 	before := l.callers[c.network]
-	if l.waiting >= mostWaiting || len(before) >= mostOfNetwork {
+	if l.waiting >= maxWaiting || len(before) >= maxOfNetwork {
 		return false
 	}
 	if l.callers == nil {

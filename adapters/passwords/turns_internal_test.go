@@ -48,11 +48,11 @@ func TestTurns_OfKnownNetworksComeFirst_AndNetworksAlternate(t *testing.T) {
 func TestTurns_HaveBounds(t *testing.T) {
 	t.Parallel()
 	var all turns
-	for range mostOfNetwork {
+	for range maxOfNetwork {
 		require.NotNil(t, all.enter(accountports.Turn{Network: "a"}))
 	}
 	require.Nil(t, all.enter(accountports.Turn{Network: "a"}), "one network does not take all places")
-	for i := range mostWaiting - mostOfNetwork {
+	for i := range maxWaiting - maxOfNetwork {
 		require.NotNil(t, all.enter(accountports.Turn{Network: fmt.Sprint(i)}))
 	}
 	_, err := all.acquire(t.Context(), accountports.Turn{Network: "b"})

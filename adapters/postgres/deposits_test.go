@@ -129,7 +129,7 @@ func TestDeposits_Transition_StoresEveryStepOfALife(t *testing.T) {
 	t.Parallel()
 	w := pooled(t)
 	for name, life := range map[string][]deposit.Trigger{
-		"captured": {deposit.CheckoutIdle, deposit.FeeFailed, deposit.Secured, deposit.Claim},
+		"captured": {deposit.CheckoutIdle, deposit.FeeFailed, deposit.Secured, deposit.CaptureRequested},
 		"closed":   {deposit.Secured, deposit.Released},
 		"declined": {deposit.TenantDeclined},
 	} {
@@ -140,7 +140,7 @@ func TestDeposits_Transition_StoresEveryStepOfALife(t *testing.T) {
 				want, err = r.Deposits.ForUpdate(ctx, d.ID)
 				require.NoError(t, err)
 				var step deposit.Transition
-				if trigger == deposit.Claim {
+				if trigger == deposit.CaptureRequested {
 					part := cents(12_345)
 					step, err = want.Capture(&part, 0, deposit.DefaultTimers(), at0.Add(time.Hour))
 				} else {

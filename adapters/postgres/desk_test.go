@@ -26,7 +26,7 @@ import (
 )
 
 // deskReads bounds the rows that a statement of the operator's list reads: 2,000 and those of a page, as in every list.
-const deskReads = mostRead + 2
+const deskReads = maxRead + 2
 
 // everyDeskFilter calls check with every filter of the list, alone and in pairs.
 func everyDeskFilter(t *testing.T, s fullStore, check func(name string, f depositports.DeskFilter)) {

@@ -8,17 +8,17 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// mostBlocks bounds the blocks that a statement of a list touches: for each row that is read a block of the table, an entry of its
+// maxBlocks bounds the blocks that a statement of a list touches: for each row that is read a block of the table, an entry of its
 // index, and the look-up of a link.
-const mostBlocks = 5 * mostRead
+const maxBlocks = 5 * maxRead
 
 // rowsRead runs the statements of list again and returns the rows that the costliest of them read from tables. No statement may touch
-// more than mostBlocks blocks.
+// more than maxBlocks blocks.
 func (s fullStore) rowsRead(t *testing.T, list func() error) (most int) {
 	t.Helper()
 	for _, p := range s.plans(t, list) {
 		most = max(most, p.read())
-		require.LessOrEqual(t, p.Hit+p.Read, mostBlocks, "blocks")
+		require.LessOrEqual(t, p.Hit+p.Read, maxBlocks, "blocks")
 	}
 	return most
 }

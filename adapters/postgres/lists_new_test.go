@@ -44,7 +44,7 @@ func TestClients_EveryFilterAndPair_ReadsFewRows(t *testing.T) {
 			require.LessOrEqual(t, s.rowsRead(t, func() (err error) {
 				found, err = s.Clients.Clients(t.Context(), f, page)
 				return err
-			}), 2*mostRead, name) // each client with its link
+			}), 2*maxRead, name) // each client with its link
 			if f.Email == email && f.AccountID.IsZero() && page.Cursor.IsZero() {
 				require.Len(t, found.Items, 1, "the index of addresses leads to the oldest client at once")
 			}
@@ -82,7 +82,7 @@ func TestEvents_EveryFilterAndPair_ReadsFewRows(t *testing.T) {
 		require.LessOrEqual(t, s.rowsRead(t, func() error {
 			_, err := s.Events.Events(t.Context(), s.Owner.Partner, f, ports.Page{Limit: 100})
 			return err
-		}), mostRead, name)
+		}), maxRead, name)
 	})
 	require.Equal(t, 1+8+21, count)
 }
@@ -147,7 +147,7 @@ func TestReports_OfLongBacklogs_ReadNoDelivery(t *testing.T) {
 		subs = append(subs, webhook.Subscription{ID: sub, Enabled: true})
 	}
 	exec(t, s.pool, `INSERT INTO deliveries (subscription_id, id, event_id, event, state, body, event_at)
-		SELECT s.id, gen_random_uuid(), gen_random_uuid(), 'deposit.cancelled', 0, '{}', now() FROM webhook_subscriptions s, generate_series(1, $1) WHERE s.url LIKE '%'`, webhook.MostPending+1)
+		SELECT s.id, gen_random_uuid(), gen_random_uuid(), 'deposit.cancelled', 0, '{}', now() FROM webhook_subscriptions s, generate_series(1, $1) WHERE s.url LIKE '%'`, webhook.MaxPending+1)
 	exec(t, s.pool, `ANALYZE deliveries`)
 	var got []webhook.Reported
 	require.LessOrEqual(t, s.rowsRead(t, func() (err error) {
@@ -155,6 +155,6 @@ func TestReports_OfLongBacklogs_ReadNoDelivery(t *testing.T) {
 		return err
 	}), 10*len(subs))
 	for _, r := range got {
-		require.Equal(t, []any{webhook.MostPending, true}, []any{r.Health.Pending, r.Health.PendingCapped})
+		require.Equal(t, []any{webhook.MaxPending, true}, []any{r.Health.Pending, r.Health.PendingCapped})
 	}
 }

@@ -27,9 +27,9 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// mostRead bounds the rows that a statement of a list reads: 2,000 rows, and the deposits, partners and clients of a
+// maxRead bounds the rows that a statement of a list reads: 2,000 rows, and the deposits, partners and clients of a
 // page.
-const mostRead = 2000 + 4*101
+const maxRead = 2000 + 4*101
 
 // queries notes the statements of a pool with their arguments.
 type queries struct{ asked []pgx.TraceQueryStartData }
@@ -126,7 +126,7 @@ func TestDeposits_EveryFilterAndPair_ReadsFewRows(t *testing.T) {
 		require.LessOrEqual(t, s.rowsRead(t, func() error {
 			_, err := s.Deposits.Deposits(t.Context(), f, ports.Page{Limit: 100})
 			return err
-		}), mostRead, name)
+		}), maxRead, name)
 	})
 	require.Equal(t, 96, count)
 }
@@ -151,7 +151,7 @@ func TestDeliveries_EveryFilterAndPair_ReadsFewRows(t *testing.T) {
 		require.LessOrEqual(t, s.rowsRead(t, func() error {
 			_, err := s.Deliveries.Deliveries(t.Context(), s.Owner.Subscription, f, ports.Page{Limit: 100})
 			return err
-		}), mostRead, name)
+		}), maxRead, name)
 	})
 }
 
@@ -172,7 +172,7 @@ func TestLinkedAccounts_EveryFilterAndPair_ReadsFewRows(t *testing.T) {
 		require.LessOrEqual(t, s.rowsRead(t, func() error {
 			_, err := s.Links.LinkedAccounts(t.Context(), s.Owner.Partner, f, ports.Page{Limit: 100})
 			return err
-		}), mostRead, name)
+		}), maxRead, name)
 	})
 }
 

@@ -251,7 +251,7 @@ func activation(d *deposit.Deposit) ports.Change {
 	return ports.Change{Needs: ports.Needs{Key: newKey(d), Now: now, Deposit: d.ID}, Decide: func(found ports.Found) (ports.Writes, error) {
 		step, err := found.Deposit.Apply(deposit.Secured, deposit.DefaultTimers(), now)
 		event := storetest.Event(d.PartnerID, d.ID)
-		return ports.Writes{Move: &ports.Move{Deposit: found.Deposit, Step: step}, Event: &event, Response: response(now)}, err
+		return ports.Writes{Transition: &ports.DepositTransition{Deposit: found.Deposit, Transition: step}, Event: &event, Response: response(now)}, err
 	}}
 }
 

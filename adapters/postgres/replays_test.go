@@ -20,7 +20,7 @@ func TestDeliveries_Redeliver_PassesOverWhatIsNotThere(t *testing.T) {
 	w := pooled(t)
 	s, other := w.subscribe(w.partner().ID), w.subscribe(w.partner().ID)
 	d, foreign := w.testDelivery(s, at0), w.testDelivery(other, at0)
-	made := w.redeliver(s.ID, webhookports.Copy{Of: portstest.NewID(), As: portstest.NewID()}, webhookports.Copy{Of: foreign.ID, As: portstest.NewID()}, webhookports.Copy{Of: d.ID, As: portstest.NewID()})
+	made := w.redeliver(s.ID, webhookports.Redelivery{Of: portstest.NewID(), As: portstest.NewID()}, webhookports.Redelivery{Of: foreign.ID, As: portstest.NewID()}, webhookports.Redelivery{Of: d.ID, As: portstest.NewID()})
 	require.Len(t, made, 1)
 	require.Equal(t, d.ID, made[0].RedeliveryOf)
 }
@@ -32,11 +32,11 @@ func TestDeliveries_Redeliver_WhileDisabledOrDeleted_AddsNothing(t *testing.T) {
 	d := w.testDelivery(s, at0)
 	s.Enabled, s.DisabledReason = false, webhook.DisabledByPartner
 	w.update(s)
-	require.Empty(t, w.redeliver(s.ID, webhookports.Copy{Of: d.ID, As: portstest.NewID()}))
+	require.Empty(t, w.redeliver(s.ID, webhookports.Redelivery{Of: d.ID, As: portstest.NewID()}))
 	s.Enabled, s.DisabledReason = true, ""
 	w.update(s)
 	w.do(func(ctx context.Context, r *postgres.Store) error { return r.Subscriptions.Delete(ctx, s.ID, at0) })
-	require.Empty(t, w.redeliver(s.ID, webhookports.Copy{Of: d.ID, As: portstest.NewID()}))
+	require.Empty(t, w.redeliver(s.ID, webhookports.Redelivery{Of: d.ID, As: portstest.NewID()}))
 }
 
 func TestSubscriptions_ByID_IsAnyPartnersUntilItIsDeleted(t *testing.T) {
@@ -133,7 +133,7 @@ func TestReplays_Matching_TestsAndRedeliveriesAreNotRepeated(t *testing.T) {
 	t.Parallel()
 	w := alone(t)
 	s := w.subscribe(w.partner().ID)
-	w.redeliver(s.ID, webhookports.Copy{Of: w.testDelivery(s, at0).ID, As: portstest.NewID()})
+	w.redeliver(s.ID, webhookports.Redelivery{Of: w.testDelivery(s, at0).ID, As: portstest.NewID()})
 	r := w.replay(s, time.Now().Add(time.Hour))
 	r.Status = webhook.StatusPending
 	n, err := w.Replays.CountMatching(t.Context(), r)
@@ -141,7 +141,7 @@ func TestReplays_Matching_TestsAndRedeliveriesAreNotRepeated(t *testing.T) {
 	require.Zero(t, n)
 }
 
-func (w *pooledStore) redeliver(subscriptionID id.ID, copies ...webhookports.Copy) (made []webhook.Delivery) {
+func (w *pooledStore) redeliver(subscriptionID id.ID, copies ...webhookports.Redelivery) (made []webhook.Delivery) {
 	w.t.Helper()
 	w.do(func(ctx context.Context, r *postgres.Store) (err error) {
 		made, err = r.Deliveries.Redeliver(ctx, subscriptionID, copies)

@@ -18,8 +18,8 @@ const awaitedChannel = "svc:feeds:awaited"
 // awaitedEvery is the time between two such messages of a process. Shorter than pulseHolds.
 const awaitedEvery = time.Second
 
-// mostFeeds is how many partners a message names.
-const mostFeeds = 1024
+// maxFeeds is how many partners a message names.
+const maxFeeds = 1024
 
 // RingFeeds tells the http processes that the feeds of partners have new events. A ring may be lost: each http looks once a
 // second for the partners that wait.
@@ -42,7 +42,7 @@ func (d *Doorbell) takeFeeds() (messages [][]byte) {
 	var message []byte
 	for p := range d.feeds {
 		message = append(message, p[:]...)
-		if len(message) == mostFeeds*len(p) {
+		if len(message) == maxFeeds*len(p) {
 			messages, message = append(messages, message), nil
 		}
 	}

@@ -30,7 +30,7 @@ func (a Act) NeedsVerified() bool { return a == ActCapture || a == ActSendLink }
 func (a Act) Possible(d *deposit.Deposit, now time.Time) error {
 	switch a {
 	case ActCapture:
-		return d.Allows(deposit.Claim, now)
+		return d.Allows(deposit.CaptureRequested, now)
 	case ActRelease:
 		return d.Allows(deposit.Released, now)
 	case ActCancel:

@@ -162,7 +162,7 @@ func TestCancel_DecidesWithoutATransaction_UnlessTheTenantMayBePaying(t *testing
 			require.Equal(t, deposit.Transition{
 				Version: 2, From: cancel.step.From, To: deposit.Cancelled, Trigger: deposit.CancelledByPartner, At: now, EventID: id.ID{8},
 				Actor: actor.Partner(id.ID{3}, id.ID{4}), Detail: map[string]string{"keyId": id.APIKey.Of(id.ID{4}), "reason": "duplicate"},
-			}, writes.Move.Step)
+			}, writes.Transition.Transition)
 			require.Equal(t, []any{deposit.EventCancelled, id.ID{3}}, []any{string(writes.Event.Name), writes.Event.PartnerID})
 		})
 	}

@@ -24,7 +24,7 @@ func TestActsOfAnOperator_OnlyOnDepositsOfTheAccount_AsTheyWereShown(t *testing.
 	require.NoError(t, owned(d, id.ID{2}))
 	require.ErrorIs(t, owned(d, id.ID{9}), deposit.ErrNotFound)
 	for version, want := range map[int]error{3: nil, 2: ErrChanged, 4: ErrChanged, 0: ErrChanged} {
-		require.ErrorIs(t, Seen{Version: version}.unchanged(d), want, version)
+		require.ErrorIs(t, DeskForm{Version: version}.unchanged(d), want, version)
 	}
 }
 
@@ -42,7 +42,7 @@ func TestVerified_IsAskedWhereMailsAreSent(t *testing.T) {
 		"nothing is verified here":     {false, desk, nil},
 		"verified where nothing needs": {false, verified, nil},
 	} {
-		s := &Service{deps: Deps{VerifiedOnly: c.only}}
+		s := &Service{deps: Deps{VerifyAddresses: c.only}}
 		for _, act := range Acts {
 			want := c.want
 			if !act.NeedsVerified() {

@@ -148,13 +148,13 @@ func TakesFiles(d *deposit.Deposit) error {
 //
 // Returns deposit_not_found for a deposit of another account, ErrNoFiles, evidence.ErrGone, evidence.ErrFull, and the
 // errors of idempotent.Executor.Run.
-func (s *Service) AddFilesByOperator(ctx context.Context, by OperatorCaller, seen Seen, files FilesToAdd) error {
+func (s *Service) AddFilesByOperator(ctx context.Context, by OperatorCaller, form DeskForm, files FilesToAdd) error {
 	now := s.deps.Clock.Now()
 	_, err := s.deps.Idempotent.Run(ctx, idempotent.Request{
-		Key: formKey(by, seen.Form, append([]string{id.Deposit.Of(seen.DepositID), string(ActAddFiles)}, fileNames(files.IDs)...)),
+		Key: formKey(by, form.Key, append([]string{id.Deposit.Of(form.DepositID), string(ActAddFiles)}, fileNames(files.IDs)...)),
 		Now: now,
 		Effect: func(ctx context.Context) (idempotent.Response, error) {
-			d, err := s.lockOwned(ctx, by, seen.DepositID)
+			d, err := s.lockOwned(ctx, by, form.DepositID)
 			if err != nil {
 				return idempotent.Response{}, err
 			}

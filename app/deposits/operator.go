@@ -29,17 +29,17 @@ type OperatorCaller struct {
 	Account  connect.Account
 }
 
-// Seen is a deposit as the page showed it on which the operator decided.
-type Seen struct {
+// DeskForm is the form of an act on the desk, with the deposit as its page showed it.
+type DeskForm struct {
 	DepositID id.ID
 	Version   int // 0: the decision holds for every version
-	// Form is the key of the form that was sent. A form that is sent twice has its effect once.
-	Form [16]byte
+	// Key is the key of the form that was sent. A form that is sent twice has its effect once.
+	Key [16]byte
 }
 
 // unchanged returns ErrChanged unless the deposit is as the page showed it.
-func (seen Seen) unchanged(d *deposit.Deposit) error {
-	if d.Version != seen.Version {
+func (form DeskForm) unchanged(d *deposit.Deposit) error {
+	if d.Version != form.Version {
 		return ErrChanged
 	}
 	return nil
@@ -58,7 +58,7 @@ func (by OperatorCaller) act(detail map[string]string) lifecycle.By {
 
 // verified refuses an act that needs a verified address to an operator without one.
 func (s *Service) verified(by OperatorCaller, act Act) error {
-	if act.NeedsVerified() && s.deps.VerifiedOnly && !by.Operator.Verified() {
+	if act.NeedsVerified() && s.deps.VerifyAddresses && !by.Operator.Verified() {
 		return connect.ErrUnverified
 	}
 	return nil
@@ -75,7 +75,7 @@ type Proof struct{ Code, Network string }
 // Returns connect.ErrUnverified, deposit_not_found for a deposit of another account, ErrChanged,
 // deposit_not_capturable, capture_exceeds_amount, capture_below_minimum, invalid_field for an amount that is not
 // positive, twofactor.ErrWrongCode, ErrTooManyCodes, and the errors of idempotent.Executor.Run.
-func (s *Service) CaptureByOperator(ctx context.Context, by OperatorCaller, seen Seen, in CaptureRequest, proof Proof) error {
+func (s *Service) CaptureByOperator(ctx context.Context, by OperatorCaller, form DeskForm, in CaptureRequest, proof Proof) error {
 	if err := s.verified(by, ActCapture); err != nil {
 		return err
 	}
@@ -84,19 +84,19 @@ func (s *Service) CaptureByOperator(ctx context.Context, by OperatorCaller, seen
 		return err
 	}
 	if !on { // the transaction looks again
-		return s.capture(ctx, by, seen, in, proof)
+		return s.capture(ctx, by, form, in, proof)
 	}
 	return s.deps.Codes.Guard(ctx, by.Operator, signin.Browser{Network: proof.Network}, s.deps.Clock.Now(), func() error {
-		return s.capture(ctx, by, seen, in, proof)
+		return s.capture(ctx, by, form, in, proof)
 	})
 }
 
-func (s *Service) capture(ctx context.Context, by OperatorCaller, seen Seen, in CaptureRequest, proof Proof) error {
+func (s *Service) capture(ctx context.Context, by OperatorCaller, form DeskForm, in CaptureRequest, proof Proof) error {
 	amount := ""
 	if in.Amount != nil {
 		amount = in.Amount.String()
 	}
-	return s.operatorMove(ctx, by, seen, append([]string{string(ActCapture), amount, in.Reason, in.Description}, fileNames(in.Files.IDs)...),
+	return s.transitionByOperator(ctx, by, form, append([]string{string(ActCapture), amount, in.Reason, in.Description}, fileNames(in.Files.IDs)...),
 		func(ctx context.Context, d *deposit.Deposit, now time.Time) (deposit.Transition, error) {
 			step, err := d.Capture(in.Amount, s.deps.LeastCharge, s.deps.Timers, now)
 			if err != nil {
@@ -121,10 +121,10 @@ func (s *Service) capture(ctx context.Context, by OperatorCaller, seen Seen, in 
 //
 // Returns deposit_not_found for a deposit of another account, ErrChanged, deposit_not_releasable, and the errors of
 // idempotent.Executor.Run.
-func (s *Service) ReleaseByOperator(ctx context.Context, by OperatorCaller, seen Seen, comment string) error {
-	return s.operatorMove(ctx, by, seen, []string{string(ActRelease), comment},
+func (s *Service) ReleaseByOperator(ctx context.Context, by OperatorCaller, form DeskForm, comment string) error {
+	return s.transitionByOperator(ctx, by, form, []string{string(ActRelease), comment},
 		func(ctx context.Context, d *deposit.Deposit, now time.Time) (deposit.Transition, error) {
-			return s.deps.Journal.Move(ctx, d, deposit.Released, s.deps.Timers, by.act(map[string]string{"comment": comment}), s.deps.Entropy.NewID(), now)
+			return s.deps.Journal.Apply(ctx, d, deposit.Released, s.deps.Timers, by.act(map[string]string{"comment": comment}), s.deps.Entropy.NewID(), now)
 		})
 }
 
@@ -133,42 +133,42 @@ func (s *Service) ReleaseByOperator(ctx context.Context, by OperatorCaller, seen
 //
 // Returns deposit_not_found for a deposit of another account, ErrChanged, deposit_not_cancellable, service_unavailable
 // if the payment could not be settled, and the errors of idempotent.Executor.Run.
-func (s *Service) CancelByOperator(ctx context.Context, by OperatorCaller, seen Seen, comment string) error {
+func (s *Service) CancelByOperator(ctx context.Context, by OperatorCaller, form DeskForm, comment string) error {
 	for range settleTries {
-		err := s.operatorMove(ctx, by, seen, []string{string(ActCancel), comment},
+		err := s.transitionByOperator(ctx, by, form, []string{string(ActCancel), comment},
 			func(ctx context.Context, d *deposit.Deposit, now time.Time) (deposit.Transition, error) {
 				if err := s.noFeeInFlight(ctx, d); err != nil {
 					return deposit.Transition{}, err
 				}
 				act := by.act(map[string]string{"comment": comment})
-				return s.deps.Journal.Move(ctx, d, deposit.CancelledByOperator, s.deps.Timers, act, s.deps.Entropy.NewID(), now)
+				return s.deps.Journal.Apply(ctx, d, deposit.CancelledByOperator, s.deps.Timers, act, s.deps.Entropy.NewID(), now)
 			})
 		if !errors.Is(err, errFeeInFlight) {
 			return err
 		}
-		if err := s.deps.Payments.SettleFee(ctx, seen.DepositID); err != nil {
+		if err := s.deps.Payments.SettleFee(ctx, form.DepositID); err != nil {
 			return err
 		}
 	}
 	return fault.ErrUnavailable.Because(errFeeInFlight)
 }
 
-// operatorMove makes a transition of a deposit of the operator's account, once for each form. what names the act and
+// transitionByOperator makes a transition of a deposit of the operator's account, once for each form. what names the act and
 // its fields.
-func (s *Service) operatorMove(ctx context.Context, by OperatorCaller, seen Seen, what []string,
+func (s *Service) transitionByOperator(ctx context.Context, by OperatorCaller, form DeskForm, what []string,
 	move func(context.Context, *deposit.Deposit, time.Time) (deposit.Transition, error),
 ) error {
 	now := s.deps.Clock.Now()
 	var step deposit.Transition
 	response, err := s.deps.Idempotent.Run(ctx, idempotent.Request{
-		Key: formKey(by, seen.Form, append([]string{id.Deposit.Of(seen.DepositID)}, what...)),
+		Key: formKey(by, form.Key, append([]string{id.Deposit.Of(form.DepositID)}, what...)),
 		Now: now,
 		Effect: func(ctx context.Context) (_ idempotent.Response, err error) {
-			d, err := s.lockOwned(ctx, by, seen.DepositID)
+			d, err := s.lockOwned(ctx, by, form.DepositID)
 			if err != nil {
 				return idempotent.Response{}, err
 			}
-			if err := seen.unchanged(d); err != nil {
+			if err := form.unchanged(d); err != nil {
 				return idempotent.Response{}, err
 			}
 			if step, err = move(ctx, d, now); err != nil {
@@ -204,11 +204,11 @@ func owned(d *deposit.Deposit, accountID id.ID) error {
 const formRoute = "POST " + site.Deposits
 
 // formKey makes the key of a form an idempotency key of the account. what is the content of the form.
-func formKey(by OperatorCaller, form [16]byte, what []string) *ports.IdempotencyKey {
+func formKey(by OperatorCaller, key [16]byte, what []string) *ports.IdempotencyKey {
 	for i, part := range what {
 		what[i] = strconv.Quote(part)
 	}
-	return &ports.IdempotencyKey{Owner: by.Account.ID, Route: formRoute, Key: form, Fingerprint: sha256.Sum256([]byte(strings.Join(what, " ")))}
+	return &ports.IdempotencyKey{Owner: by.Account.ID, Route: formRoute, Key: key, Fingerprint: sha256.Sum256([]byte(strings.Join(what, " ")))}
 }
 
 // formResponse is the stored response of a form: the deposit that it was about.

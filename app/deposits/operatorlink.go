@@ -26,23 +26,23 @@ import (
 // Returns connect.ErrUnverified, missing_field, invalid_field, deposit_not_found for a deposit of another account,
 // deposit_not_sendable, rate_limited (deposit.LinksAllowed, AccountLinkAllowed), and the errors of
 // idempotent.Executor.Run.
-func (s *Service) SendLinkByOperator(ctx context.Context, by OperatorCaller, seen Seen, to tenant.Contact) error {
+func (s *Service) SendLinkByOperator(ctx context.Context, by OperatorCaller, form DeskForm, to tenant.Contact) error {
 	if err := s.verified(by, ActSendLink); err != nil {
 		return err
 	}
 	now := s.deps.Clock.Now()
 	var url string
 	_, err := s.deps.Idempotent.Run(ctx, idempotent.Request{
-		Key: formKey(by, seen.Form, []string{id.Deposit.Of(seen.DepositID), string(ActSendLink), to.Email, to.Locale}),
+		Key: formKey(by, form.Key, []string{id.Deposit.Of(form.DepositID), string(ActSendLink), to.Email, to.Locale}),
 		Now: now,
 		Prepare: func(ctx context.Context) (err error) {
 			if err = to.Validate(""); err == nil {
-				url, err = s.CheckoutURL(ctx, by.Account.ID, seen.DepositID)
+				url, err = s.CheckoutURL(ctx, by.Account.ID, form.DepositID)
 			}
 			return err
 		},
 		Effect: func(ctx context.Context) (idempotent.Response, error) {
-			d, err := s.lockOwned(ctx, by, seen.DepositID)
+			d, err := s.lockOwned(ctx, by, form.DepositID)
 			if err != nil {
 				return idempotent.Response{}, err
 			}
@@ -121,7 +121,7 @@ func (s *Service) checkoutURL(token secret.Text) string {
 type OperatorDeposit struct {
 	deposit.Draft
 	Tenant tenant.Person // Email "": no mail is sent. Names without an address are refused
-	Form   [16]byte      // as in Seen
+	Form   [16]byte      // as Key of DeskForm
 }
 
 // Ceiling is the largest amount of a deposit for the account.

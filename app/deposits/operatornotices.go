@@ -35,9 +35,9 @@ type OperatorNotices struct {
 	Addresses    partnerports.SealedAddresses
 	Imprint      agreement.Imprint
 	DashboardURL string // DASHBOARD_BASE_URL
-	// Anyone says that addresses are not verified in this service. Otherwise only operators with a verified address are
+	// VerifyAddresses says that addresses are verified in this service: only operators with a verified address are
 	// told.
-	Anyone bool
+	VerifyAddresses bool
 }
 
 // Jobs gives the jobs. A notice that fails is taken up again in the next round and delays no other.
@@ -48,7 +48,7 @@ func (n OperatorNotices) Jobs(every time.Duration) []schedules.Job {
 			return schedules.Each(ctx, due, err, n.tellSecured)
 		}},
 		{Name: "cover-mails", Every: max(every, coversEvery), Soon: true, Run: func(ctx context.Context) (bool, error) {
-			round, tells := coverRound(n.Clock.Now(), n.Anyone)
+			round, tells := coverRound(n.Clock.Now(), n.VerifyAddresses)
 			if !tells {
 				return false, nil
 			}
@@ -59,13 +59,13 @@ func (n OperatorNotices) Jobs(every time.Duration) []schedules.Job {
 }
 
 // coverRound gives the look for covers at now; tells is false before the hour from which covers are told.
-func coverRound(now time.Time, anyone bool) (round depositports.CoverRound, tells bool) {
+func coverRound(now time.Time, verifyAddresses bool) (round depositports.CoverRound, tells bool) {
 	now = now.UTC()
 	if now.Hour() < coverHour {
 		return round, false
 	}
 	round = depositports.CoverRound{
-		Now: now, Before: now.Add(deposit.EndingSoon), Today: now.Truncate(24 * time.Hour), Anyone: anyone,
+		Now: now, Before: now.Add(deposit.EndingSoon), Today: now.Truncate(24 * time.Hour), VerifyAddresses: verifyAddresses,
 	}
 	return round, true
 }
@@ -81,7 +81,7 @@ func (n OperatorNotices) tellSecured(ctx context.Context, depositID id.ID) error
 		if err != nil || !ok {
 			return err
 		}
-		tenantMail, tellsOperator := decideSecured(about, erased.Email, n.Anyone)
+		tenantMail, tellsOperator := decideSecured(about, erased.Email, n.VerifyAddresses)
 		if err := n.tellFee(ctx, about, tenantMail); err != nil || !tellsOperator {
 			return err
 		}
@@ -93,11 +93,11 @@ func (n OperatorNotices) tellSecured(ctx context.Context, depositID id.ID) error
 // decideSecured gives the address of the tenant who is told the fee, "" for none, and whether the operator is told.
 // sealed is the address of a tenant who was erased since. A payment that was simulated has no agreement, and no tenant
 // is told.
-func decideSecured(about depositports.SecuredSubject, sealed string, anyone bool) (tenantMail string, tellsOperator bool) {
+func decideSecured(about depositports.SecuredSubject, sealed string, verifyAddresses bool) (tenantMail string, tellsOperator bool) {
 	if about.Words != "" {
 		tenantMail = cmp.Or(about.Tenant.Email, sealed)
 	}
-	return tenantMail, about.Verified || anyone
+	return tenantMail, about.Verified || !verifyAddresses
 }
 
 // tellFee mails the fee to the tenant; to "" nothing is mailed.
@@ -114,7 +114,7 @@ func (n OperatorNotices) tellFee(ctx context.Context, about depositports.Secured
 
 func (n OperatorNotices) tellCovers(ctx context.Context, accountID id.ID, round depositports.CoverRound) error {
 	return n.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
-		about, ok, err := n.Notices.TakeCovers(ctx, accountID, round, mails.MostCovers)
+		about, ok, err := n.Notices.TakeCovers(ctx, accountID, round, mails.MaxCovers)
 		if err != nil || !ok {
 			return err
 		}

@@ -23,10 +23,10 @@ func TestCoverRound_FromSixInTheMorning_InUTC(t *testing.T) {
 		round, tells := coverRound(at, true)
 		require.True(t, tells, at)
 		before := at.UTC().Add(7 * 24 * time.Hour)
-		require.Equal(t, depositports.CoverRound{Now: at.UTC(), Before: before, Today: today, Anyone: true}, round)
+		require.Equal(t, depositports.CoverRound{Now: at.UTC(), Before: before, Today: today, VerifyAddresses: true}, round)
 	}
 	round, _ := coverRound(today.Add(9*time.Hour), false)
-	require.False(t, round.Anyone)
+	require.False(t, round.VerifyAddresses)
 }
 
 func TestDecideSecured_WhoIsTold(t *testing.T) {
@@ -34,7 +34,7 @@ func TestDecideSecured_WhoIsTold(t *testing.T) {
 	const grace, sealed = "grace@example.com", "sealed@example.com"
 	for name, c := range map[string]struct {
 		words, address, sealed string
-		verified, anyone       bool
+		verified, unchecked    bool
 		tenant                 string
 		operator               bool
 	}{
@@ -48,7 +48,7 @@ func TestDecideSecured_WhoIsTold(t *testing.T) {
 		"nobody":                       {"", grace, "", false, false, "", false},
 	} {
 		about := depositports.SecuredSubject{Words: c.words, Verified: c.verified, Tenant: tenant.Contact{Email: c.address}}
-		tenantMail, tellsOperator := decideSecured(about, c.sealed, c.anyone)
+		tenantMail, tellsOperator := decideSecured(about, c.sealed, !c.unchecked)
 		require.Equal(t, []any{c.tenant, c.operator}, []any{tenantMail, tellsOperator}, name)
 	}
 }

@@ -29,7 +29,7 @@ type noticed struct {
 	partner  partner.Partner
 	account  connect.Account
 	operator string // e-mail
-	anyone   bool
+	anyone   bool   // addresses are not verified
 }
 
 func newNoticed(t *testing.T) *noticed {
@@ -60,7 +60,7 @@ func (n *noticed) verified(is bool) {
 func (n *noticed) round(dispatchers int) {
 	n.t.Helper()
 	jobs := deposits.OperatorNotices{
-		Notices: n.Postgres.OperatorNotices, Mails: n.Postgres.Mails, UnitOfWork: n.Postgres, Addresses: n.Postgres.Addresses, Clock: n.clock, Entropy: entropy{}, DashboardURL: "https://dash.example", Anyone: n.anyone,
+		Notices: n.Postgres.OperatorNotices, Mails: n.Postgres.Mails, UnitOfWork: n.Postgres, Addresses: n.Postgres.Addresses, Clock: n.clock, Entropy: entropy{}, DashboardURL: "https://dash.example", VerifyAddresses: !n.anyone,
 	}.Jobs(time.Second)
 	require.GreaterOrEqual(n.t, jobs[1].Every, 15*time.Minute, "a look at every account")
 	var wg sync.WaitGroup

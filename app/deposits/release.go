@@ -25,7 +25,7 @@ type Release struct {
 func (s *Service) Release(ctx context.Context, by partner.Caller, in Release, call idempotent.Call[View]) (idempotent.Response, error) {
 	return s.endCover(ctx, by, in.DepositID, call, func(ctx context.Context, e *ending) (deposit.Transition, error) {
 		act := partnerAct(by, map[string]string{"comment": in.Comment})
-		return s.deps.Journal.Move(ctx, e.Deposit, deposit.Released, s.deps.Timers, act, e.eventID, e.now)
+		return s.deps.Journal.Apply(ctx, e.Deposit, deposit.Released, s.deps.Timers, act, e.eventID, e.now)
 	})
 }
 

@@ -45,9 +45,9 @@ type Deps struct {
 	Files       depositports.Files
 	Contents    depositports.FileContents
 	Cleaner     depositports.FileCleaner
-	// VerifiedOnly refuses acts on the desk that charge or mail a tenant, to operators whose address is not verified.
-	VerifiedOnly bool
-	Codes        Codes
+	// VerifyAddresses refuses acts on the desk that charge or mail a tenant, to operators whose address is not verified.
+	VerifyAddresses bool
+	Codes           Codes
 	// DashboardURL is the base of checkout URLs: DASHBOARD_BASE_URL.
 	DashboardURL string
 	Imprint      agreement.Imprint // in mails to tenants

@@ -42,9 +42,9 @@ const (
 	actAsk                // nothing is due: the tenant may have paid, or the provider told us to ask
 )
 
-// reconcileCollection makes the step that is due and records the answer, or the time of the next step. An outage leaves
+// checkCollection makes the step that is due and records the answer, or the time of the next step. An outage leaves
 // the attempt open: it is no refusal, and the same attempt is asked for again.
-func (s *Service) reconcileCollection(ctx context.Context, p deposit.Payment, now time.Time) (settled bool, err error) {
+func (s *Service) checkCollection(ctx context.Context, p deposit.Payment, now time.Time) (settled bool, err error) {
 	next, err := s.planCollection(ctx, p, now)
 	if err != nil || next.act == actNothing {
 		return false, err
@@ -270,7 +270,7 @@ func ending(cancelBy actor.Actor, tooSmall bool) (trigger deposit.CollectionTrig
 
 // settle stores the end of the collection. The debt is stored first: a trigger ends the debt of a payment that another
 // version settles.
-func (r recording) settle(answer paymentports.ProviderPayment, step deposit.CollectionStep) error {
+func (r recording) settle(answer paymentports.ProviderPayment, step deposit.CollectionTransition) error {
 	if err := r.deps.Collections.Save(r.ctx, *r.debt, step); err != nil {
 		return err
 	}
@@ -309,9 +309,9 @@ func (r recording) tell(kind paymentports.TenantNoticeKind) error {
 	return r.deps.TenantNotices.Add(r.ctx, paymentports.TenantNotice{SubjectID: r.payment.ID, Kind: kind, DepositID: r.payment.DepositID, At: r.now})
 }
 
-// nextCheck is the time at which the reconciler looks at the collection again: the next attempt, the tenant's page
+// nextCheck is the time at which CheckDue looks at the collection again: the next attempt, the tenant's page
 // while it may be paid, or the end of a debt that nobody pays. A page that was paid is known within 5 minutes, without
-// a notice of the provider.
+// a callback of the provider.
 func nextCheck(d deposit.Debt, now time.Time) time.Time {
 	switch {
 	case d.State != deposit.AwaitingTenant && d.Answered:

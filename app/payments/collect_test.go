@@ -117,7 +117,7 @@ func TestCollect_AtOnce_IsPaid(t *testing.T) {
 	depositID, _ := b.captured()
 	require.Equal(t, deposit.CollectionScheduled, b.debt(depositID).State)
 	require.Equal(t, b.Clock.Now(), b.debt(depositID).NextAttemptAt)
-	b.RequireCount(1, b.Payments.Reconcile)
+	b.RequireCount(1, b.Payments.CheckDue)
 	require.Equal(t, []string{"scheduled>paid charged scheduler"}, b.life(depositID))
 	paid := b.debt(depositID)
 	require.Equal(t, []any{deposit.CollectionPaid, 1, true, b.Clock.Now()}, []any{paid.State, paid.Attempt, paid.Answered, paid.EndedAt})
@@ -129,20 +129,20 @@ func TestCollect_LackOfFunds_IsPaidOnTheThirdDay(t *testing.T) {
 	depositID, _ := b.captured()
 	begun := b.Clock.Now()
 	attempts := b.refuse("insufficient_funds", paymentports.RefusedForNow)
-	b.RequireCount(0, b.Payments.Reconcile)
+	b.RequireCount(0, b.Payments.CheckDue)
 	require.Equal(t, deposit.CollectionRetrying, b.debt(depositID).State)
 	require.Equal(t, begun.Add(day), b.debt(depositID).NextAttemptAt)
 	require.Equal(t, "insufficient_funds", b.debt(depositID).Failure)
 	b.Clock.Add(day - time.Second)
-	b.RequireCount(0, b.Payments.Reconcile)
+	b.RequireCount(0, b.Payments.CheckDue)
 	require.Equal(t, []int{1}, *attempts, "not before its time")
 	b.Clock.Add(time.Second)
-	b.RequireCount(0, b.Payments.Reconcile)
+	b.RequireCount(0, b.Payments.CheckDue)
 	require.Equal(t, []int{1, 2}, *attempts)
 	require.Equal(t, begun.Add(3*day), b.debt(depositID).NextAttemptAt)
 	b.Provider.OnCollect(nil)
 	b.Clock.Set(begun.Add(3 * day))
-	b.RequireCount(1, b.Payments.Reconcile)
+	b.RequireCount(1, b.Payments.CheckDue)
 	require.Equal(t, []string{"scheduled>retrying refused_for_now scheduler", "retrying>retrying refused_for_now scheduler", "retrying>paid charged scheduler"}, b.life(depositID))
 	require.Empty(t, b.debt(depositID).Failure)
 	require.Equal(t, deposit.PaymentSucceeded, b.collection(depositID).Status)
@@ -154,7 +154,7 @@ func TestCollect_AnEndByTheClock_IsStoredAsEveryVersionReadsIt(t *testing.T) {
 	b := setup(t)
 	depositID, _ := b.captured()
 	b.Clock.Add(deposit.UnpaidFor)
-	b.RequireCount(1, b.Payments.Reconcile)
+	b.RequireCount(1, b.Payments.CheckDue)
 	require.Equal(t, []string{"scheduled>failed expired scheduler"}, b.life(depositID))
 	require.Equal(t, 1, b.Count("collections", "cancel_by = 'dispatcher'"))
 	require.Equal(t, 1, b.Count("audit_log", "action = 'payment.collection_failed' AND actor = 'scheduler'"))
@@ -165,7 +165,7 @@ func TestCollect_AnEndByTheClockOfAnOlderVersion_IsExpired(t *testing.T) {
 	depositID, _ := b.captured()
 	b.exec(`UPDATE collections SET cancel_at = now(), cancel_by = 'dispatcher'`)
 	require.Equal(t, actor.Clock, b.debt(depositID).CancelBy)
-	b.RequireCount(1, b.Payments.Reconcile)
+	b.RequireCount(1, b.Payments.CheckDue)
 	require.Equal(t, []string{"scheduled>failed expired scheduler"}, b.life(depositID))
 	b.exec(`UPDATE collection_steps SET actor = 'dispatcher'`)
 	require.Equal(t, []string{"scheduled>failed expired scheduler"}, b.life(depositID), "a step of an older version")
@@ -176,7 +176,7 @@ func TestCollect_EveryTimeOfTheScheduleRefused_AwaitsTheTenant(t *testing.T) {
 	depositID, _ := b.captured()
 	attempts := b.refuse("insufficient_funds", paymentports.RefusedForNow)
 	for range 10 {
-		b.RequireCount(0, b.Payments.Reconcile)
+		b.RequireCount(0, b.Payments.CheckDue)
 		b.Clock.Add(day)
 	}
 	require.Equal(t, []int{1, 2, 3, 4}, *attempts)
@@ -184,9 +184,9 @@ func TestCollect_EveryTimeOfTheScheduleRefused_AwaitsTheTenant(t *testing.T) {
 	require.Equal(t, deposit.PaymentProcessing, b.collection(depositID).Status, "the debt is not over")
 	b.RequireStatus(depositID, deposit.Captured, "claim")
 	b.Clock.Add(160 * day)
-	b.RequireCount(0, b.Payments.Reconcile)
+	b.RequireCount(0, b.Payments.CheckDue)
 	b.Clock.Add(10 * day)
-	b.RequireCount(1, b.Payments.Reconcile)
+	b.RequireCount(1, b.Payments.CheckDue)
 	require.Equal(t, "awaiting_tenant>failed expired scheduler", b.life(depositID)[4])
 	require.Equal(t, deposit.PaymentFailed, b.collection(depositID).Status)
 	require.Equal(t, []string{"payment.collection_failed"}, b.Audit(t, depositID))
@@ -196,9 +196,9 @@ func TestCollect_HardRefusal_TheTenantPaysOnThePage(t *testing.T) {
 	b := setup(t)
 	depositID, collectionID, token := b.capturedWithToken()
 	attempts := b.refuse("lost_card", paymentports.RefusedForGood)
-	b.RequireCount(0, b.Payments.Reconcile)
+	b.RequireCount(0, b.Payments.CheckDue)
 	b.Clock.Add(30 * day)
-	b.RequireCount(0, b.Payments.Reconcile)
+	b.RequireCount(0, b.Payments.CheckDue)
 	require.Equal(t, []int{1}, *attempts, "no automatic charge follows")
 	require.Equal(t, []string{"scheduled>awaiting_tenant card_refused scheduler"}, b.life(depositID))
 	require.Equal(t, []string{"Les Gîtes d’Ada claims €500.00 of your rental deposit / Les Gîtes d’Ada réclame 500,00\u00a0€ de votre caution",
@@ -221,7 +221,7 @@ func TestCollect_HardRefusal_TheTenantPaysOnThePage(t *testing.T) {
 	require.Equal(t, next.PageURL, again.PageURL)
 	require.Equal(t, deposit.AwaitingTenant, b.Return(token).Debt.State, "came back without paying")
 	b.Clock.Add(30 * time.Second)
-	b.RequireCount(0, b.Payments.Reconcile)
+	b.RequireCount(0, b.Payments.CheckDue)
 	require.LessOrEqual(t, b.collection(depositID).CheckAt.Sub(b.Clock.Now()), time.Minute, "a payment on the page is known soon")
 
 	b.Provider.OnAsk(func() paymentports.ProviderPayment {
@@ -234,14 +234,14 @@ func TestCollect_HardRefusal_TheTenantPaysOnThePage(t *testing.T) {
 	next, err = b.Checkout.PayDebt(b.Ctx(), token)
 	require.NoError(t, err)
 	require.Empty(t, next.PageURL, "paid already")
-	b.RequireCount(0, b.Payments.Reconcile)
+	b.RequireCount(0, b.Payments.CheckDue)
 }
 
 func TestCollect_PageIsPaidAndTheTenantLeft_IsFoundByTheReconciler(t *testing.T) {
 	b := setup(t)
 	depositID, _, token := b.capturedWithToken()
 	b.refuse("authentication_required", paymentports.RefusedForTenant)
-	b.RequireCount(0, b.Payments.Reconcile)
+	b.RequireCount(0, b.Payments.CheckDue)
 	b.Provider.OnOpen(func(paymentports.HostedPayment) (paymentports.HostedPage, error) {
 		return paymentports.HostedPage{URL: "https://pay.test/cs_1"}, nil
 	})
@@ -255,17 +255,17 @@ func TestCollect_PageIsPaidAndTheTenantLeft_IsFoundByTheReconciler(t *testing.T)
 	for range 6 {
 		b.Clock.Set(b.collection(depositID).CheckAt)
 		asked = append(asked, b.Clock.Now().Sub(opened))
-		b.RequireCount(0, b.Payments.Reconcile)
+		b.RequireCount(0, b.Payments.CheckDue)
 	}
 	require.Equal(t, []time.Duration{30 * time.Second, time.Minute, 2 * time.Minute, 4 * time.Minute, 8 * time.Minute, 12 * time.Minute}, asked)
 	b.Clock.Set(opened.Add(26 * time.Hour))
-	b.RequireCount(0, b.Payments.Reconcile)
+	b.RequireCount(0, b.Payments.CheckDue)
 	require.Equal(t, b.debt(depositID).CapturedAt.Add(deposit.UnpaidFor), b.collection(depositID).CheckAt, "the page is dead")
 	b.Provider.OnAsk(func() paymentports.ProviderPayment {
 		return paymentports.ProviderPayment{Status: paymentports.ProviderSucceeded}
 	})
 	b.exec(`UPDATE payments SET check_at = $2 WHERE deposit_id = $1`, depositID, b.Clock.Now()) // a notice of the provider is a reason to ask
-	b.RequireCount(1, b.Payments.Reconcile)
+	b.RequireCount(1, b.Payments.CheckDue)
 	require.Equal(t, deposit.CollectionPaid, b.debt(depositID).State)
 }
 
@@ -282,7 +282,7 @@ func TestCollect_AnswerLost_AsksForTheSameAttempt(t *testing.T) {
 		return b.Sandbox.Collect(b.Ctx(), r)
 	})
 	for range 3 {
-		_, err := b.Payments.Reconcile(b.Ctx())
+		_, err := b.Payments.CheckDue(b.Ctx())
 		require.NoError(t, err)
 		b.Clock.Add(time.Minute)
 	}

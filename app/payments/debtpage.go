@@ -42,7 +42,7 @@ func (s *Service) OpenDebtPage(ctx context.Context, d *deposit.Deposit, token se
 	return page.URL, nil
 }
 
-// beginDebtPage commits that the tenant asked for the page, so that the reconciler asks about it.
+// beginDebtPage commits that the tenant asked for the page, so that CheckDue asks about it.
 func (s *Service) beginDebtPage(ctx context.Context, depositID id.ID, now time.Time) (payment deposit.Payment, err error) {
 	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
 		current, err := s.deps.Payments.Processing(ctx, depositID, deposit.Collection)

@@ -28,7 +28,7 @@ func (s *Service) EndCheckout(ctx context.Context, depositID id.ID, trigger depo
 		if err := s.settleFee(ctx, depositID, now); err != nil {
 			return err
 		}
-		err := s.deps.Mover.WithinTx(ctx, func(ctx context.Context) (deposit.Transition, error) {
+		err := s.deps.Transitions.WithinTx(ctx, func(ctx context.Context) (deposit.Transition, error) {
 			return s.endUnpaid(ctx, depositID, trigger, prepare, now)
 		})
 		if !errors.Is(err, paymentports.ErrPaymentExists) {
@@ -59,5 +59,5 @@ func (s *Service) endUnpaid(ctx context.Context, depositID id.ID, trigger deposi
 			return deposit.Transition{}, err
 		}
 	}
-	return s.deps.Mover.Move(ctx, d, trigger, now)
+	return s.deps.Transitions.Apply(ctx, d, trigger, now)
 }

@@ -196,7 +196,7 @@ func TestDecideSimulation_EachOutcomeHasAWay(t *testing.T) {
 		SimulateStart:       {byStart, ""},
 		SimulateActivate:    {byPayment, deposit.Secured},
 		SimulateFailPayment: {byPayment, deposit.FeeFailed},
-		SimulateDecline:     {byEnd, deposit.TenantDeclined},
+		SimulateRefusal:     {byEnd, deposit.TenantDeclined},
 		SimulateAbandon:     {byEnd, deposit.TenantAbandoned},
 		"explode":           {byNothing, ""},
 		"":                  {byNothing, ""},

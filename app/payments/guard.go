@@ -21,14 +21,14 @@ import (
 const (
 	askTimeout    = 9 * time.Second
 	chargeTimeout = 20 * time.Second
-	// mostCalls is the number of slots: the calls of a process that may wait for the provider at once. slotPatience,
+	// maxCalls is the number of slots: the calls of a process that may wait for the provider at once. slotPatience,
 	// the longest wait for a slot, is less than half of a call's limit, so that a timeout is due to the provider and
 	// not to the wait.
-	mostCalls    = 32
+	maxCalls     = 32
 	slotPatience = 4 * time.Second
-	// After mostFailures failures in a row no call is made for restTime. Then a single call tries.
-	mostFailures = 5
-	restTime     = 10 * time.Second
+	// After maxFailures failures in a row no call is made for restTime. Then a single call tries.
+	maxFailures = 5
+	restTime    = 10 * time.Second
 )
 
 var (
@@ -36,7 +36,7 @@ var (
 	errBusy    = errors.New("payments: too many calls wait for the provider")
 )
 
-// guard passes calls to the provider of this process. A provider that hangs or fails costs at most mostCalls waiting
+// guard passes calls to the provider of this process. A provider that hangs or fails costs at most maxCalls waiting
 // calls, and then none: the calls are refused at once until one has succeeded.
 type guard struct {
 	provider paymentports.PaymentProvider
@@ -51,7 +51,7 @@ type guard struct {
 }
 
 func newGuard(provider paymentports.PaymentProvider, clock ports.Clock, log *slog.Logger) *guard {
-	return &guard{provider: provider, clock: clock, outage: outage.New(log), slots: make(chan struct{}, mostCalls)}
+	return &guard{provider: provider, clock: clock, outage: outage.New(log), slots: make(chan struct{}, maxCalls)}
 }
 
 // ready gives how many due payments may be taken up: none during a rest, one after a rest, a batch otherwise.
@@ -59,7 +59,7 @@ func (g *guard) ready() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch {
-	case g.failures < mostFailures:
+	case g.failures < maxFailures:
 		return parallel.Batch
 	case g.trying || g.clock.Now().Before(g.rests):
 		return 0
@@ -95,7 +95,7 @@ func (g *guard) admit() (trial bool, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch {
-	case g.failures < mostFailures:
+	case g.failures < maxFailures:
 		return false, nil
 	case g.trying || g.clock.Now().Before(g.rests):
 		return false, fault.ErrUnavailable.Because(errResting)
@@ -117,7 +117,7 @@ func (g *guard) leave(ctx context.Context, trial, gaveUp bool, err error) {
 	switch {
 	case gaveUp:
 	case away:
-		if g.failures++; g.failures >= mostFailures {
+		if g.failures++; g.failures >= maxFailures {
 			g.rests = g.clock.Now().Add(restTime)
 		}
 		g.outage.Failed(ctx, "the payment provider cannot be reached", "error", err)

@@ -56,7 +56,7 @@ func TestGuard_AProviderThatHangs_CostsFewCallsAndThenNone(t *testing.T) {
 			})
 		}
 		all.Wait()
-		require.EqualValues(t, mostCalls, p.most.Load(), "calls that wait for the provider")
+		require.EqualValues(t, maxCalls, p.most.Load(), "calls that wait for the provider")
 		require.LessOrEqual(t, time.Duration(slowest.Load()), askTimeout, "a tenant gets a page within nine seconds")
 		require.Zero(t, g.ready())
 
@@ -94,15 +94,15 @@ func TestGuard_AProviderThatFallsSilent_IsNotCalledAgainByThoseWhoWaitedForASlot
 			require.ErrorIs(t, err, fault.ErrUnavailable)
 			require.LessOrEqual(t, time.Since(begun), askTimeout)
 		}
-		for range mostCalls {
+		for range maxCalls {
 			all.Go(call)
 		}
 		<-time.After(askTimeout - slotPatience/2)
-		for range mostCalls {
+		for range maxCalls {
 			all.Go(call) // gets its slot in the middle of its patience
 		}
 		all.Wait()
-		require.Less(t, p.calls.Load(), int64(mostCalls+mostFailures), "only those that got a slot before the failures that begin a rest")
+		require.Less(t, p.calls.Load(), int64(maxCalls+maxFailures), "only those that got a slot before the failures that begin a rest")
 		require.Empty(t, g.slots)
 	})
 }
@@ -113,7 +113,7 @@ func TestGuard_ABurst_WaitsForSlotsAndFailsNobody(t *testing.T) {
 		g := newGuard(p, wall{}, slog.New(slog.DiscardHandler))
 		var all sync.WaitGroup
 		begun := time.Now()
-		for range 10 * mostCalls {
+		for range 10 * maxCalls {
 			all.Go(func() {
 				_, err := g.lookup(t.Context(), id.ID{})
 				require.NoError(t, err)
@@ -121,7 +121,7 @@ func TestGuard_ABurst_WaitsForSlotsAndFailsNobody(t *testing.T) {
 		}
 		all.Wait()
 		require.Equal(t, 2500*time.Millisecond, time.Since(begun))
-		require.EqualValues(t, mostCalls, p.most.Load())
+		require.EqualValues(t, maxCalls, p.most.Load())
 	})
 }
 
@@ -132,16 +132,16 @@ func TestGuard_RequestsThatTheProviderHasRefused_LeaveOtherPaymentsAlone(t *test
 	var answer error
 	p := &provider{answer: func(context.Context) error { return answer }}
 	g := newGuard(p, wall{}, slog.New(slog.DiscardHandler))
-	for i := range 10 * mostFailures { // four outages, one refusal, and again
+	for i := range 10 * maxFailures { // four outages, one refusal, and again
 		answer = away
-		if i%mostFailures == mostFailures-1 {
+		if i%maxFailures == maxFailures-1 {
 			answer = refused
 		}
 		_, err := g.lookup(t.Context(), id.ID{})
 		require.ErrorIs(t, err, answer)
 	}
 	answer = refused
-	for range 3 * mostFailures {
+	for range 3 * maxFailures {
 		_, err := g.lookup(t.Context(), id.ID{})
 		require.ErrorIs(t, err, paymentports.ErrProviderAnswered)
 	}
@@ -154,13 +154,13 @@ func TestGuard_RefusalsAndCallersWhoLeave_AreNoOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &provider{answer: func(context.Context) error { return errors.New("no such customer") }}
 		g := newGuard(p, wall{}, slog.New(slog.DiscardHandler))
-		for range 2 * mostFailures {
+		for range 2 * maxFailures {
 			_, err := g.lookup(t.Context(), id.ID{})
 			require.ErrorContains(t, err, "no such customer")
 		}
 		require.Equal(t, parallel.Batch, g.ready())
 		p.answer = hang
-		for range 2 * mostFailures {
+		for range 2 * maxFailures {
 			gone, leave := context.WithCancel(t.Context())
 			time.AfterFunc(time.Second, leave)
 			_, err := g.lookup(gone, id.ID{})
@@ -173,7 +173,7 @@ func TestGuard_RefusalsAndCallersWhoLeave_AreNoOutage(t *testing.T) {
 func TestGuard_APanic_FreesTheSlot(t *testing.T) {
 	p := &provider{answer: func(context.Context) error { panic("poisoned") }}
 	g := newGuard(p, wall{}, slog.New(slog.DiscardHandler))
-	for range 2 * mostCalls {
+	for range 2 * maxCalls {
 		require.Panics(t, func() { _, _ = g.lookup(t.Context(), id.ID{}) })
 	}
 	require.Empty(t, g.slots)

@@ -73,7 +73,7 @@ func (s *Service) beginFee(ctx context.Context, depositID id.ID, prepare lifecyc
 				return err
 			}
 		}
-		if err := s.deps.Mover.StartCheckout(ctx, d, now); err != nil {
+		if err := s.deps.Transitions.StartCheckout(ctx, d, now); err != nil {
 			return err
 		}
 		payment = feeOf(d, s.deps.Entropy.NewID(), now)

@@ -60,7 +60,7 @@ func TestReconcile_ManyPaymentsAfterAnOutage_AreSettledInTime(t *testing.T) {
 	provider := &slow{takes: 100 * time.Millisecond, away: true}
 	service := b.Build(func(p *servicetest.Parts) { p.Provider = provider }).Payments
 	for range 60 { // rounds of an outage of ten minutes
-		n, err := service.Reconcile(b.Ctx())
+		n, err := service.CheckDue(b.Ctx())
 		require.NoError(t, err)
 		require.Zero(t, n)
 		b.Clock.Add(10 * time.Second)
@@ -70,7 +70,7 @@ func TestReconcile_ManyPaymentsAfterAnOutage_AreSettledInTime(t *testing.T) {
 	back, begun := b.Clock.Now(), time.Now()
 	for b.Count("payments", "status = 'processing'") > 0 {
 		require.LessOrEqual(t, b.Clock.Now().Sub(back), 90*time.Second, "every payment is due soon after the outage")
-		_, err := service.Reconcile(b.Ctx())
+		_, err := service.CheckDue(b.Ctx())
 		require.NoError(t, err)
 		b.Clock.Add(10 * time.Second)
 	}

@@ -137,7 +137,7 @@ func TestPaying_RacingExpiryAndReconcilers_HasOneOutcome(t *testing.T) {
 			func() error { return b.payLatest(d.ID) },
 			func() error { _, err := b.Checkout.Return(b.Ctx(), token, true); return err },
 			func() error { _, err := b.Timers.ExpireCheckouts(b.Ctx()); return err },
-			func() error { _, err := b.Payments.Reconcile(b.Ctx()); return err },
+			func() error { _, err := b.Payments.CheckDue(b.Ctx()); return err },
 			func() error { return cancel(d.ID) },
 		)
 		_, err := b.Timers.ExpireCheckouts(b.Ctx())

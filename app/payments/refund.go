@@ -86,8 +86,8 @@ func endedUnpaid(p deposit.Payment, refunds []deposit.Refund) bool {
 	return p.Status != deposit.PaymentProcessing && p.Status != deposit.PaymentSucceeded && len(refunds) == 0
 }
 
-// reconcileRefund asks the provider for the refund, or for its state, and records the answer.
-func (s *Service) reconcileRefund(ctx context.Context, r deposit.Refund, now time.Time) (settled bool, err error) {
+// checkRefund asks the provider for the refund, or for its state, and records the answer.
+func (s *Service) checkRefund(ctx context.Context, r deposit.Refund, now time.Time) (settled bool, err error) {
 	failpoint.Hit("payment.refund.committed")
 	answer, err := s.provider.refund(ctx, paymentports.RefundRequest{RefundID: r.ID, PaymentID: r.PaymentID, DepositID: r.DepositID, Amount: r.Amount})
 	if err != nil {
@@ -162,7 +162,7 @@ func (s *Service) RefundByStaff(ctx context.Context, paymentID id.ID, amount mon
 	if err != nil {
 		return r, err
 	}
-	if _, err := s.reconcileRefund(ctx, r, now); err != nil {
+	if _, err := s.checkRefund(ctx, r, now); err != nil {
 		s.deps.Log.InfoContext(ctx, "refund left to the dispatcher", "refund", id.Refund.Of(r.ID), "error", err)
 	}
 	all, err := s.deps.Refunds.Refunds(ctx, r.DepositID)

@@ -23,7 +23,7 @@ func TestCollections_SettledByAnOlderProcess_EndWithTheirPayments(t *testing.T) 
 			b.exec(`UPDATE payments SET status = $2, settled_at = $3, attempts = 4, failure = 'card_declined' WHERE id = $1`, collectionID, status, b.Clock.Now())
 			got := b.debt(depositID)
 			require.Equal(t, []any{want, 4, true, b.Clock.Now()}, []any{got.State, got.Attempt, got.Answered, got.EndedAt})
-			b.RequireCount(0, b.Payments.Reconcile)
+			b.RequireCount(0, b.Payments.CheckDue)
 		})
 	}
 }
@@ -31,7 +31,7 @@ func TestCollections_SettledByAnOlderProcess_EndWithTheirPayments(t *testing.T) 
 func TestBacklog_CountsCollectionsByState(t *testing.T) {
 	b := setup(t)
 	paid, _ := b.captured()
-	b.RequireCount(1, b.Payments.Reconcile)
+	b.RequireCount(1, b.Payments.CheckDue)
 	b.captured()
 	b.exec(`UPDATE collections SET captured_at = now() - interval '1 hour' WHERE state = 'scheduled'`)
 	counted, err := dispatchstore.NewBacklog(b.Pool).Backlog(b.Ctx())

@@ -19,7 +19,7 @@ import (
 // other field is required.
 type Deps struct {
 	UnitOfWork      ports.UnitOfWork
-	Mover           lifecycle.Mover
+	Transitions     lifecycle.Transitions
 	Deposits        depositports.Deposits
 	Payments        paymentports.Payments
 	Collections     paymentports.Collections

@@ -79,7 +79,7 @@ func (s *Service) recordFee(ctx context.Context, p deposit.Payment, answer payme
 		return errPaymentOpen
 	}
 	orphaned, settled := false, false
-	err := s.deps.Mover.WithinTx(ctx, func(ctx context.Context) (deposit.Transition, error) {
+	err := s.deps.Transitions.WithinTx(ctx, func(ctx context.Context) (deposit.Transition, error) {
 		orphaned, settled = false, false
 		d, err := s.deps.Deposits.ForUpdate(ctx, p.DepositID)
 		if err != nil {
@@ -103,7 +103,7 @@ func (s *Service) recordFee(ctx context.Context, p deposit.Payment, answer payme
 				return deposit.Transition{}, err
 			}
 		}
-		return s.deps.Mover.Move(ctx, d, trigger, now)
+		return s.deps.Transitions.Apply(ctx, d, trigger, now)
 	})
 	if err == nil && settled {
 		s.deps.PaymentMetrics.Answered(p.Kind, resultOf(answer.Status))

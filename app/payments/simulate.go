@@ -17,7 +17,7 @@ type Simulation string
 const (
 	SimulateStart       Simulation = "start"
 	SimulateActivate    Simulation = "activate"
-	SimulateDecline     Simulation = "decline"
+	SimulateRefusal     Simulation = "decline"
 	SimulateAbandon     Simulation = "abandon"
 	SimulateFailPayment Simulation = "fail_payment"
 	SimulateExpire      Simulation = "expire"
@@ -56,7 +56,7 @@ func (s *Service) simulate(ctx context.Context, d *deposit.Deposit, outcome Simu
 	case byEnd:
 		return s.EndCheckout(ctx, d.ID, trigger, nil, now)
 	case byTime:
-		_, err := s.deps.Mover.MoveIf(ctx, d.ID, trigger, now, func(*deposit.Deposit) bool { return true })
+		_, err := s.deps.Transitions.ApplyIf(ctx, d.ID, trigger, now, func(*deposit.Deposit) bool { return true })
 		return err
 	case byNothing:
 	}
@@ -83,7 +83,7 @@ func decideSimulation(outcome Simulation, status deposit.Status) (way, deposit.T
 		return byPayment, deposit.Secured
 	case SimulateFailPayment:
 		return byPayment, deposit.FeeFailed
-	case SimulateDecline:
+	case SimulateRefusal:
 		return byEnd, deposit.TenantDeclined
 	case SimulateAbandon:
 		return byEnd, deposit.TenantAbandoned
@@ -106,7 +106,7 @@ func (s *Service) simulateStart(ctx context.Context, depositID id.ID, now time.T
 		if _, err := d.Status.Next(deposit.Secured); err != nil {
 			return err
 		}
-		return s.deps.Mover.StartCheckout(ctx, d, now)
+		return s.deps.Transitions.StartCheckout(ctx, d, now)
 	})
 }
 

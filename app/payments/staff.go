@@ -13,8 +13,8 @@ import (
 	"partnerdeposits/ports/platform/failpoint"
 )
 
-// MostListed bounds a list of collections.
-const MostListed = 1000
+// MaxListed bounds a list of collections.
+const MaxListed = 1000
 
 // Listed is a collection with its deposit.
 type Listed struct {
@@ -22,17 +22,17 @@ type Listed struct {
 	Deposit *deposit.Deposit
 }
 
-// Shown is a collection with everything that staff may want to know.
-type Shown struct {
+// CollectionView is a collection with everything that staff may want to know.
+type CollectionView struct {
 	Listed
 	Payment deposit.Payment
-	History []deposit.CollectionStep
+	History []deposit.CollectionTransition
 	Refunds []deposit.Refund // of every payment of the deposit
 }
 
-// ListCollections gives up to MostListed collections in a state, oldest capture first; "" gives every state but paid.
+// ListCollections gives up to MaxListed collections in a state, oldest capture first; "" gives every state but paid.
 func (s *Service) ListCollections(ctx context.Context, state deposit.CollectionState) ([]Listed, error) {
-	found, err := s.deps.Collections.ListCollections(ctx, paymentports.CollectionFilter{State: state, Limit: MostListed})
+	found, err := s.deps.Collections.ListCollections(ctx, paymentports.CollectionFilter{State: state, Limit: MaxListed})
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func (s *Service) ListCollections(ctx context.Context, state deposit.CollectionS
 // ShowCollection shows the collection of a deposit.
 //
 // Returns deposit_not_found and deposit.ErrNoCollection.
-func (s *Service) ShowCollection(ctx context.Context, depositID id.ID) (shown Shown, err error) {
+func (s *Service) ShowCollection(ctx context.Context, depositID id.ID) (shown CollectionView, err error) {
 	if shown.Deposit, err = s.deps.Deposits.Deposit(ctx, depositID); err != nil {
 		return shown, err
 	}
@@ -71,7 +71,7 @@ func (s *Service) ShowCollection(ctx context.Context, depositID id.ID) (shown Sh
 			shown.Payment = p
 		}
 	}
-	if shown.History, err = s.deps.Collections.CollectionSteps(ctx, debt.PaymentID); err != nil {
+	if shown.History, err = s.deps.Collections.CollectionHistory(ctx, debt.PaymentID); err != nil {
 		return shown, err
 	}
 	shown.Refunds, err = s.deps.Refunds.Refunds(ctx, depositID)
@@ -81,7 +81,7 @@ func (s *Service) ShowCollection(ctx context.Context, depositID id.ID) (shown Sh
 // RetryCollection charges the card again at once. Where the provider cannot be reached, the dispatcher goes on.
 //
 // Returns the errors of ShowCollection, deposit.ErrCollectionOver and ErrCollectionNotRetryable.
-func (s *Service) RetryCollection(ctx context.Context, depositID id.ID) (Shown, error) {
+func (s *Service) RetryCollection(ctx context.Context, depositID id.ID) (CollectionView, error) {
 	return s.act(ctx, depositID, audit.CollectionRetry, func(ctx context.Context, debt *deposit.Debt, now time.Time) error {
 		step, err := debt.Retry(actor.Staff, now)
 		if err != nil {
@@ -95,7 +95,7 @@ func (s *Service) RetryCollection(ctx context.Context, depositID id.ID) (Shown, 
 // a payment that was quicker wins. Where the provider cannot be reached, the dispatcher goes on.
 //
 // Returns the errors of ShowCollection, and deposit.ErrCollectionOver.
-func (s *Service) CancelCollection(ctx context.Context, depositID id.ID) (Shown, error) {
+func (s *Service) CancelCollection(ctx context.Context, depositID id.ID) (CollectionView, error) {
 	return s.act(ctx, depositID, audit.CollectionCancel, func(ctx context.Context, debt *deposit.Debt, now time.Time) error {
 		if debt.CancelAt.IsZero() {
 			debt.CancelAt, debt.CancelBy = now, actor.Staff
@@ -107,7 +107,7 @@ func (s *Service) CancelCollection(ctx context.Context, depositID id.ID) (Shown,
 // act commits a decision of staff with its entry in the audit log, and then makes the step that is due.
 func (s *Service) act(ctx context.Context, depositID id.ID, verb audit.Verb,
 	decide func(context.Context, *deposit.Debt, time.Time) error,
-) (Shown, error) {
+) (CollectionView, error) {
 	shown, err := s.ShowCollection(ctx, depositID)
 	if err != nil {
 		return shown, err
@@ -139,7 +139,7 @@ func (s *Service) act(ctx context.Context, depositID id.ID, verb audit.Verb,
 		return shown, err
 	}
 	failpoint.Hit("payment.decision.committed")
-	if _, err := s.reconcileCollection(ctx, due, now); err != nil {
+	if _, err := s.checkCollection(ctx, due, now); err != nil {
 		s.deps.Log.InfoContext(ctx, "collection left to the dispatcher", "payment", id.Payment.Of(due.ID), "error", err)
 	}
 	return s.ShowCollection(ctx, depositID)

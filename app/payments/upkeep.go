@@ -24,20 +24,20 @@ const (
 
 // Upkeep holds the jobs about the payment provider's own records.
 type Upkeep struct {
-	Notices  Notified
-	Books    Compared // nil where the provider has no books
-	Erasures paymentports.PaymentErasures
-	Eraser   paymentports.PaymentEraser // nil where the provider keeps no customers; the erasures then wait for a provider that does
-	Metrics  paymentports.BooksMetrics
-	Audit    ports.AuditLog
+	Callbacks Asker
+	Books     Compared // nil where the provider has no books
+	Erasures  paymentports.PaymentErasures
+	Eraser    paymentports.PaymentEraser // nil where the provider keeps no customers; the erasures then wait for a provider that does
+	Metrics   paymentports.BooksMetrics
+	Audit     ports.AuditLog
 
 	UnitOfWork ports.UnitOfWork
 	Clock      ports.Clock
 	Entropy    ports.Entropy
 }
 
-// Notified asks the provider what its notices were about; notices.Service implements it.
-type Notified interface {
+// Asker asks the provider what its callbacks were about; callbacks.Service implements it.
+type Asker interface {
 	// Ask gives how many questions were answered.
 	Ask(ctx context.Context) (int, error)
 }
@@ -51,7 +51,7 @@ type Compared interface {
 // Jobs gives the jobs.
 func (u Upkeep) Jobs(every time.Duration) []schedules.Job {
 	jobs := []schedules.Job{{Name: "payment notices", Every: every, Run: func(ctx context.Context) (bool, error) {
-		_, err := u.Notices.Ask(ctx)
+		_, err := u.Callbacks.Ask(ctx)
 		return false, err
 	}}}
 	if u.Books != nil {

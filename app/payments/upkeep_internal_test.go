@@ -19,7 +19,7 @@ func TestClaimed_TheWordsOfTheCapture_AndTheFirstCharge(t *testing.T) {
 	first := time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 	steps := []deposit.Transition{
 		{Trigger: deposit.Secured, Detail: map[string]string{"reason": "no"}},
-		{Trigger: deposit.Claim, Detail: map[string]string{"reason": "damage", "description": "Broken table"}},
+		{Trigger: deposit.CaptureRequested, Detail: map[string]string{"reason": "damage", "description": "Broken table"}},
 	}
 	m := mails.TenantMoney{Kind: paymentports.TenantCaptured}
 	want := mails.TenantMoney{Kind: paymentports.TenantCaptured, Reason: "damage", Words: "Broken table", ChargedAt: first}

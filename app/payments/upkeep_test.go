@@ -32,7 +32,7 @@ func (f *forgetting) Forget(_ context.Context, feePaymentID id.ID) error {
 
 func forget(b checkouttest.Steps, provider *forgetting) error {
 	jobs := payments.Upkeep{
-		Notices: b.Notices, Audit: b.Postgres.Audit, Erasures: b.Postgres.Erasures, Eraser: provider, UnitOfWork: b.Postgres, Clock: b.Clock, Entropy: entropy{},
+		Callbacks: b.Callbacks, Audit: b.Postgres.Audit, Erasures: b.Postgres.Erasures, Eraser: provider, UnitOfWork: b.Postgres, Clock: b.Clock, Entropy: entropy{},
 	}.Jobs(time.Second)
 	job := jobs[len(jobs)-1]
 	require.Equal(b.T, "payment erasures", job.Name)

@@ -14,7 +14,7 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// Webhook is a subscription with its newest MostDeliveries deliveries.
+// Webhook is a subscription with its newest MaxDeliveries deliveries.
 type Webhook struct {
 	webhookports.SubscriptionView
 	Partner    partner.Partner
@@ -35,7 +35,7 @@ func (s *Service) Webhook(ctx context.Context, name string) (w Webhook, err erro
 	if w.Partner, err = s.partner(ctx, w.PartnerID); err != nil {
 		return w, err
 	}
-	w.Deliveries, err = s.deps.Deliveries.LastDeliveries(ctx, subscriptionID, MostDeliveries)
+	w.Deliveries, err = s.deps.Deliveries.LastDeliveries(ctx, subscriptionID, MaxDeliveries)
 	return w, err
 }
 
@@ -89,7 +89,7 @@ func (s *Service) Event(ctx context.Context, name string) (e Event, err error) {
 	return e, err
 }
 
-// Audit gives the newest MostEntries entries of the audit log for a request id (req_…), a subject (the id of the
+// Audit gives the newest MaxEntries entries of the audit log for a request id (req_…), a subject (the id of the
 // changed object), or an actor ("admin", "scheduler" or its former text "dispatcher", "partner:prt_…", the id of a
 // partner or an operator, or an operator's e-mail address). A name without entries gives none.
 func (s *Service) Audit(ctx context.Context, name string) ([]ports.AuditEntry, error) {
@@ -103,7 +103,7 @@ func (s *Service) Audit(ctx context.Context, name string) ([]ports.AuditEntry, e
 		}
 		name = id.Operator.Of(operator.ID)
 	}
-	return s.deps.Audit.AuditEntries(ctx, auditFilter(name), MostEntries)
+	return s.deps.Audit.AuditEntries(ctx, auditFilter(name), MaxEntries)
 }
 
 // auditFilter finds the entries about a subject, or by an actor that the name means.

@@ -46,10 +46,10 @@ func New(deps Deps) *Service { return &Service{deps: deps} }
 
 // Bounds of the lists in an answer.
 const (
-	MostClients    = 20  // of an e-mail address
-	MostDeposits   = 20  // of a client
-	MostDeliveries = 50  // of a deposit, and of a subscription
-	MostEntries    = 100 // of the audit log
+	MaxClients    = 20  // of an e-mail address
+	MaxDeposits   = 20  // of a client
+	MaxDeliveries = 50  // of a deposit, and of a subscription
+	MaxEntries    = 100 // of the audit log
 )
 
 // Deposit is a deposit with its history.
@@ -59,7 +59,7 @@ type Deposit struct {
 	History    []deposit.Transition
 	Payments   []deposit.Payment
 	Agreements []agreement.Record
-	Deliveries []webhook.Delivery // the newest MostDeliveries
+	Deliveries []webhook.Delivery // the newest MaxDeliveries
 }
 
 // Deposit finds a deposit by its id or its reference. A reference may be written in small letters and without dashes.
@@ -87,7 +87,7 @@ func (s *Service) Deposit(ctx context.Context, name string) (d Deposit, err erro
 	if d.Agreements, err = s.deps.Agreements.Agreements(ctx, d.ID); err != nil {
 		return Deposit{}, err
 	}
-	d.Deliveries, err = s.deps.Deliveries.DeliveriesOfDeposit(ctx, d.ID, MostDeliveries)
+	d.Deliveries, err = s.deps.Deliveries.DeliveriesOfDeposit(ctx, d.ID, MaxDeliveries)
 	return d, err
 }
 
@@ -134,7 +134,7 @@ func (s *Service) accountOfExternalID(ctx context.Context, externalID, slug stri
 	return links.Items[0].AccountID, nil
 }
 
-// Client is the record of a tenant with the newest MostDeposits deposits.
+// Client is the record of a tenant with the newest MaxDeposits deposits.
 type Client struct {
 	tenant.Client
 	CompanyName string          // of the account
@@ -142,7 +142,7 @@ type Client struct {
 	Deposits    []*deposit.Deposit
 }
 
-// Clients finds the client of an id, or the newest MostClients clients with an e-mail address. An erased client is
+// Clients finds the client of an id, or the newest MaxClients clients with an e-mail address. An erased client is
 // found by the id alone.
 //
 // Returns client_not_found.
@@ -155,7 +155,7 @@ func (s *Service) Clients(ctx context.Context, name string) ([]Client, error) {
 		}
 		records = []tenant.Client{one}
 	} else {
-		found, err := s.deps.Clients.ClientsByEmail(ctx, strings.TrimSpace(name), MostClients)
+		found, err := s.deps.Clients.ClientsByEmail(ctx, strings.TrimSpace(name), MaxClients)
 		if err != nil {
 			return nil, err
 		}
@@ -174,7 +174,7 @@ func (s *Service) Clients(ctx context.Context, name string) ([]Client, error) {
 		if all[i].Partner, err = s.partner(ctx, record.PartnerID); err != nil {
 			return nil, err
 		}
-		list, err := s.deps.Deposits.Deposits(ctx, depositports.DepositFilter{ClientID: record.ID}, ports.Page{Limit: MostDeposits})
+		list, err := s.deps.Deposits.Deposits(ctx, depositports.DepositFilter{ClientID: record.ID}, ports.Page{Limit: MaxDeposits})
 		if err != nil {
 			return nil, err
 		}

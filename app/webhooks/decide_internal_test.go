@@ -96,7 +96,7 @@ func TestTestEvent_TheMostSpecificOne_OfAnEnabledSubscription(t *testing.T) {
 func TestAfterFailure_AReplayLeavesOthersHalfAMinute(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
-	before := webhook.Replay{ID: id.ID{1}, Made: 50, Cursor: id.ID{2}, NextAt: now.Add(-time.Hour)}
+	before := webhook.Replay{ID: id.ID{1}, Redelivered: 50, Cursor: id.ID{2}, NextAt: now.Add(-time.Hour)}
 	after := before
 	after.NextAt = now.Add(30 * time.Second)
 	require.Equal(t, after, afterFailure(before, now))

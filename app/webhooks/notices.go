@@ -52,13 +52,13 @@ func (n EndpointNotices) tell(ctx context.Context, notice webhook.Notice, broken
 		if about.Notice.Waits(broken, now) {
 			return n.Notices.PutOff(ctx, about.Notice, broken.Add(webhook.NoticesWait))
 		}
-		fate := about.Notice.Decide(about.Report, about.Told, now)
+		fate := about.Notice.Decide(about.Report, about.Mailed, now)
 		if fate.Mail {
 			if fate.Mail, err = n.Notices.Mailing(ctx, about.Notice); err != nil {
 				return err
 			}
 			if !fate.Mail { // the database's clock is behind
-				fate.Until = about.Told[notice.Kind].Add(webhook.NoticeEvery)
+				fate.Until = about.Mailed[notice.Kind].Add(webhook.NoticeEvery)
 			}
 		}
 		switch {

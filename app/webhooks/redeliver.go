@@ -17,7 +17,7 @@ import (
 // Returns webhook_not_found, webhook_disabled or delivery_not_found.
 func (s *Service) Redeliver(ctx context.Context, by partner.Caller, subscriptionID, deliveryID id.ID) (webhook.Delivery, error) {
 	now := s.deps.Clock.Now()
-	copies := []webhookports.Copy{{Of: deliveryID, As: s.deps.Entropy.NewID()}}
+	copies := []webhookports.Redelivery{{Of: deliveryID, As: s.deps.Entropy.NewID()}}
 	var made []webhook.Delivery
 	err := s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
 		sub, err := s.deps.Subscriptions.ForUpdate(ctx, by.Partner.ID, subscriptionID)

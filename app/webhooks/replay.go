@@ -127,9 +127,9 @@ func (s *Service) step(ctx context.Context, replay webhook.Replay, now time.Time
 	}
 	made := 0
 	if len(found) > 0 {
-		copies := make([]webhookports.Copy, len(found))
+		copies := make([]webhookports.Redelivery, len(found))
 		for i, original := range found {
-			copies[i] = webhookports.Copy{Of: original, As: s.deps.Entropy.NewID()}
+			copies[i] = webhookports.Redelivery{Of: original, As: s.deps.Entropy.NewID()}
 		}
 		redelivered, err := s.deps.Deliveries.Redeliver(ctx, replay.SubscriptionID, copies)
 		if err != nil {

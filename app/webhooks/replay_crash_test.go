@@ -147,7 +147,7 @@ type spoiled struct {
 	sub id.ID
 }
 
-func (d spoiled) Redeliver(ctx context.Context, sub id.ID, copies []webhookports.Copy) ([]webhook.Delivery, error) {
+func (d spoiled) Redeliver(ctx context.Context, sub id.ID, copies []webhookports.Redelivery) ([]webhook.Delivery, error) {
 	if sub == d.sub {
 		return nil, fault.ErrUnavailable
 	}

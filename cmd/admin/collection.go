@@ -56,7 +56,7 @@ func find(a *wire.Admin) func(context.Context, string) (id.ID, error) {
 }
 
 // do finds the collection, runs what is wanted with it, and prints the collection afterwards.
-func (n collectionName) do(c *call, what func(*wire.Admin, id.ID) (payments.Shown, error)) error {
+func (n collectionName) do(c *call, what func(*wire.Admin, id.ID) (payments.CollectionView, error)) error {
 	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
 		depositID, err := find(a)(c.ctx, n.ID)
 		if err != nil {
@@ -76,7 +76,7 @@ type collectionShow struct {
 
 // Run shows the collection.
 func (s collectionShow) Run(c *call) error {
-	return s.do(c, func(a *wire.Admin, depositID id.ID) (payments.Shown, error) {
+	return s.do(c, func(a *wire.Admin, depositID id.ID) (payments.CollectionView, error) {
 		return a.Payments.ShowCollection(c.ctx, depositID)
 	})
 }
@@ -87,7 +87,7 @@ type collectionRetry struct {
 
 // Run charges the card, or has the dispatcher do so where the provider cannot be reached.
 func (r collectionRetry) Run(c *call) error {
-	return r.do(c, func(a *wire.Admin, depositID id.ID) (payments.Shown, error) {
+	return r.do(c, func(a *wire.Admin, depositID id.ID) (payments.CollectionView, error) {
 		return a.Payments.RetryCollection(c.ctx, depositID)
 	})
 }
@@ -98,7 +98,7 @@ type collectionCancel struct {
 
 // Run ends the collection, or has the dispatcher do so where the provider cannot be reached.
 func (r collectionCancel) Run(c *call) error {
-	return r.do(c, func(a *wire.Admin, depositID id.ID) (payments.Shown, error) {
+	return r.do(c, func(a *wire.Admin, depositID id.ID) (payments.CollectionView, error) {
 		shown, err := a.Payments.ShowCollection(c.ctx, depositID)
 		if err != nil {
 			return shown, err
@@ -161,7 +161,7 @@ func collectionSummary(one payments.Listed) fields {
 	}
 }
 
-func describedCollection(s payments.Shown) fields {
+func describedCollection(s payments.CollectionView) fields {
 	history, refunds := []fields{}, []fields{}
 	for _, step := range s.History {
 		history = append(history, fields{

@@ -106,7 +106,7 @@ func (w webhookProgress) Run(c *call) error {
 		}
 		return c.answer(fields{
 			{"replayId", id.Replay.Of(replay.ID)}, {"webhookId", id.Subscription.Of(replay.SubscriptionID)}, {"matched", replay.Matched},
-			{"made", replay.Made}, {"createdAt", at(replay.CreatedAt)}, {"finishedAt", at(replay.FinishedAt)},
+			{"made", replay.Redelivered}, {"createdAt", at(replay.CreatedAt)}, {"finishedAt", at(replay.FinishedAt)},
 		})
 	})
 }
@@ -120,7 +120,7 @@ func (c *call) follow(a *wire.Admin, replay webhook.Replay) (webhook.Replay, err
 	defer tick.Stop()
 	replayID := id.Replay.Of(replay.ID)
 	for {
-		p.report(time.Now(), int64(replay.Made), int64(max(replay.Made, replay.Matched)), "")
+		p.report(time.Now(), int64(replay.Redelivered), int64(max(replay.Redelivered, replay.Matched)), "")
 		if !replay.FinishedAt.IsZero() {
 			return replay, nil
 		}

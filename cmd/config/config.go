@@ -94,7 +94,7 @@ type Config struct {
 	SessionIdle time.Duration `env:"SESSION_IDLE" envDefault:"12h" above:"0s" max:"336h"` // without use, after which a session ends
 
 	CheckoutIdleAfter time.Duration `env:"CHECKOUT_IDLE_AFTER" envDefault:"30m" above:"0s"`
-	ClaimWindow       time.Duration `env:"CLAIM_WINDOW" envDefault:"336h" above:"0s"`
+	CaptureWindow     time.Duration `env:"CLAIM_WINDOW" envDefault:"336h" above:"0s"`
 	CoverageMax       time.Duration `env:"COVERAGE_MAX" envDefault:"1440h" above:"0s"`
 	// The times of the charges of a captured amount, counted from the capture; the default is
 	// deposit.DefaultCollectionSchedule.
@@ -132,7 +132,7 @@ func (c Config) MigrationURL() (secret.Text, error) {
 
 // Timers are the deposit's timers (api.md §3).
 func (c Config) Timers() deposit.Timers {
-	return deposit.Timers{ClaimWindow: c.ClaimWindow, CoverageMax: c.CoverageMax, CheckoutIdleAfter: c.CheckoutIdleAfter}
+	return deposit.Timers{CaptureWindow: c.CaptureWindow, CoverageMax: c.CoverageMax, CheckoutIdleAfter: c.CheckoutIdleAfter}
 }
 
 // Imprint are the addresses that tenants are shown.

@@ -211,7 +211,7 @@ func (s *process) scheduler(registry *metrics.Registry, ended webhookports.Dispa
 	operators := deposits.OperatorNotices{
 		Notices: store.OperatorNotices, Mails: store.Mails, Addresses: store.Addresses, UnitOfWork: parts.UnitOfWork,
 		Clock: parts.Clock, Entropy: parts.Entropy, DashboardURL: s.cfg.DashboardBaseURL, Imprint: s.cfg.Imprint(),
-		Anyone: !s.cfg.VerifiesAddresses(),
+		VerifyAddresses: s.cfg.VerifiesAddresses(),
 	}
 	tenants := payments.TenantNotices{
 		Notices: store.TenantNotices, Mails: store.Mails, Deposits: store.Deposits, Operators: store.Operators,
@@ -220,7 +220,7 @@ func (s *process) scheduler(registry *metrics.Registry, ended webhookports.Dispa
 		SupportEmail: s.cfg.SupportEmail,
 	}
 	upkeep := payments.Upkeep{
-		Notices: all.Notices, Erasures: store.Erasures, Eraser: parts.Eraser, Audit: store.Audit, Metrics: registry.Books(),
+		Callbacks: all.Callbacks, Erasures: store.Erasures, Eraser: parts.Eraser, Audit: store.Audit, Metrics: registry.Books(),
 		UnitOfWork: parts.UnitOfWork, Clock: parts.Clock, Entropy: parts.Entropy,
 	}
 	if parts.Books != nil {

@@ -29,7 +29,7 @@ import (
 	"partnerdeposits/adapters/postgres/webhooks/dispatchstore"
 	redisadapter "partnerdeposits/adapters/redis"
 	"partnerdeposits/adapters/system"
-	"partnerdeposits/app/payments/notices"
+	"partnerdeposits/app/payments/callbacks"
 	"partnerdeposits/app/platform/idempotent"
 	"partnerdeposits/app/webhooks/events"
 	"partnerdeposits/cmd/config"
@@ -130,17 +130,17 @@ func (s *process) httpApp(registry *metrics.Registry, ready *ops.Readiness, wait
 		},
 		Styleguide: s.styleguide(parts, site),
 		Payments:   parts.PayPage,
-		Notices:    noticesOf(parts, all),
+		Callbacks:  callbacksOf(parts, all),
 	})
 }
 
-// noticesOf gives the use cases of the provider's notices; nil where the provider sends none, and the route does not
+// callbacksOf gives the use cases of the provider's callbacks; nil where the provider sends none, and the route does not
 // exist then.
-func noticesOf(p Parts, all Services) *notices.Service {
-	if p.Notices == nil {
+func callbacksOf(p Parts, all Services) *callbacks.Service {
+	if p.Callbacks == nil {
 		return nil
 	}
-	return all.Notices
+	return all.Callbacks
 }
 
 // styleguide gives the pages of development; nil elsewhere, since their mails open deposits and accounts. A service

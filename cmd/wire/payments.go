@@ -13,10 +13,10 @@ import (
 
 // ProviderPorts are abilities that only some payment providers have. Each is nil for a provider without.
 type ProviderPorts struct {
-	Notices paymentports.PaymentNotices
-	Books   paymentports.PaymentBooks
-	Eraser  paymentports.PaymentEraser
-	Checker paymentports.PaymentChecker
+	Callbacks paymentports.Callbacks
+	Books     paymentports.PaymentBooks
+	Eraser    paymentports.PaymentEraser
+	Checker   paymentports.PaymentChecker
 }
 
 // setPayments chooses scoring and the payment provider. Production decides about no applicant.

@@ -24,7 +24,7 @@ import (
 	"partnerdeposits/app/partners/clients"
 	"partnerdeposits/app/payments"
 	"partnerdeposits/app/payments/books"
-	"partnerdeposits/app/payments/notices"
+	"partnerdeposits/app/payments/callbacks"
 	"partnerdeposits/app/platform/idempotent"
 	"partnerdeposits/app/support"
 	"partnerdeposits/app/webhooks"
@@ -115,7 +115,7 @@ type Services struct {
 	Operators   *operators.Service
 	Restore     *idempotent.Restore
 	Support     *support.Service
-	Notices     *notices.Service
+	Callbacks   *callbacks.Service
 	Books       *books.Service
 	Idempotent  *idempotent.Executor
 	Limiter     ports.Limiter
@@ -130,7 +130,7 @@ func NewServices(cfg config.Config, stores Stores, p Parts) Services {
 		Cache: redisadapter.NewIdempotencyCache(limiter, stores.Cipher, p.Log), Epoch: p.Epoch, Count: p.Idempotency,
 	})
 	b.journal = lifecycle.Journal{Deposits: b.store.Deposits, Links: b.store.Links, Outbox: b.store.Outbox}
-	b.mover = lifecycle.Mover{
+	b.transitions = lifecycle.Transitions{
 		Journal: b.journal, UnitOfWork: p.UnitOfWork, Metrics: p.DepositMetrics, Entropy: p.Entropy, Timers: cfg.Timers(),
 	}
 	b.signIn = signin.New(signin.Deps{
@@ -158,14 +158,14 @@ func NewServices(cfg config.Config, stores Stores, p Parts) Services {
 
 // builder builds the use cases of each module over what all of them share.
 type builder struct {
-	cfg     config.Config
-	store   *postgres.Store
-	parts   Parts
-	limiter ports.Limiter
-	once    *idempotent.Executor
-	journal lifecycle.Journal
-	mover   lifecycle.Mover
-	signIn  signin.SignIn
+	cfg         config.Config
+	store       *postgres.Store
+	parts       Parts
+	limiter     ports.Limiter
+	once        *idempotent.Executor
+	journal     lifecycle.Journal
+	transitions lifecycle.Transitions
+	signIn      signin.SignIn
 }
 
 func (b *builder) accounts(s *Services) {
@@ -200,16 +200,16 @@ func (b *builder) partners(s *Services) {
 func (b *builder) payments(s *Services) {
 	p, store := b.parts, b.store
 	s.Payments = payments.New(payments.Deps{
-		UnitOfWork: p.UnitOfWork, Mover: b.mover, Deposits: store.Deposits, Payments: store.Payments,
+		UnitOfWork: p.UnitOfWork, Transitions: b.transitions, Deposits: store.Deposits, Payments: store.Payments,
 		Collections: store.Collections, Refunds: store.Refunds, TenantNotices: store.TenantNotices,
 		OperatorNotices: store.OperatorNotices, Audit: store.Audit, Provider: p.Provider, Simulator: p.Simulator,
 		Clock: p.Clock, Entropy: p.Entropy, PaymentMetrics: p.PaymentMetrics, Log: p.Log,
 		Schedule: b.cfg.CollectionSchedule(), DashboardURL: b.cfg.DashboardBaseURL,
 	})
-	s.Notices = notices.New(notices.Deps{
+	s.Callbacks = callbacks.New(callbacks.Deps{
 		UnitOfWork: p.UnitOfWork, Questions: store.Questions, Disputes: store.Disputes, Mails: store.Mails,
-		Audit: store.Audit, Notices: p.Notices, Books: p.ProviderPorts.Books, Payments: s.Payments, Clock: p.Clock,
-		Entropy: p.Entropy, DashboardURL: b.cfg.DashboardBaseURL, Anyone: !b.cfg.VerifiesAddresses(),
+		Audit: store.Audit, Callbacks: p.Callbacks, Books: p.ProviderPorts.Books, Payments: s.Payments, Clock: p.Clock,
+		Entropy: p.Entropy, DashboardURL: b.cfg.DashboardBaseURL, VerifyAddresses: b.cfg.VerifiesAddresses(),
 	})
 	s.Books = books.New(books.Deps{
 		Ours: store.Books, Theirs: p.ProviderPorts.Books, Runs: store.Books, Clock: p.Clock, Log: p.Log,
@@ -227,7 +227,7 @@ func (b *builder) deposits(s *Services) {
 		Clients: p.Clients, Links: store.Links, Operators: store.Operators, Codes: b.signIn.Codes, Mails: store.Mails,
 		Audit: store.Audit, Files: store.Files, Contents: store.Contents, Cleaner: p.Cleaner, Metrics: p.DepositMetrics,
 		Clock: p.Clock, Entropy: p.Entropy, Timers: b.cfg.Timers(), LeastCharge: p.Provider.LeastCharge(),
-		VerifiedOnly: b.cfg.VerifiesAddresses(), DashboardURL: b.cfg.DashboardBaseURL, Imprint: b.cfg.Imprint(),
+		VerifyAddresses: b.cfg.VerifiesAddresses(), DashboardURL: b.cfg.DashboardBaseURL, Imprint: b.cfg.Imprint(),
 	})
 	s.Checkout = checkout.New(checkout.Deps{
 		UnitOfWork: p.UnitOfWork, Journal: b.journal, Deposits: store.Deposits, Clients: p.Clients,
@@ -236,7 +236,7 @@ func (b *builder) deposits(s *Services) {
 		Imprint: b.cfg.Imprint(),
 	})
 	s.Timers = timers.New(timers.Deps{
-		Mover: b.mover, Due: p.Due, Payments: money, Clock: p.Clock, Log: p.Log, Timers: b.cfg.Timers(),
+		Transitions: b.transitions, Due: p.Due, Payments: money, Clock: p.Clock, Log: p.Log, Timers: b.cfg.Timers(),
 	})
 	s.Desk = desk.New(desk.Deps{
 		Desk: store.Desk, Deposits: store.Deposits, Collections: store.Collections, Refunds: store.Refunds,

@@ -19,7 +19,7 @@ func (p *Parts) setStripe(cfg config.Config, stores Stores) {
 	})
 	p.Provider = provider
 	p.ProviderPorts = ProviderPorts{
-		Notices: provider, Books: provider, Eraser: provider, Checker: provider,
+		Callbacks: provider, Books: provider, Eraser: provider, Checker: provider,
 	}
 }
 

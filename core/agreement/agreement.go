@@ -52,10 +52,10 @@ type Origin struct {
 
 // Given is what a tenant's form says about the agreement.
 type Given struct {
-	Agreed bool
-	Shown  string // Fingerprint of the words on the tenant's page; "": a form without it
-	Locale string // language of the page
-	Origin Origin
+	Agreed    bool
+	PageWords string // Fingerprint of the words on the tenant's page; "": a form without it
+	Locale    string // language of the page
+	Origin    Origin
 }
 
 // Record is the evidence of an agreement.
@@ -84,7 +84,7 @@ func (t Terms) Accept(g Given) (words string, err error) {
 		return "", ErrMissing
 	}
 	words = t.Words(g.Locale)
-	if g.Shown != "" && g.Shown != Fingerprint(words) {
+	if g.PageWords != "" && g.PageWords != Fingerprint(words) {
 		return "", ErrChanged
 	}
 	return words, nil

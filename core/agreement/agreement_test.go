@@ -59,7 +59,7 @@ func TestWords_HostileCompany_StayInOneLine(t *testing.T) {
 func TestAccept_GivesTheWordsThatWereShown(t *testing.T) {
 	t.Parallel()
 	words := terms().Words("fr")
-	got, err := terms().Accept(agreement.Given{Agreed: true, Locale: "fr", Shown: agreement.Fingerprint(words)})
+	got, err := terms().Accept(agreement.Given{Agreed: true, Locale: "fr", PageWords: agreement.Fingerprint(words)})
 	require.NoError(t, err)
 	require.Equal(t, words, got)
 	got, err = terms().Accept(agreement.Given{Agreed: true, Locale: "fr"})
@@ -70,13 +70,13 @@ func TestAccept_GivesTheWordsThatWereShown(t *testing.T) {
 func TestAccept_WithoutConsentOrOfOtherWords_IsRefused(t *testing.T) {
 	t.Parallel()
 	shown := agreement.Fingerprint(terms().Words("en"))
-	_, err := terms().Accept(agreement.Given{Shown: shown, Locale: "en"})
+	_, err := terms().Accept(agreement.Given{PageWords: shown, Locale: "en"})
 	require.ErrorIs(t, err, agreement.ErrMissing)
 	later := terms()
 	later.Until = later.Until.AddDate(0, 0, 1)
-	_, err = later.Accept(agreement.Given{Agreed: true, Shown: shown, Locale: "en"})
+	_, err = later.Accept(agreement.Given{Agreed: true, PageWords: shown, Locale: "en"})
 	require.ErrorIs(t, err, agreement.ErrChanged)
-	_, err = terms().Accept(agreement.Given{Agreed: true, Shown: shown, Locale: "fr"})
+	_, err = terms().Accept(agreement.Given{Agreed: true, PageWords: shown, Locale: "fr"})
 	require.ErrorIs(t, err, agreement.ErrChanged, "the words in another language are other words")
 }
 

@@ -25,7 +25,7 @@ func (d *Deposit) Capture(amount *money.Cents, least money.Cents, timers Timers,
 	if claimed > d.Amount {
 		return Transition{}, ErrExceedsAmount.WithMessage("amount: %sexceeds the deposit's amount of %s EUR", euros(claimed), d.Amount)
 	}
-	step, err := d.Apply(Claim, timers, now)
+	step, err := d.Apply(CaptureRequested, timers, now)
 	if err != nil {
 		return step, err
 	}

@@ -107,7 +107,7 @@ type Debt struct {
 	PaymentID     id.ID
 	DepositID     id.ID
 	State         CollectionState
-	Steps         int       // number of steps so far
+	Transitions   int       // number of steps so far
 	CapturedAt    time.Time // the schedule counts from here
 	Attempt       int       // number of the last attempt, stored before the provider is called
 	Answered      bool      // the provider has answered the last attempt
@@ -121,8 +121,8 @@ type Debt struct {
 	CancelBy      actor.Actor
 }
 
-// CollectionStep is a step of a collection, kept as its history.
-type CollectionStep struct {
+// CollectionTransition is a step of a collection, kept as its history.
+type CollectionTransition struct {
 	PaymentID id.ID
 	Number    int // counts from 1
 	From      CollectionState
@@ -152,14 +152,14 @@ func NewCollection(paymentID id.ID, d *Deposit, schedule CollectionSchedule, now
 // step applies t. Returns ErrCollectionOver.
 func (d *Debt) step(
 	t CollectionTrigger, by actor.Actor, detail map[string]string, now time.Time,
-) (CollectionStep, error) {
+) (CollectionTransition, error) {
 	to, err := d.State.Next(t)
 	if err != nil {
-		return CollectionStep{}, err
+		return CollectionTransition{}, err
 	}
-	d.Steps++
-	made := CollectionStep{
-		PaymentID: d.PaymentID, Number: d.Steps, From: d.State, To: to, Trigger: t, At: now, Actor: by,
+	d.Transitions++
+	made := CollectionTransition{
+		PaymentID: d.PaymentID, Number: d.Transitions, From: d.State, To: to, Trigger: t, At: now, Actor: by,
 		Detail: maps.Clone(detail),
 	}
 	d.State = to
@@ -186,7 +186,7 @@ func (d *Debt) Begin(now time.Time) {
 }
 
 // Paid ends the collection. Returns ErrCollectionOver for one that is over.
-func (d *Debt) Paid(by actor.Actor, now time.Time) (CollectionStep, error) {
+func (d *Debt) Paid(by actor.Actor, now time.Time) (CollectionTransition, error) {
 	t := CardCharged
 	if d.State == AwaitingTenant {
 		t = PaidByTenant
@@ -207,7 +207,7 @@ type Refused struct {
 }
 
 // Refuse applies r. Returns ErrCollectionOver.
-func (d *Debt) Refuse(r Refused, schedule CollectionSchedule, by actor.Actor, now time.Time) (CollectionStep, error) {
+func (d *Debt) Refuse(r Refused, schedule CollectionSchedule, by actor.Actor, now time.Time) (CollectionTransition, error) {
 	next, more := schedule.After(d.Attempt, d.CapturedAt, now)
 	t := CardRefused
 	if r.Passes && more {
@@ -229,16 +229,16 @@ func (d *Debt) Refuse(r Refused, schedule CollectionSchedule, by actor.Actor, no
 // Retry plans an attempt for now, at the wish of staff.
 //
 // Returns ErrCollectionOver, or ErrCollectionNotRetryable for a card that must not be charged again and after
-// MostAttempts.
-func (d *Debt) Retry(by actor.Actor, now time.Time) (CollectionStep, error) {
+// MaxAttempts.
+func (d *Debt) Retry(by actor.Actor, now time.Time) (CollectionTransition, error) {
 	switch {
 	case d.State.Final():
 	case d.Barred:
-		return CollectionStep{}, ErrCollectionNotRetryable.WithMessage("The bank forbids another charge of this card (%s). The tenant can pay with another card.", d.Failure)
-	case d.Attempt >= MostAttempts && d.Answered:
-		return CollectionStep{}, ErrCollectionNotRetryable.WithMessage("The card was charged %d times without success, which is the card networks' limit.", d.Attempt)
+		return CollectionTransition{}, ErrCollectionNotRetryable.WithMessage("The bank forbids another charge of this card (%s). The tenant can pay with another card.", d.Failure)
+	case d.Attempt >= MaxAttempts && d.Answered:
+		return CollectionTransition{}, ErrCollectionNotRetryable.WithMessage("The card was charged %d times without success, which is the card networks' limit.", d.Attempt)
 	case !now.Before(d.CapturedAt.Add(LastAttempt)):
-		return CollectionStep{}, ErrCollectionNotRetryable.WithMessage("The capture is older than 30 days, which is the card networks' limit.")
+		return CollectionTransition{}, ErrCollectionNotRetryable.WithMessage("The capture is older than 30 days, which is the card networks' limit.")
 	}
 	made, err := d.step(RetriedByStaff, by, nil, now)
 	if err == nil && d.Answered {
@@ -249,7 +249,7 @@ func (d *Debt) Retry(by actor.Actor, now time.Time) (CollectionStep, error) {
 
 // Fail ends the collection without payment; t is CollectionCancelled, CollectionExpired or CollectionTooSmall. Returns
 // ErrCollectionOver.
-func (d *Debt) Fail(t CollectionTrigger, by actor.Actor, now time.Time) (CollectionStep, error) {
+func (d *Debt) Fail(t CollectionTrigger, by actor.Actor, now time.Time) (CollectionTransition, error) {
 	made, err := d.step(t, by, d.detail(), now)
 	if err == nil {
 		d.Answered, d.Failure = true, string(t)

@@ -58,7 +58,7 @@ func TestCollectionSteps_AreThoseOfTheDocument(t *testing.T) {
 // requireSound checks what holds of every debt.
 func requireSound(t *rapid.T, d deposit.Debt, now time.Time) {
 	require.Equal(t, d.State.Final(), !d.EndedAt.IsZero())
-	require.LessOrEqual(t, d.Attempt, deposit.MostAttempts)
+	require.LessOrEqual(t, d.Attempt, deposit.MaxAttempts)
 	require.Equal(t, d.Attempt > 0, !d.AttemptedAt.IsZero())
 	planned := !d.NextAttemptAt.IsZero()
 	switch d.State {
@@ -78,20 +78,20 @@ func TestDebt_RandomLives_KeepTheInvariants(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		schedule := deposit.CollectionSchedule{}
 		at := time.Duration(0)
-		for range rapid.IntRange(1, deposit.MostAttempts).Draw(t, "times") {
+		for range rapid.IntRange(1, deposit.MaxAttempts).Draw(t, "times") {
 			schedule = append(schedule, at)
 			at += time.Duration(rapid.IntRange(1, 47).Draw(t, "hours")) * time.Hour
 		}
 		require.Empty(t, schedule.Mistake())
 		now := start
 		d := deposit.NewDebt(deposit.Payment{CreatedAt: now, Amount: 1}, schedule)
-		made := func(before deposit.Debt, step deposit.CollectionStep, err error) {
+		made := func(before deposit.Debt, step deposit.CollectionTransition, err error) {
 			if err != nil {
 				require.Equal(t, before, d, "a refused step changes nothing")
 				return
 			}
 			require.Equal(t, table[before.State][step.Trigger], d.State)
-			require.Equal(t, []any{before.State, d.State, before.Steps + 1, d.Steps}, []any{step.From, step.To, step.Number, step.Number})
+			require.Equal(t, []any{before.State, d.State, before.Transitions + 1, d.Transitions}, []any{step.From, step.To, step.Number, step.Number})
 		}
 		t.Repeat(map[string]func(*rapid.T){
 			"attempt": func(t *rapid.T) {

@@ -8,8 +8,8 @@ import (
 
 // Bounds of automatic charges. The card networks allow 15 charges of a card for the same debt within 30 days.
 const (
-	MostAttempts = 15
-	LastAttempt  = 30 * 24 * time.Hour
+	MaxAttempts = 15
+	LastAttempt = 30 * 24 * time.Hour
 )
 
 // CollectionSchedule holds the times of the charges of a card, counted from the capture (COLLECTION_RETRY_SCHEDULE).
@@ -23,8 +23,8 @@ func DefaultCollectionSchedule() CollectionSchedule {
 
 // Mistake says why the schedule cannot be used, as a clause after its name; "" for a good one.
 func (s CollectionSchedule) Mistake() string {
-	if n := len(s); n < 1 || n > MostAttempts {
-		return fmt.Sprintf("must have 1 to %d times: the card networks allow no more charges for a debt", MostAttempts)
+	if n := len(s); n < 1 || n > MaxAttempts {
+		return fmt.Sprintf("must have 1 to %d times: the card networks allow no more charges for a debt", MaxAttempts)
 	}
 	for i, at := range s {
 		switch {

@@ -73,7 +73,7 @@ func TestRefuse_LeadsToTheNextTimeOrToTheTenant(t *testing.T) {
 		"on the thirtieth day":       {deposit.Refused{Passes: true}, 1, 29 * day, deposit.CollectionRetrying, start.Add(30 * day)},
 		"later than thirty days":     {deposit.Refused{Passes: true}, 1, 29*day + 1, deposit.AwaitingTenant, time.Time{}},
 		"may pass, schedule over":    {deposit.Refused{Passes: true}, 4, 7 * day, deposit.AwaitingTenant, time.Time{}},
-		"may pass, fifteenth charge": {deposit.Refused{Passes: true}, deposit.MostAttempts, 0, deposit.AwaitingTenant, time.Time{}},
+		"may pass, fifteenth charge": {deposit.Refused{Passes: true}, deposit.MaxAttempts, 0, deposit.AwaitingTenant, time.Time{}},
 		"needs the tenant":           {deposit.Refused{}, 1, 0, deposit.AwaitingTenant, time.Time{}},
 		"bars the card":              {deposit.Refused{Barred: true}, 1, 0, deposit.AwaitingTenant, time.Time{}},
 	} {

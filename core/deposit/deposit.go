@@ -212,7 +212,7 @@ func (d *Deposit) Apply(t Trigger, timers Timers, now time.Time) (Transition, er
 // next is the status after trigger t now. Returns the errors of Apply.
 func (d *Deposit) next(t Trigger, now time.Time) (Status, error) {
 	to, err := d.Status.Next(t)
-	if err == nil && t == Claim && !now.Before(d.ExpiresAt) {
+	if err == nil && t == CaptureRequested && !now.Before(d.ExpiresAt) {
 		err = ErrNotCapturable.WithMessage("The coverage of this deposit ended at %s.", Timestamp(d.ExpiresAt))
 	}
 	return to, err

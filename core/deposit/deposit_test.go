@@ -209,7 +209,7 @@ func TestEventData_IsThePublicPayload(t *testing.T) {
 	require.NoError(t, err)
 	golden(t, "payload_activated.golden", string(d.EventData(step))+"\n")
 	d.Client, d.ByPartnerAPI = nil, false
-	step, err = d.Apply(deposit.Claim, deposit.DefaultTimers(), start)
+	step, err = d.Apply(deposit.CaptureRequested, deposit.DefaultTimers(), start)
 	require.NoError(t, err)
 	golden(t, "payload_dashboard_no_client.golden", string(d.EventData(step))+"\n")
 }

@@ -58,7 +58,7 @@ type model struct {
 // moves gives the next status, or false where the specification refuses the trigger.
 func (m *model) moves(trigger deposit.Trigger, now time.Time) (deposit.Status, bool) {
 	to, ok := m.table[m.status][trigger]
-	return to, ok && (trigger != deposit.Claim || now.Before(m.expires))
+	return to, ok && (trigger != deposit.CaptureRequested || now.Before(m.expires))
 }
 
 func (m *model) enter(to deposit.Status, end, now time.Time) {
@@ -110,12 +110,12 @@ func TestDeposit_RandomLives_AgreeWithTheSpecification(t *testing.T) {
 		}
 		t.Repeat(map[string]func(*rapid.T){
 			"trigger": func(t *rapid.T) {
-				trigger := rapid.SampledFrom(slices.DeleteFunc(slices.Clone(deposit.Triggers), func(t deposit.Trigger) bool { return t == deposit.Claim })).Draw(t, "trigger")
+				trigger := rapid.SampledFrom(slices.DeleteFunc(slices.Clone(deposit.Triggers), func(t deposit.Trigger) bool { return t == deposit.CaptureRequested })).Draw(t, "trigger")
 				step(trigger, func() (deposit.Transition, error) { return d.Apply(trigger, timers, now) })
 			},
 			"capture": func(t *rapid.T) {
 				amount := money.Cents(rapid.Int64Range(int64(least), int64(d.Amount)).Draw(t, "amount"))
-				if step(deposit.Claim, func() (deposit.Transition, error) { return d.Capture(&amount, least, timers, now) }) {
+				if step(deposit.CaptureRequested, func() (deposit.Transition, error) { return d.Capture(&amount, least, timers, now) }) {
 					m.captured = amount
 				}
 			},

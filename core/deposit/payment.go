@@ -45,7 +45,7 @@ type Payment struct {
 	Failure     string // the provider's reason, for the log and the operator
 	Attempts    int    // calls that the provider answered
 	CreatedAt   time.Time
-	CheckAt     time.Time // time of the next call by the reconciler
+	CheckAt     time.Time // time of the next question to the provider
 	SettledAt   time.Time // zero while processing
 }
 

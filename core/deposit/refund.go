@@ -46,7 +46,7 @@ type Refund struct {
 	Failure     string
 	Actor       actor.Actor
 	CreatedAt   time.Time
-	CheckAt     time.Time // time of the next call by the reconciler
+	CheckAt     time.Time // time of the next question to the provider
 	SettledAt   time.Time // zero while pending
 }
 

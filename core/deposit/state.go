@@ -37,12 +37,12 @@ const (
 	CheckoutExpired     Trigger = "checkout_expired"
 	CoverageElapsed     Trigger = "coverage_elapsed"
 	Released            Trigger = "released"
-	Claim               Trigger = "claim"
+	CaptureRequested    Trigger = "claim"
 )
 
 // Triggers lists every trigger.
 var Triggers = []Trigger{Secured, CheckoutIdle, FeeFailed, TenantDeclined, TenantAbandoned, CancelledByOperator,
-	CancelledByPartner, CheckoutExpired, CoverageElapsed, Released, Claim}
+	CancelledByPartner, CheckoutExpired, CoverageElapsed, Released, CaptureRequested}
 
 // Reason is the statusReason of a deposit after the trigger: the trigger's name, and "" after Secured.
 func (t Trigger) Reason() string {
@@ -84,9 +84,9 @@ var transitions = map[Status]map[Trigger]Status{
 		CheckoutExpired:     Cancelled,
 	},
 	Active: {
-		CoverageElapsed: Closed,
-		Released:        Closed,
-		Claim:           Captured,
+		CoverageElapsed:  Closed,
+		Released:         Closed,
+		CaptureRequested: Captured,
 	},
 }
 
@@ -101,12 +101,12 @@ var (
 // refusals maps a refused trigger to a fault. Triggers that end a checkout are not listed: their fault is
 // ErrNotCancellable.
 var refusals = map[Trigger]*fault.Error{
-	Secured:         ErrNotSecurable,
-	CheckoutIdle:    ErrNotSecurable,
-	FeeFailed:       ErrNotSecurable,
-	CoverageElapsed: ErrNotReleasable,
-	Released:        ErrNotReleasable,
-	Claim:           ErrNotCapturable,
+	Secured:          ErrNotSecurable,
+	CheckoutIdle:     ErrNotSecurable,
+	FeeFailed:        ErrNotSecurable,
+	CoverageElapsed:  ErrNotReleasable,
+	Released:         ErrNotReleasable,
+	CaptureRequested: ErrNotCapturable,
 }
 
 // Next is the status after trigger t in status s.
@@ -139,13 +139,13 @@ func (s Status) Known() bool {
 	return false
 }
 
-// By is the usual actor of the trigger: tenant, partner, operator or clock. Released and Claim may also come from a
+// By is the usual actor of the trigger: tenant, partner, operator or clock. Released and CaptureRequested may also come from a
 // partner; the caller of By knows the real actor then.
 func (t Trigger) By() actor.Kind {
 	switch t {
 	case CancelledByPartner:
 		return actor.KindPartner
-	case CancelledByOperator, Released, Claim:
+	case CancelledByOperator, Released, CaptureRequested:
 		return actor.KindOperator
 	case CheckoutIdle, CheckoutExpired, CoverageElapsed:
 		return actor.KindClock

@@ -64,8 +64,8 @@ func TestAllows_WhatApplyDoes_AndChangesNothing(t *testing.T) {
 func TestAllows_AClaim_OnlyBeforeTheCoverEnds(t *testing.T) {
 	d := sample()
 	d.Status, d.ExpiresAt = deposit.Active, start
-	require.NoError(t, d.Allows(deposit.Claim, start.Add(-time.Nanosecond)))
-	require.ErrorIs(t, d.Allows(deposit.Claim, start), deposit.ErrNotCapturable)
+	require.NoError(t, d.Allows(deposit.CaptureRequested, start.Add(-time.Nanosecond)))
+	require.ErrorIs(t, d.Allows(deposit.CaptureRequested, start), deposit.ErrNotCapturable)
 	require.NoError(t, d.Allows(deposit.Released, start), "a cover that nothing has closed yet can be released")
 }
 
@@ -98,7 +98,7 @@ func TestApply_AnyWalk_KeepsTheInvariants(t *testing.T) {
 func TestTriggers_HaveTheirUsualActor(t *testing.T) {
 	for trigger, kind := range map[deposit.Trigger]actor.Kind{
 		deposit.Secured: "tenant", deposit.FeeFailed: "tenant", deposit.TenantDeclined: "tenant", deposit.TenantAbandoned: "tenant",
-		deposit.CancelledByPartner: "partner", deposit.CancelledByOperator: "operator", deposit.Released: "operator", deposit.Claim: "operator",
+		deposit.CancelledByPartner: "partner", deposit.CancelledByOperator: "operator", deposit.Released: "operator", deposit.CaptureRequested: "operator",
 		deposit.CheckoutIdle: "scheduler", deposit.CheckoutExpired: "scheduler", deposit.CoverageElapsed: "scheduler",
 	} {
 		require.Equal(t, kind, trigger.By(), trigger)

@@ -4,14 +4,14 @@ import "time"
 
 // Timers are the configurable durations of a deposit (api.md §3).
 type Timers struct {
-	ClaimWindow       time.Duration // how long after contractEndAt a capture is possible
+	CaptureWindow     time.Duration // how long after contractEndAt a capture is possible
 	CoverageMax       time.Duration // upper limit of the cover, from activation
 	CheckoutIdleAfter time.Duration // how long a started checkout may rest until the deposit becomes incomplete
 }
 
 // DefaultTimers are the defaults of api.md §3.
 func DefaultTimers() Timers {
-	return Timers{ClaimWindow: 14 * 24 * time.Hour, CoverageMax: 60 * 24 * time.Hour, CheckoutIdleAfter: 30 * time.Minute}
+	return Timers{CaptureWindow: 14 * 24 * time.Hour, CoverageMax: 60 * 24 * time.Hour, CheckoutIdleAfter: 30 * time.Minute}
 }
 
 // CheckoutExpiry is max(contractEndAt, createdAt + 24 h).
@@ -21,7 +21,7 @@ func CheckoutExpiry(contractEnd, created time.Time) time.Time {
 
 // CoverageEnd is min(max(contractEndAt + claim window, activatedAt + 24 h), activatedAt + maximum).
 func (t Timers) CoverageEnd(contractEnd, activated time.Time) time.Time {
-	end := latest(contractEnd.Add(t.ClaimWindow), activated.Add(leastCoverage))
+	end := latest(contractEnd.Add(t.CaptureWindow), activated.Add(leastCoverage))
 	if limit := activated.Add(t.CoverageMax); end.After(limit) {
 		return limit
 	}

@@ -65,10 +65,10 @@ const (
 	Document30 = Documents + "-3.0.json"
 )
 
-// Paths for the programs of others. A payment provider sends its notices to ProviderNotices with its name.
+// Paths for the programs of others. A payment provider sends its notices to ProviderCallbacks with its name.
 const (
-	Incoming        = "/webhooks/"
-	ProviderNotices = Incoming + "payments/"
+	Incoming          = "/webhooks/"
+	ProviderCallbacks = Incoming + "payments/"
 )
 
 // At puts values in the places of a pattern: At(Deposit, "dep_1") is /dashboard/deposits/dep_1. At panics if the

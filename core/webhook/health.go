@@ -25,14 +25,14 @@ type Health struct {
 }
 
 const (
-	slowAttempt   = 2 * time.Second // an attempt of this duration moves the subscription to the slow lane
-	quickEnough   = 5               // successes that lead back to the fast lane, and failures that lead to the slow lane
-	failingShare  = 8               // a failing subscription has the 8th part of its slots
-	openAfter     = 20              // failures in a row, and …
-	openAge       = 5 * time.Second // … their age, that open the circuit; the first retry comes after this time
-	firstPause    = time.Second     // before the first probe; each failed probe doubles it, up to …
-	longestPause  = 5 * time.Minute
-	mostDoublings = 10
+	slowAttempt  = 2 * time.Second // an attempt of this duration moves the subscription to the slow lane
+	quickEnough  = 5               // successes that lead back to the fast lane, and failures that lead to the slow lane
+	failingShare = 8               // a failing subscription has the 8th part of its slots
+	openAfter    = 20              // failures in a row, and …
+	openAge      = 5 * time.Second // … their age, that open the circuit; the first retry comes after this time
+	firstPause   = time.Second     // before the first probe; each failed probe doubles it, up to …
+	longestPause = 5 * time.Minute
+	maxDoublings = 10
 	// excusedDoublings bounds the pauses while our own way out is broken (outbound.go): 16 s.
 	excusedDoublings = 4
 	// DisableAfter is how long a subscription may do nothing but fail before it is disabled (api.md §5).
@@ -74,7 +74,7 @@ func (h Health) After(a Attempt, limit int, now time.Time) Health {
 		if now.Before(h.OpenUntil) { // the POST began before the circuit opened, so this was no probe
 			return h
 		}
-		h.OpenUntil = now.Add(min(firstPause<<min(h.FailedProbes, mostDoublings), longestPause))
+		h.OpenUntil = now.Add(min(firstPause<<min(h.FailedProbes, maxDoublings), longestPause))
 		h.FailedProbes++
 		h.Ramp = 0
 		h.Trouble = true

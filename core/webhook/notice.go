@@ -76,10 +76,10 @@ type Notice struct {
 }
 
 // Told is what a contact was told of an endpoint: the time of the last mail of each kind.
-type Told map[NoticeKind]time.Time
+type Mailed map[NoticeKind]time.Time
 
 // inTrouble reports whether the last mail told of trouble.
-func (t Told) inTrouble() bool {
+func (t Mailed) inTrouble() bool {
 	for kind, at := range t {
 		if kind != NoticeRecovered && at.After(t[NoticeRecovered]) {
 			return true
@@ -98,7 +98,7 @@ type Fate struct {
 // Decide returns whether the mail of a notice is sent at now, put off or dropped. of is the report of the notice's
 // endpoint, told are the mails about it before. A notice within NoticeEvery of a mail of its kind is put off. The mail
 // then reports the state of that later time, so a contact learns of the last change within NoticeEvery.
-func (n Notice) Decide(of Report, told Told, now time.Time) Fate {
+func (n Notice) Decide(of Report, mailed Mailed, now time.Time) Fate {
 	state := of.State
 	switch n.Kind {
 	case NoticeHeld:
@@ -110,12 +110,12 @@ func (n Notice) Decide(of Report, told Told, now time.Time) Fate {
 			return Fate{}
 		}
 	case NoticeRecovered:
-		if !told.inTrouble() || n.PutOff && state != EndpointHealthy {
+		if !mailed.inTrouble() || n.PutOff && state != EndpointHealthy {
 			return Fate{}
 		}
 	case NoticeGivenUp: // stays true
 	}
-	if last := told[n.Kind]; !last.IsZero() && now.Before(last.Add(NoticeEvery)) {
+	if last := mailed[n.Kind]; !last.IsZero() && now.Before(last.Add(NoticeEvery)) {
 		return Fate{Until: last.Add(NoticeEvery)}
 	}
 	return Fate{Mail: true}

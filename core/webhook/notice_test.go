@@ -17,26 +17,26 @@ func TestNotice_Decide(t *testing.T) {
 		kind   webhook.NoticeKind
 		putOff bool
 		state  webhook.EndpointState
-		told   webhook.Told
+		told   webhook.Mailed
 		want   webhook.Fate
 	}{
 		"held":                               {webhook.NoticeHeld, false, webhook.EndpointHeld, nil, mail},
 		"held, and back already":             {webhook.NoticeHeld, false, webhook.EndpointHealthy, nil, mail},
-		"held again today":                   {webhook.NoticeHeld, false, webhook.EndpointHeld, webhook.Told{webhook.NoticeHeld: ago(1)}, webhook.Fate{Until: ago(-23)}},
-		"held again the next day":            {webhook.NoticeHeld, false, webhook.EndpointHeld, webhook.Told{webhook.NoticeHeld: ago(24)}, mail},
-		"put off, and still held":            {webhook.NoticeHeld, true, webhook.EndpointHeld, webhook.Told{webhook.NoticeHeld: ago(24)}, mail},
-		"put off, and held no more":          {webhook.NoticeHeld, true, webhook.EndpointFailing, webhook.Told{webhook.NoticeHeld: ago(24)}, drop},
-		"another kind today":                 {webhook.NoticeGivenUp, false, webhook.EndpointHeld, webhook.Told{webhook.NoticeHeld: ago(1)}, mail},
-		"given up, put off":                  {webhook.NoticeGivenUp, true, webhook.EndpointHealthy, webhook.Told{webhook.NoticeGivenUp: ago(24)}, mail},
+		"held again today":                   {webhook.NoticeHeld, false, webhook.EndpointHeld, webhook.Mailed{webhook.NoticeHeld: ago(1)}, webhook.Fate{Until: ago(-23)}},
+		"held again the next day":            {webhook.NoticeHeld, false, webhook.EndpointHeld, webhook.Mailed{webhook.NoticeHeld: ago(24)}, mail},
+		"put off, and still held":            {webhook.NoticeHeld, true, webhook.EndpointHeld, webhook.Mailed{webhook.NoticeHeld: ago(24)}, mail},
+		"put off, and held no more":          {webhook.NoticeHeld, true, webhook.EndpointFailing, webhook.Mailed{webhook.NoticeHeld: ago(24)}, drop},
+		"another kind today":                 {webhook.NoticeGivenUp, false, webhook.EndpointHeld, webhook.Mailed{webhook.NoticeHeld: ago(1)}, mail},
+		"given up, put off":                  {webhook.NoticeGivenUp, true, webhook.EndpointHealthy, webhook.Mailed{webhook.NoticeGivenUp: ago(24)}, mail},
 		"disabled":                           {webhook.NoticeDisabled, false, webhook.EndpointDisabled, nil, mail},
 		"disabled, enabled since":            {webhook.NoticeDisabled, false, webhook.EndpointHealthy, nil, mail},
-		"disabled, put off, enabled":         {webhook.NoticeDisabled, true, webhook.EndpointHealthy, webhook.Told{webhook.NoticeDisabled: ago(24)}, drop},
+		"disabled, put off, enabled":         {webhook.NoticeDisabled, true, webhook.EndpointHealthy, webhook.Mailed{webhook.NoticeDisabled: ago(24)}, drop},
 		"recovered of nothing that was told": {webhook.NoticeRecovered, false, webhook.EndpointHealthy, nil, drop},
-		"recovered":                          {webhook.NoticeRecovered, false, webhook.EndpointHealthy, webhook.Told{webhook.NoticeGivenUp: ago(1)}, mail},
-		"recovered, as was told":             {webhook.NoticeRecovered, false, webhook.EndpointHealthy, webhook.Told{webhook.NoticeHeld: ago(3), webhook.NoticeRecovered: ago(2)}, drop},
-		"recovered again today":              {webhook.NoticeRecovered, false, webhook.EndpointHealthy, webhook.Told{webhook.NoticeHeld: ago(1), webhook.NoticeRecovered: ago(2)}, webhook.Fate{Until: ago(-22)}},
-		"recovery put off, failing again":    {webhook.NoticeRecovered, true, webhook.EndpointFailing, webhook.Told{webhook.NoticeHeld: ago(1), webhook.NoticeRecovered: ago(24)}, drop},
-		"recovery put off, and still true":   {webhook.NoticeRecovered, true, webhook.EndpointHealthy, webhook.Told{webhook.NoticeHeld: ago(1), webhook.NoticeRecovered: ago(24)}, mail},
+		"recovered":                          {webhook.NoticeRecovered, false, webhook.EndpointHealthy, webhook.Mailed{webhook.NoticeGivenUp: ago(1)}, mail},
+		"recovered, as was told":             {webhook.NoticeRecovered, false, webhook.EndpointHealthy, webhook.Mailed{webhook.NoticeHeld: ago(3), webhook.NoticeRecovered: ago(2)}, drop},
+		"recovered again today":              {webhook.NoticeRecovered, false, webhook.EndpointHealthy, webhook.Mailed{webhook.NoticeHeld: ago(1), webhook.NoticeRecovered: ago(2)}, webhook.Fate{Until: ago(-22)}},
+		"recovery put off, failing again":    {webhook.NoticeRecovered, true, webhook.EndpointFailing, webhook.Mailed{webhook.NoticeHeld: ago(1), webhook.NoticeRecovered: ago(24)}, drop},
+		"recovery put off, and still true":   {webhook.NoticeRecovered, true, webhook.EndpointHealthy, webhook.Mailed{webhook.NoticeHeld: ago(1), webhook.NoticeRecovered: ago(24)}, mail},
 	} {
 		n := webhook.Notice{Kind: test.kind, PutOff: test.putOff}
 		require.Equal(t, test.want, n.Decide(webhook.Report{State: test.state}, test.told, now), name)

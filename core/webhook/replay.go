@@ -36,7 +36,7 @@ type Replay struct {
 	Status         Status
 	PerSecond      int
 	Matched        int   // number of deliveries in the range at creation
-	Made           int   // redeliveries so far; differs from Matched in the end if deliveries changed their status
+	Redelivered    int   // redeliveries so far; differs from Matched in the end if deliveries changed their status
 	Cursor         id.ID // the last delivery that a step reached; zero: none yet
 	CreatedAt      time.Time
 	NextAt         time.Time // earliest time of the next step
@@ -85,7 +85,7 @@ func (r Replay) Step() int { return r.PerSecond * int(replayStep/time.Second) }
 // redeliveries. A step that finds fewer than Step deliveries is the last step. After a late step the next step comes sooner,
 // by at most replayStep.
 func (r Replay) After(found []id.ID, made int, now time.Time) Replay {
-	r.Made += made
+	r.Redelivered += made
 	if len(found) > 0 {
 		r.Cursor = found[len(found)-1]
 	}

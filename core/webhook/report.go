@@ -30,8 +30,8 @@ func (h Health) State(enabled bool) EndpointState {
 	}
 }
 
-// MostPending is the largest number of pending deliveries that a report states exactly.
-const MostPending = 10_000
+// MaxPending is the largest number of pending deliveries that a report states exactly.
+const MaxPending = 10_000
 
 // SuccessGrain is how old LastSuccessAt of a report may be while an endpoint succeeds: an endpoint in good health is not written
 // with each success.
@@ -44,8 +44,8 @@ type Report struct {
 	LastSuccessAt   time.Time // zero: none yet
 	LastFailureAt   time.Time // zero: none yet
 	LastError       Result    // of the last failure; "": none yet
-	Pending         int       // deliveries that have not ended, parked ones too; MostPending at most
-	PendingCapped   bool      // more than MostPending deliveries are pending
+	Pending         int       // deliveries that have not ended, parked ones too; MaxPending at most
+	PendingCapped   bool      // more than MaxPending deliveries are pending
 	OldestPendingAt time.Time // when the oldest of them was created; zero: none
 }
 
@@ -62,6 +62,6 @@ func NewReport(s Subscription) Report {
 
 // WithPending returns the report with n pending deliveries, of which the oldest was created at the time.
 func (r Report) WithPending(n int, oldest time.Time) Report {
-	r.Pending, r.PendingCapped, r.OldestPendingAt = min(n, MostPending), n > MostPending, oldest
+	r.Pending, r.PendingCapped, r.OldestPendingAt = min(n, MaxPending), n > MaxPending, oldest
 	return r
 }

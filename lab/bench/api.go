@@ -88,9 +88,9 @@ func measureReads(ctx context.Context, w *workbench, o options, r *results) {
 	get := r.board("GET deposit", append(w.pairs(all), compared)...)
 	lists := r.board("list of 100 deposits", w.pairs(all)...)
 	turns := w.turns(ctx, all, func(v variant, partners []testPartner) {
-		const mostStored = 6000 // 200 of each of 30 partners
+		const maxStored = 6000 // 200 of each of 30 partners
 		w.warmUp(ctx, v, partners, o)
-		stored := w.deposits(ctx, calls(mostStored), v.conns, false, inTurn(partners))
+		stored := w.deposits(ctx, calls(maxStored), v.conns, false, inTurn(partners))
 		for _, reading := range []struct {
 			board *board
 			path  func(made) string
@@ -171,7 +171,7 @@ func (w *workbench) sendNotices(ctx context.Context, n int) error {
 	const body = `{"id":"evt_1","object":"event","type":"payment_intent.succeeded",` +
 		`"data":{"object":{"id":"pi_1","object":"payment_intent"}}}`
 	_, _, err := load.Open(ctx, n, noticesPerSecond, func(int, time.Time) error {
-		status, _, err := w.api.send(http.MethodPost, paths.ProviderNotices+"stripe", body, nil)
+		status, _, err := w.api.send(http.MethodPost, paths.ProviderCallbacks+"stripe", body, nil)
 		if err == nil && status != http.StatusBadRequest {
 			err = fmt.Errorf("an unsigned notice was answered with %d", status)
 		}

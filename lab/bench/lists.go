@@ -110,7 +110,7 @@ func measureLists(ctx context.Context, w *workbench, _ options, r *results) {
 			w.timeList(ctx, b, l.name+query.label, request{method: "GET", path: path + "?" + query.encoded, apiKey: plain.Reveal()})
 		}
 	}
-	name := fmt.Sprintf("webhooks, %d with %d pending each", webhook.MaxSubscriptions, webhook.MostPending-1)
+	name := fmt.Sprintf("webhooks, %d with %d pending each", webhook.MaxSubscriptions, webhook.MaxPending-1)
 	w.timeList(ctx, b, name, request{method: "GET", path: "/webhooks", apiKey: w.heldEndpoints(ctx)})
 	r.addLists(b)
 }
@@ -150,7 +150,7 @@ func (w *workbench) heldEndpoints(ctx context.Context) (apiKey string) {
 				'deposit.cancelled', 0, convert_to(repeat(md5(n::text), 20), 'UTF8'), now()
 			FROM generate_series(1, $2) AS n, unnest($1::uuid[]) AS s`,
 	} {
-		must(w.Pool.Exec(ctx, sql, t.subscriptions, webhook.MostPending-1))
+		must(w.Pool.Exec(ctx, sql, t.subscriptions, webhook.MaxPending-1))
 	}
 	return t.Key
 }

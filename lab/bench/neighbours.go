@@ -77,9 +77,9 @@ func (w *workbench) pacedLatency(ctx context.Context, m mix, rate, conns int, le
 // warmTime is the length of the load before an open loop that is measured.
 const warmTime = 2 * time.Second
 
-// mostHanging of all partners have an endpoint that may hang. The other partners are healthy in every variant, and only
+// maxHanging of all partners have an endpoint that may hang. The other partners are healthy in every variant, and only
 // they are measured.
-const mostHanging = 5
+const maxHanging = 5
 
 // measureHanging cancels deposits of many partners at a steady rate while none, one and five of their endpoints hang.
 func measureHanging(ctx context.Context, w *workbench, o options, r *results) {
@@ -87,10 +87,10 @@ func measureHanging(ctx context.Context, w *workbench, o options, r *results) {
 	b := r.board(fmt.Sprintf("healthy partners at %d events/s", rate))
 	none := variant{site: w.last(), keyed: true, partners: addresses, subscriptions: 1, conns: o.conns[0]}
 	one, five := none, none
-	one.hanging, five.hanging = 1, mostHanging
+	one.hanging, five.hanging = 1, maxHanging
 	err := rotate(o.rounds, w.turns(ctx, []variant{none, one, five}, func(v variant, partners []testPartner) {
 		defer r.peak(w)
-		healthy := func(i int) bool { return i%len(partners) >= mostHanging }
+		healthy := func(i int) bool { return i%len(partners) >= maxHanging }
 		f, _ := w.arrivalRound(ctx, v, partners, rate, warmTime, o.isolation, healthy)
 		b.add(v.String(), f)
 	}))

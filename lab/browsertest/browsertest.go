@@ -85,9 +85,9 @@ func Open(ctx context.Context) (browser context.Context, end func(), err error) 
 //go:embed accessible.js
 var accessible string
 
-// mostBytes bounds a page with its stylesheet and pictures. The servers of tests do not compress, so the bound is stricter than 60 KB of
+// maxBytes bounds a page with its stylesheet and pictures. The servers of tests do not compress, so the bound is stricter than 60 KB of
 // compressed bytes.
-const mostBytes = 60_000
+const maxBytes = 60_000
 
 // LooksRight reads the page that the browser shows with a script that looks for what a person could not see, reach, press or
 // understand: contrast, targets, names, mistakes, landmarks, languages, weight. A picture of the page is written to .local/screenshots
@@ -98,7 +98,7 @@ func LooksRight(browser context.Context, t testing.TB, name string) {
 		loaded, err := chromedp.Run(browser, chromedp.Evaluate[bool](`document.readyState === "complete"`))
 		return err == nil && loaded
 	}, testLimit, 10*time.Millisecond, name)
-	faults, err := chromedp.Run(browser, chromedp.Evaluate[string](strings.Replace(accessible, "MOST", strconv.Itoa(mostBytes), 1)))
+	faults, err := chromedp.Run(browser, chromedp.Evaluate[string](strings.Replace(accessible, "MOST", strconv.Itoa(maxBytes), 1)))
 	require.NoError(t, err, name)
 	require.Empty(t, faults, name)
 	picture, err := chromedp.Run(browser, chromedp.FullScreenshot(80))

@@ -43,7 +43,7 @@ func sum(t testing.TB, metric, labels string, processes ...*process) float64 {
 // Operators trust the counters as much as the tables (metrics.md, "Names").
 func TestMetrics_UnderLoad_AgreeWithTheDatabaseAndAreFew(t *testing.T) {
 	t.Parallel()
-	const mostSeries, deposits = 2000, 200
+	const maxSeries, deposits = 2000, 200
 	w := newWorld(t, "RATE_LIMIT_PER_MINUTE=1000000", "RATE_LIMIT_WRITES_PER_MINUTE=1000000")
 	h, d1, d2 := w.http(t), w.dispatcher(t), w.dispatcher(t)
 	all := []*process{h, d1, d2}
@@ -89,6 +89,6 @@ func TestMetrics_UnderLoad_AgreeWithTheDatabaseAndAreFew(t *testing.T) {
 		_, body := fetch(p.opsURL + "/metrics")
 		series := len(regexp.MustCompile(`(?m)^[a-z]`).FindAllString(body, -1))
 		t.Logf("%s has %d series", p.Name, series)
-		require.LessOrEqual(t, series, mostSeries)
+		require.LessOrEqual(t, series, maxSeries)
 	}
 }

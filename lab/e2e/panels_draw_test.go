@@ -22,7 +22,7 @@ const (
 	plotWidth    = 322
 	plotHeight   = 96
 	titleSpace   = 64
-	mostLegends  = 5 // in a legend
+	maxLegends   = 5 // in a legend
 )
 
 var lineColours = []string{"#3274d9", "#e0752d", "#56a64b", "#8f3bb8", "#e02f44", "#14a2a2", "#b08d00", "#6d6d6d"}
@@ -59,12 +59,12 @@ func drawPanel(b *strings.Builder, p panel, lines []drawnLine, s shownSpan) {
 	for i, line := range lines {
 		colour := lineColours[i%len(lineColours)]
 		fmt.Fprintf(b, `<polyline fill="none" stroke="%s" stroke-width="1.5" points="%s"/>`, colour, line.points(low, high, s))
-		if i < mostLegends {
+		if i < maxLegends {
 			fmt.Fprintf(b, `<text x="%d" y="%d" fill="%s">%s: %s</text>`, plotLeft, plotTop+plotHeight+14+12*i, colour,
 				html.EscapeString(line.name), inUnit(unit, line.values[len(line.values)-1]))
 		}
 	}
-	if more := len(lines) - mostLegends; more > 0 {
+	if more := len(lines) - maxLegends; more > 0 {
 		fmt.Fprintf(b, `<text x="%d" y="20" text-anchor="end" fill="#777">and %d more</text>`, plotLeft+plotWidth, more)
 	}
 }

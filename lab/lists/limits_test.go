@@ -66,7 +66,7 @@ func TestLimits_AreTheSameInSentences(t *testing.T) {
 		{deposit.DefaultMaxAmount.String(), amount, `which is (\S+) unless negotiated`},
 		{strconv.Itoa(deposit.MaxMetadataKey), schema("schemas/Metadata"), `of 1 to (\d+) characters`},
 		{hours(ports.IdempotencyWindow), schema("parameters/IdempotencyKey"), `for (\d+) hours`},
-		{days(timers.ClaimWindow), expires, `(\d+) days after the end of the rental`},
+		{days(timers.CaptureWindow), expires, `(\d+) days after the end of the rental`},
 		{days(timers.CoverageMax), expires, `at most (\d+) days after`},
 		{strconv.Itoa(webhook.MaxSubscriptions), webhook.ErrLimitReached.Message, `have (\d+) webhooks`},
 		{strconv.Itoa(partner.MaxAPIKeys), partner.ErrAPIKeyLimit.Message, `have (\d+) API keys`},

@@ -27,9 +27,9 @@ import (
 const (
 	factsFile = ".local/sandbox.json"
 	folder    = "docs/pictures"
-	// mostBytes bounds a picture; the quality goes down until it fits.
-	mostBytes = 60_000
-	patience  = 2 * time.Minute
+	// maxBytes bounds a picture; the quality goes down until it fits.
+	maxBytes = 60_000
+	patience = 2 * time.Minute
 )
 
 func main() {
@@ -192,7 +192,7 @@ func (s staged) shoot(light, dark context.Context, f facts) error {
 	return nil
 }
 
-// take writes what the browser shows as a WebP of mostBytes at most.
+// take writes what the browser shows as a WebP of maxBytes at most.
 func take(browser context.Context, name string) error {
 	for quality := int64(90); quality > 30; quality -= 10 {
 		picture, err := chromedp.Run(browser, func(ctx context.Context, t *chromedp.Target) ([]byte, error) {
@@ -206,7 +206,7 @@ func take(browser context.Context, name string) error {
 		if err != nil {
 			return err
 		}
-		if len(picture) <= mostBytes {
+		if len(picture) <= maxBytes {
 			fmt.Printf("%-22s %3d KB\n", name, (len(picture)+1023)/1024)
 			return os.WriteFile(filepath.Join(folder, name+".webp"), picture, 0o600)
 		}

@@ -117,7 +117,7 @@ func notice(ctx context.Context, in *installation) (func(context.Context) error,
 			return errors.New("the provider knows no charge of the fee")
 		}
 		all := in.fake.Events()
-		status, err := in.fake.Send(ctx, site.URL(in.http.Base, site.ProviderNotices+"stripe"), all[len(all)-1])
+		status, err := in.fake.Send(ctx, site.URL(in.http.Base, site.ProviderCallbacks+"stripe"), all[len(all)-1])
 		if err == nil && status != http.StatusNoContent {
 			err = fmt.Errorf("the notice was answered %d", status)
 		}

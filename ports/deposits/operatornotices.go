@@ -15,9 +15,9 @@ type CoverRound struct {
 	Now    time.Time
 	Before time.Time // covers that end before are told
 	Today  time.Time // the beginning of the day; an account whose last mail is younger gets none
-	// Anyone says that addresses are not verified in this service. Otherwise only operators with a verified address are
+	// VerifyAddresses says that addresses are verified in this service: only operators with a verified address are
 	// told.
-	Anyone bool
+	VerifyAddresses bool
 }
 
 // SecuredSubject is a secured deposit with the operator of its account.

@@ -10,30 +10,30 @@ import (
 	"partnerdeposits/core/money"
 )
 
-// ErrNoticeRefused says that a notice is unsigned, forged, or more than 300 seconds away.
-var ErrNoticeRefused = errors.New("ports: the notice of the payment provider is refused")
+// ErrCallbackRefused says that a callback is unsigned, forged, or more than 300 seconds away.
+var ErrCallbackRefused = errors.New("ports: the callback of the payment provider is refused")
 
-// PaymentNotices reads the provider's webhooks. A notice is a reason to ask the provider, never an answer. Only
+// Callbacks reads the provider's webhooks. A callback is a reason to ask the provider, never an answer. Only
 // providers that send webhooks implement this interface.
-type PaymentNotices interface {
+type Callbacks interface {
 	// Route is the address that the provider's settings name.
-	Route() NoticeRoute
-	// Notice verifies the signature over the raw body and gives the payment that the notice is about. The method asks
-	// neither the database nor the provider. Returns ErrNoticeRefused.
-	Notice(body []byte, signature string, now time.Time) (PaymentNotice, error)
+	Route() CallbackRoute
+	// Callback verifies the signature over the raw body and gives the payment that the callback is about. The method asks
+	// neither the database nor the provider. Returns ErrCallbackRefused.
+	Callback(body []byte, signature string, now time.Time) (Callback, error)
 }
 
-// NoticeRoute is how a notice arrives: by POST at Path, with its signature in Header.
-type NoticeRoute struct {
-	Path   string // site.ProviderNotices with the provider's name
+// CallbackRoute is how a callback arrives: by POST at Path, with its signature in Header.
+type CallbackRoute struct {
+	Path   string // site.ProviderCallbacks with the provider's name
 	Header string
 }
 
-// PaymentNotice names the payment that a notice is about. A notice of an unknown type is empty but for Ref.
-type PaymentNotice struct {
-	Ref         string // the provider's id of the notice
-	PaymentID   id.ID  // zero where the notice does not name our payment
-	ProviderRef string // the provider's id of the charge or the page that the notice is about
+// Callback names the payment that a callback is about. A callback of an unknown type is empty but for Ref.
+type Callback struct {
+	Ref         string // the provider's id of the callback
+	PaymentID   id.ID  // zero where the callback does not name our payment
+	ProviderRef string // the provider's id of the charge or the page that the callback is about
 	Dispute     bool
 }
 

@@ -43,13 +43,13 @@ type Collections interface {
 	Lock(ctx context.Context, paymentID id.ID) (deposit.Debt, error)
 	// Save stores a debt and adds steps to its history. Returns ErrStale, from Save or a later call, if a step of that
 	// number exists.
-	Save(ctx context.Context, d deposit.Debt, steps ...deposit.CollectionStep) error
+	Save(ctx context.Context, d deposit.Debt, steps ...deposit.CollectionTransition) error
 	// Debts gives the newest debt of each of the deposits that has one.
 	Debts(ctx context.Context, depositIDs []id.ID) (map[id.ID]deposit.Debt, error)
 	// ListCollections gives debts, oldest capture first.
 	ListCollections(ctx context.Context, f CollectionFilter) ([]deposit.Debt, error)
-	// CollectionSteps gives the history of a debt, oldest first.
-	CollectionSteps(ctx context.Context, paymentID id.ID) ([]deposit.CollectionStep, error)
+	// CollectionHistory gives the history of a debt, oldest first.
+	CollectionHistory(ctx context.Context, paymentID id.ID) ([]deposit.CollectionTransition, error)
 }
 
 // Refunds keeps refunds.

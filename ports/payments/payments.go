@@ -130,7 +130,7 @@ type Payments interface {
 	// Update stores Status, ProviderRef, Failure, Attempts, CheckAt and SettledAt.
 	Update(ctx context.Context, p deposit.Payment) error
 	// PaymentsToCheck gives processing payments with CheckAt not after at, oldest first. The call also moves CheckAt
-	// ahead, so that two reconcilers do not ask the provider about the same payment at the same time.
+	// ahead, so that two dispatchers do not ask the provider about the same payment at the same time.
 	PaymentsToCheck(ctx context.Context, at time.Time, limit int) ([]deposit.Payment, error)
 	// Payments lists the payments of a deposit, oldest first.
 	Payments(ctx context.Context, depositID id.ID) ([]deposit.Payment, error)

@@ -8,25 +8,25 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// PaymentQuestion is a question to the payment provider that a notice raised. A notice is never an answer.
+// PaymentQuestion is a question to the payment provider that a callback raised. A callback is never an answer.
 type PaymentQuestion struct {
 	ID          id.ID
 	PaymentID   id.ID  // zero: the provider knows which payment ProviderRef belongs to
 	ProviderRef string // "" where PaymentID is known
 	Dispute     bool   // about the disputes of the payment; otherwise about a payment that ended without success
-	Told        int    // notices that raised the question
+	Callbacks   int    // callbacks that raised the question
 	Tries       int    // earlier tries that failed
 }
 
-// PaymentQuestions keeps the questions that notices raise.
+// PaymentQuestions keeps the questions that callbacks raise.
 type PaymentQuestions interface {
-	// Raise makes a payment in processing due for the reconciler. A dispute, and a payment that ended without success,
-	// become a question that is due now. Any other notice changes nothing.
-	Raise(ctx context.Context, n PaymentNotice, questionID id.ID, now time.Time) error
+	// Raise makes a payment in processing due for a check. A dispute, and a payment that ended without success,
+	// become a question that is due now. Any other callback changes nothing.
+	Raise(ctx context.Context, n Callback, questionID id.ID, now time.Time) error
 	// QuestionsDue gives up to limit questions that are due, and makes them due again, for a process that dies
 	// meanwhile: after n tries, waits[n] later; the last wait stands for all further tries.
 	QuestionsDue(ctx context.Context, now time.Time, waits []time.Duration, limit int) ([]PaymentQuestion, error)
-	// Answered removes a question, unless another notice has raised it again.
+	// Answered removes a question, unless another callback has raised it again.
 	Answered(ctx context.Context, q PaymentQuestion) error
 }
 

@@ -61,15 +61,15 @@ type Found struct {
 
 // Writes are the rows that a change writes. A nil field is not written.
 type Writes struct {
-	Insert   *NewDeposit
-	Move     *Move
-	Event    *Event
-	Response *StoredResponse // stored under Needs.Key
+	Insert     *NewDeposit
+	Transition *DepositTransition
+	Event      *Event
+	Response   *StoredResponse // stored under Needs.Key
 }
 
 // None reports whether no field is set.
 func (w Writes) None() bool {
-	return w.Insert == nil && w.Move == nil && w.Event == nil && w.Response == nil
+	return w.Insert == nil && w.Transition == nil && w.Event == nil && w.Response == nil
 }
 
 // NewDeposit is a deposit to insert, with the token of its checkout URL.
@@ -78,10 +78,10 @@ type NewDeposit struct {
 	CheckoutToken secret.Text
 }
 
-// Move is a deposit after a transition, and the transition.
-type Move struct {
-	Deposit *deposit.Deposit
-	Step    deposit.Transition
+// DepositTransition is a deposit after a transition, and the transition.
+type DepositTransition struct {
+	Deposit    *deposit.Deposit
+	Transition deposit.Transition
 }
 
 // LinkedAccount is a link, with the details of the account that the partner may see.

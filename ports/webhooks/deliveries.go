@@ -25,7 +25,7 @@ type Deliveries interface {
 	// redelivery refers to the original; a copy of a test is a test. Redeliver skips deliveries of other subscriptions,
 	// and adds none if the subscription is disabled or deleted. A lock keeps the subscription unchanged until the
 	// commit.
-	Redeliver(ctx context.Context, subscriptionID id.ID, copies []Copy) ([]webhook.Delivery, error)
+	Redeliver(ctx context.Context, subscriptionID id.ID, copies []Redelivery) ([]webhook.Delivery, error)
 	// Deliveries lists deliveries with attempts and without bodies.
 	Deliveries(ctx context.Context, subscriptionID id.ID, f DeliveryFilter, page ports.Page) (ports.List[webhook.Delivery], error)
 	// Delivery gives a delivery with body and attempts. Returns webhook.ErrDeliveryNotFound.

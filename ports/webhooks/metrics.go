@@ -9,8 +9,8 @@ import (
 // DispatchMetrics counts the work of the dispatcher (metrics.md, "Names"). Labels are closed sets and never ids.
 type DispatchMetrics interface {
 	Relayed(events int)
-	// Reconciled counts deliveries that were dispatched again because the lease ran out.
-	Reconciled(deliveries int)
+	// Recovered counts deliveries that were dispatched again because the lease ran out.
+	Recovered(deliveries int)
 	Attempted(event webhook.EventName, result webhook.Result, took time.Duration)
 	// Finished counts a delivery, after the commit of its final state. latency is the time since the commit of the
 	// change.

@@ -12,7 +12,7 @@ type NoticeSubject struct {
 	Notice  webhook.Notice
 	URL     string
 	Report  webhook.Report // without the pending deliveries
-	Told    webhook.Told
+	Mailed  webhook.Mailed
 	Contact string // the partner's contact e-mail
 }
 

@@ -8,8 +8,8 @@ import (
 	"partnerdeposits/core/webhook"
 )
 
-// Copy names a delivery, Of, and the id of the redelivery to make, As. CreatedAt of the redelivery is the time in As.
-type Copy struct{ Of, As id.ID }
+// Redelivery names a delivery, Of, and the id of the redelivery to make, As. CreatedAt of the redelivery is the time in As.
+type Redelivery struct{ Of, As id.ID }
 
 // Replays writes replays.
 type Replays interface {

@@ -220,7 +220,7 @@ func (p *pages) submit(c *fiber.Ctx) error {
 // givenBy reads the agreement from the form, and never from the query: a link agrees to nothing.
 func givenBy(c *fiber.Ctx) agreement.Given {
 	return agreement.Given{
-		Agreed: ui.PostValue(c, fieldAgree) != "", Shown: ui.PostValue(c, fieldWords), Locale: string(ui.LangOf(c)),
+		Agreed: ui.PostValue(c, fieldAgree) != "", PageWords: ui.PostValue(c, fieldWords), Locale: string(ui.LangOf(c)),
 		Origin: agreement.Origin{Address: c.IP(), UserAgent: agreement.CleanUserAgent(c.Get(fiber.HeaderUserAgent))},
 	}
 }

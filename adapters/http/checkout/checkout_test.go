@@ -281,7 +281,7 @@ func TestCheckout_ProviderAway_ApologisesAndTheReconcilerFinishes(t *testing.T) 
 
 	w.Provider.Away(false)
 	w.Clock.Add(time.Minute)
-	settled, err := w.Payments.Reconcile(context.WithoutCancel(t.Context()))
+	settled, err := w.Payments.CheckDue(context.WithoutCancel(t.Context()))
 	require.NoError(t, err)
 	require.Equal(t, 1, settled)
 	w.requireStatus(d, deposit.Active, "")

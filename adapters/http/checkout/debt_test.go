@@ -28,9 +28,9 @@ func (w *world) captured(number string) (*deposit.Deposit, secret.Text, *browser
 	return d, token, b
 }
 
-func (w *world) reconcile(settled int) {
+func (w *world) check(settled int) {
 	w.t.Helper()
-	n, err := w.Payments.Reconcile(w.t.Context())
+	n, err := w.Payments.CheckDue(w.t.Context())
 	require.NoError(w.t, err)
 	require.Equal(w.t, settled, n)
 }
@@ -48,7 +48,7 @@ func TestDebt_CardIsCharged_ThePageSaysSoAndOffersNothing(t *testing.T) {
 	before := b.get(w.address(token))
 	require.Contains(t, before.body, "The amount is charged to the card that you paid the fee with.")
 	require.NotContains(t, before.body, "<form method=\"post\"")
-	w.reconcile(1)
+	w.check(1)
 	after := b.get(w.address(token))
 	require.Contains(t, after.body, "The claimed amount is paid")
 	require.Contains(t, after.body, "You have paid already.")
@@ -59,7 +59,7 @@ func TestDebt_CardIsCharged_ThePageSaysSoAndOffersNothing(t *testing.T) {
 func TestDebt_CardRefused_TheTenantPaysFromTheLink(t *testing.T) {
 	w := setup(t)
 	d, token, _ := w.captured(tenantCard)
-	w.reconcile(0)
+	w.check(0)
 	require.Equal(t, deposit.AwaitingTenant, w.debt(d).State)
 	opened := w.Provider.Opened()
 	b := w.browser() // the link of the mail, in another browser
@@ -91,7 +91,7 @@ func TestDebt_CardRefused_TheTenantPaysFromTheLink(t *testing.T) {
 func TestDebt_ReturnTokenAlone_ShowsNoForm(t *testing.T) {
 	w := setup(t)
 	d, token, _ := w.captured(tenantCard)
-	w.reconcile(0)
+	w.check(0)
 	stranger := w.browser().get(w.base + "/checkout/" + deposit.ReturnToken(d.ID, token).Reveal() + "/return")
 	require.Equal(t, http.StatusOK, stranger.status)
 	require.NotContains(t, stranger.body, "<form method=\"post\"")
@@ -101,7 +101,7 @@ func TestDebt_ReturnTokenAlone_ShowsNoForm(t *testing.T) {
 func TestDebt_ProviderAway_SaysSoAndOpensLater(t *testing.T) {
 	w := setup(t)
 	_, token, _ := w.captured(tenantCard)
-	w.reconcile(0)
+	w.check(0)
 	b := w.browser()
 	page := b.get(w.address(token))
 	w.Provider.Away(true)
@@ -116,7 +116,7 @@ func TestDebt_ProviderAway_SaysSoAndOpensLater(t *testing.T) {
 func TestDebt_ThePageIsAskedForAgainAndAgain_IsLimited(t *testing.T) {
 	w := setup(t)
 	d, token, _ := w.captured(tenantCard)
-	w.reconcile(0)
+	w.check(0)
 	b := w.browser()
 	page := b.get(w.address(token))
 	require.Contains(t, b.send(page, 0, nil).body, "cardNumber")
@@ -133,7 +133,7 @@ func TestDebt_LessThanTheProviderCharges_EndsWithoutACharge(t *testing.T) {
 	d, token, _ := w.captured(tenantCard)
 	_, err := w.Pool.Exec(t.Context(), `UPDATE payments SET amount_cents = 30 WHERE deposit_id = $1 AND kind = 'collection'`, d.ID)
 	require.NoError(t, err)
-	w.reconcile(1)
+	w.check(1)
 	debt := w.debt(d)
 	require.Equal(t, []any{deposit.CollectionFailed, "below_minimum"}, []any{debt.State, debt.Failure})
 	require.Zero(t, w.Count("sandbox_payments", "amount_cents = 30"))
@@ -153,7 +153,7 @@ func TestDebt_PayIntentOnAnotherDeposit_ShowsThePage(t *testing.T) {
 func TestDebt_InARealBrowser_IsPaidWithAnotherCard(t *testing.T) {
 	w := setup(t)
 	d, token, _ := w.captured(tenantCard)
-	w.reconcile(0)
+	w.check(0)
 	browser := browsertest.New(t)
 	require.NoError(t, chromedp.Do(browser, chromedp.Navigate(w.address(token)+"?lang=fr"), chromedp.WaitVisible(`//h1[contains(., "Veuillez payer le montant réclamé")]`)))
 	browsertest.LooksRight(browser, t, "debt")

@@ -137,9 +137,9 @@ func (s shop) capture(depositID id.ID) {
 }
 
 // reconcile lets the dispatcher ask and charge once.
-func (s shop) reconcile() {
+func (s shop) check() {
 	s.t.Helper()
-	_, err := s.Payments.Reconcile(context.WithoutCancel(s.t.Context()))
+	_, err := s.Payments.CheckDue(context.WithoutCancel(s.t.Context()))
 	require.NoError(s.t, err)
 }
 
@@ -247,7 +247,7 @@ func TestStripe_InARealBrowser_Captured_TheCardIsCharged(t *testing.T) {
 	s := openShop(t)
 	d, token := s.secure(goodCard)
 	s.capture(d.ID)
-	s.reconcile()
+	s.check()
 	require.Equal(t, deposit.CollectionPaid, s.state(d.ID))
 	s.requireCharged(d.ID, deposit.Collection, 12_050)
 	s.do(chromedp.Navigate(s.world.address(token)), chromedp.WaitVisible(ours))
@@ -261,7 +261,7 @@ func TestStripe_InARealBrowser_LackOfFunds_IsChargedOnTheThirdDay(t *testing.T) 
 	s.fake.OffSession(id.Deposit.Of(d.ID), poor, poor)
 	s.capture(d.ID)
 	for range 3 { // at once, on the first day and on the third
-		s.reconcile()
+		s.check()
 		if s.state(d.ID) == deposit.CollectionRetrying {
 			s.do(chromedp.Navigate(s.world.address(token)), chromedp.WaitVisible(ours))
 			present, err := chromedp.Run(s.tab, chromedp.Evaluate[bool]("!!document.querySelector('button.main')"))
@@ -284,7 +284,7 @@ func TestStripe_InARealBrowser_TheBankWantsTheTenant_WhoPaysByTheMailedLink(t *t
 	s.card(cardAsks, "button[value=complete]")
 	s.do(chromedp.Click("button[value=complete]"), chromedp.WaitVisible(ours))
 	s.capture(d.ID)
-	s.reconcile()
+	s.check()
 	require.Equal(t, deposit.AwaitingTenant, s.state(d.ID))
 	link := checkoutLink.FindString(s.lastMail().Body)
 	require.NotContains(t, link, "stripe")
@@ -305,7 +305,7 @@ func TestStripe_InARealBrowser_TheTenantPaysADebtInTwoTabs_Once(t *testing.T) {
 	d, token := s.secure(goodCard)
 	s.fake.OffSession(id.Deposit.Of(d.ID), stripetest.Outcome{DeclineCode: "lost_card"})
 	s.capture(d.ID)
-	s.reconcile()
+	s.check()
 	second := s
 	tab, stop := chromedp.NewContext(s.tab)
 	t.Cleanup(stop)
@@ -323,7 +323,7 @@ func TestStripe_InARealBrowser_StaffRefundAPart_TheTenantIsTold(t *testing.T) {
 	s := openShop(t)
 	d, _ := s.secure(goodCard)
 	s.capture(d.ID)
-	s.reconcile()
+	s.check()
 	payment := s.PaymentsOf(t, d.ID, deposit.Collection)[0].ID
 	made, err := s.Payments.RefundByStaff(context.WithoutCancel(t.Context()), payment, 2_050)
 	require.NoError(t, err)

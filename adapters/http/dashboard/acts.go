@@ -152,26 +152,26 @@ func (p *pages) actOn(c *fiber.Ctx, by caller, v desk.View, sent *upload) error 
 // run makes the act.
 func (p *pages) run(c *fiber.Ctx, by caller, v desk.View, f actForm) error {
 	ctx := c.UserContext()
-	seen := deposits.Seen{DepositID: v.ID, Version: f.version, Form: f.form}
-	if seen.Version == 0 {
-		seen.Version = v.Version
+	form := deposits.DeskForm{DepositID: v.ID, Version: f.version, Key: f.form}
+	if form.Version == 0 {
+		form.Version = v.Version
 	}
 	files := deposits.FilesToAdd{From: f.sender, IDs: f.waiting}
 	switch f.intent {
 	case intentCapture:
 		request := deposits.CaptureRequest{DepositID: v.ID, Amount: &f.amount, Reason: f.reason, Description: f.description, Files: files}
-		return p.Deposits.CaptureByOperator(ctx, by, seen, request, deposits.Proof{Code: ui.PostValue(c, fieldCode), Network: ui.NetworkOf(c.IP())})
+		return p.Deposits.CaptureByOperator(ctx, by, form, request, deposits.Proof{Code: ui.PostValue(c, fieldCode), Network: ui.NetworkOf(c.IP())})
 	case intentAddFiles:
-		return p.Deposits.AddFilesByOperator(ctx, by, seen, files)
+		return p.Deposits.AddFilesByOperator(ctx, by, form, files)
 	case intentRelease:
-		return p.Deposits.ReleaseByOperator(ctx, by, seen, f.comment)
+		return p.Deposits.ReleaseByOperator(ctx, by, form, f.comment)
 	case intentCancel:
-		return p.Deposits.CancelByOperator(ctx, by, seen, f.comment)
+		return p.Deposits.CancelByOperator(ctx, by, form, f.comment)
 	default:
 		if err := p.limited(c, by, operators.DeskMails); err != nil {
 			return err
 		}
-		return p.Deposits.SendLinkByOperator(ctx, by, seen, tenant.Contact{Email: f.email})
+		return p.Deposits.SendLinkByOperator(ctx, by, form, tenant.Contact{Email: f.email})
 	}
 }
 

@@ -204,9 +204,9 @@ func entryOf(e desk.Entry, lang ui.Lang) entry {
 	case desk.Moved:
 		out.Text = happened[e.Trigger].In(lang)
 	case desk.Collects:
-		out.Text = collectionSteps[e.Step].In(lang)
+		out.Text = collectionSteps[e.CollectionTrigger].In(lang)
 	}
-	if failure := e.Detail["failure"]; failure != "" && !e.Step.Ends() {
+	if failure := e.Detail["failure"]; failure != "" && !e.CollectionTrigger.Ends() {
 		out.Notes = append(out.Notes, failureOf(failure, lang))
 	}
 	if amount := e.Detail["amount"]; amount != "" {

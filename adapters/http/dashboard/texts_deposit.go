@@ -90,7 +90,7 @@ var happened = map[deposit.Trigger]ui.Text{
 	deposit.CheckoutExpired:     ui.T("Cancelled: the time to pay is over", "Annulée : le délai de paiement est passé"),
 	deposit.CoverageElapsed:     ui.T("The cover ended", "Fin de la couverture"),
 	deposit.Released:            ui.T("Released", "Libérée"),
-	deposit.Claim:               ui.T("Collected", "Encaissée"),
+	deposit.CaptureRequested:    ui.T("Collected", "Encaissée"),
 }
 
 // disputeStates words the states of a dispute, which are the provider's (paymentports.Dispute).

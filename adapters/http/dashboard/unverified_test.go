@@ -71,10 +71,10 @@ func TestUnverified_IsRefusedByTheUseCases(t *testing.T) {
 	by, amount := operatordeposits.OperatorCaller{Operator: o, Account: a}, depositOf(t, s, made[0]).Amount
 	active, pending := depositOf(t, s, made[0]), depositOf(t, s, made[1])
 	capture := func(by operatordeposits.OperatorCaller) error {
-		return s.Services.Deposits.CaptureByOperator(t.Context(), by, operatordeposits.Seen{DepositID: active.ID, Version: active.Version, Form: [16]byte{1}}, operatordeposits.CaptureRequest{DepositID: active.ID, Amount: &amount}, operatordeposits.Proof{})
+		return s.Services.Deposits.CaptureByOperator(t.Context(), by, operatordeposits.DeskForm{DepositID: active.ID, Version: active.Version, Key: [16]byte{1}}, operatordeposits.CaptureRequest{DepositID: active.ID, Amount: &amount}, operatordeposits.Proof{})
 	}
 	send := func(by operatordeposits.OperatorCaller) error {
-		return s.Services.Deposits.SendLinkByOperator(t.Context(), by, operatordeposits.Seen{DepositID: pending.ID, Version: pending.Version, Form: [16]byte{2}}, tenant.Contact{Email: "x@y.example"})
+		return s.Services.Deposits.SendLinkByOperator(t.Context(), by, operatordeposits.DeskForm{DepositID: pending.ID, Version: pending.Version, Key: [16]byte{2}}, tenant.Contact{Email: "x@y.example"})
 	}
 	create := func(by operatordeposits.OperatorCaller) error {
 		now := s.Clock.Now()

@@ -24,7 +24,7 @@ func TestDeposit_Captured_TellsHowFarTheCollectionIs(t *testing.T) {
 	require.Equal(t, map[string]any{"status": "scheduled", "nextAttemptAt": captured["capturedAt"]}, collection(captured))
 	require.Equal(t, collection(captured), collection(c.get("/deposits/"+d).ok(200)))
 
-	n, err := c.Payments.Reconcile(t.Context())
+	n, err := c.Payments.CheckDue(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 1, n)
 	paid := c.get("/deposits/" + d).ok(200)

@@ -25,7 +25,7 @@ func Settings(key, webhook secret.Text, production bool) paymentports.PaymentSet
 		found.Remedy = "Use a key of test mode (sk_test_… or rk_test_…) here."
 	case webhook == "" && production:
 		found.Problem = "STRIPE_WEBHOOK_SECRET is not set: Stripe's webhooks are refused"
-		found.Remedy = "Make a webhook endpoint for " + noticePath + " at Stripe and set its secret. " +
+		found.Remedy = "Make a webhook endpoint for " + callbackPath + " at Stripe and set its secret. " +
 			"Until then payments are noticed within five minutes."
 	}
 	return found

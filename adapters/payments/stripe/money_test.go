@@ -233,7 +233,7 @@ func TestForget_DeletesCustomerAndCard_AndMayBeRepeated(t *testing.T) {
 	require.Equal(t, 2, deletedCustomers(b.fake))
 }
 
-func TestNotice_NamesThePayment(t *testing.T) {
+func TestCallback_NamesThePayment(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	r := feeRequest()
@@ -244,37 +244,37 @@ func TestNotice_NamesThePayment(t *testing.T) {
 	now := b.fake.Now()
 	for _, e := range b.fake.Events() {
 		kinds[e.Type] = true
-		notice, err := b.provider.Notice(e.Body, stripetest.Sign(e.Body, stripetest.WebhookSecret, now), now)
+		callback, err := b.provider.Callback(e.Body, stripetest.Sign(e.Body, stripetest.WebhookSecret, now), now)
 		require.NoError(t, err)
-		require.Equal(t, e.ID, notice.Ref)
-		require.Equal(t, strings.HasPrefix(e.Type, "charge.dispute."), notice.Dispute)
-		if notice.Dispute {
-			require.True(t, notice.PaymentID.IsZero(), "a dispute names the charge alone")
-			require.Equal(t, paid.Ref, notice.ProviderRef)
+		require.Equal(t, e.ID, callback.Ref)
+		require.Equal(t, strings.HasPrefix(e.Type, "charge.dispute."), callback.Dispute)
+		if callback.Dispute {
+			require.True(t, callback.PaymentID.IsZero(), "a dispute names the charge alone")
+			require.Equal(t, paid.Ref, callback.ProviderRef)
 		} else {
-			require.Equal(t, r.PaymentID, notice.PaymentID, e.Type)
-			require.NotEmpty(t, notice.ProviderRef)
+			require.Equal(t, r.PaymentID, callback.PaymentID, e.Type)
+			require.NotEmpty(t, callback.ProviderRef)
 		}
 	}
 	for _, want := range []string{"checkout.session.completed", "payment_intent.succeeded", "charge.succeeded", "charge.dispute.created"} {
 		require.Contains(t, kinds, want)
 	}
 	unknown := []byte(`{"id":"evt_1","object":"event","type":"payout.paid","api_version":"2099-01-01","data":{"object":{"id":"po_1","object":"payout"}}}`)
-	notice, err := b.provider.Notice(unknown, stripetest.Sign(unknown, stripetest.WebhookSecret, now), now)
+	callback, err := b.provider.Callback(unknown, stripetest.Sign(unknown, stripetest.WebhookSecret, now), now)
 	require.NoError(t, err)
-	require.Equal(t, paymentports.PaymentNotice{Ref: "evt_1"}, notice)
+	require.Equal(t, paymentports.Callback{Ref: "evt_1"}, callback)
 }
 
-func TestNotice_UnsignedForgedOrOld_IsRefused(t *testing.T) {
+func TestCallback_UnsignedForgedOrOld_IsRefused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.open(feeRequest())
 	now := b.fake.Now()
 	body := []byte(`{"id":"evt_1","object":"event","type":"x","data":{"object":{}}}`)
 	good := stripetest.Sign(body, stripetest.WebhookSecret, now)
-	_, err := b.provider.Notice(body, good, now.Add(300*time.Second))
+	_, err := b.provider.Callback(body, good, now.Add(300*time.Second))
 	require.NoError(t, err)
-	_, err = b.provider.Notice(body, good, now.Add(-300*time.Second))
+	_, err = b.provider.Callback(body, good, now.Add(-300*time.Second))
 	require.NoError(t, err)
 	for name, header := range map[string]string{
 		"unsigned": "", "no time": "v1=00", "no signature": strings.Split(good, ",")[0], "another secret": stripetest.Sign(body, "whsec_other", now),
@@ -283,14 +283,14 @@ func TestNotice_UnsignedForgedOrOld_IsRefused(t *testing.T) {
 		"an old one behind a new time": fmt.Sprintf("t=%d,%s", now.Unix(), stripetest.Sign(body, stripetest.WebhookSecret, now.Add(-9999*time.Second))),
 		"two times":                    good + "," + strings.Split(good, ",")[0],
 	} {
-		_, err := b.provider.Notice(body, header, now)
-		require.ErrorIs(t, err, paymentports.ErrNoticeRefused, name)
+		_, err := b.provider.Callback(body, header, now)
+		require.ErrorIs(t, err, paymentports.ErrCallbackRefused, name)
 	}
-	_, err = b.provider.Notice(append(body, ' '), good, now)
-	require.ErrorIs(t, err, paymentports.ErrNoticeRefused)
+	_, err = b.provider.Callback(append(body, ' '), good, now)
+	require.ErrorIs(t, err, paymentports.ErrCallbackRefused)
 	mute := stripe.New(stripe.Options{Pool: b.pool, Clock: clockOf{b.fake}, SecretKey: stripetest.SecretKey})
-	_, err = mute.Notice(body, stripetest.Sign(body, "", now), now)
-	require.ErrorIs(t, err, paymentports.ErrNoticeRefused, "no secret is set")
+	_, err = mute.Callback(body, stripetest.Sign(body, "", now), now)
+	require.ErrorIs(t, err, paymentports.ErrCallbackRefused, "no secret is set")
 }
 
 func TestCheck_OfATestKey_MakesAndEndsObjects(t *testing.T) {

@@ -29,7 +29,7 @@ type Options struct {
 	Log   *slog.Logger
 	// SecretKey is STRIPE_SECRET_KEY: sk_… or a restricted key, rk_….
 	SecretKey secret.Text
-	// WebhookSecret is STRIPE_WEBHOOK_SECRET; "" refuses every notice.
+	// WebhookSecret is STRIPE_WEBHOOK_SECRET; "" refuses every callback.
 	WebhookSecret secret.Text
 	// BaseURL is STRIPE_API_BASE; "" is Stripe itself.
 	BaseURL string
@@ -37,7 +37,7 @@ type Options struct {
 	Transport http.RoundTripper
 }
 
-// Provider implements paymentports.PaymentProvider, and the ports of notices, books, erasure and checks.
+// Provider implements paymentports.PaymentProvider, and the ports of callbacks, books, erasure and checks.
 type Provider struct {
 	store   store
 	api     api

@@ -56,7 +56,7 @@ func (r Deposits) ForUpdateByToken(ctx context.Context, checkoutToken secret.Tex
 
 // Transition implements depositports.Deposits. ErrStale surfaces at the next answer or from WithinTx.
 func (r Deposits) Transition(ctx context.Context, d *deposit.Deposit, step deposit.Transition) error {
-	MoveDeposits(pg.In(ctx), []ports.Move{{Deposit: d, Step: step}})
+	StoreTransitions(pg.In(ctx), []ports.DepositTransition{{Deposit: d, Transition: step}})
 	return nil
 }
 

@@ -32,7 +32,7 @@ const (
 // CoversDue implements depositports.OperatorNotices.
 func (s OperatorNotices) CoversDue(ctx context.Context, r depositports.CoverRound, limit int) ([]id.ID, error) {
 	return s.ids(ctx, `SELECT a.id FROM accounts a JOIN operators o ON o.id = a.operator_id WHERE `+due+` ORDER BY a.id LIMIT $5`,
-		r.Now, r.Before, r.Today, r.Anyone, limit)
+		r.Now, r.Before, r.Today, !r.VerifyAddresses, limit)
 }
 
 func (s OperatorNotices) ids(ctx context.Context, sql string, args ...any) ([]id.ID, error) {
@@ -83,7 +83,7 @@ func (s OperatorNotices) TakeCovers(ctx context.Context, accountID id.ID, round 
 	err = pg.In(ctx).QueryRow(ctx, `
 		UPDATE cover_mails SET mailed_at = $1, told_until = $2 FROM accounts a JOIN operators o ON o.id = a.operator_id
 		WHERE a.id = $5 AND cover_mails.account_id = a.id AND `+due+`
-		RETURNING o.id, o.email, o.locale`, round.Now, round.Before, round.Today, round.Anyone, accountID).
+		RETURNING o.id, o.email, o.locale`, round.Now, round.Before, round.Today, !round.VerifyAddresses, accountID).
 		Scan(&about.Operator.ID, &about.Operator.Email, &about.Operator.Locale)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return about, false, nil

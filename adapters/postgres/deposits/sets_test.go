@@ -56,7 +56,7 @@ func TestMoves_WriteEveryColumnThatATransitionMayChange(t *testing.T) {
 	fixed := []string{"id", "reference", "account_id", "partner_id", "by_partner_api", "external_id", "amount_cents", "contract_start_at",
 		"contract_end_at", "rental_contract", "return_url", "url_generation", "metadata", "locale", "checkout_token_hash", "checkout_token",
 		"checkout_expires_at", "created_at"}
-	moved := columnNames(movedColumns)
+	moved := columnNames(transitionColumns)
 	for _, name := range columnNames(insertedColumns) {
 		if name == "status" {
 			name = "to_status"

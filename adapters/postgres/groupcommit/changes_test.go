@@ -141,7 +141,7 @@ func cancel(depositID id.ID) ports.Change {
 		}
 		step.Actor = actor.Actor{Kind: actor.KindPartner}
 		event := storetest.Event(d.PartnerID, d.ID)
-		return ports.Writes{Move: &ports.Move{Deposit: d, Step: step}, Event: &event}, nil
+		return ports.Writes{Transition: &ports.DepositTransition{Deposit: d, Transition: step}, Event: &event}, nil
 	}}
 }
 
@@ -271,7 +271,7 @@ func TestApply_AMoveThatCameLate_IsStale(t *testing.T) {
 	b := setup(t)
 	ids := b.deposits(2)
 	errs := b.applyTogether(cancel(ids[0]), after(cancel(ids[1]), func(w *ports.Writes) error {
-		w.Move.Step.Version++ // as if another transaction had moved the deposit meanwhile
+		w.Transition.Transition.Version++ // as if another transaction had moved the deposit meanwhile
 		return nil
 	}))
 	require.NoError(t, errs[0])

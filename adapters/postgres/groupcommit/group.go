@@ -236,7 +236,7 @@ func (g *group) write(ctx context.Context) error {
 // rows are the writes of a group, by kind of row.
 type rows struct {
 	inserts   []ports.NewDeposit
-	moves     []ports.Move
+	moves     []ports.DepositTransition
 	events    []ports.Event
 	responses []platform.KeyedResponse
 }
@@ -253,8 +253,8 @@ func (r *rows) add(p *pending, sealer pg.Sealer) error {
 	if p.writes.Insert != nil {
 		r.inserts = append(r.inserts, *p.writes.Insert)
 	}
-	if p.writes.Move != nil {
-		r.moves = append(r.moves, *p.writes.Move)
+	if p.writes.Transition != nil {
+		r.moves = append(r.moves, *p.writes.Transition)
 	}
 	if p.writes.Event != nil {
 		event := *p.writes.Event
@@ -276,7 +276,7 @@ func (r *rows) queue(t *pg.Tx, sealer pg.Sealer) error {
 		}
 	}
 	if len(r.moves) > 0 {
-		deposits.MoveDeposits(t, r.moves)
+		deposits.StoreTransitions(t, r.moves)
 	}
 	if len(r.events) > 0 {
 		platform.AppendEvents(t, r.events)

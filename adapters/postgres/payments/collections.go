@@ -29,10 +29,10 @@ func (r Collections) Lock(ctx context.Context, paymentID id.ID) (deposit.Debt, e
 }
 
 // Save implements paymentports.Collections. The key of collection_steps refuses a second step of a number.
-func (r Collections) Save(ctx context.Context, d deposit.Debt, steps ...deposit.CollectionStep) error {
+func (r Collections) Save(ctx context.Context, d deposit.Debt, steps ...deposit.CollectionTransition) error {
 	_, err := pg.In(ctx).Deferred().Exec(ctx, `UPDATE collections SET state = $2, steps = $3, attempt = $4, answered = $5, attempted_at = $6, next_attempt_at = $7, page_at = $8,
 		ended_at = $9, failure = $10, barred = $11, cancel_at = $12, cancel_by = $13 WHERE payment_id = $1`,
-		d.PaymentID, string(d.State), d.Steps, d.Attempt, d.Answered, d.AttemptedAt, d.NextAttemptAt, d.PageAt,
+		d.PaymentID, string(d.State), d.Transitions, d.Attempt, d.Answered, d.AttemptedAt, d.NextAttemptAt, d.PageAt,
 		d.EndedAt, d.Failure, d.Barred, d.CancelAt, cancelBy(d.CancelBy))
 	for _, s := range steps {
 		if err == nil {
@@ -99,13 +99,13 @@ func (r Collections) debts(ctx context.Context, sql string, args ...any) ([]depo
 	return found, pg.Translate(err)
 }
 
-// CollectionSteps implements paymentports.Collections.
-func (r Collections) CollectionSteps(ctx context.Context, paymentID id.ID) ([]deposit.CollectionStep, error) {
+// CollectionHistory implements paymentports.Collections.
+func (r Collections) CollectionHistory(ctx context.Context, paymentID id.ID) ([]deposit.CollectionTransition, error) {
 	rows, err := r.DB.Query(ctx, `SELECT payment_id, number, from_state, to_state, trigger, at, actor, detail FROM collection_steps WHERE payment_id = $1 ORDER BY number`, paymentID)
 	if err != nil {
 		return nil, err
 	}
-	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[deposit.CollectionStep])
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[deposit.CollectionTransition])
 	return found, pg.Translate(err)
 }
 

@@ -13,7 +13,7 @@ import (
 )
 
 // Raise implements paymentports.PaymentQuestions, in a single statement.
-func (s Questions) Raise(ctx context.Context, n paymentports.PaymentNotice, questionID id.ID, now time.Time) error {
+func (s Questions) Raise(ctx context.Context, n paymentports.Callback, questionID id.ID, now time.Time) error {
 	_, err := s.DB.Exec(ctx, `
 		WITH due AS (UPDATE payments SET check_at = $5 WHERE id = $2 AND status = 'processing' AND check_at > $5),
 		subject AS (
@@ -39,14 +39,14 @@ func (s Questions) QuestionsDue(
 		return nil, err
 	}
 	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (q paymentports.PaymentQuestion, err error) {
-		return q, row.Scan(&q.ID, &q.PaymentID, &q.ProviderRef, &q.Dispute, &q.Told, &q.Tries)
+		return q, row.Scan(&q.ID, &q.PaymentID, &q.ProviderRef, &q.Dispute, &q.Callbacks, &q.Tries)
 	})
 	return found, pg.Translate(err)
 }
 
 // Answered implements paymentports.PaymentQuestions.
 func (s Questions) Answered(ctx context.Context, q paymentports.PaymentQuestion) error {
-	_, err := s.DB.Exec(ctx, `DELETE FROM payment_questions WHERE id = $1 AND told = $2`, q.ID, q.Told)
+	_, err := s.DB.Exec(ctx, `DELETE FROM payment_questions WHERE id = $1 AND told = $2`, q.ID, q.Callbacks)
 	return err
 }
 

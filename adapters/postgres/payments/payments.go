@@ -15,7 +15,7 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// checkPause delays the next check of a payment, so that two reconcilers do not ask the provider about it at once.
+// checkPause delays the next check of a payment, so that two dispatchers do not ask the provider about it at once.
 const checkPause = time.Minute
 
 // Insert implements paymentports.Payments.

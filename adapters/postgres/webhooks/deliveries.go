@@ -29,7 +29,7 @@ func (s Deliveries) InsertTest(ctx context.Context, d webhook.Delivery) error {
 }
 
 // Redeliver implements webhookports.Deliveries. The database copies the bodies; no body travels to this process.
-func (s Deliveries) Redeliver(ctx context.Context, subscriptionID id.ID, copies []webhookports.Copy) ([]webhook.Delivery, error) {
+func (s Deliveries) Redeliver(ctx context.Context, subscriptionID id.ID, copies []webhookports.Redelivery) ([]webhook.Delivery, error) {
 	of, as, created := make([]id.ID, len(copies)), make([]id.ID, len(copies)), make([]time.Time, len(copies))
 	for i, c := range copies {
 		of[i], as[i], created[i] = c.Of, c.As, c.As.Time()

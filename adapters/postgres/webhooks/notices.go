@@ -52,16 +52,16 @@ func (r Notices) Take(ctx context.Context, n webhook.Notice) (about webhookports
 	}
 	health.OpenUntil = pg.OrZero(openUntil)
 	about.Report.State, about.Report.LastSuccessAt, about.Report.LastFailureAt = health.State(enabled), pg.OrZero(success), pg.OrZero(failure)
-	about.Told, err = r.told(ctx, n)
+	about.Mailed, err = r.told(ctx, n)
 	return about, err == nil, err
 }
 
-func (r Notices) told(ctx context.Context, n webhook.Notice) (webhook.Told, error) {
+func (r Notices) told(ctx context.Context, n webhook.Notice) (webhook.Mailed, error) {
 	rows, err := pg.In(ctx).Query(ctx, `SELECT kind, mailed_at FROM webhook_notice_mails WHERE subscription_id = $1`, n.SubscriptionID)
 	if err != nil {
 		return nil, err
 	}
-	told := webhook.Told{}
+	told := webhook.Mailed{}
 	var kind webhook.NoticeKind
 	var at time.Time
 	_, err = pgx.ForEachRow(rows, []any{&kind, &at}, func() error {

@@ -30,7 +30,7 @@ func (r Replays) Next(ctx context.Context, now time.Time) (webhook.Replay, bool,
 	}
 	return webhook.Replay{
 		ID: row.ID, SubscriptionID: row.SubscriptionID, From: row.RangeFrom, To: row.RangeTo, Status: row.Status,
-		PerSecond: int(row.PerSecond), Matched: int(row.Matched), Made: int(row.Made), Cursor: row.CursorID,
+		PerSecond: int(row.PerSecond), Matched: int(row.Matched), Redelivered: int(row.Made), Cursor: row.CursorID,
 		CreatedAt: row.CreatedAt, NextAt: row.NextAt, FinishedAt: row.FinishedAt,
 	}, err == nil, err
 }
@@ -51,7 +51,7 @@ func (r Replays) Matching(ctx context.Context, p webhook.Replay, limit int) ([]i
 func (r Replays) Update(ctx context.Context, before, after webhook.Replay) error {
 	return queries.UpdateReplay(ctx, pg.In(ctx).Deferred(), sqlc.UpdateReplayParams{
 		ID: before.ID, WasNextAt: before.NextAt,
-		Made: int32(after.Made), CursorID: after.Cursor, NextAt: after.NextAt, FinishedAt: after.FinishedAt, //nolint:gosec // a count of rows
+		Made: int32(after.Redelivered), CursorID: after.Cursor, NextAt: after.NextAt, FinishedAt: after.FinishedAt, //nolint:gosec // a count of rows
 	})
 }
 
@@ -63,7 +63,7 @@ func (r Replays) DeleteFinished(ctx context.Context, at time.Time, limit int) (i
 // Replay implements webhookports.Replays.
 func (r Replays) Replay(ctx context.Context, replayID id.ID) (p webhook.Replay, err error) {
 	err = r.DB.QueryRow(ctx, `SELECT id, subscription_id, range_from, range_to, status, per_second, matched, made, cursor_id, created_at, next_at, finished_at
-		FROM webhook_replays WHERE id = $1`, replayID).Scan(&p.ID, &p.SubscriptionID, &p.From, &p.To, &p.Status, &p.PerSecond, &p.Matched, &p.Made,
+		FROM webhook_replays WHERE id = $1`, replayID).Scan(&p.ID, &p.SubscriptionID, &p.From, &p.To, &p.Status, &p.PerSecond, &p.Matched, &p.Redelivered,
 		&p.Cursor, &p.CreatedAt, &p.NextAt, &p.FinishedAt)
 	return p, pg.OrNotFound(err, webhook.ErrReplayNotFound)
 }

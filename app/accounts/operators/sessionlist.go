@@ -13,8 +13,8 @@ import (
 	accountports "partnerdeposits/ports/accounts"
 )
 
-// mostSessions bounds the sessions that an operator sees and ends one by one.
-const mostSessions = 50
+// maxSessions bounds the sessions that an operator sees and ends one by one.
+const maxSessions = 50
 
 // Session is a session of an operator, as the operator sees it.
 type Session struct {
@@ -29,7 +29,7 @@ type Session struct {
 // Sessions lists the sessions of an operator that have not ended, the last used first, 50 at most. token is that of the
 // browser that asks.
 func (s *Service) Sessions(ctx context.Context, operatorID id.ID, token string) ([]Session, error) {
-	all, err := s.deps.Sessions.Sessions(ctx, operatorID, s.deps.Clock.Now(), s.deps.SessionIdle, mostSessions)
+	all, err := s.deps.Sessions.Sessions(ctx, operatorID, s.deps.Clock.Now(), s.deps.SessionIdle, maxSessions)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func otherThan(token string) func(accountports.Session) bool {
 func (s *Service) endSessions(ctx context.Context, o connect.Operator, ends func(accountports.Session) bool) error {
 	now := s.deps.Clock.Now()
 	for {
-		all, err := s.deps.Sessions.Sessions(ctx, o.ID, now, s.deps.SessionIdle, mostSessions)
+		all, err := s.deps.Sessions.Sessions(ctx, o.ID, now, s.deps.SessionIdle, maxSessions)
 		if err != nil {
 			return err
 		}
@@ -98,7 +98,7 @@ func (s *Service) endSessions(ctx context.Context, o connect.Operator, ends func
 			}
 			return s.audit(ctx, o, audit.OperatorEndSession, now)
 		})
-		if err != nil || ended == 0 || len(all) < mostSessions {
+		if err != nil || ended == 0 || len(all) < maxSessions {
 			return err
 		}
 	}

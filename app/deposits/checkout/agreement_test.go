@@ -54,7 +54,7 @@ func TestSubmit_WithoutAgreement_LeavesNothingBehind(t *testing.T) {
 	d, token := b.Deposit(t)
 	for want, given := range map[error]agreement.Given{
 		agreement.ErrMissing: {Locale: "en"},
-		agreement.ErrChanged: {Agreed: true, Locale: "en", Shown: agreement.Fingerprint("other words")},
+		agreement.ErrChanged: {Agreed: true, Locale: "en", PageWords: agreement.Fingerprint("other words")},
 	} {
 		_, err := b.Checkout.Submit(b.Ctx(), token, grace, given)
 		require.ErrorIs(t, err, want)

@@ -300,10 +300,10 @@ func TestReturn_PaidOnACancelledDeposit_RefundsTheFee(t *testing.T) {
 	require.Equal(t, []string{"payment.orphaned"}, b.Audit(t, d.ID))
 	require.Contains(t, b.Log.String(), "level=WARN")
 	require.Contains(t, b.Log.String(), "is refunded")
-	b.RequireCount(1, b.Payments.Reconcile)
+	b.RequireCount(1, b.Payments.CheckDue)
 	require.Equal(t, 1, b.Count("refunds", "deposit_id = $1 AND status = 'succeeded' AND amount_cents = 1750", d.ID))
 	require.Equal(t, 1, b.Count("tenant_notices", "kind = 'refunded'"))
-	b.RequireCount(0, b.Payments.Reconcile)
+	b.RequireCount(0, b.Payments.CheckDue)
 }
 
 func TestLog_NeverHoldsATokenOrAnEmail(t *testing.T) {

@@ -57,13 +57,13 @@ const (
 
 // Entry is an entry of a deposit's history.
 type Entry struct {
-	At       time.Time
-	Happened Happened
-	Trigger  deposit.Trigger           // of a transition
-	Step     deposit.CollectionTrigger // of a step of the collection
-	Author   Author
-	Name     string            // of the partner; "" for others
-	Detail   map[string]string // amount, reason, description, comment, files
+	At                time.Time
+	Happened          Happened
+	Trigger           deposit.Trigger           // of a transition
+	CollectionTrigger deposit.CollectionTrigger // of a transition of the collection
+	Author            Author
+	Name              string            // of the partner; "" for others
+	Detail            map[string]string // amount, reason, description, comment, files
 }
 
 // maxSent bounds the audit entries that a history reads.
@@ -85,7 +85,7 @@ func (s *Service) Deposit(ctx context.Context, accountID, depositID id.ID) (View
 	if v.CoverEnd.IsZero() {
 		v.CoverEnd = s.deps.Timers.CoverageEnd(d.ContractEndAt, now)
 	}
-	var steps []deposit.CollectionStep
+	var steps []deposit.CollectionTransition
 	if v.Debt, steps, err = s.debt(ctx, d); err != nil {
 		return View{}, err
 	}
@@ -129,7 +129,7 @@ func (s *Service) File(ctx context.Context, accountID, depositID, fileID id.ID) 
 }
 
 // debt gives the debt of a captured deposit with its history; nil for any other deposit.
-func (s *Service) debt(ctx context.Context, d *deposit.Deposit) (*deposit.Debt, []deposit.CollectionStep, error) {
+func (s *Service) debt(ctx context.Context, d *deposit.Deposit) (*deposit.Debt, []deposit.CollectionTransition, error) {
 	if d.Status != deposit.Captured {
 		return nil, nil, nil
 	}
@@ -141,11 +141,11 @@ func (s *Service) debt(ctx context.Context, d *deposit.Deposit) (*deposit.Debt, 
 	if !ok {
 		return nil, nil, nil // captured before its payment was noted
 	}
-	steps, err := s.deps.Collections.CollectionSteps(ctx, debt.PaymentID)
+	steps, err := s.deps.Collections.CollectionHistory(ctx, debt.PaymentID)
 	return &debt, steps, err
 }
 
-func (s *Service) history(ctx context.Context, d *deposit.Deposit, collection []deposit.CollectionStep) ([]Entry, error) {
+func (s *Service) history(ctx context.Context, d *deposit.Deposit, collection []deposit.CollectionTransition) ([]Entry, error) {
 	steps, err := s.deps.Deposits.History(ctx, d.ID)
 	if err != nil {
 		return nil, err
@@ -159,7 +159,7 @@ func (s *Service) history(ctx context.Context, d *deposit.Deposit, collection []
 
 // entries gives the history of a deposit, oldest first. Of the audit log it has the mailed links and the added files.
 func entries(
-	d *deposit.Deposit, steps []deposit.Transition, collection []deposit.CollectionStep, audited []ports.AuditEntry,
+	d *deposit.Deposit, steps []deposit.Transition, collection []deposit.CollectionTransition, audited []ports.AuditEntry,
 ) []Entry {
 	made := Entry{At: d.CreatedAt, Happened: Created, Author: ByOperator}
 	if d.ByPartnerAPI {
@@ -170,7 +170,7 @@ func entries(
 		all = append(all, entry(d, Entry{At: step.At, Happened: Moved, Trigger: step.Trigger, Detail: step.Detail}, step.Actor))
 	}
 	for _, step := range collection {
-		e := entry(d, Entry{At: step.At, Happened: Collects, Step: step.Trigger, Detail: map[string]string{"failure": step.Detail["failure"]}}, step.Actor)
+		e := entry(d, Entry{At: step.At, Happened: Collects, CollectionTrigger: step.Trigger, Detail: map[string]string{"failure": step.Detail["failure"]}}, step.Actor)
 		if e.Author == ByClock { // on the page the service charges a card, and a transition of the clock is automatic
 			e.Author = ByService
 		}

@@ -22,9 +22,9 @@ func TestEntries_OfEveryKind_OldestFirst(t *testing.T) {
 	got := entries(d,
 		[]deposit.Transition{
 			{At: at(2), Trigger: deposit.Secured, Actor: actor.Tenant},
-			{At: at(5), Trigger: deposit.Claim, Actor: actor.Partner(id.ID{1}, id.ID{}), Detail: reason},
+			{At: at(5), Trigger: deposit.CaptureRequested, Actor: actor.Partner(id.ID{1}, id.ID{}), Detail: reason},
 		},
-		[]deposit.CollectionStep{
+		[]deposit.CollectionTransition{
 			{
 				At: at(6), Trigger: deposit.CardRefused, Actor: actor.Clock,
 				Detail: map[string]string{"failure": "lost_card", "attempt": "1"},
@@ -43,9 +43,9 @@ func TestEntries_OfEveryKind_OldestFirst(t *testing.T) {
 		{At: at(1), Happened: LinkSent, Author: ByPartner, Name: "Acme"},
 		{At: at(2), Happened: Moved, Trigger: deposit.Secured, Author: ByTenant},
 		{At: at(4), Happened: Filed, Author: ByOperator, Detail: files},
-		{At: at(5), Happened: Moved, Trigger: deposit.Claim, Author: ByPartner, Name: "Acme", Detail: reason},
+		{At: at(5), Happened: Moved, Trigger: deposit.CaptureRequested, Author: ByPartner, Name: "Acme", Detail: reason},
 		{
-			At: at(6), Happened: Collects, Step: deposit.CardRefused, Author: ByService,
+			At: at(6), Happened: Collects, CollectionTrigger: deposit.CardRefused, Author: ByService,
 			Detail: map[string]string{"failure": "lost_card"},
 		},
 	}, got)

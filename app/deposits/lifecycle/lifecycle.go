@@ -30,10 +30,10 @@ type By struct {
 	Detail map[string]string // for example the reason given; nil: none
 }
 
-// Move applies trigger to d, which the transaction holds locked, and records the transition.
+// Apply applies trigger to d, which the transaction holds locked, and records the transition.
 //
 // Returns the errors of Deposit.Apply.
-func (j Journal) Move(ctx context.Context, d *deposit.Deposit, trigger deposit.Trigger, timers deposit.Timers, by By, eventID id.ID, now time.Time) (deposit.Transition, error) {
+func (j Journal) Apply(ctx context.Context, d *deposit.Deposit, trigger deposit.Trigger, timers deposit.Timers, by By, eventID id.ID, now time.Time) (deposit.Transition, error) {
 	t, err := d.Apply(trigger, timers, now)
 	if err != nil {
 		return t, err
@@ -51,10 +51,10 @@ func (j Journal) Record(ctx context.Context, d *deposit.Deposit, t deposit.Trans
 func Writes(d *deposit.Deposit, t deposit.Transition, by By, eventID id.ID) ports.Writes {
 	t.Actor, t.Detail = by.Actor, by.Detail
 	if d.PartnerID.IsZero() {
-		return ports.Writes{Move: &ports.Move{Deposit: d, Step: t}}
+		return ports.Writes{Transition: &ports.DepositTransition{Deposit: d, Transition: t}}
 	}
 	t.EventID = eventID
-	return ports.Writes{Move: &ports.Move{Deposit: d, Step: t}, Event: &ports.Event{
+	return ports.Writes{Transition: &ports.DepositTransition{Deposit: d, Transition: t}, Event: &ports.Event{
 		ID: eventID, PartnerID: d.PartnerID, Name: webhook.EventName(t.To.EventName()), DepositID: d.ID,
 		Data: d.EventData(t), CreatedAt: t.At,
 	}}
@@ -63,17 +63,17 @@ func Writes(d *deposit.Deposit, t deposit.Transition, by By, eventID id.ID) port
 // Write stores the rows of a transition within a transaction. A partner hears of a deposit that it did not create while
 // its link to the account lasts, and no longer (api.md §2).
 func (j Journal) Write(ctx context.Context, writes ports.Writes) error {
-	if d := writes.Move.Deposit; writes.Event != nil && !d.ByPartnerAPI {
+	if d := writes.Transition.Deposit; writes.Event != nil && !d.ByPartnerAPI {
 		link, err := j.Links.OfPartner(ctx, d.PartnerID, d.AccountID)
 		hears, err := hearsOf(link.Link, err)
 		if err != nil {
 			return err
 		}
 		if !hears {
-			writes.Event, writes.Move.Step.EventID = nil, id.ID{}
+			writes.Event, writes.Transition.Transition.EventID = nil, id.ID{}
 		}
 	}
-	if err := j.Deposits.Transition(ctx, writes.Move.Deposit, writes.Move.Step); err != nil || writes.Event == nil {
+	if err := j.Deposits.Transition(ctx, writes.Transition.Deposit, writes.Transition.Transition); err != nil || writes.Event == nil {
 		return err
 	}
 	return j.Outbox.Append(ctx, *writes.Event)

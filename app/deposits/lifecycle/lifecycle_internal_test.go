@@ -31,16 +31,16 @@ func TestWrites_OfATransition_AreRowHistoryAndEvent(t *testing.T) {
 			step, err := d.Apply(deposit.Secured, deposit.DefaultTimers(), now)
 			require.NoError(t, err)
 			writes := Writes(d, step, by, id.ID{8})
-			require.Same(t, d, writes.Move.Deposit)
-			require.Equal(t, []any{actor.Tenant, by.Detail, deposit.Active}, []any{writes.Move.Step.Actor, writes.Move.Step.Detail, writes.Move.Step.To})
+			require.Same(t, d, writes.Transition.Deposit)
+			require.Equal(t, []any{actor.Tenant, by.Detail, deposit.Active}, []any{writes.Transition.Transition.Actor, writes.Transition.Transition.Detail, writes.Transition.Transition.To})
 			if !c.event {
 				require.Nil(t, writes.Event)
-				require.True(t, writes.Move.Step.EventID.IsZero())
+				require.True(t, writes.Transition.Transition.EventID.IsZero())
 				return
 			}
-			require.Equal(t, id.ID{8}, writes.Move.Step.EventID)
+			require.Equal(t, id.ID{8}, writes.Transition.Transition.EventID)
 			require.Equal(t, &ports.Event{
-				ID: id.ID{8}, PartnerID: id.ID{3}, Name: webhook.DepositActivated, DepositID: id.ID{1}, Data: d.EventData(writes.Move.Step), CreatedAt: now,
+				ID: id.ID{8}, PartnerID: id.ID{3}, Name: webhook.DepositActivated, DepositID: id.ID{1}, Data: d.EventData(writes.Transition.Transition), CreatedAt: now,
 			}, writes.Event)
 		})
 	}

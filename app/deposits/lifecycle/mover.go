@@ -11,8 +11,8 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Mover moves deposits in transactions of their own and counts each transition after its commit.
-type Mover struct {
+// Transitions makes transitions in transactions of their own and counts each transition after its commit.
+type Transitions struct {
 	Journal
 	UnitOfWork ports.UnitOfWork
 	Metrics    depositports.DepositMetrics
@@ -22,7 +22,7 @@ type Mover struct {
 
 // WithinTx runs change in a transaction and counts the transition that change made. A transition without a trigger
 // means that no deposit moved.
-func (m Mover) WithinTx(ctx context.Context, change func(ctx context.Context) (deposit.Transition, error)) error {
+func (m Transitions) WithinTx(ctx context.Context, change func(ctx context.Context) (deposit.Transition, error)) error {
 	var made deposit.Transition
 	err := m.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
 		var err error
@@ -35,13 +35,13 @@ func (m Mover) WithinTx(ctx context.Context, change func(ctx context.Context) (d
 	return err
 }
 
-// Move is the package's Move with the actor that the trigger implies and a new event id.
-func (m Mover) Move(ctx context.Context, d *deposit.Deposit, trigger deposit.Trigger, now time.Time) (deposit.Transition, error) {
-	return m.Journal.Move(ctx, d, trigger, m.Timers, By{Actor: actor.Actor{Kind: trigger.By()}}, m.Entropy.NewID(), now)
+// Apply is Journal.Apply with the actor that the trigger implies and a new event id.
+func (m Transitions) Apply(ctx context.Context, d *deposit.Deposit, trigger deposit.Trigger, now time.Time) (deposit.Transition, error) {
+	return m.Journal.Apply(ctx, d, trigger, m.Timers, By{Actor: actor.Actor{Kind: trigger.By()}}, m.Entropy.NewID(), now)
 }
 
-// MoveIf locks a deposit and moves it when due, called under the lock, agrees.
-func (m Mover) MoveIf(ctx context.Context, depositID id.ID, trigger deposit.Trigger, now time.Time, due func(*deposit.Deposit) bool) (moved bool, err error) {
+// ApplyIf locks a deposit and moves it when due, called under the lock, agrees.
+func (m Transitions) ApplyIf(ctx context.Context, depositID id.ID, trigger deposit.Trigger, now time.Time, due func(*deposit.Deposit) bool) (moved bool, err error) {
 	err = m.WithinTx(ctx, func(ctx context.Context) (deposit.Transition, error) {
 		moved = false
 		d, err := m.Deposits.ForUpdate(ctx, depositID)
@@ -49,7 +49,7 @@ func (m Mover) MoveIf(ctx context.Context, depositID id.ID, trigger deposit.Trig
 			return deposit.Transition{}, err
 		}
 		moved = true
-		return m.Move(ctx, d, trigger, now)
+		return m.Apply(ctx, d, trigger, now)
 	})
 	return moved && err == nil, err
 }

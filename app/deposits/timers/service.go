@@ -19,12 +19,12 @@ import (
 
 // Deps holds the capabilities and settings of the use cases.
 type Deps struct {
-	Mover    lifecycle.Mover
-	Due      depositports.DepositScheduler
-	Payments Payments
-	Clock    ports.Clock
-	Log      *slog.Logger
-	Timers   deposit.Timers
+	Transitions lifecycle.Transitions
+	Due         depositports.DepositScheduler
+	Payments    Payments
+	Clock       ports.Clock
+	Log         *slog.Logger
+	Timers      deposit.Timers
 }
 
 // Payments ends checkouts whose fee payment may be in flight; payments.Service implements it.

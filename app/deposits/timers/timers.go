@@ -17,7 +17,7 @@ func (s *Service) MarkIdle(ctx context.Context) (moved int, err error) {
 		return s.deps.Due.IdleCheckouts(ctx, before, limit)
 	}
 	return s.idle.run(ctx, s.deps.Log, find, func(ctx context.Context, depositID id.ID) (bool, error) {
-		return s.deps.Mover.MoveIf(ctx, depositID, deposit.CheckoutIdle, now, func(d *deposit.Deposit) bool {
+		return s.deps.Transitions.ApplyIf(ctx, depositID, deposit.CheckoutIdle, now, func(d *deposit.Deposit) bool {
 			return d.Idle(s.deps.Timers, now)
 		})
 	})
@@ -52,7 +52,7 @@ func (s *Service) CloseElapsed(ctx context.Context) (moved int, err error) {
 		return s.deps.Due.ElapsedCoverages(ctx, now, limit)
 	}
 	return s.elapsed.run(ctx, s.deps.Log, find, func(ctx context.Context, depositID id.ID) (bool, error) {
-		return s.deps.Mover.MoveIf(ctx, depositID, deposit.CoverageElapsed, now, func(d *deposit.Deposit) bool {
+		return s.deps.Transitions.ApplyIf(ctx, depositID, deposit.CoverageElapsed, now, func(d *deposit.Deposit) bool {
 			return d.CoverElapsed(now)
 		})
 	})

@@ -209,7 +209,7 @@ const (
 	// runSpan is the time that a scheduled comparison looks back. A difference stays in the metric for as long, or
 	// until it is mended.
 	runSpan = 7 * 24 * time.Hour
-	// runRest leaves the newest records to the next comparison: the reconciler may not have asked about them yet.
+	// runRest leaves the newest records to the next comparison: payments.CheckDue may not have asked about them yet.
 	runRest = time.Hour
 )
 
@@ -239,11 +239,11 @@ func (s *Service) RunDaily(ctx context.Context) (paymentports.ReconciliationRun,
 	return s.deps.Runs.Last(ctx)
 }
 
-// mostLogged bounds the lines of a comparison in the log; the metric has the number of all.
-const mostLogged = 50
+// maxLogged bounds the lines of a comparison in the log; the metric has the number of all.
+const maxLogged = 50
 
 func (s *Service) log(ctx context.Context, all []Difference) {
-	for _, d := range all[:min(len(all), mostLogged)] {
+	for _, d := range all[:min(len(all), maxLogged)] {
 		s.deps.Log.WarnContext(ctx, "our books and those of the payment provider differ", "payment", id.Payment.Of(d.PaymentID), "deposit", id.Deposit.Of(d.DepositID),
 			"provider_ref", d.ProviderRef, "ours", d.Ours, "theirs", d.Theirs)
 	}

@@ -147,7 +147,7 @@ func (b *book) desk() {
 	}
 	one := depositports.CoverSubject{Operator: b.operator(), Covers: []depositports.EndingCover{cover}, Count: 1}
 	b.add("CoversEnding, one", mails.CoversEnding{DashboardURL: b.base, CoverSubject: one})
-	many := slices.Repeat([]depositports.EndingCover{cover}, mails.MostCovers)
+	many := slices.Repeat([]depositports.EndingCover{cover}, mails.MaxCovers)
 	more := depositports.CoverSubject{Operator: b.operator(), Covers: many, Count: len(many) + 12}
 	b.add("CoversEnding, more than the mail lists", mails.CoversEnding{DashboardURL: b.base, CoverSubject: more})
 }

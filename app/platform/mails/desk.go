@@ -40,8 +40,8 @@ func (m DepositSecured) Mail(mailID id.ID, now time.Time) ports.Mail {
 	})
 }
 
-// MostCovers is the number of deposits that a mail about covers lists.
-const MostCovers = 20
+// MaxCovers is the number of deposits that a mail about covers lists.
+const MaxCovers = 20
 
 // CoversEnding tells an operator which covers end within days.
 type CoversEnding struct {

@@ -106,7 +106,7 @@ func (f *fixture) run(change ...func(*dispatch.Deps, *dispatch.Config)) (stop fu
 type noMetrics struct{}
 
 func (noMetrics) Relayed(int)                                                {}
-func (noMetrics) Reconciled(int)                                             {}
+func (noMetrics) Recovered(int)                                              {}
 func (noMetrics) Attempted(webhook.EventName, webhook.Result, time.Duration) {}
 func (noMetrics) Finished(webhook.EventName, webhook.Status, time.Duration)  {}
 func (noMetrics) ReachedHealthy(time.Duration)                               {}

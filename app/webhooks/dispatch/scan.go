@@ -145,7 +145,7 @@ func (d *Dispatcher) claimUrgent(ctx context.Context) error {
 			return err
 		}
 		if recovered > 0 {
-			d.Metrics.Reconciled(recovered)
+			d.Metrics.Recovered(recovered)
 			failpoint.Hit("scan.recovered")
 		}
 		d.registry.claim(claims)

@@ -172,7 +172,7 @@ type proof struct {
 
 const (
 	leastProof = 3   // probes: with probeEvery, less than a second
-	mostProof  = 120 // probes: half a minute
+	maxProof   = 120 // probes: half a minute
 	// relapseSpan after its return, a queue counts as reliable.
 	relapseSpan = 30 * time.Second
 )
@@ -182,7 +182,7 @@ func (p *proof) enough(err error, now time.Time) bool {
 	if p.passed >= p.needed { // the first probe since the queue was used
 		needed := leastProof
 		if now.Sub(p.returned) < relapseSpan {
-			needed = min(2*p.needed, mostProof)
+			needed = min(2*p.needed, maxProof)
 		}
 		*p = proof{needed: needed, returned: p.returned}
 	}

@@ -14,8 +14,8 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// MostWait is the longest that an answer of the feed is held.
-const MostWait = 25 * time.Second
+// MaxWait is the longest that an answer of the feed is held.
+const MaxWait = 25 * time.Second
 
 // leastWait is the shortest wait of a request whose place a newer one takes: a follower that asks again at once would
 // spin.
@@ -52,7 +52,7 @@ func (s *Service) Get(ctx context.Context, partnerID, eventID id.ID) (ports.Even
 type FeedQuestion struct {
 	After *int64 // nil: from the oldest that is kept
 	Limit int
-	Wait  time.Duration // how long the answer may be held until there is an event; MostWait at most
+	Wait  time.Duration // how long the answer may be held until there is an event; MaxWait at most
 }
 
 // FeedPage is a part of the feed, oldest first.
@@ -77,7 +77,7 @@ func (s *Service) Feed(ctx context.Context, partnerID id.ID, q FeedQuestion) (Fe
 		return s.readBounded(ctx, partnerID, q)
 	}
 	defer place.leave()
-	over, least := s.deps.After(min(q.Wait, MostWait)), s.deps.After(leastWait)
+	over, least := s.deps.After(min(q.Wait, MaxWait)), s.deps.After(leastWait)
 	for {
 		rung := place.rung()
 		page, err := s.readBounded(ctx, partnerID, q)

@@ -13,10 +13,10 @@ import (
 // Bounds of the requests that wait. A request beyond the bound of the process is answered at once. One beyond the bound
 // of its partner ends the wait of the partner's oldest, which may have been abandoned.
 const (
-	mostWaiting      = 4096 // in a process; each holds a connection and some 30 kB
-	mostWaitingOfOne = 16   // of a partner, in a process
-	lookEvery        = time.Second
-	lookWithin       = 3 * time.Second
+	maxWaiting      = 4096 // in a process; each holds a connection and some 30 kB
+	maxWaitingOfOne = 16   // of a partner, in a process
+	lookEvery       = time.Second
+	lookWithin      = 3 * time.Second
 )
 
 // Waiting holds the requests of a process that wait for events. A request that waits holds no connection to the
@@ -129,10 +129,10 @@ func (w *Waiting) enter(partner id.ID) (p *place, ok bool) {
 	defer w.mu.Unlock()
 	c := w.byPartner[partner]
 	switch {
-	case c != nil && len(c.places) >= mostWaitingOfOne:
+	case c != nil && len(c.places) >= maxWaitingOfOne:
 		close(c.places[0].taken)
 		w.remove(c.places[0])
-	case w.total >= mostWaiting:
+	case w.total >= maxWaiting:
 		return nil, false
 	case c == nil:
 		c = &crowd{rung: make(chan struct{})}

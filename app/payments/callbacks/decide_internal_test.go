@@ -1,4 +1,4 @@
-package notices
+package callbacks
 
 import (
 	"testing"
@@ -10,20 +10,20 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-func TestAsks_WhereANoticeNamesOurPaymentOrADispute(t *testing.T) {
+func TestAsks_WhereACallbackNamesOurPaymentOrADispute(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		notice paymentports.PaymentNotice
-		want   bool
+		callback paymentports.Callback
+		want     bool
 	}{
-		"a payment":                     {paymentports.PaymentNotice{PaymentID: id.ID{1}}, true},
-		"a dispute of a payment":        {paymentports.PaymentNotice{PaymentID: id.ID{1}, Dispute: true}, true},
-		"a dispute of a foreign record": {paymentports.PaymentNotice{ProviderRef: "ch_1", Dispute: true}, true},
-		"a dispute of nothing":          {paymentports.PaymentNotice{Dispute: true}, false},
-		"a foreign record":              {paymentports.PaymentNotice{ProviderRef: "ch_1"}, false},
-		"a notice of an unknown type":   {paymentports.PaymentNotice{Ref: "evt_1"}, false},
+		"a payment":                     {paymentports.Callback{PaymentID: id.ID{1}}, true},
+		"a dispute of a payment":        {paymentports.Callback{PaymentID: id.ID{1}, Dispute: true}, true},
+		"a dispute of a foreign record": {paymentports.Callback{ProviderRef: "ch_1", Dispute: true}, true},
+		"a dispute of nothing":          {paymentports.Callback{Dispute: true}, false},
+		"a foreign record":              {paymentports.Callback{ProviderRef: "ch_1"}, false},
+		"a callback of an unknown type": {paymentports.Callback{Ref: "evt_1"}, false},
 	} {
-		require.Equal(t, c.want, asks(c.notice), name)
+		require.Equal(t, c.want, asks(c.callback), name)
 	}
 }
 

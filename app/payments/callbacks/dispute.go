@@ -1,4 +1,4 @@
-package notices
+package callbacks
 
 import (
 	"context"
@@ -20,7 +20,7 @@ func (s *Service) keep(ctx context.Context, d paymentports.Dispute, now time.Tim
 		if err != nil || !ok {
 			return err
 		}
-		was, changed, tells := decideDispute(before, d, about.Verified || s.deps.Anyone)
+		was, changed, tells := decideDispute(before, d, about.Verified || !s.deps.VerifyAddresses)
 		if !changed {
 			return nil
 		}

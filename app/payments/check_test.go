@@ -23,11 +23,11 @@ func TestReconcile_TenantPaidAndLeft_SecuresTheDeposit(t *testing.T) {
 	d, token := b.Deposit(t)
 	b.Submit(token, grace)
 	b.Pay(d.ID, true)
-	b.RequireCount(0, b.Payments.Reconcile)
+	b.RequireCount(0, b.Payments.CheckDue)
 	b.Clock.Add(30 * time.Second)
-	b.RequireCount(1, b.Payments.Reconcile)
+	b.RequireCount(1, b.Payments.CheckDue)
 	b.RequireStatus(d.ID, deposit.Active, "")
-	b.RequireCount(0, b.Payments.Reconcile)
+	b.RequireCount(0, b.Payments.CheckDue)
 }
 
 func TestReconcile_OpenPage_IsLeftToTheTenant(t *testing.T) {
@@ -36,12 +36,12 @@ func TestReconcile_OpenPage_IsLeftToTheTenant(t *testing.T) {
 	b.Submit(token, grace)
 	for range 20 { // the waits grow up to five minutes
 		b.Clock.Add(5 * time.Minute)
-		b.RequireCount(0, b.Payments.Reconcile)
+		b.RequireCount(0, b.Payments.CheckDue)
 	}
 	require.Equal(t, 20, b.Fee(d.ID).Attempts)
 	b.Pay(d.ID, true)
 	b.Clock.Add(5 * time.Minute)
-	b.RequireCount(1, b.Payments.Reconcile)
+	b.RequireCount(1, b.Payments.CheckDue)
 	b.RequireStatus(d.ID, deposit.Active, "")
 }
 
@@ -55,10 +55,10 @@ func TestReconcile_ProviderNeverHeardOfThePayment_VoidsItAfterAGrace(t *testing.
 	b.Provider.Away(false)
 
 	b.Clock.Add(time.Minute)
-	b.RequireCount(0, b.Payments.Reconcile)
+	b.RequireCount(0, b.Payments.CheckDue)
 	require.Equal(t, deposit.PaymentProcessing, b.Fee(d.ID).Status, "it may still be on its way")
 	b.Clock.Add(2 * time.Minute)
-	b.RequireCount(1, b.Payments.Reconcile)
+	b.RequireCount(1, b.Payments.CheckDue)
 	require.Equal(t, deposit.PaymentVoided, b.Fee(d.ID).Status)
 	b.RequireStatus(d.ID, deposit.Pending, "")
 
@@ -78,7 +78,7 @@ func TestReconcile_AnswerWasLost_FindsThePaymentAgain(t *testing.T) {
 	b.Provider.LoseAnswers(false)
 	b.Pay(d.ID, true) // the page exists at the provider
 	b.Clock.Add(time.Minute)
-	b.RequireCount(1, b.Payments.Reconcile)
+	b.RequireCount(1, b.Payments.CheckDue)
 	b.RequireStatus(d.ID, deposit.Active, "")
 	require.NotEmpty(t, b.Fee(d.ID).ProviderRef)
 }
@@ -92,7 +92,7 @@ func TestReconcile_ProviderAway_AsksAgainLater(t *testing.T) {
 	var waits []time.Duration
 	for range 6 {
 		b.Clock.Add(b.Fee(d.ID).CheckAt.Sub(b.Clock.Now()))
-		b.RequireCount(0, b.Payments.Reconcile)
+		b.RequireCount(0, b.Payments.CheckDue)
 		waits = append(waits, b.Fee(d.ID).CheckAt.Sub(b.Clock.Now()))
 	}
 	require.Equal(t, slices.Repeat([]time.Duration{time.Minute}, 6), waits, "whenever the provider comes back, the payment is soon due")
@@ -100,7 +100,7 @@ func TestReconcile_ProviderAway_AsksAgainLater(t *testing.T) {
 	require.Contains(t, b.Log.String(), id.Payment.Of(b.Fee(d.ID).ID))
 	b.Provider.Away(false)
 	b.Clock.Add(5 * time.Minute)
-	b.RequireCount(1, b.Payments.Reconcile)
+	b.RequireCount(1, b.Payments.CheckDue)
 	b.RequireStatus(d.ID, deposit.Active, "")
 }
 
@@ -112,13 +112,13 @@ func TestReconcile_Collection_ChargesTheCardThatPaidTheFee(t *testing.T) {
 		asked = r
 		return b.Sandbox.Collect(b.Ctx(), r)
 	})
-	b.RequireCount(1, b.Payments.Reconcile)
+	b.RequireCount(1, b.Payments.CheckDue)
 	require.Equal(t, paymentports.CollectRequest{
 		PaymentID: collectionID, FeePaymentID: b.Fee(depositID).ID, DepositID: depositID, Attempt: 1, Amount: 50_000, Description: b.Load(t, depositID).Reference,
 	}, asked)
 	require.Equal(t, deposit.PaymentSucceeded, b.collection(depositID).Status)
 	require.Empty(t, b.Audit(t, depositID))
-	b.RequireCount(0, b.Payments.Reconcile)
+	b.RequireCount(0, b.Payments.CheckDue)
 }
 
 func TestReconcile_CollectionWhileTheProviderIsAway_IsNeverGivenUp(t *testing.T) {
@@ -126,12 +126,12 @@ func TestReconcile_CollectionWhileTheProviderIsAway_IsNeverGivenUp(t *testing.T)
 	depositID, _ := b.captured()
 	b.Provider.Away(true)
 	for range 30 {
-		b.RequireCount(0, b.Payments.Reconcile)
+		b.RequireCount(0, b.Payments.CheckDue)
 		b.Clock.Add(5 * time.Minute)
 	}
 	require.Zero(t, b.collection(depositID).Attempts, "nobody refused anything")
 	b.Provider.Away(false)
-	b.RequireCount(1, b.Payments.Reconcile)
+	b.RequireCount(1, b.Payments.CheckDue)
 	require.Equal(t, deposit.PaymentSucceeded, b.collection(depositID).Status)
 }
 
@@ -139,12 +139,12 @@ func TestReconcile_CollectionAnswerWasLost_ChargesOnce(t *testing.T) {
 	b := setup(t)
 	depositID, collectionID := b.captured()
 	b.Provider.LoseAnswers(true)
-	b.RequireCount(0, b.Payments.Reconcile)
+	b.RequireCount(0, b.Payments.CheckDue)
 	charged, err := b.Sandbox.Lookup(b.Ctx(), collectionID)
 	require.NoError(t, err)
 	b.Provider.LoseAnswers(false)
 	b.Clock.Add(5 * time.Minute)
-	b.RequireCount(1, b.Payments.Reconcile)
+	b.RequireCount(1, b.Payments.CheckDue)
 	require.Equal(t, charged.Ref, b.collection(depositID).ProviderRef)
 }
 
@@ -171,10 +171,10 @@ func TestReconcile_OnePaymentInTrouble_StopsNobodyElse(t *testing.T) {
 	b.Pay(good.ID, true)
 	b.Clock.Add(time.Minute)
 	broken := b.Build(func(p *servicetest.Parts) { p.Provider = panicky{b.Provider, b.Fee(bad.ID).ID} })
-	b.RequireCount(1, broken.Payments.Reconcile)
+	b.RequireCount(1, broken.Payments.CheckDue)
 	b.RequireStatus(good.ID, deposit.Active, "")
 	b.RequireStatus(bad.ID, deposit.Pending, "")
 	b.Clock.Add(time.Minute)
-	b.RequireCount(1, b.Payments.Reconcile)
+	b.RequireCount(1, b.Payments.CheckDue)
 	b.RequireStatus(bad.ID, deposit.Active, "")
 }

@@ -23,21 +23,21 @@ const (
 	workers = 24
 )
 
-// Reconcile asks the provider about payments left in processing: the tenant never came back, the process crashed, or
-// the provider could not be reached. Reconcile also collects captured amounts, and refunds. It gives how many payments
+// CheckDue asks the provider about payments left in processing: the tenant never came back, the process crashed, or
+// the provider could not be reached. CheckDue also collects captured amounts, and refunds. It gives how many payments
 // were settled.
 //
-// While the provider is away, Reconcile takes up a single payment in restTime, and the others stay due. A payment that
+// While the provider is away, CheckDue takes up a single payment in restTime, and the others stay due. A payment that
 // was taken up in vain is due again after a minute.
-func (s *Service) Reconcile(ctx context.Context) (settled int, err error) {
-	settled, err = sweep(ctx, s, s.deps.Payments.PaymentsToCheck, s.reconcile,
+func (s *Service) CheckDue(ctx context.Context) (settled int, err error) {
+	settled, err = sweep(ctx, s, s.deps.Payments.PaymentsToCheck, s.check,
 		func(p deposit.Payment) []any {
 			return []any{"payment", id.Payment.Of(p.ID), "kind", string(p.Kind), "attempt", p.Attempts + 1}
 		})
 	if err != nil {
 		return settled, err
 	}
-	refunded, err := sweep(ctx, s, s.deps.Refunds.RefundsToCheck, s.reconcileRefund,
+	refunded, err := sweep(ctx, s, s.deps.Refunds.RefundsToCheck, s.checkRefund,
 		func(r deposit.Refund) []any {
 			return []any{"refund", id.Refund.Of(r.ID), "payment", id.Payment.Of(r.PaymentID)}
 		})
@@ -78,10 +78,10 @@ func sweep[T any](ctx context.Context, s *Service, take func(context.Context, ti
 	return settled, ctx.Err()
 }
 
-// reconcile asks about one payment and records the answer, or the time of the next question.
-func (s *Service) reconcile(ctx context.Context, p deposit.Payment, now time.Time) (settled bool, err error) {
+// check asks about one payment and records the answer, or the time of the next question.
+func (s *Service) check(ctx context.Context, p deposit.Payment, now time.Time) (settled bool, err error) {
 	if p.Kind == deposit.Collection {
-		return s.reconcileCollection(ctx, p, now)
+		return s.checkCollection(ctx, p, now)
 	}
 	answer, err := s.lookUpFee(ctx, p, now)
 	if err != nil {
@@ -154,7 +154,7 @@ const longestWait = 4 * time.Minute
 // Job gives the job that asks the provider about payments left in processing.
 func (s *Service) Job(every time.Duration) schedules.Job {
 	return schedules.Job{Name: "payments", Every: every, Run: func(ctx context.Context) (bool, error) {
-		_, err := s.Reconcile(ctx)
+		_, err := s.CheckDue(ctx)
 		return false, err
 	}}
 }

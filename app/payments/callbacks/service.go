@@ -1,8 +1,8 @@
-// Package notices takes the payment provider's notices, and asks the provider what they are about (operations.md,
-// "Notices of the payment provider"). A notice is a reason to ask, never an answer.
+// Package callbacks takes the payment provider's callbacks, and asks the provider what they are about (operations.md,
+// "Callbacks of the payment provider"). A callback is a reason to ask, never an answer.
 //
-//	notice ──verified──> payment due for the reconciler, or a question ──job──> provider ──> payment, dispute
-package notices
+//	callback ──verified──> payment due for a check, or a question ──job──> provider ──> payment, dispute
+package callbacks
 
 import (
 	"context"
@@ -23,16 +23,16 @@ type Deps struct {
 	Disputes   paymentports.Disputes
 	Mails      ports.Mails
 	Audit      ports.AuditLog
-	Notices    paymentports.PaymentNotices // nil where the provider sends none
-	Books      paymentports.PaymentBooks   // nil where the provider has none
+	Callbacks  paymentports.Callbacks    // nil where the provider sends none
+	Books      paymentports.PaymentBooks // nil where the provider has none
 	Payments   Payments
 	Clock      ports.Clock
 	Entropy    ports.Entropy
 
 	DashboardURL string // DASHBOARD_BASE_URL
-	// Anyone says that addresses are not verified in this service. Otherwise only operators with a verified address are
+	// VerifyAddresses says that addresses are verified in this service: only operators with a verified address are
 	// told.
-	Anyone bool
+	VerifyAddresses bool
 }
 
 // Payments looks once more at payments that have ended; payments.Service implements it.
@@ -48,35 +48,35 @@ type Service struct{ deps Deps }
 // New makes the service.
 func New(deps Deps) *Service { return &Service{deps: deps} }
 
-// Route is where the provider sends its notices, and the header with their signature.
-func (s *Service) Route() paymentports.NoticeRoute { return s.deps.Notices.Route() }
+// Route is where the provider sends its callbacks, and the header with their signature.
+func (s *Service) Route() paymentports.CallbackRoute { return s.deps.Callbacks.Route() }
 
-// ErrRefused refuses a notice that the provider has not signed within 300 seconds of now.
+// ErrRefused refuses a callback that the provider has not signed within 300 seconds of now.
 var ErrRefused = fault.New(fault.Invalid, "notice_refused", "The signature is missing, wrong or more than 300 seconds away.")
 
-// Take verifies a notice by its raw body, and notes what is to be asked. A refused notice costs no query. A notice may
+// Take verifies a callback by its raw body, and notes what is to be asked. A refused callback costs no query. A callback may
 // come again, late and in any order.
 //
-// Returns ErrRefused, or service_unavailable; the provider then sends the notice again.
+// Returns ErrRefused, or service_unavailable; the provider then sends the callback again.
 func (s *Service) Take(ctx context.Context, body []byte, signature string) error {
 	now := s.deps.Clock.Now()
-	notice, err := s.deps.Notices.Notice(body, signature, now)
-	if errors.Is(err, paymentports.ErrNoticeRefused) {
+	callback, err := s.deps.Callbacks.Callback(body, signature, now)
+	if errors.Is(err, paymentports.ErrCallbackRefused) {
 		return ErrRefused
 	}
-	if err != nil || !asks(notice) {
+	if err != nil || !asks(callback) {
 		return err
 	}
 	failpoint.Hit("payment.notice.verified")
-	if err := s.deps.Questions.Raise(ctx, notice, s.deps.Entropy.NewID(), now); err != nil {
+	if err := s.deps.Questions.Raise(ctx, callback, s.deps.Entropy.NewID(), now); err != nil {
 		return err
 	}
 	failpoint.Hit("payment.notice.committed")
 	return nil
 }
 
-// asks reports whether a notice is a reason to ask: it names our payment, or a dispute about a record of the provider.
-func asks(n paymentports.PaymentNotice) bool {
+// asks reports whether a callback is a reason to ask: it names our payment, or a dispute about a record of the provider.
+func asks(n paymentports.Callback) bool {
 	return !n.PaymentID.IsZero() || n.Dispute && n.ProviderRef != ""
 }
 

@@ -1,4 +1,4 @@
-package paymentnotices_test
+package paymentcallbacks_test
 
 import (
 	"context"
@@ -25,7 +25,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/http/middleware"
-	"partnerdeposits/adapters/http/paymentnotices"
+	"partnerdeposits/adapters/http/paymentcallbacks"
 	"partnerdeposits/adapters/http/problem"
 	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/core/deposit"
@@ -38,21 +38,21 @@ func TestMain(m *testing.M) { servicetest.Main(m) }
 
 const key = "whsec_test"
 
-// signer verifies notices as Stripe's library does, and reads the ids from the body.
+// signer verifies callbacks as Stripe's library does, and reads the ids from the body.
 type signer struct{}
 
-func (signer) Route() paymentports.NoticeRoute {
-	return paymentports.NoticeRoute{Path: "/webhooks/payments/any", Header: "Any-Signature"}
+func (signer) Route() paymentports.CallbackRoute {
+	return paymentports.CallbackRoute{Path: "/webhooks/payments/any", Header: "Any-Signature"}
 }
 
-func (signer) Notice(body []byte, signature string, now time.Time) (n paymentports.PaymentNotice, err error) {
+func (signer) Callback(body []byte, signature string, now time.Time) (n paymentports.Callback, err error) {
 	var at int64
 	var sum string
 	if _, err := fmt.Sscanf(strings.Replace(signature, ",v1=", " ", 1), "t=%d %s", &at, &sum); err != nil {
-		return n, paymentports.ErrNoticeRefused
+		return n, paymentports.ErrCallbackRefused
 	}
 	if !hmac.Equal([]byte(sum), []byte(mac(body, at))) || now.Sub(time.Unix(at, 0)) > 300*time.Second {
-		return n, paymentports.ErrNoticeRefused
+		return n, paymentports.ErrCallbackRefused
 	}
 	var sent struct {
 		Payment, Ref string
@@ -72,7 +72,7 @@ func mac(body []byte, at int64) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// provider has books and refuses to be asked while a notice is taken.
+// provider has books and refuses to be asked while a callback is taken.
 type provider struct {
 	disputes []paymentports.Dispute
 	payment  id.ID
@@ -131,14 +131,14 @@ func setup(t *testing.T) *world {
 		away := goredis.NewClient(&goredis.Options{MaxRetries: -1, DialerRetries: 1, Dialer: func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("away") }})
 		away.AddHook(w.counter)
 		s.Redis = away
-		s.Parts = func(p *servicetest.Parts) { p.Notices, p.Books = signer{}, w.provider }
+		s.Parts = func(p *servicetest.Parts) { p.Callbacks, p.Books = signer{}, w.provider }
 	})
 	w.account = w.Account("Chalets").ID
 	w.app = fiber.New(middleware.FiberConfig(middleware.ServerConfig{ErrorHandler: problem.Handler(problem.Config{
 		Logger: slog.New(slog.DiscardHandler), IsPage: func(*fiber.Ctx) bool { return false },
 	})}))
 	w.app.Use(middleware.RequestID(), middleware.Recover(), middleware.Deadline(time.Minute), middleware.Framing())
-	paymentnotices.Mount(w.app, w.Notices)
+	paymentcallbacks.Mount(w.app, w.Callbacks)
 	return w
 }
 
@@ -186,7 +186,7 @@ func about(p deposit.Payment) string {
 	return fmt.Sprintf(`{"payment":%q}`, id.Payment.Of(p.ID))
 }
 
-func TestNotice_UnsignedForgedOrOld_IsA400WithoutAQueryOrACommand(t *testing.T) {
+func TestCallback_UnsignedForgedOrOld_IsA400WithoutAQueryOrACommand(t *testing.T) {
 	w := setup(t)
 	p := w.payment(deposit.FeePayment, deposit.PaymentProcessing)
 	body, now := about(p), w.clock.Now().Unix()
@@ -208,7 +208,7 @@ func TestNotice_UnsignedForgedOrOld_IsA400WithoutAQueryOrACommand(t *testing.T) 
 	require.Equal(t, commands, w.counter.commands.Load())
 }
 
-func TestNotice_PaymentInProcessing_IsDueAtOnceAndNothingIsBelieved(t *testing.T) {
+func TestCallback_PaymentInProcessing_IsDueAtOnceAndNothingIsBelieved(t *testing.T) {
 	w := setup(t)
 	p := w.payment(deposit.FeePayment, deposit.PaymentProcessing)
 	commands := w.counter.commands.Load()
@@ -226,25 +226,25 @@ func TestNotice_PaymentInProcessing_IsDueAtOnceAndNothingIsBelieved(t *testing.T
 	require.Equal(t, http.StatusNoContent, w.signed(about(p)), "from a clock behind")
 }
 
-func TestNotice_UnknownTypeOrPayment_ChangesNothing(t *testing.T) {
+func TestCallback_UnknownTypeOrPayment_ChangesNothing(t *testing.T) {
 	w := setup(t)
 	queries := w.counter.queries.Load()
 	for _, body := range []string{`{}`, `[`, `{"ref":"pi_1"}`} {
 		require.Equal(t, http.StatusNoContent, w.signed(body))
 	}
-	require.Equal(t, queries, w.counter.queries.Load(), "a notice that names nothing costs no query")
+	require.Equal(t, queries, w.counter.queries.Load(), "a callback that names nothing costs no query")
 	require.Equal(t, http.StatusNoContent, w.signed(about(deposit.Payment{ID: servicetest.NewID()})))
 	require.Equal(t, http.StatusNoContent, w.signed(about(w.payment(deposit.FeePayment, deposit.PaymentSucceeded))))
 	require.Zero(t, w.Count("payment_questions", ""))
 }
 
-func TestNotice_PaymentThatEndedUnpaid_IsLookedUpOnce(t *testing.T) {
+func TestCallback_PaymentThatEndedUnpaid_IsLookedUpOnce(t *testing.T) {
 	w := setup(t)
 	p := w.payment(deposit.FeePayment, deposit.PaymentVoided)
 	require.Equal(t, http.StatusNoContent, w.signed(about(p)))
 	require.Equal(t, http.StatusNoContent, w.signed(about(p)))
 	require.Equal(t, 1, w.Count("payment_questions", "told = 2 AND NOT dispute"))
-	answered, err := w.Notices.Ask(t.Context())
+	answered, err := w.Callbacks.Ask(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 1, answered)
 	require.Zero(t, w.Count("payment_questions", ""))
@@ -254,7 +254,7 @@ func (w *world) disputed(p deposit.Payment, status string) paymentports.Dispute 
 	return paymentports.Dispute{Ref: "dp_1", PaymentID: p.ID, Amount: p.Amount, Reason: "fraudulent", Status: status, EvidenceDueBy: w.clock.Now().Add(time.Hour), CreatedAt: w.clock.Now()}
 }
 
-func TestDispute_ToldByANotice_IsAskedAuditedShownAndMailed(t *testing.T) {
+func TestDispute_ToldByACallback_IsAskedAuditedShownAndMailed(t *testing.T) {
 	w := setup(t)
 	p := w.payment(deposit.Collection, deposit.PaymentSucceeded)
 	_, o, err := w.Postgres.Operators.AccountByID(t.Context(), w.account)
@@ -263,8 +263,8 @@ func TestDispute_ToldByANotice_IsAskedAuditedShownAndMailed(t *testing.T) {
 	tell := func() {
 		t.Helper()
 		require.Equal(t, http.StatusNoContent, w.signed(`{"ref":"pi_1","dispute":true}`))
-		require.Zero(t, w.Count("disputes", "status = 'lost'"), "the notice itself is no answer")
-		_, err := w.Notices.Ask(t.Context())
+		require.Zero(t, w.Count("disputes", "status = 'lost'"), "the callback itself is no answer")
+		_, err := w.Callbacks.Ask(t.Context())
 		require.NoError(t, err)
 		require.Zero(t, w.Count("payment_questions", ""))
 	}
@@ -293,16 +293,16 @@ func TestDispute_ProviderAway_IsAskedAgain(t *testing.T) {
 	p := w.payment(deposit.Collection, deposit.PaymentSucceeded)
 	w.provider.payment, w.provider.away = p.ID, true
 	require.Equal(t, http.StatusNoContent, w.signed(`{"ref":"pi_1","dispute":true}`))
-	_, err := w.Notices.Ask(t.Context())
+	_, err := w.Callbacks.Ask(t.Context())
 	require.Error(t, err)
-	answered, err := w.Notices.Ask(t.Context())
+	answered, err := w.Callbacks.Ask(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, answered, "not at once")
 	require.Equal(t, 1, w.Count("payment_questions", "tries = 1"))
 
 	w.provider.away, w.provider.disputes = false, []paymentports.Dispute{w.disputed(p, "needs_response")}
 	w.clock.Add(time.Hour)
-	answered, err = w.Notices.Ask(t.Context())
+	answered, err = w.Callbacks.Ask(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 1, answered)
 	require.Equal(t, 1, w.Count("disputes", ""))
@@ -315,21 +315,21 @@ func TestDispute_ProviderAway_IsAskedAMinuteLaterWithEachFailure(t *testing.T) {
 	for tries, wait := range []time.Duration{0, 2 * time.Minute, 3 * time.Minute, 4 * time.Minute} {
 		if wait > 0 {
 			w.clock.Add(wait - time.Second)
-			_, err := w.Notices.Ask(t.Context())
+			_, err := w.Callbacks.Ask(t.Context())
 			require.NoError(t, err, "not yet due")
 			w.clock.Add(time.Second)
 		}
-		_, err := w.Notices.Ask(t.Context())
+		_, err := w.Callbacks.Ask(t.Context())
 		require.Error(t, err)
 		require.Equal(t, 1, w.Count("payment_questions", fmt.Sprintf("tries = %d", tries+1)))
 	}
 	_, err := w.Pool.Exec(t.Context(), `UPDATE payment_questions SET tries = 500, due_at = $1`, w.clock.Now())
 	require.NoError(t, err)
 	for range 2 {
-		_, err = w.Notices.Ask(t.Context())
+		_, err = w.Callbacks.Ask(t.Context())
 		require.Error(t, err)
 		w.clock.Add(32*time.Minute - time.Second)
-		_, err = w.Notices.Ask(t.Context())
+		_, err = w.Callbacks.Ask(t.Context())
 		require.NoError(t, err, "the longest wait stands for all further tries")
 		w.clock.Add(time.Second)
 	}
@@ -338,13 +338,13 @@ func TestDispute_ProviderAway_IsAskedAMinuteLaterWithEachFailure(t *testing.T) {
 func TestDispute_OfAnUnknownPayment_IsLeftAlone(t *testing.T) {
 	w := setup(t)
 	require.Equal(t, http.StatusNoContent, w.signed(`{"ref":"pi_9","dispute":true}`))
-	_, err := w.Notices.Ask(t.Context())
+	_, err := w.Callbacks.Ask(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, w.Count("payment_questions", ""))
 	require.Zero(t, w.Count("disputes", ""))
 }
 
-// What the provider answered may be older than a notice that arrives meanwhile.
+// What the provider answered may be older than a callback that arrives meanwhile.
 func TestDispute_ToldAgainWhileTheProviderIsAsked_IsAskedOnceMore(t *testing.T) {
 	w := setup(t)
 	p := w.payment(deposit.Collection, deposit.PaymentSucceeded)
@@ -355,10 +355,10 @@ func TestDispute_ToldAgainWhileTheProviderIsAsked_IsAskedOnceMore(t *testing.T) 
 		w.provider.during = nil
 		require.Equal(t, http.StatusNoContent, w.signed(told))
 	}
-	_, err := w.Notices.Ask(t.Context())
+	_, err := w.Callbacks.Ask(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 1, w.Count("payment_questions", ""))
-	_, err = w.Notices.Ask(t.Context())
+	_, err = w.Callbacks.Ask(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 2, w.provider.asked)
 	require.Zero(t, w.Count("payment_questions", ""))

@@ -14,12 +14,12 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// noticeAge is the distance from now at which a notice is refused: a recorded notice cannot be played back later.
-const noticeAge = 300 * time.Second
+// callbackAge is the distance from now at which a callback is refused: a recorded callback cannot be played back later.
+const callbackAge = 300 * time.Second
 
-// noticed is the part of an event's object that a notice uses: ids alone. What the object says about money is not
+// callbackObject is the part of an event's object that a callback uses: ids alone. What the object says about money is not
 // believed.
-type noticed struct {
+type callbackObject struct {
 	ID            string            `json:"id"`
 	Object        string            `json:"object"`
 	Reference     string            `json:"client_reference_id"`
@@ -27,60 +27,60 @@ type noticed struct {
 	Metadata      map[string]string `json:"metadata"`
 }
 
-// Route implements paymentports.PaymentNotices.
-func (p *Provider) Route() paymentports.NoticeRoute {
-	return paymentports.NoticeRoute{Path: noticePath, Header: "Stripe-Signature"}
+// Route implements paymentports.Callbacks.
+func (p *Provider) Route() paymentports.CallbackRoute {
+	return paymentports.CallbackRoute{Path: callbackPath, Header: "Stripe-Signature"}
 }
 
-// noticePath is the address for Stripe's webhooks.
-const noticePath = site.ProviderNotices + "stripe"
+// callbackPath is the address for Stripe's webhooks.
+const callbackPath = site.ProviderCallbacks + "stripe"
 
-// Notice implements paymentports.PaymentNotices. The event may have another version of the API than stripe-go, since only ids
+// Callback implements paymentports.Callbacks. The event may have another version of the API than stripe-go, since only ids
 // are read.
-func (p *Provider) Notice(body []byte, signature string, now time.Time) (paymentports.PaymentNotice, error) {
+func (p *Provider) Callback(body []byte, signature string, now time.Time) (paymentports.Callback, error) {
 	if p.webhook == "" {
-		return paymentports.PaymentNotice{}, paymentports.ErrNoticeRefused
+		return paymentports.Callback{}, paymentports.ErrCallbackRefused
 	}
 	sent, ok := signedAt(signature)
-	if !ok || now.Truncate(time.Second).Sub(sent).Abs() > noticeAge {
-		return paymentports.PaymentNotice{}, paymentports.ErrNoticeRefused
+	if !ok || now.Truncate(time.Second).Sub(sent).Abs() > callbackAge {
+		return paymentports.Callback{}, paymentports.ErrCallbackRefused
 	}
 	event, err := webhook.ConstructEventWithOptions(body, signature, p.webhook.Reveal(), webhook.ConstructEventOptions{
 		IgnoreTolerance: true, IgnoreAPIVersionMismatch: true, // the age is judged by our clock
 	})
 	if err != nil {
-		return paymentports.PaymentNotice{}, paymentports.ErrNoticeRefused
+		return paymentports.Callback{}, paymentports.ErrCallbackRefused
 	}
-	notice := paymentports.PaymentNotice{Ref: bound(event.ID)}
+	callback := paymentports.Callback{Ref: bound(event.ID)}
 	if event.Data == nil {
-		return notice, nil
+		return callback, nil
 	}
-	var about noticed
+	var about callbackObject
 	if json.Unmarshal(event.Data.Raw, &about) != nil {
-		return notice, nil // an object of an unknown form
+		return callback, nil // an object of an unknown form
 	}
-	return about.fill(notice, event.Type), nil
+	return about.fill(callback, event.Type), nil
 }
 
-// fill adds the ids of an object to a notice.
-func (n noticed) fill(notice paymentports.PaymentNotice, kind stripe.EventType) paymentports.PaymentNotice {
+// fill adds the ids of an object to a callback.
+func (n callbackObject) fill(callback paymentports.Callback, kind stripe.EventType) paymentports.Callback {
 	switch n.Object {
 	case "checkout.session", "payment_intent":
-		notice.ProviderRef = bound(n.ID)
+		callback.ProviderRef = bound(n.ID)
 	case "charge", "refund":
-		notice.ProviderRef = bound(idOf(n.PaymentIntent))
+		callback.ProviderRef = bound(idOf(n.PaymentIntent))
 	case "dispute":
-		notice.ProviderRef = bound(idOf(n.PaymentIntent))
-		notice.Dispute = strings.HasPrefix(string(kind), "charge.dispute.")
+		callback.ProviderRef = bound(idOf(n.PaymentIntent))
+		callback.Dispute = strings.HasPrefix(string(kind), "charge.dispute.")
 	default:
-		return notice
+		return callback
 	}
 	paymentID, ok := id.Payment.Parse(n.Metadata[metaPayment])
 	if !ok {
 		paymentID, _ = id.Payment.Parse(n.Reference)
 	}
-	notice.PaymentID = paymentID
-	return notice
+	callback.PaymentID = paymentID
+	return callback
 }
 
 // idOf reads an id, or the id of an expanded object.
