@@ -59,7 +59,7 @@ func (r Operators) SetCompany(ctx context.Context, accountID id.ID, name string)
 }
 
 func (r Sessions) DeleteExpiredSessions(ctx context.Context, at time.Time, limit int) (int, error) {
-	n, err := queries.DeleteExpiredSessions(ctx, pg.In(ctx), at, int32(limit))
+	n, err := queries.DeleteExpiredSessions(ctx, pg.In(ctx), at, limit)
 	return int(n), err
 }
 

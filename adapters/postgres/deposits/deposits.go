@@ -194,7 +194,7 @@ func (s Due) IdleCheckouts(ctx context.Context, before time.Time, limit int) ([]
 	if err := s.dropStaleTimers(ctx, "idle", before, limit); err != nil {
 		return nil, err
 	}
-	return queries.IdleCheckouts(ctx, s.DB, before, int32(limit))
+	return queries.IdleCheckouts(ctx, s.DB, before, limit)
 }
 
 // ExpiredCheckouts implements depositports.DepositScheduler.
@@ -202,7 +202,7 @@ func (s Due) ExpiredCheckouts(ctx context.Context, at time.Time, limit int) ([]i
 	if err := s.dropStaleTimers(ctx, "checkout", at, limit); err != nil {
 		return nil, err
 	}
-	return queries.ExpiredCheckouts(ctx, s.DB, at, int32(limit))
+	return queries.ExpiredCheckouts(ctx, s.DB, at, limit)
 }
 
 // ElapsedCoverages implements depositports.DepositScheduler.
@@ -210,14 +210,14 @@ func (s Due) ElapsedCoverages(ctx context.Context, at time.Time, limit int) ([]i
 	if err := s.dropStaleTimers(ctx, "coverage", at, limit); err != nil {
 		return nil, err
 	}
-	return queries.ElapsedCoverages(ctx, s.DB, at, int32(limit))
+	return queries.ElapsedCoverages(ctx, s.DB, at, limit)
 }
 
 // dropStaleTimers deletes due timers of deposits that no longer need them; otherwise stale timers would fill the next
 // page of due timers.
 func (s Due) dropStaleTimers(ctx context.Context, kind string, at time.Time, limit int) error {
 	for {
-		n, err := queries.DropStaleTimers(ctx, s.DB, kind, at, int32(limit))
+		n, err := queries.DropStaleTimers(ctx, s.DB, kind, at, limit)
 		if err != nil || n < int64(limit) {
 			return err
 		}

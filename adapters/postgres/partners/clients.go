@@ -150,7 +150,7 @@ func (s Addresses) SealedAddress(ctx context.Context, depositID id.ID) (a tenant
 
 // CheckSealedAddresses implements partnerports.SealedAddresses.
 func (s Addresses) CheckSealedAddresses(ctx context.Context, limit int, pause time.Duration) (int, error) {
-	row, err := queries.CheckSealedAddresses(ctx, s.DB, int32(limit), pause)
+	row, err := queries.CheckSealedAddresses(ctx, s.DB, limit, pause)
 	return int(row.Checked), err
 }
 

@@ -134,7 +134,7 @@ func (s Deliveries) Delivery(ctx context.Context, subscriptionID, deliveryID id.
 func toDelivery(row sqlc.DeliveryByIDRow) webhook.Delivery {
 	d := webhook.Delivery{
 		ID: row.ID, SubscriptionID: row.SubscriptionID, EventID: row.EventID, Event: row.Event, DepositID: row.DepositID, Test: row.Test,
-		State: row.State, Attempts: int(row.Attempts), CreatedAt: row.CreatedAt, RedeliveryOf: row.RedeliveryOf,
+		State: row.State, Attempts: row.Attempts, CreatedAt: row.CreatedAt, RedeliveryOf: row.RedeliveryOf,
 		Body: row.Body, BodySHA256: row.BodySha256, FailureReason: webhook.FailureOf(row.State, webhook.FailureReason(row.FailureReason)),
 	}
 	switch row.State {

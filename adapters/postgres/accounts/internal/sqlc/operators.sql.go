@@ -76,7 +76,7 @@ DELETE FROM sessions WHERE token_hash IN (
     SELECT s.token_hash FROM sessions s WHERE s.expires_at < $1::timestamptz ORDER BY s.expires_at LIMIT $2::integer FOR UPDATE SKIP LOCKED)
 `
 
-func (q *Queries) DeleteExpiredSessions(ctx context.Context, db DBTX, at time.Time, most int32) (int64, error) {
+func (q *Queries) DeleteExpiredSessions(ctx context.Context, db DBTX, at time.Time, most int) (int64, error) {
 	result, err := db.Exec(ctx, deleteExpiredSessions, at, most)
 	if err != nil {
 		return 0, err
@@ -89,7 +89,7 @@ DELETE FROM operator_tokens WHERE token_hash IN (
     SELECT t.token_hash FROM operator_tokens t WHERE t.expires_at < $1::timestamptz ORDER BY t.expires_at LIMIT $2::integer FOR UPDATE SKIP LOCKED)
 `
 
-func (q *Queries) DeleteExpiredTokens(ctx context.Context, db DBTX, at time.Time, most int32) (int64, error) {
+func (q *Queries) DeleteExpiredTokens(ctx context.Context, db DBTX, at time.Time, most int) (int64, error) {
 	result, err := db.Exec(ctx, deleteExpiredTokens, at, most)
 	if err != nil {
 		return 0, err
@@ -386,7 +386,7 @@ type SessionsOfParams struct {
 	OperatorID id.ID
 	At         time.Time
 	UsedAfter  time.Time
-	Most       int32
+	Most       int
 }
 
 type SessionsOfRow struct {
@@ -471,7 +471,7 @@ RETURNING id, email, locale, created_at, locked_out
 `
 
 // Takes requests, oldest first, which no other transaction gets.
-func (q *Queries) TakePasswordRequests(ctx context.Context, db DBTX, most int32) ([]PasswordRequest, error) {
+func (q *Queries) TakePasswordRequests(ctx context.Context, db DBTX, most int) ([]PasswordRequest, error) {
 	rows, err := db.Query(ctx, takePasswordRequests, most)
 	if err != nil {
 		return nil, err

@@ -78,7 +78,7 @@ DELETE FROM deposit_timers WHERE (kind, due_at, deposit_id) IN (
 `
 
 // Deletes timers that their deposit no longer needs.
-func (q *Queries) DropStaleTimers(ctx context.Context, db DBTX, kind string, at time.Time, most int32) (int64, error) {
+func (q *Queries) DropStaleTimers(ctx context.Context, db DBTX, kind string, at time.Time, most int) (int64, error) {
 	result, err := db.Exec(ctx, dropStaleTimers, kind, at, most)
 	if err != nil {
 		return 0, err
@@ -92,7 +92,7 @@ WHERE t.kind = 'coverage' AND t.due_at <= $1::timestamptz AND d.status = 'active
 ORDER BY t.due_at LIMIT $2::integer
 `
 
-func (q *Queries) ElapsedCoverages(ctx context.Context, db DBTX, at time.Time, most int32) ([]id.ID, error) {
+func (q *Queries) ElapsedCoverages(ctx context.Context, db DBTX, at time.Time, most int) ([]id.ID, error) {
 	rows, err := db.Query(ctx, elapsedCoverages, at, most)
 	if err != nil {
 		return nil, err
@@ -118,7 +118,7 @@ WHERE t.kind = 'checkout' AND t.due_at <= $1::timestamptz AND d.status IN ('pend
 ORDER BY t.due_at LIMIT $2::integer
 `
 
-func (q *Queries) ExpiredCheckouts(ctx context.Context, db DBTX, at time.Time, most int32) ([]id.ID, error) {
+func (q *Queries) ExpiredCheckouts(ctx context.Context, db DBTX, at time.Time, most int) ([]id.ID, error) {
 	rows, err := db.Query(ctx, expiredCheckouts, at, most)
 	if err != nil {
 		return nil, err
@@ -144,7 +144,7 @@ WHERE t.kind = 'idle' AND t.due_at < $1::timestamptz AND d.status = 'pending' AN
 ORDER BY t.due_at LIMIT $2::integer
 `
 
-func (q *Queries) IdleCheckouts(ctx context.Context, db DBTX, before time.Time, most int32) ([]id.ID, error) {
+func (q *Queries) IdleCheckouts(ctx context.Context, db DBTX, before time.Time, most int) ([]id.ID, error) {
 	rows, err := db.Query(ctx, idleCheckouts, before, most)
 	if err != nil {
 		return nil, err

@@ -42,7 +42,7 @@ type CheckSealedAddressesRow struct {
 }
 
 // Reads on in the deposits of each due client, 500 of them at most. Deposits of an erased client only end; none is added.
-func (q *Queries) CheckSealedAddresses(ctx context.Context, db DBTX, most int32, pause time.Duration) (CheckSealedAddressesRow, error) {
+func (q *Queries) CheckSealedAddresses(ctx context.Context, db DBTX, most int, pause time.Duration) (CheckSealedAddressesRow, error) {
 	row := db.QueryRow(ctx, checkSealedAddresses, most, pause)
 	var i CheckSealedAddressesRow
 	err := row.Scan(&i.Removed, &i.Checked)

@@ -16,11 +16,11 @@ type Payment struct {
 	ID          id.ID
 	DepositID   id.ID
 	Kind        deposit.PaymentKind
-	AmountCents money.Cents
+	Amount      money.Cents
 	Status      deposit.PaymentStatus
 	ProviderRef string
 	Failure     string
-	Attempts    int32
+	Attempts    int
 	CreatedAt   time.Time
 	CheckAt     time.Time
 	SettledAt   time.Time

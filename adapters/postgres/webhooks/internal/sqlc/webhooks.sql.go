@@ -20,7 +20,7 @@ WHERE d.subscription_id = $2 AND d.id = ANY (ARRAY (
     LIMIT $3::integer FOR UPDATE))
 `
 
-func (q *Queries) CancelDeliveries(ctx context.Context, db DBTX, at time.Time, subscriptionID id.ID, most int32) (int64, error) {
+func (q *Queries) CancelDeliveries(ctx context.Context, db DBTX, at time.Time, subscriptionID id.ID, most int) (int64, error) {
 	result, err := db.Exec(ctx, cancelDeliveries, at, subscriptionID, most)
 	if err != nil {
 		return 0, err
@@ -55,7 +55,7 @@ type DeliveryByIDRow struct {
 	DepositID      id.ID
 	Test           bool
 	State          webhook.State
-	Attempts       int32
+	Attempts       int
 	DueAt          time.Time
 	Body           []byte
 	BodySha256     string
@@ -63,7 +63,7 @@ type DeliveryByIDRow struct {
 	CreatedAt      time.Time
 	FinishedAt     time.Time
 	TakenAt        time.Time
-	TakenMs        int32
+	TakenMs        int
 	TakenStatus    int16
 	TakenSnippet   string
 	FailureReason  string
@@ -112,7 +112,7 @@ type InsertSubscriptionParams struct {
 	Enabled        bool
 	DisabledReason string
 	CreatedAt      time.Time
-	Most           int32
+	Most           int
 }
 
 // Inserts no row when the limit of subscriptions is reached.
@@ -183,7 +183,7 @@ WHERE d.subscription_id = $1 AND d.id = ANY (ARRAY (
     ORDER BY w.due_at LIMIT $2::integer FOR UPDATE SKIP LOCKED))
 `
 
-func (q *Queries) ParkDeliveries(ctx context.Context, db DBTX, subscriptionID id.ID, most int32) (int64, error) {
+func (q *Queries) ParkDeliveries(ctx context.Context, db DBTX, subscriptionID id.ID, most int) (int64, error) {
 	result, err := db.Exec(ctx, parkDeliveries, subscriptionID, most)
 	if err != nil {
 		return 0, err
@@ -202,7 +202,7 @@ WHERE d.subscription_id = $2 AND d.id = ANY ((SELECT p.ids FROM parked p)::uuid[
 // The next three statements name their rows by an array: for a join with a set, a planner that believes the table to be small
 // compares each row with each other row. Released deliveries are spread over time, so that an endpoint that was just enabled
 // does not receive all of them at once: width_bucket gives the position of an id in the sorted array.
-func (q *Queries) ReleaseDeliveries(ctx context.Context, db DBTX, perSecond float64, subscriptionID id.ID, most int32) (int64, error) {
+func (q *Queries) ReleaseDeliveries(ctx context.Context, db DBTX, perSecond float64, subscriptionID id.ID, most int) (int64, error) {
 	result, err := db.Exec(ctx, releaseDeliveries, perSecond, subscriptionID, most)
 	if err != nil {
 		return 0, err
