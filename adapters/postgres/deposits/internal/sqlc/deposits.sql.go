@@ -38,6 +38,36 @@ func (q *Queries) AccountsOfExternalID(ctx context.Context, db DBTX, partnerID i
 	return items, nil
 }
 
+const activeLinksOf = `-- name: ActiveLinksOf :many
+SELECT account_id, partner_id FROM account_links
+WHERE account_id = ANY ($1::uuid[]) AND revoked_at IS NULL
+`
+
+type ActiveLinksOfRow struct {
+	AccountID id.ID
+	PartnerID id.ID
+}
+
+func (q *Queries) ActiveLinksOf(ctx context.Context, db DBTX, accounts []id.ID) ([]ActiveLinksOfRow, error) {
+	rows, err := db.Query(ctx, activeLinksOf, accounts)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ActiveLinksOfRow
+	for rows.Next() {
+		var i ActiveLinksOfRow
+		if err := rows.Scan(&i.AccountID, &i.PartnerID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const checkoutTokens = `-- name: CheckoutTokens :many
 SELECT id, checkout_token FROM deposits WHERE id = ANY ($1::uuid[])
 `
@@ -131,6 +161,41 @@ func (q *Queries) ExpiredCheckouts(ctx context.Context, db DBTX, at time.Time, m
 			return nil, err
 		}
 		items = append(items, deposit_id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const history = `-- name: History :many
+SELECT deposit_id, version, from_status, to_status, trigger, at, actor, detail, event_id
+FROM deposit_transitions WHERE deposit_id = $1 ORDER BY version
+`
+
+func (q *Queries) History(ctx context.Context, db DBTX, depositID id.ID) ([]DepositTransition, error) {
+	rows, err := db.Query(ctx, history, depositID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []DepositTransition
+	for rows.Next() {
+		var i DepositTransition
+		if err := rows.Scan(
+			&i.DepositID,
+			&i.Version,
+			&i.From,
+			&i.To,
+			&i.Trigger,
+			&i.At,
+			&i.Actor,
+			&i.Detail,
+			&i.EventID,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err
