@@ -228,13 +228,9 @@ const maxRedeliveries = 1000
 // DeliveriesOfEvent implements webhookports.Deliveries. The id of an original follows from event and subscription, and the
 // index of the deliveries of a deposit leads to the redeliveries.
 func (s Deliveries) DeliveriesOfEvent(ctx context.Context, e webhookports.EventView) ([]webhook.Delivery, error) {
-	rows, err := s.DB.Query(ctx, `SELECT id FROM webhook_subscriptions WHERE partner_id = $1`, e.PartnerID)
+	subscriptions, err := queries.SubscriptionsOfPartner(ctx, s.DB, e.PartnerID)
 	if err != nil {
 		return nil, err
-	}
-	subscriptions, err := pgx.CollectRows(rows, pgx.RowTo[id.ID])
-	if err != nil {
-		return nil, pg.Translate(err)
 	}
 	originals := pg.Each(subscriptions, func(subscriptionID id.ID) id.ID { return webhook.OriginalID(e.ID, subscriptionID) })
 	found, err := s.deliveries(ctx, `SELECT `+deliveryColumns+` FROM unnest($1::uuid[], $2::uuid[]) AS k(subscription, delivery)

@@ -57,11 +57,9 @@ func (r Replays) DeleteFinished(ctx context.Context, at time.Time, limit int) (i
 }
 
 // Replay implements webhookports.Replays.
-func (r Replays) Replay(ctx context.Context, replayID id.ID) (p webhook.Replay, err error) {
-	err = r.DB.QueryRow(ctx, `SELECT id, subscription_id, range_from, range_to, status, per_second, matched, made, cursor_id, created_at, next_at, finished_at
-		FROM webhook_replays WHERE id = $1`, replayID).Scan(&p.ID, &p.SubscriptionID, &p.From, &p.To, &p.Status, &p.PerSecond, &p.Matched, &p.Made,
-		&p.Cursor, &p.CreatedAt, &p.NextAt, &p.FinishedAt)
-	return p, pg.OrNotFound(err, webhook.ErrReplayNotFound)
+func (r Replays) Replay(ctx context.Context, replayID id.ID) (webhook.Replay, error) {
+	row, err := queries.ReplayByID(ctx, r.DB, replayID)
+	return webhook.Replay(row), pg.OrNotFound(err, webhook.ErrReplayNotFound)
 }
 
 // CountMatching implements webhookports.Replays.

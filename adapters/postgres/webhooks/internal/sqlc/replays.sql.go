@@ -88,6 +88,32 @@ func (q *Queries) NextReplay(ctx context.Context, db DBTX, at time.Time) (Webhoo
 	return i, err
 }
 
+const replayByID = `-- name: ReplayByID :one
+SELECT id, subscription_id, range_from, range_to, status, per_second, matched, made, cursor_id, created_at, next_at,
+    finished_at
+FROM webhook_replays WHERE id = $1
+`
+
+func (q *Queries) ReplayByID(ctx context.Context, db DBTX, argID id.ID) (WebhookReplay, error) {
+	row := db.QueryRow(ctx, replayByID, argID)
+	var i WebhookReplay
+	err := row.Scan(
+		&i.ID,
+		&i.SubscriptionID,
+		&i.From,
+		&i.To,
+		&i.Status,
+		&i.PerSecond,
+		&i.Matched,
+		&i.Made,
+		&i.Cursor,
+		&i.CreatedAt,
+		&i.NextAt,
+		&i.FinishedAt,
+	)
+	return i, err
+}
+
 const updateReplay = `-- name: UpdateReplay :exec
 UPDATE webhook_replays SET made = $1, cursor_id = $2, next_at = $3, finished_at = $4
 WHERE id = $5 AND next_at = $6::timestamptz AND finished_at IS NULL

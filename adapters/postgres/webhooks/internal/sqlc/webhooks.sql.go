@@ -96,6 +96,47 @@ func (q *Queries) DeliveryByID(ctx context.Context, db DBTX, iD id.ID, subscript
 	return i, err
 }
 
+const findSubscription = `-- name: FindSubscription :one
+SELECT id, partner_id, url, events, enabled, disabled_reason, created_at, deleted_at, failures, failing_since,
+    held_until, slow
+FROM webhook_subscriptions WHERE id = $1
+`
+
+type FindSubscriptionRow struct {
+	ID             id.ID
+	PartnerID      id.ID
+	URL            string
+	Events         []webhook.EventName
+	Enabled        bool
+	DisabledReason string
+	CreatedAt      time.Time
+	DeletedAt      time.Time
+	Failures       int
+	FailingSince   time.Time
+	HeldUntil      time.Time
+	Slow           bool
+}
+
+func (q *Queries) FindSubscription(ctx context.Context, db DBTX, argID id.ID) (FindSubscriptionRow, error) {
+	row := db.QueryRow(ctx, findSubscription, argID)
+	var i FindSubscriptionRow
+	err := row.Scan(
+		&i.ID,
+		&i.PartnerID,
+		&i.URL,
+		&i.Events,
+		&i.Enabled,
+		&i.DisabledReason,
+		&i.CreatedAt,
+		&i.DeletedAt,
+		&i.Failures,
+		&i.FailingSince,
+		&i.HeldUntil,
+		&i.Slow,
+	)
+	return i, err
+}
+
 const insertSubscription = `-- name: InsertSubscription :execrows
 INSERT INTO webhook_subscriptions (id, partner_id, url, events, secret, enabled, disabled_reason, created_at)
 SELECT $1::uuid, $2, $3::text, $4::text[], $5::bytea, $6::boolean,
@@ -307,6 +348,30 @@ func (q *Queries) SubscriptionForUpdate(ctx context.Context, db DBTX, iD id.ID, 
 		&i.CreatedAt,
 	)
 	return i, err
+}
+
+const subscriptionsOfPartner = `-- name: SubscriptionsOfPartner :many
+SELECT id FROM webhook_subscriptions WHERE partner_id = $1
+`
+
+func (q *Queries) SubscriptionsOfPartner(ctx context.Context, db DBTX, partnerID id.ID) ([]id.ID, error) {
+	rows, err := db.Query(ctx, subscriptionsOfPartner, partnerID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []id.ID
+	for rows.Next() {
+		var id id.ID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const subscriptionsToClear = `-- name: SubscriptionsToClear :many
