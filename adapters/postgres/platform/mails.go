@@ -121,8 +121,6 @@ func (r Mails) Failed(ctx context.Context, m ports.Mail, waits []time.Duration) 
 
 // DeleteFinishedMails implements ports.Mails.
 func (r Mails) DeleteFinishedMails(ctx context.Context, at time.Time, limit int) (int, error) {
-	tag, err := r.DB.Exec(ctx, `
-		DELETE FROM mails WHERE id = ANY (ARRAY (
-			SELECT id FROM mails WHERE id < uuid_floor($1) AND (sent_at IS NOT NULL OR failed_at IS NOT NULL) ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED))`, at, limit)
-	return int(tag.RowsAffected()), err
+	n, err := queries.DeleteFinishedMails(ctx, r.DB, at, limit)
+	return int(n), err
 }

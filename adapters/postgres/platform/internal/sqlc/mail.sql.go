@@ -89,6 +89,21 @@ func (q *Queries) ClaimMails(ctx context.Context, db DBTX, lease time.Duration, 
 	return items, nil
 }
 
+const deleteFinishedMails = `-- name: DeleteFinishedMails :execrows
+DELETE FROM mails WHERE mails.id = ANY (ARRAY (
+    SELECT m.id FROM mails m
+    WHERE m.id < uuid_floor($1::timestamptz) AND (m.sent_at IS NOT NULL OR m.failed_at IS NOT NULL)
+    ORDER BY m.id LIMIT $2 FOR UPDATE SKIP LOCKED))
+`
+
+func (q *Queries) DeleteFinishedMails(ctx context.Context, db DBTX, at time.Time, most int) (int64, error) {
+	result, err := db.Exec(ctx, deleteFinishedMails, at, most)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const enqueueMail = `-- name: EnqueueMail :exec
 INSERT INTO mails (id, recipient, subject, body, sealed, link_of, created_at, due_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $7)
