@@ -21,8 +21,9 @@ const checkPause = time.Minute
 // Insert implements paymentports.Payments.
 func (r Payments) Insert(ctx context.Context, p deposit.Payment) error {
 	return pg.Changed(paymentports.ErrPaymentExists)(queries.InsertPayment(ctx, pg.In(ctx), sqlc.InsertPaymentParams{
-		ID: p.ID, DepositID: p.DepositID, Kind: p.Kind, Amount: int64(p.Amount), Status: string(p.Status), ProviderRef: p.ProviderRef,
-		Failure: p.Failure, Attempts: p.Attempts, CreatedAt: p.CreatedAt, CheckAt: p.CheckAt, SettledAt: p.SettledAt,
+		ID: p.ID, DepositID: p.DepositID, Kind: p.Kind, Amount: int64(p.Amount), Status: string(p.Status),
+		ProviderRef: p.ProviderRef, Failure: p.Failure, Attempts: p.Attempts,
+		CreatedAt: p.CreatedAt, CheckAt: p.CheckAt, SettledAt: p.SettledAt,
 	}))
 }
 

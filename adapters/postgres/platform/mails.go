@@ -81,7 +81,8 @@ func (r Mails) openMails(rows []sqlc.ClaimMailsRow) ([]ports.Mail, error) {
 	opened, unreadable := make([]ports.Mail, 0, len(rows)), []error(nil)
 	for _, row := range rows {
 		m := ports.Mail{
-			ID: row.ID, To: row.Recipient, Subject: row.Subject, Body: row.Body, CreatedAt: row.CreatedAt, LinkOf: row.LinkOf, Attempt: row.Attempts,
+			ID: row.ID, To: row.Recipient, Subject: row.Subject, Body: row.Body, CreatedAt: row.CreatedAt,
+			LinkOf: row.LinkOf, Attempt: row.Attempts,
 		}
 		if err := r.openMail(&m, row.Sealed); err != nil {
 			unreadable = append(unreadable, fmt.Errorf("mail %s: %w", id.Message.Of(m.ID), err))
