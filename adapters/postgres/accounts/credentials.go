@@ -32,7 +32,7 @@ func (r Tokens) InsertPasswordRequest(ctx context.Context, p accountports.Passwo
 
 // TakePasswordRequests implements accountports.Tokens.
 func (r Tokens) TakePasswordRequests(ctx context.Context, limit int) ([]accountports.PasswordRequest, error) {
-	rows, err := queries.TakePasswordRequests(ctx, pg.In(ctx), int32(limit))
+	rows, err := queries.TakePasswordRequests(ctx, pg.In(ctx), limit)
 	return pg.Each(rows, func(row sqlc.PasswordRequest) accountports.PasswordRequest { return accountports.PasswordRequest(row) }), err
 }
 
@@ -68,7 +68,7 @@ func (r Tokens) CountLiveTokens(ctx context.Context, operatorID id.ID, kind conn
 
 // DeleteExpiredTokens implements accountports.Tokens.
 func (r Tokens) DeleteExpiredTokens(ctx context.Context, at time.Time, limit int) (int, error) {
-	n, err := queries.DeleteExpiredTokens(ctx, pg.In(ctx), at, int32(limit))
+	n, err := queries.DeleteExpiredTokens(ctx, pg.In(ctx), at, limit)
 	return int(n), err
 }
 
@@ -89,7 +89,9 @@ func toToken(row sqlc.TokenByHashRow, hash [32]byte) connect.Token {
 
 // Sessions implements accountports.Sessions.
 func (r Sessions) Sessions(ctx context.Context, operatorID id.ID, now time.Time, idle time.Duration, limit int) ([]accountports.Session, error) {
-	rows, err := queries.SessionsOf(ctx, r.DB, sqlc.SessionsOfParams{OperatorID: operatorID, At: now, UsedAfter: now.Add(-idle), Most: int32(limit)})
+	rows, err := queries.SessionsOf(ctx, r.DB, sqlc.SessionsOfParams{
+		OperatorID: operatorID, At: now, UsedAfter: now.Add(-idle), Most: limit,
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -59,7 +59,7 @@ func (r Operators) SetCompany(ctx context.Context, accountID id.ID, name string)
 }
 
 func (r Sessions) DeleteExpiredSessions(ctx context.Context, at time.Time, limit int) (int, error) {
-	n, err := queries.DeleteExpiredSessions(ctx, pg.In(ctx), at, int32(limit))
+	n, err := queries.DeleteExpiredSessions(ctx, pg.In(ctx), at, limit)
 	return int(n), err
 }
 
@@ -117,18 +117,17 @@ func toOperator(row sqlc.OperatorByEmailRow) (connect.Operator, connect.Account)
 }
 
 // WantsCoverMails implements accountports.Operators.
-func (r Operators) WantsCoverMails(ctx context.Context, operatorID id.ID) (wants bool, err error) {
-	return wants, r.DB.QueryRow(ctx, `SELECT cover_mails FROM operators WHERE id = $1`, operatorID).Scan(&wants)
+func (r Operators) WantsCoverMails(ctx context.Context, operatorID id.ID) (bool, error) {
+	return queries.WantsCoverMails(ctx, r.DB, operatorID)
 }
 
 // SetCoverMails implements accountports.Operators.
 func (r Operators) SetCoverMails(ctx context.Context, operatorID id.ID, wanted bool) error {
-	_, err := pg.In(ctx).Exec(ctx, `UPDATE operators SET cover_mails = $2 WHERE id = $1`, operatorID, wanted)
-	return err
+	return queries.SetCoverMails(ctx, pg.In(ctx), wanted, operatorID)
 }
 
 // AccountOfOperator implements accountports.Operators.
-func (r Operators) AccountOfOperator(ctx context.Context, operatorID id.ID) (accountID id.ID, err error) {
-	err = r.DB.QueryRow(ctx, `SELECT id FROM accounts WHERE operator_id = $1`, operatorID).Scan(&accountID)
+func (r Operators) AccountOfOperator(ctx context.Context, operatorID id.ID) (id.ID, error) {
+	accountID, err := queries.AccountOfOperator(ctx, r.DB, operatorID)
 	return accountID, pg.OrNotFound(err, connect.ErrAccountNotFound)
 }

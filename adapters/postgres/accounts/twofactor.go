@@ -79,18 +79,18 @@ func (r HalfSignIns) DeleteOf(ctx context.Context, operatorID id.ID) error {
 
 // DeleteExpired implements accountports.HalfSignIns.
 func (r HalfSignIns) DeleteExpired(ctx context.Context, at time.Time, limit int) (int, error) {
-	ended, err := queries.DeleteExpiredHalfSignIns(ctx, pg.In(ctx), at, int32(limit))
+	ended, err := queries.DeleteExpiredHalfSignIns(ctx, pg.In(ctx), at, limit)
 	if err != nil {
 		return 0, err
 	}
-	tries, err := queries.DeleteOldCodeTries(ctx, pg.In(ctx), at.Add(-twofactor.AllWindow), int32(limit))
+	tries, err := queries.DeleteOldCodeTries(ctx, pg.In(ctx), at.Add(-twofactor.AllWindow), limit)
 	return int(max(ended, tries)), err
 }
 
 // CountTry implements accountports.HalfSignIns.
 func (r HalfSignIns) CountTry(ctx context.Context, operatorID id.ID, key [32]byte, window time.Duration, now time.Time) (int, time.Time, error) {
 	row, err := queries.CountCodeTry(ctx, pg.In(ctx), sqlc.CountCodeTryParams{OperatorID: operatorID, Key: key[:], At: now, Over: now.Add(-window)})
-	return int(row.Tries), row.Since, err
+	return row.Tries, row.Since, err
 }
 
 // RefundTry implements accountports.HalfSignIns.
@@ -104,7 +104,7 @@ func (r TwoFactors) TwoFactor(ctx context.Context, operatorID id.ID) (twofactor.
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && row.ConfirmedAt.IsZero() {
 		return twofactor.State{}, nil
 	}
-	return twofactor.State{On: err == nil, Since: row.ConfirmedAt, RecoveryLeft: int(row.RecoveryLeft)}, err
+	return twofactor.State{On: err == nil, Since: row.ConfirmedAt, RecoveryLeft: row.RecoveryLeft}, err
 }
 
 // HalfSignedIn implements accountports.HalfSignIns.

@@ -1,5 +1,6 @@
 // Package codec maps id.ID to uuid and time.Time to timestamptz. The zero value in Go is NULL in Postgres, so a NOT
-// NULL column refuses a zero id or time. Times are read in UTC. The text of an actor can be read as an actor.Actor.
+// NULL column refuses a zero id or time. Times are read in UTC. The text of an actor can be read as an actor.Actor; pgx
+// writes the actor's String.
 package codec
 
 import (

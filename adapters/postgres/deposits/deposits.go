@@ -120,20 +120,18 @@ func (r Deposits) setPartnerLeft(ctx context.Context, deposits []*deposit.Deposi
 	if len(ofDashboard) == 0 {
 		return nil
 	}
-	rows, err := r.DB.Query(ctx, `SELECT account_id, partner_id FROM account_links WHERE account_id = ANY ($1) AND revoked_at IS NULL`, accounts)
+	links, err := queries.ActiveLinksOf(ctx, r.DB, accounts)
 	if err != nil {
 		return err
 	}
-	linked := map[id.ID]id.ID{} // partners by account
-	var account, partner id.ID
-	_, err = pgx.ForEachRow(rows, []any{&account, &partner}, func() error {
-		linked[account] = partner
-		return nil
-	})
+	linked := make(map[id.ID]id.ID, len(links)) // partners by account
+	for _, l := range links {
+		linked[l.AccountID] = l.PartnerID
+	}
 	for _, d := range ofDashboard {
 		d.PartnerLeft = linked[d.AccountID] != d.PartnerID
 	}
-	return pg.Translate(err)
+	return nil
 }
 
 // depositList says how the list of f is read.
@@ -194,7 +192,7 @@ func (s Due) IdleCheckouts(ctx context.Context, before time.Time, limit int) ([]
 	if err := s.dropStaleTimers(ctx, "idle", before, limit); err != nil {
 		return nil, err
 	}
-	return queries.IdleCheckouts(ctx, s.DB, before, int32(limit))
+	return queries.IdleCheckouts(ctx, s.DB, before, limit)
 }
 
 // ExpiredCheckouts implements depositports.DepositScheduler.
@@ -202,7 +200,7 @@ func (s Due) ExpiredCheckouts(ctx context.Context, at time.Time, limit int) ([]i
 	if err := s.dropStaleTimers(ctx, "checkout", at, limit); err != nil {
 		return nil, err
 	}
-	return queries.ExpiredCheckouts(ctx, s.DB, at, int32(limit))
+	return queries.ExpiredCheckouts(ctx, s.DB, at, limit)
 }
 
 // ElapsedCoverages implements depositports.DepositScheduler.
@@ -210,14 +208,14 @@ func (s Due) ElapsedCoverages(ctx context.Context, at time.Time, limit int) ([]i
 	if err := s.dropStaleTimers(ctx, "coverage", at, limit); err != nil {
 		return nil, err
 	}
-	return queries.ElapsedCoverages(ctx, s.DB, at, int32(limit))
+	return queries.ElapsedCoverages(ctx, s.DB, at, limit)
 }
 
 // dropStaleTimers deletes due timers of deposits that no longer need them; otherwise stale timers would fill the next
 // page of due timers.
 func (s Due) dropStaleTimers(ctx context.Context, kind string, at time.Time, limit int) error {
 	for {
-		n, err := queries.DropStaleTimers(ctx, s.DB, kind, at, int32(limit))
+		n, err := queries.DropStaleTimers(ctx, s.DB, kind, at, limit)
 		if err != nil || n < int64(limit) {
 			return err
 		}
@@ -231,11 +229,6 @@ func (r Deposits) DepositByReference(ctx context.Context, reference string) (*de
 
 // History implements depositports.Deposits.
 func (r Deposits) History(ctx context.Context, depositID id.ID) ([]deposit.Transition, error) {
-	rows, err := r.DB.Query(ctx, `SELECT deposit_id, version, from_status, to_status, trigger, at, actor, detail, event_id
-		FROM deposit_transitions WHERE deposit_id = $1 ORDER BY version`, depositID)
-	if err != nil {
-		return nil, err
-	}
-	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[deposit.Transition])
-	return found, pg.Translate(err)
+	rows, err := queries.History(ctx, r.DB, depositID)
+	return pg.Each(rows, func(row sqlc.DepositTransition) deposit.Transition { return deposit.Transition(row) }), err
 }

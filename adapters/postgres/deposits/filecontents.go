@@ -45,7 +45,7 @@ func (c Contents) Put(ctx context.Context, fileID id.ID, content io.Reader, size
 		return err
 	}
 	buffer, left := make([]byte, chunkBytes), size
-	for n := int32(0); n == 0 || left > 0; n++ {
+	for n := 0; n == 0 || left > 0; n++ {
 		piece := buffer[:min(left, chunkBytes)]
 		if _, err := io.ReadFull(content, piece); err != nil {
 			return fmt.Errorf("postgres: the content of a file ended early: %w", err)
@@ -96,7 +96,7 @@ func aeadOf(key []byte) (cipher.AEAD, error) {
 
 // nonceOf gives the nonce of a piece, which tells its place and whether it is the last: pieces that were swapped, left
 // out or cut off do not open. A key has one content, so that no nonce is used twice.
-func nonceOf(n int32, last bool) []byte {
+func nonceOf(n int, last bool) []byte {
 	nonce := make([]byte, 12)
 	binary.BigEndian.PutUint32(nonce, uint32(n))
 	if last {
@@ -111,7 +111,7 @@ type contentReader struct {
 	db     pg.DB
 	fileID id.ID
 	aead   cipher.AEAD
-	n      int32
+	n      int
 	piece  []byte
 	last   bool
 }

@@ -71,7 +71,7 @@ func (r Files) File(ctx context.Context, depositID, fileID id.ID) (evidence.File
 
 // Abandoned implements depositports.Files.
 func (r Files) Abandoned(ctx context.Context, since time.Time, limit int) ([]id.ID, error) {
-	ids, err := queries.AbandonedFiles(ctx, r.DB, since, int32(limit))
+	ids, err := queries.AbandonedFiles(ctx, r.DB, since, limit)
 	return ids, pg.Translate(err)
 }
 

@@ -9,13 +9,16 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"partnerdeposits/adapters/postgres/internal/pg"
+	"partnerdeposits/core/connect"
 	"partnerdeposits/core/id"
+	"partnerdeposits/core/money"
+	"partnerdeposits/core/tenant"
 	depositports "partnerdeposits/ports/deposits"
 )
 
 // SecuredDue implements depositports.OperatorNotices.
 func (s OperatorNotices) SecuredDue(ctx context.Context, limit int) ([]id.ID, error) {
-	return s.ids(ctx, `SELECT deposit_id FROM secured_notices ORDER BY secured_at LIMIT $1`, limit)
+	return queries.SecuredDue(ctx, s.DB, limit)
 }
 
 // dueCovers are the covers d of account a that end soon. due tells whether the operator is to be told of them: one of
@@ -31,12 +34,8 @@ const (
 
 // CoversDue implements depositports.OperatorNotices.
 func (s OperatorNotices) CoversDue(ctx context.Context, r depositports.CoverRound, limit int) ([]id.ID, error) {
-	return s.ids(ctx, `SELECT a.id FROM accounts a JOIN operators o ON o.id = a.operator_id WHERE `+due+` ORDER BY a.id LIMIT $5`,
-		r.Now, r.Before, r.Today, !r.VerifyAddresses, limit)
-}
-
-func (s OperatorNotices) ids(ctx context.Context, sql string, args ...any) ([]id.ID, error) {
-	rows, err := s.DB.Query(ctx, sql, args...)
+	rows, err := s.DB.Query(ctx, `SELECT a.id FROM accounts a JOIN operators o ON o.id = a.operator_id
+		WHERE `+due+` ORDER BY a.id LIMIT $5`, r.Now, r.Before, r.Today, !r.VerifyAddresses, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -46,38 +45,38 @@ func (s OperatorNotices) ids(ctx context.Context, sql string, args ...any) ([]id
 
 // AddSecured implements depositports.OperatorNotices. A deposit is secured once in its life.
 func (s OperatorNotices) AddSecured(ctx context.Context, depositID id.ID, at time.Time) error {
-	_, err := pg.In(ctx).Deferred().Exec(ctx, `INSERT INTO secured_notices (deposit_id, secured_at) VALUES ($1, $2) ON CONFLICT DO NOTHING`, depositID, at)
-	return err
+	return queries.InsertSecuredNotice(ctx, pg.In(ctx).Deferred(), depositID, at)
 }
 
-// TakeSecured implements depositports.OperatorNotices. A second dispatcher waits for the first at the DELETE, and finds no
-// row.
-func (s OperatorNotices) TakeSecured(ctx context.Context, depositID id.ID) (about depositports.SecuredSubject, ok bool, err error) {
-	d := &about.Deposit
-	err = pg.In(ctx).QueryRow(ctx, `
-		WITH taken AS (DELETE FROM secured_notices WHERE deposit_id = $1 RETURNING deposit_id)
-		SELECT o.id, o.email, o.locale, o.verified_at IS NOT NULL, d.id, d.reference, d.amount_cents, d.rental_contract, d.contract_start_at, d.contract_end_at, d.expires_at,
-			a.company_name, coalesce(c.email, ''), coalesce(g.locale, ''), coalesce(g.words, ''), coalesce(p.amount_cents, 0), p.settled_at
-		FROM taken JOIN deposits d ON d.id = taken.deposit_id JOIN accounts a ON a.id = d.account_id JOIN operators o ON o.id = a.operator_id
-			LEFT JOIN clients c ON c.id = d.client_id
-			LEFT JOIN payments p ON p.deposit_id = d.id AND p.kind = 'fee' AND p.status = 'succeeded'
-			LEFT JOIN LATERAL (SELECT words, locale FROM deposit_agreements x WHERE x.deposit_id = d.id ORDER BY agreed_at DESC LIMIT 1) g ON true`, depositID).
-		Scan(&about.Operator.ID, &about.Operator.Email, &about.Operator.Locale, &about.Verified,
-			&d.ID, &d.Reference, &d.Amount, &d.RentalContract, &d.ContractStartAt, &d.ContractEndAt, &d.ExpiresAt,
-			&about.Company, &about.Tenant.Email, &about.Tenant.Locale, &about.Words, &about.Fee, &about.PaidAt)
+// TakeSecured implements depositports.OperatorNotices. A second dispatcher waits for the first at the DELETE, and finds
+// no row.
+func (s OperatorNotices) TakeSecured(
+	ctx context.Context, depositID id.ID,
+) (about depositports.SecuredSubject, ok bool, err error) {
+	row, err := queries.TakeSecured(ctx, pg.In(ctx), depositID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return about, false, nil
 	}
-	return about, err == nil, err
+	return depositports.SecuredSubject{
+		Operator: connect.Operator{ID: row.OperatorID, Email: row.Email, Locale: row.Locale}, Verified: row.Verified,
+		Deposit: depositports.SecuredDeposit{
+			ID: row.ID, Reference: row.Reference, Amount: row.Amount, RentalContract: row.RentalContract,
+			ContractStartAt: row.ContractStartAt, ContractEndAt: row.ContractEndAt, ExpiresAt: row.ExpiresAt,
+		},
+		Company: row.CompanyName, Tenant: tenant.Contact{Email: row.TenantEmail, Locale: row.TenantLocale},
+		Words: row.Words, Fee: money.Cents(row.Fee), PaidAt: row.PaidAt,
+	}, err == nil, err
 }
 
-// TakeCovers implements depositports.OperatorNotices. The row of cover_mails is inserted or locked first: a second dispatcher
-// waits there, and then sees that the mail is of today.
-func (s OperatorNotices) TakeCovers(ctx context.Context, accountID id.ID, round depositports.CoverRound, limit int) (about depositports.CoverSubject, ok bool, err error) {
-	if _, err = pg.In(ctx).Exec(ctx, `INSERT INTO cover_mails (account_id, mailed_at, told_until) VALUES ($1, '-infinity', '-infinity') ON CONFLICT DO NOTHING`, accountID); err != nil {
+// TakeCovers implements depositports.OperatorNotices. The row of cover_mails is inserted or locked first: a second
+// dispatcher waits there, and then sees that the mail is of today.
+func (s OperatorNotices) TakeCovers(
+	ctx context.Context, accountID id.ID, round depositports.CoverRound, limit int,
+) (about depositports.CoverSubject, ok bool, err error) {
+	if err = queries.InsertCoverMail(ctx, pg.In(ctx), accountID); err != nil {
 		return about, false, err
 	}
-	if _, err = pg.In(ctx).Exec(ctx, `SELECT FROM cover_mails WHERE account_id = $1 FOR UPDATE`, accountID); err != nil {
+	if err = queries.LockCoverMail(ctx, pg.In(ctx), accountID); err != nil {
 		return about, false, err
 	}
 	err = pg.In(ctx).QueryRow(ctx, `

@@ -85,7 +85,7 @@ func (r Clients) Erase(ctx context.Context, c tenant.Client, at time.Time) error
 	if err := queries.DeleteUnsentMails(ctx, pg.In(ctx).Deferred(), mails); err != nil {
 		return err
 	}
-	if _, err := pg.In(ctx).Deferred().Exec(ctx, queueErasure, c.ID, at); err != nil {
+	if err := queries.QueueErasure(ctx, pg.In(ctx).Deferred(), c.ID, at); err != nil {
 		return err
 	}
 	return queries.EraseClient(ctx, pg.In(ctx).Deferred(), at, c.ID)
@@ -150,7 +150,7 @@ func (s Addresses) SealedAddress(ctx context.Context, depositID id.ID) (a tenant
 
 // CheckSealedAddresses implements partnerports.SealedAddresses.
 func (s Addresses) CheckSealedAddresses(ctx context.Context, limit int, pause time.Duration) (int, error) {
-	row, err := queries.CheckSealedAddresses(ctx, s.DB, int32(limit), pause)
+	row, err := queries.CheckSealedAddresses(ctx, s.DB, limit, pause)
 	return int(row.Checked), err
 }
 
@@ -162,41 +162,24 @@ func toClient(row sqlc.Client) tenant.Client {
 	}
 }
 
-// queueErasure asks for the removal of a client's card at the payment provider. A client who never came to pay has
-// none.
-const queueErasure = `
-	INSERT INTO payment_erasures (client_id, asked_at, due_at)
-	SELECT $1, $2, $2 WHERE EXISTS (SELECT FROM deposits d JOIN payments p ON p.deposit_id = d.id WHERE d.client_id = $1 AND p.kind = 'fee')
-	ON CONFLICT DO NOTHING`
-
-const clientColumns = `id, account_id, partner_id, email, first_name, last_name, phone, locale, created_at, erased_at`
-
 // ClientByID implements partnerports.Clients.
 func (r Clients) ClientByID(ctx context.Context, clientID id.ID) (tenant.Client, error) {
-	all, err := r.clients(ctx, `SELECT `+clientColumns+` FROM clients WHERE id = $1`, clientID)
-	if err == nil && len(all) == 0 {
-		err = tenant.ErrNotFound
-	}
-	if err != nil {
-		return tenant.Client{}, err
-	}
-	return all[0], nil
+	row, err := queries.ClientByID(ctx, r.DB, clientID)
+	return toKnownClient(row), pg.OrNotFound(err, tenant.ErrNotFound)
 }
 
-// ClientsByEmail implements partnerports.Clients. The conditions are those of the index clients_of_email.
+// ClientsByEmail implements partnerports.Clients.
 func (r Clients) ClientsByEmail(ctx context.Context, email string, limit int) ([]tenant.Client, error) {
-	return r.clients(ctx, `SELECT `+clientColumns+` FROM clients
-		WHERE lower(email COLLATE "C") = lower($1::text COLLATE "C") AND erased_at IS NULL ORDER BY created_at DESC, id DESC LIMIT $2`, email, limit)
+	rows, err := queries.ClientsByEmail(ctx, r.DB, email, limit)
+	return pg.Each(rows, func(row sqlc.ClientsByEmailRow) tenant.Client {
+		return toKnownClient(sqlc.ClientByIDRow(row))
+	}), err
 }
 
-func (r Clients) clients(ctx context.Context, sql string, args ...any) ([]tenant.Client, error) {
-	rows, err := r.DB.Query(ctx, sql, args...)
-	if err != nil {
-		return nil, err
-	}
-	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (c tenant.Client, err error) {
-		err = row.Scan(&c.ID, &c.AccountID, &c.PartnerID, &c.Email, &c.FirstName, &c.LastName, &c.Phone, &c.Locale, &c.CreatedAt, &c.ErasedAt)
-		return c, err
+// toKnownClient gives a client as support sees it, without ChangedAt.
+func toKnownClient(row sqlc.ClientByIDRow) tenant.Client {
+	return toClient(sqlc.Client{
+		ID: row.ID, AccountID: row.AccountID, PartnerID: row.PartnerID, Email: row.Email, FirstName: row.FirstName,
+		LastName: row.LastName, Phone: row.Phone, Locale: row.Locale, CreatedAt: row.CreatedAt, ErasedAt: row.ErasedAt,
 	})
-	return found, pg.Translate(err)
 }

@@ -44,8 +44,8 @@ func toCaller(row sqlc.KeyByHashRow) partner.Caller {
 		Key: partner.APIKey{ID: row.ID, PartnerID: row.PartnerID, Name: row.Name, Prefix: row.Prefix, Last4: row.Last4,
 			CreatedAt: row.CreatedAt, LastUsedAt: row.LastUsedAt, RevokedAt: row.RevokedAt},
 		Partner: partner.Partner{ID: row.PartnerID, Slug: row.Slug, Name: row.PartnerName, ContactEmail: row.ContactEmail,
-			ReturnOrigins: row.ReturnOrigins, RateLimitPerMinute: int(row.RateLimitPerMinute), HasConnectSecret: row.HasConnectSecret,
-			CreatedAt: row.PartnerCreatedAt},
+			ReturnOrigins: row.ReturnOrigins, RateLimitPerMinute: row.RateLimitPerMinute,
+			HasConnectSecret: row.HasConnectSecret, CreatedAt: row.PartnerCreatedAt},
 	}
 }
 

@@ -19,7 +19,7 @@ func (r Partners) Insert(ctx context.Context, p partner.Partner, connectSecret s
 	}
 	return queries.InsertPartner(ctx, pg.In(ctx), sqlc.InsertPartnerParams{
 		ID: p.ID, Slug: p.Slug, Name: p.Name, ContactEmail: p.ContactEmail, ReturnOrigins: pg.OrEmpty(p.ReturnOrigins),
-		RateLimitPerMinute: int32(p.RateLimitPerMinute), ConnectSecret: sealed, CreatedAt: p.CreatedAt,
+		RateLimitPerMinute: p.RateLimitPerMinute, ConnectSecret: sealed, CreatedAt: p.CreatedAt,
 	})
 }
 
@@ -52,7 +52,7 @@ func (r Partners) SetConnectSecret(ctx context.Context, partnerID id.ID, connect
 }
 
 func (r Partners) SetRateLimit(ctx context.Context, partnerID id.ID, perMinute int) error {
-	return pg.Changed(partner.ErrNotFound)(queries.SetRateLimit(ctx, pg.In(ctx), int32(perMinute), partnerID))
+	return pg.Changed(partner.ErrNotFound)(queries.SetRateLimit(ctx, pg.In(ctx), perMinute, partnerID))
 }
 
 // InsertKey implements partnerports.Keys. The lock on the partner's row makes the limit hold under concurrent inserts.
@@ -108,6 +108,6 @@ func (r Partners) ConnectSecret(ctx context.Context, partnerID id.ID) (secret.Te
 func toPartner(row sqlc.PartnersRow) partner.Partner {
 	return partner.Partner{
 		ID: row.ID, Slug: row.Slug, Name: row.Name, ContactEmail: row.ContactEmail, ReturnOrigins: row.ReturnOrigins,
-		RateLimitPerMinute: int(row.RateLimitPerMinute), HasConnectSecret: row.HasConnectSecret, CreatedAt: row.CreatedAt,
+		RateLimitPerMinute: row.RateLimitPerMinute, HasConnectSecret: row.HasConnectSecret, CreatedAt: row.CreatedAt,
 	}
 }

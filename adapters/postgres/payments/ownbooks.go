@@ -8,6 +8,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"partnerdeposits/adapters/postgres/internal/pg"
+	"partnerdeposits/adapters/postgres/payments/internal/sqlc"
+	"partnerdeposits/core/money"
 	paymentports "partnerdeposits/ports/payments"
 )
 
@@ -58,23 +60,13 @@ func (s Books) ownEntries(ctx context.Context, kind paymentports.BookKind, condi
 
 // Due implements paymentports.OwnBooks.
 func (s Books) Due(ctx context.Context, from, to time.Time) ([]paymentports.AccountDue, error) {
-	rows, err := s.DB.Query(ctx, `
-		WITH moved AS (
-			SELECT p.deposit_id, p.amount_cents AS collected, 0 AS refunded FROM payments p
-			WHERE p.kind = 'collection' AND p.status = 'succeeded' AND p.settled_at >= $1 AND p.settled_at < $2
-			UNION ALL
-			SELECT r.deposit_id, 0, r.amount_cents FROM refunds r JOIN payments p ON p.id = r.payment_id
-			WHERE p.kind = 'collection' AND p.status = 'succeeded' AND r.status = 'succeeded' AND r.settled_at >= $1 AND r.settled_at < $2)
-		SELECT a.id, a.company_name, sum(m.collected)::bigint, sum(m.refunded)::bigint
-		FROM moved m JOIN deposits d ON d.id = m.deposit_id JOIN accounts a ON a.id = d.account_id
-		GROUP BY a.id, a.company_name ORDER BY a.company_name, a.id`, from, to)
-	if err != nil {
-		return nil, err
-	}
-	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (d paymentports.AccountDue, err error) {
-		return d, row.Scan(&d.AccountID, &d.CompanyName, &d.Collected, &d.Refunded)
-	})
-	return found, pg.Translate(err)
+	rows, err := queries.AccountsDue(ctx, s.DB, from, to)
+	return pg.Each(rows, func(row sqlc.AccountsDueRow) paymentports.AccountDue {
+		return paymentports.AccountDue{
+			AccountID: row.ID, CompanyName: row.CompanyName,
+			Collected: money.Cents(row.Collected), Refunded: money.Cents(row.Refunded),
+		}
+	}), err
 }
 
 // retryRun is the age from which a comparison that began and did not end is made again. The job has a round an hour, so
@@ -83,24 +75,20 @@ const retryRun = 30 * time.Minute
 
 // Begin implements paymentports.OwnBooks.
 func (s Books) Begin(ctx context.Context, now, since time.Time) (bool, error) {
-	tag, err := s.DB.Exec(ctx, `
-		INSERT INTO reconciliations AS r (id, begun_at) VALUES (1, $1)
-		ON CONFLICT (id) DO UPDATE SET begun_at = $1
-		WHERE r.begun_at <= $2 OR (r.begun_at <= $3 AND (r.ended_at IS NULL OR r.ended_at < r.begun_at))`, now, since, now.Add(-retryRun))
-	return tag.RowsAffected() > 0, err
+	n, err := queries.BeginReconciliation(ctx, s.DB, now, since, now.Add(-retryRun))
+	return n > 0, err
 }
 
 // End implements paymentports.OwnBooks.
 func (s Books) End(ctx context.Context, r paymentports.ReconciliationRun) error {
-	_, err := s.DB.Exec(ctx, `UPDATE reconciliations SET ended_at = $1, checked = $2, differences = $3 WHERE id = 1`, r.EndedAt, r.Checked, r.Differences)
-	return err
+	return queries.EndReconciliation(ctx, s.DB, r.EndedAt, r.Checked, r.Differences)
 }
 
 // Last implements paymentports.OwnBooks.
-func (s Books) Last(ctx context.Context) (r paymentports.ReconciliationRun, err error) {
-	err = s.DB.QueryRow(ctx, `SELECT ended_at, checked, differences FROM reconciliations WHERE id = 1`).Scan(&r.EndedAt, &r.Checked, &r.Differences)
+func (s Books) Last(ctx context.Context) (paymentports.ReconciliationRun, error) {
+	row, err := queries.LastReconciliation(ctx, s.DB)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return r, nil
+		err = nil
 	}
-	return r, err
+	return paymentports.ReconciliationRun(row), err
 }

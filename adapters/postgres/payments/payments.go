@@ -21,8 +21,9 @@ const checkPause = time.Minute
 // Insert implements paymentports.Payments.
 func (r Payments) Insert(ctx context.Context, p deposit.Payment) error {
 	return pg.Changed(paymentports.ErrPaymentExists)(queries.InsertPayment(ctx, pg.In(ctx), sqlc.InsertPaymentParams{
-		ID: p.ID, DepositID: p.DepositID, Kind: p.Kind, AmountCents: int64(p.Amount), Status: string(p.Status), ProviderRef: p.ProviderRef,
-		Failure: p.Failure, Attempts: int32(p.Attempts), CreatedAt: p.CreatedAt, CheckAt: p.CheckAt, SettledAt: p.SettledAt,
+		ID: p.ID, DepositID: p.DepositID, Kind: p.Kind, Amount: int64(p.Amount), Status: string(p.Status),
+		ProviderRef: p.ProviderRef, Failure: p.Failure, Attempts: p.Attempts,
+		CreatedAt: p.CreatedAt, CheckAt: p.CheckAt, SettledAt: p.SettledAt,
 	}))
 }
 
@@ -40,14 +41,14 @@ func (r Payments) Processing(ctx context.Context, depositID id.ID, kind deposit.
 
 func (r Payments) Update(ctx context.Context, p deposit.Payment) error {
 	return queries.UpdatePayment(ctx, pg.In(ctx).Deferred(), sqlc.UpdatePaymentParams{
-		Status: p.Status, ProviderRef: p.ProviderRef, Failure: p.Failure, Attempts: int32(p.Attempts),
+		Status: p.Status, ProviderRef: p.ProviderRef, Failure: p.Failure, Attempts: p.Attempts,
 		CheckAt: p.CheckAt, SettledAt: p.SettledAt, ID: p.ID,
 	})
 }
 
 // PaymentsToCheck implements paymentports.Payments.
 func (r Payments) PaymentsToCheck(ctx context.Context, at time.Time, limit int) ([]deposit.Payment, error) {
-	rows, err := queries.PaymentsToCheck(ctx, r.DB, at.Add(checkPause), at, int32(limit))
+	rows, err := queries.PaymentsToCheck(ctx, r.DB, at.Add(checkPause), at, limit)
 	slices.SortFunc(rows, func(a, b sqlc.Payment) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	return pg.Each(rows, toPayment), err
 }
@@ -58,9 +59,4 @@ func (r Payments) Payments(ctx context.Context, depositID id.ID) ([]deposit.Paym
 	return pg.Each(rows, toPayment), err
 }
 
-func toPayment(row sqlc.Payment) deposit.Payment {
-	return deposit.Payment{
-		ID: row.ID, DepositID: row.DepositID, Kind: row.Kind, Amount: row.AmountCents, Status: row.Status, ProviderRef: row.ProviderRef,
-		Failure: row.Failure, Attempts: int(row.Attempts), CreatedAt: row.CreatedAt, CheckAt: row.CheckAt, SettledAt: row.SettledAt,
-	}
-}
+func toPayment(row sqlc.Payment) deposit.Payment { return deposit.Payment(row) }

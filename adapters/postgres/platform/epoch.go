@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"partnerdeposits/adapters/postgres/internal/pg"
+	"partnerdeposits/adapters/postgres/platform/internal/sqlc"
 	"partnerdeposits/core/id"
 	ports "partnerdeposits/ports/platform"
 )
@@ -78,34 +79,30 @@ func (e *Epoch) read(ctx context.Context) {
 		return
 	}
 	e.known.Store(&knownEpoch{epoch: row.effective(), readAt: readAt})
-	if row.restored() && e.warned != row.server {
-		e.warned = row.server
-		e.log.Warn("the database was restored, or a standby was promoted; run `admin restore-finish`", "history", row.server, "before", row.history)
+	if row.restored() && e.warned != row.Server {
+		e.warned = row.Server
+		e.log.Warn("the database was restored, or a standby was promoted; run `admin restore-finish`",
+			"history", row.Server, "before", row.History)
 	}
 }
 
 // epochRow is the row of restore_epoch, with the present history of the server and the object id of the database.
-type epochRow struct {
-	epoch           id.ID
-	history, server string
-	database        string
-}
+type epochRow sqlc.RestoreEpochRow
 
-func readEpoch(ctx context.Context, db pg.DB) (row epochRow, err error) {
-	err = db.QueryRow(ctx, `SELECT e.epoch, e.history, server_history(), (SELECT oid::text FROM pg_database WHERE datname = current_database()) FROM restore_epoch e`).
-		Scan(&row.epoch, &row.history, &row.server, &row.database)
-	return row, pg.Translate(err)
+func readEpoch(ctx context.Context, db pg.DB) (epochRow, error) {
+	row, err := queries.RestoreEpoch(ctx, db)
+	return epochRow(row), err
 }
 
 // effective is the epoch that processes compare. A restore that changes server, timeline or database gives another
 // epoch before anybody runs `admin restore-finish`.
 func (r epochRow) effective() (e ports.Epoch) {
-	sum := sha256.Sum256([]byte(r.epoch.String() + " " + r.server + " " + r.database))
+	sum := sha256.Sum256([]byte(r.Epoch.String() + " " + r.Server + " " + r.Database))
 	copy(e[:], sum[:])
 	return e
 }
 
-func (r epochRow) restored() bool { return r.history != "" && r.server != "" && r.history != r.server }
+func (r epochRow) restored() bool { return r.History != "" && r.Server != "" && r.History != r.Server }
 
 // CheckRestored returns ErrRestored while a restore waits for `admin restore-finish`.
 func CheckRestored(ctx context.Context, pool *pgxpool.Pool) error {
@@ -118,8 +115,8 @@ func CheckRestored(ctx context.Context, pool *pgxpool.Pool) error {
 
 // Finish implements ports.Restores.
 func (r Restores) Finish(ctx context.Context, epoch id.ID, at time.Time) error {
-	tag, err := pg.In(ctx).Exec(ctx, `UPDATE restore_epoch SET epoch = $1, history = server_history(), began_at = $2`, epoch, at)
-	if err == nil && tag.RowsAffected() != 1 {
+	rows, err := queries.BeginEpoch(ctx, pg.In(ctx), epoch, at)
+	if err == nil && rows != 1 {
 		return errors.New("postgres: restore_epoch must have exactly one row")
 	}
 	return err

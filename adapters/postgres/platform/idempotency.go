@@ -30,6 +30,6 @@ func (r Idempotency) Store(ctx context.Context, k ports.IdempotencyKey, response
 
 // DeleteExpired implements ports.Idempotency.
 func (r Idempotency) DeleteExpired(ctx context.Context, at time.Time, limit int) (int, error) {
-	n, err := queries.DeleteExpiredResponses(ctx, pg.In(ctx), at, int32(limit))
+	n, err := queries.DeleteExpiredResponses(ctx, pg.In(ctx), at, limit)
 	return int(n), err
 }

@@ -41,7 +41,7 @@ func (r Mails) Enqueue(ctx context.Context, m ports.Mail) error {
 
 // LinkMails implements ports.Mails.
 func (r Mails) LinkMails(ctx context.Context, depositID id.ID, since time.Time, limit int) ([]deposit.LinkMail, error) {
-	rows, err := queries.LinkMails(ctx, pg.In(ctx), depositID, since, int32(limit))
+	rows, err := queries.LinkMails(ctx, pg.In(ctx), depositID, since, limit)
 	return pg.Each(rows, func(row sqlc.LinkMailsRow) deposit.LinkMail {
 		return deposit.LinkMail{Address: row.Recipient, At: row.CreatedAt}
 	}), err
@@ -50,7 +50,7 @@ func (r Mails) LinkMails(ctx context.Context, depositID id.ID, since time.Time, 
 // LinkMailsTo implements ports.Mails.
 func (r Mails) LinkMailsTo(ctx context.Context, accountID id.ID, address string, since time.Time, limit int) ([]deposit.LinkMail, error) {
 	rows, err := queries.LinkMailsTo(ctx, pg.In(ctx), sqlc.LinkMailsToParams{
-		Address: mailaddr.Normal(address), Since: since, AccountID: accountID, Most: int32(limit),
+		Address: mailaddr.Normal(address), Since: since, AccountID: accountID, Most: limit,
 	})
 	return pg.Each(rows, func(row sqlc.LinkMailsToRow) deposit.LinkMail {
 		return deposit.LinkMail{Address: row.Recipient, At: row.CreatedAt}
@@ -59,7 +59,7 @@ func (r Mails) LinkMailsTo(ctx context.Context, accountID id.ID, address string,
 
 // Claim implements ports.Mails.
 func (r Mails) Claim(ctx context.Context, limit int, lease time.Duration) ([]ports.Mail, error) {
-	rows, err := queries.ClaimMails(ctx, r.DB, lease, int32(limit))
+	rows, err := queries.ClaimMails(ctx, r.DB, lease, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func (r Mails) Claim(ctx context.Context, limit int, lease time.Duration) ([]por
 
 // NewestMails implements ports.CaughtMails.
 func (r Mails) NewestMails(ctx context.Context, limit int) ([]ports.Mail, error) {
-	rows, err := queries.NewestMails(ctx, r.DB, int32(limit))
+	rows, err := queries.NewestMails(ctx, r.DB, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,8 @@ func (r Mails) openMails(rows []sqlc.ClaimMailsRow) ([]ports.Mail, error) {
 	opened, unreadable := make([]ports.Mail, 0, len(rows)), []error(nil)
 	for _, row := range rows {
 		m := ports.Mail{
-			ID: row.ID, To: row.Recipient, Subject: row.Subject, Body: row.Body, CreatedAt: row.CreatedAt, LinkOf: row.LinkOf, Attempt: int(row.Attempts),
+			ID: row.ID, To: row.Recipient, Subject: row.Subject, Body: row.Body, CreatedAt: row.CreatedAt,
+			LinkOf: row.LinkOf, Attempt: row.Attempts,
 		}
 		if err := r.openMail(&m, row.Sealed); err != nil {
 			unreadable = append(unreadable, fmt.Errorf("mail %s: %w", id.Message.Of(m.ID), err))
@@ -116,13 +117,11 @@ func (r Mails) Sent(ctx context.Context, mailID id.ID) error {
 
 // Failed implements ports.Mails.
 func (r Mails) Failed(ctx context.Context, m ports.Mail, waits []time.Duration) error {
-	return queries.MailFailed(ctx, r.DB, waits, m.ID, int32(m.Attempt))
+	return queries.MailFailed(ctx, r.DB, waits, m.ID, m.Attempt)
 }
 
 // DeleteFinishedMails implements ports.Mails.
 func (r Mails) DeleteFinishedMails(ctx context.Context, at time.Time, limit int) (int, error) {
-	tag, err := r.DB.Exec(ctx, `
-		DELETE FROM mails WHERE id = ANY (ARRAY (
-			SELECT id FROM mails WHERE id < uuid_floor($1) AND (sent_at IS NOT NULL OR failed_at IS NOT NULL) ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED))`, at, limit)
-	return int(tag.RowsAffected()), err
+	n, err := queries.DeleteFinishedMails(ctx, r.DB, at, limit)
+	return int(n), err
 }

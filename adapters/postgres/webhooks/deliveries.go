@@ -134,7 +134,7 @@ func (s Deliveries) Delivery(ctx context.Context, subscriptionID, deliveryID id.
 func toDelivery(row sqlc.DeliveryByIDRow) webhook.Delivery {
 	d := webhook.Delivery{
 		ID: row.ID, SubscriptionID: row.SubscriptionID, EventID: row.EventID, Event: row.Event, DepositID: row.DepositID, Test: row.Test,
-		State: row.State, Attempts: int(row.Attempts), CreatedAt: row.CreatedAt, RedeliveryOf: row.RedeliveryOf,
+		State: row.State, Attempts: row.Attempts, CreatedAt: row.CreatedAt, RedeliveryOf: row.RedeliveryOf,
 		Body: row.Body, BodySHA256: row.BodySha256, FailureReason: webhook.FailureOf(row.State, webhook.FailureReason(row.FailureReason)),
 	}
 	switch row.State {
@@ -228,13 +228,9 @@ const maxRedeliveries = 1000
 // DeliveriesOfEvent implements webhookports.Deliveries. The id of an original follows from event and subscription, and the
 // index of the deliveries of a deposit leads to the redeliveries.
 func (s Deliveries) DeliveriesOfEvent(ctx context.Context, e webhookports.EventView) ([]webhook.Delivery, error) {
-	rows, err := s.DB.Query(ctx, `SELECT id FROM webhook_subscriptions WHERE partner_id = $1`, e.PartnerID)
+	subscriptions, err := queries.SubscriptionsOfPartner(ctx, s.DB, e.PartnerID)
 	if err != nil {
 		return nil, err
-	}
-	subscriptions, err := pgx.CollectRows(rows, pgx.RowTo[id.ID])
-	if err != nil {
-		return nil, pg.Translate(err)
 	}
 	originals := pg.Each(subscriptions, func(subscriptionID id.ID) id.ID { return webhook.OriginalID(e.ID, subscriptionID) })
 	found, err := s.deliveries(ctx, `SELECT `+deliveryColumns+` FROM unnest($1::uuid[], $2::uuid[]) AS k(subscription, delivery)

@@ -9,19 +9,12 @@ import (
 
 	"partnerdeposits/adapters/postgres/internal/lists"
 	"partnerdeposits/adapters/postgres/internal/pg"
+	"partnerdeposits/adapters/postgres/webhooks/internal/sqlc"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
 	ports "partnerdeposits/ports/platform"
 	webhookports "partnerdeposits/ports/webhooks"
 )
-
-// eventColumns are the columns that scanEvent reads.
-const eventColumns = `id, partner_id, name, deposit_id, data, created_at, coalesce(sequence, 0)`
-
-func scanEvent(row pgx.CollectableRow) (e ports.Event, err error) {
-	err = row.Scan(&e.ID, &e.PartnerID, &e.Name, &e.DepositID, &e.Data, &e.CreatedAt, &e.Sequence)
-	return e, err
-}
 
 // idsDiffer bounds the time between created_at of an event and its id, which another clock makes.
 const idsDiffer = "interval '1 hour'"
@@ -45,7 +38,8 @@ func (s Events) Events(ctx context.Context, partnerID id.ID, f webhookports.Even
 		l.Filter("created_at < ?", f.Created.To)
 	}
 	l.After(page.Cursor)
-	sql := "SELECT " + eventColumns + ", fits, n FROM " + l.Rows(page) + " AS e ORDER BY id DESC"
+	sql := "SELECT id, partner_id, name, deposit_id, data, created_at, coalesce(sequence, 0), fits, n FROM " +
+		l.Rows(page) + " AS e ORDER BY id DESC"
 	return lists.Read(ctx, s.DB, l, page, sql, func(row pgx.CollectableRow) (r lists.Listed[ports.Event], err error) {
 		e := &r.Item
 		err = row.Scan(&e.ID, &e.PartnerID, &e.Name, &e.DepositID, &e.Data, &e.CreatedAt, &e.Sequence, &r.Fits, &r.N)
@@ -55,25 +49,22 @@ func (s Events) Events(ctx context.Context, partnerID id.ID, f webhookports.Even
 
 // Event implements webhookports.Events.
 func (s Events) Event(ctx context.Context, partnerID, eventID id.ID) (ports.Event, error) {
-	rows, err := s.DB.Query(ctx, `SELECT `+eventColumns+` FROM events WHERE partner_id = $1 AND id = $2`, partnerID, eventID)
-	if err != nil {
-		return ports.Event{}, err
+	row, err := queries.EventOfPartner(ctx, s.DB, partnerID, eventID)
+	return toEvent(sqlc.FeedEventsRow(row)), pg.OrNotFound(err, webhook.ErrEventNotFound)
+}
+
+func toEvent(row sqlc.FeedEventsRow) ports.Event {
+	return ports.Event{
+		ID: row.ID, PartnerID: row.PartnerID, Name: row.Name, DepositID: row.DepositID, Data: row.Data,
+		CreatedAt: row.CreatedAt, Sequence: row.Sequence,
 	}
-	e, err := pgx.CollectExactlyOneRow(rows, scanEvent)
-	return e, pg.OrNotFound(pg.Translate(err), webhook.ErrEventNotFound)
 }
 
 // Feed implements webhookports.Events.
-func (s Events) Feed(ctx context.Context, partnerID id.ID) (f webhookports.FeedState, err error) {
-	err = s.DB.QueryRow(ctx, `SELECT e.epoch, f.oldest_sequence, f.last_sequence FROM event_feeds f CROSS JOIN restore_epoch e WHERE f.partner_id = $1`, partnerID).
-		Scan(&f.Epoch, &f.Oldest, &f.Last)
-	return f, pg.Translate(err)
+func (s Events) Feed(ctx context.Context, partnerID id.ID) (webhookports.FeedState, error) {
+	row, err := queries.FeedState(ctx, s.DB, partnerID)
+	return webhookports.FeedState{Epoch: row.Epoch, Oldest: row.OldestSequence, Last: row.LastSequence}, err
 }
-
-// feedQuery reads a part of a feed in the partitions of some days. The bounds of a day are those of its partition: with
-// a bound inside a partition, the index of numbers would lead to all earlier rows of that day. The bounds are values
-// and not now(), so that Postgres plans for these partitions alone.
-const feedQuery = `SELECT ` + eventColumns + ` FROM events WHERE partner_id = $1 AND sequence > $2 AND id >= $3 AND id < $4 ORDER BY sequence LIMIT $5`
 
 // FeedEvents implements webhookports.Events. A partner that follows its feed asks for events of today, so the first query
 // reads the last partitions alone. The numbers tell whether it has missed events of older partitions, or of a clock
@@ -82,15 +73,13 @@ func (s Events) FeedEvents(ctx context.Context, partnerID id.ID, after int64, li
 	const day = 24 * time.Hour
 	today := time.Now().Truncate(day)
 	for _, days := range [][2]id.ID{{firstOf(today.Add(-day)), firstOf(today.Add(2 * day))}, {firstID, lastID}} {
-		rows, err := s.DB.Query(ctx, feedQuery, partnerID, after, days[0], days[1], limit)
+		rows, err := queries.FeedEvents(ctx, s.DB, sqlc.FeedEventsParams{
+			PartnerID: partnerID, After: after, FirstID: days[0], LastID: days[1], Most: limit,
+		})
 		if err != nil {
 			return nil, err
 		}
-		events, err := pgx.CollectRows(rows, scanEvent)
-		if err != nil {
-			return nil, pg.Translate(err)
-		}
-		if follow(events, after) {
+		if events := pg.Each(rows, toEvent); follow(events, after) {
 			return events, nil
 		}
 	}
@@ -121,18 +110,12 @@ func follow(events []ports.Event, after int64) bool {
 
 // LastNumbers implements webhookports.Events.
 func (s Events) LastNumbers(ctx context.Context, partnerIDs []id.ID) (map[id.ID]int64, error) {
-	rows, err := s.DB.Query(ctx, `SELECT partner_id, last_sequence FROM event_feeds WHERE partner_id = ANY ($1)`, partnerIDs)
-	if err != nil {
-		return nil, err
+	rows, err := queries.LastNumbers(ctx, s.DB, partnerIDs)
+	last := make(map[id.ID]int64, len(rows))
+	for _, row := range rows {
+		last[row.PartnerID] = row.LastSequence
 	}
-	last := make(map[id.ID]int64, len(partnerIDs))
-	var partner id.ID
-	var n int64
-	_, err = pgx.ForEachRow(rows, []any{&partner, &n}, func() error {
-		last[partner] = n
-		return nil
-	})
-	return last, pg.Translate(err)
+	return last, err
 }
 
 // FindEvent implements webhookports.Events. The key of the table events begins with the partner, so each partner's events are

@@ -18,8 +18,8 @@ import (
 // Insert implements webhookports.Replays.
 func (r Replays) Insert(ctx context.Context, p webhook.Replay) error {
 	return queries.InsertReplay(ctx, pg.In(ctx).Deferred(), sqlc.InsertReplayParams{
-		ID: p.ID, SubscriptionID: p.SubscriptionID, RangeFrom: p.From, RangeTo: p.To, Status: p.Status,
-		PerSecond: int32(p.PerSecond), Matched: int32(p.Matched), CreatedAt: p.CreatedAt, NextAt: p.NextAt, //nolint:gosec // a count of rows
+		ID: p.ID, SubscriptionID: p.SubscriptionID, From: p.From, To: p.To, Status: p.Status,
+		PerSecond: p.PerSecond, Matched: p.Matched, CreatedAt: p.CreatedAt, NextAt: p.NextAt,
 	})
 }
 
@@ -28,11 +28,7 @@ func (r Replays) Next(ctx context.Context, now time.Time) (webhook.Replay, bool,
 	if errors.Is(err, pgx.ErrNoRows) {
 		return webhook.Replay{}, false, nil
 	}
-	return webhook.Replay{
-		ID: row.ID, SubscriptionID: row.SubscriptionID, From: row.RangeFrom, To: row.RangeTo, Status: row.Status,
-		PerSecond: int(row.PerSecond), Matched: int(row.Matched), Redelivered: int(row.Made), Cursor: row.CursorID,
-		CreatedAt: row.CreatedAt, NextAt: row.NextAt, FinishedAt: row.FinishedAt,
-	}, err == nil, err
+	return webhook.Replay(row), err == nil, err
 }
 
 func (r Replays) Matching(ctx context.Context, p webhook.Replay, limit int) ([]id.ID, error) {
@@ -51,21 +47,19 @@ func (r Replays) Matching(ctx context.Context, p webhook.Replay, limit int) ([]i
 func (r Replays) Update(ctx context.Context, before, after webhook.Replay) error {
 	return queries.UpdateReplay(ctx, pg.In(ctx).Deferred(), sqlc.UpdateReplayParams{
 		ID: before.ID, WasNextAt: before.NextAt,
-		Made: int32(after.Redelivered), CursorID: after.Cursor, NextAt: after.NextAt, FinishedAt: after.FinishedAt, //nolint:gosec // a count of rows
+		Redelivered: after.Redelivered, Cursor: after.Cursor, NextAt: after.NextAt, FinishedAt: after.FinishedAt,
 	})
 }
 
 func (r Replays) DeleteFinished(ctx context.Context, at time.Time, limit int) (int, error) {
-	n, err := queries.DeleteFinishedReplays(ctx, pg.In(ctx), at, int32(limit)) //nolint:gosec // a batch
+	n, err := queries.DeleteFinishedReplays(ctx, pg.In(ctx), at, limit)
 	return int(n), err
 }
 
 // Replay implements webhookports.Replays.
-func (r Replays) Replay(ctx context.Context, replayID id.ID) (p webhook.Replay, err error) {
-	err = r.DB.QueryRow(ctx, `SELECT id, subscription_id, range_from, range_to, status, per_second, matched, made, cursor_id, created_at, next_at, finished_at
-		FROM webhook_replays WHERE id = $1`, replayID).Scan(&p.ID, &p.SubscriptionID, &p.From, &p.To, &p.Status, &p.PerSecond, &p.Matched, &p.Redelivered,
-		&p.Cursor, &p.CreatedAt, &p.NextAt, &p.FinishedAt)
-	return p, pg.OrNotFound(err, webhook.ErrReplayNotFound)
+func (r Replays) Replay(ctx context.Context, replayID id.ID) (webhook.Replay, error) {
+	row, err := queries.ReplayByID(ctx, r.DB, replayID)
+	return webhook.Replay(row), pg.OrNotFound(err, webhook.ErrReplayNotFound)
 }
 
 // CountMatching implements webhookports.Replays.

@@ -103,9 +103,16 @@ func (r Subscriptions) Subscriptions(ctx context.Context, partnerID id.ID, page 
 }
 
 // FindSubscription implements webhookports.Subscriptions.
-func (r Subscriptions) FindSubscription(ctx context.Context, subscriptionID id.ID) (v webhookports.SubscriptionView, err error) {
-	err = r.DB.QueryRow(ctx, `SELECT id, partner_id, url, events, enabled, disabled_reason, created_at, deleted_at, failures, failing_since, held_until, slow
-		FROM webhook_subscriptions WHERE id = $1`, subscriptionID).Scan(&v.ID, &v.PartnerID, &v.URL, &v.Events, &v.Enabled, &v.DisabledReason,
-		&v.CreatedAt, &v.DeletedAt, &v.Failures, &v.FailingSince, &v.HeldUntil, &v.Slow)
-	return v, pg.OrNotFound(err, webhook.ErrNotFound)
+func (r Subscriptions) FindSubscription(
+	ctx context.Context, subscriptionID id.ID,
+) (webhookports.SubscriptionView, error) {
+	row, err := queries.FindSubscription(ctx, r.DB, subscriptionID)
+	return webhookports.SubscriptionView{
+		Subscription: webhook.Subscription{
+			ID: row.ID, PartnerID: row.PartnerID, URL: row.URL, Events: row.Events,
+			Enabled: row.Enabled, DisabledReason: row.DisabledReason, CreatedAt: row.CreatedAt,
+		},
+		DeletedAt: row.DeletedAt, Failures: row.Failures, FailingSince: row.FailingSince,
+		HeldUntil: row.HeldUntil, Slow: row.Slow,
+	}, pg.OrNotFound(err, webhook.ErrNotFound)
 }

@@ -101,3 +101,12 @@ INSERT INTO password_requests (id, email, locale, created_at, locked_out) VALUES
 DELETE FROM password_requests WHERE id IN (
     SELECT r.id FROM password_requests r ORDER BY r.id LIMIT sqlc.arg(most)::integer FOR UPDATE SKIP LOCKED)
 RETURNING id, email, locale, created_at, locked_out;
+
+-- name: WantsCoverMails :one
+SELECT cover_mails FROM operators WHERE id = @id;
+
+-- name: SetCoverMails :exec
+UPDATE operators SET cover_mails = @wanted WHERE id = @id;
+
+-- name: AccountOfOperator :one
+SELECT id FROM accounts WHERE operator_id = @operator_id;

@@ -38,3 +38,11 @@ ORDER BY t.due_at LIMIT sqlc.arg(most)::integer;
 -- one.
 -- name: AccountsOfExternalID :many
 SELECT DISTINCT account_id FROM account_links WHERE partner_id = @partner_id AND external_id = @external_id LIMIT 2;
+
+-- name: ActiveLinksOf :many
+SELECT account_id, partner_id FROM account_links
+WHERE account_id = ANY (sqlc.arg(accounts)::uuid[]) AND revoked_at IS NULL;
+
+-- name: History :many
+SELECT deposit_id, version, from_status, to_status, trigger, at, actor, detail, event_id
+FROM deposit_transitions WHERE deposit_id = @deposit_id ORDER BY version;

@@ -76,3 +76,20 @@ kept AS (
     FROM seen WHERE s.client_id = seen.client_id AND seen.id IS NOT NULL RETURNING s.client_id)
 SELECT (SELECT count(*) FROM removed) AS removed, (SELECT count(*) FROM seen) AS checked;
 
+-- Asks for the removal of a client's card at the payment provider. A client who never came to pay has none.
+-- name: QueueErasure :exec
+INSERT INTO payment_erasures (client_id, asked_at, due_at)
+SELECT sqlc.arg(client_id)::uuid, sqlc.arg(at)::timestamptz, sqlc.arg(at)::timestamptz
+WHERE EXISTS (SELECT FROM deposits d JOIN payments p ON p.deposit_id = d.id
+    WHERE d.client_id = sqlc.arg(client_id)::uuid AND p.kind = 'fee')
+ON CONFLICT DO NOTHING;
+
+-- name: ClientByID :one
+SELECT id, account_id, partner_id, email, first_name, last_name, phone, locale, created_at, erased_at
+FROM clients WHERE id = @id;
+
+-- The conditions are those of the index clients_of_email.
+-- name: ClientsByEmail :many
+SELECT id, account_id, partner_id, email, first_name, last_name, phone, locale, created_at, erased_at FROM clients
+WHERE lower(email COLLATE "C") = lower(sqlc.arg(email)::text COLLATE "C") AND erased_at IS NULL
+ORDER BY created_at DESC, id DESC LIMIT sqlc.arg(most);

@@ -37,3 +37,9 @@ SELECT id, recipient, subject, body, sealed, link_of, created_at, attempts FROM 
 -- name: AppendAudit :exec
 INSERT INTO audit_log (id, at, actor, action, subject, detail, request_id)
 VALUES (@id, @at, @actor, @action, @subject, @detail, nullif(sqlc.arg(request_id)::text, ''));
+
+-- name: DeleteFinishedMails :execrows
+DELETE FROM mails WHERE mails.id = ANY (ARRAY (
+    SELECT m.id FROM mails m
+    WHERE m.id < uuid_floor(sqlc.arg(at)::timestamptz) AND (m.sent_at IS NOT NULL OR m.failed_at IS NOT NULL)
+    ORDER BY m.id LIMIT sqlc.arg(most) FOR UPDATE SKIP LOCKED));

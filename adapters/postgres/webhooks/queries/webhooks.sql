@@ -86,3 +86,11 @@ SELECT id, subscription_id, event_id, event, deposit_id, test, state, attempts, 
     taken_at, coalesce(taken_ms, 0)::integer AS taken_ms, coalesce(taken_status, 0)::smallint AS taken_status, coalesce(taken_snippet, '') AS taken_snippet,
     coalesce(failure_reason, '') AS failure_reason
 FROM deliveries WHERE id = @id AND subscription_id = @subscription_id;
+
+-- name: FindSubscription :one
+SELECT id, partner_id, url, events, enabled, disabled_reason, created_at, deleted_at, failures, failing_since,
+    held_until, slow
+FROM webhook_subscriptions WHERE id = @id;
+
+-- name: SubscriptionsOfPartner :many
+SELECT id FROM webhook_subscriptions WHERE partner_id = @partner_id;

@@ -49,6 +49,17 @@ func (q *Queries) AccountByID(ctx context.Context, db DBTX, argID id.ID) (Accoun
 	return i, err
 }
 
+const accountOfOperator = `-- name: AccountOfOperator :one
+SELECT id FROM accounts WHERE operator_id = $1
+`
+
+func (q *Queries) AccountOfOperator(ctx context.Context, db DBTX, operatorID id.ID) (id.ID, error) {
+	row := db.QueryRow(ctx, accountOfOperator, operatorID)
+	var id id.ID
+	err := row.Scan(&id)
+	return id, err
+}
+
 const countLiveTokens = `-- name: CountLiveTokens :one
 SELECT count(*) FROM operator_tokens WHERE operator_id = $1 AND kind = $2 AND used_at IS NULL AND expires_at > $3::timestamptz
 `
@@ -76,7 +87,7 @@ DELETE FROM sessions WHERE token_hash IN (
     SELECT s.token_hash FROM sessions s WHERE s.expires_at < $1::timestamptz ORDER BY s.expires_at LIMIT $2::integer FOR UPDATE SKIP LOCKED)
 `
 
-func (q *Queries) DeleteExpiredSessions(ctx context.Context, db DBTX, at time.Time, most int32) (int64, error) {
+func (q *Queries) DeleteExpiredSessions(ctx context.Context, db DBTX, at time.Time, most int) (int64, error) {
 	result, err := db.Exec(ctx, deleteExpiredSessions, at, most)
 	if err != nil {
 		return 0, err
@@ -89,7 +100,7 @@ DELETE FROM operator_tokens WHERE token_hash IN (
     SELECT t.token_hash FROM operator_tokens t WHERE t.expires_at < $1::timestamptz ORDER BY t.expires_at LIMIT $2::integer FOR UPDATE SKIP LOCKED)
 `
 
-func (q *Queries) DeleteExpiredTokens(ctx context.Context, db DBTX, at time.Time, most int32) (int64, error) {
+func (q *Queries) DeleteExpiredTokens(ctx context.Context, db DBTX, at time.Time, most int) (int64, error) {
 	result, err := db.Exec(ctx, deleteExpiredTokens, at, most)
 	if err != nil {
 		return 0, err
@@ -386,7 +397,7 @@ type SessionsOfParams struct {
 	OperatorID id.ID
 	At         time.Time
 	UsedAfter  time.Time
-	Most       int32
+	Most       int
 }
 
 type SessionsOfRow struct {
@@ -455,6 +466,15 @@ func (q *Queries) SetCompany(ctx context.Context, db DBTX, companyName string, i
 	return result.RowsAffected(), nil
 }
 
+const setCoverMails = `-- name: SetCoverMails :exec
+UPDATE operators SET cover_mails = $1 WHERE id = $2
+`
+
+func (q *Queries) SetCoverMails(ctx context.Context, db DBTX, wanted bool, iD id.ID) error {
+	_, err := db.Exec(ctx, setCoverMails, wanted, iD)
+	return err
+}
+
 const setLastSeen = `-- name: SetLastSeen :exec
 UPDATE sessions SET last_seen_at = $1::timestamptz WHERE token_hash = $2 AND last_seen_at < $1::timestamptz
 `
@@ -471,7 +491,7 @@ RETURNING id, email, locale, created_at, locked_out
 `
 
 // Takes requests, oldest first, which no other transaction gets.
-func (q *Queries) TakePasswordRequests(ctx context.Context, db DBTX, most int32) ([]PasswordRequest, error) {
+func (q *Queries) TakePasswordRequests(ctx context.Context, db DBTX, most int) ([]PasswordRequest, error) {
 	rows, err := db.Query(ctx, takePasswordRequests, most)
 	if err != nil {
 		return nil, err
@@ -568,4 +588,15 @@ WHERE operator_id = $2 AND used_at IS NULL AND kind = ANY ($3::text[])
 func (q *Queries) UseTokens(ctx context.Context, db DBTX, at time.Time, operatorID id.ID, kinds []string) error {
 	_, err := db.Exec(ctx, useTokens, at, operatorID, kinds)
 	return err
+}
+
+const wantsCoverMails = `-- name: WantsCoverMails :one
+SELECT cover_mails FROM operators WHERE id = $1
+`
+
+func (q *Queries) WantsCoverMails(ctx context.Context, db DBTX, argID id.ID) (bool, error) {
+	row := db.QueryRow(ctx, wantsCoverMails, argID)
+	var cover_mails bool
+	err := row.Scan(&cover_mails)
+	return cover_mails, err
 }

@@ -28,7 +28,7 @@ type CountCodeTryParams struct {
 }
 
 type CountCodeTryRow struct {
-	Tries int32
+	Tries int
 	Since time.Time
 }
 
@@ -49,7 +49,7 @@ DELETE FROM half_sign_ins WHERE token_hash IN (
     SELECT h.token_hash FROM half_sign_ins h WHERE h.expires_at < $1::timestamptz ORDER BY h.expires_at LIMIT $2::integer FOR UPDATE SKIP LOCKED)
 `
 
-func (q *Queries) DeleteExpiredHalfSignIns(ctx context.Context, db DBTX, at time.Time, most int32) (int64, error) {
+func (q *Queries) DeleteExpiredHalfSignIns(ctx context.Context, db DBTX, at time.Time, most int) (int64, error) {
 	result, err := db.Exec(ctx, deleteExpiredHalfSignIns, at, most)
 	if err != nil {
 		return 0, err
@@ -71,7 +71,7 @@ DELETE FROM code_tries t WHERE (t.operator_id, t.key) IN (
     SELECT c.operator_id, c.key FROM code_tries c WHERE c.since < $1::timestamptz ORDER BY c.since LIMIT $2::integer FOR UPDATE SKIP LOCKED)
 `
 
-func (q *Queries) DeleteOldCodeTries(ctx context.Context, db DBTX, at time.Time, most int32) (int64, error) {
+func (q *Queries) DeleteOldCodeTries(ctx context.Context, db DBTX, at time.Time, most int) (int64, error) {
 	result, err := db.Exec(ctx, deleteOldCodeTries, at, most)
 	if err != nil {
 		return 0, err
@@ -230,7 +230,7 @@ FROM second_factors f WHERE f.operator_id = $1
 
 type SecondFactorStateRow struct {
 	ConfirmedAt  time.Time
-	RecoveryLeft int32
+	RecoveryLeft int
 }
 
 func (q *Queries) SecondFactorState(ctx context.Context, db DBTX, operatorID id.ID) (SecondFactorStateRow, error) {

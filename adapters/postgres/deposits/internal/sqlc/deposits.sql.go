@@ -38,6 +38,36 @@ func (q *Queries) AccountsOfExternalID(ctx context.Context, db DBTX, partnerID i
 	return items, nil
 }
 
+const activeLinksOf = `-- name: ActiveLinksOf :many
+SELECT account_id, partner_id FROM account_links
+WHERE account_id = ANY ($1::uuid[]) AND revoked_at IS NULL
+`
+
+type ActiveLinksOfRow struct {
+	AccountID id.ID
+	PartnerID id.ID
+}
+
+func (q *Queries) ActiveLinksOf(ctx context.Context, db DBTX, accounts []id.ID) ([]ActiveLinksOfRow, error) {
+	rows, err := db.Query(ctx, activeLinksOf, accounts)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ActiveLinksOfRow
+	for rows.Next() {
+		var i ActiveLinksOfRow
+		if err := rows.Scan(&i.AccountID, &i.PartnerID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const checkoutTokens = `-- name: CheckoutTokens :many
 SELECT id, checkout_token FROM deposits WHERE id = ANY ($1::uuid[])
 `
@@ -78,7 +108,7 @@ DELETE FROM deposit_timers WHERE (kind, due_at, deposit_id) IN (
 `
 
 // Deletes timers that their deposit no longer needs.
-func (q *Queries) DropStaleTimers(ctx context.Context, db DBTX, kind string, at time.Time, most int32) (int64, error) {
+func (q *Queries) DropStaleTimers(ctx context.Context, db DBTX, kind string, at time.Time, most int) (int64, error) {
 	result, err := db.Exec(ctx, dropStaleTimers, kind, at, most)
 	if err != nil {
 		return 0, err
@@ -92,7 +122,7 @@ WHERE t.kind = 'coverage' AND t.due_at <= $1::timestamptz AND d.status = 'active
 ORDER BY t.due_at LIMIT $2::integer
 `
 
-func (q *Queries) ElapsedCoverages(ctx context.Context, db DBTX, at time.Time, most int32) ([]id.ID, error) {
+func (q *Queries) ElapsedCoverages(ctx context.Context, db DBTX, at time.Time, most int) ([]id.ID, error) {
 	rows, err := db.Query(ctx, elapsedCoverages, at, most)
 	if err != nil {
 		return nil, err
@@ -118,7 +148,7 @@ WHERE t.kind = 'checkout' AND t.due_at <= $1::timestamptz AND d.status IN ('pend
 ORDER BY t.due_at LIMIT $2::integer
 `
 
-func (q *Queries) ExpiredCheckouts(ctx context.Context, db DBTX, at time.Time, most int32) ([]id.ID, error) {
+func (q *Queries) ExpiredCheckouts(ctx context.Context, db DBTX, at time.Time, most int) ([]id.ID, error) {
 	rows, err := db.Query(ctx, expiredCheckouts, at, most)
 	if err != nil {
 		return nil, err
@@ -138,13 +168,48 @@ func (q *Queries) ExpiredCheckouts(ctx context.Context, db DBTX, at time.Time, m
 	return items, nil
 }
 
+const history = `-- name: History :many
+SELECT deposit_id, version, from_status, to_status, trigger, at, actor, detail, event_id
+FROM deposit_transitions WHERE deposit_id = $1 ORDER BY version
+`
+
+func (q *Queries) History(ctx context.Context, db DBTX, depositID id.ID) ([]DepositTransition, error) {
+	rows, err := db.Query(ctx, history, depositID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []DepositTransition
+	for rows.Next() {
+		var i DepositTransition
+		if err := rows.Scan(
+			&i.DepositID,
+			&i.Version,
+			&i.From,
+			&i.To,
+			&i.Trigger,
+			&i.At,
+			&i.Actor,
+			&i.Detail,
+			&i.EventID,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const idleCheckouts = `-- name: IdleCheckouts :many
 SELECT t.deposit_id FROM deposit_timers t JOIN deposits d ON d.id = t.deposit_id
 WHERE t.kind = 'idle' AND t.due_at < $1::timestamptz AND d.status = 'pending' AND d.checkout_started_at = t.due_at
 ORDER BY t.due_at LIMIT $2::integer
 `
 
-func (q *Queries) IdleCheckouts(ctx context.Context, db DBTX, before time.Time, most int32) ([]id.ID, error) {
+func (q *Queries) IdleCheckouts(ctx context.Context, db DBTX, before time.Time, most int) ([]id.ID, error) {
 	rows, err := db.Query(ctx, idleCheckouts, before, most)
 	if err != nil {
 		return nil, err

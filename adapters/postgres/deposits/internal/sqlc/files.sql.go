@@ -16,7 +16,7 @@ const abandonedFiles = `-- name: AbandonedFiles :many
 SELECT id FROM deposit_files WHERE added_at IS NULL AND sent_at < $1::timestamptz ORDER BY sent_at LIMIT $2::integer
 `
 
-func (q *Queries) AbandonedFiles(ctx context.Context, db DBTX, since time.Time, most int32) ([]id.ID, error) {
+func (q *Queries) AbandonedFiles(ctx context.Context, db DBTX, since time.Time, most int) ([]id.ID, error) {
 	rows, err := db.Query(ctx, abandonedFiles, since, most)
 	if err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ const fileChunk = `-- name: FileChunk :one
 SELECT data FROM file_chunks WHERE file_id = $1 AND n = $2
 `
 
-func (q *Queries) FileChunk(ctx context.Context, db DBTX, fileID id.ID, n int32) ([]byte, error) {
+func (q *Queries) FileChunk(ctx context.Context, db DBTX, fileID id.ID, n int) ([]byte, error) {
 	row := db.QueryRow(ctx, fileChunk, fileID, n)
 	var data []byte
 	err := row.Scan(&data)
@@ -230,7 +230,7 @@ const insertFileChunk = `-- name: InsertFileChunk :exec
 INSERT INTO file_chunks (file_id, n, data) VALUES ($1, $2, $3)
 `
 
-func (q *Queries) InsertFileChunk(ctx context.Context, db DBTX, fileID id.ID, n int32, data []byte) error {
+func (q *Queries) InsertFileChunk(ctx context.Context, db DBTX, fileID id.ID, n int, data []byte) error {
 	_, err := db.Exec(ctx, insertFileChunk, fileID, n, data)
 	return err
 }

@@ -3,3 +3,23 @@
 //   sqlc v1.31.1
 
 package sqlc
+
+import (
+	"time"
+
+	"partnerdeposits/core/actor"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+)
+
+type DepositTransition struct {
+	DepositID id.ID
+	Version   int
+	From      deposit.Status
+	To        deposit.Status
+	Trigger   deposit.Trigger
+	At        time.Time
+	Actor     actor.Actor
+	Detail    map[string]string
+	EventID   id.ID
+}

@@ -42,10 +42,46 @@ type CheckSealedAddressesRow struct {
 }
 
 // Reads on in the deposits of each due client, 500 of them at most. Deposits of an erased client only end; none is added.
-func (q *Queries) CheckSealedAddresses(ctx context.Context, db DBTX, most int32, pause time.Duration) (CheckSealedAddressesRow, error) {
+func (q *Queries) CheckSealedAddresses(ctx context.Context, db DBTX, most int, pause time.Duration) (CheckSealedAddressesRow, error) {
 	row := db.QueryRow(ctx, checkSealedAddresses, most, pause)
 	var i CheckSealedAddressesRow
 	err := row.Scan(&i.Removed, &i.Checked)
+	return i, err
+}
+
+const clientByID = `-- name: ClientByID :one
+SELECT id, account_id, partner_id, email, first_name, last_name, phone, locale, created_at, erased_at
+FROM clients WHERE id = $1
+`
+
+type ClientByIDRow struct {
+	ID        id.ID
+	AccountID id.ID
+	PartnerID id.ID
+	Email     string
+	FirstName string
+	LastName  string
+	Phone     string
+	Locale    string
+	CreatedAt time.Time
+	ErasedAt  time.Time
+}
+
+func (q *Queries) ClientByID(ctx context.Context, db DBTX, argID id.ID) (ClientByIDRow, error) {
+	row := db.QueryRow(ctx, clientByID, argID)
+	var i ClientByIDRow
+	err := row.Scan(
+		&i.ID,
+		&i.AccountID,
+		&i.PartnerID,
+		&i.Email,
+		&i.FirstName,
+		&i.LastName,
+		&i.Phone,
+		&i.Locale,
+		&i.CreatedAt,
+		&i.ErasedAt,
+	)
 	return i, err
 }
 
@@ -86,6 +122,57 @@ func (q *Queries) ClientOfPartner(ctx context.Context, db DBTX, iD id.ID, partne
 		&i.ChangedAt,
 	)
 	return i, err
+}
+
+const clientsByEmail = `-- name: ClientsByEmail :many
+SELECT id, account_id, partner_id, email, first_name, last_name, phone, locale, created_at, erased_at FROM clients
+WHERE lower(email COLLATE "C") = lower($1::text COLLATE "C") AND erased_at IS NULL
+ORDER BY created_at DESC, id DESC LIMIT $2
+`
+
+type ClientsByEmailRow struct {
+	ID        id.ID
+	AccountID id.ID
+	PartnerID id.ID
+	Email     string
+	FirstName string
+	LastName  string
+	Phone     string
+	Locale    string
+	CreatedAt time.Time
+	ErasedAt  time.Time
+}
+
+// The conditions are those of the index clients_of_email.
+func (q *Queries) ClientsByEmail(ctx context.Context, db DBTX, email string, most int) ([]ClientsByEmailRow, error) {
+	rows, err := db.Query(ctx, clientsByEmail, email, most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ClientsByEmailRow
+	for rows.Next() {
+		var i ClientsByEmailRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.AccountID,
+			&i.PartnerID,
+			&i.Email,
+			&i.FirstName,
+			&i.LastName,
+			&i.Phone,
+			&i.Locale,
+			&i.CreatedAt,
+			&i.ErasedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const deleteUnsentMails = `-- name: DeleteUnsentMails :exec
@@ -192,6 +279,20 @@ func (q *Queries) MadeDepositFor(ctx context.Context, db DBTX, clientID id.ID, p
 	var exists bool
 	err := row.Scan(&exists)
 	return exists, err
+}
+
+const queueErasure = `-- name: QueueErasure :exec
+INSERT INTO payment_erasures (client_id, asked_at, due_at)
+SELECT $1::uuid, $2::timestamptz, $2::timestamptz
+WHERE EXISTS (SELECT FROM deposits d JOIN payments p ON p.deposit_id = d.id
+    WHERE d.client_id = $1::uuid AND p.kind = 'fee')
+ON CONFLICT DO NOTHING
+`
+
+// Asks for the removal of a client's card at the payment provider. A client who never came to pay has none.
+func (q *Queries) QueueErasure(ctx context.Context, db DBTX, clientID id.ID, at time.Time) error {
+	_, err := db.Exec(ctx, queueErasure, clientID, at)
+	return err
 }
 
 const sealAddress = `-- name: SealAddress :exec

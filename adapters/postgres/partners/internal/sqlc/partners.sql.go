@@ -38,7 +38,7 @@ type InsertKeyParams struct {
 	Last4     string
 	Hash      []byte
 	CreatedAt time.Time
-	Most      int32
+	Most      int
 }
 
 // Inserts no row when the limit of live keys is reached. LockPartner comes before.
@@ -70,7 +70,7 @@ type InsertPartnerParams struct {
 	Name               string
 	ContactEmail       string
 	ReturnOrigins      []string
-	RateLimitPerMinute int32
+	RateLimitPerMinute int
 	ConnectSecret      []byte
 	CreatedAt          time.Time
 }
@@ -109,7 +109,7 @@ type KeyByHashRow struct {
 	PartnerName        string
 	ContactEmail       string
 	ReturnOrigins      []string
-	RateLimitPerMinute int32
+	RateLimitPerMinute int
 	HasConnectSecret   bool
 	PartnerCreatedAt   time.Time
 }
@@ -157,7 +157,7 @@ type KeyForUpdateRow struct {
 	PartnerName        string
 	ContactEmail       string
 	ReturnOrigins      []string
-	RateLimitPerMinute int32
+	RateLimitPerMinute int
 	HasConnectSecret   bool
 	PartnerCreatedAt   time.Time
 }
@@ -207,7 +207,7 @@ type PartnerByIDRow struct {
 	Name               string
 	ContactEmail       string
 	ReturnOrigins      []string
-	RateLimitPerMinute int32
+	RateLimitPerMinute int
 	HasConnectSecret   bool
 	CreatedAt          time.Time
 }
@@ -240,7 +240,7 @@ type PartnerBySlugRow struct {
 	Name               string
 	ContactEmail       string
 	ReturnOrigins      []string
-	RateLimitPerMinute int32
+	RateLimitPerMinute int
 	HasConnectSecret   bool
 	CreatedAt          time.Time
 }
@@ -273,7 +273,7 @@ type PartnerForUpdateRow struct {
 	Name               string
 	ContactEmail       string
 	ReturnOrigins      []string
-	RateLimitPerMinute int32
+	RateLimitPerMinute int
 	HasConnectSecret   bool
 	CreatedAt          time.Time
 }
@@ -306,7 +306,7 @@ type PartnersRow struct {
 	Name               string
 	ContactEmail       string
 	ReturnOrigins      []string
-	RateLimitPerMinute int32
+	RateLimitPerMinute int
 	HasConnectSecret   bool
 	CreatedAt          time.Time
 }
@@ -403,7 +403,7 @@ const setRateLimit = `-- name: SetRateLimit :execrows
 UPDATE partners SET rate_limit_per_minute = nullif($1::integer, 0) WHERE id = $2
 `
 
-func (q *Queries) SetRateLimit(ctx context.Context, db DBTX, rateLimitPerMinute int32, iD id.ID) (int64, error) {
+func (q *Queries) SetRateLimit(ctx context.Context, db DBTX, rateLimitPerMinute int, iD id.ID) (int64, error) {
 	result, err := db.Exec(ctx, setRateLimit, rateLimitPerMinute, iD)
 	if err != nil {
 		return 0, err

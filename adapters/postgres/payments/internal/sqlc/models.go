@@ -7,21 +7,74 @@ package sqlc
 import (
 	"time"
 
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
+	paymentports "partnerdeposits/ports/payments"
 )
+
+type Collection struct {
+	PaymentID     id.ID
+	DepositID     id.ID
+	State         deposit.CollectionState
+	Transitions   int
+	CapturedAt    time.Time
+	Attempt       int
+	Answered      bool
+	AttemptedAt   time.Time
+	NextAttemptAt time.Time
+	PageAt        time.Time
+	EndedAt       time.Time
+	Failure       string
+	Barred        bool
+	CancelAt      time.Time
+	CancelBy      actor.Actor
+}
+
+type CollectionStep struct {
+	PaymentID id.ID
+	Number    int
+	From      deposit.CollectionState
+	To        deposit.CollectionState
+	Trigger   deposit.CollectionTrigger
+	At        time.Time
+	Actor     actor.Actor
+	Detail    map[string]string
+}
 
 type Payment struct {
 	ID          id.ID
 	DepositID   id.ID
 	Kind        deposit.PaymentKind
-	AmountCents money.Cents
+	Amount      money.Cents
 	Status      deposit.PaymentStatus
 	ProviderRef string
 	Failure     string
-	Attempts    int32
+	Attempts    int
 	CreatedAt   time.Time
 	CheckAt     time.Time
 	SettledAt   time.Time
+}
+
+type Refund struct {
+	ID          id.ID
+	PaymentID   id.ID
+	DepositID   id.ID
+	Amount      money.Cents
+	Reason      deposit.RefundReason
+	Status      deposit.RefundStatus
+	ProviderRef string
+	Failure     string
+	Actor       actor.Actor
+	CreatedAt   time.Time
+	CheckAt     time.Time
+	SettledAt   time.Time
+}
+
+type TenantNotice struct {
+	SubjectID id.ID
+	Kind      paymentports.TenantNoticeKind
+	DepositID id.ID
+	At        time.Time
 }

@@ -26,11 +26,11 @@ type InsertPaymentParams struct {
 	ID          id.ID
 	DepositID   id.ID
 	Kind        deposit.PaymentKind
-	AmountCents int64
+	Amount      int64
 	Status      string
 	ProviderRef string
 	Failure     string
-	Attempts    int32
+	Attempts    int
 	CreatedAt   time.Time
 	CheckAt     time.Time
 	SettledAt   time.Time
@@ -43,7 +43,7 @@ func (q *Queries) InsertPayment(ctx context.Context, db DBTX, arg InsertPaymentP
 		arg.ID,
 		arg.DepositID,
 		arg.Kind,
-		arg.AmountCents,
+		arg.Amount,
 		arg.Status,
 		arg.ProviderRef,
 		arg.Failure,
@@ -76,7 +76,7 @@ func (q *Queries) Payments(ctx context.Context, db DBTX, depositID id.ID) ([]Pay
 			&i.ID,
 			&i.DepositID,
 			&i.Kind,
-			&i.AmountCents,
+			&i.Amount,
 			&i.Status,
 			&i.ProviderRef,
 			&i.Failure,
@@ -103,7 +103,7 @@ WHERE p.id IN (
 RETURNING p.id, p.deposit_id, p.kind, p.amount_cents, p.status, p.provider_ref, p.failure, p.attempts, p.created_at, p.check_at, p.settled_at
 `
 
-func (q *Queries) PaymentsToCheck(ctx context.Context, db DBTX, nextCheck time.Time, at time.Time, most int32) ([]Payment, error) {
+func (q *Queries) PaymentsToCheck(ctx context.Context, db DBTX, nextCheck time.Time, at time.Time, most int) ([]Payment, error) {
 	rows, err := db.Query(ctx, paymentsToCheck, nextCheck, at, most)
 	if err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ func (q *Queries) PaymentsToCheck(ctx context.Context, db DBTX, nextCheck time.T
 			&i.ID,
 			&i.DepositID,
 			&i.Kind,
-			&i.AmountCents,
+			&i.Amount,
 			&i.Status,
 			&i.ProviderRef,
 			&i.Failure,
@@ -147,7 +147,7 @@ func (q *Queries) ProcessingPayment(ctx context.Context, db DBTX, depositID id.I
 		&i.ID,
 		&i.DepositID,
 		&i.Kind,
-		&i.AmountCents,
+		&i.Amount,
 		&i.Status,
 		&i.ProviderRef,
 		&i.Failure,
@@ -168,7 +168,7 @@ type UpdatePaymentParams struct {
 	Status      deposit.PaymentStatus
 	ProviderRef string
 	Failure     string
-	Attempts    int32
+	Attempts    int
 	CheckAt     time.Time
 	SettledAt   time.Time
 	ID          id.ID

@@ -56,11 +56,11 @@ type ClaimMailsRow struct {
 	Sealed    []byte
 	LinkOf    id.ID
 	CreatedAt time.Time
-	Attempts  int32
+	Attempts  int
 }
 
 // The due time of a claimed mail is the end of its lease: if the sender dies, another sender claims the mail then.
-func (q *Queries) ClaimMails(ctx context.Context, db DBTX, lease time.Duration, most int32) ([]ClaimMailsRow, error) {
+func (q *Queries) ClaimMails(ctx context.Context, db DBTX, lease time.Duration, most int) ([]ClaimMailsRow, error) {
 	rows, err := db.Query(ctx, claimMails, lease, most)
 	if err != nil {
 		return nil, err
@@ -87,6 +87,21 @@ func (q *Queries) ClaimMails(ctx context.Context, db DBTX, lease time.Duration, 
 		return nil, err
 	}
 	return items, nil
+}
+
+const deleteFinishedMails = `-- name: DeleteFinishedMails :execrows
+DELETE FROM mails WHERE mails.id = ANY (ARRAY (
+    SELECT m.id FROM mails m
+    WHERE m.id < uuid_floor($1::timestamptz) AND (m.sent_at IS NOT NULL OR m.failed_at IS NOT NULL)
+    ORDER BY m.id LIMIT $2 FOR UPDATE SKIP LOCKED))
+`
+
+func (q *Queries) DeleteFinishedMails(ctx context.Context, db DBTX, at time.Time, most int) (int64, error) {
+	result, err := db.Exec(ctx, deleteFinishedMails, at, most)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const enqueueMail = `-- name: EnqueueMail :exec
@@ -127,7 +142,7 @@ type LinkMailsRow struct {
 }
 
 // The mails with the link of a deposit since a time, oldest first.
-func (q *Queries) LinkMails(ctx context.Context, db DBTX, depositID id.ID, since time.Time, most int32) ([]LinkMailsRow, error) {
+func (q *Queries) LinkMails(ctx context.Context, db DBTX, depositID id.ID, since time.Time, most int) ([]LinkMailsRow, error) {
 	rows, err := db.Query(ctx, linkMails, depositID, since, most)
 	if err != nil {
 		return nil, err
@@ -157,7 +172,7 @@ type LinkMailsToParams struct {
 	Address   string
 	Since     time.Time
 	AccountID id.ID
-	Most      int32
+	Most      int
 }
 
 type LinkMailsToRow struct {
@@ -200,7 +215,7 @@ WHERE m.id = $2 AND m.attempts = $3::integer AND m.sent_at IS NULL AND m.failed_
 
 // waits are the pauses before the second try, the third try, and so on; a failure after the last pause is final. A sender whose
 // lease ran out changes nothing once another sender has claimed the mail.
-func (q *Queries) MailFailed(ctx context.Context, db DBTX, waits []time.Duration, iD id.ID, attempt int32) error {
+func (q *Queries) MailFailed(ctx context.Context, db DBTX, waits []time.Duration, iD id.ID, attempt int) error {
 	_, err := db.Exec(ctx, mailFailed, waits, iD, attempt)
 	return err
 }
@@ -226,10 +241,10 @@ type NewestMailsRow struct {
 	Sealed    []byte
 	LinkOf    id.ID
 	CreatedAt time.Time
-	Attempts  int32
+	Attempts  int
 }
 
-func (q *Queries) NewestMails(ctx context.Context, db DBTX, most int32) ([]NewestMailsRow, error) {
+func (q *Queries) NewestMails(ctx context.Context, db DBTX, most int) ([]NewestMailsRow, error) {
 	rows, err := db.Query(ctx, newestMails, most)
 	if err != nil {
 		return nil, err

@@ -14,13 +14,13 @@ import (
 type WebhookReplay struct {
 	ID             id.ID
 	SubscriptionID id.ID
-	RangeFrom      time.Time
-	RangeTo        time.Time
+	From           time.Time
+	To             time.Time
 	Status         webhook.Status
-	PerSecond      int32
-	Matched        int32
-	Made           int32
-	CursorID       id.ID
+	PerSecond      int
+	Matched        int
+	Redelivered    int
+	Cursor         id.ID
 	CreatedAt      time.Time
 	NextAt         time.Time
 	FinishedAt     time.Time

@@ -18,7 +18,7 @@ DELETE FROM webhook_replays WHERE id = ANY (ARRAY (
     SELECT r.id FROM webhook_replays r WHERE r.id < uuid_floor($1::timestamptz) AND r.finished_at IS NOT NULL ORDER BY r.id LIMIT $2::integer))
 `
 
-func (q *Queries) DeleteFinishedReplays(ctx context.Context, db DBTX, at time.Time, most int32) (int64, error) {
+func (q *Queries) DeleteFinishedReplays(ctx context.Context, db DBTX, at time.Time, most int) (int64, error) {
 	result, err := db.Exec(ctx, deleteFinishedReplays, at, most)
 	if err != nil {
 		return 0, err
@@ -34,11 +34,11 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 type InsertReplayParams struct {
 	ID             id.ID
 	SubscriptionID id.ID
-	RangeFrom      time.Time
-	RangeTo        time.Time
+	From           time.Time
+	To             time.Time
 	Status         webhook.Status
-	PerSecond      int32
-	Matched        int32
+	PerSecond      int
+	Matched        int
 	CreatedAt      time.Time
 	NextAt         time.Time
 }
@@ -47,8 +47,8 @@ func (q *Queries) InsertReplay(ctx context.Context, db DBTX, arg InsertReplayPar
 	_, err := db.Exec(ctx, insertReplay,
 		arg.ID,
 		arg.SubscriptionID,
-		arg.RangeFrom,
-		arg.RangeTo,
+		arg.From,
+		arg.To,
 		arg.Status,
 		arg.PerSecond,
 		arg.Matched,
@@ -74,13 +74,39 @@ func (q *Queries) NextReplay(ctx context.Context, db DBTX, at time.Time) (Webhoo
 	err := row.Scan(
 		&i.ID,
 		&i.SubscriptionID,
-		&i.RangeFrom,
-		&i.RangeTo,
+		&i.From,
+		&i.To,
 		&i.Status,
 		&i.PerSecond,
 		&i.Matched,
-		&i.Made,
-		&i.CursorID,
+		&i.Redelivered,
+		&i.Cursor,
+		&i.CreatedAt,
+		&i.NextAt,
+		&i.FinishedAt,
+	)
+	return i, err
+}
+
+const replayByID = `-- name: ReplayByID :one
+SELECT id, subscription_id, range_from, range_to, status, per_second, matched, made, cursor_id, created_at, next_at,
+    finished_at
+FROM webhook_replays WHERE id = $1
+`
+
+func (q *Queries) ReplayByID(ctx context.Context, db DBTX, argID id.ID) (WebhookReplay, error) {
+	row := db.QueryRow(ctx, replayByID, argID)
+	var i WebhookReplay
+	err := row.Scan(
+		&i.ID,
+		&i.SubscriptionID,
+		&i.From,
+		&i.To,
+		&i.Status,
+		&i.PerSecond,
+		&i.Matched,
+		&i.Redelivered,
+		&i.Cursor,
 		&i.CreatedAt,
 		&i.NextAt,
 		&i.FinishedAt,
@@ -94,19 +120,19 @@ WHERE id = $5 AND next_at = $6::timestamptz AND finished_at IS NULL
 `
 
 type UpdateReplayParams struct {
-	Made       int32
-	CursorID   id.ID
-	NextAt     time.Time
-	FinishedAt time.Time
-	ID         id.ID
-	WasNextAt  time.Time
+	Redelivered int
+	Cursor      id.ID
+	NextAt      time.Time
+	FinishedAt  time.Time
+	ID          id.ID
+	WasNextAt   time.Time
 }
 
 // Each step moves next_at, so an unchanged next_at proves that no other process has made the step.
 func (q *Queries) UpdateReplay(ctx context.Context, db DBTX, arg UpdateReplayParams) error {
 	_, err := db.Exec(ctx, updateReplay,
-		arg.Made,
-		arg.CursorID,
+		arg.Redelivered,
+		arg.Cursor,
 		arg.NextAt,
 		arg.FinishedAt,
 		arg.ID,

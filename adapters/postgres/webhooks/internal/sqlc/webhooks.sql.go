@@ -20,7 +20,7 @@ WHERE d.subscription_id = $2 AND d.id = ANY (ARRAY (
     LIMIT $3::integer FOR UPDATE))
 `
 
-func (q *Queries) CancelDeliveries(ctx context.Context, db DBTX, at time.Time, subscriptionID id.ID, most int32) (int64, error) {
+func (q *Queries) CancelDeliveries(ctx context.Context, db DBTX, at time.Time, subscriptionID id.ID, most int) (int64, error) {
 	result, err := db.Exec(ctx, cancelDeliveries, at, subscriptionID, most)
 	if err != nil {
 		return 0, err
@@ -55,7 +55,7 @@ type DeliveryByIDRow struct {
 	DepositID      id.ID
 	Test           bool
 	State          webhook.State
-	Attempts       int32
+	Attempts       int
 	DueAt          time.Time
 	Body           []byte
 	BodySha256     string
@@ -63,7 +63,7 @@ type DeliveryByIDRow struct {
 	CreatedAt      time.Time
 	FinishedAt     time.Time
 	TakenAt        time.Time
-	TakenMs        int32
+	TakenMs        int
 	TakenStatus    int16
 	TakenSnippet   string
 	FailureReason  string
@@ -96,6 +96,47 @@ func (q *Queries) DeliveryByID(ctx context.Context, db DBTX, iD id.ID, subscript
 	return i, err
 }
 
+const findSubscription = `-- name: FindSubscription :one
+SELECT id, partner_id, url, events, enabled, disabled_reason, created_at, deleted_at, failures, failing_since,
+    held_until, slow
+FROM webhook_subscriptions WHERE id = $1
+`
+
+type FindSubscriptionRow struct {
+	ID             id.ID
+	PartnerID      id.ID
+	URL            string
+	Events         []webhook.EventName
+	Enabled        bool
+	DisabledReason string
+	CreatedAt      time.Time
+	DeletedAt      time.Time
+	Failures       int
+	FailingSince   time.Time
+	HeldUntil      time.Time
+	Slow           bool
+}
+
+func (q *Queries) FindSubscription(ctx context.Context, db DBTX, argID id.ID) (FindSubscriptionRow, error) {
+	row := db.QueryRow(ctx, findSubscription, argID)
+	var i FindSubscriptionRow
+	err := row.Scan(
+		&i.ID,
+		&i.PartnerID,
+		&i.URL,
+		&i.Events,
+		&i.Enabled,
+		&i.DisabledReason,
+		&i.CreatedAt,
+		&i.DeletedAt,
+		&i.Failures,
+		&i.FailingSince,
+		&i.HeldUntil,
+		&i.Slow,
+	)
+	return i, err
+}
+
 const insertSubscription = `-- name: InsertSubscription :execrows
 INSERT INTO webhook_subscriptions (id, partner_id, url, events, secret, enabled, disabled_reason, created_at)
 SELECT $1::uuid, $2, $3::text, $4::text[], $5::bytea, $6::boolean,
@@ -112,7 +153,7 @@ type InsertSubscriptionParams struct {
 	Enabled        bool
 	DisabledReason string
 	CreatedAt      time.Time
-	Most           int32
+	Most           int
 }
 
 // Inserts no row when the limit of subscriptions is reached.
@@ -183,7 +224,7 @@ WHERE d.subscription_id = $1 AND d.id = ANY (ARRAY (
     ORDER BY w.due_at LIMIT $2::integer FOR UPDATE SKIP LOCKED))
 `
 
-func (q *Queries) ParkDeliveries(ctx context.Context, db DBTX, subscriptionID id.ID, most int32) (int64, error) {
+func (q *Queries) ParkDeliveries(ctx context.Context, db DBTX, subscriptionID id.ID, most int) (int64, error) {
 	result, err := db.Exec(ctx, parkDeliveries, subscriptionID, most)
 	if err != nil {
 		return 0, err
@@ -202,7 +243,7 @@ WHERE d.subscription_id = $2 AND d.id = ANY ((SELECT p.ids FROM parked p)::uuid[
 // The next three statements name their rows by an array: for a join with a set, a planner that believes the table to be small
 // compares each row with each other row. Released deliveries are spread over time, so that an endpoint that was just enabled
 // does not receive all of them at once: width_bucket gives the position of an id in the sorted array.
-func (q *Queries) ReleaseDeliveries(ctx context.Context, db DBTX, perSecond float64, subscriptionID id.ID, most int32) (int64, error) {
+func (q *Queries) ReleaseDeliveries(ctx context.Context, db DBTX, perSecond float64, subscriptionID id.ID, most int) (int64, error) {
 	result, err := db.Exec(ctx, releaseDeliveries, perSecond, subscriptionID, most)
 	if err != nil {
 		return 0, err
@@ -307,6 +348,30 @@ func (q *Queries) SubscriptionForUpdate(ctx context.Context, db DBTX, iD id.ID, 
 		&i.CreatedAt,
 	)
 	return i, err
+}
+
+const subscriptionsOfPartner = `-- name: SubscriptionsOfPartner :many
+SELECT id FROM webhook_subscriptions WHERE partner_id = $1
+`
+
+func (q *Queries) SubscriptionsOfPartner(ctx context.Context, db DBTX, partnerID id.ID) ([]id.ID, error) {
+	rows, err := db.Query(ctx, subscriptionsOfPartner, partnerID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []id.ID
+	for rows.Next() {
+		var id id.ID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const subscriptionsToClear = `-- name: SubscriptionsToClear :many
