@@ -1,20 +1,15 @@
 package dashboard
 
 import (
-	"encoding/hex"
 	"errors"
 	"net/http"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/gofiber/fiber/v2"
 
 	"partnerdeposits/adapters/http/middleware"
-	"partnerdeposits/adapters/http/problem"
 	"partnerdeposits/adapters/http/ui"
 	"partnerdeposits/app/accounts/operators"
 	"partnerdeposits/app/deposits"
@@ -22,76 +17,10 @@ import (
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
-	"partnerdeposits/core/id"
-	"partnerdeposits/core/money"
 	"partnerdeposits/core/tenant"
 	"partnerdeposits/core/twofactor"
-	depositports "partnerdeposits/ports/deposits"
 	ports "partnerdeposits/ports/platform"
 )
-
-// Fields of the forms (pages.md, "Paths and fields").
-const (
-	fieldIntent      = "intent"
-	fieldConfirm     = "confirm"
-	fieldAmount      = "amount"
-	fieldReason      = "reason"
-	fieldDescription = "description"
-	fieldComment     = "comment"
-	fieldEmail       = "email"
-	fieldFiles       = "files"
-	fieldWaiting     = "waiting"
-	fieldVersion     = "version"
-	fieldForm        = "form"
-	fieldLink        = "link"
-	fieldStartsOn    = "startsOn"
-	fieldEndsOn      = "endsOn"
-	fieldContract    = "rentalContract"
-	fieldFirstName   = "firstName"
-	fieldLastName    = "lastName"
-	fieldCode        = "code"
-
-	intentCapture  = string(deposits.ActCapture)
-	intentRelease  = string(deposits.ActRelease)
-	intentCancel   = string(deposits.ActCancel)
-	intentSendLink = string(deposits.ActSendLink)
-	intentAddFiles = string(deposits.ActAddFiles)
-	intentCreate   = "create"
-	intentUnlink   = "unlink"
-
-	intentEnableTOTP    = "enable_totp"
-	intentConfirmTOTP   = "confirm_totp"
-	intentDisableTOTP   = "disable_totp"
-	intentRecoveryCodes = "new_recovery_codes"
-
-	confirmed = "yes"
-)
-
-// actForm is a form of a deposit's page as it was sent.
-type actForm struct {
-	intent                                          string
-	amountText, reason, description, comment, email string
-	amount                                          money.Cents
-	version                                         int // that the page showed; 0: the form does not tell
-	form                                            [16]byte
-	sender                                          depositports.FileSender // of the files
-	waiting                                         []id.ID                 // files that the form names
-	lostFiles                                       bool                    // files were sent beside a mistake: they are to be sent again
-	mistakes                                        []ui.Mistake
-}
-
-func (f actForm) act() deposits.Act { return deposits.Act(f.intent) }
-
-// open reports whether the disclosure of the form is open: the form was sent with mistakes.
-func (f actForm) open(intent string) bool { return f.intent == intent && len(f.mistakes) > 0 }
-
-// value is a field of the form of the intent; otherwise for a form that was not sent.
-func (f actForm) value(intent, sent, otherwise string) string {
-	if f.intent == intent {
-		return sent
-	}
-	return otherwise
-}
 
 // act answers the forms of a deposit's page: mistakes, the page that asks once more, or the act.
 func (p *pages) act(c *fiber.Ctx, by caller) error {
@@ -175,15 +104,6 @@ func (p *pages) run(c *fiber.Ctx, by caller, v desk.View, f actForm) error {
 	}
 }
 
-// limited counts a request of the account under a limit. Returns rate_limited.
-func (p *pages) limited(c *fiber.Ctx, by caller, limit operators.DeskLimit) error {
-	decision := p.Limiter.Allow(c.UserContext(), limit.Of(by.Account.ID))
-	if !decision.Allowed {
-		return fault.ErrRateLimited.WithRetryAfter(decision.RetryAfter)
-	}
-	return nil
-}
-
 // answer turns the result of an act into a page.
 func (p *pages) answer(c *fiber.Ctx, by caller, v desk.View, f actForm, err error) error {
 	done := depositPath(v.ID) + "?" + queryDone + "=" + f.intent
@@ -206,17 +126,6 @@ func (p *pages) answer(c *fiber.Ctx, by caller, v desk.View, f actForm, err erro
 	default:
 		return err
 	}
-}
-
-// conflict tells why an act was refused, on the page of the deposit as it is now.
-func (p *pages) conflict(c *fiber.Ctx, by caller, v desk.View, err error) error {
-	lang := ui.LangOf(c)
-	f := fault.Of(err)
-	text, known := refusals[f.Code]
-	if !known {
-		text = refusals[deposits.ErrChanged.Code]
-	}
-	return p.renderDeposit(c, by, problem.Status(fault.Conflict), v, actForm{}, text.In(lang, statuses[v.Status].In(lang)))
 }
 
 // actFormOf reads a form. The intent is "" for an unknown one.
@@ -264,36 +173,4 @@ func (p *pages) actFormOf(c *fiber.Ctx, v desk.View) actForm {
 		}
 	}
 	return f
-}
-
-// formID is the key of the form, which its page contains; a new key for a form without one.
-func (p *pages) formID(c *fiber.Ctx) (key [16]byte) {
-	if raw, err := hex.DecodeString(ui.PostValue(c, fieldForm)); err == nil && len(raw) == len(key) {
-		return [16]byte(raw)
-	}
-	return [16]byte(p.Entropy.NewID())
-}
-
-// newForm is the hidden key of a form that is shown.
-func (p *pages) newForm() string { return hex.EncodeToString(p.Entropy.Bytes(16)) }
-
-var amountPattern = regexp.MustCompile(`^[0-9]{1,9}([.,][0-9]{1,2})?$`)
-
-// parseAmount reads euros with a point or a comma and two decimals at most.
-func parseAmount(text string) (money.Cents, bool) {
-	if !amountPattern.MatchString(text) {
-		return 0, false
-	}
-	whole, fraction, _ := strings.Cut(strings.Replace(text, ",", ".", 1), ".")
-	cents, err := strconv.ParseInt(whole+(fraction + "00")[:2], 10, 64)
-	return money.Cents(cents), err == nil
-}
-
-// lines is the text of a text area, with the line ends of Unix.
-func lines(text string) string { return strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n")) }
-
-// textual reports whether a text of several lines has no control characters and at most so many characters.
-func textual(text string, most int) bool {
-	return utf8.ValidString(text) && utf8.RuneCountInString(text) <= most &&
-		!strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' })
 }

@@ -16,22 +16,6 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// confirmView is the data of a page that asks once more.
-type confirmView struct {
-	Page   ui.Page
-	Path   string // target of the form, and of the way back
-	Token  string
-	Says   []string // what will happen
-	Files  []fileLine
-	Hidden []hidden
-	Fields []ui.Field
-	Error  string // of the first field
-	Button string
-	Danger bool
-}
-
-type hidden struct{ Name, Value string }
-
 // confirm asks once more, in words that say what will happen. Its form carries the version of the deposit that it tells
 // of. wrongCode is the message about the code of the form before; "" for none.
 func (p *pages) confirm(c *fiber.Ctx, by caller, v desk.View, f actForm, wrongCode string) error {
@@ -66,14 +50,14 @@ func (p *pages) confirm(c *fiber.Ctx, by caller, v desk.View, f actForm, wrongCo
 		view.Hidden = append(view.Hidden, hidden{fieldComment, f.comment})
 	case intentCancel:
 		title, view.Button = textConfirmCancel.In(lang, ui.Euros(lang, v.Amount)), textButtonCancel.In(lang)
-		view.Says = []string{textSaysCancel.In(lang, who, ui.Euros(lang, v.Amount), period(lang, v.ContractStartAt, v.ContractEndAt)), textSaysFinal.In(lang)}
+		view.Says = []string{textSaysCancel.In(lang, who, ui.Euros(lang, v.Amount), periodOf(lang, v.ContractStartAt, v.ContractEndAt)), textSaysFinal.In(lang)}
 		view.Hidden = append(view.Hidden, hidden{fieldComment, f.comment})
 	case intentAddFiles:
 		title, view.Button, view.Danger = textConfirmFiles.In(lang), textButtonFiles.In(lang), false
 	default:
 		title, view.Button, view.Danger = textConfirmSend.In(lang, f.email), textButtonSend.In(lang), false
 		view.Says = []string{
-			textSaysSend.In(lang, f.email, ui.Euros(lang, v.Amount), period(lang, v.ContractStartAt, v.ContractEndAt)),
+			textSaysSend.In(lang, f.email, ui.Euros(lang, v.Amount), periodOf(lang, v.ContractStartAt, v.ContractEndAt)),
 			textSaysSendUntil.In(lang, ui.DateTime(lang, v.CheckoutExpiresAt)),
 		}
 		view.Hidden = append(view.Hidden, hidden{fieldEmail, f.email})

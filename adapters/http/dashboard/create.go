@@ -21,16 +21,6 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// newView is the data of the form of a new deposit.
-type newView struct {
-	Page     ui.Page
-	Token    string
-	Form     string
-	Mistakes []ui.Mistake
-	Fields   []ui.Field
-	Tenant   []ui.Field
-}
-
 // newDeposit is the form of a new deposit as it was sent.
 type newDeposit struct {
 	amount, startsOn, endsOn, contract string

@@ -3,9 +3,13 @@
 //
 // A GET changes nothing. An act is a form with the hidden field intent; where it cannot be undone, the answer is a page
 // that says what will happen, whose form has the same intent and confirm=yes.
+//
+// Files use those below them: mount.go has the routes, then come the handlers of a page each, the templates, views.go
+// with what a template shows, this file with what all handlers share, the texts, and fields.go.
 package dashboard
 
 import (
+	"encoding/hex"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -21,6 +25,7 @@ import (
 	"partnerdeposits/app/deposits/desk"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/site"
 	ports "partnerdeposits/ports/platform"
@@ -55,27 +60,6 @@ type Deps struct {
 type pages struct {
 	Deps
 	exports *places
-}
-
-// Mount adds the pages to app, which serves the dashboard's host.
-func Mount(app fiber.Router, d Deps) {
-	if d.Uploads == nil {
-		d.Uploads = NewUploads(placesAtOnce, uploadTime)
-	}
-	p := &pages{Deps: d, exports: newPlaces(placesAtOnce, errExports)}
-	app.Get(pathDashboard, d.Site.Headers, p.signedIn(p.showToday))
-	app.Get(pathExport, d.Site.Headers, p.signedIn(p.export))
-	app.Get(pathDeposits, d.Site.Headers, p.signedIn(p.list))
-	app.Get(pathNew, d.Site.Headers, p.signedIn(p.showNew))
-	app.Post(pathNew, d.Site.Headers, p.signedIn(p.create))
-	app.Get(pathDeposit, d.Site.Headers, p.signedIn(p.showDeposit))
-	app.Post(pathDeposit, d.Site.Headers, p.signedIn(p.act))
-	app.Get(pathFile, d.Site.Headers, p.signedIn(p.download))
-	app.Get(pathPartner, d.Site.Headers, p.signedIn(p.showPartner))
-	app.Post(pathPartner, d.Site.Headers, p.signedIn(p.partnerForm))
-	app.Get(pathSettings, d.Site.Headers, p.signedIn(p.showSettings))
-	app.Post(pathSettings, d.Site.Headers, p.signedIn(p.settings))
-	app.Post(pathUnlink, d.Site.Headers, p.signedIn(p.unlink))
 }
 
 // caller is the signed-in operator who sent a request, with the operator's account.
@@ -129,7 +113,7 @@ type row struct {
 func rowOf(d *deposit.Deposit, lang ui.Lang) row {
 	return row{
 		Path: depositPath(d.ID), Reference: d.Reference, Contract: d.RentalContract, Tenant: tenantOf(d),
-		Amount: amountOf(d, lang), Period: period(lang, d.ContractStartAt, d.ContractEndAt),
+		Amount: amountOf(d, lang), Period: periodOf(lang, d.ContractStartAt, d.ContractEndAt),
 		Status: statuses[d.Status].In(lang), Tone: tones[d.Status],
 	}
 }
@@ -141,8 +125,8 @@ func tenantOf(d *deposit.Deposit) string {
 	return d.Client.FirstName + " " + d.Client.LastName
 }
 
-// period formats the first and the last day of a rental, with short months.
-func period(lang ui.Lang, from, to time.Time) string {
+// periodOf formats the first and the last day of a rental, with short months.
+func periodOf(lang ui.Lang, from, to time.Time) string {
 	return ui.Span(ui.Date(lang, from), ui.Date(lang, to))
 }
 
@@ -154,3 +138,23 @@ func amountOf(d *deposit.Deposit, lang ui.Lang) string {
 	}
 	return amount
 }
+
+// limited counts a request of the account under a limit. Returns rate_limited.
+func (p *pages) limited(c *fiber.Ctx, by caller, limit operators.DeskLimit) error {
+	decision := p.Limiter.Allow(c.UserContext(), limit.Of(by.Account.ID))
+	if !decision.Allowed {
+		return fault.ErrRateLimited.WithRetryAfter(decision.RetryAfter)
+	}
+	return nil
+}
+
+// formID is the key of the form, which its page contains; a new key for a form without one.
+func (p *pages) formID(c *fiber.Ctx) (key [16]byte) {
+	if raw, err := hex.DecodeString(ui.PostValue(c, fieldForm)); err == nil && len(raw) == len(key) {
+		return [16]byte(raw)
+	}
+	return [16]byte(p.Entropy.NewID())
+}
+
+// newForm is the hidden key of a form that is shown.
+func (p *pages) newForm() string { return hex.EncodeToString(p.Entropy.Bytes(16)) }

@@ -7,46 +7,15 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"partnerdeposits/adapters/http/problem"
 	"partnerdeposits/adapters/http/ui"
 	"partnerdeposits/app/deposits"
 	"partnerdeposits/app/deposits/desk"
 	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	paymentports "partnerdeposits/ports/payments"
 )
-
-const (
-	queryDone = "done"
-	// createdNow is the value of done after a deposit was made; after an act it is the act's intent.
-	createdNow = "created"
-)
-
-// detailView is the data of the page of a deposit.
-type detailView struct {
-	Page     ui.Page
-	Path     string
-	Done     string // message about the act that was just made
-	Problem  string // why an act was refused
-	View     desk.View
-	Facts    []fact
-	Files    []fileLine
-	Entries  []entry
-	LinkURL  string // checkout URL to copy; "" when the checkout is over
-	Token    string
-	Act      actForm // the form that was sent with mistakes; zero for none
-	Captures bool    // the deposit can be captured and released
-	Cancels  bool
-	Adds     bool // files can be added
-}
-
-// fact is a line about a deposit. Note stands below the value.
-type fact struct{ Name, Value, Note string }
-
-// entry is a line of the history.
-type entry struct {
-	At, Time, Text, Who string
-	Notes               []string
-}
 
 func (p *pages) showDeposit(c *fiber.Ctx, by caller) error {
 	v, err := p.find(c, by)
@@ -72,8 +41,8 @@ func (p *pages) renderDeposit(c *fiber.Ctx, by caller, status int, v desk.View, 
 	view := detailView{
 		Page: p.page(c, by, ui.SectionDeposits, textDepositTitle.In(lang, v.Reference)), Path: depositPath(v.ID), View: v,
 		Facts: factsOf(v, lang), Token: p.Site.FormToken(c), Act: sent, Problem: problem,
-		Captures: possible(deposits.ActCapture, v), Cancels: possible(deposits.ActCancel, v),
-		Files: linesOf(v.Files, lang), Adds: possible(deposits.ActAddFiles, v),
+		Captures: actPossible(deposits.ActCapture, v), Cancels: actPossible(deposits.ActCancel, v),
+		Files: linesOf(v.Files, lang), Adds: actPossible(deposits.ActAddFiles, v),
 	}
 	view.Page.ReadAt = view.Path
 	if len(sent.mistakes) > 0 {
@@ -94,7 +63,7 @@ func (p *pages) renderDeposit(c *fiber.Ctx, by caller, status int, v desk.View, 
 	return ui.Render(c, status, detailPage(view))
 }
 
-func possible(act deposits.Act, v desk.View) bool { return act.Possible(v.Deposit, v.Now) == nil }
+func actPossible(act deposits.Act, v desk.View) bool { return act.Possible(v.Deposit, v.Now) == nil }
 
 // doneOf tells of the act that was just made, as long as the deposit is as the act left it: anybody can write an
 // address.
@@ -122,7 +91,7 @@ func doneOf(done string, v desk.View, lang ui.Lang) string {
 func factsOf(v desk.View, lang ui.Lang) []fact {
 	facts := []fact{
 		{textAmount.In(lang), ui.Euros(lang, v.Amount), ""},
-		{textPeriod.In(lang), period(lang, v.ContractStartAt, v.ContractEndAt), ""},
+		{textPeriod.In(lang), periodOf(lang, v.ContractStartAt, v.ContractEndAt), ""},
 	}
 	if cover, ok := coverOf(v, lang); ok {
 		facts = append(facts, cover)
@@ -230,31 +199,13 @@ func entryOf(e desk.Entry, lang ui.Lang) entry {
 	return out
 }
 
-// clientEmail is the tenant's address; "" while it is not known.
-func (v detailView) clientEmail() string {
-	if v.View.Client == nil {
-		return ""
+// conflict tells why an act was refused, on the page of the deposit as it is now.
+func (p *pages) conflict(c *fiber.Ctx, by caller, v desk.View, err error) error {
+	lang := ui.LangOf(c)
+	f := fault.Of(err)
+	text, known := refusals[f.Code]
+	if !known {
+		text = refusals[deposits.ErrChanged.Code]
 	}
-	return v.View.Client.Email
-}
-
-// wholeAmount is the amount of the deposit, as the reader types amounts.
-func (v detailView) wholeAmount() string {
-	if v.Page.Lang == ui.French {
-		return strings.Replace(v.View.Amount.String(), ".", ",", 1)
-	}
-	return v.View.Amount.String()
-}
-
-// errorOf is the mistake in a field of a form.
-func (v detailView) errorOf(intent, field string) string {
-	return mistakeOf(v.Act.mistakes, intent+"-"+field)
-}
-
-func reasonOptions(lang ui.Lang) []ui.Option {
-	options := []ui.Option{{Value: "", Label: textNoReason.In(lang)}}
-	for _, r := range deposit.CaptureReasons {
-		options = append(options, ui.Option{Value: r, Label: reasons[r].In(lang)})
-	}
-	return options
+	return p.renderDeposit(c, by, problem.Status(fault.Conflict), v, actForm{}, text.In(lang, statuses[v.Status].In(lang)))
 }

@@ -18,7 +18,6 @@ import (
 	"partnerdeposits/app/accounts/operators"
 	"partnerdeposits/app/deposits/desk"
 	"partnerdeposits/core/deposit"
-	"partnerdeposits/core/fault"
 	depositports "partnerdeposits/ports/deposits"
 	ports "partnerdeposits/ports/platform"
 )
@@ -32,15 +31,13 @@ const (
 	exportBuffer = 64 << 10         // bytes that the system keeps for the reader: they count as taken
 )
 
-var errExports = fault.ErrUnavailable.WithRetryAfter(placeRetry)
-
 // export streams the list as CSV. A page of the list is read when the browser has taken the page before, so an export
 // of any length needs little memory. If a read fails, the connection ends without the end of the body: the browser
 // reports an incomplete file.
 func (p *pages) export(c *fiber.Ctx, by caller) error {
 	f := filterOf(c, by, ui.LangOf(c))
 	if len(f.mistakes) > 0 {
-		return p.list(c, by)
+		return p.showList(c, by)
 	}
 	if err := p.limited(c, by, operators.DeskExports); err != nil {
 		return err

@@ -24,44 +24,6 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// fileLine is a file on a page.
-type fileLine struct {
-	Path, Name, Size string // Path is "" for a file that waits
-	At, Time, Who    string
-}
-
-func lineOf(f evidence.File, lang ui.Lang) fileLine {
-	line := fileLine{Name: f.Name, Size: ui.Bytes(lang, f.Size)}
-	if !f.AddedAt.IsZero() {
-		line.Path = depositPath(f.DepositID) + "/files/" + id.File.Of(f.ID)
-		line.At, line.Time, line.Who = ui.DateTime(lang, f.AddedAt), f.AddedAt.UTC().Format(time.RFC3339), authors[desk.ByOperator].In(lang)
-	}
-	return line
-}
-
-func linesOf(files []evidence.File, lang ui.Lang) (lines []fileLine) {
-	for _, f := range files {
-		lines = append(lines, lineOf(f, lang))
-	}
-	return lines
-}
-
-// fileTypes are the types that a browser offers. The content of a file decides, whatever was offered.
-const fileTypes = "image/jpeg,image/png,image/webp,application/pdf"
-
-// filesField is the field for files of a form. A browser forgets chosen files when the form comes back.
-func (v detailView) filesField(intent string, label ui.Text) ui.Field {
-	lang := v.Page.Lang
-	f := ui.Field{Form: intent, Name: fieldFiles, Label: label.In(lang), Hint: textFilesHint.In(lang), Error: v.errorOf(intent, fieldFiles)}
-	if f.Error == "" && v.Act.intent == intent && v.Act.lostFiles {
-		f.Error = textFilesAgain.In(lang)
-	}
-	return f
-}
-
-// takesFiles reports whether the form has a field for files.
-func (f actForm) takesFiles() bool { return f.intent == intentCapture || f.intent == intentAddFiles }
-
 // fileMistakes reads the files of a form by their content, and names those that cannot be kept, each at the field. The
 // caller closes the result.
 func (p *pages) fileMistakes(c *fiber.Ctx, u *upload, f *actForm) (*deposits.CheckedFiles, error) {

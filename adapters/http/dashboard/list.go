@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -21,27 +20,13 @@ import (
 
 // Parameters of the list and of its export.
 const (
-	queryStatus = "status"
-	queryText   = "q"
-	queryFrom   = "from"
-	queryTo     = "to"
-	queryEndsBy = "ends_by"
-	queryCursor = "cursor"
-
 	pageSize = 50
 	maxText  = 200 // characters of a search text; a longer one finds nothing
 )
 
-// filter is what the reader asked for, as text and as a filter of the list.
-type filter struct {
-	status, text, from, to, endsBy string
-	mistakes                       []ui.Mistake
-	depositports.DeskFilter
-}
-
 // filterOf reads the parameters. A parameter that cannot be read is a mistake, which the reader is told.
-func filterOf(c *fiber.Ctx, by caller, lang ui.Lang) filter {
-	f := filter{
+func filterOf(c *fiber.Ctx, by caller, lang ui.Lang) listFilter {
+	f := listFilter{
 		status: c.Query(queryStatus), text: strings.TrimSpace(c.Query(queryText)), from: c.Query(queryFrom), to: c.Query(queryTo), endsBy: c.Query(queryEndsBy),
 		DeskFilter: depositports.DeskFilter{AccountID: by.Account.ID},
 	}
@@ -65,7 +50,7 @@ func filterOf(c *fiber.Ctx, by caller, lang ui.Lang) filter {
 		f.text, f.Text = strings.ToValidUTF8(f.text, ""), ""
 	}
 	var ok bool
-	if f.EndsBefore, ok = moment(f.endsBy); !ok {
+	if f.EndsBefore, ok = instantOf(f.endsBy); !ok {
 		mistake(queryEndsBy, textBadDate)
 		f.endsBy = ""
 	}
@@ -85,17 +70,8 @@ func filterOf(c *fiber.Ctx, by caller, lang ui.Lang) filter {
 	return f
 }
 
-// day reads an ISO date in UTC. The empty text is no date, and no mistake.
-func day(text string) (time.Time, bool) {
-	if text == "" {
-		return time.Time{}, true
-	}
-	at, err := time.Parse(time.DateOnly, text)
-	return at, err == nil && at.Year() > 1
-}
-
-// moment reads the end of an ISO date in UTC, or a time of RFC 3339.
-func moment(text string) (time.Time, bool) {
+// instantOf reads the end of an ISO date in UTC, or a time of RFC 3339.
+func instantOf(text string) (time.Time, bool) {
 	if at, err := time.Parse(time.RFC3339, text); err == nil {
 		return at.UTC(), at.Year() > 1
 	}
@@ -106,32 +82,7 @@ func moment(text string) (time.Time, bool) {
 	return at.AddDate(0, 0, 1), ok
 }
 
-// query is the filter as a query, with a cursor ("": the first page).
-func (f filter) query(cursor string) string {
-	values := url.Values{}
-	for _, p := range [][2]string{{queryStatus, f.status}, {queryText, f.text}, {queryFrom, f.from}, {queryTo, f.to}, {queryEndsBy, f.endsBy}, {queryCursor, cursor}} {
-		if p[1] != "" {
-			values.Set(p[0], p[1])
-		}
-	}
-	return values.Encode()
-}
-
-func (f filter) set() bool { return f.status+f.text+f.from+f.to+f.endsBy != "" }
-
-// listView is the data of the list.
-type listView struct {
-	Page     ui.Page
-	Filter   filter
-	Fields   []ui.Field
-	Statuses []ui.Option
-	Rows     []row
-	Next     string // path of the next page; "" on the last page
-	First    bool
-	Export   string
-}
-
-func (p *pages) list(c *fiber.Ctx, by caller) error {
+func (p *pages) showList(c *fiber.Ctx, by caller) error {
 	lang := ui.LangOf(c)
 	f := filterOf(c, by, lang)
 	cursor := decodeCursor(c.Query(queryCursor))
@@ -160,7 +111,7 @@ func (p *pages) list(c *fiber.Ctx, by caller) error {
 	return ui.Render(c, http.StatusOK, listPage(v))
 }
 
-func filterFields(f filter, lang ui.Lang) []ui.Field {
+func filterFields(f listFilter, lang ui.Lang) []ui.Field {
 	return []ui.Field{
 		{Name: queryText, Type: "search", Label: textSearch.In(lang), Hint: textSearchHint.In(lang), Value: f.text, MaxLength: maxText, Error: mistakeOf(f.mistakes, queryText)},
 		{Name: queryFrom, Type: "date", Label: textStayFrom.In(lang), Value: f.from, Error: mistakeOf(f.mistakes, queryFrom)},
@@ -168,16 +119,7 @@ func filterFields(f filter, lang ui.Lang) []ui.Field {
 	}
 }
 
-func mistakeOf(all []ui.Mistake, field string) string {
-	for _, m := range all {
-		if m.Field == field {
-			return m.Text
-		}
-	}
-	return ""
-}
-
-func statusOptions(f filter, lang ui.Lang) []ui.Option {
+func statusOptions(f listFilter, lang ui.Lang) []ui.Option {
 	options := []ui.Option{
 		{Value: "", Label: textEveryStatus.In(lang)}, {Value: statusesOf(depositports.WorkAwaiting), Label: textAwaiting.In(lang)},
 	}
@@ -211,4 +153,13 @@ func decodeCursor(text string) ports.Cursor {
 		return ports.Cursor{}
 	}
 	return ports.Cursor{At: at, ID: id.ID(b[8:])}
+}
+
+// statusesOf is the parameter status of the list that holds all deposits of a kind of work.
+func statusesOf(kind depositports.Work) string {
+	var names []string
+	for _, s := range kind.Statuses() {
+		names = append(names, string(s))
+	}
+	return strings.Join(names, ",")
 }

@@ -6,20 +6,8 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"partnerdeposits/adapters/http/ui"
-	"partnerdeposits/app/accounts/connections"
 	"partnerdeposits/core/id"
 )
-
-const queryUnlinked = "unlinked"
-
-// partnerView is the data of the partner's page.
-type partnerView struct {
-	Page     ui.Page
-	Account  connections.AccountView
-	Token    string
-	Unlinked bool
-	Rights   []string
-}
 
 func (p *pages) showPartner(c *fiber.Ctx, by caller) error {
 	lang := ui.LangOf(c)

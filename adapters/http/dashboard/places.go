@@ -68,3 +68,30 @@ func newPace() pace { return pace{leastAfter} }
 func (p *pace) passed(bytes int, took time.Duration) {
 	p.left = min(p.left-took+time.Duration(bytes)*time.Second/leastRate, leastCredit)
 }
+
+var errExports = fault.ErrUnavailable.WithRetryAfter(placeRetry)
+
+const (
+	uploadTime = 120 * time.Second // for the caller to send a form with files
+)
+
+// Refusals of forms with files. The pages explain them.
+var (
+	errFormTooLarge = fault.New(fault.TooLarge, "files_too_large", "A form with files has 25 MB at most.")
+	errBusy         = fault.New(fault.Unavailable, "uploads_busy", "Too many files are being sent at this moment.")
+	errSlow         = fault.New(fault.Invalid, "upload_too_slow", "The files did not arrive in time.")
+)
+
+// Uploads bounds the forms with files that a process reads at a time.
+type Uploads struct {
+	places  *places
+	readFor time.Duration
+}
+
+// NewUploads makes a bound. readFor is the time for the caller to send a form.
+func NewUploads(most int, readFor time.Duration) *Uploads {
+	return &Uploads{newPlaces(most, errBusy), readFor}
+}
+
+// Reading is the number of forms with files that are being read.
+func (u *Uploads) Reading() int { return u.places.taken() }

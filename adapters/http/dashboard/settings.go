@@ -2,51 +2,15 @@ package dashboard
 
 import (
 	"net/http"
+	"slices"
 
 	"github.com/gofiber/fiber/v2"
 
 	"partnerdeposits/adapters/http/problem"
 	"partnerdeposits/adapters/http/ui"
+	"partnerdeposits/app/accounts/operators"
 	"partnerdeposits/core/connect"
-	"partnerdeposits/core/twofactor"
 )
-
-// settingsView is the data of the settings.
-type settingsView struct {
-	Page       ui.Page
-	Token      string
-	Done       string // what the last form did; "": nothing
-	Email      string
-	Unverified bool
-	CoverMails bool
-
-	Intent  string            // of the form that was sent with a mistake; "": none
-	Mistake *ui.Mistake       // of that form
-	Sent    map[string]string // its texts, passwords left out
-
-	Password, Address []ui.Field
-	Company, Language ui.Field
-	Languages         []ui.Option
-	Sessions          []sessionRow
-	Others            bool // there are sessions beside this one
-
-	Problem string // why a form was refused
-	Codes   twofactor.State
-}
-
-// errorOf is the mistake in a field of a form.
-func (v settingsView) errorOf(intent, field string) string {
-	if v.Mistake != nil && v.Mistake.Field == intent+"-"+field {
-		return v.Mistake.Text
-	}
-	return ""
-}
-
-// sessionRow is a session in the list.
-type sessionRow struct {
-	Name, Browser, Used, Since string
-	This                       bool
-}
 
 func (p *pages) showSettings(c *fiber.Ctx, by caller) error {
 	done, known := settingsDone[c.Query(queryDone)]
@@ -87,13 +51,6 @@ func (p *pages) renderSettings(c *fiber.Ctx, by caller, status int, v settingsVi
 	return ui.Render(c, status, settingsPage(v))
 }
 
-// verifyView is the data of the request to verify the operator's address, on a page of its own or above another page.
-type verifyView struct {
-	Page  ui.Page
-	Lead  string
-	Token string
-}
-
 func (p *pages) verifyView(c *fiber.Ctx, by caller, lead string) verifyView {
 	v := verifyView{Page: p.page(c, by, ui.SectionSettings, textVerifyFirst.In(ui.LangOf(c))), Lead: lead, Token: p.Site.FormToken(c)}
 	v.Page.Wide, v.Page.ReadAt, v.Page.ErrorCode = false, pathSettings, connect.ErrUnverified.Code
@@ -103,4 +60,47 @@ func (p *pages) verifyView(c *fiber.Ctx, by caller, lead string) verifyView {
 // unverified refuses an act that charges or mails a tenant, and offers the mail that verifies the address.
 func (p *pages) unverified(c *fiber.Ctx, by caller) error {
 	return ui.Render(c, problem.Status(connect.ErrUnverified.Kind), unverifiedPage(p.verifyView(c, by, textVerifyFirstLead.In(ui.LangOf(c)))))
+}
+
+// settled leads to the settings, which tell that the form took effect.
+func settled(c *fiber.Ctx, done string) error {
+	return c.Redirect(pathSettings+"?"+queryDone+"="+done, http.StatusSeeOther)
+}
+
+func (p *pages) browserOf(c *fiber.Ctx) operators.Browser {
+	return operators.Browser{Session: p.Site.SessionToken(c), Network: ui.NetworkOf(c.IP()), Name: ui.BrowserOf(c)}
+}
+
+// field completes a field of the form of an intent: with the text that was sent, and the mistake about it.
+func (v *settingsView) field(intent string, f ui.Field, label ui.Text) ui.Field {
+	f.Form, f.Label, f.Required = intent, label.In(v.Page.Lang), true
+	if v.Intent == intent && slices.Contains([]string{fieldEmail, fieldCompany}, f.Name) {
+		f.Value = v.Sent[f.Name]
+	}
+	if v.Mistake != nil && v.Mistake.Field == intent+"-"+f.Name {
+		f.Error, f.Autofocus = v.Mistake.Text, true
+	}
+	return f
+}
+
+// fields fills the fields of every form.
+func (v *settingsView) fields(by caller) {
+	current := ui.Field{Name: fieldCurrent, Type: "password", Autocomplete: "current-password", MaxLength: 200}
+	fresh := ui.Field{Name: fieldNew, Type: "password", Autocomplete: "new-password", MinLength: 10, MaxLength: 200, Hint: textNewHint.In(v.Page.Lang)}
+	v.Password = []ui.Field{v.field(intentPassword, current, textCurrent), v.field(intentPassword, fresh, textNewPassword)}
+	email := ui.Field{Name: fieldEmail, Type: "email", Autocomplete: "email", MaxLength: 254}
+	v.Address = []ui.Field{v.field(intentEmail, email, textNewAddress), v.field(intentEmail, current, textCurrent)}
+	if v.Codes.On {
+		v.Address = append(v.Address, codeField(intentEmail, v.Page.Lang, v.errorOf(intentEmail, fieldCode)))
+	}
+	company := ui.Field{Name: fieldCompany, Type: "text", Autocomplete: "organization", MaxLength: 120, Value: by.Account.CompanyName}
+	v.Company = v.field(intentCompany, company, textCompany)
+	locale := by.Operator.Locale
+	if !connect.ValidLocale(locale) {
+		locale = string(v.Page.Lang)
+	}
+	v.Language = v.field(intentLanguage, ui.Field{Name: fieldLocale, Value: locale}, textLanguage)
+	for _, l := range ui.Langs {
+		v.Languages = append(v.Languages, ui.Option{Value: string(l), Label: l.Name()})
+	}
 }

@@ -3,7 +3,6 @@ package dashboard
 import (
 	"errors"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
@@ -14,24 +13,6 @@ import (
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/twofactor"
-)
-
-// Intents and fields of the settings (pages.md, "Accounts").
-const (
-	intentResend   = "resend_verification"
-	intentPassword = "change_password"
-	intentEmail    = "change_email"
-	intentCompany  = "change_company"
-	intentLanguage = "change_language"
-	intentEnd      = "end_session"
-
-	fieldCurrent = "currentPassword"
-	fieldNew     = "newPassword"
-	fieldCompany = "companyName"
-	fieldLocale  = "locale"
-	fieldSession = "session"
-
-	otherSessions = "others"
 )
 
 // settingsForms are the forms of the settings, by their intents.
@@ -61,11 +42,6 @@ func (p *pages) settings(c *fiber.Ctx, by caller) error {
 		return c.Redirect(pathSettings, http.StatusSeeOther)
 	}
 	return form(p, c, by)
-}
-
-// settled leads to the settings, which tell that the form took effect.
-func settled(c *fiber.Ctx, done string) error {
-	return c.Redirect(pathSettings+"?"+queryDone+"="+done, http.StatusSeeOther)
 }
 
 func (p *pages) resendVerification(c *fiber.Ctx, by caller) error {
@@ -131,10 +107,6 @@ func (p *pages) endSession(c *fiber.Ctx, by caller) (err error) {
 	return settled(c, intentEnd)
 }
 
-func (p *pages) browserOf(c *fiber.Ctx) operators.Browser {
-	return operators.Browser{Session: p.Site.SessionToken(c), Network: ui.NetworkOf(c.IP()), Name: ui.BrowserOf(c)}
-}
-
 func (p *pages) renewed(c *fiber.Ctx, in operators.SignedIn) {
 	p.Site.SetSession(c, in.Token.Reveal(), in.Lifetime)
 }
@@ -174,36 +146,9 @@ func (p *pages) settingsMistake(c *fiber.Ctx, by caller, intent string, err erro
 	return err
 }
 
-// field completes a field of the form of an intent: with the text that was sent, and the mistake about it.
-func (v *settingsView) field(intent string, f ui.Field, label ui.Text) ui.Field {
-	f.Form, f.Label, f.Required = intent, label.In(v.Page.Lang), true
-	if v.Intent == intent && slices.Contains([]string{fieldEmail, fieldCompany}, f.Name) {
-		f.Value = v.Sent[f.Name]
+func (p *pages) changeMails(c *fiber.Ctx, by caller) error {
+	if err := p.Operators.ChangeCoverMails(c.UserContext(), by.Operator, ui.PostValue(c, fieldCoverMails) == ui.Checked); err != nil {
+		return err
 	}
-	if v.Mistake != nil && v.Mistake.Field == intent+"-"+f.Name {
-		f.Error, f.Autofocus = v.Mistake.Text, true
-	}
-	return f
-}
-
-// fields fills the fields of every form.
-func (v *settingsView) fields(by caller) {
-	current := ui.Field{Name: fieldCurrent, Type: "password", Autocomplete: "current-password", MaxLength: 200}
-	fresh := ui.Field{Name: fieldNew, Type: "password", Autocomplete: "new-password", MinLength: 10, MaxLength: 200, Hint: textNewHint.In(v.Page.Lang)}
-	v.Password = []ui.Field{v.field(intentPassword, current, textCurrent), v.field(intentPassword, fresh, textNewPassword)}
-	email := ui.Field{Name: fieldEmail, Type: "email", Autocomplete: "email", MaxLength: 254}
-	v.Address = []ui.Field{v.field(intentEmail, email, textNewAddress), v.field(intentEmail, current, textCurrent)}
-	if v.Codes.On {
-		v.Address = append(v.Address, codeField(intentEmail, v.Page.Lang, v.errorOf(intentEmail, fieldCode)))
-	}
-	company := ui.Field{Name: fieldCompany, Type: "text", Autocomplete: "organization", MaxLength: 120, Value: by.Account.CompanyName}
-	v.Company = v.field(intentCompany, company, textCompany)
-	locale := by.Operator.Locale
-	if !connect.ValidLocale(locale) {
-		locale = string(v.Page.Lang)
-	}
-	v.Language = v.field(intentLanguage, ui.Field{Name: fieldLocale, Value: locale}, textLanguage)
-	for _, l := range ui.Langs {
-		v.Languages = append(v.Languages, ui.Option{Value: string(l), Label: l.Name()})
-	}
+	return settled(c, intentMails)
 }

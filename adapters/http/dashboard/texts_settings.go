@@ -66,3 +66,11 @@ var settingsDone = map[string]ui.Text{
 	intentEnd:      ui.T("The session has ended.", "La session a pris fin."),
 	intentResend:   ui.T("The e-mail is on its way. Open its link to verify your address; it works for 24 hours.", "L’e-mail est en route. Ouvrez son lien pour vérifier votre adresse ; il fonctionne pendant 24 heures."),
 }
+
+var (
+	textMailsTitle = ui.T("E-mails", "E-mails")
+	textCoverMails = ui.T("Tell me when the cover of a deposit is about to end", "Me prévenir lorsque la couverture d’une caution arrive à échéance")
+	textCoverHint  = ui.T("At most one e-mail a day, 7 days ahead.", "Un e-mail par jour au plus, 7 jours à l’avance.")
+	textMailsSave  = ui.T("Save", "Enregistrer")
+	textMailsDone  = ui.T("Your choice is saved.", "Votre choix est enregistré.")
+)

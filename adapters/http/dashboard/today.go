@@ -15,43 +15,8 @@ import (
 	depositports "partnerdeposits/ports/deposits"
 )
 
-// todayView is the data of the operator's first page.
-type todayView struct {
-	Page    ui.Page
-	Account connections.AccountView
-	Work    []workView
-	Figures []fact
-	Chart   chart
-	Verify  *verifyView  // nil: the address is verified
-	Earlier *earlierView // nil: nothing to show
-}
-
-// earlierView is what was made for the account before a reset first proved the operator's address.
-type earlierView struct {
-	Lead    string
-	Partner string // "": no link from before
-	Rows    []row
-	Count   string // of deposits; the rows are the newest of them
-}
-
-// workView is a kind of deposits that wait for something.
-type workView struct {
-	ID, Title, Hint, Count string
-	Rows                   []row
-	More                   string // path of the list with all of them; "": the rows are all
-}
-
 // shownWork are the kinds of work, the most urgent first.
 var shownWork = []depositports.Work{depositports.WorkRefused, depositports.WorkEnding, depositports.WorkCollecting, depositports.WorkAwaiting}
-
-// statusesOf is the parameter status of the list that holds all deposits of a kind of work.
-func statusesOf(kind depositports.Work) string {
-	var names []string
-	for _, s := range kind.Statuses() {
-		names = append(names, string(s))
-	}
-	return strings.Join(names, ",")
-}
 
 func (p *pages) showToday(c *fiber.Ctx, by caller) error {
 	lang := ui.LangOf(c)
@@ -126,21 +91,6 @@ func workViewOf(kind depositports.Work, t desk.Today, lang ui.Lang) workView {
 		w.More = ui.WithQuery(pathDeposits, all.Encode())
 	}
 	return w
-}
-
-// chart is a bar chart of the deposits that were made in each month.
-type chart struct {
-	Bars  []bar
-	Total int
-	Most  int
-}
-
-// bar is a month. Places are in the units of the chart's view box.
-type bar struct {
-	X, Y, Height, Middle string
-	Letter               string // under the bar
-	Month                string // with its year, in the table
-	Count                string
 }
 
 // The view box of the chart, and where its bars stand.

@@ -16,22 +16,6 @@ import (
 	"partnerdeposits/core/twofactor"
 )
 
-// enrolView is the data of the page that shows the secret of two-factor codes.
-type enrolView struct {
-	Page   ui.Page
-	Token  string
-	QR     ui.QR
-	Secret string // in groups of four
-	Error  string // of the code
-}
-
-// recoveryView is the data of the page that shows recovery codes, once.
-type recoveryView struct {
-	Page  ui.Page
-	Lead  string
-	Codes []string
-}
-
 // enableTOTP makes a secret and shows it. Codes are asked for once the operator has sent one.
 func (p *pages) enableTOTP(c *fiber.Ctx, by caller) error {
 	if err := p.limited(c, by, operators.DeskPasswords); err != nil {
@@ -137,20 +121,4 @@ func (p *pages) refusedCode(c *fiber.Ctx, by caller, intent string, err error) e
 		return err
 	}
 	return p.renderSettings(c, by, http.StatusUnprocessableEntity, sent)
-}
-
-// passwordField is the field for the operator's password in the form of an intent.
-func (v settingsView) passwordField(intent string) ui.Field {
-	return ui.Field{
-		Form: intent, Name: fieldCurrent, Type: "password", Label: textPasswordNow.In(v.Page.Lang), Autocomplete: "current-password", MaxLength: 200,
-		Required: true, Error: v.errorOf(intent, fieldCurrent), Autofocus: v.errorOf(intent, fieldCurrent) != "",
-	}
-}
-
-// codeField is the field for a code.
-func codeField(form string, lang ui.Lang, mistake string) ui.Field {
-	return ui.Field{
-		Form: form, Name: fieldCode, Type: "text", Label: textCode.In(lang), Hint: textCodeHint.In(lang), Autocomplete: "one-time-code", MaxLength: 40,
-		Required: true, Error: mistake, Autofocus: mistake != "",
-	}
 }

@@ -28,31 +28,9 @@ import (
 )
 
 const (
-	uploadTime = 120 * time.Second // for the caller to send a form with files
-	maxToken   = 1 << 10           // bytes of the first field
-	maxFields  = 64 << 10          // bytes of all fields together, as for other forms
+	maxToken  = 1 << 10  // bytes of the first field
+	maxFields = 64 << 10 // bytes of all fields together, as for other forms
 )
-
-// Refusals of forms with files. The pages explain them.
-var (
-	errFormTooLarge = fault.New(fault.TooLarge, "files_too_large", "A form with files has 25 MB at most.")
-	errBusy         = fault.New(fault.Unavailable, "uploads_busy", "Too many files are being sent at this moment.")
-	errSlow         = fault.New(fault.Invalid, "upload_too_slow", "The files did not arrive in time.")
-)
-
-// Uploads bounds the forms with files that a process reads at a time.
-type Uploads struct {
-	places  *places
-	readFor time.Duration
-}
-
-// NewUploads makes a bound. readFor is the time for the caller to send a form.
-func NewUploads(most int, readFor time.Duration) *Uploads {
-	return &Uploads{newPlaces(most, errBusy), readFor}
-}
-
-// Reading is the number of forms with files that are being read.
-func (u *Uploads) Reading() int { return u.places.taken() }
 
 // paced is the body of a form with files. Once it has a place, its sender keeps the least rate until end.
 type paced struct {

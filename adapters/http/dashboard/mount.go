@@ -1,0 +1,24 @@
+package dashboard
+
+import "github.com/gofiber/fiber/v2"
+
+// Mount adds the pages to app, which serves the dashboard's host.
+func Mount(app fiber.Router, d Deps) {
+	if d.Uploads == nil {
+		d.Uploads = NewUploads(placesAtOnce, uploadTime)
+	}
+	p := &pages{Deps: d, exports: newPlaces(placesAtOnce, errExports)}
+	app.Get(pathDashboard, d.Site.Headers, p.signedIn(p.showToday))
+	app.Get(pathExport, d.Site.Headers, p.signedIn(p.export))
+	app.Get(pathDeposits, d.Site.Headers, p.signedIn(p.showList))
+	app.Get(pathNew, d.Site.Headers, p.signedIn(p.showNew))
+	app.Post(pathNew, d.Site.Headers, p.signedIn(p.create))
+	app.Get(pathDeposit, d.Site.Headers, p.signedIn(p.showDeposit))
+	app.Post(pathDeposit, d.Site.Headers, p.signedIn(p.act))
+	app.Get(pathFile, d.Site.Headers, p.signedIn(p.download))
+	app.Get(pathPartner, d.Site.Headers, p.signedIn(p.showPartner))
+	app.Post(pathPartner, d.Site.Headers, p.signedIn(p.partnerForm))
+	app.Get(pathSettings, d.Site.Headers, p.signedIn(p.showSettings))
+	app.Post(pathSettings, d.Site.Headers, p.signedIn(p.settings))
+	app.Post(pathUnlink, d.Site.Headers, p.signedIn(p.unlink))
+}
