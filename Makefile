@@ -67,7 +67,7 @@ integration: ## Test the use cases and adapters on real Postgres and Redis, and 
 .PHONY: e2e
 e2e: ## Test the processes, from outside
 	@scripts/ensure-debian.sh curl docker-compose pgbouncer pg_dump pgbench prometheus
-	@go test ./cmd/... ./lab/...
+	@go test ./cmd/... ./process/... ./lab/...
 
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for a minute (FUZZTIME=10m for longer, FUZZ=Amount for some); `make test` runs their seeds

@@ -14,8 +14,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/cmd/config"
 	"partnerdeposits/lab/docstest"
+	"partnerdeposits/process/config"
 )
 
 // TestGuides_NameTestsThatExist keeps the promise of a guide that a test names a forgotten place.
@@ -62,8 +62,8 @@ func realProviders() []string {
 
 // Files beside the adapter that may name a payment provider (docs/guides/adding-a-payment-provider.md).
 var providerFiles = []string{
-	"cmd/config/config.go", "cmd/config/payments.go", "cmd/config/forms.go", // settings
-	"cmd/wire/payments.go", "cmd/wire/whole.go", "cmd/wire/lean.go", // the choice
+	"process/config/config.go", "process/config/payments.go", "process/config/forms.go", // settings
+	"process/wire/payments.go", "process/wire/whole.go", "process/wire/lean.go", // the choice
 	"cmd/sandbox/fakestripe.go", "cmd/sandbox/lean.go", "cmd/sandbox/main.go", // the fake for `make run`
 }
 
@@ -71,8 +71,7 @@ func TestProviders_AreNamedInTheirPlacesAlone(t *testing.T) {
 	for _, provider := range realProviders() {
 		for _, file := range files(t, ".go") {
 			floor, _, _ := strings.Cut(file, "/")
-			floors := []string{"core", "ports", "app", "adapters", "cmd"}
-			if !slices.Contains(floors, floor) || strings.HasSuffix(file, "_test.go") ||
+			if !slices.Contains(docstest.Floors(), floor) || strings.HasSuffix(file, "_test.go") ||
 				strings.HasPrefix(file, "adapters/payments/"+provider+"/") || slices.Contains(providerFiles, file) {
 				continue
 			}
@@ -111,7 +110,7 @@ func TestProviders_HaveEveryPlace(t *testing.T) {
 		var code, tests, wire string
 		for _, file := range files(t, ".go") {
 			switch {
-			case strings.HasPrefix(file, "cmd/wire/"):
+			case strings.HasPrefix(file, "process/wire/"):
 				wire += docstest.Read(t, file)
 			case !strings.HasPrefix(file, adapter+"/"):
 			case strings.HasSuffix(file, "_test.go"):
@@ -121,7 +120,7 @@ func TestProviders_HaveEveryPlace(t *testing.T) {
 			}
 		}
 		require.Contains(t, tests, "portstest.PaymentProvider(", "the contract test in %s", adapter)
-		require.Contains(t, wire, `"partnerdeposits/`+adapter+`"`, "the choice in cmd/wire")
+		require.Contains(t, wire, `"partnerdeposits/`+adapter+`"`, "the choice in process/wire")
 		if strings.Contains(code, "site.ProviderCallbacks") {
 			for _, page := range []string{operationsPage, "docs/spec/payments.md"} {
 				require.Contains(t, docstest.Read(t, page), "POST /webhooks/payments/"+provider, page)

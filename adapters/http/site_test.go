@@ -31,6 +31,7 @@ import (
 	"partnerdeposits/app/payments/callbacks"
 	"partnerdeposits/app/platform/mailbook"
 	"partnerdeposits/core/site"
+	"partnerdeposits/lab/docstest"
 	ports "partnerdeposits/ports/platform"
 )
 
@@ -126,7 +127,7 @@ func TestPaths_AreWrittenInTheMapAlone(t *testing.T) {
 	}
 	path := regexp.MustCompile(`^((GET|POST) )?(` + strings.Join(tops, "|") + `)([/?#.]|$)`)
 	inTemplate := regexp.MustCompile(`(href|action|src)="/|SafeURL\("/`)
-	for _, dir := range []string{"core", "ports", "app", "adapters", "cmd"} {
+	for _, dir := range docstest.Floors() {
 		require.NoError(t, filepath.WalkDir(root+dir, func(name string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || strings.HasSuffix(name, "_test.go") || filepath.Dir(name) == root+"core/site" {
 				return err

@@ -12,7 +12,6 @@ import (
 	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/app/deposits"
 	"partnerdeposits/app/platform/idempotent"
-	"partnerdeposits/cmd/wire"
 	"partnerdeposits/core/actor"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
@@ -21,6 +20,7 @@ import (
 	"partnerdeposits/lab/redistest"
 	"partnerdeposits/lab/servicetest"
 	ports "partnerdeposits/ports/platform"
+	"partnerdeposits/process/wire"
 )
 
 func TestMain(m *testing.M) { servicetest.Main(m) }

@@ -5,13 +5,13 @@ import (
 	"strings"
 
 	"partnerdeposits/app/accounts/connections"
-	"partnerdeposits/cmd/config"
-	"partnerdeposits/cmd/wire"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
 	ports "partnerdeposits/ports/platform"
+	"partnerdeposits/process/config"
+	"partnerdeposits/process/wire"
 )
 
 type accountCommands struct {

@@ -4,12 +4,12 @@ import (
 	"context"
 
 	"partnerdeposits/app/payments"
-	"partnerdeposits/cmd/config"
-	"partnerdeposits/cmd/wire"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
+	"partnerdeposits/process/config"
+	"partnerdeposits/process/wire"
 )
 
 type collectionCommands struct {

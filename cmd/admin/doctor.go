@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"partnerdeposits/cmd/config"
-	"partnerdeposits/cmd/wire"
+	"partnerdeposits/process/config"
+	"partnerdeposits/process/wire"
 )
 
 type doctorCommand struct {

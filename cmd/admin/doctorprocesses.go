@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"partnerdeposits/cmd/wire"
+	"partnerdeposits/process/wire"
 )
 
 // remedies of the checks of /readyz, by their names. The surroundings of a process may differ from those of this command.

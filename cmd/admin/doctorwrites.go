@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"partnerdeposits/cmd/wire"
+	"partnerdeposits/process/wire"
 )
 
 const roomRemedy = "Make room on the disk of Postgres: nothing is lost, and the processes go on by themselves."

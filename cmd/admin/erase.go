@@ -6,11 +6,11 @@ import (
 	"time"
 
 	"partnerdeposits/app/partners/clients"
-	"partnerdeposits/cmd/config"
-	"partnerdeposits/cmd/wire"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/tenant"
+	"partnerdeposits/process/config"
+	"partnerdeposits/process/wire"
 )
 
 type clientErase struct {

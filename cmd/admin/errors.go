@@ -6,11 +6,11 @@ import (
 	"io"
 	"strings"
 
-	"partnerdeposits/cmd/config"
-	"partnerdeposits/cmd/run"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/partner"
+	"partnerdeposits/process/config"
+	"partnerdeposits/process/run"
 )
 
 // exitInterrupted is the exit code of a command that Ctrl-C or SIGTERM ended: 128 and the number of SIGINT, as shells say.

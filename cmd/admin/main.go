@@ -13,9 +13,9 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"partnerdeposits/cmd/config"
-	"partnerdeposits/cmd/run"
-	"partnerdeposits/cmd/wire"
+	"partnerdeposits/process/config"
+	"partnerdeposits/process/run"
+	"partnerdeposits/process/wire"
 )
 
 // commands is the whole command line.

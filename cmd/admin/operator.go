@@ -3,10 +3,10 @@ package main
 import (
 	"errors"
 
-	"partnerdeposits/cmd/config"
-	"partnerdeposits/cmd/wire"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/id"
+	"partnerdeposits/process/config"
+	"partnerdeposits/process/wire"
 )
 
 type operatorCommands struct {

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 
-	"partnerdeposits/cmd/config"
-	"partnerdeposits/cmd/wire"
 	"partnerdeposits/core/id"
 	webhookports "partnerdeposits/ports/webhooks"
+	"partnerdeposits/process/config"
+	"partnerdeposits/process/wire"
 )
 
 type outboxCommands struct {

@@ -5,10 +5,10 @@ import (
 	"slices"
 
 	"partnerdeposits/app/partners"
-	"partnerdeposits/cmd/config"
-	"partnerdeposits/cmd/wire"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
+	"partnerdeposits/process/config"
+	"partnerdeposits/process/wire"
 )
 
 type partnerCommands struct {

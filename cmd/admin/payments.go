@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"partnerdeposits/app/payments/books"
-	"partnerdeposits/cmd/config"
-	"partnerdeposits/cmd/wire"
 	"partnerdeposits/core/id"
+	"partnerdeposits/process/config"
+	"partnerdeposits/process/wire"
 )
 
 type paymentsCommands struct {

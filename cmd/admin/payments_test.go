@@ -5,8 +5,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/cmd/config"
 	"partnerdeposits/core/partner"
+	"partnerdeposits/process/config"
 )
 
 func TestDoctor_PaymentsOfEveryKind(t *testing.T) {

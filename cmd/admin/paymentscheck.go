@@ -3,8 +3,8 @@ package main
 import (
 	"fmt"
 
-	"partnerdeposits/cmd/config"
-	"partnerdeposits/cmd/wire"
+	"partnerdeposits/process/config"
+	"partnerdeposits/process/wire"
 )
 
 type paymentsCheck struct{}

@@ -9,9 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/cmd/config"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/partner"
+	"partnerdeposits/process/config"
 )
 
 func TestDistance(t *testing.T) {

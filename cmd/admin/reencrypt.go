@@ -4,8 +4,8 @@ import (
 	"errors"
 	"time"
 
-	"partnerdeposits/cmd/config"
-	"partnerdeposits/cmd/wire"
+	"partnerdeposits/process/config"
+	"partnerdeposits/process/wire"
 )
 
 type reencrypt struct{}

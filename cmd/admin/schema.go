@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"partnerdeposits/cmd/config"
-	"partnerdeposits/cmd/wire"
+	"partnerdeposits/process/config"
+	"partnerdeposits/process/wire"
 )
 
 type migrateCommands struct {

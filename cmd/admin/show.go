@@ -4,11 +4,11 @@ import (
 	"net/url"
 
 	"partnerdeposits/app/support"
-	"partnerdeposits/cmd/config"
-	"partnerdeposits/cmd/wire"
 	"partnerdeposits/core/agreement"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
+	"partnerdeposits/process/config"
+	"partnerdeposits/process/wire"
 )
 
 type depositCommands struct {

@@ -1,11 +1,11 @@
 package main
 
 import (
-	"partnerdeposits/cmd/config"
-	"partnerdeposits/cmd/wire"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
 	webhookports "partnerdeposits/ports/webhooks"
+	"partnerdeposits/process/config"
+	"partnerdeposits/process/wire"
 )
 
 type webhookShow struct {

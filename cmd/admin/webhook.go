@@ -6,11 +6,11 @@ import (
 	"time"
 
 	"partnerdeposits/app/webhooks"
-	"partnerdeposits/cmd/config"
-	"partnerdeposits/cmd/wire"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
 	webhookports "partnerdeposits/ports/webhooks"
+	"partnerdeposits/process/config"
+	"partnerdeposits/process/wire"
 )
 
 type webhookCommands struct {

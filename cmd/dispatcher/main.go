@@ -5,8 +5,8 @@ package main
 import (
 	"os"
 
-	"partnerdeposits/cmd/run"
-	"partnerdeposits/cmd/wire"
+	"partnerdeposits/process/run"
+	"partnerdeposits/process/wire"
 )
 
 // gcPercent keeps the process below 60 MB under the load of 32 busy connections. 300 costs as much CPU and 4 MB more.

@@ -4,8 +4,8 @@ package main
 import (
 	"os"
 
-	"partnerdeposits/cmd/run"
-	"partnerdeposits/cmd/wire"
+	"partnerdeposits/process/run"
+	"partnerdeposits/process/wire"
 )
 
 // gcPercent keeps the process below 100 MB under 32 busy connections. 400 costs 3 % less CPU and 40 MB more.

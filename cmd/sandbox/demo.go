@@ -17,13 +17,13 @@ import (
 
 	"partnerdeposits/app/accounts/connections"
 	"partnerdeposits/app/partners"
-	"partnerdeposits/cmd/config"
-	"partnerdeposits/cmd/run"
-	"partnerdeposits/cmd/wire"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/secret"
 	"partnerdeposits/lab/receiver"
+	"partnerdeposits/process/config"
+	"partnerdeposits/process/run"
+	"partnerdeposits/process/wire"
 )
 
 const (

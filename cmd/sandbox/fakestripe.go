@@ -9,9 +9,9 @@ import (
 	"strings"
 	"syscall"
 
-	"partnerdeposits/cmd/run"
 	"partnerdeposits/core/site"
 	"partnerdeposits/lab/stripetest"
+	"partnerdeposits/process/run"
 )
 
 // fakeStripeAddr is the usual address of the fake of Stripe.

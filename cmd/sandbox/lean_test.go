@@ -13,7 +13,7 @@ func TestLean_LeavesOutWhatAFirstBuildNeedsNot(t *testing.T) {
 	built := []string{"partnerdeposits/cmd/sandbox", "partnerdeposits/cmd/admin"}
 	out, err := exec.CommandContext(t.Context(), "go", append([]string{"list", "-tags=lean", "-deps"}, built...)...).Output()
 	require.NoError(t, err)
-	require.Contains(t, string(out), "partnerdeposits/cmd/wire\n")
+	require.Contains(t, string(out), "partnerdeposits/process/wire\n")
 	for _, library := range []string{"stripe-go", "payments/stripe", "google.golang.org/grpc", "otel/sdk"} {
 		require.NotContains(t, string(out), library)
 	}

@@ -9,9 +9,9 @@ import (
 	"syscall"
 	"time"
 
-	"partnerdeposits/cmd/run"
-	"partnerdeposits/cmd/wire"
 	"partnerdeposits/lab/receiver"
+	"partnerdeposits/process/run"
+	"partnerdeposits/process/wire"
 )
 
 // listeners are open from the start, so that no other process takes their ports.

@@ -10,12 +10,12 @@ import (
 	"os"
 	"slices"
 
-	"partnerdeposits/cmd/config"
-	"partnerdeposits/cmd/run"
-	"partnerdeposits/cmd/wire"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/lab/backing"
 	"partnerdeposits/lab/receiver"
+	"partnerdeposits/process/config"
+	"partnerdeposits/process/run"
+	"partnerdeposits/process/wire"
 )
 
 func main() {

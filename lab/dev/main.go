@@ -10,8 +10,8 @@ import (
 	"os/exec"
 	"syscall"
 
-	"partnerdeposits/cmd/run"
 	"partnerdeposits/lab/backing"
+	"partnerdeposits/process/run"
 )
 
 func main() {

@@ -29,6 +29,9 @@ func Root() string {
 	}
 }
 
+// Floors are the folders of the product's code, from the lowest floor up (docs/README.md, "The house").
+func Floors() []string { return []string{"core", "ports", "app", "adapters", "process", "cmd"} }
+
 // Read gives a file's text; path is relative to the repository.
 func Read(t testing.TB, path string) string {
 	t.Helper()

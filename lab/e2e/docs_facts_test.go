@@ -13,6 +13,7 @@ import (
 
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
+	"partnerdeposits/lab/docstest"
 	"partnerdeposits/lab/pgtest"
 )
 
@@ -20,7 +21,7 @@ import (
 func productionSource(t testing.TB) string {
 	t.Helper()
 	var all strings.Builder
-	for _, folder := range []string{"core", "ports", "app", "adapters", "cmd"} {
+	for _, folder := range docstest.Floors() {
 		require.NoError(t, filepath.WalkDir(filepath.Join(repository(), folder), func(path string, _ fs.DirEntry, err error) error {
 			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 				return err

@@ -15,7 +15,7 @@ func TestProcesses_LinkNothingOfTheLaboratory(t *testing.T) {
 	list.Dir = root
 	packages, err := list.Output()
 	require.NoError(t, err)
-	require.Contains(t, string(packages), "partnerdeposits/cmd/wire\n")
+	require.Contains(t, string(packages), "partnerdeposits/process/wire\n")
 	for _, linked := range strings.Fields(string(packages)) {
 		require.False(t, strings.HasPrefix(linked, "partnerdeposits/lab/"), "a process links %s", linked)
 	}

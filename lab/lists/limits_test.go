@@ -12,7 +12,6 @@ import (
 
 	"partnerdeposits/adapters/http/middleware"
 	"partnerdeposits/app/partners"
-	"partnerdeposits/cmd/config"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
@@ -21,6 +20,7 @@ import (
 	"partnerdeposits/core/tenant"
 	"partnerdeposits/core/webhook"
 	ports "partnerdeposits/ports/platform"
+	"partnerdeposits/process/config"
 )
 
 func TestLimits_AreTheSameInOpenAPI(t *testing.T) {

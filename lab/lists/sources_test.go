@@ -20,6 +20,7 @@ import (
 
 	"partnerdeposits/adapters/http/partnerapi"
 	"partnerdeposits/adapters/metrics"
+	"partnerdeposits/lab/docstest"
 	"partnerdeposits/lab/pgtest"
 )
 
@@ -77,7 +78,7 @@ func goFiles(t testing.TB, dir string) []*ast.File {
 func faults(t testing.TB) map[string][]string {
 	t.Helper()
 	kinds := map[string][]string{}
-	for _, dir := range []string{"core", "ports", "app", "adapters", "cmd"} {
+	for _, dir := range docstest.Floors() {
 		for _, file := range goFiles(t, dir) {
 			ast.Inspect(file, func(n ast.Node) bool {
 				call, ok := n.(*ast.CallExpr)

@@ -1,5 +1,5 @@
 // Package servicetest gives a test the whole service over a database of its own. The services are wired as the
-// processes wire them (cmd/wire); a test replaces the parts that it wants to control.
+// processes wire them (process/wire); a test replaces the parts that it wants to control.
 //
 //	func TestMain(m *testing.M) { servicetest.Main(m) }
 //
@@ -29,13 +29,13 @@ import (
 	"partnerdeposits/adapters/postgres/webhooks/dispatchstore"
 	"partnerdeposits/adapters/redis"
 	"partnerdeposits/adapters/system"
-	"partnerdeposits/cmd/config"
-	"partnerdeposits/cmd/wire"
 	"partnerdeposits/core/actor"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/lab/pgtest"
 	"partnerdeposits/lab/secretstest"
 	ports "partnerdeposits/ports/platform"
+	"partnerdeposits/process/config"
+	"partnerdeposits/process/wire"
 )
 
 // Parts and Services are those of the processes.

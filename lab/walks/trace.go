@@ -42,7 +42,7 @@ var helpers = []string{
 	"adapters/postgres/accounts/internal/sqlc", "adapters/postgres/codec", "adapters/postgres/deposits/internal/sqlc",
 	"adapters/postgres/internal/pg", "adapters/postgres/partners/internal/sqlc", "adapters/postgres/payments/internal/sqlc",
 	"adapters/postgres/platform/internal/sqlc", "adapters/postgres/webhooks/internal/sqlc", "adapters/secrets",
-	"adapters/system", "cmd/run", "cmd/wire", "core/fault", "core/id", "core/money", "core/oneline", "core/secret",
+	"adapters/system", "process/run", "process/wire", "core/fault", "core/id", "core/money", "core/oneline", "core/secret",
 	"ports/accounts", "ports/deposits", "ports/partners", "ports/payments", "ports/platform", "ports/platform/failpoint",
 	"ports/platform/outage", "ports/webhooks",
 }

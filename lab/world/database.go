@@ -13,10 +13,10 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"partnerdeposits/adapters/postgres"
-	"partnerdeposits/cmd/config"
-	"partnerdeposits/cmd/wire"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/secret"
+	"partnerdeposits/process/config"
+	"partnerdeposits/process/wire"
 )
 
 // Database is a database of the service, opened by the laboratory.

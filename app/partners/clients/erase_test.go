@@ -13,7 +13,6 @@ import (
 	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/app/deposits"
 	"partnerdeposits/app/platform/idempotent"
-	"partnerdeposits/cmd/wire"
 	"partnerdeposits/core/agreement"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
@@ -24,6 +23,7 @@ import (
 	depositports "partnerdeposits/ports/deposits"
 	partnerports "partnerdeposits/ports/partners"
 	ports "partnerdeposits/ports/platform"
+	"partnerdeposits/process/wire"
 )
 
 func TestMain(m *testing.M) { servicetest.Main(m) }

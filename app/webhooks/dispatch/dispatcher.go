@@ -19,7 +19,7 @@ import (
 
 // Config bounds the dispatcher.
 type Config struct {
-	// The settings of WEBHOOK_…: required, because cmd/config states their defaults.
+	// The settings of WEBHOOK_…: required, because process/config states their defaults.
 	Schedule            webhook.Schedule
 	Timeout             time.Duration // of an attempt, all in all
 	Concurrency         int           // POSTs in flight in this process, over all subscriptions and lanes

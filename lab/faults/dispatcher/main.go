@@ -12,11 +12,11 @@ import (
 
 	"partnerdeposits/adapters/asynq"
 	"partnerdeposits/app/webhooks/dispatch"
-	"partnerdeposits/cmd/config"
-	"partnerdeposits/cmd/run"
-	"partnerdeposits/cmd/wire"
 	_ "partnerdeposits/lab/faults/trigger"
 	webhookports "partnerdeposits/ports/webhooks"
+	"partnerdeposits/process/config"
+	"partnerdeposits/process/run"
+	"partnerdeposits/process/wire"
 )
 
 // mistake decorates the ports of a dispatcher.

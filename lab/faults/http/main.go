@@ -6,9 +6,9 @@ package main
 import (
 	"os"
 
-	"partnerdeposits/cmd/run"
-	"partnerdeposits/cmd/wire"
 	_ "partnerdeposits/lab/faults/trigger"
+	"partnerdeposits/process/run"
+	"partnerdeposits/process/wire"
 )
 
 func main() {

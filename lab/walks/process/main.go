@@ -12,9 +12,9 @@ import (
 	"os"
 	"runtime/coverage"
 
-	"partnerdeposits/cmd/config"
-	"partnerdeposits/cmd/run"
-	"partnerdeposits/cmd/wire"
+	"partnerdeposits/process/config"
+	"partnerdeposits/process/run"
+	"partnerdeposits/process/wire"
 )
 
 var commands = map[string]func(context.Context, config.Config, *slog.Logger) (run.Process, error){

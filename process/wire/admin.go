@@ -25,9 +25,9 @@ import (
 	"partnerdeposits/app/platform/idempotent"
 	"partnerdeposits/app/support"
 	"partnerdeposits/app/webhooks"
-	"partnerdeposits/cmd/config"
 	paymentports "partnerdeposits/ports/payments"
 	webhookports "partnerdeposits/ports/webhooks"
+	"partnerdeposits/process/config"
 )
 
 const adminConns = 2

@@ -32,9 +32,9 @@ import (
 	"partnerdeposits/app/payments/callbacks"
 	"partnerdeposits/app/platform/idempotent"
 	"partnerdeposits/app/webhooks/events"
-	"partnerdeposits/cmd/config"
-	"partnerdeposits/cmd/run"
 	"partnerdeposits/core/partner"
+	"partnerdeposits/process/config"
+	"partnerdeposits/process/run"
 )
 
 // checkoutRequestsPerMinute bounds the requests of an address to checkout pages: enough for a household behind a single

@@ -17,9 +17,9 @@ import (
 	platformtables "partnerdeposits/adapters/postgres/platform"
 	redisadapter "partnerdeposits/adapters/redis"
 	"partnerdeposits/adapters/secrets"
-	"partnerdeposits/cmd/config"
-	"partnerdeposits/cmd/run"
 	"partnerdeposits/core/partner"
+	"partnerdeposits/process/config"
+	"partnerdeposits/process/run"
 )
 
 // Names of the checks of /readyz.

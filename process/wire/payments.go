@@ -6,9 +6,9 @@ import (
 	paymentsnone "partnerdeposits/adapters/payments/none"
 	paymentssandbox "partnerdeposits/adapters/payments/sandbox"
 	"partnerdeposits/adapters/scoring"
-	"partnerdeposits/cmd/config"
 	"partnerdeposits/core/partner"
 	paymentports "partnerdeposits/ports/payments"
+	"partnerdeposits/process/config"
 )
 
 // ProviderPorts are abilities that only some payment providers have. Each is nil for a provider without.

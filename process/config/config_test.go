@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/secrets"
-	"partnerdeposits/cmd/config"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/webhook"
+	"partnerdeposits/process/config"
 )
 
 var complete = []string{"DATABASE_URL=postgres://u:hunter2@db:5432/svc", "REDIS_URL=redis://r:6379/0"}

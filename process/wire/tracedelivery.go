@@ -12,11 +12,11 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"partnerdeposits/app/webhooks/dispatch"
-	"partnerdeposits/cmd/config"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
 	ports "partnerdeposits/ports/platform"
 	webhookports "partnerdeposits/ports/webhooks"
+	"partnerdeposits/process/config"
 )
 
 // traced tells whether OTEL_EXPORTER_OTLP_ENDPOINT asks for traces.

@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/otel/trace"
 
-	"partnerdeposits/cmd/config"
-	"partnerdeposits/cmd/run"
 	ports "partnerdeposits/ports/platform"
+	"partnerdeposits/process/config"
+	"partnerdeposits/process/run"
 )
 
 func TestLogger_LineOfARequest_NamesTheRequestAndItsTraceOnce(t *testing.T) {

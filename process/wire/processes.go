@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"partnerdeposits/adapters/http/ops"
-	"partnerdeposits/cmd/config"
+	"partnerdeposits/process/config"
 )
 
 // askPatience is the longest wait for a process: its checks take 2 s at most.

@@ -26,10 +26,10 @@ import (
 	"partnerdeposits/app/platform/schedules"
 	"partnerdeposits/app/webhooks"
 	"partnerdeposits/app/webhooks/dispatch"
-	"partnerdeposits/cmd/config"
-	"partnerdeposits/cmd/run"
 	"partnerdeposits/core/id"
 	webhookports "partnerdeposits/ports/webhooks"
+	"partnerdeposits/process/config"
+	"partnerdeposits/process/run"
 )
 
 const userAgent = "partnerdeposits-webhooks/1"

@@ -9,9 +9,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/redis/go-redis/v9"
 
-	"partnerdeposits/cmd/config"
-	"partnerdeposits/cmd/run"
 	paymentports "partnerdeposits/ports/payments"
+	"partnerdeposits/process/config"
+	"partnerdeposits/process/run"
 )
 
 // A lean binary has neither Stripe nor traces, whose libraries are a seventh of a first build. `make run` builds lean

@@ -4,9 +4,9 @@ package wire
 
 import (
 	"partnerdeposits/adapters/payments/stripe"
-	"partnerdeposits/cmd/config"
 	"partnerdeposits/core/partner"
 	paymentports "partnerdeposits/ports/payments"
+	"partnerdeposits/process/config"
 )
 
 // leftOut returns no error: this binary has every part. See lean.go.

@@ -10,10 +10,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/cmd/config"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/lab/docstest"
+	"partnerdeposits/process/config"
 )
 
 // otherVariables are read by tests, not by the service.

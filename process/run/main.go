@@ -12,7 +12,7 @@ import (
 
 	fiberlog "github.com/gofiber/fiber/v2/log"
 
-	"partnerdeposits/cmd/config"
+	"partnerdeposits/process/config"
 )
 
 // Exit codes of every command.

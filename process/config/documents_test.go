@@ -8,9 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/cmd/config"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/webhook"
+	"partnerdeposits/process/config"
 )
 
 // documented is a setting as a document gives it.

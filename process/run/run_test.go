@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/cmd/run"
+	"partnerdeposits/process/run"
 )
 
 // diary records the calls of parts in order.

@@ -14,7 +14,7 @@ import (
 	fiberlog "github.com/gofiber/fiber/v2/log"
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/cmd/config"
+	"partnerdeposits/process/config"
 )
 
 // The test changes the process's loggers, so it does not run in parallel.

@@ -7,8 +7,8 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
-	"partnerdeposits/cmd/config"
 	ports "partnerdeposits/ports/platform"
+	"partnerdeposits/process/config"
 )
 
 // Logger writes to w as LOG_LEVEL and LOG_FORMAT say. Lines of a request name the request, and its trace if there is one.

@@ -29,13 +29,13 @@ import (
 	"partnerdeposits/app/support"
 	"partnerdeposits/app/webhooks"
 	"partnerdeposits/app/webhooks/events"
-	"partnerdeposits/cmd/config"
 	accountports "partnerdeposits/ports/accounts"
 	depositports "partnerdeposits/ports/deposits"
 	partnerports "partnerdeposits/ports/partners"
 	paymentports "partnerdeposits/ports/payments"
 	ports "partnerdeposits/ports/platform"
 	webhookports "partnerdeposits/ports/webhooks"
+	"partnerdeposits/process/config"
 )
 
 // Parts are the capabilities beside the stores from which NewServices builds the services. DefaultParts gives the parts

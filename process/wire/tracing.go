@@ -20,8 +20,8 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace"
 	oteltrace "go.opentelemetry.io/otel/trace"
 
-	"partnerdeposits/cmd/config"
-	"partnerdeposits/cmd/run"
+	"partnerdeposits/process/config"
+	"partnerdeposits/process/run"
 )
 
 // lastExport bounds the export of the last spans at the end of a process.
