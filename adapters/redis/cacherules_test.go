@@ -86,7 +86,7 @@ func checkCache(t *testing.T, cache ports.IdempotencyCache) {
 		rules := []ports.LimitRule{{Name: "default", Key: "few", PerMinute: 3}, {Name: "writes", Key: "few", PerMinute: 2}}
 		for left := 1; left >= 0; left-- {
 			d, r := cache.Admit(t.Context(), k, rules...)
-			require.Equal(t, []any{true, "writes", 2, left}, []any{d.Allowed, d.Name, d.Most, d.Remaining})
+			require.Equal(t, []any{true, "writes", 2, left}, []any{d.Allowed, d.Name, d.Max, d.Remaining})
 			require.NotNil(t, r)
 		}
 		d, r := cache.Admit(t.Context(), k, rules...)

@@ -100,7 +100,7 @@ func (l *Limiter) together(rules []ports.LimitRule) string {
 // failOpen is the decision while Redis cannot be reached: the request is allowed and not counted.
 func failOpen(r ports.LimitRule) ports.LimitDecision {
 	most, _ := r.Bound()
-	return ports.LimitDecision{Allowed: true, Name: r.Name, Most: most, Remaining: most}
+	return ports.LimitDecision{Allowed: true, Name: r.Name, Max: most, Remaining: most}
 }
 
 // byKey groups rules that share a key. In a cluster only the rules of a single key live on the same node, so a command
@@ -248,7 +248,7 @@ func decide(rules []ports.LimitRule, reply []int64, allowed, nth int) ports.Limi
 		of := reply[3*i:]
 		most, _ := r.Bound()
 		d := ports.LimitDecision{
-			Allowed: nth < allowed, Name: r.Name, Most: most, Remaining: int(of[0]),
+			Allowed: nth < allowed, Name: r.Name, Max: most, Remaining: int(of[0]),
 			Reset: time.Duration(of[1]) * time.Millisecond, RetryAfter: time.Duration(of[2]) * time.Millisecond,
 		}
 		if d.Allowed {

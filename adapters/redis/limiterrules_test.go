@@ -21,7 +21,7 @@ func checkLimiter(t *testing.T, limiter ports.Limiter) {
 		for left := 2; left >= 0; left-- {
 			d := limiter.Allow(t.Context(), r)
 			require.True(t, d.Allowed)
-			require.Equal(t, []any{"default", 3, left}, []any{d.Name, d.Most, d.Remaining})
+			require.Equal(t, []any{"default", 3, left}, []any{d.Name, d.Max, d.Remaining})
 			require.Greater(t, d.Reset, 50*time.Second)
 			require.LessOrEqual(t, d.Reset, time.Minute)
 			require.Zero(t, d.RetryAfter)
@@ -40,7 +40,7 @@ func checkLimiter(t *testing.T, limiter ports.Limiter) {
 	})
 	t.Run("of several rules the tightest is told", func(t *testing.T) {
 		d := limiter.Allow(t.Context(), rule("default", "d", 10), rule("writes", "d", 2))
-		require.Equal(t, []any{true, "writes", 2, 1}, []any{d.Allowed, d.Name, d.Most, d.Remaining})
+		require.Equal(t, []any{true, "writes", 2, 1}, []any{d.Allowed, d.Name, d.Max, d.Remaining})
 		d = limiter.Allow(t.Context(), rule("default", "d", 2))
 		require.Equal(t, []any{true, "default", 0}, []any{d.Allowed, d.Name, d.Remaining})
 	})
@@ -62,7 +62,7 @@ func checkLimiter(t *testing.T, limiter ports.Limiter) {
 			require.Greater(t, d.Reset, 55*time.Minute)
 		}
 		d := limiter.Allow(t.Context(), r)
-		require.Equal(t, []any{false, 2}, []any{d.Allowed, d.Most})
+		require.Equal(t, []any{false, 2}, []any{d.Allowed, d.Max})
 		require.Greater(t, d.RetryAfter, 55*time.Minute)
 		require.LessOrEqual(t, d.RetryAfter, time.Hour+3*time.Minute)
 	})

@@ -229,7 +229,7 @@ func startContainer(ctx context.Context, pool *dockertest.Pool, imageName string
 	if err != nil {
 		return nil, err
 	}
-	c := &container{pool: pool, resource: made, spec: spec, log: procs.Buffer{Most: logTail}}
+	c := &container{pool: pool, resource: made, spec: spec, log: procs.Buffer{Max: logTail}}
 	for _, step := range []func() error{
 		c.attach,
 		func() error { return pool.Client.StartContainerWithContext(made.ID, nil, ctx) },

@@ -15,7 +15,7 @@ import (
 	"partnerdeposits/lab/stripetest"
 )
 
-// TestStripe_PaidAndTheBrowserClosed_ANoticeSecuresTheDeposit: the provider's own notice reaches the route. The reconciler's next question
+// TestStripe_PaidAndTheBrowserClosed_ANoticeSecuresTheDeposit: the provider's own notice reaches the route. The next question of the check
 // is an hour away, so that only a notice can lead to the answer.
 func TestStripe_PaidAndTheBrowserClosed_ANoticeSecuresTheDeposit(t *testing.T) {
 	t.Parallel()

@@ -4,7 +4,7 @@ import "sync"
 
 // Buffer keeps output that several goroutines write and read. The zero value keeps all.
 type Buffer struct {
-	Most int // keeps at least as many of the last bytes, and at most twice as many; 0: all
+	Max int // keeps at least as many of the last bytes, and at most twice as many; 0: all
 
 	mu   sync.Mutex
 	text []byte
@@ -18,7 +18,7 @@ func (b *Buffer) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.text = append(b.text, p...)
-	if over := len(b.text) - b.Most; b.Most > 0 && over > b.Most {
+	if over := len(b.text) - b.Max; b.Max > 0 && over > b.Max {
 		b.text = append([]byte(nil), b.text[over:]...)
 	}
 	return len(p), nil

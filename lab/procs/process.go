@@ -37,7 +37,7 @@ type Process struct {
 // Start starts a process.
 func Start(s Spec) (*Process, error) {
 	//nolint:gosec,noctx // binaries of this repository, stopped by the caller
-	p := &Process{Name: s.Name, cmd: exec.Command(s.Path, s.Args...), log: Buffer{Most: tailSize}}
+	p := &Process{Name: s.Name, cmd: exec.Command(s.Path, s.Args...), log: Buffer{Max: tailSize}}
 	p.cmd.Env = s.Env
 	var out io.Writer = &p.log
 	if s.Log != nil {

@@ -29,7 +29,7 @@ type LimitRule struct {
 func PartnerLimitKey(partnerID id.ID) string { return "partner:" + partnerID.Encode() }
 
 // Bound gives the most requests and the window in which they count.
-func (r LimitRule) Bound() (most int, window time.Duration) {
+func (r LimitRule) Bound() (limit int, window time.Duration) {
 	if r.PerMinute == 0 {
 		return r.PerHour, time.Hour
 	}
@@ -40,7 +40,7 @@ func (r LimitRule) Bound() (most int, window time.Duration) {
 type LimitDecision struct {
 	Allowed    bool
 	Name       string
-	Most       int // of the rule, in its window
+	Max        int // of the rule, in its window
 	Remaining  int
 	Reset      time.Duration // until the whole quota is available again
 	RetryAfter time.Duration // 0 unless refused

@@ -2,7 +2,6 @@ package dashboard
 
 import (
 	"partnerdeposits/adapters/http/ui"
-	"partnerdeposits/app/deposits"
 	"partnerdeposits/app/deposits/desk"
 	"partnerdeposits/core/deposit"
 	depositports "partnerdeposits/ports/deposits"
@@ -162,15 +161,6 @@ var statuses = map[deposit.Status]ui.Text{
 var tones = map[deposit.Status]string{
 	deposit.Active:       "good",
 	deposit.PaymentIssue: "bad",
-}
-
-// refusals say why an act was refused. The argument is the status of the deposit now.
-var refusals = map[string]ui.Text{
-	deposits.ErrChanged.Code:       ui.T("Nothing was done: the deposit has changed since you opened the page. It is now: %s.", "Rien n’a été fait : la caution a changé depuis l’ouverture de la page. Elle est désormais : %s."),
-	deposit.ErrNotCapturable.Code:  ui.T("Nothing was collected: only a secured deposit can be collected, before its cover ends. This one is: %s.", "Rien n’a été encaissé : seule une caution garantie peut l’être, avant la fin de sa couverture. Celle-ci est : %s."),
-	deposit.ErrNotReleasable.Code:  ui.T("Nothing was released: only a secured deposit can be released. This one is: %s.", "Rien n’a été libéré : seule une caution garantie peut l’être. Celle-ci est : %s."),
-	deposit.ErrNotCancellable.Code: ui.T("Nothing was cancelled: the deposit can no longer be cancelled. It is: %s.", "Rien n’a été annulé : la caution ne peut plus l’être. Elle est : %s."),
-	deposit.ErrNotSendable.Code:    ui.T("No e-mail was sent: the checkout of this deposit is over. It is: %s.", "Aucun e-mail n’a été envoyé : le paiement de cette caution n’est plus possible. Elle est : %s."),
 }
 
 var authors = map[desk.Author]ui.Text{

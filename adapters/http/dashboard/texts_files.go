@@ -2,7 +2,6 @@ package dashboard
 
 import (
 	"partnerdeposits/adapters/http/ui"
-	"partnerdeposits/app/deposits"
 	"partnerdeposits/core/evidence"
 )
 
@@ -17,9 +16,6 @@ func init() {
 		ui.T("The files did not arrive within two minutes, or arrived too slowly. Nothing was changed. Go back and send fewer or smaller files.", "Les fichiers ne sont pas arrivés en deux minutes, ou arrivaient trop lentement. Rien n’a été modifié. Revenez en arrière et envoyez des fichiers moins nombreux ou plus petits."))
 	ui.Explain(errSecond.Code, ui.T("One at a time, please", "Un envoi à la fois, s’il vous plaît"),
 		ui.T("Your account is already sending files or downloading an export in another window. Nothing was changed. Wait until that has ended, go back and try again.", "Votre compte envoie déjà des fichiers ou télécharge déjà un export dans une autre fenêtre. Rien n’a été modifié. Attendez la fin, revenez en arrière et réessayez."))
-	refusals[evidence.ErrGone.Code] = ui.T("Nothing was done: the files waited for more than an hour, or belong to another page. Send them again. The deposit is: %s.", "Rien n’a été fait : les fichiers ont attendu plus d’une heure, ou appartiennent à une autre page. Envoyez-les de nouveau. La caution est : %s.")
-	refusals[evidence.ErrFull.Code] = ui.T("Nothing was done: the deposit would have more than 100 files. It is: %s.", "Rien n’a été fait : la caution aurait plus de 100 fichiers. Elle est : %s.")
-	refusals[deposits.ErrNoFiles.Code] = ui.T("No file was added: files can be added once a deposit is secured or collected. This one is: %s.", "Aucun fichier n’a été ajouté : il faut que la caution soit garantie ou encaissée. Celle-ci est : %s.")
 }
 
 // Files of a deposit.

@@ -105,14 +105,14 @@ const (
 func chartOf(year []desk.Month, lang ui.Lang) chart {
 	var ch chart
 	for _, m := range year {
-		ch.Most = max(ch.Most, m.Made)
+		ch.Max = max(ch.Max, m.Made)
 		ch.Total += m.Made
 	}
 	step := chartWidth / len(year)
 	for i, m := range year {
 		height := 0
-		if ch.Most > 0 {
-			height = (m.Made*(barsBottom-barsTop) + ch.Most - 1) / ch.Most // a month with few deposits has a bar too
+		if ch.Max > 0 {
+			height = (m.Made*(barsBottom-barsTop) + ch.Max - 1) / ch.Max // a month with few deposits has a bar too
 		}
 		x := i*step + (step-barWidth)/2
 		ch.Bars = append(ch.Bars, bar{

@@ -294,7 +294,7 @@ type workView struct {
 type chart struct {
 	Bars  []bar
 	Total int
-	Most  int
+	Max   int
 }
 
 // bar is a month. Places are in the units of the chart's view box.

@@ -81,7 +81,7 @@ func (a *api) limitRate(c *fiber.Ctx) error {
 	} else {
 		d = a.Idempotent.Admit(c.UserContext(), req.key, rules...)
 	}
-	tellLimit(c, d.Name, d.Most, d.Remaining, d.Reset)
+	tellLimit(c, d.Name, d.Max, d.Remaining, d.Reset)
 	if !d.Allowed {
 		a.OnRateLimited()
 		return fault.ErrRateLimited.WithRetryAfter(max(d.RetryAfter, time.Second))

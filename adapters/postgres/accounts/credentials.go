@@ -90,7 +90,7 @@ func toToken(row sqlc.TokenByHashRow, hash [32]byte) connect.Token {
 // Sessions implements accountports.Sessions.
 func (r Sessions) Sessions(ctx context.Context, operatorID id.ID, now time.Time, idle time.Duration, limit int) ([]accountports.Session, error) {
 	rows, err := queries.SessionsOf(ctx, r.DB, sqlc.SessionsOfParams{
-		OperatorID: operatorID, At: now, UsedAfter: now.Add(-idle), Most: limit,
+		OperatorID: operatorID, At: now, UsedAfter: now.Add(-idle), MaxRows: limit,
 	})
 	if err != nil {
 		return nil, err

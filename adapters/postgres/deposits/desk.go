@@ -88,7 +88,7 @@ func deskList(l *lists.List, f depositports.DeskFilter, page ports.Page, found [
 	if searched {
 		l.Where("id = ANY (?::uuid[])", found)
 	} else if f.Text != "" {
-		l.Most = maxSearched
+		l.Max = maxSearched
 		text := l.Argument(f.Text)
 		names := pg.Each(namesOfClient, func(name string) string { return beginsWith(name, text) })
 		l.Fits = append(l.Fits, "(rental_contract <> '' AND "+beginsWith("rental_contract", text)+

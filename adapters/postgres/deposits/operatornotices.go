@@ -98,7 +98,8 @@ func (s OperatorNotices) TakeCovers(
 		return about, false, err
 	}
 	about.Covers, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (c depositports.EndingCover, err error) {
-		return c, row.Scan(&c.Reference, &c.Amount, &c.RentalContract, &c.ExpiresAt, &about.Count)
+		err = row.Scan(&c.Reference, &c.Amount, &c.RentalContract, &c.ExpiresAt, &about.Count)
+		return c, err
 	})
 	return about, err == nil, err
 }

@@ -62,7 +62,7 @@ func (r Keys) InsertKey(ctx context.Context, k partner.APIKey, hash partner.KeyH
 	}
 	return pg.Changed(partner.ErrAPIKeyLimit)(queries.InsertKey(ctx, pg.In(ctx), sqlc.InsertKeyParams{
 		ID: k.ID, PartnerID: k.PartnerID, Name: k.Name, Prefix: k.Prefix, Last4: k.Last4, Hash: hash[:], CreatedAt: k.CreatedAt,
-		Most: partner.MaxAPIKeys,
+		MaxRows: partner.MaxAPIKeys,
 	}))
 }
 

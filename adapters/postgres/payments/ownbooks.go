@@ -53,7 +53,8 @@ func (s Books) ownEntries(ctx context.Context, kind paymentports.BookKind, condi
 	}
 	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (paymentports.OwnEntry, error) {
 		e := paymentports.OwnEntry{Kind: kind}
-		return e, row.Scan(&e.Key, &e.PaymentID, &e.DepositID, &e.ProviderRef, &e.Amount, &e.Status)
+		err := row.Scan(&e.Key, &e.PaymentID, &e.DepositID, &e.ProviderRef, &e.Amount, &e.Status)
+		return e, err
 	})
 	return found, pg.Translate(err)
 }

@@ -50,7 +50,7 @@ func (r Mails) LinkMails(ctx context.Context, depositID id.ID, since time.Time, 
 // LinkMailsTo implements ports.Mails.
 func (r Mails) LinkMailsTo(ctx context.Context, accountID id.ID, address string, since time.Time, limit int) ([]deposit.LinkMail, error) {
 	rows, err := queries.LinkMailsTo(ctx, pg.In(ctx), sqlc.LinkMailsToParams{
-		Address: mailaddr.Normal(address), Since: since, AccountID: accountID, Most: limit,
+		Address: mailaddr.Normal(address), Since: since, AccountID: accountID, MaxRows: limit,
 	})
 	return pg.Each(rows, func(row sqlc.LinkMailsToRow) deposit.LinkMail {
 		return deposit.LinkMail{Address: row.Recipient, At: row.CreatedAt}

@@ -74,7 +74,7 @@ func (s Events) FeedEvents(ctx context.Context, partnerID id.ID, after int64, li
 	today := time.Now().Truncate(day)
 	for _, days := range [][2]id.ID{{firstOf(today.Add(-day)), firstOf(today.Add(2 * day))}, {firstID, lastID}} {
 		rows, err := queries.FeedEvents(ctx, s.DB, sqlc.FeedEventsParams{
-			PartnerID: partnerID, After: after, FirstID: days[0], LastID: days[1], Most: limit,
+			PartnerID: partnerID, After: after, FirstID: days[0], LastID: days[1], MaxRows: limit,
 		})
 		if err != nil {
 			return nil, err

@@ -32,7 +32,7 @@ func (r Subscriptions) Insert(ctx context.Context, s webhook.Subscription, key s
 	}
 	return pg.Changed(webhook.ErrLimitReached)(queries.InsertSubscription(ctx, pg.In(ctx), sqlc.InsertSubscriptionParams{
 		ID: s.ID, PartnerID: s.PartnerID, URL: s.URL, Events: pg.Each(s.Events, func(e webhook.EventName) string { return string(e) }), Secret: sealed,
-		Enabled: s.Enabled, DisabledReason: s.DisabledReason, CreatedAt: s.CreatedAt, Most: webhook.MaxSubscriptions,
+		Enabled: s.Enabled, DisabledReason: s.DisabledReason, CreatedAt: s.CreatedAt, MaxRows: webhook.MaxSubscriptions,
 	}))
 }
 

@@ -31,11 +31,11 @@ DELETE FROM sessions WHERE operator_id = @operator_id;
 -- name: SessionsOf :many
 SELECT token_hash, operator_id, browser, created_at, last_seen_at, expires_at FROM sessions
 WHERE operator_id = @operator_id AND expires_at > sqlc.arg(at)::timestamptz AND last_seen_at > sqlc.arg(used_after)::timestamptz
-ORDER BY last_seen_at DESC, created_at DESC LIMIT sqlc.arg(most)::integer;
+ORDER BY last_seen_at DESC, created_at DESC LIMIT sqlc.arg(max_rows)::integer;
 
 -- name: DeleteExpiredSessions :execrows
 DELETE FROM sessions WHERE token_hash IN (
-    SELECT s.token_hash FROM sessions s WHERE s.expires_at < sqlc.arg(at)::timestamptz ORDER BY s.expires_at LIMIT sqlc.arg(most)::integer FOR UPDATE SKIP LOCKED);
+    SELECT s.token_hash FROM sessions s WHERE s.expires_at < sqlc.arg(at)::timestamptz ORDER BY s.expires_at LIMIT sqlc.arg(max_rows)::integer FOR UPDATE SKIP LOCKED);
 
 -- name: SetLastSeen :exec
 UPDATE sessions SET last_seen_at = sqlc.arg(at)::timestamptz WHERE token_hash = @token_hash AND last_seen_at < sqlc.arg(at)::timestamptz;
@@ -91,7 +91,7 @@ SELECT count(*) FROM operator_tokens WHERE operator_id = @operator_id AND kind =
 
 -- name: DeleteExpiredTokens :execrows
 DELETE FROM operator_tokens WHERE token_hash IN (
-    SELECT t.token_hash FROM operator_tokens t WHERE t.expires_at < sqlc.arg(at)::timestamptz ORDER BY t.expires_at LIMIT sqlc.arg(most)::integer FOR UPDATE SKIP LOCKED);
+    SELECT t.token_hash FROM operator_tokens t WHERE t.expires_at < sqlc.arg(at)::timestamptz ORDER BY t.expires_at LIMIT sqlc.arg(max_rows)::integer FOR UPDATE SKIP LOCKED);
 
 -- name: InsertPasswordRequest :exec
 INSERT INTO password_requests (id, email, locale, created_at, locked_out) VALUES (@id, @email, @locale, @created_at, @locked_out);
@@ -99,7 +99,7 @@ INSERT INTO password_requests (id, email, locale, created_at, locked_out) VALUES
 -- Takes requests, oldest first, which no other transaction gets.
 -- name: TakePasswordRequests :many
 DELETE FROM password_requests WHERE id IN (
-    SELECT r.id FROM password_requests r ORDER BY r.id LIMIT sqlc.arg(most)::integer FOR UPDATE SKIP LOCKED)
+    SELECT r.id FROM password_requests r ORDER BY r.id LIMIT sqlc.arg(max_rows)::integer FOR UPDATE SKIP LOCKED)
 RETURNING id, email, locale, created_at, locked_out;
 
 -- name: WantsCoverMails :one

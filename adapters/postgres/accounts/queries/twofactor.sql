@@ -43,11 +43,11 @@ DELETE FROM half_sign_ins WHERE operator_id = @operator_id;
 
 -- name: DeleteExpiredHalfSignIns :execrows
 DELETE FROM half_sign_ins WHERE token_hash IN (
-    SELECT h.token_hash FROM half_sign_ins h WHERE h.expires_at < sqlc.arg(at)::timestamptz ORDER BY h.expires_at LIMIT sqlc.arg(most)::integer FOR UPDATE SKIP LOCKED);
+    SELECT h.token_hash FROM half_sign_ins h WHERE h.expires_at < sqlc.arg(at)::timestamptz ORDER BY h.expires_at LIMIT sqlc.arg(max_rows)::integer FOR UPDATE SKIP LOCKED);
 
 -- name: DeleteOldCodeTries :execrows
 DELETE FROM code_tries t WHERE (t.operator_id, t.key) IN (
-    SELECT c.operator_id, c.key FROM code_tries c WHERE c.since < sqlc.arg(at)::timestamptz ORDER BY c.since LIMIT sqlc.arg(most)::integer FOR UPDATE SKIP LOCKED);
+    SELECT c.operator_id, c.key FROM code_tries c WHERE c.since < sqlc.arg(at)::timestamptz ORDER BY c.since LIMIT sqlc.arg(max_rows)::integer FOR UPDATE SKIP LOCKED);
 
 -- name: CountCodeTry :one
 INSERT INTO code_tries AS t (operator_id, key, tries, since) VALUES (@operator_id, @key, 1, sqlc.arg(at)::timestamptz)

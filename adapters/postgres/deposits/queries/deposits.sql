@@ -17,22 +17,22 @@ DELETE FROM deposit_timers WHERE (kind, due_at, deposit_id) IN (
         WHEN 'idle' THEN d.status = 'pending' AND d.checkout_started_at = t.due_at
         WHEN 'checkout' THEN d.status IN ('pending', 'incomplete', 'payment_issue')
         ELSE d.status = 'active' END, false)
-    ORDER BY t.due_at LIMIT sqlc.arg(most)::integer FOR UPDATE OF t SKIP LOCKED);
+    ORDER BY t.due_at LIMIT sqlc.arg(max_rows)::integer FOR UPDATE OF t SKIP LOCKED);
 
 -- name: IdleCheckouts :many
 SELECT t.deposit_id FROM deposit_timers t JOIN deposits d ON d.id = t.deposit_id
 WHERE t.kind = 'idle' AND t.due_at < sqlc.arg(before)::timestamptz AND d.status = 'pending' AND d.checkout_started_at = t.due_at
-ORDER BY t.due_at LIMIT sqlc.arg(most)::integer;
+ORDER BY t.due_at LIMIT sqlc.arg(max_rows)::integer;
 
 -- name: ExpiredCheckouts :many
 SELECT t.deposit_id FROM deposit_timers t JOIN deposits d ON d.id = t.deposit_id
 WHERE t.kind = 'checkout' AND t.due_at <= sqlc.arg(at)::timestamptz AND d.status IN ('pending', 'incomplete', 'payment_issue')
-ORDER BY t.due_at LIMIT sqlc.arg(most)::integer;
+ORDER BY t.due_at LIMIT sqlc.arg(max_rows)::integer;
 
 -- name: ElapsedCoverages :many
 SELECT t.deposit_id FROM deposit_timers t JOIN deposits d ON d.id = t.deposit_id
 WHERE t.kind = 'coverage' AND t.due_at <= sqlc.arg(at)::timestamptz AND d.status = 'active'
-ORDER BY t.due_at LIMIT sqlc.arg(most)::integer;
+ORDER BY t.due_at LIMIT sqlc.arg(max_rows)::integer;
 
 -- The accounts that were ever linked under an external id; two at most, since the caller asks whether there is a single
 -- one.

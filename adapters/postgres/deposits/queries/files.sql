@@ -24,7 +24,7 @@ SELECT id, deposit_id, name, media_type, size, sent_at, added_at, added_by FROM 
 WHERE id = @id AND deposit_id = @deposit_id AND added_at IS NOT NULL;
 
 -- name: AbandonedFiles :many
-SELECT id FROM deposit_files WHERE added_at IS NULL AND sent_at < sqlc.arg(since)::timestamptz ORDER BY sent_at LIMIT sqlc.arg(most)::integer;
+SELECT id FROM deposit_files WHERE added_at IS NULL AND sent_at < sqlc.arg(since)::timestamptz ORDER BY sent_at LIMIT sqlc.arg(max_rows)::integer;
 
 -- name: ForgetFiles :exec
 DELETE FROM deposit_files WHERE id = ANY (sqlc.arg(file_ids)::uuid[]);

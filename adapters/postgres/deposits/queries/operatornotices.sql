@@ -1,5 +1,5 @@
 -- name: SecuredDue :many
-SELECT deposit_id FROM secured_notices ORDER BY secured_at LIMIT sqlc.arg(most);
+SELECT deposit_id FROM secured_notices ORDER BY secured_at LIMIT sqlc.arg(max_rows);
 
 -- name: InsertSecuredNotice :exec
 INSERT INTO secured_notices (deposit_id, secured_at) VALUES (@deposit_id, @secured_at) ON CONFLICT DO NOTHING;

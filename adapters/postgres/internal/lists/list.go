@@ -28,7 +28,7 @@ type List struct {
 	within   []string // Conditions that the index of the list answers: other rows are not read
 	Fits     []string // Conditions that are checked on each row that is read
 	Args     []any
-	Most     int // rows that a page reads; 0: maxRead
+	Max      int // rows that a page reads; 0: maxRead
 }
 
 // Where adds a condition that the index of the list answers.
@@ -96,8 +96,8 @@ func (l *List) Conditions() string {
 
 // reads is the number of rows that a page reads at most.
 func (l *List) reads() int {
-	if l.Most > 0 {
-		return l.Most
+	if l.Max > 0 {
+		return l.Max
 	}
 	return maxRead
 }

@@ -56,7 +56,7 @@ WHERE d.id = @deposit_id AND d.status NOT IN ('cancelled', 'close', 'captured');
 -- name: CheckSealedAddresses :one
 WITH due AS (
     SELECT s.client_id, s.from_at, s.from_id FROM sealed_addresses s WHERE s.check_at <= now()
-    ORDER BY s.check_at LIMIT sqlc.arg(most)::integer FOR UPDATE SKIP LOCKED),
+    ORDER BY s.check_at LIMIT sqlc.arg(max_rows)::integer FOR UPDATE SKIP LOCKED),
 seen AS (
     SELECT due.client_id, coalesce(lives.created_at, further.created_at) AS at, coalesce(lives.id, further.id) AS id, lives.id IS NOT NULL AS needed
     FROM due
@@ -92,4 +92,4 @@ FROM clients WHERE id = @id;
 -- name: ClientsByEmail :many
 SELECT id, account_id, partner_id, email, first_name, last_name, phone, locale, created_at, erased_at FROM clients
 WHERE lower(email COLLATE "C") = lower(sqlc.arg(email)::text COLLATE "C") AND erased_at IS NULL
-ORDER BY created_at DESC, id DESC LIMIT sqlc.arg(most);
+ORDER BY created_at DESC, id DESC LIMIT sqlc.arg(max_rows);

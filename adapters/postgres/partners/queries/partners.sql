@@ -25,7 +25,7 @@ SELECT 1 FROM partners WHERE id = @id FOR NO KEY UPDATE;
 INSERT INTO api_keys (id, partner_id, name, prefix, last4, hash, created_at)
 SELECT sqlc.arg(id)::uuid, @partner_id, sqlc.arg(name)::text, sqlc.arg(prefix)::text, sqlc.arg(last4)::text, sqlc.arg(hash)::bytea,
     sqlc.arg(created_at)::timestamptz
-WHERE (SELECT count(*) FROM api_keys k WHERE k.partner_id = @partner_id AND k.revoked_at IS NULL) < sqlc.arg(most)::integer;
+WHERE (SELECT count(*) FROM api_keys k WHERE k.partner_id = @partner_id AND k.revoked_at IS NULL) < sqlc.arg(max_rows)::integer;
 
 -- name: KeyForUpdate :one
 SELECT k.id, k.partner_id, k.name, k.prefix, k.last4, k.created_at, k.last_used_at, k.revoked_at,

@@ -22,13 +22,13 @@ FROM collections WHERE deposit_id = ANY (sqlc.arg(deposit_ids)::uuid[]) ORDER BY
 -- name: PaidDebts :many
 SELECT payment_id, deposit_id, state, steps, captured_at, attempt, answered, attempted_at, next_attempt_at, page_at,
     ended_at, failure, barred, cancel_at, cancel_by
-FROM collections WHERE state = 'paid' ORDER BY payment_id DESC LIMIT sqlc.arg(most);
+FROM collections WHERE state = 'paid' ORDER BY payment_id DESC LIMIT sqlc.arg(max_rows);
 
 -- The first condition is that of the index collections_unpaid.
 -- name: UnpaidDebts :many
 SELECT payment_id, deposit_id, state, steps, captured_at, attempt, answered, attempted_at, next_attempt_at, page_at,
     ended_at, failure, barred, cancel_at, cancel_by
-FROM collections WHERE state <> 'paid' AND state = @state ORDER BY captured_at, payment_id LIMIT sqlc.arg(most);
+FROM collections WHERE state <> 'paid' AND state = @state ORDER BY captured_at, payment_id LIMIT sqlc.arg(max_rows);
 
 -- name: CollectionHistory :many
 SELECT payment_id, number, from_state, to_state, trigger, at, actor, detail FROM collection_steps
@@ -63,7 +63,7 @@ FROM refunds WHERE deposit_id = @deposit_id ORDER BY created_at, id;
 UPDATE refunds r SET check_at = sqlc.arg(next_check)::timestamptz
 WHERE r.id IN (
     SELECT d.id FROM refunds d WHERE d.status = 'pending' AND d.check_at <= sqlc.arg(at)::timestamptz
-    ORDER BY d.check_at LIMIT sqlc.arg(most) FOR UPDATE SKIP LOCKED)
+    ORDER BY d.check_at LIMIT sqlc.arg(max_rows) FOR UPDATE SKIP LOCKED)
 RETURNING r.id, r.payment_id, r.deposit_id, r.amount_cents, r.reason, r.status, r.provider_ref, r.failure, r.actor,
     r.created_at, r.check_at, r.settled_at;
 
@@ -75,4 +75,4 @@ ON CONFLICT DO NOTHING;
 DELETE FROM tenant_notices WHERE subject_id = @subject_id AND kind = @kind RETURNING subject_id;
 
 -- name: TenantNoticesDue :many
-SELECT subject_id, kind, deposit_id, at FROM tenant_notices ORDER BY at, subject_id LIMIT sqlc.arg(most);
+SELECT subject_id, kind, deposit_id, at FROM tenant_notices ORDER BY at, subject_id LIMIT sqlc.arg(max_rows);

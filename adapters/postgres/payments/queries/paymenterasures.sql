@@ -4,7 +4,7 @@ WITH looked AS (
     UPDATE payment_erasures SET due_at = sqlc.arg(next_look)::timestamptz
     WHERE client_id IN (
         SELECT d.client_id FROM payment_erasures d WHERE d.due_at <= sqlc.arg(at)::timestamptz
-        ORDER BY d.due_at LIMIT sqlc.arg(most) FOR UPDATE SKIP LOCKED)
+        ORDER BY d.due_at LIMIT sqlc.arg(max_rows) FOR UPDATE SKIP LOCKED)
     RETURNING client_id)
 SELECT l.client_id,
     ARRAY(SELECT p.id FROM deposits d JOIN payments p ON p.deposit_id = d.id

@@ -21,7 +21,7 @@ UPDATE payment_questions q SET tries = q.tries + 1,
         + (sqlc.arg(waits)::interval[])[least(q.tries + 1, cardinality(sqlc.arg(waits)::interval[]))]
 WHERE q.id IN (
     SELECT d.id FROM payment_questions d WHERE d.due_at <= sqlc.arg(at)::timestamptz
-    ORDER BY d.due_at LIMIT sqlc.arg(most) FOR UPDATE SKIP LOCKED)
+    ORDER BY d.due_at LIMIT sqlc.arg(max_rows) FOR UPDATE SKIP LOCKED)
 RETURNING q.id, q.payment_id, q.provider_ref, q.dispute, q.told, (q.tries - 1)::integer AS tries;
 
 -- name: DropQuestion :exec

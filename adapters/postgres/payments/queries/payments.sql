@@ -20,7 +20,7 @@ WHERE id = @id;
 UPDATE payments p SET check_at = sqlc.arg(next_check)::timestamptz
 WHERE p.id IN (
     SELECT d.id FROM payments d WHERE d.status = 'processing' AND d.check_at <= sqlc.arg(at)::timestamptz
-    ORDER BY d.check_at LIMIT sqlc.arg(most)::integer FOR UPDATE SKIP LOCKED)
+    ORDER BY d.check_at LIMIT sqlc.arg(max_rows)::integer FOR UPDATE SKIP LOCKED)
 RETURNING p.id, p.deposit_id, p.kind, p.amount_cents, p.status, p.provider_ref, p.failure, p.attempts, p.created_at, p.check_at, p.settled_at;
 
 -- name: Payments :many

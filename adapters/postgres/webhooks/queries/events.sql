@@ -13,7 +13,7 @@ SELECT e.id, e.partner_id, e.name, e.deposit_id, e.data, e.created_at, coalesce(
 FROM events e
 WHERE e.partner_id = @partner_id AND e.sequence > sqlc.arg(after)::bigint AND e.id >= sqlc.arg(first_id)::uuid
     AND e.id < sqlc.arg(last_id)::uuid
-ORDER BY e.sequence LIMIT sqlc.arg(most);
+ORDER BY e.sequence LIMIT sqlc.arg(max_rows);
 
 -- name: LastNumbers :many
 SELECT partner_id, last_sequence FROM event_feeds WHERE partner_id = ANY (sqlc.arg(partners)::uuid[]);

@@ -1,6 +1,6 @@
 -- name: DueNotices :many
 SELECT subscription_id, kind FROM webhook_notices WHERE mail_at <= now()
-GROUP BY 1, 2 ORDER BY min(id) LIMIT sqlc.arg(most);
+GROUP BY 1, 2 ORDER BY min(id) LIMIT sqlc.arg(max_rows);
 
 -- name: TakeNotices :one
 WITH taken AS (

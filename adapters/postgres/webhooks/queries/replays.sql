@@ -18,7 +18,7 @@ WHERE id = @id AND next_at = sqlc.arg(was_next_at)::timestamptz AND finished_at 
 
 -- name: DeleteFinishedReplays :execrows
 DELETE FROM webhook_replays WHERE id = ANY (ARRAY (
-    SELECT r.id FROM webhook_replays r WHERE r.id < uuid_floor(sqlc.arg(at)::timestamptz) AND r.finished_at IS NOT NULL ORDER BY r.id LIMIT sqlc.arg(most)::integer));
+    SELECT r.id FROM webhook_replays r WHERE r.id < uuid_floor(sqlc.arg(at)::timestamptz) AND r.finished_at IS NOT NULL ORDER BY r.id LIMIT sqlc.arg(max_rows)::integer));
 
 -- name: ReplayByID :one
 SELECT id, subscription_id, range_from, range_to, status, per_second, matched, made, cursor_id, created_at, next_at,

@@ -1,6 +1,6 @@
 -- name: SetAsideEvents :many
 SELECT event_id AS id, partner_id, name, deposit_id, created_at, set_aside_at AS at, reason FROM outbox_set_aside
-ORDER BY event_id LIMIT sqlc.arg(most);
+ORDER BY event_id LIMIT sqlc.arg(max_rows);
 
 -- name: RetryEvent :one
 WITH taken AS (DELETE FROM outbox_set_aside o WHERE o.event_id = @event_id RETURNING *),

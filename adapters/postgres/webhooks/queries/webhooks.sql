@@ -7,7 +7,7 @@ SELECT 1 FROM partners WHERE id = @id FOR NO KEY UPDATE;
 INSERT INTO webhook_subscriptions (id, partner_id, url, events, secret, enabled, disabled_reason, created_at)
 SELECT sqlc.arg(id)::uuid, @partner_id, sqlc.arg(url)::text, sqlc.arg(events)::text[], sqlc.arg(secret)::bytea, sqlc.arg(enabled)::boolean,
     sqlc.arg(disabled_reason)::text, sqlc.arg(created_at)::timestamptz
-WHERE (SELECT count(*) FROM webhook_subscriptions s WHERE s.partner_id = @partner_id AND s.deleted_at IS NULL) < sqlc.arg(most)::integer;
+WHERE (SELECT count(*) FROM webhook_subscriptions s WHERE s.partner_id = @partner_id AND s.deleted_at IS NULL) < sqlc.arg(max_rows)::integer;
 
 -- name: SubscriptionForUpdate :one
 SELECT id, partner_id, url, events, enabled, disabled_reason, created_at FROM webhook_subscriptions
@@ -50,7 +50,7 @@ UPDATE webhook_subscriptions SET deleted_at = sqlc.arg(at)::timestamptz WHERE id
 -- name: ReleaseDeliveries :execrows
 WITH parked AS MATERIALIZED (SELECT ARRAY (
     SELECT w.id FROM deliveries w WHERE w.subscription_id = @subscription_id AND w.state = 0 AND w.due_at IS NULL
-    ORDER BY w.id LIMIT sqlc.arg(most)::integer FOR UPDATE SKIP LOCKED) AS ids)
+    ORDER BY w.id LIMIT sqlc.arg(max_rows)::integer FOR UPDATE SKIP LOCKED) AS ids)
 UPDATE deliveries d SET due_at = now() + (width_bucket(d.id, (SELECT p.ids FROM parked p)) - 1) * interval '1 second' / sqlc.arg(per_second)::float8
 WHERE d.subscription_id = @subscription_id AND d.id = ANY ((SELECT p.ids FROM parked p)::uuid[]);
 
@@ -58,13 +58,13 @@ WHERE d.subscription_id = @subscription_id AND d.id = ANY ((SELECT p.ids FROM pa
 UPDATE deliveries d SET due_at = NULL
 WHERE d.subscription_id = @subscription_id AND d.id = ANY (ARRAY (
     SELECT w.id FROM deliveries w WHERE w.subscription_id = @subscription_id AND w.state = 0 AND w.due_at IS NOT NULL
-    ORDER BY w.due_at LIMIT sqlc.arg(most)::integer FOR UPDATE SKIP LOCKED));
+    ORDER BY w.due_at LIMIT sqlc.arg(max_rows)::integer FOR UPDATE SKIP LOCKED));
 
 -- name: CancelDeliveries :execrows
 UPDATE deliveries d SET state = 4, finished_at = sqlc.arg(at)::timestamptz, due_at = NULL
 WHERE d.subscription_id = @subscription_id AND d.id = ANY (ARRAY (
     SELECT w.id FROM deliveries w WHERE w.subscription_id = @subscription_id AND w.state < 2
-    LIMIT sqlc.arg(most)::integer FOR UPDATE));
+    LIMIT sqlc.arg(max_rows)::integer FOR UPDATE));
 
 -- name: SubscriptionsToRelease :many
 SELECT s.id FROM webhook_subscriptions s

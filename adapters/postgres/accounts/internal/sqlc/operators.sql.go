@@ -87,8 +87,8 @@ DELETE FROM sessions WHERE token_hash IN (
     SELECT s.token_hash FROM sessions s WHERE s.expires_at < $1::timestamptz ORDER BY s.expires_at LIMIT $2::integer FOR UPDATE SKIP LOCKED)
 `
 
-func (q *Queries) DeleteExpiredSessions(ctx context.Context, db DBTX, at time.Time, most int) (int64, error) {
-	result, err := db.Exec(ctx, deleteExpiredSessions, at, most)
+func (q *Queries) DeleteExpiredSessions(ctx context.Context, db DBTX, at time.Time, maxRows int) (int64, error) {
+	result, err := db.Exec(ctx, deleteExpiredSessions, at, maxRows)
 	if err != nil {
 		return 0, err
 	}
@@ -100,8 +100,8 @@ DELETE FROM operator_tokens WHERE token_hash IN (
     SELECT t.token_hash FROM operator_tokens t WHERE t.expires_at < $1::timestamptz ORDER BY t.expires_at LIMIT $2::integer FOR UPDATE SKIP LOCKED)
 `
 
-func (q *Queries) DeleteExpiredTokens(ctx context.Context, db DBTX, at time.Time, most int) (int64, error) {
-	result, err := db.Exec(ctx, deleteExpiredTokens, at, most)
+func (q *Queries) DeleteExpiredTokens(ctx context.Context, db DBTX, at time.Time, maxRows int) (int64, error) {
+	result, err := db.Exec(ctx, deleteExpiredTokens, at, maxRows)
 	if err != nil {
 		return 0, err
 	}
@@ -397,7 +397,7 @@ type SessionsOfParams struct {
 	OperatorID id.ID
 	At         time.Time
 	UsedAfter  time.Time
-	Most       int
+	MaxRows    int
 }
 
 type SessionsOfRow struct {
@@ -415,7 +415,7 @@ func (q *Queries) SessionsOf(ctx context.Context, db DBTX, arg SessionsOfParams)
 		arg.OperatorID,
 		arg.At,
 		arg.UsedAfter,
-		arg.Most,
+		arg.MaxRows,
 	)
 	if err != nil {
 		return nil, err
@@ -491,8 +491,8 @@ RETURNING id, email, locale, created_at, locked_out
 `
 
 // Takes requests, oldest first, which no other transaction gets.
-func (q *Queries) TakePasswordRequests(ctx context.Context, db DBTX, most int) ([]PasswordRequest, error) {
-	rows, err := db.Query(ctx, takePasswordRequests, most)
+func (q *Queries) TakePasswordRequests(ctx context.Context, db DBTX, maxRows int) ([]PasswordRequest, error) {
+	rows, err := db.Query(ctx, takePasswordRequests, maxRows)
 	if err != nil {
 		return nil, err
 	}

@@ -49,8 +49,8 @@ DELETE FROM half_sign_ins WHERE token_hash IN (
     SELECT h.token_hash FROM half_sign_ins h WHERE h.expires_at < $1::timestamptz ORDER BY h.expires_at LIMIT $2::integer FOR UPDATE SKIP LOCKED)
 `
 
-func (q *Queries) DeleteExpiredHalfSignIns(ctx context.Context, db DBTX, at time.Time, most int) (int64, error) {
-	result, err := db.Exec(ctx, deleteExpiredHalfSignIns, at, most)
+func (q *Queries) DeleteExpiredHalfSignIns(ctx context.Context, db DBTX, at time.Time, maxRows int) (int64, error) {
+	result, err := db.Exec(ctx, deleteExpiredHalfSignIns, at, maxRows)
 	if err != nil {
 		return 0, err
 	}
@@ -71,8 +71,8 @@ DELETE FROM code_tries t WHERE (t.operator_id, t.key) IN (
     SELECT c.operator_id, c.key FROM code_tries c WHERE c.since < $1::timestamptz ORDER BY c.since LIMIT $2::integer FOR UPDATE SKIP LOCKED)
 `
 
-func (q *Queries) DeleteOldCodeTries(ctx context.Context, db DBTX, at time.Time, most int) (int64, error) {
-	result, err := db.Exec(ctx, deleteOldCodeTries, at, most)
+func (q *Queries) DeleteOldCodeTries(ctx context.Context, db DBTX, at time.Time, maxRows int) (int64, error) {
+	result, err := db.Exec(ctx, deleteOldCodeTries, at, maxRows)
 	if err != nil {
 		return 0, err
 	}

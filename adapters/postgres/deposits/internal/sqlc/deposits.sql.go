@@ -108,8 +108,8 @@ DELETE FROM deposit_timers WHERE (kind, due_at, deposit_id) IN (
 `
 
 // Deletes timers that their deposit no longer needs.
-func (q *Queries) DropStaleTimers(ctx context.Context, db DBTX, kind string, at time.Time, most int) (int64, error) {
-	result, err := db.Exec(ctx, dropStaleTimers, kind, at, most)
+func (q *Queries) DropStaleTimers(ctx context.Context, db DBTX, kind string, at time.Time, maxRows int) (int64, error) {
+	result, err := db.Exec(ctx, dropStaleTimers, kind, at, maxRows)
 	if err != nil {
 		return 0, err
 	}
@@ -122,8 +122,8 @@ WHERE t.kind = 'coverage' AND t.due_at <= $1::timestamptz AND d.status = 'active
 ORDER BY t.due_at LIMIT $2::integer
 `
 
-func (q *Queries) ElapsedCoverages(ctx context.Context, db DBTX, at time.Time, most int) ([]id.ID, error) {
-	rows, err := db.Query(ctx, elapsedCoverages, at, most)
+func (q *Queries) ElapsedCoverages(ctx context.Context, db DBTX, at time.Time, maxRows int) ([]id.ID, error) {
+	rows, err := db.Query(ctx, elapsedCoverages, at, maxRows)
 	if err != nil {
 		return nil, err
 	}
@@ -148,8 +148,8 @@ WHERE t.kind = 'checkout' AND t.due_at <= $1::timestamptz AND d.status IN ('pend
 ORDER BY t.due_at LIMIT $2::integer
 `
 
-func (q *Queries) ExpiredCheckouts(ctx context.Context, db DBTX, at time.Time, most int) ([]id.ID, error) {
-	rows, err := db.Query(ctx, expiredCheckouts, at, most)
+func (q *Queries) ExpiredCheckouts(ctx context.Context, db DBTX, at time.Time, maxRows int) ([]id.ID, error) {
+	rows, err := db.Query(ctx, expiredCheckouts, at, maxRows)
 	if err != nil {
 		return nil, err
 	}
@@ -209,8 +209,8 @@ WHERE t.kind = 'idle' AND t.due_at < $1::timestamptz AND d.status = 'pending' AN
 ORDER BY t.due_at LIMIT $2::integer
 `
 
-func (q *Queries) IdleCheckouts(ctx context.Context, db DBTX, before time.Time, most int) ([]id.ID, error) {
-	rows, err := db.Query(ctx, idleCheckouts, before, most)
+func (q *Queries) IdleCheckouts(ctx context.Context, db DBTX, before time.Time, maxRows int) ([]id.ID, error) {
+	rows, err := db.Query(ctx, idleCheckouts, before, maxRows)
 	if err != nil {
 		return nil, err
 	}

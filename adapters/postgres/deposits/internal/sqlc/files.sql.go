@@ -16,8 +16,8 @@ const abandonedFiles = `-- name: AbandonedFiles :many
 SELECT id FROM deposit_files WHERE added_at IS NULL AND sent_at < $1::timestamptz ORDER BY sent_at LIMIT $2::integer
 `
 
-func (q *Queries) AbandonedFiles(ctx context.Context, db DBTX, since time.Time, most int) ([]id.ID, error) {
-	rows, err := db.Query(ctx, abandonedFiles, since, most)
+func (q *Queries) AbandonedFiles(ctx context.Context, db DBTX, since time.Time, maxRows int) ([]id.ID, error) {
+	rows, err := db.Query(ctx, abandonedFiles, since, maxRows)
 	if err != nil {
 		return nil, err
 	}

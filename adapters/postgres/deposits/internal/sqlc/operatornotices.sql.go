@@ -45,8 +45,8 @@ const securedDue = `-- name: SecuredDue :many
 SELECT deposit_id FROM secured_notices ORDER BY secured_at LIMIT $1
 `
 
-func (q *Queries) SecuredDue(ctx context.Context, db DBTX, most int) ([]id.ID, error) {
-	rows, err := db.Query(ctx, securedDue, most)
+func (q *Queries) SecuredDue(ctx context.Context, db DBTX, maxRows int) ([]id.ID, error) {
+	rows, err := db.Query(ctx, securedDue, maxRows)
 	if err != nil {
 		return nil, err
 	}

@@ -42,8 +42,8 @@ type CheckSealedAddressesRow struct {
 }
 
 // Reads on in the deposits of each due client, 500 of them at most. Deposits of an erased client only end; none is added.
-func (q *Queries) CheckSealedAddresses(ctx context.Context, db DBTX, most int, pause time.Duration) (CheckSealedAddressesRow, error) {
-	row := db.QueryRow(ctx, checkSealedAddresses, most, pause)
+func (q *Queries) CheckSealedAddresses(ctx context.Context, db DBTX, maxRows int, pause time.Duration) (CheckSealedAddressesRow, error) {
+	row := db.QueryRow(ctx, checkSealedAddresses, maxRows, pause)
 	var i CheckSealedAddressesRow
 	err := row.Scan(&i.Removed, &i.Checked)
 	return i, err
@@ -144,8 +144,8 @@ type ClientsByEmailRow struct {
 }
 
 // The conditions are those of the index clients_of_email.
-func (q *Queries) ClientsByEmail(ctx context.Context, db DBTX, email string, most int) ([]ClientsByEmailRow, error) {
-	rows, err := db.Query(ctx, clientsByEmail, email, most)
+func (q *Queries) ClientsByEmail(ctx context.Context, db DBTX, email string, maxRows int) ([]ClientsByEmailRow, error) {
+	rows, err := db.Query(ctx, clientsByEmail, email, maxRows)
 	if err != nil {
 		return nil, err
 	}

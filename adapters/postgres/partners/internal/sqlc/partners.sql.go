@@ -38,7 +38,7 @@ type InsertKeyParams struct {
 	Last4     string
 	Hash      []byte
 	CreatedAt time.Time
-	Most      int
+	MaxRows   int
 }
 
 // Inserts no row when the limit of live keys is reached. LockPartner comes before.
@@ -51,7 +51,7 @@ func (q *Queries) InsertKey(ctx context.Context, db DBTX, arg InsertKeyParams) (
 		arg.Last4,
 		arg.Hash,
 		arg.CreatedAt,
-		arg.Most,
+		arg.MaxRows,
 	)
 	if err != nil {
 		return 0, err

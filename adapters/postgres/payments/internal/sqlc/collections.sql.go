@@ -244,8 +244,8 @@ FROM collections WHERE state = 'paid' ORDER BY payment_id DESC LIMIT $1
 `
 
 // The index collections_paid has this order.
-func (q *Queries) PaidDebts(ctx context.Context, db DBTX, most int) ([]Collection, error) {
-	rows, err := db.Query(ctx, paidDebts, most)
+func (q *Queries) PaidDebts(ctx context.Context, db DBTX, maxRows int) ([]Collection, error) {
+	rows, err := db.Query(ctx, paidDebts, maxRows)
 	if err != nil {
 		return nil, err
 	}
@@ -367,8 +367,8 @@ RETURNING r.id, r.payment_id, r.deposit_id, r.amount_cents, r.reason, r.status, 
     r.created_at, r.check_at, r.settled_at
 `
 
-func (q *Queries) RefundsToCheck(ctx context.Context, db DBTX, nextCheck time.Time, at time.Time, most int) ([]Refund, error) {
-	rows, err := db.Query(ctx, refundsToCheck, nextCheck, at, most)
+func (q *Queries) RefundsToCheck(ctx context.Context, db DBTX, nextCheck time.Time, at time.Time, maxRows int) ([]Refund, error) {
+	rows, err := db.Query(ctx, refundsToCheck, nextCheck, at, maxRows)
 	if err != nil {
 		return nil, err
 	}
@@ -487,8 +487,8 @@ const tenantNoticesDue = `-- name: TenantNoticesDue :many
 SELECT subject_id, kind, deposit_id, at FROM tenant_notices ORDER BY at, subject_id LIMIT $1
 `
 
-func (q *Queries) TenantNoticesDue(ctx context.Context, db DBTX, most int) ([]TenantNotice, error) {
-	rows, err := db.Query(ctx, tenantNoticesDue, most)
+func (q *Queries) TenantNoticesDue(ctx context.Context, db DBTX, maxRows int) ([]TenantNotice, error) {
+	rows, err := db.Query(ctx, tenantNoticesDue, maxRows)
 	if err != nil {
 		return nil, err
 	}
@@ -519,8 +519,8 @@ FROM collections WHERE state <> 'paid' AND state = $1 ORDER BY captured_at, paym
 `
 
 // The first condition is that of the index collections_unpaid.
-func (q *Queries) UnpaidDebts(ctx context.Context, db DBTX, state deposit.CollectionState, most int) ([]Collection, error) {
-	rows, err := db.Query(ctx, unpaidDebts, state, most)
+func (q *Queries) UnpaidDebts(ctx context.Context, db DBTX, state deposit.CollectionState, maxRows int) ([]Collection, error) {
+	rows, err := db.Query(ctx, unpaidDebts, state, maxRows)
 	if err != nil {
 		return nil, err
 	}

@@ -47,8 +47,8 @@ type ErasuresDueRow struct {
 }
 
 // A client owes something while a deposit has not ended, or a payment is processing.
-func (q *Queries) ErasuresDue(ctx context.Context, db DBTX, nextLook time.Time, at time.Time, most int) ([]ErasuresDueRow, error) {
-	rows, err := db.Query(ctx, erasuresDue, nextLook, at, most)
+func (q *Queries) ErasuresDue(ctx context.Context, db DBTX, nextLook time.Time, at time.Time, maxRows int) ([]ErasuresDueRow, error) {
+	rows, err := db.Query(ctx, erasuresDue, nextLook, at, maxRows)
 	if err != nil {
 		return nil, err
 	}

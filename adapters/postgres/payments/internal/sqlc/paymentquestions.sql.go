@@ -145,8 +145,8 @@ type QuestionsDueRow struct {
 	Tries       int
 }
 
-func (q *Queries) QuestionsDue(ctx context.Context, db DBTX, at time.Time, waits []time.Duration, most int) ([]QuestionsDueRow, error) {
-	rows, err := db.Query(ctx, questionsDue, at, waits, most)
+func (q *Queries) QuestionsDue(ctx context.Context, db DBTX, at time.Time, waits []time.Duration, maxRows int) ([]QuestionsDueRow, error) {
+	rows, err := db.Query(ctx, questionsDue, at, waits, maxRows)
 	if err != nil {
 		return nil, err
 	}

@@ -103,8 +103,8 @@ WHERE p.id IN (
 RETURNING p.id, p.deposit_id, p.kind, p.amount_cents, p.status, p.provider_ref, p.failure, p.attempts, p.created_at, p.check_at, p.settled_at
 `
 
-func (q *Queries) PaymentsToCheck(ctx context.Context, db DBTX, nextCheck time.Time, at time.Time, most int) ([]Payment, error) {
-	rows, err := db.Query(ctx, paymentsToCheck, nextCheck, at, most)
+func (q *Queries) PaymentsToCheck(ctx context.Context, db DBTX, nextCheck time.Time, at time.Time, maxRows int) ([]Payment, error) {
+	rows, err := db.Query(ctx, paymentsToCheck, nextCheck, at, maxRows)
 	if err != nil {
 		return nil, err
 	}

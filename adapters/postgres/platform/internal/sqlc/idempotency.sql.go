@@ -17,8 +17,8 @@ DELETE FROM idempotency_keys k USING (
 WHERE k.partner_id = old.partner_id AND k.route = old.route AND k.key = old.key
 `
 
-func (q *Queries) DeleteExpiredResponses(ctx context.Context, db DBTX, before time.Time, most int) (int64, error) {
-	result, err := db.Exec(ctx, deleteExpiredResponses, before, most)
+func (q *Queries) DeleteExpiredResponses(ctx context.Context, db DBTX, before time.Time, maxRows int) (int64, error) {
+	result, err := db.Exec(ctx, deleteExpiredResponses, before, maxRows)
 	if err != nil {
 		return 0, err
 	}

@@ -60,8 +60,8 @@ type ClaimMailsRow struct {
 }
 
 // The due time of a claimed mail is the end of its lease: if the sender dies, another sender claims the mail then.
-func (q *Queries) ClaimMails(ctx context.Context, db DBTX, lease time.Duration, most int) ([]ClaimMailsRow, error) {
-	rows, err := db.Query(ctx, claimMails, lease, most)
+func (q *Queries) ClaimMails(ctx context.Context, db DBTX, lease time.Duration, maxRows int) ([]ClaimMailsRow, error) {
+	rows, err := db.Query(ctx, claimMails, lease, maxRows)
 	if err != nil {
 		return nil, err
 	}
@@ -96,8 +96,8 @@ DELETE FROM mails WHERE mails.id = ANY (ARRAY (
     ORDER BY m.id LIMIT $2 FOR UPDATE SKIP LOCKED))
 `
 
-func (q *Queries) DeleteFinishedMails(ctx context.Context, db DBTX, at time.Time, most int) (int64, error) {
-	result, err := db.Exec(ctx, deleteFinishedMails, at, most)
+func (q *Queries) DeleteFinishedMails(ctx context.Context, db DBTX, at time.Time, maxRows int) (int64, error) {
+	result, err := db.Exec(ctx, deleteFinishedMails, at, maxRows)
 	if err != nil {
 		return 0, err
 	}
@@ -142,8 +142,8 @@ type LinkMailsRow struct {
 }
 
 // The mails with the link of a deposit since a time, oldest first.
-func (q *Queries) LinkMails(ctx context.Context, db DBTX, depositID id.ID, since time.Time, most int) ([]LinkMailsRow, error) {
-	rows, err := db.Query(ctx, linkMails, depositID, since, most)
+func (q *Queries) LinkMails(ctx context.Context, db DBTX, depositID id.ID, since time.Time, maxRows int) ([]LinkMailsRow, error) {
+	rows, err := db.Query(ctx, linkMails, depositID, since, maxRows)
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +172,7 @@ type LinkMailsToParams struct {
 	Address   string
 	Since     time.Time
 	AccountID id.ID
-	Most      int
+	MaxRows   int
 }
 
 type LinkMailsToRow struct {
@@ -186,7 +186,7 @@ func (q *Queries) LinkMailsTo(ctx context.Context, db DBTX, arg LinkMailsToParam
 		arg.Address,
 		arg.Since,
 		arg.AccountID,
-		arg.Most,
+		arg.MaxRows,
 	)
 	if err != nil {
 		return nil, err
@@ -244,8 +244,8 @@ type NewestMailsRow struct {
 	Attempts  int
 }
 
-func (q *Queries) NewestMails(ctx context.Context, db DBTX, most int) ([]NewestMailsRow, error) {
-	rows, err := db.Query(ctx, newestMails, most)
+func (q *Queries) NewestMails(ctx context.Context, db DBTX, maxRows int) ([]NewestMailsRow, error) {
+	rows, err := db.Query(ctx, newestMails, maxRows)
 	if err != nil {
 		return nil, err
 	}

@@ -56,7 +56,7 @@ type FeedEventsParams struct {
 	After     int64
 	FirstID   id.ID
 	LastID    id.ID
-	Most      int
+	MaxRows   int
 }
 
 type FeedEventsRow struct {
@@ -77,7 +77,7 @@ func (q *Queries) FeedEvents(ctx context.Context, db DBTX, arg FeedEventsParams)
 		arg.After,
 		arg.FirstID,
 		arg.LastID,
-		arg.Most,
+		arg.MaxRows,
 	)
 	if err != nil {
 		return nil, err

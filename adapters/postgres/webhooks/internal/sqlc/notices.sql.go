@@ -23,8 +23,8 @@ type DueNoticesRow struct {
 	Kind           webhook.NoticeKind
 }
 
-func (q *Queries) DueNotices(ctx context.Context, db DBTX, most int) ([]DueNoticesRow, error) {
-	rows, err := db.Query(ctx, dueNotices, most)
+func (q *Queries) DueNotices(ctx context.Context, db DBTX, maxRows int) ([]DueNoticesRow, error) {
+	rows, err := db.Query(ctx, dueNotices, maxRows)
 	if err != nil {
 		return nil, err
 	}

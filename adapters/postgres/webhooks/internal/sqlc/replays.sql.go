@@ -18,8 +18,8 @@ DELETE FROM webhook_replays WHERE id = ANY (ARRAY (
     SELECT r.id FROM webhook_replays r WHERE r.id < uuid_floor($1::timestamptz) AND r.finished_at IS NOT NULL ORDER BY r.id LIMIT $2::integer))
 `
 
-func (q *Queries) DeleteFinishedReplays(ctx context.Context, db DBTX, at time.Time, most int) (int64, error) {
-	result, err := db.Exec(ctx, deleteFinishedReplays, at, most)
+func (q *Queries) DeleteFinishedReplays(ctx context.Context, db DBTX, at time.Time, maxRows int) (int64, error) {
+	result, err := db.Exec(ctx, deleteFinishedReplays, at, maxRows)
 	if err != nil {
 		return 0, err
 	}

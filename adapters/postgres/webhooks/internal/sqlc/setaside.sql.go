@@ -91,8 +91,8 @@ type SetAsideEventsRow struct {
 	Reason    string
 }
 
-func (q *Queries) SetAsideEvents(ctx context.Context, db DBTX, most int) ([]SetAsideEventsRow, error) {
-	rows, err := db.Query(ctx, setAsideEvents, most)
+func (q *Queries) SetAsideEvents(ctx context.Context, db DBTX, maxRows int) ([]SetAsideEventsRow, error) {
+	rows, err := db.Query(ctx, setAsideEvents, maxRows)
 	if err != nil {
 		return nil, err
 	}

@@ -20,8 +20,8 @@ WHERE d.subscription_id = $2 AND d.id = ANY (ARRAY (
     LIMIT $3::integer FOR UPDATE))
 `
 
-func (q *Queries) CancelDeliveries(ctx context.Context, db DBTX, at time.Time, subscriptionID id.ID, most int) (int64, error) {
-	result, err := db.Exec(ctx, cancelDeliveries, at, subscriptionID, most)
+func (q *Queries) CancelDeliveries(ctx context.Context, db DBTX, at time.Time, subscriptionID id.ID, maxRows int) (int64, error) {
+	result, err := db.Exec(ctx, cancelDeliveries, at, subscriptionID, maxRows)
 	if err != nil {
 		return 0, err
 	}
@@ -153,7 +153,7 @@ type InsertSubscriptionParams struct {
 	Enabled        bool
 	DisabledReason string
 	CreatedAt      time.Time
-	Most           int
+	MaxRows        int
 }
 
 // Inserts no row when the limit of subscriptions is reached.
@@ -167,7 +167,7 @@ func (q *Queries) InsertSubscription(ctx context.Context, db DBTX, arg InsertSub
 		arg.Enabled,
 		arg.DisabledReason,
 		arg.CreatedAt,
-		arg.Most,
+		arg.MaxRows,
 	)
 	if err != nil {
 		return 0, err
@@ -224,8 +224,8 @@ WHERE d.subscription_id = $1 AND d.id = ANY (ARRAY (
     ORDER BY w.due_at LIMIT $2::integer FOR UPDATE SKIP LOCKED))
 `
 
-func (q *Queries) ParkDeliveries(ctx context.Context, db DBTX, subscriptionID id.ID, most int) (int64, error) {
-	result, err := db.Exec(ctx, parkDeliveries, subscriptionID, most)
+func (q *Queries) ParkDeliveries(ctx context.Context, db DBTX, subscriptionID id.ID, maxRows int) (int64, error) {
+	result, err := db.Exec(ctx, parkDeliveries, subscriptionID, maxRows)
 	if err != nil {
 		return 0, err
 	}
@@ -243,8 +243,8 @@ WHERE d.subscription_id = $2 AND d.id = ANY ((SELECT p.ids FROM parked p)::uuid[
 // The next three statements name their rows by an array: for a join with a set, a planner that believes the table to be small
 // compares each row with each other row. Released deliveries are spread over time, so that an endpoint that was just enabled
 // does not receive all of them at once: width_bucket gives the position of an id in the sorted array.
-func (q *Queries) ReleaseDeliveries(ctx context.Context, db DBTX, perSecond float64, subscriptionID id.ID, most int) (int64, error) {
-	result, err := db.Exec(ctx, releaseDeliveries, perSecond, subscriptionID, most)
+func (q *Queries) ReleaseDeliveries(ctx context.Context, db DBTX, perSecond float64, subscriptionID id.ID, maxRows int) (int64, error) {
+	result, err := db.Exec(ctx, releaseDeliveries, perSecond, subscriptionID, maxRows)
 	if err != nil {
 		return 0, err
 	}
