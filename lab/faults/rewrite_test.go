@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"io"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgproto3"
@@ -12,20 +10,12 @@ import (
 func TestRewrite_ChangesTheStatementsThatARuleFits(t *testing.T) {
 	t.Parallel()
 	rules := []rewriting{{"FROM feeds", "FOR UPDATE", ""}}
-	startup := &pgproto3.StartupMessage{ProtocolVersion: pgproto3.ProtocolVersion30, Parameters: map[string]string{"user": "FROM feeds FOR UPDATE"}}
-	of := func(messages ...pgproto3.FrontendMessage) (wire []byte) {
-		for _, m := range messages {
-			var err error
-			wire, err = m.Encode(wire)
-			require.NoError(t, err)
-		}
-		return wire
+	fits, other := &pgproto3.Parse{Query: "SELECT 1 FROM feeds FOR UPDATE"}, &pgproto3.Parse{Query: "SELECT 1 FOR UPDATE"}
+	value := &pgproto3.Bind{Parameters: [][]byte{[]byte("FROM feeds FOR UPDATE")}}
+	for _, m := range []pgproto3.FrontendMessage{fits, other, value} {
+		rewrite(m, rules)
 	}
-	sent := of(startup, &pgproto3.Parse{Name: "a", Query: "SELECT 1 FROM feeds FOR UPDATE", ParameterOIDs: []uint32{20}},
-		&pgproto3.Parse{Query: "SELECT 1 FROM outbox FOR UPDATE"}, &pgproto3.Bind{Parameters: [][]byte{[]byte("FROM feeds FOR UPDATE")}}, &pgproto3.Sync{})
-	var got bytes.Buffer
-	require.ErrorIs(t, relay(&got, bytes.NewReader(sent), rules), io.ErrUnexpectedEOF)
-	want := of(startup, &pgproto3.Parse{Name: "a", Query: "SELECT 1 FROM feeds ", ParameterOIDs: []uint32{20}},
-		&pgproto3.Parse{Query: "SELECT 1 FROM outbox FOR UPDATE"}, &pgproto3.Bind{Parameters: [][]byte{[]byte("FROM feeds FOR UPDATE")}}, &pgproto3.Sync{})
-	require.Equal(t, want, got.Bytes())
+	require.Equal(t, "SELECT 1 FROM feeds ", fits.Query)
+	require.Equal(t, "SELECT 1 FOR UPDATE", other.Query)
+	require.Equal(t, "FROM feeds FOR UPDATE", string(value.Parameters[0]))
 }

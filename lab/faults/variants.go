@@ -9,9 +9,11 @@ import (
 	"slices"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgproto3"
 	"golang.org/x/sync/errgroup"
 
 	"partnerdeposits/lab/hostiletest"
+	"partnerdeposits/lab/pgproxy"
 )
 
 // variant is the service, or the service with a mistake in one of its commands.
@@ -74,7 +76,7 @@ func (v variant) postgres(t hostiletest.TB, command, upstream string) string {
 	if v.command != command {
 		return upstream
 	}
-	return rewrite(t, upstream, v.rules)
+	return pgproxy.Serve(t, upstream, func(m pgproto3.FrontendMessage) { rewrite(m, v.rules) })
 }
 
 // trial disturbs the suite of a variant, and gives the number of mistakes that it found, and a line about them.

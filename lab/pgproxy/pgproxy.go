@@ -1,0 +1,40 @@
+// Package pgproxy passes what clients send on to Postgres, for tests that change or count it.
+package pgproxy
+
+import (
+	"io"
+	"net"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+
+	"partnerdeposits/lab/hostiletest"
+)
+
+// Serve serves a proxy of the Postgres at upstream, host:port, and gives its address. Each message of a client passes
+// each, which may change it. Connections call each at the same time. The upstream must not ask for TLS.
+func Serve(t hostiletest.TB, upstream string, each func(pgproto3.FrontendMessage)) (address string) {
+	return hostiletest.Serve(t, func(client net.Conn) {
+		server, err := net.Dial("tcp", upstream) //nolint:noctx // ends with the client
+		if err != nil {
+			return
+		}
+		defer func() { _ = server.Close() }()
+		go func() { _, _ = io.Copy(client, server); _ = client.Close() }()
+		_ = relay(server, client, each) // either side has ended
+	}).Address
+}
+
+// relay passes the messages of a client on.
+func relay(server io.Writer, client io.Reader, each func(pgproto3.FrontendMessage)) error {
+	in, out := pgproto3.NewBackend(client, io.Discard), pgproto3.NewFrontend(nil, server)
+	var message pgproto3.FrontendMessage
+	message, err := in.ReceiveStartupMessage()
+	for ; err == nil; message, err = in.Receive() {
+		each(message)
+		out.Send(message)
+		if err := out.Flush(); err != nil {
+			return err
+		}
+	}
+	return err
+}
