@@ -138,19 +138,6 @@ func postponed(p deposit.Payment, answer paymentports.ProviderPayment, attempts 
 	return p
 }
 
-// feeWait gives the time from question number attempts to the next: 30 s, doubled each time up to longestWait.
-func feeWait(attempts int) time.Duration {
-	const first = 30 * time.Second
-	if attempts > 3 {
-		return longestWait
-	}
-	return min(first<<attempts, longestWait)
-}
-
-// longestWait is the time between two questions about a page that stays open. A tenant who paid and closed the browser
-// is secured within five minutes (payments.md, "Rules"); the round of the job and the provider's answer take the rest.
-const longestWait = 4 * time.Minute
-
 // Job gives the job that asks the provider about payments left in processing.
 func (s *Service) Job(every time.Duration) schedules.Job {
 	return schedules.Job{Name: "payments", Every: every, Run: func(ctx context.Context) (bool, error) {

@@ -9,17 +9,12 @@ import (
 	"partnerdeposits/core/actor"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
-	"partnerdeposits/core/money"
 	paymentports "partnerdeposits/ports/payments"
 	"partnerdeposits/ports/platform/failpoint"
 )
 
-const (
-	// openWait is the time until the provider is asked again about a charge or a close that is still under way.
-	openWait = time.Minute
-	// pageLife is longer than any page of the provider lives (24 h).
-	pageLife = 25 * time.Hour
-)
+// pageLife is longer than any page of the provider lives (24 h).
+const pageLife = 25 * time.Hour
 
 // withoutCard is the answer to an attempt for a deposit that has no paid fee, and so no card.
 var withoutCard = paymentports.ProviderPayment{Status: paymentports.ProviderFailed, Failure: "no_card", Refusal: paymentports.RefusedForGood}
@@ -325,5 +320,3 @@ func nextCheck(d deposit.Debt, now time.Time) time.Time {
 	}
 	return now.Add(min(max(open, feeWait(0)), longestWait))
 }
-
-func cents(c money.Cents) string { return strconv.FormatInt(int64(c), 10) }

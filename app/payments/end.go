@@ -7,16 +7,12 @@ import (
 
 	"partnerdeposits/app/deposits/lifecycle"
 	"partnerdeposits/core/deposit"
-	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	paymentports "partnerdeposits/ports/payments"
 )
 
 // maxSettlements is how many payments EndCheckout settles before it gives up: the tenant may open a new page each time.
 const maxSettlements = 5
-
-// errPaymentOpen refuses to end a checkout whose payment cannot be stopped right now.
-var errPaymentOpen = fault.ErrUnavailable.WithMessage("A payment of the tenant is under way. Please retry shortly.")
 
 // EndCheckout settles the fee payment in flight, if any, and then takes the deposit out of checkout by trigger. prepare
 // (nil: none) runs in the transaction of that transition.

@@ -119,12 +119,3 @@ func (s *Service) keepReference(ctx context.Context, p deposit.Payment, ref stri
 		s.deps.Log.WarnContext(ctx, "payment reference not kept", "payment", id.Payment.Of(p.ID), "error", err)
 	}
 }
-
-// stillInFlight locks and gives p as stored, nil when p has been settled meanwhile.
-func (s *Service) stillInFlight(ctx context.Context, p deposit.Payment) (*deposit.Payment, error) {
-	current, err := s.deps.Payments.Processing(ctx, p.DepositID, p.Kind)
-	if err != nil || current == nil || current.ID != p.ID {
-		return nil, err
-	}
-	return current, nil
-}

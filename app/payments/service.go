@@ -1,9 +1,11 @@
 package payments
 
 import (
-	"context"
 	"log/slog"
+	"strconv"
 	"strings"
+
+	"partnerdeposits/core/money"
 
 	"partnerdeposits/app/deposits/lifecycle"
 	"partnerdeposits/core/deposit"
@@ -58,39 +60,10 @@ type uncounted struct{}
 func (uncounted) Answered(deposit.PaymentKind, paymentports.PaymentResult) {}
 func (uncounted) Refunded(paymentports.PaymentResult)                      {}
 
-// FeeInFlight reports whether a fee payment of the deposit is processing. FeeInFlight takes no lock: a change that
-// depends on the result must check again under the deposit's lock.
-func (s *Service) FeeInFlight(ctx context.Context, depositID id.ID) (bool, error) {
-	payment, err := s.feeInFlight(ctx, depositID)
-	return payment != nil, err
-}
-
-// feeInFlight gives the deposit's processing fee payment, nil when there is none.
-func (s *Service) feeInFlight(ctx context.Context, depositID id.ID) (*deposit.Payment, error) {
-	return s.feeWithStatus(ctx, depositID, deposit.PaymentProcessing)
-}
-
-// feeWithStatus gives the deposit's oldest fee payment with that status, nil when there is none.
-func (s *Service) feeWithStatus(ctx context.Context, depositID id.ID, status deposit.PaymentStatus) (*deposit.Payment, error) {
-	all, err := s.deps.Payments.Payments(ctx, depositID)
-	if err != nil {
-		return nil, err
-	}
-	return feeAmong(all, status), nil
-}
-
-// feeAmong gives the first fee payment with that status, nil when there is none.
-func feeAmong(all []deposit.Payment, status deposit.PaymentStatus) *deposit.Payment {
-	for i := range all {
-		if all[i].Kind == deposit.FeePayment && all[i].Status == status {
-			return &all[i]
-		}
-	}
-	return nil
-}
-
 // returnURL is the page to which the provider sends the tenant back.
 func (s *Service) returnURL(depositID id.ID, checkoutToken secret.Text) string {
 	token := deposit.ReturnToken(depositID, checkoutToken)
 	return site.URL(s.deps.DashboardURL, site.At(site.CheckoutReturn, token.Reveal()))
 }
+
+func cents(c money.Cents) string { return strconv.FormatInt(int64(c), 10) }

@@ -2,8 +2,6 @@ package payments
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"partnerdeposits/core/deposit"
@@ -61,15 +59,6 @@ func (s *Service) ConfirmFee(ctx context.Context, depositID id.ID, ends bool, no
 	return s.recordFee(ctx, *payment, answer, now)
 }
 
-// providerFailed marks an error of the provider with paymentports.ErrProviderAway, for the tenant's pages.
-func (s *Service) providerFailed(kind deposit.PaymentKind, err error) error {
-	s.deps.PaymentMetrics.Answered(kind, paymentports.PaymentUnavailable)
-	if errors.Is(err, paymentports.ErrProviderAnswered) {
-		return err
-	}
-	return fmt.Errorf("%w: %w", paymentports.ErrProviderAway, err)
-}
-
 // recordFee stores the provider's answer about a fee payment, and the transition that follows from the answer, in one
 // transaction. A payment that another caller has settled is left as it is.
 //
@@ -112,39 +101,6 @@ func (s *Service) recordFee(ctx context.Context, p deposit.Payment, answer payme
 		s.warnOrphan(ctx, p)
 	}
 	return err
-}
-
-// resultOf is the result of a payment with that final answer of the provider.
-func resultOf(status paymentports.ProviderStatus) paymentports.PaymentResult {
-	switch status {
-	case paymentports.ProviderSucceeded:
-		return paymentports.PaymentSucceeded
-	case paymentports.ProviderFailed:
-		return paymentports.PaymentRefused
-	case paymentports.ProviderClosed, paymentports.ProviderUnknown, paymentports.ProviderOpen:
-	}
-	return paymentports.PaymentVoided
-}
-
-// settle sets the payment's final status. A payment that the provider closed or does not know can never be paid.
-func settle(p *deposit.Payment, answer paymentports.ProviderPayment, now time.Time) {
-	switch answer.Status {
-	case paymentports.ProviderSucceeded:
-		p.Status = deposit.PaymentSucceeded
-	case paymentports.ProviderFailed:
-		p.Status = deposit.PaymentFailed
-	case paymentports.ProviderClosed, paymentports.ProviderUnknown, paymentports.ProviderOpen:
-		p.Status = deposit.PaymentVoided
-	}
-	if answer.Ref != "" {
-		p.ProviderRef = answer.Ref
-	}
-	p.Failure, p.SettledAt = answer.Failure, now
-}
-
-// undecided reports whether the tenant can still pay, by the provider's answer.
-func undecided(status paymentports.ProviderStatus) bool {
-	return status == paymentports.ProviderOpen || status == paymentports.ProviderUnknown
 }
 
 // feeEffect is the consequence of a settled fee for its deposit.

@@ -1,29 +1,11 @@
 package dispatch
 
 import (
+	"context"
 	"time"
 
 	"partnerdeposits/core/id"
 )
-
-func (r *registry) move(e *entry, n int) {
-	e.claimed += n
-	r.claimed += n
-	r.moves++
-	e.moved = r.moves
-	if n > 0 && r.fills(e) {
-		signal(r.crowding)
-	}
-}
-
-// fillingShare: from a quarter of a limit on, the claims are counted in the database more often.
-const fillingShare = 4
-
-// fills reports whether the claims of a subscription, or of the whole dispatcher, approach their limit. The limit of a
-// subscription in bad health is so low that a single claim approaches it.
-func (r *registry) fills(e *entry) bool {
-	return fillingShare*e.claimed >= r.window() || fillingShare*r.claimed >= r.config.Window || !e.health.Clean()
-}
 
 // crowded reports whether the claims of the dispatcher, or of any subscription, approach their limit.
 func (r *registry) crowded() bool {
@@ -76,5 +58,43 @@ func (r *registry) correct(counts map[id.ID]int, mark uint64) {
 		if len(e.inFlight) == 0 && e.posting == 0 && now.Sub(e.touched) >= forgetAfter {
 			delete(r.entries, sub)
 		}
+	}
+}
+
+// countLoop corrects the counts of claims by the database's counts, because other dispatchers claim as well. The counts
+// matter to a window that fills up, and not to a process without claims.
+func (d *Dispatcher) countLoop(ctx context.Context) {
+	for crowded := false; d.awaitCount(ctx, crowded); {
+		d.watchOutbound(ctx)
+		if !d.registry.used() {
+			continue
+		}
+		mark := d.registry.mark()
+		counts, err := d.Claims.CountClaimed(ctx)
+		if err != nil {
+			d.complain(ctx, "count deliveries in flight", err)
+			continue
+		}
+		d.database.Worked(ctx)
+		d.registry.correct(counts, mark)
+		crowded = d.registry.crowded()
+	}
+}
+
+// awaitCount waits for the next count, which follows soon while a window fills up. The result is false when ctx ended.
+func (d *Dispatcher) awaitCount(ctx context.Context, crowded bool) bool {
+	const busy, calm = 100 * time.Millisecond, time.Second
+	if crowded {
+		return pause(ctx, busy)
+	}
+	timer := time.NewTimer(calm)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	case <-d.registry.crowding:
+		return pause(ctx, busy)
 	}
 }

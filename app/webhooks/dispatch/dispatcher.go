@@ -10,66 +10,11 @@ import (
 
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
-	"partnerdeposits/core/webhook"
 	ports "partnerdeposits/ports/platform"
 	"partnerdeposits/ports/platform/batch"
 	"partnerdeposits/ports/platform/outage"
 	webhookports "partnerdeposits/ports/webhooks"
 )
-
-// Config bounds the dispatcher.
-type Config struct {
-	// The settings of WEBHOOK_…: required, because process/config states their defaults.
-	Schedule            webhook.Schedule
-	Timeout             time.Duration // of an attempt, all in all
-	Concurrency         int           // POSTs in flight in this process, over all subscriptions and lanes
-	EndpointConcurrency int           // POSTs in flight in this process to a subscription
-
-	// Zero fields take defaults.
-	RelayEvery time.Duration // the outbox is polled this often while no doorbell works
-	ScanEvery  time.Duration // due deliveries are searched this often while no doorbell works, or while there are some
-	Batch      int           // events relayed in a transaction
-	JobSize    int           // claims in a job
-	Window     int           // claims of all subscriptions, over all dispatchers
-	Lease      time.Duration // of a claim: the attempt and the wait before it
-}
-
-// leaseSpare is the part of a lease for the way to the POST and the record after it.
-const leaseSpare = 20 * time.Second
-
-func (c Config) withDefaults() Config {
-	set := func(v *int, d int) {
-		if *v <= 0 {
-			*v = d
-		}
-	}
-	span := func(v *time.Duration, d time.Duration) {
-		if *v <= 0 {
-			*v = d
-		}
-	}
-	span(&c.RelayEvery, 50*time.Millisecond)
-	span(&c.ScanEvery, 100*time.Millisecond)
-	set(&c.Batch, 500)
-	set(&c.JobSize, 32)
-	set(&c.Window, 4096)
-	span(&c.Lease, c.Timeout+leaseSpare)
-	return c
-}
-
-// slowSlots is how many of the process's slots the slow lane may use.
-func (c Config) slowSlots() int { return max(c.Concurrency/2, 1) }
-
-// reservedSlots is how many of the process's slots only subscriptions with less than fewSlots POSTs in flight may use.
-func (c Config) reservedSlots() int { return c.Concurrency / 4 }
-
-func (c Config) fewSlots() int { return max(c.Concurrency/64, 1) }
-
-// jobs is how many jobs of each lane the process works on. A job has at least one claim, so these jobs can fill all
-// slots.
-func (c Config) jobs() map[webhookports.Lane]int {
-	return map[webhookports.Lane]int{webhookports.FastLane: c.Concurrency, webhookports.SlowLane: c.slowSlots()}
-}
 
 // Deps holds the ports of the dispatcher.
 type Deps struct {
@@ -143,67 +88,6 @@ func New(deps Deps, config Config) *Dispatcher {
 	return d
 }
 
-// Run delivers until ctx ends. Then it finishes and records the POSTs in flight, releases the other claims and returns
-// nil. An error means that the queue cannot be served.
-func (d *Dispatcher) Run(ctx context.Context) error {
-	endless := context.WithoutCancel(ctx)
-	d.loads.Run = func(deliveries []*webhookports.Delivery) { d.load(endless, deliveries) }
-	d.records.Run = func(outcomes []webhookports.Outcome) { d.record(endless, outcomes) }
-	defer context.AfterFunc(ctx, func() {
-		d.stopping.Store(true)
-		d.giveBack(endless, d.registry.close())
-	})()
-	var loops sync.WaitGroup
-	for _, loop := range []func(context.Context){d.relayLoop, d.scanLoop, d.countLoop, d.transport.watch} {
-		loops.Go(func() { loop(ctx) })
-	}
-	err := d.Queue.Serve(ctx, d.config.jobs(), d.handle)
-	loops.Wait()
-	d.posts.Wait()
-	if errors.Is(err, context.Canceled) {
-		return nil
-	}
-	return err
-}
-
-// countLoop corrects the counts of claims by the database's counts, because other dispatchers claim as well. The counts
-// matter to a window that fills up, and not to a process without claims.
-func (d *Dispatcher) countLoop(ctx context.Context) {
-	for crowded := false; d.awaitCount(ctx, crowded); {
-		d.watchOutbound(ctx)
-		if !d.registry.used() {
-			continue
-		}
-		mark := d.registry.mark()
-		counts, err := d.Claims.CountClaimed(ctx)
-		if err != nil {
-			d.complain(ctx, "count deliveries in flight", err)
-			continue
-		}
-		d.database.Worked(ctx)
-		d.registry.correct(counts, mark)
-		crowded = d.registry.crowded()
-	}
-}
-
-// awaitCount waits for the next count, which follows soon while a window fills up. The result is false when ctx ended.
-func (d *Dispatcher) awaitCount(ctx context.Context, crowded bool) bool {
-	const busy, calm = 100 * time.Millisecond, time.Second
-	if crowded {
-		return pause(ctx, busy)
-	}
-	timer := time.NewTimer(calm)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	case <-d.registry.crowding:
-		return pause(ctx, busy)
-	}
-}
-
 // complain logs an error of a loop that goes on. Errors of a shutdown are not logged. All loops meet an outage of the
 // database, which is told once.
 func (d *Dispatcher) complain(ctx context.Context, what string, err error) {
@@ -216,22 +100,17 @@ func (d *Dispatcher) complain(ctx context.Context, what string, err error) {
 	}
 }
 
-// signal wakes the receiver of a channel with room for a single signal.
-func signal(c chan<- struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
+// transport hands claims to workers: through the queue, or directly to this process while the queue is away.
+type transport struct {
+	d     *Dispatcher
+	away  atomic.Bool
+	proof proof // of watch
+	queue *outage.Log
 }
 
-// pause waits for the span, and returns false when ctx ended first.
-func pause(ctx context.Context, span time.Duration) bool {
-	timer := time.NewTimer(span)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	}
+// outbound is what this process knows of our own way out. Each dispatcher decides by the same rows.
+type outbound struct {
+	broken atomic.Bool
+	since  time.Time // of the break; zero: none
+	asked  time.Time
 }

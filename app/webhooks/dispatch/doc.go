@@ -18,6 +18,6 @@
 //	epoch      a marker in the queue's store; when the marker is gone, the jobs are gone
 //
 // A delivery passes through relay.go (plan), transport.go (jobs), worker.go (load, POST) and record.go. scan.go finds
-// the deliveries that are due later: retries, backlogs and ended leases. registry.go holds windows and slots; counts.go
-// corrects the windows by the database's counts.
+// the deliveries that are due later: retries, backlogs and ended leases. registry.go holds the windows and slots.go the
+// slots; counts.go corrects the windows by the database's counts. run.go starts the loops.
 package dispatch

@@ -2,7 +2,6 @@ package dispatch
 
 import (
 	"context"
-	"sync/atomic"
 	"time"
 
 	"partnerdeposits/core/webhook"
@@ -11,13 +10,6 @@ import (
 
 // outboundEvery is the time between two looks at all endpoints, while some endpoint of this process is in bad health.
 const outboundEvery = 5 * time.Second
-
-// outbound is what this process knows of our own way out. Each dispatcher decides by the same rows.
-type outbound struct {
-	broken atomic.Bool
-	since  time.Time // of the break; zero: none
-	asked  time.Time
-}
 
 // watchOutbound looks whether our own way out is broken (webhook.OutboundBroken). After a break, the endpoints that
 // failed in it are probed, and their retries are due, since a retry may be hours away.

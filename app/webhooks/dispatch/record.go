@@ -3,7 +3,6 @@ package dispatch
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
 	"partnerdeposits/core/fault"
@@ -59,29 +58,6 @@ func affected(outcomes []webhookports.Outcome) []id.ID {
 		subs = append(subs, sub)
 	}
 	return subs
-}
-
-// successes limits how often the time of a success is written for an endpoint in good health, whose successes change
-// nothing else.
-type successes struct {
-	mu    sync.Mutex
-	told  map[id.ID]bool // since began
-	began time.Time
-}
-
-// tell marks a success of each subscription that has none in this webhook.SuccessGrain, and every success of a test.
-func (s *successes) tell(outcomes []webhookports.Outcome, now time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.told == nil || now.Sub(s.began) >= webhook.SuccessGrain || now.Before(s.began) {
-		s.told, s.began = map[id.ID]bool{}, now
-	}
-	for i := range outcomes {
-		o := &outcomes[i]
-		if sub := o.Delivery.SubscriptionID; o.Attempt.OK() && (o.Delivery.Test || !s.told[sub]) {
-			s.told[sub], o.Tell = true, true
-		}
-	}
 }
 
 // awaitRetries wakes the scan for retries that are due before a calm scan would find them.

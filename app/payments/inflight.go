@@ -1,0 +1,48 @@
+package payments
+
+import (
+	"context"
+
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+)
+
+// FeeInFlight reports whether a fee payment of the deposit is processing. FeeInFlight takes no lock: a change that
+// depends on the result must check again under the deposit's lock.
+func (s *Service) FeeInFlight(ctx context.Context, depositID id.ID) (bool, error) {
+	payment, err := s.feeInFlight(ctx, depositID)
+	return payment != nil, err
+}
+
+// feeInFlight gives the deposit's processing fee payment, nil when there is none.
+func (s *Service) feeInFlight(ctx context.Context, depositID id.ID) (*deposit.Payment, error) {
+	return s.feeWithStatus(ctx, depositID, deposit.PaymentProcessing)
+}
+
+// feeWithStatus gives the deposit's oldest fee payment with that status, nil when there is none.
+func (s *Service) feeWithStatus(ctx context.Context, depositID id.ID, status deposit.PaymentStatus) (*deposit.Payment, error) {
+	all, err := s.deps.Payments.Payments(ctx, depositID)
+	if err != nil {
+		return nil, err
+	}
+	return feeAmong(all, status), nil
+}
+
+// feeAmong gives the first fee payment with that status, nil when there is none.
+func feeAmong(all []deposit.Payment, status deposit.PaymentStatus) *deposit.Payment {
+	for i := range all {
+		if all[i].Kind == deposit.FeePayment && all[i].Status == status {
+			return &all[i]
+		}
+	}
+	return nil
+}
+
+// stillInFlight locks and gives p as stored, nil when p has been settled meanwhile.
+func (s *Service) stillInFlight(ctx context.Context, p deposit.Payment) (*deposit.Payment, error) {
+	current, err := s.deps.Payments.Processing(ctx, p.DepositID, p.Kind)
+	if err != nil || current == nil || current.ID != p.ID {
+		return nil, err
+	}
+	return current, nil
+}

@@ -1,0 +1,21 @@
+package payments
+
+import (
+	"time"
+)
+
+// openWait is the time until the provider is asked again about a charge or a close that is still under way.
+const openWait = time.Minute
+
+// feeWait gives the time from question number attempts to the next: 30 s, doubled each time up to longestWait.
+func feeWait(attempts int) time.Duration {
+	const first = 30 * time.Second
+	if attempts > 3 {
+		return longestWait
+	}
+	return min(first<<attempts, longestWait)
+}
+
+// longestWait is the time between two questions about a page that stays open. A tenant who paid and closed the browser
+// is secured within five minutes (payments.md, "Rules"); the round of the job and the provider's answer take the rest.
+const longestWait = 4 * time.Minute

@@ -1,0 +1,32 @@
+package dispatch
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	webhookports "partnerdeposits/ports/webhooks"
+)
+
+// Run delivers until ctx ends. Then it finishes and records the POSTs in flight, releases the other claims and returns
+// nil. An error means that the queue cannot be served.
+func (d *Dispatcher) Run(ctx context.Context) error {
+	endless := context.WithoutCancel(ctx)
+	d.loads.Run = func(deliveries []*webhookports.Delivery) { d.load(endless, deliveries) }
+	d.records.Run = func(outcomes []webhookports.Outcome) { d.record(endless, outcomes) }
+	defer context.AfterFunc(ctx, func() {
+		d.stopping.Store(true)
+		d.giveBack(endless, d.registry.close())
+	})()
+	var loops sync.WaitGroup
+	for _, loop := range []func(context.Context){d.relayLoop, d.scanLoop, d.countLoop, d.transport.watch} {
+		loops.Go(func() { loop(ctx) })
+	}
+	err := d.Queue.Serve(ctx, d.config.jobs(), d.handle)
+	loops.Wait()
+	d.posts.Wait()
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,147 @@
+package dispatch
+
+import (
+	"slices"
+
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/webhook"
+	webhookports "partnerdeposits/ports/webhooks"
+)
+
+// adjust takes over health that was just recorded, and grants the slots that this frees. The result is the waiters of
+// subscriptions whose circuit opened: their claims are older than that, and only a probe may be sent now.
+func (r *registry) adjust(health map[id.ID]webhook.Health) (surplus []*waiter) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for sub, h := range health {
+		e := r.entry(sub)
+		r.setHealth(e, h)
+		if h.CircuitOpen() {
+			surplus = append(surplus, e.waiting...)
+			e.waiting = nil
+		}
+		r.grant(e)
+	}
+	r.grantBlocked()
+	return surplus
+}
+
+// close returns all waiters. No claim waits any more.
+func (r *registry) close() (waiters []*waiter) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.closed = true
+	for _, e := range r.entries {
+		waiters = append(waiters, e.waiting...)
+		e.waiting = nil
+	}
+	return waiters
+}
+
+// slot takes a slot for a claim. The result is nil when the claim has the slot, and otherwise a waiter. An urgent claim
+// needs no slot of its subscription, and waits ahead of the others.
+func (r *registry) slot(c webhookports.Claim, urgent bool) *waiter {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e := r.entry(c.SubscriptionID)
+	if r.closed || r.mayPost(e, urgent) {
+		r.post(e, 1)
+		return nil
+	}
+	w := &waiter{claim: c, urgent: urgent, granted: make(chan bool, 1)}
+	if urgent {
+		e.waiting = slices.Insert(e.waiting, 0, w)
+	} else {
+		e.waiting = append(e.waiting, w)
+	}
+	r.block(e)
+	return w
+}
+
+// free gives a slot back and grants the free slots to waiters.
+func (r *registry) free(sub id.ID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e := r.entry(sub)
+	r.post(e, -1)
+	r.grantBlocked() // before the subscription's own waiters, which come after those that wait already
+	r.grant(e)
+}
+
+// saturated reports whether a lane has no slot left in this process.
+func (r *registry) saturated(lane webhookports.Lane) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	left := r.config.Concurrency - r.posting
+	return left <= 0 || lane == webhookports.SlowLane && (r.slow >= r.config.slowSlots() || left <= r.config.reservedSlots())
+}
+
+func (r *registry) post(e *entry, n int) {
+	e.posting += n
+	r.posting += n
+	if e.slow {
+		r.slow += n
+	}
+	r.hold(e)
+}
+
+func (r *registry) ownSlot(e *entry, urgent bool) bool {
+	return urgent || e.posting < e.health.Slots(r.config.EndpointConcurrency)
+}
+
+func (r *registry) mayPost(e *entry, urgent bool) bool {
+	if !r.ownSlot(e, urgent) {
+		return false
+	}
+	left := r.config.Concurrency - r.posting
+	switch {
+	case urgent:
+		return left > 0
+	case e.slow:
+		return left > r.config.reservedSlots() && r.slow < r.config.slowSlots()
+	case e.posting >= r.config.fewSlots():
+		return left > r.config.reservedSlots()
+	default:
+		return left > 0
+	}
+}
+
+// grant gives slots to the waiters of a subscription.
+func (r *registry) grant(e *entry) {
+	for len(e.waiting) > 0 && r.mayPost(e, e.waiting[0].urgent) {
+		r.grantFirst(e)
+	}
+	r.block(e)
+}
+
+func (r *registry) grantFirst(e *entry) {
+	w := e.waiting[0]
+	e.waiting = e.waiting[1:]
+	r.post(e, 1)
+	w.granted <- true
+}
+
+// block has a subscription wait for a slot of the process, if that is all that its first waiter needs.
+func (r *registry) block(e *entry) {
+	if !e.blocked && len(e.waiting) > 0 && r.ownSlot(e, e.waiting[0].urgent) {
+		e.blocked = true
+		r.blocked = append(r.blocked, e)
+	}
+}
+
+// grantBlocked gives free slots of the process to the waiting subscriptions, in turn.
+func (r *registry) grantBlocked() {
+	for i := 0; i < len(r.blocked); {
+		e := r.blocked[i]
+		if len(e.waiting) > 0 && r.ownSlot(e, e.waiting[0].urgent) && !r.mayPost(e, e.waiting[0].urgent) {
+			i++
+			continue
+		}
+		r.blocked = slices.Delete(r.blocked, i, i+1)
+		e.blocked = false
+		if len(e.waiting) > 0 && r.mayPost(e, e.waiting[0].urgent) {
+			r.grantFirst(e)
+		}
+		r.block(e)
+	}
+}

@@ -1,0 +1,26 @@
+package dispatch
+
+import (
+	"context"
+	"time"
+)
+
+// signal wakes the receiver of a channel with room for a single signal.
+func signal(c chan<- struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// pause waits for the span, and returns false when ctx ended first.
+func pause(ctx context.Context, span time.Duration) bool {
+	timer := time.NewTimer(span)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
