@@ -4,6 +4,9 @@ import (
 	"time"
 
 	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
+	depositports "partnerdeposits/ports/deposits"
 )
 
 // Act is an act of an operator on a deposit. Its text begins the fingerprint of the act's form.
@@ -40,4 +43,21 @@ func (a Act) Possible(d *deposit.Deposit, now time.Time) error {
 	case ActSendLink:
 	}
 	return d.Sendable(now)
+}
+
+// ErrNoFiles refuses files for a deposit that no tenant has secured.
+var ErrNoFiles = fault.New(fault.Conflict, "deposit_takes_no_files", "Files can be added to a deposit that is secured or captured.")
+
+// TakesFiles refuses files for a deposit before it is secured, and after it ended without a capture.
+func TakesFiles(d *deposit.Deposit) error {
+	if d.Status != deposit.Active && d.Status != deposit.Captured {
+		return ErrNoFiles
+	}
+	return nil
+}
+
+// FilesToAdd names waiting files.
+type FilesToAdd struct {
+	From depositports.FileSender
+	IDs  []id.ID
 }

@@ -23,9 +23,6 @@ import (
 // recordsWithin bounds the statements about files: a slow upload has taken most of the time of its request before.
 const recordsWithin = 10 * time.Second
 
-// ErrNoFiles refuses files for a deposit that no tenant has secured.
-var ErrNoFiles = fault.New(fault.Conflict, "deposit_takes_no_files", "Files can be added to a deposit that is secured or captured.")
-
 // SentFile is a file of a form, as the browser sent it.
 type SentFile struct {
 	Name    string
@@ -128,20 +125,6 @@ func (s *Service) WaitingFiles(ctx context.Context, from depositports.FileSender
 		err = evidence.ErrGone
 	}
 	return files, err
-}
-
-// FilesToAdd names waiting files.
-type FilesToAdd struct {
-	From depositports.FileSender
-	IDs  []id.ID
-}
-
-// TakesFiles refuses files for a deposit before it is secured, and after it ended without a capture.
-func TakesFiles(d *deposit.Deposit) error {
-	if d.Status != deposit.Active && d.Status != deposit.Captured {
-		return ErrNoFiles
-	}
-	return nil
 }
 
 // AddFilesByOperator adds waiting files to a deposit of the operator's account.

@@ -9,12 +9,6 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Limits bounds a partner's requests.
-type Limits struct {
-	PerMinute       int // requests of any kind
-	WritesPerMinute int // requests that may change data; they count as requests too
-}
-
 // LimitsOf gives the limits of p. A partner with a rate limit of its own has the default's share of writes.
 func (s *Service) LimitsOf(p partner.Partner) Limits {
 	if p.RateLimitPerMinute <= 0 {

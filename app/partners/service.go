@@ -68,3 +68,9 @@ func (s *Service) change(
 }
 
 func number(n int) string { return strconv.Itoa(n) }
+
+// Limits bounds a partner's requests.
+type Limits struct {
+	PerMinute       int // requests of any kind
+	WritesPerMinute int // requests that may change data; they count as requests too
+}

@@ -5,11 +5,10 @@ import (
 	"strconv"
 	"strings"
 
-	"partnerdeposits/core/money"
-
 	"partnerdeposits/app/deposits/lifecycle"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
+	"partnerdeposits/core/money"
 	"partnerdeposits/core/secret"
 	"partnerdeposits/core/site"
 	depositports "partnerdeposits/ports/deposits"

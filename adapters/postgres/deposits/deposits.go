@@ -232,3 +232,6 @@ func (r Deposits) History(ctx context.Context, depositID id.ID) ([]deposit.Trans
 	rows, err := queries.History(ctx, r.DB, depositID)
 	return pg.Each(rows, func(row sqlc.DepositTransition) deposit.Transition { return deposit.Transition(row) }), err
 }
+
+// ReadsWaiting counts the reads whose batch has not started.
+func (r Deposits) ReadsWaiting() int { return r.reads.queue.Waiting("") }

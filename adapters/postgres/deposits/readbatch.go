@@ -47,9 +47,6 @@ type depositRead struct {
 	alone bool // the statement failed, perhaps because of another read of the batch
 }
 
-// ReadsWaiting counts the reads whose batch has not started.
-func (r Deposits) ReadsWaiting() int { return r.reads.queue.Waiting("") }
-
 // one returns deposit.ErrNotFound, and service_unavailable when ctx ends or the database is away.
 func (r *depositReads) one(ctx context.Context, depositID id.ID) (*deposit.Deposit, error) {
 	read := &depositRead{ctx: ctx, id: depositID}

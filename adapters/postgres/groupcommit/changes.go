@@ -36,10 +36,8 @@ type Options struct {
 
 // Changes implements ports.Changes.
 type Changes struct {
+	shared
 	lone, groups pg.DB
-	sealer       pg.Sealer
-	defaultMax   money.Cents
-	doorbell     ports.Doorbell
 	queue        batch.Queue[*pending]
 }
 
@@ -49,7 +47,7 @@ var _ ports.Changes = (*Changes)(nil)
 func New(pool *pgxpool.Pool, cipher pg.Cipher, o Options) *Changes {
 	c := &Changes{
 		lone: pg.DB{Pool: pool, Wait: acquireTimeout}, groups: pg.DB{Pool: pool, Wait: acquireTimeout},
-		sealer: pg.Sealer{Cipher: cipher}, defaultMax: deposit.DefaultMaxAmount, doorbell: o.Doorbell,
+		shared: shared{sealer: pg.Sealer{Cipher: cipher}, defaultMax: deposit.DefaultMaxAmount, doorbell: o.Doorbell},
 	}
 	if o.Groups != nil {
 		c.groups.Pool = o.Groups
@@ -60,28 +58,6 @@ func New(pool *pgxpool.Pool, cipher pg.Cipher, o Options) *Changes {
 	c.queue.Workers, c.queue.Limit, c.queue.Threshold, c.queue.Run = Conns, groupLimit, groupThreshold, c.applyGroup
 	return c
 }
-
-// pending is a change on its way through a group.
-type pending struct {
-	ports.Change
-	ctx context.Context
-
-	found  ports.Found
-	writes ports.Writes
-	err    error
-
-	state state
-}
-
-// state is the progress of a change in its group.
-type state int
-
-const (
-	undecided state = iota
-	decided         // writes is set
-	ended           // err is the result
-	deferred        // to be applied alone, after the group
-)
 
 // Apply implements ports.Changes.
 func (c *Changes) Apply(ctx context.Context, change ports.Change) error {
@@ -128,7 +104,7 @@ func (c *Changes) transact(ctx context.Context, db pg.DB, changes []*pending, wa
 	if err != nil {
 		return err
 	}
-	g := &group{Changes: c, tx: pg.Begin(conn), changes: changes, wait: wait}
+	g := &group{shared: c.shared, tx: pg.Begin(conn), changes: changes, wait: wait}
 	defer g.tx.End(ctx) // even if a decision panics
 	if err := g.read(ctx); err != nil {
 		return err

@@ -13,14 +13,22 @@ import (
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
+	"partnerdeposits/core/money"
 	"partnerdeposits/core/tenant"
 	ports "partnerdeposits/ports/platform"
 	"partnerdeposits/ports/platform/failpoint"
 )
 
+// shared is what every group uses.
+type shared struct {
+	sealer     pg.Sealer
+	defaultMax money.Cents
+	doorbell   ports.Doorbell
+}
+
 // group is a transaction of several changes.
 type group struct {
-	*Changes
+	shared
 	tx      *pg.Tx
 	changes []*pending
 	wait    bool // wait for rows that other transactions have locked; false: defer the changes that need these rows
@@ -184,12 +192,6 @@ func (g *group) decide(p *pending) {
 	p.state, p.writes = decided, writes
 }
 
-func (p *pending) missesRow() bool {
-	return (!p.Needs.Deposit.IsZero() && p.found.Deposit == nil) ||
-		(p.Needs.Link != (ports.AccountLink{}) && p.found.Link == nil) ||
-		(p.Needs.Client != (ports.AccountClient{}) && p.found.Client == nil)
-}
-
 // errUnlocked says that a decision inserts a deposit of a link or a client that its change did not need. The database
 // does not check these references (ADR 0013).
 var errUnlocked = errors.New("groupcommit: the deposit refers to rows that its transaction has not locked")
@@ -199,8 +201,6 @@ func locked(found ports.Found, d *deposit.Deposit) bool {
 	return found.Link != nil && found.Link.AccountID == d.AccountID && found.Link.PartnerID == d.PartnerID &&
 		(d.ClientID.IsZero() || (found.Client != nil && found.Client.ID == d.ClientID))
 }
-
-func (p *pending) end(err error) { p.state, p.err = ended, err }
 
 // write sends the writes of all decided changes and COMMIT in a single round trip.
 func (g *group) write(ctx context.Context) error {

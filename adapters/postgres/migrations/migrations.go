@@ -6,7 +6,6 @@ import (
 	"context"
 	"embed"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/pressly/goose/v3"
 )
 
@@ -60,11 +59,6 @@ func Newest() int64 {
 	return all[len(all)-1].number
 }
 
-// querier is a connection or a pool.
-type querier interface {
-	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
-}
-
 // Version reads the newest applied version from the database; 0 for a database without a schema.
 func Version(ctx context.Context, conn querier) (int64, error) {
 	var there bool
@@ -78,11 +72,4 @@ func Version(ctx context.Context, conn querier) (int64, error) {
 
 func with(databaseURL string, fn func(*goose.Provider) error) error {
 	return migrator{files: files, databaseURL: databaseURL}.with(0, fn)
-}
-
-func firstOf(a, b error) error {
-	if a != nil {
-		return a
-	}
-	return b
 }

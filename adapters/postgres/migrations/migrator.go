@@ -27,23 +27,7 @@ const lockNotAvailable = "55P03"
 // cancelPatience is the time in which the server may end a cancelled statement, before the connection is closed.
 const cancelPatience = 5 * time.Second
 
-// patience bounds the wait for locks. While ALTER TABLE waits for a lock, every request that needs the table waits behind
-// it. So a migration waits for moments only, and lets requests pass between two tries.
-type patience struct {
-	lockTimeout time.Duration // of a statement
-	pause       time.Duration // between two tries
-	giveUpAfter time.Duration
-}
-
 var defaultPatience = patience{lockTimeout: 500 * time.Millisecond, pause: 2 * time.Second, giveUpAfter: 10 * time.Minute}
-
-// migrator applies the migrations of files.
-type migrator struct {
-	patience
-	files       fs.FS
-	databaseURL string
-	waits       func(error)
-}
 
 // up applies all migrations, with a bound on locks for those that run in a transaction. The statements of the others, such
 // as CREATE INDEX CONCURRENTLY, wait for old transactions by design, and nobody waits behind them.

@@ -42,8 +42,7 @@ var (
 // New makes the tables. A key that was read stays in a cache for keysKeptFor. Call Keys.Close before the database is
 // closed.
 func New(b pg.Base, keysKeptFor time.Duration) Tables {
-	keys := Keys{Base: b, cache: newKeyCache(keysKeptFor)}
-	keys.uses = newKeyUses(keys.writeKeyUses)
+	keys := Keys{Base: b, cache: newKeyCache(keysKeptFor), uses: newKeyUses(writingKeyUses(b.DB))}
 	return Tables{Partners{b}, keys, Clients{b}, Addresses{b}}
 }
 

@@ -46,18 +46,3 @@ func (m FeePaid) Mail(mailID id.ID, now time.Time) ports.Mail {
 		}
 	})
 }
-
-// imprint names support, terms and privacy notice, as far as they are set. Mails to tenants end with it.
-func (l *language) imprint(i agreement.Imprint) []string {
-	var out []string
-	if i.SupportEmail != "" {
-		out = append(out, l.say("Questions, or do you object? Write to %s.", "Une question ou un désaccord ? Écrivez à %s.", i.SupportEmail))
-	}
-	if i.TermsURL != "" {
-		out = append(out, l.say("Terms: %s", "Conditions : %s", i.TermsURL))
-	}
-	if i.PrivacyURL != "" {
-		out = append(out, l.say("Privacy: %s", "Données personnelles : %s", i.PrivacyURL))
-	}
-	return out
-}

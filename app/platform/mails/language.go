@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"partnerdeposits/core/agreement"
 	"partnerdeposits/core/money"
 )
 
@@ -87,4 +88,19 @@ func (l *language) date(t time.Time) string {
 // minute formats the minute of t in UTC: 8 August 2026, 10:00 UTC.
 func (l *language) minute(t time.Time) string {
 	return l.date(t) + ", " + t.UTC().Format("15:04") + noBreak + "UTC"
+}
+
+// imprint names support, terms and privacy notice, as far as they are set. Mails to tenants end with it.
+func (l *language) imprint(i agreement.Imprint) []string {
+	var out []string
+	if i.SupportEmail != "" {
+		out = append(out, l.say("Questions, or do you object? Write to %s.", "Une question ou un désaccord ? Écrivez à %s.", i.SupportEmail))
+	}
+	if i.TermsURL != "" {
+		out = append(out, l.say("Terms: %s", "Conditions : %s", i.TermsURL))
+	}
+	if i.PrivacyURL != "" {
+		out = append(out, l.say("Privacy: %s", "Données personnelles : %s", i.PrivacyURL))
+	}
+	return out
 }

@@ -164,3 +164,8 @@ func counts[K ~string](batch *pgx.Batch, into map[K]int, sql string, args ...any
 		return err
 	})
 }
+
+// Endpoints implements webhookports.Endpoints.
+func (b *Backlog) Endpoints(ctx context.Context) ([]webhook.Endpoint, error) {
+	return endpoints(ctx, b.pool)
+}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"partnerdeposits/adapters/postgres/internal/pg"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
@@ -136,4 +138,9 @@ func tellSuccesses(batch queuer, outcomes []webhookports.Outcome, adjusted []id.
 		FROM (SELECT l.id, n.at FROM unnest($1::uuid[], $2::timestamptz[]) AS n(id, at) JOIN webhook_subscriptions l ON l.id = n.id
 			WHERE l.last_success_at IS NULL OR l.last_success_at < n.at FOR NO KEY UPDATE OF l SKIP LOCKED) AS told
 		WHERE s.id = told.id`, subs, at)
+}
+
+// queuer takes statements: a pgx.Batch or a transaction.
+type queuer interface {
+	Queue(sql string, args ...any) *pgx.QueuedQuery
 }

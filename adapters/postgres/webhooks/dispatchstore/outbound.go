@@ -31,11 +31,6 @@ func (s *Store) Endpoints(ctx context.Context) ([]webhook.Endpoint, error) {
 	return endpoints(ctx, s.pool)
 }
 
-// Endpoints implements webhookports.Endpoints.
-func (b *Backlog) Endpoints(ctx context.Context) ([]webhook.Endpoint, error) {
-	return endpoints(ctx, b.pool)
-}
-
 func endpoints(ctx context.Context, pool *pgxpool.Pool) ([]webhook.Endpoint, error) {
 	rows, err := pool.Query(ctx, selectEndpoints)
 	if err != nil {

@@ -4,9 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"partnerdeposits/adapters/postgres/internal/pg"
 	"partnerdeposits/core/id"
-	"partnerdeposits/core/secret"
 	"partnerdeposits/core/webhook"
 	webhookports "partnerdeposits/ports/webhooks"
 )
@@ -106,14 +104,4 @@ func (m *relayedMemory) forgetAll() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.now, m.before = nil, nil
-}
-
-// open decrypts the secret. A secret that does not decrypt fails its own delivery only.
-func (s *Store) open(d *webhookports.Delivery, sealed []byte) {
-	plain, err := s.cipher.Decrypt(sealed, pg.SecretAAD(d.SubscriptionID))
-	if err != nil {
-		d.SecretErr = err
-		return
-	}
-	d.Secret = secret.Text(plain)
 }

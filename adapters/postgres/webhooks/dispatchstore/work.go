@@ -9,6 +9,7 @@ import (
 
 	"partnerdeposits/adapters/postgres/internal/pg"
 	"partnerdeposits/core/id"
+	"partnerdeposits/core/secret"
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/ports/platform/failpoint"
 	webhookports "partnerdeposits/ports/webhooks"
@@ -121,11 +122,6 @@ func (s *Store) Record(
 	return settled, health, err
 }
 
-// queuer takes statements: a pgx.Batch or a transaction.
-type queuer interface {
-	Queue(sql string, args ...any) *pgx.QueuedQuery
-}
-
 // record queues the statement that writes outcomes. After the statement, settled reports which of them took effect.
 func record(batch queuer, outcomes []webhookports.Outcome, settled *[]bool) {
 	n := len(outcomes)
@@ -210,4 +206,14 @@ func (s *Store) Disable(ctx context.Context, subscriptionID id.ID) error {
 		}
 		return t.Commit(ctx)
 	})
+}
+
+// open decrypts the secret. A secret that does not decrypt fails its own delivery only.
+func (s *Store) open(d *webhookports.Delivery, sealed []byte) {
+	plain, err := s.cipher.Decrypt(sealed, pg.SecretAAD(d.SubscriptionID))
+	if err != nil {
+		d.SecretErr = err
+		return
+	}
+	d.Secret = secret.Text(plain)
 }

@@ -1,0 +1,87 @@
+package partners
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"partnerdeposits/adapters/postgres/internal/pg"
+	"partnerdeposits/adapters/postgres/partners/internal/sqlc"
+	"partnerdeposits/core/id"
+)
+
+const (
+	keyUsePrecision = time.Minute // last_used_at moves once in this time, at most
+	keyUseDelay     = time.Second // uses of this long are written together
+	maxKeyUses      = 10_000      // uses that may wait; further uses are dropped, as the port allows
+	keyUseTimeout   = 2 * time.Second
+)
+
+// keyUses collects last-used times of API keys and writes them together. A timer runs only while a time waits.
+type keyUses struct {
+	write    func(context.Context, map[id.ID]time.Time)
+	mu       sync.Mutex
+	recorded map[id.ID]time.Time // the last use of a key that was written or waits
+	waiting  map[id.ID]time.Time
+	timer    *time.Timer
+	writing  sync.WaitGroup
+	closed   bool
+}
+
+func newKeyUses(write func(context.Context, map[id.ID]time.Time)) *keyUses {
+	return &keyUses{write: write, recorded: map[id.ID]time.Time{}, waiting: map[id.ID]time.Time{}}
+}
+
+func (t *keyUses) add(keyID id.ID, at time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed || at.Sub(t.recorded[keyID]) < keyUsePrecision || len(t.waiting) >= maxKeyUses {
+		return
+	}
+	if len(t.recorded) >= maxKeys {
+		clear(t.recorded)
+	}
+	t.recorded[keyID], t.waiting[keyID] = at, at
+	if t.timer == nil {
+		t.writing.Add(1)
+		t.timer = time.AfterFunc(keyUseDelay, func() {
+			defer t.writing.Done()
+			t.flush(context.Background())
+		})
+	}
+}
+
+func (t *keyUses) flush(ctx context.Context) {
+	t.mu.Lock()
+	used := t.waiting
+	t.waiting, t.timer = map[id.ID]time.Time{}, nil
+	t.mu.Unlock()
+	if len(used) > 0 {
+		t.write(ctx, used)
+	}
+}
+
+// close writes the uses that wait, and returns when a running write has ended.
+func (t *keyUses) close(ctx context.Context) {
+	t.mu.Lock()
+	t.closed = true
+	if t.timer != nil && t.timer.Stop() {
+		t.writing.Done()
+	}
+	t.mu.Unlock()
+	t.flush(ctx)
+	t.writing.Wait()
+}
+
+// writingKeyUses writes uses to a database.
+func writingKeyUses(db pg.DB) func(context.Context, map[id.ID]time.Time) {
+	return func(ctx context.Context, used map[id.ID]time.Time) {
+		ctx, cancel := context.WithTimeout(ctx, keyUseTimeout)
+		defer cancel()
+		ids, times := make([]id.ID, 0, len(used)), make([]time.Time, 0, len(used))
+		for keyID, at := range used {
+			ids, times = append(ids, keyID), append(times, at)
+		}
+		_ = sqlc.New().RecordKeyUses(ctx, db, ids, times) // the record of a use may be lost (partnerports.Keys)
+	}
+}

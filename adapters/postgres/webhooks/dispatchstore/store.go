@@ -1,0 +1,80 @@
+package dispatchstore
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"partnerdeposits/adapters/postgres/internal/pg"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/webhook"
+	webhookports "partnerdeposits/ports/webhooks"
+)
+
+// Store implements webhookports.RelayStore, webhookports.ClaimStore and webhookports.WorkStore. Each query works on a set of rows and is
+// written by hand, because its plan matters.
+type Store struct {
+	pool    *pgxpool.Pool
+	cipher  pg.Cipher
+	timeout time.Duration
+
+	relayed relayedMemory
+	outbox  outboxWatermark
+	waiting watermarks[id.ID, time.Time] // due_at of waiting deliveries, by subscription
+	leased  watermarks[struct{}, int]    // 0: all leased deliveries; 1: those whose lease ended within expiredSpan
+}
+
+// queryTimeout bounds a query with the wait for a connection. The server's own limit (PoolOptions.StatementTimeout) is
+// shorter. queryTimeout is for a response that is lost while the connection stays open: without it, the loop that waits
+// for the response would wait for ever.
+const queryTimeout = 12 * time.Second
+
+// New returns a store over a pool of its own, opened with postgres.IndexPlans.
+func New(pool *pgxpool.Pool, cipher pg.Cipher) *Store {
+	return &Store{pool: pool, cipher: cipher, timeout: queryTimeout}
+}
+
+// WithTimeout replaces queryTimeout. Call it before the first query.
+func (s *Store) WithTimeout(d time.Duration) *Store {
+	s.timeout = d
+	return s
+}
+
+// bounded returns the context of a query or a short transaction.
+func (s *Store) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, s.timeout)
+}
+
+const subscriptionColumns = `s.id, s.partner_id, s.events, s.enabled, s.failures, s.failing_since, s.slow, s.quick, s.holds, s.held_until, s.ramp, s.trouble, s.held_from, s.held_till`
+
+func collectSubscription(row pgx.CollectableRow) (webhookports.Subscription, error) {
+	return scanSubscription(row)
+}
+
+// scanSubscription reads subscriptionColumns, and the columns after them into extra.
+func scanSubscription(row pgx.CollectableRow, extra ...any) (webhookports.Subscription, error) {
+	var s webhookports.Subscription
+	var since, openUntil, heldFrom, heldTill *time.Time
+	h := &s.Health
+	columns := []any{&s.ID, &s.PartnerID, &s.Events, &s.Enabled, &h.Failures, &since, &h.Slow, &h.Quick, &h.FailedProbes, &openUntil, &h.Ramp, &h.Trouble, &heldFrom, &heldTill}
+	err := row.Scan(append(columns, extra...)...)
+	h.FailingSince, h.OpenUntil = orZero(since), orZero(openUntil)
+	s.Held = webhook.Held{From: orZero(heldFrom), Till: orZero(heldTill)}
+	return s, err
+}
+
+func orZero(t *time.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return *t
+}
+
+func orNull(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}

@@ -1,0 +1,42 @@
+package partners
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/mailaddr"
+	"partnerdeposits/core/oneline"
+	"partnerdeposits/core/partner"
+	"partnerdeposits/core/returnurl"
+)
+
+// MaxName is the length of the longest name of a partner or an API key, in characters.
+const MaxName = 120
+
+func validContact(email string) error {
+	if email != "" && !mailaddr.Valid(email) {
+		return fault.ErrInvalidField.WithField("contact-email", "is not an e-mail address")
+	}
+	return nil
+}
+
+// validOrigins checks URLs and gives their origins.
+func validOrigins(urls []string, env partner.Environment) ([]string, error) {
+	origins := make([]string, 0, len(urls))
+	for _, raw := range urls {
+		u, err := returnurl.Parse(raw, env != partner.Production)
+		if err != nil {
+			return nil, fault.ErrInvalidField.WithField("return-origin", "%s", err.Error())
+		}
+		origins = append(origins, returnurl.Origin(u))
+	}
+	return origins, nil
+}
+
+func validName(name string) error {
+	if strings.TrimSpace(name) == "" || utf8.RuneCountInString(name) > MaxName || !oneline.Valid(name) {
+		return fault.ErrInvalidField.WithField("name", "needs 1 to %d characters, none of them a control or direction character", MaxName)
+	}
+	return nil
+}
