@@ -78,16 +78,3 @@ func (p Params) CheckRevocation(revokedAt time.Time) error {
 	}
 	return nil
 }
-
-// Outcome is the value of the parameter connectStatus on the return URL.
-type Outcome string
-
-// The outcomes of a connect page (api.md §4).
-const (
-	Linked        Outcome = "linked"
-	AlreadyLinked Outcome = "already_linked"
-	Failed        Outcome = "error"
-)
-
-// Outcomes lists every outcome of a connect page.
-var Outcomes = []Outcome{Linked, AlreadyLinked, Failed}

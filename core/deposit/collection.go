@@ -2,6 +2,7 @@ package deposit
 
 import (
 	"maps"
+	"strconv"
 	"time"
 
 	"partnerdeposits/core/actor"
@@ -260,4 +261,16 @@ func (d *Debt) Fail(t CollectionTrigger, by actor.Actor, now time.Time) (Collect
 // Expired reports whether the collection has been without payment for too long.
 func (d *Debt) Expired(now time.Time) bool {
 	return !d.State.Final() && !now.Before(d.CapturedAt.Add(UnpaidFor))
+}
+
+// detail is the attempt and the code of the last refusal, for the history.
+func (d *Debt) detail() map[string]string {
+	detail := map[string]string{}
+	if d.Attempt > 0 {
+		detail["attempt"] = strconv.Itoa(d.Attempt)
+	}
+	if d.Failure != "" {
+		detail["failure"] = d.Failure
+	}
+	return detail
 }

@@ -2,7 +2,6 @@ package deposit
 
 import (
 	"fmt"
-	"strconv"
 	"time"
 )
 
@@ -59,16 +58,4 @@ func (s CollectionSchedule) first() time.Duration {
 		return 0
 	}
 	return s[0]
-}
-
-// detail is the attempt and the code of the last refusal, for the history.
-func (d *Debt) detail() map[string]string {
-	detail := map[string]string{}
-	if d.Attempt > 0 {
-		detail["attempt"] = strconv.Itoa(d.Attempt)
-	}
-	if d.Failure != "" {
-		detail["failure"] = d.Failure
-	}
-	return detail
 }

@@ -25,8 +25,6 @@ const (
 	MaxMetadataKeys               = 20
 	MaxMetadataKey                = 40
 	MaxMetadataValue              = 500
-	leastCheckout                 = 24 * time.Hour
-	leastCoverage                 = 24 * time.Hour
 )
 
 // Faults of creating and changing a deposit.
@@ -222,4 +220,17 @@ func (d *Deposit) next(t Trigger, now time.Time) (Status, error) {
 func (d *Deposit) Allows(t Trigger, now time.Time) error {
 	_, err := d.next(t, now)
 	return err
+}
+
+// Timestamp formats a time for answers and events: RFC 3339 in UTC with milliseconds (api.md §1).
+func Timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// CoversContract reports whether the cover reaches contractEndAt. Before activation the answer is that of an activation
+// now.
+func (d *Deposit) CoversContract(timers Timers, now time.Time) bool {
+	end := d.ExpiresAt
+	if end.IsZero() {
+		end = timers.CoverageEnd(d.ContractEndAt, now)
+	}
+	return !end.Before(d.ContractEndAt)
 }

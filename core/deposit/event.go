@@ -2,7 +2,6 @@ package deposit
 
 import (
 	"encoding/json"
-	"time"
 
 	"partnerdeposits/core/id"
 )
@@ -94,6 +93,3 @@ func (d *Deposit) PartnerContext() *Context {
 	}
 	return &Context{PartnerID: id.Partner.Of(d.PartnerID), PartnerName: d.PartnerName, ExternalID: d.ExternalID}
 }
-
-// Timestamp formats a time for answers and events: RFC 3339 in UTC with milliseconds (api.md §1).
-func Timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

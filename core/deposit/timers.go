@@ -14,6 +14,12 @@ func DefaultTimers() Timers {
 	return Timers{CaptureWindow: 14 * 24 * time.Hour, CoverageMax: 60 * 24 * time.Hour, CheckoutIdleAfter: 30 * time.Minute}
 }
 
+// The least durations, whatever the contract says.
+const (
+	leastCheckout = 24 * time.Hour
+	leastCoverage = 24 * time.Hour
+)
+
 // CheckoutExpiry is max(contractEndAt, createdAt + 24 h).
 func CheckoutExpiry(contractEnd, created time.Time) time.Time {
 	return latest(contractEnd, created.Add(leastCheckout))
@@ -33,14 +39,4 @@ func latest(a, b time.Time) time.Time {
 		return a
 	}
 	return b
-}
-
-// CoversContract reports whether the cover reaches contractEndAt. Before activation the answer is that of an activation
-// now.
-func (d *Deposit) CoversContract(timers Timers, now time.Time) bool {
-	end := d.ExpiresAt
-	if end.IsZero() {
-		end = timers.CoverageEnd(d.ContractEndAt, now)
-	}
-	return !end.Before(d.ContractEndAt)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"strings"
 
 	"github.com/stripe/stripe-go/v85"
 
@@ -29,16 +28,6 @@ func Settings(key, webhook secret.Text, production bool) paymentports.PaymentSet
 			"Until then payments are noticed within five minutes."
 	}
 	return found
-}
-
-// IsLive tells whether a key moves money: sk_live_… and rk_live_….
-func IsLive(key secret.Text) bool {
-	return strings.HasPrefix(key.Reveal(), "sk_live_") || strings.HasPrefix(key.Reveal(), "rk_live_")
-}
-
-// IsTest tells whether a key is of test mode: sk_test_… and rk_test_….
-func IsTest(key secret.Text) bool {
-	return strings.HasPrefix(key.Reveal(), "sk_test_") || strings.HasPrefix(key.Reveal(), "rk_test_")
 }
 
 // Forget implements paymentports.PaymentEraser. Stripe detaches the card of a customer that it deletes.

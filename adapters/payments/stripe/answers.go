@@ -45,15 +45,6 @@ func (r *record) made(o *item, metadata map[string]string, amount int64, in stri
 		money.Cents(amount) == r.amount && in == currency
 }
 
-// check returns errForeign unless an answer is about the refund of that row.
-func (row *refundRow) check(refundID id.ID, r *stripe.Refund) error {
-	if r.Object != "refund" || !named(r.ID, "re_", row.ref) || r.Metadata[metaRefund] != refundID.String() ||
-		money.Cents(r.Amount) != row.amount || r.Currency != currency {
-		return errForeign
-	}
-	return nil
-}
-
 // ofSession reads a Checkout Session whose intent is expanded.
 func ofSession(s *stripe.CheckoutSession) seen {
 	switch {
@@ -81,4 +72,15 @@ func ofIntent(i *stripe.PaymentIntent) seen {
 		return seen{status: dead, intent: i}
 	}
 	return seen{status: live, intent: i, stuck: i.Status == stripe.PaymentIntentStatusProcessing}
+}
+
+// seen is the state of an object at Stripe.
+type seen struct {
+	status   string // live, dead or paid
+	stuck    bool   // live, and can neither be paid by a further card nor be ended right now
+	url      string // of a live page
+	ref      string // of a paid intent
+	customer string
+	method   string
+	intent   *stripe.PaymentIntent
 }

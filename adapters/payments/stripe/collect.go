@@ -268,18 +268,6 @@ func (p *Provider) wasted(ctx context.Context, known *record, o *item, a attempt
 	return out, false, p.store.try(ctx, known.id, a)
 }
 
-// learn records the refusal of an attempt whose answer was lost, where the intent shows a charge that is newer than the attempt.
-func (p *Provider) learn(ctx context.Context, known *record, o *item, i *stripe.PaymentIntent) error {
-	a, err := p.store.lastAttempt(ctx, known.id)
-	if err != nil || a == nil || a.answered || a.intent != o.number || latestCharge(i) == a.before || i.LastPaymentError == nil {
-		return err
-	}
-	a.charge = latestCharge(i)
-	a.failure, a.refusal = classify(string(i.LastPaymentError.Code), string(i.LastPaymentError.DeclineCode), adviceOf(i.LatestCharge))
-	_, err = p.store.answer(ctx, known.id, *a)
-	return err
-}
-
 // refuse stores a refusal and gives the answer of the attempt.
 func (p *Provider) refuse(ctx context.Context, known *record, a attempt) (paymentports.ProviderPayment, error) {
 	if a.try == 0 {
@@ -290,11 +278,4 @@ func (p *Provider) refuse(ctx context.Context, known *record, a attempt) (paymen
 		return paymentports.ProviderPayment{}, err
 	}
 	return first.payment(known), nil
-}
-
-func latestCharge(i *stripe.PaymentIntent) string {
-	if i == nil || i.LatestCharge == nil {
-		return ""
-	}
-	return i.LatestCharge.ID
 }

@@ -13,17 +13,6 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// seen is the state of an object at Stripe.
-type seen struct {
-	status   string // live, dead or paid
-	stuck    bool   // live, and can neither be paid by a further card nor be ended right now
-	url      string // of a live page
-	ref      string // of a paid intent
-	customer string
-	method   string
-	intent   *stripe.PaymentIntent
-}
-
 // listSlack is the distance of the clocks that a search by time allows.
 const listSlack = 10 * time.Minute
 
@@ -208,4 +197,23 @@ func (p *Provider) failed(ctx context.Context, err error) error {
 		return answered(no)
 	}
 	return fault.ErrUnavailable.Because(no)
+}
+
+// learn records the refusal of an attempt whose answer was lost, where the intent shows a charge that is newer than the attempt.
+func (p *Provider) learn(ctx context.Context, known *record, o *item, i *stripe.PaymentIntent) error {
+	a, err := p.store.lastAttempt(ctx, known.id)
+	if err != nil || a == nil || a.answered || a.intent != o.number || latestCharge(i) == a.before || i.LastPaymentError == nil {
+		return err
+	}
+	a.charge = latestCharge(i)
+	a.failure, a.refusal = classify(string(i.LastPaymentError.Code), string(i.LastPaymentError.DeclineCode), adviceOf(i.LatestCharge))
+	_, err = p.store.answer(ctx, known.id, *a)
+	return err
+}
+
+func latestCharge(i *stripe.PaymentIntent) string {
+	if i == nil || i.LatestCharge == nil {
+		return ""
+	}
+	return i.LatestCharge.ID
 }

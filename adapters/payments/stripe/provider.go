@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -82,4 +83,14 @@ func transport() *http.Transport {
 		ResponseHeaderTimeout: requestTimeout, IdleConnTimeout: idleTimeout, MaxIdleConnsPerHost: idleConns, MaxConnsPerHost: maxConns,
 		ForceAttemptHTTP2: true,
 	}
+}
+
+// IsLive tells whether a key moves money: sk_live_… and rk_live_….
+func IsLive(key secret.Text) bool {
+	return strings.HasPrefix(key.Reveal(), "sk_live_") || strings.HasPrefix(key.Reveal(), "rk_live_")
+}
+
+// IsTest tells whether a key is of test mode: sk_test_… and rk_test_….
+func IsTest(key secret.Text) bool {
+	return strings.HasPrefix(key.Reveal(), "sk_test_") || strings.HasPrefix(key.Reveal(), "rk_test_")
 }

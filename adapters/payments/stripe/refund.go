@@ -191,3 +191,12 @@ func (s store) addRefund(ctx context.Context, r paymentports.RefundRequest, requ
 func (s store) refunded(ctx context.Context, refundID id.ID, ref, failure string) error {
 	return s.exec(ctx, `UPDATE stripe_refunds SET ref = $2, failure = $3 WHERE id = $1 AND ref = '' AND failure = ''`, [16]byte(refundID), ref, failure)
 }
+
+// check returns errForeign unless an answer is about the refund of that row.
+func (row *refundRow) check(refundID id.ID, r *stripe.Refund) error {
+	if r.Object != "refund" || !named(r.ID, "re_", row.ref) || r.Metadata[metaRefund] != refundID.String() ||
+		money.Cents(r.Amount) != row.amount || r.Currency != currency {
+		return errForeign
+	}
+	return nil
+}

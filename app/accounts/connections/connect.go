@@ -2,7 +2,6 @@ package connections
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"partnerdeposits/app/accounts/signin"
@@ -15,22 +14,6 @@ import (
 	"partnerdeposits/core/webhook"
 	ports "partnerdeposits/ports/platform"
 )
-
-// SignedIn is an operator with a new session, Browser the origin of a sign-in.
-type (
-	SignedIn = signin.SignedIn
-	Browser  = signin.Browser
-)
-
-// Result is the result of a connect form.
-type Result struct {
-	Verified  Verified // also set beside an error, if the connect URL itself was valid
-	SignedIn  SignedIn // zero when no session was begun
-	Outcome   connect.Outcome
-	Refusal   *fault.Error // account_already_linked or external_id_conflict; nil unless Outcome is Failed
-	Sides     Sides        // of the refusal
-	ReturnURL string       // return_url with the signed result; "" without a return_url
-}
 
 // SignUp creates operator, account, session, link and event in one transaction. A refused link leaves none of them.
 //
@@ -243,16 +226,4 @@ func (s *Service) linkExists(ctx context.Context, v Verified, a connect.Account)
 		return false, err
 	}
 	return connect.Decide(current, v.Partner.ID, v.ExternalID)
-}
-
-// refused gives the fault of a link that the rules refuse. ok is false for every other error.
-func refused(err error) (refusal *fault.Error, ok bool) {
-	if errors.Is(err, connect.ErrAlreadyLinked) || errors.Is(err, connect.ErrExternalIDConflict) {
-		return fault.Of(err), true
-	}
-	return nil, false
-}
-
-func (v Verified) linked(outcome connect.Outcome, accountID id.ID, in SignedIn, now time.Time) Result {
-	return Result{Verified: v, SignedIn: in, Outcome: outcome, ReturnURL: v.returnURL(outcome, accountID, "", now)}
 }

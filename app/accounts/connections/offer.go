@@ -6,18 +6,8 @@ import (
 
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/fault"
-	"partnerdeposits/core/id"
 	"partnerdeposits/core/mailaddr"
 )
-
-// Sides names both sides of a refused link. The zero value is a link that nothing rules out.
-type Sides struct {
-	LinkedPartner string // name of the partner that the account is linked to; "": the account has no link
-	LinkedNumber  string // the external id of that link
-	// NumberOwner is the e-mail of the operator whose account the external id belongs to, masked: it is another
-	// person's; "": it belongs to no other account.
-	NumberOwner string
-}
 
 // Offer tells whether a link would be made now. a is the account of the current operator, nil if nobody is signed in;
 // the link of an external id that belongs to an account is then refused, since only a log-in to that account can
@@ -88,11 +78,4 @@ func refusalOf(decided error, other *connect.Link) *fault.Error {
 func (s *Service) linkedSide(ctx context.Context, current connect.Link) (Sides, error) {
 	p, err := s.deps.Partners.PartnerByID(ctx, current.PartnerID)
 	return Sides{LinkedPartner: p.Name, LinkedNumber: current.ExternalID}, err
-}
-
-func (v Verified) refused(refusal *fault.Error, sides Sides, in SignedIn, now time.Time) Result {
-	return Result{
-		Verified: v, SignedIn: in, Outcome: connect.Failed, Refusal: refusal, Sides: sides,
-		ReturnURL: v.returnURL(connect.Failed, id.ID{}, refusal.Code, now),
-	}
 }

@@ -116,3 +116,6 @@ func (s *Service) CurrentOperator(ctx context.Context, token string) (connect.Op
 	}
 	return s.deps.Sessions.OperatorBySession(ctx, hash, s.deps.Clock.Now(), s.deps.SessionIdle)
 }
+
+// Unverified reports whether the address of an operator has still to be verified. It has not where no mails are sent.
+func (s *Service) Unverified(o connect.Operator) bool { return s.tokens.Open(o) }

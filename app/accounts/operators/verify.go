@@ -5,16 +5,11 @@ import (
 	"errors"
 	"time"
 
-	"partnerdeposits/app/accounts/signin"
 	"partnerdeposits/app/platform/audit"
 	"partnerdeposits/app/platform/mails"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/fault"
-	"partnerdeposits/core/id"
 )
-
-// Unverified reports whether the address of an operator has still to be verified. It has not where no mails are sent.
-func (s *Service) Unverified(o connect.Operator) bool { return s.tokens.Open(o) }
 
 // AskToVerify mails the link that verifies the operator's address once more. AskToVerify does nothing for a verified
 // address.
@@ -50,64 +45,6 @@ func mailAllowed(sent int) error {
 		return fault.ErrRateLimited.WithRetryAfter(time.Hour)
 	}
 	return nil
-}
-
-// Token gives the token of a link in a mail, for the page that asks before the link takes effect.
-//
-// Returns connect.ErrTokenVoid for a token of other kinds, and for one that is unknown, used, expired, or of a former
-// address.
-func (s *Service) Token(ctx context.Context, token string, kinds ...connect.TokenKind) (connect.Token, error) {
-	t, _, err := s.token(ctx, token, kinds)
-	return t, err
-}
-
-// token is Token, with the operator.
-func (s *Service) token(ctx context.Context, token string, kinds []connect.TokenKind) (connect.Token, connect.Operator, error) {
-	hash, ok := signin.TokenHash(token)
-	if !ok {
-		return connect.Token{}, connect.Operator{}, connect.ErrTokenVoid
-	}
-	t, o, err := s.deps.Tokens.TokenByHash(ctx, hash, s.deps.Clock.Now())
-	if err != nil {
-		return connect.Token{}, connect.Operator{}, err
-	}
-	return t, o, fits(t, o, kinds)
-}
-
-func fits(t connect.Token, o connect.Operator, kinds []connect.TokenKind) error {
-	for _, kind := range kinds {
-		if t.Kind == kind && t.Fits(o) {
-			return nil
-		}
-	}
-	return connect.ErrTokenVoid
-}
-
-// withToken runs do with the token and its operator, whom no other transaction then changes.
-//
-// Returns connect.ErrTokenVoid, as Token does.
-func (s *Service) withToken(ctx context.Context, token string, now time.Time, do func(context.Context, connect.Token, connect.Operator) error, kinds ...connect.TokenKind) error {
-	found, err := s.Token(ctx, token, kinds...)
-	if err != nil {
-		return err
-	}
-	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
-		if _, err := s.deps.TwoFactors.Lock(ctx, found.OperatorID); err != nil { // before the operator, in the order of a log-in
-			return err
-		}
-		o, err := s.deps.Operators.Lock(ctx, found.OperatorID)
-		if err != nil {
-			return err
-		}
-		t, err := s.deps.Tokens.Token(ctx, found.Hash, now) // again: it may have been used before the lock
-		if err != nil {
-			return err
-		}
-		if err := fits(t, o, kinds); err != nil {
-			return err
-		}
-		return do(ctx, t, o)
-	})
 }
 
 // verifying are the kinds of the links that verify an address.
@@ -180,41 +117,4 @@ func (s *Service) Verify(ctx context.Context, token, password string, from Brows
 		return err
 	}, verifying...)
 	return in, err
-}
-
-// verbs are the changes of an account's credentials in the audit log.
-var verbs = map[mails.AccountChange]audit.Verb{
-	mails.PasswordChanged: audit.OperatorChangePassword, mails.EmailChanging: audit.OperatorEmailAsked,
-	mails.EmailChanged: audit.OperatorChangeEmail,
-}
-
-// changedByOperator is credentialsChanged, with the operator in the audit log.
-func (s *Service) changedByOperator(ctx context.Context, before, o connect.Operator, change mails.AccountChange, now time.Time) error {
-	if err := s.credentialsChanged(ctx, before, o, change, now); err != nil {
-		return err
-	}
-	return s.audit(ctx, o, verbs[change], now)
-}
-
-// credentialsChanged stores the operator, ends all sessions and all links of earlier mails, and tells the address from
-// before.
-func (s *Service) credentialsChanged(ctx context.Context, before, o connect.Operator, change mails.AccountChange, now time.Time) error {
-	if err := s.deps.Operators.Update(ctx, o); err != nil {
-		return err
-	}
-	if err := s.deps.Tokens.UseTokens(ctx, o.ID, now, connect.TokenKinds...); err != nil {
-		return err
-	}
-	if err := s.endAll(ctx, o); err != nil {
-		return err
-	}
-	told := mails.AccountChanged{Operator: before, Change: change, DashboardURL: s.deps.DashboardURL}
-	return s.deps.Mails.Enqueue(ctx, told.Mail(s.deps.Entropy.NewID(), now))
-}
-
-// audit writes that the operator has acted on the operator's own account.
-func (s *Service) audit(
-	ctx context.Context, o connect.Operator, verb audit.Verb, now time.Time,
-) error {
-	return s.deps.Audit.Append(ctx, audit.Entry(s.deps.Entropy, now, o.Actor(), verb, id.Operator.Of(o.ID), nil))
 }

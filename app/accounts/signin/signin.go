@@ -4,50 +4,13 @@ package signin
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
 	"errors"
 	"time"
 
 	"partnerdeposits/core/connect"
-	"partnerdeposits/core/id"
 	"partnerdeposits/core/mailaddr"
-	"partnerdeposits/core/secret"
 	accountports "partnerdeposits/ports/accounts"
-	ports "partnerdeposits/ports/platform"
 )
-
-const tokenBytes = 32
-
-// SignedIn is an operator with a new session. The token goes to the browser; the database keeps only its hash. Half is
-// set instead of Token where a code is missing: the token of a half sign-in.
-type SignedIn struct {
-	Operator connect.Operator
-	Account  connect.Account
-	Token    secret.Text
-	Half     secret.Text
-	Lifetime time.Duration
-}
-
-// Browser is the origin of a sign-in.
-type Browser struct {
-	Session string // token of the browser's session, which the sign-in ends; "": none
-	Network string // IPv4 address or IPv6 /64 of the client; "": unknown, and never kept
-	Name    string // program and system, as "Firefox, Linux"; "": not known
-}
-
-// Authenticator checks passwords and begins sessions.
-type Authenticator struct {
-	UnitOfWork  ports.UnitOfWork
-	Operators   accountports.Operators
-	Sessions    accountports.Sessions
-	Requests    accountports.Tokens // for a new password
-	TwoFactors  accountports.TwoFactors
-	HalfSignIns accountports.HalfSignIns
-	Passwords   accountports.Passwords
-	Entropy     ports.Entropy
-	Limiter     ports.Limiter
-}
 
 // NewOperator builds an operator and an account from the sign-up form and hashes the password. The caller stores both.
 //
@@ -104,11 +67,6 @@ func (au Authenticator) knows(ctx context.Context, o connect.Operator, from Brow
 	return au.Sessions.NetworkKnown(ctx, o.ID, networkHash(o, from.Network), now)
 }
 
-// networkHash binds a network to an operator, so that the database shows neither addresses nor shared networks.
-func networkHash(o connect.Operator, network string) [32]byte {
-	return sha256.Sum256([]byte(id.Operator.Of(o.ID) + " " + network))
-}
-
 // find queries the database for valid addresses only: an invalid address may contain bytes that Postgres refuses.
 func (au Authenticator) find(ctx context.Context, email string) (connect.Operator, connect.Account, error) {
 	if !mailaddr.Valid(email) {
@@ -119,20 +77,4 @@ func (au Authenticator) find(ctx context.Context, email string) (connect.Operato
 		return connect.Operator{}, connect.Account{}, err
 	}
 	return o, a, nil
-}
-
-// newToken makes the token of a session or of a mail.
-func newToken(entropy ports.Entropy) (token secret.Text, hash [32]byte) {
-	token = secret.Text(base64.RawURLEncoding.EncodeToString(entropy.Bytes(tokenBytes)))
-	hash, _ = TokenHash(token.Reveal())
-	return token, hash
-}
-
-// TokenHash gives the SHA-256 by which a session, or the token of a mail, is stored and found. ok is false for text
-// that cannot be a token.
-func TokenHash(token string) (hash [32]byte, ok bool) {
-	if len(token) != base64.RawURLEncoding.EncodedLen(tokenBytes) {
-		return hash, false
-	}
-	return sha256.Sum256([]byte(token)), true
 }
