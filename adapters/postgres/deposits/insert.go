@@ -1,0 +1,99 @@
+package deposits
+
+import (
+	"crypto/sha256"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"partnerdeposits/adapters/postgres/internal/pg"
+	"partnerdeposits/adapters/postgres/internal/sets"
+	"partnerdeposits/core/secret"
+	ports "partnerdeposits/ports/platform"
+)
+
+var (
+	insertFresh    = insertDeposits(variedColumns, "")
+	insertAny      = insertDeposits(insertedColumns, "")
+	insertUntaken  = insertDeposits(insertedColumns, " ON CONFLICT (reference) DO NOTHING")
+	referencesLive = `SELECT 1 / (EXISTS (SELECT FROM accounts WHERE id = $1) AND ($2::uuid IS NULL OR EXISTS (SELECT FROM partners WHERE id = $2))
+		AND ($3::uuid IS NULL OR EXISTS (SELECT FROM clients WHERE id = $3)))::int`
+)
+
+// insertDeposits is the statement that inserts deposits with their timers. The arrays have the given columns.
+func insertDeposits(arrays []sets.Column[newDeposit], onConflict string) string {
+	values := pg.Each(insertedColumns, func(c sets.Column[newDeposit]) string {
+		for _, given := range arrays {
+			if given.Name == c.Name {
+				return "n." + c.Name + c.Cast
+			}
+		}
+		return freshValues[c.Name]
+	})
+	return `WITH made AS (
+		INSERT INTO deposits (` + sets.Names(insertedColumns) + `) SELECT ` + strings.Join(values, ", ") + ` FROM ` + sets.From(arrays) + onConflict + `
+		RETURNING id, checkout_expires_at)
+	INSERT INTO deposit_timers (kind, due_at, deposit_id) SELECT 'checkout', made.checkout_expires_at, made.id FROM made`
+}
+
+// InsertDeposits inserts deposits with their timers. The transaction has locked the rows that the deposits refer to:
+// the database does not check these references. If a reference is taken, the transaction fails with
+// ports.ErrReferenceTaken.
+func InsertDeposits(t *pg.Tx, sealer pg.Sealer, deposits []ports.NewDeposit) error {
+	rows, err := newDeposits(sealer, deposits)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(rows, func(d newDeposit) bool { return !isFresh(d.Deposit) }) {
+		t.Queue(insertAny, sets.Arguments(insertedColumns, rows)...)
+	} else {
+		t.Queue(insertFresh, sets.Arguments(variedColumns, rows)...)
+	}
+	startIdleTimers(t, rows)
+	return nil
+}
+
+// InsertDeposit inserts a deposit with its timers, and calls inserted with false if the deposit's reference is taken.
+// If the account, the partner or the client does not exist, the transaction fails with ErrMissingReference.
+func InsertDeposit(t *pg.Tx, sealer pg.Sealer, d ports.NewDeposit, inserted func(bool)) error {
+	rows, err := newDeposits(sealer, []ports.NewDeposit{d})
+	if err != nil {
+		return err
+	}
+	t.Queue(referencesLive, d.Deposit.AccountID, d.Deposit.PartnerID, d.Deposit.ClientID).QueryRow(func(row pgx.Row) error {
+		var guard int
+		return sets.UnlessAll(row.Scan(&guard), ErrMissingReference)
+	})
+	t.Queue(insertUntaken, sets.Arguments(insertedColumns, rows)...).Exec(func(tag pgconn.CommandTag) error {
+		inserted(tag.RowsAffected() == 1)
+		return nil
+	})
+	startIdleTimers(t, rows)
+	return nil
+}
+
+// ErrMissingReference says that a deposit refers to an account, a partner or a client that does not exist.
+var ErrMissingReference = errors.New("postgres: the account, the partner or the client of a deposit does not exist")
+
+// newDeposits adds the hashes and the ciphertexts of the checkout tokens.
+func newDeposits(sealer pg.Sealer, deposits []ports.NewDeposit) ([]newDeposit, error) {
+	rows := make([]newDeposit, len(deposits))
+	for i, d := range deposits {
+		sealed, err := sealer.Seal(d.CheckoutToken, pg.CheckoutAAD(d.Deposit.ID))
+		if err != nil {
+			return nil, err
+		}
+		rows[i] = newDeposit{Deposit: d.Deposit, tokenHash: TokenHash(d.CheckoutToken), sealedToken: sealed}
+	}
+	return rows, nil
+}
+
+// TokenHash is the SHA-256 of a checkout token, by which its deposit is found. The token is random enough for a fast
+// hash.
+func TokenHash(token secret.Text) []byte {
+	h := sha256.Sum256([]byte(token.Reveal()))
+	return h[:]
+}

@@ -1,0 +1,98 @@
+package deposits
+
+import (
+	"context"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"partnerdeposits/adapters/postgres/internal/pg"
+	"partnerdeposits/adapters/postgres/internal/sets"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+)
+
+// SelectDeposit reads deposits with the partner's name, and with the client unless the client was erased. ScanDeposit
+// scans the rows.
+var SelectDeposit = SelectDepositsOf("deposits", "")
+
+// SelectDepositsOf is SelectDeposit over a table expression with the columns of deposits. more lists further columns.
+func SelectDepositsOf(source, more string) string {
+	if more != "" {
+		more = ", " + more
+	}
+	return `SELECT ` + readNames() + `, coalesce(p.name, ''),
+		coalesce(c.email, ''), coalesce(c.first_name, ''), coalesce(c.last_name, ''), c.id IS NOT NULL, CASE WHEN d.url_generation THEN d.checkout_token END` + more + `
+	FROM ` + source + ` d LEFT JOIN partners p ON p.id = d.partner_id LEFT JOIN clients c ON c.id = d.client_id AND c.erased_at IS NULL`
+}
+
+// PartnerLeft is deposit.Deposit.PartnerLeft of the table d, for SelectDepositsOf. Links are looked up for deposits of
+// the dashboard alone, by the account, since a single index answers that whatever the statistics say.
+func PartnerLeft(d string) string {
+	return `(` + d + `.partner_id IS NOT NULL AND NOT ` + d + `.by_partner_api AND ` + d + `.partner_id IS DISTINCT FROM
+		(SELECT l.partner_id FROM account_links l WHERE l.account_id = ` + d + `.account_id AND l.revoked_at IS NULL))`
+}
+
+// readNames lists the columns that a deposit carries, separated by commas.
+func readNames() string {
+	var list []string
+	for _, c := range depositColumns {
+		if c.field != nil {
+			list = append(list, "d."+c.Name)
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+// ScanDeposit scans a row of SelectDeposit, and further columns into more. Returns pgx.ErrNoRows. If the checkout token
+// does not decrypt, ScanDeposit returns an error with the deposit.
+func ScanDeposit(row pgx.Row, sealer pg.Sealer, more ...any) (*deposit.Deposit, error) {
+	var d deposit.Deposit
+	var client deposit.Client
+	var clientExists bool
+	var sealedToken []byte // nil unless the deposit was created with depositUrlGeneration
+	targets := make([]any, 0, len(depositColumns)+6+len(more))
+	for _, c := range depositColumns {
+		if c.field != nil {
+			targets = append(targets, c.field(&d))
+		}
+	}
+	targets = append(targets, &d.PartnerName, &client.Email, &client.FirstName, &client.LastName, &clientExists, &sealedToken)
+	err := row.Scan(append(targets, more...)...)
+	if err != nil {
+		return nil, err
+	}
+	if clientExists {
+		client.ID = d.ClientID
+		d.Client = &client
+	}
+	if sealedToken != nil {
+		d.CheckoutToken, err = sealer.Open(sealedToken, pg.CheckoutAAD(d.ID))
+	}
+	return &d, err
+}
+
+// LockDeposits locks deposits for update and calls found for each. found is not called for a deposit that does not
+// exist, or that sets.SkipLocked skipped.
+func LockDeposits(t *pg.Tx, sealer pg.Sealer, ids []id.ID, locking sets.Locking, found func(*deposit.Deposit)) {
+	t.Rows(SelectDeposit+` WHERE d.id = ANY ($1) FOR UPDATE OF d`+string(locking), []any{ids}, func(row pgx.Rows) error {
+		d, err := ScanDeposit(row, sealer)
+		if err == nil {
+			found(d)
+		}
+		return err
+	})
+}
+
+// MissesClient reports whether d has a client id but no client. Either the client was erased, or another transaction
+// set the client while LockDeposits waited: Postgres then joins the new row with the clients as they were before the
+// wait.
+func MissesClient(d *deposit.Deposit) bool { return !d.ClientID.IsZero() && d.Client == nil }
+
+// WithClient reads a locked deposit again if its client is missing.
+func WithClient(ctx context.Context, t *pg.Tx, sealer pg.Sealer, d *deposit.Deposit) (*deposit.Deposit, error) {
+	if !MissesClient(d) {
+		return d, nil
+	}
+	return ScanDeposit(t.QueryRow(ctx, SelectDeposit+` WHERE d.id = $1`, d.ID), sealer)
+}
