@@ -26,7 +26,8 @@ var papers = []string{
 func TestCitations_NameWhatExists(t *testing.T) {
 	l := repository(t)
 	read := 0
-	for _, path := range slices.DeleteFunc(files(t, ".go", ".sql", ".templ", ".yaml", ".yml", ".sh", ".lua", ".md", "Makefile"), ofThePast) {
+	for _, path := range slices.DeleteFunc(
+		files(t, ".go", ".sql", ".templ", ".yaml", ".yml", ".sh", ".lua", ".md", "Makefile"), ofThePast) {
 		text := docstest.Read(t, path)
 		for _, problem := range l.problems(path, text) {
 			t.Errorf("%s: %s", path, problem)
@@ -189,7 +190,8 @@ func (p paper) cited(name, rest string, document bool) (wrong []string) {
 		}
 	}
 	if in == "" && quoted == "" && !document {
-		wrong = append(wrong, name+` is cited without a place in it: use (api.md §1), (service.md, "Limits") or (delivery.md, point 3)`)
+		wrong = append(wrong,
+			name+` is cited without a place in it: use (api.md §1), (service.md, "Limits") or (delivery.md, point 3)`)
 	}
 	return wrong
 }
@@ -223,8 +225,10 @@ func TestProblems_TellsGoodCitationsFromBad(t *testing.T) {
 		exists:    func(path string) bool { return path == "docs/guides/faults.md" || path == "README.md" },
 	}
 	good := []string{
-		"// x (api.md §1).", "// x (api.md §1, §2).", `// x (api.md §1, "Idempotency")`, `// x (api.md §1, "Order of checks").`, `// x (service.md, "Limits").`,
-		"// x (service.md,\n\t// \"Connect\n\t// pages\").", "// x (delivery.md, point 3).", "// x (delivery.md, points 1 and 3).",
+		"// x (api.md §1).", "// x (api.md §1, §2).", `// x (api.md §1, "Idempotency")`,
+		`// x (api.md §1, "Order of checks").`, `// x (service.md, "Limits").`,
+		"// x (service.md,\n\t// \"Connect\n\t// pages\").", "// x (delivery.md, point 3).",
+		"// x (delivery.md, points 1 and 3).",
 		"// x (delivery.md, point 2.1).", `// x (operations.md, "Retention").`,
 		"// x (ADR 0006).", "// see docs/guides/faults.md.", "// see README.md.", "var s = `the spec and nothing.md`",
 	}
@@ -255,7 +259,8 @@ func TestProblems_TellsGoodCitationsFromBad(t *testing.T) {
 		require.Len(t, wrong, 1, text)
 		require.Contains(t, wrong[0], want, text)
 	}
-	require.Empty(t, l.problems("docs/x.md", "service.md comes first. [api](nowhere.md)\n### what the spec demands\n```\nthe spec\n```\n"))
+	require.Empty(t,
+		l.problems("docs/x.md", "service.md comes first. [api](nowhere.md)\n### what the spec demands\n```\nthe spec\n```\n"))
 	require.Len(t, l.problems("docs/x.md", "As the spec says in api.md §7."), 2)
 	require.Len(t, l.problems("q.sql", "-- The rule (api.md\n-- §8)."), 1)
 }

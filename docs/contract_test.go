@@ -104,7 +104,8 @@ func TestCodes_AreThoseOfTheOpenAPIDocumentWithTheStatusOfTheirFault(t *testing.
 func TestConnectFailures_AreThoseOfTheCode(t *testing.T) {
 	known := map[string]int{}
 	for _, f := range []*fault.Error{
-		connect.ErrPartnerNotFound, connect.ErrMissingConnectSecret, connect.ErrInvalidSignature, connect.ErrExpired, connect.ErrAlreadyLinked, connect.ErrExternalIDConflict,
+		connect.ErrPartnerNotFound, connect.ErrMissingConnectSecret, connect.ErrInvalidSignature, connect.ErrExpired,
+		connect.ErrAlreadyLinked, connect.ErrExternalIDConflict,
 	} {
 		known[f.Code] = problem.Status(f.Kind)
 	}
@@ -119,9 +120,12 @@ func TestConnectFailures_AreThoseOfTheCode(t *testing.T) {
 
 // kinds are the names of fault.Kind as source writes them.
 var kinds = map[string]fault.Kind{
-	"Invalid": fault.Invalid, "Unauthenticated": fault.Unauthenticated, "Forbidden": fault.Forbidden, "NotFound": fault.NotFound,
-	"MethodNotAllowed": fault.MethodNotAllowed, "Conflict": fault.Conflict, "Gone": fault.Gone, "TooLarge": fault.TooLarge, "Unsupported": fault.Unsupported,
-	"Unprocessable": fault.Unprocessable, "RateLimited": fault.RateLimited, "Unavailable": fault.Unavailable, "Internal": fault.Internal,
+	"Invalid": fault.Invalid, "Unauthenticated": fault.Unauthenticated, "Forbidden": fault.Forbidden,
+	"NotFound":         fault.NotFound,
+	"MethodNotAllowed": fault.MethodNotAllowed, "Conflict": fault.Conflict, "Gone": fault.Gone, "TooLarge": fault.TooLarge,
+	"Unsupported":   fault.Unsupported,
+	"Unprocessable": fault.Unprocessable, "RateLimited": fault.RateLimited, "Unavailable": fault.Unavailable,
+	"Internal": fault.Internal,
 }
 
 var declared = regexp.MustCompile(`\b(?:fault\.)?New\((?:fault\.)?(\w+), "(\w+)"`)
@@ -184,7 +188,8 @@ func TestLifeOfADeposit_NamesTheTriggersOfCoreAndTheFormsOfThePages(t *testing.T
 		got = append(got, strings.Trim(row[0], "`"))
 	}
 	require.ElementsMatch(t, texts(deposit.Triggers), got)
-	for _, trigger := range []deposit.Trigger{deposit.CancelledByOperator, deposit.Released, deposit.CaptureRequested, deposit.TenantAbandoned} {
+	for _, trigger := range []deposit.Trigger{deposit.CancelledByOperator, deposit.Released, deposit.CaptureRequested,
+		deposit.TenantAbandoned} {
 		row := "\n| `" + string(trigger) + "` |"
 		require.Regexp(t, regexp.QuoteMeta(row)+".*`intent=\\w+`", docstest.Read(t, life))
 	}
@@ -205,12 +210,14 @@ func TestEvents_AreThoseOfCore(t *testing.T) {
 	for _, row := range docstest.Rows(t, service, "Delivery") {
 		headers = append(headers, row[0])
 	}
-	require.ElementsMatch(t, []string{"Content-Type", webhook.HeaderSignature, webhook.HeaderTimestamp, webhook.HeaderEvent}, headers)
+	require.ElementsMatch(t,
+		[]string{"Content-Type", webhook.HeaderSignature, webhook.HeaderTimestamp, webhook.HeaderEvent}, headers)
 }
 
 func TestClosedLists_AreThoseOfTheCode(t *testing.T) {
 	routes := docstest.Section(t, api, "2. Routes")
-	failures := slices.DeleteFunc(texts(webhook.Results), func(r string) bool { return r == string(webhook.ResultSuccess) })
+	failures := slices.DeleteFunc(texts(webhook.Results),
+		func(r string) bool { return r == string(webhook.ResultSuccess) })
 	for name, want := range map[string][]string{
 		"status":         texts(webhook.Statuses),
 		"error?":         failures,
@@ -267,22 +274,29 @@ func TestFigures_AreThoseOfTheCode(t *testing.T) {
 	timers := deposit.DefaultTimers()
 	figures := map[string][]string{
 		api: {
-			"Retry schedule: " + spoken(webhook.DefaultSchedule), fmt.Sprintf("At most %d", webhook.MaxSubscriptions), fmt.Sprintf("claim window %s", days(timers.CaptureWindow)),
+			"Retry schedule: " + spoken(webhook.DefaultSchedule), fmt.Sprintf("At most %d", webhook.MaxSubscriptions),
+			fmt.Sprintf("claim window %s", days(timers.CaptureWindow)),
 			fmt.Sprintf("activatedAt + %s)", days(timers.CoverageMax)), fmt.Sprintf("%d a second", webhook.ReplayPerSecond),
-			fmt.Sprintf("idle %d min", int(timers.CheckoutIdleAfter.Minutes())), fmt.Sprintf("at most %d characters", deposit.MaxRentalContract),
+			fmt.Sprintf("idle %d min", int(timers.CheckoutIdleAfter.Minutes())),
+			fmt.Sprintf("at most %d characters", deposit.MaxRentalContract),
 			fmt.Sprintf("description? ≤ %d", deposit.MaxDescription),
-			fmt.Sprintf("metadata? (≤ %d keys, key ≤ %d, value ≤ %d)", deposit.MaxMetadataKeys, deposit.MaxMetadataKey, deposit.MaxMetadataValue),
-			fmt.Sprintf("to an address %d times at most and to all addresses together %d times", deposit.MaxLinksTo, deposit.MaxLinks), fmt.Sprintf("recipients [1–%d]", deposit.MaxRecipients),
+			fmt.Sprintf("metadata? (≤ %d keys, key ≤ %d, value ≤ %d)", deposit.MaxMetadataKeys, deposit.MaxMetadataKey,
+				deposit.MaxMetadataValue),
+			fmt.Sprintf("to an address %d times at most and to all addresses together %d times", deposit.MaxLinksTo,
+				deposit.MaxLinks), fmt.Sprintf("recipients [1–%d]", deposit.MaxRecipients),
 			fmt.Sprintf("≤ %d KiB", webhook.MaxSnippet>>10), fmt.Sprintf("at most %d h", int(webhook.MaxRetryAfter.Hours())),
 		},
 		service: {
-			fmt.Sprintf("Minimum deposit amount | %d EUR", deposit.MinAmount/100), fmt.Sprintf("Default maximum deposit amount | %d EUR", deposit.DefaultMaxAmount/100),
-			fmt.Sprintf("Connect URL validity | %d days", int(connect.Window.Hours())/24), fmt.Sprintf("Idempotency replay | %d hours", int(ports.IdempotencyWindow.Hours())),
+			fmt.Sprintf("Minimum deposit amount | %d EUR", deposit.MinAmount/100),
+			fmt.Sprintf("Default maximum deposit amount | %d EUR", deposit.DefaultMaxAmount/100),
+			fmt.Sprintf("Connect URL validity | %d days", int(connect.Window.Hours())/24),
+			fmt.Sprintf("Idempotency replay | %d hours", int(ports.IdempotencyWindow.Hours())),
 			fmt.Sprintf("at most %d days from activation", int(timers.CoverageMax.Hours())/24),
 		},
 	}
 	for _, amount := range []money.Cents{deposit.MinAmount - 1, deposit.DefaultMaxAmount + 1} {
-		figures[api] = append(figures[api], fault.Of(deposit.Draft{Amount: amount}.Validate(deposit.DefaultMaxAmount)).Message)
+		figures[api] = append(figures[api],
+			fault.Of(deposit.Draft{Amount: amount}.Validate(deposit.DefaultMaxAmount)).Message)
 	}
 	for page, all := range figures {
 		text := strings.ToLower(strings.ReplaceAll(strings.Join(strings.Fields(docstest.Read(t, page)), " "), "**", ""))

@@ -107,13 +107,16 @@ func TestUnreached_FindsThePageThatNothingLinks(t *testing.T) {
 	for name := range pages {
 		names = append(names, name)
 	}
-	require.Equal(t, []string{"docs/d.md"}, unreached("docs/README.md", names, func(page string) string { return pages[page] }))
-	require.Equal(t, []string{"payload-deposit-events", "1-rules_of--it"}, anchors("# Payload, deposit events\n## 1. Rules_of `-it`"))
+	require.Equal(t, []string{"docs/d.md"},
+		unreached("docs/README.md", names, func(page string) string { return pages[page] }))
+	require.Equal(t, []string{"payload-deposit-events", "1-rules_of--it"},
+		anchors("# Payload, deposit events\n## 1. Rules_of `-it`"))
 }
 
 // asked are the questions of which the entrance must give the answer's place.
 var asked = []string{
-	"Where is the retry delay decided?", "What happens when Redis is away in the relay?", "What closes an elapsed cover?", "Who checks the API key?", "How do I add an event?",
+	"Where is the retry delay decided?", "What happens when Redis is away in the relay?", "What closes an elapsed cover?",
+	"Who checks the API key?", "How do I add an event?",
 }
 
 func TestQuestions_NamePathsThatExist(t *testing.T) {
@@ -170,5 +173,6 @@ func ofThePast(path string) bool { return path == "CHANGELOG.md" }
 
 func TestMissing(t *testing.T) {
 	require.Equal(t, []string{"app/nothing.go", "core/nothing.Name"},
-		missing([]string{"app/nothing.go", "docs/README.md", "core/deposit.Fee", "core/nothing.Name", "GET /livez", "docs/*.md"}))
+		missing(
+			[]string{"app/nothing.go", "docs/README.md", "core/deposit.Fee", "core/nothing.Name", "GET /livez", "docs/*.md"}))
 }

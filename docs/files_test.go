@@ -28,7 +28,8 @@ func files(t *testing.T, endings ...string) (paths []string) {
 		}
 		name := entry.Name()
 		if entry.IsDir() {
-			if path != root && (slices.Contains([]string{"bin", "sqlc", "node_modules"}, name) || (strings.HasPrefix(name, ".") && name != ".ci" && name != ".github")) {
+			if path != root && (slices.Contains([]string{"bin", "sqlc", "node_modules"}, name) ||
+				(strings.HasPrefix(name, ".") && name != ".ci" && name != ".github")) {
 				return filepath.SkipDir
 			}
 			return nil

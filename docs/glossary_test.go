@@ -135,21 +135,23 @@ func TestGlossary_NamesOfGo_UseNoWordThatIsNotUsed(t *testing.T) {
 		phrases := notUsed(t, section, meanings[section])
 		require.NotEmpty(t, phrases, section)
 		for _, folder := range parts[section] {
-			require.NoError(t, filepath.WalkDir(filepath.Join(docstest.Root(), folder), func(path string, entry fs.DirEntry, err error) error {
-				slashed := filepath.ToSlash(path)
-				if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.Contains(slashed, "/internal/sqlc/") {
-					return err
-				}
-				for _, name := range exported(t, path) {
-					seen++
-					for _, phrase := range phrases {
-						if contains(wordsOf(name), phrase) {
-							found = append(found, folder+": "+name+" contains "+strings.Join(phrase, " ")+"; see docs/glossary.md")
+			require.NoError(t,
+				filepath.WalkDir(filepath.Join(docstest.Root(), folder), func(path string, entry fs.DirEntry, err error) error {
+					slashed := filepath.ToSlash(path)
+					if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") ||
+						strings.Contains(slashed, "/internal/sqlc/") {
+						return err
+					}
+					for _, name := range exported(t, path) {
+						seen++
+						for _, phrase := range phrases {
+							if contains(wordsOf(name), phrase) {
+								found = append(found, folder+": "+name+" contains "+strings.Join(phrase, " ")+"; see docs/glossary.md")
+							}
 						}
 					}
-				}
-				return nil
-			}))
+					return nil
+				}))
 		}
 	}
 	slices.Sort(found)

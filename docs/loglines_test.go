@@ -63,7 +63,8 @@ type listedPackage struct {
 // linkedPackages lists the packages of the binaries, with compiled libraries.
 func linkedPackages(t *testing.T, commands ...string) []listedPackage {
 	t.Helper()
-	list := exec.CommandContext(t.Context(), "go", append([]string{"list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,Module"}, commands...)...)
+	list := exec.CommandContext(t.Context(), "go",
+		append([]string{"list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,Module"}, commands...)...)
 	list.Dir = docstest.Root()
 	list.Stderr = os.Stderr
 	out, err := list.Output()
@@ -87,7 +88,8 @@ func read(t *testing.T, packages []listedPackage) callsOf {
 		exports[p.ImportPath] = p.Export
 	}
 	c := callsOf{fset: token.NewFileSet(), calls: map[string][]logCall{}}
-	imports := importer.ForCompiler(c.fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
+	imports := importer.ForCompiler(c.fset, "gc",
+		func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
 	for _, p := range packages {
 		if p.Module == nil || !p.Module.Main {
 			continue
@@ -105,7 +107,8 @@ func read(t *testing.T, packages []listedPackage) callsOf {
 
 func (c callsOf) check(t *testing.T, path string, files []*ast.File, imports types.Importer) {
 	t.Helper()
-	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}}
+	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{},
+		Uses: map[*ast.Ident]types.Object{}}
 	_, err := (&types.Config{Importer: imports}).Check(path, c.fset, files, info)
 	require.NoError(t, err)
 	for _, file := range files {
@@ -160,7 +163,8 @@ func (c callsOf) lines(t *testing.T) map[string][]string {
 		}
 	}
 	const level, message = 1, 2
-	for _, name := range []string{"(*log/slog.Logger).Log", "(*log/slog.Logger).LogAttrs", "log/slog.Log", "log/slog.LogAttrs"} {
+	for _, name := range []string{"(*log/slog.Logger).Log", "(*log/slog.Logger).LogAttrs", "log/slog.Log",
+		"log/slog.LogAttrs"} {
 		for _, call := range c.calls[name] {
 			if c.highest(t, call, call.expr.Args[level]) >= slog.LevelWarn {
 				add(call, call.expr.Args[message])
@@ -236,7 +240,8 @@ func (c callsOf) highest(t *testing.T, call logCall, expr ast.Expr) slog.Level {
 			if assigned, is := n.(*ast.AssignStmt); is && len(assigned.Lhs) == len(assigned.Rhs) {
 				for i, left := range assigned.Lhs {
 					target, _ := left.(*ast.Ident)
-					if target != nil && (call.info.Defs[target] == call.info.Uses[name] || call.info.Uses[target] == call.info.Uses[name]) {
+					if target != nil &&
+						(call.info.Defs[target] == call.info.Uses[name] || call.info.Uses[target] == call.info.Uses[name]) {
 						values = append(values, assigned.Rhs[i])
 					}
 				}
@@ -245,10 +250,12 @@ func (c callsOf) highest(t *testing.T, call logCall, expr ast.Expr) slog.Level {
 		})
 	}
 	highest := slog.LevelDebug
-	require.NotEmpty(t, values, "%s: the level of a log line is a constant, or a variable that gets constants", c.fset.Position(call.expr.Pos()))
+	require.NotEmpty(t, values, "%s: the level of a log line is a constant, or a variable that gets constants",
+		c.fset.Position(call.expr.Pos()))
 	for _, value := range values {
 		level := call.info.Types[value].Value
-		require.NotNil(t, level, "%s: the level of a log line is a constant, or a variable that gets constants", c.fset.Position(call.expr.Pos()))
+		require.NotNil(t, level, "%s: the level of a log line is a constant, or a variable that gets constants",
+			c.fset.Position(call.expr.Pos()))
 		number, exact := constant.Int64Val(level)
 		require.True(t, exact)
 		highest = max(highest, slog.Level(number))
@@ -291,7 +298,8 @@ func TestLogLines_EachWarningAndErrorIsDescribed(t *testing.T) {
 			continue
 		}
 		if described[message] == nil {
-			t.Errorf("%s logs a line that %s does not describe. Add the row:\n| %s | <meaning> | <what to do> |", logged[message], logLinesPage, code(message))
+			t.Errorf("%s logs a line that %s does not describe. Add the row:\n| %s | <meaning> | <what to do> |",
+				logged[message], logLinesPage, code(message))
 		}
 	}
 	for message, cells := range described {
@@ -333,7 +341,9 @@ func (y x) again() { y.still("x") }
 	for _, p := range linkedPackages(t, "log/slog", "context") {
 		exports[p.ImportPath] = p.Export
 	}
-	c.check(t, "p", []*ast.File{file}, importer.ForCompiler(c.fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) }))
-	require.Equal(t, []string{"cannot read", "cannot write rows", "level", "loud", "sometimes", "the queue is away", "… failed"},
+	c.check(t, "p", []*ast.File{file},
+		importer.ForCompiler(c.fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) }))
+	require.Equal(t,
+		[]string{"cannot read", "cannot write rows", "level", "loud", "sometimes", "the queue is away", "… failed"},
 		slices.Sorted(maps.Keys(c.lines(t))))
 }

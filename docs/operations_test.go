@@ -107,7 +107,8 @@ func seriesOf(text string) map[string]map[string][]string {
 
 func TestSeriesOf(t *testing.T) {
 	require.Equal(t, map[string]map[string][]string{"svc_a": {"x": {"1", "2"}}, "svc_b": {}, "svc_c_count": {}},
-		seriesOf("# TYPE svc_a histogram\nsvc_a_bucket{x=\"1\",le=\"5\"} 0\nsvc_a_sum{x=\"2\"} 0\nsvc_b 1\nsvc_c_count 1\ngo_x 1\n"))
+		seriesOf(
+			"# TYPE svc_a histogram\nsvc_a_bucket{x=\"1\",le=\"5\"} 0\nsvc_a_sum{x=\"2\"} 0\nsvc_b 1\nsvc_c_count 1\ngo_x 1\n"))
 }
 
 var metricName = regexp.MustCompile(`\bsvc_[a-z_]+[a-z]\b`)
@@ -139,7 +140,8 @@ func TestMetrics_NoDocumentNamesAnotherMetric(t *testing.T) {
 			whole := regexp.MustCompile(`_(bucket|sum|count)$`).ReplaceAllString(name, "")
 			_, is := registered[name]
 			_, part := registered[whole]
-			if !is && !part && !prefixes.MatchString(name) && !strings.HasPrefix(name, "svc_whsec_") && !strings.HasPrefix(name, "svc_pk_") {
+			if !is && !part && !prefixes.MatchString(name) && !strings.HasPrefix(name, "svc_whsec_") &&
+				!strings.HasPrefix(name, "svc_pk_") {
 				t.Errorf("%s names %s, which no process registers", page, name)
 			}
 		}
@@ -160,7 +162,8 @@ func TestPages_AreThoseThatAreMounted(t *testing.T) {
 	var want []string
 	parameter := regexp.MustCompile(`:(\w+)`)
 	for _, r := range app.GetRoutes(true) {
-		if r.Method != fiber.MethodHead && !strings.HasPrefix(r.Path, "/sandbox/assets/") && !strings.HasSuffix(r.Path, ".css") {
+		if r.Method != fiber.MethodHead && !strings.HasPrefix(r.Path, "/sandbox/assets/") &&
+			!strings.HasSuffix(r.Path, ".css") {
 			want = append(want, r.Method+" "+parameter.ReplaceAllString(r.Path, "{$1}"))
 		}
 	}
@@ -176,7 +179,8 @@ func TestPages_AreThoseThatAreMounted(t *testing.T) {
 	constant := regexp.MustCompile(`(?m)^\s+(field|intent)\w+\s*=\s*"(\w+)"`)
 	var known []string
 	for _, path := range files(t, ".go") {
-		if !strings.HasPrefix(path, "adapters/http/") && !strings.HasPrefix(path, "adapters/payments/sandbox/") || strings.HasSuffix(path, "_test.go") {
+		if !strings.HasPrefix(path, "adapters/http/") && !strings.HasPrefix(path, "adapters/payments/sandbox/") ||
+			strings.HasSuffix(path, "_test.go") {
 			continue
 		}
 		for _, m := range constant.FindAllStringSubmatch(docstest.Read(t, path), -1) {

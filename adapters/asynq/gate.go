@@ -29,13 +29,14 @@ func (noBell) RingJobs(webhookports.Lane)             {}
 func (noBell) Jobs(webhookports.Lane) <-chan struct{} { return nil }
 func (noBell) Works() bool                            { return false }
 
-// calmPoll is the time between two polls of an empty queue while the bell works. Such a poll finds the job of a process that
-// died before it rang.
+// calmPoll is the time between two polls of an empty queue while the bell works. Such a poll finds the job of a process
+// that died before it rang.
 const calmPoll = time.Second
 
 // gate is the Redis client of an asynq server, and delays the server's polls of an empty queue. asynq polls at a fixed
-// interval: a long interval delays jobs, and a short interval costs an idle service most of its CPU. The gate sends a poll for
-// each job of this process. After a ring, or after the interval, the gate sends polls until the queue is empty.
+// interval: a long interval delays jobs, and a short interval costs an idle service most of its CPU. The gate sends a
+// poll for each job of this process. After a ring, or after the interval, the gate sends polls until the queue is
+// empty.
 type gate struct {
 	redis.UniversalClient                 // the server's client
 	own                   chan struct{}   // holds a signal for each job of this process, at most ownJobs
@@ -72,8 +73,8 @@ func isDequeue(keys []string) bool {
 	return len(keys) == 4 && strings.HasSuffix(keys[0], ":pending") && strings.HasSuffix(keys[1], ":paused")
 }
 
-// answered notes the answer to a poll. A task of another process, which may have died before its ring, can be taken in the
-// turn of an own task. So polls go on unless the queue was empty lately.
+// answered notes the answer to a poll. A task of another process, which may have died before its ring, can be taken in
+// the turn of an own task. So polls go on unless the queue was empty lately.
 func (g *gate) answered(err error) {
 	switch {
 	case err == nil:

@@ -71,7 +71,8 @@ func behindGate(t *testing.T, story func(t *testing.T, p *polled)) {
 		p.works.Store(true)
 		ctx, stop := context.WithCancel(t.Context())
 		p.gate = &gate{
-			UniversalClient: p.tasks, own: make(chan struct{}, ownJobs), jobs: p.rings, works: p.works.Load, quick: 6 * time.Millisecond, closed: ctx.Done(),
+			UniversalClient: p.tasks, own: make(chan struct{}, ownJobs), jobs: p.rings, works: p.works.Load,
+			quick: 6 * time.Millisecond, closed: ctx.Done(),
 		}
 		var server sync.WaitGroup
 		server.Go(func() {
@@ -131,7 +132,8 @@ func TestGate_ARing_TakesAllTasks(t *testing.T) {
 	})
 }
 
-// A dispatcher that died before its ring leaves a task. An own job then takes the turn of that task, and is itself left.
+// A dispatcher that died before its ring leaves a task. An own job then takes the turn of that task, and is itself
+// left.
 func TestGate_ATaskThatNobodyAnnounced_WaitsASecond_AlsoUnderOwnJobs(t *testing.T) {
 	behindGate(t, func(t *testing.T, p *polled) {
 		pass(100 * time.Millisecond)

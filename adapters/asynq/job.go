@@ -10,10 +10,10 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// The payload of a task is an encoded job: a byte version, a byte urgent, then for each claim the ids of the subscription and
-// the delivery and the seq in 4 bytes. The payload is small, because asynq writes a task again at each of its steps. Its form is
-// fixed: dispatchers of two releases read each other's jobs during a rolling deployment, and older ones refuse any other form.
-// Everything else about a job is a header, which older dispatchers do not read.
+// The payload of a task is an encoded job: a byte version, a byte urgent, then for each claim the ids of the
+// subscription and the delivery and the seq in 4 bytes. The payload is small, because asynq writes a task again at each
+// of its steps. Its form is fixed: dispatchers of two releases read each other's jobs during a rolling deployment, and
+// older ones refuse any other form. Everything else about a job is a header, which older dispatchers do not read.
 const (
 	version    = 2
 	headerSize = 2
@@ -42,14 +42,15 @@ func decode(lane webhookports.Lane, b []byte) (webhookports.Job, error) {
 	j := webhookports.Job{Lane: lane, Urgent: b[1] == 1}
 	for rest := b[headerSize:]; len(rest) > 0; rest = rest[claimSize:] {
 		j.Claims = append(j.Claims, webhookports.Claim{
-			SubscriptionID: id.ID(rest[:16]), DeliveryID: id.ID(rest[16:32]), Seq: int32(binary.BigEndian.Uint32(rest[32:claimSize])), //nolint:gosec // as encoded
+			SubscriptionID: id.ID(rest[:16]), DeliveryID: id.ID(rest[16:32]),
+			Seq: int32(binary.BigEndian.Uint32(rest[32:claimSize])), //nolint:gosec // as encoded
 		})
 	}
 	return j, nil
 }
 
-// dueHeader holds the due times of the claims, in milliseconds since 1970: varints in base64, each as the difference to the one
-// before, since the claims of a job are mostly due together. 0 stands for a due time that is not known.
+// dueHeader holds the due times of the claims, in milliseconds since 1970: varints in base64, each as the difference to
+// the one before, since the claims of a job are mostly due together. 0 stands for a due time that is not known.
 const dueHeader = "due"
 
 // headersOf is nil for a job without due times.

@@ -136,8 +136,10 @@ func (q *Queue) enqueue(ctx context.Context, j webhookports.Job) error {
 	return err
 }
 
-// Serve implements webhookports.JobQueue with one asynq server for each lane, because the queues of a server share its workers.
-func (q *Queue) Serve(ctx context.Context, concurrency map[webhookports.Lane]int, handle func(context.Context, webhookports.Job)) error {
+// Serve implements webhookports.JobQueue with one asynq server for each lane, because the queues of a server share its
+// workers.
+func (q *Queue) Serve(ctx context.Context, concurrency map[webhookports.Lane]int,
+	handle func(context.Context, webhookports.Job)) error {
 	var servers []*asynq.Server
 	defer func() {
 		var group sync.WaitGroup
@@ -151,7 +153,8 @@ func (q *Queue) Serve(ctx context.Context, concurrency map[webhookports.Lane]int
 		err := server.Start(asynq.HandlerFunc(func(ctx context.Context, t *asynq.Task) error {
 			job, err := decode(lane, t.Payload())
 			if err != nil {
-				q.log.ErrorContext(ctx, "queue: a task does not read as a job; its deliveries come again when their leases end", "error", err)
+				q.log.ErrorContext(ctx, "queue: a task does not read as a job; its deliveries come again when their leases end",
+					"error", err)
 				return nil
 			}
 			readHeaders(&job, t.Headers())
@@ -169,7 +172,8 @@ func (q *Queue) Serve(ctx context.Context, concurrency map[webhookports.Lane]int
 
 func (q *Queue) server(ctx context.Context, lane webhookports.Lane, concurrency int) *asynq.Server {
 	client := &gate{
-		UniversalClient: q.redis, own: q.own[lane], jobs: q.bell.Jobs(lane), works: q.bell.Works, quick: quickPoll[lane], closed: ctx.Done(),
+		UniversalClient: q.redis, own: q.own[lane], jobs: q.bell.Jobs(lane), works: q.bell.Works, quick: quickPoll[lane],
+		closed: ctx.Done(),
 	}
 	return asynq.NewServerFromRedisClient(client, asynq.Config{
 		Concurrency:              concurrency,
@@ -245,8 +249,8 @@ func (q *Queue) Tidy(ctx context.Context) error {
 	return nil
 }
 
-// known reports whether a lane's queue ever had a task. For an unknown queue, asynq's inspector returns an error that only
-// its text identifies.
+// known reports whether a lane's queue ever had a task. For an unknown queue, asynq's inspector returns an error that
+// only its text identifies.
 func (q *Queue) known(ctx context.Context, lane webhookports.Lane) (bool, error) {
 	return q.redis.SIsMember(ctx, "asynq:queues", QueueName(lane)).Result()
 }

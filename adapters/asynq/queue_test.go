@@ -24,7 +24,8 @@ func newQueue(t *testing.T) *asynq.Queue {
 }
 
 func job(lane webhookports.Lane, n byte) webhookports.Job {
-	return webhookports.Job{Lane: lane, Claims: []webhookports.Claim{{DeliveryID: id.ID{n}, SubscriptionID: id.ID{9}, Seq: 1}}}
+	return webhookports.Job{Lane: lane,
+		Claims: []webhookports.Claim{{DeliveryID: id.ID{n}, SubscriptionID: id.ID{9}, Seq: 1}}}
 }
 
 func TestQueue_EachLane_HandlesItsJobs(t *testing.T) {
@@ -33,7 +34,8 @@ func TestQueue_EachLane_HandlesItsJobs(t *testing.T) {
 	got := make(chan webhookports.Job, 8)
 	done := make(chan error, 1)
 	go func() {
-		done <- q.Serve(ctx, map[webhookports.Lane]int{webhookports.FastLane: 2, webhookports.SlowLane: 1}, func(_ context.Context, j webhookports.Job) { got <- j })
+		done <- q.Serve(ctx, map[webhookports.Lane]int{webhookports.FastLane: 2, webhookports.SlowLane: 1},
+			func(_ context.Context, j webhookports.Job) { got <- j })
 	}()
 	want := []webhookports.Job{job(webhookports.FastLane, 1), job(webhookports.SlowLane, 2), job(webhookports.FastLane, 3)}
 	left, err := q.Enqueue(t.Context(), want)
@@ -55,9 +57,11 @@ func TestQueue_WithADispatcherOfTheReleaseBefore_ReadsAndIsRead(t *testing.T) {
 	q := asynq.New(client, slog.New(slog.DiscardHandler))
 	older := hibiken.NewClientFromRedisClient(client)
 	payload := append([]byte{2, 0}, append(make([]byte, 32), 0, 0, 0, 7)...)
-	_, err := older.EnqueueContext(t.Context(), hibiken.NewTask("deliver", payload), hibiken.Queue(asynq.QueueName(webhookports.FastLane)))
+	_, err := older.EnqueueContext(t.Context(), hibiken.NewTask("deliver", payload),
+		hibiken.Queue(asynq.QueueName(webhookports.FastLane)))
 	require.NoError(t, err)
-	ours := webhookports.Job{Lane: webhookports.SlowLane, Claims: []webhookports.Claim{{DeliveryID: id.ID{1}, SubscriptionID: id.ID{9}, Seq: 1, DueAt: time.UnixMilli(5000)}}}
+	ours := webhookports.Job{Lane: webhookports.SlowLane,
+		Claims: []webhookports.Claim{{DeliveryID: id.ID{1}, SubscriptionID: id.ID{9}, Seq: 1, DueAt: time.UnixMilli(5000)}}}
 	_, err = q.Enqueue(t.Context(), []webhookports.Job{ours})
 	require.NoError(t, err)
 	inspector := hibiken.NewInspectorFromRedisClient(client)
@@ -69,7 +73,8 @@ func TestQueue_WithADispatcherOfTheReleaseBefore_ReadsAndIsRead(t *testing.T) {
 	got := make(chan webhookports.Job, 2)
 	done := make(chan error, 1)
 	go func() {
-		done <- q.Serve(ctx, map[webhookports.Lane]int{webhookports.FastLane: 1, webhookports.SlowLane: 1}, func(_ context.Context, j webhookports.Job) { got <- j })
+		done <- q.Serve(ctx, map[webhookports.Lane]int{webhookports.FastLane: 1, webhookports.SlowLane: 1},
+			func(_ context.Context, j webhookports.Job) { got <- j })
 	}()
 	theirs := webhookports.Job{Lane: webhookports.FastLane, Claims: []webhookports.Claim{{Seq: 7}}}
 	require.ElementsMatch(t, []webhookports.Job{ours, theirs}, []webhookports.Job{<-got, <-got})
@@ -133,7 +138,8 @@ func TestQueue_EpochAndProbe_WatchTheNodeOfEachLane(t *testing.T) {
 		require.NoError(t, cluster.Masters[at].Kill())
 		require.Error(t, q.Probe(t.Context()), lane)
 		require.NoError(t, cluster.Masters[at].Restart(t.Context()))
-		require.Eventually(t, func() bool { return q.Probe(t.Context()) == nil }, time.Minute, 20*time.Millisecond, "the node is back")
+		require.Eventually(t, func() bool { return q.Probe(t.Context()) == nil }, time.Minute, 20*time.Millisecond,
+			"the node is back")
 		require.Eventually(t, func() bool {
 			lost, err := q.Epoch(t.Context())
 			return err == nil && lost
@@ -184,7 +190,8 @@ func TestQueue_WithABell_HandlesItsOwnJobsAndThoseOfTheDead(t *testing.T) {
 	got := make(chan webhookports.Job, 128)
 	done := make(chan error, 1)
 	go func() {
-		done <- q.Serve(ctx, map[webhookports.Lane]int{webhookports.FastLane: 2, webhookports.SlowLane: 1}, func(_ context.Context, j webhookports.Job) { got <- j })
+		done <- q.Serve(ctx, map[webhookports.Lane]int{webhookports.FastLane: 2, webhookports.SlowLane: 1},
+			func(_ context.Context, j webhookports.Job) { got <- j })
 	}()
 	const n = 100
 	for i := range byte(n) {

@@ -28,12 +28,16 @@ func TestPicture_ThatTakesTooMuchToRead_IsRefusedByItsMarkers(t *testing.T) {
 		return bytes.Join([][]byte{sent[:2], segment, sent[2:]}, nil)
 	}
 	five := filestest.Progressive(8, 8, 1, 1)
-	five = bytes.Replace(five, []byte("\x00\x0b\x08\x00\x08\x00\x08\x01\x01\x11\x00"), []byte("\x00\x17\x08\x00\x08\x00\x08\x05\x01\x11\x00\x02\x11\x00\x03\x11\x00\x04\x11\x00\x05\x11\x00"), 1)
+	five = bytes.Replace(five, []byte("\x00\x0b\x08\x00\x08\x00\x08\x01\x01\x11\x00"),
+		[]byte("\x00\x17\x08\x00\x08\x00\x08\x05\x01\x11\x00\x02\x11\x00\x03\x11\x00\x04\x11\x00\x05\x11\x00"), 1)
 	for what, sent := range map[string][]byte{
-		"scans":                            filestest.Progressive(64, 64, 1, 65),
-		"a scan behind a fill byte":        bytes.ReplaceAll(filestest.Progressive(64, 64, 1, 65), []byte("\xff\xda"), []byte("\xff\xff\xff\xda")),
-		"scans behind restarts and strays": bytes.ReplaceAll(filestest.Progressive(64, 64, 1, 65), []byte("\xff\xda"), []byte("\xff\xd0x\xff\x00\xff\xda")),
-		"scans of a sequential picture":    bytes.Replace(filestest.Progressive(64, 64, 1, 5), []byte("\xff\xc2"), []byte("\xff\xc1"), 1),
+		"scans": filestest.Progressive(64, 64, 1, 65),
+		"a scan behind a fill byte": bytes.ReplaceAll(filestest.Progressive(64, 64, 1, 65), []byte("\xff\xda"),
+			[]byte("\xff\xff\xff\xda")),
+		"scans behind restarts and strays": bytes.ReplaceAll(filestest.Progressive(64, 64, 1, 65), []byte("\xff\xda"),
+			[]byte("\xff\xd0x\xff\x00\xff\xda")),
+		"scans of a sequential picture": bytes.Replace(filestest.Progressive(64, 64, 1, 5), []byte("\xff\xc2"),
+			[]byte("\xff\xc1"), 1),
 		"five components":                  five,
 		"coefficients of one component":    filestest.Progressive(6320, 6320, 1, 1),
 		"coefficients of three components": filestest.Progressive(3400, 3400, 3, 1),
@@ -49,7 +53,8 @@ func TestPicture_ThatTakesTooMuchToRead_IsRefusedByItsMarkers(t *testing.T) {
 
 func TestJPEG_Of64Scans_IsKept(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, image.Pt(640, 480), picture(t, kept(t, filestest.Progressive(640, 480, 3, 64), evidence.JPEG)).Bounds().Size())
+	require.Equal(t, image.Pt(640, 480),
+		picture(t, kept(t, filestest.Progressive(640, 480, 3, 64), evidence.JPEG)).Bounds().Size())
 }
 
 func TestJPEG_ProgressiveAndLarge_IsKept(t *testing.T) {

@@ -29,7 +29,8 @@ func emptyPNG(t *testing.T, w, h int) []byte {
 	}
 	require.NoError(t, to.Close())
 	return bytes.Join([][]byte{
-		filestest.PNGHeader(uint32(w), uint32(h), 16, 6, 0), filestest.Chunk("IDAT", packed.Bytes()), filestest.Chunk("IEND", nil),
+		filestest.PNGHeader(uint32(w), uint32(h), 16, 6, 0), filestest.Chunk("IDAT", packed.Bytes()),
+		filestest.Chunk("IEND", nil),
 	}, nil)
 }
 
@@ -60,7 +61,8 @@ func TestClean_EndsAfterTheTimeOfAFile(t *testing.T) {
 
 func TestClean_BesideAHeavyFile_TakesItsTurn(t *testing.T) {
 	t.Parallel()
-	for what, sent := range map[string][]byte{"PNG": emptyPNG(t, 8000, 2500), "JPEG": filestest.Progressive(5700, 5700, 1, 64)} {
+	for what, sent := range map[string][]byte{"PNG": emptyPNG(t, 8000, 2500),
+		"JPEG": filestest.Progressive(5700, 5700, 1, 64)} {
 		c := New()
 		c.readFor = time.Hour
 		ctx, stop := context.WithCancel(t.Context())
@@ -154,7 +156,8 @@ func TestClean_BesideALargePicture_TheProcessHasMoreThreadsAndLessGarbage(t *tes
 			done <- err
 		}()
 	}
-	require.Eventually(t, func() bool { return len(c.large) == 1 && gcPercent() == gcPercentBeside }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return len(c.large) == 1 && gcPercent() == gcPercentBeside }, time.Minute,
+		time.Millisecond)
 	require.Equal(t, threads+threadsBeside, runtime.GOMAXPROCS(0))
 	other := New()
 	require.NoError(t, other.cleans(t.Context(), sent))

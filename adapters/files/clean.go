@@ -1,6 +1,6 @@
-// Package files reads files that people sent (depositports.FileCleaner). A picture is decoded and written anew, upright and
-// without its metadata; so nothing of the sent bytes is left but the pixels. A PDF is checked for its frame alone and
-// kept as it is.
+// Package files reads files that people sent (depositports.FileCleaner). A picture is decoded and written anew, upright
+// and without its metadata; so nothing of the sent bytes is left but the pixels. A PDF is checked for its frame alone
+// and kept as it is.
 //
 // Time and memory of each file are bounded. A process cleans at most two files at once: one large picture, and one
 // other file. A PNG may take long but needs little memory, so its reader passes the turn to others between two reads.
@@ -104,7 +104,8 @@ func verdict(ctx context.Context, err error) error {
 }
 
 // write writes the sent file anew, and tells its type.
-func (c *Cleaner) write(ctx context.Context, out *os.File, sent io.ReadSeeker, size int64) (kept evidence.Type, err error) {
+func (c *Cleaner) write(ctx context.Context, out *os.File, sent io.ReadSeeker,
+	size int64) (kept evidence.Type, err error) {
 	head := make([]byte, evidence.HeaderBytes)
 	n, err := io.ReadFull(sent, head)
 	if n == 0 {

@@ -57,7 +57,8 @@ func picture(t testing.TB, content []byte) image.Image {
 // corners reads the colours of the corners, from the upper left clockwise.
 func corners(m image.Image) (names string) {
 	b := m.Bounds()
-	for _, at := range []image.Point{{b.Min.X + 2, b.Min.Y + 2}, {b.Max.X - 3, b.Min.Y + 2}, {b.Max.X - 3, b.Max.Y - 3}, {b.Min.X + 2, b.Max.Y - 3}} {
+	for _, at := range []image.Point{{b.Min.X + 2, b.Min.Y + 2}, {b.Max.X - 3, b.Min.Y + 2}, {b.Max.X - 3, b.Max.Y - 3},
+		{b.Min.X + 2, b.Max.Y - 3}} {
 		c := color.NRGBAModel.Convert(m.At(at.X, at.Y)).(color.NRGBA)
 		switch {
 		case c.R > 200 && c.G > 200 && c.B > 200:
@@ -78,7 +79,8 @@ func corners(m image.Image) (names string) {
 func TestJPEG_StandsUprightAndTellsNothingBesidesItsPixels(t *testing.T) {
 	t.Parallel()
 	// Red, green, blue, white clockwise, as the orientation turns them (Exif 2.32, 4.6.4).
-	for orientation, want := range map[int]string{0: "rgbw", 1: "rgbw", 2: "grwb", 3: "bwrg", 4: "wbgr", 5: "rwbg", 6: "wrgb", 7: "bgrw", 8: "gbwr", 9: "rgbw"} {
+	for orientation, want := range map[int]string{0: "rgbw", 1: "rgbw", 2: "grwb", 3: "bwrg", 4: "wbgr", 5: "rwbg",
+		6: "wrgb", 7: "bgrw", 8: "gbwr", 9: "rgbw"} {
 		t.Run(strconv.Itoa(orientation), func(t *testing.T) {
 			t.Parallel()
 			sent := filestest.JPEG(t, filestest.Corners(101, 67), orientation)
@@ -133,13 +135,15 @@ func TestPNG_KeepsItsPixelsAlone(t *testing.T) {
 	}
 	require.Equal(t, "rgbw", corners(picture(t, content)))
 	require.Equal(t, color.NRGBA{1, 2, 3, 4}, picture(t, content).At(25, 15))
-	palette := image.NewPaletted(image.Rect(0, 0, 9, 9), color.Palette{color.NRGBA{1, 2, 3, 255}, color.NRGBA{9, 8, 7, 100}})
+	palette := image.NewPaletted(image.Rect(0, 0, 9, 9),
+		color.Palette{color.NRGBA{1, 2, 3, 255}, color.NRGBA{9, 8, 7, 100}})
 	palette.SetColorIndex(4, 4, 1)
 	got := picture(t, kept(t, hostilePNG(t, palette), evidence.PNG))
 	require.Equal(t, color.NRGBA{9, 8, 7, 100}, color.NRGBAModel.Convert(got.At(4, 4)))
 	deep := image.NewNRGBA64(image.Rect(0, 0, 3, 3))
 	deep.SetNRGBA64(1, 1, color.NRGBA64{1000, 2000, 3000, 4000})
-	require.Equal(t, color.NRGBA64{1000, 2000, 3000, 4000}, picture(t, kept(t, hostilePNG(t, deep), evidence.PNG)).At(1, 1))
+	require.Equal(t, color.NRGBA64{1000, 2000, 3000, 4000},
+		picture(t, kept(t, hostilePNG(t, deep), evidence.PNG)).At(1, 1))
 }
 
 // rows is a PNG of gray pixels whose packed rows are data.
@@ -151,7 +155,8 @@ func rows(t testing.TB, header, data []byte, between ...[]byte) []byte {
 	require.NoError(t, err)
 	require.NoError(t, w.Close())
 	half := b.Len() / 2
-	return bytes.Join([][]byte{header, bytes.Join(between, nil), filestest.Chunk("IDAT", b.Bytes()[:half]), filestest.Chunk("IDAT", b.Bytes()[half:]), filestest.Chunk("IEND", nil)}, nil)
+	return bytes.Join([][]byte{header, bytes.Join(between, nil), filestest.Chunk("IDAT", b.Bytes()[:half]),
+		filestest.Chunk("IDAT", b.Bytes()[half:]), filestest.Chunk("IEND", nil)}, nil)
 }
 
 func TestPNG_InterlacedAndOfEveryDepth_IsReadAsBefore(t *testing.T) {
@@ -179,19 +184,21 @@ func TestPNG_ThatLies_IsRefused(t *testing.T) {
 	animated := rows(t, gray, sound, filestest.Chunk("acTL", make([]byte, 8)), filestest.Chunk("fcTL", make([]byte, 26)))
 	require.NotContains(t, string(kept(t, animated, evidence.PNG)), "acTL")
 	for what, sent := range map[string][]byte{
-		"more pixels than the header tells":   rows(t, gray, make([]byte, 21)),
-		"a bomb behind the pixels":            rows(t, gray, make([]byte, 50<<20)),
-		"fewer pixels":                        rows(t, gray, make([]byte, 19)),
-		"an unknown filter":                   rows(t, gray, bytes.Repeat([]byte{5}, 20)),
-		"an unknown colour":                   rows(t, filestest.PNGHeader(4, 4, 8, 5, 0), sound),
-		"a depth that the colour has not":     rows(t, filestest.PNGHeader(4, 4, 4, 2, 0), sound),
-		"no width":                            rows(t, filestest.PNGHeader(0, 4, 8, 0, 0), sound),
-		"a width beyond the format":           rows(t, filestest.PNGHeader(1<<31, 1, 8, 0, 0), sound),
-		"two palettes":                        rows(t, gray, sound, filestest.Chunk("PLTE", make([]byte, 3)), filestest.Chunk("PLTE", make([]byte, 3))),
-		"a palette of megabytes":              rows(t, gray, sound, filestest.Chunk("PLTE", make([]byte, 3<<20))),
-		"no pixels":                           append(gray, filestest.Chunk("IEND", nil)...),
-		"a header alone":                      gray,
-		"a chunk before the header":           append([]byte("\x89PNG\r\n\x1a\n"), filestest.Chunk("CgBI", make([]byte, 4))...),
+		"more pixels than the header tells": rows(t, gray, make([]byte, 21)),
+		"a bomb behind the pixels":          rows(t, gray, make([]byte, 50<<20)),
+		"fewer pixels":                      rows(t, gray, make([]byte, 19)),
+		"an unknown filter":                 rows(t, gray, bytes.Repeat([]byte{5}, 20)),
+		"an unknown colour":                 rows(t, filestest.PNGHeader(4, 4, 8, 5, 0), sound),
+		"a depth that the colour has not":   rows(t, filestest.PNGHeader(4, 4, 4, 2, 0), sound),
+		"no width":                          rows(t, filestest.PNGHeader(0, 4, 8, 0, 0), sound),
+		"a width beyond the format":         rows(t, filestest.PNGHeader(1<<31, 1, 8, 0, 0), sound),
+		"two palettes": rows(t, gray, sound, filestest.Chunk("PLTE", make([]byte, 3)),
+			filestest.Chunk("PLTE", make([]byte, 3))),
+		"a palette of megabytes": rows(t, gray, sound, filestest.Chunk("PLTE", make([]byte, 3<<20))),
+		"no pixels":              append(gray, filestest.Chunk("IEND", nil)...),
+		"a header alone":         gray,
+		"a chunk before the header": append([]byte("\x89PNG\r\n\x1a\n"),
+			filestest.Chunk("CgBI", make([]byte, 4))...),
 		"a chunk longer than the file":        append(gray[:len(gray):len(gray)], 0xff, 0xff, 0xff, 0xff, 't', 'E', 'X', 't'),
 		"a checksum that is not the header's": append(append([]byte{}, gray[:len(gray)-1]...), gray[len(gray)-1]+1),
 	} {
@@ -221,8 +228,10 @@ func TestPixelBombs_AreRefusedByTheirHeaders(t *testing.T) {
 	copy(inner[14:], "\xff\x3f\xff\x3f")
 	canvas := riff("VP8X", []byte{0, 0, 0, 0, 99, 0, 0, 99, 0, 0})
 	for what, sent := range map[string][]byte{
-		"JPEG": tall, "PNG": filestest.PNGHeader(1<<31-1, 1<<31-1, 16, 6, 0), "PNG, one pixel too many": filestest.PNGHeader(40_000_001, 1, 1, 0, 0),
-		"WebP with a large canvas":           webP(riff("VP8X", []byte{0, 0, 0, 0, 255, 255, 255, 255, 255, 255}), lossy[12:]),
+		"JPEG": tall, "PNG": filestest.PNGHeader(1<<31-1, 1<<31-1, 16, 6, 0),
+		"PNG, one pixel too many": filestest.PNGHeader(40_000_001, 1, 1, 0, 0),
+		"WebP with a large canvas": webP(riff("VP8X", []byte{0, 0, 0, 0, 255, 255, 255, 255, 255, 255}),
+			lossy[12:]),
 		"WebP with a small canvas":           webP(canvas, inner),
 		"lossless WebP with a small canvas":  webP(canvas, riff("VP8L", []byte("\x2f\xff\xff\xff\x0f...."))),
 		"WebP with a second, larger picture": webP(canvas, lossy[12:], inner),
@@ -240,7 +249,8 @@ func TestPNG_Of40Megapixels_IsKept(t *testing.T) {
 
 func TestWebP_BecomesJPEGOrPNG(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]evidence.Type{"lossy": evidence.JPEG, "lossless": evidence.PNG, "transparent": evidence.PNG} {
+	for name, want := range map[string]evidence.Type{"lossy": evidence.JPEG, "lossless": evidence.PNG,
+		"transparent": evidence.PNG} {
 		sent, err := os.ReadFile("testdata/" + name + ".webp")
 		require.NoError(t, err)
 		require.NotZero(t, picture(t, kept(t, sent, want)).Bounds().Dx(), name)
@@ -253,7 +263,8 @@ func TestWebP_BecomesJPEGOrPNG(t *testing.T) {
 	content := kept(t, turned, evidence.JPEG)
 	require.Equal(t, image.Pt(m.Y, m.X), picture(t, content).Bounds().Size())
 	require.NotContains(t, string(content), filestest.Place)
-	_, _, err = clean(t, webP(riff("VP8X", []byte{2, 0, 0, 0, w, 0, 0, h, 0, 0}), riff("ANIM", make([]byte, 6)), lossy[12:]))
+	_, _, err = clean(t,
+		webP(riff("VP8X", []byte{2, 0, 0, 0, w, 0, 0, h, 0, 0}), riff("ANIM", make([]byte, 6)), lossy[12:]))
 	require.ErrorIs(t, err, evidence.ErrType, "an animation")
 	for n := 12; n < len(lossy); n += 97 {
 		_, _, err := clean(t, lossy[:n])
@@ -267,7 +278,8 @@ func TestPDF_IsKeptAsItIs(t *testing.T) {
 	padded := append(filestest.PDF(), bytes.Repeat([]byte("\n"), 1000)...)
 	require.Equal(t, padded, kept(t, padded, evidence.PDF))
 	for what, sent := range map[string][]byte{
-		"without an end": filestest.PDF()[:60], "an end far before the last byte": append(filestest.PDF(), make([]byte, 3000)...),
+		"without an end":                  filestest.PDF()[:60],
+		"an end far before the last byte": append(filestest.PDF(), make([]byte, 3000)...),
 	} {
 		_, _, err := clean(t, sent)
 		require.ErrorIs(t, err, evidence.ErrDamaged, what)
@@ -279,8 +291,10 @@ func TestOtherContent_IsRefusedWhateverItsName(t *testing.T) {
 	var moving bytes.Buffer
 	require.NoError(t, gif.Encode(&moving, filestest.Corners(4, 4), nil))
 	for what, sent := range map[string][]byte{
-		"page": []byte("<!doctype html><script>alert(1)</script>"), "drawing": []byte("<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>"),
-		"GIF": moving.Bytes(), "program": []byte("MZ\x90\x00"), "archive": []byte("PK\x03\x04"), "page before a PDF": append([]byte("<html>"), filestest.PDF()...),
+		"page":    []byte("<!doctype html><script>alert(1)</script>"),
+		"drawing": []byte("<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>"),
+		"GIF":     moving.Bytes(), "program": []byte("MZ\x90\x00"), "archive": []byte("PK\x03\x04"),
+		"page before a PDF": append([]byte("<html>"), filestest.PDF()...),
 	} {
 		_, _, err := clean(t, sent)
 		require.ErrorIs(t, err, evidence.ErrType, what)

@@ -10,7 +10,8 @@ import (
 // tail is where the end of a PDF is looked for, in bytes.
 const tail = 2 << 10
 
-// writePDF copies a PDF that has a beginning and an end. What is between is not read: a PDF is downloaded and never shown by us.
+// writePDF copies a PDF that has a beginning and an end. What is between is not read: a PDF is downloaded and never
+// shown by us.
 func writePDF(w io.Writer, from source, size int64) error {
 	if _, err := from.Seek(max(0, size-tail), io.SeekStart); err != nil {
 		return err

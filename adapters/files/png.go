@@ -20,8 +20,9 @@ const (
 
 var errPNG = errors.New("files: no sound PNG")
 
-// writePNG unpacks the pixels of a PNG and packs them anew, row by row, so that no picture is in memory. Of the chunks only size,
-// palette, transparency and pixels stay: texts, profiles, further pictures of an animation and bytes behind the end are left out.
+// writePNG unpacks the pixels of a PNG and packs them anew, row by row, so that no picture is in memory. Of the chunks
+// only size, palette, transparency and pixels stay: texts, profiles, further pictures of an animation and bytes behind
+// the end are left out.
 func writePNG(w io.Writer, from source) error {
 	r := bufio.NewReaderSize(from, 64<<10)
 	var mark [len(pngMark)]byte
@@ -230,7 +231,8 @@ type pass struct {
 var pngColours = map[byte]struct {
 	samples int
 	depths  string
-}{0: {1, "\x01\x02\x04\x08\x10"}, 2: {3, "\x08\x10"}, 3: {1, "\x01\x02\x04\x08"}, 4: {2, "\x08\x10"}, 6: {4, "\x08\x10"}}
+}{0: {1, "\x01\x02\x04\x08\x10"}, 2: {3, "\x08\x10"}, 3: {1, "\x01\x02\x04\x08"}, 4: {2, "\x08\x10"},
+	6: {4, "\x08\x10"}}
 
 // adam7 are the first column, the first row and the steps of each pass.
 var adam7 = [7][4]int{{0, 0, 8, 8}, {4, 0, 8, 8}, {0, 4, 4, 8}, {2, 0, 4, 4}, {0, 2, 2, 4}, {1, 0, 2, 2}, {0, 1, 1, 2}}

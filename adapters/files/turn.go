@@ -82,7 +82,8 @@ func transposeBounds(picture image.Image) {
 	}
 }
 
-// planesOf gives luma and chroma. The rare ratios whose transposition has no name become 4:2:0, in which a JPEG is written anyway.
+// planesOf gives luma and chroma. The rare ratios whose transposition has no name become 4:2:0, in which a JPEG is
+// written anyway.
 func planesOf(p *image.YCbCr) []*plane {
 	w, h := p.Rect.Dx(), p.Rect.Dy()
 	if p.SubsampleRatio == image.YCbCrSubsampleRatio411 || p.SubsampleRatio == image.YCbCrSubsampleRatio410 {

@@ -53,8 +53,8 @@ type webpFrame struct {
 // lossless is the number of bytes for a pixel of a lossless picture, whose colours may be written anew from an index.
 const lossless = 8
 
-// readRIFF walks through the chunks of a WebP. Every size that a chunk tells is checked: that of the canvas and that of the pixels may
-// differ. An animation is refused.
+// readRIFF walks through the chunks of a WebP. Every size that a chunk tells is checked: that of the canvas and that of
+// the pixels may differ. An animation is refused.
 func readRIFF(from source, size int64) (webpFrame, error) {
 	frame := webpFrame{turn: 1, bytes: 2} // 4:2:0
 	for at := int64(12); at+8 <= size; {

@@ -34,8 +34,9 @@ const forwardedInterval = 10 * time.Minute
 type Config struct {
 	Log            *slog.Logger
 	TrustedProxies []string // addresses or CIDR ranges from which X-Real-IP counts
-	ProxyHeader    string   // the one header of theirs that counts: X-Real-IP or X-Forwarded-For; "": middleware.ClientAddress
-	HSTS           bool     // the service is reached over https
+	// the one header of theirs that counts: X-Real-IP or X-Forwarded-For; "": middleware.ClientAddress
+	ProxyHeader string
+	HSTS        bool // the service is reached over https
 
 	// Observe is called for every response, for metrics. Route is called once for each route, inside New.
 	Observe func(middleware.Observation)
@@ -73,7 +74,8 @@ func New(cfg Config, s Surfaces) (*fiber.App, error) {
 	unavailable := outage.New(cfg.Log)
 	app := fiber.New(middleware.FiberConfig(middleware.ServerConfig{
 		TrustedProxies: cfg.TrustedProxies,
-		ErrorHandler:   problem.Handler(problem.Config{Logger: cfg.Log, Unavailable: unavailable, RenderPage: ui.RenderProblem, IsPage: isPage}),
+		ErrorHandler: problem.Handler(
+			problem.Config{Logger: cfg.Log, Unavailable: unavailable, RenderPage: ui.RenderProblem, IsPage: isPage}),
 	}))
 	cfg.Observe = watching(unavailable, cfg.Observe)
 	middleware.Harden(app, middleware.Hooks{Observe: cfg.Observe, Draining: cfg.Draining, Uploads: dashboard.IsUpload})
@@ -95,7 +97,8 @@ func New(cfg Config, s Surfaces) (*fiber.App, error) {
 		middleware.Framing(),                          // before any handler reads the body
 	)
 	if cfg.Forwarded != nil {
-		app.Use(middleware.Forwarded(forwardedInterval, func(c *fiber.Ctx, n middleware.Notice) { cfg.Forwarded(c.UserContext(), n) }))
+		app.Use(middleware.Forwarded(forwardedInterval,
+			func(c *fiber.Ctx, n middleware.Notice) { cfg.Forwarded(c.UserContext(), n) }))
 	}
 	app.Use(middleware.Compress()) // innermost: errors, which stay as they are, pass it by
 	if err := mount(app, s); err != nil {
@@ -129,7 +132,8 @@ func mount(app *fiber.App, s Surfaces) error {
 	if err != nil {
 		return err
 	}
-	pages, err := docs.New(document, strings.TrimSuffix(s.PartnerAPI.BaseURL, "/"), s.PartnerAPI.Environment != partner.Production)
+	pages, err := docs.New(document, strings.TrimSuffix(s.PartnerAPI.BaseURL, "/"),
+		s.PartnerAPI.Environment != partner.Production)
 	if err != nil {
 		return err
 	}

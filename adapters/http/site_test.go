@@ -64,7 +64,8 @@ func paths(t *testing.T) map[string]string {
 	files := token.NewFileSet()
 	file, err := parser.ParseFile(files, root+"core/site/site.go", nil, 0)
 	require.NoError(t, err)
-	checked, _ := (&types.Config{Error: func(error) {}}).Check("site", files, []*ast.File{file}, nil) // without its imports
+	// without its imports
+	checked, _ := (&types.Config{Error: func(error) {}}).Check("site", files, []*ast.File{file}, nil)
 	found := map[string]string{}
 	for _, name := range checked.Scope().Names() {
 		if c, ok := checked.Scope().Lookup(name).(*types.Const); ok {

@@ -24,8 +24,8 @@ import (
 const (
 	// patience bounds the way to a server that is ready for a mail: connection, greeting, encryption, log-in.
 	patience = 10 * time.Second
-	// delivery bounds the sending of the mail to a ready server. Servers that look for spam take time before they acknowledge a
-	// mail; an attempt that ends before the acknowledgement may send the mail twice.
+	// delivery bounds the sending of the mail to a ready server. Servers that look for spam take time before they
+	// acknowledge a mail; an attempt that ends before the acknowledgement may send the mail twice.
 	delivery = 2 * time.Minute
 )
 
@@ -99,8 +99,9 @@ func (s *mailer) Send(ctx context.Context, m ports.Mail) error {
 	return nil
 }
 
-// refusal is the error of a server that did not take m. Some servers quote the text of a mail that they refuse, so the error of a
-// mail that may contain a secret, which is each mail that is encrypted at rest, has only the step and the codes.
+// refusal is the error of a server that did not take m. Some servers quote the text of a mail that they refuse, so the
+// error of a mail that may contain a secret, which is each mail that is encrypted at rest, has only the step and the
+// codes.
 func refusal(m ports.Mail, err error) error {
 	var refused *gomail.SendError
 	if (m.LinkOf.IsZero() && m.HTML == "") || !errors.As(err, &refused) {
@@ -118,7 +119,8 @@ func (s *mailer) compose(m ports.Mail) (*gomail.Msg, error) {
 	message.ToMailAddress(&netmail.Address{Address: m.To})
 	message.Subject(oneline.Clean(m.Subject))
 	message.SetDateWithValue(m.CreatedAt)
-	message.SetMessageIDWithValue(id.Message.Of(m.ID) + "@" + s.domain()) // every attempt has the same id, so that receivers can recognise a second copy
+	// every attempt has the same id, so that receivers can recognise a second copy
+	message.SetMessageIDWithValue(id.Message.Of(m.ID) + "@" + s.domain())
 	message.SetGenHeader("Auto-Submitted", "auto-generated")
 	message.SetBodyString(gomail.TypeTextPlain, m.Body)
 	if m.HTML != "" {
@@ -135,13 +137,15 @@ func (s *mailer) domain() string {
 // options configure the client of a single mail. Clients are not reused, because a client changes while it
 // authenticates.
 func (s *mailer) options(ctx context.Context, timeout time.Duration) []gomail.Option {
-	policies := map[StartTLS]gomail.TLSPolicy{StartTLSAlways: gomail.TLSMandatory, StartTLSAuto: gomail.TLSOpportunistic, StartTLSNever: gomail.NoTLS}
+	policies := map[StartTLS]gomail.TLSPolicy{StartTLSAlways: gomail.TLSMandatory, StartTLSAuto: gomail.TLSOpportunistic,
+		StartTLSNever: gomail.NoTLS}
 	policy := policies[s.server.StartTLS]
 	if s.server.TLS {
 		policy = gomail.TLSOpportunistic // the library skips STARTTLS on an encrypted connection
 	}
 	options := []gomail.Option{
-		gomail.WithPort(s.server.Port), gomail.WithHELO(s.domain()), gomail.WithTimeout(timeout), gomail.WithTLSPolicy(policy), gomail.WithTLSConfig(s.tls()),
+		gomail.WithPort(s.server.Port), gomail.WithHELO(s.domain()), gomail.WithTimeout(timeout),
+		gomail.WithTLSPolicy(policy), gomail.WithTLSConfig(s.tls()),
 		gomail.WithDialContextFunc(func(dialling context.Context, network, address string) (net.Conn, error) {
 			c, err := s.dial(dialling, network, address)
 			if err == nil { // the library leaves the connection open when the server's greeting or the login fails

@@ -105,7 +105,8 @@ func TestSend_WithHTML_SendsBothTexts(t *testing.T) {
 	sent := aMail()
 	sent.HTML = "<p>Dépôt <a href=\"https://d.example/checkout/a=b\">x</a></p>"
 	require.NoError(t, mailerFor(t, plain(s)).Send(t.Context(), sent))
-	require.Eventually(t, func() bool { return len(s.Messages()) == 1 && s.Messages()[0].QuitSent() }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return len(s.Messages()) == 1 && s.Messages()[0].QuitSent() }, time.Minute,
+		time.Millisecond)
 	message, err := netmail.ReadMessage(strings.NewReader(s.Messages()[0].MsgRequest()))
 	require.NoError(t, err)
 	kind, params, err := mime.ParseMediaType(message.Header.Get("Content-Type"))
@@ -132,7 +133,8 @@ func TestSend_OfALinkThatTheServerQuotes_KeepsTheLinkOutOfTheError(t *testing.T)
 	const refused = "550 5.7.1 blocked: https://d.example/checkout/secret"
 	for name, lines := range map[string][]string{
 		"sender": {"220 mx", "250 mx", "250 noop", refused}, "recipient": {"220 mx", "250 mx", "250 noop", "250 ok", refused},
-		"data": {"220 mx", "250 mx", "250 noop", "250 ok", "250 ok", refused}, "text": {"220 mx", "250 mx", "250 noop", "250 ok", "250 ok", "354 go", refused},
+		"data": {"220 mx", "250 mx", "250 noop", "250 ok", "250 ok", refused},
+		"text": {"220 mx", "250 mx", "250 noop", "250 ok", "250 ok", "354 go", refused},
 	} {
 		for _, sent := range []ports.Mail{link, reset} {
 			address, _ := script(t, append(lines, "221 bye")...)
@@ -148,7 +150,8 @@ func TestSend_ToAServerThatAcknowledgesLate_Waits(t *testing.T) {
 	t.Parallel()
 	m := mailerFor(t, "smtp://127.0.0.1:1")
 	require.Greater(t, m.delivery, time.Minute)
-	require.Less(t, 2*(m.patience+m.delivery), 280*time.Second, "two rounds of a batch end before its lease (app/platform/schedules/mails.go)")
+	require.Less(t, 2*(m.patience+m.delivery), 280*time.Second,
+		"two rounds of a batch end before its lease (app/platform/schedules/mails.go)")
 }
 
 func TestSend_OfASubjectWithLineBreaks_AddsNoHeader(t *testing.T) {
@@ -156,9 +159,12 @@ func TestSend_OfASubjectWithLineBreaks_AddsNoHeader(t *testing.T) {
 	s := mock(t, smtpmock.ConfigurationAttr{})
 	m := mailerFor(t, plain(s))
 	for _, subject := range []string{
-		"a\r\nBcc: victim@example.com", "a\nBcc: victim@example.com", "a\rBcc: victim@example.com", "a\r\n\r\nBcc: victim@example.com",
-		"a\r\n.\r\nRCPT TO:<victim@example.com>", "é\r\nBcc: victim@example.com", "a\u2028Bcc: victim@example.com", "a\u0085Bcc: victim@example.com",
-		"a\x00\x0bBcc: victim@example.com", "=?utf-8?q?a=0D=0ABcc:_victim@example.com?=", strings.Repeat("x", 2000) + "\r\nBcc: victim@example.com", "\xff\r\nBcc: v@example.com",
+		"a\r\nBcc: victim@example.com", "a\nBcc: victim@example.com", "a\rBcc: victim@example.com",
+		"a\r\n\r\nBcc: victim@example.com",
+		"a\r\n.\r\nRCPT TO:<victim@example.com>", "é\r\nBcc: victim@example.com", "a\u2028Bcc: victim@example.com",
+		"a\u0085Bcc: victim@example.com",
+		"a\x00\x0bBcc: victim@example.com", "=?utf-8?q?a=0D=0ABcc:_victim@example.com?=",
+		strings.Repeat("x", 2000) + "\r\nBcc: victim@example.com", "\xff\r\nBcc: v@example.com",
 	} {
 		sent := aMail()
 		sent.Subject = subject
@@ -176,8 +182,10 @@ func TestSend_ToWhatIsNoAddress_IsRefused(t *testing.T) {
 	s := mock(t, smtpmock.ConfigurationAttr{})
 	m := mailerFor(t, plain(s))
 	for _, to := range []string{
-		"", "operator", "a@b@c.example", "a@hotel.example\r\nBcc: victim@example.com", "a@hotel.example\r\nRCPT TO:<victim@example.com>", "a@hotel.example>\r\nDATA\r\n",
-		"a@hotel.example, victim@example.com", "<a@hotel.example>", "A <a@hotel.example>", "\"a b\"@hotel.example", "a@hotel.example\x00", "a@[127.0.0.1]", "a\n@hotel.example",
+		"", "operator", "a@b@c.example", "a@hotel.example\r\nBcc: victim@example.com",
+		"a@hotel.example\r\nRCPT TO:<victim@example.com>", "a@hotel.example>\r\nDATA\r\n",
+		"a@hotel.example, victim@example.com", "<a@hotel.example>", "A <a@hotel.example>", "\"a b\"@hotel.example",
+		"a@hotel.example\x00", "a@[127.0.0.1]", "a\n@hotel.example",
 	} {
 		sent := aMail()
 		sent.To = to
@@ -251,7 +259,8 @@ func script(t *testing.T, lines ...string) (address string, heard func() []strin
 func TestSend_ToAServerThatHangs_EndsInTime(t *testing.T) {
 	t.Parallel()
 	for name, lines := range map[string][]string{
-		"greeting": nil, "EHLO": {"220 mx"}, "sender": {"220 mx", "250 mx", "250 ok"}, "data": {"220 mx", "250 mx", "250 noop", "250 ok", "250 ok", "354 go"},
+		"greeting": nil, "EHLO": {"220 mx"}, "sender": {"220 mx", "250 mx", "250 ok"},
+		"data": {"220 mx", "250 mx", "250 noop", "250 ok", "250 ok", "354 go"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -277,7 +286,8 @@ func TestSend_CalledOff_Ends(t *testing.T) {
 // A failure here would send the mail again and again.
 func TestSend_ToAServerThatLeavesAfterTakingTheMail_IsSent(t *testing.T) {
 	t.Parallel()
-	address, heard := script(t, "220 mx", "250 mx", "250 noop", "250 ok", "250 ok", "354 go", "250 queued", "421 out of here")
+	address, heard := script(t, "220 mx", "250 mx", "250 noop", "250 ok", "250 ok", "354 go", "250 queued",
+		"421 out of here")
 	m := mailerFor(t, "smtp://"+address)
 	require.NoError(t, m.Send(t.Context(), aMail()))
 	require.Contains(t, heard(), "DATA")
@@ -303,8 +313,10 @@ func encrypted(t *testing.T, address string) (string, *x509.CertPool) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	require.NoError(t, err)
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "mx"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "mx"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		IsCA: true, BasicConstraintsValid: true,
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	require.NoError(t, err)
@@ -312,7 +324,8 @@ func encrypted(t *testing.T, address string) (string, *x509.CertPool) {
 	require.NoError(t, err)
 	pool := x509.NewCertPool()
 	pool.AddCert(cert)
-	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}})
+	l, err := tls.Listen("tcp", "127.0.0.1:0",
+		&tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}})
 	require.NoError(t, err)
 	var wg sync.WaitGroup
 	wg.Go(func() {
@@ -335,7 +348,8 @@ func encrypted(t *testing.T, address string) (string, *x509.CertPool) {
 
 func TestSend_OverTLS_LogsIn(t *testing.T) {
 	t.Parallel()
-	inside, heard := script(t, "220 mx", "250-mx\r\n250 AUTH PLAIN LOGIN", "235 welcome", "250 noop", "250 ok", "250 ok", "354 go", "250 queued", "250 reset", "221 bye")
+	inside, heard := script(t, "220 mx", "250-mx\r\n250 AUTH PLAIN LOGIN", "235 welcome", "250 noop", "250 ok", "250 ok",
+		"354 go", "250 queued", "250 reset", "221 bye")
 	address, pool := encrypted(t, inside)
 	m := mailerFor(t, "smtps://us%40er:hunter2@"+address)
 	m.roots = pool
@@ -367,9 +381,12 @@ func TestNew_WithoutServer_LogsRecipientAndSubject(t *testing.T) {
 func TestNew_RefusesWhatItCannotUse_WithoutShowingIt(t *testing.T) {
 	t.Parallel()
 	for _, url := range []string{
-		"http://user:hunter2@mx", "mx:25", "smtp://", "smtp://user:hunter2@", "smtp://user:hunter2@mx:0", "smtp://user:hunter2@mx:99999", "smtp://user:hunter2@mx:port",
-		"smtp://user:hunter2@mx/path", "smtp://user:hunter2@mx#x", "smtp://user@mx", "smtp://:hunter2@mx", "smtp://user:hunter2@mx?starttls=maybe", "smtp://user:hunter2@mx?tls=1",
-		"smtps://user:hunter2@mx?starttls=always", "smtp://user:hunter2@mx?starttls=auto&starttls=never", "smtp://user:hunter2@mx?%zz", "smtp://user:hunter2\x7f@mx",
+		"http://user:hunter2@mx", "mx:25", "smtp://", "smtp://user:hunter2@", "smtp://user:hunter2@mx:0",
+		"smtp://user:hunter2@mx:99999", "smtp://user:hunter2@mx:port",
+		"smtp://user:hunter2@mx/path", "smtp://user:hunter2@mx#x", "smtp://user@mx", "smtp://:hunter2@mx",
+		"smtp://user:hunter2@mx?starttls=maybe", "smtp://user:hunter2@mx?tls=1",
+		"smtps://user:hunter2@mx?starttls=always", "smtp://user:hunter2@mx?starttls=auto&starttls=never",
+		"smtp://user:hunter2@mx?%zz", "smtp://user:hunter2\x7f@mx",
 	} {
 		_, err := New(url, from, slog.New(slog.DiscardHandler))
 		require.Error(t, err, url)

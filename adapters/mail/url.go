@@ -35,7 +35,8 @@ type Server struct {
 // Returns an error that names the mistake and quotes nothing of the URL.
 func ParseURL(raw string) (Server, error) {
 	u, err := url.Parse(raw)
-	if err != nil || u.Hostname() == "" || (u.Scheme != "smtp" && u.Scheme != "smtps") || strings.Trim(u.Path, "/")+u.Fragment != "" {
+	if err != nil || u.Hostname() == "" || (u.Scheme != "smtp" && u.Scheme != "smtps") ||
+		strings.Trim(u.Path, "/")+u.Fragment != "" {
 		return Server{}, errors.New("mail: SMTP_URL is not an smtp or smtps URL such as smtp://user:password@host:587")
 	}
 	s := Server{Host: u.Hostname(), Port: 587, TLS: u.Scheme == "smtps", StartTLS: StartTLSAuto}

@@ -13,8 +13,8 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// Bounds of reading gauges. Concurrent scrapes share a reading for a while, and wait for patience at most; without a new
-// reading they learn the age of the last.
+// Bounds of reading gauges. Concurrent scrapes share a reading for a while, and wait for patience at most; without a
+// new reading they learn the age of the last.
 const (
 	backlogFresh = 5 * time.Second
 	queueFresh   = time.Second
@@ -28,25 +28,45 @@ const (
 )
 
 var (
-	outboxPending   = prometheus.NewDesc("svc_outbox_pending", "Events that no dispatcher has taken yet.", nil, nil)
-	outboxAge       = prometheus.NewDesc("svc_outbox_oldest_age_seconds", "Age of the oldest event on the outbox; 0 when it is empty. Grows while Postgres is away.", nil, nil)
-	outboxSetAside  = prometheus.NewDesc("svc_outbox_set_aside", "Events that could not be filed and wait for an operator.", nil, nil)
-	pendingByState  = prometheus.NewDesc("svc_webhook_deliveries_pending", "Deliveries not finished; an estimate once there are very many.", []string{"state"}, nil)
-	oldestDueAge    = prometheus.NewDesc("svc_webhook_oldest_due_age_seconds", "How long the oldest due delivery has been due, endpoints held back for their failures aside. Grows while Postgres is away.", nil, nil)
-	oldestHeldAge   = prometheus.NewDesc("svc_webhook_oldest_held_age_seconds", "How long the oldest delivery has been due that an open circuit holds back; 0 without one. Grows while Postgres is away.", nil, nil)
-	outboundBroken  = prometheus.NewDesc("svc_webhook_outbound_broken", "1 while most endpoints of several partners get no connection, since they all began to fail at once.", nil, nil)
-	subscriptionsBy = prometheus.NewDesc("svc_webhook_subscriptions", "Webhook subscriptions by their health.", []string{"state"}, nil)
-	daysAhead       = prometheus.NewDesc("svc_partitions_days_ahead", "Days after today that have their partitions; -1: today has none.", nil, nil)
-	defaultRows     = prometheus.NewDesc("svc_default_partition_rows", "Rows of events and attempts that have no partition of their day.", nil, nil)
-	mailsPending    = prometheus.NewDesc("svc_mails_pending", "Mails that are neither sent nor given up.", nil, nil)
-	mailsAge        = prometheus.NewDesc("svc_mails_oldest_due_age_seconds", "How long the oldest due mail has been due. Grows while Postgres is away.", nil, nil)
-	collectionsBy   = prometheus.NewDesc("svc_collections", "Collections of captured amounts by their state; the paid ones are an estimate once there are very many.", []string{"state"}, nil)
-	collectionsAge  = prometheus.NewDesc("svc_collections_oldest_age_seconds", "Time since the capture of the oldest collection that is neither paid nor failed; 0 without one.", nil, nil)
-	serverConns     = prometheus.NewDesc("svc_pg_server_connections", "Connections of all clients to the server of Postgres.", nil, nil)
-	serverMaxConns  = prometheus.NewDesc("svc_pg_server_max_connections", "Most connections of the server for users without special rights.", nil, nil)
-	deadRows        = prometheus.NewDesc("svc_pg_dead_rows", "Rows that vacuum has yet to remove, as the server estimates.", []string{"table"}, nil)
-	queueDepth      = prometheus.NewDesc("svc_queue_depth", "Jobs in Redis; the backlog itself is in Postgres.", []string{"queue", "state"}, nil)
-	readingAge      = prometheus.NewDesc("svc_reading_age_seconds", "Time since the gauges of the source were read: backlog from Postgres, queue from Redis.", []string{"source"}, nil)
+	outboxPending = prometheus.NewDesc("svc_outbox_pending", "Events that no dispatcher has taken yet.", nil, nil)
+	outboxAge     = prometheus.NewDesc("svc_outbox_oldest_age_seconds",
+		"Age of the oldest event on the outbox; 0 when it is empty. Grows while Postgres is away.", nil, nil)
+	outboxSetAside = prometheus.NewDesc("svc_outbox_set_aside",
+		"Events that could not be filed and wait for an operator.", nil, nil)
+	pendingByState = prometheus.NewDesc("svc_webhook_deliveries_pending",
+		"Deliveries not finished; an estimate once there are very many.", []string{"state"}, nil)
+	oldestDueAge = prometheus.NewDesc("svc_webhook_oldest_due_age_seconds",
+		"How long the oldest due delivery has been due, endpoints held back for their failures aside. Grows while Postgres is away.",
+		nil, nil)
+	oldestHeldAge = prometheus.NewDesc("svc_webhook_oldest_held_age_seconds",
+		"How long the oldest delivery has been due that an open circuit holds back; 0 without one. Grows while Postgres is away.",
+		nil, nil)
+	outboundBroken = prometheus.NewDesc("svc_webhook_outbound_broken",
+		"1 while most endpoints of several partners get no connection, since they all began to fail at once.", nil, nil)
+	subscriptionsBy = prometheus.NewDesc("svc_webhook_subscriptions", "Webhook subscriptions by their health.",
+		[]string{"state"}, nil)
+	daysAhead = prometheus.NewDesc("svc_partitions_days_ahead",
+		"Days after today that have their partitions; -1: today has none.", nil, nil)
+	defaultRows = prometheus.NewDesc("svc_default_partition_rows",
+		"Rows of events and attempts that have no partition of their day.", nil, nil)
+	mailsPending = prometheus.NewDesc("svc_mails_pending", "Mails that are neither sent nor given up.", nil, nil)
+	mailsAge     = prometheus.NewDesc("svc_mails_oldest_due_age_seconds",
+		"How long the oldest due mail has been due. Grows while Postgres is away.", nil, nil)
+	collectionsBy = prometheus.NewDesc("svc_collections",
+		"Collections of captured amounts by their state; the paid ones are an estimate once there are very many.",
+		[]string{"state"}, nil)
+	collectionsAge = prometheus.NewDesc("svc_collections_oldest_age_seconds",
+		"Time since the capture of the oldest collection that is neither paid nor failed; 0 without one.", nil, nil)
+	serverConns = prometheus.NewDesc("svc_pg_server_connections",
+		"Connections of all clients to the server of Postgres.", nil, nil)
+	serverMaxConns = prometheus.NewDesc("svc_pg_server_max_connections",
+		"Most connections of the server for users without special rights.", nil, nil)
+	deadRows = prometheus.NewDesc("svc_pg_dead_rows", "Rows that vacuum has yet to remove, as the server estimates.",
+		[]string{"table"}, nil)
+	queueDepth = prometheus.NewDesc("svc_queue_depth", "Jobs in Redis; the backlog itself is in Postgres.",
+		[]string{"queue", "state"}, nil)
+	readingAge = prometheus.NewDesc("svc_reading_age_seconds",
+		"Time since the gauges of the source were read: backlog from Postgres, queue from Redis.", []string{"source"}, nil)
 )
 
 // reading is a value that is read at most once in a while.
@@ -86,7 +106,8 @@ func (r *reading[T]) current(message string) (value T, age time.Duration, away b
 	return r.value, time.Since(r.at), r.away
 }
 
-// Backlog registers the gauges of the backlog. Every process reports the same values: aggregate with max, never with sum.
+// Backlog registers the gauges of the backlog. Every process reports the same values: aggregate with max, never with
+// sum.
 func (r *Registry) Backlog(reader webhookports.BacklogReader) {
 	r.prometheus.MustRegister(&backlog{newReading(r.log, backlogFresh, reader.Backlog)})
 }
@@ -96,15 +117,16 @@ type backlog struct{ *reading[webhookports.Backlog] }
 // Describe implements prometheus.Collector.
 func (b *backlog) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		outboxPending, outboxAge, outboxSetAside, pendingByState, oldestDueAge, oldestHeldAge, outboundBroken, subscriptionsBy, daysAhead, defaultRows,
+		outboxPending, outboxAge, outboxSetAside, pendingByState, oldestDueAge, oldestHeldAge, outboundBroken,
+		subscriptionsBy, daysAhead, defaultRows,
 		mailsPending, mailsAge, collectionsBy, collectionsAge, serverConns, serverMaxConns, deadRows,
 	} {
 		ch <- d
 	}
 }
 
-// Collect implements prometheus.Collector. While Postgres is away the counts are left out. The ages grow, because nothing
-// is relayed or claimed meanwhile: an alert on them must not sleep through that.
+// Collect implements prometheus.Collector. While Postgres is away the counts are left out. The ages grow, because
+// nothing is relayed or claimed meanwhile: an alert on them must not sleep through that.
 func (b *backlog) Collect(ch chan<- prometheus.Metric) {
 	now, age, away := b.current("the backlog cannot be counted; the ages of its gauges grow")
 	gauge(ch, readingAge, age.Seconds(), sourceBacklog)
@@ -155,17 +177,18 @@ type QueueDepth func(queue string) (map[string]int, error)
 
 // Queues registers svc_queue_depth for the named queues. states is the closed set of its label.
 func (r *Registry) Queues(names, states []string, depth QueueDepth) {
-	r.prometheus.MustRegister(&queues{names: names, states: states, reading: newReading(r.log, queueFresh, func(context.Context) (map[string]map[string]int, error) {
-		all := map[string]map[string]int{}
-		for _, name := range names {
-			counted, err := depth(name)
-			if err != nil {
-				return nil, err
+	r.prometheus.MustRegister(&queues{names: names, states: states,
+		reading: newReading(r.log, queueFresh, func(context.Context) (map[string]map[string]int, error) {
+			all := map[string]map[string]int{}
+			for _, name := range names {
+				counted, err := depth(name)
+				if err != nil {
+					return nil, err
+				}
+				all[name] = counted
 			}
-			all[name] = counted
-		}
-		return all, nil
-	})})
+			return all, nil
+		})})
 }
 
 type queues struct {

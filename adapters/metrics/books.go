@@ -8,7 +8,8 @@ type Books struct{ differences prometheus.Gauge }
 // Books registers the metric of the comparison with the payment provider's books.
 func (r *Registry) Books() *Books {
 	b := &Books{differences: prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "svc_reconcile_differences", Help: "Differences of our books and the payment provider's in the last daily comparison; should be zero.",
+		Name: "svc_reconcile_differences",
+		Help: "Differences of our books and the payment provider's in the last daily comparison; should be zero.",
 	})}
 	r.prometheus.MustRegister(b.differences)
 	return b

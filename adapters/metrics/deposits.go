@@ -18,8 +18,9 @@ type Deposits struct {
 // Deposits registers the metrics of deposits.
 func (r *Registry) Deposits() *Deposits {
 	d := &Deposits{
-		transitions: r.counters("svc_deposits_transitions_total", "Steps in the life of deposits, by whose doing they were.", "from", "to", "by"),
-		created:     r.counters("svc_deposits_created_total", "Deposits made, by whose doing they were.", "by"),
+		transitions: r.counters("svc_deposits_transitions_total", "Steps in the life of deposits, by whose doing they were.",
+			"from", "to", "by"),
+		created: r.counters("svc_deposits_created_total", "Deposits made, by whose doing they were.", "by"),
 	}
 	for _, by := range depositports.DepositAuthors {
 		d.created.WithLabelValues(by)
@@ -55,7 +56,8 @@ const kindRefund = "refund"
 
 // Payments registers the metric of payments.
 func (r *Registry) Payments() *Payments {
-	p := &Payments{results: r.counters("svc_payments_total", "Answers of the payment provider about payments and refunds, and calls without an answer.", "kind", "result")}
+	p := &Payments{results: r.counters("svc_payments_total",
+		"Answers of the payment provider about payments and refunds, and calls without an answer.", "kind", "result")}
 	for _, result := range paymentports.PaymentResults {
 		for _, kind := range deposit.PaymentKinds {
 			p.results.WithLabelValues(string(kind), string(result))

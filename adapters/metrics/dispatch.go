@@ -40,12 +40,18 @@ func (r *Registry) Dispatch() *Dispatch {
 		reconciled: r.counter("svc_webhook_reconciled_total", "Deliveries dispatched again because their lease ran out."),
 		attempts:   r.counters("svc_webhook_attempts_total", "POSTs made, by event and how they ended.", "event", "result"),
 		duration:   r.histograms("svc_webhook_attempt_duration_seconds", "Time of a POST.", attemptBuckets, "result"),
-		latency:    r.histograms("svc_webhook_delivery_latency_seconds", "From the commit of the change to the receiver's 2xx.", latencyBuckets, "event"),
-		finished:   r.counters("svc_webhook_deliveries_finished_total", "Deliveries that came to an end.", "event", "outcome"),
+		latency: r.histograms("svc_webhook_delivery_latency_seconds",
+			"From the commit of the change to the receiver's 2xx.", latencyBuckets, "event"),
+		finished: r.counters("svc_webhook_deliveries_finished_total", "Deliveries that came to an end.", "event", "outcome"),
 	}
-	d.healthy = r.histogram("svc_webhook_healthy_delivery_latency_seconds", "From the commit of the change to the 2xx of a first attempt, of healthy endpoints, without the time in which the endpoint held its deliveries back.", latencyBuckets)
-	d.start = r.histogram("svc_webhook_start_delay_seconds", "From due to the POST, of healthy endpoints, without the time in which the endpoint held its deliveries back.", startBuckets)
-	d.inflight = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "svc_webhook_inflight", Help: "POSTs under way in this process."}, []string{"lane"})
+	d.healthy = r.histogram("svc_webhook_healthy_delivery_latency_seconds",
+		"From the commit of the change to the 2xx of a first attempt, of healthy endpoints, without the time in which the endpoint held its deliveries back.",
+		latencyBuckets)
+	d.start = r.histogram("svc_webhook_start_delay_seconds",
+		"From due to the POST, of healthy endpoints, without the time in which the endpoint held its deliveries back.",
+		startBuckets)
+	d.inflight = prometheus.NewGaugeVec(
+		prometheus.GaugeOpts{Name: "svc_webhook_inflight", Help: "POSTs under way in this process."}, []string{"lane"})
 	d.mode = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "svc_queue_mode", Help: "1 for the way of jobs to workers: through Redis, or direct while Redis takes no jobs.",
 	}, []string{"mode"})

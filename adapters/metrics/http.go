@@ -22,8 +22,9 @@ type HTTP struct {
 // HTTP registers the metrics of the HTTP server. surfaces and results are the closed sets of their labels.
 func (r *Registry) HTTP(surfaces, results []string) *HTTP {
 	h := &HTTP{
-		requests:    r.counters("svc_http_requests_total", "Requests answered.", "surface", "route", "method", "code"),
-		duration:    r.histograms("svc_http_request_duration_seconds", "Time from the request's headers to its answer.", requestBuckets, "surface", "route"),
+		requests: r.counters("svc_http_requests_total", "Requests answered.", "surface", "route", "method", "code"),
+		duration: r.histograms("svc_http_request_duration_seconds", "Time from the request's headers to its answer.",
+			requestBuckets, "surface", "route"),
 		idempotency: r.counters("svc_idempotency_total", "Requests with an Idempotency-Key, by how they ended.", "result"),
 		limited:     r.counters("svc_rate_limited_total", "Requests refused with 429.", "surface"),
 		failOpen:    r.counter("svc_rate_limiter_failopen_total", "Requests let through uncounted because Redis is away."),

@@ -15,7 +15,8 @@ func (r *Registry) Jobs(names []string) *Jobs {
 	j := &Jobs{
 		runs: r.counters("svc_job_runs_total", "Rounds of a job, by how they ended.", "job", "result"),
 		lastSuccess: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "svc_job_last_success_timestamp_seconds", Help: "When this process last ended a round of the job without an error; 0: not yet.",
+			Name: "svc_job_last_success_timestamp_seconds",
+			Help: "When this process last ended a round of the job without an error; 0: not yet.",
 		}, []string{"job"}),
 	}
 	r.prometheus.MustRegister(j.lastSuccess)

@@ -9,7 +9,8 @@ type Mails struct{ attempts *prometheus.CounterVec }
 
 // Mails registers the metric of the attempts to send mails.
 func (r *Registry) Mails() *Mails {
-	m := &Mails{attempts: r.counters("svc_mails_total", "Attempts to send a mail, by whether the mail server took the mail.", "result")}
+	m := &Mails{attempts: r.counters("svc_mails_total",
+		"Attempts to send a mail, by whether the mail server took the mail.", "result")}
 	for _, sent := range []bool{true, false} {
 		m.attempts.WithLabelValues(mailResult(sent))
 	}

@@ -28,7 +28,8 @@ func NewRegistry(log *slog.Logger) *Registry {
 	}, []string{"version", "revision", "go_version"})
 	version, revision := Build()
 	info.WithLabelValues(version, revision, runtime.Version()).Set(1)
-	r.prometheus.MustRegister(info, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	r.prometheus.MustRegister(info, collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return r
 }
 

@@ -78,12 +78,17 @@ func full(t testing.TB) (*metrics.Registry, *metrics.HTTP, *metrics.Deposits, *m
 	t.Cleanup(func() { _ = client.Close() })
 	r.PostgresPools(map[string]*pgxpool.Pool{"http": pool})
 	r.RedisPools(map[string]redis.UniversalClient{"http": client})
-	r.Backlog(still{OutboxPending: 3, OldestHeldAge: 11 * time.Second, OutboundSince: time.Unix(1, 0), OutboxSetAside: 4, Partitions: webhookports.Partitions{DaysAhead: 14, DefaultRows: 5}, Mails: webhookports.MailBacklog{Pending: 6, OldestDueAge: 8 * time.Second},
-		Collections: webhookports.CollectionBacklog{States: map[deposit.CollectionState]int{deposit.AwaitingTenant: 7}, OldestAge: 9 * time.Second},
-		Server:      webhookports.DatabaseServer{Connections: 20, MaxConnections: 97, DeadRows: map[string]int{"outbox": 1_000}}})
+	r.Backlog(
+		still{OutboxPending: 3, OldestHeldAge: 11 * time.Second, OutboundSince: time.Unix(1, 0), OutboxSetAside: 4,
+			Partitions: webhookports.Partitions{DaysAhead: 14, DefaultRows: 5},
+			Mails:      webhookports.MailBacklog{Pending: 6, OldestDueAge: 8 * time.Second},
+			Collections: webhookports.CollectionBacklog{States: map[deposit.CollectionState]int{deposit.AwaitingTenant: 7},
+				OldestAge: 9 * time.Second},
+			Server: webhookports.DatabaseServer{Connections: 20, MaxConnections: 97, DeadRows: map[string]int{"outbox": 1_000}}})
 	r.Ready(func() map[string]bool { return map[string]bool{"postgres": true, "process": false} })
 	r.Books().Differences(3)
-	r.Queues([]string{"deliveries:fast"}, []string{"pending", "active"}, func(string) (map[string]int, error) { return map[string]int{"active": 2}, nil })
+	r.Queues([]string{"deliveries:fast"}, []string{"pending", "active"},
+		func(string) (map[string]int, error) { return map[string]int{"active": 2}, nil })
 	r.Payments()
 	jobs := r.Jobs([]string{"mail", "partitions"})
 	jobs.Ran("mail", true)
@@ -161,7 +166,8 @@ func TestSeries_ClosedSetsExistFromTheStartAtZero(t *testing.T) {
 	require.Equal(t, "1", got[`svc_ready{check="postgres"}`])
 	require.Equal(t, "0", got[`svc_ready{check="process"}`])
 	require.Equal(t, "2", got[`svc_queue_depth{queue="deliveries:fast",state="active"}`])
-	require.NotContains(t, got, `svc_deposits_transitions_total{by="tenant",from="close",to="active"}`, "what cannot happen has no series")
+	require.NotContains(t, got, `svc_deposits_transitions_total{by="tenant",from="close",to="active"}`,
+		"what cannot happen has no series")
 }
 
 func TestCounts(t *testing.T) {
@@ -238,7 +244,8 @@ func (c *counting) Backlog(context.Context) (webhookports.Backlog, error) {
 	if c.away {
 		return webhookports.Backlog{}, errors.New("connection refused")
 	}
-	return webhookports.Backlog{OutboxPending: c.asked, OutboxOldestAge: 7 * time.Second, OldestHeldAge: 5 * time.Second}, nil
+	return webhookports.Backlog{OutboxPending: c.asked, OutboxOldestAge: 7 * time.Second, OldestHeldAge: 5 * time.Second},
+		nil
 }
 
 func TestBacklog_IsAskedForOnceInAWhile_AndAgesWhileAway(t *testing.T) {

@@ -7,14 +7,21 @@ import (
 )
 
 var (
-	pgConnections = prometheus.NewDesc("svc_pg_pool_connections", "Postgres connections of this process.", []string{"pool", "state"}, nil)
-	pgMax         = prometheus.NewDesc("svc_pg_pool_max_connections", "The most connections that the pool may open.", []string{"pool"}, nil)
-	pgAcquires    = prometheus.NewDesc("svc_pg_pool_acquires_total", "Connections taken from the pool.", []string{"pool"}, nil)
-	pgWaits       = prometheus.NewDesc("svc_pg_pool_waits_total", "Acquires that had to wait for a connection.", []string{"pool"}, nil)
-	pgWaitSeconds = prometheus.NewDesc("svc_pg_pool_wait_seconds_total", "Time spent on waiting for a connection.", []string{"pool"}, nil)
+	pgConnections = prometheus.NewDesc("svc_pg_pool_connections", "Postgres connections of this process.",
+		[]string{"pool", "state"}, nil)
+	pgMax = prometheus.NewDesc("svc_pg_pool_max_connections", "The most connections that the pool may open.",
+		[]string{"pool"}, nil)
+	pgAcquires = prometheus.NewDesc("svc_pg_pool_acquires_total", "Connections taken from the pool.", []string{"pool"},
+		nil)
+	pgWaits = prometheus.NewDesc("svc_pg_pool_waits_total", "Acquires that had to wait for a connection.",
+		[]string{"pool"}, nil)
+	pgWaitSeconds = prometheus.NewDesc("svc_pg_pool_wait_seconds_total", "Time spent on waiting for a connection.",
+		[]string{"pool"}, nil)
 
-	redisConnections = prometheus.NewDesc("svc_redis_pool_connections", "Redis connections of this process.", []string{"pool", "state"}, nil)
-	redisTimeouts    = prometheus.NewDesc("svc_redis_pool_timeouts_total", "Commands that found no free connection in time.", []string{"pool"}, nil)
+	redisConnections = prometheus.NewDesc("svc_redis_pool_connections", "Redis connections of this process.",
+		[]string{"pool", "state"}, nil)
+	redisTimeouts = prometheus.NewDesc("svc_redis_pool_timeouts_total", "Commands that found no free connection in time.",
+		[]string{"pool"}, nil)
 )
 
 type pgPools map[string]*pgxpool.Pool

@@ -7,7 +7,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-var ready = prometheus.NewDesc("svc_ready", "1 while the check passes; the check process tells whether the process takes work.", []string{"check"}, nil)
+var ready = prometheus.NewDesc("svc_ready",
+	"1 while the check passes; the check process tells whether the process takes work.", []string{"check"}, nil)
 
 // Ready registers svc_ready. passing gives the checks of the process, and costs no query.
 func (r *Registry) Ready(passing func() map[string]bool) {

@@ -19,8 +19,8 @@ var strong = argon2id.Params{Memory: 19 * 1024, Iterations: 2, Parallelism: 1, S
 // Patience bounds the wait for a hashing slot. A caller that waits longer gets service_unavailable.
 const Patience = 3 * time.Second
 
-// Parallel bounds the hashes computed at once in a process: half the processors, at least one, so that a burst of logins
-// does not take the memory and the processors of other requests.
+// Parallel bounds the hashes computed at once in a process: half the processors, at least one, so that a burst of
+// logins does not take the memory and the processors of other requests.
 func Parallel() int { return max(1, runtime.GOMAXPROCS(0)/2) }
 
 // Argon2id implements accountports.Passwords.

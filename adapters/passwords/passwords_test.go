@@ -38,7 +38,8 @@ func TestHash_MatchesItsPasswordAndNoOther(t *testing.T) {
 	again, err := p.Hash(t.Context(), "correct horse", anybody)
 	require.NoError(t, err)
 	require.NotEqual(t, hash, again, "each hash has its own salt")
-	for password, want := range map[string]bool{"correct horse": true, "correct horse ": false, "": false, "correct\x00horse": false} {
+	for password, want := range map[string]bool{"correct horse": true, "correct horse ": false, "": false,
+		"correct\x00horse": false} {
 		got, err := p.Matches(t.Context(), password, hash, anybody)
 		require.NoError(t, err)
 		require.Equal(t, want, got, "%q", password)
@@ -121,7 +122,8 @@ func TestParallel_IsHalfTheProcessorsAndAtLeastOne(t *testing.T) {
 	}
 }
 
-// Sixty strangers for each slot, each from a network of its own, are patient. The operator comes when most of them wait already.
+// Sixty strangers for each slot, each from a network of its own, are patient. The operator comes when most of them wait
+// already.
 func TestHash_OfAKnownNetwork_IsNotHeldUpByABurst(t *testing.T) {
 	t.Parallel()
 	p, err := passwords.New(passwords.WithPatience(time.Hour))

@@ -18,8 +18,8 @@ const (
 
 var errLineFull = errors.New("passwords: too many callers wait for a slot")
 
-// turns gives free slots to callers: first to those of known networks, then to the others. Within a line the networks take turns, so
-// that a network with many callers holds nobody else up.
+// turns gives free slots to callers: first to those of known networks, then to the others. Within a line the networks
+// take turns, so that a network with many callers holds nobody else up.
 type turns struct {
 	mu               sync.Mutex
 	free             int

@@ -41,7 +41,8 @@ func queue(t *testing.T, callers ...accountports.Turn) (order []string) {
 
 func TestTurns_OfKnownNetworksComeFirst_AndNetworksAlternate(t *testing.T) {
 	t.Parallel()
-	a, b, c := accountports.Turn{Network: "a"}, accountports.Turn{Network: "b"}, accountports.Turn{Network: "c", Known: true}
+	a, b, c := accountports.Turn{Network: "a"}, accountports.Turn{Network: "b"},
+		accountports.Turn{Network: "c", Known: true}
 	require.Equal(t, []string{"c4", "c5", "a0", "b3", "a1", "a2"}, queue(t, a, a, a, b, c, c))
 }
 
@@ -57,7 +58,8 @@ func TestTurns_HaveBounds(t *testing.T) {
 	}
 	_, err := all.acquire(t.Context(), accountports.Turn{Network: "b"})
 	require.ErrorIs(t, err, fault.ErrUnavailable)
-	require.NotNil(t, all.enter(accountports.Turn{Network: "b", Known: true}), "strangers take no place of a known network")
+	require.NotNil(t, all.enter(accountports.Turn{Network: "b", Known: true}),
+		"strangers take no place of a known network")
 }
 
 func TestTurns_OfACallerThatGaveUp_GoToTheNext(t *testing.T) {

@@ -15,7 +15,8 @@ import (
 )
 
 func (w *pooledStore) token(hash byte, operatorID id.ID, kind connect.TokenKind, at time.Time) connect.Token {
-	t := connect.Token{Hash: [32]byte{hash}, OperatorID: operatorID, Kind: kind, Email: "a@b.example", CreatedAt: at, ExpiresAt: at.Add(time.Hour)}
+	t := connect.Token{Hash: [32]byte{hash}, OperatorID: operatorID, Kind: kind, Email: "a@b.example", CreatedAt: at,
+		ExpiresAt: at.Add(time.Hour)}
 	w.do(func(ctx context.Context, r *postgres.Store) error { return r.Tokens.InsertToken(ctx, t) })
 	return t
 }
@@ -161,7 +162,8 @@ func TestAccounts_PasswordRequests_AreTakenOnce(t *testing.T) {
 	t.Parallel()
 	w := alone(t)
 	request := func(email string) accountports.PasswordRequest {
-		r := accountports.PasswordRequest{ID: portstest.NewID(), Email: email, Locale: "fr", CreatedAt: at0, LockedOut: email == "c@d.example"}
+		r := accountports.PasswordRequest{ID: portstest.NewID(), Email: email, Locale: "fr", CreatedAt: at0,
+			LockedOut: email == "c@d.example"}
 		w.do(func(ctx context.Context, repos *postgres.Store) error {
 			return repos.Tokens.InsertPasswordRequest(ctx, r)
 		})

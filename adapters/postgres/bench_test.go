@@ -39,10 +39,12 @@ func create(ctx context.Context, store *postgres.Store, from deposit.Origin, now
 		if err := store.Deposits.Insert(ctx, d, secret.Text(d.Reference)); err != nil {
 			return err
 		}
-		if err := store.Audit.Append(ctx, ports.AuditEntry{ID: portstest.NewID(), At: now, Actor: actor.Partner(id.ID{1}, id.ID{}), Action: "deposit.create", Subject: d.Reference}); err != nil {
+		if err := store.Audit.Append(ctx, ports.AuditEntry{ID: portstest.NewID(), At: now,
+			Actor: actor.Partner(id.ID{1}, id.ID{}), Action: "deposit.create", Subject: d.Reference}); err != nil {
 			return err
 		}
-		return store.Idempotency.Store(ctx, k, ports.StoredResponse{Code: 201, Body: []byte(`{"data":{"id":"dep_x"}}`), CreatedAt: now})
+		return store.Idempotency.Store(ctx, k,
+			ports.StoredResponse{Code: 201, Body: []byte(`{"data":{"id":"dep_x"}}`), CreatedAt: now})
 	})
 }
 
@@ -59,11 +61,13 @@ func cancel(ctx context.Context, store *postgres.Store, depositID id.ID, now tim
 		if err := store.Deposits.Transition(ctx, d, step); err != nil {
 			return err
 		}
-		if err := store.Outbox.Append(ctx, ports.Event{ID: portstest.NewID(), PartnerID: d.PartnerID, Name: webhook.DepositCancelled, DepositID: d.ID,
-			Data: d.EventData(step), CreatedAt: now}); err != nil {
+		if err := store.Outbox.Append(ctx,
+			ports.Event{ID: portstest.NewID(), PartnerID: d.PartnerID, Name: webhook.DepositCancelled, DepositID: d.ID,
+				Data: d.EventData(step), CreatedAt: now}); err != nil {
 			return err
 		}
-		return store.Audit.Append(ctx, ports.AuditEntry{ID: portstest.NewID(), At: now, Actor: actor.Partner(id.ID{1}, id.ID{}), Action: "deposit.cancel", Subject: d.Reference})
+		return store.Audit.Append(ctx, ports.AuditEntry{ID: portstest.NewID(), At: now,
+			Actor: actor.Partner(id.ID{1}, id.ID{}), Action: "deposit.cancel", Subject: d.Reference})
 	})
 }
 

@@ -24,7 +24,8 @@ func TestID_RoundTrip_ZeroIsNull(t *testing.T) {
 		for _, want := range []id.ID{someID, {}} {
 			got := id.ID{9}
 			var null bool
-			require.NoError(t, pool.QueryRow(t.Context(), `SELECT $1::uuid, $1::uuid IS NULL`, pgx.QueryResultFormats{format, format}, want).Scan(&got, &null))
+			require.NoError(t, pool.QueryRow(t.Context(), `SELECT $1::uuid, $1::uuid IS NULL`,
+				pgx.QueryResultFormats{format, format}, want).Scan(&got, &null))
 			require.Equal(t, want, got)
 			require.Equal(t, want.IsZero(), null)
 		}
@@ -38,7 +39,8 @@ func TestID_InAMode_ThatDoesNotAskForTypes_RoundTrips(t *testing.T) {
 	require.NoError(t, pool.QueryRow(t.Context(), `SELECT $1::uuid`, pgx.QueryExecModeExec, someID).Scan(&got))
 	require.Equal(t, someID, got)
 	var all []id.ID
-	require.NoError(t, pool.QueryRow(t.Context(), `SELECT $1::uuid[]`, pgx.QueryExecModeExec, []id.ID{someID, {}}).Scan(&all))
+	require.NoError(t,
+		pool.QueryRow(t.Context(), `SELECT $1::uuid[]`, pgx.QueryExecModeExec, []id.ID{someID, {}}).Scan(&all))
 	require.Equal(t, []id.ID{someID, {}}, all)
 }
 
@@ -47,7 +49,8 @@ func TestID_Array_RoundTripsAndMatchesRows(t *testing.T) {
 	pool := pgtest.New(t)
 	var got []id.ID
 	var found bool
-	require.NoError(t, pool.QueryRow(t.Context(), `SELECT $1::uuid[], $2::uuid = ANY ($1)`, []id.ID{someID, {}}, someID).Scan(&got, &found))
+	require.NoError(t,
+		pool.QueryRow(t.Context(), `SELECT $1::uuid[], $2::uuid = ANY ($1)`, []id.ID{someID, {}}, someID).Scan(&got, &found))
 	require.Equal(t, []id.ID{someID, {}}, got)
 	require.True(t, found)
 }
@@ -75,9 +78,11 @@ func TestTime_RoundTripsInUTC_ZeroIsNull(t *testing.T) {
 	pool := pgtest.New(t)
 	paris := time.FixedZone("CEST", 2*60*60)
 	for _, format := range []int16{pgx.BinaryFormatCode, pgx.TextFormatCode} {
-		for _, c := range []struct{ in, want time.Time }{{noonUTC, noonUTC}, {noonUTC.In(paris), noonUTC}, {time.Time{}, time.Time{}}} {
+		for _, c := range []struct{ in, want time.Time }{{noonUTC, noonUTC}, {noonUTC.In(paris), noonUTC},
+			{time.Time{}, time.Time{}}} {
 			got := time.Now()
-			require.NoError(t, pool.QueryRow(t.Context(), `SELECT $1::timestamptz`, pgx.QueryResultFormats{format}, c.in).Scan(&got))
+			require.NoError(t,
+				pool.QueryRow(t.Context(), `SELECT $1::timestamptz`, pgx.QueryResultFormats{format}, c.in).Scan(&got))
 			require.Equal(t, c.want, got)
 		}
 	}

@@ -24,14 +24,16 @@ func secretText(s string) secret.Text { return secret.Text(s) }
 const longIdle = 1000 * time.Hour
 
 func session(operatorID id.ID, hash byte, expires time.Time) accountports.Session {
-	return accountports.Session{TokenHash: [32]byte{hash}, OperatorID: operatorID, CreatedAt: at0, LastSeenAt: at0, ExpiresAt: expires}
+	return accountports.Session{TokenHash: [32]byte{hash}, OperatorID: operatorID, CreatedAt: at0, LastSeenAt: at0,
+		ExpiresAt: expires}
 }
 
 func TestOperators_Insert_IsFoundByEmailInAnyCase(t *testing.T) {
 	t.Parallel()
 	w := pooled(t)
 	o := connect.Operator{ID: portstest.NewID(), Email: "Ann@Rentals.example", PasswordHash: "hash", CreatedAt: at0}
-	a := connect.Account{ID: portstest.NewID(), OperatorID: o.ID, CompanyName: "Gîtes", MaxAmountCents: 400_000, CreatedAt: at0}
+	a := connect.Account{ID: portstest.NewID(), OperatorID: o.ID, CompanyName: "Gîtes", MaxAmountCents: 400_000,
+		CreatedAt: at0}
 	w.do(func(ctx context.Context, r *postgres.Store) error { return r.Operators.Insert(ctx, o, a) })
 
 	gotO, gotA, err := w.Operators.OperatorByEmail(t.Context(), "aNN@rentals.EXAMPLE")
@@ -246,16 +248,20 @@ func TestLinks_Insert_AgainstAnother_SaysWhichAndLeavesTheTransactionUsable(t *t
 		link connect.Link
 		want error
 	}{
-		"another partner":                  {connect.Link{PartnerID: other.ID, AccountID: a.ID, ExternalID: "op-1"}, connect.ErrAlreadyLinked},
-		"the same account, another number": {connect.Link{PartnerID: p.ID, AccountID: a.ID, ExternalID: "op-2"}, connect.ErrExternalIDConflict},
-		"the same number, another account": {connect.Link{PartnerID: p.ID, AccountID: b.ID, ExternalID: "op-1"}, connect.ErrExternalIDConflict},
-		"the very same":                    {connect.Link{PartnerID: p.ID, AccountID: a.ID, ExternalID: "op-1"}, connect.ErrAlreadyLinked},
+		"another partner": {connect.Link{PartnerID: other.ID, AccountID: a.ID, ExternalID: "op-1"},
+			connect.ErrAlreadyLinked},
+		"the same account, another number": {connect.Link{PartnerID: p.ID, AccountID: a.ID, ExternalID: "op-2"},
+			connect.ErrExternalIDConflict},
+		"the same number, another account": {connect.Link{PartnerID: p.ID, AccountID: b.ID, ExternalID: "op-1"},
+			connect.ErrExternalIDConflict},
+		"the very same": {connect.Link{PartnerID: p.ID, AccountID: a.ID, ExternalID: "op-1"}, connect.ErrAlreadyLinked},
 	} {
 		fresh := w.account()
 		w.do(func(ctx context.Context, r *postgres.Store) error {
 			c.link.ID, c.link.LinkedAt = portstest.NewID(), at0
 			require.ErrorIs(t, r.Links.Insert(ctx, c.link), c.want, name)
-			return r.Links.Insert(ctx, connect.Link{ID: portstest.NewID(), PartnerID: other.ID, AccountID: fresh.ID, ExternalID: fresh.ID.Encode(), LinkedAt: at0})
+			return r.Links.Insert(ctx, connect.Link{ID: portstest.NewID(), PartnerID: other.ID, AccountID: fresh.ID,
+				ExternalID: fresh.ID.Encode(), LinkedAt: at0})
 		})
 		got, err := w.Links.ActiveLink(t.Context(), fresh.ID)
 		require.NoError(t, err)
@@ -280,7 +286,8 @@ func TestLinks_Insert_ManyPartnersAtOnce_OneWins(t *testing.T) {
 	}
 	ended := w.race(func(i int) error {
 		return w.try(func(ctx context.Context, r *postgres.Store) error {
-			return r.Links.Insert(ctx, connect.Link{ID: portstest.NewID(), PartnerID: partners[i], AccountID: a.ID, ExternalID: "op", LinkedAt: at0})
+			return r.Links.Insert(ctx,
+				connect.Link{ID: portstest.NewID(), PartnerID: partners[i], AccountID: a.ID, ExternalID: "op", LinkedAt: at0})
 		})
 	})
 	require.Equal(t, map[string]int{"<nil>": 1, connect.ErrAlreadyLinked.Error(): racers - 1}, ended)
@@ -336,7 +343,8 @@ func TestLinks_LinkedAccounts_CountTheNewestOfEachAndFilter(t *testing.T) {
 	w.link(w.partner().ID, w.account().ID, "foreign", at0)
 	var active []id.ID
 	for i := range 5 {
-		active = append([]id.ID{w.link(p.ID, w.account().ID, "op-"+string(rune('a'+i)), at0.Add(time.Duration(i)*time.Minute)).ID}, active...)
+		active = append([]id.ID{
+			w.link(p.ID, w.account().ID, "op-"+string(rune('a'+i)), at0.Add(time.Duration(i)*time.Minute)).ID}, active...)
 	}
 	back, gone := w.account(), w.account()
 	for _, a := range []connect.Account{back, gone} {

@@ -60,7 +60,8 @@ func TestDeposits_Insert_IsReadBackWhole(t *testing.T) {
 	w := pooled(t)
 	p, a := w.partner(), w.account()
 	c := w.client(p.ID, a.ID)
-	d := newDeposit(deposit.Origin{AccountID: a.ID, PartnerID: p.ID, PartnerName: p.Name, ExternalID: "op-1", ByPartnerAPI: true}, at0)
+	d := newDeposit(
+		deposit.Origin{AccountID: a.ID, PartnerID: p.ID, PartnerName: p.Name, ExternalID: "op-1", ByPartnerAPI: true}, at0)
 	d.ClientID = c.ID
 	d.Client = &deposit.Client{ID: c.ID, Email: c.Email, FirstName: c.FirstName, LastName: c.LastName}
 	d.CheckoutToken = tokenOf(d) // readers give the token of a deposit with URLGeneration
@@ -164,7 +165,8 @@ func TestDeposits_Transition_Stale_FailsAndLeavesNothing(t *testing.T) {
 	step, err := stale.Apply(deposit.CancelledByPartner, deposit.DefaultTimers(), at0)
 	require.NoError(t, err)
 	moved := w.move(d.ID, deposit.Secured, at0)
-	event := ports.Event{ID: portstest.NewID(), PartnerID: d.PartnerID, Name: "deposit.cancelled", DepositID: d.ID, Data: []byte(`{}`), CreatedAt: at0}
+	event := ports.Event{ID: portstest.NewID(), PartnerID: d.PartnerID, Name: "deposit.cancelled", DepositID: d.ID,
+		Data: []byte(`{}`), CreatedAt: at0}
 	err = w.try(func(ctx context.Context, r *postgres.Store) error {
 		if err := r.Deposits.Transition(ctx, &stale, step); err != nil {
 			return err
@@ -254,19 +256,23 @@ func TestDeposits_List_FiltersAndPages(t *testing.T) {
 		filter depositports.DepositFilter
 		want   []id.ID
 	}{
-		"all":            {depositports.DepositFilter{}, all},
-		"own and linked": {depositports.DepositFilter{PartnerID: p.ID}, []id.ID{onDashboard.ID, named.ID, withClient.ID, first.ID}},
+		"all": {depositports.DepositFilter{}, all},
+		"own and linked": {depositports.DepositFilter{PartnerID: p.ID},
+			[]id.ID{onDashboard.ID, named.ID, withClient.ID, first.ID}},
 		"account":        {depositports.DepositFilter{AccountID: b.ID}, []id.ID{foreign.ID, onDashboard.ID}},
 		"external id":    {depositports.DepositFilter{PartnerID: p.ID, ExternalID: "op-2"}, []id.ID{onDashboard.ID}},
 		"no external id": {depositports.DepositFilter{PartnerID: p.ID, ExternalID: "op-3"}, nil},
-		"its account":    {depositports.DepositFilter{PartnerID: p.ID, AccountID: b.ID, ExternalID: "op-2"}, []id.ID{onDashboard.ID}},
-		"not its":        {depositports.DepositFilter{PartnerID: p.ID, AccountID: a.ID, ExternalID: "op-2"}, nil},
-		"not linked":     {depositports.DepositFilter{PartnerID: other.ID, AccountID: a.ID}, nil},
-		"contract":       {depositports.DepositFilter{PartnerID: p.ID, RentalContract: "BK-42"}, []id.ID{named.ID}},
-		"client":         {depositports.DepositFilter{ClientID: c.ID}, []id.ID{withClient.ID}},
-		"statuses":       {depositports.DepositFilter{Statuses: []deposit.Status{deposit.Active, deposit.Cancelled}}, []id.ID{named.ID, first.ID}},
-		"span":           {depositports.DepositFilter{Created: ports.Span{From: withClient.CreatedAt, To: onDashboard.CreatedAt}}, []id.ID{named.ID, withClient.ID}},
-		"nothing":        {depositports.DepositFilter{PartnerID: p.ID, AccountID: portstest.NewID()}, nil},
+		"its account": {depositports.DepositFilter{PartnerID: p.ID, AccountID: b.ID, ExternalID: "op-2"},
+			[]id.ID{onDashboard.ID}},
+		"not its":    {depositports.DepositFilter{PartnerID: p.ID, AccountID: a.ID, ExternalID: "op-2"}, nil},
+		"not linked": {depositports.DepositFilter{PartnerID: other.ID, AccountID: a.ID}, nil},
+		"contract":   {depositports.DepositFilter{PartnerID: p.ID, RentalContract: "BK-42"}, []id.ID{named.ID}},
+		"client":     {depositports.DepositFilter{ClientID: c.ID}, []id.ID{withClient.ID}},
+		"statuses": {depositports.DepositFilter{Statuses: []deposit.Status{deposit.Active, deposit.Cancelled}},
+			[]id.ID{named.ID, first.ID}},
+		"span": {depositports.DepositFilter{Created: ports.Span{From: withClient.CreatedAt, To: onDashboard.CreatedAt}},
+			[]id.ID{named.ID, withClient.ID}},
+		"nothing": {depositports.DepositFilter{PartnerID: p.ID, AccountID: portstest.NewID()}, nil},
 	} {
 		got := walk(t, func(page ports.Page) (ports.List[*deposit.Deposit], error) {
 			return w.Deposits.Deposits(t.Context(), c.filter, page)

@@ -32,9 +32,13 @@ const deskReads = maxRead + 2
 func everyDeskFilter(t *testing.T, s fullStore, check func(name string, f depositports.DeskFilter)) {
 	t.Helper()
 	middle := time.Now().Add(-180 * 24 * time.Hour).UTC().Truncate(24 * time.Hour)
-	contract := value[string](t, s, `SELECT rental_contract FROM deposits WHERE account_id = $1 AND rental_contract <> '' ORDER BY created_at LIMIT 1`, s.Owner.Account)
-	reference := value[string](t, s, `SELECT reference FROM deposits WHERE account_id = $1 ORDER BY created_at DESC OFFSET 10 LIMIT 1`, s.Owner.Account)
-	foreign := value[string](t, s, `SELECT reference FROM deposits WHERE account_id <> $1 ORDER BY created_at DESC LIMIT 1`, s.Owner.Account)
+	contract := value[string](t, s,
+		`SELECT rental_contract FROM deposits WHERE account_id = $1 AND rental_contract <> '' ORDER BY created_at LIMIT 1`,
+		s.Owner.Account)
+	reference := value[string](t, s,
+		`SELECT reference FROM deposits WHERE account_id = $1 ORDER BY created_at DESC OFFSET 10 LIMIT 1`, s.Owner.Account)
+	foreign := value[string](t, s,
+		`SELECT reference FROM deposits WHERE account_id <> $1 ORDER BY created_at DESC LIMIT 1`, s.Owner.Account)
 	type filter = depositports.DeskFilter
 	status := func(all ...deposit.Status) func(*filter) { return func(f *filter) { f.Statuses = all } }
 	text := func(s string) func(*filter) { return func(f *filter) { f.Text = s } }
@@ -43,11 +47,13 @@ func everyDeskFilter(t *testing.T, s fullStore, check func(name string, f deposi
 	}
 	filters[filter]{
 		{
-			status(deposit.Pending, deposit.Incomplete), status(deposit.PaymentIssue), status(deposit.Active), status(deposit.Closed),
+			status(deposit.Pending, deposit.Incomplete), status(deposit.PaymentIssue), status(deposit.Active),
+			status(deposit.Closed),
 			status(deposit.Captured), status(deposit.Cancelled, deposit.Active), status(deposit.Statuses...),
 		},
 		{
-			text(contract), text(strings.ToLower(contract[:5])), text("bk-"), text("ADA"), text("tenant 1"), text("Tenant-9"), text(reference),
+			text(contract), text(strings.ToLower(contract[:5])), text("bk-"), text("ADA"), text("tenant 1"), text("Tenant-9"),
+			text(reference),
 			text(strings.ToLower(strings.ReplaceAll(reference, "-", ""))), text(foreign), text("nobody"), text("%"), text("é"),
 		},
 		{
@@ -78,8 +84,10 @@ func expected(t *testing.T, s fullStore, f depositports.DeskFilter) []id.ID {
 	if f.Text != "" {
 		reference, _ := deposit.WrittenReference(f.Text)
 		begins := arg(strings.ToLower(f.Text))
-		conditions = append(conditions, `(d.reference = `+arg(reference)+` OR starts_with(lower(d.rental_contract), `+begins+`) OR starts_with(lower(c.email), `+begins+`)
-			OR starts_with(lower(c.first_name || ' ' || c.last_name), `+begins+`) OR starts_with(lower(c.last_name || ' ' || c.first_name), `+begins+`))`)
+		conditions = append(conditions, `(d.reference = `+arg(reference)+` OR starts_with(lower(d.rental_contract), `+begins+
+			`) OR starts_with(lower(c.email), `+begins+`)
+			OR starts_with(lower(c.first_name || ' ' || c.last_name), `+begins+
+			`) OR starts_with(lower(c.last_name || ' ' || c.first_name), `+begins+`))`)
 	}
 	order := "d.created_at"
 	if !f.Stay.From.IsZero() {
@@ -88,7 +96,8 @@ func expected(t *testing.T, s fullStore, f depositports.DeskFilter) []id.ID {
 	if !f.Stay.To.IsZero() {
 		conditions, order = append(conditions, "d.contract_start_at < "+arg(f.Stay.To)), "d.contract_start_at"
 	}
-	rows, err := s.pool.Query(t.Context(), `SELECT d.id FROM deposits d LEFT JOIN clients c ON c.id = d.client_id AND c.erased_at IS NULL
+	rows, err := s.pool.Query(t.Context(),
+		`SELECT d.id FROM deposits d LEFT JOIN clients c ON c.id = d.client_id AND c.erased_at IS NULL
 		WHERE `+strings.Join(conditions, " AND ")+` ORDER BY `+order+` DESC, d.id DESC`, args...)
 	require.NoError(t, err)
 	ids, err := pgx.CollectRows(rows, pgx.RowTo[id.ID])
@@ -106,7 +115,8 @@ func newDeskStore(t *testing.T, deposits int) fullStore {
 	require.NoError(t, stock.Fill(t.Context(), admin, owners, stock.Amount{Deposits: deposits}))
 	exec(t, admin, `ANALYZE open_deposits`)
 	asked := &queries{}
-	store := storetest.Over(t, storetest.Pool(t, url, postgres.PoolOptions{MaxConns: 1, Tracer: asked}), postgres.Options{})
+	store := storetest.Over(t, storetest.Pool(t, url, postgres.PoolOptions{MaxConns: 1, Tracer: asked}),
+		postgres.Options{})
 	return fullStore{store, owners[0], asked, admin}
 }
 
@@ -161,7 +171,8 @@ func TestDeskDeposits_EveryFilterAndPair_ReadsFewRows(t *testing.T) {
 func TestDeskDeposits_WhileDepositsAreMade_StaysStable(t *testing.T) {
 	t.Parallel()
 	s := newDeskStore(t, 1_000)
-	for _, f := range []depositports.DeskFilter{{}, {Statuses: []deposit.Status{deposit.Pending, deposit.Active}}, {Text: "ada"}} {
+	for _, f := range []depositports.DeskFilter{{}, {Statuses: []deposit.Status{deposit.Pending, deposit.Active}},
+		{Text: "ada"}} {
 		f.AccountID = s.Owner.Account
 		before := expected(t, s, f)
 		var got []id.ID
@@ -173,7 +184,8 @@ func TestDeskDeposits_WhileDepositsAreMade_StaysStable(t *testing.T) {
 				got = append(got, d.ID)
 			}
 			page.Cursor = list.Next
-			d := draft(deposit.Origin{AccountID: s.Owner.Account, PartnerID: s.Owner.Partner, ByPartnerAPI: true, ExternalID: "operator-1"}, time.Now())
+			d := draft(deposit.Origin{AccountID: s.Owner.Account, PartnerID: s.Owner.Partner, ByPartnerAPI: true,
+				ExternalID: "operator-1"}, time.Now())
 			require.NoError(t, s.WithinTx(t.Context(), func(ctx context.Context) error {
 				return s.Deposits.Insert(ctx, d, secret.Text(d.ID.Encode()))
 			}))
@@ -186,16 +198,20 @@ func TestDeskDeposits_WhileDepositsAreMade_StaysStable(t *testing.T) {
 // openRows are the rows of open_deposits as text.
 func openRows(t *testing.T, s fullStore) []string {
 	t.Helper()
-	return texts(t, s, `SELECT deposit_id::text || ' ' || status || ' ' || account_id || ' ' || created_at || ' ' || ends_at || ' ' || amount_cents FROM open_deposits ORDER BY 1`)
+	return texts(t, s,
+		`SELECT deposit_id::text || ' ' || status || ' ' || account_id || ' ' || created_at || ' ' || ends_at || ' ' || amount_cents FROM open_deposits ORDER BY 1`)
 }
 
 // expectedOpenRows are the rows that open_deposits should have, by the deposits and payments.
 func expectedOpenRows(t *testing.T, s fullStore) []string {
 	t.Helper()
-	return texts(t, s, `SELECT d.id::text || ' ' || d.status || ' ' || d.account_id || ' ' || d.created_at || ' ' || coalesce(d.expires_at, d.checkout_expires_at) || ' ' ||
+	return texts(t, s,
+		`SELECT d.id::text || ' ' || d.status || ' ' || d.account_id || ' ' || d.created_at || ' ' || coalesce(d.expires_at,
+			d.checkout_expires_at) || ' ' ||
 			CASE d.status WHEN 'captured' THEN d.captured_cents ELSE d.amount_cents END
 		FROM deposits d WHERE d.status IN ('pending', 'incomplete', 'payment_issue', 'active')
-			OR (d.status = 'captured' AND EXISTS (SELECT FROM payments p WHERE p.deposit_id = d.id AND p.kind = 'collection' AND p.status = 'processing')) ORDER BY 1`)
+			OR (d.status = 'captured' AND EXISTS (SELECT FROM payments p WHERE p.deposit_id = d.id AND p.kind = 'collection'
+			AND p.status = 'processing')) ORDER BY 1`)
 }
 
 func texts(t *testing.T, s fullStore, sql string) []string {
@@ -212,16 +228,20 @@ func TestOpenDeposits_OfDepositsFromBeforeTheTable_AreFilledIn(t *testing.T) {
 	t.Parallel()
 	s := newDeskStore(t, 2_000)
 	exec(t, s.pool, `INSERT INTO payments (id, deposit_id, kind, amount_cents, status, created_at, check_at)
-		SELECT gen_random_uuid(), id, 'collection', 100, 'processing', now(), now() FROM deposits WHERE status = 'captured' ORDER BY id LIMIT 3`)
+		SELECT gen_random_uuid(), id, 'collection', 100, 'processing', now(), now() FROM deposits WHERE status = 'captured'
+		ORDER BY id LIMIT 3`)
 	exec(t, s.pool, `DELETE FROM open_deposits`)
-	exec(t, s.pool, `INSERT INTO open_deposits SELECT account_id, 'pending', created_at, id, created_at, 1 FROM deposits WHERE status IN ('close', 'captured') LIMIT 20`)
+	exec(t, s.pool,
+		`INSERT INTO open_deposits SELECT account_id, 'pending', created_at, id, created_at, 1 FROM deposits
+			WHERE status IN ('close', 'captured') LIMIT 20`)
 	text, err := os.ReadFile("migrations/00024_desk_indexes.sql")
 	require.NoError(t, err)
 	fill, _, found := strings.Cut(string(text), "-- Indexes of the operator's list")
 	require.True(t, found)
 	exec(t, s.pool, fill)
 	require.Equal(t, expectedOpenRows(t, s), openRows(t, s))
-	require.True(t, slices.ContainsFunc(openRows(t, s), func(row string) bool { return strings.Contains(row, "captured") }))
+	require.True(t,
+		slices.ContainsFunc(openRows(t, s), func(row string) bool { return strings.Contains(row, "captured") }))
 }
 
 // The table of open deposits follows the deposits through every transition and every collection.
@@ -232,10 +252,12 @@ func TestOpenDeposits_AreThoseThatAreNotOver(t *testing.T) {
 	require.NotEmpty(t, open())
 	require.Equal(t, want(), open(), "deposits that were made")
 
-	page, err := s.Desk.DeskDeposits(t.Context(), depositports.DeskFilter{AccountID: s.Owner.Account, Statuses: []deposit.Status{deposit.Active}}, ports.Page{Limit: 5})
+	page, err := s.Desk.DeskDeposits(t.Context(),
+		depositports.DeskFilter{AccountID: s.Owner.Account, Statuses: []deposit.Status{deposit.Active}}, ports.Page{Limit: 5})
 	require.NoError(t, err)
 	now, timers := time.Now().UTC().Truncate(time.Microsecond), deposit.DefaultTimers()
-	move := func(depositID id.ID, apply func(*deposit.Deposit) (deposit.Transition, error), then func(context.Context, *deposit.Deposit) error) {
+	move := func(depositID id.ID, apply func(*deposit.Deposit) (deposit.Transition, error),
+		then func(context.Context, *deposit.Deposit) error) {
 		require.NoError(t, s.WithinTx(t.Context(), func(ctx context.Context) error {
 			d, err := s.Deposits.ForUpdate(ctx, depositID)
 			if err != nil {
@@ -253,9 +275,11 @@ func TestOpenDeposits_AreThoseThatAreNotOver(t *testing.T) {
 		}))
 	}
 	released, captured := page.Items[0].ID, page.Items[1].ID
-	move(released, func(d *deposit.Deposit) (deposit.Transition, error) { return d.Apply(deposit.Released, timers, now) }, nil)
+	move(released, func(d *deposit.Deposit) (deposit.Transition, error) { return d.Apply(deposit.Released, timers, now) },
+		nil)
 	require.Equal(t, want(), open(), "a release")
-	charge := deposit.Payment{ID: portstest.NewID(), DepositID: captured, Kind: deposit.Collection, Amount: 100, Status: deposit.PaymentProcessing, CreatedAt: now, CheckAt: now}
+	charge := deposit.Payment{ID: portstest.NewID(), DepositID: captured, Kind: deposit.Collection, Amount: 100,
+		Status: deposit.PaymentProcessing, CreatedAt: now, CheckAt: now}
 	amount := charge.Amount
 	move(captured, func(d *deposit.Deposit) (deposit.Transition, error) { return d.Capture(&amount, 0, timers, now) },
 		func(ctx context.Context, _ *deposit.Deposit) error {
@@ -279,17 +303,22 @@ func TestOpenDeposits_AreThoseThatAreNotOver(t *testing.T) {
 func TestCountWork_AndOpenWork_AgreeWithTheDeposits(t *testing.T) {
 	t.Parallel()
 	s := newDeskStore(t, 6_000)
-	exec(t, s.pool, `UPDATE deposits SET status = 'payment_issue' WHERE id IN (SELECT id FROM deposits WHERE status = 'pending' AND account_id = $1 LIMIT 7)`, s.Owner.Account)
+	exec(t, s.pool,
+		`UPDATE deposits SET status = 'payment_issue' WHERE id IN (SELECT id FROM deposits WHERE status = 'pending'
+			AND account_id = $1 LIMIT 7)`,
+		s.Owner.Account)
 	ending := time.Now().UTC().AddDate(0, 0, 7)
 	counts, err := s.Desk.CountWork(t.Context(), s.Owner.Account, ending)
 	require.NoError(t, err)
 	for kind, condition := range map[depositports.Work]string{
-		depositports.WorkAwaiting: `status IN ('pending', 'incomplete')`, depositports.WorkRefused: `status = 'payment_issue'`, depositports.WorkActive: `status = 'active'`,
+		depositports.WorkAwaiting: `status IN ('pending', 'incomplete')`,
+		depositports.WorkRefused:  `status = 'payment_issue'`, depositports.WorkActive: `status = 'active'`,
 		depositports.WorkEnding: `status = 'active' AND expires_at < $2`,
 	} {
 		where := ` FROM deposits WHERE account_id = $1 AND ($2::timestamptz IS NOT NULL) AND ` + condition
 		require.Equal(t, value[int](t, s, `SELECT count(*)`+where, s.Owner.Account, ending), counts[kind].Count, kind)
-		require.EqualValues(t, value[int64](t, s, `SELECT coalesce(sum(amount_cents), 0)::bigint`+where, s.Owner.Account, ending), counts[kind].Amount, kind)
+		require.EqualValues(t, value[int64](t, s, `SELECT coalesce(sum(amount_cents), 0)::bigint`+where, s.Owner.Account,
+			ending), counts[kind].Amount, kind)
 		require.NotZero(t, counts[kind].Count, kind)
 		order := "created_at DESC, id DESC"
 		if kind == depositports.WorkEnding {
@@ -299,15 +328,19 @@ func TestCountWork_AndOpenWork_AgreeWithTheDeposits(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, first, min(5, counts[kind].Count))
 		for i, d := range first {
-			require.Equal(t, value[id.ID](t, s, fmt.Sprintf(`SELECT id%s ORDER BY %s OFFSET %d LIMIT 1`, where, order, i), s.Owner.Account, ending), d.ID, "%s, %d", kind, i)
+			require.Equal(t, value[id.ID](t, s, fmt.Sprintf(`SELECT id%s ORDER BY %s OFFSET %d LIMIT 1`, where, order, i),
+				s.Owner.Account, ending), d.ID, "%s, %d", kind, i)
 		}
 	}
 	now := time.Now().UTC()
-	spans := []ports.Span{{From: now.AddDate(0, -2, 0), To: now.AddDate(0, -1, 0)}, {From: now.AddDate(0, -1, 0), To: now}, {From: now, To: now.AddDate(1, 0, 0)}}
+	spans := []ports.Span{{From: now.AddDate(0, -2, 0), To: now.AddDate(0, -1, 0)}, {From: now.AddDate(0, -1, 0), To: now},
+		{From: now, To: now.AddDate(1, 0, 0)}}
 	made, err := s.Desk.CountMade(t.Context(), s.Owner.Account, spans)
 	require.NoError(t, err)
 	for i, span := range spans {
-		require.Equal(t, value[int](t, s, `SELECT count(*) FROM deposits WHERE account_id = $1 AND created_at >= $2 AND created_at < $3`, s.Owner.Account, span.From, span.To), made[i])
+		require.Equal(t,
+			value[int](t, s, `SELECT count(*) FROM deposits WHERE account_id = $1 AND created_at >= $2 AND created_at < $3`,
+				s.Owner.Account, span.From, span.To), made[i])
 	}
 	require.Positive(t, made[1])
 }

@@ -29,7 +29,8 @@ func exec(t testing.TB, pool *pgxpool.Pool, sql string, args ...any) {
 
 func addKey(t testing.TB, store *postgres.Store, plain string) partner.APIKey {
 	t.Helper()
-	k := partner.APIKey{ID: portstest.NewID(), PartnerID: storetest.Origin(t, store).PartnerID, Name: "k", Prefix: "svc_pk_test_", Last4: "abcd", CreatedAt: time.Now()}
+	k := partner.APIKey{ID: portstest.NewID(), PartnerID: storetest.Origin(t, store).PartnerID, Name: "k",
+		Prefix: "svc_pk_test_", Last4: "abcd", CreatedAt: time.Now()}
 	storetest.Do(t, store, func(ctx context.Context, r *postgres.Store) error {
 		return r.Keys.InsertKey(ctx, k, partner.HashKey(plain))
 	})
@@ -103,8 +104,10 @@ func TestOperatorBySession_MovesLastSeenNowAndThen(t *testing.T) {
 	now := time.Now().UTC().Truncate(time.Microsecond)
 	o := connect.Operator{ID: portstest.NewID(), Email: "ann@rentals.example", PasswordHash: "h", CreatedAt: now}
 	storetest.Do(t, store, func(ctx context.Context, r *postgres.Store) error {
-		require.NoError(t, r.Operators.Insert(ctx, o, connect.Account{ID: portstest.NewID(), OperatorID: o.ID, CompanyName: "C", CreatedAt: now}))
-		return r.Sessions.InsertSession(ctx, accountports.Session{TokenHash: [32]byte{1}, OperatorID: o.ID, CreatedAt: now, LastSeenAt: now, ExpiresAt: now.Add(24 * time.Hour)})
+		require.NoError(t, r.Operators.Insert(ctx, o,
+			connect.Account{ID: portstest.NewID(), OperatorID: o.ID, CompanyName: "C", CreatedAt: now}))
+		return r.Sessions.InsertSession(ctx, accountports.Session{TokenHash: [32]byte{1}, OperatorID: o.ID, CreatedAt: now,
+			LastSeenAt: now, ExpiresAt: now.Add(24 * time.Hour)})
 	})
 	for later, want := range map[time.Duration]time.Duration{4 * time.Minute: 0, 6 * time.Minute: 6 * time.Minute} {
 		exec(t, pool, `UPDATE sessions SET last_seen_at = $1`, now)
@@ -144,7 +147,9 @@ func TestTransition_KeepsTheHistory(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, cancel(t.Context(), store, depositID, time.Now()))
 	require.Equal(t, 1, count(t, pool, `SELECT count(*) FROM deposit_transitions
-		WHERE deposit_id = $1 AND version = 2 AND from_status = 'pending' AND to_status = 'cancelled' AND trigger = 'by_partner'`, depositID))
+		WHERE deposit_id = $1 AND version = 2 AND from_status = 'pending' AND to_status = 'cancelled'
+		AND trigger = 'by_partner'`,
+		depositID))
 	require.Equal(t, 2, count(t, pool, `SELECT count(*) FROM audit_log`))
 	_, err = pool.Exec(t.Context(), `DELETE FROM deposit_transitions`)
 	require.ErrorContains(t, err, "append-only")
@@ -152,7 +157,8 @@ func TestTransition_KeepsTheHistory(t *testing.T) {
 
 func subscribe(t testing.TB, store *postgres.Store) webhook.Subscription {
 	t.Helper()
-	s := webhook.Subscription{ID: portstest.NewID(), PartnerID: storetest.Origin(t, store).PartnerID, URL: "https://pms.example", Events: webhook.EventNames, Enabled: true, CreatedAt: time.Now()}
+	s := webhook.Subscription{ID: portstest.NewID(), PartnerID: storetest.Origin(t, store).PartnerID,
+		URL: "https://pms.example", Events: webhook.EventNames, Enabled: true, CreatedAt: time.Now()}
 	storetest.Do(t, store, func(ctx context.Context, r *postgres.Store) error {
 		return r.Subscriptions.Insert(ctx, s, "svc_whsec_a")
 	})
@@ -163,7 +169,8 @@ func subscribe(t testing.TB, store *postgres.Store) webhook.Subscription {
 func addBacklog(t testing.TB, pool *pgxpool.Pool, subscriptionID id.ID, n, state int, due string) {
 	t.Helper()
 	exec(t, pool, `INSERT INTO deliveries (id, subscription_id, event_id, event, state, due_at, body, event_at)
-		SELECT gen_random_uuid(), $1, gen_random_uuid(), 'deposit.activated', $3, `+due+`, '{}', now() FROM generate_series(1, $2)`, subscriptionID, n, state)
+		SELECT gen_random_uuid(), $1, gen_random_uuid(), 'deposit.activated', $3, `+due+
+		`, '{}', now() FROM generate_series(1, $2)`, subscriptionID, n, state)
 }
 
 func setEnabled(t testing.TB, store *postgres.Store, s webhook.Subscription, enabled bool) {
@@ -183,19 +190,25 @@ func TestSubscription_Enabled_EndsItsFailureHistoryAndSpreadsParkedDeliveries(t 
 	s := subscribe(t, store)
 	addBacklog(t, pool, s.ID, 400, 0, "now()")
 	addBacklog(t, pool, s.ID, 1, 1, "now() + interval '1 minute'")
-	exec(t, pool, `UPDATE webhook_subscriptions SET failures = 7, failing_since = now(), slow = true, quick = 1, holds = 2, held_until = now(), ramp = 3`)
-	const sick = `SELECT count(*) FROM webhook_subscriptions WHERE failures = 7 AND failing_since IS NOT NULL AND slow AND quick = 1 AND holds = 2 AND held_until IS NOT NULL AND ramp = 3`
+	exec(t, pool,
+		`UPDATE webhook_subscriptions SET failures = 7, failing_since = now(), slow = true, quick = 1, holds = 2,
+			held_until = now(), ramp = 3`)
+	const sick = `SELECT count(*) FROM webhook_subscriptions WHERE failures = 7 AND failing_since IS NOT NULL AND slow
+		AND quick = 1 AND holds = 2 AND held_until IS NOT NULL AND ramp = 3`
 	setEnabled(t, store, s, true) // already enabled, as in a change of the URL
 	require.Equal(t, 1, count(t, pool, sick))
 	setEnabled(t, store, s, false)
 	require.Equal(t, 1, count(t, pool, sick))
 	require.Equal(t, 400, count(t, pool, `SELECT count(*) FROM deliveries WHERE state = 0 AND due_at IS NULL`))
-	require.Equal(t, 1, count(t, pool, `SELECT count(*) FROM deliveries WHERE state = 1 AND due_at IS NOT NULL`), "a dispatched delivery is not parked")
+	require.Equal(t, 1, count(t, pool, `SELECT count(*) FROM deliveries WHERE state = 1 AND due_at IS NOT NULL`),
+		"a dispatched delivery is not parked")
 	setEnabled(t, store, s, true)
 	require.Equal(t, 1, count(t, pool, `SELECT count(*) FROM webhook_subscriptions
-		WHERE failures = 0 AND failing_since IS NULL AND NOT slow AND quick = 0 AND holds = 0 AND held_until IS NULL AND ramp = 0`))
+		WHERE failures = 0 AND failing_since IS NULL AND NOT slow AND quick = 0 AND holds = 0 AND held_until IS NULL
+		AND ramp = 0`))
 	var spread time.Duration
-	require.NoError(t, pool.QueryRow(t.Context(), `SELECT max(due_at) - min(due_at) FROM deliveries WHERE state = 0`).Scan(&spread))
+	require.NoError(t,
+		pool.QueryRow(t.Context(), `SELECT max(due_at) - min(due_at) FROM deliveries WHERE state = 0`).Scan(&spread))
 	require.Equal(t, 399*time.Second/200, spread)
 }
 
@@ -211,7 +224,11 @@ func TestSubscription_Deleted_CancelsDispatchedDeliveriesToo(t *testing.T) {
 	storetest.Do(t, store, func(ctx context.Context, r *postgres.Store) error {
 		return r.Subscriptions.Delete(ctx, s.ID, time.Now())
 	})
-	require.Equal(t, 3, count(t, pool, `SELECT count(*) FROM deliveries WHERE state = 4 AND finished_at IS NOT NULL AND due_at IS NULL AND subscription_id = $1`, s.ID))
+	require.Equal(t, 3,
+		count(t, pool,
+			`SELECT count(*) FROM deliveries WHERE state = 4 AND finished_at IS NOT NULL AND due_at IS NULL
+				AND subscription_id = $1`,
+			s.ID))
 	require.Equal(t, 3, count(t, pool, `SELECT count(*) FROM deliveries WHERE state < 2`))
 }
 
@@ -226,7 +243,8 @@ func TestTidyDeliveries_GoesOnWithLongBacklogs(t *testing.T) {
 	storetest.Do(t, store, func(ctx context.Context, r *postgres.Store) error {
 		return r.Subscriptions.Delete(ctx, cancelled.ID, time.Now())
 	})
-	require.Equal(t, 2_000, count(t, pool, `SELECT count(*) FROM deliveries WHERE state = 0 AND subscription_id = $1`, cancelled.ID))
+	require.Equal(t, 2_000,
+		count(t, pool, `SELECT count(*) FROM deliveries WHERE state = 0 AND subscription_id = $1`, cancelled.ID))
 	for _, want := range []int{12_000, 2_000, 0} {
 		moved, err := store.Retention.TidyDeliveries(t.Context(), webhook.ReleasePerSecond)
 		require.NoError(t, err)
@@ -243,16 +261,25 @@ func TestDeliveries_TellStatusAndAttempts(t *testing.T) {
 	s := subscribe(t, store)
 	ids := map[webhook.Status]id.ID{}
 	for status, row := range map[webhook.Status]string{
-		webhook.StatusPending: "0, 0, now(), NULL, NULL", webhook.StatusRetrying: "1, 2, now(), NULL, NULL", webhook.StatusSucceeded: "2, 3, NULL, now(), now()", webhook.StatusFailed: "3, 2, NULL, now(), NULL",
+		webhook.StatusPending: "0, 0, now(), NULL, NULL", webhook.StatusRetrying: "1, 2, now(), NULL, NULL",
+		webhook.StatusSucceeded: "2, 3, NULL, now(), now()", webhook.StatusFailed: "3, 2, NULL, now(), NULL",
 	} {
 		ids[status] = portstest.NewID()
-		exec(t, pool, `INSERT INTO deliveries (id, subscription_id, event_id, event, body, event_at, state, attempts, due_at, finished_at, taken_at)
+		exec(t, pool,
+			`INSERT INTO deliveries (id, subscription_id, event_id, event, body, event_at, state, attempts, due_at, finished_at,
+				taken_at)
 			VALUES ($1, $2, gen_random_uuid(), 'deposit.activated', '{}', now(), `+row+`)`, ids[status], s.ID)
-		exec(t, pool, `INSERT INTO delivery_attempts (delivery_id, number, started_at, duration_ms, result, response_status, snippet, detail)
-			SELECT id, n, now(), 12, CASE WHEN n = 1 THEN 'non_2xx' ELSE 'timeout' END, CASE WHEN n = 1 THEN 500 END, 'oops', 'why' FROM deliveries, generate_series(attempts - (state = 2)::int, 1, -1) n WHERE id = $1`, ids[status])
+		exec(t, pool,
+			`INSERT INTO delivery_attempts (delivery_id, number, started_at, duration_ms, result, response_status, snippet,
+				detail)
+			SELECT id, n, now(), 12, CASE WHEN n = 1 THEN 'non_2xx' ELSE 'timeout' END, CASE
+			WHEN n = 1 THEN 500 END, 'oops', 'why' FROM deliveries, generate_series(attempts - (state = 2)::int, 1, -1) n
+			WHERE id = $1`,
+			ids[status])
 	}
 	for status, deliveryID := range ids {
-		list, err := store.Deliveries.Deliveries(t.Context(), s.ID, webhookports.DeliveryFilter{Status: status}, ports.Page{Limit: 10})
+		list, err := store.Deliveries.Deliveries(t.Context(), s.ID, webhookports.DeliveryFilter{Status: status},
+			ports.Page{Limit: 10})
 		require.NoError(t, err)
 		require.Len(t, list.Items, 1)
 		d := list.Items[0]
@@ -270,7 +297,8 @@ func TestDeliveries_TellStatusAndAttempts(t *testing.T) {
 		}
 		if d.Attempts >= 2 {
 			first, second := one.AttemptLog[0], one.AttemptLog[1]
-			require.Equal(t, webhook.Attempt{Number: 1, StartedAt: first.StartedAt, Duration: 12 * time.Millisecond, Result: webhook.ResultNon2xx,
+			require.Equal(t, webhook.Attempt{Number: 1, StartedAt: first.StartedAt, Duration: 12 * time.Millisecond,
+				Result:         webhook.ResultNon2xx,
 				ResponseStatus: 500, Snippet: "oops", Detail: "why"}, first)
 			require.Equal(t, 2, second.Number)
 			require.Zero(t, second.ResponseStatus)

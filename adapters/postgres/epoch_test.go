@@ -44,7 +44,8 @@ func (l *lines) String() string {
 // watched starts to watch the epoch of a database and waits until the epoch is known.
 func watched(t *testing.T, databaseURL string, log *lines) *platformtables.Epoch {
 	t.Helper()
-	epoch := platformtables.NewEpoch(storetest.Pool(t, databaseURL, postgres.PoolOptions{}), slog.New(slog.NewTextHandler(log, nil)))
+	epoch := platformtables.NewEpoch(storetest.Pool(t, databaseURL, postgres.PoolOptions{}),
+		slog.New(slog.NewTextHandler(log, nil)))
 	require.Zero(t, epoch.Current())
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
@@ -70,7 +71,8 @@ func TestEpoch_FinishedRestore_IsNoticedByARunningProcess(t *testing.T) {
 	epoch := watched(t, pool.Config().ConnString(), &lines{})
 	before := epoch.Current()
 	finish(t, store)
-	require.Eventually(t, func() bool { return epoch.Current() != before && epoch.Current() != ports.Epoch{} }, soon, often)
+	require.Eventually(t, func() bool { return epoch.Current() != before && epoch.Current() != ports.Epoch{} }, soon,
+		often)
 }
 
 // A copy of a database has the row of the original, as a restored database has the row of the backup.
@@ -82,7 +84,8 @@ func TestEpoch_OfARestoredCopy_IsAnother(t *testing.T) {
 	require.NoError(t, one.QueryRow(t.Context(), `SELECT epoch FROM restore_epoch`).Scan(&rows[0]))
 	require.NoError(t, copied.QueryRow(t.Context(), `SELECT epoch FROM restore_epoch`).Scan(&rows[1]))
 	require.Equal(t, rows[0], rows[1])
-	require.NotEqual(t, watched(t, one.Config().ConnString(), &lines{}).Current(), watched(t, copied.Config().ConnString(), &lines{}).Current())
+	require.NotEqual(t, watched(t, one.Config().ConnString(), &lines{}).Current(),
+		watched(t, copied.Config().ConnString(), &lines{}).Current())
 }
 
 func TestEpoch_ANewTimeline_AsksForRestoreFinish(t *testing.T) {
@@ -97,7 +100,8 @@ func TestEpoch_ANewTimeline_AsksForRestoreFinish(t *testing.T) {
 	require.ErrorIs(t, platformtables.CheckRestored(t.Context(), pool), platformtables.ErrRestored)
 	log := &lines{}
 	watched(t, pool.Config().ConnString(), log)
-	require.Eventually(t, func() bool { return bytes.Contains([]byte(log.String()), []byte("restore-finish")) }, soon, often)
+	require.Eventually(t, func() bool { return bytes.Contains([]byte(log.String()), []byte("restore-finish")) }, soon,
+		often)
 
 	finish(t, store)
 	require.NoError(t, platformtables.CheckRestored(t.Context(), pool))

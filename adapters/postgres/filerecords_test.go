@@ -146,7 +146,8 @@ func TestFiles_Add_OfAnotherSessionOrDepositOrTooLate_AddsNone(t *testing.T) {
 	late := at0.Add(time.Microsecond)
 	for what, err := range map[string]error{
 		"another session": w.add(depositports.FileSender{Session: [32]byte{2}, DepositID: by.DepositID}, ids, at0, late),
-		"another deposit": w.add(depositports.FileSender{Session: by.Session, DepositID: w.sender(1).DepositID}, ids, at0, late),
+		"another deposit": w.add(depositports.FileSender{Session: by.Session, DepositID: w.sender(1).DepositID}, ids, at0,
+			late),
 		"too late":        w.add(by, ids, late, late),
 		"an unknown file": w.add(by, append([]id.ID{portstest.NewID()}, ids...), at0, late),
 		"a file of another session among the own": w.add(by, append(other, ids...), at0, late),

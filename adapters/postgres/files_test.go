@@ -32,14 +32,19 @@ func TestFileContents_AreEncryptedAndBoundToTheirPlace(t *testing.T) {
 		require.Error(t, err, what)
 	}
 	require.Equal(t, 4, count(t, pool, `SELECT count(*) FROM file_chunks WHERE file_id = $1`, put()))
-	require.Zero(t, count(t, pool, `SELECT count(*) FROM file_chunks WHERE position('plain words' IN encode(data, 'escape')) > 0`))
+	require.Zero(t,
+		count(t, pool, `SELECT count(*) FROM file_chunks WHERE position('plain words' IN encode(data, 'escape')) > 0`))
 	for what, sql := range map[string]string{
-		"a changed byte":         `UPDATE file_chunks SET data = set_byte(data, 99, get_byte(data, 99) # 1) WHERE file_id = $1 AND n = 2`,
-		"swapped pieces":         `UPDATE file_chunks SET n = CASE n WHEN 0 THEN 1 ELSE 0 END + 100 WHERE file_id = $1 AND n IN (0, 1)`,
-		"a lost piece":           `DELETE FROM file_chunks WHERE file_id = $1 AND n = 1`,
-		"a lost end":             `DELETE FROM file_chunks WHERE file_id = $1 AND n = 3`,
-		"a piece of another":     `UPDATE file_chunks c SET data = o.data FROM file_chunks o WHERE c.file_id = $1 AND c.n = 1 AND o.file_id <> $1 AND o.n = 1`,
-		"the key of another":     `UPDATE file_contents c SET key = o.key FROM file_contents o WHERE c.file_id = $1 AND o.file_id <> $1`,
+		"a changed byte": `UPDATE file_chunks SET data = set_byte(data, 99, get_byte(data, 99) # 1) WHERE file_id = $1
+			AND n = 2`,
+		"swapped pieces": `UPDATE file_chunks SET n = CASE n WHEN 0 THEN 1 ELSE 0 END + 100 WHERE file_id = $1
+			AND n IN (0, 1)`,
+		"a lost piece": `DELETE FROM file_chunks WHERE file_id = $1 AND n = 1`,
+		"a lost end":   `DELETE FROM file_chunks WHERE file_id = $1 AND n = 3`,
+		"a piece of another": `UPDATE file_chunks c SET data = o.data FROM file_chunks o WHERE c.file_id = $1 AND c.n = 1
+			AND o.file_id <> $1 AND o.n = 1`,
+		"the key of another": `UPDATE file_contents c SET key = o.key FROM file_contents o WHERE c.file_id = $1
+			AND o.file_id <> $1`,
 		"a piece after the last": `UPDATE file_chunks SET n = n + 1 WHERE file_id = $1 AND n = 3`,
 	} {
 		fileID := put()

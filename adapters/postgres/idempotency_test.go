@@ -15,11 +15,13 @@ import (
 )
 
 func freshKey() ports.IdempotencyKey {
-	return ports.IdempotencyKey{Owner: portstest.NewID(), Route: "POST /deposits", Key: uuid.New(), Fingerprint: [32]byte{1}}
+	return ports.IdempotencyKey{Owner: portstest.NewID(), Route: "POST /deposits", Key: uuid.New(),
+		Fingerprint: [32]byte{1}}
 }
 
 func answerOf(k ports.IdempotencyKey, at time.Time) ports.StoredResponse {
-	return ports.StoredResponse{Fingerprint: k.Fingerprint, Code: 201, Body: []byte(`{"data":{"id":"dep_1"}}`), CreatedAt: at}
+	return ports.StoredResponse{Fingerprint: k.Fingerprint, Code: 201, Body: []byte(`{"data":{"id":"dep_1"}}`),
+		CreatedAt: at}
 }
 
 // others are keys that differ from k in a single field.
@@ -33,7 +35,8 @@ func (w *pooledStore) claim(k ports.IdempotencyKey, now time.Time) (*ports.Store
 	return w.claimIn(w.t.Context(), k, now)
 }
 
-func (w *pooledStore) claimIn(ctx context.Context, k ports.IdempotencyKey, now time.Time) (got *ports.StoredResponse, err error) {
+func (w *pooledStore) claimIn(ctx context.Context, k ports.IdempotencyKey,
+	now time.Time) (got *ports.StoredResponse, err error) {
 	err = w.WithinTx(ctx, func(ctx context.Context) (err error) {
 		got, err = w.Idempotency.Claim(ctx, k, now)
 		return err

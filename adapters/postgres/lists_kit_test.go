@@ -8,12 +8,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// maxBlocks bounds the blocks that a statement of a list touches: for each row that is read a block of the table, an entry of its
-// index, and the look-up of a link.
+// maxBlocks bounds the blocks that a statement of a list touches: for each row that is read a block of the table, an
+// entry of its index, and the look-up of a link.
 const maxBlocks = 5 * maxRead
 
-// rowsRead runs the statements of list again and returns the rows that the costliest of them read from tables. No statement may touch
-// more than maxBlocks blocks.
+// rowsRead runs the statements of list again and returns the rows that the costliest of them read from tables. No
+// statement may touch more than maxBlocks blocks.
 func (s fullStore) rowsRead(t *testing.T, list func() error) (most int) {
 	t.Helper()
 	for _, p := range s.plans(t, list) {
@@ -36,7 +36,8 @@ func (s fullStore) plans(t *testing.T, list func() error) (all []scan) {
 			}
 		}
 		var text string
-		require.NoError(t, s.pool.QueryRow(t.Context(), "EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) "+asked.SQL, args...).Scan(&text))
+		require.NoError(t,
+			s.pool.QueryRow(t.Context(), "EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) "+asked.SQL, args...).Scan(&text))
 		var plans []struct{ Plan scan }
 		require.NoError(t, json.Unmarshal([]byte(text), &plans))
 		all = append(all, plans[0].Plan)

@@ -23,20 +23,28 @@ func TestClients_EveryFilterAndPair_ReadsFewRows(t *testing.T) {
 	s := newFullStore(t, stock.Amount{Deposits: 4_000, Clients: 20_000})
 	email := value[string](t, s, `SELECT email FROM clients ORDER BY created_at LIMIT 1`)
 	// A second account, whose link has ended: its clients are the newest, and fit no list.
-	exec(t, s.pool, `INSERT INTO operators (id, email, email_key, password_hash, created_at) VALUES (md5('ended')::uuid, 'ended', 'ended', 'h', now())`)
-	exec(t, s.pool, `INSERT INTO accounts (id, operator_id, company_name, created_at) VALUES (md5('ended')::uuid, md5('ended')::uuid, 'C', now())`)
+	exec(t, s.pool,
+		`INSERT INTO operators (id, email, email_key, password_hash, created_at)
+			VALUES (md5('ended')::uuid, 'ended', 'ended', 'h', now())`)
+	exec(t, s.pool,
+		`INSERT INTO accounts (id, operator_id, company_name, created_at)
+			VALUES (md5('ended')::uuid, md5('ended')::uuid, 'C', now())`)
 	exec(t, s.pool, `INSERT INTO account_links (id, partner_id, account_id, external_id, linked_at, revoked_at, revoked_by)
 		VALUES (gen_random_uuid(), $1, md5('ended')::uuid, 'ended', now(), now(), 'admin')`, s.Owner.Partner)
 	exec(t, s.pool, `INSERT INTO clients (id, account_id, partner_id, email, first_name, last_name, created_at)
-		SELECT gen_random_uuid(), md5('ended')::uuid, $1, 'same@mail.example', 'A', 'B', now() FROM generate_series(1, 5000)`, s.Owner.Partner)
+		SELECT gen_random_uuid(), md5('ended')::uuid, $1, 'same@mail.example', 'A', 'B', now() FROM generate_series(1, 5000)`,
+		s.Owner.Partner)
 	exec(t, s.pool, `VACUUM ANALYZE clients`)
 	ended := value[id.ID](t, s, `SELECT md5('ended')::uuid`)
 	type filter = partnerports.ClientFilter
 	count := 0
-	for _, page := range []ports.Page{{Limit: 100}, {Limit: 100, Cursor: ports.Cursor{At: time.Now().Add(-180 * 24 * time.Hour), ID: portstest.NewID()}}} {
+	for _, page := range []ports.Page{{Limit: 100},
+		{Limit: 100, Cursor: ports.Cursor{At: time.Now().Add(-180 * 24 * time.Hour), ID: portstest.NewID()}}} {
 		filters[filter]{
-			{func(f *filter) { f.AccountID = s.Owner.Account }, func(f *filter) { f.AccountID = ended }, func(f *filter) { f.AccountID = portstest.NewID() }},
-			{func(f *filter) { f.Email = email }, func(f *filter) { f.Email = "same@mail.example" }, func(f *filter) { f.Email = "none@mail.example" }},
+			{func(f *filter) { f.AccountID = s.Owner.Account }, func(f *filter) { f.AccountID = ended },
+				func(f *filter) { f.AccountID = portstest.NewID() }},
+			{func(f *filter) { f.Email = email }, func(f *filter) { f.Email = "same@mail.example" },
+				func(f *filter) { f.Email = "none@mail.example" }},
 		}.each(func(name string, f filter) {
 			count++
 			f.PartnerID = s.Owner.Partner
@@ -60,12 +68,16 @@ func TestEvents_EveryFilterAndPair_ReadsFewRows(t *testing.T) {
 	// A deposit has a handful of events. With fifty, a scan of a partition of 700 rows costs as much as fifty probes of
 	// its index, and the plan changes with the sample of ANALYZE.
 	told := value[id.ID](t, s, `SELECT deposit_id FROM events ORDER BY id LIMIT 1`)
-	exec(t, s.pool, `INSERT INTO deposit_transitions (deposit_id, version, from_status, to_status, trigger, at, actor, event_id)
-		SELECT deposit_id, 100 + row_number() OVER (ORDER BY id), 'pending', 'active', 't', now(), 'a', id FROM events WHERE deposit_id = $1 ORDER BY id LIMIT 8`, told)
+	exec(t, s.pool,
+		`INSERT INTO deposit_transitions (deposit_id, version, from_status, to_status, trigger, at, actor, event_id)
+		SELECT deposit_id, 100 + row_number() OVER (ORDER BY id), 'pending', 'active', 't', now(), 'a', id FROM events
+		WHERE deposit_id = $1 ORDER BY id LIMIT 8`,
+		told)
 	exec(t, s.pool, `VACUUM ANALYZE deposit_transitions`)
 	// After midnight the partition of the day is a page or two: the plan scans the whole page for each event, which
 	// costs nothing and counts many rows.
-	exec(t, s.pool, `ALTER DATABASE `+pgx.Identifier{s.pool.Config().ConnConfig.Database}.Sanitize()+` SET enable_seqscan = off`)
+	exec(t, s.pool,
+		`ALTER DATABASE `+pgx.Identifier{s.pool.Config().ConnConfig.Database}.Sanitize()+` SET enable_seqscan = off`)
 	s.pool.Reset()
 	type filter = webhookports.EventFilter
 	event := func(e webhook.EventName) func(*filter) { return func(f *filter) { f.Name = e } }
@@ -93,11 +105,14 @@ func TestFeed_FromAnyNumber_ReadsItsPage(t *testing.T) {
 	const stored, page, partitions = 40_000, 100, 50 // an event every ten seconds
 	s := newFullStore(t, stock.Amount{})
 	exec(t, s.pool, `INSERT INTO events (id, partner_id, name, data, created_at, sequence)
-		SELECT overlay(gen_random_uuid()::text PLACING left(uuid_floor(at)::text, 13) FROM 1)::uuid, $1, 'deposit.cancelled', '{}', at, i
-		FROM generate_series(1, $2::integer) i, LATERAL (SELECT date_trunc('day', now(), 'UTC') + interval '12 hours' - ($2 - i) * interval '10 seconds') AS made(at)`,
+		SELECT overlay(gen_random_uuid()::text PLACING left(uuid_floor(at)::text, 13)
+		FROM 1)::uuid, $1, 'deposit.cancelled', '{}', at, i
+		FROM generate_series(1, $2::integer) i, LATERAL (SELECT date_trunc('day', now(),
+		'UTC') + interval '12 hours' - ($2 - i) * interval '10 seconds') AS made(at)`,
 		s.Owner.Partner, stored) // up to noon, whatever the time is: of a day that has just begun, Postgres reads all rows
 	exec(t, s.pool, `VACUUM ANALYZE events`)
-	for _, after := range []int64{0, stored / 2, stored - 17_000, stored - 12_000, stored - 8_700, stored - 8_500, stored - 4_000, stored - 150, stored - 1} {
+	for _, after := range []int64{0, stored / 2, stored - 17_000, stored - 12_000, stored - 8_700, stored - 8_500,
+		stored - 4_000, stored - 150, stored - 1} {
 		t.Run(fmt.Sprint("after ", after), func(t *testing.T) {
 			var found []ports.Event
 			require.LessOrEqual(t, s.rowsRead(t, func() (err error) {
@@ -118,7 +133,8 @@ func TestDeliveries_ThatFailedElevenTimes_ReadTheirAttempts(t *testing.T) {
 	var found ports.List[webhook.Delivery]
 	for range 8 { // a named statement gets a plan without values at the sixth execution
 		plans := s.plans(t, func() (err error) {
-			found, err = s.Deliveries.Deliveries(t.Context(), s.Owner.Subscription, webhookports.DeliveryFilter{Status: webhook.StatusFailed}, ports.Page{Limit: 100})
+			found, err = s.Deliveries.Deliveries(t.Context(), s.Owner.Subscription,
+				webhookports.DeliveryFilter{Status: webhook.StatusFailed}, ports.Page{Limit: 100})
 			return err
 		})
 		for _, p := range plans {
@@ -133,7 +149,8 @@ func TestDeliveries_ThatFailedElevenTimes_ReadTheirAttempts(t *testing.T) {
 		}
 	}
 	var named int
-	require.NoError(t, s.Store.Query(t.Context(), `SELECT count(*) FROM pg_prepared_statements WHERE statement ~ 'delivery_attempt[s]'`, &named))
+	require.NoError(t, s.Store.Query(t.Context(),
+		`SELECT count(*) FROM pg_prepared_statements WHERE statement ~ 'delivery_attempt[s]'`, &named))
 	require.Zero(t, named)
 }
 
@@ -147,7 +164,9 @@ func TestReports_OfLongBacklogs_ReadNoDelivery(t *testing.T) {
 		subs = append(subs, webhook.Subscription{ID: sub, Enabled: true})
 	}
 	exec(t, s.pool, `INSERT INTO deliveries (subscription_id, id, event_id, event, state, body, event_at)
-		SELECT s.id, gen_random_uuid(), gen_random_uuid(), 'deposit.cancelled', 0, '{}', now() FROM webhook_subscriptions s, generate_series(1, $1) WHERE s.url LIKE '%'`, webhook.MaxPending+1)
+		SELECT s.id, gen_random_uuid(), gen_random_uuid(), 'deposit.cancelled', 0, '{}', now()
+		FROM webhook_subscriptions s, generate_series(1, $1) WHERE s.url LIKE '%'`,
+		webhook.MaxPending+1)
 	exec(t, s.pool, `ANALYZE deliveries`)
 	var got []webhook.Reported
 	require.LessOrEqual(t, s.rowsRead(t, func() (err error) {

@@ -65,7 +65,8 @@ func newFullStore(t *testing.T, n stock.Amount) fullStore {
 	require.NoError(t, err)
 	require.NoError(t, stock.Fill(t.Context(), admin, owners, n))
 	asked := &queries{}
-	store := storetest.Over(t, storetest.Pool(t, url, postgres.PoolOptions{MaxConns: 1, Tracer: asked}), postgres.Options{})
+	store := storetest.Over(t, storetest.Pool(t, url, postgres.PoolOptions{MaxConns: 1, Tracer: asked}),
+		postgres.Options{})
 	return fullStore{store, owners[0], asked, admin}
 }
 
@@ -105,8 +106,13 @@ func TestDeposits_EveryFilterAndPair_ReadsFewRows(t *testing.T) {
 	t.Parallel()
 	s := newFullStore(t, stock.Amount{Deposits: 30_000})
 	middle := time.Now().Add(-180 * 24 * time.Hour)
-	contract := value[string](t, s, `SELECT rental_contract FROM deposits WHERE created_at < $1 AND rental_contract <> '' ORDER BY created_at DESC LIMIT 1`, middle)
-	client := value[id.ID](t, s, `SELECT client_id FROM deposits WHERE created_at < $1 AND client_id IS NOT NULL ORDER BY created_at DESC LIMIT 1`, middle)
+	contract := value[string](t, s,
+		`SELECT rental_contract FROM deposits WHERE created_at < $1 AND rental_contract <> '' ORDER BY created_at DESC
+			LIMIT 1`,
+		middle)
+	client := value[id.ID](t, s,
+		`SELECT client_id FROM deposits WHERE created_at < $1 AND client_id IS NOT NULL ORDER BY created_at DESC LIMIT 1`,
+		middle)
 	type filter = depositports.DepositFilter
 	status := func(all ...deposit.Status) func(*filter) { return func(f *filter) { f.Statuses = all } }
 	count := 0
@@ -140,7 +146,8 @@ func TestDeliveries_EveryFilterAndPair_ReadsFewRows(t *testing.T) {
 	status := func(s webhook.Status) func(*filter) { return func(f *filter) { f.Status = s } }
 	event := func(e webhook.EventName) func(*filter) { return func(f *filter) { f.Event = e } }
 	filters[filter]{
-		{status(webhook.StatusPending), status(webhook.StatusRetrying), status(webhook.StatusSucceeded), status(webhook.StatusFailed)},
+		{status(webhook.StatusPending), status(webhook.StatusRetrying), status(webhook.StatusSucceeded),
+			status(webhook.StatusFailed)},
 		{event(webhook.DepositActivated), event(webhook.DepositStatusChanged), event(webhook.OperatorLinked)},
 		{func(f *filter) { f.DepositID = told }, func(f *filter) { f.DepositID = portstest.NewID() }},
 		{
@@ -158,16 +165,22 @@ func TestDeliveries_EveryFilterAndPair_ReadsFewRows(t *testing.T) {
 func TestLinkedAccounts_EveryFilterAndPair_ReadsFewRows(t *testing.T) {
 	t.Parallel()
 	s := newFullStore(t, stock.Amount{})
-	exec(t, s.pool, `INSERT INTO operators (id, email, email_key, password_hash, created_at) SELECT md5(i::text)::uuid, i::text, i::text, 'h', now() FROM generate_series(1, 20000) i`)
-	exec(t, s.pool, `INSERT INTO accounts (id, operator_id, company_name, created_at) SELECT id, id, 'C', now() FROM operators WHERE email NOT LIKE '%@%'`)
+	exec(t, s.pool,
+		`INSERT INTO operators (id, email, email_key, password_hash, created_at)
+			SELECT md5(i::text)::uuid, i::text, i::text, 'h', now() FROM generate_series(1, 20000) i`)
+	exec(t, s.pool,
+		`INSERT INTO accounts (id, operator_id, company_name, created_at) SELECT id, id, 'C', now() FROM operators
+			WHERE email NOT LIKE '%@%'`)
 	exec(t, s.pool, `INSERT INTO account_links (id, partner_id, account_id, external_id, linked_at, revoked_at, revoked_by)
-		SELECT md5('l' || i)::uuid, $1, md5(i::text)::uuid, 'many-' || i, now() - i * interval '1 minute', CASE WHEN i > 19990 THEN now() END, CASE WHEN i > 19990 THEN 'admin' END
+		SELECT md5('l' || i)::uuid, $1, md5(i::text)::uuid, 'many-' || i, now() - i * interval '1 minute', CASE
+		WHEN i > 19990 THEN now() END, CASE WHEN i > 19990 THEN 'admin' END
 		FROM generate_series(1, 20000) i`, s.Owner.Partner)
 	exec(t, s.pool, `VACUUM ANALYZE account_links`)
 	type filter = accountports.LinkFilter
 	filters[filter]{
 		{func(f *filter) { f.Status = connect.LinkActive }, func(f *filter) { f.Status = connect.LinkRevoked }},
-		{func(f *filter) { f.ExternalID = "many-20" }, func(f *filter) { f.ExternalID = "many-19999" }, func(f *filter) { f.ExternalID = "none" }},
+		{func(f *filter) { f.ExternalID = "many-20" }, func(f *filter) { f.ExternalID = "many-19999" },
+			func(f *filter) { f.ExternalID = "none" }},
 	}.each(func(name string, f filter) {
 		require.LessOrEqual(t, s.rowsRead(t, func() error {
 			_, err := s.Links.LinkedAccounts(t.Context(), s.Owner.Partner, f, ports.Page{Limit: 100})
@@ -180,11 +193,13 @@ func TestKeys_OfAPartnerWithMany_ReadFewRows_AndTheLimitCountsLiveKeysOnly(t *te
 	t.Parallel()
 	s := newFullStore(t, stock.Amount{})
 	exec(t, s.pool, `INSERT INTO api_keys (id, partner_id, name, prefix, last4, hash, created_at, revoked_at)
-		SELECT md5('k' || i)::uuid, $1, 'k', 'svc_pk_test_', 'abcd', sha256(i::text::bytea), now() - i / 10 * interval '1 minute', CASE WHEN i > 10 THEN now() END
+		SELECT md5('k' || i)::uuid, $1, 'k', 'svc_pk_test_', 'abcd', sha256(i::text::bytea),
+		now() - i / 10 * interval '1 minute', CASE WHEN i > 10 THEN now() END
 		FROM generate_series(1, 20000) i`, s.Owner.Partner)
 	exec(t, s.pool, `VACUUM ANALYZE api_keys`)
 	var next ports.Cursor
-	for _, page := range []ports.Page{{Limit: 100}, {Limit: 100, Cursor: ports.Cursor{At: time.Now().Add(-15 * time.Hour), ID: portstest.NewID()}}} {
+	for _, page := range []ports.Page{{Limit: 100},
+		{Limit: 100, Cursor: ports.Cursor{At: time.Now().Add(-15 * time.Hour), ID: portstest.NewID()}}} {
 		require.LessOrEqual(t, s.rowsRead(t, func() error {
 			found, err := s.Keys.Keys(t.Context(), s.Owner.Partner, page)
 			next = found.Next
@@ -209,16 +224,22 @@ var errUndone = errors.New("undone")
 func TestDeposits_OfARareStatus_AreAllFoundOverPartialPages(t *testing.T) {
 	t.Parallel()
 	s := newFullStore(t, stock.Amount{Deposits: 9_000})
-	exec(t, s.pool, `UPDATE deposits SET status = 'payment_issue' WHERE id IN (SELECT id FROM deposits WHERE status = 'pending' ORDER BY created_at LIMIT 3)`)
-	exec(t, s.pool, `UPDATE deposits SET created_at = created_at - interval '300 days' WHERE id IN (SELECT id FROM deposits WHERE status = 'payment_issue' ORDER BY created_at LIMIT 1)`)
-	rows, err := s.pool.Query(t.Context(), `SELECT id FROM deposits WHERE status = 'payment_issue' ORDER BY created_at DESC, id DESC`)
+	exec(t, s.pool,
+		`UPDATE deposits SET status = 'payment_issue' WHERE id IN (SELECT id FROM deposits WHERE status = 'pending'
+			ORDER BY created_at LIMIT 3)`)
+	exec(t, s.pool,
+		`UPDATE deposits SET created_at = created_at - interval '300 days' WHERE id IN (SELECT id FROM deposits
+			WHERE status = 'payment_issue' ORDER BY created_at LIMIT 1)`)
+	rows, err := s.pool.Query(t.Context(),
+		`SELECT id FROM deposits WHERE status = 'payment_issue' ORDER BY created_at DESC, id DESC`)
 	require.NoError(t, err)
 	want, err := pgx.CollectRows(rows, pgx.RowTo[id.ID])
 	require.NoError(t, err)
 	var got []id.ID
 	pages := 0
 	for page := (ports.Page{Limit: 100}); ; pages++ {
-		found, err := s.Deposits.Deposits(t.Context(), depositports.DepositFilter{PartnerID: s.Owner.Partner, Statuses: []deposit.Status{deposit.PaymentIssue}}, page)
+		found, err := s.Deposits.Deposits(t.Context(),
+			depositports.DepositFilter{PartnerID: s.Owner.Partner, Statuses: []deposit.Status{deposit.PaymentIssue}}, page)
 		require.NoError(t, err)
 		for _, d := range found.Items {
 			got = append(got, d.ID)
@@ -245,11 +266,13 @@ func TestLists_FirstPages_SettleOnAPlan(t *testing.T) {
 			return err
 		},
 		"deposits of a status": func(p ports.Page) error {
-			_, err := store.Deposits.Deposits(t.Context(), depositports.DepositFilter{PartnerID: s.Owner.Partner, Statuses: []deposit.Status{deposit.Closed}}, p)
+			_, err := store.Deposits.Deposits(t.Context(),
+				depositports.DepositFilter{PartnerID: s.Owner.Partner, Statuses: []deposit.Status{deposit.Closed}}, p)
 			return err
 		},
 		"deposits of an account": func(p ports.Page) error {
-			_, err := store.Deposits.Deposits(t.Context(), depositports.DepositFilter{PartnerID: s.Owner.Partner, AccountID: s.Owner.Account}, p)
+			_, err := store.Deposits.Deposits(t.Context(),
+				depositports.DepositFilter{PartnerID: s.Owner.Partner, AccountID: s.Owner.Account}, p)
 			return err
 		},
 		"delivery log": func(p ports.Page) error {
@@ -263,8 +286,11 @@ func TestLists_FirstPages_SettleOnAPlan(t *testing.T) {
 			require.NoError(t, list(ports.Page{Limit: 100}))
 		}
 		var generic, custom int
-		require.NoError(t, conn.QueryRow(t.Context(), `SELECT generic_plans, custom_plans FROM pg_prepared_statements WHERE statement LIKE '%LIMIT 101%' ORDER BY generic_plans + custom_plans DESC LIMIT 1`,
-			pgx.QueryExecModeSimpleProtocol).Scan(&generic, &custom))
+		require.NoError(t,
+			conn.QueryRow(t.Context(),
+				`SELECT generic_plans, custom_plans FROM pg_prepared_statements WHERE statement LIKE '%LIMIT 101%'
+					ORDER BY generic_plans + custom_plans DESC LIMIT 1`,
+				pgx.QueryExecModeSimpleProtocol).Scan(&generic, &custom))
 		require.Equal(t, []int{times - 5, 5}, []int{generic, custom}, name)
 	}
 }

@@ -25,7 +25,8 @@ func (w *pooledStore) enqueue(at time.Time) ports.Mail {
 
 func (w *pooledStore) linkMail(depositID id.ID, at time.Time) ports.Mail {
 	w.t.Helper()
-	m := ports.Mail{ID: portstest.NewID(), To: "tenant@rentals.example", Subject: "Link", Body: "https://x.example/checkout/a\n", HTML: "<p>é</p>", CreatedAt: at, LinkOf: depositID}
+	m := ports.Mail{ID: portstest.NewID(), To: "tenant@rentals.example", Subject: "Link",
+		Body: "https://x.example/checkout/a\n", HTML: "<p>é</p>", CreatedAt: at, LinkOf: depositID}
 	w.do(func(ctx context.Context, r *postgres.Store) error { return r.Mails.Enqueue(ctx, m) })
 	return m
 }

@@ -22,8 +22,13 @@ import (
 func addSubscription(t testing.TB, pool *pgxpool.Pool, n byte, health string) id.ID {
 	t.Helper()
 	sub := id.ID{0xe0, n}
-	exec(t, pool, `INSERT INTO partners (id, slug, name, created_at) VALUES ($1, 'acme', 'Acme', now()) ON CONFLICT DO NOTHING`, id.ID{0xaa})
-	exec(t, pool, `INSERT INTO webhook_subscriptions (id, partner_id, url, events, secret, created_at) VALUES ($1, $2, 'https://r.example', '{deposit.activated}', '\x00', now())`, sub, id.ID{0xaa})
+	exec(t, pool,
+		`INSERT INTO partners (id, slug, name, created_at) VALUES ($1, 'acme', 'Acme', now()) ON CONFLICT DO NOTHING`,
+		id.ID{0xaa})
+	exec(t, pool,
+		`INSERT INTO webhook_subscriptions (id, partner_id, url, events, secret, created_at)
+			VALUES ($1, $2, 'https://r.example', '{deposit.activated}', '\x00', now())`,
+		sub, id.ID{0xaa})
 	exec(t, pool, `UPDATE webhook_subscriptions SET `+health+` WHERE id = $1`, sub)
 	return sub
 }
@@ -33,7 +38,8 @@ func addDeliveries(t testing.TB, pool *pgxpool.Pool, sub id.ID, n int, made time
 	t.Helper()
 	exec(t, pool, `
 		INSERT INTO deliveries (id, subscription_id, event_id, event, state, due_at, body, event_at, finished_at, taken_at)
-		SELECT (left(uuid_floor($2)::text, 18) || substr(gen_random_uuid()::text, 19))::uuid, $1, gen_random_uuid(), 'deposit.activated', $3::smallint, `+due+`, '{}', now(),
+		SELECT (left(uuid_floor($2)::text, 18) || substr(gen_random_uuid()::text, 19))::uuid, $1, gen_random_uuid(),
+			'deposit.activated', $3::smallint, `+due+`, '{}', now(),
 			CASE WHEN $3::smallint >= 2 THEN now() END, CASE WHEN $3::smallint = 2 THEN now() END
 		FROM generate_series(1, $4)`, sub, made, state, n)
 }
@@ -52,7 +58,8 @@ func TestBacklog_TellsWhatWaitsAndForHowLong(t *testing.T) {
 	addSubscription(t, pool, 2, "slow = true")
 	held := addSubscription(t, pool, 3, "held_until = now() + interval '1 minute', slow = true")
 	disabled := addSubscription(t, pool, 4, "enabled = false, disabled_reason = 'disabled_by_partner'")
-	exec(t, pool, `UPDATE webhook_subscriptions SET deleted_at = now() WHERE id = $1`, addSubscription(t, pool, 5, "slow = false"))
+	exec(t, pool, `UPDATE webhook_subscriptions SET deleted_at = now() WHERE id = $1`,
+		addSubscription(t, pool, 5, "slow = false"))
 	now := time.Now()
 	addDeliveries(t, pool, healthy, 3, now, 0, "now() - interval '40 seconds'")
 	addDeliveries(t, pool, healthy, 2, now, 0, "now() + interval '1 hour'")
@@ -61,17 +68,21 @@ func TestBacklog_TellsWhatWaitsAndForHowLong(t *testing.T) {
 	addDeliveries(t, pool, healthy, 6, now, 1, "now() + interval '20 seconds'")
 	addDeliveries(t, pool, healthy, 7, now, 2, "NULL")
 	exec(t, pool, `INSERT INTO outbox (event_id, partner_id, name, data, created_at, committed_at)
-		VALUES ($1, $3, 'deposit.expired', '{}', now(), now() - interval '90 seconds'), ($2, $3, 'deposit.expired', '{}', now(), now())`, id.ID{1}, id.ID{2}, id.ID{0xaa})
+		VALUES ($1, $3, 'deposit.expired', '{}', now(), now() - interval '90 seconds'), ($2, $3, 'deposit.expired', '{}',
+		now(), now())`,
+		id.ID{1}, id.ID{2}, id.ID{0xaa})
 	exec(t, pool, `INSERT INTO outbox_set_aside (event_id, partner_id, name, data, created_at, committed_at, reason)
 		VALUES ($1, $2, 'deposit.unheard_of', '{}', now(), now(), 'refused')`, id.ID{3}, id.ID{0xaa})
 	exec(t, pool, `INSERT INTO mails (id, recipient, subject, body, created_at, due_at, sent_at)
-		SELECT gen_random_uuid(), 'a@example.com', 's', 'b', now(), now() + make_interval(secs => n), CASE WHEN n = -70 THEN now() END
+		SELECT gen_random_uuid(), 'a@example.com', 's', 'b', now(), now() + make_interval(secs => n), CASE
+		WHEN n = -70 THEN now() END
 		FROM unnest(ARRAY[-70, -50, -20, 600]) n`)
 	conn, err := pool.Acquire(t.Context())
 	require.NoError(t, err)
 	t.Cleanup(conn.Release)
 	for _, sql := range []string{
-		`INSERT INTO waiting_counts SELECT gen_random_uuid(), 1 FROM generate_series(1, 30)`, `DELETE FROM waiting_counts WHERE n = 1`, `SELECT pg_stat_force_next_flush()`,
+		`INSERT INTO waiting_counts SELECT gen_random_uuid(), 1 FROM generate_series(1, 30)`,
+		`DELETE FROM waiting_counts WHERE n = 1`, `SELECT pg_stat_force_next_flush()`,
 	} {
 		_, err := conn.Exec(t.Context(), sql)
 		require.NoError(t, err)
@@ -88,10 +99,12 @@ func TestBacklog_TellsWhatWaitsAndForHowLong(t *testing.T) {
 	require.Equal(t, 2, got.OutboxPending)
 	require.InDelta(t, 90, got.OutboxOldestAge.Seconds(), 5)
 	require.Equal(t, 1, got.OutboxSetAside)
-	require.Equal(t, map[webhookports.BacklogState]int{webhookports.BacklogWaiting: 9, webhookports.BacklogDispatched: 6, webhookports.BacklogParked: 5}, got.Deliveries)
+	require.Equal(t, map[webhookports.BacklogState]int{webhookports.BacklogWaiting: 9, webhookports.BacklogDispatched: 6,
+		webhookports.BacklogParked: 5}, got.Deliveries)
 	require.InDelta(t, 40, got.OldestDueAge.Seconds(), 5, "a subscription whose circuit is open does not count")
 	require.Equal(t, map[webhookports.SubscriptionState]int{
-		webhookports.SubscriptionHealthy: 1, webhookports.SubscriptionSlow: 1, webhookports.SubscriptionHeld: 1, webhookports.SubscriptionDisabled: 1,
+		webhookports.SubscriptionHealthy: 1, webhookports.SubscriptionSlow: 1, webhookports.SubscriptionHeld: 1,
+		webhookports.SubscriptionDisabled: 1,
 	}, got.Subscriptions)
 
 	exec(t, pool, `UPDATE deliveries SET due_at = now() - interval '3 minutes' WHERE state = 1`)
@@ -130,7 +143,8 @@ func TestMaintenance_KeepsPartitionsAheadAndDropsOldOnes(t *testing.T) {
 	long, recent := time.Now().UTC().AddDate(0, 0, -40), time.Now().UTC().AddDate(0, 0, -20)
 	for _, day := range []time.Time{long, recent} {
 		name := day.Format("20060102")
-		exec(t, pool, `CREATE TABLE events_`+name+` PARTITION OF events FOR VALUES FROM ('`+floor(t, pool, day)+`') TO ('`+floor(t, pool, day.AddDate(0, 0, 1))+`')`)
+		exec(t, pool, `CREATE TABLE events_`+name+` PARTITION OF events FOR VALUES FROM ('`+floor(t, pool, day)+`') TO ('`+
+			floor(t, pool, day.AddDate(0, 0, 1))+`')`)
 	}
 	// A feed whose events 1 and 2 are dropped begins with 3, and a feed without old events stays as it is.
 	followed, other := storetest.Origin(t, store).PartnerID, storetest.Origin(t, store).PartnerID
@@ -138,7 +152,9 @@ func TestMaintenance_KeepsPartitionsAheadAndDropsOldOnes(t *testing.T) {
 		partner id.ID
 		day     time.Time
 	}{{followed, long}, {followed, long}, {followed, recent}, {other, recent}} {
-		exec(t, pool, `INSERT INTO events (id, partner_id, name, data, created_at) VALUES (uuid_floor($1), $2, 'deposit.cancelled', '{}', now())`,
+		exec(t, pool,
+			`INSERT INTO events (id, partner_id, name, data, created_at)
+				VALUES (uuid_floor($1), $2, 'deposit.cancelled', '{}', now())`,
 			of.day.Add(time.Duration(i)*time.Millisecond), of.partner)
 	}
 	require.NoError(t, store.Retention.DropPartitions(t.Context(), 30))
@@ -178,12 +194,14 @@ func TestMaintenance_DeletesWhatIsFinishedAndOld(t *testing.T) {
 		rounds = append(rounds, n)
 	}
 	require.Equal(t, []int{20, 20, 10}, rounds, "in batches")
-	require.Equal(t, 5, count(t, pool, `SELECT count(*) FROM deliveries WHERE state = 0`), "what is not finished stays, however old")
+	require.Equal(t, 5, count(t, pool, `SELECT count(*) FROM deliveries WHERE state = 0`),
+		"what is not finished stays, however old")
 	require.Equal(t, 7, count(t, pool, `SELECT count(*) FROM deliveries WHERE state = 2`), "what is young stays")
 
 	exec(t, pool, `
 		INSERT INTO mails (id, recipient, subject, body, created_at, due_at, sent_at)
-		SELECT uuid_floor($1::timestamptz + n * interval '1 second'), 'a@example.com', 's', 'b', $1, $1, CASE WHEN n <= 3 THEN $1::timestamptz END
+		SELECT uuid_floor($1::timestamptz + n * interval '1 second'), 'a@example.com', 's', 'b', $1, $1, CASE
+		WHEN n <= 3 THEN $1::timestamptz END
 		FROM generate_series(1, 5) n`, old)
 	n, err := store.Mails.DeleteFinishedMails(context.WithoutCancel(t.Context()), edge, 10)
 	require.NoError(t, err)
@@ -219,9 +237,11 @@ func TestMaintenance_DeliveriesParkedForTooLong_EndAsFailedAndAreDeletedLater(t 
 		}
 	}
 	require.Equal(t, map[id.ID]int{first: 30, second: 5}, ended)
-	require.Equal(t, 35, count(t, pool, `SELECT count(*) FROM deliveries WHERE state = 3 AND finished_at >= $1 AND due_at IS NULL AND failure_reason = $2`,
+	require.Equal(t, 35, count(t, pool,
+		`SELECT count(*) FROM deliveries WHERE state = 3 AND finished_at >= $1 AND due_at IS NULL AND failure_reason = $2`,
 		now.Add(-time.Minute), webhook.WebhookDisabled))
-	require.Equal(t, 10, count(t, pool, `SELECT count(*) FROM deliveries WHERE state = 0`), "young ones, and those that are due")
+	require.Equal(t, 10, count(t, pool, `SELECT count(*) FROM deliveries WHERE state = 0`),
+		"young ones, and those that are due")
 
 	n, err := store.Retention.DeleteFinishedDeliveries(t.Context(), edge, now.Add(-time.Hour), 100)
 	require.NoError(t, err)

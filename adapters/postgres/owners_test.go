@@ -141,7 +141,8 @@ func TestOwners_NameEveryTableAndTrigger(t *testing.T) {
 		require.NoError(t, pool.QueryRow(t.Context(), sql).Scan(&all))
 		return all
 	}
-	require.ElementsMatch(t, names(`SELECT array_agg(relname::text) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+	require.ElementsMatch(t,
+		names(`SELECT array_agg(relname::text) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 		WHERE n.nspname = 'public' AND relkind IN ('r', 'p') AND NOT relispartition AND relname <> 'goose_db_version'`),
 		slices.Collect(maps.Keys(tables)))
 	require.ElementsMatch(t, names(`SELECT coalesce(array_agg(tgname || ' on ' || tgrelid::regclass), '{}')

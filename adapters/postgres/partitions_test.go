@@ -17,12 +17,17 @@ import (
 func addEventAt(t testing.TB, pool *pgxpool.Pool, at time.Time) {
 	t.Helper()
 	exec(t, pool, `INSERT INTO events (id, partner_id, name, data, created_at)
-		VALUES ((left(uuid_floor($1)::text, 18) || substr(gen_random_uuid()::text, 19))::uuid, gen_random_uuid(), 'deposit.expired', '{}', $1)`, at)
+		VALUES ((left(uuid_floor($1)::text, 18) || substr(gen_random_uuid()::text, 19))::uuid, gen_random_uuid(),
+		'deposit.expired', '{}', $1)`,
+		at)
 }
 
 func addAttemptAt(t testing.TB, pool *pgxpool.Pool, at time.Time) {
 	t.Helper()
-	exec(t, pool, `INSERT INTO delivery_attempts (delivery_id, number, started_at, duration_ms, result) VALUES (gen_random_uuid(), 1, $1, 5, 'timeout')`, at)
+	exec(t, pool,
+		`INSERT INTO delivery_attempts (delivery_id, number, started_at, duration_ms, result)
+			VALUES (gen_random_uuid(), 1, $1, 5, 'timeout')`,
+		at)
 }
 
 // withoutPartitions drops the partitions of a day, as if no dispatcher had run for longer than the days ahead.
@@ -55,7 +60,8 @@ func TestEnsurePartitions_RowsInTheDefaultPartition_MoveToTheirDays(t *testing.T
 	require.NoError(t, store.Retention.EnsurePartitions(t.Context(), 20))
 	for i, day := range missed {
 		for _, table := range []string{"events_", "delivery_attempts_"} {
-			require.Equal(t, i+1, count(t, pool, `SELECT count(*) FROM `+table+day.Format("20060102")), table+day.Format("20060102"))
+			require.Equal(t, i+1, count(t, pool, `SELECT count(*) FROM `+table+day.Format("20060102")),
+				table+day.Format("20060102"))
 		}
 	}
 	require.Equal(t, 11, count(t, pool, `SELECT count(*) FROM events`), "no row is lost")
@@ -65,7 +71,8 @@ func TestEnsurePartitions_RowsInTheDefaultPartition_MoveToTheirDays(t *testing.T
 	require.Equal(t, webhookports.Partitions{DaysAhead: 20, DefaultRows: 1}, got.Partitions)
 	require.Equal(t, 0, count(t, pool, `SELECT count(*) FROM pg_index WHERE NOT indisvalid`))
 	addEventAt(t, pool, time.Now())
-	require.Equal(t, 4, count(t, pool, `SELECT count(*) FROM events_`+today.Format("20060102")), "new rows find their partition")
+	require.Equal(t, 4, count(t, pool, `SELECT count(*) FROM events_`+today.Format("20060102")),
+		"new rows find their partition")
 }
 
 func TestEnsurePartitions_ADayThatFails_StopsNoOther(t *testing.T) {
@@ -78,8 +85,10 @@ func TestEnsurePartitions_ADayThatFails_StopsNoOther(t *testing.T) {
 	err := store.Retention.EnsurePartitions(t.Context(), 20)
 	require.ErrorContains(t, err, "events_"+today.Format("20060102"), "the error names the day")
 	require.Equal(t, 1, count(t, pool, `SELECT count(*) FROM events_rest`))
-	require.Equal(t, 1, count(t, pool, `SELECT count(*) FROM pg_class WHERE relispartition AND relname = $1`, "delivery_attempts_"+today.Format("20060102")))
-	require.Equal(t, 1, count(t, pool, `SELECT count(*) FROM pg_class WHERE relispartition AND relname = $1`, "events_"+today.AddDate(0, 0, 20).Format("20060102")))
+	require.Equal(t, 1, count(t, pool, `SELECT count(*) FROM pg_class WHERE relispartition AND relname = $1`,
+		"delivery_attempts_"+today.Format("20060102")))
+	require.Equal(t, 1, count(t, pool, `SELECT count(*) FROM pg_class WHERE relispartition AND relname = $1`,
+		"events_"+today.AddDate(0, 0, 20).Format("20060102")))
 	exec(t, pool, `DROP TABLE events_`+today.Format("20060102"))
 	require.NoError(t, store.Retention.EnsurePartitions(t.Context(), 20), "the next round makes up for the day")
 	require.Zero(t, count(t, pool, `SELECT count(*) FROM events_rest`))

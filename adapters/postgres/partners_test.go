@@ -131,7 +131,8 @@ func TestKeys_Revoke_IsFoundRevokedWithinFiveSecondsAndKeepsItsFirstTime(t *test
 	t.Parallel()
 	w := pooled(t)
 	k := w.key(w.partner(), "ended", at0)
-	_, _, err := w.Keys.KeyByHash(t.Context(), partner.HashKey("ended")) // an implementation may cache the answer from here on
+	// an implementation may cache the answer from here on
+	_, _, err := w.Keys.KeyByHash(t.Context(), partner.HashKey("ended"))
 	require.NoError(t, err)
 	for _, at := range []time.Time{at0.Add(time.Minute), at0.Add(time.Hour)} {
 		w.do(func(ctx context.Context, r *postgres.Store) error {
@@ -224,7 +225,8 @@ func (w *pooledStore) key(p partner.Partner, plain string, at time.Time) partner
 }
 
 func apiKey(p partner.Partner, at time.Time) partner.APIKey {
-	return partner.APIKey{ID: portstest.NewID(), PartnerID: p.ID, Name: "a key", Prefix: "svc_pk_test_", Last4: "abcd", CreatedAt: at}
+	return partner.APIKey{ID: portstest.NewID(), PartnerID: p.ID, Name: "a key", Prefix: "svc_pk_test_", Last4: "abcd",
+		CreatedAt: at}
 }
 
 func (w *pooledStore) tryKey(k partner.APIKey, plain string) error {

@@ -16,7 +16,8 @@ import (
 )
 
 func newPayment(depositID id.ID, kind deposit.PaymentKind, at time.Time) deposit.Payment {
-	return deposit.Payment{ID: portstest.NewID(), DepositID: depositID, Kind: kind, Amount: 1_750, Status: deposit.PaymentProcessing, CreatedAt: at, CheckAt: at.Add(time.Minute)}
+	return deposit.Payment{ID: portstest.NewID(), DepositID: depositID, Kind: kind, Amount: 1_750,
+		Status: deposit.PaymentProcessing, CreatedAt: at, CheckAt: at.Add(time.Minute)}
 }
 
 func (w *pooledStore) pay(depositID id.ID, kind deposit.PaymentKind, at time.Time) deposit.Payment {
@@ -114,7 +115,8 @@ func TestPayments_ToCheck_AreDueOldestFirstAndNotGivenTwice(t *testing.T) {
 	t.Parallel()
 	w := alone(t)
 	p := w.partner()
-	older, newer := w.pay(w.deposit(p).ID, deposit.FeePayment, at0), w.pay(w.deposit(p).ID, deposit.FeePayment, at0.Add(time.Second))
+	older, newer := w.pay(w.deposit(p).ID, deposit.FeePayment, at0),
+		w.pay(w.deposit(p).ID, deposit.FeePayment, at0.Add(time.Second))
 	w.settle(w.pay(w.deposit(p).ID, deposit.FeePayment, at0), deposit.PaymentSucceeded)
 	paymentID := func(p deposit.Payment) id.ID { return p.ID }
 

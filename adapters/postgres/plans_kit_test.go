@@ -31,7 +31,8 @@ var planned = regexp.MustCompile(`(?i)^\s*(with|select|insert|update|delete)\b`)
 func (s *statements) note(sql string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if planned.MatchString(withoutComments(sql)) && !strings.Contains(sql, "pg_stat_get_live_tuples") && !slices.Contains(s.texts, sql) {
+	if planned.MatchString(withoutComments(sql)) && !strings.Contains(sql, "pg_stat_get_live_tuples") &&
+		!slices.Contains(s.texts, sql) {
 		s.texts = append(s.texts, sql)
 	}
 }
@@ -62,8 +63,8 @@ func (s *statements) TraceBatchQuery(_ context.Context, _ *pgx.Conn, q pgx.Trace
 }
 func (s *statements) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData) {}
 
-// accesses explains the generic plan of a statement, with the settings of the pool's connections. The result names every
-// index that the plan reads with the number of its conditions, and every table that the plan reads as a whole.
+// accesses explains the generic plan of a statement, with the settings of the pool's connections. The result names
+// every index that the plan reads with the number of its conditions, and every table that the plan reads as a whole.
 func accesses(t testing.TB, pool *pgxpool.Pool, sql string) []string {
 	t.Helper()
 	conn, err := pool.Acquire(t.Context())
@@ -80,18 +81,21 @@ func accesses(t testing.TB, pool *pgxpool.Pool, sql string) []string {
 	return explained(t, conn.Conn(), "asked")
 }
 
-// explained lists the accesses, as accesses does, in the cached plan of the statement that conn has prepared under name.
+// explained lists the accesses, as accesses does, in the cached plan of the statement that conn has prepared under
+// name.
 func explained(t testing.TB, conn *pgx.Conn, name string) []string {
 	t.Helper()
 	var parameters int
-	require.NoError(t, conn.QueryRow(t.Context(), `SELECT cardinality(parameter_types) FROM pg_prepared_statements WHERE name = $1`,
-		pgx.QueryExecModeSimpleProtocol, name).Scan(&parameters))
+	require.NoError(t,
+		conn.QueryRow(t.Context(), `SELECT cardinality(parameter_types) FROM pg_prepared_statements WHERE name = $1`,
+			pgx.QueryExecModeSimpleProtocol, name).Scan(&parameters))
 	execute := "EXECUTE " + name
 	if parameters > 0 {
 		execute += "(" + strings.TrimSuffix(strings.Repeat("NULL, ", parameters), ", ") + ")"
 	}
 	var text string
-	require.NoError(t, conn.QueryRow(t.Context(), "EXPLAIN (FORMAT JSON) "+execute, pgx.QueryExecModeSimpleProtocol).Scan(&text), name)
+	require.NoError(t,
+		conn.QueryRow(t.Context(), "EXPLAIN (FORMAT JSON) "+execute, pgx.QueryExecModeSimpleProtocol).Scan(&text), name)
 	var plans []struct{ Plan plan }
 	require.NoError(t, json.Unmarshal([]byte(text), &plans))
 	found := map[string]bool{}
@@ -141,41 +145,56 @@ func sortedKeys(m map[string]bool) []string {
 func grow(t testing.TB, pool *pgxpool.Pool, n int) {
 	t.Helper()
 	for _, sql := range []string{
-		`INSERT INTO partners (id, slug, name, created_at) SELECT gen_random_uuid(), 'm-' || left(gen_random_uuid()::text, 30), 'P', now() FROM generate_series(1, $1 / 100 + 1)`,
+		`INSERT INTO partners (id, slug, name, created_at)
+			SELECT gen_random_uuid(), 'm-' || left(gen_random_uuid()::text, 30), 'P', now()
+			FROM generate_series(1, $1 / 100 + 1)`,
 		`INSERT INTO operators (id, email, email_key, password_hash, created_at)
-			SELECT gen_random_uuid(), i || '@many.example', i || clock_timestamp()::text, 'h', now() FROM generate_series(1, $1) i`,
-		`INSERT INTO accounts (id, operator_id, company_name, created_at) SELECT gen_random_uuid(), id, 'C', now() FROM operators o
+			SELECT gen_random_uuid(), i || '@many.example', i || clock_timestamp()::text, 'h', now()
+			FROM generate_series(1, $1) i`,
+		`INSERT INTO accounts (id, operator_id, company_name, created_at) SELECT gen_random_uuid(), id, 'C', now()
+			FROM operators o
 			WHERE NOT EXISTS (SELECT FROM accounts a WHERE a.operator_id = o.id) LIMIT $1`,
 		`INSERT INTO account_links (id, partner_id, account_id, external_id, linked_at)
 			SELECT gen_random_uuid(), p.id, a.id, a.id::text, now() FROM (SELECT id FROM partners LIMIT 1) p, accounts a
 			WHERE NOT EXISTS (SELECT FROM account_links l WHERE l.account_id = a.id) LIMIT $1`,
 		`INSERT INTO clients (id, account_id, partner_id, email, first_name, last_name, created_at)
-			SELECT gen_random_uuid(), a.id, p.id, 'a@b.example', 'A', 'B', now() FROM (SELECT id FROM partners LIMIT 1) p, accounts a LIMIT $1`,
+			SELECT gen_random_uuid(), a.id, p.id, 'a@b.example', 'A', 'B', now() FROM (SELECT id FROM partners
+			LIMIT 1) p, accounts a LIMIT $1`,
 		`INSERT INTO api_keys (id, partner_id, name, prefix, last4, hash, created_at)
-			SELECT gen_random_uuid(), p.id, 'k', 'svc', 'abcd', sha256(gen_random_uuid()::text::bytea), now() FROM (SELECT id FROM partners LIMIT 1) p, generate_series(1, $1)`,
-		`INSERT INTO deposits (id, reference, status, version, account_id, partner_id, by_partner_api, amount_cents, contract_start_at, contract_end_at,
+			SELECT gen_random_uuid(), p.id, 'k', 'svc', 'abcd', sha256(gen_random_uuid()::text::bytea), now() FROM (SELECT id
+			FROM partners LIMIT 1) p, generate_series(1, $1)`,
+		`INSERT INTO deposits (id, reference, status, version, account_id, partner_id, by_partner_api, amount_cents,
+			contract_start_at, contract_end_at,
 				url_generation, checkout_token_hash, checkout_token, checkout_expires_at, created_at, updated_at)
-			SELECT gen_random_uuid(), gen_random_uuid()::text, 'pending', 1, l.account_id, l.partner_id, true, 50000, now(), now(), false,
+			SELECT gen_random_uuid(), gen_random_uuid()::text, 'pending', 1, l.account_id, l.partner_id, true, 50000, now(),
+			now(), false,
 				sha256(gen_random_uuid()::text::bytea), 'x', now(), now() - i * interval '1 second', now()
 			FROM (SELECT * FROM account_links LIMIT 1) l, generate_series(1, $1) i`,
-		`INSERT INTO deposit_timers (kind, due_at, deposit_id) SELECT 'checkout', now() + i * interval '1 second', gen_random_uuid() FROM generate_series(1, $1) i`,
+		`INSERT INTO deposit_timers (kind, due_at, deposit_id)
+			SELECT 'checkout', now() + i * interval '1 second', gen_random_uuid() FROM generate_series(1, $1) i`,
 		`INSERT INTO deposit_transitions (deposit_id, version, from_status, to_status, trigger, at, actor)
 			SELECT gen_random_uuid(), 2, 'pending', 'active', 't', now(), 'a' FROM generate_series(1, $1)`,
 		`INSERT INTO idempotency_keys (partner_id, route, key, fingerprint, status, response, created_at)
-			SELECT p.id, 'POST /api/partner/v1/deposits', gen_random_uuid(), sha256('x'), 201, 'x', now() - i * interval '1 second'
+			SELECT p.id, 'POST /api/partner/v1/deposits', gen_random_uuid(), sha256('x'), 201, 'x',
+			now() - i * interval '1 second'
 			FROM (SELECT id FROM partners LIMIT 1) p, generate_series(1, $1) i`,
 		`INSERT INTO outbox (event_id, partner_id, name, data, created_at)
-			SELECT overlay(gen_random_uuid()::text placing left(uuid_floor(now())::text, 13) from 1)::uuid, p.id, 'deposit.cancelled', '{}', now()
+			SELECT overlay(gen_random_uuid()::text placing left(uuid_floor(now())::text, 13) from 1)::uuid, p.id,
+			'deposit.cancelled', '{}', now()
 			FROM (SELECT id FROM partners LIMIT 1) p, generate_series(1, $1)`,
 		`INSERT INTO events (id, partner_id, name, data, created_at, sequence)
-			SELECT overlay(gen_random_uuid()::text placing left(uuid_floor(now())::text, 13) from 1)::uuid, p.id, 'deposit.cancelled', '{}', now(), i
+			SELECT overlay(gen_random_uuid()::text placing left(uuid_floor(now())::text, 13) from 1)::uuid, p.id,
+			'deposit.cancelled', '{}', now(), i
 			FROM (SELECT id FROM partners LIMIT 1) p, generate_series(1, $1) i`,
 		`INSERT INTO webhook_subscriptions (id, partner_id, url, events, secret, created_at)
-			SELECT gen_random_uuid(), p.id, 'https://example.com', '{deposit.cancelled}', 'x', now() FROM partners p, generate_series(1, 5) LIMIT $1`,
+			SELECT gen_random_uuid(), p.id, 'https://example.com', '{deposit.cancelled}', 'x', now()
+			FROM partners p, generate_series(1, 5) LIMIT $1`,
 		`INSERT INTO deliveries (subscription_id, id, event_id, event, state, due_at, body, event_at, finished_at, taken_at)
-			SELECT s.id, gen_random_uuid(), gen_random_uuid(), 'deposit.cancelled', k.state, CASE WHEN k.state < 2 AND i % 50 > 0 THEN now() + interval '1 hour' + i * interval '1 second' END,
+			SELECT s.id, gen_random_uuid(), gen_random_uuid(), 'deposit.cancelled', k.state, CASE WHEN k.state < 2
+			AND i % 50 > 0 THEN now() + interval '1 hour' + i * interval '1 second' END,
 				'{}', now(), CASE WHEN k.state = 2 THEN now() END, CASE WHEN k.state = 2 THEN now() END
-			FROM (SELECT id FROM webhook_subscriptions LIMIT 1) s, generate_series(1, $1) i, LATERAL (SELECT CASE i % 10 WHEN 0 THEN 0 WHEN 1 THEN 1 ELSE 2 END AS state) k`,
+			FROM (SELECT id FROM webhook_subscriptions LIMIT 1) s, generate_series(1, $1) i, LATERAL (SELECT CASE i % 10
+			WHEN 0 THEN 0 WHEN 1 THEN 1 ELSE 2 END AS state) k`,
 		`INSERT INTO delivery_attempts (delivery_id, number, started_at, duration_ms, result)
 			SELECT gen_random_uuid(), 1, now(), 5, 'timeout' FROM generate_series(1, $1)`,
 	} {
@@ -183,7 +202,8 @@ func grow(t testing.TB, pool *pgxpool.Pool, n int) {
 	}
 }
 
-// grown is the URL of a database with many rows in every table that grows. The tests that only read plans share the database.
+// grown is the URL of a database with many rows in every table that grows. The tests that only read plans share the
+// database.
 func grown(t testing.TB) string {
 	t.Helper()
 	return pgtest.Common(t, "grown", func(url string) {
@@ -191,7 +211,8 @@ func grown(t testing.TB) string {
 		storetest.Origin(t, storetest.Over(t, admin, postgres.Options{}))
 		grow(t, admin, 20_000)
 		exec(t, admin, `INSERT INTO audit_log (id, at, actor, action, subject, request_id)
-			SELECT gen_random_uuid(), now(), 'partner:' || i, 'a', 's' || i, CASE WHEN i % 2 = 0 THEN 'req_' || i END FROM generate_series(1, 20000) i`)
+			SELECT gen_random_uuid(), now(), 'partner:' || i, 'a', 's' || i, CASE WHEN i % 2 = 0 THEN 'req_' || i END
+			FROM generate_series(1, 20000) i`)
 		exec(t, admin, `UPDATE clients SET email = id || '@many.example'`)
 		exec(t, admin, `INSERT INTO waiting_counts SELECT gen_random_uuid(), 1 FROM generate_series(1, 20000)`)
 		exec(t, admin, `ANALYZE`)

@@ -31,25 +31,30 @@ import (
 // hotStatements says how the statements of each hot operation read large tables: an index and the number of its
 // conditions.
 var hotStatements = map[string][]string{
-	"create a deposit in a group":       {"account_links_pair/2", "account_links_pkey/1", "accounts_pkey/1", "idempotency_keys_pkey/3"},
-	"create a deposit alone":            {"account_links_pair/2", "account_links_pkey/1", "accounts_pkey/1", "idempotency_keys_pkey/3"},
-	"create a deposit in a transaction": {"account_links_pair/2", "account_links_pkey/1", "accounts_pkey/1", "clients_pkey/1", "idempotency_keys_pkey/3"},
-	"activate a deposit in a group":     {"clients_pkey/1", "deposits_pkey/1", "idempotency_keys_pkey/3"},
-	"activate a deposit alone":          {"clients_pkey/1", "deposits_pkey/1", "idempotency_keys_pkey/3"},
-	"find an API key":                   {"api_keys_hash_key/1"},
-	"read a deposit":                    {"clients_pkey/1", "deposits_pkey/1", "one_active_link_per_account/1"},
-	"find a checkout":                   {"clients_pkey/1", "deposits_checkout_token_hash_key/1"},
+	"create a deposit in a group": {"account_links_pair/2", "account_links_pkey/1", "accounts_pkey/1",
+		"idempotency_keys_pkey/3"},
+	"create a deposit alone": {"account_links_pair/2", "account_links_pkey/1", "accounts_pkey/1",
+		"idempotency_keys_pkey/3"},
+	"create a deposit in a transaction": {"account_links_pair/2", "account_links_pkey/1", "accounts_pkey/1",
+		"clients_pkey/1", "idempotency_keys_pkey/3"},
+	"activate a deposit in a group": {"clients_pkey/1", "deposits_pkey/1", "idempotency_keys_pkey/3"},
+	"activate a deposit alone":      {"clients_pkey/1", "deposits_pkey/1", "idempotency_keys_pkey/3"},
+	"find an API key":               {"api_keys_hash_key/1"},
+	"read a deposit":                {"clients_pkey/1", "deposits_pkey/1", "one_active_link_per_account/1"},
+	"find a checkout":               {"clients_pkey/1", "deposits_checkout_token_hash_key/1"},
 
-	"ask for events":         {"outbox_in_order/1"},
-	"relay":                  {"Seq Scan of outbox_position", "Tid Scan of outbox", "event_feeds_pkey/1", "outbox_in_order/1", "webhook_subscriptions_of_partner/1"},
-	"find due subscriptions": {"deliveries_leased/2", "deliveries_testing/0", "deliveries_waiting/0", "deliveries_waiting/2", "webhook_subscriptions_pkey/1"},
-	"claim":                  {"deliveries_pkey/2", "deliveries_waiting/3"},
-	"claim what is urgent":   {"deliveries_leased/2", "deliveries_pkey/2", "deliveries_testing/0"},
-	"count claims":           {"deliveries_leased/1"},
-	"load":                   {"deliveries_pkey/2", "webhook_subscriptions_pkey/1"},
-	"renew":                  {"deliveries_pkey/2"},
-	"record":                 {"deliveries_pkey/2", "webhook_subscriptions_pkey/1"},
-	"release":                {"deliveries_pkey/2", "webhook_subscriptions_pkey/1"},
+	"ask for events": {"outbox_in_order/1"},
+	"relay": {"Seq Scan of outbox_position", "Tid Scan of outbox", "event_feeds_pkey/1",
+		"outbox_in_order/1", "webhook_subscriptions_of_partner/1"},
+	"find due subscriptions": {"deliveries_leased/2", "deliveries_testing/0", "deliveries_waiting/0",
+		"deliveries_waiting/2", "webhook_subscriptions_pkey/1"},
+	"claim":                {"deliveries_pkey/2", "deliveries_waiting/3"},
+	"claim what is urgent": {"deliveries_leased/2", "deliveries_pkey/2", "deliveries_testing/0"},
+	"count claims":         {"deliveries_leased/1"},
+	"load":                 {"deliveries_pkey/2", "webhook_subscriptions_pkey/1"},
+	"renew":                {"deliveries_pkey/2"},
+	"record":               {"deliveries_pkey/2", "webhook_subscriptions_pkey/1"},
+	"release":              {"deliveries_pkey/2", "webhook_subscriptions_pkey/1"},
 }
 
 // A plan that is made when tables are large reads the right indexes, whatever the statistics: those of the present
@@ -143,11 +148,12 @@ func (h *hotPaths) run() map[string][]string {
 	_, err = h.dispatch.Pending(ctx)
 	note("ask for events", h.indexed, err)
 	var claims []webhookports.Claim
-	_, claims, err = h.dispatch.Relay(ctx, 10, lease, func(events []ports.Event, _ []webhookports.Subscription) (planned []webhookports.Delivery) {
-		d := webhookports.NewDelivery(&events[0], sub.ID, events[0].Name, []byte("{}"))
-		d.State = webhook.Dispatched
-		return []webhookports.Delivery{d}
-	})
+	_, claims, err = h.dispatch.Relay(ctx, 10, lease,
+		func(events []ports.Event, _ []webhookports.Subscription) (planned []webhookports.Delivery) {
+			d := webhookports.NewDelivery(&events[0], sub.ID, events[0].Name, []byte("{}"))
+			d.State = webhook.Dispatched
+			return []webhookports.Delivery{d}
+		})
 	note("relay", h.indexed, err)
 	require.Len(h.t, claims, 1)
 	_, err = h.dispatch.Due(ctx, time.Second)
@@ -164,7 +170,8 @@ func (h *hotPaths) run() map[string][]string {
 	note("load", h.indexed, err)
 	_, err = h.dispatch.Renew(ctx, []webhookports.Claim{{DeliveryID: portstest.NewID(), SubscriptionID: sub.ID}}, lease)
 	note("renew", h.indexed, err)
-	failed := webhookports.Outcome{Delivery: &webhookports.Delivery{Claim: claims[0]}, Verdict: webhook.Verdict{State: webhook.Waiting, Wait: time.Hour},
+	failed := webhookports.Outcome{Delivery: &webhookports.Delivery{Claim: claims[0]},
+		Verdict: webhook.Verdict{State: webhook.Waiting, Wait: time.Hour},
 		Attempt: webhook.Attempt{Number: 1, Result: webhook.ResultTimeout, StartedAt: time.Now()}}
 	_, _, err = h.dispatch.Record(ctx, []webhookports.Outcome{failed}, []id.ID{sub.ID}, 64, time.Now())
 	note("record", h.indexed, err)
@@ -176,7 +183,8 @@ func (h *hotPaths) run() map[string][]string {
 func (h *hotPaths) clear(admin *pgxpool.Pool) {
 	exec(h.t, admin, `DO $$ BEGIN
 		SET LOCAL session_replication_role = replica;
-		TRUNCATE partners, operators, deposits, outbox, events, deliveries, delivery_attempts, deposit_timers, deposit_transitions, idempotency_keys CASCADE;
+		TRUNCATE partners, operators, deposits, outbox, events, deliveries, delivery_attempts,
+			deposit_timers, deposit_transitions, idempotency_keys CASCADE;
 	END $$`)
 }
 
@@ -220,13 +228,15 @@ func TestCachedPlans_OfATableThatHasGrown_AreMadeAnew(t *testing.T) {
 	pool := storetest.Pool(t, url, postgres.PoolOptions{MaxConns: 1, Settings: postgres.IndexPlans})
 	store := dispatchstore.New(pool, secretstest.New(t))
 	renew := func() []string {
-		_, err := store.Renew(t.Context(), []webhookports.Claim{{DeliveryID: portstest.NewID(), SubscriptionID: portstest.NewID()}}, time.Minute)
+		_, err := store.Renew(t.Context(),
+			[]webhookports.Claim{{DeliveryID: portstest.NewID(), SubscriptionID: portstest.NewID()}}, time.Minute)
 		require.NoError(t, err)
 		conn, err := pool.Acquire(t.Context())
 		require.NoError(t, err)
 		defer conn.Release()
 		var name string
-		require.NoError(t, conn.QueryRow(t.Context(), `SELECT name FROM pg_prepared_statements WHERE statement LIKE '%SET seq = d.seq + 1%'`).Scan(&name))
+		require.NoError(t, conn.QueryRow(t.Context(),
+			`SELECT name FROM pg_prepared_statements WHERE statement LIKE '%SET seq = d.seq + 1%'`).Scan(&name))
 		return explained(t, conn.Conn(), name)
 	}
 	const own = "deliveries_pkey/2"
@@ -241,18 +251,21 @@ func creation(d *deposit.Deposit) ports.Change {
 	return ports.Change{
 		Needs: ports.Needs{Key: newKey(d), Now: now, Link: ports.AccountLink{PartnerID: d.PartnerID, AccountID: d.AccountID}},
 		Decide: func(ports.Found) (ports.Writes, error) {
-			return ports.Writes{Insert: &ports.NewDeposit{Deposit: d, CheckoutToken: secret.Text(d.ID.Encode())}, Response: response(now)}, nil
+			return ports.Writes{Insert: &ports.NewDeposit{Deposit: d, CheckoutToken: secret.Text(d.ID.Encode())},
+				Response: response(now)}, nil
 		},
 	}
 }
 
 func activation(d *deposit.Deposit) ports.Change {
 	now := d.CreatedAt
-	return ports.Change{Needs: ports.Needs{Key: newKey(d), Now: now, Deposit: d.ID}, Decide: func(found ports.Found) (ports.Writes, error) {
-		step, err := found.Deposit.Apply(deposit.Secured, deposit.DefaultTimers(), now)
-		event := storetest.Event(d.PartnerID, d.ID)
-		return ports.Writes{Transition: &ports.DepositTransition{Deposit: found.Deposit, Transition: step}, Event: &event, Response: response(now)}, err
-	}}
+	return ports.Change{Needs: ports.Needs{Key: newKey(d), Now: now, Deposit: d.ID},
+		Decide: func(found ports.Found) (ports.Writes, error) {
+			step, err := found.Deposit.Apply(deposit.Secured, deposit.DefaultTimers(), now)
+			event := storetest.Event(d.PartnerID, d.ID)
+			return ports.Writes{Transition: &ports.DepositTransition{Deposit: found.Deposit, Transition: step}, Event: &event,
+				Response: response(now)}, err
+		}}
 }
 
 func newKey(d *deposit.Deposit) *ports.IdempotencyKey {
@@ -265,7 +278,8 @@ func response(now time.Time) *ports.StoredResponse {
 
 func subscribeTo(t testing.TB, store *postgres.Store, partnerID id.ID) webhook.Subscription {
 	t.Helper()
-	sub := webhook.Subscription{ID: portstest.NewID(), PartnerID: partnerID, URL: "https://example.com", Events: webhook.EventNames, Enabled: true, CreatedAt: time.Now()}
+	sub := webhook.Subscription{ID: portstest.NewID(), PartnerID: partnerID, URL: "https://example.com",
+		Events: webhook.EventNames, Enabled: true, CreatedAt: time.Now()}
 	storetest.Do(t, store, func(ctx context.Context, r *postgres.Store) error {
 		return r.Subscriptions.Insert(ctx, sub, "svc_whsec_k")
 	})

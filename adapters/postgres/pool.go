@@ -15,15 +15,18 @@ import (
 
 // PoolOptions shape a pool; zero fields take the defaults named beside them.
 type PoolOptions struct {
-	MaxConns          int32             // 16; the pools of all processes together stay below max_connections
-	AppName           string            // "partnerdeposits"; seen in pg_stat_activity
-	StatementTimeout  time.Duration     // 8 s: below the deadline of a request, so that the server cancels the statement and the connection stays usable
+	MaxConns int32  // 16; the pools of all processes together stay below max_connections
+	AppName  string // "partnerdeposits"; seen in pg_stat_activity
+	// 8 s: below the deadline of a request, so that the server cancels the statement and the connection stays usable
+	StatementTimeout  time.Duration
 	LockTimeout       time.Duration     // 2 s
 	IdleInTransaction time.Duration     // 30 s: a forgotten transaction must not block vacuum
 	PingAfter         time.Duration     // 1 s: a connection that was idle for longer proves that it works before its use
 	Settings          map[string]string // further settings of every connection, such as IndexPlans
 	Tracer            pgx.QueryTracer   // nil: none
-	Pooled            bool              // the URL leads to PgBouncer in transaction mode: the role has the settings (RoleSettings), and the other fields but MaxConns, PingAfter and Tracer do nothing
+	// the URL leads to PgBouncer in transaction mode: the role has the settings (RoleSettings), and the other fields but
+	// MaxConns, PingAfter and Tracer do nothing
+	Pooled bool
 }
 
 // IndexPlans are connection settings for pools that run the dispatcher's statements, the backlog counts and group

@@ -99,7 +99,8 @@ func (w *pooledStore) race(attempt func(i int) error) map[string]int {
 func (w *pooledStore) partner() partner.Partner {
 	w.t.Helper()
 	partnerID := portstest.NewID()
-	p := partner.Partner{ID: partnerID, Slug: "p-" + partnerID.Encode(), Name: "Harbour PMS", ContactEmail: "dev@pms.example", CreatedAt: at0}
+	p := partner.Partner{ID: partnerID, Slug: "p-" + partnerID.Encode(), Name: "Harbour PMS",
+		ContactEmail: "dev@pms.example", CreatedAt: at0}
 	w.do(func(ctx context.Context, r *postgres.Store) error { return r.Partners.Insert(ctx, p, "") })
 	return p
 }
@@ -115,7 +116,8 @@ func (w *pooledStore) account() connect.Account {
 
 func (w *pooledStore) link(partnerID, accountID id.ID, externalID string, at time.Time) connect.Link {
 	w.t.Helper()
-	l := connect.Link{ID: portstest.NewID(), PartnerID: partnerID, AccountID: accountID, ExternalID: externalID, LinkedAt: at}
+	l := connect.Link{ID: portstest.NewID(), PartnerID: partnerID, AccountID: accountID, ExternalID: externalID,
+		LinkedAt: at}
 	w.do(func(ctx context.Context, r *postgres.Store) error { return r.Links.Insert(ctx, l) })
 	return l
 }
@@ -123,7 +125,8 @@ func (w *pooledStore) link(partnerID, accountID id.ID, externalID string, at tim
 func (w *pooledStore) client(partnerID, accountID id.ID) tenant.Client {
 	w.t.Helper()
 	c := tenant.Client{ID: portstest.NewID(), AccountID: accountID, PartnerID: partnerID, CreatedAt: at0,
-		Person: tenant.Person{Email: "ada@example.com", FirstName: "Ada", LastName: "Lovelace", Phone: "+33612345678", Locale: "fr"}}
+		Person: tenant.Person{Email: "ada@example.com", FirstName: "Ada", LastName: "Lovelace", Phone: "+33612345678",
+			Locale: "fr"}}
 	w.do(func(ctx context.Context, r *postgres.Store) error { return r.Clients.Insert(ctx, c) })
 	return c
 }
@@ -131,7 +134,8 @@ func (w *pooledStore) client(partnerID, accountID id.ID) tenant.Client {
 func newDeposit(from deposit.Origin, at time.Time) *deposit.Deposit {
 	depositID := portstest.NewID()
 	d := deposit.New(depositID, "D-"+depositID.Encode(), from, deposit.Draft{
-		Amount: 50_000, ContractStartAt: at, ContractEndAt: at.Add(7 * 24 * time.Hour), RentalContract: "BK-17", ReturnURL: "https://pms.example/back",
+		Amount: 50_000, ContractStartAt: at, ContractEndAt: at.Add(7 * 24 * time.Hour), RentalContract: "BK-17",
+		ReturnURL:     "https://pms.example/back",
 		URLGeneration: true, Metadata: map[string]string{"channel": "direct"}, Locale: "fr",
 	}, nil, at)
 	return d
@@ -151,7 +155,8 @@ func (w *pooledStore) insert(d *deposit.Deposit) *deposit.Deposit {
 // deposit adds a pending deposit for a new account, created by partner p.
 func (w *pooledStore) deposit(p partner.Partner) *deposit.Deposit {
 	w.t.Helper()
-	return w.insert(newDeposit(deposit.Origin{AccountID: w.account().ID, PartnerID: p.ID, PartnerName: p.Name, ExternalID: "op-1", ByPartnerAPI: true}, at0))
+	return w.insert(newDeposit(deposit.Origin{AccountID: w.account().ID, PartnerID: p.ID, PartnerName: p.Name,
+		ExternalID: "op-1", ByPartnerAPI: true}, at0))
 }
 
 // move applies a trigger and stores the transition.
@@ -172,7 +177,8 @@ func (w *pooledStore) move(depositID id.ID, trigger deposit.Trigger, at time.Tim
 }
 
 func newSubscription(partnerID id.ID, at time.Time) webhook.Subscription {
-	return webhook.Subscription{ID: portstest.NewID(), PartnerID: partnerID, URL: "https://pms.example/hooks", Events: webhook.EventNames, Enabled: true, CreatedAt: at}
+	return webhook.Subscription{ID: portstest.NewID(), PartnerID: partnerID, URL: "https://pms.example/hooks",
+		Events: webhook.EventNames, Enabled: true, CreatedAt: at}
 }
 
 func (w *pooledStore) subscribe(partnerID id.ID) webhook.Subscription {
@@ -187,7 +193,8 @@ func (w *pooledStore) subscribe(partnerID id.ID) webhook.Subscription {
 // testDelivery adds a test delivery; other deliveries are made by the relay.
 func (w *pooledStore) testDelivery(s webhook.Subscription, at time.Time) webhook.Delivery {
 	w.t.Helper()
-	d := webhook.Delivery{ID: idAt(at), SubscriptionID: s.ID, EventID: portstest.NewID(), Event: webhook.DepositActivated, DepositID: portstest.NewID(), Test: true,
+	d := webhook.Delivery{ID: idAt(at), SubscriptionID: s.ID, EventID: portstest.NewID(), Event: webhook.DepositActivated,
+		DepositID: portstest.NewID(), Test: true,
 		CreatedAt: at.Truncate(time.Millisecond), Body: []byte(`{"event":"deposit.activated"}`)}
 	w.do(func(ctx context.Context, r *postgres.Store) error { return r.Deliveries.InsertTest(ctx, d) })
 	return d

@@ -16,7 +16,8 @@ import (
 // Start-up parameters would be refused by PgBouncer.
 func TestGroupCommit_ThroughPgBouncer_WritesADeposit(t *testing.T) {
 	t.Parallel()
-	pool := storetest.Pool(t, pgtest.Pooled(t, pgtest.URL(t)), postgres.PoolOptions{Pooled: true, Settings: postgres.IndexPlans})
+	pool := storetest.Pool(t, pgtest.Pooled(t, pgtest.URL(t)),
+		postgres.PoolOptions{Pooled: true, Settings: postgres.IndexPlans})
 	store := storetest.Over(t, pool, postgres.Options{})
 	from := storetest.Origin(t, store)
 	changes := groupcommit.New(pool, secretstest.New(t), groupcommit.Options{})
@@ -38,14 +39,16 @@ func TestCheckRole_NamesTheMissingSettingsAsStatements(t *testing.T) {
 	require.ErrorContains(t, err, `SET statement_timeout = '8000';`)
 	settings := postgres.RoleSettings()
 	require.Equal(t, "10000", settings["idle_in_transaction_session_timeout"])
-	require.NoError(t, postgres.CheckRole(t.Context(), storetest.Pool(t, direct, postgres.PoolOptions{Settings: settings})))
+	require.NoError(t,
+		postgres.CheckRole(t.Context(), storetest.Pool(t, direct, postgres.PoolOptions{Settings: settings})))
 }
 
 func TestCheckConnection_SettingsDropped_IsAPoolerThatNobodyNamed(t *testing.T) {
 	t.Parallel()
 	direct := pgtest.URL(t)
 	require.NoError(t, postgres.CheckConnection(t.Context(), storetest.Pool(t, direct, postgres.PoolOptions{})))
-	require.NoError(t, postgres.CheckConnection(t.Context(), storetest.Pool(t, direct, postgres.PoolOptions{Pooled: true})))
+	require.NoError(t,
+		postgres.CheckConnection(t.Context(), storetest.Pool(t, direct, postgres.PoolOptions{Pooled: true})))
 	pool := storetest.Pool(t, direct, postgres.PoolOptions{MaxConns: 1})
 	exec(t, pool, `SET statement_timeout = 0`) // as behind a pooler that drops start-up parameters
 	require.ErrorIs(t, postgres.CheckConnection(t.Context(), pool), postgres.ErrUndeclaredPooler)

@@ -55,7 +55,8 @@ func (r *reading) created(n int) (all []*deposit.Deposit) {
 	r.Helper()
 	for range n {
 		d := draft(r.from, time.Now().UTC().Truncate(time.Microsecond))
-		d.URLGeneration, d.ReturnURL, d.Metadata = true, "https://pms.example/back", map[string]string{"booking": d.ID.Encode()}
+		d.URLGeneration, d.ReturnURL, d.Metadata = true, "https://pms.example/back",
+			map[string]string{"booking": d.ID.Encode()}
 		d.CheckoutToken = secret.Text("token of " + d.Reference)
 		storetest.Do(r, r.store, func(ctx context.Context, repos *postgres.Store) error {
 			return repos.Deposits.Insert(ctx, d, d.CheckoutToken)
@@ -179,7 +180,8 @@ func TestDeposit_ConnectionLost_FailsTheBatchAndNoLaterRead(t *testing.T) {
 	t.Parallel()
 	direct := pgtest.URL(t)
 	through, proxy := storetest.Proxied(t, direct)
-	r := &reading{T: t, pool: storetest.Pool(t, direct, postgres.PoolOptions{}), reads: storetest.Pool(t, through, postgres.PoolOptions{MaxConns: 1})}
+	r := &reading{T: t, pool: storetest.Pool(t, direct, postgres.PoolOptions{}),
+		reads: storetest.Pool(t, through, postgres.PoolOptions{MaxConns: 1})}
 	r.store = storetest.Over(t, r.pool, postgres.Options{Reads: r.reads})
 	r.from = storetest.Origin(t, r.store)
 	d := r.created(1)[0]
@@ -198,7 +200,8 @@ func TestDeposit_ManyReaders_EachSeesItsOwnWrites(t *testing.T) {
 	const readers, rounds = 16, 20
 	url := pgtest.URL(t)
 	pool := storetest.Pool(t, url, postgres.PoolOptions{MaxConns: readers})
-	store := storetest.Over(t, pool, postgres.Options{Reads: storetest.Pool(t, url, postgres.PoolOptions{MaxConns: postgres.ReadConns, Settings: postgres.IndexPlans})})
+	store := storetest.Over(t, pool, postgres.Options{
+		Reads: storetest.Pool(t, url, postgres.PoolOptions{MaxConns: postgres.ReadConns, Settings: postgres.IndexPlans})})
 	from := storetest.Origin(t, store)
 	failed := make(chan error, readers)
 	for range readers {

@@ -74,7 +74,8 @@ func TestUpdate_ToAnAccountPartnerOrClientThatDoesNotExist_IsRefused(t *testing.
 	depositID, err := create(t.Context(), store, from, time.Now())
 	require.NoError(t, err)
 	for _, column := range []string{"account_id", "partner_id", "client_id"} {
-		require.ErrorContains(t, set(t, pool, depositID, column, portstest.NewID()), "refers to a row that does not exist", column)
+		require.ErrorContains(t, set(t, pool, depositID, column, portstest.NewID()), "refers to a row that does not exist",
+			column)
 	}
 	require.ErrorContains(t, store.WithinTx(t.Context(), func(ctx context.Context) error {
 		d, err := store.Deposits.ForUpdate(ctx, depositID)

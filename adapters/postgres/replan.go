@@ -20,12 +20,15 @@ const (
 
 // growthQuery reads the numbers of rows that Postgres counts for its autovacuum. The query waits for no lock.
 const growthQuery = `SELECT relname::text, pg_stat_get_live_tuples(oid) FROM pg_class
-	WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace AND relname IN ('account_links', 'api_keys', 'clients',
-		'deliveries', 'deposits', 'deposit_timers', 'idempotency_keys', 'partners', 'payments', 'sessions', 'webhook_subscriptions')`
+	WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace
+	AND relname IN ('account_links', 'api_keys', 'clients',
+		'deliveries', 'deposits', 'deposit_timers', 'idempotency_keys', 'partners', 'payments', 'sessions',
+		'webhook_subscriptions')`
 
 // replanner discards the cached plans of a pool's connections when a table has grown. A plan that was made for an empty
 // table may read the whole table or a whole index, and Postgres would keep the plan until the next autovacuum, a minute
-// later. Only sizes are read, once a second at most, when a connection is taken; plans are made anew a few times in a table's life.
+// later. Only sizes are read, once a second at most, when a connection is taken; plans are made anew a few times in a
+// table's life.
 type replanner struct {
 	mu         sync.Mutex
 	looked     time.Time
@@ -86,9 +89,10 @@ func (r *replanner) look(ctx context.Context, conn *pgx.Conn) int {
 	return r.generation
 }
 
-// sizeClass is 0 for an empty table, and grows by 1 each time the table becomes eight times as large, up to a million rows.
-// Plans for larger tables do not differ.
+// sizeClass is 0 for an empty table, and grows by 1 each time the table becomes eight times as large, up to a million
+// rows. Plans for larger tables do not differ.
 func sizeClass(live int64) int {
 	const bitsPerClass, most = 3, 1 << 20
-	return (bits.Len64(uint64(max(0, min(live, most)))) + bitsPerClass - 1) / bitsPerClass //nolint:gosec // bounded on the line
+	return (bits.Len64(uint64(max(0, min(live, most)))) +
+		bitsPerClass - 1) / bitsPerClass //nolint:gosec // bounded on the line
 }

@@ -20,7 +20,9 @@ func TestDeliveries_Redeliver_PassesOverWhatIsNotThere(t *testing.T) {
 	w := pooled(t)
 	s, other := w.subscribe(w.partner().ID), w.subscribe(w.partner().ID)
 	d, foreign := w.testDelivery(s, at0), w.testDelivery(other, at0)
-	made := w.redeliver(s.ID, webhookports.Redelivery{Of: portstest.NewID(), As: portstest.NewID()}, webhookports.Redelivery{Of: foreign.ID, As: portstest.NewID()}, webhookports.Redelivery{Of: d.ID, As: portstest.NewID()})
+	made := w.redeliver(s.ID, webhookports.Redelivery{Of: portstest.NewID(), As: portstest.NewID()},
+		webhookports.Redelivery{Of: foreign.ID, As: portstest.NewID()},
+		webhookports.Redelivery{Of: d.ID, As: portstest.NewID()})
 	require.Len(t, made, 1)
 	require.Equal(t, d.ID, made[0].RedeliveryOf)
 }

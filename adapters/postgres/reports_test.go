@@ -20,7 +20,8 @@ import (
 func TestReports_PendingIsExactToTenThousand(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
-	hourAgo, dayAgo := time.Now().Add(-time.Hour).Truncate(time.Millisecond), time.Now().Add(-24*time.Hour).Truncate(time.Millisecond)
+	hourAgo, dayAgo := time.Now().Add(-time.Hour).Truncate(time.Millisecond),
+		time.Now().Add(-24*time.Hour).Truncate(time.Millisecond)
 	subs := []webhook.Subscription{
 		{ID: addSubscription(t, pool, 1, "slow = false")}, {ID: addSubscription(t, pool, 2, "slow = false")},
 		{ID: addSubscription(t, pool, 3, "slow = false")}, {ID: addSubscription(t, pool, 4, "slow = false")},
@@ -37,7 +38,8 @@ func TestReports_PendingIsExactToTenThousand(t *testing.T) {
 		got, err := store.Subscriptions.Reports(t.Context(), subs)
 		require.NoError(t, err)
 		for i, want := range []webhook.Report{
-			{}, {Pending: 9_999, OldestPendingAt: hourAgo}, {Pending: 10_000, PendingCapped: true, OldestPendingAt: dayAgo}, {Pending: 5, OldestPendingAt: dayAgo},
+			{}, {Pending: 9_999, OldestPendingAt: hourAgo}, {Pending: 10_000, PendingCapped: true, OldestPendingAt: dayAgo},
+			{Pending: 5, OldestPendingAt: dayAgo},
 		} {
 			require.Equal(t, subs[i].ID, got[i].ID)
 			h := got[i].Health
@@ -66,19 +68,25 @@ func TestReports_TellTheStateAndItsTimes(t *testing.T) {
 	}{
 		{"slow = true", webhook.Report{State: webhook.EndpointHealthy, Since: created}},
 		{"failures = 3, failing_since = $2, last_failure_at = $3, last_error = 'timeout'",
-			webhook.Report{State: webhook.EndpointFailing, Since: failing, LastFailureAt: since, LastError: webhook.ResultTimeout}},
-		{"failures = 3, failing_since = $2, state_since = $3, held_until = $3", webhook.Report{State: webhook.EndpointHeld, Since: since}},
-		{"ramp = 2, state_since = $3, last_success_at = $3, failing_since = $2", webhook.Report{State: webhook.EndpointHeld, Since: since, LastSuccessAt: since}},
-		{"enabled = false, disabled_reason = 'failing_for_five_days', held_until = $2, state_since = $3", webhook.Report{State: webhook.EndpointDisabled, Since: since}},
+			webhook.Report{State: webhook.EndpointFailing, Since: failing, LastFailureAt: since,
+				LastError: webhook.ResultTimeout}},
+		{"failures = 3, failing_since = $2, state_since = $3, held_until = $3",
+			webhook.Report{State: webhook.EndpointHeld, Since: since}},
+		{"ramp = 2, state_since = $3, last_success_at = $3, failing_since = $2",
+			webhook.Report{State: webhook.EndpointHeld, Since: since, LastSuccessAt: since}},
+		{"enabled = false, disabled_reason = 'failing_for_five_days', held_until = $2, state_since = $3",
+			webhook.Report{State: webhook.EndpointDisabled, Since: since}},
 	} {
 		sub := addSubscription(t, pool, byte(n+1), "slow = false")
-		exec(t, pool, `UPDATE webhook_subscriptions SET created_at = $4, `+test.set+` WHERE id = $1 AND $2::timestamptz < $3::timestamptz`, sub, failing, since, created)
+		exec(t, pool, `UPDATE webhook_subscriptions SET created_at = $4, `+test.set+
+			` WHERE id = $1 AND $2::timestamptz < $3::timestamptz`, sub, failing, since, created)
 		got, err := store.Subscriptions.Reports(t.Context(), []webhook.Subscription{{ID: sub, Enabled: true}})
 		require.NoError(t, err)
 		h := got[0].Health
 		require.Equal(t, test.want.State != webhook.EndpointDisabled, got[0].Enabled)
 		require.Equal(t, []any{test.want.State, test.want.LastError}, []any{h.State, h.LastError}, test.set)
-		for _, times := range [][2]time.Time{{test.want.Since, h.Since}, {test.want.LastSuccessAt, h.LastSuccessAt}, {test.want.LastFailureAt, h.LastFailureAt}} {
+		for _, times := range [][2]time.Time{{test.want.Since, h.Since}, {test.want.LastSuccessAt, h.LastSuccessAt},
+			{test.want.LastFailureAt, h.LastFailureAt}} {
 			require.True(t, times[0].Equal(times[1]), "%s: %v", test.set, times)
 		}
 	}
@@ -92,10 +100,12 @@ func TestReports_ReadTheIndexOfPendingDeliveries(t *testing.T) {
 	var sub id.ID
 	require.NoError(t, pool.QueryRow(t.Context(), `SELECT subscription_id FROM deliveries LIMIT 1`).Scan(&sub))
 	reads := accesses(t, pool, webhooktables.ReadReports)
-	require.Equal(t, []string{"deliveries_leased/1", "deliveries_pending/1", "waiting_counts_of_subscription/1", "webhook_subscriptions_pkey/1"}, reads)
+	require.Equal(t, []string{"deliveries_leased/1", "deliveries_pending/1", "waiting_counts_of_subscription/1",
+		"webhook_subscriptions_pkey/1"}, reads)
 	got, err := store.Subscriptions.Reports(t.Context(), []webhook.Subscription{{ID: sub}})
 	require.NoError(t, err)
-	require.Equal(t, count(t, pool, `SELECT count(*) FROM deliveries WHERE state < 2 AND subscription_id = $1`, sub), got[0].Health.Pending)
+	require.Equal(t, count(t, pool, `SELECT count(*) FROM deliveries WHERE state < 2 AND subscription_id = $1`, sub),
+		got[0].Health.Pending)
 }
 
 // The number of waiting deliveries equals the rows of deliveries after any changes, also of transactions that run at
@@ -110,15 +120,21 @@ func TestWaitingCounts_EqualTheDeliveries_WhateverChanges(t *testing.T) {
 	}
 	changes := []string{
 		`INSERT INTO deliveries (subscription_id, id, event_id, event, state, due_at, body, event_at)
-			SELECT s.id, gen_random_uuid(), gen_random_uuid(), 'deposit.cancelled', i % 2, now(), '{}', now() FROM webhook_subscriptions s, generate_series(1, 6) i`,
-		`UPDATE deliveries SET state = 1, due_at = now() WHERE id IN (SELECT id FROM deliveries WHERE state = 0 ORDER BY random() LIMIT 5 FOR UPDATE SKIP LOCKED)`,
-		`UPDATE deliveries SET state = 0 WHERE id IN (SELECT id FROM deliveries WHERE state = 1 ORDER BY random() LIMIT 5 FOR UPDATE SKIP LOCKED)`,
-		`UPDATE deliveries SET state = 4, due_at = NULL, finished_at = now() WHERE id IN (SELECT id FROM deliveries WHERE state < 2 ORDER BY random() LIMIT 5 FOR UPDATE SKIP LOCKED)`,
-		`UPDATE deliveries SET due_at = NULL WHERE id IN (SELECT id FROM deliveries WHERE state = 0 ORDER BY random() LIMIT 5 FOR UPDATE SKIP LOCKED)`,
+			SELECT s.id, gen_random_uuid(), gen_random_uuid(), 'deposit.cancelled', i % 2, now(), '{}', now()
+			FROM webhook_subscriptions s, generate_series(1, 6) i`,
+		`UPDATE deliveries SET state = 1, due_at = now() WHERE id IN (SELECT id FROM deliveries WHERE state = 0
+			ORDER BY random() LIMIT 5 FOR UPDATE SKIP LOCKED)`,
+		`UPDATE deliveries SET state = 0 WHERE id IN (SELECT id FROM deliveries WHERE state = 1 ORDER BY random() LIMIT 5
+			FOR UPDATE SKIP LOCKED)`,
+		`UPDATE deliveries SET state = 4, due_at = NULL, finished_at = now() WHERE id IN (SELECT id FROM deliveries
+			WHERE state < 2 ORDER BY random() LIMIT 5 FOR UPDATE SKIP LOCKED)`,
+		`UPDATE deliveries SET due_at = NULL WHERE id IN (SELECT id FROM deliveries WHERE state = 0 ORDER BY random() LIMIT 5
+			FOR UPDATE SKIP LOCKED)`,
 		`DELETE FROM deliveries WHERE id IN (SELECT id FROM deliveries ORDER BY random() LIMIT 3 FOR UPDATE SKIP LOCKED)`,
 		`INSERT INTO deliveries (subscription_id, id, event_id, event, state, body, event_at)
 			SELECT s.id, s.new, gen_random_uuid(), 'deposit.cancelled', 0, '{}', now()
-			FROM (SELECT id, gen_random_uuid() AS new FROM webhook_subscriptions OFFSET 0) s, generate_series(1, 3) ON CONFLICT DO NOTHING`,
+			FROM (SELECT id, gen_random_uuid() AS new FROM webhook_subscriptions OFFSET 0) s, generate_series(1, 3)
+			ON CONFLICT DO NOTHING`,
 		`SELECT add_up_waiting(ARRAY (SELECT id FROM webhook_subscriptions))`,
 	}
 	ended := make(chan error, workers)

@@ -65,7 +65,10 @@ func (r *Resealer) Rows(ctx context.Context) (n int64, err error) {
 	for _, k := range r.Kinds() {
 		tables = append(tables, k.table)
 	}
-	err = r.store.base.DB.QueryRow(ctx, `SELECT coalesce(sum(greatest(reltuples, 0)), 0)::bigint FROM pg_class WHERE oid = ANY (SELECT unnest($1::text[])::regclass)`, tables).Scan(&n)
+	err = r.store.base.DB.QueryRow(ctx,
+		`SELECT coalesce(sum(greatest(reltuples, 0)), 0)::bigint FROM pg_class
+			WHERE oid = ANY (SELECT unnest($1::text[])::regclass)`,
+		tables).Scan(&n)
 	return n, pg.Translate(err)
 }
 
@@ -81,8 +84,10 @@ func (r *Resealer) Page(ctx context.Context, p SecretPage) (out ResealedPage, er
 
 func (r *Resealer) page(ctx context.Context, p SecretPage) (ResealedPage, error) {
 	k := p.kind
-	rows, err := r.store.base.DB.Query(ctx, fmt.Sprintf(`SELECT %[4]s, CASE WHEN substring(%[2]s FROM 1 FOR length($2::bytea)) <> $2::bytea THEN %[2]s END
-		FROM %[1]s WHERE %[4]s > coalesce($1, '00000000-0000-0000-0000-000000000000'::uuid) ORDER BY %[4]s LIMIT %[3]d`, k.table, k.column, resealPage, k.key), p.after, r.prefix)
+	rows, err := r.store.base.DB.Query(ctx,
+		fmt.Sprintf(`SELECT %[4]s, CASE WHEN substring(%[2]s FROM 1 FOR length($2::bytea)) <> $2::bytea THEN %[2]s END
+		FROM %[1]s WHERE %[4]s > coalesce($1, '00000000-0000-0000-0000-000000000000'::uuid) ORDER BY %[4]s LIMIT %[3]d`,
+			k.table, k.column, resealPage, k.key), p.after, r.prefix)
 	if err != nil {
 		return ResealedPage{}, err
 	}
@@ -116,7 +121,9 @@ func (r *Resealer) page(ctx context.Context, p SecretPage) (ResealedPage, error)
 		return out, nil
 	}
 	tag, err := r.store.base.DB.Exec(ctx, fmt.Sprintf(`UPDATE %[1]s AS t SET %[2]s = n.after
-		FROM unnest($1::uuid[], $2::bytea[], $3::bytea[]) AS n(id, before, after) WHERE t.%[3]s = n.id AND t.%[2]s = n.before`, k.table, k.column, k.key), ids, before, after)
+		FROM unnest($1::uuid[], $2::bytea[], $3::bytea[]) AS n(id, before, after) WHERE t.%[3]s = n.id
+		AND t.%[2]s = n.before`,
+		k.table, k.column, k.key), ids, before, after)
 	out.Changed = int(tag.RowsAffected())
 	return out, pg.Translate(err)
 }

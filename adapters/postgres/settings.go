@@ -22,11 +22,12 @@ func RoleSettings() map[string]string {
 	return settings
 }
 
-// CheckRole returns an error that names the RoleSettings which connections of pool lack, as statements that set them; nil
-// if there are none.
+// CheckRole returns an error that names the RoleSettings which connections of pool lack, as statements that set them;
+// nil if there are none.
 func CheckRole(ctx context.Context, pool *pgxpool.Pool) error {
 	wanted := RoleSettings()
-	rows, err := pool.Query(ctx, `SELECT current_user::text, name, CASE unit WHEN 'ms' THEN setting ELSE current_setting(name) END FROM pg_settings`)
+	rows, err := pool.Query(ctx,
+		`SELECT current_user::text, name, CASE unit WHEN 'ms' THEN setting ELSE current_setting(name) END FROM pg_settings`)
 	if err != nil {
 		return pg.Translate(err)
 	}
@@ -48,15 +49,17 @@ func CheckRole(ctx context.Context, pool *pgxpool.Pool) error {
 }
 
 // ErrUndeclaredPooler says that connections of a pool lack the pool's own settings.
-var ErrUndeclaredPooler = fmt.Errorf("postgres: connections lack the settings that they were opened with: set DATABASE_POOLED=true behind PgBouncer")
+var ErrUndeclaredPooler = fmt.Errorf(
+	"postgres: connections lack the settings that they were opened with: set DATABASE_POOLED=true behind PgBouncer")
 
-// CheckConnection returns nil if the database answers over a connection with the settings of the pool. A pooler that drops
-// start-up parameters breaks prepared statements too.
+// CheckConnection returns nil if the database answers over a connection with the settings of the pool. A pooler that
+// drops start-up parameters breaks prepared statements too.
 //
 // Returns ErrUndeclaredPooler, and service_unavailable unless the database answers.
 func CheckConnection(ctx context.Context, pool *pgxpool.Pool) error {
 	var timeout string
-	err := pool.QueryRow(ctx, `SELECT setting FROM pg_settings WHERE name = 'statement_timeout'`, pgx.QueryExecModeSimpleProtocol).Scan(&timeout)
+	err := pool.QueryRow(ctx, `SELECT setting FROM pg_settings WHERE name = 'statement_timeout'`,
+		pgx.QueryExecModeSimpleProtocol).Scan(&timeout)
 	if err != nil {
 		return pg.Translate(err)
 	}

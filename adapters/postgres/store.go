@@ -29,11 +29,14 @@ const ReadConns = deposits.ReadConns
 
 // Options of a Store; zero fields take the defaults named beside them.
 type Options struct {
-	Doorbell         ports.Doorbell // nil: no doorbell
-	Reads            *pgxpool.Pool  // for reads that share a statement, with IndexPlans and ReadConns connections; nil: the pool of the store
-	DefaultMaxAmount money.Cents    // the ceiling of accounts without a negotiated ceiling; 0: 2500.00 EUR (service.md, "Limits")
-	AcquireTimeout   time.Duration  // 3 s: the wait for a connection before service_unavailable
-	KeysKeptFor      time.Duration  // 3 s: the time an API key stays in the cache; below the 5 s in which a revoked key ends (api.md §1)
+	Doorbell ports.Doorbell // nil: no doorbell
+	// for reads that share a statement, with IndexPlans and ReadConns connections; nil: the pool of the store
+	Reads *pgxpool.Pool
+	// the ceiling of accounts without a negotiated ceiling; 0: 2500.00 EUR (service.md, "Limits")
+	DefaultMaxAmount money.Cents
+	AcquireTimeout   time.Duration // 3 s: the wait for a connection before service_unavailable
+	// 3 s: the time an API key stays in the cache; below the 5 s in which a revoked key ends (api.md §1)
+	KeysKeptFor time.Duration
 }
 
 // Store implements the unit of work over a connection pool, and has the tables of each module.

@@ -60,7 +60,8 @@ func TestSubscriptions_Insert_ManyAtOnce_StopAtTheLimit(t *testing.T) {
 			return r.Subscriptions.Insert(ctx, newSubscription(p.ID, at0), "svc_whsec_a")
 		})
 	})
-	require.Equal(t, map[string]int{"<nil>": webhook.MaxSubscriptions, webhook.ErrLimitReached.Error(): racers - webhook.MaxSubscriptions}, ended)
+	require.Equal(t, map[string]int{"<nil>": webhook.MaxSubscriptions,
+		webhook.ErrLimitReached.Error(): racers - webhook.MaxSubscriptions}, ended)
 	list, err := w.Subscriptions.Subscriptions(t.Context(), p.ID, ports.Page{Limit: 100})
 	require.NoError(t, err)
 	w.do(func(ctx context.Context, r *postgres.Store) error {
@@ -76,7 +77,8 @@ func TestSubscriptions_Update_StoresWhatMayChange(t *testing.T) {
 	t.Parallel()
 	w := pooled(t)
 	s := w.subscribe(w.partner().ID)
-	s.URL, s.Events, s.Enabled, s.DisabledReason = "https://pms.example/v2", []webhook.EventName{webhook.DepositCaptured}, false, webhook.DisabledByPartner
+	s.URL, s.Events, s.Enabled, s.DisabledReason = "https://pms.example/v2", []webhook.EventName{webhook.DepositCaptured},
+		false, webhook.DisabledByPartner
 	w.update(s)
 	got, err := w.Subscriptions.Subscription(t.Context(), s.PartnerID, s.ID)
 	require.NoError(t, err)
@@ -202,7 +204,8 @@ func TestDeliveries_List_FiltersPagesAndLeavesBodiesOut(t *testing.T) {
 		"event":     {webhookports.DeliveryFilter{Event: webhook.DepositActivated}, all},
 		"no event":  {webhookports.DeliveryFilter{Event: webhook.DepositExpired}, nil},
 		"deposit":   {webhookports.DeliveryFilter{DepositID: all[2].DepositID}, all[2:3]},
-		"span":      {webhookports.DeliveryFilter{Created: ports.Span{From: all[3].CreatedAt, To: all[0].CreatedAt}}, all[1:4]},
+		"span": {webhookports.DeliveryFilter{Created: ports.Span{From: all[3].CreatedAt, To: all[0].CreatedAt}},
+			all[1:4]},
 	} {
 		got := walk(t, func(page ports.Page) (ports.List[webhook.Delivery], error) {
 			return w.Deliveries.Deliveries(t.Context(), s.ID, c.filter, page)

@@ -39,18 +39,22 @@ func TestSupport_LookUpsReadIndexes(t *testing.T) {
 			_, err := store.Deposits.DepositByReference(ctx, "D-0000-0000")
 			return unless(err, deposit.ErrNotFound)
 		}},
-		"history": {[]string{"deposit_transitions_pkey/1"}, func() error { _, err := store.Deposits.History(ctx, none); return err }},
+		"history": {[]string{"deposit_transitions_pkey/1"},
+			func() error { _, err := store.Deposits.History(ctx, none); return err }},
 		"deliveries of a deposit": {[]string{"deliveries_of_deposit/1"}, func() error {
 			_, err := store.Deliveries.DeliveriesOfDeposit(ctx, none, 50)
 			return err
 		}},
-		"client":            {[]string{"clients_pkey/1"}, func() error { _, err := store.Clients.ClientByID(ctx, none); return unless(err, tenant.ErrNotFound) }},
-		"clients by e-mail": {[]string{"clients_of_email/1"}, func() error { _, err := store.Clients.ClientsByEmail(ctx, "Nobody@example.com", 20); return err }},
+		"client": {[]string{"clients_pkey/1"},
+			func() error { _, err := store.Clients.ClientByID(ctx, none); return unless(err, tenant.ErrNotFound) }},
+		"clients by e-mail": {[]string{"clients_of_email/1"},
+			func() error { _, err := store.Clients.ClientsByEmail(ctx, "Nobody@example.com", 20); return err }},
 		"account of an operator": {[]string{"accounts_operator_id_key/1"}, func() error {
 			_, err := store.Operators.AccountOfOperator(ctx, none)
 			return unless(err, connect.ErrAccountNotFound)
 		}},
-		"event": {[]string{"Seq Scan of outbox", "Seq Scan of outbox_set_aside"}, func() error { // both have few rows; TestFindEvent_ReadsAnIndexOfTheDay shows the events
+		"event": {[]string{"Seq Scan of outbox", "Seq Scan of outbox_set_aside"}, func() error {
+			// both have few rows; TestFindEvent_ReadsAnIndexOfTheDay shows the events
 			_, err := store.Events.FindEvent(ctx, none)
 			return unless(err, webhook.ErrEventNotFound)
 		}},
@@ -62,9 +66,11 @@ func TestSupport_LookUpsReadIndexes(t *testing.T) {
 			_, err := store.Deliveries.FindDelivery(ctx, none)
 			return unless(err, webhook.ErrDeliveryNotFound)
 		}},
-		"deliveries of a subscription": {[]string{"deliveries_pkey/1"}, func() error { _, err := store.Deliveries.LastDeliveries(ctx, none, 50); return err }},
+		"deliveries of a subscription": {[]string{"deliveries_pkey/1"},
+			func() error { _, err := store.Deliveries.LastDeliveries(ctx, none, 50); return err }},
 		"audit": {[]string{"audit_log_of_actor/1", "audit_log_of_request/1", "audit_log_of_subject/1"}, func() error {
-			_, err := store.Audit.AuditEntries(ctx, ports.AuditFilter{RequestID: "req_1", Subject: "dep_1", Actors: []actor.Actor{actor.Staff}}, 100)
+			_, err := store.Audit.AuditEntries(ctx,
+				ports.AuditFilter{RequestID: "req_1", Subject: "dep_1", Actors: []actor.Actor{actor.Staff}}, 100)
 			return err
 		}},
 	} {
@@ -89,7 +95,8 @@ func TestAuditEntries_AreFoundByEveryName(t *testing.T) {
 	begin := time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 	var all []ports.AuditEntry
 	for i, requestID := range []string{"req_a", "", "req_a"} {
-		e := ports.AuditEntry{ID: portstest.NewID(), At: begin.Add(time.Duration(i) * time.Second), Actor: actor.Staff, Action: "test", Subject: "dep_1",
+		e := ports.AuditEntry{ID: portstest.NewID(), At: begin.Add(time.Duration(i) * time.Second), Actor: actor.Staff,
+			Action: "test", Subject: "dep_1",
 			Detail: map[string]string{"n": requestID}, RequestID: requestID}
 		ctx := ports.WithRequestID(t.Context(), requestID)
 		require.NoError(t, store.WithinTx(ctx, appending(store, e)))

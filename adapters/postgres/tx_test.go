@@ -46,7 +46,8 @@ func TestWithinTx_AppendedToTheOutbox_RingsTheDoorbellAfterTheCommitAlone(t *tes
 	require.EqualValues(t, 1, b.Rung.Load())
 	var data string
 	var age time.Duration
-	require.NoError(t, pool.QueryRow(t.Context(), `SELECT data, clock_timestamp() - committed_at FROM outbox WHERE event_id = $1`, e.ID).Scan(&data, &age))
+	require.NoError(t, pool.QueryRow(t.Context(),
+		`SELECT data, clock_timestamp() - committed_at FROM outbox WHERE event_id = $1`, e.ID).Scan(&data, &age))
 	require.Equal(t, string(e.Data), data, "bytes go out as they came in")
 	require.Less(t, age, time.Minute)
 }
@@ -179,7 +180,8 @@ func TestForUpdate_AfterWaitingForAChangeOfItsClient_SeesTheClient(t *testing.T)
 			seen <- d
 		}()
 		require.Eventually(t, func() bool {
-			return count(t, pool, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) == 1
+			return count(t, pool,
+				`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) == 1
 		}, 10*time.Second, 5*time.Millisecond)
 		held.ClientID = c.ID
 		return store.Deposits.SetCheckout(ctx, held)
@@ -212,7 +214,8 @@ func TestWithinTx_WithinAnother_IsRefused_AndAWriteOutsideOfOnePanics(t *testing
 func TestWithinTx_PoolExhausted_IsUnavailableInTime(t *testing.T) {
 	t.Parallel()
 	pool := storetest.Pool(t, pgtest.URL(t), postgres.PoolOptions{MaxConns: 1})
-	require.NoError(t, pool.Ping(t.Context())) // connects first, so that the short timeout below measures only the wait for the pool
+	// connects first, so that the short timeout below measures only the wait for the pool
+	require.NoError(t, pool.Ping(t.Context()))
 	store := storetest.Over(t, pool, postgres.Options{AcquireTimeout: 50 * time.Millisecond})
 	nothing := func(context.Context) error { return nil }
 	require.NoError(t, store.WithinTx(t.Context(), func(ctx context.Context) error {
@@ -229,7 +232,8 @@ func TestTextsThatCannotBeStored_AreInvalid(t *testing.T) {
 	store, _ := storetest.New(t, postgres.Options{})
 	for _, name := range []string{"nul \x00 byte", "not UTF-8 \xff"} {
 		err := store.WithinTx(t.Context(), func(ctx context.Context) error {
-			return store.Partners.Insert(ctx, partner.Partner{ID: portstest.NewID(), Slug: "texts", Name: name, CreatedAt: time.Now()}, "")
+			return store.Partners.Insert(ctx,
+				partner.Partner{ID: portstest.NewID(), Slug: "texts", Name: name, CreatedAt: time.Now()}, "")
 		})
 		require.ErrorIs(t, err, fault.ErrInvalidField)
 	}

@@ -63,14 +63,16 @@ func TestWithinTx_ConnectionLostDuringCommit_IsUnavailableThoughItMayHaveTakenPl
 	direct := pgtest.URL(t)
 	through, proxy := storetest.Proxied(t, direct)
 	b := &storetest.Bell{}
-	store := storetest.Over(t, storetest.Pool(t, through, postgres.PoolOptions{MaxConns: 1}), postgres.Options{Doorbell: b})
+	store := storetest.Over(t, storetest.Pool(t, through, postgres.PoolOptions{MaxConns: 1}),
+		postgres.Options{Doorbell: b})
 	e := storetest.Event(portstest.NewID(), portstest.NewID())
 	warm := func(ctx context.Context) error {
 		_, err := store.Idempotency.DeleteExpired(ctx, time.Now(), 1) // sends BEGIN
 		return err
 	}
 	require.NoError(t, store.WithinTx(t.Context(), func(ctx context.Context) error {
-		require.NoError(t, store.Outbox.Append(ctx, storetest.Event(portstest.NewID(), portstest.NewID()))) // prepares the statement on the connection
+		// prepares the statement on the connection
+		require.NoError(t, store.Outbox.Append(ctx, storetest.Event(portstest.NewID(), portstest.NewID())))
 		return warm(ctx)
 	}))
 	require.EqualValues(t, 1, b.Rung.Load())
@@ -86,7 +88,8 @@ func TestWithinTx_ConnectionLostDuringCommit_IsUnavailableThoughItMayHaveTakenPl
 	require.ErrorIs(t, err, fault.ErrUnavailable)
 	require.EqualValues(t, 1, b.Rung.Load())
 	pool := storetest.Pool(t, direct, postgres.PoolOptions{})
-	require.Equal(t, 1, count(t, pool, `SELECT count(*) FROM outbox WHERE event_id = $1`, e.ID), "this time it did take place")
+	require.Equal(t, 1, count(t, pool, `SELECT count(*) FROM outbox WHERE event_id = $1`, e.ID),
+		"this time it did take place")
 }
 
 func TestWithinTx_CallerGoesAwayDuringCommit_CommitsAllTheSame(t *testing.T) {
@@ -134,9 +137,11 @@ func TestSchemaFits(t *testing.T) {
 
 func TestNewPool_SetsTheLimitsOfEveryConnection(t *testing.T) {
 	t.Parallel()
-	pool := storetest.Pool(t, pgtest.URL(t), postgres.PoolOptions{AppName: "http", Settings: map[string]string{"jit": "off"}})
+	pool := storetest.Pool(t, pgtest.URL(t),
+		postgres.PoolOptions{AppName: "http", Settings: map[string]string{"jit": "off"}})
 	for setting, want := range map[string]string{
-		"statement_timeout": "8s", "lock_timeout": "2s", "idle_in_transaction_session_timeout": "30s", "application_name": "http", "TimeZone": "UTC", "jit": "off",
+		"statement_timeout": "8s", "lock_timeout": "2s", "idle_in_transaction_session_timeout": "30s",
+		"application_name": "http", "TimeZone": "UTC", "jit": "off",
 	} {
 		var got string
 		require.NoError(t, pool.QueryRow(t.Context(), `SELECT current_setting($1)`, setting).Scan(&got))

@@ -19,9 +19,9 @@ var (
 	ErrLocked   = errors.New("postgres: another session holds a lock that every change needs")
 )
 
-// tryWrite goes through what every write of a deposit needs, and rolls back: the locks of its tables, a transaction that
-// is not read-only, and disk space. It needs a temporary file to see a full disk, since a new row may fit into an old
-// page. All statements are one message, so a client that stops half-way leaves no open transaction.
+// tryWrite goes through what every write of a deposit needs, and rolls back: the locks of its tables, a transaction
+// that is not read-only, and disk space. It needs a temporary file to see a full disk, since a new row may fit into an
+// old page. All statements are one message, so a client that stops half-way leaves no open transaction.
 const tryWrite = `BEGIN;
 SET LOCAL lock_timeout = '1s'; SET LOCAL work_mem = '64kB'; SET LOCAL temp_tablespaces = '';
 LOCK TABLE deposits, deposit_transitions, outbox, idempotency_keys IN ROW EXCLUSIVE MODE;
@@ -53,8 +53,8 @@ type Blocker struct {
 	Waiting                   int           // sessions
 }
 
-// Blockers lists the sessions at the head of each lock queue whose transaction is older than a time; younger ones end by
-// themselves. Only a member of pg_read_all_stats learns more than PID and Application of another role's session.
+// Blockers lists the sessions at the head of each lock queue whose transaction is older than a time; younger ones end
+// by themselves. Only a member of pg_read_all_stats learns more than PID and Application of another role's session.
 func Blockers(ctx context.Context, pool *pgxpool.Pool, olderThan time.Duration) ([]Blocker, error) {
 	rows, err := pool.Query(ctx, `SELECT b.pid, b.application_name, coalesce(b.state, ''),
 			left(regexp_replace(b.query, '\s+', ' ', 'g'), 80), coalesce(now() - b.xact_start, '0'), count(DISTINCT w.pid)

@@ -74,7 +74,8 @@ func TestBlockers_NamesWhoHoldsTheLockAndWaitsForNobody(t *testing.T) {
 		IN SHARE MODE`)
 	wait, ends := context.WithCancel(t.Context())
 	var waiting sync.WaitGroup
-	for _, statement := range []string{`LOCK TABLE deposits IN ACCESS EXCLUSIVE MODE`, `DELETE FROM deposits WHERE false`} {
+	for _, statement := range []string{`LOCK TABLE deposits IN ACCESS EXCLUSIVE MODE`,
+		`DELETE FROM deposits WHERE false`} {
 		waiting.Go(func() { // ends with an error
 			_, _ = pool.Exec(wait, "BEGIN; "+statement+"; ROLLBACK", pgx.QueryExecModeSimpleProtocol)
 		})

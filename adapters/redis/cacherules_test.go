@@ -22,10 +22,12 @@ func checkCache(t *testing.T, cache ports.IdempotencyCache) {
 	var last byte
 	newKey := func() ports.IdempotencyKey {
 		last++
-		return ports.IdempotencyKey{Owner: id.ID{1}, Route: "POST /deposits", Key: [16]byte{last}, Fingerprint: [32]byte{9}, Epoch: ports.Epoch{1}}
+		return ports.IdempotencyKey{Owner: id.ID{1}, Route: "POST /deposits", Key: [16]byte{last}, Fingerprint: [32]byte{9},
+			Epoch: ports.Epoch{1}}
 	}
 	response := func() ports.StoredResponse {
-		return ports.StoredResponse{Fingerprint: [32]byte{9}, Code: 201, Body: []byte(`{"data":"é"}`), CreatedAt: time.Now().UTC().Truncate(time.Microsecond)}
+		return ports.StoredResponse{Fingerprint: [32]byte{9}, Code: 201, Body: []byte(`{"data":"é"}`),
+			CreatedAt: time.Now().UTC().Truncate(time.Microsecond)}
 	}
 	cached := func(t *testing.T, k ports.IdempotencyKey) *ports.StoredResponse {
 		t.Helper()
@@ -110,7 +112,8 @@ func checkCache(t *testing.T, cache ports.IdempotencyCache) {
 		for range 5 {
 			for i, k := range keys {
 				wg.Go(func() {
-					d, r := cache.Admit(t.Context(), k, ports.LimitRule{Name: "default", Key: fmt.Sprint("many", i%3), PerMinute: 1 << 30})
+					d, r := cache.Admit(t.Context(), k,
+						ports.LimitRule{Name: "default", Key: fmt.Sprint("many", i%3), PerMinute: 1 << 30})
 					switch {
 					case !d.Allowed:
 						t.Error("refused")

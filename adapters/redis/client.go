@@ -23,8 +23,9 @@ const (
 )
 
 // ErrURL describes the valid forms of a Redis URL. The text never quotes the URL, which may contain a password.
-var ErrURL = errors.New("redis: the URL must be redis://host:port/db, rediss://…, redis://host1,host2,… for a cluster, " +
-	"or redis-sentinel://host1,host2,…?master=name; rediss and rediss-sentinel stand for TLS")
+var ErrURL = errors.New(
+	"redis: the URL must be redis://host:port/db, rediss://…, redis://host1,host2,… for a cluster, " +
+		"or redis-sentinel://host1,host2,…?master=name; rediss and rediss-sentinel stand for TLS")
 
 // reloadEvery is how old a client's map of a cluster's slots may be. A master that died answers no MOVED, so only a new
 // map shows the master's successor.

@@ -43,7 +43,8 @@ func awaitWrites(t *testing.T, client goredis.UniversalClient, key string, atMos
 }
 
 // awaitMaster waits, under writes, until a replica is a master.
-func awaitMaster(t *testing.T, replica *backing.Server, password string, trust *tls.Config, client goredis.UniversalClient, key string) {
+func awaitMaster(t *testing.T, replica *backing.Server, password string, trust *tls.Config,
+	client goredis.UniversalClient, key string) {
 	t.Helper()
 	options, err := goredis.ParseURL(replica.URL())
 	require.NoError(t, err)
@@ -139,7 +140,8 @@ func TestProbe_OfACluster_ReachesEveryMaster(t *testing.T) {
 	cluster := redistest.Cluster(t, 3, 0)
 	for _, master := range cluster.Masters {
 		client := clientOf(t, cluster.URL())
-		require.Eventually(t, func() bool { return redis.Probe(t.Context(), client) == nil }, soon, 20*time.Millisecond, "all masters are there")
+		require.Eventually(t, func() bool { return redis.Probe(t.Context(), client) == nil }, soon, 20*time.Millisecond,
+			"all masters are there")
 		require.NoError(t, master.Kill())
 		require.ErrorIs(t, redis.Probe(t.Context(), client), redis.ErrNoWrites)
 		require.NoError(t, master.Restart(t.Context()))
@@ -151,7 +153,8 @@ func TestSentinels_WithPasswordsOfTheirOwn_AreFollowedThroughAFailover(t *testin
 	const password, sentinelPassword = "of-the-data", "of-the-sentinels"
 	all := startSentinels(t, password, sentinelPassword, nil)
 	redisURL := "redis-sentinel://:" + password + "@" + all.hosts + "/0?master=main"
-	require.ErrorContains(t, write(t, clientOf(t, redisURL), "key"), "all sentinels specified in configuration are unreachable")
+	require.ErrorContains(t, write(t, clientOf(t, redisURL), "key"),
+		"all sentinels specified in configuration are unreachable")
 
 	client := clientOf(t, redisURL, redis.SentinelPassword(sentinelPassword))
 	require.NoError(t, write(t, client, "key"))
@@ -169,7 +172,8 @@ func TestSentinels_WithTLS_AreFollowedThroughAFailover(t *testing.T) {
 	all := startSentinels(t, password, password, certificate)
 	hosts := "://:" + password + "@" + all.hosts + "/0?master=main"
 	trusting := func(o *goredis.UniversalOptions) { o.TLSConfig.RootCAs = certificate.Trust().RootCAs }
-	require.Error(t, write(t, clientOf(t, "redis-sentinel"+hosts, redis.SentinelPassword(password)), "key"), "only TLS is served")
+	require.Error(t, write(t, clientOf(t, "redis-sentinel"+hosts, redis.SentinelPassword(password)), "key"),
+		"only TLS is served")
 	distrusting := clientOf(t, "rediss-sentinel"+hosts, redis.SentinelPassword(password))
 	require.Eventually(t, func() bool { // a busy machine may be too slow for the handshakes
 		err := write(t, distrusting, "key")

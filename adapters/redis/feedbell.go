@@ -21,8 +21,8 @@ const awaitedEvery = time.Second
 // maxFeeds is how many partners a message names.
 const maxFeeds = 1024
 
-// RingFeeds tells the http processes that the feeds of partners have new events. A ring may be lost: each http looks once a
-// second for the partners that wait.
+// RingFeeds tells the http processes that the feeds of partners have new events. A ring may be lost: each http looks
+// once a second for the partners that wait.
 func (d *Doorbell) RingFeeds(partners []id.ID) {
 	if len(partners) == 0 {
 		return
@@ -53,10 +53,11 @@ func (d *Doorbell) takeFeeds() (messages [][]byte) {
 	return messages
 }
 
-// AnnounceFeeds tells the dispatchers that requests wait for events, as long as waiting is above 0, until ctx ends. entered
-// receives after a request began to wait. While no process says so, dispatchers ring for no feeds, which saves each event a
-// command. A lost message delays events by the look of each http.
-func AnnounceFeeds(ctx context.Context, client redis.UniversalClient, waiting func() int, entered <-chan struct{}) error {
+// AnnounceFeeds tells the dispatchers that requests wait for events, as long as waiting is above 0, until ctx ends.
+// entered receives after a request began to wait. While no process says so, dispatchers ring for no feeds, which saves
+// each event a command. A lost message delays events by the look of each http.
+func AnnounceFeeds(ctx context.Context, client redis.UniversalClient, waiting func() int,
+	entered <-chan struct{}) error {
 	ticker := time.NewTicker(awaitedEvery)
 	defer ticker.Stop()
 	for {

@@ -17,8 +17,8 @@ const (
 	forwardedKept = time.Hour
 )
 
-// Forwarded is the note that a peer, which is no trusted proxy, told the address of another client; or that a trusted proxy told it by
-// both X-Real-IP and X-Forwarded-For.
+// Forwarded is the note that a peer, which is no trusted proxy, told the address of another client; or that a trusted
+// proxy told it by both X-Real-IP and X-Forwarded-For.
 type Forwarded struct {
 	Peer   string // address
 	Header string

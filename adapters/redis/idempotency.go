@@ -37,8 +37,8 @@ type Cipher interface {
 	Decrypt(ciphertext, associatedData []byte) ([]byte, error)
 }
 
-// IdempotencyCache answers repeated requests without the database. Responses are cached in batches, after their requests
-// have been answered. Responses beyond the process's share of memory are not cached.
+// IdempotencyCache answers repeated requests without the database. Responses are cached in batches, after their
+// requests have been answered. Responses beyond the process's share of memory are not cached.
 type IdempotencyCache struct {
 	limiter *Limiter
 	cipher  Cipher
@@ -62,7 +62,8 @@ func NewIdempotencyCache(limiter *Limiter, cipher Cipher, log *slog.Logger) *Ide
 }
 
 // Admit implements ports.IdempotencyCache.
-func (c *IdempotencyCache) Admit(ctx context.Context, k ports.IdempotencyKey, rules ...ports.LimitRule) (ports.LimitDecision, *ports.StoredResponse) {
+func (c *IdempotencyCache) Admit(ctx context.Context, k ports.IdempotencyKey,
+	rules ...ports.LimitRule) (ports.LimitDecision, *ports.StoredResponse) {
 	if k.Epoch == (ports.Epoch{}) {
 		return c.limiter.Allow(ctx, rules...), nil
 	}
@@ -139,8 +140,9 @@ func (c *IdempotencyCache) queue(ctx context.Context, pipe redis.Pipeliner, k *k
 	pipe.Set(ctx, name, sealed, life)
 }
 
-// cacheKey is the key of a cached answer in Redis: a hash of epoch, owner, route and Idempotency-Key. Its hash tag (in braces) is
-// that of the partner's rate limits, so that a cluster keeps answers and limits of a partner on the same node.
+// cacheKey is the key of a cached answer in Redis: a hash of epoch, owner, route and Idempotency-Key. Its hash tag (in
+// braces) is that of the partner's rate limits, so that a cluster keeps answers and limits of a partner on the same
+// node.
 func cacheKey(k ports.IdempotencyKey) string {
 	scope := make([]byte, 0, 128)
 	scope = append(append(append(append(scope, k.Epoch[:]...), k.Owner[:]...), k.Key[:]...), k.Route...)

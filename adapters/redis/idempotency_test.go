@@ -45,12 +45,14 @@ func TestIdempotencyCache_KeepsNothingReadableAndNothingLong(t *testing.T) {
 	client := redistest.New(t)
 	cache := newCache(t, client, patient(t, client))
 	k := numberedKey(1)
-	cache.Keep(k, ports.StoredResponse{Code: 201, Body: []byte(`{"secret":"svc_whsec_abc"}`), CreatedAt: time.Now().Add(-time.Hour)})
+	cache.Keep(k,
+		ports.StoredResponse{Code: 201, Body: []byte(`{"secret":"svc_whsec_abc"}`), CreatedAt: time.Now().Add(-time.Hour)})
 	name := keptKeys(t, client, 1)[0]
 	kept := client.Get(t.Context(), name).Val()
 	require.NotContains(t, kept, "svc_whsec")
 	require.InDelta(t, time.Minute.Seconds(), client.PTTL(t.Context(), name).Val().Seconds(), 5)
-	require.Contains(t, name, "{"+ports.PartnerLimitKey(k.Owner)+"}", "a cluster keeps the response beside the partner's limits")
+	require.Contains(t, name, "{"+ports.PartnerLimitKey(k.Owner)+"}",
+		"a cluster keeps the response beside the partner's limits")
 
 	require.NoError(t, client.Set(t.Context(), name, kept[:len(kept)-1], 0).Err())
 	d, r := cache.Admit(t.Context(), k, plenty)
@@ -127,7 +129,8 @@ func TestLimiter_RequestsOfSeveralPartners_ShareARoundTrip(t *testing.T) {
 		requests.Go(func() {
 			limiter.Allow(t.Context(), ports.LimitRule{Name: "default", Key: fmt.Sprint("partner", n%3), PerMinute: 1 << 30})
 		})
-		require.Eventually(t, func() bool { return limiter.Waiting() == n }, waitForRedis, time.Millisecond) // all but the first
+		// all but the first
+		require.Eventually(t, func() bool { return limiter.Waiting() == n }, waitForRedis, time.Millisecond)
 	}
 	close(counted.hold)
 	requests.Wait()
@@ -158,12 +161,14 @@ func TestIdempotencyCache_MoreThanTheShare_TheRestIsNotCached(t *testing.T) {
 	before := usedMemory(t, client)
 	const many, body = 60_000, 900
 	for n := range many {
-		cache.Keep(numberedKey(n), ports.StoredResponse{Code: 200, Body: bytes.Repeat([]byte{'x'}, body), CreatedAt: time.Now()})
+		cache.Keep(numberedKey(n),
+			ports.StoredResponse{Code: 200, Body: bytes.Repeat([]byte{'x'}, body), CreatedAt: time.Now()})
 	}
 	expected := int(redis.CacheShare / (body + redis.CachedBeside))
 	require.Less(t, expected, many)
 	keptKeys(t, client, expected)
-	require.LessOrEqual(t, usedMemory(t, client)-before, redis.CacheShare, "the estimate of a response's memory is too low")
+	require.LessOrEqual(t, usedMemory(t, client)-before, redis.CacheShare,
+		"the estimate of a response's memory is too low")
 	_, first := cache.Admit(t.Context(), numberedKey(0), plenty)
 	require.NotNil(t, first)
 	_, last := cache.Admit(t.Context(), numberedKey(many-1), plenty)

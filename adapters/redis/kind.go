@@ -10,13 +10,16 @@ import (
 )
 
 // ErrRestart ends a process that was started with the only address of a cluster while that address did not answer.
-var ErrRestart = errors.New("redis: REDIS_URL is an address of a Redis Cluster that did not answer when this process started; start the process again to follow the cluster")
+var ErrRestart = errors.New(
+	"redis: REDIS_URL is an address of a Redis Cluster that did not answer when this process started; start the process again to follow the cluster")
 
-// Open is NewClient for a process. A single address may be that of a cluster, so Open asks the server, for half a second
-// at most: a cluster is then followed to all its nodes. known is false where no server answered; AwaitKind asks again.
+// Open is NewClient for a process. A single address may be that of a cluster, so Open asks the server, for half a
+// second at most: a cluster is then followed to all its nodes. known is false where no server answered; AwaitKind asks
+// again.
 //
 // Returns ErrURL.
-func Open(ctx context.Context, redisURL string, options ...Option) (client redis.UniversalClient, known bool, err error) {
+func Open(ctx context.Context, redisURL string,
+	options ...Option) (client redis.UniversalClient, known bool, err error) {
 	o, err := parseURL(redisURL)
 	if err != nil {
 		return nil, false, err

@@ -37,8 +37,8 @@ const (
 	batchWorkers   = 2
 )
 
-// Limiter counts requests in a sliding window of a minute or an hour. Requests that arrive together share a round trip, and
-// those under the same rules a command.
+// Limiter counts requests in a sliding window of a minute or an hour. Requests that arrive together share a round trip,
+// and those under the same rules a command.
 type Limiter struct {
 	client     redis.UniversalClient
 	breaker    *Breaker
@@ -63,7 +63,8 @@ func (l *Limiter) Allow(ctx context.Context, rules ...ports.LimitRule) ports.Lim
 }
 
 // allow is Allow, and also reads the key `wanted` unless wanted is empty. read is empty where the key does not exist.
-func (l *Limiter) allow(ctx context.Context, wanted string, rules []ports.LimitRule) (decision ports.LimitDecision, read string) {
+func (l *Limiter) allow(ctx context.Context, wanted string,
+	rules []ports.LimitRule) (decision ports.LimitDecision, read string) {
 	if len(rules) == 0 {
 		return ports.LimitDecision{Allowed: true}, ""
 	}
@@ -88,8 +89,8 @@ func (l *Limiter) allow(ctx context.Context, wanted string, rules []ports.LimitR
 	return decision, read
 }
 
-// together names the group of requests that share a round trip to Redis. In a cluster only requests with the same key share a
-// round trip, since a request to a node that answers must not wait for a node that is away.
+// together names the group of requests that share a round trip to Redis. In a cluster only requests with the same key
+// share a round trip, since a request to a node that answers must not wait for a node that is away.
 func (l *Limiter) together(rules []ports.LimitRule) string {
 	if l.cluster {
 		return rules[0].Key
@@ -152,8 +153,8 @@ type sameRules struct {
 	reads    *redis.SliceCmd // of the requests that want a key; nil: none does
 }
 
-// countBatch counts requests in a single round trip, with a command for those under the same rules, and reads the keys that
-// the requests want.
+// countBatch counts requests in a single round trip, with a command for those under the same rules, and reads the keys
+// that the requests want.
 func (l *Limiter) countBatch(requests []*counting) {
 	groups := make(map[string]*sameRules, 1)
 	for _, c := range requests {
@@ -214,8 +215,8 @@ func (g *sameRules) wanted() []string {
 	return names
 }
 
-// settle gives each request its result. err is the error of the whole pipeline, in which a command may have succeeded beside one that
-// failed.
+// settle gives each request its result. err is the error of the whole pipeline, in which a command may have succeeded
+// beside one that failed.
 func (g *sameRules) settle(err error) {
 	const perRule = 3
 	rules := g.requests[0].rules

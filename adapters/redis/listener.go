@@ -36,7 +36,8 @@ type Listener struct {
 // NewListener hears nothing until Run.
 func NewListener(client redis.UniversalClient) *Listener {
 	l := &Listener{
-		client: client, self: rand.Text(), events: make(chan struct{}, 1), due: make(chan struct{}, 1), jobs: map[webhookports.Lane]chan struct{}{},
+		client: client, self: rand.Text(), events: make(chan struct{}, 1), due: make(chan struct{}, 1),
+		jobs: map[webhookports.Lane]chan struct{}{},
 	}
 	for _, lane := range webhookports.Lanes {
 		l.jobs[lane] = make(chan struct{}, 1)
@@ -53,8 +54,8 @@ func (l *Listener) Due() <-chan struct{} { return l.due }
 // Jobs receives after a lane got jobs.
 func (l *Listener) Jobs(lane webhookports.Lane) <-chan struct{} { return l.jobs[lane] }
 
-// Works reports whether rings are heard: lately a message of this process came back to it. A ring of another process may be
-// lost all the same.
+// Works reports whether rings are heard: lately a message of this process came back to it. A ring of another process
+// may be lost all the same.
 func (l *Listener) Works() bool { return lately(&l.heard) }
 
 // Accompanied reports whether other listeners were heard lately.
@@ -85,8 +86,8 @@ func (l *Listener) Run(ctx context.Context) error {
 	}
 }
 
-// pulse publishes a message every second, which the listener itself has to receive. A PUBLISH that fails proves at once that
-// rings are lost.
+// pulse publishes a message every second, which the listener itself has to receive. A PUBLISH that fails proves at once
+// that rings are lost.
 func (l *Listener) pulse(ctx context.Context) {
 	ticker := time.NewTicker(pulseEvery)
 	defer ticker.Stop()

@@ -37,7 +37,8 @@ func TestListener_KnowsWhetherTheBellWorks_AndSignalsAllAfterAnOutage(t *testing
 	require.NoError(t, server.Restart(t.Context()))
 	require.Eventually(t, l.Works, 20*time.Second, 10*time.Millisecond)
 	for _, rings := range all {
-		require.Eventually(t, func() bool { return heard(rings) }, time.Second, time.Millisecond, "rings in the outage were lost")
+		require.Eventually(t, func() bool { return heard(rings) }, time.Second, time.Millisecond,
+			"rings in the outage were lost")
 	}
 }
 
@@ -57,14 +58,16 @@ func TestListener_TellsRingsApart_AndKnowsOthers(t *testing.T) {
 	client := redistest.ServerClient(t, redistest.Server(t))
 	l := listen(t, client)
 	require.Eventually(t, l.Works, 20*time.Second, 10*time.Millisecond)
-	all := map[string]<-chan struct{}{"events": l.Events(), "due": l.Due(), "fast": l.Jobs(webhookports.FastLane), "slow": l.Jobs(webhookports.SlowLane)}
+	all := map[string]<-chan struct{}{"events": l.Events(), "due": l.Due(), "fast": l.Jobs(webhookports.FastLane),
+		"slow": l.Jobs(webhookports.SlowLane)}
 	for name, rings := range all {
 		require.True(t, heard(rings), name)
 	}
 	bell := redis.NewDoorbell(client, patient(t, client))
 	t.Cleanup(bell.Close)
 	for name, ring := range map[string]func(){
-		"events": bell.Ring, "due": bell.RingDue, "fast": func() { bell.RingJobs(webhookports.FastLane) }, "slow": func() { bell.RingJobs(webhookports.SlowLane) },
+		"events": bell.Ring, "due": bell.RingDue, "fast": func() { bell.RingJobs(webhookports.FastLane) },
+		"slow": func() { bell.RingJobs(webhookports.SlowLane) },
 	} {
 		ring()
 		require.Eventually(t, func() bool { return heard(all[name]) }, 20*time.Second, time.Millisecond, name)

@@ -10,8 +10,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// ErrNoWrites is the error of a Redis that answers and takes no writes, or not for all keys: its memory or disk is full,
-// it became a replica, or a master of a cluster is away.
+// ErrNoWrites is the error of a Redis that answers and takes no writes, or not for all keys: its memory or disk is
+// full, it became a replica, or a master of a cluster is away.
 var ErrNoWrites = errors.New("it takes no writes")
 
 const (

@@ -242,7 +242,8 @@ func BenchmarkLimiter_TwoRules(b *testing.B) {
 	limiter := redis.NewLimiter(client, patient(b, client), func() { b.Error("failed open") })
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
-			limiter.Allow(b.Context(), ports.LimitRule{Name: "default", Key: "a", PerMinute: 1 << 30}, ports.LimitRule{Name: "writes", Key: "a", PerMinute: 1 << 30})
+			limiter.Allow(b.Context(), ports.LimitRule{Name: "default", Key: "a", PerMinute: 1 << 30},
+				ports.LimitRule{Name: "writes", Key: "a", PerMinute: 1 << 30})
 		}
 	})
 }

@@ -2,8 +2,8 @@ package redis
 
 import "time"
 
-// cachedBeside is the memory of Redis that a cached response takes beside its body, in bytes: name, expiry, encryption and
-// the server's own book-keeping, rounded up.
+// cachedBeside is the memory of Redis that a cached response takes beside its body, in bytes: name, expiry, encryption
+// and the server's own book-keeping, rounded up.
 const cachedBeside = 350
 
 // shareSlots divides cachedFor: a response counts until its slot is cachedFor old.

@@ -32,7 +32,8 @@ func TestParseURL(t *testing.T) {
 		require.NoError(t, err, raw)
 		require.Equal(t, w, want{o.Addrs, o.Username, o.Password, o.MasterName, o.DB, o.TLSConfig != nil}, raw)
 	}
-	for _, raw := range []string{"", "localhost:6379", "http://h", "redis://", "redis://h/x", "redis://h/-1", "redis://a,b/1", "redis://a,,b", "redis-sentinel://a", "redis://h:port", "redis://%zz@h"} {
+	for _, raw := range []string{"", "localhost:6379", "http://h", "redis://", "redis://h/x", "redis://h/-1",
+		"redis://a,b/1", "redis://a,,b", "redis-sentinel://a", "redis://h:port", "redis://%zz@h"} {
 		_, err := parseURL(raw)
 		require.ErrorIs(t, err, ErrURL, raw)
 	}

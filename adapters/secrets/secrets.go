@@ -84,8 +84,8 @@ func Open(encoded string) (*Cipher, error) {
 	return &Cipher{aead: primitive, primary: primary.KeyID()}, nil
 }
 
-// PrimaryPrefix begins every ciphertext of the primary key, and no ciphertext of another key: Tink's version and the id of the
-// key.
+// PrimaryPrefix begins every ciphertext of the primary key, and no ciphertext of another key: Tink's version and the id
+// of the key.
 func (c *Cipher) PrimaryPrefix() []byte { return binary.BigEndian.AppendUint32([]byte{1}, c.primary) }
 
 // Encrypt seals plaintext for associatedData, which names purpose and row: "webhook_secret:" and the row's id.

@@ -86,9 +86,12 @@ func TestRotate_OldStillOpens_NewIsUsedFromThenOn(t *testing.T) {
 func TestOpenAndRotate_BadKeysets_AreRefusedWithoutQuotingThem(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []string{
-		"", "not base64!", "hunter2", base64.StdEncoding.EncodeToString([]byte("hunter2")), base64.StdEncoding.EncodeToString([]byte(`{}`)),
+		"", "not base64!", "hunter2", base64.StdEncoding.EncodeToString([]byte("hunter2")),
+		base64.StdEncoding.EncodeToString([]byte(`{}`)),
 		base64.StdEncoding.EncodeToString([]byte(`{"primaryKeyId":1,"key":[]}`)),
-		base64.StdEncoding.EncodeToString([]byte(`{"primaryKeyId":1,"key":[{"keyData":{"typeUrl":"type.googleapis.com/google.crypto.tink.AesGcmKey","value":"aGVsbG8=","keyMaterialType":"SYMMETRIC"},"status":"ENABLED","keyId":1,"outputPrefixType":"TINK"}]}`)),
+		base64.StdEncoding.EncodeToString(
+			[]byte(
+				`{"primaryKeyId":1,"key":[{"keyData":{"typeUrl":"type.googleapis.com/google.crypto.tink.AesGcmKey","value":"aGVsbG8=","keyMaterialType":"SYMMETRIC"},"status":"ENABLED","keyId":1,"outputPrefixType":"TINK"}]}`)),
 	} {
 		_, err := secrets.Open(bad)
 		require.Equal(t, secrets.ErrKeyset, err, bad)

@@ -1,5 +1,5 @@
-// Package totp computes the codes of authenticator apps (RFC 6238) with github.com/pquerna/otp: SHA-1, six digits, 30 seconds, the
-// values that every app supports.
+// Package totp computes the codes of authenticator apps (RFC 6238) with github.com/pquerna/otp: SHA-1, six digits, 30
+// seconds, the values that every app supports.
 package totp
 
 import (
@@ -19,7 +19,8 @@ type Codes struct{}
 
 // Code implements accountports.OneTimeCodes.
 func (Codes) Code(s secret.Text, step int64) (string, error) {
-	return hotp.GenerateCodeCustom(s.Reveal(), uint64(step), hotp.ValidateOpts{Digits: otp.DigitsSix, Algorithm: otp.AlgorithmSHA1})
+	return hotp.GenerateCodeCustom(s.Reveal(), uint64(step),
+		hotp.ValidateOpts{Digits: otp.DigitsSix, Algorithm: otp.AlgorithmSHA1})
 }
 
 // URI implements accountports.OneTimeCodes, in the format of Google Authenticator's key URIs, which every app reads.

@@ -21,7 +21,8 @@ var _ accountports.OneTimeCodes = totp.Codes{}
 func TestCode_IsThatOfTheRFC(t *testing.T) {
 	t.Parallel()
 	s := secret.Text(base32.StdEncoding.EncodeToString([]byte("12345678901234567890")))
-	for seconds, want := range map[int64]string{59: "287082", 1111111109: "081804", 1234567890: "005924", 20000000000: "353130"} {
+	for seconds, want := range map[int64]string{59: "287082", 1111111109: "081804", 1234567890: "005924",
+		20000000000: "353130"} {
 		code, err := totp.Codes{}.Code(s, twofactor.StepAt(time.Unix(seconds, 0)))
 		require.NoError(t, err)
 		require.Equal(t, want, code)

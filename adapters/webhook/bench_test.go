@@ -17,8 +17,8 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// BenchmarkPost measures a POST over idle connections to a minimal receiver. cpu-us/op counts this process with the receiver.
-// BenchmarkBareExchange measures the receiver and the kernel without the sender.
+// BenchmarkPost measures a POST over idle connections to a minimal receiver. cpu-us/op counts this process with the
+// receiver. BenchmarkBareExchange measures the receiver and the kernel without the sender.
 func BenchmarkPost(b *testing.B) {
 	answers := map[string]string{
 		"no body":    "HTTP/1.1 204 No Content\r\n\r\n",

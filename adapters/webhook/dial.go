@@ -23,17 +23,18 @@ const (
 	connected
 )
 
-// maxDials is how many connections an attempt may make. The transport itself has no bound for an endpoint that closes each
-// connection with a GOAWAY.
+// maxDials is how many connections an attempt may make. The transport itself has no bound for an endpoint that closes
+// each connection with a GOAWAY.
 const maxDials = 3
 
 var errTooManyDials = errors.New("webhook: the endpoint ended each connection")
 
-// dialMargin is how much longer than an attempt a dial may take. So the attempt, which can report its stage, ends first.
+// dialMargin is how much longer than an attempt a dial may take. So the attempt, which can report its stage, ends
+// first.
 const dialMargin = time.Second
 
-// dialer makes connections to allowed addresses in bounded time, TLS handshake included. The transport lets a dial go on
-// after its attempt ended, because the next attempt can use the connection.
+// dialer makes connections to allowed addresses in bounded time, TLS handshake included. The transport lets a dial go
+// on after its attempt ended, because the next attempt can use the connection.
 type dialer struct {
 	net        net.Dialer
 	tls        *tls.Config
@@ -41,13 +42,14 @@ type dialer struct {
 	handshakes handshakeLimit
 }
 
-// handshakesPerAddress bounds the TLS handshakes in flight with an address. Plain connections cost too little for a bound.
+// handshakesPerAddress bounds the TLS handshakes in flight with an address. Plain connections cost too little for a
+// bound.
 const handshakesPerAddress = 8
 
 var errNotPublic = errors.New("webhook: the address is not public")
 
-// specialRanges knows the special ranges of IPv4 and IPv6, and the host of virtual machines on Azure, which has a public
-// address.
+// specialRanges knows the special ranges of IPv4 and IPv6, and the host of virtual machines on Azure, which has a
+// public address.
 var specialRanges = ssrf.New(ssrf.WithAnyPort(), ssrf.WithDeniedV4Prefixes(netip.MustParsePrefix("168.63.129.16/32")))
 
 // public reports whether ip leads to the same host from everywhere on the internet.
@@ -61,8 +63,8 @@ func allowedInsecure(ip netip.Addr) bool {
 	return !ip.Unmap().IsLinkLocalUnicast() && !ip.IsMulticast() && ip.String() != "fd00:ec2::254"
 }
 
-// addressCheck returns a check for net.Dialer.Control, which runs for the address of each connection, after the name was
-// resolved.
+// addressCheck returns a check for net.Dialer.Control, which runs for the address of each connection, after the name
+// was resolved.
 func addressCheck(allowed func(netip.Addr) bool) func(network, address string, c syscall.RawConn) error {
 	return func(_, address string, _ syscall.RawConn) error {
 		target, err := netip.ParseAddrPort(address)
@@ -110,15 +112,16 @@ func newDialer(c Config) *dialer {
 }
 
 const (
-	// receiveBuffer bounds the bytes that wait in the kernel. Linux would take six megabytes of a flood before the first read.
+	// receiveBuffer bounds the bytes that wait in the kernel. Linux would take six megabytes of a flood before the first
+	// read.
 	receiveBuffer = 64 << 10
 	// segment is Ethernet's. Where the path allows larger segments, as over loopback, the sender's kernel sends twenty of
 	// them at once: a flood is then megabytes in the first round trip and costs both sides ten times as much.
 	segment = 1460
 )
 
-// limitReceive bounds the bytes that an endpoint can have in flight to a socket that is not connected yet. A response is a
-// status line and a little text.
+// limitReceive bounds the bytes that an endpoint can have in flight to a socket that is not connected yet. A response
+// is a status line and a little text.
 func limitReceive(raw syscall.RawConn) error {
 	var refused error
 	err := raw.Control(func(fd uintptr) {
@@ -188,8 +191,9 @@ type handshakeError struct{ error }
 
 func (e handshakeError) Unwrap() error { return e.error }
 
-// handshakeLimit bounds the TLS handshakes in flight to an address. An endpoint that closes the connection under all its
-// requests causes a handshake for each of them at the same moment, which would keep the processor from other endpoints.
+// handshakeLimit bounds the TLS handshakes in flight to an address. An endpoint that closes the connection under all
+// its requests causes a handshake for each of them at the same moment, which would keep the processor from other
+// endpoints.
 type handshakeLimit struct {
 	perAddress int
 	mu         sync.Mutex

@@ -23,6 +23,8 @@ func TestDial_LetsLittleBeUnderWay(t *testing.T) {
 		require.NoError(t, failed)
 		return value
 	}
-	require.LessOrEqual(t, option(syscall.SOL_SOCKET, syscall.SO_RCVBUF), 2*receiveBuffer, "Linux counts its own overhead in")
-	require.LessOrEqual(t, option(syscall.IPPROTO_TCP, syscall.TCP_MAXSEG), segment, "over loopback, where it would be 65,483")
+	require.LessOrEqual(t, option(syscall.SOL_SOCKET, syscall.SO_RCVBUF), 2*receiveBuffer,
+		"Linux counts its own overhead in")
+	require.LessOrEqual(t, option(syscall.IPPROTO_TCP, syscall.TCP_MAXSEG), segment,
+		"over loopback, where it would be 65,483")
 }

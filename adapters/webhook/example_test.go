@@ -24,7 +24,8 @@ func ExampleSender() {
 	defer endpoint.Close()
 	sender := webhook.NewSender(webhook.Config{Timeout: 10 * time.Second, AllowInsecure: true, UserAgent: "example/1"})
 	defer sender.Close()
-	delivery := &webhookports.Delivery{URL: endpoint.URL, Event: core.DepositActivated, Secret: "svc_whsec_example", Body: []byte(`{"event":"deposit.activated"}`)}
+	delivery := &webhookports.Delivery{URL: endpoint.URL, Event: core.DepositActivated, Secret: "svc_whsec_example",
+		Body: []byte(`{"event":"deposit.activated"}`)}
 
 	attempt := sender.Post(context.Background(), delivery, time.Now())
 	fmt.Println(attempt.Result, attempt.ResponseStatus, attempt.Snippet)

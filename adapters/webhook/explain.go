@@ -15,8 +15,8 @@ import (
 
 const unreadable = "The answer could not be read: it was broken off, was not HTTP, or had headers above 32 KiB."
 
-// explain returns the result of a failed attempt and a detail for the partner's developer. The detail has neither addresses
-// of our network nor the text of err.
+// explain returns the result of a failed attempt and a detail for the partner's developer. The detail has neither
+// addresses of our network nor the text of err.
 func explain(err error, a *attempt, timeout time.Duration) (webhook.Result, string) {
 	stage := a.stage.Load()
 	var dns *net.DNSError
@@ -86,7 +86,8 @@ func isClosed(err error) bool {
 func isTLS(err error) bool {
 	var handshake handshakeError
 	var alert *net.OpError
-	return errors.As(err, &handshake) || errors.As(err, &alert) && (alert.Op == "remote error" || alert.Op == "local error")
+	return errors.As(err, &handshake) ||
+		errors.As(err, &alert) && (alert.Op == "remote error" || alert.Op == "local error")
 }
 
 func tlsDetail(err error) string {

@@ -59,49 +59,100 @@ func TestPost_Failed_NamesTheCause(t *testing.T) {
 		result webhook.Result
 		detail string
 	}{
-		"nobody listens":               {url: nobody, result: webhook.ResultConnect, detail: "The connection was refused."},
-		"impossible port":              {url: at("http://127.0.0.1:99999"), result: webhook.ResultBlocked, detail: "The URL has the port 99999, which is not between 1 and 65535."},
-		"closed at once":               {url: plain(func(net.Conn) {}), result: webhook.ResultConnect, detail: closed},
-		"reset at once":                {url: plain(hostiletest.Reset), result: webhook.ResultConnect, detail: closed},
-		"empty answer":                 {url: plain(func(c net.Conn) { _, _, _ = request(bufio.NewReader(c)) }), result: webhook.ResultConnect, detail: closed},
-		"reset instead of an answer":   {url: plain(func(c net.Conn) { _, _, _ = request(bufio.NewReader(c)); hostiletest.Reset(c) }), result: webhook.ResultConnect, detail: closed},
-		"closed in the status line":    {url: after("HTTP/1.1 20", func(net.Conn) {}), result: webhook.ResultConnect, detail: badMessage},
-		"closed in the headers":        {url: after("HTTP/1.1 200 OK\r\nX: y\r\n", func(net.Conn) {}), result: webhook.ResultConnect, detail: closed},
-		"not HTTP":                     {url: after("220 smtp.example ESMTP\r\n", hostiletest.Silent), result: webhook.ResultConnect, detail: badMessage},
-		"only NUL":                     {url: after("\x00\x00\x00\x00\r\n\r\n", hostiletest.Silent), result: webhook.ResultConnect, detail: badMessage},
-		"empty lines":                  {url: after("\r\n\r\n", hostiletest.Silent), result: webhook.ResultConnect, detail: badMessage},
-		"no status":                    {url: after("HTTP/1.1\r\n\r\n", hostiletest.Silent), result: webhook.ResultConnect, detail: badMessage},
-		"short status":                 {url: after("HTTP/1.1 20 OK\r\n\r\n", hostiletest.Silent), result: webhook.ResultConnect, detail: badMessage},
-		"status in words":              {url: after("HTTP/1.1 two OK\r\n\r\n", hostiletest.Silent), result: webhook.ResultConnect, detail: badMessage},
-		"status 000":                   {url: after("HTTP/1.1 000 OK\r\n\r\n", hostiletest.Silent), result: webhook.ResultConnect, detail: badMessage},
-		"status 099":                   {url: after("HTTP/1.1 099 OK\r\n\r\n", hostiletest.Silent), result: webhook.ResultConnect, detail: badMessage},
-		"negative status":              {url: after("HTTP/1.1 -20 OK\r\n\r\n", hostiletest.Silent), result: webhook.ResultConnect, detail: badMessage},
-		"unknown version":              {url: after("HTTP/x 200 OK\r\n\r\n", hostiletest.Silent), result: webhook.ResultConnect, detail: badMessage},
-		"header without a colon":       {url: after("HTTP/1.1 200 OK\r\nnonsense\r\n\r\n", hostiletest.Silent), result: webhook.ResultConnect, detail: badMessage},
-		"two lengths":                  {url: after("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", hostiletest.Silent), result: webhook.ResultConnect, detail: badMessage},
-		"endless status line":          {url: after("HTTP/1.1 200 ", hostiletest.Forever("O")), result: webhook.ResultConnect, detail: badMessage},
-		"endless headers":              {url: after("HTTP/1.1 200 OK\r\n", hostiletest.Forever("X-Header: value\r\n")), result: webhook.ResultConnect, detail: badMessage},
-		"one endless header":           {url: after("HTTP/1.1 200 OK\r\nX: ", hostiletest.Forever("x")), result: webhook.ResultConnect, detail: badMessage},
-		"endless 1xx":                  {url: after("", hostiletest.Forever("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n")), result: webhook.ResultConnect, detail: badMessage},
-		"no answer":                    {url: plain(hostiletest.Silent), hasty: true, result: webhook.ResultTimeout, detail: noAnswer},
-		"headers one byte at a time":   {url: after("HTTP/1.1 200 OK\r\nX: ", hostiletest.Trickle("x")), hasty: true, result: webhook.ResultTimeout, detail: noAnswer},
-		"1xx now and then":             {url: after("", hostiletest.Trickle("HTTP/1.1 102 Processing\r\n\r\n")), hasty: true, result: webhook.ResultTimeout, detail: noAnswer},
-		"unknown name":                 {url: at("https://nowhere.example/"), result: webhook.ResultDNS, detail: "The host name does not resolve."},
-		"name without addresses":       {url: at("https://empty.example/"), result: webhook.ResultDNS, detail: "The host name does not resolve."},
-		"name server fails":            {url: at("https://failing.example/"), result: webhook.ResultDNS, detail: "The host name does not resolve: its name servers failed or did not answer."},
-		"impossible name":              {url: at("https://" + strings.Repeat("x", 64) + ".example/"), result: webhook.ResultDNS, detail: "The host name does not resolve."},
-		"closed in the handshake":      {url: raw(func(net.Conn) {}), result: webhook.ResultTLS, detail: "The connection was closed during the TLS handshake."},
-		"reset in the handshake":       {url: raw(func(c net.Conn) { _, _ = c.Read(make([]byte, 9)); hostiletest.Reset(c) }), result: webhook.ResultTLS, detail: "The connection was closed during the TLS handshake."},
-		"plain HTTP on the TLS port":   {url: raw(func(c net.Conn) { _, _ = io.WriteString(c, "HTTP/1.0 400 Bad Request\r\n\r\n"); hostiletest.Silent(c) }), result: webhook.ResultTLS, detail: "The endpoint does not speak TLS on this port."},
-		"noise on the TLS port":        {url: raw(func(c net.Conn) { _, _ = c.Write([]byte{22, 3, 3, 0, 4, 99, 0, 0, 0}); hostiletest.Silent(c) }), result: webhook.ResultTLS, detail: tlsFailed},
-		"no end to the handshake":      {url: raw(hostiletest.Silent), hasty: true, result: webhook.ResultTimeout, detail: "No answer within 1s: the TLS handshake did not finish."},
-		"TLS 1.1 only":                 {url: secured(old, answering(ok, nil)), result: webhook.ResultTLS, detail: tlsFailed},
-		"wants a certificate":          {url: secured(wantsCertificate, answering(ok, nil)), result: webhook.ResultTLS, detail: tlsFailed},
-		"unknown authority":            {url: secured(stranger.Issue(t, nil), answering(ok, nil)), result: webhook.ResultTLS, detail: "The certificate is signed by an authority that is not trusted. Is the intermediate certificate missing?"},
-		"certificate of another host":  {url: certified(func(c *x509.Certificate) { c.IPAddresses = nil }), result: webhook.ResultTLS, detail: "The certificate is not for this host name."},
-		"certificate that has expired": {url: certified(func(c *x509.Certificate) { c.NotAfter = time.Now().Add(-time.Minute) }), result: webhook.ResultTLS, detail: "The certificate has expired or is not yet valid."},
-		"certificate of tomorrow":      {url: certified(func(c *x509.Certificate) { c.NotBefore = time.Now().Add(time.Minute) }), result: webhook.ResultTLS, detail: "The certificate has expired or is not yet valid."},
-		"certificate of a client":      {url: certified(func(c *x509.Certificate) { c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth} }), result: webhook.ResultTLS, detail: "The certificate is not valid for a server."},
+		"nobody listens": {url: nobody, result: webhook.ResultConnect, detail: "The connection was refused."},
+		"impossible port": {url: at("http://127.0.0.1:99999"), result: webhook.ResultBlocked,
+			detail: "The URL has the port 99999, which is not between 1 and 65535."},
+		"closed at once": {url: plain(func(net.Conn) {}), result: webhook.ResultConnect, detail: closed},
+		"reset at once":  {url: plain(hostiletest.Reset), result: webhook.ResultConnect, detail: closed},
+		"empty answer": {url: plain(func(c net.Conn) { _, _, _ = request(bufio.NewReader(c)) }),
+			result: webhook.ResultConnect, detail: closed},
+		"reset instead of an answer": {url: plain(func(c net.Conn) {
+			_, _, _ = request(bufio.NewReader(c))
+			hostiletest.Reset(c)
+		}), result: webhook.ResultConnect, detail: closed},
+		"closed in the status line": {url: after("HTTP/1.1 20", func(net.Conn) {}), result: webhook.ResultConnect,
+			detail: badMessage},
+		"closed in the headers": {url: after("HTTP/1.1 200 OK\r\nX: y\r\n", func(net.Conn) {}),
+			result: webhook.ResultConnect, detail: closed},
+		"not HTTP": {url: after("220 smtp.example ESMTP\r\n", hostiletest.Silent),
+			result: webhook.ResultConnect, detail: badMessage},
+		"only NUL": {url: after("\x00\x00\x00\x00\r\n\r\n", hostiletest.Silent),
+			result: webhook.ResultConnect, detail: badMessage},
+		"empty lines": {url: after("\r\n\r\n", hostiletest.Silent), result: webhook.ResultConnect,
+			detail: badMessage},
+		"no status": {url: after("HTTP/1.1\r\n\r\n", hostiletest.Silent), result: webhook.ResultConnect,
+			detail: badMessage},
+		"short status": {url: after("HTTP/1.1 20 OK\r\n\r\n", hostiletest.Silent),
+			result: webhook.ResultConnect, detail: badMessage},
+		"status in words": {url: after("HTTP/1.1 two OK\r\n\r\n", hostiletest.Silent),
+			result: webhook.ResultConnect, detail: badMessage},
+		"status 000": {url: after("HTTP/1.1 000 OK\r\n\r\n", hostiletest.Silent),
+			result: webhook.ResultConnect, detail: badMessage},
+		"status 099": {url: after("HTTP/1.1 099 OK\r\n\r\n", hostiletest.Silent),
+			result: webhook.ResultConnect, detail: badMessage},
+		"negative status": {url: after("HTTP/1.1 -20 OK\r\n\r\n", hostiletest.Silent),
+			result: webhook.ResultConnect, detail: badMessage},
+		"unknown version": {url: after("HTTP/x 200 OK\r\n\r\n", hostiletest.Silent),
+			result: webhook.ResultConnect, detail: badMessage},
+		"header without a colon": {url: after("HTTP/1.1 200 OK\r\nnonsense\r\n\r\n", hostiletest.Silent),
+			result: webhook.ResultConnect, detail: badMessage},
+		"two lengths": {url: after("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
+			hostiletest.Silent), result: webhook.ResultConnect, detail: badMessage},
+		"endless status line": {url: after("HTTP/1.1 200 ", hostiletest.Forever("O")), result: webhook.ResultConnect,
+			detail: badMessage},
+		"endless headers": {url: after("HTTP/1.1 200 OK\r\n", hostiletest.Forever("X-Header: value\r\n")),
+			result: webhook.ResultConnect, detail: badMessage},
+		"one endless header": {url: after("HTTP/1.1 200 OK\r\nX: ", hostiletest.Forever("x")),
+			result: webhook.ResultConnect, detail: badMessage},
+		"endless 1xx": {url: after("", hostiletest.Forever(
+			"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n")), result: webhook.ResultConnect, detail: badMessage},
+		"no answer": {url: plain(hostiletest.Silent), hasty: true, result: webhook.ResultTimeout,
+			detail: noAnswer},
+		"headers one byte at a time": {url: after("HTTP/1.1 200 OK\r\nX: ", hostiletest.Trickle("x")), hasty: true,
+			result: webhook.ResultTimeout, detail: noAnswer},
+		"1xx now and then": {url: after("", hostiletest.Trickle("HTTP/1.1 102 Processing\r\n\r\n")), hasty: true,
+			result: webhook.ResultTimeout, detail: noAnswer},
+		"unknown name": {url: at("https://nowhere.example/"), result: webhook.ResultDNS,
+			detail: "The host name does not resolve."},
+		"name without addresses": {url: at("https://empty.example/"), result: webhook.ResultDNS,
+			detail: "The host name does not resolve."},
+		"name server fails": {url: at("https://failing.example/"), result: webhook.ResultDNS,
+			detail: "The host name does not resolve: its name servers failed or did not answer."},
+		"impossible name": {url: at("https://" + strings.Repeat("x", 64) + ".example/"),
+			result: webhook.ResultDNS, detail: "The host name does not resolve."},
+		"closed in the handshake": {url: raw(func(net.Conn) {}), result: webhook.ResultTLS,
+			detail: "The connection was closed during the TLS handshake."},
+		"reset in the handshake": {url: raw(func(c net.Conn) { _, _ = c.Read(make([]byte, 9)); hostiletest.Reset(c) }),
+			result: webhook.ResultTLS, detail: "The connection was closed during the TLS handshake."},
+		"plain HTTP on the TLS port": {
+			url: raw(func(c net.Conn) {
+				_, _ = io.WriteString(c, "HTTP/1.0 400 Bad Request\r\n\r\n")
+				hostiletest.Silent(c)
+			}),
+			result: webhook.ResultTLS, detail: "The endpoint does not speak TLS on this port."},
+		"noise on the TLS port": {url: raw(func(c net.Conn) {
+			_, _ = c.Write([]byte{22, 3, 3, 0, 4, 99, 0, 0, 0})
+			hostiletest.Silent(c)
+		}), result: webhook.ResultTLS, detail: tlsFailed},
+		"no end to the handshake": {url: raw(hostiletest.Silent), hasty: true, result: webhook.ResultTimeout,
+			detail: "No answer within 1s: the TLS handshake did not finish."},
+		"TLS 1.1 only": {url: secured(old, answering(ok, nil)), result: webhook.ResultTLS, detail: tlsFailed},
+		"wants a certificate": {url: secured(wantsCertificate, answering(ok, nil)), result: webhook.ResultTLS,
+			detail: tlsFailed},
+		"unknown authority": {url: secured(stranger.Issue(t, nil), answering(ok, nil)), result: webhook.ResultTLS,
+			detail: "The certificate is signed by an authority that is not trusted. Is the intermediate certificate missing?"},
+		"certificate of another host": {url: certified(func(c *x509.Certificate) { c.IPAddresses = nil }),
+			result: webhook.ResultTLS, detail: "The certificate is not for this host name."},
+		"certificate that has expired": {url: certified(func(c *x509.Certificate) {
+			c.NotAfter = time.Now().Add(
+				-time.Minute)
+		}), result: webhook.ResultTLS, detail: "The certificate has expired or is not yet valid."},
+		"certificate of tomorrow": {url: certified(func(c *x509.Certificate) { c.NotBefore = time.Now().Add(time.Minute) }),
+			result: webhook.ResultTLS, detail: "The certificate has expired or is not yet valid."},
+		"certificate of a client": {url: certified(func(c *x509.Certificate) {
+			c.ExtKeyUsage = []x509.ExtKeyUsage{
+				x509.ExtKeyUsageClientAuth}
+		}), result: webhook.ResultTLS, detail: "The certificate is not valid for a server."},
 	}
 	resolver := names{"empty.example": {""}, "failing.example": {failing}}.resolver()
 	for name, c := range cases {
@@ -140,10 +191,11 @@ func TestPost_WithoutAnswerOfTheNameServer_SaysSo(t *testing.T) {
 	t.Cleanup(func() { close(hung) })
 	s := newSender(t, func(c *Config) {
 		c.Timeout = hasty
-		c.Resolver = &net.Resolver{PreferGo: true, Dial: (&net.Dialer{ControlContext: nil, Control: func(string, string, syscall.RawConn) error {
-			<-hung
-			return io.EOF
-		}}).DialContext}
+		c.Resolver = &net.Resolver{PreferGo: true,
+			Dial: (&net.Dialer{ControlContext: nil, Control: func(string, string, syscall.RawConn) error {
+				<-hung
+				return io.EOF
+			}}).DialContext}
 	})
 	a := s.Post(t.Context(), postTo("https://hooks.example/"), signedAt)
 	require.Equal(t, webhook.ResultTimeout, a.Result)
@@ -180,7 +232,8 @@ func TestPost_OverHTTP2Refused_NamesTheCause(t *testing.T) {
 	t.Parallel()
 	ca := newAuthority(t)
 	headers := func(f *http2.Framer, stream uint32, end bool, fields ...string) {
-		_ = f.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: h2Header(fields...), EndHeaders: true, EndStream: end})
+		_ = f.WriteHeaders(
+			http2.HeadersFrameParam{StreamID: stream, BlockFragment: h2Header(fields...), EndHeaders: true, EndStream: end})
 	}
 	cases := map[string]struct {
 		settings []http2.Setting
@@ -189,13 +242,24 @@ func TestPost_OverHTTP2Refused_NamesTheCause(t *testing.T) {
 		result   webhook.Result
 		or       webhook.Result // where the time of a frame decides
 	}{
-		"refuses every stream":         {answer: func(f *http2.Framer, s uint32) { _ = f.WriteRSTStream(s, http2.ErrCodeRefusedStream) }, hasty: true, result: webhook.ResultTimeout},
-		"resets every stream":          {answer: func(f *http2.Framer, s uint32) { _ = f.WriteRSTStream(s, http2.ErrCodeInternal) }, result: webhook.ResultConnect},
-		"goes away with every request": {answer: func(f *http2.Framer, _ uint32) { _ = f.WriteGoAway(0, http2.ErrCodeNo, nil) }, result: webhook.ResultConnect},
-		"goes away in anger":           {answer: func(f *http2.Framer, s uint32) { _ = f.WriteGoAway(s, http2.ErrCodeEnhanceYourCalm, nil) }, hasty: true, result: webhook.ResultTimeout},
-		"allows no stream": {settings: []http2.Setting{{ID: http2.SettingMaxConcurrentStreams, Val: 0}}, answer: func(*http2.Framer, uint32) {}, hasty: true,
-			result: webhook.ResultTimeout, or: webhook.ResultConnect}, // the transport dials again if the setting comes before its request
-		"allows no body":  {settings: []http2.Setting{{ID: http2.SettingInitialWindowSize, Val: 0}}, answer: func(*http2.Framer, uint32) {}, hasty: true, result: webhook.ResultTimeout},
+		"refuses every stream": {answer: func(f *http2.Framer, s uint32) {
+			_ = f.WriteRSTStream(s, http2.ErrCodeRefusedStream)
+		}, hasty: true, result: webhook.ResultTimeout},
+		"resets every stream": {answer: func(f *http2.Framer, s uint32) {
+			_ = f.WriteRSTStream(s, http2.ErrCodeInternal)
+		}, result: webhook.ResultConnect},
+		"goes away with every request": {answer: func(f *http2.Framer, _ uint32) {
+			_ = f.WriteGoAway(0, http2.ErrCodeNo, nil)
+		}, result: webhook.ResultConnect},
+		"goes away in anger": {answer: func(f *http2.Framer, s uint32) {
+			_ = f.WriteGoAway(s, http2.ErrCodeEnhanceYourCalm, nil)
+		}, hasty: true, result: webhook.ResultTimeout},
+		"allows no stream": {settings: []http2.Setting{{ID: http2.SettingMaxConcurrentStreams, Val: 0}},
+			answer: func(*http2.Framer, uint32) {}, hasty: true,
+			// the transport dials again if the setting comes before its request
+			result: webhook.ResultTimeout, or: webhook.ResultConnect},
+		"allows no body": {settings: []http2.Setting{{ID: http2.SettingInitialWindowSize, Val: 0}},
+			answer: func(*http2.Framer, uint32) {}, hasty: true, result: webhook.ResultTimeout},
 		"does not answer": {answer: func(*http2.Framer, uint32) {}, hasty: true, result: webhook.ResultTimeout},
 		"big headers": {answer: func(f *http2.Framer, s uint32) {
 			headers(f, s, true, ":status", "200", "x-bomb", strings.Repeat("x", 10<<10), "x-bomb", strings.Repeat("y", 3<<10))
@@ -208,7 +272,8 @@ func TestPost_OverHTTP2Refused_NamesTheCause(t *testing.T) {
 			for range 10 << 10 {
 				again = append(again, 0x80|62)
 			}
-			_ = f.WriteHeaders(http2.HeadersFrameParam{StreamID: s, BlockFragment: append(block, again...), EndHeaders: true, EndStream: true})
+			_ = f.WriteHeaders(
+				http2.HeadersFrameParam{StreamID: s, BlockFragment: append(block, again...), EndHeaders: true, EndStream: true})
 		}, result: webhook.ResultConnect},
 		"endless continuation": {answer: func(f *http2.Framer, s uint32) {
 			_ = f.WriteHeaders(http2.HeadersFrameParam{StreamID: s, BlockFragment: h2Header(":status", "200"), EndStream: true})
@@ -216,11 +281,14 @@ func TestPost_OverHTTP2Refused_NamesTheCause(t *testing.T) {
 			}
 		}, result: webhook.ResultConnect},
 		"endless 1xx": {answer: func(f *http2.Framer, s uint32) {
-			for f.WriteHeaders(http2.HeadersFrameParam{StreamID: s, BlockFragment: h2Header(":status", "103", "link", strings.Repeat("x", 4<<10)), EndHeaders: true}) == nil {
+			for f.WriteHeaders(http2.HeadersFrameParam{StreamID: s,
+				BlockFragment: h2Header(":status", "103", "link", strings.Repeat("x", 4<<10)), EndHeaders: true}) == nil {
 			}
 		}, result: webhook.ResultConnect},
-		"a body without a status":  {answer: func(f *http2.Framer, s uint32) { _ = f.WriteData(s, true, []byte("x")) }, result: webhook.ResultConnect},
-		"headers without a status": {answer: func(f *http2.Framer, s uint32) { headers(f, s, true, "x", "y") }, result: webhook.ResultConnect},
+		"a body without a status": {answer: func(f *http2.Framer, s uint32) { _ = f.WriteData(s, true, []byte("x")) },
+			result: webhook.ResultConnect},
+		"headers without a status": {answer: func(f *http2.Framer, s uint32) { headers(f, s, true, "x", "y") },
+			result: webhook.ResultConnect},
 		"redirect": {answer: func(f *http2.Framer, s uint32) {
 			headers(f, s, true, ":status", "308", "location", "https://127.0.0.1/")
 		}, result: webhook.ResultRedirect},
@@ -256,7 +324,8 @@ func TestPost_OverHTTP2_LeavesADeadConnection(t *testing.T) {
 	var dead atomic.Pointer[http2.Framer] // the first connection answers neither requests nor pings
 	r, target := hostiletest.H2(t, ca, nil, func(f *http2.Framer, s uint32) {
 		if !dead.CompareAndSwap(nil, f) && f != dead.Load() {
-			_ = f.WriteHeaders(http2.HeadersFrameParam{StreamID: s, BlockFragment: h2Header(":status", "204"), EndHeaders: true, EndStream: true})
+			_ = f.WriteHeaders(
+				http2.HeadersFrameParam{StreamID: s, BlockFragment: h2Header(":status", "204"), EndHeaders: true, EndStream: true})
 		}
 	})
 	s := newSender(t, func(c *Config) {
@@ -264,6 +333,7 @@ func TestPost_OverHTTP2_LeavesADeadConnection(t *testing.T) {
 		c.Timeout = hasty
 	})
 	require.Equal(t, webhook.ResultTimeout, s.Post(t.Context(), postTo(target), signedAt).Result)
-	require.Eventually(t, func() bool { return s.Post(t.Context(), postTo(target), signedAt).OK() }, patient, time.Millisecond)
+	require.Eventually(t, func() bool { return s.Post(t.Context(), postTo(target), signedAt).OK() }, patient,
+		time.Millisecond)
 	require.GreaterOrEqual(t, r.Conns.Load(), int32(2))
 }

@@ -15,9 +15,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// besiege keeps posting to every hostile receiver, with as many slots for each and a pause after each attempt, until the
-// returned function is called.
-func besiege(t testing.TB, s *Sender, urls []string, slots int, pause time.Duration) (attempts *atomic.Int64, end func()) {
+// besiege keeps posting to every hostile receiver, with as many slots for each and a pause after each attempt, until
+// the returned function is called.
+func besiege(t testing.TB, s *Sender, urls []string, slots int,
+	pause time.Duration) (attempts *atomic.Int64, end func()) {
 	attempts = &atomic.Int64{}
 	done := make(chan struct{})
 	var wg sync.WaitGroup
@@ -52,7 +53,8 @@ func closed(c <-chan struct{}) bool {
 
 // memoryInUse counts the bytes of the process's objects and stacks.
 func memoryInUse() int64 {
-	samples := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/unused:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
+	samples := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/unused:bytes"},
+		{Name: "/memory/classes/heap/stacks:bytes"}}
 	metrics.Read(samples)
 	var total int64
 	for _, s := range samples {

@@ -46,7 +46,8 @@ func TestPost_SendsWhatTheSpecLists(t *testing.T) {
 	}
 	// All headers: neither Idempotency-Key nor Accept-Encoding is sent.
 	require.Empty(t, cmp.Diff(map[string]string{
-		"Host": r.Address, "User-Agent": "test/1", "Content-Length": strconv.Itoa(len(p.Body)), "Content-Type": "application/json",
+		"Host": r.Address, "User-Agent": "test/1", "Content-Length": strconv.Itoa(len(p.Body)),
+		"Content-Type":    "application/json",
 		"X-Svc-Signature": signature, "X-Svc-Timestamp": timestamp, "X-Svc-Event": "deposit.activated",
 	}, sent))
 }
@@ -78,7 +79,8 @@ func TestPost_OverHTTP2_SendsTheSame(t *testing.T) {
 	require.Equal(t, string(p.Body), got.body)
 	require.Empty(t, cmp.Diff(http.Header{
 		"User-Agent": {"test/1"}, "Content-Length": {strconv.Itoa(len(p.Body))}, "Content-Type": {"application/json"},
-		"X-Svc-Signature": {signature}, "X-Svc-Timestamp": {timestamp}, "X-Svc-Event": {"deposit.activated"}, "X-Svc-Event-Id": {id.Event.Of(p.EventID)},
+		"X-Svc-Signature": {signature}, "X-Svc-Timestamp": {timestamp}, "X-Svc-Event": {"deposit.activated"},
+		"X-Svc-Event-Id": {id.Event.Of(p.EventID)},
 	}, got.header))
 }
 
@@ -182,8 +184,10 @@ func TestPost_RefusesURLsThatAreNotForIt(t *testing.T) {
 	t.Parallel()
 	secure := newSender(t, func(c *Config) { c.AllowInsecure = false })
 	insecure := newSender(t, nil)
-	for _, url := range []string{"", "https://", "https:///path", "https://:443/", "//hooks.example", "https://a b/", "https://[::1", "https://127%2E0%2E0%2E1/",
-		"file:///etc/passwd", "gopher://hooks.example/", "ftp://hooks.example/", "unix:///run/x.sock", "javascript:alert(1)"} {
+	for _, url := range []string{"", "https://", "https:///path", "https://:443/", "//hooks.example", "https://a b/",
+		"https://[::1", "https://127%2E0%2E0%2E1/",
+		"file:///etc/passwd", "gopher://hooks.example/", "ftp://hooks.example/", "unix:///run/x.sock",
+		"javascript:alert(1)"} {
 		for _, s := range []*Sender{secure, insecure} {
 			a := s.Post(t.Context(), postTo(url), signedAt)
 			require.Equal(t, webhook.ResultBlocked, a.Result, url)

@@ -70,8 +70,8 @@ func newAuthority(t testing.TB) *authority { return hostiletest.NewAuthority(t) 
 // trusting makes a sender that trusts the authority.
 func trusting(ca *authority) func(*Config) { return func(c *Config) { c.TLS = ca.Trust() } }
 
-// names is a name server: for each name the answers to one question after the other, the last one for ever. What it does
-// not know does not exist.
+// names is a name server: for each name the answers to one question after the other, the last one for ever. What it
+// does not know does not exist.
 type names map[string][]string
 
 // failing is an answer that says that the name server failed.
@@ -131,7 +131,8 @@ func (n names) answer(m dnsmessage.Message, asked map[string]int) []byte {
 				m.Answers = append(m.Answers, dnsmessage.Resource{Header: header, Body: &dnsmessage.AResource{A: [4]byte(v4)}})
 			}
 			if strings.Contains(address, ":") && q.Type == dnsmessage.TypeAAAA {
-				m.Answers = append(m.Answers, dnsmessage.Resource{Header: header, Body: &dnsmessage.AAAAResource{AAAA: [16]byte(ip.To16())}})
+				m.Answers = append(m.Answers,
+					dnsmessage.Resource{Header: header, Body: &dnsmessage.AAAAResource{AAAA: [16]byte(ip.To16())}})
 			}
 		}
 	}

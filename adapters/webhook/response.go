@@ -22,7 +22,8 @@ func judge(status int) (webhook.Result, string) {
 	case status >= 200 && status < 300:
 		return webhook.ResultSuccess, ""
 	case isRedirect(status):
-		return webhook.ResultRedirect, "The endpoint answered " + statusLine(status) + "; redirects are not followed. Register the final URL."
+		return webhook.ResultRedirect,
+			"The endpoint answered " + statusLine(status) + "; redirects are not followed. Register the final URL."
 	default:
 		return webhook.ResultNon2xx, "The endpoint answered " + statusLine(status) + "."
 	}
@@ -30,7 +31,8 @@ func judge(status int) (webhook.Result, string) {
 
 func isRedirect(status int) bool {
 	switch status {
-	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect,
+		http.StatusPermanentRedirect:
 		return true
 	}
 	return false
@@ -58,8 +60,8 @@ func retryAfter(r *http.Response, now time.Time) time.Duration {
 
 var buffers = sync.Pool{New: func() any { return new([maxBody]byte) }}
 
-// readSnippet reads the start of the body, for the partner's developer, and so that the connection can be used again. The
-// body cannot change the result, because the status is known.
+// readSnippet reads the start of the body, for the partner's developer, and so that the connection can be used again.
+// The body cannot change the result, because the status is known.
 func (s *Sender) readSnippet(body io.Reader, cancel context.CancelFunc) string {
 	if body == http.NoBody {
 		return ""
@@ -73,7 +75,8 @@ func (s *Sender) readSnippet(body io.Reader, cancel context.CancelFunc) string {
 
 // printable returns b as valid UTF-8 without NUL, of at most MaxSnippet bytes, which Postgres and a page can take.
 func printable(b []byte) string {
-	cut := b[:min(len(b), webhook.MaxSnippet+utf8.UTFMax)] // longer, so that a rune at the edge is whole and is cut off below
+	// longer, so that a rune at the edge is whole and is cut off below
+	cut := b[:min(len(b), webhook.MaxSnippet+utf8.UTFMax)]
 	s := strings.ToValidUTF8(strings.ReplaceAll(string(cut), "\x00", "\uFFFD"), "\uFFFD")
 	if len(s) <= webhook.MaxSnippet {
 		return s

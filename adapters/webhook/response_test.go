@@ -24,13 +24,18 @@ func TestPost_JudgesTheStatus(t *testing.T) {
 		result webhook.Result
 		detail string
 	}{
-		{200, webhook.ResultSuccess, ""}, {201, webhook.ResultSuccess, ""}, {202, webhook.ResultSuccess, ""}, {299, webhook.ResultSuccess, ""},
+		{200, webhook.ResultSuccess, ""}, {201, webhook.ResultSuccess, ""}, {202, webhook.ResultSuccess, ""},
+		{299, webhook.ResultSuccess, ""},
 		{300, webhook.ResultNon2xx, "The endpoint answered 300 Multiple Choices."},
-		{301, webhook.ResultRedirect, "The endpoint answered 301 Moved Permanently; redirects are not followed. Register the final URL."},
+		{301, webhook.ResultRedirect,
+			"The endpoint answered 301 Moved Permanently; redirects are not followed. Register the final URL."},
 		{302, webhook.ResultRedirect, "The endpoint answered 302 Found; redirects are not followed. Register the final URL."},
-		{303, webhook.ResultRedirect, "The endpoint answered 303 See Other; redirects are not followed. Register the final URL."},
-		{307, webhook.ResultRedirect, "The endpoint answered 307 Temporary Redirect; redirects are not followed. Register the final URL."},
-		{308, webhook.ResultRedirect, "The endpoint answered 308 Permanent Redirect; redirects are not followed. Register the final URL."},
+		{303, webhook.ResultRedirect,
+			"The endpoint answered 303 See Other; redirects are not followed. Register the final URL."},
+		{307, webhook.ResultRedirect,
+			"The endpoint answered 307 Temporary Redirect; redirects are not followed. Register the final URL."},
+		{308, webhook.ResultRedirect,
+			"The endpoint answered 308 Permanent Redirect; redirects are not followed. Register the final URL."},
 		{304, webhook.ResultNon2xx, "The endpoint answered 304 Not Modified."},
 		{400, webhook.ResultNon2xx, "The endpoint answered 400 Bad Request."},
 		{401, webhook.ResultNon2xx, "The endpoint answered 401 Unauthorized."},
@@ -47,7 +52,8 @@ func TestPost_JudgesTheStatus(t *testing.T) {
 	for _, c := range cases {
 		t.Run(strconv.Itoa(c.status), func(t *testing.T) {
 			t.Parallel()
-			r := serve(t, answering("HTTP/1.1 "+strconv.Itoa(c.status)+" Whatever\r\nLocation: http://"+elsewhere.Address+"/\r\nContent-Length: 0\r\n\r\n", nil))
+			r := serve(t, answering("HTTP/1.1 "+strconv.Itoa(c.status)+" Whatever\r\nLocation: http://"+elsewhere.Address+
+				"/\r\nContent-Length: 0\r\n\r\n", nil))
 			a := s.Post(t.Context(), postTo("http://"+r.Address), signedAt)
 			require.Equal(t, c.result, a.Result)
 			require.Equal(t, c.status, a.ResponseStatus)
@@ -61,10 +67,11 @@ func TestPost_JudgesTheStatus(t *testing.T) {
 func TestPost_AnsweredWithASwitchOfProtocols_EndsTheConnection(t *testing.T) {
 	t.Parallel()
 	closed := make(chan struct{})
-	r := serve(t, answering("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: forever\r\n\r\n", func(c net.Conn) {
-		hostiletest.Silent(c)
-		close(closed)
-	}))
+	r := serve(t,
+		answering("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: forever\r\n\r\n", func(c net.Conn) {
+			hostiletest.Silent(c)
+			close(closed)
+		}))
 	a := newSender(t, nil).Post(t.Context(), postTo("http://"+r.Address), signedAt)
 	require.Equal(t, webhook.ResultNon2xx, a.Result)
 	require.Equal(t, 101, a.ResponseStatus)
@@ -83,9 +90,11 @@ func TestPost_With2xxInTime_IsSuccessWhateverFollows(t *testing.T) {
 		"no end":                   answering(begin+"\r\n", hostiletest.Forever("x")),
 		"endless chunks":           answering(begin+"Transfer-Encoding: chunked\r\n\r\n", hostiletest.Forever("1\r\nx\r\n")),
 		"endless chunk extensions": answering(begin+"Transfer-Encoding: chunked\r\n\r\n1;", hostiletest.Forever("x")),
-		"endless trailers":         answering(begin+"Transfer-Encoding: chunked\r\n\r\n0\r\n", hostiletest.Forever("X: y\r\n")),
-		"broken chunks":            answering(begin+"Transfer-Encoding: chunked\r\n\r\nzz\r\n", hostiletest.Silent),
-		"more than was announced":  answering(begin+"Content-Length: 1\r\n\r\n", hostiletest.Forever("HTTP/1.1 500 No\r\n\r\n")),
+		"endless trailers": answering(begin+"Transfer-Encoding: chunked\r\n\r\n0\r\n",
+			hostiletest.Forever("X: y\r\n")),
+		"broken chunks": answering(begin+"Transfer-Encoding: chunked\r\n\r\nzz\r\n", hostiletest.Silent),
+		"more than was announced": answering(begin+"Content-Length: 1\r\n\r\n",
+			hostiletest.Forever("HTTP/1.1 500 No\r\n\r\n")),
 	}
 	for name, handle := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -130,7 +139,8 @@ func TestPost_DoesNotUnpackBodies(t *testing.T) {
 	_, err := w.Write(make([]byte, 8<<20))
 	require.NoError(t, err)
 	require.NoError(t, w.Close())
-	r := serve(t, answering("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: "+strconv.Itoa(bomb.Len())+"\r\n\r\n"+bomb.String(), nil))
+	r := serve(t, answering("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: "+strconv.Itoa(bomb.Len())+
+		"\r\n\r\n"+bomb.String(), nil))
 	a := newSender(t, nil).Post(t.Context(), postTo("http://"+r.Address), signedAt)
 	require.Equal(t, webhook.ResultSuccess, a.Result)
 	require.True(t, strings.HasPrefix(a.Snippet, "\x1f\uFFFD\x08"), "%q", a.Snippet[:8])

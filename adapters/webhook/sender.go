@@ -1,6 +1,6 @@
-// Package webhook POSTs deliveries to the endpoints that partners chose. No other package dials an address that came from
-// outside. The dialer checks each address when a socket connects, after the name was resolved, so a name that changes
-// its address cannot lead to a private network.
+// Package webhook POSTs deliveries to the endpoints that partners chose. No other package dials an address that came
+// from outside. The dialer checks each address when a socket connects, after the name was resolved, so a name that
+// changes its address cannot lead to a private network.
 //
 // A POST: sender.go builds and signs the request, dial.go connects, response.go reads the result, explain.go turns an
 // error into a result. targetcheck.go applies the same rules when a partner creates a subscription.
@@ -61,7 +61,8 @@ func NewSender(c Config) *Sender {
 	d := newDialer(c)
 	return &Sender{
 		timeout: c.Timeout, bodyTimeout: bodyTimeout, eventID: c.EventIDHeader,
-		templates: templates{rules: webhook.TargetRules{Insecure: c.AllowInsecure, BlockedPorts: c.BlockedPorts}, userAgent: []string{c.UserAgent}},
+		templates: templates{rules: webhook.TargetRules{Insecure: c.AllowInsecure, BlockedPorts: c.BlockedPorts},
+			userAgent: []string{c.UserAgent}},
 		transport: &http.Transport{
 			Proxy:                  nil, // the dialer would check the proxy's address instead of the endpoint's
 			DialContext:            d.dial,
@@ -79,8 +80,9 @@ func NewSender(c Config) *Sender {
 	}
 }
 
-// http2Bounds limits the memory that an endpoint can fill (the default is 4 MiB for each request), and finds connections
-// that died without a sign. In contrast to HTTP/1.1, a request that times out does not close its connection.
+// http2Bounds limits the memory that an endpoint can fill (the default is 4 MiB for each request), and finds
+// connections that died without a sign. In contrast to HTTP/1.1, a request that times out does not close its
+// connection.
 func http2Bounds(timeout time.Duration) *http.HTTP2Config {
 	return &http.HTTP2Config{
 		MaxReceiveBufferPerStream:     4 * maxBody,
@@ -94,7 +96,8 @@ func http2Bounds(timeout time.Duration) *http.HTTP2Config {
 // Close closes the idle connections.
 func (s *Sender) Close() { s.transport.CloseIdleConnections() }
 
-// Post implements webhookports.Sender. The transport may read d.Body for a moment after Post returned, so the body must not change.
+// Post implements webhookports.Sender. The transport may read d.Body for a moment after Post returned, so the body must
+// not change.
 func (s *Sender) Post(ctx context.Context, d *webhookports.Delivery, signedAt time.Time) webhook.Attempt {
 	started := time.Now()
 	result := webhook.Attempt{StartedAt: started.UTC()}
@@ -160,7 +163,8 @@ var contentType = []string{"application/json"}
 var notSent = []string{}
 
 // request fills a copy of the template and signs it.
-func (a *attempt) request(template *http.Request, d *webhookports.Delivery, signedAt time.Time, eventID bool) *http.Request {
+func (a *attempt) request(template *http.Request, d *webhookports.Delivery, signedAt time.Time,
+	eventID bool) *http.Request {
 	request := template.WithContext(a)
 	timestamp, signature := webhook.Sign(d.Secret, d.Body, signedAt)
 	a.values = [...]string{signature, timestamp, string(d.Event), ""}

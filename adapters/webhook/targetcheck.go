@@ -12,7 +12,8 @@ import (
 	"partnerdeposits/core/fault"
 )
 
-// TargetCheck implements webhookports.TargetCheck: a partner learns at subscription time that the dialer would refuse the host.
+// TargetCheck implements webhookports.TargetCheck: a partner learns at subscription time that the dialer would refuse
+// the host.
 type TargetCheck struct {
 	resolver *net.Resolver
 	insecure bool
@@ -70,8 +71,8 @@ func asASCII(host string) string {
 	return host
 }
 
-// endsInNumber reports whether other software might read host as an IPv4 address: 2130706433, 0x7f.1, 0177.0.0.1. The last
-// label of a domain name is never a number.
+// endsInNumber reports whether other software might read host as an IPv4 address: 2130706433, 0x7f.1, 0177.0.0.1. The
+// last label of a domain name is never a number.
 func endsInNumber(host string) bool {
 	label := host[strings.LastIndexByte(host, '.')+1:]
 	if hex, ok := strings.CutPrefix(label, "0x"); ok {

@@ -46,7 +46,8 @@ func (a Act) Possible(d *deposit.Deposit, now time.Time) error {
 }
 
 // ErrNoFiles refuses files for a deposit that no tenant has secured.
-var ErrNoFiles = fault.New(fault.Conflict, "deposit_takes_no_files", "Files can be added to a deposit that is secured or captured.")
+var ErrNoFiles = fault.New(fault.Conflict, "deposit_takes_no_files",
+	"Files can be added to a deposit that is secured or captured.")
 
 // TakesFiles refuses files for a deposit before it is secured, and after it ended without a capture.
 func TakesFiles(d *deposit.Deposit) error {

@@ -33,7 +33,8 @@ type Cancellation struct {
 //
 // Returns deposit_not_found, deposit_access_denied, deposit_not_cancellable, service_unavailable if the payment
 // could not be settled, and the errors of idempotent.Executor.Run.
-func (s *Service) Cancel(ctx context.Context, by partner.Caller, in Cancellation, call idempotent.Call[View]) (idempotent.Response, error) {
+func (s *Service) Cancel(ctx context.Context, by partner.Caller, in Cancellation,
+	call idempotent.Call[View]) (idempotent.Response, error) {
 	for range settleTries {
 		c := &cancelling{Service: s, by: by, in: in, call: call, now: s.deps.Clock.Now(), eventID: s.deps.Entropy.NewID()}
 		response, err := s.deps.Idempotent.Run(ctx, idempotent.Request{

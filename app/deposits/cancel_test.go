@@ -66,10 +66,13 @@ func setup(t *testing.T) *fixture {
 	b.by, _ = b.Caller("acme")
 	accountID := b.Account("Hotel").ID
 	b.Link(b.by.Partner.ID, accountID, "h")
-	d, _ := b.Deposit(deposit.Origin{AccountID: accountID, PartnerID: b.by.Partner.ID, ByPartnerAPI: true, ExternalID: "h"},
-		deposit.Draft{Amount: 50_000, ContractStartAt: now, ContractEndAt: now}, func(d *deposit.Deposit) { d.CheckoutStartedAt = now })
+	d, _ := b.Deposit(
+		deposit.Origin{AccountID: accountID, PartnerID: b.by.Partner.ID, ByPartnerAPI: true, ExternalID: "h"},
+		deposit.Draft{Amount: 50_000, ContractStartAt: now, ContractEndAt: now},
+		func(d *deposit.Deposit) { d.CheckoutStartedAt = now })
 	b.deposit = d.ID
-	fee := deposit.Payment{ID: servicetest.NewID(), DepositID: d.ID, Kind: deposit.FeePayment, Amount: 1750, Status: deposit.PaymentProcessing, CreatedAt: now, CheckAt: now}
+	fee := deposit.Payment{ID: servicetest.NewID(), DepositID: d.ID, Kind: deposit.FeePayment, Amount: 1750,
+		Status: deposit.PaymentProcessing, CreatedAt: now, CheckAt: now}
 	b.Write(func(ctx context.Context, repos *postgres.Store) error { return repos.Payments.Insert(ctx, fee) })
 	return b
 }
@@ -88,11 +91,12 @@ func (b *fixture) payment(status deposit.PaymentStatus) error {
 
 func (b *fixture) cancel() error {
 	key := &ports.IdempotencyKey{Owner: b.by.Partner.ID, Route: "cancel", Key: [16]byte{1}}
-	_, err := b.Deposits.Cancel(b.t.Context(), b.by, deposits.Cancellation{DepositID: b.deposit}, idempotent.Call[deposits.View]{
-		Key: key, Encode: func(v deposits.View) (idempotent.Response, error) {
-			return idempotent.Response{Code: 200, Body: []byte(v.Status)}, nil
-		},
-	})
+	_, err := b.Deposits.Cancel(b.t.Context(), b.by, deposits.Cancellation{DepositID: b.deposit},
+		idempotent.Call[deposits.View]{
+			Key: key, Encode: func(v deposits.View) (idempotent.Response, error) {
+				return idempotent.Response{Code: 200, Body: []byte(v.Status)}, nil
+			},
+		})
 	return err
 }
 
@@ -109,7 +113,8 @@ func TestCreate_IsCountedOnce(t *testing.T) {
 	key := &ports.IdempotencyKey{Owner: b.by.Partner.ID, Route: "create", Key: [16]byte{2}}
 	d, err := b.Postgres.Deposits.Deposit(t.Context(), b.deposit)
 	require.NoError(t, err)
-	in := deposits.NewDeposit{AccountID: d.AccountID, Draft: deposit.Draft{Amount: 50_000, ContractStartAt: now, ContractEndAt: now.Add(time.Hour)}}
+	in := deposits.NewDeposit{AccountID: d.AccountID,
+		Draft: deposit.Draft{Amount: 50_000, ContractStartAt: now, ContractEndAt: now.Add(time.Hour)}}
 	for _, replayed := range []bool{false, true} {
 		response, err := b.Deposits.Create(t.Context(), b.by, in, idempotent.Call[deposits.View]{
 			Key: key, Encode: func(v deposits.View) (idempotent.Response, error) {

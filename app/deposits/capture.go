@@ -27,17 +27,20 @@ func (s *Service) LeastCapture() money.Cents { return max(s.deps.LeastCharge, 1)
 //
 // Returns deposit_not_found, deposit_access_denied, account_revoked, deposit_not_capturable, capture_exceeds_amount,
 // capture_below_minimum, invalid_field for an amount that is not positive, and the errors of idempotent.Executor.Run.
-func (s *Service) Capture(ctx context.Context, by partner.Caller, in CaptureRequest, call idempotent.Call[View]) (idempotent.Response, error) {
-	return s.endCover(ctx, by, in.DepositID, call, func(ctx context.Context, e *ending) (step deposit.Transition, err error) {
-		if step, err = e.Capture(in.Amount, s.deps.LeastCharge, s.deps.Timers, e.now); err != nil {
+func (s *Service) Capture(ctx context.Context, by partner.Caller, in CaptureRequest,
+	call idempotent.Call[View]) (idempotent.Response, error) {
+	return s.endCover(ctx, by, in.DepositID, call,
+		func(ctx context.Context, e *ending) (step deposit.Transition, err error) {
+			if step, err = e.Capture(in.Amount, s.deps.LeastCharge, s.deps.Timers, e.now); err != nil {
+				return step, err
+			}
+			act := partnerAct(by,
+				map[string]string{"amount": e.CapturedAmount.String(), "reason": in.Reason, "description": in.Description})
+			if err := s.deps.Journal.Record(ctx, e.Deposit, step, act, e.eventID); err != nil {
+				return step, err
+			}
+			debt, err := s.deps.Payments.BeginCollection(ctx, e.Deposit, e.now)
+			e.debt = &debt
 			return step, err
-		}
-		act := partnerAct(by, map[string]string{"amount": e.CapturedAmount.String(), "reason": in.Reason, "description": in.Description})
-		if err := s.deps.Journal.Record(ctx, e.Deposit, step, act, e.eventID); err != nil {
-			return step, err
-		}
-		debt, err := s.deps.Payments.BeginCollection(ctx, e.Deposit, e.now)
-		e.debt = &debt
-		return step, err
-	})
+		})
 }

@@ -36,7 +36,8 @@ type NewDeposit struct {
 //
 // Returns account_not_linked, account_revoked, invalid_client, and the errors of Draft.Validate and
 // idempotent.Executor.Run.
-func (s *Service) Create(ctx context.Context, by partner.Caller, in NewDeposit, call idempotent.Call[View]) (idempotent.Response, error) {
+func (s *Service) Create(ctx context.Context, by partner.Caller, in NewDeposit,
+	call idempotent.Call[View]) (idempotent.Response, error) {
 	now := s.deps.Clock.Now()
 	for range referenceTries {
 		response, err := s.deps.Idempotent.Run(ctx, s.creation(by.Partner, in, call, now))
@@ -51,7 +52,8 @@ func (s *Service) Create(ctx context.Context, by partner.Caller, in NewDeposit, 
 }
 
 // creation is the request to create a deposit with a new id, reference and checkout token.
-func (s *Service) creation(p partner.Partner, in NewDeposit, call idempotent.Call[View], now time.Time) idempotent.Request {
+func (s *Service) creation(p partner.Partner, in NewDeposit, call idempotent.Call[View],
+	now time.Time) idempotent.Request {
 	token := secret.FromRandom("", s.deps.Entropy.Bytes(checkoutTokenBytes))
 	reference := deposit.Reference(s.deps.Entropy.Bytes(deposit.ReferenceBytes))
 	depositID := s.deps.Entropy.NewID()
@@ -77,13 +79,15 @@ func (s *Service) creation(p partner.Partner, in NewDeposit, call idempotent.Cal
 }
 
 // decide makes the deposit of a request that validate accepted. Returns the errors of check.
-func (in NewDeposit) decide(found ports.Found, p partner.Partner, depositID id.ID, reference string, now time.Time) (*deposit.Deposit, error) {
+func (in NewDeposit) decide(found ports.Found, p partner.Partner, depositID id.ID, reference string,
+	now time.Time) (*deposit.Deposit, error) {
 	client, err := in.check(found)
 	if err != nil {
 		return nil, err
 	}
 	origin := deposit.Origin{
-		AccountID: found.Link.AccountID, PartnerID: p.ID, PartnerName: p.Name, ExternalID: found.Link.ExternalID, ByPartnerAPI: true,
+		AccountID: found.Link.AccountID, PartnerID: p.ID, PartnerName: p.Name, ExternalID: found.Link.ExternalID,
+		ByPartnerAPI: true,
 	}
 	return deposit.New(depositID, reference, origin, in.Draft, client, now), nil
 }

@@ -37,7 +37,8 @@ func draft(change ...func(*deposit.Draft)) deposit.Draft {
 }
 
 func linked(change ...func(*connect.Link)) *ports.LinkedAccount {
-	l := &ports.LinkedAccount{Link: connect.Link{PartnerID: id.ID{3}, AccountID: id.ID{2}, ExternalID: "op-1"}, MaxAmountCents: 250_000}
+	l := &ports.LinkedAccount{Link: connect.Link{PartnerID: id.ID{3}, AccountID: id.ID{2}, ExternalID: "op-1"},
+		MaxAmountCents: 250_000}
 	for _, c := range change {
 		c(&l.Link)
 	}
@@ -64,14 +65,17 @@ func TestCreate_ChecksLinkThenDraftThenClient(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d, err := NewDeposit{AccountID: id.ID{2}, ClientID: c.client, Draft: c.draft}.decide(c.found, acme, id.ID{1}, "D-7K3M-9Q2X", now)
+			d, err := NewDeposit{AccountID: id.ID{2}, ClientID: c.client, Draft: c.draft}.decide(c.found, acme, id.ID{1},
+				"D-7K3M-9Q2X", now)
 			require.ErrorIs(t, err, c.want)
 			if c.want != nil {
 				require.Nil(t, d)
 				return
 			}
-			require.Equal(t, []any{deposit.Pending, 1, id.ID{1}, "D-7K3M-9Q2X", id.ID{2}, id.ID{3}, "Acme PMS", "op-1", true, now, c.draft},
-				[]any{d.Status, d.Version, d.ID, d.Reference, d.AccountID, d.PartnerID, d.PartnerName, d.ExternalID, d.ByPartnerAPI, d.CreatedAt, d.Draft})
+			require.Equal(t,
+				[]any{deposit.Pending, 1, id.ID{1}, "D-7K3M-9Q2X", id.ID{2}, id.ID{3}, "Acme PMS", "op-1", true, now, c.draft},
+				[]any{d.Status, d.Version, d.ID, d.Reference, d.AccountID, d.PartnerID, d.PartnerName, d.ExternalID, d.ByPartnerAPI,
+					d.CreatedAt, d.Draft})
 			if c.client == nil {
 				require.Nil(t, d.Client)
 				return
@@ -86,7 +90,8 @@ func TestCreate_NegotiatedCeiling_IsThatOfTheLink(t *testing.T) {
 	t.Parallel()
 	high := linked()
 	high.MaxAmountCents = 400_000
-	for amount, want := range map[money.Cents]error{400_000: nil, 400_001: deposit.ErrAboveMaximum, 6_999: deposit.ErrBelowMinimum} {
+	for amount, want := range map[money.Cents]error{400_000: nil, 400_001: deposit.ErrAboveMaximum,
+		6_999: deposit.ErrBelowMinimum} {
 		_, err := NewDeposit{Draft: draft(func(d *deposit.Draft) { d.Amount = amount })}.check(ports.Found{Link: high})
 		require.ErrorIs(t, err, want, amount)
 	}
@@ -130,10 +135,12 @@ func TestCancel_DecidesWithoutATransaction_UnlessTheTenantMayBePaying(t *testing
 		"pending, untouched":      {&deposit.Deposit{Status: deposit.Pending}, nil},
 		"after a refused payment": {&deposit.Deposit{Status: deposit.PaymentIssue}, nil},
 		"checkout begun":          {&deposit.Deposit{Status: deposit.Pending, CheckoutStartedAt: now}, ports.ErrNeedsMore},
-		"secured, checkout begun": {&deposit.Deposit{Status: deposit.Active, CheckoutStartedAt: now}, deposit.ErrNotCancellable},
-		"cancelled already":       {&deposit.Deposit{Status: deposit.Cancelled}, deposit.ErrNotCancellable},
-		"of another, being paid":  {&deposit.Deposit{Status: deposit.Pending, CheckoutStartedAt: now, PartnerID: id.ID{9}}, deposit.ErrAccessDenied},
-		"no deposit of this id":   {nil, deposit.ErrNotFound},
+		"secured, checkout begun": {&deposit.Deposit{Status: deposit.Active, CheckoutStartedAt: now},
+			deposit.ErrNotCancellable},
+		"cancelled already": {&deposit.Deposit{Status: deposit.Cancelled}, deposit.ErrNotCancellable},
+		"of another, being paid": {&deposit.Deposit{Status: deposit.Pending, CheckoutStartedAt: now, PartnerID: id.ID{9}},
+			deposit.ErrAccessDenied},
+		"no deposit of this id": {nil, deposit.ErrNotFound},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -145,7 +152,8 @@ func TestCancel_DecidesWithoutATransaction_UnlessTheTenantMayBePaying(t *testing
 			}
 			encoded := 0
 			cancel := &cancelling{
-				Service: &Service{deps: Deps{Timers: deposit.DefaultTimers()}}, by: asks, now: now, eventID: id.ID{8}, in: Cancellation{Reason: "duplicate"},
+				Service: &Service{deps: Deps{Timers: deposit.DefaultTimers()}}, by: asks, now: now, eventID: id.ID{8},
+				in: Cancellation{Reason: "duplicate"},
 				call: idempotent.Call[View]{Encode: func(v View) (idempotent.Response, error) {
 					encoded++
 					return idempotent.Response{Code: 200, Body: []byte(v.Status)}, nil
@@ -160,8 +168,10 @@ func TestCancel_DecidesWithoutATransaction_UnlessTheTenantMayBePaying(t *testing
 			}
 			require.Equal(t, "cancelled", string(response.Body))
 			require.Equal(t, deposit.Transition{
-				Version: 2, From: cancel.step.From, To: deposit.Cancelled, Trigger: deposit.CancelledByPartner, At: now, EventID: id.ID{8},
-				Actor: actor.Partner(id.ID{3}, id.ID{4}), Detail: map[string]string{"keyId": id.APIKey.Of(id.ID{4}), "reason": "duplicate"},
+				Version: 2, From: cancel.step.From, To: deposit.Cancelled, Trigger: deposit.CancelledByPartner, At: now,
+				EventID: id.ID{8},
+				Actor:   actor.Partner(id.ID{3}, id.ID{4}),
+				Detail:  map[string]string{"keyId": id.APIKey.Of(id.ID{4}), "reason": "duplicate"},
 			}, writes.Transition.Transition)
 			require.Equal(t, []any{deposit.EventCancelled, id.ID{3}}, []any{string(writes.Event.Name), writes.Event.PartnerID})
 		})
@@ -191,7 +201,8 @@ func TestView_ShowsTheURLThatWasAskedFor(t *testing.T) {
 
 func TestHistory_OfAnAct_NamesItsAuthorAndTheDetailsThatWereGiven(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, lifecycle.By{Actor: actor.Partner(id.ID{3}, id.ID{4}), Detail: map[string]string{"keyId": id.APIKey.Of(id.ID{4}), "reason": "damage"}},
+	require.Equal(t, lifecycle.By{Actor: actor.Partner(id.ID{3}, id.ID{4}),
+		Detail: map[string]string{"keyId": id.APIKey.Of(id.ID{4}), "reason": "damage"}},
 		partnerAct(asks, map[string]string{"reason": "damage", "comment": ""}))
 	require.Equal(t, lifecycle.By{Actor: actor.Operator(id.ID{5}), Detail: map[string]string{"comment": "x"}},
 		desk.act(map[string]string{"comment": "x", "reason": ""}))

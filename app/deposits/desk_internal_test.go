@@ -115,15 +115,20 @@ func TestCreateByOperator_ChecksTheDraftThenTheTenant(t *testing.T) {
 		want   error
 		field  string
 	}{
-		"named":                      {draft(), ada, nil, ""},
-		"an address alone":           {draft(), tenant.Person{Email: "ada@b.example", Locale: "fr"}, nil, ""},
-		"nobody":                     {draft(), tenant.Person{}, nil, ""},
-		"too much, and no address":   {draft(func(d *deposit.Draft) { d.Amount = 250_001 }), tenant.Person{FirstName: "Ada"}, deposit.ErrAboveMaximum, "amount"},
-		"a name without an address":  {draft(), with(func(p *tenant.Person) { p.Email = "" }), fault.ErrMissingField, "email"},
-		"a first name alone":         {draft(), with(func(p *tenant.Person) { p.LastName = "" }), fault.ErrMissingField, "lastName"},
-		"a last name alone":          {draft(), with(func(p *tenant.Person) { p.FirstName = "" }), fault.ErrMissingField, "firstName"},
-		"no address, and no name":    {draft(), tenant.Person{Email: "ada"}, fault.ErrInvalidField, "email"},
-		"an address, unknown locale": {draft(), tenant.Person{Email: "ada@b.example", Locale: "french"}, fault.ErrInvalidField, "locale"},
+		"named":            {draft(), ada, nil, ""},
+		"an address alone": {draft(), tenant.Person{Email: "ada@b.example", Locale: "fr"}, nil, ""},
+		"nobody":           {draft(), tenant.Person{}, nil, ""},
+		"too much, and no address": {draft(func(d *deposit.Draft) { d.Amount = 250_001 }), tenant.Person{FirstName: "Ada"},
+			deposit.ErrAboveMaximum, "amount"},
+		"a name without an address": {draft(), with(func(p *tenant.Person) { p.Email = "" }), fault.ErrMissingField,
+			"email"},
+		"a first name alone": {draft(), with(func(p *tenant.Person) { p.LastName = "" }), fault.ErrMissingField,
+			"lastName"},
+		"a last name alone": {draft(), with(func(p *tenant.Person) { p.FirstName = "" }), fault.ErrMissingField,
+			"firstName"},
+		"no address, and no name": {draft(), tenant.Person{Email: "ada"}, fault.ErrInvalidField, "email"},
+		"an address, unknown locale": {draft(), tenant.Person{Email: "ada@b.example", Locale: "french"},
+			fault.ErrInvalidField, "locale"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -148,7 +153,8 @@ func TestFormKey_TellsOneContentFromAnother(t *testing.T) {
 	key := func(what ...string) ports.IdempotencyKey { return *formKey(desk, [16]byte{7}, what) }
 	require.Equal(t, key("release", "a"), key("release", "a"))
 	for name, other := range map[string]ports.IdempotencyKey{
-		"another comment": key("release", "b"), "another act": key("cancel", "a"), "another cut": key("release a"), "a quote that looks like a cut": key(`release" "a`),
+		"another comment": key("release", "b"), "another act": key("cancel", "a"), "another cut": key("release a"),
+		"a quote that looks like a cut": key(`release" "a`),
 	} {
 		require.NotEqual(t, key("release", "a").Fingerprint, other.Fingerprint, name)
 	}
@@ -185,12 +191,15 @@ func TestSendLink_ChecksEveryRecipient(t *testing.T) {
 		request LinkRequest
 		message string
 	}{
-		"one":                {LinkRequest{Recipients: []tenant.Contact{ada}}, ""},
-		"several":            {LinkRequest{Recipients: []tenant.Contact{ada, bob}, Batch: true}, ""},
-		"one, no address":    {LinkRequest{Recipients: []tenant.Contact{{}}}, "email: is required"},
-		"one, no locale":     {LinkRequest{Recipients: []tenant.Contact{{Email: "ada@b.example", Locale: "french"}}}, "locale: must look like fr or en-GB"},
-		"the second is none": {LinkRequest{Recipients: []tenant.Contact{ada, {Email: "x"}}, Batch: true}, "recipients[1].email: is not an e-mail address"},
-		"twice, in other letters": {LinkRequest{Recipients: []tenant.Contact{ada, bob, {Email: "ADA@b.example"}}, Batch: true},
+		"one":             {LinkRequest{Recipients: []tenant.Contact{ada}}, ""},
+		"several":         {LinkRequest{Recipients: []tenant.Contact{ada, bob}, Batch: true}, ""},
+		"one, no address": {LinkRequest{Recipients: []tenant.Contact{{}}}, "email: is required"},
+		"one, no locale": {LinkRequest{Recipients: []tenant.Contact{{Email: "ada@b.example", Locale: "french"}}},
+			"locale: must look like fr or en-GB"},
+		"the second is none": {LinkRequest{Recipients: []tenant.Contact{ada, {Email: "x"}}, Batch: true},
+			"recipients[1].email: is not an e-mail address"},
+		"twice, in other letters": {
+			LinkRequest{Recipients: []tenant.Contact{ada, bob, {Email: "ADA@b.example"}}, Batch: true},
 			"recipients[2].email: is the address of recipients[0] too"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -203,7 +212,8 @@ func TestSendLink_ChecksEveryRecipient(t *testing.T) {
 			require.Equal(t, c.message, fault.Of(err).Message)
 		})
 	}
-	require.Equal(t, []string{"ada@b.example", "bob@b.example"}, LinkRequest{Recipients: []tenant.Contact{ada, bob}}.addresses())
+	require.Equal(t, []string{"ada@b.example", "bob@b.example"},
+		LinkRequest{Recipients: []tenant.Contact{ada, bob}}.addresses())
 }
 
 // oneID makes the same id at each call.

@@ -87,7 +87,8 @@ func formKey(by OperatorCaller, key [16]byte, what []string) *ports.IdempotencyK
 	for i, part := range what {
 		what[i] = strconv.Quote(part)
 	}
-	return &ports.IdempotencyKey{Owner: by.Account.ID, Route: formRoute, Key: key, Fingerprint: sha256.Sum256([]byte(strings.Join(what, " ")))}
+	return &ports.IdempotencyKey{Owner: by.Account.ID, Route: formRoute, Key: key,
+		Fingerprint: sha256.Sum256([]byte(strings.Join(what, " ")))}
 }
 
 // formResponse is the stored response of a form: the deposit that it was about.

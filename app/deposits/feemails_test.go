@@ -18,7 +18,8 @@ import (
 func tellSecured(b checkouttest.Steps) {
 	b.T.Helper()
 	job := deposits.OperatorNotices{
-		Notices: b.Postgres.OperatorNotices, Mails: b.Postgres.Mails, UnitOfWork: b.Postgres, Addresses: b.Postgres.Addresses, Clock: b.Clock, Entropy: entropy{}, DashboardURL: "https://dash.example", VerifyAddresses: true,
+		Notices: b.Postgres.OperatorNotices, Mails: b.Postgres.Mails, UnitOfWork: b.Postgres, Addresses: b.Postgres.Addresses,
+		Clock: b.Clock, Entropy: entropy{}, DashboardURL: "https://dash.example", VerifyAddresses: true,
 	}.Jobs(1)[0]
 	_, err := job.Run(b.Ctx())
 	require.NoError(b.T, err)

@@ -84,12 +84,14 @@ func FileSender(token string, depositID id.ID) (depositports.FileSender, error) 
 }
 
 // KeepWaiting keeps files until their form is confirmed, for an hour. Nobody reads them before.
-func (s *Service) KeepWaiting(ctx context.Context, from depositports.FileSender, checked *CheckedFiles) ([]evidence.File, error) {
+func (s *Service) KeepWaiting(ctx context.Context, from depositports.FileSender,
+	checked *CheckedFiles) ([]evidence.File, error) {
 	now := s.deps.Clock.Now()
 	var files []evidence.File
 	for _, f := range checked.all {
 		files = append(files, evidence.File{
-			ID: s.deps.Entropy.NewID(), DepositID: from.DepositID, Name: evidence.CleanName(f.name, f.Type), Type: f.Type, Size: f.Size, SentAt: now,
+			ID: s.deps.Entropy.NewID(), DepositID: from.DepositID, Name: evidence.CleanName(f.name, f.Type), Type: f.Type,
+			Size: f.Size, SentAt: now,
 		})
 	}
 	if len(files) == 0 {
@@ -116,7 +118,8 @@ func (s *Service) put(ctx context.Context, f evidence.File, content io.Reader) e
 }
 
 // WaitingFiles gives the files that still wait. Returns evidence.ErrGone unless all of them do.
-func (s *Service) WaitingFiles(ctx context.Context, from depositports.FileSender, fileIDs []id.ID) ([]evidence.File, error) {
+func (s *Service) WaitingFiles(ctx context.Context, from depositports.FileSender,
+	fileIDs []id.ID) ([]evidence.File, error) {
 	if len(fileIDs) == 0 {
 		return nil, nil
 	}
@@ -134,7 +137,8 @@ func (s *Service) WaitingFiles(ctx context.Context, from depositports.FileSender
 func (s *Service) AddFilesByOperator(ctx context.Context, by OperatorCaller, form DeskForm, files FilesToAdd) error {
 	now := s.deps.Clock.Now()
 	_, err := s.deps.Idempotent.Run(ctx, idempotent.Request{
-		Key: formKey(by, form.Key, append([]string{id.Deposit.Of(form.DepositID), string(ActAddFiles)}, fileNames(files.IDs)...)),
+		Key: formKey(by, form.Key,
+			append([]string{id.Deposit.Of(form.DepositID), string(ActAddFiles)}, fileNames(files.IDs)...)),
 		Now: now,
 		Effect: func(ctx context.Context) (idempotent.Response, error) {
 			d, err := s.lockOwned(ctx, by, form.DepositID)
@@ -151,7 +155,8 @@ func (s *Service) AddFilesByOperator(ctx context.Context, by OperatorCaller, for
 }
 
 // addFiles makes waiting files those of the locked deposit, with an entry of the audit log.
-func (s *Service) addFiles(ctx context.Context, by OperatorCaller, d *deposit.Deposit, files FilesToAdd, now time.Time) error {
+func (s *Service) addFiles(ctx context.Context, by OperatorCaller, d *deposit.Deposit, files FilesToAdd,
+	now time.Time) error {
 	if len(files.IDs) == 0 {
 		return nil
 	}

@@ -24,7 +24,8 @@ type Proof struct{ Code, Network string }
 // Returns connect.ErrUnverified, deposit_not_found for a deposit of another account, ErrChanged,
 // deposit_not_capturable, capture_exceeds_amount, capture_below_minimum, invalid_field for an amount that is not
 // positive, twofactor.ErrWrongCode, ErrTooManyCodes, and the errors of idempotent.Executor.Run.
-func (s *Service) CaptureByOperator(ctx context.Context, by OperatorCaller, form DeskForm, in CaptureRequest, proof Proof) error {
+func (s *Service) CaptureByOperator(ctx context.Context, by OperatorCaller, form DeskForm, in CaptureRequest,
+	proof Proof) error {
 	if err := s.verified(by, ActCapture); err != nil {
 		return err
 	}
@@ -45,7 +46,8 @@ func (s *Service) capture(ctx context.Context, by OperatorCaller, form DeskForm,
 	if in.Amount != nil {
 		amount = in.Amount.String()
 	}
-	return s.transitionByOperator(ctx, by, form, append([]string{string(ActCapture), amount, in.Reason, in.Description}, fileNames(in.Files.IDs)...),
+	return s.transitionByOperator(ctx, by, form,
+		append([]string{string(ActCapture), amount, in.Reason, in.Description}, fileNames(in.Files.IDs)...),
 		func(ctx context.Context, d *deposit.Deposit, now time.Time) (deposit.Transition, error) {
 			step, err := d.Capture(in.Amount, s.deps.LeastCharge, s.deps.Timers, now)
 			if err != nil {
@@ -54,7 +56,8 @@ func (s *Service) capture(ctx context.Context, by OperatorCaller, form DeskForm,
 			if _, err := s.deps.Codes.Accept(ctx, by.Operator, proof.Code, now); err != nil {
 				return step, err
 			}
-			act := by.act(map[string]string{"amount": d.CapturedAmount.String(), "reason": in.Reason, "description": in.Description})
+			act := by.act(
+				map[string]string{"amount": d.CapturedAmount.String(), "reason": in.Reason, "description": in.Description})
 			if err := s.deps.Journal.Record(ctx, d, step, act, s.deps.Entropy.NewID()); err != nil {
 				return step, err
 			}
@@ -73,7 +76,8 @@ func (s *Service) capture(ctx context.Context, by OperatorCaller, form DeskForm,
 func (s *Service) ReleaseByOperator(ctx context.Context, by OperatorCaller, form DeskForm, comment string) error {
 	return s.transitionByOperator(ctx, by, form, []string{string(ActRelease), comment},
 		func(ctx context.Context, d *deposit.Deposit, now time.Time) (deposit.Transition, error) {
-			return s.deps.Journal.Apply(ctx, d, deposit.Released, s.deps.Timers, by.act(map[string]string{"comment": comment}), s.deps.Entropy.NewID(), now)
+			return s.deps.Journal.Apply(ctx, d, deposit.Released, s.deps.Timers, by.act(map[string]string{"comment": comment}),
+				s.deps.Entropy.NewID(), now)
 		})
 }
 
@@ -102,8 +106,8 @@ func (s *Service) CancelByOperator(ctx context.Context, by OperatorCaller, form 
 	return fault.ErrUnavailable.Because(errFeeInFlight)
 }
 
-// transitionByOperator makes a transition of a deposit of the operator's account, once for each form. what names the act and
-// its fields.
+// transitionByOperator makes a transition of a deposit of the operator's account, once for each form. what names the
+// act and its fields.
 func (s *Service) transitionByOperator(ctx context.Context, by OperatorCaller, form DeskForm, what []string,
 	move func(context.Context, *deposit.Deposit, time.Time) (deposit.Transition, error),
 ) error {

@@ -52,14 +52,16 @@ func (in OperatorDeposit) validate(ceiling money.Cents) error {
 //
 // Returns connect.ErrUnverified and rate_limited (deposit.AccountLinkAllowed) for a request with an address, the errors
 // of Draft.Validate and tenant.Person.Validate, and those of idempotent.Executor.Run.
-func (s *Service) CreateByOperator(ctx context.Context, by OperatorCaller, in OperatorDeposit) (depositID id.ID, err error) {
+func (s *Service) CreateByOperator(ctx context.Context, by OperatorCaller,
+	in OperatorDeposit) (depositID id.ID, err error) {
 	if err := s.mayCreate(by, in); err != nil {
 		return id.ID{}, err
 	}
 	now := s.deps.Clock.Now()
 	response, err := s.deps.Idempotent.Run(ctx, idempotent.Request{
-		Key: formKey(by, in.Form, []string{"create", in.Amount.String(), deposit.Timestamp(in.ContractStartAt), deposit.Timestamp(in.ContractEndAt),
-			in.RentalContract, in.Tenant.Email, in.Tenant.FirstName, in.Tenant.LastName}),
+		Key: formKey(by, in.Form,
+			[]string{"create", in.Amount.String(), deposit.Timestamp(in.ContractStartAt), deposit.Timestamp(in.ContractEndAt),
+				in.RentalContract, in.Tenant.Email, in.Tenant.FirstName, in.Tenant.LastName}),
 		Now:     now,
 		Prepare: func(context.Context) error { return in.validate(by.Ceiling()) },
 		Effect: func(ctx context.Context) (idempotent.Response, error) {
@@ -123,7 +125,8 @@ func originOnDesk(accountID id.ID, link *connect.Link) deposit.Origin {
 }
 
 // newClient adds the tenant's record; nil if the request does not name the tenant.
-func (s *Service) newClient(ctx context.Context, by OperatorCaller, in OperatorDeposit, now time.Time) (*deposit.Client, error) {
+func (s *Service) newClient(ctx context.Context, by OperatorCaller, in OperatorDeposit,
+	now time.Time) (*deposit.Client, error) {
 	if !in.named() {
 		return nil, nil //nolint:nilnil // a deposit needs no client
 	}
@@ -135,7 +138,8 @@ func (s *Service) newClient(ctx context.Context, by OperatorCaller, in OperatorD
 }
 
 // insert adds a deposit under a reference that is free.
-func (s *Service) insert(ctx context.Context, from deposit.Origin, draft deposit.Draft, client *deposit.Client, token secret.Text, now time.Time) (*deposit.Deposit, error) {
+func (s *Service) insert(ctx context.Context, from deposit.Origin, draft deposit.Draft, client *deposit.Client,
+	token secret.Text, now time.Time) (*deposit.Deposit, error) {
 	depositID := s.deps.Entropy.NewID()
 	for range referenceTries {
 		d := deposit.New(depositID, deposit.Reference(s.deps.Entropy.Bytes(deposit.ReferenceBytes)), from, draft, client, now)

@@ -61,18 +61,21 @@ func (s *Service) SendLinkByOperator(ctx context.Context, by OperatorCaller, for
 // locks the operator.
 //
 // Returns rate_limited (deposit.AccountLinkAllowed).
-func (s *Service) mailLink(ctx context.Context, by OperatorCaller, d *deposit.Deposit, url string, to tenant.Contact, now time.Time) error {
+func (s *Service) mailLink(ctx context.Context, by OperatorCaller, d *deposit.Deposit, url string, to tenant.Contact,
+	now time.Time) error {
 	if _, err := s.deps.Operators.Lock(ctx, by.Operator.ID); err != nil {
 		return err
 	}
-	sent, err := s.deps.Mails.LinkMailsTo(ctx, by.Account.ID, to.Email, now.Add(-deposit.LinkWindow), deposit.MaxLinksOfAccount)
+	sent, err := s.deps.Mails.LinkMailsTo(ctx, by.Account.ID, to.Email, now.Add(-deposit.LinkWindow),
+		deposit.MaxLinksOfAccount)
 	if err == nil {
 		err = deposit.AccountLinkAllowed(sent, now)
 	}
 	if err != nil {
 		return err
 	}
-	mail := mails.DepositLink{To: to.Email, Locale: cmp.Or(to.Locale, d.Locale), Deposit: d, Company: by.Account.CompanyName, ByCompany: true, URL: url, Imprint: s.deps.Imprint}.Mail(s.deps.Entropy.NewID(), now)
+	mail := mails.DepositLink{To: to.Email, Locale: cmp.Or(to.Locale, d.Locale), Deposit: d,
+		Company: by.Account.CompanyName, ByCompany: true, URL: url, Imprint: s.deps.Imprint}.Mail(s.deps.Entropy.NewID(), now)
 	if err := s.deps.Mails.Enqueue(ctx, mail); err != nil {
 		return err
 	}

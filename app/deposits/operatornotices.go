@@ -53,7 +53,8 @@ func (n OperatorNotices) Jobs(every time.Duration) []schedules.Job {
 				return false, nil
 			}
 			due, err := n.Notices.CoversDue(ctx, round, schedules.NoticeBatch)
-			return schedules.Each(ctx, due, err, func(ctx context.Context, accountID id.ID) error { return n.tellCovers(ctx, accountID, round) })
+			return schedules.Each(ctx, due, err,
+				func(ctx context.Context, accountID id.ID) error { return n.tellCovers(ctx, accountID, round) })
 		}},
 	}
 }
@@ -93,7 +94,8 @@ func (n OperatorNotices) tellSecured(ctx context.Context, depositID id.ID) error
 // decideSecured gives the address of the tenant who is told the fee, "" for none, and whether the operator is told.
 // sealed is the address of a tenant who was erased since. A payment that was simulated has no agreement, and no tenant
 // is told.
-func decideSecured(about depositports.SecuredSubject, sealed string, verifyAddresses bool) (tenantMail string, tellsOperator bool) {
+func decideSecured(about depositports.SecuredSubject, sealed string,
+	verifyAddresses bool) (tenantMail string, tellsOperator bool) {
 	if about.Words != "" {
 		tenantMail = cmp.Or(about.Tenant.Email, sealed)
 	}

@@ -60,7 +60,8 @@ func (n *noticed) verified(is bool) {
 func (n *noticed) round(dispatchers int) {
 	n.t.Helper()
 	jobs := deposits.OperatorNotices{
-		Notices: n.Postgres.OperatorNotices, Mails: n.Postgres.Mails, UnitOfWork: n.Postgres, Addresses: n.Postgres.Addresses, Clock: n.clock, Entropy: entropy{}, DashboardURL: "https://dash.example", VerifyAddresses: !n.anyone,
+		Notices: n.Postgres.OperatorNotices, Mails: n.Postgres.Mails, UnitOfWork: n.Postgres, Addresses: n.Postgres.Addresses,
+		Clock: n.clock, Entropy: entropy{}, DashboardURL: "https://dash.example", VerifyAddresses: !n.anyone,
 	}.Jobs(time.Second)
 	require.GreaterOrEqual(n.t, jobs[1].Every, 15*time.Minute, "a look at every account")
 	var wg sync.WaitGroup
@@ -93,27 +94,31 @@ func (n *noticed) active(count int, covered time.Duration) {
 	n.t.Helper()
 	for range count {
 		now := n.clock.Now()
-		n.Deposit(deposit.Origin{AccountID: n.account.ID, PartnerID: n.partner.ID, PartnerName: "Acme", ByPartnerAPI: true}, n.draft(), func(d *deposit.Deposit) {
-			d.Status, d.ActivatedAt, d.ExpiresAt = deposit.Active, now, now.Add(covered)
-		})
+		n.Deposit(deposit.Origin{AccountID: n.account.ID, PartnerID: n.partner.ID, PartnerName: "Acme", ByPartnerAPI: true},
+			n.draft(), func(d *deposit.Deposit) {
+				d.Status, d.ActivatedAt, d.ExpiresAt = deposit.Active, now, now.Add(covered)
+			})
 	}
 }
 
 func (n *noticed) draft() deposit.Draft {
-	return deposit.Draft{Amount: 30_000, ContractStartAt: n.clock.Now().Add(24 * time.Hour), ContractEndAt: n.clock.Now().Add(72 * time.Hour), RentalContract: "BK-1"}
+	return deposit.Draft{Amount: 30_000, ContractStartAt: n.clock.Now().Add(24 * time.Hour),
+		ContractEndAt: n.clock.Now().Add(72 * time.Hour), RentalContract: "BK-1"}
 }
 
 func TestSecured_IsMailedOnce_HoweverManyDispatchers(t *testing.T) {
 	t.Parallel()
 	n := newNoticed(t)
-	d, _ := n.Deposit(deposit.Origin{AccountID: n.account.ID, PartnerID: n.partner.ID, PartnerName: "Acme", ByPartnerAPI: true}, n.draft())
+	d, _ := n.Deposit(
+		deposit.Origin{AccountID: n.account.ID, PartnerID: n.partner.ID, PartnerName: "Acme", ByPartnerAPI: true}, n.draft())
 	_, err := n.Payments.Simulate(t.Context(), n.partner.ID, d.ID, payments.SimulateActivate)
 	require.NoError(t, err)
 	require.Equal(t, 1, n.Count("secured_notices", "deposit_id = $1", d.ID))
 	require.Zero(t, n.Count("mails", ""), "the tenant's request writes no mail")
 	n.round(8)
 	n.round(1)
-	require.Equal(t, []string{"Deposit " + d.Reference + " is secured / La caution " + d.Reference + " est garantie"}, n.subjects())
+	require.Equal(t, []string{"Deposit " + d.Reference + " is secured / La caution " + d.Reference + " est garantie"},
+		n.subjects())
 	require.Contains(t, n.Mails(n.operator)[0].Body, "https://dash.example/dashboard/deposits/"+id.Deposit.Of(d.ID))
 	require.Zero(t, n.Count("secured_notices", ""))
 }
@@ -123,7 +128,8 @@ func TestSecured_AnAddressThatIsNotVerified_GetsNoMail(t *testing.T) {
 	t.Parallel()
 	n := newNoticed(t)
 	n.verified(false)
-	d, _ := n.Deposit(deposit.Origin{AccountID: n.account.ID, PartnerID: n.partner.ID, PartnerName: "Acme", ByPartnerAPI: true}, n.draft())
+	d, _ := n.Deposit(
+		deposit.Origin{AccountID: n.account.ID, PartnerID: n.partner.ID, PartnerName: "Acme", ByPartnerAPI: true}, n.draft())
 	_, err := n.Payments.Simulate(t.Context(), n.partner.ID, d.ID, payments.SimulateActivate)
 	require.NoError(t, err)
 	n.active(1, 48*time.Hour)
@@ -146,7 +152,9 @@ func TestCovers_AreToldOnceADay_HoweverManyDispatchers(t *testing.T) {
 	n.clock.Set(time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC))
 	n.round(8)
 	n.round(1)
-	require.Equal(t, []string{"The cover of 22 deposits ends within 7 days / La couverture de 22 cautions prend fin dans les 7 jours"}, n.subjects())
+	require.Equal(t,
+		[]string{"The cover of 22 deposits ends within 7 days / La couverture de 22 cautions prend fin dans les 7 jours"},
+		n.subjects())
 	require.Contains(t, n.Mails(n.operator)[0].Body, "2 more are on your pages.")
 
 	n.active(1, 24*time.Hour)

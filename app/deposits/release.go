@@ -22,7 +22,8 @@ type Release struct {
 //
 // Returns deposit_not_found, deposit_access_denied, account_revoked, deposit_not_releasable, and the errors of
 // idempotent.Executor.Run.
-func (s *Service) Release(ctx context.Context, by partner.Caller, in Release, call idempotent.Call[View]) (idempotent.Response, error) {
+func (s *Service) Release(ctx context.Context, by partner.Caller, in Release,
+	call idempotent.Call[View]) (idempotent.Response, error) {
 	return s.endCover(ctx, by, in.DepositID, call, func(ctx context.Context, e *ending) (deposit.Transition, error) {
 		act := partnerAct(by, map[string]string{"comment": in.Comment})
 		return s.deps.Journal.Apply(ctx, e.Deposit, deposit.Released, s.deps.Timers, act, e.eventID, e.now)

@@ -38,9 +38,11 @@ type QueuedLink struct {
 //
 // Returns missing_field, invalid_field, deposit_not_found, deposit_access_denied, account_revoked,
 // deposit_not_sendable, rate_limited (deposit.LinksAllowed), and the errors of idempotent.Executor.Run.
-func (s *Service) SendLink(ctx context.Context, by partner.Caller, in LinkRequest, call idempotent.Call[[]QueuedLink]) (idempotent.Response, error) {
+func (s *Service) SendLink(ctx context.Context, by partner.Caller, in LinkRequest,
+	call idempotent.Call[[]QueuedLink]) (idempotent.Response, error) {
 	sending := &linkSending{Service: s, by: by, in: in, call: call, now: s.deps.Clock.Now()}
-	return s.deps.Idempotent.Run(ctx, idempotent.Request{Key: call.Key, Now: sending.now, Prepare: sending.prepare, Effect: sending.effect})
+	return s.deps.Idempotent.Run(ctx,
+		idempotent.Request{Key: call.Key, Now: sending.now, Prepare: sending.prepare, Effect: sending.effect})
 }
 
 // linkSending is a LinkRequest that runs.
@@ -99,7 +101,8 @@ func (l *linkSending) effect(ctx context.Context) (response idempotent.Response,
 	}
 	queued := make([]QueuedLink, 0, len(l.in.Recipients))
 	for _, r := range l.in.Recipients {
-		mail := mails.DepositLink{To: r.Email, Locale: cmp.Or(r.Locale, d.Locale), Deposit: d, Company: l.company, URL: l.url, Imprint: l.deps.Imprint}.Mail(l.deps.Entropy.NewID(), l.now)
+		mail := mails.DepositLink{To: r.Email, Locale: cmp.Or(r.Locale, d.Locale), Deposit: d, Company: l.company, URL: l.url,
+			Imprint: l.deps.Imprint}.Mail(l.deps.Entropy.NewID(), l.now)
 		if err := l.deps.Mails.Enqueue(ctx, mail); err != nil {
 			return response, err
 		}

@@ -32,11 +32,13 @@ func TestWaitingFiles_AreRemovedWithTheirContents_AndAddedOnesStay(t *testing.T)
 		}
 	}
 	wait(103)
-	_, err := kit.Pool.Exec(t.Context(), `UPDATE deposit_files SET session = NULL, added_at = sent_at WHERE id = $1`, all[0])
+	_, err := kit.Pool.Exec(t.Context(), `UPDATE deposit_files SET session = NULL, added_at = sent_at WHERE id = $1`,
+		all[0])
 	require.NoError(t, err)
 	clock.Add(2 * time.Minute)
 	wait(1)
-	job := deposits.WaitingFiles{Files: kit.Postgres.Files, Contents: contents, UnitOfWork: kit.Postgres, Clock: clock}.Job()
+	job := deposits.WaitingFiles{Files: kit.Postgres.Files, Contents: contents, UnitOfWork: kit.Postgres,
+		Clock: clock}.Job()
 	run := func() (rounds int) {
 		for more := true; more; rounds++ {
 			more, err = job.Run(t.Context())

@@ -9,7 +9,8 @@ import (
 )
 
 // Accounts lists the accounts that are or were linked to a partner, the most recently linked first.
-func (s *Service) Accounts(ctx context.Context, partnerID id.ID, f accountports.LinkFilter, page ports.Page) (ports.List[ports.LinkedAccount], error) {
+func (s *Service) Accounts(ctx context.Context, partnerID id.ID, f accountports.LinkFilter,
+	page ports.Page) (ports.List[ports.LinkedAccount], error) {
 	return s.deps.Links.LinkedAccounts(ctx, partnerID, f, page)
 }
 

@@ -41,7 +41,8 @@ func (s *Service) Authenticate(ctx context.Context, apiKey, authorization, netwo
 
 // findKey counts a key that this process has not seen before as unknown, until the database knows it. A key seen before
 // passes uncounted, whoever shares its network.
-func (s *Service) findKey(ctx context.Context, hash partner.KeyHash, network string) (partner.APIKey, partner.Partner, error) {
+func (s *Service) findKey(ctx context.Context, hash partner.KeyHash,
+	network string) (partner.APIKey, partner.Partner, error) {
 	if s.deps.Keys.KeySeen(hash) {
 		return s.deps.Keys.KeyByHash(ctx, hash)
 	}

@@ -45,7 +45,8 @@ func (s *Service) Create(ctx context.Context, in NewPartner) (Created, error) {
 		ConnectSecret: s.connectSecret(),
 	}
 	var hash partner.KeyHash
-	out.Key, out.APIKey, hash = partner.NewAPIKey(s.deps.Entropy.NewID(), out.Partner.ID, s.deps.Environment, FirstKeyName, s.deps.Entropy.Bytes(secret.Bytes), now)
+	out.Key, out.APIKey, hash = partner.NewAPIKey(s.deps.Entropy.NewID(), out.Partner.ID, s.deps.Environment, FirstKeyName,
+		s.deps.Entropy.Bytes(secret.Bytes), now)
 	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
 		if err := s.deps.Partners.Insert(ctx, out.Partner, out.ConnectSecret); err != nil {
 			return err

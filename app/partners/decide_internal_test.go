@@ -34,18 +34,23 @@ func TestCreate_ChecksSlugNameContactAndOrigins(t *testing.T) {
 		env   partner.Environment
 		field string
 	}{
-		"everything":                {NewPartner{Slug: "acme", Name: "Acme", ContactEmail: "dev@acme.example", ReturnOrigins: []string{"https://pms.example/x"}}, partner.Production, ""},
-		"the fields that must":      {NewPartner{Slug: "acme", Name: strings.Repeat("é", 120)}, partner.Production, ""},
-		"localhost, while building": {NewPartner{Slug: "acme", Name: "A", ReturnOrigins: []string{"http://localhost:3000"}}, partner.Staging, ""},
-		"slug, before the name":     {NewPartner{Slug: "a.b"}, partner.Staging, "slug"},
-		"no name, before contact":   {NewPartner{Slug: "acme", Name: " ", ContactEmail: "x"}, partner.Staging, "name"},
-		"name with a newline":       {NewPartner{Slug: "acme", Name: "a\nb"}, partner.Staging, "name"},
-		"name with a turn":          {NewPartner{Slug: "acme", Name: "\u202e"}, partner.Staging, "name"},
-		"name with a control":       {NewPartner{Slug: "acme", Name: "a\u0085b"}, partner.Staging, "name"},
-		"name of 121 characters":    {NewPartner{Slug: "acme", Name: strings.Repeat("é", 121)}, partner.Staging, "name"},
-		"e-mail, before origins":    {NewPartner{Slug: "acme", Name: "A", ContactEmail: "nobody", ReturnOrigins: []string{"x"}}, partner.Staging, "contact-email"},
-		"origin":                    {NewPartner{Slug: "acme", Name: "A", ReturnOrigins: []string{"https://ok.example", "http://pms.example.com"}}, partner.Staging, "return-origin"},
-		"localhost, in production":  {NewPartner{Slug: "acme", Name: "A", ReturnOrigins: []string{"http://localhost:3000"}}, partner.Production, "return-origin"},
+		"everything": {NewPartner{Slug: "acme", Name: "Acme", ContactEmail: "dev@acme.example",
+			ReturnOrigins: []string{"https://pms.example/x"}}, partner.Production, ""},
+		"the fields that must": {NewPartner{Slug: "acme", Name: strings.Repeat("é", 120)}, partner.Production, ""},
+		"localhost, while building": {NewPartner{Slug: "acme", Name: "A", ReturnOrigins: []string{"http://localhost:3000"}},
+			partner.Staging, ""},
+		"slug, before the name":   {NewPartner{Slug: "a.b"}, partner.Staging, "slug"},
+		"no name, before contact": {NewPartner{Slug: "acme", Name: " ", ContactEmail: "x"}, partner.Staging, "name"},
+		"name with a newline":     {NewPartner{Slug: "acme", Name: "a\nb"}, partner.Staging, "name"},
+		"name with a turn":        {NewPartner{Slug: "acme", Name: "\u202e"}, partner.Staging, "name"},
+		"name with a control":     {NewPartner{Slug: "acme", Name: "a\u0085b"}, partner.Staging, "name"},
+		"name of 121 characters":  {NewPartner{Slug: "acme", Name: strings.Repeat("é", 121)}, partner.Staging, "name"},
+		"e-mail, before origins": {NewPartner{Slug: "acme", Name: "A", ContactEmail: "nobody",
+			ReturnOrigins: []string{"x"}}, partner.Staging, "contact-email"},
+		"origin": {NewPartner{Slug: "acme", Name: "A",
+			ReturnOrigins: []string{"https://ok.example", "http://pms.example.com"}}, partner.Staging, "return-origin"},
+		"localhost, in production": {NewPartner{Slug: "acme", Name: "A", ReturnOrigins: []string{"http://localhost:3000"}},
+			partner.Production, "return-origin"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -53,7 +58,8 @@ func TestCreate_ChecksSlugNameContactAndOrigins(t *testing.T) {
 			requireField(t, c.field, err)
 		})
 	}
-	origins, err := NewPartner{Slug: "acme", Name: "A", ReturnOrigins: []string{"https://PMS.acme.example/back?x=1", "http://localhost:3000"}}.validate(partner.Staging)
+	origins, err := NewPartner{Slug: "acme", Name: "A",
+		ReturnOrigins: []string{"https://PMS.acme.example/back?x=1", "http://localhost:3000"}}.validate(partner.Staging)
 	require.NoError(t, err)
 	require.Equal(t, []string{"https://pms.acme.example", "http://localhost:3000"}, origins)
 }
@@ -64,12 +70,15 @@ func TestUpdate_ChecksTheFieldsThatAreGiven(t *testing.T) {
 		in    PartnerUpdate
 		field string
 	}{
-		"nothing":                    {PartnerUpdate{}, ""},
-		"everything":                 {PartnerUpdate{Name: value("B"), ContactEmail: value("dev@b.example"), ReturnOrigins: value([]string{"https://ok.example/x"})}, ""},
-		"no contact any more":        {PartnerUpdate{ContactEmail: value("")}, ""},
-		"name, before contact":       {PartnerUpdate{Name: value(" "), ContactEmail: value("x")}, "name"},
-		"contact, before the origin": {PartnerUpdate{Name: value("B"), ContactEmail: value("nobody"), ReturnOrigins: value([]string{"x"})}, "contact-email"},
-		"origin":                     {PartnerUpdate{ReturnOrigins: value([]string{"https://ok.example", "http://pms.example.com"})}, "return-origin"},
+		"nothing": {PartnerUpdate{}, ""},
+		"everything": {PartnerUpdate{Name: value("B"), ContactEmail: value("dev@b.example"),
+			ReturnOrigins: value([]string{"https://ok.example/x"})}, ""},
+		"no contact any more":  {PartnerUpdate{ContactEmail: value("")}, ""},
+		"name, before contact": {PartnerUpdate{Name: value(" "), ContactEmail: value("x")}, "name"},
+		"contact, before the origin": {PartnerUpdate{Name: value("B"), ContactEmail: value("nobody"),
+			ReturnOrigins: value([]string{"x"})}, "contact-email"},
+		"origin": {PartnerUpdate{ReturnOrigins: value([]string{"https://ok.example", "http://pms.example.com"})},
+			"return-origin"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -81,23 +90,28 @@ func TestUpdate_ChecksTheFieldsThatAreGiven(t *testing.T) {
 
 func TestUpdate_NamesTheFieldsThatDiffer(t *testing.T) {
 	t.Parallel()
-	before := partner.Partner{Slug: "acme", Name: "Acme", ContactEmail: "dev@acme.example", ReturnOrigins: []string{"https://a.example"}, RateLimitPerMinute: 7}
+	before := partner.Partner{Slug: "acme", Name: "Acme", ContactEmail: "dev@acme.example",
+		ReturnOrigins: []string{"https://a.example"}, RateLimitPerMinute: 7}
 	for name, c := range map[string]struct {
 		in     PartnerUpdate
 		want   partner.Partner
 		detail map[string]string
 	}{
-		"nothing":         {PartnerUpdate{}, before, map[string]string{}},
-		"the same values": {PartnerUpdate{Name: value("Acme"), ContactEmail: value("dev@acme.example"), ReturnOrigins: value([]string{"https://a.example"})}, before, map[string]string{}},
+		"nothing": {PartnerUpdate{}, before, map[string]string{}},
+		"the same values": {PartnerUpdate{Name: value("Acme"), ContactEmail: value("dev@acme.example"),
+			ReturnOrigins: value([]string{"https://a.example"})}, before, map[string]string{}},
 		"a name": {
 			PartnerUpdate{Name: value("Acme PMS")},
-			partner.Partner{Slug: "acme", Name: "Acme PMS", ContactEmail: "dev@acme.example", ReturnOrigins: []string{"https://a.example"}, RateLimitPerMinute: 7},
+			partner.Partner{Slug: "acme", Name: "Acme PMS", ContactEmail: "dev@acme.example",
+				ReturnOrigins: []string{"https://a.example"}, RateLimitPerMinute: 7},
 			map[string]string{"name": "Acme PMS", "nameBefore": "Acme"},
 		},
 		"contact and origins": {
 			PartnerUpdate{ContactEmail: value(""), ReturnOrigins: value([]string{"https://b.example", "https://c.example"})},
-			partner.Partner{Slug: "acme", Name: "Acme", ReturnOrigins: []string{"https://b.example", "https://c.example"}, RateLimitPerMinute: 7},
-			map[string]string{"contactEmail": "", "contactEmailBefore": "dev@acme.example", "returnOrigins": "https://b.example https://c.example", "returnOriginsBefore": "https://a.example"},
+			partner.Partner{Slug: "acme", Name: "Acme", ReturnOrigins: []string{"https://b.example", "https://c.example"},
+				RateLimitPerMinute: 7},
+			map[string]string{"contactEmail": "", "contactEmailBefore": "dev@acme.example",
+				"returnOrigins": "https://b.example https://c.example", "returnOriginsBefore": "https://a.example"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -117,7 +131,8 @@ func TestRulesOf_WritesCountTwice_ForEachPartner(t *testing.T) {
 	writes := ports.LimitRule{Name: "writes", Key: all.Key, PerMinute: 240}
 	require.Equal(t, []ports.LimitRule{all}, s.RulesOf(p, false))
 	require.Equal(t, []ports.LimitRule{all, writes}, s.RulesOf(p, true))
-	require.NotEqual(t, all.Key, s.RulesOf(partner.Partner{ID: id.ID{2}}, false)[0].Key, "each partner has a count of its own")
+	require.NotEqual(t, all.Key, s.RulesOf(partner.Partner{ID: id.ID{2}}, false)[0].Key,
+		"each partner has a count of its own")
 }
 
 func TestLimits_OwnAndDefault(t *testing.T) {
@@ -166,7 +181,8 @@ func TestRevocable_KeysOfTheCaller_Once(t *testing.T) {
 
 func TestAuthors_OfAKey_AnAdminOrAPartnersKey(t *testing.T) {
 	t.Parallel()
-	byKey := authorOf(partner.Caller{Partner: partner.Partner{ID: id.ID{3}}, Key: partner.APIKey{ID: id.ID{4}, Name: "first"}})
+	byKey := authorOf(
+		partner.Caller{Partner: partner.Partner{ID: id.ID{3}}, Key: partner.APIKey{ID: id.ID{4}, Name: "first"}})
 	require.Equal(t, actor.Partner(id.ID{3}, id.ID{4}), byKey.actor)
 	require.Equal(t, actor.Staff, admin.actor)
 }

@@ -34,11 +34,13 @@ func (s *Service) CreateKey(ctx context.Context, slug, name string) (partner.API
 // CreateOwnKey is CreateKey for the calling partner.
 //
 // Returns invalid_field or api_key_limit_reached.
-func (s *Service) CreateOwnKey(ctx context.Context, by partner.Caller, name string) (partner.APIKey, secret.Text, error) {
+func (s *Service) CreateOwnKey(ctx context.Context, by partner.Caller,
+	name string) (partner.APIKey, secret.Text, error) {
 	return s.createKey(ctx, by.Partner.Slug, name, authorOf(by))
 }
 
-func (s *Service) createKey(ctx context.Context, slug, name string, by keyAuthor) (key partner.APIKey, plain secret.Text, err error) {
+func (s *Service) createKey(ctx context.Context, slug, name string,
+	by keyAuthor) (key partner.APIKey, plain secret.Text, err error) {
 	if err := validName(name); err != nil {
 		return key, "", err
 	}
@@ -68,7 +70,8 @@ func (s *Service) mailKeyCreated(ctx context.Context, owner partner.Partner, key
 	if owner.ContactEmail == "" {
 		return nil
 	}
-	return s.deps.Mails.Enqueue(ctx, mails.APIKeyCreated{Contact: owner.ContactEmail, Key: key, By: by.inMail}.Mail(s.deps.Entropy.NewID(), key.CreatedAt))
+	return s.deps.Mails.Enqueue(ctx,
+		mails.APIKeyCreated{Contact: owner.ContactEmail, Key: key, By: by.inMail}.Mail(s.deps.Entropy.NewID(), key.CreatedAt))
 }
 
 func (s *Service) auditKey(
@@ -111,7 +114,8 @@ func revocable(key partner.APIKey, owner id.ID, only *id.ID) (changes bool, err 
 	return !key.Revoked(), nil
 }
 
-func (s *Service) revokeKey(ctx context.Context, keyID id.ID, by keyAuthor, only *id.ID) (key partner.APIKey, err error) {
+func (s *Service) revokeKey(ctx context.Context, keyID id.ID, by keyAuthor,
+	only *id.ID) (key partner.APIKey, err error) {
 	now := s.deps.Clock.Now()
 	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
 		found, owner, err := s.deps.Keys.KeyForUpdate(ctx, keyID)

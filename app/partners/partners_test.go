@@ -48,7 +48,8 @@ func TestCreate_GivesWhatIsNeededToBegin(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	made, err := b.Create(t.Context(), partners.NewPartner{
-		Slug: "acme", Name: "Acme PMS", ContactEmail: "dev@acme.example", ReturnOrigins: []string{"https://PMS.acme.example/back?x=1", "http://localhost:3000"},
+		Slug: "acme", Name: "Acme PMS", ContactEmail: "dev@acme.example",
+		ReturnOrigins: []string{"https://PMS.acme.example/back?x=1", "http://localhost:3000"},
 	})
 	require.NoError(t, err)
 	require.Regexp(t, `^svc_cs_`, made.ConnectSecret.Reveal())
@@ -91,7 +92,8 @@ func TestConnectSecret_RotateAndClear(t *testing.T) {
 	require.False(t, shown.HasConnectSecret)
 	_, err = b.RotateConnectSecret(t.Context(), "nobody")
 	require.ErrorIs(t, err, partner.ErrNotFound)
-	require.Equal(t, []string{"admin partner.create", "admin connect_secret.rotate", "admin connect_secret.clear"}, b.audited(t))
+	require.Equal(t, []string{"admin partner.create", "admin connect_secret.rotate", "admin connect_secret.clear"},
+		b.audited(t))
 }
 
 func TestKeys_CreateListRevoke(t *testing.T) {
@@ -120,7 +122,8 @@ func TestKeys_CreateListRevoke(t *testing.T) {
 	keys, err := b.ListKeys(t.Context(), "acme")
 	require.NoError(t, err)
 	require.Len(t, keys, 2)
-	require.Equal(t, []any{"second", true, partners.FirstKeyName, false}, []any{keys[0].Name, keys[0].Revoked(), keys[1].Name, keys[1].Revoked()})
+	require.Equal(t, []any{"second", true, partners.FirstKeyName, false},
+		[]any{keys[0].Name, keys[0].Revoked(), keys[1].Name, keys[1].Revoked()})
 	for _, unknown := range []string{"", "nonsense", "key_01jb2m0c4f7t9y2v5r8k1p3d6g"} {
 		_, err = b.RevokeKey(t.Context(), unknown)
 		require.ErrorIs(t, err, partner.ErrAPIKeyNotFound)

@@ -21,7 +21,8 @@ type PartnerUpdate struct {
 // before and the value now; an update that changes nothing has no entry.
 //
 // Returns invalid_field or partner_not_found.
-func (s *Service) Update(ctx context.Context, slug string, in PartnerUpdate) (p partner.Partner, changed bool, err error) {
+func (s *Service) Update(ctx context.Context, slug string,
+	in PartnerUpdate) (p partner.Partner, changed bool, err error) {
 	fresh, err := in.validate(s.deps.Environment)
 	if err != nil {
 		return partner.Partner{}, false, err

@@ -36,7 +36,8 @@ func validOrigins(urls []string, env partner.Environment) ([]string, error) {
 
 func validName(name string) error {
 	if strings.TrimSpace(name) == "" || utf8.RuneCountInString(name) > MaxName || !oneline.Valid(name) {
-		return fault.ErrInvalidField.WithField("name", "needs 1 to %d characters, none of them a control or direction character", MaxName)
+		return fault.ErrInvalidField.WithField("name",
+			"needs 1 to %d characters, none of them a control or direction character", MaxName)
 	}
 	return nil
 }

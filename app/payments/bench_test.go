@@ -14,14 +14,15 @@ import (
 	"partnerdeposits/lab/servicetest"
 )
 
-// BenchmarkSecure takes a deposit from its creation to its cover: the payment, the transition with history and event, and the notice to
-// the operator.
+// BenchmarkSecure takes a deposit from its creation to its cover: the payment, the transition with history and event,
+// and the notice to the operator.
 func BenchmarkSecure(b *testing.B) {
 	kit := servicetest.New(b)
 	p, a := kit.Partner("acme"), kit.Account("Chalets")
 	kit.Link(p.ID, a.ID, "op")
 	now := time.Now()
-	draft := deposit.Draft{Amount: 30_000, ContractStartAt: now.Add(24 * time.Hour), ContractEndAt: now.Add(72 * time.Hour)}
+	draft := deposit.Draft{Amount: 30_000, ContractStartAt: now.Add(24 * time.Hour),
+		ContractEndAt: now.Add(72 * time.Hour)}
 	ids := make([]id.ID, b.N)
 	for i := range ids {
 		d, _ := kit.Deposit(deposit.Origin{AccountID: a.ID, PartnerID: p.ID, PartnerName: "Acme", ByPartnerAPI: true}, draft)

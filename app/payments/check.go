@@ -97,7 +97,8 @@ func (s *Service) check(ctx context.Context, p deposit.Payment, now time.Time) (
 
 // lookUpFee gives the provider's answer about a fee. An unknown payment is closed after unknownGrace, so that a page
 // that opens even later cannot be paid.
-func (s *Service) lookUpFee(ctx context.Context, p deposit.Payment, now time.Time) (paymentports.ProviderPayment, error) {
+func (s *Service) lookUpFee(ctx context.Context, p deposit.Payment,
+	now time.Time) (paymentports.ProviderPayment, error) {
 	answer, err := s.provider.lookup(ctx, p.ID)
 	if err != nil || !neverArrived(answer.Status, now.Sub(p.CreatedAt)) {
 		return answer, err
@@ -121,7 +122,8 @@ func closedFor(status paymentports.ProviderStatus) paymentports.ProviderStatus {
 }
 
 // postpone leaves the payment processing and stores when the provider is asked again.
-func (s *Service) postpone(ctx context.Context, p deposit.Payment, answer paymentports.ProviderPayment, attempts int, next time.Time) error {
+func (s *Service) postpone(ctx context.Context, p deposit.Payment, answer paymentports.ProviderPayment, attempts int,
+	next time.Time) error {
 	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
 		current, err := s.stillInFlight(ctx, p)
 		if err != nil || current == nil {

@@ -45,7 +45,8 @@ func TestReconcile_OpenPage_IsLeftToTheTenant(t *testing.T) {
 	b.RequireStatus(d.ID, deposit.Active, "")
 }
 
-// The process died, or the request was lost, after the commit of the payment and before the provider received the request.
+// The process died, or the request was lost, after the commit of the payment and before the provider received the
+// request.
 func TestReconcile_ProviderNeverHeardOfThePayment_VoidsItAfterAGrace(t *testing.T) {
 	b := setup(t)
 	d, token := b.Deposit(t)
@@ -95,7 +96,8 @@ func TestReconcile_ProviderAway_AsksAgainLater(t *testing.T) {
 		b.RequireCount(0, b.Payments.CheckDue)
 		waits = append(waits, b.Fee(d.ID).CheckAt.Sub(b.Clock.Now()))
 	}
-	require.Equal(t, slices.Repeat([]time.Duration{time.Minute}, 6), waits, "whenever the provider comes back, the payment is soon due")
+	require.Equal(t, slices.Repeat([]time.Duration{time.Minute}, 6), waits,
+		"whenever the provider comes back, the payment is soon due")
 	require.Zero(t, b.Fee(d.ID).Attempts, "nobody answered")
 	require.Contains(t, b.Log.String(), id.Payment.Of(b.Fee(d.ID).ID))
 	b.Provider.Away(false)
@@ -114,7 +116,8 @@ func TestReconcile_Collection_ChargesTheCardThatPaidTheFee(t *testing.T) {
 	})
 	b.RequireCount(1, b.Payments.CheckDue)
 	require.Equal(t, paymentports.CollectRequest{
-		PaymentID: collectionID, FeePaymentID: b.Fee(depositID).ID, DepositID: depositID, Attempt: 1, Amount: 50_000, Description: b.Load(t, depositID).Reference,
+		PaymentID: collectionID, FeePaymentID: b.Fee(depositID).ID, DepositID: depositID, Attempt: 1, Amount: 50_000,
+		Description: b.Load(t, depositID).Reference,
 	}, asked)
 	require.Equal(t, deposit.PaymentSucceeded, b.collection(depositID).Status)
 	require.Empty(t, b.Audit(t, depositID))

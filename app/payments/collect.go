@@ -17,10 +17,12 @@ import (
 const pageLife = 25 * time.Hour
 
 // withoutCard is the answer to an attempt for a deposit that has no paid fee, and so no card.
-var withoutCard = paymentports.ProviderPayment{Status: paymentports.ProviderFailed, Failure: "no_card", Refusal: paymentports.RefusedForGood}
+var withoutCard = paymentports.ProviderPayment{Status: paymentports.ProviderFailed, Failure: "no_card",
+	Refusal: paymentports.RefusedForGood}
 
 // tooLate is the answer to an attempt that an outage of ours delayed beyond the card networks' limit.
-var tooLate = paymentports.ProviderPayment{Status: paymentports.ProviderFailed, Failure: "too_late", Refusal: paymentports.RefusedForTenant}
+var tooLate = paymentports.ProviderPayment{Status: paymentports.ProviderFailed, Failure: "too_late",
+	Refusal: paymentports.RefusedForTenant}
 
 // plan is the next step of a collection, as committed before the provider is called.
 type plan struct {
@@ -105,7 +107,8 @@ func decideStep(debt deposit.Debt, tooSmall bool, now time.Time) (next plan, cha
 }
 
 // charge collects from the card that paid the fee.
-func (s *Service) charge(ctx context.Context, p deposit.Payment, debt deposit.Debt) (paymentports.ProviderPayment, error) {
+func (s *Service) charge(ctx context.Context, p deposit.Payment,
+	debt deposit.Debt) (paymentports.ProviderPayment, error) {
 	if debt.AttemptedAt.After(debt.CapturedAt.Add(deposit.LastAttempt)) {
 		return tooLate, nil
 	}
@@ -138,7 +141,8 @@ func chargeOf(
 }
 
 // recordCollection stores the provider's answer to a plan. An answer that another process has recorded changes nothing.
-func (s *Service) recordCollection(ctx context.Context, p deposit.Payment, made plan, answer paymentports.ProviderPayment, now time.Time) (settled bool, err error) {
+func (s *Service) recordCollection(ctx context.Context, p deposit.Payment, made plan,
+	answer paymentports.ProviderPayment, now time.Time) (settled bool, err error) {
 	var result paymentports.PaymentResult
 	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
 		settled, result = false, ""
@@ -194,7 +198,8 @@ func decideEffect(made plan, debt deposit.Debt, answer paymentports.ProviderStat
 		return effectUnderWay
 	case made.act == actEnd || (made.act == actCharge && answer == paymentports.ProviderClosed):
 		return effectFailed
-	case made.act == actCharge && answer == paymentports.ProviderFailed && !debt.Answered && debt.Attempt == made.debt.Attempt:
+	case made.act == actCharge && answer == paymentports.ProviderFailed && !debt.Answered &&
+		debt.Attempt == made.debt.Attempt:
 		return effectRefused
 	}
 	return effectNone
@@ -301,7 +306,8 @@ func refusal(answer paymentports.ProviderPayment) deposit.Refused {
 }
 
 func (r recording) tell(kind paymentports.TenantNoticeKind) error {
-	return r.deps.TenantNotices.Add(r.ctx, paymentports.TenantNotice{SubjectID: r.payment.ID, Kind: kind, DepositID: r.payment.DepositID, At: r.now})
+	return r.deps.TenantNotices.Add(r.ctx,
+		paymentports.TenantNotice{SubjectID: r.payment.ID, Kind: kind, DepositID: r.payment.DepositID, At: r.now})
 }
 
 // nextCheck is the time at which CheckDue looks at the collection again: the next attempt, the tenant's page

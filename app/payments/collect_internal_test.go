@@ -61,15 +61,18 @@ func TestDecideEffect_EveryAnswerToEveryCall(t *testing.T) {
 	pending := deposit.Debt{State: deposit.CollectionRetrying, Attempt: 2}
 	for made, answers := range map[act]map[paymentports.ProviderStatus]effect{
 		actCharge: {
-			paymentports.ProviderSucceeded: effectPaid, paymentports.ProviderOpen: effectUnderWay, paymentports.ProviderClosed: effectFailed,
+			paymentports.ProviderSucceeded: effectPaid, paymentports.ProviderOpen: effectUnderWay,
+			paymentports.ProviderClosed: effectFailed,
 			paymentports.ProviderFailed: effectRefused, paymentports.ProviderUnknown: effectNone,
 		},
 		actEnd: {
-			paymentports.ProviderSucceeded: effectPaid, paymentports.ProviderOpen: effectUnderWay, paymentports.ProviderClosed: effectFailed,
+			paymentports.ProviderSucceeded: effectPaid, paymentports.ProviderOpen: effectUnderWay,
+			paymentports.ProviderClosed: effectFailed,
 			paymentports.ProviderFailed: effectFailed, paymentports.ProviderUnknown: effectFailed,
 		},
 		actAsk: { // only our own wish makes a closed page the end of a debt
-			paymentports.ProviderSucceeded: effectPaid, paymentports.ProviderOpen: effectNone, paymentports.ProviderClosed: effectNone,
+			paymentports.ProviderSucceeded: effectPaid, paymentports.ProviderOpen: effectNone,
+			paymentports.ProviderClosed: effectNone,
 			paymentports.ProviderFailed: effectNone, paymentports.ProviderUnknown: effectNone,
 		},
 	} {
@@ -183,7 +186,8 @@ func TestChargeOf_TheCardThatPaidTheFee(t *testing.T) {
 	r, ok := chargeOf(p, d, &deposit.Payment{ID: id.ID{3}}, 4)
 	require.True(t, ok)
 	require.Equal(t, paymentports.CollectRequest{
-		PaymentID: id.ID{1}, FeePaymentID: id.ID{3}, DepositID: id.ID{2}, Amount: 50_000, Description: "D-7K3M-9Q2X", Attempt: 4,
+		PaymentID: id.ID{1}, FeePaymentID: id.ID{3}, DepositID: id.ID{2}, Amount: 50_000, Description: "D-7K3M-9Q2X",
+		Attempt: 4,
 	}, r)
 	_, ok = chargeOf(p, d, nil, 4)
 	require.False(t, ok, "without a card")

@@ -70,7 +70,8 @@ func (b bench) refuse(failure string, class paymentports.Refusal) *[]int {
 	attempts := &[]int{}
 	b.Provider.OnCollect(func(r paymentports.CollectRequest) (paymentports.ProviderPayment, error) {
 		*attempts = append(*attempts, r.Attempt)
-		return paymentports.ProviderPayment{Status: paymentports.ProviderFailed, Ref: "ch_1", Failure: failure, Refusal: class}, nil
+		return paymentports.ProviderPayment{Status: paymentports.ProviderFailed, Ref: "ch_1", Failure: failure,
+			Refusal: class}, nil
 	})
 	return attempts
 }
@@ -120,7 +121,8 @@ func TestCollect_AtOnce_IsPaid(t *testing.T) {
 	b.RequireCount(1, b.Payments.CheckDue)
 	require.Equal(t, []string{"scheduled>paid charged scheduler"}, b.life(depositID))
 	paid := b.debt(depositID)
-	require.Equal(t, []any{deposit.CollectionPaid, 1, true, b.Clock.Now()}, []any{paid.State, paid.Attempt, paid.Answered, paid.EndedAt})
+	require.Equal(t, []any{deposit.CollectionPaid, 1, true, b.Clock.Now()},
+		[]any{paid.State, paid.Attempt, paid.Answered, paid.EndedAt})
 	require.Equal(t, 1, b.collection(depositID).Attempts)
 }
 
@@ -143,7 +145,8 @@ func TestCollect_LackOfFunds_IsPaidOnTheThirdDay(t *testing.T) {
 	b.Provider.OnCollect(nil)
 	b.Clock.Set(begun.Add(3 * day))
 	b.RequireCount(1, b.Payments.CheckDue)
-	require.Equal(t, []string{"scheduled>retrying refused_for_now scheduler", "retrying>retrying refused_for_now scheduler", "retrying>paid charged scheduler"}, b.life(depositID))
+	require.Equal(t, []string{"scheduled>retrying refused_for_now scheduler",
+		"retrying>retrying refused_for_now scheduler", "retrying>paid charged scheduler"}, b.life(depositID))
 	require.Empty(t, b.debt(depositID).Failure)
 	require.Equal(t, deposit.PaymentSucceeded, b.collection(depositID).Status)
 }
@@ -201,7 +204,8 @@ func TestCollect_HardRefusal_TheTenantPaysOnThePage(t *testing.T) {
 	b.RequireCount(0, b.Payments.CheckDue)
 	require.Equal(t, []int{1}, *attempts, "no automatic charge follows")
 	require.Equal(t, []string{"scheduled>awaiting_tenant card_refused scheduler"}, b.life(depositID))
-	require.Equal(t, []string{"Les Gîtes d’Ada claims €500.00 of your rental deposit / Les Gîtes d’Ada réclame 500,00\u00a0€ de votre caution",
+	require.Equal(t, []string{
+		"Les Gîtes d’Ada claims €500.00 of your rental deposit / Les Gîtes d’Ada réclame 500,00\u00a0€ de votre caution",
 		"Please pay €500.00 for your rental deposit / Veuillez payer 500,00\u00a0€ pour votre caution"}, b.mailTenants())
 	require.Contains(t, b.Mails(grace.Email)[0].Body, "Broken coffee table")
 	require.Contains(t, b.Mails(grace.Email)[1].Body, "http://dash.test/checkout/"+token.Reveal()+"\n")
@@ -210,7 +214,8 @@ func TestCollect_HardRefusal_TheTenantPaysOnThePage(t *testing.T) {
 		return paymentports.ProviderPayment{Status: paymentports.ProviderOpen}
 	})
 	b.Provider.OnOpen(func(r paymentports.HostedPayment) (paymentports.HostedPage, error) {
-		require.Equal(t, []any{collectionID, depositID, deposit.Collection, b.Load(t, depositID).CapturedAmount}, []any{r.PaymentID, r.DepositID, r.Kind, r.Amount})
+		require.Equal(t, []any{collectionID, depositID, deposit.Collection, b.Load(t, depositID).CapturedAmount},
+			[]any{r.PaymentID, r.DepositID, r.Kind, r.Amount})
 		return paymentports.HostedPage{Ref: "cs_1", URL: "https://pay.test/cs_1"}, nil
 	})
 	next, err := b.Checkout.PayDebt(b.Ctx(), token)
@@ -222,7 +227,8 @@ func TestCollect_HardRefusal_TheTenantPaysOnThePage(t *testing.T) {
 	require.Equal(t, deposit.AwaitingTenant, b.Return(token).Debt.State, "came back without paying")
 	b.Clock.Add(30 * time.Second)
 	b.RequireCount(0, b.Payments.CheckDue)
-	require.LessOrEqual(t, b.collection(depositID).CheckAt.Sub(b.Clock.Now()), time.Minute, "a payment on the page is known soon")
+	require.LessOrEqual(t, b.collection(depositID).CheckAt.Sub(b.Clock.Now()), time.Minute,
+		"a payment on the page is known soon")
 
 	b.Provider.OnAsk(func() paymentports.ProviderPayment {
 		return paymentports.ProviderPayment{Status: paymentports.ProviderSucceeded, Ref: "cs_1"}
@@ -257,14 +263,17 @@ func TestCollect_PageIsPaidAndTheTenantLeft_IsFoundByTheReconciler(t *testing.T)
 		asked = append(asked, b.Clock.Now().Sub(opened))
 		b.RequireCount(0, b.Payments.CheckDue)
 	}
-	require.Equal(t, []time.Duration{30 * time.Second, time.Minute, 2 * time.Minute, 4 * time.Minute, 8 * time.Minute, 12 * time.Minute}, asked)
+	require.Equal(t, []time.Duration{30 * time.Second, time.Minute, 2 * time.Minute, 4 * time.Minute, 8 * time.Minute,
+		12 * time.Minute}, asked)
 	b.Clock.Set(opened.Add(26 * time.Hour))
 	b.RequireCount(0, b.Payments.CheckDue)
-	require.Equal(t, b.debt(depositID).CapturedAt.Add(deposit.UnpaidFor), b.collection(depositID).CheckAt, "the page is dead")
+	require.Equal(t, b.debt(depositID).CapturedAt.Add(deposit.UnpaidFor), b.collection(depositID).CheckAt,
+		"the page is dead")
 	b.Provider.OnAsk(func() paymentports.ProviderPayment {
 		return paymentports.ProviderPayment{Status: paymentports.ProviderSucceeded}
 	})
-	b.exec(`UPDATE payments SET check_at = $2 WHERE deposit_id = $1`, depositID, b.Clock.Now()) // a notice of the provider is a reason to ask
+	// a notice of the provider is a reason to ask
+	b.exec(`UPDATE payments SET check_at = $2 WHERE deposit_id = $1`, depositID, b.Clock.Now())
 	b.RequireCount(1, b.Payments.CheckDue)
 	require.Equal(t, deposit.CollectionPaid, b.debt(depositID).State)
 }
@@ -308,7 +317,8 @@ func TestCollect_TwoProcessesAtOnce_AskForOneAttemptAndRecordOnce(t *testing.T) 
 		case <-gate:
 		case <-time.After(10 * time.Second): // the other asked for another attempt
 		}
-		return paymentports.ProviderPayment{Status: paymentports.ProviderFailed, Failure: "insufficient_funds", Refusal: paymentports.RefusedForNow}, nil
+		return paymentports.ProviderPayment{Status: paymentports.ProviderFailed, Failure: "insufficient_funds",
+			Refusal: paymentports.RefusedForNow}, nil
 	})
 	var both sync.WaitGroup
 	for range 2 {

@@ -27,7 +27,8 @@ func (s *Service) Debt(ctx context.Context, depositID id.ID) (*deposit.Debt, err
 // is that of the checkout URL. Two tabs get the same page.
 //
 // Returns deposit.ErrCollectionNotPayable unless the debt waits for the tenant, or service_unavailable.
-func (s *Service) OpenDebtPage(ctx context.Context, d *deposit.Deposit, token secret.Text, now time.Time) (string, error) {
+func (s *Service) OpenDebtPage(ctx context.Context, d *deposit.Deposit, token secret.Text,
+	now time.Time) (string, error) {
 	payment, err := s.beginDebtPage(ctx, d.ID, now)
 	if err != nil {
 		return "", err
@@ -43,7 +44,8 @@ func (s *Service) OpenDebtPage(ctx context.Context, d *deposit.Deposit, token se
 }
 
 // beginDebtPage commits that the tenant asked for the page, so that CheckDue asks about it.
-func (s *Service) beginDebtPage(ctx context.Context, depositID id.ID, now time.Time) (payment deposit.Payment, err error) {
+func (s *Service) beginDebtPage(ctx context.Context, depositID id.ID,
+	now time.Time) (payment deposit.Payment, err error) {
 	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
 		current, err := s.deps.Payments.Processing(ctx, depositID, deposit.Collection)
 		if err != nil {

@@ -19,7 +19,8 @@ const maxSettlements = 5
 //
 // Returns deposit.ErrNotCancellable when the checkout had ended already, possibly by the payment that was settled, or
 // service_unavailable when the payment cannot be stopped.
-func (s *Service) EndCheckout(ctx context.Context, depositID id.ID, trigger deposit.Trigger, prepare lifecycle.Prepare, now time.Time) error {
+func (s *Service) EndCheckout(ctx context.Context, depositID id.ID, trigger deposit.Trigger, prepare lifecycle.Prepare,
+	now time.Time) error {
 	for range maxSettlements {
 		if err := s.settleFee(ctx, depositID, now); err != nil {
 			return err
@@ -35,7 +36,8 @@ func (s *Service) EndCheckout(ctx context.Context, depositID id.ID, trigger depo
 }
 
 // endUnpaid returns paymentports.ErrPaymentExists when another payment has begun since settleFee.
-func (s *Service) endUnpaid(ctx context.Context, depositID id.ID, trigger deposit.Trigger, prepare lifecycle.Prepare, now time.Time) (deposit.Transition, error) {
+func (s *Service) endUnpaid(ctx context.Context, depositID id.ID, trigger deposit.Trigger, prepare lifecycle.Prepare,
+	now time.Time) (deposit.Transition, error) {
 	d, err := s.deps.Deposits.ForUpdate(ctx, depositID)
 	if err != nil {
 		return deposit.Transition{}, err

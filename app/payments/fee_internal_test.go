@@ -56,7 +56,8 @@ func TestSettle_EveryAnswerEndsThePayment(t *testing.T) {
 		require.Equal(t, want.open, undecided(answer), answer)
 	}
 	var p deposit.Payment
-	settle(&p, paymentports.ProviderPayment{Status: paymentports.ProviderFailed, Ref: "pi_2", Failure: "card_declined"}, noon)
+	settle(&p, paymentports.ProviderPayment{Status: paymentports.ProviderFailed, Ref: "pi_2", Failure: "card_declined"},
+		noon)
 	require.Equal(t, deposit.Payment{
 		Status: deposit.PaymentFailed, ProviderRef: "pi_2", Failure: "card_declined", SettledAt: noon,
 	}, p)

@@ -131,7 +131,8 @@ func (g *guard) leave(ctx context.Context, trial, gaveUp bool, err error) {
 var errPanicked = errors.New("payments: a call to the provider panicked")
 
 // guarded makes a call of that name.
-func guarded[T any](ctx context.Context, g *guard, name string, limit time.Duration, call func(context.Context) (T, error)) (answer T, err error) {
+func guarded[T any](ctx context.Context, g *guard, name string, limit time.Duration,
+	call func(context.Context) (T, error)) (answer T, err error) {
 	bounded, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	trial, err := g.enter(bounded)
@@ -150,7 +151,8 @@ func guarded[T any](ctx context.Context, g *guard, name string, limit time.Durat
 }
 
 func (g *guard) open(ctx context.Context, r paymentports.HostedPayment) (paymentports.HostedPage, error) {
-	return guarded(ctx, g, "open", askTimeout, func(ctx context.Context) (paymentports.HostedPage, error) { return g.provider.Open(ctx, r) })
+	return guarded(ctx, g, "open", askTimeout,
+		func(ctx context.Context) (paymentports.HostedPage, error) { return g.provider.Open(ctx, r) })
 }
 
 func (g *guard) lookup(ctx context.Context, paymentID id.ID) (paymentports.ProviderPayment, error) {
@@ -166,9 +168,11 @@ func (g *guard) close(ctx context.Context, paymentID id.ID) (paymentports.Provid
 }
 
 func (g *guard) collect(ctx context.Context, r paymentports.CollectRequest) (paymentports.ProviderPayment, error) {
-	return guarded(ctx, g, "collect", chargeTimeout, func(ctx context.Context) (paymentports.ProviderPayment, error) { return g.provider.Collect(ctx, r) })
+	return guarded(ctx, g, "collect", chargeTimeout,
+		func(ctx context.Context) (paymentports.ProviderPayment, error) { return g.provider.Collect(ctx, r) })
 }
 
 func (g *guard) refund(ctx context.Context, r paymentports.RefundRequest) (paymentports.ProviderRefund, error) {
-	return guarded(ctx, g, "refund", chargeTimeout, func(ctx context.Context) (paymentports.ProviderRefund, error) { return g.provider.Refund(ctx, r) })
+	return guarded(ctx, g, "refund", chargeTimeout,
+		func(ctx context.Context) (paymentports.ProviderRefund, error) { return g.provider.Refund(ctx, r) })
 }

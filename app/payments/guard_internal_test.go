@@ -102,7 +102,8 @@ func TestGuard_AProviderThatFallsSilent_IsNotCalledAgainByThoseWhoWaitedForASlot
 			all.Go(call) // gets its slot in the middle of its patience
 		}
 		all.Wait()
-		require.Less(t, p.calls.Load(), int64(maxCalls+maxFailures), "only those that got a slot before the failures that begin a rest")
+		require.Less(t, p.calls.Load(), int64(maxCalls+maxFailures),
+			"only those that got a slot before the failures that begin a rest")
 		require.Empty(t, g.slots)
 	})
 }

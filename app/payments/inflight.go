@@ -20,7 +20,8 @@ func (s *Service) feeInFlight(ctx context.Context, depositID id.ID) (*deposit.Pa
 }
 
 // feeWithStatus gives the deposit's oldest fee payment with that status, nil when there is none.
-func (s *Service) feeWithStatus(ctx context.Context, depositID id.ID, status deposit.PaymentStatus) (*deposit.Payment, error) {
+func (s *Service) feeWithStatus(ctx context.Context, depositID id.ID,
+	status deposit.PaymentStatus) (*deposit.Payment, error) {
 	all, err := s.deps.Payments.Payments(ctx, depositID)
 	if err != nil {
 		return nil, err

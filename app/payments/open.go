@@ -21,7 +21,8 @@ import (
 //
 // Returns deposit.ErrNotSecurable when the checkout has ended, or service_unavailable when the provider cannot be
 // reached; the payment then stays processing.
-func (s *Service) OpenFeePage(ctx context.Context, d *deposit.Deposit, token secret.Text, payer *tenant.Person, prepare lifecycle.Prepare, now time.Time) (string, error) {
+func (s *Service) OpenFeePage(ctx context.Context, d *deposit.Deposit, token secret.Text, payer *tenant.Person,
+	prepare lifecycle.Prepare, now time.Time) (string, error) {
 	payment, page, err := s.openFee(ctx, d, token, payer, prepare, now)
 	if err != nil {
 		return "", err
@@ -30,7 +31,8 @@ func (s *Service) OpenFeePage(ctx context.Context, d *deposit.Deposit, token sec
 	return page.URL, nil
 }
 
-func (s *Service) openFee(ctx context.Context, d *deposit.Deposit, token secret.Text, payer *tenant.Person, prepare lifecycle.Prepare, now time.Time) (deposit.Payment, paymentports.HostedPage, error) {
+func (s *Service) openFee(ctx context.Context, d *deposit.Deposit, token secret.Text, payer *tenant.Person,
+	prepare lifecycle.Prepare, now time.Time) (deposit.Payment, paymentports.HostedPage, error) {
 	payment, err := s.beginFee(ctx, d.ID, prepare, now)
 	if err != nil {
 		return payment, paymentports.HostedPage{}, err
@@ -62,7 +64,8 @@ func pageOf(p deposit.Payment, d *deposit.Deposit, payer *tenant.Person, returnU
 
 // beginFee commits the payment before the provider hears of it, so that no crash can lose a payment. A payment in
 // flight is used again.
-func (s *Service) beginFee(ctx context.Context, depositID id.ID, prepare lifecycle.Prepare, now time.Time) (payment deposit.Payment, err error) {
+func (s *Service) beginFee(ctx context.Context, depositID id.ID, prepare lifecycle.Prepare,
+	now time.Time) (payment deposit.Payment, err error) {
 	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
 		d, err := s.deps.Deposits.ForUpdate(ctx, depositID)
 		if err != nil {
@@ -85,7 +88,8 @@ func (s *Service) beginFee(ctx context.Context, depositID id.ID, prepare lifecyc
 			return err
 		}
 		if inFlight == nil { // the fee has succeeded, yet the deposit is in checkout
-			return fault.ErrInternal.Because(errors.New("payments: a fee was paid and the deposit is not secured: " + d.Reference))
+			return fault.ErrInternal.Because(
+				errors.New("payments: a fee was paid and the deposit is not secured: " + d.Reference))
 		}
 		payment = *inFlight
 		return nil

@@ -31,8 +31,9 @@ func (s *Service) keepOrphan(ctx context.Context, d *deposit.Deposit, p deposit.
 
 func (s *Service) refundOrphan(ctx context.Context, p deposit.Payment, now time.Time) error {
 	return s.deps.Refunds.Insert(ctx, deposit.Refund{
-		ID: s.deps.Entropy.NewID(), PaymentID: p.ID, DepositID: p.DepositID, Amount: p.Amount, Reason: deposit.Orphaned, Status: deposit.RefundPending,
-		Actor: actor.Clock, CreatedAt: now, CheckAt: now,
+		ID: s.deps.Entropy.NewID(), PaymentID: p.ID, DepositID: p.DepositID, Amount: p.Amount, Reason: deposit.Orphaned,
+		Status: deposit.RefundPending,
+		Actor:  actor.Clock, CreatedAt: now, CheckAt: now,
 	})
 }
 

@@ -43,19 +43,21 @@ func (s *slow) Collect(ctx context.Context, r paymentports.CollectRequest) (paym
 	}
 }
 
-// After an outage every payment that waited is settled at the pace of the workers: 5,000 within 5 minutes, at a provider that
-// takes a second. The test has a tenth of both, and a tenth of the time.
+// After an outage every payment that waited is settled at the pace of the workers: 5,000 within 5 minutes, at a
+// provider that takes a second. The test has a tenth of both, and a tenth of the time.
 func TestReconcile_ManyPaymentsAfterAnOutage_AreSettledInTime(t *testing.T) {
 	const waiting = 500
 	b := setup(t)
 	depositID, _ := b.captured()
 	now := b.Clock.Now()
 	b.exec(`WITH made AS (
-			INSERT INTO deposits SELECT (jsonb_populate_record(d, jsonb_build_object('id', gen_random_uuid(), 'reference', 'D-' || n, 'checkout_token_hash', '\x' || encode(sha256(n::text::bytea), 'hex'),
+			INSERT INTO deposits SELECT (jsonb_populate_record(d, jsonb_build_object('id', gen_random_uuid(), 'reference',
+			'D-' || n, 'checkout_token_hash', '\x' || encode(sha256(n::text::bytea), 'hex'),
 				'url_generation', false))).* FROM deposits d, generate_series(1, $2) n WHERE d.id = $1 RETURNING id),
 		paid AS (INSERT INTO payments (id, deposit_id, kind, amount_cents, status, created_at, check_at, settled_at)
 			SELECT gen_random_uuid(), id, 'fee', 100, 'succeeded', $3::timestamptz, $3, $3 FROM made)
-		INSERT INTO payments (id, deposit_id, kind, amount_cents, status, created_at, check_at) SELECT gen_random_uuid(), id, 'collection', 100, 'processing', $3, $3 FROM made`,
+		INSERT INTO payments (id, deposit_id, kind, amount_cents, status, created_at, check_at)
+		SELECT gen_random_uuid(), id, 'collection', 100, 'processing', $3, $3 FROM made`,
 		depositID, waiting-1, now)
 	provider := &slow{takes: 100 * time.Millisecond, away: true}
 	service := b.Build(func(p *servicetest.Parts) { p.Provider = provider }).Payments

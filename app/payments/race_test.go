@@ -30,8 +30,10 @@ const (
 // partnerCancel gives the partner API's cancel, over the same database.
 func (b bench) partnerCancel() func(depositID id.ID) error {
 	return func(depositID id.ID) error {
-		_, err := b.Deposits.Cancel(b.Ctx(), partner.Caller{Partner: partner.Partner{ID: b.PartnerID}}, deposits.Cancellation{DepositID: depositID},
-			idempotent.Call[deposits.View]{Encode: func(deposits.View) (idempotent.Response, error) { return idempotent.Response{}, nil }})
+		_, err := b.Deposits.Cancel(b.Ctx(), partner.Caller{Partner: partner.Partner{ID: b.PartnerID}},
+			deposits.Cancellation{DepositID: depositID},
+			idempotent.Call[deposits.View]{
+				Encode: func(deposits.View) (idempotent.Response, error) { return idempotent.Response{}, nil }})
 		return err
 	}
 }
@@ -58,7 +60,8 @@ func (b bench) race(pay func() error, actions ...func() error) {
 	wg.Wait()
 	for _, err := range errs {
 		if err != nil {
-			require.Contains(b.T, []string{deposit.ErrNotCancellable.Code, fault.ErrUnavailable.Code}, fault.Of(err).Code, "%v", err)
+			require.Contains(b.T, []string{deposit.ErrNotCancellable.Code, fault.ErrUnavailable.Code}, fault.Of(err).Code, "%v",
+				err)
 		}
 	}
 }
@@ -75,7 +78,8 @@ func (b bench) requireConsistent(depositID id.ID) deposit.Status {
 			paid++
 		}
 		require.NotEqual(b.T, deposit.PaymentProcessing, p.Status)
-		require.Equal(b.T, said.Status == paymentports.ProviderSucceeded, p.Status == deposit.PaymentSucceeded, "ours %s, theirs %s", p.Status, said.Status)
+		require.Equal(b.T, said.Status == paymentports.ProviderSucceeded, p.Status == deposit.PaymentSucceeded,
+			"ours %s, theirs %s", p.Status, said.Status)
 	}
 	switch d.Status {
 	case deposit.Active:

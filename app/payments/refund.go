@@ -58,7 +58,8 @@ func endedUnpaid(p deposit.Payment, refunds []deposit.Refund) bool {
 // checkRefund asks the provider for the refund, or for its state, and records the answer.
 func (s *Service) checkRefund(ctx context.Context, r deposit.Refund, now time.Time) (settled bool, err error) {
 	failpoint.Hit("payment.refund.committed")
-	answer, err := s.provider.refund(ctx, paymentports.RefundRequest{RefundID: r.ID, PaymentID: r.PaymentID, DepositID: r.DepositID, Amount: r.Amount})
+	answer, err := s.provider.refund(ctx,
+		paymentports.RefundRequest{RefundID: r.ID, PaymentID: r.PaymentID, DepositID: r.DepositID, Amount: r.Amount})
 	if err != nil {
 		s.deps.PaymentMetrics.Refunded(paymentports.PaymentUnavailable)
 		return false, err
@@ -70,7 +71,8 @@ func (s *Service) checkRefund(ctx context.Context, r deposit.Refund, now time.Ti
 			return err
 		}
 		if r.Status == deposit.RefundSucceeded {
-			return s.deps.TenantNotices.Add(ctx, paymentports.TenantNotice{SubjectID: r.ID, Kind: paymentports.TenantRefunded, DepositID: r.DepositID, At: now})
+			return s.deps.TenantNotices.Add(ctx,
+				paymentports.TenantNotice{SubjectID: r.ID, Kind: paymentports.TenantRefunded, DepositID: r.DepositID, At: now})
 		}
 		return s.deps.Audit.Append(ctx, s.refundEntry(audit.PaymentRefundFailed, actor.Clock, r, now))
 	})
@@ -99,7 +101,8 @@ func decideRefund(r deposit.Refund, answer paymentports.ProviderRefund, now time
 }
 
 func (s *Service) refundEntry(verb audit.Verb, by actor.Actor, r deposit.Refund, now time.Time) ports.AuditEntry {
-	detail := map[string]string{"refund": id.Refund.Of(r.ID), "payment": id.Payment.Of(r.PaymentID), "amountCents": cents(r.Amount), "reason": string(r.Reason)}
+	detail := map[string]string{"refund": id.Refund.Of(r.ID), "payment": id.Payment.Of(r.PaymentID),
+		"amountCents": cents(r.Amount), "reason": string(r.Reason)}
 	if r.Failure != "" {
 		detail["failure"] = r.Failure
 	}
@@ -110,7 +113,8 @@ func (s *Service) refundEntry(verb audit.Verb, by actor.Actor, r deposit.Refund,
 // cannot be reached, the dispatcher goes on.
 //
 // Returns deposit.ErrNoCollection, ErrNotRefundable, ErrRefundExceeds, and invalid_field.
-func (s *Service) RefundByStaff(ctx context.Context, paymentID id.ID, amount money.Cents) (r deposit.Refund, err error) {
+func (s *Service) RefundByStaff(ctx context.Context, paymentID id.ID,
+	amount money.Cents) (r deposit.Refund, err error) {
 	now := s.deps.Clock.Now()
 	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
 		p, earlier, err := s.deps.Refunds.Payment(ctx, paymentID)
@@ -122,8 +126,9 @@ func (s *Service) RefundByStaff(ctx context.Context, paymentID id.ID, amount mon
 			return err
 		}
 		r = deposit.Refund{
-			ID: s.deps.Entropy.NewID(), PaymentID: p.ID, DepositID: p.DepositID, Amount: rest, Reason: deposit.ChargedWrong, Status: deposit.RefundPending,
-			Actor: actor.Staff, CreatedAt: now, CheckAt: now,
+			ID: s.deps.Entropy.NewID(), PaymentID: p.ID, DepositID: p.DepositID, Amount: rest, Reason: deposit.ChargedWrong,
+			Status: deposit.RefundPending,
+			Actor:  actor.Staff, CreatedAt: now, CheckAt: now,
 		}
 		entry := s.refundEntry(audit.CollectionRefund, actor.Staff, r, now)
 		return errors.Join(s.deps.Refunds.Insert(ctx, r), s.deps.Audit.Append(ctx, entry))

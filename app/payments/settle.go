@@ -63,7 +63,8 @@ func (s *Service) ConfirmFee(ctx context.Context, depositID id.ID, ends bool, no
 // transaction. A payment that another caller has settled is left as it is.
 //
 // Returns service_unavailable when the page is still open.
-func (s *Service) recordFee(ctx context.Context, p deposit.Payment, answer paymentports.ProviderPayment, now time.Time) error {
+func (s *Service) recordFee(ctx context.Context, p deposit.Payment, answer paymentports.ProviderPayment,
+	now time.Time) error {
 	if answer.Status == paymentports.ProviderOpen {
 		return errPaymentOpen
 	}

@@ -28,7 +28,8 @@ const (
 //
 // Returns fault.ErrRoute when payments cannot be simulated, invalid_field for an unknown outcome, deposit.ErrNotFound,
 // deposit.ErrAccessDenied, or the fault of the transition that the deposit's status does not allow.
-func (s *Service) Simulate(ctx context.Context, partnerID, depositID id.ID, outcome Simulation) (*deposit.Deposit, error) {
+func (s *Service) Simulate(ctx context.Context, partnerID, depositID id.ID,
+	outcome Simulation) (*deposit.Deposit, error) {
 	if s.deps.Simulator == nil {
 		return nil, fault.ErrRoute
 	}
@@ -132,7 +133,8 @@ func (s *Service) simulatePayment(ctx context.Context, d *deposit.Deposit, want 
 	return errPaymentOpen
 }
 
-func (s *Service) payOnce(ctx context.Context, d *deposit.Deposit, succeeds bool, token secret.Text, now time.Time) error {
+func (s *Service) payOnce(ctx context.Context, d *deposit.Deposit, succeeds bool, token secret.Text,
+	now time.Time) error {
 	payment, _, err := s.openFee(ctx, d, token, nil, nil, now)
 	if err != nil {
 		return err

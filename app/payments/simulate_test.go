@@ -36,8 +36,9 @@ func TestSimulate_DoesWhatATenantOrTimeWouldDo(t *testing.T) {
 		"fail_payment":                {nil, "fail_payment", deposit.PaymentIssue, "fee_failed", nil},
 		"expire before it is secured": {nil, "expire", deposit.Cancelled, "checkout_expired", nil},
 		"expire after activation":     {steps{"activate"}, "expire", deposit.Closed, "coverage_elapsed", nil},
-		"expire after expiry":         {steps{"activate", "expire"}, "expire", deposit.Closed, "coverage_elapsed", deposit.ErrNotReleasable},
-		"something else":              {nil, "explode", deposit.Pending, "", fault.ErrInvalidField},
+		"expire after expiry": {steps{"activate", "expire"}, "expire", deposit.Closed, "coverage_elapsed",
+			deposit.ErrNotReleasable},
+		"something else": {nil, "explode", deposit.Pending, "", fault.ErrInvalidField},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, _ := b.Deposit(t)

@@ -59,7 +59,8 @@ func (s *Service) ShowCollection(ctx context.Context, depositID id.ID) (shown Co
 		return shown, err
 	}
 	if debt == nil {
-		return shown, deposit.ErrNoCollection.WithMessage("Deposit %s has no collection: it is %s.", shown.Deposit.Reference, shown.Deposit.Status)
+		return shown, deposit.ErrNoCollection.WithMessage("Deposit %s has no collection: it is %s.", shown.Deposit.Reference,
+			shown.Deposit.Status)
 	}
 	shown.Debt = *debt
 	all, err := s.deps.Payments.Payments(ctx, depositID)
@@ -82,13 +83,14 @@ func (s *Service) ShowCollection(ctx context.Context, depositID id.ID) (shown Co
 //
 // Returns the errors of ShowCollection, deposit.ErrCollectionOver and ErrCollectionNotRetryable.
 func (s *Service) RetryCollection(ctx context.Context, depositID id.ID) (CollectionView, error) {
-	return s.act(ctx, depositID, audit.CollectionRetry, func(ctx context.Context, debt *deposit.Debt, now time.Time) error {
-		step, err := debt.Retry(actor.Staff, now)
-		if err != nil {
-			return err
-		}
-		return s.deps.Collections.Save(ctx, *debt, step)
-	})
+	return s.act(ctx, depositID, audit.CollectionRetry,
+		func(ctx context.Context, debt *deposit.Debt, now time.Time) error {
+			step, err := debt.Retry(actor.Staff, now)
+			if err != nil {
+				return err
+			}
+			return s.deps.Collections.Save(ctx, *debt, step)
+		})
 }
 
 // CancelCollection ends a collection without payment. The provider makes sure first that nothing can be paid any more;
@@ -96,12 +98,13 @@ func (s *Service) RetryCollection(ctx context.Context, depositID id.ID) (Collect
 //
 // Returns the errors of ShowCollection, and deposit.ErrCollectionOver.
 func (s *Service) CancelCollection(ctx context.Context, depositID id.ID) (CollectionView, error) {
-	return s.act(ctx, depositID, audit.CollectionCancel, func(ctx context.Context, debt *deposit.Debt, now time.Time) error {
-		if debt.CancelAt.IsZero() {
-			debt.CancelAt, debt.CancelBy = now, actor.Staff
-		}
-		return s.deps.Collections.Save(ctx, *debt)
-	})
+	return s.act(ctx, depositID, audit.CollectionCancel,
+		func(ctx context.Context, debt *deposit.Debt, now time.Time) error {
+			if debt.CancelAt.IsZero() {
+				debt.CancelAt, debt.CancelBy = now, actor.Staff
+			}
+			return s.deps.Collections.Save(ctx, *debt)
+		})
 }
 
 // act commits a decision of staff with its entry in the audit log, and then makes the step that is due.
@@ -149,7 +152,8 @@ func (s *Service) act(ctx context.Context, depositID id.ID, verb audit.Verb,
 // reference.
 //
 // Returns deposit_not_found and deposit.ErrNoCollection.
-func (s *Service) PaymentToRefund(ctx context.Context, name string, find func(context.Context, string) (id.ID, error)) (id.ID, error) {
+func (s *Service) PaymentToRefund(ctx context.Context, name string,
+	find func(context.Context, string) (id.ID, error)) (id.ID, error) {
 	if paymentID, ok := id.Payment.Parse(name); ok {
 		return paymentID, nil
 	}

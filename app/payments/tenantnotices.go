@@ -54,7 +54,8 @@ func (n TenantNotices) tell(ctx context.Context, notice paymentports.TenantNotic
 			return err
 		}
 		if about.To == "" {
-			n.Log.InfoContext(ctx, "a tenant without a record is told nothing", "deposit", id.Deposit.Of(notice.DepositID), "notice", string(notice.Kind))
+			n.Log.InfoContext(ctx, "a tenant without a record is told nothing", "deposit", id.Deposit.Of(notice.DepositID),
+				"notice", string(notice.Kind))
 			return nil
 		}
 		return n.Mails.Enqueue(ctx, about.Mail(n.Entropy.NewID(), now))

@@ -27,9 +27,10 @@ type Upkeep struct {
 	Callbacks Asker
 	Books     Compared // nil where the provider has no books
 	Erasures  paymentports.PaymentErasures
-	Eraser    paymentports.PaymentEraser // nil where the provider keeps no customers; the erasures then wait for a provider that does
-	Metrics   paymentports.BooksMetrics
-	Audit     ports.AuditLog
+	// nil where the provider keeps no customers; the erasures then wait for a provider that does
+	Eraser  paymentports.PaymentEraser
+	Metrics paymentports.BooksMetrics
+	Audit   ports.AuditLog
 
 	UnitOfWork ports.UnitOfWork
 	Clock      ports.Clock
@@ -55,13 +56,14 @@ func (u Upkeep) Jobs(every time.Duration) []schedules.Job {
 		return false, err
 	}}}
 	if u.Books != nil {
-		jobs = append(jobs, schedules.Job{Name: "reconciliation", Every: booksEvery, Soon: true, Run: func(ctx context.Context) (bool, error) {
-			run, err := u.Books.RunDaily(ctx)
-			if err == nil {
-				u.Metrics.Differences(run.Differences)
-			}
-			return false, err
-		}})
+		jobs = append(jobs,
+			schedules.Job{Name: "reconciliation", Every: booksEvery, Soon: true, Run: func(ctx context.Context) (bool, error) {
+				run, err := u.Books.RunDaily(ctx)
+				if err == nil {
+					u.Metrics.Differences(run.Differences)
+				}
+				return false, err
+			}})
 	}
 	if u.Eraser != nil {
 		jobs = append(jobs, schedules.Job{Name: "payment erasures", Every: erasuresEvery, Soon: true, Run: u.forget})

@@ -32,7 +32,8 @@ func (f *forgetting) Forget(_ context.Context, feePaymentID id.ID) error {
 
 func forget(b checkouttest.Steps, provider *forgetting) error {
 	jobs := payments.Upkeep{
-		Callbacks: b.Callbacks, Audit: b.Postgres.Audit, Erasures: b.Postgres.Erasures, Eraser: provider, UnitOfWork: b.Postgres, Clock: b.Clock, Entropy: entropy{},
+		Callbacks: b.Callbacks, Audit: b.Postgres.Audit, Erasures: b.Postgres.Erasures, Eraser: provider,
+		UnitOfWork: b.Postgres, Clock: b.Clock, Entropy: entropy{},
 	}.Jobs(time.Second)
 	job := jobs[len(jobs)-1]
 	require.Equal(b.T, "payment erasures", job.Name)
@@ -72,15 +73,22 @@ func TestForget_CapturedAmountIsOwed_Waits(t *testing.T) {
 	d := secured(b)
 	_, err := b.Clients.EraseByAdmin(b.Ctx(), d.ClientID)
 	require.NoError(t, err)
-	_, err = b.Pool.Exec(b.Ctx(), `UPDATE deposits SET status = 'captured', status_reason = 'claim', captured_cents = 100, captured_at = now(), version = version + 1 WHERE id = $1`, d.ID)
+	_, err = b.Pool.Exec(b.Ctx(),
+		`UPDATE deposits SET status = 'captured', status_reason = 'claim', captured_cents = 100, captured_at = now(),
+			version = version + 1 WHERE id = $1`,
+		d.ID)
 	require.NoError(t, err)
-	_, err = b.Pool.Exec(b.Ctx(), `INSERT INTO payments (id, deposit_id, kind, amount_cents, status, created_at, check_at) VALUES ($1, $2, 'collection', 100, 'processing', now(), now())`, id.ID{1}, d.ID)
+	_, err = b.Pool.Exec(b.Ctx(),
+		`INSERT INTO payments (id, deposit_id, kind, amount_cents, status, created_at, check_at)
+			VALUES ($1, $2, 'collection', 100, 'processing', now(), now())`,
+		id.ID{1}, d.ID)
 	require.NoError(t, err)
 	provider := &forgetting{}
 	require.NoError(t, forget(b, provider))
 	require.Empty(t, provider.forgotten)
 
-	_, err = b.Pool.Exec(b.Ctx(), `UPDATE payments SET status = $2, settled_at = now() WHERE id = $1`, id.ID{1}, deposit.PaymentSucceeded)
+	_, err = b.Pool.Exec(b.Ctx(), `UPDATE payments SET status = $2, settled_at = now() WHERE id = $1`, id.ID{1},
+		deposit.PaymentSucceeded)
 	require.NoError(t, err)
 	b.Clock.Add(6 * time.Hour)
 	require.NoError(t, forget(b, provider))

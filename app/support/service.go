@@ -124,7 +124,8 @@ func (s *Service) accountOfExternalID(ctx context.Context, externalID, slug stri
 	if err != nil {
 		return id.ID{}, err
 	}
-	links, err := s.deps.Links.LinkedAccounts(ctx, p.ID, accountports.LinkFilter{ExternalID: externalID}, ports.Page{Limit: 1})
+	links, err := s.deps.Links.LinkedAccounts(ctx, p.ID, accountports.LinkFilter{ExternalID: externalID},
+		ports.Page{Limit: 1})
 	if err == nil && len(links.Items) == 0 {
 		err = connect.ErrAccountNotFound
 	}
@@ -174,7 +175,8 @@ func (s *Service) Clients(ctx context.Context, name string) ([]Client, error) {
 		if all[i].Partner, err = s.partner(ctx, record.PartnerID); err != nil {
 			return nil, err
 		}
-		list, err := s.deps.Deposits.Deposits(ctx, depositports.DepositFilter{ClientID: record.ID}, ports.Page{Limit: MaxDeposits})
+		list, err := s.deps.Deposits.Deposits(ctx, depositports.DepositFilter{ClientID: record.ID},
+			ports.Page{Limit: MaxDeposits})
 		if err != nil {
 			return nil, err
 		}

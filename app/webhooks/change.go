@@ -22,7 +22,8 @@ type Changes struct {
 // health is that after the change.
 //
 // Returns webhook_not_found or invalid_field.
-func (s *Service) Update(ctx context.Context, by partner.Caller, subscriptionID id.ID, want Changes) (webhook.Reported, error) {
+func (s *Service) Update(ctx context.Context, by partner.Caller, subscriptionID id.ID,
+	want Changes) (webhook.Reported, error) {
 	now := s.deps.Clock.Now()
 	events, err := s.check(ctx, by, subscriptionID, want)
 	if err != nil {
@@ -56,7 +57,8 @@ func endsOldState(before, after webhook.Subscription) bool {
 }
 
 // check validates the changes outside the transaction, since the host of a new URL must be resolved.
-func (s *Service) check(ctx context.Context, by partner.Caller, subscriptionID id.ID, want Changes) ([]webhook.EventName, error) {
+func (s *Service) check(ctx context.Context, by partner.Caller, subscriptionID id.ID,
+	want Changes) ([]webhook.EventName, error) {
 	if _, err := s.deps.Subscriptions.Subscription(ctx, by.Partner.ID, subscriptionID); err != nil {
 		return nil, err
 	}

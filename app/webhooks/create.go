@@ -18,11 +18,13 @@ type NewSubscription struct {
 // Create adds a subscription and issues its signing secret.
 //
 // Returns invalid_field, webhook_limit_reached, or the errors of idempotent.Executor.Run.
-func (s *Service) Create(ctx context.Context, by partner.Caller, in NewSubscription, call idempotent.Call[WithSecret]) (idempotent.Response, error) {
+func (s *Service) Create(ctx context.Context, by partner.Caller, in NewSubscription,
+	call idempotent.Call[WithSecret]) (idempotent.Response, error) {
 	now := s.deps.Clock.Now()
 	out := WithSecret{
-		Subscription: webhook.Subscription{ID: s.deps.Entropy.NewID(), PartnerID: by.Partner.ID, URL: in.URL, Enabled: true, CreatedAt: now},
-		Secret:       s.newSecret(),
+		Subscription: webhook.Subscription{ID: s.deps.Entropy.NewID(), PartnerID: by.Partner.ID, URL: in.URL, Enabled: true,
+			CreatedAt: now},
+		Secret: s.newSecret(),
 	}
 	return s.deps.Idempotent.Run(ctx, idempotent.Request{
 		Key: call.Key,

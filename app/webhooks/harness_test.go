@@ -100,7 +100,8 @@ func (f *fixture) caller(slug string) partner.Caller {
 
 func (f *fixture) subscribe(by partner.Caller) id.ID {
 	f.t.Helper()
-	s := webhook.Subscription{ID: servicetest.NewID(), PartnerID: by.Partner.ID, URL: "https://pms.example/hook", Events: webhook.EventNames, Enabled: true, CreatedAt: f.clock.Now()}
+	s := webhook.Subscription{ID: servicetest.NewID(), PartnerID: by.Partner.ID, URL: "https://pms.example/hook",
+		Events: webhook.EventNames, Enabled: true, CreatedAt: f.clock.Now()}
 	f.Write(func(ctx context.Context, r *postgres.Store) error {
 		return r.Subscriptions.Insert(ctx, s, "svc_whsec_a")
 	})
@@ -118,11 +119,15 @@ func (f *fixture) enable(enabled bool) {
 func (f *fixture) sent(sub id.ID, n int, state webhook.State, ago time.Duration) []id.ID {
 	f.t.Helper()
 	rows, err := f.Pool.Query(f.t.Context(), `
-		INSERT INTO deliveries (subscription_id, id, event_id, event, deposit_id, state, attempts, due_at, body, event_at, created_at, finished_at, taken_at)
-		SELECT $1, overlay(gen_random_uuid()::text placing left(uuid_floor(at)::text, 14) || '7' from 1 for 15)::uuid, gen_random_uuid(), 'deposit.cancelled', gen_random_uuid(), $3::int2,
-			CASE WHEN $3::int2 = 0 THEN 0 ELSE 11 END, CASE WHEN $3::int2 < 2 THEN at + interval '30 seconds' END, convert_to('{"n":' || n || '}', 'UTF8'), at, at,
+		INSERT INTO deliveries (subscription_id, id, event_id, event, deposit_id, state, attempts, due_at, body, event_at,
+		created_at, finished_at, taken_at)
+		SELECT $1, overlay(gen_random_uuid()::text placing left(uuid_floor(at)::text, 14) || '7' from 1 for 15)::uuid,
+		gen_random_uuid(), 'deposit.cancelled', gen_random_uuid(), $3::int2,
+			CASE WHEN $3::int2 = 0 THEN 0 ELSE 11 END, CASE
+			WHEN $3::int2 < 2 THEN at + interval '30 seconds' END, convert_to('{"n":' || n || '}', 'UTF8'), at, at,
 			CASE WHEN $3::int2 >= 2 THEN at END, CASE WHEN $3::int2 = 2 THEN at END
-		FROM generate_series(1, $2::int) n CROSS JOIN LATERAL (SELECT $4::timestamptz - ($2 - n) * interval '1 millisecond' AS at) t
+		FROM generate_series(1, $2::int) n
+		CROSS JOIN LATERAL (SELECT $4::timestamptz - ($2 - n) * interval '1 millisecond' AS at) t
 		RETURNING id`, sub, n, state, f.clock.Now().Add(-ago))
 	require.NoError(f.t, err)
 	defer rows.Close()
@@ -140,7 +145,8 @@ func (f *fixture) sent(sub id.ID, n int, state webhook.State, ago time.Duration)
 func (f *fixture) repeated(sub id.ID) map[id.ID]int {
 	f.t.Helper()
 	rows, err := f.Pool.Query(f.t.Context(), `
-		SELECT r.redelivery_of FROM deliveries r JOIN deliveries o ON o.subscription_id = r.subscription_id AND o.id = r.redelivery_of AND o.body = r.body
+		SELECT r.redelivery_of FROM deliveries r JOIN deliveries o ON o.subscription_id = r.subscription_id
+		AND o.id = r.redelivery_of AND o.body = r.body
 			AND o.event_id = r.event_id AND o.event = r.event AND o.deposit_id IS NOT DISTINCT FROM r.deposit_id
 		WHERE r.subscription_id = $1`, sub)
 	require.NoError(f.t, err)

@@ -37,7 +37,8 @@ func (n EndpointNotices) Job(every time.Duration) schedules.Job {
 			broken.Store(&now)
 		}
 		due, err := n.Notices.DueNotices(ctx, schedules.NoticeBatch)
-		return schedules.Each(ctx, due, err, func(ctx context.Context, notice webhook.Notice) error { return n.tell(ctx, notice, *broken.Load()) })
+		return schedules.Each(ctx, due, err,
+			func(ctx context.Context, notice webhook.Notice) error { return n.tell(ctx, notice, *broken.Load()) })
 	}}
 }
 
@@ -63,7 +64,8 @@ func (n EndpointNotices) tell(ctx context.Context, notice webhook.Notice, broken
 		}
 		switch {
 		case fate.Mail:
-			return n.Mails.Enqueue(ctx, mails.EndpointNotice{NoticeSubject: about, APIBaseURL: n.APIBaseURL}.Mail(n.Entropy.NewID(), now))
+			return n.Mails.Enqueue(ctx,
+				mails.EndpointNotice{NoticeSubject: about, APIBaseURL: n.APIBaseURL}.Mail(n.Entropy.NewID(), now))
 		case !fate.Until.IsZero():
 			return n.Notices.PutOff(ctx, about.Notice, fate.Until)
 		default:

@@ -42,7 +42,8 @@ func (s *Service) List(ctx context.Context, partnerID id.ID, page ports.Page) (p
 // ListDeliveries gives the delivery log of a subscription, newest first.
 //
 // Returns webhook_not_found.
-func (s *Service) ListDeliveries(ctx context.Context, partnerID, subscriptionID id.ID, f webhookports.DeliveryFilter, page ports.Page) (ports.List[webhook.Delivery], error) {
+func (s *Service) ListDeliveries(ctx context.Context, partnerID, subscriptionID id.ID, f webhookports.DeliveryFilter,
+	page ports.Page) (ports.List[webhook.Delivery], error) {
 	if _, err := s.deps.Subscriptions.Subscription(ctx, partnerID, subscriptionID); err != nil {
 		return ports.List[webhook.Delivery]{}, err
 	}
@@ -52,7 +53,8 @@ func (s *Service) ListDeliveries(ctx context.Context, partnerID, subscriptionID 
 // GetDelivery gives a delivery with its body and its attempts.
 //
 // Returns webhook_not_found or delivery_not_found.
-func (s *Service) GetDelivery(ctx context.Context, partnerID, subscriptionID, deliveryID id.ID) (webhook.Delivery, error) {
+func (s *Service) GetDelivery(ctx context.Context, partnerID, subscriptionID,
+	deliveryID id.ID) (webhook.Delivery, error) {
 	if _, err := s.deps.Subscriptions.Subscription(ctx, partnerID, subscriptionID); err != nil {
 		return webhook.Delivery{}, err
 	}

@@ -15,7 +15,8 @@ import (
 // subscription's present URL and secret are used; its present event names do not matter.
 //
 // Returns webhook_not_found, webhook_disabled or delivery_not_found.
-func (s *Service) Redeliver(ctx context.Context, by partner.Caller, subscriptionID, deliveryID id.ID) (webhook.Delivery, error) {
+func (s *Service) Redeliver(ctx context.Context, by partner.Caller, subscriptionID,
+	deliveryID id.ID) (webhook.Delivery, error) {
 	now := s.deps.Clock.Now()
 	copies := []webhookports.Redelivery{{Of: deliveryID, As: s.deps.Entropy.NewID()}}
 	var made []webhook.Delivery

@@ -30,7 +30,8 @@ func TestRedeliver_MakesANewDeliveryOfTheSameBytes_WhateverBecameOfTheFirst(t *t
 		require.WithinDuration(t, time.Now(), made.CreatedAt, time.Minute)
 		require.WithinDuration(t, time.Now(), made.DueAt, time.Minute)
 		require.Empty(t, cmp.Diff(webhook.Delivery{
-			ID: made.ID, SubscriptionID: f.sub, EventID: before.EventID, Event: before.Event, DepositID: before.DepositID, State: webhook.Waiting,
+			ID: made.ID, SubscriptionID: f.sub, EventID: before.EventID, Event: before.Event, DepositID: before.DepositID,
+			State: webhook.Waiting,
 			DueAt: made.DueAt, CreatedAt: made.ID.Time(), RedeliveryOf: original, BodySHA256: before.BodySHA256,
 		}, made))
 
@@ -59,7 +60,8 @@ func TestRedeliver_OfARedelivery_IsOneOfTheOriginal(t *testing.T) {
 
 func TestRedeliver_OfATest_StaysATest(t *testing.T) {
 	f := newFixture(t)
-	d := webhook.Delivery{ID: servicetest.NewID(), SubscriptionID: f.sub, EventID: servicetest.NewID(), DepositID: servicetest.NewID(), Event: webhook.DepositActivated, Test: true, Body: []byte(`{}`)}
+	d := webhook.Delivery{ID: servicetest.NewID(), SubscriptionID: f.sub, EventID: servicetest.NewID(),
+		DepositID: servicetest.NewID(), Event: webhook.DepositActivated, Test: true, Body: []byte(`{}`)}
 	f.Write(func(ctx context.Context, r *postgres.Store) error { return r.Deliveries.InsertTest(ctx, d) })
 	made, err := f.Webhooks.Redeliver(t.Context(), f.by, f.sub, d.ID)
 	require.NoError(t, err)

@@ -25,7 +25,8 @@ type NewReplay struct {
 // number of deliveries that match now. AdvanceReplay makes the redeliveries.
 //
 // Returns webhook_not_found, webhook_disabled, invalid_date_range or invalid_field.
-func (s *Service) Replay(ctx context.Context, by partner.Caller, subscriptionID id.ID, in NewReplay) (webhook.Replay, error) {
+func (s *Service) Replay(ctx context.Context, by partner.Caller, subscriptionID id.ID,
+	in NewReplay) (webhook.Replay, error) {
 	sub, err := s.deps.Subscriptions.Subscription(ctx, by.Partner.ID, subscriptionID)
 	if err != nil {
 		return webhook.Replay{}, err
@@ -80,7 +81,8 @@ func (s *Service) replay(
 			return err
 		}
 		return s.audit(ctx, by, audit.WebhookReplay, sub.ID, now, map[string]string{
-			"replayId": id.Replay.Of(replay.ID), "from": deposit.Timestamp(replay.From), "to": deposit.Timestamp(replay.To), "status": string(replay.Status),
+			"replayId": id.Replay.Of(replay.ID), "from": deposit.Timestamp(replay.From), "to": deposit.Timestamp(replay.To),
+			"status": string(replay.Status),
 		})
 	})
 	if err != nil {

@@ -147,7 +147,8 @@ type spoiled struct {
 	sub id.ID
 }
 
-func (d spoiled) Redeliver(ctx context.Context, sub id.ID, copies []webhookports.Redelivery) ([]webhook.Delivery, error) {
+func (d spoiled) Redeliver(ctx context.Context, sub id.ID,
+	copies []webhookports.Redelivery) ([]webhook.Delivery, error) {
 	if sub == d.sub {
 		return nil, fault.ErrUnavailable
 	}

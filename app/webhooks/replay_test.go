@@ -21,7 +21,8 @@ import (
 // replay starts a replay of the deliveries of the last hour.
 func (f *fixture) replay(sub id.ID, status webhook.Status) webhook.Replay {
 	f.t.Helper()
-	r, err := f.Webhooks.Replay(f.t.Context(), f.by, sub, webhooks.NewReplay{From: f.clock.Now().Add(-time.Hour), To: f.clock.Now(), Status: status})
+	r, err := f.Webhooks.Replay(f.t.Context(), f.by, sub,
+		webhooks.NewReplay{From: f.clock.Now().Add(-time.Hour), To: f.clock.Now(), Status: status})
 	require.NoError(f.t, err)
 	return r
 }
@@ -41,7 +42,8 @@ func (f *fixture) steps() int {
 // open counts the unfinished replays.
 func (f *fixture) open() (n int) {
 	f.t.Helper()
-	require.NoError(f.t, f.Pool.QueryRow(f.t.Context(), `SELECT count(*) FROM webhook_replays WHERE finished_at IS NULL`).Scan(&n))
+	require.NoError(f.t,
+		f.Pool.QueryRow(f.t.Context(), `SELECT count(*) FROM webhook_replays WHERE finished_at IS NULL`).Scan(&n))
 	return n
 }
 
@@ -55,12 +57,14 @@ func TestReplay_MatchesTheOriginalsOfItsSpanThatStandAtItsStatus(t *testing.T) {
 	_, err := f.Webhooks.Redeliver(t.Context(), f.by, f.sub, failed[0])
 	require.NoError(t, err)
 	f.Write(func(ctx context.Context, r *postgres.Store) error {
-		return r.Deliveries.InsertTest(ctx, webhook.Delivery{ID: servicetest.NewID(), SubscriptionID: f.sub, EventID: servicetest.NewID(), Event: webhook.DepositActivated, Body: []byte(`{}`)})
+		return r.Deliveries.InsertTest(ctx, webhook.Delivery{ID: servicetest.NewID(), SubscriptionID: f.sub,
+			EventID: servicetest.NewID(), Event: webhook.DepositActivated, Body: []byte(`{}`)})
 	})
 
 	asked := func(from, to time.Duration, status webhook.Status) webhook.Replay {
 		t.Helper()
-		r, err := f.Webhooks.Replay(t.Context(), f.by, f.sub, webhooks.NewReplay{From: f.clock.Now().Add(-from), To: f.clock.Now().Add(-to), Status: status})
+		r, err := f.Webhooks.Replay(t.Context(), f.by, f.sub,
+			webhooks.NewReplay{From: f.clock.Now().Add(-from), To: f.clock.Now().Add(-to), Status: status})
 		require.NoError(t, err)
 		return r
 	}
@@ -98,7 +102,8 @@ func TestReplay_Redeliveries_AreNotRepeated_WhoeverMadeThem(t *testing.T) {
 	failed := f.sent(f.sub, 3, webhook.Failed, time.Minute)
 	f.replay(f.sub, "")
 	f.steps()
-	_, err := f.Pool.Exec(t.Context(), `UPDATE deliveries SET state = 3, due_at = NULL, finished_at = now() WHERE redelivery_of IS NOT NULL`)
+	_, err := f.Pool.Exec(t.Context(),
+		`UPDATE deliveries SET state = 3, due_at = NULL, finished_at = now() WHERE redelivery_of IS NOT NULL`)
 	require.NoError(t, err)
 	f.clock.Add(time.Minute)
 	require.Equal(t, 3, f.replay(f.sub, "").Matched, "an outage that goes on does not double them")
@@ -115,7 +120,8 @@ func TestReplay_WhatChangedItsStatusMeanwhile_IsPassedOver(t *testing.T) {
 	waiting := f.sent(f.sub, 60, webhook.Waiting, time.Minute)
 	require.Equal(t, 60, f.replay(f.sub, webhook.StatusPending).Matched)
 	f.steps()
-	_, err := f.Pool.Exec(t.Context(), `UPDATE deliveries SET state = 2, due_at = NULL, finished_at = now(), taken_at = now() WHERE id = $1`, waiting[55])
+	_, err := f.Pool.Exec(t.Context(),
+		`UPDATE deliveries SET state = 2, due_at = NULL, finished_at = now(), taken_at = now() WHERE id = $1`, waiting[55])
 	require.NoError(t, err)
 	f.clock.Add(time.Second)
 	f.steps()
@@ -191,13 +197,15 @@ func TestReplay_Refusals_LeaveNothing(t *testing.T) {
 func TestReplayByAdmin_IsTheSame_AndSaysWhoDidIt(t *testing.T) {
 	f := newFixture(t)
 	failed := f.sent(f.sub, 3, webhook.Failed, time.Minute)
-	r, err := f.Webhooks.ReplayByAdmin(t.Context(), f.sub, webhooks.NewReplay{From: f.clock.Now().Add(-time.Hour), To: f.clock.Now()})
+	r, err := f.Webhooks.ReplayByAdmin(t.Context(), f.sub,
+		webhooks.NewReplay{From: f.clock.Now().Add(-time.Hour), To: f.clock.Now()})
 	require.NoError(t, err)
 	require.Equal(t, 3, r.Matched)
 	f.steps()
 	require.Equal(t, once(failed), f.repeated(f.sub))
 	var who string
-	require.NoError(t, f.Pool.QueryRow(t.Context(), `SELECT actor FROM audit_log WHERE action = 'webhook.replay' AND subject = $1 AND detail ->> 'replayId' = $2`,
+	require.NoError(t, f.Pool.QueryRow(t.Context(),
+		`SELECT actor FROM audit_log WHERE action = 'webhook.replay' AND subject = $1 AND detail ->> 'replayId' = $2`,
 		id.Subscription.Of(f.sub), id.Replay.Of(r.ID)).Scan(&who))
 	require.Equal(t, "admin", who)
 }
@@ -225,7 +233,8 @@ func TestAudit_TellsWhatThePartnerHadSentAgain(t *testing.T) {
 	_, err := f.Webhooks.Redeliver(t.Context(), f.by, f.sub, original)
 	require.NoError(t, err)
 	f.replay(f.sub, "")
-	rows, err := f.Pool.Query(t.Context(), `SELECT action FROM audit_log WHERE actor = $1 AND subject = $2 AND detail ->> 'keyId' = $3`,
+	rows, err := f.Pool.Query(t.Context(),
+		`SELECT action FROM audit_log WHERE actor = $1 AND subject = $2 AND detail ->> 'keyId' = $3`,
 		"partner:"+id.Partner.Of(f.by.Partner.ID), id.Subscription.Of(f.sub), id.APIKey.Of(f.by.Key.ID))
 	require.NoError(t, err)
 	defer rows.Close()

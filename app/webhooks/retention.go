@@ -18,7 +18,8 @@ const (
 	partitionsAhead = 14 // days
 	retentionDays   = 30
 	retention       = retentionDays * 24 * time.Hour
-	endedFor        = 7 * 24 * time.Hour // a delivery that ends late, after being parked, stays in the delivery log for this time
+	// a delivery that ends late, after being parked, stays in the delivery log for this time
+	endedFor        = 7 * 24 * time.Hour
 	partitionsEvery = time.Hour
 )
 
@@ -36,9 +37,10 @@ type Retention struct {
 func (r Retention) Jobs() []schedules.Job {
 	return []schedules.Job{
 		{Name: "partitions", Every: partitionsEvery, Soon: true, Run: r.partitions},
-		schedules.Cleaning("finished replays", r.Clock, schedules.Within(r.UnitOfWork, func(ctx context.Context, now time.Time) (int, error) {
-			return r.Replays.DeleteFinished(ctx, now.Add(-retention), schedules.CleaningBatch)
-		})),
+		schedules.Cleaning("finished replays", r.Clock,
+			schedules.Within(r.UnitOfWork, func(ctx context.Context, now time.Time) (int, error) {
+				return r.Replays.DeleteFinished(ctx, now.Add(-retention), schedules.CleaningBatch)
+			})),
 		schedules.Cleaning("parked deliveries", r.Clock, r.endParked),
 		schedules.Cleaning("deliveries", r.Clock, func(ctx context.Context, now time.Time) (int, error) {
 			return r.Tables.DeleteFinishedDeliveries(ctx, now.Add(-retention), now.Add(-endedFor), schedules.CleaningBatch)

@@ -25,21 +25,28 @@ func TestMaintenance_EveryJobRunsOnTheRealTables(t *testing.T) {
 	kit := servicetest.New(t)
 	store, pool := kit.Postgres, kit.Pool
 	_, err := pool.Exec(t.Context(), `
-		INSERT INTO operators (id, email, email_key, password_hash, created_at) VALUES ($1, 'a@example.com', 'a@example.com', 'x', now())`, id.ID{1})
+		INSERT INTO operators (id, email, email_key, password_hash, created_at)
+		VALUES ($1, 'a@example.com', 'a@example.com', 'x', now())`,
+		id.ID{1})
 	require.NoError(t, err)
 	_, err = pool.Exec(t.Context(), `
 		INSERT INTO sessions (token_hash, operator_id, created_at, last_seen_at, expires_at)
-		SELECT sha256(n::text::bytea), $1, now(), now(), now() + CASE WHEN n <= 1500 THEN interval '-1 minute' ELSE interval '1 hour' END
+		SELECT sha256(n::text::bytea), $1, now(), now(), now() + CASE WHEN n <= 1500 THEN interval '-1 minute'
+		ELSE interval '1 hour' END
 		FROM generate_series(1, 1503) n`, id.ID{1})
 	require.NoError(t, err)
 	_, err = pool.Exec(t.Context(), `
 		INSERT INTO idempotency_keys (partner_id, route, key, fingerprint, status, response, created_at)
-		SELECT $1, 'POST /x', gen_random_uuid(), sha256('x'), 201, '\x00', now() - n * interval '1 hour' FROM generate_series(1, 30) n`, id.ID{1})
+		SELECT $1, 'POST /x', gen_random_uuid(), sha256('x'), 201, '\x00', now() - n * interval '1 hour'
+		FROM generate_series(1, 30) n`,
+		id.ID{1})
 	require.NoError(t, err)
 
 	_, err = pool.Exec(t.Context(), `
 		INSERT INTO deliveries (id, subscription_id, event_id, event, state, body, event_at)
-		SELECT uuid_floor(now() - n * interval '1 day' - interval '1 hour'), $1, gen_random_uuid(), 'deposit.activated', 0, '{}', now() FROM generate_series(20, 39) n`, id.ID{7})
+		SELECT uuid_floor(now() - n * interval '1 day' - interval '1 hour'), $1, gen_random_uuid(), 'deposit.activated', 0,
+		'{}', now() FROM generate_series(20, 39) n`,
+		id.ID{7})
 	require.NoError(t, err)
 	var log strings.Builder
 	counted := finished{counts: map[string]int{}}

@@ -28,8 +28,9 @@ const (
 func (s *Service) Test(ctx context.Context, by partner.Caller, subscriptionID id.ID) (webhook.Delivery, error) {
 	now := s.deps.Clock.Now()
 	delivery := webhook.Delivery{
-		ID: s.deps.Entropy.NewID(), SubscriptionID: subscriptionID, EventID: s.deps.Entropy.NewID(), DepositID: s.deps.Entropy.NewID(),
-		Test: true, State: webhook.Waiting, DueAt: now, CreatedAt: now,
+		ID: s.deps.Entropy.NewID(), SubscriptionID: subscriptionID, EventID: s.deps.Entropy.NewID(),
+		DepositID: s.deps.Entropy.NewID(),
+		Test:      true, State: webhook.Waiting, DueAt: now, CreatedAt: now,
 	}
 	err := s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
 		sub, err := s.deps.Subscriptions.ForUpdate(ctx, by.Partner.ID, subscriptionID)
@@ -90,11 +91,13 @@ func (s *Service) attempted(ctx context.Context, subscriptionID, deliveryID id.I
 func (s *Service) testPayload(p partner.Partner, depositID id.ID, now time.Time) []byte {
 	const day = 24 * time.Hour
 	return deposit.Payload{
-		ID: TestDepositPrefix + "_" + depositID.Encode(), Reference: deposit.Reference(s.deps.Entropy.Bytes(deposit.ReferenceBytes)),
+		ID:             TestDepositPrefix + "_" + depositID.Encode(),
+		Reference:      deposit.Reference(s.deps.Entropy.Bytes(deposit.ReferenceBytes)),
 		RentalContract: "TEST", Status: deposit.Active, PreviousStatus: deposit.Pending, AmountCents: 50_000,
 		ContractStartAt: deposit.Timestamp(now.Add(day)), ContractEndAt: deposit.Timestamp(now.Add(8 * day)),
 		Client: &deposit.PayloadClient{
-			ID: "cli_test_" + s.deps.Entropy.NewID().Encode(), Email: "tenant@example.com", FirstName: "Test", LastName: "Tenant",
+			ID: "cli_test_" + s.deps.Entropy.NewID().Encode(), Email: "tenant@example.com", FirstName: "Test",
+			LastName: "Tenant",
 		},
 		PartnerContext: &deposit.Context{PartnerID: id.Partner.Of(p.ID), PartnerName: p.Name, ExternalID: "test"},
 	}.JSON()

@@ -1,5 +1,5 @@
-// Package webhooks holds the use cases about subscriptions, their delivery log, redeliveries and replays, and about events
-// that the relay could not file.
+// Package webhooks holds the use cases about subscriptions, their delivery log, redeliveries and replays, and about
+// events that the relay could not file.
 package webhooks
 
 import (

@@ -32,8 +32,8 @@ func (s *Service) DropSetAside(ctx context.Context, eventID string) (webhookport
 	return s.endSetAside(ctx, eventID, audit.OutboxDrop, webhookports.SetAside.Drop)
 }
 
-// endSetAside takes an event out of the events that are set aside. The audit entry keeps the facts of the event, without its
-// data.
+// endSetAside takes an event out of the events that are set aside. The audit entry keeps the facts of the event,
+// without its data.
 func (s *Service) endSetAside(
 	ctx context.Context, eventID string, verb audit.Verb,
 	take func(webhookports.SetAside, context.Context, id.ID) (webhookports.SetAsideEvent, error),

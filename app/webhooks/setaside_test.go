@@ -21,7 +21,8 @@ import (
 // setAside puts an event on the outbox and aside, as a dispatcher does.
 func setAside(t *testing.T, kit *servicetest.Kit, partnerID id.ID) ports.Event {
 	t.Helper()
-	e := ports.Event{ID: servicetest.NewID(), PartnerID: partnerID, Name: webhook.DepositExpired, DepositID: servicetest.NewID(), Data: []byte(`{"a":1}`), CreatedAt: time.Now()}
+	e := ports.Event{ID: servicetest.NewID(), PartnerID: partnerID, Name: webhook.DepositExpired,
+		DepositID: servicetest.NewID(), Data: []byte(`{"a":1}`), CreatedAt: time.Now()}
 	kit.Write(func(ctx context.Context, r *postgres.Store) error { return r.Outbox.Append(ctx, e) })
 	moved, err := kit.DispatchStore().SetAside(t.Context(), e.ID, "no such name\x00")
 	require.NoError(t, err)
@@ -33,7 +34,8 @@ func setAside(t *testing.T, kit *servicetest.Kit, partnerID id.ID) ports.Event {
 func audited(t *testing.T, kit *servicetest.Kit, eventID string) (action string, detail map[string]string) {
 	t.Helper()
 	var raw []byte
-	require.NoError(t, kit.Pool.QueryRow(t.Context(), `SELECT action, detail FROM audit_log WHERE subject = $1 AND actor = 'admin'`, eventID).Scan(&action, &raw))
+	require.NoError(t, kit.Pool.QueryRow(t.Context(),
+		`SELECT action, detail FROM audit_log WHERE subject = $1 AND actor = 'admin'`, eventID).Scan(&action, &raw))
 	require.NoError(t, json.Unmarshal(raw, &detail))
 	return action, detail
 }
@@ -53,10 +55,11 @@ func TestRetrySetAside_PutsTheEventBackOnTheOutbox_AndTheAuditLogKeepsIt(t *test
 	_, err = kit.Webhooks.RetrySetAside(t.Context(), eventID)
 	require.NoError(t, err)
 	var got []ports.Event
-	_, _, err = kit.DispatchStore().Relay(t.Context(), 10, time.Minute, func(events []ports.Event, _ []webhookports.Subscription) []webhookports.Delivery {
-		got = events
-		return nil
-	})
+	_, _, err = kit.DispatchStore().Relay(t.Context(), 10, time.Minute,
+		func(events []ports.Event, _ []webhookports.Subscription) []webhookports.Delivery {
+			got = events
+			return nil
+		})
 	require.NoError(t, err)
 	require.Len(t, got, 1)
 	require.Equal(t, e.Data, got[0].Data)

@@ -121,7 +121,8 @@ func (a accountShow) Run(c *call) error {
 		if v.Link == nil {
 			return c.answer(append(out, field{"partner", nil}, field{"externalId", nil}, field{"linkedAt", nil}))
 		}
-		return c.answer(append(out, field{"partner", v.Partner.Slug}, field{"externalId", v.Link.ExternalID}, field{"linkedAt", at(v.Link.LinkedAt)}))
+		return c.answer(append(out, field{"partner", v.Partner.Slug}, field{"externalId", v.Link.ExternalID},
+			field{"linkedAt", at(v.Link.LinkedAt)}))
 	})
 }
 
@@ -140,18 +141,22 @@ func (l linkRevoke) Run(c *call) error {
 	if err != nil {
 		return err
 	}
-	if err := c.confirm("%s loses its access to account %s, and the operator is told by mail.", l.Partner, l.Account); err != nil {
+	if err := c.confirm("%s loses its access to account %s, and the operator is told by mail.", l.Partner,
+		l.Account); err != nil {
 		return err
 	}
 	return c.with(config.Links, func(admin *wire.Admin, _ config.Config) error {
 		changed, err := admin.Connections.RevokeByAdmin(c.ctx, l.Partner, accountID)
 		if errors.Is(err, connect.ErrAccountNotFound) {
-			return connect.ErrAccountNotFound.WithMessage("There is no such account, or it was never linked to %s. `admin account show --account %s` tells.", l.Partner, l.Account)
+			return connect.ErrAccountNotFound.WithMessage(
+				"There is no such account, or it was never linked to %s. `admin account show --account %s` tells.", l.Partner,
+				l.Account)
 		}
 		if err != nil {
 			return err
 		}
-		return c.answer(fields{{"slug", l.Partner}, {"accountId", l.Account}, {"status", string(connect.LinkRevoked)}, {"changed", changed}})
+		return c.answer(
+			fields{{"slug", l.Partner}, {"accountId", l.Account}, {"status", string(connect.LinkRevoked)}, {"changed", changed}})
 	})
 }
 

@@ -102,8 +102,8 @@ func (c *call) line(text string) error {
 
 func (c *call) printJSON(v any) error { return printJSON(c.stdout, v) }
 
-// printJSON writes v and a line end. Characters that are not printable are escaped, since a receiver chooses the text of its
-// answers, and a terminal takes some of these characters for commands.
+// printJSON writes v and a line end. Characters that are not printable are escaped, since a receiver chooses the text
+// of its answers, and a terminal takes some of these characters for commands.
 func printJSON(w io.Writer, v any) error {
 	var text bytes.Buffer
 	enc := json.NewEncoder(&text)

@@ -68,8 +68,10 @@ func TestExplained_SpeaksToStaff(t *testing.T) {
 
 func TestFlagged_NamesTheFlagOfAField(t *testing.T) {
 	flags := map[string]string{"returnUrl": "return-url"}
-	require.EqualError(t, explained(flagged(fault.ErrInvalidField.WithField("returnUrl", "is bad: really"), flags)), "invalid_field: return-url: is bad: really")
-	require.EqualError(t, explained(flagged(fault.ErrInvalidField.WithField("email", "is bad"), flags)), "invalid_field: email: is bad")
+	require.EqualError(t, explained(flagged(fault.ErrInvalidField.WithField("returnUrl", "is bad: really"), flags)),
+		"invalid_field: return-url: is bad: really")
+	require.EqualError(t, explained(flagged(fault.ErrInvalidField.WithField("email", "is bad"), flags)),
+		"invalid_field: email: is bad")
 	require.ErrorIs(t, flagged(deposit.ErrNotFound, flags), deposit.ErrNotFound)
 	require.NoError(t, flagged(nil, flags))
 }

@@ -103,7 +103,8 @@ func (r collectionCancel) Run(c *call) error {
 		if err != nil {
 			return shown, err
 		}
-		if err := c.confirm("The tenant of %s does not pay %s EUR any more, by card or by link.", shown.Deposit.Reference, shown.Payment.Amount); err != nil {
+		if err := c.confirm("The tenant of %s does not pay %s EUR any more, by card or by link.", shown.Deposit.Reference,
+			shown.Payment.Amount); err != nil {
 			return shown, err
 		}
 		return a.Payments.CancelCollection(c.ctx, depositID)
@@ -148,16 +149,20 @@ func (r collectionRefund) amount() (money.Cents, error) {
 	}
 	cents, err := typedEuros(r.Amount)
 	if err != nil || cents <= 0 {
-		return 0, fault.ErrInvalidField.WithField("amount", "must be more than 0, in euros with at most two decimals, such as 12.50")
+		return 0,
+			fault.ErrInvalidField.WithField("amount", "must be more than 0, in euros with at most two decimals, such as 12.50")
 	}
 	return cents, nil
 }
 
 func collectionSummary(one payments.Listed) fields {
 	return fields{
-		{"depositId", id.Deposit.Of(one.DepositID)}, {"reference", one.Deposit.Reference}, {"paymentId", id.Payment.Of(one.PaymentID)},
-		{"state", string(one.State)}, {"amountCents", cents(one.Deposit.CapturedAmount)}, {"attempts", one.Attempt}, {"failure", textOrNone(one.Failure)},
-		{"capturedAt", at(one.CapturedAt)}, {"attemptedAt", at(one.AttemptedAt)}, {"nextAttemptAt", at(one.NextAttemptAt)}, {"endedAt", at(one.EndedAt)},
+		{"depositId", id.Deposit.Of(one.DepositID)}, {"reference", one.Deposit.Reference},
+		{"paymentId", id.Payment.Of(one.PaymentID)},
+		{"state", string(one.State)}, {"amountCents", cents(one.Deposit.CapturedAmount)}, {"attempts", one.Attempt},
+		{"failure", textOrNone(one.Failure)},
+		{"capturedAt", at(one.CapturedAt)}, {"attemptedAt", at(one.AttemptedAt)}, {"nextAttemptAt", at(one.NextAttemptAt)},
+		{"endedAt", at(one.EndedAt)},
 	}
 }
 
@@ -165,7 +170,8 @@ func describedCollection(s payments.CollectionView) fields {
 	history, refunds := []fields{}, []fields{}
 	for _, step := range s.History {
 		history = append(history, fields{
-			{"number", step.Number}, {"at", at(step.At)}, {"from", string(step.From)}, {"to", string(step.To)}, {"trigger", string(step.Trigger)},
+			{"number", step.Number}, {"at", at(step.At)}, {"from", string(step.From)}, {"to", string(step.To)},
+			{"trigger", string(step.Trigger)},
 			{"actor", step.Actor.String()}, {"detail", pairs(step.Detail)},
 		})
 	}
@@ -173,14 +179,17 @@ func describedCollection(s payments.CollectionView) fields {
 		refunds = append(refunds, describedRefund(r))
 	}
 	return append(collectionSummary(s.Listed), fields{
-		{"accountId", id.Account.Of(s.Deposit.AccountID)}, {"providerRef", textOrNone(s.Payment.ProviderRef)}, {"pageAt", at(s.PageAt)},
+		{"accountId", id.Account.Of(s.Deposit.AccountID)}, {"providerRef", textOrNone(s.Payment.ProviderRef)},
+		{"pageAt", at(s.PageAt)},
 		{"cancelRequestedAt", at(s.CancelAt)}, {"history", history}, {"refunds", refunds},
 	}...)
 }
 
 func describedRefund(r deposit.Refund) fields {
 	return fields{
-		{"refundId", id.Refund.Of(r.ID)}, {"paymentId", id.Payment.Of(r.PaymentID)}, {"amountCents", cents(r.Amount)}, {"reason", string(r.Reason)},
-		{"status", string(r.Status)}, {"failure", textOrNone(r.Failure)}, {"actor", r.Actor.String()}, {"createdAt", at(r.CreatedAt)}, {"settledAt", at(r.SettledAt)},
+		{"refundId", id.Refund.Of(r.ID)}, {"paymentId", id.Payment.Of(r.PaymentID)}, {"amountCents", cents(r.Amount)},
+		{"reason", string(r.Reason)},
+		{"status", string(r.Status)}, {"failure", textOrNone(r.Failure)}, {"actor", r.Actor.String()},
+		{"createdAt", at(r.CreatedAt)}, {"settledAt", at(r.SettledAt)},
 	}
 }

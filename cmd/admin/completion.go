@@ -57,7 +57,8 @@ func (w completeCommand) Run(c *call) error {
 	return nil
 }
 
-// following gives the words that may follow words: commands, the values of a flag or an argument, or flags that were not given.
+// following gives the words that may follow words: commands, the values of a flag or an argument, or flags that were
+// not given.
 func following(app *kong.Application, words []string) []string {
 	t := typed{node: app.Node, flags: slices.Clone(app.Flags), given: map[string]bool{}}
 	for _, word := range words {

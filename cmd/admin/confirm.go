@@ -13,8 +13,8 @@ import (
 // errNotConfirmed is the refusal of a person.
 var errNotConfirmed = coded{"not_confirmed", errors.New("not confirmed; nothing was changed")}
 
-// confirm asks a person before a change that cannot be undone, with the consequence. Without a terminal nobody is asked: a
-// script has decided (operations.md, "Admin CLI").
+// confirm asks a person before a change that cannot be undone, with the consequence. Without a terminal nobody is
+// asked: a script has decided (operations.md, "Admin CLI").
 func (c *call) confirm(format string, args ...any) error {
 	if c.yes || !c.terminal {
 		return nil

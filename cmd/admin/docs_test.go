@@ -27,7 +27,8 @@ func documented(text string) map[string]command {
 		if !is {
 			continue
 		}
-		path := regexp.MustCompile(`^[a-z][a-z -]*[a-z]`).FindString(regexp.MustCompile(`[\[-]-.*`).ReplaceAllString(words, ""))
+		path := regexp.MustCompile(`^[a-z][a-z -]*[a-z]`).FindString(
+			regexp.MustCompile(`[\[-]-.*`).ReplaceAllString(words, ""))
 		flags := command{}
 		for _, m := range flag.FindAllStringSubmatch(words, -1) {
 			switch {
@@ -50,8 +51,10 @@ func TestDocumented(t *testing.T) {
 		"connect-secret rotate": {"partner": "required"},
 		"partner make":          {"slug": "required", "e-mail": "optional", "origin": "repeated"},
 		"webhook replay":        {"from": "required", "status": "optional"},
-	}, documented("# admin nothing\nadmin list\nadmin connect-secret rotate --partner S    → {a --b}\nadmin partner make --slug S [--e-mail E] [--origin U]…\n"+
-		"admin webhook replay --from T [--status failed]\n"))
+	},
+		documented(
+			"# admin nothing\nadmin list\nadmin connect-secret rotate --partner S    → {a --b}\nadmin partner make --slug S [--e-mail E] [--origin U]…\n"+
+				"admin webhook replay --from T [--status failed]\n"))
 }
 
 func TestDocs_ListEveryCommandWithItsFlags(t *testing.T) {

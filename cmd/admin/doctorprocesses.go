@@ -8,7 +8,8 @@ import (
 	"partnerdeposits/process/wire"
 )
 
-// remedies of the checks of /readyz, by their names. The surroundings of a process may differ from those of this command.
+// remedies of the checks of /readyz, by their names. The surroundings of a process may differ from those of this
+// command.
 var remedies = map[string]string{
 	"postgres": "Check the DATABASE_URL of the process, that Postgres runs, and that the machine of the process may connect to Postgres.",
 	"schema":   "Run `admin migrate up` with the DATABASE_URL of the process.",
@@ -31,7 +32,8 @@ func processFinding(p wire.AskedProcess) finding {
 	f := finding{name: "process " + p.URL}
 	if p.Err != nil {
 		f.problem = "does not answer: " + p.Err.Error()
-		f.remedy = "See that the process runs, that the URL is its METRICS_ADDR, and that this machine may connect. The log tells why a process has ended."
+		f.remedy =
+			"See that the process runs, that the URL is its METRICS_ADDR, and that this machine may connect. The log tells why a process has ended."
 		return f
 	}
 	seen, todo := []string{}, []string{}

@@ -12,8 +12,8 @@ import (
 
 const roomRemedy = "Make room on the disk of Postgres: nothing is lost, and the processes go on by themselves."
 
-// databaseRemedy gives the remedy for a Postgres that takes no connection. A wrong address is the usual cause; a Postgres
-// whose disk is full answers a new connection with the error "could not write init file".
+// databaseRemedy gives the remedy for a Postgres that takes no connection. A wrong address is the usual cause; a
+// Postgres whose disk is full answers a new connection with the error "could not write init file".
 func databaseRemedy(err error) string {
 	if err != nil && strings.Contains(err.Error(), "could not write init file") {
 		return roomRemedy

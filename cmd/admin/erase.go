@@ -27,7 +27,8 @@ func (e clientErase) Run(c *call) error {
 			return noClient(name)
 		}
 	}
-	if err := c.confirm("The personal data of %d client(s) is removed. Their deposits and the words in them stay.", len(wanted)); err != nil {
+	if err := c.confirm("The personal data of %d client(s) is removed. Their deposits and the words in them stay.",
+		len(wanted)); err != nil {
 		return err
 	}
 	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
@@ -43,7 +44,8 @@ func (e clientErase) Run(c *call) error {
 			changed, err := a.Clients.EraseByAdmin(c.ctx, clientID)
 			switch {
 			case c.ctx.Err() != nil && err != nil:
-				return coded{codeInterrupted, fmt.Errorf("interrupted; %d of %d clients are erased, and the command erases the rest when it runs again", i, len(wanted))}
+				return coded{codeInterrupted, fmt.Errorf(
+					"interrupted; %d of %d clients are erased, and the command erases the rest when it runs again", i, len(wanted))}
 			case err != nil:
 				return err
 			}
@@ -78,7 +80,8 @@ func (e clientEraseText) Run(c *call) error {
 	if !ok {
 		return noClient(e.ID)
 	}
-	if err := c.confirm("Every deposit of %s loses its metadata, and its history the comments and descriptions.", e.ID); err != nil {
+	if err := c.confirm("Every deposit of %s loses its metadata, and its history the comments and descriptions.",
+		e.ID); err != nil {
 		return err
 	}
 	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
@@ -89,7 +92,10 @@ func (e clientEraseText) Run(c *call) error {
 		})
 		switch {
 		case c.ctx.Err() != nil && err != nil:
-			return coded{codeInterrupted, fmt.Errorf("interrupted; %d of %d deposits hold no words any more, and the command goes on with the rest when it runs again", done.Read, done.Total)}
+			return coded{codeInterrupted,
+				fmt.Errorf(
+					"interrupted; %d of %d deposits hold no words any more, and the command goes on with the rest when it runs again",
+					done.Read, done.Total)}
 		case err != nil:
 			return namingClient(err, e.ID)
 		}

@@ -13,7 +13,8 @@ import (
 	"partnerdeposits/process/run"
 )
 
-// exitInterrupted is the exit code of a command that Ctrl-C or SIGTERM ended: 128 and the number of SIGINT, as shells say.
+// exitInterrupted is the exit code of a command that Ctrl-C or SIGTERM ended: 128 and the number of SIGINT, as shells
+// say.
 const exitInterrupted = 130
 
 // Codes of errors that are no faults of a rule (operations.md, "Admin CLI").
@@ -54,7 +55,8 @@ func fail(stderr io.Writer, asJSON bool, err error) int {
 	code, text := codeOf(err), explained(err).Error()
 	if asJSON {
 		text = strings.TrimPrefix(text, code+": ")
-		_ = printJSON(stderr, fields{{"error", fields{{"code", code}, {"message", text}}}}) // no place is left to report a failed write
+		// no place is left to report a failed write
+		_ = printJSON(stderr, fields{{"error", fields{{"code", code}, {"message", text}}}})
 	} else {
 		fmt.Fprintln(stderr, text)
 	}

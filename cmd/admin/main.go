@@ -57,7 +57,8 @@ func main() {
 // newParser makes the parser of line. exit is called after --help and --version have printed.
 func newParser(line *commands, out streams, exit func(int)) *kong.Kong {
 	parser, err := kong.New(line,
-		kong.Name("admin"), kong.Description("Operates the partner deposit service. Configured by the same environment as the service."),
+		kong.Name("admin"),
+		kong.Description("Operates the partner deposit service. Configured by the same environment as the service."),
 		kong.Writers(out.stdout, out.stderr), kong.Exit(exit), kong.UsageOnError(),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 	)
@@ -80,7 +81,8 @@ func execute(ctx context.Context, args, environ []string, s streams) int {
 	case err != nil:
 		return fail(s.stderr, asked, wrongUsage{err})
 	}
-	c := &call{ctx: ctx, environ: environ, streams: s, json: line.JSON, yes: line.Yes, terminal: s.isTerminal(), now: time.Now(), parser: parser}
+	c := &call{ctx: ctx, environ: environ, streams: s, json: line.JSON, yes: line.Yes, terminal: s.isTerminal(),
+		now: time.Now(), parser: parser}
 	c.log = slog.New(c.logHandler())
 	run.AdoptLogs(c.log)
 	if err := parsed.Run(c); err != nil {

@@ -56,11 +56,14 @@ func (o operatorShow) Run(c *call) error {
 		}
 		list := []fields{}
 		for _, s := range sessions {
-			list = append(list, fields{{"browser", textOrNone(s.Browser)}, {"createdAt", at(s.CreatedAt)}, {"lastSeenAt", at(s.LastSeenAt)}, {"expiresAt", at(s.ExpiresAt)}})
+			list = append(list, fields{{"browser", textOrNone(s.Browser)}, {"createdAt", at(s.CreatedAt)},
+				{"lastSeenAt", at(s.LastSeenAt)}, {"expiresAt", at(s.ExpiresAt)}})
 		}
 		return c.answer(fields{
-			{"operatorId", id.Operator.Of(who.ID)}, {"email", who.Email}, {"verifiedAt", at(who.VerifiedAt)}, {"locale", textOrNone(who.Locale)},
-			{"accountId", id.Account.Of(account.ID)}, {"companyName", account.CompanyName}, {"createdAt", at(who.CreatedAt)}, {"sessions", list},
+			{"operatorId", id.Operator.Of(who.ID)}, {"email", who.Email}, {"verifiedAt", at(who.VerifiedAt)},
+			{"locale", textOrNone(who.Locale)},
+			{"accountId", id.Account.Of(account.ID)}, {"companyName", account.CompanyName}, {"createdAt", at(who.CreatedAt)},
+			{"sessions", list},
 		})
 	})
 }
@@ -79,12 +82,14 @@ func (o operatorReset) Run(c *call) error {
 			return err
 		}
 		if o.NewEmail != "" {
-			if err := c.confirm("%s is replaced by %s as the address of %s, and every session ends.", who.Email, o.NewEmail, id.Operator.Of(who.ID)); err != nil {
+			if err := c.confirm("%s is replaced by %s as the address of %s, and every session ends.", who.Email, o.NewEmail,
+				id.Operator.Of(who.ID)); err != nil {
 				return err
 			}
 		}
 		if o.TOTP {
-			if err := c.confirm("The password alone is enough for %s to log in, and every session ends.", who.Email); err != nil {
+			if err := c.confirm("The password alone is enough for %s to log in, and every session ends.",
+				who.Email); err != nil {
 				return err
 			}
 			if err := a.Operators.DisableTOTPByAdmin(c.ctx, who.ID); err != nil {

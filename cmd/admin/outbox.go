@@ -62,7 +62,8 @@ func (o outboxDrop) Run(c *call) error {
 func (c *call) ended(eventID string) func(webhookports.SetAsideEvent, error) error {
 	return func(e webhookports.SetAsideEvent, err error) error {
 		if errors.Is(err, webhookports.ErrNotSetAside) {
-			return coded{"event_not_set_aside", fmt.Errorf("no event %s is set aside; `admin outbox list` shows those that are", eventID)}
+			return coded{"event_not_set_aside",
+				fmt.Errorf("no event %s is set aside; `admin outbox list` shows those that are", eventID)}
 		}
 		if err != nil {
 			return err

@@ -29,7 +29,8 @@ type partnerCreate struct {
 // Run creates the partner.
 func (p partnerCreate) Run(c *call) error {
 	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
-		made, err := a.Partners.Create(c.ctx, partners.NewPartner{Slug: p.Slug, Name: p.Name, ContactEmail: p.ContactEmail, ReturnOrigins: p.ReturnOrigin})
+		made, err := a.Partners.Create(c.ctx,
+			partners.NewPartner{Slug: p.Slug, Name: p.Name, ContactEmail: p.ContactEmail, ReturnOrigins: p.ReturnOrigin})
 		if err != nil {
 			return err
 		}
@@ -160,7 +161,8 @@ type connectSecretRotate struct {
 
 // Run rotates the secret.
 func (p connectSecretRotate) Run(c *call) error {
-	if err := c.confirm("Connect URLs that %s signed with the present secret stop working at once.", p.Partner); err != nil {
+	if err := c.confirm("Connect URLs that %s signed with the present secret stop working at once.",
+		p.Partner); err != nil {
 		return err
 	}
 	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
@@ -178,7 +180,8 @@ type connectSecretClear struct {
 
 // Run clears the secret.
 func (p connectSecretClear) Run(c *call) error {
-	if err := c.confirm("The connect secret of %s is deleted, and its connect URLs stop working at once.", p.Partner); err != nil {
+	if err := c.confirm("The connect secret of %s is deleted, and its connect URLs stop working at once.",
+		p.Partner); err != nil {
 		return err
 	}
 	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {

@@ -40,7 +40,8 @@ func (r paymentsReconcile) Run(c *call) error {
 				{"refundedCents", cents(d.Refunded)}, {"dueCents", cents(d.Collected - d.Refunded)},
 			})
 		}
-		if err := c.answer(fields{{"checked", report.Checked}, {"differences", differences}, {"due", due}}); err != nil || len(differences) == 0 {
+		if err := c.answer(fields{{"checked", report.Checked}, {"differences", differences}, {"due", due}}); err != nil ||
+			len(differences) == 0 {
 			return err
 		}
 		return errDifferences
@@ -49,7 +50,8 @@ func (r paymentsReconcile) Run(c *call) error {
 
 func difference(d books.Difference) fields {
 	return fields{
-		{"paymentId", id.Payment.OfOrNil(d.PaymentID)}, {"depositId", id.Deposit.OfOrNil(d.DepositID)}, {"providerRef", textOrNone(d.ProviderRef)},
+		{"paymentId", id.Payment.OfOrNil(d.PaymentID)}, {"depositId", id.Deposit.OfOrNil(d.DepositID)},
+		{"providerRef", textOrNone(d.ProviderRef)},
 		{"ours", textOrNone(d.Ours)}, {"theirs", textOrNone(d.Theirs)},
 	}
 }

@@ -8,8 +8,8 @@ import (
 // plainEvery is the pause between two lines of progress where no person watches.
 const plainEvery = 5 * time.Second
 
-// progress tells on stderr how far a long command is: a line that changes in place on a terminal, plain lines elsewhere, and
-// JSON objects with --json.
+// progress tells on stderr how far a long command is: a line that changes in place on a terminal, plain lines
+// elsewhere, and JSON objects with --json.
 type progress struct {
 	c       *call
 	what    string // "rows read"
@@ -71,7 +71,8 @@ func (p *progress) text(now time.Time, done, total int64, note string) string {
 }
 
 func (p *progress) json(now time.Time, done, total int64, note string) {
-	out := fields{{"done", done}, {"total", nil}, {"unit", p.what}, {"perSecond", nil}, {"secondsLeft", nil}, {"note", textOrNone(note)}}
+	out := fields{{"done", done}, {"total", nil}, {"unit", p.what}, {"perSecond", nil}, {"secondsLeft", nil},
+		{"note", textOrNone(note)}}
 	if total > 0 {
 		out[1].value = total
 	}
@@ -91,7 +92,8 @@ func (p *progress) pace(now time.Time, done, total int64) (perSecond float64, le
 		return 0, 0, false
 	}
 	perSecond = float64(done-p.first) / elapsed
-	return perSecond, time.Duration(float64(max(0, total-done)) / perSecond * float64(time.Second)).Round(time.Second), true
+	return perSecond, time.Duration(float64(max(0, total-done)) / perSecond * float64(time.Second)).Round(time.Second),
+		true
 }
 
 // end closes the line of a terminal, so that the result stands on a line of its own.

@@ -12,8 +12,8 @@ import (
 	"partnerdeposits/core/money"
 )
 
-// instant is a time: in JSON and in pipes as the API shows times, on a terminal in local time with its distance from now.
-// The zero instant is none.
+// instant is a time: in JSON and in pipes as the API shows times, on a terminal in local time with its distance from
+// now. The zero instant is none.
 type instant time.Time
 
 // at is t as a value of a field.

@@ -16,7 +16,8 @@ import (
 
 func TestDistance(t *testing.T) {
 	for d, want := range map[time.Duration]string{
-		0: "now", -time.Second: "now", -2 * time.Second: "2 s ago", 90 * time.Second: "in 90 s", -2 * time.Minute: "2 min ago",
+		0: "now", -time.Second: "now", -2 * time.Second: "2 s ago", 90 * time.Second: "in 90 s",
+		-2 * time.Minute:  "2 min ago",
 		119 * time.Minute: "in 119 min", 5 * time.Hour: "in 5 h", -47 * time.Hour: "47 h ago", -49 * time.Hour: "2 days ago",
 	} {
 		require.Equal(t, want, distance(d), d)
@@ -34,8 +35,12 @@ func TestAnswer_ATerminalGetsTablesOfLists(t *testing.T) {
 		}))
 		return out.String()
 	}
-	require.Equal(t, "amountCents  12050\nclosedAt     –\nanswer       evil\ufffd[2J\ufffd\n             line\nhistory      active a=1\n             b=2\n", shown(false))
-	require.Equal(t, "amount     120.50 EUR\nclosed at  –\nanswer     evil\ufffd[2J\ufffd\n           line\n\nhistory\nTO STATUS  DETAIL\nactive     a=1\n           b=2\n", shown(true))
+	require.Equal(t,
+		"amountCents  12050\nclosedAt     –\nanswer       evil\ufffd[2J\ufffd\n             line\nhistory      active a=1\n             b=2\n",
+		shown(false))
+	require.Equal(t,
+		"amount     120.50 EUR\nclosed at  –\nanswer     evil\ufffd[2J\ufffd\n           line\n\nhistory\nTO STATUS  DETAIL\nactive     a=1\n           b=2\n",
+		shown(true))
 }
 
 func TestWithoutQuery_HidesWhatMayBeSecret(t *testing.T) {
@@ -50,13 +55,15 @@ func TestFail_SaysCodeAndMessage(t *testing.T) {
 		exit      int
 		code, msg string
 	}{
-		"fault":         {partner.ErrSlugTaken, 1, "partner_slug_taken", partner.ErrSlugTaken.Message},
-		"unknown":       {errors.New("boom"), 1, "failed", "boom"},
-		"database":      {fault.ErrUnavailable.Because(errors.New("refused")), 1, "service_unavailable", "the database cannot be reached: refused"},
+		"fault":   {partner.ErrSlugTaken, 1, "partner_slug_taken", partner.ErrSlugTaken.Message},
+		"unknown": {errors.New("boom"), 1, "failed", "boom"},
+		"database": {fault.ErrUnavailable.Because(errors.New("refused")), 1, "service_unavailable",
+			"the database cannot be reached: refused"},
 		"configuration": {config.Mistakes{"A: is wrong"}, 2, "wrong_configuration", config.Mistakes{"A: is wrong"}.Error()},
 		"usage":         {wrongUsage{errors.New("unknown flag")}, 2, "wrong_usage", "admin: unknown flag\nTry: admin --help"},
-		"interrupted":   {interruptedAt(errors.New("context canceled")), 130, "interrupted", "interrupted; nothing is half done"},
-		"long command":  {interruptedAt(errReencryptInterrupted), 130, "interrupted", errReencryptInterrupted.Error()},
+		"interrupted": {interruptedAt(errors.New("context canceled")), 130, "interrupted",
+			"interrupted; nothing is half done"},
+		"long command": {interruptedAt(errReencryptInterrupted), 130, "interrupted", errReencryptInterrupted.Error()},
 	} {
 		var out strings.Builder
 		require.Equal(t, c.exit, fail(&out, true, c.err), name)
@@ -82,7 +89,9 @@ func TestProgress_PlainLines_NameRateAndRest(t *testing.T) {
 		p.report(begin.Add(step.after), step.done, 1000, "")
 	}
 	p.end()
-	require.Equal(t, "0 of 1000 rows read (0 %)\n600 of 1000 rows read (60 %), 100.0/s, 4s left\n1000 of 1000 rows read (100 %), 100.0/s, 0s left\n", out.String())
+	require.Equal(t,
+		"0 of 1000 rows read (0 %)\n600 of 1000 rows read (60 %), 100.0/s, 4s left\n1000 of 1000 rows read (100 %), 100.0/s, 0s left\n",
+		out.String())
 }
 
 func TestFollowing_ListsWhatMayComeNext(t *testing.T) {
@@ -94,6 +103,8 @@ func TestFollowing_ListsWhatMayComeNext(t *testing.T) {
 	require.NotContains(t, following(app, []string{"--json", "key"}), "--json")
 	require.Empty(t, following(app, []string{"key", "revoke", "--id"}), "an open value has no list")
 	require.Contains(t, following(app, []string{"key", "revoke", "--id", "key_1"}), "--json")
-	require.Contains(t, following(app, []string{"partner", "update", "--return-origin", "x"}), "--return-origin", "may be given again")
-	require.Equal(t, []string{"pending", "retrying", "succeeded", "failed"}, following(app, []string{"webhook", "replay", "--status"}))
+	require.Contains(t, following(app, []string{"partner", "update", "--return-origin", "x"}), "--return-origin",
+		"may be given again")
+	require.Equal(t, []string{"pending", "retrying", "succeeded", "failed"},
+		following(app, []string{"webhook", "replay", "--status"}))
 }

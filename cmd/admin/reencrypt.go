@@ -11,7 +11,8 @@ import (
 type reencrypt struct{}
 
 // errReencryptInterrupted says how to go on. A page of rows commits as a whole.
-var errReencryptInterrupted = coded{codeInterrupted, errors.New("interrupted; every row is readable, and the command goes on with the rest when it runs again")}
+var errReencryptInterrupted = coded{codeInterrupted,
+	errors.New("interrupted; every row is readable, and the command goes on with the rest when it runs again")}
 
 // Run encrypts the stored secrets with the primary key, page by page. A second run passes over the rows of the first.
 func (reencrypt) Run(c *call) error {

@@ -36,13 +36,16 @@ func (migrateUp) Run(c *call) error {
 	}
 	answer := fields{{"version", version}}
 	if newest := wire.NewestMigration(); version > newest {
-		answer = append(answer, field{"note", fmt.Sprintf("nothing was done: this binary is older than the schema, and knows version %d", newest)})
+		answer = append(answer,
+			field{"note", fmt.Sprintf("nothing was done: this binary is older than the schema, and knows version %d", newest)})
 	}
 	return c.answer(answer)
 }
 
-// errMigrationInterrupted says how to go on. A migration commits as a whole, or is an index that the next run builds anew.
-var errMigrationInterrupted = coded{codeInterrupted, errors.New("interrupted; the command goes on with the migration that was interrupted when it runs again")}
+// errMigrationInterrupted says how to go on. A migration commits as a whole, or is an index that the next run builds
+// anew.
+var errMigrationInterrupted = coded{codeInterrupted,
+	errors.New("interrupted; the command goes on with the migration that was interrupted when it runs again")}
 
 // watchMigration tells of the migrations that run, until the function that it returns is called.
 func (c *call) watchMigration(cfg config.Config) (stop func()) {
@@ -53,7 +56,8 @@ func (c *call) watchMigration(cfg config.Config) (stop func()) {
 		steps, blocks := c.progress("migrations"), c.progress("blocks")
 		defer steps.end()
 		defer blocks.end()
-		_ = wire.WatchMigration(ctx, cfg, time.Second, func(p wire.MigrationProgress) { // MigrateUp names a mistake in the configuration
+		_ = wire.WatchMigration(ctx, cfg, time.Second, func(p wire.MigrationProgress) {
+			// MigrateUp names a mistake in the configuration
 			switch {
 			case p.Applied >= p.Total:
 			case p.Index == "":

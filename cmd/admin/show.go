@@ -35,14 +35,17 @@ func describedDeposit(d support.Deposit) fields {
 	history, payments := []fields{}, []fields{}
 	for _, step := range d.History {
 		history = append(history, fields{
-			{"version", step.Version}, {"at", at(step.At)}, {"from", string(step.From)}, {"to", string(step.To)}, {"trigger", string(step.Trigger)},
+			{"version", step.Version}, {"at", at(step.At)}, {"from", string(step.From)}, {"to", string(step.To)},
+			{"trigger", string(step.Trigger)},
 			{"actor", step.Actor.String()}, {"eventId", id.Event.OfOrNil(step.EventID)}, {"detail", pairs(step.Detail)},
 		})
 	}
 	for _, p := range d.Payments {
 		payments = append(payments, fields{
-			{"paymentId", id.Payment.Of(p.ID)}, {"kind", string(p.Kind)}, {"amountCents", cents(p.Amount)}, {"status", string(p.Status)},
-			{"providerRef", p.ProviderRef}, {"failure", p.Failure}, {"attempts", p.Attempts}, {"createdAt", at(p.CreatedAt)}, {"settledAt", at(p.SettledAt)},
+			{"paymentId", id.Payment.Of(p.ID)}, {"kind", string(p.Kind)}, {"amountCents", cents(p.Amount)},
+			{"status", string(p.Status)},
+			{"providerRef", p.ProviderRef}, {"failure", p.Failure}, {"attempts", p.Attempts}, {"createdAt", at(p.CreatedAt)},
+			{"settledAt", at(p.SettledAt)},
 		})
 	}
 	var email, tenant any
@@ -50,15 +53,20 @@ func describedDeposit(d support.Deposit) fields {
 		email, tenant = d.Client.Email, d.Client.FirstName+" "+d.Client.LastName
 	}
 	return fields{
-		{"depositId", id.Deposit.Of(d.ID)}, {"reference", d.Reference}, {"status", string(d.Status)}, {"statusReason", textOrNone(d.StatusReason)},
+		{"depositId", id.Deposit.Of(d.ID)}, {"reference", d.Reference}, {"status", string(d.Status)},
+		{"statusReason", textOrNone(d.StatusReason)},
 		{"amountCents", cents(d.Amount)}, {"capturedAmountCents", cents(d.CapturedAmount)}, {"currency", "EUR"},
-		{"accountId", id.Account.Of(d.AccountID)}, {"partner", textOrNone(d.Partner.Slug)}, {"externalId", textOrNone(d.ExternalID)},
-		{"rentalContract", textOrNone(d.RentalContract)}, {"clientId", id.Client.OfOrNil(d.ClientID)}, {"tenant", tenant}, {"email", email},
-		{"contractStartAt", at(d.ContractStartAt)}, {"contractEndAt", at(d.ContractEndAt)}, {"checkoutStartedAt", at(d.CheckoutStartedAt)},
+		{"accountId", id.Account.Of(d.AccountID)}, {"partner", textOrNone(d.Partner.Slug)},
+		{"externalId", textOrNone(d.ExternalID)},
+		{"rentalContract", textOrNone(d.RentalContract)}, {"clientId", id.Client.OfOrNil(d.ClientID)}, {"tenant", tenant},
+		{"email", email},
+		{"contractStartAt", at(d.ContractStartAt)}, {"contractEndAt", at(d.ContractEndAt)},
+		{"checkoutStartedAt", at(d.CheckoutStartedAt)},
 		{"checkoutExpiresAt", at(d.CheckoutExpiresAt)}, {"activatedAt", at(d.ActivatedAt)}, {"expiresAt", at(d.ExpiresAt)},
 		{"cancelledAt", at(d.CancelledAt)}, {"closedAt", at(d.ClosedAt)}, {"capturedAt", at(d.CapturedAt)},
 		{"version", d.Version}, {"createdAt", at(d.CreatedAt)}, {"updatedAt", at(d.UpdatedAt)},
-		{"history", history}, {"payments", payments}, {"agreements", describedAgreements(d.Agreements)}, {"deliveries", describedDeliveries(d.Deliveries)},
+		{"history", history}, {"payments", payments}, {"agreements", describedAgreements(d.Agreements)},
+		{"deliveries", describedDeliveries(d.Deliveries)},
 	}
 }
 
@@ -68,7 +76,8 @@ func describedAgreements(all []agreement.Record) []fields {
 	out := []fields{}
 	for _, a := range all {
 		out = append(out, fields{
-			{"agreedAt", at(a.At)}, {"clientId", id.Client.Of(a.ClientID)}, {"version", a.Version}, {"locale", a.Locale}, {"words", a.Words},
+			{"agreedAt", at(a.At)}, {"clientId", id.Client.Of(a.ClientID)}, {"version", a.Version}, {"locale", a.Locale},
+			{"words", a.Words},
 			{"address", textOrNone(a.Origin.Address)}, {"userAgent", textOrNone(a.Origin.UserAgent)},
 		})
 	}
@@ -114,8 +123,10 @@ func describedClient(client support.Client) fields {
 		deposits = append(deposits, summary(d))
 	}
 	return fields{
-		{"clientId", id.Client.Of(client.ID)}, {"accountId", id.Account.Of(client.AccountID)}, {"companyName", client.CompanyName},
-		{"partner", textOrNone(client.Partner.Slug)}, {"email", textOrNone(client.Email)}, {"firstName", textOrNone(client.FirstName)},
+		{"clientId", id.Client.Of(client.ID)}, {"accountId", id.Account.Of(client.AccountID)},
+		{"companyName", client.CompanyName},
+		{"partner", textOrNone(client.Partner.Slug)}, {"email", textOrNone(client.Email)},
+		{"firstName", textOrNone(client.FirstName)},
 		{"lastName", textOrNone(client.LastName)}, {"phone", textOrNone(client.Phone)}, {"locale", textOrNone(client.Locale)},
 		{"createdAt", at(client.CreatedAt)}, {"erasedAt", at(client.ErasedAt)}, {"deposits", deposits},
 	}
@@ -123,7 +134,8 @@ func describedClient(client support.Client) fields {
 
 func summary(d *deposit.Deposit) fields {
 	return fields{
-		{"depositId", id.Deposit.Of(d.ID)}, {"reference", d.Reference}, {"status", string(d.Status)}, {"amountCents", cents(d.Amount)},
+		{"depositId", id.Deposit.Of(d.ID)}, {"reference", d.Reference}, {"status", string(d.Status)},
+		{"amountCents", cents(d.Amount)},
 		{"capturedAmountCents", cents(d.CapturedAmount)}, {"createdAt", at(d.CreatedAt)},
 	}
 }
@@ -164,7 +176,8 @@ func (s auditShow) Run(c *call) error {
 		var rows []fields
 		for _, e := range found {
 			rows = append(rows, fields{
-				{"at", at(e.At)}, {"actor", e.Actor.String()}, {"action", e.Action}, {"subject", e.Subject}, {"requestId", textOrNone(e.RequestID)}, {"detail", pairs(e.Detail)},
+				{"at", at(e.At)}, {"actor", e.Actor.String()}, {"action", e.Action}, {"subject", e.Subject},
+				{"requestId", textOrNone(e.RequestID)}, {"detail", pairs(e.Detail)},
 			})
 		}
 		return c.list("entries", rows)

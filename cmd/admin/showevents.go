@@ -24,9 +24,12 @@ func (w webhookShow) Run(c *call) error {
 			events[i] = string(name)
 		}
 		return c.answer(fields{
-			{"webhookId", id.Subscription.Of(found.ID)}, {"partner", found.Partner.Slug}, {"url", withoutQuery(found.URL)}, {"events", events},
-			{"enabled", found.Enabled}, {"disabledReason", textOrNone(found.DisabledReason)}, {"createdAt", at(found.CreatedAt)}, {"deletedAt", at(found.DeletedAt)},
-			{"failures", found.Failures}, {"failingSince", at(found.FailingSince)}, {"heldUntil", at(found.HeldUntil)}, {"slow", found.Slow},
+			{"webhookId", id.Subscription.Of(found.ID)}, {"partner", found.Partner.Slug}, {"url", withoutQuery(found.URL)},
+			{"events", events},
+			{"enabled", found.Enabled}, {"disabledReason", textOrNone(found.DisabledReason)}, {"createdAt", at(found.CreatedAt)},
+			{"deletedAt", at(found.DeletedAt)},
+			{"failures", found.Failures}, {"failingSince", at(found.FailingSince)}, {"heldUntil", at(found.HeldUntil)},
+			{"slow", found.Slow},
 			{"deliveries", describedDeliveries(found.Deliveries)},
 		})
 	})
@@ -41,7 +44,8 @@ func describedDeliveries(all []webhook.Delivery) []fields {
 			last = resultOf(d.AttemptLog[n-1])
 		}
 		rows = append(rows, fields{
-			{"deliveryId", id.Delivery.Of(d.ID)}, {"webhookId", id.Subscription.Of(d.SubscriptionID)}, {"event", string(d.Event)},
+			{"deliveryId", id.Delivery.Of(d.ID)}, {"webhookId", id.Subscription.Of(d.SubscriptionID)},
+			{"event", string(d.Event)},
 			{"status", string(webhook.StatusOf(d.State, d.Attempts))}, {"attemptCount", d.Attempts}, {"lastResult", last},
 			{"createdAt", at(d.CreatedAt)}, {"deliveredAt", at(d.DeliveredAt)}, {"nextAttemptAt", at(d.DueAt)},
 		})
@@ -73,16 +77,20 @@ func (s deliveryShow) Run(c *call) error {
 				status = each.ResponseStatus
 			}
 			attempts = append(attempts, fields{
-				{"number", each.Number}, {"startedAt", at(each.StartedAt)}, {"durationMs", each.Duration.Milliseconds()}, {"result", resultOf(each)},
+				{"number", each.Number}, {"startedAt", at(each.StartedAt)}, {"durationMs", each.Duration.Milliseconds()},
+				{"result", resultOf(each)},
 				{"responseStatus", status}, {"responseSnippet", each.Snippet}, {"detail", each.Detail},
 			})
 		}
 		return c.answer(fields{
-			{"deliveryId", id.Delivery.Of(d.ID)}, {"webhookId", id.Subscription.Of(d.SubscriptionID)}, {"partner", d.Partner.Slug},
+			{"deliveryId", id.Delivery.Of(d.ID)}, {"webhookId", id.Subscription.Of(d.SubscriptionID)},
+			{"partner", d.Partner.Slug},
 			{"url", withoutQuery(d.Subscription.URL)}, {"eventId", id.Event.Of(d.EventID)}, {"event", string(d.Event)},
-			{"depositId", id.Deposit.OfOrNil(d.DepositID)}, {"test", d.Test}, {"status", string(webhook.StatusOf(d.State, d.Attempts))},
+			{"depositId", id.Deposit.OfOrNil(d.DepositID)}, {"test", d.Test},
+			{"status", string(webhook.StatusOf(d.State, d.Attempts))},
 			{"failureReason", textOrNone(string(d.FailureReason))}, {"attemptCount", d.Attempts}, {"createdAt", at(d.CreatedAt)},
-			{"deliveredAt", at(d.DeliveredAt)}, {"nextAttemptAt", at(d.DueAt)}, {"redeliveryOf", id.Delivery.OfOrNil(d.RedeliveryOf)},
+			{"deliveredAt", at(d.DeliveredAt)}, {"nextAttemptAt", at(d.DueAt)},
+			{"redeliveryOf", id.Delivery.OfOrNil(d.RedeliveryOf)},
 			{"bodySha256", d.BodySHA256}, {"attempts", attempts},
 		})
 	})
@@ -108,8 +116,10 @@ func (s eventShow) Run(c *call) error {
 			reason = e.Reason
 		}
 		return c.answer(fields{
-			{"eventId", id.Event.Of(e.ID)}, {"event", string(e.Name)}, {"partner", e.Partner.Slug}, {"depositId", id.Deposit.OfOrNil(e.DepositID)},
-			{"createdAt", at(e.CreatedAt)}, {"place", string(e.Place)}, {"reason", reason}, {"deliveries", describedDeliveries(e.Deliveries)},
+			{"eventId", id.Event.Of(e.ID)}, {"event", string(e.Name)}, {"partner", e.Partner.Slug},
+			{"depositId", id.Deposit.OfOrNil(e.DepositID)},
+			{"createdAt", at(e.CreatedAt)}, {"place", string(e.Place)}, {"reason", reason},
+			{"deliveries", describedDeliveries(e.Deliveries)},
 		})
 	})
 }

@@ -33,15 +33,18 @@ func (w webhookReplay) Run(c *call) error {
 	if !ok {
 		return webhook.ErrNotFound
 	}
-	if err := c.confirm("The partner receives the %s deliveries of %s from %s to %s again.", w.Status, w.Subscription, c.clock(w.From), c.clock(w.To)); err != nil {
+	if err := c.confirm("The partner receives the %s deliveries of %s from %s to %s again.", w.Status, w.Subscription,
+		c.clock(w.From), c.clock(w.To)); err != nil {
 		return err
 	}
 	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
-		replay, err := a.Webhooks.ReplayByAdmin(c.ctx, subscriptionID, webhooks.NewReplay{From: w.From.UTC(), To: w.To.UTC(), Status: webhook.Status(w.Status)})
+		replay, err := a.Webhooks.ReplayByAdmin(c.ctx, subscriptionID,
+			webhooks.NewReplay{From: w.From.UTC(), To: w.To.UTC(), Status: webhook.Status(w.Status)})
 		if err != nil {
 			return err
 		}
-		if err := c.answer(fields{{"replayId", id.Replay.Of(replay.ID)}, {"matched", replay.Matched}}); err != nil || !c.terminal || c.json {
+		if err := c.answer(fields{{"replayId", id.Replay.Of(replay.ID)}, {"matched", replay.Matched}}); err != nil ||
+			!c.terminal || c.json {
 			return err
 		}
 		_, err = c.follow(a, replay)
@@ -105,7 +108,8 @@ func (w webhookProgress) Run(c *call) error {
 			return err
 		}
 		return c.answer(fields{
-			{"replayId", id.Replay.Of(replay.ID)}, {"webhookId", id.Subscription.Of(replay.SubscriptionID)}, {"matched", replay.Matched},
+			{"replayId", id.Replay.Of(replay.ID)}, {"webhookId", id.Subscription.Of(replay.SubscriptionID)},
+			{"matched", replay.Matched},
 			{"made", replay.Redelivered}, {"createdAt", at(replay.CreatedAt)}, {"finishedAt", at(replay.FinishedAt)},
 		})
 	})
@@ -131,7 +135,11 @@ func (c *call) follow(a *wire.Admin, replay webhook.Replay) (webhook.Replay, err
 		now, err := a.Webhooks.ReplayProgress(c.ctx, replayID)
 		switch {
 		case c.ctx.Err() != nil:
-			return replay, coded{codeInterrupted, fmt.Errorf("interrupted; the dispatchers go on with the replay, and `admin webhook progress --replay %s --follow` tells of it again", replayID)}
+			return replay,
+				coded{codeInterrupted,
+					fmt.Errorf(
+						"interrupted; the dispatchers go on with the replay, and `admin webhook progress --replay %s --follow` tells of it again",
+						replayID)}
 		case err != nil:
 			return replay, err
 		}

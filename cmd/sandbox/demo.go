@@ -48,7 +48,8 @@ type demo struct {
 }
 
 // demoPart seeds the partner after everything runs, prints the tour and writes the file. Its stop removes the file.
-func demoPart(cfg config.Config, l listeners, target *receiver.Receiver, adminLine string, log *slog.Logger, stdout io.Writer) run.Part {
+func demoPart(cfg config.Config, l listeners, target *receiver.Receiver, adminLine string, log *slog.Logger,
+	stdout io.Writer) run.Part {
 	return run.Part{
 		Name: "demo",
 		Start: func(ctx context.Context, _ func(error)) error {
@@ -98,7 +99,8 @@ func awaitReady(ctx context.Context, url string) error {
 }
 
 // seed creates the demo partner and subscribes its receiver through the API, as a real partner does.
-func seed(ctx context.Context, cfg config.Config, l listeners, target *receiver.Receiver, log *slog.Logger) (demo, error) {
+func seed(ctx context.Context, cfg config.Config, l listeners, target *receiver.Receiver,
+	log *slog.Logger) (demo, error) {
 	d := demo{
 		apiBaseURL: cfg.APIBaseURL, dashboardBaseURL: cfg.DashboardBaseURL, slug: demoSlug,
 		receiverURL: at(l.receiver) + receiver.WebhookPath,

@@ -20,7 +20,8 @@ const fakeStripeAddr = "127.0.0.1:8092"
 // fakeStripe starts the fake of Stripe where PAYMENTS_PROVIDER is stripe and neither key nor address leads to Stripe
 // itself. It gives the part that stops the fake, and the settings that lead to the fake. service is the address of the
 // service, for webhooks.
-func fakeStripe(ctx context.Context, environ []string, service net.Addr, say func(string, ...any)) ([]run.Part, []string, error) {
+func fakeStripe(ctx context.Context, environ []string, service net.Addr,
+	say func(string, ...any)) ([]run.Part, []string, error) {
 	if !wantsFakeStripe(environ) {
 		return nil, nil, nil
 	}
@@ -31,7 +32,8 @@ func fakeStripe(ctx context.Context, environ []string, service net.Addr, say fun
 	if err != nil {
 		return nil, nil, err
 	}
-	fake := stripetest.New(stripetest.Options{Webhooks: site.URL("http://"+service.String(), site.ProviderCallbacks+"stripe")})
+	fake := stripetest.New(
+		stripetest.Options{Webhooks: site.URL("http://"+service.String(), site.ProviderCallbacks+"stripe")})
 	say("payments: a fake of Stripe at http://%s, with Stripe's test cards (docs/guides/quickstart.md)", listener.Addr())
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	ended := make(chan struct{})
@@ -57,7 +59,8 @@ func fakeStripe(ctx context.Context, environ []string, service net.Addr, say fun
 		},
 	}
 	return []run.Part{part}, []string{
-		"STRIPE_API_BASE=http://" + listener.Addr().String(), "STRIPE_SECRET_KEY=" + stripetest.SecretKey, "STRIPE_WEBHOOK_SECRET=" + stripetest.WebhookSecret,
+		"STRIPE_API_BASE=http://" + listener.Addr().String(), "STRIPE_SECRET_KEY=" + stripetest.SecretKey,
+		"STRIPE_WEBHOOK_SECRET=" + stripetest.WebhookSecret,
 	}, nil
 }
 

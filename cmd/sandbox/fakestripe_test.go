@@ -17,9 +17,11 @@ import (
 func TestFakeStripe_RunsOnlyWhereNothingLeadsToStripe(t *testing.T) {
 	t.Parallel()
 	for environ, want := range map[string]bool{
-		"": false, "PAYMENTS_PROVIDER=sandbox": false, "PAYMENTS_PROVIDER=stripe": true, "PAYMENTS_PROVIDER=stripe STRIPE_API_BASE=": true,
-		"PAYMENTS_PROVIDER=stripe STRIPE_API_BASE=http://x": false, "PAYMENTS_PROVIDER=stripe STRIPE_SECRET_KEY=sk_test_1": false,
-		"PAYMENTS_PROVIDER=stripe PAYMENTS_PROVIDER=none": false,
+		"": false, "PAYMENTS_PROVIDER=sandbox": false, "PAYMENTS_PROVIDER=stripe": true,
+		"PAYMENTS_PROVIDER=stripe STRIPE_API_BASE=":            true,
+		"PAYMENTS_PROVIDER=stripe STRIPE_API_BASE=http://x":    false,
+		"PAYMENTS_PROVIDER=stripe STRIPE_SECRET_KEY=sk_test_1": false,
+		"PAYMENTS_PROVIDER=stripe PAYMENTS_PROVIDER=none":      false,
 	} {
 		require.Equal(t, want, wantsFakeStripe(strings.Fields(environ)), environ)
 	}
@@ -28,9 +30,10 @@ func TestFakeStripe_RunsOnlyWhereNothingLeadsToStripe(t *testing.T) {
 func TestFakeStripe_AnswersUntilItIsStopped(t *testing.T) {
 	t.Parallel()
 	said := ""
-	parts, settings, err := fakeStripe(t.Context(), []string{"PAYMENTS_PROVIDER=stripe"}, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 9}, func(format string, args ...any) {
-		said = fmt.Sprintf(format, args...)
-	})
+	parts, settings, err := fakeStripe(t.Context(), []string{"PAYMENTS_PROVIDER=stripe"},
+		&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 9}, func(format string, args ...any) {
+			said = fmt.Sprintf(format, args...)
+		})
 	require.NoError(t, err)
 	require.Len(t, parts, 1)
 	base := strings.TrimPrefix(settings[0], "STRIPE_API_BASE=")
@@ -52,7 +55,8 @@ func TestFakeStripe_AnswersUntilItIsStopped(t *testing.T) {
 
 func TestFakeStripe_IsInNoProcessOfProduction(t *testing.T) {
 	t.Parallel()
-	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "partnerdeposits/cmd/http", "partnerdeposits/cmd/dispatcher", "partnerdeposits/cmd/admin").Output()
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "partnerdeposits/cmd/http",
+		"partnerdeposits/cmd/dispatcher", "partnerdeposits/cmd/admin").Output()
 	require.NoError(t, err)
 	require.Contains(t, string(out), "partnerdeposits/adapters/payments/stripe\n")
 	require.NotContains(t, string(out), "stripetest")

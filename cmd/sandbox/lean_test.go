@@ -11,7 +11,8 @@ import (
 func TestLean_LeavesOutWhatAFirstBuildNeedsNot(t *testing.T) {
 	t.Parallel()
 	built := []string{"partnerdeposits/cmd/sandbox", "partnerdeposits/cmd/admin"}
-	out, err := exec.CommandContext(t.Context(), "go", append([]string{"list", "-tags=lean", "-deps"}, built...)...).Output()
+	out, err := exec.CommandContext(t.Context(), "go",
+		append([]string{"list", "-tags=lean", "-deps"}, built...)...).Output()
 	require.NoError(t, err)
 	require.Contains(t, string(out), "partnerdeposits/process/wire\n")
 	for _, library := range []string{"stripe-go", "payments/stripe", "google.golang.org/grpc", "otel/sdk"} {

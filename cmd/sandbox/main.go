@@ -27,7 +27,8 @@ func main() {
 
 // sandbox runs until ctx ends and gives the exit code.
 func sandbox(ctx context.Context, environ []string, stdout, stderr io.Writer) int {
-	say := func(format string, args ...any) { fmt.Fprintf(stdout, "# "+format+"\n", args...) } // a failed write means that the terminal is gone
+	// a failed write means that the terminal is gone
+	say := func(format string, args ...any) { fmt.Fprintf(stdout, "# "+format+"\n", args...) }
 	var services *backing.Services
 	err := step(say, "starting Postgres and Redis", stepEvery, func() (err error) {
 		services, err = backing.Start(ctx, backing.Options{Purpose: backing.Sandbox, AllowMiniredis: true, Logf: say})
@@ -51,7 +52,8 @@ func ended(ctx context.Context, stderr io.Writer, err error) int {
 	return run.Fail(stderr, err)
 }
 
-func serve(ctx context.Context, environ []string, services *backing.Services, stdout, stderr io.Writer, say func(string, ...any)) error {
+func serve(ctx context.Context, environ []string, services *backing.Services, stdout, stderr io.Writer,
+	say func(string, ...any)) error {
 	listeners, err := openListeners(ctx, environ, say)
 	if err != nil {
 		return err
@@ -100,11 +102,12 @@ func serve(ctx context.Context, environ []string, services *backing.Services, st
 	return process.Run(ctx)
 }
 
-// adminLine is a command line that shows where the admin command, which `make run` builds too, finds this sandbox's servers.
-// Addresses that the environment gave, which may hold a password, are not repeated.
+// adminLine is a command line that shows where the admin command, which `make run` builds too, finds this sandbox's
+// servers. Addresses that the environment gave, which may hold a password, are not repeated.
 func adminLine(environ []string, services *backing.Services) string {
 	line := ""
-	for _, each := range []struct{ name, url string }{{"DATABASE_URL", services.PostgresURL}, {"REDIS_URL", services.RedisURL}} {
+	for _, each := range []struct{ name, url string }{{"DATABASE_URL", services.PostgresURL},
+		{"REDIS_URL", services.RedisURL}} {
 		if isSet(environ, each.name) {
 			line += each.name + "=\"$" + each.name + "\" "
 		} else {

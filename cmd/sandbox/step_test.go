@@ -19,7 +19,8 @@ func TestStep_TellsHowLongItLasts(t *testing.T) {
 			return func() error { <-time.After(d); return err }
 		}
 		require.NoError(t, step(say, "installing", 5*time.Second, wait(12*time.Second, nil)))
-		require.Equal(t, []string{"installing …", "installing … 5 s", "installing … 10 s", "installing: done in 12.0 s"}, said)
+		require.Equal(t, []string{"installing …", "installing … 5 s", "installing … 10 s", "installing: done in 12.0 s"},
+			said)
 
 		said, broken := nil, errors.New("no room")
 		require.ErrorIs(t, step(say, "starting", 5*time.Second, wait(time.Second, broken)), broken)

@@ -85,7 +85,8 @@ func (d demo) tour(now time.Time) string {
 	var out strings.Builder
 	err := tourText.Execute(&out, map[string]string{
 		"API": d.apiBaseURL + "/api/partner/v1", "Base": d.apiBaseURL, "Dashboard": d.dashboardBaseURL,
-		"Slug": d.slug, "Key": d.apiKey.Reveal(), "ConnectSecret": d.connectSecret.Reveal(), "ConnectURL": d.connectURL, "Admin": d.adminLine, "Email": d.email, "Company": d.company,
+		"Slug": d.slug, "Key": d.apiKey.Reveal(), "ConnectSecret": d.connectSecret.Reveal(), "ConnectURL": d.connectURL,
+		"Admin": d.adminLine, "Email": d.email, "Company": d.company,
 		"Start": now.Add(24 * time.Hour).Format(time.RFC3339), "End": now.Add(8 * 24 * time.Hour).Format(time.RFC3339),
 		"ReturnURL": base + "/thanks", "SecretURL": base + "/secret", "Webhook": d.webhookID, "File": sandboxFile,
 		"Key1": uuid.NewString(), "Key2": uuid.NewString(),

@@ -22,7 +22,8 @@ const MaxUserAgent = 512
 // Refusals of a form at checkout.
 var (
 	ErrMissing = fault.New(fault.Invalid, "agreement_missing", "The tenant has to agree before paying.")
-	ErrChanged = fault.New(fault.Conflict, "agreement_changed", "The words of the agreement have changed. Read them again.")
+	ErrChanged = fault.New(fault.Conflict, "agreement_changed",
+		"The words of the agreement have changed. Read them again.")
 )
 
 // Imprint are the addresses that tenants are shown at checkout and in mails. "" stands for none.

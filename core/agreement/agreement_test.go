@@ -13,7 +13,8 @@ import (
 func terms() agreement.Terms {
 	return agreement.Terms{
 		Company: "Les Gîtes d’Ada", Amount: 125_000, Fee: 4_375, Until: time.Date(2026, 8, 1, 10, 0, 0, 0, time.UTC),
-		Imprint: agreement.Imprint{TermsURL: "https://example.com/terms", PrivacyURL: "https://example.com/privacy", SupportEmail: "help@example.com"},
+		Imprint: agreement.Imprint{TermsURL: "https://example.com/terms", PrivacyURL: "https://example.com/privacy",
+			SupportEmail: "help@example.com"},
 	}
 }
 
@@ -27,12 +28,15 @@ func TestWords_OfThisVersion_AreThese(t *testing.T) {
 		"If Les Gîtes d’Ada claims money for this rental, such as for damage, the amount is charged to that card without a further step of mine: up to €1,250.00 in all, "+
 		"for claims made until 1 August 2026. I get an e-mail about each claim, with the amount and the reason. "+
 		"I can object by writing to Les Gîtes d’Ada or to help@example.com, and with my bank. "+
-		"The terms at https://example.com/terms apply. https://example.com/privacy tells how my data is used.", plain(terms().Words("en-GB")))
-	require.Equal(t, "J’accepte : je paie maintenant, une seule fois, des frais de 43,75 €, et la carte avec laquelle je paie est conservée. "+
-		"Si Les Gîtes d’Ada réclame une somme pour cette location, par exemple pour un dommage, le montant est débité de cette carte sans autre démarche de ma part : "+
-		"jusqu’à 1 250,00 € au total, pour les réclamations faites jusqu’au 1er août 2026. "+
-		"Je reçois un e-mail pour chaque réclamation, avec le montant et le motif. Je peux la contester en écrivant à Les Gîtes d’Ada ou à help@example.com, et auprès de ma banque. "+
-		"Les conditions publiées sur https://example.com/terms s’appliquent. La page https://example.com/privacy indique l’usage de mes données.", plain(terms().Words("fr")))
+		"The terms at https://example.com/terms apply. https://example.com/privacy tells how my data is used.",
+		plain(terms().Words("en-GB")))
+	require.Equal(t,
+		"J’accepte : je paie maintenant, une seule fois, des frais de 43,75 €, et la carte avec laquelle je paie est conservée. "+
+			"Si Les Gîtes d’Ada réclame une somme pour cette location, par exemple pour un dommage, le montant est débité de cette carte sans autre démarche de ma part : "+
+			"jusqu’à 1 250,00 € au total, pour les réclamations faites jusqu’au 1er août 2026. "+
+			"Je reçois un e-mail pour chaque réclamation, avec le montant et le motif. Je peux la contester en écrivant à Les Gîtes d’Ada ou à help@example.com, et auprès de ma banque. "+
+			"Les conditions publiées sur https://example.com/terms s’appliquent. La page https://example.com/privacy indique l’usage de mes données.",
+		plain(terms().Words("fr")))
 }
 
 func TestWords_CoverThatDependsOnThePayment_SayHowLong(t *testing.T) {
@@ -40,7 +44,8 @@ func TestWords_CoverThatDependsOnThePayment_SayHowLong(t *testing.T) {
 	limited := terms()
 	limited.Days, limited.Imprint = 60, agreement.Imprint{}
 	require.Contains(t, plain(limited.Words("")), "until 60 days after I pay, which is 1 August 2026 if I pay today.")
-	require.Contains(t, plain(limited.Words("fr-FR")), "jusqu’à 60 jours après mon paiement, soit le 1er août 2026 si je paie aujourd’hui.")
+	require.Contains(t, plain(limited.Words("fr-FR")),
+		"jusqu’à 60 jours après mon paiement, soit le 1er août 2026 si je paie aujourd’hui.")
 	require.Contains(t, limited.Words("de"), "by writing to Les Gîtes d’Ada, and with my bank.")
 	require.NotContains(t, limited.Words("en"), "terms at")
 	require.NotContains(t, limited.Words("fr"), "conditions")

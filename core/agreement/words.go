@@ -12,8 +12,8 @@ import (
 
 const noBreak = "\u00a0"
 
-// Words are the words of the checkbox, in French for a locale of French and in English for every other: what may be charged, up to how
-// much, until when, and how to object.
+// Words are the words of the checkbox, in French for a locale of French and in English for every other: what may be
+// charged, up to how much, until when, and how to object.
 func (t Terms) Words(locale string) string {
 	if language, _, _ := strings.Cut(strings.ToLower(locale), "-"); language == "fr" {
 		return t.french()
@@ -33,9 +33,12 @@ func (t Terms) english() string {
 	}
 	out := []string{
 		fmt.Sprintf("I agree: I pay a fee of %s now, once, and the card I pay with is kept.", euros(t.Fee, false)),
-		fmt.Sprintf("If %s claims money for this rental, such as for damage, the amount is charged to that card without a further step of mine: up to %s in all, for claims made until %s.",
+		fmt.Sprintf(
+			"If %s claims money for this rental, such as for damage, the amount is charged to that card without a further step of mine: up to %s in all, for claims made until %s.",
 			company, euros(t.Amount, false), until),
-		fmt.Sprintf("I get an e-mail about each claim, with the amount and the reason. I can object by writing to %s, and with my bank.", object),
+		fmt.Sprintf(
+			"I get an e-mail about each claim, with the amount and the reason. I can object by writing to %s, and with my bank.",
+			object),
 	}
 	if t.Imprint.TermsURL != "" {
 		out = append(out, fmt.Sprintf("The terms at %s apply.", t.Imprint.TermsURL))
@@ -57,10 +60,15 @@ func (t Terms) french() string {
 		object += " ou à " + t.Imprint.SupportEmail
 	}
 	out := []string{
-		fmt.Sprintf("J’accepte"+noBreak+": je paie maintenant, une seule fois, des frais de %s, et la carte avec laquelle je paie est conservée.", euros(t.Fee, true)),
-		fmt.Sprintf("Si %s réclame une somme pour cette location, par exemple pour un dommage, le montant est débité de cette carte sans autre démarche de ma part"+noBreak+": "+
-			"jusqu’à %s au total, pour les réclamations faites jusqu’%s.", company, euros(t.Amount, true), until),
-		fmt.Sprintf("Je reçois un e-mail pour chaque réclamation, avec le montant et le motif. Je peux la contester en écrivant à %s, et auprès de ma banque.", object),
+		fmt.Sprintf("J’accepte"+noBreak+
+			": je paie maintenant, une seule fois, des frais de %s, et la carte avec laquelle je paie est conservée.",
+			euros(t.Fee, true)),
+		fmt.Sprintf(
+			"Si %s réclame une somme pour cette location, par exemple pour un dommage, le montant est débité de cette carte sans autre démarche de ma part"+noBreak+": "+
+				"jusqu’à %s au total, pour les réclamations faites jusqu’%s.", company, euros(t.Amount, true), until),
+		fmt.Sprintf(
+			"Je reçois un e-mail pour chaque réclamation, avec le montant et le motif. Je peux la contester en écrivant à %s, et auprès de ma banque.",
+			object),
 	}
 	if t.Imprint.TermsURL != "" {
 		out = append(out, fmt.Sprintf("Les conditions publiées sur %s s’appliquent.", t.Imprint.TermsURL))
@@ -72,8 +80,10 @@ func (t Terms) french() string {
 }
 
 var months = map[bool][12]string{
-	false: {"January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"},
-	true:  {"janvier", "février", "mars", "avril", "mai", "juin", "juillet", "août", "septembre", "octobre", "novembre", "décembre"},
+	false: {"January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+		"December"},
+	true: {"janvier", "février", "mars", "avril", "mai", "juin", "juillet", "août", "septembre", "octobre", "novembre",
+		"décembre"},
 }
 
 // date is the day of at in UTC: 12 August 2026, or 12 août 2026 in French.

@@ -19,11 +19,14 @@ var (
 	ErrAccountNotFound  = fault.New(fault.NotFound, "account_not_found", "There is no such account.")
 	ErrAccountNotLinked = fault.New(fault.Forbidden, "account_not_linked", "accountId: this account is not linked to you.")
 	ErrAccountRevoked   = fault.New(fault.Forbidden, "account_revoked", "accountId: the link to this account was revoked.")
-	ErrEmailTaken       = fault.New(fault.Conflict, "email_taken", "An account with this e-mail exists already. Log in instead.")
-	ErrBadCredentials   = fault.New(fault.Unauthenticated, "bad_credentials", "E-mail or password is wrong.")
-	ErrInvalidEmail     = fault.New(fault.Invalid, "invalid_email", "Enter a valid e-mail address.")
-	ErrInvalidPassword  = fault.New(fault.Invalid, "invalid_password", "The password needs at least 10 characters (200 at most).")
-	ErrInvalidCompany   = fault.New(fault.Invalid, "invalid_company_name", "Enter the name of your company in one line, without a web address (120 characters at most).")
+	ErrEmailTaken       = fault.New(fault.Conflict, "email_taken",
+		"An account with this e-mail exists already. Log in instead.")
+	ErrBadCredentials  = fault.New(fault.Unauthenticated, "bad_credentials", "E-mail or password is wrong.")
+	ErrInvalidEmail    = fault.New(fault.Invalid, "invalid_email", "Enter a valid e-mail address.")
+	ErrInvalidPassword = fault.New(fault.Invalid, "invalid_password",
+		"The password needs at least 10 characters (200 at most).")
+	ErrInvalidCompany = fault.New(fault.Invalid, "invalid_company_name",
+		"Enter the name of your company in one line, without a web address (120 characters at most).")
 )
 
 // Operator is a person who runs rentals. Operators log in; each owns a single account.

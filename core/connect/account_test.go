@@ -27,7 +27,8 @@ func TestVerified_NeedsTheTimeOfTheProof(t *testing.T) {
 }
 
 func TestValidLocale_IsALanguageOfThePages(t *testing.T) {
-	for locale, want := range map[string]bool{"en": true, "fr": true, "": false, "de": false, "en-GB": false, "fr\x00": false, "EN": false} {
+	for locale, want := range map[string]bool{"en": true, "fr": true, "": false, "de": false, "en-GB": false,
+		"fr\x00": false, "EN": false} {
 		require.Equal(t, want, connect.ValidLocale(locale), "%q", locale)
 	}
 }
@@ -46,12 +47,18 @@ func TestToken_FitsItsOperatorAtTheAddressOfTheMail(t *testing.T) {
 		token connect.Token
 		want  bool
 	}{
-		"the present address":           {connect.Token{OperatorID: id.ID{1}, Kind: connect.TokenVerify, Email: "Ada@b.example"}, true},
-		"in other letters":              {connect.Token{OperatorID: id.ID{1}, Kind: connect.TokenReset, Email: "ada@B.example"}, true},
-		"a former address":              {connect.Token{OperatorID: id.ID{1}, Kind: connect.TokenReset, Email: "old@b.example"}, false},
-		"the address that replaces it":  {connect.Token{OperatorID: id.ID{1}, Kind: connect.TokenChangeEmail, Email: "new@b.example"}, true},
-		"another operator":              {connect.Token{OperatorID: id.ID{2}, Kind: connect.TokenVerify, Email: "Ada@b.example"}, false},
-		"another operator, new address": {connect.Token{OperatorID: id.ID{2}, Kind: connect.TokenChangeEmail, Email: "new@b.example"}, false},
+		"the present address": {
+			connect.Token{OperatorID: id.ID{1}, Kind: connect.TokenVerify, Email: "Ada@b.example"}, true},
+		"in other letters": {
+			connect.Token{OperatorID: id.ID{1}, Kind: connect.TokenReset, Email: "ada@B.example"}, true},
+		"a former address": {
+			connect.Token{OperatorID: id.ID{1}, Kind: connect.TokenReset, Email: "old@b.example"}, false},
+		"the address that replaces it": {
+			connect.Token{OperatorID: id.ID{1}, Kind: connect.TokenChangeEmail, Email: "new@b.example"}, true},
+		"another operator": {
+			connect.Token{OperatorID: id.ID{2}, Kind: connect.TokenVerify, Email: "Ada@b.example"}, false},
+		"another operator, new address": {
+			connect.Token{OperatorID: id.ID{2}, Kind: connect.TokenChangeEmail, Email: "new@b.example"}, false},
 	} {
 		require.Equal(t, c.want, c.token.Fits(o), name)
 	}
@@ -60,5 +67,6 @@ func TestToken_FitsItsOperatorAtTheAddressOfTheMail(t *testing.T) {
 func TestReturnSignature_IsHMACOverTheDottedResult(t *testing.T) {
 	h := hmac.New(sha256.New, []byte("svc_cs_test"))
 	h.Write([]byte("return:linked.acct_1.1790000000.op-1"))
-	require.Equal(t, hex.EncodeToString(h.Sum(nil)), connect.ReturnSignature(key, connect.Linked, "acct_1", "1790000000", "op-1"))
+	require.Equal(t, hex.EncodeToString(h.Sum(nil)),
+		connect.ReturnSignature(key, connect.Linked, "acct_1", "1790000000", "op-1"))
 }

@@ -14,12 +14,18 @@ import (
 
 // Faults of a connect page, in the order of the checks (api.md §4). The messages are written for the operator.
 var (
-	ErrPartnerNotFound      = fault.New(fault.NotFound, "partner_not_found", "We do not know the partner that sent you here. Please ask them for a new link.")
-	ErrMissingConnectSecret = fault.New(fault.Conflict, "missing_connect_secret", "This partner is not set up for connecting accounts yet. Please ask them to finish their setup with us.")
-	ErrInvalidSignature     = fault.New(fault.Invalid, "invalid_signature", "This link was changed or is incomplete. Please go back to your partner and open it again.")
-	ErrExpired              = fault.New(fault.Gone, "expired", "This link has expired. Please go back to your partner and open a new one.")
-	ErrAlreadyLinked        = fault.New(fault.Conflict, "account_already_linked", "Your account is already linked to another partner. Unlink it there first.")
-	ErrExternalIDConflict   = fault.New(fault.Conflict, "external_id_conflict", "This property is already connected through another account, or your account under another number. Please contact your partner.")
+	ErrPartnerNotFound = fault.New(fault.NotFound, "partner_not_found",
+		"We do not know the partner that sent you here. Please ask them for a new link.")
+	ErrMissingConnectSecret = fault.New(fault.Conflict, "missing_connect_secret",
+		"This partner is not set up for connecting accounts yet. Please ask them to finish their setup with us.")
+	ErrInvalidSignature = fault.New(fault.Invalid, "invalid_signature",
+		"This link was changed or is incomplete. Please go back to your partner and open it again.")
+	ErrExpired = fault.New(fault.Gone, "expired",
+		"This link has expired. Please go back to your partner and open a new one.")
+	ErrAlreadyLinked = fault.New(fault.Conflict, "account_already_linked",
+		"Your account is already linked to another partner. Unlink it there first.")
+	ErrExternalIDConflict = fault.New(fault.Conflict, "external_id_conflict",
+		"This property is already connected through another account, or your account under another number. Please contact your partner.")
 )
 
 // Window is the largest difference, past or future, between ts and the current time (service.md, "Limits").
@@ -45,7 +51,8 @@ var (
 //
 // Returns ErrInvalidSignature or ErrExpired.
 func (p Params) Verify(key secret.Text, now time.Time) error {
-	if p.ExternalID == "" || len(p.ExternalID) > MaxExternalID || !tsPattern.MatchString(p.TS) || !sigPattern.MatchString(p.Sig) {
+	if p.ExternalID == "" || len(p.ExternalID) > MaxExternalID || !tsPattern.MatchString(p.TS) ||
+		!sigPattern.MatchString(p.Sig) {
 		return ErrInvalidSignature
 	}
 	want := Sign(key, p.Partner, p.ExternalID, p.TS)

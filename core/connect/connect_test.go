@@ -110,7 +110,9 @@ func TestSignUp_Validate(t *testing.T) {
 	bad.Password = "short"
 	require.ErrorIs(t, bad.Validate(), connect.ErrInvalidPassword)
 	bad = good
-	for _, company := range []string{"  ", "Chalets\r\n\r\nYour account is locked: https://evil.example", "Chalets\u202e", "Chalets\u2028x", "Your bank: pay at https://evil.example/now", "Pay at HTTPS://evil.example", "Visit Www.evil.example", "WWW.evil"} {
+	for _, company := range []string{"  ", "Chalets\r\n\r\nYour account is locked: https://evil.example", "Chalets\u202e",
+		"Chalets\u2028x", "Your bank: pay at https://evil.example/now", "Pay at HTTPS://evil.example",
+		"Visit Www.evil.example", "WWW.evil"} {
 		bad.CompanyName = company
 		require.ErrorIs(t, bad.Validate(), connect.ErrInvalidCompany, "%q", company)
 	}

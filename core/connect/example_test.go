@@ -19,7 +19,8 @@ func ExampleSign() {
 	query := url.Values{"partner": {"demo"}, "external_id": {"operator-17"}, "ts": {ts}}
 	query.Set("sig", connect.Sign(connectSecret, "demo", "operator-17", ts))
 	fmt.Println("https://dashboard.example/register?" + query.Encode())
-	// Output: https://dashboard.example/register?external_id=operator-17&partner=demo&sig=2c5a0c38af32e5a6b161479f42a6855ff8b8da4f9094c3e3ec780e5e01ecaa19&ts=1782907200
+	// Output:
+	// https://dashboard.example/register?external_id=operator-17&partner=demo&sig=2c5a0c38af32e5a6b161479f42a6855ff8b8da4f9094c3e3ec780e5e01ecaa19&ts=1782907200
 }
 
 // The service checks the signature first, and then the age of ts.
@@ -27,7 +28,8 @@ func ExampleParams_Verify() {
 	connectSecret := secret.Text("svc_cs_example")
 	signed := time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
 	ts := strconv.FormatInt(signed.Unix(), 10)
-	params := connect.Params{Partner: "demo", ExternalID: "operator-17", TS: ts, Sig: connect.Sign(connectSecret, "demo", "operator-17", ts)}
+	params := connect.Params{Partner: "demo", ExternalID: "operator-17", TS: ts,
+		Sig: connect.Sign(connectSecret, "demo", "operator-17", ts)}
 
 	fmt.Println("at once:", params.Verify(connectSecret, signed))
 	fmt.Println("after 31 days:", fault.Of(params.Verify(connectSecret, signed.AddDate(0, 0, 31))).Code)

@@ -11,7 +11,8 @@ import (
 // Faults about addresses that are not verified, and about the links in mails.
 var (
 	ErrUnverified = fault.New(fault.Forbidden, "email_not_verified", "Verify your e-mail address first.")
-	ErrTokenVoid  = fault.New(fault.Gone, "link_void", "This link does not work any more. Each link works once, and not for long.")
+	ErrTokenVoid  = fault.New(fault.Gone, "link_void",
+		"This link does not work any more. Each link works once, and not for long.")
 )
 
 // TokenKind is the purpose of a token.

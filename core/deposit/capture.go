@@ -20,10 +20,12 @@ func (d *Deposit) Capture(amount *money.Cents, least money.Cents, timers Timers,
 		return Transition{}, fault.ErrInvalidField.WithField("amount", "must be more than 0")
 	}
 	if claimed < least {
-		return Transition{}, ErrTooSmallToCharge.WithMessage("amount: %sis below the minimum of %s EUR that can be charged to a card", euros(claimed), least)
+		return Transition{}, ErrTooSmallToCharge.WithMessage(
+			"amount: %sis below the minimum of %s EUR that can be charged to a card", euros(claimed), least)
 	}
 	if claimed > d.Amount {
-		return Transition{}, ErrExceedsAmount.WithMessage("amount: %sexceeds the deposit's amount of %s EUR", euros(claimed), d.Amount)
+		return Transition{},
+			ErrExceedsAmount.WithMessage("amount: %sexceeds the deposit's amount of %s EUR", euros(claimed), d.Amount)
 	}
 	step, err := d.Apply(CaptureRequested, timers, now)
 	if err != nil {

@@ -26,7 +26,8 @@ func (d *Deposit) MayBePaying() bool { return !d.CheckoutStartedAt.IsZero() && d
 
 // Idle reports whether a tenant began the checkout and has made no step for Timers.CheckoutIdleAfter.
 func (d *Deposit) Idle(timers Timers, now time.Time) bool {
-	return d.Status == Pending && !d.CheckoutStartedAt.IsZero() && !d.CheckoutStartedAt.After(now.Add(-timers.CheckoutIdleAfter))
+	return d.Status == Pending && !d.CheckoutStartedAt.IsZero() &&
+		!d.CheckoutStartedAt.After(now.Add(-timers.CheckoutIdleAfter))
 }
 
 // CoverElapsed reports whether the cover of an active deposit has ended.

@@ -93,7 +93,8 @@ func TestNewCollection_IsDueByTheSchedule(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := deposit.NewCollection([16]byte{9}, d, c.schedule, start)
 			require.Equal(t, deposit.Payment{
-				ID: [16]byte{9}, DepositID: d.ID, Kind: deposit.Collection, Amount: 12_000, Status: deposit.PaymentProcessing, CreatedAt: start, CheckAt: c.due,
+				ID: [16]byte{9}, DepositID: d.ID, Kind: deposit.Collection, Amount: 12_000, Status: deposit.PaymentProcessing,
+				CreatedAt: start, CheckAt: c.due,
 			}, p)
 			require.Equal(t, c.due, deposit.NewDebt(p, c.schedule).NextAttemptAt, "the debt begins with the payment")
 		})

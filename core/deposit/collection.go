@@ -23,7 +23,8 @@ const (
 )
 
 // CollectionStates lists every state of a collection, in the order of its life.
-var CollectionStates = []CollectionState{CollectionScheduled, CollectionRetrying, AwaitingTenant, CollectionPaid, CollectionFailed}
+var CollectionStates = []CollectionState{CollectionScheduled, CollectionRetrying, AwaitingTenant, CollectionPaid,
+	CollectionFailed}
 
 // CollectionTrigger is the cause of a step of a collection.
 type CollectionTrigger string
@@ -79,8 +80,9 @@ var collectionSteps = map[CollectionState]map[CollectionTrigger]CollectionState{
 var (
 	ErrNoCollection           = fault.New(fault.NotFound, "collection_not_found", "There is no such collection.")
 	ErrCollectionOver         = fault.New(fault.Conflict, "collection_over", "The collection is over.")
-	ErrCollectionNotRetryable = fault.New(fault.Conflict, "collection_not_retryable", "The card must not be charged again.")
-	ErrCollectionNotPayable   = fault.New(fault.Conflict, "collection_not_payable", "There is nothing to pay at the moment.")
+	ErrCollectionNotRetryable = fault.New(fault.Conflict, "collection_not_retryable",
+		"The card must not be charged again.")
+	ErrCollectionNotPayable = fault.New(fault.Conflict, "collection_not_payable", "There is nothing to pay at the moment.")
 )
 
 // Next is the state after trigger t in state s. Returns ErrCollectionOver for a step that is not allowed.
@@ -208,7 +210,8 @@ type Refused struct {
 }
 
 // Refuse applies r. Returns ErrCollectionOver.
-func (d *Debt) Refuse(r Refused, schedule CollectionSchedule, by actor.Actor, now time.Time) (CollectionTransition, error) {
+func (d *Debt) Refuse(r Refused, schedule CollectionSchedule, by actor.Actor,
+	now time.Time) (CollectionTransition, error) {
 	next, more := schedule.After(d.Attempt, d.CapturedAt, now)
 	t := CardRefused
 	if r.Passes && more {
@@ -235,11 +238,14 @@ func (d *Debt) Retry(by actor.Actor, now time.Time) (CollectionTransition, error
 	switch {
 	case d.State.Final():
 	case d.Barred:
-		return CollectionTransition{}, ErrCollectionNotRetryable.WithMessage("The bank forbids another charge of this card (%s). The tenant can pay with another card.", d.Failure)
+		return CollectionTransition{}, ErrCollectionNotRetryable.WithMessage(
+			"The bank forbids another charge of this card (%s). The tenant can pay with another card.", d.Failure)
 	case d.Attempt >= MaxAttempts && d.Answered:
-		return CollectionTransition{}, ErrCollectionNotRetryable.WithMessage("The card was charged %d times without success, which is the card networks' limit.", d.Attempt)
+		return CollectionTransition{}, ErrCollectionNotRetryable.WithMessage(
+			"The card was charged %d times without success, which is the card networks' limit.", d.Attempt)
 	case !now.Before(d.CapturedAt.Add(LastAttempt)):
-		return CollectionTransition{}, ErrCollectionNotRetryable.WithMessage("The capture is older than 30 days, which is the card networks' limit.")
+		return CollectionTransition{},
+			ErrCollectionNotRetryable.WithMessage("The capture is older than 30 days, which is the card networks' limit.")
 	}
 	made, err := d.step(RetriedByStaff, by, nil, now)
 	if err == nil && d.Answered {

@@ -23,7 +23,8 @@ func documentedSteps(t *testing.T) map[deposit.CollectionState]map[deposit.Colle
 	_, section, found := strings.Cut(string(page), "## Collections")
 	require.True(t, found)
 	table := map[deposit.CollectionState]map[deposit.CollectionTrigger]deposit.CollectionState{}
-	for _, cells := range regexp.MustCompile(`(?m)^\| ([a-z_, ]+) \| ([a-z_]+) \| ([a-z_]+) \|`).FindAllStringSubmatch(section, -1) {
+	for _, cells := range regexp.MustCompile(`(?m)^\| ([a-z_, ]+) \| ([a-z_]+) \| ([a-z_]+) \|`).FindAllStringSubmatch(
+		section, -1) {
 		if cells[1] == "from" {
 			continue
 		}
@@ -91,7 +92,8 @@ func TestDebt_RandomLives_KeepTheInvariants(t *testing.T) {
 				return
 			}
 			require.Equal(t, table[before.State][step.Trigger], d.State)
-			require.Equal(t, []any{before.State, d.State, before.Transitions + 1, d.Transitions}, []any{step.From, step.To, step.Number, step.Number})
+			require.Equal(t, []any{before.State, d.State, before.Transitions + 1, d.Transitions},
+				[]any{step.From, step.To, step.Number, step.Number})
 		}
 		t.Repeat(map[string]func(*rapid.T){
 			"attempt": func(t *rapid.T) {
@@ -110,7 +112,8 @@ func TestDebt_RandomLives_KeepTheInvariants(t *testing.T) {
 					return
 				}
 				before := d
-				r := deposit.Refused{Failure: "card_declined", Passes: rapid.Bool().Draw(t, "passes"), Barred: rapid.Bool().Draw(t, "barred")}
+				r := deposit.Refused{Failure: "card_declined", Passes: rapid.Bool().Draw(t, "passes"),
+					Barred: rapid.Bool().Draw(t, "barred")}
 				step, err := d.Refuse(r, schedule, actor.Clock, now)
 				made(before, step, err)
 				if err == nil && d.State == deposit.CollectionRetrying {
@@ -133,7 +136,8 @@ func TestDebt_RandomLives_KeepTheInvariants(t *testing.T) {
 			"end": func(t *rapid.T) {
 				before := d
 				if d.Expired(now) || rapid.IntRange(0, 9).Draw(t, "whim") == 0 {
-					step, err := d.Fail(rapid.SampledFrom([]deposit.CollectionTrigger{deposit.CollectionCancelled, deposit.CollectionExpired, deposit.CollectionTooSmall}).Draw(t, "trigger"), actor.Staff, now)
+					step, err := d.Fail(rapid.SampledFrom([]deposit.CollectionTrigger{deposit.CollectionCancelled,
+						deposit.CollectionExpired, deposit.CollectionTooSmall}).Draw(t, "trigger"), actor.Staff, now)
 					made(before, step, err)
 				}
 			},
@@ -145,7 +149,8 @@ func TestDebt_RandomLives_KeepTheInvariants(t *testing.T) {
 
 func TestSchedule_Mistakes_AreNamed(t *testing.T) {
 	require.Empty(t, deposit.DefaultCollectionSchedule().Mistake())
-	for _, wrong := range []deposit.CollectionSchedule{nil, make(deposit.CollectionSchedule, 16), {0, 0}, {2 * day, day}, {-1}, {0, 30*day + 1}} {
+	for _, wrong := range []deposit.CollectionSchedule{nil, make(deposit.CollectionSchedule, 16), {0, 0}, {2 * day, day},
+		{-1}, {0, 30*day + 1}} {
 		require.NotEmpty(t, wrong.Mistake(), "%v", wrong)
 	}
 	require.Empty(t, deposit.CollectionSchedule{30 * day}.Mistake())
@@ -153,7 +158,8 @@ func TestSchedule_Mistakes_AreNamed(t *testing.T) {
 
 func TestRefundable_IsTheRestOfThePayment(t *testing.T) {
 	paid := deposit.Payment{Amount: 100, Status: deposit.PaymentSucceeded}
-	some := []deposit.Refund{{Amount: 30, Status: deposit.RefundSucceeded}, {Amount: 30, Status: deposit.RefundPending}, {Amount: 90, Status: deposit.RefundFailed}}
+	some := []deposit.Refund{{Amount: 30, Status: deposit.RefundSucceeded}, {Amount: 30, Status: deposit.RefundPending},
+		{Amount: 90, Status: deposit.RefundFailed}}
 	for want, expect := range map[money.Cents]money.Cents{0: 40, 1: 1, 40: 40} {
 		got, err := deposit.Refundable(paid, some, want)
 		require.NoError(t, err)

@@ -17,17 +17,22 @@ func TestRetry_OfADebt_WhileTheCardMayBeCharged(t *testing.T) {
 		want    error
 		message string
 	}{
-		"refused for now":        {deposit.Debt{State: deposit.CollectionRetrying, Answered: true, Attempt: 1}, day, nil, ""},
-		"waiting for the tenant": {deposit.Debt{State: deposit.AwaitingTenant, Answered: true, Attempt: 4}, 29 * day, nil, ""},
-		"an attempt under way":   {deposit.Debt{State: deposit.CollectionScheduled, Attempt: 15}, day, nil, ""},
+		"refused for now": {deposit.Debt{State: deposit.CollectionRetrying, Answered: true, Attempt: 1}, day, nil, ""},
+		"waiting for the tenant": {deposit.Debt{State: deposit.AwaitingTenant, Answered: true, Attempt: 4}, 29 * day, nil,
+			""},
+		"an attempt under way": {deposit.Debt{State: deposit.CollectionScheduled, Attempt: 15}, day, nil, ""},
 		"barred": {deposit.Debt{State: deposit.AwaitingTenant, Answered: true, Barred: true, Failure: "stolen_card"}, day,
-			deposit.ErrCollectionNotRetryable, "The bank forbids another charge of this card (stolen_card). The tenant can pay with another card."},
+			deposit.ErrCollectionNotRetryable,
+			"The bank forbids another charge of this card (stolen_card). The tenant can pay with another card."},
 		"charged fifteen times": {deposit.Debt{State: deposit.AwaitingTenant, Answered: true, Attempt: 15}, day,
-			deposit.ErrCollectionNotRetryable, "The card was charged 15 times without success, which is the card networks' limit."},
+			deposit.ErrCollectionNotRetryable,
+			"The card was charged 15 times without success, which is the card networks' limit."},
 		"of thirty days ago": {deposit.Debt{State: deposit.AwaitingTenant, Answered: true, Attempt: 4}, 30 * day,
 			deposit.ErrCollectionNotRetryable, "The capture is older than 30 days, which is the card networks' limit."},
-		"paid":   {deposit.Debt{State: deposit.CollectionPaid, Answered: true, Barred: true}, day, deposit.ErrCollectionOver, "The collection is paid."},
-		"failed": {deposit.Debt{State: deposit.CollectionFailed, Answered: true}, 40 * day, deposit.ErrCollectionOver, "The collection is failed."},
+		"paid": {deposit.Debt{State: deposit.CollectionPaid, Answered: true, Barred: true}, day, deposit.ErrCollectionOver,
+			"The collection is paid."},
+		"failed": {deposit.Debt{State: deposit.CollectionFailed, Answered: true}, 40 * day, deposit.ErrCollectionOver,
+			"The collection is failed."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, now := c.debt, start.Add(c.after)
@@ -46,10 +51,12 @@ func TestRetry_OfADebt_WhileTheCardMayBeCharged(t *testing.T) {
 }
 
 func TestRefuse_OfADebtThatIsOver_ChangesNothing(t *testing.T) {
-	for _, over := range []deposit.CollectionState{deposit.AwaitingTenant, deposit.CollectionPaid, deposit.CollectionFailed} {
+	for _, over := range []deposit.CollectionState{deposit.AwaitingTenant, deposit.CollectionPaid,
+		deposit.CollectionFailed} {
 		d := deposit.Debt{State: over, Answered: true, Failure: "before"}
 		before := d
-		_, err := d.Refuse(deposit.Refused{Failure: "card_declined", Passes: true}, deposit.DefaultCollectionSchedule(), actor.Clock, start)
+		_, err := d.Refuse(deposit.Refused{Failure: "card_declined", Passes: true}, deposit.DefaultCollectionSchedule(),
+			actor.Clock, start)
 		require.ErrorIs(t, err, deposit.ErrCollectionOver)
 		require.Equal(t, before, d)
 	}
@@ -64,25 +71,32 @@ func TestRefuse_LeadsToTheNextTimeOrToTheTenant(t *testing.T) {
 		state   deposit.CollectionState
 		next    time.Time
 	}{
-		"may pass":                   {deposit.Refused{Passes: true}, 1, 0, deposit.CollectionRetrying, start.Add(day)},
-		"a time passed meanwhile":    {deposit.Refused{Passes: true}, 1, 36 * time.Hour, deposit.CollectionRetrying, start.Add(60 * time.Hour)},
-		"all times passed meanwhile": {deposit.Refused{Passes: true}, 1, 9 * day, deposit.CollectionRetrying, start.Add(10 * day)},
-		"the second of these":        {deposit.Refused{Passes: true}, 2, 10 * day, deposit.CollectionRetrying, start.Add(12 * day)},
-		"the third of these":         {deposit.Refused{Passes: true}, 3, 12 * day, deposit.CollectionRetrying, start.Add(16 * day)},
-		"the last of these":          {deposit.Refused{Passes: true}, 4, 16 * day, deposit.AwaitingTenant, time.Time{}},
-		"on the thirtieth day":       {deposit.Refused{Passes: true}, 1, 29 * day, deposit.CollectionRetrying, start.Add(30 * day)},
-		"later than thirty days":     {deposit.Refused{Passes: true}, 1, 29*day + 1, deposit.AwaitingTenant, time.Time{}},
-		"may pass, schedule over":    {deposit.Refused{Passes: true}, 4, 7 * day, deposit.AwaitingTenant, time.Time{}},
-		"may pass, fifteenth charge": {deposit.Refused{Passes: true}, deposit.MaxAttempts, 0, deposit.AwaitingTenant, time.Time{}},
-		"needs the tenant":           {deposit.Refused{}, 1, 0, deposit.AwaitingTenant, time.Time{}},
-		"bars the card":              {deposit.Refused{Barred: true}, 1, 0, deposit.AwaitingTenant, time.Time{}},
+		"may pass": {deposit.Refused{Passes: true}, 1, 0, deposit.CollectionRetrying, start.Add(day)},
+		"a time passed meanwhile": {deposit.Refused{Passes: true}, 1, 36 * time.Hour, deposit.CollectionRetrying,
+			start.Add(60 * time.Hour)},
+		"all times passed meanwhile": {deposit.Refused{Passes: true}, 1, 9 * day, deposit.CollectionRetrying,
+			start.Add(10 * day)},
+		"the second of these": {deposit.Refused{Passes: true}, 2, 10 * day, deposit.CollectionRetrying,
+			start.Add(12 * day)},
+		"the third of these": {deposit.Refused{Passes: true}, 3, 12 * day, deposit.CollectionRetrying,
+			start.Add(16 * day)},
+		"the last of these": {deposit.Refused{Passes: true}, 4, 16 * day, deposit.AwaitingTenant, time.Time{}},
+		"on the thirtieth day": {deposit.Refused{Passes: true}, 1, 29 * day, deposit.CollectionRetrying,
+			start.Add(30 * day)},
+		"later than thirty days":  {deposit.Refused{Passes: true}, 1, 29*day + 1, deposit.AwaitingTenant, time.Time{}},
+		"may pass, schedule over": {deposit.Refused{Passes: true}, 4, 7 * day, deposit.AwaitingTenant, time.Time{}},
+		"may pass, fifteenth charge": {deposit.Refused{Passes: true}, deposit.MaxAttempts, 0, deposit.AwaitingTenant,
+			time.Time{}},
+		"needs the tenant": {deposit.Refused{}, 1, 0, deposit.AwaitingTenant, time.Time{}},
+		"bars the card":    {deposit.Refused{Barred: true}, 1, 0, deposit.AwaitingTenant, time.Time{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := deposit.Debt{State: deposit.CollectionScheduled, CapturedAt: start, Attempt: c.attempt}
 			c.refused.Failure = "card_declined"
 			_, err := d.Refuse(c.refused, schedule, actor.Clock, start.Add(c.after))
 			require.NoError(t, err)
-			require.Equal(t, []any{c.state, c.next, c.refused.Barred, "card_declined", true}, []any{d.State, d.NextAttemptAt, d.Barred, d.Failure, d.Answered})
+			require.Equal(t, []any{c.state, c.next, c.refused.Barred, "card_declined", true},
+				[]any{d.State, d.NextAttemptAt, d.Barred, d.Failure, d.Answered})
 		})
 	}
 }

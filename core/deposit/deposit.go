@@ -34,7 +34,8 @@ var (
 	ErrBelowMinimum     = fault.New(fault.Invalid, "amount_below_minimum", "amount: is below the minimum.")
 	ErrAboveMaximum     = fault.New(fault.Invalid, "amount_above_maximum", "amount: exceeds the maximum.")
 	ErrExceedsAmount    = fault.New(fault.Invalid, "capture_exceeds_amount", "amount: exceeds the amount of the deposit.")
-	ErrTooSmallToCharge = fault.New(fault.Invalid, "capture_below_minimum", "amount: is less than can be charged to a card.")
+	ErrTooSmallToCharge = fault.New(fault.Invalid, "capture_below_minimum",
+		"amount: is less than can be charged to a card.")
 	ErrDateRange        = fault.New(fault.Invalid, "invalid_date_range", "contractEndAt: is before contractStartAt.")
 	ErrInvalidReturnURL = fault.New(fault.Invalid, "invalid_return_url", "returnUrl: is invalid.")
 	ErrInvalidClient    = fault.New(fault.Invalid, "invalid_client", "clientId: is not a client of this account.")
@@ -42,20 +43,21 @@ var (
 
 // Deposit is a rental deposit. A time that is not set is zero.
 type Deposit struct {
-	ID             id.ID
-	Reference      string // short and unambiguous when read aloud: D-7K3M-9Q2X
-	Status         Status
-	StatusReason   string
-	Version        int // 1 at creation, incremented by every transition; guards every update
-	AccountID      id.ID
-	PartnerID      id.ID // zero: made on the dashboard and not linked to a partner
-	ByPartnerAPI   bool  // decides whether events carry partnerContext (service.md, "Payload, deposit events")
-	PartnerName    string
-	ExternalID     string // as it was in the link under which the deposit was made
-	ClientID       id.ID
-	Client         *Client // the person as known now; nil after erasure
-	Draft                  // the terms, as they were requested
-	PartnerLeft    bool    // the partner did not create the deposit, and its link with the account is over; only reads outside transactions tell
+	ID           id.ID
+	Reference    string // short and unambiguous when read aloud: D-7K3M-9Q2X
+	Status       Status
+	StatusReason string
+	Version      int // 1 at creation, incremented by every transition; guards every update
+	AccountID    id.ID
+	PartnerID    id.ID // zero: made on the dashboard and not linked to a partner
+	ByPartnerAPI bool  // decides whether events carry partnerContext (service.md, "Payload, deposit events")
+	PartnerName  string
+	ExternalID   string // as it was in the link under which the deposit was made
+	ClientID     id.ID
+	Client       *Client // the person as known now; nil after erasure
+	Draft                // the terms, as they were requested
+	// the partner did not create the deposit, and its link with the account is over; only reads outside transactions tell
+	PartnerLeft    bool
 	CapturedAmount money.Cents
 	CheckoutToken  secret.Text // the secret part of the checkout URL; "" unless URLGeneration
 
@@ -159,8 +161,9 @@ type Origin struct {
 func New(depositID id.ID, reference string, from Origin, d Draft, client *Client, now time.Time) *Deposit {
 	dep := &Deposit{
 		ID: depositID, Reference: reference, Status: Pending, Version: 1,
-		AccountID: from.AccountID, PartnerID: from.PartnerID, ByPartnerAPI: from.ByPartnerAPI, PartnerName: from.PartnerName, ExternalID: from.ExternalID,
-		Client: client, Draft: d, CheckoutExpiresAt: CheckoutExpiry(d.ContractEndAt, now), CreatedAt: now, UpdatedAt: now,
+		AccountID: from.AccountID, PartnerID: from.PartnerID, ByPartnerAPI: from.ByPartnerAPI, PartnerName: from.PartnerName,
+		ExternalID: from.ExternalID,
+		Client:     client, Draft: d, CheckoutExpiresAt: CheckoutExpiry(d.ContractEndAt, now), CreatedAt: now, UpdatedAt: now,
 	}
 	if client != nil {
 		dep.ClientID = client.ID

@@ -20,7 +20,8 @@ const day = 24 * time.Hour
 
 func sample() *deposit.Deposit {
 	return deposit.New(id.ID{1, 15: 1}, "D-7K3M-9Q2X",
-		deposit.Origin{AccountID: id.ID{2, 15: 1}, PartnerID: id.ID{3, 15: 1}, PartnerName: "Demo PMS", ExternalID: "op-1", ByPartnerAPI: true},
+		deposit.Origin{AccountID: id.ID{2, 15: 1}, PartnerID: id.ID{3, 15: 1}, PartnerName: "Demo PMS", ExternalID: "op-1",
+			ByPartnerAPI: true},
 		deposit.Draft{Amount: 50_000, ContractStartAt: start, ContractEndAt: start.Add(7 * day), RentalContract: "B-1"},
 		&deposit.Client{ID: id.ID{4, 15: 1}, Email: "ana@example.com", FirstName: "Ana", LastName: "Días <&>"}, start)
 }
@@ -38,18 +39,29 @@ func TestDraft_Validate(t *testing.T) {
 		code    string
 		message string
 	}{
-		{"a cent too little", func(d *deposit.Draft) { d.Amount = 6_999 }, "amount_below_minimum", "amount: 69.99 EUR is below the minimum of 70.00 EUR"},
-		{"negative", func(d *deposit.Draft) { d.Amount = -1 }, "amount_below_minimum", "amount: -0.01 EUR is below the minimum of 70.00 EUR"},
-		{"a cent too much", func(d *deposit.Draft) { d.Amount = 250_001 }, "amount_above_maximum", "amount: 2500.01 EUR exceeds this operator's maximum of 2500.00 EUR"},
-		{"1e400", func(d *deposit.Draft) { d.Amount = money.Limit }, "amount_above_maximum", "amount: exceeds this operator's maximum of 2500.00 EUR"},
-		{"ends before it starts", func(d *deposit.Draft) { d.ContractEndAt = start.Add(-time.Second) }, "invalid_date_range", "contractEndAt: is before contractStartAt."},
-		{"long contract", func(d *deposit.Draft) { d.RentalContract = strings.Repeat("é", 256) }, "invalid_field", "rentalContract: is longer than 255 characters"},
-		{"url without return", func(d *deposit.Draft) { d.URLGeneration = true }, "missing_field", "returnUrl: is required when depositUrlGeneration is true"},
-		{"http", func(d *deposit.Draft) { d.ReturnURL = "http://pms.example/" }, "invalid_return_url", "returnUrl: must be https (http is allowed for localhost only)"},
-		{"empty metadata key", func(d *deposit.Draft) { d.Metadata = map[string]string{"": ""} }, "invalid_field", "metadata: a key must have 1 to 40 characters"},
+		{"a cent too little", func(d *deposit.Draft) { d.Amount = 6_999 }, "amount_below_minimum",
+			"amount: 69.99 EUR is below the minimum of 70.00 EUR"},
+		{"negative", func(d *deposit.Draft) { d.Amount = -1 }, "amount_below_minimum",
+			"amount: -0.01 EUR is below the minimum of 70.00 EUR"},
+		{"a cent too much", func(d *deposit.Draft) { d.Amount = 250_001 }, "amount_above_maximum",
+			"amount: 2500.01 EUR exceeds this operator's maximum of 2500.00 EUR"},
+		{"1e400", func(d *deposit.Draft) { d.Amount = money.Limit }, "amount_above_maximum",
+			"amount: exceeds this operator's maximum of 2500.00 EUR"},
+		{"ends before it starts", func(d *deposit.Draft) { d.ContractEndAt = start.Add(-time.Second) }, "invalid_date_range",
+			"contractEndAt: is before contractStartAt."},
+		{"long contract", func(d *deposit.Draft) { d.RentalContract = strings.Repeat("é", 256) }, "invalid_field",
+			"rentalContract: is longer than 255 characters"},
+		{"url without return", func(d *deposit.Draft) { d.URLGeneration = true }, "missing_field",
+			"returnUrl: is required when depositUrlGeneration is true"},
+		{"http", func(d *deposit.Draft) { d.ReturnURL = "http://pms.example/" }, "invalid_return_url",
+			"returnUrl: must be https (http is allowed for localhost only)"},
+		{"empty metadata key", func(d *deposit.Draft) { d.Metadata = map[string]string{"": ""} }, "invalid_field",
+			"metadata: a key must have 1 to 40 characters"},
 		{"metadata keys", func(d *deposit.Draft) { d.Metadata = many }, "invalid_field", "metadata: has more than 20 keys"},
-		{"metadata key", func(d *deposit.Draft) { d.Metadata = map[string]string{strings.Repeat("k", 41): ""} }, "invalid_field", "metadata: a key must have 1 to 40 characters"},
-		{"metadata value", func(d *deposit.Draft) { d.Metadata = map[string]string{"k": strings.Repeat("v", 501)} }, "invalid_field", "metadata: a value is longer than 500 characters"},
+		{"metadata key", func(d *deposit.Draft) { d.Metadata = map[string]string{strings.Repeat("k", 41): ""} },
+			"invalid_field", "metadata: a key must have 1 to 40 characters"},
+		{"metadata value", func(d *deposit.Draft) { d.Metadata = map[string]string{"k": strings.Repeat("v", 501)} },
+			"invalid_field", "metadata: a value is longer than 500 characters"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -121,7 +133,8 @@ func TestCapture_BelowWhatTheProviderCharges_NamesTheBound(t *testing.T) {
 	require.NoError(t, err)
 	amount := money.Cents(1)
 	_, err = d.Capture(&amount, least, deposit.DefaultTimers(), start)
-	require.Equal(t, "amount: 0.01 EUR is below the minimum of 0.50 EUR that can be charged to a card", fault.Of(err).Message)
+	require.Equal(t, "amount: 0.01 EUR is below the minimum of 0.50 EUR that can be charged to a card",
+		fault.Of(err).Message)
 }
 
 func TestCapture_Amounts(t *testing.T) {
@@ -157,10 +170,13 @@ func TestActs_InEveryStatus(t *testing.T) {
 		reason  string
 		refusal error
 	}{
-		"cancel by the partner":  {apply(deposit.CancelledByPartner), []deposit.Status{deposit.Pending, deposit.Incomplete, deposit.PaymentIssue}, deposit.Cancelled, "by_partner", deposit.ErrNotCancellable},
-		"cancel by the operator": {apply(deposit.CancelledByOperator), []deposit.Status{deposit.Pending, deposit.Incomplete, deposit.PaymentIssue}, deposit.Cancelled, "by_operator", deposit.ErrNotCancellable},
-		"release":                {apply(deposit.Released), []deposit.Status{deposit.Active}, deposit.Closed, "released", deposit.ErrNotReleasable},
-		"capture":                {capture, []deposit.Status{deposit.Active}, deposit.Captured, "claim", deposit.ErrNotCapturable},
+		"cancel by the partner": {apply(deposit.CancelledByPartner), []deposit.Status{deposit.Pending, deposit.Incomplete,
+			deposit.PaymentIssue}, deposit.Cancelled, "by_partner", deposit.ErrNotCancellable},
+		"cancel by the operator": {apply(deposit.CancelledByOperator), []deposit.Status{deposit.Pending, deposit.Incomplete,
+			deposit.PaymentIssue}, deposit.Cancelled, "by_operator", deposit.ErrNotCancellable},
+		"release": {apply(deposit.Released), []deposit.Status{deposit.Active}, deposit.Closed, "released",
+			deposit.ErrNotReleasable},
+		"capture": {capture, []deposit.Status{deposit.Active}, deposit.Captured, "claim", deposit.ErrNotCapturable},
 	}
 	for name, c := range acts {
 		for _, status := range deposit.Statuses {
@@ -189,7 +205,8 @@ func TestRelease_AfterTheCover_BeforeTheTimer_ClosesTheDeposit(t *testing.T) {
 }
 
 func TestCapture_OfABadAmountInAnotherStatus_NamesTheAmount(t *testing.T) {
-	for amount, code := range map[money.Cents]string{0: "invalid_field", 50_001: "capture_exceeds_amount", 1: "capture_below_minimum", 50: "deposit_not_capturable"} {
+	for amount, code := range map[money.Cents]string{0: "invalid_field", 50_001: "capture_exceeds_amount",
+		1: "capture_below_minimum", 50: "deposit_not_capturable"} {
 		_, err := sample().Capture(&amount, least, deposit.DefaultTimers(), start)
 		require.Equal(t, code, fault.Of(err).Code)
 	}
@@ -215,11 +232,13 @@ func TestEventData_IsThePublicPayload(t *testing.T) {
 }
 
 func TestReference_IsUnambiguous(t *testing.T) {
-	require.Regexp(t, `^D-[2-9A-HJKMNP-TV-Z]{4}-[2-9A-HJKMNP-TV-Z]{4}$`, deposit.Reference([]byte{0, 29, 30, 255, 7, 8, 9, 10}))
+	require.Regexp(t, `^D-[2-9A-HJKMNP-TV-Z]{4}-[2-9A-HJKMNP-TV-Z]{4}$`,
+		deposit.Reference([]byte{0, 29, 30, 255, 7, 8, 9, 10}))
 }
 
 func TestWrittenReference_OfATextThatWasHeard(t *testing.T) {
-	for heard, want := range map[string]string{"d7k3m9q2x": "D-7K3M-9Q2X", "D-7K3M-9Q2X": "D-7K3M-9Q2X", "d 7k3m 9q2x": "D-7K3M-9Q2X"} {
+	for heard, want := range map[string]string{"d7k3m9q2x": "D-7K3M-9Q2X", "D-7K3M-9Q2X": "D-7K3M-9Q2X",
+		"d 7k3m 9q2x": "D-7K3M-9Q2X"} {
 		got, ok := deposit.WrittenReference(heard)
 		require.True(t, ok, heard)
 		require.Equal(t, want, got)

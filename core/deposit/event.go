@@ -34,7 +34,8 @@ func (s Status) EventName() string {
 	return EventStatusChanged
 }
 
-// Payload is the data of a deposit event, with the fields in the documented order (service.md, "Payload, deposit events").
+// Payload is the data of a deposit event, with the fields in the documented order (service.md, "Payload, deposit
+// events").
 type Payload struct {
 	ID              string         `json:"id"`
 	Reference       string         `json:"reference"`
@@ -72,7 +73,8 @@ func (d *Deposit) EventData(step Transition) []byte {
 		PartnerContext: d.PartnerContext(),
 	}
 	if d.Client != nil {
-		p.Client = &PayloadClient{ID: id.Client.Of(d.Client.ID), Email: d.Client.Email, FirstName: d.Client.FirstName, LastName: d.Client.LastName}
+		p.Client = &PayloadClient{ID: id.Client.Of(d.Client.ID), Email: d.Client.Email, FirstName: d.Client.FirstName,
+			LastName: d.Client.LastName}
 	}
 	return p.JSON()
 }
@@ -86,7 +88,8 @@ func (p Payload) JSON() []byte {
 	return out
 }
 
-// PartnerContext names the partner that created the deposit; nil unless the deposit was created through the partner API.
+// PartnerContext names the partner that created the deposit; nil unless the deposit was created through the partner
+// API.
 func (d *Deposit) PartnerContext() *Context {
 	if !d.ByPartnerAPI {
 		return nil

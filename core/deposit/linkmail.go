@@ -18,7 +18,8 @@ const (
 )
 
 // ErrNotSendable is the fault of sending the link to a checkout that is over.
-var ErrNotSendable = fault.New(fault.Conflict, "deposit_not_sendable", "The checkout of this deposit is over, so its link is not sent.")
+var ErrNotSendable = fault.New(fault.Conflict, "deposit_not_sendable",
+	"The checkout of this deposit is over, so its link is not sent.")
 
 // LinkMail is a mail with the link to a deposit's checkout that was accepted.
 type LinkMail struct {
@@ -42,13 +43,14 @@ func (d *Deposit) Sendable(now time.Time) error {
 	}
 }
 
-// LinksAllowed decides whether the addresses may get the link. sent are the mails of the deposit within LinkWindow, oldest first.
-// field names the field of the i-th address for the message.
+// LinksAllowed decides whether the addresses may get the link. sent are the mails of the deposit within LinkWindow,
+// oldest first. field names the field of the i-th address for the message.
 //
 // Returns rate_limited, with the time until the mails are allowed.
 func LinksAllowed(sent []LinkMail, addresses []string, field func(i int) string, now time.Time) error {
 	if over := len(sent) + len(addresses) - MaxLinks; over > 0 {
-		return tooManyLinks(sent[min(over, len(sent))-1], now).WithMessage("The link of this deposit can be mailed %d times within 24 hours.", MaxLinks)
+		return tooManyLinks(sent[min(over, len(sent))-1],
+			now).WithMessage("The link of this deposit can be mailed %d times within 24 hours.", MaxLinks)
 	}
 	first, count := map[string]LinkMail{}, map[string]int{}
 	for _, m := range sent {
@@ -59,19 +61,21 @@ func LinksAllowed(sent []LinkMail, addresses []string, field func(i int) string,
 	}
 	for i, a := range addresses {
 		if key := mailaddr.Normal(a); count[key] >= MaxLinksTo {
-			return tooManyLinks(first[key], now).WithField(field(i), "can get the link of this deposit %d times within 24 hours", MaxLinksTo)
+			return tooManyLinks(first[key], now).WithField(field(i), "can get the link of this deposit %d times within 24 hours",
+				MaxLinksTo)
 		}
 	}
 	return nil
 }
 
-// AccountLinkAllowed decides whether an operator may mail an address once more. sent are the mails with links of the account's deposits to
-// the address within LinkWindow, oldest first.
+// AccountLinkAllowed decides whether an operator may mail an address once more. sent are the mails with links of the
+// account's deposits to the address within LinkWindow, oldest first.
 //
 // Returns rate_limited, with the time until a mail is allowed.
 func AccountLinkAllowed(sent []LinkMail, now time.Time) error {
 	if over := len(sent) - MaxLinksOfAccount; over >= 0 {
-		return tooManyLinks(sent[over], now).WithField("email", "can get links of this account %d times within 24 hours", MaxLinksOfAccount)
+		return tooManyLinks(sent[over], now).WithField("email", "can get links of this account %d times within 24 hours",
+			MaxLinksOfAccount)
 	}
 	return nil
 }

@@ -16,13 +16,15 @@ func TestLinksAllowed_CountsAnAddressInAnyCase(t *testing.T) {
 	var sent []deposit.LinkMail
 	for i := range deposit.MaxLinksTo {
 		require.NoError(t, deposit.LinksAllowed(sent, []string{"ann@b.example"}, nil, now))
-		sent = append(sent, deposit.LinkMail{Address: []string{"ann@b.example", "Ann@B.example"}[i%2], At: now.Add(time.Duration(i-20) * time.Hour)})
+		sent = append(sent, deposit.LinkMail{Address: []string{"ann@b.example", "Ann@B.example"}[i%2],
+			At: now.Add(time.Duration(i-20) * time.Hour)})
 	}
 	field := func(i int) string { return fmt.Sprintf("recipients[%d].email", i) }
 	require.NoError(t, deposit.LinksAllowed(sent, []string{"bob@b.example"}, field, now))
 	err := deposit.LinksAllowed(sent, []string{"bob@b.example", "ANN@b.example"}, field, now)
 	require.ErrorIs(t, err, fault.ErrRateLimited)
-	require.Equal(t, "recipients[1].email: can get the link of this deposit 5 times within 24 hours", fault.Of(err).Message)
+	require.Equal(t, "recipients[1].email: can get the link of this deposit 5 times within 24 hours",
+		fault.Of(err).Message)
 	require.Equal(t, 4*time.Hour, fault.Of(err).RetryAfter, "until the oldest is a day old")
 }
 
@@ -30,7 +32,8 @@ func TestLinksAllowed_OfADeposit(t *testing.T) {
 	now := time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
 	var sent []deposit.LinkMail
 	for i := range deposit.MaxLinks - 1 {
-		sent = append(sent, deposit.LinkMail{Address: fmt.Sprintf("a%d@b.example", i), At: now.Add(time.Duration(i)*time.Minute - 23*time.Hour)})
+		sent = append(sent,
+			deposit.LinkMail{Address: fmt.Sprintf("a%d@b.example", i), At: now.Add(time.Duration(i)*time.Minute - 23*time.Hour)})
 	}
 	require.NoError(t, deposit.LinksAllowed(sent, []string{"x@b.example"}, nil, now))
 	err := deposit.LinksAllowed(sent, []string{"x@b.example", "y@b.example", "z@b.example"}, nil, now)

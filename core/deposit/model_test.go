@@ -80,7 +80,8 @@ func (m *model) agrees(t require.TestingT, d *deposit.Deposit) {
 	require.Equal(t, m.captured, d.CapturedAmount)
 	require.True(t, m.expires.Equal(d.ExpiresAt))
 	for status, at := range map[deposit.Status]time.Time{
-		deposit.Active: d.ActivatedAt, deposit.Cancelled: d.CancelledAt, deposit.Closed: d.ClosedAt, deposit.Captured: d.CapturedAt,
+		deposit.Active: d.ActivatedAt, deposit.Cancelled: d.CancelledAt, deposit.Closed: d.ClosedAt,
+		deposit.Captured: d.CapturedAt,
 	} {
 		require.True(t, m.entered[status].Equal(at), status)
 	}
@@ -104,18 +105,21 @@ func TestDeposit_RandomLives_AgreeWithTheSpecification(t *testing.T) {
 				return false
 			}
 			require.NoError(t, err)
-			require.Equal(t, []any{before.Status, to, trigger, m.version + 1}, []any{made.From, made.To, made.Trigger, made.Version})
+			require.Equal(t, []any{before.Status, to, trigger, m.version + 1},
+				[]any{made.From, made.To, made.Trigger, made.Version})
 			m.enter(to, d.ContractEndAt, now)
 			return true
 		}
 		t.Repeat(map[string]func(*rapid.T){
 			"trigger": func(t *rapid.T) {
-				trigger := rapid.SampledFrom(slices.DeleteFunc(slices.Clone(deposit.Triggers), func(t deposit.Trigger) bool { return t == deposit.CaptureRequested })).Draw(t, "trigger")
+				trigger := rapid.SampledFrom(slices.DeleteFunc(slices.Clone(deposit.Triggers),
+					func(t deposit.Trigger) bool { return t == deposit.CaptureRequested })).Draw(t, "trigger")
 				step(trigger, func() (deposit.Transition, error) { return d.Apply(trigger, timers, now) })
 			},
 			"capture": func(t *rapid.T) {
 				amount := money.Cents(rapid.Int64Range(int64(least), int64(d.Amount)).Draw(t, "amount"))
-				if step(deposit.CaptureRequested, func() (deposit.Transition, error) { return d.Capture(&amount, least, timers, now) }) {
+				if step(deposit.CaptureRequested,
+					func() (deposit.Transition, error) { return d.Capture(&amount, least, timers, now) }) {
 					m.captured = amount
 				}
 			},

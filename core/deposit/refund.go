@@ -27,7 +27,8 @@ type RefundReason string
 
 // The causes of a refund.
 const (
-	Orphaned     RefundReason = "orphaned"      // the payment succeeded when it could no longer have its effect, as a fee of a cancelled deposit
+	// the payment succeeded when it could no longer have its effect, as a fee of a cancelled deposit
+	Orphaned     RefundReason = "orphaned"
 	ChargedWrong RefundReason = "charged_wrong" // staff gives back a charge that was made in error
 )
 
@@ -52,7 +53,8 @@ type Refund struct {
 
 // Faults of a refund.
 var (
-	ErrNotRefundable = fault.New(fault.Conflict, "payment_not_refundable", "Only a payment that succeeded can be refunded.")
+	ErrNotRefundable = fault.New(fault.Conflict, "payment_not_refundable",
+		"Only a payment that succeeded can be refunded.")
 	ErrRefundExceeds = fault.New(fault.Invalid, "refund_exceeds_payment", "amount: exceeds the rest of the payment.")
 )
 
@@ -75,7 +77,8 @@ func Refundable(p Payment, earlier []Refund, want money.Cents) (money.Cents, err
 	case want < 0:
 		return 0, fault.ErrInvalidField.WithField("amount", "must be more than 0")
 	case want > rest:
-		return 0, ErrRefundExceeds.WithMessage("amount: %sexceeds the %s EUR of the payment that are not refunded.", euros(want), rest)
+		return 0,
+			ErrRefundExceeds.WithMessage("amount: %sexceeds the %s EUR of the payment that are not refunded.", euros(want), rest)
 	case want == 0:
 		return rest, nil
 	}

@@ -93,9 +93,10 @@ var transitions = map[Status]map[Trigger]Status{
 // Faults of a transition that the status does not allow.
 var (
 	ErrNotCancellable = fault.New(fault.Conflict, "deposit_not_cancellable", "The deposit can no longer be cancelled.")
-	ErrNotCapturable  = fault.New(fault.Conflict, "deposit_not_capturable", "Only an active deposit can be captured, before it expires.")
-	ErrNotReleasable  = fault.New(fault.Conflict, "deposit_not_releasable", "Only an active deposit can be released.")
-	ErrNotSecurable   = fault.New(fault.Conflict, "deposit_not_securable", "The checkout of this deposit is over.")
+	ErrNotCapturable  = fault.New(fault.Conflict, "deposit_not_capturable",
+		"Only an active deposit can be captured, before it expires.")
+	ErrNotReleasable = fault.New(fault.Conflict, "deposit_not_releasable", "Only an active deposit can be released.")
+	ErrNotSecurable  = fault.New(fault.Conflict, "deposit_not_securable", "The checkout of this deposit is over.")
 )
 
 // refusals maps a refused trigger to a fault. Triggers that end a checkout are not listed: their fault is
@@ -139,8 +140,8 @@ func (s Status) Known() bool {
 	return false
 }
 
-// By is the usual actor of the trigger: tenant, partner, operator or clock. Released and CaptureRequested may also come from a
-// partner; the caller of By knows the real actor then.
+// By is the usual actor of the trigger: tenant, partner, operator or clock. Released and CaptureRequested may also come
+// from a partner; the caller of By knows the real actor then.
 func (t Trigger) By() actor.Kind {
 	switch t {
 	case CancelledByPartner:

@@ -86,7 +86,8 @@ func TestApply_AnyWalk_KeepsTheInvariants(t *testing.T) {
 			require.False(t, before.Status.Final(), "final stays final")
 			require.Equal(t, before.Version+1, d.Version)
 			require.Equal(t, step.Version, d.Version)
-			require.Equal(t, d.Status == deposit.Active || d.Status == deposit.Closed || d.Status == deposit.Captured, !d.ActivatedAt.IsZero())
+			require.Equal(t, d.Status == deposit.Active || d.Status == deposit.Closed || d.Status == deposit.Captured,
+				!d.ActivatedAt.IsZero())
 			require.Equal(t, d.Status == deposit.Cancelled, !d.CancelledAt.IsZero())
 			if !d.ExpiresAt.IsZero() {
 				require.False(t, d.ExpiresAt.After(d.ActivatedAt.Add(timers.CoverageMax)), "60 days at most")
@@ -97,9 +98,11 @@ func TestApply_AnyWalk_KeepsTheInvariants(t *testing.T) {
 
 func TestTriggers_HaveTheirUsualActor(t *testing.T) {
 	for trigger, kind := range map[deposit.Trigger]actor.Kind{
-		deposit.Secured: "tenant", deposit.FeeFailed: "tenant", deposit.TenantDeclined: "tenant", deposit.TenantAbandoned: "tenant",
-		deposit.CancelledByPartner: "partner", deposit.CancelledByOperator: "operator", deposit.Released: "operator", deposit.CaptureRequested: "operator",
-		deposit.CheckoutIdle: "scheduler", deposit.CheckoutExpired: "scheduler", deposit.CoverageElapsed: "scheduler",
+		deposit.Secured: "tenant", deposit.FeeFailed: "tenant", deposit.TenantDeclined: "tenant",
+		deposit.TenantAbandoned:    "tenant",
+		deposit.CancelledByPartner: "partner", deposit.CancelledByOperator: "operator", deposit.Released: "operator",
+		deposit.CaptureRequested: "operator",
+		deposit.CheckoutIdle:     "scheduler", deposit.CheckoutExpired: "scheduler", deposit.CoverageElapsed: "scheduler",
 	} {
 		require.Equal(t, kind, trigger.By(), trigger)
 	}

@@ -11,7 +11,8 @@ type Timers struct {
 
 // DefaultTimers are the defaults of api.md §3.
 func DefaultTimers() Timers {
-	return Timers{CaptureWindow: 14 * 24 * time.Hour, CoverageMax: 60 * 24 * time.Hour, CheckoutIdleAfter: 30 * time.Minute}
+	return Timers{CaptureWindow: 14 * 24 * time.Hour, CoverageMax: 60 * 24 * time.Hour,
+		CheckoutIdleAfter: 30 * time.Minute}
 }
 
 // The least durations, whatever the contract says.

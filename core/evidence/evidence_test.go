@@ -14,14 +14,16 @@ import (
 func TestSniff_LooksAtTheContentAlone(t *testing.T) {
 	t.Parallel()
 	for head, want := range map[string]evidence.Type{
-		"\xff\xd8\xff\xe0\x00\x10JFIF": evidence.JPEG, "\x89PNG\r\n\x1a\n\x00\x00": evidence.PNG, "RIFF\x00\x00\x00\x00WEBPVP8 ": evidence.WebP,
-		"%PDF-1.7\n": evidence.PDF, "%PDF-2.0\n": evidence.PDF,
+		"\xff\xd8\xff\xe0\x00\x10JFIF": evidence.JPEG, "\x89PNG\r\n\x1a\n\x00\x00": evidence.PNG,
+		"RIFF\x00\x00\x00\x00WEBPVP8 ": evidence.WebP,
+		"%PDF-1.7\n":                   evidence.PDF, "%PDF-2.0\n": evidence.PDF,
 	} {
 		got, ok := evidence.Sniff([]byte(head))
 		require.True(t, ok, "%q", head)
 		require.Equal(t, want, got)
 	}
-	for _, head := range []string{"", "<!doctype html>", "GIF89a", "PK\x03\x04", "RIFF\x00\x00\x00\x00AVI ", " %PDF-1.7", "<html>%PDF-1.7", "%PDF-x", "\xff\xd8", "<svg xmlns", "\x00\x00\x00\x18ftypheic"} {
+	for _, head := range []string{"", "<!doctype html>", "GIF89a", "PK\x03\x04", "RIFF\x00\x00\x00\x00AVI ", " %PDF-1.7",
+		"<html>%PDF-1.7", "%PDF-x", "\xff\xd8", "<svg xmlns", "\x00\x00\x00\x18ftypheic"} {
 		_, ok := evidence.Sniff([]byte(head))
 		require.False(t, ok, "%q", head)
 	}
@@ -30,9 +32,12 @@ func TestSniff_LooksAtTheContentAlone(t *testing.T) {
 func TestCleanName_KeepsNoPathAndNoTricks(t *testing.T) {
 	t.Parallel()
 	for sent, want := range map[string]string{
-		"oven.jpg": "oven.jpg", "Four cassé.JPEG": "Four cassé.jpg", "scan.webp": "scan.jpg", "../../etc/passwd": "passwd.jpg", `C:\Users\Ann\oven.png`: "oven.jpg",
-		"": "file.jpg", "..": "file.jpg", "/": "file.jpg", ".jpg": "file.jpg", "a\r\nSet-Cookie: x.jpg": "a Set-Cookie x.jpg", "invoice\u202egpj.exe": "invoice gpj.exe.jpg",
-		"a\x00b.jpg": "a b.jpg", `x"; filename="y.html`: "x ; filename= y.html.jpg", "shell.php": "shell.php.jpg", "a\xffb.jpg": "ab.jpg", "CON: .jpg": "CON.jpg",
+		"oven.jpg": "oven.jpg", "Four cassé.JPEG": "Four cassé.jpg", "scan.webp": "scan.jpg",
+		"../../etc/passwd": "passwd.jpg", `C:\Users\Ann\oven.png`: "oven.jpg",
+		"": "file.jpg", "..": "file.jpg", "/": "file.jpg", ".jpg": "file.jpg", "a\r\nSet-Cookie: x.jpg": "a Set-Cookie x.jpg",
+		"invoice\u202egpj.exe": "invoice gpj.exe.jpg",
+		"a\x00b.jpg":           "a b.jpg", `x"; filename="y.html`: "x ; filename= y.html.jpg", "shell.php": "shell.php.jpg",
+		"a\xffb.jpg": "ab.jpg", "CON: .jpg": "CON.jpg",
 		"台所.jpg": "台所.jpg", "a   b . .jpg": "a b.jpg",
 	} {
 		require.Equal(t, want, evidence.CleanName(sent, evidence.JPEG), "%q", sent)

@@ -4,8 +4,9 @@ import "time"
 
 // Faults that no single rule owns: any request can end with them.
 var (
-	ErrInternal     = New(Internal, "internal_error", "Something went wrong on our side. Quote the request id to support.")
-	ErrUnavailable  = New(Unavailable, "service_unavailable", "The service is temporarily unavailable. Please retry shortly.").WithRetryAfter(time.Second)
+	ErrInternal    = New(Internal, "internal_error", "Something went wrong on our side. Quote the request id to support.")
+	ErrUnavailable = New(Unavailable, "service_unavailable",
+		"The service is temporarily unavailable. Please retry shortly.").WithRetryAfter(time.Second)
 	ErrInvalidJSON  = New(Invalid, "invalid_json", "The request body is not valid JSON.")
 	ErrMissingField = New(Invalid, "missing_field", "A required field is missing.")
 	ErrInvalidField = New(Invalid, "invalid_field", "A field is invalid.")
@@ -13,6 +14,8 @@ var (
 	ErrRoute        = New(NotFound, "route_not_found", "There is no such route.")
 	ErrMethod       = New(MethodNotAllowed, "method_not_allowed", "This route does not accept that method.")
 	ErrTooLarge     = New(TooLarge, "payload_too_large", "The request is larger than 64 KiB.")
-	ErrMediaType    = New(Unsupported, "unsupported_media_type", "Send the body as application/json, without a content encoding.")
-	ErrRateLimited  = New(RateLimited, "rate_limited", "Too many requests. Slow down and retry after the time given in Retry-After.")
+	ErrMediaType    = New(Unsupported, "unsupported_media_type",
+		"Send the body as application/json, without a content encoding.")
+	ErrRateLimited = New(RateLimited, "rate_limited",
+		"Too many requests. Slow down and retry after the time given in Retry-After.")
 )

@@ -1,5 +1,5 @@
-// Package id holds identifiers. Inside the service an id is a UUID of version 7, so ids sort by time. The outside form, in
-// answers and events, is a prefix, an underscore and 26 characters of lower-case Crockford base32 (api.md §1).
+// Package id holds identifiers. Inside the service an id is a UUID of version 7, so ids sort by time. The outside form,
+// in answers and events, is a prefix, an underscore and 26 characters of lower-case Crockford base32 (api.md §1).
 package id
 
 import "time"
@@ -110,8 +110,8 @@ func (p Prefix) OfOrNil(i ID) *string {
 	return &s
 }
 
-// Parse reads the outside form. ok is false for a text that Of never gives. Callers treat such a text as an unknown id, not
-// as a malformed request (api.md §1).
+// Parse reads the outside form. ok is false for a text that Of never gives. Callers treat such a text as an unknown id,
+// not as a malformed request (api.md §1).
 func (p Prefix) Parse(s string) (i ID, ok bool) {
 	if len(s) != len(p)+1+encodedLen || s[:len(p)] != string(p) || s[len(p)] != '_' {
 		return ID{}, false

@@ -28,7 +28,8 @@ func TestPrefix_OfThenParse_GivesTheIDBack(t *testing.T) {
 func TestParse_WhatWasNeverGivenOut_IsUnknown(t *testing.T) {
 	good := id.Deposit.Of(id.ID{0x01, 0x8f, 15: 9})
 	for _, s := range []string{"", "dep_", good[:len(good)-1], good + "0", "acct_" + good[4:], "dep-" + good[4:],
-		"dep_8" + good[5:], "dep_" + good[4:len(good)-1] + "u", "dep_" + good[4:len(good)-1] + "U", "dep_00000000000000000000000000"} {
+		"dep_8" + good[5:], "dep_" + good[4:len(good)-1] + "u", "dep_" + good[4:len(good)-1] + "U",
+		"dep_00000000000000000000000000"} {
 		_, ok := id.Deposit.Parse(s)
 		require.False(t, ok, "%q", s)
 	}

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Valid accepts an address with a single @, a domain with a dot, no blanks, no invisible characters, and at most 254 bytes.
-// Only a mail can show whether the mailbox exists.
+// Valid accepts an address with a single @, a domain with a dot, no blanks, no invisible characters, and at most 254
+// bytes. Only a mail can show whether the mailbox exists.
 func Valid(s string) bool {
 	local, domain, found := strings.Cut(s, "@")
 	if !found || len(s) > 254 || !utf8.ValidString(s) || local == "" || len(local) > 64 || strings.Contains(domain, "@") {

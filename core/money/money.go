@@ -20,8 +20,8 @@ var (
 	ErrFractionCents = errors.New("money: not a whole number of cents")
 )
 
-// ParseEuros reads a JSON number of euros as cents, by value: 70, 70.000 and 7e1 are the same amount. Time grows with the
-// length of s only, not with the exponent. An amount beyond ±Limit is given as ±Limit.
+// ParseEuros reads a JSON number of euros as cents, by value: 70, 70.000 and 7e1 are the same amount. Time grows with
+// the length of s only, not with the exponent. An amount beyond ±Limit is given as ±Limit.
 //
 // Returns ErrNotNumber if s is not a JSON number and ErrFractionCents for parts of a cent.
 func ParseEuros(s string) (Cents, error) {

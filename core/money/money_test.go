@@ -14,9 +14,11 @@ import (
 
 func TestParseEuros_ReadsByValue(t *testing.T) {
 	for in, want := range map[string]money.Cents{
-		"70": 7000, "70.000": 7000, "7e1": 7000, "7E+1": 7000, "0.7e2": 7000, "7000e-2": 7000, "69.99": 6999, "2500.01": 250001,
-		"1e2": 10000, "0": 0, "-0": 0, "0e999999999999999999999": 0, "-5": -500, "0.01": 1,
-		"1e400": money.Limit, "-1e400": -money.Limit, "1e99999999999999999999999": money.Limit, "123456789012345678901234567890": money.Limit,
+		"70": 7000, "70.000": 7000, "7e1": 7000, "7E+1": 7000, "0.7e2": 7000, "7000e-2": 7000, "69.99": 6999,
+		"2500.01": 250001,
+		"1e2":     10000, "0": 0, "-0": 0, "0e999999999999999999999": 0, "-5": -500, "0.01": 1,
+		"1e400": money.Limit, "-1e400": -money.Limit, "1e99999999999999999999999": money.Limit,
+		"123456789012345678901234567890": money.Limit,
 	} {
 		got, err := money.ParseEuros(in)
 		require.NoError(t, err, in)
@@ -32,7 +34,8 @@ func TestParseEuros_PartsOfACent_AreRefused(t *testing.T) {
 }
 
 func TestParseEuros_WhatIsNoJSONNumber_IsRefused(t *testing.T) {
-	for _, in := range []string{"", "-", "+1", "01", "1.", ".5", "1e", "1e+", "1x", "\"100\"", "null", "0x10", "1_000", "NaN", "Infinity", " 70", "70 ", "1e1.5"} {
+	for _, in := range []string{"", "-", "+1", "01", "1.", ".5", "1e", "1e+", "1x", "\"100\"", "null", "0x10", "1_000",
+		"NaN", "Infinity", " 70", "70 ", "1e1.5"} {
 		_, err := money.ParseEuros(in)
 		require.ErrorIs(t, err, money.ErrNotNumber, in)
 	}
@@ -106,7 +109,8 @@ func TestCents_WrittenAndReadAgain(t *testing.T) {
 func TestCents_Formats(t *testing.T) {
 	require.Equal(t, "2500.01", money.Cents(250001).String())
 	require.Equal(t, "-0.05", money.Cents(-5).String())
-	for c, want := range map[money.Cents]string{7000: "70", 7050: "70.5", 250001: "2500.01", 5: "0.05", -150: "-1.5", 0: "0"} {
+	for c, want := range map[money.Cents]string{7000: "70", 7050: "70.5", 250001: "2500.01", 5: "0.05", -150: "-1.5",
+		0: "0"} {
 		require.Equal(t, want, string(c.AppendEuros(nil)))
 	}
 }

@@ -1,5 +1,5 @@
-// Package oneline decides which texts may be names. A name goes into mails and pages between words of the service, so it
-// must not begin a line of its own or turn the direction of the words around it.
+// Package oneline decides which texts may be names. A name goes into mails and pages between words of the service, so
+// it must not begin a line of its own or turn the direction of the words around it.
 package oneline
 
 import (

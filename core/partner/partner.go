@@ -16,14 +16,16 @@ import (
 
 // Faults of authentication (service.md, "401") and of the admin commands.
 var (
-	ErrMissingAPIKey  = fault.New(fault.Unauthenticated, "missing_api_key", "Send your API key in the x-api-key header.")
-	ErrInvalidAPIKey  = fault.New(fault.Unauthenticated, "invalid_api_key", "The API key is wrong or unknown.")
-	ErrAPIKeyRevoked  = fault.New(fault.Unauthenticated, "api_key_revoked", "This API key was revoked. Generate a new one.")
+	ErrMissingAPIKey = fault.New(fault.Unauthenticated, "missing_api_key", "Send your API key in the x-api-key header.")
+	ErrInvalidAPIKey = fault.New(fault.Unauthenticated, "invalid_api_key", "The API key is wrong or unknown.")
+	ErrAPIKeyRevoked = fault.New(fault.Unauthenticated, "api_key_revoked",
+		"This API key was revoked. Generate a new one.")
 	ErrAPIKeyNotFound = fault.New(fault.NotFound, "api_key_not_found", "There is no such API key.")
-	ErrAPIKeyLimit    = fault.New(fault.Conflict, "api_key_limit_reached", "A partner can have 20 API keys at most. Delete one first.")
-	ErrNotFound       = fault.New(fault.NotFound, "partner_not_found", "There is no such partner.")
-	ErrSlugTaken      = fault.New(fault.Conflict, "partner_slug_taken", "A partner with this slug exists already.")
-	ErrInvalidSlug    = fault.New(fault.Invalid, "invalid_field", "slug: must be 2 to 40 of a-z, 0-9 and -.")
+	ErrAPIKeyLimit    = fault.New(fault.Conflict, "api_key_limit_reached",
+		"A partner can have 20 API keys at most. Delete one first.")
+	ErrNotFound    = fault.New(fault.NotFound, "partner_not_found", "There is no such partner.")
+	ErrSlugTaken   = fault.New(fault.Conflict, "partner_slug_taken", "A partner with this slug exists already.")
+	ErrInvalidSlug = fault.New(fault.Invalid, "invalid_field", "slug: must be 2 to 40 of a-z, 0-9 and -.")
 )
 
 // Environment decides which API keys are valid and whether conveniences for development exist.
@@ -41,10 +43,11 @@ var Environments = []Environment{Development, Staging, Production}
 
 // Partner is a system that connects operators and creates deposits for their accounts.
 type Partner struct {
-	ID                 id.ID
-	Slug               string // part of the signed payload; has no dots, so the payload is unambiguous
-	Name               string
-	ContactEmail       string   // receives a mail when a subscription is disabled and when an API key is made or revoked; "" for none
+	ID   id.ID
+	Slug string // part of the signed payload; has no dots, so the payload is unambiguous
+	Name string
+	// receives a mail when a subscription is disabled and when an API key is made or revoked; "" for none
+	ContactEmail       string
 	ReturnOrigins      []string // origins that connect redirects to without a question, in the form of returnurl.Origin
 	RateLimitPerMinute int      // 0: the service's default
 	HasConnectSecret   bool
@@ -102,7 +105,8 @@ func KeyPrefix(env Environment) string {
 }
 
 // NewAPIKey makes a key from at least secret.Bytes random bytes. The plaintext is shown once and never stored.
-func NewAPIKey(keyID, partnerID id.ID, env Environment, name string, random []byte, now time.Time) (APIKey, secret.Text, KeyHash) {
+func NewAPIKey(keyID, partnerID id.ID, env Environment, name string, random []byte,
+	now time.Time) (APIKey, secret.Text, KeyHash) {
 	prefix := KeyPrefix(env)
 	plain := secret.FromRandom(prefix, random)
 	raw := plain.Reveal()

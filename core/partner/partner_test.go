@@ -39,7 +39,8 @@ func TestPresentedKey_Carriers(t *testing.T) {
 }
 
 func TestNewAPIKey_IsFoundByItsHash(t *testing.T) {
-	key, plain, hash := partner.NewAPIKey(id.ID{1}, id.ID{2}, partner.Production, "main", bytes.Repeat([]byte{9}, secret.Bytes), time.Unix(0, 0))
+	key, plain, hash := partner.NewAPIKey(id.ID{1}, id.ID{2}, partner.Production, "main",
+		bytes.Repeat([]byte{9}, secret.Bytes), time.Unix(0, 0))
 	require.Equal(t, hash, partner.HashKey(plain.Reveal()))
 	require.Regexp(t, `^svc_pk_live_[A-Za-z0-9_-]{32}$`, plain.Reveal())
 	require.Equal(t, plain.Reveal()[len(plain.Reveal())-4:], key.Last4)

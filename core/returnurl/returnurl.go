@@ -1,5 +1,5 @@
-// Package returnurl checks a URL that a browser is redirected to, and appends the result to the URL's query. The connect
-// pages (return_url) and checkout (returnUrl) use the package.
+// Package returnurl checks a URL that a browser is redirected to, and appends the result to the URL's query. The
+// connect pages (return_url) and checkout (returnUrl) use the package.
 package returnurl
 
 import (
@@ -65,8 +65,9 @@ func Origin(u *url.URL) string { return strings.ToLower(u.Scheme + "://" + u.Hos
 // Param is a query parameter.
 type Param struct{ Key, Value string }
 
-// Append adds params to the query of raw, which has passed Parse. Parameters that raw has under one of these keys, or one of ours, are
-// removed first: whoever reads the first of two would take the partner's for our answer. The other bytes of raw stay unchanged.
+// Append adds params to the query of raw, which has passed Parse. Parameters that raw has under one of these keys, or
+// one of ours, are removed first: whoever reads the first of two would take the partner's for our answer. The other
+// bytes of raw stay unchanged.
 func Append(raw string, params []Param, ours ...string) string {
 	for _, p := range params {
 		ours = append(ours, p.Key)

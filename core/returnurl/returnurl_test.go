@@ -48,10 +48,14 @@ func TestParse(t *testing.T) {
 
 func TestAppend_KeepsTheExistingQueryToTheByte(t *testing.T) {
 	p := returnurl.Param{Key: "depositStatus", Value: "a b&c"}
-	require.Equal(t, "https://a.example/?depositStatus=a+b%26c", returnurl.Append("https://a.example/", []returnurl.Param{p}))
-	require.Equal(t, "https://a.example/?z=%7E&a&depositStatus=a+b%26c", returnurl.Append("https://a.example/?z=%7E&a", []returnurl.Param{p}))
-	require.Equal(t, "https://a.example/?depositStatus=a+b%26c", returnurl.Append("https://a.example/?", []returnurl.Param{p}))
-	require.Equal(t, "https://a.example/?depositStatus=a+b%26c&depositStatus=a+b%26c", returnurl.Append("https://a.example/", []returnurl.Param{p, p}))
+	require.Equal(t, "https://a.example/?depositStatus=a+b%26c",
+		returnurl.Append("https://a.example/", []returnurl.Param{p}))
+	require.Equal(t, "https://a.example/?z=%7E&a&depositStatus=a+b%26c",
+		returnurl.Append("https://a.example/?z=%7E&a", []returnurl.Param{p}))
+	require.Equal(t, "https://a.example/?depositStatus=a+b%26c",
+		returnurl.Append("https://a.example/?", []returnurl.Param{p}))
+	require.Equal(t, "https://a.example/?depositStatus=a+b%26c&depositStatus=a+b%26c",
+		returnurl.Append("https://a.example/", []returnurl.Param{p, p}))
 }
 
 func TestAppend_RemovesParametersOfOurNames(t *testing.T) {

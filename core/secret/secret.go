@@ -9,7 +9,8 @@ import (
 
 const redacted = "[secret]"
 
-// Text is a plaintext secret. Every way of printing or encoding a Text gives "[secret]"; only Reveal gives the plaintext.
+// Text is a plaintext secret. Every way of printing or encoding a Text gives "[secret]"; only Reveal gives the
+// plaintext.
 type Text string
 
 // Reveal returns the plaintext. Call Reveal only where the secret is used or shown to its owner.
@@ -32,8 +33,8 @@ func (t Text) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 // LogValue hides the secret from slog.
 func (t Text) LogValue() slog.Value { return slog.StringValue(redacted) }
 
-// Bytes is the least number of random bytes of a secret: 192 bits, more than the required 160 (api.md §1) and a whole number
-// of base64 characters.
+// Bytes is the least number of random bytes of a secret: 192 bits, more than the required 160 (api.md §1) and a whole
+// number of base64 characters.
 const Bytes = 24
 
 // FromRandom makes a secret from a prefix and at least Bytes random bytes.

@@ -23,7 +23,8 @@ const MaxName = 100
 type Client struct {
 	ID        id.ID
 	AccountID id.ID
-	PartnerID id.ID // created the record, or created the deposit whose tenant brought it to checkout; zero for the dashboard
+	// created the record, or created the deposit whose tenant brought it to checkout; zero for the dashboard
+	PartnerID id.ID
 	Person
 	CreatedAt time.Time
 	ChangedAt time.Time // zero: the person is the one that the record was created with
@@ -55,7 +56,8 @@ type Change struct{ Email, FirstName, LastName, Phone, Locale *string }
 //
 // Returns the errors of Person.Validate.
 func (c Change) Validate() error {
-	return c.Apply(Person{Email: "a@b.example", FirstName: "A", LastName: "B"}).Validate() // a person without mistakes of its own
+	// a person without mistakes of its own
+	return c.Apply(Person{Email: "a@b.example", FirstName: "A", LastName: "B"}).Validate()
 }
 
 // Apply is p after the change.

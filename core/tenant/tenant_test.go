@@ -12,7 +12,8 @@ import (
 )
 
 func TestPerson_Validate(t *testing.T) {
-	good := tenant.Person{Email: "ana@example.com", FirstName: "Ana", LastName: "Días", Phone: "+33612345678", Locale: "fr-FR"}
+	good := tenant.Person{Email: "ana@example.com", FirstName: "Ana", LastName: "Días", Phone: "+33612345678",
+		Locale: "fr-FR"}
 	require.NoError(t, good.Validate())
 	cases := []struct {
 		name    string
@@ -23,11 +24,16 @@ func TestPerson_Validate(t *testing.T) {
 		{"no e-mail", func(p *tenant.Person) { p.Email = "" }, "missing_field", "email: is required"},
 		{"no address", func(p *tenant.Person) { p.Email = "ana" }, "invalid_field", "email: is not an e-mail address"},
 		{"blank first name", func(p *tenant.Person) { p.FirstName = " " }, "missing_field", "firstName: is required"},
-		{"long last name", func(p *tenant.Person) { p.LastName = strings.Repeat("é", 101) }, "invalid_field", "lastName: is longer than 100 characters"},
-		{"line break in a name", func(p *tenant.Person) { p.LastName = "a\nb" }, "invalid_field", "lastName: has control or direction characters"},
-		{"turned direction in a name", func(p *tenant.Person) { p.FirstName = "a\u202eb" }, "invalid_field", "firstName: has control or direction characters"},
-		{"national phone", func(p *tenant.Person) { p.Phone = "0612345678" }, "invalid_field", "phone: must be in E.164 form, like +33612345678"},
-		{"long locale", func(p *tenant.Person) { p.Locale = "french" }, "invalid_field", "locale: must look like fr or en-GB"},
+		{"long last name", func(p *tenant.Person) { p.LastName = strings.Repeat("é", 101) }, "invalid_field",
+			"lastName: is longer than 100 characters"},
+		{"line break in a name", func(p *tenant.Person) { p.LastName = "a\nb" }, "invalid_field",
+			"lastName: has control or direction characters"},
+		{"turned direction in a name", func(p *tenant.Person) { p.FirstName = "a\u202eb" }, "invalid_field",
+			"firstName: has control or direction characters"},
+		{"national phone", func(p *tenant.Person) { p.Phone = "0612345678" }, "invalid_field",
+			"phone: must be in E.164 form, like +33612345678"},
+		{"long locale", func(p *tenant.Person) { p.Locale = "french" }, "invalid_field",
+			"locale: must look like fr or en-GB"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -51,12 +57,18 @@ func TestChange_AppliesAndNamesTheFieldsThatDiffer(t *testing.T) {
 		fields []string
 		want   tenant.Person
 	}{
-		"nothing":           {tenant.Change{}, nil, ana},
-		"the same values":   {tenant.Change{Email: text("ana@example.com"), Phone: text("+33612345678")}, nil, ana},
-		"a name":            {tenant.Change{FirstName: text("Anna"), LastName: text("Días")}, []string{"firstName"}, tenant.Person{Email: ana.Email, FirstName: "Anna", LastName: "Días", Phone: ana.Phone, Locale: "fr"}},
-		"clearing":          {tenant.Change{Phone: text(""), Locale: text("")}, []string{"phone", "locale"}, tenant.Person{Email: ana.Email, FirstName: "Ana", LastName: "Días"}},
-		"everything":        {tenant.Change{Email: text("b@c.example"), FirstName: text("B"), LastName: text("C"), Phone: text("+33699999999"), Locale: text("en")}, []string{"email", "firstName", "lastName", "phone", "locale"}, tenant.Person{Email: "b@c.example", FirstName: "B", LastName: "C", Phone: "+33699999999", Locale: "en"}},
-		"letters of e-mail": {tenant.Change{Email: text("Ana@example.com")}, []string{"email"}, tenant.Person{Email: "Ana@example.com", FirstName: "Ana", LastName: "Días", Phone: ana.Phone, Locale: "fr"}},
+		"nothing":         {tenant.Change{}, nil, ana},
+		"the same values": {tenant.Change{Email: text("ana@example.com"), Phone: text("+33612345678")}, nil, ana},
+		"a name": {tenant.Change{FirstName: text("Anna"), LastName: text("Días")}, []string{"firstName"},
+			tenant.Person{Email: ana.Email, FirstName: "Anna", LastName: "Días", Phone: ana.Phone, Locale: "fr"}},
+		"clearing": {tenant.Change{Phone: text(""), Locale: text("")}, []string{"phone", "locale"},
+			tenant.Person{Email: ana.Email, FirstName: "Ana", LastName: "Días"}},
+		"everything": {
+			tenant.Change{Email: text("b@c.example"), FirstName: text("B"), LastName: text("C"), Phone: text("+33699999999"),
+				Locale: text("en")}, []string{"email", "firstName", "lastName", "phone", "locale"},
+			tenant.Person{Email: "b@c.example", FirstName: "B", LastName: "C", Phone: "+33699999999", Locale: "en"}},
+		"letters of e-mail": {tenant.Change{Email: text("Ana@example.com")}, []string{"email"},
+			tenant.Person{Email: "Ana@example.com", FirstName: "Ana", LastName: "Días", Phone: ana.Phone, Locale: "fr"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.Equal(t, c.fields, c.change.Fields(ana))
@@ -90,7 +102,8 @@ func TestMistakes_OfTheFormAtCheckout_AreAllListed(t *testing.T) {
 
 func TestContact_Validate(t *testing.T) {
 	for message, c := range map[string]tenant.Contact{
-		"": {Email: "ana@example.com", Locale: "en-GB"}, "recipients[2].email: is required": {}, "recipients[2].email: is not an e-mail address": {Email: "x", Locale: "french"},
+		"": {Email: "ana@example.com", Locale: "en-GB"}, "recipients[2].email: is required": {},
+		"recipients[2].email: is not an e-mail address":    {Email: "x", Locale: "french"},
 		"recipients[2].locale: must look like fr or en-GB": {Email: "ana@example.com", Locale: "french"},
 	} {
 		err := c.Validate("recipients[2].")

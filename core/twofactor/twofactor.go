@@ -1,5 +1,5 @@
-// Package twofactor holds the second factor of an operator's sign-in: the codes of an authenticator app (TOTP, RFC 6238), and recovery
-// codes for an operator who lost the app.
+// Package twofactor holds the second factor of an operator's sign-in: the codes of an authenticator app (TOTP, RFC
+// 6238), and recovery codes for an operator who lost the app.
 package twofactor
 
 import (
@@ -16,11 +16,13 @@ import (
 
 // Faults about codes. A code that is wrong, malformed or used gives the same fault.
 var (
-	ErrWrongCode    = fault.New(fault.Unprocessable, "wrong_code", "This code is not right, or was used before. Wait for the next code of your app.")
-	ErrTooManyCodes = fault.New(fault.RateLimited, "too_many_codes", "Too many wrong codes. Wait some minutes, then try again.")
-	ErrSignInOver   = fault.New(fault.Unauthenticated, "sign_in_over", "Log in again.")
-	ErrOn           = fault.New(fault.Conflict, "totp_on", "Two-factor codes are on already.")
-	ErrOff          = fault.New(fault.Conflict, "totp_off", "Two-factor codes are off.")
+	ErrWrongCode = fault.New(fault.Unprocessable, "wrong_code",
+		"This code is not right, or was used before. Wait for the next code of your app.")
+	ErrTooManyCodes = fault.New(fault.RateLimited, "too_many_codes",
+		"Too many wrong codes. Wait some minutes, then try again.")
+	ErrSignInOver = fault.New(fault.Unauthenticated, "sign_in_over", "Log in again.")
+	ErrOn         = fault.New(fault.Conflict, "totp_on", "Two-factor codes are on already.")
+	ErrOff        = fault.New(fault.Conflict, "totp_off", "Two-factor codes are off.")
 )
 
 const (
@@ -36,7 +38,8 @@ const (
 	RecoveryBytes = 10
 	// SignInLifetime is the time for the code, counted from the right password.
 	SignInLifetime = 5 * time.Minute
-	// EnrolmentLifetime is the time for the first code, counted from the password: a session that was taken later confirms no secret.
+	// EnrolmentLifetime is the time for the first code, counted from the password: a session that was taken later confirms
+	// no secret.
 	EnrolmentLifetime = time.Hour
 
 	skew = 1 // steps by which the clock of the app may differ, either way
@@ -46,11 +49,13 @@ const (
 const (
 	NetworkTries  = 5 // from a network, in NetworkWindow
 	NetworkWindow = 15 * time.Minute
-	AllTries      = 50 // from all networks together, in AllWindow; networks that signed in before have the first bound alone
-	AllWindow     = time.Hour
+	// from all networks together, in AllWindow; networks that signed in before have the first bound alone
+	AllTries  = 50
+	AllWindow = time.Hour
 )
 
-// NetworkWait is the time until a network may try again, after its tries in a window that began at since; 0 for a try that is allowed.
+// NetworkWait is the time until a network may try again, after its tries in a window that began at since; 0 for a try
+// that is allowed.
 func NetworkWait(tries int, since, now time.Time) time.Duration {
 	if tries <= NetworkTries {
 		return 0
@@ -58,7 +63,8 @@ func NetworkWait(tries int, since, now time.Time) time.Duration {
 	return since.Add(NetworkWindow).Sub(now)
 }
 
-// AllWait is NetworkWait for the tries from all networks together. known tells that the operator signed in from this network before.
+// AllWait is NetworkWait for the tries from all networks together. known tells that the operator signed in from this
+// network before.
 func AllWait(tries int, known bool, since, now time.Time) time.Duration {
 	if tries <= AllTries || known {
 		return 0
@@ -108,7 +114,8 @@ func StepAt(at time.Time) int64 { return at.Unix() / int64(Period/time.Second) }
 // CodeAt computes the code of a secret for a step.
 type CodeAt func(s secret.Text, step int64) (string, error)
 
-// Accept accepts a code of the app for the present step or a neighbour, if no code of that step or a later one was accepted before.
+// Accept accepts a code of the app for the present step or a neighbour, if no code of that step or a later one was
+// accepted before.
 //
 // Returns ErrWrongCode.
 func (f *Factor) Accept(code string, now time.Time, codeAt CodeAt) error {
@@ -151,7 +158,8 @@ func NewRecoveryCode(random []byte) secret.Text {
 	return secret.Text(strings.Join(groups, "-"))
 }
 
-// RecoveryHash is the hash under which an operator's recovery code is stored. ok is false for a text that is no recovery code.
+// RecoveryHash is the hash under which an operator's recovery code is stored. ok is false for a text that is no
+// recovery code.
 func RecoveryHash(operatorID id.ID, code string) (hash [32]byte, ok bool) {
 	code = Compact(code)
 	raw, err := recoveryEncoding.DecodeString(strings.ToUpper(code))

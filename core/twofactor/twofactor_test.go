@@ -48,7 +48,8 @@ func TestAccept_TakesNoCodeTwice_AndNoneFromBefore(t *testing.T) {
 	f := twofactor.Factor{Secret: "s"}
 	require.NoError(t, f.Accept(at(f, 0), now, numbered))
 	require.ErrorIs(t, f.Accept(at(f, 0), now, numbered), twofactor.ErrWrongCode, "replayed")
-	require.ErrorIs(t, f.Accept(at(f, -twofactor.Period), now, numbered), twofactor.ErrWrongCode, "older than the last one")
+	require.ErrorIs(t, f.Accept(at(f, -twofactor.Period), now, numbered), twofactor.ErrWrongCode,
+		"older than the last one")
 	require.NoError(t, f.Accept(at(f, twofactor.Period), now, numbered))
 }
 
@@ -124,6 +125,7 @@ func TestWait_AfterTooManyTries_LastsUntilTheWindowIsOver(t *testing.T) {
 	}
 	for tries, want := range map[int]time.Duration{1: 0, 50: 0, 51: 50 * time.Minute, 1000: 50 * time.Minute} {
 		require.Equal(t, want, twofactor.AllWait(tries, false, since, now), tries)
-		require.Zero(t, twofactor.AllWait(tries, true, since, now), "a network that signed in before has the first bound alone")
+		require.Zero(t, twofactor.AllWait(tries, true, since, now),
+			"a network that signed in before has the first bound alone")
 	}
 }

@@ -62,8 +62,9 @@ type FailureReason string
 
 // The reasons for a failed delivery.
 const (
-	AttemptsExhausted FailureReason = "attempts_exhausted" // the last attempt of the schedule failed, or the only one of a test
-	WebhookDisabled   FailureReason = "webhook_disabled"   // parked for as long as deliveries are kept
+	// the last attempt of the schedule failed, or the only one of a test
+	AttemptsExhausted FailureReason = "attempts_exhausted"
+	WebhookDisabled   FailureReason = "webhook_disabled" // parked for as long as deliveries are kept
 	WebhookDeleted    FailureReason = "webhook_deleted"
 )
 
@@ -121,7 +122,8 @@ const (
 )
 
 // Results lists the results of an attempt.
-var Results = []Result{ResultSuccess, ResultNon2xx, ResultTimeout, ResultDNS, ResultConnect, ResultTLS, ResultRedirect, ResultBlocked}
+var Results = []Result{ResultSuccess, ResultNon2xx, ResultTimeout, ResultDNS, ResultConnect, ResultTLS, ResultRedirect,
+	ResultBlocked}
 
 // Freshness is the greatest age of the loaded subscription when a POST begins. A request that rotates a secret,
 // disables or deletes a subscription is answered that long after its commit. So no POST that begins after the response

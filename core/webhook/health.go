@@ -107,8 +107,8 @@ func (h Health) afterSuccess(quick bool, limit int) Health {
 	return h
 }
 
-// Slots returns how many POSTs may be in flight: limit, a share of limit after some failures, the ramp while the circuit
-// is half-open, and 1 for a probe while the circuit is open.
+// Slots returns how many POSTs may be in flight: limit, a share of limit after some failures, the ramp while the
+// circuit is half-open, and 1 for a probe while the circuit is open.
 func (h Health) Slots(limit int) int {
 	switch {
 	case h.CircuitOpen():
@@ -122,8 +122,8 @@ func (h Health) Slots(limit int) int {
 	}
 }
 
-// Room returns how many deliveries may be claimed: window in good health, as many as Slots in bad health, and none while
-// the circuit is open and the next probe is not due.
+// Room returns how many deliveries may be claimed: window in good health, as many as Slots in bad health, and none
+// while the circuit is open and the next probe is not due.
 func (h Health) Room(limit, window int, now time.Time) int {
 	switch {
 	case now.Before(h.OpenUntil):

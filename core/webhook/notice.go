@@ -71,11 +71,12 @@ type Notice struct {
 	SubscriptionID id.ID
 	Kind           NoticeKind
 	At             time.Time
-	Deliveries     int  // NoticeGivenUp: how many were given up
-	PutOff         bool // the notice came within NoticeEvery of a mail of its kind, or while our own way out was broken, and waited
+	Deliveries     int // NoticeGivenUp: how many were given up
+	// the notice came within NoticeEvery of a mail of its kind, or while our own way out was broken, and waited
+	PutOff bool
 }
 
-// Told is what a contact was told of an endpoint: the time of the last mail of each kind.
+// Mailed is what a contact was told of an endpoint: the time of the last mail of each kind.
 type Mailed map[NoticeKind]time.Time
 
 // inTrouble reports whether the last mail told of trouble.

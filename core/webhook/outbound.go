@@ -25,10 +25,10 @@ const (
 	fewestTogether  = 2                // partners, and hosts
 )
 
-// OutboundBroken returns since when our own way out (DNS, firewall, network) is broken, as far as endpoints tell; zero: it
-// is not. It is broken while endpoints of several partners, which began to fail at once, get no connection, and fewer hosts
-// than theirs have answered since. A host counts once, however many endpoints it has. An endpoint that nobody has tried
-// since then says nothing.
+// OutboundBroken returns since when our own way out (DNS, firewall, network) is broken, as far as endpoints tell; zero:
+// it is not. It is broken while endpoints of several partners, which began to fail at once, get no connection, and
+// fewer hosts than theirs have answered since. A host counts once, however many endpoints it has. An endpoint that
+// nobody has tried since then says nothing.
 func OutboundBroken(endpoints []Endpoint, now time.Time) (since time.Time) {
 	lost := lostTogether(endpoints)
 	for i, first := range lost {
@@ -83,8 +83,8 @@ func answeredSince(endpoints []Endpoint, since time.Time) int {
 
 func (e Endpoint) failing() bool { return !e.FailingSince.IsZero() }
 
-// Excused returns the health after a failed attempt that says nothing of the endpoint, since our own way out is broken: the
-// circuit stays open, and its probes stay frequent, so that deliveries flow again soon after the repair.
+// Excused returns the health after a failed attempt that says nothing of the endpoint, since our own way out is broken:
+// the circuit stays open, and its probes stay frequent, so that deliveries flow again soon after the repair.
 func (h Health) Excused(now time.Time) Health {
 	if !h.CircuitOpen() {
 		return h
@@ -96,9 +96,9 @@ func (h Health) Excused(now time.Time) Health {
 	return h
 }
 
-// Held is the last time in which the circuit of an endpoint held its deliveries back: from the first failure to the end of
-// the ramp. A delivery that became due then is late by the endpoint's doing, or by that of our way out, and not by the
-// dispatcher's.
+// Held is the last time in which the circuit of an endpoint held its deliveries back: from the first failure to the end
+// of the ramp. A delivery that became due then is late by the endpoint's doing, or by that of our way out, and not by
+// the dispatcher's.
 type Held struct {
 	From time.Time // zero: never
 	Till time.Time // zero: the time goes on

@@ -46,16 +46,25 @@ func TestOutboundBroken(t *testing.T) {
 		"refusals come from outside": {[]webhook.Endpoint{lost(1, m, s, refused), lost(2, m, s, refused)}, 0},
 		"time-outs of receivers":     {[]webhook.Endpoint{lost(1, m, s, timeout), lost(2, m, s, timeout)}, 0},
 		"a time-out before there was a connection": {[]webhook.Endpoint{lost(1, m, s, connect), unconnected}, m},
-		"others could not show a success yet":      {[]webhook.Endpoint{lost(1, 14*s, s, connect), lost(2, 14*s, s, connect)}, 0},
-		"most":                                     {[]webhook.Endpoint{lost(1, m, s, connect), lost(2, m, s, connect), succeeding(3, s)}, m},
-		"half":                                     {[]webhook.Endpoint{lost(1, m, s, connect), lost(2, m, s, connect), succeeding(3, s), succeeding(4, s)}, 0},
-		"half, one answers with an error":          {[]webhook.Endpoint{lost(1, m, s, connect), lost(2, m, s, connect), lost(3, time.Hour, s, refused), succeeding(4, s)}, 0},
-		"others were last tried before the break":  {[]webhook.Endpoint{lost(1, m, s, connect), lost(2, m, s, connect), succeeding(3, 2*m), succeeding(4, 3*m)}, m},
-		"dead for days, each since another day":    {[]webhook.Endpoint{lost(1, 48*time.Hour, s, connect), lost(2, 24*time.Hour, s, connect), lost(3, m, s, connect)}, 0},
-		"some were dead before the break":          {[]webhook.Endpoint{lost(1, 48*time.Hour, s, connect), lost(2, 2*m, s, connect), lost(3, m, s, connect), succeeding(4, time.Hour)}, 2 * m},
-		"still after days":                         {[]webhook.Endpoint{lost(1, 48*time.Hour, s, connect), lost(2, 48*time.Hour, s, connect)}, 48 * time.Hour},
-		"most recover, others are not tried again": {[]webhook.Endpoint{lost(1, 10*m, 2*m, connect), lost(2, 10*m, 2*m, connect), lost(3, 10*m, 2*m, connect), succeeding(4, s)}, 0},
-		"nobody is tried any more":                 {[]webhook.Endpoint{lost(1, 10*m, 5*m, connect), lost(2, 10*m, 5*m, connect)}, 10 * m},
+		"others could not show a success yet": {[]webhook.Endpoint{lost(1, 14*s, s, connect), lost(2, 14*s, s, connect)},
+			0},
+		"most": {
+			[]webhook.Endpoint{lost(1, m, s, connect), lost(2, m, s, connect), succeeding(3, s)}, m},
+		"half": {
+			[]webhook.Endpoint{lost(1, m, s, connect), lost(2, m, s, connect), succeeding(3, s), succeeding(4, s)}, 0},
+		"half, one answers with an error": {[]webhook.Endpoint{lost(1, m, s, connect), lost(2, m, s, connect),
+			lost(3, time.Hour, s, refused), succeeding(4, s)}, 0},
+		"others were last tried before the break": {
+			[]webhook.Endpoint{lost(1, m, s, connect), lost(2, m, s, connect), succeeding(3, 2*m), succeeding(4, 3*m)}, m},
+		"dead for days, each since another day": {
+			[]webhook.Endpoint{lost(1, 48*time.Hour, s, connect), lost(2, 24*time.Hour, s, connect), lost(3, m, s, connect)}, 0},
+		"some were dead before the break": {[]webhook.Endpoint{lost(1, 48*time.Hour, s, connect),
+			lost(2, 2*m, s, connect), lost(3, m, s, connect), succeeding(4, time.Hour)}, 2 * m},
+		"still after days": {
+			[]webhook.Endpoint{lost(1, 48*time.Hour, s, connect), lost(2, 48*time.Hour, s, connect)}, 48 * time.Hour},
+		"most recover, others are not tried again": {[]webhook.Endpoint{lost(1, 10*m, 2*m, connect),
+			lost(2, 10*m, 2*m, connect), lost(3, 10*m, 2*m, connect), succeeding(4, s)}, 0},
+		"nobody is tried any more": {[]webhook.Endpoint{lost(1, 10*m, 5*m, connect), lost(2, 10*m, 5*m, connect)}, 10 * m},
 	} {
 		var want time.Time
 		if c.since != 0 {
@@ -96,15 +105,17 @@ func TestHeld_LastsFromTheFirstFailureToTheEndOfTheRamp(t *testing.T) {
 		now           time.Time
 		want          webhook.Held
 	}{
-		"stays healthy":                      {webhook.Held{}, clean, clean, noon, webhook.Held{}},
-		"fails without a circuit":            {webhook.Held{}, clean, failing, noon, webhook.Held{}},
-		"the circuit opens":                  {webhook.Held{}, failing, open, noon, goesOn},
-		"stays open":                         {goesOn, open, open, noon, goesOn},
-		"half-open":                          {goesOn, open, ramp, noon, goesOn},
-		"the ramp ends":                      {goesOn, ramp, clean, noon, over},
-		"is healthy since":                   {over, clean, failing, later, over},
-		"opens again soon":                   {over, failing, webhook.Health{FailingSince: noon, OpenUntil: noon}, noon.Add(5 * time.Minute), goesOn},
-		"opens again much later":             {over, failing, webhook.Health{FailingSince: later, OpenUntil: later}, later, webhook.Held{From: later}},
+		"stays healthy":           {webhook.Held{}, clean, clean, noon, webhook.Held{}},
+		"fails without a circuit": {webhook.Held{}, clean, failing, noon, webhook.Held{}},
+		"the circuit opens":       {webhook.Held{}, failing, open, noon, goesOn},
+		"stays open":              {goesOn, open, open, noon, goesOn},
+		"half-open":               {goesOn, open, ramp, noon, goesOn},
+		"the ramp ends":           {goesOn, ramp, clean, noon, over},
+		"is healthy since":        {over, clean, failing, later, over},
+		"opens again soon": {over, failing, webhook.Health{FailingSince: noon, OpenUntil: noon},
+			noon.Add(5 * time.Minute), goesOn},
+		"opens again much later": {over, failing, webhook.Health{FailingSince: later, OpenUntil: later}, later,
+			webhook.Held{From: later}},
 		"open since before it was kept":      {webhook.Held{}, open, open, noon, goesOn},
 		"half-open since before it was kept": {webhook.Held{}, ramp, ramp, noon, webhook.Held{From: noon}},
 		"ends, and nothing was kept":         {webhook.Held{}, ramp, clean, noon, webhook.Held{Till: noon}},

@@ -23,9 +23,10 @@ const (
 	replayStep      = time.Second
 )
 
-// Replay repeats the deliveries of a subscription that were created in a range of time, oldest first. Each original delivery
-// that has Status when the replay reaches the delivery becomes a new redelivery. A replay leaves out redeliveries and tests,
-// so overlapping replays send an event once each. A replay also leaves out deliveries that were created after CreatedAt.
+// Replay repeats the deliveries of a subscription that were created in a range of time, oldest first. Each original
+// delivery that has Status when the replay reaches the delivery becomes a new redelivery. A replay leaves out
+// redeliveries and tests, so overlapping replays send an event once each. A replay also leaves out deliveries that were
+// created after CreatedAt.
 //
 // A replay advances by a step each second. The redeliveries of a step and the new cursor commit together.
 type Replay struct {
@@ -82,8 +83,8 @@ func (r Replay) Until() time.Time {
 func (r Replay) Step() int { return r.PerSecond * int(replayStep/time.Second) }
 
 // After gives the replay after a step at now. found are the deliveries of the step, oldest first; made is the number of
-// redeliveries. A step that finds fewer than Step deliveries is the last step. After a late step the next step comes sooner,
-// by at most replayStep.
+// redeliveries. A step that finds fewer than Step deliveries is the last step. After a late step the next step comes
+// sooner, by at most replayStep.
 func (r Replay) After(found []id.ID, made int, now time.Time) Replay {
 	r.Redelivered += made
 	if len(found) > 0 {

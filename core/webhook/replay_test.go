@@ -63,7 +63,8 @@ func TestReplay_StepsOnceASecond_AndEndsWithAShortStep(t *testing.T) {
 	require.Equal(t, webhook.ReplayPerSecond, r.Step())
 	full := found(r.Step())
 	r = r.After(full, len(full), noon)
-	require.Equal(t, []any{50, full[49], noon.Add(time.Second), true}, []any{r.Redelivered, r.Cursor, r.NextAt, r.FinishedAt.IsZero()})
+	require.Equal(t, []any{50, full[49], noon.Add(time.Second), true},
+		[]any{r.Redelivered, r.Cursor, r.NextAt, r.FinishedAt.IsZero()})
 	r = r.After(full[:3], 2, noon.Add(time.Second))
 	require.Equal(t, []any{52, full[2], noon.Add(time.Second)}, []any{r.Redelivered, r.Cursor, r.FinishedAt})
 	empty := replayOf(t, noon.Add(-time.Hour), noon).After(nil, 0, noon)

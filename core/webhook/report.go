@@ -33,8 +33,8 @@ func (h Health) State(enabled bool) EndpointState {
 // MaxPending is the largest number of pending deliveries that a report states exactly.
 const MaxPending = 10_000
 
-// SuccessGrain is how old LastSuccessAt of a report may be while an endpoint succeeds: an endpoint in good health is not written
-// with each success.
+// SuccessGrain is how old LastSuccessAt of a report may be while an endpoint succeeds: an endpoint in good health is
+// not written with each success.
 const SuccessGrain = 10 * time.Second
 
 // Report is the health of an endpoint as a partner reads it (api.md §2, "Health").

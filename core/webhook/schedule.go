@@ -8,7 +8,8 @@ import (
 type Schedule []time.Duration
 
 // DefaultSchedule has 11 attempts over about 69 hours (api.md §5).
-var DefaultSchedule = Schedule{0, 5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute,
+var DefaultSchedule = Schedule{0, 5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute,
+	30 * time.Minute,
 	2 * time.Hour, 6 * time.Hour, 12 * time.Hour, 24 * time.Hour, 24 * time.Hour}
 
 // MaxRetryAfter caps the wait that a receiver may ask for.
@@ -17,8 +18,8 @@ const MaxRetryAfter = time.Hour
 // jitterShare spreads retries by ±10 %, so that deliveries that failed together are not retried together.
 const jitterShare = 0.1
 
-// After returns the wait after the attempt-th failed attempt, counted from 1. random is uniform in [0,1). The wait is at
-// least retryAfter, the receiver's wish on 429 and 503, capped at MaxRetryAfter. ok is false after the last attempt.
+// After returns the wait after the attempt-th failed attempt, counted from 1. random is uniform in [0,1). The wait is
+// at least retryAfter, the receiver's wish on 429 and 503, capped at MaxRetryAfter. ok is false after the last attempt.
 func (s Schedule) After(attempt int, retryAfter time.Duration, random float64) (wait time.Duration, ok bool) {
 	if attempt >= len(s) {
 		return 0, false

@@ -1,6 +1,7 @@
 // Package webhook holds the rules of webhooks: subscriptions (this file), the event that a subscription receives
-// (routing.go), the signature (signature.go), the retry schedule (schedule.go), deliveries and attempts (delivery.go), the
-// health of an endpoint (health.go), of our own way to endpoints (outbound.go), and replays (replay.go) (service.md, "Events"; api.md §5).
+// (routing.go), the signature (signature.go), the retry schedule (schedule.go), deliveries and attempts (delivery.go),
+// the health of an endpoint (health.go), of our own way to endpoints (outbound.go), and replays (replay.go)
+// (service.md, "Events"; api.md §5).
 package webhook
 
 import (
@@ -18,12 +19,14 @@ import (
 
 // Faults about subscriptions and deliveries.
 var (
-	ErrNotFound          = fault.New(fault.NotFound, "webhook_not_found", "There is no such webhook.")
-	ErrEventNotFound     = fault.New(fault.NotFound, "event_not_found", "There is no such event.")
-	ErrDeliveryNotFound  = fault.New(fault.NotFound, "delivery_not_found", "There is no such delivery.")
-	ErrLimitReached      = fault.New(fault.Conflict, "webhook_limit_reached", "A partner can have 16 webhooks at most. Delete one first.")
+	ErrNotFound         = fault.New(fault.NotFound, "webhook_not_found", "There is no such webhook.")
+	ErrEventNotFound    = fault.New(fault.NotFound, "event_not_found", "There is no such event.")
+	ErrDeliveryNotFound = fault.New(fault.NotFound, "delivery_not_found", "There is no such delivery.")
+	ErrLimitReached     = fault.New(fault.Conflict, "webhook_limit_reached",
+		"A partner can have 16 webhooks at most. Delete one first.")
 	ErrDisabled          = fault.New(fault.Conflict, "webhook_disabled", "The webhook is disabled. Enable it first.")
-	ErrTestNotSubscribed = fault.New(fault.Conflict, "test_event_not_subscribed", "Subscribe to deposit.activated or deposit.status_changed to receive the test event.")
+	ErrTestNotSubscribed = fault.New(fault.Conflict, "test_event_not_subscribed",
+		"Subscribe to deposit.activated or deposit.status_changed to receive the test event.")
 )
 
 // EventName is the name of an event (service.md, "Event names").
@@ -40,7 +43,8 @@ const (
 )
 
 // EventNames lists every event. A subscription that names no events receives all of them.
-var EventNames = []EventName{OperatorLinked, DepositStatusChanged, DepositActivated, DepositCaptured, DepositExpired, DepositCancelled}
+var EventNames = []EventName{OperatorLinked, DepositStatusChanged, DepositActivated, DepositCaptured, DepositExpired,
+	DepositCancelled}
 
 // MaxSubscriptions is the largest number of subscriptions of a partner (api.md §5).
 const MaxSubscriptions = 16
@@ -101,7 +105,8 @@ type TargetRules struct {
 	BlockedPorts []uint16 // WEBHOOK_BLOCKED_PORTS: ports of services that do not speak HTTP
 }
 
-// ParseTarget checks the form of an endpoint's URL, and its port. The sender checks port and address of the host with every dial.
+// ParseTarget checks the form of an endpoint's URL, and its port. The sender checks port and address of the host with
+// every dial.
 //
 // Returns invalid_field for a URL that returnurl.Parse or PortMistake refuses.
 func ParseTarget(raw string, rules TargetRules) (*url.URL, error) {
@@ -122,8 +127,8 @@ func ParseTarget(raw string, rules TargetRules) (*url.URL, error) {
 	return url.Parse(raw)
 }
 
-// PortMistake tells what is wrong with the port of an endpoint, in words for its partner; "" for nothing. Deliveries to ports of other
-// services would tell a partner which of them listen at a host.
+// PortMistake tells what is wrong with the port of an endpoint, in words for its partner; "" for nothing. Deliveries to
+// ports of other services would tell a partner which of them listen at a host.
 func (r TargetRules) PortMistake(u *url.URL) string {
 	if u.Port() == "" { // that of the scheme
 		return ""

@@ -51,9 +51,12 @@ func TestSign_AgreesWithAnIndependentImplementation(t *testing.T) {
 }
 
 func TestRender_IsJSONInTheOrderOfTheSpec(t *testing.T) {
-	body := webhook.Render(webhook.OperatorLinked, "2026-07-01T12:00:00.123Z", webhook.LinkedPayload{PartnerID: "prt_1", AccountID: "acct_1", ExternalID: `a"b`, LinkedAt: "x"}.JSON())
+	body := webhook.Render(webhook.OperatorLinked, "2026-07-01T12:00:00.123Z",
+		webhook.LinkedPayload{PartnerID: "prt_1", AccountID: "acct_1", ExternalID: `a"b`, LinkedAt: "x"}.JSON())
 	require.True(t, json.Valid(body))
-	require.Equal(t, `{"event":"rental_operator.linked","createdAt":"2026-07-01T12:00:00.123Z","data":{"partnerId":"prt_1","accountId":"acct_1","externalId":"a\"b","linkedAt":"x"}}`, string(body))
+	require.Equal(t,
+		`{"event":"rental_operator.linked","createdAt":"2026-07-01T12:00:00.123Z","data":{"partnerId":"prt_1","accountId":"acct_1","externalId":"a\"b","linkedAt":"x"}}`,
+		string(body))
 }
 
 func TestSchedule_After(t *testing.T) {
@@ -90,7 +93,8 @@ func TestJudge(t *testing.T) {
 	require.Equal(t, webhook.Verdict{State: webhook.Failed}, s.Judge(failed, true, 0.5), "a test is never tried again")
 	failed.Number = 2
 	require.Equal(t, webhook.Verdict{State: webhook.Failed}, s.Judge(failed, false, 0.5))
-	require.Equal(t, webhook.Verdict{State: webhook.Succeeded}, s.Judge(webhook.Attempt{Number: 9, Result: webhook.ResultSuccess}, false, 0.5))
+	require.Equal(t, webhook.Verdict{State: webhook.Succeeded},
+		s.Judge(webhook.Attempt{Number: 9, Result: webhook.ResultSuccess}, false, 0.5))
 }
 
 func TestParseEvents(t *testing.T) {
@@ -108,7 +112,8 @@ func TestParseEvents(t *testing.T) {
 
 func TestParseTarget(t *testing.T) {
 	for raw, want := range map[string][2]bool{ // accepted without and with insecure
-		"https://a.example/hook?x=1": {true, true}, "http://a.example/hook": {false, true}, "http://127.0.0.1:99/x": {false, true},
+		"https://a.example/hook?x=1": {true, true}, "http://a.example/hook": {false, true},
+		"http://127.0.0.1:99/x":  {false, true},
 		"https://u:p@a.example/": {false, false}, "http://u:p@a.example/": {false, false},
 		"ftp://a.example/": {false, false}, "https://a.example/#f": {false, false}, "": {false, false}, "/x": {false, false},
 	} {
@@ -130,7 +135,8 @@ func TestParseTarget_RefusesPorts(t *testing.T) {
 		":0": {"0", "0"}, ":00": {"00", "00"}, ":65536": {"65536", "65536"}, ":4294967318": {"4294967318", "4294967318"},
 	} {
 		for i, insecure := range []bool{false, true} {
-			_, err := webhook.ParseTarget("https://a.example"+port+"/", webhook.TargetRules{Insecure: insecure, BlockedPorts: blocked})
+			_, err := webhook.ParseTarget("https://a.example"+port+"/",
+				webhook.TargetRules{Insecure: insecure, BlockedPorts: blocked})
 			if want[i] == "" {
 				require.NoError(t, err, port)
 				continue

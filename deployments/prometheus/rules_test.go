@@ -42,7 +42,8 @@ func rules(t *testing.T) (all []rule) {
 
 func promtool(t *testing.T, args ...string) {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), filepath.Join(docstest.Root(), "scripts/ensure-debian.sh"), "prometheus").CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), filepath.Join(docstest.Root(), "scripts/ensure-debian.sh"),
+		"prometheus").CombinedOutput()
 	require.NoError(t, err, string(out))
 	out, err = exec.CommandContext(t.Context(), "promtool", args...).CombinedOutput()
 	require.NoError(t, err, string(out))
@@ -107,7 +108,8 @@ func TestRules_NameMetricsOfTheProcesses(t *testing.T) {
 }
 
 // partners are the metrics that a partner's receiver moves by itself.
-var partners = []string{"svc_webhook_deliveries_finished_total", "svc_webhook_delivery_latency_seconds", "svc_webhook_attempt_duration_seconds", "svc_webhook_subscriptions"}
+var partners = []string{"svc_webhook_deliveries_finished_total", "svc_webhook_delivery_latency_seconds",
+	"svc_webhook_attempt_duration_seconds", "svc_webhook_subscriptions"}
 
 // heartbeat is the severity of an alert that always fires.
 const heartbeat = "heartbeat"
@@ -176,7 +178,8 @@ func TestInhibitions_NameAlerts(t *testing.T) {
 			require.Len(t, parts, 2, text)
 			for name := range strings.SplitSeq(parts[1], "|") {
 				whole := regexp.MustCompile("^(?:" + name + ")$")
-				require.True(t, slices.ContainsFunc(rules(t), func(r rule) bool { return whole.MatchString(r.Alert) }), "no alert is called %s", name)
+				require.True(t, slices.ContainsFunc(rules(t), func(r rule) bool { return whole.MatchString(r.Alert) }),
+					"no alert is called %s", name)
 			}
 		}
 	}

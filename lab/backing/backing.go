@@ -5,8 +5,8 @@
 //	tests     TEST_DATABASE_URL, TEST_REDIS_URL → Docker → server binaries → apt-get install
 //	sandbox   DATABASE_URL, REDIS_URL           → server binaries → Docker → apt-get install → miniredis, where allowed
 //
-// TEST_SERVICES=env|native|docker selects a single source, and none refuses every start, as `make unit` wants. Without a
-// server, Start fails; no test is skipped.
+// TEST_SERVICES=env|native|docker selects a single source, and none refuses every start, as `make unit` wants. Without
+// a server, Start fails; no test is skipped.
 //
 // A server that this package starts is private and is removed with its data. The server never outlives the process that
 // asked for it, not even after SIGKILL:

@@ -64,7 +64,8 @@ func (s service) sources(o Options) ([]source, error) {
 	case "docker":
 		return []source{docker}, nil
 	case "none":
-		return nil, fmt.Errorf("%s=none: no server is started for these tests; a test file that needs one begins with //go:build !unit", forcing)
+		return nil, fmt.Errorf(
+			"%s=none: no server is started for these tests; a test file that needs one begins with //go:build !unit", forcing)
 	case "":
 	default:
 		return nil, fmt.Errorf("%s is %q; it takes env, native, docker or none", forcing, forced)

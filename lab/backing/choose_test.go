@@ -28,9 +28,12 @@ func TestSources_FollowPurposeAndForcing(t *testing.T) {
 		{"env forced, private", "env", Options{Private: true}, postgresService, []string{"docker", "native", "apt-get"}},
 		{"native forced", "native", Options{}, redisService, []string{"native", "apt-get"}},
 		{"docker forced", "docker", Options{Purpose: Sandbox, AllowMiniredis: true}, redisService, []string{"docker"}},
-		{"miniredis allowed", "", Options{Purpose: Sandbox, AllowMiniredis: true}, redisService, []string{"env", "native", "docker", "apt-get", "miniredis"}},
-		{"miniredis is no Postgres", "", Options{Purpose: Sandbox, AllowMiniredis: true}, postgresService, []string{"env", "native", "docker", "apt-get"}},
-		{"miniredis is not for tests", "", Options{AllowMiniredis: true}, redisService, []string{"env", "docker", "native", "apt-get"}},
+		{"miniredis allowed", "", Options{Purpose: Sandbox, AllowMiniredis: true}, redisService,
+			[]string{"env", "native", "docker", "apt-get", "miniredis"}},
+		{"miniredis is no Postgres", "", Options{Purpose: Sandbox, AllowMiniredis: true}, postgresService,
+			[]string{"env", "native", "docker", "apt-get"}},
+		{"miniredis is not for tests", "", Options{AllowMiniredis: true}, redisService,
+			[]string{"env", "docker", "native", "apt-get"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -117,7 +120,8 @@ func TestStart_GivenServers_AreUsedAndLeftAlone(t *testing.T) {
 			redisService.envName(p):    strings.Replace(redis.URL(), "redis://", "redis://default:secret@", 1),
 		})
 		var lines []string
-		s, err := Start(t.Context(), Options{Purpose: p, machine: m, Logf: func(f string, a ...any) { lines = append(lines, fmt.Sprintf(f, a...)) }})
+		s, err := Start(t.Context(),
+			Options{Purpose: p, machine: m, Logf: func(f string, a ...any) { lines = append(lines, fmt.Sprintf(f, a...)) }})
 		require.NoError(t, err)
 
 		require.Len(t, lines, 1)
@@ -187,7 +191,8 @@ func TestStart_SandboxWithoutRedis_FallsBackToMiniredis(t *testing.T) {
 	t.Parallel()
 	s := startRedis(t, Options{Purpose: Sandbox, AllowMiniredis: true, machine: bareMachine(t)})
 
-	require.Contains(t, s.choice, "miniredis inside this process (env: REDIS_URL is not set; native: no redis-server in PATH;")
+	require.Contains(t, s.choice,
+		"miniredis inside this process (env: REDIS_URL is not set; native: no redis-server in PATH;")
 	require.NoError(t, redisClient(t, s).Set(t.Context(), "k", "v", 0).Err())
 	require.ErrorIs(t, s.Kill(), ErrNotOurs)
 }
@@ -239,7 +244,8 @@ func TestPostgresBin_PrefersPathThenTheNewestVersion(t *testing.T) {
 func TestFromApt_InstallsWhatIsMissing_AndSaysSo(t *testing.T) {
 	t.Parallel()
 	m := realMachine(t, "native")
-	m.euid, m.readFile = func() int { return 0 }, func(string) ([]byte, error) { return []byte("NAME=x\nID=ubuntu\n"), nil }
+	m.euid, m.readFile = func() int { return 0 },
+		func(string) ([]byte, error) { return []byte("NAME=x\nID=ubuntu\n"), nil }
 	if os.Geteuid() != 0 {
 		m.euid = os.Geteuid
 	}
@@ -286,15 +292,18 @@ func TestFromApt_ThatFails_ShowsWhatAptSaid(t *testing.T) {
 
 	_, err := StartPostgres(t.Context(), Options{machine: m, Logf: t.Logf})
 
-	require.ErrorContains(t, err, "apt-get: install postgresql: exit status 100; it says:\nE: Unable to locate package postgresql")
-	require.ErrorContains(t, err, `(its initdb and postgres) with "sudo apt-get install postgresql", or set TEST_DATABASE_URL`)
+	require.ErrorContains(t, err,
+		"apt-get: install postgresql: exit status 100; it says:\nE: Unable to locate package postgresql")
+	require.ErrorContains(t, err,
+		`(its initdb and postgres) with "sudo apt-get install postgresql", or set TEST_DATABASE_URL`)
 }
 
 func TestDebianLike(t *testing.T) {
 	t.Parallel()
 	for release, want := range map[string]bool{
-		"ID=debian\n": true, "NAME=Ubuntu\nID=ubuntu\nID_LIKE=debian": true, `ID=linuxmint` + "\n" + `ID_LIKE="ubuntu debian"`: true,
-		"ID=fedora\nVARIANT_ID=debian": false, "": false, `ID="alpine"`: false,
+		"ID=debian\n": true, "NAME=Ubuntu\nID=ubuntu\nID_LIKE=debian": true,
+		`ID=linuxmint` + "\n" + `ID_LIKE="ubuntu debian"`: true,
+		"ID=fedora\nVARIANT_ID=debian":                    false, "": false, `ID="alpine"`: false,
 	} {
 		require.Equal(t, want, debianLike(release), release)
 	}

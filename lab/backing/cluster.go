@@ -30,12 +30,13 @@ type RedisCluster struct {
 	Replicas []*Server // Replicas[i] follows Masters[i % len(Masters)]
 }
 
-// StartRedisCluster starts a cluster from the redis-server of this machine, whatever other sources there are: containers
-// would announce addresses that only containers reach. A master that is away for nodeTimeout is replaced by its replica
-// a second or two later. replicas counts those of each master.
+// StartRedisCluster starts a cluster from the redis-server of this machine, whatever other sources there are:
+// containers would announce addresses that only containers reach. A master that is away for nodeTimeout is replaced by
+// its replica a second or two later. replicas counts those of each master.
 //
 // An error names the Debian package of a missing server program, or the step that failed.
-func StartRedisCluster(ctx context.Context, o Options, masters, replicas int, nodeTimeout time.Duration) (*RedisCluster, error) {
+func StartRedisCluster(ctx context.Context, o Options, masters, replicas int,
+	nodeTimeout time.Duration) (*RedisCluster, error) {
 	o = o.withDefaults()
 	if err := redisService.install(ctx, o); err != nil {
 		return nil, err
@@ -62,7 +63,8 @@ func StartRedisCluster(ctx context.Context, o Options, masters, replicas int, no
 	if err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
-	o.Logf("services: Redis Cluster of %d masters and %d replicas, from the machine's redis-server", masters, len(c.Replicas))
+	o.Logf("services: Redis Cluster of %d masters and %d replicas, from the machine's redis-server", masters,
+		len(c.Replicas))
 	return c, nil
 }
 
@@ -105,7 +107,8 @@ func (c *RedisCluster) form(ctx context.Context) error {
 	}
 	var errs []error
 	for i, client := range masters {
-		errs = append(errs, client.ClusterAddSlotsRange(ctx, firstSlot(i, len(masters)), firstSlot(i+1, len(masters))-1).Err())
+		errs = append(errs,
+			client.ClusterAddSlotsRange(ctx, firstSlot(i, len(masters)), firstSlot(i+1, len(masters))-1).Err())
 	}
 	for i, client := range clients {
 		errs = append(errs, client.Do(ctx, "CLUSTER", "SET-CONFIG-EPOCH", i+1).Err())

@@ -90,7 +90,8 @@ func (m *machine) dockerPool(ctx context.Context) (*dockertest.Pool, error) {
 	return pool, nil
 }
 
-// localImage returns the name of an image that needs no pull: the default image, or else the last suitable name; "": none.
+// localImage returns the name of an image that needs no pull: the default image, or else the last suitable name; "":
+// none.
 func (s service) localImage(ctx context.Context, pool *dockertest.Pool) (name string, err error) {
 	listed, err := pool.Client.ListImages(docker.ListImagesOptions{Context: ctx})
 	if err != nil {
@@ -204,7 +205,8 @@ type container struct {
 }
 
 // startContainer creates and starts a container that ends with this process, and waits until the server answers.
-func startContainer(ctx context.Context, pool *dockertest.Pool, imageName string, spec containerSpec) (*container, error) {
+func startContainer(ctx context.Context, pool *dockertest.Pool, imageName string,
+	spec containerSpec) (*container, error) {
 	host, local := dockerHost(pool.Client.Endpoint())
 	bind := docker.PortBinding{HostIP: "0.0.0.0"}
 	if local {
@@ -343,7 +345,8 @@ func (c *container) Restart(ctx context.Context) error {
 
 // Close removes the container and its data.
 func (c *container) Close() error {
-	err := c.pool.Client.RemoveContainer(docker.RemoveContainerOptions{ID: c.resource.ID, Force: true, RemoveVolumes: true})
+	err := c.pool.Client.RemoveContainer(
+		docker.RemoveContainerOptions{ID: c.resource.ID, Force: true, RemoveVolumes: true})
 	if c.orders != nil {
 		_ = c.orders.Close()
 	}

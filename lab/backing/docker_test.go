@@ -50,7 +50,8 @@ func TestPull_DeadRegistry_CostsLittleAndOnlyOnce(t *testing.T) {
 	require.Equal(t, "postgres:15-alpine", <-pulls)
 
 	_, err := StartRedis(t.Context(), Options{machine: m, Logf: t.Logf})
-	require.ErrorContains(t, err, "docker: image redis:7-alpine is not here and cannot be pulled: the registry does not answer")
+	require.ErrorContains(t, err,
+		"docker: image redis:7-alpine is not here and cannot be pulled: the registry does not answer")
 }
 
 func TestPull_Forced_TriesAgain(t *testing.T) {
@@ -58,7 +59,8 @@ func TestPull_Forced_TriesAgain(t *testing.T) {
 	pulls := make(chan struct{}, 10)
 	m := fakeDaemon(t, func(w http.ResponseWriter, _ *http.Request) {
 		pulls <- struct{}{}
-		http.Error(w, `{"message":"Get \"https://registry/v2/\": dial tcp: lookup registry: no such host"}`, http.StatusInternalServerError)
+		http.Error(w, `{"message":"Get \"https://registry/v2/\": dial tcp: lookup registry: no such host"}`,
+			http.StatusInternalServerError)
 	})
 	m.getenv = environment(map[string]string{forcing: "docker"})
 	for range 2 {
@@ -97,7 +99,8 @@ func TestImage_Suits(t *testing.T) {
 	t.Parallel()
 	postgres := postgresService.image
 	for name, want := range map[string]bool{
-		"postgres:15-alpine": true, "postgres:17.2": true, "postgres:latest": true, "postgres:alpine": true, "postgres:15": true,
+		"postgres:15-alpine": true, "postgres:17.2": true, "postgres:latest": true, "postgres:alpine": true,
+		"postgres:15":        true,
 		"postgres:14-alpine": false, "postgres:9.6": false, "postgres:bookworm": false, "postgres": false,
 		"mypostgres:16": false, "someone/postgres:16": false, "<none>:<none>": false,
 	} {

@@ -185,8 +185,9 @@ func (n *native) Close() error {
 	return err
 }
 
-// FreePort finds a free port of 127.0.0.1 below the range of outgoing connections, and keeps the port for this process: no other call
-// gives it, in any process. A server that starts late, or is down for a while, therefore finds its port still free.
+// FreePort finds a free port of 127.0.0.1 below the range of outgoing connections, and keeps the port for this process:
+// no other call gives it, in any process. A server that starts late, or is down for a while, therefore finds its port
+// still free.
 func FreePort() (int, error) {
 	const from, below, tries = 10_000, 32_000, 100
 	for range tries {
@@ -201,8 +202,8 @@ func FreePort() (int, error) {
 	return 0, errors.New("no free port from 10000 to 31999")
 }
 
-// keptPorts are the ports of this process. A port is kept by the lock of a byte in a file of the user, until the process
-// ends. The file stays: a process that removed it would take the locks of others along.
+// keptPorts are the ports of this process. A port is kept by the lock of a byte in a file of the user, until the
+// process ends. The file stays: a process that removed it would take the locks of others along.
 var keptPorts struct {
 	mu    sync.Mutex
 	file  *os.File

@@ -29,7 +29,8 @@ func TestStartPostgres_Native_HasTheSettingsPromised(t *testing.T) {
 		require.Equal(t, want, query[string](t, s, "select setting from pg_settings where name ilike '"+setting+"'"), setting)
 	}
 	require.Equal(t, []string{"null:trust", "127.0.0.1:trust", "127.0.0.1:trust"}, // the last is for a standby
-		query[[]string](t, s, "select array_agg(coalesce(address, 'null') || ':' || auth_method order by line_number) from pg_hba_file_rules"))
+		query[[]string](t, s,
+			"select array_agg(coalesce(address, 'null') || ':' || auth_method order by line_number) from pg_hba_file_rules"))
 }
 
 func TestStartPostgres_FastUnsafe_GivesUpDurability(t *testing.T) {

@@ -37,7 +37,8 @@ var postgresService = service{
 }
 
 func postgresURL(hostPort string) string {
-	return (&url.URL{Scheme: "postgres", User: url.User("postgres"), Host: hostPort, Path: "/postgres", RawQuery: "sslmode=disable"}).String()
+	return (&url.URL{Scheme: "postgres", User: url.User("postgres"), Host: hostPort, Path: "/postgres",
+		RawQuery: "sslmode=disable"}).String()
 }
 
 // postgresSettings are the settings for every source.
@@ -152,8 +153,8 @@ type PostgresPair struct {
 	port             int // of the primary
 }
 
-// StartPostgresPair starts a server and its standby from the server binaries of this machine, whatever other sources there
-// are: a standby is a copy of the server's files.
+// StartPostgresPair starts a server and its standby from the server binaries of this machine, whatever other sources
+// there are: a standby is a copy of the server's files.
 //
 // An error names the Debian package of a missing server program, or the step that failed.
 func StartPostgresPair(ctx context.Context, o Options) (*PostgresPair, error) {
@@ -210,8 +211,8 @@ func (p *PostgresPair) AwaitStandby(ctx context.Context) error {
 	})
 }
 
-// Promote makes a primary of the standby, with the commits that the standby has. The new primary takes the address of the
-// old one, which must have ended.
+// Promote makes a primary of the standby, with the commits that the standby has. The new primary takes the address of
+// the old one, which must have ended.
 func (p *PostgresPair) Promote(ctx context.Context) error {
 	p.standby.mu.Lock()
 	p.standby.port = p.port

@@ -33,7 +33,8 @@ func processesIn(dir string) []int {
 func memoryDir(room uint64) string {
 	const dir = "/dev/shm"
 	var stat unix.Statfs_t
-	if err := unix.Statfs(dir, &stat); err != nil || stat.Type != unix.TMPFS_MAGIC || stat.Bavail*uint64(stat.Bsize) < room {
+	if err := unix.Statfs(dir, &stat); err != nil || stat.Type != unix.TMPFS_MAGIC ||
+		stat.Bavail*uint64(stat.Bsize) < room {
 		return ""
 	}
 	return dir

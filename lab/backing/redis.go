@@ -30,7 +30,8 @@ var redisService = service{
 	container: func(o Options) containerSpec {
 		return containerSpec{
 			port: "6379/tcp",
-			argv: append([]string{"redis-server", "--protected-mode", "no"}, redisSettings(o)...), // connections from outside the container are not local
+			// connections from outside the container are not local
+			argv: append([]string{"redis-server", "--protected-mode", "no"}, redisSettings(o)...),
 			url:  redisURL, gentle: "TERM", immediate: "KILL",
 			ready: func(ctx context.Context, hostPort string) error {
 				_, err := redisInfo(ctx, hostPort, RedisProcess{})
@@ -67,8 +68,8 @@ type RedisProcess struct {
 	Sentinel string
 }
 
-// StartRedisProcess starts a process from the redis-server of this machine, whatever other sources there are: containers
-// would announce addresses that only containers reach.
+// StartRedisProcess starts a process from the redis-server of this machine, whatever other sources there are:
+// containers would announce addresses that only containers reach.
 func StartRedisProcess(ctx context.Context, o Options, p RedisProcess) (*Server, error) {
 	o = o.withDefaults()
 	if err := redisService.install(ctx, o); err != nil {
@@ -126,7 +127,8 @@ func (p RedisProcess) argv(bin, dir string, port int, o Options) []string {
 		argv = append(argv, "--port", strconv.Itoa(port))
 	} else {
 		// --tls-replication: the process itself connects with TLS, as a replica and as a sentinel.
-		argv = append(argv, "--port", "0", "--tls-port", strconv.Itoa(port), "--tls-replication", "yes", "--tls-auth-clients", "no",
+		argv = append(argv, "--port", "0", "--tls-port", strconv.Itoa(port), "--tls-replication", "yes", "--tls-auth-clients",
+			"no",
 			"--tls-cert-file", certificateFile, "--tls-key-file", keyFile, "--tls-ca-cert-file", certificateFile)
 	}
 	if p.Sentinel == "" {
@@ -153,7 +155,8 @@ func redisInfo(ctx context.Context, addr string, p RedisProcess) (string, error)
 		return "", err
 	}
 	_ = listening.Close()
-	client := redis.NewClient(&redis.Options{Addr: addr, Password: p.Password, TLSConfig: p.TLS.Trust(), MaxRetries: -1, DialerRetries: 1})
+	client := redis.NewClient(
+		&redis.Options{Addr: addr, Password: p.Password, TLSConfig: p.TLS.Trust(), MaxRetries: -1, DialerRetries: 1})
 	defer func() { _ = client.Close() }()
 	if err := client.Ping(ctx).Err(); err != nil { // INFO answers while data is being loaded, but PING says LOADING
 		return "", err

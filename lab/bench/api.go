@@ -25,7 +25,8 @@ func (w *workbench) pgbenchTurn(ctx context.Context, script string, partners int
 			return result.N
 		}).figures()
 		f["rate"], f["generator"] = result.Rate, result.CPU*1000/float64(result.N)
-		for _, other := range []string{"commits", "redis cmd", "redis B"} { // of a database that pgbench does not use, and of Redis
+		for _, other := range []string{"commits", "redis cmd", "redis B"} {
+			// of a database that pgbench does not use, and of Redis
 			delete(f, other)
 		}
 		b.add(pgbenchName(partners), f)
@@ -69,7 +70,8 @@ func measurePostRates(ctx context.Context, w *workbench, o options, r *results) 
 }
 
 // createRound creates deposits for the length of a round, after a warm-up, and returns them with their cost.
-func (w *workbench) createRound(ctx context.Context, v variant, partners []testPartner, o options) (all []made, f figures) {
+func (w *workbench) createRound(ctx context.Context, v variant, partners []testPartner,
+	o options) (all []made, f figures) {
 	w.warmUp(ctx, v, partners, o)
 	spent := w.cost(ctx, func() int {
 		all = w.deposits(ctx, lasting(o.round), v.conns, v.keyed, inTurn(partners))

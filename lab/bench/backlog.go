@@ -50,8 +50,8 @@ func measureBacklogs(ctx context.Context, w *workbench, o options, r *results) {
 	check(err)
 }
 
-// addBacklogs compares the slowest rate of all sizes, and by how much the CPU per delivery differs between the cheapest and
-// the dearest size.
+// addBacklogs compares the slowest rate of all sizes, and by how much the CPU per delivery differs between the cheapest
+// and the dearest size.
 func (r *results) addBacklogs(b *board) {
 	var rates, costs []float64
 	for _, size := range b.variants {
@@ -87,13 +87,15 @@ func (w *workbench) drain(ctx context.Context, t testPartner, n int) figures {
 func preload(ctx context.Context, tx pgx.Tx, t testPartner, n int) {
 	must(tx.Exec(ctx, `
 		INSERT INTO outbox (event_id, partner_id, name, deposit_id, created_at, data)
-		SELECT (substr(uuid_floor(at)::text, 1, 14) || '7' || substr(gen_random_uuid()::text, 16))::uuid, $1, 'deposit.cancelled',
-			gen_random_uuid(), at,
+		SELECT (substr(uuid_floor(at)::text, 1, 14) || '7' || substr(gen_random_uuid()::text, 16))::uuid, $1,
+			'deposit.cancelled', gen_random_uuid(), at,
 			'{"id":"dep_' || i || '","reference":"D-7K3M-9Q2X","rentalContract":"B-1","status":"cancelled",'
 			'"previousStatus":"pending","amountCents":50000,"contractStartAt":"2026-07-01T12:00:00.000Z",'
 			'"contractEndAt":"2026-07-08T12:00:00.000Z","client":null,'
 			'"partnerContext":{"partnerId":"prt_x","partnerName":"Bench","externalId":"bench"}}'
-		FROM generate_series(1, $2::int) AS i, LATERAL (SELECT now() - ($2::int - i) * interval '1 millisecond' AS at) AS clock`, t.ID, n))
+		FROM generate_series(1, $2::int) AS i,
+			LATERAL (SELECT now() - ($2::int - i) * interval '1 millisecond' AS at) AS clock`,
+		t.ID, n))
 	must(tx.Exec(ctx, `ANALYZE outbox`))
 }
 

@@ -99,18 +99,20 @@ type column struct {
 
 // columns of a board, in this order. A column that no variant measured is left out.
 var columns = []column{
-	{"dispatcher %", 2, true}, {"commits/s", 1, true}, {"http %", 2, false}, {"postgres %", 2, false}, {"redis %", 2, false},
+	{"dispatcher %", 2, true}, {"commits/s", 1, true}, {"http %", 2, false}, {"postgres %", 2, false},
+	{"redis %", 2, false},
 	{"redis cmd/s", 1, false}, {"WAL B/s", 0, false},
 	{"p50 ms", 1, true}, {"p99 ms", 1, true}, {"max ms", 1, false}, {"late ms", 1, false}, {"CPU ms", 2, true},
 	{"log p50 ms", 1, true}, {"log p99 ms", 1, true}, {"log max ms", 1, false}, {"page p99 ms", 0, false},
-	{"rate", 0, true}, {"API rate", 0, false}, {"CPU", 3, true}, {"http", 3, false}, {"dispatcher", 3, false}, {"postgres", 3, false},
+	{"rate", 0, true}, {"API rate", 0, false}, {"CPU", 3, true}, {"http", 3, false}, {"dispatcher", 3, false},
+	{"postgres", 3, false},
 	{"redis", 3, false}, {"receiver", 3, false}, {"generator", 3, false},
 	{"WAL B", 0, false}, {"commits", 3, false}, {"redis cmd", 1, false}, {"redis B", 0, false},
 	{"http MB", 0, false}, {"disp MB", 0, false}, {"20 CPU s", 1, false}, {"steal %", 1, false}, {"others %", 0, false},
 }
 
-// print writes a table of medians, with the smallest and the largest round where the spread matters, and the ratios of rate
-// and CPU of each pair. CPU is in seconds per 1,000 operations; WAL, commits and Redis are per operation.
+// print writes a table of medians, with the smallest and the largest round where the spread matters, and the ratios of
+// rate and CPU of each pair. CPU is in seconds per 1,000 operations; WAL, commits and Redis are per operation.
 func (b *board) print(to io.Writer) {
 	table := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(table, "\n%s", b.operation)

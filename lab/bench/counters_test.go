@@ -30,13 +30,16 @@ func TestTreesCPU_CountChildrenAndThoseThatHaveEnded(t *testing.T) {
 func TestCost_Figures_ArePerOperation(t *testing.T) {
 	t.Parallel()
 	began := time.Now()
-	from := reading{at: began, cpu: map[string]float64{"http": 1, "postgres": 2}, generator: 1, wal: 100, commits: 5, commands: 10, memory: 1000, machine: procfs.CPUStat{User: 50, Idle: 50}}
-	to := reading{at: began.Add(2 * time.Second), cpu: map[string]float64{"http": 2, "postgres": 3}, generator: 1.5, wal: 4100, commits: 15, commands: 40, memory: 3000, machine: procfs.CPUStat{User: 54, Idle: 55, Steal: 1}}
+	from := reading{at: began, cpu: map[string]float64{"http": 1, "postgres": 2}, generator: 1, wal: 100, commits: 5,
+		commands: 10, memory: 1000, machine: procfs.CPUStat{User: 50, Idle: 50}}
+	to := reading{at: began.Add(2 * time.Second), cpu: map[string]float64{"http": 2, "postgres": 3}, generator: 1.5,
+		wal: 4100, commits: 15, commands: 40, memory: 3000, machine: procfs.CPUStat{User: 54, Idle: 55, Steal: 1}}
 
 	f := cost{n: 1000, from: from, to: to}.figures()
 
 	want := figures{
-		"rate": 500, "CPU": 2, "http": 1, "postgres": 1, "redis": 0, "generator": 0.5, "WAL B": 4, "commits": 0.01, "redis cmd": 0.03, "redis B": 2,
+		"rate": 500, "CPU": 2, "http": 1, "postgres": 1, "redis": 0, "generator": 0.5, "WAL B": 4, "commits": 0.01,
+		"redis cmd": 0.03, "redis B": 2,
 		"steal %": 10, "others %": 15, // 10 s in all: 5 idle, 1 stolen, 2.5 ours
 	}
 	for name, figure := range want {

@@ -12,8 +12,8 @@ import (
 	"partnerdeposits/lab/world"
 )
 
-// measureThroughput creates deposits for the length of a round and then cancels all of them, as fast as the API takes the
-// requests, in each variant.
+// measureThroughput creates deposits for the length of a round and then cancels all of them, as fast as the API takes
+// the requests, in each variant.
 func measureThroughput(ctx context.Context, w *workbench, o options, r *results) {
 	all := w.variants(o, o.conns[:1], o.subscriptions)
 	pairs := w.pairs(all)
@@ -76,8 +76,8 @@ func (w *workbench) withMemory(f figures) figures {
 	return f
 }
 
-// addLogged adds the times in ms from the commit of a change to the end of the POST that was answered with a 2xx, of the
-// last n deliveries to partners since a time. The times are read from the delivery log, and awaited: the dispatcher
+// addLogged adds the times in ms from the commit of a change to the end of the POST that was answered with a 2xx, of
+// the last n deliveries to partners since a time. The times are read from the delivery log, and awaited: the dispatcher
 // records outcomes in batches, shortly after the receiver has taken the deliveries.
 func (w *workbench) addLogged(ctx context.Context, f figures, since time.Time, n int, partners ...testPartner) {
 	var p50, p99, most float64
@@ -132,8 +132,8 @@ func measureLatency(ctx context.Context, w *workbench, o options, r *results) {
 	check(err)
 }
 
-// arrivalRound cancels deposits in an open loop, and measures the way from the call to the receiver after a while. counts
-// chooses the deposits to measure; n is the number of deliveries that endpoints took.
+// arrivalRound cancels deposits in an open loop, and measures the way from the call to the receiver after a while.
+// counts chooses the deposits to measure; n is the number of deliveries that endpoints took.
 func (w *workbench) arrivalRound(
 	ctx context.Context, v variant, partners []testPartner, rate int, warm, length time.Duration, counts func(i int) bool,
 ) (f figures, n int) {

@@ -8,8 +8,8 @@ import (
 // failure carries the first error of a step to measure.
 type failure struct{ error }
 
-// check ends the step with an error. A step reads like a test: the first error ends it. Only the goroutine of the step may
-// check; calls of a load return their errors.
+// check ends the step with an error. A step reads like a test: the first error ends it. Only the goroutine of the step
+// may check; calls of a load return their errors.
 func check(err error) {
 	if err != nil {
 		panic(failure{err})

@@ -52,7 +52,8 @@ func measureFeed(ctx context.Context, w *workbench, o options, r *results) {
 }
 
 // followed gives the times of n events from their commits to their followers. Both clocks are this machine's.
-func (w *workbench) followed(ctx context.Context, waiting *waiters, since time.Time, n int, partners []testPartner) *load.Times {
+func (w *workbench) followed(ctx context.Context, waiting *waiters, since time.Time, n int,
+	partners []testPartner) *load.Times {
 	err := poll(ctx, world.StartLimit, 20*time.Millisecond, func() bool {
 		waiting.mu.Lock()
 		defer waiting.mu.Unlock()
@@ -61,8 +62,9 @@ func (w *workbench) followed(ctx context.Context, waiting *waiters, since time.T
 	if err != nil {
 		check(fmt.Errorf("%d of %d events were followed: %w", len(waiting.arrived), n, err))
 	}
-	rows := must(w.Pool.Query(ctx, `SELECT deposit_id, event_at FROM deliveries WHERE subscription_id = ANY ($1) AND event_at >= $2`,
-		subscriptionsOf(partners), since))
+	rows := must(
+		w.Pool.Query(ctx, `SELECT deposit_id, event_at FROM deliveries WHERE subscription_id = ANY ($1) AND event_at >= $2`,
+			subscriptionsOf(partners), since))
 	times := load.NewTimes()
 	var deposit id.ID
 	var committed time.Time
@@ -94,8 +96,8 @@ type waiters struct {
 	arrived map[string]time.Time // by deposit
 }
 
-// follow starts a follower for each partner, as soon as it has read its feed. Their first requests wait 1 to feedWait seconds,
-// so that later ones do not end together. stop ends them.
+// follow starts a follower for each partner, as soon as it has read its feed. Their first requests wait 1 to feedWait
+// seconds, so that later ones do not end together. stop ends them.
 func (w *workbench) follow(ctx context.Context, partners []testPartner) *waiters {
 	l := &waiters{client: world.NewClient(callTimeout, len(partners)), base: w.http.Base, arrived: map[string]time.Time{}}
 	ctx, l.cancel = context.WithCancel(ctx)

@@ -54,15 +54,17 @@ func (w *workbench) measureQueue(ctx context.Context) float64 {
 	defer stop()
 	all, done := make(chan struct{}), make(chan error, 1)
 	go func() {
-		done <- queue.Serve(serving, map[webhookports.Lane]int{webhookports.FastLane: 64, webhookports.SlowLane: 1}, func(context.Context, webhookports.Job) {
-			if handled.Add(1) == jobs {
-				close(all)
-			}
-		})
+		done <- queue.Serve(serving, map[webhookports.Lane]int{webhookports.FastLane: 64, webhookports.SlowLane: 1},
+			func(context.Context, webhookports.Job) {
+				if handled.Add(1) == jobs {
+					close(all)
+				}
+			})
 	}()
 	began := time.Now()
 	must(load.Closed(ctx, calls(jobs), senders, func(int) error {
-		job := webhookports.Job{Lane: webhookports.FastLane, Claims: []webhookports.Claim{{DeliveryID: system.Entropy{}.NewID(), Seq: 1}}}
+		job := webhookports.Job{Lane: webhookports.FastLane,
+			Claims: []webhookports.Claim{{DeliveryID: system.Entropy{}.NewID(), Seq: 1}}}
 		_, err := queue.Enqueue(ctx, []webhookports.Job{job})
 		return err
 	}))

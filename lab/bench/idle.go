@@ -30,7 +30,8 @@ func (w *workbench) restFigures(ctx context.Context, length time.Duration) figur
 	check(pause(ctx, settle))
 	rest := w.cost(ctx, func() int { check(pause(ctx, length)); return 1 })
 	all, seconds := rest.figures(), rest.seconds()
-	f := figures{"commits/s": all["commits"] / seconds, "redis cmd/s": all["redis cmd"] / seconds, "WAL B/s": all["WAL B"] / seconds}
+	f := figures{"commits/s": all["commits"] / seconds, "redis cmd/s": all["redis cmd"] / seconds,
+		"WAL B/s": all["WAL B"] / seconds}
 	for _, part := range parts[:4] {
 		f[part+" %"] = all[part] / 10 / seconds // CPU is in seconds per 1,000
 	}
@@ -40,8 +41,8 @@ func (w *workbench) restFigures(ctx context.Context, length time.Duration) figur
 // waitingPartners wait for their feeds at a time.
 const waitingPartners = 1000
 
-// measureWaiting opens a request of each partner that waits for an event, and none, in turn. A request is answered after 25 s
-// and made anew, as followers do. Figures are those beyond the same without requests that wait.
+// measureWaiting opens a request of each partner that waits for an event, and none, in turn. A request is answered
+// after 25 s and made anew, as followers do. Figures are those beyond the same without requests that wait.
 func measureWaiting(ctx context.Context, w *workbench, o options, r *results) {
 	b := r.board(fmt.Sprintf("%d partners, at rest", waitingPartners))
 	none := variant{site: w.last(), keyed: true, partners: waitingPartners, conns: o.conns[0]}

@@ -33,8 +33,10 @@ type filteredList struct {
 
 var filteredLists = []filteredList{
 	{
-		"deposits", "/deposits", `SELECT account_id AS account, external_id, client_id AS client, rental_contract, created_at FROM deposits
-			WHERE partner_id = $1 AND client_id IS NOT NULL AND rental_contract <> '' AND $2::uuid IS NOT NULL ORDER BY created_at LIMIT 1`,
+		"deposits", "/deposits",
+		`SELECT account_id AS account, external_id, client_id AS client, rental_contract, created_at FROM deposits
+			WHERE partner_id = $1 AND client_id IS NOT NULL AND rental_contract <> '' AND $2::uuid IS NOT NULL
+			ORDER BY created_at LIMIT 1`,
 		[]filter{
 			{"accountId", "$account", "accountId"}, {"accountId", "$unknown_account", "accountId unknown"},
 			{"externalId", "$external_id", "externalId"}, {"externalId", "unknown", "externalId unknown"},
@@ -50,7 +52,8 @@ var filteredLists = []filteredList{
 		"delivery log", "/webhooks/$subscription/deliveries", `SELECT deposit_id AS deposit, created_at FROM deliveries
 			WHERE subscription_id = $2 AND deposit_id IS NOT NULL AND $1::uuid IS NOT NULL ORDER BY id LIMIT 1`,
 		append([]filter{
-			{"status", "succeeded", "status succeeded"}, {"status", "failed", "status failed"}, {"status", "pending", "status pending"},
+			{"status", "succeeded", "status succeeded"}, {"status", "failed", "status failed"},
+			{"status", "pending", "status pending"},
 		}, eventFilters...),
 	},
 	{
@@ -67,8 +70,10 @@ var filteredLists = []filteredList{
 		eventFilters,
 	},
 	{
-		"feed", "/events/feed", `SELECT last_sequence / 2 AS middle_number, last_sequence - last_sequence / 29 - 200 AS yesterday,
-			last_sequence - 150 AS recent, last_sequence AS newest FROM event_feeds WHERE partner_id = $1 AND $2::uuid IS NOT NULL`,
+		"feed", "/events/feed",
+		`SELECT last_sequence / 2 AS middle_number, last_sequence - last_sequence / 29 - 200 AS yesterday,
+			last_sequence - 150 AS recent, last_sequence AS newest FROM event_feeds WHERE partner_id = $1
+			AND $2::uuid IS NOT NULL`,
 		[]filter{ // places in the feed, which has no other filters
 			{"after", "$middle_number", "after two weeks ago"}, {"after", "$yesterday", "after yesterday"},
 			{"after", "$recent", "after the newest but 150"}, {"after", "$newest", "after the newest"},
@@ -107,7 +112,8 @@ func measureLists(ctx context.Context, w *workbench, _ options, r *results) {
 		values := w.storedValues(ctx, l)
 		path := os.Expand(l.path, values)
 		for _, query := range queries(l.filters, values) {
-			w.timeList(ctx, b, l.name+query.label, request{method: "GET", path: path + "?" + query.encoded, apiKey: plain.Reveal()})
+			w.timeList(ctx, b, l.name+query.label,
+				request{method: "GET", path: path + "?" + query.encoded, apiKey: plain.Reveal()})
 		}
 	}
 	name := fmt.Sprintf("webhooks, %d with %d pending each", webhook.MaxSubscriptions, webhook.MaxPending-1)
@@ -130,7 +136,8 @@ func (w *workbench) storedValues(ctx context.Context, l filteredList) func(name 
 	for _, name := range []string{"unknown_account", "unknown_client", "unknown_deposit"} {
 		row[name] = [16]byte(system.Entropy{}.NewID())
 	}
-	kinds := map[string]id.Prefix{"account": id.Account, "client": id.Client, "deposit": id.Deposit, "subscription": id.Subscription}
+	kinds := map[string]id.Prefix{"account": id.Account, "client": id.Client, "deposit": id.Deposit,
+		"subscription": id.Subscription}
 	return func(name string) string {
 		if raw, ok := row[name].([16]byte); ok {
 			return kinds[strings.TrimPrefix(name, "unknown_")].Of(id.ID(raw))
@@ -144,7 +151,8 @@ func (w *workbench) storedValues(ctx context.Context, l filteredList) func(name 
 func (w *workbench) heldEndpoints(ctx context.Context) (apiKey string) {
 	t := w.newPartner(ctx, slices.Repeat([]string{"https://receiver.example/held"}, webhook.MaxSubscriptions)...)
 	for _, sql := range []string{
-		`UPDATE webhook_subscriptions SET enabled = false, disabled_reason = 'disabled_by_partner' WHERE id = ANY ($1) AND $2 > 0`,
+		`UPDATE webhook_subscriptions SET enabled = false, disabled_reason = 'disabled_by_partner' WHERE id = ANY ($1)
+			AND $2 > 0`,
 		`INSERT INTO deliveries (subscription_id, id, event_id, event, state, body, event_at)
 			SELECT s, overlay(gen_random_uuid()::text PLACING left(uuid_floor(now())::text, 13) FROM 1)::uuid, gen_random_uuid(),
 				'deposit.cancelled', 0, convert_to(repeat(md5(n::text), 20), 'UTF8'), now()

@@ -8,7 +8,8 @@ import (
 
 func TestQueries_EveryFilterAndEveryPairOfDifferentNames(t *testing.T) {
 	t.Parallel()
-	found := queries([]filter{{"status", "active", "status"}, {"clientId", "$client", "client"}, {"clientId", "cli_2", "unknown client"}},
+	found := queries(
+		[]filter{{"status", "active", "status"}, {"clientId", "$client", "client"}, {"clientId", "cli_2", "unknown client"}},
 		func(name string) string { return map[string]string{"client": "cli_1"}[name] })
 
 	require.Equal(t, []query{

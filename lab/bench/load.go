@@ -35,8 +35,8 @@ type made struct {
 	owner *testPartner
 }
 
-// deposits creates deposits through the API over conns connections. Deposit i belongs to the partner whose(i), and the result
-// has the same order.
+// deposits creates deposits through the API over conns connections. Deposit i belongs to the partner whose(i), and the
+// result has the same order.
 func (w *workbench) deposits(ctx context.Context, length load.Extent, conns int, keyed bool, whose assignment) []made {
 	var mu sync.Mutex
 	all := make([]made, length.N)
@@ -60,7 +60,8 @@ func (w *workbench) deposits(ctx context.Context, length load.Extent, conns int,
 
 // create creates the i-th deposit.
 func (w *workbench) create(t *testPartner, i int, keyed bool) (made, error) {
-	answer, err := w.api.do(request{method: "POST", path: "/deposits", apiKey: t.Key, keyed: keyed, body: t.depositBody(i, later, "")})
+	answer, err := w.api.do(
+		request{method: "POST", path: "/deposits", apiKey: t.Key, keyed: keyed, body: t.depositBody(i, later, "")})
 	if err != nil {
 		return made{}, err
 	}
@@ -87,7 +88,8 @@ func idIn(body []byte, kind id.Prefix) (string, error) {
 
 // depositBody is the body of the i-th deposit, for a stay of a week, with more fields.
 func (t *testPartner) depositBody(i int, from time.Time, more string) string {
-	return `{"accountId":"` + id.Account.Of(t.Account) + `","amount":500,"contractStartAt":"` + from.UTC().Format(time.RFC3339) +
+	return `{"accountId":"` + id.Account.Of(t.Account) + `","amount":500,"contractStartAt":"` +
+		from.UTC().Format(time.RFC3339) +
 		`","contractEndAt":"` + from.UTC().AddDate(0, 0, 7).Format(time.RFC3339) +
 		`","rentalContract":"B-` + strconv.Itoa(i) + `"` + more + `}`
 }
@@ -95,7 +97,8 @@ func (t *testPartner) depositBody(i int, from time.Time, more string) string {
 var later = time.Date(2030, 7, 1, 12, 0, 0, 0, time.UTC)
 
 func (w *workbench) cancel(m made, keyed bool) error {
-	_, err := w.api.do(request{method: "POST", path: "/deposits/" + m.id + "/cancel", apiKey: m.owner.Key, keyed: keyed, body: `{}`})
+	_, err := w.api.do(
+		request{method: "POST", path: "/deposits/" + m.id + "/cancel", apiKey: m.owner.Key, keyed: keyed, body: `{}`})
 	return err
 }
 

@@ -1,14 +1,15 @@
-// Command bench measures the service on real processes, and the floors (rates of single parts) of the same machine in the
-// same run.
+// Command bench measures the service on real processes, and the floors (rates of single parts) of the same machine in
+// the same run.
 //
 //	bench delivery                                     from the call of the API to the receiver: everything
 //	bench api                                          the partner API, and pgbench beside it
 //	bench delivery -only rate -rounds 3 -round 5s      a single step, shorter
 //	bench delivery -only rate -base DIR -new DIR       two versions in turn, from binaries that were built before
 //
-// Everything runs on this machine: a private Postgres and Redis, http and dispatcher as deployed, a receiver that verifies
-// every delivery, and the load generator. Figures are ratios within a run and CPU-seconds per 1,000 operations, because
-// both stay stable when the clock rate of the machine varies. CPU counts every process except the load generator.
+// Everything runs on this machine: a private Postgres and Redis, http and dispatcher as deployed, a receiver that
+// verifies every delivery, and the load generator. Figures are ratios within a run and CPU-seconds per 1,000
+// operations, because both stay stable when the clock rate of the machine varies. CPU counts every process except the
+// load generator.
 package main
 
 import (

@@ -31,14 +31,15 @@ func (m mix) whose(i int) *testPartner {
 // goods counts the events of the measured endpoint among the first n.
 func (m mix) goods(n int) int { return n/m.cycle*m.first + min(n%m.cycle, m.first) }
 
-// neighbourhood is a set of endpoints that receive deliveries while another endpoint is measured: all good, or some bad.
+// neighbourhood is a set of endpoints that receive deliveries while another endpoint is measured: all good, or some
+// bad.
 type neighbourhood struct {
 	name string
 	urls []string
 }
 
-// beside measures the endpoint beside good neighbours and beside bad ones in turn (a b a b a b), so that other load on the
-// machine affects both. Each round has a new dispatcher and new endpoints.
+// beside measures the endpoint beside good neighbours and beside bad ones in turn (a b a b a b), so that other load on
+// the machine affects both. Each round has a new dispatcher and new endpoints.
 //
 // Returns the ratio of a figure beside bad neighbours to the figure beside good ones.
 func (w *workbench) beside(
@@ -128,7 +129,8 @@ func measureIsolation(ctx context.Context, w *workbench, o options, r *results) 
 	}, "rate"))
 }
 
-// measureHostility compares a well-behaved receiver beside twenty hostile receivers with the same beside twenty civil ones.
+// measureHostility compares a well-behaved receiver beside twenty hostile receivers with the same beside twenty civil
+// ones.
 func measureHostility(ctx context.Context, w *workbench, o options, r *results) {
 	process, base := startSelf(ctx, "neighbours", "/")
 	defer func() {

@@ -36,7 +36,8 @@ func parse(p program, args []string) (o options) {
 	only := f.String("only", "", "steps to run, comma-separated: "+strings.Join(names, ", ")+`; "" for all`)
 	f.IntVar(&o.rounds, "rounds", 5, "rounds of each variant, which take turns")
 	f.DurationVar(&o.round, "round", 30*time.Second, "length of a round")
-	conns := f.String("conns", p.conns, "numbers of connections of the load generator, comma-separated; delivery uses the first")
+	conns := f.String("conns", p.conns,
+		"numbers of connections of the load generator, comma-separated; delivery uses the first")
 	keys := f.String("keys", "with,without", "whether POSTs carry an Idempotency-Key, comma-separated: with, without")
 	partners := f.String("partners", "30,1", "numbers of partners, comma-separated")
 	subscriptions := f.String("subscriptions", "1,4", "subscriptions of each partner, comma-separated")
@@ -45,15 +46,17 @@ func parse(p program, args []string) (o options) {
 	f.DurationVar(&o.idle, "idle", 30*time.Second, "how long each round without work lasts")
 	f.DurationVar(&o.isolation, "isolation", 40*time.Second, "how long each round beside a receiver that hangs lasts")
 	f.DurationVar(&o.hostile, "hostile", 30*time.Second, "how long each round beside hostile receivers lasts")
-	f.DurationVar(&o.notices, "notices", time.Minute, "how long each round beside unsigned notices of the payment provider lasts")
+	f.DurationVar(&o.notices, "notices", time.Minute,
+		"how long each round beside unsigned notices of the payment provider lasts")
 	backlogs := f.String("backlog", "10000,100000,1000000", "sizes of backlogs to drain, comma-separated")
 	f.IntVar(&o.payments, "payments", 5_000, "payments made while the provider is away")
 	f.IntVar(&o.calls, "calls", 200_000, "keyed calls before Redis's memory is read")
 	f.IntVar(&o.stock, "stock", 0, "deposits and deliveries to store beforehand, each so many; beside an empty database, "+
 		"unless -base is given")
 	f.StringVar(&o.postgres, "postgres", "", "settings of Postgres, as shared_buffers=1GB,max_wal_size=4GB")
-	f.StringVar(&o.base, "base", "", "directory of binaries (http, dispatcher, and admin for a schema of its own) to compare with -new; "+
-		"runs the steps rate or posts only, unless -only names others")
+	f.StringVar(&o.base, "base", "",
+		"directory of binaries (http, dispatcher, and admin for a schema of its own) to compare with -new; "+
+			"runs the steps rate or posts only, unless -only names others")
 	f.StringVar(&o.fresh, "new", "", "directory of binaries to compare with -base")
 	check(f.Parse(args))
 	o.only = list(*only)

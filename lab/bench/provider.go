@@ -19,9 +19,9 @@ const (
 	tenantPace = 5   // tenants a second who send the form of checkout
 )
 
-// measureProvider alternates rounds beside a payment provider that answers and a provider that hangs, while tenants send the
-// form of checkout. Then many tenants pay during an outage, and the time from the provider's return until all are settled is
-// taken.
+// measureProvider alternates rounds beside a payment provider that answers and a provider that hangs, while tenants
+// send the form of checkout. Then many tenants pay during an outage, and the time from the provider's return until all
+// are settled is taken.
 func measureProvider(ctx context.Context, w *workbench, o options, r *results) {
 	listener := must((&net.ListenConfig{}).Listen(ctx, "tcp4", "127.0.0.1:0"))
 	serving, end := context.WithCancel(ctx)
@@ -29,7 +29,8 @@ func measureProvider(ctx context.Context, w *workbench, o options, r *results) {
 	fake := stripetest.New(stripetest.Options{URL: "http://" + listener.Addr().String()})
 	go func() { _ = fake.Serve(serving, listener) }() // ends with the step
 	stripe := []string{
-		"PAYMENTS_PROVIDER=stripe", "STRIPE_SECRET_KEY=" + stripetest.SecretKey, "STRIPE_WEBHOOK_SECRET=" + stripetest.WebhookSecret,
+		"PAYMENTS_PROVIDER=stripe", "STRIPE_SECRET_KEY=" + stripetest.SecretKey,
+		"STRIPE_WEBHOOK_SECRET=" + stripetest.WebhookSecret,
 		"STRIPE_API_BASE=" + fake.URL(), "TRUSTED_PROXIES=127.0.0.1",
 	}
 	w.settings = map[string][]string{"http": stripe, "dispatcher": stripe}
@@ -70,8 +71,8 @@ func (w *workbench) newcomer(ctx context.Context) testPartner {
 	return w.newPartner(ctx, w.sink+"/")
 }
 
-// providerRound calls the API at a steady rate while tenants send forms. It gives the p99 of the answers of the API, of the
-// deliveries, and of the pages that tenants see.
+// providerRound calls the API at a steady rate while tenants send forms. It gives the p99 of the answers of the API, of
+// the deliveries, and of the pages that tenants see.
 func (w *workbench) providerRound(ctx context.Context, length time.Duration, hangs bool) figures {
 	t := w.newcomer(ctx)
 	n := int(length.Seconds()) * apiPace
@@ -90,8 +91,8 @@ func (w *workbench) providerRound(ctx context.Context, length time.Duration, han
 	return f
 }
 
-// sendForms lets tenants send the form of checkout until ctx ends. With hangs, a page that says so is the answer; otherwise
-// the provider's page.
+// sendForms lets tenants send the form of checkout until ctx ends. With hangs, a page that says so is the answer;
+// otherwise the provider's page.
 func (w *workbench) sendForms(ctx context.Context, t testPartner, hangs bool, times *load.Times) error {
 	want := http.StatusOK
 	if hangs {
@@ -112,7 +113,8 @@ func (w *workbench) sendForms(ctx context.Context, t testPartner, hangs bool, ti
 var toTenants = &http.Transport{MaxIdleConnsPerHost: 16, IdleConnTimeout: 10 * time.Second}
 
 // sendForm creates a deposit, sends the form of its checkout, and gives the page that follows.
-func (w *workbench) sendForm(ctx context.Context, t testPartner) (took time.Duration, page formbrowser.Page, err error) {
+func (w *workbench) sendForm(ctx context.Context,
+	t testPartner) (took time.Duration, page formbrowser.Page, err error) {
 	const more = `,"depositUrlGeneration":true,"returnUrl":"https://partner.test/back"`
 	body := t.depositBody(0, time.Now().AddDate(0, 0, 2), more) // its checkout takes a payment
 	answer, err := w.api.do(request{method: "POST", path: "/deposits", apiKey: t.Key, body: body})
@@ -133,11 +135,12 @@ func (w *workbench) sendForm(ctx context.Context, t testPartner) (took time.Dura
 	return time.Since(began), page, err
 }
 
-// afterAnHour gives payments the state that an outage of an hour leaves behind: each became due meanwhile, and stays due.
+// afterAnHour gives payments the state that an outage of an hour leaves behind: each became due meanwhile, and stays
+// due.
 const afterAnHour = `UPDATE payments SET check_at = now() - random() * interval '1 hour' WHERE status = 'processing'`
 
-// payInAnOutage lets n tenants pay while the provider answers no question, and gives the time from its return until all fees
-// are settled.
+// payInAnOutage lets n tenants pay while the provider answers no question, and gives the time from its return until all
+// fees are settled.
 func (w *workbench) payInAnOutage(ctx context.Context, fake *stripetest.Fake, n int) time.Duration {
 	t, began := w.newcomer(ctx), time.Now()
 	hang(fake, true, http.MethodGet)
@@ -159,7 +162,8 @@ func (w *workbench) payInAnOutage(ctx context.Context, fake *stripetest.Fake, n 
 	hang(fake, false, "")
 	returned, left := time.Now(), 0
 	err := poll(ctx, 10*time.Minute, time.Second, func() bool {
-		check(w.Pool.QueryRow(ctx, `SELECT count(*) FROM payments WHERE status = 'processing' AND kind = 'fee' AND created_at >= $1`,
+		check(w.Pool.QueryRow(ctx,
+			`SELECT count(*) FROM payments WHERE status = 'processing' AND kind = 'fee' AND created_at >= $1`,
 			began).Scan(&left))
 		return left == 0
 	})

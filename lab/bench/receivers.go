@@ -29,10 +29,10 @@ func (w *workbench) sinkOf(i int) string {
 
 func host127(i int) string { return fmt.Sprintf("127.0.1.%d", 1+i%addresses) }
 
-// receive serves the receiver process at address and, on the same port, at an address for each partner. /elsewhere takes
-// deliveries without counting them, /hang takes them after ten seconds, every other path takes and counts them. Each
-// delivery is verified, as real receivers do. /count gives the tally, and /arrivals the times of arrival since the last
-// call of /arrivals.
+// receive serves the receiver process at address and, on the same port, at an address for each partner. /elsewhere
+// takes deliveries without counting them, /hang takes them after ten seconds, every other path takes and counts them.
+// Each delivery is verified, as real receivers do. /count gives the tally, and /arrivals the times of arrival since the
+// last call of /arrivals.
 func receive(address string) error {
 	taken := newTally()
 	port := strings.TrimPrefix(address, "127.0.0.1")
@@ -50,11 +50,12 @@ type neighbours struct {
 	Authority      string
 }
 
-// serveNeighbours serves the neighbours, and lists them at /. They run apart from the measured receiver and at the lowest
-// priority: real hostile receivers run on machines of their own.
+// serveNeighbours serves the neighbours, and lists them at /. They run apart from the measured receiver and at the
+// lowest priority: real hostile receivers run on machines of their own.
 func serveNeighbours(address string) error {
 	const last = 19
-	if err := syscall.Setpriority(syscall.PRIO_PGRP, 0, last); err != nil { // the group is this process, with all its threads
+	if err := syscall.Setpriority(syscall.PRIO_PGRP, 0, last); err != nil {
+		// the group is this process, with all its threads
 		return err
 	}
 	ca := hostiletest.NewAuthority(host{})
@@ -185,7 +186,8 @@ func (w *workbench) awaitTaken(ctx context.Context, n int) {
 		case taken > before:
 			last, before = time.Now(), taken
 		case time.Since(last) > patience:
-			check(fmt.Errorf("%d deliveries are missing, and none came in %v\n%s", n-taken, patience, w.dispatcher.Process().Log()))
+			check(
+				fmt.Errorf("%d deliveries are missing, and none came in %v\n%s", n-taken, patience, w.dispatcher.Process().Log()))
 		}
 		check(pause(ctx, 20*time.Millisecond))
 	}

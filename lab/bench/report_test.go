@@ -115,7 +115,8 @@ func TestLines_OfAWholeRun_ListEveryTarget(t *testing.T) {
 		"each of 3 lists ≤ 10 ms (aim 3)",
 	}, got))
 	require.Empty(t, missed(run(whole())))
-	require.Equal(t, line{target: "end to end ≥ 3000/s (aim 4000)", measured: "3000 (2900–9000)/s", holds: true}, shown(run(whole()))[0])
+	require.Equal(t, line{target: "end to end ≥ 3000/s (aim 4000)", measured: "3000 (2900–9000)/s", holds: true},
+		shown(run(whole()))[0])
 }
 
 func TestLines_BeyondATarget_SayWhichIsMissed(t *testing.T) {
@@ -146,7 +147,8 @@ func TestLines_OfStepsLeftOut_AreNotThere(t *testing.T) {
 	require.Empty(t, (&results{}).lines())
 	var out strings.Builder
 	(&results{dispatcherMB: 150, redisMB: 49}).print(&out)
-	require.Regexp(t, `(?s)dispatcher < 150 MB +150 MB +NO, MISSED\nRedis < 50 MB +49 MB +yes\n\n1 of 2 targets missed`, out.String())
+	require.Regexp(t, `(?s)dispatcher < 150 MB +150 MB +NO, MISSED\nRedis < 50 MB +49 MB +yes\n\n1 of 2 targets missed`,
+		out.String())
 }
 
 func TestLines_FiguresThatAreMissing_DoNotHold(t *testing.T) {
@@ -169,7 +171,8 @@ func TestAddBacklogs_TheSlowestRate_AndTheSpreadOfTheCosts(t *testing.T) {
 	r := &results{}
 	r.addBacklogs(b)
 	require.Equal(t, []line{
-		{target: "draining ≥ 4000/s", measured: "4000/s, the slowest", holds: true}, {target: "CPU per delivery within 15 % over backlogs", measured: "15 %", holds: true},
+		{target: "draining ≥ 4000/s", measured: "4000/s, the slowest", holds: true},
+		{target: "CPU per delivery within 15 % over backlogs", measured: "15 %", holds: true},
 	}, shown(r))
 
 	single := newBoard("backlog")
@@ -189,7 +192,8 @@ func TestAddCounts_AndLists_ShowTheDetails(t *testing.T) {
 	}
 	r.addLists(lists)
 	require.Equal(t, []line{
-		{target: "every delivery is signed", measured: "2 of 12 are not", holds: false}, {target: "no delivery arrives twice", measured: "1 of 10", holds: false},
+		{target: "every delivery is signed", measured: "2 of 12 are not", holds: false},
+		{target: "no delivery arrives twice", measured: "1 of 10", holds: false},
 		{target: "each of 3 lists ≤ 10 ms (aim 3)", measured: "11.0 ms: deposits, status pending", holds: false},
 	}, shown(r))
 }
@@ -224,7 +228,8 @@ func TestIsolationRate_IsAShareOfTheFullSpeed(t *testing.T) {
 
 func TestVisits_EachSizeBeforeAndAfterTheLargerOnes(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, []int{10_000, 10_000, 10_000, 100_000, 1_000_000, 100_000, 10_000, 10_000, 10_000}, visits([]int{100_000, 10_000, 1_000_000}))
+	require.Equal(t, []int{10_000, 10_000, 10_000, 100_000, 1_000_000, 100_000, 10_000, 10_000, 10_000},
+		visits([]int{100_000, 10_000, 1_000_000}))
 	require.Equal(t, []int{50_000}, visits([]int{50_000}))
 	require.Empty(t, visits(nil))
 }

@@ -80,18 +80,21 @@ func (w *workbench) routeRound(ctx context.Context, kept keptIDs, apiKey string,
 		return times.N()
 	})
 	all := spent.figures()
-	f := figures{"p50 ms": times.Percentile(50), "p99 ms": times.Percentile(99), "CPU ms": all["CPU"]} // s per 1,000 are ms each
+	// s per 1,000 are ms each
+	f := figures{"p50 ms": times.Percentile(50), "p99 ms": times.Percentile(99), "CPU ms": all["CPU"]}
 	for _, name := range []string{"http", "dispatcher", "postgres", "redis", "WAL B", "redis cmd"} {
 		f[name] = all[name]
 	}
 	return f
 }
 
-// routeCalls lists the calls. Calls that a later call needs come first: deposits 0 to 99 end by a release, 100 to 199 by a
-// capture and 200 to 299 by a cancellation. Calls of the first webhook precede the others, which are made to be changed.
+// routeCalls lists the calls. Calls that a later call needs come first: deposits 0 to 99 end by a release, 100 to 199
+// by a capture and 200 to 299 by a cancellation. Calls of the first webhook precede the others, which are made to be
+// changed.
 func (w *workbench) routeCalls(t testPartner) []routeCall {
 	const deposit = "/deposits/{depositId}"
-	client := `{"accountId":"` + id.Account.Of(t.Account) + `","email":"tenant-{n}@mail.example","firstName":"Ada","lastName":"Tenant"}`
+	client := `{"accountId":"` + id.Account.Of(t.Account) +
+		`","email":"tenant-{n}@mail.example","firstName":"Ada","lastName":"Tenant"}`
 	rental := strings.Replace(t.depositBody(0, later, ""), `"B-0"`, `"B-{n}"`, 1)
 	secured := `{"outcome":"activate"}`
 	all := []routeCall{

@@ -29,7 +29,8 @@ func deliver(to *tally, url, body string, spoil ...func(*fasthttp.RequestHeader)
 func TestTally_TheSameBodyTwice_IsADuplicateAtItsOwnAddressOnly(t *testing.T) {
 	t.Parallel()
 	taken := newTally()
-	for _, url := range []string{"http://127.0.1.1:8/0", "http://127.0.1.1:8/1", "http://127.0.1.2:8/0", "http://127.0.1.1:8/0"} {
+	for _, url := range []string{"http://127.0.1.1:8/0", "http://127.0.1.1:8/1", "http://127.0.1.2:8/0",
+		"http://127.0.1.1:8/0"} {
 		require.Equal(t, 200, deliver(taken, url, `{"data":{"id":"dep_1"}}`))
 	}
 	require.Equal(t, 200, deliver(taken, "http://127.0.1.1:8/elsewhere", `{}`))

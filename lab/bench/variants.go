@@ -42,8 +42,8 @@ func count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// variants gives every combination of the options: for each load the sites in turn, so that a version is measured beside
-// the other version.
+// variants gives every combination of the options: for each load the sites in turn, so that a version is measured
+// beside the other version.
 func (w *workbench) variants(o options, conns []int, subscriptions []int) (all []variant) {
 	for _, c := range conns {
 		for _, p := range o.partners {
@@ -59,8 +59,8 @@ func (w *workbench) variants(o options, conns []int, subscriptions []int) (all [
 	return all
 }
 
-// pairs lists the comparisons among variants: with keys against without, and a site with the site before it (new ÷ base,
-// stocked ÷ empty).
+// pairs lists the comparisons among variants: with keys against without, and a site with the site before it (new ÷
+// base, stocked ÷ empty).
 func (w *workbench) pairs(all []variant) (found []pair) {
 	for _, a := range all {
 		for _, b := range all {
@@ -119,8 +119,8 @@ func (w *workbench) warmUp(ctx context.Context, v variant, partners []testPartne
 	w.checkpoint(ctx)
 }
 
-// decide gives the variant that targets are compared with: the last site (a new version, or a full database), keyed, with the
-// most partners and the fewest subscriptions. beside is the same without keys; nil if it was not measured.
+// decide gives the variant that targets are compared with: the last site (a new version, or a full database), keyed,
+// with the most partners and the fewest subscriptions. beside is the same without keys; nil if it was not measured.
 func (w *workbench) decide(all []variant) (deciding variant, beside *variant) {
 	deciding = slices.MaxFunc(all, func(a, b variant) int {
 		return cmp.Or(cmp.Compare(slices.Index(w.sites, a.site), slices.Index(w.sites, b.site)),

@@ -102,7 +102,8 @@ func (w *workbench) leave() error {
 // startSelf starts this program in another role and gives its base URL.
 func startSelf(ctx context.Context, role, ready string) (p *procs.Process, base string) {
 	address := "127.0.0.1:" + strconv.Itoa(must(backing.FreePort()))
-	p = must(procs.Start(procs.Spec{Name: role, Path: must(os.Executable()), Args: []string{role, address}, Env: os.Environ()}))
+	p = must(
+		procs.Start(procs.Spec{Name: role, Path: must(os.Executable()), Args: []string{role, address}, Env: os.Environ()}))
 	ctx, cancel := context.WithTimeout(ctx, world.StartLimit)
 	defer cancel()
 	base = "http://" + address
@@ -247,7 +248,8 @@ func (w *workbench) tune(ctx context.Context, settings string) {
 	var err error
 	for _, s := range list(settings) {
 		name, value, _ := strings.Cut(s, "=")
-		_, failed := conn.Exec(ctx, "ALTER SYSTEM SET "+pgx.Identifier{name}.Sanitize()+" = '"+strings.ReplaceAll(value, "'", "''")+"'")
+		_, failed := conn.Exec(ctx,
+			"ALTER SYSTEM SET "+pgx.Identifier{name}.Sanitize()+" = '"+strings.ReplaceAll(value, "'", "''")+"'")
 		err = errors.Join(err, failed)
 	}
 	check(errors.Join(err, conn.Close(ctx)))

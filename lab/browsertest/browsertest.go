@@ -1,5 +1,5 @@
-// Package browsertest drives a real Chromium, for tests of browser behaviour: whether the pages' policies allow their own
-// forms, which elements a keyboard reaches, how a page is laid out.
+// Package browsertest drives a real Chromium, for tests of browser behaviour: whether the pages' policies allow their
+// own forms, which elements a keyboard reaches, how a page is laid out.
 package browsertest
 
 import (
@@ -27,8 +27,8 @@ import (
 
 const testLimit = 4 * time.Minute // many tests share the machine
 
-// names are the commands of browsers, the cheapest first. Debian's headless shell takes half the CPU time of the others.
-// Its command in PATH is a script, and a signal to the script would leave the browser running.
+// names are the commands of browsers, the cheapest first. Debian's headless shell takes half the CPU time of the
+// others. Its command in PATH is a script, and a signal to the script would leave the browser running.
 var names = []string{
 	"/usr/lib/chromium/chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable",
 }
@@ -42,7 +42,8 @@ var Dark = chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 
 // WithoutScript is the action that keeps pages from running scripts. The expressions of a test still run.
 var WithoutScript = chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
-	_, err := cdp.Call(ctx, t, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	_, err := cdp.Call(ctx, t, emulation.SetScriptExecutionDisabled,
+		emulation.SetScriptExecutionDisabledParams{Value: true})
 	return err
 })
 
@@ -53,8 +54,8 @@ var shared = sync.OnceValues(func() (context.Context, error) {
 	return browser, err
 })
 
-// New opens a fresh profile and closes it when the test ends. A test without a browser fails. The actions in first, such
-// as Dark, run at once. TestMain must end with backing.RunTests, which ends the shared browser.
+// New opens a fresh profile and closes it when the test ends. A test without a browser fails. The actions in first,
+// such as Dark, run at once. TestMain must end with backing.RunTests, which ends the shared browser.
 func New(t testing.TB, first ...chromedp.Action[chromedp.Void]) context.Context {
 	t.Helper()
 	browser, err := shared()
@@ -85,20 +86,21 @@ func Open(ctx context.Context) (browser context.Context, end func(), err error) 
 //go:embed accessible.js
 var accessible string
 
-// maxBytes bounds a page with its stylesheet and pictures. The servers of tests do not compress, so the bound is stricter than 60 KB of
-// compressed bytes.
+// maxBytes bounds a page with its stylesheet and pictures. The servers of tests do not compress, so the bound is
+// stricter than 60 KB of compressed bytes.
 const maxBytes = 60_000
 
-// LooksRight reads the page that the browser shows with a script that looks for what a person could not see, reach, press or
-// understand: contrast, targets, names, mistakes, landmarks, languages, weight. A picture of the page is written to .local/screenshots
-// under the name.
+// LooksRight reads the page that the browser shows with a script that looks for what a person could not see, reach,
+// press or understand: contrast, targets, names, mistakes, landmarks, languages, weight. A picture of the page is
+// written to .local/screenshots under the name.
 func LooksRight(browser context.Context, t testing.TB, name string) {
 	t.Helper()
 	require.Eventually(t, func() bool { // a heading is there before the stylesheet is
 		loaded, err := chromedp.Run(browser, chromedp.Evaluate[bool](`document.readyState === "complete"`))
 		return err == nil && loaded
 	}, testLimit, 10*time.Millisecond, name)
-	faults, err := chromedp.Run(browser, chromedp.Evaluate[string](strings.Replace(accessible, "MOST", strconv.Itoa(maxBytes), 1)))
+	faults, err := chromedp.Run(browser,
+		chromedp.Evaluate[string](strings.Replace(accessible, "MOST", strconv.Itoa(maxBytes), 1)))
 	require.NoError(t, err, name)
 	require.Empty(t, faults, name)
 	picture, err := chromedp.Run(browser, chromedp.FullScreenshot(80))

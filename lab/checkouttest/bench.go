@@ -50,7 +50,8 @@ type Bench struct {
 func New(t testing.TB, dashboardURL string) *Bench {
 	t.Helper()
 	noon := time.Date(2026, 6, 15, 12, 0, 0, 0, time.UTC)
-	b := &Bench{Clock: servicetest.NewClock(noon), Provider: &Provider{}, Scoring: &Scoring{}, Metrics: &Metrics{}, Log: &procs.Buffer{}}
+	b := &Bench{Clock: servicetest.NewClock(noon), Provider: &Provider{}, Scoring: &Scoring{}, Metrics: &Metrics{},
+		Log: &procs.Buffer{}}
 	b.Kit = servicetest.New(t, func(s *servicetest.Setup) {
 		s.Clock, s.Config.DashboardBaseURL = b.Clock, dashboardURL
 		s.Pool.MaxConns, s.Store.AcquireTimeout = 10, servicetest.Patience
@@ -72,7 +73,8 @@ func (b *Bench) Deposit(t testing.TB, change ...func(*deposit.Deposit)) (*deposi
 	t.Helper()
 	now := b.Clock.Now()
 	return b.Kit.Deposit(
-		deposit.Origin{AccountID: b.AccountID, PartnerID: b.PartnerID, PartnerName: "Demo", ExternalID: "ext-1", ByPartnerAPI: true},
+		deposit.Origin{AccountID: b.AccountID, PartnerID: b.PartnerID, PartnerName: "Demo", ExternalID: "ext-1",
+			ByPartnerAPI: true},
 		deposit.Draft{
 			Amount: 50_000, ContractStartAt: now.Add(24 * time.Hour), ContractEndAt: now.Add(8 * 24 * time.Hour),
 			RentalContract: "B-1042", ReturnURL: "https://partner.test/back?booking=7", URLGeneration: true,
@@ -91,14 +93,16 @@ func Client(email, first, last string) func(*deposit.Deposit) {
 func (b *Bench) Capture(t testing.TB, depositID id.ID) id.ID {
 	t.Helper()
 	collection := deposit.Payment{
-		ID: servicetest.NewID(), DepositID: depositID, Kind: deposit.Collection, Status: deposit.PaymentProcessing, CreatedAt: b.Clock.Now(), CheckAt: b.Clock.Now(),
+		ID: servicetest.NewID(), DepositID: depositID, Kind: deposit.Collection, Status: deposit.PaymentProcessing,
+		CreatedAt: b.Clock.Now(), CheckAt: b.Clock.Now(),
 	}
 	b.Write(func(ctx context.Context, r *postgres.Store) error {
 		d, err := r.Deposits.ForUpdate(ctx, depositID)
 		require.NoError(t, err)
 		step, err := d.Capture(nil, 0, deposit.DefaultTimers(), b.Clock.Now())
 		require.NoError(t, err)
-		step.Actor, step.Detail = actor.Actor{Kind: actor.KindOperator}, map[string]string{"reason": "damage", "description": "Broken coffee table"}
+		step.Actor, step.Detail = actor.Actor{Kind: actor.KindOperator},
+			map[string]string{"reason": "damage", "description": "Broken coffee table"}
 		if err := r.Deposits.Transition(ctx, d, step); err != nil {
 			return err
 		}
@@ -139,7 +143,8 @@ func (b *Bench) Audit(t testing.TB, depositID id.ID) []string {
 func (b *Bench) strings(t testing.TB, query string, arg any) []string {
 	t.Helper()
 	var out []string
-	err := b.Pool.QueryRow(context.WithoutCancel(t.Context()), `SELECT coalesce(array_agg(x), '{}') FROM (`+query+`) AS s(x)`, arg).Scan(&out)
+	err := b.Pool.QueryRow(context.WithoutCancel(t.Context()),
+		`SELECT coalesce(array_agg(x), '{}') FROM (`+query+`) AS s(x)`, arg).Scan(&out)
 	require.NoError(t, err)
 	return out
 }

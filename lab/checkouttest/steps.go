@@ -22,7 +22,8 @@ var (
 )
 
 // Agrees is the agreement of a tenant whose browser tells nothing else.
-var Agrees = agreement.Given{Agreed: true, Locale: "en", Origin: agreement.Origin{Address: "192.0.2.7", UserAgent: "Mozilla/5.0 (test)"}}
+var Agrees = agreement.Given{Agreed: true, Locale: "en",
+	Origin: agreement.Origin{Address: "192.0.2.7", UserAgent: "Mozilla/5.0 (test)"}}
 
 // Steps is a Bench with the steps of tenants. Each step fails the test on an error.
 type Steps struct {

@@ -85,7 +85,8 @@ func (b *Browser) Do(req *http.Request) Answer {
 	require.NoError(b.t, err)
 	root, err := html.Parse(strings.NewReader(string(body)))
 	require.NoError(b.t, err)
-	return Answer{Status: res.StatusCode, Header: res.Header, Location: res.Header.Get("Location"), Body: string(body), Cookies: res.Cookies(), Root: root}
+	return Answer{Status: res.StatusCode, Header: res.Header, Location: res.Header.Get("Location"), Body: string(body),
+		Cookies: res.Cookies(), Root: root}
 }
 
 // Submit opens a page, and fills in and sends its first form.
@@ -193,5 +194,6 @@ func attr(n *html.Node, name string) string {
 
 // Query signs connect parameters as a partner's server does. more is appended without a signature.
 func Query(key secret.Text, slug, externalID, ts, more string) string {
-	return "partner=" + slug + "&external_id=" + url.QueryEscape(externalID) + "&ts=" + ts + "&sig=" + connect.Sign(key, slug, externalID, ts) + more
+	return "partner=" + slug + "&external_id=" + url.QueryEscape(externalID) + "&ts=" + ts + "&sig=" +
+		connect.Sign(key, slug, externalID, ts) + more
 }

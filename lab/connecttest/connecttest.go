@@ -108,19 +108,24 @@ func (s *Server) app(t testing.TB, o Options) *fiber.App {
 	if o.Counted {
 		limiter, proxies = s.Services.Limiter, []string{"127.0.0.1"}
 	}
-	app := fiber.New(middleware.FiberConfig(middleware.ServerConfig{TrustedProxies: proxies, ErrorHandler: problem.Handler(problem.Config{
-		Logger:     slog.New(slog.DiscardHandler),
-		RenderPage: ui.RenderProblem,
-		IsPage:     func(*fiber.Ctx) bool { return true },
-	})}))
+	app := fiber.New(
+		middleware.FiberConfig(middleware.ServerConfig{TrustedProxies: proxies, ErrorHandler: problem.Handler(problem.Config{
+			Logger:     slog.New(slog.DiscardHandler),
+			RenderPage: ui.RenderProblem,
+			IsPage:     func(*fiber.Ctx) bool { return true },
+		})}))
 	middleware.Harden(app, middleware.Hooks{Uploads: dashboard.IsUpload})
-	app.Use(middleware.RequestID(), middleware.Recover(), middleware.SecurityHeaders(false), middleware.Deadline(middleware.DeadlineAfter), middleware.Framing())
+	app.Use(middleware.RequestID(), middleware.Recover(), middleware.SecurityHeaders(false),
+		middleware.Deadline(middleware.DeadlineAfter), middleware.Framing())
 	ui.MountAssets(app)
-	connect.Mount(app, connect.Deps{Connections: s.Connections, Operators: s.Operators, Limiter: limiter, AttemptsPerMinute: 10, Site: site})
-	styleguide.Mount(app, styleguide.Deps{Clock: s.Clock, Site: site, DashboardURL: s.DashboardURL, Caught: s.Postgres.Mails})
+	connect.Mount(app,
+		connect.Deps{Connections: s.Connections, Operators: s.Operators, Limiter: limiter, AttemptsPerMinute: 10, Site: site})
+	styleguide.Mount(app,
+		styleguide.Deps{Clock: s.Clock, Site: site, DashboardURL: s.DashboardURL, Caught: s.Postgres.Mails})
 	account.Mount(app, account.Deps{Operators: s.Operators, Limiter: limiter, AttemptsPerMinute: 10, Site: site})
 	dashboard.Mount(app, dashboard.Deps{
-		Connections: s.Connections, Operators: s.Operators, Desk: s.Desk, Deposits: s.Services.Deposits, Entropy: system.Entropy{}, Limiter: limiter,
+		Connections: s.Connections, Operators: s.Operators, Desk: s.Desk, Deposits: s.Services.Deposits,
+		Entropy: system.Entropy{}, Limiter: limiter,
 		Site: site, Log: slog.New(slog.DiscardHandler), Uploads: o.Uploads,
 	})
 	for _, r := range app.GetRoutes(true) {

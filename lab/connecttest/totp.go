@@ -52,7 +52,8 @@ func (a *App) Wrong() string {
 // Password is the password of the operators whose codes EnableTOTP turns on.
 const Password = "correct horse battery"
 
-// EnableTOTP turns two-factor codes on for the signed-in operator, through the pages. The address is verified, or needs not be.
+// EnableTOTP turns two-factor codes on for the signed-in operator, through the pages. The address is verified, or needs
+// not be.
 func (b *Browser) EnableTOTP(s *Server) *App {
 	b.t.Helper()
 	page := b.Get("/dashboard/settings")

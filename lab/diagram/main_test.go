@@ -21,7 +21,8 @@ func TestFill_ThePageHoldsTheDiagramOfTheTransitionTable(t *testing.T) {
 		_, row, found := strings.Cut(string(page), "| `"+string(status)+"` |")
 		require.True(t, found, "the page does not explain %s", status)
 		row, _, _ = strings.Cut(row, "\n")
-		require.True(t, status == deposit.Pending || strings.HasSuffix(row, "| `"+string(status.EventName())+"` |"), "the event of %s: %s", status, row)
+		require.True(t, status == deposit.Pending || strings.HasSuffix(row, "| `"+string(status.EventName())+"` |"),
+			"the event of %s: %s", status, row)
 	}
 	for _, trigger := range deposit.Triggers {
 		require.Contains(t, string(page), "| `"+string(trigger)+"` |", "the page explains every trigger")

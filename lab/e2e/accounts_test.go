@@ -42,24 +42,28 @@ func mailWorld(t *testing.T) (*deployment, *smtpmock.Server, *process) {
 	server := smtpmock.New(smtpmock.ConfigurationAttr{HostAddress: "127.0.0.1", MultipleMessageReceiving: true})
 	require.NoError(t, server.Start())
 	t.Cleanup(func() { require.NoError(t, server.Stop()) })
-	w := newWorld(t, "SMTP_URL=smtp://127.0.0.1:"+strconv.Itoa(server.PortNumber()), "MAIL_FROM=Deposits <no-reply@example.com>")
+	w := newWorld(t, "SMTP_URL=smtp://127.0.0.1:"+strconv.Itoa(server.PortNumber()),
+		"MAIL_FROM=Deposits <no-reply@example.com>")
 	h := w.http(t)
 	w.dispatcher(t)
 	return w, server, h
 }
 
-// TestAccounts_ASignUpWithAStrangersAddress_IsTakenBackByItsOwner: the stranger turns no codes on, a click on our mail in the owner's
-// browser verifies nothing, and a reset gives the account to the owner without the codes of an earlier version.
+// TestAccounts_ASignUpWithAStrangersAddress_IsTakenBackByItsOwner: the stranger turns no codes on, a click on our mail
+// in the owner's browser verifies nothing, and a reset gives the account to the owner without the codes of an earlier
+// version.
 func TestAccounts_ASignUpWithAStrangersAddress_IsTakenBackByItsOwner(t *testing.T) {
 	t.Parallel()
 	w, server, _ := mailWorld(t)
 	address := "villa-92@example.com"
 	w.link(t, "villa-92")
 	stranger := newBrowser(t)
-	require.Equal(t, "/dashboard", stranger.submit(stranger.open(w.baseURL+"/login"), url.Values{"email": {address}, "password": {"correct-horse"}}).url.Path)
+	require.Equal(t, "/dashboard", stranger.submit(stranger.open(w.baseURL+"/login"),
+		url.Values{"email": {address}, "password": {"correct-horse"}}).url.Path)
 	settings := stranger.open(w.baseURL + "/dashboard/settings")
 	token := settings.form(t, url.Values{"companyName": nil}).values.Get("csrf_token")
-	response, err := stranger.client.PostForm(w.baseURL+"/dashboard/settings", url.Values{"csrf_token": {token}, "intent": {"enable_totp"}, "currentPassword": {"correct-horse"}})
+	response, err := stranger.client.PostForm(w.baseURL+"/dashboard/settings",
+		url.Values{"csrf_token": {token}, "intent": {"enable_totp"}, "currentPassword": {"correct-horse"}})
 	require.NoError(t, err)
 	refused := stranger.read(response)
 	require.Equal(t, http.StatusForbidden, refused.status, refused.body)
@@ -81,7 +85,8 @@ func TestAccounts_ASignUpWithAStrangersAddress_IsTakenBackByItsOwner(t *testing.
 	owner.submit(owner.open(w.baseURL+"/password/forgot"), url.Values{"email": {address}})
 	reset := linkTo(t, server, address, "/password/reset?")
 	require.Equal(t, "/login", owner.submit(owner.open(reset), url.Values{"password": {"another-password"}}).url.Path)
-	require.Equal(t, "/dashboard", owner.submit(owner.open(w.baseURL+"/login"), url.Values{"email": {address}, "password": {"another-password"}}).url.Path, "no code is asked")
+	require.Equal(t, "/dashboard", owner.submit(owner.open(w.baseURL+"/login"),
+		url.Values{"email": {address}, "password": {"another-password"}}).url.Path, "no code is asked")
 	first := owner.open(w.baseURL + "/dashboard")
 	require.Contains(t, first.body, "Made before you proved your address")
 	require.Contains(t, first.body, "The account is linked to ")
@@ -106,13 +111,15 @@ func TestAccounts_AreVerifiedAndRecoveredByMail(t *testing.T) {
 	w.link(t, "villa-91")
 	b, address := newBrowser(t), "villa-91@example.com"
 	verify := linkTo(t, server, address, "/verify?")
-	require.Contains(t, b.submit(b.open(verify), url.Values{"password": {"correct-horse"}}).body, "Your address is verified")
+	require.Contains(t, b.submit(b.open(verify), url.Values{"password": {"correct-horse"}}).body,
+		"Your address is verified")
 
 	sent := b.submit(b.open(w.baseURL+"/password/forgot"), url.Values{"email": {address}})
 	require.Contains(t, sent.body, "Look into your mailbox")
 	reset := linkTo(t, server, address, "/password/reset?")
 	require.Equal(t, "/login", b.submit(b.open(reset), url.Values{"password": {"another-password"}}).url.Path)
-	require.Equal(t, "/dashboard", b.submit(b.open(w.baseURL+"/login"), url.Values{"email": {address}, "password": {"another-password"}}).url.Path)
+	require.Equal(t, "/dashboard",
+		b.submit(b.open(w.baseURL+"/login"), url.Values{"email": {address}, "password": {"another-password"}}).url.Path)
 
 	var shown struct{ VerifiedAt string }
 	w.admin(t, &shown, "operator", "show", address)

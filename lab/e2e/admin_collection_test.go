@@ -48,7 +48,8 @@ func TestAdmin_Collections_AreListedShownAndRefunded(t *testing.T) {
 		return shown.State == "paid"
 	}, soon, often)
 	require.Equal(t, []any{depositID, int64(12050), 1}, []any{shown.DepositID, shown.AmountCents, shown.Attempts})
-	require.Equal(t, []struct{ From, To, Trigger, Actor string }{{"scheduled", "paid", "charged", "scheduler"}}, shown.History)
+	require.Equal(t, []struct{ From, To, Trigger, Actor string }{{"scheduled", "paid", "charged", "scheduler"}},
+		shown.History)
 	var listed struct{ Collections []shownCollection }
 	command(&listed, "list", "--state", "paid")
 	require.Len(t, listed.Collections, 1)
@@ -58,7 +59,8 @@ func TestAdmin_Collections_AreListedShownAndRefunded(t *testing.T) {
 	refused("collection_over: The collection is paid.", "retry", "--id", depositID)
 	refused("collection_over: The collection is paid.", "cancel", "--id", shown.Reference)
 	refused("invalid_field: amount: must be more than 0", "refund", "--id", depositID, "--amount", "12,50")
-	refused("refund_exceeds_payment: amount: 120.51 EUR exceeds the 120.50 EUR", "refund", "--id", depositID, "--amount", "120.51")
+	refused("refund_exceeds_payment: amount: 120.51 EUR exceeds the 120.50 EUR", "refund", "--id", depositID, "--amount",
+		"120.51")
 	var refund struct {
 		RefundID, Status string
 		AmountCents      int64
@@ -70,7 +72,8 @@ func TestAdmin_Collections_AreListedShownAndRefunded(t *testing.T) {
 	refused("payment_not_refundable: The payment has been refunded already.", "refund", "--id", depositID)
 	command(&shown, "show", "--id", shown.Reference)
 	require.Len(t, shown.Refunds, 2)
-	require.Equal(t, []string{"succeeded", "charged_wrong", "admin"}, []string{shown.Refunds[0].Status, shown.Refunds[0].Reason, shown.Refunds[0].Actor})
+	require.Equal(t, []string{"succeeded", "charged_wrong", "admin"},
+		[]string{shown.Refunds[0].Status, shown.Refunds[0].Reason, shown.Refunds[0].Actor})
 	code, stdout, stderr := run(t, w.environ, "admin", "audit", "show", depositID)
 	require.Zero(t, code, stderr)
 	require.Contains(t, stdout, "collection.refund")

@@ -52,7 +52,8 @@ func TestAdmin_Erase_InterruptedAndRunAgain(t *testing.T) {
 	require.Equal(t, 2, left())
 	var done erasure
 	w.admin(t, &done, args...)
-	require.Equal(t, []bool{false, true, true}, []bool{done.Clients[0].Changed, done.Clients[1].Changed, done.Clients[2].Changed})
+	require.Equal(t, []bool{false, true, true},
+		[]bool{done.Clients[0].Changed, done.Clients[1].Changed, done.Clients[2].Changed})
 	require.Zero(t, left())
 
 	blocked, _ = id.Deposit.Parse(oldest) // the newest is read first
@@ -64,10 +65,12 @@ func TestAdmin_Erase_InterruptedAndRunAgain(t *testing.T) {
 			`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&n))
 		return n
 	}
-	require.Eventually(t, func() bool { return words(t, pool) == 1 && waits() == 1 }, soon, often, "the second deposit waits")
+	require.Eventually(t, func() bool { return words(t, pool) == 1 && waits() == 1 }, soon, often,
+		"the second deposit waits")
 	term.types(t, ctrlC)
 	require.Equal(t, 130, term.exitCode(t), term.screen())
-	require.Contains(t, term.screen(), "1 of 2 deposits hold no words any more, and the command goes on with the rest when it runs again")
+	require.Contains(t, term.screen(),
+		"1 of 2 deposits hold no words any more, and the command goes on with the rest when it runs again")
 	unlock()
 	require.Equal(t, 1, words(t, pool))
 	code, stdout, stderr := run(t, w.environ, "admin", "client", "erase-text", "--id", people[0], "--json")

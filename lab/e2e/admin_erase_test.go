@@ -24,7 +24,8 @@ func (w *deployment) database(t testing.TB) *pgxpool.Pool {
 func (w *deployment) person(t testing.TB, accountID, email string) (clientID string) {
 	t.Helper()
 	var made struct{ Data struct{ ID string } }
-	w.api(t).post("/clients", map[string]any{"accountId": accountID, "email": email, "firstName": "Ada", "lastName": "Lovelace"}, &made)
+	w.api(t).post("/clients",
+		map[string]any{"accountId": accountID, "email": email, "firstName": "Ada", "lastName": "Lovelace"}, &made)
 	return made.Data.ID
 }
 
@@ -33,8 +34,9 @@ func (w *deployment) bookingOf(t testing.TB, accountID, clientID string) (deposi
 	t.Helper()
 	var made struct{ Data struct{ ID string } }
 	w.api(t).post("/deposits", map[string]any{
-		"accountId": accountID, "clientId": clientID, "amount": 700, "contractStartAt": "2030-06-01T14:00:00Z", "contractEndAt": "2030-06-08T10:00:00Z",
-		"metadata": map[string]string{"note": "Ada wants a cot"},
+		"accountId": accountID, "clientId": clientID, "amount": 700, "contractStartAt": "2030-06-01T14:00:00Z",
+		"contractEndAt": "2030-06-08T10:00:00Z",
+		"metadata":      map[string]string{"note": "Ada wants a cot"},
 	}, &made)
 	w.api(t).post("/deposits/"+made.Data.ID+"/cancel", map[string]any{"reason": "duplicate", "comment": "Ada called"}, nil)
 	return made.Data.ID
@@ -86,13 +88,15 @@ func TestAdmin_ErasesPeople_AndTheirWords(t *testing.T) {
 	}
 
 	for _, wrong := range []string{unknown, "nonsense", ada[:len(ada)-1], d} {
-		for _, args := range [][]string{{"client", "erase", "--id", ada, "--id", wrong}, {"client", "erase-text", "--id", wrong}} {
+		for _, args := range [][]string{{"client", "erase", "--id", ada, "--id", wrong},
+			{"client", "erase-text", "--id", wrong}} {
 			exit, stdout, stderr := run(t, w.environ, "admin", append(args, "--json")...)
 			require.Equal(t, 1, exit, stderr)
 			require.Empty(t, stdout)
 			require.Equal(t, "client_not_found: There is no client "+wrong+". Nothing was erased.", refusal(t, stderr))
 		}
-		exit, _, stderr := run(t, w.environ, "admin", "deposit", "erase-text", "--id", strings.Replace(wrong, "dep_", "acct_", 1), "--json")
+		exit, _, stderr := run(t, w.environ, "admin", "deposit", "erase-text", "--id",
+			strings.Replace(wrong, "dep_", "acct_", 1), "--json")
 		require.Equal(t, 1, exit, stderr)
 		require.Contains(t, refusal(t, stderr), "deposit_not_found: ")
 	}

@@ -40,25 +40,29 @@ func TestAdmin_Reencrypt_InterruptedAndRunAgain(t *testing.T) {
 	t.Cleanup(pool.Close)
 	idOf := func(n int) uuid.UUID { return uuid.MustParse(fmt.Sprintf("00000000-0000-7000-8000-%012x", n+1)) }
 	plain := func(n int) string { return fmt.Sprintf("svc_cs_%d", n) }
-	_, err = pool.CopyFrom(t.Context(), pgx.Identifier{"partners"}, []string{"id", "slug", "name", "connect_secret", "created_at"},
+	_, err = pool.CopyFrom(t.Context(), pgx.Identifier{"partners"},
+		[]string{"id", "slug", "name", "connect_secret", "created_at"},
 		pgx.CopyFromSlice(rows, func(n int) ([]any, error) {
 			sealed, err := before.Encrypt([]byte(plain(n)), []byte("connect_secret:"+idOf(n).String()))
 			return []any{idOf(n), fmt.Sprintf("p-%d", n), "P", sealed, time.Now()}, err
 		}))
 	require.NoError(t, err)
 	newer := func() (n int) {
-		require.NoError(t, pool.QueryRow(t.Context(), `SELECT count(*) FROM partners WHERE substring(connect_secret FROM 1 FOR 5) = $1`, after.PrimaryPrefix()).Scan(&n))
+		require.NoError(t, pool.QueryRow(t.Context(),
+			`SELECT count(*) FROM partners WHERE substring(connect_secret FROM 1 FOR 5) = $1`, after.PrimaryPrefix()).Scan(&n))
 		return n
 	}
 	lock, err := pool.Begin(t.Context())
 	require.NoError(t, err)
-	defer func() { _ = lock.Rollback(context.WithoutCancel(t.Context())) }() // after a failure too, since the pool waits for the connection
+	// after a failure too, since the pool waits for the connection
+	defer func() { _ = lock.Rollback(context.WithoutCancel(t.Context())) }()
 	_, err = lock.Exec(t.Context(), `SELECT FROM partners WHERE id = $1 FOR UPDATE`, idOf(blocked))
 	require.NoError(t, err)
 
 	environ := []string{"DATABASE_URL=" + databaseURL, "REDIS_URL=" + redistest.URL(t), "SECRETS_KEYSET=" + keyset}
 	term := onTerminal(t, environ, "secrets", "reencrypt")
-	require.Eventually(t, func() bool { return newer() == blocked/page*page }, soon, often, "the page with the locked row waits")
+	require.Eventually(t, func() bool { return newer() == blocked/page*page }, soon, often,
+		"the page with the locked row waits")
 	term.types(t, ctrlC)
 	require.Equal(t, 130, term.exitCode(t), term.screen())
 	require.Regexp(t, `\d+ of \d+ rows read \(\d+ %\)`, term.screen())
@@ -81,7 +85,8 @@ func TestAdmin_Reencrypt_InterruptedAndRunAgain(t *testing.T) {
 	require.Zero(t, done.Reencrypted)
 	for _, n := range []int{0, blocked, rows - 1} {
 		var sealed []byte
-		require.NoError(t, pool.QueryRow(t.Context(), `SELECT connect_secret FROM partners WHERE id = $1`, idOf(n)).Scan(&sealed))
+		require.NoError(t,
+			pool.QueryRow(t.Context(), `SELECT connect_secret FROM partners WHERE id = $1`, idOf(n)).Scan(&sealed))
 		opened, err := after.Decrypt(sealed, []byte("connect_secret:"+idOf(n).String()))
 		require.NoError(t, err)
 		require.Equal(t, plain(n), string(opened))
@@ -94,7 +99,8 @@ func TestAdmin_Reencrypt_WithTheWrongKeyset_ChangesNothing(t *testing.T) {
 	w := newWorld(t)
 	other, err := secrets.NewKeyset()
 	require.NoError(t, err)
-	code, stdout, stderr := run(t, append(w.environ[:len(w.environ):len(w.environ)], "SECRETS_KEYSET="+other), "admin", "secrets", "reencrypt")
+	code, stdout, stderr := run(t, append(w.environ[:len(w.environ):len(w.environ)], "SECRETS_KEYSET="+other), "admin",
+		"secrets", "reencrypt")
 	require.Equal(t, 1, code)
 	require.Empty(t, stdout)
 	require.Contains(t, stderr, "connect secrets of row ")
@@ -118,7 +124,8 @@ func TestAdmin_MigrateUp_InterruptedAndRunAgain(t *testing.T) {
 
 	reader, err := pgx.Connect(t.Context(), target.String())
 	require.NoError(t, err)
-	_, err = reader.Exec(t.Context(), `BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM pg_class`) // CREATE INDEX CONCURRENTLY waits for this snapshot
+	// CREATE INDEX CONCURRENTLY waits for this snapshot
+	_, err = reader.Exec(t.Context(), `BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM pg_class`)
 	require.NoError(t, err)
 	term := onTerminal(t, environ, "migrate", "up")
 	term.await(t, "index deliveries_failed")
@@ -131,7 +138,10 @@ func TestAdmin_MigrateUp_InterruptedAndRunAgain(t *testing.T) {
 	require.NoError(t, err)
 	defer check.Close(t.Context())
 	var running, invalid int
-	require.NoError(t, check.QueryRow(t.Context(), `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'CREATE INDEX%'`).Scan(&running))
+	require.NoError(t,
+		check.QueryRow(t.Context(),
+			`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'CREATE INDEX%'`).Scan(
+			&running))
 	require.Zero(t, running, "no statement runs on in the server")
 	version, err := migrations.Version(t.Context(), check)
 	require.NoError(t, err)

@@ -46,12 +46,15 @@ func TestAdmin_HelpsAnOperatorWhoLostEverything(t *testing.T) {
 	var reset struct{ OperatorID, MailedTo string }
 	w.admin(t, &reset, "operator", "reset", shown.OperatorID)
 	require.Equal(t, email, reset.MailedTo)
-	require.Equal(t, 1, count(`SELECT count(*) FROM operator_tokens WHERE kind = 'reset' AND email = $1 AND used_at IS NULL`, email))
+	require.Equal(t, 1,
+		count(`SELECT count(*) FROM operator_tokens WHERE kind = 'reset' AND email = $1 AND used_at IS NULL`, email))
 	w.admin(t, &reset, "operator", "reset", email, "--new-email", "new@villa.example", "--yes")
 	require.Equal(t, "new@villa.example", reset.MailedTo)
-	require.Equal(t, 1, count(`SELECT count(*) FROM operator_tokens WHERE kind = 'reset' AND used_at IS NULL`), "the link to the lost mailbox is void")
+	require.Equal(t, 1, count(`SELECT count(*) FROM operator_tokens WHERE kind = 'reset' AND used_at IS NULL`),
+		"the link to the lost mailbox is void")
 	require.Equal(t, 1, count(`SELECT count(*) FROM operators WHERE email = 'new@villa.example' AND verified_at IS NULL`))
-	require.Equal(t, 1, count(`SELECT count(*) FROM mails WHERE recipient = $1 AND subject LIKE '%was changed%'`, email), "the old address is told")
+	require.Equal(t, 1, count(`SELECT count(*) FROM mails WHERE recipient = $1 AND subject LIKE '%was changed%'`, email),
+		"the old address is told")
 
 	var audit struct {
 		Entries []struct{ Actor, Action string }

@@ -39,9 +39,11 @@ func TestAdmin_ComparesTheBooksWithTheProvider(t *testing.T) {
 	}, soon, 100*time.Millisecond)
 	require.Empty(t, books.Differences)
 	require.Len(t, books.Due, 1)
-	require.Equal(t, []any{account, 12_050, 0, 12_050}, []any{books.Due[0].AccountID, books.Due[0].CollectedCents, books.Due[0].RefundedCents, books.Due[0].DueCents})
+	require.Equal(t, []any{account, 12_050, 0, 12_050},
+		[]any{books.Due[0].AccountID, books.Due[0].CollectedCents, books.Due[0].RefundedCents, books.Due[0].DueCents})
 
-	_, err := w.database(t).Exec(t.Context(), `UPDATE sandbox_payments SET amount_cents = amount_cents - 1 WHERE amount_cents = 12050`)
+	_, err := w.database(t).Exec(t.Context(),
+		`UPDATE sandbox_payments SET amount_cents = amount_cents - 1 WHERE amount_cents = 12050`)
 	require.NoError(t, err)
 	code, stdout, stderr := run(t, w.environ, "admin", "payments", "reconcile", "--from", from, "--to", to, "--json")
 	require.Equal(t, 1, code)
@@ -64,7 +66,8 @@ func TestAdmin_ComparesTheBooksWithTheProvider(t *testing.T) {
 func TestNotices_WithStripe_RefusesTheUnsigned(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.environ = append(w.environ, "PAYMENTS_PROVIDER=stripe", "STRIPE_SECRET_KEY=sk_test_none", "STRIPE_WEBHOOK_SECRET=whsec_none", "STRIPE_API_BASE=http://127.0.0.1:9")
+	w.environ = append(w.environ, "PAYMENTS_PROVIDER=stripe", "STRIPE_SECRET_KEY=sk_test_none",
+		"STRIPE_WEBHOOK_SECRET=whsec_none", "STRIPE_API_BASE=http://127.0.0.1:9")
 	w.http(t)
 	response, err := http.Post(w.baseURL+"/webhooks/payments/stripe", "application/json", strings.NewReader("{}"))
 	require.NoError(t, err)

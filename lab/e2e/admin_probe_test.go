@@ -18,13 +18,15 @@ func TestAdmin_Probe_SendsAtOnceWhatAnOpenCircuitHeldBack(t *testing.T) {
 	account := w.link(t, "villa-12")
 	linked := len(r.await(t, 1))
 	db := w.database(t)
-	_, err := db.Exec(t.Context(), `UPDATE webhook_subscriptions SET failures = 40, failing_since = now() - interval '1 hour', slow = true, holds = 9,
+	_, err := db.Exec(t.Context(),
+		`UPDATE webhook_subscriptions SET failures = 40, failing_since = now() - interval '1 hour', slow = true, holds = 9,
 		held_until = now() + interval '5 minutes', held_from = now() - interval '1 hour'`)
 	require.NoError(t, err)
 	w.traffic(t, account, 8)
 	var waiting int
 	require.Eventually(t, func() bool {
-		err := db.QueryRow(t.Context(), `SELECT count(*) FROM deliveries WHERE state = 0 AND NOT EXISTS (SELECT FROM outbox)`).Scan(&waiting)
+		err := db.QueryRow(t.Context(),
+			`SELECT count(*) FROM deliveries WHERE state = 0 AND NOT EXISTS (SELECT FROM outbox)`).Scan(&waiting)
 		return err == nil && waiting >= 8
 	}, soon, often)
 	require.Len(t, r.All(), linked, "the circuit is open")

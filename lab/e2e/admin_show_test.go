@@ -36,8 +36,10 @@ type shownDeposit struct {
 	AmountCents, CapturedAmountCents                                           int64
 	History                                                                    []struct{ From, To, Actor, EventID string }
 	Payments                                                                   []struct{ Kind, Status string }
-	Agreements                                                                 []struct{ AgreedAt, Words, Address, UserAgent, Version string }
-	Deliveries                                                                 []shownDelivery
+	Agreements                                                                 []struct {
+		AgreedAt, Words, Address, UserAgent, Version string
+	}
+	Deliveries []shownDelivery
 }
 
 // Support finds a rental's records by whichever identifier the caller tells, and no answer holds a secret.
@@ -78,10 +80,12 @@ func TestAdmin_ShowsTheRecordsOfARental(t *testing.T) {
 		show(&d, "deposit", "show", depositID)
 		return len(d.Payments) == 2 && d.Payments[1].Status == "succeeded"
 	}, soon, often)
-	require.Equal(t, []any{depositID, "captured", "acme", "villa-41", "tina@example.com", "Tina Tenant", int64(70000), int64(12050)},
+	require.Equal(t,
+		[]any{depositID, "captured", "acme", "villa-41", "tina@example.com", "Tina Tenant", int64(70000), int64(12050)},
 		[]any{d.DepositID, d.Status, d.Partner, d.ExternalID, d.Email, d.Tenant, d.AmountCents, d.CapturedAmountCents})
 	require.Len(t, d.History, 2)
-	require.Equal(t, []string{"pending", "active", "active", "captured"}, []string{d.History[0].From, d.History[0].To, d.History[1].From, d.History[1].To})
+	require.Equal(t, []string{"pending", "active", "active", "captured"},
+		[]string{d.History[0].From, d.History[0].To, d.History[1].From, d.History[1].To})
 	require.Equal(t, "partner:"+w.partnerID, d.History[1].Actor)
 	require.Equal(t, "fee", d.Payments[0].Kind)
 	require.Len(t, d.Agreements, 1)
@@ -89,7 +93,8 @@ func TestAdmin_ShowsTheRecordsOfARental(t *testing.T) {
 	require.Equal(t, "127.0.0.1", d.Agreements[0].Address)
 	require.NotEmpty(t, d.Agreements[0].AgreedAt+d.Agreements[0].UserAgent)
 	require.Len(t, d.Deliveries, 2)
-	require.Equal(t, []string{"deposit.captured", "succeeded", "success"}, []string{d.Deliveries[0].Event, d.Deliveries[0].Status, d.Deliveries[0].LastResult})
+	require.Equal(t, []string{"deposit.captured", "succeeded", "success"},
+		[]string{d.Deliveries[0].Event, d.Deliveries[0].Status, d.Deliveries[0].LastResult})
 	show(&byReference, "deposit", "show", strings.ToLower(strings.ReplaceAll(d.Reference, "-", "")))
 	require.Equal(t, d, byReference)
 
@@ -98,18 +103,21 @@ func TestAdmin_ShowsTheRecordsOfARental(t *testing.T) {
 		Deliveries                       []shownDelivery
 	}
 	show(&event, "event", "show", d.History[1].EventID)
-	require.Equal(t, []string{d.History[1].EventID, "deposit.captured", depositID, "filed"}, []string{event.EventID, event.Event, event.DepositID, event.Place})
+	require.Equal(t, []string{d.History[1].EventID, "deposit.captured", depositID, "filed"},
+		[]string{event.EventID, event.Event, event.DepositID, event.Place})
 	require.Equal(t, d.Deliveries[:1], event.Deliveries)
 	var delivery shownDelivery
 	show(&delivery, "delivery", "show", d.Deliveries[0].DeliveryID)
-	require.Equal(t, []any{event.EventID, depositID, webhookID, 1, http.StatusOK}, []any{delivery.EventID, delivery.DepositID, delivery.WebhookID, delivery.AttemptCount, delivery.Attempts[0].ResponseStatus})
+	require.Equal(t, []any{event.EventID, depositID, webhookID, 1, http.StatusOK}, []any{delivery.EventID,
+		delivery.DepositID, delivery.WebhookID, delivery.AttemptCount, delivery.Attempts[0].ResponseStatus})
 	var webhook struct {
 		WebhookID, Partner string
 		Enabled            bool
 		Deliveries         []shownDelivery
 	}
 	show(&webhook, "webhook", "show", webhookID)
-	require.Equal(t, []any{webhookID, "acme", true, 3}, []any{webhook.WebhookID, webhook.Partner, webhook.Enabled, len(webhook.Deliveries)})
+	require.Equal(t, []any{webhookID, "acme", true, 3},
+		[]any{webhook.WebhookID, webhook.Partner, webhook.Enabled, len(webhook.Deliveries)})
 
 	type found struct {
 		Clients []struct {
@@ -122,19 +130,22 @@ func TestAdmin_ShowsTheRecordsOfARental(t *testing.T) {
 	show(&byID, "client", "show", d.ClientID)
 	require.Equal(t, byID, byEmail)
 	require.Len(t, byID.Clients, 1)
-	require.Equal(t, []any{d.ClientID, accountID, "Tenant", depositID}, []any{byID.Clients[0].ClientID, byID.Clients[0].AccountID, byID.Clients[0].LastName, byID.Clients[0].Deposits[0].DepositID})
+	require.Equal(t, []any{d.ClientID, accountID, "Tenant", depositID}, []any{byID.Clients[0].ClientID,
+		byID.Clients[0].AccountID, byID.Clients[0].LastName, byID.Clients[0].Deposits[0].DepositID})
 
 	var account, same struct{ AccountID, OperatorID, Email, ExternalID string }
 	show(&account, "account", "show", accountID)
 	require.Equal(t, "villa-41", account.ExternalID)
-	for _, args := range [][]string{{"VILLA-41@example.com"}, {account.OperatorID}, {"villa-41", "--partner", "acme"}, {"--account", accountID}} {
+	for _, args := range [][]string{{"VILLA-41@example.com"}, {account.OperatorID}, {"villa-41", "--partner", "acme"},
+		{"--account", accountID}} {
 		show(&same, append([]string{"account", "show"}, args...)...)
 		require.Equal(t, account, same, args)
 	}
 
 	w.auditOfARequest(t, account.OperatorID, accountID)
 	for _, text := range all {
-		require.NotContains(t, text, strings.TrimPrefix(checkoutURL[strings.LastIndex(checkoutURL, "/"):], "/"), "the checkout token")
+		require.NotContains(t, text, strings.TrimPrefix(checkoutURL[strings.LastIndex(checkoutURL, "/"):], "/"),
+			"the checkout token")
 		require.NotContains(t, text, "svc_")
 	}
 }
@@ -145,7 +156,8 @@ func (w *deployment) auditOfARequest(t *testing.T, operatorID, accountID string)
 	type entries struct {
 		Entries []struct{ Actor, Action, Subject, RequestID string }
 	}
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.api(t).base+"/webhooks", strings.NewReader(`{"url":"http://127.0.0.1:9/x"}`))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.api(t).base+"/webhooks",
+		strings.NewReader(`{"url":"http://127.0.0.1:9/x"}`))
 	require.NoError(t, err)
 	req.Header.Set("X-Api-Key", w.apiKey)
 	req.Header.Set("Content-Type", "application/json")
@@ -159,14 +171,16 @@ func (w *deployment) auditOfARequest(t *testing.T, operatorID, accountID string)
 	w.admin(t, &byRequest, "audit", "show", requestID)
 	require.Len(t, byRequest.Entries, 1)
 	entry := byRequest.Entries[0]
-	require.Equal(t, []string{"partner:" + w.partnerID, "webhook.create", requestID}, []string{entry.Actor, entry.Action, entry.RequestID})
+	require.Equal(t, []string{"partner:" + w.partnerID, "webhook.create", requestID},
+		[]string{entry.Actor, entry.Action, entry.RequestID})
 	w.admin(t, &bySubject, "audit", "show", entry.Subject)
 	require.Equal(t, byRequest, bySubject)
 	w.admin(t, &byActor, "audit", "show", w.partnerID)
 	require.Equal(t, entry, byActor.Entries[0], "the newest first")
 	w.admin(t, &byEmail, "audit", "show", "villa-41@example.com")
 	require.NotEmpty(t, byEmail.Entries)
-	require.Equal(t, []string{"operator:" + operatorID, accountID}, []string{byEmail.Entries[0].Actor, byEmail.Entries[0].Subject})
+	require.Equal(t, []string{"operator:" + operatorID, accountID},
+		[]string{byEmail.Entries[0].Actor, byEmail.Entries[0].Subject})
 	var none entries
 	w.admin(t, &none, "audit", "show", "req_"+strings.Repeat("0", 25)+"1")
 	require.NotNil(t, none.Entries)
@@ -193,7 +207,8 @@ func TestAdmin_ShowsNothingUnknown(t *testing.T) {
 			require.True(t, strings.HasPrefix(refusal(t, stderr), code), "%s %s: %s", command, name, stderr)
 		}
 	}
-	for _, args := range [][]string{{"account", "show"}, {"account", "show", "acct" + none, "--account", "acct" + none}, {"partner", "update", "--partner", "acme"}} {
+	for _, args := range [][]string{{"account", "show"}, {"account", "show", "acct" + none, "--account", "acct" + none},
+		{"partner", "update", "--partner", "acme"}} {
 		exit, stdout, stderr := run(t, w.environ, "admin", append(args, "--json")...)
 		require.Equal(t, 2, exit, stderr)
 		require.Empty(t, stdout)
@@ -209,7 +224,8 @@ func TestAdmin_UpdatesAPartner(t *testing.T) {
 		ReturnOrigins      []string
 		Changed            bool
 	}
-	w.admin(t, &updated, "partner", "update", "--partner", "acme", "--name", "Acme PMS", "--contact-email", "dev@acme.example",
+	w.admin(t, &updated, "partner", "update", "--partner", "acme", "--name", "Acme PMS", "--contact-email",
+		"dev@acme.example",
 		"--return-origin", "https://a.example/x", "--return-origin", "https://b.example")
 	require.Equal(t, []any{"Acme PMS", "dev@acme.example", []string{"https://a.example", "https://b.example"}, true},
 		[]any{updated.Name, updated.ContactEmail, updated.ReturnOrigins, updated.Changed})

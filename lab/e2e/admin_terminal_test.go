@@ -110,8 +110,10 @@ func TestAdmin_OnATerminal_AsksBeforeWhatCannotBeUndone(t *testing.T) {
 
 	for _, args := range [][]string{
 		{"connect-secret", "rotate", "--partner", "acme"}, {"connect-secret", "clear", "--partner", "acme"},
-		{"link", "revoke", "--partner", "acme", "--account", "acct_" + strings.Repeat("0", 25) + "1"}, {"outbox", "drop", "--id", "evt_x"}, {"restore-finish"},
-		{"client", "erase", "--id", "cli_" + strings.Repeat("0", 25) + "1"}, {"client", "erase-text", "--id", "cli_" + strings.Repeat("0", 25) + "1"},
+		{"link", "revoke", "--partner", "acme", "--account", "acct_" + strings.Repeat("0", 25) + "1"},
+		{"outbox", "drop", "--id", "evt_x"}, {"restore-finish"},
+		{"client", "erase", "--id", "cli_" + strings.Repeat("0", 25) + "1"},
+		{"client", "erase-text", "--id", "cli_" + strings.Repeat("0", 25) + "1"},
 		{"deposit", "erase-text", "--id", "dep_" + strings.Repeat("0", 25) + "1"},
 	} {
 		term := onTerminal(t, w.environ, args...)

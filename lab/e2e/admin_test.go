@@ -53,7 +53,8 @@ func TestAdmin_Keysets(t *testing.T) {
 
 	// The rotated keyset decrypts the old keyset's secrets; an unrelated keyset does not.
 	environ := []string{"DATABASE_URL=" + pgtest.URL(t), "REDIS_URL=" + redistest.URL(t)}
-	code, _, stderr = run(t, append(environ, "SECRETS_KEYSET="+made.Keyset), "admin", "partner", "create", "--slug", "acme", "--name", "Acme")
+	code, _, stderr = run(t, append(environ, "SECRETS_KEYSET="+made.Keyset), "admin", "partner", "create", "--slug",
+		"acme", "--name", "Acme")
 	require.Zero(t, code, stderr)
 	code, stdout, stderr = run(t, append(environ, "SECRETS_KEYSET="+rotated.Keyset), "admin", "doctor", "--json")
 	require.Zero(t, code, stdout+stderr)
@@ -173,14 +174,20 @@ func TestAdmin_RefusalsGoToStderr(t *testing.T) {
 		"partner_not_found: There": {"webhook", "probe", "--partner", "nobody"},
 		"account_not_found: ":      {"account", "show", "--account", unknown},
 		"invalid_field: max-eur: ": {"account", "ceiling", "--account", unknown, "--max-eur", "lots"},
-		"invalid_field: max-eur: must be 0 or between 70.00 and 100000.00": {"account", "ceiling", "--account", unknown, "--max-eur", "69.99"},
-		"invalid_field: max-eur: must be 0 or between":                     {"account", "ceiling", "--account", unknown, "--max-eur", "100000.01"},
+		"invalid_field: max-eur: must be 0 or between 70.00 and 100000.00": {"account", "ceiling", "--account", unknown,
+			"--max-eur", "69.99"},
+		"invalid_field: max-eur: must be 0 or between": {"account", "ceiling", "--account", unknown, "--max-eur",
+			"100000.01"},
 		"invalid_field: email":       {"connect-url", "--partner", "acme", "--external-id", "x", "--email", "nobody"},
 		"invalid_field: external-id": {"connect-url", "--partner", "acme", "--external-id", ""},
-		"invalid_field: return-url":  {"connect-url", "--partner", "acme", "--external-id", "x", "--return-url", "http://far.example"},
-		"partner_not_found: There is no such partner. `admin partner list` lists them all.":                {"connect-url", "--partner", "nope", "--external-id", "x"},
-		"partner_not_found: There is no such partner. ":                                                    {"link", "revoke", "--partner", "nope", "--account", unknown},
-		"account_not_found: There is no such account, or it was never linked to acme. `admin account show": {"link", "revoke", "--partner", "acme", "--account", unknown},
+		"invalid_field: return-url": {"connect-url", "--partner", "acme", "--external-id", "x", "--return-url",
+			"http://far.example"},
+		"partner_not_found: There is no such partner. `admin partner list` lists them all.": {"connect-url",
+			"--partner", "nope", "--external-id", "x"},
+		"partner_not_found: There is no such partner. ": {"link", "revoke",
+			"--partner", "nope", "--account", unknown},
+		"account_not_found: There is no such account, or it was never linked to acme. `admin account show": {"link", "revoke",
+			"--partner", "acme", "--account", unknown},
 	} {
 		code, stdout, stderr := run(t, w.environ, "admin", append(args, "--json")...)
 		require.Equal(t, 1, code, stderr)
@@ -278,7 +285,8 @@ func TestAdmin_EventsThatCannotBeFiled(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(pool.Close)
 	_, err = pool.Exec(t.Context(), `INSERT INTO outbox (event_id, partner_id, name, data, created_at)
-		SELECT uuid_floor(now() + n * interval '1 millisecond'), id, 'deposit.unheard_of', '{}', now() FROM partners, generate_series(1, 2) n`)
+		SELECT uuid_floor(now() + n * interval '1 millisecond'), id, 'deposit.unheard_of', '{}', now()
+		FROM partners, generate_series(1, 2) n`)
 	require.NoError(t, err)
 	w.dispatcher(t)
 	type event struct{ ID, Event, PartnerID, Reason string }
@@ -312,6 +320,7 @@ func TestAdmin_EventsThatCannotBeFiled(t *testing.T) {
 	require.Equal(t, 1, code)
 	require.Contains(t, stderr, "no event "+first.ID+" is set aside")
 	var entries int
-	require.NoError(t, pool.QueryRow(t.Context(), `SELECT count(*) FROM audit_log WHERE action IN ('outbox.retry', 'outbox.drop')`).Scan(&entries))
+	require.NoError(t, pool.QueryRow(t.Context(),
+		`SELECT count(*) FROM audit_log WHERE action IN ('outbox.retry', 'outbox.drop')`).Scan(&entries))
 	require.Equal(t, 3, entries)
 }

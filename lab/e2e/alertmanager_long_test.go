@@ -36,14 +36,16 @@ type pager struct {
 func startPager(t *testing.T, change func(string) string) *pager {
 	t.Helper()
 	debian(t, "prometheus-alertmanager")
-	p := &pager{state: map[string]string{}, first: map[string]time.Time{}, last: map[string]time.Time{}, sev: map[string]string{}, alertmanager: freePort(t)}
+	p := &pager{state: map[string]string{}, first: map[string]time.Time{}, last: map[string]time.Time{},
+		sev: map[string]string{}, alertmanager: freePort(t)}
 	server := httptest.NewServer(http.HandlerFunc(p.notified))
 	t.Cleanup(server.Close)
 	config := docstest.Read(t, "deployments/alertmanager.yml")
 	config = regexp.MustCompile(`url: http://\w+\.invalid/alerts`).ReplaceAllString(config, "url: "+server.URL)
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(dir+"/alertmanager.yml", []byte(change(config)), 0o600))
-	serve(t, "http://"+p.alertmanager+"/-/ready", "prometheus-alertmanager", "--config.file="+dir+"/alertmanager.yml", "--storage.path="+dir,
+	serve(t, "http://"+p.alertmanager+"/-/ready", "prometheus-alertmanager", "--config.file="+dir+"/alertmanager.yml",
+		"--storage.path="+dir,
 		"--web.listen-address="+p.alertmanager, "--cluster.listen-address=", "--log.level=error")
 	return p
 }
@@ -79,7 +81,8 @@ func (p *pager) notified(_ http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// expect prepares for a fault: expect waits until no alert of these names fires, and forgets their earlier states and times.
+// expect prepares for a fault: expect waits until no alert of these names fires, and forgets their earlier states and
+// times.
 func (p *pager) expect(t *testing.T, within time.Duration, names ...string) {
 	t.Helper()
 	for _, name := range names {
@@ -127,7 +130,8 @@ func (p *pager) pages() (names []string) {
 func (p *pager) await(t *testing.T, state string, within time.Duration, names ...string) {
 	t.Helper()
 	for _, name := range names {
-		require.Eventually(t, func() bool { return p.in(state)[name] }, within, often, "%s is not %s; firing: %s", name, state, lazy(func() string { return fmt.Sprint(p.in("firing")) }))
+		require.Eventually(t, func() bool { return p.in(state)[name] }, within, often, "%s is not %s; firing: %s", name,
+			state, lazy(func() string { return fmt.Sprint(p.in("firing")) }))
 	}
 }
 

@@ -51,13 +51,16 @@ func newWatched(t *testing.T, of watchedOf) *watched {
 	services, err := backing.Start(t.Context(), backing.Options{Private: true, FastUnsafe: true, Logf: t.Logf})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, services.Close()) })
-	x := &watched{t: t, postgres: services.Postgres, redis: services.Redis, database: services.PostgresURL, receiver: newReceiver(t), mailServer: of.mailServer}
-	code, _, stderr := run(t, []string{"DATABASE_URL=" + x.database, "REDIS_URL=" + services.RedisURL}, "admin", "migrate", "up")
+	x := &watched{t: t, postgres: services.Postgres, redis: services.Redis, database: services.PostgresURL,
+		receiver: newReceiver(t), mailServer: of.mailServer}
+	code, _, stderr := run(t, []string{"DATABASE_URL=" + x.database, "REDIS_URL=" + services.RedisURL}, "admin", "migrate",
+		"up")
 	require.Zero(t, code, stderr)
 	if of.mailServer != "" {
 		of.environ = append(of.environ, "SMTP_URL=smtp://"+of.mailServer, "MAIL_FROM=Deposits <no-reply@example.com>")
 	}
-	environ := append([]string{"RATE_LIMIT_PER_MINUTE=1000000", "RATE_LIMIT_WRITES_PER_MINUTE=1000000", "WEBHOOK_TIMEOUT=5s"}, of.environ...)
+	environ := append([]string{"RATE_LIMIT_PER_MINUTE=1000000", "RATE_LIMIT_WRITES_PER_MINUTE=1000000",
+		"WEBHOOK_TIMEOUT=5s"}, of.environ...)
 	x.deployment = worldOn(t, x.database, services.RedisURL, environ...)
 	x.http, x.dispatch = x.member(t, "http", x.baseURL), x.member(t, "dispatcher", "")
 	dispatchers := []*process{x.dispatch.process}
@@ -69,7 +72,8 @@ func newWatched(t *testing.T, of watchedOf) *watched {
 	x.account = x.link(t, "villa-33")
 	x.pager = startPager(t, of.pager)
 	x.prometheus = startPrometheus(t, prometheusOf{
-		targets: map[string][]*process{"http": {x.http.process}, "dispatcher": dispatchers}, rules: of.rules, pager: x.pager.alertmanager, every: of.scrapes,
+		targets: map[string][]*process{"http": {x.http.process}, "dispatcher": dispatchers}, rules: of.rules,
+		pager: x.pager.alertmanager, every: of.scrapes,
 	})
 	return x
 }
@@ -191,7 +195,8 @@ func (x *watched) hang(n int) {
 		<-release
 		return http.StatusOK
 	})
-	require.Eventually(x.t, func() bool { mu.Lock(); defer mu.Unlock(); return held >= n }, soon, often, "%d POSTs in flight", n)
+	require.Eventually(x.t, func() bool { mu.Lock(); defer mu.Unlock(); return held >= n }, soon, often,
+		"%d POSTs in flight", n)
 	x.t.Cleanup(func() { x.receiver.AnswerWith(nil) })
 	time.AfterFunc(time.Second, func() { x.receiver.AnswerWith(nil); close(release) })
 }
@@ -205,13 +210,14 @@ func (x *watched) count(sql string) (n int) {
 	return n
 }
 
-// A client locks the relay out, again and again, and then another client locks tables: the objectives tell so. Slow burns end when
-// their short window of six hours, six minutes here, holds no bad event.
+// A client locks the relay out, again and again, and then another client locks tables: the objectives tell so. Slow
+// burns end when their short window of six hours, six minutes here, holds no bad event.
 func TestLong_AlertsOnObjectives_FireByAFaultAndClearAfterIt(t *testing.T) {
 	x := newWatched(t, watchedOf{rules: fasterRules(t), pager: atOnce})
 	x.load()
 	began := time.Now()
-	late := []string{"DeliveriesStartLateFast", "DeliveriesStartLateSlowly", "DeliveriesArriveLateFast", "DeliveriesArriveLateSlowly"}
+	late := []string{"DeliveriesStartLateFast", "DeliveriesStartLateSlowly", "DeliveriesArriveLateFast",
+		"DeliveriesArriveLateSlowly"}
 	letIn := x.lockOut(countedFeeds, longestWait, shortPause)
 	x.pager.await(t, "firing", 4*time.Minute, late...)
 	letIn()
@@ -221,7 +227,8 @@ func TestLong_AlertsOnObjectives_FireByAFaultAndClearAfterIt(t *testing.T) {
 	unlock()
 	fired := time.Since(began)
 	x.pager.await(t, "resolved", 10*time.Minute, append(late, failing...)...)
-	t.Logf("figure: %d alerts fired within %.0f s, and cleared within %.0f s", len(late)+len(failing), fired.Seconds(), (time.Since(began) - fired).Seconds())
+	t.Logf("figure: %d alerts fired within %.0f s, and cleared within %.0f s", len(late)+len(failing), fired.Seconds(),
+		(time.Since(began) - fired).Seconds())
 }
 
 // A stop of everything pages within five minutes, with the rules and the Alertmanager's configuration as they are.
@@ -234,7 +241,8 @@ func TestLong_StopOfEverything_IsPagedWithinFiveMinutes(t *testing.T) {
 	require.NoError(t, x.postgres.Stop(true))
 	require.NoError(t, x.redis.Kill())
 	x.pager.await(t, "firing", 5*time.Minute, "HttpAbsent", "DispatcherAbsent")
-	t.Logf("figure: paged after %.0f s, at a scrape a second; scrapes every 15 s add 15 s at most", time.Since(stopped).Seconds())
+	t.Logf("figure: paged after %.0f s, at a scrape a second; scrapes every 15 s add 15 s at most",
+		time.Since(stopped).Seconds())
 	require.NoError(t, x.postgres.Restart(t.Context()))
 	require.NoError(t, x.redis.Restart(t.Context()))
 }
@@ -258,9 +266,11 @@ func TestLong_BrokenReceivers_PageNobody(t *testing.T) {
 	for _, name := range x.pager.pages() {
 		require.Equal(t, "ApiSlowFast", name, "a busy machine may answer slowly; no other page")
 	}
-	t.Logf("figure: %d deliveries to others, %d after the repair of a receiver, no page", len(x.receiver.Accepted()), len(refusing.Accepted()))
+	t.Logf("figure: %d deliveries to others, %d after the repair of a receiver, no page", len(x.receiver.Accepted()),
+		len(refusing.Accepted()))
 	seen := x.pager.in("resolved")
-	for _, name := range []string{"DeliveriesStartLateFast", "DeliveriesArriveLateFast", "DeliveriesStand", "OutboxStands"} {
+	for _, name := range []string{"DeliveriesStartLateFast", "DeliveriesArriveLateFast", "DeliveriesStand",
+		"OutboxStands"} {
 		require.False(t, seen[name], "%s paged", name)
 	}
 }

@@ -21,8 +21,8 @@ import (
 
 const scrapeInterval = 15 * time.Second // deployments/prometheus.yml
 
-// installation is a running service with stages of faults. The faults of a stage begin together and end once all their alerts fire;
-// then the next stage begins.
+// installation is a running service with stages of faults. The faults of a stage begin together and end once all their
+// alerts fire; then the next stage begins.
 type installation struct {
 	name   string
 	of     watchedOf
@@ -36,7 +36,8 @@ func installations(t *testing.T) []installation {
 		{name: "slow causes", of: watchedOf{mailServer: freePort(t)}, stages: [][]fault{slowCauses}},
 		{name: "servers", load: true, stages: serverFaults},
 		{name: "a dispatcher freezes", load: true, stages: [][]fault{{
-			{"every dispatcher freezes", []string{"DispatcherAbsent", "DeliveriesStand", "DeliveriesWait"}, freezeDispatcher(12)},
+			{"every dispatcher freezes", []string{"DispatcherAbsent", "DeliveriesStand", "DeliveriesWait"},
+				freezeDispatcher(12)},
 		}}},
 		{name: "the way out breaks", stages: [][]fault{{
 			{"the receivers of two partners refuse connections", []string{"OutboundBroken"}, func(x *watched) func() {
@@ -50,8 +51,8 @@ func installations(t *testing.T) []installation {
 	}
 }
 
-// slowCauses begin in this order: the first restarts the dispatcher, whose job partitions would mend the third, and the last fault
-// keeps mails from being filed.
+// slowCauses begin in this order: the first restarts the dispatcher, whose job partitions would mend the third, and the
+// last fault keeps mails from being filed.
 var slowCauses = []fault{
 	{"the provider's books differ", []string{"ReconcileDiffers"}, func(x *watched) func() {
 		changeTheProvidersBooks(x)
@@ -65,20 +66,23 @@ var slowCauses = []fault{
 		id := refuseForWeeks(x)["DEPOSIT"]
 		return func() { x.admin(x.t, &struct{}{}, "collection", "cancel", "--id", id) }
 	}},
-	{"partitions are missing and a row has none", []string{"PartitionsRunOut", "RowsWithoutPartition"}, func(x *watched) func() {
-		losePartitions(x)
-		return func() { x.dispatch.restart(x.t) }
-	}},
+	{"partitions are missing and a row has none", []string{"PartitionsRunOut", "RowsWithoutPartition"},
+		func(x *watched) func() {
+			losePartitions(x)
+			return func() { x.dispatch.restart(x.t) }
+		}},
 	{"an old snapshot keeps dead rows", []string{"DeadRows"}, func(x *watched) func() {
 		keepDeadRows(x)
 		return func() { x.endForeign(); x.sql(`VACUUM waiting_counts`) }
 	}},
-	{"no mail server answers, then mails are locked", []string{"MailsLate", "JobNotRun", "JobFails"}, func(x *watched) func() {
-		mailInVain(x)
-		require.Eventually(x.t, func() bool { return x.dispatch.metric(`svc_job_last_success_timestamp_seconds{job="mail"}`) > 0 }, soon, often)
-		x.hold(`LOCK TABLE mails IN EXCLUSIVE MODE`)
-		return func() { x.endForeign(); x.startMailServer() }
-	}},
+	{"no mail server answers, then mails are locked", []string{"MailsLate", "JobNotRun", "JobFails"},
+		func(x *watched) func() {
+			mailInVain(x)
+			require.Eventually(x.t,
+				func() bool { return x.dispatch.metric(`svc_job_last_success_timestamp_seconds{job="mail"}`) > 0 }, soon, often)
+			x.hold(`LOCK TABLE mails IN EXCLUSIVE MODE`)
+			return func() { x.endForeign(); x.startMailServer() }
+		}},
 }
 
 var serverFaults = [][]fault{
@@ -90,25 +94,29 @@ var serverFaults = [][]fault{
 				x.retryEvents()
 			}
 		}},
-		{"foreign clients hold connections", []string{"PostgresConnectionsRunOut"}, func(x *watched) func() { return x.connections(225) }},
+		{"foreign clients hold connections", []string{"PostgresConnectionsRunOut"},
+			func(x *watched) func() { return x.connections(225) }},
 		{"Redis is killed", []string{"QueueDirect", "LimiterFailsOpen"}, func(x *watched) func() {
 			require.NoError(x.t, x.redis.Kill())
 			return func() { require.NoError(x.t, x.redis.Restart(context.Background())) }
 		}},
 	},
-	{{"a table is locked", []string{"PoolSaturated"}, func(x *watched) func() { lockOutVisitors(x); return x.endForeign }}},
+	{{"a table is locked", []string{"PoolSaturated"},
+		func(x *watched) func() { lockOutVisitors(x); return x.endForeign }}},
 	{{"Postgres is stopped", []string{"NoReadyHttp", "NoReadyDispatcher", "BacklogUnread"}, func(x *watched) func() {
 		require.NoError(x.t, x.postgres.Stop(true))
 		return func() { require.NoError(x.t, x.postgres.Restart(context.Background())) }
 	}}},
-	{{"the relay is locked out", []string{"OutboxStands"}, func(x *watched) func() { x.hold(countedFeeds); return x.endForeign }}},
+	{{"the relay is locked out", []string{"OutboxStands"},
+		func(x *watched) func() { x.hold(countedFeeds); return x.endForeign }}},
 	{{"http is killed", []string{"HttpAbsent", "ScrapesFail"}, func(x *watched) func() {
 		x.http.Kill()
 		return func() { x.http.again(x.t) }
 	}}},
 }
 
-// freezeDispatcher stops the first dispatcher's process with SIGSTOP while it has at least that many POSTs in flight, until SIGCONT.
+// freezeDispatcher stops the first dispatcher's process with SIGSTOP while it has at least that many POSTs in flight,
+// until SIGCONT.
 func freezeDispatcher(posts int) func(*watched) func() {
 	return func(x *watched) func() {
 		x.hang(posts)
@@ -122,9 +130,9 @@ func (x *watched) endForeign() {
 	x.sql(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = '` + foreign + `'`)
 }
 
-// TestLong_AlertsInTrueTime fires and clears every alert on a cause by a real fault, with the rules and the interval of scrapes
-// as they are deployed. The installations run beside each other, since an alert waits for up to half an hour. t.Parallel
-// is not used, since it runs as many tests as there are processors, and these tests mostly wait.
+// TestLong_AlertsInTrueTime fires and clears every alert on a cause by a real fault, with the rules and the interval of
+// scrapes as they are deployed. The installations run beside each other, since an alert waits for up to half an hour.
+// t.Parallel is not used, since it runs as many tests as there are processors, and these tests mostly wait.
 func TestLong_AlertsInTrueTime(t *testing.T) {
 	all, fired := alertsOnCauses(t), map[string]bool{}
 	var running sync.WaitGroup
@@ -152,14 +160,16 @@ func (i installation) run(t *testing.T) {
 }
 
 func alertsOnCauses(t *testing.T) (names []string) {
-	for _, m := range regexp.MustCompile(`- alert: (\w+)`).FindAllStringSubmatch(docstest.Read(t, "deployments/prometheus/causes.alerts.yml"), -1) {
+	for _, m := range regexp.MustCompile(`- alert: (\w+)`).FindAllStringSubmatch(
+		docstest.Read(t, "deployments/prometheus/causes.alerts.yml"), -1) {
 		names = append(names, m[1])
 	}
 	slices.Sort(names)
 	return names
 }
 
-// through runs stages and logs when each alert fired and cleared. The longest window that keeps an alert after its fault is 15 min.
+// through runs stages and logs when each alert fired and cleared. The longest window that keeps an alert after its
+// fault is 15 min.
 func (x *watched) through(t *testing.T, stages [][]fault) {
 	const fires, clears = 45 * time.Minute, 20 * time.Minute
 	began, ended := map[string]time.Time{}, map[string]time.Time{}
@@ -190,7 +200,9 @@ func (x *watched) through(t *testing.T, stages [][]fault) {
 	for _, alert := range alerts {
 		fired, cleared := x.pager.times(alert)
 		slowest = max(slowest, fired.Sub(began[alert]))
-		fmt.Fprintf(&table, "%-26s fired after %5.0f s, cleared after %5.0f s\n", alert, fired.Sub(began[alert]).Seconds(), cleared.Sub(ended[alert]).Seconds())
+		fmt.Fprintf(&table, "%-26s fired after %5.0f s, cleared after %5.0f s\n", alert, fired.Sub(began[alert]).Seconds(),
+			cleared.Sub(ended[alert]).Seconds())
 	}
-	t.Logf("figure: %s: %d alerts fired, the last %.0f s after its fault, and cleared\n%s", t.Name(), len(alerts), slowest.Seconds(), table.String())
+	t.Logf("figure: %s: %d alerts fired, the last %.0f s after its fault, and cleared\n%s", t.Name(), len(alerts),
+		slowest.Seconds(), table.String())
 }

@@ -35,14 +35,15 @@ func shown(ctx context.Context, t testing.TB) string {
 	return text
 }
 
-// TestBrowser_AnOperatorAndATenant_WithoutScripts goes from the connect URL to the end of the link on the built processes: sign-up, verified
-// address, deposit, checkout, capture with a photo.
+// TestBrowser_AnOperatorAndATenant_WithoutScripts goes from the connect URL to the end of the link on the built
+// processes: sign-up, verified address, deposit, checkout, capture with a photo.
 func TestBrowser_AnOperatorAndATenant_WithoutScripts(t *testing.T) {
 	t.Parallel()
 	server := smtpmock.New(smtpmock.ConfigurationAttr{HostAddress: "127.0.0.1", MultipleMessageReceiving: true})
 	require.NoError(t, server.Start())
 	t.Cleanup(func() { require.NoError(t, server.Stop()) })
-	w := newWorld(t, "SMTP_URL=smtp://127.0.0.1:"+strconv.Itoa(server.PortNumber()), "MAIL_FROM=Deposits <no-reply@example.com>")
+	w := newWorld(t, "SMTP_URL=smtp://127.0.0.1:"+strconv.Itoa(server.PortNumber()),
+		"MAIL_FROM=Deposits <no-reply@example.com>")
 	w.http(t)
 	w.dispatcher(t)
 	photo := photoOfDamage(t)
@@ -55,9 +56,12 @@ func TestBrowser_AnOperatorAndATenant_WithoutScripts(t *testing.T) {
 			}
 			address := device + "@example.com"
 			do(viewport, browsertest.WithoutScript,
-				chromedp.Navigate(w.connectURL(t, "op-"+device)), chromedp.SendKeys("#email", address), chromedp.SendKeys("#password", "correct horse battery"),
-				chromedp.SendKeys("#companyName", "Chalets du Lac"), chromedp.Click("button.main"), chromedp.WaitVisible("nav.desk"))
-			do(chromedp.Navigate(linkTo(t, server, address, "/verify?")), chromedp.Click("button.main"), chromedp.WaitNotPresent("button.main"))
+				chromedp.Navigate(w.connectURL(t, "op-"+device)), chromedp.SendKeys("#email", address),
+				chromedp.SendKeys("#password", "correct horse battery"),
+				chromedp.SendKeys("#companyName", "Chalets du Lac"), chromedp.Click("button.main"),
+				chromedp.WaitVisible("nav.desk"))
+			do(chromedp.Navigate(linkTo(t, server, address, "/verify?")), chromedp.Click("button.main"),
+				chromedp.WaitNotPresent("button.main"))
 			require.Contains(t, shown(browser, t), "Your address is verified")
 
 			do(chromedp.Navigate(w.baseURL+"/dashboard/deposits/new"), chromedp.SendKeys("#amount", "300"),
@@ -69,19 +73,23 @@ func TestBrowser_AnOperatorAndATenant_WithoutScripts(t *testing.T) {
 			require.NoError(t, err)
 
 			do(chromedp.Navigate(checkout), chromedp.SetValue("#firstName", "Grace"), chromedp.SetValue("#lastName", "Hopper"),
-				chromedp.SetValue("#email", "grace@example.com"), chromedp.Click("#agree"), chromedp.Click("button.main"), chromedp.WaitVisible("#cardNumber"),
-				chromedp.SetValue("#cardNumber", "4242424242424242"), chromedp.SetValue("#cardExpiry", "12/34"), chromedp.SetValue("#cardCvc", "123"),
+				chromedp.SetValue("#email", "grace@example.com"), chromedp.Click("#agree"), chromedp.Click("button.main"),
+				chromedp.WaitVisible("#cardNumber"),
+				chromedp.SetValue("#cardNumber", "4242424242424242"), chromedp.SetValue("#cardExpiry", "12/34"),
+				chromedp.SetValue("#cardCvc", "123"),
 				chromedp.Click("button.main"), chromedp.WaitNotPresent("#cardNumber"))
 
 			do(chromedp.Navigate(page), chromedp.Click("#capture summary"), chromedp.WaitVisible("#capture-amount"),
-				chromedp.SetValue("#capture-amount", "80"), chromedp.SetValue("#capture-reason", "damage"), chromedp.SetUploadFiles("#capture-files", []string{photo}),
+				chromedp.SetValue("#capture-amount", "80"), chromedp.SetValue("#capture-reason", "damage"),
+				chromedp.SetUploadFiles("#capture-files", []string{photo}),
 				chromedp.Click("#capture button"), chromedp.WaitVisible("button.danger"))
 			require.Contains(t, shown(browser, t), "Collect €80.00?")
 			do(chromedp.Click("button.danger"), chromedp.WaitVisible(".notice"))
 			require.Contains(t, shown(browser, t), "You collected €80.00.")
 			require.Contains(t, shown(browser, t), "oven.jpg")
 
-			do(chromedp.Navigate(w.baseURL+"/dashboard/partner"), chromedp.Click("button.danger"), chromedp.WaitVisible("button.whole"),
+			do(chromedp.Navigate(w.baseURL+"/dashboard/partner"), chromedp.Click("button.danger"),
+				chromedp.WaitVisible("button.whole"),
 				chromedp.Click("button.whole"), chromedp.WaitNotPresent("button.whole"))
 			require.Empty(t, w.accountsLinked(t, "op-"+device))
 		})

@@ -22,7 +22,8 @@ type apiClient struct {
 }
 
 func (w *deployment) api(t testing.TB) *apiClient {
-	return &apiClient{t: t, base: w.baseURL + "/api/partner/v1", header: http.Header{"X-Api-Key": {w.apiKey}, "Content-Type": {"application/json"}}}
+	return &apiClient{t: t, base: w.baseURL + "/api/partner/v1",
+		header: http.Header{"X-Api-Key": {w.apiKey}, "Content-Type": {"application/json"}}}
 }
 
 func (c *apiClient) with(name, value string) *apiClient {

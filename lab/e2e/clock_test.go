@@ -30,7 +30,8 @@ func TestClock_WhatTheDispatcherDoesByItself(t *testing.T) {
 	// A tenant begins the checkout and does not pay.
 	idle, checkoutURL := w.deposit(t, accountID)
 	b := newBrowser(t)
-	b.submit(b.open(checkoutURL), url.Values{"firstName": {"Tina"}, "lastName": {"Tenant"}, "email": {"tina@example.com"}, "agree": {"yes"}})
+	b.submit(b.open(checkoutURL),
+		url.Values{"firstName": {"Tina"}, "lastName": {"Tenant"}, "email": {"tina@example.com"}, "agree": {"yes"}})
 	incomplete := r.await(t, 2)[1]
 	require.Equal(t, "deposit.status_changed", incomplete.Event())
 	require.Equal(t, "incomplete", payloadOf(t, incomplete).Data.Status)

@@ -17,7 +17,8 @@ func TestCompression_ListsAndDocumentsButNoForms(t *testing.T) {
 	w := newWorld(t)
 	w.http(t)
 	for i := range 12 {
-		w.api(t).post("/webhooks", map[string]any{"url": fmt.Sprintf("http://127.0.0.1:9/a-rather-long-path-of-a-receiver/%d", i)}, nil)
+		w.api(t).post("/webhooks",
+			map[string]any{"url": fmt.Sprintf("http://127.0.0.1:9/a-rather-long-path-of-a-receiver/%d", i)}, nil)
 	}
 	client := &http.Client{Timeout: soon, Transport: &http.Transport{DisableCompression: true}}
 	t.Cleanup(client.CloseIdleConnections)

@@ -80,8 +80,8 @@ func requireAllocations(t testing.TB, operation string, known float64, p *proces
 	assert.LessOrEqual(t, each, 1.1*known, "allocations of a %s", operation)
 }
 
-// A further statement, round trip or tenth of allocations on a hot path fails here (CONTRIBUTING.md, "Figures do not get
-// worse"). Another figure is right where a change means it.
+// A further statement, round trip or tenth of allocations on a hot path fails here (CONTRIBUTING.md, "Figures do not
+// get worse"). Another figure is right where a change means it.
 func TestCosts_OfAPostAGetAndADelivery_AreTheKnownOnes(t *testing.T) {
 	t.Parallel()
 	server := redistest.Server(t)
@@ -116,6 +116,7 @@ func TestCosts_OfAPostAGetAndADelivery_AreTheKnownOnes(t *testing.T) {
 	w.subscribe(t, r)
 	d := start(t, "dispatcher", append(w.environ, "DATABASE_URL="+byDispatcher.counting(t, database))...).ready(t)
 	// The commands of Redis contain those of the POST and of the cancellation that cause the delivery.
-	requireCost(t, "delivery", cost{statements: 9, roundTrips: 3, redisCommands: 38}, byDispatcher.usual(t, redisCommands, deliver))
+	requireCost(t, "delivery", cost{statements: 9, roundTrips: 3, redisCommands: 38},
+		byDispatcher.usual(t, redisCommands, deliver))
 	requireAllocations(t, "delivery", 750, d, deliver)
 }

@@ -63,8 +63,10 @@ func TestMetrics_UnderLoad_AgreeWithTheDatabaseAndAreFew(t *testing.T) {
 	}, soon, often, "all is delivered")
 	for _, c := range []struct{ metric, labels, sql string }{
 		{"svc_deposits_created_total", `by="partner"`, `SELECT count(*) FROM deposits`},
-		{"svc_deposits_transitions_total", `from="pending",to="active"`, `SELECT count(*) FROM deposit_transitions WHERE from_status = 'pending' AND to_status = 'active'`},
-		{"svc_deposits_transitions_total", `from="active"`, `SELECT count(*) FROM deposit_transitions WHERE from_status = 'active'`},
+		{"svc_deposits_transitions_total", `from="pending",to="active"`,
+			`SELECT count(*) FROM deposit_transitions WHERE from_status = 'pending' AND to_status = 'active'`},
+		{"svc_deposits_transitions_total", `from="active"`,
+			`SELECT count(*) FROM deposit_transitions WHERE from_status = 'active'`},
 		{"svc_outbox_relayed_total", "", `SELECT count(*) FROM events`},
 		{"svc_webhook_deliveries_finished_total", `outcome="succeeded"`, `SELECT count(*) FROM deliveries WHERE state = 2`},
 		{"svc_webhook_attempts_total", "", `SELECT sum(attempts) FROM deliveries`},
@@ -80,7 +82,8 @@ func TestMetrics_UnderLoad_AgreeWithTheDatabaseAndAreFew(t *testing.T) {
 		require.Eventually(t, func() bool {
 			got = sum(t, c.metric, c.labels, all...)
 			return math.Abs(got-want) <= want/100
-		}, soon, often, "%s{%s}: %s", c.metric, c.labels, lazy(func() string { return fmt.Sprint(got, " instead of ", want) }))
+		}, soon, often, "%s{%s}: %s", c.metric, c.labels,
+			lazy(func() string { return fmt.Sprint(got, " instead of ", want) }))
 		t.Logf("%-52s %6.0f counted %6.0f in SQL", c.metric, got, want)
 	}
 	requests := sum(t, "svc_http_requests_total", `surface="partner_api"`, h)

@@ -44,7 +44,8 @@ func TestStory_WithTheDispatcherKilledInTheMiddle(t *testing.T) {
 	w.api(t).post("/deposits/"+damaged+"/capture", nil, nil)
 
 	d = w.dispatcher(t)
-	require.Eventually(t, func() bool { return len(byTransition(t, r.Accepted())) == 4 }, soon, often, "webhooks: %s", lazy(func() string { return describe(r.All()) }))
+	require.Eventually(t, func() bool { return len(byTransition(t, r.Accepted())) == 4 }, soon, often, "webhooks: %s",
+		lazy(func() string { return describe(r.All()) }))
 	log := w.deliveries(t, webhookID)
 	require.Len(t, log, 4, "one delivery per transition, killed or not")
 	for _, one := range log {

@@ -57,12 +57,13 @@ func TestDashboards_FollowTheSchema_AndHaveUniquePanels(t *testing.T) {
 	}
 }
 
-// TestDashboards_UnderLoadAndFaults_HaveSamplesInEveryPanel asks each query as Grafana would. DASHBOARDS_TO is a directory for
-// pictures of the panels (make dashboards).
+// TestDashboards_UnderLoadAndFaults_HaveSamplesInEveryPanel asks each query as Grafana would. DASHBOARDS_TO is a
+// directory for pictures of the panels (make dashboards).
 func TestDashboards_UnderLoadAndFaults_HaveSamplesInEveryPanel(t *testing.T) {
 	t.Parallel()
 	redis := redistest.Server(t)
-	w := newWorldWithRedis(t, redis.URL(), "RATE_LIMIT_PER_MINUTE=1000000", "RATE_LIMIT_WRITES_PER_MINUTE=1000000", "WEBHOOK_RETRY_SCHEDULE=0s,1s,1s")
+	w := newWorldWithRedis(t, redis.URL(), "RATE_LIMIT_PER_MINUTE=1000000", "RATE_LIMIT_WRITES_PER_MINUTE=1000000",
+		"WEBHOOK_RETRY_SCHEDULE=0s,1s,1s")
 	h, d := w.http(t), w.dispatcher(t)
 	span := shownSpan{from: time.Now(), step: time.Second, rateInterval: 10 * time.Second}
 	p := startPrometheus(t, prometheusOf{targets: map[string][]*process{"http": {h}, "dispatcher": {d}}})
@@ -106,7 +107,8 @@ func TestDashboards_UnderLoadAndFaults_HaveSamplesInEveryPanel(t *testing.T) {
 		if to := os.Getenv("DASHBOARDS_TO"); to != "" {
 			picture := dashboard.draw(drawn, span)
 			picture = regexp.MustCompile(`127\.0\.0\.1:\d+`).ReplaceAllString(picture, "")
-			require.NoError(t, os.WriteFile(filepath.Join(to, strings.TrimPrefix(dashboard.UID, "svc-")+".svg"), []byte(picture), 0o600))
+			require.NoError(t,
+				os.WriteFile(filepath.Join(to, strings.TrimPrefix(dashboard.UID, "svc-")+".svg"), []byte(picture), 0o600))
 		}
 	}
 	t.Logf("%d of %d panels have samples\n%s", total-empty, total, table.String())
@@ -134,7 +136,8 @@ func TestDashboards_TellGoodFromBad(t *testing.T) {
 		}
 	}
 	require.GreaterOrEqual(t, coloured, 38)
-	for i, title := range []string{"Are deliveries succeeding?", "How late are they?", "Who is affected?", "Alerts that fire"} {
+	for i, title := range []string{"Are deliveries succeeding?", "How late are they?", "Who is affected?",
+		"Alerts that fire"} {
 		first := overview(t).Panels[i]
 		require.Equal(t, title, first.Title)
 		require.NotEmpty(t, first.Links, "a way on from %s", title)

@@ -22,17 +22,20 @@ type docException struct {
 	mention bool // applies outside ```sh blocks only
 }
 
-// docExceptions is the only list of commands that are documented and not run. The target, path, sub-command and flags of
-// each are checked.
+// docExceptions is the only list of commands that are documented and not run. The target, path, sub-command and flags
+// of each are checked.
 var docExceptions = []docException{
-	{pattern: `make run`, reason: "startSandbox runs the same binary, and TestSandbox_TheTourWorksAndCtrlCLeavesNothing its tour"},
+	{pattern: `make run`,
+		reason: "startSandbox runs the same binary, and TestSandbox_TheTourWorksAndCtrlCLeavesNothing its tour"},
 	{pattern: `make screenshots`, reason: "writes docs/pictures, which a test holds small and shown"},
-	{pattern: `make dashboards`, reason: "draws docs/dashboards; TestDashboards_… runs the same queries on running processes"},
+	{pattern: `make dashboards`,
+		reason: "draws docs/dashboards; TestDashboards_… runs the same queries on running processes"},
 	{pattern: `make walks( .*)?`, reason: "draws docs/walks.md; lab/walks compares the page with the kept trace"},
 	{pattern: `make dev`, reason: "runs until Ctrl-C; air restarts, and startSandbox runs the sandbox"},
 	{pattern: `make( help)?`, reason: "prints the list of targets"},
 	{pattern: `make (test|unit|integration|e2e)`, reason: "runs the tests, this one included"},
-	{pattern: `make (lint|fmt|generate|check-generated|build|clean)`, reason: "changes or checks the working tree; make test runs lint and check-generated"},
+	{pattern: `make (lint|fmt|generate|check-generated|build|clean)`,
+		reason: "changes or checks the working tree; make test runs lint and check-generated"},
 	{pattern: `make faults( .*)?`, reason: "takes half an hour; make test runs a short seed"},
 	{pattern: `make fuzz( .*)?`, reason: "takes a minute for each target; make test runs the seeds"},
 	{pattern: `make test-long( .*)?`, reason: "takes an hour and a half; make test runs short forms"},
@@ -41,7 +44,8 @@ var docExceptions = []docException{
 	{pattern: `docker compose .*`, reason: "needs a container engine and pulls images"},
 	{pattern: `psql( .*)?`, reason: "TestDocs_QueriesRun runs the queries without psql, which not every machine has"},
 	{pattern: `git (log|commit|diff|rebase|bisect)( .*)?`, reason: "depends on the state of the checkout"},
-	{pattern: `admin .*`, reason: "a reference of the command line; lab/e2e/admin_test.go runs the commands", mention: true},
+	{pattern: `admin .*`, reason: "a reference of the command line; lab/e2e/admin_test.go runs the commands",
+		mention: true},
 }
 
 // exceptionFor gives the exception that applies to the command.
@@ -133,7 +137,8 @@ func checkMake(command string) error {
 			return err
 		}
 		for _, flag := range shellWords(value) {
-			if strings.HasPrefix(flag, "-") && !strings.Contains(help, "\n  "+flag+"\n") && !strings.Contains(help, "\n  "+flag+" ") {
+			if strings.HasPrefix(flag, "-") && !strings.Contains(help, "\n  "+flag+"\n") &&
+				!strings.Contains(help, "\n  "+flag+" ") {
 				return fmt.Errorf("make %s: no flag %q", target, flag)
 			}
 		}
@@ -174,13 +179,15 @@ var helpTexts sync.Map // target → func() (string, error)
 
 // flagsOf gives the help of the program behind a make target that passes ARGS on.
 func flagsOf(target string) (string, error) {
-	program, ok := map[string]string{"faults": "./lab/faults", "bench-delivery": "./lab/bench", "bench-api": "./lab/bench"}[target]
+	program, ok := map[string]string{"faults": "./lab/faults", "bench-delivery": "./lab/bench",
+		"bench-api": "./lab/bench"}[target]
 	if !ok {
 		return "", fmt.Errorf("make %s takes no ARGS", target)
 	}
 	ask, _ := helpTexts.LoadOrStore(target, sync.OnceValues(func() (string, error) {
 		cmd := exec.Command("go", "run", program, "-h")
-		cmd.Dir, cmd.Env = repository(), append(os.Environ(), "CGO_ENABLED=0") // as the commands are built, so that packages are compiled once
+		// as the commands are built, so that packages are compiled once
+		cmd.Dir, cmd.Env = repository(), append(os.Environ(), "CGO_ENABLED=0")
 		out, err := cmd.CombinedOutput()
 		if !strings.Contains(string(out), "Usage of") {
 			return "", fmt.Errorf("%s -h: %w: %s", program, err, out)
@@ -223,14 +230,16 @@ func checkAdmin(t testing.TB, words []string) error {
 	return nil
 }
 
-// adminHelp gives the help of the command that words begin with. Words after the command are its arguments, if it takes any.
+// adminHelp gives the help of the command that words begin with. Words after the command are its arguments, if it takes
+// any.
 func adminHelp(t testing.TB, words []string) (help string, there bool) {
 	t.Helper()
 	for n := len(words); n > 0; n-- {
 		code, help := printedHelp(t, words[:n])
 		usage, _, _ := strings.Cut(help, "\n")
 		takesArguments := strings.Contains(usage, "<") && !strings.Contains(usage, "<command>")
-		if code == 0 && strings.HasPrefix(usage+" ", "Usage: admin "+strings.Join(words[:n], " ")+" ") && (n == len(words) || takesArguments) {
+		if code == 0 && strings.HasPrefix(usage+" ", "Usage: admin "+strings.Join(words[:n], " ")+" ") &&
+			(n == len(words) || takesArguments) {
 			return help, true
 		}
 	}
@@ -282,21 +291,28 @@ func TestDocs_EveryCommandIsRunOrExcepted(t *testing.T) {
 func TestDocs_UnknownCommandsAreFound(t *testing.T) {
 	t.Parallel()
 	for _, command := range []string{
-		"make frobnicate", "make faults LEVEL=3", "make faults ARGS='-events 3 -nonsense'", "make unit ARGS=-v", "admin explode", "admin partner explode",
-		"admin partner show --loud", "admin partner list | explode", "admin partner list acme", "admin migrate up | status --loud", "go run ./cmd/nothing",
-		"docker compose -f deployments/nothing.yaml up", "docker compose -f deployments/compose.yaml run --rm admin explode", "scripts/nothing.sh", "rm -rf bin",
+		"make frobnicate", "make faults LEVEL=3", "make faults ARGS='-events 3 -nonsense'", "make unit ARGS=-v",
+		"admin explode", "admin partner explode",
+		"admin partner show --loud", "admin partner list | explode", "admin partner list acme",
+		"admin migrate up | status --loud", "go run ./cmd/nothing",
+		"docker compose -f deployments/nothing.yaml up", "docker compose -f deployments/compose.yaml run --rm admin explode",
+		"scripts/nothing.sh", "rm -rf bin",
 	} {
 		require.Error(t, checkExists(t, command), command)
 	}
 	for _, command := range []string{
-		"make", "make unit", "make faults ARGS='-events 3000 -hits 1 -short' SEED=7", "admin migrate up | status", "admin partner list | show --partner S",
-		"admin webhook replay --subscription pwh_… --from T --to T [--status failed]", "admin doctor --json", "admin payments check → {ok}", "admin deposit show <id or reference>", "go test ./core/...",
-		`docker compose -f deployments/compose.yaml run --rm admin partner create --slug demo --name "Demo Stays"`, "scripts/test-all.sh",
+		"make", "make unit", "make faults ARGS='-events 3000 -hits 1 -short' SEED=7", "admin migrate up | status",
+		"admin partner list | show --partner S",
+		"admin webhook replay --subscription pwh_… --from T --to T [--status failed]", "admin doctor --json",
+		"admin payments check → {ok}", "admin deposit show <id or reference>", "go test ./core/...",
+		`docker compose -f deployments/compose.yaml run --rm admin partner create --slug demo --name "Demo Stays"`,
+		"scripts/test-all.sh",
 	} {
 		require.NoError(t, checkExists(t, command), command)
 	}
 	for _, command := range []docCommand{
-		{text: "make frobnicate"}, {text: "curl -s x", script: true}, {text: "admin doctor", script: true}, {text: "make test && rm -rf bin", script: true},
+		{text: "make frobnicate"}, {text: "curl -s x", script: true}, {text: "admin doctor", script: true},
+		{text: "make test && rm -rf bin", script: true},
 	} {
 		_, excepted := exceptionFor(command)
 		require.False(t, excepted, command.text)

@@ -22,14 +22,15 @@ func productionSource(t testing.TB) string {
 	t.Helper()
 	var all strings.Builder
 	for _, folder := range docstest.Floors() {
-		require.NoError(t, filepath.WalkDir(filepath.Join(repository(), folder), func(path string, _ fs.DirEntry, err error) error {
-			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+		require.NoError(t,
+			filepath.WalkDir(filepath.Join(repository(), folder), func(path string, _ fs.DirEntry, err error) error {
+				if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+					return err
+				}
+				content, err := os.ReadFile(path)
+				all.Write(content)
 				return err
-			}
-			content, err := os.ReadFile(path)
-			all.Write(content)
-			return err
-		}))
+			}))
 	}
 	return all.String()
 }
@@ -85,7 +86,8 @@ func TestDocs_QueriesRun(t *testing.T) {
 	conn, err := pgx.Connect(t.Context(), pgtest.URL(t))
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close(t.Context()) })
-	values := map[string]string{"reference": "D-7K3M-9Q2X", "slug": "acme", "email": "tech@acme.example", "id": "pwh_01jb2m4q8e7w9x3c5v6b7n8m9a"}
+	values := map[string]string{"reference": "D-7K3M-9Q2X", "slug": "acme", "email": "tech@acme.example",
+		"id": "pwh_01jb2m4q8e7w9x3c5v6b7n8m9a"}
 	ran := 0
 	for page, text := range docPages(t) {
 		for _, block := range sqlBlock.FindAllStringSubmatch(text, -1) {

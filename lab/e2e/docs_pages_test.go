@@ -35,19 +35,21 @@ func docPages(t testing.TB) map[string]string {
 	read("README.md")
 	read("CONTRIBUTING.md")
 	read("SECURITY.md")
-	require.NoError(t, filepath.WalkDir(filepath.Join(repository(), "docs"), func(path string, _ fs.DirEntry, err error) error {
-		if err == nil && strings.HasSuffix(path, ".md") {
-			relative, _ := filepath.Rel(repository(), path)
-			read(filepath.ToSlash(relative))
-		}
-		return err
-	}))
+	require.NoError(t,
+		filepath.WalkDir(filepath.Join(repository(), "docs"), func(path string, _ fs.DirEntry, err error) error {
+			if err == nil && strings.HasSuffix(path, ".md") {
+				relative, _ := filepath.Rel(repository(), path)
+				read(filepath.ToSlash(relative))
+			}
+			return err
+		}))
 	return pages
 }
 
 var (
 	inlineCode  = regexp.MustCompile("`([^`\n]+)`")
-	commandWord = regexp.MustCompile(`^(make|admin|go|curl|docker|openssl|psql|redis-cli|git|(\./)?scripts/\S+\.sh|(\./)?bin/\S+)( |$)`)
+	commandWord = regexp.MustCompile(
+		`^(make|admin|go|curl|docker|openssl|psql|redis-cli|git|(\./)?scripts/\S+\.sh|(\./)?bin/\S+)( |$)`)
 )
 
 // commandsOf extracts the commands of a page in their order. A command of a ```sh block may span several lines.
@@ -166,7 +168,8 @@ func TestDocs_RequestsAreRoutesOfTheDocument(t *testing.T) {
 		line = strings.TrimRight(line, "\n")
 		if found, ok := strings.CutPrefix(line, "  /api/partner/v1"); ok {
 			path = pathParameter.ReplaceAllString(strings.TrimSuffix(found, ":"), "{}")
-		} else if method := strings.TrimSuffix(strings.TrimPrefix(line, "    "), ":"); path != "" && slices.Contains([]string{"get", "post", "put", "patch", "delete"}, method) {
+		} else if method := strings.TrimSuffix(strings.TrimPrefix(line, "    "), ":"); path != "" &&
+			slices.Contains([]string{"get", "post", "put", "patch", "delete"}, method) {
 			routes = append(routes, strings.ToUpper(method)+" "+path)
 		}
 	}
@@ -176,7 +179,8 @@ func TestDocs_RequestsAreRoutesOfTheDocument(t *testing.T) {
 		for _, code := range inlineCode.FindAllStringSubmatch(text, -1) {
 			for _, request := range routePattern.FindAllStringSubmatch(code[1], -1) {
 				seen++
-				require.Contains(t, routes, request[1]+" "+pathParameter.ReplaceAllString(request[2], "{}"), "%s: %s", page, code[1])
+				require.Contains(t, routes, request[1]+" "+pathParameter.ReplaceAllString(request[2], "{}"), "%s: %s", page,
+					code[1])
 			}
 		}
 	}

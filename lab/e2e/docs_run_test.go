@@ -71,7 +71,8 @@ func TestDocs_ThePagesRunAgainstTheSandbox(t *testing.T) {
 		`echo "$DASHBOARD/register`: func(output string) { // the operator opens the URL in a browser
 			b := newBrowser(t)
 			page := b.open(output)
-			end := b.submit(page, url.Values{"email": {"guide@example.com"}, "password": {"correct-horse"}, "companyName": {"Villa Guide"}})
+			end := b.submit(page,
+				url.Values{"email": {"guide@example.com"}, "password": {"correct-horse"}, "companyName": {"Villa Guide"}})
 			require.Equal(t, "/dashboard", end.url.Path)
 		},
 		`"$API/deposits/$DEPOSIT"`: func(output string) { // the dates of the guide are such that the cover reaches them
@@ -94,8 +95,8 @@ func TestDocs_ThePagesRunAgainstTheSandbox(t *testing.T) {
 	runPage(t, newDocShell(t, sandbox.dir, given), debuggingPage, asWritten, nil)
 }
 
-// TestDocs_TheFirstDeploymentRuns follows the page for operators on stores of its own. Only the addresses differ, so two
-// processes that the page gives one address fail here too.
+// TestDocs_TheFirstDeploymentRuns follows the page for operators on stores of its own. Only the addresses differ, so
+// two processes that the page gives one address fail here too.
 func TestDocs_TheFirstDeploymentRuns(t *testing.T) {
 	t.Parallel()
 	ops := map[string]string{"http": freePort(t), "dispatcher": freePort(t)}

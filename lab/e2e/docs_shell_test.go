@@ -27,14 +27,16 @@ type docShell struct {
 
 const commandDone = "\x01command done "
 
-// newDocShell starts a shell in dir with the given variables. Every curl fails on an error status and leaves its headers.
+// newDocShell starts a shell in dir with the given variables. Every curl fails on an error status and leaves its
+// headers.
 func newDocShell(t testing.TB, dir string, given map[string]string) *docShell {
 	t.Helper()
 	s := &docShell{lines: make(chan string, 1000), headers: t.TempDir()}
 	bash := exec.Command("bash", "--noprofile", "--norc")
 	bash.Dir = dir
 	bash.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // ends with the processes that it started
-	bash.Env = append(os.Environ(), "PATH="+filepath.Dir(binary(t, "admin"))+string(os.PathListSeparator)+os.Getenv("PATH"), "HEADERS="+s.headers)
+	bash.Env = append(os.Environ(),
+		"PATH="+filepath.Dir(binary(t, "admin"))+string(os.PathListSeparator)+os.Getenv("PATH"), "HEADERS="+s.headers)
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		bash.Env = append(bash.Env, name+"="+given[name])
 	}
@@ -67,13 +69,14 @@ var (
 	answeredStatus = regexp.MustCompile(`(?m)^HTTP/\S+ (\d{3})`)
 )
 
-// run runs one command, which must succeed, and gives its output. A curl must get a 2xx, and the status in the command's
-// comment where the comment begins with a status. A variable that the command sets must not be empty.
+// run runs one command, which must succeed, and gives its output. A curl must get a 2xx, and the status in the
+// command's comment where the comment begins with a status. A variable that the command sets must not be empty.
 func (s *docShell) run(t testing.TB, command string) string {
 	t.Helper()
 	script := command + "\nprintf '\\n" + `\001` + "command done %d\\n' $?\n"
 	if found := assigned.FindStringSubmatch(bare(command)); found != nil {
-		script = command + "\n[ $? = 0 ] && [ -n \"$" + found[1] + found[2] + "\" ]; printf '\\n" + `\001` + "command done %d\\n' $?\n"
+		script = command + "\n[ $? = 0 ] && [ -n \"$" + found[1] + found[2] + "\" ]; printf '\\n" + `\001` +
+			"command done %d\\n' $?\n"
 	}
 	_, err := io.WriteString(s.stdin, script)
 	require.NoError(t, err)

@@ -51,10 +51,12 @@ func TestDoctor_RunningProcesses_AreReadAndTheirProblemsHaveARemedy(t *testing.T
 	require.Zero(t, code)
 	require.Empty(t, found, "nothing runs at METRICS_ADDR of this machine")
 
-	code, found = processFindings(t, append(w.environ[:len(w.environ):len(w.environ)], "METRICS_ADDR="+strings.TrimPrefix(h.opsURL, "http://")))
+	code, found = processFindings(t,
+		append(w.environ[:len(w.environ):len(w.environ)], "METRICS_ADDR="+strings.TrimPrefix(h.opsURL, "http://")))
 	require.Zero(t, code)
 	require.Len(t, found, 1)
-	require.Regexp(t, `^ready: postgres ok \([0-9.]+m?s ago\), redis ok \(.*\), schema ok \(.*\), writes ok \(.*\)$`, found[h.opsURL].Finding)
+	require.Regexp(t, `^ready: postgres ok \([0-9.]+m?s ago\), redis ok \(.*\), schema ok \(.*\), writes ok \(.*\)$`,
+		found[h.opsURL].Finding)
 
 	code, found = processFindings(t, w.environ, "--process", h.opsURL+"/metrics", "--process", d.opsURL)
 	require.Zero(t, code)
@@ -64,13 +66,15 @@ func TestDoctor_RunningProcesses_AreReadAndTheirProblemsHaveARemedy(t *testing.T
 	require.NoError(t, redis.Kill())
 	d.awaitStatus(t, http.StatusOK, func(r readiness) bool {
 		age := r.Ages["redis"]
-		return r.Checks["redis"] == "cannot be reached" && age.AnswerSeconds != nil && age.SuccessSeconds != nil && *age.SuccessSeconds > *age.AnswerSeconds
+		return r.Checks["redis"] == "cannot be reached" && age.AnswerSeconds != nil && age.SuccessSeconds != nil &&
+			*age.SuccessSeconds > *age.AnswerSeconds
 	})
 	gone := "http://" + freePort(t)
 	code, found = processFindings(t, w.environ, "--process", d.opsURL, "--process", gone)
 	require.Equal(t, 1, code)
 	require.False(t, found[d.opsURL].OK)
-	require.Regexp(t, `^degraded: .*redis cannot be reached \([0-9.]+m?s ago, passed [0-9.]+m?s ago\)`, found[d.opsURL].Finding)
+	require.Regexp(t, `^degraded: .*redis cannot be reached \([0-9.]+m?s ago, passed [0-9.]+m?s ago\)`,
+		found[d.opsURL].Finding)
 	require.Contains(t, found[d.opsURL].Todo, "Check the REDIS_URL of the process")
 	require.False(t, found[gone].OK)
 	require.Contains(t, found[gone].Finding, "does not answer: ")

@@ -156,7 +156,8 @@ type raceAnswer struct {
 
 // again tells that the caller shall try again: the first request still runs, or the process is ending.
 func (a raceAnswer) again() bool {
-	return a.status == http.StatusConflict && strings.Contains(a.body, "idempotency_key_in_use") || a.status == http.StatusServiceUnavailable
+	return a.status == http.StatusConflict && strings.Contains(a.body, "idempotency_key_in_use") ||
+		a.status == http.StatusServiceUnavailable
 }
 
 func (c *contest) note(a raceAnswer) {
@@ -173,7 +174,8 @@ func (c *contest) note(a raceAnswer) {
 }
 
 func (c *contest) post(ctx context.Context, base, key, body string) raceAnswer {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, base+"/api/partner/v1/deposits", strings.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, base+"/api/partner/v1/deposits",
+		strings.NewReader(body))
 	if err != nil {
 		c.violate("%v", err)
 		return raceAnswer{}
@@ -193,8 +195,8 @@ func (c *contest) post(ctx context.Context, base, key, body string) raceAnswer {
 	return raceAnswer{response.StatusCode, string(read), response.Header.Get("Idempotent-Replayed") == "true"}
 }
 
-// TestLong_Idempotency_AThousandRaces_WithProcessesKilledBetweenCommitAndAnswer: a key makes a deposit, every answer to the key has
-// the same bytes, and no key is stuck.
+// TestLong_Idempotency_AThousandRaces_WithProcessesKilledBetweenCommitAndAnswer: a key makes a deposit, every answer to
+// the key has the same bytes, and no key is stuck.
 func TestLong_Idempotency_AThousandRaces_WithProcessesKilledBetweenCommitAndAnswer(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir() + string(filepath.Separator)
@@ -202,7 +204,8 @@ func TestLong_Idempotency_AThousandRaces_WithProcessesKilledBetweenCommitAndAnsw
 	w := newWorld(t, "RATE_LIMIT_PER_MINUTE=1000000", "RATE_LIMIT_WRITES_PER_MINUTE=1000000")
 	w.http(t)
 	accountID := w.link(t, "villa-15")
-	c := &contest{site: w, http: &http.Client{Timeout: 15 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
+	c := &contest{site: w,
+		http: &http.Client{Timeout: 15 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
 	for range 2 {
 		c.victims = append(c.victims, newVictim(t, w, dir+"http"))
 	}
@@ -220,7 +223,10 @@ func TestLong_Idempotency_AThousandRaces_WithProcessesKilledBetweenCommitAndAnsw
 	for range 5 {
 		workers.Go(func() {
 			for number := range numbers {
-				c.key(t.Context(), number, fmt.Sprintf(`{"accountId":%q,"amount":100,"contractStartAt":"2030-06-01T14:00:00Z","contractEndAt":"2030-06-08T10:00:00Z","rentalContract":"race-%d"}`, accountID, number))
+				c.key(t.Context(), number,
+					fmt.Sprintf(
+						`{"accountId":%q,"amount":100,"contractStartAt":"2030-06-01T14:00:00Z","contractEndAt":"2030-06-08T10:00:00Z","rentalContract":"race-%d"}`,
+						accountID, number))
 			}
 		})
 	}
@@ -239,7 +245,8 @@ func TestLong_Idempotency_AThousandRaces_WithProcessesKilledBetweenCommitAndAnsw
 			kills[point] += n
 		}
 	}
-	t.Logf("figure: %d races, kills %v, %d executed, %d without an answer, %d in use, longest wait %v", racedKeys*racesPerKey, kills, c.executed, c.unknown, c.waiting, c.longest.Round(time.Millisecond))
+	t.Logf("figure: %d races, kills %v, %d executed, %d without an answer, %d in use, longest wait %v",
+		racedKeys*racesPerKey, kills, c.executed, c.unknown, c.waiting, c.longest.Round(time.Millisecond))
 	for _, point := range betweenCommitAndAnswer {
 		require.Positive(t, kills[point], point)
 	}

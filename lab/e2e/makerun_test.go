@@ -12,7 +12,8 @@ import (
 	"partnerdeposits/lab/procs"
 )
 
-// fakeGo notes its flags. Its build lasts until the file end exists, fails where the file broken exists, and makes a sandbox.
+// fakeGo notes its flags. Its build lasts until the file end exists, fails where the file broken exists, and makes a
+// sandbox.
 const fakeGo = `#!/bin/sh
 echo "$GOFLAGS" >flags
 case "$*" in

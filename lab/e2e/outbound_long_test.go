@@ -51,7 +51,8 @@ func (x *watched) partners(slugs ...string) (w wayOut) {
 	for _, slug := range slugs {
 		other := *x.deployment
 		var made struct{ PartnerID, Slug, ConnectSecret, APIKey string }
-		other.admin(x.t, &made, "partner", "create", "--slug", slug, "--name", slug, "--contact-email", slug+"@partner.example")
+		other.admin(x.t, &made, "partner", "create", "--slug", slug, "--name", slug, "--contact-email",
+			slug+"@partner.example")
 		other.slug, other.partnerID, other.connectSecret, other.apiKey = slug, made.PartnerID, made.ConnectSecret, made.APIKey
 		account := other.link(x.t, "house-of-"+slug)
 		for range 2 {
@@ -73,7 +74,8 @@ func (w wayOut) breaks() {
 // cutOff shuts the receivers of two further partners.
 func (x *watched) cutOff() {
 	x.cut = x.partners("first", "second")
-	require.Eventually(x.t, func() bool { n, _ := x.cut.since(time.Time{}); return n == len(x.cut) }, soon, often, "each has taken a POST")
+	require.Eventually(x.t, func() bool { n, _ := x.cut.since(time.Time{}); return n == len(x.cut) }, soon, often,
+		"each has taken a POST")
 	x.cut.breaks()
 }
 
@@ -136,8 +138,8 @@ func (p *pager) ever() (names []string) {
 	return names
 }
 
-// A break of our own way out is paged once, with its cause. It ends by itself, and nobody hears of it afterwards: neither a
-// pager nor a partner. Rules, scrapes and the Alertmanager's configuration are as they are deployed.
+// A break of our own way out is paged once, with its cause. It ends by itself, and nobody hears of it afterwards:
+// neither a pager nor a partner. Rules, scrapes and the Alertmanager's configuration are as they are deployed.
 func TestLong_OutboundBroken_IsPagedOnce_AndDeliveriesFlowAgainByThemselves(t *testing.T) {
 	const lasts, quiet = 7 * time.Minute, 8 * time.Minute
 	x := newWatched(t, watchedOf{
@@ -170,7 +172,8 @@ func TestLong_OutboundBroken_IsPagedOnce_AndDeliveriesFlowAgainByThemselves(t *t
 
 	mended := time.Now()
 	w.mends(t)
-	require.Eventually(t, func() bool { n, _ := w.since(mended); return n == len(w) }, time.Minute, often, "each receiver gets deliveries")
+	require.Eventually(t, func() bool { n, _ := w.since(mended); return n == len(w) }, time.Minute, often,
+		"each receiver gets deliveries")
 	all := time.Since(mended)
 	_, first := w.since(mended)
 	require.Eventually(t, func() bool {
@@ -178,8 +181,9 @@ func TestLong_OutboundBroken_IsPagedOnce_AndDeliveriesFlowAgainByThemselves(t *t
 	},
 		3*time.Minute, time.Second, "nothing that was held waits")
 	drained := time.Since(mended)
-	t.Logf("figure: %d deliveries waited; after the repair the first POST came after %.1f s, each receiver had one after %.1f s, "+
-		"all that waited after %.0f s", waited, first.Seconds(), all.Seconds(), drained.Seconds())
+	t.Logf(
+		"figure: %d deliveries waited; after the repair the first POST came after %.1f s, each receiver had one after %.1f s, "+
+			"all that waited after %.0f s", waited, first.Seconds(), all.Seconds(), drained.Seconds())
 	passes(t, quiet)
 	require.Equal(t, []string{"OutboundBroken"}, x.pager.ever(), "one page, and none after the repair")
 	require.NotContains(t, x.pager.pages(), "OutboundBroken", "it ended")

@@ -31,9 +31,12 @@ var lineColours = []string{"#3274d9", "#e0752d", "#56a64b", "#8f3bb8", "#e02f44"
 func (d dashboard) draw(lines [][]drawnLine, s shownSpan) string {
 	rows := (len(d.Panels) + drawnAbreast - 1) / drawnAbreast
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" font-size="11" fill="#222">`, drawnAbreast*cellWidth, titleSpace+rows*cellHeight)
+	fmt.Fprintf(&b,
+		`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" font-size="11" fill="#222">`,
+		drawnAbreast*cellWidth, titleSpace+rows*cellHeight)
 	b.WriteString(`<rect width="100%" height="100%" fill="#fff"/>`)
-	fmt.Fprintf(&b, `<text x="16" y="28" font-size="20">%s</text><text x="16" y="48">%s</text>`+"\n", html.EscapeString(d.Title), html.EscapeString(d.Description))
+	fmt.Fprintf(&b, `<text x="16" y="28" font-size="20">%s</text><text x="16" y="48">%s</text>`+"\n",
+		html.EscapeString(d.Title), html.EscapeString(d.Description))
 	for i, p := range d.Panels {
 		fmt.Fprintf(&b, `<g transform="translate(%d,%d)">`, i%drawnAbreast*cellWidth, titleSpace+i/drawnAbreast*cellHeight)
 		drawPanel(&b, p, lines[i], s)
@@ -58,7 +61,8 @@ func drawPanel(b *strings.Builder, p panel, lines []drawnLine, s shownSpan) {
 	}
 	for i, line := range lines {
 		colour := lineColours[i%len(lineColours)]
-		fmt.Fprintf(b, `<polyline fill="none" stroke="%s" stroke-width="1.5" points="%s"/>`, colour, line.points(low, high, s))
+		fmt.Fprintf(b, `<polyline fill="none" stroke="%s" stroke-width="1.5" points="%s"/>`, colour,
+			line.points(low, high, s))
 		if i < maxLegends {
 			fmt.Fprintf(b, `<text x="%d" y="%d" fill="%s">%s: %s</text>`, plotLeft, plotTop+plotHeight+14+12*i, colour,
 				html.EscapeString(line.name), inUnit(unit, line.values[len(line.values)-1]))

@@ -94,7 +94,8 @@ type shownSpan struct {
 // fill replaces Grafana's variables in a query. Variables of the dashboard have their value for all.
 func (d dashboard) fill(expr string, s shownSpan) string {
 	pairs := []string{
-		"$__rate_interval", inSeconds(s.rateInterval), "$__range", inSeconds(s.to.Sub(s.from)), "$__interval", inSeconds(s.step),
+		"$__rate_interval", inSeconds(s.rateInterval), "$__range", inSeconds(s.to.Sub(s.from)), "$__interval",
+		inSeconds(s.step),
 	}
 	for _, v := range d.Templating.List {
 		pairs = append(pairs, "$"+v.Name, ".*", "${"+v.Name+"}", ".*")
@@ -111,7 +112,8 @@ func (v variable) values(t testing.TB, p prometheus, s shownSpan) (values []stri
 	t.Helper()
 	m := labelValues.FindStringSubmatch(v.Query)
 	require.NotNil(t, m, "variable %s: not a query for the values of a label: %s", v.Name, v.Query)
-	p.ask(t, "label/"+m[2]+"/values", url.Values{"match[]": {m[1]}, "start": {unixTime(s.from)}, "end": {unixTime(s.to)}}, &values)
+	p.ask(t, "label/"+m[2]+"/values", url.Values{"match[]": {m[1]}, "start": {unixTime(s.from)}, "end": {unixTime(s.to)}},
+		&values)
 	return values
 }
 
@@ -159,5 +161,6 @@ func TestPanels_Filled_ReplacesGrafanasVariables(t *testing.T) {
 	d.Templating.List = []variable{{Name: "event", Type: "query"}}
 	from := time.Unix(1000, 0)
 	s := shownSpan{from: from, to: from.Add(time.Minute), step: time.Second, rateInterval: 4 * time.Second}
-	require.Equal(t, `rate(x{event=~".*"}[4s]) + increase(y[60s])`, d.fill(`rate(x{event=~"$event"}[$__rate_interval]) + increase(y[$__range])`, s))
+	require.Equal(t, `rate(x{event=~".*"}[4s]) + increase(y[60s])`,
+		d.fill(`rate(x{event=~"$event"}[$__rate_interval]) + increase(y[$__range])`, s))
 }

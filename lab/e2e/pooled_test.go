@@ -55,7 +55,8 @@ func (c *apiClient) activateOne(accountID string) error {
 	keyed := &apiClient{t: c.t, base: c.base, header: c.header.Clone()}
 	keyed.header.Set("Idempotency-Key", uuid.NewString())
 	status, raw, err := keyed.do(http.MethodPost, "/deposits", map[string]any{
-		"accountId": accountID, "amount": 700, "contractStartAt": "2030-06-01T14:00:00Z", "contractEndAt": "2030-06-08T10:00:00Z",
+		"accountId": accountID, "amount": 700, "contractStartAt": "2030-06-01T14:00:00Z",
+		"contractEndAt": "2030-06-08T10:00:00Z",
 	})
 	if err != nil || status != http.StatusCreated {
 		return fmt.Errorf("create: %d %s %w", status, raw, err)
@@ -64,7 +65,8 @@ func (c *apiClient) activateOne(accountID string) error {
 	if id == nil {
 		return fmt.Errorf("create: no id in %s", raw)
 	}
-	status, raw, err = c.do(http.MethodPost, "/test/deposits/"+string(id[1])+"/simulate", map[string]string{"outcome": "activate"})
+	status, raw, err = c.do(http.MethodPost, "/test/deposits/"+string(id[1])+"/simulate",
+		map[string]string{"outcome": "activate"})
 	if err != nil || status != http.StatusOK {
 		return fmt.Errorf("activate: %d %s %w", status, raw, err)
 	}
@@ -86,7 +88,9 @@ func (w *deployment) setRole(t *testing.T, direct string) {
 		require.NoError(t, err)
 	}
 	// PgBouncer's open connections have the settings from before.
-	_, err = conn.Exec(t.Context(), `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`)
+	_, err = conn.Exec(t.Context(),
+		`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()
+			AND pid <> pg_backend_pid()`)
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {
 		code, stdout, _ = run(t, w.environ, "admin", "doctor")
@@ -111,7 +115,8 @@ func TestPooled_MigrationsTakeTheDirectWay(t *testing.T) {
 // TestPooled_Undeclared_IsNotReady: a pooler that drops start-up parameters breaks prepared statements, too.
 func TestPooled_Undeclared_IsNotReady(t *testing.T) {
 	t.Parallel()
-	names := "application_name,statement_timeout,lock_timeout,idle_in_transaction_session_timeout,enable_seqscan,enable_hashjoin,enable_mergejoin,enable_bitmapscan,join_collapse_limit,plan_cache_mode,jit"
+	names :=
+		"application_name,statement_timeout,lock_timeout,idle_in_transaction_session_timeout,enable_seqscan,enable_hashjoin,enable_mergejoin,enable_bitmapscan,join_collapse_limit,plan_cache_mode,jit"
 	pooled := pgtest.Bouncer(t, pgtest.URL(t), "ignore_startup_parameters = "+names)
 	environ := []string{"DATABASE_URL=" + pooled, "REDIS_URL=" + redistest.URL(t), "HTTP_ADDR=" + freePort(t)}
 	start(t, "http", environ...).awaitStatus(t, http.StatusServiceUnavailable, func(r readiness) bool {

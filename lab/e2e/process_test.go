@@ -1,6 +1,6 @@
 // Package e2e_test drives the built binaries from outside, as operators, partners and tenants do: real processes, real
-// Postgres, real Redis, plain HTTP. The processes are as they are shipped, without the race detector. Package lab/faults
-// runs http and dispatcher with the detector, under load and faults.
+// Postgres, real Redis, plain HTTP. The processes are as they are shipped, without the race detector. Package
+// lab/faults runs http and dispatcher with the detector, under load and faults.
 package e2e_test
 
 import (
@@ -54,7 +54,8 @@ func build() {
 		return
 	}
 	out := binaries.dir + string(filepath.Separator)
-	if binaries.err = (procs.Build{}).Into(context.Background(), out, "cmd/http", "cmd/dispatcher", "cmd/admin"); binaries.err == nil {
+	if binaries.err = (procs.Build{}).Into(context.Background(), out, "cmd/http", "cmd/dispatcher",
+		"cmd/admin"); binaries.err == nil {
 		// As `make run` builds it.
 		binaries.err = procs.Build{Tags: []string{"lean"}}.Into(context.Background(), out, "cmd/sandbox")
 	}
@@ -169,7 +170,8 @@ func run(t testing.TB, environ []string, name string, args ...string) (code int,
 	path := binary(t, name) // the first use builds the command
 	ctx, cancel := context.WithTimeout(t.Context(), soon)
 	defer cancel()
-	env := append([]string{"PATH=" + os.Getenv("PATH"), "METRICS_ADDR=127.0.0.1:1"}, environ...) // the doctor finds no process of another test
+	// the doctor finds no process of another test
+	env := append([]string{"PATH=" + os.Getenv("PATH"), "METRICS_ADDR=127.0.0.1:1"}, environ...)
 	ended, err := procs.Run(ctx, procs.Spec{Name: name, Path: path, Args: args, Env: env})
 	require.NoError(t, err)
 	return ended.Code, ended.Stdout, ended.Stderr

@@ -17,12 +17,14 @@ import (
 
 func TestConfiguration_AllMistakesAtOnceThenExit2(t *testing.T) {
 	t.Parallel()
-	environ := []string{"SERVICE_ENV=production", "REDIS_URL=redis://user:hunter2@", "WEBHOOK_TIMEOUT=soon", "LOG_LEVEL=loud"}
+	environ := []string{"SERVICE_ENV=production", "REDIS_URL=redis://user:hunter2@", "WEBHOOK_TIMEOUT=soon",
+		"LOG_LEVEL=loud"}
 	for _, name := range []string{"http", "dispatcher"} {
 		code, stdout, stderr := run(t, environ, name)
 		require.Equal(t, 2, code, stderr)
 		require.Empty(t, stdout)
-		for _, variable := range []string{"DATABASE_URL", "REDIS_URL", "SECRETS_KEYSET", "API_BASE_URL", "DASHBOARD_BASE_URL", "SMTP_URL", "PAYMENTS_PROVIDER", "WEBHOOK_TIMEOUT", "LOG_LEVEL"} {
+		for _, variable := range []string{"DATABASE_URL", "REDIS_URL", "SECRETS_KEYSET", "API_BASE_URL", "DASHBOARD_BASE_URL",
+			"SMTP_URL", "PAYMENTS_PROVIDER", "WEBHOOK_TIMEOUT", "LOG_LEVEL"} {
 			require.Contains(t, stderr, "\n  - "+variable+": ")
 		}
 		require.NotContains(t, stderr, "hunter2")
@@ -52,7 +54,8 @@ func TestReadiness_SaysWhatIsMissing(t *testing.T) {
 	require.NoError(t, postgres.Stop(false))
 	require.NoError(t, redis.Stop(false))
 
-	environ := []string{"DATABASE_URL=" + strings.Replace(services.PostgresURL, "://", "://postgres:hunter2@", 1), "REDIS_URL=" + services.RedisURL}
+	environ := []string{"DATABASE_URL=" + strings.Replace(services.PostgresURL, "://", "://postgres:hunter2@", 1),
+		"REDIS_URL=" + services.RedisURL}
 	if strings.Contains(services.PostgresURL, "@") {
 		environ[0] = "DATABASE_URL=" + services.PostgresURL
 	}
@@ -65,7 +68,8 @@ func TestReadiness_SaysWhatIsMissing(t *testing.T) {
 	}
 	each(func(p *process) {
 		p.awaitStatus(t, http.StatusServiceUnavailable, func(r readiness) bool {
-			return r.Status == "not_ready" && r.Checks["postgres"] == "cannot be reached" && r.Checks["redis"] == "cannot be reached"
+			return r.Status == "not_ready" && r.Checks["postgres"] == "cannot be reached" &&
+				r.Checks["redis"] == "cannot be reached"
 		})
 		code, _ := fetch(p.opsURL + "/livez")
 		require.Equal(t, http.StatusOK, code, "a process that waits is alive")
@@ -77,7 +81,8 @@ func TestReadiness_SaysWhatIsMissing(t *testing.T) {
 	require.NoError(t, postgres.Restart(ctx))
 	each(func(p *process) {
 		p.awaitStatus(t, http.StatusServiceUnavailable, func(r readiness) bool {
-			return r.Checks["postgres"] == "ok" && strings.Contains(r.Checks["schema"], "admin migrate up") && r.Checks["redis"] == "cannot be reached"
+			return r.Checks["postgres"] == "ok" && strings.Contains(r.Checks["schema"], "admin migrate up") &&
+				r.Checks["redis"] == "cannot be reached"
 		})
 	})
 	code, body := fetch("http://" + public + "/checkout/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa")
@@ -85,7 +90,8 @@ func TestReadiness_SaysWhatIsMissing(t *testing.T) {
 	code, _, stderr := run(t, environ, "admin", "migrate", "up")
 	require.Zero(t, code, stderr)
 	each(func(p *process) {
-		p.awaitStatus(t, http.StatusServiceUnavailable, func(r readiness) bool { return r.Checks["schema"] == "ok" && r.Checks["redis"] != "ok" })
+		p.awaitStatus(t, http.StatusServiceUnavailable,
+			func(r readiness) bool { return r.Checks["schema"] == "ok" && r.Checks["redis"] != "ok" })
 	})
 	require.NoError(t, redis.Restart(ctx))
 	each(func(p *process) { p.ready(t) })
@@ -94,10 +100,12 @@ func TestReadiness_SaysWhatIsMissing(t *testing.T) {
 	client := redistest.ServerClient(t, redis)
 	require.NoError(t, client.ConfigSet(ctx, "maxmemory", "1").Err())
 	each(func(p *process) {
-		p.awaitStatus(t, http.StatusOK, func(r readiness) bool { return r.Status == "degraded" && r.Checks["redis"] == "takes no writes" })
+		p.awaitStatus(t, http.StatusOK,
+			func(r readiness) bool { return r.Status == "degraded" && r.Checks["redis"] == "takes no writes" })
 	})
 	dispatcher := processes[1]
-	dispatcher.awaitStatus(t, http.StatusOK, func(r readiness) bool { return strings.Contains(r.Checks["queue"], "deliveries go out directly") })
+	dispatcher.awaitStatus(t, http.StatusOK,
+		func(r readiness) bool { return strings.Contains(r.Checks["queue"], "deliveries go out directly") })
 	_, metrics := fetch(dispatcher.opsURL + "/metrics")
 	require.Contains(t, metrics, "svc_queue_mode{mode=\"direct\"} 1\n")
 	code, stdout, _ := run(t, environ, "admin", "doctor")
@@ -111,17 +119,20 @@ func TestReadiness_SaysWhatIsMissing(t *testing.T) {
 	// After its first contact Redis may be away; Postgres never.
 	require.NoError(t, redis.Kill())
 	each(func(p *process) {
-		p.awaitStatus(t, http.StatusOK, func(r readiness) bool { return r.Status == "degraded" && r.Checks["redis"] == "cannot be reached" })
+		p.awaitStatus(t, http.StatusOK,
+			func(r readiness) bool { return r.Status == "degraded" && r.Checks["redis"] == "cannot be reached" })
 	})
 	code, _, stderr = run(t, environ, "admin", "doctor")
 	require.Equal(t, 1, code)
 	require.Equal(t, "something is wrong; see above\n", stderr, "without lines of the Redis driver")
 	require.NoError(t, postgres.Stop(true))
 	each(func(p *process) {
-		p.awaitStatus(t, http.StatusServiceUnavailable, func(r readiness) bool { return r.Checks["postgres"] == "cannot be reached" })
+		p.awaitStatus(t, http.StatusServiceUnavailable,
+			func(r readiness) bool { return r.Checks["postgres"] == "cannot be reached" })
 		require.Eventually(t, func() bool {
 			_, metrics := fetch(p.opsURL + "/metrics")
-			return strings.Contains(metrics, "\nsvc_outbox_oldest_age_seconds ") && !strings.Contains(metrics, "\nsvc_outbox_oldest_age_seconds 0\n") &&
+			return strings.Contains(metrics, "\nsvc_outbox_oldest_age_seconds ") &&
+				!strings.Contains(metrics, "\nsvc_outbox_oldest_age_seconds 0\n") &&
 				!strings.Contains(metrics, "\nsvc_outbox_pending ")
 		}, soon, often, "the age of the outbox grows, its size is unknown")
 	})
@@ -169,7 +180,8 @@ func TestStop_FinishesWhatIsInFlight(t *testing.T) {
 		status, body, err := client.do(http.MethodPost, "/webhooks/"+webhookID+"/test", nil)
 		answered <- answer{status, body, err}
 	}()
-	require.Eventually(t, func() bool { return len(w.allDeliveries(t, webhookID)) == 1 }, soon, often, "the request has begun")
+	require.Eventually(t, func() bool { return len(w.allDeliveries(t, webhookID)) == 1 }, soon, often,
+		"the request has begun")
 	require.Zero(t, h.stop(t), h.log.String())
 	a := <-answered
 	require.NoError(t, a.err, "the answer arrives although the process was told to stop")

@@ -21,8 +21,10 @@ func TestProduction_HasNoShortcuts(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(stdout), &made))
 	addr := freePort(t)
 	w := &deployment{baseURL: "http://" + addr, slug: "acme", environ: []string{
-		"SERVICE_ENV=production", "SMTP_URL=smtp://127.0.0.1:9", "MAIL_FROM=a@b.example", "SECRETS_KEYSET=" + made.Keyset, "DATABASE_URL=" + pgtest.URL(t), "REDIS_URL=" + redistest.URL(t),
-		"METRICS_PPROF=true", "PAYMENTS_PROVIDER=none", "HTTP_ADDR=" + addr, "API_BASE_URL=http://" + addr, "DASHBOARD_BASE_URL=http://" + addr,
+		"SERVICE_ENV=production", "SMTP_URL=smtp://127.0.0.1:9", "MAIL_FROM=a@b.example", "SECRETS_KEYSET=" + made.Keyset,
+		"DATABASE_URL=" + pgtest.URL(t), "REDIS_URL=" + redistest.URL(t),
+		"METRICS_PPROF=true", "PAYMENTS_PROVIDER=none", "HTTP_ADDR=" + addr, "API_BASE_URL=http://" + addr,
+		"DASHBOARD_BASE_URL=http://" + addr,
 	}}
 	var partner struct{ ConnectSecret, APIKey string }
 	w.admin(t, &partner, "partner", "create", "--slug", w.slug, "--name", "Acme Stays")
@@ -37,21 +39,25 @@ func TestProduction_HasNoShortcuts(t *testing.T) {
 		"/test/deposits/" + depositID + "/simulate": "route_not_found",
 		"/webhooks": "invalid_field",
 	} {
-		status, body, err := w.api(t).do(http.MethodPost, path, map[string]string{"outcome": "activate", "url": "http://127.0.0.1:9/hook"})
+		status, body, err := w.api(t).do(http.MethodPost, path,
+			map[string]string{"outcome": "activate", "url": "http://127.0.0.1:9/hook"})
 		require.NoError(t, err)
 		require.Contains(t, []int{http.StatusNotFound, http.StatusBadRequest}, status)
 		require.Contains(t, string(body), want)
 	}
-	status, body, err := w.api(t).with("X-Api-Key", "svc_pk_test_"+strings.TrimPrefix(w.apiKey, "svc_pk_live_")).do(http.MethodGet, "/me", nil)
+	status, body, err := w.api(t).with("X-Api-Key",
+		"svc_pk_test_"+strings.TrimPrefix(w.apiKey, "svc_pk_live_")).do(http.MethodGet, "/me", nil)
 	require.NoError(t, err)
 	require.Equal(t, http.StatusUnauthorized, status, string(body))
 
 	// No payment provider is set up: the tenant is asked to come back, and nothing is decided.
 	b := newBrowser(t)
-	away := b.submit(b.open(checkoutURL), url.Values{"firstName": {"Tina"}, "lastName": {"Tenant"}, "email": {"tina@example.com"}, "agree": {"yes"}})
+	away := b.submit(b.open(checkoutURL),
+		url.Values{"firstName": {"Tina"}, "lastName": {"Tenant"}, "email": {"tina@example.com"}, "agree": {"yes"}})
 	require.Equal(t, http.StatusServiceUnavailable, away.status)
 	require.Contains(t, away.body, `data-error-code="service_unavailable"`)
-	for _, path := range []string{"/sandbox/pay/x", "/sandbox/mails", "/styleguide", "/styleguide/guide.css", "/styleguide/mails", "/styleguide/mails/en/0/html"} {
+	for _, path := range []string{"/sandbox/pay/x", "/sandbox/mails", "/styleguide", "/styleguide/guide.css",
+		"/styleguide/mails", "/styleguide/mails/en/0/html"} {
 		code, _ := fetch(w.baseURL + path)
 		require.Equal(t, http.StatusNotFound, code, path)
 	}

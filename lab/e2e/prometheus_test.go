@@ -37,20 +37,23 @@ func startPrometheus(t testing.TB, of prometheusOf) prometheus {
 	}
 	every := max(of.every, time.Second)
 	var config strings.Builder
-	fmt.Fprintf(&config, "global: {scrape_interval: %s, evaluation_interval: %s}\nrule_files: [%q, %q]\nscrape_configs:\n", every, every, of.rules+"/*.rules.yml", of.rules+"/*.alerts.yml")
+	fmt.Fprintf(&config, "global: {scrape_interval: %s, evaluation_interval: %s}\nrule_files: [%q, %q]\nscrape_configs:\n",
+		every, every, of.rules+"/*.rules.yml", of.rules+"/*.alerts.yml")
 	for _, job := range []string{"http", "dispatcher"} {
 		var addresses []string
 		for _, p := range of.targets[job] {
 			addresses = append(addresses, strings.TrimPrefix(p.opsURL, "http://"))
 		}
-		fmt.Fprintf(&config, "  - {job_name: %s, static_configs: [{targets: [%s]}]}\n", job, `"`+strings.Join(addresses, `", "`)+`"`)
+		fmt.Fprintf(&config, "  - {job_name: %s, static_configs: [{targets: [%s]}]}\n", job,
+			`"`+strings.Join(addresses, `", "`)+`"`)
 	}
 	if of.pager != "" {
 		fmt.Fprintf(&config, "alerting: {alertmanagers: [{static_configs: [{targets: [%q]}]}]}\n", of.pager)
 	}
 	dir, address := t.TempDir(), freePort(t)
 	require.NoError(t, os.WriteFile(dir+"/prometheus.yml", []byte(config.String()), 0o600))
-	serve(t, "http://"+address+"/-/ready", "prometheus", "--config.file="+dir+"/prometheus.yml", "--storage.tsdb.path="+dir+"/data",
+	serve(t, "http://"+address+"/-/ready", "prometheus", "--config.file="+dir+"/prometheus.yml",
+		"--storage.tsdb.path="+dir+"/data",
 		"--web.listen-address="+address, "--log.level=error")
 	return prometheus("http://" + address)
 }
@@ -93,7 +96,8 @@ func (p prometheus) evaluate(t testing.TB, query string, s shownSpan) []series {
 	t.Helper()
 	var data struct{ Result []series }
 	p.ask(t, "query_range", url.Values{
-		"query": {query}, "start": {unixTime(s.from)}, "end": {unixTime(s.to)}, "step": {strconv.FormatFloat(s.step.Seconds(), 'f', 3, 64)},
+		"query": {query}, "start": {unixTime(s.from)}, "end": {unixTime(s.to)},
+		"step": {strconv.FormatFloat(s.step.Seconds(), 'f', 3, 64)},
 	}, &data)
 	return data.Result
 }
@@ -125,7 +129,8 @@ func serve(t testing.TB, url, name string, args ...string) {
 // traffic creates n deposits in parallel: all are activated, and every fourth is released. It repeats no request.
 func (w *deployment) traffic(t testing.TB, account string, n int) {
 	t.Helper()
-	_, err := generator.Closed(t.Context(), generator.Extent{N: n}, 8, func(i int) error { return w.lifeOfADeposit(t, account, i%4 == 0) })
+	_, err := generator.Closed(t.Context(), generator.Extent{N: n}, 8,
+		func(i int) error { return w.lifeOfADeposit(t, account, i%4 == 0) })
 	require.NoError(t, err)
 }
 
@@ -142,7 +147,8 @@ func (w *deployment) lifeOfADeposit(t testing.TB, account string, release bool) 
 		defer client.header.Del("Idempotency-Key")
 		client.header.Set("Idempotency-Key", uuid.NewString())
 		return post("/deposits", map[string]any{
-			"accountId": account, "amount": 700, "contractStartAt": "2030-06-01T14:00:00Z", "contractEndAt": "2030-06-08T10:00:00Z",
+			"accountId": account, "amount": 700, "contractStartAt": "2030-06-01T14:00:00Z",
+			"contractEndAt": "2030-06-08T10:00:00Z",
 		})
 	}()
 	if err != nil {

@@ -60,24 +60,27 @@ func TestProxies_ThatAreTrusted_AreNotNoticed(t *testing.T) {
 	getThrough(t, w.baseURL+"/login")
 	require.Zero(t, p.stop(t)) // the log is complete
 	require.NotContains(t, p.log.String(), "TRUSTED_PROXIES")
-	require.Contains(t, doctorOnProxies(t, w, "TRUSTED_PROXIES="), `"ok":true`, "no note was kept, even for a doctor that trusts no proxy")
+	require.Contains(t, doctorOnProxies(t, w, "TRUSTED_PROXIES="), `"ok":true`,
+		"no note was kept, even for a doctor that trusts no proxy")
 }
 
-// behindHAProxy runs http behind a real haproxy that tells the client's address by a line of its configuration. A client at
-// 127.0.0.2 that makes up its address by both headers tries four passwords, where a minute has three.
+// behindHAProxy runs http behind a real haproxy that tells the client's address by a line of its configuration. A
+// client at 127.0.0.2 that makes up its address by both headers tries four passwords, where a minute has three.
 func behindHAProxy(t *testing.T, tells string, environ ...string) (w *deployment, p *process, lastTry int) {
 	t.Helper()
 	w = newWorld(t, append(environ, "TRUSTED_PROXIES=127.0.0.1", "AUTH_ATTEMPTS_PER_MINUTE=3")...)
 	proxy := "http://" + servetest.StartHAProxy(t, tells, "server s "+strings.TrimPrefix(w.baseURL, "http://")).Addr
 	w.environ = append(w.environ, "DASHBOARD_BASE_URL="+proxy)
 	p = w.http(t)
-	transport := &http.Transport{DialContext: (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}).DialContext}
+	transport := &http.Transport{
+		DialContext: (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}).DialContext}
 	t.Cleanup(transport.CloseIdleConnections)
 	b := formbrowser.New(soon, formbrowser.Elsewhere{RoundTripper: madeUp{transport}})
 	page, err := b.Get(t.Context(), proxy+"/login")
 	require.NoError(t, err)
 	for range 4 {
-		answer, err := b.Submit(t.Context(), page, "password", map[string]string{"email": "x@example.com", "password": "a-wrong-password"})
+		answer, err := b.Submit(t.Context(), page, "password",
+			map[string]string{"email": "x@example.com", "password": "a-wrong-password"})
 		require.NoError(t, err)
 		lastTry = answer.Status
 	}

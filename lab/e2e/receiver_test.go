@@ -96,7 +96,8 @@ func (r *hook) take(w receiver.Webhook) (receiver.Answer, func(bool)) {
 // await waits until the n-th webhook was accepted.
 func (r *hook) await(t testing.TB, n int) []received {
 	t.Helper()
-	require.Eventually(t, func() bool { return len(r.Accepted()) >= n }, soon, often, "webhooks: %s", lazy(func() string { return describe(r.All()) }))
+	require.Eventually(t, func() bool { return len(r.Accepted()) >= n }, soon, often, "webhooks: %s",
+		lazy(func() string { return describe(r.All()) }))
 	return r.Accepted()
 }
 

@@ -80,7 +80,8 @@ func (l *steadyLoad) deposits(t *testing.T, n int) []string {
 	_, err := generator.Closed(t.Context(), generator.Extent{N: n}, 16, func(i int) error {
 		var made struct{ Data struct{ ID string } }
 		status, raw, err := api.do(http.MethodPost, "/deposits", map[string]any{
-			"accountId": account, "amount": 500, "contractStartAt": "2030-06-01T14:00:00Z", "contractEndAt": "2030-06-08T10:00:00Z",
+			"accountId": account, "amount": 500, "contractStartAt": "2030-06-01T14:00:00Z",
+			"contractEndAt":  "2030-06-08T10:00:00Z",
 			"rentalContract": fmt.Sprint("B-", i),
 		})
 		if err == nil && status == http.StatusCreated {
@@ -152,7 +153,8 @@ func (l *steadyLoad) judge(t *testing.T) {
 			late++
 		}
 	}
-	t.Logf("figure: %d of %d deliveries later than %v, the last after %v: %s", late, len(l.arrived), timely, latest.Round(time.Millisecond), t.Name())
+	t.Logf("figure: %d of %d deliveries later than %v, the last after %v: %s", late, len(l.arrived), timely,
+		latest.Round(time.Millisecond), t.Name())
 	require.LessOrEqual(t, float64(late), untimely*float64(len(l.accepted)))
 }
 
@@ -161,7 +163,8 @@ func (l *steadyLoad) awaitQueue(t *testing.T, atMost time.Duration) {
 	began := time.Now()
 	require.Eventually(t, func() bool {
 		for _, d := range l.dispatchers {
-			if code, body := fetch(d.opsURL + "/metrics"); code != http.StatusOK || !strings.Contains(body, `svc_queue_mode{mode="queue"} 1`) {
+			if code, body := fetch(d.opsURL + "/metrics"); code != http.StatusOK ||
+				!strings.Contains(body, `svc_queue_mode{mode="queue"} 1`) {
 				return false
 			}
 		}

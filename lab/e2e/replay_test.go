@@ -50,7 +50,8 @@ func TestReplay_AfterAnOutage(t *testing.T) {
 		ReplayID string
 		Matched  int
 	}
-	w.admin(t, &replay, "webhook", "replay", "--subscription", webhookID, "--from", began.Format(time.RFC3339), "--to", began.Add(time.Hour).Format(time.RFC3339))
+	w.admin(t, &replay, "webhook", "replay", "--subscription", webhookID, "--from", began.Format(time.RFC3339), "--to",
+		began.Add(time.Hour).Format(time.RFC3339))
 	require.Regexp(t, `^rpl_[0-9a-z]{26}$`, replay.ReplayID)
 	require.Equal(t, 3, replay.Matched)
 	w.followUntilInterrupted(t, replay.ReplayID)
@@ -79,7 +80,8 @@ func TestAdmin_ReplayRefusals(t *testing.T) {
 	w := newWorld(t)
 	refused := func(want, subscription, to string) {
 		t.Helper()
-		code, stdout, stderr := run(t, w.environ, "admin", "webhook", "replay", "--json", "--subscription", subscription, "--from", "2026-08-01T16:00:00Z", "--to", to)
+		code, stdout, stderr := run(t, w.environ, "admin", "webhook", "replay", "--json", "--subscription", subscription,
+			"--from", "2026-08-01T16:00:00Z", "--to", to)
 		require.Equal(t, 1, code, stderr)
 		require.Empty(t, stdout)
 		require.True(t, strings.HasPrefix(refusal(t, stderr), want), stderr)

@@ -16,8 +16,8 @@ import (
 	"partnerdeposits/lab/redistest"
 )
 
-// TestDocs_TheRestoreRuns follows the page about restores. Redis keeps all that it knows, and a request that is repeated
-// after the restore gets a deposit that exists.
+// TestDocs_TheRestoreRuns follows the page about restores. Redis keeps all that it knows, and a request that is
+// repeated after the restore gets a deposit that exists.
 func TestDocs_TheRestoreRuns(t *testing.T) {
 	t.Parallel()
 	before, redisURL := pgtest.URL(t), redistest.URL(t)
@@ -34,7 +34,8 @@ func TestDocs_TheRestoreRuns(t *testing.T) {
 	kept := w.keyed(t, account, key)
 	w.relayAll(t) // admin doctor blames events that have waited for 30 s
 	var lost string
-	shell := newDocShell(t, t.TempDir(), map[string]string{"DATABASE_URL": before, "RESTORED_URL": restored.String(), "REDIS_URL": redisURL})
+	shell := newDocShell(t, t.TempDir(),
+		map[string]string{"DATABASE_URL": before, "RESTORED_URL": restored.String(), "REDIS_URL": redisURL})
 	change := func(command string) string { return strings.Replace(command, `" restored`, `" `+name, 1) }
 	runPage(t, shell, restorePage, change, map[string]func(string){
 		"pg_dump": func(string) {
@@ -56,8 +57,8 @@ func TestDocs_TheRestoreRuns(t *testing.T) {
 	require.Equal(t, http.StatusOK, status, "the id of a repeated request exists: %s", body)
 }
 
-// TestPromotion_ThatLosesACommit_VoidsItsCachedAnswer lets a standby take over that misses the last commit. Redis keeps the
-// answer about that commit.
+// TestPromotion_ThatLosesACommit_VoidsItsCachedAnswer lets a standby take over that misses the last commit. Redis keeps
+// the answer about that commit.
 func TestPromotion_ThatLosesACommit_VoidsItsCachedAnswer(t *testing.T) {
 	t.Parallel()
 	pair := pgtest.Pair(t)
@@ -74,7 +75,8 @@ func TestPromotion_ThatLosesACommit_VoidsItsCachedAnswer(t *testing.T) {
 	require.NoError(t, pair.Primary.Kill())
 	require.NoError(t, pair.Promote(t.Context()))
 	// Until then the epoch is unknown, and the cache is left out.
-	require.Eventually(t, func() bool { return strings.Contains(h.log.String(), "or a standby was promoted") }, soon, often)
+	require.Eventually(t, func() bool { return strings.Contains(h.log.String(), "or a standby was promoted") }, soon,
+		often)
 	again := w.keyed(t, account, lostKey)
 	require.NotEqual(t, lost, again, "the answer about the lost commit is void")
 	status, body := w.served(t, "", http.MethodGet, "/deposits/"+again, nil)
@@ -103,7 +105,8 @@ func (w *deployment) relayAll(t testing.TB) {
 func (w *deployment) keyed(t testing.TB, accountID, key string) (depositID string) {
 	t.Helper()
 	status, raw := w.served(t, key, http.MethodPost, "/deposits", map[string]any{
-		"accountId": accountID, "amount": 700, "contractStartAt": "2030-06-01T14:00:00Z", "contractEndAt": "2030-06-08T10:00:00Z",
+		"accountId": accountID, "amount": 700, "contractStartAt": "2030-06-01T14:00:00Z",
+		"contractEndAt": "2030-06-08T10:00:00Z",
 	})
 	require.Equal(t, http.StatusCreated, status, string(raw))
 	var made struct{ Data struct{ ID string } }
@@ -111,8 +114,8 @@ func (w *deployment) keyed(t testing.TB, accountID, key string) (depositID strin
 	return made.Data.ID
 }
 
-// served calls the API until the answer is no 503, as partners do: after a promotion a connection of the pool may still lead to the
-// server that is gone.
+// served calls the API until the answer is no 503, as partners do: after a promotion a connection of the pool may still
+// lead to the server that is gone.
 func (w *deployment) served(t testing.TB, key, method, path string, body any) (status int, raw []byte) {
 	t.Helper()
 	require.Eventually(t, func() bool {

@@ -24,8 +24,8 @@ import (
 	"partnerdeposits/lab/servetest"
 )
 
-// TestLong_RollingRestart_FailsLosesAndRepeatsNothing restarts every process in turn behind haproxy, which asks /readyz once
-// a second and repeats no request, under 300 requests a second (operations.md, "Processes").
+// TestLong_RollingRestart_FailsLosesAndRepeatsNothing restarts every process in turn behind haproxy, which asks /readyz
+// once a second and repeats no request, under 300 requests a second (operations.md, "Processes").
 func TestLong_RollingRestart_FailsLosesAndRepeatsNothing(t *testing.T) {
 	w := newWorld(t, "DRAIN_DELAY=5s", "RATE_LIMIT_PER_MINUTE=1000000", "RATE_LIMIT_WRITES_PER_MINUTE=1000000")
 	first, second := w.member(t, "http", w.baseURL), w.member(t, "http", "http://"+freePort(t))
@@ -34,8 +34,10 @@ func TestLong_RollingRestart_FailsLosesAndRepeatsNothing(t *testing.T) {
 	w.subscribe(t, r, "deposit.activated")
 	account := w.link(t, "villa-16")
 
-	proxy := servetest.StartHAProxy(t, "balance roundrobin", "option httpchk GET /readyz", "http-check expect status 200", "default-server inter 1s",
-		"server first "+first.addr+" check port "+port(t, first.ops), "server second "+second.addr+" check port "+port(t, second.ops))
+	proxy := servetest.StartHAProxy(t, "balance roundrobin", "option httpchk GET /readyz", "http-check expect status 200",
+		"default-server inter 1s",
+		"server first "+first.addr+" check port "+port(t, first.ops),
+		"server second "+second.addr+" check port "+port(t, second.ops))
 	awaitUp(t, proxy, "first", "second")
 	w.baseURL = "http://" + proxy.Addr
 
@@ -53,7 +55,8 @@ func TestLong_RollingRestart_FailsLosesAndRepeatsNothing(t *testing.T) {
 	load.await(t, 300)
 	done, failures, took := load.end()
 	rate := float64(2*len(done)) / took.Seconds()
-	t.Logf("figure: %d of %d operations failed in %.0f s, %.0f requests a second", len(failures), len(failures)+len(done), took.Seconds(), rate)
+	t.Logf("figure: %d of %d operations failed in %.0f s, %.0f requests a second", len(failures), len(failures)+len(done),
+		took.Seconds(), rate)
 	require.Empty(t, failures)
 	require.Greater(t, rate, 250.0, "the machine was too busy to send 300 requests a second")
 
@@ -153,14 +156,17 @@ func (w *deployment) load(account string) *load {
 	}
 	go func() {
 		defer close(l.ended)
-		_, _, _ = generator.Open(ctx, generator.Endless, operationsPerSecond, func(int, time.Time) error { l.operation(); return nil }) // until stop
+		// until stop
+		_, _, _ = generator.Open(ctx, generator.Endless, operationsPerSecond,
+			func(int, time.Time) error { l.operation(); return nil })
 	}()
 	return l
 }
 
 func (l *load) operation() {
 	id, err := l.post("/deposits", map[string]any{
-		"accountId": l.account, "amount": 700, "contractStartAt": "2030-06-01T14:00:00Z", "contractEndAt": "2030-06-08T10:00:00Z",
+		"accountId": l.account, "amount": 700, "contractStartAt": "2030-06-01T14:00:00Z",
+		"contractEndAt": "2030-06-08T10:00:00Z",
 	})
 	if err == nil {
 		_, err = l.post("/test/deposits/"+id+"/simulate", map[string]any{"outcome": "activate"})

@@ -70,7 +70,8 @@ func (x *watched) foreigner() *pgx.Conn {
 // visitors are clients that read deposits, with pauses, until the test ends.
 func (x *watched) visitors(n int) {
 	client := x.api(x.t)
-	x.steady(n*int(time.Second)/int(requestPause), n, func() { _, _, _ = client.do(http.MethodGet, "/deposits", nil) }) // a failure is the fault
+	// a failure is the fault
+	x.steady(n*int(time.Second)/int(requestPause), n, func() { _, _, _ = client.do(http.MethodGet, "/deposits", nil) })
 }
 
 // captured has a tenant pay the fee of a deposit with a card, and captures an amount.
@@ -78,7 +79,8 @@ func (x *watched) captured(card string) (depositID string) {
 	x.t.Helper()
 	depositID, checkoutURL := x.deposit(x.t, x.account)
 	b := newBrowser(x.t)
-	hosted := b.submit(b.open(checkoutURL), url.Values{"firstName": {"Tina"}, "lastName": {"Tenant"}, "email": {"tina@example.com"}, "agree": {"yes"}})
+	hosted := b.submit(b.open(checkoutURL),
+		url.Values{"firstName": {"Tina"}, "lastName": {"Tenant"}, "email": {"tina@example.com"}, "agree": {"yes"}})
 	b.submit(hosted, url.Values{"cardNumber": {card}, "cardExpiry": {"12/40"}, "cardCvc": {"123"}})
 	x.api(x.t).post("/deposits/"+depositID+"/capture", map[string]any{"amount": 120.5, "reason": "damage"}, nil)
 	return depositID
@@ -89,27 +91,33 @@ func runbooks(t *testing.T) []runbook {
 	mailServer := freePort(t)
 	return []runbook{
 		{page: "events-set-aside", fires: []string{"EventsSetAside"}, begin: refuseEvents},
-		{page: "outbox-stands", fires: []string{"OutboxStands"}, begin: func(x *watched) map[string]string { x.hold(countedFeeds); return nil }},
-		{page: "outbound-broken", fires: []string{"OutboundBroken"}, begin: func(x *watched) map[string]string { x.cutOff(); return nil }},
-		{page: "deliveries-stand", fires: []string{"DeliveriesStand", "DeliveriesWait"}, begin: func(x *watched) map[string]string {
-			x.hang(12)
-			x.dispatch.Signal(syscall.SIGSTOP)
-			return nil
-		}},
-		{page: "dispatcher-absent", fires: []string{"DispatcherAbsent"}, begin: func(x *watched) map[string]string { x.dispatch.Kill(); return nil }},
-		{page: "http-absent", fires: []string{"HttpAbsent"}, begin: func(x *watched) map[string]string { x.http.Kill(); return nil }},
+		{page: "outbox-stands", fires: []string{"OutboxStands"},
+			begin: func(x *watched) map[string]string { x.hold(countedFeeds); return nil }},
+		{page: "outbound-broken", fires: []string{"OutboundBroken"},
+			begin: func(x *watched) map[string]string { x.cutOff(); return nil }},
+		{page: "deliveries-stand", fires: []string{"DeliveriesStand", "DeliveriesWait"},
+			begin: func(x *watched) map[string]string {
+				x.hang(12)
+				x.dispatch.Signal(syscall.SIGSTOP)
+				return nil
+			}},
+		{page: "dispatcher-absent", fires: []string{"DispatcherAbsent"},
+			begin: func(x *watched) map[string]string { x.dispatch.Kill(); return nil }},
+		{page: "http-absent", fires: []string{"HttpAbsent"},
+			begin: func(x *watched) map[string]string { x.http.Kill(); return nil }},
 		{page: "redis-away", fires: []string{"QueueDirect", "LimiterFailsOpen"}, begin: func(x *watched) map[string]string {
 			require.NoError(x.t, x.redis.Kill())
 			return nil
 		}},
-		{page: "pool-saturated", fires: []string{"PoolSaturated", "PostgresConnectionsRunOut"}, begin: func(x *watched) map[string]string {
-			for range 225 {
-				x.foreigner()
-			}
-			x.hold(`LOCK TABLE deposits, api_keys IN ACCESS EXCLUSIVE MODE`)
-			x.visitors(40)
-			return map[string]string{"FOREIGN": foreign}
-		}},
+		{page: "pool-saturated", fires: []string{"PoolSaturated", "PostgresConnectionsRunOut"},
+			begin: func(x *watched) map[string]string {
+				for range 225 {
+					x.foreigner()
+				}
+				x.hold(`LOCK TABLE deposits, api_keys IN ACCESS EXCLUSIVE MODE`)
+				x.visitors(40)
+				return map[string]string{"FOREIGN": foreign}
+			}},
 		{page: "partitions-run-out", fires: []string{"PartitionsRunOut", "RowsWithoutPartition"}, begin: losePartitions},
 		{page: "not-ready", fires: []string{"NoReadyHttp", "NoReadyDispatcher"}, begin: func(x *watched) map[string]string {
 			require.NoError(x.t, x.postgres.Stop(true))
@@ -133,24 +141,27 @@ func runbooks(t *testing.T) []runbook {
 			x.hold(`LOCK TABLE mails IN EXCLUSIVE MODE`)
 			return map[string]string{"JOB": "mail"}
 		}},
-		{page: "leases-expire", fires: []string{"LeasesExpire"}, of: watchedOf{second: true}, begin: func(x *watched) map[string]string {
-			x.hang(40)
-			x.dispatch.Signal(syscall.SIGSTOP)
-			return nil
-		}},
+		{page: "leases-expire", fires: []string{"LeasesExpire"}, of: watchedOf{second: true},
+			begin: func(x *watched) map[string]string {
+				x.hang(40)
+				x.dispatch.Signal(syscall.SIGSTOP)
+				return nil
+			}},
 		{page: "mails-late", fires: []string{"MailsLate"}, begin: mailInVain, of: watchedOf{mailServer: mailServer}},
 		{page: "deliveries-start-late", fires: []string{"DeliveriesStartLateFast"}, begin: standStill},
-		{page: "deliveries-arrive-late", fires: []string{"DeliveriesArriveLateFast"}, begin: func(x *watched) map[string]string {
-			x.t.Cleanup(x.lockOut(countedFeeds, longestWait, shortPause))
-			return map[string]string{"FOREIGN": foreign}
-		}},
+		{page: "deliveries-arrive-late", fires: []string{"DeliveriesArriveLateFast"},
+			begin: func(x *watched) map[string]string {
+				x.t.Cleanup(x.lockOut(countedFeeds, longestWait, shortPause))
+				return map[string]string{"FOREIGN": foreign}
+			}},
 	}
 }
 
 // refuseForWeeks has a card refused that a captured amount is to be collected from, for twenty days.
 func refuseForWeeks(x *watched) map[string]string {
 	depositID := x.captured(laterCard)
-	require.Eventually(x.t, func() bool { return x.count(`SELECT count(*) FROM collections WHERE state = 'retrying'`) == 1 }, soon, often)
+	require.Eventually(x.t,
+		func() bool { return x.count(`SELECT count(*) FROM collections WHERE state = 'retrying'`) == 1 }, soon, often)
 	x.sql(`UPDATE collections SET captured_at = captured_at - interval '20 days'`)
 	return map[string]string{"DEPOSIT": depositID}
 }
@@ -169,27 +180,38 @@ func refuseEvents(x *watched) map[string]string {
 		require.NoError(x.t, x.lifeOfADeposit(x.t, x.account, true))
 	}
 	var list struct{ Events []struct{ ID string } }
-	require.Eventually(x.t, func() bool { x.admin(x.t, &list, "outbox", "list"); return len(list.Events) == 3 }, soon, often)
+	require.Eventually(x.t, func() bool { x.admin(x.t, &list, "outbox", "list"); return len(list.Events) == 3 }, soon,
+		often)
 	return map[string]string{"CONSTRAINT": "refused", "EVENT": list.Events[0].ID}
 }
 
-// losePartitions drops the latest partitions of events, and inserts an event of a day without a partition. The first round of the
-// job partitions must be over, since that round would make the partitions again.
+// losePartitions drops the latest partitions of events, and inserts an event of a day without a partition. The first
+// round of the job partitions must be over, since that round would make the partitions again.
 func losePartitions(x *watched) map[string]string {
-	require.Eventually(x.t, func() bool { return x.dispatch.metric(`svc_job_last_success_timestamp_seconds{job="partitions"}`) > 0 }, soon, often)
+	require.Eventually(x.t,
+		func() bool { return x.dispatch.metric(`svc_job_last_success_timestamp_seconds{job="partitions"}`) > 0 }, soon, often)
 	day := time.Now().UTC().AddDate(0, 0, aheadOfMissing+3)
 	ms := fmt.Sprintf("%012x", day.UnixMilli())
-	x.sql(fmt.Sprintf(`DO $$ DECLARE t text; BEGIN FOR t IN SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'events'::regclass
-		AND inhrelid <> 'events_rest'::regclass ORDER BY 1 DESC LIMIT %d LOOP EXECUTE 'DROP TABLE ' || t; END LOOP; END $$`, missingDays),
-		`INSERT INTO events (id, partner_id, name, data, created_at, sequence) SELECT '`+ms[:8]+"-"+ms[8:]+`-7fff-bfff-ffffffffffff', id, 'deposit.expired', '{}', now(), 1000000000 FROM partners LIMIT 1`)
+	x.sql(
+		fmt.Sprintf(
+			`DO $$ DECLARE t text; BEGIN FOR t IN SELECT inhrelid::regclass::text FROM pg_inherits
+				WHERE inhparent = 'events'::regclass
+		AND inhrelid <> 'events_rest'::regclass ORDER BY 1 DESC LIMIT %d LOOP EXECUTE 'DROP TABLE ' || t; END LOOP; END $$`,
+			missingDays),
+		`INSERT INTO events (id, partner_id, name, data, created_at, sequence) SELECT '`+ms[:8]+"-"+ms[8:]+
+			`-7fff-bfff-ffffffffffff', id, 'deposit.expired', '{}', now(), 1000000000 FROM partners LIMIT 1`)
 	return nil
 }
 
-// changeTheProvidersBooks changes a payment of yesterday in the sandbox provider's table, and has the daily comparison begin.
+// changeTheProvidersBooks changes a payment of yesterday in the sandbox provider's table, and has the daily comparison
+// begin.
 func changeTheProvidersBooks(x *watched) map[string]string {
 	x.captured("4242 4242 4242 4242")
-	require.Eventually(x.t, func() bool { return x.count(`SELECT count(*) FROM collections WHERE state = 'paid'`) == 1 }, soon, often)
-	x.sql(`UPDATE payments SET settled_at = settled_at - interval '1 day' WHERE deposit_id IN (SELECT deposit_id FROM collections)`,
+	require.Eventually(x.t, func() bool { return x.count(`SELECT count(*) FROM collections WHERE state = 'paid'`) == 1 },
+		soon, often)
+	x.sql(
+		`UPDATE payments SET settled_at = settled_at - interval '1 day' WHERE deposit_id IN (SELECT deposit_id
+			FROM collections)`,
 		`UPDATE sandbox_payments SET updated_at = updated_at - interval '1 day'`,
 		`UPDATE sandbox_payments SET amount_cents = amount_cents - 1 WHERE amount_cents = 12050`,
 		`UPDATE reconciliations SET begun_at = begun_at - interval '1 day'`)
@@ -229,7 +251,8 @@ func (x *watched) startMailServer() {
 	number, err := strconv.Atoi(port)
 	require.NoError(x.t, err)
 	require.NoError(x.t, x.silent.Close())
-	server := smtpmock.New(smtpmock.ConfigurationAttr{HostAddress: host, PortNumber: number, MultipleMessageReceiving: true})
+	server := smtpmock.New(
+		smtpmock.ConfigurationAttr{HostAddress: host, PortNumber: number, MultipleMessageReceiving: true})
 	require.NoError(x.t, server.Start())
 	x.t.Cleanup(func() { require.NoError(x.t, server.Stop()) })
 }
@@ -261,8 +284,8 @@ func standStill(x *watched) map[string]string {
 	return nil
 }
 
-// lockOut has a foreign client hold the locks of a statement for a span, again and again with pauses, until the client is let go
-// or its connection is ended.
+// lockOut has a foreign client hold the locks of a statement for a span, again and again with pauses, until the client
+// is let go or its connection is ended.
 func (x *watched) lockOut(statement string, span, pause time.Duration) (end func()) {
 	c := x.foreigner()
 	ctx, cancel := context.WithCancel(context.Background())

@@ -30,8 +30,8 @@ type runbook struct {
 	of    watchedOf                                  // its environ and second
 }
 
-// runbookPatience bounds the wait for the documented output of a command, and for an alert. A mail waits five minutes for its third
-// attempt.
+// runbookPatience bounds the wait for the documented output of a command, and for an alert. A mail waits five minutes
+// for its third attempt.
 const runbookPatience = 7 * time.Minute
 
 // order is a request to the supervisor of the test: start or restart a part of the service, or print its log.
@@ -40,9 +40,9 @@ type order struct {
 	answer     chan string
 }
 
-// TestLong_Runbooks follows runbooks on real processes with the fault that it is for: the commands of Check, Fix and Verify, as
-// they are written and in their order. Each has an installation of its own, and mostly waits: -parallel tells how many run beside each
-// other.
+// TestLong_Runbooks follows runbooks on real processes with the fault that it is for: the commands of Check, Fix and
+// Verify, as they are written and in their order. Each has an installation of its own, and mostly waits: -parallel
+// tells how many run beside each other.
 func TestLong_Runbooks(t *testing.T) {
 	debian(t, "pg_dump") // comes with psql
 	followed := map[string]bool{}
@@ -60,7 +60,8 @@ func TestLong_Runbooks(t *testing.T) {
 	require.NoError(t, err)
 	for _, path := range paths {
 		name := strings.TrimSuffix(filepath.Base(path), ".md")
-		says := strings.Contains(docstest.Read(t, "docs/runbooks/"+name+".md"), "Followed by: `make test-long`, `TestLong_Runbooks/"+name+"`.")
+		says := strings.Contains(docstest.Read(t, "docs/runbooks/"+name+".md"),
+			"Followed by: `make test-long`, `TestLong_Runbooks/"+name+"`.")
 		require.Equal(t, followed[name], says, "%s names the test that follows it", name)
 	}
 }
@@ -85,7 +86,8 @@ func (b runbook) follow(t *testing.T) (ran int) {
 	}
 	verified := time.Now()
 	x.pager.await(t, "resolved", runbookPatience, b.fires...)
-	t.Logf("%s: %s fired after %.0f s; %d commands took %.0f s; it ended %.0f s after Verify", b.page, strings.Join(b.fires, ", "),
+	t.Logf("%s: %s fired after %.0f s; %d commands took %.0f s; it ended %.0f s after Verify", b.page,
+		strings.Join(b.fires, ", "),
 		fired.Sub(began).Seconds(), ran, verified.Sub(fired).Seconds(), time.Since(verified).Seconds())
 	return ran
 }
@@ -121,8 +123,10 @@ func newRunbookShell(x *watched, given map[string]string) *runbookShell {
 		"PATH="+filepath.Dir(binary(x.t, "admin"))+string(os.PathListSeparator)+os.Getenv("PATH"), "METRICS_ADDR="+x.http.ops,
 		"HTTP=http://"+x.http.ops, "DISPATCHER=http://"+x.dispatch.ops, "PROMETHEUS="+string(x.prometheus),
 		"API="+x.baseURL+"/api/partner/v1", "KEY="+x.apiKey,
-		"START=curl -sS --fail-with-body "+supervisor.URL+"/start -d", "RESTART=curl -sS --fail-with-body "+supervisor.URL+"/restart -d",
-		"MEND=curl -sS --fail-with-body "+supervisor.URL+"/mend -d", "LOGS=curl -sS --fail-with-body "+supervisor.URL+"/logs -d")
+		"START=curl -sS --fail-with-body "+supervisor.URL+"/start -d",
+		"RESTART=curl -sS --fail-with-body "+supervisor.URL+"/restart -d",
+		"MEND=curl -sS --fail-with-body "+supervisor.URL+"/mend -d",
+		"LOGS=curl -sS --fail-with-body "+supervisor.URL+"/logs -d")
 	for name, value := range given {
 		s.environ = append(s.environ, name+"="+value)
 	}
@@ -176,8 +180,8 @@ func (m *member) end() {
 
 var shows = regexp.MustCompile(`# shows (.+)$`)
 
-// follow runs a command until it shows the text in its comment. A command of Check or Verify has such a comment; a command of Fix
-// must succeed the first time.
+// follow runs a command until it shows the text in its comment. A command of Check or Verify has such a comment; a
+// command of Fix must succeed the first time.
 func (s *runbookShell) follow(t *testing.T, part, command string) {
 	t.Helper()
 	want := shows.FindStringSubmatch(command)

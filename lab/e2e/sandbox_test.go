@@ -40,7 +40,8 @@ type sandbox struct {
 // startSandbox runs the sandbox in a directory of its own and returns after sandbox.json appears.
 func startSandbox(t testing.TB, environ ...string) *sandbox {
 	t.Helper()
-	s := &sandbox{cmd: exec.Command(binary(t, "sandbox")), dir: t.TempDir(), done: make(chan struct{}), stderr: &procs.Buffer{}}
+	s := &sandbox{cmd: exec.Command(binary(t, "sandbox")), dir: t.TempDir(), done: make(chan struct{}),
+		stderr: &procs.Buffer{}}
 	s.cmd.Dir = s.dir
 	for _, pair := range os.Environ() { // the sandbox must start its own servers
 		if name, _, _ := strings.Cut(pair, "="); name != "DATABASE_URL" && name != "REDIS_URL" {
@@ -131,11 +132,13 @@ func TestSandbox_TheTourWorksAndCtrlCLeavesNothing(t *testing.T) {
 	out, err := bash.CombinedOutput()
 	require.NoError(t, err, string(out))
 	require.NotContains(t, string(out), `"error"`)
-	for _, proof := range []string{"303 → ", `"externalId":"operator-`, `"status":"pending"`, "/checkout/", `"status":"active"`, `"status":"captured"`, `"status":"cancelled"`, `"test":true`, `"sequence":1}`, `"nextAfter":`} {
+	for _, proof := range []string{"303 → ", `"externalId":"operator-`, `"status":"pending"`, "/checkout/",
+		`"status":"active"`, `"status":"captured"`, `"status":"cancelled"`, `"test":true`, `"sequence":1}`, `"nextAfter":`} {
 		require.Contains(t, string(out), proof)
 	}
 	// The receiver has printed every webhook, and accepts the rotated secret.
-	for _, event := range []string{"rental_operator.linked", "deposit.activated", "deposit.captured", "deposit.cancelled"} {
+	for _, event := range []string{"rental_operator.linked", "deposit.activated", "deposit.captured",
+		"deposit.cancelled"} {
 		require.Eventually(t, func() bool {
 			return strings.Contains(s.output(), "✔ ") && strings.Contains(s.output(), " "+event+"  ")
 		}, soon, often, event)
@@ -147,9 +150,11 @@ func TestSandbox_TheTourWorksAndCtrlCLeavesNothing(t *testing.T) {
 	require.NotContains(t, s.output(), "✘")
 
 	// The tour tells where the admin command finds the database.
-	where := regexp.MustCompile(`(?m)^#   admin    (DATABASE_URL)='([^']+)' (REDIS_URL)='([^']+)' bin/admin doctor$`).FindStringSubmatch(script)
+	where := regexp.MustCompile(
+		`(?m)^#   admin    (DATABASE_URL)='([^']+)' (REDIS_URL)='([^']+)' bin/admin doctor$`).FindStringSubmatch(script)
 	require.Len(t, where, 5, "%s", script)
-	code, partners, stderr := run(t, []string{where[1] + "=" + where[2], where[3] + "=" + where[4]}, "admin", "partner", "list")
+	code, partners, stderr := run(t, []string{where[1] + "=" + where[2], where[3] + "=" + where[4]}, "admin", "partner",
+		"list")
 	require.Zero(t, code, stderr)
 	require.Contains(t, partners, "demo")
 
@@ -164,7 +169,8 @@ func TestSandbox_TheTourWorksAndCtrlCLeavesNothing(t *testing.T) {
 	require.Zero(t, s.cmd.ProcessState.ExitCode())
 	require.NoFileExists(t, s.file())
 	for _, pid := range family {
-		require.Eventually(t, func() bool { return syscall.Kill(pid, 0) != nil }, soon, often, "process %d is left behind", pid)
+		require.Eventually(t, func() bool { return syscall.Kill(pid, 0) != nil }, soon, often, "process %d is left behind",
+			pid)
 	}
 }
 
@@ -178,12 +184,14 @@ func TestSandbox_A503_LeavesALineWithItsCause(t *testing.T) {
 			_ = syscall.Kill(pid, syscall.SIGKILL) // or the process has ended meanwhile
 		}
 	}
-	api := &apiClient{t: t, base: s.facts["apiBaseUrl"] + "/api/partner/v1", header: http.Header{"X-Api-Key": {s.facts["apiKey"]}}}
+	api := &apiClient{t: t, base: s.facts["apiBaseUrl"] + "/api/partner/v1",
+		header: http.Header{"X-Api-Key": {s.facts["apiKey"]}}}
 	require.Eventually(t, func() bool {
 		status, _, err := api.do(http.MethodGet, "/accounts", nil)
 		return err == nil && status == http.StatusServiceUnavailable
 	}, soon, often)
-	line := regexp.MustCompile(`level=WARN msg="request failed" .*status=503 .*route=/api/partner/v1/accounts cause="[^"]+"`)
+	line := regexp.MustCompile(
+		`level=WARN msg="request failed" .*status=503 .*route=/api/partner/v1/accounts cause="[^"]+"`)
 	require.Eventually(t, func() bool { return line.MatchString(s.stderr.String()) }, soon, often, "%s", s.stderr)
 }
 
@@ -248,7 +256,8 @@ func TestSandbox_ASecondOneFindsRoomBesideTheFirst(t *testing.T) {
 
 	b := newBrowser(t)
 	page := b.open(second.facts["connectUrl"])
-	require.Equal(t, "/dashboard", b.submit(page, url.Values{"password": {"correct-horse"}, "email": {"o@example.com"}, "companyName": {"O"}}).url.Path)
+	require.Equal(t, "/dashboard",
+		b.submit(page, url.Values{"password": {"correct-horse"}, "email": {"o@example.com"}, "companyName": {"O"}}).url.Path)
 	require.Eventually(t, func() bool { return strings.Contains(second.output(), "✔ ") }, soon, often)
 	require.NotContains(t, first.output(), "✔ ")
 }

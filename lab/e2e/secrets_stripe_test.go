@@ -65,8 +65,8 @@ func (r *secretRun) returnTokens(t *testing.T, fake *stripetest.Fake) {
 	}
 }
 
-// TestSecrets_ARunWithStripe_ShowsNoneInAnyOutput reads all outputs of processes that log everything, and of the commands of staff, after a
-// fee, a charge, a refusal, the tenant's page, a refund and a dispute.
+// TestSecrets_ARunWithStripe_ShowsNoneInAnyOutput reads all outputs of processes that log everything, and of the
+// commands of staff, after a fee, a charge, a refusal, the tenant's page, a refund and a dispute.
 func TestSecrets_ARunWithStripe_ShowsNoneInAnyOutput(t *testing.T) {
 	t.Parallel()
 	r := openSecretRun(t)
@@ -84,7 +84,8 @@ func TestSecrets_ARunWithStripe_ShowsNoneInAnyOutput(t *testing.T) {
 	depositID, _ := r.stay(t, account, "4242 4242 4242 4242")
 	r.capture(t, depositID)
 	collection := r.awaitCollection(t, depositID, "paid")
-	code, stdout, stderr := run(t, r.environ, "admin", "collection", "refund", "--id", depositID, "--amount", "20.50", "--json")
+	code, stdout, stderr := run(t, r.environ, "admin", "collection", "refund", "--id", depositID, "--amount", "20.50",
+		"--json")
 	require.Zero(t, code, stderr)
 	require.True(t, fake.Dispute(collection.PaymentID, "fraudulent"))
 	r.awaitDispute(t, depositID)
@@ -95,8 +96,10 @@ func TestSecrets_ARunWithStripe_ShowsNoneInAnyOutput(t *testing.T) {
 	outputs := r.outputs(t)
 	outputs["admin collection refund"] = stdout + stderr
 	for output, holds := range map[string]string{ // each output is the real one
-		"stderr of http": "/webhooks/payments/stripe", "stderr of dispatcher": "delivery attempted", "http/metrics": "svc_http_requests_total",
-		"dispatcher/metrics": "svc_payment", "traces": "/webhooks/payments/stripe", "Redis": "asynq:{", "admin collection refund": "succeeded",
+		"stderr of http": "/webhooks/payments/stripe", "stderr of dispatcher": "delivery attempted",
+		"http/metrics":       "svc_http_requests_total",
+		"dispatcher/metrics": "svc_payment", "traces": "/webhooks/payments/stripe", "Redis": "asynq:{",
+		"admin collection refund": "succeeded",
 	} {
 		require.Contains(t, outputs[output], holds, output)
 	}
@@ -104,7 +107,8 @@ func TestSecrets_ARunWithStripe_ShowsNoneInAnyOutput(t *testing.T) {
 	for _, e := range fake.Events() {
 		told.Write(e.Body)
 	}
-	require.Subset(t, r.secrets.foundIn(told.String()), []string{"client secret", "tenant"}, "the provider tells secrets in its notices")
+	require.Subset(t, r.secrets.foundIn(told.String()), []string{"client secret", "tenant"},
+		"the provider tells secrets in its notices")
 	for _, kind := range []string{"card", "checkout token", "return token", "page of the provider", "API key", "keyset"} {
 		require.NotEmpty(t, r.secrets[kind], kind)
 	}

@@ -41,7 +41,8 @@ func (s issued) foundIn(text string) (kinds []string) {
 	for kind, values := range s {
 		for _, v := range values {
 			asJSON, err := json.Marshal(v)
-			if err != nil || strings.Contains(text, v) || strings.Contains(text, url.QueryEscape(v)) || strings.Contains(text, strings.Trim(string(asJSON), `"`)) {
+			if err != nil || strings.Contains(text, v) || strings.Contains(text, url.QueryEscape(v)) ||
+				strings.Contains(text, strings.Trim(string(asJSON), `"`)) {
 				kinds = append(kinds, kind)
 			}
 		}
@@ -91,7 +92,8 @@ func (b *browser) act(p page, intent string, fields url.Values) page {
 		}
 		values, has := url.Values{}, false
 		for input := range node.Descendants() {
-			if input.Type == html.ElementNode && (input.Data == "input" || input.Data == "button") && attribute(input, "value") != "" {
+			if input.Type == html.ElementNode && (input.Data == "input" || input.Data == "button") &&
+				attribute(input, "value") != "" {
 				has = has || (attribute(input, "name") == "intent" && attribute(input, "value") == intent)
 				if attribute(input, "type") == "hidden" || attribute(input, "name") == "intent" {
 					values.Set(attribute(input, "name"), attribute(input, "value"))
@@ -134,7 +136,8 @@ func newSecretRun(t *testing.T) *secretRun {
 // openSecretRun prepares the stores. begin starts the processes.
 func openSecretRun(t *testing.T) *secretRun {
 	t.Helper()
-	r := &secretRun{secrets: issued{}, traces: newCollector(t), mails: smtpmock.New(smtpmock.ConfigurationAttr{HostAddress: "127.0.0.1", MultipleMessageReceiving: true})}
+	r := &secretRun{secrets: issued{}, traces: newCollector(t),
+		mails: smtpmock.New(smtpmock.ConfigurationAttr{HostAddress: "127.0.0.1", MultipleMessageReceiving: true})}
 	require.NoError(t, r.mails.Start())
 	t.Cleanup(func() { require.NoError(t, r.mails.Stop()) })
 	var made struct{ Keyset string }
@@ -143,8 +146,10 @@ func openSecretRun(t *testing.T) *secretRun {
 	r.secrets.add(t, "keyset", made.Keyset)
 	redis := redistest.Server(t)
 	r.redis = watchRedis(t, redis)
-	r.deployment = newWorldWithRedis(t, redis.URL(), "LOG_LEVEL=debug", "OTEL_EXPORTER_OTLP_ENDPOINT="+r.traces.url, "SECRETS_KEYSET="+made.Keyset,
-		"SMTP_URL=smtp://127.0.0.1:"+strconv.Itoa(r.mails.PortNumber()), "MAIL_FROM=Deposits <no-reply@example.com>", "WEBHOOK_RETRY_SCHEDULE=0s,100ms,100ms")
+	r.deployment = newWorldWithRedis(t, redis.URL(), "LOG_LEVEL=debug", "OTEL_EXPORTER_OTLP_ENDPOINT="+r.traces.url,
+		"SECRETS_KEYSET="+made.Keyset,
+		"SMTP_URL=smtp://127.0.0.1:"+strconv.Itoa(r.mails.PortNumber()), "MAIL_FROM=Deposits <no-reply@example.com>",
+		"WEBHOOK_RETRY_SCHEDULE=0s,100ms,100ms")
 	r.secrets.add(t, "API key", r.apiKey)
 	r.secrets.add(t, "connect secret", r.connectSecret)
 	return r
@@ -193,7 +198,8 @@ func (r *secretRun) operator(t *testing.T) (b *browser, accountID string) {
 	}
 	b.submit(b.open(reset), url.Values{"password": {second}})
 	stranger := newBrowser(t)
-	require.Equal(t, http.StatusUnprocessableEntity, stranger.submit(stranger.open(r.baseURL+"/login"), url.Values{"email": {address}, "password": {"a-wrong-password-of-olga"}}).status)
+	require.Equal(t, http.StatusUnprocessableEntity, stranger.submit(stranger.open(r.baseURL+"/login"),
+		url.Values{"email": {address}, "password": {"a-wrong-password-of-olga"}}).status)
 	b.submit(b.open(r.baseURL+"/login"), url.Values{"email": {address}, "password": {second}})
 	r.secrets.cookies(t, b, r.baseURL)
 	r.twoFactor(t, b, second)
@@ -253,8 +259,10 @@ func (r *secretRun) partner(t *testing.T, accountID string) {
 	require.Equal(t, http.StatusUnauthorized, status)
 
 	r.secrets.add(t, "tenant's e-mail", "tina@example.com", "theo.tenant@example.com")
-	r.api(t).post("/clients", map[string]any{"accountId": accountID, "email": "theo.tenant@example.com", "firstName": "Theo", "lastName": "Tenant"}, nil)
-	status, _, err = r.api(t).do(http.MethodPost, "/clients", map[string]any{"accountId": accountID, "email": "theo.tenant@example.com", "firstName": 7})
+	r.api(t).post("/clients", map[string]any{"accountId": accountID, "email": "theo.tenant@example.com",
+		"firstName": "Theo", "lastName": "Tenant"}, nil)
+	status, _, err = r.api(t).do(http.MethodPost, "/clients",
+		map[string]any{"accountId": accountID, "email": "theo.tenant@example.com", "firstName": 7})
 	require.NoError(t, err)
 	require.Equal(t, http.StatusBadRequest, status)
 	depositID, checkoutURL := r.deposit(t, accountID)
@@ -277,13 +285,15 @@ func TestSecrets_AFullRun_ShowsNoneInAnyOutput(t *testing.T) {
 	require.Contains(t, outputs["stderr of dispatcher"], `"level":"DEBUG"`, "the lines of a success")
 
 	for output, holds := range map[string]string{ // each output is the real one
-		"stderr of http": "/api/partner/v1/deposits/:depositId/capture", "stderr of dispatcher": "delivery attempted", "http/metrics": "svc_http_requests_total",
+		"stderr of http": "/api/partner/v1/deposits/:depositId/capture", "stderr of dispatcher": "delivery attempted",
+		"http/metrics":       "svc_http_requests_total",
 		"dispatcher/metrics": "svc_webhook_attempts_total", "traces": "relay", "Redis": "asynq:{",
 	} {
 		require.Contains(t, outputs[output], holds, output)
 	}
 	for _, kind := range []string{
-		"keyset", "API key", "connect secret", "signature of a connect URL", "webhook secret", "query of a subscription", "checkout token", "password",
+		"keyset", "API key", "connect secret", "signature of a connect URL", "webhook secret", "query of a subscription",
+		"checkout token", "password",
 		"token of a mail", "TOTP secret", "recovery code", "tenant's e-mail",
 	} {
 		require.NotEmpty(t, r.secrets[kind], kind)

@@ -35,7 +35,8 @@ func snippet(t *testing.T, name string) string {
 // other languages are tested where they are installed.
 func TestGuide_TheReceiversInItWork(t *testing.T) {
 	t.Parallel()
-	for name, command := range map[string][]string{"go": {"go", "run", "main.go"}, "node": {"node", "main.js"}, "python": {"python3", "main.py"}} {
+	for name, command := range map[string][]string{"go": {"go", "run", "main.go"}, "node": {"node", "main.js"},
+		"python": {"python3", "main.py"}} {
 		if _, err := exec.LookPath(command[0]); err != nil && name != "go" {
 			t.Logf("%s is not on this machine: its receiver was not run", command[0])
 			continue
@@ -75,7 +76,8 @@ func tryReceiver(t *testing.T, code string, command []string) {
 
 	body := []byte(`{"event":"deposit.activated","data":{"note":"é ✔"}}`)
 	post := func(timestamp, signature string, body []byte) int {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+addr+"/hooks/deposits", bytes.NewReader(body))
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+addr+"/hooks/deposits",
+			bytes.NewReader(body))
 		require.NoError(t, err)
 		request.Header.Set("X-Svc-Event", "deposit.activated")
 		request.Header.Set("X-Svc-Timestamp", timestamp)
@@ -92,7 +94,8 @@ func tryReceiver(t *testing.T, code string, command []string) {
 	require.Eventually(t, func() bool { return post(timestamp, signature, body) == http.StatusOK }, soon, often)
 	require.Equal(t, http.StatusOK, post(timestamp, signature, body), "a duplicate")
 	require.Equal(t, http.StatusBadRequest, post(timestamp, signature, append(body, ' ')), "another body")
-	require.Equal(t, http.StatusBadRequest, post(strconv.FormatInt(now.Unix()+1, 10), signature, body), "another timestamp")
+	require.Equal(t, http.StatusBadRequest, post(strconv.FormatInt(now.Unix()+1, 10), signature, body),
+		"another timestamp")
 	require.Equal(t, http.StatusBadRequest, post(timestamp, "", body), "no signature")
 	require.Equal(t, http.StatusBadRequest, post(timestamp, strings.ToUpper(signature), body), "not as it was sent")
 	old, oldSignature := webhook.Sign(secret.Text(key), body, now.Add(-310*time.Second))

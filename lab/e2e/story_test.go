@@ -158,8 +158,10 @@ func TestRetry_SameBodyNewSignature(t *testing.T) {
 	require.Len(t, log, 1)
 	require.Equal(t, "succeeded", log[0].Status)
 	require.Len(t, log[0].Attempts, 4)
-	require.Equal(t, []string{"non_2xx", "redirect", "non_2xx", ""}, []string{log[0].Attempts[0].Error, log[0].Attempts[1].Error, log[0].Attempts[2].Error, log[0].Attempts[3].Error})
-	require.InDelta(t, 1, d.metric(`svc_webhook_deliveries_finished_total{event="rental_operator.linked",outcome="succeeded"}`), 0)
+	require.Equal(t, []string{"non_2xx", "redirect", "non_2xx", ""},
+		[]string{log[0].Attempts[0].Error, log[0].Attempts[1].Error, log[0].Attempts[2].Error, log[0].Attempts[3].Error})
+	require.InDelta(t, 1,
+		d.metric(`svc_webhook_deliveries_finished_total{event="rental_operator.linked",outcome="succeeded"}`), 0)
 	require.InDelta(t, 2, d.metric(`svc_webhook_attempts_total{event="rental_operator.linked",result="non_2xx"}`), 0)
 	require.InDelta(t, 1, d.metric(`svc_webhook_attempts_total{event="rental_operator.linked",result="redirect"}`), 0)
 }

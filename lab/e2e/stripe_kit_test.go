@@ -18,11 +18,14 @@ const (
 	stripeSigning = "whsec_signing0secret0of0this0run"
 )
 
-// withStripe sets the installation up with a fake of Stripe that sends notices to http. Call withStripe before processes start.
+// withStripe sets the installation up with a fake of Stripe that sends notices to http. Call withStripe before
+// processes start.
 func (w *deployment) withStripe(t testing.TB) *stripetest.Fake {
 	t.Helper()
-	fake := stripetest.Start(t, stripetest.Options{Webhooks: w.baseURL + "/webhooks/payments/stripe", Secret: stripeSigning})
-	w.environ = append(w.environ, "PAYMENTS_PROVIDER=stripe", "STRIPE_API_BASE="+fake.URL(), "STRIPE_SECRET_KEY="+stripeKey, "STRIPE_WEBHOOK_SECRET="+stripeSigning,
+	fake := stripetest.Start(t,
+		stripetest.Options{Webhooks: w.baseURL + "/webhooks/payments/stripe", Secret: stripeSigning})
+	w.environ = append(w.environ, "PAYMENTS_PROVIDER=stripe", "STRIPE_API_BASE="+fake.URL(),
+		"STRIPE_SECRET_KEY="+stripeKey, "STRIPE_WEBHOOK_SECRET="+stripeSigning,
 		"COLLECTION_RETRY_SCHEDULE=0s")
 	return fake
 }
@@ -37,7 +40,8 @@ const (
 // openFee agrees at checkout, and gives the provider's page of the fee.
 func openFee(t testing.TB, b *browser, checkoutURL string) page {
 	t.Helper()
-	hosted := b.submit(b.open(checkoutURL), url.Values{"firstName": {tenantFirst}, "lastName": {tenantLast}, "email": {tenantEmail}, "agree": {"yes"}})
+	hosted := b.submit(b.open(checkoutURL),
+		url.Values{"firstName": {tenantFirst}, "lastName": {tenantLast}, "email": {tenantEmail}, "agree": {"yes"}})
 	require.Equal(t, http.StatusOK, hosted.status, hosted.body)
 	require.True(t, strings.HasPrefix(hosted.url.Path, "/pay/"), hosted.url.Path)
 	return hosted

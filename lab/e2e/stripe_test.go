@@ -15,8 +15,8 @@ import (
 	"partnerdeposits/lab/stripetest"
 )
 
-// TestStripe_PaidAndTheBrowserClosed_ANoticeSecuresTheDeposit: the provider's own notice reaches the route. The next question of the check
-// is an hour away, so that only a notice can lead to the answer.
+// TestStripe_PaidAndTheBrowserClosed_ANoticeSecuresTheDeposit: the provider's own notice reaches the route. The next
+// question of the check is an hour away, so that only a notice can lead to the answer.
 func TestStripe_PaidAndTheBrowserClosed_ANoticeSecuresTheDeposit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -25,7 +25,8 @@ func TestStripe_PaidAndTheBrowserClosed_ANoticeSecuresTheDeposit(t *testing.T) {
 	w.dispatcher(t)
 	depositID, checkoutURL := w.deposit(t, w.link(t, "villa-71"))
 	hosted := openFee(t, newBrowser(t), checkoutURL)
-	moved, err := w.database(t).Exec(t.Context(), `UPDATE payments SET check_at = now() + interval '1 hour' WHERE status = 'processing'`)
+	moved, err := w.database(t).Exec(t.Context(),
+		`UPDATE payments SET check_at = now() + interval '1 hour' WHERE status = 'processing'`)
 	require.NoError(t, err)
 	require.EqualValues(t, 1, moved.RowsAffected())
 	began := time.Now()
@@ -41,8 +42,8 @@ func TestStripe_PaidAndTheBrowserClosed_ANoticeSecuresTheDeposit(t *testing.T) {
 	require.NotEmpty(t, fake.Events())
 }
 
-// TestStripe_OnePaymentIsRefusedAgainAndAgain_OthersGoOn: neither the tenant of a payment that Stripe refuses nor a capture of a cent
-// stops the payments of others.
+// TestStripe_OnePaymentIsRefusedAgainAndAgain_OthersGoOn: neither the tenant of a payment that Stripe refuses nor a
+// capture of a cent stops the payments of others.
 func TestStripe_OnePaymentIsRefusedAgainAndAgain_OthersGoOn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -54,7 +55,8 @@ func TestStripe_OnePaymentIsRefusedAgainAndAgain_OthersGoOn(t *testing.T) {
 	mine := newBrowser(t)
 	payWith(mine, openFee(t, mine, checkoutURL), "4242 4242 4242 4242")
 	fake.OffSession(depositID, stripetest.Outcome{DeclineCode: "insufficient_funds"})
-	for amount, code := range map[float64]string{0.01: "capture_below_minimum", 0.49: "capture_below_minimum", 100_000: "capture_exceeds_amount"} {
+	for amount, code := range map[float64]string{0.01: "capture_below_minimum", 0.49: "capture_below_minimum",
+		100_000: "capture_exceeds_amount"} {
 		status, raw, err := w.api(t).do(http.MethodPost, "/deposits/"+depositID+"/capture", map[string]any{"amount": amount})
 		require.NoError(t, err)
 		require.Equal(t, http.StatusBadRequest, status)
@@ -86,8 +88,8 @@ func TestStripe_OnePaymentIsRefusedAgainAndAgain_OthersGoOn(t *testing.T) {
 	require.Regexp(t, `"route":"/dashboard".*"operator":"opr_\w+","account":"`+account+`"`, server.log.String())
 }
 
-// TestStripe_ChargedBehindOurBack_TheBooksDiffer: the books agree until somebody charges the tenant's card at the provider, without the
-// service. A dispute reaches the audit log by a notice.
+// TestStripe_ChargedBehindOurBack_TheBooksDiffer: the books agree until somebody charges the tenant's card at the
+// provider, without the service. A dispute reaches the audit log by a notice.
 func TestStripe_ChargedBehindOurBack_TheBooksDiffer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -101,7 +103,8 @@ func TestStripe_ChargedBehindOurBack_TheBooksDiffer(t *testing.T) {
 	collection := w.awaitCollection(t, depositID, "paid")
 	reconcile := func() (code int, books comparison, stderr string) {
 		t.Helper()
-		from, to := time.Now().Add(-time.Hour).UTC().Format(time.RFC3339), time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
+		from, to := time.Now().Add(-time.Hour).UTC().Format(time.RFC3339),
+			time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
 		code, stdout, stderr := run(t, w.environ, "admin", "payments", "reconcile", "--from", from, "--to", to, "--json")
 		require.NoError(t, json.Unmarshal([]byte(stdout), &books), stdout)
 		return code, books, stderr
@@ -129,14 +132,17 @@ func TestStripe_ChargedBehindOurBack_TheBooksDiffer(t *testing.T) {
 	var made struct{ ID, Status string }
 	unknown := id.Payment.Of(id.ID(uuid.New())) // the fake wants the id of a payment
 	atStripe(t, fake, http.MethodPost, "/v1/payment_intents", url.Values{
-		"amount": {"4200"}, "currency": {"eur"}, "customer": {intents.Data[0].Customer}, "metadata[" + stripetest.PaymentKey + "]": {unknown},
+		"amount": {"4200"}, "currency": {"eur"}, "customer": {intents.Data[0].Customer},
+		"metadata[" + stripetest.PaymentKey + "]": {unknown},
 	}, &made)
-	atStripe(t, fake, http.MethodPost, "/v1/payment_intents/"+made.ID+"/confirm", url.Values{"payment_method": {intents.Data[0].PaymentMethod}, "off_session": {"true"}}, &made)
+	atStripe(t, fake, http.MethodPost, "/v1/payment_intents/"+made.ID+"/confirm",
+		url.Values{"payment_method": {intents.Data[0].PaymentMethod}, "off_session": {"true"}}, &made)
 	require.Equal(t, "succeeded", made.Status)
 	code, books, stderr = reconcile()
 	require.Equal(t, 1, code)
 	require.True(t, strings.HasPrefix(refusal(t, stderr), "books_differ: "), stderr)
 	require.Len(t, books.Differences, 1)
 	require.Equal(t, []string{unknown, made.ID, "", "payment succeeded 42.00"},
-		[]string{books.Differences[0].PaymentID, books.Differences[0].ProviderRef, books.Differences[0].Ours, books.Differences[0].Theirs})
+		[]string{books.Differences[0].PaymentID, books.Differences[0].ProviderRef, books.Differences[0].Ours,
+			books.Differences[0].Theirs})
 }

@@ -34,8 +34,8 @@ func TestTraces_AreExportedWithoutCredentials(t *testing.T) {
 	require.NotContains(t, h.log.String(), w.apiKey)
 }
 
-// TestTraces_FromTheRequestToThePOST_ThroughAGroupAndARetry: each delivery of a job stays in the trace of its own request, and
-// so does its retry.
+// TestTraces_FromTheRequestToThePOST_ThroughAGroupAndARetry: each delivery of a job stays in the trace of its own
+// request, and so does its retry.
 func TestTraces_FromTheRequestToThePOST_ThroughAGroupAndARetry(t *testing.T) {
 	t.Parallel()
 	c := newCollector(t)
@@ -90,18 +90,20 @@ func TestTraces_FromTheRequestToThePOST_ThroughAGroupAndARetry(t *testing.T) {
 		require.Equal(t, 1, linked, "deliver and job link to each other")
 	}
 	for _, got := range r.All() {
-		require.Empty(t, got.Header.Get("Traceparent")+got.Header.Get("Tracestate")+got.Header.Get("Baggage"), "receivers learn nothing of traces")
+		require.Empty(t, got.Header.Get("Traceparent")+got.Header.Get("Tracestate")+got.Header.Get("Baggage"),
+			"receivers learn nothing of traces")
 	}
 	requireNoPolls(t, c)
-	for _, secret := range []string{w.apiKey, w.connectSecret, r.Secret(), "correct-horse", "villa-16@example.com", r.URL, "partner.example", `"amountCents"`} {
+	for _, secret := range []string{w.apiKey, w.connectSecret, r.Secret(), "correct-horse", "villa-16@example.com", r.URL,
+		"partner.example", `"amountCents"`} {
 		require.NotContains(t, c.text(), secret)
 	}
 	failed := logLine(t, d.log.String(), "delivery attempted")
 	require.Contains(t, traces, failed["trace_id"], "the line of a failed attempt names the trace of the request")
 }
 
-// requireDelivered follows a trace from the request through the step that commits, the relay and the delivery to the POST, and
-// gives the number of attempts.
+// requireDelivered follows a trace from the request through the step that commits, the relay and the delivery to the
+// POST, and gives the number of attempts.
 func requireDelivered(t *testing.T, c *collector, request span, commit string) int {
 	t.Helper()
 	var relay span
@@ -151,7 +153,8 @@ func TestTraces_TestDeliveryAndRedelivery_BelongToTheirRequests(t *testing.T) {
 	webhookID := w.subscribe(t, r)
 	// The caller's trace is joined. Its state is the caller's own and goes no further.
 	const caller, state = "0af7651916cd43dd8448eb211c80319c", "vendor=a-word-of-the-caller"
-	w.api(t).with("Traceparent", "00-"+caller+"-b7ad6b7169203331-01").with("Tracestate", state).post("/webhooks/"+webhookID+"/test", nil, nil)
+	w.api(t).with("Traceparent", "00-"+caller+"-b7ad6b7169203331-01").with("Tracestate",
+		state).post("/webhooks/"+webhookID+"/test", nil, nil)
 	log := w.deliveries(t, webhookID)
 	require.Len(t, log, 1)
 	w.api(t).post("/webhooks/"+webhookID+"/deliveries/"+log[0].ID+"/redeliver", nil, nil)
@@ -161,7 +164,8 @@ func TestTraces_TestDeliveryAndRedelivery_BelongToTheirRequests(t *testing.T) {
 
 	delivered := c.named("deliver")
 	require.Len(t, delivered, 2)
-	tests, again := c.named("POST /api/partner/v1/webhooks/:webhookId/test"), c.named("POST /api/partner/v1/webhooks/:webhookId/deliveries/:deliveryId/redeliver")
+	tests, again := c.named("POST /api/partner/v1/webhooks/:webhookId/test"),
+		c.named("POST /api/partner/v1/webhooks/:webhookId/deliveries/:deliveryId/redeliver")
 	require.Len(t, tests, 1)
 	require.Len(t, again, 1)
 	require.Equal(t, caller, tests[0].trace())

@@ -90,8 +90,10 @@ func (o *operator) raw(t testing.TB, head, body string) *net.TCPConn {
 func (o *operator) slowForm(t testing.TB, path string) *net.TCPConn {
 	t.Helper()
 	part := "--b\r\nContent-Disposition: form-data; name="
-	return o.raw(t, "POST "+path, fmt.Sprintf("Content-Type: multipart/form-data; boundary=b\r\nContent-Length: %d\r\n\r\n", 20<<20)+
-		part+"\"csrf_token\"\r\n\r\n"+o.token+"\r\n"+part+"\"intent\"\r\n\r\nadd_files\r\n"+part+"\"files\"; filename=\"a.jpg\"\r\n\r\n\xff")
+	return o.raw(t, "POST "+path,
+		fmt.Sprintf("Content-Type: multipart/form-data; boundary=b\r\nContent-Length: %d\r\n\r\n", 20<<20)+
+			part+"\"csrf_token\"\r\n\r\n"+o.token+"\r\n"+part+"\"intent\"\r\n\r\nadd_files\r\n"+part+
+			"\"files\"; filename=\"a.jpg\"\r\n\r\n\xff")
 }
 
 // export begins an export, and gives status and Retry-After.
@@ -119,8 +121,10 @@ func TestUploadsAndExports_OfOneAccount_StopNobodyElse(t *testing.T) {
 		sent   []byte
 		status int
 	}{
-		"scans":                         {attacker.path, filestest.Progressive(6320, 6320, 1, 250), http.StatusUnprocessableEntity},
-		"coefficients":                  {attacker.path, filestest.Progressive(6320, 6320, 3, 2), http.StatusUnprocessableEntity},
+		"scans": {attacker.path, filestest.Progressive(6320, 6320, 1, 250),
+			http.StatusUnprocessableEntity},
+		"coefficients": {attacker.path, filestest.Progressive(6320, 6320, 3, 2),
+			http.StatusUnprocessableEntity},
 		"a deposit that nobody secured": {attacker.pending, filestest.Progressive(6320, 6320, 1, 250), http.StatusConflict},
 	} {
 		status, body, err := attacker.send(c.path, c.sent)
@@ -157,7 +161,8 @@ func TestUploadsAndExports_OfOneAccount_StopNobodyElse(t *testing.T) {
 	t.Cleanup(pool.Close)
 	partnerID, _ := id.Partner.Parse(w.partnerID)
 	accountID, _ := id.Account.Parse(attacker.account)
-	require.NoError(t, stock.Fill(t.Context(), pool, []stock.Owner{{Partner: partnerID, Account: accountID}}, stock.Amount{Deposits: 20_000}))
+	require.NoError(t, stock.Fill(t.Context(), pool, []stock.Owner{{Partner: partnerID, Account: accountID}},
+		stock.Amount{Deposits: 20_000}))
 	slow := attacker.raw(t, "GET /dashboard/deposits.csv", "\r\n")
 	first := make([]byte, len("HTTP/1.1 200"))
 	_, err = io.ReadFull(slow, first)

@@ -78,7 +78,8 @@ func (w *deployment) link(t testing.TB, externalID string) (accountID string) {
 	t.Helper()
 	b := newBrowser(t)
 	page := b.open(w.connectURL(t, externalID))
-	end := b.submit(page, url.Values{"email": {externalID + "@example.com"}, "password": {"correct-horse"}, "companyName": {"Villa " + externalID}})
+	end := b.submit(page, url.Values{"email": {externalID + "@example.com"}, "password": {"correct-horse"},
+		"companyName": {"Villa " + externalID}})
 	require.Equal(t, "/dashboard", end.url.Path)
 
 	var accounts struct {
@@ -111,7 +112,8 @@ func (w *deployment) deposit(t testing.TB, accountID string) (depositID, checkou
 		Data struct{ ID, Reference, Status, DepositURL string }
 	}
 	w.api(t).with("Idempotency-Key", uuid.NewString()).post("/deposits", map[string]any{
-		"accountId": accountID, "amount": 700, "contractStartAt": "2030-06-01T14:00:00Z", "contractEndAt": "2030-06-08T10:00:00Z",
+		"accountId": accountID, "amount": 700, "contractStartAt": "2030-06-01T14:00:00Z",
+		"contractEndAt":  "2030-06-08T10:00:00Z",
 		"rentalContract": "B-1", "depositUrlGeneration": true, "returnUrl": "https://partner.example/thanks?booking=1",
 	}, &made)
 	require.Equal(t, "pending", made.Data.Status)
@@ -123,7 +125,8 @@ func (w *deployment) deposit(t testing.TB, accountID string) (depositID, checkou
 func (w *deployment) secure(t testing.TB, checkoutURL string) {
 	t.Helper()
 	b := newBrowser(t)
-	hosted := b.submit(b.open(checkoutURL), url.Values{"firstName": {"Tina"}, "lastName": {"Tenant"}, "email": {"tina@example.com"}, "agree": {"yes"}})
+	hosted := b.submit(b.open(checkoutURL),
+		url.Values{"firstName": {"Tina"}, "lastName": {"Tenant"}, "email": {"tina@example.com"}, "agree": {"yes"}})
 	end := b.submit(hosted, url.Values{"cardNumber": {"4242 4242 4242 4242"}, "cardExpiry": {"12/40"}, "cardCvc": {"123"}})
 	require.Equal(t, "partner.example", end.url.Host, "the tenant is sent back to the partner")
 	require.Equal(t, "secured", end.url.Query().Get("depositStatus"))

@@ -56,9 +56,12 @@ func TestWrites_OfAReadOnlyDatabase_AreToldByProcessesAndDoctor(t *testing.T) {
 	h := w.http(t)
 	database := w.database(t)
 	alter := func(statement string) {
-		_, err := database.Exec(t.Context(), `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I `+statement+`', current_database()); END $$`)
+		_, err := database.Exec(t.Context(),
+			`DO $$ BEGIN EXECUTE format('ALTER DATABASE %I `+statement+`', current_database()); END $$`)
 		require.NoError(t, err)
-		_, err = database.Exec(t.Context(), `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`)
+		_, err = database.Exec(t.Context(),
+			`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()
+				AND pid <> pg_backend_pid()`)
 		require.NoError(t, err)
 	}
 	alter("SET default_transaction_read_only = on")

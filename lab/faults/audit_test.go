@@ -26,7 +26,8 @@ func newFixture() fixture {
 	e := w.receivers.add(&world.Partner{ID: id.ID{1}}, polite, webhook.EventNames)
 	e.id, e.created = id.ID{2}, now.Add(-time.Hour)
 	f := fact{Event: id.ID{3}, Partner: id.ID{1}, Deposit: id.ID{4}, Status: cancelled, Committed: now}
-	b := fixture{audit: &audit{suite: w, cut: now.Add(time.Hour), facts: map[id.ID]fact{f.Event: f}, records: map[pair]record{}, refusal: map[id.ID]int{}}, f: f, e: e}
+	b := fixture{audit: &audit{suite: w, cut: now.Add(time.Hour), facts: map[id.ID]fact{f.Event: f},
+		records: map[pair]record{}, refusal: map[id.ID]int{}}, f: f, e: e}
 	b.k, b.p = f.at(0), pair{e.id, f.Event}
 	return b
 }
@@ -66,11 +67,14 @@ func TestAudit_SaysWhatIsLost(t *testing.T) {
 		arrange func(b fixture)
 		lost    int
 	}{
-		"delivered":                            {func(b fixture) { b.log(webhook.Succeeded, 1, now) }, 0},
-		"no delivery was made":                 {func(b fixture) {}, 1},
-		"said to have succeeded, never taken":  {func(b fixture) { b.log(webhook.Succeeded, 1) }, 1},
-		"still waiting":                        {func(b fixture) { b.log(webhook.Waiting, 2) }, 1},
-		"given up after every attempt":         {func(b fixture) { b.log(webhook.Failed, 7); b.refusal[id.ID{5}] = len(retries) }, 0},
+		"delivered":                           {func(b fixture) { b.log(webhook.Succeeded, 1, now) }, 0},
+		"no delivery was made":                {func(b fixture) {}, 1},
+		"said to have succeeded, never taken": {func(b fixture) { b.log(webhook.Succeeded, 1) }, 1},
+		"still waiting":                       {func(b fixture) { b.log(webhook.Waiting, 2) }, 1},
+		"given up after every attempt": {func(b fixture) {
+			b.log(webhook.Failed, 7)
+			b.refusal[id.ID{5}] = len(retries)
+		}, 0},
 		"given up too early":                   {func(b fixture) { b.log(webhook.Failed, 7); b.refusal[id.ID{5}] = 2 }, 1},
 		"cancelled though nobody deleted it":   {func(b fixture) { b.log(webhook.Cancelled, 0) }, 1},
 		"cancelled with its subscription":      {func(b fixture) { b.log(webhook.Cancelled, 0); b.e.deleted = now }, 0},

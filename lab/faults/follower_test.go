@@ -15,8 +15,8 @@ import (
 	"partnerdeposits/lab/world"
 )
 
-// feedOf is an answer of the feed "feed_a" whose events have these numbers. The event of a number is always the same, unless
-// its number is negative.
+// feedOf is an answer of the feed "feed_a" whose events have these numbers. The event of a number is always the same,
+// unless its number is negative.
 func feedOf(next int64, numbers ...int64) world.Answer {
 	return answerOf("feed_a", next, numbers...)
 }
@@ -57,15 +57,17 @@ func TestFollower_JudgesEachAnswer(t *testing.T) {
 		wrong     bool
 		after     int64
 	}{
-		"in parts":                       {answers: []world.Answer{feedOf(2, 1, 2), feedOf(2), feedOf(3, 3)}, after: 3},
-		"nothing yet":                    {answers: []world.Answer{feedOf(0)}},
-		"no answer, and the same again":  {answers: []world.Answer{feedOf(1, 1), {Err: errors.New("reset")}, {Status: 503}, feedOf(2, 2)}, after: 2},
-		"a gap":                          {answers: []world.Answer{feedOf(1, 1), feedOf(3, 3)}, wrong: true, after: 1},
-		"a gap within an answer":         {answers: []world.Answer{feedOf(3, 1, 3)}, wrong: true},
-		"the first is missing":           {answers: []world.Answer{feedOf(2, 2)}, wrong: true},
-		"a repeat":                       {answers: []world.Answer{feedOf(1, 1), feedOf(1, 1)}, wrong: true, after: 1},
-		"a number twice":                 {answers: []world.Answer{feedOf(2, 1, 1)}, wrong: true},
-		"an event under two numbers":     {answers: []world.Answer{feedOf(1, 1), instead(feedOf(2, 2), 0, 1)}, wrong: true, after: 2},
+		"in parts":    {answers: []world.Answer{feedOf(2, 1, 2), feedOf(2), feedOf(3, 3)}, after: 3},
+		"nothing yet": {answers: []world.Answer{feedOf(0)}},
+		"no answer, and the same again": {
+			answers: []world.Answer{feedOf(1, 1), {Err: errors.New("reset")}, {Status: 503}, feedOf(2, 2)}, after: 2},
+		"a gap":                  {answers: []world.Answer{feedOf(1, 1), feedOf(3, 3)}, wrong: true, after: 1},
+		"a gap within an answer": {answers: []world.Answer{feedOf(3, 1, 3)}, wrong: true},
+		"the first is missing":   {answers: []world.Answer{feedOf(2, 2)}, wrong: true},
+		"a repeat":               {answers: []world.Answer{feedOf(1, 1), feedOf(1, 1)}, wrong: true, after: 1},
+		"a number twice":         {answers: []world.Answer{feedOf(2, 1, 1)}, wrong: true},
+		"an event under two numbers": {answers: []world.Answer{feedOf(1, 1), instead(feedOf(2, 2), 0, 1)}, wrong: true,
+			after: 2},
 		"nextAfter ahead of the events":  {answers: []world.Answer{feedOf(2, 1)}, wrong: true},
 		"nextAfter ahead, without event": {answers: []world.Answer{feedOf(1, 1), feedOf(2)}, wrong: true, after: 1},
 		"an internal error":              {answers: []world.Answer{{Status: 500}}, wrong: true},
@@ -73,8 +75,10 @@ func TestFollower_JudgesEachAnswer(t *testing.T) {
 		"no JSON":                        {answers: []world.Answer{{Status: 200, Body: []byte(`{`)}}, wrong: true},
 		"refused":                        {answers: []world.Answer{feedOf(1, 1), refusal}, wrong: true},
 		"another feed":                   {answers: []world.Answer{feedOf(1, 1), answerOf("feed_b", 2, 2)}, wrong: true},
-		"refused after a restore":        {answers: []world.Answer{feedOf(2, 1, 2), refusal, answerOf("feed_b", 1, 1)}, restoring: true, after: 1},
-		"another feed after a restore":   {answers: []world.Answer{feedOf(1, 1), answerOf("feed_b", 2, 2), answerOf("feed_b", 1, 1)}, restoring: true, after: 1},
+		"refused after a restore": {answers: []world.Answer{feedOf(2, 1, 2), refusal, answerOf("feed_b", 1, 1)},
+			restoring: true, after: 1},
+		"another feed after a restore": {answers: []world.Answer{feedOf(1, 1), answerOf("feed_b", 2, 2),
+			answerOf("feed_b", 1, 1)}, restoring: true, after: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

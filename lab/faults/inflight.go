@@ -70,8 +70,8 @@ func (w *suite) noteInFlight(ctx context.Context, n *node) error {
 }
 
 // open counts the unfinished deliveries and the outbox rows of changes that were committed before cut. A list in only
-// limits the deliveries to these subscriptions. The query names each state of a delivery by itself, since each state has
-// an index of its own.
+// limits the deliveries to these subscriptions. The query names each state of a delivery by itself, since each state
+// has an index of its own.
 func (w *suite) open(ctx context.Context, cut time.Time, only []id.ID) (int, error) {
 	return value[int](ctx, w, `
 		WITH unfinished AS (
@@ -111,8 +111,8 @@ type recovery struct {
 }
 
 // recover waits until any delivery has arrived for the first time, all changes committed before now have reached the
-// healthy endpoints, and all deliveries now in flight are recorded. A short run waits for the arrival only. Exceeding the
-// deadline is a violation; an error is a failure of this program.
+// healthy endpoints, and all deliveries now in flight are recorded. A short run waits for the arrival only. Exceeding
+// the deadline is a violation; an error is a failure of this program.
 func (w *suite) recover(ctx context.Context, since time.Time) (r recovery, err error) {
 	cut, steady := time.Now(), w.healthy()
 	dispatched, err := query(ctx, w, pgx.RowTo[string], dispatches)

@@ -39,9 +39,10 @@ var processKinds = []fault{
 	{name: "kill -9 of http", do: on(one(allHTTP), (*node).killAndStart)},
 	{name: "kill -9 of everything of ours", kills: true, do: on(everyNode, (*node).killAndStart)},
 	{name: "SIGSTOP of a dispatcher for a moment", do: freeze(one(allDispatchers), 500*ms, 4*second)},
-	{name: "SIGSTOP of a dispatcher beyond its leases", long: true, do: func(ctx context.Context, w *suite, dice *rand.Rand) error {
-		return freeze(one(allDispatchers), w.lease()+second, w.lease()+4*second)(ctx, w, dice)
-	}},
+	{name: "SIGSTOP of a dispatcher beyond its leases", long: true,
+		do: func(ctx context.Context, w *suite, dice *rand.Rand) error {
+			return freeze(one(allDispatchers), w.lease()+second, w.lease()+4*second)(ctx, w, dice)
+		}},
 	{name: "SIGSTOP of http", do: freeze(one(allHTTP), 500*ms, 3*second)},
 	{name: "rolling restart", do: func(ctx context.Context, w *suite, _ *rand.Rand) error {
 		for _, n := range w.nodes() {
@@ -147,11 +148,12 @@ var partnerKinds = []fault{
 		do: steps(responding("changing", hangs), wait(second, 5*second), responding("changing", ""))},
 	{name: "secrets are rotated under retries",
 		do: times(2, 6, steps(changing((*suite).rotate), wait(100*ms, second)))},
-	{name: "a subscription is made, fails, and is deleted", do: func(ctx context.Context, w *suite, dice *rand.Rand) error {
-		like := w.receivers.of("changing")[0]
-		e := w.receivers.add(like.owner, hostile, like.events)
-		return errors.Join(w.create(ctx, e), pause(ctx, between(dice, second, 3*second)), w.remove(ctx, e))
-	}},
+	{name: "a subscription is made, fails, and is deleted",
+		do: func(ctx context.Context, w *suite, dice *rand.Rand) error {
+			like := w.receivers.of("changing")[0]
+			e := w.receivers.add(like.owner, hostile, like.events)
+			return errors.Join(w.create(ctx, e), pause(ctx, between(dice, second, 3*second)), w.remove(ctx, e))
+		}},
 	{name: "a subscription is disabled for a while", do: steps(
 		changing(patch(`{"enabled":false}`)), wait(second, 3*second), changing(patch(`{"enabled":true}`)))},
 }
@@ -170,16 +172,17 @@ func stall(from, to time.Duration) act {
 var feedKinds = []fault{
 	{name: "a relay stands still in mid-transaction", do: stall(300*ms, 2*second)},
 	{name: "a relay stands still until Postgres ends its transaction", long: true, do: stall(11*second, 14*second)},
-	{name: "commits come late and in another order, without a relay", do: func(ctx context.Context, w *suite, dice *rand.Rand) error {
-		slow := one(allHTTP)(w, dice)
-		return steps(
-			on(allDispatchers, (*node).stop),
-			disturbed(func(*suite, *rand.Rand) []*node { return slow }, toPostgres, pieces("upstream", 96, 8_000), steps(
-				wait(1500*ms, 2500*ms),
-				// The relays begin while transactions of the slow process are still open.
-				on(allDispatchers, (*node).begin), wait(300*ms, second))),
-		)(ctx, w, dice)
-	}},
+	{name: "commits come late and in another order, without a relay",
+		do: func(ctx context.Context, w *suite, dice *rand.Rand) error {
+			slow := one(allHTTP)(w, dice)
+			return steps(
+				on(allDispatchers, (*node).stop),
+				disturbed(func(*suite, *rand.Rand) []*node { return slow }, toPostgres, pieces("upstream", 96, 8_000), steps(
+					wait(1500*ms, 2500*ms),
+					// The relays begin while transactions of the slow process are still open.
+					on(allDispatchers, (*node).begin), wait(300*ms, second))),
+			)(ctx, w, dice)
+		}},
 }
 
 var mailKinds = []fault{

@@ -21,7 +21,8 @@ var (
 )
 
 // judged is a mail that was answered with 202, stored, and sent once, with changes.
-func judged(change func(requested map[mailTo]string, rows *[]mailRow, taken map[string][]copied, deaths *[]death)) (t counts, violations []string) {
+func judged(change func(requested map[mailTo]string, rows *[]mailRow, taken map[string][]copied, deaths *[]death)) (
+	t counts, violations []string) {
 	messageID, hash := id.Message.Of(anID), sha256.Sum256([]byte("token"))
 	requested := map[mailTo]string{aTenant: messageID}
 	rows := []mailRow{{ID: anID, Deposit: aTenant.deposit, Recipient: aTenant.recipient, Sent: true, TokenHash: hash[:]}}
@@ -53,35 +54,44 @@ func TestMails_WhatMustNotBe_IsFound(t *testing.T) {
 		want   string
 		change func(requested map[mailTo]string, rows *[]mailRow, taken map[string][]copied, deaths *[]death)
 	}{
-		"answered and not stored": {"has no row", func(_ map[mailTo]string, rows *[]mailRow, taken map[string][]copied, _ *[]death) {
-			*rows = nil
-			clear(taken)
-		}},
-		"sent and not stored": {"was sent and has no row", func(requested map[mailTo]string, rows *[]mailRow, _ map[string][]copied, _ *[]death) {
-			*rows = nil
-			clear(requested)
-		}},
-		"stored twice": {"is stored twice", func(_ map[mailTo]string, rows *[]mailRow, taken map[string][]copied, _ *[]death) {
-			again := (*rows)[0]
-			again.ID = id.ID{3}
-			*rows = append(*rows, again)
-			taken[id.Message.Of(again.ID)] = taken[messageID]
-		}},
-		"stored under another id": {"was answered, and", func(requested map[mailTo]string, _ *[]mailRow, _ map[string][]copied, _ *[]death) {
-			requested[aTenant] = "msg_x"
-		}},
-		"never asked for":         {"nobody asked", func(requested map[mailTo]string, _ *[]mailRow, _ map[string][]copied, _ *[]death) { clear(requested) }},
-		"recorded and never sent": {"never took it", func(_ map[mailTo]string, _ *[]mailRow, taken map[string][]copied, _ *[]death) { clear(taken) }},
+		"answered and not stored": {"has no row",
+			func(_ map[mailTo]string, rows *[]mailRow, taken map[string][]copied, _ *[]death) {
+				*rows = nil
+				clear(taken)
+			}},
+		"sent and not stored": {"was sent and has no row",
+			func(requested map[mailTo]string, rows *[]mailRow, _ map[string][]copied, _ *[]death) {
+				*rows = nil
+				clear(requested)
+			}},
+		"stored twice": {"is stored twice",
+			func(_ map[mailTo]string, rows *[]mailRow, taken map[string][]copied, _ *[]death) {
+				again := (*rows)[0]
+				again.ID = id.ID{3}
+				*rows = append(*rows, again)
+				taken[id.Message.Of(again.ID)] = taken[messageID]
+			}},
+		"stored under another id": {"was answered, and",
+			func(requested map[mailTo]string, _ *[]mailRow, _ map[string][]copied, _ *[]death) {
+				requested[aTenant] = "msg_x"
+			}},
+		"never asked for": {"nobody asked",
+			func(requested map[mailTo]string, _ *[]mailRow, _ map[string][]copied, _ *[]death) { clear(requested) }},
+		"recorded and never sent": {"never took it",
+			func(_ map[mailTo]string, _ *[]mailRow, taken map[string][]copied, _ *[]death) { clear(taken) }},
 		"given up": {"given up", func(_ map[mailTo]string, rows *[]mailRow, _ map[string][]copied, _ *[]death) {
 			(*rows)[0].Sent, (*rows)[0].Failed = false, true
 		}},
-		"not sent in the end": {"still waits", func(_ map[mailTo]string, rows *[]mailRow, _ map[string][]copied, _ *[]death) { (*rows)[0].Sent = false }},
-		"a link elsewhere": {"not the deposit's", func(_ map[mailTo]string, _ *[]mailRow, taken map[string][]copied, _ *[]death) {
-			taken[messageID][0].token = "another"
-		}},
-		"another address": {"another address", func(_ map[mailTo]string, _ *[]mailRow, taken map[string][]copied, _ *[]death) {
-			taken[messageID][0].recipient = "x@faults.test"
-		}},
+		"not sent in the end": {"still waits",
+			func(_ map[mailTo]string, rows *[]mailRow, _ map[string][]copied, _ *[]death) { (*rows)[0].Sent = false }},
+		"a link elsewhere": {"not the deposit's",
+			func(_ map[mailTo]string, _ *[]mailRow, taken map[string][]copied, _ *[]death) {
+				taken[messageID][0].token = "another"
+			}},
+		"another address": {"another address",
+			func(_ map[mailTo]string, _ *[]mailRow, taken map[string][]copied, _ *[]death) {
+				taken[messageID][0].recipient = "x@faults.test"
+			}},
 	} {
 		_, violations := judged(c.change)
 		require.NotEmpty(t, violations, name)
@@ -123,8 +133,10 @@ func TestPostOffice_TakesAndRefuses(t *testing.T) {
 	p := newPostOffice(t, 1)
 	mailer, err := mail.New("smtp://"+p.Address, "dispatcher-1@"+mailDomain, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
-	m := ports.Mail{ID: anID, To: aTenant.recipient, Subject: "s", Body: "pay at https://d.example/checkout/a-token_1\n.\n", HTML: "<p>x</p>", CreatedAt: firstTaken}
-	for r, taken := range map[reception]bool{takesMail: true, takesLate: true, refusesTo: false, refusesText: false, hangsUpLate: false, hangsUp: false, refusesConnections: false} {
+	m := ports.Mail{ID: anID, To: aTenant.recipient, Subject: "s",
+		Body: "pay at https://d.example/checkout/a-token_1\n.\n", HTML: "<p>x</p>", CreatedAt: firstTaken}
+	for r, taken := range map[reception]bool{takesMail: true, takesLate: true, refusesTo: false, refusesText: false,
+		hangsUpLate: false, hangsUp: false, refusesConnections: false} {
 		p.setOverride(r)
 		before, refused := p.copies()
 		err := mailer.Send(t.Context(), m)

@@ -119,8 +119,9 @@ func newMoneyRun(w *suite) *moneyRun {
 	shared := &http.Transport{IdleConnTimeout: 3 * time.Second, MaxIdleConnsPerHost: stays}
 	return &moneyRun{
 		suite: w, found: counts{},
-		transport: formbrowser.Site{RoundTripper: formbrowser.Elsewhere{RoundTripper: shared}, Origin: "https://" + partnerHost},
-		dice:      rand.New(rand.NewPCG(w.o.seed, 5)), //nolint:gosec // repeatable on purpose
+		transport: formbrowser.Site{RoundTripper: formbrowser.Elsewhere{RoundTripper: shared},
+			Origin: "https://" + partnerHost},
+		dice: rand.New(rand.NewPCG(w.o.seed, 5)), //nolint:gosec // repeatable on purpose
 	}
 }
 

@@ -15,7 +15,8 @@ import (
 // longRun is a run with every failpoint, without the race detector.
 func longRun(t *testing.T, hits int) options {
 	t.Helper()
-	return options{seed: 1, hits: hits, rate: 1, nodes: 2, timeout: 2 * time.Second, deadline: 3 * time.Minute, relaxed: true, logf: t.Logf}
+	return options{seed: 1, hits: hits, rate: 1, nodes: 2, timeout: 2 * time.Second, deadline: 3 * time.Minute,
+		relaxed: true, logf: t.Logf}
 }
 
 func TestLong_Payments_ThreeHundredKillsAroundTheProvider(t *testing.T) {

@@ -20,7 +20,8 @@ func (s *stay) openPage(ctx context.Context, b *formbrowser.Browser, then func(f
 // submit sends the form of our checkout page that has the control, until the answer is a page of the provider or the
 // form is gone.
 func (s *stay) submit(
-	ctx context.Context, b *formbrowser.Browser, control string, values map[string]string, then func(formbrowser.Page) bool,
+	ctx context.Context, b *formbrowser.Browser, control string, values map[string]string,
+	then func(formbrowser.Page) bool,
 ) error {
 	var last string
 	deadline := time.Now().Add(s.o.deadline)
@@ -82,8 +83,8 @@ func card(ctx context.Context, b *formbrowser.Browser, page formbrowser.Page, nu
 	return fill(ctx, b, page, "cardNumber", values)
 }
 
-// fill sends the form with the control. The page stays if it has no such form, and where the way back leads to a process
-// that is killed.
+// fill sends the form with the control. The page stays if it has no such form, and where the way back leads to a
+// process that is killed.
 func fill(
 	ctx context.Context, b *formbrowser.Browser, page formbrowser.Page, control string, values map[string]string,
 ) formbrowser.Page {

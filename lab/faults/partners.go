@@ -13,7 +13,8 @@ import (
 	"partnerdeposits/lab/world"
 )
 
-// shares of the partners in the load, in percent. Their endpoints behave differently, so that every fault meets each behaviour.
+// shares of the partners in the load, in percent. Their endpoints behave differently, so that every fault meets each
+// behaviour.
 var shares = []struct {
 	name      string
 	share     int

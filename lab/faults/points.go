@@ -75,7 +75,8 @@ func (w *suite) hit(p point) {
 	w.hits[p.label()]++
 }
 
-// storm kills processes at failpoints, under load. Each node works through a list of its own, all nodes at the same time.
+// storm kills processes at failpoints, under load. Each node works through a list of its own, all nodes at the same
+// time.
 func (w *suite) storm(ctx context.Context, list []point, dice *rand.Rand) error {
 	lists := map[*node][]point{}
 	for i, p := range list {

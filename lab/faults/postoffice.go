@@ -39,8 +39,8 @@ const (
 	refusesConnections                  // 421 to the connection
 )
 
-// receptions tell at which step a reception refuses, and how. Of a hundred attempts that the seed decides, share have this
-// reception, and the others are taken.
+// receptions tell at which step a reception refuses, and how. Of a hundred attempts that the seed decides, share have
+// this reception, and the others are taken.
 var receptions = []struct {
 	way          reception
 	step, answer string

@@ -46,8 +46,8 @@ func JPEG(t testing.TB, m image.Image, orientation int) []byte {
 	return bytes.Join([][]byte{b.Bytes()[:2], segment(0xe1, exif), segment(0xfe, comment), b.Bytes()[2:]}, nil)
 }
 
-// Progressive is a sound, black JPEG of so many components (1, 3 or 4; 4:4:4) and scans. A scan has few bytes and visits every block of the
-// first component.
+// Progressive is a sound, black JPEG of so many components (1, 3 or 4; 4:4:4) and scans. A scan has few bytes and
+// visits every block of the first component.
 func Progressive(w, h, components, scans int) []byte {
 	frame := binary.BigEndian.AppendUint16(binary.BigEndian.AppendUint16([]byte{8}, uint16(h)), uint16(w))
 	frame = append(frame, byte(components))
@@ -111,5 +111,6 @@ func PNGHeader(w, h uint32, depth, colour, interlace byte) []byte {
 
 // PDF is a document.
 func PDF() []byte {
-	return []byte("%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Type/Pages/Kids[]/Count 0>>endobj\ntrailer<</Root 1 0 R>>\nstartxref\n9\n%%EOF\n")
+	return []byte(
+		"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Type/Pages/Kids[]/Count 0>>endobj\ntrailer<</Root 1 0 R>>\nstartxref\n9\n%%EOF\n")
 }

@@ -42,7 +42,8 @@ type Elsewhere struct{ http.RoundTripper }
 func (e Elsewhere) RoundTrip(r *http.Request) (*http.Response, error) {
 	const octet = 256
 	r = r.Clone(r.Context())
-	r.Header.Set("X-Real-IP", fmt.Sprintf("10.%d.%d.%d", rand.IntN(octet), rand.IntN(octet), rand.IntN(octet))) //nolint:gosec // no secret
+	r.Header.Set("X-Real-IP",
+		fmt.Sprintf("10.%d.%d.%d", rand.IntN(octet), rand.IntN(octet), rand.IntN(octet))) //nolint:gosec // no secret
 	return e.RoundTripper.RoundTrip(r)
 }
 
@@ -170,7 +171,8 @@ func formOf(n *html.Node, base *url.URL) Form {
 	}
 	for c := range n.Descendants() {
 		name, _ := Attribute(c, "name")
-		if c.Type != html.ElementNode || name == "" || !slices.Contains([]string{"button", "input", "textarea", "select"}, c.Data) {
+		if c.Type != html.ElementNode || name == "" ||
+			!slices.Contains([]string{"button", "input", "textarea", "select"}, c.Data) {
 			continue
 		}
 		if !f.names[name] {
@@ -181,7 +183,8 @@ func formOf(n *html.Node, base *url.URL) Form {
 		_, checked := Attribute(c, "checked")
 		f.files[name] = kind == "file"
 		switch {
-		case c.Data == "button", kind == "submit", (kind == "checkbox" || kind == "radio") && !checked: // sent when it is clicked
+		case c.Data == "button", kind == "submit", (kind == "checkbox" || kind == "radio") && !checked:
+			// sent when it is clicked
 		case c.Data == "textarea":
 			f.Fields.Add(name, Text(c))
 		case c.Data == "select":

@@ -83,7 +83,8 @@ func TestBrowser_APageWithoutTheForm_IsAnError(t *testing.T) {
 func TestElsewhere_EachRequestHasAnAddressOfItsOwn(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
-	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { seen[r.Header.Get("X-Real-IP")] = true }))
+	server := httptest.NewServer(
+		http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { seen[r.Header.Get("X-Real-IP")] = true }))
 	t.Cleanup(server.Close)
 	b := formbrowser.New(10*time.Second, formbrowser.Elsewhere{RoundTripper: http.DefaultTransport})
 	for range 5 {

@@ -24,8 +24,10 @@ type Authority struct{ own tls.Certificate }
 // NewAuthority makes an authority of its own, which no system trusts.
 func NewAuthority(t TB) *Authority {
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test authority"}, IsCA: true, BasicConstraintsValid: true,
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(lifetime), KeyUsage: x509.KeyUsageCertSign,
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test authority"}, IsCA: true,
+		BasicConstraintsValid: true,
+		NotBefore:             time.Now().Add(-time.Hour), NotAfter: time.Now().Add(lifetime),
+		KeyUsage: x509.KeyUsageCertSign,
 	}
 	a := &Authority{certify(t, template, nil)}
 	var err error
@@ -49,8 +51,9 @@ func certify(t TB, template *x509.Certificate, by *tls.Certificate) tls.Certific
 // Issue gives the configuration of a server at 127.0.0.1; change spoils its certificate.
 func (a *Authority) Issue(t TB, change func(*x509.Certificate)) *tls.Config {
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "receiver"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		DNSNames: []string{"hooks.example"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(lifetime),
+		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "receiver"},
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		DNSNames:    []string{"hooks.example"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(lifetime),
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}
 	if change != nil {

@@ -36,7 +36,8 @@ func Hostile(t TB, ca *Authority) []string {
 		Answering("HTTP/1.1 500 \x00\xff\r\nContent-Length: 3\r\n\r\n\x00\xff\xfe", nil),
 		func(c net.Conn) { // sends everyone round in circles
 			_, _, _ = Request(bufio.NewReader(c))
-			_, _ = io.WriteString(c, "HTTP/1.1 307 Again\r\nLocation: http://"+c.LocalAddr().String()+"/\r\nContent-Length: 0\r\n\r\n")
+			_, _ = io.WriteString(c,
+				"HTTP/1.1 307 Again\r\nLocation: http://"+c.LocalAddr().String()+"/\r\nContent-Length: 0\r\n\r\n")
 		},
 	}
 	var urls []string
@@ -61,7 +62,8 @@ func Hostile(t TB, ca *Authority) []string {
 }
 
 // H2 serves bare HTTP/2: the server reads the preface and passes each request to answer.
-func H2(t TB, ca *Authority, settings []http2.Setting, answer func(f *http2.Framer, stream uint32)) (r *Receiver, url string) {
+func H2(t TB, ca *Authority, settings []http2.Setting,
+	answer func(f *http2.Framer, stream uint32)) (r *Receiver, url string) {
 	config := ca.Issue(t, nil)
 	config.NextProtos = []string{"h2"}
 	r = ServeTLS(t, config, func(c net.Conn) {

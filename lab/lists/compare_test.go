@@ -58,7 +58,8 @@ func differences(places ...place) []string {
 			}
 		}
 		if len(missing) > 0 {
-			found = append(found, fmt.Sprintf("%q is in %s and not in %s", entry, strings.Join(in, ", "), strings.Join(missing, ", ")))
+			found = append(found,
+				fmt.Sprintf("%q is in %s and not in %s", entry, strings.Join(in, ", "), strings.Join(missing, ", ")))
 		}
 	}
 	slices.Sort(found)
@@ -72,16 +73,24 @@ func TestDifferences(t *testing.T) {
 		places []place
 		want   []string
 	}{
-		"the same in another order":               {[]place{goList, at("SQL", []string{"b", "a"})}, nil},
-		"an entry that SQL lacks":                 {[]place{goList, at("SQL", []string{"a"})}, []string{`"b" is in Go and not in SQL`}},
-		"an entry that only SQL has":              {[]place{goList, at("SQL", []string{"a", "b", "c"})}, []string{`"c" is in SQL and not in Go`}},
-		"a spelling":                              {[]place{goList, at("SQL", []string{"a", "B"})}, []string{`"B" is in SQL and not in Go`, `"b" is in Go and not in SQL`}},
-		"an entry twice":                          {[]place{goList, at("SQL", []string{"a", "b", "b"})}, []string{`"b" stands twice in SQL`}},
-		"three places":                            {[]place{goList, at("SQL", []string{"a", "b"}), at("API", []string{"a"})}, []string{`"b" is in Go, SQL and not in API`}},
-		"a place that was not found":              {[]place{{name: "Go"}, {name: "SQL"}}, []string{"Go holds nothing", "SQL holds nothing"}},
-		"an entry that a place omits":             {[]place{goList, at("SQL", []string{"a"}, "b")}, nil},
-		"an entry of a single place":              {[]place{goList, at("API", []string{"a", "b", "all"}).without("all")}, nil},
-		"an entry that is let through needlessly": {[]place{goList, at("SQL", []string{"a", "b"}, "b")}, []string{`"b" stands twice in SQL`}},
+		"the same in another order": {[]place{goList, at("SQL", []string{"b", "a"})}, nil},
+		"an entry that SQL lacks": {[]place{goList, at("SQL", []string{"a"})},
+			[]string{`"b" is in Go and not in SQL`}},
+		"an entry that only SQL has": {[]place{goList, at("SQL", []string{"a", "b", "c"})},
+			[]string{`"c" is in SQL and not in Go`}},
+		"a spelling": {[]place{goList, at("SQL", []string{"a", "B"})},
+			[]string{`"B" is in SQL and not in Go`, `"b" is in Go and not in SQL`}},
+		"an entry twice": {[]place{goList, at("SQL", []string{"a", "b", "b"})},
+			[]string{`"b" stands twice in SQL`}},
+		"three places": {[]place{goList, at("SQL", []string{"a", "b"}), at("API", []string{"a"})},
+			[]string{`"b" is in Go, SQL and not in API`}},
+		"a place that was not found": {[]place{{name: "Go"}, {name: "SQL"}},
+			[]string{"Go holds nothing", "SQL holds nothing"}},
+		"an entry that a place omits": {[]place{goList, at("SQL", []string{"a"}, "b")}, nil},
+		"an entry of a single place": {[]place{goList, at("API", []string{"a", "b", "all"}).without("all")},
+			nil},
+		"an entry that is let through needlessly": {[]place{goList, at("SQL", []string{"a", "b"}, "b")},
+			[]string{`"b" stands twice in SQL`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

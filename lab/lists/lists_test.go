@@ -40,12 +40,16 @@ var onlyInOpenAPI = map[string]string{
 // Codes that only pages and admin commands show, so the OpenAPI document does not list them.
 var notInOpenAPI = []string{
 	"email_taken", "bad_credentials", "invalid_email", "invalid_password", "invalid_company_name",
-	"partner_not_found", "missing_connect_secret", "invalid_signature", "expired", "account_already_linked", "external_id_conflict",
+	"partner_not_found", "missing_connect_secret", "invalid_signature", "expired", "account_already_linked",
+	"external_id_conflict",
 	"partner_slug_taken", "invalid_csrf_token", "checkout_not_found", "replay_not_found", "deposit_changed",
-	"deposit_takes_no_files", "files_too_large", "upload_too_slow", "uploads_busy", "one_at_a_time", "file_heavy", "file_type", "file_damaged", "file_too_large", "file_pixels", "file_empty", "too_many_files", "too_many_files_of_deposit", "files_gone", "file_not_found",
+	"deposit_takes_no_files", "files_too_large", "upload_too_slow", "uploads_busy", "one_at_a_time", "file_heavy",
+	"file_type", "file_damaged", "file_too_large", "file_pixels", "file_empty", "too_many_files",
+	"too_many_files_of_deposit", "files_gone", "file_not_found",
 	"email_not_verified", "link_void",
 	"agreement_missing", "agreement_changed", "notice_refused", "no_payment_books", "invalid_period",
-	"collection_not_found", "collection_over", "collection_not_retryable", "collection_not_payable", "payment_not_refundable", "refund_exceeds_payment",
+	"collection_not_found", "collection_over", "collection_not_retryable", "collection_not_payable",
+	"payment_not_refundable", "refund_exceeds_payment",
 	"wrong_code", "too_many_codes", "sign_in_over", "totp_on", "totp_off",
 }
 
@@ -65,37 +69,52 @@ func lists(t *testing.T, sql, api func(string) place) []list {
 			sql("events.name"), schema("EventName"),
 		}},
 		{"statuses of a deposit", []place{
-			at("deposit.Statuses", deposit.Statuses), constants(t, "core/deposit", "Status"), sql("deposit_is_sound.d_status"), schema("DepositStatus"),
+			at("deposit.Statuses", deposit.Statuses), constants(t, "core/deposit", "Status"), sql("deposit_is_sound.d_status"),
+			schema("DepositStatus"),
 		}},
-		{"triggers of a transition", []place{at("deposit.Triggers", deposit.Triggers), constants(t, "core/deposit", "Trigger")}},
+		{"triggers of a transition",
+			[]place{at("deposit.Triggers", deposit.Triggers), constants(t, "core/deposit", "Trigger")}},
 		{"reasons of a status", []place{reasons(), schema("StatusReason")}},
-		{"reasons of a cancellation", []place{at("deposit.CancelReasons", deposit.CancelReasons), schema("CancelDepositRequest/properties/reason")}},
-		{"reasons of a capture", []place{at("deposit.CaptureReasons", deposit.CaptureReasons), schema("CaptureDepositRequest/properties/reason")}},
-		{"outcomes of a simulation", []place{constants(t, "app", "Simulation"), schema("SimulateDepositRequest/properties/outcome")}},
+		{"reasons of a cancellation",
+			[]place{at("deposit.CancelReasons", deposit.CancelReasons), schema("CancelDepositRequest/properties/reason")}},
+		{"reasons of a capture",
+			[]place{at("deposit.CaptureReasons", deposit.CaptureReasons), schema("CaptureDepositRequest/properties/reason")}},
+		{"outcomes of a simulation",
+			[]place{constants(t, "app", "Simulation"), schema("SimulateDepositRequest/properties/outcome")}},
 		{"outcomes of checkout", []place{at("deposit.Outcomes", deposit.Outcomes), constants(t, "core/deposit", "Outcome")}},
 		{"timers of a deposit", []place{timers(t), sql("deposit_timers.kind")}},
-		{"kinds of payment", []place{at("deposit.PaymentKinds", deposit.PaymentKinds), constants(t, "core/deposit", "PaymentKind"), sql("payments.kind"), sql("stripe_payments.kind")}},
+		{"kinds of payment", []place{at("deposit.PaymentKinds", deposit.PaymentKinds),
+			constants(t, "core/deposit", "PaymentKind"), sql("payments.kind"), sql("stripe_payments.kind")}},
 		{"statuses of a payment", []place{
-			at("deposit.PaymentStatuses", deposit.PaymentStatuses), constants(t, "core/deposit", "PaymentStatus"), sql("payments.status"),
+			at("deposit.PaymentStatuses", deposit.PaymentStatuses), constants(t, "core/deposit", "PaymentStatus"),
+			sql("payments.status"),
 		}},
 		{"states of a collection", []place{
-			at("deposit.CollectionStates", deposit.CollectionStates), constants(t, "core/deposit", "CollectionState"), sql("collections.state"), schema("CollectionStatus"),
+			at("deposit.CollectionStates", deposit.CollectionStates), constants(t, "core/deposit", "CollectionState"),
+			sql("collections.state"), schema("CollectionStatus"),
 		}},
-		{"triggers of a collection", []place{at("deposit.CollectionTriggers", deposit.CollectionTriggers), constants(t, "core/deposit", "CollectionTrigger")}},
+		{"triggers of a collection", []place{at("deposit.CollectionTriggers", deposit.CollectionTriggers),
+			constants(t, "core/deposit", "CollectionTrigger")}},
 		{"statuses of a refund", []place{
-			at("deposit.RefundStatuses", deposit.RefundStatuses), constants(t, "core/deposit", "RefundStatus"), at("ports.RefundStatuses", paymentports.RefundStatuses), sql("refunds.status"),
+			at("deposit.RefundStatuses", deposit.RefundStatuses), constants(t, "core/deposit", "RefundStatus"),
+			at("ports.RefundStatuses", paymentports.RefundStatuses), sql("refunds.status"),
 		}},
-		{"reasons of a refund", []place{at("deposit.RefundReasons", deposit.RefundReasons), constants(t, "core/deposit", "RefundReason"), sql("refunds.reason")}},
+		{"reasons of a refund", []place{at("deposit.RefundReasons", deposit.RefundReasons),
+			constants(t, "core/deposit", "RefundReason"), sql("refunds.reason")}},
 		{"notices to tenants", []place{
-			at("ports.TenantNoticeKinds", paymentports.TenantNoticeKinds), constants(t, "ports", "TenantNoticeKind"), sql("tenant_notices.kind"),
+			at("ports.TenantNoticeKinds", paymentports.TenantNoticeKinds), constants(t, "ports", "TenantNoticeKind"),
+			sql("tenant_notices.kind"),
 		}},
-		{"results of payments", []place{at("ports.PaymentResults", paymentports.PaymentResults), constants(t, "ports", "PaymentResult")}},
+		{"results of payments",
+			[]place{at("ports.PaymentResults", paymentports.PaymentResults), constants(t, "ports", "PaymentResult")}},
 		{"statuses at the provider", []place{
-			at("ports.ProviderStatuses", paymentports.ProviderStatuses).without(string(paymentports.ProviderUnknown)), // no row: not known
+			// no row: not known
+			at("ports.ProviderStatuses", paymentports.ProviderStatuses).without(string(paymentports.ProviderUnknown)),
 			constants(t, "ports", "ProviderStatus").without(string(paymentports.ProviderUnknown)),
 			sql("sandbox_payments.status"),
 		}},
-		{"classes of refusals", []place{at("ports.Refusals", paymentports.Refusals), constants(t, "ports", "Refusal"), sql("stripe_attempts.refusal")}},
+		{"classes of refusals", []place{at("ports.Refusals", paymentports.Refusals), constants(t, "ports", "Refusal"),
+			sql("stripe_attempts.refusal")}},
 		{"kinds of objects at Stripe", []place{at("stripe.ObjectKinds", stripe.ObjectKinds), sql("stripe_objects.kind")}},
 		{"states of objects at Stripe", []place{at("stripe.ObjectStates", stripe.ObjectStates), sql("stripe_objects.state")}},
 		{"statuses of a link", []place{
@@ -105,15 +124,19 @@ func lists(t *testing.T, sql, api func(string) place) []list {
 		{"parties that may revoke a link", []place{
 			at("connect.Revokers", connect.Revokers), constants(t, "core/connect", "RevokedBy"), sql("account_links.revoked_by"),
 		}},
-		{"outcomes of a connect page", []place{at("connect.Outcomes", connect.Outcomes), constants(t, "core/connect", "Outcome")}},
+		{"outcomes of a connect page",
+			[]place{at("connect.Outcomes", connect.Outcomes), constants(t, "core/connect", "Outcome")}},
 		{"environments", []place{
-			at("partner.Environments", partner.Environments), constants(t, "core/partner", "Environment"), schema("Me/properties/environment"),
+			at("partner.Environments", partner.Environments), constants(t, "core/partner", "Environment"),
+			schema("Me/properties/environment"),
 		}},
 		{"statuses of a delivery", []place{
-			at("webhook.Statuses", webhook.Statuses), constants(t, "core/webhook", "Status"), schema("DeliveryStatus"), sql("webhook_replays.status"),
+			at("webhook.Statuses", webhook.Statuses), constants(t, "core/webhook", "Status"), schema("DeliveryStatus"),
+			sql("webhook_replays.status"),
 		}},
 		{"reasons of a failed delivery", []place{
-			at("webhook.FailureReasons", webhook.FailureReasons), constants(t, "core/webhook", "FailureReason"), schema("FailureReason"),
+			at("webhook.FailureReasons", webhook.FailureReasons), constants(t, "core/webhook", "FailureReason"),
+			schema("FailureReason"),
 		}},
 		{"results of an attempt", []place{
 			at("webhook.Results", webhook.Results).without(string(webhook.ResultSuccess)),
@@ -122,12 +145,16 @@ func lists(t *testing.T, sql, api func(string) place) []list {
 		{"reasons of a disabled subscription", []place{
 			at("webhook.DisabledReasons", webhook.DisabledReasons), schema("Webhook/properties/disabledReason"),
 		}},
-		{"states of the backlog", []place{at("ports.BacklogStates", webhookports.BacklogStates), constants(t, "ports", "BacklogState")}},
-		{"states of a subscription", []place{at("ports.SubscriptionStates", webhookports.SubscriptionStates), constants(t, "ports", "SubscriptionState")}},
-		{"kinds of token", []place{at("connect.TokenKinds", connect.TokenKinds), constants(t, "core/connect", "TokenKind"), sql("operator_tokens.kind")}},
+		{"states of the backlog",
+			[]place{at("ports.BacklogStates", webhookports.BacklogStates), constants(t, "ports", "BacklogState")}},
+		{"states of a subscription", []place{at("ports.SubscriptionStates", webhookports.SubscriptionStates),
+			constants(t, "ports", "SubscriptionState")}},
+		{"kinds of token", []place{at("connect.TokenKinds", connect.TokenKinds), constants(t, "core/connect", "TokenKind"),
+			sql("operator_tokens.kind")}},
 		{"lanes", []place{at("ports.Lanes", webhookports.Lanes), constants(t, "ports", "Lane")}},
 		{"states of an endpoint", []place{
-			at("webhook.EndpointStates", webhook.EndpointStates), constants(t, "core/webhook", "EndpointState"), schema("EndpointState"),
+			at("webhook.EndpointStates", webhook.EndpointStates), constants(t, "core/webhook", "EndpointState"),
+			schema("EndpointState"),
 		}},
 		{"codes of faults", []place{codes(t), schema("ErrorCode").with(notInOpenAPI...)}},
 	}
@@ -181,7 +208,8 @@ func TestLists_LabelsOfMetrics(t *testing.T) {
 		{labels(t, r, "svc_webhook_attempt_duration_seconds", "result"), at("webhook.Results", webhook.Results)},
 		{labels(t, r, "svc_webhook_delivery_latency_seconds", "event"), at("webhook.EventNames", webhook.EventNames)},
 		{labels(t, r, "svc_webhook_deliveries_finished_total", "event"), at("webhook.EventNames", webhook.EventNames)},
-		{labels(t, r, "svc_webhook_deliveries_finished_total", "outcome"), at("final statuses", []webhook.Status{webhook.StatusSucceeded, webhook.StatusFailed})},
+		{labels(t, r, "svc_webhook_deliveries_finished_total", "outcome"),
+			at("final statuses", []webhook.Status{webhook.StatusSucceeded, webhook.StatusFailed})},
 		{labels(t, r, "svc_webhook_deliveries_pending", "state"), at("ports.BacklogStates", webhookports.BacklogStates)},
 		{labels(t, r, "svc_webhook_subscriptions", "state"), at("ports.SubscriptionStates", webhookports.SubscriptionStates)},
 		{labels(t, r, "svc_webhook_inflight", "lane"), at("ports.Lanes", webhookports.Lanes)},
@@ -190,8 +218,10 @@ func TestLists_LabelsOfMetrics(t *testing.T) {
 		{labels(t, r, "svc_payments_total", "result"), at("ports.PaymentResults", paymentports.PaymentResults)},
 		{labels(t, r, "svc_collections", "state"), at("deposit.CollectionStates", deposit.CollectionStates)},
 		{labels(t, r, "svc_pg_dead_rows", "table"), at("ports.BusyTables", webhookports.BusyTables)},
-		{labels(t, r, "svc_deposits_transitions_total", "from"), statuses("not final", func(s deposit.Status) bool { return !s.Final() })},
-		{labels(t, r, "svc_deposits_transitions_total", "to"), statuses("after creation", func(s deposit.Status) bool { return s != deposit.Pending })},
+		{labels(t, r, "svc_deposits_transitions_total", "from"),
+			statuses("not final", func(s deposit.Status) bool { return !s.Final() })},
+		{labels(t, r, "svc_deposits_transitions_total", "to"),
+			statuses("after creation", func(s deposit.Status) bool { return s != deposit.Pending })},
 		{labels(t, r, "svc_deposits_transitions_total", "by"), actors()},
 	} {
 		require.Empty(t, differences(places...))
@@ -225,7 +255,8 @@ func TestLists_InQueries(t *testing.T) {
 	require.Contains(t, bounds, states[len(states)-1])
 	require.NotContains(t, bounds, strconv.Itoa(len(states)), "a state that Go does not know")
 
-	checkout := regexp.MustCompile(`status IN \(('pending'[^)]*)\)`).FindAllStringSubmatch(read(t, "adapters/postgres/deposits/queries/deposits.sql"), -1)
+	checkout := regexp.MustCompile(`status IN \(('pending'[^)]*)\)`).FindAllStringSubmatch(
+		read(t, "adapters/postgres/deposits/queries/deposits.sql"), -1)
 	require.NotEmpty(t, checkout)
 	for _, m := range checkout {
 		p := place{name: "deposits.sql"}
@@ -247,7 +278,8 @@ func reasons() place {
 }
 
 func statuses(name string, keep func(deposit.Status) bool) place {
-	return at("statuses "+name, slices.DeleteFunc(slices.Clone(deposit.Statuses), func(s deposit.Status) bool { return !keep(s) }))
+	return at("statuses "+name,
+		slices.DeleteFunc(slices.Clone(deposit.Statuses), func(s deposit.Status) bool { return !keep(s) }))
 }
 
 func actors() place {
@@ -269,7 +301,8 @@ func codes(t *testing.T) place {
 func timers(t *testing.T) place {
 	t.Helper()
 	p := place{name: "queries of deposit_timers"}
-	for _, m := range regexp.MustCompile(`t\.kind = '(\w+)'`).FindAllStringSubmatch(read(t, "adapters/postgres/deposits/queries/deposits.sql"), -1) {
+	for _, m := range regexp.MustCompile(`t\.kind = '(\w+)'`).FindAllStringSubmatch(
+		read(t, "adapters/postgres/deposits/queries/deposits.sql"), -1) {
 		if !slices.Contains(p.entries, m[1]) {
 			p.entries = append(p.entries, m[1])
 		}

@@ -11,7 +11,8 @@ import (
 	"partnerdeposits/lab/pgtest"
 )
 
-// Every table of a migrated database has a stated end, or a stated reason to have none. Partitions are parts of their tables.
+// Every table of a migrated database has a stated end, or a stated reason to have none. Partitions are parts of their
+// tables.
 func TestRetention_NamesEveryTable(t *testing.T) {
 	t.Parallel()
 	var documented []string

@@ -206,7 +206,8 @@ func checks(t testing.TB) map[string]place {
 		WHERE contype = 'c' AND connamespace = 'public'::regnamespace AND coninhcount = 0
 		UNION ALL
 		SELECT proname, prosrc FROM pg_proc WHERE pronamespace = 'public'::regnamespace
-			AND EXISTS (SELECT FROM pg_constraint WHERE contype = 'c' AND pg_get_constraintdef(pg_constraint.oid) LIKE '%' || proname || '(%')`)
+			AND EXISTS (SELECT FROM pg_constraint WHERE contype = 'c'
+			AND pg_get_constraintdef(pg_constraint.oid) LIKE '%' || proname || '(%')`)
 	require.NoError(t, err)
 	defer rows.Close()
 	for rows.Next() {

@@ -4,8 +4,8 @@
 //	Steady   the same, but at most so many calls a second
 //	Open     calls are due at fixed moments, however slow the answers are
 //
-// The time of a call in an open loop counts from the moment at which the call was due. So calls that had to wait behind a
-// slow answer show the wait (no coordinated omission).
+// The time of a call in an open loop counts from the moment at which the call was due. So calls that had to wait behind
+// a slow answer show the wait (no coordinated omission).
 package load
 
 import (
@@ -18,7 +18,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Extent is the length of a closed loop: N calls, or all calls that begin within Time. With both, the first of them ends it.
+// Extent is the length of a closed loop: N calls, or all calls that begin within Time. With both, the first of them
+// ends it.
 type Extent struct {
 	N    int
 	Time time.Duration
@@ -54,8 +55,8 @@ func Closed(ctx context.Context, length Extent, connections int, call func(i int
 	return times, err
 }
 
-// Steady runs work on each of so many connections until ctx ends. next waits for the connection's turn, perSecond turns in
-// total, and is false at the end. After an outage the loop catches up with the turns of the last second.
+// Steady runs work on each of so many connections until ctx ends. next waits for the connection's turn, perSecond turns
+// in total, and is false at the end. After an outage the loop catches up with the turns of the last second.
 func Steady(ctx context.Context, perSecond, connections int, work func(next func() bool)) {
 	limiter := rate.NewLimiter(rate.Limit(perSecond), perSecond)
 	limiter.AllowN(time.Now(), perSecond) // nothing to catch up with yet
@@ -75,8 +76,10 @@ const (
 
 // Open calls call(0), call(1), … n times, at a steady rate. The first error ends the loop.
 //
-// Returns the times of the calls without an error, from the moments at which they were due, and by how much they began late.
-func Open(ctx context.Context, n, perSecond int, call func(i int, due time.Time) error) (times, late *Times, err error) {
+// Returns the times of the calls without an error, from the moments at which they were due, and by how much they began
+// late.
+func Open(ctx context.Context, n, perSecond int,
+	call func(i int, due time.Time) error) (times, late *Times, err error) {
 	times, late = NewTimes(), NewTimes()
 	group, serving := errgroup.WithContext(ctx)
 	group.SetLimit(MaxOpen)

@@ -26,7 +26,8 @@ func TestClosed_CallsAsOftenAsAsked(t *testing.T) {
 func TestClosed_WithinATime_EndsWithIt(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		times, err := load.Closed(t.Context(), load.Extent{N: 100, Time: time.Second}, 2, func(int) error { <-time.After(300 * time.Millisecond); return nil })
+		times, err := load.Closed(t.Context(), load.Extent{N: 100, Time: time.Second}, 2,
+			func(int) error { <-time.After(300 * time.Millisecond); return nil })
 		require.NoError(t, err)
 		require.Equal(t, 8, times.N())
 		require.InEpsilon(t, 300, times.Percentile(50), 0.001)

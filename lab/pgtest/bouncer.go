@@ -22,8 +22,8 @@ import (
 // bouncerConns is the number of server connections that PgBouncer opens for a database.
 const bouncerConns = 8
 
-// Bouncer starts PgBouncer in transaction mode in front of a database, and returns the URL that leads through PgBouncer.
-// more are further lines of its configuration.
+// Bouncer starts PgBouncer in transaction mode in front of a database, and returns the URL that leads through
+// PgBouncer. more are further lines of its configuration.
 // PgBouncer stops at the end of the test. scripts/ensure-debian.sh installs PgBouncer.
 func Bouncer(t testing.TB, databaseURL string, more ...string) string {
 	t.Helper()
@@ -59,7 +59,8 @@ func through(t testing.TB, databaseURL, address string) string {
 	return u.String()
 }
 
-// startBouncer starts PgBouncer with its settings in folder, and returns its address. atEnd takes the step that stops PgBouncer.
+// startBouncer starts PgBouncer with its settings in folder, and returns its address. atEnd takes the step that stops
+// PgBouncer.
 func startBouncer(t testing.TB, databaseURL, folder string, atEnd func(func()), more ...string) (address string) {
 	t.Helper()
 	program, err := exec.LookPath("pgbouncer")

@@ -168,7 +168,8 @@ func BenchmarkURL(b *testing.B) {
 func exists(t testing.TB, c *cluster, name string) bool {
 	t.Helper()
 	var found bool
-	require.NoError(t, c.admin.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)`, name).Scan(&found))
+	require.NoError(t,
+		c.admin.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)`, name).Scan(&found))
 	return found
 }
 

@@ -31,7 +31,8 @@ var collections = map[string]func(*testing.T, Payments){
 	},
 	"Collect_WithoutACard_Fails": func(t *testing.T, p Payments) {
 		got := must(t, p.Provider.Collect, paymentports.CollectRequest{
-			PaymentID: newPaymentID(), FeePaymentID: newPaymentID(), DepositID: newPaymentID(), Amount: debt, Description: "D-7K3M-9Q2X", Attempt: 1,
+			PaymentID: newPaymentID(), FeePaymentID: newPaymentID(), DepositID: newPaymentID(), Amount: debt,
+			Description: "D-7K3M-9Q2X", Attempt: 1,
 		})
 		requireRefused(t, got, paymentports.RefusedForTenant)
 	},
@@ -152,7 +153,8 @@ var collections = map[string]func(*testing.T, Payments){
 			wg.Wait()
 			require.NoError(t, err)
 			require.True(t, collected == nil || busy(collected), "%v", collected)
-			require.Contains(t, []paymentports.ProviderStatus{paymentports.ProviderClosed, paymentports.ProviderSucceeded}, closed.Status)
+			require.Contains(t, []paymentports.ProviderStatus{paymentports.ProviderClosed, paymentports.ProviderSucceeded},
+				closed.Status)
 			requireStatus(t, p, r.PaymentID, closed.Status)
 		}
 	},
@@ -174,7 +176,8 @@ func owing(t *testing.T, p Payments, card string) paymentports.CollectRequest {
 	p.Pay(t, feeID, card)
 	requireStatus(t, p, feeID, paymentports.ProviderSucceeded)
 	return paymentports.CollectRequest{
-		PaymentID: newPaymentID(), FeePaymentID: feeID, DepositID: depositOf(feeID), Amount: debt, Description: "D-7K3M-9Q2X", Attempt: 1,
+		PaymentID: newPaymentID(), FeePaymentID: feeID, DepositID: depositOf(feeID), Amount: debt, Description: "D-7K3M-9Q2X",
+		Attempt: 1,
 	}
 }
 
@@ -235,5 +238,6 @@ var refunds = map[string]func(*testing.T, Payments){
 }
 
 func refundOf(paymentID id.ID, amount money.Cents) paymentports.RefundRequest {
-	return paymentports.RefundRequest{RefundID: newPaymentID(), PaymentID: paymentID, DepositID: depositOf(paymentID), Amount: amount}
+	return paymentports.RefundRequest{RefundID: newPaymentID(), PaymentID: paymentID, DepositID: depositOf(paymentID),
+		Amount: amount}
 }

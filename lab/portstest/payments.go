@@ -1,5 +1,5 @@
-// Package portstest is the contract of ports that several adapters implement, as tests. A suite takes a test and a function that sets
-// up a fresh implementation:
+// Package portstest is the contract of ports that several adapters implement, as tests. A suite takes a test and a
+// function that sets up a fresh implementation:
 //
 //	func TestProvider(t *testing.T) {
 //		portstest.PaymentProvider(t, func(t *testing.T) portstest.Payments { … })
@@ -46,8 +46,8 @@ type Payments struct {
 	RefusedStaysOpen bool
 }
 
-// PaymentProvider tests an implementation of paymentports.PaymentProvider. setup gives a provider, whose books may hold payments of
-// other tests.
+// PaymentProvider tests an implementation of paymentports.PaymentProvider. setup gives a provider, whose books may hold
+// payments of other tests.
 func PaymentProvider(t *testing.T, setup func(t *testing.T) Payments) {
 	t.Helper()
 	all := maps.Clone(pages)
@@ -71,8 +71,9 @@ func newPaymentID() (out id.ID) {
 
 func request(paymentID id.ID) paymentports.HostedPayment {
 	return paymentports.HostedPayment{
-		PaymentID: paymentID, DepositID: depositOf(paymentID), Kind: deposit.FeePayment, Amount: fee, Description: "D-7K3M-9Q2X",
-		Email: "ada@example.com", Locale: "fr", ReturnURL: returnURL,
+		PaymentID: paymentID, DepositID: depositOf(paymentID), Kind: deposit.FeePayment, Amount: fee,
+		Description: "D-7K3M-9Q2X",
+		Email:       "ada@example.com", Locale: "fr", ReturnURL: returnURL,
 	}
 }
 
@@ -106,7 +107,8 @@ func mustAgree[R, T any](t *testing.T, times int, call func(context.Context, R) 
 	return answers[0]
 }
 
-func requireStatus(t *testing.T, p Payments, paymentID id.ID, want paymentports.ProviderStatus) paymentports.ProviderPayment {
+func requireStatus(t *testing.T, p Payments, paymentID id.ID,
+	want paymentports.ProviderStatus) paymentports.ProviderPayment {
 	t.Helper()
 	got := must(t, p.Provider.Lookup, paymentID)
 	require.Equal(t, want, got.Status)

@@ -55,8 +55,8 @@ func Start(s Spec) (*Process, error) {
 	return p.tie(syscall.SIGKILL)
 }
 
-// Tie starts a command. The kernel sends the command the signal onDeath when this process ends in any way; other systems
-// than Linux have no such signal. The Process has no log, and takes no input.
+// Tie starts a command. The kernel sends the command the signal onDeath when this process ends in any way; other
+// systems than Linux have no such signal. The Process has no log, and takes no input.
 func Tie(name string, cmd *exec.Cmd, onDeath syscall.Signal) (*Process, error) {
 	return (&Process{Name: name, cmd: cmd}).tie(onDeath)
 }

@@ -17,7 +17,8 @@ func TestKeys_AcceptASecretWhileItMaySign(t *testing.T) {
 	now := time.Now()
 	signed := func(with string, at time.Time) receiver.Webhook {
 		ts, signature := webhook.Sign(secret.Text(with), []byte("{}"), at)
-		return receiver.Webhook{At: at, Body: []byte("{}"), Header: http.Header{"X-Svc-Signature": {signature}, "X-Svc-Timestamp": {ts}}}
+		return receiver.Webhook{At: at, Body: []byte("{}"),
+			Header: http.Header{"X-Svc-Signature": {signature}, "X-Svc-Timestamp": {ts}}}
 	}
 	var k receiver.Keys
 	require.Equal(t, receiver.Missing, k.Check(signed("first", now)))

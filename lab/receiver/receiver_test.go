@@ -72,7 +72,8 @@ func TestReceiver_PrintsVerifiedWebhooksOnce(t *testing.T) {
 	require.Equal(t, http.StatusOK, post(h, key, body), "a duplicate is answered like the first")
 	require.Equal(t, http.StatusBadRequest, post(h, "svc_whsec_other", body))
 
-	require.Contains(t, out.String(), "deposit.captured  D-1 dep_1  active → captured  a part or all of 700.50 EUR\n    {\n")
+	require.Contains(t, out.String(),
+		"deposit.captured  D-1 dep_1  active → captured  a part or all of 700.50 EUR\n    {\n")
 	require.Equal(t, 1, strings.Count(out.String(), "✔"))
 	require.Equal(t, 1, strings.Count(out.String(), "seen before"))
 	require.Equal(t, 2, strings.Count(out.String(), "refused with 400: signature_mismatch"))
@@ -85,7 +86,9 @@ func TestReceiver_OfACapture_PrintsTheCapturedAmount(t *testing.T) {
 			require.Equal(t, "dep_1", depositID)
 			return 12_050, nil
 		},
-		"active → captured  a part or all of 700.00 EUR\n": func(context.Context, string) (int64, error) { return 0, errors.New("the API is away") },
+		"active → captured  a part or all of 700.00 EUR\n": func(context.Context, string) (int64, error) {
+			return 0, errors.New("the API is away")
+		},
 	} {
 		var out strings.Builder
 		r := receiver.New(&out)
@@ -105,13 +108,15 @@ func TestReceiver_LearnsARotatedSecret(t *testing.T) {
 	}
 	require.Equal(t, http.StatusBadRequest, put("nonsense"))
 	require.Equal(t, http.StatusNoContent, put(key))
-	require.Equal(t, http.StatusOK, post(h, key, `{"event":"rental_operator.linked","data":{"accountId":"acct_1","externalId":"x"}}`))
+	require.Equal(t, http.StatusOK,
+		post(h, key, `{"event":"rental_operator.linked","data":{"accountId":"acct_1","externalId":"x"}}`))
 }
 
 func TestReceiver_OfALink_PrintsTheOperator(t *testing.T) {
 	var out strings.Builder
 	r := receiver.New(&out)
 	r.SetSecret(key)
-	require.Equal(t, http.StatusOK, post(r.Handler(), key, `{"event":"rental_operator.linked","data":{"accountId":"acct_1","externalId":"villa-7"}}`))
+	require.Equal(t, http.StatusOK,
+		post(r.Handler(), key, `{"event":"rental_operator.linked","data":{"accountId":"acct_1","externalId":"villa-7"}}`))
 	require.Contains(t, out.String(), `rental_operator.linked  acct_1 is your operator "villa-7"`)
 }

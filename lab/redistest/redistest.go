@@ -115,7 +115,8 @@ var shared = sync.OnceValues(func() (*pool, error) {
 // nodeTimeout is short enough for a test to wait for a failover, and longer than a busy machine suspends a process.
 const nodeTimeout = 1500 * time.Millisecond
 
-// Cluster returns a Redis Cluster with this number of masters and, for each, of replicas. The cluster ends with the test.
+// Cluster returns a Redis Cluster with this number of masters and, for each, of replicas. The cluster ends with the
+// test.
 func Cluster(t testing.TB, masters, replicas int) *backing.RedisCluster {
 	t.Helper()
 	return backing.Lend(t, func(ctx context.Context) (*backing.RedisCluster, error) {

@@ -1,5 +1,5 @@
-// Command screenshots takes the pictures of README and guides from a running sandbox (make run): it signs an operator up, makes deposits
-// and writes docs/pictures. `make screenshots` runs it.
+// Command screenshots takes the pictures of README and guides from a running sandbox (make run): it signs an operator
+// up, makes deposits and writes docs/pictures. `make screenshots` runs it.
 package main
 
 import (
@@ -88,12 +88,14 @@ func signUp(browser context.Context, f facts) error {
 		if err != nil {
 			return err
 		}
-		login := []chromedp.Action[chromedp.Void]{chromedp.Navigate(f.DashboardBaseURL + "/login"), chromedp.WaitVisible("#email"), chromedp.SendKeys("#email", u.Query().Get("email"))}
+		login := []chromedp.Action[chromedp.Void]{chromedp.Navigate(f.DashboardBaseURL + "/login"),
+			chromedp.WaitVisible("#email"), chromedp.SendKeys("#email", u.Query().Get("email"))}
 		if err := chromedp.Do(browser, login...); err != nil {
 			return err
 		}
 	}
-	return chromedp.Do(browser, chromedp.SendKeys("#password", password), chromedp.Click("button.main"), chromedp.WaitNotPresent("#password"))
+	return chromedp.Do(browser, chromedp.SendKeys("#password", password), chromedp.Click("button.main"),
+		chromedp.WaitNotPresent("#password"))
 }
 
 // staged are the deposits of the pictures.
@@ -124,7 +126,8 @@ func (f facts) stage(ctx context.Context) (s staged, err error) {
 		from := time.Now().AddDate(0, 0, b.starts).UTC().Truncate(24 * time.Hour)
 		if err := f.call(ctx, http.MethodPost, "/deposits", map[string]any{
 			"accountId": account, "amount": b.amount, "rentalContract": b.name, "contractStartAt": from.Format(time.RFC3339),
-			"contractEndAt": from.AddDate(0, 0, 7).Format(time.RFC3339), "depositUrlGeneration": true, "returnUrl": "http://127.0.0.1:8090/thanks",
+			"contractEndAt": from.AddDate(0, 0, 7).Format(time.RFC3339), "depositUrlGeneration": true,
+			"returnUrl": "http://127.0.0.1:8090/thanks",
 		}, &made); err != nil {
 			return s, err
 		}
@@ -197,7 +200,8 @@ func take(browser context.Context, name string) error {
 	for quality := int64(90); quality > 30; quality -= 10 {
 		picture, err := chromedp.Run(browser, func(ctx context.Context, t *chromedp.Target) ([]byte, error) {
 			surface := true
-			r, err := cdp.Call(ctx, t, page.CaptureScreenshot, page.CaptureScreenshotParams{Format: page.CaptureScreenshotFormatWebp, Quality: &quality, FromSurface: &surface})
+			r, err := cdp.Call(ctx, t, page.CaptureScreenshot,
+				page.CaptureScreenshotParams{Format: page.CaptureScreenshotFormatWebp, Quality: &quality, FromSurface: &surface})
 			if err != nil {
 				return nil, err
 			}

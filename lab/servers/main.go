@@ -1,5 +1,5 @@
-// Command servers runs a command beside a Postgres that all its test binaries share (package pgtest), with every migration applied
-// to a template database: a server and its migrations cost each binary more than many a test.
+// Command servers runs a command beside a Postgres that all its test binaries share (package pgtest), with every
+// migration applied to a template database: a server and its migrations cost each binary more than many a test.
 //
 //	go run ./lab/servers go test ./...
 //

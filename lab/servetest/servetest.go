@@ -26,8 +26,8 @@ func Serve(t testing.TB, app *fiber.App) string {
 	return addr
 }
 
-// Listen opens a free port of the loopback interface, for an app that must know its address, host:port. serve serves the app until
-// the test ends.
+// Listen opens a free port of the loopback interface, for an app that must know its address, host:port. serve serves
+// the app until the test ends.
 func Listen(t testing.TB) (addr string, serve func(*fiber.App)) {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")

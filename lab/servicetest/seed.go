@@ -60,7 +60,8 @@ func (k *Kit) Partner(slug string, change ...func(*partner.Partner)) partner.Par
 }
 
 // PartnerWithSecret adds a partner with that connect secret ("": without a connect secret).
-func (k *Kit) PartnerWithSecret(slug string, connectSecret secret.Text, change ...func(*partner.Partner)) partner.Partner {
+func (k *Kit) PartnerWithSecret(slug string, connectSecret secret.Text,
+	change ...func(*partner.Partner)) partner.Partner {
 	k.t.Helper()
 	p := partner.Partner{ID: NewID(), Slug: slug, Name: "Partner " + slug, CreatedAt: k.Clock.Now()}
 	for _, c := range change {
@@ -74,7 +75,8 @@ func (k *Kit) PartnerWithSecret(slug string, connectSecret secret.Text, change .
 func (k *Kit) Caller(slug string, change ...func(*partner.Partner)) (partner.Caller, secret.Text) {
 	k.t.Helper()
 	p := k.Partner(slug, change...)
-	key, plain, hash := partner.NewAPIKey(NewID(), p.ID, k.setup.Config.Environment, "test", system.Entropy{}.Bytes(secret.Bytes), k.Clock.Now())
+	key, plain, hash := partner.NewAPIKey(NewID(), p.ID, k.setup.Config.Environment, "test",
+		system.Entropy{}.Bytes(secret.Bytes), k.Clock.Now())
 	k.Write(func(ctx context.Context, r *postgres.Store) error { return r.Keys.InsertKey(ctx, key, hash) })
 	return partner.Caller{Partner: p, Key: key}, plain
 }
@@ -95,13 +97,15 @@ func (k *Kit) Account(company string) connect.Account {
 // Link links an account to a partner, which calls the account externalID.
 func (k *Kit) Link(partnerID, accountID id.ID, externalID string) connect.Link {
 	k.t.Helper()
-	link := connect.Link{ID: NewID(), PartnerID: partnerID, AccountID: accountID, ExternalID: externalID, LinkedAt: k.Clock.Now()}
+	link := connect.Link{ID: NewID(), PartnerID: partnerID, AccountID: accountID, ExternalID: externalID,
+		LinkedAt: k.Clock.Now()}
 	k.Write(func(ctx context.Context, r *postgres.Store) error { return r.Links.Insert(ctx, link) })
 	return link
 }
 
 // Deposit adds a deposit, and its client if change sets a client. The second result is the token of the checkout.
-func (k *Kit) Deposit(origin deposit.Origin, draft deposit.Draft, change ...func(*deposit.Deposit)) (*deposit.Deposit, secret.Text) {
+func (k *Kit) Deposit(origin deposit.Origin, draft deposit.Draft,
+	change ...func(*deposit.Deposit)) (*deposit.Deposit, secret.Text) {
 	k.t.Helper()
 	entropy, now := system.Entropy{}, k.Clock.Now()
 	d := deposit.New(NewID(), deposit.Reference(entropy.Bytes(deposit.ReferenceBytes)), origin, draft, nil, now)
@@ -112,7 +116,8 @@ func (k *Kit) Deposit(origin deposit.Origin, draft deposit.Draft, change ...func
 	k.Write(func(ctx context.Context, r *postgres.Store) error {
 		if d.Client != nil {
 			person := tenant.Person{Email: d.Client.Email, FirstName: d.Client.FirstName, LastName: d.Client.LastName}
-			client := tenant.Client{ID: d.ClientID, AccountID: d.AccountID, PartnerID: d.PartnerID, CreatedAt: now, Person: person}
+			client := tenant.Client{ID: d.ClientID, AccountID: d.AccountID, PartnerID: d.PartnerID, CreatedAt: now,
+				Person: person}
 			if err := r.Clients.Insert(ctx, client); err != nil {
 				return err
 			}

@@ -1,10 +1,10 @@
-// Package stock fills a database with the deposits and deliveries of a long use, for benchmarks and for tests of lists. The
-// rows satisfy every constraint and every invariant of the service, but the checkout tokens do not decrypt; no deposit asks
-// for its depositUrl, so no read needs a token.
+// Package stock fills a database with the deposits and deliveries of a long use, for benchmarks and for tests of lists.
+// The rows satisfy every constraint and every invariant of the service, but the checkout tokens do not decrypt; no
+// deposit asks for its depositUrl, so no read needs a token.
 //
-// The rows look as the service leaves them. Deposits spread over a year; the older ones have ended, and some of the newest are
-// pending. Half of them have a client, nine tenths a rental contract. Deliveries spread over 29 days and are finished, so a
-// dispatcher leaves them alone. Timers are due in two weeks or later.
+// The rows look as the service leaves them. Deposits spread over a year; the older ones have ended, and some of the
+// newest are pending. Half of them have a client, nine tenths a rental contract. Deliveries spread over 29 days and are
+// finished, so a dispatcher leaves them alone. Timers are due in two weeks or later.
 package stock
 
 import (
@@ -36,8 +36,8 @@ type Amount struct {
 //go:embed kit.sql
 var kit string
 
-// Owners makes partners, each with accounts that are linked to it, and a subscription of each partner, which is enabled and
-// leads nowhere. The result is in the order of partners.
+// Owners makes partners, each with accounts that are linked to it, and a subscription of each partner, which is enabled
+// and leads nowhere. The result is in the order of partners.
 func Owners(ctx context.Context, pool *pgxpool.Pool, partners, accounts int) (made []Owner, err error) {
 	err = with(ctx, pool, func(conn *pgxpool.Conn) error {
 		rows, err := conn.Query(ctx, `SELECT * FROM pg_temp.stock_make_owners($1, $2)`, partners, accounts)
@@ -50,9 +50,9 @@ func Owners(ctx context.Context, pool *pgxpool.Pool, partners, accounts int) (ma
 	return made, err
 }
 
-// Fill adds rows that belong to the owners in turn, deposits and deliveries side by side on two connections, and counts the
-// tables (VACUUM, ANALYZE). Rows of a later call stand behind those of an earlier call. Three million deposits, deliveries and
-// events take some minutes and 12 GB.
+// Fill adds rows that belong to the owners in turn, deposits and deliveries side by side on two connections, and counts
+// the tables (VACUUM, ANALYZE). Rows of a later call stand behind those of an earlier call. Three million deposits,
+// deliveries and events take some minutes and 12 GB.
 func Fill(ctx context.Context, pool *pgxpool.Pool, owners []Owner, n Amount) error {
 	if len(owners) == 0 {
 		return errors.New("stock: no owners")
@@ -67,7 +67,8 @@ func Fill(ctx context.Context, pool *pgxpool.Pool, owners []Owner, n Amount) err
 		return errors.Join(
 			f.insert(ctx, pool, `SELECT pg_temp.stock_clients($1, $2)`, n.Clients, "clients"),
 			f.insert(ctx, pool, `SELECT pg_temp.stock_keys($1, $2)`, n.Keys, "api_keys"),
-			f.insert(ctx, pool, `SELECT pg_temp.stock_deposits($1, $2)`, n.Deposits, "clients, deposits, deposit_timers, deposit_transitions"))
+			f.insert(ctx, pool, `SELECT pg_temp.stock_deposits($1, $2)`, n.Deposits,
+				"clients, deposits, deposit_timers, deposit_transitions"))
 	})
 	both.Go(func() error {
 		const tables = "events, deliveries, delivery_attempts"
@@ -85,7 +86,8 @@ type filler struct {
 	amount Amount
 }
 
-// insert runs a statement for each block of rows, with the numbers of the block's first and last row, and counts the tables.
+// insert runs a statement for each block of rows, with the numbers of the block's first and last row, and counts the
+// tables.
 func (f filler) insert(ctx context.Context, pool *pgxpool.Pool, statement string, total int, tables string) error {
 	const block = 50_000
 	return with(ctx, pool, func(conn *pgxpool.Conn) error {
@@ -106,21 +108,24 @@ func (f filler) insert(ctx context.Context, pool *pgxpool.Pool, statement string
 func (f filler) prepare(ctx context.Context, conn *pgxpool.Conn) error {
 	var partners, accounts, subscriptions []id.ID
 	for _, o := range f.owners {
-		partners, accounts, subscriptions = append(partners, o.Partner), append(accounts, o.Account), append(subscriptions, o.Subscription)
+		partners, accounts, subscriptions = append(partners, o.Partner), append(accounts, o.Account),
+			append(subscriptions, o.Subscription)
 	}
 	batch := &pgx.Batch{}
 	batch.Queue(`INSERT INTO stock_settings VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
 		f.end, f.salt, f.before, len(f.owners), f.amount.Deposits, f.amount.Deliveries, f.amount.Events, f.amount.Clients)
 	batch.Queue(`INSERT INTO stock_owners SELECT n - 1, partner, account, subscription,
-			(SELECT l.external_id FROM account_links l WHERE l.partner_id = partner AND l.account_id = account ORDER BY l.linked_at DESC LIMIT 1)
-		FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) WITH ORDINALITY AS o(partner, account, subscription, n)`, partners, accounts, subscriptions)
+			(SELECT l.external_id FROM account_links l WHERE l.partner_id = partner AND l.account_id = account
+			ORDER BY l.linked_at DESC LIMIT 1)
+		FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) WITH ORDINALITY AS o(partner, account, subscription, n)`, partners,
+		accounts, subscriptions)
 	batch.Queue(`ANALYZE stock_owners`)
 	batch.Queue(`SELECT pg_temp.stock_partitions()`)
 	return conn.SendBatch(ctx, batch).Close()
 }
 
-// with runs fn on a connection with the temporary tables and functions of kit.sql. The connection is closed at the end, since
-// it has no use without them, and has no limit on the time of a statement.
+// with runs fn on a connection with the temporary tables and functions of kit.sql. The connection is closed at the end,
+// since it has no use without them, and has no limit on the time of a statement.
 func with(ctx context.Context, pool *pgxpool.Pool, fn func(*pgxpool.Conn) error) error {
 	conn, err := pool.Acquire(ctx)
 	if err != nil {

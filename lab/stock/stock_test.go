@@ -25,7 +25,8 @@ func TestFill_ForSeveralOwners_AddsRowsThatTheServiceReads(t *testing.T) {
 	owners, err := stock.Owners(t.Context(), pool, 2, 3)
 	require.NoError(t, err)
 	require.Len(t, owners, 6)
-	require.NoError(t, stock.Fill(t.Context(), pool, owners, stock.Amount{Deposits: 6_000, Deliveries: 3_000, Events: 1_000, Clients: 500, Keys: 30}))
+	require.NoError(t, stock.Fill(t.Context(), pool, owners,
+		stock.Amount{Deposits: 6_000, Deliveries: 3_000, Events: 1_000, Clients: 500, Keys: 30}))
 	require.NoError(t, stock.Fill(t.Context(), pool, owners[:1], stock.Amount{Deposits: 100}))
 
 	count := func(sql string) (n int) {
@@ -34,23 +35,34 @@ func TestFill_ForSeveralOwners_AddsRowsThatTheServiceReads(t *testing.T) {
 		return n
 	}
 	require.Equal(t, 6_100, count(`SELECT count(*) FROM deposits`))
-	require.Equal(t, 3_000, count(`SELECT count(*) FROM deliveries d JOIN deposits p ON p.id = d.deposit_id JOIN webhook_subscriptions s ON s.id = d.subscription_id AND s.partner_id = p.partner_id`))
+	require.Equal(t, 3_000,
+		count(
+			`SELECT count(*) FROM deliveries d JOIN deposits p ON p.id = d.deposit_id
+				JOIN webhook_subscriptions s ON s.id = d.subscription_id AND s.partner_id = p.partner_id`))
 	require.Equal(t, 1_000, count(`SELECT count(*) FROM events e JOIN deliveries d ON d.event_id = e.id`))
 	require.Zero(t, count(`SELECT count(*) FROM events_rest`), "every event is in the partition of its day")
-	require.Equal(t, 3_050, count(`SELECT count(*) FROM deposits d JOIN clients c ON c.id = d.client_id AND c.account_id = d.account_id`))
-	require.Equal(t, count(`SELECT count(*) FROM deposits WHERE status IN ('pending', 'incomplete', 'payment_issue', 'active')`),
-		count(`SELECT count(*) FROM deposit_timers t JOIN deposits d ON d.id = t.deposit_id WHERE t.due_at > now()`), "no timer is due")
-	require.Equal(t, count(`SELECT coalesce(sum(attempts - 1 + (state = 3)::int), 0) FROM deliveries`), count(`SELECT count(*) FROM delivery_attempts`))
+	require.Equal(t, 3_050,
+		count(`SELECT count(*) FROM deposits d JOIN clients c ON c.id = d.client_id AND c.account_id = d.account_id`))
+	require.Equal(t,
+		count(`SELECT count(*) FROM deposits WHERE status IN ('pending', 'incomplete', 'payment_issue', 'active')`),
+		count(`SELECT count(*) FROM deposit_timers t JOIN deposits d ON d.id = t.deposit_id WHERE t.due_at > now()`),
+		"no timer is due")
+	require.Equal(t, count(`SELECT coalesce(sum(attempts - 1 + (state = 3)::int), 0) FROM deliveries`),
+		count(`SELECT count(*) FROM delivery_attempts`))
 
-	require.Equal(t, 500, count(`SELECT count(*) FROM clients c JOIN account_links l USING (partner_id, account_id) WHERE c.first_name = 'Ben'`))
+	require.Equal(t, 500, count(
+		`SELECT count(*) FROM clients c JOIN account_links l USING (partner_id, account_id) WHERE c.first_name = 'Ben'`))
 	require.Equal(t, 30, count(`SELECT count(*) FROM api_keys WHERE revoked_at > created_at`))
 
-	for _, status := range []deposit.Status{deposit.Pending, deposit.Active, deposit.Cancelled, deposit.Closed, deposit.Captured} {
-		page, err := store.Deposits.Deposits(t.Context(), depositports.DepositFilter{PartnerID: owners[0].Partner, Statuses: []deposit.Status{status}}, ports.Page{Limit: 5})
+	for _, status := range []deposit.Status{deposit.Pending, deposit.Active, deposit.Cancelled, deposit.Closed,
+		deposit.Captured} {
+		page, err := store.Deposits.Deposits(t.Context(),
+			depositports.DepositFilter{PartnerID: owners[0].Partner, Statuses: []deposit.Status{status}}, ports.Page{Limit: 5})
 		require.NoError(t, err)
 		require.NotEmpty(t, page.Items, status)
 	}
-	log, err := store.Deliveries.Deliveries(t.Context(), owners[0].Subscription, webhookports.DeliveryFilter{Status: webhook.StatusFailed}, ports.Page{Limit: 100})
+	log, err := store.Deliveries.Deliveries(t.Context(), owners[0].Subscription,
+		webhookports.DeliveryFilter{Status: webhook.StatusFailed}, ports.Page{Limit: 100})
 	require.NoError(t, err)
 	require.NotEmpty(t, log.Items)
 	require.Len(t, log.Items[0].AttemptLog, 11)

@@ -56,7 +56,8 @@ func Proxied(t testing.TB, databaseURL string) (string, *toxiproxy.Proxy) {
 	t.Helper()
 	target, err := url.Parse(databaseURL)
 	require.NoError(t, err)
-	proxy := toxiproxy.NewProxy(toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.New(io.Discard)), "postgres", "127.0.0.1:0", target.Host)
+	proxy := toxiproxy.NewProxy(toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.New(io.Discard)),
+		"postgres", "127.0.0.1:0", target.Host)
 	require.NoError(t, proxy.Start())
 	t.Cleanup(proxy.Stop)
 	target.Host = proxy.Listen
@@ -67,7 +68,8 @@ func Proxied(t testing.TB, databaseURL string) (string, *toxiproxy.Proxy) {
 func Toxic(t testing.TB, kind, stream, attributes string) io.Reader {
 	t.Helper()
 	require.Contains(t, toxics.ToxicRegistry, kind)
-	definition := `{"name": "` + kind + `", "type": "` + kind + `", "stream": "` + stream + `", "attributes": ` + attributes + `}`
+	definition := `{"name": "` + kind + `", "type": "` + kind + `", "stream": "` + stream + `", "attributes": ` +
+		attributes + `}`
 	return strings.NewReader(definition)
 }
 
@@ -101,7 +103,8 @@ func Origin(t testing.TB, store *postgres.Store) deposit.Origin {
 		require.NoError(t, r.Operators.Insert(ctx, o, a))
 		return r.Links.Insert(ctx, l)
 	})
-	return deposit.Origin{AccountID: a.ID, PartnerID: p.ID, PartnerName: p.Name, ExternalID: l.ExternalID, ByPartnerAPI: true}
+	return deposit.Origin{AccountID: a.ID, PartnerID: p.ID, PartnerName: p.Name, ExternalID: l.ExternalID,
+		ByPartnerAPI: true}
 }
 
 // Do runs fn in a transaction that must commit.

@@ -47,7 +47,8 @@ func (f *Fake) serveAPI(w http.ResponseWriter, r *http.Request, run endpoint) {
 		})
 		drop()
 	case Overloaded:
-		f.write(w, f.failed(&apiError{status: http.StatusTooManyRequests, Kind: "invalid_request_error", Code: "rate_limit", Message: "Too many requests"}))
+		f.write(w, f.failed(&apiError{status: http.StatusTooManyRequests, Kind: "invalid_request_error", Code: "rate_limit",
+			Message: "Too many requests"}))
 		return
 	case Unready:
 		f.write(w, f.failed(&apiError{status: http.StatusServiceUnavailable, Kind: "api_error", Message: "Try again"}))
@@ -69,7 +70,8 @@ func (f *Fake) serveAPI(w http.ResponseWriter, r *http.Request, run endpoint) {
 func (f *Fake) read(r *http.Request) (call, *apiError) {
 	secret, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if !ok || secret == "" {
-		return call{}, &apiError{status: http.StatusUnauthorized, Kind: "invalid_request_error", Message: "You did not provide an API key."}
+		return call{},
+			&apiError{status: http.StatusUnauthorized, Kind: "invalid_request_error", Message: "You did not provide an API key."}
 	}
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody))
 	if err != nil {
@@ -91,7 +93,8 @@ func (f *Fake) read(r *http.Request) (call, *apiError) {
 	defer f.mu.Unlock()
 	if len(f.requests) < maxRequests {
 		c.index = len(f.requests)
-		f.requests = append(f.requests, Request{Method: c.method, Path: c.path, Key: c.key, Version: r.Header.Get("Stripe-Version"), Params: params})
+		f.requests = append(f.requests,
+			Request{Method: c.method, Path: c.path, Key: c.key, Version: r.Header.Get("Stripe-Version"), Params: params})
 	} else {
 		c.index = -1
 	}
@@ -201,7 +204,8 @@ func (f *Fake) endpoints() map[string]endpoint {
 		"GET /v1/payment_intents": listOf(f, &f.intents, nil),
 		"GET /v1/charges":         listOf(f, &f.charges, func(c *charge, id string) bool { return c.intent.id == id }),
 		"GET /v1/refunds":         listOf(f, &f.refunds, func(r *refund, id string) bool { return r.charge.intent.id == id }),
-		"GET /v1/disputes":        listOf(f, &f.disputes, func(d *dispute, id string) bool { return d.charge.intent.id == id }),
+		"GET /v1/disputes": listOf(f, &f.disputes,
+			func(d *dispute, id string) bool { return d.charge.intent.id == id }),
 		"GET /v1/balance": func(call) (any, *apiError) {
 			return map[string]any{"object": "balance", "livemode": false}, nil
 		},

@@ -11,7 +11,8 @@ func (c *customer) json(*Fake, expansions) map[string]any {
 	if c.deleted {
 		return map[string]any{"id": c.id, "object": "customer", "deleted": true}
 	}
-	return map[string]any{"id": c.id, "object": "customer", "email": orNil(c.email), "created": c.created, "livemode": false, "metadata": map[string]string{}}
+	return map[string]any{"id": c.id, "object": "customer", "email": orNil(c.email), "created": c.created,
+		"livemode": false, "metadata": map[string]string{}}
 }
 
 // method is a card, without its data.
@@ -71,7 +72,8 @@ func (f *Fake) listMethods(owner *customer, c call) (any, *apiError) {
 
 func (f *Fake) detachMethod(m *method, _ call) (any, *apiError) {
 	if m.customer == nil {
-		return nil, wrongState("", "The payment method you provided is not attached to a customer so detachment is impossible.")
+		return nil,
+			wrongState("", "The payment method you provided is not attached to a customer so detachment is impossible.")
 	}
 	m.customer = nil
 	return m, nil

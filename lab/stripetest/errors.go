@@ -17,7 +17,8 @@ type apiError struct {
 }
 
 func invalid(param, message string) *apiError {
-	return &apiError{status: http.StatusBadRequest, Kind: "invalid_request_error", Code: "parameter_invalid", Param: param, Message: message}
+	return &apiError{status: http.StatusBadRequest, Kind: "invalid_request_error", Code: "parameter_invalid", Param: param,
+		Message: message}
 }
 
 // leastCharge is in cents of a euro (docs.stripe.com/currencies#minimum-and-maximum-charge-amounts).
@@ -30,7 +31,8 @@ func tooSmall(param string) *apiError {
 }
 
 func missing(id string) *apiError {
-	return &apiError{status: http.StatusNotFound, Kind: "invalid_request_error", Code: "resource_missing", Param: "id", Message: "No such object: '" + id + "'"}
+	return &apiError{status: http.StatusNotFound, Kind: "invalid_request_error", Code: "resource_missing", Param: "id",
+		Message: "No such object: '" + id + "'"}
 }
 
 func wrongState(code, message string) *apiError {

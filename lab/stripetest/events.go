@@ -41,7 +41,8 @@ func (f *Fake) emit(kind string, about object) {
 		e.PaymentID = metadata[PaymentKey]
 	}
 	e.Body = encoded(map[string]any{
-		"id": e.ID, "object": "event", "type": kind, "created": f.now().Unix(), "livemode": false, "api_version": "2026-10-28.later",
+		"id": e.ID, "object": "event", "type": kind, "created": f.now().Unix(), "livemode": false,
+		"api_version":      "2026-10-28.later",
 		"pending_webhooks": 1, "data": map[string]any{"object": shown},
 	})
 	f.events = append(f.events, e)

@@ -110,7 +110,8 @@ func New(o Options) *Fake {
 	// The end of any httptest.Server breaks connections of the default transport that a request is about to use.
 	own := &http.Transport{DisableKeepAlives: true}
 	f := &Fake{
-		options: o, client: &http.Client{Timeout: 10 * time.Second, Transport: own}, closing: make(chan struct{}), wake: make(chan struct{}, 1),
+		options: o, client: &http.Client{Timeout: 10 * time.Second, Transport: own}, closing: make(chan struct{}),
+		wake: make(chan struct{}, 1),
 		keys: map[string]*stored{}, outcomes: map[string][]Outcome{}, payments: map[string]*payment{},
 	}
 	if o.Webhooks != "" {

@@ -62,15 +62,18 @@ func call(t *testing.T, f *stripetest.Fake, method, path, key string, params url
 }
 
 func intentOf(payment string) url.Values {
-	return url.Values{"amount": {"500"}, "currency": {"eur"}, "metadata[payment_id]": {payment}, "metadata[deposit_id]": {"dep_1"}}
+	return url.Values{"amount": {"500"}, "currency": {"eur"}, "metadata[payment_id]": {payment},
+		"metadata[deposit_id]": {"dep_1"}}
 }
 
 func pageOf(payment string) url.Values {
 	return url.Values{
-		"mode": {"payment"}, "success_url": {"https://a.example/back"}, "cancel_url": {"https://a.example/back"}, "line_items[0][quantity]": {"1"},
+		"mode": {"payment"}, "success_url": {"https://a.example/back"}, "cancel_url": {"https://a.example/back"},
+		"line_items[0][quantity]":             {"1"},
 		"line_items[0][price_data][currency]": {"eur"}, "line_items[0][price_data][unit_amount]": {"1750"},
 		"line_items[0][price_data][product_data][name]": {"D-1"}, "metadata[payment_id]": {payment},
-		"payment_intent_data[metadata][payment_id]": {payment}, "payment_intent_data[setup_future_usage]": {"off_session"}, "customer_creation": {"always"},
+		"payment_intent_data[metadata][payment_id]": {payment}, "payment_intent_data[setup_future_usage]": {"off_session"},
+		"customer_creation": {"always"},
 	}
 }
 
@@ -133,7 +136,8 @@ func TestFaults_LostAnswersHaveAnEffectOrNone(t *testing.T) {
 func TestSessions_LiveBetweenHalfAnHourAndADay(t *testing.T) {
 	t.Parallel()
 	f := stripetest.Start(t, stripetest.Options{})
-	for life, want := range map[time.Duration]int{20 * time.Minute: 400, 31 * time.Minute: 200, 23 * time.Hour: 200, 25 * time.Hour: 400} {
+	for life, want := range map[time.Duration]int{20 * time.Minute: 400, 31 * time.Minute: 200, 23 * time.Hour: 200,
+		25 * time.Hour: 400} {
 		p := pageOf("pay_" + life.String())
 		p.Set("expires_at", jsonNumber(f.Now().Add(life).Unix()))
 		require.Equal(t, want, call(t, f, "POST", sessions, "", p).status, life)
@@ -150,8 +154,10 @@ func TestPage_CardsBehaveAsPublished(t *testing.T) {
 	t.Parallel()
 	f := stripetest.Start(t, stripetest.Options{})
 	for number, want := range map[string]string{
-		"4242 4242 4242 4242": "complete", "4000002500003155": "complete", "4000002760003184": "complete", "4000003800000446": "complete",
-		"4000000000000341": "complete", "4000000000000259": "complete", "4000008260003178": "open", "4000000000009995": "open",
+		"4242 4242 4242 4242": "complete", "4000002500003155": "complete", "4000002760003184": "complete",
+		"4000003800000446": "complete",
+		"4000000000000341": "complete", "4000000000000259": "complete", "4000008260003178": "open",
+		"4000000000009995": "open",
 		"4000000000000002": "open", "4111111111111111": "open",
 	} {
 		made := call(t, f, "POST", sessions, "", pageOf("pay_"+number))
@@ -182,8 +188,10 @@ func TestConfirm_RulesOfChargesWithoutTheTenant(t *testing.T) {
 	t.Parallel()
 	f := stripetest.Start(t, stripetest.Options{})
 	made := call(t, f, "POST", intents, "", intentOf("pay_1")).text(t, "id")
-	require.Equal(t, 400, call(t, f, "POST", intents+"/"+made+"/confirm", "", url.Values{"off_session": {"true"}}).status, "no card")
-	require.Equal(t, "parameter_unknown", call(t, f, "POST", intents+"/"+made+"/confirm", "", url.Values{"metadata[a]": {"b"}}).code())
+	require.Equal(t, 400, call(t, f, "POST", intents+"/"+made+"/confirm", "", url.Values{"off_session": {"true"}}).status,
+		"no card")
+	require.Equal(t, "parameter_unknown",
+		call(t, f, "POST", intents+"/"+made+"/confirm", "", url.Values{"metadata[a]": {"b"}}).code())
 	early := intentOf("pay_2")
 	early.Set("off_session", "true")
 	require.Equal(t, 400, call(t, f, "POST", intents, "", early).status, "off_session belongs to a confirm")
@@ -214,7 +222,8 @@ func TestLists_GoOnAfterAnObject(t *testing.T) {
 	rest := call(t, f, "GET", intents, "", url.Values{"limit": {"2"}, "starting_after": {last}})
 	require.Len(t, rest.body["data"], 1)
 	require.Equal(t, false, rest.body["has_more"])
-	require.Empty(t, call(t, f, "GET", intents, "", url.Values{"created[gte]": {jsonNumber(f.Now().Add(time.Hour).Unix())}}).body["data"])
+	require.Empty(t,
+		call(t, f, "GET", intents, "", url.Values{"created[gte]": {jsonNumber(f.Now().Add(time.Hour).Unix())}}).body["data"])
 }
 
 func TestWebhooks_AreSentTwiceAndReversedWhenTold(t *testing.T) {
@@ -242,7 +251,8 @@ func TestWebhooks_AreSentTwiceAndReversedWhenTold(t *testing.T) {
 			require.Fail(t, "webhooks are missing", "%v", types)
 		}
 	}
-	require.Equal(t, []string{"payment_intent.canceled", "payment_intent.canceled", "payment_intent.created", "payment_intent.created"}, types)
+	require.Equal(t, []string{"payment_intent.canceled", "payment_intent.canceled", "payment_intent.created",
+		"payment_intent.created"}, types)
 }
 
 func TestControl_TellsTheFake(t *testing.T) {

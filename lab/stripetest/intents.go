@@ -22,16 +22,20 @@ type intent struct {
 
 // payable reports whether a confirm, a card or the issuer's answer could still make a charge.
 func (i *intent) payable() bool {
-	return slices.Contains([]string{"requires_payment_method", "requires_confirmation", "requires_action", "processing"}, i.status)
+	return slices.Contains([]string{"requires_payment_method", "requires_confirmation", "requires_action", "processing"},
+		i.status)
 }
 
 func (i *intent) json(f *Fake, expand expansions) map[string]any {
 	out := map[string]any{
-		"id": i.id, "object": "payment_intent", "status": i.status, "amount": i.amount, "currency": i.currency, "metadata": i.metadata,
-		"description": orNil(i.description), "receipt_email": orNil(i.email), "client_secret": i.id + "_secret_" + i.id, "created": i.created,
+		"id": i.id, "object": "payment_intent", "status": i.status, "amount": i.amount, "currency": i.currency,
+		"metadata":    i.metadata,
+		"description": orNil(i.description), "receipt_email": orNil(i.email), "client_secret": i.id + "_secret_" + i.id,
+		"created":  i.created,
 		"livemode": false, "customer": shown(f, i.customer, "customer", expand), "latest_charge": nil,
-		"payment_method": shown(f, i.method, "payment_method", expand), "last_payment_error": nil, "payment_method_types": []string{"card"},
-		"setup_future_usage": orNil(i.future), "amount_received": 0,
+		"payment_method": shown(f, i.method, "payment_method", expand), "last_payment_error": nil,
+		"payment_method_types": []string{"card"},
+		"setup_future_usage":   orNil(i.future), "amount_received": 0,
 	}
 	if i.status == "succeeded" {
 		out["amount_received"] = i.amount
@@ -59,8 +63,9 @@ func (f *Fake) createIntent(c call) (any, *apiError) {
 		return nil, tooSmall("amount")
 	}
 	i := &intent{
-		base: f.base("pi"), status: "requires_payment_method", amount: amount, currency: p.Get("currency"), description: p.Get("description"),
-		metadata: group(p, "metadata"),
+		base: f.base("pi"), status: "requires_payment_method", amount: amount, currency: p.Get("currency"),
+		description: p.Get("description"),
+		metadata:    group(p, "metadata"),
 	}
 	if named := p.Get("customer"); named != "" {
 		if i.customer, err = f.liveCustomer(named); err != nil {
@@ -90,9 +95,11 @@ func (f *Fake) confirmIntent(i *intent, c call) (any, *apiError) {
 	case i.session != nil:
 		return nil, wrongState("payment_intent_unexpected_state", "This PaymentIntent belongs to a Checkout Session.")
 	case i.status == "succeeded" || i.status == "canceled" || i.status == "processing":
-		return nil, wrongState("payment_intent_unexpected_state", "This PaymentIntent has a status of "+i.status+" and cannot be confirmed.")
+		return nil, wrongState("payment_intent_unexpected_state",
+			"This PaymentIntent has a status of "+i.status+" and cannot be confirmed.")
 	case p.Get("payment_method") == "":
-		return nil, wrongState("payment_intent_unexpected_state", "You cannot confirm this PaymentIntent because it's missing a payment method.")
+		return nil, wrongState("payment_intent_unexpected_state",
+			"You cannot confirm this PaymentIntent because it's missing a payment method.")
 	case p.Get("off_session") != "true":
 		return nil, wrongState("", "the fake charges without the tenant only")
 	}
@@ -101,7 +108,9 @@ func (f *Fake) confirmIntent(i *intent, c call) (any, *apiError) {
 		return nil, err
 	}
 	if m.customer == nil || m.customer != i.customer {
-		return nil, wrongState("", "The provided PaymentMethod was previously used with a PaymentIntent without Customer attachment, or it belongs to another Customer.")
+		return nil,
+			wrongState("",
+				"The provided PaymentMethod was previously used with a PaymentIntent without Customer attachment, or it belongs to another Customer.")
 	}
 	outcome := f.offSession(i, m)
 	switch {
@@ -155,9 +164,11 @@ func (f *Fake) refuse(i *intent, m *method, o Outcome) *apiError {
 func (f *Fake) cancelIntent(i *intent, _ call) (any, *apiError) {
 	switch {
 	case i.session != nil:
-		return nil, wrongState("payment_intent_unexpected_state", "This PaymentIntent belongs to a Checkout Session: expire the session.")
+		return nil, wrongState("payment_intent_unexpected_state",
+			"This PaymentIntent belongs to a Checkout Session: expire the session.")
 	case !i.payable() || i.status == "processing":
-		return nil, wrongState("payment_intent_unexpected_state", "You cannot cancel this PaymentIntent because it has a status of "+i.status+".")
+		return nil, wrongState("payment_intent_unexpected_state",
+			"You cannot cancel this PaymentIntent because it has a status of "+i.status+".")
 	}
 	f.cancel(i)
 	f.watch(i.metadata, "intent "+i.id+" canceled")

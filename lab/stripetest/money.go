@@ -21,7 +21,8 @@ type charge struct {
 func (c *charge) succeeded() bool { return c.status == "succeeded" }
 
 func (c *charge) json(f *Fake, expand expansions) map[string]any {
-	outcome := map[string]any{"type": "authorized", "network_status": "approved_by_network", "seller_message": "Payment complete."}
+	outcome := map[string]any{"type": "authorized", "network_status": "approved_by_network",
+		"seller_message": "Payment complete."}
 	if !c.succeeded() {
 		outcome = map[string]any{
 			"type": "issuer_declined", "network_status": "declined_by_network", "reason": orNil(c.outcome.DeclineCode),
@@ -29,9 +30,12 @@ func (c *charge) json(f *Fake, expand expansions) map[string]any {
 		}
 	}
 	out := map[string]any{
-		"id": c.id, "object": "charge", "status": c.status, "paid": c.succeeded(), "captured": c.succeeded(), "amount": c.amount, "amount_captured": c.amount,
-		"currency": c.intent.currency, "amount_refunded": c.refunded, "refunded": c.refunded == c.amount && c.succeeded(), "disputed": c.disputed,
-		"metadata": c.intent.metadata, "created": c.created, "livemode": false, "outcome": outcome, "payment_method": c.method.id,
+		"id": c.id, "object": "charge", "status": c.status, "paid": c.succeeded(), "captured": c.succeeded(),
+		"amount": c.amount, "amount_captured": c.amount,
+		"currency": c.intent.currency, "amount_refunded": c.refunded, "refunded": c.refunded == c.amount && c.succeeded(),
+		"disputed": c.disputed,
+		"metadata": c.intent.metadata, "created": c.created, "livemode": false, "outcome": outcome,
+		"payment_method": c.method.id,
 		"payment_intent": shown(f, c.intent, "payment_intent", expand), "receipt_email": orNil(c.intent.email),
 		"customer":        shown(f, c.intent.customer, "customer", nil),
 		"billing_details": map[string]any{"email": orNil(c.method.email)}, "failure_code": nil,
@@ -63,8 +67,10 @@ type refund struct {
 
 func (r *refund) json(f *Fake, expand expansions) map[string]any {
 	out := map[string]any{
-		"id": r.id, "object": "refund", "status": r.status, "amount": r.amount, "currency": r.charge.intent.currency, "metadata": r.metadata,
-		"created": r.created, "charge": shown(f, r.charge, "charge", expand), "payment_intent": shown(f, r.charge.intent, "payment_intent", expand),
+		"id": r.id, "object": "refund", "status": r.status, "amount": r.amount, "currency": r.charge.intent.currency,
+		"metadata": r.metadata,
+		"created":  r.created, "charge": shown(f, r.charge, "charge", expand),
+		"payment_intent": shown(f, r.charge.intent, "payment_intent", expand),
 	}
 	if r.status == "failed" {
 		out["failure_reason"] = "expired_or_canceled_card"
@@ -110,7 +116,8 @@ func (f *Fake) charged(p url.Values) (*charge, *apiError) {
 	}
 	paid := i.paid()
 	if paid == nil {
-		return nil, wrongState("payment_intent_unexpected_state", "This PaymentIntent does not have a successful charge to refund.")
+		return nil,
+			wrongState("payment_intent_unexpected_state", "This PaymentIntent does not have a successful charge to refund.")
 	}
 	return paid, nil
 }
@@ -172,10 +179,12 @@ type dispute struct {
 
 func (d *dispute) json(f *Fake, expand expansions) map[string]any {
 	return map[string]any{
-		"id": d.id, "object": "dispute", "reason": d.reason, "status": d.status, "amount": d.charge.amount, "currency": d.charge.intent.currency,
-		"created": d.created, "livemode": false, "metadata": map[string]string{}, "is_charge_refundable": false,
+		"id": d.id, "object": "dispute", "reason": d.reason, "status": d.status, "amount": d.charge.amount,
+		"currency": d.charge.intent.currency,
+		"created":  d.created, "livemode": false, "metadata": map[string]string{}, "is_charge_refundable": false,
 		"evidence_details": map[string]any{"due_by": d.due, "has_evidence": false, "past_due": false, "submission_count": 0},
-		"charge":           shown(f, d.charge, "charge", expand), "payment_intent": shown(f, d.charge.intent, "payment_intent", expand),
+		"charge":           shown(f, d.charge, "charge", expand),
+		"payment_intent":   shown(f, d.charge.intent, "payment_intent", expand),
 	}
 }
 
@@ -183,7 +192,8 @@ const daysToAnswer = 9
 
 func (f *Fake) openDispute(c *charge, reason string) {
 	c.disputed = true
-	d := &dispute{base: f.base("du"), reason: reason, status: "needs_response", charge: c, due: f.now().AddDate(0, 0, daysToAnswer).Unix()}
+	d := &dispute{base: f.base("du"), reason: reason, status: "needs_response", charge: c,
+		due: f.now().AddDate(0, 0, daysToAnswer).Unix()}
 	f.disputes.add(d)
 	f.emit("charge.dispute.created", d)
 }

@@ -75,7 +75,8 @@ func only(params url.Values, names ...string) *apiError {
 			return param == name || (strings.HasSuffix(name, "[") && strings.HasPrefix(param, name))
 		})
 		if !known && param != "expand" && !strings.HasPrefix(param, "expand[") {
-			return &apiError{status: 400, Kind: "invalid_request_error", Code: "parameter_unknown", Param: param, Message: "Received unknown parameter: " + param}
+			return &apiError{status: 400, Kind: "invalid_request_error", Code: "parameter_unknown", Param: param,
+				Message: "Received unknown parameter: " + param}
 		}
 	}
 	return nil

@@ -38,8 +38,10 @@ func (s *session) json(f *Fake, expand expansions) map[string]any {
 		paid = "paid"
 	}
 	out := map[string]any{
-		"id": s.id, "object": "checkout.session", "mode": "payment", "status": s.status, "payment_status": paid, "livemode": false,
-		"amount_total": s.amount, "currency": s.currency, "client_reference_id": orNil(s.asked.Get("client_reference_id")), "customer_email": orNil(s.email),
+		"id": s.id, "object": "checkout.session", "mode": "payment", "status": s.status, "payment_status": paid,
+		"livemode":     false,
+		"amount_total": s.amount, "currency": s.currency, "client_reference_id": orNil(s.asked.Get("client_reference_id")),
+		"customer_email":    orNil(s.email),
 		"customer_creation": s.creation, "metadata": s.metadata, "expires_at": s.expires.Unix(), "created": s.created,
 		"success_url": s.asked.Get("success_url"), "cancel_url": s.asked.Get("cancel_url"), "url": nil,
 		"locale":         orNil(s.asked.Get("locale")),
@@ -52,10 +54,13 @@ func (s *session) json(f *Fake, expand expansions) map[string]any {
 }
 
 var sessionParams = []string{
-	"mode", "customer", "customer_creation", "customer_email", "payment_method_types[", "payment_method_options[card][request_three_d_secure]",
+	"mode", "customer", "customer_creation", "customer_email", "payment_method_types[",
+	"payment_method_options[card][request_three_d_secure]",
 	"payment_method_options[card][setup_future_usage]", "line_items[0][quantity]", "line_items[0][price_data][currency]",
-	"line_items[0][price_data][unit_amount]", "line_items[0][price_data][product_data][name]", "payment_intent_data[setup_future_usage]",
-	"adaptive_pricing[enabled]", "payment_intent_data[description]", "payment_intent_data[metadata][", "metadata[", "client_reference_id", "expires_at", "locale",
+	"line_items[0][price_data][unit_amount]", "line_items[0][price_data][product_data][name]",
+	"payment_intent_data[setup_future_usage]",
+	"adaptive_pricing[enabled]", "payment_intent_data[description]", "payment_intent_data[metadata][", "metadata[",
+	"client_reference_id", "expires_at", "locale",
 	"success_url", "cancel_url",
 }
 
@@ -78,7 +83,8 @@ func (f *Fake) createSession(c call) (any, *apiError) {
 	}
 	end := time.Unix(int64(expires), 0)
 	if life := end.Sub(f.now()); life < minPageLife-time.Second || life > maxPageLife+time.Second {
-		return nil, invalid("expires_at", "The `expires_at` timestamp must be between 30 minutes and 24 hours from Checkout Session creation.")
+		return nil, invalid("expires_at",
+			"The `expires_at` timestamp must be between 30 minutes and 24 hours from Checkout Session creation.")
 	}
 	s := &session{
 		base: f.base("cs_test"), status: "open", amount: amount, currency: p.Get("line_items[0][price_data][currency]"),
@@ -101,7 +107,8 @@ func (f *Fake) checkSession(p url.Values) *apiError {
 	if err := only(p, sessionParams...); err != nil {
 		return err
 	}
-	for _, name := range []string{"mode", "success_url", "line_items[0][quantity]", "line_items[0][price_data][currency]", "line_items[0][price_data][product_data][name]"} {
+	for _, name := range []string{"mode", "success_url", "line_items[0][quantity]", "line_items[0][price_data][currency]",
+		"line_items[0][price_data][product_data][name]"} {
 		if p.Get(name) == "" {
 			return &apiError{status: http.StatusBadRequest, Kind: "invalid_request_error", Code: "parameter_missing",
 				Param: name, Message: "Missing required param: " + name}
@@ -113,7 +120,8 @@ func (f *Fake) checkSession(p url.Values) *apiError {
 	case p.Get("customer") != "" && p.Get("customer_creation") != "":
 		return invalid("customer_creation", "You cannot set `customer_creation` with `customer`.")
 	case p.Get("customer_email") != "" && !address.MatchString(p.Get("customer_email")):
-		return &apiError{status: http.StatusBadRequest, Kind: "invalid_request_error", Code: "email_invalid", Param: "customer_email", Message: "Invalid email address"}
+		return &apiError{status: http.StatusBadRequest, Kind: "invalid_request_error", Code: "email_invalid",
+			Param: "customer_email", Message: "Invalid email address"}
 	}
 	if locale := p.Get("locale"); locale != "" && !strings.Contains(" auto de en en-GB es fr it nl pt ", " "+locale+" ") {
 		return invalid("locale", "Invalid locale")
@@ -124,7 +132,10 @@ func (f *Fake) checkSession(p url.Values) *apiError {
 // expireSession ends a page.
 func (f *Fake) expireSession(s *session, _ call) (any, *apiError) {
 	if s.status != "open" {
-		return nil, wrongState("", "Only Checkout Sessions with a status in [\"open\"] can be expired. This Checkout Session has a status of `"+s.status+"`.")
+		return nil,
+			wrongState("",
+				"Only Checkout Sessions with a status in [\"open\"] can be expired. This Checkout Session has a status of `"+
+					s.status+"`.")
 	}
 	f.expire(s)
 	return s, nil
@@ -142,7 +153,8 @@ func (f *Fake) expire(s *session) {
 func (f *Fake) pay(s *session, with card, authenticated bool) (challenge bool) {
 	if s.intent == nil {
 		s.intent = &intent{
-			base: f.base("pi"), amount: s.amount, currency: s.currency, status: "requires_payment_method", metadata: maps.Clone(s.intentMetadata),
+			base: f.base("pi"), amount: s.amount, currency: s.currency, status: "requires_payment_method",
+			metadata:    maps.Clone(s.intentMetadata),
 			description: s.asked.Get("payment_intent_data[description]"), email: s.email, session: s,
 			future: s.asked.Get("payment_intent_data[setup_future_usage]"),
 		}
@@ -166,7 +178,8 @@ func (f *Fake) pay(s *session, with card, authenticated bool) (challenge bool) {
 	}
 	s.intent.customer = s.customer
 	if s.intent.future == "off_session" && s.customer != nil { // without a customer nothing is saved
-		m.customer, m.setUp = s.customer, authenticated || s.asked.Get("payment_method_options[card][request_three_d_secure]") == "any"
+		m.customer, m.setUp = s.customer,
+			authenticated || s.asked.Get("payment_method_options[card][request_three_d_secure]") == "any"
 	}
 	s.status = "complete"
 	f.succeed(s.intent, m)

@@ -40,7 +40,8 @@ func parseTrace(kept string) trace {
 var helpers = []string{
 	"adapters/http/middleware", "adapters/http/problem", "adapters/http/ui", "adapters/metrics",
 	"adapters/postgres/accounts/internal/sqlc", "adapters/postgres/codec", "adapters/postgres/deposits/internal/sqlc",
-	"adapters/postgres/internal/pg", "adapters/postgres/partners/internal/sqlc", "adapters/postgres/payments/internal/sqlc",
+	"adapters/postgres/internal/pg", "adapters/postgres/partners/internal/sqlc",
+	"adapters/postgres/payments/internal/sqlc",
 	"adapters/postgres/platform/internal/sqlc", "adapters/postgres/webhooks/internal/sqlc", "adapters/secrets",
 	"adapters/system", "process/run", "process/wire", "core/fault", "core/id", "core/money", "core/oneline", "core/secret",
 	"ports/accounts", "ports/deposits", "ports/partners", "ports/payments", "ports/platform", "ports/platform/failpoint",

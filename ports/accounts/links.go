@@ -31,7 +31,8 @@ type Links interface {
 	// Revoke ends the active link. changed is false if there was no active link.
 	Revoke(ctx context.Context, partnerID, accountID id.ID, by connect.RevokedBy, at time.Time) (changed bool, err error)
 	// LinkedAccounts lists links by LinkedAt, newest first. The time in the cursor is LinkedAt.
-	LinkedAccounts(ctx context.Context, partnerID id.ID, f LinkFilter, page ports.Page) (ports.List[ports.LinkedAccount], error)
+	LinkedAccounts(ctx context.Context, partnerID id.ID, f LinkFilter,
+		page ports.Page) (ports.List[ports.LinkedAccount], error)
 	// LinkedAccount returns connect.ErrAccountNotFound.
 	LinkedAccount(ctx context.Context, partnerID, accountID id.ID) (ports.LinkedAccount, error)
 	// ActiveLink gives the active link of an account; nil for none.

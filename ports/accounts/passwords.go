@@ -17,5 +17,6 @@ type Passwords interface {
 // limits").
 type Turn struct {
 	Network string // IPv4 address or IPv6 /64 of the client; "": unknown
-	Known   bool   // the operator is known already: signed in from this network before, has a session, or opened a mail of ours
+	// the operator is known already: signed in from this network before, has a session, or opened a mail of ours
+	Known bool
 }

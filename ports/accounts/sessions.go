@@ -36,7 +36,8 @@ type Sessions interface {
 	DeleteExpiredSessions(ctx context.Context, at time.Time, limit int) (int, error)
 	// OperatorBySession returns connect.ErrBadCredentials for an unknown or ended session. OperatorBySession updates
 	// LastSeenAt from time to time.
-	OperatorBySession(ctx context.Context, tokenHash [32]byte, now time.Time, idle time.Duration) (connect.Operator, connect.Account, error)
+	OperatorBySession(ctx context.Context, tokenHash [32]byte, now time.Time,
+		idle time.Duration) (connect.Operator, connect.Account, error)
 	// Sessions gives the sessions of an operator that have not ended, the last used first, limit at most.
 	Sessions(ctx context.Context, operatorID id.ID, now time.Time, idle time.Duration, limit int) ([]Session, error)
 	// NetworkKnown reports whether the operator signed in from a network within NetworksKeptFor before now.

@@ -57,7 +57,8 @@ type HalfSignIns interface {
 	DeleteExpired(ctx context.Context, at time.Time, limit int) (int, error)
 	// CountTry counts a try under a key of the operator, and gives the count and the start of its window. A window that
 	// is over begins anew.
-	CountTry(ctx context.Context, operatorID id.ID, key [32]byte, window time.Duration, now time.Time) (tries int, since time.Time, err error)
+	CountTry(ctx context.Context, operatorID id.ID, key [32]byte, window time.Duration,
+		now time.Time) (tries int, since time.Time, err error)
 	// RefundTry takes a try back.
 	RefundTry(ctx context.Context, operatorID id.ID, key [32]byte) error
 	// HalfSignedIn gives the operator of a half sign-in. Returns twofactor.ErrSignInOver as HalfSignIns.Take does.

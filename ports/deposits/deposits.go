@@ -12,7 +12,8 @@ import (
 
 // DepositFilter narrows a list of deposits; zero fields do not narrow.
 type DepositFilter struct {
-	PartnerID      id.ID // readable by this partner: its own deposits, and deposits made on the dashboard while the partner was linked
+	// readable by this partner: its own deposits, and deposits made on the dashboard while the partner was linked
+	PartnerID      id.ID
 	AccountID      id.ID
 	ExternalID     string
 	Statuses       []deposit.Status

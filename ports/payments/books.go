@@ -75,11 +75,12 @@ type BookEntry struct {
 
 // Dispute is a tenant's objection to a charge, raised with the bank that issued the card.
 type Dispute struct {
-	Ref           string
-	PaymentID     id.ID
-	Amount        money.Cents
-	Reason        string
-	Status        string    // needs_response, under_review, won, lost, warning_needs_response, warning_under_review, warning_closed
+	Ref       string
+	PaymentID id.ID
+	Amount    money.Cents
+	Reason    string
+	// needs_response, under_review, won, lost, warning_needs_response, warning_under_review, warning_closed
+	Status        string
 	EvidenceDueBy time.Time // zero for none
 	CreatedAt     time.Time
 }

@@ -16,7 +16,8 @@ var (
 	ErrPaymentExists = errors.New("ports: the deposit has a payment of this kind")
 	// ErrProviderAway: the payment provider, and not this service, failed. The tenant's pages say so.
 	ErrProviderAway = errors.New("ports: the payment provider failed")
-	// ErrProviderAnswered: the payment provider has read a request and refused it. The call failed, and the provider works.
+	// ErrProviderAnswered: the payment provider has read a request and refused it. The call failed, and the provider
+	// works.
 	ErrProviderAnswered = errors.New("ports: the payment provider refused a request")
 )
 
@@ -77,7 +78,8 @@ const (
 )
 
 // ProviderStatuses lists every status of a payment at the provider.
-var ProviderStatuses = []ProviderStatus{ProviderUnknown, ProviderOpen, ProviderSucceeded, ProviderFailed, ProviderClosed}
+var ProviderStatuses = []ProviderStatus{ProviderUnknown, ProviderOpen, ProviderSucceeded, ProviderFailed,
+	ProviderClosed}
 
 // ProviderPayment is a payment in the books of the provider.
 type ProviderPayment struct {

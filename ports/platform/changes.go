@@ -13,11 +13,12 @@ import (
 	"partnerdeposits/core/tenant"
 )
 
-// Changes applies frequent changes. Changes that arrive at the same time share a transaction, which costs less per change
-// (ADR 0006).
+// Changes applies frequent changes. Changes that arrive at the same time share a transaction, which costs less per
+// change (ADR 0006).
 type Changes interface {
-	// Apply reads the rows that the change needs, calls Decide, and commits all of its writes or none. Sharing a transaction
-	// is invisible to a change: the rows it reads are committed, and no other change has locked them for update.
+	// Apply reads the rows that the change needs, calls Decide, and commits all of its writes or none. Sharing a
+	// transaction is invisible to a change: the rows it reads are committed, and no other change has locked them for
+	// update.
 	//
 	// Returns ErrKeyInUse, ErrReferenceTaken, ErrStale, the error of Decide, or service_unavailable when the database
 	// cannot be reached in time.

@@ -11,15 +11,17 @@ import (
 // Faults of Idempotency-Key (api.md §1, "Idempotency").
 var (
 	ErrInvalidKey = fault.New(fault.Invalid, "invalid_idempotency_key", "Idempotency-Key must be a UUID v4.")
-	ErrKeyInUse   = fault.New(fault.Conflict, "idempotency_key_in_use", "A request with this Idempotency-Key is still running. Retry shortly.").WithRetryAfter(time.Second)
-	ErrKeyReused  = fault.New(fault.Unprocessable, "idempotency_key_reused", "This Idempotency-Key was used with another request body.")
+	ErrKeyInUse   = fault.New(fault.Conflict, "idempotency_key_in_use",
+		"A request with this Idempotency-Key is still running. Retry shortly.").WithRetryAfter(time.Second)
+	ErrKeyReused = fault.New(fault.Unprocessable, "idempotency_key_reused",
+		"This Idempotency-Key was used with another request body.")
 )
 
 // IdempotencyWindow is how long a response is replayed (service.md, "Limits").
 const IdempotencyWindow = 24 * time.Hour
 
-// IdempotencyKey is a request with an Idempotency-Key, or an operator's form. The owner is the partner, not the API key,
-// so the key outlives a rotation of API keys. The owner of a form is the operator's account.
+// IdempotencyKey is a request with an Idempotency-Key, or an operator's form. The owner is the partner, not the API
+// key, so the key outlives a rotation of API keys. The owner of a form is the operator's account.
 type IdempotencyKey struct {
 	Owner       id.ID
 	Route       string // method and path, ids included

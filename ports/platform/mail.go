@@ -43,7 +43,8 @@ type Mails interface {
 	LinkMails(ctx context.Context, depositID id.ID, since time.Time, limit int) ([]deposit.LinkMail, error)
 	// LinkMailsTo gives up to limit mails with the links of an account's deposits to an address since a time, oldest
 	// first, in any case of its ASCII letters.
-	LinkMailsTo(ctx context.Context, accountID id.ID, address string, since time.Time, limit int) ([]deposit.LinkMail, error)
+	LinkMailsTo(ctx context.Context, accountID id.ID, address string, since time.Time,
+		limit int) ([]deposit.LinkMail, error)
 	// Claim gives up to limit due mails, which no other call gets until the lease is over. Mails that cannot be
 	// decrypted are left out; the error tells of them, beside the others.
 	Claim(ctx context.Context, limit int, lease time.Duration) ([]Mail, error)

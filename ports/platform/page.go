@@ -12,8 +12,8 @@ type Page struct {
 	Cursor Cursor // zero: the first page
 }
 
-// Cursor is the sort key of the last row of a page; the next page begins after that row. Package adapters/http makes the
-// outside form, which is opaque to callers.
+// Cursor is the sort key of the last row of a page; the next page begins after that row. Package adapters/http makes
+// the outside form, which is opaque to callers.
 type Cursor struct {
 	At time.Time
 	ID id.ID
@@ -22,8 +22,8 @@ type Cursor struct {
 // IsZero reports whether the cursor is at the start of the list.
 func (c Cursor) IsZero() bool { return c.ID.IsZero() }
 
-// List is a page of a list. Next is zero on the last page. A page with Next may hold fewer items than its limit, or none: the
-// rows that a page reads are bounded (api.md §1, "Lists").
+// List is a page of a list. Next is zero on the last page. A page with Next may hold fewer items than its limit, or
+// none: the rows that a page reads are bounded (api.md §1, "Lists").
 type List[T any] struct {
 	Items []T
 	Next  Cursor

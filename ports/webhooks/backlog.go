@@ -32,7 +32,8 @@ const (
 )
 
 // SubscriptionStates lists the states of a subscription.
-var SubscriptionStates = []SubscriptionState{SubscriptionHealthy, SubscriptionSlow, SubscriptionHeld, SubscriptionDisabled}
+var SubscriptionStates = []SubscriptionState{SubscriptionHealthy, SubscriptionSlow, SubscriptionHeld,
+	SubscriptionDisabled}
 
 // Backlog counts the work that all dispatchers have left.
 type Backlog struct {
@@ -71,7 +72,8 @@ type DatabaseServer struct {
 
 // BusyTables lists the tables whose rows change all the time, as svc_pg_dead_rows labels them.
 var BusyTables = []string{
-	"deliveries", "deposits", "event_feeds", "idempotency_keys", "mails", "open_deposits", "outbox", "sessions", "waiting_counts", "webhook_subscriptions",
+	"deliveries", "deposits", "event_feeds", "idempotency_keys", "mails", "open_deposits", "outbox", "sessions",
+	"waiting_counts", "webhook_subscriptions",
 }
 
 // Partitions tells how far ahead the daily partitions of events and attempts reach.

@@ -27,7 +27,8 @@ type Deliveries interface {
 	// commit.
 	Redeliver(ctx context.Context, subscriptionID id.ID, copies []Redelivery) ([]webhook.Delivery, error)
 	// Deliveries lists deliveries with attempts and without bodies.
-	Deliveries(ctx context.Context, subscriptionID id.ID, f DeliveryFilter, page ports.Page) (ports.List[webhook.Delivery], error)
+	Deliveries(ctx context.Context, subscriptionID id.ID, f DeliveryFilter,
+		page ports.Page) (ports.List[webhook.Delivery], error)
 	// Delivery gives a delivery with body and attempts. Returns webhook.ErrDeliveryNotFound.
 	Delivery(ctx context.Context, subscriptionID, deliveryID id.ID) (webhook.Delivery, error)
 	// DeliveriesOfDeposit gives up to limit deliveries of all subscriptions that tell of a deposit, newest first,

@@ -102,7 +102,8 @@ type RelayStore interface {
 	// unchanged and is not in claims.
 	//
 	// Returns *RefusedEvents when the events themselves cannot be filed. The outbox then holds all of them still.
-	Relay(ctx context.Context, limit int, lease time.Duration, plan func([]ports.Event, []Subscription) []Delivery) (relayed int, claims []Claim, err error)
+	Relay(ctx context.Context, limit int, lease time.Duration,
+		plan func([]ports.Event, []Subscription) []Delivery) (relayed int, claims []Claim, err error)
 	// SetAside moves an event from the outbox to the events that are set aside, with the reason. moved is false when
 	// the outbox holds the event no more.
 	SetAside(ctx context.Context, eventID id.ID, reason string) (moved bool, err error)

@@ -8,7 +8,8 @@ import (
 	"partnerdeposits/core/webhook"
 )
 
-// Redelivery names a delivery, Of, and the id of the redelivery to make, As. CreatedAt of the redelivery is the time in As.
+// Redelivery names a delivery, Of, and the id of the redelivery to make, As. CreatedAt of the redelivery is the time in
+// As.
 type Redelivery struct{ Of, As id.ID }
 
 // Replays writes replays.

@@ -45,7 +45,8 @@ func TestCompose_HandsEverySettingOn(t *testing.T) {
 	for _, setting := range inOrder() {
 		want = append(want, setting.Name)
 		if !slices.Contains(fixedInCompose, setting.Name) {
-			require.Contains(t, environment[setting.Name], "${"+setting.Name+":-", "deployments/compose.yaml hands %s on", setting.Name)
+			require.Contains(t, environment[setting.Name], "${"+setting.Name+":-", "deployments/compose.yaml hands %s on",
+				setting.Name)
 		}
 	}
 	require.ElementsMatch(t, want, slices.Collect(maps.Keys(environment)))
@@ -80,14 +81,16 @@ func TestCompose_IsReadByDockerCompose(t *testing.T) {
 	require.Contains(t, string(out), "--storage.tsdb.retention.time=30d")
 	require.NotRegexp(t, `(?m)^ *(- |published: )['"]?[0-9]+:[0-9]+`, string(out), "ports are open on this machine alone")
 	for _, bound := range []string{"mem_limit: ", "pids_limit: "} {
-		require.Equal(t, strings.Count(string(out), "image: "), strings.Count(string(out), bound), "each service has a bound: %s", bound)
+		require.Equal(t, strings.Count(string(out), "image: "), strings.Count(string(out), bound),
+			"each service has a bound: %s", bound)
 	}
 }
 
 // composed shows the Compose file of all profiles with these variables.
 func composed(t *testing.T, environ ...string) *exec.Cmd {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "docker-compose", "-f", root+"/deployments/compose.yaml", "--profile", "metrics", "--profile", "tools", "config")
+	cmd := exec.CommandContext(t.Context(), "docker-compose", "-f", root+"/deployments/compose.yaml", "--profile",
+		"metrics", "--profile", "tools", "config")
 	cmd.Env = append(os.Environ(), environ...)
 	return cmd
 }

@@ -39,7 +39,8 @@ type Config struct {
 
 	RedisURL secret.Text `env:"REDIS_URL" required:"always" example:"redis://host:6379/0" form:"redis"`
 
-	RedisSentinelPassword secret.Text `env:"REDIS_SENTINEL_PASSWORD"` // that sentinels ask for; the URL has the password of the master
+	// that sentinels ask for; the URL has the password of the master
+	RedisSentinelPassword secret.Text `env:"REDIS_SENTINEL_PASSWORD"`
 
 	// Origins without a path. In development both default to http://localhost with the port of HTTP_ADDR.
 	APIBaseURL       string `env:"API_BASE_URL" required:"outside development" example:"https://api.example.com" form:"origin"`
@@ -77,11 +78,13 @@ type Config struct {
 	StripeWebhookSecret secret.Text `env:"STRIPE_WEBHOOK_SECRET" required:"in production with stripe" example:"whsec_…" form:"stripe webhook secret"`
 	StripeAPIBase       string      `env:"STRIPE_API_BASE" form:"stripe base"` // unset: Stripe itself
 
-	WebhookRetrySchedule        Schedule      `env:"WEBHOOK_RETRY_SCHEDULE"` // the wait before each attempt; the default is webhook.DefaultSchedule
-	WebhookTimeout              time.Duration `env:"WEBHOOK_TIMEOUT" envDefault:"10s" above:"0s" max:"1m"`
-	WebhookConcurrency          int           `env:"WEBHOOK_CONCURRENCY" envDefault:"256" min:"1" max:"10000"`
-	WebhookEndpointConcurrency  int           `env:"WEBHOOK_ENDPOINT_CONCURRENCY" envDefault:"32" min:"1" max:"10000"`
-	WebhookAllowInsecureTargets bool          `env:"WEBHOOK_ALLOW_INSECURE_TARGETS"` // allows http and private addresses; refused in production
+	// the wait before each attempt; the default is webhook.DefaultSchedule
+	WebhookRetrySchedule       Schedule      `env:"WEBHOOK_RETRY_SCHEDULE"`
+	WebhookTimeout             time.Duration `env:"WEBHOOK_TIMEOUT" envDefault:"10s" above:"0s" max:"1m"`
+	WebhookConcurrency         int           `env:"WEBHOOK_CONCURRENCY" envDefault:"256" min:"1" max:"10000"`
+	WebhookEndpointConcurrency int           `env:"WEBHOOK_ENDPOINT_CONCURRENCY" envDefault:"32" min:"1" max:"10000"`
+	// allows http and private addresses; refused in production
+	WebhookAllowInsecureTargets bool `env:"WEBHOOK_ALLOW_INSECURE_TARGETS"`
 	// Ports of services that do not speak HTTP: no delivery may find out whether they listen. They are open with
 	// insecure targets.
 	WebhookBlockedPorts  []uint16 `env:"WEBHOOK_BLOCKED_PORTS" envDefault:"21,22,23,25,53,110,111,119,135,139,143,389,445,465,512,513,514,515,548,587,636,873,990,993,995,1080,1433,1521,1883,2049,2181,2375,2376,2379,2380,3306,3389,4369,5060,5061,5432,5671,5672,5900,6000,6379,6443,6667,8883,9042,9092,9200,9300,10250,11211,27017"`
@@ -91,7 +94,8 @@ type Config struct {
 	RateLimitWritesPerMinute int `env:"RATE_LIMIT_WRITES_PER_MINUTE" envDefault:"1200" min:"1"`
 	AuthAttemptsPerMinute    int `env:"AUTH_ATTEMPTS_PER_MINUTE" envDefault:"10" min:"1"`
 
-	SessionIdle time.Duration `env:"SESSION_IDLE" envDefault:"12h" above:"0s" max:"336h"` // without use, after which a session ends
+	// without use, after which a session ends
+	SessionIdle time.Duration `env:"SESSION_IDLE" envDefault:"12h" above:"0s" max:"336h"`
 
 	CheckoutIdleAfter time.Duration `env:"CHECKOUT_IDLE_AFTER" envDefault:"30m" above:"0s"`
 	CaptureWindow     time.Duration `env:"CLAIM_WINDOW" envDefault:"336h" above:"0s"`
@@ -110,7 +114,8 @@ type Needs []string
 
 // Needs of the commands. A field that is required "outside development" has a default there.
 var (
-	Service  = Needs{"DATABASE_URL", "REDIS_URL", "SECRETS_KEYSET", "API_BASE_URL", "DASHBOARD_BASE_URL", "SMTP_URL", "PAYMENTS_PROVIDER", "STRIPE_WEBHOOK_SECRET", "TERMS_URL", "PRIVACY_URL", "SUPPORT_EMAIL"}
+	Service = Needs{"DATABASE_URL", "REDIS_URL", "SECRETS_KEYSET", "API_BASE_URL", "DASHBOARD_BASE_URL", "SMTP_URL",
+		"PAYMENTS_PROVIDER", "STRIPE_WEBHOOK_SECRET", "TERMS_URL", "PRIVACY_URL", "SUPPORT_EMAIL"}
 	Secrets  = Needs{"DATABASE_URL", "SECRETS_KEYSET"}
 	Links    = Needs{"DATABASE_URL", "SECRETS_KEYSET", "DASHBOARD_BASE_URL"}
 	Database = Needs{"DATABASE_URL"}
@@ -125,14 +130,16 @@ func (c Config) MigrationURL() (secret.Text, error) {
 	case c.DatabaseDirectURL != "":
 		return c.DatabaseDirectURL, nil
 	case c.DatabasePooled:
-		return "", Mistakes{"DATABASE_DIRECT_URL: is required with DATABASE_POOLED: a migration needs a connection to Postgres itself"}
+		return "",
+			Mistakes{"DATABASE_DIRECT_URL: is required with DATABASE_POOLED: a migration needs a connection to Postgres itself"}
 	}
 	return c.DatabaseURL, nil
 }
 
 // Timers are the deposit's timers (api.md §3).
 func (c Config) Timers() deposit.Timers {
-	return deposit.Timers{CaptureWindow: c.CaptureWindow, CoverageMax: c.CoverageMax, CheckoutIdleAfter: c.CheckoutIdleAfter}
+	return deposit.Timers{CaptureWindow: c.CaptureWindow, CoverageMax: c.CoverageMax,
+		CheckoutIdleAfter: c.CheckoutIdleAfter}
 }
 
 // Imprint are the addresses that tenants are shown.

@@ -47,7 +47,8 @@ var forms = map[string]func(text string, s setting, c Config) error{
 }
 
 func isEnvironment(text string, _ setting, _ Config) error {
-	if !slices.Contains([]partner.Environment{partner.Development, partner.Staging, partner.Production}, partner.Environment(text)) {
+	if !slices.Contains([]partner.Environment{partner.Development, partner.Staging, partner.Production},
+		partner.Environment(text)) {
 		return fmt.Errorf("%q is not development, staging or production", text)
 	}
 	return nil
@@ -63,7 +64,8 @@ func isPostgresURL(text string, _ setting, _ Config) error {
 func isRedisURL(text string, _ setting, _ Config) error {
 	client, err := redis.NewClient(text) // opens no connection
 	if err != nil {
-		return errors.New("must be redis://host:port/db, rediss://…, redis://host1,host2,… for a cluster, or redis-sentinel://host1,host2,…?master=name (rediss-sentinel:// with TLS)")
+		return errors.New(
+			"must be redis://host:port/db, rediss://…, redis://host1,host2,… for a cluster, or redis-sentinel://host1,host2,…?master=name (rediss-sentinel:// with TLS)")
 	}
 	_ = client.Close() // nothing was opened
 	return nil

@@ -22,7 +22,8 @@ type Mistakes []string
 
 // Error lists them.
 func (m Mistakes) Error() string {
-	return fmt.Sprintf("the configuration has %d %s:\n  - %s", len(m), plural("mistake", len(m)), strings.Join(m, "\n  - "))
+	return fmt.Sprintf("the configuration has %d %s:\n  - %s", len(m), plural("mistake", len(m)),
+		strings.Join(m, "\n  - "))
 }
 
 func plural(noun string, n int) string {
@@ -42,7 +43,8 @@ func Load(environ []string, needs Needs) (Config, error) {
 			set[name] = value
 		}
 	}
-	c := Config{WebhookRetrySchedule: Schedule(webhook.DefaultSchedule), CollectionRetrySchedule: Schedule(deposit.DefaultCollectionSchedule())}
+	c := Config{WebhookRetrySchedule: Schedule(webhook.DefaultSchedule),
+		CollectionRetrySchedule: Schedule(deposit.DefaultCollectionSchedule())}
 	found := parse(&c, set)
 	if c.Environment == partner.Development {
 		local := localBaseURL(c.HTTPAddr)

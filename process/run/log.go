@@ -11,7 +11,8 @@ import (
 	"partnerdeposits/process/config"
 )
 
-// Logger writes to w as LOG_LEVEL and LOG_FORMAT say. Lines of a request name the request, and its trace if there is one.
+// Logger writes to w as LOG_LEVEL and LOG_FORMAT say. Lines of a request name the request, and its trace if there is
+// one.
 func Logger(w io.Writer, cfg config.Config) *slog.Logger {
 	options := &slog.HandlerOptions{Level: cfg.LogLevel}
 	if cfg.LogFormat == "text" {

@@ -18,7 +18,8 @@ import (
 func TestLogger_LineOfARequest_NamesTheRequestAndItsTraceOnce(t *testing.T) {
 	t.Parallel()
 	traced := func(ctx context.Context) context.Context {
-		return trace.ContextWithSpanContext(ctx, trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{15: 7}, SpanID: trace.SpanID{7: 1}}))
+		return trace.ContextWithSpanContext(ctx,
+			trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{15: 7}, SpanID: trace.SpanID{7: 1}}))
 	}
 	requested := func(ctx context.Context) context.Context { return ports.WithRequestID(ctx, "req_1") }
 	const traceID = "00000000000000000000000000000007"
@@ -27,11 +28,13 @@ func TestLogger_LineOfARequest_NamesTheRequestAndItsTraceOnce(t *testing.T) {
 		attrs []any
 		want  map[string]any
 	}{
-		"outside a request":     {t.Context(), []any{"a", "b"}, map[string]any{"a": "b"}},
-		"in a request":          {requested(t.Context()), nil, map[string]any{"request_id": "req_1"}},
-		"in a trace":            {traced(t.Context()), nil, map[string]any{"trace_id": traceID}},
-		"in both":               {traced(requested(t.Context())), []any{"a", "b"}, map[string]any{"a": "b", "request_id": "req_1", "trace_id": traceID}},
-		"that is named already": {requested(t.Context()), []any{"request_id", "req_1"}, map[string]any{"request_id": "req_1"}},
+		"outside a request": {t.Context(), []any{"a", "b"}, map[string]any{"a": "b"}},
+		"in a request":      {requested(t.Context()), nil, map[string]any{"request_id": "req_1"}},
+		"in a trace":        {traced(t.Context()), nil, map[string]any{"trace_id": traceID}},
+		"in both": {traced(requested(t.Context())), []any{"a", "b"},
+			map[string]any{"a": "b", "request_id": "req_1", "trace_id": traceID}},
+		"that is named already": {requested(t.Context()), []any{"request_id", "req_1"},
+			map[string]any{"request_id": "req_1"}},
 	} {
 		var out bytes.Buffer
 		log := run.Logger(&out, config.Config{LogLevel: slog.LevelInfo})

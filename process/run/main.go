@@ -22,14 +22,15 @@ const (
 	ExitUsage   = 2 // wrong configuration or wrong arguments
 )
 
-// Main runs a service until a signal: the environment gives the configuration, build gives the parts. gcPercent is how far
-// the heap grows between two collections, in percent of the live data; the variable GOGC has precedence. Main returns the
-// exit code.
+// Main runs a service until a signal: the environment gives the configuration, build gives the parts. gcPercent is how
+// far the heap grows between two collections, in percent of the live data; the variable GOGC has precedence. Main
+// returns the exit code.
 func Main(gcPercent int, build func(ctx context.Context, cfg config.Config, log *slog.Logger) (Process, error)) int {
 	return main(gcPercent, os.Environ(), os.Stderr, build)
 }
 
-func main(gcPercent int, environ []string, stderr io.Writer, build func(ctx context.Context, cfg config.Config, log *slog.Logger) (Process, error)) int {
+func main(gcPercent int, environ []string, stderr io.Writer,
+	build func(ctx context.Context, cfg config.Config, log *slog.Logger) (Process, error)) int {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}

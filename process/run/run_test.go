@@ -41,17 +41,20 @@ func process(parts ...run.Part) run.Process {
 func TestRun_StopsInTheOppositeOrderOnceNotReady(t *testing.T) {
 	var d diary
 	ctx, signal := context.WithCancel(t.Context())
-	last := run.Part{Name: "last", Start: func(context.Context, func(error)) error { d.note("start last"); signal(); return nil }}
+	last := run.Part{Name: "last",
+		Start: func(context.Context, func(error)) error { d.note("start last"); signal(); return nil }}
 	p := process(d.part("pool"), d.part("server"), last)
 	p.Drain = func() { d.note("not ready") }
 	require.NoError(t, p.Run(ctx))
-	require.Equal(t, []string{"start pool", "start server", "start last", "not ready", "stop server", "stop pool"}, d.lines)
+	require.Equal(t, []string{"start pool", "start server", "start last", "not ready", "stop server", "stop pool"},
+		d.lines)
 }
 
 func TestRun_APartThatCannotStartStopsThoseBeforeIt(t *testing.T) {
 	var d diary
 	taken := errors.New("address in use")
-	broken := run.Part{Name: "server", Start: func(context.Context, func(error)) error { return taken }, Stop: func(context.Context) error { d.note("stop server"); return nil }}
+	broken := run.Part{Name: "server", Start: func(context.Context, func(error)) error { return taken },
+		Stop: func(context.Context) error { d.note("stop server"); return nil }}
 	err := process(d.part("pool"), broken, d.part("never")).Run(t.Context())
 	require.ErrorIs(t, err, taken)
 	require.ErrorContains(t, err, "server: ")

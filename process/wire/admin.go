@@ -50,7 +50,8 @@ type Admin struct {
 
 // NewAdmin opens the database for a command. Close the Admin in the end.
 func NewAdmin(ctx context.Context, cfg config.Config, log *slog.Logger) (*Admin, error) {
-	stores, err := OpenStore(ctx, cfg, log, postgres.PoolOptions{MaxConns: adminConns, AppName: "partnerdeposits-admin", Pooled: cfg.DatabasePooled})
+	stores, err := OpenStore(ctx, cfg, log,
+		postgres.PoolOptions{MaxConns: adminConns, AppName: "partnerdeposits-admin", Pooled: cfg.DatabasePooled})
 	if err != nil {
 		return nil, err
 	}
@@ -59,8 +60,11 @@ func NewAdmin(ctx context.Context, cfg config.Config, log *slog.Logger) (*Admin,
 		return nil, err
 	}
 	all := NewServices(cfg, stores, parts)
-	return &Admin{Partners: all.Partners, Connections: all.Connections, Operators: all.Operators, Clients: all.Clients, Webhooks: all.Webhooks, Restore: all.Restore, Support: all.Support, Payments: all.Payments, Books: all.Books,
-		Keyset: postgres.NewResealer(stores.Postgres, stores.Cipher.PrimaryPrefix()), Checker: parts.Checker, stores: stores}, nil
+	return &Admin{Partners: all.Partners, Connections: all.Connections, Operators: all.Operators, Clients: all.Clients,
+			Webhooks: all.Webhooks, Restore: all.Restore, Support: all.Support, Payments: all.Payments, Books: all.Books,
+			Keyset: postgres.NewResealer(stores.Postgres, stores.Cipher.PrimaryPrefix()), Checker: parts.Checker,
+			stores: stores},
+		nil
 }
 
 // Version tells which build a binary is.
@@ -178,7 +182,8 @@ func Diagnose(ctx context.Context, cfg config.Config, log *slog.Logger, processe
 		out.PostgresClock = theirs.Sub(middle(before, time.Now()))
 	}
 	out.Unfit = migrations.Fits(ctx, s.ops)
-	if out.SchemaVersion, out.Schema = migrations.Version(ctx, s.ops); out.Schema != nil || out.SchemaVersion < out.SchemaWanted {
+	if out.SchemaVersion, out.Schema = migrations.Version(ctx, s.ops); out.Schema != nil ||
+		out.SchemaVersion < out.SchemaWanted {
 		return out, nil
 	}
 	out.Blockers, out.Writes = tryWrites(ctx, s)

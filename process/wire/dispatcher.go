@@ -65,7 +65,8 @@ func DecoratedDispatcher(
 		return run.Process{}, err
 	}
 	// With a client of its own for the queue, a busy queue does not delay the doorbell.
-	queueRedis, _, err := redisadapter.Open(ctx, cfg.RedisURL.Reveal(), redisadapter.SentinelPassword(cfg.RedisSentinelPassword.Reveal()))
+	queueRedis, _, err := redisadapter.Open(ctx, cfg.RedisURL.Reveal(),
+		redisadapter.SentinelPassword(cfg.RedisSentinelPassword.Reveal()))
 	if err != nil {
 		return run.Process{}, err
 	}
@@ -81,8 +82,9 @@ func DecoratedDispatcher(
 	registerQueues(registry, queue)
 
 	sender := webhook.NewSender(webhook.Config{
-		Timeout: cfg.WebhookTimeout, EndpointConcurrency: cfg.WebhookEndpointConcurrency, AllowInsecure: cfg.WebhookAllowInsecureTargets,
-		BlockedPorts: cfg.WebhookBlockedPorts, EventIDHeader: cfg.WebhookEventIDHeader, UserAgent: userAgent,
+		Timeout: cfg.WebhookTimeout, EndpointConcurrency: cfg.WebhookEndpointConcurrency,
+		AllowInsecure: cfg.WebhookAllowInsecureTargets,
+		BlockedPorts:  cfg.WebhookBlockedPorts, EventIDHeader: cfg.WebhookEventIDHeader, UserAgent: userAgent,
 	})
 	counted := &queueMode{DispatchMetrics: registry.Dispatch()}
 	timetable, err := s.scheduler(registry, counted)
@@ -90,9 +92,11 @@ func DecoratedDispatcher(
 		return run.Process{}, err
 	}
 	ready := s.readiness(
-		ops.Check{Name: checkQueue, Run: counted.check, Problem: always("is not used; deliveries go out directly"), Optional: true},
+		ops.Check{Name: checkQueue, Run: counted.check, Problem: always("is not used; deliveries go out directly"),
+			Optional: true},
 		// A process on another machine may have a way out, so this one stays ready.
-		ops.Check{Name: checkOutbound, Run: counted.checkOutbound, Problem: always("is broken, it seems: most endpoints get no connection"), Optional: true},
+		ops.Check{Name: checkOutbound, Run: counted.checkOutbound,
+			Problem: always("is broken, it seems: most endpoints get no connection"), Optional: true},
 	)
 	registry.Ready(ready.Passing)
 	return run.Process{
@@ -147,8 +151,10 @@ func (s *process) deliver(
 	store := dispatchstore.New(pool, s.Cipher)
 	return func(ctx context.Context) error {
 		deps := dispatch.Deps{
-			Relay: store, Claims: store, Work: store, Endpoints: store, Queue: queue, Sender: sender, Clock: system.Clock{}, Metrics: counted,
-			Random: rand.Float64, Log: s.log, Bell: ear.Events(), DueBell: ear.Due(), BellWorks: ear.Works, RingFeeds: bell{s.bell, ear}.RingFeeds,
+			Relay: store, Claims: store, Work: store, Endpoints: store, Queue: queue, Sender: sender, Clock: system.Clock{},
+			Metrics: counted,
+			Random:  rand.Float64, Log: s.log, Bell: ear.Events(), DueBell: ear.Due(), BellWorks: ear.Works,
+			RingFeeds:      bell{s.bell, ear}.RingFeeds,
 			OutboundBroken: counted.outbound.Store,
 		}
 		if traced(s.cfg) {
@@ -193,7 +199,8 @@ func (q *queueMode) checkOutbound(context.Context) error {
 }
 
 // scheduler holds all jobs that are due by the clock.
-func (s *process) scheduler(registry *metrics.Registry, ended webhookports.DispatchMetrics) (*schedules.Scheduler, error) {
+func (s *process) scheduler(registry *metrics.Registry,
+	ended webhookports.DispatchMetrics) (*schedules.Scheduler, error) {
 	every := s.cfg.SchedulerInterval
 	mailJobs, err := s.mailJobs(registry.Mails(), every)
 	if err != nil {
@@ -220,7 +227,8 @@ func (s *process) scheduler(registry *metrics.Registry, ended webhookports.Dispa
 		SupportEmail: s.cfg.SupportEmail,
 	}
 	upkeep := payments.Upkeep{
-		Callbacks: all.Callbacks, Erasures: store.Erasures, Eraser: parts.Eraser, Audit: store.Audit, Metrics: registry.Books(),
+		Callbacks: all.Callbacks, Erasures: store.Erasures, Eraser: parts.Eraser, Audit: store.Audit,
+		Metrics:    registry.Books(),
 		UnitOfWork: parts.UnitOfWork, Clock: parts.Clock, Entropy: parts.Entropy,
 	}
 	if parts.Books != nil {
@@ -230,10 +238,12 @@ func (s *process) scheduler(registry *metrics.Registry, ended webhookports.Dispa
 		Files: store.Files, Contents: store.Contents, UnitOfWork: parts.UnitOfWork, Clock: parts.Clock,
 	}
 	retention := webhooks.Retention{
-		Tables: store.Retention, Replays: store.Replays, UnitOfWork: parts.UnitOfWork, Metrics: ended, Clock: parts.Clock, Log: s.log,
+		Tables: store.Retention, Replays: store.Replays, UnitOfWork: parts.UnitOfWork, Metrics: ended, Clock: parts.Clock,
+		Log: s.log,
 	}
 	jobs := slices.Concat(
-		all.Timers.Jobs(every), operators.Jobs(every), upkeep.Jobs(every), all.Operators.Jobs(every), retention.Jobs(), mailJobs,
+		all.Timers.Jobs(every), operators.Jobs(every), upkeep.Jobs(every), all.Operators.Jobs(every), retention.Jobs(),
+		mailJobs,
 		[]schedules.Job{
 			all.Payments.Job(every), tenants.Job(every), endpoints.Job(every), all.Webhooks.ReplayJob(), files.Job(),
 			all.Clients.AddressJob(), all.Idempotent.CleanJob(parts.Clock), mails.CleanJob(store.Mails, parts.Clock),
@@ -249,5 +259,6 @@ func registerQueues(registry *metrics.Registry, queue *asynq.Queue) {
 		names = append(names, asynq.QueueName(lane))
 		lanes[asynq.QueueName(lane)] = lane
 	}
-	registry.Queues(names, []string{"pending", "active", "archived"}, func(name string) (map[string]int, error) { return queue.Depth(lanes[name]) })
+	registry.Queues(names, []string{"pending", "active", "archived"},
+		func(name string) (map[string]int, error) { return queue.Depth(lanes[name]) })
 }

@@ -77,13 +77,15 @@ func HTTPOn(ctx context.Context, cfg config.Config, log *slog.Logger, on Listene
 			run.Background("feeds that are awaited", func(ctx context.Context) error {
 				return redisadapter.AnnounceFeeds(ctx, s.Redis, waiting.Size, waiting.Entered())
 			}),
-			run.Background("rings for feeds", func(ctx context.Context) error { return redisadapter.ListenForFeeds(ctx, s.Redis, waiting.Ring) }),
+			run.Background("rings for feeds",
+				func(ctx context.Context) error { return redisadapter.ListenForFeeds(ctx, s.Redis, waiting.Ring) }),
 			httpPart(listenAddress{on.Public, "HTTP_ADDR", cfg.HTTPAddr}, app, log),
 		),
 	}, nil
 }
 
-func (s *process) httpApp(registry *metrics.Registry, ready *ops.Readiness, waiting *events.Waiting) (*fiber.App, error) {
+func (s *process) httpApp(registry *metrics.Registry, ready *ops.Readiness,
+	waiting *events.Waiting) (*fiber.App, error) {
 	results := make([]string, 0, len(idempotent.Results))
 	for _, r := range idempotent.Results {
 		results = append(results, string(r))
@@ -92,13 +94,15 @@ func (s *process) httpApp(registry *metrics.Registry, ready *ops.Readiness, wait
 	parts := DefaultParts(s.cfg, s.Stores, system.Clock{}, s.log)
 	parts.warnWithoutPayments()
 	if err := files.CheckScratch(); err != nil {
-		s.log.Warn("forms with files will fail: the directory for temporary files (TMPDIR, or /tmp) cannot be written", "error", err)
+		s.log.Warn("forms with files will fail: the directory for temporary files (TMPDIR, or /tmp) cannot be written",
+			"error", err)
 	}
 	var err error
 	if parts.Passwords, err = passwords.New(); err != nil {
 		return nil, err
 	}
-	parts.Doorbell, parts.DepositMetrics, parts.PaymentMetrics, parts.LimiterFailedOpen = s.bell, registry.Deposits(), registry.Payments(), counted.LimiterFailedOpen
+	parts.Doorbell, parts.DepositMetrics, parts.PaymentMetrics, parts.LimiterFailedOpen = s.bell, registry.Deposits(),
+		registry.Payments(), counted.LimiterFailedOpen
 	parts.Epoch, parts.Waiting = s.epoch.Current, waiting
 	parts.Idempotency = func(r idempotent.Result) { counted.Idempotency(string(r)) }
 	all := NewServices(s.cfg, s.Stores, parts)
@@ -107,22 +111,27 @@ func (s *process) httpApp(registry *metrics.Registry, ready *ops.Readiness, wait
 		return nil, err
 	}
 	return httpadapter.New(httpadapter.Config{
-		Log: s.log, TrustedProxies: s.cfg.TrustedProxies, ProxyHeader: s.cfg.TrustedProxyHeader, HSTS: s.cfg.HTTPS(), Traced: traced(s.cfg),
-		Route: counted.Route, Draining: ready.Draining,
+		Log: s.log, TrustedProxies: s.cfg.TrustedProxies, ProxyHeader: s.cfg.TrustedProxyHeader, HSTS: s.cfg.HTTPS(),
+		Traced: traced(s.cfg),
+		Route:  counted.Route, Draining: ready.Draining,
 		Observe:   func(o middleware.Observation) { counted.Request(o.Surface, o.Route, o.Method, o.Status, o.Duration) },
 		Forwarded: s.noticeForwarded(),
 	}, httpadapter.Surfaces{
 		PartnerAPI: partnerapi.Deps{
-			Partners: all.Partners, Connections: all.Connections, Clients: all.Clients, Deposits: all.Deposits, Webhooks: all.Webhooks, Events: all.Events,
-			Simulate: all.Payments, Idempotent: all.Idempotent, Limiter: all.Limiter, Clock: parts.Clock, Environment: s.cfg.Environment, BaseURL: s.cfg.APIBaseURL,
+			Partners: all.Partners, Connections: all.Connections, Clients: all.Clients, Deposits: all.Deposits,
+			Webhooks: all.Webhooks, Events: all.Events,
+			Simulate: all.Payments, Idempotent: all.Idempotent, Limiter: all.Limiter, Clock: parts.Clock,
+			Environment: s.cfg.Environment, BaseURL: s.cfg.APIBaseURL,
 		},
 		Connect: connect.Deps{
 			Connections: all.Connections, Operators: all.Operators, Limiter: all.Limiter,
 			AttemptsPerMinute: s.cfg.AuthAttemptsPerMinute, Site: site,
 		},
-		Account: account.Deps{Operators: all.Operators, Limiter: all.Limiter, AttemptsPerMinute: s.cfg.AuthAttemptsPerMinute, Site: site},
+		Account: account.Deps{Operators: all.Operators, Limiter: all.Limiter, AttemptsPerMinute: s.cfg.AuthAttemptsPerMinute,
+			Site: site},
 		Dashboard: dashboard.Deps{
-			Connections: all.Connections, Operators: all.Operators, Desk: all.Desk, Deposits: all.Deposits, Entropy: parts.Entropy, Limiter: all.Limiter,
+			Connections: all.Connections, Operators: all.Operators, Desk: all.Desk, Deposits: all.Deposits,
+			Entropy: parts.Entropy, Limiter: all.Limiter,
 			Site: site, Log: s.log,
 		},
 		Checkout: checkout.Deps{
@@ -134,8 +143,8 @@ func (s *process) httpApp(registry *metrics.Registry, ready *ops.Readiness, wait
 	})
 }
 
-// callbacksOf gives the use cases of the provider's callbacks; nil where the provider sends none, and the route does not
-// exist then.
+// callbacksOf gives the use cases of the provider's callbacks; nil where the provider sends none, and the route does
+// not exist then.
 func callbacksOf(p Parts, all Services) *callbacks.Service {
 	if p.Callbacks == nil {
 		return nil
@@ -162,16 +171,19 @@ func (s *process) noticeForwarded() func(context.Context, middleware.Notice) {
 	return func(ctx context.Context, n middleware.Notice) {
 		if n.Both {
 			both.Do(func() {
-				s.log.WarnContext(ctx, "a trusted proxy sent both X-Real-IP and X-Forwarded-For; name the header that it sets in TRUSTED_PROXY_HEADER, "+
-					"or its clients may choose their address", "peer", n.Peer)
+				s.log.WarnContext(ctx,
+					"a trusted proxy sent both X-Real-IP and X-Forwarded-For; name the header that it sets in TRUSTED_PROXY_HEADER, "+
+						"or its clients may choose their address", "peer", n.Peer)
 			})
 		} else {
 			untrusted.Do(func() {
-				s.log.WarnContext(ctx, "a peer that is not in TRUSTED_PROXIES tells the address of another client; if it is a proxy, all its clients share one limit",
+				s.log.WarnContext(ctx,
+					"a peer that is not in TRUSTED_PROXIES tells the address of another client; if it is a proxy, all its clients share one limit",
 					"peer", n.Peer, "header", n.Header)
 			})
 		}
-		redisadapter.NoteForwarded(ctx, s.Redis, s.Breaker, redisadapter.Forwarded{Peer: n.Peer, Header: n.Header, Both: n.Both})
+		redisadapter.NoteForwarded(ctx, s.Redis, s.Breaker,
+			redisadapter.Forwarded{Peer: n.Peer, Header: n.Header, Both: n.Both})
 	}
 }
 
@@ -199,7 +211,8 @@ func httpPart(at listenAddress, app *fiber.App, log *slog.Logger) run.Part {
 // opsHandler warns where profiles are on in production.
 func (s *process) opsHandler(ready *ops.Readiness, metrics http.Handler) http.Handler {
 	if s.cfg.MetricsPprof && s.cfg.Environment == partner.Production {
-		s.log.Warn("METRICS_PPROF is on in production: whoever reaches METRICS_ADDR may profile this process; turn it off when you have finished")
+		s.log.Warn(
+			"METRICS_PPROF is on in production: whoever reaches METRICS_ADDR may profile this process; turn it off when you have finished")
 	}
 	return ops.Handler(ready, metrics, s.cfg.MetricsPprof)
 }

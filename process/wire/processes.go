@@ -31,8 +31,8 @@ type AskedCheck struct {
 	Answer, Success time.Duration
 }
 
-// askProcesses reads the /readyz of the processes at urls, all at the same time. Without urls it asks at METRICS_ADDR of
-// this machine, where nothing needs to run.
+// askProcesses reads the /readyz of the processes at urls, all at the same time. Without urls it asks at METRICS_ADDR
+// of this machine, where nothing needs to run.
 func askProcesses(ctx context.Context, cfg config.Config, urls []string) []AskedProcess {
 	if len(urls) == 0 {
 		here := ask(ctx, cfg.LocalMetricsURL())

@@ -50,8 +50,9 @@ type Parts struct {
 
 	Waiting *events.Waiting // requests that wait for events
 
-	Codes     accountports.OneTimeCodes
-	Passwords accountports.Passwords // nil in processes without a log-in: DefaultParts leaves them out, since a hasher costs 19 MiB
+	Codes accountports.OneTimeCodes
+	// nil in processes without a log-in: DefaultParts leaves them out, since a hasher costs 19 MiB
+	Passwords accountports.Passwords
 	Cleaner   depositports.FileCleaner
 	Targets   webhookports.TargetCheck
 	Scoring   depositports.Scoring
@@ -177,7 +178,8 @@ func (b *builder) accounts(s *Services) {
 	})
 	s.Operators = operators.New(operators.Deps{
 		UnitOfWork: p.UnitOfWork, SignIn: b.signIn, Operators: store.Operators, Sessions: store.Sessions,
-		TwoFactors: store.TwoFactors, HalfSignIns: store.HalfSignIns, Codes: p.Codes, Tokens: store.Tokens, Mails: store.Mails,
+		TwoFactors: store.TwoFactors, HalfSignIns: store.HalfSignIns, Codes: p.Codes, Tokens: store.Tokens,
+		Mails: store.Mails,
 		Audit: store.Audit, Passwords: p.Passwords, Clock: p.Clock, Entropy: p.Entropy,
 		DashboardURL: b.cfg.DashboardBaseURL, VerifyAddresses: b.cfg.VerifiesAddresses(), SessionIdle: b.cfg.SessionIdle,
 	})

@@ -64,8 +64,9 @@ func OpenStore(ctx context.Context, cfg config.Config, log *slog.Logger, o postg
 		return Stores{}, err
 	}
 	return Stores{
-		Postgres: postgres.NewStore(pool, cipher, postgres.Options{}), Changes: groupcommit.New(pool, cipher, groupcommit.Options{}),
-		Pool: pool, Cipher: cipher,
+		Postgres: postgres.NewStore(pool, cipher, postgres.Options{}),
+		Changes:  groupcommit.New(pool, cipher, groupcommit.Options{}),
+		Pool:     pool, Cipher: cipher,
 	}, nil
 }
 
@@ -91,7 +92,8 @@ type process struct {
 
 // open prepares the stores without connecting; readiness reports stores that are away. grouped is true where many
 // callers change and read deposits at the same time.
-func open(ctx context.Context, cfg config.Config, log *slog.Logger, name string, conns int32, grouped bool) (*process, error) {
+func open(ctx context.Context, cfg config.Config, log *slog.Logger, name string, conns int32,
+	grouped bool) (*process, error) {
 	if err := leftOut(cfg); err != nil {
 		return nil, err
 	}
@@ -108,21 +110,25 @@ func open(ctx context.Context, cfg config.Config, log *slog.Logger, name string,
 		}
 		s.parts = append(s.parts, traces)
 	}
-	if s.Pool, err = s.newPool(ctx, name, postgres.PoolOptions{MaxConns: conns, PingAfter: pingAfter(grouped)}); err != nil {
+	if s.Pool, err = s.newPool(ctx, name,
+		postgres.PoolOptions{MaxConns: conns, PingAfter: pingAfter(grouped)}); err != nil {
 		return nil, err
 	}
 	const patience = 3 * time.Second
-	if s.ops, err = s.newPool(ctx, name+"-ops", postgres.PoolOptions{MaxConns: opsConns, StatementTimeout: patience, Settings: postgres.IndexPlans}); err != nil {
+	if s.ops, err = s.newPool(ctx, name+"-ops",
+		postgres.PoolOptions{MaxConns: opsConns, StatementTimeout: patience, Settings: postgres.IndexPlans}); err != nil {
 		return nil, err
 	}
 	s.pools = map[string]*pgxpool.Pool{name: s.Pool, "ops": s.ops}
 	s.epoch = platformtables.NewEpoch(s.ops, log)
 	var groups, reads *pgxpool.Pool // nil: the few group commits and reads use the store's pool
 	if grouped {
-		if groups, err = s.newPool(ctx, name+"-groups", postgres.PoolOptions{MaxConns: groupcommit.Conns, Settings: postgres.IndexPlans}); err != nil {
+		if groups, err = s.newPool(ctx, name+"-groups",
+			postgres.PoolOptions{MaxConns: groupcommit.Conns, Settings: postgres.IndexPlans}); err != nil {
 			return nil, err
 		}
-		if reads, err = s.newPool(ctx, name+"-reads", postgres.PoolOptions{MaxConns: postgres.ReadConns, Settings: postgres.IndexPlans}); err != nil {
+		if reads, err = s.newPool(ctx, name+"-reads",
+			postgres.PoolOptions{MaxConns: postgres.ReadConns, Settings: postgres.IndexPlans}); err != nil {
 			return nil, err
 		}
 		s.pools["groups"], s.pools["reads"] = groups, reads
@@ -156,7 +162,8 @@ func pingAfter(manyCallers bool) time.Duration {
 }
 
 func (s *process) openRedis(ctx context.Context) (err error) {
-	s.Redis, s.redisKnown, err = redisadapter.Open(ctx, s.cfg.RedisURL.Reveal(), redisadapter.SentinelPassword(s.cfg.RedisSentinelPassword.Reveal()))
+	s.Redis, s.redisKnown, err = redisadapter.Open(ctx, s.cfg.RedisURL.Reveal(),
+		redisadapter.SentinelPassword(s.cfg.RedisSentinelPassword.Reveal()))
 	if err != nil {
 		return err
 	}
@@ -204,8 +211,10 @@ func (s *process) readiness(more ...ops.Check) *ops.Readiness {
 	checks := []ops.Check{
 		{Name: checkPostgres, Run: s.connected, Problem: connectionProblem},
 		{Name: checkSchema, Run: s.schemaFits, Problem: schemaProblem},
-		{Name: checkWrites, Run: s.takesWrites, Problem: writeProblem, Every: writeEvery, Optional: true}, // what only reads goes on
-		{Name: checkRedis, Run: func(ctx context.Context) error { return redisadapter.Probe(ctx, s.Redis) }, Problem: redisProblem, Optional: true},
+		// what only reads goes on
+		{Name: checkWrites, Run: s.takesWrites, Problem: writeProblem, Every: writeEvery, Optional: true},
+		{Name: checkRedis, Run: func(ctx context.Context) error { return redisadapter.Probe(ctx, s.Redis) },
+			Problem: redisProblem, Optional: true},
 	}
 	return ops.NewReadiness(s.log, append(checks, more...)...)
 }

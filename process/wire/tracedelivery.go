@@ -57,35 +57,40 @@ type tracedRelay struct {
 var errPlannedAgain = errors.New("the batch was planned again")
 
 // Relay implements webhookports.RelayStore.
-func (r tracedRelay) Relay(ctx context.Context, limit int, lease time.Duration, plan func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery) (int, []webhookports.Claim, error) {
+func (r tracedRelay) Relay(ctx context.Context, limit int, lease time.Duration,
+	plan func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery) (int, []webhookports.Claim, error) {
 	begin := time.Now()
 	var spans []trace.Span
-	relayed, claims, err := r.RelayStore.Relay(ctx, limit, lease, func(events []ports.Event, subscriptions []webhookports.Subscription) []webhookports.Delivery {
-		endAll(spans, errPlannedAgain)
-		var parents map[id.ID]string
-		spans, parents = r.begin(ctx, events, begin)
-		planned := plan(events, subscriptions)
-		for i := range planned {
-			if parent, traced := parents[planned[i].EventID]; traced {
-				planned[i].TraceParent = parent
+	relayed, claims, err := r.RelayStore.Relay(ctx, limit, lease,
+		func(events []ports.Event, subscriptions []webhookports.Subscription) []webhookports.Delivery {
+			endAll(spans, errPlannedAgain)
+			var parents map[id.ID]string
+			spans, parents = r.begin(ctx, events, begin)
+			planned := plan(events, subscriptions)
+			for i := range planned {
+				if parent, traced := parents[planned[i].EventID]; traced {
+					planned[i].TraceParent = parent
+				}
 			}
-		}
-		return planned
-	})
+			return planned
+		})
 	endAll(spans, err)
 	return relayed, claims, err
 }
 
 // begin starts the spans of events that belong to a trace.
-func (r tracedRelay) begin(ctx context.Context, events []ports.Event, at time.Time) (spans []trace.Span, parents map[id.ID]string) {
+func (r tracedRelay) begin(ctx context.Context, events []ports.Event,
+	at time.Time) (spans []trace.Span, parents map[id.ID]string) {
 	parents = map[id.ID]string{}
 	for i := range events {
 		e := &events[i]
 		if e.TraceParent == "" {
 			continue
 		}
-		under, span := r.tracer.Start(below(ctx, e.TraceParent), "relay", trace.WithSpanKind(trace.SpanKindProducer), trace.WithTimestamp(at),
-			trace.WithAttributes(attribute.String("event.id", id.Event.Of(e.ID)), attribute.String("event.name", string(e.Name)), attribute.Int("batch", len(events))))
+		under, span := r.tracer.Start(below(ctx, e.TraceParent), "relay", trace.WithSpanKind(trace.SpanKindProducer),
+			trace.WithTimestamp(at),
+			trace.WithAttributes(attribute.String("event.id", id.Event.Of(e.ID)), attribute.String("event.name", string(e.Name)),
+				attribute.Int("batch", len(events))))
 		spans, parents[e.ID] = append(spans, span), parentOf(under)
 	}
 	return spans, parents
@@ -116,11 +121,13 @@ func jobBegin(ctx context.Context) time.Time {
 }
 
 // Serve implements webhookports.JobQueue.
-func (q tracedQueue) Serve(ctx context.Context, concurrency map[webhookports.Lane]int, handle func(context.Context, webhookports.Job)) error {
+func (q tracedQueue) Serve(ctx context.Context, concurrency map[webhookports.Lane]int,
+	handle func(context.Context, webhookports.Job)) error {
 	return q.JobQueue.Serve(ctx, concurrency, func(ctx context.Context, job webhookports.Job) {
 		begin := time.Now()
 		ctx, span := q.tracer.Start(ctx, "job", trace.WithSpanKind(trace.SpanKindConsumer), trace.WithTimestamp(begin),
-			trace.WithAttributes(attribute.String("lane", string(job.Lane)), attribute.Bool("urgent", job.Urgent), attribute.Int("deliveries", len(job.Claims))))
+			trace.WithAttributes(attribute.String("lane", string(job.Lane)), attribute.Bool("urgent", job.Urgent),
+				attribute.Int("deliveries", len(job.Claims))))
 		defer span.End()
 		handle(context.WithValue(ctx, jobKey{}, begin), job)
 	})
@@ -136,9 +143,12 @@ type tracedSender struct {
 
 // Post implements webhookports.Sender. The receiver gets no header of the trace.
 func (s tracedSender) Post(ctx context.Context, d *webhookports.Delivery, signedAt time.Time) webhook.Attempt {
-	job, options := trace.SpanFromContext(ctx), []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindConsumer), trace.WithAttributes(
-		attribute.String("delivery.id", id.Delivery.Of(d.DeliveryID)), attribute.String("subscription.id", id.Subscription.Of(d.SubscriptionID)),
-		attribute.String("event.name", string(d.Event)), attribute.Int("attempt", d.Attempts+1), attribute.Bool("test", d.Test))}
+	job, options := trace.SpanFromContext(ctx),
+		[]trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindConsumer), trace.WithAttributes(
+			attribute.String("delivery.id", id.Delivery.Of(d.DeliveryID)),
+			attribute.String("subscription.id", id.Subscription.Of(d.SubscriptionID)),
+			attribute.String("event.name", string(d.Event)), attribute.Int("attempt", d.Attempts+1),
+			attribute.Bool("test", d.Test))}
 	if begin := jobBegin(ctx); !begin.IsZero() {
 		options = append(options, trace.WithTimestamp(begin))
 	}

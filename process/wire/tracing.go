@@ -30,7 +30,8 @@ const lastExport = 3 * time.Second
 // tracing exports spans until all other parts have stopped. Spans contain routes, but neither the arguments of SQL nor
 // those of Redis commands.
 func tracing(ctx context.Context, cfg config.Config, log *slog.Logger, process string) (run.Part, error) {
-	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(strings.TrimSuffix(cfg.TracesEndpoint, "/")+"/v1/traces"))
+	exporter, err := otlptracehttp.New(ctx,
+		otlptracehttp.WithEndpointURL(strings.TrimSuffix(cfg.TracesEndpoint, "/")+"/v1/traces"))
 	if err != nil {
 		return run.Part{}, err
 	}
@@ -60,8 +61,8 @@ func serviceName(process string) string {
 	return process
 }
 
-// withoutPolls drops the commands to Postgres and Redis that belong to no request, job or batch: the loops of an idle process
-// would send the collector thousands of traces an hour that show nothing.
+// withoutPolls drops the commands to Postgres and Redis that belong to no request, job or batch: the loops of an idle
+// process would send the collector thousands of traces an hour that show nothing.
 type withoutPolls struct{ trace.Sampler }
 
 // ShouldSample implements trace.Sampler.

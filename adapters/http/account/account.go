@@ -98,7 +98,8 @@ func (p *pages) void(c *fiber.Ctx, link string, to ui.Text) error {
 	f := ui.FailureOf(connect.ErrTokenVoid.Code)
 	lang := ui.LangOf(c)
 	return p.render(c, problem.Status(connect.ErrTokenVoid.Kind), f.Title, view{
-		Page: ui.Page{ErrorCode: connect.ErrTokenVoid.Code, ReadAt: pathForgot}, Lead: f.Message.In(lang), Link: link, To: to.In(lang),
+		Page: ui.Page{ErrorCode: connect.ErrTokenVoid.Code, ReadAt: pathForgot}, Lead: f.Message.In(lang), Link: link,
+		To: to.In(lang),
 	})
 }
 
@@ -117,19 +118,22 @@ func (p *pages) verifyForm(c *fiber.Ctx, status int, token, mistake string) erro
 		return err
 	}
 	lang := ui.LangOf(c)
-	v := view{Lead: textVerifyLead.In(lang, found.Email), Path: pathVerify, Secret: token, Button: textVerifyButton.In(lang)}
+	v := view{Lead: textVerifyLead.In(lang, found.Email), Path: pathVerify, Secret: token,
+		Button: textVerifyButton.In(lang)}
 	if found.Kind == connect.TokenChangeEmail {
 		v.Lead = textChangeLead.In(lang, found.Email)
 	}
 	if asks {
 		v.More, v.Link, v.To = textVerifyPassword.In(lang), pathForgot, textForgot.In(lang)
 		v.Fields = []ui.Field{{
-			Name: fieldPassword, Type: "password", Label: textAccountPassword.In(lang), Autocomplete: "current-password", MaxLength: 200, Required: true,
+			Name: fieldPassword, Type: "password", Label: textAccountPassword.In(lang), Autocomplete: "current-password",
+			MaxLength: 200, Required: true,
 			Error: mistake, Autofocus: mistake != "",
 		}}
 	}
 	if mistake != "" {
-		v.Failed, v.Page.ErrorCode, v.Page.ReadAt = ui.Mistake{Field: fieldPassword, Text: mistake}, connect.ErrBadCredentials.Code, pathForgot
+		v.Failed, v.Page.ErrorCode, v.Page.ReadAt = ui.Mistake{Field: fieldPassword, Text: mistake},
+			connect.ErrBadCredentials.Code, pathForgot
 	}
 	return p.render(c, status, textVerify, v)
 }
@@ -154,7 +158,8 @@ func (p *pages) verify(c *fiber.Ctx) error {
 	case errors.Is(err, connect.ErrEmailTaken):
 		f := ui.FailureOf(connect.ErrEmailTaken.Code)
 		return p.render(c, http.StatusConflict, f.Title, view{
-			Page: ui.Page{ErrorCode: connect.ErrEmailTaken.Code, ReadAt: pathForgot}, Lead: f.Message.In(ui.LangOf(c)), Link: pathLogin, To: textToLogin.In(ui.LangOf(c)),
+			Page: ui.Page{ErrorCode: connect.ErrEmailTaken.Code, ReadAt: pathForgot}, Lead: f.Message.In(ui.LangOf(c)),
+			Link: pathLogin, To: textToLogin.In(ui.LangOf(c)),
 		})
 	case err != nil:
 		return err
@@ -163,13 +168,15 @@ func (p *pages) verify(c *fiber.Ctx) error {
 		p.Site.SetSession(c, token, in.Lifetime)
 	}
 	lang := ui.LangOf(c)
-	return p.render(c, http.StatusOK, textVerified, view{Page: ui.Page{ReadAt: pathDesk}, Lead: textVerifiedLead.In(lang), Link: pathDesk, To: textToDesk.In(lang)})
+	return p.render(c, http.StatusOK, textVerified,
+		view{Page: ui.Page{ReadAt: pathDesk}, Lead: textVerifiedLead.In(lang), Link: pathDesk, To: textToDesk.In(lang)})
 }
 
 func (p *pages) showForgot(c *fiber.Ctx) error {
 	if c.Query(queryDone) != "" {
 		lang := ui.LangOf(c)
-		return p.render(c, http.StatusOK, textSent, view{Lead: textSentLead.In(lang), Link: pathLogin, To: textToLogin.In(lang)})
+		return p.render(c, http.StatusOK, textSent,
+			view{Lead: textSentLead.In(lang), Link: pathLogin, To: textToLogin.In(lang)})
 	}
 	return p.forgotForm(c, http.StatusOK, "", nil)
 }
@@ -189,8 +196,10 @@ func (p *pages) forgot(c *fiber.Ctx) error {
 
 func (p *pages) forgotForm(c *fiber.Ctx, status int, email string, failed *fault.Error) error {
 	lang := ui.LangOf(c)
-	field := ui.Field{Name: fieldEmail, Type: "email", Label: textEmail.In(lang), Value: email, Autocomplete: "username", MaxLength: 254, Required: true}
-	v := view{Lead: textForgotLead.In(lang), Path: pathForgot, Button: textForgotButton.In(lang), Link: pathLogin, To: textToLogin.In(lang)}
+	field := ui.Field{Name: fieldEmail, Type: "email", Label: textEmail.In(lang), Value: email, Autocomplete: "username",
+		MaxLength: 254, Required: true}
+	v := view{Lead: textForgotLead.In(lang), Path: pathForgot, Button: textForgotButton.In(lang), Link: pathLogin,
+		To: textToLogin.In(lang)}
 	v.add(field, failed, lang)
 	return p.render(c, status, textForgot, v)
 }
@@ -234,8 +243,9 @@ func (p *pages) resetForm(c *fiber.Ctx, status int, token string, failed *fault.
 	lang := ui.LangOf(c)
 	v := view{Lead: textResetLead.In(lang), Path: pathReset, Secret: token, Button: textResetButton.In(lang)}
 	v.add(ui.Field{
-		Name: fieldPassword, Type: "password", Label: textPassword.In(lang), Hint: textPasswordHint.In(lang), Autocomplete: "new-password",
-		MinLength: 10, MaxLength: 200, Required: true,
+		Name: fieldPassword, Type: "password", Label: textPassword.In(lang), Hint: textPasswordHint.In(lang),
+		Autocomplete: "new-password",
+		MinLength:    10, MaxLength: 200, Required: true,
 	}, failed, lang)
 	return p.render(c, status, textReset, v)
 }

@@ -81,7 +81,8 @@ func TestVerify_TheMailsLinkShowsAButtonAndTheButtonVerifies(t *testing.T) {
 	require.Equal(t, "link_void", again.Code())
 }
 
-// A stranger may have signed up with the address: a click by the owner of its mailbox must not verify the stranger's account.
+// A stranger may have signed up with the address: a click by the owner of its mailbox must not verify the stranger's
+// account.
 func TestVerify_InABrowserOfNobodyOrOfAnother_AsksForThePasswordOfTheAccount(t *testing.T) {
 	t.Parallel()
 	s := mailing(t)
@@ -93,7 +94,8 @@ func TestVerify_InABrowserOfNobodyOrOfAnother_AsksForThePasswordOfTheAccount(t *
 		page := b.Get(path)
 		require.Equal(t, "password", page.Input("password", "type"), name)
 		require.NotEmpty(t, page.LinkTo("/password/forgot"), name)
-		for given, message := range map[string]string{"": "Enter the password of the account.", "wrong password": "This is not the password of the account."} {
+		for given, message := range map[string]string{"": "Enter the password of the account.",
+			"wrong password": "This is not the password of the account."} {
 			refused := b.Send(page, page.FormTo("/verify"), map[string]string{"password": given})
 			require.Equal(t, http.StatusUnprocessableEntity, refused.Status, name)
 			require.Equal(t, "bad_credentials", refused.Code())
@@ -103,7 +105,8 @@ func TestVerify_InABrowserOfNobodyOrOfAnother_AsksForThePasswordOfTheAccount(t *
 		}
 		fr := b.Get(path + "&lang=fr")
 		require.Contains(t, fr.Body, "Mot de passe du compte")
-		require.Contains(t, b.Send(fr, fr.FormTo("/verify"), map[string]string{"password": "non"}).Body, "Ce n’est pas le mot de passe du compte.")
+		require.Contains(t, b.Send(fr, fr.FormTo("/verify"), map[string]string{"password": "non"}).Body,
+			"Ce n’est pas le mot de passe du compte.")
 	}
 	require.Zero(t, s.Count("operators", "verified_at IS NOT NULL"))
 
@@ -121,7 +124,8 @@ func TestVerify_ANewAddressInAnotherBrowser_AsksForThePasswordToo(t *testing.T) 
 	b := s.Browser(t)
 	signUp(t, s, b, "a@b.example")
 	settings := b.Get("/dashboard/settings")
-	require.Equal(t, http.StatusSeeOther, b.Send(settings, settings.Form("change_email"), map[string]string{"email": "new@b.example", "currentPassword": password}).Status)
+	require.Equal(t, http.StatusSeeOther, b.Send(settings, settings.Form("change_email"),
+		map[string]string{"email": "new@b.example", "currentPassword": password}).Status)
 	path := mailed(t, s, "new@b.example")
 	phone := s.Browser(t)
 	require.Equal(t, "bad_credentials", phone.Submit(path, map[string]string{"password": "wrong password"}).Code())
@@ -145,7 +149,8 @@ func TestVerify_WrongPasswords_CountAsLogIns(t *testing.T) {
 	require.Equal(t, http.StatusTooManyRequests, last.Status)
 	b := s.Browser(t)
 	b.From = "203.0.113.7"
-	require.Equal(t, "rate_limited", b.Submit("/login", map[string]string{"email": "a@b.example", "password": password}).Code(), "one count with the log-in")
+	require.Equal(t, "rate_limited", b.Submit("/login",
+		map[string]string{"email": "a@b.example", "password": password}).Code(), "one count with the log-in")
 	require.Zero(t, s.Count("operators", "verified_at IS NOT NULL"))
 }
 
@@ -175,8 +180,10 @@ func TestReset_TheMailsLinkSetsAPassword(t *testing.T) {
 	require.Equal(t, "/login?done=reset", done.Location, done.Body)
 	require.Contains(t, fresh.Get(done.Location).Body, "Your new password is saved")
 	require.Equal(t, "/login", b.Get("/dashboard").Location, "every session has ended")
-	require.Equal(t, "bad_credentials", fresh.Submit("/login", map[string]string{"email": "a@b.example", "password": password}).Code())
-	require.Equal(t, "/dashboard", fresh.Submit("/login", map[string]string{"email": "a@b.example", "password": "another password"}).Location)
+	require.Equal(t, "bad_credentials",
+		fresh.Submit("/login", map[string]string{"email": "a@b.example", "password": password}).Code())
+	require.Equal(t, "/dashboard",
+		fresh.Submit("/login", map[string]string{"email": "a@b.example", "password": "another password"}).Location)
 	require.NotContains(t, fresh.Get("/dashboard").Body, "Please verify", "the link went to the address")
 	require.Equal(t, http.StatusGone, s.Browser(t).Get(path).Status)
 }
@@ -188,7 +195,8 @@ var (
 
 // same is what an answer says, without the token of its form and the address that the reader entered.
 func same(a connecttest.Answer) string {
-	return fmt.Sprint(a.Status, a.Location, a.Header.Get("Retry-After") != "", addresses.ReplaceAllString(formTokens.ReplaceAllString(a.Body, ""), ""))
+	return fmt.Sprint(a.Status, a.Location, a.Header.Get("Retry-After") != "",
+		addresses.ReplaceAllString(formTokens.ReplaceAllString(a.Body, ""), ""))
 }
 
 func TestLoginAndForgot_AnswerAlikeForKnownAndUnknownAddresses(t *testing.T) {
@@ -224,8 +232,9 @@ func median(all []time.Duration) time.Duration {
 	return all[len(all)/2]
 }
 
-// The medians of many alternating requests stay close: a log-in compares a password hash either way, and a request for a password is an
-// INSERT either way. The margin is wide, since other tests run beside; a hash left out, or a mail written, would be a multiple.
+// The medians of many alternating requests stay close: a log-in compares a password hash either way, and a request for
+// a password is an INSERT either way. The margin is wide, since other tests run beside; a hash left out, or a mail
+// written, would be a multiple.
 func TestForgot_TakesAsLongForAnUnknownAddress(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{Mails: true})
@@ -311,12 +320,14 @@ func TestPages_KeepTheTokenAndLeadNowhereElse(t *testing.T) {
 	b := s.Browser(t)
 	sent := b.Get("/register")
 	require.NotNil(t, sent.Cookie("__Host-form"), "over https")
-	for _, path := range []string{"/verify?token=x&next=https://evil.example", "/password/forgot?next=//evil.example", "/password/reset?token=x&return=https://evil.example", "/login?done=https://evil.example"} {
+	for _, path := range []string{"/verify?token=x&next=https://evil.example", "/password/forgot?next=//evil.example",
+		"/password/reset?token=x&return=https://evil.example", "/login?done=https://evil.example"} {
 		page := b.Get(path)
 		for _, a := range page.All("a") {
 			for _, attribute := range a.Attr {
 				if attribute.Key == "href" {
-					require.True(t, strings.HasPrefix(attribute.Val, "/") && !strings.HasPrefix(attribute.Val, "//") || strings.HasPrefix(attribute.Val, "?") || strings.HasPrefix(attribute.Val, "#"), "%s: %s", path, attribute.Val)
+					require.True(t, strings.HasPrefix(attribute.Val, "/") && !strings.HasPrefix(attribute.Val, "//") ||
+						strings.HasPrefix(attribute.Val, "?") || strings.HasPrefix(attribute.Val, "#"), "%s: %s", path, attribute.Val)
 				}
 			}
 		}

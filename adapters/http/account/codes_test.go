@@ -34,7 +34,8 @@ func TestTOTP_OfAnUnverifiedAddress_IsRefused(t *testing.T) {
 	require.Contains(t, b.Get("/dashboard/settings?lang=fr").Body, "Vérifiez d’abord votre adresse e-mail")
 	for _, intent := range []string{"enable_totp", "confirm_totp"} {
 		refused := b.Post("/dashboard/settings", url.Values{
-			"csrf_token": {settings.Input("csrf_token", "value")}, "intent": {intent}, "currentPassword": {password}, "code": {"123456"},
+			"csrf_token": {settings.Input("csrf_token", "value")}, "intent": {intent}, "currentPassword": {password},
+			"code": {"123456"},
 		})
 		require.Equal(t, http.StatusForbidden, refused.Status, intent)
 		require.Equal(t, "email_not_verified", refused.Code(), intent)
@@ -57,7 +58,8 @@ func TestTOTP_TurnedOn_NeedsThePassword(t *testing.T) {
 	}
 	for _, intent := range []string{"enable_totp", "change_password"} {
 		n := settings.Form(intent)
-		require.Equal(t, http.StatusTooManyRequests, b.Send(settings, n, map[string]string{"currentPassword": password}).Status, "one limit for all forms with a password")
+		require.Equal(t, http.StatusTooManyRequests, b.Send(settings, n,
+			map[string]string{"currentPassword": password}).Status, "one limit for all forms with a password")
 	}
 	require.Zero(t, s.Count("second_factors", ""))
 }
@@ -84,10 +86,12 @@ func TestReset_AsTheFirstProofOfTheAddress_EndsCodesAndSessions_AndShowsWhatWasM
 	p := s.Partner("demo")
 	stranger := s.Browser(t)
 	query := connecttest.Query(servicetest.ConnectSecret, "demo", "op-1", strconv.FormatInt(s.Clock.Now().Unix(), 10), "")
-	sent := stranger.Submit("/register?"+query, map[string]string{"email": "victim@bank.example", "password": password, "companyName": "Chalets"})
+	sent := stranger.Submit("/register?"+query,
+		map[string]string{"email": "victim@bank.example", "password": password, "companyName": "Chalets"})
 	require.Equal(t, http.StatusSeeOther, sent.Status, sent.Body)
 	require.NotContains(t, stranger.Get("/dashboard").Body, "before you proved")
-	made := stranger.Submit("/dashboard/deposits/new", map[string]string{"amount": "300", "startsOn": "2031-07-01", "endsOn": "2031-07-08"})
+	made := stranger.Submit("/dashboard/deposits/new",
+		map[string]string{"amount": "300", "startsOn": "2031-07-01", "endsOn": "2031-07-08"})
 	require.Equal(t, http.StatusSeeOther, made.Status, made.Body)
 	set(t, s, "UPDATE operators SET verified_at = now()")
 	stranger.EnableTOTP(s)
@@ -96,11 +100,14 @@ func TestReset_AsTheFirstProofOfTheAddress_EndsCodesAndSessions_AndShowsWhatWasM
 
 	owner := s.Browser(t)
 	forgot(t, s, owner, "victim@bank.example")
-	require.Equal(t, "/login?done=reset", owner.Submit(mailed(t, s, "victim@bank.example"), map[string]string{"password": "my own password"}).Location)
-	require.Zero(t, s.Count("second_factors", "")+s.Count("recovery_codes", "")+s.Count("sessions", "")+s.Count("half_sign_ins", ""))
+	require.Equal(t, "/login?done=reset",
+		owner.Submit(mailed(t, s, "victim@bank.example"), map[string]string{"password": "my own password"}).Location)
+	require.Zero(t,
+		s.Count("second_factors", "")+s.Count("recovery_codes", "")+s.Count("sessions", "")+s.Count("half_sign_ins", ""))
 	require.Equal(t, 1, s.Count("mails", "recipient = 'victim@bank.example' AND subject LIKE 'Two-factor codes are off%'"))
 	require.Equal(t, 1, s.Count("audit_log", "action = 'operator.first_proof'"))
-	require.Equal(t, "/dashboard", owner.Submit("/login", map[string]string{"email": "victim@bank.example", "password": "my own password"}).Location, "no code is asked")
+	require.Equal(t, "/dashboard", owner.Submit("/login",
+		map[string]string{"email": "victim@bank.example", "password": "my own password"}).Location, "no code is asked")
 	require.Equal(t, "/login", stranger.Get("/dashboard").Location)
 
 	first := owner.Get("/dashboard")
@@ -120,9 +127,11 @@ func TestReset_OfAVerifiedAddress_ShowsNothingOfBefore(t *testing.T) {
 	s := mailing(t)
 	b := s.Browser(t)
 	verified(t, s, b, "a@b.example")
-	require.Equal(t, http.StatusSeeOther, b.Submit("/dashboard/deposits/new", map[string]string{"amount": "300", "startsOn": "2031-07-01", "endsOn": "2031-07-08"}).Status)
+	require.Equal(t, http.StatusSeeOther, b.Submit("/dashboard/deposits/new",
+		map[string]string{"amount": "300", "startsOn": "2031-07-01", "endsOn": "2031-07-08"}).Status)
 	forgot(t, s, b, "a@b.example")
-	require.Equal(t, http.StatusSeeOther, b.Submit(mailed(t, s, "a@b.example"), map[string]string{"password": "another password"}).Status)
+	require.Equal(t, http.StatusSeeOther,
+		b.Submit(mailed(t, s, "a@b.example"), map[string]string{"password": "another password"}).Status)
 	b.Submit("/login", map[string]string{"email": "a@b.example", "password": "another password"})
 	require.NotContains(t, b.Get("/dashboard").Body, "Made before")
 	require.Zero(t, s.Count("audit_log", "action = 'operator.first_proof'"))
@@ -162,11 +171,15 @@ func TestDisableTOTPByAdmin_LetsAnOperatorInWithoutTheApp_AndTellsThem(t *testin
 	require.ErrorIs(t, s.Operators.DisableTOTPByAdmin(t.Context(), o.ID), twofactor.ErrOff)
 	b.EnableTOTP(s)
 	half := s.Browser(t)
-	require.Equal(t, "/login/code", half.Submit("/login", map[string]string{"email": "a@b.example", "password": password}).Location)
+	require.Equal(t, "/login/code",
+		half.Submit("/login", map[string]string{"email": "a@b.example", "password": password}).Location)
 	require.NoError(t, s.Operators.DisableTOTPByAdmin(t.Context(), o.ID))
-	require.Zero(t, s.Count("second_factors", "")+s.Count("recovery_codes", "")+s.Count("sessions", "")+s.Count("half_sign_ins", ""))
+	require.Zero(t,
+		s.Count("second_factors", "")+s.Count("recovery_codes", "")+s.Count("sessions", "")+s.Count("half_sign_ins", ""))
 	require.Equal(t, "/login", half.Get("/login/code").Location)
-	require.Equal(t, 1, s.Count("mails", "recipient = 'a@b.example' AND subject LIKE 'Our support turned two-factor codes off%'"))
+	require.Equal(t, 1,
+		s.Count("mails", "recipient = 'a@b.example' AND subject LIKE 'Our support turned two-factor codes off%'"))
 	require.Equal(t, 1, s.Count("audit_log", "action = 'operator.reset_totp' AND actor = 'admin'"))
-	require.Equal(t, "/dashboard", s.Browser(t).Submit("/login", map[string]string{"email": "a@b.example", "password": password}).Location)
+	require.Equal(t, "/dashboard",
+		s.Browser(t).Submit("/login", map[string]string{"email": "a@b.example", "password": password}).Location)
 }

@@ -37,15 +37,18 @@ func TestCheckout_InARealBrowser_ReachesTheReturnURLAtAnotherOrigin(t *testing.T
 	browser := browsertest.New(t)
 	require.NoError(t, chromedp.Do(browser,
 		chromedp.Navigate(w.address(token)),
-		chromedp.SetValue("#firstName", "Grace"), chromedp.SetValue("#lastName", "Hopper"), chromedp.SetValue("#email", "grace@example.com"), chromedp.Click("#agree"),
+		chromedp.SetValue("#firstName", "Grace"), chromedp.SetValue("#lastName", "Hopper"),
+		chromedp.SetValue("#email", "grace@example.com"), chromedp.Click("#agree"),
 		chromedp.Click("button.main"),
 		chromedp.WaitVisible("#cardNumber"),
-		chromedp.SetValue("#cardNumber", badCard), chromedp.SetValue("#cardExpiry", "12/34"), chromedp.SetValue("#cardCvc", "123"),
+		chromedp.SetValue("#cardNumber", badCard), chromedp.SetValue("#cardExpiry", "12/34"),
+		chromedp.SetValue("#cardCvc", "123"),
 		chromedp.Click("button.main"),
 		chromedp.WaitVisible("[role=alert]"),
 		chromedp.Click("#agree"), chromedp.Click("button.main"),
 		chromedp.WaitVisible("#cardNumber"),
-		chromedp.SetValue("#cardNumber", goodCard), chromedp.SetValue("#cardExpiry", "12/34"), chromedp.SetValue("#cardCvc", "123"),
+		chromedp.SetValue("#cardNumber", goodCard), chromedp.SetValue("#cardExpiry", "12/34"),
+		chromedp.SetValue("#cardCvc", "123"),
 		chromedp.Click("button.main"),
 	))
 	select {
@@ -68,17 +71,20 @@ func TestCheckout_InARealBrowser_SpeaksTheDepositsLanguageUntilTheTenantSwitches
 		require.NoError(t, err)
 		return answer
 	}
-	const language, mistakes = "document.documentElement.lang", "[...document.querySelectorAll('[role=alert] a')].map(a => a.hash).join()"
+	const language, mistakes = "document.documentElement.lang",
+		"[...document.querySelectorAll('[role=alert] a')].map(a => a.hash).join()"
 
 	require.NoError(t, chromedp.Do(browser,
-		chromedp.Navigate(w.address(token)), chromedp.SetValue("#email", "grace"), chromedp.Click("button.main"), chromedp.WaitVisible("[role=alert]")))
+		chromedp.Navigate(w.address(token)), chromedp.SetValue("#email", "grace"), chromedp.Click("button.main"),
+		chromedp.WaitVisible("[role=alert]")))
 	require.Equal(t, "fr", ask(language))
 	require.Equal(t, "#firstName,#lastName,#email,#agree", ask(mistakes))
 	require.Equal(t, "firstName", ask("document.activeElement.id"))
 
 	require.NoError(t, chromedp.Do(browser, chromedp.Click("a[hreflang=en]"), chromedp.WaitVisible("a[hreflang=fr]")))
 	require.Equal(t, "en", ask(language))
-	require.NoError(t, chromedp.Do(browser, chromedp.SetValue("#firstName", "Grace"), chromedp.Click("button.main"), chromedp.WaitVisible("[role=alert]")))
+	require.NoError(t, chromedp.Do(browser, chromedp.SetValue("#firstName", "Grace"), chromedp.Click("button.main"),
+		chromedp.WaitVisible("[role=alert]")))
 	require.Equal(t, "en", ask(language))
 	require.Equal(t, "#lastName,#email,#agree", ask(mistakes))
 }
@@ -99,21 +105,27 @@ func TestCheckout_EveryPageInBothSchemesAndLanguages_IsAccessible(t *testing.T) 
 				}{
 					{"checkout", chromedp.Navigate(w.address(token))},
 					{"checkout-mistakes", chromedp.Steps(
-						chromedp.SetValue("#firstName", " "), chromedp.SetValue("#lastName", " "), chromedp.SetValue("#email", "grace@example"),
+						chromedp.SetValue("#firstName", " "), chromedp.SetValue("#lastName", " "),
+						chromedp.SetValue("#email", "grace@example"),
 						chromedp.Click("button.main"), chromedp.WaitVisible("[role=alert]"))},
 					{"checkout-payment", chromedp.Steps(
-						chromedp.SetValue("#firstName", "Grace"), chromedp.SetValue("#lastName", "Hopper"), chromedp.SetValue("#email", "grace@example.com"), chromedp.Click("#agree"),
+						chromedp.SetValue("#firstName", "Grace"), chromedp.SetValue("#lastName", "Hopper"),
+						chromedp.SetValue("#email", "grace@example.com"), chromedp.Click("#agree"),
 						chromedp.Click("button.main"), chromedp.WaitVisible("#cardNumber"))},
 					{"checkout-refused", chromedp.Steps(
-						chromedp.SetValue("#cardNumber", badCard), chromedp.SetValue("#cardExpiry", "12/34"), chromedp.SetValue("#cardCvc", "123"),
+						chromedp.SetValue("#cardNumber", badCard), chromedp.SetValue("#cardExpiry", "12/34"),
+						chromedp.SetValue("#cardCvc", "123"),
 						chromedp.Click("button.main"), chromedp.WaitVisible("[role=alert]"))},
 					{"checkout-give-up", chromedp.Steps(chromedp.Click("button.danger"), chromedp.WaitVisible("button.danger.whole"))},
-					{"checkout-given-up", chromedp.Steps(chromedp.Click("button.danger.whole"), chromedp.WaitNotPresent("button.danger.whole"))},
+					{"checkout-given-up",
+						chromedp.Steps(chromedp.Click("button.danger.whole"), chromedp.WaitNotPresent("button.danger.whole"))},
 					{"checkout-secured", chromedp.Steps(
 						chromedp.Navigate(w.address(second)),
-						chromedp.SetValue("#firstName", "Grace"), chromedp.SetValue("#lastName", "Hopper"), chromedp.SetValue("#email", "grace@example.com"), chromedp.Click("#agree"),
+						chromedp.SetValue("#firstName", "Grace"), chromedp.SetValue("#lastName", "Hopper"),
+						chromedp.SetValue("#email", "grace@example.com"), chromedp.Click("#agree"),
 						chromedp.Click("button.main"), chromedp.WaitVisible("#cardNumber"),
-						chromedp.SetValue("#cardNumber", goodCard), chromedp.SetValue("#cardExpiry", "12/34"), chromedp.SetValue("#cardCvc", "123"),
+						chromedp.SetValue("#cardNumber", goodCard), chromedp.SetValue("#cardExpiry", "12/34"),
+						chromedp.SetValue("#cardCvc", "123"),
 						chromedp.Click("button.main"), chromedp.WaitNotPresent("#cardNumber"))},
 				} {
 					require.NoError(t, chromedp.Do(browser, step.do), step.name)

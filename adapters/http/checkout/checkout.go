@@ -83,7 +83,8 @@ func Mount(app fiber.Router, d Deps) {
 func (p *pages) limit(c *fiber.Ctx) error {
 	ui.SetAnyFormTarget(c)
 	decision := p.Limiter.Allow(c.UserContext(),
-		ports.LimitRule{Name: "checkout-address", Key: "checkout:address:" + ui.NetworkOf(c.IP()), PerMinute: p.RequestsPerMinute})
+		ports.LimitRule{Name: "checkout-address", Key: "checkout:address:" + ui.NetworkOf(c.IP()),
+			PerMinute: p.RequestsPerMinute})
 	if !decision.Allowed {
 		return fault.ErrRateLimited.WithRetryAfter(decision.RetryAfter)
 	}
@@ -106,7 +107,8 @@ func (p *pages) explainErrors(c *fiber.Ctx) error {
 	case f.Kind != fault.Unavailable:
 		return err
 	}
-	p.Log.WarnContext(c.UserContext(), "checkout unavailable", "request_id", problem.RequestID(c), "route", c.Route().Path, "cause", f.Error())
+	p.Log.WarnContext(c.UserContext(), "checkout unavailable", "request_id", problem.RequestID(c), "route", c.Route().Path,
+		"cause", f.Error())
 	lang := ui.LangOf(c)
 	away := textAwayMessage
 	if errors.Is(err, paymentports.ErrProviderAway) {
@@ -208,7 +210,8 @@ func (p *pages) submit(c *fiber.Ctx) error {
 		if err != nil {
 			return err
 		}
-		return p.render(c, fiber.StatusUnprocessableEntity, v, person, []tenant.Mistake{{Field: fieldAgree, Fault: agreement.ErrChanged}})
+		return p.render(c, fiber.StatusUnprocessableEntity, v, person,
+			[]tenant.Mistake{{Field: fieldAgree, Fault: agreement.ErrChanged}})
 	}
 	if err != nil {
 		return err

@@ -24,7 +24,8 @@ func TestCheckout_GoodCard_SecuresAndLeadsBack(t *testing.T) {
 	b := w.browser()
 	form := b.get(w.address(token))
 	require.Equal(t, http.StatusOK, form.status)
-	for _, shown := range []string{checkouttest.Company, "€500.00", "€17.50", "16\u00a0June\u00a02026 – 23\u00a0June\u00a02026", d.Reference, "B-1042", "not blocked"} {
+	for _, shown := range []string{checkouttest.Company, "€500.00", "€17.50",
+		"16\u00a0June\u00a02026 – 23\u00a0June\u00a02026", d.Reference, "B-1042", "not blocked"} {
 		require.Contains(t, form.body, shown)
 	}
 	pay := b.send(form, 0, grace)
@@ -33,7 +34,8 @@ func TestCheckout_GoodCard_SecuresAndLeadsBack(t *testing.T) {
 	w.requireLeft(b.send(pay, 0, card(goodCard)), d, "secured")
 	w.requireStatus(d, deposit.Active, "")
 	client := w.Load(t, d.ID).Client
-	require.Equal(t, []string{"grace@example.com", "Grace", "Hopper"}, []string{client.Email, client.FirstName, client.LastName})
+	require.Equal(t, []string{"grace@example.com", "Grace", "Hopper"},
+		[]string{client.Email, client.FirstName, client.LastName})
 
 	after := b.get(w.address(token))
 	require.Contains(t, after.body, "Your deposit is secured")
@@ -84,7 +86,8 @@ func TestCheckout_GiveUp_IsAFormOfItsOwn(t *testing.T) {
 	b := w.browser()
 	form := b.get(w.address(token))
 	require.Contains(t, form.body, `name="intent" value="abandon"`)
-	require.Less(t, strings.Index(form.body, "Continue to payment"), strings.Index(form.body, `value="abandon"`), "the main button comes first")
+	require.Less(t, strings.Index(form.body, "Continue to payment"), strings.Index(form.body, `value="abandon"`),
+		"the main button comes first")
 	ask := b.send(form, 1, nil)
 	require.Equal(t, http.StatusOK, ask.status)
 	require.Contains(t, ask.body, "Give up this deposit?")
@@ -113,7 +116,8 @@ func TestCheckout_WithoutReturnURL_EndsOnAPageOfOurs(t *testing.T) {
 	require.Contains(t, b.send(b.send(b.get(w.address(token)), 1, nil), 0, nil).body, "You gave up this deposit")
 
 	_, token = w.Deposit(t, none)
-	require.Contains(t, b.send(b.get(w.address(token)), 0, person("declined@example.com", "De", "Clined")).body, "We cannot secure this deposit")
+	require.Contains(t, b.send(b.get(w.address(token)), 0, person("declined@example.com", "De", "Clined")).body,
+		"We cannot secure this deposit")
 
 	_, token = w.Deposit(t, none)
 	require.NotContains(t, b.send(b.send(b.get(w.address(token)), 0, grace), 0, card(badCard)).body, "Back to")
@@ -210,7 +214,8 @@ func TestCheckout_ScriptInAName_IsEscaped(t *testing.T) {
 func TestCheckout_UnknownToken_IsA404Page(t *testing.T) {
 	w := setup(t)
 	b := w.browser()
-	for _, path := range []string{"/checkout/nothing", "/checkout/nothing/return", "/checkout/" + strings.Repeat("x", 129), "/checkout/%00"} {
+	for _, path := range []string{"/checkout/nothing", "/checkout/nothing/return", "/checkout/" + strings.Repeat("x", 129),
+		"/checkout/%00"} {
 		got := b.get(w.base + path)
 		require.Equal(t, http.StatusNotFound, got.status, path)
 		require.Contains(t, got.body, "This link does not work", path)
@@ -234,7 +239,8 @@ func TestCheckout_Headers_KeepTheTokenToItself(t *testing.T) {
 		require.Contains(t, csp, "frame-ancestors 'none'", name)
 		require.NotContains(t, csp, "unsafe-inline", name)
 	}
-	require.NotContains(t, form.header.Get("Content-Security-Policy"), "form-action", "redirects after a form may lead anywhere")
+	require.NotContains(t, form.header.Get("Content-Security-Policy"), "form-action",
+		"redirects after a form may lead anywhere")
 	require.NotContains(t, w.Log.String(), token.Reveal())
 }
 
@@ -257,7 +263,8 @@ func TestCheckout_TooManyRequestsFromOneAddress_AreRefused(t *testing.T) {
 	got := w.browser().get(w.address(token))
 	require.Equal(t, http.StatusTooManyRequests, got.status)
 	require.Equal(t, "7", got.header.Get("Retry-After"))
-	require.Equal(t, ports.LimitRule{Name: "checkout-address", Key: "checkout:address:127.0.0.1", PerMinute: 120}, w.limiter.counted[0])
+	require.Equal(t, ports.LimitRule{Name: "checkout-address", Key: "checkout:address:127.0.0.1", PerMinute: 120},
+		w.limiter.counted[0])
 }
 
 func TestCheckout_ProviderAway_ApologisesAndTheReconcilerFinishes(t *testing.T) {
@@ -297,11 +304,18 @@ func TestCheckout_EndedBySomebodyElse_ExplainsItself(t *testing.T) {
 		title  string
 		status string
 	}{
-		"cancelled by the partner":   {nil, `status = 'cancelled', status_reason = 'by_partner', cancelled_at = now()`, "This deposit was cancelled", "abandoned"},
-		"expired, not yet cancelled": {func(d *deposit.Deposit) { d.CheckoutExpiresAt = w.Clock.Now() }, `version = 1`, "It is too late for this deposit", "abandoned"},
-		"expired":                    {nil, `status = 'cancelled', status_reason = 'checkout_expired', cancelled_at = now()`, "It is too late for this deposit", "abandoned"},
-		"ended":                      {nil, `status = 'close', status_reason = 'coverage_elapsed', closed_at = now(), activated_at = now(), expires_at = now()`, "This deposit has ended", "secured"},
-		"captured":                   {nil, `status = 'captured', status_reason = 'claim', captured_at = now(), captured_cents = 20000, activated_at = now(), expires_at = now()`, "€200.00", "secured"},
+		"cancelled by the partner": {nil, `status = 'cancelled', status_reason = 'by_partner', cancelled_at = now()`,
+			"This deposit was cancelled", "abandoned"},
+		"expired, not yet cancelled": {func(d *deposit.Deposit) { d.CheckoutExpiresAt = w.Clock.Now() }, `version = 1`,
+			"It is too late for this deposit", "abandoned"},
+		"expired": {nil, `status = 'cancelled', status_reason = 'checkout_expired', cancelled_at = now()`,
+			"It is too late for this deposit", "abandoned"},
+		"ended": {nil,
+			`status = 'close', status_reason = 'coverage_elapsed', closed_at = now(), activated_at = now(), expires_at = now()`,
+			"This deposit has ended", "secured"},
+		"captured": {nil,
+			`status = 'captured', status_reason = 'claim', captured_at = now(), captured_cents = 20000, activated_at = now(), expires_at = now()`,
+			"€200.00", "secured"},
 	} {
 		var changes []func(*deposit.Deposit)
 		if c.change != nil {
@@ -324,7 +338,8 @@ func TestCheckout_CancelledWhileTheFormWasOpen_ExplainsItself(t *testing.T) {
 	d, token := w.Deposit(t)
 	b := w.browser()
 	form := b.get(w.address(token))
-	_, err := w.Pool.Exec(context.WithoutCancel(t.Context()), `UPDATE deposits SET status = 'cancelled', status_reason = 'by_partner', cancelled_at = now() WHERE id = $1`, d.ID)
+	_, err := w.Pool.Exec(context.WithoutCancel(t.Context()),
+		`UPDATE deposits SET status = 'cancelled', status_reason = 'by_partner', cancelled_at = now() WHERE id = $1`, d.ID)
 	require.NoError(t, err)
 	for n, fields := range []url.Values{grace, nil} {
 		got := b.send(form, n, fields)
@@ -339,7 +354,8 @@ func TestCheckout_SpeaksFrench(t *testing.T) {
 	b := w.browser()
 	b.lang = "fr-FR,fr;q=0.9"
 	form := b.get(w.address(token))
-	for _, shown := range []string{`lang="fr"`, "Garantir votre caution", "2\u00a0500,00\u00a0€", "16\u00a0juin\u00a02026", "Passer au paiement"} {
+	for _, shown := range []string{`lang="fr"`, "Garantir votre caution", "2\u00a0500,00\u00a0€", "16\u00a0juin\u00a02026",
+		"Passer au paiement"} {
 		require.Contains(t, form.body, shown)
 	}
 	require.Contains(t, b.send(form, 0, url.Values{}).body, "Saisissez une adresse e-mail valide")

@@ -17,7 +17,8 @@ import (
 // tenantCard pays the fee, and every later charge wants the tenant back.
 const tenantCard = "4000 0027 6000 3184"
 
-// captured makes a deposit that Grace secured with a card, and captures it. The card has been charged if the clock says so.
+// captured makes a deposit that Grace secured with a card, and captures it. The card has been charged if the clock says
+// so.
 func (w *world) captured(number string) (*deposit.Deposit, secret.Text, *browser) {
 	w.t.Helper()
 	d, token := w.Deposit(w.t)
@@ -69,7 +70,8 @@ func TestDebt_CardRefused_TheTenantPaysFromTheLink(t *testing.T) {
 	require.Equal(t, opened, w.Provider.Opened(), "a GET opens nothing")
 
 	form := url.Values{"intent": {"pay"}}
-	require.Equal(t, http.StatusForbidden, b.do(http.MethodPost, w.address(token), form).status, "without the form's token")
+	require.Equal(t, http.StatusForbidden, b.do(http.MethodPost, w.address(token), form).status,
+		"without the form's token")
 	first := b.send(page, 0, nil)
 	require.Contains(t, first.body, "cardNumber")
 	second := b.send(b.get(w.address(token)), 0, nil) // another tab
@@ -120,7 +122,8 @@ func TestDebt_ThePageIsAskedForAgainAndAgain_IsLimited(t *testing.T) {
 	b := w.browser()
 	page := b.get(w.address(token))
 	require.Contains(t, b.send(page, 0, nil).body, "cardNumber")
-	require.Contains(t, w.limiter.counted, ports.LimitRule{Name: "checkout-pay", Key: "checkout:pay:" + d.ID.String(), PerMinute: 5})
+	require.Contains(t, w.limiter.counted,
+		ports.LimitRule{Name: "checkout-pay", Key: "checkout:pay:" + d.ID.String(), PerMinute: 5})
 	opened := w.Provider.Opened()
 	w.limiter.refuses = "checkout-pay"
 	require.Equal(t, http.StatusTooManyRequests, b.send(page, 0, nil).status)
@@ -131,7 +134,8 @@ func TestDebt_ThePageIsAskedForAgainAndAgain_IsLimited(t *testing.T) {
 func TestDebt_LessThanTheProviderCharges_EndsWithoutACharge(t *testing.T) {
 	w := setup(t)
 	d, token, _ := w.captured(tenantCard)
-	_, err := w.Pool.Exec(t.Context(), `UPDATE payments SET amount_cents = 30 WHERE deposit_id = $1 AND kind = 'collection'`, d.ID)
+	_, err := w.Pool.Exec(t.Context(),
+		`UPDATE payments SET amount_cents = 30 WHERE deposit_id = $1 AND kind = 'collection'`, d.ID)
 	require.NoError(t, err)
 	w.check(1)
 	debt := w.debt(d)
@@ -155,12 +159,14 @@ func TestDebt_InARealBrowser_IsPaidWithAnotherCard(t *testing.T) {
 	d, token, _ := w.captured(tenantCard)
 	w.check(0)
 	browser := browsertest.New(t)
-	require.NoError(t, chromedp.Do(browser, chromedp.Navigate(w.address(token)+"?lang=fr"), chromedp.WaitVisible(`//h1[contains(., "Veuillez payer le montant réclamé")]`)))
+	require.NoError(t, chromedp.Do(browser, chromedp.Navigate(w.address(token)+"?lang=fr"),
+		chromedp.WaitVisible(`//h1[contains(., "Veuillez payer le montant réclamé")]`)))
 	browsertest.LooksRight(browser, t, "debt")
 	require.NoError(t, chromedp.Do(browser,
 		chromedp.Click("button.main"),
 		chromedp.WaitVisible("#cardNumber"),
-		chromedp.SetValue("#cardNumber", goodCard), chromedp.SetValue("#cardExpiry", "12/34"), chromedp.SetValue("#cardCvc", "123"),
+		chromedp.SetValue("#cardNumber", goodCard), chromedp.SetValue("#cardExpiry", "12/34"),
+		chromedp.SetValue("#cardCvc", "123"),
 		chromedp.Click("button.main"),
 		chromedp.WaitVisible(`//h1[contains(., "est payé")]`),
 	))

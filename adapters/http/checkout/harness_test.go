@@ -62,7 +62,8 @@ func setup(t *testing.T) *world {
 	})}))
 	app.Use(middleware.RequestID(), middleware.AccessLog(log, func(middleware.Observation) {}), middleware.Recover(),
 		middleware.SecurityHeaders(false), middleware.Deadline(time.Minute), middleware.Framing())
-	checkout.Mount(app, checkout.Deps{Checkout: w.Checkout, Limiter: w.limiter, RequestsPerMinute: 120, Site: site, Log: log})
+	checkout.Mount(app,
+		checkout.Deps{Checkout: w.Checkout, Limiter: w.limiter, RequestsPerMinute: 120, Site: site, Log: log})
 	sandbox.Mount(app, w.Sandbox)
 	ui.MountAssets(app)
 	serve(app)
@@ -87,7 +88,8 @@ func (l *limiter) Allow(_ context.Context, rules ...ports.LimitRule) ports.Limit
 
 func (l *limiter) Refund(context.Context, ...ports.LimitRule) {}
 
-// browser keeps cookies and follows redirects within the service, as the tenant's would; it stops at the partner's door.
+// browser keeps cookies and follows redirects within the service, as the tenant's would; it stops at the partner's
+// door.
 type browser struct {
 	t      *testing.T
 	client *http.Client
@@ -101,12 +103,13 @@ func (w *world) browser() *browser {
 	home := strings.TrimPrefix(w.base, "http://")
 	transport := &http.Transport{}
 	w.t.Cleanup(transport.CloseIdleConnections)
-	return &browser{t: w.t, client: &http.Client{Jar: jar, Transport: transport, CheckRedirect: func(r *http.Request, _ []*http.Request) error {
-		if r.URL.Host != home {
-			return http.ErrUseLastResponse
-		}
-		return nil
-	}}}
+	return &browser{t: w.t,
+		client: &http.Client{Jar: jar, Transport: transport, CheckRedirect: func(r *http.Request, _ []*http.Request) error {
+			if r.URL.Host != home {
+				return http.ErrUseLastResponse
+			}
+			return nil
+		}}}
 }
 
 // page is where the browser ended up.
@@ -150,7 +153,8 @@ func (b *browser) fetch(method, address string, form url.Values) (page, string) 
 	text, err := io.ReadAll(res.Body)
 	require.NoError(b.t, err)
 	return page{
-		at: res.Request.URL, status: res.StatusCode, header: res.Header, body: html.UnescapeString(string(text)), location: res.Header.Get("Location"),
+		at: res.Request.URL, status: res.StatusCode, header: res.Header, body: html.UnescapeString(string(text)),
+		location: res.Header.Get("Location"),
 	}, string(text)
 }
 

@@ -47,7 +47,8 @@ func TestCheckout_LanguageChosenByTheReader_LastsForThisCheckout(t *testing.T) {
 	require.Contains(t, b.send(english, 0, url.Values{}).body, "Enter your first name.")
 	pay := b.send(english, 0, grace)
 	require.Contains(t, pay.body, "Pay by card", "the provider's page")
-	require.Contains(t, b.send(pay, 1, nil).body, "You came back without paying", "the way back from the provider has no lang")
+	require.Contains(t, b.send(pay, 1, nil).body, "You came back without paying",
+		"the way back from the provider has no lang")
 	require.Contains(t, b.get(w.address(other)).body, "Passer au paiement", "another deposit speaks its own language")
 }
 

@@ -56,7 +56,8 @@ func TestCheckout_AllMistakes_AreNamedAtOnceInTheOrderOfTheFields(t *testing.T) 
 			require.GreaterOrEqual(t, found, 0, "%s in the summary, in order", field)
 			at += found
 		}
-		require.Equal(t, c.wrong[0], lastMatch(got.body, `<input[^>]* id="(\w+)"[^>]* autofocus`), "the first wrong field gets the focus")
+		require.Equal(t, c.wrong[0], lastMatch(got.body, `<input[^>]* id="(\w+)"[^>]* autofocus`),
+			"the first wrong field gets the focus")
 		require.Equal(t, 1, strings.Count(got.body, " autofocus"))
 	}
 	w.requireStatus(d, deposit.Pending, "")
@@ -72,7 +73,8 @@ func TestCheckout_PostgresAway_DoesNotBlameThePaymentProvider(t *testing.T) {
 	w.Provider.Away(false)
 	w.Pool.Close()
 	for name, sorry := range map[string]page{
-		"page": b.get(w.address(token)), "form": b.send(form, 0, grace), "giving up": b.send(form, 1, nil), "way back": b.get(w.address(token) + "/return"),
+		"page": b.get(w.address(token)), "form": b.send(form, 0, grace), "giving up": b.send(form, 1, nil),
+		"way back": b.get(w.address(token) + "/return"),
 	} {
 		require.Equal(t, http.StatusServiceUnavailable, sorry.status, name)
 		require.NotContains(t, sorry.body, "payment service", name)

@@ -17,7 +17,8 @@ import (
 func (w *world) returnAddress() string {
 	w.t.Helper()
 	var address string
-	err := w.Pool.QueryRow(context.WithoutCancel(w.t.Context()), `SELECT return_url FROM sandbox_payments ORDER BY created_at DESC LIMIT 1`).Scan(&address)
+	err := w.Pool.QueryRow(context.WithoutCancel(w.t.Context()),
+		`SELECT return_url FROM sandbox_payments ORDER BY created_at DESC LIMIT 1`).Scan(&address)
 	require.NoError(w.t, err)
 	return address
 }
@@ -26,7 +27,8 @@ func (w *world) returnAddress() string {
 func (w *world) tablesWith(text string) []string {
 	w.t.Helper()
 	ctx := context.WithoutCancel(w.t.Context())
-	rows, err := w.Pool.Query(ctx, `SELECT table_name FROM information_schema.tables WHERE table_schema = 'public' AND table_type = 'BASE TABLE'`)
+	rows, err := w.Pool.Query(ctx,
+		`SELECT table_name FROM information_schema.tables WHERE table_schema = 'public' AND table_type = 'BASE TABLE'`)
 	require.NoError(w.t, err)
 	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	require.NoError(w.t, err)
@@ -89,7 +91,8 @@ func TestReturnToken_ThatIsNotTheDeposits_IsUnknown(t *testing.T) {
 	d, token := w.Deposit(t)
 	_, other := w.Deposit(t)
 	for _, wrong := range []string{
-		deposit.ReturnToken(d.ID, other).Reveal(), deposit.ReturnToken(d.ID, token).Reveal() + "x", "dep_00000000000000000000000001.x",
+		deposit.ReturnToken(d.ID, other).Reveal(), deposit.ReturnToken(d.ID, token).Reveal() + "x",
+		"dep_00000000000000000000000001.x",
 	} {
 		p := w.browser().get(w.base + "/checkout/" + wrong + "/return")
 		require.Equal(t, http.StatusNotFound, p.status)

@@ -80,7 +80,8 @@ func (s shop) openPage(token secret.Text) {
 	s.t.Helper()
 	s.do(
 		chromedp.Navigate(s.world.address(token)),
-		chromedp.SetValue("#firstName", "Grace"), chromedp.SetValue("#lastName", "Hopper"), chromedp.SetValue("#email", "grace@example.com"),
+		chromedp.SetValue("#firstName", "Grace"), chromedp.SetValue("#lastName", "Hopper"),
+		chromedp.SetValue("#email", "grace@example.com"),
 		chromedp.Click("#agree"), chromedp.Click("button.main"), chromedp.WaitVisible("#cardNumber"),
 	)
 	require.Contains(s.t, s.address(), s.fake.URL())
@@ -93,7 +94,8 @@ func (s shop) card(number, follows string) {
 	_, err := chromedp.Run(s.tab, chromedp.Evaluate[string]("document.documentElement.dataset.left = 'true'"))
 	require.NoError(s.t, err)
 	s.do(
-		chromedp.SetValue("#cardNumber", number), chromedp.SetValue("#cardExpiry", "12/34"), chromedp.SetValue("#cardCvc", "123"),
+		chromedp.SetValue("#cardNumber", number), chromedp.SetValue("#cardExpiry", "12/34"),
+		chromedp.SetValue("#cardCvc", "123"),
 		chromedp.Click("button[type=submit]"), chromedp.WaitVisible("html:not([data-left]) "+follows),
 	)
 }
@@ -130,9 +132,12 @@ func (s shop) requireCharged(depositID id.ID, kind deposit.PaymentKind, cents in
 func (s shop) capture(depositID id.ID) {
 	s.t.Helper()
 	amount := money.Cents(12_050)
-	claim := deposits.CaptureRequest{DepositID: depositID, Amount: &amount, Reason: "damage", Description: "Broken coffee table"}
-	_, err := s.Deposits.Capture(context.WithoutCancel(s.t.Context()), corepartner.Caller{Partner: corepartner.Partner{ID: s.PartnerID}}, claim,
-		idempotent.Call[deposits.View]{Encode: func(deposits.View) (idempotent.Response, error) { return idempotent.Response{}, nil }})
+	claim := deposits.CaptureRequest{DepositID: depositID, Amount: &amount, Reason: "damage",
+		Description: "Broken coffee table"}
+	_, err := s.Deposits.Capture(context.WithoutCancel(s.t.Context()),
+		corepartner.Caller{Partner: corepartner.Partner{ID: s.PartnerID}}, claim,
+		idempotent.Call[deposits.View]{
+			Encode: func(deposits.View) (idempotent.Response, error) { return idempotent.Response{}, nil }})
 	require.NoError(s.t, err)
 }
 
@@ -311,7 +316,8 @@ func TestStripe_InARealBrowser_TheTenantPaysADebtInTwoTabs_Once(t *testing.T) {
 	t.Cleanup(stop)
 	second.tab = tab
 	for _, one := range []shop{s, second} {
-		one.do(chromedp.Navigate(s.world.address(token)), chromedp.WaitVisible("button.main"), chromedp.Click("button.main"), chromedp.WaitVisible("#cardNumber"))
+		one.do(chromedp.Navigate(s.world.address(token)), chromedp.WaitVisible("button.main"), chromedp.Click("button.main"),
+			chromedp.WaitVisible("#cardNumber"))
 	}
 	s.card(goodCard, ours)
 	second.card(goodCard, ours)

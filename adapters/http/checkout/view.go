@@ -75,7 +75,8 @@ type giveUpView struct {
 func (p *pages) askToGiveUp(c *fiber.Ctx, v checkout.View) error {
 	lang := ui.LangOf(c)
 	page := ui.Page{Lang: lang, Query: ui.RawQuery(c), Title: textGiveUpTitle.In(lang)}
-	return ui.Render(c, fiber.StatusOK, giveUpPage(giveUpView{Page: page, View: v, Path: pagePath(c), Token: p.Site.FormToken(c)}))
+	return ui.Render(c, fiber.StatusOK,
+		giveUpPage(giveUpView{Page: page, View: v, Path: pagePath(c), Token: p.Site.FormToken(c)}))
 }
 
 // typeCheckbox is the type of a field that ui.Checkbox renders.
@@ -135,7 +136,8 @@ func (p *pages) renderReturn(c *fiber.Ctx, v checkout.View) error {
 		message = finalMessage(v, lang)
 	}
 	return ui.Render(c, fiber.StatusOK, finalPage(finalView{
-		Page: ui.Page{Lang: lang, Query: ui.RawQuery(c), Title: title}, View: v, Lang: lang, Title: title, Message: message, Back: returnLinkOf(v),
+		Page: ui.Page{Lang: lang, Query: ui.RawQuery(c), Title: title}, View: v, Lang: lang, Title: title, Message: message,
+		Back: returnLinkOf(v),
 	}))
 }
 
@@ -153,9 +155,12 @@ func notice(c *fiber.Ctx, v checkout.View, lang ui.Lang) string {
 // fields gives the inputs, each with its mistake. The first wrong input gets the focus.
 func fields(person tenant.Person, words, agreed string, wrong []ui.Mistake, lang ui.Lang) []ui.Field {
 	out := []ui.Field{
-		{Name: fieldFirstName, Type: "text", Label: textFirstName.In(lang), Value: person.FirstName, Autocomplete: "given-name", MaxLength: tenant.MaxName, Required: true},
-		{Name: fieldLastName, Type: "text", Label: textLastName.In(lang), Value: person.LastName, Autocomplete: "family-name", MaxLength: tenant.MaxName, Required: true},
-		{Name: fieldEmail, Type: "email", Label: textEmail.In(lang), Value: person.Email, Autocomplete: "email", MaxLength: 254, Required: true},
+		{Name: fieldFirstName, Type: "text", Label: textFirstName.In(lang), Value: person.FirstName,
+			Autocomplete: "given-name", MaxLength: tenant.MaxName, Required: true},
+		{Name: fieldLastName, Type: "text", Label: textLastName.In(lang), Value: person.LastName, Autocomplete: "family-name",
+			MaxLength: tenant.MaxName, Required: true},
+		{Name: fieldEmail, Type: "email", Label: textEmail.In(lang), Value: person.Email, Autocomplete: "email",
+			MaxLength: 254, Required: true},
 		{Name: fieldAgree, Type: typeCheckbox, Label: words, Value: agreed, Required: true},
 	}
 	for n, m := range wrong {

@@ -94,7 +94,8 @@ func TestBrowser_FormFilledInBadly_PutsTheCursorWhereItIsNeeded(t *testing.T) {
 	focused, err := chromedp.Run(browser, chromedp.Evaluate[string]("document.activeElement.id"))
 	require.NoError(t, err)
 	require.Equal(t, "companyName", focused)
-	styled, err := chromedp.Run(browser, chromedp.Evaluate[string]("getComputedStyle(document.querySelector('button.main')).backgroundColor"))
+	styled, err := chromedp.Run(browser,
+		chromedp.Evaluate[string]("getComputedStyle(document.querySelector('button.main')).backgroundColor"))
 	require.NoError(t, err)
 	require.NotEqual(t, "rgba(0, 0, 0, 0)", styled, "the policy lets the stylesheet in")
 }

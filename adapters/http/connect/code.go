@@ -86,11 +86,13 @@ func (p *pages) codeForm(c *fiber.Ctx, v visit, verified connections.Verified, w
 	lang := ui.LangOf(c)
 	status, failed := formFailure(refusal, lang)
 	return ui.Render(c, status, codePage(formView{
-		Page:  ui.Page{Lang: lang, Query: v.query, Title: titleOf(verified, textCodeTitle, textCodePartner, lang), ErrorCode: failed.code},
+		Page: ui.Page{Lang: lang, Query: v.query, Title: titleOf(verified, textCodeTitle, textCodePartner, lang),
+			ErrorCode: failed.code},
 		Visit: v, Token: p.Site.FormToken(c), Partner: verified.Partner.Name, Number: verified.ExternalID,
 		Email: who.operator.Email, Company: who.account.CompanyName, Host: returnHost(verified), Failed: failed,
 		Fields: withFailure([]ui.Field{{
-			Name: fieldCode, Type: "text", Label: textCode.In(lang), Hint: textCodeHint.In(lang), Autocomplete: "one-time-code", MaxLength: 40, Required: true, Autofocus: true,
+			Name: fieldCode, Type: "text", Label: textCode.In(lang), Hint: textCodeHint.In(lang), Autocomplete: "one-time-code",
+			MaxLength: 40, Required: true, Autofocus: true,
 		}}, failed),
 	}))
 }

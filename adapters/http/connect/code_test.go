@@ -117,7 +117,8 @@ func TestCode_Recovery_WorksOnce_AndTheOperatorIsTold(t *testing.T) {
 	s := connecttest.New(t, connecttest.Options{})
 	app := withCodes(t, s, "a@b.example")
 	b, page := half(t, s, "a@b.example", "")
-	require.Equal(t, http.StatusSeeOther, b.Send(page, 0, map[string]string{"code": strings.ToUpper(app.Recovery[3])}).Status)
+	require.Equal(t, http.StatusSeeOther,
+		b.Send(page, 0, map[string]string{"code": strings.ToUpper(app.Recovery[3])}).Status)
 	require.True(t, signedIn(b))
 	require.Equal(t, 1, s.Count("mails", "recipient = 'a@b.example' AND subject = 'A recovery code was used'"))
 	require.Equal(t, 1, s.Count("audit_log", "action = 'operator.use_recovery_code'"))
@@ -166,7 +167,8 @@ func TestCode_AfterFiveWrongOnes_OfANetwork_Waits(t *testing.T) {
 
 	home, logIn := from(t, s, "198.51.100.7")
 	require.Equal(t, "/login/code", logIn("a@b.example", password).Location)
-	require.Equal(t, http.StatusSeeOther, home.Send(home.Get("/login/code"), 0, map[string]string{"code": app.Code()}).Status, "another network is not locked out")
+	require.Equal(t, http.StatusSeeOther, home.Send(home.Get("/login/code"), 0,
+		map[string]string{"code": app.Code()}).Status, "another network is not locked out")
 
 	s.Clock.Add(twofactor.NetworkWindow)
 	b, logIn = from(t, s, "192.0.2.1")
@@ -194,7 +196,8 @@ func TestCode_ManyTriesAtOnce_WithoutRedis_AreBounded(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	require.Equal(t, map[int]int{http.StatusUnprocessableEntity: twofactor.NetworkTries, http.StatusTooManyRequests: 20 - twofactor.NetworkTries}, seen)
+	require.Equal(t, map[int]int{http.StatusUnprocessableEntity: twofactor.NetworkTries,
+		http.StatusTooManyRequests: 20 - twofactor.NetworkTries}, seen)
 }
 
 func TestCode_FromManyNetworks_IsBoundedForAll_ButForThoseThatSignedInBefore(t *testing.T) {
@@ -307,18 +310,22 @@ func TestCode_WithoutAHalfSignIn_OrFromElsewhere_IsRefused(t *testing.T) {
 	stranger := s.Browser(t)
 	require.Equal(t, "/login?lang=fr", stranger.Get("/login/code?lang=fr").Location)
 	token := stranger.Get("/login").Input("csrf_token", "value")
-	require.Equal(t, "/login", stranger.Post("/login/code", url.Values{"csrf_token": {token}, "code": {app.Next()}}).Location)
+	require.Equal(t, "/login",
+		stranger.Post("/login/code", url.Values{"csrf_token": {token}, "code": {app.Next()}}).Location)
 
 	b, page := half(t, s, "a@b.example", "")
-	require.Equal(t, "invalid_csrf_token", b.Post("/login/code", url.Values{"csrf_token": {"x"}, "code": {app.Code()}}).Code())
+	require.Equal(t, "invalid_csrf_token",
+		b.Post("/login/code", url.Values{"csrf_token": {"x"}, "code": {app.Code()}}).Code())
 	values := url.Values{"csrf_token": {page.Input("csrf_token", "value")}, "code": {app.Code()}}
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/login/code", strings.NewReader(values.Encode()))
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/login/code",
+		strings.NewReader(values.Encode()))
 	require.NoError(t, err)
 	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	request.Header.Set("Origin", "https://evil.example")
 	require.Equal(t, "invalid_csrf_token", b.Do(request).Code())
 	require.False(t, signedIn(b))
-	require.Equal(t, http.StatusSeeOther, b.Send(page, 0, map[string]string{"code": app.Code()}).Status, "the code was not used up")
+	require.Equal(t, http.StatusSeeOther, b.Send(page, 0, map[string]string{"code": app.Code()}).Status,
+		"the code was not used up")
 }
 
 func TestCode_KeepsTheConnectURL_AndLinksOnlyAfterTheCode(t *testing.T) {
@@ -347,7 +354,8 @@ func TestCode_GoesToNoOtherSite(t *testing.T) {
 	s := connecttest.New(t, connecttest.Options{})
 	app := withCodes(t, s, "a@b.example")
 	for _, query := range []string{
-		"?return_url=https://evil.example", "?next=https://evil.example", "?//evil.example", "?redirect=//evil.example&partner=demo",
+		"?return_url=https://evil.example", "?next=https://evil.example", "?//evil.example",
+		"?redirect=//evil.example&partner=demo",
 	} {
 		b := s.Browser(t)
 		sent := b.Submit("/login", map[string]string{"email": "a@b.example", "password": password})
@@ -369,7 +377,8 @@ func TestCode_TheSessionIsNew_AndThatOfTheBrowserEnds(t *testing.T) {
 	require.Equal(t, http.StatusSeeOther, b.Submit("/register", signup("c@d.example")).Status)
 	require.True(t, signedIn(b), "somebody else's session was planted")
 	token := b.Get("/dashboard").Input("csrf_token", "value")
-	require.Equal(t, "/login/code", b.Post("/login", url.Values{"csrf_token": {token}, "email": {"a@b.example"}, "password": {password}}).Location)
+	require.Equal(t, "/login/code",
+		b.Post("/login", url.Values{"csrf_token": {token}, "email": {"a@b.example"}, "password": {password}}).Location)
 	done := b.Send(b.Get("/login/code"), 0, map[string]string{"code": app.Next()})
 	require.NotNil(t, done.Cookie("session"))
 	require.Contains(t, b.Get("/dashboard").Body, "a@b.example")

@@ -53,7 +53,8 @@ func Mount(app fiber.Router, d Deps) {
 //
 // harmless takes the count back: a log-in that succeeds does not count. Returns rate_limited.
 func (p *pages) limit(c *fiber.Ctx) (harmless func(), err error) {
-	rule := ports.LimitRule{Name: "auth-address", Key: "auth:address:" + ui.NetworkOf(c.IP()), PerMinute: p.AttemptsPerMinute}
+	rule := ports.LimitRule{Name: "auth-address", Key: "auth:address:" + ui.NetworkOf(c.IP()),
+		PerMinute: p.AttemptsPerMinute}
 	decision := p.Limiter.Allow(c.UserContext(), rule)
 	if !decision.Allowed {
 		return nil, fault.ErrRateLimited.WithRetryAfter(decision.RetryAfter)

@@ -37,11 +37,13 @@ func TestSignup_ThroughAConnectURL_MakesOperatorLinkAndEvent(t *testing.T) {
 
 	var event, data string
 	var partnerID id.ID
-	require.NoError(t, s.Pool.QueryRow(t.Context(), "SELECT name, data, partner_id FROM outbox").Scan(&event, &data, &partnerID))
+	require.NoError(t,
+		s.Pool.QueryRow(t.Context(), "SELECT name, data, partner_id FROM outbox").Scan(&event, &data, &partnerID))
 	require.Equal(t, "rental_operator.linked", event)
 	require.Equal(t, p.ID, partnerID)
 	var account id.ID
-	require.NoError(t, s.Pool.QueryRow(t.Context(), "SELECT account_id FROM account_links WHERE revoked_at IS NULL").Scan(&account))
+	require.NoError(t,
+		s.Pool.QueryRow(t.Context(), "SELECT account_id FROM account_links WHERE revoked_at IS NULL").Scan(&account))
 	var got map[string]string
 	require.NoError(t, json.Unmarshal([]byte(data), &got))
 	require.Equal(t, map[string]string{
@@ -152,7 +154,8 @@ func TestExternalID_OfAnotherAccount_IsAConflictAndASignupLeavesNothing(t *testi
 	s.Browser(t).Submit("/register?"+query, signup("a@b.example"))
 
 	b := s.Browser(t)
-	form := url.Values{"csrf_token": {b.Get("/register").Input("csrf_token", "value")}, "email": {"c@d.example"}, "password": {password}, "companyName": {"C"}}
+	form := url.Values{"csrf_token": {b.Get("/register").Input("csrf_token", "value")}, "email": {"c@d.example"},
+		"password": {password}, "companyName": {"C"}}
 	sent := b.Post("/register?"+query, form) // its page was opened before the link was made
 	require.Equal(t, http.StatusConflict, sent.Status)
 	require.Equal(t, "external_id_conflict", sent.Code())
@@ -189,7 +192,8 @@ func TestSignups_AtOnceWithOneExternalID_MakeOneLinkAndOneEvent(t *testing.T) {
 	for i := range many {
 		b, page := browsers[i], pages[i]
 		wg.Go(func() {
-			values := url.Values{"csrf_token": {page.Input("csrf_token", "value")}, "password": {password}, "companyName": {"C"}, "email": {"a" + string(rune('a'+i)) + "@b.example"}}
+			values := url.Values{"csrf_token": {page.Input("csrf_token", "value")}, "password": {password}, "companyName": {"C"},
+				"email": {"a" + string(rune('a'+i)) + "@b.example"}}
 			statuses[i] = b.Post("/register?"+query, values).Status
 		})
 	}
@@ -221,7 +225,8 @@ func TestLogins_AtOnceOfOneAccount_LinkOnce(t *testing.T) {
 		b := s.Browser(t)
 		page := b.Get("/login?" + queries[i%2])
 		wg.Go(func() {
-			values := url.Values{"csrf_token": {page.Input("csrf_token", "value")}, "password": {password}, "email": {"a@b.example"}}
+			values := url.Values{"csrf_token": {page.Input("csrf_token", "value")}, "password": {password},
+				"email": {"a@b.example"}}
 			sent := b.Post("/login?"+queries[i%2], values)
 			codes[i] = sent.Code()
 			if sent.Status != http.StatusSeeOther && sent.Status != http.StatusConflict {
@@ -265,7 +270,8 @@ func TestLinkToTheOtherPage_KeepsEveryParameterToTheByte(t *testing.T) {
 	b := s.Browser(t)
 	for _, more := range []string{
 		"", "&email=a%40b.example&name=A+B%20C", "&x=1&x=2&&y", "&name=%E2%9C%93&name=%e2%9c%93",
-		"&return_url=https%3A%2F%2Fpms.example%2F%3Fa%3D1%26b%3D2", "&return_url=https://pms.example/?a=1", "&q=%zz&;&'=*()~!$",
+		"&return_url=https%3A%2F%2Fpms.example%2F%3Fa%3D1%26b%3D2", "&return_url=https://pms.example/?a=1",
+		"&q=%zz&;&'=*()~!$",
 	} {
 		query := good(s, "demo", "op.1%", more)
 		for path, other := range map[string]string{"/register": "/login", "/login": "/register"} {
@@ -288,7 +294,8 @@ func TestConnectURL_OfTheCommand_OpensTheFormPrefilled(t *testing.T) {
 	s := connecttest.New(t, connecttest.Options{})
 	s.Partner("demo")
 	raw, err := s.Connections.ConnectURL(t.Context(), connections.URLRequest{
-		PartnerSlug: "demo", ExternalID: "op 1.&", Email: "a+b@c.example", Name: "É & Co", ReturnURL: "http://localhost:3000/cb?a=1",
+		PartnerSlug: "demo", ExternalID: "op 1.&", Email: "a+b@c.example", Name: "É & Co",
+		ReturnURL: "http://localhost:3000/cb?a=1",
 	})
 	require.NoError(t, err)
 	page := s.Browser(t).Get(strings.TrimPrefix(raw, s.URL))

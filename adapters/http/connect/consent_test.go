@@ -109,13 +109,15 @@ func TestConnectURL_FromBeforeARevocation_IsExpired(t *testing.T) {
 	for _, path := range []string{"/register?", "/login?"} {
 		require.Equal(t, http.StatusGone, finder.Get(path+old).Status)
 		require.Equal(t, "expired", finder.Get(path+old).Code())
-		sent := finder.Post(path+old, url.Values{"csrf_token": {token}, "email": {"x@y.example"}, "password": {password}, "companyName": {"C"}})
+		sent := finder.Post(path+old,
+			url.Values{"csrf_token": {token}, "email": {"x@y.example"}, "password": {password}, "companyName": {"C"}})
 		require.Equal(t, "expired", sent.Code(), path)
 	}
 	require.Zero(t, s.Count("account_links", "revoked_at IS NULL"))
 	require.Equal(t, 1, s.Count("operators", ""))
 
 	require.Equal(t, http.StatusOK, finder.Get("/register?"+good(s, "demo", "op-2", "")).Status, "another number")
-	require.Equal(t, "/dashboard", owner.Send(owner.Get("/login?"+good(s, "demo", "op-1", "")), 0, nil).Location, "signed in the second of the revocation")
+	require.Equal(t, "/dashboard", owner.Send(owner.Get("/login?"+good(s, "demo", "op-1", "")), 0, nil).Location,
+		"signed in the second of the revocation")
 	require.Equal(t, 1, s.Count("account_links", "revoked_at IS NULL"))
 }

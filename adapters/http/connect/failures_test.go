@@ -41,7 +41,8 @@ func failures(s *connecttest.Server, apiKey secret.Text) []failing {
 		{"wrong secret", connecttest.Query("svc_cs_other", "demo", "op-1", ts, ""), 400, "invalid_signature"},
 		{"secret of another partner", connecttest.Query("svc_cs_of_other", "demo", "op-1", ts, ""), 400, "invalid_signature"},
 		{"api key as secret", connecttest.Query(apiKey, "demo", "op-1", ts, ""), 400, "invalid_signature"},
-		{"wrong order", "partner=demo&external_id=op-1&ts=" + ts + "&sig=" + connect.Sign(key, "op-1", "demo", ts), 400, "invalid_signature"},
+		{"wrong order", "partner=demo&external_id=op-1&ts=" + ts + "&sig=" + connect.Sign(key, "op-1", "demo", ts), 400,
+			"invalid_signature"},
 		{"upper-case sig", strings.Replace(ok, sig, strings.ToUpper(sig), 1), 400, "invalid_signature"},
 		{"short sig", strings.TrimSuffix(ok, sig[63:]), 400, "invalid_signature"},
 		{"sig with a prefix", strings.Replace(ok, "sig=", "sig=sha256=", 1), 400, "invalid_signature"},
@@ -61,10 +62,13 @@ func failures(s *connecttest.Server, apiKey secret.Text) []failing {
 		{"doubled external id", ok + "&external_id=op-1", 400, "invalid_signature"},
 		{"doubled external id in another case of escape", ok + "&external%5Fid=op-1", 400, "invalid_signature"},
 		{"external id changed", strings.Replace(ok, "op-1", "op-2", 1), 400, "invalid_signature"},
-		{"external id with a zero byte, signed so", connecttest.Query(key, "demo", "op\x001", ts, ""), 400, "invalid_signature"},
-		{"external id that is no UTF-8, signed so", connecttest.Query(key, "demo", "op\xff", ts, ""), 400, "invalid_signature"},
+		{"external id with a zero byte, signed so", connecttest.Query(key, "demo", "op\x001", ts, ""), 400,
+			"invalid_signature"},
+		{"external id that is no UTF-8, signed so", connecttest.Query(key, "demo", "op\xff", ts, ""), 400,
+			"invalid_signature"},
 		{"external id with a broken escape", strings.Replace(ok, "op-1", "op-1%zz", 1), 400, "invalid_signature"},
-		{"external id too long, signed so", connecttest.Query(key, "demo", strings.Repeat("x", 256), ts, ""), 400, "invalid_signature"},
+		{"external id too long, signed so", connecttest.Query(key, "demo", strings.Repeat("x", 256), ts, ""), 400,
+			"invalid_signature"},
 		{"too old", sign(unix(now.Add(-30*day - time.Second))), 410, "expired"},
 		{"too far ahead", sign(unix(now.Add(30*day + time.Second))), 410, "expired"},
 		{"milliseconds", sign(ts + "000"), 410, "expired"},
@@ -80,7 +84,8 @@ func TestConnectURL_ThatIsNotGood_IsRefusedWithItsCode(t *testing.T) {
 	demo := s.Partner("demo")
 	s.PartnerWithSecret("other", "svc_cs_of_other")
 	s.PartnerWithSecret("bare", "")
-	record, apiKey, hash := partner.NewAPIKey(system.Entropy{}.NewID(), demo.ID, partner.Development, "test", system.Entropy{}.Bytes(secret.Bytes), s.Clock.Now())
+	record, apiKey, hash := partner.NewAPIKey(system.Entropy{}.NewID(), demo.ID, partner.Development, "test",
+		system.Entropy{}.Bytes(secret.Bytes), s.Clock.Now())
 	require.NoError(t, s.Postgres.WithinTx(t.Context(), func(ctx context.Context) error {
 		return s.Postgres.Keys.InsertKey(ctx, record, hash)
 	}))
@@ -96,7 +101,8 @@ func TestConnectURL_ThatIsNotGood_IsRefusedWithItsCode(t *testing.T) {
 				require.Empty(t, page.LinkTo("https://pms.example"), "return_url is not followed before the link is checked")
 
 				plain := b.Get(path)
-				values := map[string][]string{"email": {"a@b.example"}, "password": {password}, "companyName": {"C"}, "csrf_token": {plain.Input("csrf_token", "value")}}
+				values := map[string][]string{"email": {"a@b.example"}, "password": {password}, "companyName": {"C"},
+					"csrf_token": {plain.Input("csrf_token", "value")}}
 				sent := b.Post(path+"?"+c.query, values)
 				require.Equal(t, c.status, sent.Status)
 				require.Equal(t, c.code, sent.Code())

@@ -65,16 +65,21 @@ func formFailure(err error, lang ui.Lang) (status int, failed failure) {
 
 func registerFields(in input, failed failure, lang ui.Lang) []ui.Field {
 	return withFailure([]ui.Field{
-		{Name: fieldEmail, Type: "email", Label: textEmail.In(lang), Value: in.email, Autocomplete: "email", MaxLength: 254, Required: true},
-		{Name: fieldPassword, Type: "password", Label: textPassword.In(lang), Hint: textPasswordHint.In(lang), Autocomplete: "new-password", MinLength: 10, MaxLength: 200, Required: true},
-		{Name: fieldCompany, Type: "text", Label: textCompany.In(lang), Value: in.company, Autocomplete: "organization", MaxLength: 120, Required: true},
+		{Name: fieldEmail, Type: "email", Label: textEmail.In(lang), Value: in.email, Autocomplete: "email", MaxLength: 254,
+			Required: true},
+		{Name: fieldPassword, Type: "password", Label: textPassword.In(lang), Hint: textPasswordHint.In(lang),
+			Autocomplete: "new-password", MinLength: 10, MaxLength: 200, Required: true},
+		{Name: fieldCompany, Type: "text", Label: textCompany.In(lang), Value: in.company, Autocomplete: "organization",
+			MaxLength: 120, Required: true},
 	}, failed)
 }
 
 func loginFields(in input, failed failure, lang ui.Lang) []ui.Field {
 	return withFailure([]ui.Field{
-		{Name: fieldEmail, Type: "email", Label: textEmail.In(lang), Value: in.email, Autocomplete: "username", MaxLength: 254, Required: true},
-		{Name: fieldPassword, Type: "password", Label: textPassword.In(lang), Autocomplete: "current-password", MaxLength: 200, Required: true},
+		{Name: fieldEmail, Type: "email", Label: textEmail.In(lang), Value: in.email, Autocomplete: "username",
+			MaxLength: 254, Required: true},
+		{Name: fieldPassword, Type: "password", Label: textPassword.In(lang), Autocomplete: "current-password",
+			MaxLength: 200, Required: true},
 	}, failed)
 }
 

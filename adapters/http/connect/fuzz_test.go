@@ -13,7 +13,8 @@ import (
 	"partnerdeposits/lab/connecttest"
 )
 
-// fuzzedPage opens both connect pages with a raw query: no panic and no 5xx. The result is the code of the sign-up page.
+// fuzzedPage opens both connect pages with a raw query: no panic and no 5xx. The result is the code of the sign-up
+// page.
 func fuzzedPage(t *testing.T, s *connecttest.Server, query string) (status int, page string) {
 	t.Helper()
 	for _, path := range []string{"/login?", "/register?"} {
@@ -47,7 +48,8 @@ func FuzzConnectQuery(f *testing.F) {
 	s.Partner("demo")
 	f.Add("partner=demo&external_id=op-1&ts=1780391667&sig=" + strings.Repeat("0", 64))
 	f.Add("partner=nobody&external_id=%00&ts=-1&sig=")
-	f.Add("partner=demo&partner=demo&external_id=a&ts=99999999999999999999&sig=" + strings.Repeat("f", 64) + "&return_url=https%3A%2F%2Fx.example")
+	f.Add("partner=demo&partner=demo&external_id=a&ts=99999999999999999999&sig=" + strings.Repeat("f", 64) +
+		"&return_url=https%3A%2F%2Fx.example")
 	f.Add("email=%ff&name=%C2%80")
 	f.Fuzz(func(t *testing.T, query string) {
 		if !sendable(query) {
@@ -73,7 +75,8 @@ func FuzzSignedQuery(f *testing.F) {
 	f.Add("\x00", "0", "external_id=second")
 	f.Add("op-1", "9999999999999999999", "ts=1")
 	f.Fuzz(func(t *testing.T, externalID, ts, more string) {
-		query := "partner=demo&external_id=" + url.QueryEscape(externalID) + "&ts=" + url.QueryEscape(ts) + "&sig=" + connect.Sign(key, "demo", externalID, ts)
+		query := "partner=demo&external_id=" + url.QueryEscape(externalID) + "&ts=" + url.QueryEscape(ts) + "&sig=" +
+			connect.Sign(key, "demo", externalID, ts)
 		if more != "" {
 			query += "&" + more
 		}
@@ -81,6 +84,7 @@ func FuzzSignedQuery(f *testing.F) {
 			return
 		}
 		status, page := fuzzedPage(t, s, query)
-		require.Contains(t, []int{http.StatusOK, http.StatusBadRequest, http.StatusNotFound, http.StatusGone}, status, page) // 404: a second partner
+		// 404: a second partner
+		require.Contains(t, []int{http.StatusOK, http.StatusBadRequest, http.StatusNotFound, http.StatusGone}, status, page)
 	})
 }

@@ -13,7 +13,8 @@ import (
 )
 
 // from gives a browser at that address, and a function that logs in with it.
-func from(t *testing.T, s *connecttest.Server, address string) (b *connecttest.Browser, logIn func(email, password string) connecttest.Answer) {
+func from(t *testing.T, s *connecttest.Server,
+	address string) (b *connecttest.Browser, logIn func(email, password string) connecttest.Answer) {
 	t.Helper()
 	b = s.Browser(t)
 	b.From = address
@@ -125,7 +126,8 @@ func TestLogin_ThatIsLockedOut_MailsTheOwnerOneLink_AndTheNewPasswordOpensAtOnce
 	require.Equal(t, "rate_limited", stranger("a@b.example", "another password").Code())
 	again := s.Browser(t)
 	again.From = owner.From
-	require.Equal(t, "/dashboard", again.Submit("/login", map[string]string{"email": "a@b.example", "password": "another password"}).Location)
+	require.Equal(t, "/dashboard",
+		again.Submit("/login", map[string]string{"email": "a@b.example", "password": "another password"}).Location)
 }
 
 // The link of a mail makes the network of its reader known, without a log-in.
@@ -150,10 +152,12 @@ func TestReset_MakesItsNetworkKnown_ButNotWhileTwoFactorCodesAreOn(t *testing.T)
 	reset(phone, "another password")
 	require.Equal(t, 2, s.Count("operator_networks", ""))
 	lockOut(t, s, "a@b.example")
-	require.Equal(t, "/dashboard", phone.Submit("/login", map[string]string{"email": "a@b.example", "password": "another password"}).Location)
+	require.Equal(t, "/dashboard",
+		phone.Submit("/login", map[string]string{"email": "a@b.example", "password": "another password"}).Location)
 
 	reset(phone, password)
-	require.Equal(t, "/dashboard", phone.Submit("/login", map[string]string{"email": "a@b.example", "password": password}).Location)
+	require.Equal(t, "/dashboard",
+		phone.Submit("/login", map[string]string{"email": "a@b.example", "password": password}).Location)
 	phone.EnableTOTP(s)
 	thief, _ := from(t, s, "203.0.113.9")
 	reset(thief, "a third password")

@@ -12,14 +12,15 @@ import (
 	"partnerdeposits/lab/connecttest"
 )
 
-// The pages between a partner's link and the way back are pictured, and read by a script that looks for what a person could not see,
-// reach or press.
+// The pages between a partner's link and the way back are pictured, and read by a script that looks for what a person
+// could not see, reach or press.
 func TestBrowser_LinkingPagesInBothSchemesAndLanguages_AreAccessible(t *testing.T) {
 	t.Parallel()
 	for scheme, first := range browsertest.Schemes {
 		t.Run(scheme, func(t *testing.T) {
 			t.Parallel()
-			s := connecttest.New(t, connecttest.Options{Environment: partner.Production}) // which asks before it leads to an unknown origin
+			// which asks before it leads to an unknown origin
+			s := connecttest.New(t, connecttest.Options{Environment: partner.Production})
 			s.Partner("demo")
 			browser := browsertest.New(t, first...)
 			require.NoError(t, chromedp.Do(browser, browsertest.WithoutScript,
@@ -32,11 +33,14 @@ func TestBrowser_LinkingPagesInBothSchemesAndLanguages_AreAccessible(t *testing.
 				}{
 					{"connect-register", chromedp.Navigate(s.URL + "/register?" + good(s, "demo", external, "&lang="+lang))},
 					{"connect-login", chromedp.Navigate(s.URL + "/login?" + good(s, "demo", external, "&lang="+lang))},
-					{"connect-refused", chromedp.Navigate(s.URL + "/register?" + strings.Replace(good(s, "demo", external, "&lang="+lang), "&sig=", "&sig=0", 1))},
+					{"connect-refused", chromedp.Navigate(s.URL + "/register?" +
+						strings.Replace(good(s, "demo", external, "&lang="+lang), "&sig=", "&sig=0", 1))},
 					{"connect-consent", chromedp.Steps(
-						chromedp.Navigate(s.URL+"/register"), chromedp.SendKeys("#email", lang+"@b.example"), chromedp.SendKeys("#password", password),
+						chromedp.Navigate(s.URL+"/register"), chromedp.SendKeys("#email", lang+"@b.example"),
+						chromedp.SendKeys("#password", password),
 						chromedp.SendKeys("#companyName", "Chalets"), chromedp.Click("button.main"), chromedp.WaitVisible("nav.desk"),
-						chromedp.Navigate(s.URL+"/login?"+good(s, "demo", external, "&lang="+lang+returnTo("https://pms.example/done"))), chromedp.WaitVisible("button.main"))},
+						chromedp.Navigate(s.URL+"/login?"+good(s, "demo", external, "&lang="+lang+returnTo("https://pms.example/done"))),
+						chromedp.WaitVisible("button.main"))},
 					{"connect-done", chromedp.Steps(chromedp.Click("button.main"), chromedp.WaitVisible("a.button"))},
 				} {
 					require.NoError(t, chromedp.Do(browser, step.do), step.name)
@@ -45,7 +49,8 @@ func TestBrowser_LinkingPagesInBothSchemesAndLanguages_AreAccessible(t *testing.
 						browsertest.LooksRight(browser, t, step.name+"-"+lang+"-"+scheme+"-"+device)
 					}
 				}
-				require.NoError(t, chromedp.Do(browser, chromedp.Navigate(s.URL+"/dashboard"), chromedp.Click("footer button"), chromedp.WaitVisible("#password")))
+				require.NoError(t, chromedp.Do(browser, chromedp.Navigate(s.URL+"/dashboard"), chromedp.Click("footer button"),
+					chromedp.WaitVisible("#password")))
 			}
 		})
 	}

@@ -38,7 +38,8 @@ func TestEveryPage_CarriesTheSecurityHeadersAndALanguage(t *testing.T) {
 	answers["consent"] = b.Get("/login?" + query)
 	for name, a := range answers {
 		policy := a.Header.Get("Content-Security-Policy")
-		for _, part := range []string{"default-src 'none'", "style-src 'self'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'self'"} {
+		for _, part := range []string{"default-src 'none'", "style-src 'self'", "frame-ancestors 'none'", "base-uri 'none'",
+			"form-action 'self'"} {
 			require.Contains(t, policy, part, name)
 		}
 		require.NotContains(t, policy, "unsafe", name)
@@ -68,7 +69,8 @@ func TestPagesThatAnswerAForm_OfferTheOtherLanguage(t *testing.T) {
 	s.Partner("demo")
 	s.Partner("other")
 	signedIn := s.Browser(t)
-	require.Equal(t, http.StatusSeeOther, signedIn.Submit("/register?"+good(s, "demo", "op-1", ""), signup("a@b.example")).Status)
+	require.Equal(t, http.StatusSeeOther,
+		signedIn.Submit("/register?"+good(s, "demo", "op-1", ""), signup("a@b.example")).Status)
 	refusedOne := s.Browser(t)
 	refused := refusedOne.Submit("/login?"+good(s, "other", "op-9", ""), login("a@b.example"))
 	require.Equal(t, "account_already_linked", refused.Code())
@@ -104,8 +106,10 @@ func TestFormAction_NamesReturnURLOnlyWhereItIsFollowedWithoutAsking(t *testing.
 	}
 	require.Contains(t, policy("https://pms.example/x"), "form-action 'self' https://pms.example")
 	require.True(t, strings.HasSuffix(policy("https://elsewhere.example/"), "form-action 'self'"))
-	failed := b.Send(b.Get("/register?"+good(s, "demo", "op-1", returnTo("https://pms.example/x"))), 0, map[string]string{"email": "x"})
-	require.Contains(t, failed.Header.Get("Content-Security-Policy"), "form-action 'self' https://pms.example", "the form shown again can end there too")
+	failed := b.Send(b.Get("/register?"+good(s, "demo", "op-1", returnTo("https://pms.example/x"))), 0,
+		map[string]string{"email": "x"})
+	require.Contains(t, failed.Header.Get("Content-Security-Policy"), "form-action 'self' https://pms.example",
+		"the form shown again can end there too")
 }
 
 func TestForm_ThatFails_IsShownAgainWithWhatWasEntered(t *testing.T) {
@@ -180,11 +184,13 @@ func TestPrefill_IsShownAsTextWhateverItHolds(t *testing.T) {
 	s.Partner("demo")
 	b := s.Browser(t)
 	for _, evil := range []string{
-		`"><script>alert(1)</script>`, `' onfocus=alert(1) autofocus x='`, `</title><script>alert(1)</script>`, `javascript:alert(1)`, `<img src=x onerror=alert(1)>`, "\u2028</input>", `{{7*7}}`,
+		`"><script>alert(1)</script>`, `' onfocus=alert(1) autofocus x='`, `</title><script>alert(1)</script>`,
+		`javascript:alert(1)`, `<img src=x onerror=alert(1)>`, "\u2028</input>", `{{7*7}}`,
 	} {
 		escaped := url.QueryEscape(evil)
 		for _, path := range []string{"/register", "/login"} {
-			page := b.Get(path + "?" + good(s, "demo", evil, "&email="+escaped+"&name="+escaped+"&x="+escaped+returnTo("https://pms.example/?"+escaped)))
+			page := b.Get(path + "?" +
+				good(s, "demo", evil, "&email="+escaped+"&name="+escaped+"&x="+escaped+returnTo("https://pms.example/?"+escaped)))
 			require.Equal(t, http.StatusOK, page.Status)
 			require.Equal(t, evil, page.Input("email", "value"))
 			if path == "/register" {
@@ -234,7 +240,8 @@ func TestPosts_WithoutTheTokenOfTheirPage_ChangeNothing(t *testing.T) {
 			require.Equal(t, http.StatusForbidden, sent.Status)
 			require.Equal(t, "invalid_csrf_token", sent.Code())
 			require.Equal(t, path, sent.LinkTo("/"), "the way back to the form")
-			require.Equal(t, 403, b.Post(path+map[bool]string{true: "&", false: "?"}[strings.Contains(path, "?")]+"csrf_token="+token, values).Status)
+			require.Equal(t, 403,
+				b.Post(path+map[bool]string{true: "&", false: "?"}[strings.Contains(path, "?")]+"csrf_token="+token, values).Status)
 		}
 	}
 	require.Zero(t, s.Count("operators", ""))
@@ -254,7 +261,8 @@ func TestPosts_WithoutTheTokenOfTheirPage_ChangeNothing(t *testing.T) {
 	require.Equal(t, 1, s.Count("account_links", "revoked_at IS NULL"))
 
 	// With the right token but from another site.
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/logout", strings.NewReader(url.Values{"csrf_token": {home.Input("csrf_token", "value")}}.Encode()))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/logout",
+		strings.NewReader(url.Values{"csrf_token": {home.Input("csrf_token", "value")}}.Encode()))
 	require.NoError(t, err)
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	req.Header.Set("Sec-Fetch-Site", "cross-site")
@@ -265,7 +273,8 @@ func TestPrefill_NeverReplacesWhatWasPosted(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
 	s.Partner("demo")
-	sent := s.Browser(t).Submit("/register?"+good(s, "demo", "op-1", "&email=prefilled%40x.example&companyName=Query&password=query-password"), signup("typed@x.example"))
+	sent := s.Browser(t).Submit("/register?"+good(s, "demo", "op-1",
+		"&email=prefilled%40x.example&companyName=Query&password=query-password"), signup("typed@x.example"))
 	require.Equal(t, http.StatusSeeOther, sent.Status)
 	require.Equal(t, 1, s.Count("operators", "email = 'typed@x.example'"))
 	require.Equal(t, 1, s.Count("accounts", "company_name = 'Chalets du Lac'"))
@@ -283,8 +292,10 @@ func TestCookies_OverHTTPS_AreBoundToTheHost(t *testing.T) {
 	require.NotNil(t, page.Cookie("__Host-lang"))
 
 	// Go's cookie jar keeps Secure cookies from http, as a browser would: they are carried by hand.
-	values := url.Values{"email": {"a@b.example"}, "password": {password}, "companyName": {"C"}, "csrf_token": {page.Input("csrf_token", "value")}}
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/register", strings.NewReader(values.Encode()))
+	values := url.Values{"email": {"a@b.example"}, "password": {password}, "companyName": {"C"},
+		"csrf_token": {page.Input("csrf_token", "value")}}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/register",
+		strings.NewReader(values.Encode()))
 	require.NoError(t, err)
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	req.Header.Set("Cookie", form.Name+"="+form.Value)
@@ -312,7 +323,8 @@ func TestSession_IsNewAtEachLoginAndEndsAfterFourteenDays(t *testing.T) {
 	sent := b.Post("/login", url.Values{"csrf_token": {token}, "email": {"a@b.example"}, "password": {password}})
 	require.Equal(t, http.StatusSeeOther, sent.Status)
 	require.Equal(t, 1, s.Count("sessions", ""), "the old one is gone")
-	require.Equal(t, http.StatusForbidden, b.Post("/logout", url.Values{"csrf_token": {token}}).Status, "and so are its forms")
+	require.Equal(t, http.StatusForbidden, b.Post("/logout", url.Values{"csrf_token": {token}}).Status,
+		"and so are its forms")
 	require.Equal(t, http.StatusOK, b.Get("/dashboard").Status)
 	require.Equal(t, "/dashboard", b.Get("/login").Location, "who is signed in needs no login page")
 
@@ -344,7 +356,8 @@ func TestAttempts_BeyondTheLimit_AreRefusedOnBothForms(t *testing.T) {
 	s := connecttest.New(t, connecttest.Options{Limit: 2})
 	require.Equal(t, http.StatusUnprocessableEntity, s.Browser(t).Submit("/login", login("a@b.example")).Status)
 	require.Equal(t, http.StatusSeeOther, s.Browser(t).Submit("/register", signup("a@b.example")).Status)
-	for path, fields := range map[string]map[string]string{"/login": login("a@b.example"), "/register": signup("c@d.example")} {
+	for path, fields := range map[string]map[string]string{"/login": login("a@b.example"),
+		"/register": signup("c@d.example")} {
 		sent := s.Browser(t).Submit(path, fields)
 		require.Equal(t, http.StatusTooManyRequests, sent.Status)
 		require.Equal(t, "rate_limited", sent.Code())

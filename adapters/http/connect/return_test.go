@@ -30,7 +30,8 @@ func TestReturnURL(t *testing.T) {
 		{"another port is another origin", partner.Production, "https://pms.example:8443/", false, "pms.example:8443"},
 		{"looks alike", partner.Production, "https://pms.example.evil.example/", false, "pms.example.evil.example"},
 		{"look-alike letters", partner.Production, "https://pmѕ.example/", false, "xn--pm-foc.example"},
-		{"look-alike letters outside production", partner.Development, "https://pmѕ.example:8443/", false, "xn--pm-foc.example:8443"},
+		{"look-alike letters outside production", partner.Development, "https://pmѕ.example:8443/", false,
+			"xn--pm-foc.example:8443"},
 		{"registered with other letters", partner.Production, "https://büro.example/", false, "xn--bro-hoa.example"},
 		{"letters that IDNA refuses", partner.Production, "https://pms\u0338.example/", false, "xn--"},
 		{"letters that IDNA refuses, outside production", partner.Staging, "https://a_\u0441.example/", false, "xn--"},
@@ -86,7 +87,8 @@ func TestReturnURL_SentTwice_IsIgnored(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
 	s.Partner("demo")
-	sent := s.Browser(t).Submit("/register?"+good(s, "demo", "op", returnTo("https://a.example/")+returnTo("https://b.example/")), signup("a@b.example"))
+	sent := s.Browser(t).Submit("/register?"+
+		good(s, "demo", "op", returnTo("https://a.example/")+returnTo("https://b.example/")), signup("a@b.example"))
 	require.Equal(t, "/dashboard", sent.Location)
 }
 
@@ -99,7 +101,8 @@ func TestDone_ShowsOnlyWhatTheServiceSaidItself(t *testing.T) {
 	sent := b.Submit("/register?"+query, signup("a@b.example"))
 	require.Contains(t, sent.Location, "/connect/done?outcome=linked&seal=")
 	require.Equal(t, http.StatusOK, b.Get(sent.Location).Status)
-	require.Equal(t, "/dashboard", b.Get(strings.Replace(sent.Location, "outcome=linked", "outcome=already_linked", 1)).Location)
+	require.Equal(t, "/dashboard",
+		b.Get(strings.Replace(sent.Location, "outcome=linked", "outcome=already_linked", 1)).Location)
 	require.Equal(t, "/dashboard", b.Get("/connect/done?"+query).Location)
 	require.Equal(t, "/login", s.Browser(t).Get(sent.Location).Location, "not without a session")
 	b.Unlink()

@@ -46,7 +46,8 @@ func (p *pages) submit(c *fiber.Ctx, v visit, enter func(in input, password stri
 	if v.connected && ui.PostValue(c, fieldIntent) == intentLink {
 		return p.link(c, v)
 	}
-	in := input{email: strings.TrimSpace(ui.PostValue(c, fieldEmail)), company: strings.TrimSpace(ui.PostValue(c, fieldCompany))}
+	in := input{email: strings.TrimSpace(ui.PostValue(c, fieldEmail)),
+		company: strings.TrimSpace(ui.PostValue(c, fieldCompany))}
 	harmless, err := p.limit(c)
 	if err != nil {
 		return err
@@ -100,7 +101,8 @@ func (p *pages) arrived(c *fiber.Ctx, v visit, a connections.Result) error {
 	case direct(a.Verified):
 		return c.Redirect(a.ReturnURL, http.StatusSeeOther)
 	default:
-		query := "outcome=" + string(a.Outcome) + "&seal=" + p.Site.Seal(token, sealedText(a.Outcome, v.request)) + "&" + v.query
+		query := "outcome=" + string(a.Outcome) + "&seal=" + p.Site.Seal(token, sealedText(a.Outcome, v.request)) + "&" +
+			v.query
 		return c.Redirect(ui.WithQuery(pathDone, query), http.StatusSeeOther)
 	}
 }
@@ -158,7 +160,8 @@ func (p *pages) refused(c *fiber.Ctx, v visit, a connections.Result, current *si
 		Dashboard: a.SignedIn.Token.Reveal() != "" || p.Site.SessionToken(c) != "",
 	}
 	if current != nil {
-		view.Sides = append([]string{textSideYou.In(lang, current.operator.Email, current.account.CompanyName)}, view.Sides...)
+		view.Sides = append([]string{textSideYou.In(lang, current.operator.Email, current.account.CompanyName)},
+			view.Sides...)
 		view.Token, view.OtherAccount = p.Site.FormToken(c), ui.WithQuery(pathLogout, v.query)
 	} else if !view.Dashboard && a.Sides.NumberOwner != "" {
 		view.LogIn = ui.WithQuery(pathLogin, v.query)

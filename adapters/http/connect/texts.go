@@ -17,17 +17,21 @@ var (
 	textSignUpInstead = ui.T("Create one", "Créez-en un")
 
 	textForgot      = ui.T("Forgot your password?", "Mot de passe oublié ?")
-	textPasswordSet = ui.T("Your new password is saved. Log in with it.", "Votre nouveau mot de passe est enregistré. Connectez-vous avec lui.")
+	textPasswordSet = ui.T("Your new password is saved. Log in with it.",
+		"Votre nouveau mot de passe est enregistré. Connectez-vous avec lui.")
 
 	textEmail        = ui.T("E-mail", "E-mail")
 	textPassword     = ui.T("Password", "Mot de passe")
-	textPasswordHint = ui.T("At least 10 characters. A sentence is easy to remember.", "Au moins 10 caractères. Une phrase se retient facilement.")
-	textCompany      = ui.T("Company name", "Nom de l’entreprise")
+	textPasswordHint = ui.T("At least 10 characters. A sentence is easy to remember.",
+		"Au moins 10 caractères. Une phrase se retient facilement.")
+	textCompany = ui.T("Company name", "Nom de l’entreprise")
 
 	textCodeTitle   = ui.T("Enter your code", "Saisissez votre code")
-	textCodePartner = ui.T("Enter your code to link your account to %s", "Saisissez votre code pour relier votre compte à %s")
-	textCode        = ui.T("Code", "Code")
-	textCodeHint    = ui.T("The six digits that your authenticator app shows, or a recovery code.", "Les six chiffres qu’affiche votre application d’authentification, ou un code de secours.")
+	textCodePartner = ui.T("Enter your code to link your account to %s",
+		"Saisissez votre code pour relier votre compte à %s")
+	textCode     = ui.T("Code", "Code")
+	textCodeHint = ui.T("The six digits that your authenticator app shows, or a recovery code.",
+		"Les six chiffres qu’affiche votre application d’authentification, ou un code de secours.")
 	textCodeButton  = ui.T("Continue", "Continuer")
 	textCodeAndLink = ui.T("Continue and link to %s", "Continuer et relier à %s")
 	textCodeRestart = ui.T("Not you, or no time left?", "Ce n’est pas vous, ou le temps est écoulé ?")
@@ -42,16 +46,20 @@ var (
 
 	textPartner = ui.T("Partner", "Partenaire")
 	textNumber  = ui.T("Your number at %s", "Votre numéro chez %s")
-	textOwner   = ui.T("This number is linked already, to the account of %s. Log in to that account.", "Ce numéro est déjà relié, au compte de %s. Connectez-vous à ce compte.")
+	textOwner   = ui.T("This number is linked already, to the account of %s. Log in to that account.",
+		"Ce numéro est déjà relié, au compte de %s. Connectez-vous à ce compte.")
 
 	textSideYou    = ui.T("You are logged in as %s, for %s.", "Vous êtes connecté en tant que %s, pour %s.")
-	textSideLinked = ui.T("Your account is linked to %s, under number %s.", "Votre compte est relié à %s, sous le numéro %s.")
-	textSideWanted = ui.T("This link would connect it to %s, under number %s.", "Ce lien le relierait à %s, sous le numéro %s.")
-	textSideOwner  = ui.T("Number %s is linked to the account of %s.", "Le numéro %s est relié au compte de %s.")
+	textSideLinked = ui.T("Your account is linked to %s, under number %s.",
+		"Votre compte est relié à %s, sous le numéro %s.")
+	textSideWanted = ui.T("This link would connect it to %s, under number %s.",
+		"Ce lien le relierait à %s, sous le numéro %s.")
+	textSideOwner = ui.T("Number %s is linked to the account of %s.", "Le numéro %s est relié au compte de %s.")
 
 	textDone        = ui.T("Your account is linked to %s", "Votre compte est relié à %s")
 	textDoneReturn  = ui.T("You can now continue on this site:", "Vous pouvez maintenant continuer sur ce site :")
-	textDoneCaution = ui.T("%s has not registered this address with us. Continue only if you know it.", "%s n’a pas déclaré cette adresse chez nous. Continuez seulement si vous la connaissez.")
+	textDoneCaution = ui.T("%s has not registered this address with us. Continue only if you know it.",
+		"%s n’a pas déclaré cette adresse chez nous. Continuez seulement si vous la connaissez.")
 	textContinueTo  = ui.T("Continue to %s", "Continuer vers %s")
 	textBackTo      = ui.T("Go back to %s", "Retourner sur %s")
 	textToDashboard = ui.T("Go to your dashboard", "Aller à votre espace")
@@ -60,8 +68,10 @@ var (
 func init() {
 	ui.Explain("wrong_code",
 		ui.T("Check the code", "Vérifiez le code"),
-		ui.T("This code is not right, or was used before. Wait for the next code of your app.", "Ce code n’est pas le bon, ou a déjà servi. Attendez le prochain code de votre application."))
+		ui.T("This code is not right, or was used before. Wait for the next code of your app.",
+			"Ce code n’est pas le bon, ou a déjà servi. Attendez le prochain code de votre application."))
 	ui.Explain("too_many_codes",
 		ui.T("Too many wrong codes", "Trop de codes erronés"),
-		ui.T("There were too many wrong codes. Wait some minutes, then try again.", "Il y a eu trop de codes erronés. Attendez quelques minutes, puis réessayez."))
+		ui.T("There were too many wrong codes. Wait some minutes, then try again.",
+			"Il y a eu trop de codes erronés. Attendez quelques minutes, puis réessayez."))
 }

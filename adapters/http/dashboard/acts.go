@@ -88,8 +88,10 @@ func (p *pages) run(c *fiber.Ctx, by caller, v desk.View, f actForm) error {
 	files := deposits.FilesToAdd{From: f.sender, IDs: f.waiting}
 	switch f.intent {
 	case intentCapture:
-		request := deposits.CaptureRequest{DepositID: v.ID, Amount: &f.amount, Reason: f.reason, Description: f.description, Files: files}
-		return p.Deposits.CaptureByOperator(ctx, by, form, request, deposits.Proof{Code: ui.PostValue(c, fieldCode), Network: ui.NetworkOf(c.IP())})
+		request := deposits.CaptureRequest{DepositID: v.ID, Amount: &f.amount, Reason: f.reason, Description: f.description,
+			Files: files}
+		return p.Deposits.CaptureByOperator(ctx, by, form, request,
+			deposits.Proof{Code: ui.PostValue(c, fieldCode), Network: ui.NetworkOf(c.IP())})
 	case intentAddFiles:
 		return p.Deposits.AddFilesByOperator(ctx, by, form, files)
 	case intentRelease:
@@ -115,7 +117,8 @@ func (p *pages) answer(c *fiber.Ctx, by caller, v desk.View, f actForm, err erro
 	case errors.Is(err, twofactor.ErrWrongCode):
 		return p.confirm(c, by, v, f, ui.FailureOf(twofactor.ErrWrongCode.Code).Message.In(ui.LangOf(c)))
 	case errors.Is(err, deposit.ErrExceedsAmount):
-		f.mistakes = []ui.Mistake{{Field: intentCapture + "-" + fieldAmount, Text: textBadAmount.In(ui.LangOf(c), ui.Euros(ui.LangOf(c), p.Deposits.LeastCapture()), ui.Euros(ui.LangOf(c), v.Amount))}}
+		f.mistakes = []ui.Mistake{{Field: intentCapture + "-" + fieldAmount, Text: textBadAmount.In(ui.LangOf(c),
+			ui.Euros(ui.LangOf(c), p.Deposits.LeastCapture()), ui.Euros(ui.LangOf(c), v.Amount))}}
 		return p.renderDeposit(c, by, http.StatusUnprocessableEntity, v, f, "")
 	case errors.Is(err, ports.ErrKeyReused), fault.KindOf(err) == fault.Conflict:
 		fresh, failed := p.Desk.Deposit(c.UserContext(), by.Account.ID, v.ID)
@@ -132,8 +135,10 @@ func (p *pages) answer(c *fiber.Ctx, by caller, v desk.View, f actForm, err erro
 func (p *pages) actFormOf(c *fiber.Ctx, v desk.View) actForm {
 	lang := ui.LangOf(c)
 	f := actForm{
-		intent: ui.PostValue(c, fieldIntent), amountText: strings.TrimSpace(ui.PostValue(c, fieldAmount)), reason: ui.PostValue(c, fieldReason),
-		description: lines(ui.PostValue(c, fieldDescription)), comment: lines(ui.PostValue(c, fieldComment)), email: strings.TrimSpace(ui.PostValue(c, fieldEmail)),
+		intent: ui.PostValue(c, fieldIntent), amountText: strings.TrimSpace(ui.PostValue(c, fieldAmount)),
+		reason:      ui.PostValue(c, fieldReason),
+		description: lines(ui.PostValue(c, fieldDescription)), comment: lines(ui.PostValue(c, fieldComment)),
+		email: strings.TrimSpace(ui.PostValue(c, fieldEmail)),
 	}
 	if !slices.Contains(deposits.Acts, f.act()) {
 		return actForm{}

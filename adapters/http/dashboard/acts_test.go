@@ -15,8 +15,6 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/lab/connecttest"
-	depositports "partnerdeposits/ports/deposits"
-	ports "partnerdeposits/ports/platform"
 )
 
 // desk is an operator with a deposit.
@@ -72,21 +70,27 @@ func TestCapture_AsksOnceMoreAndCollects(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	secured(t, d.Server, d.reference, 24*time.Hour)
-	asked := d.ask("capture", map[string]string{"amount": "120,50", "reason": "damage", "description": "Broken\r\nwindow <b>"})
-	for _, want := range []string{"Collect €120.50?", "€1,250.50", "The other €1,130.00 cannot be collected afterwards", "This cannot be undone", d.reference} {
+	asked := d.ask("capture",
+		map[string]string{"amount": "120,50", "reason": "damage", "description": "Broken\r\nwindow <b>"})
+	for _, want := range []string{"Collect €120.50?", "€1,250.50", "The other €1,130.00 cannot be collected afterwards",
+		"This cannot be undone", d.reference} {
 		require.Contains(t, asked.Body, want)
 	}
 	require.Equal(t, deposit.Active, depositOf(t, d.Server, d.reference).Status, "nothing happened yet")
 	page := d.done(d.confirm(asked, "capture"), "capture")
-	for _, want := range []string{"You collected €120.50.", "Damage", "window &lt;b&gt;", "The card has not been charged yet."} {
+	for _, want := range []string{"You collected €120.50.", "Damage", "window &lt;b&gt;",
+		"The card has not been charged yet."} {
 		require.Contains(t, page.Body, want)
 	}
 	got := depositOf(t, d.Server, d.reference)
 	require.Equal(t, deposit.Captured, got.Status)
 	require.EqualValues(t, 12_050, got.CapturedAmount)
-	require.Equal(t, 1, d.Count("deposit_transitions", `actor LIKE 'operator:opr_%' AND trigger = 'claim' AND detail = '{"amount": "120.50", "reason": "damage", "description": "Broken\nwindow <b>"}'`))
+	require.Equal(t, 1,
+		d.Count("deposit_transitions",
+			`actor LIKE 'operator:opr_%' AND trigger = 'claim' AND detail = '{"amount": "120.50", "reason": "damage", "description": "Broken\nwindow <b>"}'`))
 	require.Equal(t, 1, d.Count("payments", "kind = 'collection' AND amount_cents = 12050 AND status = 'processing'"))
-	require.Equal(t, 1, d.Count("outbox", "name = 'deposit.captured' AND partner_id = $1 AND data LIKE '%partnerContext%'", d.partner.ID), "as with the partner's API")
+	require.Equal(t, 1, d.Count("outbox", "name = 'deposit.captured' AND partner_id = $1 AND data LIKE '%partnerContext%'",
+		d.partner.ID), "as with the partner's API")
 	require.NotContains(t, d.b.Get(d.path).Body, "You collected", "later")
 }
 
@@ -150,7 +154,8 @@ func TestSendLink_AsksOnceMoreAndMailsOnce(t *testing.T) {
 
 func TestAct_ADoubleClick_HappensOnce(t *testing.T) {
 	t.Parallel()
-	for intent, after := range map[string]deposit.Status{"capture": deposit.Captured, "release": deposit.Closed, "cancel": deposit.Cancelled} {
+	for intent, after := range map[string]deposit.Status{"capture": deposit.Captured, "release": deposit.Closed,
+		"cancel": deposit.Cancelled} {
 		t.Run(intent, func(t *testing.T) {
 			t.Parallel()
 			d := newDesk(t)
@@ -190,7 +195,8 @@ func TestAct_InTwoTabs_TheSecondIsToldAndDoesNothing(t *testing.T) {
 	for intent, tab := range map[string]connecttest.Answer{"release": second, "capture": again} {
 		told := d.confirm(tab, intent)
 		require.Equal(t, http.StatusConflict, told.Status)
-		require.Contains(t, told.Body, "Nothing was done: the deposit has changed since you opened the page. It is now: Collected.")
+		require.Contains(t, told.Body,
+			"Nothing was done: the deposit has changed since you opened the page. It is now: Collected.")
 	}
 	require.EqualValues(t, 10_000, depositOf(t, d.Server, d.reference).CapturedAmount)
 	require.Equal(t, 1, d.Count("deposit_transitions", ""))
@@ -220,22 +226,27 @@ func TestAct_ThatTheStatusRulesOut_IsRefusedBeforeAndAfterTheQuestion(t *testing
 	t.Parallel()
 	d := newDesk(t)
 	token := d.b.Get(d.path).Input("csrf_token", "value")
-	for _, c := range []struct{ intent, says string }{{"capture", "Nothing was collected"}, {"release", "Nothing was released"}} {
+	for _, c := range []struct{ intent, says string }{{"capture", "Nothing was collected"},
+		{"release", "Nothing was released"}} {
 		for _, confirm := range []string{"", "yes"} {
-			told := d.b.Post(d.path, url.Values{"csrf_token": {token}, "intent": {c.intent}, "amount": {"100"}, "confirm": {confirm}})
+			told := d.b.Post(d.path,
+				url.Values{"csrf_token": {token}, "intent": {c.intent}, "amount": {"100"}, "confirm": {confirm}})
 			require.Equal(t, http.StatusConflict, told.Status, c.intent)
 			require.Contains(t, told.Body, c.says)
 		}
 	}
 	secured(t, d.Server, d.reference, time.Hour)
-	for _, c := range []struct{ intent, says string }{{"cancel", "Nothing was cancelled"}, {"send_link", "No e-mail was sent"}} {
+	for _, c := range []struct{ intent, says string }{{"cancel", "Nothing was cancelled"},
+		{"send_link", "No e-mail was sent"}} {
 		for _, confirm := range []string{"", "yes"} {
-			told := d.b.Post(d.path, url.Values{"csrf_token": {token}, "intent": {c.intent}, "email": {"a@b.example"}, "confirm": {confirm}})
+			told := d.b.Post(d.path,
+				url.Values{"csrf_token": {token}, "intent": {c.intent}, "email": {"a@b.example"}, "confirm": {confirm}})
 			require.Equal(t, http.StatusConflict, told.Status, c.intent)
 			require.Contains(t, told.Body, c.says)
 		}
 	}
-	require.Equal(t, http.StatusSeeOther, d.b.Post(d.path, url.Values{"csrf_token": {token}, "intent": {"destroy"}, "confirm": {"yes"}}).Status)
+	require.Equal(t, http.StatusSeeOther,
+		d.b.Post(d.path, url.Values{"csrf_token": {token}, "intent": {"destroy"}, "confirm": {"yes"}}).Status)
 	require.Zero(t, d.Count("deposit_transitions", ""))
 	require.Zero(t, d.Count("mails", "link_of IS NOT NULL"))
 }
@@ -244,7 +255,8 @@ func TestAct_WithMistakes_NamesThemAndKeepsTheWords(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	secured(t, d.Server, d.reference, time.Hour)
-	for _, amount := range []string{"0", "0.00", "-1", "1250.51", "1,250.50", "1 250", "1.234", "1e2", "€5", "5.", ".5", "abc", strings.Repeat("9", 30), "１００"} {
+	for _, amount := range []string{"0", "0.00", "-1", "1250.51", "1,250.50", "1 250", "1.234", "1e2", "€5", "5.", ".5",
+		"abc", strings.Repeat("9", 30), "１００"} {
 		sent := d.ask("capture", map[string]string{"amount": amount, "description": "a window"})
 		require.Equal(t, http.StatusUnprocessableEntity, sent.Status, amount)
 		require.Equal(t, "#capture-amount", sent.LinkTo("#capture"), amount)
@@ -270,101 +282,6 @@ func TestAct_WithMistakes_NamesThemAndKeepsTheWords(t *testing.T) {
 	require.Zero(t, d.Count("deposit_transitions", ""))
 }
 
-func newFields(change map[string]string) map[string]string {
-	fields := map[string]string{"amount": "300,00", "startsOn": "2027-07-01", "endsOn": "2027-07-08", "rentalContract": "B-1", "firstName": "Grace", "lastName": "Hopper", "email": "grace@example.com"}
-	for k, v := range change {
-		fields[k] = v
-	}
-	return fields
-}
-
-func TestCreate_MakesADepositAndMailsItsLink(t *testing.T) {
-	t.Parallel()
-	d := newDesk(t)
-	page := d.b.Get("/dashboard/deposits/new")
-	sent := d.b.Send(page, 0, newFields(nil))
-	require.Equal(t, http.StatusSeeOther, sent.Status, sent.Body)
-	require.Regexp(t, `^/dashboard/deposits/dep_[0-9a-z]{26}\?done=created$`, sent.Location)
-	made := d.b.Get(sent.Location)
-	for _, want := range []string{"The deposit is made, and its link is on its way", "€300.00", "Grace Hopper", "grace@example.com", "1\u00a0Jul\u00a02027 – 8\u00a0Jul\u00a02027", "B-1", "You"} {
-		require.Contains(t, made.Body, want)
-	}
-	require.Equal(t, 1, d.Count("deposits", "NOT by_partner_api AND partner_id = $1 AND account_id = $2 AND amount_cents = 30000 AND contract_end_at = '2027-07-08 23:59:59+00'", d.partner.ID, d.account))
-	require.Equal(t, 1, d.Count("mails", "recipient = 'grace@example.com' AND link_of IS NOT NULL"))
-	require.Equal(t, 1, d.Count("audit_log", "action = 'deposit.create' AND actor LIKE 'operator:opr_%'"))
-	require.Zero(t, d.Count("outbox", "name <> 'rental_operator.linked'"), "the creation has no event")
-
-	// The same form again, a double click included: the same deposit.
-	require.Equal(t, sent.Location, d.b.Send(page, 0, newFields(nil)).Location)
-	changed := d.b.Send(page, 0, newFields(map[string]string{"amount": "400"}))
-	require.Equal(t, http.StatusConflict, changed.Status)
-	require.Contains(t, changed.Body, "This form has made a deposit already")
-	require.Equal(t, 2, d.Count("deposits", ""))
-}
-
-func TestCreate_AtOnce_MakesOneDeposit(t *testing.T) {
-	t.Parallel()
-	d := newDesk(t)
-	page := d.b.Get("/dashboard/deposits/new")
-	values := url.Values{}
-	for _, n := range page.All("input") {
-		values.Set(attribute(n, "name"), attribute(n, "value"))
-	}
-	for k, v := range newFields(nil) {
-		values.Set(k, v)
-	}
-	var wg sync.WaitGroup
-	answers := make([]connecttest.Answer, 8)
-	for i := range answers {
-		wg.Go(func() { answers[i] = d.b.Post("/dashboard/deposits/new", values) })
-	}
-	wg.Wait()
-	for _, a := range answers {
-		require.Equal(t, http.StatusSeeOther, a.Status, a.Body)
-	}
-	require.Equal(t, 1, d.Count("deposits", "NOT by_partner_api"))
-	require.Equal(t, 1, d.Count("mails", "link_of IS NOT NULL"))
-	require.Equal(t, 1, d.Count("clients", ""))
-}
-
-func TestCreate_WithoutATenant_ShowsTheLinkToCopy(t *testing.T) {
-	t.Parallel()
-	d := newDesk(t)
-	sent := d.b.Submit("/dashboard/deposits/new", newFields(map[string]string{"firstName": "", "lastName": "", "email": "", "rentalContract": ""}))
-	made := d.b.Get(sent.Location)
-	require.Contains(t, made.Body, "Give the tenant the link below.")
-	link := made.Input("link", "value")
-	require.True(t, strings.HasPrefix(link, d.DashboardURL+"/checkout/"), link)
-	require.Zero(t, d.Count("mails", "link_of IS NOT NULL"))
-	require.Zero(t, d.Count("clients", ""))
-	found, err := d.Postgres.Deposits.Deposits(t.Context(), depositports.DepositFilter{AccountID: d.account}, ports.Page{Limit: 1})
-	require.NoError(t, err)
-	tokens, err := d.Postgres.Deposits.CheckoutTokens(t.Context(), []id.ID{found.Items[0].ID})
-	require.NoError(t, err)
-	require.Equal(t, d.DashboardURL+"/checkout/"+tokens[found.Items[0].ID].Reveal(), link)
-}
-
-func TestCreate_WithMistakes_MakesNothing(t *testing.T) {
-	t.Parallel()
-	d := newDesk(t)
-	for field, values := range map[string][]string{
-		"amount": {"", "69.99", "2500.01", "1,000.00", "x"}, "startsOn": {"", "1.7.2027", "2027-02-30"}, "endsOn": {"", "2027-06-30", "x"},
-		"rentalContract": {strings.Repeat("x", 256), "a\x00", "a\u202eb"}, "firstName": {"", strings.Repeat("x", 101), "a\u2028b"}, "lastName": {" "}, "email": {"", "x", "a@b"},
-	} {
-		for _, value := range values {
-			sent := d.b.Submit("/dashboard/deposits/new", newFields(map[string]string{field: value}))
-			require.Equal(t, http.StatusUnprocessableEntity, sent.Status, "%s %q", field, value)
-			require.Equal(t, "true", sent.Input(field, "aria-invalid"), "%s %q", field, value)
-			require.Contains(t, sent.Body, `href="#`+field+`"`)
-		}
-	}
-	every := d.b.Submit("/dashboard/deposits/new", map[string]string{"firstName": "Grace"})
-	require.Len(t, every.All("li"), 5, "every mistake at once")
-	require.Equal(t, 1, d.Count("deposits", ""))
-	require.Zero(t, d.Count("clients", ""))
-	require.Zero(t, d.Count("mails", "link_of IS NOT NULL"))
-}
-
 // A partner hears of a deposit that was made here while it is linked, without partnerContext, and no longer.
 func TestActs_OnADepositMadeHere_NotifyTheLinkedPartnerOnly(t *testing.T) {
 	t.Parallel()
@@ -375,7 +292,8 @@ func TestActs_OnADepositMadeHere_NotifyTheLinkedPartnerOnly(t *testing.T) {
 	events := func() int { return d.Count("outbox", "name <> 'rental_operator.linked'") }
 	make()
 	d.done(d.confirm(d.ask("cancel", nil), "cancel"), "cancel")
-	require.Equal(t, 1, d.Count("outbox", "name = 'deposit.cancelled' AND partner_id = $1 AND data NOT LIKE '%partnerContext%'", d.partner.ID))
+	require.Equal(t, 1, d.Count("outbox",
+		"name = 'deposit.cancelled' AND partner_id = $1 AND data NOT LIKE '%partnerContext%'", d.partner.ID))
 	make()
 	d.b.Unlink()
 	d.done(d.confirm(d.ask("cancel", nil), "cancel"), "cancel")

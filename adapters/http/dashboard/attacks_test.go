@@ -64,14 +64,19 @@ func everyForm(link string) map[string][]url.Values {
 			{"intent": {"capture"}, "amount": {"100"}, "confirm": {"yes"}}, {"intent": {"release"}, "confirm": {"yes"}},
 			{"intent": {"cancel"}, "confirm": {"yes"}}, {"intent": {"send_link"}, "email": {"x@y.example"}, "confirm": {"yes"}},
 		},
-		"/dashboard/deposits/new": {{"intent": {"create"}, "amount": {"300"}, "startsOn": {"2027-07-01"}, "endsOn": {"2027-07-02"}, "email": {"x@y.example"}}},
-		"/dashboard/partner":      {{"intent": {"unlink"}, "link": {link}, "confirm": {"yes"}}},
-		"/dashboard/unlink":       {{"link": {link}}},
+		"/dashboard/deposits/new": {{"intent": {"create"}, "amount": {"300"}, "startsOn": {"2027-07-01"},
+			"endsOn": {"2027-07-02"}, "email": {"x@y.example"}}},
+		"/dashboard/partner": {{"intent": {"unlink"}, "link": {link}, "confirm": {"yes"}}},
+		"/dashboard/unlink":  {{"link": {link}}},
 		"/dashboard/settings": {
-			{"intent": {"resend_verification"}}, {"intent": {"change_password"}, "currentPassword": {"correct horse battery"}, "newPassword": {"another password"}},
-			{"intent": {"change_email"}, "email": {"x@y.example"}, "currentPassword": {"correct horse battery"}}, {"intent": {"change_company"}, "companyName": {"X"}},
-			{"intent": {"change_language"}, "locale": {"fr"}}, {"intent": {"end_session"}, "session": {"others"}}, {"intent": {"change_mails"}},
-			{"intent": {"enable_totp"}}, {"intent": {"confirm_totp"}, "code": {"123456"}}, {"intent": {"disable_totp"}, "code": {"123456"}, "currentPassword": {"x"}},
+			{"intent": {"resend_verification"}},
+			{"intent": {"change_password"}, "currentPassword": {"correct horse battery"}, "newPassword": {"another password"}},
+			{"intent": {"change_email"}, "email": {"x@y.example"}, "currentPassword": {"correct horse battery"}},
+			{"intent": {"change_company"}, "companyName": {"X"}},
+			{"intent": {"change_language"}, "locale": {"fr"}}, {"intent": {"end_session"}, "session": {"others"}},
+			{"intent": {"change_mails"}},
+			{"intent": {"enable_totp"}}, {"intent": {"confirm_totp"}, "code": {"123456"}},
+			{"intent": {"disable_totp"}, "code": {"123456"}, "currentPassword": {"x"}},
 			{"intent": {"new_recovery_codes"}, "code": {"123456"}},
 		},
 	}
@@ -81,10 +86,16 @@ func everyForm(link string) map[string][]url.Values {
 func unchanged(d *desk) func(what string) {
 	state := func() string {
 		var all string
-		require.NoError(d.t, d.Pool.QueryRow(d.t.Context(), `SELECT concat_ws('|', (SELECT string_agg(id::text || status || version || updated_at, ',' ORDER BY id) FROM deposits),
-			(SELECT count(*) FROM deposit_transitions), (SELECT count(*) FROM mails), (SELECT count(*) FROM audit_log), (SELECT count(*) FROM outbox),
-			(SELECT count(*) FROM payments), (SELECT count(*) FROM account_links WHERE revoked_at IS NULL), (SELECT count(*) FROM clients),
-			(SELECT string_agg(o::text, ',' ORDER BY o.id) FROM operators o), (SELECT string_agg(company_name, ',' ORDER BY id) FROM accounts), (SELECT count(*) FROM sessions),
+		require.NoError(d.t,
+			d.Pool.QueryRow(d.t.Context(),
+				`SELECT concat_ws('|', (SELECT string_agg(id::text || status || version || updated_at, ',' ORDER BY id)
+					FROM deposits),
+			(SELECT count(*) FROM deposit_transitions), (SELECT count(*) FROM mails), (SELECT count(*)
+			FROM audit_log), (SELECT count(*) FROM outbox),
+			(SELECT count(*) FROM payments), (SELECT count(*) FROM account_links WHERE revoked_at IS NULL), (SELECT count(*)
+			FROM clients),
+			(SELECT string_agg(o::text, ',' ORDER BY o.id) FROM operators o), (SELECT string_agg(company_name, ',' ORDER BY id)
+			FROM accounts), (SELECT count(*) FROM sessions),
 			(SELECT count(*) FROM operator_tokens))`).Scan(&all))
 		return all
 	}
@@ -167,9 +178,11 @@ func TestEveryPage_NeverShowsOrChangesAnotherAccountsDeposit(t *testing.T) {
 		for _, r := range routes() {
 			path := strings.Replace(r[1], ":id", depositID, 1)
 			if r[0] == http.MethodGet {
-				for _, query := range []string{"", "?status=" + status, "?q=" + d.reference, "?q=%3Cb%3E", "?from=2000-01-01", "?status=pending,active&q=" + d.reference} {
+				for _, query := range []string{"", "?status=" + status, "?q=" + d.reference, "?q=%3Cb%3E", "?from=2000-01-01",
+					"?status=pending,active&q=" + d.reference} {
 					answer := stranger.Get(path + query)
-					require.NotContains(t, strings.NewReplacer(`value="`+d.reference, "", "q="+d.reference, "").Replace(answer.Body), d.reference, "%s%s", path, query)
+					require.NotContains(t, strings.NewReplacer(`value="`+d.reference, "", "q="+d.reference, "").Replace(answer.Body),
+						d.reference, "%s%s", path, query)
 					require.NotContains(t, answer.Body, depositID+`"`, "%s%s", path, query)
 					if strings.Contains(r[1], ":id") {
 						require.Equal(t, http.StatusNotFound, answer.Status)

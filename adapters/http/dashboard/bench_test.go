@@ -41,16 +41,25 @@ func BenchmarkDesk(b *testing.B) {
 	require.NoError(b, stock.Fill(b.Context(), s.Pool, owners, stock.Amount{Deposits: *benchDeposits}))
 	_, err = s.Pool.Exec(b.Context(), `VACUUM (ANALYZE) open_deposits`)
 	require.NoError(b, err)
-	b.Logf("%d deposits, %d in the account, filled in %s", *benchDeposits, s.Count("deposits", "account_id = $1", account), time.Since(began).Round(time.Second))
+	b.Logf("%d deposits, %d in the account, filled in %s", *benchDeposits, s.Count("deposits", "account_id = $1", account),
+		time.Since(began).Round(time.Second))
 	var reference, booking string
-	require.NoError(b, s.Pool.QueryRow(b.Context(), `SELECT reference, rental_contract FROM deposits WHERE account_id = $1 AND rental_contract <> '' ORDER BY created_at OFFSET 100 LIMIT 1`, account).
-		Scan(&reference, &booking))
+	require.NoError(b,
+		s.Pool.QueryRow(b.Context(),
+			`SELECT reference, rental_contract FROM deposits WHERE account_id = $1 AND rental_contract <> ''
+				ORDER BY created_at OFFSET 100 LIMIT 1`,
+			account).
+			Scan(&reference, &booking))
 	half := time.Now().AddDate(0, -6, 0).Format(time.DateOnly)
 	for _, page := range []string{
-		"", "/deposits", "/deposits?status=pending,incomplete", "/deposits?status=payment_issue", "/deposits?status=active", "/deposits?status=captured", "/deposits?status=close",
-		"/deposits?q=" + reference, "/deposits?q=" + booking[:7], "/deposits?q=bk-", "/deposits?q=ada", "/deposits?q=tenant+1", "/deposits?q=nobody",
-		"/deposits?from=" + half + "&to=" + half, "/deposits?to=" + half, "/deposits?from=" + half + "&status=payment_issue", "/deposits?from=2001-01-01&to=2001-01-02", "/deposits?from=2050-01-01",
-		"/deposits?ends_by=" + time.Now().AddDate(0, 0, 7).Format(time.DateOnly), "/deposits?ends_by=2050-01-01", "/deposits?ends_by=2020-01-01", "/settings",
+		"", "/deposits", "/deposits?status=pending,incomplete", "/deposits?status=payment_issue", "/deposits?status=active",
+		"/deposits?status=captured", "/deposits?status=close",
+		"/deposits?q=" + reference, "/deposits?q=" + booking[:7], "/deposits?q=bk-", "/deposits?q=ada",
+		"/deposits?q=tenant+1", "/deposits?q=nobody",
+		"/deposits?from=" + half + "&to=" + half, "/deposits?to=" + half, "/deposits?from=" + half + "&status=payment_issue",
+		"/deposits?from=2001-01-01&to=2001-01-02", "/deposits?from=2050-01-01",
+		"/deposits?ends_by=" + time.Now().AddDate(0, 0, 7).Format(time.DateOnly), "/deposits?ends_by=2050-01-01",
+		"/deposits?ends_by=2020-01-01", "/settings",
 		"/deposits/" + firstDeposit(b, s, account), "/deposits/new", "/partner",
 	} {
 		b.Run("GET "+page, func(b *testing.B) {
@@ -61,8 +70,10 @@ func BenchmarkDesk(b *testing.B) {
 		})
 	}
 	for name, f := range map[string]depositports.DeskFilter{
-		"all": {}, "open": {Statuses: []deposit.Status{deposit.PaymentIssue}}, "closed": {Statuses: []deposit.Status{deposit.Closed}},
-		"reference": {Text: reference}, "many bookings": {Text: "bk-"}, "few bookings": {Text: booking[:7]}, "many names": {Text: "ada"},
+		"all": {}, "open": {Statuses: []deposit.Status{deposit.PaymentIssue}},
+		"closed":    {Statuses: []deposit.Status{deposit.Closed}},
+		"reference": {Text: reference}, "many bookings": {Text: "bk-"}, "few bookings": {Text: booking[:7]},
+		"many names": {Text: "ada"},
 	} {
 		f.AccountID = account
 		b.Run("list "+name, func(b *testing.B) {
@@ -75,7 +86,8 @@ func BenchmarkDesk(b *testing.B) {
 	b.Run("export", func(b *testing.B) { benchExport(b, s, browser) })
 	from := deposit.Origin{AccountID: account, PartnerID: demo.ID, ByPartnerAPI: true, ExternalID: "x"}
 	b.Run("POSTs", func(b *testing.B) { benchPosts(b, s, from) })
-	for _, drop := range []string{`DROP TRIGGER deposits_open ON deposits`, `DROP INDEX deposits_of_stay`, `DROP INDEX deposits_of_booking`} {
+	for _, drop := range []string{`DROP TRIGGER deposits_open ON deposits`, `DROP INDEX deposits_of_stay`,
+		`DROP INDEX deposits_of_booking`} {
 		_, err := s.Pool.Exec(b.Context(), drop)
 		require.NoError(b, err)
 		b.Run("POSTs, after "+drop, func(b *testing.B) { benchPosts(b, s, from) })
@@ -93,9 +105,11 @@ func benchPosts(b *testing.B, s *connecttest.Server, from deposit.Origin) {
 			for range posts / atOnce {
 				now := time.Now()
 				depositID := servicetest.NewID()
-				draft := deposit.Draft{Amount: 50_000, ContractStartAt: now, ContractEndAt: now, RentalContract: "BK-" + depositID.Encode()[16:]}
+				draft := deposit.Draft{Amount: 50_000, ContractStartAt: now, ContractEndAt: now,
+					RentalContract: "BK-" + depositID.Encode()[16:]}
 				d := deposit.New(depositID, "D-"+depositID.Encode(), from, draft, nil, now)
-				err := s.Changes.Apply(b.Context(), ports.Change{Needs: ports.Needs{Link: ports.AccountLink{PartnerID: from.PartnerID, AccountID: from.AccountID}}, Decide: func(ports.Found) (ports.Writes, error) {
+				err := s.Changes.Apply(b.Context(), ports.Change{Needs: ports.Needs{Link: ports.AccountLink{
+					PartnerID: from.PartnerID, AccountID: from.AccountID}}, Decide: func(ports.Found) (ports.Writes, error) {
 					return ports.Writes{Insert: &ports.NewDeposit{Deposit: d, CheckoutToken: secret.Text(depositID.Encode())}}, nil
 				}})
 				if err != nil {
@@ -129,7 +143,8 @@ func report(b *testing.B, times []time.Duration) {
 
 func firstDeposit(b *testing.B, s *connecttest.Server, account id.ID) string {
 	b.Helper()
-	found, err := s.Postgres.Desk.DeskDeposits(b.Context(), depositports.DeskFilter{AccountID: account, Statuses: []deposit.Status{deposit.Active}}, ports.Page{Limit: 1})
+	found, err := s.Postgres.Desk.DeskDeposits(b.Context(),
+		depositports.DeskFilter{AccountID: account, Statuses: []deposit.Status{deposit.Active}}, ports.Page{Limit: 1})
 	require.NoError(b, err)
 	return id.Deposit.Of(found.Items[0].ID)
 }

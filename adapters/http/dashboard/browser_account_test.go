@@ -39,7 +39,8 @@ func TestBrowser_FromSignUpToAVerifiedAddress(t *testing.T) {
 		signUp(browser, t, s, "a@b.example")
 		require.Contains(t, ask(browser, t, "document.querySelector('main').textContent"), "Please verify that a@b.example")
 		require.NoError(t, chromedp.Do(browser, chromedp.Click("section.terms button"), chromedp.WaitVisible(".notice")))
-		require.NoError(t, chromedp.Do(browser, chromedp.Navigate(s.URL+mailed(t, s, "a@b.example")), chromedp.WaitVisible("button.main")))
+		require.NoError(t,
+			chromedp.Do(browser, chromedp.Navigate(s.URL+mailed(t, s, "a@b.example")), chromedp.WaitVisible("button.main")))
 		require.Zero(t, s.Count("operators", "verified_at IS NOT NULL"))
 		require.NoError(t, chromedp.Do(browser, chromedp.Click("button.main"), chromedp.WaitNotPresent("button.main")))
 		require.Equal(t, "Your address is verified", ask(browser, t, "document.querySelector('h1').textContent"))
@@ -52,21 +53,25 @@ func TestBrowser_FromSignUpToAVerifiedAddress(t *testing.T) {
 func TestBrowser_FromAForgottenPasswordToTheDesk(t *testing.T) {
 	t.Parallel()
 	onEachViewport(t, func(t *testing.T, s *connecttest.Server, browser context.Context) {
-		signed := s.Browser(t).Submit("/register", map[string]string{"email": "a@b.example", "password": secretWord, "companyName": "Chalets"})
+		signed := s.Browser(t).Submit("/register",
+			map[string]string{"email": "a@b.example", "password": secretWord, "companyName": "Chalets"})
 		require.Equal(t, http.StatusSeeOther, signed.Status)
 		require.NoError(t, chromedp.Do(browser,
-			chromedp.Navigate(s.URL+"/login"), chromedp.Click(`a[href="/password/forgot"]`), chromedp.WaitVisible("#email"), chromedp.SendKeys("#email", "a@b.example"),
+			chromedp.Navigate(s.URL+"/login"), chromedp.Click(`a[href="/password/forgot"]`), chromedp.WaitVisible("#email"),
+			chromedp.SendKeys("#email", "a@b.example"),
 			chromedp.Click("button.main"), chromedp.WaitNotPresent("#email"),
 		))
 		require.Equal(t, "Look into your mailbox", ask(browser, t, "document.querySelector('h1').textContent"))
 		_, err := s.Operators.MailResets(t.Context())
 		require.NoError(t, err)
 		require.NoError(t, chromedp.Do(browser,
-			chromedp.Navigate(s.URL+mailed(t, s, "a@b.example")), chromedp.SendKeys("#password", "another password"), chromedp.Click("button.main"), chromedp.WaitVisible("#email"),
+			chromedp.Navigate(s.URL+mailed(t, s, "a@b.example")), chromedp.SendKeys("#password", "another password"),
+			chromedp.Click("button.main"), chromedp.WaitVisible("#email"),
 		))
 		require.Contains(t, ask(browser, t, "document.querySelector('.notice').textContent"), "Your new password is saved")
 		require.NoError(t, chromedp.Do(browser,
-			chromedp.SendKeys("#email", "a@b.example"), chromedp.SendKeys("#password", "another password"), chromedp.Click("button.main"), chromedp.WaitVisible("nav.desk"),
+			chromedp.SendKeys("#email", "a@b.example"), chromedp.SendKeys("#password", "another password"),
+			chromedp.Click("button.main"), chromedp.WaitVisible("nav.desk"),
 		))
 	})
 }
@@ -77,20 +82,26 @@ func TestBrowser_ChangeOfAddressAndEndOfASession(t *testing.T) {
 		signUp(browser, t, s, "a@b.example")
 		other := logIn(t, s, "a@b.example", secretWord)
 		require.NoError(t, chromedp.Do(browser,
-			chromedp.Click(`nav.desk a[href="/dashboard/settings"]`), chromedp.WaitVisible("#sessions"), chromedp.Click("ul.rows button"), chromedp.WaitVisible(".notice"),
+			chromedp.Click(`nav.desk a[href="/dashboard/settings"]`), chromedp.WaitVisible("#sessions"),
+			chromedp.Click("ul.rows button"), chromedp.WaitVisible(".notice"),
 		))
 		require.Equal(t, "/login", other.Get("/dashboard").Location)
 		other = logIn(t, s, "a@b.example", secretWord)
 		require.NoError(t, chromedp.Do(browser,
-			chromedp.Click("section[aria-labelledby=address] summary"), chromedp.WaitVisible("#change_email-email"), chromedp.SendKeys("#change_email-email", "new@b.example"),
-			chromedp.SendKeys("#change_email-currentPassword", "wrong password"), chromedp.Click("section[aria-labelledby=address] details button"), chromedp.WaitVisible("[role=alert]"),
+			chromedp.Click("section[aria-labelledby=address] summary"), chromedp.WaitVisible("#change_email-email"),
+			chromedp.SendKeys("#change_email-email", "new@b.example"),
+			chromedp.SendKeys("#change_email-currentPassword", "wrong password"),
+			chromedp.Click("section[aria-labelledby=address] details button"), chromedp.WaitVisible("[role=alert]"),
 		))
-		require.Equal(t, "change_email-currentPassword", ask(browser, t, "document.activeElement.id"), "the mistake has the focus")
+		require.Equal(t, "change_email-currentPassword", ask(browser, t, "document.activeElement.id"),
+			"the mistake has the focus")
 		require.NoError(t, chromedp.Do(browser,
-			chromedp.SendKeys("#change_email-currentPassword", secretWord), chromedp.Click("section[aria-labelledby=address] details button"), chromedp.WaitVisible(".notice"),
+			chromedp.SendKeys("#change_email-currentPassword", secretWord),
+			chromedp.Click("section[aria-labelledby=address] details button"), chromedp.WaitVisible(".notice"),
 		))
 		require.NoError(t, chromedp.Do(browser,
-			chromedp.Navigate(s.URL+mailed(t, s, "new@b.example")), chromedp.Click("button.main"), chromedp.WaitNotPresent("button.main"),
+			chromedp.Navigate(s.URL+mailed(t, s, "new@b.example")), chromedp.Click("button.main"),
+			chromedp.WaitNotPresent("button.main"),
 			chromedp.Navigate(s.URL+"/dashboard/settings"), chromedp.WaitVisible("#sessions"),
 		))
 		require.Contains(t, ask(browser, t, "document.querySelector('main').textContent"), "new@b.example")
@@ -114,16 +125,20 @@ func TestBrowser_EveryAccountPageInBothSchemesAndLanguages_IsAccessible(t *testi
 			_, err = s.Operators.ResetByAdmin(t.Context(), o.ID, "")
 			require.NoError(t, err)
 			reset := mailed(t, s, "a@b.example")
-			fill := chromedp.Steps(chromedp.SetValue("#amount", "300"), chromedp.SetValue("#startsOn", "2027-07-01"), chromedp.SetValue("#endsOn", "2027-07-08"), chromedp.SetValue("#email", "x@y.example"))
+			fill := chromedp.Steps(chromedp.SetValue("#amount", "300"), chromedp.SetValue("#startsOn", "2027-07-01"),
+				chromedp.SetValue("#endsOn", "2027-07-08"), chromedp.SetValue("#email", "x@y.example"))
 			steps := []struct {
 				name string
 				do   chromedp.Action[chromedp.Void]
 			}{
 				{"today-unverified", chromedp.Navigate(s.URL + "/dashboard")},
-				{"unverified-refused", chromedp.Steps(chromedp.Navigate(s.URL+"/dashboard/deposits/new"), fill, chromedp.Click("button.main"), chromedp.WaitNotPresent("#amount"))},
-				{"settings", chromedp.Steps(chromedp.Navigate(s.URL+"/dashboard/settings"), chromedp.Click("section[aria-labelledby=password] summary"))},
+				{"unverified-refused", chromedp.Steps(chromedp.Navigate(s.URL+"/dashboard/deposits/new"), fill,
+					chromedp.Click("button.main"), chromedp.WaitNotPresent("#amount"))},
+				{"settings", chromedp.Steps(chromedp.Navigate(s.URL+"/dashboard/settings"),
+					chromedp.Click("section[aria-labelledby=password] summary"))},
 				{"settings-mistake", chromedp.Steps(
-					chromedp.Navigate(s.URL+"/dashboard/settings"), chromedp.SetValue("#change_company-companyName", " "), chromedp.Click("section[aria-labelledby=company] button"), chromedp.WaitVisible("[role=alert]"),
+					chromedp.Navigate(s.URL+"/dashboard/settings"), chromedp.SetValue("#change_company-companyName", " "),
+					chromedp.Click("section[aria-labelledby=company] button"), chromedp.WaitVisible("[role=alert]"),
 				)},
 				{"verify", chromedp.Navigate(s.URL + verify)},
 				{"link-void", chromedp.Navigate(s.URL + "/verify?token=x")},

@@ -25,7 +25,8 @@ var viewports = map[string]chromedp.Action[chromedp.Void]{
 func signIn(ctx context.Context, t *testing.T, s *connecttest.Server, email string) {
 	t.Helper()
 	require.NoError(t, chromedp.Do(ctx,
-		chromedp.Navigate(s.URL+"/register?"+connecttest.Query(key, "demo", "op-"+email[:1], unix(s), "&name=Chalets+du+Lac")),
+		chromedp.Navigate(s.URL+"/register?"+
+			connecttest.Query(key, "demo", "op-"+email[:1], unix(s), "&name=Chalets+du+Lac")),
 		chromedp.SendKeys("#email", email), chromedp.SendKeys("#password", "correct horse battery"),
 		chromedp.Click("button.main"), chromedp.WaitVisible("nav.desk"),
 	))
@@ -54,10 +55,12 @@ func TestBrowser_FromTheListToACapture(t *testing.T) {
 			secured(t, s, reference, 48*time.Hour)
 			require.NoError(t, chromedp.Do(browser,
 				chromedp.Click(`nav.desk a[href="/dashboard/deposits"]`), chromedp.WaitVisible("#q"),
-				chromedp.SendKeys("#q", reference), chromedp.Click("form.filter button"), chromedp.WaitNotPresent("ul.rows li + li"),
+				chromedp.SendKeys("#q", reference), chromedp.Click("form.filter button"),
+				chromedp.WaitNotPresent("ul.rows li + li"),
 				chromedp.Click("ul.rows a"), chromedp.WaitVisible("#acts"),
 				chromedp.Click("#capture summary"), chromedp.WaitVisible("#capture-amount"),
-				chromedp.SetValue("#capture-amount", "80,25"), chromedp.SetValue("#capture-reason", "cleaning"), chromedp.SendKeys("#capture-description", "The oven"),
+				chromedp.SetValue("#capture-amount", "80,25"), chromedp.SetValue("#capture-reason", "cleaning"),
+				chromedp.SendKeys("#capture-description", "The oven"),
 				chromedp.Click("#capture button"), chromedp.WaitVisible("button.danger"),
 			))
 			require.Equal(t, "Collect €80.25?", ask(browser, t, "document.querySelector('h1').textContent"))
@@ -83,13 +86,15 @@ func TestBrowser_FromANewDepositToItsLink(t *testing.T) {
 			signIn(browser, t, s, "a@b.example")
 			require.NoError(t, chromedp.Do(browser,
 				chromedp.Click(`a[href="/dashboard/deposits/new"]`), chromedp.WaitVisible("#amount"),
-				chromedp.SendKeys("#amount", "60"), chromedp.SetValue("#startsOn", "2027-07-01"), chromedp.SetValue("#endsOn", "2027-07-08"),
+				chromedp.SendKeys("#amount", "60"), chromedp.SetValue("#startsOn", "2027-07-01"),
+				chromedp.SetValue("#endsOn", "2027-07-08"),
 				chromedp.Click("button.main"), chromedp.WaitVisible("[role=alert]"),
 			))
 			require.Equal(t, "amount", ask(browser, t, "document.activeElement.id"), "the first mistake has the focus")
 			require.NoError(t, chromedp.Do(browser,
 				chromedp.SetValue("#amount", "300"), chromedp.Click("button.main"), chromedp.WaitVisible("#copy-link"),
-				chromedp.Click("#send_link summary"), chromedp.WaitVisible("#send_link-email"), chromedp.SendKeys("#send_link-email", "grace@example.com"),
+				chromedp.Click("#send_link summary"), chromedp.WaitVisible("#send_link-email"),
+				chromedp.SendKeys("#send_link-email", "grace@example.com"),
 				chromedp.Click("#send_link button"), chromedp.WaitVisible("button.main"),
 			))
 			require.Equal(t, "Send the link to grace@example.com?", ask(browser, t, "document.querySelector('h1').textContent"))
@@ -111,7 +116,8 @@ func TestBrowser_ACaptureWithTwoPhotos(t *testing.T) {
 	}
 	scheme := map[string]string{"phone en": "light", "phone fr": "dark", "desktop en": "dark", "desktop fr": "light"}
 	for device, viewport := range viewports {
-		for lang, says := range map[string][]string{"en": {"become part of the deposit’s evidence", "Files added: 2"}, "fr": {"s’ajoutent aux preuves", "Fichiers ajoutés\u00a0: 2"}} {
+		for lang, says := range map[string][]string{"en": {"become part of the deposit’s evidence", "Files added: 2"},
+			"fr": {"s’ajoutent aux preuves", "Fichiers ajoutés\u00a0: 2"}} {
 			t.Run(device+" "+lang, func(t *testing.T) {
 				t.Parallel()
 				s := connecttest.New(t, connecttest.Options{})
@@ -126,7 +132,8 @@ func TestBrowser_ACaptureWithTwoPhotos(t *testing.T) {
 				secured(t, s, reference, 48*time.Hour)
 				picture := func(name string) { browsertest.LooksRight(browser, t, name+"-"+lang+"-"+scheme+"-"+device) }
 				require.NoError(t, chromedp.Do(browser,
-					chromedp.Navigate(s.URL+pathOf(t, s, reference)+"?lang="+lang), chromedp.Click("#capture summary"), chromedp.WaitVisible("#capture-files"),
+					chromedp.Navigate(s.URL+pathOf(t, s, reference)+"?lang="+lang), chromedp.Click("#capture summary"),
+					chromedp.WaitVisible("#capture-files"),
 					chromedp.SetValue("#capture-amount", "80"), chromedp.SetUploadFiles("#capture-files", photos),
 				))
 				picture("files-chosen")
@@ -169,7 +176,8 @@ func TestBrowser_EveryPageInBothSchemesAndLanguages_IsAccessible(t *testing.T) {
 			secured(t, s, made[5], 900*time.Hour)
 			refused(t, s, made[1])
 			captured(t, s, made[2], 12_000)
-			require.Equal(t, map[string]string{"light": "false", "dark": "true"}[scheme], ask(browser, t, `String(matchMedia("(prefers-color-scheme: dark)").matches)`))
+			require.Equal(t, map[string]string{"light": "false", "dark": "true"}[scheme],
+				ask(browser, t, `String(matchMedia("(prefers-color-scheme: dark)").matches)`))
 			steps := []struct {
 				name string
 				do   chromedp.Action[chromedp.Void]
@@ -179,15 +187,21 @@ func TestBrowser_EveryPageInBothSchemesAndLanguages_IsAccessible(t *testing.T) {
 				{"deposits-mistake", chromedp.Navigate(s.URL + "/dashboard/deposits?from=x")},
 				{"deposit-pending", chromedp.Navigate(s.URL + pathOf(t, s, made[3]))},
 				{"deposit-captured", chromedp.Navigate(s.URL + pathOf(t, s, made[2]))},
-				{"deposit-active", chromedp.Steps(chromedp.Navigate(s.URL+pathOf(t, s, made[0])), chromedp.Click("#capture summary"), chromedp.WaitVisible("#capture-amount"))},
-				{"capture-mistake", chromedp.Steps(chromedp.SetValue("#capture-amount", "x"), chromedp.Click("#capture button"), chromedp.WaitVisible("[role=alert]"))},
-				{"capture-confirm", chromedp.Steps(chromedp.SetValue("#capture-amount", "100"), chromedp.Click("#capture button"), chromedp.WaitVisible("button.danger"))},
+				{"deposit-active", chromedp.Steps(chromedp.Navigate(s.URL+pathOf(t, s, made[0])),
+					chromedp.Click("#capture summary"), chromedp.WaitVisible("#capture-amount"))},
+				{"capture-mistake", chromedp.Steps(chromedp.SetValue("#capture-amount", "x"), chromedp.Click("#capture button"),
+					chromedp.WaitVisible("[role=alert]"))},
+				{"capture-confirm", chromedp.Steps(chromedp.SetValue("#capture-amount", "100"), chromedp.Click("#capture button"),
+					chromedp.WaitVisible("button.danger"))},
 				{"release-confirm", asked(s.URL+pathOf(t, s, made[0]), "release")},
-				{"add-files", chromedp.Steps(chromedp.Navigate(s.URL+pathOf(t, s, made[2])), chromedp.Click("#add_files summary"), chromedp.WaitVisible("#add_files-files"))},
+				{"add-files", chromedp.Steps(chromedp.Navigate(s.URL+pathOf(t, s, made[2])), chromedp.Click("#add_files summary"),
+					chromedp.WaitVisible("#add_files-files"))},
 				{"cancel-confirm", asked(s.URL+pathOf(t, s, made[3]), "cancel")},
 				{"send-link", chromedp.Steps(
-					chromedp.Navigate(s.URL+pathOf(t, s, made[3])), chromedp.Click("#send_link summary"), chromedp.WaitVisible("#send_link-email"),
-					chromedp.SetValue("#send_link-email", "grace@example.com"), chromedp.Click("#send_link button"), chromedp.WaitVisible("button.main"))},
+					chromedp.Navigate(s.URL+pathOf(t, s, made[3])), chromedp.Click("#send_link summary"),
+					chromedp.WaitVisible("#send_link-email"),
+					chromedp.SetValue("#send_link-email", "grace@example.com"), chromedp.Click("#send_link button"),
+					chromedp.WaitVisible("button.main"))},
 				{"new", chromedp.Navigate(s.URL + "/dashboard/deposits/new")},
 				{"partner", chromedp.Navigate(s.URL + "/dashboard/partner")},
 				{"unlink-confirm", chromedp.Steps(chromedp.Click("button.danger"), chromedp.WaitVisible("button.whole"))},

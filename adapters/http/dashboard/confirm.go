@@ -40,17 +40,20 @@ func (p *pages) confirm(c *fiber.Ctx, by caller, v desk.View, f actForm, wrongCo
 			view.Says = append(view.Says, textSaysRest.In(lang, ui.Euros(lang, rest)))
 		}
 		view.Says = append(view.Says, textSaysCoverEnds.In(lang, ui.DateTime(lang, v.ExpiresAt)), textSaysFinal.In(lang))
-		view.Hidden = append(view.Hidden, hidden{fieldAmount, f.amount.String()}, hidden{fieldReason, f.reason}, hidden{fieldDescription, f.description})
+		view.Hidden = append(view.Hidden, hidden{fieldAmount, f.amount.String()}, hidden{fieldReason, f.reason},
+			hidden{fieldDescription, f.description})
 		if err := p.askForCode(c, by, &view, wrongCode); err != nil {
 			return err
 		}
 	case intentRelease:
 		title, view.Button = textConfirmRelease.In(lang, ui.Euros(lang, v.Amount)), textButtonRelease.In(lang)
-		view.Says = []string{textSaysRelease.In(lang, ui.Euros(lang, v.Amount), who), textSaysCoverEnds.In(lang, ui.DateTime(lang, v.ExpiresAt)), textSaysFinal.In(lang)}
+		view.Says = []string{textSaysRelease.In(lang, ui.Euros(lang, v.Amount), who),
+			textSaysCoverEnds.In(lang, ui.DateTime(lang, v.ExpiresAt)), textSaysFinal.In(lang)}
 		view.Hidden = append(view.Hidden, hidden{fieldComment, f.comment})
 	case intentCancel:
 		title, view.Button = textConfirmCancel.In(lang, ui.Euros(lang, v.Amount)), textButtonCancel.In(lang)
-		view.Says = []string{textSaysCancel.In(lang, who, ui.Euros(lang, v.Amount), periodOf(lang, v.ContractStartAt, v.ContractEndAt)), textSaysFinal.In(lang)}
+		view.Says = []string{textSaysCancel.In(lang, who, ui.Euros(lang, v.Amount),
+			periodOf(lang, v.ContractStartAt, v.ContractEndAt)), textSaysFinal.In(lang)}
 		view.Hidden = append(view.Hidden, hidden{fieldComment, f.comment})
 	case intentAddFiles:
 		title, view.Button, view.Danger = textConfirmFiles.In(lang), textButtonFiles.In(lang), false

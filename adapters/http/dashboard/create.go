@@ -56,7 +56,8 @@ func (p *pages) create(c *fiber.Ctx, by caller) error {
 			return err
 		}
 	}
-	made, err := p.Deposits.CreateByOperator(c.UserContext(), by, deposits.OperatorDeposit{Draft: in.draft, Tenant: in.person, Form: form})
+	made, err := p.Deposits.CreateByOperator(c.UserContext(), by,
+		deposits.OperatorDeposit{Draft: in.draft, Tenant: in.person, Form: form})
 	switch {
 	case errors.Is(err, connect.ErrUnverified):
 		return p.unverified(c, by)
@@ -65,8 +66,10 @@ func (p *pages) create(c *fiber.Ctx, by caller) error {
 	case errors.Is(err, ports.ErrKeyReused): // the form made a deposit already, and was changed since
 		in.mistakes = []ui.Mistake{{Field: fieldAmount, Text: textFormUsed.In(lang)}}
 		return p.renderNew(c, by, http.StatusConflict, in, p.newForm())
-	case fault.KindOf(err) == fault.Invalid && err != nil: // every field was checked before; the ceiling may have changed since
-		in.mistakes = []ui.Mistake{{Field: fieldAmount, Text: textBadNewAmount.In(lang, ui.Euros(lang, deposit.MinAmount), ui.Euros(lang, by.Ceiling()))}}
+	case fault.KindOf(err) == fault.Invalid && err != nil:
+		// every field was checked before; the ceiling may have changed since
+		in.mistakes = []ui.Mistake{{Field: fieldAmount,
+			Text: textBadNewAmount.In(lang, ui.Euros(lang, deposit.MinAmount), ui.Euros(lang, by.Ceiling()))}}
 		return p.renderNew(c, by, http.StatusUnprocessableEntity, in, p.newForm())
 	case err != nil:
 		return err
@@ -78,8 +81,9 @@ func (p *pages) create(c *fiber.Ctx, by caller) error {
 func newDepositOf(c *fiber.Ctx, by caller, lang ui.Lang) newDeposit {
 	value := func(field string) string { return strings.TrimSpace(ui.PostValue(c, field)) }
 	in := newDeposit{
-		amount: value(fieldAmount), startsOn: value(fieldStartsOn), endsOn: value(fieldEndsOn), contract: value(fieldContract),
-		person: tenant.Person{FirstName: value(fieldFirstName), LastName: value(fieldLastName), Email: value(fieldEmail)},
+		amount: value(fieldAmount), startsOn: value(fieldStartsOn), endsOn: value(fieldEndsOn),
+		contract: value(fieldContract),
+		person:   tenant.Person{FirstName: value(fieldFirstName), LastName: value(fieldLastName), Email: value(fieldEmail)},
 	}
 	mistake := func(field string, text ui.Text, args ...any) {
 		in.mistakes = append(in.mistakes, ui.Mistake{Field: field, Text: text.In(lang, args...)})
@@ -111,7 +115,8 @@ func newDepositOf(c *fiber.Ctx, by caller, lang ui.Lang) newDeposit {
 
 // draftOf gives the terms. The rental period ends with its last day.
 func draftOf(amount money.Cents, starts, ends time.Time, contract string) deposit.Draft {
-	return deposit.Draft{Amount: amount, ContractStartAt: starts, ContractEndAt: ends.AddDate(0, 0, 1).Add(-time.Second), RentalContract: contract}
+	return deposit.Draft{Amount: amount, ContractStartAt: starts, ContractEndAt: ends.AddDate(0, 0, 1).Add(-time.Second),
+		RentalContract: contract}
 }
 
 // personMistakes checks the tenant, who may be left out as a whole, or named by the address alone.
@@ -130,7 +135,8 @@ func (in newDeposit) personMistakes() []tenant.Mistake {
 
 func (p *pages) renderNew(c *fiber.Ctx, by caller, status int, in newDeposit, form string) error {
 	lang := ui.LangOf(c)
-	v := newView{Page: p.page(c, by, ui.SectionDeposits, textNew.In(lang)), Token: p.Site.FormToken(c), Form: form, Mistakes: in.mistakes}
+	v := newView{Page: p.page(c, by, ui.SectionDeposits, textNew.In(lang)), Token: p.Site.FormToken(c), Form: form,
+		Mistakes: in.mistakes}
 	v.Page.Wide, v.Page.ReadAt = false, pathNew
 	if len(in.mistakes) > 0 {
 		v.Page.ErrorCode = "invalid_field"
@@ -142,15 +148,20 @@ func (p *pages) renderNew(c *fiber.Ctx, by caller, status int, in newDeposit, fo
 	}
 	limits := textAmountLimits.In(lang, ui.Euros(lang, deposit.MinAmount), ui.Euros(lang, by.Ceiling()))
 	v.Fields = []ui.Field{
-		field(ui.Field{Name: fieldAmount, Type: "text", InputMode: "decimal", Autocomplete: "off", MaxLength: 12, Required: true, Hint: limits}, textAmountEuros, in.amount),
+		field(ui.Field{Name: fieldAmount, Type: "text", InputMode: "decimal", Autocomplete: "off", MaxLength: 12,
+			Required: true, Hint: limits}, textAmountEuros, in.amount),
 		field(ui.Field{Name: fieldStartsOn, Type: "date", Required: true}, textStartsOn, in.startsOn),
 		field(ui.Field{Name: fieldEndsOn, Type: "date", Required: true}, textEndsOn, in.endsOn),
-		field(ui.Field{Name: fieldContract, Type: "text", Autocomplete: "off", MaxLength: deposit.MaxRentalContract}, textContractOptional, in.contract),
+		field(ui.Field{Name: fieldContract, Type: "text", Autocomplete: "off", MaxLength: deposit.MaxRentalContract},
+			textContractOptional, in.contract),
 	}
 	v.Tenant = []ui.Field{
-		field(ui.Field{Name: fieldFirstName, Type: "text", Autocomplete: "off", MaxLength: tenant.MaxName}, textFirstName, in.person.FirstName),
-		field(ui.Field{Name: fieldLastName, Type: "text", Autocomplete: "off", MaxLength: tenant.MaxName}, textLastName, in.person.LastName),
-		field(ui.Field{Name: fieldEmail, Type: "email", Autocomplete: "off", Hint: textEmailHint.In(lang)}, textEmail, in.person.Email),
+		field(ui.Field{Name: fieldFirstName, Type: "text", Autocomplete: "off", MaxLength: tenant.MaxName}, textFirstName,
+			in.person.FirstName),
+		field(ui.Field{Name: fieldLastName, Type: "text", Autocomplete: "off", MaxLength: tenant.MaxName}, textLastName,
+			in.person.LastName),
+		field(ui.Field{Name: fieldEmail, Type: "email", Autocomplete: "off", Hint: textEmailHint.In(lang)}, textEmail,
+			in.person.Email),
 	}
 	return ui.Render(c, status, newPage(v))
 }

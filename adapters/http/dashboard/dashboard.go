@@ -107,7 +107,8 @@ func depositPath(depositID id.ID) string { return site.At(site.Deposit, id.Depos
 type row struct {
 	Path, Reference, Contract, Tenant, Amount, Period, Status string
 	Tone                                                      string // class of the status: good, bad or none
-	Ends                                                      string // end of the cover; "" but in the list of covers that end soon
+	// end of the cover; "" but in the list of covers that end soon
+	Ends string
 }
 
 func rowOf(d *deposit.Deposit, lang ui.Lang) row {

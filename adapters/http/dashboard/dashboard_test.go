@@ -36,7 +36,8 @@ func TestToday_ShowsWhatWaitsAndTheYear(t *testing.T) {
 	refused(t, s, mine[2])
 	captured(t, s, mine[3], 12_050)
 	page := b.Get("/dashboard")
-	for _, want := range []string{"Cover ends within 7 days", "Payment refused", "Being collected", "Awaiting the tenant", "Cover ends on", "8 in all"} {
+	for _, want := range []string{"Cover ends within 7 days", "Payment refused", "Being collected", "Awaiting the tenant",
+		"Cover ends on", "8 in all"} {
 		require.Contains(t, page.Body, want)
 	}
 	for _, reference := range []string{mine[0], mine[2], mine[3], mine[7]} {
@@ -58,12 +59,14 @@ func TestDesk_RequestsOfAnAccount_AreBounded(t *testing.T) {
 	token := b.Get("/dashboard").Input("csrf_token", "value")
 	read := func(of *connecttest.Browser) connecttest.Answer { return of.Get("/dashboard/partner?lang=fr") }
 	act := func() connecttest.Answer {
-		return b.Post("/dashboard/settings", url.Values{"csrf_token": {token}, "intent": {"change_language"}, "locale": {"en"}})
+		return b.Post("/dashboard/settings",
+			url.Values{"csrf_token": {token}, "intent": {"change_language"}, "locale": {"en"}})
 	}
 	send := func(name string, perMinute, n int) { // as so many requests would be counted
 		for range n {
 			key := "desk:" + strings.TrimPrefix(name, "desk-") + ":" + id.Account.Of(account)
-			require.True(t, s.Services.Limiter.Allow(t.Context(), ports.LimitRule{Name: name, Key: key, PerMinute: perMinute}).Allowed)
+			require.True(t,
+				s.Services.Limiter.Allow(t.Context(), ports.LimitRule{Name: name, Key: key, PerMinute: perMinute}).Allowed)
 		}
 	}
 	send("desk-acts", 60, 59)
@@ -124,7 +127,8 @@ func TestList_ShowsTheAccountsOwnDepositsAndFilters(t *testing.T) {
 	only("to=" + today.AddDate(0, 0, -2).Format(time.DateOnly))
 	require.Equal(t, "pending", selected(b.Get("/dashboard/deposits?status=pending")))
 
-	for _, bad := range []string{"status=lost", "from=1.7.2026", "to=2026-02-30", "from=2026-07-02&to=2026-07-01", "q=" + strings.Repeat("x", 201), "q=%00", "q=%ff"} {
+	for _, bad := range []string{"status=lost", "from=1.7.2026", "to=2026-02-30", "from=2026-07-02&to=2026-07-01",
+		"q=" + strings.Repeat("x", 201), "q=%00", "q=%ff"} {
 		refused := b.Get("/dashboard/deposits?" + bad)
 		require.Equal(t, http.StatusBadRequest, refused.Status, bad)
 		require.Equal(t, "invalid_filter", refused.Code(), bad)
@@ -140,7 +144,8 @@ func TestList_OfACapture_ShowsTheCapturedAmountOfTheDeposit(t *testing.T) {
 	b, account := linked(t, s, "a@b.example", "demo")
 	captured(t, s, deposits(t, s, p, account, 1)[0], 12_050)
 	require.Contains(t, b.Get("/dashboard/deposits?lang=en").Body, `<span class="amount">€120.50 of €1,250.50</span>`)
-	require.Contains(t, b.Get("/dashboard/deposits?lang=fr").Body, "<span class=\"amount\">120,50\u00a0€ sur 1\u00a0250,50\u00a0€</span>")
+	require.Contains(t, b.Get("/dashboard/deposits?lang=fr").Body,
+		"<span class=\"amount\">120,50\u00a0€ sur 1\u00a0250,50\u00a0€</span>")
 }
 
 func TestList_WithManyDeposits_IsReadPageByPageWhileDepositsAreMade(t *testing.T) {
@@ -199,7 +204,8 @@ func TestUnlink_AsksOnceMoreAndTellsBothSides(t *testing.T) {
 	require.Equal(t, 1, s.Count("account_links", "account_id = $1 AND revoked_by = 'operator'", account))
 	require.Equal(t, 2, s.Count("mails", "recipient = 'a@b.example'"), "of the link and of its end")
 	require.Equal(t, 1, s.Count("mails", "recipient = 'tech@pms.example' AND body LIKE '%op-a%Chalets of a@b.example%'"))
-	require.Equal(t, 1, s.Count("audit_log", "action = 'link.revoke' AND actor LIKE 'operator:opr_%' AND subject = $1", id.Account.Of(account)))
+	require.Equal(t, 1, s.Count("audit_log", "action = 'link.revoke' AND actor LIKE 'operator:opr_%' AND subject = $1",
+		id.Account.Of(account)))
 
 	// Both forms once more, from pages left open: nothing more happens.
 	require.Equal(t, http.StatusSeeOther, b.Send(asked, 0, nil).Status)
@@ -219,7 +225,8 @@ func TestUnlink_FromAPageLeftOpen_DoesNotEndALinkMadeSince(t *testing.T) {
 	require.Equal(t, http.StatusSeeOther, b.Send(relinked, 0, nil).Status)
 	b.Send(stale, 0, nil)
 	require.Equal(t, 1, s.Count("account_links", "account_id = $1 AND revoked_at IS NULL", account))
-	require.NotContains(t, b.Get("/dashboard/partner?unlinked=1").Body, "The link has ended.", "the page tells how things stand")
+	require.NotContains(t, b.Get("/dashboard/partner?unlinked=1").Body, "The link has ended.",
+		"the page tells how things stand")
 }
 
 func TestUnlink_OfAnotherAccountsLink_ChangesNothing(t *testing.T) {
@@ -233,7 +240,8 @@ func TestUnlink_OfAnotherAccountsLink_ChangesNothing(t *testing.T) {
 	for _, link := range []string{theirs, "", "lnk_x"} {
 		asked := b.Send(b.Get("/dashboard/partner"), 0, map[string]string{"link": link})
 		require.Equal(t, http.StatusSeeOther, asked.Status)
-		direct := url.Values{"csrf_token": {b.Get("/dashboard").Input("csrf_token", "value")}, "intent": {"unlink"}, "confirm": {"yes"}, "link": {link}}
+		direct := url.Values{"csrf_token": {b.Get("/dashboard").Input("csrf_token", "value")}, "intent": {"unlink"},
+			"confirm": {"yes"}, "link": {link}}
 		for _, path := range []string{"/dashboard/partner", "/dashboard/unlink"} {
 			require.Equal(t, http.StatusSeeOther, b.Post(path, direct).Status)
 		}
@@ -251,14 +259,16 @@ func TestDetail_TellsAmountCoverTenantAndHistory(t *testing.T) {
 	path := pathOf(t, s, reference)
 	page := b.Get(path)
 	require.Equal(t, http.StatusOK, page.Status)
-	for _, want := range []string{reference, "€1,250.50", "Awaiting the tenant", "The cover reaches the end of the stay.", "Not known yet", "Deposit made", "Partner demo", "&lt;b&gt;0"} {
+	for _, want := range []string{reference, "€1,250.50", "Awaiting the tenant", "The cover reaches the end of the stay.",
+		"Not known yet", "Deposit made", "Partner demo", "&lt;b&gt;0"} {
 		require.Contains(t, page.Body, want)
 	}
 	require.Equal(t, s.DashboardURL+"/checkout/token-"+reference, page.Input("link", "value"), "the link to copy")
 	require.NotContains(t, page.Body, "Collect an amount")
 
 	secured(t, s, reference, 24*time.Hour)
-	_, err := s.Pool.Exec(t.Context(), `UPDATE deposits SET contract_end_at = expires_at + interval '3 days' WHERE reference = $1`, reference)
+	_, err := s.Pool.Exec(t.Context(),
+		`UPDATE deposits SET contract_end_at = expires_at + interval '3 days' WHERE reference = $1`, reference)
 	require.NoError(t, err)
 	page = b.Get(path)
 	require.Contains(t, page.Body, "The cover ends before the stay does")

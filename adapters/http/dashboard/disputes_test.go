@@ -19,13 +19,18 @@ func disputedDesk(t *testing.T) *desk {
 	client, payment := id.ID{15: 1}, id.ID{15: 2}
 	for _, sql := range []string{
 		`INSERT INTO clients (id, account_id, email, first_name, last_name, phone, locale, created_at)
-			SELECT $1, account_id, 'grace@example.com', 'Grace', 'Hopper', '', 'en', now() FROM deposits WHERE reference = $3 AND $2::uuid IS NOT NULL`,
+			SELECT $1, account_id, 'grace@example.com', 'Grace', 'Hopper', '', 'en', now() FROM deposits WHERE reference = $3
+			AND $2::uuid IS NOT NULL`,
 		`INSERT INTO deposit_agreements (id, deposit_id, client_id, version, locale, words, agreed_at)
-			SELECT $1, id, $1, '1', 'en', 'I agree to <b>these</b> words.', '2026-11-20T10:00:00Z' FROM deposits WHERE reference = $3 AND $2::uuid IS NOT NULL`,
+			SELECT $1, id, $1, '1', 'en', 'I agree to <b>these</b> words.', '2026-11-20T10:00:00Z' FROM deposits
+			WHERE reference = $3 AND $2::uuid IS NOT NULL`,
 		`INSERT INTO payments (id, deposit_id, kind, amount_cents, status, created_at, check_at, settled_at)
-			SELECT $2, id, 'fee', 4377, 'succeeded', now(), now(), now() FROM deposits WHERE reference = $3 AND $1::uuid IS NOT NULL`,
-		`INSERT INTO disputes (ref, payment_id, deposit_id, amount_cents, reason, status, evidence_due_by, created_at, changed_at)
-			SELECT 'dp_1', $2, id, 4377, 'fraudulent', 'needs_response', '2026-12-01T09:30:00Z', now(), now() FROM deposits WHERE reference = $3 AND $1::uuid IS NOT NULL`,
+			SELECT $2, id, 'fee', 4377, 'succeeded', now(), now(), now() FROM deposits WHERE reference = $3
+			AND $1::uuid IS NOT NULL`,
+		`INSERT INTO disputes (ref, payment_id, deposit_id, amount_cents, reason, status, evidence_due_by, created_at,
+			changed_at)
+			SELECT 'dp_1', $2, id, 4377, 'fraudulent', 'needs_response', '2026-12-01T09:30:00Z', now(), now() FROM deposits
+			WHERE reference = $3 AND $1::uuid IS NOT NULL`,
 	} {
 		tag, err := d.Pool.Exec(t.Context(), sql, client, payment, d.reference)
 		require.NoError(t, err)
@@ -39,12 +44,14 @@ func TestDetail_AgreementAndDispute_AreShown(t *testing.T) {
 	d := disputedDesk(t)
 	page := d.b.Get(d.path)
 	for _, want := range []string{
-		"The tenant agreed", "I agree to &lt;b&gt;these&lt;/b&gt; words.", "Disputed by the tenant", "€43.77", "The bank waits for our answer.", "Evidence is due by",
+		"The tenant agreed", "I agree to &lt;b&gt;these&lt;/b&gt; words.", "Disputed by the tenant", "€43.77",
+		"The bank waits for our answer.", "Evidence is due by",
 	} {
 		require.Contains(t, page.Body, want)
 	}
 	require.NotContains(t, page.Body, "fraudulent")
-	for status, want := range map[string]string{"lost": "Lost: the amount went back to the tenant.", "a new word": "The bank decides."} {
+	for status, want := range map[string]string{"lost": "Lost: the amount went back to the tenant.",
+		"a new word": "The bank decides."} {
 		_, err := d.Pool.Exec(t.Context(), `UPDATE disputes SET status = $1`, status)
 		require.NoError(t, err)
 		page = d.b.Get(d.path)
@@ -70,7 +77,8 @@ func TestDetail_WithADispute_LooksRightInABrowser(t *testing.T) {
 	for scheme, first := range browsertest.Schemes {
 		browser := browsertest.New(t, first...)
 		require.NoError(t, chromedp.Do(browser, chromedp.Navigate(d.URL+"/login"), chromedp.SendKeys("#email", "a@b.example"),
-			chromedp.SendKeys("#password", "correct horse battery"), chromedp.Click("button.main"), chromedp.WaitVisible("nav.desk")))
+			chromedp.SendKeys("#password", "correct horse battery"), chromedp.Click("button.main"),
+			chromedp.WaitVisible("nav.desk")))
 		for device, viewport := range browsertest.Viewports {
 			require.NoError(t, chromedp.Do(browser, viewport, chromedp.Navigate(d.URL+d.path)))
 			browsertest.LooksRight(browser, t, fmt.Sprintf("deposit-disputed-%s-%s", scheme, device))

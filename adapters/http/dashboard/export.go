@@ -23,7 +23,8 @@ import (
 )
 
 // exportColumns are the columns of the export (pages.md, "The list and its export").
-var exportColumns = []string{"reference", "status", "amount", "captured", "startsOn", "endsOn", "rentalContract", "tenant", "email", "createdAt"}
+var exportColumns = []string{"reference", "status", "amount", "captured", "startsOn", "endsOn", "rentalContract",
+	"tenant", "email", "createdAt"}
 
 const (
 	exportPage   = 100              // deposits that are read and held at once
@@ -60,7 +61,8 @@ func (p *pages) export(c *fiber.Ctx, by caller) error {
 	c.Set(fiber.HeaderContentType, "text/csv; charset=utf-8")
 	c.Set(fiber.HeaderContentDisposition, `attachment; filename="deposits.csv"`)
 	c.Status(http.StatusOK).Context().SetBodyStream(&exporter{
-		ctx: ctx, cancel: func() { cancel(); end() }, desk: p.Desk, filter: f.DeskFilter, next: first, more: true, conn: c.Context().Conn(),
+		ctx: ctx, cancel: func() { cancel(); end() }, desk: p.Desk, filter: f.DeskFilter, next: first, more: true,
+		conn: c.Context().Conn(),
 		pace: newPace(), failed: func(err error) { log.WarnContext(ctx, "export ended early", "cause", err.Error()) },
 	}, -1)
 	return nil

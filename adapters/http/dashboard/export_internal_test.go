@@ -32,7 +32,8 @@ type breaking struct {
 	read  atomic.Int64
 }
 
-func (b *breaking) DeskDeposits(context.Context, depositports.DeskFilter, ports.Page) (ports.List[*deposit.Deposit], error) {
+func (b *breaking) DeskDeposits(context.Context, depositports.DeskFilter,
+	ports.Page) (ports.List[*deposit.Deposit], error) {
 	if b.read.Add(1) > int64(b.pages) {
 		return ports.List[*deposit.Deposit]{}, errors.New("the database went away")
 	}
@@ -76,7 +77,8 @@ func exporting(t *testing.T, store depositports.Desk) (begin func(account byte) 
 	t.Cleanup(func() { require.NoError(t, app.Shutdown()) })
 	return func(account byte) *http.Response {
 		t.Helper()
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+server.Listener.Addr().String()+"/export?account="+strconv.Itoa(int(account)), nil)
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet,
+			"http://"+server.Listener.Addr().String()+"/export?account="+strconv.Itoa(int(account)), nil)
 		require.NoError(t, err)
 		res, err := http.DefaultClient.Do(req)
 		require.NoError(t, err)

@@ -21,7 +21,9 @@ func TestExport_HasEveryDepositOfTheListOnce(t *testing.T) {
 	secured(t, d.Server, d.reference, time.Hour)
 	_, other := linked(t, d.Server, "c@d.example", "demo")
 	theirs := deposits(t, d.Server, d.partner, other, 1)[0]
-	change(t, d.Server, `UPDATE deposits SET reference = 'D-9999-9999', checkout_token_hash = sha256('another') WHERE reference = $1`, d.reference)
+	change(t, d.Server,
+		`UPDATE deposits SET reference = 'D-9999-9999', checkout_token_hash = sha256('another') WHERE reference = $1`,
+		d.reference)
 	more := deposits(t, d.Server, d.partner, d.account, 250)
 	sent := d.b.Submit("/dashboard/deposits/new", newFields(map[string]string{"amount": "1234,5"}))
 	require.Equal(t, http.StatusSeeOther, sent.Status)
@@ -33,7 +35,8 @@ func TestExport_HasEveryDepositOfTheListOnce(t *testing.T) {
 	require.Empty(t, answer.Header.Get("Content-Length"), "a stream")
 	rows, err := csv.NewReader(strings.NewReader(answer.Body)).ReadAll()
 	require.NoError(t, err)
-	require.Equal(t, []string{"reference", "status", "amount", "captured", "startsOn", "endsOn", "rentalContract", "tenant", "email", "createdAt"}, rows[0])
+	require.Equal(t, []string{"reference", "status", "amount", "captured", "startsOn", "endsOn", "rentalContract",
+		"tenant", "email", "createdAt"}, rows[0])
 	require.Len(t, rows, 1+252)
 	byReference := map[string][]string{}
 	for _, row := range rows[1:] {
@@ -47,7 +50,8 @@ func TestExport_HasEveryDepositOfTheListOnce(t *testing.T) {
 	for _, row := range rows[1:] {
 		if row[2] == "1234.50" {
 			made = depositOf(t, d.Server, row[0])
-			require.Equal(t, []string{made.Reference, "pending", "1234.50", "0.00", "2027-07-01", "2027-07-08", "B-1", "Grace Hopper", "grace@example.com", deposit.Timestamp(made.CreatedAt)}, row)
+			require.Equal(t, []string{made.Reference, "pending", "1234.50", "0.00", "2027-07-01", "2027-07-08", "B-1",
+				"Grace Hopper", "grace@example.com", deposit.Timestamp(made.CreatedAt)}, row)
 		}
 	}
 	require.EqualValues(t, 123_450, made.Amount)
@@ -63,11 +67,18 @@ func TestExport_HasEveryDepositOfTheListOnce(t *testing.T) {
 func TestExport_CellsAreNoFormulas(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	evil := []string{"=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "a;=1+1", "a,=1+1", "a\r\n=1+1", `x"=1+1`, "＝1+1", "  =1", "a; -1", "=a;=b", "\u00a0@x", "\ufeff=1"}
+	evil := []string{"=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "a;=1+1", "a,=1+1", "a\r\n=1+1", `x"=1+1`,
+		"＝1+1", "  =1", "a; -1", "=a;=b", "\u00a0@x", "\ufeff=1"}
 	for i, text := range evil {
-		change(t, d.Server, `INSERT INTO clients (id, account_id, email, first_name, last_name, created_at) VALUES ($1, $2, '=x@y.example', $3, '=Doe', now())`, id.ID{8, 15: byte(i)}, d.account, text)
-		change(t, d.Server, `INSERT INTO deposits SELECT (jsonb_populate_record(d, jsonb_build_object('id', $2::uuid, 'reference', $3::text, 'client_id', $2::uuid, 'rental_contract', $4::text,
-			'checkout_token_hash', '\x' || md5($3::text)))).* FROM deposits d WHERE reference = $1`, d.reference, id.ID{8, 15: byte(i)}, "D-EVIL-"+string(rune('A'+i)), text)
+		change(t, d.Server,
+			`INSERT INTO clients (id, account_id, email, first_name, last_name, created_at)
+				VALUES ($1, $2, '=x@y.example', $3, '=Doe', now())`,
+			id.ID{8, 15: byte(i)}, d.account, text)
+		change(t, d.Server,
+			`INSERT INTO deposits SELECT (jsonb_populate_record(d, jsonb_build_object('id', $2::uuid, 'reference', $3::text,
+				'client_id', $2::uuid, 'rental_contract', $4::text,
+			'checkout_token_hash', '\x' || md5($3::text)))).* FROM deposits d WHERE reference = $1`, d.reference,
+			id.ID{8, 15: byte(i)}, "D-EVIL-"+string(rune('A'+i)), text)
 	}
 	change(t, d.Server, `UPDATE deposits SET rental_contract = 'Chalet 12 - bleu, a-b' WHERE reference = $1`, d.reference)
 	body := d.b.Get("/dashboard/deposits.csv").Body

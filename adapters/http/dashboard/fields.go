@@ -100,8 +100,9 @@ type actForm struct {
 	form                                            [16]byte
 	sender                                          depositports.FileSender // of the files
 	waiting                                         []id.ID                 // files that the form names
-	lostFiles                                       bool                    // files were sent beside a mistake: they are to be sent again
-	mistakes                                        []ui.Mistake
+	// files were sent beside a mistake: they are to be sent again
+	lostFiles bool
+	mistakes  []ui.Mistake
 }
 
 func (f actForm) act() deposits.Act { return deposits.Act(f.intent) }

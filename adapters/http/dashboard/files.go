@@ -40,7 +40,8 @@ func (p *pages) fileMistakes(c *fiber.Ctx, u *upload, f *actForm) (*deposits.Che
 		return checked, err
 	}
 	for _, r := range slices.Concat(u.refused, refused) {
-		f.mistakes = append(f.mistakes, ui.Mistake{Field: field, Text: refusedFiles[fault.Of(r.Why).Code].In(lang, evidence.DisplayName(r.Name))})
+		f.mistakes = append(f.mistakes,
+			ui.Mistake{Field: field, Text: refusedFiles[fault.Of(r.Why).Code].In(lang, evidence.DisplayName(r.Name))})
 	}
 	return checked, nil
 }
@@ -89,7 +90,8 @@ func (p *pages) download(c *fiber.Ctx, by caller) error {
 	if !ok {
 		fileID = id.ID{} // of no file
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.UserContext()), downloadLimit) // the request's context ends with the handler
+	// the request's context ends with the handler
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.UserContext()), downloadLimit)
 	f, content, err := p.Desk.File(ctx, by.Account.ID, depositID, fileID)
 	if err != nil {
 		cancel()
@@ -102,7 +104,8 @@ func (p *pages) download(c *fiber.Ctx, by caller) error {
 	c.Set(fiber.HeaderContentType, string(f.Type))
 	c.Set(fiber.HeaderContentDisposition, disposition(f.Name))
 	log := p.Log.With("request_id", problem.RequestID(c))
-	c.Status(http.StatusOK).Context().SetBodyStream(&fileBody{from: content, conn: c.Context().Conn(), cancel: cancel, log: log}, int(f.Size))
+	c.Status(http.StatusOK).Context().SetBodyStream(
+		&fileBody{from: content, conn: c.Context().Conn(), cancel: cancel, log: log}, int(f.Size))
 	return nil
 }
 
@@ -114,7 +117,8 @@ func disposition(name string) string {
 		}
 		return r
 	}, name)
-	return `attachment; filename="` + plain + `"; filename*=UTF-8''` + strings.ReplaceAll(url.QueryEscape(name), "+", "%20")
+	return `attachment; filename="` + plain + `"; filename*=UTF-8''` +
+		strings.ReplaceAll(url.QueryEscape(name), "+", "%20")
 }
 
 // fileBody is the body of a download.

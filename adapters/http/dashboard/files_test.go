@@ -54,7 +54,8 @@ func (d *desk) token(b *connecttest.Browser) string {
 	return b.Get("/dashboard/partner").Input("csrf_token", "value")
 }
 
-func (d *desk) send(b *connecttest.Browser, path, token string, fields url.Values, files ...sentFile) connecttest.Answer {
+func (d *desk) send(b *connecttest.Browser, path, token string, fields url.Values,
+	files ...sentFile) connecttest.Answer {
 	d.t.Helper()
 	body, contentType := formWith(d.t, token, fields, files...)
 	req, err := http.NewRequestWithContext(d.t.Context(), http.MethodPost, d.URL+path, bytes.NewReader(body))
@@ -92,7 +93,8 @@ func confirmOf(b *connecttest.Browser, page connecttest.Answer) connecttest.Answ
 // another adds a deposit to the account.
 func (d *desk) another() (reference string) {
 	now := d.Clock.Now()
-	made, _ := d.Deposit(deposit.Origin{AccountID: d.account, PartnerID: d.partner.ID, ByPartnerAPI: true, ExternalID: "x"},
+	made, _ := d.Deposit(
+		deposit.Origin{AccountID: d.account, PartnerID: d.partner.ID, ByPartnerAPI: true, ExternalID: "x"},
 		deposit.Draft{Amount: 50_000, ContractStartAt: now, ContractEndAt: now.Add(72 * time.Hour)})
 	return made.Reference
 }
@@ -108,7 +110,8 @@ func TestCapture_WithFiles_AddsThemOnceConfirmed(t *testing.T) {
 	t.Parallel()
 	d := newFilesDesk(t)
 	pdf := sentFile{"../../invoice\u202e.exe", "text/html", filestest.PDF()}
-	page := d.send(d.b, d.path, d.token(d.b), capture(), photo(t, `C:\photos\Four cassé.jpeg`), pdf, sentFile{"", "application/octet-stream", nil})
+	page := d.send(d.b, d.path, d.token(d.b), capture(), photo(t, `C:\photos\Four cassé.jpeg`), pdf,
+		sentFile{"", "application/octet-stream", nil})
 	require.Equal(t, http.StatusOK, page.Status, page.Body)
 	require.Contains(t, page.Body, "Four cassé.jpg")
 	require.Contains(t, page.Body, "invoice .exe.pdf")
@@ -133,7 +136,8 @@ func TestCapture_WithFiles_AddsThemOnceConfirmed(t *testing.T) {
 	got := d.b.Get(link)
 	require.Equal(t, http.StatusOK, got.Status)
 	require.Equal(t, "image/jpeg", got.Header.Get("Content-Type"))
-	require.Equal(t, `attachment; filename="Four cass_.jpg"; filename*=UTF-8''Four%20cass%C3%A9.jpg`, got.Header.Get("Content-Disposition"))
+	require.Equal(t, `attachment; filename="Four cass_.jpg"; filename*=UTF-8''Four%20cass%C3%A9.jpg`,
+		got.Header.Get("Content-Disposition"))
 	require.Equal(t, "nosniff", got.Header.Get("X-Content-Type-Options"))
 	require.Contains(t, got.Header.Get("Content-Security-Policy"), "sandbox")
 	require.Equal(t, "private, no-store", got.Header.Get("Cache-Control"))
@@ -179,14 +183,18 @@ func TestFiles_WithMistakes_AreNamedAtTheirFieldAndLeaveNothing(t *testing.T) {
 		files []sentFile
 		says  string
 	}{
-		"a page that calls itself a picture": {[]sentFile{{"oven.jpg", "image/jpeg", []byte("<!doctype html><script>alert(1)</script>")}}, "oven.jpg is neither a JPEG"},
-		"a drawing with a script":            {[]sentFile{{"a.png", "image/png", []byte("<svg onload=alert(1)>")}}, "a.png is neither"},
-		"eleven files":                       {eleven, "Choose 10 files at most."},
-		"10 MB and a byte":                   {[]sentFile{{"big.pdf", "application/pdf", large}}, "big.pdf has more than 10 MB."},
-		"half a picture":                     {[]sentFile{truncated}, "half.jpg cannot be read."},
-		"a bomb of pixels":                   {[]sentFile{{"b.png", "image/png", filestest.PNGHeader(1<<30, 1<<30, 16, 6, 0)}}, "b.png has more than 40 megapixels."},
-		"an empty file":                      {[]sentFile{{"e.pdf", "application/pdf", nil}}, "e.pdf is empty."},
-		"a bad one among good ones":          {[]sentFile{photo(t, "good.jpg"), {"x<b>.txt", "image/jpeg", []byte("x")}}, "x b .txt is neither"},
+		"a page that calls itself a picture": {[]sentFile{
+			{"oven.jpg", "image/jpeg", []byte("<!doctype html><script>alert(1)</script>")}}, "oven.jpg is neither a JPEG"},
+		"a drawing with a script": {[]sentFile{{"a.png", "image/png", []byte("<svg onload=alert(1)>")}},
+			"a.png is neither"},
+		"eleven files":     {eleven, "Choose 10 files at most."},
+		"10 MB and a byte": {[]sentFile{{"big.pdf", "application/pdf", large}}, "big.pdf has more than 10 MB."},
+		"half a picture":   {[]sentFile{truncated}, "half.jpg cannot be read."},
+		"a bomb of pixels": {[]sentFile{{"b.png", "image/png", filestest.PNGHeader(1<<30, 1<<30, 16, 6, 0)}},
+			"b.png has more than 40 megapixels."},
+		"an empty file": {[]sentFile{{"e.pdf", "application/pdf", nil}}, "e.pdf is empty."},
+		"a bad one among good ones": {[]sentFile{photo(t, "good.jpg"), {"x<b>.txt", "image/jpeg", []byte("x")}},
+			"x b .txt is neither"},
 	} {
 		page := d.send(d.b, d.path, token, capture(), c.files...)
 		require.Equal(t, http.StatusUnprocessableEntity, page.Status, what)
@@ -243,7 +251,8 @@ func TestWaitingFiles_OfOthersOrTooLate_CaptureNothing(t *testing.T) {
 		return b.Post(path, values)
 	}
 	second := d.Browser(t) // the same operator, in another session
-	require.Equal(t, http.StatusSeeOther, second.Submit("/login", map[string]string{"email": "a@b.example", "password": "correct horse battery"}).Status)
+	require.Equal(t, http.StatusSeeOther,
+		second.Submit("/login", map[string]string{"email": "a@b.example", "password": "correct horse battery"}).Status)
 	require.Equal(t, http.StatusConflict, confirm(second, d.path).Status, "another session")
 	stranger, _ := linked(t, d.Server, "c@d.example", "demo")
 	require.Equal(t, http.StatusNotFound, confirm(stranger, d.path).Status, "another account")
@@ -251,7 +260,8 @@ func TestWaitingFiles_OfOthersOrTooLate_CaptureNothing(t *testing.T) {
 	secured(t, d.Server, other, time.Hour)
 	require.Equal(t, http.StatusConflict, confirm(d.b, pathOf(t, d.Server, other)).Status, "another deposit")
 	d.Clock.Add(time.Hour + time.Second)
-	change(t, d.Server, `UPDATE deposits SET expires_at = $2 WHERE reference = $1`, d.reference, d.Clock.Now().Add(time.Hour))
+	change(t, d.Server, `UPDATE deposits SET expires_at = $2 WHERE reference = $1`, d.reference,
+		d.Clock.Now().Add(time.Hour))
 	late := confirm(d.b, d.path)
 	require.Equal(t, http.StatusConflict, late.Status, "an hour is over")
 	require.Contains(t, late.Body, "Send them again")

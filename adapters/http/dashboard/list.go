@@ -27,7 +27,8 @@ const (
 // filterOf reads the parameters. A parameter that cannot be read is a mistake, which the reader is told.
 func filterOf(c *fiber.Ctx, by caller, lang ui.Lang) listFilter {
 	f := listFilter{
-		status: c.Query(queryStatus), text: strings.TrimSpace(c.Query(queryText)), from: c.Query(queryFrom), to: c.Query(queryTo), endsBy: c.Query(queryEndsBy),
+		status: c.Query(queryStatus), text: strings.TrimSpace(c.Query(queryText)), from: c.Query(queryFrom),
+		to: c.Query(queryTo), endsBy: c.Query(queryEndsBy),
 		DeskFilter: depositports.DeskFilter{AccountID: by.Account.ID},
 	}
 	mistake := func(field string, text ui.Text) {
@@ -45,7 +46,8 @@ func filterOf(c *fiber.Ctx, by caller, lang ui.Lang) listFilter {
 			f.Statuses = append(f.Statuses, deposit.Status(name))
 		}
 	}
-	if f.Text = f.text; !utf8.ValidString(f.text) || strings.Contains(f.text, "\x00") || utf8.RuneCountInString(f.text) > maxText {
+	if f.Text = f.text; !utf8.ValidString(f.text) || strings.Contains(f.text, "\x00") ||
+		utf8.RuneCountInString(f.text) > maxText {
 		mistake(queryText, textBadText)
 		f.text, f.Text = strings.ToValidUTF8(f.text, ""), ""
 	}
@@ -87,8 +89,9 @@ func (p *pages) showList(c *fiber.Ctx, by caller) error {
 	f := filterOf(c, by, lang)
 	cursor := decodeCursor(c.Query(queryCursor))
 	v := listView{
-		Page: p.page(c, by, ui.SectionDeposits, textDeposits.In(lang)), Filter: f, Fields: filterFields(f, lang), Statuses: statusOptions(f, lang),
-		First: cursor.IsZero(), Export: ui.WithQuery(pathExport, f.query("")),
+		Page: p.page(c, by, ui.SectionDeposits, textDeposits.In(lang)), Filter: f, Fields: filterFields(f, lang),
+		Statuses: statusOptions(f, lang),
+		First:    cursor.IsZero(), Export: ui.WithQuery(pathExport, f.query("")),
 	}
 	if len(f.mistakes) > 0 {
 		v.Page.ErrorCode = "invalid_filter"
@@ -113,7 +116,8 @@ func (p *pages) showList(c *fiber.Ctx, by caller) error {
 
 func filterFields(f listFilter, lang ui.Lang) []ui.Field {
 	return []ui.Field{
-		{Name: queryText, Type: "search", Label: textSearch.In(lang), Hint: textSearchHint.In(lang), Value: f.text, MaxLength: maxText, Error: mistakeOf(f.mistakes, queryText)},
+		{Name: queryText, Type: "search", Label: textSearch.In(lang), Hint: textSearchHint.In(lang), Value: f.text,
+			MaxLength: maxText, Error: mistakeOf(f.mistakes, queryText)},
 		{Name: queryFrom, Type: "date", Label: textStayFrom.In(lang), Value: f.from, Error: mistakeOf(f.mistakes, queryFrom)},
 		{Name: queryTo, Type: "date", Label: textStayTo.In(lang), Value: f.to, Error: mistakeOf(f.mistakes, queryTo)},
 	}
@@ -121,12 +125,14 @@ func filterFields(f listFilter, lang ui.Lang) []ui.Field {
 
 func statusOptions(f listFilter, lang ui.Lang) []ui.Option {
 	options := []ui.Option{
-		{Value: "", Label: textEveryStatus.In(lang)}, {Value: statusesOf(depositports.WorkAwaiting), Label: textAwaiting.In(lang)},
+		{Value: "", Label: textEveryStatus.In(lang)},
+		{Value: statusesOf(depositports.WorkAwaiting), Label: textAwaiting.In(lang)},
 	}
 	for _, s := range deposit.Statuses {
 		options = append(options, ui.Option{Value: string(s), Label: statuses[s].In(lang)})
 	}
-	if len(f.mistakes) == 0 && !slices.ContainsFunc(options, func(o ui.Option) bool { return o.Value == f.status }) { // another list of statuses
+	if len(f.mistakes) == 0 && !slices.ContainsFunc(options, func(o ui.Option) bool { return o.Value == f.status }) {
+		// another list of statuses
 		var names []string
 		for _, s := range f.Statuses {
 			names = append(names, statuses[s].In(lang))

@@ -29,7 +29,8 @@ func linked(t testing.TB, s *connecttest.Server, email, slug string) (*connectte
 	t.Helper()
 	b := s.Browser(t)
 	query := connecttest.Query(key, slug, "op-"+email[:1], unix(s), "")
-	sent := b.Submit("/register?"+query, map[string]string{"email": email, "password": "correct horse battery", "companyName": "Chalets of " + email})
+	sent := b.Submit("/register?"+query,
+		map[string]string{"email": email, "password": "correct horse battery", "companyName": "Chalets of " + email})
 	require.Equal(t, http.StatusSeeOther, sent.Status)
 	_, account, err := s.Postgres.Operators.OperatorByEmail(t.Context(), email)
 	require.NoError(t, err)
@@ -44,7 +45,8 @@ func deposits(t *testing.T, s *connecttest.Server, p partner.Partner, account id
 		for i := range n {
 			created := s.Clock.Now().Add(time.Duration(i) * time.Minute)
 			terms := deposit.Draft{
-				Amount: 125_050 + money.Cents(i), ContractStartAt: created, ContractEndAt: created.Add(72 * time.Hour), RentalContract: "<b>" + strconv.Itoa(i),
+				Amount: 125_050 + money.Cents(i), ContractStartAt: created, ContractEndAt: created.Add(72 * time.Hour),
+				RentalContract: "<b>" + strconv.Itoa(i),
 			}
 			from := deposit.Origin{AccountID: account, PartnerID: p.ID, ByPartnerAPI: true, ExternalID: "x"}
 			d := deposit.New(servicetest.NewID(), "D-TEST-"+account.Encode()[20:]+strconv.Itoa(i), from, terms, nil, created)
@@ -61,7 +63,8 @@ func deposits(t *testing.T, s *connecttest.Server, p partner.Partner, account id
 // captured makes the deposit one that was captured for amount.
 func captured(t *testing.T, s *connecttest.Server, reference string, amount money.Cents) {
 	t.Helper()
-	tag, err := s.Pool.Exec(t.Context(), `UPDATE deposits SET status = 'captured', status_reason = 'claim', captured_at = now(), captured_cents = $2,
+	tag, err := s.Pool.Exec(t.Context(),
+		`UPDATE deposits SET status = 'captured', status_reason = 'claim', captured_at = now(), captured_cents = $2,
 		activated_at = now(), expires_at = now() WHERE reference = $1`, reference, int64(amount))
 	require.NoError(t, err)
 	require.EqualValues(t, 1, tag.RowsAffected())
@@ -72,13 +75,19 @@ func unix(s *connecttest.Server) string { return strconv.FormatInt(s.Clock.Now()
 // secured makes the deposit one whose cover ends after so long.
 func secured(t *testing.T, s *connecttest.Server, reference string, covered time.Duration) {
 	t.Helper()
-	change(t, s, `UPDATE deposits SET status = 'active', version = version + 1, activated_at = created_at, expires_at = $2 WHERE reference = $1`, reference, s.Clock.Now().Add(covered))
+	change(t, s,
+		`UPDATE deposits SET status = 'active', version = version + 1, activated_at = created_at, expires_at = $2
+			WHERE reference = $1`,
+		reference, s.Clock.Now().Add(covered))
 }
 
 // refused makes the deposit one whose tenant's payment was refused.
 func refused(t *testing.T, s *connecttest.Server, reference string) {
 	t.Helper()
-	change(t, s, `UPDATE deposits SET status = 'payment_issue', status_reason = 'fee_failed', version = version + 1 WHERE reference = $1`, reference)
+	change(t, s,
+		`UPDATE deposits SET status = 'payment_issue', status_reason = 'fee_failed', version = version + 1
+			WHERE reference = $1`,
+		reference)
 }
 
 func change(t *testing.T, s *connecttest.Server, sql string, args ...any) {

@@ -46,8 +46,10 @@ func (p *pages) partnerForm(c *fiber.Ctx, by caller) error {
 	}
 	lang, name := ui.LangOf(c), account.Partner.Name
 	v := confirmView{
-		Page: p.page(c, by, ui.SectionPartner, textConfirmUnlink.In(lang, name)), Path: pathPartner, Token: p.Site.FormToken(c),
-		Says: []string{textUnlinkHint.In(lang, name), textUnlinkAgain.In(lang)}, Button: textUnlinkNow.In(lang), Danger: true,
+		Page: p.page(c, by, ui.SectionPartner, textConfirmUnlink.In(lang, name)), Path: pathPartner,
+		Token: p.Site.FormToken(c),
+		Says:  []string{textUnlinkHint.In(lang, name), textUnlinkAgain.In(lang)}, Button: textUnlinkNow.In(lang),
+		Danger: true,
 		Hidden: []hidden{{fieldIntent, intentUnlink}, {fieldConfirm, confirmed}, {fieldLink, id.Link.Of(account.Link.ID)}},
 	}
 	v.Page.Wide, v.Page.ReadAt = false, pathPartner

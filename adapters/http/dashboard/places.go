@@ -20,7 +20,8 @@ const (
 )
 
 // errSecond refuses what an account begins beside another of its kind.
-var errSecond = fault.New(fault.RateLimited, "one_at_a_time", "An account sends one form with files and reads one export at a time.")
+var errSecond = fault.New(fault.RateLimited, "one_at_a_time",
+	"An account sends one form with files and reads one export at a time.")
 
 // places are held by accounts, one each.
 type places struct {

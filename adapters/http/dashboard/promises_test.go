@@ -39,7 +39,8 @@ func TestPromisesOfTheConsentPage_EachHaveTheirActs(t *testing.T) {
 	promises := append([]ui.Promise{}, ui.PartnerRights...)
 	promises = append(promises, ui.PartnerEnds)
 	for _, lang := range ui.Langs {
-		consent := registered(t, s, string(lang)+"@d.example").Get("/login?" + connecttest.Query(key, "demo", "op-other", unix(s), "&lang="+string(lang)))
+		consent := registered(t, s, string(lang)+"@d.example").Get("/login?" +
+			connecttest.Query(key, "demo", "op-other", unix(s), "&lang="+string(lang)))
 		require.Equal(t, http.StatusOK, consent.Status)
 		items := consent.All("li")
 		require.Len(t, items, len(ui.PartnerRights), "a promise without a line in ui.PartnerRights")

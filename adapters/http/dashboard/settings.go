@@ -44,7 +44,8 @@ func (p *pages) renderSettings(c *fiber.Ctx, by caller, status int, v settingsVi
 			name = textSomeBrowser.In(lang)
 		}
 		v.Sessions = append(v.Sessions, sessionRow{
-			Name: s.Name, Browser: name, This: s.This, Used: textLastUsed.In(lang, ui.DateTime(lang, s.LastSeenAt)), Since: textSince.In(lang, ui.DateTime(lang, s.CreatedAt)),
+			Name: s.Name, Browser: name, This: s.This, Used: textLastUsed.In(lang, ui.DateTime(lang, s.LastSeenAt)),
+			Since: textSince.In(lang, ui.DateTime(lang, s.CreatedAt)),
 		})
 		v.Others = v.Others || !s.This
 	}
@@ -52,14 +53,16 @@ func (p *pages) renderSettings(c *fiber.Ctx, by caller, status int, v settingsVi
 }
 
 func (p *pages) verifyView(c *fiber.Ctx, by caller, lead string) verifyView {
-	v := verifyView{Page: p.page(c, by, ui.SectionSettings, textVerifyFirst.In(ui.LangOf(c))), Lead: lead, Token: p.Site.FormToken(c)}
+	v := verifyView{Page: p.page(c, by, ui.SectionSettings, textVerifyFirst.In(ui.LangOf(c))), Lead: lead,
+		Token: p.Site.FormToken(c)}
 	v.Page.Wide, v.Page.ReadAt, v.Page.ErrorCode = false, pathSettings, connect.ErrUnverified.Code
 	return v
 }
 
 // unverified refuses an act that charges or mails a tenant, and offers the mail that verifies the address.
 func (p *pages) unverified(c *fiber.Ctx, by caller) error {
-	return ui.Render(c, problem.Status(connect.ErrUnverified.Kind), unverifiedPage(p.verifyView(c, by, textVerifyFirstLead.In(ui.LangOf(c)))))
+	return ui.Render(c, problem.Status(connect.ErrUnverified.Kind),
+		unverifiedPage(p.verifyView(c, by, textVerifyFirstLead.In(ui.LangOf(c)))))
 }
 
 // settled leads to the settings, which tell that the form took effect.
@@ -86,14 +89,16 @@ func (v *settingsView) field(intent string, f ui.Field, label ui.Text) ui.Field 
 // fields fills the fields of every form.
 func (v *settingsView) fields(by caller) {
 	current := ui.Field{Name: fieldCurrent, Type: "password", Autocomplete: "current-password", MaxLength: 200}
-	fresh := ui.Field{Name: fieldNew, Type: "password", Autocomplete: "new-password", MinLength: 10, MaxLength: 200, Hint: textNewHint.In(v.Page.Lang)}
+	fresh := ui.Field{Name: fieldNew, Type: "password", Autocomplete: "new-password", MinLength: 10, MaxLength: 200,
+		Hint: textNewHint.In(v.Page.Lang)}
 	v.Password = []ui.Field{v.field(intentPassword, current, textCurrent), v.field(intentPassword, fresh, textNewPassword)}
 	email := ui.Field{Name: fieldEmail, Type: "email", Autocomplete: "email", MaxLength: 254}
 	v.Address = []ui.Field{v.field(intentEmail, email, textNewAddress), v.field(intentEmail, current, textCurrent)}
 	if v.Codes.On {
 		v.Address = append(v.Address, codeField(intentEmail, v.Page.Lang, v.errorOf(intentEmail, fieldCode)))
 	}
-	company := ui.Field{Name: fieldCompany, Type: "text", Autocomplete: "organization", MaxLength: 120, Value: by.Account.CompanyName}
+	company := ui.Field{Name: fieldCompany, Type: "text", Autocomplete: "organization", MaxLength: 120,
+		Value: by.Account.CompanyName}
 	v.Company = v.field(intentCompany, company, textCompany)
 	locale := by.Operator.Locale
 	if !connect.ValidLocale(locale) {

@@ -55,7 +55,8 @@ func (p *pages) changePassword(c *fiber.Ctx, by caller) error {
 	if err := p.limited(c, by, operators.DeskPasswords); err != nil {
 		return err
 	}
-	in, err := p.Operators.ChangePassword(c.UserContext(), by.Operator, ui.PostValue(c, fieldCurrent), ui.PostValue(c, fieldNew), p.browserOf(c))
+	in, err := p.Operators.ChangePassword(c.UserContext(), by.Operator, ui.PostValue(c, fieldCurrent),
+		ui.PostValue(c, fieldNew), p.browserOf(c))
 	if err != nil {
 		return p.settingsMistake(c, by, intentPassword, err)
 	}
@@ -68,7 +69,8 @@ func (p *pages) changeEmail(c *fiber.Ctx, by caller) error {
 		return err
 	}
 	email := strings.TrimSpace(ui.PostValue(c, fieldEmail))
-	in, err := p.Operators.ChangeEmail(c.UserContext(), by.Operator, email, ui.PostValue(c, fieldCurrent), ui.PostValue(c, fieldCode), p.browserOf(c))
+	in, err := p.Operators.ChangeEmail(c.UserContext(), by.Operator, email, ui.PostValue(c, fieldCurrent),
+		ui.PostValue(c, fieldCode), p.browserOf(c))
 	if err != nil {
 		return p.settingsMistake(c, by, intentEmail, err)
 	}
@@ -80,7 +82,8 @@ func (p *pages) changeEmail(c *fiber.Ctx, by caller) error {
 }
 
 func (p *pages) changeCompany(c *fiber.Ctx, by caller) error {
-	if err := p.Operators.ChangeCompany(c.UserContext(), by.Operator, by.Account, ui.PostValue(c, fieldCompany)); err != nil {
+	if err := p.Operators.ChangeCompany(c.UserContext(), by.Operator, by.Account,
+		ui.PostValue(c, fieldCompany)); err != nil {
 		return p.settingsMistake(c, by, intentCompany, err)
 	}
 	return settled(c, intentCompany)
@@ -113,7 +116,8 @@ func (p *pages) renewed(c *fiber.Ctx, in operators.SignedIn) {
 
 // settingsFaults are the faults that the settings show, with the field that each belongs to.
 var settingsFaults = map[*fault.Error]string{
-	connect.ErrBadCredentials: fieldCurrent, connect.ErrInvalidPassword: fieldNew, connect.ErrInvalidEmail: fieldEmail, connect.ErrEmailTaken: fieldEmail,
+	connect.ErrBadCredentials: fieldCurrent, connect.ErrInvalidPassword: fieldNew, connect.ErrInvalidEmail: fieldEmail,
+	connect.ErrEmailTaken:     fieldEmail,
 	connect.ErrInvalidCompany: fieldCompany, fault.ErrInvalidField: fieldLocale, twofactor.ErrWrongCode: fieldCode,
 }
 
@@ -133,9 +137,11 @@ func (p *pages) settingsMistake(c *fiber.Ctx, by caller, intent string, err erro
 		case fault.ErrInvalidField:
 			text = textBadLanguage.In(lang)
 		}
-		v := settingsView{Intent: intent, Mistake: &ui.Mistake{Field: intent + "-" + field, Text: text}, Sent: map[string]string{
-			fieldEmail: strings.TrimSpace(ui.PostValue(c, fieldEmail)), fieldCompany: strings.TrimSpace(ui.PostValue(c, fieldCompany)),
-		}}
+		v := settingsView{Intent: intent, Mistake: &ui.Mistake{Field: intent + "-" + field, Text: text},
+			Sent: map[string]string{
+				fieldEmail:   strings.TrimSpace(ui.PostValue(c, fieldEmail)),
+				fieldCompany: strings.TrimSpace(ui.PostValue(c, fieldCompany)),
+			}}
 		v.Page.ErrorCode = about.Code
 		status := http.StatusUnprocessableEntity
 		if about.Kind == fault.Conflict {
@@ -147,7 +153,8 @@ func (p *pages) settingsMistake(c *fiber.Ctx, by caller, intent string, err erro
 }
 
 func (p *pages) changeMails(c *fiber.Ctx, by caller) error {
-	if err := p.Operators.ChangeCoverMails(c.UserContext(), by.Operator, ui.PostValue(c, fieldCoverMails) == ui.Checked); err != nil {
+	if err := p.Operators.ChangeCoverMails(c.UserContext(), by.Operator,
+		ui.PostValue(c, fieldCoverMails) == ui.Checked); err != nil {
 		return err
 	}
 	return settled(c, intentMails)

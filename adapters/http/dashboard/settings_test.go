@@ -62,12 +62,14 @@ func TestSettings_ChangeOfPassword_RenewsTheSessionAndEndsTheOthers(t *testing.T
 	require.Equal(t, http.StatusUnprocessableEntity, short.Status)
 	require.NotContains(t, short.Body, secretWord, "no page contains a password")
 
-	sent := set(t, b, "change_password", map[string]string{"currentPassword": secretWord, "newPassword": "another password"})
+	sent := set(t, b, "change_password",
+		map[string]string{"currentPassword": secretWord, "newPassword": "another password"})
 	require.Equal(t, "/dashboard/settings?done=change_password", sent.Location)
 	require.NotNil(t, sent.Cookie("session"))
 	require.Contains(t, b.Get(sent.Location).Body, "Your password is changed.")
 	require.Equal(t, "/login", other.Get("/dashboard").Location)
-	require.Equal(t, http.StatusForbidden, b.Post("/logout", url.Values{"csrf_token": {before}}).Status, "forms of the session from before are void")
+	require.Equal(t, http.StatusForbidden, b.Post("/logout", url.Values{"csrf_token": {before}}).Status,
+		"forms of the session from before are void")
 	logIn(t, s, "a@b.example", "another password")
 }
 
@@ -108,13 +110,15 @@ func TestSettings_CompanyAndLanguage(t *testing.T) {
 	require.Equal(t, "/dashboard/settings?done=change_company", sent.Location)
 	require.Contains(t, b.Get("/dashboard").Body, "Gîtes &lt;b&gt;")
 
-	require.Equal(t, http.StatusUnprocessableEntity, set(t, b, "change_language", map[string]string{"locale": "de"}).Status)
+	require.Equal(t, http.StatusUnprocessableEntity,
+		set(t, b, "change_language", map[string]string{"locale": "de"}).Status)
 	sent = set(t, b, "change_language", map[string]string{"locale": "fr"})
 	require.Equal(t, "/dashboard/settings?done=change_language&lang=fr", sent.Location)
 	page := b.Get(sent.Location)
 	require.Equal(t, "fr", page.Attr("html", "lang"))
 	require.Contains(t, page.Body, "La langue est enregistrée.")
-	require.Equal(t, "fr", logIn(t, s, "a@b.example", secretWord).Get("/dashboard").Attr("html", "lang"), "in a browser that prefers no language")
+	require.Equal(t, "fr", logIn(t, s, "a@b.example", secretWord).Get("/dashboard").Attr("html", "lang"),
+		"in a browser that prefers no language")
 }
 
 func TestSettings_SessionsAreShownAndEnded(t *testing.T) {
@@ -123,7 +127,8 @@ func TestSettings_SessionsAreShownAndEnded(t *testing.T) {
 	s.Partner("demo")
 	b, _ := linked(t, s, "a@b.example", "demo")
 	stranger, _ := linked(t, s, "c@d.example", "demo")
-	one, two, three := logIn(t, s, "a@b.example", secretWord), logIn(t, s, "a@b.example", secretWord), logIn(t, s, "a@b.example", secretWord)
+	one, two, three := logIn(t, s, "a@b.example", secretWord), logIn(t, s, "a@b.example", secretWord),
+		logIn(t, s, "a@b.example", secretWord)
 	page := b.Get("/dashboard/settings")
 	require.Equal(t, 4, strings.Count(page.Body, "Logged in "))
 	require.Equal(t, 1, strings.Count(page.Body, "this one"))
@@ -144,7 +149,8 @@ func TestSettings_SessionsAreShownAndEnded(t *testing.T) {
 	}
 	require.Equal(t, 1, gone)
 	token := page.Input("csrf_token", "value")
-	require.Equal(t, http.StatusSeeOther, b.Post("/dashboard/settings", url.Values{"csrf_token": {token}, "intent": {"end_session"}, "session": {"others"}}).Status)
+	require.Equal(t, http.StatusSeeOther, b.Post("/dashboard/settings",
+		url.Values{"csrf_token": {token}, "intent": {"end_session"}, "session": {"others"}}).Status)
 	for _, each := range []*connecttest.Browser{one, two, three} {
 		require.Equal(t, "/login", each.Get("/dashboard").Location)
 	}
@@ -164,10 +170,12 @@ func TestSettings_AThiefOfASession_GuessesTwentyPasswordsAnHour(t *testing.T) {
 	token := b.Get("/dashboard").Input("csrf_token", "value")
 	for i := range 20 {
 		intent := []string{"change_password", "change_email"}[i%2]
-		wrong := b.Post("/dashboard/settings", url.Values{"csrf_token": {token}, "intent": {intent}, "email": {"x@y.example"}, "currentPassword": {"guess"}, "newPassword": {"another password"}})
+		wrong := b.Post("/dashboard/settings", url.Values{"csrf_token": {token}, "intent": {intent}, "email": {"x@y.example"},
+			"currentPassword": {"guess"}, "newPassword": {"another password"}})
 		require.Equal(t, "bad_credentials", wrong.Code(), i)
 	}
-	right := b.Post("/dashboard/settings", url.Values{"csrf_token": {token}, "intent": {"change_password"}, "currentPassword": {secretWord}, "newPassword": {"another password"}})
+	right := b.Post("/dashboard/settings", url.Values{"csrf_token": {token}, "intent": {"change_password"},
+		"currentPassword": {secretWord}, "newPassword": {"another password"}})
 	require.Equal(t, http.StatusTooManyRequests, right.Status)
 }
 
@@ -181,7 +189,8 @@ func TestLogin_OfAPlantedSession_BeginsAnotherSession(t *testing.T) {
 	first := s.Browser(t)
 	sent := first.Submit("/login", map[string]string{"email": "a@b.example", "password": secretWord})
 	session := sent.Cookie("session").Value
-	again := first.Post("/login", url.Values{"csrf_token": {first.Get("/dashboard").Input("csrf_token", "value")}, "email": {"a@b.example"}, "password": {secretWord}})
+	again := first.Post("/login", url.Values{"csrf_token": {first.Get("/dashboard").Input("csrf_token", "value")},
+		"email": {"a@b.example"}, "password": {secretWord}})
 	require.NotEqual(t, session, again.Cookie("session").Value)
 	old := s.Browser(t)
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+"/dashboard", nil)

@@ -7,40 +7,45 @@ import (
 
 // The page of a deposit.
 var (
-	textDispute       = ui.T("Disputed by the tenant", "Contesté par le locataire")
-	textEvidenceDue   = ui.T("Evidence is due by %s: add files below.", "Justificatifs attendus avant le %s : ajoutez des fichiers ci-dessous.")
-	textAgreed        = ui.T("The tenant agreed", "Accord du locataire")
-	textDepositTitle  = ui.T("Deposit %s", "Caution %s")
-	textAmount        = ui.T("Amount", "Montant")
-	textCollected     = ui.T("Collected", "Encaissé")
-	textCover         = ui.T("Cover", "Couverture")
-	textCoverUntil    = ui.T("until %s", "jusqu’au %s")
-	textCoverNotYet   = ui.T("Not yet. If the tenant pays today: until %s", "Pas encore. Si le locataire paie aujourd’hui : jusqu’au %s")
-	textCoverEnded    = ui.T("ended on %s", "terminée le %s")
-	textReaches       = ui.T("The cover reaches the end of the stay.", "La couverture va jusqu’à la fin du séjour.")
-	textFallsShort    = ui.T("The cover ends before the stay does, on %s.", "La couverture finit avant le séjour, qui se termine le %s.")
+	textDispute     = ui.T("Disputed by the tenant", "Contesté par le locataire")
+	textEvidenceDue = ui.T("Evidence is due by %s: add files below.",
+		"Justificatifs attendus avant le %s : ajoutez des fichiers ci-dessous.")
+	textAgreed       = ui.T("The tenant agreed", "Accord du locataire")
+	textDepositTitle = ui.T("Deposit %s", "Caution %s")
+	textAmount       = ui.T("Amount", "Montant")
+	textCollected    = ui.T("Collected", "Encaissé")
+	textCover        = ui.T("Cover", "Couverture")
+	textCoverUntil   = ui.T("until %s", "jusqu’au %s")
+	textCoverNotYet  = ui.T("Not yet. If the tenant pays today: until %s",
+		"Pas encore. Si le locataire paie aujourd’hui : jusqu’au %s")
+	textCoverEnded = ui.T("ended on %s", "terminée le %s")
+	textReaches    = ui.T("The cover reaches the end of the stay.", "La couverture va jusqu’à la fin du séjour.")
+	textFallsShort = ui.T("The cover ends before the stay does, on %s.",
+		"La couverture finit avant le séjour, qui se termine le %s.")
 	textCheckoutUntil = ui.T("The tenant can pay until", "Le locataire peut payer jusqu’au")
 	textNoTenant      = ui.T("Not known yet", "Pas encore connu")
 	textErased        = ui.T("Erased", "Effacé")
 	textHistory       = ui.T("History", "Historique")
 	textActs          = ui.T("What you can do", "Ce que vous pouvez faire")
-	textNoActs        = ui.T("This deposit is over. Nothing more can be done with it.", "Cette caution est terminée. Plus rien ne peut être fait.")
-	textAllDeposits   = ui.T("All deposits", "Toutes les cautions")
-	textCopyLink      = ui.T("Link for the tenant", "Lien pour le locataire")
-	textCopyHint      = ui.T("Select the link and copy it. Whoever has it can pay for this deposit.", "Sélectionnez le lien et copiez-le. Toute personne qui l’a peut payer pour cette caution.")
-	textSend          = ui.T("Send the link by e-mail", "Envoyer le lien par e-mail")
-	textCapture       = ui.T("Collect an amount after damage", "Encaisser un montant après des dégâts")
-	textRelease       = ui.T("Release the deposit", "Libérer la caution")
-	textCancel        = ui.T("Cancel the deposit", "Annuler la caution")
-	textReason        = ui.T("Reason", "Motif")
-	textNoReason      = ui.T("No reason given", "Sans motif")
-	textDescription   = ui.T("What happened (optional)", "Ce qui s’est passé (facultatif)")
-	textDescribeHint  = ui.T("Kept with the deposit as evidence.", "Conservé avec la caution comme preuve.")
-	textComment       = ui.T("Comment (optional)", "Commentaire (facultatif)")
-	textCaptureHint   = ui.T("At most %s.", "Au plus %s.")
-	textContinue      = ui.T("Continue", "Continuer")
-	textTheTenant     = ui.T("the tenant", "le locataire")
-	textBack          = ui.T("Back, change nothing", "Retour, ne rien changer")
+	textNoActs        = ui.T("This deposit is over. Nothing more can be done with it.",
+		"Cette caution est terminée. Plus rien ne peut être fait.")
+	textAllDeposits = ui.T("All deposits", "Toutes les cautions")
+	textCopyLink    = ui.T("Link for the tenant", "Lien pour le locataire")
+	textCopyHint    = ui.T("Select the link and copy it. Whoever has it can pay for this deposit.",
+		"Sélectionnez le lien et copiez-le. Toute personne qui l’a peut payer pour cette caution.")
+	textSend         = ui.T("Send the link by e-mail", "Envoyer le lien par e-mail")
+	textCapture      = ui.T("Collect an amount after damage", "Encaisser un montant après des dégâts")
+	textRelease      = ui.T("Release the deposit", "Libérer la caution")
+	textCancel       = ui.T("Cancel the deposit", "Annuler la caution")
+	textReason       = ui.T("Reason", "Motif")
+	textNoReason     = ui.T("No reason given", "Sans motif")
+	textDescription  = ui.T("What happened (optional)", "Ce qui s’est passé (facultatif)")
+	textDescribeHint = ui.T("Kept with the deposit as evidence.", "Conservé avec la caution comme preuve.")
+	textComment      = ui.T("Comment (optional)", "Commentaire (facultatif)")
+	textCaptureHint  = ui.T("At most %s.", "Au plus %s.")
+	textContinue     = ui.T("Continue", "Continuer")
+	textTheTenant    = ui.T("the tenant", "le locataire")
+	textBack         = ui.T("Back, change nothing", "Retour, ne rien changer")
 )
 
 // The pages that ask once more.
@@ -54,36 +59,46 @@ var (
 	textButtonCancel   = ui.T("Cancel now", "Annuler maintenant")
 	textButtonSend     = ui.T("Send now", "Envoyer maintenant")
 
-	textSaysCapture = ui.T("You collect %s of the deposit of %s. We charge the card of %s (%s).", "Vous encaissez %s sur la caution de %s. Nous débitons la carte bancaire : %s (%s).")
-	textSaysRest    = ui.T("The other %s cannot be collected afterwards.", "Les %s restants ne pourront plus être encaissés ensuite.")
-	textSaysRelease = ui.T("You give up the guarantee of %s. Nothing is charged to %s.", "Vous renoncez à la garantie de %s. Rien n’est débité (%s).")
-	textSaysFraud   = ui.T("The tenant's bank says that the fee was paid with a stolen card. Charging the same card again will probably be disputed, too. Do you want to collect all the same?",
+	textSaysCapture = ui.T("You collect %s of the deposit of %s. We charge the card of %s (%s).",
+		"Vous encaissez %s sur la caution de %s. Nous débitons la carte bancaire : %s (%s).")
+	textSaysRest = ui.T("The other %s cannot be collected afterwards.",
+		"Les %s restants ne pourront plus être encaissés ensuite.")
+	textSaysRelease = ui.T("You give up the guarantee of %s. Nothing is charged to %s.",
+		"Vous renoncez à la garantie de %s. Rien n’est débité (%s).")
+	textSaysFraud = ui.T(
+		"The tenant's bank says that the fee was paid with a stolen card. Charging the same card again will probably be disputed, too. Do you want to collect all the same?",
 		"La banque du locataire signale que les frais ont été payés avec une carte volée. Un nouveau débit de cette carte sera sans doute contesté aussi. Voulez-vous encaisser malgré tout ?")
 	textSaysCoverEnds = ui.T("The cover ends now, and not on %s.", "La couverture finit maintenant, et non le %s.")
-	textSaysCancel    = ui.T("The link stops working: %s can no longer secure %s for %s.", "Le lien ne fonctionne plus : %s ne peut plus garantir %s pour la période %s.")
-	textSaysFinal     = ui.T("This cannot be undone.", "C’est irréversible.")
-	textSaysSend      = ui.T("We mail %s the link to secure %s for %s.", "Nous envoyons à %s le lien pour garantir %s pour la période %s.")
+	textSaysCancel    = ui.T("The link stops working: %s can no longer secure %s for %s.",
+		"Le lien ne fonctionne plus : %s ne peut plus garantir %s pour la période %s.")
+	textSaysFinal = ui.T("This cannot be undone.", "C’est irréversible.")
+	textSaysSend  = ui.T("We mail %s the link to secure %s for %s.",
+		"Nous envoyons à %s le lien pour garantir %s pour la période %s.")
 	textSaysSendUntil = ui.T("The link works until %s.", "Le lien fonctionne jusqu’au %s.")
 )
 
 // What was just done.
 var (
-	textDoneCapture     = ui.T("You collected %s. The tenant’s card is being charged.", "Vous avez encaissé %s. La carte du locataire est en cours de débit.")
-	textDoneRelease     = ui.T("The deposit is released.", "La caution est libérée.")
-	textDoneCancel      = ui.T("The deposit is cancelled.", "La caution est annulée.")
-	textDoneSendLink    = ui.T("The link is on its way.", "Le lien est en route.")
-	textDoneCreated     = ui.T("The deposit is made. Give the tenant the link below.", "La caution est créée. Transmettez au locataire le lien ci-dessous.")
-	textDoneCreatedSent = ui.T("The deposit is made, and its link is on its way to the tenant.", "La caution est créée, et son lien est en route vers le locataire.")
+	textDoneCapture = ui.T("You collected %s. The tenant’s card is being charged.",
+		"Vous avez encaissé %s. La carte du locataire est en cours de débit.")
+	textDoneRelease  = ui.T("The deposit is released.", "La caution est libérée.")
+	textDoneCancel   = ui.T("The deposit is cancelled.", "La caution est annulée.")
+	textDoneSendLink = ui.T("The link is on its way.", "Le lien est en route.")
+	textDoneCreated  = ui.T("The deposit is made. Give the tenant the link below.",
+		"La caution est créée. Transmettez au locataire le lien ci-dessous.")
+	textDoneCreatedSent = ui.T("The deposit is made, and its link is on its way to the tenant.",
+		"La caution est créée, et son lien est en route vers le locataire.")
 
 	textHappenedCreated  = ui.T("Deposit made", "Caution créée")
 	textHappenedLinkSent = ui.T("Link sent by e-mail", "Lien envoyé par e-mail")
 )
 
 var happened = map[deposit.Trigger]ui.Text{
-	deposit.Secured:             ui.T("Secured: the cover began", "Garantie : la couverture commence"),
-	deposit.CheckoutIdle:        ui.T("Checkout began and was not finished", "Paiement commencé et non terminé"),
-	deposit.FeeFailed:           ui.T("The tenant’s payment was refused", "Paiement du locataire refusé"),
-	deposit.TenantDeclined:      ui.T("Cancelled: the tenant was not accepted", "Annulée : le locataire n’a pas été accepté"),
+	deposit.Secured:      ui.T("Secured: the cover began", "Garantie : la couverture commence"),
+	deposit.CheckoutIdle: ui.T("Checkout began and was not finished", "Paiement commencé et non terminé"),
+	deposit.FeeFailed:    ui.T("The tenant’s payment was refused", "Paiement du locataire refusé"),
+	deposit.TenantDeclined: ui.T("Cancelled: the tenant was not accepted",
+		"Annulée : le locataire n’a pas été accepté"),
 	deposit.TenantAbandoned:     ui.T("Cancelled: the tenant gave up", "Annulée : le locataire a renoncé"),
 	deposit.CancelledByOperator: ui.T("Cancelled", "Annulée"),
 	deposit.CancelledByPartner:  ui.T("Cancelled", "Annulée"),
@@ -95,11 +110,13 @@ var happened = map[deposit.Trigger]ui.Text{
 
 // disputeStates words the states of a dispute, which are the provider's (paymentports.Dispute).
 var disputeStates = map[string]ui.Text{
-	"needs_response":         ui.T("The bank waits for our answer.", "La banque attend notre réponse."),
-	"warning_needs_response": ui.T("The bank asks, and no money has moved.", "La banque se renseigne ; aucun argent n’a été repris."),
-	"under_review":           ui.T("The bank decides.", "La banque examine."),
-	"warning_under_review":   ui.T("The bank decides; no money has moved.", "La banque examine ; aucun argent n’a été repris."),
-	"warning_closed":         ui.T("Closed: no money has moved.", "Close : aucun argent n’a été repris."),
-	"won":                    ui.T("Won: the amount stays collected.", "Gagnée : le montant reste encaissé."),
-	"lost":                   ui.T("Lost: the amount went back to the tenant.", "Perdue : le montant a été rendu au locataire."),
+	"needs_response": ui.T("The bank waits for our answer.", "La banque attend notre réponse."),
+	"warning_needs_response": ui.T("The bank asks, and no money has moved.",
+		"La banque se renseigne ; aucun argent n’a été repris."),
+	"under_review": ui.T("The bank decides.", "La banque examine."),
+	"warning_under_review": ui.T("The bank decides; no money has moved.",
+		"La banque examine ; aucun argent n’a été repris."),
+	"warning_closed": ui.T("Closed: no money has moved.", "Close : aucun argent n’a été repris."),
+	"won":            ui.T("Won: the amount stays collected.", "Gagnée : le montant reste encaissé."),
+	"lost":           ui.T("Lost: the amount went back to the tenant.", "Perdue : le montant a été rendu au locataire."),
 }

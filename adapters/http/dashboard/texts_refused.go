@@ -9,12 +9,24 @@ import (
 
 // refusals say why an act was refused. The argument is the status of the deposit now.
 var refusals = map[string]ui.Text{
-	deposits.ErrChanged.Code:       ui.T("Nothing was done: the deposit has changed since you opened the page. It is now: %s.", "Rien n’a été fait : la caution a changé depuis l’ouverture de la page. Elle est désormais : %s."),
-	deposit.ErrNotCapturable.Code:  ui.T("Nothing was collected: only a secured deposit can be collected, before its cover ends. This one is: %s.", "Rien n’a été encaissé : seule une caution garantie peut l’être, avant la fin de sa couverture. Celle-ci est : %s."),
-	deposit.ErrNotReleasable.Code:  ui.T("Nothing was released: only a secured deposit can be released. This one is: %s.", "Rien n’a été libéré : seule une caution garantie peut l’être. Celle-ci est : %s."),
-	deposit.ErrNotCancellable.Code: ui.T("Nothing was cancelled: the deposit can no longer be cancelled. It is: %s.", "Rien n’a été annulé : la caution ne peut plus l’être. Elle est : %s."),
-	deposit.ErrNotSendable.Code:    ui.T("No e-mail was sent: the checkout of this deposit is over. It is: %s.", "Aucun e-mail n’a été envoyé : le paiement de cette caution n’est plus possible. Elle est : %s."),
-	evidence.ErrGone.Code:          ui.T("Nothing was done: the files waited for more than an hour, or belong to another page. Send them again. The deposit is: %s.", "Rien n’a été fait : les fichiers ont attendu plus d’une heure, ou appartiennent à une autre page. Envoyez-les de nouveau. La caution est : %s."),
-	evidence.ErrFull.Code:          ui.T("Nothing was done: the deposit would have more than 100 files. It is: %s.", "Rien n’a été fait : la caution aurait plus de 100 fichiers. Elle est : %s."),
-	deposits.ErrNoFiles.Code:       ui.T("No file was added: files can be added once a deposit is secured or collected. This one is: %s.", "Aucun fichier n’a été ajouté : il faut que la caution soit garantie ou encaissée. Celle-ci est : %s."),
+	deposits.ErrChanged.Code: ui.T(
+		"Nothing was done: the deposit has changed since you opened the page. It is now: %s.",
+		"Rien n’a été fait : la caution a changé depuis l’ouverture de la page. Elle est désormais : %s."),
+	deposit.ErrNotCapturable.Code: ui.T(
+		"Nothing was collected: only a secured deposit can be collected, before its cover ends. This one is: %s.",
+		"Rien n’a été encaissé : seule une caution garantie peut l’être, avant la fin de sa couverture. Celle-ci est : %s."),
+	deposit.ErrNotReleasable.Code: ui.T("Nothing was released: only a secured deposit can be released. This one is: %s.",
+		"Rien n’a été libéré : seule une caution garantie peut l’être. Celle-ci est : %s."),
+	deposit.ErrNotCancellable.Code: ui.T("Nothing was cancelled: the deposit can no longer be cancelled. It is: %s.",
+		"Rien n’a été annulé : la caution ne peut plus l’être. Elle est : %s."),
+	deposit.ErrNotSendable.Code: ui.T("No e-mail was sent: the checkout of this deposit is over. It is: %s.",
+		"Aucun e-mail n’a été envoyé : le paiement de cette caution n’est plus possible. Elle est : %s."),
+	evidence.ErrGone.Code: ui.T(
+		"Nothing was done: the files waited for more than an hour, or belong to another page. Send them again. The deposit is: %s.",
+		"Rien n’a été fait : les fichiers ont attendu plus d’une heure, ou appartiennent à une autre page. Envoyez-les de nouveau. La caution est : %s."),
+	evidence.ErrFull.Code: ui.T("Nothing was done: the deposit would have more than 100 files. It is: %s.",
+		"Rien n’a été fait : la caution aurait plus de 100 fichiers. Elle est : %s."),
+	deposits.ErrNoFiles.Code: ui.T(
+		"No file was added: files can be added once a deposit is secured or collected. This one is: %s.",
+		"Aucun fichier n’a été ajouté : il faut que la caution soit garantie ou encaissée. Celle-ci est : %s."),
 }

@@ -16,7 +16,8 @@ import (
 )
 
 // shownWork are the kinds of work, the most urgent first.
-var shownWork = []depositports.Work{depositports.WorkRefused, depositports.WorkEnding, depositports.WorkCollecting, depositports.WorkAwaiting}
+var shownWork = []depositports.Work{depositports.WorkRefused, depositports.WorkEnding, depositports.WorkCollecting,
+	depositports.WorkAwaiting}
 
 func (p *pages) showToday(c *fiber.Ctx, by caller) error {
 	lang := ui.LangOf(c)
@@ -28,7 +29,8 @@ func (p *pages) showToday(c *fiber.Ctx, by caller) error {
 	if err != nil {
 		return err
 	}
-	v := todayView{Page: p.page(c, by, ui.SectionToday, textToday.In(lang)), Account: account, Chart: chartOf(t.Year, lang)}
+	v := todayView{Page: p.page(c, by, ui.SectionToday, textToday.In(lang)), Account: account,
+		Chart: chartOf(t.Year, lang)}
 	if p.Operators.Unverified(by.Operator) {
 		ask := p.verifyView(c, by, textVerifyAskLead.In(lang, by.Operator.Email))
 		v.Verify = &ask
@@ -48,7 +50,8 @@ func (p *pages) showToday(c *fiber.Ctx, by caller) error {
 	active := t.Counts[depositports.WorkActive]
 	v.Figures = []fact{
 		{textFigureActive.In(lang), counted(active), textFigureAmount.In(lang, ui.Euros(lang, active.Amount))},
-		{textFigureAwaiting.In(lang), counted(t.Counts[depositports.WorkAwaiting]), textFigureAmount.In(lang, ui.Euros(lang, t.Counts[depositports.WorkAwaiting].Amount))},
+		{textFigureAwaiting.In(lang), counted(t.Counts[depositports.WorkAwaiting]),
+			textFigureAmount.In(lang, ui.Euros(lang, t.Counts[depositports.WorkAwaiting].Amount))},
 		{textFigureMonth.In(lang), strconv.Itoa(t.Year[len(t.Year)-1].Made), ""},
 		{textMaximum.In(lang), ui.Euros(lang, account.MaxAmount()), ""},
 	}
@@ -75,7 +78,8 @@ func counted(n depositports.WorkCount) string {
 }
 
 func workViewOf(kind depositports.Work, t desk.Today, lang ui.Lang) workView {
-	w := workView{ID: string(kind), Title: workTexts[kind].title.In(lang), Hint: workTexts[kind].hint.In(lang), Count: counted(t.Counts[kind])}
+	w := workView{ID: string(kind), Title: workTexts[kind].title.In(lang), Hint: workTexts[kind].hint.In(lang),
+		Count: counted(t.Counts[kind])}
 	for _, d := range t.First[kind] {
 		r := rowOf(d, lang)
 		if kind == depositports.WorkEnding {
@@ -116,8 +120,10 @@ func chartOf(year []desk.Month, lang ui.Lang) chart {
 		}
 		x := i*step + (step-barWidth)/2
 		ch.Bars = append(ch.Bars, bar{
-			X: strconv.Itoa(x), Y: strconv.Itoa(barsBottom - height), Height: strconv.Itoa(height), Middle: strconv.Itoa(x + barWidth/2),
-			Letter: strings.ToUpper(string([]rune(ui.Month(lang, m.Start))[:1])), Month: ui.Month(lang, m.Start) + "\u00a0" + strconv.Itoa(m.Start.Year()), Count: strconv.Itoa(m.Made),
+			X: strconv.Itoa(x), Y: strconv.Itoa(barsBottom - height), Height: strconv.Itoa(height),
+			Middle: strconv.Itoa(x + barWidth/2),
+			Letter: strings.ToUpper(string([]rune(ui.Month(lang, m.Start))[:1])),
+			Month:  ui.Month(lang, m.Start) + "\u00a0" + strconv.Itoa(m.Start.Year()), Count: strconv.Itoa(m.Made),
 		})
 	}
 	return ch

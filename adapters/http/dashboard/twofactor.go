@@ -56,9 +56,11 @@ func grouped(text string) string {
 
 // confirmTOTP turns codes on, and shows the recovery codes.
 func (p *pages) confirmTOTP(c *fiber.Ctx, by caller) error {
-	done, waits, err := p.Operators.ConfirmTOTP(c.UserContext(), by.Operator, by.Account, ui.PostValue(c, fieldCode), p.browserOf(c))
+	done, waits, err := p.Operators.ConfirmTOTP(c.UserContext(), by.Operator, by.Account, ui.PostValue(c, fieldCode),
+		p.browserOf(c))
 	if errors.Is(err, twofactor.ErrWrongCode) {
-		return p.enrol(c, by, http.StatusUnprocessableEntity, waits, ui.FailureOf(twofactor.ErrWrongCode.Code).Message.In(ui.LangOf(c)))
+		return p.enrol(c, by, http.StatusUnprocessableEntity, waits,
+			ui.FailureOf(twofactor.ErrWrongCode.Code).Message.In(ui.LangOf(c)))
 	}
 	if err != nil {
 		return p.refusedCode(c, by, intentConfirmTOTP, err)
@@ -67,7 +69,8 @@ func (p *pages) confirmTOTP(c *fiber.Ctx, by caller) error {
 }
 
 func (p *pages) newRecoveryCodes(c *fiber.Ctx, by caller) error {
-	done, err := p.Operators.NewRecoveryCodes(c.UserContext(), by.Operator, by.Account, ui.PostValue(c, fieldCode), p.browserOf(c))
+	done, err := p.Operators.NewRecoveryCodes(c.UserContext(), by.Operator, by.Account, ui.PostValue(c, fieldCode),
+		p.browserOf(c))
 	if err != nil {
 		return p.refusedCode(c, by, intentRecoveryCodes, err)
 	}
@@ -90,7 +93,8 @@ func (p *pages) disableTOTP(c *fiber.Ctx, by caller) error {
 	if err := p.limited(c, by, operators.DeskPasswords); err != nil {
 		return err
 	}
-	in, err := p.Operators.DisableTOTP(c.UserContext(), by.Operator, by.Account, ui.PostValue(c, fieldCurrent), ui.PostValue(c, fieldCode), p.browserOf(c))
+	in, err := p.Operators.DisableTOTP(c.UserContext(), by.Operator, by.Account, ui.PostValue(c, fieldCurrent),
+		ui.PostValue(c, fieldCode), p.browserOf(c))
 	if err != nil {
 		return p.refusedCode(c, by, intentDisableTOTP, err)
 	}
@@ -111,9 +115,11 @@ func (p *pages) refusedCode(c *fiber.Ctx, by caller, intent string, err error) e
 	case errors.Is(err, connect.ErrUnverified):
 		return p.unverified(c, by)
 	case errors.Is(err, twofactor.ErrWrongCode):
-		sent.Mistake, sent.Page.ErrorCode = &ui.Mistake{Field: intent + "-" + fieldCode, Text: ui.FailureOf(twofactor.ErrWrongCode.Code).Message.In(lang)}, "invalid_field"
+		sent.Mistake, sent.Page.ErrorCode = &ui.Mistake{Field: intent + "-" + fieldCode,
+			Text: ui.FailureOf(twofactor.ErrWrongCode.Code).Message.In(lang)}, "invalid_field"
 	case errors.Is(err, connect.ErrBadCredentials):
-		sent.Mistake, sent.Page.ErrorCode = &ui.Mistake{Field: intent + "-" + fieldCurrent, Text: textWrongPassword.In(lang)}, "invalid_field"
+		sent.Mistake, sent.Page.ErrorCode = &ui.Mistake{Field: intent + "-" + fieldCurrent, Text: textWrongPassword.In(lang)},
+			"invalid_field"
 	case fault.KindOf(err) == fault.Conflict:
 		sent.Problem = ui.FailureOf(fault.Of(err).Code).Message.In(lang)
 		return p.renderSettings(c, by, problem.Status(fault.Conflict), sent)

@@ -43,7 +43,8 @@ func TestBrowser_TwoFactorCodes_FromTheSetUpToACapture(t *testing.T) {
 			}
 			require.NoError(t, chromedp.Do(browser,
 				chromedp.Navigate(s.URL+"/dashboard/settings?lang="+c.lang), chromedp.WaitVisible("#two-factor"),
-				chromedp.Click("#enable_totp summary"), chromedp.SendKeys("#enable_totp-currentPassword", password), chromedp.Click("#enable_totp button"), chromedp.WaitVisible("svg.qr"),
+				chromedp.Click("#enable_totp summary"), chromedp.SendKeys("#enable_totp-currentPassword", password),
+				chromedp.Click("#enable_totp button"), chromedp.WaitVisible("svg.qr"),
 			))
 			picture("codes-set-up")
 			key := secret.Text(strings.ReplaceAll(ask(browser, t, "document.querySelector('#secret').textContent"), " ", ""))
@@ -53,25 +54,30 @@ func TestBrowser_TwoFactorCodes_FromTheSetUpToACapture(t *testing.T) {
 				require.NoError(t, err)
 				return shown
 			}
-			require.NoError(t, chromedp.Do(browser, chromedp.SendKeys("#confirm_totp-code", code()), chromedp.Click("button.main"), chromedp.WaitVisible("ul.codes")))
+			require.NoError(t, chromedp.Do(browser, chromedp.SendKeys("#confirm_totp-code", code()),
+				chromedp.Click("button.main"), chromedp.WaitVisible("ul.codes")))
 			picture("codes-recovery")
 			require.NoError(t, chromedp.Do(browser, chromedp.Click("a.button.main"), chromedp.WaitVisible("#disable_totp")))
 			picture("codes-on")
 			require.NoError(t, chromedp.Do(browser,
 				chromedp.Click("footer button"), chromedp.WaitVisible("#password"),
-				chromedp.SendKeys("#email", "a@b.example"), chromedp.SendKeys("#password", "correct horse battery"), chromedp.Click("button.main"), chromedp.WaitVisible("#code"),
+				chromedp.SendKeys("#email", "a@b.example"), chromedp.SendKeys("#password", "correct horse battery"),
+				chromedp.Click("button.main"), chromedp.WaitVisible("#code"),
 			))
 			picture("codes-login")
-			require.NoError(t, chromedp.Do(browser, chromedp.SendKeys("#code", "000"), chromedp.Click("button.main"), chromedp.WaitVisible("[role=alert]")))
+			require.NoError(t, chromedp.Do(browser, chromedp.SendKeys("#code", "000"), chromedp.Click("button.main"),
+				chromedp.WaitVisible("[role=alert]")))
 			picture("codes-login-mistake")
 			require.Equal(t, "code", ask(browser, t, "document.activeElement.id"))
 			require.NoError(t, chromedp.Do(browser,
 				chromedp.SendKeys("#code", code()), chromedp.Click("button.main"), chromedp.WaitVisible("nav.desk"),
-				chromedp.Navigate(s.URL+pathOf(t, s, reference)), chromedp.Click("#capture summary"), chromedp.WaitVisible("#capture-amount"),
+				chromedp.Navigate(s.URL+pathOf(t, s, reference)), chromedp.Click("#capture summary"),
+				chromedp.WaitVisible("#capture-amount"),
 				chromedp.SetValue("#capture-amount", "80"), chromedp.Click("#capture button"), chromedp.WaitVisible("#code"),
 			))
 			picture("codes-capture")
-			require.NoError(t, chromedp.Do(browser, chromedp.SendKeys("#code", code()), chromedp.Click("button.danger"), chromedp.WaitVisible(".notice")))
+			require.NoError(t, chromedp.Do(browser, chromedp.SendKeys("#code", code()), chromedp.Click("button.danger"),
+				chromedp.WaitVisible(".notice")))
 			require.Equal(t, deposit.Captured, depositOf(t, s, reference).Status)
 		})
 	}

@@ -30,15 +30,18 @@ func TestTOTP_TurnedOn_ShowsTheSecretOnce_AndIsConfirmedByACode(t *testing.T) {
 	s := connecttest.New(t, connecttest.Options{})
 	b := registered(t, s, "a@b.example")
 	elsewhere := s.Browser(t)
-	require.Equal(t, http.StatusSeeOther, elsewhere.Submit("/login", map[string]string{"email": "a@b.example", "password": password}).Status)
+	require.Equal(t, http.StatusSeeOther,
+		elsewhere.Submit("/login", map[string]string{"email": "a@b.example", "password": password}).Status)
 
-	shown := b.Send(b.Get("/dashboard/settings"), form(t, b.Get("/dashboard/settings"), "enable_totp"), map[string]string{"currentPassword": password})
+	shown := b.Send(b.Get("/dashboard/settings"), form(t, b.Get("/dashboard/settings"), "enable_totp"),
+		map[string]string{"currentPassword": password})
 	require.Equal(t, http.StatusOK, shown.Status)
 	require.Regexp(t, `^([A-Z2-7]{4} ){7}[A-Z2-7]{4}$`, shown.Text("code"))
 	require.NotEmpty(t, shown.Attr("path", "d"), "the QR code is drawn in the page")
 	require.NotContains(t, shown.Body, "data:image/png")
 	require.Zero(t, s.Count("second_factors", "confirmed_at IS NOT NULL"))
-	require.Equal(t, http.StatusSeeOther, s.Browser(t).Submit("/login", map[string]string{"email": "a@b.example", "password": password}).Status)
+	require.Equal(t, http.StatusSeeOther,
+		s.Browser(t).Submit("/login", map[string]string{"email": "a@b.example", "password": password}).Status)
 	require.Zero(t, s.Count("half_sign_ins", ""), "nothing is asked before the first code")
 
 	wrong := b.Send(shown, form(t, shown, "confirm_totp"), map[string]string{"code": "00000"})
@@ -47,7 +50,8 @@ func TestTOTP_TurnedOn_ShowsTheSecretOnce_AndIsConfirmedByACode(t *testing.T) {
 
 	app := b.EnableTOTP(s)
 	require.Equal(t, 1, s.Count("second_factors", "confirmed_at IS NOT NULL"))
-	require.Zero(t, s.Count("second_factors", "position(convert_to($1, 'UTF8') in secret) > 0", strings.ReplaceAll(shown.Text("code"), " ", "")), "encrypted")
+	require.Zero(t, s.Count("second_factors", "position(convert_to($1, 'UTF8') in secret) > 0",
+		strings.ReplaceAll(shown.Text("code"), " ", "")), "encrypted")
 	require.Equal(t, 1, s.Count("sessions", ""), "the others ended")
 	require.Equal(t, http.StatusSeeOther, elsewhere.Get("/dashboard").Status)
 	page := b.Get("/dashboard/settings")
@@ -60,8 +64,10 @@ func TestTOTP_TurnedOn_ShowsTheSecretOnce_AndIsConfirmedByACode(t *testing.T) {
 	require.Equal(t, 1, s.Count("audit_log", "action = 'operator.enable_totp' AND subject LIKE 'opr_%'"))
 
 	token := page.Input("csrf_token", "value")
-	require.Equal(t, http.StatusConflict, b.Post("/dashboard/settings", url.Values{"csrf_token": {token}, "intent": {"enable_totp"}, "currentPassword": {password}}).Status)
-	require.Equal(t, http.StatusConflict, b.Post("/dashboard/settings", url.Values{"csrf_token": {token}, "intent": {"confirm_totp"}, "code": {app.Next()}}).Status)
+	require.Equal(t, http.StatusConflict, b.Post("/dashboard/settings",
+		url.Values{"csrf_token": {token}, "intent": {"enable_totp"}, "currentPassword": {password}}).Status)
+	require.Equal(t, http.StatusConflict, b.Post("/dashboard/settings",
+		url.Values{"csrf_token": {token}, "intent": {"confirm_totp"}, "code": {app.Next()}}).Status)
 	require.Equal(t, 1, s.Count("second_factors", "confirmed_at IS NOT NULL"), "the secret is not replaced")
 }
 
@@ -137,9 +143,11 @@ func TestTOTP_TurnedOff_NeedsThePasswordAndACode(t *testing.T) {
 	require.Equal(t, twofactor.RecoveryCodes, s.Count("recovery_codes", ""), "those of the other operator")
 	require.Equal(t, 1, s.Count("mails", "subject LIKE 'Two-factor codes are off%'"))
 	require.Equal(t, 1, s.Count("audit_log", "action = 'operator.disable_totp'"))
-	require.Equal(t, "/dashboard", s.Browser(t).Submit("/login", map[string]string{"email": "a@b.example", "password": password}).Location, "the password is enough again")
+	require.Equal(t, "/dashboard", s.Browser(t).Submit("/login",
+		map[string]string{"email": "a@b.example", "password": password}).Location, "the password is enough again")
 	require.Equal(t, http.StatusConflict, b.Post("/dashboard/settings", url.Values{
-		"csrf_token": {b.Get("/dashboard/settings").Input("csrf_token", "value")}, "intent": {"new_recovery_codes"}, "code": {app.Code()},
+		"csrf_token": {b.Get("/dashboard/settings").Input("csrf_token", "value")}, "intent": {"new_recovery_codes"},
+		"code": {app.Code()},
 	}).Status)
 }
 
@@ -169,13 +177,16 @@ func TestTOTP_GuessesOnTheSettings_AreBounded(t *testing.T) {
 	app := b.EnableTOTP(s)
 	page := b.Get("/dashboard/settings")
 	for range twofactor.NetworkTries {
-		require.Equal(t, http.StatusUnprocessableEntity, b.Send(page, form(t, page, "new_recovery_codes"), map[string]string{"code": app.Wrong()}).Status)
+		require.Equal(t, http.StatusUnprocessableEntity,
+			b.Send(page, form(t, page, "new_recovery_codes"), map[string]string{"code": app.Wrong()}).Status)
 	}
-	refused := b.Send(page, form(t, page, "disable_totp"), map[string]string{"currentPassword": password, "code": app.Next()})
+	refused := b.Send(page, form(t, page, "disable_totp"),
+		map[string]string{"currentPassword": password, "code": app.Next()})
 	require.Equal(t, http.StatusTooManyRequests, refused.Status)
 	require.Equal(t, "too_many_codes", refused.Code())
 	s.Clock.Add(twofactor.NetworkWindow)
-	require.Equal(t, http.StatusSeeOther, b.Send(page, form(t, page, "disable_totp"), map[string]string{"currentPassword": password, "code": app.Code()}).Status)
+	require.Equal(t, http.StatusSeeOther, b.Send(page, form(t, page, "disable_totp"),
+		map[string]string{"currentPassword": password, "code": app.Code()}).Status)
 }
 
 func TestSettings_FormsFromElsewhere_ChangeNothing(t *testing.T) {
@@ -189,7 +200,8 @@ func TestSettings_FormsFromElsewhere_ChangeNothing(t *testing.T) {
 		values := url.Values{"intent": {intent}, "code": {code}, "currentPassword": {password}}
 		require.Equal(t, "invalid_csrf_token", b.Post("/dashboard/settings", values).Code(), intent)
 		values.Set("csrf_token", token)
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/dashboard/settings", strings.NewReader(values.Encode()))
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/dashboard/settings",
+			strings.NewReader(values.Encode()))
 		require.NoError(t, err)
 		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		request.Header.Set("Sec-Fetch-Site", "cross-site")
@@ -199,14 +211,16 @@ func TestSettings_FormsFromElsewhere_ChangeNothing(t *testing.T) {
 	require.Equal(t, 1, s.Count("second_factors", "confirmed_at IS NOT NULL"))
 	require.Equal(t, twofactor.RecoveryCodes, s.Count("recovery_codes", "used_at IS NULL"))
 	page := b.Get("/dashboard/settings")
-	require.Equal(t, http.StatusOK, b.Send(page, form(t, page, "new_recovery_codes"), map[string]string{"code": code}).Status, "the code was not used up")
+	require.Equal(t, http.StatusOK,
+		b.Send(page, form(t, page, "new_recovery_codes"), map[string]string{"code": code}).Status, "the code was not used up")
 }
 
 // capturing gives the page that asks once more before a capture.
 func capturing(t *testing.T, s *connecttest.Server, b *connecttest.Browser, reference string) connecttest.Answer {
 	t.Helper()
 	page := b.Get(pathOf(t, s, reference))
-	asked := b.Send(page, form(t, page, "capture"), map[string]string{"amount": "100", "reason": "damage", "description": "The lamp"})
+	asked := b.Send(page, form(t, page, "capture"),
+		map[string]string{"amount": "100", "reason": "damage", "description": "The lamp"})
 	require.Equal(t, http.StatusOK, asked.Status, asked.Body)
 	return asked
 }
@@ -235,7 +249,8 @@ func TestCapture_WithCodesOn_NeedsACode_ThatWorksOnce(t *testing.T) {
 	}
 	require.Zero(t, s.Count("payments", "kind = 'collection'"))
 	withoutField := url.Values{}
-	for _, name := range []string{"csrf_token", "intent", "confirm", "version", "form", "amount", "reason", "description"} {
+	for _, name := range []string{"csrf_token", "intent", "confirm", "version", "form", "amount", "reason",
+		"description"} {
 		withoutField.Set(name, asked.Input(name, "value"))
 	}
 	require.Equal(t, http.StatusUnprocessableEntity, b.Post(pathOf(t, s, made[0]), withoutField).Status)
@@ -254,7 +269,8 @@ func TestCapture_WithCodesOn_NeedsACode_ThatWorksOnce(t *testing.T) {
 	replayed := b.Send(second, form(t, second, "capture"), map[string]string{"code": code})
 	require.Equal(t, http.StatusUnprocessableEntity, replayed.Status, "the code of the first capture")
 	require.Equal(t, deposit.Active, depositOf(t, s, made[1]).Status)
-	require.Equal(t, http.StatusSeeOther, b.Send(second, form(t, second, "capture"), map[string]string{"code": app.Next()}).Status)
+	require.Equal(t, http.StatusSeeOther,
+		b.Send(second, form(t, second, "capture"), map[string]string{"code": app.Next()}).Status)
 }
 
 // A page that was opened before the codes were turned on has no field for a code.
@@ -289,16 +305,19 @@ func TestCapture_GuessedCodes_AreBounded_AndARefusedCaptureKeepsTheCode(t *testi
 	app := b.EnableTOTP(s)
 	asked := capturing(t, s, b, reference)
 	for range twofactor.NetworkTries {
-		require.Equal(t, http.StatusUnprocessableEntity, b.Send(asked, form(t, asked, "capture"), map[string]string{"code": app.Wrong()}).Status)
+		require.Equal(t, http.StatusUnprocessableEntity,
+			b.Send(asked, form(t, asked, "capture"), map[string]string{"code": app.Wrong()}).Status)
 	}
-	require.Equal(t, http.StatusTooManyRequests, b.Send(asked, form(t, asked, "capture"), map[string]string{"code": app.Next()}).Status)
+	require.Equal(t, http.StatusTooManyRequests,
+		b.Send(asked, form(t, asked, "capture"), map[string]string{"code": app.Next()}).Status)
 	require.Equal(t, deposit.Active, depositOf(t, s, reference).Status)
 
 	s.Clock.Add(twofactor.NetworkWindow)
 	change(t, s, "UPDATE deposits SET version = version + 1 WHERE reference = $1", reference)
 	code := app.Code()
 	require.Equal(t, http.StatusConflict, b.Send(asked, form(t, asked, "capture"), map[string]string{"code": code}).Status)
-	require.Zero(t, s.Count("code_tries", "tries > 0 AND key <> decode(repeat('00', 32), 'hex')"), "a refused capture with the right code is no try")
+	require.Zero(t, s.Count("code_tries", "tries > 0 AND key <> decode(repeat('00', 32), 'hex')"),
+		"a refused capture with the right code is no try")
 	asked = capturing(t, s, b, reference)
 	require.Equal(t, http.StatusSeeOther, b.Send(asked, form(t, asked, "capture"), map[string]string{"code": code}).Status)
 }

@@ -34,9 +34,10 @@ func TestUnverified_NeitherChargesNorMailsATenant(t *testing.T) {
 	token := b.Get("/dashboard").Input("csrf_token", "value")
 	sent := s.Count("mails", "")
 	for path, fields := range map[string]url.Values{
-		pathOf(t, s, made[0]):     {"intent": {"capture"}, "amount": {"80"}},
-		pathOf(t, s, made[2]):     {"intent": {"send_link"}, "email": {"x@y.example"}},
-		"/dashboard/deposits/new": {"intent": {"create"}, "amount": {"300"}, "startsOn": {"2027-07-01"}, "endsOn": {"2027-07-02"}, "email": {"x@y.example"}},
+		pathOf(t, s, made[0]): {"intent": {"capture"}, "amount": {"80"}},
+		pathOf(t, s, made[2]): {"intent": {"send_link"}, "email": {"x@y.example"}},
+		"/dashboard/deposits/new": {"intent": {"create"}, "amount": {"300"}, "startsOn": {"2027-07-01"},
+			"endsOn": {"2027-07-02"}, "email": {"x@y.example"}},
 	} {
 		fields.Set("csrf_token", token)
 		for _, confirm := range []string{"", "yes"} {
@@ -52,9 +53,10 @@ func TestUnverified_NeitherChargesNorMailsATenant(t *testing.T) {
 	require.Equal(t, deposit.Active, depositOf(t, s, made[0]).Status)
 
 	for path, fields := range map[string]url.Values{
-		pathOf(t, s, made[1]):     {"intent": {"release"}, "confirm": {"yes"}},
-		pathOf(t, s, made[2]):     {"intent": {"cancel"}, "confirm": {"yes"}},
-		"/dashboard/deposits/new": {"intent": {"create"}, "amount": {"300"}, "startsOn": {"2027-07-01"}, "endsOn": {"2027-07-02"}},
+		pathOf(t, s, made[1]): {"intent": {"release"}, "confirm": {"yes"}},
+		pathOf(t, s, made[2]): {"intent": {"cancel"}, "confirm": {"yes"}},
+		"/dashboard/deposits/new": {"intent": {"create"}, "amount": {"300"}, "startsOn": {"2027-07-01"},
+			"endsOn": {"2027-07-02"}},
 	} {
 		fields.Set("csrf_token", token)
 		require.Equal(t, http.StatusSeeOther, b.Post(path, fields).Status, "what neither charges nor mails works: %s", path)
@@ -71,19 +73,24 @@ func TestUnverified_IsRefusedByTheUseCases(t *testing.T) {
 	by, amount := operatordeposits.OperatorCaller{Operator: o, Account: a}, depositOf(t, s, made[0]).Amount
 	active, pending := depositOf(t, s, made[0]), depositOf(t, s, made[1])
 	capture := func(by operatordeposits.OperatorCaller) error {
-		return s.Services.Deposits.CaptureByOperator(t.Context(), by, operatordeposits.DeskForm{DepositID: active.ID, Version: active.Version, Key: [16]byte{1}}, operatordeposits.CaptureRequest{DepositID: active.ID, Amount: &amount}, operatordeposits.Proof{})
+		return s.Services.Deposits.CaptureByOperator(t.Context(), by,
+			operatordeposits.DeskForm{DepositID: active.ID, Version: active.Version, Key: [16]byte{1}},
+			operatordeposits.CaptureRequest{DepositID: active.ID, Amount: &amount}, operatordeposits.Proof{})
 	}
 	send := func(by operatordeposits.OperatorCaller) error {
-		return s.Services.Deposits.SendLinkByOperator(t.Context(), by, operatordeposits.DeskForm{DepositID: pending.ID, Version: pending.Version, Key: [16]byte{2}}, tenant.Contact{Email: "x@y.example"})
+		return s.Services.Deposits.SendLinkByOperator(t.Context(), by, operatordeposits.DeskForm{DepositID: pending.ID,
+			Version: pending.Version, Key: [16]byte{2}}, tenant.Contact{Email: "x@y.example"})
 	}
 	create := func(by operatordeposits.OperatorCaller) error {
 		now := s.Clock.Now()
 		_, err := s.Services.Deposits.CreateByOperator(t.Context(), by, operatordeposits.OperatorDeposit{
-			Draft: deposit.Draft{Amount: 30_000, ContractStartAt: now, ContractEndAt: now.Add(time.Hour)}, Tenant: tenant.Person{Email: "x@y.example"}, Form: [16]byte{3},
+			Draft:  deposit.Draft{Amount: 30_000, ContractStartAt: now, ContractEndAt: now.Add(time.Hour)},
+			Tenant: tenant.Person{Email: "x@y.example"}, Form: [16]byte{3},
 		})
 		return err
 	}
-	for name, act := range map[string]func(operatordeposits.OperatorCaller) error{"capture": capture, "send": send, "create": create} {
+	for name, act := range map[string]func(operatordeposits.OperatorCaller) error{"capture": capture, "send": send,
+		"create": create} {
 		require.ErrorIs(t, act(by), connect.ErrUnverified, name)
 		verified := by
 		verified.Operator.VerifiedAt = s.Clock.Now()
@@ -113,7 +120,8 @@ func TestUnverified_AddressesGetNoWordsOfACaller(t *testing.T) {
 	s.Partner("demo")
 	b := s.Browser(t)
 	query := connecttest.Query(key, "demo", "win-a-prize.example", unix(s), "")
-	sent := b.Submit("/register?"+query, map[string]string{"email": "victim@b.example", "password": "correct horse battery", "companyName": "Call +33 1 23 45 now"})
+	sent := b.Submit("/register?"+query, map[string]string{"email": "victim@b.example",
+		"password": "correct horse battery", "companyName": "Call +33 1 23 45 now"})
 	require.Equal(t, http.StatusSeeOther, sent.Status)
 	b.Unlink()
 	today := b.Get("/dashboard")
@@ -136,7 +144,8 @@ func TestLinks_AnAccountMailsAnAddressTenTimesADay(t *testing.T) {
 	s := connecttest.New(t, connecttest.Options{})
 	b, other := registered(t, s, "a@b.example"), registered(t, s, "c@d.example")
 	create := func(b *connecttest.Browser, email string) connecttest.Answer {
-		return b.Submit("/dashboard/deposits/new", map[string]string{"amount": "300", "startsOn": "2031-07-01", "endsOn": "2031-07-08", "email": email})
+		return b.Submit("/dashboard/deposits/new",
+			map[string]string{"amount": "300", "startsOn": "2031-07-01", "endsOn": "2031-07-08", "email": email})
 	}
 	var first connecttest.Answer
 	for i := range 10 {
@@ -153,7 +162,8 @@ func TestLinks_AnAccountMailsAnAddressTenTimesADay(t *testing.T) {
 	require.NotEmpty(t, refused.Header.Get("Retry-After"))
 	page := b.Get(strings.Split(first.Location, "?")[0])
 	asked := b.Send(page, form(t, page, "send_link"), map[string]string{"email": "victim@cold.example"})
-	require.Equal(t, "rate_limited", b.Send(asked, form(t, asked, "send_link"), nil).Code(), "the link of a deposit that exists")
+	require.Equal(t, "rate_limited", b.Send(asked, form(t, asked, "send_link"), nil).Code(),
+		"the link of a deposit that exists")
 	require.Equal(t, deposits, s.Count("deposits", ""), "a refused form makes none")
 	require.Len(t, s.Mails("victim@cold.example"), 10)
 	require.Equal(t, http.StatusSeeOther, create(b, "somebody@else.example").Status)
@@ -175,7 +185,8 @@ func TestLinks_ToAnAddress_AtOnce_AreCounted(t *testing.T) {
 	forms := make([]url.Values, 14)
 	for i := range forms {
 		page := b.Get(path)
-		forms[i] = url.Values{"amount": {"300"}, "startsOn": {"2031-07-01"}, "endsOn": {"2031-07-08"}, "email": {"victim@cold.example"}}
+		forms[i] = url.Values{"amount": {"300"}, "startsOn": {"2031-07-01"}, "endsOn": {"2031-07-08"},
+			"email": {"victim@cold.example"}}
 		for _, name := range []string{"csrf_token", "intent", "form"} {
 			forms[i].Set(name, page.Input(name, "value"))
 		}

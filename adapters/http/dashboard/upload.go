@@ -61,7 +61,8 @@ func (p *paced) Read(b []byte) (int, error) {
 func IsUpload(header *fasthttp.RequestHeader) bool {
 	path, _, _ := strings.Cut(string(header.RequestURI()), "?")
 	name, found := strings.CutPrefix(strings.TrimSuffix(path, "/"), pathDeposits+"/")
-	return found && name != "new" && !strings.Contains(name, "/") && header.IsPost() && len(header.MultipartFormBoundary()) > 0
+	return found && name != "new" && !strings.Contains(name, "/") && header.IsPost() &&
+		len(header.MultipartFormBoundary()) > 0
 }
 
 // upload is a form with files as it was read.
@@ -285,7 +286,8 @@ func (p *pages) uploadRefused(c *fiber.Ctx, by caller, v desk.View, err error) e
 		return p.conflict(c, by, v, err)
 	case errors.Is(err, errBusy): // an outage is none: the log of outages stays silent
 		c.Set(fiber.HeaderRetryAfter, strconv.Itoa(int(placeRetry/time.Second)))
-		return ui.RenderProblem(c, problem.Page{Status: http.StatusServiceUnavailable, Code: errBusy.Code, Message: errBusy.Message, RequestID: problem.RequestID(c)})
+		return ui.RenderProblem(c, problem.Page{Status: http.StatusServiceUnavailable, Code: errBusy.Code,
+			Message: errBusy.Message, RequestID: problem.RequestID(c)})
 	}
 	return err
 }

@@ -25,7 +25,8 @@ func (d *desk) raw(t testing.TB, cookie, begin string, length int, headers ...st
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	head := append([]string{
-		"POST " + d.path + " HTTP/1.1", "Host: x", "Content-Type: multipart/form-data; boundary=b", fmt.Sprint("Content-Length: ", length), "Cookie: session=" + cookie,
+		"POST " + d.path + " HTTP/1.1", "Host: x", "Content-Type: multipart/form-data; boundary=b",
+		fmt.Sprint("Content-Length: ", length), "Cookie: session=" + cookie,
 	}, headers...)
 	_, err = io.WriteString(conn, strings.Join(head, "\r\n")+"\r\n\r\n"+begin)
 	require.NoError(t, err)
@@ -64,8 +65,10 @@ func TestFiles_OfAForgedForm_AreNotRead(t *testing.T) {
 		"no token":                {cookie, "--b\r\n" + filePart, nil, http.StatusForbidden},
 		"a wrong token":           {cookie, tokenPart(strings.Repeat("0", 64)) + filePart, nil, http.StatusForbidden},
 		"a token after the files": {cookie, "--b\r\n" + filePart + "\r\n" + tokenPart(token), nil, http.StatusForbidden},
-		"another origin":          {cookie, tokenPart(token) + filePart, []string{"Origin: https://evil.example"}, http.StatusForbidden},
-		"another site":            {cookie, tokenPart(token) + filePart, []string{"Sec-Fetch-Site: cross-site"}, http.StatusForbidden},
+		"another origin": {cookie, tokenPart(token) + filePart, []string{"Origin: https://evil.example"},
+			http.StatusForbidden},
+		"another site": {cookie, tokenPart(token) + filePart, []string{"Sec-Fetch-Site: cross-site"},
+			http.StatusForbidden},
 		"a length above the most": {cookie, tokenPart(token) + filePart, []string{}, http.StatusRequestEntityTooLarge},
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -103,15 +106,20 @@ func TestUploads_OfAnAccount_OneAtATime(t *testing.T) {
 	require.Equal(t, "10", second.Header.Get("Retry-After"))
 	require.Contains(t, second.Body, "in another window")
 	require.Equal(t, http.StatusOK, d.b.Get(d.path).Status, "other pages are served")
-	require.NotEqual(t, http.StatusTooManyRequests, d.b.Post(d.path, url.Values{"csrf_token": {token}, "intent": {"release"}}).Status, "forms without files too")
+	require.NotEqual(t, http.StatusTooManyRequests,
+		d.b.Post(d.path, url.Values{"csrf_token": {token}, "intent": {"release"}}).Status, "forms without files too")
 
 	other, account := linked(t, d.Server, "c@d.example", "demo")
 	theirs := pathOf(t, d.Server, deposits(t, d.Server, d.partner, account, 1)[0])
-	change(t, d.Server, `UPDATE deposits SET status = 'active', activated_at = created_at, expires_at = $2 WHERE account_id = $1`, uuid.UUID(account), d.Clock.Now().Add(time.Hour))
-	require.Equal(t, http.StatusOK, d.send(other, theirs, d.token(other), capture(), photo(t, "a.jpg")).Status, "another account has a place")
+	change(t, d.Server,
+		`UPDATE deposits SET status = 'active', activated_at = created_at, expires_at = $2 WHERE account_id = $1`,
+		uuid.UUID(account), d.Clock.Now().Add(time.Hour))
+	require.Equal(t, http.StatusOK, d.send(other, theirs, d.token(other), capture(), photo(t, "a.jpg")).Status,
+		"another account has a place")
 
 	require.NoError(t, open.Close())
-	require.Eventually(t, func() bool { return uploads.Reading() == 0 }, 10*time.Second, 10*time.Millisecond, "the place is given back")
+	require.Eventually(t, func() bool { return uploads.Reading() == 0 }, 10*time.Second, 10*time.Millisecond,
+		"the place is given back")
 	require.Equal(t, http.StatusOK, d.send(d.b, d.path, token, capture(), photo(t, "a.jpg")).Status)
 }
 
@@ -167,7 +175,8 @@ func TestPicture_ThatTakesTooMuchToRead_IsToldInBothLanguages(t *testing.T) {
 	d := newFilesDesk(t)
 	bomb := sentFile{"oven.jpg", "image/jpeg", filestest.Progressive(6320, 6320, 3, 250)}
 	for path, says := range map[string]string{
-		d.path + "?lang=en": "oven.jpg takes too much memory or time to read.", d.path + "?lang=fr": "oven.jpg demande trop de mémoire ou de temps de lecture.",
+		d.path + "?lang=en": "oven.jpg takes too much memory or time to read.",
+		d.path + "?lang=fr": "oven.jpg demande trop de mémoire ou de temps de lecture.",
 	} {
 		page := d.send(d.b, path, d.token(d.b), capture(), bomb)
 		require.Equal(t, http.StatusUnprocessableEntity, page.Status)
@@ -190,5 +199,6 @@ func TestUpload_ThatIsSlow_EndsAtItsDeadline(t *testing.T) {
 	require.Contains(t, string(body), "upload_too_slow")
 	require.Less(t, time.Since(since), 10*time.Second)
 	require.NoError(t, conn.Close())
-	require.Equal(t, http.StatusOK, d.send(d.b, d.path, token, capture(), photo(t, "a.jpg")).Status, "the place is given back")
+	require.Equal(t, http.StatusOK, d.send(d.b, d.path, token, capture(), photo(t, "a.jpg")).Status,
+		"the place is given back")
 }

@@ -81,7 +81,8 @@ func lineOf(f evidence.File, lang ui.Lang) fileLine {
 	line := fileLine{Name: f.Name, Size: ui.Bytes(lang, f.Size)}
 	if !f.AddedAt.IsZero() {
 		line.Path = depositPath(f.DepositID) + "/files/" + id.File.Of(f.ID)
-		line.At, line.Time, line.Who = ui.DateTime(lang, f.AddedAt), f.AddedAt.UTC().Format(time.RFC3339), authors[desk.ByOperator].In(lang)
+		line.At, line.Time, line.Who = ui.DateTime(lang, f.AddedAt), f.AddedAt.UTC().Format(time.RFC3339),
+			authors[desk.ByOperator].In(lang)
 	}
 	return line
 }
@@ -96,7 +97,8 @@ func linesOf(files []evidence.File, lang ui.Lang) (lines []fileLine) {
 // filesField is the field for files of a form. A browser forgets chosen files when the form comes back.
 func (v detailView) filesField(intent string, label ui.Text) ui.Field {
 	lang := v.Page.Lang
-	f := ui.Field{Form: intent, Name: fieldFiles, Label: label.In(lang), Hint: textFilesHint.In(lang), Error: v.errorOf(intent, fieldFiles)}
+	f := ui.Field{Form: intent, Name: fieldFiles, Label: label.In(lang), Hint: textFilesHint.In(lang),
+		Error: v.errorOf(intent, fieldFiles)}
 	if f.Error == "" && v.Act.intent == intent && v.Act.lostFiles {
 		f.Error = textFilesAgain.In(lang)
 	}
@@ -139,7 +141,8 @@ type listFilter struct {
 // query is the filter as a query, with a cursor ("": the first page).
 func (f listFilter) query(cursor string) string {
 	values := url.Values{}
-	for _, p := range [][2]string{{queryStatus, f.status}, {queryText, f.text}, {queryFrom, f.from}, {queryTo, f.to}, {queryEndsBy, f.endsBy}, {queryCursor, cursor}} {
+	for _, p := range [][2]string{{queryStatus, f.status}, {queryText, f.text}, {queryFrom, f.from}, {queryTo, f.to},
+		{queryEndsBy, f.endsBy}, {queryCursor, cursor}} {
 		if p[1] != "" {
 			values.Set(p[0], p[1])
 		}
@@ -251,7 +254,8 @@ type recoveryView struct {
 // passwordField is the field for the operator's password in the form of an intent.
 func (v settingsView) passwordField(intent string) ui.Field {
 	return ui.Field{
-		Form: intent, Name: fieldCurrent, Type: "password", Label: textPasswordNow.In(v.Page.Lang), Autocomplete: "current-password", MaxLength: 200,
+		Form: intent, Name: fieldCurrent, Type: "password", Label: textPasswordNow.In(v.Page.Lang),
+		Autocomplete: "current-password", MaxLength: 200,
 		Required: true, Error: v.errorOf(intent, fieldCurrent), Autofocus: v.errorOf(intent, fieldCurrent) != "",
 	}
 }
@@ -259,7 +263,8 @@ func (v settingsView) passwordField(intent string) ui.Field {
 // codeField is the field for a code.
 func codeField(form string, lang ui.Lang, mistake string) ui.Field {
 	return ui.Field{
-		Form: form, Name: fieldCode, Type: "text", Label: textCode.In(lang), Hint: textCodeHint.In(lang), Autocomplete: "one-time-code", MaxLength: 40,
+		Form: form, Name: fieldCode, Type: "text", Label: textCode.In(lang), Hint: textCodeHint.In(lang),
+		Autocomplete: "one-time-code", MaxLength: 40,
 		Required: true, Error: mistake, Autofocus: mistake != "",
 	}
 }

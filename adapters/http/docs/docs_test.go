@@ -118,8 +118,10 @@ func TestPage_KeepsTheOrderOfTheFile(t *testing.T) {
 	_, html := get(t, serve(t)+"/docs")
 	at := -1
 	for _, mark := range []string{
-		`id="introduction"`, `id="authentication"`, `id="error-codes"`, `<article id="getMe"`, `<article id="listAccounts"`, `<article id="createWebhook"`,
-		`<article id="event-depositEvent"`, `<article id="listWebhooks"`, `<article id="createClient"`, `<article id="createDeposit"`, `<article id="simulateDeposit"`,
+		`id="introduction"`, `id="authentication"`, `id="error-codes"`, `<article id="getMe"`, `<article id="listAccounts"`,
+		`<article id="createWebhook"`,
+		`<article id="event-depositEvent"`, `<article id="listWebhooks"`, `<article id="createClient"`,
+		`<article id="createDeposit"`, `<article id="simulateDeposit"`,
 	} {
 		i := strings.Index(html, mark)
 		require.Greater(t, i, at, mark)
@@ -127,8 +129,10 @@ func TestPage_KeepsTheOrderOfTheFile(t *testing.T) {
 	}
 	body := html[strings.Index(html, `<article id="createDeposit"`):]
 	require.Less(t, strings.Index(body, `<code class="name">accountId`), strings.Index(body, `<code class="name">amount`))
-	require.Less(t, strings.Index(body, `<code class="name">amount`), strings.Index(body, `<code class="name">contractStartAt`))
-	require.Less(t, strings.Index(body, `<span class="k">&#34;id&#34;`), strings.Index(body, `<span class="k">&#34;depositUrl&#34;`))
+	require.Less(t, strings.Index(body, `<code class="name">amount`),
+		strings.Index(body, `<code class="name">contractStartAt`))
+	require.Less(t, strings.Index(body, `<span class="k">&#34;id&#34;`),
+		strings.Index(body, `<span class="k">&#34;depositUrl&#34;`))
 }
 
 func TestPage_LoadsNothingFromElsewhere(t *testing.T) {

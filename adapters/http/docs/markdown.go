@@ -76,7 +76,8 @@ func row(b *strings.Builder, line, cell string) {
 
 func paragraph(b *strings.Builder, lines []string, i int) int {
 	start := i
-	for i < len(lines) && strings.TrimSpace(lines[i]) != "" && !strings.HasPrefix(lines[i], "```") && !strings.HasPrefix(lines[i], "- ") && !strings.HasPrefix(lines[i], "|") {
+	for i < len(lines) && strings.TrimSpace(lines[i]) != "" && !strings.HasPrefix(lines[i], "```") &&
+		!strings.HasPrefix(lines[i], "- ") && !strings.HasPrefix(lines[i], "|") {
 		i++
 	}
 	b.WriteString("<p>" + inline(strings.Join(lines[start:i], " ")) + "</p>")

@@ -159,8 +159,10 @@ func byOrigin(a, b *openapi3.Origin) int {
 
 func (r route) render(baseURL string) operation {
 	out := operation{
-		ID: r.op.OperationID, Title: r.op.Summary, Method: r.method, Path: splitPath(r.path), HTML: markdown(r.op.Description),
-		Params: r.params(), Deprecated: r.op.Deprecated, Try: attemptOf(r), Request: template.HTML(curl(r, baseURL)), //nolint:gosec // curl escapes
+		ID: r.op.OperationID, Title: r.op.Summary, Method: r.method, Path: splitPath(r.path),
+		HTML:   markdown(r.op.Description),
+		Params: r.params(), Deprecated: r.op.Deprecated, Try: attemptOf(r),
+		Request: template.HTML(curl(r, baseURL)), //nolint:gosec // curl escapes
 	}
 	if r.op.RequestBody != nil {
 		out.Body = fieldsOf(jsonSchema(r.op.RequestBody.Value.Content))
@@ -244,7 +246,8 @@ func refusalsOf(op *openapi3.Operation) (own, common []errorCode) {
 func errorsOf(ref *openapi3.ResponseRef, status string) []errorCode {
 	var out []errorCode
 	examples := ref.Value.Content.Get("application/json").Examples
-	for _, name := range slices.SortedFunc(maps.Keys(examples), func(a, b string) int { return byOrigin(examples[a].Value.Origin, examples[b].Value.Origin) }) {
+	for _, name := range slices.SortedFunc(maps.Keys(examples),
+		func(a, b string) int { return byOrigin(examples[a].Value.Origin, examples[b].Value.Origin) }) {
 		example := examples[name].Value
 		value, _ := example.Value.(map[string]any)
 		detail, _ := value["error"].(map[string]any)
@@ -263,8 +266,9 @@ func events(op *openapi3.Operation) []operation {
 			sent := route{method: http.MethodPost, item: item, op: item.Post}
 			media := item.Post.RequestBody.Value.Content.Get("application/json")
 			out = append(out, operation{
-				ID: "event-" + name, Title: item.Post.Summary, Method: http.MethodPost, Path: []pathPart{{Text: "your endpoint"}}, Event: true,
-				HTML: markdown(item.Post.Description), Params: sent.params(), Body: fieldsOf(media.Schema.Value),
+				ID: "event-" + name, Title: item.Post.Summary, Method: http.MethodPost, Path: []pathPart{{Text: "your endpoint"}},
+				Event: true,
+				HTML:  markdown(item.Post.Description), Params: sent.params(), Body: fieldsOf(media.Schema.Value),
 				Request: template.HTML(highlight(pretty(media.Example, media.Schema.Value))), //nolint:gosec // highlight escapes
 			})
 		}

@@ -104,8 +104,8 @@ const (
 	hstsPolicy = "max-age=63072000"
 )
 
-// SecurityHeaders sets the security headers of every response. Pages replace the content security policy with their own.
-// hsts adds Strict-Transport-Security, for a service that is reached over https.
+// SecurityHeaders sets the security headers of every response. Pages replace the content security policy with their
+// own. hsts adds Strict-Transport-Security, for a service that is reached over https.
 func SecurityHeaders(hsts bool) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		c.Set(fiber.HeaderXContentTypeOptions, "nosniff")

@@ -11,12 +11,13 @@ import (
 // headerRealIP is the header that fiber takes a client's address from, behind a trusted proxy.
 const headerRealIP = "X-Real-Ip"
 
-// ClientAddress takes the client's address from X-Forwarded-For where a trusted proxy sent no X-Real-IP: the last entry that is no
-// trusted proxy. An entry that is no address ends the search, and the proxy's address counts. trusted are addresses and CIDR ranges.
+// ClientAddress takes the client's address from X-Forwarded-For where a trusted proxy sent no X-Real-IP: the last entry
+// that is no trusted proxy. An entry that is no address ends the search, and the proxy's address counts. trusted are
+// addresses and CIDR ranges.
 //
-// believed names the one header that counts, X-Real-IP or X-Forwarded-For: the other is removed from every request, since a proxy
-// passes on what its client made up. Where it is "", X-Real-IP comes first. Later handlers find both headers in a request of a trusted
-// proxy only if the proxy sent both.
+// believed names the one header that counts, X-Real-IP or X-Forwarded-For: the other is removed from every request,
+// since a proxy passes on what its client made up. Where it is "", X-Real-IP comes first. Later handlers find both
+// headers in a request of a trusted proxy only if the proxy sent both.
 func ClientAddress(trusted []string, believed string) fiber.Handler {
 	ranges := prefixes(trusted)
 	return func(c *fiber.Ctx) error {

@@ -31,7 +31,8 @@ func TestClientAddress_IsTheLastThatIsNoTrustedProxy(t *testing.T) {
 	} {
 		require.Equal(t, c.want, ip(ours, c.headers...), c.headers)
 	}
-	require.Equal(t, "127.0.0.1", ip([]string{"192.0.2.1"}, "X-Forwarded-For: 198.51.100.1"), "the peer is no trusted proxy")
+	require.Equal(t, "127.0.0.1", ip([]string{"192.0.2.1"}, "X-Forwarded-For: 198.51.100.1"),
+		"the peer is no trusted proxy")
 }
 
 // clientIP gives the address that a handler sees.

@@ -21,7 +21,8 @@ var compressedTypes = []string{fiber.MIMETextHTML, fiber.MIMEApplicationJSON, "t
 // secretMarks are parts of a body that only stand beside a secret: a CSRF token, a checkout URL, a webhook's secret or
 // an API key. Whoever chooses a part of such a body (a query, a name, a booking) could learn the secret from the
 // compressed size (BREACH), so the body stays as it is.
-var secretMarks = [][]byte{[]byte("csrf_token"), []byte(site.Checkouts + "/"), []byte(`"secret"`), []byte("svc_whsec_"), []byte("svc_pk_")}
+var secretMarks = [][]byte{[]byte("csrf_token"), []byte(site.Checkouts + "/"), []byte(`"secret"`), []byte("svc_whsec_"),
+	[]byte("svc_pk_")}
 
 // Compress compresses pages, lists and documents with gzip for callers that accept it.
 func Compress() fiber.Handler {

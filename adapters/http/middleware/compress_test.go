@@ -21,16 +21,19 @@ func TestCompress_TextsOfSomeSizeForThoseWhoAcceptIt(t *testing.T) {
 		contentType, body, accept string
 		compressed, varies        bool
 	}{
-		"page":                        {"text/html; charset=utf-8", long, "gzip, deflate, br", true, true},
-		"list":                        {"application/json", `{"data":"` + long + `"}`, "gzip", true, true},
-		"any coding":                  {"text/css; charset=utf-8", long, "br, *;q=0.1", true, true},
-		"not accepted":                {"text/html; charset=utf-8", long, "", false, true},
-		"refused":                     {"text/html; charset=utf-8", long, "*, gzip;q=0", false, true},
-		"small":                       {"application/json", `{"data":{"id":"dep_1"}}`, "gzip", false, false},
-		"image":                       {"image/png", long, "gzip", false, false},
-		"page with a form":            {"text/html; charset=utf-8", long + `<input type="hidden" name="csrf_token" value="0">`, "gzip", false, false},
-		"list with a checkout URL":    {"application/json", `{"depositUrl":"https://x/checkout/abc","name":"` + long + `"}`, "gzip", false, false},
-		"webhook with its secret":     {"application/json", `{"secret":"svc_whsec_a","url":"` + long + `"}`, "gzip", false, false},
+		"page":         {"text/html; charset=utf-8", long, "gzip, deflate, br", true, true},
+		"list":         {"application/json", `{"data":"` + long + `"}`, "gzip", true, true},
+		"any coding":   {"text/css; charset=utf-8", long, "br, *;q=0.1", true, true},
+		"not accepted": {"text/html; charset=utf-8", long, "", false, true},
+		"refused":      {"text/html; charset=utf-8", long, "*, gzip;q=0", false, true},
+		"small":        {"application/json", `{"data":{"id":"dep_1"}}`, "gzip", false, false},
+		"image":        {"image/png", long, "gzip", false, false},
+		"page with a form": {"text/html; charset=utf-8",
+			long + `<input type="hidden" name="csrf_token" value="0">`, "gzip", false, false},
+		"list with a checkout URL": {"application/json", `{"depositUrl":"https://x/checkout/abc","name":"` + long + `"}`,
+			"gzip", false, false},
+		"webhook with its secret": {"application/json", `{"secret":"svc_whsec_a","url":"` + long + `"}`, "gzip", false,
+			false},
 		"text that quotes an API key": {"text/html", long + "svc_pk_test_a", "gzip", false, false},
 	}
 	for name, c := range cases {

@@ -68,8 +68,9 @@ type Hooks struct {
 	Uploads func(*fasthttp.RequestHeader) bool
 }
 
-// Harden replaces the responses that fiber and fasthttp give outside of any middleware: plain text to an unknown method,
-// and errors that quote the bytes of an unreadable request. Call Harden once, after fiber.New and before Listen.
+// Harden replaces the responses that fiber and fasthttp give outside of any middleware: plain text to an unknown
+// method, and errors that quote the bytes of an unreadable request. Call Harden once, after fiber.New and before
+// Listen.
 func Harden(app *fiber.App, hooks Hooks) {
 	known := map[string]bool{}
 	for _, m := range app.Config().RequestMethods {
@@ -131,7 +132,8 @@ func Harden(app *fiber.App, hooks Hooks) {
 	}
 }
 
-// Listener returns ln with connections that Harden can tell apart: those on which nothing was sent end without an answer.
+// Listener returns ln with connections that Harden can tell apart: those on which nothing was sent end without an
+// answer.
 func Listener(ln net.Listener) net.Listener { return listener{ln} }
 
 type listener struct{ net.Listener }

@@ -15,12 +15,13 @@ var forwardedHeaders = []string{headerRealIP, fiber.HeaderXForwardedFor, fiber.H
 type Notice struct {
 	Peer   string // address
 	Header string // by which the peer told the address of another client
-	Both   bool   // the peer is a trusted proxy and sent X-Real-IP and X-Forwarded-For, one of which its client may have made up
+	// the peer is a trusted proxy and sent X-Real-IP and X-Forwarded-For, one of which its client may have made up
+	Both bool
 }
 
-// Forwarded calls notice when a peer that is no trusted proxy tells the address of another client: behind such a proxy all clients
-// share the limits of a single address. Behind ClientAddress, it also calls notice when a trusted proxy sends both headers. After a
-// notice of a kind the middleware looks again when the interval has passed.
+// Forwarded calls notice when a peer that is no trusted proxy tells the address of another client: behind such a proxy
+// all clients share the limits of a single address. Behind ClientAddress, it also calls notice when a trusted proxy
+// sends both headers. After a notice of a kind the middleware looks again when the interval has passed.
 func Forwarded(interval time.Duration, notice func(*fiber.Ctx, Notice)) fiber.Handler {
 	var untrusted, both atomic.Int64 // Unix seconds of the next look
 	return func(c *fiber.Ctx) error {

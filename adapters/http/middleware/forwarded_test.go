@@ -32,7 +32,8 @@ func TestForwarded_NoticesAPeerOnceInAnInterval(t *testing.T) {
 		"a trusted proxy": {proxy, "", []string{chain}, nil},
 		"a trusted range": {[]string{"127.0.0.0/8"}, "", []string{realIP}, nil},
 
-		"a trusted proxy with both":        {proxy, "", []string{chain, realIP}, []middleware.Notice{{Peer: "127.0.0.1", Header: "X-Real-Ip", Both: true}}},
+		"a trusted proxy with both": {proxy, "", []string{chain, realIP},
+			[]middleware.Notice{{Peer: "127.0.0.1", Header: "X-Real-Ip", Both: true}}},
 		"both, and the believed is named":  {proxy, realIP, []string{chain, realIP}, nil},
 		"both, and the other is believed":  {proxy, chain, []string{chain, realIP}, nil},
 		"an untrusted peer with both":      {nil, "", []string{chain, realIP}, untrusted("X-Real-Ip")},

@@ -12,8 +12,8 @@ import (
 
 // Framing refuses requests that a proxy in front could read otherwise than this server: an ambiguous length of the body
 // (the proxy could see another request in its bytes), another version of HTTP, control characters in a header, folded
-// header lines, and trailers. It also refuses compressed bodies (a few hundred bytes can unfold to megabytes) and more than MaxBody bytes.
-// fasthttp itself refuses two Host headers, and line feeds in chunk extensions.
+// header lines, and trailers. It also refuses compressed bodies (a few hundred bytes can unfold to megabytes) and more
+// than MaxBody bytes. fasthttp itself refuses two Host headers, and line feeds in chunk extensions.
 //
 // Returns invalid_field, unsupported_media_type or payload_too_large.
 func Framing() fiber.Handler {
@@ -59,7 +59,8 @@ func framingFault(header *fasthttp.RequestHeader) *fault.Error {
 			lengths++
 		case bytes.EqualFold(name, []byte("Transfer-Encoding")):
 			encodings++
-			if !bytes.EqualFold(bytes.Trim(value, " \t"), []byte("chunked")) { // not TrimSpace, which knows more white space than HTTP
+			if !bytes.EqualFold(bytes.Trim(value, " \t"), []byte("chunked")) {
+				// not TrimSpace, which knows more white space than HTTP
 				return problem.ErrMalformed.WithMessage("Transfer-Encoding: must be chunked")
 			}
 		}

@@ -10,8 +10,8 @@ import (
 	"partnerdeposits/lab/servetest"
 )
 
-// Behind a real haproxy, bytes that hide a request in a body never become a request of their own: whoever could smuggle a
-// request past the balancer would get the answer of another caller.
+// Behind a real haproxy, bytes that hide a request in a body never become a request of their own: whoever could smuggle
+// a request past the balancer would get the answer of another caller.
 func TestHAProxyAndServer_AgreeWhereARequestEnds(t *testing.T) {
 	t.Parallel()
 	smuggled := request("GET", "/api/echo/smuggled")
@@ -19,13 +19,16 @@ func TestHAProxyAndServer_AgreeWhereARequestEnds(t *testing.T) {
 		raw    string
 		status int // by haproxy or the server; 0: haproxy forwards a request without the doubt
 	}{
-		"transfer encoding behind a vertical tab": {request("POST", "/api/echo/1", jsonType, "Transfer-Encoding: \x0bchunked") + "0\r\n\r\n" + smuggled, 400},
-		"line feed in a chunk extension":          {chunked("2;\n{}\r\n0\r\n\r\n" + smuggled), 0},
-		"line feed behind the last chunk":         {chunked("2\r\n{}\r\n0;\n\r\n" + smuggled), 0},
-		"API key in a trailer":                    {chunked("2\r\n{}\r\n0\r\nx-api-key: svc_pk_test_topsecret\r\n\r\n"), 400},
-		"length and chunks":                       {request("POST", "/api/echo/1", jsonType, "Content-Length: 5", "Transfer-Encoding: chunked") + "0\r\n\r\n" + smuggled, 0},
-		"two lengths":                             {request("POST", "/api/echo/1", jsonType, "Content-Length: 0", "Content-Length: 44") + smuggled, 400},
-		"an ordinary request":                     {chunked("2;a=b\r\n{}\r\n0\r\n\r\n"), 200},
+		"transfer encoding behind a vertical tab": {
+			request("POST", "/api/echo/1", jsonType, "Transfer-Encoding: \x0bchunked") + "0\r\n\r\n" + smuggled, 400},
+		"line feed in a chunk extension":  {chunked("2;\n{}\r\n0\r\n\r\n" + smuggled), 0},
+		"line feed behind the last chunk": {chunked("2\r\n{}\r\n0;\n\r\n" + smuggled), 0},
+		"API key in a trailer":            {chunked("2\r\n{}\r\n0\r\nx-api-key: svc_pk_test_topsecret\r\n\r\n"), 400},
+		"length and chunks": {request("POST", "/api/echo/1", jsonType, "Content-Length: 5",
+			"Transfer-Encoding: chunked") + "0\r\n\r\n" + smuggled, 0},
+		"two lengths": {request("POST", "/api/echo/1", jsonType, "Content-Length: 0", "Content-Length: 44") +
+			smuggled, 400},
+		"an ordinary request": {chunked("2;a=b\r\n{}\r\n0\r\n\r\n"), 200},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -77,7 +77,8 @@ func setup(t *testing.T, tune ...func(*fiber.Config)) *bench {
 	}
 	app := fiber.New(cfg)
 	middleware.Harden(app, middleware.Hooks{Observe: b.observe, Draining: b.draining.Load})
-	app.Use(middleware.RequestID(), middleware.AccessLog(log, b.observe), middleware.Recover(), middleware.SecurityHeaders(true),
+	app.Use(middleware.RequestID(), middleware.AccessLog(log, b.observe), middleware.Recover(),
+		middleware.SecurityHeaders(true),
 		middleware.Deadline(50*time.Millisecond), middleware.Framing(), middleware.Compress(), jsonbody.Read)
 
 	app.Post("/api/echo/:id", func(c *fiber.Ctx) error { return c.JSON(jsonbody.Of(c)) })
@@ -152,11 +153,16 @@ func TestEveryRefusal_IsEnveloped(t *testing.T) {
 		{"blank in a header name", request("GET", "/api/echo/1", key, "Foo : bar"), "invalid_field", 400},
 		{"content length is no number", request("POST", "/api/echo/1", key, "Content-Length: ten"), "invalid_field", 400},
 		{"content length is negative", request("POST", "/api/echo/1", key, "Content-Length: -1"), "invalid_field", 400},
-		{"two content lengths", request("POST", "/api/echo/1", jsonType, "Content-Length: 2", "Content-Length: 2") + "{}", "invalid_field", 400},
-		{"content length and chunks", request("POST", "/api/echo/1", jsonType, "Content-Length: 4", "Transfer-Encoding: chunked") + "2\r\n{}\r\n0\r\n\r\n", "invalid_field", 400},
-		{"chunks and content length", request("POST", "/api/echo/1", jsonType, "transfer-encoding: chunked", "content-length: 4") + "2\r\n{}\r\n0\r\n\r\n", "invalid_field", 400},
-		{"other transfer encoding", request("POST", "/api/echo/1", jsonType, "Transfer-Encoding: gzip, chunked") + "2\r\n{}\r\n0\r\n\r\n", "invalid_field", 400},
-		{"broken chunk", request("POST", "/api/echo/1", jsonType, "Transfer-Encoding: chunked") + "zz\r\n{}\r\n0\r\n\r\n", "invalid_field", 400},
+		{"two content lengths", request("POST", "/api/echo/1", jsonType, "Content-Length: 2", "Content-Length: 2") + "{}",
+			"invalid_field", 400},
+		{"content length and chunks", request("POST", "/api/echo/1", jsonType, "Content-Length: 4",
+			"Transfer-Encoding: chunked") + "2\r\n{}\r\n0\r\n\r\n", "invalid_field", 400},
+		{"chunks and content length", request("POST", "/api/echo/1", jsonType, "transfer-encoding: chunked",
+			"content-length: 4") + "2\r\n{}\r\n0\r\n\r\n", "invalid_field", 400},
+		{"other transfer encoding", request("POST", "/api/echo/1", jsonType, "Transfer-Encoding: gzip, chunked") +
+			"2\r\n{}\r\n0\r\n\r\n", "invalid_field", 400},
+		{"broken chunk", request("POST", "/api/echo/1", jsonType, "Transfer-Encoding: chunked") + "zz\r\n{}\r\n0\r\n\r\n",
+			"invalid_field", 400},
 		{"no host", "GET /api/echo/1 HTTP/1.1\r\n\r\n", "invalid_field", 400},
 		{"large headers", request("GET", "/api/echo/1", key, "Foo: "+strings.Repeat("a", 20<<10)), "payload_too_large", 413},
 		{"large body", post(`{"a":"`+strings.Repeat("a", 100<<10)+`"}`, jsonType), "payload_too_large", 413},
@@ -164,7 +170,8 @@ func TestEveryRefusal_IsEnveloped(t *testing.T) {
 		{"large chunked body", chunked(100 << 10), "payload_too_large", 413},
 		{"gzip", post(`{}`, jsonType, "Content-Encoding: gzip"), "unsupported_media_type", 415},
 		{"identity", post(`{}`, jsonType, "Content-Encoding: identity"), "unsupported_media_type", 415},
-		{"encoding without a body", request("POST", "/api/echo/1", "Content-Encoding: br", "Content-Length: 0"), "unsupported_media_type", 415},
+		{"encoding without a body", request("POST", "/api/echo/1", "Content-Encoding: br", "Content-Length: 0"),
+			"unsupported_media_type", 415},
 		{"form", post(`a=1`, "Content-Type: application/x-www-form-urlencoded"), "unsupported_media_type", 415},
 		{"multipart", post("--x\r\n", "Content-Type: multipart/form-data; boundary=x"), "unsupported_media_type", 415},
 		{"text", post(`{}`, "Content-Type: text/json"), "unsupported_media_type", 415},
@@ -198,7 +205,8 @@ func TestBody_UpTo64KiB_IsAccepted(t *testing.T) {
 	b := setup(t)
 	body := `{"a":"` + strings.Repeat("a", 64<<10-8) + `"}`
 	require.Len(t, body, 64<<10)
-	for _, contentType := range []string{"application/json", "Application/JSON; charset=UTF-8", `application/problem+json;charset="utf-8"`} {
+	for _, contentType := range []string{"application/json", "Application/JSON; charset=UTF-8",
+		`application/problem+json;charset="utf-8"`} {
 		a := servetest.Raw(t, b.addr, post(body, "Content-Type: "+contentType))
 		require.Equal(t, 200, a.Status, a.Body)
 		require.Equal(t, body, a.Body)
@@ -220,7 +228,8 @@ func TestHugeBody_FromAnOrdinaryClient_GetsItsAnswer(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for range 3 {
-		res, err := http.Post("http://"+b.addr+"/api/echo/1", "application/json", io.LimitReader(zeros{}, 8<<20)) //nolint:noctx // bounded by the server
+		res, err := http.Post("http://"+b.addr+"/api/echo/1", "application/json",
+			io.LimitReader(zeros{}, 8<<20)) //nolint:noctx // bounded by the server
 		require.NoError(t, err)
 		require.Equal(t, 413, res.StatusCode)
 		require.NoError(t, res.Body.Close())
@@ -308,7 +317,8 @@ func TestAccessLog_NamesWhoGotARefusal(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	servetest.Raw(t, b.addr, request("GET", "/api/who"))
-	require.Eventually(t, func() bool { return len(linesOf(t, b.log.String(), "request")) == 1 }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return len(linesOf(t, b.log.String(), "request")) == 1 }, 5*time.Second,
+		time.Millisecond)
 	line := linesOf(t, b.log.String(), "request")[0]
 	require.Equal(t, []any{"prt_1", "key_1", 503.0}, []any{line["partner"], line["key"], line["status"]})
 }
@@ -346,7 +356,8 @@ func TestProxyHeader_CountsOnlyFromATrustedProxy(t *testing.T) {
 	ip := func(trusted ...string) string {
 		app := fiber.New(middleware.FiberConfig(middleware.ServerConfig{TrustedProxies: trusted}))
 		app.Get("/", func(c *fiber.Ctx) error { return c.SendString(c.IP()) })
-		return servetest.Raw(t, servetest.Serve(t, app), request("GET", "/", "X-Real-IP: 203.0.113.9", "X-Forwarded-For: 198.51.100.1")).Body
+		return servetest.Raw(t, servetest.Serve(t, app),
+			request("GET", "/", "X-Real-IP: 203.0.113.9", "X-Forwarded-For: 198.51.100.1")).Body
 	}
 	require.Equal(t, "127.0.0.1", ip())
 	require.Equal(t, "127.0.0.1", ip("192.0.2.1"))

@@ -31,8 +31,8 @@ func (r *routeNames) learn(app *fiber.App) {
 	})
 }
 
-// of returns the pattern of the route that answered c. Where a middleware gave the answer, of returns the route to which
-// the request was on its way; UnmatchedRoute for none.
+// of returns the pattern of the route that answered c. Where a middleware gave the answer, of returns the route to
+// which the request was on its way; UnmatchedRoute for none.
 func (r *routeNames) of(c *fiber.Ctx, method string) string {
 	r.learn(c.App())
 	if path := c.Route().Path; r.known[method+" "+path] {
@@ -41,8 +41,8 @@ func (r *routeNames) of(c *fiber.Ctx, method string) string {
 	return r.match(method, c.Path())
 }
 
-// ofUnread returns the route of a request whose body was not read. fasthttp forgets a request whose head cannot be read, so
-// that has no route.
+// ofUnread returns the route of a request whose body was not read. fasthttp forgets a request whose head cannot be
+// read, so that has no route.
 func (r *routeNames) ofUnread(app *fiber.App, ctx *fasthttp.RequestCtx) (method, path, route string) {
 	if len(ctx.Request.Header.RawHeaders()) == 0 { // forgotten: fasthttp would tell GET /
 		return otherMethod, "", UnmatchedRoute

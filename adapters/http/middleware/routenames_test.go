@@ -23,14 +23,22 @@ func TestRefusal_BeforeTheRoute_CarriesTheRouteOfItsPath(t *testing.T) {
 		sent string
 		want middleware.Observation
 	}{
-		"a body above the limit":      {large("POST", "/api/echo/1", middleware.MaxBody+1), middleware.Observation{Surface: api, Route: "/api/echo/:id", Method: "POST", Status: 413}},
-		"a body that is not read":     {large("POST", "/api/echo/1/?x=1", 512<<10), middleware.Observation{Surface: api, Route: "/api/echo/:id", Method: "POST", Status: 413}},
-		"… to a path without a route": {large("POST", "/api/echo/1/2", 512<<10), middleware.Observation{Surface: api, Route: none, Method: "POST", Status: 413}},
-		"… to a route of a method":    {large("PUT", "/api/echo/1", 512<<10), middleware.Observation{Surface: api, Route: none, Method: "PUT", Status: 413}},
-		"an ambiguous length":         {request("POST", "/api/echo/1", "Content-Length: 1", "Transfer-Encoding: chunked") + "0\r\n\r\n", middleware.Observation{Surface: api, Route: "/api/echo/:id", Method: "POST", Status: 400}},
-		"a broken chunk":              {request("POST", "/api/echo/1", "Transfer-Encoding: chunked") + "z\r\n\r\n", middleware.Observation{Surface: api, Route: "/api/echo/:id", Method: "POST", Status: 400}},
-		"a path without parameters":   {request("GET", "/api/context", "Content-Encoding: gzip"), middleware.Observation{Surface: api, Route: "/api/context", Method: "GET", Status: 415}},
-		"a line that is no request":   {"nonsense\r\nHost: x\r\n\r\n", middleware.Observation{Surface: other, Route: none, Method: "OTHER", Status: 400}},
+		"a body above the limit": {large("POST", "/api/echo/1", middleware.MaxBody+1),
+			middleware.Observation{Surface: api, Route: "/api/echo/:id", Method: "POST", Status: 413}},
+		"a body that is not read": {large("POST", "/api/echo/1/?x=1", 512<<10),
+			middleware.Observation{Surface: api, Route: "/api/echo/:id", Method: "POST", Status: 413}},
+		"… to a path without a route": {large("POST", "/api/echo/1/2", 512<<10),
+			middleware.Observation{Surface: api, Route: none, Method: "POST", Status: 413}},
+		"… to a route of a method": {large("PUT", "/api/echo/1", 512<<10),
+			middleware.Observation{Surface: api, Route: none, Method: "PUT", Status: 413}},
+		"an ambiguous length": {request("POST", "/api/echo/1", "Content-Length: 1", "Transfer-Encoding: chunked") +
+			"0\r\n\r\n", middleware.Observation{Surface: api, Route: "/api/echo/:id", Method: "POST", Status: 400}},
+		"a broken chunk": {request("POST", "/api/echo/1", "Transfer-Encoding: chunked") + "z\r\n\r\n",
+			middleware.Observation{Surface: api, Route: "/api/echo/:id", Method: "POST", Status: 400}},
+		"a path without parameters": {request("GET", "/api/context", "Content-Encoding: gzip"),
+			middleware.Observation{Surface: api, Route: "/api/context", Method: "GET", Status: 415}},
+		"a line that is no request": {"nonsense\r\nHost: x\r\n\r\n",
+			middleware.Observation{Surface: other, Route: none, Method: "OTHER", Status: 400}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

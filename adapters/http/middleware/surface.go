@@ -30,7 +30,8 @@ const (
 )
 
 // Surfaces lists every surface.
-var Surfaces = []string{SurfaceAPI, SurfaceConnect, SurfaceCheckout, SurfaceDashboard, SurfaceDocs, SurfacePayments, SurfaceOther}
+var Surfaces = []string{SurfaceAPI, SurfaceConnect, SurfaceCheckout, SurfaceDashboard, SurfaceDocs, SurfacePayments,
+	SurfaceOther}
 
 // otherMethod is the method label of every method that no route has.
 const otherMethod = "OTHER"
@@ -65,7 +66,8 @@ func Surface(path string) string {
 // boundedMethod returns the method label of m.
 func boundedMethod(m string) string {
 	switch m {
-	case fiber.MethodGet, fiber.MethodHead, fiber.MethodPost, fiber.MethodPut, fiber.MethodPatch, fiber.MethodDelete, fiber.MethodOptions:
+	case fiber.MethodGet, fiber.MethodHead, fiber.MethodPost, fiber.MethodPut, fiber.MethodPatch, fiber.MethodDelete,
+		fiber.MethodOptions:
 		return m
 	default:
 		return otherMethod

@@ -13,7 +13,8 @@ import (
 // UploadDeadline bounds the time of a handler that reads an upload. The handler bounds its parts.
 const UploadDeadline = 5 * time.Minute
 
-// Upload is a body that its handler reads from the connection, part by part. Every other body is in memory before a handler runs.
+// Upload is a body that its handler reads from the connection, part by part. Every other body is in memory before a
+// handler runs.
 type Upload struct {
 	length int
 	stream io.Reader
@@ -60,11 +61,12 @@ func (h Hooks) uploads(header *fasthttp.RequestHeader) bool {
 	return h.Uploads != nil && h.Uploads(header)
 }
 
-// tooLarge is a header that no request can send, as endOfHeaders is. It marks a body that is refused by its announced length.
+// tooLarge is a header that no request can send, as endOfHeaders is. It marks a body that is refused by its announced
+// length.
 var tooLarge = []byte(":too-large")
 
-// headReceived is called between the headers and the body. fasthttp would wait for the first bytes of a large body before a handler runs:
-// it gets none of a body that is refused, and waits for a single byte of an upload.
+// headReceived is called between the headers and the body. fasthttp would wait for the first bytes of a large body
+// before a handler runs: it gets none of a body that is refused, and waits for a single byte of an upload.
 func (h Hooks) headReceived(header *fasthttp.RequestHeader) fasthttp.RequestConfig {
 	config := markEnd(header)
 	switch {
@@ -77,8 +79,8 @@ func (h Hooks) headReceived(header *fasthttp.RequestHeader) fasthttp.RequestConf
 	return config
 }
 
-// readBody brings the body of a request into memory, but for an upload, which it notes in ctx. fasthttp streams either every body of a
-// server or none.
+// readBody brings the body of a request into memory, but for an upload, which it notes in ctx. fasthttp streams either
+// every body of a server or none.
 //
 // Returns the errors that fasthttp would meet where it read the body itself.
 func readBody(ctx *fasthttp.RequestCtx, hooks Hooks) (*Upload, error) {

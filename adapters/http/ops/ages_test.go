@@ -22,17 +22,20 @@ func TestReadyz_TellsTheAgeOfEachAnswerAndSuccess(t *testing.T) {
 		seconds := func(n float64) *float64 { return &n }
 
 		_, s := get(t, h, "/readyz")
-		require.Equal(t, map[string]ops.Age{"postgres": {Answer: seconds(0)}, "redis": {Answer: seconds(0), Success: seconds(0)}}, s.Ages)
+		require.Equal(t,
+			map[string]ops.Age{"postgres": {Answer: seconds(0)}, "redis": {Answer: seconds(0), Success: seconds(0)}}, s.Ages)
 
 		<-time.After(600 * time.Millisecond) // the results are reused
 		_, s = get(t, h, "/readyz")
-		require.Equal(t, map[string]ops.Age{"postgres": {Answer: seconds(0.6)}, "redis": {Answer: seconds(0.6), Success: seconds(0.6)}}, s.Ages)
+		require.Equal(t, map[string]ops.Age{"postgres": {Answer: seconds(0.6)},
+			"redis": {Answer: seconds(0.6), Success: seconds(0.6)}}, s.Ages)
 
 		redis.away.Store(true)
 		postgres.away.Store(false)
 		<-time.After(59400 * time.Millisecond)
 		_, s = get(t, h, "/readyz")
-		require.Equal(t, map[string]ops.Age{"postgres": {Answer: seconds(0), Success: seconds(0)}, "redis": {Answer: seconds(0), Success: seconds(60)}}, s.Ages)
+		require.Equal(t, map[string]ops.Age{"postgres": {Answer: seconds(0), Success: seconds(0)},
+			"redis": {Answer: seconds(0), Success: seconds(60)}}, s.Ages)
 	})
 }
 
@@ -47,7 +50,8 @@ func TestReadyz_BeforeTheFirstRun_HasNoAges(t *testing.T) {
 func TestAsk_ReadsAProcessThatIsNotReady(t *testing.T) {
 	var postgres dependency
 	postgres.away.Store(true)
-	server := httptest.NewServer(ops.Handler(ops.NewReadiness(slog.New(slog.DiscardHandler), postgres.check("postgres", false)), http.NotFoundHandler(), false))
+	server := httptest.NewServer(ops.Handler(
+		ops.NewReadiness(slog.New(slog.DiscardHandler), postgres.check("postgres", false)), http.NotFoundHandler(), false))
 	defer server.Close()
 	for _, base := range []string{server.URL, server.URL + "/", server.URL + "/metrics"} {
 		s, err := ops.Ask(t.Context(), server.Client(), base)
@@ -61,7 +65,8 @@ func TestAsk_ReadsAProcessThatIsNotReady(t *testing.T) {
 
 func TestAsk_AnotherProgram_IsNotOurs(t *testing.T) {
 	for _, answer := range []string{"Prometheus is Ready.", `{"status":"up"}`, ""} {
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(answer)) }))
+		server := httptest.NewServer(
+			http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(answer)) }))
 		_, err := ops.Ask(t.Context(), server.Client(), server.URL)
 		require.ErrorIs(t, err, ops.ErrNotOurs, answer)
 		server.Close()
@@ -72,11 +77,13 @@ func TestAsk_AnotherProgram_IsNotOurs(t *testing.T) {
 }
 
 func TestProfiles_AreServedOnlyWhenAsked(t *testing.T) {
-	paths := []string{"/debug/pprof/", "/debug/pprof/heap", "/debug/pprof/cmdline", "/debug/pprof/profile?seconds=1", "/debug/pprof/symbol", "/debug/pprof/trace?seconds=0.1"}
+	paths := []string{"/debug/pprof/", "/debug/pprof/heap", "/debug/pprof/cmdline", "/debug/pprof/profile?seconds=1",
+		"/debug/pprof/symbol", "/debug/pprof/trace?seconds=0.1"}
 	for _, path := range paths {
 		for on, want := range map[bool]int{true: http.StatusOK, false: http.StatusNotFound} {
 			w := httptest.NewRecorder()
-			ops.Handler(ops.NewReadiness(slog.New(slog.DiscardHandler)), http.NotFoundHandler(), on).ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+			ops.Handler(ops.NewReadiness(slog.New(slog.DiscardHandler)), http.NotFoundHandler(), on).ServeHTTP(w,
+				httptest.NewRequest(http.MethodGet, path, nil))
 			require.Equal(t, want, w.Code, "%s, on: %v", path, on)
 		}
 	}

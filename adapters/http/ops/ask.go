@@ -15,8 +15,8 @@ var ErrNotOurs = errors.New("the answer is not that of a /readyz of this service
 
 const longestAnswer = 64 << 10
 
-// Ask reads the /readyz of a running process; base is the URL of its METRICS_ADDR, with or without /metrics. The process
-// runs its checks, which takes 2 s at most.
+// Ask reads the /readyz of a running process; base is the URL of its METRICS_ADDR, with or without /metrics. The
+// process runs its checks, which takes 2 s at most.
 //
 // Returns ErrNotOurs, or the error of the request.
 func Ask(ctx context.Context, client *http.Client, base string) (Status, error) {

@@ -50,7 +50,8 @@ func TestReadyz_SaysWhichIsMissingAndRecovers(t *testing.T) {
 		var postgres, redis dependency
 		var log strings.Builder
 		postgres.away.Store(true)
-		r := ops.NewReadiness(slog.New(slog.NewTextHandler(&log, nil)), postgres.check("postgres", false), redis.check("redis", true))
+		r := ops.NewReadiness(slog.New(slog.NewTextHandler(&log, nil)), postgres.check("postgres", false),
+			redis.check("redis", true))
 		h := ops.Handler(r, http.NotFoundHandler(), false)
 
 		code, s := get(t, h, "/readyz")
@@ -66,7 +67,8 @@ func TestReadyz_SaysWhichIsMissingAndRecovers(t *testing.T) {
 			get(t, h, "/readyz")
 		}
 		require.Equal(t, 1, strings.Count(log.String(), `msg="missing: postgres cannot be reached`))
-		require.Equal(t, 3, strings.Count(log.String(), `msg="still: missing: postgres cannot be reached`), "a line every half minute")
+		require.Equal(t, 3, strings.Count(log.String(), `msg="still: missing: postgres cannot be reached`),
+			"a line every half minute")
 		postgres.away.Store(false)
 		<-time.After(2 * time.Second)
 		code, s = get(t, h, "/readyz")
@@ -98,7 +100,8 @@ func TestPassing_TellsEachCheckAndTheProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var postgres, redis dependency
 		r := ops.NewReadiness(slog.New(slog.DiscardHandler), postgres.check("postgres", false), redis.check("redis", true))
-		require.Equal(t, map[string]bool{"postgres": false, "redis": false, ops.CheckOfProcess: false}, r.Passing(), "nothing was looked at")
+		require.Equal(t, map[string]bool{"postgres": false, "redis": false, ops.CheckOfProcess: false}, r.Passing(),
+			"nothing was looked at")
 		r.Now(t.Context())
 		require.Equal(t, map[string]bool{"postgres": true, "redis": true, ops.CheckOfProcess: true}, r.Passing())
 		redis.away.Store(true)
@@ -123,7 +126,8 @@ func TestReadyz_IsOverOnceTheProcessDrains(t *testing.T) {
 func TestReadyz_LooksNoMoreThanOnceASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		runs := 0
-		r := ops.NewReadiness(slog.New(slog.DiscardHandler), ops.Check{Name: "postgres", Run: func(context.Context) error { runs++; return nil }})
+		r := ops.NewReadiness(slog.New(slog.DiscardHandler),
+			ops.Check{Name: "postgres", Run: func(context.Context) error { runs++; return nil }})
 		for range 100 {
 			r.Now(t.Context())
 		}
@@ -152,7 +156,8 @@ func TestWatch_TriesLessAndLessOften(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		runs := 0
 		r := ops.NewReadiness(slog.New(slog.DiscardHandler), ops.Check{
-			Name: "postgres", Run: func(context.Context) error { runs++; return errors.New("away") }, Problem: func(error) string { return "away" },
+			Name: "postgres", Run: func(context.Context) error { runs++; return errors.New("away") },
+			Problem: func(error) string { return "away" },
 		})
 		ctx, stop := context.WithTimeout(t.Context(), time.Hour)
 		defer stop()
@@ -164,8 +169,10 @@ func TestWatch_TriesLessAndLessOften(t *testing.T) {
 func TestServer_ServesUntilShutdown(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	metrics := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "svc_build_info 1\n") })
-	s := ops.NewServer(listener, ops.Handler(ops.NewReadiness(slog.New(slog.DiscardHandler)), metrics, false), slog.New(slog.DiscardHandler))
+	metrics := http.HandlerFunc(
+		func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "svc_build_info 1\n") })
+	s := ops.NewServer(listener, ops.Handler(ops.NewReadiness(slog.New(slog.DiscardHandler)), metrics, false),
+		slog.New(slog.DiscardHandler))
 	served := make(chan error, 1)
 	go func() { served <- s.Serve() }()
 	response, err := http.Get("http://" + listener.Addr().String() + "/metrics")

@@ -1,5 +1,5 @@
-// Package ops serves /livez, /readyz and /metrics to operators and orchestrators, on METRICS_ADDR, apart from the public
-// listener (operations.md, "Processes").
+// Package ops serves /livez, /readyz and /metrics to operators and orchestrators, on METRICS_ADDR, apart from the
+// public listener (operations.md, "Processes").
 package ops
 
 import (
@@ -63,8 +63,9 @@ type Readiness struct {
 // NewReadiness returns the readiness of a process, which is not ready before the first run of the checks.
 func NewReadiness(log *slog.Logger, checks ...Check) *Readiness {
 	r := &Readiness{
-		checks: checks, log: log, passed: map[string]time.Time{}, answered: map[string]time.Time{}, problems: map[string]string{},
-		outages: map[string]*outage.Log{},
+		checks: checks, log: log, passed: map[string]time.Time{}, answered: map[string]time.Time{},
+		problems: map[string]string{},
+		outages:  map[string]*outage.Log{},
 	}
 	for _, c := range checks {
 		r.problems[c.Name] = unknown

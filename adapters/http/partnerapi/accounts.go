@@ -60,6 +60,7 @@ func accountOf(l ports.LinkedAccount) Account {
 	return Account{
 		AccountID: id.Account.Of(l.AccountID), ExternalID: l.ExternalID, Status: LinkStatus(l.Status()),
 		LinkedAt: TimestampOf(l.LinkedAt), RevokedAt: TimestampOrNil(l.RevokedAt),
-		Limits: AccountLimits{MinAmountCents: int64(deposit.MinAmount), MaxAmountCents: int64(l.MaxAmountCents), Currency: EUR},
+		Limits: AccountLimits{MinAmountCents: int64(deposit.MinAmount), MaxAmountCents: int64(l.MaxAmountCents),
+			Currency: EUR},
 	}
 }

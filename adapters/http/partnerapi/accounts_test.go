@@ -35,7 +35,8 @@ func TestDeleteAccount_EndsTheLink_MailsTheOperator_AndIsAudited(t *testing.T) {
 	require.Len(t, sent, 1)
 	require.Contains(t, sent[0].Subject, "Partner acme is no longer linked")
 	require.Contains(t, sent[0].Body, ", by Partner acme.")
-	require.Equal(t, 1, c.Count("audit_log", "action = 'link.revoke' AND subject = $1 AND actor = $2 AND detail->>'keyId' = $3 AND detail->>'by' = 'partner'",
+	require.Equal(t, 1, c.Count("audit_log",
+		"action = 'link.revoke' AND subject = $1 AND actor = $2 AND detail->>'keyId' = $3 AND detail->>'by' = 'partner'",
 		account, "partner:"+id.Partner.Of(c.partner.ID), c.keyID))
 	require.Equal(t, pending, c.get("/deposits/" + pending).ok(200)["id"])
 	require.Equal(t, "cancelled", c.post("/deposits/"+pending+"/cancel", nil).ok(200)["status"])

@@ -28,16 +28,17 @@ func (a *api) ListAPIKeys(ctx context.Context, r ListAPIKeysRequestObject) (List
 	return out, nil
 }
 
-// CreateAPIKey creates an API key and returns its plaintext. The route takes no Idempotency-Key, so no stored response holds
-// an API key.
+// CreateAPIKey creates an API key and returns its plaintext. The route takes no Idempotency-Key, so no stored response
+// holds an API key.
 func (a *api) CreateAPIKey(ctx context.Context, r CreateAPIKeyRequestObject) (CreateAPIKeyResponseObject, error) {
 	made, plain, err := a.Partners.CreateOwnKey(ctx, requestOf(ctx).caller, r.Body.Name)
 	if err != nil {
 		return nil, err
 	}
 	return CreateAPIKey201JSONResponse{Data: CreatedAPIKey{
-		ID: id.APIKey.Of(made.ID), Name: made.Name, Prefix: made.Prefix, Last4: made.Last4, CreatedAt: TimestampOf(made.CreatedAt),
-		Key: plain.Reveal(),
+		ID: id.APIKey.Of(made.ID), Name: made.Name, Prefix: made.Prefix, Last4: made.Last4,
+		CreatedAt: TimestampOf(made.CreatedAt),
+		Key:       plain.Reveal(),
 	}}, nil
 }
 

@@ -98,7 +98,8 @@ func TestAPIKeys_TakeNoIdempotencyKey(t *testing.T) {
 	t.Parallel()
 	c, _ := newStory(t)
 	key := newKey()
-	first, second := c.post("/api-keys", object{"name": "x"}, "idempotency-key", key), c.post("/api-keys", object{"name": "x"}, "idempotency-key", key)
+	first, second := c.post("/api-keys", object{"name": "x"}, "idempotency-key", key),
+		c.post("/api-keys", object{"name": "x"}, "idempotency-key", key)
 	require.NotEqual(t, first.ok(201)["key"], second.ok(201)["key"])
 	require.Empty(t, second.header.Get(replayed))
 	c.post("/api-keys", object{"name": "x"}, "idempotency-key", "nonsense").ok(201)
@@ -108,21 +109,27 @@ func TestAPIKeys_TakeNoIdempotencyKey(t *testing.T) {
 func TestAPIKeys_EachChange_IsAuditedAndMailed_WithoutTheKey(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	created, err := w.Partners.Create(t.Context(), partners.NewPartner{Slug: "acme", Name: "Acme", ContactEmail: "dev@acme.example"})
+	created, err := w.Partners.Create(t.Context(),
+		partners.NewPartner{Slug: "acme", Name: "Acme", ContactEmail: "dev@acme.example"})
 	require.NoError(t, err)
-	c := &caller{world: w, t: t, http: w.http, partner: created.Partner, key: created.APIKey.Reveal(), keyID: id.APIKey.Of(created.Key.ID)}
-	require.Equal(t, 1, w.Count("mails", "recipient = 'dev@acme.example' AND subject = 'A new API key' AND body LIKE '%our support%'"), "of the first key")
+	c := &caller{world: w, t: t, http: w.http, partner: created.Partner, key: created.APIKey.Reveal(),
+		keyID: id.APIKey.Of(created.Key.ID)}
+	require.Equal(t, 1, w.Count("mails",
+		"recipient = 'dev@acme.example' AND subject = 'A new API key' AND body LIKE '%our support%'"), "of the first key")
 
 	made := c.post("/api-keys", object{"name": "second"}).ok(201)
 	madeID := text(t, made, "id")
 	require.Equal(t, 204, c.deletes(madeID).status)
 	audited := func(action string) int {
-		return w.Count("audit_log", "action = $1 AND subject = $2 AND actor = $3 AND detail->>'keyId' = $4 AND detail->>'partnerId' = $5",
+		return w.Count("audit_log",
+			"action = $1 AND subject = $2 AND actor = $3 AND detail->>'keyId' = $4 AND detail->>'partnerId' = $5",
 			action, madeID, "partner:"+id.Partner.Of(c.partner.ID), c.keyID, id.Partner.Of(c.partner.ID))
 	}
 	require.Equal(t, []int{1, 1}, []int{audited("api_key.create"), audited("api_key.revoke")})
 	mailed := func(subject string) int {
-		return w.Count("mails", "recipient = 'dev@acme.example' AND subject = $1 AND body LIKE '%' || $2 || '%' AND body LIKE '%request with the API key ' || $3 || '%'", subject, madeID, c.keyID)
+		return w.Count("mails",
+			"recipient = 'dev@acme.example' AND subject = $1 AND body LIKE '%' || $2 || '%' AND body LIKE '%request with the API key ' || $3 || '%'",
+			subject, madeID, c.keyID)
 	}
 	require.Equal(t, []int{1, 1}, []int{mailed("A new API key"), mailed("An API key was deleted")})
 
@@ -130,7 +137,8 @@ func TestAPIKeys_EachChange_IsAuditedAndMailed_WithoutTheKey(t *testing.T) {
 		body := secret[len("svc_pk_test_") : len(secret)-4]
 		for table := range w.count(t) {
 			var n int
-			require.NoError(t, w.Pool.QueryRow(t.Context(), "SELECT count(*) FROM "+table+" k WHERE position($1 in k::text) > 0", body).Scan(&n))
+			require.NoError(t,
+				w.Pool.QueryRow(t.Context(), "SELECT count(*) FROM "+table+" k WHERE position($1 in k::text) > 0", body).Scan(&n))
 			require.Zero(t, n, table)
 		}
 		for _, name := range w.redis.Keys(t.Context(), "*").Val() {

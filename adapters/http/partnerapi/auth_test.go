@@ -86,7 +86,8 @@ var rateLimit = regexp.MustCompile(`^"(default|writes)";r=(\d+);t=(\d+)$`)
 
 func TestRateLimit_EveryAnswerTells_AndBeyondItIs429(t *testing.T) {
 	t.Parallel()
-	c, account := newStory(t, func(s *servicetest.Setup) { s.Config.RateLimitPerMinute, s.Config.RateLimitWritesPerMinute = 7, 3 })
+	c, account := newStory(t,
+		func(s *servicetest.Setup) { s.Config.RateLimitPerMinute, s.Config.RateLimitWritesPerMinute = 7, 3 })
 	told := func(r reply, policy, limit string, remaining int) {
 		t.Helper()
 		require.Equal(t, `"`+policy+`";q=`+limit+`;w=60`, r.header.Get("RateLimit-Policy"))

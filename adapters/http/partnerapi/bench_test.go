@@ -42,7 +42,8 @@ func (c *caller) hotID(b *testing.B, body []byte) string {
 
 func benchStory(b *testing.B) (*caller, []byte) {
 	c, account := newStory(b, func(s *servicetest.Setup) { s.Store.KeysKeptFor = 3 * time.Second })
-	body, err := json.Marshal(draft(account, "depositUrlGeneration", true, "returnUrl", "https://pms.example.com/b", "metadata", object{"k": "v"}))
+	body, err := json.Marshal(
+		draft(account, "depositUrlGeneration", true, "returnUrl", "https://pms.example.com/b", "metadata", object{"k": "v"}))
 	require.NoError(b, err)
 	return c, body
 }

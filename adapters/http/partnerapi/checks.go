@@ -53,7 +53,8 @@ func requestOf(ctx context.Context) *request {
 //
 // Returns missing_api_key, invalid_api_key, api_key_revoked or rate_limited.
 func (a *api) authenticate(c *fiber.Ctx) error {
-	caller, err := a.Partners.Authenticate(c.UserContext(), c.Get(headerAPIKey), c.Get(fiber.HeaderAuthorization), ui.NetworkOf(c.IP()))
+	caller, err := a.Partners.Authenticate(c.UserContext(), c.Get(headerAPIKey), c.Get(fiber.HeaderAuthorization),
+		ui.NetworkOf(c.IP()))
 	if errors.Is(err, fault.ErrRateLimited) {
 		a.OnRateLimited()
 		tellLimit(c, partners.UnknownKeys, partners.UnknownKeysPerMinute, 0, fault.Of(err).RetryAfter)
@@ -61,7 +62,8 @@ func (a *api) authenticate(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	middleware.LogWho(c, slog.String("partner", id.Partner.Of(caller.Partner.ID)), slog.String("key", id.APIKey.Of(caller.Key.ID)))
+	middleware.LogWho(c, slog.String("partner", id.Partner.Of(caller.Partner.ID)),
+		slog.String("key", id.APIKey.Of(caller.Key.ID)))
 	req := &request{caller: caller, path: c.Path(), query: string(c.Request().URI().QueryString())}
 	c.SetUserContext(context.WithValue(c.UserContext(), requestKey{}, req))
 	return c.Next()

@@ -20,9 +20,10 @@ func (a *api) CreateClient(ctx context.Context, r CreateClientRequestObject) (Cr
 			Phone: value(r.Body.Phone), Locale: value(r.Body.Locale),
 		},
 	}
-	response, err := a.Clients.Create(ctx, requestOf(ctx).caller, in, keyedCall(ctx, func(c tenant.Client) (idempotent.Response, error) {
-		return encodeResponse(http.StatusCreated, ClientResponse{Data: clientOf(c)})
-	}))
+	response, err := a.Clients.Create(ctx, requestOf(ctx).caller, in,
+		keyedCall(ctx, func(c tenant.Client) (idempotent.Response, error) {
+			return encodeResponse(http.StatusCreated, ClientResponse{Data: clientOf(c)})
+		}))
 	return encodedResponse(response), err
 }
 
@@ -42,7 +43,8 @@ func (a *api) ListClients(ctx context.Context, r ListClientsRequestObject) (List
 		return nil, err
 	}
 	req := requestOf(ctx)
-	f := partnerports.ClientFilter{PartnerID: req.caller.Partner.ID, AccountID: optionalID(id.Account, r.Params.AccountID), Email: value(r.Params.Email)}
+	f := partnerports.ClientFilter{PartnerID: req.caller.Partner.ID, AccountID: optionalID(id.Account, r.Params.AccountID),
+		Email: value(r.Params.Email)}
 	found, err := a.Clients.List(ctx, f, page)
 	if err != nil {
 		return nil, err
@@ -60,11 +62,13 @@ func (a *api) ListClients(ctx context.Context, r ListClientsRequestObject) (List
 // UpdateClient changes the fields that the request has and keeps all others.
 func (a *api) UpdateClient(ctx context.Context, r UpdateClientRequestObject) (UpdateClientResponseObject, error) {
 	want := tenant.Change{
-		Email: r.Body.Email, FirstName: r.Body.FirstName, LastName: r.Body.LastName, Phone: r.Body.Phone.change(), Locale: r.Body.Locale.change(),
+		Email: r.Body.Email, FirstName: r.Body.FirstName, LastName: r.Body.LastName, Phone: r.Body.Phone.change(),
+		Locale: r.Body.Locale.change(),
 	}
-	response, err := a.Clients.Update(ctx, requestOf(ctx).caller, parseID(id.Client, r.ClientID), want, keyedCall(ctx, func(c tenant.Client) (idempotent.Response, error) {
-		return encodeResponse(http.StatusOK, ClientResponse{Data: clientOf(c)})
-	}))
+	response, err := a.Clients.Update(ctx, requestOf(ctx).caller, parseID(id.Client, r.ClientID), want,
+		keyedCall(ctx, func(c tenant.Client) (idempotent.Response, error) {
+			return encodeResponse(http.StatusOK, ClientResponse{Data: clientOf(c)})
+		}))
 	return encodedResponse(response), err
 }
 
@@ -78,7 +82,8 @@ func (a *api) DeleteClient(ctx context.Context, r DeleteClientRequestObject) (De
 
 func clientOf(c tenant.Client) ClientRecord {
 	return ClientRecord{
-		ID: id.Client.Of(c.ID), AccountID: id.Account.Of(c.AccountID), Email: c.Email, FirstName: c.FirstName, LastName: c.LastName,
-		Phone: orNil(c.Phone), Locale: orNil(c.Locale), CreatedAt: TimestampOf(c.CreatedAt),
+		ID: id.Client.Of(c.ID), AccountID: id.Account.Of(c.AccountID), Email: c.Email, FirstName: c.FirstName,
+		LastName: c.LastName,
+		Phone:    orNil(c.Phone), Locale: orNil(c.Locale), CreatedAt: TimestampOf(c.CreatedAt),
 	}
 }

@@ -16,7 +16,8 @@ import (
 // client creates a client and returns its id.
 func (c *caller) client(accountID, email string) string {
 	c.t.Helper()
-	return text(c.t, c.post("/clients", object{"accountId": accountID, "email": email, "firstName": "Ada", "lastName": "Love", "phone": "+33612345678", "locale": "fr"}).ok(201), "id")
+	return text(c.t, c.post("/clients", object{"accountId": accountID, "email": email, "firstName": "Ada",
+		"lastName": "Love", "phone": "+33612345678", "locale": "fr"}).ok(201), "id")
 }
 
 func (c *caller) erase(clientID string) {
@@ -93,7 +94,8 @@ func TestUpdateClient_ChangesWhatIsSent(t *testing.T) {
 
 	dep := c.created(account, "clientId", client)
 	require.Equal(t, "New", patch(object{"lastName": "New", "email": "new@example.com"}).ok(200)["lastName"])
-	require.Equal(t, object{"id": client, "email": "new@example.com", "firstName": "Ada", "lastName": "New"}, c.get("/deposits/" + dep).ok(200)["client"])
+	require.Equal(t, object{"id": client, "email": "new@example.com", "firstName": "Ada", "lastName": "New"},
+		c.get("/deposits/" + dep).ok(200)["client"])
 	cleared := patch(object{"phone": nil, "locale": ""}).ok(200)
 	require.NotContains(t, cleared, "phone")
 	require.NotContains(t, cleared, "locale")
@@ -110,7 +112,8 @@ func TestUpdateClient_ChangesWhatIsSent(t *testing.T) {
 // audited gives a detail of the audit entries about a client, oldest first.
 func (c *caller) audited(t *testing.T, clientID, action, detail string) (values []string) {
 	t.Helper()
-	require.NoError(t, c.Pool.QueryRow(t.Context(), `SELECT coalesce(array_agg(detail->>$3 ORDER BY id), '{}') FROM audit_log WHERE subject = $1 AND action = $2`,
+	require.NoError(t, c.Pool.QueryRow(t.Context(),
+		`SELECT coalesce(array_agg(detail->>$3 ORDER BY id), '{}') FROM audit_log WHERE subject = $1 AND action = $2`,
 		clientID, action, detail).Scan(&values))
 	return values
 }
@@ -119,7 +122,8 @@ func TestDeleteClient_InEveryStatus_ErasesAtOnce(t *testing.T) {
 	t.Parallel()
 	c, account := newStory(t)
 	for status, outcomes := range map[string][]string{
-		"pending": nil, "payment_issue": {"fail_payment"}, "active": {"activate"}, "cancelled": {"abandon"}, "close": {"activate", "expire"},
+		"pending": nil, "payment_issue": {"fail_payment"}, "active": {"activate"}, "cancelled": {"abandon"},
+		"close": {"activate", "expire"},
 	} {
 		client := c.client(account, status+"@example.com")
 		dep := c.created(account, "clientId", client)
@@ -139,10 +143,12 @@ func TestDeleteClient_InEveryStatus_ErasesAtOnce(t *testing.T) {
 		require.Equal(t, []any{dep}, ids(c.get("/deposits?clientId="+client).list()))
 		if status == "pending" {
 			c.simulated(dep, "activate")
-			require.Equal(t, 1, c.Count("outbox", `data::jsonb->>'id' = $1 AND data::jsonb->'client' = 'null'`, dep), "later events tell of nobody")
+			require.Equal(t, 1, c.Count("outbox", `data::jsonb->>'id' = $1 AND data::jsonb->'client' = 'null'`, dep),
+				"later events tell of nobody")
 		}
 	}
-	require.Zero(t, c.Count("clients", `erased_at IS NOT NULL AND row(email, first_name, last_name, phone, locale) <> row('', '', '', '', '')`))
+	require.Zero(t, c.Count("clients",
+		`erased_at IS NOT NULL AND row(email, first_name, last_name, phone, locale) <> row('', '', '', '', '')`))
 	require.Zero(t, c.Count("audit_log", `audit_log::text LIKE '%@example.com%' AND subject LIKE 'cli_%'`))
 }
 
@@ -165,7 +171,8 @@ func TestClientOfACheckout_BelongsToThePartnerOfTheDeposit(t *testing.T) {
 	parsed, _ := id.Deposit.Parse(dep)
 	tokens, err := c.Postgres.Deposits.CheckoutTokens(t.Context(), []id.ID{parsed})
 	require.NoError(t, err)
-	_, err = c.Checkout.Submit(t.Context(), tokens[parsed], tenant.Person{Email: "ada@example.com", FirstName: "Ada", LastName: "Love"}, agreement.Given{Agreed: true})
+	_, err = c.Checkout.Submit(t.Context(), tokens[parsed],
+		tenant.Person{Email: "ada@example.com", FirstName: "Ada", LastName: "Love"}, agreement.Given{Agreed: true})
 	require.NoError(t, err)
 
 	client := text(t, c.get("/deposits/"+dep).ok(200), "clientId")
@@ -181,11 +188,15 @@ func TestClientOfACheckout_BelongsToThePartnerOfTheDeposit(t *testing.T) {
 
 	byOperator := c.dashboardDeposit(account)
 	operators, _ := id.Deposit.Parse(byOperator)
-	person := tenant.Client{ID: id.ID{9}, AccountID: mustAccount(t, account), Person: tenant.Person{Email: "x@y.example", FirstName: "X", LastName: "Y"}, CreatedAt: c.clock.Now()}
-	_, err = c.Pool.Exec(t.Context(), `WITH made AS (INSERT INTO clients (id, account_id, email, first_name, last_name, created_at) VALUES ($1, $2, $3, 'X', 'Y', now()))
+	person := tenant.Client{ID: id.ID{9}, AccountID: mustAccount(t, account),
+		Person: tenant.Person{Email: "x@y.example", FirstName: "X", LastName: "Y"}, CreatedAt: c.clock.Now()}
+	_, err = c.Pool.Exec(t.Context(),
+		`WITH made AS (INSERT INTO clients (id, account_id, email, first_name, last_name, created_at)
+			VALUES ($1, $2, $3, 'X', 'Y', now()))
 		SELECT 1`, person.ID, person.AccountID, person.Email)
 	require.NoError(t, err)
-	_, err = c.Pool.Exec(t.Context(), `UPDATE deposits SET client_id = $1 WHERE id = $2 AND status = $3`, person.ID, operators, string(deposit.Pending))
+	_, err = c.Pool.Exec(t.Context(), `UPDATE deposits SET client_id = $1 WHERE id = $2 AND status = $3`, person.ID,
+		operators, string(deposit.Pending))
 	require.NoError(t, err)
 	c.do(http.MethodDelete, "/clients/"+id.Client.Of(person.ID), nil).refused(404, "client_not_found")
 }

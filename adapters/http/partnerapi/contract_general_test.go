@@ -140,8 +140,10 @@ func (w *walk) bodies() {
 
 // notFound has the error code of an unknown id, by the name of the path parameter.
 var notFound = map[string]string{
-	"accountId": "account_not_found", "clientId": "client_not_found", "webhookId": "webhook_not_found", "deliveryId": "delivery_not_found",
-	"depositId": "deposit_not_found", "eventId": "event_not_found", "keyId": "api_key_not_found", "apiKeyId": "api_key_not_found",
+	"accountId": "account_not_found", "clientId": "client_not_found", "webhookId": "webhook_not_found",
+	"deliveryId": "delivery_not_found",
+	"depositId":  "deposit_not_found", "eventId": "event_not_found", "keyId": "api_key_not_found",
+	"apiKeyId": "api_key_not_found",
 }
 
 // ids tries unknown ids in the path, another partner's deposit, a path that is no route, and a method that the path
@@ -177,7 +179,8 @@ func (w *walk) filters() {
 	q := w.rows.good(s)
 	for _, p := range w.query {
 		schema, code := p.Schema.Value, "invalid_field"
-		bound := schema.Type.Is(openapi3.TypeInteger) || schema.Type.Is(openapi3.TypeArray) || len(schema.Enum) > 0 || schema.Format != ""
+		bound := schema.Type.Is(openapi3.TypeInteger) || schema.Type.Is(openapi3.TypeArray) || len(schema.Enum) > 0 ||
+			schema.Format != ""
 		if p.Name == "cursor" {
 			code, bound = "invalid_cursor", true
 		}
@@ -204,7 +207,8 @@ func (w *walk) idempotency() {
 	require.NoError(w.t, err)
 	path, _, _ := strings.Cut(w.target(q), "?")
 	s.Write(func(ctx context.Context, repos *postgres.Store) error {
-		_, err := repos.Idempotency.Claim(ctx, ports.IdempotencyKey{Owner: s.partner.ID, Route: w.method + " " + partnerapi.Prefix + path, Key: parsed}, time.Now())
+		_, err := repos.Idempotency.Claim(ctx,
+			ports.IdempotencyKey{Owner: s.partner.ID, Route: w.method + " " + partnerapi.Prefix + path, Key: parsed}, time.Now())
 		require.NoError(w.t, err)
 		w.refused(s, "idempotency_key_in_use", q, "idempotency-key", key)
 		w.attempted()

@@ -2,8 +2,8 @@ package partnerapi_test
 
 import "partnerdeposits/core/partner"
 
-// allRows holds the rows of every operation of openapi.yaml, by operationId. A new operation needs rows here: at least a good
-// request, and a request for each code that only its own rules give.
+// allRows holds the rows of every operation of openapi.yaml, by operationId. A new operation needs rows here: at least
+// a good request, and a request for each code that only its own rules give.
 var allRows = []map[string]rows{keyRows, accountRows, webhookRows, eventRows, clientRows, depositRows}
 
 // Requests of stages. Each gives ids of the caller's own objects.
@@ -175,7 +175,8 @@ var clientRows = map[string]rows{
 			s.clientID()
 			return sent{}
 		},
-		refused: map[string]func(*stage) sent{"account_revoked": func(s *stage) sent { return sent{query: "accountId=" + s.revokedAccount()} }},
+		refused: map[string]func(*stage) sent{
+			"account_revoked": func(s *stage) sent { return sent{query: "accountId=" + s.revokedAccount()} }},
 	},
 	"updateClient": {
 		good: func(s *stage) sent { return of(s.clientID()).with(object{"lastName": "C", "phone": nil}) },
@@ -207,11 +208,13 @@ var depositRows = map[string]rows{
 		refused: map[string]func(*stage) sent{
 			"amount_below_minimum": func(s *stage) sent { return of().with(draft(s.account, "amount", 69.99)) },
 			"amount_above_maximum": func(s *stage) sent { return of().with(draft(s.account, "amount", 2500.01)) },
-			"invalid_date_range":   func(s *stage) sent { return of().with(draft(s.account, "contractEndAt", "2020-01-01T00:00:00Z")) },
-			"invalid_return_url":   func(s *stage) sent { return of().with(draft(s.account, "returnUrl", "ftp://x.example")) },
-			"invalid_client":       func(s *stage) sent { return of().with(draft(s.account, "clientId", s.other.ids["cli"])) },
-			"account_not_linked":   func(s *stage) sent { return of().with(draft(s.other.ids["acct"])) },
-			"account_revoked":      func(s *stage) sent { return of().with(draft(s.revokedAccount())) },
+			"invalid_date_range": func(s *stage) sent {
+				return of().with(draft(s.account, "contractEndAt", "2020-01-01T00:00:00Z"))
+			},
+			"invalid_return_url": func(s *stage) sent { return of().with(draft(s.account, "returnUrl", "ftp://x.example")) },
+			"invalid_client":     func(s *stage) sent { return of().with(draft(s.account, "clientId", s.other.ids["cli"])) },
+			"account_not_linked": func(s *stage) sent { return of().with(draft(s.other.ids["acct"])) },
+			"account_revoked":    func(s *stage) sent { return of().with(draft(s.revokedAccount())) },
 		},
 	},
 	"listDeposits": {good: func(s *stage) sent {

@@ -16,8 +16,8 @@ import (
 	"partnerdeposits/lab/servicetest"
 )
 
-// rows are the cases of an operation that the document alone does not give. Tests derive all others from the document: keys,
-// bodies, ids, filters, cursors, limits, outages.
+// rows are the cases of an operation that the document alone does not give. Tests derive all others from the document:
+// keys, bodies, ids, filters, cursors, limits, outages.
 type rows struct {
 	// good prepares a request that succeeds, a new one every time.
 	good func(s *stage) sent
@@ -56,7 +56,8 @@ func operations(t testing.TB) (all []operation) {
 	}
 	for path, item := range doc.Paths.Map() {
 		for method, op := range item.Operations() {
-			o := operation{Operation: op, method: method, path: strings.TrimPrefix(path, partnerapi.Prefix), rows: table[op.OperationID]}
+			o := operation{Operation: op, method: method, path: strings.TrimPrefix(path, partnerapi.Prefix),
+				rows: table[op.OperationID]}
 			require.NotNil(t, o.rows.good, "%s has no rows: add some in contract_rows_test.go", op.OperationID)
 			delete(table, op.OperationID)
 			for _, m := range pathParameter.FindAllStringSubmatch(path, -1) {
@@ -199,8 +200,8 @@ var (
 	policyHeader = regexp.MustCompile(`^"(default|writes|unknown_keys)";q=\d+;w=60$`)
 )
 
-// headersFit checks the headers that openapi.yaml cannot bind to a code. A refusal of the server, early, counts against no
-// limit, as the refusals of a key and of a defect do.
+// headersFit checks the headers that openapi.yaml cannot bind to a code. A refusal of the server, early, counts against
+// no limit, as the refusals of a key and of a defect do.
 func (r reply) headersFit(t testing.TB, early ...bool) {
 	t.Helper()
 	what := string(r.body)
@@ -214,14 +215,16 @@ func (r reply) headersFit(t testing.TB, early ...bool) {
 		require.Equal(t, "application/json", r.header.Get("Content-Type"), what)
 		code = r.parsed().Error.Code
 	}
-	uncounted := []int{http.StatusUnauthorized, http.StatusInternalServerError, http.StatusServiceUnavailable, http.StatusRequestEntityTooLarge}
+	uncounted := []int{http.StatusUnauthorized, http.StatusInternalServerError, http.StatusServiceUnavailable,
+		http.StatusRequestEntityTooLarge}
 	if slices.Contains(uncounted, r.status) || slices.Contains(early, true) {
 		require.Empty(t, r.header.Get("RateLimit"), what)
 	} else {
 		require.Regexp(t, limitHeader, r.header.Get("RateLimit"), what)
 		require.Regexp(t, policyHeader, r.header.Get("RateLimit-Policy"), what)
 	}
-	if r.status == http.StatusTooManyRequests || r.status == http.StatusServiceUnavailable || code == "idempotency_key_in_use" {
+	if r.status == http.StatusTooManyRequests || r.status == http.StatusServiceUnavailable ||
+		code == "idempotency_key_in_use" {
 		require.Regexp(t, `^[1-9]\d*$`, r.header.Get("Retry-After"), what)
 	} else {
 		require.Empty(t, r.header.Get("Retry-After"), what)
@@ -231,8 +234,8 @@ func (r reply) headersFit(t testing.TB, early ...bool) {
 	}
 }
 
-// The contract walk: every operation succeeds, and is refused with every code that openapi.yaml lists for it and with no
-// other. Status, envelope, headers, schema and an unchanged database are checked every time.
+// The contract walk: every operation succeeds, and is refused with every code that openapi.yaml lists for it and with
+// no other. Status, envelope, headers, schema and an unchanged database are checked every time.
 func TestContract_EveryOperation_EveryCode(t *testing.T) {
 	t.Parallel()
 	world, other := contractWorld(t)

@@ -63,7 +63,8 @@ func TestCheck_TellsPromisedAnswersFromOthers(t *testing.T) {
 		ok                 bool
 	}{
 		{"success", "GET", "/me", 200, headers(), sampleMe, true},
-		{"absolute target and query", "GET", "/accounts?limit=1", 200, headers(), `{"data":[],"pagination":{"nextCursor":null,"hasMore":false}}`, true},
+		{"absolute target and query", "GET", "/accounts?limit=1", 200, headers(),
+			`{"data":[],"pagination":{"nextCursor":null,"hasMore":false}}`, true},
 		{"no content", "DELETE", "/webhooks/pwh_1", 204, headers("Content-Type", ""), ``, true},
 		{"documented error", "GET", "/deposits/dep_1", 403, headers(), errorBody("deposit_access_denied"), true},
 		{"rate limited", "GET", "/me", 429, headers("Retry-After", "3"), errorBody("rate_limited"), true},
@@ -78,12 +79,17 @@ func TestCheck_TellsPromisedAnswersFromOthers(t *testing.T) {
 		{"no request id", "GET", "/me", 200, headers("X-Request-Id", ""), sampleMe, false},
 		{"no rate limit", "GET", "/me", 200, headers("RateLimit", ""), sampleMe, false},
 		{"strange request id", "GET", "/me", 200, headers("X-Request-Id", "1"), sampleMe, false},
-		{"time without milliseconds", "GET", "/webhooks/pwh_1", 200, headers(), `{"data":{"id":"pwh_1","url":"https://a.example","events":["deposit.activated"],"enabled":true,"createdAt":"2026-06-02T10:02:51Z","health":{"state":"healthy","since":"2026-06-02T10:02:51.004Z","pending":0}}}`, false},
+		{"time without milliseconds", "GET", "/webhooks/pwh_1", 200, headers(),
+			`{"data":{"id":"pwh_1","url":"https://a.example","events":["deposit.activated"],"enabled":true,"createdAt":"2026-06-02T10:02:51Z","health":{"state":"healthy","since":"2026-06-02T10:02:51.004Z","pending":0}}}`,
+			false},
 		{"time with milliseconds", "GET", "/webhooks/pwh_1", 200, headers(), sampleWebhook, true},
-		{"unknown event", "GET", "/webhooks/pwh_1", 200, headers(), `{"data":{"id":"pwh_1","url":"https://a.example","events":["deposit.refused"],"enabled":true,"createdAt":"2026-06-02T10:02:51.004Z","health":{"state":"healthy","since":"2026-06-02T10:02:51.004Z","pending":0}}}`, false},
+		{"unknown event", "GET", "/webhooks/pwh_1", 200, headers(),
+			`{"data":{"id":"pwh_1","url":"https://a.example","events":["deposit.refused"],"enabled":true,"createdAt":"2026-06-02T10:02:51.004Z","health":{"state":"healthy","since":"2026-06-02T10:02:51.004Z","pending":0}}}`,
+			false},
 		{"undocumented code", "GET", "/deposits/dep_1", 403, headers(), errorBody("account_not_linked"), false},
 		{"unknown code", "GET", "/nothing", 404, headers(), errorBody("oops"), false},
-		{"another request's id", "GET", "/deposits/dep_1", 403, headers("X-Request-Id", "req_01jb2m4q8e7w9x3c5v6b7n8m9b"), errorBody("deposit_access_denied"), false},
+		{"another request's id", "GET", "/deposits/dep_1", 403, headers("X-Request-Id", "req_01jb2m4q8e7w9x3c5v6b7n8m9b"),
+			errorBody("deposit_access_denied"), false},
 		{"rate limited without Retry-After", "GET", "/me", 429, headers(), errorBody("rate_limited"), false},
 		{"error in plain text", "GET", "/nothing", 404, headers("Content-Type", "text/plain"), "Not Found", false},
 	}
@@ -119,16 +125,20 @@ func TestTransport_TellsPromisedRequestsFromOthers(t *testing.T) {
 	}{
 		{"documented", "POST", "/webhooks", `{"url":"https://a.example"}`, answering{201, created}, true},
 		{"a required field is missing, and the service accepts", "POST", "/webhooks", `{}`, answering{201, created}, false},
-		{"an unknown event, and the service accepts", "POST", "/webhooks", `{"url":"https://a.example","events":["x"]}`, answering{201, created}, false},
-		{"a limit beyond the bound, and the service accepts", "GET", "/accounts?limit=1000", "", answering{200, `{"data":[],"pagination":{"nextCursor":null,"hasMore":false}}`}, false},
-		{"a required field is missing, and the service refuses", "POST", "/webhooks", `{}`, answering{400, errorBody("missing_field")}, true},
+		{"an unknown event, and the service accepts", "POST", "/webhooks", `{"url":"https://a.example","events":["x"]}`,
+			answering{201, created}, false},
+		{"a limit beyond the bound, and the service accepts", "GET", "/accounts?limit=1000", "",
+			answering{200, `{"data":[],"pagination":{"nextCursor":null,"hasMore":false}}`}, false},
+		{"a required field is missing, and the service refuses", "POST", "/webhooks", `{}`,
+			answering{400, errorBody("missing_field")}, true},
 		{"no such route", "GET", "/nothing", "", answering{404, errorBody("route_not_found")}, true},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			p := &probe{TB: t}
 			failed := p.fails(func() {
-				req, err := http.NewRequestWithContext(t.Context(), c.method, "http://127.0.0.1:1/api/partner/v1"+c.path, strings.NewReader(c.sent))
+				req, err := http.NewRequestWithContext(t.Context(), c.method, "http://127.0.0.1:1/api/partner/v1"+c.path,
+					strings.NewReader(c.sent))
 				require.NoError(t, err)
 				req.Header.Set("Content-Type", "application/json")
 				req.Header.Set("x-api-key", "svc_pk_test_x")
@@ -151,8 +161,11 @@ func TestUnseen_ShrinksAsAnswersPass(t *testing.T) {
 
 func TestCheckWebhook(t *testing.T) {
 	contract := newContract(t)
-	contract.CheckWebhook(t, []byte(`{"event":"deposit.activated","createdAt":"2026-06-02T11:20:09.512Z","data":{"id":"d","reference":"r","rentalContract":"","status":"active","previousStatus":"pending","amountCents":7000,"contractStartAt":"2026-08-01T15:00:00.000Z","contractEndAt":"2026-08-08T10:00:00.000Z","client":null}}`))
-	linked := `{"event":"rental_operator.linked","createdAt":"2026-06-02T09:14:27.318Z","data":{"partnerId":"p","accountId":"a","externalId":"e","linkedAt":"2026-06-02T09:14:27.318Z"}}`
+	contract.CheckWebhook(t,
+		[]byte(
+			`{"event":"deposit.activated","createdAt":"2026-06-02T11:20:09.512Z","data":{"id":"d","reference":"r","rentalContract":"","status":"active","previousStatus":"pending","amountCents":7000,"contractStartAt":"2026-08-01T15:00:00.000Z","contractEndAt":"2026-08-08T10:00:00.000Z","client":null}}`))
+	linked :=
+		`{"event":"rental_operator.linked","createdAt":"2026-06-02T09:14:27.318Z","data":{"partnerId":"p","accountId":"a","externalId":"e","linkedAt":"2026-06-02T09:14:27.318Z"}}`
 	contract.CheckWebhook(t, []byte(linked))
 	p := &probe{TB: t}
 	require.True(t, p.fails(func() { contract.CheckWebhook(p, []byte(linked[:len(linked)-2]+`,"more":1}}`)) }))

@@ -19,8 +19,9 @@ import (
 	"partnerdeposits/adapters/http/partnerapi"
 )
 
-// reader is an implementation of OpenAPI that shares no code with kin-openapi, which the service itself uses: a mistake that the service
-// and its own library make together does not pass. The reader reads the document as partners do, as /openapi.json serves the document.
+// reader is an implementation of OpenAPI that shares no code with kin-openapi, which the service itself uses: a mistake
+// that the service and its own library make together does not pass. The reader reads the document as partners do, as
+// /openapi.json serves the document.
 type reader struct {
 	mu sync.Mutex // the library renders a schema on its first use, which two requests must not do at once
 	validator.Validator
@@ -57,7 +58,8 @@ func newReader(served []byte) (*reader, error) {
 	if valid, errs := v.ValidateDocument(); !valid {
 		return nil, fmt.Errorf("the document is no OpenAPI: %w", firstOf(errs))
 	}
-	return &reader{Validator: v, model: &model.Model, schema: schema_validation.NewSchemaValidator(config.WithFormatAssertions())}, nil
+	return &reader{Validator: v, model: &model.Model,
+		schema: schema_validation.NewSchemaValidator(config.WithFormatAssertions())}, nil
 }
 
 func firstOf(errs []*validation.ValidationError) error {
@@ -67,9 +69,10 @@ func firstOf(errs []*validation.ValidationError) error {
 	return errs[0]
 }
 
-// checkExchange fails the test unless the reader accepts the response and, where the response is a success, the request. sent is the
-// body of the request.
-func (r *reader) checkExchange(t testing.TB, req *http.Request, sent []byte, status int, header http.Header, body []byte) {
+// checkExchange fails the test unless the reader accepts the response and, where the response is a success, the
+// request. sent is the body of the request.
+func (r *reader) checkExchange(t testing.TB, req *http.Request, sent []byte, status int, header http.Header,
+	body []byte) {
 	t.Helper()
 	what := fmt.Sprintf("%s %s %s: %d %s", req.Method, req.URL, sent, status, body)
 	again := req.Clone(req.Context())

@@ -107,8 +107,8 @@ func closeSchema(s *openapi3.Schema, seen map[*openapi3.Schema]bool) {
 	}
 }
 
-// Check fails the test unless openapi.yaml documents the response for the request. target is the path of the request with
-// its query. The body of the request is not checked.
+// Check fails the test unless openapi.yaml documents the response for the request. target is the path of the request
+// with its query. The body of the request is not checked.
 func (c *contract) Check(t testing.TB, method, target string, status int, header http.Header, body []byte) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(context.Background(), method, target, http.NoBody)
@@ -152,7 +152,8 @@ func documented(op *openapi3.Operation, status int) (all []string) {
 }
 
 // checkError checks rules of an error response that a schema cannot express. documented is nil for an unknown route.
-func (c *contract) checkError(t testing.TB, status int, header http.Header, body []byte, documented []string, what string) {
+func (c *contract) checkError(t testing.TB, status int, header http.Header, body []byte, documented []string,
+	what string) {
 	t.Helper()
 	require.Equal(t, "application/json", header.Get("Content-Type"), what)
 	var parsed any
@@ -226,7 +227,8 @@ func (c *contract) Codes() []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// Transport checks every exchange with the partner API that it transports: the response, and the request of a success; base nil is http.DefaultTransport.
+// Transport checks every exchange with the partner API that it transports: the response, and the request of a success;
+// base nil is http.DefaultTransport.
 func (c *contract) Transport(t testing.TB, base http.RoundTripper) http.RoundTripper {
 	if base == nil {
 		base = http.DefaultTransport

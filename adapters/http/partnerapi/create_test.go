@@ -11,7 +11,8 @@ import (
 // raw is a valid deposit request with a field replaced by raw JSON.
 func raw(account, field, value string) string {
 	fields := map[string]string{
-		"accountId": `"` + account + `"`, "amount": "100", "contractStartAt": `"2030-08-01T15:00:00Z"`, "contractEndAt": `"2030-08-08T10:00:00Z"`,
+		"accountId": `"` + account + `"`, "amount": "100", "contractStartAt": `"2030-08-01T15:00:00Z"`,
+		"contractEndAt": `"2030-08-08T10:00:00Z"`,
 	}
 	fields[field] = value
 	var members []string
@@ -73,9 +74,12 @@ func TestCreate_Fields(t *testing.T) {
 	}{
 		{"the end may equal the start", draft(account, "contractEndAt", "2030-08-01T15:00:00Z"), "", ""},
 		{"+00:00 is UTC", draft(account, "contractStartAt", "2030-08-01T15:00:00+00:00"), "", ""},
-		{"past dates", draft(account, "contractStartAt", "2001-01-01T00:00:00Z", "contractEndAt", "2001-01-02T00:00:00Z"), "", ""},
-		{"far ends", draft(account, "contractStartAt", "0001-01-01T00:00:00.000001Z", "contractEndAt", "9999-12-31T23:59:59.999999999Z"), "", ""},
-		{"unknown fields", draft(account, "status", "active", "partnerId", "prt_x", "somethingNew", object{"a": []int{1}}), "", ""},
+		{"past dates", draft(account, "contractStartAt", "2001-01-01T00:00:00Z", "contractEndAt", "2001-01-02T00:00:00Z"), "",
+			""},
+		{"far ends", draft(account, "contractStartAt", "0001-01-01T00:00:00.000001Z", "contractEndAt",
+			"9999-12-31T23:59:59.999999999Z"), "", ""},
+		{"unknown fields", draft(account, "status", "active", "partnerId", "prt_x", "somethingNew", object{"a": []int{1}}),
+			"", ""},
 		{"rentalContract of 255 characters", draft(account, "rentalContract", strings.Repeat("é", 255)), "", ""},
 		{"no rentalContract", draft(account, "rentalContract", nil), "", ""},
 		{"20 metadata keys of 40 characters", draft(account, "metadata", keys(20, 40)), "", ""},
@@ -83,10 +87,14 @@ func TestCreate_Fields(t *testing.T) {
 		{"returnUrl without depositUrlGeneration", draft(account, "returnUrl", "https://pms.example.com/"), "", ""},
 		{"returnUrl on localhost", draft(account, "returnUrl", "http://localhost:3000/back?x=1"), "", ""},
 
-		{"the year 1", draft(account, "contractStartAt", "0001-01-01T00:00:00Z"), invalid, "contractStartAt: lies too far in the past"},
-		{"the year 0", draft(account, "contractEndAt", "0000-12-31T23:59:59Z"), invalid, "contractEndAt: lies too far in the past"},
-		{"clientId unknown", draft(account, "clientId", "cli_01jb2m3v9h6k8n0p5r7t2w4y1c"), "invalid_client", "clientId: is not a client of this account."},
-		{"clientId nonsense", draft(account, "clientId", "nonsense"), "invalid_client", "clientId: is not a client of this account."},
+		{"the year 1", draft(account, "contractStartAt", "0001-01-01T00:00:00Z"), invalid,
+			"contractStartAt: lies too far in the past"},
+		{"the year 0", draft(account, "contractEndAt", "0000-12-31T23:59:59Z"), invalid,
+			"contractEndAt: lies too far in the past"},
+		{"clientId unknown", draft(account, "clientId", "cli_01jb2m3v9h6k8n0p5r7t2w4y1c"), "invalid_client",
+			"clientId: is not a client of this account."},
+		{"clientId nonsense", draft(account, "clientId", "nonsense"), "invalid_client",
+			"clientId: is not a client of this account."},
 		{"clientId empty", draft(account, "clientId", ""), "invalid_client", "clientId: is not a client of this account."},
 	}
 	for _, k := range cases {
@@ -135,12 +143,14 @@ func TestCreate_Links(t *testing.T) {
 	revoked := c.link("hotel-2")
 	c.revoke(revoked)
 	c.leavesNothing(t, func() {
-		for _, unknown := range []string{foreign, "acct_01jb2m1r6d9f4h8k3n5p7s2v0w", "nonsense", "", strings.ToUpper(account), "dep_" + account[len("acct_"):]} {
+		for _, unknown := range []string{foreign, "acct_01jb2m1r6d9f4h8k3n5p7s2v0w", "nonsense", "", strings.ToUpper(account),
+			"dep_" + account[len("acct_"):]} {
 			c.post("/deposits", draft(unknown)).refused(403, "account_not_linked")
 		}
 		c.post("/deposits", draft(revoked)).refused(403, "account_revoked")
 		// Field shapes are checked before the link, and the link before ceiling, dates and client.
-		c.post("/deposits", draft(foreign, "amount", 1, "contractEndAt", "2000-01-01T00:00:00Z", "clientId", "x")).refused(403, "account_not_linked")
+		c.post("/deposits", draft(foreign, "amount", 1, "contractEndAt", "2000-01-01T00:00:00Z", "clientId", "x")).
+			refused(403, "account_not_linked")
 		c.post("/deposits", draft(foreign, "amount", "1")).refused(400, "invalid_field")
 		c.post("/deposits", draft(foreign, "locale", "xxx")).refused(400, "invalid_field")
 	})
@@ -150,12 +160,14 @@ func TestCreate_ClientOfAnotherAccountOrPartner_IsInvalid(t *testing.T) {
 	t.Parallel()
 	c, account := newStory(t)
 	second := c.link("hotel-2")
-	client := text(t, c.post("/clients", object{"accountId": second, "email": "a@b.example", "firstName": "A", "lastName": "B"}).ok(201), "id")
+	client := text(t, c.post("/clients",
+		object{"accountId": second, "email": "a@b.example", "firstName": "A", "lastName": "B"}).ok(201), "id")
 	require.Equal(t, 201, c.post("/deposits", draft(second, "clientId", client)).status)
 	c.leavesNothing(t, func() {
 		c.post("/deposits", draft(account, "clientId", client)).refused(400, "invalid_client")
 	})
-	_, err := c.Pool.Exec(t.Context(), `UPDATE clients SET erased_at = now(), email = '', first_name = '', last_name = '', phone = ''`)
+	_, err := c.Pool.Exec(t.Context(),
+		`UPDATE clients SET erased_at = now(), email = '', first_name = '', last_name = '', phone = ''`)
 	require.NoError(t, err)
 	c.post("/deposits", draft(second, "clientId", client)).refused(400, "invalid_client")
 	c.get("/clients/"+client).refused(404, "client_not_found")

@@ -47,7 +47,8 @@ func TestCursor_Altered_IsRefused(t *testing.T) {
 		at := rapid.IntRange(0, len(text)-1).Draw(t, "place")
 		with := rapid.SampledFrom([]rune(characters)).Draw(t, "character")
 		for _, altered := range []string{
-			text[:at] + string(with) + text[at+1:], text[:at] + string(with) + text[at:], text[:at] + text[at+1:], text[:at], text + text, "",
+			text[:at] + string(with) + text[at+1:], text[:at] + string(with) + text[at:], text[:at] + text[at+1:], text[:at],
+			text + text, "",
 		} {
 			if _, err := of.page(nil, &altered); altered != text {
 				require.ErrorIs(t, err, fault.ErrBadCursor, altered)

@@ -10,7 +10,8 @@ import (
 )
 
 // ListWebhookDeliveries lists the deliveries of a subscription.
-func (a *api) ListWebhookDeliveries(ctx context.Context, r ListWebhookDeliveriesRequestObject) (ListWebhookDeliveriesResponseObject, error) {
+func (a *api) ListWebhookDeliveries(ctx context.Context,
+	r ListWebhookDeliveriesRequestObject) (ListWebhookDeliveriesResponseObject, error) {
 	page, err := deliveryList.page(r.Params.Limit, r.Params.Cursor)
 	if err != nil {
 		return nil, err
@@ -35,22 +36,28 @@ func (a *api) ListWebhookDeliveries(ctx context.Context, r ListWebhookDeliveries
 }
 
 // GetWebhookDelivery returns a delivery with its body.
-func (a *api) GetWebhookDelivery(ctx context.Context, r GetWebhookDeliveryRequestObject) (GetWebhookDeliveryResponseObject, error) {
-	found, err := a.Webhooks.GetDelivery(ctx, requestOf(ctx).caller.Partner.ID, parseID(id.Subscription, r.WebhookID), parseID(id.Delivery, r.DeliveryID))
+func (a *api) GetWebhookDelivery(ctx context.Context,
+	r GetWebhookDeliveryRequestObject) (GetWebhookDeliveryResponseObject, error) {
+	found, err := a.Webhooks.GetDelivery(ctx, requestOf(ctx).caller.Partner.ID, parseID(id.Subscription, r.WebhookID),
+		parseID(id.Delivery, r.DeliveryID))
 	if err != nil {
 		return nil, err
 	}
 	d := deliveryOf(found)
 	return GetWebhookDelivery200JSONResponse{Data: DeliveryDetail{
-		ID: d.ID, WebhookID: d.WebhookID, EventID: d.EventID, Event: d.Event, DepositID: d.DepositID, Test: d.Test, Status: d.Status,
+		ID: d.ID, WebhookID: d.WebhookID, EventID: d.EventID, Event: d.Event, DepositID: d.DepositID, Test: d.Test,
+		Status:       d.Status,
 		AttemptCount: d.AttemptCount, NextAttemptAt: d.NextAttemptAt, CreatedAt: d.CreatedAt, DeliveredAt: d.DeliveredAt,
-		FailureReason: d.FailureReason, RedeliveryOf: d.RedeliveryOf, BodySha256: d.BodySha256, Attempts: d.Attempts, Body: string(found.Body),
+		FailureReason: d.FailureReason, RedeliveryOf: d.RedeliveryOf, BodySha256: d.BodySha256, Attempts: d.Attempts,
+		Body: string(found.Body),
 	}}, nil
 }
 
 // RedeliverWebhookDelivery sends a copy of a delivery.
-func (a *api) RedeliverWebhookDelivery(ctx context.Context, r RedeliverWebhookDeliveryRequestObject) (RedeliverWebhookDeliveryResponseObject, error) {
-	made, err := a.Webhooks.Redeliver(ctx, requestOf(ctx).caller, parseID(id.Subscription, r.WebhookID), parseID(id.Delivery, r.DeliveryID))
+func (a *api) RedeliverWebhookDelivery(ctx context.Context,
+	r RedeliverWebhookDeliveryRequestObject) (RedeliverWebhookDeliveryResponseObject, error) {
+	made, err := a.Webhooks.Redeliver(ctx, requestOf(ctx).caller, parseID(id.Subscription, r.WebhookID),
+		parseID(id.Delivery, r.DeliveryID))
 	if err != nil {
 		return nil, err
 	}
@@ -58,13 +65,15 @@ func (a *api) RedeliverWebhookDelivery(ctx context.Context, r RedeliverWebhookDe
 }
 
 // ReplayWebhookDeliveries sends copies of the deliveries of a time span.
-func (a *api) ReplayWebhookDeliveries(ctx context.Context, r ReplayWebhookDeliveriesRequestObject) (ReplayWebhookDeliveriesResponseObject, error) {
+func (a *api) ReplayWebhookDeliveries(ctx context.Context,
+	r ReplayWebhookDeliveriesRequestObject) (ReplayWebhookDeliveriesResponseObject, error) {
 	in := webhooks.NewReplay{From: r.Body.From.Time, To: r.Body.To.Time, Status: webhook.Status(value(r.Body.Status))}
 	replay, err := a.Webhooks.Replay(ctx, requestOf(ctx).caller, parseID(id.Subscription, r.WebhookID), in)
 	if err != nil {
 		return nil, err
 	}
-	return ReplayWebhookDeliveries202JSONResponse{Data: Replay{ReplayID: id.Replay.Of(replay.ID), Matched: replay.Matched}}, nil
+	return ReplayWebhookDeliveries202JSONResponse{
+		Data: Replay{ReplayID: id.Replay.Of(replay.ID), Matched: replay.Matched}}, nil
 }
 
 // depositPrefix returns the id prefix of a delivery's deposit. A test delivery is about a deposit that does not exist.
@@ -88,10 +97,13 @@ func deliveredDeposit(s *string) id.ID {
 
 func deliveryOf(d webhook.Delivery) Delivery {
 	out := Delivery{
-		ID: id.Delivery.Of(d.ID), WebhookID: id.Subscription.Of(d.SubscriptionID), EventID: id.Event.Of(d.EventID), Event: EventName(d.Event),
-		DepositID: depositPrefix(d.Test).OfOrNil(d.DepositID), Test: d.Test, Status: DeliveryStatus(webhook.StatusOf(d.State, d.Attempts)),
+		ID: id.Delivery.Of(d.ID), WebhookID: id.Subscription.Of(d.SubscriptionID), EventID: id.Event.Of(d.EventID),
+		Event:     EventName(d.Event),
+		DepositID: depositPrefix(d.Test).OfOrNil(d.DepositID), Test: d.Test,
+		Status:       DeliveryStatus(webhook.StatusOf(d.State, d.Attempts)),
 		AttemptCount: d.Attempts, CreatedAt: TimestampOf(d.CreatedAt), DeliveredAt: TimestampOrNil(d.DeliveredAt),
-		FailureReason: orNil(FailureReason(d.FailureReason)), RedeliveryOf: id.Delivery.OfOrNil(d.RedeliveryOf), BodySha256: d.BodySHA256, Attempts: make([]DeliveryAttempt, 0, len(d.AttemptLog)),
+		FailureReason: orNil(FailureReason(d.FailureReason)), RedeliveryOf: id.Delivery.OfOrNil(d.RedeliveryOf),
+		BodySha256: d.BodySHA256, Attempts: make([]DeliveryAttempt, 0, len(d.AttemptLog)),
 	}
 	if d.State == webhook.Waiting {
 		out.NextAttemptAt = TimestampOrNil(d.DueAt) // in other states DueAt is the end of a lease, which is internal
@@ -104,7 +116,8 @@ func deliveryOf(d webhook.Delivery) Delivery {
 
 func attemptOf(at webhook.Attempt) DeliveryAttempt {
 	out := DeliveryAttempt{
-		Number: at.Number, StartedAt: TimestampOf(at.StartedAt), DurationMs: int(at.Duration.Milliseconds()), ResponseSnippet: orNil(at.Snippet),
+		Number: at.Number, StartedAt: TimestampOf(at.StartedAt), DurationMs: int(at.Duration.Milliseconds()),
+		ResponseSnippet: orNil(at.Snippet),
 	}
 	if at.ResponseStatus != 0 {
 		out.ResponseStatus = &at.ResponseStatus

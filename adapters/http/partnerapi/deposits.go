@@ -22,11 +22,12 @@ func (a *api) CreateDeposit(ctx context.Context, r CreateDepositRequestObject) (
 	if err != nil {
 		return nil, err
 	}
-	response, err := a.Deposits.Create(ctx, requestOf(ctx).caller, in, keyedCall(ctx, func(v deposits.View) (idempotent.Response, error) {
-		return encodeResponse(http.StatusCreated, CreatedDepositResponse{Data: CreatedDeposit{
-			ID: id.Deposit.Of(v.ID), Reference: v.Reference, Status: DepositStatus(v.Status), DepositURL: orNil(v.CheckoutURL),
-		}})
-	}))
+	response, err := a.Deposits.Create(ctx, requestOf(ctx).caller, in,
+		keyedCall(ctx, func(v deposits.View) (idempotent.Response, error) {
+			return encodeResponse(http.StatusCreated, CreatedDepositResponse{Data: CreatedDeposit{
+				ID: id.Deposit.Of(v.ID), Reference: v.Reference, Status: DepositStatus(v.Status), DepositURL: orNil(v.CheckoutURL),
+			}})
+		}))
 	return encodedResponse(response), err
 }
 
@@ -98,7 +99,8 @@ func (a *api) ListDeposits(ctx context.Context, r ListDepositsRequestObject) (Li
 	}
 	req := requestOf(ctx)
 	f := depositports.DepositFilter{
-		PartnerID: req.caller.Partner.ID, AccountID: optionalID(id.Account, r.Params.AccountID), ClientID: optionalID(id.Client, r.Params.ClientID),
+		PartnerID: req.caller.Partner.ID, AccountID: optionalID(id.Account, r.Params.AccountID),
+		ClientID:   optionalID(id.Client, r.Params.ClientID),
 		ExternalID: value(r.Params.ExternalID), RentalContract: value(r.Params.RentalContract),
 		Created: timeSpan(r.Params.CreatedFrom, r.Params.CreatedTo),
 	}
@@ -131,7 +133,8 @@ func (a *api) GetDeposit(ctx context.Context, r GetDepositRequestObject) (GetDep
 // CancelDeposit cancels a deposit that is not secured.
 func (a *api) CancelDeposit(ctx context.Context, r CancelDepositRequestObject) (CancelDepositResponseObject, error) {
 	body := value(r.Body)
-	in := deposits.Cancellation{DepositID: parseID(id.Deposit, r.DepositID), Reason: value(body.Reason), Comment: value(body.Comment)}
+	in := deposits.Cancellation{DepositID: parseID(id.Deposit, r.DepositID), Reason: value(body.Reason),
+		Comment: value(body.Comment)}
 	response, err := a.Deposits.Cancel(ctx, requestOf(ctx).caller, in, keyedCall(ctx, encodeDeposit))
 	return encodedResponse(response), err
 }
@@ -146,7 +149,8 @@ func (a *api) ReleaseDeposit(ctx context.Context, r ReleaseDepositRequestObject)
 // CaptureDeposit captures an active deposit; the charge follows later (docs/glossary.md, "capture").
 func (a *api) CaptureDeposit(ctx context.Context, r CaptureDepositRequestObject) (CaptureDepositResponseObject, error) {
 	body := value(r.Body)
-	in := deposits.CaptureRequest{DepositID: parseID(id.Deposit, r.DepositID), Reason: value(body.Reason), Description: value(body.Description)}
+	in := deposits.CaptureRequest{DepositID: parseID(id.Deposit, r.DepositID), Reason: value(body.Reason),
+		Description: value(body.Description)}
 	if body.Amount != nil {
 		amount, err := cents(*body.Amount)
 		if err != nil {
@@ -159,7 +163,8 @@ func (a *api) CaptureDeposit(ctx context.Context, r CaptureDepositRequestObject)
 }
 
 // SimulateDeposit performs the action of a tenant at checkout, outside production.
-func (a *api) SimulateDeposit(ctx context.Context, r SimulateDepositRequestObject) (SimulateDepositResponseObject, error) {
+func (a *api) SimulateDeposit(ctx context.Context,
+	r SimulateDepositRequestObject) (SimulateDepositResponseObject, error) {
 	partnerID, depositID := requestOf(ctx).caller.Partner.ID, parseID(id.Deposit, r.DepositID)
 	if _, err := a.Simulate.Simulate(ctx, partnerID, depositID, payments.Simulation(r.Body.Outcome)); err != nil {
 		return nil, err
@@ -177,20 +182,26 @@ func encodeDeposit(v deposits.View) (idempotent.Response, error) {
 
 func depositOf(v deposits.View) Deposit {
 	out := Deposit{
-		ID: id.Deposit.Of(v.ID), Reference: v.Reference, Status: DepositStatus(v.Status), StatusReason: orNil(StatusReason(v.StatusReason)),
-		AccountID: id.Account.Of(v.AccountID), ExternalID: v.ExternalID,
+		ID: id.Deposit.Of(v.ID), Reference: v.Reference, Status: DepositStatus(v.Status),
+		StatusReason: orNil(StatusReason(v.StatusReason)),
+		AccountID:    id.Account.Of(v.AccountID), ExternalID: v.ExternalID,
 		Amount: EurosOf(v.Amount), AmountCents: int64(v.Amount), Currency: EUR, CapturedAmountCents: int64(v.CapturedAmount),
-		ContractStartAt: TimestampOf(v.ContractStartAt), ContractEndAt: TimestampOf(v.ContractEndAt), RentalContract: v.RentalContract,
-		ClientID: id.Client.OfOrNil(v.ClientID), DepositURL: orNil(v.CheckoutURL), ReturnURL: orNil(v.ReturnURL),
-		CheckoutExpiresAt: TimestampOf(v.CheckoutExpiresAt), ActivatedAt: TimestampOrNil(v.ActivatedAt), ExpiresAt: TimestampOrNil(v.ExpiresAt),
-		CoversContract: v.CoversContract, CancelledAt: TimestampOrNil(v.CancelledAt), ClosedAt: TimestampOrNil(v.ClosedAt), CapturedAt: TimestampOrNil(v.CapturedAt),
-		Metadata: Metadata(v.Metadata), Version: v.Version, CreatedAt: TimestampOf(v.CreatedAt), UpdatedAt: TimestampOf(v.UpdatedAt),
+		ContractStartAt: TimestampOf(v.ContractStartAt), ContractEndAt: TimestampOf(v.ContractEndAt),
+		RentalContract: v.RentalContract,
+		ClientID:       id.Client.OfOrNil(v.ClientID), DepositURL: orNil(v.CheckoutURL), ReturnURL: orNil(v.ReturnURL),
+		CheckoutExpiresAt: TimestampOf(v.CheckoutExpiresAt), ActivatedAt: TimestampOrNil(v.ActivatedAt),
+		ExpiresAt:      TimestampOrNil(v.ExpiresAt),
+		CoversContract: v.CoversContract, CancelledAt: TimestampOrNil(v.CancelledAt), ClosedAt: TimestampOrNil(v.ClosedAt),
+		CapturedAt: TimestampOrNil(v.CapturedAt),
+		Metadata:   Metadata(v.Metadata), Version: v.Version, CreatedAt: TimestampOf(v.CreatedAt),
+		UpdatedAt: TimestampOf(v.UpdatedAt),
 	}
 	if out.Metadata == nil {
 		out.Metadata = Metadata{}
 	}
 	if v.Client != nil {
-		out.Client = &DepositClient{ID: id.Client.Of(v.Client.ID), Email: v.Client.Email, FirstName: v.Client.FirstName, LastName: v.Client.LastName}
+		out.Client = &DepositClient{ID: id.Client.Of(v.Client.ID), Email: v.Client.Email, FirstName: v.Client.FirstName,
+			LastName: v.Client.LastName}
 	}
 	if d := v.Debt; d != nil {
 		out.Collection = collectionOf(*d)
@@ -202,7 +213,8 @@ func depositOf(v deposits.View) Deposit {
 }
 
 func collectionOf(d deposit.Debt) *Collection {
-	out := &Collection{Status: CollectionStatus(d.State), AttemptedAt: TimestampOrNil(d.AttemptedAt), NextAttemptAt: TimestampOrNil(d.NextAttemptAt), Failure: orNil(d.Failure)}
+	out := &Collection{Status: CollectionStatus(d.State), AttemptedAt: TimestampOrNil(d.AttemptedAt),
+		NextAttemptAt: TimestampOrNil(d.NextAttemptAt), Failure: orNil(d.Failure)}
 	if d.State == deposit.CollectionPaid {
 		out.PaidAt = TimestampOrNil(d.EndedAt)
 	}

@@ -23,7 +23,10 @@ func (w *world) events(t testing.TB, depositID string) []string {
 	t.Helper()
 	parsed, ok := id.Deposit.Parse(depositID)
 	require.True(t, ok)
-	rows, err := w.Pool.Query(t.Context(), `SELECT name FROM (SELECT event_id AS id, name, deposit_id FROM outbox UNION ALL SELECT id, name, deposit_id FROM events) e WHERE deposit_id = $1 ORDER BY id`, parsed)
+	rows, err := w.Pool.Query(t.Context(),
+		`SELECT name FROM (SELECT event_id AS id, name, deposit_id FROM outbox UNION ALL SELECT id, name, deposit_id
+			FROM events) e WHERE deposit_id = $1 ORDER BY id`,
+		parsed)
 	require.NoError(t, err)
 	defer rows.Close()
 	var out []string
@@ -54,7 +57,8 @@ func TestCancel_WithAPaymentPageOpen_ClosesIt(t *testing.T) {
 	c.openPage(d)
 	require.Equal(t, "cancelled", c.post("/deposits/"+d+"/cancel", nil).ok(200)["status"])
 	var open int
-	require.NoError(t, c.Pool.QueryRow(t.Context(), `SELECT count(*) FROM payments WHERE status = 'processing'`).Scan(&open))
+	require.NoError(t,
+		c.Pool.QueryRow(t.Context(), `SELECT count(*) FROM payments WHERE status = 'processing'`).Scan(&open))
 	require.Zero(t, open)
 }
 
@@ -78,16 +82,23 @@ func (c *caller) openPage(depositID string) {
 	ctx, payment := c.t.Context(), id.ID{0: 1, 15: byte(c.rings.Add(1))}
 	_, err := c.Pool.Exec(ctx, `UPDATE deposits SET checkout_started_at = now() WHERE id = $1`, parsed)
 	require.NoError(c.t, err)
-	_, err = c.Pool.Exec(ctx, `INSERT INTO payments (id, deposit_id, kind, amount_cents, status, created_at, check_at) VALUES ($1, $2, 'fee', 1750, 'processing', now(), now())`, payment, parsed)
+	_, err = c.Pool.Exec(ctx,
+		`INSERT INTO payments (id, deposit_id, kind, amount_cents, status, created_at, check_at)
+			VALUES ($1, $2, 'fee', 1750, 'processing', now(), now())`,
+		payment, parsed)
 	require.NoError(c.t, err)
-	_, err = c.Pool.Exec(ctx, `INSERT INTO sandbox_payments (id, ref, amount_cents, description, return_url, status) VALUES ($1, gen_random_uuid()::text, 1750, '', 'https://x.example', 'open')`, payment)
+	_, err = c.Pool.Exec(ctx,
+		`INSERT INTO sandbox_payments (id, ref, amount_cents, description, return_url, status)
+			VALUES ($1, gen_random_uuid()::text, 1750, '', 'https://x.example', 'open')`,
+		payment)
 	require.NoError(c.t, err)
 }
 
 func TestCapture_AllOrPart_OnceAndWithItsCollection(t *testing.T) {
 	t.Parallel()
 	c, account := newStory(t)
-	for body, cents := range map[string]float64{``: 50000, `{}`: 50000, `{"amount":0.50}`: 50, `{"amount":5e2}`: 50000, `{"amount":180.50,"reason":"damage"}`: 18050} {
+	for body, cents := range map[string]float64{``: 50000, `{}`: 50000, `{"amount":0.50}`: 50, `{"amount":5e2}`: 50000,
+		`{"amount":180.50,"reason":"damage"}`: 18050} {
 		d := c.created(account)
 		c.simulated(d, "activate")
 		var sent any
@@ -95,12 +106,16 @@ func TestCapture_AllOrPart_OnceAndWithItsCollection(t *testing.T) {
 			sent = body
 		}
 		got := c.post("/deposits/"+d+"/capture", sent).ok(200)
-		require.Equal(t, []any{"captured", "claim", cents}, []any{got["status"], got["statusReason"], got["capturedAmountCents"]})
+		require.Equal(t, []any{"captured", "claim", cents},
+			[]any{got["status"], got["statusReason"], got["capturedAmountCents"]})
 		require.Equal(t, []string{"deposit.activated", "deposit.captured"}, c.events(t, d))
 		parsed, _ := id.Deposit.Parse(d)
 		var amount int64
 		var status string
-		require.NoError(t, c.Pool.QueryRow(t.Context(), `SELECT amount_cents, status FROM payments WHERE deposit_id = $1 AND kind = 'collection' AND check_at <= now()`, parsed).Scan(&amount, &status))
+		require.NoError(t,
+			c.Pool.QueryRow(t.Context(),
+				`SELECT amount_cents, status FROM payments WHERE deposit_id = $1 AND kind = 'collection' AND check_at <= now()`,
+				parsed).Scan(&amount, &status))
 		require.Equal(t, []any{int64(cents), "processing"}, []any{amount, status})
 		c.leavesNothing(t, func() { c.post("/deposits/"+d+"/capture", nil).refused(409, "deposit_not_capturable") })
 	}
@@ -134,14 +149,16 @@ func TestListDeposits_FiltersAndPages(t *testing.T) {
 	t.Parallel()
 	c, account := newStory(t)
 	second := c.link("hotel-2")
-	client := text(t, c.post("/clients", object{"accountId": account, "email": "a@b.example", "firstName": "A", "lastName": "B"}).ok(201), "id")
+	client := text(t, c.post("/clients",
+		object{"accountId": account, "email": "a@b.example", "firstName": "A", "lastName": "B"}).ok(201), "id")
 	var ids []string // newest first
 	for i := range 5 {
 		ids = append([]string{c.created(account, "rentalContract", fmt.Sprintf("BK %d&x", i))}, ids...)
 	}
 	withClient := c.created(second, "clientId", nil)
 	ids = append([]string{withClient}, ids...)
-	ids = append([]string{c.created(account, "clientId", client, "depositUrlGeneration", true, "returnUrl", "https://x.example/")}, ids...)
+	ids = append([]string{
+		c.created(account, "clientId", client, "depositUrlGeneration", true, "returnUrl", "https://x.example/")}, ids...)
 	c.simulated(ids[2], "activate")
 	c.simulated(ids[3], "decline")
 	created := text(t, c.get("/deposits/"+ids[4]).ok(200), "createdAt")
@@ -202,7 +219,8 @@ func TestCursor_OnlyFromItsOwnList(t *testing.T) {
 	cursor := *c.get("/deposits?limit=1").parsed().Pagination.NextCursor
 	accounts := *c.get("/accounts?limit=1").parsed().Pagination.NextCursor
 	hook := "/webhooks/" + text(t, c.post("/webhooks", object{"url": "https://93.184.216.34/"}).ok(201), "id")
-	for _, bad := range []string{"", "x", cursor + "A", cursor[1:], "B" + cursor[1:], cursor[:len(cursor)-1] + "!", accounts, "eyJjIjoiMjAyNi0wNi0wMiJ9"} {
+	for _, bad := range []string{"", "x", cursor + "A", cursor[1:], "B" + cursor[1:], cursor[:len(cursor)-1] + "!",
+		accounts, "eyJjIjoiMjAyNi0wNi0wMiJ9"} {
 		c.get("/deposits?cursor="+bad).refused(400, "invalid_cursor")
 		c.get(hook+"/deliveries?cursor="+bad).refused(400, "invalid_cursor")
 		c.get("/webhooks?cursor="+bad).refused(400, "invalid_cursor")
@@ -220,7 +238,8 @@ func TestAccounts_Pages(t *testing.T) {
 		c.revoke(c.link(fmt.Sprintf("gone-%d", i)))
 		c.link(fmt.Sprintf("here-%d", i))
 	}
-	for query, n := range map[string]int{"": 5, "status=active": 5, "status=revoked": 4, "status=all": 9, "externalId=here-2": 1, "externalId=gone-2": 0} {
+	for query, n := range map[string]int{"": 5, "status=active": 5, "status=revoked": 4, "status=all": 9,
+		"externalId=here-2": 1, "externalId=gone-2": 0} {
 		require.Len(t, c.get("/accounts?"+query).list(), n, query)
 	}
 	seen := map[any]bool{}

@@ -55,7 +55,8 @@ func (a *api) deprecated(r route) fiber.Handler {
 			continue
 		}
 		since, sunset := "@"+strconv.FormatInt(d.Since.Unix(), 10), d.Sunset.UTC().Format(http.TimeFormat)
-		link := "<" + a.BaseURL + site.Docs + "#" + a.validator.operations[r.method+" "+r.path].id + `>; rel="deprecation"; type="text/html"`
+		link := "<" + a.BaseURL + site.Docs + "#" + a.validator.operations[r.method+" "+r.path].id +
+			`>; rel="deprecation"; type="text/html"`
 		return func(c *fiber.Ctx) error {
 			err := c.Next()
 			if err != nil {

@@ -22,7 +22,8 @@ var (
 func TestDeprecation_IsAnnouncedOnEveryResponseOfTheRoute(t *testing.T) {
 	t.Parallel()
 	w := newWorldWith(t, func(_ *fiber.App, d *partnerapi.Deps) {
-		d.Deprecations = []partnerapi.Deprecation{{Method: http.MethodGet, Path: accountsPath, Since: announced, Sunset: ended}}
+		d.Deprecations = []partnerapi.Deprecation{
+			{Method: http.MethodGet, Path: accountsPath, Since: announced, Sunset: ended}}
 	})
 	c := w.caller(t, "acme")
 	c.link("hotel-1")
@@ -41,7 +42,9 @@ func TestDeprecation_IsAnnouncedOnEveryResponseOfTheRoute(t *testing.T) {
 		require.Equal(t, "Wed, 01 Mar 2028 12:00:00 GMT", r.header.Get("Sunset"))
 		require.Contains(t, r.header.Get("Link"), notice)
 	}
-	require.Regexp(t, `^<https://api\.test/api/partner/v1/accounts\?.*>; rel="next", <.*>; rel="deprecation"; type="text/html"$`, page.header.Get("Link"))
+	require.Regexp(t,
+		`^<https://api\.test/api/partner/v1/accounts\?.*>; rel="next", <.*>; rel="deprecation"; type="text/html"$`,
+		page.header.Get("Link"))
 
 	for _, r := range []reply{c.get("/me"), c.get("/webhooks")} {
 		require.Equal(t, 200, r.status)
@@ -53,7 +56,8 @@ func TestMarkDeprecated_MarksTheOperationAlone(t *testing.T) {
 	t.Parallel()
 	doc, err := partnerapi.LoadDocument()
 	require.NoError(t, err)
-	require.NoError(t, partnerapi.MarkDeprecated(doc, []partnerapi.Deprecation{{Method: http.MethodGet, Path: accountsPath, Since: announced, Sunset: ended}}))
+	require.NoError(t, partnerapi.MarkDeprecated(doc,
+		[]partnerapi.Deprecation{{Method: http.MethodGet, Path: accountsPath, Since: announced, Sunset: ended}}))
 	for path, item := range doc.Paths.Map() {
 		for method, op := range item.Operations() {
 			require.Equal(t, path == accountsPath && method == http.MethodGet, op.Deprecated, "%s %s", method, path)
@@ -66,8 +70,9 @@ func TestMarkDeprecated_RefusesUnknownRoutesAndShortNotice(t *testing.T) {
 	doc, err := partnerapi.LoadDocument()
 	require.NoError(t, err)
 	for want, d := range map[string]partnerapi.Deprecation{
-		"has no such operation":       {Method: http.MethodPut, Path: accountsPath, Since: announced, Sunset: ended},
-		"shorter than 12 months":      {Method: http.MethodGet, Path: accountsPath, Since: announced.AddDate(0, 1, 0), Sunset: ended},
+		"has no such operation": {Method: http.MethodPut, Path: accountsPath, Since: announced, Sunset: ended},
+		"shorter than 12 months": {Method: http.MethodGet, Path: accountsPath, Since: announced.AddDate(0, 1, 0),
+			Sunset: ended},
 		"openapi.yaml has no such op": {Method: http.MethodGet, Path: accountsPath + "/x", Since: announced, Sunset: ended},
 	} {
 		require.ErrorContains(t, partnerapi.MarkDeprecated(doc, []partnerapi.Deprecation{d}), want)

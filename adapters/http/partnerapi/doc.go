@@ -1,5 +1,5 @@
-// Package partnerapi serves the partner API over HTTP. openapi.yaml is the contract: types, decoding and routing code are
-// generated from it (api.gen.go), requests are checked against it (validator.go), tests check responses against it
+// Package partnerapi serves the partner API over HTTP. openapi.yaml is the contract: types, decoding and routing code
+// are generated from it (api.gen.go), requests are checked against it (validator.go), tests check responses against it
 // (contractcheck_test.go), and /openapi.json, /openapi-3.0.json and /docs show it (ADR 0015).
 //
 // routes.go has the route table and the order of checks; checks.go has the API key, rate limit and idempotency key. A

@@ -42,7 +42,8 @@ func TestDocsPage_SearchLeadsToTheRoute(t *testing.T) {
 	_, _, browser := newDocs(t)
 	const titles = `[...document.querySelectorAll(".search li b")].map((b) => b.textContent)`
 
-	require.NoError(t, chromedp.Do(browser, chromedp.KeyEvent("/"), chromedp.KeyEvent("rotate secret"), chromedp.WaitVisible(".search li a")))
+	require.NoError(t, chromedp.Do(browser, chromedp.KeyEvent("/"), chromedp.KeyEvent("rotate secret"),
+		chromedp.WaitVisible(".search li a")))
 	require.Equal(t, "Rotate a signing secret", evaluated[[]string](browser, t, titles)[0])
 	require.NoError(t, chromedp.Do(browser, chromedp.KeyEvent("\r")))
 	require.Equal(t, "#rotateWebhookSecret", evaluated[string](browser, t, "location.hash"))
@@ -56,7 +57,8 @@ func TestDocsPage_SearchLeadsToTheRoute(t *testing.T) {
 	require.Equal(t, "webhook_limit_reached", search("webhook_limit_reached")[0])
 	require.Contains(t, search("checkoutExpiresAt"), "Retrieve a deposit")
 	require.Empty(t, search("xylophone"))
-	require.Equal(t, "Nothing found", evaluated[string](browser, t, `document.querySelector(".search [role=status]").textContent`))
+	require.Equal(t, "Nothing found",
+		evaluated[string](browser, t, `document.querySelector(".search [role=status]").textContent`))
 }
 
 // open opens the form of a route and types a key.
@@ -89,14 +91,16 @@ func TestDocsPage_TryIt_SendsTheRequestOfTheReader(t *testing.T) {
 		chromedp.WaitVisible("#createDeposit [name=body]"),
 	))
 	require.Equal(t, c.key, evaluated[string](browser, t, `document.querySelector("#createDeposit [name=key]").value`))
-	evaluated[string](browser, t, body+`.value = JSON.stringify({...JSON.parse(`+body+`.value), accountId: "`+account+`", clientId: undefined})`)
+	evaluated[string](browser, t,
+		body+`.value = JSON.stringify({...JSON.parse(`+body+`.value), accountId: "`+account+`", clientId: undefined})`)
 	require.NoError(t, chromedp.Do(browser,
 		chromedp.Click("#createDeposit .try button"),
 		chromedp.WaitVisible("#createDeposit .outcome .fine"),
 		chromedp.Click("#createDeposit .try button"), // the same Idempotency-Key
 		chromedp.WaitVisible("#createDeposit .outcome .fine"),
 	))
-	_, err := chromedp.Run(browser, chromedp.Poll[bool](`document.querySelector("#createDeposit .outcome").innerText.includes("Idempotent-Replayed: true")`))
+	_, err := chromedp.Run(browser, chromedp.Poll[bool](
+		`document.querySelector("#createDeposit .outcome").innerText.includes("Idempotent-Replayed: true")`))
 	require.NoError(t, err)
 	require.Len(t, c.get("/deposits").list(), 1)
 }
@@ -114,6 +118,7 @@ func TestDocsPage_TryIt_SendsNoLiveKey(t *testing.T) {
 		))
 		require.Equal(t, 0, evaluated[int](browser, t, "sessionStorage.length + localStorage.length"))
 		require.Equal(t, "", evaluated[string](browser, t, `document.querySelector("#listAccounts [name=key]").value`))
-		require.Equal(t, 0, evaluated[int](browser, t, `performance.getEntriesByType("resource").filter((r) => r.name.includes("/api/")).length`))
+		require.Equal(t, 0, evaluated[int](browser, t,
+			`performance.getEntriesByType("resource").filter((r) => r.name.includes("/api/")).length`))
 	}
 }

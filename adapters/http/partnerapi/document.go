@@ -13,7 +13,8 @@ import (
 //go:embed openapi.yaml
 var documentYAML []byte
 
-// Changelog lists the changes of the contract for partners, in the Markdown that the page at /docs understands, newest first.
+// Changelog lists the changes of the contract for partners, in the Markdown that the page at /docs understands, newest
+// first.
 //
 //go:embed changelog.md
 var Changelog string

@@ -10,9 +10,9 @@ import (
 // legacyVersion is the OpenAPI version of the document for tools that cannot read 3.1.
 const legacyVersion = "3.0.3"
 
-// LegacyJSON translates a rendered OpenAPI 3.1 document to 3.0.3. Webhooks are left out: the callbacks of createWebhook describe
-// the same bodies. Types with null, const, exclusive bounds, examples of schemas and references with siblings are written the
-// older way. Returns an error for a schema keyword that 3.0 lacks.
+// LegacyJSON translates a rendered OpenAPI 3.1 document to 3.0.3. Webhooks are left out: the callbacks of createWebhook
+// describe the same bodies. Types with null, const, exclusive bounds, examples of schemas and references with siblings
+// are written the older way. Returns an error for a schema keyword that 3.0 lacks.
 func LegacyJSON(document []byte) ([]byte, error) {
 	var doc map[string]any
 	if err := json.Unmarshal(document, &doc); err != nil {
@@ -83,9 +83,12 @@ func legacySchemas(node any) error {
 
 // legacyKeywords are the keywords of a schema that mean the same in 3.0 and 3.1.
 var legacyKeywords = []string{
-	"$ref", "additionalProperties", "allOf", "anyOf", "default", "deprecated", "description", "discriminator", "enum", "example",
-	"exclusiveMaximum", "exclusiveMinimum", "externalDocs", "format", "items", "maxItems", "maxLength", "maxProperties", "maximum",
-	"minItems", "minLength", "minProperties", "minimum", "multipleOf", "not", "nullable", "oneOf", "pattern", "properties", "readOnly",
+	"$ref", "additionalProperties", "allOf", "anyOf", "default", "deprecated", "description", "discriminator", "enum",
+	"example",
+	"exclusiveMaximum", "exclusiveMinimum", "externalDocs", "format", "items", "maxItems", "maxLength", "maxProperties",
+	"maximum",
+	"minItems", "minLength", "minProperties", "minimum", "multipleOf", "not", "nullable", "oneOf", "pattern", "properties",
+	"readOnly",
 	"required", "title", "type", "uniqueItems", "writeOnly",
 }
 
@@ -95,7 +98,8 @@ func legacySchema(node any) error {
 	if !ok {
 		return nil
 	}
-	for _, translate := range []func(map[string]any) error{legacyType, legacyUnion, legacyBounds, legacyValues, legacyRef} {
+	for _, translate := range []func(map[string]any) error{legacyType, legacyUnion, legacyBounds, legacyValues,
+		legacyRef} {
 		if err := translate(s); err != nil {
 			return err
 		}

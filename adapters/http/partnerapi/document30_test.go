@@ -82,7 +82,8 @@ func outline(doc *openapi3.T) map[string]string {
 	}
 	for name, ref := range doc.Components.Schemas {
 		for field, property := range ref.Value.Properties {
-			out[name+"."+field] = fmt.Sprint(property.Value.Description, property.Value.PermitsNull(), property.Value.Enum, property.Value.Format)
+			out[name+"."+field] = fmt.Sprint(property.Value.Description, property.Value.PermitsNull(), property.Value.Enum,
+				property.Value.Format)
 		}
 		out[name] = fmt.Sprint(ref.Value.Required, ref.Value.Enum)
 	}
@@ -106,11 +107,13 @@ func TestLegacyJSON_SaysTheSameInOlderWords(t *testing.T) {
 		`{"items":{"additionalProperties":{"type":["string","null"]}},"x-go":[1]}`: `{"items":{"additionalProperties":{"nullable":true,"type":"string"}},"x-go":[1]}`,
 	}
 	for in, want := range cases {
-		got, err := partnerapi.LegacyJSON(fmt.Appendf(nil, frame, "3.1.0", in, in, `,"webhooks":{"e":{}},"jsonSchemaDialect":"d"`))
+		got, err := partnerapi.LegacyJSON(
+			fmt.Appendf(nil, frame, "3.1.0", in, in, `,"webhooks":{"e":{}},"jsonSchemaDialect":"d"`))
 		require.NoError(t, err, in)
 		require.JSONEq(t, fmt.Sprintf(frame, "3.0.3", want, want, ""), string(got), in)
 	}
-	for _, in := range []string{`{"if":{}}`, `{"type":["string","integer"]}`, `{"properties":{"a":{"prefixItems":[]}}}`, `{"minimum":1,"exclusiveMinimum":0}`} {
+	for _, in := range []string{`{"if":{}}`, `{"type":["string","integer"]}`, `{"properties":{"a":{"prefixItems":[]}}}`,
+		`{"minimum":1,"exclusiveMinimum":0}`} {
 		_, err := partnerapi.LegacyJSON(fmt.Appendf(nil, frame, "3.1.0", in, `{}`, ""))
 		require.Error(t, err, in)
 	}

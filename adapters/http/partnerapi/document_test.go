@@ -50,31 +50,37 @@ func TestDocument_ExampleIDsAreWellFormed(t *testing.T) {
 	require.NoError(t, err)
 	out, err := json.Marshal(doc)
 	require.NoError(t, err)
-	ids := regexp.MustCompile(`"(acct|dep|cli|pwh|dlv|evt|key|msg|prt|req)_(test_)?([0-9a-z]{20,})"`).FindAllStringSubmatch(string(out), -1)
+	ids := regexp.MustCompile(
+		`"(acct|dep|cli|pwh|dlv|evt|key|msg|prt|req)_(test_)?([0-9a-z]{20,})"`).FindAllStringSubmatch(string(out), -1)
 	require.NotEmpty(t, ids)
 	for _, id := range ids {
 		require.Regexp(t, `^[0-7][0-9a-hjkmnp-tv-z]{25}$`, id[3], id[0])
 	}
 }
 
-// Every error in openapi.yaml has the code and status of its fault, and begins with the fault's message where that is fixed.
+// Every error in openapi.yaml has the code and status of its fault, and begins with the fault's message where that is
+// fixed.
 func TestDocument_ErrorsAreOurFaults(t *testing.T) {
 	doc, err := partnerapi.Document()
 	require.NoError(t, err)
 	fixed := []*fault.Error{
 		fault.ErrInternal, fault.ErrUnavailable, fault.ErrInvalidJSON, fault.ErrRoute, fault.ErrMethod, fault.ErrTooLarge,
 		fault.ErrMediaType, fault.ErrRateLimited,
-		partner.ErrMissingAPIKey, partner.ErrInvalidAPIKey, partner.ErrAPIKeyRevoked, partner.ErrAPIKeyNotFound, partner.ErrAPIKeyLimit,
+		partner.ErrMissingAPIKey, partner.ErrInvalidAPIKey, partner.ErrAPIKeyRevoked, partner.ErrAPIKeyNotFound,
+		partner.ErrAPIKeyLimit,
 		connect.ErrAccountNotFound, connect.ErrAccountNotLinked, connect.ErrAccountRevoked,
 		tenant.ErrNotFound,
-		webhook.ErrNotFound, webhook.ErrDeliveryNotFound, webhook.ErrEventNotFound, webhook.ErrLimitReached, webhook.ErrDisabled, webhook.ErrTestNotSubscribed,
+		webhook.ErrNotFound, webhook.ErrDeliveryNotFound, webhook.ErrEventNotFound, webhook.ErrLimitReached,
+		webhook.ErrDisabled, webhook.ErrTestNotSubscribed,
 		deposit.ErrNotFound, deposit.ErrAccessDenied, deposit.ErrInvalidClient,
-		deposit.ErrNotCancellable, deposit.ErrNotCapturable, deposit.ErrNotReleasable, deposit.ErrNotSecurable, deposit.ErrNotSendable,
+		deposit.ErrNotCancellable, deposit.ErrNotCapturable, deposit.ErrNotReleasable, deposit.ErrNotSecurable,
+		deposit.ErrNotSendable,
 		ports.ErrInvalidKey, ports.ErrKeyInUse, ports.ErrKeyReused,
 	}
 	worded := []*fault.Error{ // their messages name a field
 		fault.ErrMissingField, fault.ErrInvalidField, fault.ErrBadCursor,
-		deposit.ErrBelowMinimum, deposit.ErrAboveMaximum, deposit.ErrExceedsAmount, deposit.ErrTooSmallToCharge, deposit.ErrInvalidReturnURL,
+		deposit.ErrBelowMinimum, deposit.ErrAboveMaximum, deposit.ErrExceedsAmount, deposit.ErrTooSmallToCharge,
+		deposit.ErrInvalidReturnURL,
 		deposit.ErrDateRange, webhook.ErrReplayRange, // the same code, for different fields
 	}
 	messages := map[string]string{}
@@ -119,8 +125,10 @@ func TestDocument_EnumsAreThoseOfTheDomain(t *testing.T) {
 	require.ElementsMatch(t, deposit.Statuses, enumOf[deposit.Status](schemas["DepositStatus"]))
 	require.ElementsMatch(t, webhook.Statuses, enumOf[webhook.Status](schemas["DeliveryStatus"]))
 	require.ElementsMatch(t, webhook.EventNames, enumOf[webhook.EventName](schemas["EventName"]))
-	require.ElementsMatch(t, webhook.Results, append(enumOf[webhook.Result](schemas["AttemptError"]), webhook.ResultSuccess))
-	require.ElementsMatch(t, []string{webhook.DisabledByPartner, webhook.DisabledByFailure}, enumOf[string](schemas["Webhook"].Value.Properties["disabledReason"]))
+	require.ElementsMatch(t, webhook.Results,
+		append(enumOf[webhook.Result](schemas["AttemptError"]), webhook.ResultSuccess))
+	require.ElementsMatch(t, []string{webhook.DisabledByPartner, webhook.DisabledByFailure},
+		enumOf[string](schemas["Webhook"].Value.Properties["disabledReason"]))
 
 	var reasons []string
 	for _, trigger := range deposit.Triggers {

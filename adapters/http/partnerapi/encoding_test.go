@@ -18,9 +18,12 @@ import (
 
 // responses are the bodies of all responses of the partner API.
 var responses = []any{
-	partnerapi.APIKeyList{}, partnerapi.CreatedAPIKeyResponse{}, partnerapi.AccountList{}, partnerapi.AccountResponse{}, partnerapi.ClientResponse{}, partnerapi.CreatedDepositResponse{}, partnerapi.CreatedWebhookResponse{},
-	partnerapi.DeliveryDetailResponse{}, partnerapi.DeliveryList{}, partnerapi.DeliveryResponse{}, partnerapi.DepositList{}, partnerapi.DepositResponse{},
-	partnerapi.MeResponse{}, partnerapi.ReplayResponse{}, partnerapi.RotatedSecretResponse{}, partnerapi.WebhookList{}, partnerapi.WebhookResponse{},
+	partnerapi.APIKeyList{}, partnerapi.CreatedAPIKeyResponse{}, partnerapi.AccountList{}, partnerapi.AccountResponse{},
+	partnerapi.ClientResponse{}, partnerapi.CreatedDepositResponse{}, partnerapi.CreatedWebhookResponse{},
+	partnerapi.DeliveryDetailResponse{}, partnerapi.DeliveryList{}, partnerapi.DeliveryResponse{},
+	partnerapi.DepositList{}, partnerapi.DepositResponse{},
+	partnerapi.MeResponse{}, partnerapi.ReplayResponse{}, partnerapi.RotatedSecretResponse{}, partnerapi.WebhookList{},
+	partnerapi.WebhookResponse{},
 }
 
 // fill sets every part of v at random. Pointers, lists and maps may stay nil.
@@ -68,7 +71,8 @@ func fill(r *rand.Rand, v reflect.Value) {
 }
 
 func someText(r *rand.Rand) string {
-	pieces := []string{"dep_01m7xv8xz1f1qt2ztqtnyzvt9b", "https://pms.example/?a=1&b=<2>", "é", "漢", "🏠", "\u2028", "\u2029", `"`, `\`, "\n", "\x01", "\xff", "\xe2", "", " "}
+	pieces := []string{"dep_01m7xv8xz1f1qt2ztqtnyzvt9b", "https://pms.example/?a=1&b=<2>", "é", "漢", "🏠", "\u2028",
+		"\u2029", `"`, `\`, "\n", "\x01", "\xff", "\xe2", "", " "}
 	var s strings.Builder
 	for range r.IntN(4) {
 		s.WriteString(pieces[r.IntN(len(pieces))])
@@ -99,7 +103,8 @@ func TestResponses_Encoded_HaveTheBytesOfEncodingJSON(t *testing.T) {
 func TestTimestamp_OfAnyYear_HasTheLayoutOfPackageTime(t *testing.T) {
 	t.Parallel()
 	for _, year := range []int{-1, 0, 1, 999, 1000, 1969, 1970, 2026, 9999, 10_000} {
-		for _, at := range []time.Time{time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(year, 12, 31, 23, 59, 59, 999_999_999, time.UTC)} {
+		for _, at := range []time.Time{time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC),
+			time.Date(year, 12, 31, 23, 59, 59, 999_999_999, time.UTC)} {
 			got, err := partnerapi.TimestampOf(at).AppendJSON(nil)
 			require.NoError(t, err)
 			require.Equal(t, at.Format(`"2006-01-02T15:04:05.000Z"`), string(got))

@@ -18,7 +18,8 @@ func (a *api) ListEvents(ctx context.Context, r ListEventsRequestObject) (ListEv
 	if err != nil {
 		return nil, err
 	}
-	f := webhookports.EventFilter{Name: webhook.EventName(value(r.Params.Event)), Created: timeSpan(r.Params.From, r.Params.To)}
+	f := webhookports.EventFilter{Name: webhook.EventName(value(r.Params.Event)),
+		Created: timeSpan(r.Params.From, r.Params.To)}
 	if r.Params.DepositID != nil {
 		f.DepositID = parseID(id.Deposit, *r.Params.DepositID)
 	}
@@ -48,7 +49,8 @@ func (a *api) GetEvent(ctx context.Context, r GetEventRequestObject) (GetEventRe
 
 // ReadFeed returns the events after a number, and waits for one if asked to.
 func (a *api) ReadFeed(ctx context.Context, r ReadFeedRequestObject) (ReadFeedResponseObject, error) {
-	q := events.FeedQuestion{After: r.Params.After, Limit: defaultLimit, Wait: time.Duration(value(r.Params.WaitSeconds)) * time.Second}
+	q := events.FeedQuestion{After: r.Params.After, Limit: defaultLimit,
+		Wait: time.Duration(value(r.Params.WaitSeconds)) * time.Second}
 	if r.Params.Limit != nil {
 		q.Limit = *r.Params.Limit
 	}
@@ -59,11 +61,13 @@ func (a *api) ReadFeed(ctx context.Context, r ReadFeedRequestObject) (ReadFeedRe
 	body := Feed{Data: make([]FeedEvent, 0, len(page.Events)), NextAfter: page.Next, FeedID: page.FeedID}
 	for _, e := range page.Events {
 		one := eventOf(e)
-		body.Data = append(body.Data, FeedEvent{Sequence: e.Sequence, ID: one.ID, Event: one.Event, CreatedAt: one.CreatedAt, Data: one.Data})
+		body.Data = append(body.Data,
+			FeedEvent{Sequence: e.Sequence, ID: one.ID, Event: one.Event, CreatedAt: one.CreatedAt, Data: one.Data})
 	}
 	return ReadFeed200JSONResponse(body), nil
 }
 
 func eventOf(e ports.Event) Event {
-	return Event{ID: id.Event.Of(e.ID), Event: EventName(e.Name), CreatedAt: TimestampOf(e.CreatedAt), Data: json.RawMessage(e.Data)}
+	return Event{ID: id.Event.Of(e.ID), Event: EventName(e.Name), CreatedAt: TimestampOf(e.CreatedAt),
+		Data: json.RawMessage(e.Data)}
 }

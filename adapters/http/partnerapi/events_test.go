@@ -20,7 +20,8 @@ import (
 func (c *caller) relayAll() {
 	c.t.Helper()
 	for c.Count("outbox", "partner_id = $1", c.partner.ID) > 0 {
-		_, _, err := c.work.Relay(c.t.Context(), 500, time.Minute, func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery { return nil })
+		_, _, err := c.work.Relay(c.t.Context(), 500, time.Minute,
+			func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery { return nil })
 		require.NoError(c.t, err)
 	}
 }
@@ -94,7 +95,8 @@ func TestFeed_ReadInParts_HasEveryEventOnce_InTheOrderOfItsNumbers(t *testing.T)
 
 	last := before + len(want)
 	c.get(fmt.Sprintf("/events/feed?after=%d", last+1)).refused(400, "invalid_cursor")
-	_, err := c.Pool.Exec(t.Context(), `UPDATE event_feeds SET oldest_sequence = $1 WHERE partner_id = $2`, last, c.partner.ID)
+	_, err := c.Pool.Exec(t.Context(), `UPDATE event_feeds SET oldest_sequence = $1 WHERE partner_id = $2`, last,
+		c.partner.ID)
 	require.NoError(t, err)
 	c.get(fmt.Sprintf("/events/feed?after=%d", last-2)).refused(400, "invalid_cursor")
 	part, _, _ := c.feed("")

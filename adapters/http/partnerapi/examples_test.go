@@ -21,8 +21,8 @@ import (
 // activeFirst names the operations whose deposit must be active.
 var activeFirst = []string{"captureDeposit", "releaseDeposit"}
 
-// Every example of a request is sent to the real service, with real ids in place of those of the example, and gets the documented
-// success. The contract compares the answers with the document; the examples of responses are checked by
+// Every example of a request is sent to the real service, with real ids in place of those of the example, and gets the
+// documented success. The contract compares the answers with the document; the examples of responses are checked by
 // TestDocuments_AreValidForTwoReaders.
 func TestDocument_EveryRequestExampleRuns(t *testing.T) {
 	t.Parallel()
@@ -59,7 +59,8 @@ func (c *caller) sendExample(method, path string, op *openapi3.Operation, things
 		body = real(op.RequestBody.Value.Content.Get("application/json").Example, things)
 		require.NotNil(c.t, body, "%s has no example", op.OperationID)
 	}
-	filled := placeholder.ReplaceAllStringFunc(strings.TrimPrefix(path, partnerapi.Prefix), func(name string) string { return things[strings.Trim(name, "{}")] })
+	filled := placeholder.ReplaceAllStringFunc(strings.TrimPrefix(path, partnerapi.Prefix),
+		func(name string) string { return things[strings.Trim(name, "{}")] })
 	if op.OperationID == "testWebhook" {
 		c.dispatch(webhook.Attempt{Result: webhook.ResultSuccess, ResponseStatus: http.StatusNoContent})
 	}
@@ -120,13 +121,17 @@ func real(example any, things map[string]string) any {
 	return example
 }
 
-// newThings makes an object of each kind for the caller, and returns their ids by the name of the path parameter and by prefix.
+// newThings makes an object of each kind for the caller, and returns their ids by the name of the path parameter and by
+// prefix.
 func newThings(c *caller, operation string) map[string]string {
 	c.t.Helper()
 	account := c.link("hotel-4711")
-	hook := text(c.t, c.post("/webhooks", object{"url": "https://93.184.216.34/hook", "events": []string{"deposit.activated"}}).ok(201), "id")
-	client := text(c.t, c.post("/clients", object{"accountId": account, "email": "j@example.com", "firstName": "J", "lastName": "M"}).ok(201), "id")
-	deposit := c.created(account, "clientId", client, "depositUrlGeneration", true, "returnUrl", "https://pms.example.com/back")
+	hook := text(c.t, c.post("/webhooks",
+		object{"url": "https://93.184.216.34/hook", "events": []string{"deposit.activated"}}).ok(201), "id")
+	client := text(c.t, c.post("/clients",
+		object{"accountId": account, "email": "j@example.com", "firstName": "J", "lastName": "M"}).ok(201), "id")
+	deposit := c.created(account, "clientId", client, "depositUrlGeneration", true, "returnUrl",
+		"https://pms.example.com/back")
 	delivery := ""
 	if strings.Contains(operation, "WebhookDelivery") {
 		done := c.dispatch(webhook.Attempt{Result: webhook.ResultSuccess, ResponseStatus: http.StatusNoContent})
@@ -144,7 +149,8 @@ func newThings(c *caller, operation string) map[string]string {
 		c.simulated(deposit, "activate")
 	}
 	return map[string]string{
-		"accountId": account, "webhookId": hook, "clientId": client, "depositId": deposit, "deliveryId": delivery, "keyId": key, "eventId": event,
+		"accountId": account, "webhookId": hook, "clientId": client, "depositId": deposit, "deliveryId": delivery,
+		"keyId": key, "eventId": event,
 		"acct": account, "pwh": hook, "cli": client, "dep": deposit, "dlv": delivery, "key": key, "evt": event,
 	}
 }

@@ -39,9 +39,11 @@ func TestDelivery_ThatSucceededLate_HasNoFailureReason(t *testing.T) {
 	hook := c.hook()
 	c.simulated(c.created(account), "activate")
 	claim := c.relay(webhook.Dispatched)[0]
-	require.NoError(t, c.record(claim, webhook.Attempt{Result: webhook.ResultTimeout}, webhook.Verdict{State: webhook.Failed}))
+	require.NoError(t,
+		c.record(claim, webhook.Attempt{Result: webhook.ResultTimeout}, webhook.Verdict{State: webhook.Failed}))
 	require.Equal(t, "attempts_exhausted", c.get(hook + "/deliveries").list()[0]["failureReason"])
-	require.NoError(t, c.record(claim, webhook.Attempt{Result: webhook.ResultSuccess, ResponseStatus: 200}, webhook.Verdict{State: webhook.Succeeded}))
+	require.NoError(t, c.record(claim, webhook.Attempt{Result: webhook.ResultSuccess, ResponseStatus: 200},
+		webhook.Verdict{State: webhook.Succeeded}))
 	late := c.get(hook + "/deliveries").list()[0]
 	require.Equal(t, "succeeded", late["status"])
 	require.NotContains(t, late, "failureReason")
@@ -63,5 +65,6 @@ func TestWebhookTest_SubscriptionDeletedMeanwhile_FailsWithItsReason(t *testing.
 	hook := c.hook()
 	remove = sync.OnceFunc(func() { c.do(http.MethodDelete, hook, nil) })
 	got := c.post(hook+"/test", nil).ok(200)
-	require.Equal(t, []any{"failed", "webhook_deleted", 0.0}, []any{got["status"], got["failureReason"], got["attemptCount"]})
+	require.Equal(t, []any{"failed", "webhook_deleted", 0.0},
+		[]any{got["status"], got["failureReason"], got["attemptCount"]})
 }

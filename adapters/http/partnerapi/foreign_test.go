@@ -47,7 +47,8 @@ func TestDepositOfTheDashboard_OnceTheLinkIsOver_ShowsNoTenant(t *testing.T) {
 		parsed, _ := id.Deposit.Parse(d)
 		tokens, err := c.Postgres.Deposits.CheckoutTokens(t.Context(), []id.ID{parsed})
 		require.NoError(t, err)
-		_, err = c.Checkout.Submit(t.Context(), tokens[parsed], tenant.Person{Email: "late@tenant.example", FirstName: "Late", LastName: "Comer"}, agreement.Given{Agreed: true})
+		_, err = c.Checkout.Submit(t.Context(), tokens[parsed],
+			tenant.Person{Email: "late@tenant.example", FirstName: "Late", LastName: "Comer"}, agreement.Given{Agreed: true})
 		require.NoError(t, err)
 	}
 	shown := func() any {
@@ -63,11 +64,13 @@ func TestDepositOfTheDashboard_OnceTheLinkIsOver_ShowsNoTenant(t *testing.T) {
 	}
 	require.Nil(t, shown())
 	require.NotContains(t, string(c.get("/deposits/"+theirs).body), "late@tenant.example")
-	require.Equal(t, "late@tenant.example", c.get("/deposits/" + own).ok(200)["client"].(object)["email"], "the partner created it")
+	require.Equal(t, "late@tenant.example", c.get("/deposits/" + own).ok(200)["client"].(object)["email"],
+		"the partner created it")
 	for _, d := range []string{own, theirs} {
 		var clientID id.ID
 		parsed, _ := id.Deposit.Parse(d)
-		require.NoError(t, c.Pool.QueryRow(t.Context(), `SELECT client_id FROM deposits WHERE id = $1`, parsed).Scan(&clientID))
+		require.NoError(t,
+			c.Pool.QueryRow(t.Context(), `SELECT client_id FROM deposits WHERE id = $1`, parsed).Scan(&clientID))
 		require.False(t, clientID.IsZero())
 		require.Len(t, c.get("/deposits?clientId="+id.Client.Of(clientID)).list(), map[string]int{own: 1, theirs: 0}[d])
 	}
@@ -83,13 +86,15 @@ func TestDepositOfTheDashboard_OnceTheLinkIsOver_ShowsNoTenant(t *testing.T) {
 func TestRevokedLink_ReadAndCancelOnly(t *testing.T) {
 	t.Parallel()
 	c, account := newStory(t)
-	client := text(t, c.post("/clients", object{"accountId": account, "email": "a@b.example", "firstName": "A", "lastName": "B"}).ok(201), "id")
+	client := text(t, c.post("/clients",
+		object{"accountId": account, "email": "a@b.example", "firstName": "A", "lastName": "B"}).ok(201), "id")
 	pending, active := c.created(account), c.created(account)
 	c.simulated(active, "activate")
 	c.revoke(account)
 
 	require.Empty(t, c.get("/accounts").list())
-	for _, path := range []string{"/accounts?status=revoked", "/accounts?status=all", "/accounts?status=all&externalId=hotel-1"} {
+	for _, path := range []string{"/accounts?status=revoked", "/accounts?status=all",
+		"/accounts?status=all&externalId=hotel-1"} {
 		found := c.get(path).list()
 		require.Len(t, found, 1)
 		require.Equal(t, "revoked", found[0]["status"])
@@ -102,9 +107,11 @@ func TestRevokedLink_ReadAndCancelOnly(t *testing.T) {
 		c.post("/deposits", draft(account)).refused(403, "account_revoked")
 		c.post("/deposits/"+active+"/release", nil).refused(403, "account_revoked")
 		c.post("/deposits/"+pending+"/send-link", object{"email": "a@b.example"}).refused(403, "account_revoked")
-		c.post("/deposits/"+pending+"/send-link/batch", object{"recipients": []object{{"email": "a@b.example"}}}).refused(403, "account_revoked")
+		c.post("/deposits/"+pending+"/send-link/batch", object{"recipients": []object{{"email": "a@b.example"}}}).refused(403,
+			"account_revoked")
 		c.post("/deposits/"+active+"/capture", nil).refused(403, "account_revoked")
-		c.post("/clients", object{"accountId": account, "email": "a@b.example", "firstName": "A", "lastName": "B"}).refused(403, "account_revoked")
+		c.post("/clients", object{"accountId": account, "email": "a@b.example", "firstName": "A", "lastName": "B"}).
+			refused(403, "account_revoked")
 		c.get("/clients/"+client).refused(403, "account_revoked")
 		c.do("PATCH", "/clients/"+client, object{"firstName": "B"}).refused(403, "account_revoked")
 		c.get("/clients?accountId="+account).refused(403, "account_revoked")

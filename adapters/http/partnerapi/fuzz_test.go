@@ -35,7 +35,8 @@ type fuzzed struct {
 // answerTo sends a request and checks the rules that hold for every answer.
 func (s *stage) answerTo(t *testing.T, q fuzzed) (int, string) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), q.method, s.url+partnerapi.Prefix+q.target, bytes.NewReader(q.body))
+	req, err := http.NewRequestWithContext(t.Context(), q.method, s.url+partnerapi.Prefix+q.target,
+		bytes.NewReader(q.body))
 	require.NoError(t, err)
 	req.Header.Set("x-api-key", s.key)
 	if len(q.body) > 0 {
@@ -90,7 +91,8 @@ func FuzzBody(f *testing.F) {
 // FuzzAmount compares the answer for an amount with rational arithmetic.
 func FuzzAmount(f *testing.F) {
 	s := fuzzStage(f)
-	for _, seed := range []string{"70", "69.99", "2500.00", "2500.01", "7e1", "70.000000001", "1e400", "-1e-400", `"70"`, "null", "[]", "0.7E+2", "07", "1e99999999999"} {
+	for _, seed := range []string{"70", "69.99", "2500.00", "2500.01", "7e1", "70.000000001", "1e400", "-1e-400", `"70"`,
+		"null", "[]", "0.7E+2", "07", "1e99999999999"} {
 		f.Add(seed)
 	}
 	minimum, maximum, hundred := big.NewRat(70, 1), big.NewRat(2500, 1), big.NewRat(100, 1)
@@ -124,7 +126,8 @@ func FuzzAmount(f *testing.F) {
 // FuzzTimestamp compares the filter by time with package time: an accepted text is RFC 3339 in UTC.
 func FuzzTimestamp(f *testing.F) {
 	s := fuzzStage(f)
-	for _, seed := range []string{"2026-08-01T15:00:00Z", "2026-08-01T15:00:00.123456789+00:00", "2026-08-01T15:00:00+02:00", "0001-01-01T00:00:00Z", "9999-12-31T23:59:60Z", "2026-02-30T00:00:00Z", "", "now"} {
+	for _, seed := range []string{"2026-08-01T15:00:00Z", "2026-08-01T15:00:00.123456789+00:00",
+		"2026-08-01T15:00:00+02:00", "0001-01-01T00:00:00Z", "9999-12-31T23:59:60Z", "2026-02-30T00:00:00Z", "", "now"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, at string) {
@@ -149,14 +152,16 @@ func FuzzTimestamp(f *testing.F) {
 // FuzzIdempotencyKey sends a key with a request that is refused after the key.
 func FuzzIdempotencyKey(f *testing.F) {
 	s := fuzzStage(f)
-	for _, seed := range []string{"3f1c9a52-7c3e-4b0e-9a55-0d7f2b6a1e84", `"3F1C9A52-7C3E-4B0E-9A55-0D7F2B6A1E84"`, "", " ", "3f1c9a52-7c3e-1b0e-9a55-0d7f2b6a1e84", "é", strings.Repeat("a", 5000)} {
+	for _, seed := range []string{"3f1c9a52-7c3e-4b0e-9a55-0d7f2b6a1e84", `"3F1C9A52-7C3E-4B0E-9A55-0D7F2B6A1E84"`, "",
+		" ", "3f1c9a52-7c3e-1b0e-9a55-0d7f2b6a1e84", "é", strings.Repeat("a", 5000)} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, key string) {
 		if !httpguts.ValidHeaderFieldValue(key) || len(key) > 10_000 {
 			return // the framing of requests has tests of its own
 		}
-		status, code := s.answerTo(t, fuzzed{method: http.MethodPost, target: "/deposits/dep" + unknownID + "/cancel", header: []string{"Idempotency-Key", key}})
+		status, code := s.answerTo(t, fuzzed{method: http.MethodPost, target: "/deposits/dep" + unknownID + "/cancel",
+			header: []string{"Idempotency-Key", key}})
 		want := []any{http.StatusNotFound, "deposit_not_found"}
 		if _, err := idempotent.ParseKey(strings.Trim(key, " \t")); err != nil {
 			want = []any{http.StatusBadRequest, "invalid_idempotency_key"}
@@ -187,7 +192,8 @@ func FuzzQuery(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, which byte, query string) {
 		target := joinedTarget(targets[int(which)%len(targets)], query)
-		if _, err := url.Parse(target); err != nil || len(target) > 8_000 || strings.ContainsAny(query, "# \r\n") || strings.Contains(query, "waitSeconds") {
+		if _, err := url.Parse(target); err != nil || len(target) > 8_000 || strings.ContainsAny(query, "# \r\n") ||
+			strings.Contains(query, "waitSeconds") {
 			return
 		}
 		status, code := s.answerTo(t, fuzzed{method: http.MethodGet, target: target})

@@ -57,7 +57,8 @@ func TestDocument_AGeneratedGoClientPassesAStory(t *testing.T) {
 			require.NoError(t, os.WriteFile(in("openapi.json"), document, 0o600))
 			require.NoError(t, os.WriteFile(in("main.go"), story, 0o600))
 			run(t, "scripts/tools.sh", "oapi-codegen")
-			run(t, ".local/bin/oapi-codegen", "-generate", "types,client", "-package", "main", "-o", in("client.go"), in("openapi.json"))
+			run(t, ".local/bin/oapi-codegen", "-generate", "types,client", "-package", "main", "-o", in("client.go"),
+				in("openapi.json"))
 			run(t, "go", "build", "-o", in("story"), in("client.go"), in("main.go"))
 
 			c, account := newStory(t)
@@ -73,7 +74,8 @@ func TestDocument_AGeneratedGoClientPassesAStory(t *testing.T) {
 			}
 			for path, item := range doc.Paths.Map() {
 				for method := range item.Operations() {
-					require.True(t, called[method+" "+strings.NewReplacer("{", ":", "}", "").Replace(path)], "the story never called %s %s with success", method, path)
+					require.True(t, called[method+" "+strings.NewReplacer("{", ":", "}", "").Replace(path)],
+						"the story never called %s %s with success", method, path)
 				}
 			}
 		})
@@ -93,7 +95,8 @@ func (c *caller) relayUntilDone() (stop func()) {
 				return
 			case <-tick.C:
 			}
-			_, _, err := c.work.Relay(c.t.Context(), 500, time.Minute, func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery { return nil })
+			_, _, err := c.work.Relay(c.t.Context(), 500, time.Minute,
+				func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery { return nil })
 			if err != nil {
 				ended <- err
 				return
@@ -126,7 +129,8 @@ func TestDocument_TheSampleOfCreateDepositWorksForAnyAccount(t *testing.T) {
 	c, account := newStory(t)
 	doc, err := partnerapi.Document()
 	require.NoError(t, err)
-	sample := doc.Paths.Value("/api/partner/v1/deposits").Post.RequestBody.Value.Content.Get("application/json").Example.(map[string]any)
+	sample := doc.Paths.Value("/api/partner/v1/deposits").Post.RequestBody.Value.Content.Get(
+		"application/json").Example.(map[string]any)
 	body := maps.Clone(sample)
 	body["accountId"] = account
 	c.post("/deposits", body).ok(201)

@@ -43,17 +43,21 @@ func (r *recorder) take() any {
 	return v
 }
 
-func (r *recorder) CreateDeposit(_ context.Context, req partnerapi.CreateDepositRequestObject) (partnerapi.CreateDepositResponseObject, error) {
+func (r *recorder) CreateDeposit(_ context.Context,
+	req partnerapi.CreateDepositRequestObject) (partnerapi.CreateDepositResponseObject, error) {
 	r.keep(*req.Body)
-	return partnerapi.CreateDeposit201JSONResponse{Data: partnerapi.CreatedDeposit{ID: "dep_1", Status: partnerapi.DepositPending}}, nil
+	return partnerapi.CreateDeposit201JSONResponse{
+		Data: partnerapi.CreatedDeposit{ID: "dep_1", Status: partnerapi.DepositPending}}, nil
 }
 
-func (r *recorder) CaptureDeposit(_ context.Context, req partnerapi.CaptureDepositRequestObject) (partnerapi.CaptureDepositResponseObject, error) {
+func (r *recorder) CaptureDeposit(_ context.Context,
+	req partnerapi.CaptureDepositRequestObject) (partnerapi.CaptureDepositResponseObject, error) {
 	r.keep(*req.Body)
 	return partnerapi.CaptureDeposit200JSONResponse{}, fiber.ErrTeapot
 }
 
-func (r *recorder) ListDeposits(_ context.Context, req partnerapi.ListDepositsRequestObject) (partnerapi.ListDepositsResponseObject, error) {
+func (r *recorder) ListDeposits(_ context.Context,
+	req partnerapi.ListDepositsRequestObject) (partnerapi.ListDepositsResponseObject, error) {
 	r.keep(req.Params)
 	link := `<https://api.example.com/next>; rel="next"`
 	return partnerapi.ListDeposits200JSONResponse{
@@ -62,27 +66,33 @@ func (r *recorder) ListDeposits(_ context.Context, req partnerapi.ListDepositsRe
 	}, nil
 }
 
-func (r *recorder) GetDeposit(_ context.Context, req partnerapi.GetDepositRequestObject) (partnerapi.GetDepositResponseObject, error) {
+func (r *recorder) GetDeposit(_ context.Context,
+	req partnerapi.GetDepositRequestObject) (partnerapi.GetDepositResponseObject, error) {
 	r.keep(req.DepositID)
-	return partnerapi.GetDeposit200JSONResponse{Data: partnerapi.Deposit{Amount: partnerapi.EurosOf(7050), Metadata: partnerapi.Metadata{}}}, nil
+	return partnerapi.GetDeposit200JSONResponse{
+		Data: partnerapi.Deposit{Amount: partnerapi.EurosOf(7050), Metadata: partnerapi.Metadata{}}}, nil
 }
 
-func (r *recorder) CreateWebhook(_ context.Context, req partnerapi.CreateWebhookRequestObject) (partnerapi.CreateWebhookResponseObject, error) {
+func (r *recorder) CreateWebhook(_ context.Context,
+	req partnerapi.CreateWebhookRequestObject) (partnerapi.CreateWebhookResponseObject, error) {
 	r.keep(*req.Body)
 	return partnerapi.CreateWebhook201JSONResponse{}, nil
 }
 
-func (r *recorder) UpdateWebhook(_ context.Context, req partnerapi.UpdateWebhookRequestObject) (partnerapi.UpdateWebhookResponseObject, error) {
+func (r *recorder) UpdateWebhook(_ context.Context,
+	req partnerapi.UpdateWebhookRequestObject) (partnerapi.UpdateWebhookResponseObject, error) {
 	r.keep(*req.Body)
 	return partnerapi.UpdateWebhook200JSONResponse{}, nil
 }
 
-func (r *recorder) RotateWebhookSecret(_ context.Context, req partnerapi.RotateWebhookSecretRequestObject) (partnerapi.RotateWebhookSecretResponseObject, error) {
+func (r *recorder) RotateWebhookSecret(_ context.Context,
+	req partnerapi.RotateWebhookSecretRequestObject) (partnerapi.RotateWebhookSecretResponseObject, error) {
 	r.keep(req.WebhookID)
 	return partnerapi.RotateWebhookSecret200JSONResponse{}, nil
 }
 
-func (r *recorder) SimulateDeposit(_ context.Context, req partnerapi.SimulateDepositRequestObject) (partnerapi.SimulateDepositResponseObject, error) {
+func (r *recorder) SimulateDeposit(_ context.Context,
+	req partnerapi.SimulateDepositRequestObject) (partnerapi.SimulateDepositResponseObject, error) {
 	r.keep(req.Body.Outcome)
 	return partnerapi.SimulateDeposit200JSONResponse{}, fiber.ErrTeapot
 }
@@ -94,7 +104,8 @@ func newApp(t testing.TB, api partnerapi.StrictServerInterface) *fiber.App {
 	validator, err := partnerapi.NewValidator(doc)
 	require.NoError(t, err)
 	log := slog.New(slog.DiscardHandler)
-	app := fiber.New(middleware.FiberConfig(middleware.ServerConfig{ErrorHandler: problem.Handler(problem.Config{Logger: log})}))
+	app := fiber.New(
+		middleware.FiberConfig(middleware.ServerConfig{ErrorHandler: problem.Handler(problem.Config{Logger: log})}))
 	app.Use(middleware.RequestID(), middleware.Deadline(10*time.Second), middleware.Framing(), jsonbody.Read)
 	partnerapi.RegisterHandlers(checkedRouter{Router: app, check: validator.Check}, partnerapi.NewStrictHandler(api, nil))
 	return app

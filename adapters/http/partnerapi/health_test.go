@@ -32,19 +32,24 @@ func TestWebhooks_ShowTheHealthOfTheirEndpoints(t *testing.T) {
 	require.Equal(t, []any{"healthy", 1.0, nil}, []any{waiting["state"], waiting["pending"], waiting["pendingCapped"]})
 	require.NotEmpty(t, waiting["oldestPendingAt"])
 
-	_, err := c.Pool.Exec(t.Context(), `UPDATE webhook_subscriptions SET failures = 2, state_since = now(), last_success_at = now() - interval '1 hour', last_failure_at = now(), last_error = 'timeout'`)
+	_, err := c.Pool.Exec(t.Context(),
+		`UPDATE webhook_subscriptions SET failures = 2, state_since = now(), last_success_at = now() - interval '1 hour',
+			last_failure_at = now(), last_error = 'timeout'`)
 	require.NoError(t, err)
-	require.NoError(t, c.record(claims[0], webhook.Attempt{Result: webhook.ResultTimeout}, webhook.Verdict{State: webhook.Waiting, Wait: time.Hour}))
+	require.NoError(t, c.record(claims[0], webhook.Attempt{Result: webhook.ResultTimeout},
+		webhook.Verdict{State: webhook.Waiting, Wait: time.Hour}))
 	failing := c.get(hook).ok(200)
 	health := healthIn(t, failing)
 	require.Equal(t, []any{"failing", "timeout", 1.0}, []any{health["state"], health["lastError"], health["pending"]})
 	require.Greater(t, text(t, health, "lastFailureAt"), text(t, health, "lastSuccessAt"))
 	require.Equal(t, []object{failing}, c.get("/webhooks").list())
 	patched := c.do(http.MethodPatch, hook, object{"enabled": false}).ok(200)
-	require.Equal(t, []any{"disabled", 1.0}, []any{healthIn(t, patched)["state"], healthIn(t, patched)["pending"]}, "a parked delivery is pending")
+	require.Equal(t, []any{"disabled", 1.0}, []any{healthIn(t, patched)["state"], healthIn(t, patched)["pending"]},
+		"a parked delivery is pending")
 
 	_, err = c.Pool.Exec(t.Context(), `INSERT INTO deliveries (subscription_id, id, event_id, event, state, body, event_at)
-		SELECT subscription_id, gen_random_uuid(), gen_random_uuid(), event, 0, body, event_at FROM deliveries, generate_series(1, 10000)`)
+		SELECT subscription_id, gen_random_uuid(), gen_random_uuid(), event, 0, body, event_at
+		FROM deliveries, generate_series(1, 10000)`)
 	require.NoError(t, err)
 	capped := healthIn(t, c.get(hook).ok(200))
 	require.Equal(t, []any{10_000.0, true}, []any{capped["pending"], capped["pendingCapped"]})

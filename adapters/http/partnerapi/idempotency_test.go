@@ -72,7 +72,8 @@ func TestIdempotency_EveryKeyedRoute_ReplaysToTheByte_WithAndWithoutCache(t *tes
 		})
 	}
 	require.Subset(t, keyed, []string{
-		"createDeposit", "cancelDeposit", "releaseDeposit", "captureDeposit", "sendDepositLink", "sendDepositLinkBatch", "createClient", "updateClient", "createWebhook",
+		"createDeposit", "cancelDeposit", "releaseDeposit", "captureDeposit", "sendDepositLink", "sendDepositLinkBatch",
+		"createClient", "updateClient", "createWebhook",
 	}, "the routes whose keys api.md §1 promises")
 }
 
@@ -141,15 +142,20 @@ func TestIdempotency_SameMeaning_IsTheSameBody_AnotherIsRefused(t *testing.T) {
 	c, account := newStory(t)
 	key := newKey()
 	with := func(body string) reply { return c.post("/deposits", body, "idempotency-key", key) }
-	first := with(`{"accountId":"` + account + `","amount":70,"contractStartAt":"2030-08-01T15:00:00Z","contractEndAt":"2030-08-08T10:00:00Z"}`)
+	first := with(`{"accountId":"` + account +
+		`","amount":70,"contractStartAt":"2030-08-01T15:00:00Z","contractEndAt":"2030-08-08T10:00:00Z"}`)
 	first.ok(201)
-	first.again(with(`{ "contractEndAt":"2030-08-08T10:00:00Z", "amount": 7.00e1 , "contractStartAt":"2030-08-01T15:00:00\u005a","accountId":"` + account + `"}`))
+	first.again(
+		with(
+			`{ "contractEndAt":"2030-08-08T10:00:00Z", "amount": 7.00e1 , "contractStartAt":"2030-08-01T15:00:00\u005a","accountId":"` + account + `"}`))
 	for _, flushed := range []bool{false, true} {
 		if flushed {
 			require.NoError(t, c.redis.FlushDB(t.Context()).Err())
 		}
 		c.leavesNothing(t, func() {
-			with(`{"accountId":"`+account+`","amount":70.01,"contractStartAt":"2030-08-01T15:00:00Z","contractEndAt":"2030-08-08T10:00:00Z"}`).refused(422, "idempotency_key_reused")
+			with(`{"accountId":"`+account+
+				`","amount":70.01,"contractStartAt":"2030-08-01T15:00:00Z","contractEndAt":"2030-08-08T10:00:00Z"}`).refused(422,
+				"idempotency_key_reused")
 			with(`{}`).refused(422, "idempotency_key_reused") // the key is checked before the field shapes
 			with(raw(account, "amount", "0.001")).refused(422, "idempotency_key_reused")
 			with(`{"broken`).refused(400, "invalid_json") // and JSON is checked before the key
@@ -161,7 +167,8 @@ func TestIdempotency_RefusedRequest_LeavesTheKeyFree(t *testing.T) {
 	t.Parallel()
 	c, account := newStory(t)
 	key := newKey()
-	for _, body := range []any{object{}, draft(account, "amount", 1), draft(account, "amount", "x"), draft("acct_x"), `{"broken`} {
+	for _, body := range []any{object{}, draft(account, "amount", 1), draft(account, "amount", "x"), draft("acct_x"),
+		`{"broken`} {
 		r := c.post("/deposits", body, "idempotency-key", key)
 		require.GreaterOrEqual(t, r.status, 400)
 		require.Empty(t, r.header.Get(replayed))
@@ -180,7 +187,8 @@ func TestIdempotency_Scope_IsPartnerRouteAndKey(t *testing.T) {
 	first := c.post("/deposits", draft(account), "idempotency-key", key)
 	first.ok(201)
 	require.Empty(t, other.post("/deposits", draft(theirs), "idempotency-key", key).header.Get(replayed))
-	c.post("/clients", object{"accountId": account, "email": "a@b.example", "firstName": "A", "lastName": "B"}, "idempotency-key", key).ok(201)
+	c.post("/clients", object{"accountId": account, "email": "a@b.example", "firstName": "A", "lastName": "B"},
+		"idempotency-key", key).ok(201)
 	for range 2 {
 		c.post("/deposits/"+c.created(account)+"/cancel", nil, "idempotency-key", key).ok(200)
 	}
@@ -191,7 +199,8 @@ func TestIdempotency_BadKeys(t *testing.T) {
 	t.Parallel()
 	c, account := newStory(t)
 	c.leavesNothing(t, func() {
-		for _, bad := range []string{"1", "3f1c9a52-7c3e-1b0e-9a55-0d7f2b6a1e84", "3f1c9a527c3e4b0e9a550d7f2b6a1e84", "not-a-uuid-but-36-characters-long-abc", `"`} {
+		for _, bad := range []string{"1", "3f1c9a52-7c3e-1b0e-9a55-0d7f2b6a1e84", "3f1c9a527c3e4b0e9a550d7f2b6a1e84",
+			"not-a-uuid-but-36-characters-long-abc", `"`} {
 			c.post("/deposits", draft(account), "idempotency-key", bad).refused(400, "invalid_idempotency_key")
 			c.post("/deposits", object{}, "idempotency-key", bad).refused(400, "invalid_idempotency_key")
 		}
@@ -239,7 +248,8 @@ func TestIdempotency_IsCounted(t *testing.T) {
 		body   object
 		result idempotent.Result
 	}{
-		{object{}, idempotent.Refused}, {draft(account), idempotent.Executed}, {draft(account), idempotent.Replayed}, {draft(account, "amount", 71), idempotent.Reused},
+		{object{}, idempotent.Refused}, {draft(account), idempotent.Executed}, {draft(account), idempotent.Replayed},
+		{draft(account, "amount", 71), idempotent.Reused},
 	} {
 		c.post("/deposits", k.body, "idempotency-key", key)
 		require.Equal(t, k.result, <-c.results)

@@ -13,7 +13,8 @@ import (
 
 // prefixOf maps names of parameters and fields to the prefix of their ids.
 var prefixOf = map[string]string{
-	"accountId": "acct", "clientId": "cli", "webhookId": "pwh", "deliveryId": "dlv", "depositId": "dep", "eventId": "evt", "keyId": "key", "apiKeyId": "key",
+	"accountId": "acct", "clientId": "cli", "webhookId": "pwh", "deliveryId": "dlv", "depositId": "dep", "eventId": "evt",
+	"keyId": "key", "apiKeyId": "key",
 }
 
 // refusedField maps fields of bodies to the code for an id that is not the caller's.
@@ -23,7 +24,8 @@ const unknownID = "_01jb2m4q8e7w9x3c5v6b7n8m9a"
 
 // malformed are texts that are no id.
 var malformed = []string{
-	" ", "\x00", "nonsense", "null", "0", "-1", "*", "%", "é", "😀", "a/b", "../accounts", "..%2f..", `'; DROP TABLE deposits; --`, "x\r\nX-Injected: 1",
+	" ", "\x00", "nonsense", "null", "0", "-1", "*", "%", "é", "😀", "a/b", "../accounts", "..%2f..",
+	`'; DROP TABLE deposits; --`, "x\r\nX-Injected: 1",
 	strings.Repeat("a", 10_000), "\u202e", "١٢٣",
 }
 
@@ -35,7 +37,8 @@ func (n *neighbour) forged(prefix string) (all []string) {
 			all = append(all, theirs, prefix+"_"+digits)
 		}
 	}
-	all = append(all, prefix, prefix+"_", prefix+"_"+strings.Repeat("z", 26), prefix+"_"+strings.Repeat("0", 26), "x"+unknownID)
+	all = append(all, prefix, prefix+"_", prefix+"_"+strings.Repeat("z", 26), prefix+"_"+strings.Repeat("0", 26),
+		"x"+unknownID)
 	if theirs, ok := n.ids[prefix]; ok {
 		all = append(all, strings.ToUpper(theirs), theirs+"0", theirs[:len(theirs)-1], " "+theirs, theirs[len(prefix)+1:])
 	}
@@ -200,7 +203,8 @@ func (m *matrix) body() {
 		require.Equal(m.t, refusedField[name], unknown.parsed().Error.Code)
 		sameRefusal(m.t, unknown, with(m.s.other.ids[prefix]))
 		for _, forged := range append(m.s.other.forged(prefix), "") {
-			require.Contains(m.t, []string{refusedField[name], "invalid_field", "missing_field"}, with(forged).parsed().Error.Code, forged)
+			require.Contains(m.t, []string{refusedField[name], "invalid_field", "missing_field"},
+				with(forged).parsed().Error.Code, forged)
 		}
 	}
 }

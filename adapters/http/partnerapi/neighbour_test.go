@@ -16,7 +16,8 @@ func newNeighbour(t testing.TB, w *world) *neighbour {
 	t.Helper()
 	n := &neighbour{caller: w.caller(t, "neighbour"), ids: map[string]string{}}
 	account := n.link("neighbours-hotel")
-	client := text(t, n.post("/clients", object{"accountId": account, "email": "neighbours.tenant@secret.example", "firstName": "Nadja", "lastName": "Nachbarin"}).ok(201), "id")
+	client := text(t, n.post("/clients", object{"accountId": account, "email": "neighbours.tenant@secret.example",
+		"firstName": "Nadja", "lastName": "Nachbarin"}).ok(201), "id")
 	hook := text(t, n.post("/webhooks", object{"url": "https://93.184.216.34/neighbours-hook"}).ok(201), "id")
 	n.simulated(n.created(account), "activate") // an event
 	n.ids = map[string]string{
@@ -44,7 +45,8 @@ func (w *world) snapshot(t testing.TB) map[string]string {
 		if query != "" {
 			query += " UNION ALL "
 		}
-		query += `SELECT '` + table + `', coalesce(md5(string_agg(md5((to_jsonb(x) - ` + unrecorded + `)::text), '' ORDER BY md5((to_jsonb(x) - ` + unrecorded + `)::text))), '') FROM ` + table + ` x`
+		query += `SELECT '` + table + `', coalesce(md5(string_agg(md5((to_jsonb(x) - ` + unrecorded +
+			`)::text), '' ORDER BY md5((to_jsonb(x) - ` + unrecorded + `)::text))), '') FROM ` + table + ` x`
 	}
 	require.NoError(t, rows.Err())
 	sums, err := w.Pool.Query(t.Context(), query)

@@ -73,7 +73,8 @@ func TestCreate_SeveralDefectsAtOnce_TheFirstInTheOrderOfChecksAnswers(t *testin
 	c, account := newStory(t)
 	c.post("/deposits", draft(account)).ok(201) // a limit of 1 is used up from here on
 	for name, holding := range map[string]struct{ stored, cached bool }{
-		"a new key": {}, "a key that holds a response in Redis": {true, true}, "a key that holds a response in Postgres alone": {true, false},
+		"a new key": {}, "a key that holds a response in Redis": {true, true},
+		"a key that holds a response in Postgres alone": {true, false},
 	} {
 		for i, first := range defects {
 			o := ordered{apiKey: c.key, key: newKey(), body: draft(account)}

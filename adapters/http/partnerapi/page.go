@@ -34,8 +34,8 @@ const (
 
 var cursorEncoding = base64.RawURLEncoding.Strict()
 
-// cursor encodes the last item of a page: list, Unix microseconds, id, and the first bytes of their SHA-256, which catch
-// altered cursors. A cursor grants no access (every list shows the caller's own rows), so the hash needs no key.
+// cursor encodes the last item of a page: list, Unix microseconds, id, and the first bytes of their SHA-256, which
+// catch altered cursors. A cursor grants no access (every list shows the caller's own rows), so the hash needs no key.
 func (l list) cursor(c ports.Cursor) string {
 	b := make([]byte, 0, cursorBody+cursorCheck)
 	b = append(b, byte(l))
@@ -57,7 +57,9 @@ func (l list) page(limit *Limit, cursor *Cursor) (ports.Page, error) {
 		return p, nil
 	}
 	b, err := cursorEncoding.DecodeString(*cursor)
-	if err != nil || len(b) != cursorBody+cursorCheck || b[0] != byte(l) || len(*cursor) != cursorEncoding.EncodedLen(len(b)) { // decoding passes over line breaks
+	if err != nil || len(b) != cursorBody+cursorCheck || b[0] != byte(l) ||
+		len(*cursor) != cursorEncoding.EncodedLen(len(b)) {
+		// decoding passes over line breaks
 		return p, fault.ErrBadCursor
 	}
 	sum := sha256.Sum256(b[:cursorBody])

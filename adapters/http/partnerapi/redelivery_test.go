@@ -20,7 +20,8 @@ func (c *caller) failures(account string, n int) (hook string) {
 		c.simulated(c.created(account), "activate")
 	}
 	for _, claim := range c.relay(states...) {
-		require.NoError(c.t, c.record(claim, webhook.Attempt{Result: webhook.ResultNon2xx, ResponseStatus: 500}, webhook.Verdict{State: webhook.Failed}))
+		require.NoError(c.t, c.record(claim, webhook.Attempt{Result: webhook.ResultNon2xx, ResponseStatus: 500},
+			webhook.Verdict{State: webhook.Failed}))
 	}
 	return hook
 }
@@ -47,11 +48,13 @@ func TestRedeliver_MakesANewDeliveryOfTheSameBytes(t *testing.T) {
 	require.Greater(t, c.rings.Load(), rings)
 	require.Regexp(t, `^dlv_[0-9a-z]{26}$`, made["id"])
 	require.Equal(t, object{
-		"id": made["id"], "webhookId": first["webhookId"], "eventId": first["eventId"], "event": first["event"], "depositId": first["depositId"], "test": false,
+		"id": made["id"], "webhookId": first["webhookId"], "eventId": first["eventId"], "event": first["event"],
+		"depositId": first["depositId"], "test": false,
 		"status": "pending", "attemptCount": 0.0, "nextAttemptAt": made["nextAttemptAt"], "createdAt": made["createdAt"],
 		"redeliveryOf": first["id"], "bodySha256": first["bodySha256"], "attempts": []any{},
 	}, made)
-	require.Equal(t, []object{made, first}, c.get(hook+"/deliveries").list(), "the newest first, and the first one as it was")
+	require.Equal(t, []object{made, first}, c.get(hook+"/deliveries").list(),
+		"the newest first, and the first one as it was")
 	kept := c.get(hook + "/deliveries/" + text(t, made, "id")).ok(200)
 	require.Equal(t, c.get(path).ok(200)["body"], kept["body"])
 
@@ -68,7 +71,8 @@ func TestRedeliver_OfATest_IsATestOfTheSameDeposit(t *testing.T) {
 	sent := c.post(hook+"/test", nil).ok(200)
 	require.NoError(t, <-done)
 	made := c.post(hook+"/deliveries/"+text(t, sent, "id")+"/redeliver", nil).ok(202)
-	require.Equal(t, []any{true, sent["depositId"], sent["eventId"]}, []any{made["test"], made["depositId"], made["eventId"]})
+	require.Equal(t, []any{true, sent["depositId"], sent["eventId"]},
+		[]any{made["test"], made["depositId"], made["eventId"]})
 }
 
 func TestRedeliverAndReplay_OfADisabledWebhook_AreRefused(t *testing.T) {
@@ -79,7 +83,8 @@ func TestRedeliverAndReplay_OfADisabledWebhook_AreRefused(t *testing.T) {
 	c.do(http.MethodPatch, hook, object{"enabled": false}).ok(200)
 	c.leavesNothing(t, func() {
 		c.post(hook+"/deliveries/"+sent+"/redeliver", nil).refused(409, "webhook_disabled")
-		c.post(hook+"/replay", object{"from": "2020-01-01T00:00:00Z", "to": "2100-01-01T00:00:00Z"}).refused(409, "webhook_disabled")
+		c.post(hook+"/replay", object{"from": "2020-01-01T00:00:00Z", "to": "2100-01-01T00:00:00Z"}).refused(409,
+			"webhook_disabled")
 	})
 }
 
@@ -102,9 +107,12 @@ func TestReplay_SendsTheFailedOnesOfTheSpanAgain(t *testing.T) {
 		span["status"] = status
 		require.EqualValues(t, matched, c.post(hook+"/replay", span).ok(202)["matched"], status)
 	}
-	require.EqualValues(t, 0, c.post(hook+"/replay", object{"from": "0001-01-01T00:00:00Z", "to": failed[2]["createdAt"]}).ok(202)["matched"], "to is not included")
-	require.EqualValues(t, 3, c.post(hook+"/replay", object{"from": "0001-01-01T00:00:00Z", "to": "9999-12-31T23:59:59Z"}).ok(202)["matched"])
-	require.EqualValues(t, 0, c.post(hook+"/replay", object{"from": "0001-01-01T00:00:00Z", "to": "0001-01-02T00:00:00Z"}).ok(202)["matched"])
+	require.EqualValues(t, 0, c.post(hook+"/replay",
+		object{"from": "0001-01-01T00:00:00Z", "to": failed[2]["createdAt"]}).ok(202)["matched"], "to is not included")
+	require.EqualValues(t, 3,
+		c.post(hook+"/replay", object{"from": "0001-01-01T00:00:00Z", "to": "9999-12-31T23:59:59Z"}).ok(202)["matched"])
+	require.EqualValues(t, 0,
+		c.post(hook+"/replay", object{"from": "0001-01-01T00:00:00Z", "to": "0001-01-02T00:00:00Z"}).ok(202)["matched"])
 }
 
 func TestReplay_OfTheWrongShape(t *testing.T) {
@@ -120,10 +128,13 @@ func TestReplay_OfTheWrongShape(t *testing.T) {
 			{object{}, "missing_field", "from: is required"},
 			{object{"from": noon}, "missing_field", "to: is required"},
 			{object{"from": noon, "to": nil}, "invalid_field", "to: must be a string, not null"},
-			{object{"from": "yesterday", "to": noon}, "invalid_field", "from: must be an RFC 3339 timestamp in UTC, such as 2026-08-01T15:00:00Z"},
-			{object{"from": noon, "to": "2026-08-01T15:00:00+02:00"}, "invalid_field", "to: must be an RFC 3339 timestamp in UTC, such as 2026-08-01T15:00:00Z"},
+			{object{"from": "yesterday", "to": noon}, "invalid_field",
+				"from: must be an RFC 3339 timestamp in UTC, such as 2026-08-01T15:00:00Z"},
+			{object{"from": noon, "to": "2026-08-01T15:00:00+02:00"}, "invalid_field",
+				"to: must be an RFC 3339 timestamp in UTC, such as 2026-08-01T15:00:00Z"},
 			{object{"from": 1, "to": noon}, "invalid_field", "from: must be a string"},
-			{object{"from": noon, "to": later, "status": "lost"}, "invalid_field", "status: must be one of pending, retrying, succeeded, failed"},
+			{object{"from": noon, "to": later, "status": "lost"}, "invalid_field",
+				"status: must be one of pending, retrying, succeeded, failed"},
 			{object{"from": noon, "to": noon}, "invalid_date_range", "to: must be after from."},
 			{object{"from": later, "to": noon}, "invalid_date_range", "to: must be after from."},
 		} {

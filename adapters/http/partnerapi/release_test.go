@@ -17,7 +17,8 @@ func TestRelease_OfAnActiveDeposit_ClosesItOnce(t *testing.T) {
 	d := c.created(account)
 	active := c.simulated(d, "activate")
 	got := c.post("/deposits/"+d+"/release", object{"comment": "Returned in good order"}).ok(200)
-	require.Equal(t, []any{"close", "released", 0.0, active["expiresAt"]}, []any{got["status"], got["statusReason"], got["capturedAmountCents"], got["expiresAt"]})
+	require.Equal(t, []any{"close", "released", 0.0, active["expiresAt"]},
+		[]any{got["status"], got["statusReason"], got["capturedAmountCents"], got["expiresAt"]})
 	require.NotEmpty(t, got["closedAt"])
 	require.Equal(t, got, c.get("/deposits/"+d).ok(200))
 	require.Equal(t, []string{"deposit.activated", "deposit.expired"}, c.events(t, d))
@@ -26,7 +27,10 @@ func TestRelease_OfAnActiveDeposit_ClosesItOnce(t *testing.T) {
 	require.True(t, ok)
 	var actor string
 	var detail []byte
-	require.NoError(t, c.Pool.QueryRow(t.Context(), `SELECT actor, detail FROM deposit_transitions WHERE deposit_id = $1 AND trigger = 'released'`, parsed).Scan(&actor, &detail))
+	require.NoError(t,
+		c.Pool.QueryRow(t.Context(),
+			`SELECT actor, detail FROM deposit_transitions WHERE deposit_id = $1 AND trigger = 'released'`, parsed).Scan(&actor,
+			&detail))
 	require.Equal(t, "partner:"+id.Partner.Of(c.partner.ID), actor)
 	var said map[string]string
 	require.NoError(t, json.Unmarshal(detail, &said))
@@ -58,7 +62,8 @@ func TestReleaseAndCapture_ManyAtOnce_OneHappens(t *testing.T) {
 	require.Len(t, c.events(t, d), 2)
 	var collections int
 	parsed, _ := id.Deposit.Parse(d)
-	require.NoError(t, c.Pool.QueryRow(t.Context(), `SELECT count(*) FROM payments WHERE deposit_id = $1 AND kind = 'collection'`, parsed).Scan(&collections))
+	require.NoError(t, c.Pool.QueryRow(t.Context(),
+		`SELECT count(*) FROM payments WHERE deposit_id = $1 AND kind = 'collection'`, parsed).Scan(&collections))
 	want := 0
 	if c.get("/deposits/" + d).ok(200)["status"] == "captured" {
 		want = 1

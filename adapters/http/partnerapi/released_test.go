@@ -14,7 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// releasedFile is the contract as it was last released. docs/guides/releasing-the-contract.md explains when it is replaced.
+// releasedFile is the contract as it was last released. docs/guides/releasing-the-contract.md explains when it is
+// replaced.
 const releasedFile = "released/openapi-v1.yaml"
 
 // breaks lists the changes from base to revision that break a partner's client, as oasdiff finds them.
@@ -28,11 +29,13 @@ func breaks(t *testing.T, base, revision []byte) []string {
 	report, sources, err := diff.GetWithOperationsSourcesMap(diff.NewConfig(), read(base), read(revision))
 	require.NoError(t, err)
 	var out []string
-	for _, change := range checker.CheckBackwardCompatibilityUntilLevel(checker.NewConfig(checker.GetAllChecks()), report, sources, checker.INFO) {
+	for _, change := range checker.CheckBackwardCompatibilityUntilLevel(checker.NewConfig(checker.GetAllChecks()), report,
+		sources, checker.INFO) {
 		if change.GetLevel() < checker.WARN && !slices.Contains(harmful, change.GetId()) {
 			continue
 		}
-		line := change.GetId() + ": " + change.GetOperation() + " " + change.GetPath() + ": " + change.GetUncolorizedText(checker.NewDefaultLocalizer())
+		line := change.GetId() + ": " + change.GetOperation() + " " + change.GetPath() + ": " +
+			change.GetUncolorizedText(checker.NewDefaultLocalizer())
 		if !growing.MatchString(line) {
 			out = append(out, line)
 		}
@@ -41,10 +44,12 @@ func breaks(t *testing.T, base, revision []byte) []string {
 }
 
 // harmful are changes that oasdiff only mentions, and that break clients nevertheless.
-var harmful = []string{checker.ResponseOptionalPropertyRemovedId, checker.APISecurityRemovedCheckId, checker.APIGlobalSecurityRemovedCheckId}
+var harmful = []string{checker.ResponseOptionalPropertyRemovedId, checker.APISecurityRemovedCheckId,
+	checker.APIGlobalSecurityRemovedCheckId}
 
 // growing are the lists of values in responses that may grow within a version (api.md §1, "Versions and deprecation").
-var growing = regexp.MustCompile("^response-property-enum-value-added: .*to the `([^`]+/)?(code|statusReason|failureReason|error|lastError|state)` response property")
+var growing = regexp.MustCompile(
+	"^response-property-enum-value-added: .*to the `([^`]+/)?(code|statusReason|failureReason|error|lastError|state)` response property")
 
 func file(t *testing.T, name string) []byte {
 	t.Helper()
@@ -53,7 +58,8 @@ func file(t *testing.T, name string) []byte {
 	return text
 }
 
-// A partner whose client was written against the released contract needs no change (api.md §1, "Versions and deprecation").
+// A partner whose client was written against the released contract needs no change (api.md §1, "Versions and
+// deprecation").
 func TestContract_BreaksNoClientOfTheReleasedContract(t *testing.T) {
 	t.Parallel()
 	require.Empty(t, breaks(t, file(t, releasedFile), file(t, "openapi.yaml")))
@@ -64,19 +70,30 @@ func TestContract_BreakingChangesAreFound(t *testing.T) {
 	t.Parallel()
 	released := string(file(t, releasedFile))
 	cases := map[string]struct{ old, revised, id string }{
-		"a new status of a deposit":           {"enum: [pending, incomplete, active,", "enum: [pending, incomplete, disputed, active,", "response-property-enum-value-added"},
-		"a removed route":                     {"  /api/partner/v1/deposits/{depositId}/cancel:\n", "  /api/partner/v1/deposits/{depositId}/annul:\n", "api-path-removed-without-deprecation"},
-		"a removed field of a response":       {"        capturedAmountCents: {type: integer", "        capturedCents: {type: integer", "response-required-property-removed"},
-		"an optional field of a response":     {"        deliveredAt: {type: string", "        arrivedAt: {type: string", "response-optional-property-removed"},
-		"a narrower enum of a request":        {"enum: [booking_cancelled, duplicate, other]", "enum: [booking_cancelled, other]", "request-property-enum-value-removed"},
-		"a new required field of a request":   {"      required: [accountId, email, firstName, lastName]\n", "      required: [accountId, email, firstName, lastName, phone]\n", "request-property-became-required"},
-		"a shorter field of a request":        {"rentalContract: {type: string, maxLength: 255", "rentalContract: {type: string, maxLength: 100", "request-property-max-length-decreased"},
-		"a field that may now be null":        {"        reference: {type: string, description: 'A short", "        reference: {type: [string, \"null\"], description: 'A short", "response-property-became-nullable"},
-		"another type":                        {"        version: {type: integer,", "        version: {type: string,", "response-property-type-changed"},
-		"a filter that is gone":               {"        - name: rentalContract\n", "        - name: contract\n", "request-parameter-removed"},
-		"a removed field of a webhook's body": {"            previousStatus: {$ref: '#/components/schemas/DepositStatus'}\n", "", "removed"},
-		"a smaller greatest limit":            {"maximum: 100", "maximum: 50", "max-decreased"},
-		"a way to send the key that is gone":  {"  - bearer: []\n", "", "security"},
+		"a new status of a deposit": {"enum: [pending, incomplete, active,",
+			"enum: [pending, incomplete, disputed, active,", "response-property-enum-value-added"},
+		"a removed route": {"  /api/partner/v1/deposits/{depositId}/cancel:\n",
+			"  /api/partner/v1/deposits/{depositId}/annul:\n", "api-path-removed-without-deprecation"},
+		"a removed field of a response": {"        capturedAmountCents: {type: integer",
+			"        capturedCents: {type: integer", "response-required-property-removed"},
+		"an optional field of a response": {"        deliveredAt: {type: string", "        arrivedAt: {type: string",
+			"response-optional-property-removed"},
+		"a narrower enum of a request": {"enum: [booking_cancelled, duplicate, other]",
+			"enum: [booking_cancelled, other]", "request-property-enum-value-removed"},
+		"a new required field of a request": {"      required: [accountId, email, firstName, lastName]\n",
+			"      required: [accountId, email, firstName, lastName, phone]\n", "request-property-became-required"},
+		"a shorter field of a request": {"rentalContract: {type: string, maxLength: 255",
+			"rentalContract: {type: string, maxLength: 100", "request-property-max-length-decreased"},
+		"a field that may now be null": {"        reference: {type: string, description: 'A short",
+			"        reference: {type: [string, \"null\"], description: 'A short", "response-property-became-nullable"},
+		"another type": {"        version: {type: integer,", "        version: {type: string,",
+			"response-property-type-changed"},
+		"a filter that is gone": {"        - name: rentalContract\n", "        - name: contract\n",
+			"request-parameter-removed"},
+		"a removed field of a webhook's body": {"            previousStatus: {$ref: '#/components/schemas/DepositStatus'}\n",
+			"", "removed"},
+		"a smaller greatest limit":           {"maximum: 100", "maximum: 50", "max-decreased"},
+		"a way to send the key that is gone": {"  - bearer: []\n", "", "security"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -93,7 +110,8 @@ func TestContract_ARouteMayGoAfterItsSunset(t *testing.T) {
 	t.Parallel()
 	released := string(file(t, releasedFile))
 	const operation = "      operationId: deleteWebhook\n"
-	gone := regexp.MustCompile(`(?s)    delete:\n      operationId: deleteWebhook\n.*?\n\n`).ReplaceAllString(released, "\n")
+	gone := regexp.MustCompile(`(?s)    delete:\n      operationId: deleteWebhook\n.*?\n\n`).ReplaceAllString(released,
+		"\n")
 	require.NotContains(t, gone, operation)
 	require.NotEmpty(t, breaks(t, []byte(released), []byte(gone)))
 	marked := strings.Replace(released, operation, operation+"      deprecated: true\n      x-sunset: '2020-01-01'\n", 1)
@@ -104,9 +122,11 @@ func TestContract_ARouteMayGoAfterItsSunset(t *testing.T) {
 func TestContract_AdditionsAreNoBreaks(t *testing.T) {
 	t.Parallel()
 	released := string(file(t, releasedFile))
-	added := strings.Replace(released, "        version: {type: integer,", "        color: {type: string, description: 'New.'}\n        version: {type: integer,", 1)
+	added := strings.Replace(released, "        version: {type: integer,",
+		"        color: {type: string, description: 'New.'}\n        version: {type: integer,", 1)
 	added = strings.Replace(added, "        - rate_limited\n", "        - rate_limited\n        - too_early\n", 1)
-	added = regexp.MustCompile(`(?m)^(        locale: \{type: string, description: 'The language of checkout)`).ReplaceAllString(added, "        color: {type: string, description: 'New.'}\n$1")
+	added = regexp.MustCompile(`(?m)^(        locale: \{type: string, description: 'The language of checkout)`).
+		ReplaceAllString(added, "        color: {type: string, description: 'New.'}\n$1")
 	require.NotEqual(t, released, added)
 	require.Empty(t, breaks(t, []byte(released), []byte(added)))
 }

@@ -97,7 +97,8 @@ func Mount(router fiber.Router, d Deps) error {
 func (a *api) chain(r route) []fiber.Handler {
 	check := a.validator.Check(r.method, r.path)
 	if r.keyed {
-		return []fiber.Handler{a.authenticate, readIdempotencyKey, a.limitRate, jsonbody.Read, a.checkIdempotencyKey, check, r.handle}
+		return []fiber.Handler{a.authenticate, readIdempotencyKey, a.limitRate, jsonbody.Read, a.checkIdempotencyKey, check,
+			r.handle}
 	}
 	return []fiber.Handler{a.authenticate, a.limitRate, jsonbody.Read, check, r.handle}
 }

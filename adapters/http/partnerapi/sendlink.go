@@ -14,27 +14,32 @@ import (
 const linkQueued = "queued"
 
 // SendDepositLink mails the link to checkout to a tenant.
-func (a *api) SendDepositLink(ctx context.Context, r SendDepositLinkRequestObject) (SendDepositLinkResponseObject, error) {
-	in := deposits.LinkRequest{DepositID: parseID(id.Deposit, r.DepositID), Recipients: []tenant.Contact{contactOf(*r.Body)}}
-	response, err := a.Deposits.SendLink(ctx, requestOf(ctx).caller, in, keyedCall(ctx, func(queued []deposits.QueuedLink) (idempotent.Response, error) {
-		return encodeResponse(http.StatusAccepted, LinkMailResponse{Data: linkMailOf(queued[0])})
-	}))
+func (a *api) SendDepositLink(ctx context.Context,
+	r SendDepositLinkRequestObject) (SendDepositLinkResponseObject, error) {
+	in := deposits.LinkRequest{DepositID: parseID(id.Deposit, r.DepositID),
+		Recipients: []tenant.Contact{contactOf(*r.Body)}}
+	response, err := a.Deposits.SendLink(ctx, requestOf(ctx).caller, in,
+		keyedCall(ctx, func(queued []deposits.QueuedLink) (idempotent.Response, error) {
+			return encodeResponse(http.StatusAccepted, LinkMailResponse{Data: linkMailOf(queued[0])})
+		}))
 	return encodedResponse(response), err
 }
 
 // SendDepositLinkBatch mails the link to checkout to several people.
-func (a *api) SendDepositLinkBatch(ctx context.Context, r SendDepositLinkBatchRequestObject) (SendDepositLinkBatchResponseObject, error) {
+func (a *api) SendDepositLinkBatch(ctx context.Context,
+	r SendDepositLinkBatchRequestObject) (SendDepositLinkBatchResponseObject, error) {
 	in := deposits.LinkRequest{DepositID: parseID(id.Deposit, r.DepositID), Batch: true}
 	for _, to := range r.Body.Recipients {
 		in.Recipients = append(in.Recipients, contactOf(to))
 	}
-	response, err := a.Deposits.SendLink(ctx, requestOf(ctx).caller, in, keyedCall(ctx, func(queued []deposits.QueuedLink) (idempotent.Response, error) {
-		list := LinkMailListResponse{Data: make([]LinkMail, 0, len(queued))}
-		for _, q := range queued {
-			list.Data = append(list.Data, linkMailOf(q))
-		}
-		return encodeResponse(http.StatusAccepted, list)
-	}))
+	response, err := a.Deposits.SendLink(ctx, requestOf(ctx).caller, in,
+		keyedCall(ctx, func(queued []deposits.QueuedLink) (idempotent.Response, error) {
+			list := LinkMailListResponse{Data: make([]LinkMail, 0, len(queued))}
+			for _, q := range queued {
+				list.Data = append(list.Data, linkMailOf(q))
+			}
+			return encodeResponse(http.StatusAccepted, list)
+		}))
 	return encodedResponse(response), err
 }
 

@@ -42,11 +42,13 @@ func TestSendLink_QueuesOneMail_WhoseLinkWorks(t *testing.T) {
 	waiting := c.linkMails()
 	require.Len(t, waiting, 1)
 	m := waiting[0]
-	require.Equal(t, []any{"Jeanne@example.com", id.Message.Of(m.ID), d}, []any{sent["email"], sent["messageId"], id.Deposit.Of(m.LinkOf)})
+	require.Equal(t, []any{"Jeanne@example.com", id.Message.Of(m.ID), d},
+		[]any{sent["email"], sent["messageId"], id.Deposit.Of(m.LinkOf)})
 	require.Equal(t, "Jeanne@example.com", m.To)
 	require.Equal(t, "Votre caution de location", m.Subject)
 	for _, part := range []string{m.Body, m.HTML} {
-		for _, want := range []string{"Hotel", "Partner acme", "500,00\u00a0€", "1er\u00a0août\u00a02030", "8\u00a0août\u00a02030", "BK-1"} {
+		for _, want := range []string{"Hotel", "Partner acme", "500,00\u00a0€", "1er\u00a0août\u00a02030",
+			"8\u00a0août\u00a02030", "BK-1"} {
 			require.Contains(t, part, want)
 		}
 	}
@@ -57,7 +59,10 @@ func TestSendLink_QueuesOneMail_WhoseLinkWorks(t *testing.T) {
 	require.NotContains(t, c.get("/deposits/"+d).ok(200), "depositUrl", "as before: the partner did not ask for it")
 
 	var actor, detail string
-	require.NoError(t, c.Pool.QueryRow(t.Context(), `SELECT actor, detail::text FROM audit_log WHERE action = 'deposit.send_link' AND subject = $1`, d).Scan(&actor, &detail))
+	require.NoError(t,
+		c.Pool.QueryRow(t.Context(),
+			`SELECT actor, detail::text FROM audit_log WHERE action = 'deposit.send_link' AND subject = $1`, d).Scan(&actor,
+			&detail))
 	require.Equal(t, "partner:"+id.Partner.Of(c.partner.ID), actor)
 	require.JSONEq(t, `{"keyId":"`+c.keyID+`","mails":"1"}`, detail)
 }
@@ -103,7 +108,8 @@ func TestSendLinkBatch_QueuesAMailForEachRecipient_OrNone(t *testing.T) {
 		Data []struct{ Email, MessageID, Status string }
 	}
 	require.NoError(t, json.Unmarshal(r.body, &answered))
-	require.Equal(t, r.body, c.post("/deposits/"+d+"/send-link/batch", object{"recipients": recipients}, "idempotency-key", key).body)
+	require.Equal(t, r.body,
+		c.post("/deposits/"+d+"/send-link/batch", object{"recipients": recipients}, "idempotency-key", key).body)
 	waiting := map[string]string{}
 	for _, m := range c.linkMails() {
 		waiting[m.To] = id.Message.Of(m.ID)
@@ -116,7 +122,8 @@ func TestSendLinkBatch_QueuesAMailForEachRecipient_OrNone(t *testing.T) {
 	}
 	recipients[19] = object{"email": "nobody"}
 	c.leavesNothing(t, func() {
-		require.Equal(t, "recipients[19].email: is not an e-mail address", c.post("/deposits/"+d+"/send-link/batch", object{"recipients": recipients}).refused(400, "invalid_field"))
+		require.Equal(t, "recipients[19].email: is not an e-mail address",
+			c.post("/deposits/"+d+"/send-link/batch", object{"recipients": recipients}).refused(400, "invalid_field"))
 	})
 }
 

@@ -31,20 +31,29 @@ type movingList struct {
 
 // Statements of several lists. An id of a delivery or of an event begins with its time.
 const (
-	addDeposit = `INSERT INTO deposits (id, reference, status, version, account_id, partner_id, by_partner_api, amount_cents, rental_contract, external_id, client_id,
-			contract_start_at, contract_end_at, url_generation, checkout_token_hash, checkout_token, checkout_expires_at, created_at, updated_at)
-		VALUES (@id, @id::uuid::text, 'pending', 1, @account, @partner, true, 50000, 'BK-1', 'hotel-1', NULL, @at, @at, false, sha256(@id::uuid::text::bytea), 'x', @at, @at, @at)`
+	addDeposit = `INSERT INTO deposits (id, reference, status, version, account_id, partner_id, by_partner_api,
+		amount_cents, rental_contract, external_id, client_id,
+			contract_start_at, contract_end_at, url_generation, checkout_token_hash, checkout_token, checkout_expires_at,
+			created_at, updated_at)
+		VALUES (@id, @id::uuid::text, 'pending', 1, @account, @partner, true, 50000, 'BK-1', 'hotel-1', NULL, @at, @at, false,
+		sha256(@id::uuid::text::bytea), 'x', @at, @at, @at)`
 	cancelDeposit = `UPDATE deposits SET status = 'cancelled', cancelled_at = now() WHERE id = @id`
-	addClient     = `INSERT INTO clients (id, account_id, partner_id, email, first_name, last_name, created_at) VALUES (@id, @account, @partner, 'ada@mail.example', 'Ada', 'A', @at)`
-	eraseClient   = `UPDATE clients SET email = '', first_name = '', last_name = '', erased_at = now() WHERE id = @id`
-	addAccount    = `WITH o AS (INSERT INTO operators (id, email, email_key, password_hash, created_at) VALUES (@id, @id::uuid::text, @id::uuid::text, 'h', @at)),
+	addClient     = `INSERT INTO clients (id, account_id, partner_id, email, first_name, last_name, created_at)
+		VALUES (@id, @account, @partner, 'ada@mail.example', 'Ada', 'A', @at)`
+	eraseClient = `UPDATE clients SET email = '', first_name = '', last_name = '', erased_at = now() WHERE id = @id`
+	addAccount  = `WITH o AS (INSERT INTO operators (id, email, email_key, password_hash, created_at)
+		VALUES (@id, @id::uuid::text, @id::uuid::text, 'h', @at)),
 			a AS (INSERT INTO accounts (id, operator_id, company_name, created_at) VALUES (@id, @id, 'Hotel', @at))
-		INSERT INTO account_links (id, partner_id, account_id, external_id, linked_at) VALUES (gen_random_uuid(), @partner, @id, @id::uuid::text, @at)`
+		INSERT INTO account_links (id, partner_id, account_id, external_id, linked_at)
+		VALUES (gen_random_uuid(), @partner, @id, @id::uuid::text, @at)`
 	revokeLink  = `UPDATE account_links SET revoked_at = now(), revoked_by = 'partner' WHERE account_id = @id`
-	addDelivery = `INSERT INTO deliveries (subscription_id, id, event_id, event, state, attempts, body, event_at, created_at, finished_at)
+	addDelivery = `INSERT INTO deliveries (subscription_id, id, event_id, event, state, attempts, body, event_at,
+		created_at, finished_at)
 		VALUES (@subscription, @id, gen_random_uuid(), 'deposit.cancelled', 3, 11, '{}', @at, @at, @at)`
 	addEvent = `INSERT INTO events (id, partner_id, name, data, created_at) VALUES (@id, @partner, 'deposit.cancelled',
-		'{"id":"dep_1","reference":"D-7K3M-9Q2X","rentalContract":"","status":"cancelled","previousStatus":"pending","amountCents":50000,"contractStartAt":"2026-07-01T12:00:00.000Z","contractEndAt":"2026-07-08T12:00:00.000Z","client":null}', @at)`
+		'{"id":"dep_1","reference":"D-7K3M-9Q2X","rentalContract":"","status":"cancelled",'
+		'"previousStatus":"pending","amountCents":50000,"contractStartAt":"2026-07-01T12:00:00.000Z",'
+		'"contractEndAt":"2026-07-08T12:00:00.000Z","client":null}', @at)`
 )
 
 var movingLists = []movingList{
@@ -57,19 +66,24 @@ var movingLists = []movingList{
 	{"/accounts?", "accountId", id.Account, addAccount, revokeLink},
 	{"/accounts?status=all", "accountId", id.Account, addAccount, revokeLink},
 	{"/webhooks?", "id", id.Subscription,
-		`INSERT INTO webhook_subscriptions (id, partner_id, url, events, secret, created_at) VALUES (@id, @partner, 'https://a.example', '{deposit.cancelled}', 'x', @at)`,
+		`INSERT INTO webhook_subscriptions (id, partner_id, url, events, secret, created_at)
+			VALUES (@id, @partner, 'https://a.example', '{deposit.cancelled}', 'x', @at)`,
 		`UPDATE webhook_subscriptions SET deleted_at = now() WHERE id = @id`},
 	{"/webhooks/{subscription}/deliveries?", "id", id.Delivery, addDelivery, `DELETE FROM deliveries WHERE id = @id`},
-	{"/webhooks/{subscription}/deliveries?status=failed", "id", id.Delivery, addDelivery, `DELETE FROM deliveries WHERE id = @id`},
-	{"/webhooks/{subscription}/deliveries?event=deposit.cancelled", "id", id.Delivery, addDelivery, `DELETE FROM deliveries WHERE id = @id`},
+	{"/webhooks/{subscription}/deliveries?status=failed", "id", id.Delivery, addDelivery,
+		`DELETE FROM deliveries WHERE id = @id`},
+	{"/webhooks/{subscription}/deliveries?event=deposit.cancelled", "id", id.Delivery, addDelivery,
+		`DELETE FROM deliveries WHERE id = @id`},
 	{"/api-keys?", "id", id.APIKey,
-		`INSERT INTO api_keys (id, partner_id, name, prefix, last4, hash, created_at, revoked_at) VALUES (@id, @partner, 'k', 'svc_pk_test_', 'abcd', sha256(@id::uuid::text::bytea), @at, now())`, ""},
+		`INSERT INTO api_keys (id, partner_id, name, prefix, last4, hash, created_at, revoked_at)
+			VALUES (@id, @partner, 'k', 'svc_pk_test_', 'abcd', sha256(@id::uuid::text::bytea), @at, now())`,
+		""},
 	{"/events?", "id", id.Event, addEvent, `DELETE FROM events WHERE id = @id`},
 	{"/events?event=deposit.cancelled", "id", id.Event, addEvent, `DELETE FROM events WHERE id = @id`},
 }
 
-// Pages of five go through rows while others are inserted among them, before them and after them, and some are removed. Three rows
-// share each moment, so that the id decides their order.
+// Pages of five go through rows while others are inserted among them, before them and after them, and some are removed.
+// Three rows share each moment, so that the id decides their order.
 func TestLists_AreStable_WhileRowsComeAndGo(t *testing.T) {
 	t.Parallel()
 	const stored = 90
@@ -122,7 +136,8 @@ func newMovingWorld(t *testing.T, l movingList) *movingWorld {
 	c, account := newStory(t)
 	accountID, ok := id.Account.Parse(account)
 	require.True(t, ok)
-	subscription := c.post("/webhooks", object{"url": "https://a.example", "events": []string{string(webhook.DepositCancelled)}}).ok(201)
+	subscription := c.post("/webhooks",
+		object{"url": "https://a.example", "events": []string{string(webhook.DepositCancelled)}}).ok(201)
 	subscriptionID, ok := id.Subscription.Parse(text(t, subscription, "id"))
 	require.True(t, ok)
 	path := strings.NewReplacer("{account}", account, "{subscription}", text(t, subscription, "id")).Replace(l.path)
@@ -146,8 +161,8 @@ func (m *movingWorld) insert(ctx context.Context, at time.Time) (id.ID, error) {
 	return row, m.exec(ctx, m.add, pgx.NamedArgs{"id": row, "at": at.Truncate(time.Microsecond)})
 }
 
-// change inserts rows and removes those of leaves, until stop, which returns the number of inserted rows. A receive from changed
-// returns once more rows have been inserted.
+// change inserts rows and removes those of leaves, until stop, which returns the number of inserted rows. A receive
+// from changed returns once more rows have been inserted.
 func (m *movingWorld) change(leaves []id.ID) (changed <-chan struct{}, stop func() int) {
 	const atOnce = 3
 	ctx, cancel := context.WithCancel(m.t.Context())

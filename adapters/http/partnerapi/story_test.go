@@ -50,18 +50,23 @@ func TestStory_EveryOperationAnswersAsDocumented(t *testing.T) {
 	rotated := c.post(hookPath+"/rotate-secret", nil).ok(200)
 	require.Regexp(t, `^svc_whsec_`, rotated["secret"])
 
-	client := c.post("/clients", object{"accountId": account, "email": "jeanne@example.com", "firstName": "Jeanne", "lastName": "Martin", "phone": "+33612345678", "locale": "fr"}).ok(201)
+	client := c.post("/clients", object{"accountId": account, "email": "jeanne@example.com", "firstName": "Jeanne",
+		"lastName": "Martin", "phone": "+33612345678", "locale": "fr"}).ok(201)
 	require.Equal(t, client, c.get("/clients/"+text(t, client, "id")).ok(200))
 	require.Equal(t, []object{client}, c.get("/clients?email=JEANNE@example.com&accountId="+account).list())
-	leaving := text(t, c.post("/clients", object{"accountId": account, "email": "paul@example.com", "firstName": "Paul", "lastName": "Petit", "phone": "+33612345678"}).ok(201), "id")
+	leaving := text(t, c.post("/clients", object{"accountId": account, "email": "paul@example.com", "firstName": "Paul",
+		"lastName": "Petit", "phone": "+33612345678"}).ok(201), "id")
 	renamed := c.do(http.MethodPatch, "/clients/"+leaving, object{"lastName": "Grand", "phone": nil}).ok(200)
-	require.Equal(t, object{"id": leaving, "accountId": account, "email": "paul@example.com", "firstName": "Paul", "lastName": "Grand", "createdAt": renamed["createdAt"]}, renamed)
+	require.Equal(t, object{"id": leaving, "accountId": account, "email": "paul@example.com", "firstName": "Paul",
+		"lastName": "Grand", "createdAt": renamed["createdAt"]}, renamed)
 	require.Equal(t, http.StatusNoContent, c.do(http.MethodDelete, "/clients/"+leaving, nil).status)
 
-	made := c.post("/deposits", draft(account, "clientId", client["id"], "depositUrlGeneration", true, "returnUrl", "https://pms.example.com/b?id=1&x=<y>", "metadata", object{"k": "v"}, "locale", "en-GB")).ok(201)
+	made := c.post("/deposits", draft(account, "clientId", client["id"], "depositUrlGeneration", true, "returnUrl",
+		"https://pms.example.com/b?id=1&x=<y>", "metadata", object{"k": "v"}, "locale", "en-GB")).ok(201)
 	require.Regexp(t, `^https://dashboard\.test/checkout/[A-Za-z0-9_-]{43}$`, made["depositUrl"])
 	require.Regexp(t, `^D-[2-9A-Z]{4}-[2-9A-Z]{4}$`, made["reference"])
-	require.Equal(t, object{"id": made["id"], "reference": made["reference"], "status": "pending", "depositUrl": made["depositUrl"]}, made)
+	require.Equal(t,
+		object{"id": made["id"], "reference": made["reference"], "status": "pending", "depositUrl": made["depositUrl"]}, made)
 
 	depositPath := "/deposits/" + text(t, made, "id")
 	got := c.get(depositPath).ok(200)
@@ -69,43 +74,54 @@ func TestStory_EveryOperationAnswersAsDocumented(t *testing.T) {
 		"id": made["id"], "reference": made["reference"], "status": "pending", "accountId": account, "externalId": "hotel-1",
 		"amount": 500.0, "amountCents": 50000.0, "currency": "EUR", "capturedAmountCents": 0.0,
 		"contractStartAt": "2030-08-01T15:00:00.000Z", "contractEndAt": "2030-08-08T10:00:00.000Z", "rentalContract": "BK-1",
-		"clientId": client["id"], "client": object{"id": client["id"], "email": "jeanne@example.com", "firstName": "Jeanne", "lastName": "Martin"},
-		"depositUrl": made["depositUrl"], "returnUrl": "https://pms.example.com/b?id=1&x=<y>", "checkoutExpiresAt": "2030-08-08T10:00:00.000Z",
-		"coversContract": false, "partnerContext": object{"partnerId": me["partnerId"], "partnerName": "Partner acme", "externalId": "hotel-1"},
-		"metadata": object{"k": "v"}, "version": 1.0, "createdAt": got["createdAt"], "updatedAt": got["createdAt"],
+		"clientId":   client["id"],
+		"client":     object{"id": client["id"], "email": "jeanne@example.com", "firstName": "Jeanne", "lastName": "Martin"},
+		"depositUrl": made["depositUrl"], "returnUrl": "https://pms.example.com/b?id=1&x=<y>",
+		"checkoutExpiresAt": "2030-08-08T10:00:00.000Z",
+		"coversContract":    false,
+		"partnerContext":    object{"partnerId": me["partnerId"], "partnerName": "Partner acme", "externalId": "hotel-1"},
+		"metadata":          object{"k": "v"}, "version": 1.0, "createdAt": got["createdAt"], "updatedAt": got["createdAt"],
 	}, got)
 	require.Equal(t, []object{got}, c.get("/deposits").list())
 
 	link := c.post(depositPath+"/send-link", object{"email": "jeanne@example.com"}).ok(202)
 	require.Regexp(t, `^msg_[0-9a-z]{26}$`, link["messageId"])
 	require.Equal(t, object{"email": "jeanne@example.com", "messageId": link["messageId"], "status": "queued"}, link)
-	require.Equal(t, 202, c.post(depositPath+"/send-link/batch", object{"recipients": []object{{"email": "paul@example.com", "locale": "fr"}}}).status)
+	require.Equal(t, 202, c.post(depositPath+"/send-link/batch",
+		object{"recipients": []object{{"email": "paul@example.com", "locale": "fr"}}}).status)
 
 	active := c.simulated(text(t, made, "id"), "activate")
 	require.Equal(t, "active", active["status"])
 	require.NotEmpty(t, active["activatedAt"])
-	captured := c.post(depositPath+"/capture", object{"amount": json.Number("180.5"), "reason": "damage", "description": "table"}).ok(200)
-	require.Equal(t, []any{"captured", "claim", 18050.0, made["depositUrl"]}, []any{captured["status"], captured["statusReason"], captured["capturedAmountCents"], captured["depositUrl"]})
+	captured := c.post(depositPath+"/capture",
+		object{"amount": json.Number("180.5"), "reason": "damage", "description": "table"}).ok(200)
+	require.Equal(t, []any{"captured", "claim", 18050.0, made["depositUrl"]},
+		[]any{captured["status"], captured["statusReason"], captured["capturedAmountCents"], captured["depositUrl"]})
 	require.Equal(t, captured, c.get(depositPath).ok(200))
 
-	cancelled := c.post("/deposits/"+c.created(account)+"/cancel", object{"reason": "duplicate", "comment": "twice"}).ok(200)
+	cancelled := c.post("/deposits/"+c.created(account)+"/cancel",
+		object{"reason": "duplicate", "comment": "twice"}).ok(200)
 	require.Equal(t, []any{"cancelled", "by_partner"}, []any{cancelled["status"], cancelled["statusReason"]})
 
 	secured := c.created(account)
 	c.simulated(secured, "activate")
 	released := c.post("/deposits/"+secured+"/release", object{"comment": "all well"}).ok(200)
-	require.Equal(t, []any{"close", "released", 0.0}, []any{released["status"], released["statusReason"], released["capturedAmountCents"]})
+	require.Equal(t, []any{"close", "released", 0.0},
+		[]any{released["status"], released["statusReason"], released["capturedAmountCents"]})
 
-	done := c.dispatch(webhook.Attempt{Result: webhook.ResultSuccess, ResponseStatus: 204, Duration: 12 * time.Millisecond})
+	done := c.dispatch(
+		webhook.Attempt{Result: webhook.ResultSuccess, ResponseStatus: 204, Duration: 12 * time.Millisecond})
 	delivered := c.post(hookPath+"/test", nil).ok(200)
 	require.NoError(t, <-done)
-	require.Equal(t, []any{true, "succeeded", "deposit.activated", hook["id"]}, []any{delivered["test"], delivered["status"], delivered["event"], delivered["webhookId"]})
+	require.Equal(t, []any{true, "succeeded", "deposit.activated", hook["id"]},
+		[]any{delivered["test"], delivered["status"], delivered["event"], delivered["webhookId"]})
 	require.Equal(t, []object{delivered}, c.get(hookPath+"/deliveries").list())
 	detail := c.get(hookPath + "/deliveries/" + text(t, delivered, "id")).ok(200)
 	c.contract.CheckWebhook(t, []byte(text(t, detail, "body")))
 
 	again := c.post(hookPath+"/deliveries/"+text(t, delivered, "id")+"/redeliver", nil).ok(202)
-	require.Equal(t, []any{"pending", delivered["id"], delivered["bodySha256"]}, []any{again["status"], again["redeliveryOf"], again["bodySha256"]})
+	require.Equal(t, []any{"pending", delivered["id"], delivered["bodySha256"]},
+		[]any{again["status"], again["redeliveryOf"], again["bodySha256"]})
 	replay := c.post(hookPath+"/replay", object{"from": "2026-01-01T00:00:00Z", "to": "2100-01-01T00:00:00Z"}).ok(202)
 	require.Regexp(t, `^rpl_[0-9a-z]{26}$`, replay["replayId"])
 	require.Equal(t, object{"replayId": replay["replayId"], "matched": 0.0}, replay)

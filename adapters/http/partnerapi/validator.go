@@ -16,8 +16,8 @@ import (
 	"partnerdeposits/core/fault"
 )
 
-// Validator checks requests against openapi.yaml: required fields, types, enums, lengths and formats. Rules of the domain
-// (amounts, date ranges, URLs, cursors) are checked by the use cases.
+// Validator checks requests against openapi.yaml: required fields, types, enums, lengths and formats. Rules of the
+// domain (amounts, date ranges, URLs, cursors) are checked by the use cases.
 type Validator struct {
 	operations map[string]*operation // by "METHOD /fiber/:path"
 }
@@ -158,8 +158,8 @@ func clampNumbers(value any) any {
 	return value
 }
 
-// explain collects every error of body, so that equal bodies always get the same message: the first missing field in the
-// order of openapi.yaml, otherwise the first wrong field by name.
+// explain collects every error of body, so that equal bodies always get the same message: the first missing field in
+// the order of openapi.yaml, otherwise the first wrong field by name.
 func (op *operation) explain(body map[string]any) error {
 	err := op.body.VisitJSON(body, append([]openapi3.SchemaValidationOption{openapi3.MultiErrors()}, schemaOptions...)...)
 	all := schemaErrors(err)

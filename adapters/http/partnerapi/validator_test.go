@@ -43,7 +43,8 @@ func TestCreateDeposit_BadShapes_AreRefusedWithOurWords(t *testing.T) {
 		{"contractStartAt", `""`, "invalid_field", "contractStartAt: " + utc},
 		{"contractEndAt", `1785596400`, "invalid_field", "contractEndAt: must be a string"},
 		{"rentalContract", `17`, "invalid_field", "rentalContract: must be a string"},
-		{"rentalContract", `"` + strings.Repeat("é", 256) + `"`, "invalid_field", "rentalContract: is longer than 255 characters"},
+		{"rentalContract", `"` + strings.Repeat("é", 256) + `"`, "invalid_field",
+			"rentalContract: is longer than 255 characters"},
 		{"depositUrlGeneration", `"true"`, "invalid_field", "depositUrlGeneration: must be true or false"},
 		{"depositUrlGeneration", `1`, "invalid_field", "depositUrlGeneration: must be true or false"},
 		{"returnUrl", `false`, "invalid_field", "returnUrl: must be a string"},
@@ -51,7 +52,8 @@ func TestCreateDeposit_BadShapes_AreRefusedWithOurWords(t *testing.T) {
 		{"metadata", `[]`, "invalid_field", "metadata: must be an object"},
 		{"metadata", `{"a":1}`, "invalid_field", "metadata.a: must be a string"},
 		{"metadata", `{"0":1}`, "invalid_field", "metadata.0: must be a string"},
-		{"metadata", `{"a":"` + strings.Repeat("x", 501) + `"}`, "invalid_field", "metadata.a: is longer than 500 characters"},
+		{"metadata", `{"a":"` + strings.Repeat("x", 501) + `"}`, "invalid_field",
+			"metadata.a: is longer than 500 characters"},
 		{"metadata", `{` + manyKeys(21) + `}`, "invalid_field", "metadata: has more than 20 keys"},
 		{"metadata", `{"a":"\u0000"}`, "invalid_field", "metadata.a: must not contain the NUL character"},
 	}
@@ -119,9 +121,12 @@ func TestCreateDeposit_Amount_ArrivesToTheDigit(t *testing.T) {
 func TestCreateDeposit_IsBoundFieldByField(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
-	status, body, header := s.do(t, "POST", "/deposits", `{"accountId":"acct_x","ACCOUNTID":"acct_y","amount":70.5,"Amount":"not ours",
-		"contractStartAt":"2026-08-01T15:00:00.123456Z","contractEndAt":"2026-08-01T15:00:00+00:00","rentalContract":" <Ünïcode> 😀 ","clientId":"",
-		"depositUrlGeneration":true,"returnUrl":"no url at all","metadata":{"k":"v"},"locale":"fr","somethingNew":[{"deep":[1]}]}`)
+	status, body, header := s.do(t, "POST", "/deposits",
+		`{"accountId":"acct_x","ACCOUNTID":"acct_y","amount":70.5,"Amount":"not ours",
+		"contractStartAt":"2026-08-01T15:00:00.123456Z","contractEndAt":"2026-08-01T15:00:00+00:00",
+		"rentalContract":" <Ünïcode> 😀 ","clientId":"",
+		"depositUrlGeneration":true,"returnUrl":"no url at all","metadata":{"k":"v"},
+		"locale":"fr","somethingNew":[{"deep":[1]}]}`)
 	require.Equal(t, 201, status, body)
 	require.JSONEq(t, `{"data":{"id":"dep_1","reference":"","status":"pending"}}`, body)
 	require.Equal(t, "application/json", header.Get("Content-Type"))
@@ -181,13 +186,18 @@ func TestWebhook_Shapes(t *testing.T) {
 		{"POST", "/webhooks", `{}`, "missing_field", "url: is required"},
 		{"POST", "/webhooks", `{"url":null}`, "invalid_field", "url: must be a string, not null"},
 		{"POST", "/webhooks", `{"url":"https://a.example","events":[]}`, "invalid_field", "events: must not be empty"},
-		{"POST", "/webhooks", `{"url":"https://a.example","events":"deposit.activated"}`, "invalid_field", "events: must be a list"},
-		{"POST", "/webhooks", `{"url":"https://a.example","events":["deposit.activated","deposit.refused"]}`, "invalid_field", "events[1]: must be one of " + names},
-		{"POST", "/webhooks", `{"url":"https://a.example","events":[1]}`, "invalid_field", "events[0]: must be one of " + names},
-		{"POST", "/webhooks", `{"url":"https://a.example/` + strings.Repeat("a", 2048) + `"}`, "invalid_field", "url: is longer than 2048 characters"},
+		{"POST", "/webhooks", `{"url":"https://a.example","events":"deposit.activated"}`, "invalid_field",
+			"events: must be a list"},
+		{"POST", "/webhooks", `{"url":"https://a.example","events":["deposit.activated","deposit.refused"]}`, "invalid_field",
+			"events[1]: must be one of " + names},
+		{"POST", "/webhooks", `{"url":"https://a.example","events":[1]}`, "invalid_field",
+			"events[0]: must be one of " + names},
+		{"POST", "/webhooks", `{"url":"https://a.example/` + strings.Repeat("a", 2048) + `"}`, "invalid_field",
+			"url: is longer than 2048 characters"},
 		{"PATCH", "/webhooks/pwh_1", `{"enabled":"yes"}`, "invalid_field", "enabled: must be true or false"},
 		{"PATCH", "/webhooks/pwh_1", `{"events":null}`, "invalid_field", "events: must be a list, not null"},
-		{"POST", "/test/deposits/dep_1/simulate", `{"outcome":"explode"}`, "invalid_field", "outcome: must be one of start, activate, decline, abandon, fail_payment, expire"},
+		{"POST", "/test/deposits/dep_1/simulate", `{"outcome":"explode"}`, "invalid_field",
+			"outcome: must be one of start, activate, decline, abandon, fail_payment, expire"},
 		{"POST", "/test/deposits/dep_1/simulate", `{}`, "missing_field", "outcome: is required"},
 	}
 	for _, c := range cases {
@@ -197,7 +207,8 @@ func TestWebhook_Shapes(t *testing.T) {
 	s.do(t, "PATCH", "/webhooks/pwh_1", `{}`)
 	require.Equal(t, partnerapi.UpdateWebhookRequest{}, s.take())
 	s.do(t, "POST", "/webhooks", `{"url":"not checked here","events":["deposit.activated"]}`)
-	require.Equal(t, partnerapi.CreateWebhookRequest{URL: "not checked here", Events: []partnerapi.EventName{partnerapi.EventDepositActivated}}, s.take())
+	require.Equal(t, partnerapi.CreateWebhookRequest{URL: "not checked here",
+		Events: []partnerapi.EventName{partnerapi.EventDepositActivated}}, s.take())
 }
 
 func TestListDeposits_Query(t *testing.T) {
@@ -212,9 +223,11 @@ func TestListDeposits_Query(t *testing.T) {
 		{"limit=", "limit: must be a whole number from 1 to 100"},
 		{"limit=1&limit=2", "limit: must be given once"},
 		{"status=", "status: must be one of pending, incomplete, active, cancelled, payment_issue, close, captured"},
-		{"status=active,gone", "status: must be one of pending, incomplete, active, cancelled, payment_issue, close, captured"},
+		{"status=active,gone",
+			"status: must be one of pending, incomplete, active, cancelled, payment_issue, close, captured"},
 		{"createdFrom=yesterday", "createdFrom: must be an RFC 3339 timestamp in UTC, such as 2026-08-01T15:00:00Z"},
-		{"createdTo=2026-08-01T00:00:00%2B02:00", "createdTo: must be an RFC 3339 timestamp in UTC, such as 2026-08-01T15:00:00Z"},
+		{"createdTo=2026-08-01T00:00:00%2B02:00",
+			"createdTo: must be an RFC 3339 timestamp in UTC, such as 2026-08-01T15:00:00Z"},
 		{"externalId=a%00b", "externalId: must be UTF-8 text without the NUL character"},
 		{"externalId=%ff", "externalId: must be UTF-8 text without the NUL character"},
 		{"externalId=" + strings.Repeat("a", 256), "externalId: is longer than 255 characters"},
@@ -225,7 +238,9 @@ func TestListDeposits_Query(t *testing.T) {
 		require.Equal(t, []any{400, "invalid_field", c.message}, []any{status, e.Code, e.Message}, c.query)
 	}
 
-	status, body, header := s.do(t, "GET", "/deposits?limit=7&cursor=x%2By&status=active,close&createdFrom=2026-06-01T00:00:00Z&createdTo=2026-06-02T00:00:00.5%2B00:00&externalId=a%26b&unknown=1", "")
+	status, body, header := s.do(t, "GET",
+		"/deposits?limit=7&cursor=x%2By&status=active,close&createdFrom=2026-06-01T00:00:00Z&createdTo=2026-06-02T00:00:00.5%2B00:00&externalId=a%26b&unknown=1",
+		"")
 	require.Equal(t, 200, status, body)
 	require.Equal(t, `<https://api.example.com/next>; rel="next"`, header.Get("Link"))
 	got := s.take().(partnerapi.ListDepositsParams)
@@ -244,11 +259,13 @@ func TestListDeposits_Query(t *testing.T) {
 func TestPath_IDsAreOpaque(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
-	for sent, want := range map[string]string{"dep_1": "dep_1", "a%20b%00%2F": "a b\x00/", "é": "é", strings.Repeat("x", 3000): strings.Repeat("x", 3000)} {
+	for sent, want := range map[string]string{"dep_1": "dep_1", "a%20b%00%2F": "a b\x00/", "é": "é",
+		strings.Repeat("x", 3000): strings.Repeat("x", 3000)} {
 		s.do(t, "GET", "/deposits/"+sent, "")
 		require.Equal(t, want, s.take())
 	}
-	a := servetest.Raw(t, strings.TrimPrefix(s.url, "http://"), "GET /api/partner/v1/deposits/%zz HTTP/1.1\r\nHost: x\r\n\r\n")
+	a := servetest.Raw(t, strings.TrimPrefix(s.url, "http://"),
+		"GET /api/partner/v1/deposits/%zz HTTP/1.1\r\nHost: x\r\n\r\n")
 	require.Equal(t, 404, a.Status)
 	require.Contains(t, a.Body, "route_not_found")
 }
@@ -272,7 +289,8 @@ func TestCheck_RouteOutsideTheDocument_Panics(t *testing.T) {
 
 // BenchmarkCreateDeposit compares a request with and without the reading of JSON and the check.
 func BenchmarkCreateDeposit(b *testing.B) {
-	body := `{"accountId":"acct_01jb2m1r6d9f4h8k3n5p7s2v0w","amount":500,"contractStartAt":"2026-08-01T15:00:00Z","contractEndAt":"2026-08-08T10:00:00Z","rentalContract":"BK-20260801-17","depositUrlGeneration":true,"returnUrl":"https://pms.example.com/bookings/17/deposit","metadata":{"bookingChannel":"direct"}}`
+	body :=
+		`{"accountId":"acct_01jb2m1r6d9f4h8k3n5p7s2v0w","amount":500,"contractStartAt":"2026-08-01T15:00:00Z","contractEndAt":"2026-08-08T10:00:00Z","rentalContract":"BK-20260801-17","depositUrlGeneration":true,"returnUrl":"https://pms.example.com/bookings/17/deposit","metadata":{"bookingChannel":"direct"}}`
 	unchecked := fiber.New(middleware.FiberConfig(middleware.ServerConfig{}))
 	partnerapi.RegisterHandlers(unchecked, partnerapi.NewStrictHandler(&recorder{}, nil))
 	for name, app := range map[string]*fiber.App{"checked": newApp(b, &recorder{}), "unchecked": unchecked} {

@@ -12,8 +12,8 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Euros is a JSON number of euros, such as 70.5. The literal stays as the caller wrote it, so no amount is rounded on the
-// way in (api.md §1, "Money"). The zero value is no amount.
+// Euros is a JSON number of euros, such as 70.5. The literal stays as the caller wrote it, so no amount is rounded on
+// the way in (api.md §1, "Money"). The zero value is no amount.
 type Euros struct{ literal string }
 
 // EurosOf returns the shortest literal of c: 70, 70.5, 2500.01.

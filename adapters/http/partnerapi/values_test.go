@@ -29,9 +29,12 @@ func TestParseTimestamp(t *testing.T) {
 	}
 	for _, s := range []string{
 		"", "Z", "2026-08-01", "2026-08-01T15:00:00", "2026-08-01T15:00Z", "2026-08-01T5:00:00Z", "2026-8-01T15:00:00Z",
-		"2026-08-01 15:00:00Z", "2026-08-01t15:00:00Z", "2026-08-01T15:00:00z", "2026-08-01T15:00:00.Z", "2026-08-01T15:00:00,5Z",
-		"2026-08-01T15:00:00.1234567890Z", "2026-08-01T15:00:00+01:00", "2026-08-01T15:00:00-00:00", "2026-08-01T15:00:00+0000",
-		"2026-02-29T15:00:00Z", "2026-13-01T15:00:00Z", "2026-08-01T24:00:00Z", "2026-08-01T23:59:60Z", "2026-08-01T15:00:00Z ",
+		"2026-08-01 15:00:00Z", "2026-08-01t15:00:00Z", "2026-08-01T15:00:00z", "2026-08-01T15:00:00.Z",
+		"2026-08-01T15:00:00,5Z",
+		"2026-08-01T15:00:00.1234567890Z", "2026-08-01T15:00:00+01:00", "2026-08-01T15:00:00-00:00",
+		"2026-08-01T15:00:00+0000",
+		"2026-02-29T15:00:00Z", "2026-13-01T15:00:00Z", "2026-08-01T24:00:00Z", "2026-08-01T23:59:60Z",
+		"2026-08-01T15:00:00Z ",
 		" 2026-08-01T15:00:00Z", "2026-08-01T15:00:000Z", "02026-08-01T15:00:00Z", "1785596400", "٢٠٢٦-08-01T15:00:00Z",
 	} {
 		_, err := partnerapi.ParseTimestamp(s)
@@ -65,7 +68,8 @@ func TestEuros_KeepsItsLiteral(t *testing.T) {
 	_, err = json.Marshal(partnerapi.Euros{})
 	require.Error(t, err, "no amount is not written as one")
 
-	out, err = json.Marshal([]partnerapi.Euros{partnerapi.EurosOf(7000), partnerapi.EurosOf(7050), partnerapi.EurosOf(250001)})
+	out, err = json.Marshal(
+		[]partnerapi.Euros{partnerapi.EurosOf(7000), partnerapi.EurosOf(7050), partnerapi.EurosOf(250001)})
 	require.NoError(t, err)
 	require.Equal(t, `[70,70.5,2500.01]`, string(out))
 }

@@ -13,12 +13,13 @@ import (
 // CreateWebhook creates a subscription and returns its signing secret.
 func (a *api) CreateWebhook(ctx context.Context, r CreateWebhookRequestObject) (CreateWebhookResponseObject, error) {
 	in := webhooks.NewSubscription{URL: r.Body.URL, Events: eventTexts(r.Body.Events)}
-	response, err := a.Webhooks.Create(ctx, requestOf(ctx).caller, in, keyedCall(ctx, func(w webhooks.WithSecret) (idempotent.Response, error) {
-		return encodeResponse(http.StatusCreated, CreatedWebhookResponse{Data: CreatedWebhook{
-			ID: id.Subscription.Of(w.ID), URL: w.URL, Events: eventsOf(w.Events), Enabled: w.Enabled,
-			CreatedAt: TimestampOf(w.CreatedAt), Health: healthOf(webhook.NewReport(w.Subscription)), Secret: w.Secret.Reveal(),
-		}})
-	}))
+	response, err := a.Webhooks.Create(ctx, requestOf(ctx).caller, in,
+		keyedCall(ctx, func(w webhooks.WithSecret) (idempotent.Response, error) {
+			return encodeResponse(http.StatusCreated, CreatedWebhookResponse{Data: CreatedWebhook{
+				ID: id.Subscription.Of(w.ID), URL: w.URL, Events: eventsOf(w.Events), Enabled: w.Enabled,
+				CreatedAt: TimestampOf(w.CreatedAt), Health: healthOf(webhook.NewReport(w.Subscription)), Secret: w.Secret.Reveal(),
+			}})
+		}))
 	return encodedResponse(response), err
 }
 
@@ -71,13 +72,15 @@ func (a *api) DeleteWebhook(ctx context.Context, r DeleteWebhookRequestObject) (
 }
 
 // RotateWebhookSecret issues a new signing secret.
-func (a *api) RotateWebhookSecret(ctx context.Context, r RotateWebhookSecretRequestObject) (RotateWebhookSecretResponseObject, error) {
+func (a *api) RotateWebhookSecret(ctx context.Context,
+	r RotateWebhookSecretRequestObject) (RotateWebhookSecretResponseObject, error) {
 	rotated, err := a.Webhooks.RotateSecret(ctx, requestOf(ctx).caller, parseID(id.Subscription, r.WebhookID))
 	if err != nil {
 		return nil, err
 	}
 	return RotateWebhookSecret200JSONResponse{Data: RotatedSecret{
-		ID: id.Subscription.Of(rotated.ID), URL: rotated.URL, Events: eventsOf(rotated.Events), Secret: rotated.Secret.Reveal(),
+		ID: id.Subscription.Of(rotated.ID), URL: rotated.URL, Events: eventsOf(rotated.Events),
+		Secret: rotated.Secret.Reveal(),
 	}}, nil
 }
 
@@ -119,8 +122,10 @@ func webhookOf(s webhook.Reported) Webhook {
 
 func healthOf(r webhook.Report) EndpointHealth {
 	return EndpointHealth{
-		State: EndpointState(r.State), Since: TimestampOf(r.Since), LastSuccessAt: TimestampOrNil(r.LastSuccessAt), LastFailureAt: TimestampOrNil(r.LastFailureAt),
-		LastError: orNil(AttemptError(r.LastError)), Pending: r.Pending, PendingCapped: trueOrNil(r.PendingCapped), OldestPendingAt: TimestampOrNil(r.OldestPendingAt),
+		State: EndpointState(r.State), Since: TimestampOf(r.Since), LastSuccessAt: TimestampOrNil(r.LastSuccessAt),
+		LastFailureAt: TimestampOrNil(r.LastFailureAt),
+		LastError:     orNil(AttemptError(r.LastError)), Pending: r.Pending, PendingCapped: trueOrNil(r.PendingCapped),
+		OldestPendingAt: TimestampOrNil(r.OldestPendingAt),
 	}
 }
 

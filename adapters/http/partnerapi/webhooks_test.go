@@ -88,7 +88,8 @@ func TestWebhooks_Patch(t *testing.T) {
 	require.Equal(t, "https://93.184.216.34/other", moved["url"])
 	require.Equal(t, before["events"], moved["events"])
 	c.leavesNothing(t, func() {
-		for _, bad := range []object{{"url": "http://93.184.216.34/"}, {"url": "https://10.0.0.1/"}, {"events": []string{}}, {"events": []string{"x"}}, {"enabled": 1}} {
+		for _, bad := range []object{{"url": "http://93.184.216.34/"}, {"url": "https://10.0.0.1/"}, {"events": []string{}},
+			{"events": []string{"x"}}, {"enabled": 1}} {
 			c.do(http.MethodPatch, hook, bad).refused(400, "invalid_field")
 		}
 	})
@@ -117,15 +118,18 @@ func TestWebhookTest_SendsTheMostSpecificEvent_WithARealDepositsShape(t *testing
 	} {
 		hook := c.hook(strings.Split(events, ",")...)
 		rings := c.rings.Load()
-		done := c.dispatch(webhook.Attempt{Result: webhook.ResultNon2xx, ResponseStatus: 500, Snippet: "oh no", Duration: 12 * time.Millisecond})
+		done := c.dispatch(webhook.Attempt{Result: webhook.ResultNon2xx, ResponseStatus: 500, Snippet: "oh no",
+			Duration: 12 * time.Millisecond})
 		got := c.post(hook+"/test", nil).ok(200)
 		require.NoError(t, <-done)
 		require.Greater(t, c.rings.Load(), rings, "the dispatcher is woken")
-		require.Equal(t, []any{"failed", want, true, 1.0}, []any{got["status"], got["event"], got["test"], got["attemptCount"]})
+		require.Equal(t, []any{"failed", want, true, 1.0},
+			[]any{got["status"], got["event"], got["test"], got["attemptCount"]})
 		attempts, _ := got["attempts"].([]any)
 		require.Len(t, attempts, 1)
 		attempt, _ := attempts[0].(object)
-		require.Equal(t, []any{1.0, 12.0, 500.0, "oh no", "non_2xx"}, []any{attempt["number"], attempt["durationMs"], attempt["responseStatus"], attempt["responseSnippet"], attempt["error"]})
+		require.Equal(t, []any{1.0, 12.0, 500.0, "oh no", "non_2xx"}, []any{attempt["number"], attempt["durationMs"],
+			attempt["responseStatus"], attempt["responseSnippet"], attempt["error"]})
 
 		body := text(t, c.get(hook+"/deliveries/"+text(t, got, "id")).ok(200), "body")
 		c.contract.CheckWebhook(t, []byte(body))
@@ -134,7 +138,8 @@ func TestWebhookTest_SendsTheMostSpecificEvent_WithARealDepositsShape(t *testing
 			Data  struct{ ID, Status, PreviousStatus string }
 		}
 		require.NoError(t, json.Unmarshal([]byte(body), &payload))
-		require.Equal(t, []string{want, "active", "pending"}, []string{payload.Event, payload.Data.Status, payload.Data.PreviousStatus})
+		require.Equal(t, []string{want, "active", "pending"},
+			[]string{payload.Event, payload.Data.Status, payload.Data.PreviousStatus})
 		require.Regexp(t, `^dep_test_[0-9a-z]{26}$`, payload.Data.ID)
 		require.Equal(t, payload.Data.ID, got["depositId"])
 		require.Len(t, c.get(hook+"/deliveries?depositId="+payload.Data.ID).list(), 1)
@@ -173,7 +178,8 @@ const lease = 30 * time.Second
 // record stores the attempt of a claimed delivery, in place of the dispatcher.
 func (c *caller) record(claim webhookports.Claim, attempt webhook.Attempt, verdict webhook.Verdict) error {
 	attempt.Number, attempt.StartedAt = 1, c.clock.Now()
-	_, _, err := c.work.Record(c.t.Context(), []webhookports.Outcome{{Delivery: &webhookports.Delivery{Claim: claim}, Attempt: attempt, Verdict: verdict}}, nil, 8, time.Now())
+	_, _, err := c.work.Record(c.t.Context(), []webhookports.Outcome{
+		{Delivery: &webhookports.Delivery{Claim: claim}, Attempt: attempt, Verdict: verdict}}, nil, 8, time.Now())
 	return err
 }
 
@@ -199,16 +205,18 @@ func (c *caller) dispatch(attempt webhook.Attempt) <-chan error {
 // relay moves the outbox into deliveries, gives the n-th delivery the n-th state, and returns the claims.
 func (c *caller) relay(states ...webhook.State) []webhookports.Claim {
 	c.t.Helper()
-	relayed, claims, err := c.work.Relay(c.t.Context(), 100, lease, func(events []ports.Event, subscriptions []webhookports.Subscription) (out []webhookports.Delivery) {
-		slices.SortFunc(events, func(a, b ports.Event) int { return bytes.Compare(a.ID[:], b.ID[:]) })
-		for i := range events {
-			name, _ := webhook.Route(subscriptions[0].Events, events[i].Name)
-			planned := webhookports.NewDelivery(&events[i], subscriptions[0].ID, name, webhook.Render(name, deposit.Timestamp(events[i].CreatedAt), events[i].Data))
-			planned.State = states[i]
-			out = append(out, planned)
-		}
-		return out
-	})
+	relayed, claims, err := c.work.Relay(c.t.Context(), 100, lease,
+		func(events []ports.Event, subscriptions []webhookports.Subscription) (out []webhookports.Delivery) {
+			slices.SortFunc(events, func(a, b ports.Event) int { return bytes.Compare(a.ID[:], b.ID[:]) })
+			for i := range events {
+				name, _ := webhook.Route(subscriptions[0].Events, events[i].Name)
+				planned := webhookports.NewDelivery(&events[i], subscriptions[0].ID, name,
+					webhook.Render(name, deposit.Timestamp(events[i].CreatedAt), events[i].Data))
+				planned.State = states[i]
+				out = append(out, planned)
+			}
+			return out
+		})
 	require.NoError(c.t, err)
 	require.Equal(c.t, len(states), relayed)
 	slices.SortFunc(claims, func(a, b webhookports.Claim) int { return bytes.Compare(a.DeliveryID[:], b.DeliveryID[:]) })
@@ -228,14 +236,18 @@ func TestDeliveries_FiltersAndPages(t *testing.T) {
 	claims := c.relay(webhook.Dispatched, webhook.Waiting, webhook.Dispatched, webhook.Dispatched, webhook.Dispatched)
 	require.Len(t, claims, 4)
 	bad := webhook.Attempt{Result: webhook.ResultTimeout, Duration: 10 * time.Second}
-	require.NoError(t, c.record(claims[0], webhook.Attempt{Result: webhook.ResultSuccess, ResponseStatus: 200, Snippet: "ok"}, webhook.Verdict{State: webhook.Succeeded}))
+	require.NoError(t, c.record(claims[0], webhook.Attempt{Result: webhook.ResultSuccess, ResponseStatus: 200,
+		Snippet: "ok"}, webhook.Verdict{State: webhook.Succeeded}))
 	require.NoError(t, c.record(claims[1], bad, webhook.Verdict{State: webhook.Waiting, Wait: time.Hour}))
 	require.NoError(t, c.record(claims[2], bad, webhook.Verdict{State: webhook.Failed}))
 
 	for query, n := range map[string]int{
-		"": 5, "status=succeeded": 1, "status=pending": 2, "status=retrying": 1, "status=failed": 1, "event=deposit.cancelled": 2, "event=deposit.expired": 0,
-		"event=deposit.cancelled&status=failed": 1, "event=deposit.status_changed": 1, "depositId=" + about[0]: 1, "from=2000-01-01T00:00:00Z": 5, "to=2000-01-01T00:00:00Z": 0,
-		"from=1900-01-01T00:00:00Z": 5, "to=1900-01-01T00:00:00Z": 0, "from=0001-01-01T00:00:00Z": 5, "to=0001-01-01T00:00:00Z": 0, "from=9999-12-31T23:59:59Z": 0,
+		"": 5, "status=succeeded": 1, "status=pending": 2, "status=retrying": 1, "status=failed": 1,
+		"event=deposit.cancelled": 2, "event=deposit.expired": 0,
+		"event=deposit.cancelled&status=failed": 1, "event=deposit.status_changed": 1, "depositId=" + about[0]: 1,
+		"from=2000-01-01T00:00:00Z": 5, "to=2000-01-01T00:00:00Z": 0,
+		"from=1900-01-01T00:00:00Z": 5, "to=1900-01-01T00:00:00Z": 0, "from=0001-01-01T00:00:00Z": 5,
+		"to=0001-01-01T00:00:00Z": 0, "from=9999-12-31T23:59:59Z": 0,
 	} {
 		require.Len(t, c.get(hook+"/deliveries?"+query).list(), n, query)
 	}
@@ -259,7 +271,8 @@ func TestDeliveries_FiltersAndPages(t *testing.T) {
 		due    bool
 		result any
 		reason any
-	}{{"succeeded", false, nil, nil}, {"pending", true, nil, nil}, {"retrying", true, "timeout", nil}, {"failed", false, "timeout", "attempts_exhausted"}, {"pending", false, nil, nil}} {
+	}{{"succeeded", false, nil, nil}, {"pending", true, nil, nil}, {"retrying", true, "timeout", nil},
+		{"failed", false, "timeout", "attempts_exhausted"}, {"pending", false, nil, nil}} {
 		_, due := seen[i]["nextAttemptAt"] // the end of a lease is not public
 		require.Equal(t, want.reason, seen[i]["failureReason"], i)
 		require.Equal(t, []any{about[i], want.status, want.due}, []any{seen[i]["depositId"], seen[i]["status"], due}, i)
@@ -282,6 +295,7 @@ func TestRotateSecret_TheOldOneIsGone(t *testing.T) {
 	made := c.post("/webhooks", object{"url": hookURL}).ok(201)
 	rotated := c.post("/webhooks/"+text(t, made, "id")+"/rotate-secret", nil).ok(200)
 	require.NotEqual(t, made["secret"], rotated["secret"])
-	require.Equal(t, []any{made["id"], made["url"], made["events"]}, []any{rotated["id"], rotated["url"], rotated["events"]})
+	require.Equal(t, []any{made["id"], made["url"], made["events"]},
+		[]any{rotated["id"], rotated["url"], rotated["events"]})
 	require.NotContains(t, string(c.get("/webhooks").body), "secret")
 }

@@ -92,7 +92,8 @@ func newWorld(t testing.TB, change ...func(*servicetest.Setup)) *world {
 // newWorldWith starts the API with changed dependencies, or with more than the API.
 func newWorldWith(t testing.TB, alter func(*fiber.App, *partnerapi.Deps), change ...func(*servicetest.Setup)) *world {
 	t.Helper()
-	w := &world{redis: redistest.New(t), clock: &movable{}, contract: newContract(t), results: make(chan idempotent.Result, 10_000), seen: make(chan middleware.Observation, 10_000)}
+	w := &world{redis: redistest.New(t), clock: &movable{}, contract: newContract(t),
+		results: make(chan idempotent.Result, 10_000), seen: make(chan middleware.Observation, 10_000)}
 	var environment partner.Environment
 	w.Kit = servicetest.New(t, func(s *servicetest.Setup) {
 		s.Clock, s.Redis = w.clock, w.redis
@@ -113,9 +114,11 @@ func newWorldWith(t testing.TB, alter func(*fiber.App, *partnerapi.Deps), change
 	})
 	w.work = w.DispatchStore()
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
-	app := fiber.New(middleware.FiberConfig(middleware.ServerConfig{ErrorHandler: problem.Handler(problem.Config{Logger: log})}))
+	app := fiber.New(
+		middleware.FiberConfig(middleware.ServerConfig{ErrorHandler: problem.Handler(problem.Config{Logger: log})}))
 	middleware.Harden(app, middleware.Hooks{})
-	app.Use(middleware.RequestID(), middleware.AccessLog(log, w.observe), middleware.Recover(), middleware.SecurityHeaders(false), middleware.Deadline(middleware.DeadlineAfter), middleware.Framing())
+	app.Use(middleware.RequestID(), middleware.AccessLog(log, w.observe), middleware.Recover(),
+		middleware.SecurityHeaders(false), middleware.Deadline(middleware.DeadlineAfter), middleware.Framing())
 	app.Use(func(c *fiber.Ctx) error {
 		if w.defect.Load() {
 			panic("a defect that a test has ordered")
@@ -123,7 +126,8 @@ func newWorldWith(t testing.TB, alter func(*fiber.App, *partnerapi.Deps), change
 		return c.Next()
 	})
 	deps := partnerapi.Deps{
-		Partners: w.Partners, Connections: w.Connections, Clients: w.Clients, Deposits: w.Deposits, Webhooks: w.Webhooks, Events: w.Events,
+		Partners: w.Partners, Connections: w.Connections, Clients: w.Clients, Deposits: w.Deposits, Webhooks: w.Webhooks,
+		Events:   w.Events,
 		Simulate: w.Payments, Idempotent: w.Idempotent, Limiter: w.Limiter, Clock: w.clock,
 		Environment: environment, BaseURL: apiBase + "/", OnRateLimited: func() { w.limited.Add(1) },
 	}
@@ -150,7 +154,8 @@ func (w *world) caller(t testing.TB, slug string) *caller {
 	t.Helper()
 	made, err := w.Partners.Create(t.Context(), partners.NewPartner{Slug: slug, Name: "Partner " + slug})
 	require.NoError(t, err)
-	return &caller{world: w, t: t, http: w.http, partner: made.Partner, key: made.APIKey.Reveal(), keyID: id.APIKey.Of(made.Key.ID)}
+	return &caller{world: w, t: t, http: w.http, partner: made.Partner, key: made.APIKey.Reveal(),
+		keyID: id.APIKey.Of(made.Key.ID)}
 }
 
 // newStory returns the caller of a new world, with a linked account.
@@ -304,7 +309,8 @@ func text(t testing.TB, o object, key string) string {
 // draft is a valid deposit request with changes: names and values in turn; a nil value removes the field.
 func draft(accountID string, changes ...any) object {
 	d := object{
-		"accountId": accountID, "amount": 500, "contractStartAt": "2030-08-01T15:00:00Z", "contractEndAt": "2030-08-08T10:00:00Z",
+		"accountId": accountID, "amount": 500, "contractStartAt": "2030-08-01T15:00:00Z",
+		"contractEndAt":  "2030-08-08T10:00:00Z",
 		"rentalContract": "BK-1",
 	}
 	for i := 0; i < len(changes); i += 2 {
@@ -333,8 +339,10 @@ func (w *world) count(t testing.TB) map[string]int {
 	t.Helper()
 	out := map[string]int{}
 	for _, table := range []string{
-		"partners", "api_keys", "operators", "accounts", "account_links", "clients", "deposits", "deposit_transitions", "payments",
-		"idempotency_keys", "events", "outbox", "webhook_subscriptions", "deliveries", "webhook_replays", "mails", "audit_log",
+		"partners", "api_keys", "operators", "accounts", "account_links", "clients", "deposits", "deposit_transitions",
+		"payments",
+		"idempotency_keys", "events", "outbox", "webhook_subscriptions", "deliveries", "webhook_replays", "mails",
+		"audit_log",
 	} {
 		var n int
 		require.NoError(t, w.Pool.QueryRow(t.Context(), "SELECT count(*) FROM "+table).Scan(&n))

@@ -1,6 +1,6 @@
-// Package paymentcallbacks takes the callbacks that the payment provider sends (operations.md, "Callbacks of the payment
-// provider"). The route asks neither Postgres nor Redis before the provider's signature is verified, and never the
-// provider.
+// Package paymentcallbacks takes the callbacks that the payment provider sends (operations.md, "Callbacks of the
+// payment provider"). The route asks neither Postgres nor Redis before the provider's signature is verified, and never
+// the provider.
 package paymentcallbacks
 
 import (

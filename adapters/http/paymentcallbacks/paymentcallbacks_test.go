@@ -125,10 +125,12 @@ type world struct {
 
 func setup(t *testing.T) *world {
 	t.Parallel()
-	w := &world{t: t, clock: servicetest.NewClock(time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)), counter: &counter{}, provider: &provider{}}
+	w := &world{t: t, clock: servicetest.NewClock(time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)), counter: &counter{},
+		provider: &provider{}}
 	w.Kit = servicetest.New(t, func(s *servicetest.Setup) {
 		s.Clock, s.Pool.Tracer = w.clock, w.counter
-		away := goredis.NewClient(&goredis.Options{MaxRetries: -1, DialerRetries: 1, Dialer: func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("away") }})
+		away := goredis.NewClient(&goredis.Options{MaxRetries: -1, DialerRetries: 1,
+			Dialer: func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("away") }})
 		away.AddHook(w.counter)
 		s.Redis = away
 		s.Parts = func(p *servicetest.Parts) { p.Callbacks, p.Books = signer{}, w.provider }
@@ -146,8 +148,10 @@ func setup(t *testing.T) *world {
 func (w *world) payment(kind deposit.PaymentKind, status deposit.PaymentStatus) deposit.Payment {
 	w.t.Helper()
 	now := w.clock.Now()
-	d, _ := w.Deposit(deposit.Origin{AccountID: w.account}, deposit.Draft{Amount: 50_000, ContractStartAt: now, ContractEndAt: now.AddDate(0, 0, 7)})
-	p := deposit.Payment{ID: servicetest.NewID(), DepositID: d.ID, Kind: kind, Amount: 1_750, Status: status, CreatedAt: now, CheckAt: now.Add(5 * time.Minute)}
+	d, _ := w.Deposit(deposit.Origin{AccountID: w.account},
+		deposit.Draft{Amount: 50_000, ContractStartAt: now, ContractEndAt: now.AddDate(0, 0, 7)})
+	p := deposit.Payment{ID: servicetest.NewID(), DepositID: d.ID, Kind: kind, Amount: 1_750, Status: status,
+		CreatedAt: now, CheckAt: now.Add(5 * time.Minute)}
 	if status != deposit.PaymentProcessing {
 		p.SettledAt = now
 	}
@@ -251,7 +255,8 @@ func TestCallback_PaymentThatEndedUnpaid_IsLookedUpOnce(t *testing.T) {
 }
 
 func (w *world) disputed(p deposit.Payment, status string) paymentports.Dispute {
-	return paymentports.Dispute{Ref: "dp_1", PaymentID: p.ID, Amount: p.Amount, Reason: "fraudulent", Status: status, EvidenceDueBy: w.clock.Now().Add(time.Hour), CreatedAt: w.clock.Now()}
+	return paymentports.Dispute{Ref: "dp_1", PaymentID: p.ID, Amount: p.Amount, Reason: "fraudulent", Status: status,
+		EvidenceDueBy: w.clock.Now().Add(time.Hour), CreatedAt: w.clock.Now()}
 }
 
 func TestDispute_ToldByACallback_IsAskedAuditedShownAndMailed(t *testing.T) {

@@ -109,8 +109,8 @@ type Config struct {
 	// becomes an envelope.
 	RenderPage func(c *fiber.Ctx, p Page) error
 
-	// Unavailable takes the requests that failed with 503, so that an outage does not flood the log. With a nil Unavailable
-	// the log has no line about the end of an outage.
+	// Unavailable takes the requests that failed with 503, so that an outage does not flood the log. With a nil
+	// Unavailable the log has no line about the end of an outage.
 	Unavailable *outage.Log
 
 	// IsPage reports whether a failed request is answered with a page. Only needed with RenderPage.
@@ -183,7 +183,8 @@ type stacked interface{ Stack() string }
 
 // logFailure logs a request that failed with 500 or more. The line has no path: a checkout path is a secret.
 func logFailure(cfg Config, c *fiber.Ctx, f *fault.Error, status int, requestID string) {
-	attrs := []any{"request_id", requestID, "status", status, "code", f.Code, "method", c.Method(), "route", c.Route().Path}
+	attrs := []any{"request_id", requestID, "status", status, "code", f.Code, "method", c.Method(), "route",
+		c.Route().Path}
 	if cause := errors.Unwrap(f); cause != nil {
 		attrs = append(attrs, "cause", cause.Error())
 		var s stacked

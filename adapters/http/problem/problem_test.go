@@ -97,7 +97,8 @@ func TestHandler_AnswersPagesWithPages(t *testing.T) {
 				return errors.New("template failed")
 			}
 			c.Type("html")
-			return c.SendString(fmt.Sprintf(`<main data-error-code="%s">%d %s %s</main>`, p.Code, p.Status, p.Message, p.RequestID))
+			return c.SendString(
+				fmt.Sprintf(`<main data-error-code="%s">%d %s %s</main>`, p.Code, p.Status, p.Message, p.RequestID))
 		},
 	})})
 	gone := fault.New(fault.Gone, "expired", "This link has expired.")
@@ -111,7 +112,8 @@ func TestHandler_AnswersPagesWithPages(t *testing.T) {
 
 	a := servetest.Raw(t, addr, get("/register"))
 	require.Equal(t, 410, a.Status)
-	require.Equal(t, `<main data-error-code="expired">410 This link has expired. `+a.Header.Get("X-Request-Id")+`</main>`, a.Body)
+	require.Equal(t, `<main data-error-code="expired">410 This link has expired. `+a.Header.Get("X-Request-Id")+`</main>`,
+		a.Body)
 	require.Equal(t, "60", a.Header.Get("Retry-After"))
 	require.Equal(t, "no-store", a.Header.Get("Cache-Control"))
 
@@ -120,7 +122,8 @@ func TestHandler_AnswersPagesWithPages(t *testing.T) {
 	for _, path := range []string{"/api/x", "/broken"} { // a page that fails falls back to the envelope
 		a = servetest.Raw(t, addr, get(path))
 		require.Equal(t, 410, a.Status)
-		require.Equal(t, `{"error":{"code":"expired","message":"This link has expired.","requestId":"`+a.Header.Get("X-Request-Id")+`"}}`, a.Body)
+		require.Equal(t, `{"error":{"code":"expired","message":"This link has expired.","requestId":"`+
+			a.Header.Get("X-Request-Id")+`"}}`, a.Body)
 	}
 	require.Contains(t, log.String(), "template failed")
 }

@@ -25,12 +25,14 @@ func TestBrowser_EveryPublicPageInBothSchemesAndLanguages_IsAccessible(t *testin
 			s := connecttest.New(t, connecttest.Options{})
 			sent := servicetest.NewID()
 			s.Write(func(ctx context.Context, r *postgres.Store) error {
-				return r.Mails.Enqueue(ctx, ports.Mail{ID: sent, To: "grace@example.com", Subject: "A caught mail", Body: "Words.", HTML: "<p>Words.</p>", CreatedAt: s.Clock.Now()})
+				return r.Mails.Enqueue(ctx, ports.Mail{ID: sent, To: "grace@example.com", Subject: "A caught mail", Body: "Words.",
+					HTML: "<p>Words.</p>", CreatedAt: s.Clock.Now()})
 			})
 			browser := browsertest.New(t, first...)
 			for _, lang := range []string{"en", "fr"} {
 				for name, path := range map[string]string{
-					"register": "/register", "login": "/login", "forgot": "/password/forgot", "reset": "/password/reset?token=x", "verify": "/verify?token=x", "not-found": "/nothing",
+					"register": "/register", "login": "/login", "forgot": "/password/forgot", "reset": "/password/reset?token=x",
+					"verify": "/verify?token=x", "not-found": "/nothing",
 					"styleguide": "/styleguide", "styleguide-mails": "/styleguide/mails", "sandbox-mails": "/sandbox/mails",
 				} {
 					for device, viewport := range browsertest.Viewports {
@@ -42,7 +44,8 @@ func TestBrowser_EveryPublicPageInBothSchemesAndLanguages_IsAccessible(t *testin
 						browsertest.LooksRight(browser, t, strings.Join([]string{name, lang, scheme, device}, "-"))
 					}
 				}
-				require.NoError(t, chromedp.Do(browser, chromedp.Navigate(s.URL+"/sandbox/mails"), chromedp.Click("ul.rows a"), chromedp.WaitVisible("iframe.mail")))
+				require.NoError(t, chromedp.Do(browser, chromedp.Navigate(s.URL+"/sandbox/mails"), chromedp.Click("ul.rows a"),
+					chromedp.WaitVisible("iframe.mail")))
 				browsertest.LooksRight(browser, t, "sandbox-mail-"+lang+"-"+scheme)
 			}
 		})

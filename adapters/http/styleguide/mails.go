@@ -45,7 +45,8 @@ func (p *pages) specimens(c *fiber.Ctx) error {
 		Lead: textMailsLead.In(lang),
 	}
 	for _, l := range mailbook.Locales {
-		v.Langs = append(v.Langs, langLink{Label: localeNames[l].In(lang), Path: pathMails + "?mail=" + orBoth(l), Current: l == locale})
+		v.Langs = append(v.Langs,
+			langLink{Label: localeNames[l].In(lang), Path: pathMails + "?mail=" + orBoth(l), Current: l == locale})
 	}
 	for i, s := range mailbook.Specimens(locale, p.DashboardURL, p.Clock.Now()) {
 		v.Mails = append(v.Mails, p.shown(s.Name, s.Mail, pathMails+"/"+orBoth(locale)+"/"+strconv.Itoa(i), lang))
@@ -70,7 +71,8 @@ func (p *pages) caught(c *fiber.Ctx) error {
 		return err
 	}
 	lang := ui.LangOf(c)
-	v := mailsView{Page: ui.Page{Lang: lang, Title: textCaught.In(lang), Query: ui.RawQuery(c), Wide: true}, Lead: textCaughtLead.In(lang)}
+	v := mailsView{Page: ui.Page{Lang: lang, Title: textCaught.In(lang), Query: ui.RawQuery(c), Wide: true},
+		Lead: textCaughtLead.In(lang)}
 	for _, m := range list {
 		v.Mails = append(v.Mails, p.shown("", m, pathCaught+"/"+id.Message.Of(m.ID), lang))
 	}
@@ -114,7 +116,8 @@ func (p *pages) find(c *fiber.Ctx) (ports.Mail, error) {
 }
 
 func (p *pages) shown(name string, m ports.Mail, path string, lang ui.Lang) shown {
-	s := shown{Name: name, ID: id.Message.Of(m.ID), To: m.To, Subject: m.Subject, At: ui.DateTime(lang, m.CreatedAt), Body: m.Body, Path: path}
+	s := shown{Name: name, ID: id.Message.Of(m.ID), To: m.To, Subject: m.Subject, At: ui.DateTime(lang, m.CreatedAt),
+		Body: m.Body, Path: path}
 	if m.HTML != "" {
 		s.HTML = path + "/html"
 	}

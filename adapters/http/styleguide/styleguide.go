@@ -51,7 +51,8 @@ func Mount(app fiber.Router, d Deps) {
 var rules string
 
 // schemes find the colours of both schemes in the stylesheet of all pages.
-var schemes = regexp.MustCompile(`(?s)^:root \{\n  color-scheme: light dark;\n(.*?)\}\n@media \(prefers-color-scheme: dark\) \{\n  :root \{\n(.*?)  \}\n\}`)
+var schemes = regexp.MustCompile(
+	`(?s)^:root \{\n  color-scheme: light dark;\n(.*?)\}\n@media \(prefers-color-scheme: dark\) \{\n  :root \{\n(.*?)  \}\n\}`)
 
 // style gives the rules of these pages: the parts with the classes light and dark have the colours of their scheme,
 // whatever the reader's.
@@ -60,7 +61,8 @@ var style = func() string {
 	if found == nil {
 		panic("styleguide: the stylesheet does not begin with the colours of both schemes")
 	}
-	return ".light { color-scheme: light;\n" + found[1] + "}\n.dark { color-scheme: dark;\n" + strings.ReplaceAll(found[2], "    ", "  ") + "}\n" + rules
+	return ".light { color-scheme: light;\n" + found[1] + "}\n.dark { color-scheme: dark;\n" +
+		strings.ReplaceAll(found[2], "    ", "  ") + "}\n" + rules
 }()
 
 func serveStyle(c *fiber.Ctx) error {
@@ -88,8 +90,10 @@ func (p *pages) guide(c *fiber.Ctx) error {
 		return err
 	}
 	return ui.Render(c, fiber.StatusOK, guidePage(guideView{
-		QR:     qr,
-		Page:   ui.Page{Lang: lang, Title: textGuide.In(lang), Query: ui.RawQuery(c), Wide: true, Section: ui.SectionToday, Operator: "olivia@example.com"},
-		Amount: ui.Euros(lang, 125_000), Day: ui.Date(lang, now), Minute: ui.DateTime(lang, now), Longest: ui.Span(ui.LongDate(lang, now), ui.LongDate(lang, now.AddDate(0, 0, 7))),
+		QR: qr,
+		Page: ui.Page{Lang: lang, Title: textGuide.In(lang), Query: ui.RawQuery(c), Wide: true, Section: ui.SectionToday,
+			Operator: "olivia@example.com"},
+		Amount: ui.Euros(lang, 125_000), Day: ui.Date(lang, now), Minute: ui.DateTime(lang, now),
+		Longest: ui.Span(ui.LongDate(lang, now), ui.LongDate(lang, now.AddDate(0, 0, 7))),
 	}))
 }

@@ -37,7 +37,8 @@ func TestGuide_ShowsEveryComponent(t *testing.T) {
 			if found[1] == "ErrorPage" { // a page of its own, which any unknown address shows
 				continue
 			}
-			require.True(t, strings.Contains(string(source), "@ui."+found[1]+"("), "show the component %s in guide.templ", found[1])
+			require.True(t, strings.Contains(string(source), "@ui."+found[1]+"("), "show the component %s in guide.templ",
+				found[1])
 		}
 	}
 	require.GreaterOrEqual(t, count, 10)
@@ -56,7 +57,8 @@ func TestGuide_ShowsEveryClassOfTheStylesheetInBothSchemes(t *testing.T) {
 		}
 	}
 	frame := []string{"skip", "top", "brand", "langs", "bottom", "desk", "wide"} // of the page around the components, once
-	for _, found := range regexp.MustCompile(`\.([a-z][a-z-]*)`).FindAllStringSubmatch(regexp.MustCompile(`\{[^{}]*\}`).ReplaceAllString(ui.Stylesheet(), ""), -1) {
+	for _, found := range regexp.MustCompile(`\.([a-z][a-z-]*)`).FindAllStringSubmatch(
+		regexp.MustCompile(`\{[^{}]*\}`).ReplaceAllString(ui.Stylesheet(), ""), -1) {
 		least := 2
 		for _, name := range frame {
 			if found[1] == name {
@@ -66,14 +68,17 @@ func TestGuide_ShowsEveryClassOfTheStylesheetInBothSchemes(t *testing.T) {
 		require.GreaterOrEqual(t, shown[found[1]], least, "show the class %s in guide.templ", found[1])
 	}
 	style := s.Browser(t).Get("/styleguide/guide.css").Body
-	require.Regexp(t, `(?s)\.light \{ color-scheme: light;\n  --ground: #f5f6f4;.*\.dark \{ color-scheme: dark;\n  --ground: #131917;`, style)
+	require.Regexp(t,
+		`(?s)\.light \{ color-scheme: light;\n  --ground: #f5f6f4;.*\.dark \{ color-scheme: dark;\n  --ground: #131917;`,
+		style)
 }
 
 func TestMails_AreShownAsHTMLAndText_InEachLanguage(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
 	b := s.Browser(t)
-	for mail, words := range map[string]string{"en": "Sunny Stays is now linked to your account", "fr": "Sunny Stays est maintenant relié à votre compte", "both": "account / Sunny Stays est"} {
+	for mail, words := range map[string]string{"en": "Sunny Stays is now linked to your account",
+		"fr": "Sunny Stays est maintenant relié à votre compte", "both": "account / Sunny Stays est"} {
 		page := b.Get("/styleguide/mails?mail=" + mail)
 		require.Equal(t, 200, page.Status)
 		require.Contains(t, page.Body, words)
@@ -88,11 +93,13 @@ func TestMails_AreShownAsHTMLAndText_InEachLanguage(t *testing.T) {
 		require.Equal(t, 200, html.Status)
 		require.Contains(t, html.Body, `<table role="presentation"`)
 		policy := html.Header.Get("Content-Security-Policy")
-		for _, part := range []string{"default-src 'none'", "sandbox allow-top", "frame-ancestors 'self'", "form-action 'none'"} {
+		for _, part := range []string{"default-src 'none'", "sandbox allow-top", "frame-ancestors 'self'",
+			"form-action 'none'"} {
 			require.Contains(t, policy, part)
 		}
 	}
-	for _, path := range []string{"/styleguide/mails/en/999/html", "/styleguide/mails/en/-1/html", "/styleguide/mails/en/x/html"} {
+	for _, path := range []string{"/styleguide/mails/en/999/html", "/styleguide/mails/en/-1/html",
+		"/styleguide/mails/en/x/html"} {
 		require.Equal(t, 404, b.Get(path).Status, path)
 	}
 }
@@ -107,7 +114,8 @@ func TestCaughtMails_AreShownWithTheirLinks_AndRunNothing(t *testing.T) {
 	s.Write(func(ctx context.Context, r *postgres.Store) error {
 		for _, m := range []ports.Mail{
 			{Subject: "Older " + hostile, Body: "plain " + hostile},
-			{Subject: "Newer", Body: "Open this:\n" + s.DashboardURL + "/verify?token=abc\nhttps://evil.example/\n" + hostile, HTML: `<p><a href="` + s.DashboardURL + `/verify">x</a></p>` + hostile},
+			{Subject: "Newer", Body: "Open this:\n" + s.DashboardURL + "/verify?token=abc\nhttps://evil.example/\n" + hostile,
+				HTML: `<p><a href="` + s.DashboardURL + `/verify">x</a></p>` + hostile},
 		} {
 			m.ID, m.To, m.CreatedAt = servicetest.NewID(), "grace@example.com", s.Clock.Now()
 			s.Clock.Add(time.Second)

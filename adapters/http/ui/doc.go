@@ -1,5 +1,5 @@
-// Package ui holds the parts that all pages for people share: layout and form components (templ), the stylesheet, security
-// headers, cookies and CSRF tokens, and the two languages.
+// Package ui holds the parts that all pages for people share: layout and form components (templ), the stylesheet,
+// security headers, cookies and CSRF tokens, and the two languages.
 //
 // Render writes a page from a component that uses Layout:
 //

@@ -36,8 +36,10 @@ var months = map[Lang][12]string{
 }
 
 var longMonths = map[Lang][12]string{
-	English: {"January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"},
-	French:  {"janvier", "février", "mars", "avril", "mai", "juin", "juillet", "août", "septembre", "octobre", "novembre", "décembre"},
+	English: {"January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+		"December"},
+	French: {"janvier", "février", "mars", "avril", "mai", "juin", "juillet", "août", "septembre", "octobre", "novembre",
+		"décembre"},
 }
 
 // LongDate formats the day of t in UTC with its month in full, for sentences: 1 June 2026 or 1er juin 2026.

@@ -23,8 +23,8 @@ func (s *Site) Headers(c *fiber.Ctx) error {
 	return c.Next()
 }
 
-// SecureHeaders sets the security headers of a page: no script, no frame, no referrer, no caching. Forms may post to this
-// site only; SetFormTargets adds targets.
+// SecureHeaders sets the security headers of a page: no script, no frame, no referrer, no caching. Forms may post to
+// this site only; SetFormTargets adds targets.
 func SecureHeaders(c *fiber.Ctx) {
 	c.Set(fiber.HeaderContentSecurityPolicy, policy("form-action 'self'"))
 	c.Set(fiber.HeaderXContentTypeOptions, "nosniff")
@@ -33,15 +33,16 @@ func SecureHeaders(c *fiber.Ctx) {
 }
 
 func policy(formAction string) string {
-	parts := []string{"default-src 'none'", "style-src 'self'", "img-src 'self' data:", "frame-ancestors 'none'", "base-uri 'none'"}
+	parts := []string{"default-src 'none'", "style-src 'self'", "img-src 'self' data:", "frame-ancestors 'none'",
+		"base-uri 'none'"}
 	if formAction != "" {
 		parts = append(parts, formAction)
 	}
 	return strings.Join(parts, "; ")
 }
 
-// SetFormTargets allows redirects after a POST to the origins of urls: Chromium applies form-action to every redirect of
-// a form. A policy cannot name an IPv6 address; such an origin removes form-action from the page's policy.
+// SetFormTargets allows redirects after a POST to the origins of urls: Chromium applies form-action to every redirect
+// of a form. A policy cannot name an IPv6 address; such an origin removes form-action from the page's policy.
 func SetFormTargets(c *fiber.Ctx, urls ...*url.URL) {
 	sources := []string{"form-action", "'self'"}
 	for _, u := range urls {
@@ -77,8 +78,8 @@ func cspSource(u *url.URL) (string, bool) {
 	return u.Scheme + "://" + host, true
 }
 
-// DisplayHost returns the host of a return URL for people: in ASCII, so that look-alike letters are visible, and with the
-// port if the URL has a port. A host that IDNA refuses is shown in punycode all the same.
+// DisplayHost returns the host of a return URL for people: in ASCII, so that look-alike letters are visible, and with
+// the port if the URL has a port. A host that IDNA refuses is shown in punycode all the same.
 func DisplayHost(u *url.URL) string {
 	host := strings.TrimPrefix(strings.TrimPrefix(returnurl.Origin(u), "https://"), "http://")
 	if source, ok := cspSource(u); ok {

@@ -19,7 +19,8 @@ import (
 )
 
 // ErrForm answers a form that was not sent from a page of this site.
-var ErrForm = fault.New(fault.Forbidden, "invalid_csrf_token", "This form has expired. Open the page again and send it once more.")
+var ErrForm = fault.New(fault.Forbidden, "invalid_csrf_token",
+	"This form has expired. Open the page again and send it once more.")
 
 // FieldCSRF is the name of the hidden CSRF field of every form.
 const FieldCSRF = "csrf_token"
@@ -82,13 +83,15 @@ func (s *Site) rememberLang(c *fiber.Ctx, l Lang) {
 // SessionToken returns the token of the session cookie; "" without a cookie.
 func (s *Site) SessionToken(c *fiber.Ctx) string { return c.Cookies(s.cookieName(sessionCookie)) }
 
-// SetSession stores the session token in a cookie that lasts as long as the session. Forms rendered before become invalid.
+// SetSession stores the session token in a cookie that lasts as long as the session. Forms rendered before become
+// invalid.
 func (s *Site) SetSession(c *fiber.Ctx, token string, lasts time.Duration) {
 	s.setCookie(c, s.cookieName(sessionCookie), token, lasts)
 	s.expire(c, s.cookieName(formCookie))
 }
 
-// SetHalfSignIn stores the token of a half sign-in, beside the session that the browser may have. It opens the page for the code alone.
+// SetHalfSignIn stores the token of a half sign-in, beside the session that the browser may have. It opens the page for
+// the code alone.
 func (s *Site) SetHalfSignIn(c *fiber.Ctx, token string, lasts time.Duration) {
 	s.setCookie(c, s.cookieName(halfCookie), token, lasts)
 }
@@ -99,8 +102,8 @@ func (s *Site) HalfSignIn(c *fiber.Ctx) string { return c.Cookies(s.cookieName(h
 // ClearHalfSignIn deletes the cookie of the half sign-in.
 func (s *Site) ClearHalfSignIn(c *fiber.Ctx) { s.expire(c, s.cookieName(halfCookie)) }
 
-// SetCheckout marks the browser of a tenant who goes to a payment page; the value proves that it held the checkout token. The
-// cookie lasts until the browser closes, and is that of the last checkout.
+// SetCheckout marks the browser of a tenant who goes to a payment page; the value proves that it held the checkout
+// token. The cookie lasts until the browser closes, and is that of the last checkout.
 func (s *Site) SetCheckout(c *fiber.Ctx, value string) {
 	s.setCookie(c, s.cookieName(checkoutCookie), value, 0)
 }
@@ -118,8 +121,8 @@ func (s *Site) expire(c *fiber.Ctx, name string) {
 	})
 }
 
-// FormToken returns the CSRF token of a form. The token is bound to the session cookie. Without a session FormToken sets a
-// form cookie and binds the token to that.
+// FormToken returns the CSRF token of a form. The token is bound to the session cookie. Without a session FormToken
+// sets a form cookie and binds the token to that.
 func (s *Site) FormToken(c *fiber.Ctx) string {
 	if secret := s.formSecret(c); secret != "" {
 		return s.Seal(secret, FieldCSRF)
@@ -154,8 +157,8 @@ func (s *Site) SealMatches(secret, text, seal string) bool {
 	return subtle.ConstantTimeCompare([]byte(s.Seal(secret, text)), []byte(seal)) == 1
 }
 
-// NetworkOf returns the rate-limit key of a client address: an IPv6 address is replaced by its /64 network, all of which
-// belongs to a single subscriber. Any other text stays.
+// NetworkOf returns the rate-limit key of a client address: an IPv6 address is replaced by its /64 network, all of
+// which belongs to a single subscriber. Any other text stays.
 func NetworkOf(ip string) string {
 	addr, err := netip.ParseAddr(ip)
 	if err != nil || addr.Unmap().Is4() {
@@ -186,8 +189,9 @@ func (s *Site) CheckForm(c *fiber.Ctx) error {
 // where a partner's prefill has the same names.
 func PostValue(c *fiber.Ctx, name string) string { return string(c.Request().PostArgs().Peek(name)) }
 
-// SameOrigin reports whether a form was not sent by another site. It relies on Sec-Fetch-Site if the browser sends it. Origin alone proves little: it is "null" on this site's own
-// forms, whose pages send no referrer. So only an Origin that names another site is refused.
+// SameOrigin reports whether a form was not sent by another site. It relies on Sec-Fetch-Site if the browser sends it.
+// Origin alone proves little: it is "null" on this site's own forms, whose pages send no referrer. So only an Origin
+// that names another site is refused.
 func (s *Site) SameOrigin(c *fiber.Ctx) bool {
 	switch c.Get("Sec-Fetch-Site") {
 	case "same-origin", "none":

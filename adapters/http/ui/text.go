@@ -33,7 +33,8 @@ type Text struct{ en, fr string }
 var catalogue []Text
 
 // frenchSpaces makes the space before or after these signs a no-break space, as French typography does.
-var frenchSpaces = strings.NewReplacer(" ?", noBreak+"?", " !", noBreak+"!", " :", noBreak+":", " ;", noBreak+";", "« ", "«"+noBreak, " »", noBreak+"»")
+var frenchSpaces = strings.NewReplacer(" ?", noBreak+"?", " !", noBreak+"!", " :", noBreak+":", " ;", noBreak+";", "« ",
+	"«"+noBreak, " »", noBreak+"»")
 
 // T adds a text to the catalogue. Only package initialisation may call T: the catalogue has no lock.
 func T(en, fr string) Text {
@@ -54,7 +55,8 @@ func (t Text) In(l Lang, args ...any) string {
 	return fmt.Sprintf(s, args...)
 }
 
-// Incomplete lists texts that a language lacks or whose format verbs differ between languages. A test requires an empty list.
+// Incomplete lists texts that a language lacks or whose format verbs differ between languages. A test requires an empty
+// list.
 func Incomplete() []string {
 	var out []string
 	for _, t := range catalogue {

@@ -143,7 +143,8 @@ func TestCheckForm(t *testing.T) {
 		{"cookie of somebody else", string(token), "__Host-form=" + strings.Repeat("B", 43), "", "", "refused"},
 		{"short cookie", site.Seal("x", ui.FieldCSRF), "__Host-form=x", "", "", "refused"},
 		{"cookie without the prefix", string(token), "form=" + cookie.Value, "", "", "refused"},
-		{"session instead", site.Seal(strings.Repeat("C", 43), ui.FieldCSRF), "__Host-session=" + strings.Repeat("C", 43), "", "", "ok"},
+		{"session instead", site.Seal(strings.Repeat("C", 43), ui.FieldCSRF), "__Host-session=" + strings.Repeat("C", 43), "",
+			"", "ok"},
 		{"other origin", string(token), own, "https://evil.example", "", "refused"},
 		{"cross-site", string(token), own, "", "cross-site", "refused"},
 		{"same-site is another host", string(token), own, "", "same-site", "refused"},
@@ -179,14 +180,16 @@ func TestErrorPage_CarriesTheCodeAndTheRequestID(t *testing.T) {
 
 func TestInput_TiesHintAndErrorToTheField(t *testing.T) {
 	var b strings.Builder
-	f := ui.Field{Name: "email", Type: "email", Label: "E-mail", Value: `"><script>`, Hint: "h", Error: "e", Required: true, Autofocus: true}
+	f := ui.Field{Name: "email", Type: "email", Label: "E-mail", Value: `"><script>`, Hint: "h", Error: "e",
+		Required: true, Autofocus: true}
 	require.NoError(t, ui.Input(f).Render(context.Background(), &b))
 	require.Contains(t, b.String(), `aria-describedby="email-error email-hint"`)
 	require.Contains(t, b.String(), `aria-invalid="true"`)
 	require.Contains(t, b.String(), ` required autofocus`)
 	require.NotContains(t, b.String(), "<script")
 	b.Reset()
-	require.NoError(t, ui.Input(ui.Field{Name: "password", Type: "password", Value: "hunter22222"}).Render(context.Background(), &b))
+	require.NoError(t,
+		ui.Input(ui.Field{Name: "password", Type: "password", Value: "hunter22222"}).Render(context.Background(), &b))
 	require.NotContains(t, b.String(), "hunter22222")
 }
 

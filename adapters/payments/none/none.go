@@ -11,8 +11,8 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// Provider implements paymentports.PaymentProvider for a service without payments (PAYMENTS_PROVIDER=none). Every call returns
-// service_unavailable.
+// Provider implements paymentports.PaymentProvider for a service without payments (PAYMENTS_PROVIDER=none). Every call
+// returns service_unavailable.
 type Provider struct{}
 
 // Open implements paymentports.PaymentProvider.

@@ -18,15 +18,19 @@ import (
 func (p *Provider) Entries(ctx context.Context, from, to time.Time) iter.Seq2[paymentports.BookEntry, error] {
 	return func(yield func(paymentports.BookEntry, error) bool) {
 		rows, err := p.pool.Query(ctx, `
-			SELECT 'payment', id, NULL::uuid, ref, amount_cents, updated_at FROM sandbox_payments WHERE status = 'succeeded' AND updated_at >= $1 AND updated_at < $2
+			SELECT 'payment', id, NULL::uuid, ref, amount_cents, updated_at FROM sandbox_payments WHERE status = 'succeeded'
+			AND updated_at >= $1 AND updated_at < $2
 			UNION ALL
-			SELECT 'refund', payment_id, id, ref, amount_cents, created_at FROM sandbox_refunds WHERE created_at >= $1 AND created_at < $2`, from, to)
+			SELECT 'refund', payment_id, id, ref, amount_cents, created_at FROM sandbox_refunds WHERE created_at >= $1
+			AND created_at < $2`,
+			from, to)
 		if err != nil {
 			yield(paymentports.BookEntry{}, unavailable(err))
 			return
 		}
 		found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (paymentports.BookEntry, error) {
-			e := paymentports.BookEntry{Status: string(paymentports.ProviderSucceeded), Currency: paymentports.BookCurrency} // a refund of the sandbox succeeds at once
+			// a refund of the sandbox succeeds at once
+			e := paymentports.BookEntry{Status: string(paymentports.ProviderSucceeded), Currency: paymentports.BookCurrency}
 			var amount int64
 			err := row.Scan((*string)(&e.Kind), &e.PaymentID, &e.RefundID, &e.Ref, &amount, &e.At)
 			e.Amount = money.Cents(amount)

@@ -126,7 +126,8 @@ func luhn(number string) bool {
 // expiryEnd reads MM/YY or MM/YYYY, with or without blanks; a card is valid to the end of its month.
 func expiryEnd(s string) (time.Time, bool) {
 	month, year, found := strings.Cut(strings.ReplaceAll(s, " ", ""), "/")
-	if !found || leading(month) != len(month) || leading(year) != len(year) || (len(year) != 2 && len(year) != 4) || len(month) == 0 || len(month) > 2 {
+	if !found || leading(month) != len(month) || leading(year) != len(year) || (len(year) != 2 && len(year) != 4) ||
+		len(month) == 0 || len(month) > 2 {
 		return time.Time{}, false
 	}
 	m, err := strconv.Atoi(month)

@@ -18,7 +18,8 @@ const leastCharge money.Cents = 50
 // LeastCharge implements paymentports.PaymentProvider.
 func (*Provider) LeastCharge() money.Cents { return leastCharge }
 
-// Collect implements paymentports.PaymentProvider. The card on file is that of the paid fee. A charge ends the tenant's page, if any.
+// Collect implements paymentports.PaymentProvider. The card on file is that of the paid fee. A charge ends the tenant's
+// page, if any.
 func (p *Provider) Collect(ctx context.Context, r paymentports.CollectRequest) (paymentports.ProviderPayment, error) {
 	r.Attempt = max(r.Attempt, 1)
 	card, err := p.cardFailure(ctx, r.FeePaymentID)
@@ -28,7 +29,8 @@ func (p *Provider) Collect(ctx context.Context, r paymentports.CollectRequest) (
 	var out entry
 	err = pgx.BeginFunc(ctx, p.pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `
-			INSERT INTO sandbox_payments (id, ref, amount_cents, description, return_url, status) VALUES ($1, $2, $3, $4, '', 'failed')
+			INSERT INTO sandbox_payments (id, ref, amount_cents, description, return_url, status)
+			VALUES ($1, $2, $3, $4, '', 'failed')
 			ON CONFLICT (id) DO NOTHING`, [16]byte(r.PaymentID), p.newRef(), int64(r.Amount), r.Description); err != nil {
 			return err
 		}
@@ -51,7 +53,9 @@ func (p *Provider) Collect(ctx context.Context, r paymentports.CollectRequest) (
 			out.status = paymentports.ProviderFailed
 		}
 		out.refusal = refusals[out.failure]
-		_, err = tx.Exec(ctx, `UPDATE sandbox_payments SET status = $2, failure = $3, refusal = $4, attempt = $5, updated_at = now() WHERE id = $1`,
+		_, err = tx.Exec(ctx,
+			`UPDATE sandbox_payments SET status = $2, failure = $3, refusal = $4, attempt = $5, updated_at = now()
+				WHERE id = $1`,
 			[16]byte(r.PaymentID), string(out.status), out.failure, string(out.refusal), out.attempt)
 		return err
 	})

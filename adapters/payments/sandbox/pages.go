@@ -91,7 +91,8 @@ func (e entry) payable() bool { return e.status == paymentports.ProviderOpen }
 func (p *Provider) pageOf(c *fiber.Ctx) (entry, error) {
 	secure(c)
 	ref := c.Params("ref")
-	if !strings.HasPrefix(ref, refPrefix) || strings.ContainsRune(ref, 0) || !utf8.ValidString(ref) { // Postgres takes neither for text
+	if !strings.HasPrefix(ref, refPrefix) || strings.ContainsRune(ref, 0) || !utf8.ValidString(ref) {
+		// Postgres takes neither for text
 		return entry{}, fault.ErrRoute
 	}
 	e, err := p.byRef(c.UserContext(), ref)

@@ -36,7 +36,8 @@ const (
 	findByRef = find + `ref = $1`
 
 	end = `UPDATE sandbox_payments SET status = $2, failure = $3, card = $4,
-		refusal = CASE WHEN $2 = 'failed' AND attempt > 0 THEN 'tenant' ELSE '' END, updated_at = now() WHERE status = 'open' AND `
+		refusal = CASE WHEN $2 = 'failed' AND attempt > 0 THEN 'tenant' ELSE '' END, updated_at = now() WHERE status = 'open'
+		AND `
 	endByID  = end + `id = $1`
 	endByRef = end + `ref = $1`
 )
@@ -78,7 +79,8 @@ func (e entry) payment() paymentports.ProviderPayment {
 func (p *Provider) Open(ctx context.Context, r paymentports.HostedPayment) (paymentports.HostedPage, error) {
 	e, err := p.upsert(ctx, r.PaymentID, `
 		INSERT INTO sandbox_payments (id, ref, amount_cents, description, return_url, status)
-		VALUES ($1, $2, $3, $4, $5, 'open') ON CONFLICT (id) DO UPDATE SET status = 'open', return_url = $5, updated_at = now()
+		VALUES ($1, $2, $3, $4, $5, 'open') ON CONFLICT (id)
+		DO UPDATE SET status = 'open', return_url = $5, updated_at = now()
 		WHERE sandbox_payments.status = 'failed' AND sandbox_payments.amount_cents = $3 AND $6`,
 		p.newRef(), int64(r.Amount), r.Description, r.ReturnURL, r.Kind == deposit.Collection)
 	if err != nil {
@@ -114,8 +116,8 @@ func (p *Provider) Lookup(ctx context.Context, paymentID id.ID) (paymentports.Pr
 	return e.payment(), err
 }
 
-// Close implements paymentports.PaymentProvider. An unknown payment is entered as closed, so that a request that arrives later
-// finds the payment closed.
+// Close implements paymentports.PaymentProvider. An unknown payment is entered as closed, so that a request that
+// arrives later finds the payment closed.
 func (p *Provider) Close(ctx context.Context, paymentID id.ID) (paymentports.ProviderPayment, error) {
 	e, err := p.upsert(ctx, paymentID, `
 		INSERT INTO sandbox_payments AS s (id, ref, amount_cents, description, return_url, status)
@@ -176,7 +178,8 @@ func (p *Provider) find(ctx context.Context, query string, key any) (entry, erro
 
 func scan(row pgx.Row) (e entry, err error) {
 	var outcome, refusal string
-	err = row.Scan(&e.ref, (*int64)(&e.amount), &e.description, &e.returnURL, &outcome, &e.failure, &e.card, &e.attempt, &refusal)
+	err = row.Scan(&e.ref, (*int64)(&e.amount), &e.description, &e.returnURL, &outcome, &e.failure, &e.card, &e.attempt,
+		&refusal)
 	e.status, e.refusal = paymentports.ProviderStatus(outcome), paymentports.Refusal(refusal)
 	return e, err
 }

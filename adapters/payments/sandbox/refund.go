@@ -17,13 +17,15 @@ const (
 )
 
 // Refund implements paymentports.PaymentProvider.
-func (p *Provider) Refund(ctx context.Context, r paymentports.RefundRequest) (made paymentports.ProviderRefund, err error) {
+func (p *Provider) Refund(ctx context.Context,
+	r paymentports.RefundRequest) (made paymentports.ProviderRefund, err error) {
 	err = pgx.BeginFunc(ctx, p.pool, func(tx pgx.Tx) error {
 		var (
 			status       string
 			paid, before money.Cents
 		)
-		row := tx.QueryRow(ctx, `SELECT status, amount_cents FROM sandbox_payments WHERE id = $1 FOR UPDATE`, [16]byte(r.PaymentID))
+		row := tx.QueryRow(ctx, `SELECT status, amount_cents FROM sandbox_payments WHERE id = $1 FOR UPDATE`,
+			[16]byte(r.PaymentID))
 		if err := row.Scan(&status, (*int64)(&paid)); errors.Is(err, pgx.ErrNoRows) {
 			made = paymentports.ProviderRefund{Status: paymentports.RefundFailed, Failure: failureNotPaid}
 			return nil

@@ -48,7 +48,8 @@ type bench struct {
 func setup(t *testing.T) bench {
 	t.Helper()
 	pool := pgtest.New(t)
-	b := bench{provider: sandbox.New(pool, "https://dash.test/", system.Entropy{}, noon{}), pool: pool, log: &bytes.Buffer{}}
+	b := bench{provider: sandbox.New(pool, "https://dash.test/", system.Entropy{}, noon{}), pool: pool,
+		log: &bytes.Buffer{}}
 	b.app = fiber.New(fiber.Config{
 		Immutable: true, DisableStartupMessage: true,
 		ErrorHandler: problem.Handler(problem.Config{Logger: slog.New(slog.NewTextHandler(b.log, nil))}),
@@ -109,10 +110,12 @@ func TestProvider_KeepsThePort(t *testing.T) {
 func TestProvider_SimulatedPayment_EndsAsAsked(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	for succeeds, want := range map[bool]paymentports.ProviderStatus{true: paymentports.ProviderSucceeded, false: paymentports.ProviderFailed} {
+	for succeeds, want := range map[bool]paymentports.ProviderStatus{true: paymentports.ProviderSucceeded,
+		false: paymentports.ProviderFailed} {
 		paymentID, _ := b.open(t)
 		require.NoError(t, b.provider.SimulatePayment(context.Background(), paymentID, succeeds))
-		require.NoError(t, b.provider.SimulatePayment(context.Background(), paymentID, !succeeds), "what is over stays as it is")
+		require.NoError(t, b.provider.SimulatePayment(context.Background(), paymentID, !succeeds),
+			"what is over stays as it is")
 		got, err := b.provider.Lookup(context.Background(), paymentID)
 		require.NoError(t, err)
 		require.Equal(t, want, got.Status)
@@ -199,7 +202,8 @@ func TestPage_KeepsNoCardInTheBooks(t *testing.T) {
 	_, path := b.open(t)
 	b.send(t, http.MethodPost, path, typed("5105 1051 0510 5100", "11/39", "987"))
 	var row string
-	require.NoError(t, b.pool.QueryRow(context.Background(), `SELECT row_to_json(s)::text FROM sandbox_payments s WHERE status = 'failed'`).Scan(&row))
+	require.NoError(t, b.pool.QueryRow(context.Background(),
+		`SELECT row_to_json(s)::text FROM sandbox_payments s WHERE status = 'failed'`).Scan(&row))
 	require.NotContains(t, row, "51051051")
 	require.NotContains(t, row, "11/39")
 }
@@ -235,7 +239,8 @@ func TestPage_Unknown_IsNotFound(t *testing.T) {
 	unheard := system.Entropy{}.NewID()
 	tombstone, err := b.provider.Close(context.Background(), unheard)
 	require.NoError(t, err)
-	for _, ref := range []string{"sbx_nothing", "x", "sbx_%00", "sbx_%ff", "sbx_\xff", "sbx_\xc3(", "sbx_\xed\xa0\x80", tombstone.Ref} {
+	for _, ref := range []string{"sbx_nothing", "x", "sbx_%00", "sbx_%ff", "sbx_\xff", "sbx_\xc3(", "sbx_\xed\xa0\x80",
+		tombstone.Ref} {
 		res, _ := b.send(t, http.MethodGet, "/sandbox/pay/"+ref, nil)
 		require.Equal(t, http.StatusNotFound, res.StatusCode, ref)
 	}

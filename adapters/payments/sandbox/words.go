@@ -10,9 +10,11 @@ import (
 
 // words are the texts of the page in a language.
 type words struct {
-	lang, title, banner, explain, pay, cancel, number, expiry, expiryHint, cvc, cards, good, bad, reference string
-	mistakes                                                                                                map[mistake]string
-	amount                                                                                                  func(money.Cents) string
+	lang, title, banner, explain, pay, cancel, number string
+	expiry, expiryHint, cvc, cards, good, bad         string
+	reference                                         string
+	mistakes                                          map[mistake]string
+	amount                                            func(money.Cents) string
 }
 
 var english = words{

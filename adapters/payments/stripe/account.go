@@ -46,7 +46,8 @@ func (p *Provider) Forget(ctx context.Context, feePaymentID id.ID) error {
 	}
 	if known.customer != "" {
 		var gone stripe.Customer
-		_, err := p.api.send(ctx, request{call: "forget", method: http.MethodDelete, path: customersPath + "/" + known.customer}, &gone)
+		_, err := p.api.send(ctx,
+			request{call: "forget", method: http.MethodDelete, path: customersPath + "/" + known.customer}, &gone)
 		if no := asRefused(err); err != nil && (no == nil || no.status != http.StatusNotFound) {
 			return p.failed(ctx, err)
 		}
@@ -54,8 +55,8 @@ func (p *Provider) Forget(ctx context.Context, feePaymentID id.ID) error {
 	return p.store.forget(ctx, feePaymentID, p.clock.Now())
 }
 
-// Check implements paymentports.PaymentChecker. In test mode it makes a page and an intent and ends both; in live mode it only
-// reads.
+// Check implements paymentports.PaymentChecker. In test mode it makes a page and an intent and ends both; in live mode
+// it only reads.
 func (p *Provider) Check(ctx context.Context) ([]paymentports.PaymentCheck, error) {
 	mode := "test mode"
 	if p.live {
@@ -76,14 +77,16 @@ func (p *Provider) Check(ctx context.Context) ([]paymentports.PaymentCheck, erro
 		list = append(list, checked(each.name, each.read()))
 	}
 	if !p.live {
-		list = append(list, checked("make and end a page", p.tryPage(ctx)), checked("make and end an intent", p.tryIntent(ctx)))
+		list = append(list, checked("make and end a page", p.tryPage(ctx)),
+			checked("make and end an intent", p.tryIntent(ctx)))
 	}
 	return list, nil
 }
 
 func (p *Provider) checkSecret() paymentports.PaymentCheck {
 	if p.webhook == "" {
-		return paymentports.PaymentCheck{Name: "webhook secret", Detail: "STRIPE_WEBHOOK_SECRET is not set: webhooks are refused, and payments are noticed later"}
+		return paymentports.PaymentCheck{Name: "webhook secret",
+			Detail: "STRIPE_WEBHOOK_SECRET is not set: webhooks are refused, and payments are noticed later"}
 	}
 	return paymentports.PaymentCheck{Name: "webhook secret", OK: true, Detail: "set"}
 }
@@ -108,8 +111,10 @@ func (p *Provider) trial() id.ID {
 
 func (p *Provider) tryPage(ctx context.Context) error {
 	var made, ended stripe.CheckoutSession
-	r := paymentports.HostedPayment{PaymentID: p.trial(), Amount: trialAmount, Description: "admin payments check", ReturnURL: "https://example.com/"}
-	if _, err := p.api.send(ctx, request{call: "check", method: http.MethodPost, path: sessionsPath, body: pageRequest(r, 1, p.clock.Now())}, &made); err != nil {
+	r := paymentports.HostedPayment{PaymentID: p.trial(), Amount: trialAmount, Description: "admin payments check",
+		ReturnURL: "https://example.com/"}
+	if _, err := p.api.send(ctx, request{call: "check", method: http.MethodPost, path: sessionsPath,
+		body: pageRequest(r, 1, p.clock.Now())}, &made); err != nil {
 		return err
 	}
 	_, err := p.api.send(ctx, expireRequest(made.ID), &ended)
@@ -121,7 +126,8 @@ const trialAmount = 500
 func (p *Provider) tryIntent(ctx context.Context) error {
 	var made, ended stripe.PaymentIntent
 	r := paymentports.CollectRequest{PaymentID: p.trial(), Amount: trialAmount, Description: "admin payments check"}
-	if _, err := p.api.send(ctx, request{call: "check", method: http.MethodPost, path: intentsPath, body: intentRequest(r, 1, "")}, &made); err != nil {
+	if _, err := p.api.send(ctx, request{call: "check", method: http.MethodPost, path: intentsPath,
+		body: intentRequest(r, 1, "")}, &made); err != nil {
 		return err
 	}
 	_, err := p.api.send(ctx, cancelRequest(made.ID), &ended)

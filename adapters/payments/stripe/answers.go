@@ -10,8 +10,8 @@ import (
 	"partnerdeposits/core/money"
 )
 
-// errForeign: an answer is not about the object that was asked for, or has another amount. Nothing in it is believed. It says
-// nothing of other payments, and so counts as no outage.
+// errForeign: an answer is not about the object that was asked for, or has another amount. Nothing in it is believed.
+// It says nothing of other payments, and so counts as no outage.
 var errForeign = answered(errors.New("stripe: the answer was not understood: it is about another object"))
 
 // session reads the answer about a page. Returns errForeign unless it is the page of this payment.
@@ -50,7 +50,8 @@ func ofSession(s *stripe.CheckoutSession) seen {
 	switch {
 	case s.Status == stripe.CheckoutSessionStatusExpired:
 		return seen{status: dead}
-	case s.Status == stripe.CheckoutSessionStatusComplete && s.PaymentIntent != nil && s.PaymentIntent.Status == stripe.PaymentIntentStatusSucceeded:
+	case s.Status == stripe.CheckoutSessionStatusComplete && s.PaymentIntent != nil &&
+		s.PaymentIntent.Status == stripe.PaymentIntentStatusSucceeded:
 		out := seen{status: paid, ref: s.PaymentIntent.ID}
 		if c := s.PaymentIntent.Customer; c != nil {
 			out.customer = c.ID

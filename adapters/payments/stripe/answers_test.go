@@ -87,7 +87,8 @@ func TestAnswers_AboutAPage_AreBelievedOnlyIfTheyAreThoseOfThePayment(t *testing
 		b.fake.Pay(t, page.URL, "4242424242424242")
 		b.doubts(name, lie, func(p *stripe.Provider) error { _, err := p.Lookup(t.Context(), r.PaymentID); return err })
 		var paid string
-		require.NoError(t, b.pool.QueryRow(t.Context(), `SELECT paid_ref FROM stripe_payments WHERE id = $1`, [16]byte(r.PaymentID)).Scan(&paid))
+		require.NoError(t, b.pool.QueryRow(t.Context(), `SELECT paid_ref FROM stripe_payments WHERE id = $1`,
+			[16]byte(r.PaymentID)).Scan(&paid))
 		require.Empty(t, paid, name)
 		require.Equal(t, paymentports.ProviderSucceeded, b.lookup(r.PaymentID).Status, name)
 		require.Empty(t, b.fake.Violations())
@@ -131,7 +132,8 @@ func TestAnswers_AboutARefund_AreBelievedOnlyIfTheyAreThoseOfTheRefund(t *testin
 	for name, lie := range lies() {
 		b := setup(t)
 		r := b.owing("4242424242424242")
-		refund := paymentports.RefundRequest{RefundID: newID(), PaymentID: r.FeePaymentID, DepositID: r.DepositID, Amount: 700}
+		refund := paymentports.RefundRequest{RefundID: newID(), PaymentID: r.FeePaymentID, DepositID: r.DepositID,
+			Amount: 700}
 		if name != "an id of another" {
 			b.doubts(name, lie, func(p *stripe.Provider) error { _, err := p.Refund(t.Context(), refund); return err })
 		}

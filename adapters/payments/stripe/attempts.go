@@ -27,10 +27,12 @@ type attempt struct {
 
 // payment is the answer to an attempt that was refused.
 func (a *attempt) payment(known *record) paymentports.ProviderPayment {
-	return paymentports.ProviderPayment{Status: paymentports.ProviderFailed, Ref: known.ref(), Failure: a.failure, Refusal: a.refusal}
+	return paymentports.ProviderPayment{Status: paymentports.ProviderFailed, Ref: known.ref(), Failure: a.failure,
+		Refusal: a.refusal}
 }
 
-const findAttempt = `SELECT attempt, intent, try, before, sent_at, charge, answered, failure, coalesce(refusal, '') FROM stripe_attempts WHERE payment_id = $1`
+const findAttempt = `SELECT attempt, intent, try, before, sent_at, charge, answered, failure, coalesce(refusal, '')
+	FROM stripe_attempts WHERE payment_id = $1`
 
 // attempt gives an attempt, nil for none.
 func (s store) attempt(ctx context.Context, paymentID id.ID, number int) (*attempt, error) {
@@ -56,7 +58,8 @@ func (s store) oneAttempt(ctx context.Context, query string, args ...any) (*atte
 		a       attempt
 		refusal string
 	)
-	err := s.pool.QueryRow(ctx, query, args...).Scan(&a.number, &a.intent, &a.try, &a.before, &a.sentAt, &a.charge, &a.answered, &a.failure, &refusal)
+	err := s.pool.QueryRow(ctx, query, args...).Scan(&a.number, &a.intent, &a.try, &a.before, &a.sentAt, &a.charge,
+		&a.answered, &a.failure, &refusal)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
 	}
@@ -72,7 +75,8 @@ func (s store) try(ctx context.Context, paymentID id.ID, a attempt) error {
 	err := s.exec(ctx, `
 		INSERT INTO stripe_attempts AS a (payment_id, attempt, intent, try, before, sent_at) VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT (payment_id, attempt) DO UPDATE SET intent = $3, try = $4, before = $5, sent_at = $6
-		WHERE NOT a.answered AND (a.intent, a.try) < ($3, $4)`, [16]byte(paymentID), a.number, a.intent, a.try, a.before, a.sentAt)
+		WHERE NOT a.answered AND (a.intent, a.try) < ($3, $4)`, [16]byte(paymentID), a.number, a.intent, a.try, a.before,
+		a.sentAt)
 	failpoint.Hit("payment.attempt.committed")
 	return err
 }
@@ -80,9 +84,11 @@ func (s store) try(ctx context.Context, paymentID id.ID, a attempt) error {
 // answer stores the provider's refusal of an attempt, unless an answer is stored already, and gives the stored answer.
 func (s store) answer(ctx context.Context, paymentID id.ID, a attempt) (*attempt, error) {
 	err := s.exec(ctx, `
-		INSERT INTO stripe_attempts AS a (payment_id, attempt, intent, try, before, sent_at, charge, answered, failure, refusal)
+		INSERT INTO stripe_attempts AS a (payment_id, attempt, intent, try, before, sent_at, charge, answered, failure,
+		refusal)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, true, $8, $9)
-		ON CONFLICT (payment_id, attempt) DO UPDATE SET charge = $7, answered = true, failure = $8, refusal = $9 WHERE NOT a.answered`,
+		ON CONFLICT (payment_id, attempt) DO UPDATE SET charge = $7, answered = true, failure = $8, refusal = $9
+		WHERE NOT a.answered`,
 		[16]byte(paymentID), a.number, a.intent, a.try, a.before, a.sentAt, a.charge, a.failure, string(a.refusal))
 	if err != nil {
 		return nil, err

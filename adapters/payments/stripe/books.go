@@ -61,7 +61,8 @@ func metadataOf(i *stripe.PaymentIntent) map[string]string {
 }
 
 func chargeEntry(c *stripe.Charge) paymentports.BookEntry {
-	e := paymentports.BookEntry{Kind: paymentports.BookPayment, Ref: c.ID, Amount: money.Cents(c.Amount), Currency: string(c.Currency), Status: string(paymentports.ProviderSucceeded), At: time.Unix(c.Created, 0).UTC()}
+	e := paymentports.BookEntry{Kind: paymentports.BookPayment, Ref: c.ID, Amount: money.Cents(c.Amount),
+		Currency: string(c.Currency), Status: string(paymentports.ProviderSucceeded), At: time.Unix(c.Created, 0).UTC()}
 	if c.PaymentIntent != nil {
 		e.Ref = c.PaymentIntent.ID
 	}
@@ -70,14 +71,16 @@ func chargeEntry(c *stripe.Charge) paymentports.BookEntry {
 }
 
 func refundEntry(r *stripe.Refund) paymentports.BookEntry {
-	e := paymentports.BookEntry{Kind: paymentports.BookRefund, Ref: r.ID, Amount: money.Cents(r.Amount), Currency: string(r.Currency), Status: string(ofRefund(r).Status), At: time.Unix(r.Created, 0).UTC()}
+	e := paymentports.BookEntry{Kind: paymentports.BookRefund, Ref: r.ID, Amount: money.Cents(r.Amount),
+		Currency: string(r.Currency), Status: string(ofRefund(r).Status), At: time.Unix(r.Created, 0).UTC()}
 	e.PaymentID, e.DepositID = ours(metadataOf(r.PaymentIntent))
 	e.RefundID = refundID(r.Metadata[metaRefund])
 	return e
 }
 
 func disputeEntry(d *stripe.Dispute) paymentports.BookEntry {
-	e := paymentports.BookEntry{Kind: paymentports.BookDispute, Ref: d.ID, Amount: money.Cents(d.Amount), Currency: string(d.Currency), Status: string(d.Status), At: time.Unix(d.Created, 0).UTC()}
+	e := paymentports.BookEntry{Kind: paymentports.BookDispute, Ref: d.ID, Amount: money.Cents(d.Amount),
+		Currency: string(d.Currency), Status: string(d.Status), At: time.Unix(d.Created, 0).UTC()}
 	e.PaymentID, e.DepositID = ours(metadataOf(d.PaymentIntent))
 	return e
 }
@@ -91,7 +94,8 @@ func (p *Provider) Disputes(ctx context.Context, paymentID id.ID) ([]paymentport
 	var all []paymentports.Dispute
 	err = eachDispute(ctx, p.api, url.Values{"payment_intent": {known.paidRef}}, func(d *stripe.Dispute) bool {
 		found := paymentports.Dispute{
-			Ref: d.ID, PaymentID: paymentID, Amount: money.Cents(d.Amount), Reason: bound(string(d.Reason)), Status: bound(string(d.Status)),
+			Ref: d.ID, PaymentID: paymentID, Amount: money.Cents(d.Amount), Reason: bound(string(d.Reason)),
+			Status:    bound(string(d.Status)),
 			CreatedAt: time.Unix(d.Created, 0).UTC(),
 		}
 		if d.EvidenceDetails != nil && d.EvidenceDetails.DueBy != 0 {
@@ -107,7 +111,8 @@ func (p *Provider) Disputes(ctx context.Context, paymentID id.ID) ([]paymentport
 // errUnpaid: Stripe tells of a dispute before the payment is known as paid.
 var errUnpaid = errors.New("stripe: the payment is in processing")
 
-// paid gives a payment that Stripe may have seen paid, nil for an unknown payment. Stripe is asked about a payment in processing.
+// paid gives a payment that Stripe may have seen paid, nil for an unknown payment. Stripe is asked about a payment in
+// processing.
 func (p *Provider) paid(ctx context.Context, paymentID id.ID) (*record, error) {
 	known, err := p.store.load(ctx, paymentID)
 	if err != nil || known == nil || known.paidRef != "" || known.current() == nil {

@@ -17,8 +17,8 @@ import (
 // callbackAge is the distance from now at which a callback is refused: a recorded callback cannot be played back later.
 const callbackAge = 300 * time.Second
 
-// callbackObject is the part of an event's object that a callback uses: ids alone. What the object says about money is not
-// believed.
+// callbackObject is the part of an event's object that a callback uses: ids alone. What the object says about money is
+// not believed.
 type callbackObject struct {
 	ID            string            `json:"id"`
 	Object        string            `json:"object"`
@@ -35,8 +35,8 @@ func (p *Provider) Route() paymentports.CallbackRoute {
 // callbackPath is the address for Stripe's webhooks.
 const callbackPath = site.ProviderCallbacks + "stripe"
 
-// Callback implements paymentports.Callbacks. The event may have another version of the API than stripe-go, since only ids
-// are read.
+// Callback implements paymentports.Callbacks. The event may have another version of the API than stripe-go, since only
+// ids are read.
 func (p *Provider) Callback(body []byte, signature string, now time.Time) (paymentports.Callback, error) {
 	if p.webhook == "" {
 		return paymentports.Callback{}, paymentports.ErrCallbackRefused

@@ -19,7 +19,8 @@ import (
 )
 
 var faultKinds = []stripetest.FaultKind{
-	stripetest.LostBefore, stripetest.LostAfter, stripetest.TakesLate, stripetest.Delayed, stripetest.Broken, stripetest.BrokenDone, stripetest.Doubled,
+	stripetest.LostBefore, stripetest.LostAfter, stripetest.TakesLate, stripetest.Delayed, stripetest.Broken,
+	stripetest.BrokenDone, stripetest.Doubled,
 	stripetest.Overloaded, stripetest.Unready,
 }
 
@@ -35,8 +36,8 @@ func (d *dice) below(n int) int {
 	return d.rand.IntN(n)
 }
 
-// TestProvider_UnderChance_NeverMakesADebtPayableTwice lets several processes open, collect, close and look up the same payments while
-// requests go wrong in every way. The fake checks its rules at every step.
+// TestProvider_UnderChance_NeverMakesADebtPayableTwice lets several processes open, collect, close and look up the same
+// payments while requests go wrong in every way. The fake checks its rules at every step.
 func TestProvider_UnderChance_NeverMakesADebtPayableTwice(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(8) {
@@ -53,7 +54,8 @@ func TestProvider_UnderChance_NeverMakesADebtPayableTwice(t *testing.T) {
 				if d.below(3) > 0 {
 					return nil
 				}
-				return &stripetest.Fault{Kind: faultKinds[d.below(len(faultKinds))], Delay: time.Duration(d.below(20)) * time.Millisecond}
+				return &stripetest.Fault{Kind: faultKinds[d.below(len(faultKinds))],
+					Delay: time.Duration(d.below(20)) * time.Millisecond}
 			})
 			for range 3 {
 				var wg sync.WaitGroup

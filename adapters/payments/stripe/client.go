@@ -36,7 +36,8 @@ type request struct {
 // waits between repetitions of a request whose key another process holds.
 var waits = []time.Duration{100 * time.Millisecond, 300 * time.Millisecond, 900 * time.Millisecond}
 
-// send sends a request and decodes the answer into out. replayed tells that Stripe repeated the stored answer of the key.
+// send sends a request and decodes the answer into out. replayed tells that Stripe repeated the stored answer of the
+// key.
 //
 // Returns refused for an answer of Stripe that is an error, and service_unavailable for all others.
 func (a api) send(ctx context.Context, r request, out stripe.LastResponseSetter) (replayed bool, err error) {
@@ -106,7 +107,8 @@ type refused struct {
 }
 
 func (r *refused) Error() string {
-	return fmt.Sprintf("stripe: status %d, type %q, code %q, decline code %q, parameter %q, request %q", r.status, r.kind, r.code, r.decline, r.param, r.id)
+	return fmt.Sprintf("stripe: status %d, type %q, code %q, decline code %q, parameter %q, request %q", r.status, r.kind,
+		r.code, r.decline, r.param, r.id)
 }
 
 // read reports that Stripe has read the request and refused it, so that Stripe works and takes our key.
@@ -124,10 +126,12 @@ func (r *refused) definite() bool {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusConflict, http.StatusTooManyRequests:
 		return false
 	}
-	return r.status >= http.StatusBadRequest && r.status < http.StatusInternalServerError && r.kind != string(stripe.ErrorTypeIdempotency)
+	return r.status >= http.StatusBadRequest && r.status < http.StatusInternalServerError &&
+		r.kind != string(stripe.ErrorTypeIdempotency)
 }
 
-// spent reports that Stripe has stored an error of its own under the key. The request may have had an effect, and will have no other.
+// spent reports that Stripe has stored an error of its own under the key. The request may have had an effect, and will
+// have no other.
 func (r *refused) spent() bool { return r.status >= http.StatusInternalServerError && r.replayed }
 
 // bounded are the texts of Stripe that may be printed: codes, ids, and names of parameters.
@@ -150,8 +154,10 @@ func plain(err error) error {
 		return fault.ErrUnavailable.Because(errors.New("stripe: " + cause(err)))
 	}
 	return &refused{
-		status: found.HTTPStatusCode, kind: bound(string(found.Type)), code: bound(string(found.Code)), decline: bound(string(found.DeclineCode)),
-		param: bound(found.Param), id: bound(found.RequestID), charge: bound(found.ChargeID), replayed: isReplayed(found.LastResponse),
+		status: found.HTTPStatusCode, kind: bound(string(found.Type)), code: bound(string(found.Code)),
+		decline: bound(string(found.DeclineCode)),
+		param:   bound(found.Param), id: bound(found.RequestID), charge: bound(found.ChargeID),
+		replayed: isReplayed(found.LastResponse),
 	}
 }
 

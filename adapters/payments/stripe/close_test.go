@@ -31,8 +31,10 @@ func TestClose_WhileACollectionIsPrepared_LetsNothingBeMade(t *testing.T) {
 	b := setup(t)
 	fee := feeRequest()
 	b.fake.Pay(t, b.open(fee).URL, "4242424242424242") // nobody has looked: the card is asked for during Collect
-	r := paymentports.CollectRequest{PaymentID: newID(), FeePaymentID: fee.PaymentID, DepositID: fee.DepositID, Amount: 50_000, Description: "D", Attempt: 1}
-	slow := b.with(&hook{path: sessions, run: func() { require.Equal(t, paymentports.ProviderClosed, b.close(r.PaymentID).Status) }})
+	r := paymentports.CollectRequest{PaymentID: newID(), FeePaymentID: fee.PaymentID, DepositID: fee.DepositID,
+		Amount: 50_000, Description: "D", Attempt: 1}
+	slow := b.with(
+		&hook{path: sessions, run: func() { require.Equal(t, paymentports.ProviderClosed, b.close(r.PaymentID).Status) }})
 	got, err := slow.Collect(t.Context(), r)
 	require.NoError(t, err)
 	require.Equal(t, paymentports.ProviderClosed, got.Status)
@@ -44,7 +46,8 @@ func TestClose_WhileAPageIsMade_LeavesNoPage(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	r := feeRequest()
-	slow := b.with(&hook{path: sessions, run: func() { require.Equal(t, paymentports.ProviderClosed, b.close(r.PaymentID).Status) }})
+	slow := b.with(
+		&hook{path: sessions, run: func() { require.Equal(t, paymentports.ProviderClosed, b.close(r.PaymentID).Status) }})
 	page, err := slow.Open(t.Context(), r)
 	require.NoError(t, err)
 	require.Equal(t, backURL, page.URL)

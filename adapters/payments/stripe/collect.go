@@ -21,7 +21,8 @@ const (
 	failureNotChargeable = "card_not_chargeable"
 )
 
-// leastCharge is the least that Stripe charges in euros (docs.stripe.com/currencies#minimum-and-maximum-charge-amounts).
+// leastCharge is the least that Stripe charges in euros
+// (docs.stripe.com/currencies#minimum-and-maximum-charge-amounts).
 const leastCharge money.Cents = 50
 
 // LeastCharge implements paymentports.PaymentProvider.
@@ -30,7 +31,8 @@ func (*Provider) LeastCharge() money.Cents { return leastCharge }
 // Collect implements paymentports.PaymentProvider.
 func (p *Provider) Collect(ctx context.Context, r paymentports.CollectRequest) (paymentports.ProviderPayment, error) {
 	r.Attempt = max(r.Attempt, 1)
-	known, err := p.store.begin(ctx, record{id: r.PaymentID, kind: deposit.Collection, depositID: r.DepositID, amount: r.Amount, createdAt: p.clock.Now()})
+	known, err := p.store.begin(ctx,
+		record{id: r.PaymentID, kind: deposit.Collection, depositID: r.DepositID, amount: r.Amount, createdAt: p.clock.Now()})
 	if err != nil {
 		return paymentports.ProviderPayment{}, err
 	}
@@ -50,7 +52,8 @@ func (p *Provider) Collect(ctx context.Context, r paymentports.CollectRequest) (
 }
 
 // collectStep goes a step towards the answer of an attempt.
-func (p *Provider) collectStep(ctx context.Context, known *record, r paymentports.CollectRequest) (out paymentports.ProviderPayment, done bool, err error) {
+func (p *Provider) collectStep(ctx context.Context, known *record,
+	r paymentports.CollectRequest) (out paymentports.ProviderPayment, done bool, err error) {
 	if known.closed || known.paidRef != "" {
 		out, err = p.closedOrPaid(ctx, known)
 		return out, true, err
@@ -87,7 +90,8 @@ func (p *Provider) collectStep(ctx context.Context, known *record, r paymentport
 	return p.charge(ctx, known, o, r, a)
 }
 
-// closedOrPaid gives the state of a payment on which nothing is charged any more. The object of a closed payment may still have to end.
+// closedOrPaid gives the state of a payment on which nothing is charged any more. The object of a closed payment may
+// still have to end.
 func (p *Provider) closedOrPaid(ctx context.Context, known *record) (paymentports.ProviderPayment, error) {
 	if known.paidRef == "" {
 		return p.Close(ctx, known.id)
@@ -96,7 +100,8 @@ func (p *Provider) closedOrPaid(ctx context.Context, known *record) (paymentport
 }
 
 // answered gives the first answer to an attempt again, unless the tenant has paid since.
-func (p *Provider) answered(ctx context.Context, known *record, o *item, a *attempt) (paymentports.ProviderPayment, bool, error) {
+func (p *Provider) answered(ctx context.Context, known *record, o *item,
+	a *attempt) (paymentports.ProviderPayment, bool, error) {
 	if o != nil && o.kind == page {
 		now, err := p.fetch(ctx, known, o)
 		if err != nil || now.status == paid {
@@ -107,13 +112,15 @@ func (p *Provider) answered(ctx context.Context, known *record, o *item, a *atte
 }
 
 // addIntent enters an intent of the card that paid the fee. Without a card the attempt is refused.
-func (p *Provider) addIntent(ctx context.Context, known *record, r paymentports.CollectRequest) (out paymentports.ProviderPayment, done bool, err error) {
+func (p *Provider) addIntent(ctx context.Context, known *record,
+	r paymentports.CollectRequest) (out paymentports.ProviderPayment, done bool, err error) {
 	customer, _, err := p.card(ctx, r.FeePaymentID)
 	if err != nil {
 		return out, false, err
 	}
 	if customer == "" {
-		out, err = p.refuse(ctx, known, attempt{number: r.Attempt, failure: failureNoCard, refusal: paymentports.RefusedForTenant})
+		out, err = p.refuse(ctx, known,
+			attempt{number: r.Attempt, failure: failureNoCard, refusal: paymentports.RefusedForTenant})
 		return out, err == nil, err
 	}
 	number := known.next(intent)
@@ -145,7 +152,8 @@ func (p *Provider) card(ctx context.Context, feePaymentID id.ID) (customer, meth
 }
 
 // charge sends an attempt, unless its effect shows already.
-func (p *Provider) charge(ctx context.Context, known *record, o *item, r paymentports.CollectRequest, a *attempt) (out paymentports.ProviderPayment, done bool, err error) {
+func (p *Provider) charge(ctx context.Context, known *record, o *item, r paymentports.CollectRequest,
+	a *attempt) (out paymentports.ProviderPayment, done bool, err error) {
 	now, err := p.fetch(ctx, known, o)
 	switch {
 	case err != nil:
@@ -184,7 +192,8 @@ func (p *Provider) charge(ctx context.Context, known *record, o *item, r payment
 }
 
 // confirm charges the card under the key of the attempt.
-func (p *Provider) confirm(ctx context.Context, known *record, o *item, a attempt, method string) (out paymentports.ProviderPayment, done bool, err error) {
+func (p *Provider) confirm(ctx context.Context, known *record, o *item, a attempt,
+	method string) (out paymentports.ProviderPayment, done bool, err error) {
 	var confirmed stripe.PaymentIntent
 	_, err = p.api.send(ctx, request{
 		call: "confirm", method: http.MethodPost, path: intentsPath + "/" + o.ref + "/confirm",
@@ -221,7 +230,8 @@ func (p *Provider) confirm(ctx context.Context, known *record, o *item, a attemp
 }
 
 // confirmed records the answer to a confirm that was not refused.
-func (p *Provider) confirmed(ctx context.Context, known *record, o *item, a attempt, i *stripe.PaymentIntent) (out paymentports.ProviderPayment, done bool, err error) {
+func (p *Provider) confirmed(ctx context.Context, known *record, o *item, a attempt,
+	i *stripe.PaymentIntent) (out paymentports.ProviderPayment, done bool, err error) {
 	now, err := known.intent(o, i)
 	switch {
 	case err != nil:
@@ -237,7 +247,8 @@ func (p *Provider) confirmed(ctx context.Context, known *record, o *item, a atte
 }
 
 // declined records a refusal by the issuer of the card. The advice stands in the charge alone.
-func (p *Provider) declined(ctx context.Context, known *record, a attempt, no *refused) (out paymentports.ProviderPayment, done bool, err error) {
+func (p *Provider) declined(ctx context.Context, known *record, a attempt,
+	no *refused) (out paymentports.ProviderPayment, done bool, err error) {
 	advice := ""
 	if no.charge != "" {
 		var charge stripe.Charge
@@ -255,8 +266,10 @@ func (p *Provider) declined(ctx context.Context, known *record, a attempt, no *r
 	return out, err == nil, err
 }
 
-// wasted goes on after Stripe has stored an error of its own under the key of an attempt: the effect shows, or the attempt gets another key.
-func (p *Provider) wasted(ctx context.Context, known *record, o *item, a attempt) (out paymentports.ProviderPayment, done bool, err error) {
+// wasted goes on after Stripe has stored an error of its own under the key of an attempt: the effect shows, or the
+// attempt gets another key.
+func (p *Provider) wasted(ctx context.Context, known *record, o *item,
+	a attempt) (out paymentports.ProviderPayment, done bool, err error) {
 	now, err := p.fetch(ctx, known, o)
 	if err != nil || now.status != live || now.stuck {
 		return out, false, err

@@ -47,7 +47,8 @@ func TestCollect_ARefusalUnderAKey_IsNotReplayedToALaterAttempt(t *testing.T) {
 	for attempt := 1; attempt <= 2; attempt++ {
 		r.Attempt = attempt
 		got := b.collect(r)
-		require.Equal(t, paymentports.ProviderPayment{Status: paymentports.ProviderFailed, Ref: got.Ref, Failure: "insufficient_funds", Refusal: paymentports.RefusedForNow}, got)
+		require.Equal(t, paymentports.ProviderPayment{Status: paymentports.ProviderFailed, Ref: got.Ref,
+			Failure: "insufficient_funds", Refusal: paymentports.RefusedForNow}, got)
 	}
 	r.Attempt = 3
 	require.Equal(t, paymentports.ProviderSucceeded, b.collect(r).Status)
@@ -58,12 +59,15 @@ func TestCollect_ARefusalUnderAKey_IsNotReplayedToALaterAttempt(t *testing.T) {
 	require.Equal(t, []string{root + ":intent"}, keys(b.sent("POST", intents)), "attempts share an intent")
 	for _, confirm := range b.confirms() {
 		require.NotEmpty(t, confirm.Params.Get("payment_method"), "a refusal takes the card off the intent")
-		require.Equal(t, url.Values{"payment_method": confirm.Params["payment_method"], "off_session": {"true"}}, confirm.Params)
+		require.Equal(t, url.Values{"payment_method": confirm.Params["payment_method"], "off_session": {"true"}},
+			confirm.Params)
 	}
 	made := b.sent("POST", intents)[0].Params
 	require.Equal(t, url.Values{
-		"amount": {"50000"}, "currency": {"eur"}, "customer": made["customer"], "description": {"D-7K3M-9Q2X"}, "payment_method_types[0]": {"card"},
-		"metadata[payment_id]": {root}, "metadata[deposit_id]": {id.Deposit.Of(r.DepositID)}, "metadata[object]": {"intent:1"},
+		"amount": {"50000"}, "currency": {"eur"}, "customer": made["customer"], "description": {"D-7K3M-9Q2X"},
+		"payment_method_types[0]": {"card"},
+		"metadata[payment_id]":    {root}, "metadata[deposit_id]": {id.Deposit.Of(r.DepositID)},
+		"metadata[object]": {"intent:1"},
 	}, made, "not confirmed: the id is stored first")
 }
 
@@ -77,14 +81,19 @@ func TestOpen_ThePageOfAFee_SavesTheCardAndAuthenticates(t *testing.T) {
 	require.Equal(t, root+":page:1", sent.Key)
 	expires := sent.Params.Get("expires_at")
 	require.Equal(t, url.Values{
-		"mode": {"payment"}, "payment_method_types[0]": {"card"}, "payment_method_options[card][request_three_d_secure]": {"any"},
-		"customer_creation": {"always"}, "payment_intent_data[setup_future_usage]": {"off_session"}, "adaptive_pricing[enabled]": {"false"},
-		"line_items[0][quantity]": {"1"}, "line_items[0][price_data][currency]": {"eur"}, "line_items[0][price_data][unit_amount]": {"1750"},
+		"mode": {"payment"}, "payment_method_types[0]": {"card"},
+		"payment_method_options[card][request_three_d_secure]": {"any"},
+		"customer_creation": {"always"}, "payment_intent_data[setup_future_usage]": {"off_session"},
+		"adaptive_pricing[enabled]": {"false"},
+		"line_items[0][quantity]":   {"1"}, "line_items[0][price_data][currency]": {"eur"},
+		"line_items[0][price_data][unit_amount]":        {"1750"},
 		"line_items[0][price_data][product_data][name]": {"D-7K3M-9Q2X"}, "payment_intent_data[description]": {"D-7K3M-9Q2X"},
-		"client_reference_id": {root}, "metadata[payment_id]": {root}, "metadata[deposit_id]": {deposit}, "metadata[object]": {"page:1"},
+		"client_reference_id": {root}, "metadata[payment_id]": {root}, "metadata[deposit_id]": {deposit},
+		"metadata[object]":                          {"page:1"},
 		"payment_intent_data[metadata][payment_id]": {root}, "payment_intent_data[metadata][deposit_id]": {deposit},
-		"payment_intent_data[metadata][object]": {"page:1"}, "expires_at": {expires}, "locale": {"fr"}, "customer_email": {email},
-		"success_url": {backURL}, "cancel_url": {backURL},
+		"payment_intent_data[metadata][object]": {"page:1"}, "expires_at": {expires}, "locale": {"fr"},
+		"customer_email": {email},
+		"success_url":    {backURL}, "cancel_url": {backURL},
 	}, sent.Params)
 	require.Equal(t, "2026-03-25.dahlia", sent.Version)
 }
@@ -150,7 +159,8 @@ func TestLookup_TheAnswerOfACreateWasLost_FindsThePage(t *testing.T) {
 
 func TestOpen_AStored500_IsAnsweredByTheList(t *testing.T) {
 	t.Parallel()
-	for kind, want := range map[stripetest.FaultKind]string{stripetest.Broken: ":page:2", stripetest.BrokenDone: ":page:1"} {
+	for kind, want := range map[stripetest.FaultKind]string{stripetest.Broken: ":page:2",
+		stripetest.BrokenDone: ":page:1"} {
 		b := setup(t)
 		r := feeRequest()
 		b.fake.Fail(stripetest.Fault{Kind: kind, Path: sessions})
@@ -227,7 +237,8 @@ func TestCollect_TheIDOfTheIntent_IsStoredBeforeTheFirstConfirm(t *testing.T) {
 	}()
 	require.Eventually(t, func() bool { return len(b.confirms()) == 1 }, 10*time.Second, time.Millisecond)
 	var ref, request string
-	require.NoError(t, b.pool.QueryRow(t.Context(), `SELECT ref, request FROM stripe_objects WHERE payment_id = $1`, r.PaymentID).Scan(&ref, &request))
+	require.NoError(t, b.pool.QueryRow(t.Context(), `SELECT ref, request FROM stripe_objects WHERE payment_id = $1`,
+		r.PaymentID).Scan(&ref, &request))
 	require.Contains(t, b.confirms()[0].Path, "/"+ref+"/")
 	require.Empty(t, request, "an answered request is not kept: it may hold an address")
 	cancel()
@@ -240,7 +251,8 @@ func TestOpen_AnIntentThatCannotBeCanceled_OpensNoPage(t *testing.T) {
 	b := setup(t)
 	r := b.owing("4000002760003184")
 	require.Equal(t, paymentports.RefusedForTenant, b.collect(r).Refusal)
-	for _, kind := range []stripetest.FaultKind{stripetest.LostBefore, stripetest.Unready, stripetest.Broken, stripetest.Overloaded} {
+	for _, kind := range []stripetest.FaultKind{stripetest.LostBefore, stripetest.Unready, stripetest.Broken,
+		stripetest.Overloaded} {
 		b.fake.Fail(stripetest.Fault{Kind: kind, Path: "/cancel"})
 		_, err := b.provider.Open(t.Context(), pageOf(r))
 		require.ErrorIs(t, err, fault.ErrUnavailable)
@@ -315,7 +327,8 @@ func TestClose_OfARequestThatArrivesLate_RulesItOut(t *testing.T) {
 func TestCollect_AnAnswerThatComesLater_IsOpenUntilThen(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	for outcome, want := range map[stripetest.Outcome]paymentports.ProviderStatus{{}: paymentports.ProviderSucceeded, noFunds: paymentports.ProviderFailed} {
+	for outcome, want := range map[stripetest.Outcome]paymentports.ProviderStatus{{}: paymentports.ProviderSucceeded,
+		noFunds: paymentports.ProviderFailed} {
 		r := b.owing("4242424242424242")
 		b.fake.OffSession(id.Deposit.Of(r.DepositID), stripetest.Outcome{Processing: true})
 		require.Equal(t, paymentports.ProviderOpen, b.collect(r).Status)

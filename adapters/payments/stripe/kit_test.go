@@ -73,8 +73,9 @@ func on(t *testing.T, fake *stripetest.Fake) bench {
 	return b
 }
 
-// another makes a provider of another process on the same database. Each request has a connection of its own: net/http repeats a request
-// with an Idempotency-Key when a reused connection dies, which would hide lost answers from the tests.
+// another makes a provider of another process on the same database. Each request has a connection of its own: net/http
+// repeats a request with an Idempotency-Key when a reused connection dies, which would hide lost answers from the
+// tests.
 func (b bench) another() *stripe.Provider {
 	return b.with(&http.Transport{DisableKeepAlives: true})
 }
@@ -133,14 +134,16 @@ func (b bench) owing(card string) paymentports.CollectRequest {
 	b.fake.Pay(b, b.open(r).URL, card)
 	require.Equal(b, paymentports.ProviderSucceeded, b.lookup(r.PaymentID).Status)
 	return paymentports.CollectRequest{
-		PaymentID: newID(), FeePaymentID: r.PaymentID, DepositID: r.DepositID, Amount: 50_000, Description: r.Description, Attempt: 1,
+		PaymentID: newID(), FeePaymentID: r.PaymentID, DepositID: r.DepositID, Amount: 50_000, Description: r.Description,
+		Attempt: 1,
 	}
 }
 
 func pageOf(r paymentports.CollectRequest) paymentports.HostedPayment {
 	return paymentports.HostedPayment{
-		PaymentID: r.PaymentID, DepositID: r.DepositID, Kind: deposit.Collection, Amount: r.Amount, Description: r.Description,
-		Email: email, Locale: "en", ReturnURL: backURL,
+		PaymentID: r.PaymentID, DepositID: r.DepositID, Kind: deposit.Collection, Amount: r.Amount,
+		Description: r.Description,
+		Email:       email, Locale: "en", ReturnURL: backURL,
 	}
 }
 

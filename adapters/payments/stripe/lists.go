@@ -14,12 +14,14 @@ const listPage = "100" // the most that Stripe gives at a time
 
 // span selects objects made at or after from and before to.
 func span(from, to time.Time) url.Values {
-	return url.Values{"created[gte]": {strconv.FormatInt(from.Unix(), 10)}, "created[lt]": {strconv.FormatInt(to.Unix(), 10)}}
+	return url.Values{"created[gte]": {strconv.FormatInt(from.Unix(), 10)},
+		"created[lt]": {strconv.FormatInt(to.Unix(), 10)}}
 }
 
-// each reads a list, newest first, page by page, until visit gives false. read fetches a page and gives its objects, and whether there are
-// more; idOf gives the id of an object.
-func each[T any](ctx context.Context, query url.Values, read func(context.Context, url.Values) ([]T, bool, error), idOf func(T) string, visit func(T) bool) error {
+// each reads a list, newest first, page by page, until visit gives false. read fetches a page and gives its objects,
+// and whether there are more; idOf gives the id of an object.
+func each[T any](ctx context.Context, query url.Values, read func(context.Context, url.Values) ([]T, bool, error),
+	idOf func(T) string, visit func(T) bool) error {
 	query = maps.Clone(query)
 	query.Set("limit", listPage)
 	for {

@@ -32,7 +32,8 @@ func refundOf(r paymentports.CollectRequest, cents money.Cents) paymentports.Ref
 
 func TestRefund_TheAnswerWasLost_GivesBackOnce(t *testing.T) {
 	t.Parallel()
-	for _, kind := range []stripetest.FaultKind{stripetest.LostAfter, stripetest.LostBefore, stripetest.Broken, stripetest.BrokenDone} {
+	for _, kind := range []stripetest.FaultKind{stripetest.LostAfter, stripetest.LostBefore, stripetest.Broken,
+		stripetest.BrokenDone} {
 		for _, after := range []time.Duration{time.Minute, 25 * time.Hour} {
 			b := setup(t)
 			r := refundOf(b.owing("4242424242424242"), 1_000)
@@ -41,7 +42,8 @@ func TestRefund_TheAnswerWasLost_GivesBackOnce(t *testing.T) {
 			require.ErrorIs(t, err, fault.ErrUnavailable)
 			b.fake.Advance(after)
 			require.Equal(t, paymentports.RefundSucceeded, b.refund(r).Status, "%s, %s", kind, after)
-			require.Equal(t, paymentports.RefundSucceeded, b.refund(refundOf(paymentports.CollectRequest{FeePaymentID: r.PaymentID}, 750)).Status, "%s: 7.50 are left", kind)
+			require.Equal(t, paymentports.RefundSucceeded,
+				b.refund(refundOf(paymentports.CollectRequest{FeePaymentID: r.PaymentID}, 750)).Status, "%s: 7.50 are left", kind)
 			require.Equal(t, r.RefundID.String()+":refund", b.sent("POST", "/v1/refunds")[0].Key)
 		}
 	}
@@ -61,7 +63,8 @@ func TestRefund_ThatIsPending_EndsAsStripeSays(t *testing.T) {
 	r := refundOf(b.owing("4242424242424242"), 500)
 	b.fake.RefundAs("failed")
 	got := b.refund(r)
-	require.Equal(t, paymentports.ProviderRefund{Status: paymentports.RefundFailed, Ref: got.Ref, Failure: "expired_or_canceled_card"}, got)
+	require.Equal(t, paymentports.ProviderRefund{Status: paymentports.RefundFailed, Ref: got.Ref,
+		Failure: "expired_or_canceled_card"}, got)
 }
 
 func TestRefund_OfADisputedCharge_IsRefusedWithItsCode(t *testing.T) {
@@ -69,7 +72,8 @@ func TestRefund_OfADisputedCharge_IsRefusedWithItsCode(t *testing.T) {
 	b := setup(t)
 	r := b.owing("4242424242424242")
 	b.fake.Dispute(id.Payment.Of(r.FeePaymentID), "fraudulent")
-	require.Equal(t, paymentports.ProviderRefund{Status: paymentports.RefundFailed, Failure: "charge_disputed"}, b.refund(refundOf(r, 500)))
+	require.Equal(t, paymentports.ProviderRefund{Status: paymentports.RefundFailed, Failure: "charge_disputed"},
+		b.refund(refundOf(r, 500)))
 }
 
 func TestEntries_ListChargesRefundsAndDisputesOverSeveralPages(t *testing.T) {
@@ -99,7 +103,8 @@ func TestEntries_ListChargesRefundsAndDisputesOverSeveralPages(t *testing.T) {
 	for _, e := range found[paymentports.BookPayment] {
 		require.Equal(t, paid[e.PaymentID], e.DepositID)
 		require.Equal(t, paymentports.BookEntry{
-			Kind: paymentports.BookPayment, PaymentID: e.PaymentID, DepositID: e.DepositID, Ref: b.refOf(e.PaymentID), Amount: 1_750, Currency: "eur", Status: "succeeded", At: e.At,
+			Kind: paymentports.BookPayment, PaymentID: e.PaymentID, DepositID: e.DepositID, Ref: b.refOf(e.PaymentID),
+			Amount: 1_750, Currency: "eur", Status: "succeeded", At: e.At,
 		}, e)
 		delete(paid, e.PaymentID)
 	}
@@ -224,7 +229,8 @@ func TestForget_DeletesCustomerAndCard_AndMayBeRepeated(t *testing.T) {
 	require.NoError(t, b.provider.Forget(t.Context(), newID()))
 	require.Equal(t, 1, deletedCustomers(b.fake))
 	got := b.collect(r)
-	require.Equal(t, paymentports.ProviderPayment{Status: paymentports.ProviderFailed, Failure: "no_card_on_file", Refusal: paymentports.RefusedForTenant}, got)
+	require.Equal(t, paymentports.ProviderPayment{Status: paymentports.ProviderFailed, Failure: "no_card_on_file",
+		Refusal: paymentports.RefusedForTenant}, got)
 	require.Equal(t, paymentports.ProviderSucceeded, b.lookup(r.FeePaymentID).Status)
 
 	unseen := feeRequest() // paid, and nobody has looked
@@ -256,10 +262,12 @@ func TestCallback_NamesThePayment(t *testing.T) {
 			require.NotEmpty(t, callback.ProviderRef)
 		}
 	}
-	for _, want := range []string{"checkout.session.completed", "payment_intent.succeeded", "charge.succeeded", "charge.dispute.created"} {
+	for _, want := range []string{"checkout.session.completed", "payment_intent.succeeded", "charge.succeeded",
+		"charge.dispute.created"} {
 		require.Contains(t, kinds, want)
 	}
-	unknown := []byte(`{"id":"evt_1","object":"event","type":"payout.paid","api_version":"2099-01-01","data":{"object":{"id":"po_1","object":"payout"}}}`)
+	unknown := []byte(
+		`{"id":"evt_1","object":"event","type":"payout.paid","api_version":"2099-01-01","data":{"object":{"id":"po_1","object":"payout"}}}`)
 	callback, err := b.provider.Callback(unknown, stripetest.Sign(unknown, stripetest.WebhookSecret, now), now)
 	require.NoError(t, err)
 	require.Equal(t, paymentports.Callback{Ref: "evt_1"}, callback)
@@ -277,11 +285,15 @@ func TestCallback_UnsignedForgedOrOld_IsRefused(t *testing.T) {
 	_, err = b.provider.Callback(body, good, now.Add(-300*time.Second))
 	require.NoError(t, err)
 	for name, header := range map[string]string{
-		"unsigned": "", "no time": "v1=00", "no signature": strings.Split(good, ",")[0], "another secret": stripetest.Sign(body, "whsec_other", now),
-		"old": stripetest.Sign(body, stripetest.WebhookSecret, now.Add(-301*time.Second)), "time replaced": "t=9" + good[2:], "not a time": "t=x," + good,
-		"of the future": stripetest.Sign(body, stripetest.WebhookSecret, now.Add(301*time.Second)), "of tomorrow": stripetest.Sign(body, stripetest.WebhookSecret, now.Add(24*time.Hour)),
-		"an old one behind a new time": fmt.Sprintf("t=%d,%s", now.Unix(), stripetest.Sign(body, stripetest.WebhookSecret, now.Add(-9999*time.Second))),
-		"two times":                    good + "," + strings.Split(good, ",")[0],
+		"unsigned": "", "no time": "v1=00", "no signature": strings.Split(good, ",")[0],
+		"another secret": stripetest.Sign(body, "whsec_other", now),
+		"old":            stripetest.Sign(body, stripetest.WebhookSecret, now.Add(-301*time.Second)),
+		"time replaced":  "t=9" + good[2:], "not a time": "t=x," + good,
+		"of the future": stripetest.Sign(body, stripetest.WebhookSecret, now.Add(301*time.Second)),
+		"of tomorrow":   stripetest.Sign(body, stripetest.WebhookSecret, now.Add(24*time.Hour)),
+		"an old one behind a new time": fmt.Sprintf("t=%d,%s", now.Unix(),
+			stripetest.Sign(body, stripetest.WebhookSecret, now.Add(-9999*time.Second))),
+		"two times": good + "," + strings.Split(good, ",")[0],
 	} {
 		_, err := b.provider.Callback(body, header, now)
 		require.ErrorIs(t, err, paymentports.ErrCallbackRefused, name)
@@ -312,7 +324,8 @@ func TestCheck_OfATestKey_MakesAndEndsObjects(t *testing.T) {
 func TestCheck_OfALiveKey_OnlyReads(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	provider := stripe.New(stripe.Options{Pool: b.pool, Clock: clockOf{b.fake}, SecretKey: "rk_live_1", BaseURL: b.fake.URL()})
+	provider := stripe.New(
+		stripe.Options{Pool: b.pool, Clock: clockOf{b.fake}, SecretKey: "rk_live_1", BaseURL: b.fake.URL()})
 	lines, err := provider.Check(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, "live mode", lines[0].Detail)
@@ -335,7 +348,8 @@ func TestErrors_AndLog_HoldNoAddressNoSecretAndNoTextOfStripe(t *testing.T) {
 		texts = append(texts, got.Failure)
 	}
 	require.Equal(t, []string{"insufficient_funds", "lost_card", "card_declined"}, texts)
-	for _, kind := range []stripetest.FaultKind{stripetest.Broken, stripetest.LostAfter, stripetest.Overloaded, stripetest.Unready} {
+	for _, kind := range []stripetest.FaultKind{stripetest.Broken, stripetest.LostAfter, stripetest.Overloaded,
+		stripetest.Unready} {
 		b.fake.Fail(stripetest.Fault{Kind: kind, Path: "/confirm"})
 		r.Attempt++
 		_, err := b.provider.Collect(t.Context(), r)
@@ -348,7 +362,8 @@ func TestErrors_AndLog_HoldNoAddressNoSecretAndNoTextOfStripe(t *testing.T) {
 	b.open(refused)
 	all := strings.Join(texts, "\n") + b.log.String()
 	require.Contains(t, all, "email_invalid")
-	for _, private := range []string{email, "_secret_", stripetest.SecretKey, "Your card", "client_secret", backURL, b.fake.URL()} {
+	for _, private := range []string{email, "_secret_", stripetest.SecretKey, "Your card", "client_secret", backURL,
+		b.fake.URL()} {
 		require.NotContains(t, all, private)
 	}
 }

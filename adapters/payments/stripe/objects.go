@@ -65,8 +65,9 @@ func (p *Provider) look(ctx context.Context, r *record, o *item) (seen, error) {
 	return r.intent(o, &found)
 }
 
-// make sends the stored request of an object, for the first time or again, and stores Stripe's id. It gives the state of an object that
-// this very request has made; nil for an object that was there before, and for an object that was never made and is dead.
+// make sends the stored request of an object, for the first time or again, and stores Stripe's id. It gives the state
+// of an object that this very request has made; nil for an object that was there before, and for an object that was
+// never made and is dead.
 func (p *Provider) make(ctx context.Context, r *record, o *item) (*seen, error) {
 	now := p.clock.Now()
 	if now.Sub(o.firstAt) >= keyLife {
@@ -81,7 +82,8 @@ func (p *Provider) make(ctx context.Context, r *record, o *item) (*seen, error) 
 		replayed bool
 		err      error
 	)
-	send := request{call: "open", method: http.MethodPost, path: sessionsPath, key: pageKey(r.id, o.number), body: o.request}
+	send := request{call: "open", method: http.MethodPost, path: sessionsPath, key: pageKey(r.id, o.number),
+		body: o.request}
 	if o.kind == page {
 		replayed, err = p.api.send(ctx, send, &session)
 	} else {
@@ -93,7 +95,8 @@ func (p *Provider) make(ctx context.Context, r *record, o *item) (*seen, error) 
 	case no != nil && no.spent():
 		return nil, p.find(ctx, r, o, true)
 	case no != nil && no.definite():
-		p.log.WarnContext(ctx, "Stripe refused to make an object", "payment", id.Payment.Of(r.id), "object", nameOf(o.kind, o.number), "error", no)
+		p.log.WarnContext(ctx, "Stripe refused to make an object", "payment", id.Payment.Of(r.id), "object",
+			nameOf(o.kind, o.number), "error", no)
 		o.state, o.refusal = dead, no
 		return nil, p.store.bury(ctx, r.id, o)
 	case err != nil:
@@ -115,8 +118,8 @@ func (p *Provider) make(ctx context.Context, r *record, o *item) (*seen, error) 
 	return &state, nil
 }
 
-// find looks for the object of a request whose key is of no use any more: lists are current, and every object names its payment. over tells
-// that the request cannot take effect any more, so that an object that is not there was never made.
+// find looks for the object of a request whose key is of no use any more: lists are current, and every object names its
+// payment. over tells that the request cannot take effect any more, so that an object that is not there was never made.
 func (p *Provider) find(ctx context.Context, r *record, o *item, over bool) error {
 	between := span(o.firstAt.Add(-listSlack), p.clock.Now().Add(listSlack))
 	ref := ""
@@ -148,8 +151,8 @@ func (p *Provider) find(ctx context.Context, r *record, o *item, over bool) erro
 // errUnanswered: a request without an answer is too old to be repeated, and too young to be given up.
 var errUnanswered = errors.New("stripe: a request was not answered for 22 hours; it is given up after 23")
 
-// end makes sure that a live object can no longer be paid. The state afterwards is dead, paid, or live for an object that cannot be ended
-// right now.
+// end makes sure that a live object can no longer be paid. The state afterwards is dead, paid, or live for an object
+// that cannot be ended right now.
 func (p *Provider) end(ctx context.Context, r *record, o *item) (seen, error) {
 	if o.ref == "" {
 		if _, err := p.make(ctx, r, o); err != nil {
@@ -183,14 +186,15 @@ func (p *Provider) end(ctx context.Context, r *record, o *item) (seen, error) {
 	return now, p.record(ctx, r, o, now)
 }
 
-// failed turns an error of Stripe into service_unavailable, and logs an error that only staff can mend. A request that Stripe
-// has read and refused is no outage.
+// failed turns an error of Stripe into service_unavailable, and logs an error that only staff can mend. A request that
+// Stripe has read and refused is no outage.
 func (p *Provider) failed(ctx context.Context, err error) error {
 	no := asRefused(err)
 	if no == nil {
 		return err
 	}
-	if no.status < http.StatusInternalServerError && no.status != http.StatusTooManyRequests && no.status != http.StatusConflict {
+	if no.status < http.StatusInternalServerError && no.status != http.StatusTooManyRequests &&
+		no.status != http.StatusConflict {
 		p.log.ErrorContext(ctx, "Stripe refuses requests: run `admin payments check`", "error", no)
 	}
 	if no.read() {
@@ -199,14 +203,17 @@ func (p *Provider) failed(ctx context.Context, err error) error {
 	return fault.ErrUnavailable.Because(no)
 }
 
-// learn records the refusal of an attempt whose answer was lost, where the intent shows a charge that is newer than the attempt.
+// learn records the refusal of an attempt whose answer was lost, where the intent shows a charge that is newer than the
+// attempt.
 func (p *Provider) learn(ctx context.Context, known *record, o *item, i *stripe.PaymentIntent) error {
 	a, err := p.store.lastAttempt(ctx, known.id)
-	if err != nil || a == nil || a.answered || a.intent != o.number || latestCharge(i) == a.before || i.LastPaymentError == nil {
+	if err != nil || a == nil || a.answered || a.intent != o.number || latestCharge(i) == a.before ||
+		i.LastPaymentError == nil {
 		return err
 	}
 	a.charge = latestCharge(i)
-	a.failure, a.refusal = classify(string(i.LastPaymentError.Code), string(i.LastPaymentError.DeclineCode), adviceOf(i.LatestCharge))
+	a.failure, a.refusal = classify(string(i.LastPaymentError.Code), string(i.LastPaymentError.DeclineCode),
+		adviceOf(i.LatestCharge))
 	_, err = p.store.answer(ctx, known.id, *a)
 	return err
 }

@@ -25,7 +25,8 @@ func (p *Provider) Open(ctx context.Context, r paymentports.HostedPayment) (paym
 	if kind == "" {
 		kind = deposit.FeePayment
 	}
-	known, err := p.store.begin(ctx, record{id: r.PaymentID, kind: kind, depositID: r.DepositID, amount: r.Amount, createdAt: p.clock.Now()})
+	known, err := p.store.begin(ctx,
+		record{id: r.PaymentID, kind: kind, depositID: r.DepositID, amount: r.Amount, createdAt: p.clock.Now()})
 	if err != nil {
 		return paymentports.HostedPage{}, err
 	}
@@ -45,7 +46,8 @@ func (p *Provider) Open(ctx context.Context, r paymentports.HostedPayment) (paym
 }
 
 // openStep goes a step towards an open page. done tells that the page, or the way back, is found.
-func (p *Provider) openStep(ctx context.Context, known *record, r *paymentports.HostedPayment) (out paymentports.HostedPage, done bool, err error) {
+func (p *Provider) openStep(ctx context.Context, known *record,
+	r *paymentports.HostedPayment) (out paymentports.HostedPage, done bool, err error) {
 	back := paymentports.HostedPage{Ref: known.ref(), URL: r.ReturnURL}
 	o := known.current()
 	switch {
@@ -78,8 +80,10 @@ func (p *Provider) openStep(ctx context.Context, known *record, r *paymentports.
 	return out, false, nil
 }
 
-// stillOpen gives a page, unless the payment was closed while the page was made: the process that closed it has ended the page.
-func (p *Provider) stillOpen(ctx context.Context, known *record, out paymentports.HostedPage) (paymentports.HostedPage, bool, error) {
+// stillOpen gives a page, unless the payment was closed while the page was made: the process that closed it has ended
+// the page.
+func (p *Provider) stillOpen(ctx context.Context, known *record,
+	out paymentports.HostedPage) (paymentports.HostedPage, bool, error) {
 	again, err := p.store.load(ctx, known.id)
 	if err != nil {
 		return paymentports.HostedPage{}, false, err
@@ -106,7 +110,8 @@ func (p *Provider) Lookup(ctx context.Context, paymentID id.ID) (paymentports.Pr
 		return paymentports.ProviderPayment{Status: paymentports.ProviderUnknown}, err
 	}
 	o := known.current()
-	if o == nil || o.state == paid || (o.kind == intent && o.ref == "") { // no confirm is sent before the id of an intent is known
+	if o == nil || o.state == paid || (o.kind == intent && o.ref == "") {
+		// no confirm is sent before the id of an intent is known
 		return p.answer(ctx, known)
 	}
 	now, err := p.fetch(ctx, known, o)
@@ -152,7 +157,8 @@ func (p *Provider) Close(ctx context.Context, paymentID id.ID) (paymentports.Pro
 		return paymentports.ProviderPayment{}, err
 	}
 	if known == nil {
-		return paymentports.ProviderPayment{}, fault.ErrInternal.Because(fmt.Errorf("stripe: payment %s vanished", id.Payment.Of(paymentID)))
+		return paymentports.ProviderPayment{},
+			fault.ErrInternal.Because(fmt.Errorf("stripe: payment %s vanished", id.Payment.Of(paymentID)))
 	}
 	if o := known.current(); o != nil && o.state == live {
 		now, err := p.end(ctx, known, o)

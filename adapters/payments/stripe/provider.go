@@ -80,7 +80,8 @@ func client(t http.RoundTripper) *http.Client {
 func transport() *http.Transport {
 	return &http.Transport{
 		DialContext: (&net.Dialer{Timeout: dialTimeout}).DialContext, TLSHandshakeTimeout: dialTimeout,
-		ResponseHeaderTimeout: requestTimeout, IdleConnTimeout: idleTimeout, MaxIdleConnsPerHost: idleConns, MaxConnsPerHost: maxConns,
+		ResponseHeaderTimeout: requestTimeout, IdleConnTimeout: idleTimeout, MaxIdleConnsPerHost: idleConns,
+		MaxConnsPerHost:   maxConns,
 		ForceAttemptHTTP2: true,
 	}
 }

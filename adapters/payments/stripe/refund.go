@@ -26,7 +26,8 @@ const (
 
 // refundFailures are codes of Stripe that are passed on.
 var refundFailures = map[string]bool{
-	"charge_already_refunded": true, "charge_disputed": true, "expired_or_canceled_card": true, "lost_or_stolen_card": true, "insufficient_funds": true,
+	"charge_already_refunded": true, "charge_disputed": true, "expired_or_canceled_card": true,
+	"lost_or_stolen_card": true, "insufficient_funds": true,
 	"declined": true, "merchant_request": true, "charge_for_pending_refund_disputed": true,
 }
 
@@ -87,7 +88,8 @@ func ofRefund(r *stripe.Refund) paymentports.ProviderRefund {
 	case stripe.RefundStatusSucceeded:
 		return paymentports.ProviderRefund{Status: paymentports.RefundSucceeded, Ref: r.ID}
 	case stripe.RefundStatusFailed, stripe.RefundStatusCanceled:
-		return paymentports.ProviderRefund{Status: paymentports.RefundFailed, Ref: r.ID, Failure: refundFailure(string(r.FailureReason), failureRefund)}
+		return paymentports.ProviderRefund{Status: paymentports.RefundFailed, Ref: r.ID,
+			Failure: refundFailure(string(r.FailureReason), failureRefund)}
 	}
 	return paymentports.ProviderRefund{Status: paymentports.RefundPending, Ref: r.ID}
 }
@@ -105,7 +107,8 @@ func (p *Provider) sendRefund(ctx context.Context, r paymentports.RefundRequest,
 	if now.Sub(row.firstAt) >= keyLife {
 		return p.findRefund(ctx, r, row, now.Sub(row.firstAt) >= lateness)
 	}
-	if err := p.store.exec(ctx, `UPDATE stripe_refunds SET last_at = greatest(last_at, $2) WHERE id = $1`, [16]byte(r.RefundID), now); err != nil {
+	if err := p.store.exec(ctx, `UPDATE stripe_refunds SET last_at = greatest(last_at, $2) WHERE id = $1`,
+		[16]byte(r.RefundID), now); err != nil {
 		return err
 	}
 	var made stripe.Refund
@@ -135,8 +138,8 @@ func (p *Provider) sendRefund(ctx context.Context, r paymentports.RefundRequest,
 	return p.failed(ctx, no)
 }
 
-// findRefund looks for a refund whose key is of no use any more. over tells that the request cannot take effect any more: a refund that is
-// not there is then asked for under another key.
+// findRefund looks for a refund whose key is of no use any more. over tells that the request cannot take effect any
+// more: a refund that is not there is then asked for under another key.
 func (p *Provider) findRefund(ctx context.Context, r paymentports.RefundRequest, row *refundRow, over bool) error {
 	paid, err := p.store.load(ctx, r.PaymentID)
 	if err != nil {
@@ -157,14 +160,18 @@ func (p *Provider) findRefund(ctx context.Context, r paymentports.RefundRequest,
 	case !over:
 		return fault.ErrUnavailable.Because(errUnanswered)
 	}
-	return p.store.exec(ctx, `UPDATE stripe_refunds SET number = number + 1, first_at = $2, last_at = $2 WHERE id = $1 AND number = $3 AND ref = '' AND failure = ''`,
+	return p.store.exec(ctx,
+		`UPDATE stripe_refunds SET number = number + 1, first_at = $2, last_at = $2 WHERE id = $1 AND number = $3 AND ref = ''
+			AND failure = ''`,
 		[16]byte(r.RefundID), p.clock.Now(), row.number)
 }
 
 // refund gives a refund, nil for none.
 func (s store) refund(ctx context.Context, refundID id.ID) (*refundRow, error) {
 	var r refundRow
-	err := s.pool.QueryRow(ctx, `SELECT payment_id, amount_cents, number, request, ref, failure, first_at, last_at FROM stripe_refunds WHERE id = $1`, [16]byte(refundID)).
+	err := s.pool.QueryRow(ctx,
+		`SELECT payment_id, amount_cents, number, request, ref, failure, first_at, last_at FROM stripe_refunds WHERE id = $1`,
+		[16]byte(refundID)).
 		Scan((*[16]byte)(&r.payment), (*int64)(&r.amount), &r.number, &r.request, &r.ref, &r.failure, &r.firstAt, &r.lastAt)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
@@ -176,9 +183,11 @@ func (s store) refund(ctx context.Context, refundID id.ID) (*refundRow, error) {
 }
 
 // addRefund enters a refund before its request is sent.
-func (s store) addRefund(ctx context.Context, r paymentports.RefundRequest, request string, now time.Time) (*refundRow, error) {
+func (s store) addRefund(ctx context.Context, r paymentports.RefundRequest, request string,
+	now time.Time) (*refundRow, error) {
 	err := s.exec(ctx, `
-		INSERT INTO stripe_refunds (id, payment_id, amount_cents, request, first_at, last_at) VALUES ($1, $2, $3, $4, $5, $5) ON CONFLICT (id) DO NOTHING`,
+		INSERT INTO stripe_refunds (id, payment_id, amount_cents, request, first_at, last_at) VALUES ($1, $2, $3, $4, $5, $5)
+		ON CONFLICT (id) DO NOTHING`,
 		[16]byte(r.RefundID), [16]byte(r.PaymentID), int64(r.Amount), request, now)
 	if err != nil {
 		return nil, err
@@ -189,7 +198,8 @@ func (s store) addRefund(ctx context.Context, r paymentports.RefundRequest, requ
 
 // refunded stores Stripe's id of a refund, or why Stripe refused.
 func (s store) refunded(ctx context.Context, refundID id.ID, ref, failure string) error {
-	return s.exec(ctx, `UPDATE stripe_refunds SET ref = $2, failure = $3 WHERE id = $1 AND ref = '' AND failure = ''`, [16]byte(refundID), ref, failure)
+	return s.exec(ctx, `UPDATE stripe_refunds SET ref = $2, failure = $3 WHERE id = $1 AND ref = '' AND failure = ''`,
+		[16]byte(refundID), ref, failure)
 }
 
 // check returns errForeign unless an answer is about the refund of that row.

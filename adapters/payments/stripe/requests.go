@@ -28,8 +28,8 @@ const (
 	pageLife = 23 * time.Hour
 	// keyLife is how long a request is repeated under its key. Stripe remembers a key for 24 hours at least.
 	keyLife = 22 * time.Hour
-	// lateness is the age at which a request without an answer cannot take effect any more. The hour after keyLife lets a process finish
-	// that read the clock just before.
+	// lateness is the age at which a request without an answer cannot take effect any more. The hour after keyLife lets a
+	// process finish that read the clock just before.
 	lateness = 23 * time.Hour
 )
 
@@ -56,7 +56,8 @@ func localeOf(tag string) string {
 }
 
 func metadata(paymentID, depositID id.ID, object string) map[string]string {
-	return map[string]string{metaPayment: id.Payment.Of(paymentID), metaDeposit: id.Deposit.Of(depositID), metaObject: object}
+	return map[string]string{metaPayment: id.Payment.Of(paymentID), metaDeposit: id.Deposit.Of(depositID),
+		metaObject: object}
 }
 
 // encode writes parameters as a form. The stored text is sent byte by byte again, since a key refuses other parameters.
@@ -66,8 +67,9 @@ func encode(params any) string {
 	return values.Encode()
 }
 
-// pageRequest is the request for a hosted page. The page of a fee saves the card for later charges. A saved card needs a customer, which
-// Checkout does not create by default in payment mode, and strong authentication, which shifts the liability for fraud to the bank.
+// pageRequest is the request for a hosted page. The page of a fee saves the card for later charges. A saved card needs
+// a customer, which Checkout does not create by default in payment mode, and strong authentication, which shifts the
+// liability for fraud to the bank.
 func pageRequest(r paymentports.HostedPayment, number int, now time.Time) string {
 	names := metadata(r.PaymentID, r.DepositID, nameOf(page, number))
 	params := &stripe.CheckoutSessionParams{
@@ -76,7 +78,8 @@ func pageRequest(r paymentports.HostedPayment, number int, now time.Time) string
 		PaymentMethodOptions: &stripe.CheckoutSessionPaymentMethodOptionsParams{
 			Card: &stripe.CheckoutSessionPaymentMethodOptionsCardParams{RequestThreeDSecure: stripe.String("any")},
 		},
-		AdaptivePricing: &stripe.CheckoutSessionAdaptivePricingParams{Enabled: stripe.Bool(false)}, // the tenant agreed to euros
+		// the tenant agreed to euros
+		AdaptivePricing: &stripe.CheckoutSessionAdaptivePricingParams{Enabled: stripe.Bool(false)},
 		LineItems: []*stripe.CheckoutSessionLineItemParams{{
 			Quantity: stripe.Int64(1),
 			PriceData: &stripe.CheckoutSessionLineItemPriceDataParams{
@@ -100,8 +103,8 @@ func pageRequest(r paymentports.HostedPayment, number int, now time.Time) string
 		params.CustomerCreation = stripe.String(string(stripe.CheckoutSessionCustomerCreationAlways))
 		params.PaymentIntentData.SetupFutureUsage = stripe.String(string(stripe.PaymentIntentSetupFutureUsageOffSession))
 	}
-	// The card networks' parameters about saved cards (payment_method_options[card][setup_credential_usage], since 2026-10-28) belong here
-	// and in confirmRequest once stripe-go types them.
+	// The card networks' parameters about saved cards (payment_method_options[card][setup_credential_usage], since
+	// 2026-10-28) belong here and in confirmRequest once stripe-go types them.
 	return encode(params)
 }
 
@@ -115,7 +118,8 @@ func intentRequest(r paymentports.CollectRequest, number int, customer string) s
 	return encode(params)
 }
 
-// confirmRequest is the request for a charge without the tenant. A refusal takes the card off the intent, so every confirm names it.
+// confirmRequest is the request for a charge without the tenant. A refusal takes the card off the intent, so every
+// confirm names it.
 func confirmRequest(method string) string {
 	return encode(&stripe.PaymentIntentConfirmParams{PaymentMethod: stripe.String(method), OffSession: stripe.Bool(true)})
 }
@@ -149,7 +153,8 @@ func numbered(key string, n int) string {
 }
 
 func expireRequest(ref string) request {
-	return request{call: "expire", method: http.MethodPost, path: sessionsPath + "/" + ref + "/expire", body: "expand[0]=payment_intent"}
+	return request{call: "expire", method: http.MethodPost, path: sessionsPath + "/" + ref + "/expire",
+		body: "expand[0]=payment_intent"}
 }
 
 func cancelRequest(ref string) request {

@@ -25,8 +25,9 @@ import (
 
 const root = "../../.."
 
-// calls are the requests that the adapter can send, by the expression of the path in its source. A path that is not here fails
-// TestSchema_KnowsEveryCallOfTheAdapter; a request that no scenario sends fails TestSchema_TakesEveryRequestOfTheAdapter.
+// calls are the requests that the adapter can send, by the expression of the path in its source. A path that is not
+// here fails TestSchema_KnowsEveryCallOfTheAdapter; a request that no scenario sends fails
+// TestSchema_TakesEveryRequestOfTheAdapter.
 var calls = map[string][]string{
 	`sessionsPath`:                           {"POST /v1/checkout/sessions", "GET /v1/checkout/sessions"},
 	`sessionsPath + "/" + o.ref`:             {"GET /v1/checkout/sessions/{id}"},
@@ -66,7 +67,9 @@ func TestSchema_KnowsEveryCallOfTheAdapter(t *testing.T) {
 	t.Parallel()
 	source := sources(t)
 	used := map[string]bool{}
-	for _, m := range regexp.MustCompile(`(?:path: |\.get\(ctx, )([a-z]+Path[^,}\n]*)|send\.path, send\.key = "[a-z]+", ([a-zA-Z]+)`).FindAllStringSubmatch(source, -1) {
+	for _, m := range regexp.MustCompile(
+		`(?:path: |\.get\(ctx, )([a-z]+Path[^,}\n]*)|send\.path, send\.key = "[a-z]+", ([a-zA-Z]+)`).FindAllStringSubmatch(
+		source, -1) {
 		used[strings.TrimSpace(m[1]+m[2])] = true
 	}
 	used[`intentsPath`] = true // send.path of make
@@ -92,7 +95,8 @@ func (b bench) scenario() {
 	r.Attempt = 2
 	b.collect(r)
 	b.close(r.PaymentID)
-	refund := paymentports.RefundRequest{RefundID: newID(), PaymentID: r.FeePaymentID, DepositID: r.DepositID, Amount: money.Cents(100)}
+	refund := paymentports.RefundRequest{RefundID: newID(), PaymentID: r.FeePaymentID, DepositID: r.DepositID,
+		Amount: money.Cents(100)}
 	b.refund(refund)
 	late := refund
 	late.RefundID = newID()
@@ -168,7 +172,8 @@ func TestSchema_TakesEveryRequestOfTheAdapter(t *testing.T) {
 	require.ElementsMatch(t, slices.Collect(maps.Keys(want)), slices.Collect(maps.Keys(sent)))
 }
 
-// stripeMock runs stripe-mock, which checks requests against the schema that Stripe publishes. It has no state, so it proves spelling alone.
+// stripeMock runs stripe-mock, which checks requests against the schema that Stripe publishes. It has no state, so it
+// proves spelling alone.
 func stripeMock(t *testing.T) *http.Client {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), root+"/scripts/tools.sh", "stripe-mock").CombinedOutput()

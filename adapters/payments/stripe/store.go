@@ -152,7 +152,8 @@ func (s store) load(ctx context.Context, paymentID id.ID) (*record, error) {
 // begin enters a payment, unless it is known, and gives its record.
 func (s store) begin(ctx context.Context, r record) (*record, error) {
 	_, err := s.pool.Exec(ctx, `
-		INSERT INTO stripe_payments (id, kind, deposit_id, amount_cents, created_at) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (id) DO NOTHING`,
+		INSERT INTO stripe_payments (id, kind, deposit_id, amount_cents, created_at) VALUES ($1, $2, $3, $4, $5)
+		ON CONFLICT (id) DO NOTHING`,
 		[16]byte(r.id), string(r.kind), [16]byte(r.depositID), int64(r.amount), r.createdAt)
 	if err != nil {
 		return nil, unavailable(err)
@@ -160,10 +161,12 @@ func (s store) begin(ctx context.Context, r record) (*record, error) {
 	return s.load(ctx, r.id)
 }
 
-// shut marks a payment as closed. An unknown payment is entered as closed, so that a request that arrives later finds the payment closed.
+// shut marks a payment as closed. An unknown payment is entered as closed, so that a request that arrives later finds
+// the payment closed.
 func (s store) shut(ctx context.Context, paymentID id.ID, now time.Time) error {
 	_, err := s.pool.Exec(ctx, `
-		INSERT INTO stripe_payments AS p (id, kind, deposit_id, amount_cents, created_at, closed_at) VALUES ($1, NULL, $2, 0, $3, $3)
+		INSERT INTO stripe_payments AS p (id, kind, deposit_id, amount_cents, created_at, closed_at)
+		VALUES ($1, NULL, $2, 0, $3, $3)
 		ON CONFLICT (id) DO UPDATE SET closed_at = coalesce(p.closed_at, excluded.closed_at)`,
 		[16]byte(paymentID), [16]byte(id.ID{}), now)
 	if err != nil {
@@ -173,18 +176,21 @@ func (s store) shut(ctx context.Context, paymentID id.ID, now time.Time) error {
 	return nil
 }
 
-// add enters an object before its request is sent. Returns errTaken where the payment is closed or has an object that is not dead.
+// add enters an object before its request is sent. Returns errTaken where the payment is closed or has an object that
+// is not dead.
 func (s store) add(ctx context.Context, paymentID id.ID, kind string, number int, request string, now time.Time) error {
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		closed := false
-		if err := tx.QueryRow(ctx, `SELECT closed_at IS NOT NULL FROM stripe_payments WHERE id = $1 FOR UPDATE`, [16]byte(paymentID)).Scan(&closed); err != nil {
+		if err := tx.QueryRow(ctx, `SELECT closed_at IS NOT NULL FROM stripe_payments WHERE id = $1 FOR UPDATE`,
+			[16]byte(paymentID)).Scan(&closed); err != nil {
 			return err
 		}
 		if closed {
 			return errTaken
 		}
 		_, err := tx.Exec(ctx, `
-			INSERT INTO stripe_objects (payment_id, kind, number, request, state, first_at, last_at) VALUES ($1, $2, $3, $4, 'live', $5, $5)`,
+			INSERT INTO stripe_objects (payment_id, kind, number, request, state, first_at, last_at)
+			VALUES ($1, $2, $3, $4, 'live', $5, $5)`,
 			[16]byte(paymentID), kind, number, request, now)
 		return err
 	})
@@ -201,13 +207,15 @@ func (s store) add(ctx context.Context, paymentID id.ID, kind string, number int
 
 // sending notes that the request of an object is about to be sent.
 func (s store) sending(ctx context.Context, paymentID id.ID, o *item, now time.Time) error {
-	return s.exec(ctx, `UPDATE stripe_objects SET last_at = greatest(last_at, $4) WHERE payment_id = $1 AND kind = $2 AND number = $3`,
+	return s.exec(ctx,
+		`UPDATE stripe_objects SET last_at = greatest(last_at, $4) WHERE payment_id = $1 AND kind = $2 AND number = $3`,
 		[16]byte(paymentID), o.kind, o.number, now)
 }
 
 // made stores Stripe's id of an object, and drops the request, which may hold an address.
 func (s store) made(ctx context.Context, paymentID id.ID, o *item, ref string) error {
-	err := s.exec(ctx, `UPDATE stripe_objects SET ref = $4, request = '' WHERE payment_id = $1 AND kind = $2 AND number = $3 AND ref = ''`,
+	err := s.exec(ctx,
+		`UPDATE stripe_objects SET ref = $4, request = '' WHERE payment_id = $1 AND kind = $2 AND number = $3 AND ref = ''`,
 		[16]byte(paymentID), o.kind, o.number, ref)
 	failpoint.Hit("payment." + o.kind + ".made")
 	return err
@@ -215,7 +223,9 @@ func (s store) made(ctx context.Context, paymentID id.ID, o *item, ref string) e
 
 // bury marks an object as dead.
 func (s store) bury(ctx context.Context, paymentID id.ID, o *item) error {
-	return s.exec(ctx, `UPDATE stripe_objects SET state = 'dead', request = '' WHERE payment_id = $1 AND kind = $2 AND number = $3 AND state = 'live'`,
+	return s.exec(ctx,
+		`UPDATE stripe_objects SET state = 'dead', request = '' WHERE payment_id = $1 AND kind = $2 AND number = $3
+			AND state = 'live'`,
 		[16]byte(paymentID), o.kind, o.number)
 }
 
@@ -225,10 +235,12 @@ func (s store) pay(ctx context.Context, paymentID id.ID, o *item, ref, customer,
 		if _, err := tx.Exec(ctx, `
 			UPDATE stripe_payments SET paid_ref = $2, customer = CASE WHEN forgotten_at IS NULL THEN $3 ELSE '' END,
 				method = CASE WHEN forgotten_at IS NULL THEN $4 ELSE '' END
-			WHERE id = $1`, [16]byte(paymentID), ref, customer, method); err != nil { // first the payment, as in add: no deadlock
+			WHERE id = $1`, [16]byte(paymentID), ref, customer, method); err != nil {
+			// first the payment, as in add: no deadlock
 			return err
 		}
-		_, err := tx.Exec(ctx, `UPDATE stripe_objects SET state = 'paid', request = '' WHERE payment_id = $1 AND kind = $2 AND number = $3`,
+		_, err := tx.Exec(ctx,
+			`UPDATE stripe_objects SET state = 'paid', request = '' WHERE payment_id = $1 AND kind = $2 AND number = $3`,
 			[16]byte(paymentID), o.kind, o.number)
 		return err
 	})
@@ -241,14 +253,17 @@ func (s store) pay(ctx context.Context, paymentID id.ID, o *item, ref, customer,
 
 // forget drops the customer and the card of a fee, for good.
 func (s store) forget(ctx context.Context, paymentID id.ID, now time.Time) error {
-	return s.exec(ctx, `UPDATE stripe_payments SET customer = '', method = '', forgotten_at = coalesce(forgotten_at, $2) WHERE id = $1`, [16]byte(paymentID), now)
+	return s.exec(ctx,
+		`UPDATE stripe_payments SET customer = '', method = '', forgotten_at = coalesce(forgotten_at, $2) WHERE id = $1`,
+		[16]byte(paymentID), now)
 }
 
 // byRef finds the payment of an object or a charge of Stripe; the zero id for none.
 func (s store) byRef(ctx context.Context, ref string) (found id.ID, err error) {
 	err = s.pool.QueryRow(ctx, `
 		SELECT payment_id FROM stripe_objects WHERE ref = $1 AND ref <> ''
-		UNION ALL SELECT id FROM stripe_payments WHERE paid_ref = $1 AND paid_ref <> '' LIMIT 1`, ref).Scan((*[16]byte)(&found))
+		UNION ALL SELECT id FROM stripe_payments WHERE paid_ref = $1 AND paid_ref <> '' LIMIT 1`,
+		ref).Scan((*[16]byte)(&found))
 	if errors.Is(err, pgx.ErrNoRows) {
 		return id.ID{}, nil
 	}

@@ -21,7 +21,8 @@ func (r Operators) Lock(ctx context.Context, operatorID id.ID) (connect.Operator
 // Update implements accountports.Operators.
 func (r Operators) Update(ctx context.Context, o connect.Operator) error {
 	return queries.UpdateOperator(ctx, pg.In(ctx), sqlc.UpdateOperatorParams{
-		ID: o.ID, Email: o.Email, EmailKey: mailaddr.Normal(o.Email), PasswordHash: o.PasswordHash, VerifiedAt: o.VerifiedAt, Locale: o.Locale,
+		ID: o.ID, Email: o.Email, EmailKey: mailaddr.Normal(o.Email), PasswordHash: o.PasswordHash, VerifiedAt: o.VerifiedAt,
+		Locale: o.Locale,
 	})
 }
 
@@ -33,13 +34,15 @@ func (r Tokens) InsertPasswordRequest(ctx context.Context, p accountports.Passwo
 // TakePasswordRequests implements accountports.Tokens.
 func (r Tokens) TakePasswordRequests(ctx context.Context, limit int) ([]accountports.PasswordRequest, error) {
 	rows, err := queries.TakePasswordRequests(ctx, pg.In(ctx), limit)
-	return pg.Each(rows, func(row sqlc.PasswordRequest) accountports.PasswordRequest { return accountports.PasswordRequest(row) }), err
+	return pg.Each(rows,
+		func(row sqlc.PasswordRequest) accountports.PasswordRequest { return accountports.PasswordRequest(row) }), err
 }
 
 // InsertToken implements accountports.Tokens.
 func (r Tokens) InsertToken(ctx context.Context, t connect.Token) error {
 	return queries.InsertToken(ctx, pg.In(ctx).Deferred(), sqlc.InsertTokenParams{
-		TokenHash: t.Hash[:], OperatorID: t.OperatorID, Kind: string(t.Kind), Email: t.Email, CreatedAt: t.CreatedAt, ExpiresAt: t.ExpiresAt,
+		TokenHash: t.Hash[:], OperatorID: t.OperatorID, Kind: string(t.Kind), Email: t.Email, CreatedAt: t.CreatedAt,
+		ExpiresAt: t.ExpiresAt,
 	})
 }
 
@@ -51,17 +54,20 @@ func (r Tokens) Token(ctx context.Context, hash [32]byte, now time.Time) (connec
 
 // UseTokens implements accountports.Tokens.
 func (r Tokens) UseTokens(ctx context.Context, operatorID id.ID, at time.Time, kinds ...connect.TokenKind) error {
-	return queries.UseTokens(ctx, pg.In(ctx).Deferred(), at, operatorID, pg.Each(kinds, func(k connect.TokenKind) string { return string(k) }))
+	return queries.UseTokens(ctx, pg.In(ctx).Deferred(), at, operatorID,
+		pg.Each(kinds, func(k connect.TokenKind) string { return string(k) }))
 }
 
 // CountTokens implements accountports.Tokens.
-func (r Tokens) CountTokens(ctx context.Context, operatorID id.ID, kind connect.TokenKind, since time.Time) (int, error) {
+func (r Tokens) CountTokens(ctx context.Context, operatorID id.ID, kind connect.TokenKind,
+	since time.Time) (int, error) {
 	n, err := queries.CountTokens(ctx, pg.In(ctx), operatorID, string(kind), since)
 	return int(n), err
 }
 
 // CountLiveTokens implements accountports.Tokens.
-func (r Tokens) CountLiveTokens(ctx context.Context, operatorID id.ID, kind connect.TokenKind, now time.Time) (int, error) {
+func (r Tokens) CountLiveTokens(ctx context.Context, operatorID id.ID, kind connect.TokenKind,
+	now time.Time) (int, error) {
 	n, err := queries.CountLiveTokens(ctx, pg.In(ctx), operatorID, string(kind), now)
 	return int(n), err
 }
@@ -73,22 +79,26 @@ func (r Tokens) DeleteExpiredTokens(ctx context.Context, at time.Time, limit int
 }
 
 // TokenByHash implements accountports.Tokens.
-func (r Tokens) TokenByHash(ctx context.Context, hash [32]byte, now time.Time) (connect.Token, connect.Operator, error) {
+func (r Tokens) TokenByHash(ctx context.Context, hash [32]byte,
+	now time.Time) (connect.Token, connect.Operator, error) {
 	row, err := queries.TokenByHash(ctx, r.DB, hash[:], now)
 	o := connect.Operator{
-		ID: row.OperatorID, Email: row.OperatorEmail, PasswordHash: row.PasswordHash, CreatedAt: row.OperatorCreatedAt, VerifiedAt: row.VerifiedAt, Locale: row.Locale,
+		ID: row.OperatorID, Email: row.OperatorEmail, PasswordHash: row.PasswordHash, CreatedAt: row.OperatorCreatedAt,
+		VerifiedAt: row.VerifiedAt, Locale: row.Locale,
 	}
 	return toToken(row, hash), o, pg.OrNotFound(err, connect.ErrTokenVoid)
 }
 
 func toToken(row sqlc.TokenByHashRow, hash [32]byte) connect.Token {
 	return connect.Token{
-		Hash: hash, OperatorID: row.OperatorID, Kind: connect.TokenKind(row.Kind), Email: row.Email, CreatedAt: row.CreatedAt, ExpiresAt: row.ExpiresAt,
+		Hash: hash, OperatorID: row.OperatorID, Kind: connect.TokenKind(row.Kind), Email: row.Email, CreatedAt: row.CreatedAt,
+		ExpiresAt: row.ExpiresAt,
 	}
 }
 
 // Sessions implements accountports.Sessions.
-func (r Sessions) Sessions(ctx context.Context, operatorID id.ID, now time.Time, idle time.Duration, limit int) ([]accountports.Session, error) {
+func (r Sessions) Sessions(ctx context.Context, operatorID id.ID, now time.Time, idle time.Duration,
+	limit int) ([]accountports.Session, error) {
 	rows, err := queries.SessionsOf(ctx, r.DB, sqlc.SessionsOfParams{
 		OperatorID: operatorID, At: now, UsedAfter: now.Add(-idle), MaxRows: limit,
 	})
@@ -98,7 +108,8 @@ func (r Sessions) Sessions(ctx context.Context, operatorID id.ID, now time.Time,
 	all := make([]accountports.Session, 0, len(rows))
 	for _, row := range rows {
 		all = append(all, accountports.Session{
-			TokenHash: [32]byte(row.TokenHash), OperatorID: row.OperatorID, Browser: row.Browser, CreatedAt: row.CreatedAt, LastSeenAt: row.LastSeenAt, ExpiresAt: row.ExpiresAt,
+			TokenHash: [32]byte(row.TokenHash), OperatorID: row.OperatorID, Browser: row.Browser, CreatedAt: row.CreatedAt,
+			LastSeenAt: row.LastSeenAt, ExpiresAt: row.ExpiresAt,
 		})
 	}
 	return all, nil

@@ -35,7 +35,8 @@ func (r Links) Insert(ctx context.Context, l connect.Link) error {
 			return err
 		}
 	}
-	return fault.ErrUnavailable // links of the same account were made and revoked meanwhile; a retry of the request probably succeeds
+	// links of the same account were made and revoked meanwhile; a retry of the request probably succeeds
+	return fault.ErrUnavailable
 }
 
 // conflict returns the error that names the active link in the way of l; nil when that link was revoked meanwhile.
@@ -88,7 +89,8 @@ func (r Links) OfPartner(ctx context.Context, partnerID, accountID id.ID) (ports
 	var link ports.LinkedAccount
 	var err error = connect.ErrAccountNotLinked
 	pair := ports.AccountLink{PartnerID: partnerID, AccountID: accountID}
-	ShareLinks(pg.In(ctx), []ports.AccountLink{pair}, sets.Wait, r.defaultMax, func(l ports.LinkedAccount) { link, err = l, nil })
+	ShareLinks(pg.In(ctx), []ports.AccountLink{pair}, sets.Wait, r.defaultMax,
+		func(l ports.LinkedAccount) { link, err = l, nil })
 	if failed := pg.In(ctx).Flush(ctx); failed != nil {
 		return ports.LinkedAccount{}, failed
 	}
@@ -96,8 +98,10 @@ func (r Links) OfPartner(ctx context.Context, partnerID, accountID id.ID) (ports
 }
 
 // Revoke implements accountports.Links.
-func (r Links) Revoke(ctx context.Context, partnerID, accountID id.ID, by connect.RevokedBy, at time.Time) (bool, error) {
-	n, err := queries.RevokeLink(ctx, pg.In(ctx), sqlc.RevokeLinkParams{At: at, RevokedBy: string(by), PartnerID: partnerID, AccountID: accountID})
+func (r Links) Revoke(ctx context.Context, partnerID, accountID id.ID, by connect.RevokedBy,
+	at time.Time) (bool, error) {
+	n, err := queries.RevokeLink(ctx, pg.In(ctx),
+		sqlc.RevokeLinkParams{At: at, RevokedBy: string(by), PartnerID: partnerID, AccountID: accountID})
 	return n > 0, err
 }
 
@@ -110,7 +114,8 @@ func toLinked(row sqlc.NewestLinkRow, defaultMax money.Cents) ports.LinkedAccoun
 }
 
 // LinkedAccounts implements accountports.Links.
-func (r Links) LinkedAccounts(ctx context.Context, partnerID id.ID, f accountports.LinkFilter, page ports.Page) (ports.List[ports.LinkedAccount], error) {
+func (r Links) LinkedAccounts(ctx context.Context, partnerID id.ID, f accountports.LinkFilter,
+	page ports.Page) (ports.List[ports.LinkedAccount], error) {
 	l := &lists.List{Table: "account_links", Identity: []string{"id"}, Order: []string{"linked_at", "id"}}
 	l.Where("partner_id = ?", partnerID)
 	narrow := l.Where // links of a status have an index, and links of an external id another
@@ -125,17 +130,23 @@ func (r Links) LinkedAccounts(ctx context.Context, partnerID id.ID, f accountpor
 		narrow("revoked_at IS NOT NULL")
 	}
 	// Only the newest link of an account counts.
-	l.Filter(`NOT EXISTS (SELECT FROM account_links n WHERE n.partner_id = account_links.partner_id AND n.account_id = account_links.account_id
+	l.Filter(
+		`NOT EXISTS (SELECT FROM account_links n WHERE n.partner_id = account_links.partner_id
+			AND n.account_id = account_links.account_id
 		AND (n.linked_at, n.id) > (account_links.linked_at, account_links.id))`)
 	l.After(page.Cursor)
-	ceiling := `coalesce((SELECT a.max_amount_cents FROM accounts a WHERE a.id = l.account_id), ` + l.Argument(int64(r.defaultMax)) + `)` // no join: a join may read all accounts
+	// no join: a join may read all accounts
+	ceiling := `coalesce((SELECT a.max_amount_cents FROM accounts a WHERE a.id = l.account_id), ` +
+		l.Argument(int64(r.defaultMax)) + `)`
 	sql := `SELECT l.id, l.partner_id, l.account_id, l.external_id, l.linked_at, l.revoked_at, ` + ceiling + `, l.Fits, l.n
 		FROM ` + l.Rows(page) + ` AS l ORDER BY l.linked_at DESC, l.id DESC`
-	return lists.Read(ctx, r.DB, l, page, sql, func(row pgx.CollectableRow) (got lists.Listed[ports.LinkedAccount], err error) {
-		a := &got.Item
-		err = row.Scan(&a.ID, &a.PartnerID, &a.AccountID, &a.ExternalID, &a.LinkedAt, &a.RevokedAt, &a.MaxAmountCents, &got.Fits, &got.N)
-		return got, err
-	}, func(a ports.LinkedAccount) ports.Cursor { return ports.Cursor{At: a.LinkedAt, ID: a.ID} })
+	return lists.Read(ctx, r.DB, l, page, sql,
+		func(row pgx.CollectableRow) (got lists.Listed[ports.LinkedAccount], err error) {
+			a := &got.Item
+			err = row.Scan(&a.ID, &a.PartnerID, &a.AccountID, &a.ExternalID, &a.LinkedAt, &a.RevokedAt, &a.MaxAmountCents,
+				&got.Fits, &got.N)
+			return got, err
+		}, func(a ports.LinkedAccount) ports.Cursor { return ports.Cursor{At: a.LinkedAt, ID: a.ID} })
 }
 
 // LinkedAccount implements accountports.Links.

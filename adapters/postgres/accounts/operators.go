@@ -24,14 +24,16 @@ func lastSeenPrecision(idle time.Duration) time.Duration { return min(5*time.Min
 // Insert implements accountports.Operators.
 func (r Operators) Insert(ctx context.Context, o connect.Operator, a connect.Account) error {
 	return pg.Changed(connect.ErrEmailTaken)(queries.InsertOperator(ctx, pg.In(ctx), sqlc.InsertOperatorParams{
-		ID: o.ID, Email: o.Email, EmailKey: mailaddr.Normal(o.Email), PasswordHash: o.PasswordHash, Locale: o.Locale, CreatedAt: o.CreatedAt,
+		ID: o.ID, Email: o.Email, EmailKey: mailaddr.Normal(o.Email), PasswordHash: o.PasswordHash, Locale: o.Locale,
+		CreatedAt: o.CreatedAt,
 		AccountID: a.ID, CompanyName: a.CompanyName, MaxAmountCents: int64(a.MaxAmountCents), AccountCreatedAt: a.CreatedAt,
 	}))
 }
 
 func (r Sessions) InsertSession(ctx context.Context, s accountports.Session) error {
 	return queries.InsertSession(ctx, pg.In(ctx).Deferred(), sqlc.InsertSessionParams{
-		TokenHash: s.TokenHash[:], OperatorID: s.OperatorID, Browser: s.Browser, CreatedAt: s.CreatedAt, LastSeenAt: s.LastSeenAt, ExpiresAt: s.ExpiresAt,
+		TokenHash: s.TokenHash[:], OperatorID: s.OperatorID, Browser: s.Browser, CreatedAt: s.CreatedAt,
+		LastSeenAt: s.LastSeenAt, ExpiresAt: s.ExpiresAt,
 	})
 }
 
@@ -71,7 +73,8 @@ func (r Operators) OperatorByEmail(ctx context.Context, email string) (connect.O
 }
 
 // OperatorBySession implements accountports.Sessions.
-func (r Sessions) OperatorBySession(ctx context.Context, tokenHash [32]byte, now time.Time, idle time.Duration) (connect.Operator, connect.Account, error) {
+func (r Sessions) OperatorBySession(ctx context.Context, tokenHash [32]byte, now time.Time,
+	idle time.Duration) (connect.Operator, connect.Account, error) {
 	row, err := queries.OperatorBySession(ctx, r.DB, tokenHash[:], now, now.Add(-idle))
 	if err != nil {
 		return connect.Operator{}, connect.Account{}, pg.OrNotFound(err, connect.ErrBadCredentials)
@@ -81,8 +84,10 @@ func (r Sessions) OperatorBySession(ctx context.Context, tokenHash [32]byte, now
 			return connect.Operator{}, connect.Account{}, err
 		}
 	}
-	o, a := toOperator(sqlc.OperatorByEmailRow{ID: row.ID, Email: row.Email, PasswordHash: row.PasswordHash, CreatedAt: row.CreatedAt,
-		VerifiedAt: row.VerifiedAt, Locale: row.Locale, AccountID: row.AccountID, CompanyName: row.CompanyName, MaxAmountCents: row.MaxAmountCents, AccountCreatedAt: row.AccountCreatedAt})
+	o, a := toOperator(
+		sqlc.OperatorByEmailRow{ID: row.ID, Email: row.Email, PasswordHash: row.PasswordHash, CreatedAt: row.CreatedAt,
+			VerifiedAt: row.VerifiedAt, Locale: row.Locale, AccountID: row.AccountID, CompanyName: row.CompanyName,
+			MaxAmountCents: row.MaxAmountCents, AccountCreatedAt: row.AccountCreatedAt})
 	return o, a, nil
 }
 
@@ -102,16 +107,19 @@ func (r Operators) AccountByID(ctx context.Context, accountID id.ID) (connect.Ac
 func (r Operators) Accounts(ctx context.Context, page ports.Page) (ports.List[connect.Account], error) {
 	l := &lists.List{Table: "accounts", Identity: []string{"id"}, Order: []string{"created_at", "id"}}
 	l.After(page.Cursor)
-	sql := `SELECT id, operator_id, company_name, coalesce(max_amount_cents, 0), created_at, fits, n FROM ` + l.Rows(page) + ` AS a ORDER BY created_at DESC, id DESC`
-	return lists.Read(ctx, r.DB, l, page, sql, func(row pgx.CollectableRow) (got lists.Listed[connect.Account], err error) {
-		a := &got.Item
-		err = row.Scan(&a.ID, &a.OperatorID, &a.CompanyName, &a.MaxAmountCents, &a.CreatedAt, &got.Fits, &got.N)
-		return got, err
-	}, func(a connect.Account) ports.Cursor { return ports.Cursor{At: a.CreatedAt, ID: a.ID} })
+	sql := `SELECT id, operator_id, company_name, coalesce(max_amount_cents, 0), created_at, fits, n FROM ` +
+		l.Rows(page) + ` AS a ORDER BY created_at DESC, id DESC`
+	return lists.Read(ctx, r.DB, l, page, sql,
+		func(row pgx.CollectableRow) (got lists.Listed[connect.Account], err error) {
+			a := &got.Item
+			err = row.Scan(&a.ID, &a.OperatorID, &a.CompanyName, &a.MaxAmountCents, &a.CreatedAt, &got.Fits, &got.N)
+			return got, err
+		}, func(a connect.Account) ports.Cursor { return ports.Cursor{At: a.CreatedAt, ID: a.ID} })
 }
 
 func toOperator(row sqlc.OperatorByEmailRow) (connect.Operator, connect.Account) {
-	return connect.Operator{ID: row.ID, Email: row.Email, PasswordHash: row.PasswordHash, CreatedAt: row.CreatedAt, VerifiedAt: row.VerifiedAt, Locale: row.Locale},
+	return connect.Operator{ID: row.ID, Email: row.Email, PasswordHash: row.PasswordHash, CreatedAt: row.CreatedAt,
+			VerifiedAt: row.VerifiedAt, Locale: row.Locale},
 		connect.Account{ID: row.AccountID, OperatorID: row.ID, CompanyName: row.CompanyName,
 			MaxAmountCents: money.Cents(row.MaxAmountCents), CreatedAt: row.AccountCreatedAt}
 }

@@ -24,7 +24,8 @@ func (r TwoFactors) Lock(ctx context.Context, operatorID id.ID) (*twofactor.Fact
 	if err != nil {
 		return nil, err
 	}
-	f := twofactor.Factor{OperatorID: operatorID, CreatedAt: row.CreatedAt, ConfirmedAt: row.ConfirmedAt, LastStep: row.LastStep}
+	f := twofactor.Factor{OperatorID: operatorID, CreatedAt: row.CreatedAt, ConfirmedAt: row.ConfirmedAt,
+		LastStep: row.LastStep}
 	f.Secret, err = r.Sealer.Open(row.Secret, pg.FactorAAD(operatorID))
 	return &f, err
 }
@@ -50,7 +51,8 @@ func (r TwoFactors) ReplaceRecoveryCodes(ctx context.Context, operatorID id.ID, 
 	if err := queries.DeleteRecoveryCodes(ctx, pg.In(ctx).Deferred(), operatorID); err != nil {
 		return err
 	}
-	return queries.InsertRecoveryCodes(ctx, pg.In(ctx).Deferred(), operatorID, pg.Each(hashes, func(hash [32]byte) []byte { return hash[:] }))
+	return queries.InsertRecoveryCodes(ctx, pg.In(ctx).Deferred(), operatorID,
+		pg.Each(hashes, func(hash [32]byte) []byte { return hash[:] }))
 }
 
 // UseRecoveryCode implements accountports.TwoFactors.
@@ -88,8 +90,10 @@ func (r HalfSignIns) DeleteExpired(ctx context.Context, at time.Time, limit int)
 }
 
 // CountTry implements accountports.HalfSignIns.
-func (r HalfSignIns) CountTry(ctx context.Context, operatorID id.ID, key [32]byte, window time.Duration, now time.Time) (int, time.Time, error) {
-	row, err := queries.CountCodeTry(ctx, pg.In(ctx), sqlc.CountCodeTryParams{OperatorID: operatorID, Key: key[:], At: now, Over: now.Add(-window)})
+func (r HalfSignIns) CountTry(ctx context.Context, operatorID id.ID, key [32]byte, window time.Duration,
+	now time.Time) (int, time.Time, error) {
+	row, err := queries.CountCodeTry(ctx, pg.In(ctx),
+		sqlc.CountCodeTryParams{OperatorID: operatorID, Key: key[:], At: now, Over: now.Add(-window)})
 	return row.Tries, row.Since, err
 }
 
@@ -108,7 +112,8 @@ func (r TwoFactors) TwoFactor(ctx context.Context, operatorID id.ID) (twofactor.
 }
 
 // HalfSignedIn implements accountports.HalfSignIns.
-func (r HalfSignIns) HalfSignedIn(ctx context.Context, tokenHash [32]byte, now time.Time) (connect.Operator, connect.Account, error) {
+func (r HalfSignIns) HalfSignedIn(ctx context.Context, tokenHash [32]byte,
+	now time.Time) (connect.Operator, connect.Account, error) {
 	row, err := queries.OperatorByHalfSignIn(ctx, r.DB, tokenHash[:], now)
 	o, a := toOperator(sqlc.OperatorByEmailRow(row))
 	return o, a, pg.OrNotFound(err, twofactor.ErrSignInOver)

@@ -20,12 +20,14 @@ import (
 func Register(_ context.Context, conn *pgx.Conn) error {
 	m := conn.TypeMap()
 	ids := &pgtype.Type{Name: "uuid", OID: pgtype.UUIDOID, Codec: idCodec{}}
-	times := &pgtype.Type{Name: "timestamptz", OID: pgtype.TimestamptzOID, Codec: timeCodec{&pgtype.TimestamptzCodec{ScanLocation: time.UTC}}}
+	times := &pgtype.Type{Name: "timestamptz", OID: pgtype.TimestamptzOID,
+		Codec: timeCodec{&pgtype.TimestamptzCodec{ScanLocation: time.UTC}}}
 	m.RegisterType(ids)
 	m.RegisterType(times)
 	m.RegisterType(&pgtype.Type{Name: "text", OID: pgtype.TextOID, Codec: textCodec{}})
 	m.RegisterType(&pgtype.Type{Name: "_uuid", OID: pgtype.UUIDArrayOID, Codec: &pgtype.ArrayCodec{ElementType: ids}})
-	m.RegisterType(&pgtype.Type{Name: "_timestamptz", OID: pgtype.TimestamptzArrayOID, Codec: &pgtype.ArrayCodec{ElementType: times}})
+	m.RegisterType(
+		&pgtype.Type{Name: "_timestamptz", OID: pgtype.TimestamptzArrayOID, Codec: &pgtype.ArrayCodec{ElementType: times}})
 	m.RegisterDefaultPgType(id.ID{}, "uuid") // for query modes that do not ask the server for parameter types
 	m.RegisterDefaultPgType([]id.ID{}, "_uuid")
 	return nil

@@ -20,7 +20,8 @@ import (
 // Insert implements depositports.Deposits.
 func (r Deposits) Insert(ctx context.Context, d *deposit.Deposit, checkoutToken secret.Text) error {
 	var inserted bool
-	err := InsertDeposit(pg.In(ctx), r.Sealer, ports.NewDeposit{Deposit: d, CheckoutToken: checkoutToken}, func(ok bool) { inserted = ok })
+	err := InsertDeposit(pg.In(ctx), r.Sealer, ports.NewDeposit{Deposit: d, CheckoutToken: checkoutToken},
+		func(ok bool) { inserted = ok })
 	if err != nil {
 		return err
 	}
@@ -47,7 +48,8 @@ func (r Deposits) ForUpdate(ctx context.Context, depositID id.ID) (locked *depos
 
 // ForUpdateByToken implements depositports.Deposits.
 func (r Deposits) ForUpdateByToken(ctx context.Context, checkoutToken secret.Text) (*deposit.Deposit, error) {
-	d, err := scanDeposit(pg.In(ctx).QueryRow(ctx, SelectDeposit+` WHERE d.checkout_token_hash = $1 FOR UPDATE OF d`, TokenHash(checkoutToken)), r.Sealer)
+	d, err := scanDeposit(pg.In(ctx).QueryRow(ctx, SelectDeposit+` WHERE d.checkout_token_hash = $1 FOR UPDATE OF d`,
+		TokenHash(checkoutToken)), r.Sealer)
 	if err != nil {
 		return nil, err
 	}
@@ -79,12 +81,14 @@ func (r Deposits) Deposit(ctx context.Context, depositID id.ID) (*deposit.Deposi
 
 // DepositByToken implements depositports.Deposits.
 func (r Deposits) DepositByToken(ctx context.Context, checkoutToken secret.Text) (*deposit.Deposit, error) {
-	return scanDeposit(r.DB.QueryRow(ctx, SelectDeposit+` WHERE d.checkout_token_hash = $1`, TokenHash(checkoutToken)), r.Sealer)
+	return scanDeposit(r.DB.QueryRow(ctx, SelectDeposit+` WHERE d.checkout_token_hash = $1`, TokenHash(checkoutToken)),
+		r.Sealer)
 }
 
-// Deposits implements depositports.Deposits. A list reads the index of its narrowest filter. The status is checked row by row:
-// an index of statuses would cost every transition a new entry in every index.
-func (r Deposits) Deposits(ctx context.Context, f depositports.DepositFilter, page ports.Page) (ports.List[*deposit.Deposit], error) {
+// Deposits implements depositports.Deposits. A list reads the index of its narrowest filter. The status is checked row
+// by row: an index of statuses would cost every transition a new entry in every index.
+func (r Deposits) Deposits(ctx context.Context, f depositports.DepositFilter,
+	page ports.Page) (ports.List[*deposit.Deposit], error) {
 	if f.ExternalID != "" && f.AccountID.IsZero() && !f.PartnerID.IsZero() {
 		accounts, err := queries.AccountsOfExternalID(ctx, r.DB, f.PartnerID, f.ExternalID)
 		switch {
@@ -97,10 +101,11 @@ func (r Deposits) Deposits(ctx context.Context, f depositports.DepositFilter, pa
 	l := depositList(f)
 	l.After(page.Cursor)
 	sql := SelectDepositsOf(l.Rows(page), "d.fits, d.n") + " ORDER BY d.created_at DESC, d.id DESC"
-	found, err := lists.Read(ctx, r.DB, l, page, sql, func(row pgx.CollectableRow) (got lists.Listed[*deposit.Deposit], err error) {
-		got.Item, err = ScanDeposit(row, r.Sealer, &got.Fits, &got.N)
-		return got, err
-	}, func(d *deposit.Deposit) ports.Cursor { return ports.Cursor{At: d.CreatedAt, ID: d.ID} })
+	found, err := lists.Read(ctx, r.DB, l, page, sql,
+		func(row pgx.CollectableRow) (got lists.Listed[*deposit.Deposit], err error) {
+			got.Item, err = ScanDeposit(row, r.Sealer, &got.Fits, &got.N)
+			return got, err
+		}, func(d *deposit.Deposit) ports.Cursor { return ports.Cursor{At: d.CreatedAt, ID: d.ID} })
 	if err != nil {
 		return ports.List[*deposit.Deposit]{}, err
 	}
@@ -146,11 +151,13 @@ func depositList(f depositports.DepositFilter) *lists.List {
 			l.Filter("NOT " + PartnerLeft(l.Table))
 		}
 	case f.RentalContract != "" && ofPartner:
-		l.Where("rental_contract <> '' AND rental_contract = ? AND partner_id = ?", f.RentalContract, f.PartnerID) // the index leaves '' out
+		// the index leaves '' out
+		l.Where("rental_contract <> '' AND rental_contract = ? AND partner_id = ?", f.RentalContract, f.PartnerID)
 		f.RentalContract, f.PartnerID = "", id.ID{}
 	case !f.AccountID.IsZero():
 		if ofPartner { // without a link, past or present, the partner has no deposit there: nothing is read
-			l.Where("EXISTS (SELECT FROM account_links WHERE partner_id = ? AND account_id = ? AND ? IN ('', external_id))", f.PartnerID, f.AccountID, f.ExternalID)
+			l.Where("EXISTS (SELECT FROM account_links WHERE partner_id = ? AND account_id = ? AND ? IN ('', external_id))",
+				f.PartnerID, f.AccountID, f.ExternalID)
 		}
 		l.Where("account_id = ?", f.AccountID)
 		f.AccountID = id.ID{}

@@ -33,15 +33,17 @@ const (
 func folded(text string) string { return `lower(` + text + ` COLLATE "und-x-icu") COLLATE "C"` }
 
 func beginsWith(text, argument string) string {
-	return folded(text) + " >= " + folded(argument+"::text") + " AND " + folded(text) + " <= " + folded(argument+"::text") + ` || U&'\+10FFFF'`
+	return folded(text) + " >= " + folded(argument+"::text") + " AND " + folded(text) + " <= " +
+		folded(argument+"::text") + ` || U&'\+10FFFF'`
 }
 
 // namesOfClient are the texts of a client c that a search compares, each with an index.
 var namesOfClient = []string{"(c.first_name || ' ' || c.last_name)", "(c.last_name || ' ' || c.first_name)", "c.email"}
 
-// DeskDeposits implements depositports.Desk. A search text is looked up in its indexes first. Each other list reads the index
-// of its narrowest filter and checks the rest row by row, as Deposits does.
-func (s Desk) DeskDeposits(ctx context.Context, f depositports.DeskFilter, page ports.Page) (ports.List[*deposit.Deposit], error) {
+// DeskDeposits implements depositports.Desk. A search text is looked up in its indexes first. Each other list reads the
+// index of its narrowest filter and checks the rest row by row, as Deposits does.
+func (s Desk) DeskDeposits(ctx context.Context, f depositports.DeskFilter,
+	page ports.Page) (ports.List[*deposit.Deposit], error) {
 	if !f.EndsBefore.IsZero() { // a cover ends while the deposit is active
 		if len(f.Statuses) > 0 && !slices.Contains(f.Statuses, deposit.Active) {
 			return ports.List[*deposit.Deposit]{}, nil
@@ -76,10 +78,11 @@ func (s Desk) DeskDeposits(ctx context.Context, f depositports.DeskFilter, page 
 		source = deskList(l, f, page, found, searched).Rows(page)
 	}
 	sql := SelectDepositsOf(source, "d.fits, d.n") + " ORDER BY d." + strings.Join(l.Order, " DESC, d.") + " DESC"
-	return lists.Read(ctx, s.DB, l, page, sql, func(row pgx.CollectableRow) (got lists.Listed[*deposit.Deposit], err error) {
-		got.Item, err = ScanDeposit(row, s.Sealer, &got.Fits, &got.N)
-		return got, err
-	}, place)
+	return lists.Read(ctx, s.DB, l, page, sql,
+		func(row pgx.CollectableRow) (got lists.Listed[*deposit.Deposit], err error) {
+			got.Item, err = ScanDeposit(row, s.Sealer, &got.Fits, &got.N)
+			return got, err
+		}, place)
 }
 
 // deskList says how the list of f is read. found are the deposits of the search text, all of them if searched.
@@ -93,12 +96,14 @@ func deskList(l *lists.List, f depositports.DeskFilter, page ports.Page, found [
 		names := pg.Each(namesOfClient, func(name string) string { return beginsWith(name, text) })
 		l.Fits = append(l.Fits, "(rental_contract <> '' AND "+beginsWith("rental_contract", text)+
 			// Not EXISTS, for which Postgres may read all clients first.
-			" OR (SELECT true FROM clients c WHERE c.id = client_id AND c.erased_at IS NULL AND ("+strings.Join(names, " OR ")+")))")
+			" OR (SELECT true FROM clients c WHERE c.id = client_id AND c.erased_at IS NULL AND ("+strings.Join(names, " OR ")+
+			")))")
 	}
 	if !f.Stay.From.IsZero() {
 		l.Where("contract_end_at >= ?", f.Stay.From)
 	}
-	if !f.Stay.To.IsZero() && (page.Cursor.IsZero() || !page.Cursor.At.Before(f.Stay.To)) { // else the cursor says so, and twice would mislead the planner
+	if !f.Stay.To.IsZero() && (page.Cursor.IsZero() || !page.Cursor.At.Before(f.Stay.To)) {
+		// else the cursor says so, and twice would mislead the planner
 		l.Where("contract_start_at < ?", f.Stay.To)
 	}
 	if len(f.Statuses) > 0 {
@@ -131,8 +136,10 @@ func openDeposits(l *lists.List, f depositports.DeskFilter, page ports.Page) str
 		after += " AND o.ends_at < " + l.Argument(f.EndsBefore)
 	}
 	newest := " ORDER BY o.created_at DESC, o.deposit_id DESC LIMIT " + strconv.Itoa(lists.LimitFor(page))
-	return "(SELECT d.*, true AS fits, 0 AS n FROM (SELECT o.* FROM unnest(" + asked + "::text[]) AS s(status) CROSS JOIN LATERAL (" +
-		"SELECT o.created_at, o.deposit_id FROM open_deposits o WHERE o.account_id = " + account + " AND o.status = s.status" + after + newest + ") AS o" + newest +
+	return "(SELECT d.*, true AS fits, 0 AS n FROM (SELECT o.* FROM unnest(" + asked +
+		"::text[]) AS s(status) CROSS JOIN LATERAL (" +
+		"SELECT o.created_at, o.deposit_id FROM open_deposits o WHERE o.account_id = " + account +
+		" AND o.status = s.status" + after + newest + ") AS o" + newest +
 		") AS o JOIN deposits d ON d.id = o.deposit_id)"
 }
 
@@ -141,7 +148,8 @@ func (s Desk) searched(ctx context.Context, accountID id.ID, text string) ([]id.
 	reference, _ := deposit.WrittenReference(text)
 	parts := []string{
 		`SELECT d.id FROM deposits d WHERE d.reference = $3 AND d.account_id = $1`,
-		`SELECT d.id FROM deposits d WHERE d.account_id = $1 AND d.rental_contract <> '' AND ` + beginsWith("d.rental_contract", "$2"),
+		`SELECT d.id FROM deposits d WHERE d.account_id = $1 AND d.rental_contract <> '' AND ` +
+			beginsWith("d.rental_contract", "$2"),
 	}
 	for _, name := range namesOfClient {
 		parts = append(parts, `SELECT d.id FROM clients c JOIN deposits d ON d.client_id = c.id
@@ -149,7 +157,8 @@ func (s Desk) searched(ctx context.Context, accountID id.ID, text string) ([]id.
 	}
 	// Without DISTINCT, Postgres stops at the limit.
 	limited := pg.Each(parts, func(part string) string { return `(` + part + ` LIMIT $4)` })
-	rows, err := s.DB.Query(ctx, `SELECT id FROM (`+strings.Join(limited, ` UNION ALL `)+`) AS found LIMIT $4`, accountID, text, reference, maxFound+1)
+	rows, err := s.DB.Query(ctx, `SELECT id FROM (`+strings.Join(limited, ` UNION ALL `)+`) AS found LIMIT $4`, accountID,
+		text, reference, maxFound+1)
 	if err != nil {
 		return nil, err
 	}
@@ -169,11 +178,13 @@ func workOf(kind depositports.Work) (condition, order string) {
 }
 
 // CountWork implements depositports.Desk.
-func (s Desk) CountWork(ctx context.Context, accountID id.ID, ending time.Time) (map[depositports.Work]depositports.WorkCount, error) {
+func (s Desk) CountWork(ctx context.Context, accountID id.ID,
+	ending time.Time) (map[depositports.Work]depositports.WorkCount, error) {
 	parts := pg.Each(depositports.Works, func(kind depositports.Work) string {
 		condition, _ := workOf(kind)
 		return `SELECT '` + string(kind) + `', count(*), coalesce(sum(amount_cents), 0)::bigint FROM (
-			SELECT amount_cents FROM open_deposits WHERE account_id = $1 AND ` + condition + ` LIMIT $3) AS o WHERE $2::timestamptz IS NOT NULL`
+			SELECT amount_cents FROM open_deposits WHERE account_id = $1 AND ` + condition +
+			` LIMIT $3) AS o WHERE $2::timestamptz IS NOT NULL`
 	})
 	rows, err := s.DB.Query(ctx, strings.Join(parts, ` UNION ALL `), accountID, ending, maxCounted+1)
 	if err != nil {
@@ -184,14 +195,16 @@ func (s Desk) CountWork(ctx context.Context, accountID id.ID, ending time.Time) 
 	var n int
 	var amount money.Cents
 	_, err = pgx.ForEachRow(rows, []any{&kind, &n, &amount}, func() error {
-		counts[depositports.Work(kind)] = depositports.WorkCount{Count: min(n, maxCounted), Amount: amount, More: n > maxCounted}
+		counts[depositports.Work(kind)] = depositports.WorkCount{Count: min(n, maxCounted), Amount: amount,
+			More: n > maxCounted}
 		return nil
 	})
 	return counts, pg.Translate(err)
 }
 
 // OpenWork implements depositports.Desk. A deposit that has moved since its row was written is left out.
-func (s Desk) OpenWork(ctx context.Context, accountID id.ID, kind depositports.Work, ending time.Time, limit int) ([]*deposit.Deposit, error) {
+func (s Desk) OpenWork(ctx context.Context, accountID id.ID, kind depositports.Work, ending time.Time,
+	limit int) ([]*deposit.Deposit, error) {
 	condition, order := workOf(kind)
 	source := `(SELECT d.*, o.place FROM (
 		SELECT deposit_id, status, row_number() OVER (ORDER BY ` + order + `) AS place FROM open_deposits
@@ -201,15 +214,20 @@ func (s Desk) OpenWork(ctx context.Context, accountID id.ID, kind depositports.W
 	if err != nil {
 		return nil, err
 	}
-	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*deposit.Deposit, error) { return ScanDeposit(row, s.Sealer) })
+	found, err := pgx.CollectRows(rows,
+		func(row pgx.CollectableRow) (*deposit.Deposit, error) { return ScanDeposit(row, s.Sealer) })
 	return found, pg.Translate(err)
 }
 
 // CountMade implements depositports.Desk. The counts read the index alone, but for the newest pages of the table.
 func (s Desk) CountMade(ctx context.Context, accountID id.ID, spans []ports.Span) ([]int, error) {
-	from, to := pg.Each(spans, func(s ports.Span) time.Time { return s.From }), pg.Each(spans, func(s ports.Span) time.Time { return s.To })
-	rows, err := s.DB.Query(ctx, `SELECT (SELECT count(*) FROM deposits d WHERE d.account_id = $1 AND d.created_at >= s.starts AND d.created_at < s.ends)
-		FROM unnest($2::timestamptz[], $3::timestamptz[]) WITH ORDINALITY AS s(starts, ends, n) ORDER BY s.n`, accountID, from, to)
+	from, to := pg.Each(spans, func(s ports.Span) time.Time { return s.From }),
+		pg.Each(spans, func(s ports.Span) time.Time { return s.To })
+	rows, err := s.DB.Query(ctx,
+		`SELECT (SELECT count(*) FROM deposits d WHERE d.account_id = $1 AND d.created_at >= s.starts
+			AND d.created_at < s.ends)
+		FROM unnest($2::timestamptz[], $3::timestamptz[]) WITH ORDINALITY AS s(starts, ends, n) ORDER BY s.n`, accountID,
+		from, to)
 	if err != nil {
 		return nil, err
 	}

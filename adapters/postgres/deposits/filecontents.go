@@ -51,7 +51,8 @@ func (c Contents) Put(ctx context.Context, fileID id.ID, content io.Reader, size
 			return fmt.Errorf("postgres: the content of a file ended early: %w", err)
 		}
 		left -= int64(len(piece))
-		if err := queries.InsertFileChunk(ctx, t.Deferred(), fileID, n, aead.Seal(nil, nonceOf(n, left == 0), piece, nil)); err != nil {
+		if err := queries.InsertFileChunk(ctx, t.Deferred(), fileID, n,
+			aead.Seal(nil, nonceOf(n, left == 0), piece, nil)); err != nil {
 			return err
 		}
 		if err := t.Flush(ctx); err != nil {

@@ -42,7 +42,8 @@ func (r Files) Wait(ctx context.Context, by depositports.FileSender, sent []evid
 	return pg.InTx(ctx, r.DB.Pool, func(t *pg.Tx) error {
 		for _, f := range sent {
 			if err := queries.WaitWithFile(ctx, t.Deferred(), sqlc.WaitWithFileParams{
-				ID: f.ID, DepositID: by.DepositID, Name: f.Name, MediaType: string(f.Type), Size: f.Size, SentAt: f.SentAt, Session: by.Session[:],
+				ID: f.ID, DepositID: by.DepositID, Name: f.Name, MediaType: string(f.Type), Size: f.Size, SentAt: f.SentAt,
+				Session: by.Session[:],
 			}); err != nil {
 				return err
 			}
@@ -52,15 +53,19 @@ func (r Files) Wait(ctx context.Context, by depositports.FileSender, sent []evid
 }
 
 // Waiting implements depositports.Files.
-func (r Files) Waiting(ctx context.Context, by depositports.FileSender, fileIDs []id.ID, since time.Time) ([]evidence.File, error) {
-	rows, err := queries.WaitingFiles(ctx, r.DB, sqlc.WaitingFilesParams{FileIds: fileIDs, DepositID: by.DepositID, Session: by.Session[:], Since: since})
-	return pg.Each(rows, func(row sqlc.WaitingFilesRow) evidence.File { return toFile(sqlc.FileOfDepositRow(row)) }), pg.Translate(err)
+func (r Files) Waiting(ctx context.Context, by depositports.FileSender, fileIDs []id.ID,
+	since time.Time) ([]evidence.File, error) {
+	rows, err := queries.WaitingFiles(ctx, r.DB,
+		sqlc.WaitingFilesParams{FileIds: fileIDs, DepositID: by.DepositID, Session: by.Session[:], Since: since})
+	return pg.Each(rows, func(row sqlc.WaitingFilesRow) evidence.File { return toFile(sqlc.FileOfDepositRow(row)) }),
+		pg.Translate(err)
 }
 
 // Files implements depositports.Files.
 func (r Files) Files(ctx context.Context, depositID id.ID) ([]evidence.File, error) {
 	rows, err := queries.FilesOfDeposit(ctx, r.DB, depositID)
-	return pg.Each(rows, func(row sqlc.FilesOfDepositRow) evidence.File { return toFile(sqlc.FileOfDepositRow(row)) }), pg.Translate(err)
+	return pg.Each(rows, func(row sqlc.FilesOfDepositRow) evidence.File { return toFile(sqlc.FileOfDepositRow(row)) }),
+		pg.Translate(err)
 }
 
 // File implements depositports.Files.

@@ -19,7 +19,8 @@ var (
 	insertFresh    = insertDeposits(variedColumns, "")
 	insertAny      = insertDeposits(insertedColumns, "")
 	insertUntaken  = insertDeposits(insertedColumns, " ON CONFLICT (reference) DO NOTHING")
-	referencesLive = `SELECT 1 / (EXISTS (SELECT FROM accounts WHERE id = $1) AND ($2::uuid IS NULL OR EXISTS (SELECT FROM partners WHERE id = $2))
+	referencesLive = `SELECT 1 / (EXISTS (SELECT FROM accounts WHERE id = $1) AND ($2::uuid IS NULL OR EXISTS (SELECT
+		FROM partners WHERE id = $2))
 		AND ($3::uuid IS NULL OR EXISTS (SELECT FROM clients WHERE id = $3)))::int`
 )
 
@@ -34,7 +35,8 @@ func insertDeposits(arrays []sets.Column[newDeposit], onConflict string) string 
 		return freshValues[c.Name]
 	})
 	return `WITH made AS (
-		INSERT INTO deposits (` + sets.Names(insertedColumns) + `) SELECT ` + strings.Join(values, ", ") + ` FROM ` + sets.From(arrays) + onConflict + `
+		INSERT INTO deposits (` + sets.Names(insertedColumns) + `) SELECT ` + strings.Join(values, ", ") + ` FROM ` +
+		sets.From(arrays) + onConflict + `
 		RETURNING id, checkout_expires_at)
 	INSERT INTO deposit_timers (kind, due_at, deposit_id) SELECT 'checkout', made.checkout_expires_at, made.id FROM made`
 }
@@ -63,7 +65,8 @@ func InsertDeposit(t *pg.Tx, sealer pg.Sealer, d ports.NewDeposit, inserted func
 	if err != nil {
 		return err
 	}
-	t.Queue(referencesLive, d.Deposit.AccountID, d.Deposit.PartnerID, d.Deposit.ClientID).QueryRow(func(row pgx.Row) error {
+	t.Queue(referencesLive, d.Deposit.AccountID, d.Deposit.PartnerID,
+		d.Deposit.ClientID).QueryRow(func(row pgx.Row) error {
 		var guard int
 		return sets.UnlessAll(row.Scan(&guard), ErrMissingReference)
 	})

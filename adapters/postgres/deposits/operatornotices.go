@@ -24,8 +24,9 @@ func (s OperatorNotices) SecuredDue(ctx context.Context, limit int) ([]id.ID, er
 // dueCovers are the covers d of account a that end soon. due tells whether the operator is to be told of them: one of
 // them is new since the last mail, which is of an earlier day.
 const (
-	dueCovers = ` FROM open_deposits d WHERE d.account_id = a.id AND d.status = 'active' AND d.ends_at > $1 AND d.ends_at < $2`
-	due       = `o.cover_mails AND ($4::boolean OR o.verified_at IS NOT NULL)
+	dueCovers = ` FROM open_deposits d WHERE d.account_id = a.id AND d.status = 'active' AND d.ends_at > $1
+		AND d.ends_at < $2`
+	due = `o.cover_mails AND ($4::boolean OR o.verified_at IS NOT NULL)
 		AND NOT EXISTS (SELECT FROM cover_mails m WHERE m.account_id = a.id AND m.mailed_at >= $3)
 		AND EXISTS (SELECT` + dueCovers + ` AND NOT EXISTS (
 			SELECT FROM cover_mails m JOIN deposits c ON c.id = d.deposit_id
@@ -92,7 +93,8 @@ func (s OperatorNotices) TakeCovers(
 	}
 	rows, err := pg.In(ctx).Query(ctx, `
 		SELECT c.reference, d.amount_cents, c.rental_contract, d.ends_at, d.n
-		FROM (SELECT d.*, count(*) OVER () AS n`+strings.ReplaceAll(dueCovers, "a.id", "$3")+` ORDER BY d.ends_at, d.deposit_id LIMIT $4) AS d JOIN deposits c ON c.id = d.deposit_id
+		FROM (SELECT d.*, count(*) OVER () AS n`+strings.ReplaceAll(dueCovers, "a.id", "$3")+
+		` ORDER BY d.ends_at, d.deposit_id LIMIT $4) AS d JOIN deposits c ON c.id = d.deposit_id
 		ORDER BY d.ends_at, d.deposit_id`, round.Now, round.Before, accountID, limit)
 	if err != nil {
 		return about, false, err

@@ -22,8 +22,10 @@ func SelectDepositsOf(source, more string) string {
 		more = ", " + more
 	}
 	return `SELECT ` + readNames() + `, coalesce(p.name, ''),
-		coalesce(c.email, ''), coalesce(c.first_name, ''), coalesce(c.last_name, ''), c.id IS NOT NULL, CASE WHEN d.url_generation THEN d.checkout_token END` + more + `
-	FROM ` + source + ` d LEFT JOIN partners p ON p.id = d.partner_id LEFT JOIN clients c ON c.id = d.client_id AND c.erased_at IS NULL`
+		coalesce(c.email, ''), coalesce(c.first_name, ''), coalesce(c.last_name, ''), c.id IS NOT NULL,
+		CASE WHEN d.url_generation THEN d.checkout_token END` + more + `
+	FROM ` + source + ` d LEFT JOIN partners p ON p.id = d.partner_id
+		LEFT JOIN clients c ON c.id = d.client_id AND c.erased_at IS NULL`
 }
 
 // PartnerLeft is deposit.Deposit.PartnerLeft of the table d, for SelectDepositsOf. Links are looked up for deposits of
@@ -57,7 +59,8 @@ func ScanDeposit(row pgx.Row, sealer pg.Sealer, more ...any) (*deposit.Deposit, 
 			targets = append(targets, c.field(&d))
 		}
 	}
-	targets = append(targets, &d.PartnerName, &client.Email, &client.FirstName, &client.LastName, &clientExists, &sealedToken)
+	targets = append(targets, &d.PartnerName, &client.Email, &client.FirstName, &client.LastName, &clientExists,
+		&sealedToken)
 	err := row.Scan(append(targets, more...)...)
 	if err != nil {
 		return nil, err

@@ -69,7 +69,8 @@ func (r *depositReads) run(reads []*depositRead) {
 	if len(reads) > 1 {
 		shared, cancel := context.WithTimeout(context.Background(), readTimeout)
 		defer cancel()
-		shared, end := pg.StartSpan(shared, "partnerdeposits/postgres", "read deposits", reads, func(d *depositRead) context.Context { return d.ctx })
+		shared, end := pg.StartSpan(shared, "partnerdeposits/postgres", "read deposits", reads,
+			func(d *depositRead) context.Context { return d.ctx })
 		defer end()
 		ctx = shared
 	}

@@ -53,7 +53,8 @@ var (
 // New makes the tables. Reads that share a statement run on reads.
 func New(b pg.Base, reads pg.DB) Tables {
 	return Tables{
-		Deposits: Deposits{b, newDepositReads(reads, b.Sealer)}, Due: Due{b}, Desk: Desk{b}, Agreements: Agreements{b}, Files: Files{b},
+		Deposits: Deposits{b, newDepositReads(reads, b.Sealer)}, Due: Due{b}, Desk: Desk{b}, Agreements: Agreements{b},
+		Files:    Files{b},
 		Contents: Contents{b}, OperatorNotices: OperatorNotices{b}, Texts: Texts{b},
 	}
 }

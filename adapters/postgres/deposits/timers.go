@@ -24,6 +24,7 @@ func setTimers(t *pg.Tx, kind string, deposits []*deposit.Deposit, dueAt func(*d
 		return
 	}
 	t.Queue(`INSERT INTO deposit_timers (kind, due_at, deposit_id)
-		SELECT $1, n.due_at, n.deposit_id FROM unnest($2::timestamptz[], $3::uuid[]) AS n(due_at, deposit_id) ON CONFLICT DO NOTHING`,
+		SELECT $1, n.due_at, n.deposit_id FROM unnest($2::timestamptz[], $3::uuid[]) AS n(due_at, deposit_id)
+		ON CONFLICT DO NOTHING`,
 		kind, pg.Each(deposits, dueAt), pg.Each(deposits, func(d *deposit.Deposit) id.ID { return d.ID }))
 }

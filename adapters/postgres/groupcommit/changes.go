@@ -29,7 +29,8 @@ const (
 
 // Options of Changes; zero fields take the defaults named beside them.
 type Options struct {
-	Groups           *pgxpool.Pool  // for groups, with postgres.IndexPlans and Conns connections; nil: the pool of lone changes
+	// for groups, with postgres.IndexPlans and Conns connections; nil: the pool of lone changes
+	Groups           *pgxpool.Pool
 	Doorbell         ports.Doorbell // nil: no doorbell
 	DefaultMaxAmount money.Cents    // the ceiling of an account without a ceiling of its own; deposit.DefaultMaxAmount
 }
@@ -97,8 +98,8 @@ func (c *Changes) applyAlone(ctx context.Context, change ports.Change) error {
 	})
 }
 
-// transact reads, decides and writes in a transaction. An error concerns the whole group: either nothing was committed, or
-// the connection broke during the commit.
+// transact reads, decides and writes in a transaction. An error concerns the whole group: either nothing was committed,
+// or the connection broke during the commit.
 func (c *Changes) transact(ctx context.Context, db pg.DB, changes []*pending, wait bool) error {
 	conn, err := db.Acquire(ctx)
 	if err != nil {

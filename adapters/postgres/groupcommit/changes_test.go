@@ -99,7 +99,8 @@ func (b *fixture) applyTogetherIn(contexts []context.Context, changes ...ports.C
 
 func (b *fixture) draft() *deposit.Deposit {
 	depositID := portstest.NewID()
-	return deposit.New(depositID, "D-"+depositID.Encode(), b.origin, deposit.Draft{Amount: 50_000, ContractStartAt: at0, ContractEndAt: at0}, nil, at0)
+	return deposit.New(depositID, "D-"+depositID.Encode(), b.origin,
+		deposit.Draft{Amount: 50_000, ContractStartAt: at0, ContractEndAt: at0}, nil, at0)
 }
 
 func (b *fixture) deposits(n int) (ids []id.ID) {
@@ -182,7 +183,8 @@ func TestApply_ManyAtOnce_AreOneTransaction(t *testing.T) {
 	for _, err := range b.applyTogether(all...) {
 		require.NoError(t, err)
 	}
-	require.Equal(t, n, b.count(`SELECT count(*) FROM deposits d JOIN deposit_transitions t ON t.deposit_id = d.id AND t.version = 2
+	require.Equal(t, n,
+		b.count(`SELECT count(*) FROM deposits d JOIN deposit_transitions t ON t.deposit_id = d.id AND t.version = 2
 		JOIN outbox o ON o.deposit_id = d.id WHERE d.status = 'cancelled' AND d.version = 2`))
 	require.Equal(t, 1, b.count(`SELECT count(DISTINCT xmin::text) FROM deposit_transitions`))
 	require.EqualValues(t, 1, b.bell.Rung.Load())
@@ -208,7 +210,8 @@ func TestApply_OneFails_TheOthersDoNot(t *testing.T) {
 	require.ErrorIs(t, errs[3], deposit.ErrNotFound)
 	require.Error(t, errs[4])
 	require.NoError(t, errs[5])
-	for i, want := range []deposit.Status{deposit.Cancelled, deposit.Pending, deposit.Pending, deposit.Pending, deposit.Cancelled} {
+	for i, want := range []deposit.Status{deposit.Cancelled, deposit.Pending, deposit.Pending, deposit.Pending,
+		deposit.Cancelled} {
 		require.Equal(t, want, b.status(ids[i]), i)
 	}
 	require.Equal(t, 2, b.count(`SELECT count(*) FROM outbox`))
@@ -320,10 +323,14 @@ func TestApply_LinksAndClients_AreFoundByEveryChangeThatNeedsThem(t *testing.T) 
 		needs        ports.Needs
 		link, client bool
 	}{
-		"both":                         {ports.Needs{Link: link, Client: ports.AccountClient{AccountID: b.origin.AccountID, ClientID: client}}, true, true},
-		"client of another account":    {ports.Needs{Link: link, Client: ports.AccountClient{AccountID: portstest.NewID(), ClientID: client}}, true, false},
-		"no such client":               {ports.Needs{Client: ports.AccountClient{AccountID: b.origin.AccountID, ClientID: portstest.NewID()}}, false, false},
-		"link of another partner":      {ports.Needs{Link: ports.AccountLink{PartnerID: portstest.NewID(), AccountID: b.origin.AccountID}}, false, false},
+		"both": {
+			ports.Needs{Link: link, Client: ports.AccountClient{AccountID: b.origin.AccountID, ClientID: client}}, true, true},
+		"client of another account": {
+			ports.Needs{Link: link, Client: ports.AccountClient{AccountID: portstest.NewID(), ClientID: client}}, true, false},
+		"no such client": {
+			ports.Needs{Client: ports.AccountClient{AccountID: b.origin.AccountID, ClientID: portstest.NewID()}}, false, false},
+		"link of another partner": {
+			ports.Needs{Link: ports.AccountLink{PartnerID: portstest.NewID(), AccountID: b.origin.AccountID}}, false, false},
 		"nothing needed, nothing read": {ports.Needs{}, false, false},
 	} {
 		var mu sync.Mutex

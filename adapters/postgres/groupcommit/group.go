@@ -104,7 +104,8 @@ func (g *group) queueDeposits(locking sets.Locking) {
 		}
 	}
 	if len(byID) > 0 {
-		deposits.LockDeposits(g.tx, g.sealer, keysOf(byID), locking, func(d *deposit.Deposit) { byID[d.ID].found.Deposit = d })
+		deposits.LockDeposits(g.tx, g.sealer, keysOf(byID), locking,
+			func(d *deposit.Deposit) { byID[d.ID].found.Deposit = d })
 	}
 }
 

@@ -48,12 +48,13 @@ func TestApply_ManyRepeatsOfAnAnsweredRequest_AllFindTheResponse(t *testing.T) {
 	key := ports.IdempotencyKey{Owner: b.origin.PartnerID, Route: "POST /x", Key: [16]byte{1}, Fingerprint: [32]byte{2}}
 	require.NoError(t, b.Apply(t.Context(), keyed(key, cancel(depositID))))
 	var found atomic.Int64
-	repeat := ports.Change{Needs: ports.Needs{Key: &key, Now: at0, Deposit: depositID}, Decide: func(f ports.Found) (ports.Writes, error) {
-		if f.Stored != nil && string(f.Stored.Body) == "{}" {
-			found.Add(1)
-		}
-		return ports.Writes{}, nil
-	}}
+	repeat := ports.Change{Needs: ports.Needs{Key: &key, Now: at0, Deposit: depositID},
+		Decide: func(f ports.Found) (ports.Writes, error) {
+			if f.Stored != nil && string(f.Stored.Body) == "{}" {
+				found.Add(1)
+			}
+			return ports.Writes{}, nil
+		}}
 	repeats := []ports.Change{repeat, repeat, repeat}
 	for _, err := range b.applyTogether(repeats...) {
 		require.NoError(t, err)
@@ -80,7 +81,8 @@ func TestApply_AResponseWasStoredPastTheLock_TheEffectIsUndoneAndTheResponseFoun
 	var found []*ports.StoredResponse
 	second.Decide = func(f ports.Found) (ports.Writes, error) {
 		if found = append(found, f.Stored); len(found) == 1 {
-			storetest.Do(t, b.store, func(ctx context.Context, r *postgres.Store) error { return r.Idempotency.Store(ctx, key, first) })
+			storetest.Do(t, b.store,
+				func(ctx context.Context, r *postgres.Store) error { return r.Idempotency.Store(ctx, key, first) })
 		}
 		return decide(f)
 	}

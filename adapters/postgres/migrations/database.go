@@ -28,8 +28,8 @@ func firstOf(a, b error) error {
 	return b
 }
 
-// patience bounds the wait for locks. While ALTER TABLE waits for a lock, every request that needs the table waits behind
-// it. So a migration waits for moments only, and lets requests pass between two tries.
+// patience bounds the wait for locks. While ALTER TABLE waits for a lock, every request that needs the table waits
+// behind it. So a migration waits for moments only, and lets requests pass between two tries.
 type patience struct {
 	lockTimeout time.Duration // of a statement
 	pause       time.Duration // between two tries

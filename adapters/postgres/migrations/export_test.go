@@ -7,7 +7,8 @@ import (
 )
 
 // UpWith is Up with other files and another patience.
-func UpWith(ctx context.Context, databaseURL string, files fs.FS, lockTimeout, giveUpAfter time.Duration, waits func(error)) error {
+func UpWith(ctx context.Context, databaseURL string, files fs.FS, lockTimeout, giveUpAfter time.Duration,
+	waits func(error)) error {
 	p := patience{lockTimeout: lockTimeout, pause: 10 * time.Millisecond, giveUpAfter: giveUpAfter}
 	return migrator{files: files, databaseURL: databaseURL, patience: p, waits: waits}.up(ctx)
 }

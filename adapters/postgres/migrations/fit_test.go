@@ -34,7 +34,8 @@ func TestUp_OnADatabaseThatDoesNotFit_ChangesNothing(t *testing.T) {
 			require.ErrorIs(t, err, migrations.ErrUnfit)
 			require.ErrorContains(t, err, test.says)
 			var tables int
-			err = conn.QueryRow(t.Context(), `SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace`).Scan(&tables)
+			err = conn.QueryRow(t.Context(),
+				`SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace`).Scan(&tables)
 			require.NoError(t, err)
 			require.Zero(t, tables)
 		})

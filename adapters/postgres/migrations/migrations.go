@@ -19,9 +19,9 @@ type Status struct {
 	Applied bool
 }
 
-// Up migrates the schema to the newest version. Any number of processes may call Up at the same time: a session lock lets
-// the first migrate, and the others then find no migration left. waits is called before each pause for a lock that another
-// session holds; nil: not called.
+// Up migrates the schema to the newest version. Any number of processes may call Up at the same time: a session lock
+// lets the first migrate, and the others then find no migration left. waits is called before each pause for a lock that
+// another session holds; nil: not called.
 //
 // Returns the version of the schema, which is above Newest if a newer binary has migrated. Returns ErrUnfit, before any
 // migration runs, where the database lacks UTF-8 or ICU, and ErrLocked where another session keeps a table locked.

@@ -18,8 +18,9 @@ import (
 )
 
 // ErrLocked says that other sessions kept a table locked. The schema has the version of the last migration that ended.
-var ErrLocked = errors.New("migrations: another session keeps a lock that the migration needs; find it in pg_stat_activity (a long transaction, " +
-	"or a query that runs for minutes), end it, and run the migration again")
+var ErrLocked = errors.New(
+	"migrations: another session keeps a lock that the migration needs; find it in pg_stat_activity (a long transaction, " +
+		"or a query that runs for minutes), end it, and run the migration again")
 
 // lockNotAvailable is the SQLSTATE of a statement that lock_timeout has cancelled.
 const lockNotAvailable = "55P03"
@@ -27,10 +28,11 @@ const lockNotAvailable = "55P03"
 // cancelPatience is the time in which the server may end a cancelled statement, before the connection is closed.
 const cancelPatience = 5 * time.Second
 
-var defaultPatience = patience{lockTimeout: 500 * time.Millisecond, pause: 2 * time.Second, giveUpAfter: 10 * time.Minute}
+var defaultPatience = patience{lockTimeout: 500 * time.Millisecond, pause: 2 * time.Second,
+	giveUpAfter: 10 * time.Minute}
 
-// up applies all migrations, with a bound on locks for those that run in a transaction. The statements of the others, such
-// as CREATE INDEX CONCURRENTLY, wait for old transactions by design, and nobody waits behind them.
+// up applies all migrations, with a bound on locks for those that run in a transaction. The statements of the others,
+// such as CREATE INDEX CONCURRENTLY, wait for old transactions by design, and nobody waits behind them.
 func (m migrator) up(ctx context.Context) error {
 	if err := m.fits(ctx); err != nil {
 		return err
@@ -75,8 +77,8 @@ func (m migrator) upTo(ctx context.Context, number int64, lockTimeout time.Durat
 	}
 }
 
-// with opens a provider whose statements wait for a lock no longer than lockTimeout; 0: without end. Other limits that the
-// role may have do not count: a migration may take hours.
+// with opens a provider whose statements wait for a lock no longer than lockTimeout; 0: without end. Other limits that
+// the role may have do not count: a migration may take hours.
 func (m migrator) with(lockTimeout time.Duration, fn func(*goose.Provider) error) (err error) {
 	config, err := pgx.ParseConfig(m.databaseURL)
 	if err != nil {

@@ -17,7 +17,8 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 const soon = 30 * time.Second
 
 // alter is a migration that needs a table for itself.
-var alter = fstest.MapFS{"00900_alter.sql": {Data: []byte("-- +goose Up\nALTER TABLE deposits ADD COLUMN room text;\n-- +goose Down\nSELECT 1;\n")}}
+var alter = fstest.MapFS{"00900_alter.sql": {
+	Data: []byte("-- +goose Up\nALTER TABLE deposits ADD COLUMN room text;\n-- +goose Down\nSELECT 1;\n")}}
 
 // read begins a transaction that reads deposits, and returns its end.
 func read(t *testing.T, databaseURL string) (end func()) {
@@ -46,7 +47,8 @@ func TestUp_ATableInUse_LetsRequestsPassAndTriesAgain(t *testing.T) {
 	for range 5 {
 		require.Eventually(t, func() bool {
 			var waits bool
-			err := request.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_locks WHERE relation = 'deposits'::regclass AND NOT granted
+			err := request.QueryRow(t.Context(),
+				`SELECT EXISTS (SELECT FROM pg_locks WHERE relation = 'deposits'::regclass AND NOT granted
 				AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`).Scan(&waits)
 			return err == nil && waits
 		}, soon, time.Millisecond, "the migration waits for the lock")
@@ -73,9 +75,11 @@ func TestUp_ATableInUseForTooLong_GivesUpAndSaysSo(t *testing.T) {
 // CREATE INDEX CONCURRENTLY waits for the transactions that are older. A bound would throw away the work of minutes.
 func TestUp_ConcurrentMigrations_AreStepsOfTheirOwn(t *testing.T) {
 	t.Parallel()
-	plain, concurrent := &fstest.MapFile{Data: []byte("-- +goose Up\n")}, &fstest.MapFile{Data: []byte("-- +goose NO TRANSACTION\n-- +goose Up\n")}
+	plain, concurrent := &fstest.MapFile{Data: []byte("-- +goose Up\n")},
+		&fstest.MapFile{Data: []byte("-- +goose NO TRANSACTION\n-- +goose Up\n")}
 	require.Equal(t, []int64{2, -4, 5}, migrations.Steps(fstest.MapFS{
-		"00001_a.sql": plain, "00002_b.sql": plain, "00003_c.sql": concurrent, "00004_d.sql": concurrent, "00005_e.sql": plain,
+		"00001_a.sql": plain, "00002_b.sql": plain, "00003_c.sql": concurrent, "00004_d.sql": concurrent,
+		"00005_e.sql": plain,
 	}))
 }
 
@@ -83,7 +87,8 @@ func TestUp_AConcurrentMigration_OutlastsAReader(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
 	end := read(t, url)
-	index := fstest.MapFS{"00900_index.sql": {Data: []byte("-- +goose NO TRANSACTION\n-- +goose Up\nCREATE INDEX CONCURRENTLY more ON deposits (locale);\n")}}
+	index := fstest.MapFS{"00900_index.sql": {
+		Data: []byte("-- +goose NO TRANSACTION\n-- +goose Up\nCREATE INDEX CONCURRENTLY more ON deposits (locale);\n")}}
 	up := make(chan error, 1)
 	go func() {
 		up <- migrations.UpWith(t.Context(), url, index, time.Millisecond, 0, func(error) {})
@@ -94,7 +99,8 @@ func TestUp_AConcurrentMigration_OutlastsAReader(t *testing.T) {
 	require.Eventually(t, func() bool {
 		var waits bool
 		err := watch.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database()
-			AND query LIKE 'CREATE INDEX CONCURRENTLY%' AND wait_event_type = 'Lock' AND now() - query_start > interval '20 milliseconds')`).Scan(&waits)
+			AND query LIKE 'CREATE INDEX CONCURRENTLY%' AND wait_event_type = 'Lock'
+			AND now() - query_start > interval '20 milliseconds')`).Scan(&waits)
 		return err == nil && waits
 	}, soon, time.Millisecond)
 	end()

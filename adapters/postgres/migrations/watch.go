@@ -16,8 +16,8 @@ type Progress struct {
 	Done, Blocks   int64  // of the table under Index, in blocks
 }
 
-// Watch reports the progress of migrations that run on other connections, at once and then at each tick, until ctx ends.
-// Watching is a help: a database that does not answer is asked again at the next tick.
+// Watch reports the progress of migrations that run on other connections, at once and then at each tick, until ctx
+// ends. Watching is a help: a database that does not answer is asked again at the next tick.
 func Watch(ctx context.Context, databaseURL string, every time.Duration, report func(Progress)) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -58,8 +58,10 @@ func progress(ctx context.Context, conn *pgx.Conn) (p Progress, err error) {
 			p.Current = v.name
 		}
 	}
-	err = conn.QueryRow(ctx, `SELECT coalesce(i.relname, ''), p.blocks_done, p.blocks_total FROM pg_stat_progress_create_index p
-		LEFT JOIN pg_class i ON i.oid = p.index_relid WHERE p.datname = current_database() LIMIT 1`).Scan(&p.Index, &p.Done, &p.Blocks)
+	err = conn.QueryRow(ctx,
+		`SELECT coalesce(i.relname, ''), p.blocks_done, p.blocks_total FROM pg_stat_progress_create_index p
+		LEFT JOIN pg_class i ON i.oid = p.index_relid WHERE p.datname = current_database() LIMIT 1`).Scan(&p.Index, &p.Done,
+		&p.Blocks)
 	if errors.Is(err, pgx.ErrNoRows) { // no index is being built
 		err = nil
 	}

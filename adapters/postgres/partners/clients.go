@@ -22,8 +22,9 @@ import (
 // Insert implements partnerports.Clients.
 func (r Clients) Insert(ctx context.Context, c tenant.Client) error {
 	return queries.InsertClient(ctx, pg.In(ctx).Deferred(), sqlc.InsertClientParams{
-		ID: c.ID, AccountID: c.AccountID, PartnerID: c.PartnerID, Email: c.Email, FirstName: c.FirstName, LastName: c.LastName,
-		Phone: c.Phone, Locale: c.Locale, CreatedAt: c.CreatedAt,
+		ID: c.ID, AccountID: c.AccountID, PartnerID: c.PartnerID, Email: c.Email, FirstName: c.FirstName,
+		LastName: c.LastName,
+		Phone:    c.Phone, Locale: c.Locale, CreatedAt: c.CreatedAt,
 	})
 }
 
@@ -64,7 +65,8 @@ func (r Clients) Lock(ctx context.Context, partnerID, clientID id.ID) (tenant.Cl
 // Update implements partnerports.Clients.
 func (r Clients) Update(ctx context.Context, c tenant.Client) error {
 	return queries.UpdateClient(ctx, pg.In(ctx).Deferred(), sqlc.UpdateClientParams{
-		ID: c.ID, Email: c.Email, FirstName: c.FirstName, LastName: c.LastName, Phone: c.Phone, Locale: c.Locale, ChangedAt: c.ChangedAt,
+		ID: c.ID, Email: c.Email, FirstName: c.FirstName, LastName: c.LastName, Phone: c.Phone, Locale: c.Locale,
+		ChangedAt: c.ChangedAt,
 	})
 }
 
@@ -81,7 +83,8 @@ func (r Clients) Erase(ctx context.Context, c tenant.Client, at time.Time) error
 	if err := queries.SealAddress(ctx, pg.In(ctx).Deferred(), c.ID, sealed, at); err != nil {
 		return err
 	}
-	mails := sqlc.DeleteUnsentMailsParams{Address: mailaddr.Normal(c.Email), AccountID: c.AccountID, ClientID: c.ID, PartnerID: c.PartnerID}
+	mails := sqlc.DeleteUnsentMailsParams{Address: mailaddr.Normal(c.Email), AccountID: c.AccountID, ClientID: c.ID,
+		PartnerID: c.PartnerID}
 	if err := queries.DeleteUnsentMails(ctx, pg.In(ctx).Deferred(), mails); err != nil {
 		return err
 	}
@@ -98,14 +101,18 @@ func (r Clients) Client(ctx context.Context, partnerID, clientID id.ID) (tenant.
 }
 
 // Clients implements partnerports.Clients.
-func (r Clients) Clients(ctx context.Context, f partnerports.ClientFilter, page ports.Page) (ports.List[tenant.Client], error) {
+func (r Clients) Clients(ctx context.Context, f partnerports.ClientFilter,
+	page ports.Page) (ports.List[tenant.Client], error) {
 	l := clientList(f)
 	l.After(page.Cursor)
-	sql := `SELECT c.id, c.account_id, c.partner_id, c.email, c.first_name, c.last_name, c.phone, c.locale, c.created_at, c.erased_at, c.changed_at, c.fits, c.n
+	sql :=
+		`SELECT c.id, c.account_id, c.partner_id, c.email, c.first_name, c.last_name, c.phone, c.locale, c.created_at,
+			c.erased_at, c.changed_at, c.fits, c.n
 		FROM ` + l.Rows(page) + ` AS c ORDER BY c.created_at DESC, c.id DESC`
 	return lists.Read(ctx, r.DB, l, page, sql, func(row pgx.CollectableRow) (got lists.Listed[tenant.Client], err error) {
 		c := &got.Item
-		err = row.Scan(&c.ID, &c.AccountID, &c.PartnerID, &c.Email, &c.FirstName, &c.LastName, &c.Phone, &c.Locale, &c.CreatedAt, &c.ErasedAt, &c.ChangedAt,
+		err = row.Scan(&c.ID, &c.AccountID, &c.PartnerID, &c.Email, &c.FirstName, &c.LastName, &c.Phone, &c.Locale,
+			&c.CreatedAt, &c.ErasedAt, &c.ChangedAt,
 			&got.Fits, &got.N)
 		return got, err
 	}, func(c tenant.Client) ports.Cursor { return ports.Cursor{At: c.CreatedAt, ID: c.ID} })
@@ -125,7 +132,9 @@ func clientList(f partnerports.ClientFilter) *lists.List {
 		l.Where("account_id = ?", f.AccountID)
 	}
 	// No EXISTS: Postgres may answer that by a hash of all links.
-	l.Filter(`(SELECT true FROM account_links n WHERE n.account_id = clients.account_id AND n.revoked_at IS NULL AND n.partner_id = clients.partner_id LIMIT 1)`)
+	l.Filter(
+		`(SELECT true FROM account_links n WHERE n.account_id = clients.account_id AND n.revoked_at IS NULL
+			AND n.partner_id = clients.partner_id LIMIT 1)`)
 	return l
 }
 
@@ -157,7 +166,8 @@ func (s Addresses) CheckSealedAddresses(ctx context.Context, limit int, pause ti
 func toClient(row sqlc.Client) tenant.Client {
 	return tenant.Client{
 		ID: row.ID, AccountID: row.AccountID, PartnerID: row.PartnerID,
-		Person:    tenant.Person{Email: row.Email, FirstName: row.FirstName, LastName: row.LastName, Phone: row.Phone, Locale: row.Locale},
+		Person: tenant.Person{Email: row.Email, FirstName: row.FirstName, LastName: row.LastName, Phone: row.Phone,
+			Locale: row.Locale},
 		CreatedAt: row.CreatedAt, ChangedAt: row.ChangedAt, ErasedAt: row.ErasedAt,
 	}
 }

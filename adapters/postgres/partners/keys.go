@@ -49,7 +49,8 @@ func (r Keys) Keys(ctx context.Context, partnerID id.ID, page ports.Page) (ports
 		FROM ` + l.Rows(page) + ` AS k ORDER BY k.created_at DESC, k.id DESC`
 	return lists.Read(ctx, r.DB, l, page, sql, func(row pgx.CollectableRow) (got lists.Listed[partner.APIKey], err error) {
 		k := &got.Item
-		err = row.Scan(&k.ID, &k.PartnerID, &k.Name, &k.Prefix, &k.Last4, &k.CreatedAt, &k.LastUsedAt, &k.RevokedAt, &got.Fits, &got.N)
+		err = row.Scan(&k.ID, &k.PartnerID, &k.Name, &k.Prefix, &k.Last4, &k.CreatedAt, &k.LastUsedAt, &k.RevokedAt,
+			&got.Fits, &got.N)
 		return got, err
 	}, func(k partner.APIKey) ports.Cursor { return ports.Cursor{At: k.CreatedAt, ID: k.ID} })
 }

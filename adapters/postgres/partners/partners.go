@@ -61,8 +61,9 @@ func (r Keys) InsertKey(ctx context.Context, k partner.APIKey, hash partner.KeyH
 		return err
 	}
 	return pg.Changed(partner.ErrAPIKeyLimit)(queries.InsertKey(ctx, pg.In(ctx), sqlc.InsertKeyParams{
-		ID: k.ID, PartnerID: k.PartnerID, Name: k.Name, Prefix: k.Prefix, Last4: k.Last4, Hash: hash[:], CreatedAt: k.CreatedAt,
-		MaxRows: partner.MaxAPIKeys,
+		ID: k.ID, PartnerID: k.PartnerID, Name: k.Name, Prefix: k.Prefix, Last4: k.Last4, Hash: hash[:],
+		CreatedAt: k.CreatedAt,
+		MaxRows:   partner.MaxAPIKeys,
 	}))
 }
 

@@ -21,7 +21,8 @@ func ShareClients(t *pg.Tx, clients []ports.AccountClient, locking sets.Locking,
 		[]any{pg.Each(clients, func(c ports.AccountClient) id.ID { return c.ClientID })},
 		func(row pgx.Rows) error {
 			var c tenant.Client
-			if err := row.Scan(&c.ID, &c.AccountID, &c.PartnerID, &c.Email, &c.FirstName, &c.LastName, &c.Phone, &c.Locale, &c.CreatedAt); err != nil {
+			if err := row.Scan(&c.ID, &c.AccountID, &c.PartnerID, &c.Email, &c.FirstName, &c.LastName, &c.Phone, &c.Locale,
+				&c.CreatedAt); err != nil {
 				return err
 			}
 			found(c)
@@ -38,7 +39,9 @@ func HoldClients(t *pg.Tx, ids []id.ID) {
 	if len(ids) == 0 {
 		return
 	}
-	t.Queue(`SELECT 1 / (count(*) = $2)::int FROM (SELECT FROM clients WHERE id = ANY ($1) AND erased_at IS NULL FOR KEY SHARE) AS held`,
+	t.Queue(
+		`SELECT 1 / (count(*) = $2)::int FROM (SELECT FROM clients WHERE id = ANY ($1)
+			AND erased_at IS NULL FOR KEY SHARE) AS held`,
 		ids, len(ids)).QueryRow(func(row pgx.Row) error {
 		var guard int
 		return sets.UnlessAll(row.Scan(&guard), pg.ErrClientErased)

@@ -95,7 +95,8 @@ func (r Collections) CollectionHistory(ctx context.Context, paymentID id.ID) ([]
 }
 
 // Payment implements paymentports.Refunds. The lock of the payment serialises its refunds.
-func (r Refunds) Payment(ctx context.Context, paymentID id.ID) (p deposit.Payment, earlier []deposit.Refund, err error) {
+func (r Refunds) Payment(ctx context.Context,
+	paymentID id.ID) (p deposit.Payment, earlier []deposit.Refund, err error) {
 	row, err := queries.LockPayment(ctx, pg.In(ctx), paymentID)
 	if err != nil {
 		return p, nil, pg.OrNotFound(err, deposit.ErrNoCollection)

@@ -15,24 +15,31 @@ import (
 
 // The records of each kind: key, payment, deposit, reference, amount and status. Each is followed by a condition.
 var ownRecords = map[paymentports.BookKind]string{
-	paymentports.BookPayment: `SELECT p.id::text, p.id, p.deposit_id, p.provider_ref, p.amount_cents, p.status FROM payments p WHERE `,
-	paymentports.BookRefund:  `SELECT r.id::text, r.payment_id, r.deposit_id, r.provider_ref, r.amount_cents, r.status FROM refunds r WHERE `,
-	paymentports.BookDispute: `SELECT d.ref, d.payment_id, d.deposit_id, d.ref, d.amount_cents, d.status FROM disputes d WHERE `,
+	paymentports.BookPayment: `SELECT p.id::text, p.id, p.deposit_id, p.provider_ref, p.amount_cents, p.status
+		FROM payments p WHERE `,
+	paymentports.BookRefund: `SELECT r.id::text, r.payment_id, r.deposit_id, r.provider_ref, r.amount_cents, r.status
+		FROM refunds r WHERE `,
+	paymentports.BookDispute: `SELECT d.ref, d.payment_id, d.deposit_id, d.ref, d.amount_cents, d.status FROM disputes d
+		WHERE `,
 }
 
 var (
 	ownNamed = map[paymentports.BookKind]string{
-		paymentports.BookPayment: `p.id = ANY($1::text[]::uuid[])`, paymentports.BookRefund: `r.id = ANY($1::text[]::uuid[])`, paymentports.BookDispute: `d.ref = ANY($1::text[])`,
+		paymentports.BookPayment: `p.id = ANY($1::text[]::uuid[])`, paymentports.BookRefund: `r.id = ANY($1::text[]::uuid[])`,
+		paymentports.BookDispute: `d.ref = ANY($1::text[])`,
 	}
 	ownBetween = map[paymentports.BookKind]string{
-		paymentports.BookPayment: `p.status = 'succeeded' AND p.settled_at >= $1 AND p.settled_at < $2 ORDER BY p.settled_at, p.id`,
-		paymentports.BookRefund:  `r.status = 'succeeded' AND r.settled_at >= $1 AND r.settled_at < $2 ORDER BY r.settled_at, r.id`,
+		paymentports.BookPayment: `p.status = 'succeeded' AND p.settled_at >= $1 AND p.settled_at < $2
+			ORDER BY p.settled_at, p.id`,
+		paymentports.BookRefund: `r.status = 'succeeded' AND r.settled_at >= $1 AND r.settled_at < $2
+			ORDER BY r.settled_at, r.id`,
 		paymentports.BookDispute: `d.created_at >= $1 AND d.created_at < $2 ORDER BY d.created_at, d.ref`,
 	}
 )
 
 // Named implements paymentports.OwnBooks.
-func (s Books) Named(ctx context.Context, kind paymentports.BookKind, keys []string) (map[string]paymentports.OwnEntry, error) {
+func (s Books) Named(ctx context.Context, kind paymentports.BookKind,
+	keys []string) (map[string]paymentports.OwnEntry, error) {
 	found, err := s.ownEntries(ctx, kind, ownNamed[kind], keys)
 	out := make(map[string]paymentports.OwnEntry, len(found))
 	for _, e := range found {
@@ -42,11 +49,13 @@ func (s Books) Named(ctx context.Context, kind paymentports.BookKind, keys []str
 }
 
 // Between implements paymentports.OwnBooks.
-func (s Books) Between(ctx context.Context, kind paymentports.BookKind, from, to time.Time) ([]paymentports.OwnEntry, error) {
+func (s Books) Between(ctx context.Context, kind paymentports.BookKind, from,
+	to time.Time) ([]paymentports.OwnEntry, error) {
 	return s.ownEntries(ctx, kind, ownBetween[kind], from, to)
 }
 
-func (s Books) ownEntries(ctx context.Context, kind paymentports.BookKind, condition string, args ...any) ([]paymentports.OwnEntry, error) {
+func (s Books) ownEntries(ctx context.Context, kind paymentports.BookKind, condition string,
+	args ...any) ([]paymentports.OwnEntry, error) {
 	rows, err := s.DB.Query(ctx, ownRecords[kind]+condition, args...)
 	if err != nil {
 		return nil, err

@@ -50,6 +50,7 @@ func (r Audit) AuditEntries(ctx context.Context, f ports.AuditFilter, limit int)
 // Append implements ports.AuditLog.
 func (r Audit) Append(ctx context.Context, e ports.AuditEntry) error {
 	return queries.AppendAudit(ctx, pg.In(ctx).Deferred(), sqlc.AppendAuditParams{
-		ID: e.ID, At: e.At, Actor: e.Actor.String(), Action: e.Action, Subject: e.Subject, Detail: pg.OrNoPairs(e.Detail), RequestID: ports.RequestIDOf(ctx),
+		ID: e.ID, At: e.At, Actor: e.Actor.String(), Action: e.Action, Subject: e.Subject, Detail: pg.OrNoPairs(e.Detail),
+		RequestID: ports.RequestIDOf(ctx),
 	})
 }

@@ -24,7 +24,8 @@ const (
 
 // ErrRestored says that the server has another history than when the restore epoch began: the database was restored
 // from a backup, or a standby was promoted.
-var ErrRestored = errors.New("postgres: the database was restored, or a standby was promoted: run `admin restore-finish`")
+var ErrRestored = errors.New(
+	"postgres: the database was restored, or a standby was promoted: run `admin restore-finish`")
 
 // Epoch knows the restore epoch of a database (ports.Epoch). A process that reads no epoch for seconds does not know
 // it.

@@ -29,13 +29,15 @@ func orNull(text string) *string {
 
 // tracedColumns are outboxColumns and the trace parent of each event, which is NULL for a change without a trace.
 var tracedColumns = append(slices.Clone(outboxColumns), sets.Column[ports.Event]{
-	Name: "trace_parent", Array: "varchar[]", Values: sets.Of(func(e ports.Event) *string { return orNull(e.TraceParent) }),
+	Name: "trace_parent", Array: "varchar[]",
+	Values: sets.Of(func(e ports.Event) *string { return orNull(e.TraceParent) }),
 })
 
 var appendEvents, appendTraced = insertInto(outboxColumns), insertInto(tracedColumns)
 
 func insertInto(columns []sets.Column[ports.Event]) string {
-	return `INSERT INTO outbox (` + sets.Names(columns) + `) SELECT ` + sets.Selected(columns) + ` FROM ` + sets.From(columns)
+	return `INSERT INTO outbox (` + sets.Names(columns) + `) SELECT ` + sets.Selected(columns) + ` FROM ` +
+		sets.From(columns)
 }
 
 // AppendEvents writes events to the outbox. Without traces the statement has no column for them.

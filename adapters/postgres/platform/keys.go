@@ -42,7 +42,9 @@ func (k *ClaimedKey) Result() (*ports.StoredResponse, error) {
 // the age would offer a second index, and on a table that was vacuumed while empty each key would read every key of the
 // window.
 func ClaimKeys(t *pg.Tx, sealer pg.Sealer, keys []*ClaimedKey) {
-	t.Rows(`SELECT k.place, pg_try_advisory_xact_lock(hashtextextended(k.scope, 0)) FROM unnest($1::text[]) WITH ORDINALITY AS k(scope, place)`,
+	t.Rows(
+		`SELECT k.place, pg_try_advisory_xact_lock(hashtextextended(k.scope, 0))
+			FROM unnest($1::text[]) WITH ORDINALITY AS k(scope, place)`,
 		[]any{pg.Each(keys, func(k *ClaimedKey) string { return pg.KeyScope(k.Key) })},
 		func(row pgx.Rows) error {
 			var place int
@@ -58,7 +60,8 @@ func ClaimKeys(t *pg.Tx, sealer pg.Sealer, keys []*ClaimedKey) {
 		CROSS JOIN LATERAL (SELECT o.fingerprint, o.status, o.response, o.created_at FROM idempotency_keys o
 			WHERE o.partner_id = n.partner_id AND o.route = n.route AND o.key = n.key OFFSET 0) k`,
 		[]any{
-			pg.Each(keys, func(k *ClaimedKey) id.ID { return k.Key.Owner }), pg.Each(keys, func(k *ClaimedKey) string { return k.Key.Route }),
+			pg.Each(keys, func(k *ClaimedKey) id.ID { return k.Key.Owner }),
+			pg.Each(keys, func(k *ClaimedKey) string { return k.Key.Route }),
 			pg.Each(keys, func(k *ClaimedKey) id.ID { return k.Key.Key }),
 		},
 		func(row pgx.Rows) error {
@@ -100,10 +103,12 @@ var responseColumns = []sets.Column[KeyedResponse]{
 	{Name: "partner_id", Array: "uuid[]", Values: sets.Of(func(r KeyedResponse) id.ID { return r.Key.Owner })},
 	{Name: "route", Array: "text[]", Values: sets.Of(func(r KeyedResponse) string { return r.Key.Route })},
 	{Name: "key", Array: "uuid[]", Values: sets.Of(func(r KeyedResponse) id.ID { return r.Key.Key })},
-	{Name: "fingerprint", Array: "bytea[]", Values: sets.Of(func(r KeyedResponse) []byte { return r.Response.Fingerprint[:] })},
+	{Name: "fingerprint", Array: "bytea[]",
+		Values: sets.Of(func(r KeyedResponse) []byte { return r.Response.Fingerprint[:] })},
 	{Name: "status", Array: "smallint[]", Values: sets.Of(func(r KeyedResponse) int16 { return statusOf(r.Response) })},
 	{Name: "response", Array: "bytea[]", Values: sets.Of(func(r KeyedResponse) []byte { return r.sealed })},
-	{Name: "created_at", Array: "timestamptz[]", Values: sets.Of(func(r KeyedResponse) time.Time { return r.Response.CreatedAt })},
+	{Name: "created_at", Array: "timestamptz[]",
+		Values: sets.Of(func(r KeyedResponse) time.Time { return r.Response.CreatedAt })},
 }
 
 // statusOf gives the column status, which holds HTTP successes alone: 200 for a response without a code.
@@ -116,17 +121,20 @@ func statusOf(r ports.StoredResponse) int16 {
 // deleted. A younger row stays: the statement then divides by zero, and the error undoes the transaction with its
 // effect.
 var storeResponses = `WITH stored AS (
-		INSERT INTO idempotency_keys AS k (` + sets.Names(responseColumns) + `) SELECT ` + sets.Selected(responseColumns) + ` FROM ` + sets.From(responseColumns) + `
+		INSERT INTO idempotency_keys AS k (` + sets.Names(responseColumns) + `) SELECT ` + sets.Selected(responseColumns) +
+	` FROM ` + sets.From(responseColumns) + `
 		ON CONFLICT (partner_id, route, key) DO UPDATE
-		SET fingerprint = excluded.fingerprint, status = excluded.status, response = excluded.response, created_at = excluded.created_at
+		SET fingerprint = excluded.fingerprint, status = excluded.status, response = excluded.response,
+		created_at = excluded.created_at
 		WHERE k.created_at <= excluded.created_at - ` + sets.Param(responseColumns, 1) + `::interval RETURNING 1)
 	SELECT 1 / (count(*) = ` + sets.Param(responseColumns, 2) + `)::int FROM stored`
 
 // StoreResponses stores sealed responses of different keys. If one of the keys holds a response within the window, the
 // transaction fails with pg.ErrKeyStored.
 func StoreResponses(t *pg.Tx, responses []KeyedResponse) {
-	t.Queue(storeResponses, sets.Arguments(responseColumns, responses, ports.IdempotencyWindow, len(responses))...).QueryRow(func(row pgx.Row) error {
-		var guard int
-		return sets.UnlessAll(row.Scan(&guard), pg.ErrKeyStored)
-	})
+	t.Queue(storeResponses, sets.Arguments(responseColumns, responses, ports.IdempotencyWindow, len(responses))...).
+		QueryRow(func(row pgx.Row) error {
+			var guard int
+			return sets.UnlessAll(row.Scan(&guard), pg.ErrKeyStored)
+		})
 }

@@ -25,7 +25,8 @@ type content struct {
 
 // Enqueue implements ports.Mails.
 func (r Mails) Enqueue(ctx context.Context, m ports.Mail) error {
-	row := sqlc.EnqueueMailParams{ID: m.ID, Recipient: m.To, Subject: m.Subject, Body: m.Body, LinkOf: m.LinkOf, CreatedAt: m.CreatedAt}
+	row := sqlc.EnqueueMailParams{ID: m.ID, Recipient: m.To, Subject: m.Subject, Body: m.Body, LinkOf: m.LinkOf,
+		CreatedAt: m.CreatedAt}
 	if !m.LinkOf.IsZero() || m.HTML != "" {
 		plain, err := json.Marshal(content{m.Body, m.HTML})
 		if err != nil {
@@ -48,7 +49,8 @@ func (r Mails) LinkMails(ctx context.Context, depositID id.ID, since time.Time, 
 }
 
 // LinkMailsTo implements ports.Mails.
-func (r Mails) LinkMailsTo(ctx context.Context, accountID id.ID, address string, since time.Time, limit int) ([]deposit.LinkMail, error) {
+func (r Mails) LinkMailsTo(ctx context.Context, accountID id.ID, address string, since time.Time,
+	limit int) ([]deposit.LinkMail, error) {
 	rows, err := queries.LinkMailsTo(ctx, pg.In(ctx), sqlc.LinkMailsToParams{
 		Address: mailaddr.Normal(address), Since: since, AccountID: accountID, MaxRows: limit,
 	})

@@ -23,13 +23,15 @@ const clockSkew = time.Hour
 // InsertTest implements webhookports.Deliveries.
 func (s Deliveries) InsertTest(ctx context.Context, d webhook.Delivery) error {
 	return queries.InsertTestDelivery(ctx, pg.In(ctx).Deferred(), sqlc.InsertTestDeliveryParams{
-		ID: d.ID, SubscriptionID: d.SubscriptionID, EventID: d.EventID, Event: d.Event, DepositID: d.DepositID, Body: d.Body, CreatedAt: d.ID.Time(),
+		ID: d.ID, SubscriptionID: d.SubscriptionID, EventID: d.EventID, Event: d.Event, DepositID: d.DepositID, Body: d.Body,
+		CreatedAt:   d.ID.Time(),
 		TraceParent: pg.TraceParent(ctx), RequestID: ports.RequestIDOf(ctx),
 	})
 }
 
 // Redeliver implements webhookports.Deliveries. The database copies the bodies; no body travels to this process.
-func (s Deliveries) Redeliver(ctx context.Context, subscriptionID id.ID, copies []webhookports.Redelivery) ([]webhook.Delivery, error) {
+func (s Deliveries) Redeliver(ctx context.Context, subscriptionID id.ID,
+	copies []webhookports.Redelivery) ([]webhook.Delivery, error) {
 	of, as, created := make([]id.ID, len(copies)), make([]id.ID, len(copies)), make([]time.Time, len(copies))
 	for i, c := range copies {
 		of[i], as[i], created[i] = c.Of, c.As, c.As.Time()
@@ -39,7 +41,8 @@ func (s Deliveries) Redeliver(ctx context.Context, subscriptionID id.ID, copies 
 		WITH open AS (SELECT id FROM webhook_subscriptions WHERE id = $1 AND enabled AND deleted_at IS NULL FOR SHARE)
 		INSERT INTO deliveries (subscription_id, id, event_id, event, deposit_id, test, state, due_at, body, redelivery_of,
 			event_at, created_at, trace_parent, request_id)
-		SELECT d.subscription_id, c.id, d.event_id, d.event, d.deposit_id, d.test, 0, now(), d.body, coalesce(d.redelivery_of, d.id),
+		SELECT d.subscription_id, c.id, d.event_id, d.event, d.deposit_id, d.test, 0, now(), d.body, coalesce(d.redelivery_of,
+		d.id),
 			now(), c.created_at, nullif($5, ''), nullif($6, '')
 		FROM open CROSS JOIN unnest($2::uuid[], $3::uuid[], $4::timestamptz[]) AS c(source, id, created_at)
 		JOIN deliveries d ON d.subscription_id = open.id AND d.id = c.source
@@ -51,9 +54,9 @@ func (s Deliveries) Redeliver(ctx context.Context, subscriptionID id.ID, copies 
 }
 
 // deliveryColumns are the columns of sqlc.DeliveryByIDRow, in the same order, with NULL for the body.
-const deliveryColumns = `id, subscription_id, event_id, event, deposit_id, test, state, attempts, due_at, NULL::bytea, encode(sha256(body), 'hex'),
-	redelivery_of, created_at, finished_at,
-	taken_at, coalesce(taken_ms, 0)::integer, coalesce(taken_status, 0)::smallint, coalesce(taken_snippet, ''), coalesce(failure_reason, '')`
+const deliveryColumns = `id, subscription_id, event_id, event, deposit_id, test, state, attempts, due_at, NULL::bytea,
+	encode(sha256(body), 'hex'), redelivery_of, created_at, finished_at, taken_at, coalesce(taken_ms, 0)::integer,
+	coalesce(taken_status, 0)::smallint, coalesce(taken_snippet, ''), coalesce(failure_reason, '')`
 
 func scanDelivery(row pgx.CollectableRow) (webhook.Delivery, error) {
 	d, err := pgx.RowToStructByPos[sqlc.DeliveryByIDRow](row)
@@ -78,7 +81,8 @@ func statusCondition(status webhook.Status) string {
 
 // Deliveries implements webhookports.Deliveries. A list reads the index of its deposit, of failed deliveries, or of the
 // subscription.
-func (s Deliveries) Deliveries(ctx context.Context, subscriptionID id.ID, f webhookports.DeliveryFilter, page ports.Page) (ports.List[webhook.Delivery], error) {
+func (s Deliveries) Deliveries(ctx context.Context, subscriptionID id.ID, f webhookports.DeliveryFilter,
+	page ports.Page) (ports.List[webhook.Delivery], error) {
 	l := &lists.List{Table: "deliveries", Identity: []string{"subscription_id", "id"}, Order: []string{"id"}}
 	switch {
 	case !f.DepositID.IsZero():
@@ -100,10 +104,11 @@ func (s Deliveries) Deliveries(ctx context.Context, subscriptionID id.ID, f webh
 	l.SpanOfIDs("id", f.Created)
 	l.After(page.Cursor)
 	sql := "SELECT " + deliveryColumns + ", fits, n FROM " + l.Rows(page) + " AS d ORDER BY id DESC"
-	found, err := lists.Read(ctx, s.DB, l, page, sql, func(row pgx.CollectableRow) (lists.Listed[sqlc.DeliveryByIDRow], error) {
-		r, err := pgx.RowToStructByPos[listedDelivery](row)
-		return lists.Listed[sqlc.DeliveryByIDRow]{Item: r.DeliveryByIDRow, Fits: r.Fits, N: r.N}, err
-	}, func(d sqlc.DeliveryByIDRow) ports.Cursor { return ports.Cursor{At: d.CreatedAt, ID: d.ID} })
+	found, err := lists.Read(ctx, s.DB, l, page, sql,
+		func(row pgx.CollectableRow) (lists.Listed[sqlc.DeliveryByIDRow], error) {
+			r, err := pgx.RowToStructByPos[listedDelivery](row)
+			return lists.Listed[sqlc.DeliveryByIDRow]{Item: r.DeliveryByIDRow, Fits: r.Fits, N: r.N}, err
+		}, func(d sqlc.DeliveryByIDRow) ports.Cursor { return ports.Cursor{At: d.CreatedAt, ID: d.ID} })
 	if err != nil {
 		return ports.List[webhook.Delivery]{}, err
 	}
@@ -133,9 +138,11 @@ func (s Deliveries) Delivery(ctx context.Context, subscriptionID, deliveryID id.
 
 func toDelivery(row sqlc.DeliveryByIDRow) webhook.Delivery {
 	d := webhook.Delivery{
-		ID: row.ID, SubscriptionID: row.SubscriptionID, EventID: row.EventID, Event: row.Event, DepositID: row.DepositID, Test: row.Test,
+		ID: row.ID, SubscriptionID: row.SubscriptionID, EventID: row.EventID, Event: row.Event, DepositID: row.DepositID,
+		Test:  row.Test,
 		State: row.State, Attempts: row.Attempts, CreatedAt: row.CreatedAt, RedeliveryOf: row.RedeliveryOf,
-		Body: row.Body, BodySHA256: row.BodySha256, FailureReason: webhook.FailureOf(row.State, webhook.FailureReason(row.FailureReason)),
+		Body: row.Body, BodySHA256: row.BodySha256,
+		FailureReason: webhook.FailureOf(row.State, webhook.FailureReason(row.FailureReason)),
 	}
 	switch row.State {
 	case webhook.Waiting:
@@ -146,7 +153,8 @@ func toDelivery(row sqlc.DeliveryByIDRow) webhook.Delivery {
 			Number: d.Attempts, StartedAt: row.TakenAt, Duration: time.Duration(row.TakenMs) * time.Millisecond,
 			Result: webhook.ResultSuccess, ResponseStatus: int(row.TakenStatus), Snippet: row.TakenSnippet,
 		}}
-	case webhook.Dispatched, webhook.Failed, webhook.Cancelled: // no next attempt: DueAt of a dispatched delivery is the end of its lease
+	case webhook.Dispatched, webhook.Failed, webhook.Cancelled:
+		// no next attempt: DueAt of a dispatched delivery is the end of its lease
 	}
 	return d
 }
@@ -154,9 +162,12 @@ func toDelivery(row sqlc.DeliveryByIDRow) webhook.Delivery {
 // attemptsQuery reads the failed attempts of deliveries. Attempts are partitioned by day: the earliest and the latest
 // time bound the partitions of the page, and each delivery's own times those that are searched for the delivery.
 const attemptsQuery = `
-	SELECT a.delivery_id, a.number, a.started_at, a.duration_ms, a.result, coalesce(a.response_status, 0)::smallint, a.snippet, a.detail
-	FROM (SELECT unnest($1::uuid[]) AS delivery_id, unnest($2::timestamptz[]) AS since, unnest($3::timestamptz[]) AS until) AS asked
-	JOIN delivery_attempts a ON a.delivery_id = asked.delivery_id AND a.started_at >= asked.since AND a.started_at < asked.until
+	SELECT a.delivery_id, a.number, a.started_at, a.duration_ms, a.result, coalesce(a.response_status, 0)::smallint,
+	a.snippet, a.detail
+	FROM (SELECT unnest($1::uuid[]) AS delivery_id, unnest($2::timestamptz[]) AS since,
+	unnest($3::timestamptz[]) AS until) AS asked
+	JOIN delivery_attempts a ON a.delivery_id = asked.delivery_id AND a.started_at >= asked.since
+	AND a.started_at < asked.until
 	WHERE a.started_at >= $4::timestamptz AND a.started_at < $5::timestamptz
 	ORDER BY a.delivery_id, a.number, a.started_at`
 
@@ -177,7 +188,8 @@ func (s Deliveries) withAttempts(ctx context.Context, found []sqlc.DeliveryByIDR
 			ended = time.Now()
 		}
 		place[row.ID] = i
-		ids, since, until = append(ids, row.ID), append(since, row.CreatedAt.Add(-clockSkew)), append(until, ended.Add(clockSkew))
+		ids, since, until = append(ids, row.ID), append(since, row.CreatedAt.Add(-clockSkew)),
+			append(until, ended.Add(clockSkew))
 	}
 	if len(ids) == 0 {
 		return all, nil
@@ -192,7 +204,8 @@ func (s Deliveries) withAttempts(ctx context.Context, found []sqlc.DeliveryByIDR
 	var deliveryID id.ID
 	var a webhook.Attempt
 	var durationMs int64
-	_, err = pgx.ForEachRow(rows, []any{&deliveryID, &a.Number, &a.StartedAt, &durationMs, &a.Result, &a.ResponseStatus, &a.Snippet, &a.Detail}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&deliveryID, &a.Number, &a.StartedAt, &durationMs, &a.Result, &a.ResponseStatus,
+		&a.Snippet, &a.Detail}, func() error {
 		a.Duration = time.Duration(durationMs) * time.Millisecond
 		d := &all[place[deliveryID]]
 		d.AttemptLog = append(d.AttemptLog, a)
@@ -206,7 +219,8 @@ func (s Deliveries) withAttempts(ctx context.Context, found []sqlc.DeliveryByIDR
 
 // DeliveriesOfDeposit implements webhookports.Deliveries.
 func (s Deliveries) DeliveriesOfDeposit(ctx context.Context, depositID id.ID, limit int) ([]webhook.Delivery, error) {
-	return s.deliveries(ctx, `SELECT `+deliveryColumns+` FROM deliveries WHERE deposit_id = $1 ORDER BY id DESC LIMIT $2`, depositID, limit)
+	return s.deliveries(ctx, `SELECT `+deliveryColumns+` FROM deliveries WHERE deposit_id = $1 ORDER BY id DESC LIMIT $2`,
+		depositID, limit)
 }
 
 // deliveries gives the deliveries of a query over deliveryColumns, with their attempts.
@@ -225,28 +239,37 @@ func (s Deliveries) deliveries(ctx context.Context, sql string, args ...any) ([]
 // maxRedeliveries bounds the redeliveries of an event that support is shown.
 const maxRedeliveries = 1000
 
-// DeliveriesOfEvent implements webhookports.Deliveries. The id of an original follows from event and subscription, and the
-// index of the deliveries of a deposit leads to the redeliveries.
+// DeliveriesOfEvent implements webhookports.Deliveries. The id of an original follows from event and subscription, and
+// the index of the deliveries of a deposit leads to the redeliveries.
 func (s Deliveries) DeliveriesOfEvent(ctx context.Context, e webhookports.EventView) ([]webhook.Delivery, error) {
 	subscriptions, err := queries.SubscriptionsOfPartner(ctx, s.DB, e.PartnerID)
 	if err != nil {
 		return nil, err
 	}
-	originals := pg.Each(subscriptions, func(subscriptionID id.ID) id.ID { return webhook.OriginalID(e.ID, subscriptionID) })
-	found, err := s.deliveries(ctx, `SELECT `+deliveryColumns+` FROM unnest($1::uuid[], $2::uuid[]) AS k(subscription, delivery)
-		CROSS JOIN LATERAL (SELECT * FROM deliveries d WHERE d.subscription_id = k.subscription AND d.id = k.delivery OFFSET 0) AS d`, subscriptions, originals)
+	originals := pg.Each(subscriptions,
+		func(subscriptionID id.ID) id.ID { return webhook.OriginalID(e.ID, subscriptionID) })
+	found, err := s.deliveries(ctx,
+		`SELECT `+deliveryColumns+` FROM unnest($1::uuid[], $2::uuid[]) AS k(subscription, delivery)
+		CROSS JOIN LATERAL (SELECT * FROM deliveries d WHERE d.subscription_id = k.subscription
+		AND d.id = k.delivery OFFSET 0) AS d`,
+		subscriptions, originals)
 	if err != nil || e.DepositID.IsZero() {
 		return found, err
 	}
-	again, err := s.deliveries(ctx, `SELECT `+deliveryColumns+` FROM (SELECT * FROM deliveries WHERE deposit_id = $1 OFFSET 0) AS d
-		WHERE event_id = $2 AND redelivery_of IS NOT NULL ORDER BY id LIMIT `+strconv.Itoa(maxRedeliveries), e.DepositID, e.ID)
+	again, err := s.deliveries(ctx,
+		`SELECT `+deliveryColumns+` FROM (SELECT * FROM deliveries WHERE deposit_id = $1 OFFSET 0) AS d
+		WHERE event_id = $2 AND redelivery_of IS NOT NULL ORDER BY id LIMIT `+strconv.Itoa(maxRedeliveries), e.DepositID,
+		e.ID)
 	return append(found, again...), err
 }
 
 // FindDelivery implements webhookports.Deliveries: a probe of the primary key for each subscription.
 func (s Deliveries) FindDelivery(ctx context.Context, deliveryID id.ID) (webhook.Delivery, error) {
-	found, err := s.deliveries(ctx, `SELECT `+deliveryColumns+` FROM (SELECT id AS subscription FROM webhook_subscriptions) AS s
-		CROSS JOIN LATERAL (SELECT * FROM deliveries d WHERE d.subscription_id = s.subscription AND d.id = $1 OFFSET 0) AS d LIMIT 1`, deliveryID)
+	found, err := s.deliveries(ctx,
+		`SELECT `+deliveryColumns+` FROM (SELECT id AS subscription FROM webhook_subscriptions) AS s
+		CROSS JOIN LATERAL (SELECT * FROM deliveries d WHERE d.subscription_id = s.subscription AND d.id = $1 OFFSET 0) AS d
+		LIMIT 1`,
+		deliveryID)
 	if err == nil && len(found) == 0 {
 		err = webhook.ErrDeliveryNotFound
 	}
@@ -258,5 +281,6 @@ func (s Deliveries) FindDelivery(ctx context.Context, deliveryID id.ID) (webhook
 
 // LastDeliveries implements webhookports.Deliveries.
 func (s Deliveries) LastDeliveries(ctx context.Context, subscriptionID id.ID, limit int) ([]webhook.Delivery, error) {
-	return s.deliveries(ctx, `SELECT `+deliveryColumns+` FROM deliveries WHERE subscription_id = $1 ORDER BY id DESC LIMIT $2`, subscriptionID, limit)
+	return s.deliveries(ctx, `SELECT `+deliveryColumns+
+		` FROM deliveries WHERE subscription_id = $1 ORDER BY id DESC LIMIT $2`, subscriptionID, limit)
 }

@@ -19,12 +19,15 @@ import (
 // idsDiffer bounds the time between created_at of an event and its id, which another clock makes.
 const idsDiffer = "interval '1 hour'"
 
-// Events implements webhookports.Events. The history of a deposit names its events, so events need no index of deposits.
-func (s Events) Events(ctx context.Context, partnerID id.ID, f webhookports.EventFilter, page ports.Page) (ports.List[ports.Event], error) {
+// Events implements webhookports.Events. The history of a deposit names its events, so events need no index of
+// deposits.
+func (s Events) Events(ctx context.Context, partnerID id.ID, f webhookports.EventFilter,
+	page ports.Page) (ports.List[ports.Event], error) {
 	l := &lists.List{Table: "events", Identity: []string{"partner_id", "id"}, Order: []string{"id"}}
 	l.Where("partner_id = ?", partnerID)
 	if !f.DepositID.IsZero() {
-		l.Where("id = ANY (ARRAY (SELECT event_id FROM deposit_transitions WHERE deposit_id = ? AND event_id IS NOT NULL))", f.DepositID)
+		l.Where("id = ANY (ARRAY (SELECT event_id FROM deposit_transitions WHERE deposit_id = ? AND event_id IS NOT NULL))",
+			f.DepositID)
 	}
 	if f.Name != "" {
 		l.Filter("name = ?", f.Name)
@@ -66,9 +69,9 @@ func (s Events) Feed(ctx context.Context, partnerID id.ID) (webhookports.FeedSta
 	return webhookports.FeedState{Epoch: row.Epoch, Oldest: row.OldestSequence, Last: row.LastSequence}, err
 }
 
-// FeedEvents implements webhookports.Events. A partner that follows its feed asks for events of today, so the first query
-// reads the last partitions alone. The numbers tell whether it has missed events of older partitions, or of a clock
-// that is ahead.
+// FeedEvents implements webhookports.Events. A partner that follows its feed asks for events of today, so the first
+// query reads the last partitions alone. The numbers tell whether it has missed events of older partitions, or of a
+// clock that is ahead.
 func (s Events) FeedEvents(ctx context.Context, partnerID id.ID, after int64, limit int) ([]ports.Event, error) {
 	const day = 24 * time.Hour
 	today := time.Now().Truncate(day)
@@ -118,13 +121,15 @@ func (s Events) LastNumbers(ctx context.Context, partnerIDs []id.ID) (map[id.ID]
 	return last, err
 }
 
-// FindEvent implements webhookports.Events. The key of the table events begins with the partner, so each partner's events are
-// asked for the id: a probe of an index for each partner, in the partition of the day that the id names. The id is
-// looked for in the whole index of the outbox.
+// FindEvent implements webhookports.Events. The key of the table events begins with the partner, so each partner's
+// events are asked for the id: a probe of an index for each partner, in the partition of the day that the id names. The
+// id is looked for in the whole index of the outbox.
 func (s Events) FindEvent(ctx context.Context, eventID id.ID) (e webhookports.EventView, err error) {
 	err = s.DB.QueryRow(ctx, `
-		SELECT event_id, partner_id, name, deposit_id, created_at, 'outbox', '' FROM outbox WHERE position >= 0 AND event_id = $1
-		UNION ALL SELECT event_id, partner_id, name, deposit_id, created_at, 'set_aside', reason FROM outbox_set_aside WHERE event_id = $1
+		SELECT event_id, partner_id, name, deposit_id, created_at, 'outbox', '' FROM outbox WHERE position >= 0
+		AND event_id = $1
+		UNION ALL SELECT event_id, partner_id, name, deposit_id, created_at, 'set_aside', reason FROM outbox_set_aside
+		WHERE event_id = $1
 		UNION ALL SELECT e.id, e.partner_id, e.name, e.deposit_id, e.created_at, 'filed', ''
 			FROM partners p CROSS JOIN LATERAL (SELECT * FROM events e WHERE e.partner_id = p.id AND e.id = $1 OFFSET 0) AS e
 		LIMIT 1`, eventID).Scan(&e.ID, &e.PartnerID, &e.Name, &e.DepositID, &e.CreatedAt, &e.Place, &e.Reason)

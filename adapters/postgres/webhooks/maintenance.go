@@ -11,14 +11,16 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// EndParkedDeliveries implements webhookports.Retention. The query walks the index of parked deliveries from subscription to
-// subscription.
-func (s Retention) EndParkedDeliveries(ctx context.Context, at time.Time, limit int) ([]webhookports.EndedDelivery, error) {
+// EndParkedDeliveries implements webhookports.Retention. The query walks the index of parked deliveries from
+// subscription to subscription.
+func (s Retention) EndParkedDeliveries(ctx context.Context, at time.Time,
+	limit int) ([]webhookports.EndedDelivery, error) {
 	rows, err := s.DB.Query(ctx, `
 		WITH RECURSIVE subscriptions(id) AS (
 			(SELECT subscription_id FROM deliveries WHERE state = 0 AND due_at IS NULL ORDER BY subscription_id LIMIT 1)
 			UNION ALL
-			SELECT (SELECT d.subscription_id FROM deliveries d WHERE d.state = 0 AND d.due_at IS NULL AND d.subscription_id > s.id
+			SELECT (SELECT d.subscription_id FROM deliveries d WHERE d.state = 0 AND d.due_at IS NULL
+			AND d.subscription_id > s.id
 				ORDER BY d.subscription_id LIMIT 1)
 			FROM subscriptions s WHERE s.id IS NOT NULL),
 		old AS (
@@ -28,7 +30,8 @@ func (s Retention) EndParkedDeliveries(ctx context.Context, at time.Time, limit 
 				ORDER BY d.id LIMIT $2 FOR UPDATE SKIP LOCKED) o
 			LIMIT $2)
 		UPDATE deliveries d SET state = 3, finished_at = now(), failure_reason = $3 FROM old
-		WHERE d.subscription_id = old.subscription_id AND d.id = old.id RETURNING d.subscription_id, d.event, d.event_at`, at, limit, webhook.WebhookDisabled)
+		WHERE d.subscription_id = old.subscription_id AND d.id = old.id RETURNING d.subscription_id, d.event, d.event_at`, at,
+		limit, webhook.WebhookDisabled)
 	if err != nil {
 		return nil, err
 	}
@@ -47,9 +50,11 @@ func (s Retention) DeleteFinishedDeliveries(ctx context.Context, at, endedBy tim
 		old AS (
 			SELECT o.subscription_id, o.id FROM subscriptions s CROSS JOIN LATERAL (
 				SELECT d.subscription_id, d.id FROM deliveries d
-				WHERE d.subscription_id = s.id AND d.id < uuid_floor($1) AND d.state >= 2 AND d.finished_at < $3 ORDER BY d.id LIMIT $2) o
+				WHERE d.subscription_id = s.id AND d.id < uuid_floor($1) AND d.state >= 2 AND d.finished_at < $3 ORDER BY d.id
+				LIMIT $2) o
 			LIMIT $2)
-		DELETE FROM deliveries d USING old WHERE d.subscription_id = old.subscription_id AND d.id = old.id`, at, limit, endedBy)
+		DELETE FROM deliveries d USING old WHERE d.subscription_id = old.subscription_id AND d.id = old.id`, at, limit,
+		endedBy)
 	return int(tag.RowsAffected()), err
 }
 

@@ -48,17 +48,19 @@ const missingPartitions = `
 		SELECT p.parent, d FROM today, (VALUES ('events'), ('delivery_attempts')) AS p(parent),
 			generate_series(today.day - interval '1 day', today.day + make_interval(days => $1), interval '1 day') AS d
 		UNION
-		SELECT 'events', date_trunc('day', to_timestamp(('x' || left(replace(id::text, '-', ''), 12))::bit(48)::bigint / 1000.0), 'UTC') FROM events_rest
+		SELECT 'events', date_trunc('day', to_timestamp(('x' || left(replace(id::text, '-', ''),
+		12))::bit(48)::bigint / 1000.0), 'UTC') FROM events_rest
 		UNION
 		SELECT 'delivery_attempts', date_trunc('day', started_at, 'UTC') FROM delivery_attempts_rest)
 	SELECT w.parent, w.day FROM wanted w, today
 	WHERE w.day <= today.day + make_interval(days => $1) AND NOT EXISTS (
 		SELECT FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-		WHERE i.inhparent = w.parent::regclass AND c.relname = w.parent || '_' || to_char(w.day AT TIME ZONE 'UTC', 'YYYYMMDD'))
+		WHERE i.inhparent = w.parent::regclass AND c.relname = w.parent || '_' || to_char(w.day AT TIME ZONE 'UTC',
+		'YYYYMMDD'))
 	ORDER BY abs(extract(epoch FROM w.day - today.day)), w.parent`
 
-// EnsurePartitions implements webhookports.Retention. Each day is a transaction of its own, so that a day that fails stops no
-// other.
+// EnsurePartitions implements webhookports.Retention. Each day is a transaction of its own, so that a day that fails
+// stops no other.
 func (s Retention) EnsurePartitions(ctx context.Context, days int) error {
 	rows, err := s.DB.Query(ctx, missingPartitions, days)
 	if err != nil {
@@ -88,13 +90,16 @@ func (s Retention) makePartition(ctx context.Context, p partition) error {
 	rest, name, key := p.Parent+"_rest", p.name(), p.key()
 	return pg.InTx(ctx, s.DB.Pool, func(t *pg.Tx) error {
 		var mine, made bool
-		err := t.QueryRow(ctx, `SELECT pg_try_advisory_xact_lock(hashtext('ensure_partitions')) AND set_config('statement_timeout', $1, true) <> ''`,
+		err := t.QueryRow(ctx,
+			`SELECT pg_try_advisory_xact_lock(hashtext('ensure_partitions'))
+				AND set_config('statement_timeout', $1, true) <> ''`,
 			pg.Millis(partitionsTimeout)).Scan(&mine)
 		if err != nil || !mine { // another process makes the partitions
 			return err
 		}
 		// A statement of its own: the snapshot of the one above may be older than the commit that freed the lock.
-		err = t.QueryRow(ctx, `SELECT coalesce((SELECT relispartition FROM pg_class WHERE oid = to_regclass($1)), false)`, name).Scan(&made)
+		err = t.QueryRow(ctx, `SELECT coalesce((SELECT relispartition FROM pg_class WHERE oid = to_regclass($1)), false)`,
+			name).Scan(&made)
 		if err != nil || made {
 			return err
 		}

@@ -37,7 +37,8 @@ func (r Replays) Matching(ctx context.Context, p webhook.Replay, limit int) ([]i
 	if !p.Cursor.IsZero() {
 		l.Where("id > ?", p.Cursor)
 	}
-	rows, err := pg.In(ctx).Query(ctx, "SELECT id FROM deliveries"+l.Conditions()+" ORDER BY id LIMIT "+l.Argument(limit), l.Args...)
+	rows, err := pg.In(ctx).Query(ctx, "SELECT id FROM deliveries"+l.Conditions()+" ORDER BY id LIMIT "+l.Argument(limit),
+		l.Args...)
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,8 @@ import (
 func TestReplay_OfFailedDeliveries_UsesTheirIndex(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t)
-	l := matching(webhook.Replay{SubscriptionID: id.ID{1}, Status: webhook.StatusFailed, From: time.Unix(0, 0), To: time.Now(), CreatedAt: time.Now()})
+	l := matching(webhook.Replay{SubscriptionID: id.ID{1}, Status: webhook.StatusFailed, From: time.Unix(0, 0),
+		To: time.Now(), CreatedAt: time.Now()})
 	rows, err := pool.Query(t.Context(), `EXPLAIN SELECT count(*) FROM deliveries`+l.Conditions(), l.Args...)
 	require.NoError(t, err)
 	plan, err := pgx.CollectRows(rows, pgx.RowTo[string])

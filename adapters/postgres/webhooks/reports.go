@@ -19,13 +19,18 @@ import (
 var ReadReports = `
 	WITH leased AS MATERIALIZED (
 		SELECT subscription_id, count(*) AS n, min(id::text)::uuid AS oldest FROM deliveries
-		WHERE state = 1 AND due_at > now() - ` + pg.Interval(webhook.ClaimCounts) + ` AND subscription_id = ANY ($1) GROUP BY subscription_id)
-	SELECT s.id, s.enabled, s.disabled_reason, coalesce(s.state_since, s.failing_since, s.created_at), s.failures, s.held_until, s.ramp,
-		s.last_success_at, s.last_failure_at, coalesce(s.last_error, ''), waiting.n, coalesce(leased.n, 0), oldest.id, leased.oldest
+		WHERE state = 1 AND due_at > now() - ` + pg.Interval(webhook.ClaimCounts) +
+	` AND subscription_id = ANY ($1) GROUP BY subscription_id)
+	SELECT s.id, s.enabled, s.disabled_reason, coalesce(s.state_since, s.failing_since, s.created_at), s.failures,
+	s.held_until, s.ramp,
+		s.last_success_at, s.last_failure_at, coalesce(s.last_error, ''), waiting.n, coalesce(leased.n, 0), oldest.id,
+		leased.oldest
 	FROM unnest($1::uuid[]) AS asked(id)
 	CROSS JOIN LATERAL (SELECT * FROM webhook_subscriptions w WHERE w.id = asked.id OFFSET 0) AS s
-	CROSS JOIN LATERAL (SELECT coalesce(sum(c.n), 0)::bigint AS n FROM waiting_counts c WHERE c.subscription_id = asked.id) AS waiting
-	LEFT JOIN LATERAL (SELECT d.id FROM deliveries d WHERE waiting.n > 0 AND d.subscription_id = asked.id AND d.state + 0 = 0 ORDER BY d.id LIMIT 1) AS oldest ON true
+	CROSS JOIN LATERAL (SELECT coalesce(sum(c.n), 0)::bigint AS n FROM waiting_counts c
+	WHERE c.subscription_id = asked.id) AS waiting
+	LEFT JOIN LATERAL (SELECT d.id FROM deliveries d WHERE waiting.n > 0 AND d.subscription_id = asked.id
+	AND d.state + 0 = 0 ORDER BY d.id LIMIT 1) AS oldest ON true
 	LEFT JOIN leased ON leased.subscription_id = s.id`
 
 // Reports implements webhookports.Subscriptions.
@@ -63,7 +68,8 @@ func scanReport(row pgx.Rows) (r webhook.Reported, waiting, dispatched int, olde
 	var oldestWaiting, oldestDispatched *id.ID
 	err = row.Scan(&r.ID, &r.Enabled, &r.DisabledReason, &r.Health.Since, &health.Failures, &openUntil, &health.Ramp,
 		&success, &failure, &r.Health.LastError, &waiting, &dispatched, &oldestWaiting, &oldestDispatched)
-	health.OpenUntil, r.Health.LastSuccessAt, r.Health.LastFailureAt = pg.OrZero(openUntil), pg.OrZero(success), pg.OrZero(failure)
+	health.OpenUntil, r.Health.LastSuccessAt, r.Health.LastFailureAt = pg.OrZero(openUntil), pg.OrZero(success),
+		pg.OrZero(failure)
 	r.Health.State = health.State(r.Enabled)
 	for _, first := range []*id.ID{oldestWaiting, oldestDispatched} {
 		if first != nil && (oldest.IsZero() || first.Time().Before(oldest)) {

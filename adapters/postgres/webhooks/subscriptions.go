@@ -31,7 +31,8 @@ func (r Subscriptions) Insert(ctx context.Context, s webhook.Subscription, key s
 		return err
 	}
 	return pg.Changed(webhook.ErrLimitReached)(queries.InsertSubscription(ctx, pg.In(ctx), sqlc.InsertSubscriptionParams{
-		ID: s.ID, PartnerID: s.PartnerID, URL: s.URL, Events: pg.Each(s.Events, func(e webhook.EventName) string { return string(e) }), Secret: sealed,
+		ID: s.ID, PartnerID: s.PartnerID, URL: s.URL,
+		Events: pg.Each(s.Events, func(e webhook.EventName) string { return string(e) }), Secret: sealed,
 		Enabled: s.Enabled, DisabledReason: s.DisabledReason, CreatedAt: s.CreatedAt, MaxRows: webhook.MaxSubscriptions,
 	}))
 }
@@ -78,7 +79,8 @@ func (r Subscriptions) Probe(ctx context.Context, of webhookports.ProbeOf) (webh
 }
 
 // Subscription implements webhookports.Subscriptions.
-func (r Subscriptions) Subscription(ctx context.Context, partnerID, subscriptionID id.ID) (webhook.Subscription, error) {
+func (r Subscriptions) Subscription(ctx context.Context, partnerID,
+	subscriptionID id.ID) (webhook.Subscription, error) {
 	row, err := queries.Subscription(ctx, r.DB, subscriptionID, partnerID)
 	return webhook.Subscription(row), pg.OrNotFound(err, webhook.ErrNotFound)
 }
@@ -90,16 +92,20 @@ func (r Subscriptions) SubscriptionByID(ctx context.Context, subscriptionID id.I
 }
 
 // Subscriptions implements webhookports.Subscriptions.
-func (r Subscriptions) Subscriptions(ctx context.Context, partnerID id.ID, page ports.Page) (ports.List[webhook.Subscription], error) {
+func (r Subscriptions) Subscriptions(ctx context.Context, partnerID id.ID,
+	page ports.Page) (ports.List[webhook.Subscription], error) {
 	l := &lists.List{Table: "webhook_subscriptions", Identity: []string{"id"}, Order: []string{"created_at", "id"}}
 	l.Where("partner_id = ? AND deleted_at IS NULL", partnerID)
 	l.After(page.Cursor)
-	sql := `SELECT id, partner_id, url, events, enabled, disabled_reason, created_at, fits, n FROM ` + l.Rows(page) + ` AS s ORDER BY created_at DESC, id DESC`
-	return lists.Read(ctx, r.DB, l, page, sql, func(row pgx.CollectableRow) (got lists.Listed[webhook.Subscription], err error) {
-		a := &got.Item
-		err = row.Scan(&a.ID, &a.PartnerID, &a.URL, &a.Events, &a.Enabled, &a.DisabledReason, &a.CreatedAt, &got.Fits, &got.N)
-		return got, err
-	}, func(s webhook.Subscription) ports.Cursor { return ports.Cursor{At: s.CreatedAt, ID: s.ID} })
+	sql := `SELECT id, partner_id, url, events, enabled, disabled_reason, created_at, fits, n FROM ` + l.Rows(page) +
+		` AS s ORDER BY created_at DESC, id DESC`
+	return lists.Read(ctx, r.DB, l, page, sql,
+		func(row pgx.CollectableRow) (got lists.Listed[webhook.Subscription], err error) {
+			a := &got.Item
+			err = row.Scan(&a.ID, &a.PartnerID, &a.URL, &a.Events, &a.Enabled, &a.DisabledReason, &a.CreatedAt, &got.Fits,
+				&got.N)
+			return got, err
+		}, func(s webhook.Subscription) ports.Cursor { return ports.Cursor{At: s.CreatedAt, ID: s.ID} })
 }
 
 // FindSubscription implements webhookports.Subscriptions.

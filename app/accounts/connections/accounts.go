@@ -51,7 +51,8 @@ func (s *Service) Accounts(ctx context.Context, page ports.Page) (ports.List[con
 
 func validCeiling(maximum money.Cents) error {
 	if maximum != 0 && (maximum < deposit.MinAmount || maximum > deposit.MaxCeiling) {
-		return fault.ErrInvalidField.WithField("maxAmount", "must be 0 or between %s and %s EUR", deposit.MinAmount, deposit.MaxCeiling)
+		return fault.ErrInvalidField.WithField("maxAmount", "must be 0 or between %s and %s EUR", deposit.MinAmount,
+			deposit.MaxCeiling)
 	}
 	return nil
 }

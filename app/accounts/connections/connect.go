@@ -158,7 +158,8 @@ func (s *Service) Link(ctx context.Context, r Request, o connect.Operator, a con
 // LinkedResult gives the result of an earlier connect again, for the page that the browser is redirected to.
 //
 // Returns the errors of Verify, or connect.ErrAccountNotLinked when the account has no such active link.
-func (s *Service) LinkedResult(ctx context.Context, r Request, a connect.Account, outcome connect.Outcome) (Result, error) {
+func (s *Service) LinkedResult(ctx context.Context, r Request, a connect.Account,
+	outcome connect.Outcome) (Result, error) {
 	now := s.deps.Clock.Now()
 	v, err := s.verify(ctx, r, now)
 	if err != nil {
@@ -178,12 +179,14 @@ func (s *Service) LinkedResult(ctx context.Context, r Request, a connect.Account
 // decide races: a transaction that loses a race reads the winner's link and decides again.
 //
 // Returns connect.ErrAlreadyLinked or connect.ErrExternalIDConflict; the transaction stays usable.
-func (s *Service) link(ctx context.Context, v Verified, o connect.Operator, a connect.Account, now time.Time) (connect.Outcome, error) {
+func (s *Service) link(ctx context.Context, v Verified, o connect.Operator, a connect.Account,
+	now time.Time) (connect.Outcome, error) {
 	exists, err := s.linkExists(ctx, v, a)
 	if err != nil || exists {
 		return connect.AlreadyLinked, err
 	}
-	l := connect.Link{ID: s.deps.Entropy.NewID(), PartnerID: v.Partner.ID, AccountID: a.ID, ExternalID: v.ExternalID, LinkedAt: now}
+	l := connect.Link{ID: s.deps.Entropy.NewID(), PartnerID: v.Partner.ID, AccountID: a.ID, ExternalID: v.ExternalID,
+		LinkedAt: now}
 	if err := s.deps.Links.Insert(ctx, l); err != nil {
 		if _, lost := refused(err); !lost {
 			return "", err
@@ -202,9 +205,11 @@ func (s *Service) link(ctx context.Context, v Verified, o connect.Operator, a co
 		return "", err
 	}
 	payload := webhook.LinkedPayload{
-		PartnerID: id.Partner.Of(l.PartnerID), AccountID: id.Account.Of(a.ID), ExternalID: l.ExternalID, LinkedAt: deposit.Timestamp(now),
+		PartnerID: id.Partner.Of(l.PartnerID), AccountID: id.Account.Of(a.ID), ExternalID: l.ExternalID,
+		LinkedAt: deposit.Timestamp(now),
 	}
-	event := ports.Event{ID: s.deps.Entropy.NewID(), PartnerID: l.PartnerID, Name: webhook.OperatorLinked, Data: payload.JSON(), CreatedAt: now}
+	event := ports.Event{ID: s.deps.Entropy.NewID(), PartnerID: l.PartnerID, Name: webhook.OperatorLinked,
+		Data: payload.JSON(), CreatedAt: now}
 	if err := s.deps.Outbox.Append(ctx, event); err != nil {
 		return "", err
 	}

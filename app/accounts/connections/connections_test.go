@@ -58,10 +58,12 @@ func TestRevoke_ByEachSide_EndsTheLinkAndTellsTheOperatorOnce(t *testing.T) {
 		require.False(t, again, by)
 		account := id.Account.Of(a.SignedIn.Account.ID)
 		require.Equal(t, 1, b.kit.Count("account_links", "account_id = $1 AND revoked_by = $2", a.SignedIn.Account.ID, by))
-		require.Equal(t, 1, b.kit.Count("audit_log", "action = 'link.revoke' AND subject = $1 AND actor LIKE $2 || '%'", account, c.actor))
+		require.Equal(t, 1,
+			b.kit.Count("audit_log", "action = 'link.revoke' AND subject = $1 AND actor LIKE $2 || '%'", account, c.actor))
 		sent := b.kit.Mails(email)
 		require.Len(t, sent, 2, "of the link and of its end")
-		require.Equal(t, "Partner demo is now linked to your account / Partner demo est maintenant relié à votre compte", sent[0].Subject)
+		require.Equal(t, "Partner demo is now linked to your account / Partner demo est maintenant relié à votre compte",
+			sent[0].Subject)
 		require.Contains(t, sent[1].Body, c.says)
 		require.Contains(t, sent[1].Body, "https://dash.example/dashboard")
 
@@ -160,7 +162,8 @@ func TestConnect_ThatFailsAtItsEnd_LeavesNothing(t *testing.T) {
 	require.ErrorIs(t, err, errBroken)
 	_, err = broken.RevokeByPartner(t.Context(), partner.Caller{Partner: p}, a.SignedIn.Account.ID)
 	require.ErrorIs(t, err, errBroken)
-	for table, want := range map[string]int{"operators": 1, "accounts": 1, "sessions": 1, "account_links": 1, "outbox": 1, "mails": 1} {
+	for table, want := range map[string]int{"operators": 1, "accounts": 1, "sessions": 1, "account_links": 1, "outbox": 1,
+		"mails": 1} {
 		require.Equal(t, want, b.kit.Count(table, ""), table)
 	}
 	require.Equal(t, 1, b.kit.Count("account_links", "revoked_at IS NULL"))
@@ -175,7 +178,8 @@ func TestSignUps_AtOnceWithOneExternalID_MakeOneOfEverything(t *testing.T) {
 	for i := range outcomes {
 		wg.Go(func() {
 			var a connections.Result
-			a, errs[i] = b.SignUp(t.Context(), request("demo", "x"), form(string(rune('a'+i))+"@b.example"), connections.Browser{})
+			a, errs[i] = b.SignUp(t.Context(), request("demo", "x"), form(string(rune('a'+i))+"@b.example"),
+				connections.Browser{})
 			outcomes[i] = a.Outcome
 		})
 	}
@@ -222,11 +226,13 @@ func TestConnectURL_IsGoodOnThePages(t *testing.T) {
 	b := setup(t)
 	b.kit.Partner("demo")
 	b.kit.PartnerWithSecret("bare", "")
-	for slug, want := range map[string]error{"nobody": connect.ErrPartnerNotFound, "bare": connect.ErrMissingConnectSecret} {
+	for slug, want := range map[string]error{"nobody": connect.ErrPartnerNotFound,
+		"bare": connect.ErrMissingConnectSecret} {
 		_, err := b.ConnectURL(t.Context(), connections.URLRequest{PartnerSlug: slug, ExternalID: "x"})
 		require.ErrorIs(t, err, want)
 	}
-	raw, err := b.ConnectURL(t.Context(), connections.URLRequest{PartnerSlug: "demo", ExternalID: "a.b +&ü", Email: "a@b.example", Name: "N & Co", ReturnURL: "https://pms.example/?a=1&b"})
+	raw, err := b.ConnectURL(t.Context(), connections.URLRequest{PartnerSlug: "demo", ExternalID: "a.b +&ü",
+		Email: "a@b.example", Name: "N & Co", ReturnURL: "https://pms.example/?a=1&b"})
 	require.NoError(t, err)
 	require.True(t, strings.HasPrefix(raw, "https://dash.example/register?partner=demo&external_id="), raw)
 	u, err := url.Parse(raw)

@@ -81,18 +81,28 @@ func TestConnectURL_ForWhatThePagesWouldRefuse_IsNotMade(t *testing.T) {
 		want    error
 		field   string
 	}{
-		"good":                      {partner.Production, URLRequest{PartnerSlug: "demo", ExternalID: "a.b +&ü", Email: "a@b.example", Name: "N & Co", ReturnURL: "https://pms.example/?a=1&b"}, nil, ""},
-		"the parts that must":       {partner.Production, URLRequest{PartnerSlug: "demo", ExternalID: "x"}, nil, ""},
-		"localhost, while building": {partner.Development, URLRequest{PartnerSlug: "demo", ExternalID: "x", ReturnURL: "http://localhost/"}, nil, ""},
-		"no slug":                   {partner.Production, URLRequest{PartnerSlug: "no.slug"}, connect.ErrPartnerNotFound, ""},
-		"no id":                     {partner.Production, URLRequest{PartnerSlug: "demo"}, fault.ErrInvalidField, "externalId"},
-		"long id":                   {partner.Production, URLRequest{PartnerSlug: "demo", ExternalID: strings.Repeat("x", 256)}, fault.ErrInvalidField, "externalId"},
-		"zero byte":                 {partner.Production, URLRequest{PartnerSlug: "demo", ExternalID: "\x00"}, fault.ErrInvalidField, "externalId"},
-		"no UTF-8":                  {partner.Production, URLRequest{PartnerSlug: "demo", ExternalID: "\xff"}, fault.ErrInvalidField, "externalId"},
-		"e-mail":                    {partner.Production, URLRequest{PartnerSlug: "demo", ExternalID: "x", Email: "nope"}, fault.ErrInvalidField, "email"},
-		"name of two lines":         {partner.Production, URLRequest{PartnerSlug: "demo", ExternalID: "x", Name: "a\nb"}, fault.ErrInvalidField, "name"},
-		"localhost, in production":  {partner.Production, URLRequest{PartnerSlug: "demo", ExternalID: "x", ReturnURL: "http://localhost/"}, fault.ErrInvalidField, "returnUrl"},
-		"javascript:":               {partner.Development, URLRequest{PartnerSlug: "demo", ExternalID: "x", ReturnURL: "javascript:alert(1)"}, fault.ErrInvalidField, "returnUrl"},
+		"good": {partner.Production, URLRequest{PartnerSlug: "demo", ExternalID: "a.b +&ü",
+			Email: "a@b.example", Name: "N & Co", ReturnURL: "https://pms.example/?a=1&b"}, nil, ""},
+		"the parts that must": {partner.Production, URLRequest{PartnerSlug: "demo", ExternalID: "x"}, nil, ""},
+		"localhost, while building": {partner.Development,
+			URLRequest{PartnerSlug: "demo", ExternalID: "x", ReturnURL: "http://localhost/"}, nil, ""},
+		"no slug": {partner.Production, URLRequest{PartnerSlug: "no.slug"}, connect.ErrPartnerNotFound, ""},
+		"no id": {partner.Production, URLRequest{PartnerSlug: "demo"}, fault.ErrInvalidField,
+			"externalId"},
+		"long id": {partner.Production,
+			URLRequest{PartnerSlug: "demo", ExternalID: strings.Repeat("x", 256)}, fault.ErrInvalidField, "externalId"},
+		"zero byte": {partner.Production, URLRequest{PartnerSlug: "demo", ExternalID: "\x00"},
+			fault.ErrInvalidField, "externalId"},
+		"no UTF-8": {partner.Production, URLRequest{PartnerSlug: "demo", ExternalID: "\xff"},
+			fault.ErrInvalidField, "externalId"},
+		"e-mail": {partner.Production, URLRequest{PartnerSlug: "demo", ExternalID: "x", Email: "nope"},
+			fault.ErrInvalidField, "email"},
+		"name of two lines": {partner.Production, URLRequest{PartnerSlug: "demo", ExternalID: "x", Name: "a\nb"},
+			fault.ErrInvalidField, "name"},
+		"localhost, in production": {partner.Production, URLRequest{PartnerSlug: "demo", ExternalID: "x",
+			ReturnURL: "http://localhost/"}, fault.ErrInvalidField, "returnUrl"},
+		"javascript:": {partner.Development, URLRequest{PartnerSlug: "demo", ExternalID: "x",
+			ReturnURL: "javascript:alert(1)"}, fault.ErrInvalidField, "returnUrl"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -138,7 +148,8 @@ func TestReturnURL_CarriesTheSignedResult(t *testing.T) {
 		account id.ID
 		code    string
 	}{
-		"linked": {connect.Linked, id.ID{2}, ""}, "linked before": {connect.AlreadyLinked, id.ID{2}, ""}, "refused": {connect.Failed, id.ID{}, "account_already_linked"},
+		"linked": {connect.Linked, id.ID{2}, ""}, "linked before": {connect.AlreadyLinked, id.ID{2}, ""},
+		"refused": {connect.Failed, id.ID{}, "account_already_linked"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -149,7 +160,8 @@ func TestReturnURL_CarriesTheSignedResult(t *testing.T) {
 				account = id.Account.Of(c.account)
 			}
 			want := url.Values{
-				"a": {"1"}, "connectStatus": {string(c.outcome)}, "accountId": {account}, "externalId": {"op 1"}, "returnTs": {"1790000000"},
+				"a": {"1"}, "connectStatus": {string(c.outcome)}, "accountId": {account}, "externalId": {"op 1"},
+				"returnTs":  {"1790000000"},
 				"returnSig": {connect.ReturnSignature(key, c.outcome, account, "1790000000", "op 1")},
 			}
 			if c.code != "" {
@@ -164,8 +176,10 @@ func TestReturnURL_CarriesTheSignedResult(t *testing.T) {
 func TestResults_OfALinkAndOfARefusal(t *testing.T) {
 	t.Parallel()
 	v, session := Verified{ExternalID: "x"}, SignedIn{Token: "t"}
-	require.Equal(t, Result{Verified: v, SignedIn: session, Outcome: connect.Linked}, v.linked(connect.Linked, id.ID{2}, session, at))
-	require.Equal(t, Result{Verified: v, SignedIn: session, Outcome: connect.Failed, Refusal: connect.ErrAlreadyLinked, Sides: Sides{LinkedPartner: "P"}},
+	require.Equal(t, Result{Verified: v, SignedIn: session, Outcome: connect.Linked},
+		v.linked(connect.Linked, id.ID{2}, session, at))
+	require.Equal(t, Result{Verified: v, SignedIn: session, Outcome: connect.Failed, Refusal: connect.ErrAlreadyLinked,
+		Sides: Sides{LinkedPartner: "P"}},
 		v.refused(connect.ErrAlreadyLinked, Sides{LinkedPartner: "P"}, session, at))
 }
 

@@ -29,14 +29,16 @@ type bundle struct {
 func setup(t *testing.T) bundle {
 	t.Helper()
 	kit := servicetest.New(t, func(s *servicetest.Setup) {
-		s.Config.Environment, s.Config.DashboardBaseURL, s.Clock = partner.Production, "https://dash.example", servicetest.NewClock(now)
+		s.Config.Environment, s.Config.DashboardBaseURL, s.Clock = partner.Production, "https://dash.example",
+			servicetest.NewClock(now)
 	})
 	return bundle{Service: kit.Connections, kit: kit}
 }
 
 func request(slug, externalID string) connections.Request {
 	ts := strconv.FormatInt(now.Unix(), 10)
-	return connections.Request{Params: connect.Params{Partner: slug, ExternalID: externalID, TS: ts, Sig: connect.Sign(key, slug, externalID, ts)}}
+	return connections.Request{
+		Params: connect.Params{Partner: slug, ExternalID: externalID, TS: ts, Sig: connect.Sign(key, slug, externalID, ts)}}
 }
 
 func form(email string) connect.SignUp {

@@ -28,13 +28,15 @@ func (s *Service) Offer(ctx context.Context, r Request, a *connect.Account) (Res
 }
 
 // failed is the result of a refused link. a is nil for a sign-up, whose account was not made.
-func (s *Service) failed(ctx context.Context, v Verified, refusal *fault.Error, in SignedIn, a *connect.Account, now time.Time) (Result, error) {
+func (s *Service) failed(ctx context.Context, v Verified, refusal *fault.Error, in SignedIn, a *connect.Account,
+	now time.Time) (Result, error) {
 	_, sides, err := s.sides(ctx, v, a)
 	return v.refused(refusal, sides, in, now), err
 }
 
 // sides reads the links that rule a link out; refusal is nil for none.
-func (s *Service) sides(ctx context.Context, v Verified, a *connect.Account) (refusal *fault.Error, sides Sides, err error) {
+func (s *Service) sides(ctx context.Context, v Verified,
+	a *connect.Account) (refusal *fault.Error, sides Sides, err error) {
 	var decided error
 	if a != nil {
 		current, err := s.deps.Links.ActiveLink(ctx, a.ID)

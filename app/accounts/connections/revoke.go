@@ -15,7 +15,8 @@ import (
 
 // UnlinkByOperator ends the link that the operator saw on the dashboard. changed is false when that link is no longer
 // active; a link made since then stays.
-func (s *Service) UnlinkByOperator(ctx context.Context, o connect.Operator, a connect.Account, linkID id.ID) (changed bool, err error) {
+func (s *Service) UnlinkByOperator(ctx context.Context, o connect.Operator, a connect.Account,
+	linkID id.ID) (changed bool, err error) {
 	current, err := s.deps.Links.ActiveLink(ctx, a.ID)
 	if err != nil || current == nil {
 		return false, err
@@ -81,7 +82,8 @@ type revocation struct {
 	operator connect.Operator
 	by       connect.RevokedBy
 	actor    actor.Actor
-	only     id.ID // the link that the operator saw; another active link stays. The partner's contact is told. Zero: any active link
+	// the link that the operator saw; another active link stays. The partner's contact is told. Zero: any active link
+	only id.ID
 }
 
 // ends reports whether the account's active link, nil for none, is the link that the operator saw.
@@ -109,7 +111,8 @@ func (s *Service) revokeWithin(ctx context.Context, r revocation, now time.Time)
 			return false, err
 		}
 		if r.partner.ContactEmail != "" {
-			told := mails.LinkEndedForPartner{Contact: r.partner.ContactEmail, Account: r.account, ExternalID: current.ExternalID}
+			told := mails.LinkEndedForPartner{Contact: r.partner.ContactEmail, Account: r.account,
+				ExternalID: current.ExternalID}
 			if err := s.deps.Mails.Enqueue(ctx, told.Mail(s.deps.Entropy.NewID(), now)); err != nil {
 				return false, err
 			}

@@ -43,7 +43,8 @@ func (s *Service) ConnectURL(ctx context.Context, r URLRequest) (string, error) 
 		{Key: "ts", Value: ts},
 		{Key: "sig", Value: connect.Sign(connectSecret, r.PartnerSlug, r.ExternalID, ts)},
 	}
-	for _, p := range []returnurl.Param{{Key: "email", Value: r.Email}, {Key: "name", Value: r.Name}, {Key: "return_url", Value: r.ReturnURL}} {
+	for _, p := range []returnurl.Param{{Key: "email", Value: r.Email}, {Key: "name", Value: r.Name},
+		{Key: "return_url", Value: r.ReturnURL}} {
 		if p.Value != "" {
 			params = append(params, p)
 		}
@@ -97,7 +98,8 @@ func Query(raw string) (r Request, prefill Prefill, connected bool) {
 		connected = connected || len(values[key]) > 0
 	}
 	r = Request{
-		Params:    connect.Params{Partner: single("partner"), ExternalID: single("external_id"), TS: single("ts"), Sig: single("sig")},
+		Params: connect.Params{Partner: single("partner"), ExternalID: single("external_id"), TS: single("ts"),
+			Sig: single("sig")},
 		ReturnURL: single("return_url"),
 	}
 	return r, Prefill{Email: single("email"), Name: single("name")}, connected

@@ -65,7 +65,8 @@ func (s *Service) verify(ctx context.Context, r Request, now time.Time) (Verifie
 		return Verified{}, err
 	}
 	return Verified{
-		Partner: p, ExternalID: r.ExternalID, Return: s.allowedReturn(r.ReturnURL, p), connectSecret: connectSecret, params: r.Params,
+		Partner: p, ExternalID: r.ExternalID, Return: s.allowedReturn(r.ReturnURL, p), connectSecret: connectSecret,
+		params: r.Params,
 	}, nil
 }
 

@@ -17,7 +17,8 @@ var verbs = map[mails.AccountChange]audit.Verb{
 }
 
 // changedByOperator is credentialsChanged, with the operator in the audit log.
-func (s *Service) changedByOperator(ctx context.Context, before, o connect.Operator, change mails.AccountChange, now time.Time) error {
+func (s *Service) changedByOperator(ctx context.Context, before, o connect.Operator, change mails.AccountChange,
+	now time.Time) error {
 	if err := s.credentialsChanged(ctx, before, o, change, now); err != nil {
 		return err
 	}
@@ -26,7 +27,8 @@ func (s *Service) changedByOperator(ctx context.Context, before, o connect.Opera
 
 // credentialsChanged stores the operator, ends all sessions and all links of earlier mails, and tells the address from
 // before.
-func (s *Service) credentialsChanged(ctx context.Context, before, o connect.Operator, change mails.AccountChange, now time.Time) error {
+func (s *Service) credentialsChanged(ctx context.Context, before, o connect.Operator, change mails.AccountChange,
+	now time.Time) error {
 	if err := s.deps.Operators.Update(ctx, o); err != nil {
 		return err
 	}

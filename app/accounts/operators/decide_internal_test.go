@@ -28,13 +28,16 @@ func TestFits_OneOfTheKindsThatAPageTakes(t *testing.T) {
 		kinds []connect.TokenKind
 		want  error
 	}{
-		"its kind":              {verify, []connect.TokenKind{connect.TokenVerify}, nil},
-		"one of two":            {verify, []connect.TokenKind{connect.TokenChangeEmail, connect.TokenVerify}, nil},
-		"another kind":          {verify, []connect.TokenKind{connect.TokenReset}, connect.ErrTokenVoid},
-		"no kind":               {verify, nil, connect.ErrTokenVoid},
-		"of another operator":   {connect.Token{OperatorID: id.ID{2}, Kind: connect.TokenVerify, Email: "a@b.example"}, []connect.TokenKind{connect.TokenVerify}, connect.ErrTokenVoid},
-		"of a former address":   {connect.Token{OperatorID: id.ID{1}, Kind: connect.TokenReset, Email: "old@b.example"}, []connect.TokenKind{connect.TokenReset}, connect.ErrTokenVoid},
-		"to an address to come": {connect.Token{OperatorID: id.ID{1}, Kind: connect.TokenChangeEmail, Email: "new@b.example"}, []connect.TokenKind{connect.TokenChangeEmail}, nil},
+		"its kind":     {verify, []connect.TokenKind{connect.TokenVerify}, nil},
+		"one of two":   {verify, []connect.TokenKind{connect.TokenChangeEmail, connect.TokenVerify}, nil},
+		"another kind": {verify, []connect.TokenKind{connect.TokenReset}, connect.ErrTokenVoid},
+		"no kind":      {verify, nil, connect.ErrTokenVoid},
+		"of another operator": {connect.Token{OperatorID: id.ID{2}, Kind: connect.TokenVerify, Email: "a@b.example"},
+			[]connect.TokenKind{connect.TokenVerify}, connect.ErrTokenVoid},
+		"of a former address": {connect.Token{OperatorID: id.ID{1}, Kind: connect.TokenReset, Email: "old@b.example"},
+			[]connect.TokenKind{connect.TokenReset}, connect.ErrTokenVoid},
+		"to an address to come": {connect.Token{OperatorID: id.ID{1}, Kind: connect.TokenChangeEmail, Email: "new@b.example"},
+			[]connect.TokenKind{connect.TokenChangeEmail}, nil},
 	} {
 		require.ErrorIs(t, fits(c.token, o, c.kinds), c.want, name)
 	}
@@ -93,7 +96,8 @@ func TestUnchanged_SinceThePasswordWasChecked(t *testing.T) {
 func TestMovedTo_ANewAddress_IsNotVerified(t *testing.T) {
 	t.Parallel()
 	before := connect.Operator{ID: id.ID{1}, Email: "a@b.example", PasswordHash: "h", Locale: "fr", VerifiedAt: now}
-	require.Equal(t, connect.Operator{ID: id.ID{1}, Email: "new@b.example", PasswordHash: "h", Locale: "fr"}, movedTo(before, "new@b.example"))
+	require.Equal(t, connect.Operator{ID: id.ID{1}, Email: "new@b.example", PasswordHash: "h", Locale: "fr"},
+		movedTo(before, "new@b.example"))
 	require.Equal(t, "a@b.example", before.Email)
 }
 
@@ -104,7 +108,8 @@ func TestWithPassword_ByALinkInAMail_VerifiesTheAddress(t *testing.T) {
 		verified, want time.Time
 		opens          bool
 	}{
-		"not verified": {time.Time{}, now, true}, "verified before": {earlier, earlier, false}, "no mails are sent": {time.Time{}, time.Time{}, false},
+		"not verified": {time.Time{}, now, true}, "verified before": {earlier, earlier, false},
+		"no mails are sent": {time.Time{}, time.Time{}, false},
 	} {
 		o := withPassword(connect.Operator{ID: id.ID{1}, PasswordHash: "old", VerifiedAt: c.verified}, "new", c.opens, now)
 		require.Equal(t, connect.Operator{ID: id.ID{1}, PasswordHash: "new", VerifiedAt: c.want}, o, name)
@@ -114,10 +119,12 @@ func TestWithPassword_ByALinkInAMail_VerifiesTheAddress(t *testing.T) {
 func TestSessions_AreNamedWithoutTheirToken_AndEndByTheirName(t *testing.T) {
 	t.Parallel()
 	token := strings.Repeat("A", 43)
-	own := accountports.Session{TokenHash: sha256.Sum256([]byte(token)), Browser: "Firefox, Linux", CreatedAt: now, LastSeenAt: now.Add(1), ExpiresAt: now.Add(2)}
+	own := accountports.Session{TokenHash: sha256.Sum256([]byte(token)), Browser: "Firefox, Linux", CreatedAt: now,
+		LastSeenAt: now.Add(1), ExpiresAt: now.Add(2)}
 	other := accountports.Session{TokenHash: [32]byte{9}}
 	shown := view(own, own.TokenHash)
-	require.Equal(t, Session{Name: nameOf(own.TokenHash), Browser: "Firefox, Linux", CreatedAt: now, LastSeenAt: now.Add(1), ExpiresAt: now.Add(2), This: true}, shown)
+	require.Equal(t, Session{Name: nameOf(own.TokenHash), Browser: "Firefox, Linux", CreatedAt: now,
+		LastSeenAt: now.Add(1), ExpiresAt: now.Add(2), This: true}, shown)
 	require.False(t, view(other, own.TokenHash).This)
 	require.Regexp(t, "^[0-9a-f]{24}$", shown.Name)
 	require.NotEqual(t, shown.Name, nameOf(other.TokenHash))

@@ -18,7 +18,8 @@ func (s *Service) Token(ctx context.Context, token string, kinds ...connect.Toke
 }
 
 // token is Token, with the operator.
-func (s *Service) token(ctx context.Context, token string, kinds []connect.TokenKind) (connect.Token, connect.Operator, error) {
+func (s *Service) token(ctx context.Context, token string,
+	kinds []connect.TokenKind) (connect.Token, connect.Operator, error) {
 	hash, ok := signin.TokenHash(token)
 	if !ok {
 		return connect.Token{}, connect.Operator{}, connect.ErrTokenVoid
@@ -42,13 +43,15 @@ func fits(t connect.Token, o connect.Operator, kinds []connect.TokenKind) error 
 // withToken runs do with the token and its operator, whom no other transaction then changes.
 //
 // Returns connect.ErrTokenVoid, as Token does.
-func (s *Service) withToken(ctx context.Context, token string, now time.Time, do func(context.Context, connect.Token, connect.Operator) error, kinds ...connect.TokenKind) error {
+func (s *Service) withToken(ctx context.Context, token string, now time.Time,
+	do func(context.Context, connect.Token, connect.Operator) error, kinds ...connect.TokenKind) error {
 	found, err := s.Token(ctx, token, kinds...)
 	if err != nil {
 		return err
 	}
 	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
-		if _, err := s.deps.TwoFactors.Lock(ctx, found.OperatorID); err != nil { // before the operator, in the order of a log-in
+		if _, err := s.deps.TwoFactors.Lock(ctx, found.OperatorID); err != nil {
+			// before the operator, in the order of a log-in
 			return err
 		}
 		o, err := s.deps.Operators.Lock(ctx, found.OperatorID)

@@ -85,7 +85,8 @@ func TestSignUp_BeginsASessionThatEndsAfterFourteenDays(t *testing.T) {
 func TestCurrentOperator_WithAnythingElse_IsNobody(t *testing.T) {
 	t.Parallel()
 	s, _, _, _ := setup(t)
-	for _, token := range []string{"", "x", strings.Repeat("A", 43), strings.Repeat("\x00", 43), strings.Repeat("A", 4000)} {
+	for _, token := range []string{"", "x", strings.Repeat("A", 43), strings.Repeat("\x00", 43),
+		strings.Repeat("A", 4000)} {
 		_, _, err := s.CurrentOperator(t.Context(), token)
 		require.ErrorIs(t, err, connect.ErrBadCredentials)
 	}
@@ -119,7 +120,10 @@ func TestSignUps_AtOnceWithOneEmail_MakeOneOperator(t *testing.T) {
 	}
 	require.Equal(t, 1, won)
 	var n int
-	require.NoError(t, kit.Pool.QueryRow(t.Context(), "SELECT (SELECT count(*) FROM operators) + (SELECT count(*) FROM accounts) + (SELECT count(*) FROM sessions)").Scan(&n))
+	require.NoError(t,
+		kit.Pool.QueryRow(t.Context(),
+			"SELECT (SELECT count(*) FROM operators) + (SELECT count(*) FROM accounts) + (SELECT count(*) FROM sessions)").Scan(
+			&n))
 	require.Equal(t, 3, n)
 }
 
@@ -148,9 +152,11 @@ func TestLogIn_FromANetworkThatTheOperatorUsed_WaitsInFront(t *testing.T) {
 		require.Equal(t, password == "correct horse", err == nil, email)
 		return passwords.turns[len(passwords.turns)-1]
 	}
-	require.Equal(t, []accountports.Turn{{Network: home.Network}, {Network: cafe.Network}}, passwords.turns, "a sign-up is a stranger's")
+	require.Equal(t, []accountports.Turn{{Network: home.Network}, {Network: cafe.Network}}, passwords.turns,
+		"a sign-up is a stranger's")
 	require.Equal(t, accountports.Turn{Network: home.Network, Known: true}, logIn("a@b.example", "wrong", home))
-	require.Equal(t, accountports.Turn{Network: cafe.Network}, logIn("a@b.example", "wrong", cafe), "another operator's network")
+	require.Equal(t, accountports.Turn{Network: cafe.Network}, logIn("a@b.example", "wrong", cafe),
+		"another operator's network")
 	require.Equal(t, accountports.Turn{Network: home.Network}, logIn("nobody@b.example", "wrong", home))
 	require.Equal(t, accountports.Turn{}, logIn("a@b.example", "correct horse", operators.Browser{}), "an unknown network")
 	require.Equal(t, accountports.Turn{Network: cafe.Network}, logIn("a@b.example", "correct horse", cafe))

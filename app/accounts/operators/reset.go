@@ -30,7 +30,8 @@ func (s *Service) ForgotPassword(ctx context.Context, email, locale string) erro
 	if !mailaddr.Valid(email) {
 		return connect.ErrInvalidEmail
 	}
-	r := accountports.PasswordRequest{ID: s.deps.Entropy.NewID(), Email: email, Locale: locale, CreatedAt: s.deps.Clock.Now()}
+	r := accountports.PasswordRequest{ID: s.deps.Entropy.NewID(), Email: email, Locale: locale,
+		CreatedAt: s.deps.Clock.Now()}
 	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
 		return s.deps.Tokens.InsertPasswordRequest(ctx, r)
 	})

@@ -41,7 +41,8 @@ func TestResetPassword_SetsItVerifiesTheAddressAndEndsEverySession(t *testing.T)
 	forgot(t, s, "A@B.example")
 	token := mailed(t, kit, "a@b.example")
 	require.ErrorIs(t, s.ResetPassword(t.Context(), token, "short", operators.Browser{}), connect.ErrInvalidPassword)
-	require.NoError(t, s.ResetPassword(t.Context(), token, "another password", operators.Browser{}), "a password that is refused leaves the link")
+	require.NoError(t, s.ResetPassword(t.Context(), token, "another password", operators.Browser{}),
+		"a password that is refused leaves the link")
 
 	_, _, err := s.CurrentOperator(t.Context(), one.Token.Reveal())
 	require.ErrorIs(t, err, connect.ErrBadCredentials)
@@ -56,7 +57,8 @@ func TestResetPassword_SetsItVerifiesTheAddressAndEndsEverySession(t *testing.T)
 	last := kit.Mails("a@b.example")
 	require.Equal(t, "Your password was changed / Votre mot de passe a été modifié", last[len(last)-1].Subject)
 
-	require.ErrorIs(t, s.ResetPassword(t.Context(), token, "a third password", operators.Browser{}), connect.ErrTokenVoid, "used")
+	require.ErrorIs(t, s.ResetPassword(t.Context(), token, "a third password", operators.Browser{}), connect.ErrTokenVoid,
+		"used")
 	_, err = s.Verify(t.Context(), verify, "another password", operators.Browser{})
 	require.ErrorIs(t, err, connect.ErrTokenVoid, "earlier links end with the change")
 }
@@ -95,11 +97,13 @@ func TestResetPassword_WithAnExpiredOrForeignToken_IsRefused(t *testing.T) {
 
 	_, err = kit.Pool.Exec(t.Context(), `UPDATE operators SET email = 'new@b.example', email_key = 'new@b.example'`)
 	require.NoError(t, err)
-	require.ErrorIs(t, s.ResetPassword(t.Context(), second, "another password", operators.Browser{}), connect.ErrTokenVoid, "the mail went to a former address")
+	require.ErrorIs(t, s.ResetPassword(t.Context(), second, "another password", operators.Browser{}), connect.ErrTokenVoid,
+		"the mail went to a former address")
 	_, err = kit.Pool.Exec(t.Context(), `UPDATE operators SET email = 'a@b.example', email_key = 'a@b.example'`)
 	require.NoError(t, err)
 	clock.Add(30 * time.Minute)
-	require.ErrorIs(t, s.ResetPassword(t.Context(), second, "another password", operators.Browser{}), connect.ErrTokenVoid, "expired")
+	require.ErrorIs(t, s.ResetPassword(t.Context(), second, "another password", operators.Browser{}), connect.ErrTokenVoid,
+		"expired")
 	_, err = s.LogIn(t.Context(), "a@b.example", "correct horse", operators.Browser{})
 	require.NoError(t, err)
 }
@@ -178,7 +182,8 @@ func TestMailResets_FloodsNoMailbox_AndLeavesTheOwnerALink(t *testing.T) {
 	clock.Add(time.Second)
 	forgot(t, s, "a@b.example")
 	require.Equal(t, 6, resets(kit, "a@b.example"), "they have expired")
-	require.NoError(t, s.ResetPassword(t.Context(), mailed(t, kit, "a@b.example"), "another password", operators.Browser{}))
+	require.NoError(t,
+		s.ResetPassword(t.Context(), mailed(t, kit, "a@b.example"), "another password", operators.Browser{}))
 	forgot(t, s, "a@b.example")
 	require.Equal(t, 7, resets(kit, "a@b.example"), "a used link is none that works")
 }
@@ -194,18 +199,22 @@ func TestMailResets_EarlierLinksLiveOn_UntilOneIsUsedOrThePasswordChanges(t *tes
 	}
 	first, second := ask(), ask()
 	require.NotEqual(t, first, second)
-	require.NoError(t, s.ResetPassword(t.Context(), first, "another password", operators.Browser{}), "a later mail does not end it")
-	require.ErrorIs(t, s.ResetPassword(t.Context(), second, "a third password", operators.Browser{}), connect.ErrTokenVoid, "a used link ends all")
+	require.NoError(t, s.ResetPassword(t.Context(), first, "another password", operators.Browser{}),
+		"a later mail does not end it")
+	require.ErrorIs(t, s.ResetPassword(t.Context(), second, "a third password", operators.Browser{}), connect.ErrTokenVoid,
+		"a used link ends all")
 
 	third := ask()
 	_, err := s.ChangePassword(t.Context(), in.Operator, "another password", "a third password", operators.Browser{})
 	require.NoError(t, err)
-	require.ErrorIs(t, s.ResetPassword(t.Context(), third, "mine", operators.Browser{}), connect.ErrTokenVoid, "a change of the password ends all")
+	require.ErrorIs(t, s.ResetPassword(t.Context(), third, "mine", operators.Browser{}), connect.ErrTokenVoid,
+		"a change of the password ends all")
 
 	fourth := ask()
 	_, err = s.ChangeEmail(t.Context(), in.Operator, "new@b.example", "a third password", "", operators.Browser{})
 	require.NoError(t, err)
 	_, err = s.Verify(t.Context(), mailed(t, kit, "new@b.example"), "a third password", operators.Browser{})
 	require.NoError(t, err)
-	require.ErrorIs(t, s.ResetPassword(t.Context(), fourth, "a fourth password", operators.Browser{}), connect.ErrTokenVoid, "a change of the address ends all")
+	require.ErrorIs(t, s.ResetPassword(t.Context(), fourth, "a fourth password", operators.Browser{}),
+		connect.ErrTokenVoid, "a change of the address ends all")
 }

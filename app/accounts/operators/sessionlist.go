@@ -44,8 +44,9 @@ func (s *Service) Sessions(ctx context.Context, operatorID id.ID, token string) 
 // view is a session as its operator sees it; own is the hash of the browser's token.
 func view(s accountports.Session, own [32]byte) Session {
 	return Session{
-		Name: nameOf(s.TokenHash), Browser: s.Browser, CreatedAt: s.CreatedAt, LastSeenAt: s.LastSeenAt, ExpiresAt: s.ExpiresAt,
-		This: s.TokenHash == own,
+		Name: nameOf(s.TokenHash), Browser: s.Browser, CreatedAt: s.CreatedAt, LastSeenAt: s.LastSeenAt,
+		ExpiresAt: s.ExpiresAt,
+		This:      s.TokenHash == own,
 	}
 }
 

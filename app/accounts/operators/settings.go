@@ -19,7 +19,8 @@ import (
 //
 // Returns connect.ErrInvalidPassword for the new password, and the errors of signin.Authenticator.Authenticate for the
 // current one.
-func (s *Service) ChangePassword(ctx context.Context, o connect.Operator, current, password string, from Browser) (in SignedIn, err error) {
+func (s *Service) ChangePassword(ctx context.Context, o connect.Operator, current, password string,
+	from Browser) (in SignedIn, err error) {
 	if !connect.ValidPassword(password) {
 		return SignedIn{}, connect.ErrInvalidPassword
 	}
@@ -74,7 +75,8 @@ func unchanged(o, seen connect.Operator) error {
 //
 // Returns connect.ErrInvalidEmail, connect.ErrEmailTaken, rate_limited after five mails in an hour,
 // twofactor.ErrWrongCode, ErrTooManyCodes, and the errors of signin.Authenticator.Authenticate for the password.
-func (s *Service) ChangeEmail(ctx context.Context, o connect.Operator, email, password, code string, from Browser) (in SignedIn, err error) {
+func (s *Service) ChangeEmail(ctx context.Context, o connect.Operator, email, password, code string,
+	from Browser) (in SignedIn, err error) {
 	if !mailaddr.Valid(email) {
 		return SignedIn{}, connect.ErrInvalidEmail
 	}

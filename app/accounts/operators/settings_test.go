@@ -52,7 +52,8 @@ func TestChangePassword_RenewsThisSessionAndEndsTheOthers(t *testing.T) {
 	ended(t, s, here, there)
 	_, _, err = s.CurrentOperator(t.Context(), in.Token.Reveal())
 	require.NoError(t, err)
-	require.ErrorIs(t, s.ResetPassword(t.Context(), link, "a third password", operators.Browser{}), connect.ErrTokenVoid, "links from before end")
+	require.ErrorIs(t, s.ResetPassword(t.Context(), link, "a third password", operators.Browser{}), connect.ErrTokenVoid,
+		"links from before end")
 	require.Contains(t, subjects(kit, "a@b.example"), "Your password was changed")
 	_, err = s.LogIn(t.Context(), "a@b.example", "another password", operators.Browser{})
 	require.NoError(t, err)
@@ -86,7 +87,8 @@ func TestChangeEmail_TakesEffectWhenTheNewAddressIsVerified(t *testing.T) {
 	in, err := s.ChangeEmail(t.Context(), here.Operator, "new@b.example", "correct horse", "", from)
 	require.NoError(t, err)
 	require.Empty(t, in.Token.Reveal())
-	require.Contains(t, subjects(kit, "a@b.example"), "Your e-mail address is about to change", "the old address is told at once")
+	require.Contains(t, subjects(kit, "a@b.example"), "Your e-mail address is about to change",
+		"the old address is told at once")
 	require.Equal(t, "a@b.example", operatorOf(t, kit, "a@b.example").Email)
 	token := mailed(t, kit, "new@b.example")
 	clock.Add(time.Hour)
@@ -109,9 +111,11 @@ func TestChangeEmail_InAStrangersBrowser_LogsNobodyIn(t *testing.T) {
 	t.Parallel()
 	s, _, kit := mailing(t)
 	here, stranger := signedUp(t, s, "a@b.example"), signedUp(t, s, "c@d.example")
-	_, err := s.ChangeEmail(t.Context(), here.Operator, "new@b.example", "correct horse", "", operators.Browser{Session: here.Token.Reveal()})
+	_, err := s.ChangeEmail(t.Context(), here.Operator, "new@b.example", "correct horse", "",
+		operators.Browser{Session: here.Token.Reveal()})
 	require.NoError(t, err)
-	in, err := s.Verify(t.Context(), mailed(t, kit, "new@b.example"), "correct horse", operators.Browser{Session: stranger.Token.Reveal()})
+	in, err := s.Verify(t.Context(), mailed(t, kit, "new@b.example"), "correct horse",
+		operators.Browser{Session: stranger.Token.Reveal()})
 	require.NoError(t, err)
 	require.Empty(t, in.Token.Reveal())
 	ended(t, s, here)
@@ -134,7 +138,8 @@ func TestChangeEmail_LinksFromBeforeAChange_AreVoid(t *testing.T) {
 	_, err := s.Verify(t.Context(), first, "correct horse", operators.Browser{})
 	require.ErrorIs(t, err, connect.ErrTokenVoid, "a later request replaced it")
 	forgot(t, s, "a@b.example")
-	require.NoError(t, s.ResetPassword(t.Context(), mailed(t, kit, "a@b.example"), "another password", operators.Browser{}))
+	require.NoError(t,
+		s.ResetPassword(t.Context(), mailed(t, kit, "a@b.example"), "another password", operators.Browser{}))
 	_, err = s.Verify(t.Context(), second, "another password", operators.Browser{})
 	require.ErrorIs(t, err, connect.ErrTokenVoid, "whoever lost a session to a thief ends the thief's request too")
 	require.Equal(t, "a@b.example", operatorOf(t, kit, "a@b.example").Email)
@@ -170,7 +175,8 @@ func TestChangeEmail_WithoutAMailServer_TakesEffectUnverified(t *testing.T) {
 	t.Parallel()
 	s, _, _, kit := setup(t)
 	here := signedUp(t, s, "a@b.example")
-	in, err := s.ChangeEmail(t.Context(), here.Operator, "new@b.example", "correct horse", "", operators.Browser{Session: here.Token.Reveal()})
+	in, err := s.ChangeEmail(t.Context(), here.Operator, "new@b.example", "correct horse", "",
+		operators.Browser{Session: here.Token.Reveal()})
 	require.NoError(t, err)
 	o, _, err := s.CurrentOperator(t.Context(), in.Token.Reveal())
 	require.NoError(t, err)
@@ -184,7 +190,8 @@ func TestChangeCompanyAndLanguage(t *testing.T) {
 	t.Parallel()
 	s, _, kit := mailing(t)
 	in := signedUp(t, s, "a@b.example")
-	for _, bad := range []string{"", " ", "a\nb", strings.Repeat("x", 121), "Pay at https://evil.example", "WWW.evil.example"} {
+	for _, bad := range []string{"", " ", "a\nb", strings.Repeat("x", 121), "Pay at https://evil.example",
+		"WWW.evil.example"} {
 		require.ErrorIs(t, s.ChangeCompany(t.Context(), in.Operator, in.Account, bad), connect.ErrInvalidCompany)
 	}
 	require.NoError(t, s.ChangeCompany(t.Context(), in.Operator, in.Account, " Gîtes "))
@@ -219,11 +226,13 @@ func TestSessions_AreShownAndEnded(t *testing.T) {
 	}
 	all := list()
 	require.Len(t, all, 4)
-	require.Equal(t, []string{"Safari, iPhone", "Safari, iPhone", "Safari, iPhone", "Firefox, Linux"}, []string{all[0].Browser, all[1].Browser, all[2].Browser, all[3].Browser})
+	require.Equal(t, []string{"Safari, iPhone", "Safari, iPhone", "Safari, iPhone", "Firefox, Linux"},
+		[]string{all[0].Browser, all[1].Browser, all[2].Browser, all[3].Browser})
 	require.True(t, all[3].This)
 	require.False(t, all[0].This)
 
-	require.NoError(t, s.EndSession(t.Context(), stranger.Operator, all[0].Name), "no error, and no effect: the session is another operator's")
+	require.NoError(t, s.EndSession(t.Context(), stranger.Operator, all[0].Name),
+		"no error, and no effect: the session is another operator's")
 	require.Len(t, list(), 4)
 	require.NoError(t, s.EndSession(t.Context(), here.Operator, all[0].Name))
 	ended(t, s, others[2])
@@ -252,7 +261,8 @@ func TestResetByAdmin_GivesAnAccountBackToItsOwner(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "new@b.example", mailedTo)
 	ended(t, s, thief)
-	require.NoError(t, s.ResetPassword(t.Context(), mailed(t, kit, "new@b.example"), "another password", operators.Browser{}))
+	require.NoError(t,
+		s.ResetPassword(t.Context(), mailed(t, kit, "new@b.example"), "another password", operators.Browser{}))
 	require.True(t, operatorOf(t, kit, "new@b.example").Verified())
 	_, err = s.LogIn(t.Context(), "new@b.example", "another password", operators.Browser{})
 	require.NoError(t, err)

@@ -55,7 +55,8 @@ func (s *Service) CompleteLogIn(ctx context.Context, token, code string, from Br
 // must be the operator's.
 //
 // Returns connect.ErrUnverified, the errors of signin.Authenticator.Authenticate, or twofactor.ErrOn.
-func (s *Service) EnableTOTP(ctx context.Context, o connect.Operator, password string, from Browser) (Enrolment, error) {
+func (s *Service) EnableTOTP(ctx context.Context, o connect.Operator, password string,
+	from Browser) (Enrolment, error) {
 	now := s.deps.Clock.Now()
 	if s.Unverified(o) {
 		return Enrolment{}, connect.ErrUnverified
@@ -63,7 +64,8 @@ func (s *Service) EnableTOTP(ctx context.Context, o connect.Operator, password s
 	if err := s.ownPassword(ctx, o, password, from, now); err != nil {
 		return Enrolment{}, err
 	}
-	f := twofactor.Factor{OperatorID: o.ID, Secret: twofactor.NewSecret(s.deps.Entropy.Bytes(twofactor.SecretBytes)), CreatedAt: now}
+	f := twofactor.Factor{OperatorID: o.ID, Secret: twofactor.NewSecret(s.deps.Entropy.Bytes(twofactor.SecretBytes)),
+		CreatedAt: now}
 	err := s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
 		present, err := s.deps.TwoFactors.Lock(ctx, o.ID)
 		if err != nil {
@@ -92,7 +94,8 @@ type Confirmed struct {
 // waits, to be shown again.
 //
 // Returns connect.ErrUnverified, twofactor.ErrOn, ErrOff without a secret that waits, ErrWrongCode or ErrTooManyCodes.
-func (s *Service) ConfirmTOTP(ctx context.Context, o connect.Operator, a connect.Account, code string, from Browser) (done Confirmed, waits Enrolment, err error) {
+func (s *Service) ConfirmTOTP(ctx context.Context, o connect.Operator, a connect.Account, code string,
+	from Browser) (done Confirmed, waits Enrolment, err error) {
 	now := s.deps.Clock.Now()
 	if s.Unverified(o) { // the secret may be from before addresses were verified
 		return Confirmed{}, Enrolment{}, connect.ErrUnverified
@@ -124,14 +127,16 @@ func (s *Service) ConfirmTOTP(ctx context.Context, o connect.Operator, a connect
 // NewRecoveryCodes replaces the recovery codes, with a code.
 //
 // Returns twofactor.ErrOff, ErrWrongCode or ErrTooManyCodes.
-func (s *Service) NewRecoveryCodes(ctx context.Context, o connect.Operator, a connect.Account, code string, from Browser) (Confirmed, error) {
+func (s *Service) NewRecoveryCodes(ctx context.Context, o connect.Operator, a connect.Account, code string,
+	from Browser) (Confirmed, error) {
 	return s.change(ctx, o, a, mails.NewRecoveryCodes, code, from)
 }
 
 // DisableTOTP turns codes off, with the password and a code.
 //
 // Returns the errors of signin.Authenticator.Authenticate, twofactor.ErrOff, ErrWrongCode or ErrTooManyCodes.
-func (s *Service) DisableTOTP(ctx context.Context, o connect.Operator, a connect.Account, password, code string, from Browser) (SignedIn, error) {
+func (s *Service) DisableTOTP(ctx context.Context, o connect.Operator, a connect.Account, password, code string,
+	from Browser) (SignedIn, error) {
 	if err := s.ownPassword(ctx, o, password, from, s.deps.Clock.Now()); err != nil {
 		return SignedIn{}, err
 	}
@@ -140,7 +145,8 @@ func (s *Service) DisableTOTP(ctx context.Context, o connect.Operator, a connect
 }
 
 // ownPassword refuses a password that is not the operator's. Returns the errors of signin.Authenticator.Authenticate.
-func (s *Service) ownPassword(ctx context.Context, o connect.Operator, password string, from Browser, now time.Time) error {
+func (s *Service) ownPassword(ctx context.Context, o connect.Operator, password string, from Browser,
+	now time.Time) error {
 	found, _, err := s.authenticator.Authenticate(ctx, o.Email, password, from, now)
 	if err == nil && found.ID != o.ID { // the address has changed hands since the session was read
 		return connect.ErrBadCredentials
@@ -149,7 +155,8 @@ func (s *Service) ownPassword(ctx context.Context, o connect.Operator, password 
 }
 
 // change makes a change that needs a code.
-func (s *Service) change(ctx context.Context, o connect.Operator, a connect.Account, what mails.TwoFactorChange, code string, from Browser) (done Confirmed, err error) {
+func (s *Service) change(ctx context.Context, o connect.Operator, a connect.Account, what mails.TwoFactorChange,
+	code string, from Browser) (done Confirmed, err error) {
 	now := s.deps.Clock.Now()
 	err = s.codes.Guard(ctx, o, from, now, func() error {
 		return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
@@ -169,7 +176,8 @@ func (s *Service) change(ctx context.Context, o connect.Operator, a connect.Acco
 
 // changed makes what each change of the second factor entails: recovery codes, the end of every session and half
 // sign-in, a session for this browser, the mail and the audit entry.
-func (s *Service) changed(ctx context.Context, o connect.Operator, a connect.Account, what mails.TwoFactorChange, from Browser, now time.Time) (done Confirmed, err error) {
+func (s *Service) changed(ctx context.Context, o connect.Operator, a connect.Account, what mails.TwoFactorChange,
+	from Browser, now time.Time) (done Confirmed, err error) {
 	if what == mails.TwoFactorOff {
 		err = s.deps.TwoFactors.Delete(ctx, o.ID)
 	} else {

@@ -54,7 +54,8 @@ var verifying = []connect.TokenKind{connect.TokenVerify, connect.TokenChangeEmai
 // asks says that Verify wants the password of the account from this browser.
 //
 // Returns connect.ErrTokenVoid, as Token does.
-func (s *Service) LinkToVerify(ctx context.Context, token string, from Browser) (t connect.Token, asks bool, err error) {
+func (s *Service) LinkToVerify(ctx context.Context, token string,
+	from Browser) (t connect.Token, asks bool, err error) {
 	t, o, err := s.token(ctx, token, verifying)
 	if err != nil {
 		return t, false, err

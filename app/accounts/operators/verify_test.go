@@ -117,7 +117,8 @@ func TestVerify_WithAnotherToken_IsRefused(t *testing.T) {
 		_, err = s.Token(t.Context(), guessed, connect.TokenVerify)
 		require.ErrorIs(t, err, connect.ErrTokenVoid, "%q", guessed)
 	}
-	require.ErrorIs(t, s.ResetPassword(t.Context(), token, "a password of mine", operators.Browser{}), connect.ErrTokenVoid, "a token of another kind")
+	require.ErrorIs(t, s.ResetPassword(t.Context(), token, "a password of mine", operators.Browser{}),
+		connect.ErrTokenVoid, "a token of another kind")
 
 	_, err := kit.Pool.Exec(t.Context(), `UPDATE operators SET email = 'new@b.example', email_key = 'new@b.example'`)
 	require.NoError(t, err)

@@ -26,7 +26,8 @@ func (au Authenticator) countFailure(
 	ctx context.Context, email string, o connect.Operator, known bool, now time.Time,
 ) (harmless func(), err error) {
 	sum := sha256.Sum256([]byte(mailaddr.Normal(email) + " " + o.PasswordHash))
-	rule := ports.LimitRule{Name: "auth-failures", Key: "auth:email:" + hex.EncodeToString(sum[:16]), PerHour: failuresPerHour}
+	rule := ports.LimitRule{Name: "auth-failures", Key: "auth:email:" + hex.EncodeToString(sum[:16]),
+		PerHour: failuresPerHour}
 	decision := au.Limiter.Allow(ctx, rule)
 	if decision.Allowed {
 		return func() { au.Limiter.Refund(ctx, rule) }, nil

@@ -11,7 +11,8 @@ import (
 )
 
 // Begin begins a session after the right password, or a half sign-in for an operator whose codes are on.
-func (au Authenticator) Begin(ctx context.Context, o connect.Operator, a connect.Account, from Browser, now time.Time) (SignedIn, error) {
+func (au Authenticator) Begin(ctx context.Context, o connect.Operator, a connect.Account, from Browser,
+	now time.Time) (SignedIn, error) {
 	f, err := au.TwoFactors.Lock(ctx, o.ID)
 	if err != nil {
 		return SignedIn{}, err
@@ -24,13 +25,15 @@ func (au Authenticator) Begin(ctx context.Context, o connect.Operator, a connect
 }
 
 func newHalf(hash [32]byte, operatorID id.ID, now time.Time) accountports.HalfSignIn {
-	return accountports.HalfSignIn{TokenHash: hash, OperatorID: operatorID, CreatedAt: now, ExpiresAt: now.Add(twofactor.SignInLifetime)}
+	return accountports.HalfSignIn{TokenHash: hash, OperatorID: operatorID, CreatedAt: now,
+		ExpiresAt: now.Add(twofactor.SignInLifetime)}
 }
 
 // HalfSignedIn gives the operator of a half sign-in.
 //
 // Returns twofactor.ErrSignInOver.
-func (c Codes) HalfSignedIn(ctx context.Context, token string, now time.Time) (connect.Operator, connect.Account, error) {
+func (c Codes) HalfSignedIn(ctx context.Context, token string,
+	now time.Time) (connect.Operator, connect.Account, error) {
 	hash, ok := TokenHash(token)
 	if !ok {
 		return connect.Operator{}, connect.Account{}, twofactor.ErrSignInOver

@@ -17,7 +17,8 @@ const SessionLifetime = 14 * 24 * time.Hour
 // session token planted in the browser before log-in is worthless afterwards.
 //
 // Returns connect.ErrBadCredentials if the password was changed since o was read.
-func (au Authenticator) BeginSession(ctx context.Context, o connect.Operator, a connect.Account, from Browser, now time.Time) (SignedIn, error) {
+func (au Authenticator) BeginSession(ctx context.Context, o connect.Operator, a connect.Account, from Browser,
+	now time.Time) (SignedIn, error) {
 	current, err := au.Operators.Lock(ctx, o.ID)
 	if err != nil {
 		return SignedIn{}, err
@@ -51,7 +52,8 @@ func (au Authenticator) RememberNetwork(ctx context.Context, o connect.Operator,
 
 func newSession(hash [32]byte, operatorID id.ID, from Browser, now time.Time) accountports.Session {
 	return accountports.Session{
-		TokenHash: hash, OperatorID: operatorID, Browser: from.Name, CreatedAt: now, LastSeenAt: now, ExpiresAt: now.Add(SessionLifetime),
+		TokenHash: hash, OperatorID: operatorID, Browser: from.Name, CreatedAt: now, LastSeenAt: now,
+		ExpiresAt: now.Add(SessionLifetime),
 	}
 }
 

@@ -15,7 +15,8 @@ import (
 // NewOperator builds an operator and an account from the sign-up form and hashes the password. The caller stores both.
 //
 // Returns the errors of connect.SignUp.Validate, or service_unavailable.
-func (au Authenticator) NewOperator(ctx context.Context, form connect.SignUp, from Browser, now time.Time) (connect.Operator, connect.Account, error) {
+func (au Authenticator) NewOperator(ctx context.Context, form connect.SignUp, from Browser,
+	now time.Time) (connect.Operator, connect.Account, error) {
 	if err := form.Validate(); err != nil {
 		return connect.Operator{}, connect.Account{}, err
 	}
@@ -23,7 +24,8 @@ func (au Authenticator) NewOperator(ctx context.Context, form connect.SignUp, fr
 	if err != nil {
 		return connect.Operator{}, connect.Account{}, err
 	}
-	o := connect.Operator{ID: au.Entropy.NewID(), Email: form.Email, PasswordHash: hash, Locale: form.Locale, CreatedAt: now}
+	o := connect.Operator{ID: au.Entropy.NewID(), Email: form.Email, PasswordHash: hash, Locale: form.Locale,
+		CreatedAt: now}
 	a := connect.Account{ID: au.Entropy.NewID(), OperatorID: o.ID, CompanyName: form.CompanyName, CreatedAt: now}
 	return o, a, nil
 }
@@ -32,7 +34,8 @@ func (au Authenticator) NewOperator(ctx context.Context, form connect.SignUp, fr
 //
 // Returns connect.ErrBadCredentials for an unknown e-mail and for a wrong password, rate_limited after too many
 // failures of the e-mail, or service_unavailable.
-func (au Authenticator) Authenticate(ctx context.Context, email, password string, from Browser, now time.Time) (connect.Operator, connect.Account, error) {
+func (au Authenticator) Authenticate(ctx context.Context, email, password string, from Browser,
+	now time.Time) (connect.Operator, connect.Account, error) {
 	o, a, err := au.find(ctx, email)
 	if err != nil && !errors.Is(err, connect.ErrBadCredentials) {
 		return o, a, err
@@ -45,7 +48,8 @@ func (au Authenticator) Authenticate(ctx context.Context, email, password string
 	if err != nil {
 		return connect.Operator{}, connect.Account{}, err
 	}
-	matches, err := au.Passwords.Matches(ctx, password, o.PasswordHash, accountports.Turn{Network: from.Network, Known: known})
+	matches, err := au.Passwords.Matches(ctx, password, o.PasswordHash,
+		accountports.Turn{Network: from.Network, Known: known})
 	if err != nil || matches {
 		harmless()
 	}

@@ -57,16 +57,20 @@ func TestSession_LastsFourteenDays_AndAHalfSignInFiveMinutes(t *testing.T) {
 	t.Parallel()
 	hash := [32]byte{1}
 	require.Equal(t, accountports.Session{
-		TokenHash: hash, OperatorID: id.ID{2}, Browser: "Firefox, Linux", CreatedAt: now, LastSeenAt: now, ExpiresAt: now.AddDate(0, 0, 14),
-	}, newSession(hash, id.ID{2}, Browser{Session: "before", Network: "192.0.2.7", Name: "Firefox, Linux"}, now), "the network is kept apart, as a hash")
-	require.Equal(t, accountports.HalfSignIn{TokenHash: hash, OperatorID: id.ID{2}, CreatedAt: now, ExpiresAt: now.Add(5 * time.Minute)}, newHalf(hash, id.ID{2}, now))
+		TokenHash: hash, OperatorID: id.ID{2}, Browser: "Firefox, Linux", CreatedAt: now, LastSeenAt: now,
+		ExpiresAt: now.AddDate(0, 0, 14),
+	}, newSession(hash, id.ID{2}, Browser{Session: "before", Network: "192.0.2.7", Name: "Firefox, Linux"}, now),
+		"the network is kept apart, as a hash")
+	require.Equal(t, accountports.HalfSignIn{TokenHash: hash, OperatorID: id.ID{2}, CreatedAt: now,
+		ExpiresAt: now.Add(5 * time.Minute)}, newHalf(hash, id.ID{2}, now))
 }
 
 func TestSamePassword_RefusesOneThatWasChangedSinceItWasChecked(t *testing.T) {
 	t.Parallel()
 	seen := connect.Operator{PasswordHash: "old", Email: "a@b.example"}
 	require.NoError(t, samePassword(connect.Operator{PasswordHash: "old", Email: "new@b.example"}, seen))
-	require.ErrorIs(t, samePassword(connect.Operator{PasswordHash: "new", Email: "a@b.example"}, seen), connect.ErrBadCredentials)
+	require.ErrorIs(t, samePassword(connect.Operator{PasswordHash: "new", Email: "a@b.example"}, seen),
+		connect.ErrBadCredentials)
 }
 
 func TestTokenHash_OfATextThatCanBeAToken(t *testing.T) {
@@ -97,7 +101,8 @@ func TestOpen_WhereMailsAreSent_UntilTheAddressIsVerified(t *testing.T) {
 		verified time.Time
 		want     bool
 	}{
-		"not verified": {true, time.Time{}, true}, "verified": {true, now, false}, "no mails": {false, time.Time{}, false}, "no mails, verified": {false, now, false},
+		"not verified": {true, time.Time{}, true}, "verified": {true, now, false}, "no mails": {false, time.Time{}, false},
+		"no mails, verified": {false, now, false},
 	} {
 		require.Equal(t, c.want, Tokens{Verify: c.mails}.Open(connect.Operator{VerifiedAt: c.verified}), name)
 	}

@@ -67,12 +67,15 @@ func (k Tokens) MailReset(ctx context.Context, o connect.Operator, lockedOut boo
 	if err != nil {
 		return err
 	}
-	return k.Mails.Enqueue(ctx, mails.ResetPassword{Operator: o, URL: link, LockedOut: lockedOut}.Mail(k.Entropy.NewID(), now))
+	return k.Mails.Enqueue(ctx,
+		mails.ResetPassword{Operator: o, URL: link, LockedOut: lockedOut}.Mail(k.Entropy.NewID(), now))
 }
 
 // newLink stores a token of a kind, and gives its link.
-func (k Tokens) newLink(ctx context.Context, o connect.Operator, kind connect.TokenKind, to string, now time.Time) (string, error) {
+func (k Tokens) newLink(ctx context.Context, o connect.Operator, kind connect.TokenKind, to string,
+	now time.Time) (string, error) {
 	token, hash := newToken(k.Entropy)
-	stored := connect.Token{Hash: hash, OperatorID: o.ID, Kind: kind, Email: to, CreatedAt: now, ExpiresAt: now.Add(kind.Lifetime())}
+	stored := connect.Token{Hash: hash, OperatorID: o.ID, Kind: kind, Email: to, CreatedAt: now,
+		ExpiresAt: now.Add(kind.Lifetime())}
 	return k.link(kind, token), k.Tokens.InsertToken(ctx, stored)
 }

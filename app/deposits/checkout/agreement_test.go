@@ -30,10 +30,12 @@ func TestSubmit_Agreed_KeepsTheEvidenceWithThePayment(t *testing.T) {
 	kept := records(b, d.ID)
 	require.Len(t, kept, 1)
 	require.Equal(t, agreement.Record{
-		ID: kept[0].ID, DepositID: d.ID, ClientID: b.Load(t, d.ID).ClientID, Version: agreement.Version, Locale: "en", Words: v.Terms.Words("en"),
-		At: b.Clock.Now(), Origin: checkouttest.Agrees.Origin,
+		ID: kept[0].ID, DepositID: d.ID, ClientID: b.Load(t, d.ID).ClientID, Version: agreement.Version, Locale: "en",
+		Words: v.Terms.Words("en"),
+		At:    b.Clock.Now(), Origin: checkouttest.Agrees.Origin,
 	}, kept[0])
-	require.NotZero(t, b.Count("deposit_agreements", "position('192.0.2.7'::bytea in origin) = 0"), "the origin is encrypted")
+	require.NotZero(t, b.Count("deposit_agreements", "position('192.0.2.7'::bytea in origin) = 0"),
+		"the origin is encrypted")
 
 	b.Clock.Add(time.Minute)
 	b.Submit(token, grace)

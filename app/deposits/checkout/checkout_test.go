@@ -75,7 +75,8 @@ func TestSubmit_PaidAtTheProvider_SecuresTheDeposit(t *testing.T) {
 func TestSubmit_InvalidPerson_LeavesNothingBehind(t *testing.T) {
 	b := checkouttest.Start(t)
 	d, token := b.Deposit(t)
-	for _, p := range []tenant.Person{{}, {Email: "x"}, {Email: "grace@example.com", FirstName: "G\x00", LastName: "H"}, {Email: "grace@example.com", FirstName: "G"}} {
+	for _, p := range []tenant.Person{{}, {Email: "x"}, {Email: "grace@example.com", FirstName: "G\x00", LastName: "H"},
+		{Email: "grace@example.com", FirstName: "G"}} {
 		_, err := b.Checkout.Submit(b.Ctx(), token, p, checkouttest.Agrees)
 		require.Equal(t, fault.Invalid, fault.KindOf(err))
 	}
@@ -235,13 +236,15 @@ func TestReturn_AfterAFailedPayment_LeavesPaymentIssueToRecover(t *testing.T) {
 	b.Submit(token, grace)
 	b.Pay(d.ID, false)
 	b.Return(token)
-	require.Equal(t, 2, b.RequireStatus(d.ID, deposit.PaymentIssue, "fee_failed").Version, "a second failure is no transition")
+	require.Equal(t, 2, b.RequireStatus(d.ID, deposit.PaymentIssue, "fee_failed").Version,
+		"a second failure is no transition")
 
 	b.Submit(token, grace)
 	b.Pay(d.ID, true)
 	b.Return(token)
 	b.RequireStatus(d.ID, deposit.Active, "")
-	require.Equal(t, []deposit.PaymentStatus{deposit.PaymentFailed, deposit.PaymentFailed, deposit.PaymentSucceeded}, b.FeeStatuses(d.ID))
+	require.Equal(t, []deposit.PaymentStatus{deposit.PaymentFailed, deposit.PaymentFailed, deposit.PaymentSucceeded},
+		b.FeeStatuses(d.ID))
 	require.Equal(t, []string{"deposit.status_changed", "deposit.activated"}, b.Events(t, d.ID))
 	require.Equal(t, []string{"pending>payment_issue tenant", "payment_issue>active tenant"}, b.Metrics.Steps())
 }
@@ -292,7 +295,10 @@ func TestReturn_PaidOnACancelledDeposit_RefundsTheFee(t *testing.T) {
 	d, token := b.Deposit(t)
 	b.Submit(token, grace)
 	b.Pay(d.ID, true)
-	_, err := b.Pool.Exec(b.Ctx(), `UPDATE deposits SET status = 'cancelled', status_reason = 'by_partner', cancelled_at = now(), version = version + 1 WHERE id = $1`, d.ID)
+	_, err := b.Pool.Exec(b.Ctx(),
+		`UPDATE deposits SET status = 'cancelled', status_reason = 'by_partner', cancelled_at = now(), version = version + 1
+			WHERE id = $1`,
+		d.ID)
 	require.NoError(t, err)
 	b.Return(token)
 	b.RequireStatus(d.ID, deposit.Cancelled, "by_partner")

@@ -25,7 +25,8 @@ var (
 // upcoming is a deposit of 500 euros for a stay of a week that begins now.
 func upcoming(change ...func(*deposit.Deposit)) *deposit.Deposit {
 	draft := deposit.Draft{Amount: 50_000, ContractStartAt: now, ContractEndAt: now.Add(7 * day)}
-	d := deposit.New(id.ID{1}, "D-7K3M-9Q2X", deposit.Origin{AccountID: id.ID{2}, PartnerID: id.ID{3}, ByPartnerAPI: true}, draft, nil, now)
+	d := deposit.New(id.ID{1}, "D-7K3M-9Q2X", deposit.Origin{AccountID: id.ID{2}, PartnerID: id.ID{3}, ByPartnerAPI: true},
+		draft, nil, now)
 	for _, c := range change {
 		c(d)
 	}
@@ -44,22 +45,32 @@ func TestView_TellsTheTenantWhetherToPay(t *testing.T) {
 		open, expired, stayOver bool
 		outcome                 deposit.Outcome
 	}{
-		"new":                                   {upcoming(), true, false, false, deposit.OutcomeAbandoned},
-		"after a refused payment":               {upcoming(in(deposit.PaymentIssue, "fee_failed")), true, false, false, deposit.OutcomeDeclined},
-		"after its time, not cancelled yet":     {upcoming(func(d *deposit.Deposit) { d.CheckoutExpiresAt = now }), false, true, false, deposit.OutcomeAbandoned},
-		"cancelled by the timer":                {upcoming(in(deposit.Cancelled, "checkout_expired")), false, true, false, deposit.OutcomeAbandoned},
-		"cancelled by the partner":              {upcoming(in(deposit.Cancelled, "by_partner")), false, false, false, deposit.OutcomeAbandoned},
-		"declined":                              {upcoming(in(deposit.Cancelled, "tenant_declined")), false, false, false, deposit.OutcomeDeclined},
-		"after the stay, not cancelled yet":     {upcoming(func(d *deposit.Deposit) { d.ContractEndAt = now }), false, true, true, deposit.OutcomeAbandoned},
-		"secured, after the stay":               {upcoming(in(deposit.Active, ""), func(d *deposit.Deposit) { d.ContractEndAt = now }), false, false, false, deposit.OutcomeSecured},
-		"captured":                              {upcoming(in(deposit.Captured, "claim")), false, false, false, deposit.OutcomeSecured},
-		"closed after the cover, without claim": {upcoming(in(deposit.Closed, "coverage_elapsed")), false, false, false, deposit.OutcomeSecured},
+		"new": {upcoming(), true, false, false, deposit.OutcomeAbandoned},
+		"after a refused payment": {upcoming(in(deposit.PaymentIssue, "fee_failed")), true, false, false,
+			deposit.OutcomeDeclined},
+		"after its time, not cancelled yet": {upcoming(func(d *deposit.Deposit) { d.CheckoutExpiresAt = now }), false,
+			true, false, deposit.OutcomeAbandoned},
+		"cancelled by the timer": {upcoming(in(deposit.Cancelled, "checkout_expired")), false, true, false,
+			deposit.OutcomeAbandoned},
+		"cancelled by the partner": {upcoming(in(deposit.Cancelled, "by_partner")), false, false, false,
+			deposit.OutcomeAbandoned},
+		"declined": {upcoming(in(deposit.Cancelled, "tenant_declined")), false, false, false,
+			deposit.OutcomeDeclined},
+		"after the stay, not cancelled yet": {upcoming(func(d *deposit.Deposit) { d.ContractEndAt = now }), false, true,
+			true, deposit.OutcomeAbandoned},
+		"secured, after the stay": {upcoming(in(deposit.Active, ""),
+			func(d *deposit.Deposit) { d.ContractEndAt = now }), false, false, false, deposit.OutcomeSecured},
+		"captured": {upcoming(in(deposit.Captured, "claim")), false, false, false,
+			deposit.OutcomeSecured},
+		"closed after the cover, without claim": {upcoming(in(deposit.Closed, "coverage_elapsed")), false, false, false,
+			deposit.OutcomeSecured},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			v := s.viewOf(c.d, "Chalets", now)
 			require.Equal(t, []bool{c.open, c.expired, c.stayOver}, []bool{v.Open, v.Expired, v.StayOver})
-			require.Equal(t, []any{"Chalets", money.Cents(1_750), c.outcome, tenant.Person{}}, []any{v.CompanyName, v.Fee, v.Outcome(), v.Person})
+			require.Equal(t, []any{"Chalets", money.Cents(1_750), c.outcome, tenant.Person{}},
+				[]any{v.CompanyName, v.Fee, v.Outcome(), v.Person})
 		})
 	}
 	require.Equal(t, tenant.Person{Email: "Grace@Example.com", FirstName: "Grace", LastName: "Hopper"},
@@ -85,7 +96,8 @@ func TestTerms_TellHowLongTheCoverLasts_AndWhetherItReachesTheEndOfTheStay(t *te
 			t.Parallel()
 			v := s.viewOf(upcoming(func(d *deposit.Deposit) { d.ContractEndAt = now.Add(c.stay) }), "Chalets", now)
 			require.Equal(t, agreement.Terms{
-				Company: "Chalets", Amount: 50_000, Fee: 1_750, Until: now.Add(c.cover), Days: c.days, Imprint: agreement.Imprint{SupportEmail: "help@example.com"},
+				Company: "Chalets", Amount: 50_000, Fee: 1_750, Until: now.Add(c.cover), Days: c.days,
+				Imprint: agreement.Imprint{SupportEmail: "help@example.com"},
 			}, v.Terms)
 			require.Equal(t, c.covers, v.CoversStay)
 		})
@@ -105,7 +117,8 @@ func TestPaidFee_IsThePaymentThatSucceeded(t *testing.T) {
 	t.Parallel()
 	refused := deposit.Payment{Kind: deposit.FeePayment, Status: deposit.PaymentFailed, Amount: 1, SettledAt: now}
 	collected := deposit.Payment{Kind: deposit.Collection, Status: deposit.PaymentSucceeded, Amount: 2, SettledAt: now}
-	paid := deposit.Payment{Kind: deposit.FeePayment, Status: deposit.PaymentSucceeded, Amount: 1_750, SettledAt: now.Add(time.Minute)}
+	paid := deposit.Payment{Kind: deposit.FeePayment, Status: deposit.PaymentSucceeded, Amount: 1_750,
+		SettledAt: now.Add(time.Minute)}
 	for name, c := range map[string]struct {
 		payments []deposit.Payment
 		fee      money.Cents
@@ -129,11 +142,12 @@ func TestSamePerson_ByNameAndAddressInAnyCase(t *testing.T) {
 		want   bool
 	}{
 		"the same, address in other letters": {&known, grace, true},
-		"another phone":                      {&known, tenant.Person{Email: grace.Email, FirstName: "Grace", LastName: "Hopper"}, true},
-		"another address":                    {&known, tenant.Person{Email: "g@example.com", FirstName: "Grace", LastName: "Hopper"}, false},
-		"another first name":                 {&known, tenant.Person{Email: grace.Email, FirstName: "grace", LastName: "Hopper"}, false},
-		"another last name":                  {&known, tenant.Person{Email: grace.Email, FirstName: "Grace", LastName: "Hooper"}, false},
-		"nobody yet":                         {nil, grace, false},
+		"another phone": {&known,
+			tenant.Person{Email: grace.Email, FirstName: "Grace", LastName: "Hopper"}, true},
+		"another address":    {&known, tenant.Person{Email: "g@example.com", FirstName: "Grace", LastName: "Hopper"}, false},
+		"another first name": {&known, tenant.Person{Email: grace.Email, FirstName: "grace", LastName: "Hopper"}, false},
+		"another last name":  {&known, tenant.Person{Email: grace.Email, FirstName: "Grace", LastName: "Hooper"}, false},
+		"nobody yet":         {nil, grace, false},
 	} {
 		require.Equal(t, c.want, samePerson(c.client, c.typed), name)
 	}
@@ -172,7 +186,8 @@ func TestNewClient_BelongsToThePartnerThatCreatedTheDeposit(t *testing.T) {
 	want := tenant.Client{ID: id.ID{7}, AccountID: id.ID{2}, PartnerID: id.ID{3}, Person: grace, CreatedAt: now}
 	require.Equal(t, want, newClient(id.ID{7}, upcoming(), grace, now))
 	want.PartnerID = id.ID{}
-	require.Equal(t, want, newClient(id.ID{7}, upcoming(func(d *deposit.Deposit) { d.ByPartnerAPI = false }), grace, now), "of the desk")
+	require.Equal(t, want, newClient(id.ID{7}, upcoming(func(d *deposit.Deposit) { d.ByPartnerAPI = false }), grace, now),
+		"of the desk")
 }
 
 func TestBegunAt_IsTheTimeOfThePaymentInFlight(t *testing.T) {

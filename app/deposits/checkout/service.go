@@ -43,7 +43,8 @@ type Payments interface {
 	// prepare runs in the transaction of the payment.
 	//
 	// Returns deposit.ErrNotSecurable when the checkout has ended, or service_unavailable.
-	OpenFeePage(ctx context.Context, d *deposit.Deposit, token secret.Text, payer *tenant.Person, prepare lifecycle.Prepare, now time.Time) (string, error)
+	OpenFeePage(ctx context.Context, d *deposit.Deposit, token secret.Text, payer *tenant.Person,
+		prepare lifecycle.Prepare, now time.Time) (string, error)
 	// LockFeeInFlight locks and gives the fee payment that is processing, in a transaction; nil for none.
 	LockFeeInFlight(ctx context.Context, depositID id.ID) (*deposit.Payment, error)
 	// ConfirmFee asks the provider about the fee payment in flight and records the answer. ends: an unpaid page is
@@ -55,7 +56,8 @@ type Payments interface {
 	// transaction of the transition.
 	//
 	// Returns deposit.ErrNotCancellable when the checkout had ended already, or service_unavailable.
-	EndCheckout(ctx context.Context, depositID id.ID, trigger deposit.Trigger, prepare lifecycle.Prepare, now time.Time) error
+	EndCheckout(ctx context.Context, depositID id.ID, trigger deposit.Trigger, prepare lifecycle.Prepare,
+		now time.Time) error
 }
 
 // Debts takes captured amounts from tenants whose card was refused; payments.Service implements it.

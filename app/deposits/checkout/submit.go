@@ -54,7 +54,8 @@ func (s *Service) Submit(ctx context.Context, token secret.Text, p tenant.Person
 		return s.show(ctx, token, now)
 	}
 	agreed := agreement.Record{
-		ID: s.deps.Entropy.NewID(), DepositID: d.ID, Version: agreement.Version, Locale: given.Locale, Words: words, At: now, Origin: given.Origin,
+		ID: s.deps.Entropy.NewID(), DepositID: d.ID, Version: agreement.Version, Locale: given.Locale, Words: words, At: now,
+		Origin: given.Origin,
 	}
 	url, err := s.deps.Payments.OpenFeePage(ctx, d, token, &p, s.withAgreement(agreed, s.withClient(d, p, now)), now)
 	if lifecycle.CheckoutOver(err) || errors.Is(err, errErasedMeanwhile) {
@@ -104,13 +105,14 @@ func acceptedBefore(paying bool, changedAt time.Time) bool { return paying && ch
 // decline cancels the deposit of a tenant whom scoring refused, unless a payment succeeded first.
 func (s *Service) decline(ctx context.Context, begun *deposit.Deposit, p tenant.Person, now time.Time) error {
 	setClient := s.withClient(begun, p, now)
-	err := s.deps.Payments.EndCheckout(ctx, begun.ID, deposit.TenantDeclined, func(ctx context.Context, d *deposit.Deposit) error {
-		if err := setClient(ctx, d); err != nil {
-			return err
-		}
-		d.UpdatedAt = now
-		return s.deps.Deposits.SetCheckout(ctx, d)
-	}, now)
+	err := s.deps.Payments.EndCheckout(ctx, begun.ID, deposit.TenantDeclined,
+		func(ctx context.Context, d *deposit.Deposit) error {
+			if err := setClient(ctx, d); err != nil {
+				return err
+			}
+			d.UpdatedAt = now
+			return s.deps.Deposits.SetCheckout(ctx, d)
+		}, now)
 	if lifecycle.CheckoutOver(err) {
 		return nil
 	}
@@ -192,5 +194,6 @@ func begunAt(inFlight *deposit.Payment) time.Time {
 }
 
 func samePerson(c *deposit.Client, p tenant.Person) bool {
-	return c != nil && mailaddr.Normal(c.Email) == mailaddr.Normal(p.Email) && c.FirstName == p.FirstName && c.LastName == p.LastName
+	return c != nil && mailaddr.Normal(c.Email) == mailaddr.Normal(p.Email) && c.FirstName == p.FirstName &&
+		c.LastName == p.LastName
 }

@@ -13,14 +13,15 @@ import (
 
 // View is a deposit as its tenant may see it.
 type View struct {
-	Deposit         *deposit.Deposit
-	CompanyName     string // of the operator's account
-	Fee             money.Cents
-	Person          tenant.Person // the client's details; empty when the deposit has no client
-	Open            bool          // the tenant can still secure the deposit
-	Expired         bool          // the deposit was not secured in time, cancelled by the timer or not yet
-	StayOver        bool          // the stay ended before the deposit was secured, and the timer has not cancelled the deposit yet
-	PaymentInFlight bool          // a hosted page is open, or the result of the payment is unknown
+	Deposit     *deposit.Deposit
+	CompanyName string // of the operator's account
+	Fee         money.Cents
+	Person      tenant.Person // the client's details; empty when the deposit has no client
+	Open        bool          // the tenant can still secure the deposit
+	Expired     bool          // the deposit was not secured in time, cancelled by the timer or not yet
+	// the stay ended before the deposit was secured, and the timer has not cancelled the deposit yet
+	StayOver        bool
+	PaymentInFlight bool // a hosted page is open, or the result of the payment is unknown
 
 	// Terms are those to which the tenant agrees by paying now. Terms.Until is the end of the cover.
 	Terms      agreement.Terms
@@ -100,7 +101,8 @@ func (s *Service) viewOf(d *deposit.Deposit, company string, now time.Time) View
 // terms are the terms of a deposit that is paid now.
 func (s *Service) terms(d *deposit.Deposit, company string, now time.Time) agreement.Terms {
 	t := agreement.Terms{
-		Company: company, Amount: d.Amount, Fee: deposit.Fee(d.Amount), Until: s.deps.Timers.CoverageEnd(d.ContractEndAt, now), Imprint: s.deps.Imprint,
+		Company: company, Amount: d.Amount, Fee: deposit.Fee(d.Amount),
+		Until: s.deps.Timers.CoverageEnd(d.ContractEndAt, now), Imprint: s.deps.Imprint,
 	}
 	if longest := s.deps.Timers.CoverageMax; t.Until.Equal(now.Add(longest)) {
 		t.Days = int(longest / (24 * time.Hour))

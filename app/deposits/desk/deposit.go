@@ -81,7 +81,8 @@ func (s *Service) Deposit(ctx context.Context, accountID, depositID id.ID) (View
 		return View{}, deposit.ErrNotFound
 	}
 	now := s.deps.Clock.Now()
-	v := View{Deposit: d, Now: now, CoverEnd: d.ExpiresAt, CoversContract: d.CoversContract(s.deps.Timers, now), Sendable: d.Sendable(now) == nil}
+	v := View{Deposit: d, Now: now, CoverEnd: d.ExpiresAt, CoversContract: d.CoversContract(s.deps.Timers, now),
+		Sendable: d.Sendable(now) == nil}
 	if v.CoverEnd.IsZero() {
 		v.CoverEnd = s.deps.Timers.CoverageEnd(d.ContractEndAt, now)
 	}
@@ -145,7 +146,8 @@ func (s *Service) debt(ctx context.Context, d *deposit.Deposit) (*deposit.Debt, 
 	return &debt, steps, err
 }
 
-func (s *Service) history(ctx context.Context, d *deposit.Deposit, collection []deposit.CollectionTransition) ([]Entry, error) {
+func (s *Service) history(ctx context.Context, d *deposit.Deposit,
+	collection []deposit.CollectionTransition) ([]Entry, error) {
 	steps, err := s.deps.Deposits.History(ctx, d.ID)
 	if err != nil {
 		return nil, err
@@ -167,10 +169,12 @@ func entries(
 	}
 	all := []Entry{made}
 	for _, step := range steps {
-		all = append(all, entry(d, Entry{At: step.At, Happened: Moved, Trigger: step.Trigger, Detail: step.Detail}, step.Actor))
+		all = append(all,
+			entry(d, Entry{At: step.At, Happened: Moved, Trigger: step.Trigger, Detail: step.Detail}, step.Actor))
 	}
 	for _, step := range collection {
-		e := entry(d, Entry{At: step.At, Happened: Collects, CollectionTrigger: step.Trigger, Detail: map[string]string{"failure": step.Detail["failure"]}}, step.Actor)
+		e := entry(d, Entry{At: step.At, Happened: Collects, CollectionTrigger: step.Trigger,
+			Detail: map[string]string{"failure": step.Detail["failure"]}}, step.Actor)
 		if e.Author == ByClock { // on the page the service charges a card, and a transition of the clock is automatic
 			e.Author = ByService
 		}

@@ -32,7 +32,8 @@ type Earlier struct {
 // Earlier reads what the owner of an address finds in an account that a reset has given to the owner (pages.md,
 // "Accounts"). link is the account's active link. nil where no reset proved the address within seven days, and where
 // nothing is found.
-func (s *Service) Earlier(ctx context.Context, o connect.Operator, a connect.Account, link *connect.Link) (*Earlier, error) {
+func (s *Service) Earlier(ctx context.Context, o connect.Operator, a connect.Account,
+	link *connect.Link) (*Earlier, error) {
 	if !o.Verified() || s.deps.Clock.Now().Sub(o.VerifiedAt) > earlierShownFor {
 		return nil, nil //nolint:nilnil // nothing to show
 	}
@@ -51,7 +52,8 @@ func (s *Service) Earlier(ctx context.Context, o connect.Operator, a connect.Acc
 	if e.Count == 0 && e.Link == nil {
 		return nil, nil //nolint:nilnil // nothing to show
 	}
-	newest := ports.Page{Limit: firstOf, Cursor: ports.Cursor{At: e.Until, ID: id.ID(bytes.Repeat([]byte{0xff}, len(id.ID{})))}}
+	newest := ports.Page{Limit: firstOf,
+		Cursor: ports.Cursor{At: e.Until, ID: id.ID(bytes.Repeat([]byte{0xff}, len(id.ID{})))}}
 	list, err := s.deps.Desk.DeskDeposits(ctx, depositports.DeskFilter{AccountID: a.ID}, newest)
 	e.Deposits = list.Items
 	return e, err

@@ -41,7 +41,8 @@ type Service struct {
 func New(deps Deps) *Service { return &Service{deps: deps} }
 
 // List lists the deposits of an account.
-func (s *Service) List(ctx context.Context, f depositports.DeskFilter, page ports.Page) (ports.List[*deposit.Deposit], error) {
+func (s *Service) List(ctx context.Context, f depositports.DeskFilter,
+	page ports.Page) (ports.List[*deposit.Deposit], error) {
 	return s.deps.Desk.DeskDeposits(ctx, f, page)
 }
 

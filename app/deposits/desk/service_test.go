@@ -34,7 +34,8 @@ func (s *store) CountWork(context.Context, id.ID, time.Time) (map[depositports.W
 	return s.work, nil
 }
 
-func (s *store) OpenWork(_ context.Context, _ id.ID, kind depositports.Work, _ time.Time, _ int) ([]*deposit.Deposit, error) {
+func (s *store) OpenWork(_ context.Context, _ id.ID, kind depositports.Work, _ time.Time,
+	_ int) ([]*deposit.Deposit, error) {
 	s.lists = append(s.lists, kind)
 	return nil, nil
 }
@@ -59,7 +60,8 @@ func TestToday_CountsEachMonthThatIsOverOnce_AndThePresentOnceAMinute(t *testing
 	require.Len(t, s.asked, 12)
 	require.Equal(t, desk.Month{Start: time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC), Made: 30}, first[0])
 	require.Equal(t, desk.Month{Start: time.Date(2027, 2, 1, 0, 0, 0, 0, time.UTC), Made: 28}, first[10])
-	require.Equal(t, desk.Month{Start: time.Date(2027, 3, 1, 0, 0, 0, 0, time.UTC), Made: 31}, first[11], "also on the 31st")
+	require.Equal(t, desk.Month{Start: time.Date(2027, 3, 1, 0, 0, 0, 0, time.UTC), Made: 31}, first[11],
+		"also on the 31st")
 	require.Equal(t, first, year(1))
 	require.Empty(t, s.asked)
 	year(2)
@@ -84,7 +86,8 @@ func TestToday_CountsEachMonthThatIsOverOnce_AndThePresentOnceAMinute(t *testing
 
 func TestToday_ReadsTheListsOfWorkThatThereIs(t *testing.T) {
 	t.Parallel()
-	s := &store{work: map[depositports.Work]depositports.WorkCount{depositports.WorkEnding: {Count: 2}, depositports.WorkActive: {Count: 9}}}
+	s := &store{work: map[depositports.Work]depositports.WorkCount{depositports.WorkEnding: {Count: 2},
+		depositports.WorkActive: {Count: 9}}}
 	_, err := desk.New(desk.Deps{Desk: s, Clock: &clock{time.Now()}}).Today(t.Context(), id.ID{1})
 	require.NoError(t, err)
 	require.Equal(t, []depositports.Work{depositports.WorkEnding}, s.lists)

@@ -33,7 +33,8 @@ type By struct {
 // Apply applies trigger to d, which the transaction holds locked, and records the transition.
 //
 // Returns the errors of Deposit.Apply.
-func (j Journal) Apply(ctx context.Context, d *deposit.Deposit, trigger deposit.Trigger, timers deposit.Timers, by By, eventID id.ID, now time.Time) (deposit.Transition, error) {
+func (j Journal) Apply(ctx context.Context, d *deposit.Deposit, trigger deposit.Trigger, timers deposit.Timers, by By,
+	eventID id.ID, now time.Time) (deposit.Transition, error) {
 	t, err := d.Apply(trigger, timers, now)
 	if err != nil {
 		return t, err
@@ -73,7 +74,8 @@ func (j Journal) Write(ctx context.Context, writes ports.Writes) error {
 			writes.Event, writes.Transition.Transition.EventID = nil, id.ID{}
 		}
 	}
-	if err := j.Deposits.Transition(ctx, writes.Transition.Deposit, writes.Transition.Transition); err != nil || writes.Event == nil {
+	if err := j.Deposits.Transition(ctx, writes.Transition.Deposit, writes.Transition.Transition); err != nil ||
+		writes.Event == nil {
 		return err
 	}
 	return j.Outbox.Append(ctx, *writes.Event)

@@ -27,12 +27,14 @@ func TestWrites_OfATransition_AreRowHistoryAndEvent(t *testing.T) {
 	}{"of a partner": {id.ID{3}, true}, "of the desk": {id.ID{}, false}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := deposit.New(id.ID{1}, "D-7K3M-9Q2X", deposit.Origin{PartnerID: c.partnerID}, deposit.Draft{Amount: 50_000, ContractEndAt: now}, nil, now)
+			d := deposit.New(id.ID{1}, "D-7K3M-9Q2X", deposit.Origin{PartnerID: c.partnerID},
+				deposit.Draft{Amount: 50_000, ContractEndAt: now}, nil, now)
 			step, err := d.Apply(deposit.Secured, deposit.DefaultTimers(), now)
 			require.NoError(t, err)
 			writes := Writes(d, step, by, id.ID{8})
 			require.Same(t, d, writes.Transition.Deposit)
-			require.Equal(t, []any{actor.Tenant, by.Detail, deposit.Active}, []any{writes.Transition.Transition.Actor, writes.Transition.Transition.Detail, writes.Transition.Transition.To})
+			require.Equal(t, []any{actor.Tenant, by.Detail, deposit.Active},
+				[]any{writes.Transition.Transition.Actor, writes.Transition.Transition.Detail, writes.Transition.Transition.To})
 			if !c.event {
 				require.Nil(t, writes.Event)
 				require.True(t, writes.Transition.Transition.EventID.IsZero())
@@ -40,7 +42,8 @@ func TestWrites_OfATransition_AreRowHistoryAndEvent(t *testing.T) {
 			}
 			require.Equal(t, id.ID{8}, writes.Transition.Transition.EventID)
 			require.Equal(t, &ports.Event{
-				ID: id.ID{8}, PartnerID: id.ID{3}, Name: webhook.DepositActivated, DepositID: id.ID{1}, Data: d.EventData(writes.Transition.Transition), CreatedAt: now,
+				ID: id.ID{8}, PartnerID: id.ID{3}, Name: webhook.DepositActivated, DepositID: id.ID{1},
+				Data: d.EventData(writes.Transition.Transition), CreatedAt: now,
 			}, writes.Event)
 		})
 	}
@@ -69,8 +72,9 @@ func TestHearsOf_ADepositOfTheDesk_WhileTheLinkLasts(t *testing.T) {
 func TestCheckoutOver_IsARefusalOfTheStatus(t *testing.T) {
 	t.Parallel()
 	for err, want := range map[error]bool{
-		nil: false, fault.ErrUnavailable: false, deposit.ErrNotCapturable: false, errors.New("broken"): false, deposit.ErrNotCancellable: true,
-		deposit.ErrNotSecurable: true, deposit.ErrNotSecurable.WithMessage("It is active."): true,
+		nil: false, fault.ErrUnavailable: false, deposit.ErrNotCapturable: false, errors.New("broken"): false,
+		deposit.ErrNotCancellable: true,
+		deposit.ErrNotSecurable:   true, deposit.ErrNotSecurable.WithMessage("It is active."): true,
 	} {
 		require.Equal(t, want, CheckoutOver(err), "%v", err)
 	}

@@ -36,12 +36,14 @@ func (m Transitions) WithinTx(ctx context.Context, change func(ctx context.Conte
 }
 
 // Apply is Journal.Apply with the actor that the trigger implies and a new event id.
-func (m Transitions) Apply(ctx context.Context, d *deposit.Deposit, trigger deposit.Trigger, now time.Time) (deposit.Transition, error) {
+func (m Transitions) Apply(ctx context.Context, d *deposit.Deposit, trigger deposit.Trigger,
+	now time.Time) (deposit.Transition, error) {
 	return m.Journal.Apply(ctx, d, trigger, m.Timers, By{Actor: actor.Actor{Kind: trigger.By()}}, m.Entropy.NewID(), now)
 }
 
 // ApplyIf locks a deposit and moves it when due, called under the lock, agrees.
-func (m Transitions) ApplyIf(ctx context.Context, depositID id.ID, trigger deposit.Trigger, now time.Time, due func(*deposit.Deposit) bool) (moved bool, err error) {
+func (m Transitions) ApplyIf(ctx context.Context, depositID id.ID, trigger deposit.Trigger, now time.Time,
+	due func(*deposit.Deposit) bool) (moved bool, err error) {
 	err = m.WithinTx(ctx, func(ctx context.Context) (deposit.Transition, error) {
 		moved = false
 		d, err := m.Deposits.ForUpdate(ctx, depositID)

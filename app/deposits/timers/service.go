@@ -32,7 +32,8 @@ type Payments interface {
 	// EndCheckout settles the fee payment in flight, if any, and then applies trigger; prepare may be nil.
 	//
 	// Returns deposit.ErrNotCancellable when the checkout had ended already.
-	EndCheckout(ctx context.Context, depositID id.ID, trigger deposit.Trigger, prepare lifecycle.Prepare, now time.Time) error
+	EndCheckout(ctx context.Context, depositID id.ID, trigger deposit.Trigger, prepare lifecycle.Prepare,
+		now time.Time) error
 }
 
 // Service runs the use cases.

@@ -94,12 +94,13 @@ func TestTimer_WithoutTheDatabase_SaysSoAndCountsTheWorkDone(t *testing.T) {
 	t.Parallel()
 	w, looks := &work{}, 0
 	w.add(300, 1)
-	moved, err := (&timer{name: "close elapsed"}).run(t.Context(), slog.New(slog.DiscardHandler), func(ctx context.Context, limit int) ([]id.ID, error) {
-		if looks++; looks == 2 {
-			return nil, fault.ErrUnavailable
-		}
-		return w.find(ctx, limit)
-	}, w.move)
+	moved, err := (&timer{name: "close elapsed"}).run(t.Context(), slog.New(slog.DiscardHandler),
+		func(ctx context.Context, limit int) ([]id.ID, error) {
+			if looks++; looks == 2 {
+				return nil, fault.ErrUnavailable
+			}
+			return w.find(ctx, limit)
+		}, w.move)
 	require.ErrorIs(t, err, fault.ErrUnavailable)
 	require.ErrorContains(t, err, "close elapsed: ")
 	require.Equal(t, 200, moved)
@@ -110,10 +111,11 @@ func TestTimer_ThatIsStopped_LooksNoMore(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	w := &work{}
 	w.add(300, 1)
-	moved, err := (&timer{}).run(ctx, slog.New(slog.DiscardHandler), w.find, func(ctx context.Context, depositID id.ID) (bool, error) {
-		stop()
-		return w.move(ctx, depositID)
-	})
+	moved, err := (&timer{}).run(ctx, slog.New(slog.DiscardHandler), w.find,
+		func(ctx context.Context, depositID id.ID) (bool, error) {
+			stop()
+			return w.move(ctx, depositID)
+		})
 	require.ErrorIs(t, err, context.Canceled)
 	require.Equal(t, 200, moved)
 	require.Len(t, w.limits, 1)
@@ -125,7 +127,8 @@ func TestExpired_OfACheckoutThatHadEnded_IsNoFailure(t *testing.T) {
 		cancelled bool
 		failure   error
 	}{
-		nil: {true, nil}, deposit.ErrNotCancellable: {false, nil}, deposit.ErrNotSecurable: {false, nil}, fault.ErrUnavailable: {false, fault.ErrUnavailable},
+		nil: {true, nil}, deposit.ErrNotCancellable: {false, nil}, deposit.ErrNotSecurable: {false, nil},
+		fault.ErrUnavailable: {false, fault.ErrUnavailable},
 	} {
 		cancelled, failure := expired(answer)
 		require.Equal(t, want.cancelled, cancelled, "%v", answer)

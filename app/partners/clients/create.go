@@ -18,9 +18,11 @@ type NewClient struct {
 // Create adds a client to a linked account.
 //
 // Returns missing_field, invalid_field, account_not_linked, account_revoked, or the errors of idempotent.Executor.Run.
-func (s *Service) Create(ctx context.Context, by partner.Caller, in NewClient, call idempotent.Call[tenant.Client]) (idempotent.Response, error) {
+func (s *Service) Create(ctx context.Context, by partner.Caller, in NewClient,
+	call idempotent.Call[tenant.Client]) (idempotent.Response, error) {
 	now := s.deps.Clock.Now()
-	client := tenant.Client{ID: s.deps.Entropy.NewID(), AccountID: in.AccountID, PartnerID: by.Partner.ID, Person: in.Person, CreatedAt: now}
+	client := tenant.Client{ID: s.deps.Entropy.NewID(), AccountID: in.AccountID, PartnerID: by.Partner.ID,
+		Person: in.Person, CreatedAt: now}
 	return s.deps.Idempotent.Run(ctx, idempotent.Request{
 		Key: call.Key,
 		Now: now,

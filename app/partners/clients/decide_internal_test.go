@@ -18,7 +18,8 @@ func TestChangedBy_ADifferentValue_NotesTheTime(t *testing.T) {
 	t.Parallel()
 	text := func(s string) *string { return &s }
 	earlier := now.Add(-time.Hour)
-	client := tenant.Client{ID: id.ID{1}, Person: tenant.Person{Email: "ada@b.example", FirstName: "Ada", LastName: "Love"}, ChangedAt: earlier}
+	client := tenant.Client{ID: id.ID{1},
+		Person: tenant.Person{Email: "ada@b.example", FirstName: "Ada", LastName: "Love"}, ChangedAt: earlier}
 	for name, c := range map[string]struct {
 		want   tenant.Change
 		fields []string
@@ -31,7 +32,8 @@ func TestChangedBy_ADifferentValue_NotesTheTime(t *testing.T) {
 	} {
 		after, fields := changedBy(c.want, client, now)
 		require.Equal(t, c.fields, fields, name)
-		require.Equal(t, []any{id.ID{1}, c.first, "Love", c.at}, []any{after.ID, after.FirstName, after.LastName, after.ChangedAt}, name)
+		require.Equal(t, []any{id.ID{1}, c.first, "Love", c.at},
+			[]any{after.ID, after.FirstName, after.LastName, after.ChangedAt}, name)
 	}
 	require.Equal(t, "Ada", client.FirstName)
 }
@@ -63,7 +65,8 @@ func TestTextErasure_CountsDepositsThatCameMeanwhile(t *testing.T) {
 		erased bool
 		want   TextErasure
 	}{
-		{true, TextErasure{Total: 2, Read: 1, Erased: 1}}, {false, TextErasure{Total: 2, Read: 2, Erased: 1}}, {true, TextErasure{Total: 3, Read: 3, Erased: 2}},
+		{true, TextErasure{Total: 2, Read: 1, Erased: 1}}, {false, TextErasure{Total: 2, Read: 2, Erased: 1}},
+		{true, TextErasure{Total: 3, Read: 3, Erased: 2}},
 	} {
 		done = done.after(step.erased)
 		require.Equal(t, step.want, done)

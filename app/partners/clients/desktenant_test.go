@@ -19,11 +19,13 @@ import (
 // A tenant whom an operator entered on the desk, or who came by a checkout of the desk, belongs to no partner.
 func TestEraseByAdmin_OfATenantOfTheDesk_RemovesThePersonAndTheirMails(t *testing.T) {
 	f := setup(t)
-	draft := deposit.Draft{Amount: 50_000, ContractStartAt: f.Clock.Now(), ContractEndAt: f.Clock.Now(), Metadata: map[string]string{"note": "Ada's dog"}}
+	draft := deposit.Draft{Amount: 50_000, ContractStartAt: f.Clock.Now(), ContractEndAt: f.Clock.Now(),
+		Metadata: map[string]string{"note": "Ada's dog"}}
 	d, _ := f.Deposit(deposit.Origin{AccountID: f.account}, draft, func(d *deposit.Deposit) {
 		d.ClientID, d.Client = servicetest.NewID(), &deposit.Client{Email: email, FirstName: "Ada", LastName: "Love"}
 	})
-	beforeCheckout, _ := f.Deposit(deposit.Origin{AccountID: f.account}, draft) // its link was mailed to an address that was typed in
+	// its link was mailed to an address that was typed in
+	beforeCheckout, _ := f.Deposit(deposit.Origin{AccountID: f.account}, draft)
 	elsewhere, _ := f.Deposit(deposit.Origin{AccountID: f.Account("Chalet").ID}, draft)
 	for _, about := range []*deposit.Deposit{d, beforeCheckout, elsewhere} {
 		_, err := f.Pool.Exec(t.Context(), `INSERT INTO mails (id, recipient, subject, body, link_of, created_at, due_at)
@@ -48,9 +50,11 @@ func TestEraseByAdmin_OfATenantOfTheDesk_RemovesThePersonAndTheirMails(t *testin
 
 	// The partner to which the account is linked does not erase a tenant of the desk: the partner never had the record.
 	f.Write(func(ctx context.Context, repos *postgres.Store) error {
-		return repos.Clients.Insert(ctx, tenant.Client{ID: servicetest.NewID(), AccountID: f.account, CreatedAt: f.Clock.Now(), Person: tenant.Person{Email: "eve@personal.example", FirstName: "Eve", LastName: "Love"}})
+		return repos.Clients.Insert(ctx, tenant.Client{ID: servicetest.NewID(), AccountID: f.account,
+			CreatedAt: f.Clock.Now(), Person: tenant.Person{Email: "eve@personal.example", FirstName: "Eve", LastName: "Love"}})
 	})
 	var eve [16]byte
-	require.NoError(t, f.Pool.QueryRow(t.Context(), "SELECT id FROM clients WHERE email = 'eve@personal.example'").Scan(&eve))
+	require.NoError(t,
+		f.Pool.QueryRow(t.Context(), "SELECT id FROM clients WHERE email = 'eve@personal.example'").Scan(&eve))
 	require.ErrorIs(t, f.Clients.Erase(t.Context(), f.by, eve), tenant.ErrNotFound)
 }

@@ -53,8 +53,9 @@ func setup(t *testing.T) *fixture {
 	f.by, _ = f.Caller("acme")
 	f.account = f.Account("Hotel").ID
 	f.Link(f.by.Partner.ID, f.account, "h")
-	f.client = tenant.Client{ID: servicetest.NewID(), AccountID: f.account, PartnerID: f.by.Partner.ID, CreatedAt: f.Clock.Now(),
-		Person: tenant.Person{Email: email, FirstName: "Ada", LastName: "Love", Phone: "+33612345678", Locale: "fr"}}
+	f.client = tenant.Client{ID: servicetest.NewID(), AccountID: f.account, PartnerID: f.by.Partner.ID,
+		CreatedAt: f.Clock.Now(),
+		Person:    tenant.Person{Email: email, FirstName: "Ada", LastName: "Love", Phone: "+33612345678", Locale: "fr"}}
 	f.Write(func(ctx context.Context, repos *postgres.Store) error { return repos.Clients.Insert(ctx, f.client) })
 	return f
 }
@@ -88,7 +89,8 @@ func (f *fixture) Assess(context.Context, depositports.Applicant) (bool, error) 
 func (f *fixture) deposit(change ...func(*deposit.Deposit)) id.ID {
 	f.t.Helper()
 	now := f.Clock.Now()
-	d, _ := f.Deposit(deposit.Origin{AccountID: f.account, PartnerID: f.by.Partner.ID, PartnerName: "Partner acme", ExternalID: "h", ByPartnerAPI: true},
+	d, _ := f.Deposit(deposit.Origin{AccountID: f.account, PartnerID: f.by.Partner.ID, PartnerName: "Partner acme",
+		ExternalID: "h", ByPartnerAPI: true},
 		deposit.Draft{Amount: 50_000, ContractStartAt: now, ContractEndAt: now.Add(time.Hour)}, change...)
 	_, err := f.Pool.Exec(f.t.Context(), `UPDATE deposits SET client_id = $1 WHERE id = $2`, f.client.ID, d.ID)
 	require.NoError(f.t, err)
@@ -102,7 +104,8 @@ func (f *fixture) eraseBehind() (done <-chan error) {
 	ended := make(chan error, 1)
 	go func() { ended <- f.Clients.Erase(context.WithoutCancel(f.t.Context()), f.by, f.client.ID) }()
 	require.Eventually(f.t, func() bool {
-		return f.Count("pg_stat_activity", `datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%LockClient%'`) == 1
+		return f.Count("pg_stat_activity",
+			`datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%LockClient%'`) == 1
 	}, servicetest.Patience, time.Millisecond, "the erasure waits")
 	return ended
 }
@@ -110,7 +113,8 @@ func (f *fixture) eraseBehind() (done <-chan error) {
 // personal counts the rows that tell of the person, by table.
 func (f *fixture) personal() map[string]int {
 	found := map[string]int{}
-	for _, table := range []string{"clients", "outbox", "events", "deposits", "deposit_transitions", "audit_log", "mails", "deliveries"} {
+	for _, table := range []string{"clients", "outbox", "events", "deposits", "deposit_transitions", "audit_log", "mails",
+		"deliveries"} {
 		if n := f.Count(table, table+"::text LIKE '%"+email+"%'"); n > 0 {
 			found[table] = n
 		}
@@ -121,15 +125,16 @@ func (f *fixture) personal() map[string]int {
 func (f *fixture) cancel(depositID id.ID) (tells string) {
 	f.t.Helper()
 	key := &ports.IdempotencyKey{Owner: f.by.Partner.ID, Route: "cancel", Key: [16]byte(servicetest.NewID())}
-	response, err := f.Deposits.Cancel(f.t.Context(), f.by, deposits.Cancellation{DepositID: depositID}, idempotent.Call[deposits.View]{
-		Key: key, Encode: func(v deposits.View) (idempotent.Response, error) {
-			body := "nobody"
-			if v.Client != nil {
-				body = v.Client.Email
-			}
-			return idempotent.Response{Code: 200, Body: []byte(body)}, nil
-		},
-	})
+	response, err := f.Deposits.Cancel(f.t.Context(), f.by, deposits.Cancellation{DepositID: depositID},
+		idempotent.Call[deposits.View]{
+			Key: key, Encode: func(v deposits.View) (idempotent.Response, error) {
+				body := "nobody"
+				if v.Client != nil {
+					body = v.Client.Email
+				}
+				return idempotent.Response{Code: 200, Body: []byte(body)}, nil
+			},
+		})
 	require.NoError(f.t, err)
 	return string(response.Body)
 }
@@ -156,8 +161,9 @@ func TestErase_WhileATransactionMovesTheDeposit_LetsOneOfBothGoFirst(t *testing.
 			if err := repos.Deposits.Transition(ctx, locked, step); err != nil {
 				return err
 			}
-			if err := repos.Outbox.Append(ctx, ports.Event{ID: servicetest.NewID(), PartnerID: f.by.Partner.ID, Name: "deposit.cancelled", DepositID: d,
-				Data: locked.EventData(step), CreatedAt: step.At}); err != nil {
+			if err := repos.Outbox.Append(ctx,
+				ports.Event{ID: servicetest.NewID(), PartnerID: f.by.Partner.ID, Name: "deposit.cancelled", DepositID: d,
+					Data: locked.EventData(step), CreatedAt: step.At}); err != nil {
 				return err
 			}
 			if _, err := repos.Deposits.ForUpdate(ctx, d); err != nil { // sends what is queued
@@ -168,14 +174,16 @@ func TestErase_WhileATransactionMovesTheDeposit_LetsOneOfBothGoFirst(t *testing.
 		})
 	}
 	var ended <-chan error
-	move(func(locked *deposit.Deposit) { require.Equal(t, email, locked.Client.Email) }, func() { ended = f.eraseBehind() })
+	move(func(locked *deposit.Deposit) { require.Equal(t, email, locked.Client.Email) },
+		func() { ended = f.eraseBehind() })
 	require.NoError(t, <-ended)
 	require.Equal(t, map[string]int{"outbox": 1}, f.personal(), "the event had committed")
 }
 
 func TestErase_AfterATransactionReadTheClient_MakesItRunAgain(t *testing.T) {
 	f := setup(t)
-	d := f.deposit(func(d *deposit.Deposit) { d.CheckoutStartedAt = f.Clock.Now() }) // the cancellation of a begun checkout is a transaction
+	// the cancellation of a begun checkout is a transaction
+	d := f.deposit(func(d *deposit.Deposit) { d.CheckoutStartedAt = f.Clock.Now() })
 	var once sync.Once
 	f.Services = f.Build(func(p *servicetest.Parts) {
 		p.AroundPayments = func(all wire.Payments) wire.Payments { return reading{all, func() { once.Do(f.erase) }} }
@@ -203,9 +211,10 @@ func TestErase_WhileADepositIsCreated_WaitsForIt(t *testing.T) {
 	create := func() error {
 		now := f.Clock.Now()
 		_, err := f.Deposits.Create(t.Context(), f.by, deposits.NewDeposit{AccountID: f.account, ClientID: &f.client.ID,
-			Draft: deposit.Draft{Amount: 50_000, ContractStartAt: now, ContractEndAt: now.Add(time.Hour)}}, idempotent.Call[deposits.View]{
-			Encode: func(deposits.View) (idempotent.Response, error) { return idempotent.Response{Code: 201}, nil },
-		})
+			Draft: deposit.Draft{Amount: 50_000, ContractStartAt: now, ContractEndAt: now.Add(time.Hour)}},
+			idempotent.Call[deposits.View]{
+				Encode: func(deposits.View) (idempotent.Response, error) { return idempotent.Response{Code: 201}, nil },
+			})
 		return err
 	}
 	require.NoError(t, create())
@@ -229,7 +238,8 @@ func TestErase_WhileCheckoutSubmits_KeepsNothingOfTheForm(t *testing.T) {
 			f.scoring = f.erase
 			next, err := f.Checkout.Submit(t.Context(), tokens[d], typed, agreement.Given{Agreed: true})
 			require.NoError(t, err)
-			require.Equal(t, []any{"", true, tenant.Person{}}, []any{next.PageURL, next.View.Open, next.View.Person}, "the form again, empty")
+			require.Equal(t, []any{"", true, tenant.Person{}}, []any{next.PageURL, next.View.Open, next.View.Person},
+				"the form again, empty")
 			require.Empty(t, f.personal())
 			require.Zero(t, f.Count("payments", ""))
 
@@ -253,11 +263,13 @@ func TestErase_BehindASubmission_WaitsForItsClient(t *testing.T) {
 	services := f.Build(func(p *servicetest.Parts) {
 		p.Clients = inserting{p.Clients, func() { once.Do(func() { ended = f.eraseBehind() }) }}
 	})
-	_, err = services.Checkout.Submit(t.Context(), tokens[d], tenant.Person{Email: "bob@other.example", FirstName: "Bob", LastName: "Other"}, agreement.Given{Agreed: true})
+	_, err = services.Checkout.Submit(t.Context(), tokens[d],
+		tenant.Person{Email: "bob@other.example", FirstName: "Bob", LastName: "Other"}, agreement.Given{Agreed: true})
 	require.NoError(t, err)
 	require.NoError(t, <-ended)
 	require.Empty(t, f.personal())
-	require.Equal(t, 1, f.Count("clients", "email = 'bob@other.example' AND partner_id = $1", f.by.Partner.ID), "Bob is another person")
+	require.Equal(t, 1, f.Count("clients", "email = 'bob@other.example' AND partner_id = $1", f.by.Partner.ID),
+		"Bob is another person")
 }
 
 type allClients = partnerports.Clients
@@ -282,16 +294,18 @@ func TestSubmit_OfAClientThatThePartnerChanged_IsScoredAgain(t *testing.T) {
 	asked := 0
 	f.scoring = func() { asked++ }
 	submit := func(first string) {
-		_, err := f.Checkout.Submit(t.Context(), tokens[d], tenant.Person{Email: email, FirstName: first, LastName: "Love"}, agreement.Given{Agreed: true})
+		_, err := f.Checkout.Submit(t.Context(), tokens[d], tenant.Person{Email: email, FirstName: first, LastName: "Love"},
+			agreement.Given{Agreed: true})
 		require.NoError(t, err)
 	}
 	submit("Ada")
 	submit("Ada")
 	require.Equal(t, 1, asked)
 	eve := "Eve"
-	_, err = f.Clients.Update(t.Context(), f.by, f.client.ID, tenant.Change{FirstName: &eve}, idempotent.Call[tenant.Client]{
-		Encode: func(tenant.Client) (idempotent.Response, error) { return idempotent.Response{Code: 200}, nil },
-	})
+	_, err = f.Clients.Update(t.Context(), f.by, f.client.ID, tenant.Change{FirstName: &eve},
+		idempotent.Call[tenant.Client]{
+			Encode: func(tenant.Client) (idempotent.Response, error) { return idempotent.Response{Code: 200}, nil },
+		})
 	require.NoError(t, err)
 	submit("Eve")
 	require.Equal(t, 2, asked)
@@ -300,11 +314,13 @@ func TestSubmit_OfAClientThatThePartnerChanged_IsScoredAgain(t *testing.T) {
 func TestErase_RemovesTheWaitingMailsToThePerson_AndNoOthers(t *testing.T) {
 	f := setup(t)
 	d := f.deposit()
-	other, draft := f.Partner("other").ID, deposit.Draft{Amount: 50_000, ContractStartAt: f.Clock.Now(), ContractEndAt: f.Clock.Now()}
+	other, draft := f.Partner("other").ID,
+		deposit.Draft{Amount: 50_000, ContractStartAt: f.Clock.Now(), ContractEndAt: f.Clock.Now()}
 	elsewhere, _ := f.Deposit(deposit.Origin{AccountID: f.Account("Chalet").ID, PartnerID: other}, draft)
 	formerly, _ := f.Deposit(deposit.Origin{AccountID: f.account, PartnerID: other}, draft)
 	mail := func(subject, to string, about id.ID, sent bool) {
-		_, err := f.Pool.Exec(t.Context(), `INSERT INTO mails (id, recipient, subject, body, link_of, created_at, due_at, sent_at)
+		_, err := f.Pool.Exec(t.Context(),
+			`INSERT INTO mails (id, recipient, subject, body, link_of, created_at, due_at, sent_at)
 			VALUES (gen_random_uuid(), $1, $2, 'b', $3, now(), now(), CASE WHEN $4 THEN now() END)`, to, subject, about, sent)
 		require.NoError(t, err)
 	}

@@ -73,7 +73,8 @@ func (e TextErasure) after(erased bool) TextErasure {
 // words are passed over.
 //
 // Returns client_not_found, or the error that ended the work, beside the work that is done.
-func (s *Service) EraseTextOfClient(ctx context.Context, clientID id.ID, progress func(TextErasure)) (done TextErasure, err error) {
+func (s *Service) EraseTextOfClient(ctx context.Context, clientID id.ID,
+	progress func(TextErasure)) (done TextErasure, err error) {
 	if _, err := s.deps.Clients.ClientChangedAt(ctx, clientID); err != nil {
 		return done, err
 	}

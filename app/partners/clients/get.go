@@ -33,7 +33,8 @@ func (s *Service) Get(ctx context.Context, partnerID, clientID id.ID) (tenant.Cl
 // partner has none.
 //
 // Returns account_revoked when the link to the account of the filter was revoked, as Get does.
-func (s *Service) List(ctx context.Context, f partnerports.ClientFilter, page ports.Page) (ports.List[tenant.Client], error) {
+func (s *Service) List(ctx context.Context, f partnerports.ClientFilter,
+	page ports.Page) (ports.List[tenant.Client], error) {
 	if !f.AccountID.IsZero() {
 		link, err := s.deps.Links.LinkedAccount(ctx, f.PartnerID, f.AccountID)
 		if listed, err := listed(link.Link, err); !listed {

@@ -14,8 +14,9 @@ const (
 
 // AddressJob gives the job that removes sealed addresses whose deposits have ended.
 func (s *Service) AddressJob() schedules.Job {
-	return schedules.Job{Name: "sealed addresses", Every: schedules.CleaningEvery, Run: func(ctx context.Context) (bool, error) {
-		checked, err := s.deps.Addresses.CheckSealedAddresses(ctx, addressBatch, addressPause)
-		return checked == addressBatch, err
-	}}
+	return schedules.Job{Name: "sealed addresses", Every: schedules.CleaningEvery,
+		Run: func(ctx context.Context) (bool, error) {
+			checked, err := s.deps.Addresses.CheckSealedAddresses(ctx, addressBatch, addressPause)
+			return checked == addressBatch, err
+		}}
 }

@@ -74,9 +74,13 @@ func TestSealedAddress_OfAClientWithoutOpenDeposits_IsNotKept(t *testing.T) {
 func TestSealedAddress_OfAClientOfManyDeposits_EndsAfterTheOldest(t *testing.T) {
 	f := setup(t)
 	oldest := f.deposit()
-	_, err := f.Pool.Exec(t.Context(), `INSERT INTO deposits (id, reference, status, version, account_id, partner_id, by_partner_api, client_id, amount_cents, contract_start_at,
-			contract_end_at, url_generation, checkout_token_hash, checkout_token, checkout_expires_at, cancelled_at, created_at, updated_at)
-		SELECT gen_random_uuid(), i::text, 'cancelled', 2, account_id, partner_id, true, client_id, 50000, now(), now(), false, sha256(i::text::bytea), '', now(), now(),
+	_, err := f.Pool.Exec(t.Context(),
+		`INSERT INTO deposits (id, reference, status, version, account_id, partner_id, by_partner_api, client_id,
+			amount_cents, contract_start_at,
+			contract_end_at, url_generation, checkout_token_hash, checkout_token, checkout_expires_at, cancelled_at, created_at,
+			updated_at)
+		SELECT gen_random_uuid(), i::text, 'cancelled', 2, account_id, partner_id, true, client_id, 50000, now(), now(),
+		false, sha256(i::text::bytea), '', now(), now(),
 			created_at + i * interval '1 second', now() FROM deposits, generate_series(1, 1200) i`)
 	require.NoError(t, err)
 	f.erase()
@@ -103,7 +107,8 @@ func TestEraseDepositText_LeavesTheRestOfTheHistory(t *testing.T) {
 	f := setup(t)
 	d, other := f.deposit(func(d *deposit.Deposit) { d.Metadata = map[string]string{"note": "for Ada"} }), f.deposit()
 	for _, depositID := range []id.ID{d, other} {
-		_, err := f.Deposits.Cancel(t.Context(), f.by, deposits.Cancellation{DepositID: depositID, Reason: "duplicate", Comment: "Ada called"}, idempotent.Call[deposits.View]{
+		_, err := f.Deposits.Cancel(t.Context(), f.by, deposits.Cancellation{DepositID: depositID, Reason: "duplicate",
+			Comment: "Ada called"}, idempotent.Call[deposits.View]{
 			Encode: func(deposits.View) (idempotent.Response, error) { return idempotent.Response{Code: 200}, nil },
 		})
 		require.NoError(t, err)
@@ -129,12 +134,18 @@ func TestEraseDepositText_LeavesTheRestOfTheHistory(t *testing.T) {
 	require.True(t, erased)
 	require.Zero(t, f.Count("deposit_files", "deposit_id = $1", d))
 	require.Equal(t, 1, f.Count("file_contents", ""), "the file of the other deposit")
-	require.Equal(t, 1, f.Count("audit_log", `action = 'deposit.erase_files' AND actor = 'admin' AND subject = $1 AND detail = '{"files": "1"}'`, id.Deposit.Of(d)))
+	require.Equal(t, 1,
+		f.Count("audit_log",
+			`action = 'deposit.erase_files' AND actor = 'admin' AND subject = $1 AND detail = '{"files": "1"}'`,
+			id.Deposit.Of(d)))
 	kept := `detail = jsonb_build_object('keyId', $2::text, 'reason', 'duplicate')`
 	require.Equal(t, 1, f.Count("deposit_transitions", "deposit_id = $1 AND "+kept, d, id.APIKey.Of(f.by.Key.ID)))
 	require.Equal(t, 1, f.Count("deposit_transitions", "deposit_id = $1 AND detail->>'comment' = 'Ada called'", other))
 	require.Equal(t, 1, f.Count("deposits", "id = $1 AND metadata = '{}'", d))
-	require.Equal(t, 1, f.Count("audit_log", `action = 'deposit.erase_text' AND actor = 'admin' AND subject = $1 AND detail = '{"transitions": "1", "metadata": "1"}'`, id.Deposit.Of(d)))
+	require.Equal(t, 1,
+		f.Count("audit_log",
+			`action = 'deposit.erase_text' AND actor = 'admin' AND subject = $1 AND detail = '{"transitions": "1", "metadata": "1"}'`,
+			id.Deposit.Of(d)))
 	require.Zero(t, f.Count("audit_log", `audit_log::text LIKE '%Ada%'`))
 
 	_, err = f.Clients.EraseDepositText(t.Context(), servicetest.NewID())
@@ -156,9 +167,13 @@ func TestEraseTextOfClient_TellsItsProgress_AndPassesOverWhatIsDone(t *testing.T
 	// More than a page, and the deposits of another client at the account.
 	const many = 120
 	f.deposit(func(d *deposit.Deposit) { d.Metadata = map[string]string{"note": "for Ada"} })
-	_, err = f.Pool.Exec(t.Context(), `INSERT INTO deposits (id, reference, status, version, account_id, partner_id, by_partner_api, client_id, amount_cents, contract_start_at,
-			contract_end_at, url_generation, checkout_token_hash, checkout_token, checkout_expires_at, cancelled_at, created_at, updated_at, metadata)
-		SELECT gen_random_uuid(), i::text, 'cancelled', 2, account_id, partner_id, true, client_id, 50000, now(), now(), false, sha256(i::text::bytea), '', now(), now(),
+	_, err = f.Pool.Exec(t.Context(),
+		`INSERT INTO deposits (id, reference, status, version, account_id, partner_id, by_partner_api, client_id,
+			amount_cents, contract_start_at,
+			contract_end_at, url_generation, checkout_token_hash, checkout_token, checkout_expires_at, cancelled_at, created_at,
+			updated_at, metadata)
+		SELECT gen_random_uuid(), i::text, 'cancelled', 2, account_id, partner_id, true, client_id, 50000, now(), now(),
+		false, sha256(i::text::bytea), '', now(), now(),
 			created_at, now(), '{"note": "for Ada"}' FROM deposits, generate_series(2, $1) i`, many)
 	require.NoError(t, err)
 	other := f.deposit(func(d *deposit.Deposit) { d.Metadata = map[string]string{"note": "for Bob"} })
@@ -181,7 +196,8 @@ func TestEraseTextOfClient_TellsItsProgress_AndPassesOverWhatIsDone(t *testing.T
 	f.erase()
 	done, err = f.Clients.EraseTextOfClient(t.Context(), f.client.ID, none)
 	require.NoError(t, err)
-	require.Equal(t, clients.TextErasure{Total: many, Read: many, Erased: many - interruptedAt}, done, "of an erased client, too")
+	require.Equal(t, clients.TextErasure{Total: many, Read: many, Erased: many - interruptedAt}, done,
+		"of an erased client, too")
 	require.Equal(t, many, f.Count("audit_log", `action = 'deposit.erase_text'`))
 	require.Equal(t, 1, f.Count("deposits", "metadata <> '{}'"), "the other client's")
 

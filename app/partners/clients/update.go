@@ -15,7 +15,8 @@ import (
 // Update changes the details of a client. The audit log names the changed fields and none of their values.
 //
 // Returns missing_field, invalid_field, client_not_found, account_revoked, or the errors of idempotent.Executor.Run.
-func (s *Service) Update(ctx context.Context, by partner.Caller, clientID id.ID, want tenant.Change, call idempotent.Call[tenant.Client]) (idempotent.Response, error) {
+func (s *Service) Update(ctx context.Context, by partner.Caller, clientID id.ID, want tenant.Change,
+	call idempotent.Call[tenant.Client]) (idempotent.Response, error) {
 	now := s.deps.Clock.Now()
 	return s.deps.Idempotent.Run(ctx, idempotent.Request{
 		Key:     call.Key,

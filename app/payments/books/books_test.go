@@ -61,17 +61,20 @@ func setup(t *testing.T) *world {
 }
 
 // payment adds a payment of a new deposit, and its record at the provider.
-func (w *world) payment(kind deposit.PaymentKind, status deposit.PaymentStatus, at time.Time) (deposit.Payment, *paymentports.BookEntry) {
+func (w *world) payment(kind deposit.PaymentKind, status deposit.PaymentStatus,
+	at time.Time) (deposit.Payment, *paymentports.BookEntry) {
 	w.T.Helper()
 	d, _ := w.Deposit(w.T)
-	p := deposit.Payment{ID: servicetest.NewID(), DepositID: d.ID, Kind: kind, Amount: 1_750, Status: deposit.PaymentProcessing, ProviderRef: "pi_ours", CreatedAt: at, CheckAt: at}
+	p := deposit.Payment{ID: servicetest.NewID(), DepositID: d.ID, Kind: kind, Amount: 1_750,
+		Status: deposit.PaymentProcessing, ProviderRef: "pi_ours", CreatedAt: at, CheckAt: at}
 	w.Write(func(ctx context.Context, r *postgres.Store) error { return r.Payments.Insert(ctx, p) })
 	if status != deposit.PaymentProcessing {
 		p.Status, p.SettledAt = status, at
 		w.Write(func(ctx context.Context, r *postgres.Store) error { return r.Payments.Update(ctx, p) })
 	}
 	w.theirs.entries = append(w.theirs.entries, paymentports.BookEntry{
-		Kind: paymentports.BookPayment, PaymentID: p.ID, DepositID: d.ID, Ref: "pi_theirs", Amount: p.Amount, Currency: paymentports.BookCurrency, Status: "succeeded", At: at,
+		Kind: paymentports.BookPayment, PaymentID: p.ID, DepositID: d.ID, Ref: "pi_theirs", Amount: p.Amount,
+		Currency: paymentports.BookCurrency, Status: "succeeded", At: at,
 	})
 	return p, &w.theirs.entries[len(w.theirs.entries)-1]
 }
@@ -98,7 +101,8 @@ func TestReconcile_BooksThatAgree_HaveNoDifferenceAndTellTheMoneyDue(t *testing.
 	w.payment(deposit.FeePayment, deposit.PaymentSucceeded, now)
 	p, _ := w.payment(deposit.Collection, deposit.PaymentSucceeded, now)
 	refund := deposit.Refund{
-		ID: servicetest.NewID(), PaymentID: p.ID, DepositID: p.DepositID, Amount: 250, Reason: deposit.RefundReasons[1], Status: deposit.RefundPending, Actor: actor.Staff, CreatedAt: now, CheckAt: now,
+		ID: servicetest.NewID(), PaymentID: p.ID, DepositID: p.DepositID, Amount: 250, Reason: deposit.RefundReasons[1],
+		Status: deposit.RefundPending, Actor: actor.Staff, CreatedAt: now, CheckAt: now,
 	}
 	w.Write(func(ctx context.Context, r *postgres.Store) error { return r.Refunds.Insert(ctx, refund) })
 	refund.Status, refund.SettledAt = deposit.RefundSucceeded, now
@@ -106,11 +110,13 @@ func TestReconcile_BooksThatAgree_HaveNoDifferenceAndTellTheMoneyDue(t *testing.
 		_, err := r.Refunds.Settle(ctx, refund)
 		return err
 	})
-	w.theirs.entries = append(w.theirs.entries, paymentports.BookEntry{Kind: paymentports.BookRefund, RefundID: refund.ID, PaymentID: p.ID, Ref: "re_1", Amount: 250, Currency: paymentports.BookCurrency, Status: "succeeded", At: now})
+	w.theirs.entries = append(w.theirs.entries, paymentports.BookEntry{Kind: paymentports.BookRefund, RefundID: refund.ID,
+		PaymentID: p.ID, Ref: "re_1", Amount: 250, Currency: paymentports.BookCurrency, Status: "succeeded", At: now})
 	got := w.report()
 	require.Empty(t, got.Differences)
 	require.Equal(t, 3, got.Checked)
-	require.Equal(t, []paymentports.AccountDue{{AccountID: w.AccountID, CompanyName: checkouttest.Company, Collected: 1_750, Refunded: 250}}, got.Due)
+	require.Equal(t, []paymentports.AccountDue{
+		{AccountID: w.AccountID, CompanyName: checkouttest.Company, Collected: 1_750, Refunded: 250}}, got.Due)
 }
 
 func TestReconcile_RecordsOfEachStatusAndTime_AreFound(t *testing.T) {
@@ -124,17 +130,21 @@ func TestReconcile_RecordsOfEachStatusAndTime_AreFound(t *testing.T) {
 			w.payment(deposit.FeePayment, deposit.PaymentSucceeded, now)
 			w.theirs.entries = nil
 		}, []string{"payment succeeded 17.50 | "}},
-		"ended here, paid there": {func() { w.payment(deposit.FeePayment, deposit.PaymentVoided, now) }, []string{"payment voided 17.50 | payment succeeded 17.50"}},
-		"not settled here":       {func() { w.payment(deposit.FeePayment, deposit.PaymentProcessing, now) }, []string{"payment processing 17.50 | payment succeeded 17.50"}},
+		"ended here, paid there": {func() { w.payment(deposit.FeePayment, deposit.PaymentVoided, now) },
+			[]string{"payment voided 17.50 | payment succeeded 17.50"}},
+		"not settled here": {func() { w.payment(deposit.FeePayment, deposit.PaymentProcessing, now) },
+			[]string{"payment processing 17.50 | payment succeeded 17.50"}},
 		"a dispute not told yet": {func() {
-			w.theirs.entries = []paymentports.BookEntry{{Kind: paymentports.BookDispute, Ref: "dp_x", Amount: 5, Currency: paymentports.BookCurrency, Status: "lost", At: now}}
+			w.theirs.entries = []paymentports.BookEntry{{Kind: paymentports.BookDispute, Ref: "dp_x", Amount: 5,
+				Currency: paymentports.BookCurrency, Status: "lost", At: now}}
 		}, []string{" | dispute lost 0.05"}},
 		"settled late, paid in time": {func() {
 			p, e := w.payment(deposit.FeePayment, deposit.PaymentSucceeded, now)
 			e.At = now.Add(-20 * time.Hour)
 			_ = p
 		}, []string{}},
-		"outside of the time": {func() { w.payment(deposit.FeePayment, deposit.PaymentVoided, now.Add(-3*time.Hour)) }, []string{}},
+		"outside of the time": {func() { w.payment(deposit.FeePayment, deposit.PaymentVoided, now.Add(-3*time.Hour)) },
+			[]string{}},
 	} {
 		w.theirs.entries = nil
 		_, err := w.Pool.Exec(w.Ctx(), `TRUNCATE collections, collection_steps, refunds, payments CASCADE`)

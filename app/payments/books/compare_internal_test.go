@@ -72,15 +72,18 @@ func TestCompare_EachRecordOfTheProvider(t *testing.T) {
 		},
 		"unknown here": {paymentports.OwnEntry{}, theirs(), 1, differs("", "payment succeeded 17.50")},
 		"names no payment": {
-			none, paymentports.BookEntry{Kind: paymentports.BookPayment, Ref: "pi_x", Amount: 5, Currency: "eur", Status: "succeeded", At: noon}, 1,
+			none, paymentports.BookEntry{Kind: paymentports.BookPayment, Ref: "pi_x", Amount: 5, Currency: "eur",
+				Status: "succeeded", At: noon}, 1,
 			unnamed(paymentports.BookPayment, "pi_x", "payment succeeded 0.05"),
 		},
 		"a refund made by hand": {
-			none, paymentports.BookEntry{Kind: paymentports.BookRefund, Ref: "re_x", Amount: 5, Currency: "eur", Status: "succeeded", At: noon}, 1,
+			none, paymentports.BookEntry{Kind: paymentports.BookRefund, Ref: "re_x", Amount: 5, Currency: "eur",
+				Status: "succeeded", At: noon}, 1,
 			unnamed(paymentports.BookRefund, "re_x", "refund succeeded 0.05"),
 		},
 		"a dispute not told yet": {
-			none, paymentports.BookEntry{Kind: paymentports.BookDispute, Ref: "dp_x", Amount: 5, Currency: "eur", Status: "lost", At: noon}, 1,
+			none, paymentports.BookEntry{Kind: paymentports.BookDispute, Ref: "dp_x", Amount: 5, Currency: "eur", Status: "lost",
+				At: noon}, 1,
 			unnamed(paymentports.BookDispute, "dp_x", "dispute lost 0.05"),
 		},
 		"of the day before": {ours("voided"), with(func(e *paymentports.BookEntry) { e.At = noon.Add(-1) }), 0, nil},
@@ -127,14 +130,16 @@ func TestMissing_OwnRecordsThatTheProviderDoesNotHave(t *testing.T) {
 	c.compare(ours("succeeded"), early)
 	c.missing(paymentports.BookPayment, []paymentports.OwnEntry{ours("succeeded")})
 	require.Equal(t, Report{}, c.report)
-	c.missing(paymentports.BookRefund, []paymentports.OwnEntry{{Kind: paymentports.BookRefund, Key: payment.String(), Status: "succeeded"}})
+	c.missing(paymentports.BookRefund,
+		[]paymentports.OwnEntry{{Kind: paymentports.BookRefund, Key: payment.String(), Status: "succeeded"}})
 	require.Len(t, c.report.Differences, 1, "a refund is no payment, whatever its key")
 }
 
 func TestKeysOf_RecordsThatNameOurs(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, map[paymentports.BookKind][]string{
-		paymentports.BookPayment: {payment.String()}, paymentports.BookRefund: {refund.String()}, paymentports.BookDispute: {"dp_1"},
+		paymentports.BookPayment: {payment.String()}, paymentports.BookRefund: {refund.String()},
+		paymentports.BookDispute: {"dp_1"},
 	}, keysOf([]paymentports.BookEntry{
 		theirs(), {Kind: paymentports.BookPayment, Ref: "pi_x"},
 		{Kind: paymentports.BookRefund, RefundID: refund, PaymentID: payment},

@@ -73,7 +73,8 @@ func (s *Service) Reconcile(ctx context.Context, from, to time.Time) (Report, er
 	if err := s.theirs(ctx, &c, to); err != nil {
 		return Report{}, err
 	}
-	for _, kind := range []paymentports.BookKind{paymentports.BookPayment, paymentports.BookRefund, paymentports.BookDispute} {
+	for _, kind := range []paymentports.BookKind{paymentports.BookPayment, paymentports.BookRefund,
+		paymentports.BookDispute} {
 		own, err := s.deps.Ours.Between(ctx, kind, from, to)
 		if err != nil {
 			return Report{}, err
@@ -231,7 +232,8 @@ func (s *Service) RunDaily(ctx context.Context) (paymentports.ReconciliationRun,
 			return paymentports.ReconciliationRun{}, err
 		}
 		s.log(ctx, report.Differences)
-		run := paymentports.ReconciliationRun{EndedAt: s.deps.Clock.Now(), Checked: report.Checked, Differences: len(report.Differences)}
+		run := paymentports.ReconciliationRun{EndedAt: s.deps.Clock.Now(), Checked: report.Checked,
+			Differences: len(report.Differences)}
 		if err := s.deps.Runs.End(ctx, run); err != nil {
 			return run, err
 		}
@@ -244,7 +246,8 @@ const maxLogged = 50
 
 func (s *Service) log(ctx context.Context, all []Difference) {
 	for _, d := range all[:min(len(all), maxLogged)] {
-		s.deps.Log.WarnContext(ctx, "our books and those of the payment provider differ", "payment", id.Payment.Of(d.PaymentID), "deposit", id.Deposit.Of(d.DepositID),
+		s.deps.Log.WarnContext(ctx, "our books and those of the payment provider differ", "payment",
+			id.Payment.Of(d.PaymentID), "deposit", id.Deposit.Of(d.DepositID),
 			"provider_ref", d.ProviderRef, "ours", d.Ours, "theirs", d.Theirs)
 	}
 }

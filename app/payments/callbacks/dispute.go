@@ -32,7 +32,8 @@ func (s *Service) keep(ctx context.Context, d paymentports.Dispute, now time.Tim
 		if err := s.deps.Audit.Append(ctx, entry); err != nil || !tells {
 			return err
 		}
-		told := mails.Disputed{Operator: about.Operator, Deposit: about.Deposit, Dispute: d, New: before == nil, DashboardURL: s.deps.DashboardURL}
+		told := mails.Disputed{Operator: about.Operator, Deposit: about.Deposit, Dispute: d, New: before == nil,
+			DashboardURL: s.deps.DashboardURL}
 		return s.deps.Mails.Enqueue(ctx, told.Mail(s.deps.Entropy.NewID(), now))
 	})
 	if err == nil {
@@ -43,7 +44,8 @@ func (s *Service) keep(ctx context.Context, d paymentports.Dispute, now time.Tim
 
 // decideDispute gives the earlier status ("" for a new dispute), whether anything of the dispute changed, and whether a
 // mail tells the operator: a mail tells of another status only, and mayTell says that the address may be written to.
-func decideDispute(before *paymentports.KeptDispute, d paymentports.Dispute, mayTell bool) (was string, changed, tells bool) {
+func decideDispute(before *paymentports.KeptDispute, d paymentports.Dispute,
+	mayTell bool) (was string, changed, tells bool) {
 	changed = true
 	if before != nil {
 		was = before.Status

@@ -52,10 +52,11 @@ func New(deps Deps) *Service { return &Service{deps: deps} }
 func (s *Service) Route() paymentports.CallbackRoute { return s.deps.Callbacks.Route() }
 
 // ErrRefused refuses a callback that the provider has not signed within 300 seconds of now.
-var ErrRefused = fault.New(fault.Invalid, "notice_refused", "The signature is missing, wrong or more than 300 seconds away.")
+var ErrRefused = fault.New(fault.Invalid, "notice_refused",
+	"The signature is missing, wrong or more than 300 seconds away.")
 
-// Take verifies a callback by its raw body, and notes what is to be asked. A refused callback costs no query. A callback may
-// come again, late and in any order.
+// Take verifies a callback by its raw body, and notes what is to be asked. A refused callback costs no query. A
+// callback may come again, late and in any order.
 //
 // Returns ErrRefused, or service_unavailable; the provider then sends the callback again.
 func (s *Service) Take(ctx context.Context, body []byte, signature string) error {
@@ -75,7 +76,8 @@ func (s *Service) Take(ctx context.Context, body []byte, signature string) error
 	return nil
 }
 
-// asks reports whether a callback is a reason to ask: it names our payment, or a dispute about a record of the provider.
+// asks reports whether a callback is a reason to ask: it names our payment, or a dispute about a record of the
+// provider.
 func asks(n paymentports.Callback) bool {
 	return !n.PaymentID.IsZero() || n.Dispute && n.ProviderRef != ""
 }

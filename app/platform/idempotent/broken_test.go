@@ -31,7 +31,8 @@ type claimedBriefly struct {
 }
 
 // Claim claims in a transaction of its own, and takes a key in use for free.
-func (c claimedBriefly) Claim(_ context.Context, k ports.IdempotencyKey, now time.Time) (stored *ports.StoredResponse, err error) {
+func (c claimedBriefly) Claim(_ context.Context, k ports.IdempotencyKey,
+	now time.Time) (stored *ports.StoredResponse, err error) {
 	err = c.claims.WithinTx(context.Background(), func(ctx context.Context) (err error) {
 		stored, err = c.claims.Idempotency.Claim(ctx, k, now)
 		return err
@@ -63,7 +64,9 @@ func (s storedLater) WithinTx(ctx context.Context, fn func(context.Context) erro
 type postponed struct{ ports.Idempotency }
 
 func (p postponed) Store(ctx context.Context, k ports.IdempotencyKey, r ports.StoredResponse) error {
-	*ctx.Value(laterKey{}).(*func(context.Context) error) = func(ctx context.Context) error { return p.Idempotency.Store(ctx, k, r) }
+	*ctx.Value(laterKey{}).(*func(context.Context) error) = func(ctx context.Context) error {
+		return p.Idempotency.Store(ctx, k, r)
+	}
 	return nil
 }
 

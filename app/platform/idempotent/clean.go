@@ -10,7 +10,8 @@ import (
 
 // CleanJob gives the job that removes the keys whose window is over.
 func (e *Executor) CleanJob(clock ports.Clock) schedules.Job {
-	return schedules.Cleaning("idempotency keys", clock, schedules.Within(e.deps.UnitOfWork, func(ctx context.Context, now time.Time) (int, error) {
-		return e.deps.Idempotency.DeleteExpired(ctx, now.Add(-ports.IdempotencyWindow), schedules.CleaningBatch)
-	}))
+	return schedules.Cleaning("idempotency keys", clock,
+		schedules.Within(e.deps.UnitOfWork, func(ctx context.Context, now time.Time) (int, error) {
+			return e.deps.Idempotency.DeleteExpired(ctx, now.Add(-ports.IdempotencyWindow), schedules.CleaningBatch)
+		}))
 }

@@ -8,8 +8,8 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Response is what the caller answers, byte by byte. Code is the caller's own (an HTTP status of a route); the answer to
-// an operator's form has none.
+// Response is what the caller answers, byte by byte. Code is the caller's own (an HTTP status of a route); the answer
+// to an operator's form has none.
 type Response struct {
 	Code     int
 	Body     []byte
@@ -97,7 +97,8 @@ func (e *Executor) Run(ctx context.Context, request Request) (Response, error) {
 
 // Refuse answers a request that a check before the use case refused. The answer of the key takes precedence over reason
 // (api.md §1, "Common rules of the partner API").
-func (e *Executor) Refuse(ctx context.Context, key *ports.IdempotencyKey, now time.Time, reason error) (Response, error) {
+func (e *Executor) Refuse(ctx context.Context, key *ports.IdempotencyKey, now time.Time,
+	reason error) (Response, error) {
 	return e.Run(ctx, Request{Key: key, Now: now, Prepare: func(context.Context) error { return reason }})
 }
 
@@ -133,7 +134,8 @@ func (e *Executor) withKey(ctx context.Context, key ports.IdempotencyKey, reques
 
 // commit applies the change or runs the transaction. earlier is the stored response of the key; if earlier is set, the
 // effect did not run.
-func (e *Executor) commit(ctx context.Context, key *ports.IdempotencyKey, request Request, unprepared error) (response Response, earlier *ports.StoredResponse, err error) {
+func (e *Executor) commit(ctx context.Context, key *ports.IdempotencyKey, request Request,
+	unprepared error) (response Response, earlier *ports.StoredResponse, err error) {
 	if request.Decide != nil {
 		response, earlier, err = e.change(ctx, key, request, unprepared)
 		if request.Effect == nil || !errors.Is(err, ports.ErrNeedsMore) {
@@ -158,7 +160,8 @@ func (e *Executor) commit(ctx context.Context, key *ports.IdempotencyKey, reques
 	return response, earlier, err
 }
 
-func (e *Executor) change(ctx context.Context, key *ports.IdempotencyKey, request Request, unprepared error) (response Response, earlier *ports.StoredResponse, err error) {
+func (e *Executor) change(ctx context.Context, key *ports.IdempotencyKey, request Request,
+	unprepared error) (response Response, earlier *ports.StoredResponse, err error) {
 	needs := request.Needs
 	needs.Key, needs.Now = key, request.Now
 	err = e.deps.Changes.Apply(ctx, ports.Change{

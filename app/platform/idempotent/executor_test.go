@@ -63,7 +63,8 @@ func (b *fixture) flush(t *testing.T) {
 
 func (b *fixture) awaitCached(t *testing.T) {
 	t.Helper()
-	require.Eventually(t, func() bool { return b.redis.DBSize(t.Context()).Val() > 0 }, servicetest.Patience, time.Millisecond)
+	require.Eventually(t, func() bool { return b.redis.DBSize(t.Context()).Val() > 0 }, servicetest.Patience,
+		time.Millisecond)
 }
 
 func request(t testing.TB, body string) idempotent.Request {

@@ -34,7 +34,8 @@ func values(depth int) *rapid.Generator[any] {
 		return rapid.OneOf(simple...)
 	}
 	inner := values(depth - 1)
-	return rapid.OneOf(append(simple, rapid.SliceOfN(inner, 0, 4).AsAny(), rapid.MapOfN(rapid.StringN(0, 6, 24), inner, 0, 4).AsAny())...)
+	return rapid.OneOf(
+		append(simple, rapid.SliceOfN(inner, 0, 4).AsAny(), rapid.MapOfN(rapid.StringN(0, 6, 24), inner, 0, 4).AsAny())...)
 }
 
 // written writes a value in a random form: the order of members, white space, escapes and forms of numbers vary.
@@ -138,7 +139,8 @@ func TestFingerprint_AnyTwoForms_AreEqualExactlyWhereTheirMeaningIs(t *testing.T
 			return idempotent.Fingerprint(body)
 		}
 		require.Equal(t, fingerprint(one), fingerprint(one), "the same body in another form")
-		require.Equal(t, meaning(one) == meaning(two), fingerprint(one) == fingerprint(two), "%s and %s", meaning(one), meaning(two))
+		require.Equal(t, meaning(one) == meaning(two), fingerprint(one) == fingerprint(two), "%s and %s", meaning(one),
+			meaning(two))
 		changed := altered(t, one)
 		require.NotEqual(t, fingerprint(one), fingerprint(changed), "%s and %s", meaning(one), meaning(changed))
 	})
@@ -181,7 +183,8 @@ func altered(t *rapid.T, value any) any {
 
 // FuzzParseKey compares the reader of Idempotency-Key with its form: 36 characters, version 4, in any case.
 func FuzzParseKey(f *testing.F) {
-	for _, seed := range []string{"3f1c9a52-7c3e-4b0e-9a55-0d7f2b6a1e84", `"3F1C9A52-7C3E-4B0E-9A55-0D7F2B6A1E84"`, "", `"`, "3f1c9a52-7c3e-1b0e-9a55-0d7f2b6a1e84"} {
+	for _, seed := range []string{"3f1c9a52-7c3e-4b0e-9a55-0d7f2b6a1e84", `"3F1C9A52-7C3E-4B0E-9A55-0D7F2B6A1E84"`, "",
+		`"`, "3f1c9a52-7c3e-1b0e-9a55-0d7f2b6a1e84"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, header string) {

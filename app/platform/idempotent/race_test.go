@@ -92,7 +92,8 @@ func (r *rivals) round(number byte) {
 	request := func() idempotent.Request {
 		made := request(r.t, "1")
 		made.Key.Owner, made.Key.Key = partner, [16]byte{number + 1}
-		event := ports.Event{ID: servicetest.NewID(), PartnerID: partner, Name: webhook.OperatorLinked, Data: []byte("{}"), CreatedAt: made.Now}
+		event := ports.Event{ID: servicetest.NewID(), PartnerID: partner, Name: webhook.OperatorLinked, Data: []byte("{}"),
+			CreatedAt: made.Now}
 		response := func() idempotent.Response {
 			return idempotent.Response{Code: 201, Body: fmt.Append(nil, runs.Add(1))}
 		}

@@ -24,6 +24,7 @@ func TestRestore_Finish_BeginsAnEpochAndKeepsAnAuditEntry(t *testing.T) {
 	require.NoError(t, kit.Pool.QueryRow(t.Context(), `SELECT epoch FROM restore_epoch`).Scan(&epoch))
 	require.Equal(t, other, epoch)
 	var entries int
-	require.NoError(t, kit.Pool.QueryRow(t.Context(), `SELECT count(*) FROM audit_log WHERE actor = 'admin' AND action = 'restore.finish'`).Scan(&entries))
+	require.NoError(t, kit.Pool.QueryRow(t.Context(),
+		`SELECT count(*) FROM audit_log WHERE actor = 'admin' AND action = 'restore.finish'`).Scan(&entries))
 	require.Equal(t, 2, entries)
 }

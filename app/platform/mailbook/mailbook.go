@@ -28,7 +28,8 @@ type Specimen struct {
 	Mail ports.Mail
 }
 
-var imprint = agreement.Imprint{TermsURL: "https://example.com/terms", PrivacyURL: "https://example.com/privacy", SupportEmail: "help@example.com"}
+var imprint = agreement.Imprint{TermsURL: "https://example.com/terms", PrivacyURL: "https://example.com/privacy",
+	SupportEmail: "help@example.com"}
 
 // book is the invented world of the mails, in the language of a reader.
 type book struct {
@@ -64,10 +65,12 @@ func (b *book) operator() connect.Operator {
 
 func (b *book) deposit() *deposit.Deposit {
 	return &deposit.Deposit{
-		ID: id.ID{15: 7}, Reference: "D-7K3M-9Q2X", PartnerName: "Sunny Stays", CheckoutExpiresAt: b.now.AddDate(0, 0, 14), ExpiresAt: b.now.AddDate(0, 0, 5),
-		Client: &deposit.Client{FirstName: "Grace", LastName: "Hopper", Email: "grace@example.com"},
+		ID: id.ID{15: 7}, Reference: "D-7K3M-9Q2X", PartnerName: "Sunny Stays", CheckoutExpiresAt: b.now.AddDate(0, 0, 14),
+		ExpiresAt: b.now.AddDate(0, 0, 5),
+		Client:    &deposit.Client{FirstName: "Grace", LastName: "Hopper", Email: "grace@example.com"},
 		Draft: deposit.Draft{
-			Amount: 125_000, RentalContract: "BOOKING-1001", ContractStartAt: b.now.AddDate(0, 0, 14), ContractEndAt: b.now.AddDate(0, 0, 21),
+			Amount: 125_000, RentalContract: "BOOKING-1001", ContractStartAt: b.now.AddDate(0, 0, 14),
+			ContractEndAt: b.now.AddDate(0, 0, 21),
 		},
 	}
 }
@@ -75,7 +78,8 @@ func (b *book) deposit() *deposit.Deposit {
 func (b *book) secured() depositports.SecuredDeposit {
 	d := b.deposit()
 	return depositports.SecuredDeposit{
-		ID: d.ID, Reference: d.Reference, Amount: d.Amount, ContractStartAt: d.ContractStartAt, ContractEndAt: d.ContractEndAt,
+		ID: d.ID, Reference: d.Reference, Amount: d.Amount, ContractStartAt: d.ContractStartAt,
+		ContractEndAt:  d.ContractEndAt,
 		RentalContract: d.RentalContract, ExpiresAt: d.ExpiresAt,
 	}
 }
@@ -83,7 +87,8 @@ func (b *book) secured() depositports.SecuredDeposit {
 func (b *book) links() {
 	b.add("LinkMade", mails.LinkMade{Operator: b.operator(), PartnerName: "Sunny Stays", DashboardURL: b.base})
 	for _, by := range connect.Revokers {
-		b.add("LinkEnded, by "+string(by), mails.LinkEnded{Operator: b.operator(), PartnerName: "Sunny Stays", By: by, DashboardURL: b.base})
+		b.add("LinkEnded, by "+string(by),
+			mails.LinkEnded{Operator: b.operator(), PartnerName: "Sunny Stays", By: by, DashboardURL: b.base})
 	}
 }
 
@@ -94,7 +99,8 @@ func (b *book) account() {
 	b.add("ResetPassword", mails.ResetPassword{Operator: b.operator(), URL: reset})
 	b.add("ResetPassword, locked out", mails.ResetPassword{Operator: b.operator(), URL: reset, LockedOut: true})
 	for _, change := range mails.AccountChanges {
-		b.add("AccountChanged, "+string(change), mails.AccountChanged{Operator: b.operator(), Change: change, DashboardURL: b.base})
+		b.add("AccountChanged, "+string(change),
+			mails.AccountChanged{Operator: b.operator(), Change: change, DashboardURL: b.base})
 	}
 	for _, change := range mails.TwoFactorChanges {
 		b.add("TwoFactor, "+string(change), mails.TwoFactor{Operator: b.operator(), Change: change, DashboardURL: b.base})
@@ -110,16 +116,19 @@ func (b *book) deposits() {
 	link.ByCompany, link.Imprint = true, imprint
 	b.add("DepositLink, asked by the operator", link)
 	d := b.deposit()
-	agreed := agreement.Terms{Company: "Villa Olivia", Amount: d.Amount, Fee: deposit.Fee(d.Amount), Until: d.ExpiresAt, Imprint: imprint}
+	agreed := agreement.Terms{Company: "Villa Olivia", Amount: d.Amount, Fee: deposit.Fee(d.Amount), Until: d.ExpiresAt,
+		Imprint: imprint}
 	b.add("FeePaid", mails.FeePaid{
-		To: "grace@example.com", Locale: b.locale, Deposit: b.secured(), Company: "Villa Olivia", Fee: agreed.Fee, PaidAt: b.now, Words: agreed.Words(b.locale), Imprint: imprint,
+		To: "grace@example.com", Locale: b.locale, Deposit: b.secured(), Company: "Villa Olivia", Fee: agreed.Fee,
+		PaidAt: b.now, Words: agreed.Words(b.locale), Imprint: imprint,
 	})
 }
 
 // money are the mails about a captured amount and about refunds.
 func (b *book) money() {
 	m := mails.TenantMoney{
-		To: "grace@example.com", Locale: b.locale, Deposit: b.deposit(), Company: "Villa Olivia", Amount: 18_050, Reason: "damage", Words: "Broken coffee table, two glasses",
+		To: "grace@example.com", Locale: b.locale, Deposit: b.deposit(), Company: "Villa Olivia", Amount: 18_050,
+		Reason: "damage", Words: "Broken coffee table, two glasses",
 		SupportEmail: "support@deposits.example",
 	}
 	for _, kind := range paymentports.TenantNoticeKinds {
@@ -138,10 +147,13 @@ func (b *book) desk() {
 	d := b.deposit()
 	b.add("DepositSecured", mails.DepositSecured{Operator: b.operator(), Deposit: b.secured(), DashboardURL: b.base})
 	disputed := paymentports.DisputedDeposit{ID: d.ID, Reference: d.Reference, RentalContract: d.RentalContract}
-	dispute := paymentports.Dispute{Ref: "dp_1", Amount: d.Amount, Reason: "fraudulent", Status: "needs_response", EvidenceDueBy: b.now.AddDate(0, 0, 7)}
-	b.add("Disputed, new", mails.Disputed{Operator: b.operator(), Deposit: disputed, Dispute: dispute, New: true, DashboardURL: b.base})
+	dispute := paymentports.Dispute{Ref: "dp_1", Amount: d.Amount, Reason: "fraudulent", Status: "needs_response",
+		EvidenceDueBy: b.now.AddDate(0, 0, 7)}
+	b.add("Disputed, new",
+		mails.Disputed{Operator: b.operator(), Deposit: disputed, Dispute: dispute, New: true, DashboardURL: b.base})
 	dispute.Status = "lost"
-	b.add("Disputed, changed", mails.Disputed{Operator: b.operator(), Deposit: disputed, Dispute: dispute, DashboardURL: b.base})
+	b.add("Disputed, changed",
+		mails.Disputed{Operator: b.operator(), Deposit: disputed, Dispute: dispute, DashboardURL: b.base})
 	cover := depositports.EndingCover{
 		Reference: d.Reference, Amount: d.Amount, RentalContract: d.RentalContract, ExpiresAt: d.ExpiresAt,
 	}
@@ -156,15 +168,17 @@ func (b *book) desk() {
 func (b *book) partners() {
 	key := partner.APIKey{ID: id.ID{15: 8}, Name: "production", Prefix: "svc_pk_live_", Last4: "k3J9"}
 	b.add("LinkEndedForPartner", mails.LinkEndedForPartner{
-		Contact: "tech@sunny.example", ExternalID: "operator-17", Account: connect.Account{ID: id.ID{15: 9}, CompanyName: "Villa Olivia"},
+		Contact: "tech@sunny.example", ExternalID: "operator-17",
+		Account: connect.Account{ID: id.ID{15: 9}, CompanyName: "Villa Olivia"},
 	})
 	b.add("APIKeyCreated", mails.APIKeyCreated{Contact: "tech@sunny.example", Key: key, By: mails.Support})
 	b.add("APIKeyRevoked", mails.APIKeyRevoked{Contact: "tech@sunny.example", Key: key, By: mails.APIKeyOf(key)})
 	for _, kind := range webhook.NoticeKinds {
-		b.add("EndpointNotice, "+string(kind), mails.EndpointNotice{APIBaseURL: b.base, NoticeSubject: webhookports.NoticeSubject{
-			Notice: webhook.Notice{SubscriptionID: id.ID{15: 10}, Kind: kind, At: b.now.Add(-time.Hour), Deliveries: 3},
-			URL:    "https://sunny.example/hooks", Contact: "tech@sunny.example",
-			Report: webhook.Report{LastError: webhook.ResultTimeout, LastFailureAt: b.now.Add(-time.Minute)},
-		}})
+		b.add("EndpointNotice, "+string(kind),
+			mails.EndpointNotice{APIBaseURL: b.base, NoticeSubject: webhookports.NoticeSubject{
+				Notice: webhook.Notice{SubscriptionID: id.ID{15: 10}, Kind: kind, At: b.now.Add(-time.Hour), Deliveries: 3},
+				URL:    "https://sunny.example/hooks", Contact: "tech@sunny.example",
+				Report: webhook.Report{LastError: webhook.ResultTimeout, LastFailureAt: b.now.Add(-time.Minute)},
+			}})
 	}
 }

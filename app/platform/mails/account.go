@@ -23,12 +23,14 @@ type VerifyAddress struct {
 func (m VerifyAddress) Mail(mailID id.ID, now time.Time) ports.Mail {
 	return write(mailID, m.To, m.Operator.Locale, now, func(l *language) letter {
 		return letter{
-			subject:    l.say("Verify your e-mail address", "Vérifiez votre adresse e-mail"),
-			paragraphs: []string{l.say("Somebody entered this address for an account with us. Verify it, if this was you.", "Quelqu’un a indiqué cette adresse pour un compte chez nous. Si c’était vous, vérifiez-la.")},
-			button:     button{l.say("Verify the address", "Vérifier l’adresse"), m.URL},
-			after:      []string{l.say("The link works for 24 hours.", "Le lien fonctionne pendant 24 heures.")},
-			why:        l.say("If this was not you, ignore this mail: without you the address stays unverified.", "Si ce n’était pas vous, ignorez cet e-mail : sans vous, l’adresse reste non vérifiée."),
-			secret:     true,
+			subject: l.say("Verify your e-mail address", "Vérifiez votre adresse e-mail"),
+			paragraphs: []string{l.say("Somebody entered this address for an account with us. Verify it, if this was you.",
+				"Quelqu’un a indiqué cette adresse pour un compte chez nous. Si c’était vous, vérifiez-la.")},
+			button: button{l.say("Verify the address", "Vérifier l’adresse"), m.URL},
+			after:  []string{l.say("The link works for 24 hours.", "Le lien fonctionne pendant 24 heures.")},
+			why: l.say("If this was not you, ignore this mail: without you the address stays unverified.",
+				"Si ce n’était pas vous, ignorez cet e-mail : sans vous, l’adresse reste non vérifiée."),
+			secret: true,
 		}
 	})
 }
@@ -48,9 +50,11 @@ func (m ResetPassword) Mail(mailID id.ID, now time.Time) ports.Mail {
 			subject:    subject,
 			paragraphs: news,
 			button:     button{l.say("Choose a password", "Choisir un mot de passe"), m.URL},
-			after:      []string{l.say("The link works once, for 30 minutes. Your password stays as it is until you have chosen another.", "Le lien fonctionne une fois, pendant 30 minutes. Votre mot de passe reste inchangé tant que vous n’en avez pas choisi un autre.")},
-			why:        why,
-			secret:     true,
+			after: []string{
+				l.say("The link works once, for 30 minutes. Your password stays as it is until you have chosen another.",
+					"Le lien fonctionne une fois, pendant 30 minutes. Votre mot de passe reste inchangé tant que vous n’en avez pas choisi un autre.")},
+			why:    why,
+			secret: true,
 		}
 	})
 }
@@ -59,7 +63,8 @@ func (m ResetPassword) words(l *language) (subject string, news []string, why st
 	if m.LockedOut {
 		return l.say("Too many wrong passwords for your account", "Trop de mots de passe erronés pour votre compte"),
 			[]string{
-				l.say("Somebody tried too many wrong passwords for your account. For up to an hour you can log in only from networks that you have used before.",
+				l.say(
+					"Somebody tried too many wrong passwords for your account. For up to an hour you can log in only from networks that you have used before.",
 					"Quelqu’un a essayé trop de mots de passe erronés pour votre compte. Pendant une heure au plus, vous ne pouvez vous connecter que depuis des réseaux que vous avez déjà utilisés."),
 				l.say("If you cannot log in, choose a new password: then you can at once.",
 					"Si vous ne pouvez pas vous connecter, choisissez un nouveau mot de passe : vous le pourrez aussitôt."),
@@ -67,7 +72,8 @@ func (m ResetPassword) words(l *language) (subject string, news []string, why st
 			l.say("If you can log in, ignore this mail.", "Si vous pouvez vous connecter, ignorez cet e-mail.")
 	}
 	return l.say("Choose a new password", "Choisissez un nouveau mot de passe"),
-		[]string{l.say("A new password was asked for, for your account.", "Un nouveau mot de passe a été demandé pour votre compte.")},
+		[]string{l.say("A new password was asked for, for your account.",
+			"Un nouveau mot de passe a été demandé pour votre compte.")},
 		l.say("If you did not ask for it, ignore this mail.", "Si vous n’avez rien demandé, ignorez cet e-mail.")
 }
 
@@ -110,8 +116,10 @@ func (m AccountChanged) words(l *language, at string) (subject, news string) {
 	switch m.Change {
 	case EmailChanging:
 		return l.say("Your e-mail address is about to change", "Votre adresse e-mail va changer"),
-			l.say("On %s another e-mail address was entered for your account. It replaces this one as soon as its owner has verified it.",
-				"Le %s, une autre adresse e-mail a été indiquée pour votre compte. Elle remplacera celle-ci dès que son titulaire l’aura vérifiée.", at)
+			l.say(
+				"On %s another e-mail address was entered for your account. It replaces this one as soon as its owner has verified it.",
+				"Le %s, une autre adresse e-mail a été indiquée pour votre compte. Elle remplacera celle-ci dès que son titulaire l’aura vérifiée.",
+				at)
 	case EmailChanged:
 		return l.say("Your e-mail address was changed", "Votre adresse e-mail a été modifiée"),
 			l.say("On %s the e-mail address of your account was changed. This address no longer logs in.",

@@ -12,7 +12,8 @@ import (
 func TestResetPassword_OfALockedOutOperator_TellsInBothLanguages(t *testing.T) {
 	m := mails.ResetPassword{Operator: ada(""), URL: "https://dash.example/password/reset?token=x", LockedOut: true}
 	mail := m.Mail(id.ID{1}, now)
-	require.Equal(t, "Too many wrong passwords for your account / Trop de mots de passe erronés pour votre compte", mail.Subject)
+	require.Equal(t, "Too many wrong passwords for your account / Trop de mots de passe erronés pour votre compte",
+		mail.Subject)
 	require.Equal(t, `Hello,
 
 Somebody tried too many wrong passwords for your account. For up to an hour you can log in only from networks that you have used before.

@@ -27,16 +27,20 @@ func (m DepositLink) Mail(mailID id.ID, now time.Time) ports.Mail {
 	d := m.Deposit
 	mail := write(mailID, m.To, m.Locale, now, func(l *language) letter {
 		return letter{
-			subject:    l.say("Your rental deposit", "Votre caution de location"),
-			paragraphs: []string{l.say("%s asks you for a deposit of %s for your rental.", "%s vous demande une caution de %s pour votre location.", m.Company, l.euros(d.Amount))},
+			subject: l.say("Your rental deposit", "Votre caution de location"),
+			paragraphs: []string{l.say("%s asks you for a deposit of %s for your rental.",
+				"%s vous demande une caution de %s pour votre location.", m.Company, l.euros(d.Amount))},
 			facts: []fact{
-				{l.say("Rental period", "Période de location"), l.say("%s to %s", "du %s au %s", l.date(d.ContractStartAt), l.date(d.ContractEndAt))},
+				{l.say("Rental period", "Période de location"),
+					l.say("%s to %s", "du %s au %s", l.date(d.ContractStartAt), l.date(d.ContractEndAt))},
 				{l.say("Booking", "Réservation"), harmless(d.RentalContract)},
 				{l.say("Reference", "Référence"), d.Reference},
 			},
 			button: button{l.say("Secure the deposit", "Garantir la caution"), m.URL},
-			after: append([]string{l.say("The deposit itself is not blocked on your card. The page shows the fee before you pay. The link works until %s.",
-				"La caution elle-même n’est pas bloquée sur votre carte. La page indique les frais avant le paiement. Le lien fonctionne jusqu’au %s.", l.date(d.CheckoutExpiresAt))}, l.imprint(m.Imprint)...),
+			after: append([]string{l.say(
+				"The deposit itself is not blocked on your card. The page shows the fee before you pay. The link works until %s.",
+				"La caution elle-même n’est pas bloquée sur votre carte. La page indique les frais avant le paiement. Le lien fonctionne jusqu’au %s.",
+				l.date(d.CheckoutExpiresAt))}, l.imprint(m.Imprint)...),
 			why: m.why(l),
 		}
 	})
@@ -46,11 +50,13 @@ func (m DepositLink) Mail(mailID id.ID, now time.Time) ports.Mail {
 
 // why names who asked for the mail.
 func (m DepositLink) why(l *language) string {
-	asked := l.say("%s asked us to send you this mail for %s.", "%s nous a demandé de vous envoyer cet e-mail pour %s.", m.Deposit.PartnerName, m.Company)
+	asked := l.say("%s asked us to send you this mail for %s.", "%s nous a demandé de vous envoyer cet e-mail pour %s.",
+		m.Deposit.PartnerName, m.Company)
 	if m.ByCompany {
 		asked = l.say("%s asked us to send you this mail.", "%s nous a demandé de vous envoyer cet e-mail.", m.Company)
 	}
-	return asked + " " + l.say("If you do not know this rental, ignore the mail.", "Si cette location ne vous dit rien, ignorez-le.")
+	return asked + " " +
+		l.say("If you do not know this rental, ignore the mail.", "Si cette location ne vous dit rien, ignorez-le.")
 }
 
 // maxBooking is the length of the longest rental contract that a mail shows.

@@ -18,9 +18,11 @@ func link(locale string) mails.DepositLink {
 	return mails.DepositLink{
 		To: "jeanne@example.com", Locale: locale, Company: "Gîtes d’Ada", URL: linkURL,
 		Deposit: &deposit.Deposit{
-			ID: id.ID{7}, Reference: "D-7K3M-9Q2X", PartnerName: "Acme", CheckoutExpiresAt: time.Date(2026, 12, 8, 10, 0, 0, 0, time.UTC),
+			ID: id.ID{7}, Reference: "D-7K3M-9Q2X", PartnerName: "Acme",
+			CheckoutExpiresAt: time.Date(2026, 12, 8, 10, 0, 0, 0, time.UTC),
 			Draft: deposit.Draft{
-				Amount: 125_000, RentalContract: "BK-2026/17", ContractStartAt: time.Date(2026, 12, 1, 15, 0, 0, 0, time.UTC), ContractEndAt: time.Date(2026, 12, 8, 10, 0, 0, 0, time.UTC),
+				Amount: 125_000, RentalContract: "BK-2026/17", ContractStartAt: time.Date(2026, 12, 1, 15, 0, 0, 0, time.UTC),
+				ContractEndAt: time.Date(2026, 12, 8, 10, 0, 0, 0, time.UTC),
 			},
 		},
 	}
@@ -90,11 +92,13 @@ func TestDepositLink_TextOfOthers_IsOneLineWithoutMarkup(t *testing.T) {
 		got := m.Mail(id.ID{1}, now)
 		requireHarmless(t, got, hostile)
 		require.NotContains(t, got.Body, "Booking:")
-		require.Equal(t, strings.Count(link("en").Mail(id.ID{1}, now).Body, "\n")-1, strings.Count(got.Body, "\n"), "%q adds no line", hostile)
+		require.Equal(t, strings.Count(link("en").Mail(id.ID{1}, now).Body, "\n")-1, strings.Count(got.Body, "\n"),
+			"%q adds no line", hostile)
 		require.Equal(t, 1, countLinks(got.HTML), "%q", hostile)
 	}
 	for contract, shown := range map[string]bool{
-		"BK_1#2": true, "": false, "evil.example": false, "call 0900 123": false, "a:b": false, "@x": false, "é": false, strings.Repeat("1", 40): true, strings.Repeat("1", 41): false,
+		"BK_1#2": true, "": false, "evil.example": false, "call 0900 123": false, "a:b": false, "@x": false, "é": false,
+		strings.Repeat("1", 40): true, strings.Repeat("1", 41): false,
 	} {
 		m := link("en")
 		m.Deposit.RentalContract = contract

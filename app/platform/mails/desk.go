@@ -25,17 +25,21 @@ func (m DepositSecured) Mail(mailID id.ID, now time.Time) ports.Mail {
 	d := m.Deposit
 	return write(mailID, m.Operator.Email, m.Operator.Locale, now, func(l *language) letter {
 		return letter{
-			subject:    l.say("Deposit %s is secured", "La caution %s est garantie", d.Reference),
-			paragraphs: []string{l.say("Your tenant has secured the deposit of %s.", "Votre locataire a garanti la caution de %s.", l.euros(d.Amount))},
+			subject: l.say("Deposit %s is secured", "La caution %s est garantie", d.Reference),
+			paragraphs: []string{l.say("Your tenant has secured the deposit of %s.",
+				"Votre locataire a garanti la caution de %s.", l.euros(d.Amount))},
 			facts: []fact{
-				{l.say("Rental period", "Période de location"), l.say("%s to %s", "du %s au %s", l.date(d.ContractStartAt), l.date(d.ContractEndAt))},
+				{l.say("Rental period", "Période de location"),
+					l.say("%s to %s", "du %s au %s", l.date(d.ContractStartAt), l.date(d.ContractEndAt))},
 				{l.say("Booking", "Réservation"), harmless(d.RentalContract)},
 				{l.say("Reference", "Référence"), d.Reference},
 				{l.say("Covered until", "Couverte jusqu’au"), l.minute(d.ExpiresAt)},
 			},
 			button: button{l.say("Open the deposit", "Ouvrir la caution"), depositPage(m.DashboardURL, d.ID)},
-			after:  []string{l.say("If there is damage, you can collect up to the whole amount until the cover ends.", "En cas de dommage, vous pouvez encaisser jusqu’à la totalité du montant avant la fin de la couverture.")},
-			why:    l.say("You get this mail because the deposit was made for your account.", "Vous recevez cet e-mail car la caution a été créée pour votre compte."),
+			after: []string{l.say("If there is damage, you can collect up to the whole amount until the cover ends.",
+				"En cas de dommage, vous pouvez encaisser jusqu’à la totalité du montant avant la fin de la couverture.")},
+			why: l.say("You get this mail because the deposit was made for your account.",
+				"Vous recevez cet e-mail car la caution a été créée pour votre compte."),
 		}
 	})
 }
@@ -61,7 +65,8 @@ func (m CoversEnding) Mail(mailID id.ID, now time.Time) ports.Mail {
 			facts:  m.rows(l),
 			button: button{l.say("See what ends", "Voir les échéances"), site.URL(m.DashboardURL, site.Desk)},
 			after:  []string{m.rest(l)},
-			why: l.say("You get this mail once a day at most, when a cover of your account is about to end. Your settings turn it off.",
+			why: l.say(
+				"You get this mail once a day at most, when a cover of your account is about to end. Your settings turn it off.",
 				"Vous recevez cet e-mail une fois par jour au plus, lorsqu’une couverture de votre compte arrive à échéance. Vos réglages permettent de le désactiver."),
 		}
 	})
@@ -71,7 +76,8 @@ func (m CoversEnding) subject(l *language) string {
 	if m.Count == 1 {
 		return l.say("The cover of a deposit ends within 7 days", "La couverture d’une caution prend fin dans les 7 jours")
 	}
-	return l.say("The cover of %d deposits ends within 7 days", "La couverture de %d cautions prend fin dans les 7 jours", m.Count)
+	return l.say("The cover of %d deposits ends within 7 days", "La couverture de %d cautions prend fin dans les 7 jours",
+		m.Count)
 }
 
 func (m CoversEnding) rows(l *language) []fact {

@@ -18,7 +18,8 @@ func securedDeposit() depositports.SecuredDeposit {
 	d := link("").Deposit
 	return depositports.SecuredDeposit{
 		ID: d.ID, Reference: d.Reference, Amount: d.Amount, RentalContract: d.RentalContract,
-		ContractStartAt: d.ContractStartAt, ContractEndAt: d.ContractEndAt, ExpiresAt: time.Date(2026, 12, 22, 10, 0, 0, 0, time.UTC),
+		ContractStartAt: d.ContractStartAt, ContractEndAt: d.ContractEndAt,
+		ExpiresAt: time.Date(2026, 12, 22, 10, 0, 0, 0, time.UTC),
 	}
 }
 
@@ -68,7 +69,8 @@ Vous recevez cet e-mail car la caution a été créée pour votre compte.
 `, plain(mail.Body))
 	for _, hostile := range hostileNames {
 		d.RentalContract = hostile
-		mail := mails.DepositSecured{Operator: ada("en"), Deposit: d, DashboardURL: "https://dash.example"}.Mail(id.ID{1}, now)
+		mail := mails.DepositSecured{Operator: ada("en"), Deposit: d, DashboardURL: "https://dash.example"}.Mail(id.ID{1},
+			now)
 		requireHarmless(t, mail, hostile)
 		require.NotContains(t, mail.Body, "Booking", "%q", hostile)
 	}
@@ -79,7 +81,8 @@ func ending(locale string, listed, n int) ports.Mail {
 	about := depositports.CoverSubject{Operator: ada(locale), Count: n}
 	for i := range listed {
 		about.Covers = append(about.Covers, depositports.EndingCover{
-			Reference: fmt.Sprintf("D-%04d-0000", i), Amount: 30_000, RentalContract: []string{"BK-1", "a sentence"}[i%2], ExpiresAt: now.AddDate(0, 0, 2),
+			Reference: fmt.Sprintf("D-%04d-0000", i), Amount: 30_000, RentalContract: []string{"BK-1", "a sentence"}[i%2],
+			ExpiresAt: now.AddDate(0, 0, 2),
 		})
 	}
 	return mails.CoversEnding{CoverSubject: about, DashboardURL: "https://dash.example"}.Mail(id.ID{1}, now)

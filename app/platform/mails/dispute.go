@@ -23,7 +23,8 @@ type Disputed struct {
 func (m Disputed) Mail(mailID id.ID, now time.Time) ports.Mail {
 	d := m.Deposit
 	return write(mailID, m.Operator.Email, m.Operator.Locale, now, func(l *language) letter {
-		subject := l.say("News on the dispute about deposit %s", "Du nouveau sur la contestation de la caution %s", d.Reference)
+		subject := l.say("News on the dispute about deposit %s", "Du nouveau sur la contestation de la caution %s",
+			d.Reference)
 		if m.New {
 			subject = l.say("A payment of deposit %s is disputed", "Un paiement de la caution %s est contesté", d.Reference)
 		}
@@ -34,16 +35,20 @@ func (m Disputed) Mail(mailID id.ID, now time.Time) ports.Mail {
 			{l.say("Reference", "Référence"), d.Reference},
 		}
 		if !m.Dispute.EvidenceDueBy.IsZero() && strings.HasSuffix(m.Dispute.Status, "needs_response") {
-			facts = append(facts, fact{l.say("Evidence is due by", "Justificatifs attendus avant le"), l.minute(m.Dispute.EvidenceDueBy)})
+			facts = append(facts,
+				fact{l.say("Evidence is due by", "Justificatifs attendus avant le"), l.minute(m.Dispute.EvidenceDueBy)})
 		}
 		return letter{
-			subject:    subject,
-			paragraphs: []string{l.say("The tenant objects to a charge at the bank that issued the card.", "Le locataire conteste un débit auprès de la banque qui a émis la carte.")},
-			facts:      facts,
-			button:     button{l.say("Open the deposit", "Ouvrir la caution"), depositPage(m.DashboardURL, d.ID)},
-			after: []string{l.say("Our support answers the bank. Photos, documents and the description of the damage help: add them to the deposit.",
+			subject: subject,
+			paragraphs: []string{l.say("The tenant objects to a charge at the bank that issued the card.",
+				"Le locataire conteste un débit auprès de la banque qui a émis la carte.")},
+			facts:  facts,
+			button: button{l.say("Open the deposit", "Ouvrir la caution"), depositPage(m.DashboardURL, d.ID)},
+			after: []string{l.say(
+				"Our support answers the bank. Photos, documents and the description of the damage help: add them to the deposit.",
 				"Notre assistance répond à la banque. Photos, documents et description du dommage sont utiles : ajoutez-les à la caution.")},
-			why: l.say("You get this mail because the deposit was made for your account.", "Vous recevez cet e-mail car la caution a été créée pour votre compte."),
+			why: l.say("You get this mail because the deposit was made for your account.",
+				"Vous recevez cet e-mail car la caution a été créée pour votre compte."),
 		}
 	})
 }

@@ -13,7 +13,8 @@ import (
 func disputed(locale, status string) mails.Disputed {
 	d := link("").Deposit
 	return mails.Disputed{
-		Operator: ada(locale), Deposit: paymentports.DisputedDeposit{ID: d.ID, Reference: d.Reference, RentalContract: d.RentalContract}, New: true, DashboardURL: "https://dash.example",
+		Operator: ada(locale), Deposit: paymentports.DisputedDeposit{ID: d.ID, Reference: d.Reference,
+			RentalContract: d.RentalContract}, New: true, DashboardURL: "https://dash.example",
 		Dispute: paymentports.Dispute{Ref: "dp_1", Amount: 12_000, Reason: "fraudulent", Status: status, EvidenceDueBy: now},
 	}
 }
@@ -32,7 +33,8 @@ func TestDisputed_InEnglish(t *testing.T) {
 
 func TestDisputed_Changed_TellsTheState(t *testing.T) {
 	for status, want := range map[string]string{
-		"lost": "lost: the money goes back to the tenant", "won": "decided for you", "warning_closed": "decided for you", "under_review": "under review by the bank", "new_word": "under review by the bank",
+		"lost": "lost: the money goes back to the tenant", "won": "decided for you", "warning_closed": "decided for you",
+		"under_review": "under review by the bank", "new_word": "under review by the bank",
 	} {
 		m := disputed("en", status)
 		m.New = false
@@ -44,7 +46,8 @@ func TestDisputed_Changed_TellsTheState(t *testing.T) {
 }
 
 func TestDisputed_InFrench_HostileBooking_StaysOneLine(t *testing.T) {
-	require.Equal(t, "Un paiement de la caution D-7K3M-9Q2X est contesté", disputed("fr", "lost").Mail(id.ID{1}, now).Subject)
+	require.Equal(t, "Un paiement de la caution D-7K3M-9Q2X est contesté",
+		disputed("fr", "lost").Mail(id.ID{1}, now).Subject)
 	for _, hostile := range hostileNames {
 		m := disputed("en", "lost")
 		m.Deposit.RentalContract = hostile

@@ -12,8 +12,10 @@ import (
 
 func fee(locale string) mails.FeePaid {
 	return mails.FeePaid{
-		To: "jeanne@example.com", Locale: locale, Deposit: securedDeposit(), Company: "Gîtes d’Ada", Fee: 4_375, PaidAt: now, Words: "These words.",
-		Imprint: agreement.Imprint{TermsURL: "https://example.com/terms", PrivacyURL: "https://example.com/privacy", SupportEmail: "help@example.com"},
+		To: "jeanne@example.com", Locale: locale, Deposit: securedDeposit(), Company: "Gîtes d’Ada", Fee: 4_375, PaidAt: now,
+		Words: "These words.",
+		Imprint: agreement.Imprint{TermsURL: "https://example.com/terms", PrivacyURL: "https://example.com/privacy",
+			SupportEmail: "help@example.com"},
 	}
 }
 
@@ -21,7 +23,8 @@ func TestFeePaid_InEnglish(t *testing.T) {
 	m := fee("en").Mail(id.ID{1}, now)
 	require.Equal(t, []any{id.ID{1}, "jeanne@example.com", now}, []any{m.ID, m.To, m.CreatedAt})
 	require.Equal(t, "You paid a fee of €43.75, and your deposit is secured", m.Subject)
-	require.Contains(t, plain(m.Body), `You paid a fee of €43.75 to secure the deposit of €1,250.00 for Gîtes d’Ada. Nothing else was charged, and nothing is blocked on your card.`)
+	require.Contains(t, plain(m.Body),
+		`You paid a fee of €43.75 to secure the deposit of €1,250.00 for Gîtes d’Ada. Nothing else was charged, and nothing is blocked on your card.`)
 	require.Contains(t, plain(m.Body), `  Guarantee until: 22 December 2026, 10:00 UTC
 
 You agreed to these words:

@@ -27,15 +27,18 @@ const noBreak = "\u00a0"
 var (
 	english = &language{
 		tag: "en", group: ",", point: ".", before: "€", colon: ":",
-		months: [12]string{"January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"},
-		brand:  "Rental deposits", greeting: "Hello,", fallback: "If the button does not work, open this address:",
+		months: [12]string{"January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
+			"November", "December"},
+		brand: "Rental deposits", greeting: "Hello,", fallback: "If the button does not work, open this address:",
 		warning: "The link is for you alone: please do not pass this mail on.",
 	}
 	french = &language{
 		tag: "fr", french: true, group: noBreak, point: ",", after: noBreak + "€", colon: noBreak + ":",
-		months: [12]string{"janvier", "février", "mars", "avril", "mai", "juin", "juillet", "août", "septembre", "octobre", "novembre", "décembre"},
-		brand:  "Cautions locatives", greeting: "Bonjour,", fallback: "Si le bouton ne fonctionne pas, ouvrez cette adresse" + noBreak + ":",
-		warning: "Le lien vous est personnel" + noBreak + ": ne transférez pas cet e-mail.",
+		months: [12]string{"janvier", "février", "mars", "avril", "mai", "juin", "juillet", "août", "septembre", "octobre",
+			"novembre", "décembre"},
+		brand: "Cautions locatives", greeting: "Bonjour,",
+		fallback: "Si le bouton ne fonctionne pas, ouvrez cette adresse" + noBreak + ":",
+		warning:  "Le lien vous est personnel" + noBreak + ": ne transférez pas cet e-mail.",
 	}
 )
 
@@ -52,7 +55,8 @@ func languagesOf(locale string) []*language {
 }
 
 // frenchSpaces makes the space before or after these signs a no-break space, as French typography does.
-var frenchSpaces = strings.NewReplacer(" ?", noBreak+"?", " !", noBreak+"!", " :", noBreak+":", " ;", noBreak+";", "« ", "«"+noBreak, " »", noBreak+"»")
+var frenchSpaces = strings.NewReplacer(" ?", noBreak+"?", " !", noBreak+"!", " :", noBreak+":", " ;", noBreak+";", "« ",
+	"«"+noBreak, " »", noBreak+"»")
 
 // say gives the text of the language, with args formatted as by fmt.Sprintf.
 func (l *language) say(en, fr string, args ...any) string {
@@ -94,7 +98,8 @@ func (l *language) minute(t time.Time) string {
 func (l *language) imprint(i agreement.Imprint) []string {
 	var out []string
 	if i.SupportEmail != "" {
-		out = append(out, l.say("Questions, or do you object? Write to %s.", "Une question ou un désaccord ? Écrivez à %s.", i.SupportEmail))
+		out = append(out,
+			l.say("Questions, or do you object? Write to %s.", "Une question ou un désaccord ? Écrivez à %s.", i.SupportEmail))
 	}
 	if i.TermsURL != "" {
 		out = append(out, l.say("Terms: %s", "Conditions : %s", i.TermsURL))

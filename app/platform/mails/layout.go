@@ -177,7 +177,9 @@ var (
 </html>
 `))
 
-	letterHTML = template.Must(template.New("letter").Parse(`<tr><td lang="{{.Lang}}" style="padding:0 0 24px;font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif;text-align:left">
+	letterHTML = template.Must(
+		template.New("letter").Parse(
+			`<tr><td lang="{{.Lang}}" style="padding:0 0 24px;font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif;text-align:left">
 <p class="ink" style="margin:0 0 12px;padding:0 4px;font-weight:700;color:#1b2422"><span class="mark" aria-hidden="true" style="display:inline-block;width:12px;height:14px;margin:0 8px -1px 0;background:#0f766e;border-radius:3px 3px 7px 7px"></span>{{.Brand}}</p>
 <table role="presentation" class="card" width="100%" cellpadding="0" cellspacing="0" border="0" style="background:#ffffff;border:1px solid #d5dbd8;border-radius:12px"><tr><td style="padding:28px 24px">
 <h1 class="ink" style="margin:0 0 16px;font-size:22px;line-height:1.3;color:#1b2422">{{.Heading}}</h1>

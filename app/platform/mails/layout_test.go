@@ -20,8 +20,10 @@ func plain(text string) string { return strings.ReplaceAll(text, "\u00a0", " ") 
 
 // hostileNames are names that try to begin a header, a line, a link or an element of a mail.
 var hostileNames = []string{
-	"a\r\nBcc: victim@example.com", "a\n\nhttps://evil.example", "a\u202elive", "a\u2028b", "a\x00b", "\xff", "<a href=https://evil.example>x</a>",
-	`"><script>alert(1)</script>`, "{{.URL}}", "<img src=x onerror=alert(1)>", "</td></tr></table>", "<!--", "%s%d%!v", "javascript:alert(1)", "</style><style>*{display:none}",
+	"a\r\nBcc: victim@example.com", "a\n\nhttps://evil.example", "a\u202elive", "a\u2028b", "a\x00b", "\xff",
+	"<a href=https://evil.example>x</a>",
+	`"><script>alert(1)</script>`, "{{.URL}}", "<img src=x onerror=alert(1)>", "</td></tr></table>", "<!--", "%s%d%!v",
+	"javascript:alert(1)", "</style><style>*{display:none}",
 }
 
 // requireHarmless fails when a name has become more than words between those of the service.
@@ -65,7 +67,8 @@ func requireHarmless(t *testing.T, m ports.Mail, name string) {
 func countLinks(page string) int { return strings.Count(page, "<a ") }
 
 func TestLayout_IsAccessibleAndLoadsNothing(t *testing.T) {
-	mail := mails.LinkEnded{Operator: ada(""), PartnerName: "Acme", By: connect.RevokedByAdmin, DashboardURL: "https://dash.example"}.Mail(id.ID{1}, now)
+	mail := mails.LinkEnded{Operator: ada(""), PartnerName: "Acme", By: connect.RevokedByAdmin,
+		DashboardURL: "https://dash.example"}.Mail(id.ID{1}, now)
 	tree, err := xhtml.Parse(strings.NewReader(mail.HTML))
 	require.NoError(t, err)
 	langs, headings := []string{}, 0

@@ -26,12 +26,16 @@ func (m LinkMade) Mail(mailID id.ID, now time.Time) ports.Mail {
 			subject: l.say("%s is now linked to your account", "%s est maintenant relié à votre compte", m.PartnerName),
 			paragraphs: []string{
 				l.say("%s was linked to your account on %s.", "%s a été relié à votre compte le %s.", m.PartnerName, l.minute(now)),
-				l.say("%s can create deposits for your rentals, send your tenants the link to them, and cancel, release or collect the deposits it created.",
-					"%s peut créer des cautions pour vos locations, envoyer le lien à vos locataires, et annuler, libérer ou encaisser les cautions qu’il a créées.", m.PartnerName),
+				l.say(
+					"%s can create deposits for your rentals, send your tenants the link to them, and cancel, release or collect the deposits it created.",
+					"%s peut créer des cautions pour vos locations, envoyer le lien à vos locataires, et annuler, libérer ou encaisser les cautions qu’il a créées.",
+					m.PartnerName),
 			},
-			button: button{l.say("See the partner’s rights", "Voir les droits du partenaire"), site.URL(m.DashboardURL, site.Partner)},
-			after:  []string{l.say("If this was not you, end the link on that page and change your password.", "Si ce n’était pas vous, mettez fin au lien sur cette page et changez votre mot de passe.")},
-			why:    l.becauseOfAccount(),
+			button: button{l.say("See the partner’s rights", "Voir les droits du partenaire"),
+				site.URL(m.DashboardURL, site.Partner)},
+			after: []string{l.say("If this was not you, end the link on that page and change your password.",
+				"Si ce n’était pas vous, mettez fin au lien sur cette page et changez votre mot de passe.")},
+			why: l.becauseOfAccount(),
 		}
 	})
 }
@@ -50,13 +54,15 @@ func (m LinkEnded) Mail(mailID id.ID, now time.Time) ports.Mail {
 		return letter{
 			subject: l.say("%s is no longer linked to your account", "%s n’est plus relié à votre compte", m.PartnerName),
 			paragraphs: []string{
-				l.say("The link between your account and %s was ended on %s, %s.", "Le lien entre votre compte et %s a pris fin le %s, %s.", m.PartnerName, l.minute(now), m.author(l)),
+				l.say("The link between your account and %s was ended on %s, %s.",
+					"Le lien entre votre compte et %s a pris fin le %s, %s.", m.PartnerName, l.minute(now), m.author(l)),
 				l.say("%s can no longer create deposits for you. Deposits that exist already stay as they are.",
 					"%s ne peut plus créer de cautions pour vous. Les cautions existantes restent inchangées.", m.PartnerName),
 			},
 			button: button{l.say("Open your pages", "Ouvrir votre espace"), site.URL(m.DashboardURL, site.Desk)},
-			after:  []string{l.say("To link again, open a new connect link from your partner.", "Pour relier de nouveau votre compte, ouvrez un nouveau lien de votre partenaire.")},
-			why:    l.becauseOfAccount(),
+			after: []string{l.say("To link again, open a new connect link from your partner.",
+				"Pour relier de nouveau votre compte, ouvrez un nouveau lien de votre partenaire.")},
+			why: l.becauseOfAccount(),
 		}
 	})
 }
@@ -74,5 +80,6 @@ func (m LinkEnded) author(l *language) string {
 
 // becauseOfAccount is the reason of a mail about an operator's account.
 func (l *language) becauseOfAccount() string {
-	return l.say("You get this mail because it concerns the security of your account.", "Vous recevez cet e-mail car il concerne la sécurité de votre compte.")
+	return l.say("You get this mail because it concerns the security of your account.",
+		"Vous recevez cet e-mail car il concerne la sécurité de votre compte.")
 }

@@ -18,7 +18,8 @@ func ada(locale string) connect.Operator {
 func TestLinkMade_TellsWhatThePartnerMayDo(t *testing.T) {
 	m := mails.LinkMade{Operator: ada("en"), PartnerName: "Acme", DashboardURL: "https://dash.example/"}
 	mail := m.Mail(id.ID{1}, now)
-	require.Equal(t, []any{id.ID{1}, "ada@gites.example", now, id.ID{}}, []any{mail.ID, mail.To, mail.CreatedAt, mail.LinkOf})
+	require.Equal(t, []any{id.ID{1}, "ada@gites.example", now, id.ID{}},
+		[]any{mail.ID, mail.To, mail.CreatedAt, mail.LinkOf})
 	require.Equal(t, "Acme is now linked to your account", mail.Subject)
 	require.Equal(t, `Hello,
 
@@ -57,7 +58,8 @@ Vous recevez cet e-mail car il concerne la sécurité de votre compte.
 }
 
 func TestLinkEnded_TellsInBothLanguagesWhoEndedTheLink(t *testing.T) {
-	m := mails.LinkEnded{Operator: ada(""), PartnerName: "Acme", By: connect.RevokedByPartner, DashboardURL: "https://dash.example/"}
+	m := mails.LinkEnded{Operator: ada(""), PartnerName: "Acme", By: connect.RevokedByPartner,
+		DashboardURL: "https://dash.example/"}
 	mail := m.Mail(id.ID{1}, now)
 	require.Equal(t, "Acme is no longer linked to your account / Acme n’est plus relié à votre compte", mail.Subject)
 	require.Equal(t, `Hello,
@@ -112,7 +114,8 @@ func TestLinks_AHostileName_StaysAName(t *testing.T) {
 	for _, hostile := range hostileNames {
 		for _, mail := range []ports.Mail{
 			mails.LinkMade{Operator: ada("en"), PartnerName: hostile, DashboardURL: "https://dash.example"}.Mail(id.ID{1}, now),
-			mails.LinkEnded{Operator: ada("en"), PartnerName: hostile, By: connect.RevokedByPartner, DashboardURL: "https://dash.example"}.Mail(id.ID{1}, now),
+			mails.LinkEnded{Operator: ada("en"), PartnerName: hostile, By: connect.RevokedByPartner,
+				DashboardURL: "https://dash.example"}.Mail(id.ID{1}, now),
 		} {
 			requireHarmless(t, mail, hostile)
 			require.Equal(t, 1, countLinks(mail.HTML), "%q", hostile)

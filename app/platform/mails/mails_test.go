@@ -22,13 +22,15 @@ func TestAPIKeys_NameTheKeyAndTheAuthor(t *testing.T) {
 	require.Empty(t, cmp.Diff(ports.Mail{
 		ID: id.ID{1}, To: "dev@acme.example", CreatedAt: now,
 		Subject: "A new API key",
-		Body: "The API key" + named + "was created on 2026-11-21 10:00 UTC, by a request with the API key " + id.APIKey.Of(used.ID) +
+		Body: "The API key" + named + "was created on 2026-11-21 10:00 UTC, by a request with the API key " +
+			id.APIKey.Of(used.ID) +
 			" (svc_pk_live_…aB-_).\n\nIf you did not expect this key, delete it and tell our support.\n",
 	}, mails.APIKeyCreated{Contact: "dev@acme.example", Key: key, By: mails.APIKeyOf(used)}.Mail(id.ID{1}, now)))
 	require.Empty(t, cmp.Diff(ports.Mail{
 		ID: id.ID{1}, To: "dev@acme.example", CreatedAt: now,
 		Subject: "An API key was deleted",
-		Body: "The API key" + named + "was deleted on 2026-11-21 10:00 UTC, by our support. Within five seconds it works nowhere.\n\n" +
+		Body: "The API key" + named +
+			"was deleted on 2026-11-21 10:00 UTC, by our support. Within five seconds it works nowhere.\n\n" +
 			"If you did not expect this, tell our support.\n",
 	}, mails.APIKeyRevoked{Contact: "dev@acme.example", Key: key, By: mails.Support}.Mail(id.ID{1}, now)))
 }

@@ -21,11 +21,13 @@ type EndpointNotice struct {
 // Mail gives the text in English, since the service does not know the contact's language.
 func (m EndpointNotice) Mail(mailID id.ID, now time.Time) ports.Mail {
 	subject, news, advice := m.words()
-	body := fmt.Sprintf("Hello,\n\n%s\n\n  Webhook:    %s\n  Endpoint:   %s\n  Since:      %s\n", news, id.Subscription.Of(m.Notice.SubscriptionID), withoutQuery(m.URL), minute(m.Notice.At))
+	body := fmt.Sprintf("Hello,\n\n%s\n\n  Webhook:    %s\n  Endpoint:   %s\n  Since:      %s\n", news,
+		id.Subscription.Of(m.Notice.SubscriptionID), withoutQuery(m.URL), minute(m.Notice.At))
 	if m.Report.LastError != "" {
 		body += fmt.Sprintf("  Last error: %s, on %s\n", m.Report.LastError, minute(m.Report.LastFailureAt))
 	}
-	body += fmt.Sprintf("\n%s\n\nThe health of the webhook, and what your endpoint answered: %s/docs\n", advice, strings.TrimSuffix(m.APIBaseURL, "/"))
+	body += fmt.Sprintf("\n%s\n\nThe health of the webhook, and what your endpoint answered: %s/docs\n", advice,
+		strings.TrimSuffix(m.APIBaseURL, "/"))
 	return ports.Mail{ID: mailID, To: m.Contact, CreatedAt: now, Subject: subject, Body: body}
 }
 
@@ -33,13 +35,16 @@ func (m EndpointNotice) Mail(mailID id.ID, now time.Time) ports.Mail {
 func (m EndpointNotice) words() (subject, news, advice string) {
 	switch m.Notice.Kind {
 	case webhook.NoticeHeld:
-		return "Your webhook endpoint keeps failing", "your endpoint keeps failing, so its deliveries wait. Single deliveries probe it.",
+		return "Your webhook endpoint keeps failing",
+			"your endpoint keeps failing, so its deliveries wait. Single deliveries probe it.",
 			"Repair the endpoint: the deliveries then go out by themselves. After five days of nothing but failures the webhook is disabled."
 	case webhook.NoticeGivenUp:
-		return "Deliveries to your webhook were given up", deliveries(m.Notice.Deliveries) + " failed at the last attempt and will not be tried again.",
+		return "Deliveries to your webhook were given up",
+			deliveries(m.Notice.Deliveries) + " failed at the last attempt and will not be tried again.",
 			"Repair the endpoint, then send the failed deliveries again: POST /api/partner/v1/webhooks/{id}/replay."
 	case webhook.NoticeDisabled:
-		return "Your webhook was disabled", "for five days every delivery to your endpoint has failed, so we have disabled the webhook.",
+		return "Your webhook was disabled",
+			"for five days every delivery to your endpoint has failed, so we have disabled the webhook.",
 			"Deliveries are kept and go out once you enable it again: PATCH /api/partner/v1/webhooks/{id} with {\"enabled\": true}. A delivery that waits for 30 days ends as failed."
 	case webhook.NoticeRecovered:
 	}

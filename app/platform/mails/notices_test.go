@@ -42,15 +42,19 @@ The health of the webhook, and what your endpoint answered: https://api.example/
 func TestEndpointNotice_TellsEachKindApart(t *testing.T) {
 	subjects := map[string]bool{}
 	for kind, words := range map[webhook.NoticeKind]string{
-		webhook.NoticeHeld: "deliveries wait", webhook.NoticeGivenUp: "3 deliveries to your endpoint have failed at the last attempt",
-		webhook.NoticeDisabled: "for five days every delivery to your endpoint has failed", webhook.NoticeRecovered: "takes deliveries again",
+		webhook.NoticeHeld:      "deliveries wait",
+		webhook.NoticeGivenUp:   "3 deliveries to your endpoint have failed at the last attempt",
+		webhook.NoticeDisabled:  "for five days every delivery to your endpoint has failed",
+		webhook.NoticeRecovered: "takes deliveries again",
 	} {
-		mail := mails.EndpointNotice{NoticeSubject: webhookports.NoticeSubject{Notice: webhook.Notice{Kind: kind, Deliveries: 3}}}.Mail(id.ID{1}, now)
+		mail := mails.EndpointNotice{
+			NoticeSubject: webhookports.NoticeSubject{Notice: webhook.Notice{Kind: kind, Deliveries: 3}}}.Mail(id.ID{1}, now)
 		require.Contains(t, mail.Body, words)
 		require.NotContains(t, mail.Body, "Last error")
 		subjects[mail.Subject] = true
 	}
 	require.Len(t, subjects, len(webhook.NoticeKinds))
-	one := mails.EndpointNotice{NoticeSubject: webhookports.NoticeSubject{Notice: webhook.Notice{Kind: webhook.NoticeGivenUp, Deliveries: 1}}}
+	one := mails.EndpointNotice{
+		NoticeSubject: webhookports.NoticeSubject{Notice: webhook.Notice{Kind: webhook.NoticeGivenUp, Deliveries: 1}}}
 	require.Contains(t, one.Mail(id.ID{1}, now).Body, "1 delivery to your endpoint has failed")
 }

@@ -25,7 +25,8 @@ func (m LinkEndedForPartner) Mail(mailID id.ID, now time.Time) ports.Mail {
 	return ports.Mail{
 		ID: mailID, To: m.Contact, CreatedAt: now,
 		Subject: "An operator ended the link to your account",
-		Body: "The operator " + oneline.Clean(m.ExternalID) + " (" + oneline.Clean(m.Account.CompanyName) + ", " + id.Account.Of(m.Account.ID) + ") ended the link on " + minute(now) +
+		Body: "The operator " + oneline.Clean(m.ExternalID) + " (" + oneline.Clean(m.Account.CompanyName) + ", " +
+			id.Account.Of(m.Account.ID) + ") ended the link on " + minute(now) +
 			".\n\nNew deposits, captures and releases for this account now answer account_revoked. Deposits that exist stay as they are, and you can read" +
 			" and cancel yours. A new connect URL links the account again.\n",
 	}

@@ -84,4 +84,5 @@ func CleanJob(queue ports.Mails, clock ports.Clock) schedules.Job {
 
 // RetryWaits are the waits after the first failed attempt, the second, and so on. A mail that fails once more is given
 // up. Together they are longer than a weekend without the mail server.
-var RetryWaits = []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 12 * time.Hour, 24 * time.Hour, 24 * time.Hour, 24 * time.Hour}
+var RetryWaits = []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 12 * time.Hour,
+	24 * time.Hour, 24 * time.Hour, 24 * time.Hour}

@@ -53,7 +53,8 @@ func victim(databaseURL, smtpURL string) int {
 	if err != nil {
 		return 2
 	}
-	_, _ = mails.SendJob(postgres.NewStore(pool, cipher, postgres.Options{}).Mails, deadly{mailer}, &tally{}, time.Second).Run(context.Background())
+	_, _ = mails.SendJob(postgres.NewStore(pool, cipher, postgres.Options{}).Mails, deadly{mailer}, &tally{},
+		time.Second).Run(context.Background())
 	return 1 // the process should be dead
 }
 
@@ -103,7 +104,8 @@ func (s *smtpServer) taken() (all []string) {
 
 func enqueueLink(kit *servicetest.Kit) ports.Mail {
 	m := ports.Mail{
-		ID: servicetest.NewID(), To: "jeanne@example.com", Subject: "Your rental deposit", Body: "https://d.example/checkout/token\n", HTML: "<p>x</p>",
+		ID: servicetest.NewID(), To: "jeanne@example.com", Subject: "Your rental deposit",
+		Body: "https://d.example/checkout/token\n", HTML: "<p>x</p>",
 		CreatedAt: time.Now(), LinkOf: servicetest.NewID(),
 	}
 	kit.Write(func(ctx context.Context, r *postgres.Store) error { return r.Mails.Enqueue(ctx, m) })
@@ -120,7 +122,8 @@ func makeDue(t *testing.T, kit *servicetest.Kit) {
 func TestMails_RefusedOrCutAtAnyStep_AreTakenExactlyOnce(t *testing.T) {
 	t.Parallel()
 	kit := servicetest.New(t)
-	for _, step := range []string{"", mailbox.Greeting, "EHLO", "NOOP", "MAIL", "RCPT", "DATA", mailbox.Text, mailbox.Taken, "RSET", "QUIT"} {
+	for _, step := range []string{"", mailbox.Greeting, "EHLO", "NOOP", "MAIL", "RCPT", "DATA", mailbox.Text,
+		mailbox.Taken, "RSET", "QUIT"} {
 		for _, answer := range []string{"", "421 later", "451 later", "550 never"} {
 			s, m, counted := newSMTPServer(t, step, answer), enqueueLink(kit), &tally{}
 			job := mails.SendJob(kit.Postgres.Mails, s.mailer(t), counted, time.Second)
@@ -134,7 +137,8 @@ func TestMails_RefusedOrCutAtAnyStep_AreTakenExactlyOnce(t *testing.T) {
 				makeDue(t, kit)
 			}
 			require.Equal(t, []string{id.Message.Of(m.ID) + "@deposits.example"}, s.taken(), "%s %q", step, answer)
-			require.Equal(t, 1, kit.Count("mails", "id = $1 AND sent_at IS NOT NULL AND failed_at IS NULL", m.ID), "%s %q", step, answer)
+			require.Equal(t, 1, kit.Count("mails", "id = $1 AND sent_at IS NOT NULL AND failed_at IS NULL", m.ID), "%s %q", step,
+				answer)
 			require.Equal(t, int32(1), counted.sent.Load(), "%s %q", step, answer)
 			require.Equal(t, failed, counted.failed.Load(), "%s %q", step, answer)
 		}
@@ -245,7 +249,8 @@ func TestMails_ADispatcherOfTheOldVersion_LeavesEncryptedMailsAlone(t *testing.T
 	kit.Write(func(ctx context.Context, r *postgres.Store) error { return r.Mails.Enqueue(ctx, plain) })
 	rows, err := kit.Pool.Query(t.Context(), `
 		UPDATE mails m SET due_at = now() + interval '5 minutes', attempts = m.attempts + 1
-		WHERE m.id IN (SELECT d.id FROM mails d WHERE d.sent_at IS NULL AND d.failed_at IS NULL AND d.due_at <= now() ORDER BY d.due_at LIMIT 20 FOR UPDATE SKIP LOCKED)
+		WHERE m.id IN (SELECT d.id FROM mails d WHERE d.sent_at IS NULL AND d.failed_at IS NULL AND d.due_at <= now()
+		ORDER BY d.due_at LIMIT 20 FOR UPDATE SKIP LOCKED)
 		RETURNING m.id`)
 	require.NoError(t, err)
 	var claimed []id.ID
@@ -296,7 +301,8 @@ func TestMails_OneThatCannotBeSentHoldsUpNoOther(t *testing.T) {
 	now := time.Now()
 	for i, to := range []string{"a@example.com", "bad@example.com", "c@example.com"} {
 		require.NoError(t, store.WithinTx(t.Context(), func(ctx context.Context) error {
-			return store.Mails.Enqueue(ctx, ports.Mail{ID: id.ID{byte(i + 1)}, To: to, Subject: "to " + to, Body: "b", CreatedAt: now.Add(time.Duration(i) * time.Millisecond)})
+			return store.Mails.Enqueue(ctx, ports.Mail{ID: id.ID{byte(i + 1)}, To: to, Subject: "to " + to, Body: "b",
+				CreatedAt: now.Add(time.Duration(i) * time.Millisecond)})
 		}))
 	}
 	post, counted := &postman{}, &tally{}
@@ -318,7 +324,8 @@ func TestMails_OneThatCannotBeSentHoldsUpNoOther(t *testing.T) {
 	require.Equal(t, int32(2), counted.sent.Load())
 	require.Equal(t, int32(2), counted.failed.Load(), "each attempt counts")
 	var sent, failed int
-	require.NoError(t, pool.QueryRow(t.Context(), `SELECT count(sent_at), count(failed_at) FROM mails`).Scan(&sent, &failed))
+	require.NoError(t,
+		pool.QueryRow(t.Context(), `SELECT count(sent_at), count(failed_at) FROM mails`).Scan(&sent, &failed))
 	require.Equal(t, 2, sent)
 	require.Zero(t, failed, "it is tried again")
 }

@@ -57,7 +57,8 @@ func (m TenantMoney) captured(l *language, now time.Time) letter {
 		subject: l.say("%s claims %s of your rental deposit", "%s réclame %s de votre caution", m.Company, l.euros(m.Amount)),
 		paragraphs: []string{
 			l.say("%s claims %s of your rental deposit. The card that you paid the fee with is charged %s.",
-				"%s réclame %s de votre caution de location. La carte avec laquelle vous avez payé les frais est débitée %s.", m.Company, l.euros(m.Amount), when),
+				"%s réclame %s de votre caution de location. La carte avec laquelle vous avez payé les frais est débitée %s.",
+				m.Company, l.euros(m.Amount), when),
 			l.say("If the card is refused, we try again within some days, or mail you a link to pay with another card.",
 				"Si la carte est refusée, nous réessayons dans les jours qui suivent ou vous envoyons un lien pour payer avec une autre carte."),
 		},
@@ -75,9 +76,12 @@ func (m TenantMoney) awaited(l *language) letter {
 	return letter{
 		subject: l.say("Please pay %s for your rental deposit", "Veuillez payer %s pour votre caution", l.euros(m.Amount)),
 		paragraphs: []string{
-			l.say("%s claimed %s of your rental deposit. Your bank refused the charge of your card, or wants to hear from you first.",
-				"%s a réclamé %s de votre caution de location. Votre banque a refusé le débit de votre carte ou souhaite d’abord votre accord.", m.Company, l.euros(m.Amount)),
-			l.say("Nothing was charged. Please pay with this card or with another.", "Rien n’a été débité. Payez avec cette carte ou avec une autre."),
+			l.say(
+				"%s claimed %s of your rental deposit. Your bank refused the charge of your card, or wants to hear from you first.",
+				"%s a réclamé %s de votre caution de location. Votre banque a refusé le débit de votre carte ou souhaite d’abord votre accord.",
+				m.Company, l.euros(m.Amount)),
+			l.say("Nothing was charged. Please pay with this card or with another.",
+				"Rien n’a été débité. Payez avec cette carte ou avec une autre."),
 		},
 		facts:  append([]fact{{l.say("Amount", "Montant"), l.euros(m.Amount)}}, m.rental(l)...),
 		button: button{l.say("See and pay", "Consulter et payer"), m.URL},
@@ -89,25 +93,32 @@ func (m TenantMoney) awaited(l *language) letter {
 
 func (m TenantMoney) paid(l *language) letter {
 	return letter{
-		subject:    l.say("You paid %s of your rental deposit", "Vous avez payé %s de votre caution", l.euros(m.Amount)),
-		paragraphs: []string{l.say("%s was charged to your card for the claim of %s. Nothing more is charged for it.", "%s ont été débités de votre carte pour la réclamation de %s. Rien d’autre ne sera débité à ce titre.", l.euros(m.Amount), m.Company)},
-		facts:      append([]fact{{l.say("Amount", "Montant"), l.euros(m.Amount)}}, m.rental(l)...),
-		after:      []string{m.objection(l)},
-		why:        m.why(l),
+		subject: l.say("You paid %s of your rental deposit", "Vous avez payé %s de votre caution", l.euros(m.Amount)),
+		paragraphs: []string{
+			l.say("%s was charged to your card for the claim of %s. Nothing more is charged for it.",
+				"%s ont été débités de votre carte pour la réclamation de %s. Rien d’autre ne sera débité à ce titre.",
+				l.euros(m.Amount), m.Company)},
+		facts: append([]fact{{l.say("Amount", "Montant"), l.euros(m.Amount)}}, m.rental(l)...),
+		after: []string{m.objection(l)},
+		why:   m.why(l),
 	}
 }
 
 func (m TenantMoney) refunded(l *language) letter {
-	what := l.say("We gave %s of the amount that %s had claimed back to your card.", "Nous avons remboursé sur votre carte %s du montant réclamé par %s.", l.euros(m.Amount), m.Company)
+	what := l.say("We gave %s of the amount that %s had claimed back to your card.",
+		"Nous avons remboursé sur votre carte %s du montant réclamé par %s.", l.euros(m.Amount), m.Company)
 	if m.Fee {
-		what = l.say("The deposit could not be secured any more when your payment arrived. We gave the fee of %s for the rental from %s back to your card.",
-			"La caution ne pouvait plus être garantie lorsque votre paiement est arrivé. Nous avons remboursé sur votre carte les frais de %s pour la location de %s.", l.euros(m.Amount), m.Company)
+		what = l.say(
+			"The deposit could not be secured any more when your payment arrived. We gave the fee of %s for the rental from %s back to your card.",
+			"La caution ne pouvait plus être garantie lorsque votre paiement est arrivé. Nous avons remboursé sur votre carte les frais de %s pour la location de %s.",
+			l.euros(m.Amount), m.Company)
 	}
 	return letter{
-		subject:    l.say("We refunded %s", "Nous avons remboursé %s", l.euros(m.Amount)),
-		paragraphs: []string{what, l.say("Your bank shows it within some days.", "Votre banque l’affichera sous quelques jours.")},
-		facts:      append([]fact{{l.say("Refund", "Remboursement"), l.euros(m.Amount)}}, m.rental(l)...),
-		why:        m.why(l),
+		subject: l.say("We refunded %s", "Nous avons remboursé %s", l.euros(m.Amount)),
+		paragraphs: []string{what,
+			l.say("Your bank shows it within some days.", "Votre banque l’affichera sous quelques jours.")},
+		facts: append([]fact{{l.say("Refund", "Remboursement"), l.euros(m.Amount)}}, m.rental(l)...),
+		why:   m.why(l),
 	}
 }
 
@@ -115,7 +126,8 @@ func (m TenantMoney) refunded(l *language) letter {
 func (m TenantMoney) rental(l *language) []fact {
 	d := m.Deposit
 	return []fact{
-		{l.say("Rental period", "Période de location"), l.say("%s to %s", "du %s au %s", l.date(d.ContractStartAt), l.date(d.ContractEndAt))},
+		{l.say("Rental period", "Période de location"),
+			l.say("%s to %s", "du %s au %s", l.date(d.ContractStartAt), l.date(d.ContractEndAt))},
 		{l.say("Booking", "Réservation"), harmless(d.RentalContract)},
 		{l.say("Reference", "Référence"), d.Reference},
 	}
@@ -124,15 +136,20 @@ func (m TenantMoney) rental(l *language) []fact {
 // objection says how to object to the claim.
 func (m TenantMoney) objection(l *language) string {
 	if m.SupportEmail == "" {
-		return l.say("If you do not agree, tell %s why, and name the reference. You can also object to the charge at your bank.",
-			"Si vous n’êtes pas d’accord, dites pourquoi à %s en indiquant la référence. Vous pouvez aussi contester le débit auprès de votre banque.", m.Company)
+		return l.say(
+			"If you do not agree, tell %s why, and name the reference. You can also object to the charge at your bank.",
+			"Si vous n’êtes pas d’accord, dites pourquoi à %s en indiquant la référence. Vous pouvez aussi contester le débit auprès de votre banque.",
+			m.Company)
 	}
-	return l.say("If you do not agree, tell %s why, or write to %s and name the reference. You can also object to the charge at your bank.",
-		"Si vous n’êtes pas d’accord, dites pourquoi à %s ou écrivez à %s en indiquant la référence. Vous pouvez aussi contester le débit auprès de votre banque.", m.Company, m.SupportEmail)
+	return l.say(
+		"If you do not agree, tell %s why, or write to %s and name the reference. You can also object to the charge at your bank.",
+		"Si vous n’êtes pas d’accord, dites pourquoi à %s ou écrivez à %s en indiquant la référence. Vous pouvez aussi contester le débit auprès de votre banque.",
+		m.Company, m.SupportEmail)
 }
 
 func (m TenantMoney) why(l *language) string {
-	return l.say("You get this mail because you secured a rental deposit for %s.", "Vous recevez cet e-mail car vous avez garanti une caution de location pour %s.", m.Company)
+	return l.say("You get this mail because you secured a rental deposit for %s.",
+		"Vous recevez cet e-mail car vous avez garanti une caution de location pour %s.", m.Company)
 }
 
 // captureReason words one of deposit.CaptureReasons; "" for none.

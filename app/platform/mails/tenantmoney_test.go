@@ -14,7 +14,8 @@ import (
 
 func tenantMoney(locale string, kind paymentports.TenantNoticeKind) mails.TenantMoney {
 	m := mails.TenantMoney{
-		To: "jeanne@example.com", Locale: locale, Kind: kind, Deposit: link("").Deposit, Company: "Gîtes d’Ada", Amount: 18_050, Reason: "damage", Words: "Broken coffee table",
+		To: "jeanne@example.com", Locale: locale, Kind: kind, Deposit: link("").Deposit, Company: "Gîtes d’Ada",
+		Amount: 18_050, Reason: "damage", Words: "Broken coffee table",
 	}
 	if kind == paymentports.TenantAwaited {
 		m.URL = linkURL
@@ -86,16 +87,21 @@ Nothing was charged. Please pay with this card or with another.
 See and pay:
 `+linkURL+"\n\n"+objectEN+whyEN+"\nThe link is for you alone: please do not pass this mail on.\n", plain(m.Body))
 	require.Contains(t, m.HTML, `href="`+linkURL+`"`)
-	require.Contains(t, plain(tenantMoney("fr", paymentports.TenantAwaited).Mail(id.ID{1}, now).Body), "Consulter et payer :\n"+linkURL)
+	require.Contains(t, plain(tenantMoney("fr", paymentports.TenantAwaited).Mail(id.ID{1}, now).Body),
+		"Consulter et payer :\n"+linkURL)
 }
 
 func TestTenantMoney_PaidAndRefunded_NameTheAmount(t *testing.T) {
-	require.Contains(t, plain(tenantMoney("en", paymentports.TenantPaid).Mail(id.ID{1}, now).Body), "€180.50 was charged to your card for the claim of Gîtes d’Ada. Nothing more is charged for it.")
-	require.Contains(t, plain(tenantMoney("fr", paymentports.TenantPaid).Mail(id.ID{1}, now).Body), "180,50 € ont été débités de votre carte pour la réclamation de Gîtes d’Ada.")
+	require.Contains(t, plain(tenantMoney("en", paymentports.TenantPaid).Mail(id.ID{1}, now).Body),
+		"€180.50 was charged to your card for the claim of Gîtes d’Ada. Nothing more is charged for it.")
+	require.Contains(t, plain(tenantMoney("fr", paymentports.TenantPaid).Mail(id.ID{1}, now).Body),
+		"180,50 € ont été débités de votre carte pour la réclamation de Gîtes d’Ada.")
 	back := tenantMoney("en", paymentports.TenantRefunded)
-	require.Contains(t, plain(back.Mail(id.ID{1}, now).Body), "We gave €180.50 of the amount that Gîtes d’Ada had claimed back to your card.")
+	require.Contains(t, plain(back.Mail(id.ID{1}, now).Body),
+		"We gave €180.50 of the amount that Gîtes d’Ada had claimed back to your card.")
 	back.Fee = true
-	require.Contains(t, plain(back.Mail(id.ID{1}, now).Body), "We gave the fee of €180.50 for the rental from Gîtes d’Ada back to your card.")
+	require.Contains(t, plain(back.Mail(id.ID{1}, now).Body),
+		"We gave the fee of €180.50 for the rental from Gîtes d’Ada back to your card.")
 	back.Locale = "fr"
 	require.Contains(t, plain(back.Mail(id.ID{1}, now).Body), "La caution ne pouvait plus être garantie")
 }

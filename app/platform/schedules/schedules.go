@@ -124,7 +124,8 @@ func jitter(d time.Duration) time.Duration {
 func (s *Scheduler) round(ctx context.Context, job Job) (more, failed bool) {
 	defer func() {
 		if v := recover(); v != nil {
-			s.log.ErrorContext(ctx, "scheduled job panicked", "job", job.Name, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+			s.log.ErrorContext(ctx, "scheduled job panicked", "job", job.Name, "panic", fmt.Sprint(v), "stack",
+				string(debug.Stack()))
 			s.metrics.Ran(job.Name, false)
 			more, failed = false, true
 		}

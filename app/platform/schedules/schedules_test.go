@@ -38,13 +38,14 @@ func TestRun_JobThatIsDueSoon_RunsWithinSecondsAndAgainAMinuteAfterAnError(t *te
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		var rounds []time.Duration
-		stop := begin(t, slog.New(slog.DiscardHandler), schedules.Job{Name: "hourly", Every: time.Hour, Soon: true, Run: func(context.Context) (bool, error) {
-			rounds = append(rounds, time.Since(began))
-			if len(rounds) < 3 {
-				return false, errors.New("no luck")
-			}
-			return false, nil
-		}})
+		stop := begin(t, slog.New(slog.DiscardHandler),
+			schedules.Job{Name: "hourly", Every: time.Hour, Soon: true, Run: func(context.Context) (bool, error) {
+				rounds = append(rounds, time.Since(began))
+				if len(rounds) < 3 {
+					return false, errors.New("no luck")
+				}
+				return false, nil
+			}})
 		<-time.After(45 * time.Minute)
 		stop()
 		require.Len(t, rounds, 3)
@@ -57,7 +58,8 @@ func TestRun_CountsTheRoundsOfEachJob(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		counts := ran{"good": {}, "bad": {}, "worse": {}}
 		every := func(name string, run func() error) schedules.Job {
-			return schedules.Job{Name: name, Every: time.Second, Run: func(context.Context) (bool, error) { return false, run() }}
+			return schedules.Job{Name: name, Every: time.Second,
+				Run: func(context.Context) (bool, error) { return false, run() }}
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error)
@@ -81,10 +83,11 @@ func TestRun_CountsTheRoundsOfEachJob(t *testing.T) {
 func TestRun_ComesRoundOncePerInterval(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var rounds atomic.Int64
-		stop := begin(t, slog.New(slog.DiscardHandler), schedules.Job{Name: "count", Every: 10 * time.Second, Run: func(context.Context) (bool, error) {
-			rounds.Add(1)
-			return false, nil
-		}})
+		stop := begin(t, slog.New(slog.DiscardHandler),
+			schedules.Job{Name: "count", Every: 10 * time.Second, Run: func(context.Context) (bool, error) {
+				rounds.Add(1)
+				return false, nil
+			}})
 		<-time.After(10 * time.Second)
 		synctest.Wait()
 		require.Positive(t, rounds.Load(), "the first round comes within one interval")
@@ -98,17 +101,18 @@ func TestRun_GoesOnAtOnceWhileThereIsMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		left, begun := 50, time.Time{}
 		var took time.Duration
-		stop := begin(t, slog.New(slog.DiscardHandler), schedules.Job{Name: "drain", Every: time.Hour, Run: func(context.Context) (bool, error) {
-			switch {
-			case left == 0: // the next interval, whose jitter may begin it within the hour
-				return false, nil
-			case begun.IsZero():
-				begun = time.Now()
-			}
-			left--
-			took = time.Since(begun)
-			return left > 0, nil
-		}})
+		stop := begin(t, slog.New(slog.DiscardHandler),
+			schedules.Job{Name: "drain", Every: time.Hour, Run: func(context.Context) (bool, error) {
+				switch {
+				case left == 0: // the next interval, whose jitter may begin it within the hour
+					return false, nil
+				case begun.IsZero():
+					begun = time.Now()
+				}
+				left--
+				took = time.Since(begun)
+				return left > 0, nil
+			}})
 		<-time.After(time.Hour)
 		synctest.Wait()
 		stop()
@@ -122,7 +126,8 @@ func TestRun_ContainsErrorsAndPanics(t *testing.T) {
 		var log strings.Builder
 		good, bad := 0, 0
 		stop := begin(t, slog.New(slog.NewTextHandler(&log, nil)),
-			schedules.Job{Name: "good", Every: time.Second, Run: func(context.Context) (bool, error) { good++; return false, nil }},
+			schedules.Job{Name: "good", Every: time.Second,
+				Run: func(context.Context) (bool, error) { good++; return false, nil }},
 			schedules.Job{Name: "bad", Every: time.Second, Run: func(context.Context) (bool, error) {
 				bad++
 				if bad%2 == 0 {
@@ -144,12 +149,13 @@ func TestRun_LetsTheRoundUnderWayComeBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log strings.Builder
 		finished := false
-		stop := begin(t, slog.New(slog.NewTextHandler(&log, nil)), schedules.Job{Name: "slow", Every: time.Second, Run: func(ctx context.Context) (bool, error) {
-			<-ctx.Done()
-			<-time.After(time.Second) // the round completes its work
-			finished = true
-			return false, ctx.Err()
-		}})
+		stop := begin(t, slog.New(slog.NewTextHandler(&log, nil)),
+			schedules.Job{Name: "slow", Every: time.Second, Run: func(ctx context.Context) (bool, error) {
+				<-ctx.Done()
+				<-time.After(time.Second) // the round completes its work
+				finished = true
+				return false, ctx.Err()
+			}})
 		<-time.After(2 * time.Second)
 		stop()
 		require.True(t, finished)
@@ -161,10 +167,11 @@ func TestRun_AJobThatMayRest_RestsWithoutWork_AndWorksAtItsInterval(t *testing.T
 	synctest.Test(t, func(t *testing.T) {
 		var rounds atomic.Int64
 		var work atomic.Bool
-		stop := begin(t, slog.New(slog.DiscardHandler), schedules.Job{Name: "replays", Every: time.Second / 2, Rest: 2 * time.Second, Run: func(context.Context) (bool, error) {
-			more := rounds.Add(1)%2 == 0 && work.Load()
-			return more, nil
-		}})
+		stop := begin(t, slog.New(slog.DiscardHandler), schedules.Job{Name: "replays", Every: time.Second / 2,
+			Rest: 2 * time.Second, Run: func(context.Context) (bool, error) {
+				more := rounds.Add(1)%2 == 0 && work.Load()
+				return more, nil
+			}})
 		during := func(span time.Duration) int64 {
 			before := rounds.Load()
 			<-time.After(span)

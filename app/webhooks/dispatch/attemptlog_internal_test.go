@@ -71,7 +71,8 @@ func TestAttemptLog_ALineForEachAttempt_WithItsConsequence(t *testing.T) {
 	}
 	about := ` msg="delivery attempted" delivery=` + id.Delivery.Of(id.ID{1}) + ` event=` + id.Event.Of(id.ID{3}) +
 		` name=deposit.captured subscription=` + id.Subscription.Of(id.ID{2})
-	failed := `level=INFO` + about + " attempt=2 result=non_2xx status=502 milliseconds=1500 wait=30s request_id=req_1 trace_id=4bf9\n"
+	failed := `level=INFO` + about +
+		" attempt=2 result=non_2xx status=502 milliseconds=1500 wait=30s request_id=req_1 trace_id=4bf9\n"
 	succeeded := `level=DEBUG` + about + " attempt=1 result=success status=204 milliseconds=0 wait=0s\n"
 	require.Equal(t, failed+succeeded, made(slog.LevelDebug, failure, success))
 	require.Equal(t, failed, made(slog.LevelInfo, failure, success))
@@ -86,7 +87,8 @@ func TestAttemptLog_AfterAFlood_SaysHowManyLinesWereLeftOut(t *testing.T) {
 	t.Parallel()
 	var text strings.Builder
 	attempts := attemptLog{log: slog.New(slog.NewTextHandler(&text, nil))}
-	failure := webhookports.Outcome{Delivery: &webhookports.Delivery{}, Attempt: webhook.Attempt{Result: webhook.ResultTimeout}}
+	failure := webhookports.Outcome{Delivery: &webhookports.Delivery{},
+		Attempt: webhook.Attempt{Result: webhook.ResultTimeout}}
 	for range loggedPerSecond + 3 {
 		attempts.made(t.Context(), failure, noon)
 	}

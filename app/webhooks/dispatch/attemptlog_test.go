@@ -60,7 +60,8 @@ func TestAttempt_IsLoggedInALine_AFailureAtInfoAndASuccessAtDebug(t *testing.T) 
 		{"level": "INFO", "attempt": 1.0, "result": "non_2xx", "status": 502.0},
 		{"level": "DEBUG", "attempt": 2.0, "result": "success", "status": 204.0, "wait": "0s"},
 	} {
-		want["delivery"], want["event"], want["subscription"], want["name"] = delivery, id.Event.Of(event), id.Subscription.Of(sub), "deposit.cancelled"
+		want["delivery"], want["event"], want["subscription"], want["name"] = delivery, id.Event.Of(event),
+			id.Subscription.Of(sub), "deposit.cancelled"
 		for key, value := range want {
 			require.Equal(t, value, got[i][key], "%d: %s", i, key)
 		}

@@ -47,11 +47,14 @@ func TestDispatch_AnOpenCircuit_ReleasesTheClaimsThatWait(t *testing.T) {
 		}
 	}
 	count := func(where string) (n int) {
-		require.NoError(t, f.Pool.QueryRow(context.WithoutCancel(t.Context()), `SELECT count(*) FROM deliveries WHERE `+where).Scan(&n))
+		require.NoError(t,
+			f.Pool.QueryRow(context.WithoutCancel(t.Context()), `SELECT count(*) FROM deliveries WHERE `+where).Scan(&n))
 		return n
 	}
 	f.eventually("the others are claimed", func() bool { return count(`state = 1`) == claimed })
-	_, err := f.Pool.Exec(t.Context(), `UPDATE webhook_subscriptions SET failures = 30, failing_since = now() - interval '1 hour', holds = 9 WHERE id = $1`, sub)
+	_, err := f.Pool.Exec(t.Context(),
+		`UPDATE webhook_subscriptions SET failures = 30, failing_since = now() - interval '1 hour', holds = 9 WHERE id = $1`,
+		sub)
 	require.NoError(t, err)
 	fail()
 	f.eventually("they are given back", func() bool { return count(`state = 0 AND attempts = 0`) >= claimed/2 })

@@ -44,7 +44,8 @@ func (q *countedQueue) Enqueue(ctx context.Context, jobs []webhookports.Job) (le
 	return q.JobQueue.Enqueue(ctx, jobs)
 }
 
-func (q *countedQueue) Serve(ctx context.Context, concurrency map[webhookports.Lane]int, handle func(context.Context, webhookports.Job)) error {
+func (q *countedQueue) Serve(ctx context.Context, concurrency map[webhookports.Lane]int,
+	handle func(context.Context, webhookports.Job)) error {
 	return q.JobQueue.Serve(ctx, concurrency, func(ctx context.Context, j webhookports.Job) {
 		q.waiting.Add(-int32(len(j.Claims)))
 		handle(ctx, j)
@@ -72,7 +73,8 @@ func TestDispatch_Concurrency_BoundsThePOSTsOfAllSubscriptionsAndTests(t *testin
 	f.emit(webhook.DepositActivated, events)
 	f.Write(func(ctx context.Context, repos *postgres.Store) error {
 		for range tests {
-			test := webhook.Delivery{ID: newID(), SubscriptionID: sub, EventID: newID(), Event: webhook.OperatorLinked, Test: true, CreatedAt: now(), Body: []byte(`{"test":true}`)}
+			test := webhook.Delivery{ID: newID(), SubscriptionID: sub, EventID: newID(), Event: webhook.OperatorLinked,
+				Test: true, CreatedAt: now(), Body: []byte(`{"test":true}`)}
 			if err := repos.Deliveries.InsertTest(ctx, test); err != nil {
 				return err
 			}
@@ -102,7 +104,8 @@ func TestDispatch_Concurrency_HangingSlowLaneLeavesSlotsToTheFastLane(t *testing
 	require.NoError(t, err)
 	f.subscribe(good.URL, webhook.DepositActivated)
 	var counting countingSender
-	f.run(patient(time.Minute), bounded(concurrency, &counting), func(_ *dispatch.Deps, c *dispatch.Config) { c.EndpointConcurrency = concurrency })
+	f.run(patient(time.Minute), bounded(concurrency, &counting),
+		func(_ *dispatch.Deps, c *dispatch.Config) { c.EndpointConcurrency = concurrency })
 	f.emit(webhook.DepositCaptured, 20)
 	f.eventually("the slow lane has its slots", func() bool { return len(hanging.all()) == concurrency/2 })
 	f.emit(webhook.DepositActivated, 200)
@@ -137,7 +140,8 @@ func TestDispatch_Concurrency_StopsWhileAllSlotsAreInUse(t *testing.T) {
 		stop()
 		close(stopped)
 	}()
-	f.eventually("the claims that wait are released", func() bool { return f.states()[webhook.Dispatched] <= concurrency+int(queue.waiting.Load()) })
+	f.eventually("the claims that wait are released",
+		func() bool { return f.states()[webhook.Dispatched] <= concurrency+int(queue.waiting.Load()) })
 	release()
 	select {
 	case <-stopped:

@@ -86,7 +86,8 @@ func TestPlan_OfNothing_IsEmpty(t *testing.T) {
 func TestLeavesBacklog_OnlyForADeliveryThatWaitsForRoom(t *testing.T) {
 	t.Parallel()
 	dispatched := webhookports.Delivery{State: webhook.Dispatched}
-	waiting, parked := webhookports.Delivery{State: webhook.Waiting}, webhookports.Delivery{State: webhook.Waiting, Parked: true}
+	waiting, parked := webhookports.Delivery{State: webhook.Waiting},
+		webhookports.Delivery{State: webhook.Waiting, Parked: true}
 	require.False(t, leavesBacklog(nil))
 	require.False(t, leavesBacklog([]webhookports.Delivery{dispatched, parked}))
 	require.True(t, leavesBacklog([]webhookports.Delivery{dispatched, parked, waiting}))
@@ -293,6 +294,7 @@ func TestConfig_DefaultsAndShares(t *testing.T) {
 	for concurrency, want := range map[int][3]int{1: {1, 0, 1}, 64: {32, 16, 1}, 256: {128, 64, 4}} {
 		c := Config{Concurrency: concurrency}
 		require.Equal(t, want, [3]int{c.slowSlots(), c.reservedSlots(), c.fewSlots()}, concurrency)
-		require.Equal(t, map[webhookports.Lane]int{webhookports.FastLane: concurrency, webhookports.SlowLane: want[0]}, c.jobs())
+		require.Equal(t, map[webhookports.Lane]int{webhookports.FastLane: concurrency, webhookports.SlowLane: want[0]},
+			c.jobs())
 	}
 }

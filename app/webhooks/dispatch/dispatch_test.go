@@ -80,7 +80,8 @@ func TestDispatch_AnEndpointThatNeverTakesIt_EndsAsFailed(t *testing.T) {
 	f.emit(webhook.DepositExpired, 3)
 	f.allIn(webhook.Failed, 3)
 	require.Len(t, r.all(), 12)
-	list, err := f.Postgres.Deliveries.Deliveries(t.Context(), sub, webhookports.DeliveryFilter{Status: webhook.StatusFailed}, ports.Page{Limit: 10})
+	list, err := f.Postgres.Deliveries.Deliveries(t.Context(), sub,
+		webhookports.DeliveryFilter{Status: webhook.StatusFailed}, ports.Page{Limit: 10})
 	require.NoError(t, err)
 	require.Len(t, list.Items, 3)
 	for _, d := range list.Items {
@@ -292,7 +293,8 @@ func TestDispatch_ATest_GoesAheadOfABacklogAndIsNeverRetried(t *testing.T) {
 	r := newReceiver(t, func(received, int) int { return http.StatusInternalServerError })
 	sub := f.subscribe(r.URL)
 	f.emit(webhook.DepositActivated, 500)
-	test := webhook.Delivery{ID: newID(), SubscriptionID: sub, EventID: newID(), Event: webhook.DepositActivated, Test: true, CreatedAt: now(), Body: []byte(`{"test":true}`)}
+	test := webhook.Delivery{ID: newID(), SubscriptionID: sub, EventID: newID(), Event: webhook.DepositActivated,
+		Test: true, CreatedAt: now(), Body: []byte(`{"test":true}`)}
 	f.run(func(_ *dispatch.Deps, c *dispatch.Config) { c.Window = 1 })
 	f.Write(func(ctx context.Context, repos *postgres.Store) error {
 		return repos.Deliveries.InsertTest(ctx, test)
@@ -318,7 +320,8 @@ func TestDispatch_FiveDaysOfFailures_DisableAndTellTheContact(t *testing.T) {
 	f := newFixture(t)
 	r := newReceiver(t, func(received, int) int { return http.StatusInternalServerError })
 	sub := f.subscribe(r.URL)
-	_, err := f.Pool.Exec(t.Context(), `UPDATE webhook_subscriptions SET failures = 3, failing_since = now() - interval '5 days' WHERE id = $1`, sub)
+	_, err := f.Pool.Exec(t.Context(),
+		`UPDATE webhook_subscriptions SET failures = 3, failing_since = now() - interval '5 days' WHERE id = $1`, sub)
 	require.NoError(t, err)
 	f.run()
 	f.emit(webhook.DepositActivated, 1)
@@ -334,7 +337,8 @@ func TestDispatch_FiveDaysOfFailures_DisableAndTellTheContact(t *testing.T) {
 	require.Contains(t, body, id.Subscription.Of(sub))
 	f.eventually("parked", func() bool {
 		var parked int
-		require.NoError(t, f.Pool.QueryRow(t.Context(), `SELECT count(*) FROM deliveries WHERE state = 0 AND due_at IS NULL`).Scan(&parked))
+		require.NoError(t,
+			f.Pool.QueryRow(t.Context(), `SELECT count(*) FROM deliveries WHERE state = 0 AND due_at IS NULL`).Scan(&parked))
 		return parked == 1
 	})
 }

@@ -56,7 +56,8 @@ func TestDispatch_RedisThatIsFull_IsLeftOnceAndUsedAgainAfterwards(t *testing.T)
 		emit()
 		<-time.After(50 * time.Millisecond)
 	}
-	require.Equal(t, []webhookports.QueueMode{webhookports.QueueUsed, webhookports.QueueDirect}, way.all(), "no return to a full queue")
+	require.Equal(t, []webhookports.QueueMode{webhookports.QueueUsed, webhookports.QueueDirect}, way.all(),
+		"no return to a full queue")
 	require.NoError(t, client.ConfigSet(t.Context(), "maxmemory", "0").Err())
 	f.eventually("the queue is used again", func() bool { return len(way.all()) == 3 })
 	emit()

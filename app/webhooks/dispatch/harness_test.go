@@ -82,8 +82,9 @@ func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 func (f *fixture) run(change ...func(*dispatch.Deps, *dispatch.Config)) (stop func()) {
 	deps := dispatch.Deps{
 		Relay: f.work, Claims: f.work, Work: f.work, Endpoints: f.work, Queue: asynq.New(f.Redis, quiet()),
-		Sender: sender.NewSender(sender.Config{Timeout: 2 * time.Second, AllowInsecure: true, EndpointConcurrency: 64, UserAgent: "test"}),
-		Clock:  system.Clock{}, Metrics: noMetrics{}, Random: rand.Float64, Bell: f.bell, DueBell: f.due, Log: quiet(),
+		Sender: sender.NewSender(
+			sender.Config{Timeout: 2 * time.Second, AllowInsecure: true, EndpointConcurrency: 64, UserAgent: "test"}),
+		Clock: system.Clock{}, Metrics: noMetrics{}, Random: rand.Float64, Bell: f.bell, DueBell: f.due, Log: quiet(),
 	}
 	config := dispatch.Config{
 		Schedule: webhook.Schedule{0, 50 * time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond},
@@ -132,7 +133,8 @@ func (f *fixture) emit(name webhook.EventName, n int) []id.ID {
 	f.Write(func(ctx context.Context, r *postgres.Store) error {
 		for i := range ids {
 			ids[i] = newID()
-			e := ports.Event{ID: ids[i], PartnerID: f.partner, Name: name, DepositID: ids[i], Data: []byte(`{"id":"` + id.Deposit.Of(ids[i]) + `"}`), CreatedAt: now()}
+			e := ports.Event{ID: ids[i], PartnerID: f.partner, Name: name, DepositID: ids[i],
+				Data: []byte(`{"id":"` + id.Deposit.Of(ids[i]) + `"}`), CreatedAt: now()}
 			if err := r.Outbox.Append(ctx, e); err != nil {
 				return err
 			}
@@ -171,10 +173,11 @@ func (f *fixture) allIn(state webhook.State, n int) {
 // receiver records the requests of an endpoint and checks each signature over the raw bytes.
 type receiver struct {
 	*httptest.Server
-	mu     sync.Mutex
-	key    string
-	got    []received
-	answer func(r received, earlier int) int // the status of the response; earlier is the number of requests before with the same body
+	mu  sync.Mutex
+	key string
+	got []received
+	// the status of the response; earlier is the number of requests before with the same body
+	answer func(r received, earlier int) int
 }
 
 type received struct {
@@ -193,7 +196,8 @@ func newReceiver(t testing.TB, answer func(r received, earlier int) int) *receiv
 
 func (r *receiver) take(w webhooks.Webhook) (webhooks.Answer, func(bool)) {
 	g := received{
-		body: string(w.Body), event: w.Event(), timestamp: w.Header.Get("X-Svc-Timestamp"), signature: w.Header.Get("X-Svc-Signature"), at: w.At,
+		body: string(w.Body), event: w.Event(), timestamp: w.Header.Get("X-Svc-Timestamp"),
+		signature: w.Header.Get("X-Svc-Signature"), at: w.At,
 	}
 	r.mu.Lock()
 	g.valid = w.Check(r.key) == ""

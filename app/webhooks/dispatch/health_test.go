@@ -58,9 +58,11 @@ func TestHealth_OfAScriptedReceiver_IsReported(t *testing.T) {
 	r := newReceiver(t, func(received, int) int { return int(status.Load()) })
 	sub := f.subscribe(r.URL)
 	fresh := f.report(sub)
-	require.Equal(t, []any{webhook.EndpointHealthy, 0, true, true}, []any{fresh.State, fresh.Pending, fresh.LastSuccessAt.IsZero(), fresh.LastFailureAt.IsZero()})
+	require.Equal(t, []any{webhook.EndpointHealthy, 0, true, true},
+		[]any{fresh.State, fresh.Pending, fresh.LastSuccessAt.IsZero(), fresh.LastFailureAt.IsZero()})
 	f.run(func(_ *dispatch.Deps, c *dispatch.Config) {
-		c.Schedule = webhook.Schedule{0, 200 * time.Millisecond, 200 * time.Millisecond, 200 * time.Millisecond, 200 * time.Millisecond, time.Hour}
+		c.Schedule = webhook.Schedule{0, 200 * time.Millisecond, 200 * time.Millisecond, 200 * time.Millisecond,
+			200 * time.Millisecond, time.Hour}
 	})
 	began := time.Now()
 	f.emit(webhook.DepositActivated, 1)
@@ -81,12 +83,15 @@ func TestHealth_OfAScriptedReceiver_IsReported(t *testing.T) {
 	status.Store(http.StatusOK)
 	f.allIn(webhook.Succeeded, 2)
 	back := f.report(sub)
-	require.Equal(t, []any{webhook.EndpointHealthy, webhook.ResultNon2xx, 0}, []any{back.State, back.LastError, back.Pending})
+	require.Equal(t, []any{webhook.EndpointHealthy, webhook.ResultNon2xx, 0},
+		[]any{back.State, back.LastError, back.Pending})
 	require.True(t, back.LastSuccessAt.After(back.LastFailureAt), "a success after a failure is noted at once")
 	require.True(t, back.Since.After(failing.Since))
 
 	status.Store(http.StatusInternalServerError)
-	_, err := f.Pool.Exec(t.Context(), `UPDATE webhook_subscriptions SET failures = 30, failing_since = now() - interval '1 hour', holds = 2 WHERE id = $1`, sub)
+	_, err := f.Pool.Exec(t.Context(),
+		`UPDATE webhook_subscriptions SET failures = 30, failing_since = now() - interval '1 hour', holds = 2 WHERE id = $1`,
+		sub)
 	require.NoError(t, err)
 	f.emit(webhook.DepositActivated, 5)
 	held := f.becomes(sub, webhook.EndpointHeld)

@@ -19,7 +19,8 @@ type timed struct {
 
 func newTimed(slots int) *timed {
 	x := &timed{at: time.Unix(1_000_000, 0)}
-	x.registry = newRegistry(Config{Concurrency: 64, EndpointConcurrency: slots, Window: 1000}, func() time.Time { return x.at })
+	x.registry = newRegistry(Config{Concurrency: 64, EndpointConcurrency: slots, Window: 1000},
+		func() time.Time { return x.at })
 	return x
 }
 

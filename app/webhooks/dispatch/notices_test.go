@@ -33,7 +33,8 @@ func (f *fixture) mailed() map[string]int {
 	ctx := context.WithoutCancel(f.t.Context())
 	f.exec(`UPDATE webhook_notices SET mail_at = now() WHERE kind = 'held' AND NOT put_off`) // half a minute passes
 	job := webhooks.EndpointNotices{
-		Notices: f.Postgres.Notices, Mails: f.Postgres.Mails, Endpoints: f.work, UnitOfWork: f.Postgres, Clock: system.Clock{},
+		Notices: f.Postgres.Notices, Mails: f.Postgres.Mails, Endpoints: f.work, UnitOfWork: f.Postgres,
+		Clock:   system.Clock{},
 		Entropy: system.Entropy{}, APIBaseURL: "https://api.example",
 	}.Job(time.Second)
 	var both sync.WaitGroup
@@ -130,7 +131,8 @@ func TestNotices_TellOfTroubleAndRecovery_OnceADay(t *testing.T) {
 	require.Equal(t, want, f.mailed())
 
 	var body string
-	require.NoError(t, f.Pool.QueryRow(t.Context(), `SELECT body FROM mails WHERE subject = $1 LIMIT 1`, heldMail).Scan(&body))
+	require.NoError(t,
+		f.Pool.QueryRow(t.Context(), `SELECT body FROM mails WHERE subject = $1 LIMIT 1`, heldMail).Scan(&body))
 	require.Contains(t, body, id.Subscription.Of(sub))
 	require.Contains(t, body, r.URL+"/hook\n")
 	require.Contains(t, body, "non_2xx")
@@ -182,7 +184,8 @@ func TestNotices_AnEnabledSubscription_TellsOfItsFirstSuccess(t *testing.T) {
 func TestNotices_WithoutAContact_OrAboutADeletedSubscription_AreDropped(t *testing.T) {
 	f := newFixture(t)
 	sub := f.subscribe("https://r.example")
-	for _, set := range []string{`UPDATE partners SET contact_email = ''`, `UPDATE webhook_subscriptions SET deleted_at = now()`} {
+	for _, set := range []string{`UPDATE partners SET contact_email = ''`,
+		`UPDATE webhook_subscriptions SET deleted_at = now()`} {
 		f.exec(`INSERT INTO webhook_notices (subscription_id, kind, at) VALUES ($1, 'held', now())`, sub)
 		f.exec(set)
 		require.Empty(t, f.mailed())

@@ -34,7 +34,8 @@ func (d *Dispatcher) watchOutbound(ctx context.Context) {
 			d.complain(ctx, "probe endpoints after a break of our own way out", err)
 			return
 		}
-		d.Log.InfoContext(ctx, "dispatcher: endpoints get connections again", "circuits", probed.Circuits, "deliveries", probed.Deliveries)
+		d.Log.InfoContext(ctx, "dispatcher: endpoints get connections again", "circuits", probed.Circuits, "deliveries",
+			probed.Deliveries)
 		signal(d.due)
 	}
 	o.since = since

@@ -52,7 +52,8 @@ func TestOutbound_Broken_BlamesNoEndpoint_AndDeliversSoonAfterTheRepair(t *testi
 	f.eventually("the break is noticed", broken.Load)
 	f.emit(webhook.DepositActivated, 1) // to the second
 	f.becomes(subs[1], webhook.EndpointHeld)
-	require.Equal(t, 1, f.Count("webhook_subscriptions", `holds = 4 AND held_until < now() + interval '16 seconds' AND held_from = failing_since AND held_till IS NULL`))
+	require.Equal(t, 1, f.Count("webhook_subscriptions",
+		`holds = 4 AND held_until < now() + interval '16 seconds' AND held_from = failing_since AND held_till IS NULL`))
 	require.Equal(t, 2, f.Count("webhook_subscriptions", "enabled"), "days of failures disable nothing now")
 	f.emit(webhook.DepositActivated, 3) // held back
 	require.Empty(t, f.mailed())

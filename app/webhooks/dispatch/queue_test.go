@@ -20,7 +20,8 @@ import (
 // repeatingQueue hands out every job twice at once, like a queue that was restored from an older state.
 type repeatingQueue struct{ webhookports.JobQueue }
 
-func (q repeatingQueue) Serve(ctx context.Context, concurrency map[webhookports.Lane]int, handle func(context.Context, webhookports.Job)) error {
+func (q repeatingQueue) Serve(ctx context.Context, concurrency map[webhookports.Lane]int,
+	handle func(context.Context, webhookports.Job)) error {
 	return q.JobQueue.Serve(ctx, concurrency, func(ctx context.Context, j webhookports.Job) {
 		var both sync.WaitGroup
 		both.Go(func() { handle(ctx, j) })
@@ -76,7 +77,8 @@ func TestDispatch_AJobOfUnknownFate_IsSentOnce(t *testing.T) {
 func patient(timeout time.Duration) func(*dispatch.Deps, *dispatch.Config) {
 	return func(deps *dispatch.Deps, c *dispatch.Config) {
 		c.Timeout = timeout
-		deps.Sender = sender.NewSender(sender.Config{Timeout: timeout, AllowInsecure: true, EndpointConcurrency: 64, UserAgent: "test"})
+		deps.Sender = sender.NewSender(
+			sender.Config{Timeout: timeout, AllowInsecure: true, EndpointConcurrency: 64, UserAgent: "test"})
 	}
 }
 

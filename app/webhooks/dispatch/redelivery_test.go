@@ -27,14 +27,16 @@ import (
 func (f *fixture) again() (*webhooks.Service, partner.Caller) {
 	return webhooks.New(webhooks.Deps{
 		UnitOfWork: f.Postgres, Subscriptions: f.Postgres.Subscriptions, Deliveries: f.Postgres.Deliveries,
-		Replays: f.Postgres.Replays, Audit: f.Postgres.Audit, Doorbell: f, Clock: system.Clock{}, Entropy: system.Entropy{}, After: time.After,
+		Replays: f.Postgres.Replays, Audit: f.Postgres.Audit, Doorbell: f, Clock: system.Clock{}, Entropy: system.Entropy{},
+		After: time.After,
 	}), partner.Caller{Partner: partner.Partner{ID: f.partner}}
 }
 
 // log gives the deliveries of sub, the newest first.
 func (f *fixture) log(sub id.ID) []webhook.Delivery {
 	f.t.Helper()
-	list, err := f.Postgres.Deliveries.Deliveries(context.WithoutCancel(f.t.Context()), sub, webhookports.DeliveryFilter{}, ports.Page{Limit: 100})
+	list, err := f.Postgres.Deliveries.Deliveries(context.WithoutCancel(f.t.Context()), sub, webhookports.DeliveryFilter{},
+		ports.Page{Limit: 100})
 	require.NoError(f.t, err)
 	return list.Items
 }
@@ -73,7 +75,8 @@ func TestDispatch_ARedelivery_IsRetriedLikeAnyOther_ThatOfATestIsNot(t *testing.
 	f.run(func(_ *dispatch.Deps, c *dispatch.Config) { c.Schedule = webhook.Schedule{0, 10 * time.Millisecond} })
 	f.emit(webhook.DepositActivated, 1)
 	f.Write(func(ctx context.Context, repos *postgres.Store) error {
-		return repos.Deliveries.InsertTest(ctx, webhook.Delivery{ID: newID(), SubscriptionID: sub, EventID: newID(), Event: webhook.DepositActivated, Body: []byte(`{}`)})
+		return repos.Deliveries.InsertTest(ctx, webhook.Delivery{ID: newID(), SubscriptionID: sub, EventID: newID(),
+			Event: webhook.DepositActivated, Body: []byte(`{}`)})
 	})
 	f.allIn(webhook.Failed, 2)
 	service, by := f.again()
@@ -111,7 +114,8 @@ func TestDispatch_AReplay_BringsWhatFailedOnceEach(t *testing.T) {
 	up.Store(true)
 
 	service, by := f.again()
-	replay, err := service.Replay(t.Context(), by, sub, webhooks.NewReplay{From: now().Add(-time.Hour), To: now().Add(time.Hour)})
+	replay, err := service.Replay(t.Context(), by, sub,
+		webhooks.NewReplay{From: now().Add(-time.Hour), To: now().Add(time.Hour)})
 	require.NoError(t, err)
 	require.Equal(t, 70, replay.Matched)
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))

@@ -15,7 +15,8 @@ import (
 // the registry forgets its entry meanwhile.
 func TestRegistry_AForgottenSubscription_KeepsItsOpenCircuit(t *testing.T) {
 	now := time.Unix(1_790_000_000, 0)
-	open := webhookports.Subscription{ID: id.ID{1}, Health: webhook.Health{Failures: 30, FailingSince: now.Add(-time.Hour), Slow: true, FailedProbes: 1, OpenUntil: now.Add(time.Second)}}
+	open := webhookports.Subscription{ID: id.ID{1}, Health: webhook.Health{Failures: 30, FailingSince: now.Add(-time.Hour),
+		Slow: true, FailedProbes: 1, OpenUntil: now.Add(time.Second)}}
 	clock := now
 	r := newRegistry(Config{Concurrency: 256, EndpointConcurrency: 16, Window: 1000}, func() time.Time { return clock })
 	r.observe([]webhookports.Subscription{open})
@@ -23,7 +24,8 @@ func TestRegistry_AForgottenSubscription_KeepsItsOpenCircuit(t *testing.T) {
 	r.correct(nil, r.mark())
 	require.Empty(t, r.entries)
 	require.Empty(t, r.rooms([]webhookports.Subscription{open}, now))
-	require.Equal(t, []webhookports.Room{{SubscriptionID: open.ID, Room: 1}}, r.rooms([]webhookports.Subscription{open}, open.Health.OpenUntil), "one probe")
+	require.Equal(t, []webhookports.Room{{SubscriptionID: open.ID, Room: 1}},
+		r.rooms([]webhookports.Subscription{open}, open.Health.OpenUntil), "one probe")
 }
 
 // The database does not count a claim that is not committed, and after the commit a job is under way to its worker.
@@ -93,7 +95,8 @@ func TestRegistry_Slots_FollowTheHealthOfTheSubscription(t *testing.T) {
 	require.Empty(t, become(webhook.Health{Slow: true}))
 	require.Equal(t, limit-limit/8, l.granted(), "the endpoint answers again: waiters get slots before a POST ends")
 
-	require.Len(t, become(webhook.Health{Failures: 20, Slow: true, FailedProbes: 1, OpenUntil: time.Unix(1_790_000_000, 0)}), 40-limit-1-(limit-limit/8))
+	require.Len(t, become(webhook.Health{Failures: 20, Slow: true, FailedProbes: 1,
+		OpenUntil: time.Unix(1_790_000_000, 0)}), 40-limit-1-(limit-limit/8))
 	l.waiters = nil
 	for range limit {
 		r.free(l.sub)

@@ -85,13 +85,14 @@ func (d *Dispatcher) drainOutbox(ctx context.Context) bool {
 func (d *Dispatcher) relay(ctx context.Context, limit int) (taken int, err error) {
 	backlog := false
 	var partners []id.ID
-	n, claims, err := d.Relay.Relay(ctx, limit, d.config.Lease, func(events []ports.Event, subscriptions []webhookports.Subscription) []webhookports.Delivery {
-		d.registry.observe(subscriptions)
-		now := d.Clock.Now()
-		planned := plan(events, subscriptions, func(sub id.ID) bool { return d.registry.admit(sub, now) })
-		partners, backlog = partnersOf(events), leavesBacklog(planned)
-		return planned
-	})
+	n, claims, err := d.Relay.Relay(ctx, limit, d.config.Lease,
+		func(events []ports.Event, subscriptions []webhookports.Subscription) []webhookports.Delivery {
+			d.registry.observe(subscriptions)
+			now := d.Clock.Now()
+			planned := plan(events, subscriptions, func(sub id.ID) bool { return d.registry.admit(sub, now) })
+			partners, backlog = partnersOf(events), leavesBacklog(planned)
+			return planned
+		})
 	var refused *webhookports.RefusedEvents
 	switch {
 	case errors.As(err, &refused) && len(refused.Events) == 1:
@@ -137,7 +138,8 @@ func (d *Dispatcher) setAside(ctx context.Context, refused *webhookports.Refused
 		return err
 	}
 	d.Log.ErrorContext(ctx, "dispatcher: an event cannot be filed and is set aside; see `admin outbox list`",
-		"event", id.Event.Of(event.ID), "name", event.Name, "partner", id.Partner.Of(event.PartnerID), "error", refused.Reason)
+		"event", id.Event.Of(event.ID), "name", event.Name, "partner", id.Partner.Of(event.PartnerID), "error",
+		refused.Reason)
 	return nil
 }
 
@@ -153,7 +155,8 @@ func paceAfter(relayed int) time.Duration {
 
 // plan applies the dispatch rule to events and renders each body once. admit takes room in the window of a
 // subscription.
-func plan(events []ports.Event, subscriptions []webhookports.Subscription, admit func(sub id.ID) bool) []webhookports.Delivery {
+func plan(events []ports.Event, subscriptions []webhookports.Subscription,
+	admit func(sub id.ID) bool) []webhookports.Delivery {
 	byPartner := map[id.ID][]webhookports.Subscription{}
 	for _, s := range subscriptions {
 		byPartner[s.PartnerID] = append(byPartner[s.PartnerID], s)
@@ -185,5 +188,6 @@ func plan(events []ports.Event, subscriptions []webhookports.Subscription, admit
 
 // leavesBacklog reports whether a planned delivery waits for room.
 func leavesBacklog(planned []webhookports.Delivery) bool {
-	return slices.ContainsFunc(planned, func(p webhookports.Delivery) bool { return p.State == webhook.Waiting && !p.Parked })
+	return slices.ContainsFunc(planned,
+		func(p webhookports.Delivery) bool { return p.State == webhook.Waiting && !p.Parked })
 }

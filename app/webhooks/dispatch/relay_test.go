@@ -22,7 +22,8 @@ type countedRelay struct {
 	looks *atomic.Int32
 }
 
-func (r countedRelay) Relay(ctx context.Context, limit int, lease time.Duration, plan func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery) (int, []webhookports.Claim, error) {
+func (r countedRelay) Relay(ctx context.Context, limit int, lease time.Duration,
+	plan func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery) (int, []webhookports.Claim, error) {
 	r.looks.Add(1)
 	return r.RelayStore.Relay(ctx, limit, lease, plan)
 }

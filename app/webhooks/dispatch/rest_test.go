@@ -32,7 +32,8 @@ func (s *countedStores) Pending(context.Context) (bool, error) {
 	return s.outbox.Load(), nil
 }
 
-func (s *countedStores) Relay(context.Context, int, time.Duration, func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery) (int, []webhookports.Claim, error) {
+func (s *countedStores) Relay(context.Context, int, time.Duration,
+	func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery) (int, []webhookports.Claim, error) {
 	s.relays.Add(1)
 	if s.outbox.Swap(false) {
 		return 1, nil, nil
@@ -74,7 +75,8 @@ func (s *countedStores) Probe(context.Context, webhookports.ProbeOf) (webhookpor
 	return webhookports.Probed{}, nil
 }
 
-func (s *countedStores) ExpireLeases(context.Context, time.Duration, time.Duration, time.Duration, []id.ID) (int, error) {
+func (s *countedStores) ExpireLeases(context.Context, time.Duration, time.Duration, time.Duration,
+	[]id.ID) (int, error) {
 	return 0, nil
 }
 
@@ -84,7 +86,8 @@ type idleQueue struct{}
 func (idleQueue) Enqueue(context.Context, []webhookports.Job) ([]webhookports.Job, error) {
 	return nil, nil
 }
-func (idleQueue) Serve(ctx context.Context, _ map[webhookports.Lane]int, _ func(context.Context, webhookports.Job)) error {
+func (idleQueue) Serve(ctx context.Context, _ map[webhookports.Lane]int,
+	_ func(context.Context, webhookports.Job)) error {
 	<-ctx.Done()
 	return nil
 }
@@ -219,7 +222,8 @@ func TestRest_ARetryThatWillBeDue_IsFoundInTime(t *testing.T) {
 func TestRest_LooksAtAllEndpoints_WhileOneIsInBadHealth(t *testing.T) {
 	rest(t, func(t *testing.T, d *resting) {
 		seen := func(h webhook.Health) {
-			d.due.Store(&webhookports.Due{Subscriptions: []webhookports.Subscription{{ID: id.ID{1}, Health: h}}, Next: time.Second})
+			d.due.Store(
+				&webhookports.Due{Subscriptions: []webhookports.Subscription{{ID: id.ID{1}, Health: h}}, Next: time.Second})
 		}
 		seen(webhook.Health{})
 		pass(time.Minute)

@@ -13,7 +13,8 @@ const (
 	urgentBatch = 500
 	scanPace    = 5 * time.Millisecond // least time between two claims of a backlog
 	scanShare   = 20                   // slow scans take at most the 20th part of the time, …
-	longestRest = 2 * time.Second      // … but a scan may be slow because the database stood still, so the next follows soon
+	// … but a scan may be slow because the database stood still, so the next follows soon
+	longestRest = 2 * time.Second
 )
 
 // scanLoop claims due deliveries: retries, ended leases, and deliveries that waited for room. While a subscription has
@@ -94,7 +95,8 @@ func (d *Dispatcher) awaitScan(ctx context.Context, wait time.Duration, backlog 
 
 // drainBacklog claims deliveries as room appears, until the backlog is gone or the next scan is due. It returns the
 // subscriptions that still have a backlog.
-func (d *Dispatcher) drainBacklog(ctx context.Context, due []webhookports.Subscription, until time.Time) []webhookports.Subscription {
+func (d *Dispatcher) drainBacklog(ctx context.Context, due []webhookports.Subscription,
+	until time.Time) []webhookports.Subscription {
 	for len(due) > 0 {
 		now := d.Clock.Now()
 		rooms := d.registry.rooms(due, now)
@@ -119,7 +121,8 @@ func (d *Dispatcher) drainBacklog(ctx context.Context, due []webhookports.Subscr
 }
 
 // withoutDrained drops the subscriptions that had fewer due deliveries than room.
-func withoutDrained(due []webhookports.Subscription, rooms []webhookports.Room, claims []webhookports.Claim) []webhookports.Subscription {
+func withoutDrained(due []webhookports.Subscription, rooms []webhookports.Room,
+	claims []webhookports.Claim) []webhookports.Subscription {
 	got := map[id.ID]int{}
 	for _, c := range claims {
 		got[c.SubscriptionID]++

@@ -103,15 +103,17 @@ type panicking struct {
 	event id.ID
 }
 
-func (p panicking) Relay(ctx context.Context, limit int, lease time.Duration, plan func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery) (int, []webhookports.Claim, error) {
-	return p.RelayStore.Relay(ctx, limit, lease, func(events []ports.Event, subscriptions []webhookports.Subscription) []webhookports.Delivery {
-		for _, e := range events {
-			if e.ID == p.event {
-				panic("no such rule")
+func (p panicking) Relay(ctx context.Context, limit int, lease time.Duration,
+	plan func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery) (int, []webhookports.Claim, error) {
+	return p.RelayStore.Relay(ctx, limit, lease,
+		func(events []ports.Event, subscriptions []webhookports.Subscription) []webhookports.Delivery {
+			for _, e := range events {
+				if e.ID == p.event {
+					panic("no such rule")
+				}
 			}
-		}
-		return plan(events, subscriptions)
-	})
+			return plan(events, subscriptions)
+		})
 }
 
 // A refusal that blames no row, such as a missing right, sets no event aside: the events wait until the relay works

@@ -73,7 +73,8 @@ func (r *registry) saturated(lane webhookports.Lane) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	left := r.config.Concurrency - r.posting
-	return left <= 0 || lane == webhookports.SlowLane && (r.slow >= r.config.slowSlots() || left <= r.config.reservedSlots())
+	return left <= 0 ||
+		lane == webhookports.SlowLane && (r.slow >= r.config.slowSlots() || left <= r.config.reservedSlots())
 }
 
 func (r *registry) post(e *entry, n int) {

@@ -22,7 +22,8 @@ type stoppedRelay struct {
 	relayed func()
 }
 
-func (r stoppedRelay) Relay(ctx context.Context, limit int, lease time.Duration, plan func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery) (int, []webhookports.Claim, error) {
+func (r stoppedRelay) Relay(ctx context.Context, limit int, lease time.Duration,
+	plan func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery) (int, []webhookports.Claim, error) {
 	n, claims, err := r.RelayStore.Relay(ctx, limit, lease, plan)
 	if n > 0 {
 		r.relayed()

@@ -156,7 +156,8 @@ func (t *transport) returned(ctx context.Context) bool {
 // recover expires the claims of jobs that the queue lost. Claims in flight in this process are not lost. Claims in
 // flight in other dispatchers expire as well; their deliveries are due again when no POST of theirs can be unrecorded.
 func (t *transport) recover(ctx context.Context) {
-	t.d.Log.InfoContext(ctx, "dispatcher: the queue is new or lost its jobs; what was under way then will be dispatched again")
+	t.d.Log.InfoContext(ctx,
+		"dispatcher: the queue is new or lost its jobs; what was under way then will be dispatched again")
 	failpoint.Hit("epoch.noticed")
 	if !pause(ctx, lossDelay) {
 		return

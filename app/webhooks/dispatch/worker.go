@@ -111,10 +111,12 @@ func (d *Dispatcher) dispatch(ctx context.Context, c webhookports.Claim, loaded 
 
 // attempt loads a delivery, makes the POST and judges its result. made is false when there was no POST. A panic ends
 // this dispatch only: the lease ends and the delivery is dispatched again.
-func (d *Dispatcher) attempt(ctx context.Context, c webhookports.Claim, loaded *webhookports.Delivery) (outcome webhookports.Outcome, made bool) {
+func (d *Dispatcher) attempt(ctx context.Context, c webhookports.Claim,
+	loaded *webhookports.Delivery) (outcome webhookports.Outcome, made bool) {
 	defer func() {
 		if r := recover(); r != nil {
-			d.Log.ErrorContext(ctx, "dispatcher: a delivery panicked", "delivery", id.Delivery.Of(c.DeliveryID), "panic", fmt.Sprint(r))
+			d.Log.ErrorContext(ctx, "dispatcher: a delivery panicked", "delivery", id.Delivery.Of(c.DeliveryID), "panic",
+				fmt.Sprint(r))
 			made = false
 		}
 	}()
@@ -129,13 +131,15 @@ func (d *Dispatcher) attempt(ctx context.Context, c webhookports.Claim, loaded *
 	failpoint.Hit("worker.loaded")
 	result, delay := d.post(ctx, delivery)
 	failpoint.Hit("worker.answered")
-	outcome = webhookports.Outcome{Delivery: delivery, Attempt: result, StartDelay: delay, Verdict: d.config.Schedule.Judge(result, delivery.Test, d.Random())}
+	outcome = webhookports.Outcome{Delivery: delivery, Attempt: result, StartDelay: delay,
+		Verdict: d.config.Schedule.Judge(result, delivery.Test, d.Random())}
 	d.attempts.made(ctx, outcome, d.Clock.Now())
 	return outcome, true
 }
 
 // fresh returns the delivery of a claim, loaded within webhook.Freshness, or nil when the delivery must not be sent.
-func (d *Dispatcher) fresh(ctx context.Context, c webhookports.Claim, loaded *webhookports.Delivery) *webhookports.Delivery {
+func (d *Dispatcher) fresh(ctx context.Context, c webhookports.Claim,
+	loaded *webhookports.Delivery) *webhookports.Delivery {
 	for try := 1; ; try++ {
 		if loaded == nil {
 			loaded = &webhookports.Delivery{Claim: c}
@@ -209,7 +213,8 @@ func (d *Dispatcher) load(ctx context.Context, deliveries []*webhookports.Delive
 
 // post makes the POST. The signature has the database's time, so a wrong clock of this process does not exceed the
 // receiver's tolerance.
-func (d *Dispatcher) post(ctx context.Context, delivery *webhookports.Delivery) (attempt webhook.Attempt, delay time.Duration) {
+func (d *Dispatcher) post(ctx context.Context,
+	delivery *webhookports.Delivery) (attempt webhook.Attempt, delay time.Duration) {
 	lane := string(d.registry.lane(delivery.SubscriptionID))
 	d.Metrics.Inflight(lane, 1)
 	defer d.Metrics.Inflight(lane, -1)

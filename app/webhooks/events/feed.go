@@ -39,7 +39,8 @@ type Service struct{ deps Deps }
 func New(deps Deps) *Service { return &Service{deps: deps} }
 
 // List lists the events of a partner.
-func (s *Service) List(ctx context.Context, partnerID id.ID, f webhookports.EventFilter, page ports.Page) (ports.List[ports.Event], error) {
+func (s *Service) List(ctx context.Context, partnerID id.ID, f webhookports.EventFilter,
+	page ports.Page) (ports.List[ports.Event], error) {
 	return s.deps.Events.Events(ctx, partnerID, f, page)
 }
 

@@ -1,5 +1,5 @@
-// Package pgbench measures the statements of a request with PostgreSQL's own load generator, as a yardstick: the rate that
-// Postgres reaches when nothing but the statements is executed, each request in a transaction of its own.
+// Package pgbench measures the statements of a request with PostgreSQL's own load generator, as a yardstick: the rate
+// that Postgres reaches when nothing but the statements is executed, each request in a transaction of its own.
 //
 // Schema and scripts are frozen as of 2026-11-22, so that the yardstick stays the same while the service changes.
 package pgbench
@@ -83,7 +83,8 @@ func find(server int) (string, error) {
 func (d *Database) Run(ctx context.Context, script string, partners int, length time.Duration) (Result, error) {
 	seconds := max(1, int(length.Seconds()))
 	//nolint:gosec // of the Postgres beside
-	cmd := exec.CommandContext(ctx, d.program, "--no-vacuum", "--protocol=prepared", "--client="+strconv.Itoa(Clients), "--jobs=2",
+	cmd := exec.CommandContext(ctx, d.program, "--no-vacuum", "--protocol=prepared", "--client="+strconv.Itoa(Clients),
+		"--jobs=2",
 		"--time="+strconv.Itoa(seconds), "--define=partners="+strconv.Itoa(partners), "--file=-", d.url)
 	cmd.Stdin = strings.NewReader(script)
 	said, err := cmd.CombinedOutput()

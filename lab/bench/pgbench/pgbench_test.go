@@ -35,7 +35,8 @@ func TestParse_FindsTransactionsAndRate(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, pgbench.Result{N: 10393, Rate: 1303.018846}, r)
 
-	older := "number of transactions actually processed: 7\ntps = 3.5 (including connections establishing)\ntps = 4.5 (excluding connections establishing)\n"
+	older :=
+		"number of transactions actually processed: 7\ntps = 3.5 (including connections establishing)\ntps = 4.5 (excluding connections establishing)\n"
 	r, err = pgbench.Parse(older)
 	require.NoError(t, err)
 	require.Equal(t, pgbench.Result{N: 7, Rate: 4.5}, r)
@@ -43,8 +44,9 @@ func TestParse_FindsTransactionsAndRate(t *testing.T) {
 
 func TestParse_FailuresOrNothing_IsAnError(t *testing.T) {
 	t.Parallel()
-	for _, bad := range []string{"", "tps = 4.5 (without initial connection time)\n", "number of transactions actually processed: 7\n" +
-		"number of failed transactions: 3 (30.000%)\ntps = 4.5 (without initial connection time)\n"} {
+	for _, bad := range []string{"", "tps = 4.5 (without initial connection time)\n",
+		"number of transactions actually processed: 7\n" +
+			"number of failed transactions: 3 (30.000%)\ntps = 4.5 (without initial connection time)\n"} {
 		_, err := pgbench.Parse(bad)
 		require.Error(t, err, bad)
 	}
@@ -54,7 +56,8 @@ func TestParse_FailuresOrNothing_IsAnError(t *testing.T) {
 func TestScripts_AreFrozen(t *testing.T) {
 	t.Parallel()
 	for file, want := range map[string]string{
-		"schema.sql": "250eb52f3b31a59e", "rows.sql": "4007609486683d38", "post.sql": "4d03501ec2da8126", "get.sql": "ca2ec4b746fe3443",
+		"schema.sql": "250eb52f3b31a59e", "rows.sql": "4007609486683d38", "post.sql": "4d03501ec2da8126",
+		"get.sql": "ca2ec4b746fe3443",
 	} {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
@@ -84,7 +87,9 @@ func TestRun_Post_StoresADepositItsTimerAndItsKey(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close(t.Context()) })
 	var deposits, timers, keys, partners int
-	require.NoError(t, conn.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM deposits WHERE reference LIKE 'D-%'), (SELECT count(*) FROM deposit_timers),
-		(SELECT count(*) FROM idempotency_keys), (SELECT count(DISTINCT partner_id) FROM idempotency_keys)`).Scan(&deposits, &timers, &keys, &partners))
+	require.NoError(t, conn.QueryRow(t.Context(),
+		`SELECT (SELECT count(*) FROM deposits WHERE reference LIKE 'D-%'), (SELECT count(*) FROM deposit_timers),
+		(SELECT count(*) FROM idempotency_keys), (SELECT count(DISTINCT partner_id) FROM idempotency_keys)`).Scan(&deposits,
+		&timers, &keys, &partners))
 	require.Equal(t, []int{r.N, r.N, r.N, 2}, []int{deposits, timers, keys, partners})
 }

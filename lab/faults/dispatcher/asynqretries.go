@@ -31,7 +31,8 @@ const day = 24 * time.Hour
 type dayLeases struct{ webhookports.RelayStore }
 
 func (s dayLeases) Relay(
-	ctx context.Context, limit int, _ time.Duration, plan func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery,
+	ctx context.Context, limit int, _ time.Duration,
+	plan func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery,
 ) (int, []webhookports.Claim, error) {
 	return s.RelayStore.Relay(ctx, limit, day, plan)
 }
@@ -90,7 +91,8 @@ func (s onlySuccesses) Release(ctx context.Context, claims []webhookports.Claim)
 	return err
 }
 
-func (s onlySuccesses) Renew(ctx context.Context, claims []webhookports.Claim, _ time.Duration) ([]webhookports.Claim, error) {
+func (s onlySuccesses) Renew(ctx context.Context, claims []webhookports.Claim,
+	_ time.Duration) ([]webhookports.Claim, error) {
 	return s.WorkStore.Renew(ctx, claims, day)
 }
 

@@ -1,8 +1,8 @@
-// Package batch lets concurrent callers share work that would cost each caller a round trip: a transaction, a query or a
-// command serves a batch of callers. Use cases and adapters both need this tool, like ports/platform/failpoint.
+// Package batch lets concurrent callers share work that would cost each caller a round trip: a transaction, a query or
+// a command serves a batch of callers. Use cases and adapters both need this tool, like ports/platform/failpoint.
 //
-// A caller that finds a free worker starts a batch at once and runs the batch in its own goroutine. Further calls wait only while
-// all workers are busy; they form the next batch. Linger and Yield let a batch grow before the run.
+// A caller that finds a free worker starts a batch at once and runs the batch in its own goroutine. Further calls wait
+// only while all workers are busy; they form the next batch. Linger and Yield let a batch grow before the run.
 package batch
 
 import (
@@ -14,7 +14,8 @@ import (
 	"time"
 )
 
-// Queue forms batches of the items that are passed to Do under the same key. Set the fields before the first call of Do.
+// Queue forms batches of the items that are passed to Do under the same key. Set the fields before the first call of
+// Do.
 type Queue[T any] struct {
 	Workers   int           // batches that may run at the same time, per key
 	Limit     int           // items in a batch, at most
@@ -61,9 +62,9 @@ type turn[T any] struct {
 // Do returns when a batch with item has run. A panic of that batch is a panic of each of its callers.
 func (q *Queue[T]) Do(key string, item T) { q.do(nil, key, item) }
 
-// DoContext is Do for a caller that may leave early. If ctx ends while the item waits or while another caller runs its batch,
-// DoContext returns the error of ctx; that batch may still use the item. A caller that leads a batch stays until the batch
-// has run.
+// DoContext is Do for a caller that may leave early. If ctx ends while the item waits or while another caller runs its
+// batch, DoContext returns the error of ctx; that batch may still use the item. A caller that leads a batch stays until
+// the batch has run.
 func (q *Queue[T]) DoContext(ctx context.Context, key string, item T) error {
 	if left := q.do(ctx.Done(), key, item); left {
 		return ctx.Err()
@@ -107,7 +108,8 @@ func (q *Queue[T]) do(done <-chan struct{}, key string, item T) (left bool) {
 	return false
 }
 
-// leave takes a call out of those that wait. leave returns false for a call that leads a batch, whose other callers need it.
+// leave takes a call out of those that wait. leave returns false for a call that leads a batch, whose other callers
+// need it.
 func (q *Queue[T]) leave(s *keyState[T], c *call[T]) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -38,7 +38,8 @@ func TestLog_AnOutage_IsToldWhenItBeginsEveryHalfMinuteAndWhenItEnds(t *testing.
 	require.Len(t, lines, 4)
 	require.Contains(t, lines[0], `level=WARN msg="the database is away" error=refused`)
 	for _, line := range lines[1:3] {
-		require.Contains(t, line, `level=WARN msg="still: the database is away" error=refused since=2000-01-01T00:00:00.000Z failures=300`)
+		require.Contains(t, line,
+			`level=WARN msg="still: the database is away" error=refused since=2000-01-01T00:00:00.000Z failures=300`)
 	}
 	require.Contains(t, lines[3], `level=INFO msg="over: the database is away" lasted_seconds=92.9 failures=900`)
 }
@@ -53,7 +54,8 @@ func TestLog_TheNextOutage_IsToldAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder
 		l := outage.New(slog.New(slog.NewTextHandler(&out, nil)))
-		for _, end := range []func(){func() { l.Over(t.Context(), "it is back") }, func() { <-time.After(time.Hour) }, func() {}} {
+		for _, end := range []func(){func() { l.Over(t.Context(), "it is back") }, func() { <-time.After(time.Hour) },
+			func() {}} {
 			l.Failed(t.Context(), "it is away")
 			end()
 		}

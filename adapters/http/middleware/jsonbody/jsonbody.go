@@ -1,5 +1,5 @@
-// Package jsonbody reads the JSON body of a request into plain Go values, and refuses bodies that two parsers could read
-// differently: duplicate names, text that is not UTF-8, half surrogate pairs, the NUL character, deep nesting.
+// Package jsonbody reads the JSON body of a request into plain Go values, and refuses bodies that two parsers could
+// read differently: duplicate names, text that is not UTF-8, half surrogate pairs, the NUL character, deep nesting.
 // ADR 0007 records why the reader stands on jsontext.
 package jsonbody
 
@@ -54,11 +54,13 @@ func Of(c *fiber.Ctx) map[string]any {
 func isJSON(contentType string) bool {
 	media, params, _ := strings.Cut(strings.ToLower(contentType), ";")
 	media = strings.TrimSpace(media)
-	if media != fiber.MIMEApplicationJSON && (!strings.HasPrefix(media, "application/") || !strings.HasSuffix(media, "+json")) {
+	if media != fiber.MIMEApplicationJSON &&
+		(!strings.HasPrefix(media, "application/") || !strings.HasSuffix(media, "+json")) {
 		return false
 	}
 	for p := range strings.SplitSeq(params, ";") {
-		if name, value, _ := strings.Cut(strings.TrimSpace(p), "="); name == "charset" && strings.Trim(value, `"`) != "utf-8" {
+		if name, value, _ := strings.Cut(strings.TrimSpace(p), "="); name == "charset" &&
+			strings.Trim(value, `"`) != "utf-8" {
 			return false
 		}
 	}

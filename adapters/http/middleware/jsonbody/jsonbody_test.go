@@ -14,7 +14,8 @@ import (
 )
 
 func TestObject_ReadsPlainValues(t *testing.T) {
-	got, err := jsonbody.Object([]byte(" {\"a\" : [1, 2.50 ,-3e2,true,false,null,{} ,[] ], \"b\":\"x\\n\\u00e9\\ud83d\\ude00/\\/é\",\"\":{\"c\":\"\"}}\r\n"))
+	got, err := jsonbody.Object([]byte(
+		" {\"a\" : [1, 2.50 ,-3e2,true,false,null,{} ,[] ], \"b\":\"x\\n\\u00e9\\ud83d\\ude00/\\/é\",\"\":{\"c\":\"\"}}\r\n"))
 	require.NoError(t, err)
 	want := map[string]any{
 		"a": []any{json.Number("1"), json.Number("2.50"), json.Number("-3e2"), true, false, nil, map[string]any{}, []any{}},
@@ -54,21 +55,26 @@ func TestObject_RefusesWhatIsReadInTwoWays(t *testing.T) {
 		{"duplicate key by escape", `{"a":1,"\u0061":2}`, "invalid_json", "a: appears more than once"},
 		{"nested duplicate", `{"metadata":{"k":1,"k":1}}`, "invalid_json", "metadata.k: appears more than once"},
 		{"too deep", strings.Repeat(`{"a":`, 33) + `1` + strings.Repeat(`}`, 33), "invalid_json", "deeper than 32"},
-		{"too deep lists", `{"a":` + strings.Repeat(`[`, 9000) + strings.Repeat(`]`, 9000) + `}`, "invalid_json", "deeper than 32"},
+		{"too deep lists", `{"a":` + strings.Repeat(`[`, 9000) + strings.Repeat(`]`, 9000) + `}`, "invalid_json",
+			"deeper than 32"},
 		{"NUL", `{"rentalContract":"a\u0000b"}`, "invalid_field", "rentalContract: must not contain the NUL character"},
-		{"NUL in a list", `{"events":["a",{"x":["\u0000"]}]}`, "invalid_field", "events[1].x[0]: must not contain the NUL character"},
+		{"NUL in a list", `{"events":["a",{"x":["\u0000"]}]}`, "invalid_field",
+			"events[1].x[0]: must not contain the NUL character"},
 		{"NUL in a key", `{"metadata":{"\u0000":"x"}}`, "invalid_field", "metadata: must not contain the NUL character"},
 		{"NUL in an outer key", `{"\u0000":"x"}`, "invalid_field", "body: must not contain the NUL character"},
 		{"half surrogate", `{"a":"\ud800"}`, "invalid_field", "a: contains half of a surrogate pair"},
 		{"half surrogate before text", `{"a":"\ud800x"}`, "invalid_field", "a: contains half of a surrogate pair"},
 		{"low surrogate first", `{"a":"\udc00\ud800"}`, "invalid_field", "a: contains half of a surrogate pair"},
 		{"two high surrogates", `{"a":"\ud800\ud800"}`, "invalid_field", "a: contains half of a surrogate pair"},
-		{"NUL before a half surrogate", `{"a":["\\u0000\u0000\ud800"]}`, "invalid_field", "a[0]: must not contain the NUL character"},
-		{"half surrogate before NUL", `{"a":["\\u0000\ud800\u0000"]}`, "invalid_field", "a[0]: contains half of a surrogate pair"},
+		{"NUL before a half surrogate", `{"a":["\\u0000\u0000\ud800"]}`, "invalid_field",
+			"a[0]: must not contain the NUL character"},
+		{"half surrogate before NUL", `{"a":["\\u0000\ud800\u0000"]}`, "invalid_field",
+			"a[0]: contains half of a surrogate pair"},
 		{"half surrogate in a key", `{"a":{"\ud800":1}}`, "invalid_field", "a: contains half of a surrogate pair"},
 		{"duplicate key before a syntax error", `{"a":1,"a":2,`, "invalid_json", "not valid JSON"},
 		{"unprintable path", `{"é":"\u0000"}`, "invalid_field", "?: must not contain the NUL character"},
-		{"long path", `{"` + strings.Repeat("k", 5000) + `":"\u0000"}`, "invalid_field", strings.Repeat("k", 120) + "…: must not"},
+		{"long path", `{"` + strings.Repeat("k", 5000) + `":"\u0000"}`, "invalid_field",
+			strings.Repeat("k", 120) + "…: must not"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -90,7 +96,8 @@ func TestObject_NestsAsDeepAsAllowed(t *testing.T) {
 
 // FuzzObject compares Object with encoding/json: both read an accepted body as the same values.
 func FuzzObject(f *testing.F) {
-	for _, seed := range []string{`{}`, `{"a":[1,"x",null,true,{"b":2.5e1}]}`, `{"a":"\u00e9\ud83d\ude00\\\""}`, ` { "a" : [ ] } `, `{"a":1,"a":2}`} {
+	for _, seed := range []string{`{}`, `{"a":[1,"x",null,true,{"b":2.5e1}]}`, `{"a":"\u00e9\ud83d\ude00\\\""}`,
+		` { "a" : [ ] } `, `{"a":1,"a":2}`} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -108,7 +115,8 @@ func FuzzObject(f *testing.F) {
 }
 
 func BenchmarkObject(b *testing.B) {
-	body := []byte(`{"accountId":"acct_01jb2m1r6d9f4h8k3n5p7s2v0w","amount":500,"contractStartAt":"2026-08-01T15:00:00Z","contractEndAt":"2026-08-08T10:00:00Z","rentalContract":"BK-20260801-17","depositUrlGeneration":true,"returnUrl":"https://pms.example.com/bookings/17/deposit","metadata":{"bookingChannel":"direct"}}`)
+	body := []byte(
+		`{"accountId":"acct_01jb2m1r6d9f4h8k3n5p7s2v0w","amount":500,"contractStartAt":"2026-08-01T15:00:00Z","contractEndAt":"2026-08-08T10:00:00Z","rentalContract":"BK-20260801-17","depositUrlGeneration":true,"returnUrl":"https://pms.example.com/bookings/17/deposit","metadata":{"bookingChannel":"direct"}}`)
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := jsonbody.Object(body); err != nil {

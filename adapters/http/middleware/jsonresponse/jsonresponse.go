@@ -1,5 +1,6 @@
-// Package jsonresponse encodes the bodies of JSON responses. The bytes are those of encoding/json without escapes for HTML.
-// encoding/json checks and copies the result of every MarshalJSON once more, and a list of deposits holds hundreds of times.
+// Package jsonresponse encodes the bodies of JSON responses. The bytes are those of encoding/json without escapes for
+// HTML. encoding/json checks and copies the result of every MarshalJSON once more, and a list of deposits holds
+// hundreds of times.
 package jsonresponse
 
 import (
@@ -12,17 +13,20 @@ import (
 	"unicode/utf8"
 )
 
-// Appender is a value that appends its own JSON, with the bytes of its MarshalJSON. Encode does not check the appended bytes.
+// Appender is a value that appends its own JSON, with the bytes of its MarshalJSON. Encode does not check the appended
+// bytes.
 type Appender interface {
 	AppendJSON(b []byte) ([]byte, error)
 }
 
-// keptBuffer is the largest buffer, in bytes, that is kept for the next response: a list of 100 deposits with long texts.
+// keptBuffer is the largest buffer, in bytes, that is kept for the next response: a list of 100 deposits with long
+// texts.
 const keptBuffer = 256 << 10
 
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// Encode encodes v. Parts of v whose types this package does not know are left to encoding/json. Returns an error of a part.
+// Encode encodes v. Parts of v whose types this package does not know are left to encoding/json. Returns an error of a
+// part.
 func Encode(v any) ([]byte, error) {
 	root := reflect.ValueOf(v)
 	if !root.IsValid() {

@@ -77,18 +77,23 @@ type unknown struct {
 
 // texts need every kind of escape, or none.
 var texts = []string{
-	"", "plain", "<a href='x'>&amp;</a>", `"quoted"`, `back\slash`, "line\nbreak\ttab\r\b\f", "\x00\x1f\x7f", "é ü 漢 🏠", "\u2028 \u2029", "\u2027 \u202a", "\xff\xc3(", "cut \xe2\x80",
+	"", "plain", "<a href='x'>&amp;</a>", `"quoted"`, `back\slash`, "line\nbreak\ttab\r\b\f", "\x00\x1f\x7f", "é ü 漢 🏠",
+	"\u2028 \u2029", "\u2027 \u202a", "\xff\xc3(", "cut \xe2\x80",
 }
 
 func TestEncode_GivesTheBytesOfEncodingJSON(t *testing.T) {
 	t.Parallel()
 	empty, text := "", "t"
 	values := []any{
-		nil, 1, "x", true, []string(nil), []string{}, (*known)(nil), map[string]any{"b": 1, "a": []any{nil, 2.5}}, map[string]string{}, map[string]string(nil), map[int]string{2: "b"},
-		known{Own: own{"1"}}, &known{Own: own{`{"a":1}`}, Pointer: &empty, Maybe: &empty, OwnMaybe: &own{`"x"`}, Truth: true, Int: -7, Large: math.MinInt64, hidden: 1},
-		known{Own: own{"null"}, Pointer: &text, Maybe: &text, Name: "<n>", Names: map[named]named{"z": "<", "a": "\u2028", "é": "\"", "A": ""}, Untagged: []map[string]int{{"x": 1}, nil},
+		nil, 1, "x", true, []string(nil), []string{}, (*known)(nil), map[string]any{"b": 1, "a": []any{nil, 2.5}},
+		map[string]string{}, map[string]string(nil), map[int]string{2: "b"},
+		known{Own: own{"1"}}, &known{Own: own{`{"a":1}`}, Pointer: &empty, Maybe: &empty, OwnMaybe: &own{`"x"`}, Truth: true,
+			Int: -7, Large: math.MinInt64, hidden: 1},
+		known{Own: own{"null"}, Pointer: &text, Maybe: &text, Name: "<n>",
+			Names: map[named]named{"z": "<", "a": "\u2028", "é": "\"", "A": ""}, Untagged: []map[string]int{{"x": 1}, nil},
 			Inner: inner{Texts: texts, Deep: &inner{Map: map[string]string{}}}, Many: []inner{{}, {Texts: []string{}}}},
-		unknown{Raw: json.RawMessage(`{"a": 1}`), Number: "1.50", Any: map[string]any{"<": "&"}, inner: inner{Texts: texts}, Time: time.Unix(1, 5)},
+		unknown{Raw: json.RawMessage(`{"a": 1}`), Number: "1.50", Any: map[string]any{"<": "&"}, inner: inner{Texts: texts},
+			Time: time.Unix(1, 5)},
 		&unknown{Any: &known{Own: own{"1"}}, Bytes: []byte{1, 2}},
 		struct {
 			A string `json:"a b"`
@@ -109,7 +114,8 @@ func TestEncode_GivesTheBytesOfEncodingJSON(t *testing.T) {
 
 func TestEncode_PartThatCannotBeEncoded_IsAnError(t *testing.T) {
 	t.Parallel()
-	for _, v := range []any{known{}, []*known{{Own: own{"1"}}, {}}, map[string]any{"a": known{}}, math.NaN(), make(chan int)} {
+	for _, v := range []any{known{}, []*known{{Own: own{"1"}}, {}}, map[string]any{"a": known{}}, math.NaN(),
+		make(chan int)} {
 		_, err := jsonresponse.Encode(v)
 		require.Error(t, err)
 	}
@@ -123,7 +129,8 @@ func FuzzEncode(f *testing.F) {
 		f.Add(s, "key", int64(1), true)
 	}
 	f.Fuzz(func(t *testing.T, s, key string, n int64, set bool) {
-		v := known{Text: s, Name: named(key), Large: n, Truth: set, Own: own{"1"}, Inner: inner{Texts: []string{key, s}, Map: map[string]string{key: s, s: key}}}
+		v := known{Text: s, Name: named(key), Large: n, Truth: set, Own: own{"1"},
+			Inner: inner{Texts: []string{key, s}, Map: map[string]string{key: s, s: key}}}
 		if set {
 			v.Maybe, v.Many = &s, []inner{v.Inner, {}}
 		}

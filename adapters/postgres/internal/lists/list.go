@@ -113,14 +113,17 @@ func (l *List) Rows(p ports.Page) string {
 		return "(SELECT *, true AS fits, 0 AS n" + from + limit + ")"
 	}
 	columns := strings.Join(union(l.Identity, l.Order), ", ")
-	read := "SELECT " + columns + ", (" + strings.Join(l.Fits, " AND ") + ") IS TRUE AS fits" + from + order + " LIMIT " + strconv.Itoa(l.reads())
-	page := "SELECT * FROM (SELECT *, (row_number() OVER (" + order + "))::integer AS n FROM (" + read + ") AS r) AS r WHERE fits OR n = " + strconv.Itoa(l.reads()) + limit
+	read := "SELECT " + columns + ", (" + strings.Join(l.Fits, " AND ") + ") IS TRUE AS fits" + from + order + " LIMIT " +
+		strconv.Itoa(l.reads())
+	page := "SELECT * FROM (SELECT *, (row_number() OVER (" + order + "))::integer AS n FROM (" + read +
+		") AS r) AS r WHERE fits OR n = " + strconv.Itoa(l.reads()) + limit
 	same := make([]string, len(l.Identity))
 	for i, column := range l.Identity {
 		same[i] = "t." + column + " = page." + column
 	}
 	// OFFSET 0 leaves a look-up of each row; a join could read the whole table.
-	return "(SELECT t.*, page.fits, page.n FROM (" + page + ") AS page CROSS JOIN LATERAL (SELECT * FROM " + l.Table + " AS t WHERE " +
+	return "(SELECT t.*, page.fits, page.n FROM (" + page + ") AS page CROSS JOIN LATERAL (SELECT * FROM " + l.Table +
+		" AS t WHERE " +
 		strings.Join(same, " AND ") + " OFFSET 0) AS t)"
 }
 
@@ -157,7 +160,8 @@ type Listed[T any] struct {
 
 // Read runs a query over l.Rows and cuts the page; scan scans a row, whose last columns are fits and n, and place gives
 // the sort key of an item.
-func Read[T any](ctx context.Context, d pg.DB, l *List, p ports.Page, sql string, scan func(pgx.CollectableRow) (Listed[T], error), place func(T) ports.Cursor) (ports.List[T], error) {
+func Read[T any](ctx context.Context, d pg.DB, l *List, p ports.Page, sql string,
+	scan func(pgx.CollectableRow) (Listed[T], error), place func(T) ports.Cursor) (ports.List[T], error) {
 	found, err := d.Query(ctx, sql, l.Args...)
 	if err != nil {
 		return ports.List[T]{}, err

@@ -12,7 +12,8 @@ import (
 	"partnerdeposits/core/fault"
 )
 
-// DB runs statements outside transactions. Wait bounds the wait for a connection. DB translates every error (Translate).
+// DB runs statements outside transactions. Wait bounds the wait for a connection. DB translates every error
+// (Translate).
 type DB struct {
 	Pool *pgxpool.Pool
 	Wait time.Duration

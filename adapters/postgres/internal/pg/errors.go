@@ -21,19 +21,20 @@ import (
 const (
 	serializationFailure = "40001"
 	deadlockDetected     = "40P01"
-	changedResultType    = "0A000" // a migration changed the result type of a cached plan; the next try prepares the statement again
-	LockTimeout          = "55P03"
-	queryCanceled        = "57014"
-	idleInTransaction    = "25P03"
-	ReadOnlyTransaction  = "25006" // the server has become a standby
-	DiskFull             = "53100"
-	undefinedTable       = "42P01" // as the next two: `admin migrate up` has not run yet
-	undefinedColumn      = "42703"
-	undefinedFunction    = "42883"
-	invalidText          = "22021"
-	untranslatableText   = "22P05"
-	uniqueViolation      = "23505"
-	checkViolation       = "23514"
+	// a migration changed the result type of a cached plan; the next try prepares the statement again
+	changedResultType   = "0A000"
+	LockTimeout         = "55P03"
+	queryCanceled       = "57014"
+	idleInTransaction   = "25P03"
+	ReadOnlyTransaction = "25006" // the server has become a standby
+	DiskFull            = "53100"
+	undefinedTable      = "42P01" // as the next two: `admin migrate up` has not run yet
+	undefinedColumn     = "42703"
+	undefinedFunction   = "42883"
+	invalidText         = "22021"
+	untranslatableText  = "22P05"
+	uniqueViolation     = "23505"
+	checkViolation      = "23514"
 )
 
 // ErrRolledBack says that COMMIT rolled back: an earlier statement had failed, and the caller ignored its error.
@@ -77,7 +78,8 @@ func Translate(err error) error {
 
 func translateRefusal(refused *pgconn.PgError, err error) error {
 	switch refused.Code {
-	case LockTimeout, queryCanceled, idleInTransaction, ReadOnlyTransaction, undefinedTable, undefinedColumn, undefinedFunction:
+	case LockTimeout, queryCanceled, idleInTransaction, ReadOnlyTransaction, undefinedTable, undefinedColumn,
+		undefinedFunction:
 		return fault.ErrUnavailable.Because(err)
 	case invalidText, untranslatableText:
 		return fault.ErrInvalidField.WithMessage("A text holds characters that cannot be stored.").Because(err)
@@ -101,8 +103,8 @@ func StateOf(err error) string {
 	return ""
 }
 
-// serverFailed reports whether the SQLSTATE blames the connection, resources, an administrator or the system, and not the
-// statement.
+// serverFailed reports whether the SQLSTATE blames the connection, resources, an administrator or the system, and not
+// the statement.
 func serverFailed(refused *pgconn.PgError) bool {
 	switch refused.Code[:2] {
 	case "08", "53", "57", "58":
@@ -111,11 +113,12 @@ func serverFailed(refused *pgconn.PgError) bool {
 	return false
 }
 
-// Refused reports whether the server refused a statement, so that nothing of the transaction was committed. A failure of
-// the connection or of the server is no refusal.
+// Refused reports whether the server refused a statement, so that nothing of the transaction was committed. A failure
+// of the connection or of the server is no refusal.
 func Refused(err error) bool {
 	var refused *pgconn.PgError
-	return errors.Is(err, ErrRolledBack) || errors.Is(err, ErrKeyStored) || errors.Is(err, ErrClientErased) || (errors.As(err, &refused) && !serverFailed(refused))
+	return errors.Is(err, ErrRolledBack) || errors.Is(err, ErrKeyStored) || errors.Is(err, ErrClientErased) ||
+		(errors.As(err, &refused) && !serverFailed(refused))
 }
 
 // Unreachable reports whether the server did not answer in time, or the pool had no free connection.
@@ -138,7 +141,8 @@ func retryable(err error) bool {
 	case serializationFailure, deadlockDetected, changedResultType:
 		return true
 	case checkViolation:
-		return refused.ConstraintName == "" // the row waited for the default partition while the partition of its day was made
+		// the row waited for the default partition while the partition of its day was made
+		return refused.ConstraintName == ""
 	}
 	return false
 }

@@ -8,9 +8,9 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// Probe implements webhookports.Endpoints for all that query. Open circuits end their wait, and the next one is short again;
-// retries are due. The rows of subscriptions are locked in order and before those of deliveries, as in every other
-// transaction that locks both. A due time that changes makes no second claim of a delivery. A zero field of the
+// Probe implements webhookports.Endpoints for all that query. Open circuits end their wait, and the next one is short
+// again; retries are due. The rows of subscriptions are locked in order and before those of deliveries, as in every
+// other transaction that locks both. A due time that changes makes no second claim of a delivery. A zero field of the
 // selection is NULL.
 func Probe(ctx context.Context, db interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
@@ -19,11 +19,13 @@ func Probe(ctx context.Context, db interface {
 		WITH failing AS MATERIALIZED (
 			SELECT l.id, l.held_until IS NOT NULL AS open FROM webhook_subscriptions l
 			WHERE l.enabled AND l.deleted_at IS NULL
-				AND CASE WHEN $3::timestamptz IS NULL THEN l.failing_since IS NOT NULL ELSE l.failing_since >= $3 OR l.last_failure_at >= $3 END
+				AND CASE WHEN $3::timestamptz IS NULL THEN l.failing_since IS NOT NULL ELSE l.failing_since >= $3
+				OR l.last_failure_at >= $3 END
 				AND ($1::uuid IS NULL OR l.id = $1) AND ($2::uuid IS NULL OR l.partner_id = $2)
 			ORDER BY l.id FOR NO KEY UPDATE),
 		released AS (
-			UPDATE webhook_subscriptions s SET held_until = least(s.held_until, now()), holds = 0 FROM failing f WHERE s.id = f.id AND f.open RETURNING s.id),
+			UPDATE webhook_subscriptions s SET held_until = least(s.held_until, now()), holds = 0 FROM failing f
+			WHERE s.id = f.id AND f.open RETURNING s.id),
 		retried AS (
 			UPDATE deliveries d SET due_at = now() FROM failing f
 			WHERE d.subscription_id = f.id AND d.state = 0 AND d.due_at > now() RETURNING d.id)

@@ -16,7 +16,8 @@ type Cipher interface {
 	Decrypt(ciphertext, associatedData []byte) ([]byte, error)
 }
 
-// The associated data of a secret names its purpose and its row, so that a ciphertext copied to another row does not open.
+// The associated data of a secret names its purpose and its row, so that a ciphertext copied to another row does not
+// open.
 func ConnectAAD(partnerID id.ID) []byte { return []byte("connect_secret:" + partnerID.String()) }
 func SecretAAD(subscriptionID id.ID) []byte {
 	return []byte("webhook_secret:" + subscriptionID.String())
@@ -34,8 +35,9 @@ func ResponseAAD(k ports.IdempotencyKey) []byte {
 	return []byte("idempotent_response:" + KeyScope(k))
 }
 
-// KeyScope is the text of an idempotency key: partner, route, key. The key has a fixed length, so scopes are unambiguous.
-// Stored responses are sealed for this text, and processes of different versions lock by it: the text never changes.
+// KeyScope is the text of an idempotency key: partner, route, key. The key has a fixed length, so scopes are
+// unambiguous. Stored responses are sealed for this text, and processes of different versions lock by it: the text
+// never changes.
 func KeyScope(k ports.IdempotencyKey) string {
 	const lengths = 36 + 2 + 2*len(k.Key) // of partner, separators and key
 	b := make([]byte, 0, lengths+len(k.Route))

@@ -14,6 +14,7 @@ import (
 func TestKeyScope_IsTheTextOfEveryVersion(t *testing.T) {
 	t.Parallel()
 	k := ports.IdempotencyKey{Owner: id.ID{1, 0xab}, Route: "POST /api/partner/v1/deposits", Key: [16]byte{0x0f, 15: 0xff}}
-	require.Equal(t, "01ab0000-0000-0000-0000-000000000000|POST /api/partner/v1/deposits|0f0000000000000000000000000000ff", pg.KeyScope(k))
+	require.Equal(t, "01ab0000-0000-0000-0000-000000000000|POST /api/partner/v1/deposits|0f0000000000000000000000000000ff",
+		pg.KeyScope(k))
 	require.Equal(t, "idempotent_response:"+pg.KeyScope(k), string(pg.ResponseAAD(k)))
 }

@@ -29,7 +29,8 @@ func TraceParent(ctx context.Context) string {
 
 // StartSpan starts the span of a batch and links the span to the span of every caller of the batch. A batch belongs to
 // several traces, so no caller is the parent. When no caller is traced, StartSpan starts no span.
-func StartSpan[T any](ctx context.Context, tracer, name string, callers []T, contextOf func(T) context.Context) (context.Context, func()) {
+func StartSpan[T any](ctx context.Context, tracer, name string, callers []T,
+	contextOf func(T) context.Context) (context.Context, func()) {
 	var links []trace.Link
 	for _, c := range callers {
 		if request := trace.SpanContextFromContext(contextOf(c)); request.IsValid() {

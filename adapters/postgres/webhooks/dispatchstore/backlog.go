@@ -35,7 +35,8 @@ const (
 
 	countSetAside = `SELECT count(*), 0 FROM (SELECT FROM outbox_set_aside ORDER BY event_id LIMIT $1) AS few`
 
-	oldestOnOutbox = `SELECT extract(epoch FROM clock_timestamp() - committed_at)::float8 FROM outbox ORDER BY position, event_id LIMIT 1`
+	oldestOnOutbox = `SELECT extract(epoch FROM clock_timestamp() - committed_at)::float8 FROM outbox
+		ORDER BY position, event_id LIMIT 1`
 
 	// The earliest due delivery of each subscription, found as in Store.Due, and the earliest end of a lease.
 	// Deliveries that an open circuit holds back have an age of their own.
@@ -43,46 +44,57 @@ const (
 		WITH RECURSIVE waiting(id) AS (
 			(SELECT subscription_id FROM deliveries WHERE state = 0 AND due_at IS NOT NULL ORDER BY subscription_id LIMIT 1)
 			UNION ALL
-			SELECT (SELECT d.subscription_id FROM deliveries d WHERE d.state = 0 AND d.due_at IS NOT NULL AND d.subscription_id > w.id
+			SELECT (SELECT d.subscription_id FROM deliveries d WHERE d.state = 0 AND d.due_at IS NOT NULL
+			AND d.subscription_id > w.id
 				ORDER BY d.subscription_id LIMIT 1)
 			FROM waiting w WHERE w.id IS NOT NULL),
 		earliest AS (
 			SELECT d.due_at, s.held_until IS NOT NULL AS held FROM waiting w JOIN webhook_subscriptions s ON s.id = w.id
-			CROSS JOIN LATERAL (SELECT due_at FROM deliveries WHERE subscription_id = s.id AND state = 0 AND due_at IS NOT NULL ORDER BY due_at LIMIT 1) d
+			CROSS JOIN LATERAL (SELECT due_at FROM deliveries WHERE subscription_id = s.id AND state = 0 AND due_at IS NOT NULL
+			ORDER BY due_at LIMIT 1) d
 			WHERE s.enabled AND s.deleted_at IS NULL
 			UNION ALL
 			(SELECT due_at, false FROM deliveries WHERE state = 1 ORDER BY due_at LIMIT 1))
 		SELECT coalesce(greatest(0, extract(epoch FROM clock_timestamp() - min(due_at) FILTER (WHERE NOT held))), 0)::float8,
-			coalesce(greatest(0, extract(epoch FROM clock_timestamp() - min(due_at) FILTER (WHERE held))), 0)::float8 FROM earliest`
+			coalesce(greatest(0, extract(epoch FROM clock_timestamp() - min(due_at) FILTER (WHERE held))), 0)::float8
+			FROM earliest`
 
 	// Counts the full days after today that have partitions; -1 if today has none. The search ends after 60 days,
 	// further than partitions are made.
 	daysAhead = `
-		SELECT coalesce(min(n), 61) - 1 FROM generate_series(0, 60) n, to_char((now() AT TIME ZONE 'UTC')::date + n, 'YYYYMMDD') AS day
+		SELECT coalesce(min(n), 61) - 1 FROM generate_series(0, 60) n, to_char((now() AT TIME ZONE 'UTC')::date + n,
+		'YYYYMMDD') AS day
 		WHERE NOT coalesce((SELECT relispartition FROM pg_class WHERE oid = to_regclass('events_' || day)), false)
 			OR NOT coalesce((SELECT relispartition FROM pg_class WHERE oid = to_regclass('delivery_attempts_' || day)), false)`
-	countDefault = `SELECT (SELECT count(*) FROM (SELECT FROM events_rest LIMIT $1) AS few) + (SELECT count(*) FROM (SELECT FROM delivery_attempts_rest LIMIT $1) AS few), 0`
+	countDefault = `SELECT (SELECT count(*) FROM (SELECT FROM events_rest LIMIT $1) AS few) + (SELECT count(*) FROM (SELECT
+		FROM delivery_attempts_rest LIMIT $1) AS few), 0`
 
-	countMails = `SELECT count(*), 0 FROM (SELECT FROM mails WHERE sent_at IS NULL AND failed_at IS NULL ORDER BY due_at LIMIT $1) AS few`
-	oldestMail = `SELECT greatest(0, extract(epoch FROM clock_timestamp() - due_at))::float8 FROM mails WHERE sent_at IS NULL AND failed_at IS NULL ORDER BY due_at LIMIT 1`
+	countMails = `SELECT count(*), 0 FROM (SELECT FROM mails WHERE sent_at IS NULL AND failed_at IS NULL ORDER BY due_at
+		LIMIT $1) AS few`
+	oldestMail = `SELECT greatest(0, extract(epoch FROM clock_timestamp() - due_at))::float8 FROM mails
+		WHERE sent_at IS NULL AND failed_at IS NULL ORDER BY due_at LIMIT 1`
 
 	// Collections that are not paid are few; the index holds no other.
 	countCollections = `SELECT state, count(*) FROM collections WHERE state <> 'paid' GROUP BY state`
 	countPaid        = `SELECT count(*), (SELECT reltuples::bigint FROM pg_class WHERE oid = 'collections_paid'::regclass)
 		FROM (SELECT FROM collections WHERE state = 'paid' ORDER BY payment_id LIMIT $1) AS few`
-	oldestCollection = `SELECT greatest(0, extract(epoch FROM clock_timestamp() - min(captured_at)))::float8 FROM unnest($1::text[]) AS s(open)
-		CROSS JOIN LATERAL (SELECT captured_at FROM collections WHERE state <> 'paid' AND state = s.open ORDER BY captured_at LIMIT 1) AS c`
+	oldestCollection = `SELECT greatest(0, extract(epoch FROM clock_timestamp() - min(captured_at)))::float8
+		FROM unnest($1::text[]) AS s(open)
+		CROSS JOIN LATERAL (SELECT captured_at FROM collections WHERE state <> 'paid' AND state = s.open ORDER BY captured_at
+		LIMIT 1) AS c`
 
 	// Each user may count the connections of all.
 	countConnections = `SELECT (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'),
 		current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer`
 	// Deliveries are partitions.
 	countDead = `SELECT coalesce(p.relname, c.relname)::text, sum(s.n_dead_tup)::bigint
-		FROM pg_stat_user_tables s JOIN pg_class c ON c.oid = s.relid LEFT JOIN pg_inherits i ON i.inhrelid = c.oid LEFT JOIN pg_class p ON p.oid = i.inhparent
+		FROM pg_stat_user_tables s JOIN pg_class c ON c.oid = s.relid LEFT JOIN pg_inherits i ON i.inhrelid = c.oid
+		LEFT JOIN pg_class p ON p.oid = i.inhparent
 		WHERE coalesce(p.relname, c.relname) = ANY ($1) GROUP BY 1`
 
 	countSubscriptions = `
-		SELECT CASE WHEN NOT enabled THEN 'disabled' WHEN held_until IS NOT NULL OR ramp > 0 THEN 'held' WHEN slow THEN 'slow' ELSE 'healthy' END, count(*)
+		SELECT CASE WHEN NOT enabled THEN 'disabled' WHEN held_until IS NOT NULL OR ramp > 0 THEN 'held' WHEN slow THEN 'slow'
+		ELSE 'healthy' END, count(*)
 		FROM webhook_subscriptions WHERE deleted_at IS NULL GROUP BY 1`
 )
 
@@ -98,7 +110,8 @@ var openCollections = func() (open []string) {
 
 // Backlog implements webhookports.BacklogReader.
 func (b *Backlog) Backlog(ctx context.Context) (webhookports.Backlog, error) {
-	out := webhookports.Backlog{Deliveries: map[webhookports.BacklogState]int{}, Subscriptions: map[webhookports.SubscriptionState]int{}}
+	out := webhookports.Backlog{Deliveries: map[webhookports.BacklogState]int{},
+		Subscriptions: map[webhookports.SubscriptionState]int{}}
 	out.Server.DeadRows = map[string]int{}
 	batch := &pgx.Batch{}
 	count := func(sql string, set func(int)) {
@@ -130,7 +143,8 @@ func (b *Backlog) Backlog(ctx context.Context) (webhookports.Backlog, error) {
 	batch.Queue(oldestDue).QueryRow(func(row pgx.Row) error {
 		var due, held float64
 		err := row.Scan(&due, &held)
-		out.OldestDueAge, out.OldestHeldAge = time.Duration(due*float64(time.Second)), time.Duration(held*float64(time.Second))
+		out.OldestDueAge, out.OldestHeldAge = time.Duration(due*float64(time.Second)),
+			time.Duration(held*float64(time.Second))
 		return err
 	})
 	batch.Queue(selectEndpoints).Query(func(rows pgx.Rows) error {
@@ -145,7 +159,8 @@ func (b *Backlog) Backlog(ctx context.Context) (webhookports.Backlog, error) {
 	counts(batch, out.Collections.States, countCollections)
 	count(countPaid, func(n int) { out.Collections.States[deposit.CollectionPaid] = n })
 	age(oldestCollection, func(d time.Duration) { out.Collections.OldestAge = d }, openCollections)
-	batch.Queue(countConnections).QueryRow(func(row pgx.Row) error { return row.Scan(&out.Server.Connections, &out.Server.MaxConnections) })
+	batch.Queue(countConnections).QueryRow(
+		func(row pgx.Row) error { return row.Scan(&out.Server.Connections, &out.Server.MaxConnections) })
 	counts(batch, out.Server.DeadRows, countDead, webhookports.BusyTables)
 	batch.Queue(daysAhead).QueryRow(func(row pgx.Row) error { return row.Scan(&out.Partitions.DaysAhead) })
 	counts(batch, out.Subscriptions, countSubscriptions)

@@ -12,10 +12,10 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// Due implements webhookports.ClaimStore. The query walks the index from subscription to subscription, so its cost depends on
-// the number of subscriptions with waiting deliveries and not on the number of deliveries. OFFSET 0 and LIMIT keep the
-// planner from reading all subscriptions or all waiting deliveries at once, which looks cheap while the tables are
-// small.
+// Due implements webhookports.ClaimStore. The query walks the index from subscription to subscription, so its cost
+// depends on the number of subscriptions with waiting deliveries and not on the number of deliveries. OFFSET 0 and
+// LIMIT keep the planner from reading all subscriptions or all waiting deliveries at once, which looks cheap while the
+// tables are small.
 func (s *Store) Due(ctx context.Context, horizon time.Duration) (webhookports.Due, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
@@ -26,7 +26,8 @@ func (s *Store) Due(ctx context.Context, horizon time.Duration) (webhookports.Du
 		WITH RECURSIVE waiting(id) AS (
 			(SELECT subscription_id FROM deliveries WHERE state = 0 AND due_at IS NOT NULL ORDER BY subscription_id LIMIT 1)
 			UNION ALL
-			SELECT (SELECT d.subscription_id FROM deliveries d WHERE d.state = 0 AND d.due_at IS NOT NULL AND d.subscription_id > w.id
+			SELECT (SELECT d.subscription_id FROM deliveries d WHERE d.state = 0 AND d.due_at IS NOT NULL
+			AND d.subscription_id > w.id
 				ORDER BY d.subscription_id LIMIT 1)
 			FROM waiting w WHERE w.id IS NOT NULL)
 		SELECT `+subscriptionColumns+`, oldest.due_at - now()
@@ -35,7 +36,8 @@ func (s *Store) Due(ctx context.Context, horizon time.Duration) (webhookports.Du
 			WHERE d.subscription_id = w.id AND d.state = 0 AND d.due_at <= now() + $1::interval ORDER BY d.due_at LIMIT 1) oldest
 		WHERE s.enabled AND s.deleted_at IS NULL`, horizon).Query(func(rows pgx.Rows) error { return collectDue(rows, &due) })
 	looks.Queue(`
-		SELECT EXISTS (SELECT FROM (SELECT due_at FROM deliveries WHERE test AND state = 0 OFFSET 0) t WHERE t.due_at <= now()),
+		SELECT EXISTS (SELECT FROM (SELECT due_at FROM deliveries WHERE test AND state = 0 OFFSET 0) t
+		WHERE t.due_at <= now()),
 			EXISTS (SELECT FROM deliveries WHERE state = 1 AND due_at <= now()
 				AND due_at >= CASE WHEN $1 THEN '-infinity'::timestamptz ELSE now() - $2::interval END)`,
 		full, expiredSpan).QueryRow(func(row pgx.Row) error { return row.Scan(&tests, &expired) })
@@ -64,7 +66,8 @@ func collectDue(rows pgx.Rows, due *webhookports.Due) error {
 }
 
 // Claim implements webhookports.ClaimStore.
-func (s *Store) Claim(ctx context.Context, rooms []webhookports.Room, lease time.Duration) ([]webhookports.Claim, error) {
+func (s *Store) Claim(ctx context.Context, rooms []webhookports.Room,
+	lease time.Duration) ([]webhookports.Claim, error) {
 	if len(rooms) == 0 {
 		return nil, nil
 	}
@@ -104,12 +107,14 @@ func (s *Store) Claim(ctx context.Context, rooms []webhookports.Room, lease time
 const expiredSpan = 5 * time.Second
 
 // ClaimUrgent implements webhookports.ClaimStore.
-func (s *Store) ClaimUrgent(ctx context.Context, limit int, lease time.Duration) (claims []webhookports.Claim, recovered int, err error) {
+func (s *Store) ClaimUrgent(ctx context.Context, limit int,
+	lease time.Duration) (claims []webhookports.Claim, recovered int, err error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	rows, err := s.pool.Query(ctx, `
 		WITH tests AS (
-			SELECT subscription_id, id, due_at FROM deliveries WHERE test AND state = 0 AND due_at <= now() ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED),
+			SELECT subscription_id, id, due_at FROM deliveries WHERE test AND state = 0 AND due_at <= now() ORDER BY id LIMIT $1
+			FOR UPDATE SKIP LOCKED),
 		expired AS (
 			SELECT subscription_id, id, due_at FROM deliveries WHERE state = 1 AND due_at <= now()
 				AND due_at >= CASE WHEN $3 THEN '-infinity'::timestamptz ELSE now() - $4::interval END
@@ -117,7 +122,8 @@ func (s *Store) ClaimUrgent(ctx context.Context, limit int, lease time.Duration)
 		urgent AS (SELECT *, false AS recovered FROM tests UNION ALL SELECT *, true FROM expired)
 		UPDATE deliveries d SET state = 1, seq = d.seq + 1, due_at = now() + $2::interval
 		FROM urgent u WHERE d.subscription_id = u.subscription_id AND d.id = u.id
-		RETURNING d.id, d.subscription_id, d.seq, u.due_at, u.recovered`, limit, lease, s.leased.start(struct{}{}) == 0, expiredSpan)
+		RETURNING d.id, d.subscription_id, d.seq, u.due_at, u.recovered`, limit, lease, s.leased.start(struct{}{}) == 0,
+		expiredSpan)
 	if err != nil {
 		return nil, 0, pg.Translate(err)
 	}
@@ -135,11 +141,12 @@ func (s *Store) ClaimUrgent(ctx context.Context, limit int, lease time.Duration)
 // of note.
 func readClaims(rows pgx.Rows, note func(webhookports.Claim), extra ...any) (claims []webhookports.Claim, err error) {
 	var c webhookports.Claim
-	_, err = pgx.ForEachRow(rows, append([]any{&c.DeliveryID, &c.SubscriptionID, &c.Seq, &c.DueAt}, extra...), func() error {
-		claims = append(claims, c)
-		note(c)
-		return nil
-	})
+	_, err = pgx.ForEachRow(rows, append([]any{&c.DeliveryID, &c.SubscriptionID, &c.Seq, &c.DueAt}, extra...),
+		func() error {
+			claims = append(claims, c)
+			note(c)
+			return nil
+		})
 	return claims, err
 }
 
@@ -147,8 +154,8 @@ var countClaimed = `
 		SELECT subscription_id, count(*) FROM deliveries
 		WHERE state = 1 AND due_at > now() - ` + pg.Interval(webhook.ClaimCounts) + ` GROUP BY 1`
 
-// CountClaimed implements webhookports.ClaimStore. Leases that ended a while ago do not count: ClaimUrgent has taken those
-// deliveries, and their dead index entries would make the query slow.
+// CountClaimed implements webhookports.ClaimStore. Leases that ended a while ago do not count: ClaimUrgent has taken
+// those deliveries, and their dead index entries would make the query slow.
 func (s *Store) CountClaimed(ctx context.Context) (map[id.ID]int, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
@@ -173,12 +180,14 @@ func (s *Store) ExpireLeases(ctx context.Context, olderThan, lease, grace time.D
 	defer cancel()
 	tag, err := s.pool.Exec(ctx, `
 		UPDATE deliveries SET seq = seq + 1, due_at = least(due_at, now() + $4::interval)
-		WHERE state = 1 AND due_at > now() AND due_at < now() + $1::interval - $2::interval AND id <> ALL ($3)`, lease, olderThan, keep, grace)
+		WHERE state = 1 AND due_at > now() AND due_at < now() + $1::interval - $2::interval AND id <> ALL ($3)`, lease,
+		olderThan, keep, grace)
 	return int(tag.RowsAffected()), pg.Translate(err)
 }
 
 // Renew implements webhookports.WorkStore.
-func (s *Store) Renew(ctx context.Context, claims []webhookports.Claim, lease time.Duration) ([]webhookports.Claim, error) {
+func (s *Store) Renew(ctx context.Context, claims []webhookports.Claim,
+	lease time.Duration) ([]webhookports.Claim, error) {
 	s.relayed.forget(claims)
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()

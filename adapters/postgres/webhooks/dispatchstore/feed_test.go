@@ -39,7 +39,8 @@ func (w *feed) partner() id.ID { return storetest.Origin(w.t, w.Store).PartnerID
 // append stores an event of a deposit of the partner.
 func (w *feed) append(partnerID, depositID id.ID, name webhook.EventName) ports.Event {
 	w.t.Helper()
-	e := ports.Event{ID: portstest.NewID(), PartnerID: partnerID, Name: name, DepositID: depositID, Data: []byte(`{"b":1, "a":2}`), CreatedAt: at0}
+	e := ports.Event{ID: portstest.NewID(), PartnerID: partnerID, Name: name, DepositID: depositID,
+		Data: []byte(`{"b":1, "a":2}`), CreatedAt: at0}
 	storetest.Do(w.t, w.Store, func(ctx context.Context, r *postgres.Store) error { return r.Outbox.Append(ctx, e) })
 	return e
 }
@@ -47,7 +48,8 @@ func (w *feed) append(partnerID, depositID id.ID, name webhook.EventName) ports.
 // relay files up to limit events.
 func (w *feed) relay(limit int) (filed int) {
 	w.t.Helper()
-	filed, _, err := w.relays.Relay(w.t.Context(), limit, time.Minute, func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery { return nil })
+	filed, _, err := w.relays.Relay(w.t.Context(), limit, time.Minute,
+		func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery { return nil })
 	require.NoError(w.t, err)
 	return filed
 }
@@ -173,7 +175,8 @@ func TestFeed_AnEventThatIsSetAside_GetsItsNumberWhenItIsRelayed(t *testing.T) {
 	t.Parallel()
 	w := newFeed(t)
 	p := w.partner()
-	aside, next := w.append(p, portstest.NewID(), webhook.DepositCancelled), w.append(p, portstest.NewID(), webhook.DepositCancelled)
+	aside, next := w.append(p, portstest.NewID(), webhook.DepositCancelled),
+		w.append(p, portstest.NewID(), webhook.DepositCancelled)
 	moved, err := w.relays.SetAside(t.Context(), aside.ID, "refused")
 	require.NoError(t, err)
 	require.True(t, moved)
@@ -193,7 +196,8 @@ func TestFeed_AfterARestore_IsOfAnotherEpoch(t *testing.T) {
 	p, epoch := w.partner(), portstest.NewID()
 	w.filed(p, 2)
 	before := w.state(p)
-	storetest.Do(w.t, w.Store, func(ctx context.Context, r *postgres.Store) error { return r.Restores.Finish(ctx, epoch, at0) })
+	storetest.Do(w.t, w.Store,
+		func(ctx context.Context, r *postgres.Store) error { return r.Restores.Finish(ctx, epoch, at0) })
 	require.Equal(t, webhookports.FeedState{Epoch: epoch, Oldest: before.Oldest, Last: before.Last}, w.state(p))
 	require.NotEqual(t, epoch, before.Epoch)
 }

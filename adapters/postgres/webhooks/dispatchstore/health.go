@@ -43,7 +43,8 @@ func adjustHealth(
 	ctx context.Context, t *pg.Tx, outcomes []webhookports.Outcome, adjust []id.ID, limit int, now time.Time,
 ) (map[id.ID]webhook.Health, error) {
 	var subscriptions []webhookports.Subscription
-	pg.Collect(t, &subscriptions, collectSubscription, `SELECT `+subscriptionColumns+` FROM webhook_subscriptions s WHERE s.id = ANY ($1) ORDER BY s.id FOR NO KEY UPDATE`, adjust)
+	pg.Collect(t, &subscriptions, collectSubscription, `SELECT `+subscriptionColumns+
+		` FROM webhook_subscriptions s WHERE s.id = ANY ($1) ORDER BY s.id FOR NO KEY UPDATE`, adjust)
 	if err := t.Flush(ctx); err != nil {
 		return nil, err
 	}
@@ -63,7 +64,8 @@ func adjustHealth(
 		}
 		held := sub.Held.After(sub.Health, h, now)
 		t.Queue(`
-			UPDATE webhook_subscriptions SET failures = $2, failing_since = $3, slow = $4, quick = $5, holds = $6, held_until = $7, ramp = $8, trouble = $13,
+			UPDATE webhook_subscriptions SET failures = $2, failing_since = $3, slow = $4, quick = $5, holds = $6,
+			held_until = $7, ramp = $8, trouble = $13,
 				state_since = coalesce($9, state_since), last_success_at = greatest(last_success_at, $10),
 				last_error = CASE WHEN $11 >= coalesce(last_failure_at, $11) THEN $12 ELSE last_error END,
 				unconnected = CASE WHEN $11 >= coalesce(last_failure_at, $11) THEN $14 ELSE unconnected END,
@@ -87,7 +89,9 @@ func afterOutcome(t queuer, h webhook.Health, o webhookports.Outcome, limit int,
 
 // notice queues the statement that stores a notice.
 func notice(batch queuer, sub id.ID, kind webhook.NoticeKind, at time.Time) {
-	batch.Queue(`INSERT INTO webhook_notices (subscription_id, kind, at, mail_at) VALUES ($1, $2, $3, now() + $4::interval)`, sub, kind, at, kind.Settles())
+	batch.Queue(
+		`INSERT INTO webhook_notices (subscription_id, kind, at, mail_at) VALUES ($1, $2, $3, now() + $4::interval)`, sub,
+		kind, at, kind.Settles())
 }
 
 // noticeGivenUp queues the statement that stores the notices of deliveries that this transaction gave up.
@@ -135,7 +139,8 @@ func tellSuccesses(batch queuer, outcomes []webhookports.Outcome, adjusted []id.
 	}
 	batch.Queue(`
 		UPDATE webhook_subscriptions s SET last_success_at = told.at
-		FROM (SELECT l.id, n.at FROM unnest($1::uuid[], $2::timestamptz[]) AS n(id, at) JOIN webhook_subscriptions l ON l.id = n.id
+		FROM (SELECT l.id, n.at FROM unnest($1::uuid[], $2::timestamptz[]) AS n(id, at)
+		JOIN webhook_subscriptions l ON l.id = n.id
 			WHERE l.last_success_at IS NULL OR l.last_success_at < n.at FOR NO KEY UPDATE OF l SKIP LOCKED) AS told
 		WHERE s.id = told.id`, subs, at)
 }

@@ -47,7 +47,8 @@ func numbered(t *testing.T, pool *pgxpool.Pool, partnerID id.ID) map[int64]id.ID
 // lastNumber reads the counter of a partner.
 func lastNumber(t *testing.T, pool *pgxpool.Pool, partnerID id.ID) (n int64) {
 	t.Helper()
-	require.NoError(t, pool.QueryRow(t.Context(), `SELECT last_sequence FROM event_feeds WHERE partner_id = $1`, partnerID).Scan(&n))
+	require.NoError(t,
+		pool.QueryRow(t.Context(), `SELECT last_sequence FROM event_feeds WHERE partner_id = $1`, partnerID).Scan(&n))
 	return n
 }
 
@@ -82,11 +83,14 @@ func change(ctx context.Context, pool *pgxpool.Pool, partnerID, depositID id.ID)
 	}
 	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
 	var version int
-	if err := tx.QueryRow(ctx, `UPDATE steps SET version = version + 1 WHERE deposit_id = $1 RETURNING version`, depositID).Scan(&version); err != nil {
+	if err := tx.QueryRow(ctx, `UPDATE steps SET version = version + 1 WHERE deposit_id = $1 RETURNING version`,
+		depositID).Scan(&version); err != nil {
 		return err
 	}
 	// The clocks of processes differ, so ids do not tell the order.
-	if _, err := tx.Exec(ctx, `INSERT INTO outbox (event_id, partner_id, name, deposit_id, data, created_at) VALUES ($1, $2, 'deposit.cancelled', $3, $4, now())`,
+	if _, err := tx.Exec(ctx,
+		`INSERT INTO outbox (event_id, partner_id, name, deposit_id, data, created_at)
+			VALUES ($1, $2, 'deposit.cancelled', $3, $4, now())`,
 		skewed(), partnerID, depositID, fmt.Sprint(version)); err != nil {
 		return err
 	}
@@ -174,12 +178,13 @@ func relayOrFail(ctx context.Context, s *dispatchstore.Store, limit int) (int, e
 	broken, breakOff := context.WithCancel(ctx)
 	defer breakOff()
 	fails := rand.N(8) == 0
-	relayed, _, err := s.Relay(broken, limit, time.Hour, func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery {
-		if fails {
-			breakOff()
-		}
-		return nil
-	})
+	relayed, _, err := s.Relay(broken, limit, time.Hour,
+		func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery {
+			if fails {
+				breakOff()
+			}
+			return nil
+		})
 	if fails && errors.Is(err, fault.ErrUnavailable) {
 		return 1, nil
 	}
@@ -253,7 +258,9 @@ func TestRelay_AnEventThatIsFiledAlready_IsRefused_AndTakesNoNumber(t *testing.T
 	twice := appended(t, store, partnerID)
 	_, _, err := s.Relay(t.Context(), 10, time.Hour, nothing)
 	require.NoError(t, err)
-	_, err = pool.Exec(t.Context(), `INSERT INTO outbox (event_id, partner_id, name, data, created_at) SELECT id, partner_id, name, data, created_at FROM events`)
+	_, err = pool.Exec(t.Context(),
+		`INSERT INTO outbox (event_id, partner_id, name, data, created_at) SELECT id, partner_id, name, data, created_at
+			FROM events`)
 	require.NoError(t, err)
 	_, _, err = s.Relay(t.Context(), 10, time.Hour, nothing)
 	var refused *webhookports.RefusedEvents
@@ -271,8 +278,10 @@ func TestEvents_FiledByAnOlderRelay_AreNumbered(t *testing.T) {
 	want := map[int64]id.ID{}
 	for n := int64(1); n <= 6; n += 2 {
 		old := storetest.Event(partnerID, portstest.NewID())
-		_, err := pool.Exec(t.Context(), `INSERT INTO events (id, partner_id, name, deposit_id, data, created_at) VALUES ($1, $2, $3, $4, $5, $6)
-			ON CONFLICT (partner_id, id) DO NOTHING`, old.ID, old.PartnerID, old.Name, old.DepositID, string(old.Data), old.CreatedAt)
+		_, err := pool.Exec(t.Context(),
+			`INSERT INTO events (id, partner_id, name, deposit_id, data, created_at) VALUES ($1, $2, $3, $4, $5, $6)
+			ON CONFLICT (partner_id, id) DO NOTHING`, old.ID, old.PartnerID, old.Name, old.DepositID, string(old.Data),
+			old.CreatedAt)
 		require.NoError(t, err)
 		want[n], want[n+1] = old.ID, appended(t, store, partnerID)
 		_, _, err = s.Relay(t.Context(), 10, time.Hour, nothing)

@@ -14,8 +14,11 @@ import (
 
 // selectEndpoints reads the few columns that webhook.OutboundBroken needs.
 const selectEndpoints = `
-	SELECT partner_id, coalesce(substring(url FROM '^[a-z]+://([^/?#]+)'), url), failing_since, last_success_at, last_failure_at, coalesce(last_error, ''), unconnected
-	FROM webhook_subscriptions WHERE enabled AND deleted_at IS NULL AND (last_success_at IS NOT NULL OR last_failure_at IS NOT NULL)`
+	SELECT partner_id, coalesce(substring(url
+	FROM '^[a-z]+://([^/?#]+)'), url), failing_since, last_success_at, last_failure_at, coalesce(last_error, ''),
+	unconnected
+	FROM webhook_subscriptions WHERE enabled AND deleted_at IS NULL AND (last_success_at IS NOT NULL
+	OR last_failure_at IS NOT NULL)`
 
 func scanEndpoint(row pgx.CollectableRow) (e webhook.Endpoint, err error) {
 	var failing, success, failure *time.Time

@@ -26,7 +26,8 @@ func (s *Store) Pending(ctx context.Context) (bool, error) {
 }
 
 // Relay implements webhookports.RelayStore.
-func (s *Store) Relay(ctx context.Context, limit int, lease time.Duration, plan func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery) (relayed int, claims []webhookports.Claim, err error) {
+func (s *Store) Relay(ctx context.Context, limit int, lease time.Duration, plan func([]ports.Event,
+	[]webhookports.Subscription) []webhookports.Delivery) (relayed int, claims []webhookports.Claim, err error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	var taken batch
@@ -64,14 +65,17 @@ func insertEvents(t *pg.Tx, events []ports.Event) {
 	ids, partners, names, deposits := make([]id.ID, n), make([]id.ID, n), make([]string, n), make([]id.ID, n)
 	data, at, numbers := make([]string, n), make([]time.Time, n), make([]int64, n)
 	for i, e := range events {
-		ids[i], partners[i], names[i], deposits[i], data[i], at[i] = e.ID, e.PartnerID, string(e.Name), e.DepositID, string(e.Data), e.CreatedAt
+		ids[i], partners[i], names[i], deposits[i], data[i], at[i] = e.ID, e.PartnerID, string(e.Name), e.DepositID,
+			string(e.Data), e.CreatedAt
 		numbers[i] = e.Sequence
 	}
 	// An event that is filed already is refused. Passing it over would leave a gap in the numbers.
 	t.Queue(`INSERT INTO events (id, partner_id, name, deposit_id, data, created_at, sequence)
-		SELECT e.id, e.partner_id, e.name, nullif(e.deposit_id, '00000000-0000-0000-0000-000000000000'), e.data, e.created_at, e.sequence
+		SELECT e.id, e.partner_id, e.name, nullif(e.deposit_id, '00000000-0000-0000-0000-000000000000'), e.data, e.created_at,
+		e.sequence
 		FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::text[], $6::timestamptz[], $7::bigint[])
-			AS e(id, partner_id, name, deposit_id, data, created_at, sequence)`, ids, partners, names, deposits, data, at, numbers)
+			AS e(id, partner_id, name, deposit_id, data, created_at, sequence)`, ids, partners, names, deposits, data, at,
+		numbers)
 }
 
 // insertDeliveries queues the statement that inserts planned deliveries. After the flush, claims has the dispatched
@@ -93,7 +97,8 @@ func insertDeliveries(t *pg.Tx, planned []webhookports.Delivery, lease time.Dura
 	t.Queue(`
 		INSERT INTO deliveries (id, subscription_id, created_at, event_id, event, deposit_id, state, seq, due_at, body,
 			event_at, trace_parent, request_id)
-		SELECT n.id, n.sub, n.created_at, n.event_id, n.event, nullif(n.deposit_id, '00000000-0000-0000-0000-000000000000'), n.state, n.state,
+		SELECT n.id, n.sub, n.created_at, n.event_id, n.event, nullif(n.deposit_id, '00000000-0000-0000-0000-000000000000'),
+		n.state, n.state,
 			CASE WHEN n.state = 1 THEN now() + $10::interval WHEN NOT n.parked THEN now() END, n.body,
 			n.event_at, nullif(n.trace_parent, ''), nullif(n.request_id, '')
 		FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::uuid[], $6::int2[], $7::bool[], $8::bytea[],

@@ -41,7 +41,8 @@ type target struct {
 }
 
 // keep remembers the claimed deliveries of a relay that read its subscriptions after readAt.
-func (m *relayedMemory) keep(claims []webhookports.Claim, planned []webhookports.Delivery, subscriptions []webhookports.Subscription, targets map[id.ID]target, readAt time.Time, lease time.Duration) {
+func (m *relayedMemory) keep(claims []webhookports.Claim, planned []webhookports.Delivery,
+	subscriptions []webhookports.Subscription, targets map[id.ID]target, readAt time.Time, lease time.Duration) {
 	if len(claims) == 0 {
 		return
 	}

@@ -20,8 +20,10 @@ func TestRelayedMemory_GivesAFreshDeliveryOnce_AndForgetsStaleClaims(t *testing.
 			return webhookports.Claim{DeliveryID: id.ID{n}, SubscriptionID: sub, Seq: 1}
 		}
 		keep := func(n byte) {
-			m.keep([]webhookports.Claim{claim(n)}, []webhookports.Delivery{{Claim: webhookports.Claim{DeliveryID: id.ID{n}, SubscriptionID: sub}, Body: []byte{n}}},
-				[]webhookports.Subscription{{ID: sub}}, map[id.ID]target{sub: {url: "https://example.com", sealed: []byte("s")}}, time.Now(), time.Minute)
+			m.keep([]webhookports.Claim{claim(n)},
+				[]webhookports.Delivery{{Claim: webhookports.Claim{DeliveryID: id.ID{n}, SubscriptionID: sub}, Body: []byte{n}}},
+				[]webhookports.Subscription{{ID: sub}}, map[id.ID]target{sub: {url: "https://example.com", sealed: []byte("s")}},
+				time.Now(), time.Minute)
 		}
 		keep(1)
 		<-time.After(webhook.Freshness - time.Millisecond)

@@ -23,14 +23,17 @@ func TestLoad_OfAClaimJustRelayed_EqualsTheDatabase_WithoutAQuery(t *testing.T) 
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
 	from := storetest.Origin(t, store)
-	sub := webhook.Subscription{ID: portstest.NewID(), PartnerID: from.PartnerID, URL: "https://example.com/a?b", Events: webhook.EventNames, Enabled: true, CreatedAt: time.Now()}
+	sub := webhook.Subscription{ID: portstest.NewID(), PartnerID: from.PartnerID, URL: "https://example.com/a?b",
+		Events: webhook.EventNames, Enabled: true, CreatedAt: time.Now()}
 	storetest.Do(t, store, func(ctx context.Context, r *postgres.Store) error {
-		return errors.Join(r.Outbox.Append(ctx, storetest.Event(from.PartnerID, portstest.NewID())), r.Subscriptions.Insert(ctx, sub, "svc_whsec_k"))
+		return errors.Join(r.Outbox.Append(ctx, storetest.Event(from.PartnerID, portstest.NewID())),
+			r.Subscriptions.Insert(ctx, sub, "svc_whsec_k"))
 	})
 	s, other := dispatchOver(t, pool.Config().ConnString()), dispatchOver(t, pool.Config().ConnString())
-	_, claims, err := s.Relay(t.Context(), 10, time.Hour, func(events []ports.Event, _ []webhookports.Subscription) []webhookports.Delivery {
-		return []webhookports.Delivery{dispatched(&events[0], sub.ID)}
-	})
+	_, claims, err := s.Relay(t.Context(), 10, time.Hour,
+		func(events []ports.Event, _ []webhookports.Subscription) []webhookports.Delivery {
+			return []webhookports.Delivery{dispatched(&events[0], sub.ID)}
+		})
 	require.NoError(t, err)
 	require.Len(t, claims, 1)
 	s.WithTimeout(time.Nanosecond) // no query is answered

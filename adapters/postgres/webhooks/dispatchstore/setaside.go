@@ -14,9 +14,9 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// SetAside implements webhookports.RelayStore. The statement deletes and inserts at once, so an event is in a single table,
-// whatever another dispatcher does with the event meanwhile. The outbox has no index of ids; the event is one of the
-// first of the outbox.
+// SetAside implements webhookports.RelayStore. The statement deletes and inserts at once, so an event is in a single
+// table, whatever another dispatcher does with the event meanwhile. The outbox has no index of ids; the event is one of
+// the first of the outbox.
 func (s *Store) SetAside(ctx context.Context, eventID id.ID, reason string) (moved bool, err error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
@@ -24,7 +24,8 @@ func (s *Store) SetAside(ctx context.Context, eventID id.ID, reason string) (mov
 		WITH refused AS (DELETE FROM outbox WHERE ctid = (
 			SELECT ctid FROM outbox WHERE position >= $3 AND event_id = $1 ORDER BY position, event_id LIMIT 1) RETURNING *)
 		INSERT INTO outbox_set_aside (event_id, partner_id, name, deposit_id, data, created_at, committed_at, reason)
-		SELECT event_id, partner_id, name, deposit_id, data, created_at, committed_at, $2 FROM refused`, eventID, storable(reason), s.outbox.lowest())
+		SELECT event_id, partner_id, name, deposit_id, data, created_at, committed_at, $2 FROM refused`, eventID,
+		storable(reason), s.outbox.lowest())
 	return tag.RowsAffected() > 0, pg.Translate(err)
 }
 
@@ -39,7 +40,8 @@ type errPlan struct{ panicked any }
 func (e errPlan) Error() string { return fmt.Sprint("planning deliveries panicked: ", e.panicked) }
 
 // planSafely turns a panic of plan into an error, since one event must not stop the others (delivery.md, point 10).
-func planSafely(plan func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery, events []ports.Event, subscriptions []webhookports.Subscription) (planned []webhookports.Delivery, err error) {
+func planSafely(plan func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery, events []ports.Event,
+	subscriptions []webhookports.Subscription) (planned []webhookports.Delivery, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = errPlan{p}
@@ -48,8 +50,8 @@ func planSafely(plan func([]ports.Event, []webhookports.Subscription) []webhookp
 	return plan(events, subscriptions), nil
 }
 
-// refusedEvents returns err as *webhookports.RefusedEvents when err blames a row. Other errors, such as a missing right or a
-// full disk, say nothing about the events, and the relay tries the same events again.
+// refusedEvents returns err as *webhookports.RefusedEvents when err blames a row. Other errors, such as a missing right
+// or a full disk, say nothing about the events, and the relay tries the same events again.
 func refusedEvents(err error, events []ports.Event) error {
 	reason := blamesRow(err)
 	if reason == "" || len(events) == 0 {

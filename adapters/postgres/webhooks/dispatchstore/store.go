@@ -13,8 +13,8 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// Store implements webhookports.RelayStore, webhookports.ClaimStore and webhookports.WorkStore. Each query works on a set of rows and is
-// written by hand, because its plan matters.
+// Store implements webhookports.RelayStore, webhookports.ClaimStore and webhookports.WorkStore. Each query works on a
+// set of rows and is written by hand, because its plan matters.
 type Store struct {
 	pool    *pgxpool.Pool
 	cipher  pg.Cipher
@@ -47,7 +47,8 @@ func (s *Store) bounded(ctx context.Context) (context.Context, context.CancelFun
 	return context.WithTimeout(ctx, s.timeout)
 }
 
-const subscriptionColumns = `s.id, s.partner_id, s.events, s.enabled, s.failures, s.failing_since, s.slow, s.quick, s.holds, s.held_until, s.ramp, s.trouble, s.held_from, s.held_till`
+const subscriptionColumns = `s.id, s.partner_id, s.events, s.enabled, s.failures, s.failing_since, s.slow, s.quick, s.holds,
+	s.held_until, s.ramp, s.trouble, s.held_from, s.held_till`
 
 func collectSubscription(row pgx.CollectableRow) (webhookports.Subscription, error) {
 	return scanSubscription(row)
@@ -58,7 +59,8 @@ func scanSubscription(row pgx.CollectableRow, extra ...any) (webhookports.Subscr
 	var s webhookports.Subscription
 	var since, openUntil, heldFrom, heldTill *time.Time
 	h := &s.Health
-	columns := []any{&s.ID, &s.PartnerID, &s.Events, &s.Enabled, &h.Failures, &since, &h.Slow, &h.Quick, &h.FailedProbes, &openUntil, &h.Ramp, &h.Trouble, &heldFrom, &heldTill}
+	columns := []any{&s.ID, &s.PartnerID, &s.Events, &s.Enabled, &h.Failures, &since, &h.Slow, &h.Quick, &h.FailedProbes,
+		&openUntil, &h.Ramp, &h.Trouble, &heldFrom, &heldTill}
 	err := row.Scan(append(columns, extra...)...)
 	h.FailingSince, h.OpenUntil = orZero(since), orZero(openUntil)
 	s.Held = webhook.Held{From: orZero(heldFrom), Till: orZero(heldTill)}

@@ -38,7 +38,8 @@ func TestDispatch_AnswersThatGetLost_AreWaitedForNoLongerThanPatience(t *testing
 	through, proxy := storetest.Proxied(t, pgtest.URL(t))
 	ctx, lease := t.Context(), time.Minute
 	claims := []webhookports.Claim{{DeliveryID: portstest.NewID(), SubscriptionID: portstest.NewID(), Seq: 1}}
-	outcomes := []webhookports.Outcome{{Delivery: &webhookports.Delivery{Claim: claims[0]}, Attempt: webhook.Attempt{Number: 1, Result: webhook.ResultSuccess, StartedAt: time.Now()}, Verdict: webhook.Verdict{State: webhook.Succeeded}}}
+	outcomes := []webhookports.Outcome{{Delivery: &webhookports.Delivery{Claim: claims[0]}, Attempt: webhook.Attempt{
+		Number: 1, Result: webhook.ResultSuccess, StartedAt: time.Now()}, Verdict: webhook.Verdict{State: webhook.Succeeded}}}
 	plan := func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery { return nil }
 	questions := map[string]func(*dispatchstore.Store) error{
 		"Pending": func(s *dispatchstore.Store) error { _, err := s.Pending(ctx); return err },
@@ -93,9 +94,11 @@ func TestDispatch_RelayAndHealth_DoNotWaitForEachOther(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
 	from := storetest.Origin(t, store)
-	sub := webhook.Subscription{ID: portstest.NewID(), PartnerID: from.PartnerID, URL: "https://example.com", Events: webhook.EventNames, Enabled: true, CreatedAt: time.Now()}
+	sub := webhook.Subscription{ID: portstest.NewID(), PartnerID: from.PartnerID, URL: "https://example.com",
+		Events: webhook.EventNames, Enabled: true, CreatedAt: time.Now()}
 	storetest.Do(t, store, func(ctx context.Context, r *postgres.Store) error {
-		return errors.Join(r.Outbox.Append(ctx, storetest.Event(from.PartnerID, portstest.NewID())), r.Subscriptions.Insert(ctx, sub, "svc_whsec_k"))
+		return errors.Join(r.Outbox.Append(ctx, storetest.Event(from.PartnerID, portstest.NewID())),
+			r.Subscriptions.Insert(ctx, sub, "svc_whsec_k"))
 	})
 	s := dispatchWith(t, pool.Config().ConnString(), postgres.PoolOptions{LockTimeout: 200 * time.Millisecond})
 	held := func(mode string, meanwhile func()) {
@@ -110,23 +113,26 @@ func TestDispatch_RelayAndHealth_DoNotWaitForEachOther(t *testing.T) {
 	var claims []webhookports.Claim
 	held("NO KEY UPDATE", func() {
 		var err error
-		_, claims, err = s.Relay(t.Context(), 10, time.Hour, func(events []ports.Event, _ []webhookports.Subscription) []webhookports.Delivery {
-			return []webhookports.Delivery{dispatched(&events[0], sub.ID)}
-		})
+		_, claims, err = s.Relay(t.Context(), 10, time.Hour,
+			func(events []ports.Event, _ []webhookports.Subscription) []webhookports.Delivery {
+				return []webhookports.Delivery{dispatched(&events[0], sub.ID)}
+			})
 		require.NoError(t, err)
 		require.Len(t, claims, 1)
 	})
 	held("KEY SHARE", func() {
 		failed := webhookports.Outcome{
-			Delivery: &webhookports.Delivery{Claim: claims[0]}, Verdict: webhook.Verdict{State: webhook.Waiting, Wait: time.Hour},
-			Attempt: webhook.Attempt{Number: 1, Result: webhook.ResultTimeout, StartedAt: time.Now()},
+			Delivery: &webhookports.Delivery{Claim: claims[0]},
+			Verdict:  webhook.Verdict{State: webhook.Waiting, Wait: time.Hour},
+			Attempt:  webhook.Attempt{Number: 1, Result: webhook.ResultTimeout, StartedAt: time.Now()},
 		}
 		settled, health, err := s.Record(t.Context(), []webhookports.Outcome{failed}, []id.ID{sub.ID}, 64, time.Now())
 		require.NoError(t, err)
 		require.Equal(t, []bool{true}, settled)
 		require.Equal(t, 1, health[sub.ID].Failures)
 	})
-	_, err := pool.Exec(t.Context(), `UPDATE webhook_subscriptions SET failing_since = now() - interval '6 days' WHERE id = $1`, sub.ID)
+	_, err := pool.Exec(t.Context(),
+		`UPDATE webhook_subscriptions SET failing_since = now() - interval '6 days' WHERE id = $1`, sub.ID)
 	require.NoError(t, err)
 	held("KEY SHARE", func() {
 		require.ErrorIs(t, s.Disable(t.Context(), sub.ID), fault.ErrUnavailable, "a relay has read that it is enabled")
@@ -141,7 +147,8 @@ func TestDue_TellsDueSubscriptions_UrgentDeliveries_AndTheNextOne(t *testing.T) 
 	subs := map[string]id.ID{}
 	for _, name := range []string{"now", "soon", "later", "parked", "deleted"} {
 		subs[name] = portstest.NewID()
-		sub := webhook.Subscription{ID: subs[name], PartnerID: from.PartnerID, URL: "https://example.com", Events: webhook.EventNames, Enabled: true, CreatedAt: time.Now()}
+		sub := webhook.Subscription{ID: subs[name], PartnerID: from.PartnerID, URL: "https://example.com",
+			Events: webhook.EventNames, Enabled: true, CreatedAt: time.Now()}
 		storetest.Do(t, store, func(ctx context.Context, r *postgres.Store) error {
 			return r.Subscriptions.Insert(ctx, sub, "svc_whsec_k")
 		})
@@ -149,8 +156,10 @@ func TestDue_TellsDueSubscriptions_UrgentDeliveries_AndTheNextOne(t *testing.T) 
 	_, err := pool.Exec(t.Context(), `UPDATE webhook_subscriptions SET deleted_at = now() WHERE id = $1`, subs["deleted"])
 	require.NoError(t, err)
 	add := func(sub id.ID, state int, test bool, dueIn *time.Duration) {
-		_, err := pool.Exec(t.Context(), `INSERT INTO deliveries (id, subscription_id, event_id, event, state, test, body, event_at, due_at)
-			VALUES ($1, $2, $3, 'deposit.cancelled', $4, $5, '{}', now(), now() + $6::interval)`, portstest.NewID(), sub, portstest.NewID(), state, test, dueIn)
+		_, err := pool.Exec(t.Context(),
+			`INSERT INTO deliveries (id, subscription_id, event_id, event, state, test, body, event_at, due_at)
+			VALUES ($1, $2, $3, 'deposit.cancelled', $4, $5, '{}', now(), now() + $6::interval)`, portstest.NewID(), sub,
+			portstest.NewID(), state, test, dueIn)
 		require.NoError(t, err)
 	}
 	in := func(d time.Duration) *time.Duration { return &d }
@@ -232,8 +241,10 @@ func TestRelay_TakesTheOldestFirst(t *testing.T) {
 	store, pool := storetest.New(t, postgres.Options{})
 	from := storetest.Origin(t, store)
 	s := dispatchOver(t, pool.Config().ConnString())
-	want := []id.ID{appended(t, store, from.PartnerID), appended(t, store, from.PartnerID), appended(t, store, from.PartnerID)}
-	_, err := pool.Exec(t.Context(), `UPDATE outbox SET position = 0 WHERE event_id = $1`, want[0]) // from before the column
+	want := []id.ID{appended(t, store, from.PartnerID), appended(t, store, from.PartnerID),
+		appended(t, store, from.PartnerID)}
+	// from before the column
+	_, err := pool.Exec(t.Context(), `UPDATE outbox SET position = 0 WHERE event_id = $1`, want[0])
 	require.NoError(t, err)
 	var got []id.ID
 	for range 4 {
@@ -270,7 +281,8 @@ func TestExpireLeases_MakesClaimsStaleAtOnceAndDueAfterTheGrace(t *testing.T) {
 	store, pool := storetest.New(t, postgres.Options{})
 	from := storetest.Origin(t, store)
 	s := dispatchOver(t, pool.Config().ConnString())
-	sub := webhook.Subscription{ID: portstest.NewID(), PartnerID: from.PartnerID, URL: "https://example.com", Events: webhook.EventNames, Enabled: true, CreatedAt: time.Now()}
+	sub := webhook.Subscription{ID: portstest.NewID(), PartnerID: from.PartnerID, URL: "https://example.com",
+		Events: webhook.EventNames, Enabled: true, CreatedAt: time.Now()}
 	storetest.Do(t, store, func(ctx context.Context, r *postgres.Store) error {
 		for range 3 {
 			if err := r.Outbox.Append(ctx, storetest.Event(from.PartnerID, portstest.NewID())); err != nil {
@@ -279,16 +291,18 @@ func TestExpireLeases_MakesClaimsStaleAtOnceAndDueAfterTheGrace(t *testing.T) {
 		}
 		return r.Subscriptions.Insert(ctx, sub, "svc_whsec_k")
 	})
-	_, claims, err := s.Relay(t.Context(), 10, time.Hour, func(events []ports.Event, _ []webhookports.Subscription) (planned []webhookports.Delivery) {
-		for i := range events {
-			planned = append(planned, dispatched(&events[i], sub.ID))
-		}
-		return planned
-	})
+	_, claims, err := s.Relay(t.Context(), 10, time.Hour,
+		func(events []ports.Event, _ []webhookports.Subscription) (planned []webhookports.Delivery) {
+			for i := range events {
+				planned = append(planned, dispatched(&events[i], sub.ID))
+			}
+			return planned
+		})
 	require.NoError(t, err)
 	require.Len(t, claims, 3)
 	set := func(c webhookports.Claim, leaseLeft string) {
-		_, err := pool.Exec(t.Context(), `UPDATE deliveries SET due_at = now() + $2::interval WHERE id = $1`, c.DeliveryID, leaseLeft)
+		_, err := pool.Exec(t.Context(), `UPDATE deliveries SET due_at = now() + $2::interval WHERE id = $1`, c.DeliveryID,
+			leaseLeft)
 		require.NoError(t, err)
 	}
 	set(claims[0], "30 minutes") // given long ago
@@ -316,19 +330,24 @@ func TestDispatch_PartitionMadeMeanwhile_RefusesNoRow(t *testing.T) {
 		table, from, to string
 		do              func(context.Context, *dispatchstore.Store) error
 	}{
-		"relay": {"events", "uuid_floor(date_trunc('day', now(), 'UTC'))", "uuid_floor(date_trunc('day', now(), 'UTC') + interval '1 day')",
+		"relay": {"events", "uuid_floor(date_trunc('day', now(), 'UTC'))",
+			"uuid_floor(date_trunc('day', now(), 'UTC') + interval '1 day')",
 			func(ctx context.Context, s *dispatchstore.Store) error {
-				relayed, _, err := s.Relay(ctx, 1, time.Hour, func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery { return nil })
+				relayed, _, err := s.Relay(ctx, 1, time.Hour,
+					func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery { return nil })
 				if err == nil && relayed != 1 {
 					return errors.New("nothing was relayed")
 				}
 				return err
 			}},
-		"record": {"delivery_attempts", "date_trunc('day', now(), 'UTC')", "date_trunc('day', now(), 'UTC') + interval '1 day'",
+		"record": {"delivery_attempts", "date_trunc('day', now(), 'UTC')",
+			"date_trunc('day', now(), 'UTC') + interval '1 day'",
 			func(ctx context.Context, s *dispatchstore.Store) error {
 				_, _, err := s.Record(ctx, []webhookports.Outcome{{
-					Delivery: &webhookports.Delivery{Claim: webhookports.Claim{DeliveryID: portstest.NewID(), SubscriptionID: portstest.NewID(), Seq: 1}},
-					Attempt:  webhook.Attempt{Number: 1, Result: webhook.ResultTimeout, StartedAt: time.Now()}, Verdict: webhook.Verdict{State: webhook.Waiting},
+					Delivery: &webhookports.Delivery{
+						Claim: webhookports.Claim{DeliveryID: portstest.NewID(), SubscriptionID: portstest.NewID(), Seq: 1}},
+					Attempt: webhook.Attempt{Number: 1, Result: webhook.ResultTimeout, StartedAt: time.Now()},
+					Verdict: webhook.Verdict{State: webhook.Waiting},
 				}}, nil, 1, time.Now())
 				return err
 			}},
@@ -353,10 +372,13 @@ func TestDispatch_PartitionMadeMeanwhile_RefusesNoRow(t *testing.T) {
 			go func() { done <- test.do(t.Context(), s) }()
 			require.Eventually(t, func() bool {
 				var waiting bool
-				err := pool.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND relation = $1::regclass)`, test.table+"_rest").Scan(&waiting)
+				err := pool.QueryRow(t.Context(),
+					`SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND relation = $1::regclass)`,
+					test.table+"_rest").Scan(&waiting)
 				return err == nil && waiting
 			}, 30*time.Second, 5*time.Millisecond)
-			_, err = tx.Exec(t.Context(), `DO $$ BEGIN EXECUTE format('ALTER TABLE `+test.table+` ATTACH PARTITION `+today+` FOR VALUES FROM (%L) TO (%L)', `+test.from+`, `+test.to+`); END $$`)
+			_, err = tx.Exec(t.Context(), `DO $$ BEGIN EXECUTE format('ALTER TABLE `+test.table+` ATTACH PARTITION `+today+
+				` FOR VALUES FROM (%L) TO (%L)', `+test.from+`, `+test.to+`); END $$`)
 			require.NoError(t, err)
 			require.NoError(t, tx.Commit(t.Context()))
 			require.NoError(t, <-done)

@@ -20,13 +20,16 @@ import (
 // setting tells the locked partners to takeEvents, which travels in the same round trip. One row: the partners with
 // their last numbers, and facts for the low watermark.
 const lockFeeds = `
-	WITH waiting AS MATERIALIZED (SELECT position, partner_id FROM outbox WHERE position >= $1 ORDER BY position, event_id LIMIT $2),
+	WITH waiting AS MATERIALIZED (SELECT position, partner_id FROM outbox WHERE position >= $1 ORDER BY position, event_id
+	LIMIT $2),
 	feeds AS MATERIALIZED (
-		SELECT partner_id, last_sequence FROM event_feeds WHERE partner_id = ANY (ARRAY (SELECT DISTINCT partner_id FROM waiting))
+		SELECT partner_id, last_sequence FROM event_feeds WHERE partner_id = ANY (ARRAY (SELECT DISTINCT partner_id
+		FROM waiting))
 		FOR NO KEY UPDATE SKIP LOCKED)
 	SELECT coalesce(array_agg(partner_id), '{}'), coalesce(array_agg(last_sequence), '{}'),
 		set_config('svc.relayed_partners', coalesce(array_agg(partner_id)::text, '{}'), true),
-		(SELECT count(*) FROM waiting), (SELECT coalesce(min(position), -1) FROM waiting), (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM outbox_position),
+		(SELECT count(*) FROM waiting), (SELECT coalesce(min(position), -1) FROM waiting), (SELECT CASE
+		WHEN is_called THEN last_value ELSE 0 END FROM outbox_position),
 		pg_snapshot_xmin(pg_current_snapshot())::text::bigint, pg_snapshot_xmax(pg_current_snapshot())::text::bigint
 	FROM feeds`
 
@@ -36,7 +39,8 @@ const lockFeeds = `
 // since passing over the row would change the order of a deposit's events.
 const takeEvents = `
 	DELETE FROM outbox WHERE ctid = ANY (ARRAY (
-		SELECT ctid FROM outbox WHERE position >= $1 AND partner_id = ANY ((SELECT current_setting('svc.relayed_partners')::uuid[])::uuid[])
+		SELECT ctid FROM outbox WHERE position >= $1
+		AND partner_id = ANY ((SELECT current_setting('svc.relayed_partners')::uuid[])::uuid[])
 		ORDER BY position, event_id LIMIT $2))
 	RETURNING event_id, partner_id, name, deposit_id, data, created_at, committed_at, position,
 		coalesce(trace_parent, ''), coalesce(request_id, '')`
@@ -79,7 +83,8 @@ func (s *Store) take(ctx context.Context, t *pg.Tx, limit, look int) (b batch, w
 	var numbers []int64
 	var told string
 	view := s.outbox.look(s.pool.Stat().NewConnsCount())
-	found := t.Row(lockFeeds, []any{view.from, look}, &partners, &numbers, &told, &waiting, &view.first, &view.last, &view.xmin, &view.xmax)
+	found := t.Row(lockFeeds, []any{view.from, look}, &partners, &numbers, &told, &waiting, &view.first, &view.last,
+		&view.xmin, &view.xmax)
 	var rows []taken
 	pg.Collect(t, &rows, scanTaken, takeEvents, view.from, limit)
 	pg.Collect(t, &b.subscriptions, b.scanTarget, readSubscriptions)
@@ -139,5 +144,8 @@ func (l lastNumbers) store(t *pg.Tx) {
 	for p, n := range l {
 		partners, numbers = append(partners, p), append(numbers, n)
 	}
-	t.Queue(`UPDATE event_feeds SET last_sequence = ($2::bigint[])[array_position($1::uuid[], partner_id)] WHERE partner_id = ANY ($1)`, partners, numbers)
+	t.Queue(
+		`UPDATE event_feeds SET last_sequence = ($2::bigint[])[array_position($1::uuid[], partner_id)]
+			WHERE partner_id = ANY ($1)`,
+		partners, numbers)
 }

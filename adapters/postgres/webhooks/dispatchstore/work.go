@@ -54,8 +54,10 @@ func (s *Store) read(ctx context.Context, claims []webhookports.Claim) (map[id.I
 	subs, ids, _ := columns(claims)
 	readAt := time.Now()
 	rows, err := s.pool.Query(ctx, `
-		SELECT d.id, d.seq, d.state, d.due_at - clock_timestamp(), d.attempts, d.test, d.event, d.event_id, d.event_at, d.body,
-			s.id, s.url, s.secret, s.enabled, s.failures = 0 AND NOT s.slow AND s.held_until IS NULL AND s.ramp = 0 AND NOT s.trouble, clock_timestamp(),
+		SELECT d.id, d.seq, d.state, d.due_at - clock_timestamp(), d.attempts, d.test, d.event, d.event_id, d.event_at,
+		d.body,
+			s.id, s.url, s.secret, s.enabled, s.failures = 0 AND NOT s.slow AND s.held_until IS NULL AND s.ramp = 0
+			AND NOT s.trouble, clock_timestamp(),
 			coalesce(d.trace_parent, ''), coalesce(d.request_id, ''), s.held_from, s.held_till
 		FROM unnest($1::uuid[], $2::uuid[]) AS c(sub, id)
 		JOIN deliveries d ON d.subscription_id = c.sub AND d.id = c.id
@@ -82,7 +84,8 @@ func (s *Store) scanDelivery(rows pgx.Rows, readAt time.Time) (webhookports.Deli
 	var heldFrom, heldTill *time.Time
 	var sealed []byte
 	var dbNow time.Time
-	if err := rows.Scan(&d.DeliveryID, &d.Seq, &d.State, &left, &d.Attempts, &d.Test, &d.Event, &d.EventID, &d.EventAt, &d.Body,
+	if err := rows.Scan(&d.DeliveryID, &d.Seq, &d.State, &left, &d.Attempts, &d.Test, &d.Event, &d.EventID, &d.EventAt,
+		&d.Body,
 		&d.SubscriptionID, &d.URL, &sealed, &d.Enabled, &d.Healthy, &dbNow,
 		&d.TraceParent, &d.RequestID, &heldFrom, &heldTill); err != nil {
 		return d, pg.Translate(err)
@@ -125,14 +128,17 @@ func (s *Store) Record(
 // record queues the statement that writes outcomes. After the statement, settled reports which of them took effect.
 func record(batch queuer, outcomes []webhookports.Outcome, settled *[]bool) {
 	n := len(outcomes)
-	index, subs, ids, seqs, states, waits := make([]int32, n), make([]id.ID, n), make([]id.ID, n), make([]int32, n), make([]int16, n), make([]time.Duration, n)
+	index, subs, ids, seqs, states, waits := make([]int32, n), make([]id.ID, n), make([]id.ID, n), make([]int32, n),
+		make([]int16, n), make([]time.Duration, n)
 	numbers, started, took := make([]int32, n), make([]time.Time, n), make([]int32, n)
 	results, statuses, snippets, details := make([]string, n), make([]*int16, n), make([]string, n), make([]string, n)
 	for i, o := range outcomes {
 		a := o.Attempt
 		subs[i] = o.Delivery.SubscriptionID
-		index[i], ids[i], seqs[i], states[i], waits[i] = int32(i), o.Delivery.DeliveryID, o.Delivery.Seq, int16(o.Verdict.State), o.Verdict.Wait //nolint:gosec // a batch is small
-		numbers[i], started[i], took[i] = int32(a.Number), a.StartedAt, int32(a.Duration.Milliseconds())                                         //nolint:gosec // bounded by schedule and timeout
+		index[i], ids[i], seqs[i], states[i], waits[i] = int32(i), o.Delivery.DeliveryID, o.Delivery.Seq,
+			int16(o.Verdict.State), o.Verdict.Wait //nolint:gosec // a batch is small
+		numbers[i], started[i], took[i] = int32(a.Number), a.StartedAt,
+			int32(a.Duration.Milliseconds()) //nolint:gosec // bounded by schedule and timeout
 		results[i], snippets[i], details[i] = string(a.Result), a.Snippet, a.Detail
 		if a.ResponseStatus > 0 {
 			status := int16(a.ResponseStatus) //nolint:gosec // three digits
@@ -141,22 +147,27 @@ func record(batch queuer, outcomes []webhookports.Outcome, settled *[]bool) {
 	}
 	batch.Queue(`
 		WITH o AS (
-			SELECT * FROM unnest($1::int4[], $2::uuid[], $3::int4[], $4::int2[], $5::interval[], $6::int4[], $7::timestamptz[], $8::int4[], $9::text[], $10::int2[], $11::text[], $12::text[], $13::uuid[])
+			SELECT * FROM unnest($1::int4[], $2::uuid[], $3::int4[], $4::int2[], $5::interval[], $6::int4[], $7::timestamptz[],
+			$8::int4[], $9::text[], $10::int2[], $11::text[], $12::text[], $13::uuid[])
 				AS o(n, id, seq, state, wait, number, started_at, duration_ms, result, status, snippet, detail, sub)),
 		settled AS (
 			UPDATE deliveries d SET state = o.state, attempts = greatest(d.attempts, o.number),
 				due_at = CASE WHEN o.state = 0 THEN now() + o.wait END, finished_at = CASE WHEN o.state >= 2 THEN now() END,
 				taken_at = CASE WHEN o.state = 2 THEN o.started_at END, taken_ms = CASE WHEN o.state = 2 THEN o.duration_ms END,
-				taken_status = CASE WHEN o.state = 2 THEN o.status END, taken_snippet = CASE WHEN o.state = 2 THEN nullif(o.snippet, '') END
+				taken_status = CASE WHEN o.state = 2 THEN o.status END, taken_snippet = CASE
+				WHEN o.state = 2 THEN nullif(o.snippet, '') END
 			FROM o
-			WHERE d.subscription_id = o.sub AND d.id = o.id AND CASE WHEN o.state = 2 THEN d.state IN (0, 1, 3) ELSE d.state = 1 AND d.seq = o.seq END
+			WHERE d.subscription_id = o.sub AND d.id = o.id AND CASE WHEN o.state = 2 THEN d.state IN (0, 1, 3) ELSE d.state = 1
+			AND d.seq = o.seq END
 			RETURNING o.n),
 		logged AS (
-			INSERT INTO delivery_attempts (delivery_id, number, started_at, duration_ms, result, response_status, snippet, detail)
+			INSERT INTO delivery_attempts (delivery_id, number, started_at, duration_ms, result, response_status, snippet,
+			detail)
 			SELECT o.id, o.number, o.started_at, o.duration_ms, o.result, o.status, o.snippet, o.detail FROM o
 			WHERE o.state <> 2 OR o.n NOT IN (SELECT n FROM settled))
 		SELECT n FROM settled`,
-		index, ids, seqs, states, waits, numbers, started, took, results, statuses, snippets, details, subs).Query(func(rows pgx.Rows) error {
+		index, ids, seqs, states, waits, numbers, started, took, results, statuses, snippets, details,
+		subs).Query(func(rows pgx.Rows) error {
 		*settled = make([]bool, n)
 		var i int32
 		_, err := pgx.ForEachRow(rows, []any{&i}, func() error {
@@ -199,9 +210,11 @@ func (s *Store) Disable(ctx context.Context, subscriptionID id.ID) error {
 		if err != nil {
 			return err
 		}
-		t.Queue(`UPDATE deliveries SET due_at = NULL WHERE subscription_id = $1 AND state = 0 AND due_at IS NOT NULL`, subscriptionID)
+		t.Queue(`UPDATE deliveries SET due_at = NULL WHERE subscription_id = $1 AND state = 0 AND due_at IS NOT NULL`,
+			subscriptionID)
 		notice(t, subscriptionID, webhook.NoticeDisabled, since)
-		if err := t.Flush(ctx); err != nil { // before the commit, because parking many deliveries may take longer than a commit may
+		if err := t.Flush(ctx); err != nil {
+			// before the commit, because parking many deliveries may take longer than a commit may
 			return err
 		}
 		return t.Commit(ctx)

@@ -1,5 +1,6 @@
-// The story calls every operation through a client that oapi-codegen made from the served document with its default settings
-// (generated_client_test.go). Each answer must have the documented status and, but for 204, a body that the client's types hold.
+// The story calls every operation through a client that oapi-codegen made from the served document with its default
+// settings (generated_client_test.go). Each answer must have the documented status and, but for 204, a body that the
+// client's types hold.
 //
 //	story BASE_URL KEY ACCOUNT_ID
 package main
@@ -63,13 +64,17 @@ func clients(c *ClientWithResponses, account string) (clientID string) {
 	create := func(body CreateClientRequest) string {
 		return expect(c.CreateClientWithResponse(ctx, &CreateClientParams{}, body))(201).JSON201.Data.Id
 	}
-	kept := create(CreateClientRequest{AccountId: account, Email: "jeanne@example.com", FirstName: "Jeanne", LastName: "Martin"})
-	leaving := create(CreateClientRequest{AccountId: account, Email: "paul@example.com", FirstName: "Paul", LastName: "Petit"})
+	kept := create(
+		CreateClientRequest{AccountId: account, Email: "jeanne@example.com", FirstName: "Jeanne", LastName: "Martin"})
+	leaving := create(
+		CreateClientRequest{AccountId: account, Email: "paul@example.com", FirstName: "Paul", LastName: "Petit"})
 	grand, email := "Grand", "PAUL@example.com"
-	if got := expect(c.UpdateClientWithResponse(ctx, leaving, &UpdateClientParams{}, UpdateClientRequest{LastName: &grand}))(200).JSON200.Data; got.LastName != grand || got.FirstName != "Paul" {
+	if got := expect(c.UpdateClientWithResponse(ctx, leaving, &UpdateClientParams{},
+		UpdateClientRequest{LastName: &grand}))(200).JSON200.Data; got.LastName != grand || got.FirstName != "Paul" {
 		fail("the client is called %s %s after the change", got.FirstName, got.LastName)
 	}
-	if found := expect(c.ListClientsWithResponse(ctx, &ListClientsParams{Email: &email}))(200).JSON200.Data; len(found) != 1 || found[0].Id != leaving {
+	if found := expect(c.ListClientsWithResponse(ctx, &ListClientsParams{Email: &email}))(200).JSON200.Data; len(
+		found) != 1 || found[0].Id != leaving {
 		fail("the list finds %v", found)
 	}
 	expect(c.DeleteClientWithResponse(ctx, leaving))(204)
@@ -84,7 +89,8 @@ func events(c *ClientWithResponses, changes int) {
 	var after int64
 	wait, limit, seen := 1, 2, 0
 	for range most {
-		feed := expect(c.ReadFeedWithResponse(ctx, &ReadFeedParams{After: &after, WaitSeconds: &wait, Limit: &limit}))(200).JSON200
+		feed := expect(c.ReadFeedWithResponse(ctx, &ReadFeedParams{After: &after, WaitSeconds: &wait, Limit: &limit}))(
+			200).JSON200
 		for _, e := range feed.Data {
 			after++
 			if e.Sequence != after {
@@ -104,14 +110,16 @@ func events(c *ClientWithResponses, changes int) {
 			break
 		}
 	}
-	if listed := expect(c.ListEventsWithResponse(ctx, &ListEventsParams{}))(200).JSON200.Data; seen != changes || int64(len(listed)) != after {
+	if listed := expect(c.ListEventsWithResponse(ctx, &ListEventsParams{}))(200).JSON200.Data; seen != changes ||
+		int64(len(listed)) != after {
 		fail("the feed has %d of %d changes, the list %d events and the feed %d", seen, changes, len(listed), after)
 	}
 }
 
 func webhooks(c *ClientWithResponses) {
 	events := []EventName{"deposit.activated", "deposit.cancelled"}
-	hook := expect(c.CreateWebhookWithResponse(ctx, &CreateWebhookParams{}, CreateWebhookRequest{Url: "https://93.184.216.34/hook", Events: &events}))(201).JSON201.Data
+	hook := expect(c.CreateWebhookWithResponse(ctx, &CreateWebhookParams{},
+		CreateWebhookRequest{Url: "https://93.184.216.34/hook", Events: &events}))(201).JSON201.Data
 	expect(c.ListWebhooksWithResponse(ctx, &ListWebhooksParams{}))(200)
 	expect(c.GetWebhookWithResponse(ctx, hook.Id))(200)
 	enabled := true
@@ -121,7 +129,8 @@ func webhooks(c *ClientWithResponses) {
 	expect(c.ListWebhookDeliveriesWithResponse(ctx, hook.Id, &ListWebhookDeliveriesParams{}))(200)
 	expect(c.GetWebhookDeliveryWithResponse(ctx, hook.Id, sent.Id))(200)
 	expect(c.RedeliverWebhookDeliveryWithResponse(ctx, hook.Id, sent.Id))(202)
-	expect(c.ReplayWebhookDeliveriesWithResponse(ctx, hook.Id, ReplayRequest{From: time.Now().Add(-time.Hour).UTC(), To: time.Now().Add(time.Hour).UTC()}))(202)
+	expect(c.ReplayWebhookDeliveriesWithResponse(ctx, hook.Id,
+		ReplayRequest{From: time.Now().Add(-time.Hour).UTC(), To: time.Now().Add(time.Hour).UTC()}))(202)
 	expect(c.DeleteWebhookWithResponse(ctx, hook.Id))(204)
 }
 
@@ -129,7 +138,8 @@ func webhooks(c *ClientWithResponses) {
 func deposits(c *ClientWithResponses, account, client string) (changes int) {
 	create := func() string {
 		now := time.Now().UTC()
-		body := CreateDepositRequest{AccountId: account, Amount: 123.45, ContractStartAt: now, ContractEndAt: now.AddDate(0, 0, 7), ClientId: &client}
+		body := CreateDepositRequest{AccountId: account, Amount: 123.45, ContractStartAt: now,
+			ContractEndAt: now.AddDate(0, 0, 7), ClientId: &client}
 		return expect(c.CreateDepositWithResponse(ctx, &CreateDepositParams{}, body))(201).JSON201.Data.Id
 	}
 	active := func() string {
@@ -139,18 +149,21 @@ func deposits(c *ClientWithResponses, account, client string) (changes int) {
 		return id
 	}
 	id := create()
-	if got := expect(c.GetDepositWithResponse(ctx, id))(200).JSON200.Data; got.Amount != 123.45 || got.AmountCents != 12345 {
+	if got := expect(c.GetDepositWithResponse(ctx, id))(200).JSON200.Data; got.Amount != 123.45 ||
+		got.AmountCents != 12345 {
 		fail("the amount came back as %v, %v cents", got.Amount, got.AmountCents)
 	}
 	expect(c.ListDepositsWithResponse(ctx, &ListDepositsParams{}))(200)
 	links(c, id)
 	expect(c.CancelDepositWithResponse(ctx, id, &CancelDepositParams{}, CancelDepositRequest{}))(200)
 	changes++
-	expect(c.SendDepositLinkWithResponse(ctx, id, &SendDepositLinkParams{}, SendLinkRequest{Email: "jeanne@example.com"}))(409)
+	expect(c.SendDepositLinkWithResponse(ctx, id, &SendDepositLinkParams{}, SendLinkRequest{Email: "jeanne@example.com"}))(
+		409)
 	expect(c.ReleaseDepositWithResponse(ctx, active(), &ReleaseDepositParams{}, ReleaseDepositRequest{}))(200)
 	changes++
 	amount := 70.5
-	captured := expect(c.CaptureDepositWithResponse(ctx, active(), &CaptureDepositParams{}, CaptureDepositRequest{Amount: &amount}))(200).JSON200.Data
+	captured := expect(c.CaptureDepositWithResponse(ctx, active(), &CaptureDepositParams{},
+		CaptureDepositRequest{Amount: &amount}))(200).JSON200.Data
 	if captured.CapturedAmountCents != 7050 {
 		fail("captured %v cents", captured.CapturedAmountCents)
 	}
@@ -161,13 +174,15 @@ func deposits(c *ClientWithResponses, account, client string) (changes int) {
 func links(c *ClientWithResponses, deposit string) {
 	key := "3f1c9a52-7c3e-4b0e-9a55-0d7f2b6a1e84"
 	send := func() string {
-		return expect(c.SendDepositLinkWithResponse(ctx, deposit, &SendDepositLinkParams{IdempotencyKey: &key}, SendLinkRequest{Email: "jeanne@example.com"}))(202).JSON202.Data.MessageId
+		return expect(c.SendDepositLinkWithResponse(ctx, deposit, &SendDepositLinkParams{IdempotencyKey: &key},
+			SendLinkRequest{Email: "jeanne@example.com"}))(202).JSON202.Data.MessageId
 	}
 	if first, again := send(), send(); first != again {
 		fail("a repeat of the request made the mail %s beside %s", again, first)
 	}
 	batch := SendLinkBatchRequest{Recipients: []SendLinkRequest{{Email: "paul@example.com"}, {Email: "anna@example.com"}}}
-	if mails := expect(c.SendDepositLinkBatchWithResponse(ctx, deposit, &SendDepositLinkBatchParams{}, batch))(202).JSON202.Data; len(mails) != 2 || mails[1].Email != "anna@example.com" {
+	if mails := expect(c.SendDepositLinkBatchWithResponse(ctx, deposit, &SendDepositLinkBatchParams{}, batch))(
+		202).JSON202.Data; len(mails) != 2 || mails[1].Email != "anna@example.com" {
 		fail("the batch made the mails %v", mails)
 	}
 }
@@ -184,7 +199,8 @@ func expect[T answer](res T, err error) func(status int) T {
 		if res.StatusCode() != status {
 			fail("%T: %d instead of %d: %s", res, res.StatusCode(), status, value.FieldByName("Body").Bytes())
 		}
-		if typed := value.FieldByName(fmt.Sprintf("JSON%d", status)); status != http.StatusNoContent && (!typed.IsValid() || typed.IsNil()) {
+		if typed := value.FieldByName(fmt.Sprintf("JSON%d", status)); status != http.StatusNoContent &&
+			(!typed.IsValid() || typed.IsNil()) {
 			fail("%T: the body has no type for %d", res, status)
 		}
 		return res

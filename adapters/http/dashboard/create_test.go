@@ -1,0 +1,120 @@
+package dashboard_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/core/id"
+	"partnerdeposits/lab/connecttest"
+	depositports "partnerdeposits/ports/deposits"
+	ports "partnerdeposits/ports/platform"
+)
+
+func newFields(change map[string]string) map[string]string {
+	fields := map[string]string{"amount": "300,00", "startsOn": "2027-07-01", "endsOn": "2027-07-08",
+		"rentalContract": "B-1", "firstName": "Grace", "lastName": "Hopper", "email": "grace@example.com"}
+	for k, v := range change {
+		fields[k] = v
+	}
+	return fields
+}
+
+func TestCreate_MakesADepositAndMailsItsLink(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	page := d.b.Get("/dashboard/deposits/new")
+	sent := d.b.Send(page, 0, newFields(nil))
+	require.Equal(t, http.StatusSeeOther, sent.Status, sent.Body)
+	require.Regexp(t, `^/dashboard/deposits/dep_[0-9a-z]{26}\?done=created$`, sent.Location)
+	made := d.b.Get(sent.Location)
+	for _, want := range []string{"The deposit is made, and its link is on its way", "€300.00", "Grace Hopper",
+		"grace@example.com", "1\u00a0Jul\u00a02027 – 8\u00a0Jul\u00a02027", "B-1", "You"} {
+		require.Contains(t, made.Body, want)
+	}
+	require.Equal(t, 1,
+		d.Count("deposits",
+			"NOT by_partner_api AND partner_id = $1 AND account_id = $2 AND amount_cents = 30000 AND contract_end_at = '2027-07-08 23:59:59+00'",
+			d.partner.ID, d.account))
+	require.Equal(t, 1, d.Count("mails", "recipient = 'grace@example.com' AND link_of IS NOT NULL"))
+	require.Equal(t, 1, d.Count("audit_log", "action = 'deposit.create' AND actor LIKE 'operator:opr_%'"))
+	require.Zero(t, d.Count("outbox", "name <> 'rental_operator.linked'"), "the creation has no event")
+
+	// The same form again, a double click included: the same deposit.
+	require.Equal(t, sent.Location, d.b.Send(page, 0, newFields(nil)).Location)
+	changed := d.b.Send(page, 0, newFields(map[string]string{"amount": "400"}))
+	require.Equal(t, http.StatusConflict, changed.Status)
+	require.Contains(t, changed.Body, "This form has made a deposit already")
+	require.Equal(t, 2, d.Count("deposits", ""))
+}
+
+func TestCreate_AtOnce_MakesOneDeposit(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	page := d.b.Get("/dashboard/deposits/new")
+	values := url.Values{}
+	for _, n := range page.All("input") {
+		values.Set(attribute(n, "name"), attribute(n, "value"))
+	}
+	for k, v := range newFields(nil) {
+		values.Set(k, v)
+	}
+	var wg sync.WaitGroup
+	answers := make([]connecttest.Answer, 8)
+	for i := range answers {
+		wg.Go(func() { answers[i] = d.b.Post("/dashboard/deposits/new", values) })
+	}
+	wg.Wait()
+	for _, a := range answers {
+		require.Equal(t, http.StatusSeeOther, a.Status, a.Body)
+	}
+	require.Equal(t, 1, d.Count("deposits", "NOT by_partner_api"))
+	require.Equal(t, 1, d.Count("mails", "link_of IS NOT NULL"))
+	require.Equal(t, 1, d.Count("clients", ""))
+}
+
+func TestCreate_WithoutATenant_ShowsTheLinkToCopy(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	sent := d.b.Submit("/dashboard/deposits/new",
+		newFields(map[string]string{"firstName": "", "lastName": "", "email": "", "rentalContract": ""}))
+	made := d.b.Get(sent.Location)
+	require.Contains(t, made.Body, "Give the tenant the link below.")
+	link := made.Input("link", "value")
+	require.True(t, strings.HasPrefix(link, d.DashboardURL+"/checkout/"), link)
+	require.Zero(t, d.Count("mails", "link_of IS NOT NULL"))
+	require.Zero(t, d.Count("clients", ""))
+	found, err := d.Postgres.Deposits.Deposits(t.Context(), depositports.DepositFilter{AccountID: d.account},
+		ports.Page{Limit: 1})
+	require.NoError(t, err)
+	tokens, err := d.Postgres.Deposits.CheckoutTokens(t.Context(), []id.ID{found.Items[0].ID})
+	require.NoError(t, err)
+	require.Equal(t, d.DashboardURL+"/checkout/"+tokens[found.Items[0].ID].Reveal(), link)
+}
+
+func TestCreate_WithMistakes_MakesNothing(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	for field, values := range map[string][]string{
+		"amount": {"", "69.99", "2500.01", "1,000.00", "x"}, "startsOn": {"", "1.7.2027", "2027-02-30"},
+		"endsOn":         {"", "2027-06-30", "x"},
+		"rentalContract": {strings.Repeat("x", 256), "a\x00", "a\u202eb"},
+		"firstName":      {"", strings.Repeat("x", 101), "a\u2028b"}, "lastName": {" "}, "email": {"", "x", "a@b"},
+	} {
+		for _, value := range values {
+			sent := d.b.Submit("/dashboard/deposits/new", newFields(map[string]string{field: value}))
+			require.Equal(t, http.StatusUnprocessableEntity, sent.Status, "%s %q", field, value)
+			require.Equal(t, "true", sent.Input(field, "aria-invalid"), "%s %q", field, value)
+			require.Contains(t, sent.Body, `href="#`+field+`"`)
+		}
+	}
+	every := d.b.Submit("/dashboard/deposits/new", map[string]string{"firstName": "Grace"})
+	require.Len(t, every.All("li"), 5, "every mistake at once")
+	require.Equal(t, 1, d.Count("deposits", ""))
+	require.Zero(t, d.Count("clients", ""))
+	require.Zero(t, d.Count("mails", "link_of IS NOT NULL"))
+}
