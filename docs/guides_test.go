@@ -102,6 +102,19 @@ func naming(t *testing.T, file, word string) (found []string) {
 	return found
 }
 
+// A name without an adapter is offered in vain, and an adapter without a name is never chosen.
+func TestProviders_AreTheAdapters(t *testing.T) {
+	entries, err := os.ReadDir(filepath.Join(docstest.Root(), "adapters/payments"))
+	require.NoError(t, err)
+	var adapters []string
+	for _, e := range entries {
+		if e.IsDir() {
+			adapters = append(adapters, e.Name())
+		}
+	}
+	require.ElementsMatch(t, adapters, config.PaymentsProviders)
+}
+
 func TestProviders_HaveEveryPlace(t *testing.T) {
 	for _, provider := range realProviders() {
 		adapter := "adapters/payments/" + provider

@@ -1,9 +1,12 @@
 package dashboard_test
 
 import (
+	"cmp"
 	"context"
+	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"testing"
 	"time"
 
@@ -11,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/site"
 	"partnerdeposits/lab/browsertest"
 	"partnerdeposits/lab/connecttest"
 )
@@ -219,5 +223,27 @@ func TestBrowser_EveryPageInBothSchemesAndLanguages_IsAccessible(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A page that no step opens is looked at by nobody: its contrast, focus and width are untested. A new page gets a step in
+// TestBrowser_EveryPageInBothSchemesAndLanguages_IsAccessible.
+func TestEveryDeskPage_HasAStepOfTheBrowser(t *testing.T) {
+	t.Parallel()
+	var steps string
+	names, err := filepath.Glob("*browser*_test.go")
+	require.NoError(t, err)
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		require.NoError(t, err)
+		steps += string(text)
+	}
+	opened := map[string]string{site.Deposit: `Navigate\(s\.URL ?\+ ?pathOf\(`}
+	for _, r := range routes() {
+		if r[0] != http.MethodGet || r[1] == site.File || r[1] == site.Export { // downloads
+			continue
+		}
+		step := cmp.Or(opened[r[1]], `Navigate\(s\.URL ?\+ ?"`+regexp.QuoteMeta(r[1])+`["?]`)
+		require.Regexp(t, step, steps, "no browser opens %s", r[1])
 	}
 }

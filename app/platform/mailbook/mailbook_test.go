@@ -1,6 +1,9 @@
 package mailbook_test
 
 import (
+	"cmp"
+	"flag"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -57,5 +60,26 @@ func TestSpecimens_ShowEveryMailInEveryLanguage(t *testing.T) {
 		for _, name := range types {
 			require.True(t, shown[name], "the mail %s is not shown: add it to app/platform/mailbook", name)
 		}
+	}
+}
+
+var update = flag.Bool("update", false, "write golden files")
+
+// The words of a mail are a promise to its reader: a change shows here, in the language of each reader.
+func TestSpecimens_HaveTheirTexts(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 7, 1, 9, 30, 0, 0, time.UTC)
+	for _, locale := range mailbook.Locales {
+		var texts strings.Builder
+		for _, s := range mailbook.Specimens(locale, "https://dash.example", now) {
+			fmt.Fprintf(&texts, "## %s\n\nTo: %s\nSubject: %s\n\n%s\n", s.Name, s.Mail.To, s.Mail.Subject, s.Mail.Body)
+		}
+		golden := "testdata/" + cmp.Or(locale, "unknown") + ".txt"
+		if *update {
+			require.NoError(t, os.WriteFile(golden, []byte(texts.String()), 0o600))
+		}
+		want, err := os.ReadFile(golden)
+		require.NoError(t, err)
+		require.Equal(t, string(want), texts.String(), "write the texts with -update, and read them")
 	}
 }
