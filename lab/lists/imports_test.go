@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/lab/docstest"
 )
 
 // TestProcesses_LinkNothingOfTheLaboratory asks the compiler, since a build tag can hide an import from the linter.
@@ -18,5 +20,14 @@ func TestProcesses_LinkNothingOfTheLaboratory(t *testing.T) {
 	require.Contains(t, string(packages), "partnerdeposits/process/wire\n")
 	for _, linked := range strings.Fields(string(packages)) {
 		require.False(t, strings.HasPrefix(linked, "partnerdeposits/lab/"), "a process links %s", linked)
+	}
+}
+
+// The build of the image sees only what its list of ignored files excepts.
+func TestImage_IsBuiltFromEveryFloor(t *testing.T) {
+	t.Parallel()
+	seen := strings.Fields(docstest.Read(t, "deployments/Containerfile.dockerignore"))
+	for _, floor := range docstest.Floors() {
+		require.Contains(t, seen, "!"+floor, "deployments/Containerfile.dockerignore")
 	}
 }
