@@ -67,7 +67,7 @@ sub report {
 	return $broken;
 }
 
-my @paths = @ARGV ? @ARGV : qw(app core ports adapters cmd lab);
+my @paths = @ARGV ? @ARGV : qw(app core ports adapters process cmd lab);
 if ($random) {
 	my @all = shuffle map { comments($_) } files(@paths);
 	printf "%s:%d: %s\n", @$_ for splice @all, 0, $random;

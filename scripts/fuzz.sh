@@ -9,5 +9,5 @@ while IFS=: read -r file target; do
 	[[ $target =~ ${FUZZ:-.} ]] || continue
 	echo "--- $target ($(dirname "$file"))"
 	go test "./$(dirname "$file")" -run '^$' -fuzz "^$target\$" -fuzztime "${FUZZTIME:-1m}" -fuzzminimizetime 10x || status=1
-done < <(grep -rnoE --include='*_test.go' '^func Fuzz\w+' adapters app cmd core ports | sed -E 's/:[0-9]+:func /:/' | sort)
+done < <(grep -rnoE --include='*_test.go' '^func Fuzz\w+' adapters app cmd core ports process | sed -E 's/:[0-9]+:func /:/' | sort)
 exit $status

@@ -103,8 +103,9 @@ func TestCosts_OfAPostAGetAndADelivery_AreTheKnownOnes(t *testing.T) {
 	r := newReceiver(t)
 	deliver := func() {
 		post()
+		before := len(r.Accepted())
 		w.api(t).post("/deposits/"+depositID+"/cancel", nil, nil)
-		r.await(t, len(r.Accepted())+1)
+		r.await(t, before+1)
 	}
 	post()
 
@@ -115,6 +116,7 @@ func TestCosts_OfAPostAGetAndADelivery_AreTheKnownOnes(t *testing.T) {
 
 	w.subscribe(t, r)
 	d := start(t, "dispatcher", append(w.environ, "DATABASE_URL="+byDispatcher.counting(t, database))...).ready(t)
+	r.await(t, 1) // the link of the account
 	// The commands of Redis contain those of the POST and of the cancellation that cause the delivery.
 	requireCost(t, "delivery", cost{statements: 9, roundTrips: 3, redisCommands: 38},
 		byDispatcher.usual(t, redisCommands, deliver))

@@ -255,8 +255,8 @@ func pictured(t *testing.T) (all string) {
 	return all
 }
 
-// A page that no step opens is looked at by nobody: its contrast, focus and width are untested. A new page gets a step in
-// TestBrowser_EveryPageInBothSchemesAndLanguages_IsAccessible.
+// A page that no step opens is looked at by nobody: its contrast, focus and width are untested. A new page gets a step
+// in TestBrowser_EveryPageInBothSchemesAndLanguages_IsAccessible.
 func TestEveryDeskPage_HasAStepOfTheBrowser(t *testing.T) {
 	t.Parallel()
 	steps := pictured(t)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -223,25 +224,22 @@ func TestDispatch_APoisonedRow_StopsNoOther(t *testing.T) {
 	spoiled := f.subscribe(bad.URL)
 	_, err := f.Pool.Exec(t.Context(), `UPDATE webhook_subscriptions SET secret = '\x00' WHERE id = $1`, spoiled)
 	require.NoError(t, err)
-	f.run(func(d *dispatch.Deps, _ *dispatch.Config) { d.Sender = panicky{d.Sender} })
+	f.run(func(d *dispatch.Deps, _ *dispatch.Config) { d.Sender = &panicky{Sender: d.Sender} })
 	f.emit(webhook.DepositActivated, 20)
 	f.eventually("the good ones", func() bool { return f.states()[webhook.Succeeded] == 19 })
 	require.Empty(t, bad.all())
 }
 
 // panicky panics for the first body of all.
-type panicky struct{ webhookports.Sender }
+type panicky struct {
+	webhookports.Sender
+	poisoned atomic.Pointer[string]
+}
 
-var poisoned = make(chan string, 1)
-
-func (p panicky) Post(ctx context.Context, d *webhookports.Delivery, signedAt time.Time) webhook.Attempt {
-	select {
-	case poisoned <- string(d.Body):
-	default:
-	}
-	body := <-poisoned
-	poisoned <- body
-	if body == string(d.Body) {
+func (p *panicky) Post(ctx context.Context, d *webhookports.Delivery, signedAt time.Time) webhook.Attempt {
+	body := string(d.Body)
+	p.poisoned.CompareAndSwap(nil, &body)
+	if *p.poisoned.Load() == body {
 		panic("a poisoned row")
 	}
 	return p.Sender.Post(ctx, d, signedAt)
