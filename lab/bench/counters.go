@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/prometheus/procfs"
+
+	"partnerdeposits/lab/world"
 )
 
 // reading is the state of all counters at a moment.
@@ -30,10 +32,17 @@ func (w *workbench) read(ctx context.Context) (r reading) {
 	r.commands = must(strconv.ParseFloat(info.Item("Stats", "total_commands_processed"), 64))
 	r.memory = must(strconv.ParseFloat(info.Item("Memory", "used_memory"), 64))
 	r.machine = must(must(procfs.NewDefaultFS()).Stat()).CPUTotal
-	r.cpu = treesCPU(map[string]int{
-		"http": w.http.Process().Pid(), "dispatcher": w.dispatcher.Process().Pid(), "receiver": w.receiver.Pid(),
-		"postgres": w.services.Postgres.Pid(), "redis": w.services.Redis.Pid(),
-	})
+	owners := map[int]string{
+		w.receiver.Pid(): "receiver", w.services.Postgres.Pid(): "postgres", w.services.Redis.Pid(): "redis",
+	}
+	for part, nodes := range map[string][]*world.Node{
+		"http": w.processes.https, "dispatcher": w.processes.dispatchers,
+	} {
+		for _, n := range nodes {
+			owners[n.Process().Pid()] = part
+		}
+	}
+	r.cpu = treesCPU(owners)
 	r.at, r.generator = time.Now(), ownCPU()
 	return r
 }
@@ -93,16 +102,17 @@ const ticksPerSecond = 100
 
 var parts = []string{"http", "dispatcher", "postgres", "redis", "receiver"}
 
-// treesCPU adds up each process, its living children and the ended children for which it has waited.
-func treesCPU(pids map[string]int) map[string]float64 {
+// treesCPU adds up, for each part, its processes (parts by pid), their living children and the ended children for which
+// they have waited.
+func treesCPU(parts map[int]string) map[string]float64 {
 	u := map[string]float64{}
 	for _, p := range must(procfs.AllProcs()) {
 		stat, err := p.Stat()
 		if err != nil { // the process has ended
 			continue
 		}
-		for part, pid := range pids {
-			if stat.PID == pid || stat.PPID == pid {
+		for _, pid := range []int{stat.PID, stat.PPID} {
+			if part, ours := parts[pid]; ours {
 				u[part] += stat.CPUTime() + float64(stat.CUTime+stat.CSTime)/ticksPerSecond
 			}
 		}
@@ -110,7 +120,7 @@ func treesCPU(pids map[string]int) map[string]float64 {
 	return u
 }
 
-func treeCPU(pid int) float64 { return treesCPU(map[string]int{"": pid})[""] }
+func treeCPU(pid int) float64 { return treesCPU(map[int]string{pid: ""})[""] }
 
 // peakMB is the peak memory of a process in MB; 0 after its end.
 func peakMB(pid int) int {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -131,7 +132,10 @@ func (w *workbench) cancelPaced(ctx context.Context, all []made, rate int, keyed
 const callTimeout = 30 * time.Second
 
 // client calls the API. The generator shares the processors with the service, so the client is the cheapest there is.
-type client struct{ fasthttp.HostClient }
+type client struct {
+	hosts []*fasthttp.HostClient // that take turns
+	calls atomic.Uint64
+}
 
 // request is a call of the API.
 type request struct {
@@ -143,11 +147,16 @@ type request struct {
 
 func init() { uuid.EnableRandPool() } // keys cost less
 
-func newClient(base string) *client {
-	return &client{fasthttp.HostClient{
-		Addr: strings.TrimPrefix(base, "http://"), MaxConns: 1024, ReadTimeout: callTimeout, WriteTimeout: callTimeout,
-		ReadBufferSize: 16 << 10, MaxIdemponentCallAttempts: 1, NoDefaultUserAgentHeader: true, DisablePathNormalizing: true,
-	}}
+func newClient(bases ...string) *client {
+	c := &client{}
+	for _, base := range bases {
+		c.hosts = append(c.hosts, &fasthttp.HostClient{
+			Addr: strings.TrimPrefix(base, "http://"), MaxConns: 1024, ReadTimeout: callTimeout, WriteTimeout: callTimeout,
+			ReadBufferSize: 16 << 10, MaxIdemponentCallAttempts: 1, NoDefaultUserAgentHeader: true,
+			DisablePathNormalizing: true,
+		})
+	}
+	return c
 }
 
 // do calls the partner API and returns the body of the response.
@@ -172,12 +181,13 @@ func (c *client) send(method, path, body string, headers map[string]string) (sta
 	out, in := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
 	defer fasthttp.ReleaseRequest(out)
 	defer fasthttp.ReleaseResponse(in)
+	host := c.hosts[c.calls.Add(1)%uint64(len(c.hosts))]
 	out.Header.SetMethod(method)
-	out.SetRequestURI("http://" + c.Addr + path)
+	out.SetRequestURI("http://" + host.Addr + path)
 	for name, value := range headers {
 		out.Header.Set(name, value)
 	}
 	out.SetBodyString(body)
-	err = c.Do(out, in)
+	err = host.Do(out, in)
 	return in.StatusCode(), append([]byte(nil), in.Body()...), err
 }

@@ -67,6 +67,7 @@ type step struct {
 var deliverySteps = []step{
 	{"floors", measureFloors},
 	{"rate", measureThroughput},
+	{"scale", measureScale},
 	{"latency", measureLatency},
 	{"idle", measureIdle},
 	{"feed", measureFeed},

@@ -63,6 +63,8 @@ var targets = []target{
 	{"dispatcher MB", "dispatcher ≤ 60 MB under full load", atMost, 60},
 	{"unsigned", "every delivery is signed", atMost, 0},
 	{"repeated", "no delivery arrives twice", atMost, 0},
+	{"scale postgres", "2 http + 2 dispatchers ÷ 1 + 1, Postgres's CPU ≤ 1.25 (aim 1.15)", atMost, 1.25},
+	{"scale", "2 http + 2 dispatchers ÷ 1 + 1, CPU ≤ 1.35 (aim 1.25)", atMost, 1.35},
 	{"quiet log p50", "at 20 events/s p50 ≤ 15 ms", atMost, 15},
 	{"quiet log p99", "at 20 events/s p99 ≤ 40 ms", atMost, 40},
 	{"quiet p50", "at 20 events/s call → receiver p50 ≤ 6 ms (aim 5)", atMost, 6},

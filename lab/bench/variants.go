@@ -16,6 +16,7 @@ type variant struct {
 	partners, subscriptions, conns int
 	hanging                        int  // endpoints that take ten seconds, of the first partners
 	followed                       bool // each partner has a request that waits for its feed
+	https, dispatchers             int  // processes; 0: one
 }
 
 // String names the variant, as "base keyed, 30 partners, 4 subscriptions, 32 connections".
@@ -31,6 +32,9 @@ func (v variant) String() string {
 	}
 	if v.followed {
 		name += ", followed"
+	}
+	if v.https+v.dispatchers > 0 {
+		name += fmt.Sprintf(", %d+%d", v.https, v.dispatchers)
 	}
 	return strings.TrimSpace(name)
 }
@@ -99,7 +103,7 @@ func (w *workbench) turns(
 ) (turns []turn) {
 	for _, v := range all {
 		turns = append(turns, func() {
-			w.enter(ctx, v.site)
+			w.enterWith(ctx, v.site, max(v.https, 1), max(v.dispatchers, 1))
 			partners := w.newPartners(ctx, v)
 			if err := attempt(func() { measure(v, partners) }); err != nil {
 				check(fmt.Errorf("%v: %w", v, err))

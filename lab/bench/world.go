@@ -31,9 +31,10 @@ type workbench struct {
 	sites      []*site
 	dir        string
 	services   *backing.Services
-	http       *world.Node
-	dispatcher *world.Node
-	api        *client        // of http
+	http       *world.Node    // the first of https
+	dispatcher *world.Node    // the first of dispatchers
+	processes  processes      // that serve the running site
+	api        *client        // of all https
 	receiver   *procs.Process // sink is its base URL, and sinkOf gives its other addresses
 	sink       string
 	yardstick  *pgbench.Database   // nil until a step needs it
@@ -66,17 +67,31 @@ func (w *workbench) open(ctx context.Context, o options) {
 // last is the newest version, or the fullest database.
 func (w *workbench) last() *site { return w.sites[len(w.sites)-1] }
 
+// processes that serve a site.
+type processes struct{ https, dispatchers []*world.Node }
+
 // enter ends the processes of the running site and starts those of s. Every measurement begins with new processes and
 // an empty Redis: with a peak of memory of their own, and without memory of the last measurement.
-func (w *workbench) enter(ctx context.Context, s *site) {
+func (w *workbench) enter(ctx context.Context, s *site) { w.enterWith(ctx, s, 1, 1) }
+
+// enterWith is enter with so many processes.
+func (w *workbench) enterWith(ctx context.Context, s *site, https, dispatchers int) {
 	check(w.leave())
 	w.site = s
 	check(s.redis.FlushDB(ctx).Err())
-	w.http = w.node("http")
-	check(w.http.Start(ctx))
-	w.api = newClient(w.http.Base)
-	w.dispatcher = w.node("dispatcher", "API_BASE_URL="+w.http.Base, "DASHBOARD_BASE_URL="+w.http.Base)
-	check(w.dispatcher.Start(ctx))
+	var bases []string
+	for range https {
+		n := w.node("http")
+		check(n.Start(ctx))
+		w.processes.https, bases = append(w.processes.https, n), append(bases, n.Base)
+	}
+	w.http, w.api = w.processes.https[0], newClient(bases...)
+	for range dispatchers {
+		n := w.node("dispatcher", "API_BASE_URL="+w.http.Base, "DASHBOARD_BASE_URL="+w.http.Base)
+		check(n.Start(ctx))
+		w.processes.dispatchers = append(w.processes.dispatchers, n)
+	}
+	w.dispatcher = w.processes.dispatchers[0]
 }
 
 func (w *workbench) node(name string, settings ...string) *world.Node {
@@ -91,11 +106,12 @@ func (w *workbench) node(name string, settings ...string) *world.Node {
 // leave ends the processes of the running site.
 func (w *workbench) leave() error {
 	var errs []error
-	for _, n := range []*world.Node{w.dispatcher, w.http} {
-		if n != nil && n.Process() != nil && n.Process().Running() {
+	for _, n := range slices.Concat(w.processes.dispatchers, w.processes.https) {
+		if n.Process() != nil && n.Process().Running() {
 			errs = append(errs, n.Process().Stop(40*time.Second))
 		}
 	}
+	w.processes = processes{}
 	return errors.Join(errs...)
 }
 
