@@ -19,15 +19,6 @@ var limiterLua string
 
 var limiterScript = redis.NewScript(limiterLua)
 
-// refundScript takes back the newest count that limiter.lua made under one key.
-var refundScript = redis.NewScript(`
-local newest
-for _, bucket in ipairs(redis.call('HKEYS', KEYS[1])) do
-    if not newest or tonumber(bucket) > tonumber(newest) then newest = bucket end
-end
-if newest and redis.call('HINCRBY', KEYS[1], newest, -1) <= 0 then redis.call('HDEL', KEYS[1], newest) end
-return 0`)
-
 const (
 	// batchLimit bounds the requests of a round trip.
 	batchLimit = 256
@@ -122,7 +113,7 @@ next:
 }
 
 // keyOf keeps all rules of a key in the same slot of a cluster.
-func keyOf(r ports.LimitRule) string { return "svc:limit:{" + r.Key + "}:" + r.Name }
+func keyOf(r ports.LimitRule) string { return "svc:rate:{" + r.Key + "}:" + r.Name }
 
 // counting is a request with its decision.
 type counting struct {
@@ -195,9 +186,13 @@ func (l *Limiter) send(ctx context.Context, groups map[string]*sameRules) error 
 
 // arguments are those of limiter.lua.
 func (g *sameRules) arguments() (keys []string, args []any) {
-	rules := g.requests[0].rules
+	return arguments(len(g.requests), g.requests[0].rules)
+}
+
+// arguments are those of limiter.lua. Requests below 0 take back the newest count.
+func arguments(requests int, rules []ports.LimitRule) (keys []string, args []any) {
 	keys, args = make([]string, len(rules)), make([]any, 1, 1+2*len(rules))
-	args[0] = len(g.requests)
+	args[0] = requests
 	for i, r := range rules {
 		most, window := r.Bound()
 		keys[i], args = keyOf(r), append(args, most, window.Milliseconds())
@@ -275,7 +270,8 @@ func tighter(a, b ports.LimitDecision) bool {
 func (l *Limiter) Refund(ctx context.Context, rules ...ports.LimitRule) {
 	for _, r := range rules {
 		_ = l.breaker.Do(ctx, func(ctx context.Context) error { // a count that stays expires with its window
-			return refundScript.Run(ctx, l.client, []string{keyOf(r)}).Err()
+			keys, args := arguments(-1, []ports.LimitRule{r})
+			return limiterScript.Run(ctx, l.client, keys, args...).Err()
 		})
 	}
 }

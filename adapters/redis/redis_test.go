@@ -4,7 +4,12 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
+	"math"
+	"math/rand/v2"
 	"net"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -86,22 +91,28 @@ func TestLimiter_WindowSlides(t *testing.T) {
 	t.Parallel()
 	client := redistest.New(t)
 	limiter := redis.NewLimiter(client, patient(t, client), func() { t.Error("failed open") })
-	bucket := func(ago time.Duration) string {
+	past := func(key string, counts map[time.Duration]int) ports.LimitRule {
 		now, err := client.Time(t.Context()).Result()
 		require.NoError(t, err)
-		return fmt.Sprint(now.Add(-ago).UnixMilli() / 3000)
-	}
-	past := func(key string, counts map[time.Duration]int) ports.LimitRule {
+		bucket := func(ago time.Duration) int64 { return now.Add(-ago).UnixMilli() / 3000 }
+		newest := bucket(slices.Min(slices.Collect(maps.Keys(counts))))
+		var kept [20]int
+		sum := 0
 		for ago, n := range counts {
-			require.NoError(t, client.HSet(t.Context(), "svc:limit:{"+key+"}:default", bucket(ago), n).Err())
+			if age := newest - bucket(ago); age < int64(len(kept)) {
+				kept[age] += n
+				sum += n
+			}
 		}
+		text := fmt.Sprintf("%d %d 0 %s", newest, sum, strings.Trim(fmt.Sprint(kept), "[]"))
+		require.NoError(t, client.Set(t.Context(), "svc:rate:{"+key+"}:default", text, time.Hour).Err())
 		return ports.LimitRule{Name: "default", Key: key, PerMinute: 10}
 	}
 
 	d := limiter.Allow(t.Context(), past("gone", map[time.Duration]int{70 * time.Second: 10, 1000 * time.Second: 10}))
 	require.True(t, d.Allowed)
 	require.Equal(t, 9, d.Remaining)
-	require.Equal(t, int64(1), client.HLen(t.Context(), "svc:limit:{gone}:default").Val(), "what is past is dropped")
+	require.Regexp(t, `^\d+ 1 0 1$`, client.Get(t.Context(), "svc:rate:{gone}:default").Val(), "what is past is dropped")
 
 	d = limiter.Allow(t.Context(), past("full", map[time.Duration]int{40 * time.Second: 6, 20 * time.Second: 4}))
 	require.False(t, d.Allowed)
@@ -112,9 +123,80 @@ func TestLimiter_WindowSlides(t *testing.T) {
 	require.True(t, d.Allowed)
 	require.Zero(t, d.Remaining)
 
-	ttl, err := client.PTTL(t.Context(), "svc:limit:{room}:default").Result()
+	ttl, err := client.PTTL(t.Context(), "svc:rate:{room}:default").Result()
 	require.NoError(t, err)
 	require.Greater(t, ttl, 55*time.Second)
+}
+
+// slidingWindow is what limiter.lua promises, at its plainest.
+type slidingWindow struct {
+	counts map[int64]int // by bucket
+	width  time.Duration
+	limit  int
+}
+
+// used gives the requests within the window; of the oldest bucket only the part within it.
+func (w *slidingWindow) used(now time.Time) (n float64) {
+	newest := now.UnixMilli() / w.width.Milliseconds()
+	for bucket, count := range w.counts {
+		switch age := newest - bucket; {
+		case age < 20:
+			n += float64(count)
+		case age == 20:
+			n += float64(count) * (1 - float64(now.UnixMilli()%w.width.Milliseconds())/float64(w.width.Milliseconds()))
+		}
+	}
+	return n
+}
+
+func (w *slidingWindow) left(now time.Time) int {
+	return max(0, int(math.Floor(float64(w.limit)-w.used(now)+1e-6)))
+}
+
+func TestLimiter_AtAnyTimes_CountsAsASlidingWindow(t *testing.T) {
+	t.Parallel()
+	server := miniredis.RunT(t)
+	client := open(t, "redis://"+server.Addr())
+	limiter := redis.NewLimiter(client, patient(t, client), func() { t.Error("failed open") })
+	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same at each run
+	rule := ports.LimitRule{Name: "default", Key: "a", PerMinute: 40}
+	w := slidingWindow{counts: map[int64]int{}, width: 3 * time.Second, limit: 40}
+	refused := 0
+	now := time.Now()
+	for range 3000 {
+		now = now.Add(time.Duration(random.IntN(2500)) * time.Millisecond)
+		if random.IntN(100) == 0 {
+			now = now.Add(time.Duration(random.IntN(90)) * time.Second)
+		}
+		server.SetTime(now)
+		if random.IntN(8) == 0 {
+			limiter.Refund(t.Context(), rule)
+			newest := int64(-1)
+			for bucket, count := range w.counts {
+				if count > 0 && bucket >= now.UnixMilli()/3000-20 {
+					newest = max(newest, bucket)
+				}
+			}
+			if newest >= 0 {
+				w.counts[newest]--
+			}
+			continue
+		}
+		before := w.left(now)
+		d := limiter.Allow(t.Context(), rule)
+		require.Equal(t, before > 0, d.Allowed)
+		if !d.Allowed {
+			refused++
+			require.Positive(t, d.RetryAfter)
+			require.Positive(t, w.left(now.Add(d.RetryAfter+time.Millisecond)), "after the wait there is room")
+			require.Zero(t, w.left(now.Add(d.RetryAfter-2*time.Millisecond)), "and no sooner")
+			continue
+		}
+		w.counts[now.UnixMilli()/3000]++
+		require.Equal(t, w.left(now), d.Remaining)
+		require.Equal(t, w.limit, w.left(now.Add(d.Reset+w.width)), "after the reset the limit is free")
+	}
+	require.Greater(t, refused, 50)
 }
 
 func TestWithoutRedis_NothingFailsAndNothingWaits(t *testing.T) {
@@ -237,9 +319,15 @@ func TestDoorbell_IsHeardAgain_AfterRedisWasKilled(t *testing.T) {
 	require.Eventually(t, heard, 20*time.Second, 10*time.Millisecond)
 }
 
+// The requests of the last minute stand in all buckets, as they do in use.
 func BenchmarkLimiter_TwoRules(b *testing.B) {
 	client := redistest.New(b)
 	limiter := redis.NewLimiter(client, patient(b, client), func() { b.Error("failed open") })
+	newest := time.Now().UnixMilli() / 3000
+	text := fmt.Sprintf("%d %d %d %s", newest, 100*20, 100, strings.Trim(fmt.Sprint(slices.Repeat([]int{100}, 20)), "[]"))
+	for _, name := range []string{"default", "writes"} {
+		require.NoError(b, client.Set(b.Context(), "svc:rate:{a}:"+name, text, time.Minute).Err())
+	}
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
 			limiter.Allow(b.Context(), ports.LimitRule{Name: "default", Key: "a", PerMinute: 1 << 30},
