@@ -129,7 +129,9 @@ func (q *Queue) enqueue(ctx context.Context, j webhookports.Job) error {
 	case q.own[j.Lane] <- struct{}{}:
 	default: // so many signals wait that no poll is held back soon
 	}
-	q.bell.RingJobs(j.Lane)
+	if !j.Kept || len(q.own[j.Lane]) > 1 { // a job before this one waits, too
+		q.bell.RingJobs(j.Lane)
+	}
 	if errors.Is(err, asynq.ErrTaskIDConflict) {
 		return nil
 	}

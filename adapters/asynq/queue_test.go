@@ -3,6 +3,7 @@ package asynq_test
 import (
 	"context"
 	"log/slog"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -180,6 +181,32 @@ type workingBell struct{}
 func (workingBell) RingJobs(webhookports.Lane)             {}
 func (workingBell) Jobs(webhookports.Lane) <-chan struct{} { return nil }
 func (workingBell) Works() bool                            { return true }
+
+// countedBell counts the rings for jobs.
+type countedBell struct {
+	workingBell
+	rings atomic.Int32
+}
+
+func (b *countedBell) RingJobs(webhookports.Lane) { b.rings.Add(1) }
+
+func TestQueue_AJobThatTheProcessKeeps_IsToldToOthersOnlyBehindAnother(t *testing.T) {
+	t.Parallel()
+	bell := &countedBell{}
+	q := asynq.New(redistest.New(t), slog.New(slog.DiscardHandler), asynq.WithBell(bell)) // takes no job itself
+	enqueue := func(kept bool, n byte) {
+		left, err := q.Enqueue(t.Context(), []webhookports.Job{{Lane: webhookports.FastLane, Kept: kept,
+			Claims: []webhookports.Claim{{DeliveryID: id.ID{n}, Seq: 1}}}})
+		require.NoError(t, err)
+		require.Empty(t, left)
+	}
+	enqueue(true, 1)
+	require.Zero(t, bell.rings.Load())
+	enqueue(true, 2)
+	require.EqualValues(t, 1, bell.rings.Load(), "the first job still waits")
+	enqueue(false, 3)
+	require.EqualValues(t, 2, bell.rings.Load())
+}
 
 func TestQueue_WithABell_HandlesItsOwnJobsAndThoseOfTheDead(t *testing.T) {
 	t.Parallel()

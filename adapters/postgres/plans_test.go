@@ -145,7 +145,7 @@ func (h *hotPaths) run() map[string][]string {
 	_, err = h.store.Deposits.DepositByToken(ctx, "none")
 	note("find a checkout", h.plain, unless(err, deposit.ErrNotFound))
 
-	_, err = h.dispatch.Pending(ctx)
+	_, _, err = h.dispatch.Pending(ctx)
 	note("ask for events", h.indexed, err)
 	var claims []webhookports.Claim
 	_, claims, err = h.dispatch.Relay(ctx, 10, lease,

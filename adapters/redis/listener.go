@@ -27,6 +27,7 @@ type Listener struct {
 	self   string       // the payload of this listener's pulses
 	heard  atomic.Int64 // when the last of them was heard, in nanoseconds; 0: the bell does not work
 	others atomic.Int64 // when the last pulse of another listener was heard, in nanoseconds; 0: never
+	before atomic.Int64 // the same of listeners that come before this one in the order of payloads
 	feeds  atomic.Int64 // when an http process last said that requests wait for events, in nanoseconds; 0: never
 
 	events, due chan struct{}
@@ -60,6 +61,10 @@ func (l *Listener) Works() bool { return lately(&l.heard) }
 
 // Accompanied reports whether other listeners were heard lately.
 func (l *Listener) Accompanied() bool { return lately(&l.others) }
+
+// Leads reports whether this listener is the first of all that hear the bell, or hears nothing itself. Several may lead
+// for seconds, after a start or an end.
+func (l *Listener) Leads() bool { return !l.Works() || !lately(&l.before) }
 
 // FeedsAwaited reports whether requests of some http process wait for events, or did so lately.
 func (l *Listener) FeedsAwaited() bool { return lately(&l.feeds) }
@@ -123,6 +128,9 @@ func (l *Listener) hear(r ring) {
 		now := time.Now().UnixNano()
 		if r.payload != l.self {
 			l.others.Store(now)
+			if r.payload < l.self {
+				l.before.Store(now)
+			}
 			return
 		}
 		if !l.Works() {

@@ -86,3 +86,32 @@ func TestListener_TellsRingsApart_AndKnowsOthers(t *testing.T) {
 	require.NoError(t, <-ended)
 	require.Eventually(t, func() bool { return !l.Accompanied() }, 20*time.Second, 10*time.Millisecond)
 }
+
+func TestListener_OneLeads_AndAnotherAfterItsEnd(t *testing.T) {
+	t.Parallel()
+	client := redistest.ServerClient(t, redistest.Server(t))
+	stops := map[*redis.Listener]func(){}
+	for range 3 {
+		l := redis.NewListener(client)
+		require.True(t, l.Leads(), "it knows of nobody")
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- l.Run(ctx) }()
+		stops[l] = func() { stop(); require.NoError(t, <-ended) }
+	}
+	for len(stops) > 0 {
+		var leader *redis.Listener
+		require.Eventually(t, func() bool {
+			n := 0
+			for l := range stops {
+				if l.Works() && l.Leads() {
+					leader = l
+					n++
+				}
+			}
+			return n == 1
+		}, 20*time.Second, 10*time.Millisecond)
+		stops[leader]()
+		delete(stops, leader)
+	}
+}

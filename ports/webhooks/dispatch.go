@@ -95,8 +95,9 @@ type Outcome struct {
 
 // RelayStore turns the outbox into deliveries.
 type RelayStore interface {
-	// Pending reports whether the outbox has a row. The query is cheap enough for an idle relay to repeat.
-	Pending(ctx context.Context) (bool, error)
+	// Pending reports whether the outbox has a row, and how long its first row has waited since its commit. The query is
+	// cheap enough for an idle relay to repeat.
+	Pending(ctx context.Context) (pending bool, waited time.Duration, err error)
 	// Relay removes up to limit events from the outbox and inserts the deliveries that plan returns for them, in the
 	// same transaction. plan may run again when the transaction is retried. A delivery that exists already stays
 	// unchanged and is not in claims.

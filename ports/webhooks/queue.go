@@ -20,6 +20,7 @@ var Lanes = []Lane{FastLane, SlowLane}
 type Job struct {
 	Lane   Lane
 	Urgent bool // test deliveries: they need no slot of their subscription
+	Kept   bool // the process that enqueues the job has room for it, so other dispatchers are not told
 	Claims []Claim
 }
 

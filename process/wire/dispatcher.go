@@ -153,7 +153,7 @@ func (s *process) deliver(
 		deps := dispatch.Deps{
 			Relay: store, Claims: store, Work: store, Endpoints: store, Queue: queue, Sender: sender, Clock: system.Clock{},
 			Metrics: counted,
-			Random:  rand.Float64, Log: s.log, Bell: ear.Events(), DueBell: ear.Due(), BellWorks: ear.Works,
+			Random:  rand.Float64, Log: s.log, Bell: ear.Events(), DueBell: ear.Due(), BellWorks: ear.Works, Leads: ear.Leads,
 			RingFeeds:      bell{s.bell, ear}.RingFeeds,
 			OutboundBroken: counted.outbound.Store,
 		}

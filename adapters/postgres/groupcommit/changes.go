@@ -21,10 +21,11 @@ const tracer = "partnerdeposits/groupcommit"
 const Conns = 4
 
 const (
-	groupLimit     = 128             // changes in a group
-	groupThreshold = 48              // changes that wait before a second group starts; a large group costs less per change
-	groupTimeout   = 5 * time.Second // bounds a group, up to its commit
-	acquireTimeout = 3 * time.Second // bounds the wait for a connection
+	groupLimit     = 128                  // changes in a group
+	groupThreshold = 48                   // changes that wait before a second group starts; a large group costs less each
+	groupRest      = 5 * time.Millisecond // bounds the wait of a group for company after a group that had company
+	groupTimeout   = 5 * time.Second      // bounds a group, up to its commit
+	acquireTimeout = 3 * time.Second      // bounds the wait for a connection
 )
 
 // Options of Changes; zero fields take the defaults named beside them.
@@ -56,7 +57,8 @@ func New(pool *pgxpool.Pool, cipher pg.Cipher, o Options) *Changes {
 	if o.DefaultMaxAmount != 0 {
 		c.defaultMax = o.DefaultMaxAmount
 	}
-	c.queue.Workers, c.queue.Limit, c.queue.Threshold, c.queue.Run = Conns, groupLimit, groupThreshold, c.applyGroup
+	c.queue.Workers, c.queue.Limit, c.queue.Threshold, c.queue.Rest = Conns, groupLimit, groupThreshold, groupRest
+	c.queue.Run = c.applyGroup
 	return c
 }
 

@@ -275,8 +275,8 @@ func TestJobs_HaveAsManyClaimsOfALaneAsFit(t *testing.T) {
 	claims := []webhookports.Claim{claim(1, 1), claim(2, 2), claim(3, 3), claim(1, 4)}
 	x := &transport{d: d}
 	require.Equal(t, []webhookports.Job{
-		{Lane: webhookports.FastLane, Urgent: true, Claims: []webhookports.Claim{claims[0], claims[2]}},
-		{Lane: webhookports.FastLane, Urgent: true, Claims: []webhookports.Claim{claims[3]}},
+		{Lane: webhookports.FastLane, Urgent: true, Kept: true, Claims: []webhookports.Claim{claims[0], claims[2]}},
+		{Lane: webhookports.FastLane, Urgent: true, Kept: true, Claims: []webhookports.Claim{claims[3]}},
 		{Lane: webhookports.SlowLane, Urgent: true, Claims: []webhookports.Claim{claims[1]}},
 	}, x.jobs(claims, true))
 	require.Empty(t, x.jobs(nil, false))

@@ -35,6 +35,7 @@ type Deps struct {
 	Bell      <-chan struct{} // receives after commits that wrote to the outbox
 	DueBell   <-chan struct{} // receives after deliveries became due
 	BellWorks func() bool     // false: rings may be lost, and polling replaces the bells; nil: always false
+	Leads     func() bool     // false: another dispatcher that hears the bell relays; nil: always true
 }
 
 // Dispatcher delivers webhooks. Any number of processes may deliver at the same time.
@@ -79,6 +80,9 @@ func New(deps Deps, config Config) *Dispatcher {
 	}
 	if d.BellWorks == nil {
 		d.BellWorks = func() bool { return false }
+	}
+	if d.Leads == nil {
+		d.Leads = func() bool { return true }
 	}
 	// The claims of a job ask for their deliveries from goroutines that become ready in turn.
 	d.loads.Workers, d.loads.Limit, d.loads.Yield = storeWorkers, loadLimit, true

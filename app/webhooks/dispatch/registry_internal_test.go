@@ -139,6 +139,30 @@ func TestRegistry_Slots_OfTheProcessAreShared(t *testing.T) {
 	require.Equal(t, all*3/4, r.posting)
 }
 
+// A process with room keeps its jobs; the others are told once it, or an endpoint, has enough to do.
+func TestRegistry_KeepsClaims_WhileTheProcessAndTheEndpointsHaveRoom(t *testing.T) {
+	now := time.Unix(1_790_000_000, 0)
+	r := newRegistry(Config{Concurrency: 64, EndpointConcurrency: 8, Window: 1000}, time.Now)
+	quick, slow := id.ID{1}, webhookports.Subscription{ID: id.ID{2}, Health: webhook.Health{Slow: true}}
+	claim := func(sub id.ID) []webhookports.Claim { return []webhookports.Claim{{SubscriptionID: sub}} }
+	r.observe([]webhookports.Subscription{slow})
+	require.False(t, r.keeps(claim(slow.ID)), "an endpoint in the slow lane")
+
+	for range 4 {
+		require.True(t, r.admit(quick, now))
+		require.True(t, r.keeps(claim(quick)))
+	}
+	require.True(t, r.admit(quick, now))
+	require.False(t, r.keeps(claim(quick)), "more than half of the endpoint's slots")
+	require.True(t, r.keeps(claim(id.ID{3})))
+
+	l := line{r: r, sub: id.ID{4}}
+	require.Equal(t, 7, l.ask(7, false))
+	require.True(t, r.keeps(claim(id.ID{3})))
+	require.Equal(t, 1, l.ask(1, false))
+	require.False(t, r.keeps(claim(id.ID{3})), "an eighth of the slots")
+}
+
 func TestRegistry_FreeSlots_GoToWaitingSubscriptionsInTurn(t *testing.T) {
 	r := newRegistry(Config{Concurrency: 2, EndpointConcurrency: 2, Window: 1000}, time.Now)
 	first, second, third := &line{r: r, sub: id.ID{1}}, &line{r: r, sub: id.ID{2}}, &line{r: r, sub: id.ID{3}}

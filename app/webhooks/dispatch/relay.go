@@ -25,36 +25,48 @@ const (
 )
 
 // relayLoop relays the outbox when the doorbell rings. The loop also polls, because a ring may be lost (delivery.md,
-// point 2).
+// point 2). A follower leaves the ring to the leader, and looks soon whether the leader has relayed.
 func (d *Dispatcher) relayLoop(ctx context.Context) {
 	polls := polls{quick: d.config.RelayEvery, works: d.BellWorks}
+	lead := lead{leads: d.Leads}
 	timer := time.NewTimer(d.config.RelayEvery)
 	defer timer.Stop()
 	for {
+		watched := lead.watches
 		select {
 		case <-ctx.Done():
 			return
 		case <-d.Bell:
 			polls.rung(d.Clock.Now())
-			if !d.drainOutbox(ctx) {
+			follows := lead.follows(d.Clock.Now())
+			if follows && watched {
+				continue // the timer runs
+			}
+			lead.watches = follows
+			if !follows && !d.drainOutbox(ctx) {
 				polls.surprised(d.Clock.Now())
 			}
 		case <-timer.C:
-			if d.pollOutbox(ctx) {
+			lead.watches = false
+			if d.pollOutbox(ctx, &lead) && !watched {
 				polls.surprised(d.Clock.Now())
 			}
 		}
-		timer.Reset(polls.wait(d.Clock.Now()))
+		timer.Reset(lead.wait(polls.wait(d.Clock.Now())))
 	}
 }
 
-// pollOutbox relays the outbox, and reports whether the outbox had events or the poll failed.
-func (d *Dispatcher) pollOutbox(ctx context.Context) bool {
-	pending, err := d.Relay.Pending(ctx)
+// pollOutbox relays the outbox, and reports whether it relayed events or the poll failed. A follower relays only events
+// that the leader leaves.
+func (d *Dispatcher) pollOutbox(ctx context.Context, lead *lead) bool {
+	pending, waited, err := d.Relay.Pending(ctx)
 	switch {
 	case err != nil:
 		d.complain(ctx, "look at the outbox", err)
 		pause(ctx, time.Second)
+	case pending && lead.leaves(waited, d.Clock.Now()):
+		lead.watches = true
+		return false
 	case pending:
 		d.drainOutbox(ctx)
 	}

@@ -24,12 +24,13 @@ type countedStores struct {
 	pending, relays, looks, urgent, counts, endpoints atomic.Int64
 
 	outbox atomic.Bool                      // has an event
+	waited atomic.Int64                     // how long the event has waited, in nanoseconds
 	due    atomic.Pointer[webhookports.Due] // nil: nothing is due
 }
 
-func (s *countedStores) Pending(context.Context) (bool, error) {
+func (s *countedStores) Pending(context.Context) (bool, time.Duration, error) {
 	s.pending.Add(1)
-	return s.outbox.Load(), nil
+	return s.outbox.Load(), time.Duration(s.waited.Load()), nil
 }
 
 func (s *countedStores) Relay(context.Context, int, time.Duration,
@@ -99,7 +100,7 @@ func (idleQueue) Tidy(context.Context) error          { return nil }
 type resting struct {
 	*countedStores
 	bell, dueBell chan struct{}
-	works         atomic.Bool
+	works, leads  atomic.Bool
 }
 
 // rest runs a dispatcher whose bell works, and calls story once the dispatcher is at rest.
@@ -109,12 +110,13 @@ func rest(t *testing.T, story func(t *testing.T, d *resting)) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &resting{countedStores: &countedStores{}, bell: make(chan struct{}, 1), dueBell: make(chan struct{}, 1)}
 		d.works.Store(true)
+		d.leads.Store(true)
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() {
 			done <- dispatch.New(dispatch.Deps{
 				Relay: d, Claims: d, Work: d, Endpoints: d, Queue: idleQueue{}, Clock: system.Clock{}, Metrics: restingMetrics{},
-				Bell: d.bell, DueBell: d.dueBell, BellWorks: d.works.Load, Log: slog.New(slog.DiscardHandler),
+				Bell: d.bell, DueBell: d.dueBell, BellWorks: d.works.Load, Leads: d.leads.Load, Log: slog.New(slog.DiscardHandler),
 			}, dispatch.Config{Timeout: time.Second, Concurrency: 4, EndpointConcurrency: 4}).Run(ctx)
 		}()
 		synctest.Wait()
@@ -128,6 +130,13 @@ type restingMetrics struct{ webhookports.DispatchMetrics }
 
 func (restingMetrics) Relayed(int)                      {}
 func (restingMetrics) QueueMode(webhookports.QueueMode) {}
+
+func (d *resting) ring() {
+	select {
+	case d.bell <- struct{}{}:
+	default:
+	}
+}
 
 // pass lets simulated time pass.
 func pass(span time.Duration) {
@@ -193,6 +202,61 @@ func TestRest_ALostRing_CostsASecond_AndMakesPollsQuick(t *testing.T) {
 		pending = d.pending.Load()
 		pass(10 * time.Second)
 		require.InDelta(t, 10, d.pending.Load()-pending, 1)
+	})
+}
+
+func TestRest_AFollower_LeavesRingsToTheLeader_AndLooksFourTimesASecond(t *testing.T) {
+	rest(t, func(t *testing.T, d *resting) {
+		d.leads.Store(false)
+		d.waited.Store(int64(50 * time.Millisecond))
+		d.outbox.Store(true) // there is always an event that has just come
+		pending := d.pending.Load()
+		for range 1000 {
+			d.ring()
+			pass(10 * time.Millisecond)
+		}
+		require.Zero(t, d.relays.Load())
+		require.InDelta(t, 40, d.pending.Load()-pending, 2)
+
+		d.outbox.Store(false)
+		pass(time.Second)
+		pending = d.pending.Load()
+		pass(10 * time.Second)
+		require.InDelta(t, 10, d.pending.Load()-pending, 1, "at rest it is calm, too")
+		require.Zero(t, d.relays.Load())
+	})
+}
+
+func TestRest_AFollower_RelaysWhatTheLeaderLeaves_AndThenForAWhileAtEachRing(t *testing.T) {
+	rest(t, func(t *testing.T, d *resting) {
+		d.leads.Store(false)
+		pass(300 * time.Millisecond)
+		d.outbox.Store(true)
+		d.waited.Store(int64(250 * time.Millisecond)) // at the look that follows the ring
+		d.ring()
+		pass(249 * time.Millisecond)
+		require.Zero(t, d.relays.Load())
+		pass(time.Millisecond)
+		require.EqualValues(t, 1, d.relays.Load())
+
+		pass(10 * time.Millisecond)
+		for n := range int64(20) {
+			d.outbox.Store(true)
+			d.ring()
+			pass(100 * time.Millisecond)
+			require.Equal(t, 2+n, d.relays.Load())
+		}
+		pass(2 * time.Second)
+		d.waited.Store(0)
+		d.outbox.Store(true)
+		d.ring()
+		pass(time.Second)
+		require.EqualValues(t, 21, d.relays.Load(), "the leader may have come back")
+
+		d.leads.Store(true)
+		d.ring()
+		pass(time.Millisecond)
+		require.EqualValues(t, 22, d.relays.Load())
 	})
 }
 

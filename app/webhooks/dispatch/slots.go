@@ -77,6 +77,26 @@ func (r *registry) saturated(lane webhookports.Lane) bool {
 		lane == webhookports.SlowLane && (r.slow >= r.config.slowSlots() || left <= r.config.reservedSlots())
 }
 
+// keepingShare: a process below an eighth of its slots, at an endpoint below half of the endpoint's, has room for more.
+const keepingShare, keepingEndpointShare = 8, 2
+
+// keeps reports whether this process has room for the claims. Its own workers then take them, with what the relay has
+// read (docs/decisions/0033-several-processes.md), and the other dispatchers sleep on.
+func (r *registry) keeps(claims []webhookports.Claim) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if keepingShare*r.posting >= r.config.Concurrency {
+		return false
+	}
+	for _, c := range claims {
+		e := r.entries[c.SubscriptionID]
+		if e != nil && (e.slow || keepingEndpointShare*e.claimed > r.config.EndpointConcurrency) {
+			return false
+		}
+	}
+	return true
+}
+
 func (r *registry) post(e *entry, n int) {
 	e.posting += n
 	r.posting += n

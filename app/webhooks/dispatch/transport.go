@@ -98,7 +98,7 @@ func (t *transport) jobs(claims []webhookports.Claim, urgent bool) (jobs []webho
 	}
 	for _, lane := range webhookports.Lanes {
 		for part := range slices.Chunk(byLane[lane], t.d.config.JobSize) {
-			jobs = append(jobs, webhookports.Job{Lane: lane, Urgent: urgent, Claims: part})
+			jobs = append(jobs, webhookports.Job{Lane: lane, Urgent: urgent, Kept: t.d.registry.keeps(part), Claims: part})
 		}
 	}
 	return jobs

@@ -22,6 +22,10 @@ type Queue[T any] struct {
 	Threshold int           // items that must wait before a second worker starts; a large batch costs less per item
 	Linger    time.Duration // the wait of a batch for further items, before the run
 	Yield     bool          // before a batch runs, goroutines that are ready to call Do may join it
+	// Rest bounds the pause after a batch that several callers shared or others wait behind. The pause takes as long as
+	// the batch, and ends when as many calls wait as there were. Batches thus grow before the workers are busy all the
+	// time, and a lone call never waits. Threshold calls do not wait either.
+	Rest time.Duration
 	// Run works on a batch, in the goroutine of a caller of that batch. An item that is a pointer carries its result.
 	Run func(batch []T)
 
@@ -35,6 +39,8 @@ var errUnfinished = errors.New("batch: the goroutine that ran the batch ended be
 // keyState is the state of a key.
 type keyState[T any] struct {
 	running int
+	resting int // pauses after batches
+	crowd   int // calls that ran or waited when the last pause began
 	waiting []*call[T]
 	growing *growth // nil: no batch of this key is growing
 }
@@ -143,7 +149,9 @@ func (q *Queue[T]) state(key string) *keyState[T] {
 
 // mayStart reports whether a batch of n items may start.
 func (s *keyState[T]) mayStart(q *Queue[T], n int) bool {
-	return s.growing == nil && (s.running == 0 || s.running < q.Workers && n >= q.Threshold)
+	many := n >= q.Threshold
+	rested := s.resting == 0 || n >= s.crowd || many
+	return s.growing == nil && rested && (s.running == 0 || s.running < q.Workers && many)
 }
 
 // take removes up to n calls from those that wait, the oldest first.
@@ -182,12 +190,13 @@ func (q *Queue[T]) lead(key string, s *keyState[T], batch []*call[T]) {
 	}
 	var outcome turn[T]
 	outcome.panicked = errUnfinished // until Run returns
+	began := time.Now() //nolint:forbidigo // measures the batch, and decides about no data
 	defer func() {
 		recovered := recover()
 		if recovered != nil {
 			outcome.panicked = recovered
 		}
-		q.finish(key, s)
+		q.finish(key, s, len(batch), time.Since(began)) //nolint:forbidigo // as above
 		for _, c := range batch[1:] {
 			c.turn <- outcome
 		}
@@ -199,13 +208,28 @@ func (q *Queue[T]) lead(key string, s *keyState[T], batch []*call[T]) {
 	outcome.panicked = nil
 }
 
-// finish frees the worker of a batch that has run.
-func (q *Queue[T]) finish(key string, s *keyState[T]) {
+// finish frees the worker of a batch of n calls that has run, and begins the pause after the batch.
+func (q *Queue[T]) finish(key string, s *keyState[T], n int, took time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	s.running--
+	if rest := min(took, q.Rest); rest > 0 && (n > 1 || len(s.waiting) > 0) {
+		s.resting++
+		s.crowd = n + len(s.waiting)
+		time.AfterFunc(rest, func() {
+			q.mu.Lock()
+			defer q.mu.Unlock()
+			s.resting--
+			q.goOn(key, s)
+		})
+	}
+	q.goOn(key, s)
+}
+
+// goOn starts a batch of waiting calls if it may, and forgets a state without batches.
+func (q *Queue[T]) goOn(key string, s *keyState[T]) {
 	s.startNext(q)
-	if s.running == 0 {
+	if s.running == 0 && s.resting == 0 {
 		delete(q.states, key)
 	}
 }

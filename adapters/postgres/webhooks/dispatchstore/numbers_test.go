@@ -155,7 +155,7 @@ func TestRelay_ManyAtOnce_LeaveNoGap_AndKeepTheOrderOfADeposit(t *testing.T) {
 					failures <- err
 					return
 				}
-				if pending, err := s.Pending(t.Context()); over && relayed == 0 && (err != nil || !pending) {
+				if pending, _, err := s.Pending(t.Context()); over && relayed == 0 && (err != nil || !pending) {
 					return
 				}
 			}

@@ -2,6 +2,7 @@ package dispatchstore
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -15,14 +16,17 @@ import (
 )
 
 // Pending implements webhookports.RelayStore.
-func (s *Store) Pending(ctx context.Context) (bool, error) {
+func (s *Store) Pending(ctx context.Context) (pending bool, waited time.Duration, err error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
-	var pending bool
 	from := s.outbox.ask()
-	err := s.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM outbox WHERE position >= $1)`, from).Scan(&pending)
+	err = s.pool.QueryRow(ctx, `SELECT clock_timestamp() - committed_at FROM outbox WHERE position >= $1
+		ORDER BY position, event_id LIMIT 1`, from).Scan(&waited)
+	if pending = err == nil; errors.Is(err, pgx.ErrNoRows) {
+		err = nil
+	}
 	s.outbox.answered(from, pending)
-	return pending, pg.Translate(err)
+	return pending, waited, pg.Translate(err)
 }
 
 // Relay implements webhookports.RelayStore.

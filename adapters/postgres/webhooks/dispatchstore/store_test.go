@@ -42,7 +42,7 @@ func TestDispatch_AnswersThatGetLost_AreWaitedForNoLongerThanPatience(t *testing
 		Number: 1, Result: webhook.ResultSuccess, StartedAt: time.Now()}, Verdict: webhook.Verdict{State: webhook.Succeeded}}}
 	plan := func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery { return nil }
 	questions := map[string]func(*dispatchstore.Store) error{
-		"Pending": func(s *dispatchstore.Store) error { _, err := s.Pending(ctx); return err },
+		"Pending": func(s *dispatchstore.Store) error { _, _, err := s.Pending(ctx); return err },
 		"Relay":   func(s *dispatchstore.Store) error { _, _, err := s.Relay(ctx, 1, lease, plan); return err },
 		"Due":     func(s *dispatchstore.Store) error { _, err := s.Due(ctx, time.Second); return err },
 		"Claim": func(s *dispatchstore.Store) error {
