@@ -15,10 +15,15 @@ func measureIdle(ctx context.Context, w *workbench, o options, r *results) {
 	o.keys, o.partners = []bool{true}, o.partners[:1]
 	all, b := w.variants(o, []int{8}, []int{1}), r.board("at rest")
 	label := func(v variant) string { return cmp.Or(v.site.name, "this version") }
+	counted := newStatements(ctx, w, o)
 	err := rotate(o.rounds, w.turns(ctx, all, func(v variant, partners []testPartner) {
 		w.warmUp(ctx, v, partners, o)
+		counted.begin(ctx)
 		b.add(label(v), w.restFigures(ctx, o.idle))
+		counted.end(ctx, int((settle + o.idle).Seconds()))
+		counted.add(label(v))
 	}))
+	counted.print(o.rounds)
 	last := label(all[len(all)-1])
 	r.addSample("idle CPU", b.sample(last, "dispatcher %"), 2, " %")
 	r.addSample("idle commits", b.sample(last, "commits/s"), 1, "/s")

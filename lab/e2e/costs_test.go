@@ -109,8 +109,8 @@ func TestCosts_OfAPostAGetAndADelivery_AreTheKnownOnes(t *testing.T) {
 	}
 	post()
 
-	requireCost(t, "POST", cost{statements: 7, roundTrips: 2, redisCommands: 10}, byHTTP.usual(t, redisCommands, post))
-	requireCost(t, "GET", cost{statements: 1, roundTrips: 1, redisCommands: 6}, byHTTP.usual(t, redisCommands, get))
+	requireCost(t, "POST", cost{statements: 7, roundTrips: 2, redisCommands: 8}, byHTTP.usual(t, redisCommands, post))
+	requireCost(t, "GET", cost{statements: 1, roundTrips: 1, redisCommands: 5}, byHTTP.usual(t, redisCommands, get))
 	requireAllocations(t, "POST", 570, h, post)
 	requireAllocations(t, "GET", 182, h, get)
 
@@ -118,7 +118,7 @@ func TestCosts_OfAPostAGetAndADelivery_AreTheKnownOnes(t *testing.T) {
 	d := start(t, "dispatcher", append(w.environ, "DATABASE_URL="+byDispatcher.counting(t, database))...).ready(t)
 	r.await(t, 1) // the link of the account
 	// The commands of Redis contain those of the POST and of the cancellation that cause the delivery.
-	requireCost(t, "delivery", cost{statements: 9, roundTrips: 3, redisCommands: 38},
+	requireCost(t, "delivery", cost{statements: 9, roundTrips: 3, redisCommands: 34},
 		byDispatcher.usual(t, redisCommands, deliver))
 	requireAllocations(t, "delivery", 750, d, deliver)
 }

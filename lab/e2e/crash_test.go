@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -68,4 +69,43 @@ func byTransition(t testing.TB, all []received) map[string][]string {
 		out[key] = append(out[key], string(w.Body))
 	}
 	return out
+}
+
+// One of two dispatchers relays (docs/decisions/0033-several-processes.md). Whichever is killed, the other delivers what
+// comes afterwards at once: no such delivery waits for a lease of the dead, which is three times as long as the bound.
+func TestTwoDispatchers_WhicheverIsKilled_TheOtherDeliversAtOnce(t *testing.T) {
+	t.Parallel()
+	const bound = 7 * time.Second // a second on a machine that does nothing else
+	w := newWorld(t, "WEBHOOK_TIMEOUT=2s")
+	w.http(t)
+	r := newReceiver(t)
+	w.subscribe(t, r)
+	pair := [2]*process{w.dispatcher(t), w.dispatcher(t)}
+	accountID := w.link(t, "villa-12")
+	cancel := func() (depositID string) {
+		depositID, _ = w.deposit(t, accountID)
+		w.api(t).post("/deposits/"+depositID+"/cancel", nil, nil)
+		return depositID
+	}
+	arrives := func(depositID string, within time.Duration) {
+		t.Helper()
+		require.Eventually(t, func() bool { return len(byTransition(t, r.Accepted())[depositID+" deposit.cancelled"]) > 0 },
+			within, often)
+	}
+	var all []string
+	for i := range pair {
+		for range 20 {
+			all = append(all, cancel())
+		}
+		pair[i].Kill()
+		for range 20 {
+			depositID := cancel()
+			arrives(depositID, bound)
+			all = append(all, depositID)
+		}
+		pair[i] = w.dispatcher(t)
+	}
+	for _, depositID := range all {
+		arrives(depositID, soon) // also those in the hands of the dead
+	}
 }

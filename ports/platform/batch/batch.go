@@ -190,7 +190,7 @@ func (q *Queue[T]) lead(key string, s *keyState[T], batch []*call[T]) {
 	}
 	var outcome turn[T]
 	outcome.panicked = errUnfinished // until Run returns
-	began := time.Now() //nolint:forbidigo // measures the batch, and decides about no data
+	began := time.Now()              //nolint:forbidigo // measures the batch, and decides about no data
 	defer func() {
 		recovered := recover()
 		if recovered != nil {
