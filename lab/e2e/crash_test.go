@@ -72,7 +72,8 @@ func byTransition(t testing.TB, all []received) map[string][]string {
 }
 
 // One of two dispatchers relays (docs/decisions/0033-several-processes.md). Whichever is killed, the other delivers
-// what comes afterwards at once: no such delivery waits for a lease of the dead, which is three times as long as the bound.
+// what comes afterwards at once: no such delivery waits for a lease of the dead, which is three times as long as the
+// bound.
 func TestTwoDispatchers_WhicheverIsKilled_TheOtherDeliversAtOnce(t *testing.T) {
 	t.Parallel()
 	const bound = 7 * time.Second // a second on a machine that does nothing else
