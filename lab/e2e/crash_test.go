@@ -71,9 +71,9 @@ func byTransition(t testing.TB, all []received) map[string][]string {
 	return out
 }
 
-// One of two dispatchers relays (docs/decisions/0033-several-processes.md). Whichever is killed, the other delivers
-// what comes afterwards at once: no such delivery waits for a lease of the dead, which is three times as long as the
-// bound.
+// Only one of two dispatchers relays at a time (docs/decisions/0033-several-processes.md). When either is killed, the
+// other delivers later events within the bound. The bound is shorter than a lease, so no event waited for a lease of the
+// killed dispatcher to end.
 func TestTwoDispatchers_WhicheverIsKilled_TheOtherDeliversAtOnce(t *testing.T) {
 	t.Parallel()
 	const bound = 7 * time.Second // a second on a machine that does nothing else
