@@ -72,8 +72,8 @@ func byTransition(t testing.TB, all []received) map[string][]string {
 }
 
 // Only one of two dispatchers relays at a time (docs/decisions/0033-several-processes.md). When either is killed, the
-// other delivers later events within the bound. The bound is shorter than a lease, so no event waited for a lease of the
-// killed dispatcher to end.
+// other delivers later events within the bound. The bound is shorter than a lease, so no event waited until a lease of
+// the killed dispatcher ended.
 func TestTwoDispatchers_WhicheverIsKilled_TheOtherDeliversAtOnce(t *testing.T) {
 	t.Parallel()
 	const bound = 7 * time.Second // a second on a machine that does nothing else
