@@ -14,6 +14,7 @@ import (
 
 	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/adapters/postgres/groupcommit"
+	"partnerdeposits/adapters/postgres/platform"
 	"partnerdeposits/adapters/postgres/webhooks/dispatchstore"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
@@ -43,6 +44,10 @@ var hotStatements = map[string][]string{
 	"read a deposit":                {"clients_pkey/1", "deposits_pkey/1", "one_active_link_per_account/1"},
 	"find a checkout":               {"clients_pkey/1", "deposits_checkout_token_hash_key/1"},
 
+	"look for the work of jobs": {"deposit_timers_pkey/2", "deposits_pkey/1", "mails_due/1", "password_requests_pkey/0",
+		"payment_questions_due/1", "payments_to_reconcile/1", "refunds_to_reconcile/1", "secured_notices_pkey/0",
+		"tenant_notices_in_order/0", "webhook_notices_due/1", "webhook_replays_under_way/0",
+		"webhook_subscriptions_of_partner/0", "webhook_subscriptions_pkey/1"},
 	"ask for events": {"outbox_in_order/1"},
 	"relay": {"Seq Scan of outbox_position", "Tid Scan of outbox", "event_feeds_pkey/1",
 		"outbox_in_order/1", "webhook_subscriptions_of_partner/1"},
@@ -145,6 +150,8 @@ func (h *hotPaths) run() map[string][]string {
 	_, err = h.store.Deposits.DepositByToken(ctx, "none")
 	note("find a checkout", h.plain, unless(err, deposit.ErrNotFound))
 
+	_, err = platform.NewWaitingWork(h.indexed).WaitingWork(ctx, time.Now(), time.Now())
+	note("look for the work of jobs", h.indexed, err)
 	_, _, err = h.dispatch.Pending(ctx)
 	note("ask for events", h.indexed, err)
 	var claims []webhookports.Claim

@@ -12,9 +12,9 @@ import (
 const (
 	growthEvery   = time.Second     // between two looks at the sizes of tables
 	growthTimeout = 2 * time.Second // bounds a look
-	// A pool that is hardly used looks once in calmGrowth: few statements can meet an outdated plan meanwhile.
+	// A pool that is hardly used looks once in calmGrowth: at most fewUses statements meet an outdated plan meanwhile.
 	fewUses       = 50
-	calmGrowth    = 10 * time.Second
+	calmGrowth    = time.Minute
 	generationKey = "partnerdeposits.plans"
 )
 

@@ -43,10 +43,11 @@ type OperatorNotices struct {
 // Jobs gives the jobs. A notice that fails is taken up again in the next round and delays no other.
 func (n OperatorNotices) Jobs(every time.Duration) []schedules.Job {
 	return []schedules.Job{
-		{Name: "secured-mails", Every: every, Run: func(ctx context.Context) (bool, error) {
-			due, err := n.Notices.SecuredDue(ctx, schedules.NoticeBatch)
-			return schedules.Each(ctx, due, err, n.tellSecured)
-		}},
+		{Name: "secured-mails", Every: every, Waits: func(w ports.Waiting) bool { return w.SecuredNotices },
+			Run: func(ctx context.Context) (bool, error) {
+				due, err := n.Notices.SecuredDue(ctx, schedules.NoticeBatch)
+				return schedules.Each(ctx, due, err, n.tellSecured)
+			}},
 		{Name: "cover-mails", Every: max(every, coversEvery), Soon: true, Run: func(ctx context.Context) (bool, error) {
 			round, tells := coverRound(n.Clock.Now(), n.VerifyAddresses)
 			if !tells {

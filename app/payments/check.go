@@ -12,6 +12,7 @@ import (
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	paymentports "partnerdeposits/ports/payments"
+	ports "partnerdeposits/ports/platform"
 )
 
 const (
@@ -142,8 +143,10 @@ func postponed(p deposit.Payment, answer paymentports.ProviderPayment, attempts 
 
 // Job gives the job that asks the provider about payments left in processing.
 func (s *Service) Job(every time.Duration) schedules.Job {
-	return schedules.Job{Name: "payments", Every: every, Run: func(ctx context.Context) (bool, error) {
-		_, err := s.CheckDue(ctx)
-		return false, err
-	}}
+	return schedules.Job{Name: "payments", Every: every,
+		Waits: func(w ports.Waiting) bool { return w.Payments || w.Refunds },
+		Run: func(ctx context.Context) (bool, error) {
+			_, err := s.CheckDue(ctx)
+			return false, err
+		}}
 }

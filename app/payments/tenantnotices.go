@@ -35,10 +35,11 @@ type TenantNotices struct {
 
 // Job gives the job. A notice that fails is taken up again in the next round and delays no other.
 func (n TenantNotices) Job(every time.Duration) schedules.Job {
-	return schedules.Job{Name: "tenant-mails", Every: every, Run: func(ctx context.Context) (bool, error) {
-		due, err := n.Notices.TenantNoticesDue(ctx, schedules.NoticeBatch)
-		return schedules.Each(ctx, due, err, n.tell)
-	}}
+	return schedules.Job{Name: "tenant-mails", Every: every, Waits: func(w ports.Waiting) bool { return w.TenantNotices },
+		Run: func(ctx context.Context) (bool, error) {
+			due, err := n.Notices.TenantNoticesDue(ctx, schedules.NoticeBatch)
+			return schedules.Each(ctx, due, err, n.tell)
+		}}
 }
 
 // tell makes a mail of a notice. A tenant whose record was erased gets none.

@@ -51,10 +51,12 @@ type Compared interface {
 
 // Jobs gives the jobs.
 func (u Upkeep) Jobs(every time.Duration) []schedules.Job {
-	jobs := []schedules.Job{{Name: "payment notices", Every: every, Run: func(ctx context.Context) (bool, error) {
-		_, err := u.Callbacks.Ask(ctx)
-		return false, err
-	}}}
+	jobs := []schedules.Job{{Name: "payment notices", Every: every,
+		Waits: func(w ports.Waiting) bool { return w.PaymentQuestions },
+		Run: func(ctx context.Context) (bool, error) {
+			_, err := u.Callbacks.Ask(ctx)
+			return false, err
+		}}}
 	if u.Books != nil {
 		jobs = append(jobs,
 			schedules.Job{Name: "reconciliation", Every: booksEvery, Soon: true, Run: func(ctx context.Context) (bool, error) {

@@ -24,11 +24,13 @@ type EndpointNotices struct {
 }
 
 // Job gives the job. A notice that fails is taken up again in the next round and delays no other. Each round looks at
-// our own way out first, since partners are not told of a break of ours.
+// our own way out first, since partners are not told of a break of ours. While an endpoint fails, rounds keep looking:
+// a later notice may be of a break that is over by then.
 func (n EndpointNotices) Job(every time.Duration) schedules.Job {
 	var broken atomic.Pointer[time.Time] // when our own way out was last seen broken; zero: never
 	broken.Store(&time.Time{})
-	return schedules.Job{Name: "notices", Every: every, Run: func(ctx context.Context) (bool, error) {
+	waits := func(w ports.Waiting) bool { return w.EndpointNotices || w.FailingEndpoints }
+	return schedules.Job{Name: "notices", Every: every, Waits: waits, Run: func(ctx context.Context) (bool, error) {
 		endpoints, err := n.Endpoints.Endpoints(ctx)
 		if err != nil {
 			return false, err

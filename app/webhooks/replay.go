@@ -12,6 +12,7 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/webhook"
+	ports "partnerdeposits/ports/platform"
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
@@ -153,5 +154,6 @@ const replaysRest = 2 * time.Second
 // ReplayJob gives the job that advances replays. A round makes a single step and asks for the next round while steps
 // are due.
 func (s *Service) ReplayJob() schedules.Job {
-	return schedules.Job{Name: "replays", Every: replaysEvery, Rest: replaysRest, Run: s.AdvanceReplay}
+	return schedules.Job{Name: "replays", Every: replaysEvery, Rest: replaysRest,
+		Waits: func(w ports.Waiting) bool { return w.Replays }, Run: s.AdvanceReplay}
 }

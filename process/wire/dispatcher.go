@@ -16,6 +16,7 @@ import (
 	"partnerdeposits/adapters/http/ops"
 	"partnerdeposits/adapters/metrics"
 	"partnerdeposits/adapters/postgres"
+	platformtables "partnerdeposits/adapters/postgres/platform"
 	"partnerdeposits/adapters/postgres/webhooks/dispatchstore"
 	redisadapter "partnerdeposits/adapters/redis"
 	"partnerdeposits/adapters/system"
@@ -27,6 +28,7 @@ import (
 	"partnerdeposits/app/webhooks"
 	"partnerdeposits/app/webhooks/dispatch"
 	"partnerdeposits/core/id"
+	ports "partnerdeposits/ports/platform"
 	webhookports "partnerdeposits/ports/webhooks"
 	"partnerdeposits/process/config"
 	"partnerdeposits/process/run"
@@ -249,7 +251,16 @@ func (s *process) scheduler(registry *metrics.Registry,
 			all.Clients.AddressJob(), all.Idempotent.CleanJob(parts.Clock), mails.CleanJob(store.Mails, parts.Clock),
 		},
 	)
-	return schedules.New(s.log, registry.Jobs(schedules.Names(jobs)), jobs...), nil
+	return schedules.New(s.log, registry.Jobs(schedules.Names(jobs)), s.looksForWork(parts.Clock), jobs...), nil
+}
+
+// looksForWork asks over the pool that never reads whole tables.
+func (s *process) looksForWork(clock ports.Clock) schedules.Look {
+	work := platformtables.NewWaitingWork(s.ops)
+	return func(ctx context.Context) (ports.Waiting, error) {
+		now := clock.Now()
+		return work.WaitingWork(ctx, now, now.Add(-s.cfg.Timers().CheckoutIdleAfter))
+	}
 }
 
 func registerQueues(registry *metrics.Registry, queue *asynq.Queue) {

@@ -116,7 +116,8 @@ func open(ctx context.Context, cfg config.Config, log *slog.Logger, name string,
 	}
 	const patience = 3 * time.Second
 	if s.ops, err = s.newPool(ctx, name+"-ops",
-		postgres.PoolOptions{MaxConns: opsConns, StatementTimeout: patience, Settings: postgres.IndexPlans}); err != nil {
+		postgres.PoolOptions{MaxConns: opsConns, StatementTimeout: patience, Settings: postgres.IndexPlans,
+			PingAfter: loopPing}); err != nil {
 		return nil, err
 	}
 	s.pools = map[string]*pgxpool.Pool{name: s.Pool, "ops": s.ops}
@@ -149,9 +150,9 @@ func open(ctx context.Context, cfg config.Config, log *slog.Logger, name string,
 	return s, nil
 }
 
-// loopPing is the idle time after which a loop that asks once a second or two tests its connection. A ping before each
-// of its questions would double the work of a service at rest. A loop that meets a broken connection asks again.
-const loopPing = 5 * time.Second
+// loopPing is the idle time after which a loop that asks every few seconds tests its connection. A ping before each of
+// its questions would double the work of a service at rest. A loop that meets a broken connection asks again.
+const loopPing = 10 * time.Second
 
 // pingAfter returns PoolOptions.PingAfter of a process with many callers, or of a process with loops alone.
 func pingAfter(manyCallers bool) time.Duration {
@@ -210,7 +211,7 @@ func cipherOf(cfg config.Config, log *slog.Logger) (*secrets.Cipher, error) {
 func (s *process) readiness(more ...ops.Check) *ops.Readiness {
 	checks := []ops.Check{
 		{Name: checkPostgres, Run: s.connected, Problem: connectionProblem},
-		{Name: checkSchema, Run: s.schemaFits, Problem: schemaProblem},
+		{Name: checkSchema, Run: s.schemaFits, Problem: schemaProblem, Holds: schemaHolds},
 		// what only reads goes on
 		{Name: checkWrites, Run: s.takesWrites, Problem: writeProblem, Every: writeEvery, Optional: true},
 		{Name: checkRedis, Run: func(ctx context.Context) error { return redisadapter.Probe(ctx, s.Redis) },
@@ -262,6 +263,9 @@ func always(problem string) func(error) string {
 type outdated struct{}
 
 func (outdated) Error() string { return "the schema is older than this binary" }
+
+// schemaHolds is how long a schema that fitted is not looked at again: nothing but a restore makes it older.
+const schemaHolds = time.Minute
 
 // schemaFits accepts a newer schema too: migrations only add while an older binary may run.
 func (s *process) schemaFits(ctx context.Context) error {

@@ -135,6 +135,33 @@ func TestReadyz_LooksNoMoreThanOnceASecond(t *testing.T) {
 	})
 }
 
+func TestReadyz_KeepsASuccessThatHolds_AndNoFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		runs, away := 0, true
+		r := ops.NewReadiness(slog.New(slog.DiscardHandler), ops.Check{
+			Name: "schema", Holds: time.Minute,
+			Run: func(context.Context) error {
+				if runs++; away {
+					return errors.New("outdated")
+				}
+				return nil
+			},
+			Problem: func(error) string { return "is not up to date" },
+		})
+		during := func(span time.Duration) int {
+			before := runs
+			for range span / time.Second {
+				r.Now(t.Context())
+				<-time.After(time.Second)
+			}
+			return runs - before
+		}
+		require.Equal(t, 30, during(30*time.Second))
+		away = false
+		require.Equal(t, 3, during(3*time.Minute))
+	})
+}
+
 func TestAwait_ReturnsOnceItIsThere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var postgres, redis dependency

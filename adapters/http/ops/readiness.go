@@ -24,8 +24,9 @@ type Check struct {
 	// Problem describes a failure to anybody, without host names: "cannot be reached".
 	Problem func(err error) string
 
-	// Every is the time for which an answer is kept; 0: a second.
-	Every time.Duration
+	// Every is the time for which an answer is kept; 0: a second. Holds is the time for which a success is kept, if that
+	// is longer.
+	Every, Holds time.Duration
 
 	// Optional: after the first success, a failure degrades the process but leaves it ready.
 	Optional bool
@@ -198,7 +199,11 @@ func (r *Readiness) due() []bool {
 	due := make([]bool, len(r.checks))
 	for i, c := range r.checks {
 		at, answered := r.answered[c.Name]
-		due[i] = !answered || time.Since(at) >= c.Every
+		keep := c.Every
+		if r.problems[c.Name] == "" {
+			keep = max(keep, c.Holds)
+		}
+		due[i] = !answered || time.Since(at) >= keep
 	}
 	return due
 }

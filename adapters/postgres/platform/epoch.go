@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	epochEvery    = time.Second     // between two reads of the epoch
-	epochPatience = 3 * time.Second // bounds a read
+	epochEvery    = 2 * time.Second // between two reads of the epoch
+	epochPatience = 2 * time.Second // bounds a read, so that the next one comes before the last answer is too old
 	epochHolds    = 5 * time.Second // a read that is older does not count: the database may have been restored meanwhile
 )
 
@@ -55,7 +55,7 @@ func (e *Epoch) Current() ports.Epoch {
 	return known.epoch
 }
 
-// Watch reads the epoch every second until ctx ends.
+// Watch reads the epoch every two seconds until ctx ends.
 func (e *Epoch) Watch(ctx context.Context) error {
 	ticker := time.NewTicker(epochEvery)
 	defer ticker.Stop()

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"partnerdeposits/app/platform/schedules"
+	ports "partnerdeposits/ports/platform"
 )
 
 const (
@@ -21,7 +22,8 @@ func (s *Service) Jobs(every time.Duration) []schedules.Job {
 		return schedules.Cleaning(name, s.deps.Clock, schedules.Within(s.deps.UnitOfWork, clean))
 	}
 	return []schedules.Job{
-		{Name: "password resets", Every: min(every, resetsEvery), Run: s.MailResets},
+		{Name: "password resets", Every: min(every, resetsEvery),
+			Waits: func(w ports.Waiting) bool { return w.PasswordRequests }, Run: s.MailResets},
 		ended("sessions", func(ctx context.Context, now time.Time) (int, error) {
 			return s.deps.Sessions.DeleteExpiredSessions(ctx, now, schedules.CleaningBatch)
 		}),

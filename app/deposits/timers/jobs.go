@@ -5,19 +5,20 @@ import (
 	"time"
 
 	"partnerdeposits/app/platform/schedules"
+	ports "partnerdeposits/ports/platform"
 )
 
 // Jobs gives one job for each timer. A round works through everything that is due.
 func (s *Service) Jobs(every time.Duration) []schedules.Job {
-	job := func(name string, run func(context.Context) (int, error)) schedules.Job {
-		return schedules.Job{Name: name, Every: every, Run: func(ctx context.Context) (bool, error) {
+	job := func(name string, waits func(ports.Waiting) bool, run func(context.Context) (int, error)) schedules.Job {
+		return schedules.Job{Name: name, Every: every, Waits: waits, Run: func(ctx context.Context) (bool, error) {
 			_, err := run(ctx)
 			return false, err
 		}}
 	}
 	return []schedules.Job{
-		job("idle checkouts", s.MarkIdle),
-		job("expired checkouts", s.ExpireCheckouts),
-		job("elapsed coverage", s.CloseElapsed),
+		job("idle checkouts", func(w ports.Waiting) bool { return w.IdleCheckouts }, s.MarkIdle),
+		job("expired checkouts", func(w ports.Waiting) bool { return w.ExpiredCheckouts }, s.ExpireCheckouts),
+		job("elapsed coverage", func(w ports.Waiting) bool { return w.ElapsedCoverages }, s.CloseElapsed),
 	}
 }

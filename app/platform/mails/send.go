@@ -27,7 +27,8 @@ const (
 // the server took is sent again only if the process dies before the record, or Postgres stays away until the lease is
 // over.
 func SendJob(due ports.Mails, mailer ports.Mailer, metrics ports.MailMetrics, every time.Duration) schedules.Job {
-	return schedules.Job{Name: "mail", Every: every, Run: func(ctx context.Context) (bool, error) {
+	waits := func(w ports.Waiting) bool { return w.Mails }
+	return schedules.Job{Name: "mail", Every: every, Waits: waits, Run: func(ctx context.Context) (bool, error) {
 		// An attempt that has begun is not called off: the server may have taken the mail already.
 		sending, cancel := context.WithTimeout(context.WithoutCancel(ctx), mailsWithin)
 		defer cancel()

@@ -11,33 +11,21 @@ import (
 
 func TestJob_EveryRoundDecidesTheWaitForTheNext(t *testing.T) {
 	t.Parallel()
-	often := Job{Every: 500 * time.Millisecond, Rest: 2 * time.Second}
 	hourly := Job{Every: time.Hour, Soon: true}
 	plain := Job{Every: 10 * time.Second}
 	for name, c := range map[string]struct {
 		job          Job
 		more, failed bool
-		idle         time.Duration
-		wait, idles  time.Duration
+		wait         time.Duration
 	}{
-		"work left": {plain, true, false, time.Minute, 0, 0},
-		"done":      {plain, false, false, 0, 10 * time.Second, 10 * time.Second},
-		"failed":    {plain, false, true, 0, 10 * time.Second, 10 * time.Second},
-		"never rests": {
-			plain, false, false, time.Hour, 10 * time.Second, time.Hour + 10*time.Second,
-		},
-		"failed, with a long interval":  {hourly, false, true, 0, time.Minute, 0},
-		"done, with a long interval":    {hourly, false, false, 0, time.Hour, time.Hour},
-		"failed, with a minute at most": {Job{Every: time.Second, Soon: true}, false, true, 0, time.Second, 0},
-		"idle for a while": {
-			often, false, false, 4500 * time.Millisecond, 500 * time.Millisecond, 5 * time.Second,
-		},
-		"idle for long enough to rest":    {often, false, false, 5 * time.Second, 2 * time.Second, 5 * time.Second},
-		"work after a rest":               {often, true, false, 5 * time.Second, 0, 0},
-		"a failure does not end the rest": {often, false, true, 5 * time.Second, 2 * time.Second, 5 * time.Second},
+		"work left":                     {plain, true, false, 0},
+		"done":                          {plain, false, false, 10 * time.Second},
+		"failed":                        {plain, false, true, 10 * time.Second},
+		"failed, with a long interval":  {hourly, false, true, time.Minute},
+		"done, with a long interval":    {hourly, false, false, time.Hour},
+		"failed, with a minute at most": {Job{Every: time.Second, Soon: true}, false, true, time.Second},
 	} {
-		wait, idles := c.job.next(c.more, c.failed, c.idle)
-		require.Equal(t, []time.Duration{c.wait, c.idles}, []time.Duration{wait, idles}, name)
+		require.Equal(t, c.wait, c.job.next(c.more, c.failed), name)
 	}
 	for _, c := range []struct {
 		job  Job

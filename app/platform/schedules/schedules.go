@@ -22,11 +22,15 @@ import (
 type Job struct {
 	Name  string // for the log and the metrics
 	Every time.Duration
-	// Rest is the interval after restAfter without a round that asked for the next; 0: Every.
+	// Rest is the interval of looks for the work of a job with Waits; 0: Every. A job with Rest goes on at Every until it
+	// had no work for restAfter.
 	Rest time.Duration
 	// Soon begins the first round within seconds, and repeats a failed round after a minute, for a job whose interval
 	// is long.
 	Soon bool
+
+	// Waits tells whether the job has work; nil: each round finds out. A look without work counts as a round.
+	Waits func(ports.Waiting) bool
 
 	// Run does a round. more asks for the next round at once, since the round reached its limit.
 	Run func(ctx context.Context) (more bool, err error)
@@ -46,15 +50,19 @@ const jitterShare = 0.2
 
 // Scheduler runs jobs concurrently, and the rounds of each job one after another.
 type Scheduler struct {
+	look     Look
 	jobs     []Job
 	log      *slog.Logger
 	metrics  ports.JobMetrics
 	database *outage.Log // whose outage all jobs meet
 }
 
+// Look tells what waits for the jobs with Waits. If a look fails, each of them does its round and finds out.
+type Look func(ctx context.Context) (ports.Waiting, error)
+
 // New makes a scheduler. The names of jobs are unique and their intervals positive.
-func New(log *slog.Logger, metrics ports.JobMetrics, jobs ...Job) *Scheduler {
-	return &Scheduler{jobs: jobs, log: log, metrics: metrics, database: outage.New(log)}
+func New(log *slog.Logger, metrics ports.JobMetrics, look Look, jobs ...Job) *Scheduler {
+	return &Scheduler{look: look, jobs: jobs, log: log, metrics: metrics, database: outage.New(log)}
 }
 
 // Names lists the names of jobs.
@@ -70,27 +78,28 @@ func Names(jobs []Job) []string {
 // interval, or soon. An error or a panic ends only that round.
 func (s *Scheduler) Run(ctx context.Context) error {
 	var all sync.WaitGroup
+	var awaited []start
 	for _, job := range s.jobs {
-		all.Go(func() { s.keep(ctx, job) })
+		if job.Waits == nil {
+			all.Go(func() { s.keep(ctx, job) })
+			continue
+		}
+		begin := make(chan struct{})
+		awaited = append(awaited, start{Job: job, begin: begin})
+		all.Go(func() { s.await(ctx, job, begin) })
+	}
+	if len(awaited) > 0 {
+		s.watch(ctx, awaited)
 	}
 	all.Wait()
 	return nil
 }
 
+// keep runs a job at its interval.
 func (s *Scheduler) keep(ctx context.Context, job Job) {
-	wait := time.Duration(rand.Float64() * float64(job.first())) //nolint:gosec // spreads load, hides nothing
-	var idle time.Duration                                       // about the time without work
-	for {
-		timer := time.NewTimer(wait)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return
-		case <-timer.C:
-		}
+	for wait := upTo(job.first()); sleep(ctx, wait); {
 		more, failed := s.round(ctx, job)
-		wait, idle = job.next(more, failed, idle)
-		wait = jitter(wait)
+		wait = jitter(job.next(more, failed))
 	}
 }
 
@@ -102,17 +111,32 @@ func (j Job) first() time.Duration {
 	return j.Every
 }
 
-// next gives the wait after a round, and about the time without work. idle is that time before the round.
-func (j Job) next(more, failed bool, idle time.Duration) (wait, idles time.Duration) {
+// next gives the wait after a round.
+func (j Job) next(more, failed bool) time.Duration {
 	switch {
 	case more:
-		return 0, 0
+		return 0
 	case failed && j.Soon:
-		return min(j.Every, afterError), idle
-	case j.Rest > 0 && idle >= restAfter:
-		return j.Rest, idle
+		return min(j.Every, afterError)
 	default:
-		return j.Every, idle + j.Every
+		return j.Every
+	}
+}
+
+// upTo spreads the beginnings of several dispatchers.
+func upTo(d time.Duration) time.Duration {
+	return time.Duration(rand.Float64() * float64(d)) //nolint:gosec // spreads load, hides nothing
+}
+
+// sleep returns false when ctx ended.
+func sleep(ctx context.Context, wait time.Duration) bool {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
 	}
 }
 
@@ -136,13 +160,25 @@ func (s *Scheduler) round(ctx context.Context, job Job) (more, failed bool) {
 		s.database.Worked(ctx)
 		s.metrics.Ran(job.Name, true)
 		return more, false
-	case ctx.Err() != nil && errors.Is(err, context.Canceled): // told to stop
+	case toldToStop(ctx, err):
 		return false, false
-	case errors.Is(err, fault.ErrUnavailable):
-		s.database.Failed(ctx, "scheduled job failed", "job", job.Name, "error", err)
 	default:
-		s.log.WarnContext(ctx, "scheduled job failed", "job", job.Name, "error", err)
+		s.complain(ctx, err, "scheduled job failed", "job", job.Name)
+		s.metrics.Ran(job.Name, false)
+		return false, true
 	}
-	s.metrics.Ran(job.Name, false)
-	return false, true
+}
+
+func toldToStop(ctx context.Context, err error) bool {
+	return ctx.Err() != nil && errors.Is(err, context.Canceled)
+}
+
+// complain logs an error. All jobs meet the same outage of the database, which is told once.
+func (s *Scheduler) complain(ctx context.Context, err error, message string, about ...any) {
+	about = append(about, "error", err)
+	if errors.Is(err, fault.ErrUnavailable) {
+		s.database.Failed(ctx, message, about...)
+		return
+	}
+	s.log.WarnContext(ctx, message, about...)
 }

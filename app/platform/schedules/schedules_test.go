@@ -20,7 +20,7 @@ func begin(t *testing.T, log *slog.Logger, jobs ...schedules.Job) (stop func()) 
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
-	go func() { done <- schedules.New(log, ran{}, jobs...).Run(ctx) }()
+	go func() { done <- schedules.New(log, ran{}, nil, jobs...).Run(ctx) }()
 	return func() { cancel(); require.NoError(t, <-done) }
 }
 
@@ -64,7 +64,7 @@ func TestRun_CountsTheRoundsOfEachJob(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error)
 		go func() {
-			done <- schedules.New(slog.New(slog.DiscardHandler), counts,
+			done <- schedules.New(slog.New(slog.DiscardHandler), counts, nil,
 				every("good", func() error { return nil }),
 				every("bad", func() error { return errors.New("no luck") }),
 				every("worse", func() error { panic("poisoned row") }),
@@ -160,31 +160,5 @@ func TestRun_LetsTheRoundUnderWayComeBack(t *testing.T) {
 		stop()
 		require.True(t, finished)
 		require.Empty(t, log.String(), "being told to stop is no failure")
-	})
-}
-
-func TestRun_AJobThatMayRest_RestsWithoutWork_AndWorksAtItsInterval(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var rounds atomic.Int64
-		var work atomic.Bool
-		stop := begin(t, slog.New(slog.DiscardHandler), schedules.Job{Name: "replays", Every: time.Second / 2,
-			Rest: 2 * time.Second, Run: func(context.Context) (bool, error) {
-				more := rounds.Add(1)%2 == 0 && work.Load()
-				return more, nil
-			}})
-		during := func(span time.Duration) int64 {
-			before := rounds.Load()
-			<-time.After(span)
-			return rounds.Load() - before
-		}
-		during(15 * time.Second)
-		require.InDelta(t, 30, during(time.Minute), 5, "a round every two seconds")
-		work.Store(true)
-		during(5 * time.Second)
-		require.Greater(t, during(time.Minute), int64(200), "two rounds for each half a second")
-		work.Store(false)
-		during(15 * time.Second)
-		require.InDelta(t, 30, during(time.Minute), 5)
-		stop()
 	})
 }

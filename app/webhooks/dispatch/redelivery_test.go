@@ -119,9 +119,10 @@ func TestDispatch_AReplay_BringsWhatFailedOnceEach(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 70, replay.Matched)
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	waiting := func(context.Context) (ports.Waiting, error) { return ports.Waiting{Replays: true}, nil }
 	ended := make(chan error, 2)
 	for range cap(ended) {
-		go func() { ended <- schedules.New(quiet(), noMetrics{}, service.ReplayJob()).Run(ctx) }()
+		go func() { ended <- schedules.New(quiet(), noMetrics{}, waiting, service.ReplayJob()).Run(ctx) }()
 	}
 	f.eventually("all that failed was sent again", func() bool { return f.states()[webhook.Succeeded] == 70 })
 	stop()

@@ -1,0 +1,30 @@
+package platform
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"partnerdeposits/adapters/postgres/internal/pg"
+	ports "partnerdeposits/ports/platform"
+)
+
+// WaitingWork looks for the work of all jobs in one statement (ports.WaitingWork). An empty answer must not read whole
+// tables, so its pool has the settings IndexPlans.
+type WaitingWork struct{ db pg.DB }
+
+var _ ports.WaitingWork = WaitingWork{}
+
+// NewWaitingWork looks over a pool with IndexPlans.
+func NewWaitingWork(pool *pgxpool.Pool) WaitingWork {
+	return WaitingWork{pg.DB{Pool: pool, Wait: lookPatience}}
+}
+
+const lookPatience = 3 * time.Second // for a connection
+
+// WaitingWork implements ports.WaitingWork.
+func (w WaitingWork) WaitingWork(ctx context.Context, now, idleBefore time.Time) (ports.Waiting, error) {
+	row, err := queries.WaitingWork(ctx, w.db, idleBefore, now)
+	return ports.Waiting(row), err
+}

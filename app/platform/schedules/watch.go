@@ -1,0 +1,96 @@
+package schedules
+
+import (
+	"context"
+	"time"
+
+	ports "partnerdeposits/ports/platform"
+)
+
+// start begins the rounds of a job with Waits.
+type start struct {
+	Job
+	begin chan<- struct{}
+	rests time.Duration // until its next look
+}
+
+// watch looks for the work of all jobs at once, at the shortest of their intervals, and begins the rounds of each job
+// that has work. A job whose rounds are still under way is left to them.
+func (s *Scheduler) watch(ctx context.Context, jobs []start) {
+	every := jobs[0].looksEvery()
+	for _, job := range jobs {
+		every = min(every, job.looksEvery())
+	}
+	for wait := upTo(every); sleep(ctx, wait); wait = jitter(every) {
+		waiting, known := s.looks(ctx)
+		for i := range jobs {
+			job := &jobs[i]
+			if job.rests -= wait; job.rests > 0 {
+				continue
+			}
+			if known && !job.Waits(waiting) {
+				s.metrics.Ran(job.Name, true)
+			} else if !job.begins() {
+				continue
+			}
+			job.rests = job.looksEvery() - every/2 // until the look that comes closest to its interval
+		}
+	}
+}
+
+// begins reports whether the rounds begin; they do not while earlier ones are under way.
+func (s start) begins() bool {
+	select {
+	case s.begin <- struct{}{}:
+		return true
+	default:
+		return false
+	}
+}
+
+func (j Job) looksEvery() time.Duration {
+	if j.Rest > 0 {
+		return j.Rest
+	}
+	return j.Every
+}
+
+// looks reports what waits; known is false after an error.
+func (s *Scheduler) looks(ctx context.Context) (waiting ports.Waiting, known bool) {
+	waiting, err := s.look(ctx)
+	switch {
+	case err == nil:
+		s.database.Worked(ctx)
+	case !toldToStop(ctx, err):
+		s.complain(ctx, err, "look for the work of scheduled jobs failed")
+	}
+	return waiting, err == nil
+}
+
+// await makes the rounds of a job each time they begin.
+func (s *Scheduler) await(ctx context.Context, job Job, begin <-chan struct{}) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-begin:
+			s.rounds(ctx, job)
+		}
+	}
+}
+
+// rounds makes a round, and further ones while a round asks for the next. With Rest they go on at their interval.
+func (s *Scheduler) rounds(ctx context.Context, job Job) {
+	for idle := time.Duration(0); ; {
+		more, _ := s.round(ctx, job)
+		var wait time.Duration
+		if idle += job.Every; more {
+			idle = 0
+		} else if wait = jitter(job.Every); job.Rest == 0 || idle > restAfter {
+			return
+		}
+		if !sleep(ctx, wait) {
+			return
+		}
+	}
+}
