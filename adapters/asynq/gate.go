@@ -35,10 +35,11 @@ const calmPoll = time.Second
 
 // gate is the Redis client of an asynq server, and delays the server's polls of an empty queue. asynq polls at a fixed
 // interval: a long interval delays jobs, and a short interval costs an idle service most of its CPU. The gate sends a
-// poll for each job of this process. After a ring, or after the interval, the gate sends polls until the queue is
-// empty.
+// poll for each job of this process, with the job itself if it waits for one. After a ring, or after the interval, the
+// gate sends polls until the queue is empty.
 type gate struct {
 	redis.UniversalClient                 // the server's client
+	belt                  *belt           // of the lane
 	own                   chan struct{}   // holds a signal for each job of this process, at most ownJobs
 	jobs                  <-chan struct{} // rings
 	works                 func() bool     // of the bell
@@ -55,17 +56,21 @@ const ownJobs = 4096
 
 // EvalSha implements redis.UniversalClient.
 func (g *gate) EvalSha(ctx context.Context, sha1 string, keys []string, args ...any) *redis.Cmd {
-	if !isDequeue(keys) {
+	switch {
+	case isDequeue(keys):
+		cmd := g.poll(ctx, newScript(sha1, keys, args))
+		if cmd == nil {
+			cmd = redis.NewCmd(ctx)
+			cmd.SetErr(redis.Nil) // no task
+			return cmd
+		}
+		g.answered(cmd.Err())
+		return cmd
+	case isDone(keys):
+		return g.belt.end(ctx, newScript(sha1, keys, args))
+	default:
 		return g.UniversalClient.EvalSha(ctx, sha1, keys, args...)
 	}
-	if !g.pass() {
-		none := redis.NewCmd(ctx)
-		none.SetErr(redis.Nil) // no task
-		return none
-	}
-	cmd := g.UniversalClient.EvalSha(ctx, sha1, keys, args...)
-	g.answered(cmd.Err())
-	return cmd
 }
 
 // isDequeue recognizes the keys of asynq's script that takes a task.
@@ -88,29 +93,32 @@ func (g *gate) answered(err error) {
 	}
 }
 
-// pass waits until the queue may have a task. The result is false when the gate is closed. A signal is taken before the
-// question, so that a job after the question leaves a signal for the next one.
-func (g *gate) pass() bool {
+// poll asks for a task once the queue may have one, or with the next job of this process. The result is nil when the
+// gate is closed. A signal is taken before the question, so that a job after the question leaves a signal for the next
+// one.
+func (g *gate) poll(ctx context.Context, question *script) *redis.Cmd {
 	select {
 	case <-g.closed:
-		return false
+		return nil
 	default:
 	}
-	if g.filled {
-		return true
+	if !g.filled {
+		timer := time.NewTimer(g.interval())
+		defer timer.Stop()
+		select {
+		case <-g.closed:
+			return nil
+		case g.belt.polls <- question:
+			<-question.done
+			return question.cmd
+		case <-g.own:
+		case <-g.jobs:
+			g.filled = true
+		case <-timer.C:
+			g.filled = true
+		}
 	}
-	timer := time.NewTimer(g.interval())
-	defer timer.Stop()
-	select {
-	case <-g.closed:
-		return false
-	case <-g.own:
-	case <-g.jobs:
-		g.filled = true
-	case <-timer.C:
-		g.filled = true
-	}
-	return true
+	return g.UniversalClient.EvalSha(ctx, question.hash, question.keys, question.args...)
 }
 
 // interval spreads the polls of several dispatchers.

@@ -71,8 +71,8 @@ func behindGate(t *testing.T, story func(t *testing.T, p *polled)) {
 		p.works.Store(true)
 		ctx, stop := context.WithCancel(t.Context())
 		p.gate = &gate{
-			UniversalClient: p.tasks, own: make(chan struct{}, ownJobs), jobs: p.rings, works: p.works.Load,
-			quick: 6 * time.Millisecond, closed: ctx.Done(),
+			UniversalClient: p.tasks, belt: newBelt(p.tasks), own: make(chan struct{}, ownJobs), jobs: p.rings,
+			works: p.works.Load, quick: 6 * time.Millisecond, closed: ctx.Done(),
 		}
 		var server sync.WaitGroup
 		server.Go(func() {

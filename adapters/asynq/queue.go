@@ -52,6 +52,7 @@ type Queue struct {
 	outage     *outage.Log // of asynq's servers
 	bell       Bell
 	own        map[webhookports.Lane]chan struct{} // signals of this process's jobs to its gates
+	belts      map[webhookports.Lane]*belt
 	maxRetries int
 	retryDelay asynq.RetryDelayFunc
 	forward    time.Duration
@@ -75,12 +76,15 @@ func WithBell(bell Bell) Option { return func(q *Queue) { q.bell = bell } }
 // New returns a queue over a Redis client, which the caller closes.
 func New(client redis.UniversalClient, log *slog.Logger, options ...Option) *Queue {
 	q := &Queue{
-		redis: client, client: asynq.NewClientFromRedisClient(client), log: log, outage: outage.New(log), bell: noBell{},
-		own: map[webhookports.Lane]chan struct{}{}, forward: forwardInterval,
+		redis: client, log: log, outage: outage.New(log), bell: noBell{}, own: map[webhookports.Lane]chan struct{}{},
+		belts: map[webhookports.Lane]*belt{}, forward: forwardInterval,
 	}
+	byKey := map[string]*belt{}
 	for _, lane := range webhookports.Lanes {
-		q.own[lane] = make(chan struct{}, ownJobs)
+		q.own[lane], q.belts[lane] = make(chan struct{}, ownJobs), newBelt(client)
+		byKey[pendingKey(QueueName(lane))] = q.belts[lane]
 	}
+	q.client = asynq.NewClientFromRedisClient(enqueuing{client, byKey})
 	for _, set := range options {
 		set(q)
 	}
@@ -120,14 +124,17 @@ func (q *Queue) enqueue(ctx context.Context, j webhookports.Job) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	first := j.Claims[0]
-	_, err := q.client.EnqueueContext(ctx, asynq.NewTaskWithHeaders(taskType, encode(j), headersOf(j)),
+	first, taken := j.Claims[0], false
+	_, err := q.client.EnqueueContext(context.WithValue(ctx, takenKey{}, &taken),
+		asynq.NewTaskWithHeaders(taskType, encode(j), headersOf(j)),
 		asynq.Queue(QueueName(j.Lane)), asynq.MaxRetry(q.maxRetries),
 		asynq.TaskID(fmt.Sprintf("%s:%d", first.DeliveryID.Encode(), first.Seq)))
 	failpoint.Hit("queue.enqueued")
-	select {
-	case q.own[j.Lane] <- struct{}{}:
-	default: // so many signals wait that no poll is held back soon
+	if !taken {
+		select {
+		case q.own[j.Lane] <- struct{}{}:
+		default: // so many signals wait that no poll is held back soon
+		}
 	}
 	if !j.Kept || len(q.own[j.Lane]) > 1 { // a job before this one waits, too
 		q.bell.RingJobs(j.Lane)
@@ -173,8 +180,10 @@ func (q *Queue) Serve(ctx context.Context, concurrency map[webhookports.Lane]int
 }
 
 func (q *Queue) server(ctx context.Context, lane webhookports.Lane, concurrency int) *asynq.Server {
+	q.belts[lane].holds(concurrency)
 	client := &gate{
-		UniversalClient: q.redis, own: q.own[lane], jobs: q.bell.Jobs(lane), works: q.bell.Works, quick: quickPoll[lane],
+		UniversalClient: q.redis, belt: q.belts[lane], own: q.own[lane], jobs: q.bell.Jobs(lane), works: q.bell.Works,
+		quick:  quickPoll[lane],
 		closed: ctx.Done(),
 	}
 	return asynq.NewServerFromRedisClient(client, asynq.Config{

@@ -88,14 +88,20 @@ func (d *Doorbell) Close() {
 	d.done.Wait()
 }
 
+// run waits before a ring that follows another closely, and not after each ring: a timer wakes the process.
 func (d *Doorbell) run(ctx context.Context) {
-	pause := time.NewTimer(0)
-	defer pause.Stop()
-	for {
+	for last := time.Now(); ; last = time.Now() {
 		select {
 		case <-ctx.Done():
 			return
 		case <-d.rung:
+		}
+		if early := ringEvery - time.Since(last); early > 0 {
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(early):
+			}
 		}
 		wanted, feeds := d.wanted.Swap(0), d.takeFeeds()
 		_ = d.breaker.Do(ctx, func(ctx context.Context) error { // a lost ring costs an interval of polling
@@ -111,11 +117,5 @@ func (d *Doorbell) run(ctx context.Context) {
 			})
 			return err
 		})
-		pause.Reset(ringEvery)
-		select {
-		case <-ctx.Done():
-			return
-		case <-pause.C:
-		}
 	}
 }

@@ -26,7 +26,7 @@ const (
 	// job queue, in a server that evicts nothing.
 	cacheShare = 12 << 20
 	// cacheLinger is how long a response waits for others, so that a command for each would not cost a round trip.
-	cacheLinger = 20 * time.Millisecond
+	cacheLinger = 200 * time.Millisecond
 	// keepBatch bounds the responses of a round trip.
 	keepBatch = 256
 )

@@ -118,7 +118,7 @@ func TestCosts_OfAPostAGetAndADelivery_AreTheKnownOnes(t *testing.T) {
 	d := start(t, "dispatcher", append(w.environ, "DATABASE_URL="+byDispatcher.counting(t, database))...).ready(t)
 	r.await(t, 1) // the link of the account
 	// The commands of Redis contain those of the POST and of the cancellation that cause the delivery.
-	requireCost(t, "delivery", cost{statements: 9, roundTrips: 3, redisCommands: 34},
+	requireCost(t, "delivery", cost{statements: 9, roundTrips: 3, redisCommands: 33},
 		byDispatcher.usual(t, redisCommands, deliver))
 	requireAllocations(t, "delivery", 750, d, deliver)
 }

@@ -53,6 +53,7 @@ type Dispatcher struct {
 	stopping  atomic.Bool    // claims without a slot are released
 	freed     chan struct{}  // receives when a window has room again
 	due       chan struct{}  // receives when this process made deliveries due
+	nextRelay time.Time      // at the earliest; of the relay's goroutine
 	database  *outage.Log
 }
 
@@ -62,6 +63,7 @@ const (
 	loadLimit    = 200
 	recordLimit  = 500
 	recordLinger = 5 * time.Millisecond
+	recordQuiet  = 20 * time.Millisecond // a lone record has no company to wait for
 	storeWorkers = 2
 )
 
@@ -87,6 +89,7 @@ func New(deps Deps, config Config) *Dispatcher {
 	// The claims of a job ask for their deliveries from goroutines that become ready in turn.
 	d.loads.Workers, d.loads.Limit, d.loads.Yield = storeWorkers, loadLimit, true
 	d.records.Workers, d.records.Limit, d.records.Linger = storeWorkers, recordLimit, recordLinger
+	d.records.Quiet = recordQuiet
 	d.transport = &transport{d: d, queue: outage.New(deps.Log)}
 	d.attempts.log = deps.Log
 	return d

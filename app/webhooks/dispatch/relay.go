@@ -76,6 +76,7 @@ func (d *Dispatcher) pollOutbox(ctx context.Context, lead *lead) bool {
 // drainOutbox relays until a batch is not full. Events that are committed meanwhile ring the doorbell again. The result
 // is false after an error.
 func (d *Dispatcher) drainOutbox(ctx context.Context) bool {
+	d.keepPace(ctx)
 	for {
 		n, err := d.relay(ctx, d.config.Batch)
 		if err != nil {
@@ -85,10 +86,23 @@ func (d *Dispatcher) drainOutbox(ctx context.Context) bool {
 		}
 		if n < d.config.Batch {
 			if n > 0 {
-				pause(ctx, paceAfter(n))
+				d.nextRelay = d.Clock.Now().Add(paceAfter(n))
 			}
 			return true
 		}
+	}
+}
+
+// keepPace waits for the time of the next relay. The relay then finds what rings announced meanwhile.
+func (d *Dispatcher) keepPace(ctx context.Context) {
+	early := d.nextRelay.Sub(d.Clock.Now())
+	if early <= 0 {
+		return
+	}
+	pause(ctx, min(early, manyPace)) // also when the clock was set back
+	select {
+	case <-d.Bell:
+	default:
 	}
 }
 

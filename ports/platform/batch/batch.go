@@ -21,6 +21,7 @@ type Queue[T any] struct {
 	Limit     int           // items in a batch, at most
 	Threshold int           // items that must wait before a second worker starts; a large batch costs less per item
 	Linger    time.Duration // the wait of a batch for further items, before the run
+	Quiet     time.Duration // a batch that begins so long after the end of the last one does not linger; 0: each does
 	Yield     bool          // before a batch runs, goroutines that are ready to call Do may join it
 	// Rest bounds the pause after a batch that several callers shared or others wait behind. The pause takes as long as
 	// the batch, and ends when as many calls wait as there were. Batches thus grow before the workers are busy all the
@@ -31,6 +32,7 @@ type Queue[T any] struct {
 
 	mu     sync.Mutex
 	states map[string]*keyState[T]
+	ended  time.Time // the last batch, of whatever key
 }
 
 // errUnfinished is the panic of the callers whose batch ended by runtime.Goexit.
@@ -56,7 +58,8 @@ type growth struct {
 type call[T any] struct {
 	item  T
 	turn  chan turn[T]
-	leads bool // a batch waits for this call to run the batch
+	leads bool    // a batch waits for this call to run the batch
+	grows *growth // of the batch that this call leads; nil: the batch runs as it is
 }
 
 // turn ends the wait of a call: either the call leads a batch, or the batch of the call has run.
@@ -165,9 +168,15 @@ func (s *keyState[T]) take(n int) []*call[T] {
 // start takes a worker for a batch. The first caller of the batch leads.
 func (s *keyState[T]) start(q *Queue[T], batch []*call[T]) {
 	s.running++
-	if missing := q.Limit - len(batch); missing > 0 && (q.Linger > 0 || q.Yield) {
+	if missing := q.Limit - len(batch); missing > 0 && (q.lingers() || q.Yield) {
 		s.growing = &growth{missing: missing, full: make(chan struct{})}
+		batch[0].grows = s.growing
 	}
+}
+
+// lingers reports whether a batch that begins now waits for further items.
+func (q *Queue[T]) lingers() bool {
+	return q.Linger > 0 && (q.Quiet == 0 || time.Since(q.ended) < q.Quiet) //nolint:forbidigo // as in lead
 }
 
 // startNext starts a batch of waiting calls if a worker is free.
@@ -213,6 +222,7 @@ func (q *Queue[T]) finish(key string, s *keyState[T], n int, took time.Duration)
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	s.running--
+	q.ended = time.Now() //nolint:forbidigo // as in lead
 	if rest := min(took, q.Rest); rest > 0 && (n > 1 || len(s.waiting) > 0) {
 		s.resting++
 		s.crowd = n + len(s.waiting)
@@ -236,12 +246,10 @@ func (q *Queue[T]) goOn(key string, s *keyState[T]) {
 
 // grow lets further items join a batch before the run.
 func (q *Queue[T]) grow(s *keyState[T], batch []*call[T]) []*call[T] {
-	if len(batch) >= q.Limit || (q.Linger == 0 && !q.Yield) {
+	g := batch[0].grows
+	if g == nil {
 		return batch
 	}
-	q.mu.Lock()
-	g := s.growing
-	q.mu.Unlock()
 	if q.Linger > 0 {
 		linger(q.Linger, g.full)
 	} else {

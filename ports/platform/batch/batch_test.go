@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -237,6 +238,24 @@ func TestDo_Linger_WaitsForFurtherItems(t *testing.T) {
 	q.Do("", 0)
 	require.Equal(t, 1, <-sizes, "the linger ended")
 	require.Zero(t, q.ActiveKeys())
+}
+
+func TestDo_Quiet_ALoneItemDoesNotLinger(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const linger, quiet = 5 * time.Millisecond, 20 * time.Millisecond
+		q := batch.Queue[int]{Workers: 2, Limit: 3, Linger: linger, Quiet: quiet, Run: func([]int) {}}
+		took := func() time.Duration {
+			began := time.Now()
+			q.Do("", 0)
+			return time.Since(began)
+		}
+		require.Zero(t, took(), "the first")
+		require.Equal(t, linger, took())
+		<-time.After(quiet - 1)
+		require.Equal(t, linger, took())
+		<-time.After(quiet)
+		require.Zero(t, took())
+	})
 }
 
 func TestDo_OneBatchGrowsAtATime_FurtherItemsJoinIt(t *testing.T) {

@@ -1,0 +1,135 @@
+package asynq
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// endLinger bounds how long the end of a task waits for a round trip to Redis that it can share. The task counts as
+// active meanwhile.
+const endLinger = 100 * time.Millisecond
+
+// belt sends asynq's scripts about a lane to Redis, several in a round trip: the end of a task goes along with the next
+// task that is enqueued, and a server that waits for a task takes it in the round trip that enqueues it.
+type belt struct {
+	client redis.UniversalClient
+	polls  chan *script // of a server that waits for a task
+
+	mu       sync.Mutex
+	ends     []*script // that wait
+	linger   *time.Timer
+	mostEnds int // so many do not wait
+}
+
+func newBelt(client redis.UniversalClient) *belt {
+	return &belt{client: client, polls: make(chan *script), mostEnds: 1}
+}
+
+// holds sets how many of a server's workers may wait for the ends of their tasks.
+func (b *belt) holds(workers int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.mostEnds = max(1, min(workers/8, 8))
+}
+
+// script is a call of a script.
+type script struct {
+	hash string
+	keys []string
+	args []any
+	cmd  *redis.Cmd    // the result, …
+	done chan struct{} // … once done is closed
+}
+
+func newScript(hash string, keys []string, args []any) *script {
+	return &script{hash: hash, keys: keys, args: args, done: make(chan struct{})}
+}
+
+// enqueue adds a task. taken reports whether a server has taken a task in the same round trip.
+func (b *belt) enqueue(ctx context.Context, task *script) (taken bool) {
+	scripts := append(b.takeEnds(), task)
+	select {
+	case poll := <-b.polls:
+		b.send(ctx, append(scripts, poll))
+		return poll.cmd.Err() == nil
+	default:
+		b.send(ctx, scripts)
+		return false
+	}
+}
+
+// end ends a task, and returns when Redis knows.
+func (b *belt) end(ctx context.Context, task *script) *redis.Cmd {
+	b.mu.Lock()
+	b.ends = append(b.ends, task)
+	full := len(b.ends) >= b.mostEnds
+	if !full && len(b.ends) == 1 {
+		b.linger = time.AfterFunc(endLinger, func() { b.send(context.Background(), b.takeEnds()) })
+	}
+	b.mu.Unlock()
+	if full {
+		b.send(ctx, b.takeEnds())
+	}
+	<-task.done
+	return task.cmd
+}
+
+func (b *belt) takeEnds() []*script {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	ends := b.ends
+	b.ends = nil
+	if b.linger != nil {
+		b.linger.Stop() // a timer wakes the process
+	}
+	return ends
+}
+
+// send gives each script its own result, or the error of the round trip.
+func (b *belt) send(ctx context.Context, scripts []*script) {
+	if len(scripts) == 0 {
+		return
+	}
+	pipe := b.client.Pipeline()
+	for _, s := range scripts {
+		s.cmd = pipe.EvalSha(ctx, s.hash, s.keys, s.args...)
+	}
+	_, _ = pipe.Exec(ctx) // each command has its error
+	for _, s := range scripts {
+		close(s.done)
+	}
+}
+
+// enqueuing is the Redis client of an asynq client. The scripts that enqueue tasks go by the belts of their lanes.
+type enqueuing struct {
+	redis.UniversalClient
+	belts map[string]*belt // by the key of the tasks that wait
+}
+
+// takenKey is the key of a context's *bool, which tells whether a server took a task as it was enqueued.
+type takenKey struct{}
+
+// EvalSha implements redis.UniversalClient.
+func (e enqueuing) EvalSha(ctx context.Context, hash string, keys []string, args ...any) *redis.Cmd {
+	if len(keys) != 2 || e.belts[keys[1]] == nil { // not asynq's script that enqueues a task
+		return e.UniversalClient.EvalSha(ctx, hash, keys, args...)
+	}
+	task := newScript(hash, keys, args)
+	taken := e.belts[keys[1]].enqueue(ctx, task)
+	if told, ok := ctx.Value(takenKey{}).(*bool); ok {
+		*told = taken
+	}
+	return task.cmd
+}
+
+// pendingKey is asynq's key of the tasks that wait in a queue.
+func pendingKey(queue string) string { return "asynq:{" + queue + "}:pending" }
+
+// isDone recognizes the keys of asynq's script that ends a task.
+func isDone(keys []string) bool {
+	return len(keys) == 5 && strings.HasSuffix(keys[0], ":active") && strings.HasSuffix(keys[4], ":processed")
+}
