@@ -153,6 +153,7 @@ func options() *redis.UniversalOptions {
 		DialTimeout: dialTimeout, ReadTimeout: ioTimeout, WriteTimeout: ioTimeout, PoolTimeout: poolTimeout,
 		ContextTimeoutEnabled: true, // otherwise a command outlives its deadline
 		MaxRetries:            1,
-		DialerRetries:         1, // the breaker decides when to try again
+		PipelinePoolSize:      -1, // no further connections for pipelines, each with buffers of 256 KiB
+		DialerRetries:         1,  // the breaker decides when to try again
 	}
 }

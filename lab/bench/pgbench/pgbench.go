@@ -38,8 +38,8 @@ var (
 
 // Result is the result of a run.
 type Result struct {
-	N    int     // transactions
-	Rate float64 // transactions/s, without the time of connecting
+	N    int     // transactions, those of the warm-up included
+	Rate float64 // transactions/s after the warm-up
 	CPU  float64 // CPU-seconds of pgbench itself
 }
 
@@ -79,40 +79,50 @@ func find(server int) (string, error) {
 		"other systems have it in a package such as postgresql-contrib")
 }
 
-// Run executes a script over Clients connections, with prepared statements.
+// warmUp is the time in seconds after which all connections are open, with plans and caches.
+const warmUp = 3
+
+// Run executes a script over Clients connections, with prepared statements, for a warm-up and then the length.
 func (d *Database) Run(ctx context.Context, script string, partners int, length time.Duration) (Result, error) {
 	seconds := max(1, int(length.Seconds()))
 	//nolint:gosec // of the Postgres beside
 	cmd := exec.CommandContext(ctx, d.program, "--no-vacuum", "--protocol=prepared", "--client="+strconv.Itoa(Clients),
 		"--jobs=2",
-		"--time="+strconv.Itoa(seconds), "--define=partners="+strconv.Itoa(partners), "--file=-", d.url)
+		"--progress=1", "--time="+strconv.Itoa(warmUp+seconds), "--define=partners="+strconv.Itoa(partners),
+		"--file=-", d.url)
 	cmd.Stdin = strings.NewReader(script)
 	said, err := cmd.CombinedOutput()
 	if err != nil {
 		return Result{}, fmt.Errorf("pgbench: %w: %s", err, said)
 	}
-	r, err := Parse(string(said))
+	r, err := Parse(string(said), seconds)
 	r.CPU = (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
 	return r, err
 }
 
 var (
-	failed  = regexp.MustCompile(`(?m)^number of failed transactions: [1-9]`)
-	figures = regexp.MustCompile(`(?s)actually processed: (\d+)\n.*` +
-		`tps = ([\d.]+) \((?:without initial connection time|excluding connections establishing)\)`)
+	failed   = regexp.MustCompile(`(?m)^number of failed transactions: [1-9]`)
+	total    = regexp.MustCompile(`actually processed: (\d+)\n`)
+	progress = regexp.MustCompile(`(?m)^progress: [\d.]+ s, ([\d.]+) tps`)
 )
 
-// Parse reads the output of pgbench.
+// Parse reads the output of pgbench. The rate is the mean of the last seconds.
 //
 // Returns an error if transactions failed, or figures are missing.
-func Parse(output string) (r Result, err error) {
-	found := figures.FindStringSubmatch(output)
-	if found == nil || failed.MatchString(output) {
+func Parse(output string, seconds int) (r Result, err error) {
+	found, rates := total.FindStringSubmatch(output), progress.FindAllStringSubmatch(output, -1)
+	if found == nil || len(rates) < seconds || failed.MatchString(output) {
 		return r, fmt.Errorf("pgbench: transactions failed, or no figures in %q", output)
 	}
 	if r.N, err = strconv.Atoi(found[1]); err != nil {
 		return r, err
 	}
-	r.Rate, err = strconv.ParseFloat(found[2], 64)
-	return r, err
+	for _, second := range rates[len(rates)-seconds:] {
+		rate, err := strconv.ParseFloat(second[1], 64)
+		if err != nil {
+			return r, err
+		}
+		r.Rate += rate / float64(seconds)
+	}
+	return r, nil
 }

@@ -14,7 +14,10 @@ import (
 	"partnerdeposits/lab/bench/pgbench"
 )
 
-const output = `pgbench (15.18 (Debian 15.18-0+deb12u1))
+const output = `progress: 1.0 s, 310.0 tps, lat 24.1 ms stddev 10.1, 0 failed
+progress: 2.0 s, 1300.0 tps, lat 24.1 ms stddev 10.1, 0 failed
+progress: 3.0 s, 1304.5 tps, lat 24.1 ms stddev 10.1, 0 failed
+pgbench (15.18 (Debian 15.18-0+deb12u1))
 transaction type: post.sql
 scaling factor: 1
 query mode: prepared
@@ -31,23 +34,17 @@ tps = 1303.018846 (without initial connection time)
 
 func TestParse_FindsTransactionsAndRate(t *testing.T) {
 	t.Parallel()
-	r, err := pgbench.Parse(output)
+	r, err := pgbench.Parse(output, 2)
 	require.NoError(t, err)
-	require.Equal(t, pgbench.Result{N: 10393, Rate: 1303.018846}, r)
-
-	older :=
-		"number of transactions actually processed: 7\ntps = 3.5 (including connections establishing)\ntps = 4.5 (excluding connections establishing)\n"
-	r, err = pgbench.Parse(older)
-	require.NoError(t, err)
-	require.Equal(t, pgbench.Result{N: 7, Rate: 4.5}, r)
+	require.Equal(t, pgbench.Result{N: 10393, Rate: 1302.25}, r, "without the first second")
 }
 
 func TestParse_FailuresOrNothing_IsAnError(t *testing.T) {
 	t.Parallel()
-	for _, bad := range []string{"", "tps = 4.5 (without initial connection time)\n",
-		"number of transactions actually processed: 7\n" +
-			"number of failed transactions: 3 (30.000%)\ntps = 4.5 (without initial connection time)\n"} {
-		_, err := pgbench.Parse(bad)
+	const second = "progress: 1.0 s, 4.5 tps\n"
+	for _, bad := range []string{"", second, "number of transactions actually processed: 7\n",
+		second + "number of transactions actually processed: 7\nnumber of failed transactions: 3 (30.000%)\n"} {
+		_, err := pgbench.Parse(bad, 1)
 		require.Error(t, err, bad)
 	}
 }
