@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -84,7 +85,7 @@ const maxHanging = 5
 
 // measureHanging cancels deposits of many partners at a steady rate while none, one and five of their endpoints hang.
 func measureHanging(ctx context.Context, w *workbench, o options, r *results) {
-	rate := isolationRate(r.rate)
+	rate := cmp.Or(o.rate, isolationRate(r.rate))
 	b := r.board(fmt.Sprintf("healthy partners at %d events/s", rate))
 	none := variant{site: w.last(), keyed: true, partners: addresses, subscriptions: 1, conns: o.conns[0]}
 	one, five := none, none

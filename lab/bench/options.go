@@ -53,7 +53,8 @@ func parse(p program, args []string) (o options) {
 	f.IntVar(&o.calls, "calls", 200_000, "keyed calls before Redis's memory is read")
 	f.IntVar(&o.stock, "stock", 0, "deposits and deliveries to store beforehand, each so many; beside an empty database, "+
 		"unless -base is given")
-	f.IntVar(&o.rate, "rate", 0, "events a second of the step scale; 0: half of the rate at full speed, 500 if not measured")
+	f.IntVar(&o.rate, "rate", 0, "events a second of the steps scale and hanging; 0: a half, or 30 %, of the rate at "+
+		"full speed; 500, or 200, if that is not measured")
 	f.StringVar(&o.postgres, "postgres", "", "settings of Postgres, as shared_buffers=1GB,max_wal_size=4GB")
 	f.StringVar(&o.base, "base", "",
 		"directory of binaries (http, dispatcher, and admin for a schema of its own) to compare with -new; "+
