@@ -13,8 +13,8 @@ import (
 // active meanwhile.
 const endLinger = 100 * time.Millisecond
 
-// belt sends asynq's scripts about a lane to Redis, several in a round trip: the end of a task goes along with the next
-// task that is enqueued, and a server that waits for a task takes it in the round trip that enqueues it.
+// belt pipelines asynq's scripts about the queue of a lane. The script that ends a task waits for the script that
+// enqueues the next task. A server's script that takes a task goes with it, if the server waits.
 type belt struct {
 	client redis.UniversalClient
 	polls  chan *script // of a server that waits for a task

@@ -58,7 +58,8 @@ var ErrUndeclaredPooler = fmt.Errorf(
 // Returns ErrUndeclaredPooler, and service_unavailable unless the database answers.
 func CheckConnection(ctx context.Context, pool *pgxpool.Pool) error {
 	var timeout string
-	err := pool.QueryRow(ctx, `SELECT (extract(epoch FROM current_setting('statement_timeout')::interval) * 1000)::bigint::text`,
+	err := pool.QueryRow(ctx,
+		`SELECT (extract(epoch FROM current_setting('statement_timeout')::interval) * 1000)::bigint::text`,
 		pgx.QueryExecModeSimpleProtocol).Scan(&timeout)
 	if err != nil {
 		return pg.Translate(err)

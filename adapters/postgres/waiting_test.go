@@ -64,7 +64,8 @@ var waitingKinds = map[string]waitingWork{
 		},
 	},
 	"PaymentQuestions": {
-		insert: ` INSERT INTO payment_questions (id, provider_ref, dispute, raised_at, due_at) VALUES ($2, 'r', true, now(), $1)`,
+		insert: ` INSERT INTO payment_questions (id, provider_ref, dispute, raised_at, due_at)
+			VALUES ($2, 'r', true, now(), $1)`,
 		take: func(ctx context.Context, s *postgres.Store, now time.Time) (int, error) {
 			return howMany(s.Questions.QuestionsDue(ctx, now, []time.Duration{time.Hour}, 10))
 		},
@@ -77,8 +78,8 @@ var waitingKinds = map[string]waitingWork{
 		},
 	},
 	"Refunds": {
-		insert: `, paid AS (INSERT INTO payments (id, deposit_id, kind, amount_cents, status, created_at, check_at, settled_at)
-				VALUES ($2, $2, 'fee', 100, 'succeeded', now(), now(), now()) RETURNING id)
+		insert: `, paid AS (INSERT INTO payments (id, deposit_id, kind, amount_cents, status, created_at, check_at,
+				settled_at) VALUES ($2, $2, 'fee', 100, 'succeeded', now(), now(), now()) RETURNING id)
 			INSERT INTO refunds (id, payment_id, deposit_id, amount_cents, reason, status, actor, created_at, check_at)
 			SELECT $2, id, $2, 100, 'orphaned', 'pending', 'clock', now(), $1 FROM paid`,
 		take: func(ctx context.Context, s *postgres.Store, now time.Time) (int, error) {

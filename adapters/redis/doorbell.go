@@ -88,7 +88,8 @@ func (d *Doorbell) Close() {
 	d.done.Wait()
 }
 
-// run waits before a ring that follows another closely, and not after each ring: a timer wakes the process.
+// run publishes rings, ringEvery apart at least. It waits before a ring that comes too early, since a timer after every
+// ring would wake an idle process.
 func (d *Doorbell) run(ctx context.Context) {
 	for last := time.Now(); ; last = time.Now() {
 		select {

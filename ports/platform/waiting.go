@@ -22,7 +22,7 @@ type Waiting struct {
 	Replays          bool
 }
 
-// WaitingWork looks for the work of all jobs at once.
+// WaitingWork is the query for the work that waits for the dispatcher's jobs.
 type WaitingWork interface {
 	// WaitingWork tells what is due at now; a checkout is idle whose last step was before idleBefore. Work that another
 	// process has taken may be named, too.

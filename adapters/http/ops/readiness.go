@@ -24,8 +24,7 @@ type Check struct {
 	// Problem describes a failure to anybody, without host names: "cannot be reached".
 	Problem func(err error) string
 
-	// Every is the time for which an answer is kept; 0: a second. Holds is the time for which a success is kept, if that
-	// is longer.
+	// Every is how long the result of a run is reused; 0: a second. Holds is how long a success is reused, if longer.
 	Every, Holds time.Duration
 
 	// Optional: after the first success, a failure degrades the process but leaves it ready.

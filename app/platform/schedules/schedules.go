@@ -173,7 +173,7 @@ func toldToStop(ctx context.Context, err error) bool {
 	return ctx.Err() != nil && errors.Is(err, context.Canceled)
 }
 
-// complain logs an error. All jobs meet the same outage of the database, which is told once.
+// complain logs the error of a round or of a look. An outage of the database is logged once, although all jobs meet it.
 func (s *Scheduler) complain(ctx context.Context, err error, message string, about ...any) {
 	about = append(about, "error", err)
 	if errors.Is(err, fault.ErrUnavailable) {

@@ -14,8 +14,8 @@ type start struct {
 	rests time.Duration // until its next look
 }
 
-// watch looks for the work of all jobs at once, at the shortest of their intervals, and begins the rounds of each job
-// that has work. A job whose rounds are still under way is left to them.
+// watch queries the waiting work of all jobs at the shortest of their intervals, and starts the rounds of each job that
+// has work. It starts no job whose earlier rounds are still running.
 func (s *Scheduler) watch(ctx context.Context, jobs []start) {
 	every := jobs[0].looksEvery()
 	for _, job := range jobs {

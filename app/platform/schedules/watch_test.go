@@ -100,7 +100,7 @@ func TestRun_JobsOfDifferentIntervals_ShareTheLooksOfTheShortest(t *testing.T) {
 	})
 }
 
-// Nothing may depend on the look: it saves rounds, and finds no work that a round would not find.
+// A query that fails must delay no job: each round finds its own work anyway.
 func TestRun_ALookThatFails_HasEveryJobDoItsRound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld("mail", "refunds")

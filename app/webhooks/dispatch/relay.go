@@ -93,7 +93,8 @@ func (d *Dispatcher) drainOutbox(ctx context.Context) bool {
 	}
 }
 
-// keepPace waits for the time of the next relay. The relay then finds what rings announced meanwhile.
+// keepPace waits until the relay may run again. It drops a ring that comes meanwhile, since the relay that follows
+// reads the events of that ring, too.
 func (d *Dispatcher) keepPace(ctx context.Context) {
 	early := d.nextRelay.Sub(d.Clock.Now())
 	if early <= 0 {

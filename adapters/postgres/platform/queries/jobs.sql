@@ -1,4 +1,4 @@
--- Tells which jobs have work. Each condition holds whenever the statement that takes the work of its job finds some.
+-- Tells which jobs of the dispatcher have work. A condition is true whenever the job's own statement would return a row.
 -- name: WaitingWork :one
 SELECT
     EXISTS (SELECT FROM deposit_timers t JOIN deposits d ON d.id = t.deposit_id

@@ -51,7 +51,7 @@ type WaitingWorkRow struct {
 	Replays          bool
 }
 
-// Tells which jobs have work. Each condition holds whenever the statement that takes the work of its job finds some.
+// Tells which jobs of the dispatcher have work. A condition is true whenever the job's own statement would return a row.
 func (q *Queries) WaitingWork(ctx context.Context, db DBTX, idleBefore time.Time, at time.Time) (WaitingWorkRow, error) {
 	row := db.QueryRow(ctx, waitingWork, idleBefore, at)
 	var i WaitingWorkRow
