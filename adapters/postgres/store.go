@@ -82,7 +82,7 @@ func NewStore(pool *pgxpool.Pool, cipher Cipher, o Options) *Store {
 	}
 }
 
-// Close writes the last-used times of API keys that wait.
+// Close writes the last-used times of API keys that wait, and ends the reading of keys in use.
 func (s *Store) Close(ctx context.Context) { s.Keys.Close(ctx) }
 
 // WithinTx implements ports.UnitOfWork.

@@ -21,16 +21,35 @@ func (r Keys) KeyByHash(ctx context.Context, hash partner.KeyHash) (partner.APIK
 	if cached, ok := r.cache.get(hash, readAt); ok {
 		return cached.Key, cached.Partner, nil
 	}
-	row, err := queries.KeyByHash(ctx, r.DB, hash[:])
+	callers, err := r.cache.read(ctx, []partner.KeyHash{hash})
 	if err != nil {
-		return partner.APIKey{}, partner.Partner{}, pg.OrNotFound(err, partner.ErrInvalidAPIKey)
+		return partner.APIKey{}, partner.Partner{}, err
 	}
-	found := toCaller(row)
+	found, ok := callers[hash]
+	if !ok {
+		return partner.APIKey{}, partner.Partner{}, partner.ErrInvalidAPIKey
+	}
 	r.cache.put(hash, found, readAt)
 	return found.Key, found.Partner, nil
 }
 
-func toCaller(row sqlc.KeyByHashRow) partner.Caller {
+// readingKeys reads keys and their partners from a database. Unknown keys are left out.
+func readingKeys(db pg.DB) readKeys {
+	return func(ctx context.Context, hashes []partner.KeyHash) (map[partner.KeyHash]partner.Caller, error) {
+		wanted := make([][]byte, len(hashes))
+		for i := range hashes {
+			wanted[i] = hashes[i][:]
+		}
+		rows, err := queries.KeysByHash(ctx, db, wanted)
+		found := make(map[partner.KeyHash]partner.Caller, len(rows))
+		for _, row := range rows {
+			found[partner.KeyHash(row.Hash)] = toCaller(row)
+		}
+		return found, err
+	}
+}
+
+func toCaller(row sqlc.KeysByHashRow) partner.Caller {
 	return partner.Caller{
 		Key: partner.APIKey{ID: row.ID, PartnerID: row.PartnerID, Name: row.Name, Prefix: row.Prefix, Last4: row.Last4,
 			CreatedAt: row.CreatedAt, LastUsedAt: row.LastUsedAt, RevokedAt: row.RevokedAt},

@@ -3,7 +3,9 @@ package partners
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -17,9 +19,15 @@ func hashOf(n int) (h partner.KeyHash) {
 	return h
 }
 
+// nothing is a database without keys.
+func nothing(context.Context, []partner.KeyHash) (map[partner.KeyHash]partner.Caller, error) {
+	return nil, nil
+}
+
 func TestKeyCache_IsBoundedAndForgetsInTime(t *testing.T) {
 	t.Parallel()
-	c, now := newKeyCache(3*time.Second), time.Now()
+	c, now := newKeyCache(3*time.Second, nothing), time.Now()
+	defer c.close()
 	for n := range 3 * maxKeys {
 		c.put(hashOf(n), partner.Caller{}, now.Add(time.Duration(n)*time.Millisecond))
 		require.LessOrEqual(t, len(c.cached), maxKeys)
@@ -33,11 +41,109 @@ func TestKeyCache_IsBoundedAndForgetsInTime(t *testing.T) {
 
 func TestKeyCache_FullOfFreshKeys_StartsAnew(t *testing.T) {
 	t.Parallel()
-	c, now := newKeyCache(time.Second), time.Now()
+	c, now := newKeyCache(time.Second, nothing), time.Now()
 	for n := range maxKeys + 1 {
 		c.put(hashOf(n), partner.Caller{}, now)
 	}
 	require.Len(t, c.cached, 1)
+}
+
+// table is a database of keys that counts its queries.
+type table struct {
+	keys    map[partner.KeyHash]partner.Caller
+	err     error
+	queries [][]partner.KeyHash
+}
+
+func (s *table) read(_ context.Context, hashes []partner.KeyHash) (map[partner.KeyHash]partner.Caller, error) {
+	s.queries = append(s.queries, hashes)
+	found := map[partner.KeyHash]partner.Caller{}
+	for _, hash := range hashes {
+		if k, ok := s.keys[hash]; ok {
+			found[hash] = k
+		}
+	}
+	return found, s.err
+}
+
+// pass lets time pass, and timers end, within a bubble of synctest.
+func pass(d time.Duration) {
+	<-time.After(d)
+	synctest.Wait()
+}
+
+// use asks the cache for n keys, and returns how many of them are cached.
+func use(c *keyCache, n int) (cached int) {
+	for i := range n {
+		if _, ok := c.get(hashOf(i), time.Now()); ok {
+			cached++
+		}
+	}
+	return cached
+}
+
+func TestKeyCache_KeysInUse_AreReadAgainTogether_AndOthersExpire(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		db := &table{keys: map[partner.KeyHash]partner.Caller{}}
+		c := newKeyCache(3*time.Second, db.read)
+		defer c.close()
+		for i := range 40 {
+			db.keys[hashOf(i)] = partner.Caller{}
+			c.put(hashOf(i), partner.Caller{}, time.Now())
+		}
+		for range 10 { // longer than keys are kept
+			pass(1500 * time.Millisecond)
+			require.Equal(t, 30, use(c, 30))
+		}
+		require.LessOrEqual(t, len(db.queries), 10)
+		require.Len(t, db.queries[0], 30)
+		_, cached := c.get(hashOf(35), time.Now())
+		require.False(t, cached)
+
+		queries := len(db.queries)
+		pass(time.Hour)
+		require.Len(t, db.queries, queries+1, "after the last use")
+	})
+}
+
+func TestKeyCache_AKeyThatChangesOrGoes_IsNoticedWithoutARequest(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		revoked := partner.Caller{Key: partner.APIKey{RevokedAt: time.Now()}}
+		db := &table{keys: map[partner.KeyHash]partner.Caller{hashOf(0): revoked}}
+		c := newKeyCache(3*time.Second, db.read)
+		defer c.close()
+		c.put(hashOf(0), partner.Caller{}, time.Now())
+		c.put(hashOf(1), partner.Caller{}, time.Now())
+		require.Equal(t, 2, use(c, 2))
+		pass(time.Second)
+		got, cached := c.get(hashOf(0), time.Now())
+		require.True(t, cached)
+		require.True(t, got.Key.Revoked())
+		require.False(t, c.seen(hashOf(1)))
+	})
+}
+
+func TestKeyCache_WhileTheDatabaseIsAway_KeysExpire(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		db := &table{err: errors.New("away")}
+		c := newKeyCache(3*time.Second, db.read)
+		c.put(hashOf(0), partner.Caller{}, time.Now())
+		for range 5 {
+			require.Equal(t, 1, use(c, 1))
+			pass(599 * time.Millisecond)
+		}
+		pass(time.Second)
+		require.Zero(t, use(c, 1))
+		c.close()
+		c.put(hashOf(0), partner.Caller{}, time.Now())
+		queries := len(db.queries)
+		require.Equal(t, 1, use(c, 1))
+		pass(time.Hour)
+		require.Len(t, db.queries, queries, "a closed cache asks nothing")
+	})
 }
 
 func TestKeyUses_BeyondTheBound_AreLost(t *testing.T) {

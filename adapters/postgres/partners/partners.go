@@ -70,7 +70,7 @@ func (r Keys) InsertKey(ctx context.Context, k partner.APIKey, hash partner.KeyH
 // KeyForUpdate implements partnerports.Keys.
 func (r Keys) KeyForUpdate(ctx context.Context, keyID id.ID) (partner.APIKey, partner.Partner, error) {
 	row, err := queries.KeyForUpdate(ctx, pg.In(ctx), keyID)
-	found := toCaller(sqlc.KeyByHashRow(row))
+	found := toCaller(sqlc.KeysByHashRow(row))
 	return found.Key, found.Partner, pg.OrNotFound(err, partner.ErrAPIKeyNotFound)
 }
 

@@ -42,9 +42,12 @@ var (
 // New makes the tables. A key that was read stays in a cache for keysKeptFor. Call Keys.Close before the database is
 // closed.
 func New(b pg.Base, keysKeptFor time.Duration) Tables {
-	keys := Keys{Base: b, cache: newKeyCache(keysKeptFor), uses: newKeyUses(writingKeyUses(b.DB))}
+	keys := Keys{Base: b, cache: newKeyCache(keysKeptFor, readingKeys(b.DB)), uses: newKeyUses(writingKeyUses(b.DB))}
 	return Tables{Partners{b}, keys, Clients{b}, Addresses{b}}
 }
 
-// Close writes the last-used times of API keys that wait.
-func (r Keys) Close(ctx context.Context) { r.uses.close(ctx) }
+// Close writes the last-used times of API keys that wait, and ends the reading of keys in use.
+func (r Keys) Close(ctx context.Context) {
+	r.cache.close()
+	r.uses.close(ctx)
+}

@@ -28,7 +28,7 @@ SELECT sqlc.arg(id)::uuid, @partner_id, sqlc.arg(name)::text, sqlc.arg(prefix)::
 WHERE (SELECT count(*) FROM api_keys k WHERE k.partner_id = @partner_id AND k.revoked_at IS NULL) < sqlc.arg(max_rows)::integer;
 
 -- name: KeyForUpdate :one
-SELECT k.id, k.partner_id, k.name, k.prefix, k.last4, k.created_at, k.last_used_at, k.revoked_at,
+SELECT k.hash, k.id, k.partner_id, k.name, k.prefix, k.last4, k.created_at, k.last_used_at, k.revoked_at,
     p.slug, p.name AS partner_name, p.contact_email, p.return_origins, coalesce(p.rate_limit_per_minute, 0)::integer AS rate_limit_per_minute,
     (p.connect_secret IS NOT NULL)::boolean AS has_connect_secret, p.created_at AS partner_created_at
 FROM api_keys k JOIN partners p ON p.id = k.partner_id WHERE k.id = @id FOR NO KEY UPDATE OF k;
@@ -55,11 +55,11 @@ FROM partners ORDER BY created_at, id;
 -- name: ConnectSecret :one
 SELECT connect_secret FROM partners WHERE id = @id;
 
--- name: KeyByHash :one
-SELECT k.id, k.partner_id, k.name, k.prefix, k.last4, k.created_at, k.last_used_at, k.revoked_at,
+-- name: KeysByHash :many
+SELECT k.hash, k.id, k.partner_id, k.name, k.prefix, k.last4, k.created_at, k.last_used_at, k.revoked_at,
     p.slug, p.name AS partner_name, p.contact_email, p.return_origins, coalesce(p.rate_limit_per_minute, 0)::integer AS rate_limit_per_minute,
     (p.connect_secret IS NOT NULL)::boolean AS has_connect_secret, p.created_at AS partner_created_at
-FROM api_keys k JOIN partners p ON p.id = k.partner_id WHERE k.hash = @hash;
+FROM api_keys k JOIN partners p ON p.id = k.partner_id WHERE k.hash = ANY (@hashes::bytea[]);
 
 -- A key that another transaction writes is left out: two processes that record the same keys would wait for each other, in
 -- different orders.

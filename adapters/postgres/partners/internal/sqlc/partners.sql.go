@@ -89,62 +89,15 @@ func (q *Queries) InsertPartner(ctx context.Context, db DBTX, arg InsertPartnerP
 	return err
 }
 
-const keyByHash = `-- name: KeyByHash :one
-SELECT k.id, k.partner_id, k.name, k.prefix, k.last4, k.created_at, k.last_used_at, k.revoked_at,
-    p.slug, p.name AS partner_name, p.contact_email, p.return_origins, coalesce(p.rate_limit_per_minute, 0)::integer AS rate_limit_per_minute,
-    (p.connect_secret IS NOT NULL)::boolean AS has_connect_secret, p.created_at AS partner_created_at
-FROM api_keys k JOIN partners p ON p.id = k.partner_id WHERE k.hash = $1
-`
-
-type KeyByHashRow struct {
-	ID                 id.ID
-	PartnerID          id.ID
-	Name               string
-	Prefix             string
-	Last4              string
-	CreatedAt          time.Time
-	LastUsedAt         time.Time
-	RevokedAt          time.Time
-	Slug               string
-	PartnerName        string
-	ContactEmail       string
-	ReturnOrigins      []string
-	RateLimitPerMinute int
-	HasConnectSecret   bool
-	PartnerCreatedAt   time.Time
-}
-
-func (q *Queries) KeyByHash(ctx context.Context, db DBTX, hash []byte) (KeyByHashRow, error) {
-	row := db.QueryRow(ctx, keyByHash, hash)
-	var i KeyByHashRow
-	err := row.Scan(
-		&i.ID,
-		&i.PartnerID,
-		&i.Name,
-		&i.Prefix,
-		&i.Last4,
-		&i.CreatedAt,
-		&i.LastUsedAt,
-		&i.RevokedAt,
-		&i.Slug,
-		&i.PartnerName,
-		&i.ContactEmail,
-		&i.ReturnOrigins,
-		&i.RateLimitPerMinute,
-		&i.HasConnectSecret,
-		&i.PartnerCreatedAt,
-	)
-	return i, err
-}
-
 const keyForUpdate = `-- name: KeyForUpdate :one
-SELECT k.id, k.partner_id, k.name, k.prefix, k.last4, k.created_at, k.last_used_at, k.revoked_at,
+SELECT k.hash, k.id, k.partner_id, k.name, k.prefix, k.last4, k.created_at, k.last_used_at, k.revoked_at,
     p.slug, p.name AS partner_name, p.contact_email, p.return_origins, coalesce(p.rate_limit_per_minute, 0)::integer AS rate_limit_per_minute,
     (p.connect_secret IS NOT NULL)::boolean AS has_connect_secret, p.created_at AS partner_created_at
 FROM api_keys k JOIN partners p ON p.id = k.partner_id WHERE k.id = $1 FOR NO KEY UPDATE OF k
 `
 
 type KeyForUpdateRow struct {
+	Hash               []byte
 	ID                 id.ID
 	PartnerID          id.ID
 	Name               string
@@ -166,6 +119,7 @@ func (q *Queries) KeyForUpdate(ctx context.Context, db DBTX, argID id.ID) (KeyFo
 	row := db.QueryRow(ctx, keyForUpdate, argID)
 	var i KeyForUpdateRow
 	err := row.Scan(
+		&i.Hash,
 		&i.ID,
 		&i.PartnerID,
 		&i.Name,
@@ -183,6 +137,69 @@ func (q *Queries) KeyForUpdate(ctx context.Context, db DBTX, argID id.ID) (KeyFo
 		&i.PartnerCreatedAt,
 	)
 	return i, err
+}
+
+const keysByHash = `-- name: KeysByHash :many
+SELECT k.hash, k.id, k.partner_id, k.name, k.prefix, k.last4, k.created_at, k.last_used_at, k.revoked_at,
+    p.slug, p.name AS partner_name, p.contact_email, p.return_origins, coalesce(p.rate_limit_per_minute, 0)::integer AS rate_limit_per_minute,
+    (p.connect_secret IS NOT NULL)::boolean AS has_connect_secret, p.created_at AS partner_created_at
+FROM api_keys k JOIN partners p ON p.id = k.partner_id WHERE k.hash = ANY ($1::bytea[])
+`
+
+type KeysByHashRow struct {
+	Hash               []byte
+	ID                 id.ID
+	PartnerID          id.ID
+	Name               string
+	Prefix             string
+	Last4              string
+	CreatedAt          time.Time
+	LastUsedAt         time.Time
+	RevokedAt          time.Time
+	Slug               string
+	PartnerName        string
+	ContactEmail       string
+	ReturnOrigins      []string
+	RateLimitPerMinute int
+	HasConnectSecret   bool
+	PartnerCreatedAt   time.Time
+}
+
+func (q *Queries) KeysByHash(ctx context.Context, db DBTX, hashes [][]byte) ([]KeysByHashRow, error) {
+	rows, err := db.Query(ctx, keysByHash, hashes)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []KeysByHashRow
+	for rows.Next() {
+		var i KeysByHashRow
+		if err := rows.Scan(
+			&i.Hash,
+			&i.ID,
+			&i.PartnerID,
+			&i.Name,
+			&i.Prefix,
+			&i.Last4,
+			&i.CreatedAt,
+			&i.LastUsedAt,
+			&i.RevokedAt,
+			&i.Slug,
+			&i.PartnerName,
+			&i.ContactEmail,
+			&i.ReturnOrigins,
+			&i.RateLimitPerMinute,
+			&i.HasConnectSecret,
+			&i.PartnerCreatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const lockPartner = `-- name: LockPartner :exec
