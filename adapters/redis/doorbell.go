@@ -3,6 +3,7 @@ package redis
 import (
 	"context"
 	"math/bits"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -44,6 +45,8 @@ type Doorbell struct {
 	client  redis.UniversalClient
 	breaker *Breaker
 	wanted  atomic.Uint64 // a bit for each of rings
+	began   time.Time
+	free    atomic.Int64 // when the next ring may go, in nanoseconds since began
 	rung    chan struct{}
 	stop    context.CancelFunc
 	done    sync.WaitGroup
@@ -55,7 +58,10 @@ type Doorbell struct {
 // NewDoorbell starts the goroutine that rings. Close the doorbell before the breaker.
 func NewDoorbell(client redis.UniversalClient, breaker *Breaker) *Doorbell {
 	ctx, stop := context.WithCancel(context.Background())
-	d := &Doorbell{client: client, breaker: breaker, rung: make(chan struct{}, 1), stop: stop, feeds: map[id.ID]struct{}{}}
+	d := &Doorbell{
+		client: client, breaker: breaker, rung: make(chan struct{}, 1), stop: stop, began: time.Now(),
+		feeds: map[id.ID]struct{}{},
+	}
 	d.done.Go(func() { d.run(ctx) })
 	return d
 }
@@ -69,11 +75,17 @@ func (d *Doorbell) RingDue() { d.ring(dueRing) }
 // RingJobs tells the other dispatchers that the queue of a lane has jobs.
 func (d *Doorbell) RingJobs(lane webhookports.Lane) { d.ring(ring{jobsChannel, string(lane)}) }
 
-// ring requests a ring.
+// ring requests a ring. A ring that may go at once goes before the caller's next step, which is mostly a response.
 func (d *Doorbell) ring(r ring) {
 	d.wanted.Or(1 << slices.Index(rings, r))
 	signal(d.rung)
+	if d.early() <= 0 {
+		runtime.Gosched()
+	}
 }
+
+// early is how long a ring still has to wait.
+func (d *Doorbell) early() time.Duration { return time.Duration(d.free.Load()) - time.Since(d.began) }
 
 func signal(c chan<- struct{}) {
 	select {
@@ -91,13 +103,13 @@ func (d *Doorbell) Close() {
 // run publishes rings, ringEvery apart at least. It waits before a ring that comes too early, since a timer after every
 // ring would wake an idle process.
 func (d *Doorbell) run(ctx context.Context) {
-	for last := time.Now(); ; last = time.Now() {
+	for ; ; d.free.Store(int64(time.Since(d.began) + ringEvery)) {
 		select {
 		case <-ctx.Done():
 			return
 		case <-d.rung:
 		}
-		if early := ringEvery - time.Since(last); early > 0 {
+		if early := d.early(); early > 0 {
 			select {
 			case <-ctx.Done():
 				return

@@ -17,8 +17,10 @@ const (
 	pulseEvery = time.Second
 	// pulseHolds is how long a pulse that was heard proves that rings are heard.
 	pulseHolds = 2500 * time.Millisecond
-	// ringRoom is the number of rings that wait for the listener. Further rings are equal to one of them.
-	ringRoom = 64
+	// silence is how long a subscription may bring nothing, not even a pulse, before it is made anew.
+	silence = 3 * time.Second
+	// resubscribeAfter is the pause after a subscription that failed.
+	resubscribeAfter = 100 * time.Millisecond
 )
 
 // Listener hears the rings of all processes. Several rings at once give a single signal.
@@ -30,6 +32,7 @@ type Listener struct {
 	before atomic.Int64 // the same of listeners that come before this one in the order of payloads
 	feeds  atomic.Int64 // when an http process last said that requests wait for events, in nanoseconds; 0: never
 
+	subscribed  chan struct{} // receives when a subscription begins
 	events, due chan struct{}
 	jobs        map[webhookports.Lane]chan struct{}
 }
@@ -37,8 +40,8 @@ type Listener struct {
 // NewListener hears nothing until Run.
 func NewListener(client redis.UniversalClient) *Listener {
 	l := &Listener{
-		client: client, self: rand.Text(), events: make(chan struct{}, 1), due: make(chan struct{}, 1),
-		jobs: map[webhookports.Lane]chan struct{}{},
+		client: client, self: rand.Text(), subscribed: make(chan struct{}, 1), events: make(chan struct{}, 1),
+		due: make(chan struct{}, 1), jobs: map[webhookports.Lane]chan struct{}{},
 	}
 	for _, lane := range webhookports.Lanes {
 		l.jobs[lane] = make(chan struct{}, 1)
@@ -76,23 +79,42 @@ func lately(heard *atomic.Int64) bool {
 
 // Run listens until ctx ends. A lost connection is subscribed again.
 func (l *Listener) Run(ctx context.Context) error {
-	subscription := l.client.Subscribe(ctx, doorbellChannel, jobsChannel, pulseChannel, awaitedChannel)
-	defer func() { _ = subscription.Close() }() // the outcome of closing is irrelevant
-	messages := subscription.Channel(redis.WithChannelSize(ringRoom), redis.WithChannelSendTimeout(time.Second))
+	defer l.heard.Store(0)
 	go l.pulse(ctx)
 	for {
+		l.listen(ctx)
 		select {
 		case <-ctx.Done():
-			l.heard.Store(0)
 			return nil
-		case m := <-messages:
+		case <-time.After(resubscribeAfter):
+		}
+	}
+}
+
+// listen hears the rings of a subscription until it fails or ctx ends. It reads the connection itself, since every
+// further goroutine between a ring and its dispatcher costs time.
+func (l *Listener) listen(ctx context.Context) {
+	subscription := l.client.Subscribe(ctx, doorbellChannel, jobsChannel, pulseChannel, awaitedChannel)
+	hangUp := func() { _ = subscription.Close() } // the outcome of closing is irrelevant
+	defer hangUp()
+	defer context.AfterFunc(ctx, hangUp)()
+	for {
+		received, err := subscription.ReceiveTimeout(ctx, silence)
+		if err != nil {
+			return
+		}
+		switch m := received.(type) {
+		case *redis.Subscription:
+			signal(l.subscribed)
+			l.all() // rings may have been lost before
+		case *redis.Message:
 			l.hear(ring{m.Channel, m.Payload})
 		}
 	}
 }
 
-// pulse publishes a message every second, which the listener itself has to receive. A PUBLISH that fails proves at once
-// that rings are lost.
+// pulse publishes a message at the beginning of a subscription and every second, which the listener itself has to
+// receive. A PUBLISH that fails proves at once that rings are lost.
 func (l *Listener) pulse(ctx context.Context) {
 	ticker := time.NewTicker(pulseEvery)
 	defer ticker.Stop()
@@ -105,6 +127,7 @@ func (l *Listener) pulse(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
+		case <-l.subscribed:
 		case <-ticker.C:
 		}
 	}

@@ -53,6 +53,18 @@ func TestListener_ARedisThatHangs_IsNotTrusted(t *testing.T) {
 	require.Eventually(t, l.Works, 20*time.Second, 10*time.Millisecond)
 }
 
+func TestListener_ASubscriptionThatBreaks_IsMadeAgain_AndSignalsAll(t *testing.T) {
+	t.Parallel()
+	client := redistest.ServerClient(t, redistest.Server(t))
+	l := listen(t, client)
+	require.Eventually(t, l.Works, 20*time.Second, time.Millisecond)
+	require.True(t, heard(l.Events()))
+	require.NoError(t, client.Do(t.Context(), "CLIENT", "KILL", "TYPE", "pubsub").Err())
+	require.Eventually(t, func() bool { return heard(l.Events()) }, 2*time.Second, time.Millisecond,
+		"a ring between the subscriptions would be lost")
+	require.True(t, l.Works(), "the bell failed for a moment only")
+}
+
 func TestListener_TellsRingsApart_AndKnowsOthers(t *testing.T) {
 	t.Parallel()
 	client := redistest.ServerClient(t, redistest.Server(t))
