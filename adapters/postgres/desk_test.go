@@ -288,12 +288,12 @@ func TestOpenDeposits_AreThoseThatAreNotOver(t *testing.T) {
 	require.Equal(t, want(), open(), "a capture")
 	require.True(t, slices.ContainsFunc(open(), func(row string) bool { return strings.Contains(row, "captured") }))
 
-	counts, err := s.Desk.CountWork(t.Context(), s.Owner.Account, now.AddDate(0, 0, 7))
+	counts, err := s.Desk.CountWork(t.Context(), s.Owner.Account, now.AddDate(0, 0, 7), 10)
 	require.NoError(t, err)
 	require.Equal(t, depositports.WorkCount{Count: 1, Amount: 100}, counts[depositports.WorkCollecting])
-	first, err := s.Desk.OpenWork(t.Context(), s.Owner.Account, depositports.WorkCollecting, now, 5)
+	first, err := s.Desk.OpenWork(t.Context(), s.Owner.Account, []depositports.Work{depositports.WorkCollecting}, now, 5)
 	require.NoError(t, err)
-	require.Equal(t, captured, first[0].ID)
+	require.Equal(t, captured, first[depositports.WorkCollecting][0].ID)
 
 	charge.Status, charge.SettledAt = deposit.PaymentSucceeded, now
 	require.NoError(t, s.WithinTx(t.Context(), func(ctx context.Context) error { return s.Payments.Update(ctx, charge) }))
@@ -308,7 +308,11 @@ func TestCountWork_AndOpenWork_AgreeWithTheDeposits(t *testing.T) {
 			AND account_id = $1 LIMIT 7)`,
 		s.Owner.Account)
 	ending := time.Now().UTC().AddDate(0, 0, 7)
-	counts, err := s.Desk.CountWork(t.Context(), s.Owner.Account, ending)
+	counts, err := s.Desk.CountWork(t.Context(), s.Owner.Account, ending, 10_000)
+	require.NoError(t, err)
+	few, err := s.Desk.CountWork(t.Context(), s.Owner.Account, ending, 3)
+	require.NoError(t, err)
+	all, err := s.Desk.OpenWork(t.Context(), s.Owner.Account, depositports.Works, ending, 5)
 	require.NoError(t, err)
 	for kind, condition := range map[depositports.Work]string{
 		depositports.WorkAwaiting: `status IN ('pending', 'incomplete')`,
@@ -324,8 +328,13 @@ func TestCountWork_AndOpenWork_AgreeWithTheDeposits(t *testing.T) {
 		if kind == depositports.WorkEnding {
 			order = "expires_at, id"
 		}
-		first, err := s.Desk.OpenWork(t.Context(), s.Owner.Account, kind, ending, 5)
+		require.Equal(t, depositports.WorkCount{Count: min(3, counts[kind].Count), Amount: few[kind].Amount,
+			More: counts[kind].Count > 3}, few[kind], kind)
+		alone, err := s.Desk.OpenWork(t.Context(), s.Owner.Account, []depositports.Work{kind}, ending, 5)
 		require.NoError(t, err)
+		require.Len(t, alone, 1)
+		first := all[kind]
+		require.Equal(t, first, alone[kind])
 		require.Len(t, first, min(5, counts[kind].Count))
 		for i, d := range first {
 			require.Equal(t, value[id.ID](t, s, fmt.Sprintf(`SELECT id%s ORDER BY %s OFFSET %d LIMIT 1`, where, order, i),

@@ -66,11 +66,12 @@ type WorkCount struct {
 type Desk interface {
 	// DeskDeposits lists deposits, newest first.
 	DeskDeposits(ctx context.Context, f DeskFilter, page ports.Page) (ports.List[*deposit.Deposit], error)
-	// CountWork counts the deposits of each kind, each up to a bound. Covers are WorkEnding that end before ending.
-	CountWork(ctx context.Context, accountID id.ID, ending time.Time) (map[Work]WorkCount, error)
-	// OpenWork gives the first deposits of a kind, up to limit: WorkEnding by the end of their cover, all others newest
+	// CountWork counts the deposits of each kind, each up to most. Covers are WorkEnding that end before ending.
+	CountWork(ctx context.Context, accountID id.ID, ending time.Time, most int) (map[Work]WorkCount, error)
+	// OpenWork gives the first deposits of each kind, up to limit: WorkEnding by the end of their cover, all others newest
 	// first.
-	OpenWork(ctx context.Context, accountID id.ID, kind Work, ending time.Time, limit int) ([]*deposit.Deposit, error)
+	OpenWork(ctx context.Context, accountID id.ID, kinds []Work, ending time.Time,
+		limit int) (map[Work][]*deposit.Deposit, error)
 	// CountMade counts the deposits of an account that were made in each span.
 	CountMade(ctx context.Context, accountID id.ID, spans []ports.Span) ([]int, error)
 }

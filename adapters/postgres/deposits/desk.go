@@ -1,6 +1,8 @@
 package deposits
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -24,8 +26,6 @@ const (
 	maxFound = 1000
 	// maxSearched is maxRead for a list that compares a text: each row needs its client.
 	maxSearched = 500
-	// maxCounted bounds the deposits that a figure counts.
-	maxCounted = 10_000
 )
 
 // folded is a text without the difference of cases, as the indexes of migration 00024 hold it. A text that begins with
@@ -166,27 +166,36 @@ func (s Desk) searched(ctx context.Context, accountID id.ID, text string) ([]id.
 	return found, pg.Translate(err)
 }
 
-// workOf says which rows of open_deposits are a kind of work, and their order. $2 is the end of covers that end soon.
-// The statuses stand in the text: the index of ends is for active deposits alone.
-func workOf(kind depositports.Work) (condition, order string) {
-	condition = `status IN ('` + strings.Join(statusTexts(kind.Statuses()), `', '`) + `')`
-	order = `created_at DESC, deposit_id DESC`
-	if kind == depositports.WorkEnding {
-		condition, order = condition+` AND ends_at < $2`, `ends_at, deposit_id`
+// endingWork are the rows of open_deposits that are depositports.WorkEnding: $1 is the account, $2 the end of covers
+// that end soon. The status stands in the text, since the index of ends is for active deposits alone.
+const endingWork = `FROM open_deposits WHERE account_id = $1 AND status = 'active' AND ends_at < $2`
+
+// workStatuses are the statuses of kinds of work beside their kinds, without depositports.WorkEnding.
+func workStatuses(of []depositports.Work) (kinds, statuses []string) {
+	for _, kind := range of {
+		if kind == depositports.WorkEnding {
+			continue
+		}
+		for _, status := range kind.Statuses() {
+			kinds, statuses = append(kinds, string(kind)), append(statuses, string(status))
+		}
 	}
-	return condition, order
+	return kinds, statuses
 }
 
-// CountWork implements depositports.Desk.
-func (s Desk) CountWork(ctx context.Context, accountID id.ID,
-	ending time.Time) (map[depositports.Work]depositports.WorkCount, error) {
-	parts := pg.Each(depositports.Works, func(kind depositports.Work) string {
-		condition, _ := workOf(kind)
-		return `SELECT '` + string(kind) + `', count(*), coalesce(sum(amount_cents), 0)::bigint FROM (
-			SELECT amount_cents FROM open_deposits WHERE account_id = $1 AND ` + condition +
-			` LIMIT $3) AS o WHERE $2::timestamptz IS NOT NULL`
-	})
-	rows, err := s.DB.Query(ctx, strings.Join(parts, ` UNION ALL `), accountID, ending, maxCounted+1)
+// CountWork implements depositports.Desk. The rows of each status are read up to the bound, as are the covers that end
+// soon. The order binds the cached plan to the index: without it, each status would read the whole table.
+func (s Desk) CountWork(ctx context.Context, accountID id.ID, ending time.Time,
+	most int) (map[depositports.Work]depositports.WorkCount, error) {
+	kinds, statuses := workStatuses(depositports.Works)
+	rows, err := s.DB.Query(ctx, `
+		SELECT s.kind, count(*), sum(o.amount_cents)::bigint FROM unnest($4::text[], $5::text[]) AS s(kind, status)
+		CROSS JOIN LATERAL (
+			SELECT amount_cents FROM open_deposits WHERE account_id = $1 AND status = s.status
+			ORDER BY created_at LIMIT $3) AS o
+		GROUP BY s.kind
+		UNION ALL SELECT '`+string(depositports.WorkEnding)+`', count(*), coalesce(sum(amount_cents), 0)::bigint FROM (
+			SELECT amount_cents `+endingWork+` LIMIT $3) AS o`, accountID, ending, most+1, kinds, statuses)
 	if err != nil {
 		return nil, err
 	}
@@ -195,28 +204,52 @@ func (s Desk) CountWork(ctx context.Context, accountID id.ID,
 	var n int
 	var amount money.Cents
 	_, err = pgx.ForEachRow(rows, []any{&kind, &n, &amount}, func() error {
-		counts[depositports.Work(kind)] = depositports.WorkCount{Count: min(n, maxCounted), Amount: amount,
-			More: n > maxCounted}
+		counts[depositports.Work(kind)] = depositports.WorkCount{Count: min(n, most), Amount: amount, More: n > most}
 		return nil
 	})
 	return counts, pg.Translate(err)
 }
 
 // OpenWork implements depositports.Desk. A deposit that has moved since its row was written is left out.
-func (s Desk) OpenWork(ctx context.Context, accountID id.ID, kind depositports.Work, ending time.Time,
-	limit int) ([]*deposit.Deposit, error) {
-	condition, order := workOf(kind)
-	source := `(SELECT d.*, o.place FROM (
-		SELECT deposit_id, status, row_number() OVER (ORDER BY ` + order + `) AS place FROM open_deposits
-		WHERE account_id = $1 AND ` + condition + ` AND $2::timestamptz IS NOT NULL ORDER BY ` + order + ` LIMIT $3) AS o
+func (s Desk) OpenWork(ctx context.Context, accountID id.ID, of []depositports.Work, ending time.Time,
+	limit int) (map[depositports.Work][]*deposit.Deposit, error) {
+	endingLimit := 0
+	if slices.Contains(of, depositports.WorkEnding) {
+		endingLimit = limit
+	}
+	kinds, statuses := workStatuses(of)
+	source := `(SELECT d.*, o.kind FROM (
+		SELECT s.kind, s.status, o.deposit_id FROM unnest($5::text[], $6::text[]) AS s(kind, status) CROSS JOIN LATERAL (
+			SELECT deposit_id FROM open_deposits WHERE account_id = $1 AND status = s.status
+			ORDER BY created_at DESC, deposit_id DESC LIMIT $3) AS o
+		UNION ALL (SELECT '` + string(depositports.WorkEnding) + `', status, deposit_id ` + endingWork + `
+			ORDER BY ends_at, deposit_id LIMIT $4)) AS o
 		JOIN deposits d ON d.id = o.deposit_id AND d.status = o.status)`
-	rows, err := s.DB.Query(ctx, SelectDepositsOf(source, "")+` ORDER BY d.place`, accountID, ending, limit)
+	rows, err := s.DB.Query(ctx, SelectDepositsOf(source, "d.kind"), accountID, ending, limit, endingLimit, kinds,
+		statuses)
 	if err != nil {
 		return nil, err
 	}
-	found, err := pgx.CollectRows(rows,
-		func(row pgx.CollectableRow) (*deposit.Deposit, error) { return ScanDeposit(row, s.Sealer) })
-	return found, pg.Translate(err)
+	found := map[depositports.Work][]*deposit.Deposit{}
+	for rows.Next() {
+		var kind string
+		d, err := ScanDeposit(rows, s.Sealer, &kind)
+		if err != nil {
+			rows.Close()
+			return nil, pg.Translate(err)
+		}
+		found[depositports.Work(kind)] = append(found[depositports.Work(kind)], d)
+	}
+	for kind, all := range found {
+		slices.SortFunc(all, func(a, b *deposit.Deposit) int {
+			if kind == depositports.WorkEnding {
+				return cmp.Or(a.ExpiresAt.Compare(b.ExpiresAt), bytes.Compare(a.ID[:], b.ID[:]))
+			}
+			return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), bytes.Compare(b.ID[:], a.ID[:]))
+		})
+		found[kind] = all[:min(len(all), limit)]
+	}
+	return found, pg.Translate(rows.Err())
 }
 
 // CountMade implements depositports.Desk. The counts read the index alone, but for the newest pages of the table.

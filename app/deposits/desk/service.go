@@ -4,7 +4,7 @@ package desk
 
 import (
 	"context"
-	"sync"
+	"slices"
 	"time"
 
 	"partnerdeposits/core/deposit"
@@ -34,7 +34,14 @@ type Deps struct {
 // Service runs the reads.
 type Service struct {
 	deps   Deps
-	months monthCache
+	months memory[monthOf, int]
+	work   memory[id.ID, map[depositports.Work]depositports.WorkCount] // by account, of accounts with much work
+}
+
+// monthOf is a month of an account.
+type monthOf struct {
+	account id.ID
+	start   time.Time
 }
 
 // New makes the service.
@@ -71,21 +78,51 @@ const (
 func (s *Service) Today(ctx context.Context, accountID id.ID) (Today, error) {
 	now := s.deps.Clock.Now()
 	ending := now.Add(deposit.EndingSoon)
-	t := Today{Now: now, Ending: ending, First: map[depositports.Work][]*deposit.Deposit{}}
+	t := Today{Now: now, Ending: ending}
 	var err error
-	if t.Counts, err = s.deps.Desk.CountWork(ctx, accountID, ending); err != nil {
+	if t.Counts, err = s.countWork(ctx, accountID, now, ending); err != nil {
 		return t, err
 	}
-	for _, kind := range depositports.Works {
-		if kind == depositports.WorkActive || t.Counts[kind].Count == 0 {
-			continue
-		}
-		if t.First[kind], err = s.deps.Desk.OpenWork(ctx, accountID, kind, ending, firstOf); err != nil {
+	shown := slices.DeleteFunc(slices.Clone(depositports.Works), func(kind depositports.Work) bool {
+		return kind == depositports.WorkActive || t.Counts[kind].Count == 0
+	})
+	if len(shown) > 0 {
+		if t.First, err = s.deps.Desk.OpenWork(ctx, accountID, shown, ending, firstOf); err != nil {
 			return t, err
 		}
 	}
 	t.Year, err = s.year(ctx, accountID, now)
 	return t, err
+}
+
+const (
+	// exactWork is how many deposits of a kind are counted at each view: after an act, an operator sees the number change.
+	exactWork = 500
+	// mostWork bounds the deposits that a figure counts.
+	mostWork = 10_000
+)
+
+// countWork counts the work of an account. A number above exactWork is kept for a minute, since it costs much to count.
+func (s *Service) countWork(ctx context.Context, accountID id.ID, now,
+	ending time.Time) (map[depositports.Work]depositports.WorkCount, error) {
+	counts, err := s.deps.Desk.CountWork(ctx, accountID, ending, exactWork)
+	if err != nil {
+		return nil, err
+	}
+	kept, _ := s.work.get(accountID, now)
+	for _, kind := range depositports.Works {
+		if !counts[kind].More {
+			continue
+		}
+		if kept[kind].Count <= exactWork { // not counted yet, or grown since
+			if kept, err = s.deps.Desk.CountWork(ctx, accountID, ending, mostWork); err != nil {
+				return nil, err
+			}
+			s.work.put(accountID, kept, now.Add(keptFor))
+		}
+		counts[kind] = kept[kind]
+	}
+	return counts, nil
 }
 
 // year counts the deposits of each month. No deposit is removed, so the count of a month that is over stays. That of
@@ -97,7 +134,7 @@ func (s *Service) year(ctx context.Context, accountID id.ID, now time.Time) ([]M
 	for i := range year {
 		start := time.Date(now.Year(), now.Month()-time.Month(months-1-i), 1, 0, 0, 0, 0, time.UTC)
 		year[i].Start = start
-		made, known := s.months.get(accountID, start, now)
+		made, known := s.months.get(monthOf{accountID, start}, now)
 		if !known {
 			spans, asked = append(spans, ports.Span{From: start, To: start.AddDate(0, 1, 0)}), append(asked, i)
 		}
@@ -112,11 +149,11 @@ func (s *Service) year(ctx context.Context, accountID id.ID, now time.Time) ([]M
 	}
 	for n, i := range asked {
 		year[i].Made = counts[n]
-		kept := monthCount{made: counts[n]}
+		var until time.Time
 		if now.Sub(spans[n].To) <= commitsWithin {
-			kept.until = now.Add(presentKept)
+			until = now.Add(keptFor)
 		}
-		s.months.put(accountID, year[i].Start, kept)
+		s.months.put(monthOf{accountID, year[i].Start}, counts[n], until)
 	}
 	return year, nil
 }
@@ -124,40 +161,5 @@ func (s *Service) year(ctx context.Context, accountID id.ID, now time.Time) ([]M
 // commitsWithin is a bound of the time between the creation of a deposit and its commit.
 const commitsWithin = time.Hour
 
-// presentKept is how long the count of a month that may still grow is shown.
-const presentKept = time.Minute
-
-// monthCache keeps counts of months.
-type monthCache struct {
-	mu     sync.Mutex
-	counts map[monthOf]monthCount
-}
-
-type monthCount struct {
-	made  int
-	until time.Time // zero: for ever
-}
-
-type monthOf struct {
-	account id.ID
-	start   time.Time
-}
-
-// maxMonths bounds the cache: some megabytes.
-const maxMonths = 50_000
-
-func (c *monthCache) get(accountID id.ID, start, now time.Time) (made int, known bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	kept, known := c.counts[monthOf{accountID, start}]
-	return kept.made, known && (kept.until.IsZero() || now.Before(kept.until))
-}
-
-func (c *monthCache) put(accountID id.ID, start time.Time, kept monthCount) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.counts == nil || len(c.counts) >= maxMonths {
-		c.counts = map[monthOf]monthCount{}
-	}
-	c.counts[monthOf{accountID, start}] = kept
-}
+// keptFor is how long a number is shown that costs much to count and may still change.
+const keptFor = time.Minute

@@ -18,7 +18,8 @@ import (
 type store struct {
 	depositports.Desk
 	asked []ports.Span
-	work  map[depositports.Work]depositports.WorkCount
+	work  map[depositports.Work]int
+	most  []int // of each count of work
 	lists []depositports.Work
 }
 
@@ -30,13 +31,19 @@ func (s *store) CountMade(_ context.Context, _ id.ID, spans []ports.Span) (count
 	return counts, nil
 }
 
-func (s *store) CountWork(context.Context, id.ID, time.Time) (map[depositports.Work]depositports.WorkCount, error) {
-	return s.work, nil
+func (s *store) CountWork(_ context.Context, _ id.ID, _ time.Time,
+	most int) (map[depositports.Work]depositports.WorkCount, error) {
+	s.most = append(s.most, most)
+	counts := map[depositports.Work]depositports.WorkCount{}
+	for kind, n := range s.work {
+		counts[kind] = depositports.WorkCount{Count: min(n, most), More: n > most}
+	}
+	return counts, nil
 }
 
-func (s *store) OpenWork(_ context.Context, _ id.ID, kind depositports.Work, _ time.Time,
-	_ int) ([]*deposit.Deposit, error) {
-	s.lists = append(s.lists, kind)
+func (s *store) OpenWork(_ context.Context, _ id.ID, kinds []depositports.Work, _ time.Time,
+	_ int) (map[depositports.Work][]*deposit.Deposit, error) {
+	s.lists = append(s.lists, kinds...)
 	return nil, nil
 }
 
@@ -86,9 +93,43 @@ func TestToday_CountsEachMonthThatIsOverOnce_AndThePresentOnceAMinute(t *testing
 
 func TestToday_ReadsTheListsOfWorkThatThereIs(t *testing.T) {
 	t.Parallel()
-	s := &store{work: map[depositports.Work]depositports.WorkCount{depositports.WorkEnding: {Count: 2},
-		depositports.WorkActive: {Count: 9}}}
+	s := &store{work: map[depositports.Work]int{depositports.WorkEnding: 2, depositports.WorkActive: 9}}
 	_, err := desk.New(desk.Deps{Desk: s, Clock: &clock{time.Now()}}).Today(t.Context(), id.ID{1})
 	require.NoError(t, err)
 	require.Equal(t, []depositports.Work{depositports.WorkEnding}, s.lists)
+}
+
+func TestToday_CountsLittleWorkAtEachView_AndMuchWorkOnceAMinute(t *testing.T) {
+	t.Parallel()
+	s := &store{work: map[depositports.Work]int{depositports.WorkEnding: 2, depositports.WorkActive: 7_000,
+		depositports.WorkAwaiting: 20_000}}
+	at := &clock{time.Now()}
+	service := desk.New(desk.Deps{Desk: s, Clock: at})
+	counts := func() map[depositports.Work]depositports.WorkCount {
+		s.most = nil
+		today, err := service.Today(t.Context(), id.ID{1})
+		require.NoError(t, err)
+		return today.Counts
+	}
+	first := counts()
+	require.Equal(t, map[depositports.Work]depositports.WorkCount{depositports.WorkEnding: {Count: 2},
+		depositports.WorkActive: {Count: 7_000}, depositports.WorkAwaiting: {Count: 10_000, More: true}}, first)
+	require.Equal(t, []int{500, 10_000}, s.most)
+
+	s.work[depositports.WorkEnding], s.work[depositports.WorkActive] = 1, 6_999
+	second := counts()
+	require.Equal(t, 1, second[depositports.WorkEnding].Count)
+	require.Equal(t, 7_000, second[depositports.WorkActive].Count, "for a minute")
+	require.Equal(t, []int{500}, s.most)
+
+	s.work[depositports.WorkEnding] = 501
+	require.Equal(t, 501, counts()[depositports.WorkEnding].Count, "much since the last view")
+	require.Equal(t, []int{500, 10_000}, s.most)
+
+	s.work[depositports.WorkActive] = 3
+	require.Equal(t, 3, counts()[depositports.WorkActive].Count)
+	at.now = at.now.Add(time.Minute)
+	s.work[depositports.WorkEnding] = 600
+	require.Equal(t, 600, counts()[depositports.WorkEnding].Count)
+	require.Equal(t, []int{500, 10_000}, s.most)
 }

@@ -1,0 +1,39 @@
+package desk
+
+import (
+	"sync"
+	"time"
+)
+
+// maxRemembered bounds a memory: some megabytes.
+const maxRemembered = 50_000
+
+// memory keeps numbers that cost much to count.
+type memory[K comparable, V any] struct {
+	mu   sync.Mutex
+	kept map[K]remembered[V]
+}
+
+type remembered[V any] struct {
+	value V
+	until time.Time // zero: for ever
+}
+
+func (m *memory[K, V]) get(key K, now time.Time) (value V, known bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r, known := m.kept[key]
+	if !known || !r.until.IsZero() && !now.Before(r.until) {
+		return value, false
+	}
+	return r.value, true
+}
+
+func (m *memory[K, V]) put(key K, value V, until time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.kept == nil || len(m.kept) >= maxRemembered {
+		m.kept = map[K]remembered[V]{}
+	}
+	m.kept[key] = remembered[V]{value, until}
+}
