@@ -24,6 +24,7 @@ const (
 	groupLimit     = 128                  // changes in a group
 	groupThreshold = 48                   // changes that wait before a second group starts; a large group costs less each
 	groupRest      = 5 * time.Millisecond // bounds the wait of a group for company after a group that had company
+	groupCompany   = 10                   // changes that wait no longer than that for company
 	groupTimeout   = 5 * time.Second      // bounds a group, up to its commit
 	acquireTimeout = 3 * time.Second      // bounds the wait for a connection
 )
@@ -57,7 +58,8 @@ func New(pool *pgxpool.Pool, cipher pg.Cipher, o Options) *Changes {
 	if o.DefaultMaxAmount != 0 {
 		c.defaultMax = o.DefaultMaxAmount
 	}
-	c.queue.Workers, c.queue.Limit, c.queue.Threshold, c.queue.Rest = Conns, groupLimit, groupThreshold, groupRest
+	c.queue.Workers, c.queue.Limit, c.queue.Threshold = Conns, groupLimit, groupThreshold
+	c.queue.Rest, c.queue.Company = groupRest, groupCompany
 	c.queue.Run = c.applyGroup
 	return c
 }

@@ -27,6 +27,9 @@ type Queue[T any] struct {
 	// the batch, and ends when as many calls wait as there were. Batches thus grow before the workers are busy all the
 	// time, and a lone call never waits. Threshold calls do not wait either.
 	Rest time.Duration
+	// Company is the number of waiting calls that is worth a batch: a pause at whose end fewer wait, but some do, is made
+	// once more, and then ends when that many wait. So batches do not shrink where requests spread over processes.
+	Company int
 	// Run works on a batch, in the goroutine of a caller of that batch. An item that is a pointer carries its result.
 	Run func(batch []T)
 
@@ -226,14 +229,24 @@ func (q *Queue[T]) finish(key string, s *keyState[T], n int, took time.Duration)
 	if rest := min(took, q.Rest); rest > 0 && (n > 1 || len(s.waiting) > 0) {
 		s.resting++
 		s.crowd = n + len(s.waiting)
-		time.AfterFunc(rest, func() {
-			q.mu.Lock()
-			defer q.mu.Unlock()
-			s.resting--
-			q.goOn(key, s)
-		})
+		q.pause(key, s, rest, q.Company)
 	}
 	q.goOn(key, s)
+}
+
+// pause ends a pause after a while, or begins it once more if fewer calls than company wait.
+func (q *Queue[T]) pause(key string, s *keyState[T], rest time.Duration, company int) {
+	time.AfterFunc(rest, func() {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		if n := len(s.waiting); n > 0 && n < company {
+			s.crowd = min(s.crowd, company)
+			q.pause(key, s, rest, 0)
+			return
+		}
+		s.resting--
+		q.goOn(key, s)
+	})
 }
 
 // goOn starts a batch of waiting calls if it may, and forgets a state without batches.
