@@ -13,8 +13,9 @@ import (
 // active meanwhile.
 const endLinger = 100 * time.Millisecond
 
-// belt pipelines asynq's scripts about the queue of a lane. The script that ends a task waits for the script that
-// enqueues the next task. A server's script that takes a task goes with it, if the server waits.
+// belt sends asynq's scripts for the queue of a lane to Redis in pipelines. The script that ends a task is held back
+// until the next task is enqueued, and goes with the script that enqueues it. If a server of this process waits for a
+// task, its script that takes a task goes with them, too.
 type belt struct {
 	client redis.UniversalClient
 	polls  chan *script // of a server that waits for a task

@@ -75,7 +75,8 @@ func (d *Doorbell) RingDue() { d.ring(dueRing) }
 // RingJobs tells the other dispatchers that the queue of a lane has jobs.
 func (d *Doorbell) RingJobs(lane webhookports.Lane) { d.ring(ring{jobsChannel, string(lane)}) }
 
-// ring requests a ring. A ring that may go at once goes before the caller's next step, which is mostly a response.
+// ring wakes the goroutine that publishes rings. If no ring was published in the last ringEvery, that goroutine runs
+// first, because the caller's next step is mostly to send a response, which the relay need not wait for.
 func (d *Doorbell) ring(r ring) {
 	d.wanted.Or(1 << slices.Index(rings, r))
 	signal(d.rung)
@@ -84,7 +85,7 @@ func (d *Doorbell) ring(r ring) {
 	}
 }
 
-// early is how long a ring still has to wait.
+// early is the time until the next ring may be published; 0 or less: at once.
 func (d *Doorbell) early() time.Duration { return time.Duration(d.free.Load()) - time.Since(d.began) }
 
 func signal(c chan<- struct{}) {

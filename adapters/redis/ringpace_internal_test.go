@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// published counts pipelines, and sends none.
+// published is a hook of go-redis that counts pipelines and sends none.
 type published struct{ n atomic.Int64 }
 
 func (*published) DialHook(next redis.DialHook) redis.DialHook          { return next }

@@ -183,8 +183,8 @@ func workStatuses(of []depositports.Work) (kinds, statuses []string) {
 	return kinds, statuses
 }
 
-// CountWork implements depositports.Desk. The rows of each status are read up to the bound, as are the covers that end
-// soon. The order binds the cached plan to the index: without it, each status would read the whole table.
+// CountWork implements depositports.Desk. It reads at most one row more than most of each status, and of the covers
+// that end soon. ORDER BY binds the cached plan to the index: without it, each status would read the whole table.
 func (s Desk) CountWork(ctx context.Context, accountID id.ID, ending time.Time,
 	most int) (map[depositports.Work]depositports.WorkCount, error) {
 	kinds, statuses := workStatuses(depositports.Works)

@@ -39,7 +39,7 @@ type cachedKey struct {
 	used   atomic.Bool // since keys were read again
 }
 
-// readKeys reads keys, also revoked ones, with their partners. Unknown keys are left out.
+// readKeys reads API keys by their hashes, revoked ones too, with their partners. Unknown keys are left out.
 type readKeys func(context.Context, []partner.KeyHash) (map[partner.KeyHash]partner.Caller, error)
 
 func newKeyCache(keep time.Duration, read readKeys) *keyCache {

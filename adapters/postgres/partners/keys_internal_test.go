@@ -66,7 +66,7 @@ func (s *table) read(_ context.Context, hashes []partner.KeyHash) (map[partner.K
 	return found, s.err
 }
 
-// pass lets time pass, and timers end, within a bubble of synctest.
+// pass advances the clock of a synctest bubble, and waits for the timers that fire.
 func pass(d time.Duration) {
 	<-time.After(d)
 	synctest.Wait()
@@ -122,6 +122,26 @@ func TestKeyCache_AKeyThatChangesOrGoes_IsNoticedWithoutARequest(t *testing.T) {
 		require.True(t, cached)
 		require.True(t, got.Key.Revoked())
 		require.False(t, c.seen(hashOf(1)))
+	})
+}
+
+func TestKeyCache_AKeyReadByARequestMeanwhile_IsNotReplacedByAnOlderRead(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		revoked := partner.Caller{Key: partner.APIKey{RevokedAt: time.Now()}}
+		var c *keyCache
+		c = newKeyCache(3*time.Second, func(context.Context, []partner.KeyHash) (map[partner.KeyHash]partner.Caller, error) {
+			<-time.After(time.Millisecond)
+			c.put(hashOf(0), revoked, time.Now())
+			return map[partner.KeyHash]partner.Caller{hashOf(0): {}}, nil
+		})
+		defer c.close()
+		c.put(hashOf(0), partner.Caller{}, time.Now())
+		require.Equal(t, 1, use(c, 1))
+		pass(time.Second + time.Millisecond)
+		got, cached := c.get(hashOf(0), time.Now())
+		require.True(t, cached)
+		require.True(t, got.Key.Revoked())
 	})
 }
 

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// maxRemembered bounds a memory: some megabytes.
+// maxRemembered bounds the keys of a memory, and so its size: tens of megabytes.
 const maxRemembered = 50_000
 
-// memory keeps numbers that cost much to count.
+// memory keeps counts in this process, each until a time, because counting again would read many rows.
 type memory[K comparable, V any] struct {
 	mu   sync.Mutex
 	kept map[K]remembered[V]

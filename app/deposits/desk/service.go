@@ -102,7 +102,8 @@ const (
 	mostWork = 10_000
 )
 
-// countWork counts the work of an account. A number above exactWork is kept for a minute, since it costs much to count.
+// countWork counts the deposits of each kind of work. A count above exactWork is kept for keptFor, because it reads
+// thousands of rows.
 func (s *Service) countWork(ctx context.Context, accountID id.ID, now,
 	ending time.Time) (map[depositports.Work]depositports.WorkCount, error) {
 	counts, err := s.deps.Desk.CountWork(ctx, accountID, ending, exactWork)

@@ -93,8 +93,8 @@ func (d *Dispatcher) drainOutbox(ctx context.Context) bool {
 	}
 }
 
-// keepPace waits until the relay may run again. It drops a ring that comes meanwhile, since the relay that follows
-// reads the events of that ring, too.
+// keepPace waits until the least time since the last relay is over. It drops a ring that comes meanwhile: the next
+// relay reads the events of that ring, too.
 func (d *Dispatcher) keepPace(ctx context.Context) {
 	early := d.nextRelay.Sub(d.Clock.Now())
 	if early <= 0 {

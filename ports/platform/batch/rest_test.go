@@ -29,7 +29,7 @@ func resting(t *testing.T, story func(q *batch.Queue[int], calls *sync.WaitGroup
 	return restingFor(t, 0, story)
 }
 
-// restingFor is resting with a queue that waits for company.
+// restingFor is resting for a queue with that Company.
 func restingFor(t *testing.T, company int,
 	story func(q *batch.Queue[int], calls *sync.WaitGroup)) (batches []ran) {
 	t.Helper()
