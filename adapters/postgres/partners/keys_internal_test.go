@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -52,11 +54,14 @@ func TestKeyCache_FullOfFreshKeys_StartsAnew(t *testing.T) {
 type table struct {
 	keys    map[partner.KeyHash]partner.Caller
 	err     error
+	mu      sync.Mutex // a timer of a synctest bubble does not happen after what its test did before
 	queries [][]partner.KeyHash
 }
 
 func (s *table) read(_ context.Context, hashes []partner.KeyHash) (map[partner.KeyHash]partner.Caller, error) {
+	s.mu.Lock()
 	s.queries = append(s.queries, hashes)
+	s.mu.Unlock()
 	found := map[partner.KeyHash]partner.Caller{}
 	for _, hash := range hashes {
 		if k, ok := s.keys[hash]; ok {
@@ -64,6 +69,12 @@ func (s *table) read(_ context.Context, hashes []partner.KeyHash) (map[partner.K
 		}
 	}
 	return found, s.err
+}
+
+func (s *table) asked() [][]partner.KeyHash {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.queries)
 }
 
 // pass advances the clock of a synctest bubble, and waits for the timers that fire.
@@ -96,14 +107,14 @@ func TestKeyCache_KeysInUse_AreReadAgainTogether_AndOthersExpire(t *testing.T) {
 			pass(1500 * time.Millisecond)
 			require.Equal(t, 30, use(c, 30))
 		}
-		require.LessOrEqual(t, len(db.queries), 10)
-		require.Len(t, db.queries[0], 30)
+		require.LessOrEqual(t, len(db.asked()), 10)
+		require.Len(t, db.asked()[0], 30)
 		_, cached := c.get(hashOf(35), time.Now())
 		require.False(t, cached)
 
-		queries := len(db.queries)
+		queries := len(db.asked())
 		pass(time.Hour)
-		require.Len(t, db.queries, queries+1, "after the last use")
+		require.Len(t, db.asked(), queries+1, "after the last use")
 	})
 }
 
@@ -159,10 +170,10 @@ func TestKeyCache_WhileTheDatabaseIsAway_KeysExpire(t *testing.T) {
 		require.Zero(t, use(c, 1))
 		c.close()
 		c.put(hashOf(0), partner.Caller{}, time.Now())
-		queries := len(db.queries)
+		queries := len(db.asked())
 		require.Equal(t, 1, use(c, 1))
 		pass(time.Hour)
-		require.Len(t, db.queries, queries, "a closed cache asks nothing")
+		require.Len(t, db.asked(), queries, "a closed cache asks nothing")
 	})
 }
 
