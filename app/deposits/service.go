@@ -45,6 +45,7 @@ type Deps struct {
 	Files       depositports.Files
 	Contents    depositports.FileContents
 	Cleaner     depositports.FileCleaner
+	Drafts      depositports.FormDrafts
 	// VerifyAddresses refuses acts on the desk that charge or mail a tenant, to operators whose address is not verified.
 	VerifyAddresses bool
 	Codes           Codes

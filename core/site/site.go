@@ -30,6 +30,8 @@ const (
 	NewDeposit = Deposits + "/new"
 	Deposit    = Deposits + "/:id"
 	File       = Deposit + "/files/:fileId"
+	Question   = Deposit + "/confirm/:form" // a form of a deposit that was sent: its question, or its mistakes
+	NewAgain   = NewDeposit + "/:form"      // a form of a new deposit, with its mistakes
 	Partner    = Desk + "/partner"
 	Settings   = Desk + "/settings"
 	Unlink     = Desk + "/unlink"

@@ -8,11 +8,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gofiber/fiber/v2"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/net/html"
 
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/secret"
+	"partnerdeposits/core/site"
 	"partnerdeposits/lab/formbrowser"
 )
 
@@ -63,8 +65,26 @@ func (b *Browser) Get(path string) Answer {
 	return b.Do(req)
 }
 
-// Post sends a form without adding the token of the page.
+// Post sends a form without adding the token of the page. It opens the page of a kept form, which asks once more or
+// names mistakes.
 func (b *Browser) Post(path string, values url.Values) Answer {
+	b.t.Helper()
+	return b.Kept(b.PostAlone(path, values))
+}
+
+// Kept opens the page of the kept form that an answer leads to. Any other answer stays.
+func (b *Browser) Kept(a Answer) Answer {
+	b.t.Helper()
+	for _, page := range []string{site.Question, site.NewAgain} {
+		if a.Status == http.StatusSeeOther && fiber.RoutePatternMatch(a.Location, page) {
+			return b.Get(a.Location)
+		}
+	}
+	return a
+}
+
+// PostAlone is Post without the page of a kept form.
+func (b *Browser) PostAlone(path string, values url.Values) Answer {
 	b.t.Helper()
 	req, err := http.NewRequestWithContext(b.t.Context(), http.MethodPost, b.base+path, strings.NewReader(values.Encode()))
 	require.NoError(b.t, err)

@@ -248,6 +248,7 @@ func (s *process) scheduler(registry *metrics.Registry,
 		mailJobs,
 		[]schedules.Job{
 			all.Payments.Job(every), tenants.Job(every), endpoints.Job(every), all.Webhooks.ReplayJob(), files.Job(),
+			all.Deposits.DraftsJob(),
 			all.Clients.AddressJob(), all.Idempotent.CleanJob(parts.Clock), mails.CleanJob(store.Mails, parts.Clock),
 		},
 	)

@@ -55,11 +55,11 @@ func (p *pages) actOn(c *fiber.Ctx, by caller, v desk.View, sent *upload) error 
 	}
 	defer checked.Close()
 	if f.intent == intentAddFiles && len(f.mistakes) == 0 && checked.Len()+len(f.waiting) == 0 {
-		f.mistakes = []ui.Mistake{{Field: intentAddFiles + "-" + fieldFiles, Text: textChooseFile.In(ui.LangOf(c))}}
+		f.refuse(ui.LangOf(c), refusedFile{Code: noFile})
 	}
 	if len(f.mistakes) > 0 {
 		f.lostFiles = checked.Len() > 0
-		return p.renderDeposit(c, by, http.StatusUnprocessableEntity, v, f, "")
+		return p.ask(c, by, v, f, "")
 	}
 	if f.act().NeedsVerified() && p.Operators.Unverified(by.Operator) {
 		return p.unverified(c, by)
@@ -73,7 +73,7 @@ func (p *pages) actOn(c *fiber.Ctx, by caller, v desk.View, sent *upload) error 
 		return err
 	}
 	if ui.PostValue(c, fieldConfirm) != confirmed {
-		return p.confirm(c, by, v, f, "")
+		return p.ask(c, by, v, f, "")
 	}
 	return p.answer(c, by, v, f, p.run(c, by, v, f))
 }
@@ -112,10 +112,13 @@ func (p *pages) answer(c *fiber.Ctx, by caller, v desk.View, f actForm, err erro
 	switch {
 	case errors.Is(err, connect.ErrUnverified):
 		return p.unverified(c, by)
-	case err == nil, errors.Is(err, ports.ErrKeyInUse): // the same form is being answered: its page will tell
+	case err == nil:
+		p.dropDraft(c, by, f.form)
+		return c.Redirect(done, http.StatusSeeOther)
+	case errors.Is(err, ports.ErrKeyInUse): // the same form is being answered: its page will tell
 		return c.Redirect(done, http.StatusSeeOther)
 	case errors.Is(err, twofactor.ErrWrongCode):
-		return p.confirm(c, by, v, f, ui.FailureOf(twofactor.ErrWrongCode.Code).Message.In(ui.LangOf(c)))
+		return p.ask(c, by, v, f, twofactor.ErrWrongCode.Code)
 	case errors.Is(err, deposit.ErrExceedsAmount):
 		f.mistakes = []ui.Mistake{{Field: intentCapture + "-" + fieldAmount, Text: textBadAmount.In(ui.LangOf(c),
 			ui.Euros(ui.LangOf(c), p.Deposits.LeastCapture()), ui.Euros(ui.LangOf(c), v.Amount))}}

@@ -51,7 +51,8 @@ func TestEveryPage_IsReachedByLinksFromTheFirst(t *testing.T) {
 	}
 	open(site.Desk)
 	for _, r := range routes() {
-		if r[0] == http.MethodGet && r[1] != site.File { // the deposit has no files
+		sent := strings.HasSuffix(r[1], "/:form")                 // a form that was sent leads there
+		if r[0] == http.MethodGet && r[1] != site.File && !sent { // the deposit has no files
 			require.True(t, reached[r[1]], "no link leads to %s", r[1])
 		}
 	}

@@ -211,6 +211,9 @@ func TestBrowser_EveryPageInBothSchemesAndLanguages_IsAccessible(t *testing.T) {
 					chromedp.SetValue("#send_link-email", "grace@example.com"), chromedp.Click("#send_link button"),
 					chromedp.WaitVisible("button.main"))},
 				{"new", chromedp.Navigate(s.URL + "/dashboard/deposits/new")},
+				{"new-mistake", chromedp.Steps(chromedp.SetValue("#amount", "60"), chromedp.SetValue("#startsOn", "2027-07-01"),
+					chromedp.SetValue("#endsOn", "2027-07-08"), chromedp.Click("button.main"),
+					chromedp.WaitVisible("[role=alert]"))},
 				{"partner", chromedp.Navigate(s.URL + "/dashboard/partner")},
 				{"unlink-confirm", chromedp.Steps(chromedp.Click("button.danger"), chromedp.WaitVisible("button.whole"))},
 			}
@@ -260,7 +263,8 @@ func pictured(t *testing.T) (all string) {
 func TestEveryDeskPage_HasAStepOfTheBrowser(t *testing.T) {
 	t.Parallel()
 	steps := pictured(t)
-	opened := map[string]string{site.Deposit: `Navigate\(s\.URL ?\+ ?pathOf\(`}
+	opened := map[string]string{site.Deposit: `Navigate\(s\.URL ?\+ ?pathOf\(`, site.Question: `"capture-confirm"`,
+		site.NewAgain: `"new-mistake"`}
 	pages := 0
 	for _, r := range routes() {
 		if r[0] != http.MethodGet || r[1] == site.File || r[1] == site.Export { // downloads

@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"encoding/hex"
 	"errors"
 	"net/http"
 	"slices"
@@ -21,7 +22,7 @@ import (
 func (p *pages) confirm(c *fiber.Ctx, by caller, v desk.View, f actForm, wrongCode string) error {
 	lang := ui.LangOf(c)
 	view := confirmView{Path: depositPath(v.ID), Token: p.Site.FormToken(c), Danger: true, Hidden: []hidden{
-		{fieldIntent, f.intent}, {fieldConfirm, confirmed}, {fieldVersion, strconv.Itoa(v.Version)}, {fieldForm, p.newForm()},
+		{fieldIntent, f.intent}, {fieldConfirm, confirmed}, {fieldVersion, strconv.Itoa(v.Version)}, {fieldForm, hex.EncodeToString(f.form[:])},
 	}}
 	who := tenantOf(v.Deposit)
 	if who == "" {
@@ -71,7 +72,7 @@ func (p *pages) confirm(c *fiber.Ctx, by caller, v desk.View, f actForm, wrongCo
 		return err
 	}
 	view.Page = p.page(c, by, ui.SectionDeposits, title)
-	view.Page.Wide, view.Page.ReadAt = false, view.Path
+	view.Page.Wide = false
 	status := http.StatusOK
 	if wrongCode != "" {
 		status, view.Page.ErrorCode = http.StatusUnprocessableEntity, twofactor.ErrWrongCode.Code

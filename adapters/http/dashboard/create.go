@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"encoding/hex"
 	"errors"
 	"net/http"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/money"
 	"partnerdeposits/core/oneline"
+	"partnerdeposits/core/site"
 	"partnerdeposits/core/tenant"
 	ports "partnerdeposits/ports/platform"
 )
@@ -46,7 +48,7 @@ func (p *pages) create(c *fiber.Ctx, by caller) error {
 	in := newDepositOf(c, by, lang)
 	form := p.formID(c)
 	if len(in.mistakes) > 0 {
-		return p.renderNew(c, by, http.StatusUnprocessableEntity, in, ui.PostValue(c, fieldForm))
+		return p.askNew(c, by, form, "")
 	}
 	if in.person.Email != "" {
 		if p.Operators.Unverified(by.Operator) { // before the mail counts against a limit
@@ -64,17 +66,24 @@ func (p *pages) create(c *fiber.Ctx, by caller) error {
 	case errors.Is(err, ports.ErrKeyInUse): // the same form is being answered: the list will show its deposit
 		return c.Redirect(pathDeposits, http.StatusSeeOther)
 	case errors.Is(err, ports.ErrKeyReused): // the form made a deposit already, and was changed since
-		in.mistakes = []ui.Mistake{{Field: fieldAmount, Text: textFormUsed.In(lang)}}
-		return p.renderNew(c, by, http.StatusConflict, in, p.newForm())
+		return p.askNew(c, by, [16]byte(p.Entropy.NewID()), formUsed)
 	case fault.KindOf(err) == fault.Invalid && err != nil:
-		// every field was checked before; the ceiling may have changed since
-		in.mistakes = []ui.Mistake{{Field: fieldAmount,
-			Text: textBadNewAmount.In(lang, ui.Euros(lang, deposit.MinAmount), ui.Euros(lang, by.Ceiling()))}}
-		return p.renderNew(c, by, http.StatusUnprocessableEntity, in, p.newForm())
+		// every field was checked before; the ceiling may have changed since, which the page finds anew
+		return p.askNew(c, by, [16]byte(p.Entropy.NewID()), "")
 	case err != nil:
 		return err
 	}
+	p.dropDraft(c, by, form)
 	return c.Redirect(depositPath(made)+"?"+queryDone+"="+createdNow, http.StatusSeeOther)
+}
+
+// formUsed is the problem of a form that has made a deposit already.
+const formUsed = "form_used"
+
+// askNew keeps a form of a new deposit and leads to the page that names its mistakes.
+func (p *pages) askNew(c *fiber.Ctx, by caller, form [16]byte, problem string) error {
+	page := site.At(site.NewAgain, hex.EncodeToString(form[:]))
+	return p.keepDraft(c, by, form, formDraft{Fields: typed(c).Encode(), Problem: problem}, page)
 }
 
 // newDepositOf reads the form and names every mistake, in the order of the fields.
@@ -137,7 +146,7 @@ func (p *pages) renderNew(c *fiber.Ctx, by caller, status int, in newDeposit, fo
 	lang := ui.LangOf(c)
 	v := newView{Page: p.page(c, by, ui.SectionDeposits, textNew.In(lang)), Token: p.Site.FormToken(c), Form: form,
 		Mistakes: in.mistakes}
-	v.Page.Wide, v.Page.ReadAt = false, pathNew
+	v.Page.Wide = false
 	if len(in.mistakes) > 0 {
 		v.Page.ErrorCode = "invalid_field"
 	}

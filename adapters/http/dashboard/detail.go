@@ -44,7 +44,9 @@ func (p *pages) renderDeposit(c *fiber.Ctx, by caller, status int, v desk.View, 
 		Captures: actPossible(deposits.ActCapture, v), Cancels: actPossible(deposits.ActCancel, v),
 		Files: linesOf(v.Files, lang), Adds: actPossible(deposits.ActAddFiles, v),
 	}
-	view.Page.ReadAt = view.Path
+	if c.Method() == fiber.MethodPost {
+		view.Page.ReadAt = view.Path
+	}
 	if len(sent.mistakes) > 0 {
 		view.Page.ErrorCode = "invalid_field"
 	}

@@ -100,6 +100,7 @@ type actForm struct {
 	form                                            [16]byte
 	sender                                          depositports.FileSender // of the files
 	waiting                                         []id.ID                 // files that the form names
+	refused                                         []refusedFile
 	// files were sent beside a mistake: they are to be sent again
 	lostFiles bool
 	mistakes  []ui.Mistake

@@ -30,9 +30,9 @@ func (p *pages) fileMistakes(c *fiber.Ctx, u *upload, f *actForm) (*deposits.Che
 	if u == nil || !f.takesFiles() {
 		return &deposits.CheckedFiles{}, nil
 	}
-	lang, field := ui.LangOf(c), f.intent+"-"+fieldFiles
+	lang := ui.LangOf(c)
 	if u.tooMany || len(u.files)+len(u.refused)+len(f.waiting) > evidence.MaxFiles {
-		f.mistakes = append(f.mistakes, ui.Mistake{Field: field, Text: textTooManyFiles.In(lang, evidence.MaxFiles)})
+		f.refuse(lang, refusedFile{Code: tooManyFiles})
 		return &deposits.CheckedFiles{}, nil
 	}
 	checked, refused, err := p.Deposits.CheckFiles(c.UserContext(), u.files)
@@ -40,10 +40,32 @@ func (p *pages) fileMistakes(c *fiber.Ctx, u *upload, f *actForm) (*deposits.Che
 		return checked, err
 	}
 	for _, r := range slices.Concat(u.refused, refused) {
-		f.mistakes = append(f.mistakes,
-			ui.Mistake{Field: field, Text: refusedFiles[fault.Of(r.Why).Code].In(lang, evidence.DisplayName(r.Name))})
+		f.refuse(lang, refusedFile{Code: fault.Of(r.Why).Code, Name: evidence.DisplayName(r.Name)})
 	}
 	return checked, nil
+}
+
+// refusedFile is a file that cannot be kept. Code is that of the refusal, or names what is wrong with all files.
+type refusedFile struct{ Code, Name string }
+
+const (
+	tooManyFiles = "too_many_files"
+	noFile       = "no_file"
+)
+
+// refuse names a file that cannot be kept, at its field.
+func (f *actForm) refuse(lang ui.Lang, r refusedFile) {
+	var text string
+	switch r.Code {
+	case noFile:
+		text = textChooseFile.In(lang)
+	case tooManyFiles:
+		text = textTooManyFiles.In(lang, evidence.MaxFiles)
+	default:
+		text = refusedFiles[r.Code].In(lang, r.Name)
+	}
+	f.refused = append(f.refused, r)
+	f.mistakes = append(f.mistakes, ui.Mistake{Field: f.intent + "-" + fieldFiles, Text: text})
 }
 
 // keep makes the checked files wait, beside those that the form names already. It names a form for added files that has

@@ -61,7 +61,7 @@ func (d *desk) send(b *connecttest.Browser, path, token string, fields url.Value
 	req, err := http.NewRequestWithContext(d.t.Context(), http.MethodPost, d.URL+path, bytes.NewReader(body))
 	require.NoError(d.t, err)
 	req.Header.Set("Content-Type", contentType)
-	return b.Do(req)
+	return b.Kept(b.Do(req))
 }
 
 // capture is the first form of a capture.
@@ -228,7 +228,7 @@ func TestForm_Above25MB_IsRefusedByItsLength(t *testing.T) {
 		require.NoError(t, err)
 		first, _, _ := strings.Cut(string(body), "\r\n")
 		req.Header.Set("Content-Type", `multipart/form-data; boundary=`+strings.TrimPrefix(first, "--"))
-		return d.b.Do(req)
+		return d.b.Kept(d.b.Do(req))
 	}
 	require.Contains(t, post(of(25<<20)).Body, "more than 10 MB", "the form was read")
 	answer := post(of(25<<20 + 1))

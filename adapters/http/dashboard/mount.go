@@ -1,6 +1,10 @@
 package dashboard
 
-import "github.com/gofiber/fiber/v2"
+import (
+	"github.com/gofiber/fiber/v2"
+
+	"partnerdeposits/core/site"
+)
 
 // Mount adds the pages to app, which serves the dashboard's host.
 func Mount(app fiber.Router, d Deps) {
@@ -13,8 +17,10 @@ func Mount(app fiber.Router, d Deps) {
 	app.Get(pathDeposits, d.Site.Headers, p.signedIn(p.showList))
 	app.Get(pathNew, d.Site.Headers, p.signedIn(p.showNew))
 	app.Post(pathNew, d.Site.Headers, p.signedIn(p.create))
+	app.Get(site.NewAgain, d.Site.Headers, p.signedIn(p.showNewAgain))
 	app.Get(pathDeposit, d.Site.Headers, p.signedIn(p.showDeposit))
 	app.Post(pathDeposit, d.Site.Headers, p.signedIn(p.act))
+	app.Get(site.Question, d.Site.Headers, p.signedIn(p.showQuestion))
 	app.Get(pathFile, d.Site.Headers, p.signedIn(p.download))
 	app.Get(pathPartner, d.Site.Headers, p.signedIn(p.showPartner))
 	app.Post(pathPartner, d.Site.Headers, p.signedIn(p.partnerForm))

@@ -20,6 +20,7 @@ type Tables struct {
 	Contents        Contents
 	OperatorNotices OperatorNotices
 	Texts           Texts
+	FormDrafts      FormDrafts
 }
 
 // Types of Tables, each for its port.
@@ -37,6 +38,7 @@ type (
 	Contents        struct{ pg.Base }
 	OperatorNotices struct{ pg.Base }
 	Texts           struct{ pg.Base }
+	FormDrafts      struct{ pg.Base }
 )
 
 var (
@@ -48,6 +50,7 @@ var (
 	_ depositports.FileContents     = Contents{}
 	_ depositports.OperatorNotices  = OperatorNotices{}
 	_ depositports.Texts            = Texts{}
+	_ depositports.FormDrafts       = FormDrafts{}
 )
 
 // New makes the tables. Reads that share a statement run on reads.
@@ -55,6 +58,6 @@ func New(b pg.Base, reads pg.DB) Tables {
 	return Tables{
 		Deposits: Deposits{b, newDepositReads(reads, b.Sealer)}, Due: Due{b}, Desk: Desk{b}, Agreements: Agreements{b},
 		Files:    Files{b},
-		Contents: Contents{b}, OperatorNotices: OperatorNotices{b}, Texts: Texts{b},
+		Contents: Contents{b}, OperatorNotices: OperatorNotices{b}, Texts: Texts{b}, FormDrafts: FormDrafts{b},
 	}
 }

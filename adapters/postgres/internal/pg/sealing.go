@@ -30,6 +30,9 @@ func AgreementAAD(recordID id.ID) []byte {
 	return []byte("agreement_origin:" + recordID.String())
 }
 func FileAAD(fileID id.ID) []byte { return []byte("file_key:" + fileID.String()) }
+func DraftAAD(session [32]byte, form id.ID) []byte {
+	return []byte("form_draft:" + hex.EncodeToString(session[:]) + ":" + form.String())
+}
 
 func ResponseAAD(k ports.IdempotencyKey) []byte {
 	return []byte("idempotent_response:" + KeyScope(k))

@@ -1,0 +1,54 @@
+package deposits
+
+import (
+	"context"
+	"time"
+
+	"partnerdeposits/adapters/postgres/deposits/internal/sqlc"
+	"partnerdeposits/adapters/postgres/internal/pg"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/secret"
+	depositports "partnerdeposits/ports/deposits"
+)
+
+// Keep implements depositports.FormDrafts.
+func (r FormDrafts) Keep(ctx context.Context, key depositports.FormDraftKey, content secret.Text, at time.Time,
+	most int) error {
+	sealed, err := r.Sealer.Seal(content, pg.DraftAAD(key.Session, key.Form))
+	if err != nil {
+		return err
+	}
+	return pg.InTx(ctx, r.DB.Pool, func(t *pg.Tx) error {
+		if err := queries.KeepFormDraft(ctx, t.Deferred(), sqlc.KeepFormDraftParams{
+			Session: key.Session[:], Form: key.Form, AccountID: key.AccountID, Content: sealed, KeptAt: at,
+		}); err != nil {
+			return err
+		}
+		if err := queries.TrimFormDrafts(ctx, t.Deferred(), key.AccountID, most); err != nil {
+			return err
+		}
+		return t.Commit(ctx)
+	})
+}
+
+// Draft implements depositports.FormDrafts.
+func (r FormDrafts) Draft(ctx context.Context, key depositports.FormDraftKey, since time.Time) (secret.Text, error) {
+	sealed, err := queries.FormDraft(ctx, r.DB, sqlc.FormDraftParams{
+		Session: key.Session[:], Form: key.Form, AccountID: key.AccountID, Since: since,
+	})
+	if err != nil {
+		return "", pg.OrNotFound(err, deposit.ErrDraftGone)
+	}
+	return r.Sealer.Open(sealed, pg.DraftAAD(key.Session, key.Form))
+}
+
+// Drop implements depositports.FormDrafts.
+func (r FormDrafts) Drop(ctx context.Context, key depositports.FormDraftKey) error {
+	return pg.Translate(queries.DropFormDraft(ctx, r.DB, key.Session[:], key.Form))
+}
+
+// Delete implements depositports.FormDrafts.
+func (r FormDrafts) Delete(ctx context.Context, before time.Time, limit int) (int, error) {
+	n, err := queries.DeleteFormDrafts(ctx, r.DB, before, limit)
+	return int(n), pg.Translate(err)
+}

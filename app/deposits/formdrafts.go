@@ -1,0 +1,68 @@
+package deposits
+
+import (
+	"context"
+	"time"
+
+	"partnerdeposits/app/accounts/signin"
+	"partnerdeposits/app/platform/schedules"
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/secret"
+	depositports "partnerdeposits/ports/deposits"
+)
+
+const (
+	// draftLasts is how long a form draft can be opened.
+	draftLasts = time.Hour
+	// draftsOfAccount bounds the form drafts of an account: a new one ends the oldest.
+	draftsOfAccount = 20
+	draftsGrace     = 10 * time.Minute // clocks of processes differ
+)
+
+// KeepDraft keeps what an operator sent with a form, for the session of the token.
+//
+// Returns connect.ErrBadCredentials for a text that is no token.
+func (s *Service) KeepDraft(ctx context.Context, accountID id.ID, token string, form [16]byte,
+	content secret.Text) error {
+	key, err := draftKey(accountID, token, form)
+	if err != nil {
+		return err
+	}
+	return s.deps.Drafts.Keep(ctx, key, content, s.deps.Clock.Now(), draftsOfAccount)
+}
+
+// Draft gives what KeepDraft kept.
+//
+// Returns deposit.ErrDraftGone for a draft that is an hour old, and for one of another session or account.
+func (s *Service) Draft(ctx context.Context, accountID id.ID, token string, form [16]byte) (secret.Text, error) {
+	key, err := draftKey(accountID, token, form)
+	if err != nil {
+		return "", err
+	}
+	return s.deps.Drafts.Draft(ctx, key, s.deps.Clock.Now().Add(-draftLasts))
+}
+
+// DropDraft removes a draft whose form has had its effect.
+func (s *Service) DropDraft(ctx context.Context, accountID id.ID, token string, form [16]byte) error {
+	key, err := draftKey(accountID, token, form)
+	if err != nil {
+		return err
+	}
+	return s.deps.Drafts.Drop(ctx, key)
+}
+
+func draftKey(accountID id.ID, token string, form [16]byte) (depositports.FormDraftKey, error) {
+	hash, ok := signin.TokenHash(token)
+	if !ok {
+		return depositports.FormDraftKey{}, connect.ErrBadCredentials
+	}
+	return depositports.FormDraftKey{AccountID: accountID, Session: hash, Form: form}, nil
+}
+
+// DraftsJob removes form drafts that can no longer be opened.
+func (s *Service) DraftsJob() schedules.Job {
+	return schedules.Cleaning("form drafts", s.deps.Clock, func(ctx context.Context, now time.Time) (int, error) {
+		return s.deps.Drafts.Delete(ctx, now.Add(-draftLasts-draftsGrace), schedules.CleaningBatch)
+	})
+}
