@@ -5,7 +5,11 @@
 // for machines are no pages: their paths stand in adapters/http/partnerapi/routes.go and adapters/http/ops.
 package site
 
-import "strings"
+import (
+	"net/url"
+	"path"
+	"strings"
+)
 
 // Pages that nobody needs a session for: registration, log-in, and the links of mails.
 const (
@@ -72,6 +76,18 @@ const (
 	Incoming          = "/webhooks/"
 	ProviderCallbacks = Incoming + "payments/"
 )
+
+// Next gives a page of the desk that a query asks for, as a path with a query: Desk for everything else, so that nobody
+// is led to another site.
+func Next(asked string) string {
+	u, err := url.Parse(asked)
+	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || u.Fragment != "" || u.Opaque != "" ||
+		strings.ContainsFunc(asked, func(r rune) bool { return r <= ' ' || r == '\\' || r > '~' }) ||
+		path.Clean(u.Path) != u.Path || u.Path != Desk && !strings.HasPrefix(u.Path, Desk+"/") {
+		return Desk
+	}
+	return u.RequestURI()
+}
 
 // At puts values in the places of a pattern: At(Deposit, "dep_1") is /dashboard/deposits/dep_1. At panics if the
 // pattern has fewer or more places than there are values.

@@ -101,7 +101,7 @@ func New(t testing.TB, o Options) *Server {
 
 func (s *Server) app(t testing.TB, o Options) *fiber.App {
 	t.Helper()
-	site, err := ui.NewSite(s.DashboardURL, system.Entropy{})
+	site, err := ui.NewSite(s.DashboardURL, system.Entropy{}, s.Cipher)
 	require.NoError(t, err)
 	var limiter ports.Limiter = s.Limiter
 	var proxies []string

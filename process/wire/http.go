@@ -106,7 +106,7 @@ func (s *process) httpApp(registry *metrics.Registry, ready *ops.Readiness,
 	parts.Epoch, parts.Waiting = s.epoch.Current, waiting
 	parts.Idempotency = func(r idempotent.Result) { counted.Idempotency(string(r)) }
 	all := NewServices(s.cfg, s.Stores, parts)
-	site, err := ui.NewSite(s.cfg.DashboardBaseURL, parts.Entropy)
+	site, err := ui.NewSite(s.cfg.DashboardBaseURL, parts.Entropy, s.Cipher)
 	if err != nil {
 		return nil, err
 	}

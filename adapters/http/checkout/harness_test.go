@@ -54,7 +54,7 @@ func setup(t *testing.T) *world {
 	addr, serve := servetest.Listen(t)
 	w := &world{t: t, base: "http://" + addr, limiter: &limiter{}}
 	w.Bench = checkouttest.New(t, w.base)
-	site, err := ui.NewSite(w.base, system.Entropy{})
+	site, err := ui.NewSite(w.base, system.Entropy{}, nil)
 	require.NoError(t, err)
 	log := slog.New(slog.NewTextHandler(w.Log, nil))
 	app := fiber.New(middleware.FiberConfig(middleware.ServerConfig{ErrorHandler: problem.Handler(problem.Config{

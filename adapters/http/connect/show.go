@@ -9,6 +9,7 @@ import (
 	"partnerdeposits/adapters/http/ui"
 	"partnerdeposits/app/accounts/connections"
 	"partnerdeposits/core/connect"
+	"partnerdeposits/core/site"
 )
 
 // visit holds the parts of a request that GET and POST of both pages need.
@@ -39,7 +40,7 @@ func (p *pages) show(c *fiber.Ctx, v visit) error {
 	}
 	if !v.connected {
 		if current != nil {
-			return c.Redirect(pathDashboard, http.StatusSeeOther)
+			return c.Redirect(next(c, v), http.StatusSeeOther)
 		}
 		return p.form(c, v, connections.Result{}, prefilled(v), nil)
 	}
@@ -58,6 +59,30 @@ func (p *pages) show(c *fiber.Ctx, v visit) error {
 	default:
 		return p.form(c, v, offer, prefilled(v), nil)
 	}
+}
+
+// ended tells an operator who was signed in here what has become of the session; "" for everybody else.
+func (p *pages) ended(c *fiber.Ctx, v visit, lang ui.Lang) string {
+	known := p.Site.LastOperator(c)
+	unsent := p.Site.Unsent(c, known.OperatorID)
+	switch {
+	case v.connected || known == ui.Known{}:
+		return ""
+	case unsent.Lost:
+		return textEndedLost.In(lang)
+	case unsent.Page != "":
+		return textEndedKept.In(lang)
+	}
+	return textEnded.In(lang)
+}
+
+// next is the page that follows a log-in: the page of the desk that the query names. A new account has no other than
+// the first.
+func next(c *fiber.Ctx, v visit) string {
+	if v.connected || v.path == pathRegister {
+		return pathDashboard
+	}
+	return site.Next(c.Query(ui.QueryNext))
 }
 
 func prefilled(v visit) input { return input{email: v.prefill.Email, company: v.prefill.Name} }
@@ -101,6 +126,9 @@ func (p *pages) form(c *fiber.Ctx, v visit, offer connections.Result, in input, 
 		Reset:   v.path == pathLogin && refusal == nil && c.Query("done") == "reset",
 	}
 	if v.path == pathLogin {
+		if refusal == nil {
+			view.Ended = p.ended(c, v, lang)
+		}
 		view.Page.Title = titleOf(verified, textLogIn, textLogInPartner, lang)
 		view.Fields = loginFields(in, failed, lang)
 		return ui.Render(c, status, loginPage(view))

@@ -97,7 +97,7 @@ func (p *pages) arrived(c *fiber.Ctx, v visit, a connections.Result) error {
 	case a.Refusal != nil:
 		return p.refused(c, v, a, nil)
 	case a.ReturnURL == "":
-		return c.Redirect(pathDashboard, http.StatusSeeOther)
+		return c.Redirect(next(c, v), http.StatusSeeOther)
 	case direct(a.Verified):
 		return c.Redirect(a.ReturnURL, http.StatusSeeOther)
 	default:

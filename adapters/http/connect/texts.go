@@ -65,6 +65,16 @@ var (
 	textToDashboard = ui.T("Go to your dashboard", "Aller à votre espace")
 )
 
+// Why an operator is asked to log in again.
+var (
+	textEnded = ui.T("Your session has ended. Log in to go on.",
+		"Votre session a pris fin. Connectez-vous pour continuer.")
+	textEndedKept = ui.T("Your session has ended. Nothing was sent. Log in within 15 minutes: your text comes back.",
+		"Votre session a pris fin. Rien n’a été envoyé. Connectez-vous dans les 15 minutes : votre texte reviendra.")
+	textEndedLost = ui.T("Your session has ended. Nothing was sent, and your text was too long to be kept.",
+		"Votre session a pris fin. Rien n’a été envoyé, et votre texte était trop long pour être conservé.")
+)
+
 func init() {
 	ui.Explain("wrong_code",
 		ui.T("Check the code", "Vérifiez le code"),

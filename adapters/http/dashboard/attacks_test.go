@@ -157,7 +157,12 @@ func TestEveryPage_WithoutASession_LeadsToTheLogin(t *testing.T) {
 			answer = nobody.Post(path, url.Values{"intent": {"cancel"}, "confirm": {"yes"}})
 		}
 		if r[0] == http.MethodGet || r[1] != "/dashboard/unlink" {
-			require.Equal(t, "/login", answer.Location, path)
+			location, err := url.Parse(answer.Location)
+			require.NoError(t, err)
+			require.Equal(t, site.LogIn, location.Path, path)
+			next := site.Next(location.Query().Get("next"))
+			require.True(t, strings.HasPrefix(path, next), "%s leads back to %s", path, next)
+			require.Equal(t, http.StatusOK, d.b.Get(next).Status, "the page after the log-in")
 		}
 		require.NotContains(t, answer.Body, d.reference)
 	}

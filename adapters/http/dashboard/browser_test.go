@@ -97,8 +97,8 @@ func TestBrowser_FromANewDepositToItsLink(t *testing.T) {
 				chromedp.SendKeys("#amount", "60"), chromedp.SetValue("#startsOn", "2027-07-01"),
 				chromedp.SetValue("#endsOn", "2027-07-08"),
 				chromedp.Click("button.main"), chromedp.WaitVisible("[role=alert]"),
+				chromedp.WaitVisible("#amount:focus"), // the first mistake has the focus
 			))
-			require.Equal(t, "amount", ask(browser, t, "document.activeElement.id"), "the first mistake has the focus")
 			require.NoError(t, chromedp.Do(browser,
 				chromedp.SetValue("#amount", "300"), chromedp.Click("button.main"), chromedp.WaitVisible("#copy-link"),
 				chromedp.Click("#send_link summary"), chromedp.WaitVisible("#send_link-email"),

@@ -27,7 +27,7 @@ func (zeros) Bytes(n int) []byte { return make([]byte, n) }
 
 func TestPageOfADeposit_ShowsEveryFieldThatIsNotHidden(t *testing.T) {
 	t.Parallel()
-	site, err := ui.NewSite("https://desk.example", zeros{})
+	site, err := ui.NewSite("https://desk.example", zeros{}, nil)
 	require.NoError(t, err)
 	p := &pages{Deps: Deps{Site: site}}
 	var v desk.View

@@ -28,11 +28,17 @@ type newDeposit struct {
 	amount, startsOn, endsOn, contract string
 	person                             tenant.Person
 	mistakes                           []ui.Mistake
+	restored                           bool // the form met an ended session, and has made nothing
 	draft                              deposit.Draft
 }
 
 func (p *pages) showNew(c *fiber.Ctx, by caller) error {
-	return p.renderNew(c, by, http.StatusOK, newDeposit{}, p.newForm())
+	var in newDeposit
+	if p.restored(c, by, pathNew) {
+		in = newDepositOf(c, by, ui.LangOf(c))
+		in.restored, in.mistakes = true, nil
+	}
+	return p.renderNew(c, by, http.StatusOK, in, p.newForm())
 }
 
 // create makes a deposit and mails its link. The form that is sent twice makes one deposit.
@@ -145,7 +151,7 @@ func (in newDeposit) personMistakes() []tenant.Mistake {
 func (p *pages) renderNew(c *fiber.Ctx, by caller, status int, in newDeposit, form string) error {
 	lang := ui.LangOf(c)
 	v := newView{Page: p.page(c, by, ui.SectionDeposits, textNew.In(lang)), Token: p.Site.FormToken(c), Form: form,
-		Mistakes: in.mistakes}
+		Mistakes: in.mistakes, Restored: in.restored}
 	v.Page.Wide = false
 	if len(in.mistakes) > 0 {
 		v.Page.ErrorCode = "invalid_field"

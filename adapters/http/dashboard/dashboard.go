@@ -12,7 +12,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"log/slog"
-	"net/http"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -41,7 +40,6 @@ const (
 	pathPartner   = site.Partner
 	pathSettings  = site.Settings
 	pathUnlink    = site.Unlink
-	pathLogin     = site.LogIn
 )
 
 // Deps are the dependencies of the pages.
@@ -74,10 +72,16 @@ func (p *pages) signedIn(h handler) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		o, a, err := p.Operators.CurrentOperator(c.UserContext(), p.Site.SessionToken(c))
 		if errors.Is(err, connect.ErrBadCredentials) {
-			return c.Redirect(pathLogin, http.StatusSeeOther)
+			return p.logInFirst(c)
 		}
 		if err != nil {
 			return err
+		}
+		if err := p.Site.RememberOperator(c, ui.Known{OperatorID: o.ID, AccountID: a.ID}); err != nil {
+			return err
+		}
+		if c.Method() == fiber.MethodPost {
+			p.Site.DropUnsent(c)
 		}
 		middleware.LogWho(c, slog.String("operator", id.Operator.Of(o.ID)), slog.String("account", id.Account.Of(a.ID)))
 		p.Site.PreferLang(c, o.Locale, "desk "+id.Operator.Of(o.ID))

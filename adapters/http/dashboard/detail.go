@@ -22,7 +22,12 @@ func (p *pages) showDeposit(c *fiber.Ctx, by caller) error {
 	if err != nil {
 		return err
 	}
-	return p.renderDeposit(c, by, http.StatusOK, v, actForm{}, "")
+	var sent actForm
+	if p.restored(c, by, depositPath(v.ID)) {
+		sent = p.actFormOf(c, v)
+		sent.restored, sent.mistakes = true, nil
+	}
+	return p.renderDeposit(c, by, http.StatusOK, v, sent, "")
 }
 
 // find reads the deposit of the path. Returns deposit_not_found for an id of another account, and for a text that is no
@@ -50,7 +55,10 @@ func (p *pages) renderDeposit(c *fiber.Ctx, by caller, status int, v desk.View, 
 	if len(sent.mistakes) > 0 {
 		view.Page.ErrorCode = "invalid_field"
 	}
-	if problem == "" && len(sent.mistakes) == 0 {
+	switch {
+	case sent.restored:
+		view.Done = textRestored.In(lang)
+	case problem == "" && len(sent.mistakes) == 0:
 		view.Done = doneOf(c.Query(queryDone), v, lang)
 	}
 	for _, e := range v.History {

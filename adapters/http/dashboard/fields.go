@@ -104,12 +104,15 @@ type actForm struct {
 	// files were sent beside a mistake: they are to be sent again
 	lostFiles bool
 	mistakes  []ui.Mistake
+	restored  bool // the form met an ended session, and has had no effect
 }
 
 func (f actForm) act() deposits.Act { return deposits.Act(f.intent) }
 
-// open reports whether the disclosure of the form is open: the form was sent with mistakes.
-func (f actForm) open(intent string) bool { return f.intent == intent && len(f.mistakes) > 0 }
+// open reports whether the disclosure of the form is open: the form was sent with mistakes, or without a session.
+func (f actForm) open(intent string) bool {
+	return f.intent == intent && (f.restored || len(f.mistakes) > 0)
+}
 
 // value is a field of the form of the intent; otherwise for a form that was not sent.
 func (f actForm) value(intent, sent, otherwise string) string {

@@ -31,7 +31,7 @@ type formDraft struct {
 // typedFields are the fields that are kept of a form of a deposit. A token, a code or a password is never among them.
 var typedFields = []string{
 	fieldIntent, fieldAmount, fieldReason, fieldDescription, fieldComment, fieldEmail, fieldWaiting,
-	fieldStartsOn, fieldEndsOn, fieldContract, fieldFirstName, fieldLastName,
+	fieldStartsOn, fieldEndsOn, fieldContract, fieldFirstName, fieldLastName, fieldCompany,
 }
 
 // typed gives the fields of a form that are kept.

@@ -15,7 +15,9 @@ import (
 func (p *pages) showSettings(c *fiber.Ctx, by caller) error {
 	done, known := settingsDone[c.Query(queryDone)]
 	v := settingsView{}
-	if known {
+	if p.restored(c, by, pathSettings) {
+		v = settingsView{Done: textRestored.In(ui.LangOf(c)), Intent: ui.PostValue(c, fieldIntent), Sent: settingsSent(c)}
+	} else if known {
 		v.Done = done.In(ui.LangOf(c))
 	}
 	return p.renderSettings(c, by, http.StatusOK, v)

@@ -138,10 +138,7 @@ func (p *pages) settingsMistake(c *fiber.Ctx, by caller, intent string, err erro
 			text = textBadLanguage.In(lang)
 		}
 		v := settingsView{Intent: intent, Mistake: &ui.Mistake{Field: intent + "-" + field, Text: text},
-			Sent: map[string]string{
-				fieldEmail:   strings.TrimSpace(ui.PostValue(c, fieldEmail)),
-				fieldCompany: strings.TrimSpace(ui.PostValue(c, fieldCompany)),
-			}}
+			Sent: settingsSent(c)}
 		v.Page.ErrorCode = about.Code
 		status := http.StatusUnprocessableEntity
 		if about.Kind == fault.Conflict {
@@ -150,6 +147,14 @@ func (p *pages) settingsMistake(c *fiber.Ctx, by caller, intent string, err erro
 		return p.renderSettings(c, by, status, v)
 	}
 	return err
+}
+
+// settingsSent gives the texts of a form of the settings, passwords left out.
+func settingsSent(c *fiber.Ctx) map[string]string {
+	return map[string]string{
+		fieldEmail:   strings.TrimSpace(ui.PostValue(c, fieldEmail)),
+		fieldCompany: strings.TrimSpace(ui.PostValue(c, fieldCompany)),
+	}
 }
 
 func (p *pages) changeMails(c *fiber.Ctx, by caller) error {

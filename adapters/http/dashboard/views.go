@@ -27,7 +27,7 @@ type detailView struct {
 	Entries  []entry
 	LinkURL  string // checkout URL to copy; "" when the checkout is over
 	Token    string
-	Act      actForm // the form that was sent with mistakes; zero for none
+	Act      actForm // the form that was sent with mistakes, or met an ended session; zero for none
 	Captures bool    // the deposit can be captured and released
 	Cancels  bool
 	Adds     bool // files can be added
@@ -127,6 +127,7 @@ type newView struct {
 	Token    string
 	Form     string
 	Mistakes []ui.Mistake
+	Restored bool // the fields met an ended session
 	Fields   []ui.Field
 	Tenant   []ui.Field
 }

@@ -39,17 +39,18 @@ type Site struct {
 	origin  string
 	secure  bool
 	entropy ports.Entropy
+	cipher  Cipher
 }
 
 // NewSite returns the site at dashboardURL, an absolute http or https URL.
 //
 // Returns an error for any other URL.
-func NewSite(dashboardURL string, entropy ports.Entropy) (*Site, error) {
+func NewSite(dashboardURL string, entropy ports.Entropy, cipher Cipher) (*Site, error) {
 	u, err := url.Parse(dashboardURL)
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
 		return nil, fmt.Errorf("ui: dashboard base URL is not an absolute http or https URL")
 	}
-	return &Site{origin: browserOrigin(u), secure: u.Scheme == "https", entropy: entropy}, nil
+	return &Site{origin: browserOrigin(u), secure: u.Scheme == "https", entropy: entropy, cipher: cipher}, nil
 }
 
 // browserOrigin returns the origin in the form of the Origin header: lower case, without the scheme's default port.
@@ -111,8 +112,12 @@ func (s *Site) SetCheckout(c *fiber.Ctx, value string) {
 // Checkout returns the value of SetCheckout; "" without the cookie.
 func (s *Site) Checkout(c *fiber.Ctx) string { return c.Cookies(s.cookieName(checkoutCookie)) }
 
-// ClearSession deletes the session cookie.
-func (s *Site) ClearSession(c *fiber.Ctx) { s.expire(c, s.cookieName(sessionCookie)) }
+// ClearSession deletes the session cookie, and what is known of the operator.
+func (s *Site) ClearSession(c *fiber.Ctx) {
+	for _, name := range []string{sessionCookie, operatorCookie, unsentCookie} {
+		s.expire(c, s.cookieName(name))
+	}
+}
 
 func (s *Site) expire(c *fiber.Ctx, name string) {
 	c.Cookie(&fiber.Cookie{

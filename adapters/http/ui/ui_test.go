@@ -111,7 +111,7 @@ func TestSetFormTargets_NamesTheOriginAndNothingElse(t *testing.T) {
 }
 
 func TestCheckForm(t *testing.T) {
-	site, err := ui.NewSite("https://DASH.example:443", fixedEntropy{})
+	site, err := ui.NewSite("https://DASH.example:443", fixedEntropy{}, nil)
 	require.NoError(t, err)
 	app := fiber.New(fiber.Config{Immutable: true})
 	app.Get("/", func(c *fiber.Ctx) error { return c.SendString(site.FormToken(c)) })

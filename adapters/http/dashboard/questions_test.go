@@ -1,0 +1,384 @@
+package dashboard_test
+
+import (
+	"context"
+	"encoding/base64"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+
+	acts "partnerdeposits/app/deposits"
+	"partnerdeposits/core/site"
+	"partnerdeposits/lab/browsertest"
+	"partnerdeposits/lab/connecttest"
+)
+
+const words = "The oven & a <b>window</b>, cassé"
+
+// questioned is a form of a deposit with a question: the status that it needs, its field for words, and what is typed.
+type questioned struct {
+	ready       func(t *testing.T, s *connecttest.Server, reference string)
+	field, text string
+}
+
+func active(t *testing.T, s *connecttest.Server, reference string) {
+	t.Helper()
+	secured(t, s, reference, 48*time.Hour)
+}
+
+func pending(*testing.T, *connecttest.Server, string) {}
+
+// questions are the forms with a question, by their intents.
+var questions = map[acts.Act]questioned{
+	acts.ActCapture:  {active, "description", words},
+	acts.ActRelease:  {active, "comment", words},
+	acts.ActCancel:   {pending, "comment", words},
+	acts.ActSendLink: {pending, "email", "grace@example.com"},
+	acts.ActAddFiles: {active, "", ""},
+}
+
+// deskBrowser is a browser whose operator is signed in and has a deposit.
+type deskBrowser struct {
+	*connecttest.Server
+	t    *testing.T
+	ctx  context.Context
+	path string
+}
+
+func newDeskBrowser(t *testing.T, ready func(*testing.T, *connecttest.Server, string)) *deskBrowser {
+	t.Helper()
+	s := connecttest.New(t, connecttest.Options{})
+	p := s.Partner("demo")
+	d := &deskBrowser{Server: s, t: t, ctx: browsertest.New(t)}
+	d.do(viewports["desktop"], browsertest.WithoutScript)
+	signIn(d.ctx, t, s, "a@b.example")
+	_, account, err := s.Postgres.Operators.OperatorByEmail(t.Context(), "a@b.example")
+	require.NoError(t, err)
+	reference := deposits(t, s, p, account.ID, 1)[0]
+	ready(t, s, reference)
+	d.path = pathOf(t, s, reference)
+	return d
+}
+
+func (d *deskBrowser) do(steps ...chromedp.Action[chromedp.Void]) {
+	d.t.Helper()
+	require.NoError(d.t, chromedp.Do(d.ctx, steps...))
+}
+
+func (d *deskBrowser) says(expression string) string {
+	d.t.Helper()
+	return ask(d.ctx, d.t, expression)
+}
+
+func (d *deskBrowser) heading() string { return d.says("document.querySelector('h1').textContent") }
+
+func (d *deskBrowser) at() string { return d.says("location.pathname") }
+
+// fill opens the form of an act on the page of the deposit and types.
+func (d *deskBrowser) fill(act acts.Act, q questioned) {
+	d.t.Helper()
+	d.do(chromedp.Navigate(d.URL + d.path))
+	d.says("String(document.querySelector('#" + string(act) + "').open = true)") // a text that came back has opened it
+	d.do(chromedp.WaitVisible("#" + string(act) + " button"))
+	if q.field != "" {
+		d.do(chromedp.SetValue("#"+string(act)+"-"+q.field, q.text))
+	}
+	if act == acts.ActAddFiles {
+		path := filepath.Join(d.t.TempDir(), "oven.jpg")
+		require.NoError(d.t, os.WriteFile(path, photo(d.t, "oven.jpg").content, 0o600))
+		d.do(chromedp.SetUploadFiles("#add_files-files", []string{path}))
+	}
+}
+
+// send presses the button of the form that fill has opened.
+func (d *deskBrowser) send(act acts.Act) {
+	d.do(chromedp.Click("#" + string(act) + " button"))
+}
+
+// typed is what the field of the form holds, and whether the form is open.
+func (d *deskBrowser) typed(act acts.Act, q questioned) (text string, open bool) {
+	text = d.says("document.querySelector('#" + string(act) + "-" + q.field + "').value")
+	return text, d.says("String(document.querySelector('#"+string(act)+"').open)") == "true"
+}
+
+func (d *deskBrowser) endSession() {
+	_, err := d.Pool.Exec(d.t.Context(), "DELETE FROM sessions")
+	require.NoError(d.t, err)
+}
+
+func (d *deskBrowser) logIn() {
+	d.t.Helper()
+	d.do(chromedp.WaitVisible("#password"), chromedp.SetValue("#email", "a@b.example"),
+		chromedp.SetValue("#password", "correct horse battery"), chromedp.Click("button.main"),
+		chromedp.WaitVisible("nav.desk"))
+}
+
+const question = "form input[name=confirm]"
+
+func TestBrowser_EveryQuestion_OutlivesBackReloadAndTheSession(t *testing.T) {
+	t.Parallel()
+	for _, act := range acts.Acts {
+		q, known := questions[act]
+		require.True(t, known, "how is the form %s filled in?", act)
+		t.Run(string(act), func(t *testing.T) {
+			t.Parallel()
+			d := newDeskBrowser(t, q.ready)
+
+			// An ended session meets the form, and then its question. What was typed comes back; nothing is done by itself.
+			if q.field != "" {
+				for _, asked := range []bool{false, true} {
+					d.fill(act, q)
+					if asked {
+						d.send(act)
+						d.do(chromedp.WaitReady(question))
+						d.endSession()
+						d.do(chromedp.Reload())
+					} else {
+						d.endSession()
+						d.send(act)
+					}
+					d.do(chromedp.WaitVisible("#password"))
+					require.Contains(t, d.says("document.querySelector('.notice').textContent"), "Your session has ended.")
+					d.logIn()
+					require.Equal(t, d.path, d.at())
+					text, open := d.typed(act, q)
+					require.Equal(t, q.text, text)
+					require.True(t, open)
+					require.Zero(t, d.Count("deposit_transitions", "")+d.Count("mails", "link_of IS NOT NULL"))
+				}
+			}
+
+			d.fill(act, q)
+			d.send(act)
+			d.do(chromedp.WaitReady(question))
+			heading, page := d.heading(), d.at()
+			require.True(t, strings.HasPrefix(page, d.path+"/confirm/"), page)
+			d.do(chromedp.Reload(), chromedp.WaitReady(question))
+			require.Equal(t, heading, d.heading())
+			d.do(chromedp.Navigate(d.URL+site.Desk), chromedp.NavigateBack(), chromedp.WaitReady(question))
+			require.Equal(t, heading, d.heading(), "back")
+			d.do(chromedp.Click("main form button"), chromedp.WaitVisible(".notice"))
+			require.Equal(t, d.path, d.at())
+			d.do(chromedp.NavigateBack(), chromedp.WaitVisible("#history"))
+			require.Equal(t, d.path, d.at(), "back from the act: its question is over")
+			require.Zero(t, d.Count("form_drafts", "session IN (SELECT token_hash FROM sessions)"))
+		})
+	}
+}
+
+func TestBrowser_EveryMistake_KeepsItsTextOverBackAndReload(t *testing.T) {
+	t.Parallel()
+	for act, bad := range map[acts.Act]string{acts.ActCapture: "amount", acts.ActRelease: "",
+		acts.ActCancel: ""} {
+		t.Run(string(act), func(t *testing.T) {
+			t.Parallel()
+			q := questions[act]
+			if bad == "" {
+				q.text += strings.Repeat("x", 500)
+			}
+			d := newDeskBrowser(t, q.ready)
+			d.fill(act, q)
+			if bad != "" {
+				d.do(chromedp.SetValue("#"+string(act)+"-"+bad, "x"))
+			}
+			d.send(act)
+			mistake := "#" + string(act) + " [aria-invalid=true]"
+			d.do(chromedp.WaitVisible(mistake))
+			for _, again := range []chromedp.Action[chromedp.Void]{chromedp.Reload(),
+				chromedp.Steps(chromedp.Navigate(d.URL+site.Desk), chromedp.NavigateBack())} {
+				d.do(again, chromedp.WaitVisible(mistake))
+				text, open := d.typed(act, q)
+				require.Equal(t, q.text, text)
+				require.True(t, open)
+			}
+		})
+	}
+}
+
+func TestBrowser_ANewDepositWithMistakes_KeepsItsTextOverBackReloadAndTheSession(t *testing.T) {
+	t.Parallel()
+	d := newDeskBrowser(t, pending)
+	name := func() string { return d.says("document.querySelector('#lastName').value") }
+	fill := chromedp.Steps(chromedp.Navigate(d.URL+site.NewDeposit), chromedp.SetValue("#amount", "6"),
+		chromedp.SetValue("#startsOn", "2027-07-01"), chromedp.SetValue("#endsOn", "2027-07-08"),
+		chromedp.SetValue("#firstName", "Grace"), chromedp.SetValue("#lastName", words))
+	d.do(fill, chromedp.Click("button.main"), chromedp.WaitVisible("#amount:focus"))
+	page := d.at()
+	require.True(t, strings.HasPrefix(page, site.NewDeposit+"/"), page)
+	d.do(chromedp.Reload(), chromedp.WaitVisible("#amount:focus"))
+	require.Equal(t, words, name())
+	d.do(chromedp.Navigate(d.URL+site.Desk), chromedp.NavigateBack(), chromedp.WaitVisible("#amount"))
+	require.Equal(t, words, name())
+	d.endSession()
+	d.do(chromedp.Reload())
+	d.logIn()
+	require.Equal(t, site.NewDeposit, d.at())
+	require.Equal(t, words, name(), "after the log-in")
+	d.do(chromedp.SetValue("#amount", "300"), chromedp.SetValue("#email", "grace@example.com"))
+	d.endSession()
+	d.do(chromedp.Click("button.main"))
+	d.logIn()
+	require.Equal(t, words, name(), "after another")
+	d.do(chromedp.Click("button.main"), chromedp.WaitVisible("#history"))
+	require.Equal(t, 1, d.Count("clients", ""))
+	d.do(chromedp.NavigateBack(), chromedp.WaitVisible("#amount"))
+	require.Empty(t, name(), "the form has had its effect")
+}
+
+func TestQuestion_AnswersAGetWithThePageAndItsStatus(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	secured(t, d.Server, d.reference, 24*time.Hour)
+	token := d.b.Get(d.path).Input("csrf_token", "value")
+	sent := d.b.PostAlone(d.path, url.Values{"csrf_token": {token}, "intent": {"capture"}, "amount": {"x"},
+		"description": {"a window"}})
+	require.Equal(t, http.StatusSeeOther, sent.Status)
+	require.Regexp(t, "^"+d.path+"/confirm/[0-9a-f]{32}$", sent.Location)
+	for range 2 {
+		page := d.b.Get(sent.Location)
+		require.Equal(t, http.StatusUnprocessableEntity, page.Status)
+		require.Contains(t, page.Body, "a window")
+	}
+	require.Contains(t, d.b.Get(sent.Location+"?lang=fr").Body, "a window", "in the other language")
+	d.b.Get("/dashboard?lang=en")
+
+	asked := d.b.PostAlone(d.path, url.Values{"csrf_token": {token}, "intent": {"capture"}, "amount": {"100"},
+		"description": {"a secret window"}})
+	require.Equal(t, http.StatusOK, d.b.Get(asked.Location).Status)
+	require.Zero(t, d.Count("form_drafts", "position('secret' in encode(content, 'escape')) > 0"), "encrypted at rest")
+
+	// The question of a deposit that has changed meanwhile says so.
+	d.done(d.confirm(d.ask("capture", map[string]string{"amount": "50"}), "capture"), "capture")
+	late := d.b.Get(asked.Location)
+	require.Equal(t, http.StatusConflict, late.Status)
+	require.Contains(t, late.Body, "Nothing was")
+}
+
+func TestQuestion_IsBoundToSessionAndAccount_ForAnHour(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	ask := func() string {
+		page := d.b.Get(d.path)
+		return d.b.PostAlone(d.path, url.Values{"csrf_token": {page.Input("csrf_token", "value")}, "intent": {"cancel"},
+			"comment": {words}}).Location
+	}
+	asked := ask()
+	require.Equal(t, http.StatusOK, d.b.Get(asked).Status)
+	elsewhere := d.Browser(t)
+	elsewhere.Submit("/login", map[string]string{"email": "a@b.example", "password": "correct horse battery"})
+	require.Equal(t, d.path, elsewhere.Get(asked).Location, "another session of the operator")
+	stranger, _ := linked(t, d.Server, "c@d.example", "demo")
+	require.Equal(t, http.StatusNotFound, stranger.Get(asked).Status)
+	for _, form := range []string{strings.Repeat("0", 32), "x", strings.Repeat("0", 31), "%2e%2e"} {
+		require.Equal(t, d.path, d.b.Get(d.path+"/confirm/"+form).Location, form)
+		require.Equal(t, site.NewDeposit, d.b.Get(site.NewDeposit+"/"+form).Location, form)
+	}
+	d.Clock.Add(time.Hour)
+	require.Equal(t, http.StatusOK, d.b.Get(asked).Status)
+	d.Clock.Add(time.Second)
+	require.Equal(t, d.path, d.b.Get(asked).Location, "an hour later")
+
+	var all []string
+	for range 25 {
+		d.Clock.Add(time.Second)
+		all = append(all, ask())
+	}
+	require.Equal(t, 20, d.Count("form_drafts", ""), "of an account")
+	require.Equal(t, d.path, d.b.Get(all[4]).Location, "the oldest are gone")
+	require.Equal(t, http.StatusOK, d.b.Get(all[5]).Status)
+	d.Clock.Add(time.Hour + 11*time.Minute)
+	job := d.Services.Deposits.DraftsJob()
+	more, err := job.Run(t.Context())
+	require.NoError(t, err)
+	require.False(t, more)
+	require.Zero(t, d.Count("form_drafts", ""))
+}
+
+func TestEndedSession_GivesTheTextToItsOperatorAlone_AndNeverASecret(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	secured(t, d.Server, d.reference, 24*time.Hour)
+	stranger, _ := linked(t, d.Server, "c@d.example", "demo")
+	stranger.Get(site.Desk)
+	send := func(values url.Values, header, value string) connecttest.Answer {
+		t.Helper()
+		change(t, d.Server, "DELETE FROM sessions WHERE operator_id = (SELECT id FROM operators WHERE email = 'a@b.example')")
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, d.URL+d.path, strings.NewReader(values.Encode()))
+		require.NoError(t, err)
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		if header != "" {
+			req.Header.Set(header, value)
+		}
+		return d.b.Do(req)
+	}
+	logIn := func() connecttest.Answer {
+		return d.b.Submit("/login?next="+url.QueryEscape(d.path),
+			map[string]string{"email": "a@b.example", "password": "correct horse battery"})
+	}
+	form := url.Values{"intent": {"release"}, "comment": {words}, "code": {"123456"}, "currentPassword": {"hunter2 hunter2"}}
+	d.b.Get(d.path)
+	sent := send(form, "", "")
+	require.Equal(t, "/login?next="+url.QueryEscape(d.path), sent.Location)
+	kept := sent.Cookie("unsent")
+	require.NotNil(t, kept)
+	require.True(t, kept.HttpOnly)
+	require.Equal(t, 15*60, kept.MaxAge)
+	raw, err := base64.RawURLEncoding.DecodeString(kept.Value)
+	require.NoError(t, err)
+	require.NotContains(t, string(raw), "oven")
+	require.Contains(t, d.b.Get(sent.Location).Body, "your text comes back")
+	require.Equal(t, d.path, logIn().Location)
+	page := d.b.Get(d.path)
+	require.Contains(t, page.Body, "Your text is back")
+	require.NotContains(t, page.Body, "123456")
+	require.NotContains(t, page.Body, "hunter2")
+	require.Zero(t, d.Count("deposit_transitions", ""))
+	d.ask("release", nil) // a form that is sent ends what was kept
+	require.NotContains(t, d.b.Get(d.path).Body, "Your text is back")
+
+	// Another site sends nothing that would be kept, and another operator reads nothing.
+	require.Nil(t, send(form, "Sec-Fetch-Site", "cross-site").Cookie("unsent"))
+	logIn()
+	d.b.Get(d.path)
+	value := send(form, "", "").Cookie("unsent")
+	require.NotNil(t, value)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, d.URL+"/dashboard/deposits/new", nil)
+	require.NoError(t, err)
+	req.AddCookie(&http.Cookie{Name: "unsent", Value: value.Value})
+	require.NotContains(t, stranger.Do(req).Body, "Your text is back")
+
+	// A text that is too long is not cut: the page says that it is lost.
+	logIn()
+	d.b.Get(d.path)
+	lost := send(url.Values{"intent": {"release"}, "comment": {strings.Repeat("é", 3000)}}, "", "")
+	require.Contains(t, d.b.Get(lost.Location).Body, "too long to be kept")
+	logIn()
+	require.NotContains(t, d.b.Get(d.path).Body, "Your text is back")
+}
+
+func TestLogIn_LeadsBackToThePageOfAMail_OverARefusalAndACode(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	app := d.b.EnableTOTP(d.Server)
+	b := d.Browser(t)
+	first := b.Get(d.path)
+	require.Equal(t, "/login?next="+url.QueryEscape(d.path), first.Location)
+	page := b.Get(first.Location)
+	require.NotContains(t, page.Body, "session has ended", "nobody was signed in here")
+	refused := b.Send(page, 0, map[string]string{"email": "a@b.example", "password": "not this password"})
+	require.Equal(t, http.StatusUnprocessableEntity, refused.Status)
+	half := b.Send(refused, 0, map[string]string{"email": "a@b.example", "password": "correct horse battery"})
+	require.Equal(t, http.StatusSeeOther, half.Status)
+	wrong := b.Send(b.Get(half.Location), 0, map[string]string{"code": app.Wrong()})
+	require.Equal(t, http.StatusUnprocessableEntity, wrong.Status)
+	require.Equal(t, d.path, b.Send(wrong, 0, map[string]string{"code": app.Next()}).Location)
+	require.Equal(t, d.path, b.Get(first.Location).Location, "signed in already")
+	require.Equal(t, site.Desk, b.Get("/login?next=//evil.example").Location)
+}
