@@ -46,6 +46,7 @@ type demo struct {
 	httpMetrics, dispatcherStats string
 	adminLine                    string // a command line of the admin command
 	payer                        payer
+	provider                     string // of payments
 	mails                        string // where mails go
 	components                   bool   // whether the pages of development are there
 }
@@ -55,20 +56,21 @@ type payer string
 
 const (
 	simulated payer = "simulated" // a request says what the tenant does
-	onFake    payer = "on fake"   // curl pays on the page of the fake of Stripe
-	person    payer = "person"    // somebody pays on Stripe's page
+	onFake    payer = "on fake"   // curl pays on the page of a fake of the provider
+	person    payer = "person"    // somebody pays on the provider's page
 	nobody    payer = "nobody"    // no payment can be made
 )
 
-// demoOf gives the demo of a service with these settings. faked tells that a fake of Stripe runs here.
+// demoOf gives the demo of a service with these settings. faked tells that a fake of the provider runs here.
 func demoOf(cfg config.Config, faked bool, adminLine string) demo {
-	d := demo{adminLine: adminLine, payer: person, components: cfg.Environment == partner.Development}
+	d := demo{adminLine: adminLine, payer: person, provider: cfg.Payments(),
+		components: cfg.Environment == partner.Development}
 	switch {
 	case faked:
 		d.payer = onFake
-	case cfg.Payments() == config.PaymentsSandbox:
+	case d.provider == config.PaymentsSandbox:
 		d.payer = simulated
-	case cfg.Payments() == config.PaymentsNone:
+	case d.provider == config.PaymentsNone:
 		d.payer = nobody
 	}
 	switch {

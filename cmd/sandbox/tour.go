@@ -51,7 +51,7 @@ DEPOSIT=$(echo "$CREATED" | field id)
 {{if eq .Payer "nobody"}}# 4. and 5. PAYMENTS_PROVIDER=none takes no payments: checkout asks the tenant to come back, and nothing can be captured.
 
 echo "$CREATED" | field depositUrl
-{{else if eq .Payer "person"}}# 4. The tenant secures it. Open the address below and pay on Stripe's page; in test mode the card 4242 4242 4242 4242 is good.
+{{else if eq .Payer "person"}}# 4. The tenant secures it. Open the address below and pay on the page of {{.Provider}}; in test mode the card 4242 4242 4242 4242 is good.
 
 echo "$CREATED" | field depositUrl
 
@@ -66,7 +66,7 @@ echo "$CREATED" | field depositUrl
 
 curl -s "$API/test/deposits/$DEPOSIT/simulate" -H "x-api-key: $KEY" -H 'Content-Type: application/json' -d '{"outcome":"activate"}' -w '\n'
 {{- else}}
-#    … or let curl do it: the tenant agrees at checkout, pays on the page of the fake of Stripe, and comes back.
+#    … or let curl do it: the tenant agrees at checkout, pays on the page of the fake of {{.Provider}}, and comes back.
 
 TENANT=$(mktemp)
 CHECKOUT=$(echo "$CREATED" | field depositUrl)
@@ -107,7 +107,7 @@ func (d demo) tour(now time.Time) string {
 	err := tourText.Execute(&out, map[string]any{
 		"API": d.apiBaseURL + "/api/partner/v1", "Base": d.apiBaseURL, "Dashboard": d.dashboardBaseURL,
 		"Slug": d.slug, "Key": d.apiKey.Reveal(), "ConnectSecret": d.connectSecret.Reveal(), "ConnectURL": d.connectURL,
-		"Admin": d.adminLine, "Payer": d.payer, "Mails": d.mails, "Components": d.components,
+		"Admin": d.adminLine, "Payer": d.payer, "Provider": d.provider, "Mails": d.mails, "Components": d.components,
 		"Email": d.email, "Company": d.company,
 		"Start": now.Add(24 * time.Hour).Format(time.RFC3339), "End": now.Add(8 * 24 * time.Hour).Format(time.RFC3339),
 		"ReturnURL": base + "/thanks", "SecretURL": base + "/secret", "Webhook": d.webhookID, "File": sandboxFile,
