@@ -21,7 +21,7 @@ type accountCommands struct {
 }
 
 type accountCeiling struct {
-	Account string `required:"" help:"Id of the account: acct_…"`
+	Account string `required:"" id:"" help:"Id of the account: acct_…"`
 	MaxEUR  string `required:"" name:"max-eur" help:"Maximum in euros, from 70.00 to 100000.00; 0 goes back to the default."`
 }
 
@@ -85,23 +85,14 @@ func (accountList) Run(c *call) error {
 }
 
 type accountShow struct {
-	Name    string `arg:"" optional:"" help:"Id (acct_… or opr_…) or the operator's e-mail address; with --partner, also the partner's own id of the operator."`
-	Account string `help:"Id of the account: acct_…"`
+	Account string `required:"" id:"" help:"Id (acct_… or opr_…) or the operator's e-mail address; with --partner, also the partner's own id of the operator."`
 	Partner string `help:"Slug of the partner whose own id of the operator is given."`
-}
-
-// Validate wants the account once.
-func (a accountShow) Validate() error {
-	if (a.Name == "") == (a.Account == "") {
-		return errors.New("name one account: by its id, the operator's id or e-mail address, or by --account")
-	}
-	return nil
 }
 
 // Run shows the account.
 func (a accountShow) Run(c *call) error {
 	return c.with(config.Secrets, func(admin *wire.Admin, _ config.Config) error {
-		accountID, err := admin.Support.AccountID(c.ctx, a.Name+a.Account, a.Partner)
+		accountID, err := admin.Support.AccountID(c.ctx, a.Account, a.Partner)
 		if err != nil {
 			return err
 		}
@@ -131,8 +122,8 @@ type linkCommands struct {
 }
 
 type linkRevoke struct {
-	Partner string `required:"" help:"Slug of the partner."`
-	Account string `required:"" help:"Id of the account: acct_…"`
+	Partner string `required:"" id:"" help:"Slug of the partner."`
+	Account string `required:"" id:"" help:"Id of the account: acct_…"`
 }
 
 // Run revokes the link. A second call changes nothing.
@@ -161,8 +152,8 @@ func (l linkRevoke) Run(c *call) error {
 }
 
 type connectURLCommand struct {
-	Partner    string `required:"" help:"Slug of the partner."`
-	ExternalID string `required:"" name:"external-id" help:"The partner's own id of the operator."`
+	Partner    string `required:"" id:"" help:"Slug of the partner."`
+	ExternalID string `required:"" id:"" name:"external-id" help:"The partner's own id of the operator."`
 	Email      string `help:"Fills in the signup form."`
 	Name       string `help:"Fills in the company's name."`
 	ReturnURL  string `name:"return-url" help:"Where the operator goes in the end."`

@@ -41,7 +41,7 @@ func (l collectionList) Run(c *call) error {
 
 // collectionName names a collection by its deposit.
 type collectionName struct {
-	ID string `required:"" name:"id" help:"Id (dep_…) or reference (D-7K3M-9Q2X) of the deposit."`
+	ID string `required:"" id:"" name:"id" help:"Id (dep_…) or reference (D-7K3M-9Q2X) of the deposit."`
 }
 
 // find gives the deposit's id.
@@ -112,7 +112,7 @@ func (r collectionCancel) Run(c *call) error {
 }
 
 type collectionRefund struct {
-	ID     string `required:"" name:"id" help:"Id (dep_…) or reference of a captured deposit, or id of a payment (pay_…)."`
+	ID     string `required:"" id:"" name:"id" help:"Id (dep_…) or reference of a captured deposit, or id of a payment (pay_…)."`
 	Amount string `help:"Amount in euros, such as 12.50; without it, the rest of the payment."`
 }
 

@@ -89,6 +89,7 @@ func (t *typed) take(word string) {
 		if at >= 0 && !whole && !t.flags[at].IsBool() {
 			t.open = t.flags[at]
 		}
+	case t.node.Parent == nil && word == "help": // the words of a command follow
 	default:
 		at := slices.IndexFunc(t.node.Children, func(n *kong.Node) bool { return n.Name == word && !n.Hidden })
 		if at < 0 {
@@ -113,8 +114,10 @@ func (t *typed) next() (words []string) {
 	if t.arguments < len(t.node.Positional) {
 		words = append(words, values(t.node.Positional[t.arguments])...)
 	}
+	open := slices.DeleteFunc(idFlags(t.node), func(f *kong.Flag) bool { return t.given[f.Name] })
+	named := open[:min(t.arguments, len(open))] // by arguments
 	for _, f := range t.flags {
-		if !f.Hidden && (!t.given[f.Name] || f.IsSlice()) {
+		if !f.Hidden && !slices.Contains(named, f) && (!t.given[f.Name] || f.IsSlice()) {
 			words = append(words, "--"+f.Name)
 		}
 	}

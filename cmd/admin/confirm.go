@@ -14,9 +14,15 @@ import (
 var errNotConfirmed = coded{"not_confirmed", errors.New("not confirmed; nothing was changed")}
 
 // confirm asks a person before a change that cannot be undone, with the consequence. Without a terminal nobody is
-// asked: a script has decided (operations.md, "Admin CLI").
+// asked: a script has decided (operations.md, "Admin CLI"), and stdin may hold its next lines.
 func (c *call) confirm(format string, args ...any) error {
-	if c.yes || !c.terminal {
+	switch {
+	case c.yes:
+		return nil
+	case !c.terminal:
+		if isTerminal(c.stderr) && !c.json {
+			fmt.Fprintln(c.stderr, "Nobody is asked: stdin or stdout is no terminal, and a piped answer is not read.")
+		}
 		return nil
 	}
 	fmt.Fprintf(c.stderr, format+" This cannot be undone. Go on? [y/N] ", args...)

@@ -14,7 +14,7 @@ import (
 )
 
 type clientErase struct {
-	ID []string `required:"" name:"id" help:"Id of a client: cli_… The flag may be repeated: a person may be several clients."`
+	ID []string `required:"" id:"" name:"id" help:"Id of a client: cli_… The flag may be repeated: a person may be several clients."`
 }
 
 // Run erases the clients, a transaction each. Clients that were erased before are passed over. An id that is no
@@ -70,7 +70,7 @@ func noClient(name string) error {
 }
 
 type clientEraseText struct {
-	ID string `required:"" name:"id" help:"Id of the client: cli_…"`
+	ID string `required:"" id:"" name:"id" help:"Id of the client: cli_…"`
 }
 
 // Run removes the words from the client's deposits, a transaction each. A second run passes over the deposits of the
@@ -105,7 +105,7 @@ func (e clientEraseText) Run(c *call) error {
 }
 
 type depositEraseText struct {
-	ID string `required:"" name:"id" help:"Id of the deposit: dep_…"`
+	ID string `required:"" id:"" name:"id" help:"Id of the deposit: dep_…"`
 }
 
 // Run removes the words from the deposit.

@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/alecthomas/kong"
+
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/partner"
@@ -25,8 +27,20 @@ const (
 	codeInterrupted = "interrupted"
 )
 
-// wrongUsage is a command line that the parser refuses.
-type wrongUsage struct{ error }
+// wrongUsage is a command line that the parser or the command refuses.
+type wrongUsage struct {
+	error
+	command string // whose help tells more
+}
+
+// misused is the error of the parser, with the command that it came to.
+func misused(err error) error {
+	command := "admin"
+	if at := new(kong.ParseError); errors.As(err, &at) {
+		command = commandOf(at.Context)
+	}
+	return wrongUsage{err, command}
+}
 
 // coded is an error with the code that --json prints.
 type coded struct {
@@ -95,8 +109,8 @@ var forStaff = map[string]string{
 // explained puts the error code before the message that an API caller would read, or staff's, and adds the cause of an
 // unreachable store.
 func explained(err error) error {
-	if errors.As(err, new(wrongUsage)) {
-		return fmt.Errorf("admin: %w\nTry: admin --help", err)
+	if wrong := (wrongUsage{}); errors.As(err, &wrong) {
+		return fmt.Errorf("admin: %w\nTry: %s --help", err, wrong.command)
 	}
 	if errors.As(err, new(coded)) {
 		return err

@@ -21,7 +21,7 @@ import (
 // commands is the whole command line.
 type commands struct {
 	JSON    bool        `help:"Print one JSON object; errors are a JSON object on stderr." name:"json"`
-	Yes     bool        `help:"Do not ask before a change that cannot be undone. Only terminals are asked."`
+	Yes     bool        `help:"Do not ask before a change that cannot be undone. Only terminals are asked; a piped answer is not read."`
 	Version versionFlag `help:"Print the version of this binary."`
 
 	Migrate       migrateCommands       `cmd:"" help:"Bring the database schema up to date, or look at it."`
@@ -44,6 +44,7 @@ type commands struct {
 	ConnectURL    connectURLCommand     `cmd:"" name:"connect-url" help:"Sign a connect URL as the partner's own server would."`
 	RestoreFinish restoreFinish         `cmd:"" name:"restore-finish" help:"Say that a restore from a backup is done: answers that Redis caches are void."`
 	Doctor        doctorCommand         `cmd:"" help:"Look at everything the service stands on, and say what is wrong and what to do."`
+	Help          helpCommand           `cmd:"" help:"Print the help of a command."`
 	Completion    completionCommand     `cmd:"" help:"Print a script that completes commands and flags in a shell."`
 	Complete      completeCommand       `cmd:"" name:"__complete" hidden:"" passthrough:"" help:"List the words that may come next."`
 }
@@ -60,7 +61,8 @@ func newParser(line *commands, out streams, exit func(int)) *kong.Kong {
 		kong.Name("admin"),
 		kong.Description("Operates the partner deposit service. Configured by the same environment as the service."),
 		kong.Writers(out.stdout, out.stderr), kong.Exit(exit), kong.UsageOnError(),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}), kong.Help(printHelp),
+		kong.PostBuild(addArguments),
 	)
 	if err != nil {
 		panic(err) // a mistake in commands itself
@@ -79,10 +81,10 @@ func execute(ctx context.Context, args, environ []string, s streams) int {
 	case helped:
 		return run.ExitOK
 	case err != nil:
-		return fail(s.stderr, asked, wrongUsage{err})
+		return fail(s.stderr, asked, misused(err))
 	}
 	c := &call{ctx: ctx, environ: environ, streams: s, json: line.JSON, yes: line.Yes, terminal: s.isTerminal(),
-		now: time.Now(), parser: parser}
+		now: time.Now(), parser: parser, command: commandOf(parsed)}
 	c.log = slog.New(c.logHandler())
 	run.AdoptLogs(c.log)
 	if err := parsed.Run(c); err != nil {
@@ -105,6 +107,7 @@ type call struct {
 	terminal bool // a person reads and answers
 	now      time.Time
 	parser   *kong.Kong
+	command  string // such as "admin webhook replay"
 }
 
 // logHandler writes errors to stderr, as JSON where the command answers in JSON.

@@ -17,13 +17,13 @@ type operatorCommands struct {
 
 // operatorName names an operator in one of two ways.
 type operatorName struct {
-	Name  string `arg:"" optional:"" help:"Id (opr_… or acct_…) or e-mail address of the operator."`
+	ID    string `id:"" name:"id" help:"Id (opr_… or acct_…) or e-mail address of the operator."`
 	Email string `help:"E-mail address of the operator."`
 }
 
 // Validate wants the operator once.
 func (n operatorName) Validate() error {
-	if (n.Name == "") == (n.Email == "") {
+	if (n.ID == "") == (n.Email == "") {
 		return errors.New("name one operator: by id or e-mail address, or by --email")
 	}
 	return nil
@@ -31,7 +31,7 @@ func (n operatorName) Validate() error {
 
 // find gives the operator with the account.
 func (n operatorName) find(c *call, a *wire.Admin) (connect.Operator, connect.Account, error) {
-	accountID, err := a.Support.AccountID(c.ctx, n.Name+n.Email, "")
+	accountID, err := a.Support.AccountID(c.ctx, n.ID+n.Email, "")
 	if err != nil {
 		return connect.Operator{}, connect.Account{}, err
 	}

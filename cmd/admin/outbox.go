@@ -34,7 +34,7 @@ func (outboxList) Run(c *call) error {
 }
 
 type outboxRetry struct {
-	ID string `required:"" help:"Id of the event: evt_…"`
+	ID string `required:"" id:"" help:"Id of the event: evt_…"`
 }
 
 // Run puts an event back.
@@ -45,7 +45,7 @@ func (o outboxRetry) Run(c *call) error {
 }
 
 type outboxDrop struct {
-	ID string `required:"" help:"Id of the event: evt_…"`
+	ID string `required:"" id:"" help:"Id of the event: evt_…"`
 }
 
 // Run deletes an event.

@@ -82,7 +82,7 @@ func described(p partner.Partner) fields {
 }
 
 type partnerShow struct {
-	Partner string `required:"" help:"Slug of the partner."`
+	Partner string `required:"" id:"" help:"Slug of the partner."`
 }
 
 // Run shows the partner.
@@ -105,7 +105,7 @@ func (p partnerShow) Run(c *call) error {
 }
 
 type partnerRateLimit struct {
-	Partner   string `required:"" help:"Slug of the partner."`
+	Partner   string `required:"" id:"" help:"Slug of the partner."`
 	PerMinute int    `required:"" help:"Requests a minute; 0 goes back to the default."`
 }
 
@@ -120,7 +120,7 @@ func (p partnerRateLimit) Run(c *call) error {
 }
 
 type partnerUpdate struct {
-	Partner      string   `required:"" help:"Slug of the partner."`
+	Partner      string   `required:"" id:"" help:"Slug of the partner."`
 	Name         *string  `help:"Its name as operators read it."`
 	ContactEmail *string  `help:"Who hears of disabled webhooks; '' for nobody."`
 	ReturnOrigin []string `help:"Origin that connect redirects to without asking. May be given several times; the origins replace all earlier ones. '' for none." sep:"none"`
@@ -156,7 +156,7 @@ type connectSecretCommands struct {
 }
 
 type connectSecretRotate struct {
-	Partner string `required:"" help:"Slug of the partner."`
+	Partner string `required:"" id:"" help:"Slug of the partner."`
 }
 
 // Run rotates the secret.
@@ -175,7 +175,7 @@ func (p connectSecretRotate) Run(c *call) error {
 }
 
 type connectSecretClear struct {
-	Partner string `required:"" help:"Slug of the partner."`
+	Partner string `required:"" id:"" help:"Slug of the partner."`
 }
 
 // Run clears the secret.
@@ -199,7 +199,7 @@ type keyCommands struct {
 }
 
 type keyCreate struct {
-	Partner string `required:"" help:"Slug of the partner."`
+	Partner string `required:"" id:"" help:"Slug of the partner."`
 	Name    string `required:"" help:"What the key is for."`
 }
 
@@ -215,7 +215,7 @@ func (k keyCreate) Run(c *call) error {
 }
 
 type keyRevoke struct {
-	ID string `required:"" name:"id" help:"Id of the key: key_…"`
+	ID string `required:"" id:"" name:"id" help:"Id of the key: key_…"`
 }
 
 // Run revokes the key.
@@ -233,7 +233,7 @@ func (k keyRevoke) Run(c *call) error {
 }
 
 type keyList struct {
-	Partner string `required:"" help:"Slug of the partner."`
+	Partner string `required:"" id:"" help:"Slug of the partner."`
 }
 
 // Run lists the keys.

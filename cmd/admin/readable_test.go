@@ -60,7 +60,8 @@ func TestFail_SaysCodeAndMessage(t *testing.T) {
 		"database": {fault.ErrUnavailable.Because(errors.New("refused")), 1, "service_unavailable",
 			"the database cannot be reached: refused"},
 		"configuration": {config.Mistakes{"A: is wrong"}, 2, "wrong_configuration", config.Mistakes{"A: is wrong"}.Error()},
-		"usage":         {wrongUsage{errors.New("unknown flag")}, 2, "wrong_usage", "admin: unknown flag\nTry: admin --help"},
+		"usage": {wrongUsage{errors.New("unknown flag"), "admin key"}, 2, "wrong_usage",
+			"admin: unknown flag\nTry: admin key --help"},
 		"interrupted": {interruptedAt(errors.New("context canceled")), 130, "interrupted",
 			"interrupted; nothing is half done"},
 		"long command": {interruptedAt(errReencryptInterrupted), 130, "interrupted", errReencryptInterrupted.Error()},
@@ -105,6 +106,10 @@ func TestFollowing_ListsWhatMayComeNext(t *testing.T) {
 	require.Contains(t, following(app, []string{"key", "revoke", "--id", "key_1"}), "--json")
 	require.Contains(t, following(app, []string{"partner", "update", "--return-origin", "x"}), "--return-origin",
 		"may be given again")
+	require.NotContains(t, following(app, []string{"key", "revoke", "key_1"}), "--id", "the argument names the key")
+	require.NotContains(t, following(app, []string{"link", "revoke", "acme"}), "--partner")
+	require.Contains(t, following(app, []string{"link", "revoke", "acme"}), "--account")
+	require.Subset(t, following(app, []string{"help", "key"}), []string{"create", "revoke", "list"})
 	require.Equal(t, []string{"pending", "retrying", "succeeded", "failed"},
 		following(app, []string{"webhook", "replay", "--status"}))
 }

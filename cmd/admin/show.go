@@ -17,7 +17,7 @@ type depositCommands struct {
 }
 
 type depositShow struct {
-	Deposit string `arg:"" help:"Id (dep_…) or reference (D-7K3M-9Q2X)."`
+	Deposit string `required:"" id:"" name:"id" help:"Id (dep_…) or reference (D-7K3M-9Q2X)."`
 }
 
 // Run shows the deposit.
@@ -99,7 +99,7 @@ type clientCommands struct {
 }
 
 type clientShow struct {
-	Client string `arg:"" help:"Id (cli_…) or e-mail address of the tenant."`
+	Client string `required:"" id:"" name:"id" help:"Id (cli_…) or e-mail address of the tenant."`
 }
 
 // Run shows the clients: an e-mail address may have a client at each of several accounts.
@@ -163,7 +163,7 @@ type auditCommands struct {
 }
 
 type auditShow struct {
-	Name string `arg:"" help:"Request id (req_…), id of the changed object, or actor: admin, prt_…, opr_… or an operator's e-mail address."`
+	Name string `required:"" id:"" name:"id" help:"Request id (req_…), id of the changed object, or actor: admin, prt_…, opr_… or an operator's e-mail address."`
 }
 
 // Run shows the entries.

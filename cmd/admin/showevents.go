@@ -9,7 +9,7 @@ import (
 )
 
 type webhookShow struct {
-	Webhook string `arg:"" help:"Id of the subscription: pwh_…"`
+	Webhook string `required:"" id:"" name:"id" help:"Id of the subscription: pwh_…"`
 }
 
 // Run shows the subscription, deleted ones too.
@@ -60,7 +60,7 @@ type deliveryCommands struct {
 }
 
 type deliveryShow struct {
-	Delivery string `arg:"" help:"Id of the delivery: dlv_…"`
+	Delivery string `required:"" id:"" name:"id" help:"Id of the delivery: dlv_…"`
 }
 
 // Run shows the delivery.
@@ -101,7 +101,7 @@ type eventCommands struct {
 }
 
 type eventShow struct {
-	Event string `arg:"" help:"Id of the event: evt_…"`
+	Event string `required:"" id:"" name:"id" help:"Id of the event: evt_…"`
 }
 
 // Run shows the event.

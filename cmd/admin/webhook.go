@@ -21,7 +21,7 @@ type webhookCommands struct {
 }
 
 type webhookReplay struct {
-	Subscription string    `required:"" help:"Id of the subscription: pwh_…"`
+	Subscription string    `required:"" id:"" help:"Id of the subscription: pwh_…"`
 	From         time.Time `required:"" help:"Deliveries created from this time on, such as 2026-08-01T15:00:00Z …"`
 	To           time.Time `required:"" help:"… and before this one."`
 	Status       string    `default:"failed" enum:"pending,retrying,succeeded,failed" help:"Only those of this status: ${enum}."`
@@ -53,7 +53,7 @@ func (w webhookReplay) Run(c *call) error {
 }
 
 type webhookProbe struct {
-	Webhook string `arg:"" optional:"" help:"Id of a subscription (pwh_…), …"`
+	Webhook string `id:"" name:"id" help:"Id of a subscription (pwh_…), …"`
 	Partner string `help:"… or the slug of a partner, for all its subscriptions, …"`
 	All     bool   `help:"… or the subscriptions of all partners."`
 }
@@ -68,7 +68,7 @@ func (w webhookProbe) Run(c *call) error {
 		}
 	}
 	if chosen != 1 {
-		return wrongUsage{errors.New("give one of: the id of a subscription, --partner, --all")}
+		return wrongUsage{errors.New("give one of: the id of a subscription, --partner, --all"), c.command}
 	}
 	if w.Webhook != "" {
 		var ok bool
@@ -93,7 +93,7 @@ func (w webhookProbe) Run(c *call) error {
 }
 
 type webhookProgress struct {
-	Replay string `required:"" help:"Id of the replay: rpl_…"`
+	Replay string `required:"" id:"" help:"Id of the replay: rpl_…"`
 	Follow bool   `help:"Tell of the progress until the replay ends. Interrupted, the replay itself goes on."`
 }
 

@@ -45,10 +45,48 @@ type demo struct {
 	receiverURL, webhookID       string
 	httpMetrics, dispatcherStats string
 	adminLine                    string // a command line of the admin command
+	payer                        payer
+	provider                     string // of payments
+	mails                        string // where mails go
+	components                   bool   // whether the pages of development are there
+}
+
+// payer is the tenant of the tour's fourth step.
+type payer string
+
+const (
+	simulated payer = "simulated" // a request says what the tenant does
+	onFake    payer = "on fake"   // curl pays on the page of a fake of the provider
+	person    payer = "person"    // somebody pays on the provider's page
+	nobody    payer = "nobody"    // no payment can be made
+)
+
+// demoOf gives the demo of a service with these settings. faked tells that a fake of the provider runs here.
+func demoOf(cfg config.Config, faked bool, adminLine string) demo {
+	d := demo{adminLine: adminLine, payer: person, provider: cfg.Payments(),
+		components: cfg.Environment == partner.Development}
+	switch {
+	case faked:
+		d.payer = onFake
+	case d.provider == config.PaymentsSandbox:
+		d.payer = simulated
+	case d.provider == config.PaymentsNone:
+		d.payer = nobody
+	}
+	switch {
+	case cfg.CatchesMails():
+		d.mails = cfg.DashboardBaseURL + "/sandbox/mails"
+	case cfg.SMTPURL == "":
+		d.mails = "wait in the database, since SMTP_URL is not set"
+	default:
+		server, _ := url.Parse(cfg.SMTPURL.Reveal()) // config has read it
+		d.mails = "go out through the mail server of SMTP_URL, " + server.Host
+	}
+	return d
 }
 
 // demoPart seeds the partner after everything runs, prints the tour and writes the file. Its stop removes the file.
-func demoPart(cfg config.Config, l listeners, target *receiver.Receiver, adminLine string, log *slog.Logger,
+func demoPart(d demo, cfg config.Config, l listeners, target *receiver.Receiver, log *slog.Logger,
 	stdout io.Writer) run.Part {
 	return run.Part{
 		Name: "demo",
@@ -60,15 +98,13 @@ func demoPart(cfg config.Config, l listeners, target *receiver.Receiver, adminLi
 					return err
 				}
 			}
-			d, err := seed(ctx, cfg, l, target, log)
-			if err != nil {
+			if err := d.seed(ctx, cfg, l, target, log); err != nil {
 				return err
 			}
-			d.adminLine = adminLine
 			if err := d.writeFile(sandboxFile); err != nil {
 				return err
 			}
-			_, err = io.WriteString(stdout, d.tour(time.Now().UTC()))
+			_, err := io.WriteString(stdout, d.tour(time.Now().UTC()))
 			return err
 		},
 		Stop: func(context.Context) error { return removeFile(sandboxFile) },
@@ -99,20 +135,18 @@ func awaitReady(ctx context.Context, url string) error {
 }
 
 // seed creates the demo partner and subscribes its receiver through the API, as a real partner does.
-func seed(ctx context.Context, cfg config.Config, l listeners, target *receiver.Receiver,
-	log *slog.Logger) (demo, error) {
-	d := demo{
-		apiBaseURL: cfg.APIBaseURL, dashboardBaseURL: cfg.DashboardBaseURL, slug: demoSlug,
-		receiverURL: at(l.receiver) + receiver.WebhookPath,
-		httpMetrics: at(l.httpMetrics) + "/metrics", dispatcherStats: at(l.dispatcherMetrics) + "/metrics",
-	}
+func (d *demo) seed(ctx context.Context, cfg config.Config, l listeners, target *receiver.Receiver,
+	log *slog.Logger) error {
+	d.apiBaseURL, d.dashboardBaseURL, d.slug = cfg.APIBaseURL, cfg.DashboardBaseURL, demoSlug
+	d.receiverURL = at(l.receiver) + receiver.WebhookPath
+	d.httpMetrics, d.dispatcherStats = at(l.httpMetrics)+"/metrics", at(l.dispatcherMetrics)+"/metrics"
 	admin, err := wire.NewAdmin(ctx, cfg, log)
 	if err != nil {
-		return d, err
+		return err
 	}
 	defer admin.Close(ctx)
 	if err := d.seedPartner(ctx, admin); err != nil {
-		return d, err
+		return err
 	}
 	// A database from an earlier run may contain earlier operators, so each tour uses a new operator.
 	suffix := strings.ToLower(rand.Text()[:5])
@@ -121,9 +155,9 @@ func seed(ctx context.Context, cfg config.Config, l listeners, target *receiver.
 		PartnerSlug: d.slug, ExternalID: "operator-" + suffix, Email: d.email, Name: d.company,
 	})
 	if err != nil {
-		return d, err
+		return err
 	}
-	return d, d.subscribe(ctx, target)
+	return d.subscribe(ctx, target)
 }
 
 // seedPartner creates the partner. A partner from an earlier run gets new credentials.

@@ -59,8 +59,8 @@ func fakeStripe(ctx context.Context, environ []string, service net.Addr,
 		},
 	}
 	return []run.Part{part}, []string{
-		"STRIPE_API_BASE=http://" + listener.Addr().String(), "STRIPE_SECRET_KEY=" + stripetest.SecretKey,
-		"STRIPE_WEBHOOK_SECRET=" + stripetest.WebhookSecret,
+		"PAYMENTS_PROVIDER=stripe", "STRIPE_API_BASE=http://" + listener.Addr().String(),
+		"STRIPE_SECRET_KEY=" + stripetest.SecretKey, "STRIPE_WEBHOOK_SECRET=" + stripetest.WebhookSecret,
 	}, nil
 }
 

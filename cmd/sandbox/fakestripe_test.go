@@ -36,7 +36,7 @@ func TestFakeStripe_AnswersUntilItIsStopped(t *testing.T) {
 		})
 	require.NoError(t, err)
 	require.Len(t, parts, 1)
-	base := strings.TrimPrefix(settings[0], "STRIPE_API_BASE=")
+	base := strings.TrimPrefix(settings[1], "STRIPE_API_BASE=")
 	require.Contains(t, said, base)
 	require.NoError(t, parts[0].Start(t.Context(), func(err error) { t.Error(err) }))
 	client := &http.Client{}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 
 	"partnerdeposits/core/partner"
 	"partnerdeposits/lab/backing"
@@ -89,6 +90,7 @@ func serve(ctx context.Context, environ []string, services *backing.Services, st
 		return err
 	}
 	say("starting the service")
+	tour := demoOf(cfg, len(payments) > 0, adminLine(environ, services, paymentSettings))
 	demo := receiver.New(stdout)
 	process := run.Process{
 		Name: "sandbox", Log: log,
@@ -96,15 +98,15 @@ func serve(ctx context.Context, environ []string, services *backing.Services, st
 		Parts: slices.Concat(
 			[]run.Part{receiverPart(listeners.receiver, demo)}, payments,
 			http.Parts, dispatcher.Parts,
-			[]run.Part{demoPart(cfg, listeners, demo, adminLine(environ, services), log, stdout)},
+			[]run.Part{demoPart(tour, cfg, listeners, demo, log, stdout)},
 		),
 	}
 	return process.Run(ctx)
 }
 
 // adminLine is a command line that shows where the admin command, which `make run` builds too, finds this sandbox's
-// servers. Addresses that the environment gave, which may hold a password, are not repeated.
-func adminLine(environ []string, services *backing.Services) string {
+// servers and the fake of Stripe. Addresses that the environment gave, which may hold a password, are not repeated.
+func adminLine(environ []string, services *backing.Services, fake []string) string {
 	line := ""
 	for _, each := range []struct{ name, url string }{{"DATABASE_URL", services.PostgresURL},
 		{"REDIS_URL", services.RedisURL}} {
@@ -113,6 +115,10 @@ func adminLine(environ []string, services *backing.Services) string {
 		} else {
 			line += each.name + "='" + each.url + "' "
 		}
+	}
+	for _, pair := range fake {
+		name, value, _ := strings.Cut(pair, "=")
+		line += name + "='" + value + "' "
 	}
 	return line + "bin/admin doctor"
 }

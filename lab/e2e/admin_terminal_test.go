@@ -29,7 +29,12 @@ type terminal struct {
 // onTerminal starts an admin command that a person sees and answers.
 func onTerminal(t testing.TB, environ []string, args ...string) *terminal {
 	t.Helper()
-	term := &terminal{cmd: exec.Command(binary(t, "admin"), args...), done: make(chan struct{})}
+	return startOnTerminal(t, environ, exec.Command(binary(t, "admin"), args...))
+}
+
+func startOnTerminal(t testing.TB, environ []string, cmd *exec.Cmd) *terminal {
+	t.Helper()
+	term := &terminal{cmd: cmd, done: make(chan struct{})}
 	term.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "TERM=xterm", "TZ=UTC"}, environ...)
 	tty, err := pty.StartWithSize(term.cmd, &pty.Winsize{Rows: 40, Cols: 200})
 	require.NoError(t, err)
@@ -125,6 +130,42 @@ func TestAdmin_OnATerminal_AsksBeforeWhatCannotBeUndone(t *testing.T) {
 	term = onTerminal(t, w.environ, "connect-secret", "clear", "--partner", "acme", "--yes")
 	require.Zero(t, term.exitCode(t), term.screen())
 	require.NotContains(t, term.screen(), "[y/N]")
+}
+
+// TestAdmin_APipedAnswer_IsLeftToTheScript: stdin of a command in a loop is the input of the loop (ADR 0017).
+func TestAdmin_APipedAnswer_IsLeftToTheScript(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var ids strings.Builder
+	for _, name := range []string{"second", "third"} {
+		var key struct{ ID string }
+		w.admin(t, &key, "key", "create", "acme", "--name", name)
+		ids.WriteString(key.ID + "\n")
+	}
+	list := filepath.Join(t.TempDir(), "ids")
+	require.NoError(t, os.WriteFile(list, []byte(ids.String()), 0o600))
+	const loop = `while read -r id; do "$0" key revoke "$id"; done <"$1"; echo n | "$0" connect-secret clear acme`
+	term := startOnTerminal(t, w.environ, exec.Command("bash", "-c", loop, binary(t, "admin"), list))
+	require.Zero(t, term.exitCode(t), term.screen())
+	require.Equal(t, 3, strings.Count(term.screen(), "Nobody is asked"), term.screen())
+	require.NotContains(t, term.screen(), "[y/N]")
+
+	var shown struct {
+		HasConnectSecret bool
+		Keys             []struct{ Name, RevokedAt string }
+	}
+	w.admin(t, &shown, "partner", "show", "acme")
+	require.False(t, shown.HasConnectSecret)
+	revoked := 0
+	for _, k := range shown.Keys {
+		if k.RevokedAt != "" {
+			revoked++
+		}
+	}
+	require.Equal(t, 2, revoked, "no id is read away: %v", shown.Keys)
+	code, _, stderr := run(t, w.environ, "admin", "connect-secret", "rotate", "acme")
+	require.Zero(t, code)
+	require.Empty(t, stderr, "a script reads no hint")
 }
 
 func TestAdmin_OnATerminal_SpeaksToPeople(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -59,6 +60,26 @@ func build() {
 		// As `make run` builds it.
 		binaries.err = procs.Build{Tags: []string{"lean"}}.Into(context.Background(), out, "cmd/sandbox")
 	}
+}
+
+var wholeSandbox struct {
+	once sync.Once
+	err  error
+}
+
+// sandboxBinary gives the path of the sandbox as `make run` builds it for these settings.
+func sandboxBinary(t testing.TB, environ []string) string {
+	t.Helper()
+	lean := binary(t, "sandbox")
+	if !slices.Contains(environ, "PAYMENTS_PROVIDER=stripe") {
+		return lean
+	}
+	whole := filepath.Join(filepath.Dir(lean), "whole-sandbox")
+	wholeSandbox.once.Do(func() {
+		wholeSandbox.err = procs.Build{}.Into(context.Background(), whole, "cmd/sandbox")
+	})
+	require.NoError(t, wholeSandbox.err)
+	return whole
 }
 
 // process is a running command.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/lab/formbrowser"
 	"partnerdeposits/lab/stripetest"
 )
 
@@ -182,6 +183,33 @@ func TestPage_AuthenticationThatFails_LeavesThePageOpen(t *testing.T) {
 	require.Equal(t, http.StatusPaymentRequired, failed.Status)
 	require.Contains(t, failed.Body, "unable to authenticate")
 	require.Equal(t, "https://a.example/back", f.Pay(t, page, "4242424242424242").Location)
+}
+
+// TestPage_AfterAFailedAuthentication_ItsOwnFormPays: the form that the failure shows stands at another address than
+// the form of the first card.
+func TestPage_AfterAFailedAuthentication_ItsOwnFormPays(t *testing.T) {
+	t.Parallel()
+	f := stripetest.Start(t, stripetest.Options{})
+	b := formbrowser.New(time.Minute,
+		formbrowser.Site{RoundTripper: &http.Transport{DisableKeepAlives: true}, Origin: "https://a.example"})
+	shown, err := b.Get(t.Context(), call(t, f, "POST", sessions, "", pageOf("pay_1")).text(t, "url"))
+	require.NoError(t, err)
+	submit := func(control string, values map[string]string) {
+		t.Helper()
+		shown, err = b.Submit(t.Context(), shown, control, values)
+		require.NoError(t, err)
+	}
+	card := func(number string) {
+		t.Helper()
+		submit("cardNumber", map[string]string{"cardNumber": number, "cardExpiry": "12/34", "cardCvc": "123"})
+	}
+	card("4000002760003184")
+	submit("outcome", map[string]string{"outcome": "fail"})
+	require.Contains(t, string(shown.Body), "unable to authenticate")
+	card("4000000000000002")
+	require.Contains(t, string(shown.Body), "Your card was declined")
+	card("4242424242424242")
+	require.Equal(t, "https://a.example/back", shown.URL.String())
 }
 
 func TestConfirm_RulesOfChargesWithoutTheTenant(t *testing.T) {

@@ -17,7 +17,11 @@ var pages = template.Must(template.New("page").Parse(pageText))
 type pageView struct {
 	Amount, Name, Error, Back string
 	Step                      string // pay, challenge or over
+	Action                    string // of the form of a card: a failed authentication shows the form elsewhere
 }
+
+// pathOf is the path of the hosted page.
+func pathOf(s *session) string { return "/pay/" + s.id }
 
 // onPage finds the page of a request. The state is locked.
 func (f *Fake) onPage(serve func(s *session, w http.ResponseWriter, r *http.Request)) http.HandlerFunc {
@@ -48,7 +52,7 @@ func (f *Fake) showPage(s *session, w http.ResponseWriter, r *http.Request) {
 
 func (f *Fake) viewOf(s *session) pageView {
 	return pageView{
-		Step: "pay", Back: s.asked.Get("cancel_url"), Error: reasons[s.refused],
+		Step: "pay", Action: pathOf(s), Back: s.asked.Get("cancel_url"), Error: reasons[s.refused],
 		Name:   s.asked.Get("line_items[0][price_data][product_data][name]"),
 		Amount: fmt.Sprintf("€%d.%02d", s.amount/100, s.amount%100), //nolint:mnd // euros and cents
 	}
@@ -71,7 +75,7 @@ var reasons = map[string]string{
 // takeCard pays with the card that the tenant typed. A refused card leaves the page open.
 func (f *Fake) takeCard(s *session, w http.ResponseWriter, r *http.Request) {
 	if s.status != "open" {
-		http.Redirect(w, r, "/pay/"+s.id, http.StatusSeeOther)
+		http.Redirect(w, r, pathOf(s), http.StatusSeeOther)
 		return
 	}
 	with, ok := cardOf(r.PostFormValue("cardNumber"), r.PostFormValue("cardExpiry"), r.PostFormValue("cardCvc"))
@@ -88,7 +92,7 @@ func (f *Fake) takeCard(s *session, w http.ResponseWriter, r *http.Request) {
 func (f *Fake) answerPage(w http.ResponseWriter, r *http.Request, s *session, challenge bool) {
 	switch {
 	case challenge:
-		http.Redirect(w, r, "/pay/"+s.id+"/authenticate", http.StatusSeeOther)
+		http.Redirect(w, r, pathOf(s)+"/authenticate", http.StatusSeeOther)
 	case s.status == "complete":
 		http.Redirect(w, r, s.asked.Get("success_url"), http.StatusSeeOther)
 	default:
@@ -100,7 +104,7 @@ func (f *Fake) answerPage(w http.ResponseWriter, r *http.Request, s *session, ch
 func (f *Fake) challenge(s *session, w http.ResponseWriter, r *http.Request) {
 	switch {
 	case s.status != "open" || s.challenge == nil:
-		http.Redirect(w, r, "/pay/"+s.id, http.StatusSeeOther)
+		http.Redirect(w, r, pathOf(s), http.StatusSeeOther)
 	case r.Method == http.MethodGet:
 		render(w, http.StatusOK, pageView{Step: "challenge"})
 	case r.PostFormValue("outcome") == "complete":

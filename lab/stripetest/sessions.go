@@ -48,7 +48,7 @@ func (s *session) json(f *Fake, expand expansions) map[string]any {
 		"payment_intent": shown(f, s.intent, "payment_intent", expand), "customer": shown(f, s.customer, "customer", expand),
 	}
 	if s.status == "open" {
-		out["url"] = f.options.URL + "/pay/" + s.id
+		out["url"] = f.options.URL + pathOf(s)
 	}
 	return out
 }

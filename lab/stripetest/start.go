@@ -98,7 +98,7 @@ func (f *Fake) PageOf(paymentID string) string {
 	if p == nil || len(p.sessions) == 0 {
 		return ""
 	}
-	return f.options.URL + "/pay/" + p.sessions[len(p.sessions)-1].id
+	return f.options.URL + pathOf(p.sessions[len(p.sessions)-1])
 }
 
 // Mend makes the cards that a payment saved good for later charges.

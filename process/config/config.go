@@ -199,6 +199,9 @@ func (c Config) Payments() string {
 	return PaymentsSandbox
 }
 
+// CatchesMails tells whether mails stay here, for /sandbox/mails to show them.
+func (c Config) CatchesMails() bool { return c.Environment == partner.Development && c.SMTPURL == "" }
+
 // VerifiesAddresses tells whether operators verify their addresses: only where mails are sent.
 func (c Config) VerifiesAddresses() bool { return c.SMTPURL != "" }
 

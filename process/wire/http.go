@@ -159,7 +159,7 @@ func (s *process) styleguide(parts Parts, site *ui.Site) *styleguide.Deps {
 		return nil
 	}
 	d := styleguide.Deps{Clock: parts.Clock, Site: site, DashboardURL: strings.TrimSuffix(s.cfg.DashboardBaseURL, "/")}
-	if s.cfg.SMTPURL == "" {
+	if s.cfg.CatchesMails() {
 		d.Caught = s.Postgres.Mails
 	}
 	return &d
