@@ -12,11 +12,11 @@ var (
 	textReference = ui.T("Reference", "Référence")
 	textFee       = ui.T("To pay today", "À payer aujourd’hui")
 
-	textCover      = ui.T("Guarantee", "Garantie")
+	textCover      = ui.T("Cover", "Couverture")
 	textCoverUntil = ui.T("until %s", "jusqu’au %s")
 	textCoverToday = ui.T("until %s, if you pay today", "jusqu’au %s, si vous payez aujourd’hui")
-	textCoverShort = ui.T("The guarantee ends before your stay does, which ends on %s.",
-		"La garantie prend fin avant votre séjour, qui se termine le %s.")
+	textCoverShort = ui.T("The cover ends before your stay does, which ends on %s.",
+		"La couverture prend fin avant votre séjour, qui se termine le %s.")
 	textPaidFee   = ui.T("Fee paid", "Frais payés")
 	textPaidFeeOn = ui.T("%s, on %s", "%s, le %s")
 	textTerms     = ui.T("Terms", "Conditions")
@@ -87,11 +87,11 @@ var (
 
 	textSecured        = ui.T("Your deposit is secured", "Votre caution est garantie")
 	textSecuredMessage = ui.T(
-		"%s has a guarantee of %s until %s. There is nothing more to do, and nothing is blocked on your card.",
-		"%s dispose d’une garantie de %s jusqu’au %s. Vous n’avez plus rien à faire et rien n’est bloqué sur votre carte.")
+		"%s is covered for %s until %s. There is nothing more to do, and nothing is blocked on your card.",
+		"%s est couvert à hauteur de %s jusqu’au %s. Vous n’avez plus rien à faire et rien n’est bloqué sur votre carte.")
 	textClosed        = ui.T("This deposit has ended", "Cette caution est terminée")
-	textClosedMessage = ui.T("The guarantee is over and nothing was claimed. There is nothing more to do.",
-		"La garantie est terminée et rien n’a été réclamé. Vous n’avez plus rien à faire.")
+	textClosedMessage = ui.T("The cover is over and nothing was claimed. There is nothing more to do.",
+		"La couverture est terminée et rien n’a été réclamé. Vous n’avez plus rien à faire.")
 	textCaptured        = ui.T("This deposit was claimed", "Cette caution a été réclamée")
 	textCapturedMessage = ui.T("%s claimed %s of it. Please contact them if you have questions.",
 		"%s a réclamé %s. Contactez-les si vous avez des questions.")

@@ -72,13 +72,13 @@ func TestCapture_AsksOnceMoreAndCollects(t *testing.T) {
 	secured(t, d.Server, d.reference, 24*time.Hour)
 	asked := d.ask("capture",
 		map[string]string{"amount": "120,50", "reason": "damage", "description": "Broken\r\nwindow <b>"})
-	for _, want := range []string{"Collect €120.50?", "€1,250.50", "The other €1,130.00 cannot be collected afterwards",
+	for _, want := range []string{"Claim €120.50?", "€1,250.50", "The other €1,130.00 cannot be claimed afterwards",
 		"This cannot be undone", d.reference} {
 		require.Contains(t, asked.Body, want)
 	}
 	require.Equal(t, deposit.Active, depositOf(t, d.Server, d.reference).Status, "nothing happened yet")
 	page := d.done(d.confirm(asked, "capture"), "capture")
-	for _, want := range []string{"You collected €120.50.", "Damage", "window &lt;b&gt;",
+	for _, want := range []string{"You claimed €120.50.", "Damage", "window &lt;b&gt;",
 		"The card has not been charged yet."} {
 		require.Contains(t, page.Body, want)
 	}
@@ -91,7 +91,7 @@ func TestCapture_AsksOnceMoreAndCollects(t *testing.T) {
 	require.Equal(t, 1, d.Count("payments", "kind = 'collection' AND amount_cents = 12050 AND status = 'processing'"))
 	require.Equal(t, 1, d.Count("outbox", "name = 'deposit.captured' AND partner_id = $1 AND data LIKE '%partnerContext%'",
 		d.partner.ID), "as with the partner's API")
-	require.NotContains(t, d.b.Get(d.path).Body, "You collected", "later")
+	require.NotContains(t, d.b.Get(d.path).Body, "You claimed", "later")
 }
 
 func TestCapture_OfTheWholeAmount_NamesNoRest(t *testing.T) {
@@ -99,7 +99,7 @@ func TestCapture_OfTheWholeAmount_NamesNoRest(t *testing.T) {
 	d := newDesk(t)
 	secured(t, d.Server, d.reference, 24*time.Hour)
 	asked := d.ask("capture", nil)
-	require.Contains(t, asked.Body, "Collect €1,250.50?")
+	require.Contains(t, asked.Body, "Claim €1,250.50?")
 	require.NotContains(t, asked.Body, "The other")
 	d.done(d.confirm(asked, "capture"), "capture")
 	require.EqualValues(t, 125_050, depositOf(t, d.Server, d.reference).CapturedAmount)
@@ -110,7 +110,7 @@ func TestRelease_AsksOnceMoreAndEndsTheCover(t *testing.T) {
 	d := newDesk(t)
 	secured(t, d.Server, d.reference, 24*time.Hour)
 	asked := d.ask("release", map[string]string{"comment": "all fine"})
-	require.Contains(t, asked.Body, "You give up the guarantee of €1,250.50.")
+	require.Contains(t, asked.Body, "You give up the cover of €1,250.50.")
 	page := d.done(d.confirm(asked, "release"), "release")
 	require.Contains(t, page.Body, "The deposit is released.")
 	require.Contains(t, page.Body, "all fine")
@@ -196,7 +196,7 @@ func TestAct_InTwoTabs_TheSecondIsToldAndDoesNothing(t *testing.T) {
 		told := d.confirm(tab, intent)
 		require.Equal(t, http.StatusConflict, told.Status)
 		require.Contains(t, told.Body,
-			"Nothing was done: the deposit has changed since you opened the page. It is now: Collected.")
+			"Nothing was done: the deposit has changed since you opened the page. It is now: Claimed.")
 	}
 	require.EqualValues(t, 10_000, depositOf(t, d.Server, d.reference).CapturedAmount)
 	require.Equal(t, 1, d.Count("deposit_transitions", ""))
@@ -209,7 +209,7 @@ func TestAct_OnADepositThatChangedMeanwhile_DoesNothing(t *testing.T) {
 	refused(t, d.Server, d.reference) // still cancellable, but not the deposit that the operator saw
 	told := d.confirm(asked, "cancel")
 	require.Equal(t, http.StatusConflict, told.Status)
-	require.Contains(t, told.Body, "It is now: Payment issue.")
+	require.Contains(t, told.Body, "It is now: Payment refused.")
 	require.Equal(t, deposit.PaymentIssue, depositOf(t, d.Server, d.reference).Status)
 
 	secured(t, d.Server, d.reference, time.Minute)
@@ -217,7 +217,7 @@ func TestAct_OnADepositThatChangedMeanwhile_DoesNothing(t *testing.T) {
 	d.Clock.Add(2 * time.Minute)
 	told = d.confirm(late, "capture")
 	require.Equal(t, http.StatusConflict, told.Status)
-	require.Contains(t, told.Body, "Nothing was collected")
+	require.Contains(t, told.Body, "Nothing was claimed")
 	require.Zero(t, d.Count("payments", ""))
 	require.Zero(t, d.Count("deposit_transitions", ""))
 }
@@ -226,7 +226,7 @@ func TestAct_ThatTheStatusRulesOut_IsRefusedBeforeAndAfterTheQuestion(t *testing
 	t.Parallel()
 	d := newDesk(t)
 	token := d.b.Get(d.path).Input("csrf_token", "value")
-	for _, c := range []struct{ intent, says string }{{"capture", "Nothing was collected"},
+	for _, c := range []struct{ intent, says string }{{"capture", "Nothing was claimed"},
 		{"release", "Nothing was released"}} {
 		for _, confirm := range []string{"", "yes"} {
 			told := d.b.Post(d.path,

@@ -71,9 +71,9 @@ func TestBrowser_FromTheListToACapture(t *testing.T) {
 				chromedp.SendKeys("#capture-description", "The oven"),
 				chromedp.Click("#capture button"), chromedp.WaitVisible("button.danger"),
 			))
-			require.Equal(t, "Collect €80.25?", ask(browser, t, "document.querySelector('h1').textContent"))
+			require.Equal(t, "Claim €80.25?", ask(browser, t, "document.querySelector('h1').textContent"))
 			require.NoError(t, chromedp.Do(browser, chromedp.Click("button.danger"), chromedp.WaitVisible(".notice")))
-			require.Contains(t, ask(browser, t, "document.querySelector('.notice').textContent"), "You collected €80.25.")
+			require.Contains(t, ask(browser, t, "document.querySelector('.notice').textContent"), "You claimed €80.25.")
 			require.Contains(t, ask(browser, t, "document.querySelector('.timeline').textContent"), "The oven")
 			got := depositOf(t, s, reference)
 			require.Equal(t, deposit.Captured, got.Status)

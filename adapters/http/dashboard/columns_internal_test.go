@@ -53,7 +53,7 @@ func TestPageOfADeposit_ShowsEveryFieldThatIsNotHidden(t *testing.T) {
 func TestExport_HasEveryFieldThatIsNotHidden(t *testing.T) {
 	t.Parallel()
 	depositfields.RequireShown(t, depositfields.Export, func(d *deposit.Deposit) string {
-		cells := cellsOf(d)
+		cells := cellsOf(desk.Row{Deposit: d})
 		require.Len(t, cells, len(exportColumns))
 		return strings.Join(cells, ",")
 	})

@@ -109,17 +109,17 @@ func depositPath(depositID id.ID) string { return site.At(site.Deposit, id.Depos
 
 // row is a deposit in a list.
 type row struct {
-	Path, Reference, Contract, Tenant, Amount, Period, Status string
-	Tone                                                      string // class of the status: good, bad or none
+	Path, Reference, Contract, Tenant, Amount, Period string
+	State                                             state
 	// end of the cover; "" but in the list of covers that end soon
 	Ends string
 }
 
-func rowOf(d *deposit.Deposit, lang ui.Lang) row {
+func rowOf(d desk.Row, lang ui.Lang) row {
 	return row{
-		Path: depositPath(d.ID), Reference: d.Reference, Contract: d.RentalContract, Tenant: tenantOf(d),
-		Amount: amountOf(d, lang), Period: periodOf(lang, d.ContractStartAt, d.ContractEndAt),
-		Status: statuses[d.Status].In(lang), Tone: tones[d.Status],
+		Path: depositPath(d.ID), Reference: d.Reference, Contract: d.RentalContract, Tenant: tenantOf(d.Deposit),
+		Amount: amountOf(d.Deposit, lang), Period: periodOf(lang, d.ContractStartAt, d.ContractEndAt),
+		State: stateOf(d.Deposit, d.Debt, lang),
 	}
 }
 

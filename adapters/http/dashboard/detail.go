@@ -45,6 +45,7 @@ func (p *pages) renderDeposit(c *fiber.Ctx, by caller, status int, v desk.View, 
 	lang := ui.LangOf(c)
 	view := detailView{
 		Page: p.page(c, by, ui.SectionDeposits, textDepositTitle.In(lang, v.Reference)), Path: depositPath(v.ID), View: v,
+		State: stateOf(v.Deposit, v.Debt, lang),
 		Facts: factsOf(v, lang), Token: p.Site.FormToken(c), Act: sent, Problem: problem,
 		Captures: actPossible(deposits.ActCapture, v), Cancels: actPossible(deposits.ActCancel, v),
 		Files: linesOf(v.Files, lang), Adds: actPossible(deposits.ActAddFiles, v),
@@ -217,5 +218,6 @@ func (p *pages) conflict(c *fiber.Ctx, by caller, v desk.View, err error) error 
 	if !known {
 		text = refusals[deposits.ErrChanged.Code]
 	}
-	return p.renderDeposit(c, by, problem.Status(fault.Conflict), v, actForm{}, text.In(lang, statuses[v.Status].In(lang)))
+	return p.renderDeposit(c, by, problem.Status(fault.Conflict), v, actForm{},
+		text.In(lang, stateOf(v.Deposit, v.Debt, lang).Text))
 }

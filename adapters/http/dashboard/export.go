@@ -18,13 +18,14 @@ import (
 	"partnerdeposits/app/accounts/operators"
 	"partnerdeposits/app/deposits/desk"
 	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/money"
 	depositports "partnerdeposits/ports/deposits"
 	ports "partnerdeposits/ports/platform"
 )
 
 // exportColumns are the columns of the export (pages.md, "The list and its export").
 var exportColumns = []string{"reference", "status", "amount", "captured", "startsOn", "endsOn", "rentalContract",
-	"tenant", "email", "createdAt"}
+	"tenant", "email", "createdAt", "claim", "paid", "paidAt"}
 
 const (
 	exportPage   = 100              // deposits that are read and held at once
@@ -74,7 +75,7 @@ type exporter struct {
 	cancel context.CancelFunc
 	desk   *desk.Service
 	filter depositports.DeskFilter
-	next   ports.List[*deposit.Deposit] // the page that was read and not written
+	next   ports.List[desk.Row] // the page that was read and not written
 	more   bool                         // next holds a page
 	begun  bool
 	conn   net.Conn
@@ -144,16 +145,30 @@ func (e *exporter) write(cells []string) {
 }
 
 // cellsOf are the cells of a deposit, in the order of exportColumns.
-func cellsOf(d *deposit.Deposit) []string {
+func cellsOf(d desk.Row) []string {
 	tenant, email := "", ""
 	if d.Client != nil {
-		tenant, email = tenantOf(d), d.Client.Email
+		tenant, email = tenantOf(d.Deposit), d.Client.Email
 	}
+	claim, paid, paidAt := claimCells(d)
 	return []string{
 		d.Reference, string(d.Status), d.Amount.String(), d.CapturedAmount.String(),
 		d.ContractStartAt.UTC().Format(time.DateOnly), d.ContractEndAt.UTC().Format(time.DateOnly),
 		cell(d.RentalContract), cell(tenant), cell(email), deposit.Timestamp(d.CreatedAt),
+		claim, paid, paidAt,
 	}
+}
+
+// claimCells tell what has become of a captured amount: the state of its collection, and what the tenant has paid when.
+// They are empty for a deposit that was not captured.
+func claimCells(d desk.Row) (claim, paid, paidAt string) {
+	switch {
+	case d.Debt == nil:
+		return "", "", ""
+	case d.Debt.State == deposit.CollectionPaid:
+		return string(d.Debt.State), d.CapturedAmount.String(), deposit.Timestamp(d.Debt.EndedAt)
+	}
+	return string(d.Debt.State), money.Cents(0).String(), ""
 }
 
 // A spreadsheet takes a cell for a formula that begins with one of these signs, which exist in full width too; blanks

@@ -10,11 +10,14 @@ import (
 
 // moneyOf tells what becomes of a captured amount: the state of its collection, and the charges of the card.
 func moneyOf(v desk.View, lang ui.Lang) []fact {
-	captured := fact{Name: textCollected.In(lang), Value: ui.Euros(lang, v.CapturedAmount)}
+	captured := fact{Name: textClaimed.In(lang), Value: ui.Euros(lang, v.CapturedAmount)}
 	if v.Debt == nil {
 		return []fact{captured}
 	}
 	d := *v.Debt
+	if d.State == deposit.CollectionPaid {
+		captured.Name = textPaid.In(lang)
+	}
 	captured.Note = collectionStates[d.State].In(lang)
 	facts := []fact{captured}
 	if d.Attempt > 0 {

@@ -58,11 +58,11 @@ var workTexts = map[depositports.Work]struct{ title, hint ui.Text }{
 	},
 	depositports.WorkEnding: {
 		ui.T("Cover ends within 7 days", "La couverture finit sous 7 jours"),
-		ui.T("After that day nothing can be collected. Look for damage before.",
-			"Après ce jour, plus rien ne peut être encaissé. Vérifiez les dégâts avant."),
+		ui.T("After that day nothing can be claimed. Look for damage before.",
+			"Après ce jour, plus rien ne peut être réclamé. Vérifiez les dégâts avant."),
 	},
 	depositports.WorkCollecting: {
-		ui.T("Being collected", "Encaissement en cours"),
+		ui.T("Claimed, not paid yet", "Réclamé, pas encore payé"),
 		ui.T(
 			"You claimed these amounts, and the tenant has not paid yet. We charge the card, or the tenant has a link to pay.",
 			"Vous avez réclamé ces montants et le locataire n’a pas encore payé. Nous débitons sa carte, ou il dispose d’un lien pour payer."),
@@ -184,10 +184,17 @@ var statuses = map[deposit.Status]ui.Text{
 	deposit.Incomplete:   ui.T("Not finished", "Non terminée"),
 	deposit.Active:       ui.T("Secured", "Garantie"),
 	deposit.Cancelled:    ui.T("Cancelled", "Annulée"),
-	deposit.PaymentIssue: ui.T("Payment issue", "Problème de paiement"),
+	deposit.PaymentIssue: ui.T("Payment refused", "Paiement refusé"),
 	deposit.Closed:       ui.T("Ended", "Terminée"),
-	deposit.Captured:     ui.T("Collected", "Encaissée"),
+	deposit.Captured:     ui.T("Claimed", "Réclamée"),
 }
+
+// The states of a claim.
+var (
+	textPaidState   = ui.T("Paid", "Payée")
+	textCardRefused = ui.T("Card refused", "Carte refusée")
+	textNotPaid     = ui.T("Not paid", "Non payée")
+)
 
 // tones are the CSS classes that colour a status. The text alone tells the status, too.
 var tones = map[deposit.Status]string{

@@ -13,7 +13,8 @@ var (
 	textAgreed       = ui.T("The tenant agreed", "Accord du locataire")
 	textDepositTitle = ui.T("Deposit %s", "Caution %s")
 	textAmount       = ui.T("Amount", "Montant")
-	textCollected    = ui.T("Collected", "Encaissé")
+	textClaimed      = ui.T("Claimed", "Réclamé")
+	textPaid         = ui.T("Paid", "Payé")
 	textCover        = ui.T("Cover", "Couverture")
 	textCoverUntil   = ui.T("until %s", "jusqu’au %s")
 	textCoverNotYet  = ui.T("Not yet. If the tenant pays today: until %s",
@@ -34,7 +35,7 @@ var (
 	textCopyHint    = ui.T("Select the link and copy it. Whoever has it can pay for this deposit.",
 		"Sélectionnez le lien et copiez-le. Toute personne qui l’a peut payer pour cette caution.")
 	textSend         = ui.T("Send the link by e-mail", "Envoyer le lien par e-mail")
-	textCapture      = ui.T("Collect an amount after damage", "Encaisser un montant après des dégâts")
+	textCapture      = ui.T("Claim an amount after damage", "Réclamer un montant après des dégâts")
 	textRelease      = ui.T("Release the deposit", "Libérer la caution")
 	textCancel       = ui.T("Cancel the deposit", "Annuler la caution")
 	textReason       = ui.T("Reason", "Motif")
@@ -50,24 +51,24 @@ var (
 
 // The pages that ask once more.
 var (
-	textConfirmCapture = ui.T("Collect %s?", "Encaisser %s ?")
+	textConfirmCapture = ui.T("Claim %s?", "Réclamer %s ?")
 	textConfirmRelease = ui.T("Release this deposit of %s?", "Libérer cette caution de %s ?")
 	textConfirmCancel  = ui.T("Cancel this deposit of %s?", "Annuler cette caution de %s ?")
 	textConfirmSend    = ui.T("Send the link to %s?", "Envoyer le lien à %s ?")
-	textButtonCapture  = ui.T("Collect %s now", "Encaisser %s maintenant")
+	textButtonCapture  = ui.T("Claim %s now", "Réclamer %s maintenant")
 	textButtonRelease  = ui.T("Release now", "Libérer maintenant")
 	textButtonCancel   = ui.T("Cancel now", "Annuler maintenant")
 	textButtonSend     = ui.T("Send now", "Envoyer maintenant")
 
-	textSaysCapture = ui.T("You collect %s of the deposit of %s. We charge the card of %s (%s).",
-		"Vous encaissez %s sur la caution de %s. Nous débitons la carte bancaire : %s (%s).")
-	textSaysRest = ui.T("The other %s cannot be collected afterwards.",
-		"Les %s restants ne pourront plus être encaissés ensuite.")
-	textSaysRelease = ui.T("You give up the guarantee of %s. Nothing is charged to %s.",
-		"Vous renoncez à la garantie de %s. Rien n’est débité (%s).")
+	textSaysCapture = ui.T("You claim %s of the deposit of %s. We charge the card of %s (%s).",
+		"Vous réclamez %s sur la caution de %s. Nous débitons la carte bancaire : %s (%s).")
+	textSaysRest = ui.T("The other %s cannot be claimed afterwards.",
+		"Les %s restants ne pourront plus être réclamés ensuite.")
+	textSaysRelease = ui.T("You give up the cover of %s. Nothing is charged to %s.",
+		"Vous renoncez à la couverture de %s. Rien n’est débité (%s).")
 	textSaysFraud = ui.T(
-		"The tenant's bank says that the fee was paid with a stolen card. Charging the same card again will probably be disputed, too. Do you want to collect all the same?",
-		"La banque du locataire signale que les frais ont été payés avec une carte volée. Un nouveau débit de cette carte sera sans doute contesté aussi. Voulez-vous encaisser malgré tout ?")
+		"The tenant's bank says that the fee was paid with a stolen card. Charging the same card again will probably be disputed, too. Do you want to claim all the same?",
+		"La banque du locataire signale que les frais ont été payés avec une carte volée. Un nouveau débit de cette carte sera sans doute contesté aussi. Voulez-vous réclamer malgré tout ?")
 	textSaysCoverEnds = ui.T("The cover ends now, and not on %s.", "La couverture finit maintenant, et non le %s.")
 	textSaysCancel    = ui.T("The link stops working: %s can no longer secure %s for %s.",
 		"Le lien ne fonctionne plus : %s ne peut plus garantir %s pour la période %s.")
@@ -79,8 +80,8 @@ var (
 
 // What was just done.
 var (
-	textDoneCapture = ui.T("You collected %s. The tenant’s card is being charged.",
-		"Vous avez encaissé %s. La carte du locataire est en cours de débit.")
+	textDoneCapture = ui.T("You claimed %s. The tenant’s card is being charged.",
+		"Vous avez réclamé %s. La carte du locataire est en cours de débit.")
 	textDoneRelease  = ui.T("The deposit is released.", "La caution est libérée.")
 	textDoneCancel   = ui.T("The deposit is cancelled.", "La caution est annulée.")
 	textDoneSendLink = ui.T("The link is on its way.", "Le lien est en route.")
@@ -96,7 +97,7 @@ var (
 var happened = map[deposit.Trigger]ui.Text{
 	deposit.Secured:      ui.T("Secured: the cover began", "Garantie : la couverture commence"),
 	deposit.CheckoutIdle: ui.T("Checkout began and was not finished", "Paiement commencé et non terminé"),
-	deposit.FeeFailed:    ui.T("The tenant’s payment was refused", "Paiement du locataire refusé"),
+	deposit.FeeFailed:    ui.T("Payment refused", "Paiement refusé"),
 	deposit.TenantDeclined: ui.T("Cancelled: the tenant was not accepted",
 		"Annulée : le locataire n’a pas été accepté"),
 	deposit.TenantAbandoned:     ui.T("Cancelled: the tenant gave up", "Annulée : le locataire a renoncé"),
@@ -105,7 +106,7 @@ var happened = map[deposit.Trigger]ui.Text{
 	deposit.CheckoutExpired:     ui.T("Cancelled: the time to pay is over", "Annulée : le délai de paiement est passé"),
 	deposit.CoverageElapsed:     ui.T("The cover ended", "Fin de la couverture"),
 	deposit.Released:            ui.T("Released", "Libérée"),
-	deposit.CaptureRequested:    ui.T("Collected", "Encaissée"),
+	deposit.CaptureRequested:    ui.T("Claimed", "Réclamée"),
 }
 
 // disputeStates words the states of a dispute, which are the provider's (paymentports.Dispute).
@@ -117,6 +118,6 @@ var disputeStates = map[string]ui.Text{
 	"warning_under_review": ui.T("The bank decides; no money has moved.",
 		"La banque examine ; aucun argent n’a été repris."),
 	"warning_closed": ui.T("Closed: no money has moved.", "Close : aucun argent n’a été repris."),
-	"won":            ui.T("Won: the amount stays collected.", "Gagnée : le montant reste encaissé."),
+	"won":            ui.T("Won: the amount stays paid.", "Gagnée : le montant reste payé."),
 	"lost":           ui.T("Lost: the amount went back to the tenant.", "Perdue : le montant a été rendu au locataire."),
 }

@@ -21,8 +21,8 @@ var collectionStates = map[deposit.CollectionState]ui.Text{
 	deposit.AwaitingTenant: ui.T("The card was refused. The tenant has a link to pay with another card.",
 		"La carte a été refusée. Le locataire dispose d’un lien pour payer avec une autre carte."),
 	deposit.CollectionPaid: ui.T("The tenant has paid.", "Le locataire a payé."),
-	deposit.CollectionFailed: ui.T("The amount could not be collected. Your guarantee stands.",
-		"Le montant n’a pas pu être encaissé. Votre garantie demeure."),
+	deposit.CollectionFailed: ui.T("The tenant did not pay. You stay covered for the amount.",
+		"Le locataire n’a pas payé. Vous restez couvert pour ce montant."),
 }
 
 var collectionSteps = map[deposit.CollectionTrigger]ui.Text{
@@ -33,8 +33,8 @@ var collectionSteps = map[deposit.CollectionTrigger]ui.Text{
 	deposit.CardRefused: ui.T("The card was refused; the tenant is asked to pay",
 		"Carte refusée ; le locataire est invité à payer"),
 	deposit.RetriedByStaff:      ui.T("Our staff asked for another charge", "Notre équipe a demandé un nouveau débit"),
-	deposit.CollectionCancelled: ui.T("Our staff ended the collection", "Notre équipe a mis fin à l’encaissement"),
-	deposit.CollectionExpired:   ui.T("The collection ended without payment", "L’encaissement a pris fin sans paiement"),
+	deposit.CollectionCancelled: ui.T("Our staff ended the claim", "Notre équipe a clos la réclamation"),
+	deposit.CollectionExpired:   ui.T("The claim ended without payment", "La réclamation a pris fin sans paiement"),
 	deposit.CollectionTooSmall: ui.T("The amount is too small to be charged to a card",
 		"Le montant est trop faible pour débiter une carte"),
 }

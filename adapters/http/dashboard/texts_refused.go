@@ -13,8 +13,8 @@ var refusals = map[string]ui.Text{
 		"Nothing was done: the deposit has changed since you opened the page. It is now: %s.",
 		"Rien n’a été fait : la caution a changé depuis l’ouverture de la page. Elle est désormais : %s."),
 	deposit.ErrNotCapturable.Code: ui.T(
-		"Nothing was collected: only a secured deposit can be collected, before its cover ends. This one is: %s.",
-		"Rien n’a été encaissé : seule une caution garantie peut l’être, avant la fin de sa couverture. Celle-ci est : %s."),
+		"Nothing was claimed: an amount can be claimed of a secured deposit alone, before its cover ends. This one is: %s.",
+		"Rien n’a été réclamé : seule une caution garantie le permet, avant la fin de sa couverture. Celle-ci est : %s."),
 	deposit.ErrNotReleasable.Code: ui.T("Nothing was released: only a secured deposit can be released. This one is: %s.",
 		"Rien n’a été libéré : seule une caution garantie peut l’être. Celle-ci est : %s."),
 	deposit.ErrNotCancellable.Code: ui.T("Nothing was cancelled: the deposit can no longer be cancelled. It is: %s.",
@@ -27,6 +27,6 @@ var refusals = map[string]ui.Text{
 	evidence.ErrFull.Code: ui.T("Nothing was done: the deposit would have more than 100 files. It is: %s.",
 		"Rien n’a été fait : la caution aurait plus de 100 fichiers. Elle est : %s."),
 	deposits.ErrNoFiles.Code: ui.T(
-		"No file was added: files can be added once a deposit is secured or collected. This one is: %s.",
-		"Aucun fichier n’a été ajouté : il faut que la caution soit garantie ou encaissée. Celle-ci est : %s."),
+		"No file was added: files can be added once a deposit is secured or claimed. This one is: %s.",
+		"Aucun fichier n’a été ajouté : il faut que la caution soit garantie ou réclamée. Celle-ci est : %s."),
 }

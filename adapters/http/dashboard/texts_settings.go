@@ -12,15 +12,15 @@ var (
 
 	textVerifyAsk     = ui.T("Your e-mail address", "Votre adresse e-mail")
 	textVerifyAskLead = ui.T(
-		"Please verify that %s is your address. Until then you cannot collect deposits or send links here.",
-		"Vérifiez que %s est bien votre adresse. D’ici là, vous ne pouvez ni encaisser de cautions ni envoyer de liens ici.")
+		"Please verify that %s is your address. Until then you cannot claim from deposits or send links here.",
+		"Vérifiez que %s est bien votre adresse. D’ici là, vous ne pouvez ni réclamer de montants ni envoyer de liens ici.")
 	textUnverified = ui.T("This address is not verified yet. Open the link in our mail, or have it sent again.",
 		"Cette adresse n’est pas encore vérifiée. Ouvrez le lien de notre e-mail, ou faites-le renvoyer.")
 	textResend          = ui.T("Send the e-mail", "Envoyer l’e-mail")
 	textVerifyFirst     = ui.T("Verify your e-mail address first", "Vérifiez d’abord votre adresse e-mail")
 	textVerifyFirstLead = ui.T(
-		"Nothing was done. Collecting a deposit, sending a link and two-factor codes need a verified address, so that your tenants deal with somebody whom we can reach. Have the e-mail sent again, open its link, and come back.",
-		"Rien n’a été fait. Encaisser une caution, envoyer un lien et les codes à deux facteurs demandent une adresse vérifiée, afin que vos locataires aient affaire à quelqu’un que nous pouvons joindre. Faites renvoyer l’e-mail, ouvrez son lien, puis revenez.")
+		"Nothing was done. Claiming an amount, sending a link and two-factor codes need a verified address, so that your tenants deal with somebody whom we can reach. Have the e-mail sent again, open its link, and come back.",
+		"Rien n’a été fait. Réclamer un montant, envoyer un lien et les codes à deux facteurs demandent une adresse vérifiée, afin que vos locataires aient affaire à quelqu’un que nous pouvons joindre. Faites renvoyer l’e-mail, ouvrez son lien, puis revenez.")
 )
 
 var (

@@ -18,10 +18,10 @@ func init() {
 var (
 	textCodes    = ui.T("Two-factor codes", "Codes à deux facteurs")
 	textCodesOff = ui.T(
-		"Your password alone opens your account. With two-factor codes, a log-in and a capture also ask for a code that an app on your phone shows.",
-		"Votre mot de passe suffit pour ouvrir votre compte. Avec les codes à deux facteurs, une connexion et un encaissement demandent aussi un code affiché par une application de votre téléphone.")
-	textCodesOn = ui.T("A log-in and a capture ask for a code.",
-		"Une connexion et un encaissement demandent un code.")
+		"Your password alone opens your account. With two-factor codes, a log-in and a claim also ask for a code that an app on your phone shows.",
+		"Votre mot de passe suffit pour ouvrir votre compte. Avec les codes à deux facteurs, une connexion et une réclamation demandent aussi un code affiché par une application de votre téléphone.")
+	textCodesOn = ui.T("A log-in and a claim ask for a code.",
+		"Une connexion et une réclamation demandent un code.")
 	textCodesSince  = ui.T("On since", "Activés depuis")
 	textCodesLeft   = ui.T("Recovery codes left", "Codes de secours restants")
 	textSetUp       = ui.T("Set up two-factor codes", "Configurer les codes à deux facteurs")

@@ -22,6 +22,7 @@ type detailView struct {
 	Done     string // message about the act that was just made
 	Problem  string // why an act was refused
 	View     desk.View
+	State    state
 	Facts    []fact
 	Files    []fileLine
 	Entries  []entry

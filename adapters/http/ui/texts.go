@@ -33,7 +33,7 @@ var PartnerRights = []Promise{
 		[]string{"POST /clients", "POST /deposits/{depositId}/send-link"}, []string{"create", "send_link"},
 	},
 	{
-		T("cancel, release and collect the deposits it created", "annuler, libérer et encaisser les cautions qu’il a créées"),
+		T("cancel and release the deposits it created, and claim from them", "annuler ou libérer les cautions qu’il a créées, et y réclamer un montant"),
 		[]string{"POST /deposits/{depositId}/cancel", "POST /deposits/{depositId}/release",
 			"POST /deposits/{depositId}/capture"}, []string{"cancel", "release", "capture"},
 	},

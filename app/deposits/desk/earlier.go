@@ -7,7 +7,6 @@ import (
 
 	"partnerdeposits/app/platform/audit"
 	"partnerdeposits/core/connect"
-	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	depositports "partnerdeposits/ports/deposits"
 	ports "partnerdeposits/ports/platform"
@@ -24,9 +23,9 @@ const (
 // stranger.
 type Earlier struct {
 	Until    time.Time
-	Count    int                // deposits made until then
-	Deposits []*deposit.Deposit // the newest of them
-	Link     *connect.Link      // made until then; nil: none
+	Count    int           // deposits made until then
+	Deposits []Row         // the newest of them
+	Link     *connect.Link // made until then; nil: none
 }
 
 // Earlier reads what the owner of an address finds in an account that a reset has given to the owner (pages.md,
@@ -54,7 +53,7 @@ func (s *Service) Earlier(ctx context.Context, o connect.Operator, a connect.Acc
 	}
 	newest := ports.Page{Limit: firstOf,
 		Cursor: ports.Cursor{At: e.Until, ID: id.ID(bytes.Repeat([]byte{0xff}, len(id.ID{})))}}
-	list, err := s.deps.Desk.DeskDeposits(ctx, depositports.DeskFilter{AccountID: a.ID}, newest)
+	list, err := s.List(ctx, depositports.DeskFilter{AccountID: a.ID}, newest)
 	e.Deposits = list.Items
 	return e, err
 }

@@ -47,10 +47,45 @@ type monthOf struct {
 // New makes the service.
 func New(deps Deps) *Service { return &Service{deps: deps} }
 
+// Row is a deposit of a list. Debt is that of a captured deposit; nil otherwise.
+type Row struct {
+	*deposit.Deposit
+	Debt *deposit.Debt
+}
+
 // List lists the deposits of an account.
-func (s *Service) List(ctx context.Context, f depositports.DeskFilter,
-	page ports.Page) (ports.List[*deposit.Deposit], error) {
-	return s.deps.Desk.DeskDeposits(ctx, f, page)
+func (s *Service) List(ctx context.Context, f depositports.DeskFilter, page ports.Page) (ports.List[Row], error) {
+	found, err := s.deps.Desk.DeskDeposits(ctx, f, page)
+	if err != nil {
+		return ports.List[Row]{}, err
+	}
+	rows, err := s.rows(ctx, found.Items)
+	return ports.List[Row]{Items: rows, Next: found.Next}, err
+}
+
+// rows reads the debts of the captured deposits among list.
+func (s *Service) rows(ctx context.Context, list []*deposit.Deposit) ([]Row, error) {
+	var captured []id.ID
+	for _, d := range list {
+		if d.Status == deposit.Captured {
+			captured = append(captured, d.ID)
+		}
+	}
+	var debts map[id.ID]deposit.Debt
+	if len(captured) > 0 {
+		var err error
+		if debts, err = s.deps.Collections.Debts(ctx, captured); err != nil {
+			return nil, err
+		}
+	}
+	rows := make([]Row, len(list))
+	for i, d := range list {
+		rows[i].Deposit = d
+		if debt, known := debts[d.ID]; known {
+			rows[i].Debt = &debt
+		}
+	}
+	return rows, nil
 }
 
 // Today is what the operator's first page shows.
@@ -59,7 +94,7 @@ type Today struct {
 	Ending time.Time // covers that end before it are depositports.WorkEnding
 	Counts map[depositports.Work]depositports.WorkCount
 	// First holds the first deposits of each kind of work but WorkActive.
-	First map[depositports.Work][]*deposit.Deposit
+	First map[depositports.Work][]Row
 	Year  []Month // the last twelve months, the present one last
 }
 
@@ -87,8 +122,15 @@ func (s *Service) Today(ctx context.Context, accountID id.ID) (Today, error) {
 		return kind == depositports.WorkActive || t.Counts[kind].Count == 0
 	})
 	if len(shown) > 0 {
-		if t.First, err = s.deps.Desk.OpenWork(ctx, accountID, shown, ending, firstOf); err != nil {
+		first, err := s.deps.Desk.OpenWork(ctx, accountID, shown, ending, firstOf)
+		if err != nil {
 			return t, err
+		}
+		t.First = map[depositports.Work][]Row{}
+		for kind, list := range first {
+			if t.First[kind], err = s.rows(ctx, list); err != nil {
+				return t, err
+			}
 		}
 	}
 	t.Year, err = s.year(ctx, accountID, now)

@@ -36,8 +36,8 @@ func (m DepositSecured) Mail(mailID id.ID, now time.Time) ports.Mail {
 				{l.say("Covered until", "Couverte jusqu’au"), l.minute(d.ExpiresAt)},
 			},
 			button: button{l.say("Open the deposit", "Ouvrir la caution"), depositPage(m.DashboardURL, d.ID)},
-			after: []string{l.say("If there is damage, you can collect up to the whole amount until the cover ends.",
-				"En cas de dommage, vous pouvez encaisser jusqu’à la totalité du montant avant la fin de la couverture.")},
+			after: []string{l.say("If there is damage, you can claim up to the whole amount until the cover ends.",
+				"En cas de dommage, vous pouvez réclamer jusqu’à la totalité du montant avant la fin de la couverture.")},
 			why: l.say("You get this mail because the deposit was made for your account.",
 				"Vous recevez cet e-mail car la caution a été créée pour votre compte."),
 		}
@@ -59,8 +59,8 @@ func (m CoversEnding) Mail(mailID id.ID, now time.Time) ports.Mail {
 		return letter{
 			subject: m.subject(l),
 			paragraphs: []string{
-				l.say("A cover ends at the time below. Afterwards nothing can be collected from its deposit.",
-					"Une couverture prend fin à l’heure ci-dessous. Ensuite, rien ne peut plus être encaissé sur sa caution."),
+				l.say("A cover ends at the time below. Afterwards nothing can be claimed from its deposit.",
+					"Une couverture prend fin à l’heure ci-dessous. Ensuite, rien ne peut plus être réclamé sur sa caution."),
 			},
 			facts:  m.rows(l),
 			button: button{l.say("See what ends", "Voir les échéances"), site.URL(m.DashboardURL, site.Desk)},

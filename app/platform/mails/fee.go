@@ -42,7 +42,7 @@ func (m FeePaid) Mail(mailID id.ID, now time.Time) ports.Mail {
 					l.say("%s to %s", "du %s au %s", l.date(d.ContractStartAt), l.date(d.ContractEndAt))},
 				{l.say("Booking", "Réservation"), harmless(d.RentalContract)},
 				{l.say("Reference", "Référence"), d.Reference},
-				{l.say("Guarantee until", "Garantie jusqu’au"), l.minute(d.ExpiresAt)},
+				{l.say("Covered until", "Couvert jusqu’au"), l.minute(d.ExpiresAt)},
 			},
 			after: append([]string{l.say("You agreed to these words:", "Vous avez accepté ces termes :"), m.Words},
 				l.imprint(m.Imprint)...),

@@ -27,8 +27,8 @@ func (m LinkMade) Mail(mailID id.ID, now time.Time) ports.Mail {
 			paragraphs: []string{
 				l.say("%s was linked to your account on %s.", "%s a été relié à votre compte le %s.", m.PartnerName, l.minute(now)),
 				l.say(
-					"%s can create deposits for your rentals, send your tenants the link to them, and cancel, release or collect the deposits it created.",
-					"%s peut créer des cautions pour vos locations, envoyer le lien à vos locataires, et annuler, libérer ou encaisser les cautions qu’il a créées.",
+					"%s can create deposits for your rentals, send your tenants the link to them, cancel and release the deposits it created, and claim from them.",
+					"%s peut créer des cautions pour vos locations, envoyer le lien à vos locataires, annuler ou libérer les cautions qu’il a créées, et y réclamer un montant.",
 					m.PartnerName),
 			},
 			button: button{l.say("See the partner’s rights", "Voir les droits du partenaire"),

@@ -39,8 +39,8 @@ var twoFactorTexts = map[TwoFactorChange][3][2]string{
 		{"Two-factor codes are on", "Les codes à deux facteurs sont activés"},
 		{"Two-factor codes were turned on for your account on %s.",
 			"Les codes à deux facteurs ont été activés pour votre compte le %s."},
-		{"From now on a log-in and a capture ask for a code of your app.",
-			"Désormais, une connexion et un encaissement demandent un code de votre application."},
+		{"From now on a log-in and a claim ask for a code of your app.",
+			"Désormais, une connexion et une réclamation demandent un code de votre application."},
 	},
 	TwoFactorOff: {
 		{"Two-factor codes are off", "Les codes à deux facteurs sont désactivés"},
