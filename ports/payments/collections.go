@@ -23,10 +23,11 @@ const (
 	TenantAwaited  TenantNoticeKind = "awaiting" // the card was refused; the link to pay
 	TenantPaid     TenantNoticeKind = "paid"
 	TenantRefunded TenantNoticeKind = "refunded"
+	TenantClaimEnded TenantNoticeKind = "ended" // the operator ended the claim: nothing is due any more
 )
 
 // TenantNoticeKinds lists every kind of notices to tenants.
-var TenantNoticeKinds = []TenantNoticeKind{TenantCaptured, TenantAwaited, TenantPaid, TenantRefunded}
+var TenantNoticeKinds = []TenantNoticeKind{TenantCaptured, TenantAwaited, TenantPaid, TenantRefunded, TenantClaimEnded}
 
 // TenantNotice says that a tenant is to be told something.
 type TenantNotice struct {

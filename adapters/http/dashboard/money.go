@@ -15,7 +15,7 @@ func moneyOf(v desk.View, lang ui.Lang) []fact {
 		return []fact{captured}
 	}
 	d := *v.Debt
-	captured.Note = collectionStates[d.State].In(lang)
+	captured.Note = collectionOf(d, lang)
 	facts := []fact{captured}
 	if d.Attempt > 0 {
 		note := textLastAttempt.In(lang, ui.DateTime(lang, d.AttemptedAt))
