@@ -20,19 +20,19 @@ const (
 	ActSendLink Act = "send_link"
 	ActAddFiles Act = "add_files"
 
-	ActRemind        Act = "remind"            // mails the tenant the link to pay a refused claim again
-	ActSettled       Act = "settled_elsewhere" // ends the claim: the tenant paid by other means
-	ActWithdrawClaim Act = "withdraw_claim"
+	ActRemind   Act = "remind"            // mails the tenant the link to pay the debt again
+	ActSettled  Act = "settled_elsewhere" // ends the debt: the tenant paid by other means
+	ActWithdraw Act = "withdraw_claim"
 )
 
 // Acts lists every act.
-var Acts = []Act{ActCapture, ActRelease, ActCancel, ActSendLink, ActAddFiles, ActRemind, ActSettled, ActWithdrawClaim}
+var Acts = []Act{ActCapture, ActRelease, ActCancel, ActSendLink, ActAddFiles, ActRemind, ActSettled, ActWithdraw}
 
 // NeedsVerified reports whether the act charges or mails a tenant: its author must be somebody who can be reached.
 func (a Act) NeedsVerified() bool { return a == ActCapture || a == ActSendLink || a == ActRemind }
 
-// Possible tells whether the act is possible on the deposit now, before the operator is asked once more. debt is that of
-// a captured deposit; nil for any other.
+// Possible tells whether the act is possible on the deposit now, before the operator is asked once more. debt is that
+// of a captured deposit; nil for any other.
 //
 // Returns deposit_not_capturable, deposit_not_releasable, deposit_not_cancellable, deposit_not_sendable, ErrNoFiles,
 // or the errors of Debt.Remindable, Debt.Endable and deposit.ErrNobodyToRemind.
@@ -46,14 +46,14 @@ func (a Act) Possible(d *deposit.Deposit, debt *deposit.Debt, now time.Time) err
 		return d.Allows(deposit.CancelledByOperator, now)
 	case ActAddFiles:
 		return TakesFiles(d)
-	case ActRemind, ActSettled, ActWithdrawClaim:
-		return a.possibleOnClaim(d, debt, now)
+	case ActRemind, ActSettled, ActWithdraw:
+		return a.possibleOnDebt(d, debt, now)
 	case ActSendLink:
 	}
 	return d.Sendable(now)
 }
 
-func (a Act) possibleOnClaim(d *deposit.Deposit, debt *deposit.Debt, now time.Time) error {
+func (a Act) possibleOnDebt(d *deposit.Deposit, debt *deposit.Debt, now time.Time) error {
 	switch {
 	case debt == nil:
 		return deposit.ErrCollectionNotPayable

@@ -115,7 +115,7 @@ func TestPossible_OnAClaim_AsItsCollectionAllows(t *testing.T) {
 		"paid, and erased":      {erased, &paid, deposit.ErrCollectionOver, deposit.ErrCollectionOver},
 	} {
 		require.ErrorIs(t, ActRemind.Possible(c.d, c.debt, now), c.remind, name)
-		for _, act := range []Act{ActSettled, ActWithdrawClaim} {
+		for _, act := range []Act{ActSettled, ActWithdraw} {
 			require.ErrorIs(t, act.Possible(c.d, c.debt, now), c.end, name)
 		}
 	}

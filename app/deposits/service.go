@@ -64,12 +64,12 @@ type Payments interface {
 	// SettleFee asks the provider to close the payment page of the deposit, outside any transaction, and records the
 	// outcome. Afterwards no fee payment is processing. If the tenant paid first, the deposit is active.
 	SettleFee(ctx context.Context, depositID id.ID) error
-	// AskClaimEnd asks for an operator's end of a collection, in a transaction. Returns deposit.ErrCollectionOver or
+	// AskDebtEnd asks for an operator's end of a collection, in a transaction. Returns deposit.ErrCollectionOver or
 	// deposit.ErrCollectionEnding.
-	AskClaimEnd(ctx context.Context, depositID id.ID, as deposit.CollectionTrigger, by actor.Actor, now time.Time) error
-	// FinishClaimEnd closes the payment at the provider, outside any transaction, and gives the debt as it is then. Where
+	AskDebtEnd(ctx context.Context, depositID id.ID, as deposit.CollectionTrigger, by actor.Actor, now time.Time) error
+	// FinishDebtEnd closes the payment at the provider, outside any transaction, and gives the debt as it is then. Where
 	// the provider cannot be reached, the debt is still being ended.
-	FinishClaimEnd(ctx context.Context, depositID id.ID) (deposit.Debt, error)
+	FinishDebtEnd(ctx context.Context, depositID id.ID) (deposit.Debt, error)
 	// Remind records in a transaction that the tenant is mailed the link to pay again. Returns the errors of
 	// Debt.Remindable.
 	Remind(ctx context.Context, depositID id.ID, now time.Time) error

@@ -253,7 +253,7 @@ func (r recording) failed(answer paymentports.ProviderPayment) error {
 	if err := r.deps.Audit.Append(r.ctx, entry); err != nil || !trigger.EndedByOperator() {
 		return err
 	}
-	return r.tell(paymentports.TenantClaimEnded)
+	return r.tell(paymentports.TenantDebtEnded)
 }
 
 // ending gives the trigger and the actor of an unpaid end. The clock ends a debt for one of two causes: the amount is

@@ -19,7 +19,7 @@ const (
 	CollectionRetrying  CollectionState = "retrying"        // the card was refused, and will be charged again
 	AwaitingTenant      CollectionState = "awaiting_tenant" // the tenant has to pay with a card on the provider's page
 	CollectionPaid      CollectionState = "paid"
-	CollectionFailed    CollectionState = "failed" // ended by operator or staff, not paid in time, or too small to be charged
+	CollectionFailed    CollectionState = "failed" // ended by operator or staff, unpaid, or too small to be charged
 )
 
 // CollectionStates lists every state of a collection, in the order of its life.
@@ -40,13 +40,13 @@ const (
 	CollectionExpired   CollectionTrigger = "expired"           // not paid within UnpaidFor
 	CollectionTooSmall  CollectionTrigger = "below_minimum"     // less than the provider can charge
 	SettledElsewhere    CollectionTrigger = "settled_elsewhere" // the tenant paid the operator by other means
-	ClaimWithdrawn      CollectionTrigger = "withdrawn"         // the operator dropped the claim
+	CollectionWithdrawn CollectionTrigger = "withdrawn"         // the operator gives the debt up
 )
 
 // CollectionTriggers lists every trigger of a step.
 var CollectionTriggers = []CollectionTrigger{
 	CardCharged, PaidByTenant, RefusedForNow, CardRefused, RetriedByStaff, CollectionCancelled, CollectionExpired,
-	CollectionTooSmall, SettledElsewhere, ClaimWithdrawn,
+	CollectionTooSmall, SettledElsewhere, CollectionWithdrawn,
 }
 
 // collectionSteps holds every step that is allowed; a state without a row is final.
@@ -60,7 +60,7 @@ var collectionSteps = map[CollectionState]map[CollectionTrigger]CollectionState{
 		CollectionExpired:   CollectionFailed,
 		CollectionTooSmall:  CollectionFailed,
 		SettledElsewhere:    CollectionFailed,
-		ClaimWithdrawn:      CollectionFailed,
+		CollectionWithdrawn: CollectionFailed,
 	},
 	CollectionRetrying: {
 		CardCharged:         CollectionPaid,
@@ -71,7 +71,7 @@ var collectionSteps = map[CollectionState]map[CollectionTrigger]CollectionState{
 		CollectionExpired:   CollectionFailed,
 		CollectionTooSmall:  CollectionFailed,
 		SettledElsewhere:    CollectionFailed,
-		ClaimWithdrawn:      CollectionFailed,
+		CollectionWithdrawn: CollectionFailed,
 	},
 	AwaitingTenant: {
 		PaidByTenant:        CollectionPaid,
@@ -80,7 +80,7 @@ var collectionSteps = map[CollectionState]map[CollectionTrigger]CollectionState{
 		CollectionExpired:   CollectionFailed,
 		CollectionTooSmall:  CollectionFailed,
 		SettledElsewhere:    CollectionFailed,
-		ClaimWithdrawn:      CollectionFailed,
+		CollectionWithdrawn: CollectionFailed,
 	},
 }
 
@@ -108,7 +108,7 @@ func (t CollectionTrigger) Ends() bool {
 
 // EndedByOperator reports whether t is an operator's end of a collection.
 func (t CollectionTrigger) EndedByOperator() bool {
-	return t == SettledElsewhere || t == ClaimWithdrawn
+	return t == SettledElsewhere || t == CollectionWithdrawn
 }
 
 // Final reports whether no step leads out of s.

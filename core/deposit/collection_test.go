@@ -138,7 +138,7 @@ func TestDebt_RandomLives_KeepTheInvariants(t *testing.T) {
 				if d.Expired(now) || rapid.IntRange(0, 9).Draw(t, "whim") == 0 {
 					step, err := d.Fail(rapid.SampledFrom([]deposit.CollectionTrigger{deposit.CollectionCancelled,
 						deposit.CollectionExpired, deposit.CollectionTooSmall, deposit.SettledElsewhere,
-						deposit.ClaimWithdrawn}).Draw(t, "trigger"), actor.Staff, now)
+						deposit.CollectionWithdrawn}).Draw(t, "trigger"), actor.Staff, now)
 					made(before, step, err)
 				}
 			},

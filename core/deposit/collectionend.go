@@ -7,8 +7,8 @@ import (
 	"partnerdeposits/core/fault"
 )
 
-// RemindEvery is the shortest time between two mails with the link to pay a debt. The mail that follows a refusal counts
-// (pages.md, "A refused claim").
+// RemindEvery is the shortest time between two mails with the link to pay a debt. The mail that follows a refusal
+// counts (pages.md, "A refused claim").
 const RemindEvery = 24 * time.Hour
 
 // Faults of an operator's acts on a collection.
@@ -38,8 +38,8 @@ func (d *Debt) Endable() error {
 	return nil
 }
 
-// AskEnd asks for an operator's end: as is SettledElsewhere or ClaimWithdrawn. The provider is told next, and a payment
-// that was quicker wins. Returns the errors of Endable.
+// AskEnd asks for an operator's end: as is SettledElsewhere or CollectionWithdrawn. The provider is told next, and a
+// payment that was quicker wins. Returns the errors of Endable.
 func (d *Debt) AskEnd(as CollectionTrigger, by actor.Actor, now time.Time) error {
 	if err := d.Endable(); err != nil {
 		return err

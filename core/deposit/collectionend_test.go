@@ -22,7 +22,7 @@ func TestEnds_AreTheTriggersThatLeadToFailed(t *testing.T) {
 			byOperator = append(byOperator, trigger)
 		}
 	}
-	require.Equal(t, []deposit.CollectionTrigger{deposit.SettledElsewhere, deposit.ClaimWithdrawn}, byOperator)
+	require.Equal(t, []deposit.CollectionTrigger{deposit.SettledElsewhere, deposit.CollectionWithdrawn}, byOperator)
 }
 
 func TestPayable_OnlyWhileTheDebtIsWithTheTenant(t *testing.T) {
@@ -57,15 +57,15 @@ func TestAskEnd_OnceAndWhileTheCollectionRuns(t *testing.T) {
 		require.Equal(t, state, d.State, "the provider is told first")
 		require.Equal(t, []any{start, operator, deposit.SettledElsewhere}, []any{d.CancelAt, d.CancelBy, d.CancelAs})
 		asked := d
-		require.ErrorIs(t, d.AskEnd(deposit.ClaimWithdrawn, operator, start.Add(1)), deposit.ErrCollectionEnding)
+		require.ErrorIs(t, d.AskEnd(deposit.CollectionWithdrawn, operator, start.Add(1)), deposit.ErrCollectionEnding)
 		require.Equal(t, asked, d)
 	}
 	staff := deposit.Debt{State: deposit.AwaitingTenant, CancelAt: start, CancelBy: actor.Staff}
-	require.ErrorIs(t, staff.AskEnd(deposit.ClaimWithdrawn, operator, start), deposit.ErrCollectionEnding)
+	require.ErrorIs(t, staff.AskEnd(deposit.CollectionWithdrawn, operator, start), deposit.ErrCollectionEnding)
 }
 
 func TestFail_ByTheOperator_HasItsFailure(t *testing.T) {
-	for _, as := range []deposit.CollectionTrigger{deposit.SettledElsewhere, deposit.ClaimWithdrawn} {
+	for _, as := range []deposit.CollectionTrigger{deposit.SettledElsewhere, deposit.CollectionWithdrawn} {
 		d := deposit.Debt{State: deposit.AwaitingTenant, CapturedAt: start, Answered: true, Failure: "lost_card", Attempt: 1}
 		step, err := d.Fail(as, operator, start)
 		require.NoError(t, err)
@@ -75,18 +75,22 @@ func TestFail_ByTheOperator_HasItsFailure(t *testing.T) {
 	}
 }
 
-func TestRemind_OnceIn24Hours_OfAClaimThatWaitsForTheTenant(t *testing.T) {
+func TestRemind_OnceIn24Hours_OfADebtThatWaitsForTheTenant(t *testing.T) {
 	awaited := deposit.Debt{State: deposit.AwaitingTenant, CapturedAt: start}
 	for name, c := range map[string]struct {
 		change func(*deposit.Debt)
 		want   error
 	}{
-		"nobody was mailed":     {func(*deposit.Debt) {}, nil},
-		"mailed a moment ago":   {func(d *deposit.Debt) { d.AskedAt = start.Add(-time.Second) }, deposit.ErrReminded},
-		"mailed almost a day":   {func(d *deposit.Debt) { d.AskedAt = start.Add(1 - day) }, deposit.ErrReminded},
-		"mailed a day ago":      {func(d *deposit.Debt) { d.AskedAt = start.Add(-day) }, nil},
-		"the card is charged":   {func(d *deposit.Debt) { d.State = deposit.CollectionRetrying }, deposit.ErrCollectionNotPayable},
-		"older than 180 days":   {func(d *deposit.Debt) { d.CapturedAt = start.Add(-deposit.UnpaidFor) }, deposit.ErrCollectionNotPayable},
+		"nobody was mailed":   {func(*deposit.Debt) {}, nil},
+		"mailed a moment ago": {func(d *deposit.Debt) { d.AskedAt = start.Add(-time.Second) }, deposit.ErrReminded},
+		"mailed almost a day": {func(d *deposit.Debt) { d.AskedAt = start.Add(1 - day) }, deposit.ErrReminded},
+		"mailed a day ago":    {func(d *deposit.Debt) { d.AskedAt = start.Add(-day) }, nil},
+		"the card is charged": {
+			func(d *deposit.Debt) { d.State = deposit.CollectionRetrying }, deposit.ErrCollectionNotPayable,
+		},
+		"older than 180 days": {
+			func(d *deposit.Debt) { d.CapturedAt = start.Add(-deposit.UnpaidFor) }, deposit.ErrCollectionNotPayable,
+		},
 		"the end was asked for": {func(d *deposit.Debt) { d.CancelAt = start }, deposit.ErrCollectionEnding},
 		"paid":                  {func(d *deposit.Debt) { d.State = deposit.CollectionPaid }, deposit.ErrCollectionOver},
 		"failed":                {func(d *deposit.Debt) { d.State = deposit.CollectionFailed }, deposit.ErrCollectionOver},

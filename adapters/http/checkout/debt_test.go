@@ -151,7 +151,7 @@ func TestDebt_TheOperatorEndsTheClaim_ThePageSaysThatNothingIsDue(t *testing.T) 
 	for as, says := range map[deposit.CollectionTrigger][2]string{
 		deposit.SettledElsewhere: {"told us that you paid in another way. There is nothing more to do.",
 			"nous a indiqué que vous avez payé autrement."},
-		deposit.ClaimWithdrawn: {"dropped the claim. There is nothing more to do.", "a renoncé à la réclamation."},
+		deposit.CollectionWithdrawn: {"dropped the claim. There is nothing more to do.", "a renoncé à la réclamation."},
 	} {
 		t.Run(string(as), func(t *testing.T) {
 			w := setup(t)
@@ -163,13 +163,13 @@ func TestDebt_TheOperatorEndsTheClaim_ThePageSaysThatNothingIsDue(t *testing.T) 
 			require.Contains(t, paying.body, "cardNumber")
 			w.Provider.Away(true)
 			require.NoError(t, w.Postgres.WithinTx(t.Context(), func(ctx context.Context) error {
-				return w.Payments.AskClaimEnd(ctx, d.ID, as, actor.Operator(id.ID{1}), w.Clock.Now())
+				return w.Payments.AskDebtEnd(ctx, d.ID, as, actor.Operator(id.ID{1}), w.Clock.Now())
 			}))
 			ending := b.get(w.address(token))
 			require.Contains(t, ending.body, "The amount is not charged any more.")
 			require.NotContains(t, ending.body, "<form method=\"post\"")
 			w.Provider.Away(false)
-			debt, err := w.Payments.FinishClaimEnd(t.Context(), d.ID)
+			debt, err := w.Payments.FinishDebtEnd(t.Context(), d.ID)
 			require.NoError(t, err)
 			require.Equal(t, []any{deposit.CollectionFailed, string(as)}, []any{debt.State, debt.Failure})
 			for i, lang := range []string{"en", "fr"} {

@@ -104,7 +104,7 @@ func (p *pages) run(c *fiber.Ctx, by caller, v desk.View, f actForm) error {
 		}
 		return p.Deposits.RemindByOperator(ctx, by, form)
 	case intentSettled, intentWithdraw:
-		return p.Deposits.EndClaimByOperator(ctx, by, form, f.act())
+		return p.Deposits.EndDebtByOperator(ctx, by, form, f.act())
 	default:
 		if err := p.limited(c, by, operators.DeskMails); err != nil {
 			return err

@@ -67,7 +67,7 @@ func collectionOf(d deposit.Debt, lang ui.Lang) string {
 		return textClaimEnding.In(lang)
 	case d.State == deposit.CollectionFailed && deposit.CollectionTrigger(d.Failure) == deposit.SettledElsewhere:
 		return textClaimSettled.In(lang)
-	case d.State == deposit.CollectionFailed && deposit.CollectionTrigger(d.Failure) == deposit.ClaimWithdrawn:
+	case d.State == deposit.CollectionFailed && deposit.CollectionTrigger(d.Failure) == deposit.CollectionWithdrawn:
 		return textClaimWithdrawn.In(lang)
 	}
 	return collectionStates[d.State].In(lang)
@@ -76,7 +76,7 @@ func collectionOf(d deposit.Debt, lang ui.Lang) string {
 // doneOnClaim tells of the act on the claim that was just made, as long as the claim is as the act left it.
 func doneOnClaim(done string, v desk.View, lang ui.Lang) string {
 	ends := map[string]deposit.CollectionTrigger{
-		intentSettled: deposit.SettledElsewhere, intentWithdraw: deposit.ClaimWithdrawn}
+		intentSettled: deposit.SettledElsewhere, intentWithdraw: deposit.CollectionWithdrawn}
 	switch {
 	case v.Debt == nil:
 	case done == intentRemind && v.History[len(v.History)-1].Happened == desk.Reminded:

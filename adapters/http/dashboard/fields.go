@@ -43,7 +43,7 @@ const (
 	intentAddFiles = string(deposits.ActAddFiles)
 	intentRemind   = string(deposits.ActRemind)
 	intentSettled  = string(deposits.ActSettled)
-	intentWithdraw = string(deposits.ActWithdrawClaim)
+	intentWithdraw = string(deposits.ActWithdraw)
 	intentCreate   = "create"
 	intentUnlink   = "unlink"
 

@@ -42,7 +42,7 @@ const (
 const (
 	DepositCreate     Verb = "deposit.create"
 	DepositSendLink   Verb = "deposit.send_link"
-	DepositRemind     Verb = "deposit.remind" // the link to pay a claim, mailed again
+	DepositRemind     Verb = "deposit.remind" // the link to pay a debt, mailed again
 	DepositAddFiles   Verb = "deposit.add_files"
 	DepositEraseText  Verb = "deposit.erase_text" // written by the function erase_deposit_text
 	DepositEraseFiles Verb = "deposit.erase_files"

@@ -24,7 +24,7 @@ type TenantMoney struct {
 	Words        string      // of whoever captured; "" for none
 	ChargedAt    time.Time   // of the first charge; zero: at once
 	Fee          bool        // the fee is refunded, and not a captured amount
-	Settled      bool        // the operator ended the claim because the tenant paid by other means
+	Settled      bool        // the operator ended the debt because the tenant paid by other means
 	SupportEmail string      // "" for none
 	URL          string      // of the page to pay; a secret
 }
@@ -39,7 +39,7 @@ func (m TenantMoney) Mail(mailID id.ID, now time.Time) ports.Mail {
 			return m.paid(l)
 		case paymentports.TenantRefunded:
 			return m.refunded(l)
-		case paymentports.TenantClaimEnded:
+		case paymentports.TenantDebtEnded:
 			return m.ended(l)
 		case paymentports.TenantCaptured:
 		}

@@ -107,7 +107,7 @@ func TestTenantMoney_PaidAndRefunded_NameTheAmount(t *testing.T) {
 }
 
 func TestTenantMoney_ClaimEnded_TellsWhyAndThatNothingIsDue(t *testing.T) {
-	m := tenantMoney("en", paymentports.TenantClaimEnded).Mail(id.ID{1}, now)
+	m := tenantMoney("en", paymentports.TenantDebtEnded).Mail(id.ID{1}, now)
 	require.Equal(t, id.ID{}, m.LinkOf, "a mail without the link")
 	require.Equal(t, "You no longer have to pay €180.50 for your rental deposit", m.Subject)
 	require.Equal(t, `Hello,
@@ -117,7 +117,7 @@ Gîtes d’Ada dropped the claim of €180.50 of your rental deposit.
 Nothing is due here any more: your card is not charged, and a link to pay that you got no longer takes a payment.
 
   Amount: €180.50`+rentalEN+whyEN+"\n", plain(m.Body))
-	settled := tenantMoney("fr", paymentports.TenantClaimEnded)
+	settled := tenantMoney("fr", paymentports.TenantDebtEnded)
 	settled.Settled = true
 	m = settled.Mail(id.ID{1}, now)
 	require.Equal(t, "Vous n’avez plus à payer 180,50 € pour votre caution", plain(m.Subject))

@@ -12,7 +12,7 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// RemindByOperator mails the tenant of a refused claim the link to pay again, with the mail that followed the refusal.
+// RemindByOperator mails the tenant of a refused charge the link to pay again, as the mail that followed the refusal.
 //
 // Returns connect.ErrUnverified, deposit_not_found for a deposit of another account, ErrChanged, the errors of
 // Act.Possible, rate_limited (deposit.AccountLinkAllowed), and the errors of idempotent.Executor.Run.
@@ -21,7 +21,7 @@ func (s *Service) RemindByOperator(ctx context.Context, by OperatorCaller, form 
 		return err
 	}
 	var url string
-	return s.onClaim(ctx, by, form, ActRemind,
+	return s.onDebt(ctx, by, form, ActRemind,
 		func(ctx context.Context) (err error) {
 			url, err = s.CheckoutURL(ctx, by.Account.ID, form.DepositID)
 			return err
@@ -55,34 +55,34 @@ func (s *Service) mailReminder(ctx context.Context, by OperatorCaller, d *deposi
 	return s.deps.Audit.Append(ctx, s.audit(by, now, audit.DepositRemind, d.ID, map[string]string{"mails": "1"}))
 }
 
-// claimEnds are the acts that end the collection of a claim without payment.
-var claimEnds = map[Act]deposit.CollectionTrigger{
-	ActSettled: deposit.SettledElsewhere, ActWithdrawClaim: deposit.ClaimWithdrawn,
+// debtEnds are the acts that end a debt without payment.
+var debtEnds = map[Act]deposit.CollectionTrigger{
+	ActSettled: deposit.SettledElsewhere, ActWithdraw: deposit.CollectionWithdrawn,
 }
 
-// EndClaimByOperator ends the collection of a claim without payment; act is ActSettled or ActWithdrawClaim. The decision
-// commits before the provider is told. Where the provider cannot be reached, the collection is still being ended
-// afterwards, and the dispatcher goes on.
+// EndDebtByOperator ends a debt without payment; act is ActSettled or ActWithdraw. The decision commits before the
+// provider is told. Where the provider cannot be reached, the debt is still being ended afterwards, and the dispatcher
+// goes on.
 //
-// Returns deposit_not_found for a deposit of another account, ErrChanged, deposit.ErrCollectionOver, also where a tenant
-// was quicker and has paid, deposit.ErrCollectionEnding, and the errors of idempotent.Executor.Run.
-func (s *Service) EndClaimByOperator(ctx context.Context, by OperatorCaller, form DeskForm, act Act) error {
-	err := s.onClaim(ctx, by, form, act, nil, func(ctx context.Context, d *deposit.Deposit, now time.Time) error {
-		return s.deps.Payments.AskClaimEnd(ctx, d.ID, claimEnds[act], by.Operator.Actor(), now)
+// Returns deposit_not_found for a deposit of another account, ErrChanged, deposit.ErrCollectionOver, also where a
+// tenant was quicker and has paid, deposit.ErrCollectionEnding, and the errors of idempotent.Executor.Run.
+func (s *Service) EndDebtByOperator(ctx context.Context, by OperatorCaller, form DeskForm, act Act) error {
+	err := s.onDebt(ctx, by, form, act, nil, func(ctx context.Context, d *deposit.Deposit, now time.Time) error {
+		return s.deps.Payments.AskDebtEnd(ctx, d.ID, debtEnds[act], by.Operator.Actor(), now)
 	})
 	if err != nil {
 		return err
 	}
-	debt, err := s.deps.Payments.FinishClaimEnd(ctx, form.DepositID)
+	debt, err := s.deps.Payments.FinishDebtEnd(ctx, form.DepositID)
 	if err == nil && debt.State == deposit.CollectionPaid {
 		err = debt.Endable()
 	}
 	return err
 }
 
-// onClaim makes an act on the claim of a deposit of the operator's account, once for each form. prepare runs before the
+// onDebt makes an act on the debt of a deposit of the operator's account, once for each form. prepare runs before the
 // transaction; nil: nothing.
-func (s *Service) onClaim(ctx context.Context, by OperatorCaller, form DeskForm, act Act,
+func (s *Service) onDebt(ctx context.Context, by OperatorCaller, form DeskForm, act Act,
 	prepare func(context.Context) error, do func(context.Context, *deposit.Deposit, time.Time) error) error {
 	now := s.deps.Clock.Now()
 	_, err := s.deps.Idempotent.Run(ctx, idempotent.Request{

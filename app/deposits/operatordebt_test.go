@@ -67,7 +67,7 @@ func (c *claim) remind(key byte) error {
 }
 
 func (c *claim) end(key byte, act deposits.Act) error {
-	return c.Deposits.EndClaimByOperator(c.Ctx(), c.by, c.form(key), act)
+	return c.Deposits.EndDebtByOperator(c.Ctx(), c.by, c.form(key), act)
 }
 
 // steps is the history of the collection after the refusal, each step as "trigger actor".
@@ -170,14 +170,14 @@ func TestEndClaim_EndsTheCollectionOnceAndTellsTheTenant(t *testing.T) {
 	for act, want := range map[deposits.Act]struct{ trigger, verb, says string }{
 		deposits.ActSettled: {"settled_elsewhere", "collection.settled_elsewhere",
 			"Les Gîtes d’Ada told us that you have paid the claimed €500.00 in another way."},
-		deposits.ActWithdrawClaim: {"withdrawn", "collection.withdraw",
+		deposits.ActWithdraw: {"withdrawn", "collection.withdraw",
 			"Les Gîtes d’Ada dropped the claim of €500.00 of your rental deposit."},
 	} {
 		t.Run(string(act), func(t *testing.T) {
 			c := refusedClaim(t)
 			require.NoError(t, c.end(1, act))
 			require.NoError(t, c.end(1, act), "the same form")
-			for _, other := range []deposits.Act{deposits.ActSettled, deposits.ActWithdrawClaim} {
+			for _, other := range []deposits.Act{deposits.ActSettled, deposits.ActWithdraw} {
 				require.ErrorIs(t, c.end(2, other), deposit.ErrCollectionOver, "another form")
 			}
 			require.ErrorIs(t, c.remind(3), deposit.ErrCollectionOver)
@@ -214,7 +214,7 @@ func TestEndClaim_BeforeTheFirstCharge_ChargesNothing(t *testing.T) {
 		return paymentports.ProviderPayment{Status: paymentports.ProviderSucceeded}, nil
 	})
 	require.ErrorIs(t, c.remind(1), deposit.ErrCollectionNotPayable)
-	require.NoError(t, c.end(2, deposits.ActWithdrawClaim))
+	require.NoError(t, c.end(2, deposits.ActWithdraw))
 	require.Equal(t, deposit.CollectionFailed, c.debt().State)
 	c.Clock.Add(2 * time.Hour)
 	c.RequireCount(0, c.Payments.CheckDue)
@@ -231,7 +231,7 @@ func TestEndClaim_ATenantWhoWasQuicker_HasPaid(t *testing.T) {
 	}
 	require.Equal(t, deposit.CollectionPaid, c.debt().State)
 	require.Equal(t, []string{"paid_by_tenant tenant"}, c.steps())
-	require.ErrorIs(t, c.end(2, deposits.ActWithdrawClaim), deposit.ErrCollectionOver)
+	require.ErrorIs(t, c.end(2, deposits.ActWithdraw), deposit.ErrCollectionOver)
 	got := c.mailed()
 	require.Contains(t, got[len(got)-1].Subject, "You paid €500.00")
 }
@@ -241,7 +241,7 @@ func TestEndClaim_ProviderAway_EndsLaterAsTheOperatorAsked(t *testing.T) {
 	c.Provider.Away(true)
 	require.NoError(t, c.end(1, deposits.ActSettled))
 	require.Equal(t, deposit.AwaitingTenant, c.debt().State, "the provider has not closed the payment")
-	require.ErrorIs(t, c.end(2, deposits.ActWithdrawClaim), deposit.ErrCollectionEnding)
+	require.ErrorIs(t, c.end(2, deposits.ActWithdraw), deposit.ErrCollectionEnding)
 	require.ErrorIs(t, c.remind(3), deposit.ErrCollectionEnding)
 	require.Empty(t, c.steps())
 	require.Len(t, c.mailed(), 2, "the tenant is told once the claim has ended")
@@ -259,7 +259,7 @@ func TestEndClaim_ProviderAway_EndsLaterAsTheOperatorAsked(t *testing.T) {
 func TestEndClaim_TwoActsAtOnce_OneOfThemCounts(t *testing.T) {
 	c := refusedClaim(t)
 	var all sync.WaitGroup
-	acts := []deposits.Act{deposits.ActSettled, deposits.ActWithdrawClaim}
+	acts := []deposits.Act{deposits.ActSettled, deposits.ActWithdraw}
 	results := make([]error, 8)
 	for i := range results {
 		all.Go(func() { results[i] = c.end(byte(i+1), acts[i%2]) })
@@ -283,7 +283,7 @@ func TestEndClaim_OfAnotherAccountOrWithoutAClaim_IsRefused(t *testing.T) {
 	require.ErrorIs(t, stranger.end(1, deposits.ActSettled), deposit.ErrNotFound)
 	plain, _ := c.Deposit(t)
 	form := deposits.DeskForm{DepositID: plain.ID, Version: plain.Version, Key: [16]byte{9}}
-	require.ErrorIs(t, c.Deposits.EndClaimByOperator(c.Ctx(), c.by, form, deposits.ActSettled), deposit.ErrCollectionOver)
+	require.ErrorIs(t, c.Deposits.EndDebtByOperator(c.Ctx(), c.by, form, deposits.ActSettled), deposit.ErrCollectionOver)
 	require.ErrorIs(t, c.Deposits.RemindByOperator(c.Ctx(), c.by, form), deposit.ErrCollectionOver)
 	require.Equal(t, deposit.AwaitingTenant, c.debt().State)
 	require.Empty(t, c.Audit(t, c.id))

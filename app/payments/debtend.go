@@ -10,19 +10,19 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// claimEnds are the entries in the audit log of an operator's ends of a collection.
-var claimEnds = map[deposit.CollectionTrigger]audit.Verb{
-	deposit.SettledElsewhere: audit.CollectionSettledElsewhere,
-	deposit.ClaimWithdrawn:   audit.CollectionWithdraw,
+// debtEnds are the entries in the audit log of an operator's ends of a collection.
+var debtEnds = map[deposit.CollectionTrigger]audit.Verb{
+	deposit.SettledElsewhere:    audit.CollectionSettledElsewhere,
+	deposit.CollectionWithdrawn: audit.CollectionWithdraw,
 }
 
-// AskClaimEnd asks for an operator's end of the collection of a deposit, in the transaction of the operator's act.
-// FinishClaimEnd follows the commit.
+// AskDebtEnd asks for an operator's end of the collection of a deposit, in the transaction of the operator's act.
+// FinishDebtEnd follows the commit.
 //
 // Returns deposit.ErrCollectionOver, also for a deposit without a collection, or deposit.ErrCollectionEnding.
-func (s *Service) AskClaimEnd(ctx context.Context, depositID id.ID, as deposit.CollectionTrigger, by actor.Actor,
+func (s *Service) AskDebtEnd(ctx context.Context, depositID id.ID, as deposit.CollectionTrigger, by actor.Actor,
 	now time.Time) error {
-	_, err := s.decided(ctx, decision{depositID, by, claimEnds[as],
+	_, err := s.decided(ctx, decision{depositID, by, debtEnds[as],
 		func(ctx context.Context, debt *deposit.Debt, now time.Time) error {
 			if err := debt.AskEnd(as, by, now); err != nil {
 				return err
@@ -32,12 +32,12 @@ func (s *Service) AskClaimEnd(ctx context.Context, depositID id.ID, as deposit.C
 	return err
 }
 
-// FinishClaimEnd closes the payment of a collection at the provider once an end was asked for, and gives the debt as it
+// FinishDebtEnd closes the payment of a collection at the provider once an end was asked for, and gives the debt as it
 // is then: failed, paid by a tenant who was quicker, or still being ended. Where the provider cannot be reached, the
 // dispatcher goes on.
 //
 // Returns deposit.ErrNoCollection.
-func (s *Service) FinishClaimEnd(ctx context.Context, depositID id.ID) (deposit.Debt, error) {
+func (s *Service) FinishDebtEnd(ctx context.Context, depositID id.ID) (deposit.Debt, error) {
 	debt, err := s.Debt(ctx, depositID)
 	switch {
 	case err != nil:
