@@ -240,7 +240,7 @@ func TestEndClaim_ProviderAway_EndsNothingYetAndSaysSo(t *testing.T) {
 	c.provider.Away(true)
 	page := c.done(c.confirm(asked, "withdraw_claim"), "withdraw_claim")
 	require.Equal(t, http.StatusOK, page.Status)
-	require.Contains(t, page.Text("main"), "We could not reach the payment provider yet, so the claim has not ended.")
+	require.Contains(t, page.Text("main"), "The payment provider has not answered yet, so the claim has not ended.")
 	require.Contains(t, page.Text("dl"), "The claim is being ended")
 	require.Empty(t, page.Input("claim", "value"), "a payment would be taken by nobody")
 	require.Equal(t, deposit.AwaitingTenant, c.debt().State)

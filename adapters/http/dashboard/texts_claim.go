@@ -50,8 +50,8 @@ var (
 	textDoneClaimEnded = ui.T("The claim has ended. Nothing more is charged.",
 		"La réclamation est close. Plus rien ne sera débité.")
 	textDoneClaimEnding = ui.T(
-		"We could not reach the payment provider yet, so the claim has not ended. We go on by ourselves: the claim ends as soon as the provider answers, unless the tenant has already paid.",
-		"Le prestataire de paiement est encore injoignable : la réclamation n’est pas close. Nous continuons sans vous : elle le sera dès qu’il répondra, sauf si le locataire a déjà payé.")
+		"The payment provider has not answered yet, so the claim has not ended. We go on by ourselves: the claim ends as soon as the provider answers, unless the tenant has already paid.",
+		"Le prestataire de paiement n’a pas encore répondu : la réclamation n’est pas close. Nous continuons sans vous : elle le sera dès qu’il répondra, sauf si le locataire a déjà payé.")
 
 	textNoClaim      = ui.T("Nothing was done: nothing is claimed of this deposit.", "Rien n’a été fait : rien n’est réclamé sur cette caution.")
 	textClaimRefused = ui.T("Nothing was done. The state of the claim now: %s", "Rien n’a été fait. État actuel de la réclamation : %s")
