@@ -57,7 +57,7 @@ func TestVerified_IsAskedWhereMailsAreSent(t *testing.T) {
 
 func TestNeedsVerified_ActsThatChargeOrMailATenant(t *testing.T) {
 	t.Parallel()
-	needs := map[Act]bool{ActCapture: true, ActSendLink: true}
+	needs := map[Act]bool{ActCapture: true, ActSendLink: true, ActRemind: true}
 	for _, act := range Acts {
 		require.Equal(t, needs[act], act.NeedsVerified(), act)
 	}
@@ -82,7 +82,7 @@ func TestPossible_AsTheDepositAllows(t *testing.T) {
 			if slices.Contains(c.on, status) {
 				want = nil
 			}
-			require.ErrorIs(t, act.Possible(d, now), want, "%s of a deposit that is %s", act, status)
+			require.ErrorIs(t, act.Possible(d, nil, now), want, "%s of a deposit that is %s", act, status)
 		}
 	}
 }
@@ -90,8 +90,35 @@ func TestPossible_AsTheDepositAllows(t *testing.T) {
 func TestPossible_AfterTheCover_AReleaseAndNoCapture(t *testing.T) {
 	t.Parallel()
 	d := &deposit.Deposit{Status: deposit.Active, ExpiresAt: now}
-	require.ErrorIs(t, ActCapture.Possible(d, now), deposit.ErrNotCapturable)
-	require.NoError(t, ActRelease.Possible(d, now))
+	require.ErrorIs(t, ActCapture.Possible(d, nil, now), deposit.ErrNotCapturable)
+	require.NoError(t, ActRelease.Possible(d, nil, now))
+}
+
+func TestPossible_OnAClaim_AsItsCollectionAllows(t *testing.T) {
+	t.Parallel()
+	erased := &deposit.Deposit{Status: deposit.Captured}
+	d := &deposit.Deposit{Status: deposit.Captured, Client: &deposit.Client{Email: "grace@example.com"}}
+	awaited := deposit.Debt{State: deposit.AwaitingTenant, CapturedAt: now}
+	mailed, charged, paid := awaited, awaited, awaited
+	mailed.AskedAt, charged.State, paid.State = now, deposit.CollectionScheduled, deposit.CollectionPaid
+	for name, c := range map[string]struct {
+		d           *deposit.Deposit
+		debt        *deposit.Debt
+		remind, end error
+	}{
+		"nothing is claimed":    {d, nil, deposit.ErrCollectionNotPayable, deposit.ErrCollectionNotPayable},
+		"the tenant has to pay": {d, &awaited, nil, nil},
+		"mailed just now":       {d, &mailed, deposit.ErrReminded, nil},
+		"the card is charged":   {d, &charged, deposit.ErrCollectionNotPayable, nil},
+		"paid":                  {d, &paid, deposit.ErrCollectionOver, deposit.ErrCollectionOver},
+		"a tenant erased since": {erased, &awaited, deposit.ErrNobodyToRemind, nil},
+		"paid, and erased":      {erased, &paid, deposit.ErrCollectionOver, deposit.ErrCollectionOver},
+	} {
+		require.ErrorIs(t, ActRemind.Possible(c.d, c.debt, now), c.remind, name)
+		for _, act := range []Act{ActSettled, ActWithdraw} {
+			require.ErrorIs(t, act.Possible(c.d, c.debt, now), c.end, name)
+		}
+	}
 }
 
 func TestCeiling_OfTheAccount_OrTheDefault(t *testing.T) {

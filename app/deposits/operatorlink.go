@@ -57,21 +57,12 @@ func (s *Service) SendLinkByOperator(ctx context.Context, by OperatorCaller, for
 	return err
 }
 
-// mailLink queues the mail with the link and writes the audit log. Forms that are sent at once count one another: each
-// locks the operator.
+// mailLink queues the mail with the link and writes the audit log.
 //
 // Returns rate_limited (deposit.AccountLinkAllowed).
 func (s *Service) mailLink(ctx context.Context, by OperatorCaller, d *deposit.Deposit, url string, to tenant.Contact,
 	now time.Time) error {
-	if _, err := s.deps.Operators.Lock(ctx, by.Operator.ID); err != nil {
-		return err
-	}
-	sent, err := s.deps.Mails.LinkMailsTo(ctx, by.Account.ID, to.Email, now.Add(-deposit.LinkWindow),
-		deposit.MaxLinksOfAccount)
-	if err == nil {
-		err = deposit.AccountLinkAllowed(sent, now)
-	}
-	if err != nil {
+	if err := s.accountMayMail(ctx, by, to.Email, now); err != nil {
 		return err
 	}
 	mail := mails.DepositLink{To: to.Email, Locale: cmp.Or(to.Locale, d.Locale), Deposit: d,
@@ -80,6 +71,22 @@ func (s *Service) mailLink(ctx context.Context, by OperatorCaller, d *deposit.De
 		return err
 	}
 	return s.deps.Audit.Append(ctx, s.audit(by, now, audit.DepositSendLink, d.ID, map[string]string{"mails": "1"}))
+}
+
+// accountMayMail counts the mails with links of the account to an address. Forms that are sent at once count one
+// another: each locks the operator.
+//
+// Returns rate_limited (deposit.AccountLinkAllowed).
+func (s *Service) accountMayMail(ctx context.Context, by OperatorCaller, address string, now time.Time) error {
+	if _, err := s.deps.Operators.Lock(ctx, by.Operator.ID); err != nil {
+		return err
+	}
+	sent, err := s.deps.Mails.LinkMailsTo(ctx, by.Account.ID, address, now.Add(-deposit.LinkWindow),
+		deposit.MaxLinksOfAccount)
+	if err != nil {
+		return err
+	}
+	return deposit.AccountLinkAllowed(sent, now)
 }
 
 // CheckoutURL gives the URL of the checkout of a deposit of the account. The URL is a secret.

@@ -11,6 +11,7 @@ import (
 	"partnerdeposits/app/accounts/signin"
 	"partnerdeposits/app/deposits/lifecycle"
 	"partnerdeposits/app/platform/idempotent"
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/agreement"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
@@ -64,6 +65,15 @@ type Payments interface {
 	// SettleFee asks the provider to close the payment page of the deposit, outside any transaction, and records the
 	// outcome. Afterwards no fee payment is processing. If the tenant paid first, the deposit is active.
 	SettleFee(ctx context.Context, depositID id.ID) error
+	// AskDebtEnd asks for an operator's end of a collection, in a transaction. Returns deposit.ErrCollectionOver or
+	// deposit.ErrCollectionEnding.
+	AskDebtEnd(ctx context.Context, depositID id.ID, as deposit.CollectionTrigger, by actor.Actor, now time.Time) error
+	// FinishDebtEnd closes the payment at the provider, outside any transaction, and gives the debt as it is then. Where
+	// the provider cannot be reached, the debt is still being ended.
+	FinishDebtEnd(ctx context.Context, depositID id.ID) (deposit.Debt, error)
+	// Remind records in a transaction that the tenant is mailed the link to pay again. Returns the errors of
+	// Debt.Remindable.
+	Remind(ctx context.Context, depositID id.ID, now time.Time) error
 }
 
 // Codes asks operators for two-factor codes; signin.Codes implements it.

@@ -236,7 +236,7 @@ func payer(state deposit.CollectionState) actor.Actor {
 // failed ends a debt that can never be paid any more. The deposit stays captured, since the operator's guarantee does
 // not depend on the tenant's payment.
 func (r recording) failed(answer paymentports.ProviderPayment) error {
-	trigger, by := ending(r.debt.CancelBy, r.tooSmall(*r.payment))
+	trigger, by := ending(*r.debt, r.tooSmall(*r.payment))
 	step, err := r.debt.Fail(trigger, by, r.now)
 	if err != nil {
 		return err
@@ -250,17 +250,22 @@ func (r recording) failed(answer paymentports.ProviderPayment) error {
 		"attempts": strconv.Itoa(r.debt.Attempt),
 	}
 	entry := audit.Entry(r.deps.Entropy, r.now, by, audit.PaymentCollectionFailed, subject, detail)
-	return r.deps.Audit.Append(r.ctx, entry)
+	if err := r.deps.Audit.Append(r.ctx, entry); err != nil || !trigger.EndedByOperator() {
+		return err
+	}
+	return r.tell(paymentports.TenantDebtEnded)
 }
 
-// ending gives the trigger and the actor of an unpaid end. cancelBy is that of the debt. The clock ends a debt for one
-// of two causes: the amount is too small, or nobody has paid in time.
-func ending(cancelBy actor.Actor, tooSmall bool) (trigger deposit.CollectionTrigger, by actor.Actor) {
+// ending gives the trigger and the actor of an unpaid end. The clock ends a debt for one of two causes: the amount is
+// too small, or nobody has paid in time.
+func ending(debt deposit.Debt, tooSmall bool) (trigger deposit.CollectionTrigger, by actor.Actor) {
 	switch {
-	case cancelBy == actor.Actor{}:
+	case debt.CancelBy == actor.Actor{}:
 		return deposit.CollectionCancelled, actor.Provider // the payment was closed at the provider
-	case cancelBy != actor.Clock:
-		return deposit.CollectionCancelled, cancelBy
+	case debt.CancelAs != "":
+		return debt.CancelAs, debt.CancelBy
+	case debt.CancelBy != actor.Clock:
+		return deposit.CollectionCancelled, debt.CancelBy
 	case tooSmall:
 		return deposit.CollectionTooSmall, actor.Clock
 	default:

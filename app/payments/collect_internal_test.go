@@ -107,19 +107,22 @@ func TestEnding_NamesWhoEndedTheDebt(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		cancelBy string // as stored
+		cancelAs deposit.CollectionTrigger
 		tooSmall bool
 		trigger  deposit.CollectionTrigger
 		by       actor.Actor
 	}{
-		{"dispatcher", false, "expired", actor.Clock},
-		{"dispatcher", true, "below_minimum", actor.Clock},
-		{"scheduler", false, "expired", actor.Clock},
-		{"scheduler", true, "below_minimum", actor.Clock},
-		{"admin", false, "cancelled", actor.Staff},
-		{"admin", true, "cancelled", actor.Staff},
-		{"", false, "cancelled", actor.Provider},
+		{"dispatcher", "", false, "expired", actor.Clock},
+		{"dispatcher", "", true, "below_minimum", actor.Clock},
+		{"scheduler", "", false, "expired", actor.Clock},
+		{"scheduler", "", true, "below_minimum", actor.Clock},
+		{"admin", "", false, "cancelled", actor.Staff},
+		{"admin", "", true, "cancelled", actor.Staff},
+		{"", "", false, "cancelled", actor.Provider},
+		{"operator:opr_1", "settled_elsewhere", false, "settled_elsewhere", actor.Parse("operator:opr_1")},
+		{"operator:opr_1", "withdrawn", true, "withdrawn", actor.Parse("operator:opr_1")},
 	} {
-		trigger, by := ending(actor.Parse(c.cancelBy), c.tooSmall)
+		trigger, by := ending(deposit.Debt{CancelBy: actor.Parse(c.cancelBy), CancelAs: c.cancelAs}, c.tooSmall)
 		require.Equal(t, []any{c.trigger, c.by}, []any{trigger, by}, c.cancelBy)
 	}
 }
@@ -158,24 +161,6 @@ func TestNextCheck_FollowsTheAttemptOrThePage(t *testing.T) {
 		"a page that has certainly died": {awaited(noon.Add(-25*time.Hour - 1)), end},
 	} {
 		require.Equal(t, c.want, nextCheck(c.debt, noon), name)
-	}
-}
-
-func TestPayable_OnlyWhileTheDebtIsWithTheTenant(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		debt deposit.Debt
-		want bool
-	}{
-		"with the tenant": {deposit.Debt{State: deposit.AwaitingTenant, CapturedAt: noon}, true},
-		"with the card":   {deposit.Debt{State: deposit.CollectionRetrying, CapturedAt: noon}, false},
-		"paid":            {deposit.Debt{State: deposit.CollectionPaid, CapturedAt: noon}, false},
-		"being cancelled": {deposit.Debt{State: deposit.AwaitingTenant, CapturedAt: noon, CancelAt: noon}, false},
-		"too old": {
-			deposit.Debt{State: deposit.AwaitingTenant, CapturedAt: noon.Add(-deposit.UnpaidFor)}, false,
-		},
-	} {
-		require.Equal(t, c.want, payable(c.debt, noon), name)
 	}
 }
 

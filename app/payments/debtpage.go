@@ -58,7 +58,7 @@ func (s *Service) beginDebtPage(ctx context.Context, depositID id.ID,
 		if err != nil {
 			return err
 		}
-		if !payable(debt, now) || s.tooSmall(*current) {
+		if !debt.Payable(now) || s.tooSmall(*current) {
 			return deposit.ErrCollectionNotPayable
 		}
 		debt.PageAt = now
@@ -70,11 +70,6 @@ func (s *Service) beginDebtPage(ctx context.Context, depositID id.ID,
 		return s.deps.Payments.Update(ctx, *current)
 	})
 	return payment, err
-}
-
-// payable reports whether the tenant may pay the debt on the provider's page.
-func payable(debt deposit.Debt, now time.Time) bool {
-	return debt.State == deposit.AwaitingTenant && debt.CancelAt.IsZero() && !debt.Expired(now)
 }
 
 // ConfirmDebt asks the provider about the debt of a deposit that waits for the tenant, and records the answer. The page

@@ -117,35 +117,64 @@ func (s *Service) act(ctx context.Context, depositID id.ID, verb audit.Verb,
 	}
 	now := s.deps.Clock.Now()
 	var due deposit.Payment
-	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
-		current, err := s.deps.Payments.Processing(ctx, depositID, deposit.Collection)
-		if err != nil {
-			return err
-		}
-		if current == nil {
-			return deposit.ErrCollectionOver.WithMessage("The collection is %s.", shown.State)
-		}
-		debt, err := s.deps.Collections.Lock(ctx, current.ID)
-		if err != nil {
-			return err
-		}
-		if err := decide(ctx, &debt, now); err != nil {
-			return err
-		}
-		current.CheckAt, due = now, *current
-		entry := audit.Entry(s.deps.Entropy, now, actor.Staff, verb, id.Deposit.Of(depositID), map[string]string{
-			"payment": id.Payment.Of(current.ID), "amountCents": cents(current.Amount), "state": string(debt.State),
-		})
-		return errors.Join(s.deps.Payments.Update(ctx, *current), s.deps.Audit.Append(ctx, entry))
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) (err error) {
+		due, err = s.decided(ctx, decision{depositID, actor.Staff, verb, decide, now})
+		return err
 	})
+	if errors.Is(err, errNoCollectionInFlight) {
+		err = deposit.ErrCollectionOver.WithMessage("The collection is %s.", shown.State)
+	}
 	if err != nil {
 		return shown, err
 	}
+	s.carryOut(ctx, due, now)
+	return s.ShowCollection(ctx, depositID)
+}
+
+// decision is that of staff or of an operator on the collection of a deposit.
+type decision struct {
+	depositID id.ID
+	by        actor.Actor
+	verb      audit.Verb
+	decide    func(context.Context, *deposit.Debt, time.Time) error
+	now       time.Time
+}
+
+// errNoCollectionInFlight tells that the deposit has no collection, or one that is over.
+var errNoCollectionInFlight = deposit.ErrCollectionOver.Because(errors.New("no collection is in flight"))
+
+// decided makes a decision within a transaction, with its entry in the audit log, and gives the payment whose step is
+// due afterwards.
+//
+// Returns errNoCollectionInFlight, which is a deposit.ErrCollectionOver, and the errors of decide.
+func (s *Service) decided(ctx context.Context, made decision) (due deposit.Payment, err error) {
+	current, err := s.deps.Payments.Processing(ctx, made.depositID, deposit.Collection)
+	if err != nil {
+		return due, err
+	}
+	if current == nil {
+		return due, errNoCollectionInFlight
+	}
+	debt, err := s.deps.Collections.Lock(ctx, current.ID)
+	if err != nil {
+		return due, err
+	}
+	if err := made.decide(ctx, &debt, made.now); err != nil {
+		return due, err
+	}
+	current.CheckAt = made.now
+	entry := audit.Entry(s.deps.Entropy, made.now, made.by, made.verb, id.Deposit.Of(made.depositID), map[string]string{
+		"payment": id.Payment.Of(current.ID), "amountCents": cents(current.Amount), "state": string(debt.State),
+	})
+	return *current, errors.Join(s.deps.Payments.Update(ctx, *current), s.deps.Audit.Append(ctx, entry))
+}
+
+// carryOut makes the step that a decision made due. Where the provider cannot be reached, the dispatcher goes on.
+func (s *Service) carryOut(ctx context.Context, due deposit.Payment, now time.Time) {
 	failpoint.Hit("payment.decision.committed")
 	if _, err := s.checkCollection(ctx, due, now); err != nil {
 		s.deps.Log.InfoContext(ctx, "collection left to the dispatcher", "payment", id.Payment.Of(due.ID), "error", err)
 	}
-	return s.ShowCollection(ctx, depositID)
 }
 
 // PaymentToRefund finds the payment that a refund is about: that of an id, or the collection of a deposit's id or

@@ -87,6 +87,10 @@ func (n TenantNotices) about(ctx context.Context, notice paymentports.TenantNoti
 		m.URL = site.CheckoutURL(n.DashboardURL, tokens[d.ID].Reveal())
 	case paymentports.TenantRefunded:
 		return n.withRefund(ctx, m, notice.SubjectID)
+	case paymentports.TenantDebtEnded:
+		debts, err := n.Collections.Debts(ctx, []id.ID{d.ID})
+		m.Settled = debts[d.ID].Failure == string(deposit.SettledElsewhere)
+		return m, err
 	case paymentports.TenantPaid:
 	}
 	return m, nil

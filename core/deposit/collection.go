@@ -19,7 +19,7 @@ const (
 	CollectionRetrying  CollectionState = "retrying"        // the card was refused, and will be charged again
 	AwaitingTenant      CollectionState = "awaiting_tenant" // the tenant has to pay with a card on the provider's page
 	CollectionPaid      CollectionState = "paid"
-	CollectionFailed    CollectionState = "failed" // cancelled by staff, not paid in time, or too small to be charged
+	CollectionFailed    CollectionState = "failed" // ended by operator or staff, unpaid, or too small to be charged
 )
 
 // CollectionStates lists every state of a collection, in the order of its life.
@@ -37,14 +37,16 @@ const (
 	CardRefused         CollectionTrigger = "card_refused"    // the tenant is needed, or the schedule is over
 	RetriedByStaff      CollectionTrigger = "retried"
 	CollectionCancelled CollectionTrigger = "cancelled"
-	CollectionExpired   CollectionTrigger = "expired"       // not paid within UnpaidFor
-	CollectionTooSmall  CollectionTrigger = "below_minimum" // less than the provider can charge
+	CollectionExpired   CollectionTrigger = "expired"           // not paid within UnpaidFor
+	CollectionTooSmall  CollectionTrigger = "below_minimum"     // less than the provider can charge
+	SettledElsewhere    CollectionTrigger = "settled_elsewhere" // the tenant paid the operator by other means
+	CollectionWithdrawn CollectionTrigger = "withdrawn"         // the operator gives the debt up
 )
 
 // CollectionTriggers lists every trigger of a step.
 var CollectionTriggers = []CollectionTrigger{
 	CardCharged, PaidByTenant, RefusedForNow, CardRefused, RetriedByStaff, CollectionCancelled, CollectionExpired,
-	CollectionTooSmall,
+	CollectionTooSmall, SettledElsewhere, CollectionWithdrawn,
 }
 
 // collectionSteps holds every step that is allowed; a state without a row is final.
@@ -57,6 +59,8 @@ var collectionSteps = map[CollectionState]map[CollectionTrigger]CollectionState{
 		CollectionCancelled: CollectionFailed,
 		CollectionExpired:   CollectionFailed,
 		CollectionTooSmall:  CollectionFailed,
+		SettledElsewhere:    CollectionFailed,
+		CollectionWithdrawn: CollectionFailed,
 	},
 	CollectionRetrying: {
 		CardCharged:         CollectionPaid,
@@ -66,6 +70,8 @@ var collectionSteps = map[CollectionState]map[CollectionTrigger]CollectionState{
 		CollectionCancelled: CollectionFailed,
 		CollectionExpired:   CollectionFailed,
 		CollectionTooSmall:  CollectionFailed,
+		SettledElsewhere:    CollectionFailed,
+		CollectionWithdrawn: CollectionFailed,
 	},
 	AwaitingTenant: {
 		PaidByTenant:        CollectionPaid,
@@ -73,6 +79,8 @@ var collectionSteps = map[CollectionState]map[CollectionTrigger]CollectionState{
 		CollectionCancelled: CollectionFailed,
 		CollectionExpired:   CollectionFailed,
 		CollectionTooSmall:  CollectionFailed,
+		SettledElsewhere:    CollectionFailed,
+		CollectionWithdrawn: CollectionFailed,
 	},
 }
 
@@ -95,7 +103,12 @@ func (s CollectionState) Next(t CollectionTrigger) (CollectionState, error) {
 
 // Ends reports whether t ends a collection without payment. The failure of such a step is the trigger itself.
 func (t CollectionTrigger) Ends() bool {
-	return t == CollectionCancelled || t == CollectionExpired || t == CollectionTooSmall
+	return t == CollectionCancelled || t == CollectionExpired || t == CollectionTooSmall || t.EndedByOperator()
+}
+
+// EndedByOperator reports whether t is an operator's end of a collection.
+func (t CollectionTrigger) EndedByOperator() bool {
+	return t == SettledElsewhere || t == CollectionWithdrawn
 }
 
 // Final reports whether no step leads out of s.
@@ -120,8 +133,10 @@ type Debt struct {
 	EndedAt       time.Time // paid or failed
 	Failure       string    // code of the last refusal, or of the end
 	Barred        bool      // the card must not be charged again
-	CancelAt      time.Time // staff asked to cancel; the provider is told next
+	CancelAt      time.Time // operator, staff or the clock asked for the end; the provider is told next
 	CancelBy      actor.Actor
+	CancelAs      CollectionTrigger // an operator's end; "" for any other
+	AskedAt       time.Time         // the tenant was last mailed the link to pay, or the mail was left to a job
 }
 
 // CollectionTransition is a step of a collection, kept as its history.
@@ -227,6 +242,9 @@ func (d *Debt) Refuse(r Refused, schedule CollectionSchedule, by actor.Actor,
 		return made, err
 	}
 	d.Answered, d.NextAttemptAt, d.Barred = true, next, r.Barred
+	if d.State == AwaitingTenant {
+		d.AskedAt = now
+	}
 	return made, nil
 }
 
@@ -254,8 +272,7 @@ func (d *Debt) Retry(by actor.Actor, now time.Time) (CollectionTransition, error
 	return made, err
 }
 
-// Fail ends the collection without payment; t is CollectionCancelled, CollectionExpired or CollectionTooSmall. Returns
-// ErrCollectionOver.
+// Fail ends the collection without payment, by a trigger that Ends. Returns ErrCollectionOver.
 func (d *Debt) Fail(t CollectionTrigger, by actor.Actor, now time.Time) (CollectionTransition, error) {
 	made, err := d.step(t, by, d.detail(), now)
 	if err == nil {

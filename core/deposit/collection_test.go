@@ -137,7 +137,8 @@ func TestDebt_RandomLives_KeepTheInvariants(t *testing.T) {
 				before := d
 				if d.Expired(now) || rapid.IntRange(0, 9).Draw(t, "whim") == 0 {
 					step, err := d.Fail(rapid.SampledFrom([]deposit.CollectionTrigger{deposit.CollectionCancelled,
-						deposit.CollectionExpired, deposit.CollectionTooSmall}).Draw(t, "trigger"), actor.Staff, now)
+						deposit.CollectionExpired, deposit.CollectionTooSmall, deposit.SettledElsewhere,
+						deposit.CollectionWithdrawn}).Draw(t, "trigger"), actor.Staff, now)
 					made(before, step, err)
 				}
 			},

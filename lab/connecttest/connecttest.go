@@ -57,6 +57,7 @@ type Options struct {
 	Uploads *dashboard.Uploads // nil: as in production
 	// Counted counts attempts in a real Redis, and takes the address of a client from Browser.From.
 	Counted bool
+	Parts   func(*servicetest.Parts) // replaces parts of the services; nil: none
 }
 
 // Server serves the pages of a kit.
@@ -85,6 +86,7 @@ func New(t testing.TB, o Options) *Server {
 	}
 	s.Kit = servicetest.New(t, func(set *servicetest.Setup) {
 		set.Clock, set.Config.DashboardBaseURL = s.Clock, s.DashboardURL
+		set.Parts = o.Parts
 		if o.Counted {
 			set.Redis = redistest.New(t)
 		}

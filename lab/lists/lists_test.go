@@ -49,6 +49,7 @@ var notInOpenAPI = []string{
 	"email_not_verified", "link_void",
 	"agreement_missing", "agreement_changed", "notice_refused", "no_payment_books", "invalid_period",
 	"collection_not_found", "collection_over", "collection_not_retryable", "collection_not_payable",
+	"collection_ending", "collection_reminded", "collection_without_tenant",
 	"payment_not_refundable", "refund_exceeds_payment",
 	"wrong_code", "too_many_codes", "sign_in_over", "totp_on", "totp_off",
 }

@@ -19,14 +19,15 @@ type TenantNoticeKind string
 
 // The kinds of notices to tenants.
 const (
-	TenantCaptured TenantNoticeKind = "captured" // how much is charged, for what and when
-	TenantAwaited  TenantNoticeKind = "awaiting" // the card was refused; the link to pay
-	TenantPaid     TenantNoticeKind = "paid"
-	TenantRefunded TenantNoticeKind = "refunded"
+	TenantCaptured  TenantNoticeKind = "captured" // how much is charged, for what and when
+	TenantAwaited   TenantNoticeKind = "awaiting" // the card was refused; the link to pay
+	TenantPaid      TenantNoticeKind = "paid"
+	TenantRefunded  TenantNoticeKind = "refunded"
+	TenantDebtEnded TenantNoticeKind = "ended" // the operator ended the debt: nothing is due any more
 )
 
 // TenantNoticeKinds lists every kind of notices to tenants.
-var TenantNoticeKinds = []TenantNoticeKind{TenantCaptured, TenantAwaited, TenantPaid, TenantRefunded}
+var TenantNoticeKinds = []TenantNoticeKind{TenantCaptured, TenantAwaited, TenantPaid, TenantRefunded, TenantDebtEnded}
 
 // TenantNotice says that a tenant is to be told something.
 type TenantNotice struct {

@@ -46,8 +46,15 @@ func debtTitle(v checkout.View) ui.Text {
 		return textDebtPaid
 	case v.Payable():
 		return textDebtOpen
+	case endedByOperator(v):
+		return textDebtNothingDue
 	}
 	return textCaptured
+}
+
+// endedByOperator reports whether the operator ended the claim without payment.
+func endedByOperator(v checkout.View) bool {
+	return v.Debt.State == deposit.CollectionFailed && deposit.CollectionTrigger(v.Debt.Failure).EndedByOperator()
 }
 
 // debtMessage is a sentence about the debt, behind the one that tells of the claim.
@@ -57,6 +64,10 @@ func debtMessage(v checkout.View, lang ui.Lang) string {
 	}
 	text := textDebtScheduled
 	switch {
+	case endedByOperator(v) && v.Debt.Failure == string(deposit.SettledElsewhere):
+		return " " + textDebtSettled.In(lang, v.CompanyName)
+	case endedByOperator(v):
+		return " " + textDebtWithdrawn.In(lang, v.CompanyName)
 	case v.Debt.State == deposit.CollectionPaid:
 		text = textDebtIsPaid
 	case v.Debt.State == deposit.CollectionFailed, !v.Debt.CancelAt.IsZero():

@@ -1,6 +1,7 @@
 package checkout_test
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"testing"
@@ -8,7 +9,9 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
 	"partnerdeposits/core/secret"
 	"partnerdeposits/lab/browsertest"
 	ports "partnerdeposits/ports/platform"
@@ -142,6 +145,44 @@ func TestDebt_LessThanTheProviderCharges_EndsWithoutACharge(t *testing.T) {
 	require.Equal(t, []any{deposit.CollectionFailed, "below_minimum"}, []any{debt.State, debt.Failure})
 	require.Zero(t, w.Count("sandbox_payments", "amount_cents = 30"))
 	require.NotContains(t, w.browser().get(w.address(token)).body, "<form method=\"post\"")
+}
+
+func TestDebt_TheOperatorEndsTheClaim_ThePageSaysThatNothingIsDue(t *testing.T) {
+	for as, says := range map[deposit.CollectionTrigger][2]string{
+		deposit.SettledElsewhere: {"told us that you paid in another way. There is nothing more to do.",
+			"nous a indiqué que vous avez payé autrement."},
+		deposit.CollectionWithdrawn: {"dropped the claim. There is nothing more to do.", "a renoncé à la réclamation."},
+	} {
+		t.Run(string(as), func(t *testing.T) {
+			w := setup(t)
+			d, token, _ := w.captured(tenantCard)
+			w.check(0)
+			b := w.browser()
+			page := b.get(w.address(token))
+			paying := b.send(page, 0, nil)
+			require.Contains(t, paying.body, "cardNumber")
+			w.Provider.Away(true)
+			require.NoError(t, w.Postgres.WithinTx(t.Context(), func(ctx context.Context) error {
+				return w.Payments.AskDebtEnd(ctx, d.ID, as, actor.Operator(id.ID{1}), w.Clock.Now())
+			}))
+			ending := b.get(w.address(token))
+			require.Contains(t, ending.body, "The amount is not charged any more.")
+			require.NotContains(t, ending.body, "<form method=\"post\"")
+			w.Provider.Away(false)
+			debt, err := w.Payments.FinishDebtEnd(t.Context(), d.ID)
+			require.NoError(t, err)
+			require.Equal(t, []any{deposit.CollectionFailed, string(as)}, []any{debt.State, debt.Failure})
+			for i, lang := range []string{"en", "fr"} {
+				over := b.get(w.address(token) + "?lang=" + lang)
+				require.Contains(t, over.body, []string{"Nothing is due any more", "Vous ne devez plus rien"}[i])
+				require.Contains(t, over.body, says[i])
+				require.NotContains(t, over.body, "<form method=\"post\"")
+			}
+			b.send(paying, 0, card(goodCard)) // the page of the provider is still open in another tab
+			require.Zero(t, w.Count("sandbox_payments", "amount_cents = 50000 AND status = 'succeeded'"))
+			require.Equal(t, deposit.CollectionFailed, w.debt(d).State)
+		})
+	}
 }
 
 func TestDebt_PayIntentOnAnotherDeposit_ShowsThePage(t *testing.T) {

@@ -107,6 +107,11 @@ var (
 	textDebtIsPaid = ui.T("You have paid already. There is nothing more to do.",
 		"Vous avez déjà payé. Vous n’avez plus rien à faire.")
 	textDebtOver       = ui.T("The amount is not charged any more.", "Le montant n’est plus débité.")
+	textDebtNothingDue = ui.T("Nothing is due any more", "Vous ne devez plus rien")
+	textDebtSettled    = ui.T("Since then %s told us that you paid in another way. There is nothing more to do.",
+		"Depuis, %s nous a indiqué que vous avez payé autrement. Vous n’avez plus rien à faire.")
+	textDebtWithdrawn = ui.T("Since then %s dropped the claim. There is nothing more to do.",
+		"Depuis, %s a renoncé à la réclamation. Vous n’avez plus rien à faire.")
 	textDebtAmount     = ui.T("Claimed amount", "Montant réclamé")
 	textDebtCharged    = ui.T("Charged on", "Débité le")
 	textPayDebt        = ui.T("Pay %s", "Payer %s")

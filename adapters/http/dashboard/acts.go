@@ -65,7 +65,7 @@ func (p *pages) actOn(c *fiber.Ctx, by caller, v desk.View, sent *upload) error 
 		return p.unverified(c, by)
 	}
 	if ui.PostValue(c, fieldConfirm) != confirmed {
-		if err := f.act().Possible(v.Deposit, v.Now); err != nil {
+		if err := f.act().Possible(v.Deposit, v.Debt, v.Now); err != nil {
 			return p.conflict(c, by, v, err)
 		}
 	}
@@ -98,6 +98,13 @@ func (p *pages) run(c *fiber.Ctx, by caller, v desk.View, f actForm) error {
 		return p.Deposits.ReleaseByOperator(ctx, by, form, f.comment)
 	case intentCancel:
 		return p.Deposits.CancelByOperator(ctx, by, form, f.comment)
+	case intentRemind:
+		if err := p.limited(c, by, operators.DeskMails); err != nil {
+			return err
+		}
+		return p.Deposits.RemindByOperator(ctx, by, form)
+	case intentSettled, intentWithdraw:
+		return p.Deposits.EndDebtByOperator(ctx, by, form, f.act())
 	default:
 		if err := p.limited(c, by, operators.DeskMails); err != nil {
 			return err
@@ -170,7 +177,7 @@ func (p *pages) actFormOf(c *fiber.Ctx, v desk.View) actForm {
 		if !textual(f.description, deposit.MaxDescription) {
 			mistake(fieldDescription, textBadWords, deposit.MaxDescription)
 		}
-	case intentAddFiles:
+	case intentAddFiles, intentRemind, intentSettled, intentWithdraw:
 	case intentSendLink:
 		if (tenant.Contact{Email: f.email}).Validate("") != nil {
 			mistake(fieldEmail, textBadEmail)

@@ -64,6 +64,8 @@ func everyForm(link string) map[string][]url.Values {
 		"/dashboard/deposits/:id": {
 			{"intent": {"capture"}, "amount": {"100"}, "confirm": {"yes"}}, {"intent": {"release"}, "confirm": {"yes"}},
 			{"intent": {"cancel"}, "confirm": {"yes"}}, {"intent": {"send_link"}, "email": {"x@y.example"}, "confirm": {"yes"}},
+			{"intent": {"remind"}, "confirm": {"yes"}}, {"intent": {"settled_elsewhere"}, "confirm": {"yes"}},
+			{"intent": {"withdraw_claim"}, "confirm": {"yes"}},
 		},
 		"/dashboard/deposits/new": {{"intent": {"create"}, "amount": {"300"}, "startsOn": {"2027-07-01"},
 			"endsOn": {"2027-07-02"}, "email": {"x@y.example"}}},
@@ -142,7 +144,7 @@ func TestEveryForm_WithoutItsTokenOrFromAnotherSite_ChangesNothing(t *testing.T)
 			check(path + " " + values.Encode())
 		}
 	}
-	require.Equal(t, 18, posts)
+	require.Equal(t, 21, posts)
 }
 
 func TestEveryPage_WithoutASession_LeadsToTheLogin(t *testing.T) {

@@ -179,7 +179,9 @@ func TestBrowser_EveryPageInBothSchemesAndLanguages_IsAccessible(t *testing.T) {
 			signIn(browser, t, s, "a@b.example")
 			_, account, err := s.Postgres.Operators.OperatorByEmail(t.Context(), "a@b.example")
 			require.NoError(t, err)
-			made := deposits(t, s, p, account.ID, 6)
+			made := deposits(t, s, p, account.ID, 7)
+			refusedClaim(t, s, made[6])
+			change(t, s, `UPDATE collections SET asked_at = NULL`)
 			secured(t, s, made[0], 48*time.Hour)
 			secured(t, s, made[5], 900*time.Hour)
 			refused(t, s, made[1])
@@ -195,6 +197,12 @@ func TestBrowser_EveryPageInBothSchemesAndLanguages_IsAccessible(t *testing.T) {
 				{"deposits-mistake", chromedp.Navigate(s.URL + "/dashboard/deposits?from=x")},
 				{"deposit-pending", chromedp.Navigate(s.URL + pathOf(t, s, made[3]))},
 				{"deposit-captured", chromedp.Navigate(s.URL + pathOf(t, s, made[2]))},
+				{"claim-refused", chromedp.Navigate(s.URL + pathOf(t, s, made[6]))},
+				{"claim-settled-confirm", asked(s.URL+pathOf(t, s, made[6]), "settled_elsewhere")},
+				{"claim-withdraw-confirm", asked(s.URL+pathOf(t, s, made[6]), "withdraw_claim")},
+				{"claim-remind-confirm", chromedp.Steps(chromedp.Navigate(s.URL+pathOf(t, s, made[6])),
+					chromedp.Click("#remind summary"), chromedp.WaitVisible("#remind button"),
+					chromedp.Click("#remind button"), chromedp.WaitVisible("button.main"))},
 				{"deposit-active", chromedp.Steps(chromedp.Navigate(s.URL+pathOf(t, s, made[0])),
 					chromedp.Click("#capture summary"), chromedp.WaitVisible("#capture-amount"))},
 				{"capture-mistake", chromedp.Steps(chromedp.SetValue("#capture-amount", "x"), chromedp.Click("#capture button"),

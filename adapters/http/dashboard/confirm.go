@@ -56,6 +56,8 @@ func (p *pages) confirm(c *fiber.Ctx, by caller, v desk.View, f actForm, wrongCo
 		view.Says = []string{textSaysCancel.In(lang, who, ui.Euros(lang, v.Amount),
 			periodOf(lang, v.ContractStartAt, v.ContractEndAt)), textSaysFinal.In(lang)}
 		view.Hidden = append(view.Hidden, hidden{fieldComment, f.comment})
+	case intentRemind, intentSettled, intentWithdraw:
+		title = p.askAboutClaim(&view, v, f, lang)
 	case intentAddFiles:
 		title, view.Button, view.Danger = textConfirmFiles.In(lang), textButtonFiles.In(lang), false
 	default:

@@ -71,10 +71,16 @@ func (p *pages) renderDeposit(c *fiber.Ctx, by caller, status int, v desk.View, 
 			return err
 		}
 	}
+	var err error
+	if view.Claim, err = p.claimOf(c, by, v); err != nil {
+		return err
+	}
 	return ui.Render(c, status, detailPage(view))
 }
 
-func actPossible(act deposits.Act, v desk.View) bool { return act.Possible(v.Deposit, v.Now) == nil }
+func actPossible(act deposits.Act, v desk.View) bool {
+	return act.Possible(v.Deposit, v.Debt, v.Now) == nil
+}
 
 // doneOf tells of the act that was just made, as long as the deposit is as the act left it: anybody can write an
 // address.
@@ -96,7 +102,7 @@ func doneOf(done string, v desk.View, lang ui.Lang) string {
 	case done == createdNow && last.Happened == desk.Created:
 		return textDoneCreated.In(lang)
 	}
-	return ""
+	return doneOnClaim(done, v, lang)
 }
 
 func factsOf(v desk.View, lang ui.Lang) []fact {
@@ -179,6 +185,8 @@ func entryOf(e desk.Entry, lang ui.Lang) entry {
 		out.Text = textHappenedCreated.In(lang)
 	case desk.LinkSent:
 		out.Text = textHappenedLinkSent.In(lang)
+	case desk.Reminded:
+		out.Text = textHappenedReminded.In(lang)
 	case desk.Filed:
 		out.Text = textHappenedFile.In(lang, e.Detail["files"])
 	case desk.Moved:
@@ -214,6 +222,9 @@ func entryOf(e desk.Entry, lang ui.Lang) entry {
 func (p *pages) conflict(c *fiber.Ctx, by caller, v desk.View, err error) error {
 	lang := ui.LangOf(c)
 	f := fault.Of(err)
+	if says, ofClaim := claimRefusal(f.Code, v, lang); ofClaim {
+		return p.renderDeposit(c, by, problem.Status(fault.Conflict), v, actForm{}, says)
+	}
 	text, known := refusals[f.Code]
 	if !known {
 		text = refusals[deposits.ErrChanged.Code]

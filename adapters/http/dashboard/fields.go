@@ -41,6 +41,9 @@ const (
 	intentCancel   = string(deposits.ActCancel)
 	intentSendLink = string(deposits.ActSendLink)
 	intentAddFiles = string(deposits.ActAddFiles)
+	intentRemind   = string(deposits.ActRemind)
+	intentSettled  = string(deposits.ActSettled)
+	intentWithdraw = string(deposits.ActWithdraw)
 	intentCreate   = "create"
 	intentUnlink   = "unlink"
 

@@ -18,7 +18,7 @@ func moneyOf(v desk.View, lang ui.Lang) []fact {
 	if d.State == deposit.CollectionPaid {
 		captured.Name = textPaid.In(lang)
 	}
-	captured.Note = collectionStates[d.State].In(lang)
+	captured.Note = collectionOf(d, lang)
 	facts := []fact{captured}
 	if d.Attempt > 0 {
 		note := textLastAttempt.In(lang, ui.DateTime(lang, d.AttemptedAt))

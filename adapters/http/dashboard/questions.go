@@ -116,7 +116,7 @@ func (p *pages) showQuestion(c *fiber.Ctx, by caller) error {
 	if len(f.mistakes) > 0 {
 		return p.renderDeposit(c, by, http.StatusUnprocessableEntity, v, f, "")
 	}
-	if err := f.act().Possible(v.Deposit, v.Now); err != nil {
+	if err := f.act().Possible(v.Deposit, v.Debt, v.Now); err != nil {
 		return p.conflict(c, by, v, err)
 	}
 	if f.sender, err = deposits.FileSender(p.Site.SessionToken(c), v.ID); err != nil {

@@ -35,6 +35,13 @@ func active(t *testing.T, s *connecttest.Server, reference string) {
 
 func pending(*testing.T, *connecttest.Server, string) {}
 
+// unpaid makes a refused claim whose tenant was not mailed for a day.
+func unpaid(t *testing.T, s *connecttest.Server, reference string) {
+	t.Helper()
+	refusedClaim(t, s, reference)
+	change(t, s, `UPDATE collections SET asked_at = asked_at - interval '24 hours'`)
+}
+
 // questions are the forms with a question, by their intents.
 var questions = map[acts.Act]questioned{
 	acts.ActCapture:  {active, "description", words},
@@ -42,6 +49,9 @@ var questions = map[acts.Act]questioned{
 	acts.ActCancel:   {pending, "comment", words},
 	acts.ActSendLink: {pending, "email", "grace@example.com"},
 	acts.ActAddFiles: {active, "", ""},
+	acts.ActRemind:   {unpaid, "", ""},
+	acts.ActSettled:  {unpaid, "", ""},
+	acts.ActWithdraw: {unpaid, "", ""},
 }
 
 // deskBrowser is a browser whose operator is signed in and has a deposit.

@@ -20,6 +20,12 @@ func stateOf(d *deposit.Deposit, debt *deposit.Debt, lang ui.Lang) state {
 	case deposit.CollectionRetrying, deposit.AwaitingTenant:
 		return state{textCardRefused.In(lang), "bad"}
 	case deposit.CollectionFailed:
+		switch deposit.CollectionTrigger(debt.Failure) {
+		case deposit.SettledElsewhere:
+			return state{textSettledState.In(lang), ""}
+		case deposit.CollectionWithdrawn:
+			return state{textDroppedState.In(lang), ""}
+		}
 		return state{textNotPaid.In(lang), "bad"}
 	case deposit.CollectionScheduled:
 	}

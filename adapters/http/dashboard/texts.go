@@ -191,9 +191,11 @@ var statuses = map[deposit.Status]ui.Text{
 
 // The states of a claim.
 var (
-	textPaidState   = ui.T("Paid", "Payée")
-	textCardRefused = ui.T("Card refused", "Carte refusée")
-	textNotPaid     = ui.T("Not paid", "Non payée")
+	textPaidState    = ui.T("Paid", "Payée")
+	textCardRefused  = ui.T("Card refused", "Carte refusée")
+	textNotPaid      = ui.T("Not paid", "Non payée")
+	textSettledState = ui.T("Paid otherwise", "Payée autrement")
+	textDroppedState = ui.T("Claim dropped", "Réclamation abandonnée")
 )
 
 // tones are the CSS classes that colour a status. The text alone tells the status, too.

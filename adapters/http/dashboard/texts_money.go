@@ -37,6 +37,8 @@ var collectionSteps = map[deposit.CollectionTrigger]ui.Text{
 	deposit.CollectionExpired:   ui.T("The claim ended without payment", "La réclamation a pris fin sans paiement"),
 	deposit.CollectionTooSmall: ui.T("The amount is too small to be charged to a card",
 		"Le montant est trop faible pour débiter une carte"),
+	deposit.SettledElsewhere:    textSettledStep,
+	deposit.CollectionWithdrawn: textWithdrawnStep,
 }
 
 var refundStates = map[deposit.RefundStatus]ui.Text{

@@ -272,7 +272,7 @@ func (p *pages) takesFiles(by caller, v desk.View, intent string) error {
 	case f.act().NeedsVerified() && p.Operators.Unverified(by.Operator):
 		return connect.ErrUnverified
 	}
-	return f.act().Possible(v.Deposit, v.Now)
+	return f.act().Possible(v.Deposit, v.Debt, v.Now)
 }
 
 // uploadRefused answers a form with files that was not read.

@@ -32,6 +32,7 @@ type detailView struct {
 	Captures bool    // the deposit can be captured and released
 	Cancels  bool
 	Adds     bool // files can be added
+	Claim    claimView
 }
 
 // fact is a line about a deposit. Note stands below the value.

@@ -447,7 +447,7 @@ type Collection struct {
 	// AttemptedAt When the card was last charged.
 	AttemptedAt *Timestamp `json:"attemptedAt,omitempty"`
 
-	// Failure A code that says why the card was refused, such as `insufficient_funds`, or why the collection ended: `cancelled`, `expired`, `below_minimum`. New codes may be added.
+	// Failure A code that says why the card was refused, such as `insufficient_funds`, or why the collection ended: `settled_elsewhere` (the tenant paid the operator otherwise), `withdrawn` (the operator dropped the claim), `cancelled`, `expired`, `below_minimum`. New codes may be added.
 	Failure *string `json:"failure,omitempty"`
 
 	// NextAttemptAt When the card will be charged next.

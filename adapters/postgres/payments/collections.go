@@ -30,6 +30,7 @@ func (r Collections) Save(ctx context.Context, d deposit.Debt, steps ...deposit.
 		PaymentID: d.PaymentID, State: d.State, Transitions: d.Transitions, Attempt: d.Attempt, Answered: d.Answered,
 		AttemptedAt: d.AttemptedAt, NextAttemptAt: d.NextAttemptAt, PageAt: d.PageAt, EndedAt: d.EndedAt,
 		Failure: d.Failure, Barred: d.Barred, CancelAt: d.CancelAt, CancelBy: cancelBy(d.CancelBy),
+		CancelAs: d.CancelAs, AskedAt: d.AskedAt,
 	})
 	for _, s := range steps {
 		if err == nil {

@@ -53,6 +53,7 @@ const (
 	Filed    Happened = "filed" // files were added
 	Moved    Happened = "moved"
 	Collects Happened = "collects" // a step of the collection
+	Reminded Happened = "reminded" // the link to pay was mailed again
 )
 
 // Entry is an entry of a deposit's history.
@@ -159,7 +160,8 @@ func (s *Service) history(ctx context.Context, d *deposit.Deposit,
 	return entries(d, steps, collection, audited), nil
 }
 
-// entries gives the history of a deposit, oldest first. Of the audit log it has the mailed links and the added files.
+// entries gives the history of a deposit, oldest first. Of the audit log it has the mailed links, the reminders and the
+// added files.
 func entries(
 	d *deposit.Deposit, steps []deposit.Transition, collection []deposit.CollectionTransition, audited []ports.AuditEntry,
 ) []Entry {
@@ -184,6 +186,8 @@ func entries(
 		switch audit.Verb(a.Action) {
 		case audit.DepositSendLink:
 			all = append(all, entry(d, Entry{At: a.At, Happened: LinkSent}, a.Actor))
+		case audit.DepositRemind:
+			all = append(all, entry(d, Entry{At: a.At, Happened: Reminded}, a.Actor))
 		case audit.DepositAddFiles:
 			all = append(all, entry(d, Entry{At: a.At, Happened: Filed, Detail: a.Detail}, a.Actor))
 		}

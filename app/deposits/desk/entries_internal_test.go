@@ -32,6 +32,7 @@ func TestEntries_OfEveryKind_OldestFirst(t *testing.T) {
 		},
 		[]ports.AuditEntry{
 			{At: at(4), Action: "deposit.add_files", Actor: actor.Operator(id.ID{1}), Detail: files},
+			{At: at(7), Action: "deposit.remind", Actor: actor.Operator(id.ID{1}), Detail: map[string]string{"mails": "1"}},
 			{At: at(3), Action: "deposit.cancel", Actor: actor.Operator(id.ID{1})},
 			{
 				At: at(1), Action: "deposit.send_link", Actor: actor.Partner(id.ID{1}, id.ID{}),
@@ -48,6 +49,7 @@ func TestEntries_OfEveryKind_OldestFirst(t *testing.T) {
 			At: at(6), Happened: Collects, CollectionTrigger: deposit.CardRefused, Author: ByService,
 			Detail: map[string]string{"failure": "lost_card"},
 		},
+		{At: at(7), Happened: Reminded, Author: ByOperator},
 	}, got)
 	made := entries(&deposit.Deposit{CreatedAt: noon, PartnerName: "Acme"}, nil, nil, nil)
 	require.Equal(t, []Entry{{At: noon, Happened: Created, Author: ByOperator}}, made, "on the operator's pages")

@@ -42,6 +42,7 @@ const (
 const (
 	DepositCreate     Verb = "deposit.create"
 	DepositSendLink   Verb = "deposit.send_link"
+	DepositRemind     Verb = "deposit.remind" // the link to pay a debt, mailed again
 	DepositAddFiles   Verb = "deposit.add_files"
 	DepositEraseText  Verb = "deposit.erase_text" // written by the function erase_deposit_text
 	DepositEraseFiles Verb = "deposit.erase_files"
@@ -49,13 +50,15 @@ const (
 
 // The verbs about payments.
 const (
-	CollectionRetry         Verb = "collection.retry"
-	CollectionCancel        Verb = "collection.cancel"
-	CollectionRefund        Verb = "collection.refund"
-	PaymentCollectionFailed Verb = "payment.collection_failed"
-	PaymentRefundFailed     Verb = "payment.refund_failed"
-	PaymentOrphaned         Verb = "payment.orphaned"
-	PaymentDispute          Verb = "payment.dispute"
+	CollectionRetry            Verb = "collection.retry"
+	CollectionCancel           Verb = "collection.cancel"
+	CollectionRefund           Verb = "collection.refund"
+	CollectionSettledElsewhere Verb = "collection.settled_elsewhere"
+	CollectionWithdraw         Verb = "collection.withdraw"
+	PaymentCollectionFailed    Verb = "payment.collection_failed"
+	PaymentRefundFailed        Verb = "payment.refund_failed"
+	PaymentOrphaned            Verb = "payment.orphaned"
+	PaymentDispute             Verb = "payment.dispute"
 )
 
 // The verbs about webhooks, and about the service as a whole.

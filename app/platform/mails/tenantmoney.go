@@ -24,6 +24,7 @@ type TenantMoney struct {
 	Words        string      // of whoever captured; "" for none
 	ChargedAt    time.Time   // of the first charge; zero: at once
 	Fee          bool        // the fee is refunded, and not a captured amount
+	Settled      bool        // the operator ended the debt because the tenant paid by other means
 	SupportEmail string      // "" for none
 	URL          string      // of the page to pay; a secret
 }
@@ -38,6 +39,8 @@ func (m TenantMoney) Mail(mailID id.ID, now time.Time) ports.Mail {
 			return m.paid(l)
 		case paymentports.TenantRefunded:
 			return m.refunded(l)
+		case paymentports.TenantDebtEnded:
+			return m.ended(l)
 		case paymentports.TenantCaptured:
 		}
 		return m.captured(l, now)
@@ -100,6 +103,24 @@ func (m TenantMoney) paid(l *language) letter {
 				l.euros(m.Amount), m.Company)},
 		facts: append([]fact{{l.say("Amount", "Montant"), l.euros(m.Amount)}}, m.rental(l)...),
 		after: []string{m.objection(l)},
+		why:   m.why(l),
+	}
+}
+
+func (m TenantMoney) ended(l *language) letter {
+	what := l.say("%s dropped the claim of %s of your rental deposit.",
+		"%s a renoncé aux %s réclamés de votre caution de location.", m.Company, l.euros(m.Amount))
+	if m.Settled {
+		what = l.say("%s told us that you have paid the claimed %s in another way.",
+			"%s nous a indiqué que vous avez réglé autrement les %s réclamés.", m.Company, l.euros(m.Amount))
+	}
+	return letter{
+		subject: l.say("You no longer have to pay %s for your rental deposit",
+			"Vous n’avez plus à payer %s pour votre caution", l.euros(m.Amount)),
+		paragraphs: []string{what,
+			l.say("Nothing is due here any more: your card is not charged, and a link to pay that you got no longer takes a payment.",
+				"Vous ne devez plus rien ici : votre carte n’est pas débitée, et un lien de paiement reçu auparavant n’accepte plus de paiement.")},
+		facts: append([]fact{{l.say("Amount", "Montant"), l.euros(m.Amount)}}, m.rental(l)...),
 		why:   m.why(l),
 	}
 }

@@ -106,6 +106,40 @@ func TestTenantMoney_PaidAndRefunded_NameTheAmount(t *testing.T) {
 	require.Contains(t, plain(back.Mail(id.ID{1}, now).Body), "La caution ne pouvait plus être garantie")
 }
 
+func TestTenantMoney_ClaimEnded_TellsWhyAndThatNothingIsDue(t *testing.T) {
+	m := tenantMoney("en", paymentports.TenantDebtEnded).Mail(id.ID{1}, now)
+	require.Equal(t, id.ID{}, m.LinkOf, "a mail without the link")
+	require.Equal(t, "You no longer have to pay €180.50 for your rental deposit", m.Subject)
+	require.Equal(t, `Hello,
+
+Gîtes d’Ada dropped the claim of €180.50 of your rental deposit.
+
+Nothing is due here any more: your card is not charged, and a link to pay that you got no longer takes a payment.
+
+  Amount: €180.50`+rentalEN+whyEN+"\n", plain(m.Body))
+	settled := tenantMoney("fr", paymentports.TenantDebtEnded)
+	settled.Settled = true
+	m = settled.Mail(id.ID{1}, now)
+	require.Equal(t, "Vous n’avez plus à payer 180,50 € pour votre caution", plain(m.Subject))
+	require.Equal(t, `Bonjour,
+
+Gîtes d’Ada nous a indiqué que vous avez réglé autrement les 180,50 € réclamés.
+
+Vous ne devez plus rien ici : votre carte n’est pas débitée, et un lien de paiement reçu auparavant n’accepte plus de paiement.
+
+  Montant : 180,50 €`+rentalFR+`
+--
+Cautions locatives
+Vous recevez cet e-mail car vous avez garanti une caution de location pour Gîtes d’Ada.
+`, plain(m.Body))
+	settled.Locale, settled.Settled = "fr", false
+	require.Contains(t, plain(settled.Mail(id.ID{1}, now).Body),
+		"Gîtes d’Ada a renoncé aux 180,50 € réclamés de votre caution de location.")
+	settled.Locale, settled.Settled = "en", true
+	require.Contains(t, plain(settled.Mail(id.ID{1}, now).Body),
+		"Gîtes d’Ada told us that you have paid the claimed €180.50 in another way.")
+}
+
 // The company's name and the words of the claim are those of an operator or a partner.
 func TestTenantMoney_TextOfOthers_IsOneLineWithoutMarkup(t *testing.T) {
 	for _, kind := range paymentports.TenantNoticeKinds {

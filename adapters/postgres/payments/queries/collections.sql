@@ -1,12 +1,13 @@
 -- name: LockDebt :one
 SELECT payment_id, deposit_id, state, steps, captured_at, attempt, answered, attempted_at, next_attempt_at, page_at,
-    ended_at, failure, barred, cancel_at, cancel_by
+    ended_at, failure, barred, cancel_at, cancel_by, cancel_as, asked_at
 FROM collections WHERE payment_id = @payment_id FOR UPDATE;
 
 -- name: SaveDebt :exec
 UPDATE collections SET state = @state, steps = @steps, attempt = @attempt, answered = @answered,
     attempted_at = @attempted_at, next_attempt_at = @next_attempt_at, page_at = @page_at, ended_at = @ended_at,
-    failure = @failure, barred = @barred, cancel_at = @cancel_at, cancel_by = sqlc.arg(cancel_by)::text
+    failure = @failure, barred = @barred, cancel_at = @cancel_at, cancel_by = sqlc.arg(cancel_by)::text,
+    cancel_as = @cancel_as, asked_at = @asked_at
 WHERE payment_id = @payment_id;
 
 -- name: InsertCollectionStep :exec
@@ -15,19 +16,19 @@ VALUES (@payment_id, @number, @from_state, @to_state, @trigger, @at, @actor, @de
 
 -- name: DebtsOf :many
 SELECT payment_id, deposit_id, state, steps, captured_at, attempt, answered, attempted_at, next_attempt_at, page_at,
-    ended_at, failure, barred, cancel_at, cancel_by
+    ended_at, failure, barred, cancel_at, cancel_by, cancel_as, asked_at
 FROM collections WHERE deposit_id = ANY (sqlc.arg(deposit_ids)::uuid[]) ORDER BY captured_at, payment_id;
 
 -- The index collections_paid has this order.
 -- name: PaidDebts :many
 SELECT payment_id, deposit_id, state, steps, captured_at, attempt, answered, attempted_at, next_attempt_at, page_at,
-    ended_at, failure, barred, cancel_at, cancel_by
+    ended_at, failure, barred, cancel_at, cancel_by, cancel_as, asked_at
 FROM collections WHERE state = 'paid' ORDER BY payment_id DESC LIMIT sqlc.arg(max_rows);
 
 -- The first condition is that of the index collections_unpaid.
 -- name: UnpaidDebts :many
 SELECT payment_id, deposit_id, state, steps, captured_at, attempt, answered, attempted_at, next_attempt_at, page_at,
-    ended_at, failure, barred, cancel_at, cancel_by
+    ended_at, failure, barred, cancel_at, cancel_by, cancel_as, asked_at
 FROM collections WHERE state <> 'paid' AND state = @state ORDER BY captured_at, payment_id LIMIT sqlc.arg(max_rows);
 
 -- name: CollectionHistory :many

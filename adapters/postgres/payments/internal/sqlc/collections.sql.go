@@ -52,7 +52,7 @@ func (q *Queries) CollectionHistory(ctx context.Context, db DBTX, paymentID id.I
 
 const debtsOf = `-- name: DebtsOf :many
 SELECT payment_id, deposit_id, state, steps, captured_at, attempt, answered, attempted_at, next_attempt_at, page_at,
-    ended_at, failure, barred, cancel_at, cancel_by
+    ended_at, failure, barred, cancel_at, cancel_by, cancel_as, asked_at
 FROM collections WHERE deposit_id = ANY ($1::uuid[]) ORDER BY captured_at, payment_id
 `
 
@@ -81,6 +81,8 @@ func (q *Queries) DebtsOf(ctx context.Context, db DBTX, depositIds []id.ID) ([]C
 			&i.Barred,
 			&i.CancelAt,
 			&i.CancelBy,
+			&i.CancelAs,
+			&i.AskedAt,
 		); err != nil {
 			return nil, err
 		}
@@ -186,7 +188,7 @@ func (q *Queries) InsertTenantNotice(ctx context.Context, db DBTX, arg InsertTen
 
 const lockDebt = `-- name: LockDebt :one
 SELECT payment_id, deposit_id, state, steps, captured_at, attempt, answered, attempted_at, next_attempt_at, page_at,
-    ended_at, failure, barred, cancel_at, cancel_by
+    ended_at, failure, barred, cancel_at, cancel_by, cancel_as, asked_at
 FROM collections WHERE payment_id = $1 FOR UPDATE
 `
 
@@ -209,6 +211,8 @@ func (q *Queries) LockDebt(ctx context.Context, db DBTX, paymentID id.ID) (Colle
 		&i.Barred,
 		&i.CancelAt,
 		&i.CancelBy,
+		&i.CancelAs,
+		&i.AskedAt,
 	)
 	return i, err
 }
@@ -239,7 +243,7 @@ func (q *Queries) LockPayment(ctx context.Context, db DBTX, argID id.ID) (Paymen
 
 const paidDebts = `-- name: PaidDebts :many
 SELECT payment_id, deposit_id, state, steps, captured_at, attempt, answered, attempted_at, next_attempt_at, page_at,
-    ended_at, failure, barred, cancel_at, cancel_by
+    ended_at, failure, barred, cancel_at, cancel_by, cancel_as, asked_at
 FROM collections WHERE state = 'paid' ORDER BY payment_id DESC LIMIT $1
 `
 
@@ -269,6 +273,8 @@ func (q *Queries) PaidDebts(ctx context.Context, db DBTX, maxRows int) ([]Collec
 			&i.Barred,
 			&i.CancelAt,
 			&i.CancelBy,
+			&i.CancelAs,
+			&i.AskedAt,
 		); err != nil {
 			return nil, err
 		}
@@ -403,8 +409,9 @@ func (q *Queries) RefundsToCheck(ctx context.Context, db DBTX, nextCheck time.Ti
 const saveDebt = `-- name: SaveDebt :exec
 UPDATE collections SET state = $1, steps = $2, attempt = $3, answered = $4,
     attempted_at = $5, next_attempt_at = $6, page_at = $7, ended_at = $8,
-    failure = $9, barred = $10, cancel_at = $11, cancel_by = $12::text
-WHERE payment_id = $13
+    failure = $9, barred = $10, cancel_at = $11, cancel_by = $12::text,
+    cancel_as = $13, asked_at = $14
+WHERE payment_id = $15
 `
 
 type SaveDebtParams struct {
@@ -420,6 +427,8 @@ type SaveDebtParams struct {
 	Barred        bool
 	CancelAt      time.Time
 	CancelBy      string
+	CancelAs      deposit.CollectionTrigger
+	AskedAt       time.Time
 	PaymentID     id.ID
 }
 
@@ -437,6 +446,8 @@ func (q *Queries) SaveDebt(ctx context.Context, db DBTX, arg SaveDebtParams) err
 		arg.Barred,
 		arg.CancelAt,
 		arg.CancelBy,
+		arg.CancelAs,
+		arg.AskedAt,
 		arg.PaymentID,
 	)
 	return err
@@ -514,7 +525,7 @@ func (q *Queries) TenantNoticesDue(ctx context.Context, db DBTX, maxRows int) ([
 
 const unpaidDebts = `-- name: UnpaidDebts :many
 SELECT payment_id, deposit_id, state, steps, captured_at, attempt, answered, attempted_at, next_attempt_at, page_at,
-    ended_at, failure, barred, cancel_at, cancel_by
+    ended_at, failure, barred, cancel_at, cancel_by, cancel_as, asked_at
 FROM collections WHERE state <> 'paid' AND state = $1 ORDER BY captured_at, payment_id LIMIT $2
 `
 
@@ -544,6 +555,8 @@ func (q *Queries) UnpaidDebts(ctx context.Context, db DBTX, state deposit.Collec
 			&i.Barred,
 			&i.CancelAt,
 			&i.CancelBy,
+			&i.CancelAs,
+			&i.AskedAt,
 		); err != nil {
 			return nil, err
 		}

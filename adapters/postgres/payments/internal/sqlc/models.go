@@ -30,6 +30,8 @@ type Collection struct {
 	Barred        bool
 	CancelAt      time.Time
 	CancelBy      actor.Actor
+	CancelAs      deposit.CollectionTrigger
+	AskedAt       time.Time
 }
 
 type CollectionStep struct {

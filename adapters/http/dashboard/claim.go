@@ -1,0 +1,108 @@
+package dashboard
+
+import (
+	"github.com/gofiber/fiber/v2"
+
+	"partnerdeposits/adapters/http/ui"
+	"partnerdeposits/app/deposits"
+	"partnerdeposits/app/deposits/desk"
+	"partnerdeposits/core/deposit"
+)
+
+// claimView is the part of a deposit's page about a claim that is not paid. The zero value shows nothing.
+type claimView struct {
+	LinkURL string // to the page on which the tenant pays; "": nothing can be paid there
+	Hint    string // of the link
+	Reminds bool   // the tenant can be mailed the link now
+	Ends    bool
+}
+
+// claimOf gives the acts on the claim that are possible now.
+func (p *pages) claimOf(c *fiber.Ctx, by caller, v desk.View) (claimView, error) {
+	view := claimView{Reminds: actPossible(deposits.ActRemind, v), Ends: actPossible(deposits.ActSettled, v)}
+	if v.Debt == nil || !v.Debt.Payable(v.Now) {
+		return view, nil
+	}
+	lang := ui.LangOf(c)
+	view.Hint = textClaimLinkHint.In(lang)
+	if again := v.Debt.RemindableAt(); v.Client != nil && again.After(v.Now) {
+		view.Hint += " " + textClaimMailed.In(lang, ui.DateTime(lang, v.Debt.AskedAt), ui.DateTime(lang, again))
+	}
+	var err error
+	view.LinkURL, err = p.Deposits.CheckoutURL(c.UserContext(), by.Account.ID, v.ID)
+	return view, err
+}
+
+// askAboutClaim fills the page that asks once more before an act on the claim, and gives its title.
+func (p *pages) askAboutClaim(view *confirmView, v desk.View, f actForm, lang ui.Lang) (title string) {
+	amount := ui.Euros(lang, v.CapturedAmount)
+	switch f.intent {
+	case intentRemind:
+		to := textTheTenant.In(lang)
+		if v.Client != nil {
+			to = v.Client.Email
+		}
+		view.Button, view.Danger = textButtonRemind.In(lang), false
+		view.Says = []string{textSaysRemind.In(lang, to, amount)}
+		return textConfirmRemind.In(lang)
+	case intentSettled:
+		title, view.Button = textConfirmSettled.In(lang, amount), textButtonSettled.In(lang)
+		view.Says = []string{textSaysSettled.In(lang, amount)}
+	default:
+		title, view.Button = textConfirmWithdraw.In(lang, amount), textButtonWithdraw.In(lang)
+		view.Says = []string{textSaysWithdraw.In(lang, amount)}
+	}
+	view.Says = append(view.Says, textSaysQuicker.In(lang))
+	if v.Client != nil {
+		view.Says = append(view.Says, textSaysTold.In(lang))
+	}
+	view.Says = append(view.Says, textSaysFinal.In(lang))
+	return title
+}
+
+// collectionOf tells how far the collection is, or how it ended.
+func collectionOf(d deposit.Debt, lang ui.Lang) string {
+	switch {
+	case !d.State.Final() && !d.CancelAt.IsZero():
+		return textClaimEnding.In(lang)
+	case d.State == deposit.CollectionFailed && deposit.CollectionTrigger(d.Failure) == deposit.SettledElsewhere:
+		return textClaimSettled.In(lang)
+	case d.State == deposit.CollectionFailed && deposit.CollectionTrigger(d.Failure) == deposit.CollectionWithdrawn:
+		return textClaimWithdrawn.In(lang)
+	}
+	return collectionStates[d.State].In(lang)
+}
+
+// doneOnClaim tells of the act on the claim that was just made, as long as the claim is as the act left it.
+func doneOnClaim(done string, v desk.View, lang ui.Lang) string {
+	ends := map[string]deposit.CollectionTrigger{
+		intentSettled: deposit.SettledElsewhere, intentWithdraw: deposit.CollectionWithdrawn}
+	switch {
+	case v.Debt == nil:
+	case done == intentRemind && v.History[len(v.History)-1].Happened == desk.Reminded:
+		return textDoneSendLink.In(lang)
+	case ends[done] == "" || ends[done] != v.Debt.CancelAs:
+	case v.Debt.State == deposit.CollectionFailed:
+		return textDoneClaimEnded.In(lang)
+	case !v.Debt.State.Final():
+		return textDoneClaimEnding.In(lang)
+	}
+	return ""
+}
+
+// claimRefusal tells why an act on a claim was refused, with the state of the claim now. ok is false for the code of
+// another refusal.
+func claimRefusal(code string, v desk.View, lang ui.Lang) (says string, ok bool) {
+	switch code {
+	case deposit.ErrCollectionOver.Code, deposit.ErrCollectionEnding.Code, deposit.ErrCollectionNotPayable.Code:
+		if v.Debt == nil {
+			return textNoClaim.In(lang), true
+		}
+		return textClaimRefused.In(lang, collectionOf(*v.Debt, lang)), true
+	case deposit.ErrReminded.Code:
+		return textReminded.In(lang, ui.DateTime(lang, v.Debt.AskedAt), ui.DateTime(lang, v.Debt.RemindableAt())), true
+	case deposit.ErrNobodyToRemind.Code:
+		return textNobodyToRemind.In(lang), true
+	}
+	return "", false
+}

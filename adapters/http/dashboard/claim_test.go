@@ -1,0 +1,315 @@
+package dashboard_test
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/postgres"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+	"partnerdeposits/lab/checkouttest"
+	"partnerdeposits/lab/connecttest"
+	"partnerdeposits/lab/servicetest"
+	paymentports "partnerdeposits/ports/payments"
+)
+
+// claimDesk is a desk with a refused claim of 120.50 euros.
+type claimDesk struct {
+	*desk
+	provider *checkouttest.Provider
+}
+
+func newClaim(t *testing.T) claimDesk {
+	t.Helper()
+	c := claimDesk{provider: &checkouttest.Provider{}}
+	c.desk = &desk{t: t, Server: connecttest.New(t, connecttest.Options{Parts: func(p *servicetest.Parts) {
+		c.provider.PaymentProvider = p.Provider
+		p.Provider = c.provider
+	}})}
+	c.partner = c.Partner("demo")
+	c.b, c.account = linked(t, c.Server, "a@b.example", "demo")
+	c.reference = deposits(t, c.Server, c.partner, c.account, 1)[0]
+	c.path = pathOf(t, c.Server, c.reference)
+	refusedClaim(t, c.Server, c.reference)
+	return c
+}
+
+// refusedClaim makes the deposit one of Grace's that was captured, and whose card was refused.
+func refusedClaim(t *testing.T, s *connecttest.Server, reference string) {
+	t.Helper()
+	clientID := servicetest.NewID()
+	change(t, s, `INSERT INTO clients (id, account_id, email, first_name, last_name, phone, locale, created_at)
+		SELECT $1, account_id, 'grace@example.com', 'Grace', 'Hopper', '', 'en', now() FROM deposits WHERE reference = $2`,
+		clientID, reference)
+	change(t, s, `UPDATE deposits SET client_id = $1, locale = 'en' WHERE reference = $2`, clientID, reference)
+	captured(t, s, reference, 12_050)
+	d := depositOf(t, s, reference)
+	s.Write(func(ctx context.Context, r *postgres.Store) error {
+		return r.Payments.Insert(ctx, deposit.Payment{
+			ID: servicetest.NewID(), DepositID: d.ID, Kind: deposit.Collection, Amount: d.CapturedAmount,
+			Status: deposit.PaymentProcessing, CreatedAt: s.Clock.Now(), CheckAt: s.Clock.Now(),
+		})
+	})
+	_, err := s.Payments.CheckDue(t.Context()) // the deposit has no card, so its tenant has to pay
+	require.NoError(t, err)
+	require.Equal(t, 1, s.Count("collections", "deposit_id = $1 AND state = 'awaiting_tenant'", d.ID))
+}
+
+func (c claimDesk) debt() deposit.Debt {
+	c.t.Helper()
+	d, err := c.Payments.Debt(c.t.Context(), depositOf(c.t, c.Server, c.reference).ID)
+	require.NoError(c.t, err)
+	return *d
+}
+
+// mailedYesterday moves the tenant's last mail back, since a session ends before a day is over.
+func (c claimDesk) mailedYesterday() {
+	c.t.Helper()
+	change(c.t, c.Server, `UPDATE collections SET asked_at = asked_at - interval '24 hours'`)
+}
+
+func (c claimDesk) conflict(told connecttest.Answer, says string) {
+	c.t.Helper()
+	require.Equal(c.t, http.StatusConflict, told.Status, told.Body)
+	require.Contains(c.t, told.Text("main"), says)
+}
+
+func TestClaim_Refused_ShowsTheLinkAndTheActs(t *testing.T) {
+	t.Parallel()
+	c := newClaim(t)
+	page := c.b.Get(c.path)
+	require.Equal(t, c.DashboardURL+"/checkout/token-"+c.reference, page.Input("claim", "value"))
+	require.Contains(t, page.Body, `readonly`)
+	require.Contains(t, page.Text("main"), "Whoever has it can pay the claim. We mailed it to the tenant on")
+	require.Negative(t, page.Form("remind"), "the mail of the refusal is younger than a day")
+	for _, intent := range []string{"settled_elsewhere", "withdraw_claim", "add_files"} {
+		require.GreaterOrEqual(t, page.Form(intent), 0, intent)
+	}
+	c.mailedYesterday()
+	page = c.b.Get(c.path)
+	require.GreaterOrEqual(t, page.Form("remind"), 0)
+	require.NotContains(t, page.Body, "We mailed it")
+	french := c.b.Get(c.path + "?lang=fr").Text("main")
+	for _, want := range []string{"Lien pour payer la réclamation", "Renvoyer le lien au locataire par e-mail",
+		"Le locataire vous a payé autrement", "Renoncer à la réclamation"} {
+		require.Contains(t, french, want)
+	}
+	change(t, c.Server, `UPDATE collections SET state = 'retrying' WHERE deposit_id = $1`, c.debt().DepositID)
+	page = c.b.Get(c.path + "?lang=en")
+	require.Empty(t, page.Input("claim", "value"), "the card is charged")
+	require.Negative(t, page.Form("remind"))
+	require.GreaterOrEqual(t, page.Form("withdraw_claim"), 0)
+}
+
+func TestRemind_AsksOnceMoreAndMailsOnce(t *testing.T) {
+	t.Parallel()
+	c := newClaim(t)
+	c.mailedYesterday()
+	asked := c.ask("remind", nil)
+	require.Contains(t, asked.Text("main"), "Mail the tenant the link again?")
+	require.Contains(t, asked.Text("main"), "We mail grace@example.com the link to pay €120.50.")
+	second := c.ask("remind", nil)
+	require.Zero(t, c.Count("mails", "link_of IS NOT NULL"))
+	page := c.done(c.confirm(asked, "remind"), "remind")
+	require.Contains(t, page.Text("main"), "The link is on its way.")
+	require.Contains(t, page.Text("ol"), "Link to pay mailed again")
+	require.Contains(t, page.Text("ol"), "You")
+	require.Contains(t, c.b.Get(c.path+"?lang=fr").Text("ol"), "Lien de paiement renvoyé par e-mail")
+	c.b.Get(c.path + "?lang=en")
+	c.done(c.confirm(asked, "remind"), "remind")
+	c.conflict(c.confirm(second, "remind"), "No e-mail was sent: the last one went out on")
+	require.Equal(t, 1, c.Count("mails", "recipient = 'grace@example.com' AND link_of IS NOT NULL"))
+	require.Equal(t, 1, c.Count("audit_log", "action = 'deposit.remind' AND actor LIKE 'operator:opr_%'"))
+	require.NotContains(t, c.b.Get(c.path).Body, "The link is on its way.")
+}
+
+func TestRemind_OfATenantWhoWasErased_IsRefused(t *testing.T) {
+	t.Parallel()
+	c := newClaim(t)
+	c.mailedYesterday()
+	asked := c.ask("remind", nil)
+	_, err := c.Clients.EraseByAdmin(t.Context(), depositOf(t, c.Server, c.reference).ClientID)
+	require.NoError(t, err)
+	c.conflict(c.confirm(asked, "remind"), "No e-mail was sent: the tenant’s record was erased.")
+	page := c.b.Get(c.path)
+	require.Negative(t, page.Form("remind"))
+	require.NotEmpty(t, page.Input("claim", "value"), "the link can still be copied")
+	require.NotContains(t, c.ask("withdraw_claim", nil).Body, "We tell the tenant")
+}
+
+func TestEndClaim_AsksOnceMoreAndEndsTheCollection(t *testing.T) {
+	t.Parallel()
+	for intent, want := range map[string]struct{ question, says, step, state, failure, verb, french string }{
+		"settled_elsewhere": {"Has the tenant paid you €120.50 otherwise?", "The claim of €120.50 ends as paid to you directly.",
+			"Claim ended: the tenant paid otherwise", "You ended the claim: the tenant paid you otherwise.",
+			"settled_elsewhere", "collection.settled_elsewhere", "Réclamation close\u00a0: le locataire a payé autrement"},
+		"withdraw_claim": {"Drop the claim of €120.50?", "You give up the claim of €120.50.", "Claim dropped",
+			"You dropped the claim.", "withdrawn", "collection.withdraw", "Réclamation abandonnée"},
+	} {
+		t.Run(intent, func(t *testing.T) {
+			t.Parallel()
+			c := newClaim(t)
+			asked, other := c.ask(intent, nil), c.ask("withdraw_claim", nil)
+			for _, says := range []string{want.question, want.says, "This cannot be undone.",
+				"If the tenant is paying at this moment", "We tell the tenant by e-mail"} {
+				require.Contains(t, asked.Text("main"), says)
+			}
+			require.Equal(t, deposit.AwaitingTenant, c.debt().State, "nothing happened yet")
+			page := c.done(c.confirm(asked, intent), intent)
+			require.Contains(t, page.Text("main"), "The claim has ended. Nothing more is charged.")
+			require.Contains(t, page.Text("dl"), want.state)
+			require.Contains(t, page.Text("ol"), want.step)
+			require.Empty(t, page.Input("claim", "value"))
+			require.Negative(t, page.Form(intent))
+			require.Contains(t, c.b.Get(c.path+"?lang=fr").Text("ol"), want.french)
+			c.b.Get(c.path + "?lang=en")
+			require.NotContains(t, c.b.Get(c.path).Body, "The claim has ended.", "later")
+			require.NotContains(t, c.b.Get(c.path+"?done=remind").Body, "on its way", "an address that somebody wrote")
+			c.done(c.confirm(asked, intent), intent)
+			c.conflict(c.confirm(other, "withdraw_claim"), "Nothing was done. The state of the claim now: "+want.state)
+			d := c.debt()
+			require.Equal(t, []any{deposit.CollectionFailed, want.failure}, []any{d.State, d.Failure})
+			require.Equal(t, 1, c.Count("audit_log", "action = $1 AND actor LIKE 'operator:opr_%'", want.verb))
+			require.Equal(t, 1, c.Count("collection_steps", "trigger = $1 AND actor LIKE 'operator:opr_%'", want.failure))
+			require.Equal(t, 1, c.Count("tenant_notices", "kind = 'ended'"))
+		})
+	}
+}
+
+func TestEndClaim_ADoubleClick_HappensOnce(t *testing.T) {
+	t.Parallel()
+	for _, intent := range []string{"settled_elsewhere", "withdraw_claim", "remind"} {
+		t.Run(intent, func(t *testing.T) {
+			t.Parallel()
+			c := newClaim(t)
+			c.mailedYesterday()
+			asked := c.ask(intent, nil)
+			values := url.Values{}
+			for _, n := range asked.All("input") {
+				values.Set(attribute(n, "name"), attribute(n, "value"))
+			}
+			var wg sync.WaitGroup
+			answers := make([]connecttest.Answer, 8)
+			for i := range answers {
+				wg.Go(func() { answers[i] = c.b.Post(c.path, values) })
+			}
+			wg.Wait()
+			for _, a := range answers {
+				require.Equal(t, http.StatusSeeOther, a.Status, a.Body)
+				require.Equal(t, c.path+"?done="+intent, a.Location)
+			}
+			verbs := c.Count("audit_log", "action IN ('deposit.remind', 'collection.settled_elsewhere', 'collection.withdraw')")
+			require.Equal(t, 1, verbs)
+			require.Equal(t, intent != "remind", c.debt().State == deposit.CollectionFailed)
+			require.LessOrEqual(t, c.Count("mails", "link_of IS NOT NULL"), 1)
+		})
+	}
+}
+
+func TestEndClaim_PaidMeanwhile_ThePaymentWins(t *testing.T) {
+	t.Parallel()
+	c := newClaim(t)
+	asked := c.ask("settled_elsewhere", nil)
+	c.provider.OnAsk(func() paymentports.ProviderPayment {
+		return paymentports.ProviderPayment{Status: paymentports.ProviderSucceeded}
+	})
+	for range 2 {
+		c.conflict(c.confirm(asked, "settled_elsewhere"), "Nothing was done. The state of the claim now: The tenant has paid.")
+	}
+	require.Equal(t, deposit.CollectionPaid, c.debt().State)
+	require.NotContains(t, c.b.Get(c.path+"?done=settled_elsewhere").Body, "The claim has ended")
+	token := c.b.Get(c.path).Input("csrf_token", "value")
+	for _, intent := range []string{"settled_elsewhere", "withdraw_claim", "remind"} {
+		for _, confirm := range []string{"", "yes"} {
+			c.conflict(c.b.Post(c.path, url.Values{"csrf_token": {token}, "intent": {intent}, "confirm": {confirm}}),
+				"The tenant has paid.")
+		}
+	}
+}
+
+func TestEndClaim_ProviderAway_EndsNothingYetAndSaysSo(t *testing.T) {
+	t.Parallel()
+	c := newClaim(t)
+	asked, other := c.ask("withdraw_claim", nil), c.ask("settled_elsewhere", nil)
+	c.provider.Away(true)
+	page := c.done(c.confirm(asked, "withdraw_claim"), "withdraw_claim")
+	require.Equal(t, http.StatusOK, page.Status)
+	require.Contains(t, page.Text("main"), "The payment provider has not answered yet, so the claim has not ended.")
+	require.Contains(t, page.Text("dl"), "The claim is being ended")
+	require.Empty(t, page.Input("claim", "value"), "a payment would be taken by nobody")
+	require.Equal(t, deposit.AwaitingTenant, c.debt().State)
+	require.Zero(t, c.Count("tenant_notices", "kind = 'ended'"))
+	c.conflict(c.confirm(other, "settled_elsewhere"), "The claim is being ended")
+	c.provider.Away(false)
+	c.Clock.Add(time.Minute)
+	_, err := c.Payments.CheckDue(t.Context())
+	require.NoError(t, err)
+	require.Contains(t, c.b.Get(c.path).Text("dl"), "You dropped the claim.")
+	require.Equal(t, "withdrawn", c.debt().Failure)
+}
+
+func TestActsOnAClaim_WhereNothingIsClaimedOrOfAnotherAccount(t *testing.T) {
+	t.Parallel()
+	c := newClaim(t)
+	c.mailedYesterday()
+	plain := pathOf(t, c.Server, more(t, c))
+	token := c.b.Get(plain).Input("csrf_token", "value")
+	stranger, _ := linked(t, c.Server, "c@d.example", "demo")
+	strange := stranger.Get("/dashboard/partner").Input("csrf_token", "value")
+	require.Equal(t, http.StatusNotFound, stranger.Get(c.path).Status)
+	before := c.debt()
+	for _, intent := range []string{"settled_elsewhere", "withdraw_claim", "remind"} {
+		for _, confirm := range []string{"", "yes"} {
+			values := url.Values{"csrf_token": {token}, "intent": {intent}, "confirm": {confirm}}
+			c.conflict(c.b.Post(plain, values), "Nothing was done: nothing is claimed of this deposit.")
+			values.Set("csrf_token", strange)
+			require.Equal(t, http.StatusNotFound, stranger.Post(c.path, values).Status)
+			require.Equal(t, http.StatusForbidden, c.b.Post(c.path, values).Status, "the token of another session")
+		}
+	}
+	require.Equal(t, before, c.debt())
+	require.Zero(t, c.Count("audit_log", "action LIKE 'collection.%' OR action = 'deposit.remind'"))
+}
+
+// more adds a deposit that was not captured.
+func more(t *testing.T, c claimDesk) string {
+	t.Helper()
+	other := c.Account("Other")
+	reference := deposits(t, c.Server, c.partner, other.ID, 1)[0]
+	change(t, c.Server, `UPDATE deposits SET account_id = $1 WHERE reference = $2`, c.account, reference)
+	return reference
+}
+
+func TestRemind_CountsAmongTheMailsOfTheAccount(t *testing.T) {
+	t.Parallel()
+	c := newClaim(t)
+	c.mailedYesterday()
+	c.done(c.confirm(c.ask("remind", nil), "remind"), "remind")
+	rules := *c.Limiter.Rules.Load()
+	require.Equal(t, "desk-mails", rules[0].Name)
+	require.Equal(t, "desk:mails:"+id.Account.Of(c.account), rules[0].Key)
+}
+
+func TestUnverified_RemindsNobodyAndMayEndAClaim(t *testing.T) {
+	t.Parallel()
+	s, b, made := unverifiedDesk(t)
+	refusedClaim(t, s, made[0])
+	change(t, s, `UPDATE collections SET asked_at = NULL`)
+	path, mails := pathOf(t, s, made[0]), s.Count("mails", "")
+	token := b.Get(path).Input("csrf_token", "value")
+	for _, confirm := range []string{"", "yes"} {
+		refused := b.Post(path, url.Values{"csrf_token": {token}, "intent": {"remind"}, "confirm": {confirm}})
+		require.Equal(t, http.StatusForbidden, refused.Status)
+		require.Equal(t, "email_not_verified", refused.Code())
+	}
+	require.Equal(t, mails, s.Count("mails", ""))
+	ended := b.Post(path, url.Values{"csrf_token": {token}, "intent": {"withdraw_claim"}, "confirm": {"yes"}})
+	require.Equal(t, path+"?done=withdraw_claim", ended.Location)
+	require.Equal(t, 1, s.Count("collections", "state = 'failed' AND failure = 'withdrawn'"))
+}

@@ -1,0 +1,102 @@
+package deposits
+
+import (
+	"context"
+	"time"
+
+	"partnerdeposits/app/platform/audit"
+	"partnerdeposits/app/platform/idempotent"
+	"partnerdeposits/app/platform/mails"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+	paymentports "partnerdeposits/ports/payments"
+)
+
+// RemindByOperator mails the tenant of a refused charge the link to pay again, as the mail that followed the refusal.
+//
+// Returns connect.ErrUnverified, deposit_not_found for a deposit of another account, ErrChanged, the errors of
+// Act.Possible, rate_limited (deposit.AccountLinkAllowed), and the errors of idempotent.Executor.Run.
+func (s *Service) RemindByOperator(ctx context.Context, by OperatorCaller, form DeskForm) error {
+	if err := s.verified(by, ActRemind); err != nil {
+		return err
+	}
+	var url string
+	return s.onDebt(ctx, by, form, ActRemind,
+		func(ctx context.Context) (err error) {
+			url, err = s.CheckoutURL(ctx, by.Account.ID, form.DepositID)
+			return err
+		},
+		func(ctx context.Context, d *deposit.Deposit, now time.Time) error {
+			if err := s.deps.Payments.Remind(ctx, d.ID, now); err != nil {
+				return err
+			}
+			return s.mailReminder(ctx, by, d, url, now)
+		})
+}
+
+// mailReminder queues the mail and writes the audit log.
+//
+// Returns deposit.ErrNobodyToRemind, or rate_limited (deposit.AccountLinkAllowed).
+func (s *Service) mailReminder(ctx context.Context, by OperatorCaller, d *deposit.Deposit, url string,
+	now time.Time) error {
+	if d.Client == nil {
+		return deposit.ErrNobodyToRemind
+	}
+	if err := s.accountMayMail(ctx, by, d.Client.Email, now); err != nil {
+		return err
+	}
+	mail := mails.TenantMoney{
+		To: d.Client.Email, Locale: d.Locale, Kind: paymentports.TenantAwaited, Deposit: d,
+		Company: by.Account.CompanyName, Amount: d.CapturedAmount, SupportEmail: s.deps.Imprint.SupportEmail, URL: url,
+	}.Mail(s.deps.Entropy.NewID(), now)
+	if err := s.deps.Mails.Enqueue(ctx, mail); err != nil {
+		return err
+	}
+	return s.deps.Audit.Append(ctx, s.audit(by, now, audit.DepositRemind, d.ID, map[string]string{"mails": "1"}))
+}
+
+// debtEnds are the acts that end a debt without payment.
+var debtEnds = map[Act]deposit.CollectionTrigger{
+	ActSettled: deposit.SettledElsewhere, ActWithdraw: deposit.CollectionWithdrawn,
+}
+
+// EndDebtByOperator ends a debt without payment; act is ActSettled or ActWithdraw. The decision commits before the
+// provider is told. Where the provider cannot be reached, the debt is still being ended afterwards, and the dispatcher
+// goes on.
+//
+// Returns deposit_not_found for a deposit of another account, ErrChanged, deposit.ErrCollectionOver, also where a
+// tenant was quicker and has paid, deposit.ErrCollectionEnding, and the errors of idempotent.Executor.Run.
+func (s *Service) EndDebtByOperator(ctx context.Context, by OperatorCaller, form DeskForm, act Act) error {
+	err := s.onDebt(ctx, by, form, act, nil, func(ctx context.Context, d *deposit.Deposit, now time.Time) error {
+		return s.deps.Payments.AskDebtEnd(ctx, d.ID, debtEnds[act], by.Operator.Actor(), now)
+	})
+	if err != nil {
+		return err
+	}
+	debt, err := s.deps.Payments.FinishDebtEnd(ctx, form.DepositID)
+	if err == nil && debt.State == deposit.CollectionPaid {
+		err = debt.Endable()
+	}
+	return err
+}
+
+// onDebt makes an act on the debt of a deposit of the operator's account, once for each form. prepare runs before the
+// transaction; nil: nothing.
+func (s *Service) onDebt(ctx context.Context, by OperatorCaller, form DeskForm, act Act,
+	prepare func(context.Context) error, do func(context.Context, *deposit.Deposit, time.Time) error) error {
+	now := s.deps.Clock.Now()
+	_, err := s.deps.Idempotent.Run(ctx, idempotent.Request{
+		Key: formKey(by, form.Key, []string{id.Deposit.Of(form.DepositID), string(act)}), Now: now, Prepare: prepare,
+		Effect: func(ctx context.Context) (idempotent.Response, error) {
+			d, err := s.lockOwned(ctx, by, form.DepositID)
+			if err != nil {
+				return idempotent.Response{}, err
+			}
+			if err := form.unchanged(d); err != nil {
+				return idempotent.Response{}, err
+			}
+			return formResponse(d.ID), do(ctx, d, now)
+		},
+	})
+	return err
+}

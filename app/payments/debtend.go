@@ -1,0 +1,77 @@
+package payments
+
+import (
+	"context"
+	"time"
+
+	"partnerdeposits/app/platform/audit"
+	"partnerdeposits/core/actor"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+)
+
+// debtEnds are the entries in the audit log of an operator's ends of a collection.
+var debtEnds = map[deposit.CollectionTrigger]audit.Verb{
+	deposit.SettledElsewhere:    audit.CollectionSettledElsewhere,
+	deposit.CollectionWithdrawn: audit.CollectionWithdraw,
+}
+
+// AskDebtEnd asks for an operator's end of the collection of a deposit, in the transaction of the operator's act.
+// FinishDebtEnd follows the commit.
+//
+// Returns deposit.ErrCollectionOver, also for a deposit without a collection, or deposit.ErrCollectionEnding.
+func (s *Service) AskDebtEnd(ctx context.Context, depositID id.ID, as deposit.CollectionTrigger, by actor.Actor,
+	now time.Time) error {
+	_, err := s.decided(ctx, decision{depositID, by, debtEnds[as],
+		func(ctx context.Context, debt *deposit.Debt, now time.Time) error {
+			if err := debt.AskEnd(as, by, now); err != nil {
+				return err
+			}
+			return s.deps.Collections.Save(ctx, *debt)
+		}, now})
+	return err
+}
+
+// FinishDebtEnd closes the payment of a collection at the provider once an end was asked for, and gives the debt as it
+// is then: failed, paid by a tenant who was quicker, or still being ended. Where the provider cannot be reached, the
+// dispatcher goes on.
+//
+// Returns deposit.ErrNoCollection.
+func (s *Service) FinishDebtEnd(ctx context.Context, depositID id.ID) (deposit.Debt, error) {
+	debt, err := s.Debt(ctx, depositID)
+	switch {
+	case err != nil:
+		return deposit.Debt{}, err
+	case debt == nil:
+		return deposit.Debt{}, deposit.ErrNoCollection
+	case debt.State.Final() || debt.CancelAt.IsZero():
+		return *debt, nil
+	}
+	due := deposit.Payment{ID: debt.PaymentID, DepositID: depositID, Kind: deposit.Collection}
+	s.carryOut(ctx, due, s.deps.Clock.Now())
+	if debt, err = s.Debt(ctx, depositID); err != nil {
+		return deposit.Debt{}, err
+	}
+	return *debt, nil
+}
+
+// Remind records that the tenant is mailed the link to pay once more, in the transaction that queues the mail.
+//
+// Returns deposit.ErrCollectionOver, also for a deposit without a collection, and the errors of Debt.Remind.
+func (s *Service) Remind(ctx context.Context, depositID id.ID, now time.Time) error {
+	current, err := s.deps.Payments.Processing(ctx, depositID, deposit.Collection)
+	if err != nil {
+		return err
+	}
+	if current == nil {
+		return errNoCollectionInFlight
+	}
+	debt, err := s.deps.Collections.Lock(ctx, current.ID)
+	if err != nil {
+		return err
+	}
+	if err := debt.Remind(now); err != nil {
+		return err
+	}
+	return s.deps.Collections.Save(ctx, debt)
+}
