@@ -1,0 +1,187 @@
+package deposits
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"partnerdeposits/adapters/postgres/internal/lists"
+	"partnerdeposits/adapters/postgres/internal/pg"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+	depositports "partnerdeposits/ports/deposits"
+	ports "partnerdeposits/ports/platform"
+)
+
+// Bounds of a search (ADR 0036). Where there is more, the text is frequent, and a page reads the list in its order.
+const (
+	maxFound    = 1000   // deposits of a reference, a booking or an address
+	maxNamed    = 8000   // clients of a name, and their deposits
+	maxNames    = 40_000 // rows of client_names that begin with a word, while the other words are compared
+	maxSized    = 4      // words that are counted, to begin with the rarest
+	maxSearched = 2000   // rows of a page that compares the text with each deposit
+)
+
+// Ways in which a text names a deposit.
+const (
+	byReference = iota + 1
+	byBooking
+	byDigits
+	byEmail
+	byName
+)
+
+// search is what the indexes know about a text.
+type search struct {
+	ids      []id.ID // unless frequent, deposits in the order of the list: the page's, or all
+	frequent bool
+	ways     []int    // the ways in which the text names deposits
+	patterns []string // of LIKE: each fits the words of a client whom the text names
+}
+
+// empty reports whether a page has no deposit, and none follows.
+func (s *search) empty() bool { return !s.frequent && len(s.ids) == 0 }
+
+// lowered is a text without the difference of cases, as the indexes of migration 00024 hold it.
+func lowered(text string) string { return `lower(` + text + ` COLLATE "und-x-icu") COLLATE "C"` }
+
+// between compares a text with the texts that begin with another: they are between the other, and the other with the
+// last character of all.
+func between(text, beginning string) string {
+	return text + " >= " + beginning + " AND " + text + " <= " + beginning + ` || U&'\+10FFFF'`
+}
+
+func beginsWith(text, argument string) string {
+	return between(lowered(text), lowered(argument+"::text"))
+}
+
+const (
+	bookingDigits = `(substring(rental_contract, '[^0-9]([0-9]+)$') COLLATE "C")` // as its index holds them
+	// Of the names n. Words hold neither %, _ nor a backslash, which are punctuation.
+	nameFits = `' ' || n.words LIKE ALL `
+)
+
+var onlyDigits = regexp.MustCompile(`^[0-9]+$`)
+
+// digitsOf is a text of digits as an argument; nil, which is equal to nothing, for any other.
+func digitsOf(text string) any {
+	if onlyDigits.MatchString(text) {
+		return text
+	}
+	return nil
+}
+
+// The parts of a search: $1 is the account, $2 the text, $3 its digits, $4 the reference and $5 the beginnings of
+// references that it may be.
+var (
+	// clientsNamed reads the names that begin with the rarest word, and keeps those with all words. A count ends at
+	// maxNamed, and seen is only read until as many fit.
+	clientsNamed = `asked AS MATERIALIZED (
+		SELECT words, ARRAY (SELECT '% ' || word || '%' FROM unnest(words) AS word) AS patterns
+		FROM (SELECT searched_words($2) AS words OFFSET 0) AS w),
+	sized AS MATERIALIZED (
+		SELECT word, CASE WHEN cardinality(words) > 1 THEN (SELECT count(*) FROM (SELECT FROM client_names n
+			WHERE n.account_id = $1 AND ` + between("n.words", "word") + ` LIMIT ` + strconv.Itoa(maxNamed+1) +
+		`) AS counted) END AS size
+		FROM asked, unnest(words[:` + strconv.Itoa(maxSized) + `]) AS word),
+	rarest AS MATERIALIZED (SELECT word FROM sized ORDER BY size LIMIT 1),
+	seen AS MATERIALIZED (
+		SELECT n.client_id, ` + nameFits + `((SELECT patterns FROM asked)::text[]) AS fits FROM rarest CROSS JOIN LATERAL (
+			SELECT n.client_id, n.words FROM client_names n WHERE n.account_id = $1 AND ` + between("n.words", "word") + `
+			LIMIT ` + strconv.Itoa(maxNames+1) + `) AS n),
+	people AS MATERIALIZED (SELECT client_id FROM seen WHERE fits LIMIT ` + strconv.Itoa(maxNamed+1) + `),
+	known AS MATERIALIZED (SELECT CASE WHEN (SELECT count(*) FROM people) > ` + strconv.Itoa(maxNamed) + ` THEN true
+		ELSE (SELECT count(*) FROM seen) > ` + strconv.Itoa(maxNames) + ` END AS many)`
+	soughtElsewhere = map[int]string{
+		byReference: `SELECT d.id, d.created_at FROM deposits d WHERE d.reference = $4 AND d.account_id = $1
+			UNION ALL SELECT d.id, d.created_at FROM unnest($5::text[]) AS beginning CROSS JOIN LATERAL (
+				SELECT id, created_at, account_id FROM deposits WHERE reference ~>=~ beginning
+				AND reference ~<=~ (beginning || U&'\+10FFFF') OFFSET 0) AS d WHERE d.account_id = $1`,
+		byBooking: `SELECT d.id, d.created_at FROM deposits d WHERE d.account_id = $1 AND d.rental_contract <> '' AND ` +
+			beginsWith("d.rental_contract", "$2"),
+		byDigits: `SELECT id, created_at FROM deposits WHERE account_id = $1 AND rental_contract <> '' AND ` +
+			between(bookingDigits, "$3::text"),
+		byEmail: `SELECT d.id, d.created_at FROM clients c JOIN deposits d ON d.client_id = c.id
+			WHERE c.account_id = $1 AND c.erased_at IS NULL AND ` + beginsWith("c.email", "$2") + ` AND d.account_id = $1`,
+	}
+)
+
+// search looks a text up. Where nothing but the text narrows the list, the ids are those of the page; else they are
+// all, since the other filters read their deposits.
+func (s Desk) search(ctx context.Context, f depositports.DeskFilter, page ports.Page) (*search, error) {
+	reference, _ := deposit.WrittenReference(f.Text)
+	args := []any{f.AccountID, f.Text, digitsOf(f.Text), reference, deposit.ReferenceBeginnings(f.Text)}
+	limit, after := "", ""
+	if len(f.Statuses) == 0 && f.EndsBefore.IsZero() && f.Stay.From.IsZero() && f.Stay.To.IsZero() {
+		limit = " LIMIT " + strconv.Itoa(lists.LimitFor(page))
+		if !page.Cursor.IsZero() {
+			args = append(args, page.Cursor.At, page.Cursor.ID)
+			after = " AND (created_at, id) < ($6, $7)"
+		}
+	}
+	rows, err := s.DB.Query(ctx, searchOf(after, limit), args...)
+	if err != nil {
+		return nil, err
+	}
+	found, err := pgx.CollectExactlyOneRow(rows, func(row pgx.CollectableRow) (*search, error) {
+		found, many := search{}, false
+		err := row.Scan(&found.ids, &found.ways, &found.frequent, &many, &found.patterns)
+		if many {
+			found.ways, found.frequent = append(found.ways, byName), true
+		}
+		return &found, err
+	})
+	return found, pg.Translate(err)
+}
+
+// searchOf is the statement of a search.
+func searchOf(after, limit string) string {
+	var found []string
+	for way, sql := range soughtElsewhere {
+		// Without DISTINCT, Postgres stops at the limit.
+		found = append(found, `(SELECT `+strconv.Itoa(way)+` AS way, id, created_at FROM (`+sql+`) AS d LIMIT `+
+			strconv.Itoa(maxFound+1)+`)`)
+	}
+	slices.Sort(found) // each text is planned once
+	// A limit keeps the look-up of each client; a join could read the whole table.
+	found = append(found, `(SELECT `+strconv.Itoa(byName)+` AS way, d.id, d.created_at FROM people p CROSS JOIN LATERAL (
+		SELECT id, created_at FROM deposits WHERE client_id = p.client_id`+after+`
+		ORDER BY created_at DESC, id DESC LIMIT `+strconv.Itoa(maxNamed+1)+`) AS d
+		WHERE NOT (SELECT many FROM known) LIMIT `+strconv.Itoa(maxNamed+1)+`)`)
+	return `WITH ` + clientsNamed + `, found AS MATERIALIZED (` + strings.Join(found, " UNION ALL ") + `)
+		SELECT ARRAY (SELECT id FROM (SELECT DISTINCT created_at, id FROM found WHERE true` + after + `) AS page
+			ORDER BY created_at DESC, id DESC` + limit + `),
+		ARRAY (SELECT DISTINCT way FROM found),
+		EXISTS (SELECT FROM found GROUP BY way HAVING count(*) > CASE way WHEN ` + strconv.Itoa(byName) + ` THEN ` +
+		strconv.Itoa(maxNamed) + ` ELSE ` + strconv.Itoa(maxFound) + ` END),
+		(SELECT many FROM known), (SELECT patterns FROM asked)`
+}
+
+// fits compares a deposit with a frequent text, in the ways in which the text names any deposit.
+func (s *search) fits(l *lists.List, text string) string {
+	slices.Sort(s.ways)
+	var any []string
+	for _, way := range s.ways {
+		switch way {
+		case byReference:
+			reference, _ := deposit.WrittenReference(text)
+			any = append(any, "reference = "+l.Argument(reference)+" OR EXISTS (SELECT FROM unnest("+
+				l.Argument(deposit.ReferenceBeginnings(text))+"::text[]) AS beginning WHERE starts_with(reference, beginning))")
+		case byBooking:
+			any = append(any, "rental_contract <> '' AND "+beginsWith("rental_contract", l.Argument(text)))
+		case byDigits:
+			any = append(any, "rental_contract <> '' AND "+between(bookingDigits, l.Argument(digitsOf(text))+"::text"))
+		case byEmail: // not EXISTS, for which Postgres may read all clients first
+			any = append(any, "(SELECT true FROM clients c WHERE c.id = client_id AND c.erased_at IS NULL AND "+
+				beginsWith("c.email", l.Argument(text))+")")
+		case byName: // all rows of a client have all of its words
+			any = append(any, "(SELECT true FROM client_names n WHERE n.client_id = deposits.client_id AND "+nameFits+"("+
+				l.Argument(s.patterns)+"::text[]) LIMIT 1)")
+		}
+	}
+	return "(" + strings.Join(any, " OR ") + ")"
+}
