@@ -10,7 +10,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"partnerdeposits/adapters/postgres/internal/lists"
-	"partnerdeposits/adapters/postgres/internal/pg"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	depositports "partnerdeposits/ports/deposits"
@@ -20,7 +19,8 @@ import (
 // Bounds of a search (ADR 0036). Where there is more, the text is frequent, and a page reads the list in its order.
 const (
 	maxFound    = 1000   // deposits of a reference, a booking or an address
-	maxNamed    = 8000   // clients of a name, and their deposits
+	maxPeople   = 4000   // clients of a name
+	maxNamed    = 8000   // deposits of these clients
 	maxNames    = 40_000 // rows of client_names that begin with a word, while the other words are compared
 	maxSized    = 4      // words that are counted, to begin with the rarest
 	maxSearched = 2000   // rows of a page that compares the text with each deposit
@@ -78,24 +78,22 @@ func digitsOf(text string) any {
 // The parts of a search: $1 is the account, $2 the text, $3 its digits, $4 the reference and $5 the beginnings of
 // references that it may be.
 var (
-	// clientsNamed reads the names that begin with the rarest word, and keeps those with all words. A count ends at
-	// maxNamed, and seen is only read until as many fit.
-	clientsNamed = `asked AS MATERIALIZED (
-		SELECT words, ARRAY (SELECT '% ' || word || '%' FROM unnest(words) AS word) AS patterns
-		FROM (SELECT searched_words($2) AS words OFFSET 0) AS w),
+	// clientsNamed reads the names that begin with the rarest word, and keeps those with the other words, too. Counts end
+	// at maxPeople. Where the word is frequent, many asks whether all of its rows were read.
+	clientsNamed = `asked AS MATERIALIZED (SELECT searched_words($2) AS words),
 	sized AS MATERIALIZED (
-		SELECT word, CASE WHEN cardinality(words) > 1 THEN (SELECT count(*) FROM (SELECT FROM client_names n
-			WHERE n.account_id = $1 AND ` + between("n.words", "word") + ` LIMIT ` + strconv.Itoa(maxNamed+1) +
-		`) AS counted) END AS size
+		SELECT word, CASE WHEN cardinality(words) > 1 THEN (SELECT count(*) FROM (` + names("SELECT", maxPeople+1) + `)
+			AS counted) ELSE 0 END AS size
 		FROM asked, unnest(words[:` + strconv.Itoa(maxSized) + `]) AS word),
-	rarest AS MATERIALIZED (SELECT word FROM sized ORDER BY size LIMIT 1),
-	seen AS MATERIALIZED (
-		SELECT n.client_id, ` + nameFits + `((SELECT patterns FROM asked)::text[]) AS fits FROM rarest CROSS JOIN LATERAL (
-			SELECT n.client_id, n.words FROM client_names n WHERE n.account_id = $1 AND ` + between("n.words", "word") + `
-			LIMIT ` + strconv.Itoa(maxNames+1) + `) AS n),
-	people AS MATERIALIZED (SELECT client_id FROM seen WHERE fits LIMIT ` + strconv.Itoa(maxNamed+1) + `),
-	known AS MATERIALIZED (SELECT CASE WHEN (SELECT count(*) FROM people) > ` + strconv.Itoa(maxNamed) + ` THEN true
-		ELSE (SELECT count(*) FROM seen) > ` + strconv.Itoa(maxNames) + ` END AS many)`
+	rarest AS MATERIALIZED (
+		SELECT word, size, ARRAY (SELECT '% ' || other || '%' FROM asked, unnest(words) AS other WHERE other <> word) AS others
+		FROM sized ORDER BY size LIMIT 1),
+	people AS MATERIALIZED (
+		SELECT n.client_id FROM rarest CROSS JOIN LATERAL (` + names("SELECT n.client_id, n.words", maxNames) + `) AS n
+		WHERE ` + nameFits + `(others) LIMIT ` + strconv.Itoa(maxPeople+1) + `),
+	known AS MATERIALIZED (SELECT CASE WHEN (SELECT count(*) FROM people) > ` + strconv.Itoa(maxPeople) + ` THEN true
+		WHEN (SELECT size FROM rarest) > ` + strconv.Itoa(maxPeople) + ` THEN EXISTS (SELECT FROM rarest CROSS JOIN LATERAL (` +
+		names("SELECT", 1) + ` OFFSET ` + strconv.Itoa(maxNames) + `) AS n) ELSE false END AS many)`
 	soughtElsewhere = map[int]string{
 		byReference: `SELECT d.id, d.created_at FROM deposits d WHERE d.reference = $4 AND d.account_id = $1
 			UNION ALL SELECT d.id, d.created_at FROM unnest($5::text[]) AS beginning CROSS JOIN LATERAL (
@@ -110,6 +108,12 @@ var (
 	}
 )
 
+// names reads rows of client_names that begin with a word.
+func names(columns string, limit int) string {
+	return columns + ` FROM client_names n WHERE n.account_id = $1 AND ` + between("n.words", "word") + `
+		ORDER BY n.words LIMIT ` + strconv.Itoa(limit)
+}
+
 // search looks a text up. Where nothing but the text narrows the list, the ids are those of the page; else they are
 // all, since the other filters read their deposits.
 func (s Desk) search(ctx context.Context, f depositports.DeskFilter, page ports.Page) (*search, error) {
@@ -123,20 +127,27 @@ func (s Desk) search(ctx context.Context, f depositports.DeskFilter, page ports.
 			after = " AND (created_at, id) < ($6, $7)"
 		}
 	}
-	rows, err := s.DB.Query(ctx, searchOf(after, limit), args...)
-	if err != nil {
+	found, many := &search{}, false
+	batch := &pgx.Batch{}
+	batch.Queue(indexPlans)
+	batch.Queue(searchOf(after, limit), args...).QueryRow(func(row pgx.Row) error {
+		return row.Scan(&found.ids, &found.ways, &found.frequent, &many, &found.patterns)
+	})
+	if err := s.DB.SendBatch(ctx, batch); err != nil {
 		return nil, err
 	}
-	found, err := pgx.CollectExactlyOneRow(rows, func(row pgx.CollectableRow) (*search, error) {
-		found, many := search{}, false
-		err := row.Scan(&found.ids, &found.ways, &found.frequent, &many, &found.patterns)
-		if many {
-			found.ways, found.frequent = append(found.ways, byName), true
-		}
-		return &found, err
-	})
-	return found, pg.Translate(err)
+	if many {
+		found.ways, found.frequent = append(found.ways, byName), true
+	}
+	return found, nil
 }
+
+// indexPlans binds the plan of the statement behind it in the batch, whose transaction ends with the batch: the planner
+// cannot know how frequent a text is, and would read all of its rows at once, or by parallel workers.
+const indexPlans = `SELECT set_config(name, value, true) FROM (VALUES ('enable_seqscan', 'off'),
+	('enable_bitmapscan', 'off'), ('enable_hashjoin', 'off'), ('enable_mergejoin', 'off'),
+	('max_parallel_workers_per_gather', '0'), ('plan_cache_mode', 'force_generic_plan'), ('jit', 'off'))
+	AS settings(name, value)`
 
 // searchOf is the statement of a search.
 func searchOf(after, limit string) string {
@@ -158,7 +169,7 @@ func searchOf(after, limit string) string {
 		ARRAY (SELECT DISTINCT way FROM found),
 		EXISTS (SELECT FROM found GROUP BY way HAVING count(*) > CASE way WHEN ` + strconv.Itoa(byName) + ` THEN ` +
 		strconv.Itoa(maxNamed) + ` ELSE ` + strconv.Itoa(maxFound) + ` END),
-		(SELECT many FROM known), (SELECT patterns FROM asked)`
+		(SELECT many FROM known), ARRAY (SELECT '% ' || word || '%' FROM asked, unnest(words) AS word)`
 }
 
 // fits compares a deposit with a frequent text, in the ways in which the text names any deposit.
