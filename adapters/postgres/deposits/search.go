@@ -86,7 +86,8 @@ var (
 			AS counted) ELSE 0 END AS size
 		FROM asked, unnest(words[:` + strconv.Itoa(maxSized) + `]) AS word),
 	rarest AS MATERIALIZED (
-		SELECT word, size, ARRAY (SELECT '% ' || other || '%' FROM asked, unnest(words) AS other WHERE other <> word) AS others
+		SELECT word, size,
+			ARRAY (SELECT '% ' || other || '%' FROM asked, unnest(words) AS other WHERE other <> word) AS others
 		FROM sized ORDER BY size LIMIT 1),
 	people AS MATERIALIZED (
 		SELECT n.client_id FROM rarest CROSS JOIN LATERAL (` + names("SELECT n.client_id, n.words", maxNames) + `) AS n
