@@ -28,10 +28,10 @@ import (
 // deskReads bounds the rows that a statement of the operator's list reads: 2,000 and those of a page, as in every list.
 const deskReads = maxRead + 2
 
-// Bounds of a search: it reads up to 4,000 clients of a name and 8,000 deposits of theirs, and compares 2,000 deposits
+// Bounds of a search: it reads up to 1,500 clients of a name and 4,000 deposits of theirs, and compares 2,000 deposits
 // in each way in which the text names any (ADR 0036).
 const (
-	searchReads  = 4001 + 4*4001 + 8001 + deskReads
+	searchReads  = 32_000 + 4*1501 + 4001 + deskReads
 	searchBlocks = 3 * searchReads
 )
 

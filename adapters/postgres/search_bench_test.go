@@ -49,7 +49,7 @@ func BenchmarkSearch(b *testing.B) {
 	store := storetest.Over(b, storetest.Pool(b, url, postgres.PoolOptions{}), postgres.Options{})
 	var reference, booking string
 	require.NoError(b, admin.QueryRow(b.Context(), `SELECT reference, rental_contract FROM deposits
-		WHERE rental_contract ~ '[^0-9][0-9]{3}$' ORDER BY created_at OFFSET 100 LIMIT 1`).Scan(&reference, &booking))
+		WHERE rental_contract ~ '[^0-9][0-9]{3}$' LIMIT 1`).Scan(&reference, &booking))
 	for _, search := range []struct{ name, text string }{
 		{"rare", "hohenzollern"}, {"rare, Cyrillic", "ЩЕРБАКОВ"}, {"rare, İ", "ipekci"}, {"rare, ß", "WEISS"},
 		{"rare, apostrophe", "o'connor"}, {"rare, mark", "lopez"}, {"some", "nowak"}, {"frequent", "garcia"},

@@ -137,7 +137,7 @@ func TestSearch_AfterAChangeOfTheNameAndAnErasure_FollowsTheClient(t *testing.T)
 // A frequent text has the list read in its order, and each deposit compared.
 func TestSearch_OfAFrequentText_ListsEachDepositOnceInOrder(t *testing.T) {
 	t.Parallel()
-	s := newDeskStore(t, 20_000)
+	s := newDeskStore(t, 12_000)
 	owner := s.Owner.Account
 	exec(t, s.pool, `UPDATE clients SET first_name = 'María', last_name = 'García ' || last_name WHERE account_id = $1`, owner)
 	exec(t, s.pool, `WITH one AS (SELECT id FROM clients WHERE account_id = $1 ORDER BY id LIMIT 1),

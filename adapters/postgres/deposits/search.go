@@ -19,9 +19,9 @@ import (
 // Bounds of a search (ADR 0036). Where there is more, the text is frequent, and a page reads the list in its order.
 const (
 	maxFound    = 1000   // deposits of a reference, a booking or an address
-	maxPeople   = 4000   // clients of a name
-	maxNamed    = 8000   // deposits of these clients
-	maxNames    = 40_000 // rows of client_names that begin with a word, while the other words are compared
+	maxPeople   = 1500   // clients of a name
+	maxNamed    = 4000   // deposits of these clients
+	maxNames    = 32_000 // rows of client_names that begin with a word, while the other words are compared
 	maxSized    = 4      // words that are counted, to begin with the rarest
 	maxSearched = 2000   // rows of a page that compares the text with each deposit
 )
@@ -60,7 +60,8 @@ func beginsWith(text, argument string) string {
 }
 
 const (
-	bookingDigits = `(substring(rental_contract, '[^0-9]([0-9]+)$') COLLATE "C")` // as its index holds them
+	// as its index holds them
+	bookingDigits = `(substr(rental_contract, length(rtrim(rental_contract, '0123456789')) + 1) COLLATE "C")`
 	// Of the names n. Words hold neither %, _ nor a backslash, which are punctuation.
 	nameFits = `' ' || n.words LIKE ALL `
 )
@@ -159,17 +160,19 @@ func searchOf(after, limit string) string {
 			strconv.Itoa(maxFound+1)+`)`)
 	}
 	slices.Sort(found) // each text is planned once
-	// A limit keeps the look-up of each client; a join could read the whole table.
-	found = append(found, `(SELECT `+strconv.Itoa(byName)+` AS way, d.id, d.created_at FROM people p CROSS JOIN LATERAL (
+	// In the order of the index, whose pages are then read once. A limit keeps the look-up of each client; a join could
+	// read the whole table.
+	found = append(found, `(SELECT `+strconv.Itoa(byName)+` AS way, d.id, d.created_at
+		FROM (SELECT DISTINCT client_id FROM people ORDER BY client_id) AS p CROSS JOIN LATERAL (
 		SELECT id, created_at FROM deposits WHERE client_id = p.client_id`+after+`
 		ORDER BY created_at DESC, id DESC LIMIT `+strconv.Itoa(maxNamed+1)+`) AS d
 		WHERE NOT (SELECT many FROM known) LIMIT `+strconv.Itoa(maxNamed+1)+`)`)
-	return `WITH ` + clientsNamed + `, found AS MATERIALIZED (` + strings.Join(found, " UNION ALL ") + `)
+	return `WITH ` + clientsNamed + `, found AS MATERIALIZED (` + strings.Join(found, " UNION ALL ") + `),
+		counted AS MATERIALIZED (SELECT way, count(*) AS n FROM found GROUP BY way)
 		SELECT ARRAY (SELECT id FROM (SELECT DISTINCT created_at, id FROM found WHERE true` + after + `) AS page
 			ORDER BY created_at DESC, id DESC` + limit + `),
-		ARRAY (SELECT DISTINCT way FROM found),
-		EXISTS (SELECT FROM found GROUP BY way HAVING count(*) > CASE way WHEN ` + strconv.Itoa(byName) + ` THEN ` +
-		strconv.Itoa(maxNamed) + ` ELSE ` + strconv.Itoa(maxFound) + ` END),
+		ARRAY (SELECT way FROM counted), EXISTS (SELECT FROM counted WHERE n > CASE way WHEN ` + strconv.Itoa(byName) +
+		` THEN ` + strconv.Itoa(maxNamed) + ` ELSE ` + strconv.Itoa(maxFound) + ` END),
 		(SELECT many FROM known), ARRAY (SELECT '% ' || word || '%' FROM asked, unnest(words) AS word)`
 }
 

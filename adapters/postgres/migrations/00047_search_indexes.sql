@@ -25,9 +25,9 @@ END $$;
 -- Pages that a vacuum has seen are read from the index alone.
 VACUUM (ANALYZE) client_names;
 
--- The digits at the end of a booking, where something stands before them.
+-- The digits at the end of a booking. No regular expression, which would cost an INSERT several times as much.
 DROP INDEX CONCURRENTLY IF EXISTS deposits_of_booking_digits;
-CREATE INDEX CONCURRENTLY deposits_of_booking_digits ON deposits (account_id, (substring(rental_contract, '[^0-9]([0-9]+)$') COLLATE "C")) WHERE rental_contract <> '';
+CREATE INDEX CONCURRENTLY deposits_of_booking_digits ON deposits (account_id, (substr(rental_contract, length(rtrim(rental_contract, '0123456789')) + 1) COLLATE "C")) WHERE rental_contract <> '';
 
 -- The unique index of references anew, byte by byte: such an index finds the beginnings of references, too, and costs an INSERT nothing more
 -- than the one that it replaces in the next migration.
