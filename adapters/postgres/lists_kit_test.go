@@ -14,11 +14,17 @@ const maxBlocks = 5 * maxRead
 
 // rowsRead runs the statements of list again and returns the rows that the costliest of them read from tables. No
 // statement may touch more than maxBlocks blocks.
-func (s fullStore) rowsRead(t *testing.T, list func() error) (most int) {
+func (s fullStore) rowsRead(t *testing.T, list func() error) int {
+	t.Helper()
+	return s.rowsReadOf(t, maxBlocks, list)
+}
+
+// rowsReadOf is rowsRead with another bound of the blocks.
+func (s fullStore) rowsReadOf(t *testing.T, blocks int, list func() error) (most int) {
 	t.Helper()
 	for _, p := range s.plans(t, list) {
 		most = max(most, p.read())
-		require.LessOrEqual(t, p.Hit+p.Read, maxBlocks, "blocks")
+		require.LessOrEqual(t, p.Hit+p.Read, blocks, "blocks")
 	}
 	return most
 }

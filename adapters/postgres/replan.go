@@ -21,7 +21,7 @@ const (
 // growthQuery reads the numbers of rows that Postgres counts for its autovacuum. The query waits for no lock.
 const growthQuery = `SELECT relname::text, pg_stat_get_live_tuples(oid) FROM pg_class
 	WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace
-	AND relname IN ('account_links', 'api_keys', 'clients',
+	AND relname IN ('account_links', 'api_keys', 'client_names', 'clients',
 		'deliveries', 'deposits', 'deposit_timers', 'idempotency_keys', 'partners', 'payments', 'sessions',
 		'webhook_subscriptions')`
 

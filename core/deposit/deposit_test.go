@@ -268,3 +268,14 @@ func TestOutcome(t *testing.T) {
 		require.Equal(t, want, d.Outcome(), trigger)
 	}
 }
+
+func TestReferenceBeginnings_OfATextThatMayBeOne(t *testing.T) {
+	for heard, want := range map[string][]string{
+		"vfk": {"D-VFK"}, "vfkb": {"D-VFKB"}, "vfkb2": {"D-VFKB-2"}, "VFKB-2E9H": {"D-VFKB-2E9H"}, "vfkb 2e": {"D-VFKB-2E"},
+		"d-vfk": {"D-VFK"}, "D-VFKB-2E9H": {"D-VFKB-2E9H"}, "dvfk": {"D-DVFK", "D-VFK"}, "d vfk": {"D-DVFK", "D-VFK"},
+		"dvfkb2e9h": {"D-VFKB-2E9H"}, "dvf": {"D-DVF"}, "d-vf": nil, "vf": nil, "": nil, "d": nil, "vfkb2e9hx": nil,
+		"dvfkb2e9hx": nil, "vfk%": nil, "vfk_": nil, "väk": nil, "garcia lopez": nil,
+	} {
+		require.Equal(t, want, deposit.ReferenceBeginnings(heard), heard)
+	}
+}

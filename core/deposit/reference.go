@@ -36,3 +36,32 @@ func WrittenReference(heard string) (reference string, ok bool) {
 	}
 	return letters[:1] + "-" + letters[1:5] + "-" + letters[5:], true
 }
+
+// minBeginning is the least number of letters behind the D in the beginning of a reference.
+const minBeginning = 3
+
+// ReferenceBeginnings gives the beginnings that a stored reference has if the text is the beginning of it, in any
+// spelling, with or without its D: D-VFKB-2 for "vfkb2", and both D-DVFK and D-VFK for "dvfk". There is none for a text
+// that cannot be, and for less than three letters behind the D.
+func ReferenceBeginnings(heard string) []string {
+	upper := strings.ToUpper(heard)
+	letters := strings.NewReplacer("-", "", " ", "").Replace(upper)
+	if strings.ContainsFunc(letters, func(r rune) bool { return (r < '0' || r > '9') && (r < 'A' || r > 'Z') }) {
+		return nil
+	}
+	bodies := []string{letters}
+	if body, ok := strings.CutPrefix(letters, "D"); ok {
+		bodies = append(bodies, body)
+		if strings.HasPrefix(upper, "D-") {
+			bodies = bodies[1:]
+		}
+	}
+	var beginnings []string
+	for _, body := range bodies {
+		if n := len(body); n >= minBeginning && n <= ReferenceBytes {
+			first := min(n, ReferenceBytes/2)
+			beginnings = append(beginnings, strings.TrimSuffix("D-"+body[:first]+"-"+body[first:], "-"))
+		}
+	}
+	return beginnings
+}

@@ -83,9 +83,9 @@ func TestBrowser_AnOperatorAndATenant_WithoutScripts(t *testing.T) {
 				chromedp.SetValue("#capture-amount", "80"), chromedp.SetValue("#capture-reason", "damage"),
 				chromedp.SetUploadFiles("#capture-files", []string{photo}),
 				chromedp.Click("#capture button"), chromedp.WaitVisible("button.danger"))
-			require.Contains(t, shown(browser, t), "Collect €80.00?")
+			require.Contains(t, shown(browser, t), "Claim €80.00?")
 			do(chromedp.Click("button.danger"), chromedp.WaitVisible(".notice"))
-			require.Contains(t, shown(browser, t), "You collected €80.00.")
+			require.Contains(t, shown(browser, t), "You claimed €80.00.")
 			require.Contains(t, shown(browser, t), "oven.jpg")
 
 			do(chromedp.Navigate(w.baseURL+"/dashboard/partner"), chromedp.Click("button.danger"),

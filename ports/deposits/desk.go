@@ -15,7 +15,9 @@ import (
 type DeskFilter struct {
 	AccountID id.ID // required
 	Statuses  []deposit.Status
-	// Text is a reference in any spelling, or the beginning of a booking, a name or an e-mail address, in any case.
+	// Text is a reference in any spelling, or its beginning from the third letter behind the D; the beginning of a
+	// booking, of the digits at its end, or of an e-mail address, in any case; or beginnings of words of a name, folded:
+	// all of them, in any order.
 	Text string
 	// Stay selects deposits whose rental period overlaps the span. The list is then in the order of contractStartAt,
 	// latest first.

@@ -64,7 +64,7 @@ func TestCheckout_WordsChangedSinceThePage_AreShownAgain(t *testing.T) {
 	b := w.browser()
 	form := b.get(w.address(token))
 	require.Contains(t, strings.ReplaceAll(form.body, "\u00a0", " "), "until 14 August 2026, if you pay today")
-	require.Contains(t, form.body, "The guarantee ends before your stay does")
+	require.Contains(t, form.body, "The cover ends before your stay does")
 	w.Clock.Add(24 * time.Hour)
 	again := b.send(form, 0, grace)
 	require.Equal(t, http.StatusUnprocessableEntity, again.status)

@@ -36,7 +36,7 @@ func TestToday_ShowsWhatWaitsAndTheYear(t *testing.T) {
 	refused(t, s, mine[2])
 	captured(t, s, mine[3], 12_050)
 	page := b.Get("/dashboard")
-	for _, want := range []string{"Cover ends within 7 days", "Payment refused", "Being collected", "Awaiting the tenant",
+	for _, want := range []string{"Cover ends within 7 days", "Payment refused", "Claimed, not paid yet", "Awaiting the tenant",
 		"Cover ends on", "8 in all"} {
 		require.Contains(t, page.Body, want)
 	}
@@ -264,7 +264,7 @@ func TestDetail_TellsAmountCoverTenantAndHistory(t *testing.T) {
 		require.Contains(t, page.Body, want)
 	}
 	require.Equal(t, s.DashboardURL+"/checkout/token-"+reference, page.Input("link", "value"), "the link to copy")
-	require.NotContains(t, page.Body, "Collect an amount")
+	require.NotContains(t, page.Body, "Claim an amount")
 
 	secured(t, s, reference, 24*time.Hour)
 	_, err := s.Pool.Exec(t.Context(),

@@ -76,7 +76,7 @@ type exporter struct {
 	desk   *desk.Service
 	filter depositports.DeskFilter
 	next   ports.List[desk.Row] // the page that was read and not written
-	more   bool                         // next holds a page
+	more   bool                 // next holds a page
 	begun  bool
 	conn   net.Conn
 	failed func(error)

@@ -82,8 +82,8 @@ var (
 	textClear       = ui.T("Show all deposits", "Afficher toutes les cautions")
 	textExport      = ui.T("Export as CSV", "Exporter en CSV")
 	textSearch      = ui.T("Search", "Rechercher")
-	textSearchHint  = ui.T("A reference, or the beginning of a booking, a name or an e-mail address.",
-		"Une référence, ou le début d’une réservation, d’un nom ou d’une adresse e-mail.")
+	textSearchHint  = ui.T("The beginning of names, of a reference, a booking or an e-mail address.",
+		"Le début de noms, d’une référence, d’une réservation ou d’une adresse e-mail.")
 	textStatus      = ui.T("Status", "État")
 	textEveryStatus = ui.T("Every status", "Tous les états")
 	textAwaiting    = ui.T("Awaiting the tenant or not finished", "En attente du locataire ou non terminée")

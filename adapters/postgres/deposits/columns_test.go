@@ -29,7 +29,8 @@ func TestInsertDeposits_FreshAndOther_WriteTheSameRow(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t)
 	_, err := pool.Exec(t.Context(),
-		`ALTER TABLE deposits DROP CONSTRAINT deposits_pkey CASCADE, DROP CONSTRAINT deposits_reference_key, DROP CONSTRAINT deposits_checkout_token_hash_key`)
+		`ALTER TABLE deposits DROP CONSTRAINT deposits_pkey CASCADE, DROP CONSTRAINT deposits_checkout_token_hash_key;
+			DROP INDEX deposits_reference_key`)
 	require.NoError(t, err)
 	// the trigger writes a row for each of the same id
 	_, err = pool.Exec(t.Context(), `ALTER TABLE open_deposits DROP CONSTRAINT open_deposits_pkey`)

@@ -20,28 +20,8 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-const (
-	// maxFound bounds the deposits that a search text may name. Where there are more, they are frequent in the list
-	// itself, and a page reads the list in its order.
-	maxFound = 1000
-	// maxSearched is maxRead for a list that compares a text: each row needs its client.
-	maxSearched = 500
-)
-
-// folded is a text without the difference of cases, as the indexes of migration 00024 hold it. A text that begins with
-// another is between the other and the other with the last character of all.
-func folded(text string) string { return `lower(` + text + ` COLLATE "und-x-icu") COLLATE "C"` }
-
-func beginsWith(text, argument string) string {
-	return folded(text) + " >= " + folded(argument+"::text") + " AND " + folded(text) + " <= " +
-		folded(argument+"::text") + ` || U&'\+10FFFF'`
-}
-
-// namesOfClient are the texts of a client c that a search compares, each with an index.
-var namesOfClient = []string{"(c.first_name || ' ' || c.last_name)", "(c.last_name || ' ' || c.first_name)", "c.email"}
-
-// DeskDeposits implements depositports.Desk. A search text is looked up in its indexes first. Each other list reads the
-// index of its narrowest filter and checks the rest row by row, as Deposits does.
+// DeskDeposits implements depositports.Desk. A search text is looked up in its indexes first (ADR 0036). Each other
+// list reads the index of its narrowest filter and checks the rest row by row, as Deposits does.
 func (s Desk) DeskDeposits(ctx context.Context, f depositports.DeskFilter,
 	page ports.Page) (ports.List[*deposit.Deposit], error) {
 	if !f.EndsBefore.IsZero() { // a cover ends while the deposit is active
@@ -50,19 +30,14 @@ func (s Desk) DeskDeposits(ctx context.Context, f depositports.DeskFilter,
 		}
 		f.Statuses = []deposit.Status{deposit.Active}
 	}
-	var found []id.ID
-	searched := false
+	byStay := !f.Stay.From.IsZero() || !f.Stay.To.IsZero()
+	var sought *search
 	if f.Text != "" {
 		var err error
-		if found, err = s.searched(ctx, f.AccountID, f.Text); err != nil {
+		if sought, err = s.search(ctx, f, page); err != nil || sought.empty() {
 			return ports.List[*deposit.Deposit]{}, err
 		}
-		searched = len(found) <= maxFound
-		if searched && len(found) == 0 {
-			return ports.List[*deposit.Deposit]{}, nil
-		}
 	}
-	byStay := !f.Stay.From.IsZero() || !f.Stay.To.IsZero()
 	place := func(d *deposit.Deposit) ports.Cursor { return ports.Cursor{At: d.CreatedAt, ID: d.ID} }
 	if byStay {
 		place = func(d *deposit.Deposit) ports.Cursor { return ports.Cursor{At: d.ContractStartAt, ID: d.ID} }
@@ -75,7 +50,7 @@ func (s Desk) DeskDeposits(ctx context.Context, f depositports.DeskFilter,
 	if f.Text == "" && !byStay && open(f.Statuses) {
 		source = openDeposits(l, f, page)
 	} else {
-		source = deskList(l, f, page, found, searched).Rows(page)
+		source = deskList(l, f, page, sought).Rows(page)
 	}
 	sql := SelectDepositsOf(source, "d.fits, d.n") + " ORDER BY d." + strings.Join(l.Order, " DESC, d.") + " DESC"
 	return lists.Read(ctx, s.DB, l, page, sql,
@@ -85,19 +60,16 @@ func (s Desk) DeskDeposits(ctx context.Context, f depositports.DeskFilter,
 		}, place)
 }
 
-// deskList says how the list of f is read. found are the deposits of the search text, all of them if searched.
-func deskList(l *lists.List, f depositports.DeskFilter, page ports.Page, found []id.ID, searched bool) *lists.List {
+// deskList says how the list of f is read. sought is what the search for its text found.
+func deskList(l *lists.List, f depositports.DeskFilter, page ports.Page, sought *search) *lists.List {
 	l.Where("account_id = ?", f.AccountID)
-	if searched {
-		l.Where("id = ANY (?::uuid[])", found)
-	} else if f.Text != "" {
+	switch {
+	case sought == nil:
+	case sought.frequent:
 		l.Max = maxSearched
-		text := l.Argument(f.Text)
-		names := pg.Each(namesOfClient, func(name string) string { return beginsWith(name, text) })
-		l.Fits = append(l.Fits, "(rental_contract <> '' AND "+beginsWith("rental_contract", text)+
-			// Not EXISTS, for which Postgres may read all clients first.
-			" OR (SELECT true FROM clients c WHERE c.id = client_id AND c.erased_at IS NULL AND ("+strings.Join(names, " OR ")+
-			")))")
+		l.Fits = append(l.Fits, sought.fits(l, f.Text))
+	default:
+		l.Where("id = ANY (?::uuid[])", sought.ids)
 	}
 	if !f.Stay.From.IsZero() {
 		l.Where("contract_end_at >= ?", f.Stay.From)
@@ -141,29 +113,6 @@ func openDeposits(l *lists.List, f depositports.DeskFilter, page ports.Page) str
 		"SELECT o.created_at, o.deposit_id FROM open_deposits o WHERE o.account_id = " + account +
 		" AND o.status = s.status" + after + newest + ") AS o" + newest +
 		") AS o JOIN deposits d ON d.id = o.deposit_id)"
-}
-
-// searched gives the deposits of an account that a text names, some of them twice, up to maxFound and one more.
-func (s Desk) searched(ctx context.Context, accountID id.ID, text string) ([]id.ID, error) {
-	reference, _ := deposit.WrittenReference(text)
-	parts := []string{
-		`SELECT d.id FROM deposits d WHERE d.reference = $3 AND d.account_id = $1`,
-		`SELECT d.id FROM deposits d WHERE d.account_id = $1 AND d.rental_contract <> '' AND ` +
-			beginsWith("d.rental_contract", "$2"),
-	}
-	for _, name := range namesOfClient {
-		parts = append(parts, `SELECT d.id FROM clients c JOIN deposits d ON d.client_id = c.id
-			WHERE c.account_id = $1 AND c.erased_at IS NULL AND `+beginsWith(name, "$2")+` AND d.account_id = $1`)
-	}
-	// Without DISTINCT, Postgres stops at the limit.
-	limited := pg.Each(parts, func(part string) string { return `(` + part + ` LIMIT $4)` })
-	rows, err := s.DB.Query(ctx, `SELECT id FROM (`+strings.Join(limited, ` UNION ALL `)+`) AS found LIMIT $4`, accountID,
-		text, reference, maxFound+1)
-	if err != nil {
-		return nil, err
-	}
-	found, err := pgx.CollectRows(rows, pgx.RowTo[id.ID])
-	return found, pg.Translate(err)
 }
 
 // endingWork are the rows of open_deposits that are depositports.WorkEnding: $1 is the account, $2 the end of covers

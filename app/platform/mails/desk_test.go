@@ -41,7 +41,7 @@ Your tenant has secured the deposit of €1,250.00.
 Open the deposit:
 `+page+`
 
-If there is damage, you can collect up to the whole amount until the cover ends.
+If there is damage, you can claim up to the whole amount until the cover ends.
 
 --
 Rental deposits
@@ -61,7 +61,7 @@ Votre locataire a garanti la caution de 1 250,00 €.
 Ouvrir la caution :
 `+page+`
 
-En cas de dommage, vous pouvez encaisser jusqu’à la totalité du montant avant la fin de la couverture.
+En cas de dommage, vous pouvez réclamer jusqu’à la totalité du montant avant la fin de la couverture.
 
 --
 Cautions locatives
@@ -93,7 +93,7 @@ func TestCoversEnding_ListsAndCounts(t *testing.T) {
 	require.Equal(t, "The cover of 4 deposits ends within 7 days", mail.Subject)
 	require.Equal(t, `Hello,
 
-A cover ends at the time below. Afterwards nothing can be collected from its deposit.
+A cover ends at the time below. Afterwards nothing can be claimed from its deposit.
 
   D-0000-0000 (BK-1): €300.00, 23 November 2026, 10:00 UTC
   D-0001-0000: €300.00, 23 November 2026, 10:00 UTC
@@ -111,7 +111,7 @@ You get this mail once a day at most, when a cover of your account is about to e
 	require.Equal(t, "La couverture d’une caution prend fin dans les 7 jours", mail.Subject)
 	require.Equal(t, `Bonjour,
 
-Une couverture prend fin à l’heure ci-dessous. Ensuite, rien ne peut plus être encaissé sur sa caution.
+Une couverture prend fin à l’heure ci-dessous. Ensuite, rien ne peut plus être réclamé sur sa caution.
 
   D-0000-0000 (BK-1) : 300,00 €, 23 novembre 2026, 10:00 UTC
 

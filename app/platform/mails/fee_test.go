@@ -25,7 +25,7 @@ func TestFeePaid_InEnglish(t *testing.T) {
 	require.Equal(t, "You paid a fee of €43.75, and your deposit is secured", m.Subject)
 	require.Contains(t, plain(m.Body),
 		`You paid a fee of €43.75 to secure the deposit of €1,250.00 for Gîtes d’Ada. Nothing else was charged, and nothing is blocked on your card.`)
-	require.Contains(t, plain(m.Body), `  Guarantee until: 22 December 2026, 10:00 UTC
+	require.Contains(t, plain(m.Body), `  Covered until: 22 December 2026, 10:00 UTC
 
 You agreed to these words:
 

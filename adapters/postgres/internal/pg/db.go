@@ -116,3 +116,13 @@ func OrNotFound(err, sentinel error) error {
 	}
 	return err
 }
+
+// SendBatch runs the statements of a batch in a single round trip and a transaction of their own.
+func (d DB) SendBatch(ctx context.Context, batch *pgx.Batch) error {
+	conn, err := d.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	return Translate(conn.SendBatch(ctx, batch).Close())
+}
