@@ -25,7 +25,7 @@ func TestLinkMade_TellsWhatThePartnerMayDo(t *testing.T) {
 
 Acme was linked to your account on 21 November 2026, 10:00 UTC.
 
-Acme can create deposits for your rentals, send your tenants the link to them, and cancel, release or collect the deposits it created.
+Acme can create deposits for your rentals, send your tenants the link to them, cancel and release the deposits it created, and claim from them.
 
 See the partner’s rights:
 https://dash.example/dashboard/partner
@@ -44,7 +44,7 @@ You get this mail because it concerns the security of your account.
 
 Acme a été relié à votre compte le 21 novembre 2026, 10:00 UTC.
 
-Acme peut créer des cautions pour vos locations, envoyer le lien à vos locataires, et annuler, libérer ou encaisser les cautions qu’il a créées.
+Acme peut créer des cautions pour vos locations, envoyer le lien à vos locataires, annuler ou libérer les cautions qu’il a créées, et y réclamer un montant.
 
 Voir les droits du partenaire :
 https://dash.example/dashboard/partner
