@@ -34,7 +34,7 @@ func (s *Service) KeepDraft(ctx context.Context, accountID id.ID, token string, 
 
 // Draft gives what KeepDraft kept.
 //
-// Returns deposit.ErrDraftGone for a draft that is an hour old, and for one of another session or account.
+// Returns depositports.ErrDraftGone for a draft that is an hour old, and for one of another session or account.
 func (s *Service) Draft(ctx context.Context, accountID id.ID, token string, form [16]byte) (secret.Text, error) {
 	key, err := draftKey(accountID, token, form)
 	if err != nil {

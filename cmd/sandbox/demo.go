@@ -20,6 +20,7 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/secret"
+	"partnerdeposits/core/site"
 	"partnerdeposits/lab/receiver"
 	"partnerdeposits/process/config"
 	"partnerdeposits/process/run"
@@ -75,7 +76,7 @@ func demoOf(cfg config.Config, faked bool, adminLine string) demo {
 	}
 	switch {
 	case cfg.CatchesMails():
-		d.mails = cfg.DashboardBaseURL + "/sandbox/mails"
+		d.mails = site.URL(cfg.DashboardBaseURL, site.CaughtMails)
 	case cfg.SMTPURL == "":
 		d.mails = "wait in the database, since SMTP_URL is not set"
 	default:

@@ -30,7 +30,6 @@ const (
 // Faults of creating and changing a deposit.
 var (
 	ErrNotFound         = fault.New(fault.NotFound, "deposit_not_found", "There is no such deposit.")
-	ErrDraftGone        = fault.New(fault.NotFound, "form_draft_gone", "This form is no longer kept.")
 	ErrAccessDenied     = fault.New(fault.Forbidden, "deposit_access_denied", "This deposit belongs to another partner.")
 	ErrBelowMinimum     = fault.New(fault.Invalid, "amount_below_minimum", "amount: is below the minimum.")
 	ErrAboveMaximum     = fault.New(fault.Invalid, "amount_above_maximum", "amount: exceeds the maximum.")

@@ -12,11 +12,11 @@ import (
 	"partnerdeposits/adapters/http/ui"
 	"partnerdeposits/app/deposits"
 	"partnerdeposits/app/deposits/desk"
-	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/secret"
 	"partnerdeposits/core/site"
 	"partnerdeposits/core/twofactor"
+	depositports "partnerdeposits/ports/deposits"
 )
 
 // formDraft is a form of a deposit as it was sent. Its page, which asks once more or names the mistakes, is opened by a
@@ -72,11 +72,11 @@ func (p *pages) keepDraft(c *fiber.Ctx, by caller, form [16]byte, d formDraft, p
 	return c.Redirect(page, http.StatusSeeOther)
 }
 
-// draft gives the kept form that the path names. Returns deposit.ErrDraftGone.
+// draft gives the kept form that the path names. Returns depositports.ErrDraftGone.
 func (p *pages) draft(c *fiber.Ctx, accountID id.ID) (form [16]byte, d formDraft, err error) {
 	key, err := hex.DecodeString(c.Params("form"))
 	if err != nil || len(key) != len(form) {
-		return form, d, deposit.ErrDraftGone
+		return form, d, depositports.ErrDraftGone
 	}
 	form = [16]byte(key)
 	content, err := p.Deposits.Draft(c.UserContext(), accountID, p.Site.SessionToken(c), form)
@@ -101,7 +101,7 @@ func (p *pages) showQuestion(c *fiber.Ctx, by caller) error {
 		return err
 	}
 	form, d, err := p.draft(c, by.Account.ID)
-	if errors.Is(err, deposit.ErrDraftGone) {
+	if errors.Is(err, depositports.ErrDraftGone) {
 		return c.Redirect(depositPath(v.ID), http.StatusSeeOther)
 	}
 	if err != nil {
@@ -132,7 +132,7 @@ func (p *pages) showQuestion(c *fiber.Ctx, by caller) error {
 // showNewAgain shows the form of a new deposit with its mistakes. A form that is no longer kept leads to an empty one.
 func (p *pages) showNewAgain(c *fiber.Ctx, by caller) error {
 	form, d, err := p.draft(c, by.Account.ID)
-	if errors.Is(err, deposit.ErrDraftGone) {
+	if errors.Is(err, depositports.ErrDraftGone) {
 		return c.Redirect(pathNew, http.StatusSeeOther)
 	}
 	if err != nil {

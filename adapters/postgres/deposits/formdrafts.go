@@ -6,7 +6,6 @@ import (
 
 	"partnerdeposits/adapters/postgres/deposits/internal/sqlc"
 	"partnerdeposits/adapters/postgres/internal/pg"
-	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/secret"
 	depositports "partnerdeposits/ports/deposits"
 )
@@ -37,7 +36,7 @@ func (r FormDrafts) Draft(ctx context.Context, key depositports.FormDraftKey, si
 		Session: key.Session[:], Form: key.Form, AccountID: key.AccountID, Since: since,
 	})
 	if err != nil {
-		return "", pg.OrNotFound(err, deposit.ErrDraftGone)
+		return "", pg.OrNotFound(err, depositports.ErrDraftGone)
 	}
 	return r.Sealer.Open(sealed, pg.DraftAAD(key.Session, key.Form))
 }
