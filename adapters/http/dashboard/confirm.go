@@ -22,7 +22,8 @@ import (
 func (p *pages) confirm(c *fiber.Ctx, by caller, v desk.View, f actForm, wrongCode string) error {
 	lang := ui.LangOf(c)
 	view := confirmView{Path: depositPath(v.ID), Token: p.Site.FormToken(c), Danger: true, Hidden: []hidden{
-		{fieldIntent, f.intent}, {fieldConfirm, confirmed}, {fieldVersion, strconv.Itoa(v.Version)}, {fieldForm, hex.EncodeToString(f.form[:])},
+		{fieldIntent, f.intent}, {fieldConfirm, confirmed}, {fieldVersion, strconv.Itoa(v.Version)},
+		{fieldForm, hex.EncodeToString(f.form[:])},
 	}}
 	who := tenantOf(v.Deposit)
 	if who == "" {

@@ -36,7 +36,8 @@ func TestToday_ShowsWhatWaitsAndTheYear(t *testing.T) {
 	refused(t, s, mine[2])
 	captured(t, s, mine[3], 12_050)
 	page := b.Get("/dashboard")
-	for _, want := range []string{"Cover ends within 7 days", "Payment refused", "Claimed, not paid yet", "Awaiting the tenant",
+	for _, want := range []string{"Cover ends within 7 days", "Payment refused", "Claimed, not paid yet",
+		"Awaiting the tenant",
 		"Cover ends on", "8 in all"} {
 		require.Contains(t, page.Body, want)
 	}

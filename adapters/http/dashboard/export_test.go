@@ -36,7 +36,7 @@ func TestExport_HasEveryDepositOfTheListOnce(t *testing.T) {
 	rows, err := csv.NewReader(strings.NewReader(answer.Body)).ReadAll()
 	require.NoError(t, err)
 	require.Equal(t, []string{"reference", "status", "amount", "captured", "startsOn", "endsOn", "rentalContract",
-		"tenant", "email", "createdAt"}, rows[0])
+		"tenant", "email", "createdAt", "claim", "paid", "paidAt"}, rows[0])
 	require.Len(t, rows, 1+252)
 	byReference := map[string][]string{}
 	for _, row := range rows[1:] {
@@ -51,7 +51,7 @@ func TestExport_HasEveryDepositOfTheListOnce(t *testing.T) {
 		if row[2] == "1234.50" {
 			made = depositOf(t, d.Server, row[0])
 			require.Equal(t, []string{made.Reference, "pending", "1234.50", "0.00", "2027-07-01", "2027-07-08", "B-1",
-				"Grace Hopper", "grace@example.com", deposit.Timestamp(made.CreatedAt)}, row)
+				"Grace Hopper", "grace@example.com", deposit.Timestamp(made.CreatedAt), "", "", ""}, row)
 		}
 	}
 	require.EqualValues(t, 123_450, made.Amount)

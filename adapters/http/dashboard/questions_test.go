@@ -332,7 +332,8 @@ func TestEndedSession_GivesTheTextToItsOperatorAlone_AndNeverASecret(t *testing.
 		return d.b.Submit("/login?next="+url.QueryEscape(d.path),
 			map[string]string{"email": "a@b.example", "password": "correct horse battery"})
 	}
-	form := url.Values{"intent": {"release"}, "comment": {words}, "code": {"123456"}, "currentPassword": {"hunter2 hunter2"}}
+	form := url.Values{"intent": {"release"}, "comment": {words}, "code": {"123456"},
+		"currentPassword": {"hunter2 hunter2"}}
 	d.b.Get(d.path)
 	sent := send(form, "", "")
 	require.Equal(t, "/login?next="+url.QueryEscape(d.path), sent.Location)

@@ -23,7 +23,7 @@ func (r FormDrafts) Keep(ctx context.Context, key depositports.FormDraftKey, con
 		}); err != nil {
 			return err
 		}
-		if err := queries.TrimFormDrafts(ctx, t.Deferred(), key.AccountID, most); err != nil {
+		if err := queries.TrimFormDrafts(ctx, t.Deferred(), key.AccountID, key.Form, most); err != nil {
 			return err
 		}
 		return t.Commit(ctx)

@@ -6,7 +6,7 @@ ON CONFLICT (session, form) DO UPDATE SET content = excluded.content, kept_at = 
 -- name: TrimFormDrafts :exec
 DELETE FROM form_drafts d USING (
     SELECT f.session, f.form FROM form_drafts f WHERE f.account_id = @account_id
-    ORDER BY f.kept_at DESC, f.form DESC OFFSET sqlc.arg(most)::integer
+    ORDER BY f.kept_at DESC, f.form = sqlc.arg(newest)::uuid DESC OFFSET sqlc.arg(most)::integer
 ) AS old
 WHERE d.session = old.session AND d.form = old.form;
 

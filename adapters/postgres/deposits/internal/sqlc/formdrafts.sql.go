@@ -87,12 +87,12 @@ func (q *Queries) KeepFormDraft(ctx context.Context, db DBTX, arg KeepFormDraftP
 const trimFormDrafts = `-- name: TrimFormDrafts :exec
 DELETE FROM form_drafts d USING (
     SELECT f.session, f.form FROM form_drafts f WHERE f.account_id = $1
-    ORDER BY f.kept_at DESC, f.form DESC OFFSET $2::integer
+    ORDER BY f.kept_at DESC, f.form = $2::uuid DESC OFFSET $3::integer
 ) AS old
 WHERE d.session = old.session AND d.form = old.form
 `
 
-func (q *Queries) TrimFormDrafts(ctx context.Context, db DBTX, accountID id.ID, most int) error {
-	_, err := db.Exec(ctx, trimFormDrafts, accountID, most)
+func (q *Queries) TrimFormDrafts(ctx context.Context, db DBTX, accountID id.ID, newest id.ID, most int) error {
+	_, err := db.Exec(ctx, trimFormDrafts, accountID, newest, most)
 	return err
 }
