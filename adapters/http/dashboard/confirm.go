@@ -62,12 +62,7 @@ func (p *pages) confirm(c *fiber.Ctx, by caller, v desk.View, f actForm, wrongCo
 	case intentAddFiles:
 		title, view.Button, view.Danger = textConfirmFiles.In(lang), textButtonFiles.In(lang), false
 	default:
-		title, view.Button, view.Danger = textConfirmSend.In(lang, f.email), textButtonSend.In(lang), false
-		view.Says = []string{
-			textSaysSend.In(lang, f.email, ui.Euros(lang, v.Amount), periodOf(lang, v.ContractStartAt, v.ContractEndAt)),
-			textSaysSendUntil.In(lang, ui.DateTime(lang, v.CheckoutExpiresAt)),
-		}
-		view.Hidden = append(view.Hidden, hidden{fieldEmail, f.email})
+		title = askAboutLink(&view, v, f, lang)
 	}
 	if err := p.addWaiting(c, &view, f); errors.Is(err, evidence.ErrGone) {
 		return p.conflict(c, by, v, err)
@@ -81,6 +76,17 @@ func (p *pages) confirm(c *fiber.Ctx, by caller, v desk.View, f actForm, wrongCo
 		status, view.Page.ErrorCode = http.StatusUnprocessableEntity, twofactor.ErrWrongCode.Code
 	}
 	return ui.Render(c, status, confirmPage(view))
+}
+
+// askAboutLink fills the page that asks once more before a link is mailed, and gives its title.
+func askAboutLink(view *confirmView, v desk.View, f actForm, lang ui.Lang) (title string) {
+	view.Button, view.Danger = textButtonSend.In(lang), false
+	view.Says = []string{
+		textSaysSend.In(lang, f.email, ui.Euros(lang, v.Amount), periodOf(lang, v.ContractStartAt, v.ContractEndAt)),
+		textSaysSendUntil.In(lang, ui.DateTime(lang, v.CheckoutExpiresAt)),
+	}
+	view.Hidden = append(view.Hidden, hidden{fieldEmail, f.email})
+	return textConfirmSend.In(lang, f.email)
 }
 
 // addWaiting puts the files of the form on the page. Returns evidence.ErrGone.
