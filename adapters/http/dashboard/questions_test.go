@@ -1,8 +1,11 @@
 package dashboard_test
 
 import (
+	"bytes"
+	"compress/flate"
 	"context"
 	"encoding/base64"
+	"io"
 	"net/http"
 	"net/url"
 	"os"
@@ -344,6 +347,13 @@ func TestEndedSession_GivesTheTextToItsOperatorAlone_AndNeverASecret(t *testing.
 	raw, err := base64.RawURLEncoding.DecodeString(kept.Value)
 	require.NoError(t, err)
 	require.NotContains(t, string(raw), "oven")
+	packed, err := d.Cipher.Decrypt(raw, []byte("cookie:unsent"))
+	require.NoError(t, err)
+	plain, err := io.ReadAll(flate.NewReader(bytes.NewReader(packed)))
+	require.NoError(t, err)
+	require.Contains(t, string(plain), "oven")
+	require.NotContains(t, string(plain), "123456")
+	require.NotContains(t, string(plain), "hunter2")
 	require.Contains(t, d.b.Get(sent.Location).Body, "your text comes back")
 	require.Equal(t, d.path, logIn().Location)
 	page := d.b.Get(d.path)
@@ -358,12 +368,16 @@ func TestEndedSession_GivesTheTextToItsOperatorAlone_AndNeverASecret(t *testing.
 	require.Nil(t, send(form, "Sec-Fetch-Site", "cross-site").Cookie("unsent"))
 	logIn()
 	d.b.Get(d.path)
-	value := send(form, "", "").Cookie("unsent")
+	d.path = site.NewDeposit
+	value := send(url.Values{"intent": {"create"}, "lastName": {words}}, "", "").Cookie("unsent")
+	d.path = pathOf(t, d.Server, d.reference)
 	require.NotNil(t, value)
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, d.URL+"/dashboard/deposits/new", nil)
 	require.NoError(t, err)
 	req.AddCookie(&http.Cookie{Name: "unsent", Value: value.Value})
-	require.NotContains(t, stranger.Do(req).Body, "Your text is back")
+	read := stranger.Do(req)
+	require.Equal(t, http.StatusOK, read.Status)
+	require.NotContains(t, read.Body, "Your text is back")
 
 	// A text that is too long is not cut: the page says that it is lost.
 	logIn()
