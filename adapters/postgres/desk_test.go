@@ -28,8 +28,8 @@ import (
 // deskReads bounds the rows that a statement of the operator's list reads: 2,000 and those of a page, as in every list.
 const deskReads = maxRead + 2
 
-// Bounds of a search: it reads up to 1,500 clients of a name and 4,000 deposits of theirs, and compares 2,000 deposits
-// in each way in which the text names any (ADR 0036).
+// Bounds of the rows and blocks that a search may read: 32,000 names, 1,500 clients, 4,000 of their deposits, and a
+// page of the list (ADR 0036).
 const (
 	searchReads  = 32_000 + 4*1501 + 4001 + deskReads
 	searchBlocks = 3 * searchReads

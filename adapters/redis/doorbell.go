@@ -85,7 +85,7 @@ func (d *Doorbell) ring(r ring) {
 	}
 }
 
-// early is the time until the next ring may be published; 0 or less: at once.
+// early is how long a ring has to wait so that it follows the last one by ringEvery; 0 or less: not at all.
 func (d *Doorbell) early() time.Duration { return time.Duration(d.free.Load()) - time.Since(d.began) }
 
 func signal(c chan<- struct{}) {

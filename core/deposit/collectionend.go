@@ -72,7 +72,9 @@ func (d *Debt) Remindable(now time.Time) error {
 	return nil
 }
 
-// Remind records that the tenant is mailed the link to pay. Returns the errors of Remindable.
+// Remind records that the tenant of the debt was mailed the link to pay it now.
+//
+// Returns the errors of Remindable.
 func (d *Debt) Remind(now time.Time) error {
 	if err := d.Remindable(now); err != nil {
 		return err

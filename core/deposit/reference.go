@@ -40,9 +40,9 @@ func WrittenReference(heard string) (reference string, ok bool) {
 // minBeginning is the least number of letters behind the D in the beginning of a reference.
 const minBeginning = 3
 
-// ReferenceBeginnings gives the beginnings that a stored reference has if the text is the beginning of it, in any
-// spelling, with or without its D: D-VFKB-2 for "vfkb2", and both D-DVFK and D-VFK for "dvfk". There is none for a text
-// that cannot be, and for less than three letters behind the D.
+// ReferenceBeginnings gives the prefixes of stored references that a text stands for, in any spelling, with or
+// without the leading D: D-VFKB-2 for "vfkb2", and both D-DVFK and D-VFK for "dvfk". A text with fewer than three
+// letters behind the D, or with signs that no reference has, gives none.
 func ReferenceBeginnings(heard string) []string {
 	upper := strings.ToUpper(heard)
 	letters := strings.NewReplacer("-", "", " ", "").Replace(upper)

@@ -59,6 +59,25 @@ func (d *desk) confirm(asked connecttest.Answer, intent string) connecttest.Answ
 	return d.b.Send(asked, 0, nil)
 }
 
+// confirmAtOnce sends the form of a page that asked once more eight times at once. Each answer tells that it is done.
+func (d *desk) confirmAtOnce(asked connecttest.Answer, intent string) {
+	d.t.Helper()
+	values := url.Values{}
+	for _, n := range asked.All("input") {
+		values.Set(attribute(n, "name"), attribute(n, "value"))
+	}
+	var wg sync.WaitGroup
+	answers := make([]connecttest.Answer, 8)
+	for i := range answers {
+		wg.Go(func() { answers[i] = d.b.Post(d.path, values) })
+	}
+	wg.Wait()
+	for _, a := range answers {
+		require.Equal(d.t, http.StatusSeeOther, a.Status, a.Body)
+		require.Equal(d.t, d.path+"?done="+intent, a.Location)
+	}
+}
+
 func (d *desk) done(answer connecttest.Answer, intent string) connecttest.Answer {
 	d.t.Helper()
 	require.Equal(d.t, http.StatusSeeOther, answer.Status, answer.Body)
@@ -162,21 +181,7 @@ func TestAct_ADoubleClick_HappensOnce(t *testing.T) {
 			if intent != "cancel" {
 				secured(t, d.Server, d.reference, 24*time.Hour)
 			}
-			asked := d.ask(intent, nil)
-			values := url.Values{}
-			for _, n := range asked.All("input") {
-				values.Set(attribute(n, "name"), attribute(n, "value"))
-			}
-			var wg sync.WaitGroup
-			answers := make([]connecttest.Answer, 8)
-			for i := range answers {
-				wg.Go(func() { answers[i] = d.b.Post(d.path, values) })
-			}
-			wg.Wait()
-			for _, a := range answers {
-				require.Equal(t, http.StatusSeeOther, a.Status, a.Body)
-				require.Equal(t, d.path+"?done="+intent, a.Location)
-			}
+			d.confirmAtOnce(d.ask(intent, nil), intent)
 			require.Equal(t, after, depositOf(t, d.Server, d.reference).Status)
 			require.Equal(t, 1, d.Count("deposit_transitions", ""))
 			require.Equal(t, 1, d.Count("outbox", "name <> 'rental_operator.linked'"))

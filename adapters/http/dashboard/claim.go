@@ -90,8 +90,8 @@ func doneOnClaim(done string, v desk.View, lang ui.Lang) string {
 	return ""
 }
 
-// claimRefusal tells why an act on a claim was refused, with the state of the claim now. ok is false for the code of
-// another refusal.
+// claimRefusal words the refusal of an act on a claim, with the state of the claim now. ok is false where code is not
+// the code of such a refusal.
 func claimRefusal(code string, v desk.View, lang ui.Lang) (says string, ok bool) {
 	switch code {
 	case deposit.ErrCollectionOver.Code, deposit.ErrCollectionEnding.Code, deposit.ErrCollectionNotPayable.Code:

@@ -72,7 +72,9 @@ func (p *pages) keepDraft(c *fiber.Ctx, by caller, form [16]byte, d formDraft, p
 	return c.Redirect(page, http.StatusSeeOther)
 }
 
-// draft gives the kept form that the path names. Returns depositports.ErrDraftGone.
+// draft reads the form draft whose key is in the path of the request.
+//
+// Returns depositports.ErrDraftGone.
 func (p *pages) draft(c *fiber.Ctx, accountID id.ID) (form [16]byte, d formDraft, err error) {
 	key, err := hex.DecodeString(c.Params("form"))
 	if err != nil || len(key) != len(form) {

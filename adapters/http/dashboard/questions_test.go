@@ -53,7 +53,7 @@ var questions = map[acts.Act]questioned{
 	acts.ActWithdraw: {unpaid, "", ""},
 }
 
-// deskBrowser is a browser whose operator is signed in and has a deposit.
+// deskBrowser is Chromium with a signed-in operator, whose account has the deposit at path.
 type deskBrowser struct {
 	*connecttest.Server
 	t    *testing.T

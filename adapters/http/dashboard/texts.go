@@ -13,7 +13,8 @@ func init() {
 			"Votre compte n’a pas de caution à cette adresse. Vérifiez le lien."))
 }
 
-var textRestored = ui.T("Your session had ended, and nothing was sent. Your text is back: look at it and send it again.",
+var textRestored = ui.T(
+	"Your session had ended, and nothing was sent. Your text is back: look at it and send it again.",
 	"Votre session avait pris fin et rien n’a été envoyé. Votre texte est de retour : vérifiez-le et renvoyez-le.")
 
 // The first page.

@@ -42,7 +42,8 @@ var (
 		"Vous avez clos la réclamation : le locataire vous a payé autrement.")
 	textClaimWithdrawn = ui.T("You dropped the claim.", "Vous avez renoncé à la réclamation.")
 
-	textSettledStep   = ui.T("Claim ended: the tenant paid otherwise", "Réclamation close : le locataire a payé autrement")
+	textSettledStep = ui.T("Claim ended: the tenant paid otherwise",
+		"Réclamation close : le locataire a payé autrement")
 	textWithdrawnStep = ui.T("Claim dropped", "Réclamation abandonnée")
 
 	textHappenedReminded = ui.T("Link to pay mailed again", "Lien de paiement renvoyé par e-mail")
@@ -53,9 +54,11 @@ var (
 		"The payment provider has not answered yet, so the claim has not ended. We go on by ourselves: the claim ends as soon as the provider answers, unless the tenant has already paid.",
 		"Le prestataire de paiement n’a pas encore répondu : la réclamation n’est pas close. Nous continuons sans vous : elle le sera dès qu’il répondra, sauf si le locataire a déjà payé.")
 
-	textNoClaim      = ui.T("Nothing was done: nothing is claimed of this deposit.", "Rien n’a été fait : rien n’est réclamé sur cette caution.")
-	textClaimRefused = ui.T("Nothing was done. The state of the claim now: %s", "Rien n’a été fait. État actuel de la réclamation : %s")
-	textReminded     = ui.T("No e-mail was sent: the last one went out on %s. It can be sent again from %s on.",
+	textNoClaim = ui.T("Nothing was done: nothing is claimed of this deposit.",
+		"Rien n’a été fait : rien n’est réclamé sur cette caution.")
+	textClaimRefused = ui.T("Nothing was done. The state of the claim now: %s",
+		"Rien n’a été fait. État actuel de la réclamation : %s")
+	textReminded = ui.T("No e-mail was sent: the last one went out on %s. It can be sent again from %s on.",
 		"Aucun e-mail n’a été envoyé : le dernier est parti le %s. Un nouvel envoi est possible à partir du %s.")
 	textNobodyToRemind = ui.T("No e-mail was sent: the tenant’s record was erased. You can still copy the link.",
 		"Aucun e-mail n’a été envoyé : les données du locataire ont été effacées. Vous pouvez encore copier le lien.")

@@ -119,5 +119,6 @@ var disputeStates = map[string]ui.Text{
 		"La banque examine ; aucun argent n’a été repris."),
 	"warning_closed": ui.T("Closed: no money has moved.", "Close : aucun argent n’a été repris."),
 	"won":            ui.T("Won: the amount stays paid.", "Gagnée : le montant reste payé."),
-	"lost":           ui.T("Lost: the amount went back to the tenant.", "Perdue : le montant a été rendu au locataire."),
+	"lost": ui.T("Lost: the amount went back to the tenant.",
+		"Perdue : le montant a été rendu au locataire."),
 }

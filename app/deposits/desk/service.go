@@ -63,7 +63,7 @@ func (s *Service) List(ctx context.Context, f depositports.DeskFilter, page port
 	return ports.List[Row]{Items: rows, Next: found.Next}, err
 }
 
-// rows reads the debts of the captured deposits among list.
+// rows makes deposits rows of a list: the debts of all captured ones are read in one statement.
 func (s *Service) rows(ctx context.Context, list []*deposit.Deposit) ([]Row, error) {
 	var captured []id.ID
 	for _, d := range list {
