@@ -10,24 +10,36 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/core/agreement"
 	"partnerdeposits/core/deposit"
 )
 
-var shownWords = regexp.MustCompile(`(?s)<input type="checkbox" value="yes"[^>]* name="agree"[^>]*><span>(.*?)</span>`)
+var (
+	shownSentence = regexp.MustCompile(`(?s)<input type="checkbox" value="yes"[^>]* name="agree"[^>]*><span>(.*?)</span>`)
+	shownWords    = regexp.MustCompile(`(?s)<details( open)?><summary>[^<]+</summary><p>(.*?)</p></details>`)
+	tags          = regexp.MustCompile(`<[^>]*>`)
+)
 
-func TestCheckout_WordsOfTheCheckbox_AreThoseThatAreKept(t *testing.T) {
-	w := setup(t)
+func TestCheckout_WordsThatUnfold_AreThoseThatAreKept(t *testing.T) {
+	w := setup(t, withImprint)
 	d, token := w.Deposit(t)
 	b := w.browser()
 	for _, lang := range []string{"fr", "en"} {
 		form := b.get(w.address(token) + "?lang=" + lang)
-		shown := shownWords.FindStringSubmatch(form.body)
+		shown, sentence := shownWords.FindStringSubmatch(form.body), shownSentence.FindStringSubmatch(form.body)
 		require.NotNil(t, shown, form.body)
+		require.NotNil(t, sentence, form.body)
 		require.Contains(t, b.send(form, 0, grace).body, "cardNumber")
 		kept, err := w.Postgres.Agreements.Agreements(t.Context(), d.ID)
 		require.NoError(t, err)
 		last := kept[len(kept)-1]
-		require.Equal(t, shown[1], last.Words)
+		for _, link := range []string{"https://deposits.example/terms", "https://deposits.example/privacy",
+			"mailto:support@deposits.example"} {
+			require.Contains(t, shown[2], `<a href="`+link+`"`)
+		}
+		require.Equal(t, tags.ReplaceAllString(shown[2], ""), last.Words)
+		require.True(t, strings.HasPrefix(last.Words, sentence[1]+" "), "the sentence beside the checkbox is part of the evidence")
+		require.Equal(t, agreement.Version, last.Version)
 		require.Equal(t, lang, last.Locale)
 		require.Equal(t, "127.0.0.1", last.Origin.Address)
 		require.Contains(t, last.Origin.UserAgent, "Go-http-client")
@@ -64,6 +76,8 @@ func TestCheckout_WordsChangedSinceThePage_AreShownAgain(t *testing.T) {
 	b := w.browser()
 	form := b.get(w.address(token))
 	require.Contains(t, strings.ReplaceAll(form.body, "\u00a0", " "), "until 14 August 2026, if you pay today")
+	require.Contains(t, strings.ReplaceAll(form.body, "\u00a0", " "), "for claims until 60 days after I pay.")
+	require.NotContains(t, form.body, "<details open>")
 	require.Contains(t, form.body, "The cover ends before your stay does")
 	w.Clock.Add(24 * time.Hour)
 	again := b.send(form, 0, grace)
@@ -72,6 +86,7 @@ func TestCheckout_WordsChangedSinceThePage_AreShownAgain(t *testing.T) {
 	require.Contains(t, again.body, `data-error-code="agreement_changed"`)
 	require.Contains(t, again.body, "has changed")
 	require.NotContains(t, again.body, " checked")
+	require.Contains(t, again.body, "<details open>", "what is to be read again is there")
 	require.Contains(t, b.send(again, 0, grace).body, "cardNumber")
 }
 
