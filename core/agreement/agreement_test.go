@@ -32,7 +32,7 @@ func TestWords_OfThisVersion_AreThese(t *testing.T) {
 		"The terms at https://example.com/terms apply. https://example.com/privacy tells how my data is used.",
 		plain(terms().Words("en-GB")))
 	require.Equal(t,
-		"J’accepte un débit de ma carte de 1 250,00 € au plus pour réclamation jusqu’au 1er août 2026. "+
+		"J’accepte un débit de 1 250,00 € au plus sur ma carte pour réclamation jusqu’au 1er août 2026. "+
 			"Je paie maintenant, une seule fois, des frais de 43,75 €, et la carte avec laquelle je paie est conservée. "+
 			"Si Les Gîtes d’Ada réclame une somme pour cette location, par exemple pour un dommage, le montant est débité de cette carte sans autre démarche de ma part : "+
 			"jusqu’à 1 250,00 € au total, pour les réclamations faites jusqu’au 1er août 2026. "+
@@ -58,7 +58,7 @@ func TestShort_BeginsTheWords(t *testing.T) {
 	t.Parallel()
 	limited := terms()
 	limited.Days = 60
-	for locale, until := range map[string]string{"en": "until 60 days after I pay.", "fr": "jusqu’à 60 jours après paiement."} {
+	for locale, until := range map[string]string{"en": "until 60 days after I pay.", "fr": "si réclamation sous 60 jours du paiement."} {
 		require.True(t, strings.HasPrefix(terms().Words(locale), terms().Short(locale)+" "))
 		require.True(t, strings.HasPrefix(limited.Words(locale), limited.Short(locale)+" "))
 		require.True(t, strings.HasSuffix(plain(limited.Short(locale)), until), limited.Short(locale))

@@ -25,12 +25,11 @@ func (t Terms) Words(locale string) string {
 // Short is the sentence beside the checkbox, short enough for two lines of a phone.
 func (t Terms) Short(locale string) string {
 	if isFrench(locale) {
-		until := "au " + date(t.Until, shortMonths, true)
+		claims := "pour réclamation jusqu’au " + date(t.Until, shortMonths, true)
 		if t.Days > 0 {
-			until = fmt.Sprintf("à %d"+noBreak+"jours après paiement", t.Days)
+			claims = fmt.Sprintf("si réclamation sous %d"+noBreak+"jours du paiement", t.Days)
 		}
-		return fmt.Sprintf("J’accepte un débit de ma carte de %s au plus pour réclamation jusqu’%s.", euros(t.Amount, true),
-			until)
+		return fmt.Sprintf("J’accepte un débit de %s au plus sur ma carte %s.", euros(t.Amount, true), claims)
 	}
 	until := date(t.Until, shortMonths, false)
 	if t.Days > 0 {

@@ -103,11 +103,21 @@ func TestCheckout_StayThatIsOver_ShowsNoForm(t *testing.T) {
 	require.Contains(t, b.get(w.address(token)+"?lang=fr").body, "Votre séjour est terminé")
 }
 
-func TestCheckout_AfterPaying_NamesTheFee(t *testing.T) {
-	w := setup(t)
-	_, token := w.Deposit(t, func(d *deposit.Deposit) { d.ReturnURL, d.URLGeneration = "", false })
+func TestCheckout_AfterPaying_TellsWhatHappenedUntilWhenAndWhomToAsk(t *testing.T) {
+	w := setup(t, withImprint)
+	d, token := w.Deposit(t, func(d *deposit.Deposit) { d.ReturnURL, d.URLGeneration = "", false })
 	b := w.browser()
-	paid := b.send(b.send(b.get(w.address(token)), 0, grace), 0, card(goodCard))
-	require.Contains(t, paid.body, "Your deposit is secured")
-	require.Contains(t, strings.ReplaceAll(paid.body, "\u00a0", " "), "Fee paid</dt><dd>€17.50, on 15 June 2026")
+	pay := b.send(b.get(w.address(token)), 0, grace)
+	require.Contains(t, pay.body, "Fee for the deposit of Les Gîtes d’Ada, 16 Jun – 23 Jun 2026")
+	require.NotContains(t, pay.body, d.Reference)
+	paid := strings.ReplaceAll(b.send(pay, 0, card(goodCard)).body, "\u00a0", " ")
+	for _, shown := range []string{"Your deposit is secured", "Fee paid</dt><dd>€17.50, on 15 June 2026",
+		"is covered for €500.00 until 7 July 2026", "nothing is blocked on your card", "Covered until</dt><dd>7 July 2026",
+		"You get a receipt by e-mail", "About your stay and about claims: Les Gîtes d’Ada.",
+		`href="mailto:support@deposits.example?subject=` + d.Reference + `"`} {
+		require.Contains(t, paid, shown)
+	}
+	_, err := w.Pool.Exec(t.Context(), `UPDATE deposits SET status = 'close', closed_at = now() WHERE id = $1`, d.ID)
+	require.NoError(t, err)
+	require.NotContains(t, b.get(w.address(token)).body, "Covered until")
 }
