@@ -113,7 +113,7 @@ func TestCheckout_AfterPaying_TellsWhatHappenedUntilWhenAndWhomToAsk(t *testing.
 	paid := strings.ReplaceAll(b.send(pay, 0, card(goodCard)).body, "\u00a0", " ")
 	for _, shown := range []string{"Your deposit is secured", "Fee paid</dt><dd>€17.50, on 15 June 2026",
 		"is covered for €500.00 until 7 July 2026", "nothing is blocked on your card", "Covered until</dt><dd>7 July 2026",
-		"You get a receipt by e-mail", "About your stay and about claims: Les Gîtes d’Ada.",
+		"You get a receipt by e-mail", "Ask Les Gîtes d’Ada about your stay and about claims. For this payment, write to <a",
 		`href="mailto:support@deposits.example?subject=` + d.Reference + `"`} {
 		require.Contains(t, paid, shown)
 	}

@@ -131,6 +131,21 @@ func TestCheckout_OnAPhone_IsPaidWithoutScrolling(t *testing.T) {
 	}
 }
 
+func TestCheckout_NameOfAHundredCharacters_BreaksNothing(t *testing.T) {
+	w := setup(t, withImprint)
+	_, err := w.Pool.Exec(context.WithoutCancel(t.Context()), `UPDATE accounts SET company_name = repeat('W', 100)`)
+	require.NoError(t, err)
+	browser := browsertest.New(t, chromedp.EmulateViewport(320, 640, chromedp.EmulateMobile))
+	_, token := w.Deposit(t, speaks("fr"))
+	require.NoError(t, chromedp.Do(browser, chromedp.Navigate(w.address(token)), chromedp.Click("summary")))
+	browsertest.LooksRight(browser, t, "checkout-320-long-name")
+	require.NoError(t, chromedp.Do(browser,
+		chromedp.SetValue("#firstName", "Grace"), chromedp.SetValue("#lastName", "Hopper"),
+		chromedp.SetValue("#email", "grace@example.com"), chromedp.Click("#agree"), chromedp.Click("button.main"),
+		chromedp.WaitVisible("#cardNumber")))
+	browsertest.LooksRight(browser, t, "checkout-320-payment")
+}
+
 func TestCheckout_EveryPageInBothSchemesAndLanguages_IsAccessible(t *testing.T) {
 	t.Parallel()
 	for scheme, first := range browsertest.Schemes {

@@ -207,7 +207,7 @@ func TestDebt_ThePage_NamesReasonWordsDatesAndWhomToAsk(t *testing.T) {
 	for _, shown := range []string{`<p class="figure">€500.00</p>`, "claimed €500.00 of your deposit of €500.00.",
 		`Reason</dt><dd class="words">Damage`, "In the words of Les Gîtes d’Ada", "Broken coffee table",
 		"If the card is refused, we try again within some days", "If you do not agree",
-		"Tell Les Gîtes d’Ada why, and name the reference " + d.Reference,
+		"Tell Les Gîtes d’Ada why, or write to <a", "</a> and name the reference " + d.Reference + ".",
 		`href="mailto:support@deposits.example?subject=` + d.Reference + `"`, "object to the charge at your bank"} {
 		require.Contains(t, plain("en"), shown)
 	}
@@ -222,14 +222,14 @@ func TestDebt_ThePage_NamesReasonWordsDatesAndWhomToAsk(t *testing.T) {
 
 func TestDebt_ScriptInTheOperatorsWords_IsEscaped(t *testing.T) {
 	w := setup(t)
-	d, token, b := w.captured(goodCard)
-	_, err := w.Pool.Exec(t.Context(), `UPDATE deposit_transitions
-		SET detail = jsonb_build_object('reason', 'no reason of ours', 'description', '<img src=x>')
-		WHERE deposit_id = $1 AND trigger = 'claim'`, d.ID)
-	require.NoError(t, err)
+	d, token := w.Deposit(t)
+	b := w.browser()
+	b.send(b.send(b.get(w.address(token)), 0, grace), 0, card(goodCard))
+	w.claim(d.ID, "<img src=x>")
 	raw := b.raw(w.address(token))
 	require.Contains(t, raw, "&lt;img src=x&gt;")
-	require.NotContains(t, raw, "no reason of ours")
+	require.NotContains(t, raw, "<img")
+	require.Contains(t, raw, "object to the charge at your bank", "without a support address too")
 }
 
 func TestDebt_InARealBrowser_IsPaidWithAnotherCard(t *testing.T) {

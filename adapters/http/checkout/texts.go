@@ -23,11 +23,13 @@ var (
 	textReceipt      = ui.T("You get a receipt by e-mail, with the words to which you agreed.",
 		"Vous recevez un reçu par e-mail, avec les termes que vous avez acceptés.")
 	textWhom         = ui.T("Questions", "Une question ?")
-	textWhomOperator = ui.T("About your stay and about claims: %s.", "Sur votre séjour et les réclamations : %s.")
-	textWhomSupport  = ui.T("About this payment:", "Sur ce paiement :")
-	textTerms        = ui.T("Terms", "Conditions")
-	textPrivacy      = ui.T("Privacy", "Données personnelles")
-	textSupport      = ui.T("Questions: %s", "Questions : %s")
+	textWhomOperator = ui.T("Ask %s about your stay and about claims.",
+		"Pour votre séjour et les réclamations, adressez-vous à %s.")
+	textWhomSupport = ui.T("Ask %s about your stay and about claims. For this payment, write to %s.",
+		"Pour votre séjour et les réclamations, adressez-vous à %s. Pour ce paiement, écrivez à %s.")
+	textTerms   = ui.T("Terms", "Conditions")
+	textPrivacy = ui.T("Privacy", "Données personnelles")
+	textSupport = ui.T("Questions: %s", "Questions : %s")
 
 	textHow        = ui.T("How it works", "Comment ça marche")
 	textNotBlocked = ui.T("The deposit itself is not blocked on your card.",
@@ -125,11 +127,12 @@ var (
 		"Si la carte est refusée, nous réessayons dans les jours qui suivent ou vous envoyons un lien pour payer avec une autre carte.")
 	textDebtMailed = ui.T("Once the amount is paid, you get an e-mail.",
 		"Une fois le montant payé, vous recevez un e-mail.")
-	textObject      = ui.T("If you do not agree", "Si vous n’êtes pas d’accord")
-	textObjectTell  = ui.T("Tell %s why, and name the reference %s.", "Dites pourquoi à %s en indiquant la référence %s.")
-	textObjectWrite = ui.T("You can also write to", "Vous pouvez aussi écrire à")
-	textObjectBank  = ui.T("You can also object to the charge at your bank.",
-		"Vous pouvez aussi contester le débit auprès de votre banque.")
+	textObject     = ui.T("If you do not agree", "Si vous n’êtes pas d’accord")
+	textObjectTell = ui.T("Tell %s why, and name the reference %s. You can also object to the charge at your bank.",
+		"Dites pourquoi à %s en indiquant la référence %s. Vous pouvez aussi contester le débit auprès de votre banque.")
+	textObjectWrite = ui.T(
+		"Tell %s why, or write to %s and name the reference %s. You can also object to the charge at your bank.",
+		"Dites pourquoi à %s ou écrivez à %s en indiquant la référence %s. Vous pouvez aussi contester le débit auprès de votre banque.")
 	textExpired        = ui.T("It is too late for this deposit", "Il est trop tard pour cette caution")
 	textExpiredMessage = ui.T(
 		"The time to secure it is over. Nothing was charged. If you still need it, please ask %s for a new link.",

@@ -76,30 +76,49 @@ type part struct {
 	URL  templ.SafeURL
 }
 
-// linked splits words at the addresses of the imprint, which become links. The parts make up the words.
-func linked(words string, i agreement.Imprint) []part {
-	addresses := map[string]templ.SafeURL{}
-	for text, url := range map[string]string{i.TermsURL: i.TermsURL, i.PrivacyURL: i.PrivacyURL,
-		i.SupportEmail: "mailto:" + i.SupportEmail} {
-		if text != "" {
-			addresses[text] = templ.SafeURL(url)
-		}
+// linked splits a text at the addresses of the imprint, which become links. The parts make up the text. about is the
+// subject of a mail; "" for none.
+func linked(text string, i agreement.Imprint, about string) []part {
+	mail := "mailto:" + i.SupportEmail
+	if about != "" {
+		mail += "?subject=" + about
 	}
+	urls := map[string]string{i.TermsURL: i.TermsURL, i.PrivacyURL: i.PrivacyURL, i.SupportEmail: mail}
+	delete(urls, "")
 	var out []part
 	for {
-		at, found := len(words), ""
-		for text := range addresses {
-			n := strings.Index(words, text)
-			if n >= 0 && (n < at || n == at && len(text) > len(found)) {
-				at, found = n, text
+		at, found := len(text), ""
+		for address := range urls {
+			n := strings.Index(text, address)
+			if n >= 0 && (n < at || n == at && len(address) > len(found)) {
+				at, found = n, address
 			}
 		}
 		if found == "" {
-			return append(out, part{Text: words})
+			return append(out, part{Text: text})
 		}
-		out = append(out, part{Text: words[:at]}, part{Text: found, URL: addresses[found]})
-		words = words[at+len(found):]
+		out = append(out, part{Text: text[:at]}, part{Text: found, URL: templ.SafeURL(urls[found])})
+		text = text[at+len(found):]
 	}
+}
+
+// questions says whom a tenant asks.
+func questions(v checkout.View, lang ui.Lang) []part {
+	support := v.Terms.Imprint.SupportEmail
+	if support == "" {
+		return []part{{Text: textWhomOperator.In(lang, v.CompanyName)}}
+	}
+	return linked(textWhomSupport.In(lang, v.CompanyName, support), v.Terms.Imprint, v.Deposit.Reference)
+}
+
+// objection says how to object to a claim, as the mail about it does.
+func objection(v checkout.View, lang ui.Lang) []part {
+	support := v.Terms.Imprint.SupportEmail
+	if support == "" {
+		return []part{{Text: textObjectTell.In(lang, v.CompanyName, v.Deposit.Reference)}}
+	}
+	return linked(textObjectWrite.In(lang, v.CompanyName, support, v.Deposit.Reference), v.Terms.Imprint,
+		v.Deposit.Reference)
 }
 
 // finalView is the data of the page of a deposit whose checkout is over.
@@ -199,7 +218,7 @@ func notice(c *fiber.Ctx, v checkout.View, lang ui.Lang) string {
 func (v *formView) agreement(terms agreement.Terms, wrong []tenant.Mistake) {
 	locale := string(v.Lang)
 	words := terms.Words(locale)
-	v.Words, v.Terms = agreement.Fingerprint(words), linked(words, terms.Imprint)
+	v.Words, v.Terms = agreement.Fingerprint(words), linked(words, terms.Imprint, "")
 	v.Agree = ui.Field{Name: fieldAgree, Label: terms.Short(locale), Required: true}
 	n := slices.IndexFunc(wrong, func(m tenant.Mistake) bool { return m.Field == fieldAgree })
 	if len(wrong) > 0 && n < 0 {
