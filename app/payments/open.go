@@ -59,7 +59,7 @@ func (s *Service) company(ctx context.Context, d *deposit.Deposit) (string, erro
 
 // subject names what a payment is for.
 func subject(kind deposit.PaymentKind, d *deposit.Deposit, company, locale string) string {
-	return agreement.Subject{Claim: kind == deposit.Collection, Company: company, From: d.ContractStartAt,
+	return agreement.Subject{Captured: kind == deposit.Collection, Company: company, From: d.ContractStartAt,
 		To: d.ContractEndAt}.In(locale)
 }
 

@@ -11,9 +11,10 @@ import (
 // maxSubject is the number of characters that payment providers take for the name of what is paid.
 const maxSubject = 250
 
-// Subject is what a payment is for, as the provider's page and its receipt name it: the fee of a deposit, or a claim.
+// Subject is what a payment is for, as the provider's page and its receipt name it: the fee of a deposit, or a
+// captured amount.
 type Subject struct {
-	Claim    bool
+	Captured bool
 	Company  string    // of the operator
 	From, To time.Time // the rental period
 }
@@ -21,12 +22,12 @@ type Subject struct {
 // In gives the name in the language of a locale, like Terms.Words. The company is cut where the name gets too long.
 func (s Subject) In(locale string) string {
 	before, after := "Fee for the deposit of ", ", "+period(s.From, s.To, false)
-	if s.Claim {
+	if s.Captured {
 		before, after = "Claim of ", " on the deposit"+after
 	}
 	if isFrench(locale) {
 		before, after = "Frais pour la caution de ", ", "+period(s.From, s.To, true)
-		if s.Claim {
+		if s.Captured {
 			before, after = "Réclamation de ", " sur la caution"+after
 		}
 	}

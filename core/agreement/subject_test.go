@@ -20,7 +20,7 @@ func TestSubject_NamesOperatorAndDates(t *testing.T) {
 	require.Equal(t, "Frais pour la caution de Chalet Neuf, 25 nov. – 2 déc. 2026", s.In("fr-FR"))
 	s.To = day(2027, 1, 1)
 	require.Equal(t, "Fee for the deposit of Chalet Neuf, 25 Nov 2026 – 1 Jan 2027", s.In("en"))
-	s.Claim, s.From = true, day(2027, 1, 1)
+	s.Captured, s.From = true, day(2027, 1, 1)
 	require.Equal(t, "Claim of Chalet Neuf on the deposit, 1 Jan 2027", s.In("en"))
 	require.Equal(t, "Réclamation de Chalet Neuf sur la caution, 1er janv. 2027", s.In("fr"))
 }
@@ -29,7 +29,7 @@ func TestSubject_LongOrHostileCompany_IsCutAndOnOneLine(t *testing.T) {
 	t.Parallel()
 	s := agreement.Subject{Company: strings.Repeat("é\n", 200), From: time.Unix(0, 0), To: time.Unix(0, 0)}
 	for _, locale := range []string{"en", "fr"} {
-		for _, s.Claim = range []bool{true, false} {
+		for _, s.Captured = range []bool{true, false} {
 			got := s.In(locale)
 			require.Equal(t, 250, utf8.RuneCountInString(got))
 			require.True(t, utf8.ValidString(got))

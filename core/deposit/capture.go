@@ -35,9 +35,9 @@ func (d *Deposit) Capture(amount *money.Cents, least money.Cents, timers Timers,
 	return step, nil
 }
 
-// ClaimOf gives the reason of the capture among the steps of a deposit, one of CaptureReasons, and the words of whoever
+// CaptureWords gives the reason of the capture among the steps of a deposit, one of CaptureReasons, and the words of whoever
 // captured it; "" for none.
-func ClaimOf(steps []Transition) (reason, words string) {
+func CaptureWords(steps []Transition) (reason, words string) {
 	for _, step := range steps {
 		if step.Trigger == CaptureRequested {
 			reason, words = step.Detail["reason"], step.Detail["description"]

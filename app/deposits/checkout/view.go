@@ -80,7 +80,7 @@ func (s *Service) view(ctx context.Context, token secret.Text, now time.Time) (V
 		if err != nil {
 			return View{}, err
 		}
-		v.Reason, v.Words = deposit.ClaimOf(steps)
+		v.Reason, v.Words = deposit.CaptureWords(steps)
 	}
 	if v.Open {
 		if v.PaymentInFlight, err = s.deps.Payments.FeeInFlight(ctx, d.ID); err != nil {
