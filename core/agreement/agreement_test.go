@@ -58,7 +58,9 @@ func TestShort_BeginsTheWords(t *testing.T) {
 	t.Parallel()
 	limited := terms()
 	limited.Days = 60
-	for locale, until := range map[string]string{"en": "until 60 days after I pay.", "fr": "si réclamation sous 60 jours du paiement."} {
+	for locale, until := range map[string]string{
+		"en": "for claims until 60 days after I pay.", "fr": "si réclamation sous 60 jours du paiement.",
+	} {
 		require.True(t, strings.HasPrefix(terms().Words(locale), terms().Short(locale)+" "))
 		require.True(t, strings.HasPrefix(limited.Words(locale), limited.Short(locale)+" "))
 		require.True(t, strings.HasSuffix(plain(limited.Short(locale)), until), limited.Short(locale))
