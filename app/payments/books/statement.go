@@ -1,0 +1,48 @@
+package books
+
+import (
+	"context"
+	"time"
+
+	"partnerdeposits/core/id"
+	paymentports "partnerdeposits/ports/payments"
+	ports "partnerdeposits/ports/platform"
+)
+
+// Statement is a month of an account: the sums of the whole month, as Reconcile tells what is due, and a page of the
+// claims of which money moved in it.
+type Statement struct {
+	Month   ports.Span
+	Present bool // the month has not ended
+	Due     paymentports.AccountDue
+	Claims  ports.List[paymentports.MovedClaim]
+}
+
+// MonthOf is the month of t in UTC, in which the books count.
+func MonthOf(t time.Time) ports.Span {
+	t = t.UTC()
+	first := time.Date(t.Year(), t.Month(), 1, 0, 0, 0, 0, time.UTC)
+	return ports.Span{From: first, To: first.AddDate(0, 1, 0)}
+}
+
+// Statement reads the month of at; zero for the present month.
+func (s *Service) Statement(ctx context.Context, accountID id.ID, at time.Time, page ports.Page) (Statement, error) {
+	now := s.deps.Clock.Now()
+	if at.IsZero() {
+		at = now
+	}
+	st := Statement{Month: MonthOf(at)}
+	st.Present = st.Month == MonthOf(now)
+	var err error
+	if st.Due, err = s.deps.Statements.DueTo(ctx, accountID, st.Month); err != nil {
+		return st, err
+	}
+	st.Claims, err = s.Moved(ctx, accountID, st.Month, page)
+	return st, err
+}
+
+// Moved lists the claims of a statement, last paid first.
+func (s *Service) Moved(ctx context.Context, accountID id.ID, month ports.Span,
+	page ports.Page) (ports.List[paymentports.MovedClaim], error) {
+	return s.deps.Statements.Moved(ctx, accountID, month, page)
+}
