@@ -15,22 +15,25 @@ import (
 )
 
 // moved are the amounts of collections that were paid, given back or disputed at or after $1 and before $2. The books
-// and the statements of operators read the same rows, so that they agree to the cent.
+// and the statements of operators read the same rows, so that they agree to the cent. OFFSET looks each payment up by
+// its key, whatever the statistics say.
 const moved = `WITH moved AS (
 	SELECT p.id, p.deposit_id, p.settled_at, p.amount_cents AS collected, 0::bigint AS refunded, 0::bigint AS disputed
 	FROM payments p
 	WHERE p.kind = 'collection' AND p.status = 'succeeded' AND p.settled_at >= $1 AND p.settled_at < $2
 	UNION ALL
-	SELECT p.id, p.deposit_id, p.settled_at, 0, r.amount_cents, 0 FROM refunds r JOIN payments p ON p.id = r.payment_id
+	SELECT p.id, p.deposit_id, p.settled_at, 0, r.amount_cents, 0
+	FROM refunds r, LATERAL (SELECT * FROM payments p WHERE p.id = r.payment_id OFFSET 0) p
 	WHERE p.kind = 'collection' AND p.status = 'succeeded' AND r.status = 'succeeded' AND r.settled_at >= $1
 		AND r.settled_at < $2
 	UNION ALL
-	SELECT p.id, p.deposit_id, p.settled_at, 0, 0, x.amount_cents FROM disputes x JOIN payments p ON p.id = x.payment_id
+	SELECT p.id, p.deposit_id, p.settled_at, 0, 0, x.amount_cents
+	FROM disputes x, LATERAL (SELECT * FROM payments p WHERE p.id = x.payment_id OFFSET 0) p
 	WHERE p.kind = 'collection' AND p.status = 'succeeded' AND x.created_at >= $1 AND x.created_at < $2)
 `
 
-// ofAccount selects the rows of moved that belong to the account $3. The subquery looks each row's deposit up by its
-// key, whatever the statistics say: an account may have a million deposits, and a month has few collections.
+// ofAccount selects the rows of moved that belong to the account $3. The subquery looks each deposit up by its key,
+// too: an account may have a million deposits, and a month has few collections.
 const ofAccount = `(SELECT d.account_id FROM deposits d WHERE d.id = m.deposit_id) = $3`
 
 // Due implements paymentports.OwnBooks.
