@@ -110,3 +110,19 @@ func (p *pages) askForCode(c *fiber.Ctx, by caller, view *confirmView, wrongCode
 	}
 	return err
 }
+
+// confirmView is the data of a page that asks once more.
+type confirmView struct {
+	Page   ui.Page
+	Path   string // target of the form, and of the way back
+	Token  string
+	Says   []string // what will happen
+	Files  []fileLine
+	Hidden []hidden
+	Fields []ui.Field
+	Error  string // of the first field
+	Button string
+	Danger bool
+}
+
+type hidden struct{ Name, Value string }

@@ -180,3 +180,14 @@ func (p *pages) renderNew(c *fiber.Ctx, by caller, status int, in newDeposit, fo
 	}
 	return ui.Render(c, status, newPage(v))
 }
+
+// newView is the data of the form of a new deposit.
+type newView struct {
+	Page     ui.Page
+	Token    string
+	Form     string
+	Mistakes []ui.Mistake
+	Restored bool // the fields met an ended session
+	Fields   []ui.Field
+	Tenant   []ui.Field
+}

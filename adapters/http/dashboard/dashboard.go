@@ -4,8 +4,8 @@
 // A GET changes nothing. An act is a form with the hidden field intent; where it cannot be undone, the answer is a page
 // that says what will happen, whose form has the same intent and confirm=yes.
 //
-// Files use those below them: mount.go has the routes, then come the handlers of a page each, the templates, views.go
-// with what a template shows, this file with what all handlers share, the texts, and fields.go.
+// Files use those below them: mount.go has the routes, then come the handlers of a page each with what their templates
+// show, views.go with what a deposit's page shows, this file with what all handlers share, the texts, and fields.go.
 package dashboard
 
 import (
@@ -110,7 +110,7 @@ func depositPath(depositID id.ID) string { return site.At(site.Deposit, id.Depos
 // row is a deposit in a list.
 type row struct {
 	Path, Reference, Contract, Tenant, Amount, Period string
-	State                                             state
+	State                                             ui.Chip
 	// end of the cover; "" but in the list of covers that end soon
 	Ends string
 }
@@ -163,3 +163,12 @@ func (p *pages) formID(c *fiber.Ctx) (key [16]byte) {
 
 // newForm is the hidden key of a form that is shown.
 func (p *pages) newForm() string { return hex.EncodeToString(p.Entropy.Bytes(16)) }
+
+func mistakeOf(all []ui.Mistake, field string) string {
+	for _, m := range all {
+		if m.Field == field {
+			return m.Text
+		}
+	}
+	return ""
+}

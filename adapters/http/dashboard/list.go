@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -168,4 +169,37 @@ func statusesOf(kind depositports.Work) string {
 		names = append(names, string(s))
 	}
 	return strings.Join(names, ",")
+}
+
+// listFilter is what the reader asked for, as text and as a filter of the list.
+type listFilter struct {
+	status, text, from, to, endsBy string
+	mistakes                       []ui.Mistake
+	depositports.DeskFilter
+}
+
+// query is the filter as a query, with a cursor ("": the first page).
+func (f listFilter) query(cursor string) string {
+	values := url.Values{}
+	for _, p := range [][2]string{{queryStatus, f.status}, {queryText, f.text}, {queryFrom, f.from}, {queryTo, f.to},
+		{queryEndsBy, f.endsBy}, {queryCursor, cursor}} {
+		if p[1] != "" {
+			values.Set(p[0], p[1])
+		}
+	}
+	return values.Encode()
+}
+
+func (f listFilter) set() bool { return f.status+f.text+f.from+f.to+f.endsBy != "" }
+
+// listView is the data of the list.
+type listView struct {
+	Page     ui.Page
+	Filter   listFilter
+	Fields   []ui.Field
+	Statuses []ui.Option
+	Rows     []row
+	Next     string // path of the next page; "" on the last page
+	First    bool
+	Export   string
 }

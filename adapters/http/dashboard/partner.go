@@ -6,6 +6,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"partnerdeposits/adapters/http/ui"
+	"partnerdeposits/app/accounts/connections"
 	"partnerdeposits/core/id"
 )
 
@@ -70,4 +71,13 @@ func (p *pages) unlink(c *fiber.Ctx, by caller) error {
 		return err
 	}
 	return c.Redirect(pathPartner+"?"+queryUnlinked+"=1", http.StatusSeeOther)
+}
+
+// partnerView is the data of the partner's page.
+type partnerView struct {
+	Page     ui.Page
+	Account  connections.AccountView
+	Token    string
+	Unlinked bool
+	Rights   []string
 }

@@ -10,6 +10,7 @@ import (
 	"partnerdeposits/adapters/http/ui"
 	"partnerdeposits/app/accounts/operators"
 	"partnerdeposits/core/connect"
+	"partnerdeposits/core/twofactor"
 )
 
 func (p *pages) showSettings(c *fiber.Ctx, by caller) error {
@@ -110,4 +111,66 @@ func (v *settingsView) fields(by caller) {
 	for _, l := range ui.Langs {
 		v.Languages = append(v.Languages, ui.Option{Value: string(l), Label: l.Name()})
 	}
+}
+
+// settingsView is the data of the settings.
+type settingsView struct {
+	Page       ui.Page
+	Token      string
+	Done       string // what the last form did; "": nothing
+	Email      string
+	Unverified bool
+	CoverMails bool
+
+	Intent  string            // of the form that was sent with a mistake; "": none
+	Mistake *ui.Mistake       // of that form
+	Sent    map[string]string // its texts, passwords left out
+
+	Password, Address []ui.Field
+	Company, Language ui.Field
+	Languages         []ui.Option
+	Sessions          []sessionRow
+	Others            bool // there are sessions beside this one
+
+	Problem string // why a form was refused
+	Codes   twofactor.State
+}
+
+// errorOf is the mistake in a field of a form.
+func (v settingsView) errorOf(intent, field string) string {
+	if v.Mistake != nil && v.Mistake.Field == intent+"-"+field {
+		return v.Mistake.Text
+	}
+	return ""
+}
+
+// sessionRow is a session in the list.
+type sessionRow struct {
+	Name, Browser, Used, Since string
+	This                       bool
+}
+
+// passwordField is the field for the operator's password in the form of an intent.
+func (v settingsView) passwordField(intent string) ui.Field {
+	return ui.Field{
+		Form: intent, Name: fieldCurrent, Type: "password", Label: textPasswordNow.In(v.Page.Lang),
+		Autocomplete: "current-password", MaxLength: 200,
+		Required: true, Error: v.errorOf(intent, fieldCurrent), Autofocus: v.errorOf(intent, fieldCurrent) != "",
+	}
+}
+
+// coverMails is the checkbox of the mails about covers that end.
+func coverMails(lang ui.Lang, wanted bool) ui.Field {
+	f := ui.Field{Name: fieldCoverMails, Label: textCoverMails.In(lang), Hint: textCoverHint.In(lang)}
+	if wanted {
+		f.Value = ui.Checked
+	}
+	return f
+}
+
+// verifyView is the data of the request to verify the operator's address, on a page of its own or above another page.
+type verifyView struct {
+	Page  ui.Page
+	Lead  string
+	Token string
 }

@@ -5,29 +5,30 @@ import (
 	"partnerdeposits/core/deposit"
 )
 
-// state is what a deposit is called. Tone is a CSS class: good, bad or none; the text alone tells the state, too.
-type state struct{ Text, Tone string }
-
 // stateOf words the status of a deposit. A captured deposit is called by its collection: it is claimed until the tenant
 // has paid. debt is nil while that is not known.
-func stateOf(d *deposit.Deposit, debt *deposit.Debt, lang ui.Lang) state {
+func stateOf(d *deposit.Deposit, debt *deposit.Debt, lang ui.Lang) ui.Chip {
 	if d.Status != deposit.Captured || debt == nil {
-		return state{statuses[d.Status].In(lang), tones[d.Status]}
+		chip := chips[d.Status]
+		chip.Text = statuses[d.Status].In(lang)
+		return chip
 	}
 	switch debt.State {
 	case deposit.CollectionPaid:
-		return state{textPaidState.In(lang), "good"}
+		return ui.Chip{Text: textPaidState.In(lang), Tone: "good", Icon: "i-paid"}
 	case deposit.CollectionRetrying, deposit.AwaitingTenant:
-		return state{textCardRefused.In(lang), "bad"}
+		return ui.Chip{Text: textCardRefused.In(lang), Tone: "bad", Icon: "i-alert"}
 	case deposit.CollectionFailed:
 		switch deposit.CollectionTrigger(debt.Failure) {
 		case deposit.SettledElsewhere:
-			return state{textSettledState.In(lang), ""}
+			return ui.Chip{Text: textSettledState.In(lang), Icon: "i-paid"}
 		case deposit.CollectionWithdrawn:
-			return state{textDroppedState.In(lang), ""}
+			return ui.Chip{Text: textDroppedState.In(lang), Icon: "i-cross"}
 		}
-		return state{textNotPaid.In(lang), "bad"}
+		return ui.Chip{Text: textNotPaid.In(lang), Tone: "bad", Icon: "i-cross"}
 	case deposit.CollectionScheduled:
 	}
-	return state{statuses[d.Status].In(lang), ""}
+	chip := chips[d.Status]
+	chip.Text = statuses[d.Status].In(lang)
+	return chip
 }

@@ -128,3 +128,44 @@ func chartOf(year []desk.Month, lang ui.Lang) chart {
 	}
 	return ch
 }
+
+// todayView is the data of the operator's first page.
+type todayView struct {
+	Page    ui.Page
+	Account connections.AccountView
+	Work    []workView
+	Figures []fact
+	Chart   chart
+	Verify  *verifyView  // nil: the address is verified
+	Earlier *earlierView // nil: nothing to show
+}
+
+// earlierView is what was made for the account before a reset first proved the operator's address.
+type earlierView struct {
+	Lead    string
+	Partner string // "": no link from before
+	Rows    []row
+	Count   string // of deposits; the rows are the newest of them
+}
+
+// workView is a kind of deposits that wait for something.
+type workView struct {
+	ID, Title, Hint, Count string
+	Rows                   []row
+	More                   string // path of the list with all of them; "": the rows are all
+}
+
+// chart is a bar chart of the deposits that were made in each month.
+type chart struct {
+	Bars  []bar
+	Total int
+	Max   int
+}
+
+// bar is a month. Places are in the units of the chart's view box.
+type bar struct {
+	X, Y, Height, Middle string
+	Letter               string // under the bar
+	Month                string // with its year, in the table
+	Count                string
+}

@@ -128,3 +128,28 @@ func (p *pages) refusedCode(c *fiber.Ctx, by caller, intent string, err error) e
 	}
 	return p.renderSettings(c, by, http.StatusUnprocessableEntity, sent)
 }
+
+// enrolView is the data of the page that shows the secret of two-factor codes.
+type enrolView struct {
+	Page   ui.Page
+	Token  string
+	QR     ui.QR
+	Secret string // in groups of four
+	Error  string // of the code
+}
+
+// recoveryView is the data of the page that shows recovery codes, once.
+type recoveryView struct {
+	Page  ui.Page
+	Lead  string
+	Codes []string
+}
+
+// codeField is the field for a code.
+func codeField(form string, lang ui.Lang, mistake string) ui.Field {
+	return ui.Field{
+		Form: form, Name: fieldCode, Type: "text", Label: textCode.In(lang), Hint: textCodeHint.In(lang),
+		Autocomplete: "one-time-code", MaxLength: 40,
+		Required: true, Error: mistake, Autofocus: mistake != "",
+	}
+}

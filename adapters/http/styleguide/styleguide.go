@@ -72,6 +72,19 @@ func serveStyle(c *fiber.Ctx) error {
 	return c.SendString(style)
 }
 
+// chips have every icon and every tone.
+var chips = []ui.Chip{
+	{Text: "Awaiting the tenant", Icon: "i-wait"},
+	{Text: "Not finished", Icon: "i-half"},
+	{Text: "Secured", Tone: "good", Icon: "i-shield"},
+	{Text: "Cancelled", Icon: "i-cross"},
+	{Text: "Payment refused", Tone: "bad", Icon: "i-alert"},
+	{Text: "Ended", Icon: "i-end"},
+	{Text: "Claimed", Icon: "i-claim"},
+	{Text: "Paid", Tone: "good", Icon: "i-paid"},
+	{Text: "Ends soon", Tone: "warn", Icon: "i-wait"},
+}
+
 // guideView is the data of /styleguide.
 type guideView struct {
 	Page    ui.Page

@@ -2,16 +2,36 @@ package ui
 
 import (
 	"crypto/sha256"
-	_ "embed"
+	"embed"
 	"encoding/hex"
+	"io/fs"
 
 	"github.com/gofiber/fiber/v2"
 
 	"partnerdeposits/core/site"
 )
 
-//go:embed assets/app.css
-var stylesheet []byte
+// files are those of the stylesheet: the scale, what all pages share, and the screens, a file each.
+//
+//go:embed assets/css
+var files embed.FS
+
+// stylesheet joins them, the screens last: their rules win over those of all pages.
+var stylesheet = joined("assets/css/scale.css", "assets/css/parts/*.css", "assets/css/screens/*.css")
+
+func joined(patterns ...string) (all []byte) {
+	for _, pattern := range patterns {
+		names, _ := fs.Glob(files, pattern) // fails for a malformed pattern alone
+		for _, name := range names {
+			part, err := files.ReadFile(name)
+			if err != nil {
+				panic("ui: " + err.Error())
+			}
+			all = append(all, part...)
+		}
+	}
+	return all
+}
 
 // favicon is the picture of the layout's icon, for browsers that ask for site.Icon by themselves.
 //
