@@ -13,26 +13,30 @@ import (
 // claims of which money moved in it.
 type Statement struct {
 	Month   ports.Span
-	Present bool // the month has not ended
+	Present bool // of the present month
 	Due     paymentports.AccountDue
 	Claims  ports.List[paymentports.MovedClaim]
 }
 
-// MonthOf is the month of t in UTC, in which the books count.
-func MonthOf(t time.Time) ports.Span {
+// monthOf is the month of t in UTC, in which the books count.
+func monthOf(t time.Time) ports.Span {
 	t = t.UTC()
 	first := time.Date(t.Year(), t.Month(), 1, 0, 0, 0, 0, time.UTC)
 	return ports.Span{From: first, To: first.AddDate(0, 1, 0)}
 }
 
-// Statement reads the month of at; zero for the present month.
-func (s *Service) Statement(ctx context.Context, accountID id.ID, at time.Time, page ports.Page) (Statement, error) {
-	now := s.deps.Clock.Now()
+// Month is the month of at; zero for the present one.
+func (s *Service) Month(at time.Time) ports.Span {
 	if at.IsZero() {
-		at = now
+		at = s.deps.Clock.Now()
 	}
-	st := Statement{Month: MonthOf(at)}
-	st.Present = st.Month == MonthOf(now)
+	return monthOf(at)
+}
+
+// Statement reads the month of at; zero for the present one.
+func (s *Service) Statement(ctx context.Context, accountID id.ID, at time.Time, page ports.Page) (Statement, error) {
+	st := Statement{Month: s.Month(at)}
+	st.Present = st.Month == s.Month(time.Time{})
 	var err error
 	if st.Due, err = s.deps.Statements.DueTo(ctx, accountID, st.Month); err != nil {
 		return st, err
