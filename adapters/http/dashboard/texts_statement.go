@@ -10,7 +10,7 @@ var (
 	textShowMonth   = ui.T("Show", "Afficher")
 	textOtherMonths = ui.T("Other months", "Autres mois")
 
-	textStatementDue      = ui.T("Due to you", "Vous revient")
+	textStatementDue      = ui.T("Due to you", "Ce qui vous revient")
 	textStatementPaid     = ui.T("Paid by tenants", "Payé par les locataires")
 	textStatementRefunded = ui.T("Refunded to tenants", "Remboursé aux locataires")
 	textStatementDisputed = ui.T("Disputed by tenants", "Contesté par les locataires")
@@ -40,7 +40,7 @@ var (
 
 	textStatementMeans = ui.T(
 		"Paid is what tenants paid in this month of the amounts that you claimed. Refunded is what went back to tenants in this month, also of claims that were paid earlier. Due to you is the first less the second. Disputed counts in the month in which the dispute began, and is not subtracted. The fees that tenants pay are not part of it. Months are in UTC, as in our books.",
-		"Payé : ce que les locataires ont payé ce mois-ci sur les montants que vous avez réclamés. Remboursé : ce qui a été rendu aux locataires ce mois-ci, y compris pour des réclamations payées plus tôt. Vous revient : le premier montant moins le second. Contesté : compté dans le mois où la contestation a commencé, sans être déduit. Les frais payés par les locataires n’en font pas partie. Les mois sont en UTC, comme dans nos livres.")
+		"Payé : ce que les locataires ont payé ce mois-ci sur les montants que vous avez réclamés. Remboursé : ce qui a été rendu aux locataires ce mois-ci, y compris pour des réclamations payées plus tôt. Ce qui vous revient : le premier montant moins le second. Contesté : compté dans le mois où la contestation a commencé, sans être déduit. Les frais payés par les locataires n’en font pas partie. Les mois sont en UTC, comme dans nos livres.")
 	textPayouts = ui.T(
 		"What we paid out to your bank account is not shown here: that is done outside of this service. These are the sums that the books say are due.",
 		"Ce que nous avons versé sur votre compte bancaire n’apparaît pas ici : cela se fait en dehors de ce service. Ces montants sont ceux qui vous reviennent d’après nos livres.")
