@@ -66,6 +66,22 @@
   const provider = location.pathname.startsWith("/sandbox/pay/"); // a page of another company, without our frame
   if (document.querySelectorAll("main, header, nav").length < 3 && !provider) faults.push("landmarks");
   if (document.querySelector("[tabindex]:not([tabindex='-1'])")) faults.push("a focus order of its own");
+  for (const text of [...document.querySelectorAll("body > *")].filter((e) => seen(e) && !e.matches("main, header, nav, footer, script"))) fault("outside of every landmark", text);
+  const names = [...document.querySelectorAll("nav")].map((e) => e.getAttribute("aria-label") || "");
+  if (names.length > 1 && (names.includes("") || new Set(names).size < names.length)) faults.push("navigations by the same name: " + names);
+  let before = null;
+  for (const e of document.querySelectorAll("a[href], button, input:not([type=hidden]), select, textarea, summary")) {
+    if (!seen(e) || e.disabled) continue;
+    e.focus({preventScroll: true});
+    const style = getComputedStyle(e);
+    if (document.activeElement === e && (style.outlineStyle === "none" || parseFloat(style.outlineWidth) < 2)) fault("focus is not seen", e);
+    const at = e.getBoundingClientRect();
+    const box = {left: at.left, top: at.top + scrollY, bottom: at.bottom + scrollY}; // a field for a date scrolls the page
+    if (before && box.bottom <= before.top && box.left <= before.left) fault("focus goes back up", e);
+    before = box;
+  }
+  document.activeElement.blur();
+  scrollTo(0, 0);
   if (document.documentElement.scrollWidth > document.documentElement.clientWidth) faults.push("scrolls sideways");
   return faults.join("\n");
 })()

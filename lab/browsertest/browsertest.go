@@ -19,6 +19,7 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/lab/backing"
@@ -86,6 +87,9 @@ func Open(ctx context.Context) (browser context.Context, end func(), err error) 
 //go:embed accessible.js
 var accessible string
 
+//go:embed enlarged.js
+var enlarged string
+
 // maxBytes bounds a page with its stylesheet and pictures. The servers of tests do not compress, so the bound is
 // stricter than 60 KB of compressed bytes.
 const maxBytes = 60_000
@@ -99,16 +103,47 @@ func LooksRight(browser context.Context, t testing.TB, name string) {
 		loaded, err := chromedp.Run(browser, chromedp.Evaluate[bool](`document.readyState === "complete"`))
 		return err == nil && loaded
 	}, testLimit, 10*time.Millisecond, name)
+	// A key says that the reader has a keyboard, and focus is to be seen.
+	require.NoError(t, chromedp.Do(browser, chromedp.KeyEvent(kb.Tab)), name)
 	faults, err := chromedp.Run(browser,
 		chromedp.Evaluate[string](strings.Replace(accessible, "MOST", strconv.Itoa(maxBytes), 1)))
 	require.NoError(t, err, name)
 	require.Empty(t, faults, name)
 	picture, err := chromedp.Run(browser, chromedp.FullScreenshot(80))
 	require.NoError(t, err, name)
+	losesNothing(browser, t, name)
 	folder := filepath.Join(docstest.Root(), ".local", "screenshots")
 	require.NoError(t, os.MkdirAll(folder, 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(folder, name+".jpg"), picture, 0o600))
 }
+
+// losesNothing looks at the page in 320 px, and with text of twice its size, and leaves it as it was.
+func losesNothing(browser context.Context, t testing.TB, name string) {
+	t.Helper()
+	size, err := chromedp.Run(browser, chromedp.Evaluate[[2]int64](`[innerWidth, innerHeight]`))
+	require.NoError(t, err, name)
+	look := func(how string) {
+		faults, err := chromedp.Run(browser, chromedp.Evaluate[string](enlarged))
+		require.NoError(t, err, name)
+		require.Empty(t, faults, "%s, %s", name, how)
+	}
+	if size[0] <= narrow {
+		require.NoError(t, chromedp.Do(browser, chromedp.EmulateViewport(320, size[1], chromedp.EmulateMobile)), name)
+		look("320 px")
+		require.NoError(t, chromedp.Do(browser, chromedp.EmulateViewport(size[0], size[1], chromedp.EmulateMobile)), name)
+		return
+	}
+	zoom := func(percent string) {
+		_, err := chromedp.Run(browser, chromedp.Evaluate[string](`document.documentElement.style.fontSize = "`+percent+`"`))
+		require.NoError(t, err, name)
+	}
+	zoom("200%")
+	look("text at 200 %")
+	zoom("")
+}
+
+// narrow is the width of the widest phone.
+const narrow = 480
 
 // Viewports are a phone and a desktop.
 var Viewports = map[string]chromedp.Action[chromedp.Void]{

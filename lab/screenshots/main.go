@@ -1,5 +1,6 @@
 // Command screenshots takes the pictures of README and guides from a running sandbox (make run): it signs an operator
-// up, makes deposits and writes docs/pictures. `make screenshots` runs it.
+// up, makes deposits and writes docs/pictures. `make screenshots` runs it. With an argument it draws sheets instead: a
+// picture of each screen in both schemes on both devices, under names that end in the argument.
 package main
 
 import (
@@ -69,6 +70,9 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if len(os.Args) > 1 {
+		return s.sheets(light, dark, f, os.Args[1])
+	}
 	return s.shoot(light, dark, f)
 }
 
@@ -113,36 +117,68 @@ func (f facts) stage(ctx context.Context) (s staged, err error) {
 		return s, errors.New("the operator is not linked")
 	}
 	account := accounts[0].AccountID
-	bookings := []struct {
-		name           string
-		amount, starts int
-		outcome        string
-	}{
-		{"BOOKING-2041", 450, 20, "activate"}, {"BOOKING-2042", 1250, 3, "activate"}, {"BOOKING-2043", 300, 9, ""},
-		{"BOOKING-2044", 600, 12, "fail_payment"}, {"BOOKING-2045", 500, 6, ""},
-	}
-	for _, b := range bookings {
-		var made deposit
-		from := time.Now().AddDate(0, 0, b.starts).UTC().Truncate(24 * time.Hour)
-		if err := f.call(ctx, http.MethodPost, "/deposits", map[string]any{
-			"accountId": account, "amount": b.amount, "rentalContract": b.name, "contractStartAt": from.Format(time.RFC3339),
-			"contractEndAt": from.AddDate(0, 0, 7).Format(time.RFC3339), "depositUrlGeneration": true,
-			"returnUrl": "http://127.0.0.1:8090/thanks",
-		}, &made); err != nil {
+	for i, b := range bookings {
+		if err := f.make(ctx, account, i, b, &s); err != nil {
 			return s, err
 		}
-		if b.outcome != "" {
-			simulation := map[string]string{"outcome": b.outcome}
-			if err := f.call(ctx, http.MethodPost, "/test/deposits/"+made.ID+"/simulate", simulation, &struct{}{}); err != nil {
-				return s, err
-			}
-		}
-		if b.outcome == "activate" {
-			s.active = made
-		}
-		s.pending = made
 	}
 	return s, nil
+}
+
+// bookings are the deposits of the pictures; starts is the first day of the stay, counted from today.
+var bookings = []booking{
+	{"Inès", "García López", 450, 20, "activate", 0}, {"Grace", "Hopper", 700, -4, "activate", 120},
+	{"Tom", "Baker", 300, 30, "", 0}, {"Lena", "von Hohenzollern", 600, 12, "fail_payment", 0},
+	{"Aoife", "O’Connor", 850, 2, "fail_payment", 0}, {"", "", 500, 6, "", 0}, {"Jean", "Lefèvre", 400, 3, "start", 0},
+	{"Sofia", "Rossi", 900, -5, "activate", 0}, {"Noah", "Müller", 350, 18, "activate", 0},
+	{"Emma", "Svensson", 650, -6, "activate", 250}, {"Luís", "Almeida", 500, 25, "", 0}, {"Zoë", "de Vries", 750, 28, "", 0},
+	{"Mats", "Lindqvist", 480, 33, "activate", 0}, {"Chloé", "Bernard", 520, 5, "", 0},
+	{"Ada", "Byron", 1250, -3, "activate", 0},
+}
+
+type booking struct {
+	first, last    string // of the tenant; "": not known
+	amount, starts int
+	outcome        string // of a simulated payment
+	claimed        int
+}
+
+// make makes the deposit of a booking, and brings it to its status.
+func (f facts) make(ctx context.Context, account string, i int, b booking, s *staged) error {
+	from := time.Now().AddDate(0, 0, b.starts).UTC().Truncate(24 * time.Hour)
+	body := map[string]any{
+		"accountId": account, "amount": b.amount, "rentalContract": fmt.Sprintf("BOOKING-%d", 2041+i),
+		"contractStartAt": from.Format(time.RFC3339), "contractEndAt": from.AddDate(0, 0, 7).Format(time.RFC3339),
+		"depositUrlGeneration": true, "returnUrl": "http://127.0.0.1:8090/thanks",
+	}
+	if b.last != "" {
+		var person struct{ ID string }
+		if err := f.call(ctx, http.MethodPost, "/clients", map[string]any{"accountId": account, "firstName": b.first,
+			"lastName": b.last, "email": fmt.Sprintf("tenant-%d@example.com", i), "locale": "en"}, &person); err != nil {
+			return err
+		}
+		body["clientId"] = person.ID
+	}
+	var made deposit
+	if err := f.call(ctx, http.MethodPost, "/deposits", body, &made); err != nil {
+		return err
+	}
+	if b.outcome != "" {
+		simulation := map[string]string{"outcome": b.outcome}
+		if err := f.call(ctx, http.MethodPost, "/test/deposits/"+made.ID+"/simulate", simulation, &struct{}{}); err != nil {
+			return err
+		}
+	}
+	switch {
+	case b.claimed > 0:
+		return f.call(ctx, http.MethodPost, "/deposits/"+made.ID+"/capture",
+			map[string]any{"amount": b.claimed, "reason": "cleaning", "description": "The oven was left dirty."}, &struct{}{})
+	case b.outcome == "activate":
+		s.active = made
+	case b.outcome == "":
+		s.pending = made
+	}
+	return nil
 }
 
 var client = world.NewClient(30*time.Second, 1)
@@ -198,15 +234,8 @@ func (s staged) shoot(light, dark context.Context, f facts) error {
 // take writes what the browser shows as a WebP of maxBytes at most.
 func take(browser context.Context, name string) error {
 	for quality := int64(90); quality > 30; quality -= 10 {
-		picture, err := chromedp.Run(browser, func(ctx context.Context, t *chromedp.Target) ([]byte, error) {
-			surface := true
-			r, err := cdp.Call(ctx, t, page.CaptureScreenshot,
-				page.CaptureScreenshotParams{Format: page.CaptureScreenshotFormatWebp, Quality: &quality, FromSurface: &surface})
-			if err != nil {
-				return nil, err
-			}
-			return r.Data, nil
-		})
+		picture, err := capture(browser, page.CaptureScreenshotParams{Format: page.CaptureScreenshotFormatWebp,
+			Quality: &quality})
 		if err != nil {
 			return err
 		}
@@ -216,4 +245,17 @@ func take(browser context.Context, name string) error {
 		}
 	}
 	return errors.New("the picture is too large at any quality")
+}
+
+// capture takes a picture of the part of the page that the window shows.
+func capture(browser context.Context, params page.CaptureScreenshotParams) ([]byte, error) {
+	surface := true
+	params.FromSurface = &surface
+	return chromedp.Run(browser, func(ctx context.Context, t *chromedp.Target) ([]byte, error) {
+		r, err := cdp.Call(ctx, t, page.CaptureScreenshot, params)
+		if err != nil {
+			return nil, err
+		}
+		return r.Data, nil
+	})
 }

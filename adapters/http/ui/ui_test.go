@@ -2,6 +2,7 @@ package ui_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"io"
 	"net/http"
@@ -213,8 +214,17 @@ func TestStylesheet_IsServedForEver(t *testing.T) {
 	ui.MountAssets(app)
 	res, err := app.Test(httptest.NewRequest(http.MethodGet, ui.StylesheetPath, nil))
 	require.NoError(t, err)
+	text, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
 	require.NoError(t, res.Body.Close())
 	require.Equal(t, 200, res.StatusCode)
+	require.Equal(t, ui.Stylesheet(), string(text))
+	var compressed bytes.Buffer
+	w := gzip.NewWriter(&compressed)
+	_, err = w.Write(text)
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	require.Less(t, compressed.Len(), 20_000)
 	require.Equal(t, "text/css; charset=utf-8", res.Header.Get("Content-Type"))
 	require.Contains(t, res.Header.Get("Cache-Control"), "immutable")
 }
