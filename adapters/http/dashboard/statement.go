@@ -38,7 +38,7 @@ type statementView struct {
 	Mistakes                 []ui.Mistake
 	Earlier, Later, Export   string // paths; Later is "" in the present month
 	EarlierMonth, LaterMonth string
-	Due                      string
+	Due, RefundedSum         string // RefundedSum as the lines have it, with its sign
 	Figures                  []fact // beside Due
 	Claims                   []statementRow
 	First, Further           string // paths of the first page and of the next; "": this one, or none
@@ -80,8 +80,7 @@ func (p *pages) showMoney(c *fiber.Ctx, by caller) error {
 	v := statementView{
 		Page:    p.page(c, by, ui.SectionMoney, textMoney.In(lang)),
 		Company: by.Account.CompanyName, Account: id.Account.Of(by.Account.ID),
-		Field: ui.Field{Name: queryMonth, Type: "month", Label: textMonth.In(lang), Hint: textMonthHint.In(lang),
-			Value: c.Query(queryMonth)},
+		Field: ui.Field{Name: queryMonth, Type: "month", Label: textMonth.In(lang), Value: c.Query(queryMonth)},
 	}
 	at, ok := monthOf(v.Field.Value)
 	if !ok {
@@ -119,7 +118,7 @@ func (v *statementView) tell(st books.Statement) {
 		v.Later, v.LaterMonth = monthPath(pathMoney, month.To), ui.MonthYear(lang, month.To)
 	}
 	v.Export = monthPath(site.MoneyExport, month.From)
-	v.Due = ui.Euros(lang, st.Due.Due())
+	v.Due, v.RefundedSum = ui.Euros(lang, st.Due.Due()), ui.Euros(lang, -st.Due.Refunded)
 	v.Figures = []fact{
 		{textStatementPaid.In(lang), ui.Euros(lang, st.Due.Collected), ""},
 		{textStatementRefunded.In(lang), ui.Euros(lang, st.Due.Refunded), ""},

@@ -1,13 +1,18 @@
 package dashboard_test
 
 import (
+	"context"
 	"encoding/csv"
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/net/html"
 
@@ -123,12 +128,12 @@ func TestMoney_ShowsTheMonthAsTheBooksCountIt(t *testing.T) {
 		"Disputed by tenants €1,234.56 Not subtracted", sums)
 	rows := lines(page, "tbody")
 	require.Len(t, rows, 3, "neither of other months nor of other accounts")
-	require.Contains(t, rows[0], "Last Hopper Claimed on 30 May 2026 Charged on 31 May 2026 Paid on 31 May 2026 €100.01 €10.00 in all")
+	require.Contains(t, rows[0], "Last Hopper Claimed on 30 May 2026 Charged on 31 May 2026 Paid on 31 May 2026 €100.01 €10.00 refunded in all")
 	require.Contains(t, rows[1], "=Grace Hopper Claimed on 30 Apr 2026 Charged on 30 Apr 2026 Paid on 1 May 2026 "+
 		"€1,234.56 Refunded −€34.56 on 10 May 2026 Dispute lost €1,234.56")
 	require.Contains(t, rows[2], "Early Hopper Claimed on 29 Apr 2026 Charged on 30 Apr 2026 Paid on 30 Apr 2026 "+
 		"Refunded −€50.05 on 5 May 2026")
-	require.Equal(t, "Whole month €1,334.57 Refunded €84.61", lines(page, "tfoot")[0])
+	require.Equal(t, "Whole month €1,334.57 Refunded −€84.61", lines(page, "tfoot")[0])
 	require.Contains(t, page.Body, id.Account.Of(d.account))
 	require.Contains(t, page.Body, "Months are in UTC, as in our books.")
 	require.Contains(t, page.Body, "outside of this service")
@@ -137,7 +142,7 @@ func TestMoney_ShowsTheMonthAsTheBooksCountIt(t *testing.T) {
 
 	require.NotEmpty(t, page.LinkTo("/dashboard/money?month=2026-04"))
 	require.Contains(t, lines(d.b.Get("/dashboard/money?month=2026-04"), "tbody")[0],
-		"Early Hopper Claimed on 29 Apr 2026 Charged on 30 Apr 2026 Paid on 30 Apr 2026 €200.00 €50.05 in all")
+		"Early Hopper Claimed on 29 Apr 2026 Charged on 30 Apr 2026 Paid on 30 Apr 2026 €200.00 €50.05 refunded in all")
 }
 
 func TestMoney_OfThePresentMonth_HasTheClaimsThatAreNotPaid(t *testing.T) {
@@ -236,4 +241,33 @@ func TestNewDeposit_TellsTheFeeBeforeADepositIsMade(t *testing.T) {
 	again = d.b.Kept(d.b.Submit("/dashboard/deposits/new", newFields(map[string]string{"amount": "60"})))
 	require.Contains(t, text(again), "3.5 %", "an amount that cannot be made has no fee")
 	require.Contains(t, text(d.b.Get(d.path)), "The tenant pays €43.77")
+}
+
+// Printed, the page is a document of its own: no menu, no links to other months, black on white in every scheme.
+func TestBrowser_MoneyPrinted_IsTheStatementAlone(t *testing.T) {
+	t.Parallel()
+	d := newDeskBrowser(t, func(t *testing.T, s *connecttest.Server, reference string) {
+		t.Helper()
+		paidClaim(t, s, reference, "Grace", 123_456, may)
+	})
+	print := chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		_, err := cdp.Call(ctx, target, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print",
+			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}})
+		return err
+	})
+	d.do(chromedp.Navigate(d.URL+"/dashboard/money?month=2026-05"), print, chromedp.WaitVisible("table.statement"))
+	hidden := `[...document.querySelectorAll(%q)].every(e => e.getClientRects().length === 0)`
+	for _, part := range []string{"header", "nav", "footer", "button, .button", ".paging", "input"} {
+		require.Equal(t, "true", ask(d.ctx, t, fmt.Sprintf("String("+hidden+")", part)), part)
+	}
+	text := ask(d.ctx, t, `document.querySelector("main").innerText`)
+	for _, want := range []string{"May\u00a02026", "Chalets du Lac", "acct_", "€1,234.56", "Grace Hopper"} {
+		require.Contains(t, text, want)
+	}
+	for _, part := range []string{"h1", ".figures strong", ".statement td.amount", ".statement a", ".fine"} {
+		require.Equal(t, "rgb(0, 0, 0)", ask(d.ctx, t, `getComputedStyle(document.querySelector("`+part+`")).color`), part)
+	}
+	require.Equal(t, "rgb(255, 255, 255)", ask(d.ctx, t, `getComputedStyle(document.querySelector("main")).backgroundColor`))
+	require.Equal(t, "table-header-group", ask(d.ctx, t, `getComputedStyle(document.querySelector("thead")).display`),
+		"repeated on each sheet")
 }

@@ -5,7 +5,6 @@ import "partnerdeposits/adapters/http/ui"
 // The money of a month.
 var (
 	textMoney       = ui.T("Money", "Argent")
-	textMonthHint   = ui.T("A month such as 2026-11.", "Un mois, par exemple 2026-11.")
 	textBadMonth    = ui.T("Enter a month, such as 2026-11.", "Saisissez un mois, par exemple 2026-11.")
 	textShowMonth   = ui.T("Show", "Afficher")
 	textOtherMonths = ui.T("Other months", "Autres mois")
@@ -22,7 +21,7 @@ var (
 	textChargedOn       = ui.T("Charged on", "Débité le")
 	textRefunded        = ui.T("Refunded", "Remboursé")
 	textRefundedOn      = ui.T("on %s", "le %s")
-	textRefundedInAll   = ui.T("%s in all", "%s au total")
+	textRefundedInAll   = ui.T("%s refunded in all", "%s remboursés au total")
 	textDisputed        = ui.T("Dispute", "Contestation")
 	textWholeMonth      = ui.T("Whole month", "Mois entier")
 	textNoMoney         = ui.T("No claim was paid, refunded or disputed in this month.",
