@@ -9,16 +9,16 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// MovedClaim is a claim of which money moved in a span, with its way until now.
-type MovedClaim struct {
-	PaymentID id.ID
-	DepositID id.ID
-	Reference string
-	Tenant    string // "" once erased
-	ClaimedAt time.Time
-	ChargedAt time.Time // of the last charge of the card; zero: the tenant paid before any
-	PaidAt    time.Time
-	// What moved in the span. Collected is zero for a claim that was paid before it.
+// MovedDebt is a debt of which money moved in a span, with its way until now.
+type MovedDebt struct {
+	PaymentID  id.ID
+	DepositID  id.ID
+	Reference  string
+	Tenant     string // "" once erased
+	CapturedAt time.Time
+	ChargedAt  time.Time // of the last charge of the card; zero: the tenant paid before any
+	PaidAt     time.Time
+	// What moved in the span. Collected is zero for a debt that was paid before it.
 	Collected, Refunded, Disputed money.Cents
 	RefundedAt                    time.Time   // of the last refund in the span; zero for none
 	RefundedInAll                 money.Cents // in any span
@@ -29,7 +29,7 @@ type MovedClaim struct {
 type Statements interface {
 	// DueTo gives the sums of an account in a span: those of OwnBooks.Due, and what was disputed.
 	DueTo(ctx context.Context, accountID id.ID, span ports.Span) (AccountDue, error)
-	// Moved lists the claims of an account of which money moved in a span, last paid first. Their sums are those of
+	// Moved lists the debts of an account of which money moved in a span, last paid first. Their sums are those of
 	// DueTo.
-	Moved(ctx context.Context, accountID id.ID, span ports.Span, page ports.Page) (ports.List[MovedClaim], error)
+	Moved(ctx context.Context, accountID id.ID, span ports.Span, page ports.Page) (ports.List[MovedDebt], error)
 }

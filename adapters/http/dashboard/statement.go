@@ -124,16 +124,16 @@ func (v *statementView) tell(st books.Statement) {
 		{textStatementRefunded.In(lang), ui.Euros(lang, st.Due.Refunded), ""},
 		{textStatementDisputed.In(lang), ui.Euros(lang, st.Due.Disputed), textNotSubtracted.In(lang)},
 	}
-	for _, claim := range st.Claims.Items {
+	for _, claim := range st.Debts.Items {
 		v.Claims = append(v.Claims, statementRowOf(claim, lang))
 	}
-	if next := st.Claims.Next; !next.IsZero() {
+	if next := st.Debts.Next; !next.IsZero() {
 		query := url.Values{queryMonth: {v.Field.Value}, queryCursor: {encodeCursor(next)}}
 		v.Further = ui.WithQuery(pathMoney, query.Encode())
 	}
 }
 
-func statementRowOf(claim paymentports.MovedClaim, lang ui.Lang) statementRow {
+func statementRowOf(claim paymentports.MovedDebt, lang ui.Lang) statementRow {
 	day := func(t time.Time) string {
 		if t.IsZero() {
 			return ""
@@ -142,7 +142,7 @@ func statementRowOf(claim paymentports.MovedClaim, lang ui.Lang) statementRow {
 	}
 	r := statementRow{
 		Path: depositPath(claim.DepositID), Reference: claim.Reference, Tenant: claim.Tenant,
-		Claimed: day(claim.ClaimedAt), Charged: day(claim.ChargedAt), Paid: day(claim.PaidAt),
+		Claimed: day(claim.CapturedAt), Charged: day(claim.ChargedAt), Paid: day(claim.PaidAt),
 		RefundedOn: day(claim.RefundedAt),
 	}
 	if claim.Collected > 0 {
@@ -192,7 +192,7 @@ func (p *pages) exportMoney(c *fiber.Ctx, by caller) error {
 		return p.showMoney(c, by)
 	}
 	month := p.Books.Month(at)
-	claims := func(ctx context.Context, page ports.Page) (ports.List[paymentports.MovedClaim], error) {
+	claims := func(ctx context.Context, page ports.Page) (ports.List[paymentports.MovedDebt], error) {
 		return p.Books.Moved(ctx, by.Account.ID, month, page)
 	}
 	return p.stream(c, by, "money-"+month.From.Format(monthLayout)+".csv", statementColumns,
@@ -200,9 +200,9 @@ func (p *pages) exportMoney(c *fiber.Ctx, by caller) error {
 }
 
 // statementCells are the cells of a claim, in the order of statementColumns.
-func statementCells(claim paymentports.MovedClaim) []string {
+func statementCells(claim paymentports.MovedDebt) []string {
 	return []string{
-		claim.Reference, cell(claim.Tenant), stamp(claim.ClaimedAt), stamp(claim.ChargedAt), stamp(claim.PaidAt),
+		claim.Reference, cell(claim.Tenant), stamp(claim.CapturedAt), stamp(claim.ChargedAt), stamp(claim.PaidAt),
 		claim.Collected.String(), claim.Refunded.String(), stamp(claim.RefundedAt), claim.Disputed.String(),
 		cell(claim.Dispute), (claim.Collected - claim.Refunded).String(),
 	}

@@ -66,7 +66,7 @@ func (s Books) DueTo(ctx context.Context, accountID id.ID, span ports.Span) (pay
 
 // Moved implements paymentports.Statements.
 func (s Books) Moved(ctx context.Context, accountID id.ID, span ports.Span,
-	page ports.Page) (ports.List[paymentports.MovedClaim], error) {
+	page ports.Page) (ports.List[paymentports.MovedDebt], error) {
 	args, after := []any{span.From, span.To, accountID}, ""
 	if !page.Cursor.IsZero() {
 		args, after = append(args, page.Cursor.At, page.Cursor.ID), ` AND (m.settled_at, m.id) < ($4, $5)`
@@ -89,10 +89,10 @@ func (s Books) Moved(ctx context.Context, accountID id.ID, span ports.Span,
 			LEFT JOIN clients c ON c.id = d.client_id AND c.erased_at IS NULL
 		ORDER BY m.settled_at DESC, m.id DESC`, args...)
 	if err != nil {
-		return ports.List[paymentports.MovedClaim]{}, err
+		return ports.List[paymentports.MovedDebt]{}, err
 	}
-	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[paymentports.MovedClaim])
-	list := ports.List[paymentports.MovedClaim]{Items: found}
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[paymentports.MovedDebt])
+	list := ports.List[paymentports.MovedDebt]{Items: found}
 	if len(found) > page.Limit {
 		list.Items = found[:page.Limit]
 		last := list.Items[page.Limit-1]

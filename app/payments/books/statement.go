@@ -10,12 +10,12 @@ import (
 )
 
 // Statement is a month of an account: the sums of the whole month, as Reconcile tells what is due, and a page of the
-// claims of which money moved in it.
+// debts of which money moved in it.
 type Statement struct {
 	Month   ports.Span
 	Present bool // of the present month
 	Due     paymentports.AccountDue
-	Claims  ports.List[paymentports.MovedClaim]
+	Debts   ports.List[paymentports.MovedDebt]
 }
 
 // monthOf is the month of t in UTC, in which the books count.
@@ -41,12 +41,12 @@ func (s *Service) Statement(ctx context.Context, accountID id.ID, at time.Time, 
 	if st.Due, err = s.deps.Statements.DueTo(ctx, accountID, st.Month); err != nil {
 		return st, err
 	}
-	st.Claims, err = s.Moved(ctx, accountID, st.Month, page)
+	st.Debts, err = s.Moved(ctx, accountID, st.Month, page)
 	return st, err
 }
 
-// Moved lists the claims of a statement, last paid first.
+// Moved lists the debts of a statement, last paid first.
 func (s *Service) Moved(ctx context.Context, accountID id.ID, month ports.Span,
-	page ports.Page) (ports.List[paymentports.MovedClaim], error) {
+	page ports.Page) (ports.List[paymentports.MovedDebt], error) {
 	return s.deps.Statements.Moved(ctx, accountID, month, page)
 }

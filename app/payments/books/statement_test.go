@@ -60,15 +60,15 @@ func (w *world) dispute(ref string, p deposit.Payment, amount money.Cents, statu
 }
 
 // statement reads a month whole, three claims a page, and checks that its claims add up to its sums.
-func (w *world) statement(account id.ID, month time.Time) (paymentports.AccountDue, []paymentports.MovedClaim) {
+func (w *world) statement(account id.ID, month time.Time) (paymentports.AccountDue, []paymentports.MovedDebt) {
 	w.T.Helper()
 	page := ports.Page{Limit: 3}
-	var all []paymentports.MovedClaim
+	var all []paymentports.MovedDebt
 	for {
 		st, err := w.books.Statement(w.Ctx(), account, month, page)
 		require.NoError(w.T, err)
-		all = append(all, st.Claims.Items...)
-		if page.Cursor = st.Claims.Next; page.Cursor.IsZero() {
+		all = append(all, st.Debts.Items...)
+		if page.Cursor = st.Debts.Next; page.Cursor.IsZero() {
 			sum := paymentports.AccountDue{AccountID: account, CompanyName: st.Due.CompanyName}
 			for _, c := range all {
 				sum.Collected, sum.Refunded, sum.Disputed = sum.Collected+c.Collected, sum.Refunded+c.Refunded,
@@ -134,10 +134,10 @@ func TestStatement_OfEachAccountAndMonth_IsWhatTheBooksSayIsDue(t *testing.T) {
 
 	_, claims := w.statement(w.AccountID, november)
 	require.Len(t, claims, 5)
-	require.True(t, slices.IsSortedFunc(claims, func(a, b paymentports.MovedClaim) int { return b.PaidAt.Compare(a.PaidAt) }))
+	require.True(t, slices.IsSortedFunc(claims, func(a, b paymentports.MovedDebt) int { return b.PaidAt.Compare(a.PaidAt) }))
 	earlier := claims[4]
-	require.Equal(t, paymentports.MovedClaim{PaymentID: earlier.PaymentID, DepositID: earlier.DepositID,
-		Reference: earlier.Reference, Tenant: "Grace Hopper", ClaimedAt: october.Add(-48 * time.Hour), PaidAt: october,
+	require.Equal(t, paymentports.MovedDebt{PaymentID: earlier.PaymentID, DepositID: earlier.DepositID,
+		Reference: earlier.Reference, Tenant: "Grace Hopper", CapturedAt: october.Add(-48 * time.Hour), PaidAt: october,
 		Refunded: 2_345, Disputed: 10_001, RefundedAt: november, RefundedInAll: 1_234 + 2_345, Dispute: "lost"}, earlier,
 		"paid in October, given back in part and disputed in November")
 	require.Equal(t, "needs_response", claims[0].Dispute, "which began in December")
@@ -154,7 +154,7 @@ func TestStatement_ThePresentMonth_IsThatOfUTC(t *testing.T) {
 		require.True(t, st.Present)
 		require.Equal(t, ports.Span{From: want, To: want.AddDate(0, 1, 0)}, st.Month)
 		require.Equal(t, paymentports.AccountDue{AccountID: w.AccountID, CompanyName: checkouttest.Company}, st.Due)
-		require.Empty(t, st.Claims.Items)
+		require.Empty(t, st.Debts.Items)
 		w.Clock.Set(midnight)
 	}
 	st, err := w.books.Statement(w.Ctx(), w.AccountID, midnight.Add(-1), ports.Page{Limit: 3})
