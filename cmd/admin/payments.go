@@ -37,7 +37,7 @@ func (r paymentsReconcile) Run(c *call) error {
 		for _, d := range report.Due {
 			due = append(due, fields{
 				{"accountId", id.Account.Of(d.AccountID)}, {"companyName", d.CompanyName}, {"collectedCents", cents(d.Collected)},
-				{"refundedCents", cents(d.Refunded)}, {"dueCents", cents(d.Collected - d.Refunded)},
+				{"refundedCents", cents(d.Refunded)}, {"dueCents", cents(d.Due())},
 			})
 		}
 		if err := c.answer(fields{{"checked", report.Checked}, {"differences", differences}, {"due", due}}); err != nil ||

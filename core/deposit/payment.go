@@ -51,12 +51,12 @@ type Payment struct {
 
 // The tenant's fee: 3.5 % of the deposit's amount, and at least 5.00 EUR (ADR 0002).
 const (
-	feeBasisPoints             = 350
-	leastFee       money.Cents = 500
+	FeeBasisPoints             = 350
+	LeastFee       money.Cents = 500
 )
 
 // Fee is the price that the tenant pays to secure a deposit of amount.
-func Fee(amount money.Cents) money.Cents { return max(leastFee, amount.Share(feeBasisPoints)) }
+func Fee(amount money.Cents) money.Cents { return max(LeastFee, amount.Share(FeeBasisPoints)) }
 
 // Outcome is the value of depositStatus on the tenant's way back to returnUrl (service.md, "Return-URL outcome").
 type Outcome string

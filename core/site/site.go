@@ -28,17 +28,19 @@ const (
 
 // Pages of the desk. Everything below Desk needs the session of an operator.
 const (
-	Desk       = "/dashboard"
-	Deposits   = Desk + "/deposits"
-	Export     = Desk + "/deposits.csv"
-	NewDeposit = Deposits + "/new"
-	Deposit    = Deposits + "/:id"
-	File       = Deposit + "/files/:fileId"
-	Question   = Deposit + "/confirm/:form" // a form of a deposit that was sent: its question, or its mistakes
-	NewAgain   = NewDeposit + "/:form"      // a form of a new deposit, with its mistakes
-	Partner    = Desk + "/partner"
-	Settings   = Desk + "/settings"
-	Unlink     = Desk + "/unlink"
+	Desk        = "/dashboard"
+	Deposits    = Desk + "/deposits"
+	Export      = Desk + "/deposits.csv"
+	NewDeposit  = Deposits + "/new"
+	Deposit     = Deposits + "/:id"
+	File        = Deposit + "/files/:fileId"
+	Question    = Deposit + "/confirm/:form" // a form of a deposit that was sent: its question, or its mistakes
+	NewAgain    = NewDeposit + "/:form"      // a form of a new deposit, with its mistakes
+	Money       = Desk + "/money"
+	MoneyExport = Desk + "/money.csv"
+	Partner     = Desk + "/partner"
+	Settings    = Desk + "/settings"
+	Unlink      = Desk + "/unlink"
 )
 
 // Pages of a tenant, whose only credential is the token.

@@ -127,7 +127,7 @@ func (s *Server) app(t testing.TB, o Options) *fiber.App {
 	account.Mount(app, account.Deps{Operators: s.Operators, Limiter: limiter, AttemptsPerMinute: 10, Site: site})
 	dashboard.Mount(app, dashboard.Deps{
 		Connections: s.Connections, Operators: s.Operators, Desk: s.Desk, Deposits: s.Services.Deposits,
-		Entropy: system.Entropy{}, Limiter: limiter,
+		Books: s.Services.Books, Entropy: system.Entropy{}, Limiter: limiter,
 		Site: site, Log: slog.New(slog.DiscardHandler), Uploads: o.Uploads,
 	})
 	for _, r := range app.GetRoutes(true) {

@@ -25,7 +25,11 @@ type AccountDue struct {
 	CompanyName string
 	Collected   money.Cents
 	Refunded    money.Cents
+	Disputed    money.Cents // of collections, by the time at which the dispute began, whatever its end
 }
+
+// Due is what is due to the operator. Disputes are not subtracted: who bears a lost one is not for the books to say.
+func (d AccountDue) Due() money.Cents { return d.Collected - d.Refunded }
 
 // ReconciliationRun is the result of a scheduled comparison.
 type ReconciliationRun struct {

@@ -131,7 +131,7 @@ func (s *process) httpApp(registry *metrics.Registry, ready *ops.Readiness,
 			Site: site},
 		Dashboard: dashboard.Deps{
 			Connections: all.Connections, Operators: all.Operators, Desk: all.Desk, Deposits: all.Deposits,
-			Entropy: parts.Entropy, Limiter: all.Limiter,
+			Books: all.Books, Entropy: parts.Entropy, Limiter: all.Limiter,
 			Site: site, Log: s.log,
 		},
 		Checkout: checkout.Deps{

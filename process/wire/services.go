@@ -214,7 +214,8 @@ func (b *builder) payments(s *Services) {
 		Entropy: p.Entropy, DashboardURL: b.cfg.DashboardBaseURL, VerifyAddresses: b.cfg.VerifiesAddresses(),
 	})
 	s.Books = books.New(books.Deps{
-		Ours: store.Books, Theirs: p.ProviderPorts.Books, Runs: store.Books, Clock: p.Clock, Log: p.Log,
+		Ours: store.Books, Theirs: p.ProviderPorts.Books, Runs: store.Books, Statements: store.Books, Clock: p.Clock,
+		Log: p.Log,
 	})
 }
 

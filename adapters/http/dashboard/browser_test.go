@@ -179,13 +179,14 @@ func TestBrowser_EveryPageInBothSchemesAndLanguages_IsAccessible(t *testing.T) {
 			signIn(browser, t, s, "a@b.example")
 			_, account, err := s.Postgres.Operators.OperatorByEmail(t.Context(), "a@b.example")
 			require.NoError(t, err)
-			made := deposits(t, s, p, account.ID, 7)
+			made := deposits(t, s, p, account.ID, 11)
 			refusedClaim(t, s, made[6])
 			change(t, s, `UPDATE collections SET asked_at = NULL`)
 			secured(t, s, made[0], 48*time.Hour)
 			secured(t, s, made[5], 900*time.Hour)
 			refused(t, s, made[1])
 			captured(t, s, made[2], 12_000)
+			moneyOfMay(t, s, made[7:])
 			require.Equal(t, map[string]string{"light": "false", "dark": "true"}[scheme],
 				ask(browser, t, `String(matchMedia("(prefers-color-scheme: dark)").matches)`))
 			steps := []struct {
@@ -222,6 +223,9 @@ func TestBrowser_EveryPageInBothSchemesAndLanguages_IsAccessible(t *testing.T) {
 				{"new-mistake", chromedp.Steps(chromedp.SetValue("#amount", "60"), chromedp.SetValue("#startsOn", "2027-07-01"),
 					chromedp.SetValue("#endsOn", "2027-07-08"), chromedp.Click("button.main"),
 					chromedp.WaitVisible("[role=alert]"))},
+				{"money", chromedp.Navigate(s.URL + "/dashboard/money")},
+				{"money-month", chromedp.Navigate(s.URL + "/dashboard/money?month=2026-05")},
+				{"money-mistake", chromedp.Navigate(s.URL + "/dashboard/money?month=x")},
 				{"partner", chromedp.Navigate(s.URL + "/dashboard/partner")},
 				{"unlink-confirm", chromedp.Steps(chromedp.Click("button.danger"), chromedp.WaitVisible("button.whole"))},
 			}
@@ -275,7 +279,7 @@ func TestEveryDeskPage_HasAStepOfTheBrowser(t *testing.T) {
 		site.NewAgain: `"new-mistake"`}
 	pages := 0
 	for _, r := range routes() {
-		if r[0] != http.MethodGet || r[1] == site.File || r[1] == site.Export { // downloads
+		if r[0] != http.MethodGet || r[1] == site.File || r[1] == site.Export || r[1] == site.MoneyExport { // downloads
 			continue
 		}
 		pages++

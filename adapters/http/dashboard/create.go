@@ -148,10 +148,19 @@ func (in newDeposit) personMistakes() []tenant.Mistake {
 	return nil
 }
 
+// feeOf tells what the tenant will pay: the rule, or the fee of an amount that was typed and can be made.
+func feeOf(in newDeposit, lang ui.Lang) string {
+	amount := in.draft.Amount
+	if amount < deposit.MinAmount || mistakeOf(in.mistakes, fieldAmount) != "" {
+		return textFeeRule.In(lang, ui.Percent(lang, deposit.FeeBasisPoints), ui.Euros(lang, deposit.LeastFee))
+	}
+	return textFeeExact.In(lang, ui.Euros(lang, amount), ui.Euros(lang, deposit.Fee(amount)))
+}
+
 func (p *pages) renderNew(c *fiber.Ctx, by caller, status int, in newDeposit, form string) error {
 	lang := ui.LangOf(c)
 	v := newView{Page: p.page(c, by, ui.SectionDeposits, textNew.In(lang)), Token: p.Site.FormToken(c), Form: form,
-		Mistakes: in.mistakes, Restored: in.restored}
+		Mistakes: in.mistakes, Restored: in.restored, Fee: feeOf(in, lang)}
 	v.Page.Wide = false
 	if len(in.mistakes) > 0 {
 		v.Page.ErrorCode = "invalid_field"
@@ -190,4 +199,5 @@ type newView struct {
 	Restored bool // the fields met an ended session
 	Fields   []ui.Field
 	Tenant   []ui.Field
+	Fee      string // what the tenant will pay
 }

@@ -1,5 +1,5 @@
 // Package dashboard serves the operator's pages (pages.md, "Paths and fields"): the work that waits, the deposits with
-// their export, a deposit with the acts on it, a new deposit, the partner, and the settings.
+// their export, a deposit with the acts on it, a new deposit, the money of a month, the partner, and the settings.
 //
 // A GET changes nothing. An act is a form with the hidden field intent; where it cannot be undone, the answer is a page
 // that says what will happen, whose form has the same intent and confirm=yes.
@@ -22,6 +22,7 @@ import (
 	"partnerdeposits/app/accounts/operators"
 	"partnerdeposits/app/deposits"
 	"partnerdeposits/app/deposits/desk"
+	"partnerdeposits/app/payments/books"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
@@ -37,6 +38,7 @@ const (
 	pathNew       = site.NewDeposit
 	pathDeposit   = site.Deposit
 	pathFile      = site.File
+	pathMoney     = site.Money
 	pathPartner   = site.Partner
 	pathSettings  = site.Settings
 	pathUnlink    = site.Unlink
@@ -48,6 +50,7 @@ type Deps struct {
 	Operators   *operators.Service
 	Desk        *desk.Service
 	Deposits    *deposits.Service
+	Books       *books.Service
 	Entropy     ports.Entropy
 	Limiter     ports.Limiter
 	Site        *ui.Site

@@ -118,6 +118,7 @@ func factsOf(v desk.View, lang ui.Lang) []fact {
 	}
 	facts = append(facts, refundsOf(v, lang)...)
 	if v.Sendable {
+		facts = append(facts, fact{textTenantPays.In(lang), ui.Euros(lang, deposit.Fee(v.Amount)), textFeeOnce.In(lang)})
 		facts = append(facts, fact{textCheckoutUntil.In(lang), ui.DateTime(lang, v.CheckoutExpiresAt), ""})
 	}
 	tenant := fact{Name: textTenant.In(lang), Value: tenantOf(v.Deposit)}

@@ -19,7 +19,6 @@ import (
 	"partnerdeposits/app/deposits/desk"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/money"
-	depositports "partnerdeposits/ports/deposits"
 	ports "partnerdeposits/ports/platform"
 )
 
@@ -28,19 +27,41 @@ var exportColumns = []string{"reference", "status", "amount", "captured", "start
 	"tenant", "email", "createdAt", "claim", "paid", "paidAt"}
 
 const (
-	exportPage   = 100              // deposits that are read and held at once
+	exportPage   = 100              // rows that are read and held at once
 	exportLimit  = 10 * time.Minute // for the whole export
 	exportBuffer = 64 << 10         // bytes that the system keeps for the reader: they count as taken
 )
 
-// export streams the list as CSV. A page of the list is read when the browser has taken the page before, so an export
-// of any length needs little memory. If a read fails, the connection ends without the end of the body: the browser
-// reports an incomplete file.
+// export streams the list as CSV.
 func (p *pages) export(c *fiber.Ctx, by caller) error {
 	f := filterOf(c, by, ui.LangOf(c))
 	if len(f.mistakes) > 0 {
 		return p.showList(c, by)
 	}
+	list := func(ctx context.Context, page ports.Page) (ports.List[desk.Row], error) {
+		return p.Desk.List(ctx, f.DeskFilter, page)
+	}
+	return p.stream(c, by, "deposits.csv", exportColumns, pageByPage(list, cellsOf))
+}
+
+// source gives the lines of the next page of what is exported, and whether there are more.
+type source func(ctx context.Context) (lines [][]string, more bool, err error)
+
+// pageByPage reads a list from its beginning.
+func pageByPage[T any](read func(context.Context, ports.Page) (ports.List[T], error), cells func(T) []string) source {
+	page := ports.Page{Limit: exportPage}
+	return func(ctx context.Context) (lines [][]string, more bool, err error) {
+		found, err := read(ctx, page)
+		for _, item := range found.Items {
+			lines = append(lines, cells(item))
+		}
+		page.Cursor = found.Next
+		return lines, !found.Next.IsZero(), err
+	}
+}
+
+// stream answers with a file of CSV. The first page is read before the answer begins, so that its error is a page.
+func (p *pages) stream(c *fiber.Ctx, by caller, name string, columns []string, read source) error {
 	if err := p.limited(c, by, operators.DeskExports); err != nil {
 		return err
 	}
@@ -48,7 +69,7 @@ func (p *pages) export(c *fiber.Ctx, by caller) error {
 	if err != nil {
 		return err
 	}
-	first, err := p.Desk.List(c.UserContext(), f.DeskFilter, ports.Page{Limit: exportPage})
+	first, more, err := read(c.UserContext())
 	if err != nil {
 		end()
 		return err
@@ -60,30 +81,31 @@ func (p *pages) export(c *fiber.Ctx, by caller) error {
 		_ = sized.SetWriteBuffer(exportBuffer)
 	}
 	c.Set(fiber.HeaderContentType, "text/csv; charset=utf-8")
-	c.Set(fiber.HeaderContentDisposition, `attachment; filename="deposits.csv"`)
+	c.Set(fiber.HeaderContentDisposition, `attachment; filename="`+name+`"`)
 	c.Status(http.StatusOK).Context().SetBodyStream(&exporter{
-		ctx: ctx, cancel: func() { cancel(); end() }, desk: p.Desk, filter: f.DeskFilter, next: first, more: true,
+		ctx: ctx, cancel: func() { cancel(); end() }, columns: columns, read: read, lines: first, more: more,
 		conn: c.Context().Conn(),
 		pace: newPace(), failed: func(err error) { log.WarnContext(ctx, "export ended early", "cause", err.Error()) },
 	}, -1)
 	return nil
 }
 
-// exporter is the body of an export.
+// exporter is the body of an export. A page of what is exported is read when the browser has taken the page before, so
+// an export of any length needs little memory. If a read fails, the connection ends without the end of the body: the
+// browser reports an incomplete file.
 type exporter struct {
-	ctx    context.Context
-	cancel context.CancelFunc
-	desk   *desk.Service
-	filter depositports.DeskFilter
-	next   ports.List[desk.Row] // the page that was read and not written
-	more   bool                 // next holds a page
-	begun  bool
-	conn   net.Conn
-	failed func(error)
-	buffer bytes.Buffer
-	pace   pace
-	given  int       // bytes of the last Read
-	at     time.Time // of its end
+	ctx     context.Context
+	cancel  context.CancelFunc
+	columns []string // nil once they are written
+	read    source
+	lines   [][]string // of the page that was read and not written
+	more    bool       // a page follows lines
+	conn    net.Conn
+	failed  func(error)
+	buffer  bytes.Buffer
+	pace    pace
+	given   int       // bytes of the last Read
+	at      time.Time // of its end
 }
 
 // Read implements io.Reader.
@@ -111,29 +133,26 @@ func (e *exporter) Close() error {
 
 // fill writes the next page of the list to the buffer.
 func (e *exporter) fill() error {
-	if !e.begun {
-		e.begun = true
-		e.write(exportColumns)
+	if e.columns != nil {
+		e.write(e.columns)
+		e.columns = nil
 	}
-	for e.buffer.Len() == 0 || e.buffer.Len() < 4<<10 {
-		if !e.more {
-			if e.buffer.Len() > 0 {
-				return nil
-			}
-			return io.EOF
+	for {
+		for _, cells := range e.lines {
+			e.write(cells)
 		}
-		for _, d := range e.next.Items {
-			e.write(cellsOf(d))
-		}
-		e.more = !e.next.Next.IsZero()
-		if !e.more {
-			continue
+		e.lines = nil
+		if e.buffer.Len() >= 4<<10 || !e.more {
+			break
 		}
 		var err error
-		if e.next, err = e.desk.List(e.ctx, e.filter, ports.Page{Limit: exportPage, Cursor: e.next.Next}); err != nil {
+		if e.lines, e.more, err = e.read(e.ctx); err != nil {
 			e.failed(err)
 			return err
 		}
+	}
+	if e.buffer.Len() == 0 {
+		return io.EOF
 	}
 	return nil
 }

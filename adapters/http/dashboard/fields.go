@@ -89,6 +89,7 @@ const (
 	queryTo     = "to"
 	queryEndsBy = "ends_by"
 	queryCursor = "cursor"
+	queryMonth  = "month"
 )
 
 // fileTypes are the types that a browser offers. The content of a file decides, whatever was offered.

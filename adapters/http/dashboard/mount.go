@@ -22,6 +22,8 @@ func Mount(app fiber.Router, d Deps) {
 	app.Post(pathDeposit, d.Site.Headers, p.signedIn(p.act))
 	app.Get(site.Question, d.Site.Headers, p.signedIn(p.showQuestion))
 	app.Get(pathFile, d.Site.Headers, p.signedIn(p.download))
+	app.Get(pathMoney, d.Site.Headers, p.signedIn(p.showMoney))
+	app.Get(site.MoneyExport, d.Site.Headers, p.signedIn(p.exportMoney))
 	app.Get(pathPartner, d.Site.Headers, p.signedIn(p.showPartner))
 	app.Post(pathPartner, d.Site.Headers, p.signedIn(p.partnerForm))
 	app.Get(pathSettings, d.Site.Headers, p.signedIn(p.showSettings))

@@ -10,8 +10,11 @@ import (
 
 const noBreak = "\u00a0" // keeps an amount on a single line
 
-// Euros formats an amount for the language: €1,250.00 or 1 250,00 €.
+// Euros formats an amount for the language: €1,250.00 or 1 250,00 €. A negative amount has a minus sign.
 func Euros(l Lang, c money.Cents) string {
+	if c < 0 {
+		return "−" + Euros(l, -c)
+	}
 	whole, cents := strconv.FormatInt(int64(c/100), 10), strconv.FormatInt(int64(c%100)+100, 10)[1:]
 	group, point := ",", "."
 	if l == French {
@@ -28,6 +31,15 @@ func Euros(l Lang, c money.Cents) string {
 		return b.String() + point + cents + noBreak + "€"
 	}
 	return "€" + b.String() + point + cents
+}
+
+// Percent formats hundredths of a percent: 3.5 % or 3,5 %.
+func Percent(l Lang, basisPoints int) string {
+	text := strconv.FormatFloat(float64(basisPoints)/100, 'f', -1, 64)
+	if l == French {
+		text = strings.Replace(text, ".", ",", 1)
+	}
+	return text + noBreak + "%"
 }
 
 var months = map[Lang][12]string{
@@ -77,6 +89,12 @@ func DateTime(l Lang, t time.Time) string {
 
 // Month formats the month of t in UTC without its year.
 func Month(l Lang, t time.Time) string { return months[l][t.UTC().Month()-1] }
+
+// MonthYear formats the month of t in UTC with its year: November 2026 or novembre 2026.
+func MonthYear(l Lang, t time.Time) string {
+	t = t.UTC()
+	return longMonths[l][t.Month()-1] + noBreak + strconv.Itoa(t.Year())
+}
 
 // Bytes formats the size of a file: 320 KB, 2.1 MB. A kilobyte has 1024 bytes.
 func Bytes(l Lang, n int64) string {

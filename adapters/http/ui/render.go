@@ -28,6 +28,7 @@ type Page struct {
 const (
 	SectionToday    = "today"
 	SectionDeposits = "deposits"
+	SectionMoney    = "money"
 	SectionPartner  = "partner"
 	SectionSettings = "settings"
 )
@@ -39,6 +40,7 @@ var deskEntries = []struct {
 }{
 	{SectionToday, site.Desk, T("Today", "Aujourd’hui")},
 	{SectionDeposits, site.Deposits, T("Deposits", "Cautions")},
+	{SectionMoney, site.Money, T("Money", "Argent")},
 	{SectionPartner, site.Partner, T("Partner", "Partenaire")},
 	{SectionSettings, site.Settings, T("Settings", "Réglages")},
 }

@@ -8,8 +8,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"partnerdeposits/adapters/postgres/internal/pg"
-	"partnerdeposits/adapters/postgres/payments/internal/sqlc"
-	"partnerdeposits/core/money"
 	paymentports "partnerdeposits/ports/payments"
 )
 
@@ -66,17 +64,6 @@ func (s Books) ownEntries(ctx context.Context, kind paymentports.BookKind, condi
 		return e, err
 	})
 	return found, pg.Translate(err)
-}
-
-// Due implements paymentports.OwnBooks.
-func (s Books) Due(ctx context.Context, from, to time.Time) ([]paymentports.AccountDue, error) {
-	rows, err := queries.AccountsDue(ctx, s.DB, from, to)
-	return pg.Each(rows, func(row sqlc.AccountsDueRow) paymentports.AccountDue {
-		return paymentports.AccountDue{
-			AccountID: row.ID, CompanyName: row.CompanyName,
-			Collected: money.Cents(row.Collected), Refunded: money.Cents(row.Refunded),
-		}
-	}), err
 }
 
 // retryRun is the age from which a comparison that began and did not end is made again. The job has a round an hour, so

@@ -43,6 +43,7 @@ var (
 	_ paymentports.PaymentQuestions = Questions{}
 	_ paymentports.PaymentErasures  = Erasures{}
 	_ paymentports.OwnBooks         = Books{}
+	_ paymentports.Statements       = Books{}
 )
 
 // New makes the tables.

@@ -1,4 +1,5 @@
-// Package books compares our records of payments, refunds and disputes with the provider's.
+// Package books compares our records of payments, refunds and disputes with the provider's, and makes the statements
+// of operators from them.
 package books
 
 import (
@@ -18,8 +19,10 @@ type Deps struct {
 	Ours   paymentports.OwnBooks
 	Theirs paymentports.PaymentBooks // nil where the provider has no books
 	Runs   paymentports.OwnBooks
-	Clock  ports.Clock
-	Log    *slog.Logger
+
+	Statements paymentports.Statements
+	Clock      ports.Clock
+	Log        *slog.Logger
 }
 
 // Service runs the use cases.

@@ -8,55 +8,7 @@ package sqlc
 import (
 	"context"
 	"time"
-
-	"partnerdeposits/core/id"
 )
-
-const accountsDue = `-- name: AccountsDue :many
-WITH moved AS (
-    SELECT p.deposit_id, p.amount_cents AS collected, 0 AS refunded FROM payments p
-    WHERE p.kind = 'collection' AND p.status = 'succeeded'
-        AND p.settled_at >= $1::timestamptz AND p.settled_at < $2::timestamptz
-    UNION ALL
-    SELECT r.deposit_id, 0, r.amount_cents FROM refunds r JOIN payments p ON p.id = r.payment_id
-    WHERE p.kind = 'collection' AND p.status = 'succeeded' AND r.status = 'succeeded'
-        AND r.settled_at >= $1::timestamptz AND r.settled_at < $2::timestamptz)
-SELECT a.id, a.company_name, sum(m.collected)::bigint AS collected, sum(m.refunded)::bigint AS refunded
-FROM moved m JOIN deposits d ON d.id = m.deposit_id JOIN accounts a ON a.id = d.account_id
-GROUP BY a.id, a.company_name ORDER BY a.company_name, a.id
-`
-
-type AccountsDueRow struct {
-	ID          id.ID
-	CompanyName string
-	Collected   int64
-	Refunded    int64
-}
-
-func (q *Queries) AccountsDue(ctx context.Context, db DBTX, since time.Time, before time.Time) ([]AccountsDueRow, error) {
-	rows, err := db.Query(ctx, accountsDue, since, before)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []AccountsDueRow
-	for rows.Next() {
-		var i AccountsDueRow
-		if err := rows.Scan(
-			&i.ID,
-			&i.CompanyName,
-			&i.Collected,
-			&i.Refunded,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
 
 const beginReconciliation = `-- name: BeginReconciliation :execrows
 INSERT INTO reconciliations AS r (id, begun_at) VALUES (1, $1::timestamptz)

@@ -1,0 +1,217 @@
+package dashboard
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"partnerdeposits/adapters/http/ui"
+	"partnerdeposits/app/deposits/desk"
+	"partnerdeposits/app/payments/books"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/site"
+	paymentports "partnerdeposits/ports/payments"
+	ports "partnerdeposits/ports/platform"
+)
+
+// statementColumns are the columns of the export of a month (pages.md, "Money"). The mark before the first tells
+// spreadsheets that the file is UTF-8.
+var statementColumns = []string{"\ufeffreference", "tenant", "claimedAt", "chargedAt", "paidAt", "amount", "refunded",
+	"refundedAt", "disputed", "dispute", "due"}
+
+const (
+	statementPage = 100 // claims of a page, so that most months are printed whole
+	unpaidShown   = 50
+	monthLayout   = "2006-01"
+)
+
+// statementView is the data of the page of a month.
+type statementView struct {
+	Page                     ui.Page
+	Company, Account         string
+	Month                    string // with its year
+	Field                    ui.Field
+	Mistakes                 []ui.Mistake
+	Earlier, Later, Export   string // paths; Later is "" in the present month
+	EarlierMonth, LaterMonth string
+	Due, RefundedSum         string // RefundedSum as the lines have it, with its sign
+	Figures                  []fact // beside Due
+	Claims                   []statementRow
+	First, Further           string // paths of the first page and of the next; "": this one, or none
+	Unpaid                   []unpaidRow
+	UnpaidSum, AllUnpaid     string // AllUnpaid is the path of the list; "": Unpaid are all
+}
+
+// statementRow is a claim of which money moved in the month.
+type statementRow struct {
+	Path, Reference, Tenant                string
+	Claimed, Charged, Paid                 string
+	Amount, Refunded, RefundedOn, Disputed string
+	InAll                                  string // what was refunded in all; "" where all of it was in this month
+	Dispute                                ui.Chip
+}
+
+// unpaidRow is a claim that is not paid.
+type unpaidRow struct {
+	row
+	Claimed, Charged, Sum string
+}
+
+// monthOf reads the parameter; a zero time is the present month.
+func monthOf(text string) (time.Time, bool) {
+	if text == "" {
+		return time.Time{}, true
+	}
+	at, err := time.Parse(monthLayout, text)
+	return at, err == nil && at.Year() > 1
+}
+
+func monthPath(path string, at time.Time) string {
+	return ui.WithQuery(path, queryMonth+"="+at.Format(monthLayout))
+}
+
+// showMoney shows what money moved in a month, as the books count it.
+func (p *pages) showMoney(c *fiber.Ctx, by caller) error {
+	lang := ui.LangOf(c)
+	v := statementView{
+		Page:    p.page(c, by, ui.SectionMoney, textMoney.In(lang)),
+		Company: by.Account.CompanyName, Account: id.Account.Of(by.Account.ID),
+		Field: ui.Field{Name: queryMonth, Type: "month", Label: textMonth.In(lang), Value: c.Query(queryMonth)},
+	}
+	at, ok := monthOf(v.Field.Value)
+	if !ok {
+		v.Field.Error = textBadMonth.In(lang)
+		v.Mistakes = []ui.Mistake{{Field: queryMonth, Text: v.Field.Error}}
+		v.Page.ErrorCode = "invalid_filter"
+		return ui.Render(c, http.StatusBadRequest, statementPageOf(v))
+	}
+	cursor := decodeCursor(c.Query(queryCursor))
+	st, err := p.Books.Statement(c.UserContext(), by.Account.ID, at, ports.Page{Limit: statementPage, Cursor: cursor})
+	if err != nil {
+		return err
+	}
+	if st.Present && cursor.IsZero() {
+		unpaid, err := p.Desk.Unpaid(c.UserContext(), by.Account.ID, unpaidShown)
+		if err != nil {
+			return err
+		}
+		v.tellUnpaid(unpaid)
+	}
+	v.tell(st)
+	if !cursor.IsZero() {
+		v.First = monthPath(pathMoney, st.Month.From)
+	}
+	return ui.Render(c, http.StatusOK, statementPageOf(v))
+}
+
+// tell adds the month to the page.
+func (v *statementView) tell(st books.Statement) {
+	lang, month := v.Page.Lang, st.Month
+	v.Month, v.Field.Value = ui.MonthYear(lang, month.From), month.From.Format(monthLayout)
+	earlier := month.From.AddDate(0, -1, 0)
+	v.Earlier, v.EarlierMonth = monthPath(pathMoney, earlier), ui.MonthYear(lang, earlier)
+	if !st.Present {
+		v.Later, v.LaterMonth = monthPath(pathMoney, month.To), ui.MonthYear(lang, month.To)
+	}
+	v.Export = monthPath(site.MoneyExport, month.From)
+	v.Due, v.RefundedSum = ui.Euros(lang, st.Due.Due()), ui.Euros(lang, -st.Due.Refunded)
+	v.Figures = []fact{
+		{textStatementPaid.In(lang), ui.Euros(lang, st.Due.Collected), ""},
+		{textStatementRefunded.In(lang), ui.Euros(lang, st.Due.Refunded), ""},
+		{textStatementDisputed.In(lang), ui.Euros(lang, st.Due.Disputed), textNotSubtracted.In(lang)},
+	}
+	for _, claim := range st.Debts.Items {
+		v.Claims = append(v.Claims, statementRowOf(claim, lang))
+	}
+	if next := st.Debts.Next; !next.IsZero() {
+		query := url.Values{queryMonth: {v.Field.Value}, queryCursor: {encodeCursor(next)}}
+		v.Further = ui.WithQuery(pathMoney, query.Encode())
+	}
+}
+
+func statementRowOf(claim paymentports.MovedDebt, lang ui.Lang) statementRow {
+	day := func(t time.Time) string {
+		if t.IsZero() {
+			return ""
+		}
+		return ui.Date(lang, t)
+	}
+	r := statementRow{
+		Path: depositPath(claim.DepositID), Reference: claim.Reference, Tenant: claim.Tenant,
+		Claimed: day(claim.CapturedAt), Charged: day(claim.ChargedAt), Paid: day(claim.PaidAt),
+		RefundedOn: day(claim.RefundedAt),
+	}
+	if claim.Collected > 0 {
+		r.Amount = ui.Euros(lang, claim.Collected)
+	}
+	if claim.Refunded > 0 {
+		r.Refunded = ui.Euros(lang, -claim.Refunded)
+	}
+	if claim.RefundedInAll > claim.Refunded {
+		r.InAll = textRefundedInAll.In(lang, ui.Euros(lang, claim.RefundedInAll))
+	}
+	if claim.Disputed > 0 {
+		r.Disputed = ui.Euros(lang, claim.Disputed)
+	}
+	switch claim.Dispute {
+	case "":
+	case "won", "warning_closed":
+		r.Dispute = ui.Chip{Text: textDisputeWon.In(lang), Tone: "good", Icon: "i-paid"}
+	case "lost":
+		r.Dispute = ui.Chip{Text: textDisputeLost.In(lang), Tone: "bad", Icon: "i-cross"}
+	default:
+		r.Dispute = ui.Chip{Text: textDisputeOpen.In(lang), Tone: "warn", Icon: "i-alert"}
+	}
+	return r
+}
+
+// tellUnpaid adds the claims that are not paid to the page.
+func (v *statementView) tellUnpaid(unpaid desk.Unpaid) {
+	lang := v.Page.Lang
+	v.UnpaidSum = textUnpaidSum.In(lang, counted(unpaid.Count), ui.Euros(lang, unpaid.Count.Amount))
+	for _, d := range unpaid.First {
+		r := unpaidRow{row: rowOf(d, lang), Claimed: ui.Date(lang, d.CapturedAt), Sum: ui.Euros(lang, d.CapturedAmount)}
+		if d.Debt != nil && !d.Debt.AttemptedAt.IsZero() {
+			r.Charged = ui.Date(lang, d.Debt.AttemptedAt)
+		}
+		v.Unpaid = append(v.Unpaid, r)
+	}
+	if unpaid.Count.More || unpaid.Count.Count > len(unpaid.First) {
+		v.AllUnpaid = ui.WithQuery(pathDeposits, queryStatus+"="+string(deposit.Captured))
+	}
+}
+
+// exportMoney streams the claims of a month as CSV.
+func (p *pages) exportMoney(c *fiber.Ctx, by caller) error {
+	at, ok := monthOf(c.Query(queryMonth))
+	if !ok {
+		return p.showMoney(c, by)
+	}
+	month := p.Books.Month(at)
+	claims := func(ctx context.Context, page ports.Page) (ports.List[paymentports.MovedDebt], error) {
+		return p.Books.Moved(ctx, by.Account.ID, month, page)
+	}
+	return p.stream(c, by, "money-"+month.From.Format(monthLayout)+".csv", statementColumns,
+		pageByPage(claims, statementCells))
+}
+
+// statementCells are the cells of a claim, in the order of statementColumns.
+func statementCells(claim paymentports.MovedDebt) []string {
+	return []string{
+		claim.Reference, cell(claim.Tenant), stamp(claim.CapturedAt), stamp(claim.ChargedAt), stamp(claim.PaidAt),
+		claim.Collected.String(), claim.Refunded.String(), stamp(claim.RefundedAt), claim.Disputed.String(),
+		cell(claim.Dispute), (claim.Collected - claim.Refunded).String(),
+	}
+}
+
+// stamp is a time of a cell; "" for none.
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return deposit.Timestamp(t)
+}

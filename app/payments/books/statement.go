@@ -1,0 +1,52 @@
+package books
+
+import (
+	"context"
+	"time"
+
+	"partnerdeposits/core/id"
+	paymentports "partnerdeposits/ports/payments"
+	ports "partnerdeposits/ports/platform"
+)
+
+// Statement is a month of an account: the sums of the whole month, as Reconcile tells what is due, and a page of the
+// debts of which money moved in it.
+type Statement struct {
+	Month   ports.Span
+	Present bool // of the present month
+	Due     paymentports.AccountDue
+	Debts   ports.List[paymentports.MovedDebt]
+}
+
+// monthOf is the month of t in UTC, in which the books count.
+func monthOf(t time.Time) ports.Span {
+	t = t.UTC()
+	first := time.Date(t.Year(), t.Month(), 1, 0, 0, 0, 0, time.UTC)
+	return ports.Span{From: first, To: first.AddDate(0, 1, 0)}
+}
+
+// Month is the month of at; zero for the present one.
+func (s *Service) Month(at time.Time) ports.Span {
+	if at.IsZero() {
+		at = s.deps.Clock.Now()
+	}
+	return monthOf(at)
+}
+
+// Statement reads the month of at; zero for the present one.
+func (s *Service) Statement(ctx context.Context, accountID id.ID, at time.Time, page ports.Page) (Statement, error) {
+	st := Statement{Month: s.Month(at)}
+	st.Present = st.Month == s.Month(time.Time{})
+	var err error
+	if st.Due, err = s.deps.Statements.DueTo(ctx, accountID, st.Month); err != nil {
+		return st, err
+	}
+	st.Debts, err = s.Moved(ctx, accountID, st.Month, page)
+	return st, err
+}
+
+// Moved lists the debts of a statement, last paid first.
+func (s *Service) Moved(ctx context.Context, accountID id.ID, month ports.Span,
+	page ports.Page) (ports.List[paymentports.MovedDebt], error) {
+	return s.deps.Statements.Moved(ctx, accountID, month, page)
+}
