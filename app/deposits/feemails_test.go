@@ -43,7 +43,7 @@ func TestFeeMail_TenantPaid_IsToldTheFeeAndTheWordsOnce(t *testing.T) {
 	got := b.Mails(checkouttest.Grace.Email)
 	require.Len(t, got, 1)
 	require.Contains(t, got[0].Subject, "€17.50")
-	require.Contains(t, got[0].Body, "I agree: I pay a fee of €17.50")
+	require.Contains(t, got[0].Body, "I agree that up to €500.00 may be charged to my card for claims until")
 	require.Len(t, b.Mails(""), 1, "the operator's address is not verified")
 }
 

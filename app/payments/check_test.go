@@ -117,7 +117,7 @@ func TestReconcile_Collection_ChargesTheCardThatPaidTheFee(t *testing.T) {
 	b.RequireCount(1, b.Payments.CheckDue)
 	require.Equal(t, paymentports.CollectRequest{
 		PaymentID: collectionID, FeePaymentID: b.Fee(depositID).ID, DepositID: depositID, Attempt: 1, Amount: 50_000,
-		Description: b.Load(t, depositID).Reference,
+		Description: "Claim of Les Gîtes d’Ada on the deposit, 16 Jun – 23 Jun 2026",
 	}, asked)
 	require.Equal(t, deposit.PaymentSucceeded, b.collection(depositID).Status)
 	require.Empty(t, b.Audit(t, depositID))

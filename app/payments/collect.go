@@ -120,7 +120,11 @@ func (s *Service) charge(ctx context.Context, p deposit.Payment,
 	if err != nil {
 		return paymentports.ProviderPayment{}, err
 	}
-	request, ok := chargeOf(p, d, fee, debt.Attempt)
+	company, err := s.company(ctx, d)
+	if err != nil {
+		return paymentports.ProviderPayment{}, err
+	}
+	request, ok := chargeOf(p, d, company, fee, debt.Attempt)
 	if !ok {
 		return withoutCard, nil
 	}
@@ -129,14 +133,14 @@ func (s *Service) charge(ctx context.Context, p deposit.Payment,
 
 // chargeOf gives the request of an attempt; ok is false without a card.
 func chargeOf(
-	p deposit.Payment, d *deposit.Deposit, fee *deposit.Payment, attempt int,
+	p deposit.Payment, d *deposit.Deposit, company string, fee *deposit.Payment, attempt int,
 ) (r paymentports.CollectRequest, ok bool) {
 	if fee == nil {
 		return r, false
 	}
 	return paymentports.CollectRequest{
-		PaymentID: p.ID, FeePaymentID: fee.ID, DepositID: d.ID, Amount: p.Amount, Description: d.Reference,
-		Attempt: attempt,
+		PaymentID: p.ID, FeePaymentID: fee.ID, DepositID: d.ID, Amount: p.Amount,
+		Description: subject(p.Kind, d, company, d.Locale), Attempt: attempt,
 	}, true
 }
 

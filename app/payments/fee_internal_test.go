@@ -154,26 +154,29 @@ func TestPageOf_AddressAndLanguageOfWhoeverPays(t *testing.T) {
 	t.Parallel()
 	client := &deposit.Client{Email: "grace@example.com"}
 	payer := &tenant.Person{Email: "tina@example.com", Locale: "fr"}
+	const fee, frais, claim = "Fee for the deposit of Chalet Neuf, 1 Aug 2026",
+		"Frais pour la caution de Chalet Neuf, 1er août 2026", "Claim of Chalet Neuf on the deposit, 1 Aug 2026"
 	for name, c := range map[string]struct {
 		kind          deposit.PaymentKind
 		client        *deposit.Client
 		payer         *tenant.Person
 		email, locale string
+		description   string
 	}{
-		"a fee":                            {deposit.FeePayment, nil, payer, "tina@example.com", "fr"},
-		"a fee of a known client":          {deposit.FeePayment, client, payer, "tina@example.com", "fr"},
-		"a fee, and nobody is named":       {deposit.FeePayment, nil, nil, "", "en"},
-		"a fee, whose client is not asked": {deposit.FeePayment, client, nil, "", "en"},
-		"a debt":                           {deposit.Collection, client, nil, "grace@example.com", "en"},
-		"a debt of an erased client":       {deposit.Collection, nil, nil, "", "en"},
+		"a fee":                            {deposit.FeePayment, nil, payer, "tina@example.com", "fr", frais},
+		"a fee of a known client":          {deposit.FeePayment, client, payer, "tina@example.com", "fr", frais},
+		"a fee, and nobody is named":       {deposit.FeePayment, nil, nil, "", "en", fee},
+		"a fee, whose client is not asked": {deposit.FeePayment, client, nil, "", "en", fee},
+		"a debt":                           {deposit.Collection, client, nil, "grace@example.com", "en", claim},
+		"a debt of an erased client":       {deposit.Collection, nil, nil, "", "en", claim},
 	} {
 		p := deposit.Payment{ID: id.ID{1}, Kind: c.kind, Amount: 1_750}
 		d := &deposit.Deposit{ID: id.ID{2}, Reference: "D-1", Client: c.client}
-		d.Locale = "en"
+		d.Locale, d.ContractStartAt, d.ContractEndAt = "en", noon, noon
 		require.Equal(t, paymentports.HostedPayment{
-			PaymentID: id.ID{1}, DepositID: id.ID{2}, Kind: c.kind, Amount: 1_750, Description: "D-1",
+			PaymentID: id.ID{1}, DepositID: id.ID{2}, Kind: c.kind, Amount: 1_750, Description: c.description,
 			Email: c.email, Locale: c.locale, ReturnURL: "https://x.example",
-		}, pageOf(p, d, c.payer, "https://x.example"), name)
+		}, pageOf(p, d, "Chalet Neuf", c.payer, "https://x.example"), name)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"partnerdeposits/core/money"
 	"partnerdeposits/core/secret"
 	"partnerdeposits/core/site"
+	accountports "partnerdeposits/ports/accounts"
 	depositports "partnerdeposits/ports/deposits"
 	paymentports "partnerdeposits/ports/payments"
 	ports "partnerdeposits/ports/platform"
@@ -22,6 +23,7 @@ type Deps struct {
 	UnitOfWork      ports.UnitOfWork
 	Transitions     lifecycle.Transitions
 	Deposits        depositports.Deposits
+	Operators       accountports.Operators
 	Payments        paymentports.Payments
 	Collections     paymentports.Collections
 	Refunds         paymentports.Refunds

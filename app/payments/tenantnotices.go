@@ -108,11 +108,7 @@ func (n TenantNotices) withClaim(ctx context.Context, m mails.TenantMoney) (mail
 
 // claimed adds to m the words of the capture among steps, and the time of the first charge of a debt that has none yet.
 func claimed(m mails.TenantMoney, steps []deposit.Transition, debt deposit.Debt) mails.TenantMoney {
-	for _, step := range steps {
-		if step.Trigger == deposit.CaptureRequested {
-			m.Reason, m.Words = step.Detail["reason"], step.Detail["description"]
-		}
-	}
+	m.Reason, m.Words = deposit.CaptureWords(steps)
 	if debt.Attempt == 0 {
 		m.ChargedAt = debt.NextAttemptAt
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // Version names the words of this package. A change of the words gets a new version; records keep the words themselves.
-const Version = "2026-11"
+const Version = "2026-11-27"
 
 // MaxUserAgent is the number of bytes of a user agent that a record keeps.
 const MaxUserAgent = 512

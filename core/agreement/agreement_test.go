@@ -23,15 +23,17 @@ func plain(s string) string { return strings.ReplaceAll(s, "\u00a0", " ") }
 // The words are evidence: a change needs a new Version.
 func TestWords_OfThisVersion_AreThese(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, "2026-11", agreement.Version)
-	require.Equal(t, "I agree: I pay a fee of €43.75 now, once, and the card I pay with is kept. "+
+	require.Equal(t, "2026-11-27", agreement.Version)
+	require.Equal(t, "I agree that up to €1,250.00 may be charged to my card for claims until 1 Aug 2026. "+
+		"I pay a fee of €43.75 now, once, and the card I pay with is kept. "+
 		"If Les Gîtes d’Ada claims money for this rental, such as for damage, the amount is charged to that card without a further step of mine: up to €1,250.00 in all, "+
 		"for claims made until 1 August 2026. I get an e-mail about each claim, with the amount and the reason. "+
 		"I can object by writing to Les Gîtes d’Ada or to help@example.com, and with my bank. "+
 		"The terms at https://example.com/terms apply. https://example.com/privacy tells how my data is used.",
 		plain(terms().Words("en-GB")))
 	require.Equal(t,
-		"J’accepte : je paie maintenant, une seule fois, des frais de 43,75 €, et la carte avec laquelle je paie est conservée. "+
+		"J’accepte un débit de 1 250,00 € au plus sur ma carte pour réclamation jusqu’au 1er août 2026. "+
+			"Je paie maintenant, une seule fois, des frais de 43,75 €, et la carte avec laquelle je paie est conservée. "+
 			"Si Les Gîtes d’Ada réclame une somme pour cette location, par exemple pour un dommage, le montant est débité de cette carte sans autre démarche de ma part : "+
 			"jusqu’à 1 250,00 € au total, pour les réclamations faites jusqu’au 1er août 2026. "+
 			"Je reçois un e-mail pour chaque réclamation, avec le montant et le motif. Je peux la contester en écrivant à Les Gîtes d’Ada ou à help@example.com, et auprès de ma banque. "+
@@ -49,6 +51,20 @@ func TestWords_CoverThatDependsOnThePayment_SayHowLong(t *testing.T) {
 	require.Contains(t, limited.Words("de"), "by writing to Les Gîtes d’Ada, and with my bank.")
 	require.NotContains(t, limited.Words("en"), "terms at")
 	require.NotContains(t, limited.Words("fr"), "conditions")
+}
+
+// A tenant reads the sentence beside the checkbox first, so it must be part of what is kept.
+func TestShort_BeginsTheWords(t *testing.T) {
+	t.Parallel()
+	limited := terms()
+	limited.Days = 60
+	for locale, until := range map[string]string{
+		"en": "for claims until 60 days after I pay.", "fr": "si réclamation sous 60 jours du paiement.",
+	} {
+		require.True(t, strings.HasPrefix(terms().Words(locale), terms().Short(locale)+" "))
+		require.True(t, strings.HasPrefix(limited.Words(locale), limited.Short(locale)+" "))
+		require.True(t, strings.HasSuffix(plain(limited.Short(locale)), until), limited.Short(locale))
+	}
 }
 
 func TestWords_HostileCompany_StayInOneLine(t *testing.T) {
@@ -83,6 +99,14 @@ func TestAccept_WithoutConsentOrOfOtherWords_IsRefused(t *testing.T) {
 	require.ErrorIs(t, err, agreement.ErrChanged)
 	_, err = terms().Accept(agreement.Given{Agreed: true, PageWords: shown, Locale: "fr"})
 	require.ErrorIs(t, err, agreement.ErrChanged, "the words in another language are other words")
+}
+
+// A page that was rendered before the words changed carries the fingerprint of the older version.
+func TestAccept_OfThePreviousVersion_IsAskedAgain(t *testing.T) {
+	t.Parallel()
+	older := "I agree: I pay a fee of €43.75 now, once, and the card I pay with is kept."
+	_, err := terms().Accept(agreement.Given{Agreed: true, Locale: "en", PageWords: agreement.Fingerprint(older)})
+	require.ErrorIs(t, err, agreement.ErrChanged)
 }
 
 func TestCleanUserAgent_HostileText_IsShortAndPrintable(t *testing.T) {

@@ -12,18 +12,40 @@ import (
 
 const noBreak = "\u00a0"
 
-// Words are the words of the checkbox, in French for a locale of French and in English for every other: what may be
-// charged, up to how much, until when, and how to object.
+// Words are all that the tenant agrees to, in French for a locale of French and in English for every other: what may be
+// charged, up to how much, until when, and how to object. They begin with Short.
 func (t Terms) Words(locale string) string {
-	if language, _, _ := strings.Cut(strings.ToLower(locale), "-"); language == "fr" {
-		return t.french()
+	rest := t.english()
+	if isFrench(locale) {
+		rest = t.french()
 	}
-	return t.english()
+	return t.Short(locale) + " " + strings.Join(rest, " ")
 }
 
-func (t Terms) english() string {
+// Short is the sentence beside the checkbox, short enough for two lines of a phone.
+func (t Terms) Short(locale string) string {
+	if isFrench(locale) {
+		claims := "pour réclamation jusqu’au " + date(t.Until, shortMonths, true)
+		if t.Days > 0 {
+			claims = fmt.Sprintf("si réclamation sous %d"+noBreak+"jours du paiement", t.Days)
+		}
+		return fmt.Sprintf("J’accepte un débit de %s au plus sur ma carte %s.", euros(t.Amount, true), claims)
+	}
+	until := date(t.Until, shortMonths, false)
+	if t.Days > 0 {
+		until = fmt.Sprintf("%d"+noBreak+"days after I pay", t.Days)
+	}
+	return fmt.Sprintf("I agree that up to %s may be charged to my card for claims until %s.", euros(t.Amount, false), until)
+}
+
+func isFrench(locale string) bool {
+	language, _, _ := strings.Cut(strings.ToLower(locale), "-")
+	return language == "fr"
+}
+
+func (t Terms) english() []string {
 	company := oneline.Clean(t.Company)
-	until := date(t.Until, false)
+	until := date(t.Until, months, false)
 	if t.Days > 0 {
 		until = fmt.Sprintf("%d days after I pay, which is %s if I pay today", t.Days, until)
 	}
@@ -32,7 +54,7 @@ func (t Terms) english() string {
 		object += " or to " + t.Imprint.SupportEmail
 	}
 	out := []string{
-		fmt.Sprintf("I agree: I pay a fee of %s now, once, and the card I pay with is kept.", euros(t.Fee, false)),
+		fmt.Sprintf("I pay a fee of %s now, once, and the card I pay with is kept.", euros(t.Fee, false)),
 		fmt.Sprintf(
 			"If %s claims money for this rental, such as for damage, the amount is charged to that card without a further step of mine: up to %s in all, for claims made until %s.",
 			company, euros(t.Amount, false), until),
@@ -46,22 +68,21 @@ func (t Terms) english() string {
 	if t.Imprint.PrivacyURL != "" {
 		out = append(out, fmt.Sprintf("%s tells how my data is used.", t.Imprint.PrivacyURL))
 	}
-	return strings.Join(out, " ")
+	return out
 }
 
-func (t Terms) french() string {
+func (t Terms) french() []string {
 	company := oneline.Clean(t.Company)
-	until := "au " + date(t.Until, true)
+	until := "au " + date(t.Until, months, true)
 	if t.Days > 0 {
-		until = fmt.Sprintf("à %d jours après mon paiement, soit le %s si je paie aujourd’hui", t.Days, date(t.Until, true))
+		until = fmt.Sprintf("à %d jours après mon paiement, soit le %s si je paie aujourd’hui", t.Days, date(t.Until, months, true))
 	}
 	object := company
 	if t.Imprint.SupportEmail != "" {
 		object += " ou à " + t.Imprint.SupportEmail
 	}
 	out := []string{
-		fmt.Sprintf("J’accepte"+noBreak+
-			": je paie maintenant, une seule fois, des frais de %s, et la carte avec laquelle je paie est conservée.",
+		fmt.Sprintf("Je paie maintenant, une seule fois, des frais de %s, et la carte avec laquelle je paie est conservée.",
 			euros(t.Fee, true)),
 		fmt.Sprintf(
 			"Si %s réclame une somme pour cette location, par exemple pour un dommage, le montant est débité de cette carte sans autre démarche de ma part"+noBreak+": "+
@@ -76,7 +97,7 @@ func (t Terms) french() string {
 	if t.Imprint.PrivacyURL != "" {
 		out = append(out, fmt.Sprintf("La page %s indique l’usage de mes données.", t.Imprint.PrivacyURL))
 	}
-	return strings.Join(out, " ")
+	return out
 }
 
 var months = map[bool][12]string{
@@ -86,8 +107,13 @@ var months = map[bool][12]string{
 		"décembre"},
 }
 
+var shortMonths = map[bool][12]string{
+	false: {"Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"},
+	true:  {"janv.", "févr.", "mars", "avr.", "mai", "juin", "juil.", "août", "sept.", "oct.", "nov.", "déc."},
+}
+
 // date is the day of at in UTC: 12 August 2026, or 12 août 2026 in French.
-func date(at time.Time, french bool) string {
+func date(at time.Time, months map[bool][12]string, french bool) string {
 	at = at.UTC()
 	day := strconv.Itoa(at.Day())
 	if french && at.Day() == 1 {

@@ -46,8 +46,8 @@ type Bench struct {
 	AccountID id.ID
 }
 
-// New sets up a bench. dashboardURL is the base URL of its pages.
-func New(t testing.TB, dashboardURL string) *Bench {
+// New sets up a bench. dashboardURL is the base URL of its pages; change edits the rest of its setup.
+func New(t testing.TB, dashboardURL string, change ...func(*servicetest.Setup)) *Bench {
 	t.Helper()
 	noon := time.Date(2026, 6, 15, 12, 0, 0, 0, time.UTC)
 	b := &Bench{Clock: servicetest.NewClock(noon), Provider: &Provider{}, Scoring: &Scoring{}, Metrics: &Metrics{},
@@ -60,6 +60,9 @@ func New(t testing.TB, dashboardURL string) *Bench {
 			b.Provider.PaymentProvider = b.Sandbox
 			p.Provider, p.Simulator, p.Scoring, p.DepositMetrics = b.Provider, b.Sandbox, b.Scoring, b.Metrics
 			p.Log = slog.New(slog.NewTextHandler(b.Log, nil))
+		}
+		for _, edit := range change {
+			edit(s)
 		}
 	})
 	b.PartnerID = b.PartnerWithSecret("demo", "", func(p *partner.Partner) { p.Name = "Demo" }).ID

@@ -89,7 +89,7 @@ func TestAdmin_ShowsTheRecordsOfARental(t *testing.T) {
 	require.Equal(t, "partner:"+w.partnerID, d.History[1].Actor)
 	require.Equal(t, "fee", d.Payments[0].Kind)
 	require.Len(t, d.Agreements, 1)
-	require.Contains(t, d.Agreements[0].Words, "I agree: I pay a fee of")
+	require.Contains(t, d.Agreements[0].Words, "I pay a fee of")
 	require.Equal(t, "127.0.0.1", d.Agreements[0].Address)
 	require.NotEmpty(t, d.Agreements[0].AgreedAt+d.Agreements[0].UserAgent)
 	require.Len(t, d.Deliveries, 2)

@@ -35,7 +35,7 @@ type HostedPayment struct {
 	DepositID   id.ID
 	Kind        deposit.PaymentKind // the page of a fee saves the card for a collection
 	Amount      money.Cents
-	Description string // shown to the tenant on the page
+	Description string // what is paid, on the page and on the receipt; 250 characters at most
 	Email       string
 	Locale      string
 	ReturnURL   string // target of the browser after the page, paid or not; the same in every call for a payment

@@ -10,24 +10,36 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/core/agreement"
 	"partnerdeposits/core/deposit"
 )
 
-var shownWords = regexp.MustCompile(`(?s)<input type="checkbox" value="yes"[^>]* name="agree"[^>]*><span>(.*?)</span>`)
+var (
+	shownSentence = regexp.MustCompile(`(?s)<input type="checkbox" value="yes"[^>]* name="agree"[^>]*><span>(.*?)</span>`)
+	shownWords    = regexp.MustCompile(`(?s)<details( open)?><summary>[^<]+</summary><p>(.*?)</p></details>`)
+	tags          = regexp.MustCompile(`<[^>]*>`)
+)
 
-func TestCheckout_WordsOfTheCheckbox_AreThoseThatAreKept(t *testing.T) {
-	w := setup(t)
+func TestCheckout_WordsThatUnfold_AreThoseThatAreKept(t *testing.T) {
+	w := setup(t, withImprint)
 	d, token := w.Deposit(t)
 	b := w.browser()
 	for _, lang := range []string{"fr", "en"} {
 		form := b.get(w.address(token) + "?lang=" + lang)
-		shown := shownWords.FindStringSubmatch(form.body)
+		shown, sentence := shownWords.FindStringSubmatch(form.body), shownSentence.FindStringSubmatch(form.body)
 		require.NotNil(t, shown, form.body)
+		require.NotNil(t, sentence, form.body)
 		require.Contains(t, b.send(form, 0, grace).body, "cardNumber")
 		kept, err := w.Postgres.Agreements.Agreements(t.Context(), d.ID)
 		require.NoError(t, err)
 		last := kept[len(kept)-1]
-		require.Equal(t, shown[1], last.Words)
+		for _, link := range []string{"https://deposits.example/terms", "https://deposits.example/privacy",
+			"mailto:support@deposits.example"} {
+			require.Contains(t, shown[2], `<a href="`+link+`"`)
+		}
+		require.Equal(t, tags.ReplaceAllString(shown[2], ""), last.Words)
+		require.True(t, strings.HasPrefix(last.Words, sentence[1]+" "), "the sentence beside the checkbox is part of the evidence")
+		require.Equal(t, agreement.Version, last.Version)
 		require.Equal(t, lang, last.Locale)
 		require.Equal(t, "127.0.0.1", last.Origin.Address)
 		require.Contains(t, last.Origin.UserAgent, "Go-http-client")
@@ -64,6 +76,8 @@ func TestCheckout_WordsChangedSinceThePage_AreShownAgain(t *testing.T) {
 	b := w.browser()
 	form := b.get(w.address(token))
 	require.Contains(t, strings.ReplaceAll(form.body, "\u00a0", " "), "until 14 August 2026, if you pay today")
+	require.Contains(t, strings.ReplaceAll(form.body, "\u00a0", " "), "for claims until 60 days after I pay.")
+	require.NotContains(t, form.body, "<details open>")
 	require.Contains(t, form.body, "The cover ends before your stay does")
 	w.Clock.Add(24 * time.Hour)
 	again := b.send(form, 0, grace)
@@ -72,6 +86,7 @@ func TestCheckout_WordsChangedSinceThePage_AreShownAgain(t *testing.T) {
 	require.Contains(t, again.body, `data-error-code="agreement_changed"`)
 	require.Contains(t, again.body, "has changed")
 	require.NotContains(t, again.body, " checked")
+	require.Contains(t, again.body, "<details open>", "what is to be read again is there")
 	require.Contains(t, b.send(again, 0, grace).body, "cardNumber")
 }
 
@@ -88,11 +103,21 @@ func TestCheckout_StayThatIsOver_ShowsNoForm(t *testing.T) {
 	require.Contains(t, b.get(w.address(token)+"?lang=fr").body, "Votre séjour est terminé")
 }
 
-func TestCheckout_AfterPaying_NamesTheFee(t *testing.T) {
-	w := setup(t)
-	_, token := w.Deposit(t, func(d *deposit.Deposit) { d.ReturnURL, d.URLGeneration = "", false })
+func TestCheckout_AfterPaying_TellsWhatHappenedUntilWhenAndWhomToAsk(t *testing.T) {
+	w := setup(t, withImprint)
+	d, token := w.Deposit(t, func(d *deposit.Deposit) { d.ReturnURL, d.URLGeneration = "", false })
 	b := w.browser()
-	paid := b.send(b.send(b.get(w.address(token)), 0, grace), 0, card(goodCard))
-	require.Contains(t, paid.body, "Your deposit is secured")
-	require.Contains(t, strings.ReplaceAll(paid.body, "\u00a0", " "), "Fee paid</dt><dd>€17.50, on 15 June 2026")
+	pay := b.send(b.get(w.address(token)), 0, grace)
+	require.Contains(t, pay.body, "Fee for the deposit of Les Gîtes d’Ada, 16 Jun – 23 Jun 2026")
+	require.NotContains(t, pay.body, d.Reference)
+	paid := strings.ReplaceAll(b.send(pay, 0, card(goodCard)).body, "\u00a0", " ")
+	for _, shown := range []string{"Your deposit is secured", "Fee paid</dt><dd>€17.50, on 15 June 2026",
+		"is covered for €500.00 until 7 July 2026", "nothing is blocked on your card", "Covered until</dt><dd>7 July 2026",
+		"You get a receipt by e-mail", "Ask Les Gîtes d’Ada about your stay and about claims. For this payment, write to <a",
+		`href="mailto:support@deposits.example?subject=` + d.Reference + `"`} {
+		require.Contains(t, paid, shown)
+	}
+	_, err := w.Pool.Exec(t.Context(), `UPDATE deposits SET status = 'close', closed_at = now() WHERE id = $1`, d.ID)
+	require.NoError(t, err)
+	require.NotContains(t, b.get(w.address(token)).body, "Covered until")
 }

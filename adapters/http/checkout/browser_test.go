@@ -1,6 +1,7 @@
 package checkout_test
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -89,6 +90,62 @@ func TestCheckout_InARealBrowser_SpeaksTheDepositsLanguageUntilTheTenantSwitches
 	require.Equal(t, "#lastName,#email,#agree", ask(mistakes))
 }
 
+// firstScreen measures what a phone shows of the form before anybody scrolls: the lowest edge of the parts, and the
+// number of lines of the agreement.
+const firstScreen = `(() => {
+	const at = (q) => document.querySelector(q).getBoundingClientRect();
+	const parts = [".payee", ".price", "#firstName", "#lastName", "#email", "#agree", "summary", "button.main"];
+	const lowest = Math.max(...parts.map((q) => Math.ceil(at(q).bottom)));
+	const text = document.createRange();
+	text.selectNodeContents(document.querySelector("label.check span"));
+	const lines = new Set([...text.getClientRects()].map((r) => Math.round(r.top))).size;
+	const row = at("#firstName").top === at("#lastName").top;
+	document.querySelector("summary").click();
+	const words = document.querySelector("details p").checkVisibility();
+	return JSON.stringify({lowest, fits: lowest <= innerHeight && scrollY === 0, lines, row, words});
+})()`
+
+func TestCheckout_OnAPhone_IsPaidWithoutScrolling(t *testing.T) {
+	for _, lang := range []string{"en", "fr"} {
+		t.Run(lang, func(t *testing.T) {
+			w := setup(t, withImprint)
+			_, err := w.Pool.Exec(context.WithoutCancel(t.Context()),
+				`UPDATE accounts SET company_name = 'Chalets du Lac et de la Vallée'`)
+			require.NoError(t, err)
+			browser := browsertest.New(t, browsertest.WithoutScript, browsertest.Viewports["phone"])
+			for name, change := range map[string]func(*deposit.Deposit){
+				"short": func(d *deposit.Deposit) { d.Amount = 70_000 },
+				"long": func(d *deposit.Deposit) { // the cover ends before the stay, and is counted from the payment
+					d.Amount, d.ContractEndAt = 125_000, d.ContractEndAt.AddDate(0, 3, 0)
+				},
+			} {
+				_, token := w.Deposit(t, speaks(lang), change)
+				require.NoError(t, chromedp.Do(browser, chromedp.Navigate(w.address(token)), chromedp.WaitVisible("#agree")))
+				browsertest.LooksRight(browser, t, "checkout-phone-"+name+"-"+lang)
+				got, err := chromedp.Run(browser, chromedp.Evaluate[string](firstScreen))
+				require.NoError(t, err)
+				require.Regexp(t, `"fits":true,"lines":[12],"row":true,"words":true}$`, got, name)
+				browsertest.LooksRight(browser, t, "checkout-phone-unfolded-"+name+"-"+lang)
+			}
+		})
+	}
+}
+
+func TestCheckout_NameOfAHundredCharacters_BreaksNothing(t *testing.T) {
+	w := setup(t, withImprint)
+	_, err := w.Pool.Exec(context.WithoutCancel(t.Context()), `UPDATE accounts SET company_name = repeat('W', 100)`)
+	require.NoError(t, err)
+	browser := browsertest.New(t, chromedp.EmulateViewport(320, 640, chromedp.EmulateMobile))
+	_, token := w.Deposit(t, speaks("fr"))
+	require.NoError(t, chromedp.Do(browser, chromedp.Navigate(w.address(token)), chromedp.Click("summary")))
+	browsertest.LooksRight(browser, t, "checkout-320-long-name")
+	require.NoError(t, chromedp.Do(browser,
+		chromedp.SetValue("#firstName", "Grace"), chromedp.SetValue("#lastName", "Hopper"),
+		chromedp.SetValue("#email", "grace@example.com"), chromedp.Click("#agree"), chromedp.Click("button.main"),
+		chromedp.WaitVisible("#cardNumber")))
+	browsertest.LooksRight(browser, t, "checkout-320-payment")
+}
+
 func TestCheckout_EveryPageInBothSchemesAndLanguages_IsAccessible(t *testing.T) {
 	t.Parallel()
 	for scheme, first := range browsertest.Schemes {
@@ -116,7 +173,7 @@ func TestCheckout_EveryPageInBothSchemesAndLanguages_IsAccessible(t *testing.T) 
 						chromedp.SetValue("#cardNumber", badCard), chromedp.SetValue("#cardExpiry", "12/34"),
 						chromedp.SetValue("#cardCvc", "123"),
 						chromedp.Click("button.main"), chromedp.WaitVisible("[role=alert]"))},
-					{"checkout-give-up", chromedp.Steps(chromedp.Click("button.danger"), chromedp.WaitVisible("button.danger.whole"))},
+					{"checkout-give-up", chromedp.Steps(chromedp.Click("button.plain"), chromedp.WaitVisible("button.danger.whole"))},
 					{"checkout-given-up",
 						chromedp.Steps(chromedp.Click("button.danger.whole"), chromedp.WaitNotPresent("button.danger.whole"))},
 					{"checkout-secured", chromedp.Steps(

@@ -86,7 +86,7 @@ func TestCheckout_GiveUp_IsAFormOfItsOwn(t *testing.T) {
 	b := w.browser()
 	form := b.get(w.address(token))
 	require.Contains(t, form.body, `name="intent" value="abandon"`)
-	require.Less(t, strings.Index(form.body, "Continue to payment"), strings.Index(form.body, `value="abandon"`),
+	require.Less(t, strings.Index(form.body, "Pay €17.50"), strings.Index(form.body, `value="abandon"`),
 		"the main button comes first")
 	ask := b.send(form, 1, nil)
 	require.Equal(t, http.StatusOK, ask.status)
@@ -355,7 +355,7 @@ func TestCheckout_SpeaksFrench(t *testing.T) {
 	b.lang = "fr-FR,fr;q=0.9"
 	form := b.get(w.address(token))
 	for _, shown := range []string{`lang="fr"`, "Garantir votre caution", "2\u00a0500,00\u00a0€", "16\u00a0juin\u00a02026",
-		"Passer au paiement"} {
+		"Payer 87,50\u00a0€"} {
 		require.Contains(t, form.body, shown)
 	}
 	require.Contains(t, b.send(form, 0, url.Values{}).body, "Saisissez une adresse e-mail valide")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -195,11 +196,47 @@ func TestDebt_PayIntentOnAnotherDeposit_ShowsThePage(t *testing.T) {
 	require.Zero(t, w.Provider.Opened())
 }
 
-func TestDebt_InARealBrowser_IsPaidWithAnotherCard(t *testing.T) {
+// The page tells what the mail about the claim tells, and nothing that only the operator sees.
+func TestDebt_ThePage_NamesReasonWordsDatesAndWhomToAsk(t *testing.T) {
+	w := setup(t, withImprint)
+	d, token, b := w.captured(tenantCard)
+	address := w.address(token)
+	plain := func(lang string) string {
+		return strings.ReplaceAll(b.get(address+"?lang="+lang).body, "\u00a0", " ")
+	}
+	for _, shown := range []string{`<p class="figure">€500.00</p>`, "claimed €500.00 of your deposit of €500.00.",
+		`Reason</dt><dd class="words">Damage`, "In the words of Les Gîtes d’Ada", "Broken coffee table",
+		"If the card is refused, we try again within some days", "If you do not agree",
+		"Tell Les Gîtes d’Ada why, or write to <a", "</a> and name the reference " + d.Reference + ".",
+		`href="mailto:support@deposits.example?subject=` + d.Reference + `"`, "object to the charge at your bank"} {
+		require.Contains(t, plain("en"), shown)
+	}
+	w.check(0)
+	require.Contains(t, plain("fr"), `Motif</dt><dd class="words">Dommage`)
+	require.Contains(t, plain("fr"), `À payer ici jusqu’au</dt><dd class="words">12 décembre 2026`)
+	require.NotContains(t, plain("fr"), "Si la carte est refusée")
+	require.Contains(t, b.send(b.send(b.get(address), 0, nil), 0, card(goodCard)).body, "est payé")
+	require.Contains(t, plain("en"), `Paid on</dt><dd class="words">15 June 2026`)
+	require.NotContains(t, plain("en"), "What happens next")
+}
+
+func TestDebt_ScriptInTheOperatorsWords_IsEscaped(t *testing.T) {
 	w := setup(t)
+	d, token := w.Deposit(t)
+	b := w.browser()
+	b.send(b.send(b.get(w.address(token)), 0, grace), 0, card(goodCard))
+	w.claim(d.ID, "<img src=x>")
+	raw := b.raw(w.address(token))
+	require.Contains(t, raw, "&lt;img src=x&gt;")
+	require.NotContains(t, raw, "<img")
+	require.Contains(t, raw, "object to the charge at your bank", "without a support address too")
+}
+
+func TestDebt_InARealBrowser_IsPaidWithAnotherCard(t *testing.T) {
+	w := setup(t, withImprint)
 	d, token, _ := w.captured(tenantCard)
 	w.check(0)
-	browser := browsertest.New(t)
+	browser := browsertest.New(t, browsertest.Viewports["phone"])
 	require.NoError(t, chromedp.Do(browser, chromedp.Navigate(w.address(token)+"?lang=fr"),
 		chromedp.WaitVisible(`//h1[contains(., "Veuillez payer le montant réclamé")]`)))
 	browsertest.LooksRight(browser, t, "debt")

@@ -49,11 +49,17 @@ type world struct {
 	limiter *limiter
 }
 
-func setup(t *testing.T) *world {
+// withImprint shows terms, privacy notice and support address, as in production.
+func withImprint(s *servicetest.Setup) {
+	s.Config.TermsURL, s.Config.PrivacyURL = "https://deposits.example/terms", "https://deposits.example/privacy"
+	s.Config.SupportEmail = "support@deposits.example"
+}
+
+func setup(t *testing.T, change ...func(*servicetest.Setup)) *world {
 	t.Parallel()
 	addr, serve := servetest.Listen(t)
 	w := &world{t: t, base: "http://" + addr, limiter: &limiter{}}
-	w.Bench = checkouttest.New(t, w.base)
+	w.Bench = checkouttest.New(t, w.base, change...)
 	site, err := ui.NewSite(w.base, system.Entropy{}, nil)
 	require.NoError(t, err)
 	log := slog.New(slog.NewTextHandler(w.Log, nil))

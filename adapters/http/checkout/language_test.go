@@ -43,13 +43,13 @@ func TestCheckout_LanguageChosenByTheReader_LastsForThisCheckout(t *testing.T) {
 	_, other := w.Deposit(t, speaks("fr"))
 	b := w.browser()
 	english := b.get(w.address(french) + "?lang=en")
-	require.Contains(t, english.body, "Continue to payment")
+	require.Contains(t, english.body, "Pay €17.50")
 	require.Contains(t, b.send(english, 0, url.Values{}).body, "Enter your first name.")
 	pay := b.send(english, 0, grace)
 	require.Contains(t, pay.body, "Pay by card", "the provider's page")
 	require.Contains(t, b.send(pay, 1, nil).body, "You came back without paying",
 		"the way back from the provider has no lang")
-	require.Contains(t, b.get(w.address(other)).body, "Passer au paiement", "another deposit speaks its own language")
+	require.Contains(t, b.get(w.address(other)).body, "Payer 17,50\u00a0€", "another deposit speaks its own language")
 }
 
 func TestCheckout_AnswersInTheLanguageOfTheDeposit(t *testing.T) {
@@ -82,7 +82,7 @@ func TestCheckout_PagesThatAnswerAForm_OfferTheOtherLanguage(t *testing.T) {
 		require.NoError(t, err)
 		french := b.get(target.String())
 		require.Equal(t, http.StatusOK, french.status, name)
-		require.Contains(t, french.body, "Passer au paiement", name)
+		require.Contains(t, french.body, "Payer 17,50\u00a0€", name)
 		b.get(w.address(token) + "?lang=en")
 	}
 }

@@ -85,6 +85,7 @@ func (s shop) openPage(token secret.Text) {
 		chromedp.Click("#agree"), chromedp.Click("button.main"), chromedp.WaitVisible("#cardNumber"),
 	)
 	require.Contains(s.t, s.address(), s.fake.URL())
+	require.Contains(s.t, s.text("body"), "Fee for the deposit of Les Gîtes d’Ada, 16 Jun – 23 Jun 2026")
 }
 
 // card sends a card on the provider's page, and waits for an element of the page that follows, which may look like this
@@ -128,18 +129,19 @@ func (s shop) requireCharged(depositID id.ID, kind deposit.PaymentKind, cents in
 	require.Equal(s.t, []int{cents, 1}, []int{got, charges})
 }
 
-// capture claims 120.50 euros, as a partner does.
-func (s shop) capture(depositID id.ID) {
-	s.t.Helper()
+// claim claims 120.50 euros, as a partner does.
+func (w *world) claim(depositID id.ID, description string) {
+	w.t.Helper()
 	amount := money.Cents(12_050)
-	claim := deposits.CaptureRequest{DepositID: depositID, Amount: &amount, Reason: "damage",
-		Description: "Broken coffee table"}
-	_, err := s.Deposits.Capture(context.WithoutCancel(s.t.Context()),
-		corepartner.Caller{Partner: corepartner.Partner{ID: s.PartnerID}}, claim,
+	claim := deposits.CaptureRequest{DepositID: depositID, Amount: &amount, Reason: "damage", Description: description}
+	_, err := w.Deposits.Capture(context.WithoutCancel(w.t.Context()),
+		corepartner.Caller{Partner: corepartner.Partner{ID: w.PartnerID}}, claim,
 		idempotent.Call[deposits.View]{
 			Encode: func(deposits.View) (idempotent.Response, error) { return idempotent.Response{}, nil }})
-	require.NoError(s.t, err)
+	require.NoError(w.t, err)
 }
+
+func (s shop) capture(depositID id.ID) { s.t.Helper(); s.claim(depositID, "Broken coffee table") }
 
 // reconcile lets the dispatcher ask and charge once.
 func (s shop) check() {
@@ -314,6 +316,7 @@ func TestStripe_InARealBrowser_TheBankWantsTheTenant_WhoPaysByTheMailedLink(t *t
 	payment := id.Payment.Of(s.PaymentsOf(t, d.ID, deposit.Collection)[0].ID)
 	require.Empty(t, s.fake.PageOf(payment), "a GET opens nothing")
 	s.do(chromedp.Click("button.main"), chromedp.WaitVisible("#cardNumber"))
+	require.Contains(t, s.text("body"), "Claim of Les Gîtes d’Ada on the deposit, 16 Jun – 23 Jun 2026")
 	s.card(goodCard, ours)
 	require.Equal(t, deposit.CollectionPaid, s.state(d.ID))
 	s.requireCharged(d.ID, deposit.Collection, 12_050)

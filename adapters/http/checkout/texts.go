@@ -4,24 +4,32 @@ import "partnerdeposits/adapters/http/ui"
 
 var (
 	textTitle = ui.T("Secure your rental deposit", "Garantir votre caution")
-	textAsks  = ui.T("%s asks for a deposit of %s for your rental.",
-		"%s demande une caution de %s pour votre location.")
+	// textPrice is the heading; the amount stands out.
+	textPrice     = ui.T("Pay %s now. Nothing is blocked.", "Payez %s maintenant. Rien n’est bloqué.")
 	textDeposit   = ui.T("Deposit", "Caution")
 	textPeriod    = ui.T("Rental period", "Période de location")
 	textContract  = ui.T("Booking", "Réservation")
 	textReference = ui.T("Reference", "Référence")
-	textFee       = ui.T("To pay today", "À payer aujourd’hui")
 
-	textCover      = ui.T("Cover", "Couverture")
-	textCoverUntil = ui.T("until %s", "jusqu’au %s")
-	textCoverToday = ui.T("until %s, if you pay today", "jusqu’au %s, si vous payez aujourd’hui")
+	textCovers      = ui.T("Covers %s for up to %s until %s.", "Couvre %s à hauteur de %s jusqu’au %s.")
+	textCoversToday = ui.T("Covers %s for up to %s until %s, if you pay today.",
+		"Couvre %s à hauteur de %s jusqu’au %s, si vous payez aujourd’hui.")
 	textCoverShort = ui.T("The cover ends before your stay does, which ends on %s.",
 		"La couverture prend fin avant votre séjour, qui se termine le %s.")
-	textPaidFee   = ui.T("Fee paid", "Frais payés")
-	textPaidFeeOn = ui.T("%s, on %s", "%s, le %s")
-	textTerms     = ui.T("Terms", "Conditions")
-	textPrivacy   = ui.T("Privacy", "Données personnelles")
-	textSupport   = ui.T("Questions: %s", "Questions : %s")
+	textMeans        = ui.T("What this means", "Ce que cela signifie")
+	textPaidFee      = ui.T("Fee paid", "Frais payés")
+	textPaidFeeOn    = ui.T("%s, on %s", "%s, le %s")
+	textCoveredUntil = ui.T("Covered until", "Couvert jusqu’au")
+	textReceipt      = ui.T("You get a receipt by e-mail, with the words to which you agreed.",
+		"Vous recevez un reçu par e-mail, avec les termes que vous avez acceptés.")
+	textWhom         = ui.T("Questions", "Une question ?")
+	textWhomOperator = ui.T("Ask %s about your stay and about claims.",
+		"Pour votre séjour et les réclamations, adressez-vous à %s.")
+	textWhomSupport = ui.T("Ask %s about your stay and about claims. For this payment, write to %s.",
+		"Pour votre séjour et les réclamations, adressez-vous à %s. Pour ce paiement, écrivez à %s.")
+	textTerms   = ui.T("Terms", "Conditions")
+	textPrivacy = ui.T("Privacy", "Données personnelles")
+	textSupport = ui.T("Questions: %s", "Questions : %s")
 
 	textHow        = ui.T("How it works", "Comment ça marche")
 	textNotBlocked = ui.T("The deposit itself is not blocked on your card.",
@@ -33,15 +41,12 @@ var (
 	textFirstName = ui.T("First name", "Prénom")
 	textLastName  = ui.T("Last name", "Nom")
 	textEmail     = ui.T("E-mail", "E-mail")
-	textPay       = ui.T("Continue to payment", "Passer au paiement")
-	textTryAgain  = ui.T("Try the payment again", "Réessayer le paiement")
+	textPay       = ui.T("Pay %s", "Payer %s")
+	textTryAgain  = ui.T("Try the payment again: %s", "Réessayer le paiement : %s")
 	textProvider  = ui.T("You pay on the secure page of our payment provider. We never see your card.",
 		"Vous payez sur la page sécurisée de notre prestataire de paiement. Nous ne voyons jamais votre carte.")
-	textBack       = ui.T("Back to %s", "Retour à %s")
-	textGiveUpHint = ui.T(
-		"If you do not want to secure this deposit, you can give up. That cancels it for good; nothing is charged.",
-		"Si vous ne souhaitez pas garantir cette caution, vous pouvez abandonner. Elle est alors annulée définitivement ; rien n’est débité.")
-	textGiveUp = ui.T("Give up", "Abandonner")
+	textBack   = ui.T("Back to %s", "Retour à %s")
+	textGiveUp = ui.T("Give up this deposit", "Abandonner cette caution")
 
 	textGiveUpTitle = ui.T("Give up this deposit?", "Abandonner cette caution ?")
 	textGiveUpSays  = ui.T("The deposit of %s for %s is then cancelled for good. Nothing is charged.",
@@ -78,8 +83,8 @@ var (
 		"Saisissez une adresse e-mail valide, par exemple nom@exemple.fr.")
 
 	textNotAgreed        = ui.T("Tick the box to agree before you pay.", "Cochez la case pour accepter avant de payer.")
-	textAgreementChanged = ui.T("The text beside the box has changed. Read it again, and tick the box to agree.",
-		"Le texte à côté de la case a changé. Relisez-le, puis cochez la case pour accepter.")
+	textAgreementChanged = ui.T("What you agree to has changed. Read it again, and tick the box to agree.",
+		"Ce que vous acceptez a changé. Relisez-le, puis cochez la case pour accepter.")
 
 	textStayOver        = ui.T("Your stay is over", "Votre séjour est terminé")
 	textStayOverMessage = ui.T("There is nothing left to secure. You pay nothing.",
@@ -93,11 +98,10 @@ var (
 	textClosedMessage = ui.T("The cover is over and nothing was claimed. There is nothing more to do.",
 		"La couverture est terminée et rien n’a été réclamé. Vous n’avez plus rien à faire.")
 	textCaptured        = ui.T("This deposit was claimed", "Cette caution a été réclamée")
-	textCapturedMessage = ui.T("%s claimed %s of it. Please contact them if you have questions.",
-		"%s a réclamé %s. Contactez-les si vous avez des questions.")
-	textDebtOpen      = ui.T("Please pay the claimed amount", "Veuillez payer le montant réclamé")
-	textDebtPaid      = ui.T("The claimed amount is paid", "Le montant réclamé est payé")
-	textDebtScheduled = ui.T("The amount is charged to the card that you paid the fee with.",
+	textCapturedMessage = ui.T("%s claimed %s of your deposit of %s.", "%s a réclamé %s de votre caution de %s.")
+	textDebtOpen        = ui.T("Please pay the claimed amount", "Veuillez payer le montant réclamé")
+	textDebtPaid        = ui.T("The claimed amount is paid", "Le montant réclamé est payé")
+	textDebtScheduled   = ui.T("The amount is charged to the card that you paid the fee with.",
 		"Le montant est débité de la carte avec laquelle vous avez payé les frais.")
 	textDebtRetrying = ui.T("Your card was refused. We charge it again.",
 		"Votre carte a été refusée. Nous la débiterons de nouveau.")
@@ -112,9 +116,23 @@ var (
 		"Depuis, %s nous a indiqué que vous avez payé autrement. Vous n’avez plus rien à faire.")
 	textDebtWithdrawn = ui.T("Since then %s dropped the claim. There is nothing more to do.",
 		"Depuis, %s a renoncé à la réclamation. Vous n’avez plus rien à faire.")
-	textDebtAmount     = ui.T("Claimed amount", "Montant réclamé")
-	textDebtCharged    = ui.T("Charged on", "Débité le")
-	textPayDebt        = ui.T("Pay %s", "Payer %s")
+	textDebtReason    = ui.T("Reason", "Motif")
+	textDebtWords     = ui.T("In the words of %s", "Précisions de %s")
+	textDebtCharged   = ui.T("Charged on", "Débité le")
+	textDebtPaidOn    = ui.T("Paid on", "Payé le")
+	textDebtPayUntil  = ui.T("To be paid here until", "À payer ici jusqu’au")
+	textDebtNext      = ui.T("What happens next", "Et ensuite")
+	textDebtIfRefused = ui.T(
+		"If the card is refused, we try again within some days, or mail you a link to pay with another card.",
+		"Si la carte est refusée, nous réessayons dans les jours qui suivent ou vous envoyons un lien pour payer avec une autre carte.")
+	textDebtMailed = ui.T("Once the amount is paid, you get an e-mail.",
+		"Une fois le montant payé, vous recevez un e-mail.")
+	textObject     = ui.T("If you do not agree", "Si vous n’êtes pas d’accord")
+	textObjectTell = ui.T("Tell %s why, and name the reference %s. You can also object to the charge at your bank.",
+		"Dites pourquoi à %s en indiquant la référence %s. Vous pouvez aussi contester le débit auprès de votre banque.")
+	textObjectWrite = ui.T(
+		"Tell %s why, or write to %s and name the reference %s. You can also object to the charge at your bank.",
+		"Dites pourquoi à %s ou écrivez à %s en indiquant la référence %s. Vous pouvez aussi contester le débit auprès de votre banque.")
 	textExpired        = ui.T("It is too late for this deposit", "Il est trop tard pour cette caution")
 	textExpiredMessage = ui.T(
 		"The time to secure it is over. Nothing was charged. If you still need it, please ask %s for a new link.",
@@ -140,6 +158,15 @@ var (
 		"Le service de paiement est injoignable. Rien n’est perdu : si vous avez déjà payé, ce sera enregistré automatiquement. Réessayez dans un instant.")
 	textAgain = ui.T("Try again", "Réessayer")
 )
+
+// captureReasons words deposit.CaptureReasons, as the mail about a claim does.
+var captureReasons = map[string]ui.Text{
+	"damage":         ui.T("Damage", "Dommage"),
+	"cleaning":       ui.T("Cleaning", "Ménage"),
+	"missing_items":  ui.T("Missing items", "Objets manquants"),
+	"unpaid_charges": ui.T("Unpaid charges", "Charges impayées"),
+	"other":          ui.T("Other", "Autre"),
+}
 
 func init() {
 	ui.Explain(errUnknownLink.Code,

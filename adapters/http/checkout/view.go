@@ -3,6 +3,7 @@ package checkout
 import (
 	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/a-h/templ"
 	"github.com/gofiber/fiber/v2"
@@ -35,9 +36,14 @@ type formView struct {
 	View   checkout.View
 	Lang   ui.Lang
 	Path   string
-	Token  string // CSRF token of the forms
-	Fields []ui.Field
+	Token  string   // CSRF token of the forms
+	First  ui.Field // beside Last in a row
+	Last   ui.Field
+	Email  ui.Field
+	Agree  ui.Field
+	Terms  []part // the words of the agreement
 	Words  string // Fingerprint of the words of the agreement
+	Unfold bool   // the words have changed and are to be read again
 	Notice string
 	Alert  string
 	// Mistakes are the errors of the fields; with them there is no Alert and no Notice.
@@ -45,13 +51,74 @@ type formView struct {
 	Back     returnLink
 }
 
-// coverUntil tells until when the guarantee holds.
-func (v formView) coverUntil() string {
-	text := textCoverUntil
+// covers tells whom the deposit covers, for how much and until when.
+func (v formView) covers() string {
+	text := textCovers
 	if v.View.Terms.Days > 0 {
-		text = textCoverToday
+		text = textCoversToday
 	}
-	return text.In(v.Lang, ui.LongDate(v.Lang, v.View.Terms.Until))
+	return text.In(v.Lang, v.View.CompanyName, ui.Euros(v.Lang, v.View.Deposit.Amount),
+		ui.LongDate(v.Lang, v.View.Terms.Until))
+}
+
+// label is the text of the main button.
+func (v formView) label() string {
+	text := textPay
+	if v.View.Deposit.Status == deposit.PaymentIssue {
+		text = textTryAgain
+	}
+	return text.In(v.Lang, ui.Euros(v.Lang, v.View.Fee))
+}
+
+// part is a piece of the words of the agreement. URL is "" for text without a link.
+type part struct {
+	Text string
+	URL  templ.SafeURL
+}
+
+// linked splits a text at the addresses of the imprint, which become links. The parts make up the text. about is the
+// subject of a mail; "" for none.
+func linked(text string, i agreement.Imprint, about string) []part {
+	mail := "mailto:" + i.SupportEmail
+	if about != "" {
+		mail += "?subject=" + about
+	}
+	urls := map[string]string{i.TermsURL: i.TermsURL, i.PrivacyURL: i.PrivacyURL, i.SupportEmail: mail}
+	delete(urls, "")
+	var out []part
+	for {
+		at, found := len(text), ""
+		for address := range urls {
+			n := strings.Index(text, address)
+			if n >= 0 && (n < at || n == at && len(address) > len(found)) {
+				at, found = n, address
+			}
+		}
+		if found == "" {
+			return append(out, part{Text: text})
+		}
+		out = append(out, part{Text: text[:at]}, part{Text: found, URL: templ.SafeURL(urls[found])})
+		text = text[at+len(found):]
+	}
+}
+
+// questions says whom a tenant asks.
+func questions(v checkout.View, lang ui.Lang) []part {
+	support := v.Terms.Imprint.SupportEmail
+	if support == "" {
+		return []part{{Text: textWhomOperator.In(lang, v.CompanyName)}}
+	}
+	return linked(textWhomSupport.In(lang, v.CompanyName, support), v.Terms.Imprint, v.Deposit.Reference)
+}
+
+// objection says how to object to a claim, as the mail about it does.
+func objection(v checkout.View, lang ui.Lang) []part {
+	support := v.Terms.Imprint.SupportEmail
+	if support == "" {
+		return []part{{Text: textObjectTell.In(lang, v.CompanyName, v.Deposit.Reference)}}
+	}
+	return linked(textObjectWrite.In(lang, v.CompanyName, support, v.Deposit.Reference), v.Terms.Imprint,
+		v.Deposit.Reference)
 }
 
 // finalView is the data of the page of a deposit whose checkout is over.
@@ -63,6 +130,9 @@ type finalView struct {
 	Message string
 	Back    returnLink
 }
+
+// secured reports whether the page tells of a fee that was just paid, or of a cover that runs.
+func (v finalView) secured() bool { return v.View.Deposit.Status == deposit.Active }
 
 // giveUpView is the data of the page that asks once more before the checkout is given up.
 type giveUpView struct {
@@ -78,9 +148,6 @@ func (p *pages) askToGiveUp(c *fiber.Ctx, v checkout.View) error {
 	return ui.Render(c, fiber.StatusOK,
 		giveUpPage(giveUpView{Page: page, View: v, Path: pagePath(c), Token: p.Site.FormToken(c)}))
 }
-
-// typeCheckbox is the type of a field that ui.Checkbox renders.
-const typeCheckbox = "checkbox"
 
 // retryView is the data of the page that an outage shows.
 type retryView struct {
@@ -113,13 +180,8 @@ func (p *pages) render(c *fiber.Ctx, status int, v checkout.View, person tenant.
 		f.Page.ErrorCode, f.Alert, f.Notice = wrong[0].Fault.Code, "", ""
 		f.Mistakes = mistakes(wrong, lang)
 	}
-	words := v.Terms.Words(string(lang))
-	agreed := ""
-	if len(wrong) > 0 && !slices.ContainsFunc(wrong, func(m tenant.Mistake) bool { return m.Field == fieldAgree }) {
-		agreed = ui.Checked
-	}
-	f.Words = agreement.Fingerprint(words)
-	f.Fields = fields(person, words, agreed, f.Mistakes, lang)
+	f.agreement(v.Terms, wrong)
+	f.fields(person)
 	return ui.Render(c, status, formPage(f))
 }
 
@@ -152,22 +214,34 @@ func notice(c *fiber.Ctx, v checkout.View, lang ui.Lang) string {
 	}
 }
 
-// fields gives the inputs, each with its mistake. The first wrong input gets the focus.
-func fields(person tenant.Person, words, agreed string, wrong []ui.Mistake, lang ui.Lang) []ui.Field {
-	out := []ui.Field{
-		{Name: fieldFirstName, Type: "text", Label: textFirstName.In(lang), Value: person.FirstName,
-			Autocomplete: "given-name", MaxLength: tenant.MaxName, Required: true},
-		{Name: fieldLastName, Type: "text", Label: textLastName.In(lang), Value: person.LastName, Autocomplete: "family-name",
-			MaxLength: tenant.MaxName, Required: true},
-		{Name: fieldEmail, Type: "email", Label: textEmail.In(lang), Value: person.Email, Autocomplete: "email",
-			MaxLength: 254, Required: true},
-		{Name: fieldAgree, Type: typeCheckbox, Label: words, Value: agreed, Required: true},
+// agreement sets the checkbox and the words. A tick stays if its field is right.
+func (v *formView) agreement(terms agreement.Terms, wrong []tenant.Mistake) {
+	locale := string(v.Lang)
+	words := terms.Words(locale)
+	v.Words, v.Terms = agreement.Fingerprint(words), linked(words, terms.Imprint, "")
+	v.Agree = ui.Field{Name: fieldAgree, Label: terms.Short(locale), Required: true}
+	n := slices.IndexFunc(wrong, func(m tenant.Mistake) bool { return m.Field == fieldAgree })
+	if len(wrong) > 0 && n < 0 {
+		v.Agree.Value = ui.Checked
 	}
-	for n, m := range wrong {
-		i := slices.IndexFunc(out, func(f ui.Field) bool { return f.Name == m.Field })
-		out[i].Error, out[i].Autofocus = m.Text, n == 0
+	v.Unfold = n >= 0 && wrong[n].Fault.Is(agreement.ErrChanged)
+}
+
+// fields sets the inputs, and the mistake of each field. The first wrong field gets the focus.
+func (v *formView) fields(person tenant.Person) {
+	v.First = ui.Field{Name: fieldFirstName, Type: "text", Label: textFirstName.In(v.Lang), Value: person.FirstName,
+		Autocomplete: "given-name", MaxLength: tenant.MaxName, Required: true}
+	v.Last = ui.Field{Name: fieldLastName, Type: "text", Label: textLastName.In(v.Lang), Value: person.LastName,
+		Autocomplete: "family-name", MaxLength: tenant.MaxName, Required: true}
+	v.Email = ui.Field{Name: fieldEmail, Type: "email", Label: textEmail.In(v.Lang), Value: person.Email,
+		Autocomplete: "email", MaxLength: 254, Required: true}
+	for n, m := range v.Mistakes {
+		for _, f := range []*ui.Field{&v.First, &v.Last, &v.Email, &v.Agree} {
+			if f.Name == m.Field {
+				f.Error, f.Autofocus = m.Text, n == 0
+			}
+		}
 	}
-	return out
 }
 
 // mistakes words the mistakes of the tenant.
@@ -229,7 +303,8 @@ func finalMessage(v checkout.View, lang ui.Lang) string {
 	case d.Status == deposit.Closed:
 		return textClosedMessage.In(lang)
 	case d.Status == deposit.Captured:
-		return textCapturedMessage.In(lang, v.CompanyName, ui.Euros(lang, d.CapturedAmount)) + debtMessage(v, lang)
+		return textCapturedMessage.In(lang, v.CompanyName, ui.Euros(lang, d.CapturedAmount), ui.Euros(lang, d.Amount)) +
+			debtMessage(v, lang)
 	case v.StayOver:
 		return textStayOverMessage.In(lang)
 	case v.Expired:

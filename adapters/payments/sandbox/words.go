@@ -12,7 +12,6 @@ import (
 type words struct {
 	lang, title, banner, explain, pay, cancel, number string
 	expiry, expiryHint, cvc, cards, good, bad         string
-	reference                                         string
 	mistakes                                          map[mistake]string
 	amount                                            func(money.Cents) string
 }
@@ -31,7 +30,6 @@ var english = words{
 	cards:      "Test cards",
 	good:       "is accepted",
 	bad:        "is declined",
-	reference:  "Reference",
 	mistakes: map[mistake]string{
 		wrongNumber: "This card number is not valid.",
 		wrongExpiry: "Enter the expiry as month / year, such as 12/34.",
@@ -55,7 +53,6 @@ var french = words{
 	cards:      "Cartes de test",
 	good:       "est acceptée",
 	bad:        "est refusée",
-	reference:  "Référence",
 	mistakes: map[mistake]string{
 		wrongNumber: "Ce numéro de carte n’est pas valide.",
 		wrongExpiry: "Saisissez la date sous la forme mois / année, par exemple 12/34.",

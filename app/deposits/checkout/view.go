@@ -30,6 +30,8 @@ type View struct {
 	PaidFee money.Cents
 	PaidAt  time.Time
 	Debt    *deposit.Debt // of a captured deposit; nil otherwise
+	// Reason and Words are those of the capture, which the mail about it tells too; "" for none.
+	Reason, Words string
 }
 
 // Payable reports whether the tenant can pay the debt of a captured deposit now.
@@ -74,6 +76,11 @@ func (s *Service) view(ctx context.Context, token secret.Text, now time.Time) (V
 		if v.Debt, err = s.deps.Debts.Debt(ctx, d.ID); err != nil {
 			return View{}, err
 		}
+		steps, err := s.deps.Deposits.History(ctx, d.ID)
+		if err != nil {
+			return View{}, err
+		}
+		v.Reason, v.Words = deposit.CaptureWords(steps)
 	}
 	if v.Open {
 		if v.PaymentInFlight, err = s.deps.Payments.FeeInFlight(ctx, d.ID); err != nil {
