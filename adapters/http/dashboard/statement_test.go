@@ -236,7 +236,8 @@ func TestNewDeposit_TellsTheFeeBeforeADepositIsMade(t *testing.T) {
 	require.Contains(t, text(d.b.Get("/dashboard/deposits/new")), "a fee of 3.5 % of the deposit, €5.00 at least")
 	require.Contains(t, text(d.b.Get("/dashboard/deposits/new?lang=fr")), "des frais de 3,5 % de la caution, 5,00 € au minimum")
 	require.Contains(t, text(d.b.Get("/dashboard/deposits/new?lang=en")), "3.5 %")
-	again := d.b.Kept(d.b.Submit("/dashboard/deposits/new", newFields(map[string]string{"amount": "700", "startsOn": "x"})))
+	again := d.b.Kept(d.b.Submit("/dashboard/deposits/new",
+		newFields(map[string]string{"amount": "700", "startsOn": "x"})))
 	require.Contains(t, text(again), "For a deposit of €700.00 the tenant pays a fee of €24.50.")
 	again = d.b.Kept(d.b.Submit("/dashboard/deposits/new", newFields(map[string]string{"amount": "60"})))
 	require.Contains(t, text(again), "3.5 %", "an amount that cannot be made has no fee")
@@ -250,12 +251,12 @@ func TestBrowser_MoneyPrinted_IsTheStatementAlone(t *testing.T) {
 		t.Helper()
 		paidClaim(t, s, reference, "Grace", 123_456, may)
 	})
-	print := chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+	onPaper := chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
 		_, err := cdp.Call(ctx, target, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print",
 			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}})
 		return err
 	})
-	d.do(chromedp.Navigate(d.URL+"/dashboard/money?month=2026-05"), print, chromedp.WaitVisible("table.statement"))
+	d.do(chromedp.Navigate(d.URL+"/dashboard/money?month=2026-05"), onPaper, chromedp.WaitVisible("table.statement"))
 	hidden := `[...document.querySelectorAll(%q)].every(e => e.getClientRects().length === 0)`
 	for _, part := range []string{"header", "nav", "footer", "button, .button", ".paging", "input"} {
 		require.Equal(t, "true", ask(d.ctx, t, fmt.Sprintf("String("+hidden+")", part)), part)

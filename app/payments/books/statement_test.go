@@ -134,7 +134,8 @@ func TestStatement_OfEachAccountAndMonth_IsWhatTheBooksSayIsDue(t *testing.T) {
 
 	_, claims := w.statement(w.AccountID, november)
 	require.Len(t, claims, 5)
-	require.True(t, slices.IsSortedFunc(claims, func(a, b paymentports.MovedDebt) int { return b.PaidAt.Compare(a.PaidAt) }))
+	require.True(t, slices.IsSortedFunc(claims,
+		func(a, b paymentports.MovedDebt) int { return b.PaidAt.Compare(a.PaidAt) }))
 	earlier := claims[4]
 	require.Equal(t, paymentports.MovedDebt{PaymentID: earlier.PaymentID, DepositID: earlier.DepositID,
 		Reference: earlier.Reference, Tenant: "Grace Hopper", CapturedAt: october.Add(-48 * time.Hour), PaidAt: october,
