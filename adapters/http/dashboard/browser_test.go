@@ -102,7 +102,7 @@ func TestBrowser_FromANewDepositToItsLink(t *testing.T) {
 			require.NoError(t, chromedp.Do(browser,
 				chromedp.SetValue("#amount", "300"), chromedp.Click("button.main"), chromedp.WaitVisible("#copy-link"),
 				chromedp.SendKeys("#send_link-email", "grace@example.com"),
-				chromedp.Click("#send_link button"), chromedp.WaitVisible("button.main"),
+				chromedp.Click("#send_link button"), chromedp.WaitReady(question),
 			))
 			require.Equal(t, "Send the link to grace@example.com?", ask(browser, t, "document.querySelector('h1').textContent"))
 			require.NoError(t, chromedp.Do(browser, chromedp.Click("button.main"), chromedp.WaitVisible(".notice")))
@@ -203,7 +203,7 @@ func TestBrowser_EveryPageInBothSchemesAndLanguages_IsAccessible(t *testing.T) {
 				{"claim-settled-confirm", asked(s.URL+pathOf(t, s, made[6]), "settled_elsewhere")},
 				{"claim-withdraw-confirm", asked(s.URL+pathOf(t, s, made[6]), "withdraw_claim")},
 				{"claim-remind-confirm", chromedp.Steps(chromedp.Navigate(s.URL+pathOf(t, s, made[6])),
-					chromedp.Click("#remind button"), chromedp.WaitVisible("button.main"))},
+					chromedp.Click("#remind button"), chromedp.WaitReady(question))},
 				{"deposit-active", chromedp.Navigate(s.URL + pathOf(t, s, made[0]))},
 				{"deposit-falls-short", chromedp.Navigate(s.URL + pathOf(t, s, made[4]))},
 				{"capture", chromedp.Navigate(s.URL + pathOf(t, s, made[0]) + "/claim")},
@@ -219,7 +219,7 @@ func TestBrowser_EveryPageInBothSchemesAndLanguages_IsAccessible(t *testing.T) {
 				{"send-link", chromedp.Steps(
 					chromedp.Navigate(s.URL+pathOf(t, s, made[3])),
 					chromedp.SetValue("#send_link-email", "grace@example.com"), chromedp.Click("#send_link button"),
-					chromedp.WaitVisible("button.main"))},
+					chromedp.WaitReady(question))},
 				{"new", chromedp.Navigate(s.URL + "/dashboard/deposits/new")},
 				{"new-mistake", chromedp.Steps(chromedp.SetValue("#amount", "60"), chromedp.SetValue("#startsOn", "2027-07-01"),
 					chromedp.SetValue("#endsOn", "2027-07-08"), chromedp.Click("button.main"),
