@@ -45,11 +45,9 @@ func (s *Service) mailReminder(ctx context.Context, by OperatorCaller, d *deposi
 	if err := s.accountMayMail(ctx, by, d.Client.Email, now); err != nil {
 		return err
 	}
-	mail := mails.TenantMoney{
-		To: d.Client.Email, Locale: d.Locale, Kind: paymentports.TenantAwaited, Deposit: d,
-		Company: by.Account.CompanyName, Amount: d.CapturedAmount, SupportEmail: s.deps.Imprint.SupportEmail, URL: url,
-	}.Mail(s.deps.Entropy.NewID(), now)
-	if err := s.deps.Mails.Enqueue(ctx, mail); err != nil {
+	mail := mails.MoneyOf(d, paymentports.TenantAwaited, by.Account.CompanyName, s.deps.Imprint.SupportEmail)
+	mail.URL = url
+	if err := s.deps.Mails.Enqueue(ctx, mail.Mail(s.deps.Entropy.NewID(), now)); err != nil {
 		return err
 	}
 	return s.deps.Audit.Append(ctx, s.audit(by, now, audit.DepositRemind, d.ID, map[string]string{"mails": "1"}))

@@ -60,6 +60,8 @@ type Payments interface {
 	// BeginCollection inserts the payment that collects the captured amount of a deposit, in the transaction of the
 	// capture.
 	BeginCollection(ctx context.Context, captured *deposit.Deposit, now time.Time) (deposit.Debt, error)
+	// FirstCharge tells when the card is charged for an amount that is captured now.
+	FirstCharge(now time.Time) time.Time
 	// LockFeeInFlight locks and gives the fee payment of a deposit that is processing, in a transaction; nil for none.
 	LockFeeInFlight(ctx context.Context, depositID id.ID) (*deposit.Payment, error)
 	// SettleFee asks the provider to close the payment page of the deposit, outside any transaction, and records the

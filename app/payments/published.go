@@ -15,6 +15,11 @@ func (s *Service) BeginCollection(ctx context.Context, captured *deposit.Deposit
 	return deposit.NewDebt(payment, s.deps.Schedule), s.deps.Payments.Insert(ctx, payment)
 }
 
+// FirstCharge tells when the card is charged for an amount that is captured now.
+func (s *Service) FirstCharge(now time.Time) time.Time {
+	return deposit.NewDebt(deposit.Payment{CreatedAt: now}, s.deps.Schedule).NextAttemptAt
+}
+
 // LockFeeInFlight locks and gives the fee payment of a deposit that is processing, in a transaction of the caller; nil
 // for none.
 func (s *Service) LockFeeInFlight(ctx context.Context, depositID id.ID) (*deposit.Payment, error) {

@@ -65,17 +65,16 @@ func (n TenantNotices) tell(ctx context.Context, notice paymentports.TenantNotic
 
 // about reads the content of the mail.
 func (n TenantNotices) about(ctx context.Context, notice paymentports.TenantNotice) (mails.TenantMoney, error) {
-	m := mails.TenantMoney{Kind: notice.Kind, SupportEmail: n.SupportEmail}
+	var m mails.TenantMoney
 	d, err := n.Deposits.Deposit(ctx, notice.DepositID)
 	if err != nil || d.Client == nil {
 		return m, err
 	}
-	m.To, m.Locale, m.Deposit, m.Amount = d.Client.Email, d.Locale, d, d.CapturedAmount
 	account, _, err := n.Operators.AccountByID(ctx, d.AccountID)
 	if err != nil {
 		return m, err
 	}
-	m.Company = account.CompanyName
+	m = mails.MoneyOf(d, notice.Kind, account.CompanyName, n.SupportEmail)
 	switch notice.Kind {
 	case paymentports.TenantCaptured:
 		return n.withClaim(ctx, m)

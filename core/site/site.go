@@ -33,6 +33,7 @@ const (
 	Export      = Desk + "/deposits.csv"
 	NewDeposit  = Deposits + "/new"
 	Deposit     = Deposits + "/:id"
+	Claim       = Deposit + "/claim"
 	File        = Deposit + "/files/:fileId"
 	Question    = Deposit + "/confirm/:form" // a form of a deposit that was sent: its question, or its mistakes
 	NewAgain    = NewDeposit + "/:form"      // a form of a new deposit, with its mistakes

@@ -117,7 +117,8 @@ func (b *Browser) Submit(path string, fields map[string]string) Answer {
 	return b.Send(page, 0, fields)
 }
 
-// Send fills in and sends a form of a page. number counts the forms from 0.
+// Send fills in and sends a form of a page. number counts the forms from 0. Its boxes are ticked, but for one beside a
+// hidden field of its name, and none of its radio buttons is chosen.
 func (b *Browser) Send(page Answer, number int, fields map[string]string) Answer {
 	b.t.Helper()
 	forms := page.All("form")
@@ -125,7 +126,14 @@ func (b *Browser) Send(page Answer, number int, fields map[string]string) Answer
 	values := url.Values{}
 	for _, name := range []string{"input", "select", "textarea"} {
 		for _, input := range all(forms[number], name) {
-			values.Set(attr(input, "name"), attr(input, "value"))
+			name := attr(input, "name")
+			switch kind := attr(input, "type"); {
+			case kind == "radio":
+				values[name] = nil
+			case kind == "checkbox" && values.Has(name):
+			default:
+				values.Set(name, attr(input, "value"))
+			}
 		}
 	}
 	for name, value := range fields {

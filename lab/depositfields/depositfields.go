@@ -52,7 +52,7 @@ var hidden = []struct {
 	{"UpdatedAt", []Place{Desk, Export}, "the history of the page has every change"},
 	{"CheckoutStartedAt", []Place{Desk, Export}, "serves the clock of checkout"},
 	{"CheckoutExpiresAt", []Place{Export}, "of use only while the deposit is open, on its page"},
-	{"ActivatedAt", []Place{Desk, Export}, "the history of the page tells it"},
+	{"ActivatedAt", []Place{Export}, "the page draws it, and its history tells it"},
 	{"CancelledAt", []Place{Desk, Export}, "the history of the page tells it"},
 	{"ExpiresAt", []Place{Export}, "the page tells it with the reach of the cover"},
 	{"ClosedAt", []Place{Export}, "the status is exported; the page tells the time"},

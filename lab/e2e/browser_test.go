@@ -79,8 +79,8 @@ func TestBrowser_AnOperatorAndATenant_WithoutScripts(t *testing.T) {
 				chromedp.SetValue("#cardCvc", "123"),
 				chromedp.Click("button.main"), chromedp.WaitNotPresent("#cardNumber"))
 
-			do(chromedp.Navigate(page), chromedp.Click("#capture summary"), chromedp.WaitVisible("#capture-amount"),
-				chromedp.SetValue("#capture-amount", "80"), chromedp.SetValue("#capture-reason", "damage"),
+			do(chromedp.Navigate(page), chromedp.Click("#capture a"), chromedp.WaitVisible("#capture-amount"),
+				chromedp.SetValue("#capture-amount", "80"), chromedp.Click("#capture-reason-damage"),
 				chromedp.SetUploadFiles("#capture-files", []string{photo}),
 				chromedp.Click("#capture button"), chromedp.WaitVisible("button.danger"))
 			require.Contains(t, shown(browser, t), "Claim €80.00?")

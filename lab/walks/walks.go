@@ -82,7 +82,7 @@ func capture(ctx context.Context, in *installation) (func(context.Context) error
 	if err != nil {
 		return nil, err
 	}
-	shown, err := desk.browser.Get(ctx, in.http.Base+"/dashboard/deposits/"+d.ID)
+	shown, err := desk.browser.Get(ctx, in.http.Base+"/dashboard/deposits/"+d.ID+"/claim")
 	return func(ctx context.Context) error {
 		asked, err := desk.send(ctx, shown, "capture", map[string]string{"amount": "120.50", "reason": "damage"})
 		if err != nil {

@@ -129,7 +129,7 @@ func (p *pages) answer(c *fiber.Ctx, by caller, v desk.View, f actForm, err erro
 	case errors.Is(err, deposit.ErrExceedsAmount):
 		f.mistakes = []ui.Mistake{{Field: intentCapture + "-" + fieldAmount, Text: textBadAmount.In(ui.LangOf(c),
 			ui.Euros(ui.LangOf(c), p.Deposits.LeastCapture()), ui.Euros(ui.LangOf(c), v.Amount))}}
-		return p.renderDeposit(c, by, http.StatusUnprocessableEntity, v, f, "")
+		return p.renderMistakes(c, by, v, f)
 	case errors.Is(err, ports.ErrKeyReused), fault.KindOf(err) == fault.Conflict:
 		fresh, failed := p.Desk.Deposit(c.UserContext(), by.Account.ID, v.ID)
 		if failed != nil {
@@ -163,14 +163,7 @@ func (p *pages) actFormOf(c *fiber.Ctx, v desk.View) actForm {
 	}
 	switch f.intent {
 	case intentCapture:
-		var ok bool
-		if f.amountText == "" {
-			f.amountText = v.Amount.String()
-		}
-		least := p.Deposits.LeastCapture()
-		if f.amount, ok = parseAmount(f.amountText); !ok || f.amount < least || f.amount > v.Amount {
-			mistake(fieldAmount, textBadAmount, ui.Euros(lang, least), ui.Euros(lang, v.Amount))
-		}
+		p.readAmount(c, v, &f, mistake)
 		if f.reason != "" && !slices.Contains(deposit.CaptureReasons, f.reason) {
 			mistake(fieldReason, textBadReason)
 		}
@@ -188,4 +181,30 @@ func (p *pages) actFormOf(c *fiber.Ctx, v desk.View) actForm {
 		}
 	}
 	return f
+}
+
+// readAmount reads the amount of a capture. The page of a claim, whose form has the field whole, asks for an amount or
+// for a tick that claims the whole one. Of a form without that field an empty amount is the whole one.
+func (p *pages) readAmount(c *fiber.Ctx, v desk.View, f *actForm, mistake func(string, ui.Text, ...any)) {
+	lang, least := ui.LangOf(c), p.Deposits.LeastCapture()
+	asked := c.Request().PostArgs().Has(fieldWhole)
+	for _, value := range c.Request().PostArgs().PeekMulti(fieldWhole) {
+		f.whole = f.whole || string(value) == ui.Checked
+	}
+	if f.amountText == "" && !asked {
+		f.amountText = v.Amount.String()
+	}
+	amount, ok := parseAmount(f.amountText)
+	switch {
+	case f.amountText == "" && f.whole:
+		f.amount = v.Amount
+	case f.amountText == "":
+		mistake(fieldAmount, textNoAmount)
+	case !ok || amount < least || amount > v.Amount:
+		mistake(fieldAmount, textBadAmount, ui.Euros(lang, least), ui.Euros(lang, v.Amount))
+	case f.whole && amount != v.Amount:
+		mistake(fieldAmount, textTwoAmounts)
+	default:
+		f.amount = amount
+	}
 }

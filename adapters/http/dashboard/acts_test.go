@@ -42,10 +42,18 @@ func newDesk(t *testing.T, uploads ...*dashboard.Uploads) *desk {
 	return d
 }
 
-// ask sends the form with that intent on the page of the deposit.
+// ask sends the form with that intent on the page of the deposit, or of its claim. A claim without fields is one of the
+// whole amount.
 func (d *desk) ask(intent string, fields map[string]string) connecttest.Answer {
 	d.t.Helper()
-	page := d.b.Get(d.path)
+	path := d.path
+	if intent == "capture" {
+		path += "/claim"
+		if fields == nil {
+			fields = map[string]string{"whole": "yes"}
+		}
+	}
+	page := d.b.Get(path)
 	require.Equal(d.t, http.StatusOK, page.Status)
 	return d.b.Send(page, form(d.t, page, intent), fields)
 }
@@ -279,7 +287,9 @@ func TestAct_WithMistakes_NamesThemAndKeepsTheWords(t *testing.T) {
 	}
 	d.b.Get(d.path + "?lang=en")
 	for field, value := range map[string]string{"reason": "revenge", "description": strings.Repeat("é", 2001)} {
-		require.Equal(t, http.StatusUnprocessableEntity, d.ask("capture", map[string]string{field: value}).Status, field)
+		sent := d.ask("capture", map[string]string{"amount": "5", field: value})
+		require.Equal(t, http.StatusUnprocessableEntity, sent.Status, field)
+		require.Equal(t, "#capture-"+field, sent.LinkTo("#capture"))
 	}
 	for _, words := range []string{"a\x00b", "\xff"} {
 		require.Equal(t, http.StatusUnprocessableEntity, d.ask("release", map[string]string{"comment": words}).Status)

@@ -66,8 +66,8 @@ func TestBrowser_FromTheListToACapture(t *testing.T) {
 				chromedp.SendKeys("#q", reference), chromedp.Click("form.filter button"),
 				chromedp.WaitNotPresent("ul.rows li + li"),
 				chromedp.Click("ul.rows a"), chromedp.WaitVisible("#acts"),
-				chromedp.Click("#capture summary"), chromedp.WaitVisible("#capture-amount"),
-				chromedp.SetValue("#capture-amount", "80,25"), chromedp.SetValue("#capture-reason", "cleaning"),
+				chromedp.Click("#capture a"), chromedp.WaitVisible("#capture-amount"),
+				chromedp.SetValue("#capture-amount", "80,25"), chromedp.Click("#capture-reason-cleaning"),
 				chromedp.SendKeys("#capture-description", "The oven"),
 				chromedp.Click("#capture button"), chromedp.WaitVisible("button.danger"),
 			))
@@ -101,9 +101,8 @@ func TestBrowser_FromANewDepositToItsLink(t *testing.T) {
 			))
 			require.NoError(t, chromedp.Do(browser,
 				chromedp.SetValue("#amount", "300"), chromedp.Click("button.main"), chromedp.WaitVisible("#copy-link"),
-				chromedp.Click("#send_link summary"), chromedp.WaitVisible("#send_link-email"),
 				chromedp.SendKeys("#send_link-email", "grace@example.com"),
-				chromedp.Click("#send_link button"), chromedp.WaitVisible("button.main"),
+				chromedp.Click("#send_link button"), chromedp.WaitReady(question),
 			))
 			require.Equal(t, "Send the link to grace@example.com?", ask(browser, t, "document.querySelector('h1').textContent"))
 			require.NoError(t, chromedp.Do(browser, chromedp.Click("button.main"), chromedp.WaitVisible(".notice")))
@@ -113,7 +112,7 @@ func TestBrowser_FromANewDepositToItsLink(t *testing.T) {
 	}
 }
 
-// Two photos go with a capture, in both languages.
+// Two photos go with a capture, in both languages: three clicks from the deposit's page, beside typing and choosing.
 func TestBrowser_ACaptureWithTwoPhotos(t *testing.T) {
 	t.Parallel()
 	var photos []string
@@ -140,7 +139,7 @@ func TestBrowser_ACaptureWithTwoPhotos(t *testing.T) {
 				secured(t, s, reference, 48*time.Hour)
 				picture := func(name string) { browsertest.LooksRight(browser, t, name+"-"+lang+"-"+scheme+"-"+device) }
 				require.NoError(t, chromedp.Do(browser,
-					chromedp.Navigate(s.URL+pathOf(t, s, reference)+"?lang="+lang), chromedp.Click("#capture summary"),
+					chromedp.Navigate(s.URL+pathOf(t, s, reference)+"?lang="+lang), chromedp.Click("#capture a"),
 					chromedp.WaitVisible("#capture-files"),
 					chromedp.SetValue("#capture-amount", "80"), chromedp.SetUploadFiles("#capture-files", photos),
 				))
@@ -183,6 +182,9 @@ func TestBrowser_EveryPageInBothSchemesAndLanguages_IsAccessible(t *testing.T) {
 			refusedClaim(t, s, made[6])
 			change(t, s, `UPDATE collections SET asked_at = NULL`)
 			secured(t, s, made[0], 48*time.Hour)
+			change(t, s, `UPDATE deposits SET client_id = (SELECT id FROM clients), locale = 'en' WHERE reference = $1`, made[0])
+			secured(t, s, made[4], 24*time.Hour)
+			change(t, s, `UPDATE deposits SET contract_end_at = expires_at + interval '9 days' WHERE reference = $1`, made[4])
 			secured(t, s, made[5], 900*time.Hour)
 			refused(t, s, made[1])
 			captured(t, s, made[2], 12_000)
@@ -202,23 +204,23 @@ func TestBrowser_EveryPageInBothSchemesAndLanguages_IsAccessible(t *testing.T) {
 				{"claim-settled-confirm", asked(s.URL+pathOf(t, s, made[6]), "settled_elsewhere")},
 				{"claim-withdraw-confirm", asked(s.URL+pathOf(t, s, made[6]), "withdraw_claim")},
 				{"claim-remind-confirm", chromedp.Steps(chromedp.Navigate(s.URL+pathOf(t, s, made[6])),
-					chromedp.Click("#remind summary"), chromedp.WaitVisible("#remind button"),
-					chromedp.Click("#remind button"), chromedp.WaitVisible("button.main"))},
-				{"deposit-active", chromedp.Steps(chromedp.Navigate(s.URL+pathOf(t, s, made[0])),
-					chromedp.Click("#capture summary"), chromedp.WaitVisible("#capture-amount"))},
-				{"capture-mistake", chromedp.Steps(chromedp.SetValue("#capture-amount", "x"), chromedp.Click("#capture button"),
-					chromedp.WaitVisible("[role=alert]"))},
-				{"capture-confirm", chromedp.Steps(chromedp.SetValue("#capture-amount", "100"), chromedp.Click("#capture button"),
-					chromedp.WaitVisible("button.danger"))},
+					chromedp.Click("#remind button"), chromedp.WaitReady(question))},
+				{"deposit-active", chromedp.Navigate(s.URL + pathOf(t, s, made[0]))},
+				{"deposit-falls-short", chromedp.Navigate(s.URL + pathOf(t, s, made[4]))},
+				{"capture", chromedp.Navigate(s.URL + pathOf(t, s, made[0]) + "/claim")},
+				{"capture-mistake", chromedp.Steps(chromedp.Click("#capture button"), chromedp.WaitVisible("[role=alert]"),
+					chromedp.WaitVisible("#capture-amount:focus"))}, // the first mistake has the focus
+				{"capture-confirm", chromedp.Steps(chromedp.SetValue("#capture-amount", "100"),
+					chromedp.Click("#capture-reason-damage"), chromedp.SetValue("#capture-description", "The oven\nand a window"),
+					chromedp.Click("#capture button"), chromedp.WaitVisible("button.danger"))},
 				{"release-confirm", asked(s.URL+pathOf(t, s, made[0]), "release")},
 				{"add-files", chromedp.Steps(chromedp.Navigate(s.URL+pathOf(t, s, made[2])), chromedp.Click("#add_files summary"),
 					chromedp.WaitVisible("#add_files-files"))},
 				{"cancel-confirm", asked(s.URL+pathOf(t, s, made[3]), "cancel")},
 				{"send-link", chromedp.Steps(
-					chromedp.Navigate(s.URL+pathOf(t, s, made[3])), chromedp.Click("#send_link summary"),
-					chromedp.WaitVisible("#send_link-email"),
+					chromedp.Navigate(s.URL+pathOf(t, s, made[3])),
 					chromedp.SetValue("#send_link-email", "grace@example.com"), chromedp.Click("#send_link button"),
-					chromedp.WaitVisible("button.main"))},
+					chromedp.WaitReady(question))},
 				{"new", chromedp.Navigate(s.URL + "/dashboard/deposits/new")},
 				{"new-mistake", chromedp.Steps(chromedp.SetValue("#amount", "60"), chromedp.SetValue("#startsOn", "2027-07-01"),
 					chromedp.SetValue("#endsOn", "2027-07-08"), chromedp.Click("button.main"),
@@ -275,7 +277,7 @@ func pictured(t *testing.T) (all string) {
 func TestEveryDeskPage_HasAStepOfTheBrowser(t *testing.T) {
 	t.Parallel()
 	steps := pictured(t)
-	opened := map[string]string{site.Deposit: `Navigate\(s\.URL ?\+ ?pathOf\(`, site.Question: `"capture-confirm"`,
+	opened := map[string]string{site.Deposit: `Navigate\(s\.URL ?\+ ?pathOf\(`, site.Claim: `\) \+ "/claim"\)`, site.Question: `"capture-confirm"`,
 		site.NewAgain: `"new-mistake"`}
 	pages := 0
 	for _, r := range routes() {

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/http/ui"
+	"partnerdeposits/app/accounts/operators"
 	"partnerdeposits/app/deposits/desk"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
@@ -29,7 +30,7 @@ func TestPageOfADeposit_ShowsEveryFieldThatIsNotHidden(t *testing.T) {
 	t.Parallel()
 	site, err := ui.NewSite("https://desk.example", zeros{}, nil)
 	require.NoError(t, err)
-	p := &pages{Deps: Deps{Site: site}}
+	p := &pages{Deps: Deps{Site: site, Operators: operators.New(operators.Deps{})}}
 	var v desk.View
 	app := fiber.New()
 	app.Get("/", func(c *fiber.Ctx) error { return p.renderDeposit(c, caller{}, http.StatusOK, v, actForm{}, "") })

@@ -42,6 +42,7 @@ func (p *pages) confirm(c *fiber.Ctx, by caller, v desk.View, f actForm, wrongCo
 			view.Says = append(view.Says, textSaysRest.In(lang, ui.Euros(lang, rest)))
 		}
 		view.Says = append(view.Says, textSaysCoverEnds.In(lang, ui.DateTime(lang, v.ExpiresAt)), textSaysFinal.In(lang))
+		p.askToClaim(&view, by, v, f, lang)
 		view.Hidden = append(view.Hidden, hidden{fieldAmount, f.amount.String()}, hidden{fieldReason, f.reason},
 			hidden{fieldDescription, f.description})
 		if err := p.askForCode(c, by, &view, wrongCode); err != nil {
@@ -70,7 +71,6 @@ func (p *pages) confirm(c *fiber.Ctx, by caller, v desk.View, f actForm, wrongCo
 		return err
 	}
 	view.Page = p.page(c, by, ui.SectionDeposits, title)
-	view.Page.Wide = false
 	status := http.StatusOK
 	if wrongCode != "" {
 		status, view.Page.ErrorCode = http.StatusUnprocessableEntity, twofactor.ErrWrongCode.Code
@@ -117,6 +117,8 @@ type confirmView struct {
 	Path   string // target of the form, and of the way back
 	Token  string
 	Says   []string // what will happen
+	Facts  []fact
+	Mail   *claimMail
 	Files  []fileLine
 	Hidden []hidden
 	Fields []ui.Field

@@ -110,6 +110,8 @@ func (p *pages) page(c *fiber.Ctx, by caller, section, title string) ui.Page {
 
 func depositPath(depositID id.ID) string { return site.At(site.Deposit, id.Deposit.Of(depositID)) }
 
+func claimPath(depositID id.ID) string { return site.At(site.Claim, id.Deposit.Of(depositID)) }
+
 // row is a deposit in a list.
 type row struct {
 	Path, Reference, Contract, Tenant, Amount, Period string

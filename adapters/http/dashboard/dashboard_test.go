@@ -261,11 +261,11 @@ func TestDetail_TellsAmountCoverTenantAndHistory(t *testing.T) {
 	page := b.Get(path)
 	require.Equal(t, http.StatusOK, page.Status)
 	for _, want := range []string{reference, "€1,250.50", "Awaiting the tenant", "The cover reaches the end of the stay.",
-		"Not known yet", "Deposit made", "Partner demo", "&lt;b&gt;0"} {
+		"No tenant yet", "Deposit made", "Partner demo", "&lt;b&gt;0"} {
 		require.Contains(t, page.Body, want)
 	}
 	require.Equal(t, s.DashboardURL+"/checkout/token-"+reference, page.Input("link", "value"), "the link to copy")
-	require.NotContains(t, page.Body, "Claim an amount")
+	require.NotContains(t, page.Body, "Claim for damage")
 
 	secured(t, s, reference, 24*time.Hour)
 	_, err := s.Pool.Exec(t.Context(),

@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,12 +44,41 @@ func (p *pages) find(c *fiber.Ctx, by caller) (desk.View, error) {
 // renderDeposit renders the page of a deposit. sent is a form with mistakes, problem tells why an act was refused.
 func (p *pages) renderDeposit(c *fiber.Ctx, by caller, status int, v desk.View, sent actForm, problem string) error {
 	lang := ui.LangOf(c)
+	view := p.viewOf(c, by, v, sent, titleOf(v, lang))
+	view.Facts, view.Bar, view.Problem = factsOf(v, lang), barOf(v, lang), problem
+	view.Captures, view.Cancels = actPossible(deposits.ActCapture, v), actPossible(deposits.ActCancel, v)
+	view.Files, view.Adds = linesOf(v.Files, lang), actPossible(deposits.ActAddFiles, v)
+	if !v.CoversContract && (v.Status == deposit.Active || v.Status.InCheckout()) {
+		view.Short = textFallsShort.In(lang, ui.Date(lang, v.CoverEnd), ui.Date(lang, v.ContractEndAt))
+	}
+	if view.Done == "" && problem == "" && len(sent.mistakes) == 0 {
+		view.Done = doneOf(c.Query(queryDone), v, lang)
+	}
+	for _, e := range slices.Backward(v.History) {
+		view.Entries = append(view.Entries, entryOf(e, lang))
+	}
+	var err error
+	if v.Sendable {
+		if view.LinkURL, err = p.Deposits.CheckoutURL(c.UserContext(), by.Account.ID, v.ID); err != nil {
+			return err
+		}
+	}
+	if view.Claim, err = p.claimOf(c, by, v); err != nil {
+		return err
+	}
+	if view.LinkURL != "" || view.Claim.LinkURL != "" {
+		view.Page.LetCopy(c)
+	}
+	return ui.Render(c, status, detailPage(view))
+}
+
+// viewOf begins the page of a deposit, or of its claim.
+func (p *pages) viewOf(c *fiber.Ctx, by caller, v desk.View, sent actForm, title string) detailView {
+	lang := ui.LangOf(c)
 	view := detailView{
-		Page: p.page(c, by, ui.SectionDeposits, textDepositTitle.In(lang, v.Reference)), Path: depositPath(v.ID), View: v,
-		State: stateOf(v.Deposit, v.Debt, lang),
-		Facts: factsOf(v, lang), Token: p.Site.FormToken(c), Act: sent, Problem: problem,
-		Captures: actPossible(deposits.ActCapture, v), Cancels: actPossible(deposits.ActCancel, v),
-		Files: linesOf(v.Files, lang), Adds: actPossible(deposits.ActAddFiles, v),
+		Page: p.page(c, by, ui.SectionDeposits, title), Path: depositPath(v.ID), View: v, Sum: sumOf(v, lang),
+		State: stateOf(v.Deposit, v.Debt, lang), Token: p.Site.FormToken(c), Act: sent,
+		Unverified: p.Operators.Unverified(by.Operator),
 	}
 	if c.Method() == fiber.MethodPost {
 		view.Page.ReadAt = view.Path
@@ -56,26 +86,10 @@ func (p *pages) renderDeposit(c *fiber.Ctx, by caller, status int, v desk.View, 
 	if len(sent.mistakes) > 0 {
 		view.Page.ErrorCode = "invalid_field"
 	}
-	switch {
-	case sent.restored:
+	if sent.restored {
 		view.Done = textRestored.In(lang)
-	case problem == "" && len(sent.mistakes) == 0:
-		view.Done = doneOf(c.Query(queryDone), v, lang)
 	}
-	for _, e := range v.History {
-		view.Entries = append(view.Entries, entryOf(e, lang))
-	}
-	if v.Sendable {
-		var err error
-		if view.LinkURL, err = p.Deposits.CheckoutURL(c.UserContext(), by.Account.ID, v.ID); err != nil {
-			return err
-		}
-	}
-	var err error
-	if view.Claim, err = p.claimOf(c, by, v); err != nil {
-		return err
-	}
-	return ui.Render(c, status, detailPage(view))
+	return view
 }
 
 func actPossible(act deposits.Act, v desk.View) bool {
@@ -105,10 +119,11 @@ func doneOf(done string, v desk.View, lang ui.Lang) string {
 	return doneOnClaim(done, v, lang)
 }
 
+// factsOf tells what the title and the sentence below it do not, beside the tenant's address and agreement.
 func factsOf(v desk.View, lang ui.Lang) []fact {
-	facts := []fact{
-		{textAmount.In(lang), ui.Euros(lang, v.Amount), ""},
-		{textPeriod.In(lang), periodOf(lang, v.ContractStartAt, v.ContractEndAt), ""},
+	facts := []fact{{Name: textPeriod.In(lang), Value: periodOf(lang, v.ContractStartAt, v.ContractEndAt)}}
+	if v.RentalContract != "" {
+		facts = append(facts, fact{Name: textContract.In(lang), Value: v.RentalContract})
 	}
 	if cover, ok := coverOf(v, lang); ok {
 		facts = append(facts, cover)
@@ -118,27 +133,12 @@ func factsOf(v desk.View, lang ui.Lang) []fact {
 	}
 	facts = append(facts, refundsOf(v, lang)...)
 	if v.Sendable {
-		facts = append(facts, fact{textTenantPays.In(lang), ui.Euros(lang, deposit.Fee(v.Amount)), textFeeOnce.In(lang)})
-		facts = append(facts, fact{textCheckoutUntil.In(lang), ui.DateTime(lang, v.CheckoutExpiresAt), ""})
-	}
-	tenant := fact{Name: textTenant.In(lang), Value: tenantOf(v.Deposit)}
-	switch {
-	case v.Client != nil:
-		tenant.Note = v.Client.Email
-	case v.ClientID.IsZero():
-		tenant.Value = textNoTenant.In(lang)
-	default:
-		tenant.Value = textErased.In(lang)
-	}
-	facts = append(facts, tenant)
-	if !v.Agreed.At.IsZero() {
-		facts = append(facts, fact{textAgreed.In(lang), ui.DateTime(lang, v.Agreed.At), v.Agreed.Words})
+		facts = append(facts, fact{Name: textTenantPays.In(lang), Value: ui.Euros(lang, deposit.Fee(v.Amount)),
+			Note: textFeeOnce.In(lang)})
+		facts = append(facts, fact{Name: textCheckoutUntil.In(lang), Value: ui.DateTime(lang, v.CheckoutExpiresAt)})
 	}
 	for _, d := range v.Disputes {
 		facts = append(facts, disputeOf(d, lang))
-	}
-	if v.RentalContract != "" {
-		facts = append(facts, fact{textContract.In(lang), v.RentalContract, ""})
 	}
 	return facts
 }
@@ -149,30 +149,30 @@ func disputeOf(d paymentports.KeptDispute, lang ui.Lang) fact {
 	if !known {
 		state = disputeStates["under_review"]
 	}
-	out := fact{textDispute.In(lang), ui.Euros(lang, d.Amount), state.In(lang)}
+	out := fact{Name: textDispute.In(lang), Value: ui.Euros(lang, d.Amount), Note: state.In(lang)}
 	if !d.EvidenceDueBy.IsZero() && strings.HasSuffix(d.Status, "needs_response") {
 		out.Note += " " + textEvidenceDue.In(lang, ui.DateTime(lang, d.EvidenceDueBy))
 	}
 	return out
 }
 
-// coverOf tells until when the deposit is covered, and whether that reaches the end of the stay.
+// coverOf tells until which minute the deposit is covered, and that this reaches the end of the stay.
 func coverOf(v desk.View, lang ui.Lang) (fact, bool) {
-	reaches := textReaches.In(lang)
-	if !v.CoversContract {
-		reaches = textFallsShort.In(lang, ui.Date(lang, v.ContractEndAt))
+	cover := fact{Name: textCover.In(lang)}
+	if v.CoversContract && (v.Status == deposit.Active || v.Status.InCheckout()) {
+		cover.Note = textReaches.In(lang)
 	}
 	switch {
 	case v.Status == deposit.Active:
-		return fact{textCover.In(lang), textCoverUntil.In(lang, ui.DateTime(lang, v.CoverEnd)), reaches}, true
+		cover.Value = textCoverUntil.In(lang, ui.DateTime(lang, v.CoverEnd))
 	case v.Status.InCheckout():
-		return fact{textCover.In(lang), textCoverNotYet.In(lang, ui.Date(lang, v.CoverEnd)), reaches}, true
+		cover.Value = textCoverNotYet.In(lang, ui.Date(lang, v.CoverEnd))
 	case v.Status == deposit.Closed:
-		return fact{textCover.In(lang), textCoverEnded.In(lang, ui.DateTime(lang, v.ClosedAt)), ""}, true
+		cover.Value = textCoverEnded.In(lang, ui.DateTime(lang, v.ClosedAt))
 	case v.Status == deposit.Captured:
-		return fact{textCover.In(lang), textCoverEnded.In(lang, ui.DateTime(lang, v.CapturedAt)), ""}, true
+		cover.Value = textCoverEnded.In(lang, ui.DateTime(lang, v.CapturedAt))
 	}
-	return fact{}, false
+	return cover, cover.Value != ""
 }
 
 // entryOf words an entry of the history. Texts of people are shown as they are.

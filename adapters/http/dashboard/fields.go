@@ -20,6 +20,7 @@ const (
 	fieldIntent      = "intent"
 	fieldConfirm     = "confirm"
 	fieldAmount      = "amount"
+	fieldWhole       = "whole"
 	fieldReason      = "reason"
 	fieldDescription = "description"
 	fieldComment     = "comment"
@@ -100,7 +101,8 @@ type actForm struct {
 	intent                                          string
 	amountText, reason, description, comment, email string
 	amount                                          money.Cents
-	version                                         int // that the page showed; 0: the form does not tell
+	whole                                           bool // the whole amount is ticked
+	version                                         int  // that the page showed; 0: the form does not tell
 	form                                            [16]byte
 	sender                                          depositports.FileSender // of the files
 	waiting                                         []id.ID                 // files that the form names
@@ -117,6 +119,9 @@ func (f actForm) act() deposits.Act { return deposits.Act(f.intent) }
 func (f actForm) open(intent string) bool {
 	return f.intent == intent && (f.restored || len(f.mistakes) > 0)
 }
+
+// first reports whether the field has the first mistake of the form.
+func (f actForm) first(id string) bool { return len(f.mistakes) > 0 && f.mistakes[0].Field == id }
 
 // value is a field of the form of the intent; otherwise for a form that was not sent.
 func (f actForm) value(intent, sent, otherwise string) string {

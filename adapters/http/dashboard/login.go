@@ -17,17 +17,20 @@ import (
 // whose session has ended comes back then.
 func (p *pages) logInFirst(c *fiber.Ctx) error {
 	page, query := pageOf(c)
-	after := url.Values{}
-	if next := ui.WithQuery(page, query); next != site.Desk {
-		after.Set(ui.QueryNext, next)
-	}
 	if known := p.Site.LastOperator(c); known != (ui.Known{}) {
 		if fields := p.unsent(c, known); len(fields) > 0 {
+			if fields.Get(fieldIntent) == intentCapture { // its form is on a page of its own
+				page = site.At(site.Claim, c.Params("id"))
+			}
 			unsent := ui.Unsent{Page: page, Fields: fields.Encode()}
 			if err := p.Site.KeepUnsent(c, known.OperatorID, unsent); err != nil {
 				return err
 			}
 		}
+	}
+	after := url.Values{}
+	if next := ui.WithQuery(page, query); next != site.Desk {
+		after.Set(ui.QueryNext, next)
 	}
 	return c.Redirect(ui.WithQuery(site.LogIn, after.Encode()), http.StatusSeeOther)
 }

@@ -20,6 +20,7 @@ func Mount(app fiber.Router, d Deps) {
 	app.Get(site.NewAgain, d.Site.Headers, p.signedIn(p.showNewAgain))
 	app.Get(pathDeposit, d.Site.Headers, p.signedIn(p.showDeposit))
 	app.Post(pathDeposit, d.Site.Headers, p.signedIn(p.act))
+	app.Get(site.Claim, d.Site.Headers, p.signedIn(p.showClaim))
 	app.Get(site.Question, d.Site.Headers, p.signedIn(p.showQuestion))
 	app.Get(pathFile, d.Site.Headers, p.signedIn(p.download))
 	app.Get(pathMoney, d.Site.Headers, p.signedIn(p.showMoney))

@@ -29,6 +29,9 @@ func TestPromisesOfTheConsentPage_EachHaveTheirActs(t *testing.T) {
 			continue
 		}
 		for _, deposit := range made {
+			if r[1] == site.Claim && deposit != made[1] { // of a secured deposit alone
+				continue
+			}
 			pages = append(pages, b.Get(strings.Replace(r[1], site.Deposit, pathOf(t, s, deposit), 1)))
 			require.Equal(t, http.StatusOK, pages[len(pages)-1].Status, r[1])
 		}

@@ -30,7 +30,7 @@ type formDraft struct {
 
 // typedFields are the fields that are kept of a form of a deposit. A token, a code or a password is never among them.
 var typedFields = []string{
-	fieldIntent, fieldAmount, fieldReason, fieldDescription, fieldComment, fieldEmail, fieldWaiting,
+	fieldIntent, fieldAmount, fieldWhole, fieldReason, fieldDescription, fieldComment, fieldEmail, fieldWaiting,
 	fieldStartsOn, fieldEndsOn, fieldContract, fieldFirstName, fieldLastName, fieldCompany,
 }
 
@@ -116,7 +116,7 @@ func (p *pages) showQuestion(c *fiber.Ctx, by caller) error {
 		f.refuse(ui.LangOf(c), file)
 	}
 	if len(f.mistakes) > 0 {
-		return p.renderDeposit(c, by, http.StatusUnprocessableEntity, v, f, "")
+		return p.renderMistakes(c, by, v, f)
 	}
 	if err := f.act().Possible(v.Deposit, v.Debt, v.Now); err != nil {
 		return p.conflict(c, by, v, err)

@@ -90,14 +90,25 @@ func (d *deskBrowser) heading() string { return d.says("document.querySelector('
 
 func (d *deskBrowser) at() string { return d.says("location.pathname") }
 
-// fill opens the form of an act on the page of the deposit and types.
+// page is the page with the form of an act.
+func (d *deskBrowser) page(act acts.Act) string {
+	if act == acts.ActCapture {
+		return d.path + "/claim"
+	}
+	return d.path
+}
+
+// fill opens the form of an act and types.
 func (d *deskBrowser) fill(act acts.Act, q questioned) {
 	d.t.Helper()
-	d.do(chromedp.Navigate(d.URL + d.path))
+	d.do(chromedp.Navigate(d.URL + d.page(act)))
 	d.says("String(document.querySelector('#" + string(act) + "').open = true)") // a text that came back has opened it
 	d.do(chromedp.WaitVisible("#" + string(act) + " button"))
 	if q.field != "" {
 		d.do(chromedp.SetValue("#"+string(act)+"-"+q.field, q.text))
+	}
+	if act == acts.ActCapture {
+		d.do(chromedp.SetValue("#capture-amount", "80"))
 	}
 	if act == acts.ActAddFiles {
 		path := filepath.Join(d.t.TempDir(), "oven.jpg")
@@ -111,10 +122,10 @@ func (d *deskBrowser) send(act acts.Act) {
 	d.do(chromedp.Click("#" + string(act) + " button"))
 }
 
-// typed is what the field of the form holds, and whether the form is open.
+// typed is what the field of the form holds, and whether the form is seen.
 func (d *deskBrowser) typed(act acts.Act, q questioned) (text string, open bool) {
 	text = d.says("document.querySelector('#" + string(act) + "-" + q.field + "').value")
-	return text, d.says("String(document.querySelector('#"+string(act)+"').open)") == "true"
+	return text, d.says("String(document.querySelector('#"+string(act)+" button').checkVisibility())") == "true"
 }
 
 func (d *deskBrowser) endSession() {
@@ -156,7 +167,7 @@ func TestBrowser_EveryQuestion_OutlivesBackReloadAndTheSession(t *testing.T) {
 					d.do(chromedp.WaitVisible("#password"))
 					require.Contains(t, d.says("document.querySelector('.notice').textContent"), "Your session has ended.")
 					d.logIn()
-					require.Equal(t, d.path, d.at())
+					require.Equal(t, d.page(act), d.at())
 					text, open := d.typed(act, q)
 					require.Equal(t, q.text, text)
 					require.True(t, open)

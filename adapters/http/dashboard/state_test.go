@@ -15,7 +15,11 @@ import (
 func chips(page connecttest.Answer) (all [][2]string) {
 	for _, n := range page.All("span") {
 		if class := strings.Fields(attribute(n, "class")); len(class) > 0 && class[0] == "chip" {
-			all = append(all, [2]string{n.FirstChild.Data, strings.Join(class[1:], " ")})
+			tone := ""
+			if len(class) > 1 && !strings.HasPrefix(class[1], "i-") { // the last class is the icon
+				tone = class[1]
+			}
+			all = append(all, [2]string{n.FirstChild.Data, tone})
 		}
 	}
 	return all

@@ -5,9 +5,8 @@ import "partnerdeposits/adapters/http/ui"
 // A claim that is not paid, and what its operator can do about it.
 var (
 	textClaimLink     = ui.T("Link to pay the claim", "Lien pour payer la réclamation")
-	textClaimLinkHint = ui.T("Select the link and copy it. Whoever has it can pay the claim.",
-		"Sélectionnez le lien et copiez-le. Toute personne qui l’a peut payer la réclamation.")
-	textClaimMailed = ui.T("We mailed it to the tenant on %s. It can be sent again from %s on.",
+	textClaimLinkHint = ui.T("Whoever has it can pay the claim.", "Toute personne qui l’a peut payer la réclamation.")
+	textClaimMailed   = ui.T("We mailed it to the tenant on %s. It can be sent again from %s on.",
 		"Nous l’avons envoyé au locataire le %s. Un nouvel envoi est possible à partir du %s.")
 	textRemind   = ui.T("Mail the tenant the link again", "Renvoyer le lien au locataire par e-mail")
 	textSettled  = ui.T("The tenant paid you otherwise", "Le locataire vous a payé autrement")

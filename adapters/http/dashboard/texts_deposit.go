@@ -10,43 +10,76 @@ var (
 	textDispute     = ui.T("Disputed by the tenant", "Contesté par le locataire")
 	textEvidenceDue = ui.T("Evidence is due by %s: add files below.",
 		"Justificatifs attendus avant le %s : ajoutez des fichiers ci-dessous.")
-	textAgreed       = ui.T("The tenant agreed", "Accord du locataire")
-	textDepositTitle = ui.T("Deposit %s", "Caution %s")
-	textAmount       = ui.T("Amount", "Montant")
-	textClaimed      = ui.T("Claimed", "Réclamé")
-	textPaid         = ui.T("Paid", "Payé")
-	textCover        = ui.T("Cover", "Couverture")
-	textCoverUntil   = ui.T("until %s", "jusqu’au %s")
-	textCoverNotYet  = ui.T("Not yet. If the tenant pays today: until %s",
+	textAgreed      = ui.T("The tenant agreed", "Accord du locataire")
+	textAmount      = ui.T("Amount", "Montant")
+	textClaimed     = ui.T("Claimed", "Réclamé")
+	textPaid        = ui.T("Paid", "Payé")
+	textCover       = ui.T("Cover", "Couverture")
+	textCoverUntil  = ui.T("until %s", "jusqu’au %s")
+	textCoverNotYet = ui.T("Not yet. If the tenant pays today: until %s",
 		"Pas encore. Si le locataire paie aujourd’hui : jusqu’au %s")
 	textCoverEnded = ui.T("ended on %s", "terminée le %s")
 	textReaches    = ui.T("The cover reaches the end of the stay.", "La couverture va jusqu’à la fin du séjour.")
-	textFallsShort = ui.T("The cover ends before the stay does, on %s.",
-		"La couverture finit avant le séjour, qui se termine le %s.")
+	textFallsShort = ui.T("The cover ends before the stay does: its last day is %s, and the stay ends on %s.",
+		"La couverture finit avant le séjour : son dernier jour est le %s, et le séjour se termine le %s.")
 	textCheckoutUntil = ui.T("The tenant can pay until", "Le locataire peut payer jusqu’au")
-	textNoTenant      = ui.T("Not known yet", "Pas encore connu")
-	textErased        = ui.T("Erased", "Effacé")
+	textNoTenant      = ui.T("No tenant yet", "Pas encore de locataire")
+	textErased        = ui.T("Tenant erased", "Locataire effacé")
 	textHistory       = ui.T("History", "Historique")
 	textActs          = ui.T("What you can do", "Ce que vous pouvez faire")
 	textNoActs        = ui.T("This deposit is over. Nothing more can be done with it.",
 		"Cette caution est terminée. Plus rien ne peut être fait.")
 	textAllDeposits = ui.T("All deposits", "Toutes les cautions")
 	textCopyLink    = ui.T("Link for the tenant", "Lien pour le locataire")
-	textCopyHint    = ui.T("Select the link and copy it. Whoever has it can pay for this deposit.",
-		"Sélectionnez le lien et copiez-le. Toute personne qui l’a peut payer pour cette caution.")
-	textSend         = ui.T("Send the link by e-mail", "Envoyer le lien par e-mail")
-	textCapture      = ui.T("Claim an amount after damage", "Réclamer un montant après des dégâts")
+	textCopyHint    = ui.T("Whoever has it can pay for this deposit.",
+		"Toute personne qui l’a peut payer pour cette caution.")
+	textSend         = ui.T("Send the link", "Envoyer le lien")
+	textCapture      = ui.T("Claim for damage", "Réclamer après des dégâts")
 	textRelease      = ui.T("Release the deposit", "Libérer la caution")
 	textCancel       = ui.T("Cancel the deposit", "Annuler la caution")
 	textReason       = ui.T("Reason", "Motif")
+	textReasonField  = ui.T("Reason (optional)", "Motif (facultatif)")
 	textNoReason     = ui.T("No reason given", "Sans motif")
 	textDescription  = ui.T("What happened (optional)", "Ce qui s’est passé (facultatif)")
-	textDescribeHint = ui.T("Kept with the deposit as evidence.", "Conservé avec la caution comme preuve.")
-	textComment      = ui.T("Comment (optional)", "Commentaire (facultatif)")
-	textCaptureHint  = ui.T("At most %s.", "Au plus %s.")
-	textContinue     = ui.T("Continue", "Continuer")
-	textTheTenant    = ui.T("the tenant", "le locataire")
-	textBack         = ui.T("Back, change nothing", "Retour, ne rien changer")
+	textDescribeHint = ui.T("The tenant reads it in the mail about the claim. Kept with the deposit as evidence.",
+		"Le locataire le lit dans l’e-mail sur la réclamation. Conservé avec la caution comme preuve.")
+	textComment   = ui.T("Comment (optional)", "Commentaire (facultatif)")
+	textContinue  = ui.T("Continue", "Continuer")
+	textTheTenant = ui.T("the tenant", "le locataire")
+	textBack      = ui.T("Back, change nothing", "Retour, ne rien changer")
+)
+
+// The sentence below the title, and the picture of stay and cover.
+var (
+	textSecuredUntil = ui.T("secured until %s", "garantie jusqu’au %s")
+	textNotSecured   = ui.T("not secured yet", "pas encore garantie")
+	textSumClaimed   = ui.T("%s claimed", "%s réclamés")
+	textReferenceIs  = ui.T("Reference", "Référence")
+	textStay         = ui.T("Stay", "Séjour")
+	textCoverPlanned = ui.T("Cover, if the tenant pays today", "Couverture si le locataire paie aujourd’hui")
+	textNow          = ui.T("Today", "Aujourd’hui")
+	textTheWords     = ui.T("The words of the agreement", "Le texte de l’accord")
+	textVerifyToAct  = ui.T("To claim an amount or to mail a tenant, verify your e-mail address first.",
+		"Pour réclamer un montant ou écrire à un locataire, vérifiez d’abord votre adresse e-mail.")
+	textToSettings = ui.T("To the settings", "Vers les réglages")
+)
+
+// The page of a claim.
+var (
+	textClaimTitle = ui.T("Claim for damage", "Réclamer après des dégâts")
+	textClaimLead  = ui.T("Nothing is charged yet: the next page shows the mail that the tenant gets, and asks once more.",
+		"Rien n’est encore débité : la page suivante montre l’e-mail que le locataire reçoit et demande confirmation.")
+	textClaimLimits = ui.T("From %s to %s.", "De %s à %s.")
+	textWhole       = ui.T("The whole amount, %s", "Le montant entier, %s")
+	textNoAmount    = ui.T("Enter an amount, or tick the whole amount.", "Saisissez un montant ou cochez le montant entier.")
+	textTwoAmounts  = ui.T("Enter an amount or tick the whole amount, not both.",
+		"Saisissez un montant ou cochez le montant entier, pas les deux.")
+	textToDeposit   = ui.T("Back to the deposit", "Retour à la caution")
+	textYourWords   = ui.T("Your words", "Votre texte")
+	textMailPreview = ui.T("The mail that the tenant gets", "L’e-mail que le locataire reçoit")
+	textMailTo      = ui.T("To %s", "À %s")
+	textNoMail      = ui.T("Nobody is mailed: we have no address of the tenant.",
+		"Aucun e-mail n’est envoyé : nous n’avons pas d’adresse du locataire.")
 )
 
 // The pages that ask once more.

@@ -71,7 +71,7 @@ func TestBrowser_TwoFactorCodes_FromTheSetUpToACapture(t *testing.T) {
 			require.Equal(t, "code", ask(browser, t, "document.activeElement.id"))
 			require.NoError(t, chromedp.Do(browser,
 				chromedp.SendKeys("#code", code()), chromedp.Click("button.main"), chromedp.WaitVisible("nav.desk"),
-				chromedp.Navigate(s.URL+pathOf(t, s, reference)), chromedp.Click("#capture summary"),
+				chromedp.Navigate(s.URL+pathOf(t, s, reference)), chromedp.Click("#capture a"),
 				chromedp.WaitVisible("#capture-amount"),
 				chromedp.SetValue("#capture-amount", "80"), chromedp.Click("#capture button"), chromedp.WaitVisible("#code"),
 			))

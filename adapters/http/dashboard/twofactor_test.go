@@ -218,7 +218,7 @@ func TestSettings_FormsFromElsewhere_ChangeNothing(t *testing.T) {
 // capturing gives the page that asks once more before a capture.
 func capturing(t *testing.T, s *connecttest.Server, b *connecttest.Browser, reference string) connecttest.Answer {
 	t.Helper()
-	page := b.Get(pathOf(t, s, reference))
+	page := b.Get(pathOf(t, s, reference) + "/claim")
 	asked := b.Send(page, form(t, page, "capture"),
 		map[string]string{"amount": "100", "reason": "damage", "description": "The lamp"})
 	require.Equal(t, http.StatusOK, asked.Status, asked.Body)

@@ -1,7 +1,6 @@
 package dashboard
 
 import (
-	"strings"
 	"time"
 
 	"partnerdeposits/adapters/http/ui"
@@ -11,7 +10,7 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// detailView is the data of the page of a deposit.
+// detailView is the data of the page of a deposit, and of the page of its claim.
 type detailView struct {
 	Page     ui.Page
 	Path     string
@@ -19,6 +18,9 @@ type detailView struct {
 	Problem  string // why an act was refused
 	View     desk.View
 	State    ui.Chip
+	Sum      string // amount, stay and cover
+	Short    string // that the cover ends before the stay; "" where it does not
+	Bar      *stayBar
 	Facts    []fact
 	Files    []fileLine
 	Entries  []entry
@@ -29,6 +31,9 @@ type detailView struct {
 	Cancels  bool
 	Adds     bool // files can be added
 	Claim    claimView
+	Limits   string // of the amount of a claim
+
+	Unverified bool // the operator can neither claim nor mail a tenant
 }
 
 // fact is a line about a deposit. Note stands below the value.
@@ -48,21 +53,14 @@ func (v detailView) clientEmail() string {
 	return v.View.Client.Email
 }
 
-// wholeAmount is the amount of the deposit, as the reader types amounts.
-func (v detailView) wholeAmount() string {
-	if v.Page.Lang == ui.French {
-		return strings.Replace(v.View.Amount.String(), ".", ",", 1)
-	}
-	return v.View.Amount.String()
+// field completes a field of the form of an act with its mistake. The first mistake has the focus.
+func (v detailView) field(intent string, f ui.Field) ui.Field {
+	f.Form = intent
+	f.Error, f.Autofocus = mistakeOf(v.Act.mistakes, f.ID()), v.Act.first(f.ID())
+	return f
 }
 
-// errorOf is the mistake in a field of a form.
-func (v detailView) errorOf(intent, field string) string {
-	return mistakeOf(v.Act.mistakes, intent+"-"+field)
-}
-
-func reasonOptions(lang ui.Lang) []ui.Option {
-	options := []ui.Option{{Value: "", Label: textNoReason.In(lang)}}
+func reasonOptions(lang ui.Lang) (options []ui.Option) {
 	for _, r := range deposit.CaptureReasons {
 		options = append(options, ui.Option{Value: r, Label: reasons[r].In(lang)})
 	}
@@ -95,8 +93,7 @@ func linesOf(files []evidence.File, lang ui.Lang) (lines []fileLine) {
 // filesField is the field for files of a form. A browser forgets chosen files when the form comes back.
 func (v detailView) filesField(intent string, label ui.Text) ui.Field {
 	lang := v.Page.Lang
-	f := ui.Field{Form: intent, Name: fieldFiles, Label: label.In(lang), Hint: textFilesHint.In(lang),
-		Error: v.errorOf(intent, fieldFiles)}
+	f := v.field(intent, ui.Field{Name: fieldFiles, Label: label.In(lang), Hint: textFilesHint.In(lang)})
 	if f.Error == "" && v.Act.intent == intent && v.Act.lostFiles {
 		f.Error = textFilesAgain.In(lang)
 	}

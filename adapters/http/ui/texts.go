@@ -10,6 +10,8 @@ var (
 	TextOpenAgain = T("Open the page again", "Rouvrir la page")
 	TextDesk      = T("Your pages", "Vos pages")
 	TextLogOut    = T("Log out", "Se déconnecter")
+	textCopy      = T("Copy", "Copier")
+	textCopied    = T("Copied.", "Copié.")
 )
 
 // Promise is a sentence of the consent page, with the acts that keep it.

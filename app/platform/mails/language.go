@@ -54,6 +54,14 @@ func languagesOf(locale string) []*language {
 	}
 }
 
+// LanguageOf gives the language of a mail to a reader with this locale, as its BCP 47 tag; "" for a mail in several.
+func LanguageOf(locale string) string {
+	if all := languagesOf(locale); len(all) == 1 {
+		return all[0].tag
+	}
+	return ""
+}
+
 // frenchSpaces makes the space before or after these signs a no-break space, as French typography does.
 var frenchSpaces = strings.NewReplacer(" ?", noBreak+"?", " !", noBreak+"!", " :", noBreak+":", " ;", noBreak+";", "« ",
 	"«"+noBreak, " »", noBreak+"»")

@@ -29,6 +29,12 @@ type TenantMoney struct {
 	URL          string      // of the page to pay; a secret
 }
 
+// MoneyOf begins the mail of that kind about the captured amount of d, whose tenant has a record.
+func MoneyOf(d *deposit.Deposit, kind paymentports.TenantNoticeKind, company, supportEmail string) TenantMoney {
+	return TenantMoney{To: d.Client.Email, Locale: d.Locale, Kind: kind, Deposit: d, Company: company,
+		Amount: d.CapturedAmount, SupportEmail: supportEmail}
+}
+
 // Mail gives text and HTML in the language of the locale: French for fr, English for every other, both for none.
 func (m TenantMoney) Mail(mailID id.ID, now time.Time) ports.Mail {
 	mail := write(mailID, m.To, m.Locale, now, func(l *language) letter {

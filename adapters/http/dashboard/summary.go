@@ -1,0 +1,96 @@
+package dashboard
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"partnerdeposits/adapters/http/ui"
+	"partnerdeposits/app/deposits/desk"
+	"partnerdeposits/core/deposit"
+)
+
+// titleOf names the tenant of a deposit.
+func titleOf(v desk.View, lang ui.Lang) string {
+	switch {
+	case v.Client != nil:
+		return tenantOf(v.Deposit)
+	case v.ClientID.IsZero():
+		return textNoTenant.In(lang)
+	}
+	return textErased.In(lang)
+}
+
+// sumOf tells amount, stay and cover in a sentence of days.
+func sumOf(v desk.View, lang ui.Lang) string {
+	parts := []string{ui.Euros(lang, v.Amount),
+		shortSpan(ui.Date(lang, v.ContractStartAt), ui.Date(lang, v.ContractEndAt))}
+	switch {
+	case v.Status == deposit.Active:
+		parts = append(parts, textSecuredUntil.In(lang, ui.Date(lang, v.CoverEnd)))
+	case v.Status.InCheckout():
+		parts = append(parts, textNotSecured.In(lang))
+	case v.Status == deposit.Captured:
+		parts = append(parts, textSumClaimed.In(lang, ui.Euros(lang, v.CapturedAmount)))
+	}
+	return strings.Join(parts, " · ")
+}
+
+// shortSpan joins two formatted days, whose parts a no-break space joins, without the month and year that both share.
+func shortSpan(first, last string) string {
+	if first == last {
+		return first
+	}
+	a, b := strings.Split(first, "\u00a0"), strings.Split(last, "\u00a0")
+	n := len(a)
+	for n > 1 && a[n-1] == b[n-1] {
+		n--
+	}
+	return ui.Span(strings.Join(a[:n], "\u00a0"), last)
+}
+
+// stayBar is the picture of a stay and of the cover, as parts of its width.
+type stayBar struct {
+	Stay, Cover     stretch
+	Today           string // "": beyond the picture
+	First, Last     string // the days at its ends
+	StayIs, CoverIs string
+}
+
+type stretch struct{ X, Width string }
+
+// stayWidth is the width of the picture, in the units of its view box.
+const stayWidth = 1000
+
+// barOf draws the stay and the cover that exists, or would if the tenant paid now; nil where there is none any more.
+func barOf(v desk.View, lang ui.Lang) *stayBar {
+	covered := v.ActivatedAt
+	switch {
+	case v.Status.InCheckout():
+		covered = v.Now
+	case v.Status != deposit.Active:
+		return nil
+	}
+	first, last := v.ContractStartAt, v.ContractEndAt
+	if covered.Before(first) {
+		first = covered
+	}
+	if v.CoverEnd.After(last) {
+		last = v.CoverEnd
+	}
+	at := func(t time.Time) int {
+		return int(stayWidth * t.Sub(first).Seconds() / max(last.Sub(first).Seconds(), 1))
+	}
+	part := func(from, to time.Time) stretch {
+		return stretch{strconv.Itoa(at(from)), strconv.Itoa(max(at(to)-at(from), 1))}
+	}
+	b := &stayBar{Stay: part(v.ContractStartAt, v.ContractEndAt), Cover: part(covered, v.CoverEnd),
+		First: ui.Date(lang, first), Last: ui.Date(lang, last), StayIs: textStay.In(lang), CoverIs: textCover.In(lang)}
+	if v.Status != deposit.Active {
+		b.CoverIs = textCoverPlanned.In(lang)
+	}
+	if !v.Now.Before(first) && !v.Now.After(last) {
+		b.Today = strconv.Itoa(at(v.Now))
+	}
+	return b
+}

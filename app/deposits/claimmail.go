@@ -1,0 +1,31 @@
+package deposits
+
+import (
+	"partnerdeposits/app/platform/mails"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+	paymentports "partnerdeposits/ports/payments"
+	ports "partnerdeposits/ports/platform"
+)
+
+// ClaimMail is a mail to a tenant. Language is its BCP 47 tag; "" for a mail in several languages.
+type ClaimMail struct {
+	ports.Mail
+	Language string
+}
+
+// ClaimMail gives the mail that the tenant of d gets if the operator captures d now. ok is false for a deposit whose
+// tenant has no record: nobody is mailed.
+func (s *Service) ClaimMail(by OperatorCaller, d *deposit.Deposit, in CaptureRequest) (mail ClaimMail, ok bool) {
+	if d.Client == nil {
+		return mail, false
+	}
+	captured, now := *d, s.deps.Clock.Now()
+	captured.CapturedAmount = d.Amount
+	if in.Amount != nil {
+		captured.CapturedAmount = *in.Amount
+	}
+	m := mails.MoneyOf(&captured, paymentports.TenantCaptured, by.Account.CompanyName, s.deps.Imprint.SupportEmail)
+	m.Reason, m.Words, m.ChargedAt = in.Reason, in.Description, s.deps.Payments.FirstCharge(now)
+	return ClaimMail{m.Mail(id.ID{}, now), mails.LanguageOf(m.Locale)}, true
+}
