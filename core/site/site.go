@@ -32,6 +32,7 @@ const (
 	Deposits   = Desk + "/deposits"
 	Export     = Desk + "/deposits.csv"
 	NewDeposit = Deposits + "/new"
+	Several    = Deposits + "/confirm/:form" // a form about several deposits: its question, or its outcome
 	Deposit    = Deposits + "/:id"
 	File       = Deposit + "/files/:fileId"
 	Question   = Deposit + "/confirm/:form" // a form of a deposit that was sent: its question, or its mistakes

@@ -35,6 +35,7 @@ const (
 	fieldFirstName   = "firstName"
 	fieldLastName    = "lastName"
 	fieldCode        = "code"
+	fieldDeposit     = "deposit" // of a form about several, once for each
 
 	intentCapture  = string(deposits.ActCapture)
 	intentRelease  = string(deposits.ActRelease)
@@ -46,6 +47,9 @@ const (
 	intentWithdraw = string(deposits.ActWithdraw)
 	intentCreate   = "create"
 	intentUnlink   = "unlink"
+
+	intentSendLinks = string(deposits.ActSendLinks)
+	intentRemindAll = string(deposits.ActRemindAll)
 
 	intentEnableTOTP    = "enable_totp"
 	intentConfirmTOTP   = "confirm_totp"

@@ -17,16 +17,20 @@ import (
 // whose session has ended comes back then.
 func (p *pages) logInFirst(c *fiber.Ctx) error {
 	page, query := pageOf(c)
+	known, fields := p.Site.LastOperator(c), url.Values(nil)
+	if known != (ui.Known{}) {
+		fields = p.unsent(c, known)
+	}
+	if fields.Has(fieldDeposit) { // the boxes that were ticked come back as the question about them
+		page, query = site.At(site.Several, p.severalForm(c)), ""
+	}
 	after := url.Values{}
 	if next := ui.WithQuery(page, query); next != site.Desk {
 		after.Set(ui.QueryNext, next)
 	}
-	if known := p.Site.LastOperator(c); known != (ui.Known{}) {
-		if fields := p.unsent(c, known); len(fields) > 0 {
-			unsent := ui.Unsent{Page: page, Fields: fields.Encode()}
-			if err := p.Site.KeepUnsent(c, known.OperatorID, unsent); err != nil {
-				return err
-			}
+	if len(fields) > 0 {
+		if err := p.Site.KeepUnsent(c, known.OperatorID, ui.Unsent{Page: page, Fields: fields.Encode()}); err != nil {
+			return err
 		}
 	}
 	return c.Redirect(ui.WithQuery(site.LogIn, after.Encode()), http.StatusSeeOther)
@@ -39,6 +43,8 @@ func pageOf(c *fiber.Ctx) (page, query string) {
 		return site.At(site.Deposit, c.Params("id")), ""
 	case site.NewAgain:
 		return site.NewDeposit, ""
+	case site.Several:
+		return site.Deposits, ""
 	case site.Unlink:
 		return site.Partner, ""
 	}
@@ -53,8 +59,8 @@ func pageOf(c *fiber.Ctx) (page, query string) {
 func (p *pages) unsent(c *fiber.Ctx, known ui.Known) url.Values {
 	if c.Method() != fiber.MethodPost {
 		_, d, err := p.draft(c, known.AccountID)
-		if err != nil {
-			return nil // the page leads to an empty form
+		if err != nil || len(d.Outcome) > 0 {
+			return nil // the page leads to an empty form, or its form has had its effect
 		}
 		retype(c, d.Fields)
 	} else if !p.Site.SameOrigin(c) {
