@@ -121,9 +121,17 @@ func (s *Service) ticked(ctx context.Context, ids []id.ID, read func(id.ID) (*de
 }
 
 // PlanSeveral decides whom the act would mail now, and notes in list who is left out. A mail that it plans counts for
-// the deposits behind it.
+// the deposits behind it. It changes nothing.
 func (s *Service) PlanSeveral(ctx context.Context, by OperatorCaller, act SeveralAct, list []Ticked) error {
 	now := s.deps.Clock.Now()
+	_, err := s.deps.Idempotent.Run(ctx, idempotent.Request{Now: now, // mails are counted in a transaction
+		Effect: func(ctx context.Context) (idempotent.Response, error) {
+			return idempotent.Response{}, s.plan(ctx, by, act, list, now)
+		}})
+	return err
+}
+
+func (s *Service) plan(ctx context.Context, by OperatorCaller, act SeveralAct, list []Ticked, now time.Time) error {
 	toAddress := map[string][]deposit.LinkMail{}
 	for i := range list {
 		err := s.mayMail(ctx, by, act, list[i], toAddress, now)
@@ -199,7 +207,7 @@ func (s *Service) MailSeveral(ctx context.Context, by OperatorCaller, form Sever
 	response, err := s.deps.Idempotent.Run(ctx, idempotent.Request{
 		Key: formKey(by, form.Key, what), Now: now,
 		Effect: func(ctx context.Context) (idempotent.Response, error) {
-			list, err := s.lockSeveral(ctx, by, form)
+			list, err := s.lockSeveral(ctx, by, form, now)
 			if err != nil {
 				return idempotent.Response{}, err
 			}
@@ -218,7 +226,8 @@ func (s *Service) MailSeveral(ctx context.Context, by OperatorCaller, form Sever
 
 // lockSeveral locks the deposits, and then the operator, so that no other form mails meanwhile; and decides whom the act
 // mails.
-func (s *Service) lockSeveral(ctx context.Context, by OperatorCaller, form SeveralForm) ([]Ticked, error) {
+func (s *Service) lockSeveral(ctx context.Context, by OperatorCaller, form SeveralForm, now time.Time) ([]Ticked,
+	error) {
 	locked := map[id.ID]*deposit.Deposit{}
 	// in one order, so that two forms do not wait for one another
 	for _, depositID := range slices.SortedFunc(slices.Values(form.IDs), compareIDs) {
@@ -237,7 +246,7 @@ func (s *Service) lockSeveral(ctx context.Context, by OperatorCaller, form Sever
 	if err != nil {
 		return nil, err
 	}
-	return list, s.PlanSeveral(ctx, by, form.Act, list)
+	return list, s.plan(ctx, by, form.Act, list, now)
 }
 
 func compareIDs(a, b id.ID) int { return bytes.Compare(a[:], b[:]) }

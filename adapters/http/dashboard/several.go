@@ -224,6 +224,9 @@ func (v *severalView) why(d deposits.Ticked) string {
 	lang := v.Page.Lang
 	switch d.Left {
 	case deposits.LeftOver:
+		if v.Act == deposits.ActRemindAll && d.Debt != nil && d.Debt.State == deposit.CollectionRetrying {
+			return textSeveralRetry.In(lang)
+		}
 		return leftOver[v.Act].In(lang, stateOf(d.Deposit, d.Debt, lang).Text)
 	case deposits.LeftReminded:
 		return leftOut[d.Left].In(lang, ui.DateTime(lang, d.Debt.AskedAt))

@@ -11,10 +11,10 @@ type plural struct{ one, several ui.Text }
 // The page of a form about several deposits.
 var (
 	textSeveralAsks = map[deposits.SeveralAct]plural{
-		deposits.ActSendLinks: {ui.T("Send the link to 1 tenant?", "Envoyer le lien à 1 locataire ?"),
-			ui.T("Send the link to %s tenants?", "Envoyer le lien à %s locataires ?")},
-		deposits.ActRemindAll: {ui.T("Remind 1 tenant?", "Relancer 1 locataire ?"),
-			ui.T("Remind %s tenants?", "Relancer %s locataires ?")},
+		deposits.ActSendLinks: {ui.T("Send the link to 1 tenant?", "Envoyer le lien à 1 locataire ?"),
+			ui.T("Send the link to %s tenants?", "Envoyer le lien à %s locataires ?")},
+		deposits.ActRemindAll: {ui.T("Remind 1 tenant?", "Relancer 1 locataire ?"),
+			ui.T("Remind %s tenants?", "Relancer %s locataires ?")},
 	}
 	textSeveralSays = map[deposits.SeveralAct]ui.Text{
 		deposits.ActSendLinks: ui.T("We mail each of these tenants the link to pay for the deposit.",
@@ -32,6 +32,8 @@ var (
 	textSeveralStopped = ui.T(
 		"No more links could be sent: you can send 100 an hour. Tick the deposits that were left out again later.",
 		"Aucun autre lien n’a pu être envoyé : vous pouvez en envoyer 100 par heure. Cochez plus tard les cautions laissées de côté.")
+	textSeveralRetry = ui.T("We charge the card again by ourselves first.",
+		"Nous débitons d’abord nous-mêmes la carte une nouvelle fois.")
 	textSeveralTo      = ui.T("Will get the link", "Recevront le lien")
 	textSeveralMailed  = ui.T("Links sent", "Liens envoyés")
 	textSeveralLeft    = ui.T("Left out", "Laissées de côté")
@@ -39,7 +41,7 @@ var (
 	textSeveralTitle   = ui.T("Several deposits", "Plusieurs cautions")
 	textSeveralBack    = ui.T("Your session had ended, and nothing was sent.",
 		"Votre session avait pris fin et rien n’a été envoyé.")
-	textTickSome       = ui.T("No deposit is ticked. Tick the deposits whose tenants are to be mailed.",
+	textTickSome = ui.T("No deposit is ticked. Tick the deposits whose tenants are to be mailed.",
 		"Aucune caution n’est cochée. Cochez les cautions dont les locataires doivent recevoir un e-mail.")
 	textTickFewer = ui.T("At most %d deposits can be ticked at once. Nothing was sent.",
 		"Au plus %d cautions peuvent être cochées à la fois. Rien n’a été envoyé.")
@@ -60,7 +62,7 @@ var leftOut = map[deposits.LeftOut]ui.Text{
 // leftOver says why an act is not possible on a deposit, with the state of the deposit.
 var leftOver = map[deposits.SeveralAct]ui.Text{
 	deposits.ActSendLinks: ui.T("The tenant cannot secure it any more. The deposit is: %s.",
-		"Le locataire ne peut plus la garantir. La caution est : %s."),
+		"Le locataire ne peut plus la garantir. La caution est : %s."),
 	deposits.ActRemindAll: ui.T("No refused payment waits for the tenant. The deposit is: %s.",
-		"Aucun paiement refusé n’attend le locataire. La caution est : %s."),
+		"Aucun paiement refusé n’attend le locataire. La caution est : %s."),
 }
