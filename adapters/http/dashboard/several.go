@@ -199,7 +199,7 @@ func (v *severalView) tellOutcome(list []deposits.Ticked, outcome []deposits.Out
 func (v *severalView) sort(list []deposits.Ticked) {
 	lang := v.Page.Lang
 	for _, d := range list {
-		line := severalLine{Path: depositPath(d.ID), Reference: d.Reference, Amount: ui.Euros(lang, d.Amount),
+		line := severalLine{Reference: d.Reference, Amount: ui.Euros(lang, d.Amount),
 			Tenant: tenantOf(d.Deposit)}
 		if d.Debt != nil {
 			line.Amount = ui.Euros(lang, d.CapturedAmount)
@@ -257,4 +257,4 @@ type severalView struct {
 }
 
 // severalLine is a deposit of the form. Why tells why it is left out.
-type severalLine struct{ Path, Reference, Tenant, Email, Amount, Why string }
+type severalLine struct{ Reference, Tenant, Email, Amount, Why string }
