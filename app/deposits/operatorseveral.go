@@ -142,8 +142,8 @@ func (s *Service) plan(ctx context.Context, by OperatorCaller, act SeveralAct, l
 	return nil
 }
 
-// mayMail refuses a mail to the tenant of a deposit. toAddress are the mails of the account to each address, to which it
-// adds an allowed one.
+// mayMail refuses a mail to the tenant of a deposit. toAddress are the mails of the account to each address; an allowed
+// one is added.
 //
 // Returns the errors of possible, deposit.ErrNobodyToRemind, and rate_limited (deposit.LinksAllowed,
 // AccountLinkAllowed).
@@ -188,8 +188,8 @@ type SeveralForm struct {
 	Key [16]byte
 }
 
-// MailSeveral mails the tenants of deposits of the operator's account, in one transaction, and tells what became of each
-// deposit, in the order of the form. count counts a mail against the limit of the account; its refusal leaves out all
+// MailSeveral mails the tenants of deposits of the operator's account, in one transaction, and tells what became of
+// each deposit, in the order of the form. count counts a mail against the limit of the account; its refusal leaves out all
 // further deposits. A form that is sent again gets the same answer, and mails nobody.
 //
 // Returns connect.ErrUnverified, deposit_not_found if a deposit is unknown or of another account, ErrNobodyMailed, the
@@ -224,8 +224,8 @@ func (s *Service) MailSeveral(ctx context.Context, by OperatorCaller, form Sever
 	return outcome, json.Unmarshal(response.Body, &outcome)
 }
 
-// lockSeveral locks the deposits, and then the operator, so that no other form mails meanwhile; and decides whom the act
-// mails.
+// lockSeveral locks the deposits, and then the operator, so that no other form mails meanwhile, and decides whom the
+// act mails.
 func (s *Service) lockSeveral(ctx context.Context, by OperatorCaller, form SeveralForm, now time.Time) ([]Ticked,
 	error) {
 	locked := map[id.ID]*deposit.Deposit{}
@@ -297,7 +297,8 @@ func (s *Service) mailAll(ctx context.Context, by OperatorCaller, list []Ticked,
 	}
 }
 
-// mailTicked mails the tenant as the act on the deposit alone does. A claim that has ended since it was read is left out.
+// mailTicked mails the tenant as the act on the deposit alone does. A claim that has ended since it was read is left
+// out.
 func (s *Service) mailTicked(ctx context.Context, by OperatorCaller, d Ticked, url string, now time.Time) (LeftOut,
 	error) {
 	if d.Debt == nil {

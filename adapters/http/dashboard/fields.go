@@ -48,9 +48,6 @@ const (
 	intentCreate   = "create"
 	intentUnlink   = "unlink"
 
-	intentSendLinks = string(deposits.ActSendLinks)
-	intentRemindAll = string(deposits.ActRemindAll)
-
 	intentEnableTOTP    = "enable_totp"
 	intentConfirmTOTP   = "confirm_totp"
 	intentDisableTOTP   = "disable_totp"
