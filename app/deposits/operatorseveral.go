@@ -189,8 +189,8 @@ type SeveralForm struct {
 }
 
 // MailSeveral mails the tenants of deposits of the operator's account, in one transaction, and tells what became of
-// each deposit, in the order of the form. count counts a mail against the limit of the account; its refusal leaves out all
-// further deposits. A form that is sent again gets the same answer, and mails nobody.
+// each deposit, in the order of the form. count counts a mail against the limit of the account; its refusal leaves out
+// all further deposits. A form that is sent again gets the same answer, and mails nobody.
 //
 // Returns connect.ErrUnverified, deposit_not_found if a deposit is unknown or of another account, ErrNobodyMailed, the
 // refusal of count where it refused the first mail, and the errors of idempotent.Executor.Run.

@@ -204,6 +204,20 @@ func TestSeveral_DepositsThatChangedMeanwhile_AreLeftOutAndNamed(t *testing.T) {
 		"a form that mailed nobody may be sent again")
 }
 
+func TestSeveral_TwoTabsOfAQuestionWithOtherDeposits_MailOnce(t *testing.T) {
+	t.Parallel()
+	d := newSeveral(t, 3, connecttest.Options{})
+	page := d.b.PostAlone(site.Deposits, d.fields(acts.ActSendLinks, d.made...)).Location
+	first := d.b.Get(page)
+	secured(t, d.Server, d.made[1], time.Hour)
+	second := d.b.Get(page)
+	require.Len(t, confirmation(second)["deposit"], 2)
+	for _, tab := range []connecttest.Answer{second, first} {
+		require.Contains(t, d.b.Post(site.Deposits, confirmation(tab)).Text("h1"), "2 links are on their way.")
+	}
+	require.Equal(t, map[string]int{"t0": 1, "t2": 1}, d.mailed())
+}
+
 func TestSeveral_SentManyTimesAtOnce_MailsEachTenantOnce(t *testing.T) {
 	t.Parallel()
 	d := newSeveral(t, 12, connecttest.Options{})
