@@ -32,6 +32,7 @@ const (
 	Deposits    = Desk + "/deposits"
 	Export      = Desk + "/deposits.csv"
 	NewDeposit  = Deposits + "/new"
+	Several     = Deposits + "/confirm/:form" // a form about several deposits: its question, or its outcome
 	Deposit     = Deposits + "/:id"
 	Claim       = Deposit + "/claim"
 	File        = Deposit + "/files/:fileId"

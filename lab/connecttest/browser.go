@@ -75,7 +75,7 @@ func (b *Browser) Post(path string, values url.Values) Answer {
 // Kept opens the page of the kept form that an answer leads to. Any other answer stays.
 func (b *Browser) Kept(a Answer) Answer {
 	b.t.Helper()
-	for _, page := range []string{site.Question, site.NewAgain} {
+	for _, page := range []string{site.Question, site.NewAgain, site.Several} {
 		if a.Status == http.StatusSeeOther && fiber.RoutePatternMatch(a.Location, page) {
 			return b.Get(a.Location)
 		}

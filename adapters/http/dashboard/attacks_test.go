@@ -59,9 +59,12 @@ func TestEveryPage_IsReachedByLinksFromTheFirst(t *testing.T) {
 	}
 }
 
-// every form of the operator's pages, with values that would have an effect.
-func everyForm(link string) map[string][]url.Values {
+// every form of the operator's pages, with values that would have an effect on the deposit at a path.
+func everyForm(path, link string) map[string][]url.Values {
+	ticked := []string{strings.TrimPrefix(path, "/dashboard/deposits/")}
 	return map[string][]url.Values{
+		"/dashboard/deposits": {{"intent": {"send_links"}, "deposit": ticked, "confirm": {"yes"}},
+			{"intent": {"remind_all"}, "deposit": ticked, "confirm": {"yes"}}},
 		"/dashboard/deposits/:id": {
 			{"intent": {"capture"}, "amount": {"100"}, "confirm": {"yes"}}, {"intent": {"release"}, "confirm": {"yes"}},
 			{"intent": {"cancel"}, "confirm": {"yes"}}, {"intent": {"send_link"}, "email": {"x@y.example"}, "confirm": {"yes"}},
@@ -119,7 +122,7 @@ func TestEveryForm_WithoutItsTokenOrFromAnotherSite_ChangesNothing(t *testing.T)
 	stranger, _ := linked(t, d.Server, "c@d.example", "demo")
 	strange := stranger.Get("/dashboard/partner").Input("csrf_token", "value")
 	check := unchanged(d)
-	forms, posts := everyForm(link), 0
+	forms, posts := everyForm(d.path, link), 0
 	for _, r := range routes() {
 		if r[0] != http.MethodPost {
 			continue
@@ -145,7 +148,7 @@ func TestEveryForm_WithoutItsTokenOrFromAnotherSite_ChangesNothing(t *testing.T)
 			check(path + " " + values.Encode())
 		}
 	}
-	require.Equal(t, 21, posts)
+	require.Equal(t, 23, posts)
 }
 
 func TestEveryPage_WithoutASession_LeadsToTheLogin(t *testing.T) {
@@ -203,7 +206,7 @@ func TestEveryPage_NeverShowsOrChangesAnotherAccountsDeposit(t *testing.T) {
 				}
 				continue
 			}
-			for _, values := range everyForm(link)[r[1]] {
+			for _, values := range everyForm(d.path, link)[r[1]] {
 				if r[1] == "/dashboard/deposits/new" || r[1] == "/dashboard/settings" {
 					continue // changes what is the stranger's own
 				}
@@ -227,7 +230,7 @@ func TestGets_ChangeNothing(t *testing.T) {
 	check := unchanged(d)
 	for _, r := range routes() {
 		path := strings.Replace(r[1], ":id", strings.TrimPrefix(d.path, "/dashboard/deposits/"), 1)
-		for _, forms := range everyForm(link) {
+		for _, forms := range everyForm(d.path, link) {
 			for _, values := range forms {
 				values.Set("csrf_token", token)
 				d.b.Get(path + "?" + values.Encode())

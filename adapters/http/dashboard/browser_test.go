@@ -189,6 +189,8 @@ func TestBrowser_EveryPageInBothSchemesAndLanguages_IsAccessible(t *testing.T) {
 			refused(t, s, made[1])
 			captured(t, s, made[2], 12_000)
 			moneyOfMay(t, s, made[7:])
+			known(t, s, made[1], "ada@lovelace.example")
+			known(t, s, made[4], "a.rather.long.address.of.a.tenant@a-rather-long-domain.example")
 			require.Equal(t, map[string]string{"light": "false", "dark": "true"}[scheme],
 				ask(browser, t, `String(matchMedia("(prefers-color-scheme: dark)").matches)`))
 			steps := []struct {
@@ -221,6 +223,14 @@ func TestBrowser_EveryPageInBothSchemesAndLanguages_IsAccessible(t *testing.T) {
 					chromedp.Navigate(s.URL+pathOf(t, s, made[3])),
 					chromedp.SetValue("#send_link-email", "grace@example.com"), chromedp.Click("#send_link button"),
 					chromedp.WaitReady(question))},
+				{"several-confirm", chromedp.Steps(chromedp.Navigate(s.URL+"/dashboard/deposits"),
+					sendTicked("send_links", pathOf(t, s, made[4]), pathOf(t, s, made[1]), pathOf(t, s, made[3]),
+						pathOf(t, s, made[0])),
+					chromedp.WaitVisible("button.main"))},
+				{"several-done", chromedp.Steps(chromedp.Click("button.main"), chromedp.WaitNotPresent("button.main"),
+					chromedp.WaitVisible("#mailed"))},
+				{"several-nobody", chromedp.Steps(chromedp.Navigate(s.URL+"/dashboard/deposits"),
+					sendTicked("remind_all", pathOf(t, s, made[0]), pathOf(t, s, made[2])), chromedp.WaitVisible("#left"))},
 				{"new", chromedp.Navigate(s.URL + "/dashboard/deposits/new")},
 				{"new-mistake", chromedp.Steps(chromedp.SetValue("#amount", "60"), chromedp.SetValue("#startsOn", "2027-07-01"),
 					chromedp.SetValue("#endsOn", "2027-07-08"), chromedp.Click("button.main"),
@@ -277,8 +287,8 @@ func pictured(t *testing.T) (all string) {
 func TestEveryDeskPage_HasAStepOfTheBrowser(t *testing.T) {
 	t.Parallel()
 	steps := pictured(t)
-	opened := map[string]string{site.Deposit: `Navigate\(s\.URL ?\+ ?pathOf\(`, site.Claim: `\) \+ "/claim"\)`, site.Question: `"capture-confirm"`,
-		site.NewAgain: `"new-mistake"`}
+	opened := map[string]string{site.Deposit: `Navigate\(s\.URL ?\+ ?pathOf\(`, site.Claim: `\) \+ "/claim"\)`,
+		site.Question: `"capture-confirm"`, site.NewAgain: `"new-mistake"`, site.Several: `"several-confirm"`}
 	pages := 0
 	for _, r := range routes() {
 		if r[0] != http.MethodGet || r[1] == site.File || r[1] == site.Export || r[1] == site.MoneyExport { // downloads

@@ -36,6 +36,7 @@ const (
 	fieldFirstName   = "firstName"
 	fieldLastName    = "lastName"
 	fieldCode        = "code"
+	fieldDeposit     = "deposit" // of a form about several, once for each
 
 	intentCapture  = string(deposits.ActCapture)
 	intentRelease  = string(deposits.ActRelease)

@@ -17,15 +17,19 @@ import (
 // whose session has ended comes back then.
 func (p *pages) logInFirst(c *fiber.Ctx) error {
 	page, query := pageOf(c)
-	if known := p.Site.LastOperator(c); known != (ui.Known{}) {
-		if fields := p.unsent(c, known); len(fields) > 0 {
-			if fields.Get(fieldIntent) == intentCapture { // its form is on a page of its own
-				page = site.At(site.Claim, c.Params("id"))
-			}
-			unsent := ui.Unsent{Page: page, Fields: fields.Encode()}
-			if err := p.Site.KeepUnsent(c, known.OperatorID, unsent); err != nil {
-				return err
-			}
+	known, fields := p.Site.LastOperator(c), url.Values(nil)
+	if known != (ui.Known{}) {
+		fields = p.unsent(c, known)
+	}
+	switch {
+	case fields.Has(fieldDeposit): // the boxes that were ticked come back as the question about them
+		page, query = site.At(site.Several, p.severalForm(c)), ""
+	case fields.Get(fieldIntent) == intentCapture: // its form is on a page of its own
+		page = site.At(site.Claim, c.Params("id"))
+	}
+	if len(fields) > 0 {
+		if err := p.Site.KeepUnsent(c, known.OperatorID, ui.Unsent{Page: page, Fields: fields.Encode()}); err != nil {
+			return err
 		}
 	}
 	after := url.Values{}
@@ -42,6 +46,8 @@ func pageOf(c *fiber.Ctx) (page, query string) {
 		return site.At(site.Deposit, c.Params("id")), ""
 	case site.NewAgain:
 		return site.NewDeposit, ""
+	case site.Several:
+		return site.Deposits, ""
 	case site.Unlink:
 		return site.Partner, ""
 	}
@@ -56,8 +62,8 @@ func pageOf(c *fiber.Ctx) (page, query string) {
 func (p *pages) unsent(c *fiber.Ctx, known ui.Known) url.Values {
 	if c.Method() != fiber.MethodPost {
 		_, d, err := p.draft(c, known.AccountID)
-		if err != nil {
-			return nil // the page leads to an empty form
+		if err != nil || len(d.Outcome) > 0 {
+			return nil // the page leads to an empty form, or its form has had its effect
 		}
 		retype(c, d.Fields)
 	} else if !p.Site.SameOrigin(c) {

@@ -15,6 +15,8 @@ func Mount(app fiber.Router, d Deps) {
 	app.Get(pathDashboard, d.Site.Headers, p.signedIn(p.showToday))
 	app.Get(pathExport, d.Site.Headers, p.signedIn(p.export))
 	app.Get(pathDeposits, d.Site.Headers, p.signedIn(p.showList))
+	app.Post(pathDeposits, d.Site.Headers, p.signedIn(p.several))
+	app.Get(site.Several, d.Site.Headers, p.signedIn(p.showSeveral))
 	app.Get(pathNew, d.Site.Headers, p.signedIn(p.showNew))
 	app.Post(pathNew, d.Site.Headers, p.signedIn(p.create))
 	app.Get(site.NewAgain, d.Site.Headers, p.signedIn(p.showNewAgain))

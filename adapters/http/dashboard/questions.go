@@ -26,12 +26,14 @@ type formDraft struct {
 	Refused   []refusedFile `json:",omitempty"`
 	LostFiles bool          `json:",omitempty"`
 	Problem   string        `json:",omitempty"` // code of the fault that refused the form; "": none
+	// Outcome is that of an act on several deposits, whose page tells it for as long as the draft is kept.
+	Outcome []deposits.Outcome `json:",omitempty"`
 }
 
 // typedFields are the fields that are kept of a form of a deposit. A token, a code or a password is never among them.
 var typedFields = []string{
 	fieldIntent, fieldAmount, fieldWhole, fieldReason, fieldDescription, fieldComment, fieldEmail, fieldWaiting,
-	fieldStartsOn, fieldEndsOn, fieldContract, fieldFirstName, fieldLastName, fieldCompany,
+	fieldStartsOn, fieldEndsOn, fieldContract, fieldFirstName, fieldLastName, fieldCompany, fieldDeposit,
 }
 
 // typed gives the fields of a form that are kept.

@@ -13,6 +13,7 @@ import (
 	operatordeposits "partnerdeposits/app/deposits"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
 	"partnerdeposits/core/tenant"
 	"partnerdeposits/lab/connecttest"
 )
@@ -89,8 +90,15 @@ func TestUnverified_IsRefusedByTheUseCases(t *testing.T) {
 		})
 		return err
 	}
+	known(t, s, made[2], "x@y.example")
+	several := func(by operatordeposits.OperatorCaller) error {
+		_, err := s.Services.Deposits.MailSeveral(t.Context(), by, operatordeposits.SeveralForm{
+			Act: operatordeposits.ActSendLinks, IDs: []id.ID{depositOf(t, s, made[2]).ID}, Key: [16]byte{4},
+		}, func() error { return nil })
+		return err
+	}
 	for name, act := range map[string]func(operatordeposits.OperatorCaller) error{"capture": capture, "send": send,
-		"create": create} {
+		"create": create, "several": several} {
 		require.ErrorIs(t, act(by), connect.ErrUnverified, name)
 		verified := by
 		verified.Operator.VerifiedAt = s.Clock.Now()

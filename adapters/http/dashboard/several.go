@@ -1,0 +1,260 @@
+package dashboard
+
+import (
+	"encoding/hex"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"partnerdeposits/adapters/http/ui"
+	"partnerdeposits/app/accounts/operators"
+	"partnerdeposits/app/deposits"
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/site"
+	depositports "partnerdeposits/ports/deposits"
+	ports "partnerdeposits/ports/platform"
+)
+
+// several answers a form about several deposits: the question whom it mails, or the act.
+func (p *pages) several(c *fiber.Ctx, by caller) error {
+	ui.SetReadAt(c, pathDeposits)
+	if err := p.Site.CheckForm(c); err != nil {
+		return ui.RenderFormExpired(c, pathDeposits)
+	}
+	form := deposits.SeveralForm{Act: deposits.SeveralAct(ui.PostValue(c, fieldIntent)), Key: p.formID(c)}
+	asked := ui.PostValue(c, fieldConfirm) == confirmed
+	if !asked { // a question has a key of its own: the list may be sent again, with other boxes
+		form.Key = [16]byte(p.Entropy.NewID())
+	}
+	if !slices.Contains(deposits.SeveralActs, form.Act) {
+		return c.Redirect(pathDeposits, http.StatusSeeOther)
+	}
+	var err error
+	if form.IDs, err = tickedOf(c); err != nil {
+		return err
+	}
+	lang := ui.LangOf(c)
+	switch {
+	case len(form.IDs) == 0:
+		return p.notTicked(c, by, textTickSome.In(lang))
+	case len(form.IDs) > deposits.MaxSeveral:
+		return p.notTicked(c, by, textTickFewer.In(lang, deposits.MaxSeveral))
+	case p.Operators.Unverified(by.Operator):
+		return p.unverified(c, by)
+	}
+	if asked {
+		return p.mailSeveral(c, by, form)
+	}
+	if _, err := p.Deposits.Several(c.UserContext(), by, form.IDs); err != nil {
+		return err
+	}
+	return p.keepDraft(c, by, form.Key, formDraft{Fields: typed(c).Encode()}, severalPath(form.Key))
+}
+
+// tickedOf reads the deposits of a form, each once. Returns deposit_not_found for a text that is no id.
+func tickedOf(c *fiber.Ctx) (ids []id.ID, err error) {
+	for _, text := range c.Request().PostArgs().PeekMulti(fieldDeposit) {
+		depositID, ok := id.Deposit.Parse(string(text))
+		if !ok {
+			return nil, deposit.ErrNotFound
+		}
+		if !slices.Contains(ids, depositID) {
+			ids = append(ids, depositID)
+		}
+	}
+	return ids, nil
+}
+
+func severalPath(form [16]byte) string { return site.At(site.Several, hex.EncodeToString(form[:])) }
+
+// severalForm is the key of a form about several deposits, or of its page.
+func (p *pages) severalForm(c *fiber.Ctx) string {
+	if form := c.Params("form"); form != "" {
+		return form
+	}
+	form := p.formID(c)
+	return hex.EncodeToString(form[:])
+}
+
+// notTicked tells that none or too many deposits are ticked.
+func (p *pages) notTicked(c *fiber.Ctx, by caller, problem string) error {
+	v := severalView{Page: p.page(c, by, ui.SectionDeposits, textSeveralTitle.In(ui.LangOf(c))), Problem: problem}
+	v.Page.Wide, v.Page.ReadAt, v.Page.ErrorCode = false, pathDeposits, "invalid_field"
+	return ui.Render(c, http.StatusUnprocessableEntity, severalPage(v))
+}
+
+const (
+	// answerTries is how often a form looks for the answer of the same form, which is being answered.
+	answerTries = 40
+	answerPause = 50 * time.Millisecond
+)
+
+// mailSeveral makes the act, and leads to the page that tells its outcome.
+func (p *pages) mailSeveral(c *fiber.Ctx, by caller, form deposits.SeveralForm) error {
+	count := func() error { return p.limited(c, by, operators.DeskMails) }
+	outcome, err := p.Deposits.MailSeveral(c.UserContext(), by, form, count)
+	for range answerTries { // a double click: its page tells of the mails that the first click sends
+		if !errors.Is(err, ports.ErrKeyInUse) {
+			break
+		}
+		select {
+		case <-c.UserContext().Done():
+			return c.UserContext().Err()
+		case <-time.After(answerPause):
+		}
+		outcome, err = p.Deposits.MailSeveral(c.UserContext(), by, form, count)
+	}
+	switch {
+	case errors.Is(err, connect.ErrUnverified):
+		return p.unverified(c, by)
+	case err == nil:
+		return p.keepDraft(c, by, form.Key, formDraft{Fields: typed(c).Encode(), Outcome: outcome}, severalPath(form.Key))
+	case errors.Is(err, deposits.ErrNobodyMailed), errors.Is(err, ports.ErrKeyInUse), errors.Is(err, ports.ErrKeyReused):
+		return c.Redirect(severalPath(form.Key), http.StatusSeeOther) // tells why, or what the form has done
+	default:
+		return err
+	}
+}
+
+// showSeveral shows the page of a form about several deposits: whom it would mail now, or what it has done. A form that
+// is no longer kept leads to the list.
+func (p *pages) showSeveral(c *fiber.Ctx, by caller) error {
+	form, d, err := p.draft(c, by.Account.ID)
+	gone := errors.Is(err, depositports.ErrDraftGone)
+	switch {
+	case err == nil:
+		retype(c, d.Fields)
+	case !gone:
+		return err
+	case !p.restored(c, by, c.Path()): // the form met an ended session, and has done nothing
+		return c.Redirect(pathDeposits, http.StatusSeeOther)
+	}
+	act := deposits.SeveralAct(ui.PostValue(c, fieldIntent))
+	ids, err := tickedOf(c)
+	if err != nil || len(ids) == 0 || len(ids) > deposits.MaxSeveral || !slices.Contains(deposits.SeveralActs, act) {
+		return c.Redirect(pathDeposits, http.StatusSeeOther) // what came back of an ended session may be anything
+	}
+	list, err := p.Deposits.Several(c.UserContext(), by, ids)
+	if err != nil {
+		return err
+	}
+	v := severalView{Page: p.page(c, by, ui.SectionDeposits, ""), Token: p.Site.FormToken(c), Act: act}
+	v.Page.Wide = false
+	if gone {
+		v.Done = textSeveralBack.In(v.Page.Lang)
+	}
+	if len(d.Outcome) > 0 {
+		v.tellOutcome(list, d.Outcome)
+		return ui.Render(c, http.StatusOK, severalPage(v))
+	}
+	if err := p.Deposits.PlanSeveral(c.UserContext(), by, act, list); err != nil {
+		return err
+	}
+	return ui.Render(c, v.ask(form, list), severalPage(v))
+}
+
+// ask fills the page that asks once more, and gives its status. Its form has the deposits alone whose tenants it names.
+func (v *severalView) ask(form [16]byte, list []deposits.Ticked) (status int) {
+	lang := v.Page.Lang
+	v.Hidden = []hidden{{fieldIntent, string(v.Act)}, {fieldConfirm, confirmed}, {fieldForm, hex.EncodeToString(form[:])}}
+	v.sort(list)
+	for _, d := range list {
+		if d.Left == "" {
+			v.Hidden = append(v.Hidden, hidden{fieldDeposit, id.Deposit.Of(d.ID)})
+		}
+	}
+	if len(v.Mailed) == 0 {
+		v.Page.Title = textSeveralNobody[v.Act].In(lang)
+		return http.StatusConflict
+	}
+	v.Page.Title, v.Says = textSeveralAsks[v.Act].of(lang, len(v.Mailed)), textSeveralSays[v.Act].In(lang)
+	v.Heading, v.Button = textSeveralTo.In(lang), textButtonSend.In(lang)
+	return http.StatusOK
+}
+
+// tellOutcome fills the page that tells what became of each deposit.
+func (v *severalView) tellOutcome(list []deposits.Ticked, outcome []deposits.Outcome) {
+	lang := v.Page.Lang
+	left := map[string]deposits.LeftOut{}
+	for _, o := range outcome {
+		left[o.Deposit] = o.Left
+	}
+	for i := range list {
+		list[i].Left = left[id.Deposit.Of(list[i].ID)]
+		if list[i].Left == deposits.LeftAccountLimit {
+			v.Problem = textSeveralStopped.In(lang)
+		}
+	}
+	v.sort(list)
+	v.Page.Title, v.Heading = textSeveralSent.of(lang, len(v.Mailed)), textSeveralMailed.In(lang)
+}
+
+// sort puts each deposit among those whose tenants are mailed, or those that are left out.
+func (v *severalView) sort(list []deposits.Ticked) {
+	lang := v.Page.Lang
+	for _, d := range list {
+		line := severalLine{Reference: d.Reference, Amount: ui.Euros(lang, d.Amount),
+			Tenant: tenantOf(d.Deposit)}
+		if d.Debt != nil {
+			line.Amount = ui.Euros(lang, d.CapturedAmount)
+		}
+		if line.Tenant == "" {
+			line.Tenant = textSeveralUnnamed.In(lang)
+		}
+		if d.Client != nil {
+			line.Email = d.Client.Email
+		}
+		if d.Left == "" {
+			v.Mailed = append(v.Mailed, line)
+			continue
+		}
+		line.Why = v.why(d)
+		v.Left = append(v.Left, line)
+	}
+}
+
+// why tells why a deposit is left out.
+func (v *severalView) why(d deposits.Ticked) string {
+	lang := v.Page.Lang
+	switch d.Left {
+	case deposits.LeftOver:
+		if v.Act == deposits.ActRemindAll && d.Debt != nil && d.Debt.State == deposit.CollectionRetrying {
+			return textSeveralRetry.In(lang)
+		}
+		return leftOver[v.Act].In(lang, stateOf(d.Deposit, d.Debt, lang).Text)
+	case deposits.LeftReminded:
+		return leftOut[d.Left].In(lang, ui.DateTime(lang, d.Debt.AskedAt))
+	}
+	return leftOut[d.Left].In(lang)
+}
+
+func (t plural) of(lang ui.Lang, n int) string {
+	if n == 1 {
+		return t.one.In(lang)
+	}
+	return t.several.In(lang, strconv.Itoa(n))
+}
+
+// severalView is the data of the page of a form about several deposits.
+type severalView struct {
+	Page    ui.Page
+	Token   string
+	Act     deposits.SeveralAct
+	Done    string
+	Problem string
+	Says    string
+	Heading string // of Mailed
+	Mailed  []severalLine
+	Left    []severalLine
+	Hidden  []hidden
+	Button  string // "": nothing can be sent
+}
+
+// severalLine is a deposit of the form. Why tells why it is left out.
+type severalLine struct{ Reference, Tenant, Email, Amount, Why string }

@@ -1,0 +1,322 @@
+package deposits
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"partnerdeposits/app/platform/idempotent"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/mailaddr"
+	"partnerdeposits/core/tenant"
+)
+
+// SeveralAct is an act of an operator on several deposits at once. Its text begins the fingerprint of the act's form.
+type SeveralAct string
+
+// The acts on several deposits.
+const (
+	ActSendLinks SeveralAct = "send_links" // mails each tenant the link to checkout
+	ActRemindAll SeveralAct = "remind_all" // mails the link again where the tenant's payment was refused
+)
+
+// SeveralActs lists every act on several deposits.
+var SeveralActs = []SeveralAct{ActSendLinks, ActRemindAll}
+
+// MaxSeveral bounds the deposits of an act on several.
+const MaxSeveral = 50
+
+// possible tells whether the act is possible on the deposit now. debt is that of a captured deposit; nil for any other.
+//
+// Returns deposit_not_sendable, or the errors of ActRemind.Possible.
+func (a SeveralAct) possible(d *deposit.Deposit, debt *deposit.Debt, now time.Time) error {
+	if a == ActRemindAll && d.Status != deposit.PaymentIssue {
+		return ActRemind.Possible(d, debt, now)
+	}
+	return d.Sendable(now)
+}
+
+// LeftOut tells why the tenant of a deposit is not mailed.
+type LeftOut string
+
+// The reasons.
+const (
+	LeftWithoutAddress LeftOut = "no_address"    // of the tenant
+	LeftReminded       LeftOut = "reminded"      // within the last 24 hours
+	LeftOver           LeftOut = "over"          // the act is not possible: nothing is awaited of the tenant
+	LeftAddressLimit   LeftOut = "address_limit" // deposit.LinksAllowed or AccountLinkAllowed
+	LeftAccountLimit   LeftOut = "account_limit" // that of all mails of the account
+)
+
+// whyLeftOut gives the reason behind an error; "" for an error that is no refusal.
+func whyLeftOut(err error) LeftOut {
+	switch {
+	case errors.Is(err, deposit.ErrNobodyToRemind):
+		return LeftWithoutAddress
+	case errors.Is(err, deposit.ErrReminded):
+		return LeftReminded
+	case errors.Is(err, fault.ErrRateLimited):
+		return LeftAddressLimit
+	case fault.KindOf(err) == fault.Conflict:
+		return LeftOver
+	}
+	return ""
+}
+
+// Ticked is a deposit of an act on several. Debt is that of a captured deposit; nil otherwise.
+type Ticked struct {
+	*deposit.Deposit
+	Debt *deposit.Debt
+	Left LeftOut // "": the tenant is mailed
+}
+
+// Outcome tells what became of a deposit of an act on several.
+type Outcome struct {
+	Deposit string  `json:"deposit"` // public id
+	Left    LeftOut `json:"left,omitempty"`
+}
+
+// ErrNobodyMailed tells that an act on several deposits would mail nobody. Its form has had no effect.
+var ErrNobodyMailed = errors.New("deposits: nobody is mailed")
+
+// Several reads deposits of the operator's account, in the order of the ids.
+//
+// Returns deposit_not_found if one is unknown or of another account.
+func (s *Service) Several(ctx context.Context, by OperatorCaller, ids []id.ID) ([]Ticked, error) {
+	return s.ticked(ctx, ids, func(depositID id.ID) (*deposit.Deposit, error) {
+		d, err := s.deps.Deposits.Deposit(ctx, depositID)
+		if err != nil {
+			return nil, err
+		}
+		return d, owned(d, by.Account.ID)
+	})
+}
+
+func (s *Service) ticked(ctx context.Context, ids []id.ID, read func(id.ID) (*deposit.Deposit, error)) ([]Ticked,
+	error) {
+	list := make([]Ticked, len(ids))
+	for i, depositID := range ids {
+		d, err := read(depositID)
+		if err != nil {
+			return nil, err
+		}
+		list[i].Deposit = d
+	}
+	debts, err := s.deps.Collections.Debts(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	for i, depositID := range ids {
+		if debt, known := debts[depositID]; known {
+			list[i].Debt = &debt
+		}
+	}
+	return list, nil
+}
+
+// PlanSeveral decides whom the act would mail now, and notes in list who is left out. A mail that it plans counts for
+// the deposits behind it. It changes nothing.
+func (s *Service) PlanSeveral(ctx context.Context, by OperatorCaller, act SeveralAct, list []Ticked) error {
+	now := s.deps.Clock.Now()
+	_, err := s.deps.Idempotent.Run(ctx, idempotent.Request{Now: now, // mails are counted in a transaction
+		Effect: func(ctx context.Context) (idempotent.Response, error) {
+			return idempotent.Response{}, s.plan(ctx, by, act, list, now)
+		}})
+	return err
+}
+
+func (s *Service) plan(ctx context.Context, by OperatorCaller, act SeveralAct, list []Ticked, now time.Time) error {
+	toAddress := map[string][]deposit.LinkMail{}
+	for i := range list {
+		err := s.mayMail(ctx, by, act, list[i], toAddress, now)
+		if list[i].Left = whyLeftOut(err); err != nil && list[i].Left == "" {
+			return err
+		}
+	}
+	return nil
+}
+
+// mayMail refuses a mail to the tenant of a deposit. toAddress are the mails of the account to each address; an allowed
+// one is added.
+//
+// Returns the errors of possible, deposit.ErrNobodyToRemind, and rate_limited (deposit.LinksAllowed,
+// AccountLinkAllowed).
+func (s *Service) mayMail(ctx context.Context, by OperatorCaller, act SeveralAct, d Ticked,
+	toAddress map[string][]deposit.LinkMail, now time.Time) (err error) {
+	if err := act.possible(d.Deposit, d.Debt, now); err != nil {
+		return err
+	}
+	if d.Client == nil {
+		return deposit.ErrNobodyToRemind
+	}
+	email, since := d.Client.Email, now.Add(-deposit.LinkWindow)
+	key := mailaddr.Normal(email)
+	sent, known := toAddress[key]
+	if !known {
+		sent, err = s.deps.Mails.LinkMailsTo(ctx, by.Account.ID, email, since, deposit.MaxLinksOfAccount)
+		if err != nil {
+			return err
+		}
+	}
+	if err := deposit.AccountLinkAllowed(sent, now); err != nil {
+		return err
+	}
+	if d.Debt == nil { // a claim is reminded of once a day
+		ofDeposit, err := s.deps.Mails.LinkMails(ctx, d.ID, since, deposit.MaxLinks)
+		if err != nil {
+			return err
+		}
+		err = deposit.LinksAllowed(ofDeposit, []string{email}, func(int) string { return "email" }, now)
+		if err != nil {
+			return err
+		}
+	}
+	toAddress[key] = append(sent, deposit.LinkMail{Address: email, At: now})
+	return nil
+}
+
+// SeveralForm is the form of an act on several deposits. A form that is sent twice has its effect once.
+type SeveralForm struct {
+	Act SeveralAct
+	IDs []id.ID // each once
+	Key [16]byte
+}
+
+// MailSeveral mails the tenants of deposits of the operator's account, in one transaction, and tells what became of
+// each deposit, in the order of the form. count counts a mail against the limit of the account; its refusal leaves out
+// all further deposits. A form that is sent again gets the same answer, and mails nobody.
+//
+// Returns connect.ErrUnverified, deposit_not_found if a deposit is unknown or of another account, ErrNobodyMailed, the
+// refusal of count where it refused the first mail, and the errors of idempotent.Executor.Run.
+func (s *Service) MailSeveral(ctx context.Context, by OperatorCaller, form SeveralForm,
+	count func() error) (outcome []Outcome, err error) {
+	if err := s.verified(by, ActSendLink); err != nil {
+		return nil, err
+	}
+	what := []string{string(form.Act)}
+	for _, depositID := range form.IDs {
+		what = append(what, id.Deposit.Of(depositID))
+	}
+	now := s.deps.Clock.Now()
+	response, err := s.deps.Idempotent.Run(ctx, idempotent.Request{
+		Key: formKey(by, form.Key, what), Now: now,
+		Effect: func(ctx context.Context) (idempotent.Response, error) {
+			list, err := s.lockSeveral(ctx, by, form, now)
+			if err != nil {
+				return idempotent.Response{}, err
+			}
+			if err := s.mailAll(ctx, by, list, count, now); err != nil {
+				return idempotent.Response{}, err
+			}
+			body, err := json.Marshal(outcomeOf(list))
+			return idempotent.Response{Body: body}, err
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return outcome, json.Unmarshal(response.Body, &outcome)
+}
+
+// lockSeveral locks the deposits, and then the operator, so that no other form mails meanwhile, and decides whom the
+// act mails.
+func (s *Service) lockSeveral(ctx context.Context, by OperatorCaller, form SeveralForm, now time.Time) ([]Ticked,
+	error) {
+	locked := map[id.ID]*deposit.Deposit{}
+	// in one order, so that two forms do not wait for one another
+	for _, depositID := range slices.SortedFunc(slices.Values(form.IDs), compareIDs) {
+		d, err := s.lockOwned(ctx, by, depositID)
+		if err != nil {
+			return nil, err
+		}
+		locked[depositID] = d
+	}
+	if _, err := s.deps.Operators.Lock(ctx, by.Operator.ID); err != nil {
+		return nil, err
+	}
+	list, err := s.ticked(ctx, form.IDs, func(depositID id.ID) (*deposit.Deposit, error) {
+		return locked[depositID], nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return list, s.plan(ctx, by, form.Act, list, now)
+}
+
+func compareIDs(a, b id.ID) int { return bytes.Compare(a[:], b[:]) }
+
+// mailAll mails the tenants of the locked deposits that are not left out.
+func (s *Service) mailAll(ctx context.Context, by OperatorCaller, list []Ticked, count func() error,
+	now time.Time) error {
+	var ids []id.ID
+	for _, d := range list {
+		ids = append(ids, d.ID)
+	}
+	tokens, err := s.deps.Deposits.CheckoutTokens(ctx, ids)
+	if err != nil {
+		return err
+	}
+	mailed := 0
+	var limit error
+	for i := range list {
+		d := &list[i]
+		if d.Left != "" {
+			continue
+		}
+		if limit == nil {
+			limit = count()
+		}
+		if limit != nil {
+			d.Left = LeftAccountLimit
+			continue
+		}
+		token, ok := tokens[d.ID]
+		if !ok {
+			return fmt.Errorf("deposits: %s has no checkout token", id.Deposit.Of(d.ID))
+		}
+		if d.Left, err = s.mailTicked(ctx, by, *d, s.checkoutURL(token), now); err != nil {
+			return err
+		}
+		if d.Left == "" {
+			mailed++
+		}
+	}
+	switch {
+	case mailed > 0:
+		return nil
+	case limit != nil:
+		return limit
+	default:
+		return ErrNobodyMailed
+	}
+}
+
+// mailTicked mails the tenant as the act on the deposit alone does. A claim that has ended since it was read is left
+// out.
+func (s *Service) mailTicked(ctx context.Context, by OperatorCaller, d Ticked, url string, now time.Time) (LeftOut,
+	error) {
+	if d.Debt == nil {
+		return "", s.mailLink(ctx, by, d.Deposit, url, tenant.Contact{Email: d.Client.Email}, now)
+	}
+	if err := s.deps.Payments.Remind(ctx, d.ID, now); err != nil {
+		if left := whyLeftOut(err); left != "" {
+			return left, nil
+		}
+		return "", err
+	}
+	return "", s.mailReminder(ctx, by, d.Deposit, url, now)
+}
+
+func outcomeOf(list []Ticked) []Outcome {
+	all := make([]Outcome, len(list))
+	for i, d := range list {
+		all[i] = Outcome{Deposit: id.Deposit.Of(d.ID), Left: d.Left}
+	}
+	return all
+}
