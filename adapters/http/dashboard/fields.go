@@ -35,17 +35,19 @@ const (
 	fieldFirstName   = "firstName"
 	fieldLastName    = "lastName"
 	fieldCode        = "code"
+	fieldDeposit     = "deposit" // of an act on several deposits
 
-	intentCapture  = string(deposits.ActCapture)
-	intentRelease  = string(deposits.ActRelease)
-	intentCancel   = string(deposits.ActCancel)
-	intentSendLink = string(deposits.ActSendLink)
-	intentAddFiles = string(deposits.ActAddFiles)
-	intentRemind   = string(deposits.ActRemind)
-	intentSettled  = string(deposits.ActSettled)
-	intentWithdraw = string(deposits.ActWithdraw)
-	intentCreate   = "create"
-	intentUnlink   = "unlink"
+	intentCapture   = string(deposits.ActCapture)
+	intentRelease   = string(deposits.ActRelease)
+	intentCancel    = string(deposits.ActCancel)
+	intentSendLink  = string(deposits.ActSendLink)
+	intentAddFiles  = string(deposits.ActAddFiles)
+	intentRemind    = string(deposits.ActRemind)
+	intentSettled   = string(deposits.ActSettled)
+	intentWithdraw  = string(deposits.ActWithdraw)
+	intentRemindAll = "remind_all"
+	intentCreate    = "create"
+	intentUnlink    = "unlink"
 
 	intentEnableTOTP    = "enable_totp"
 	intentConfirmTOTP   = "confirm_totp"
@@ -83,6 +85,7 @@ const (
 	// createdNow is the value of done after a deposit was made; after an act it is the act's intent.
 	createdNow = "created"
 
+	queryView   = "view"
 	queryStatus = "status"
 	queryText   = "q"
 	queryFrom   = "from"
