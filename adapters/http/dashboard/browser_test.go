@@ -185,6 +185,8 @@ func TestBrowser_EveryPageInBothSchemesAndLanguages_IsAccessible(t *testing.T) {
 			secured(t, s, made[0], 48*time.Hour)
 			secured(t, s, made[5], 900*time.Hour)
 			refused(t, s, made[1])
+			begins(t, s, made[4], 900*time.Hour)
+			ofTenant(t, s, made[3], "Ada-Augusta Wilhelmina", "Byron-King García López", "ada@example.com")
 			captured(t, s, made[2], 12_000)
 			require.Equal(t, map[string]string{"light": "false", "dark": "true"}[scheme],
 				ask(browser, t, `String(matchMedia("(prefers-color-scheme: dark)").matches)`))
