@@ -13,6 +13,7 @@ import (
 	"partnerdeposits/app/accounts/connections"
 	"partnerdeposits/app/deposits"
 	"partnerdeposits/app/deposits/desk"
+	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	depositports "partnerdeposits/ports/deposits"
 )
@@ -157,6 +158,9 @@ func allOf(kind depositports.Work, t desk.Today) string {
 
 func workRowOf(d desk.Row, lang ui.Lang) workRow {
 	r := workRow{row: rowOf(d, lang)}
+	if d.Status == deposit.Captured {
+		r.Amount = ui.Euros(lang, d.CapturedAmount) // the claim is what waits, not the rest
+	}
 	switch {
 	case r.Tenant != "":
 		r.Who = r.Tenant
