@@ -135,6 +135,7 @@ func fillToday(t *testing.T, s *connecttest.Server, made []string) {
 				refused(t, s, reference)
 			}
 		case i < 17:
+			change(t, s, back, reference)
 			secured(t, s, reference, time.Duration(i)*10*time.Hour)
 		case i < 20:
 			captured(t, s, reference, 12_050)
