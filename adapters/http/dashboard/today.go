@@ -172,8 +172,8 @@ func workRowOf(d desk.Row, lang ui.Lang) workRow {
 	return r
 }
 
-// addAct gives a row the act that its deposit waits for. The form of the act is that of the page that asks once more: the
-// row says what will happen, and a mail is all that happens.
+// addAct gives a row the act that its deposit waits for. The form of the act is that of the page that asks once more:
+// the row says what will happen, and a mail is all that happens.
 func (p *pages) addAct(r *workRow, kind depositports.Work, d desk.Row, now time.Time, lang ui.Lang) {
 	mails := func(label ui.Text, act deposits.Act, more ...hidden) {
 		r.Act = label.In(lang)

@@ -30,8 +30,8 @@ func bottomOf(ctx context.Context, t *testing.T, selector string) int {
 	return edge
 }
 
-// Beside typing, from the first page: a link sent again is a click, a tenant found by a second name are two, and the form
-// of a new deposit is one.
+// Beside typing, from the first page: a link sent again is a click, a tenant found by a second name are two, and the
+// form of a new deposit is one.
 func TestBrowser_Today_ClicksOfAnOperator(t *testing.T) {
 	t.Parallel()
 	for device, viewport := range viewports {

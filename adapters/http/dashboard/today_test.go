@@ -152,7 +152,8 @@ func TestToday_GroupsEachDepositOnce_TheMostUrgentFirst(t *testing.T) {
 	require.NotContains(t, page.Body, made[8], "a cover that ends later")
 	require.NotContains(t, page.Body, theirs)
 	require.Empty(t, groupChips(page), "beside the numbers")
-	for _, says := range []string{"Ada García López", "No tenant yet", "Cover ends on", "Begins within 7 days, not secured"} {
+	for _, says := range []string{"Ada García López", "No tenant yet", "Cover ends on",
+		"Begins within 7 days, not secured"} {
 		require.Contains(t, page.Text("main"), says)
 	}
 	require.Contains(t, b.Get("/dashboard?lang=fr").Text("main"), "Commence sous 7 jours, sans garantie")

@@ -122,8 +122,8 @@ const (
 	endingWork = `FROM open_deposits WHERE account_id = $1 AND status = 'active' AND ends_at < $2`
 	// beginsSoon tells whether a row o of status s is depositports.WorkSoon. It is null for a row from before the column.
 	beginsSoon = `(s.status NOT IN ('active', 'captured') AND o.starts_at >= $3 AND o.starts_at < $2)`
-	// asksTenant tells of the row o of a captured deposit whether its tenant has to pay. An aggregate is looked up for each
-	// row, whatever the statistics say.
+	// asksTenant tells of the row o of a captured deposit whether its tenant has to pay. An aggregate is looked up for
+	// each row, whatever the statistics say.
 	asksTenant = `coalesce((SELECT bool_or(c.state = 'awaiting_tenant') FROM collections c
 		WHERE c.deposit_id = o.deposit_id), false)`
 )

@@ -149,7 +149,8 @@ func TestToday_OfAnAccountThatNeverHadADeposit_IsEmpty(t *testing.T) {
 		"nothing":                     {store{none: true}, true},
 		"deposits of this year":       {store{}, false},
 		"deposits from before":        {store{none: true, old: 3}, false},
-		"a deposit made a moment ago": {store{none: true, work: map[depositports.Work]int{depositports.WorkActive: 1}}, false},
+		"a deposit made a moment ago": {store{none: true,
+			work: map[depositports.Work]int{depositports.WorkActive: 1}}, false},
 	} {
 		today, err := desk.New(desk.Deps{Desk: &c.store, Clock: &clock{time.Now()}}).Today(t.Context(), id.ID{1})
 		require.NoError(t, err, name)
