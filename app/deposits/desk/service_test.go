@@ -146,9 +146,9 @@ func TestToday_OfAnAccountThatNeverHadADeposit_IsEmpty(t *testing.T) {
 		store store
 		empty bool
 	}{
-		"nothing":                     {store{none: true}, true},
-		"deposits of this year":       {store{}, false},
-		"deposits from before":        {store{none: true, old: 3}, false},
+		"nothing":               {store{none: true}, true},
+		"deposits of this year": {store{}, false},
+		"deposits from before":  {store{none: true, old: 3}, false},
 		"a deposit made a moment ago": {store{none: true,
 			work: map[depositports.Work]int{depositports.WorkActive: 1}}, false},
 	} {
