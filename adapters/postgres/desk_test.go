@@ -209,7 +209,9 @@ func TestDeskDeposits_WhileDepositsAreMade_StaysStable(t *testing.T) {
 func openRows(t *testing.T, s fullStore) []string {
 	t.Helper()
 	return texts(t, s,
-		`SELECT deposit_id::text || ' ' || status || ' ' || account_id || ' ' || created_at || ' ' || ends_at || ' ' || amount_cents FROM open_deposits ORDER BY 1`)
+		`SELECT deposit_id::text || ' ' || status || ' ' || account_id || ' ' || created_at || ' ' || ends_at || ' ' || amount_cents
+			|| CASE WHEN status IN ('pending', 'incomplete', 'payment_issue') THEN ' ' || starts_at ELSE '' END
+		FROM open_deposits ORDER BY 1`)
 }
 
 // expectedOpenRows are the rows that open_deposits should have, by the deposits and payments.
@@ -218,7 +220,8 @@ func expectedOpenRows(t *testing.T, s fullStore) []string {
 	return texts(t, s,
 		`SELECT d.id::text || ' ' || d.status || ' ' || d.account_id || ' ' || d.created_at || ' ' || coalesce(d.expires_at,
 			d.checkout_expires_at) || ' ' ||
-			CASE d.status WHEN 'captured' THEN d.captured_cents ELSE d.amount_cents END
+			CASE d.status WHEN 'captured' THEN d.captured_cents ELSE d.amount_cents END ||
+			CASE WHEN d.status IN ('pending', 'incomplete', 'payment_issue') THEN ' ' || d.contract_start_at ELSE '' END
 		FROM deposits d WHERE d.status IN ('pending', 'incomplete', 'payment_issue', 'active')
 			OR (d.status = 'captured' AND EXISTS (SELECT FROM payments p WHERE p.deposit_id = d.id AND p.kind = 'collection'
 			AND p.status = 'processing')) ORDER BY 1`)
@@ -233,7 +236,7 @@ func texts(t *testing.T, s fullStore, sql string) []string {
 	return all
 }
 
-// The migration takes up the deposits from before the triggers, and drops the rows of those that moved meanwhile.
+// The migrations take up the deposits from before the triggers and the begin of their stays, and drop the rows of those that moved meanwhile.
 func TestOpenDeposits_OfDepositsFromBeforeTheTable_AreFilledIn(t *testing.T) {
 	t.Parallel()
 	s := newDeskStore(t, 2_000)
@@ -247,6 +250,11 @@ func TestOpenDeposits_OfDepositsFromBeforeTheTable_AreFilledIn(t *testing.T) {
 	text, err := os.ReadFile("migrations/00024_desk_indexes.sql")
 	require.NoError(t, err)
 	fill, _, found := strings.Cut(string(text), "-- Indexes of the operator's list")
+	require.True(t, found)
+	exec(t, s.pool, fill)
+	text, err = os.ReadFile("migrations/00053_open_stays.sql")
+	require.NoError(t, err)
+	_, fill, found = strings.Cut(string(text), "-- The rows from before the column.")
 	require.True(t, found)
 	exec(t, s.pool, fill)
 	require.Equal(t, expectedOpenRows(t, s), openRows(t, s))
@@ -298,68 +306,15 @@ func TestOpenDeposits_AreThoseThatAreNotOver(t *testing.T) {
 	require.Equal(t, want(), open(), "a capture")
 	require.True(t, slices.ContainsFunc(open(), func(row string) bool { return strings.Contains(row, "captured") }))
 
-	counts, err := s.Desk.CountWork(t.Context(), s.Owner.Account, now.AddDate(0, 0, 7), 10)
+	counts, err := s.Desk.CountWork(t.Context(), s.Owner.Account, weekFrom(now), 10)
 	require.NoError(t, err)
 	require.Equal(t, depositports.WorkCount{Count: 1, Amount: 100}, counts[depositports.WorkCollecting])
-	first, err := s.Desk.OpenWork(t.Context(), s.Owner.Account, []depositports.Work{depositports.WorkCollecting}, now, 5)
+	first, err := s.Desk.OpenWork(t.Context(), s.Owner.Account, []depositports.Work{depositports.WorkCollecting},
+		weekFrom(now), 5)
 	require.NoError(t, err)
 	require.Equal(t, captured, first[depositports.WorkCollecting][0].ID)
 
 	charge.Status, charge.SettledAt = deposit.PaymentSucceeded, now
 	require.NoError(t, s.WithinTx(t.Context(), func(ctx context.Context) error { return s.Payments.Update(ctx, charge) }))
 	require.Equal(t, want(), open(), "the end of a collection")
-}
-
-func TestCountWork_AndOpenWork_AgreeWithTheDeposits(t *testing.T) {
-	t.Parallel()
-	s := newDeskStore(t, 6_000)
-	exec(t, s.pool,
-		`UPDATE deposits SET status = 'payment_issue' WHERE id IN (SELECT id FROM deposits WHERE status = 'pending'
-			AND account_id = $1 LIMIT 7)`,
-		s.Owner.Account)
-	ending := time.Now().UTC().AddDate(0, 0, 7)
-	counts, err := s.Desk.CountWork(t.Context(), s.Owner.Account, ending, 10_000)
-	require.NoError(t, err)
-	few, err := s.Desk.CountWork(t.Context(), s.Owner.Account, ending, 3)
-	require.NoError(t, err)
-	all, err := s.Desk.OpenWork(t.Context(), s.Owner.Account, depositports.Works, ending, 5)
-	require.NoError(t, err)
-	for kind, condition := range map[depositports.Work]string{
-		depositports.WorkAwaiting: `status IN ('pending', 'incomplete')`,
-		depositports.WorkRefused:  `status = 'payment_issue'`, depositports.WorkActive: `status = 'active'`,
-		depositports.WorkEnding: `status = 'active' AND expires_at < $2`,
-	} {
-		where := ` FROM deposits WHERE account_id = $1 AND ($2::timestamptz IS NOT NULL) AND ` + condition
-		require.Equal(t, value[int](t, s, `SELECT count(*)`+where, s.Owner.Account, ending), counts[kind].Count, kind)
-		require.EqualValues(t, value[int64](t, s, `SELECT coalesce(sum(amount_cents), 0)::bigint`+where, s.Owner.Account,
-			ending), counts[kind].Amount, kind)
-		require.NotZero(t, counts[kind].Count, kind)
-		order := "created_at DESC, id DESC"
-		if kind == depositports.WorkEnding {
-			order = "expires_at, id"
-		}
-		require.Equal(t, depositports.WorkCount{Count: min(3, counts[kind].Count), Amount: few[kind].Amount,
-			More: counts[kind].Count > 3}, few[kind], kind)
-		alone, err := s.Desk.OpenWork(t.Context(), s.Owner.Account, []depositports.Work{kind}, ending, 5)
-		require.NoError(t, err)
-		require.Len(t, alone, 1)
-		first := all[kind]
-		require.Equal(t, first, alone[kind])
-		require.Len(t, first, min(5, counts[kind].Count))
-		for i, d := range first {
-			require.Equal(t, value[id.ID](t, s, fmt.Sprintf(`SELECT id%s ORDER BY %s OFFSET %d LIMIT 1`, where, order, i),
-				s.Owner.Account, ending), d.ID, "%s, %d", kind, i)
-		}
-	}
-	now := time.Now().UTC()
-	spans := []ports.Span{{From: now.AddDate(0, -2, 0), To: now.AddDate(0, -1, 0)}, {From: now.AddDate(0, -1, 0), To: now},
-		{From: now, To: now.AddDate(1, 0, 0)}}
-	made, err := s.Desk.CountMade(t.Context(), s.Owner.Account, spans)
-	require.NoError(t, err)
-	for i, span := range spans {
-		require.Equal(t,
-			value[int](t, s, `SELECT count(*) FROM deposits WHERE account_id = $1 AND created_at >= $2 AND created_at < $3`,
-				s.Owner.Account, span.From, span.To), made[i])
-	}
-	require.Positive(t, made[1])
 }

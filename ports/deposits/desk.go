@@ -29,17 +29,19 @@ type DeskFilter struct {
 // Work is a kind of deposits that an operator may have to look after.
 type Work string
 
-// The kinds of work on the operator's first page.
+// The kinds of work on the operator's first page. A deposit is of one kind, the first that fits, and WorkActive beside it.
 const (
-	WorkAwaiting   Work = "awaiting"   // the tenant has not finished checkout
-	WorkRefused    Work = "refused"    // the tenant's payment was refused
-	WorkEnding     Work = "ending"     // active, and the cover ends soon
-	WorkCollecting Work = "collecting" // captured, and the amount is not collected yet
-	WorkActive     Work = "active"     // every active deposit
+	WorkSoon        Work = "soon"         // in checkout, and the stay begins soon or has just begun
+	WorkRefused     Work = "refused"      // the tenant's payment was refused
+	WorkCardRefused Work = "card_refused" // captured, and the tenant has to pay, since the card was refused
+	WorkEnding      Work = "ending"       // active, and the cover ends soon
+	WorkCollecting  Work = "collecting"   // captured, and the amount is not collected yet
+	WorkAwaiting    Work = "awaiting"     // the tenant has not finished checkout
+	WorkActive      Work = "active"       // every active deposit
 )
 
-// Works lists every kind of work.
-var Works = []Work{WorkAwaiting, WorkRefused, WorkEnding, WorkCollecting, WorkActive}
+// Works lists every kind of work, the most urgent first.
+var Works = []Work{WorkSoon, WorkRefused, WorkCardRefused, WorkEnding, WorkCollecting, WorkAwaiting, WorkActive}
 
 // Statuses lists the statuses of the deposits of a kind of work, in the order of a deposit's life.
 func (w Work) Statuses() []deposit.Status {
@@ -48,12 +50,12 @@ func (w Work) Statuses() []deposit.Status {
 		return []deposit.Status{deposit.PaymentIssue}
 	case WorkEnding, WorkActive:
 		return []deposit.Status{deposit.Active}
-	case WorkCollecting:
+	case WorkCardRefused, WorkCollecting:
 		return []deposit.Status{deposit.Captured}
-	case WorkAwaiting:
+	case WorkSoon, WorkAwaiting:
 	}
 	return slices.DeleteFunc(slices.Clone(deposit.Statuses), func(s deposit.Status) bool {
-		return !s.InCheckout() || s == deposit.PaymentIssue
+		return !s.InCheckout() || w == WorkAwaiting && s == deposit.PaymentIssue
 	})
 }
 
@@ -62,18 +64,23 @@ type WorkCount struct {
 	Count  int
 	Amount money.Cents
 	More   bool // there are more than Count
+	Soon   int  // how many of Count are WorkSoon
 }
 
 // Desk reads what the operator's pages show of an account's deposits.
 type Desk interface {
 	// DeskDeposits lists deposits, newest first.
 	DeskDeposits(ctx context.Context, f DeskFilter, page ports.Page) (ports.List[*deposit.Deposit], error)
-	// CountWork counts the deposits of each kind, each up to most. Covers are WorkEnding that end before ending.
-	CountWork(ctx context.Context, accountID id.ID, ending time.Time, most int) (map[Work]WorkCount, error)
-	// OpenWork gives the first deposits of each kind, up to limit: WorkEnding by the end of their cover, all others newest
-	// first.
-	OpenWork(ctx context.Context, accountID id.ID, kinds []Work, ending time.Time,
+	// CountWork counts the deposits of each kind but WorkSoon, each up to most: WorkAwaiting and WorkRefused with those
+	// that are WorkSoon. Covers are WorkEnding that end before the end of week, stays are soon that begin within week.
+	CountWork(ctx context.Context, accountID id.ID, week ports.Span, most int) (map[Work]WorkCount, error)
+	// OpenWork gives the first deposits of each kind, up to limit: WorkSoon by the begin of the stay, WorkEnding by the end
+	// of the cover, all others newest first.
+	OpenWork(ctx context.Context, accountID id.ID, kinds []Work, week ports.Span,
 		limit int) (map[Work][]*deposit.Deposit, error)
+	// Refused lists deposits whose tenant can be mailed after a refusal, up to limit: those whose payment was refused,
+	// soon or not, then WorkCardRefused.
+	Refused(ctx context.Context, accountID id.ID, limit int) ([]id.ID, error)
 	// CountMade counts the deposits of an account that were made in each span.
 	CountMade(ctx context.Context, accountID id.ID, spans []ports.Span) ([]int, error)
 }

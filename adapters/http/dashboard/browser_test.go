@@ -187,6 +187,8 @@ func TestBrowser_EveryPageInBothSchemesAndLanguages_IsAccessible(t *testing.T) {
 			change(t, s, `UPDATE deposits SET contract_end_at = expires_at + interval '9 days' WHERE reference = $1`, made[4])
 			secured(t, s, made[5], 900*time.Hour)
 			refused(t, s, made[1])
+			begins(t, s, made[4], 900*time.Hour)
+			ofTenant(t, s, made[3], "Ada-Augusta Wilhelmina", "Byron-King García López", "ada@example.com")
 			captured(t, s, made[2], 12_000)
 			moneyOfMay(t, s, made[7:])
 			known(t, s, made[1], "ada@lovelace.example")

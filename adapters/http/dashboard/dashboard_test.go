@@ -15,42 +15,6 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-func TestToday_ShowsWhatWaitsAndTheYear(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{})
-	p := s.Partner("demo")
-	b, account := linked(t, s, "a@b.example", "demo")
-	empty := b.Get("/dashboard")
-	require.Equal(t, http.StatusOK, empty.Status)
-	require.Contains(t, empty.Body, "Nothing needs your attention")
-	require.Contains(t, empty.Body, "Chalets of a@b.example")
-	require.Contains(t, empty.Body, "€2,500.00")
-	require.Contains(t, empty.Body, id.Account.Of(account))
-
-	_, other := linked(t, s, "c@d.example", "demo")
-	theirs := deposits(t, s, p, other, 3)
-	mine := deposits(t, s, p, account, 8)
-	s.Clock.Add(time.Minute) // the number of this month's deposits is kept so long
-	secured(t, s, mine[0], 3*24*time.Hour)
-	secured(t, s, mine[1], 30*24*time.Hour)
-	refused(t, s, mine[2])
-	captured(t, s, mine[3], 12_050)
-	page := b.Get("/dashboard")
-	for _, want := range []string{"Cover ends within 7 days", "Payment refused", "Claimed, not paid yet",
-		"Awaiting the tenant",
-		"Cover ends on", "8 in all"} {
-		require.Contains(t, page.Body, want)
-	}
-	for _, reference := range []string{mine[0], mine[2], mine[3], mine[7]} {
-		require.Contains(t, page.Body, reference)
-	}
-	require.NotContains(t, page.Body, mine[1], "a cover that ends later")
-	require.NotContains(t, page.Body, theirs[0])
-	require.Equal(t, 12, strings.Count(page.Body, "<rect "))
-	require.Len(t, page.All("tr"), 13, "the numbers as a table")
-	require.Contains(t, b.Get("/dashboard?lang=fr").Body, "La couverture finit sous 7 jours")
-}
-
 func TestDesk_RequestsOfAnAccount_AreBounded(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{Counted: true})

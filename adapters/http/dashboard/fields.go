@@ -85,6 +85,7 @@ const (
 	// createdNow is the value of done after a deposit was made; after an act it is the act's intent.
 	createdNow = "created"
 
+	queryView   = "view"
 	queryStatus = "status"
 	queryText   = "q"
 	queryFrom   = "from"

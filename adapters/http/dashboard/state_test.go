@@ -2,6 +2,7 @@ package dashboard_test
 
 import (
 	"encoding/csv"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,11 +16,8 @@ import (
 func chips(page connecttest.Answer) (all [][2]string) {
 	for _, n := range page.All("span") {
 		if class := strings.Fields(attribute(n, "class")); len(class) > 0 && class[0] == "chip" {
-			tone := ""
-			if len(class) > 1 && !strings.HasPrefix(class[1], "i-") { // the last class is the icon
-				tone = class[1]
-			}
-			all = append(all, [2]string{n.FirstChild.Data, tone})
+			tone := slices.DeleteFunc(class[1:], func(c string) bool { return strings.HasPrefix(c, "i-") })
+			all = append(all, [2]string{n.FirstChild.Data, strings.Join(tone, " ")})
 		}
 	}
 	return all
@@ -29,17 +27,19 @@ func chips(page connecttest.Answer) (all [][2]string) {
 func TestClaim_IsCalledByItsCollectionOnEveryPage(t *testing.T) {
 	t.Parallel()
 	c := newClaim(t)
+	claimed, refused := [2]string{"Claimed, not paid yet", "Réclamé, pas encore payé"},
+		[2]string{"Claimed, card refused", "Réclamé, carte refusée"}
 	for _, step := range []struct {
 		state, failure, en, fr, tone string
-		today                        bool
+		today                        [2]string // the heading above the deposit
 	}{
-		{"scheduled", "", "Claimed", "Réclamée", "", true},
-		{"retrying", "insufficient_funds", "Card refused", "Carte refusée", "bad", true},
-		{"awaiting_tenant", "lost_card", "Card refused", "Carte refusée", "bad", true},
-		{"paid", "", "Paid", "Payée", "good", false},
-		{"failed", "expired", "Not paid", "Non payée", "bad", false},
-		{"failed", "settled_elsewhere", "Paid otherwise", "Payée autrement", "", false},
-		{"failed", "withdrawn", "Claim dropped", "Réclamation abandonnée", "", false},
+		{"scheduled", "", "Claimed", "Réclamée", "", claimed},
+		{"retrying", "insufficient_funds", "Card refused", "Carte refusée", "bad", claimed},
+		{"awaiting_tenant", "lost_card", "Card refused", "Carte refusée", "bad", refused},
+		{"paid", "", "Paid", "Payée", "good", [2]string{}},
+		{"failed", "expired", "Not paid", "Non payée", "bad", [2]string{}},
+		{"failed", "settled_elsewhere", "Paid otherwise", "Payée autrement", "", [2]string{}},
+		{"failed", "withdrawn", "Claim dropped", "Réclamation abandonnée", "", [2]string{}},
 	} {
 		change(t, c.Server, `UPDATE collections SET state = $1, failure = $2, ended_at =
 			CASE WHEN $1::text IN ('paid', 'failed') THEN timestamptz '2026-11-05 10:00Z' END`, step.state, step.failure)
@@ -47,8 +47,11 @@ func TestClaim_IsCalledByItsCollectionOnEveryPage(t *testing.T) {
 			want := [][2]string{{says, step.tone}}
 			require.Equal(t, want, chips(c.b.Get(c.path+"?lang="+lang)), step.state)
 			require.Equal(t, want, chips(c.b.Get("/dashboard/deposits?lang="+lang)), step.state)
-			if today := c.b.Get("/dashboard?lang=" + lang); step.today {
-				require.Equal(t, want, chips(today), step.state)
+			heading := step.today[slices.Index([]string{"en", "fr"}, lang)]
+			if today := groupsOf(c.b.Get("/dashboard?lang=" + lang)); heading != "" {
+				require.Len(t, today, 1, step.state)
+				require.Equal(t, heading+" 1", today[0].title, step.state)
+				require.Equal(t, []string{c.reference}, today[0].all)
 			}
 		}
 		page := c.b.Get(c.path + "?lang=en").Text("main")

@@ -14,6 +14,8 @@ var (
 		"Rien ne demande votre attention. Les cautions en attente apparaîtront ici.")
 	textShowAll   = ui.T("Show all %s", "Tout afficher (%s)")
 	textNumbers   = ui.T("At a glance", "En un coup d’œil")
+	textNeeds     = ui.T("Needs you", "À faire")
+	textRemindAll = ui.T("Remind all refused (%d)", "Relancer tous les refus (%d)")
 	textYear      = ui.T("Deposits made in twelve months", "Cautions créées en douze mois")
 	textYearTotal = ui.T("%d in all, %d in the busiest month.", "%d au total, %d pour le mois le plus chargé.")
 	textTable     = ui.T("The numbers as a table", "Les chiffres en tableau")
@@ -22,9 +24,33 @@ var (
 
 	textFigureActive   = ui.T("Secured now", "Garanties en ce moment")
 	textFigureAwaiting = ui.T("Awaiting the tenant", "En attente du locataire")
+	textFigureRefused  = ui.T("Refused", "Refusées")
 	textFigureMonth    = ui.T("Made this month", "Créées ce mois-ci")
 	textFigureAmount   = ui.T("%s in all", "%s au total")
 	textEnds           = ui.T("Cover ends on %s", "La couverture finit le %s")
+
+	textTodayFind     = ui.T("Search", "Rechercher")
+	textTodayNobody   = ui.T("No tenant yet", "Pas encore de locataire")
+	textTodaySend     = ui.T("Send again", "Renvoyer")
+	textTodayRemind   = ui.T("Remind", "Relancer")
+	textTodayReminded = ui.T("Reminded on %s", "Relance envoyée le %s")
+	textTodayClaim    = ui.T("Claim", "Réclamer")
+	textTodayOpen     = ui.T("Open", "Ouvrir")
+)
+
+// The first steps of an account.
+var (
+	textSteps           = ui.T("Three steps to begin", "Trois étapes pour commencer")
+	textStepDone        = ui.T("Done", "Fait")
+	textStepOpen        = ui.T("To do", "À faire")
+	textStepVerify      = ui.T("Verify your e-mail address", "Confirmez votre adresse e-mail")
+	textStepVerifySays  = ui.T("Links and claims are mailed in your name.", "Les liens et les réclamations partent en votre nom.")
+	textStepDeposit     = ui.T("Make the first deposit", "Créez la première caution")
+	textStepDepositSays = ui.T("Amount and stay, and we mail your tenant the link.",
+		"Montant et séjour, puis nous envoyons le lien à votre locataire.")
+	textStepCodes     = ui.T("Turn on two-factor codes", "Activez les codes à deux facteurs")
+	textStepCodesSays = ui.T("A code of your phone then protects log-in and claims.",
+		"Un code de votre téléphone protège alors la connexion et les réclamations.")
 )
 
 // The part of the first page that lists what the account got before its operator proved the e-mail address by a
@@ -39,25 +65,20 @@ var (
 		"Voir les droits du partenaire, ou mettre fin au lien")
 )
 
-var workTexts = map[depositports.Work]struct{ title, hint ui.Text }{
-	depositports.WorkRefused: {
-		ui.T("Payment refused", "Paiement refusé"),
-		ui.T("The tenant’s payment did not go through. The tenant can try again: send the link once more.",
-			"Le paiement du locataire n’a pas abouti. Il peut réessayer : renvoyez-lui le lien."),
-	},
-	depositports.WorkEnding: {
-		ui.T("Cover ends within 7 days", "La couverture finit sous 7 jours"),
+// workTexts word the groups. hint is empty where the heading and the act say all.
+var workTexts = map[depositports.Work]struct {
+	title, hint ui.Text
+	tone, icon  string
+}{
+	depositports.WorkSoon: {ui.T("Begins within 7 days, not secured", "Commence sous 7 jours, sans garantie"), ui.Text{},
+		"bad", "i-alert"},
+	depositports.WorkRefused: {ui.T("Payment refused", "Paiement refusé"), ui.Text{}, "bad", "i-alert"},
+	depositports.WorkCardRefused: {ui.T("Claimed, card refused", "Réclamé, carte refusée"),
+		ui.T("The tenant has a link to pay the claim with another card.",
+			"Le locataire dispose d’un lien pour payer la réclamation avec une autre carte."), "bad", "i-alert"},
+	depositports.WorkEnding: {ui.T("Cover ends within 7 days", "La couverture finit sous 7 jours"),
 		ui.T("After that day nothing can be claimed. Look for damage before.",
-			"Après ce jour, plus rien ne peut être réclamé. Vérifiez les dégâts avant."),
-	},
-	depositports.WorkCollecting: {
-		ui.T("Claimed, not paid yet", "Réclamé, pas encore payé"),
-		ui.T(
-			"You claimed these amounts, and the tenant has not paid yet. We charge the card, or the tenant has a link to pay.",
-			"Vous avez réclamé ces montants et le locataire n’a pas encore payé. Nous débitons sa carte, ou il dispose d’un lien pour payer."),
-	},
-	depositports.WorkAwaiting: {
-		ui.T("Awaiting the tenant", "En attente du locataire"),
-		ui.T("The tenant has not secured the deposit yet.", "Le locataire n’a pas encore garanti la caution."),
-	},
+			"Après ce jour, plus rien ne peut être réclamé. Vérifiez les dégâts avant."), "warn", "i-shield"},
+	depositports.WorkCollecting: {ui.T("Claimed, not paid yet", "Réclamé, pas encore payé"), ui.Text{}, "", "i-claim"},
+	depositports.WorkAwaiting:   {ui.T("Awaiting the tenant", "En attente du locataire"), ui.Text{}, "", "i-wait"},
 }

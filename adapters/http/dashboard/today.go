@@ -11,13 +11,13 @@ import (
 
 	"partnerdeposits/adapters/http/ui"
 	"partnerdeposits/app/accounts/connections"
+	"partnerdeposits/app/deposits"
 	"partnerdeposits/app/deposits/desk"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/site"
 	depositports "partnerdeposits/ports/deposits"
 )
-
-// shownWork are the kinds of work, the most urgent first.
-var shownWork = []depositports.Work{depositports.WorkRefused, depositports.WorkEnding, depositports.WorkCollecting,
-	depositports.WorkAwaiting}
 
 func (p *pages) showToday(c *fiber.Ctx, by caller) error {
 	lang := ui.LangOf(c)
@@ -30,7 +30,7 @@ func (p *pages) showToday(c *fiber.Ctx, by caller) error {
 		return err
 	}
 	v := todayView{Page: p.page(c, by, ui.SectionToday, textToday.In(lang)), Account: account,
-		Chart: chartOf(t.Year, lang)}
+		Token: p.Site.FormToken(c), Figures: figuresOf(t, lang)}
 	if p.Operators.Unverified(by.Operator) {
 		ask := p.verifyView(c, by, textVerifyAskLead.In(lang, by.Operator.Email))
 		v.Verify = &ask
@@ -42,20 +42,58 @@ func (p *pages) showToday(c *fiber.Ctx, by caller) error {
 	if earlier != nil {
 		v.Earlier = earlierViewOf(earlier, account, lang)
 	}
-	for _, kind := range shownWork {
-		if t.Counts[kind].Count > 0 {
-			v.Work = append(v.Work, workViewOf(kind, t, lang))
+	if t.Empty {
+		if v.Steps, err = p.stepsOf(c, by, lang); err != nil {
+			return err
+		}
+		return ui.Render(c, http.StatusOK, todayPage(v))
+	}
+	for _, kind := range depositports.Works {
+		if len(t.First[kind]) > 0 {
+			v.Work = append(v.Work, p.workViewOf(kind, t, lang))
 		}
 	}
-	active := t.Counts[depositports.WorkActive]
-	v.Figures = []fact{
-		{textFigureActive.In(lang), counted(active), textFigureAmount.In(lang, ui.Euros(lang, active.Amount))},
-		{textFigureAwaiting.In(lang), counted(t.Counts[depositports.WorkAwaiting]),
-			textFigureAmount.In(lang, ui.Euros(lang, t.Counts[depositports.WorkAwaiting].Amount))},
-		{textFigureMonth.In(lang), strconv.Itoa(t.Year[len(t.Year)-1].Made), ""},
-		{textMaximum.In(lang), ui.Euros(lang, account.MaxAmount()), ""},
+	for _, depositID := range t.Refused {
+		v.Refused, v.RefusedForm = append(v.Refused, id.Deposit.Of(depositID)), p.newForm()
+	}
+	if ch := chartOf(t.Year, lang); ch.Total >= leastCharted {
+		v.Chart = ch
 	}
 	return ui.Render(c, http.StatusOK, todayPage(v))
+}
+
+// stepsOf are the first steps of an account.
+func (p *pages) stepsOf(c *fiber.Ctx, by caller, lang ui.Lang) ([]step, error) {
+	codes, err := p.Operators.TwoFactor(c.UserContext(), by.Operator.ID)
+	return []step{
+		{Name: textStepVerify.In(lang), Says: textStepVerifySays.In(lang), Path: pathSettings + "#address",
+			Done: !p.Operators.Unverified(by.Operator)},
+		{Name: textStepDeposit.In(lang), Says: textStepDepositSays.In(lang), Path: pathNew},
+		{Name: textStepCodes.In(lang), Says: textStepCodesSays.In(lang), Path: pathSettings + "#two-factor", Done: codes.On},
+	}, err
+}
+
+// viewPath is the list of a view.
+func viewPath(view string) string {
+	return ui.WithQuery(pathDeposits, url.Values{queryView: {view}}.Encode())
+}
+
+func figuresOf(t desk.Today, lang ui.Lang) []figure {
+	awaiting, active, refused := t.Counts[depositports.WorkAwaiting], t.Counts[depositports.WorkActive], t.AllRefused()
+	all := []figure{
+		{Name: textFigureAwaiting.In(lang), Value: counted(awaiting), Path: viewPath("awaiting")},
+		{Name: textFigureRefused.In(lang), Value: counted(refused), Path: viewPath("refused")},
+		{Name: textFigureActive.In(lang), Value: counted(active), Path: viewPath("secured"),
+			Note: textFigureAmount.In(lang, ui.Euros(lang, active.Amount))},
+		{Name: textFigureMonth.In(lang), Value: strconv.Itoa(t.Year[len(t.Year)-1].Made), Path: pathDeposits},
+	}
+	if awaiting.Count > 0 {
+		all[0].Note = textFigureAmount.In(lang, ui.Euros(lang, awaiting.Amount))
+	}
+	if refused.Count > 0 {
+		all[1].Tone = "bad"
+	}
+	return all
 }
 
 func earlierViewOf(e *desk.Earlier, account connections.AccountView, lang ui.Lang) *earlierView {
@@ -64,7 +102,9 @@ func earlierViewOf(e *desk.Earlier, account connections.AccountView, lang ui.Lan
 		v.Partner = textEarlierPartner.In(lang, account.Partner.Name, ui.DateTime(lang, e.Link.LinkedAt))
 	}
 	for _, d := range e.Deposits {
-		v.Rows = append(v.Rows, rowOf(d, lang))
+		r := workRowOf(d, lang)
+		r.Chip = r.State
+		v.Rows = append(v.Rows, r)
 	}
 	return v
 }
@@ -77,33 +117,92 @@ func counted(n depositports.WorkCount) string {
 	return strconv.Itoa(n.Count)
 }
 
-func workViewOf(kind depositports.Work, t desk.Today, lang ui.Lang) workView {
-	w := workView{ID: string(kind), Title: workTexts[kind].title.In(lang), Hint: workTexts[kind].hint.In(lang),
-		Count: counted(t.Counts[kind])}
+func (p *pages) workViewOf(kind depositports.Work, t desk.Today, lang ui.Lang) workView {
+	says := workTexts[kind]
+	w := workView{ID: string(kind), Chip: ui.Chip{Text: says.title.In(lang), Tone: says.tone, Icon: says.icon},
+		Hint: says.hint.In(lang), Count: counted(t.Of(kind))}
 	for _, d := range t.First[kind] {
-		r := rowOf(d, lang)
+		r := workRowOf(d, lang)
 		if kind == depositports.WorkEnding {
-			r.Ends = textEnds.In(lang, ui.DateTime(lang, d.ExpiresAt))
+			r.Says = textEnds.In(lang, ui.Date(lang, d.ExpiresAt))
 		}
+		if kind == depositports.WorkCollecting && d.Debt != nil {
+			r.Says = collectionOf(*d.Debt, lang)
+		}
+		p.addAct(&r, kind, d, t.Now, lang)
 		w.Rows = append(w.Rows, r)
 	}
-	if t.Counts[kind].Count > len(w.Rows) {
-		all := url.Values{queryStatus: {statusesOf(kind)}}
-		if kind == depositports.WorkEnding {
-			all.Set(queryEndsBy, t.Ending.Format(time.RFC3339Nano))
-		}
-		w.More = ui.WithQuery(pathDeposits, all.Encode())
+	if t.Of(kind).Count > len(w.Rows) {
+		w.More = allOf(kind, t)
 	}
 	return w
 }
 
-// The view box of the chart, and where its bars stand.
+// allOf is the list with all deposits of a kind of work.
+func allOf(kind depositports.Work, t desk.Today) string {
+	q := url.Values{queryStatus: {statusesOf(kind)}}
+	switch kind {
+	case depositports.WorkSoon:
+		q.Set(queryFrom, t.Week.From.Format(time.DateOnly))
+		q.Set(queryTo, t.Week.To.Format(time.DateOnly))
+	case depositports.WorkEnding:
+		q.Set(queryEndsBy, t.Week.To.Format(time.RFC3339Nano))
+	case depositports.WorkRefused, depositports.WorkCardRefused:
+		return viewPath("refused")
+	case depositports.WorkCollecting:
+		return viewPath("claimed")
+	default:
+		return viewPath("awaiting")
+	}
+	return ui.WithQuery(pathDeposits, q.Encode())
+}
+
+func workRowOf(d desk.Row, lang ui.Lang) workRow {
+	r := workRow{row: rowOf(d, lang)}
+	if d.Status == deposit.Captured {
+		r.Amount = ui.Euros(lang, d.CapturedAmount) // the claim is what waits, not the rest
+	}
+	switch {
+	case r.Tenant != "":
+		r.Who = r.Tenant
+	case d.ClientID.IsZero():
+		r.Who = textTodayNobody.In(lang)
+	default:
+		r.Who = textErased.In(lang)
+	}
+	return r
+}
+
+// addAct gives a row the act that its deposit waits for. The form of the act is that of the page that asks once more:
+// the row says what will happen, and a mail is all that happens.
+func (p *pages) addAct(r *workRow, kind depositports.Work, d desk.Row, now time.Time, lang ui.Lang) {
+	mails := func(label ui.Text, act deposits.Act, more ...hidden) {
+		r.Act = label.In(lang)
+		r.Hidden = append([]hidden{{fieldIntent, string(act)}, {fieldConfirm, confirmed},
+			{fieldVersion, strconv.Itoa(d.Version)}, {fieldForm, p.newForm()}}, more...)
+	}
+	r.Act, r.ActPath = textTodayOpen.In(lang), r.Path
+	switch {
+	case kind == depositports.WorkEnding:
+		r.Act, r.ActPath = textTodayClaim.In(lang), site.At(site.Claim, id.Deposit.Of(d.ID))
+	case d.Status.InCheckout() && d.Client != nil && deposits.ActSendLink.Possible(d.Deposit, nil, now) == nil:
+		mails(textTodaySend, deposits.ActSendLink, hidden{fieldEmail, d.Client.Email})
+	case kind != depositports.WorkCardRefused || d.Client == nil:
+	case deposits.ActRemind.Possible(d.Deposit, d.Debt, now) == nil:
+		mails(textTodayRemind, deposits.ActRemind)
+	case d.Debt != nil && d.Debt.RemindableAt().After(now):
+		r.Act, r.ActPath = textTodayReminded.In(lang, ui.Date(lang, d.Debt.AskedAt)), ""
+	}
+}
+
+// The view box of the chart, and where its bars stand. It is shown in this size, so that its letters are 12 px high.
 const (
-	chartWidth  = 480
-	chartHeight = 140
-	barsBottom  = 118
-	barsTop     = 18
-	barWidth    = 26
+	chartWidth = 252
+	barsBottom = 100
+	barsTop    = 8
+	barWidth   = 14
+	// leastCharted is how many deposits make a chart: fewer are seen in the list.
+	leastCharted = 5
 )
 
 func chartOf(year []desk.Month, lang ui.Lang) chart {
@@ -131,28 +230,53 @@ func chartOf(year []desk.Month, lang ui.Lang) chart {
 
 // todayView is the data of the operator's first page.
 type todayView struct {
-	Page    ui.Page
-	Account connections.AccountView
-	Work    []workView
-	Figures []fact
-	Chart   chart
-	Verify  *verifyView  // nil: the address is verified
-	Earlier *earlierView // nil: nothing to show
+	Page        ui.Page
+	Account     connections.AccountView
+	Token       string
+	Steps       []step // of an account that has never had a deposit; the page then has no figures and no work
+	Figures     []figure
+	Work        []workView
+	Refused     []string // ids of deposits whose tenants can be mailed together
+	RefusedForm string
+	Chart       chart        // without bars where there is little to show
+	Verify      *verifyView  // nil: the address is verified
+	Earlier     *earlierView // nil: nothing to show
 }
+
+// step is one of the first steps of an account.
+type step struct {
+	Name, Says, Path string
+	Done             bool
+}
+
+// figure is a number that leads to what it counts.
+type figure struct{ Name, Value, Note, Path, Tone string }
 
 // earlierView is what was made for the account before a reset first proved the operator's address.
 type earlierView struct {
 	Lead    string
 	Partner string // "": no link from before
-	Rows    []row
+	Rows    []workRow
 	Count   string // of deposits; the rows are the newest of them
 }
 
 // workView is a kind of deposits that wait for something.
 type workView struct {
-	ID, Title, Hint, Count string
-	Rows                   []row
-	More                   string // path of the list with all of them; "": the rows are all
+	ID, Hint, Count string
+	Chip            ui.Chip // of the count; its text is the heading
+	Rows            []workRow
+	More            string // path of the list with all of them; "": the rows are all
+}
+
+// workRow is a deposit that waits, with the act that it waits for.
+type workRow struct {
+	row
+	Who     string  // the tenant, or why there is none
+	Chip    ui.Chip // where no heading tells the state
+	Says    string  // what the operator should know before the rest
+	Act     string  // label of the form or link; without both it is text
+	ActPath string
+	Hidden  []hidden // of the form, which is sent to the deposit
 }
 
 // chart is a bar chart of the deposits that were made in each month.

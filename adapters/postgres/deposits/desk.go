@@ -115,14 +115,26 @@ func openDeposits(l *lists.List, f depositports.DeskFilter, page ports.Page) str
 		") AS o JOIN deposits d ON d.id = o.deposit_id)"
 }
 
-// endingWork are the rows of open_deposits that are depositports.WorkEnding: $1 is the account, $2 the end of covers
-// that end soon. The status stands in the text, since the index of ends is for active deposits alone.
-const endingWork = `FROM open_deposits WHERE account_id = $1 AND status = 'active' AND ends_at < $2`
+// Parts of the statements on work: $1 is the account, and week begins at $3 and ends at $2.
+const (
+	// endingWork are the rows of open_deposits that are depositports.WorkEnding. The status stands in the text, since the
+	// index of ends is for active deposits alone.
+	endingWork = `FROM open_deposits WHERE account_id = $1 AND status = 'active' AND ends_at < $2`
+	// beginsSoon tells whether a row o of status s is depositports.WorkSoon. It is null for a row from before the column.
+	beginsSoon = `(s.status NOT IN ('active', 'captured') AND o.starts_at >= $3 AND o.starts_at < $2)`
+	// asksTenant tells of the row o of a captured deposit whether its tenant has to pay. An aggregate is looked up for
+	// each row, whatever the statistics say.
+	asksTenant = `coalesce((SELECT bool_or(c.state = 'awaiting_tenant') FROM collections c
+		WHERE c.deposit_id = o.deposit_id), false)`
+)
 
-// workStatuses are the statuses of kinds of work beside their kinds, without depositports.WorkEnding.
+// maxWork bounds the rows of a status among which the first of a kind are looked for.
+const maxWork = 2000
+
+// workStatuses are the statuses of kinds of work beside their kinds, without kinds that have a statement of their own.
 func workStatuses(of []depositports.Work) (kinds, statuses []string) {
 	for _, kind := range of {
-		if kind == depositports.WorkEnding {
+		if kind == depositports.WorkEnding || kind == depositports.WorkSoon {
 			continue
 		}
 		for _, status := range kind.Statuses() {
@@ -132,73 +144,127 @@ func workStatuses(of []depositports.Work) (kinds, statuses []string) {
 	return kinds, statuses
 }
 
+// countedWork are the kinds of work that CountWork counts by their statuses; WorkCardRefused is a part of one.
+var countedWork = []depositports.Work{depositports.WorkAwaiting, depositports.WorkRefused, depositports.WorkCollecting,
+	depositports.WorkActive}
+
 // CountWork implements depositports.Desk. It reads at most one row more than most of each status, and of the covers
 // that end soon. ORDER BY binds the cached plan to the index: without it, each status would read the whole table.
-func (s Desk) CountWork(ctx context.Context, accountID id.ID, ending time.Time,
+func (s Desk) CountWork(ctx context.Context, accountID id.ID, week ports.Span,
 	most int) (map[depositports.Work]depositports.WorkCount, error) {
-	kinds, statuses := workStatuses(depositports.Works)
+	kinds, statuses := workStatuses(countedWork)
 	rows, err := s.DB.Query(ctx, `
-		SELECT s.kind, count(*), sum(o.amount_cents)::bigint FROM unnest($4::text[], $5::text[]) AS s(kind, status)
-		CROSS JOIN LATERAL (
-			SELECT amount_cents FROM open_deposits WHERE account_id = $1 AND status = s.status
-			ORDER BY created_at LIMIT $3) AS o
-		GROUP BY s.kind
-		UNION ALL SELECT '`+string(depositports.WorkEnding)+`', count(*), coalesce(sum(amount_cents), 0)::bigint FROM (
-			SELECT amount_cents `+endingWork+` LIMIT $3) AS o`, accountID, ending, most+1, kinds, statuses)
+		SELECT o.kind, count(*), sum(o.amount_cents)::bigint, count(*) FILTER (WHERE o.soon) FROM (
+			SELECT o.amount_cents, `+beginsSoon+` AS soon,
+				CASE WHEN s.status = 'captured' AND `+asksTenant+` THEN '`+string(depositports.WorkCardRefused)+`' ELSE s.kind END AS kind
+			FROM unnest($5::text[], $6::text[]) AS s(kind, status) CROSS JOIN LATERAL (
+				SELECT amount_cents, starts_at, deposit_id FROM open_deposits WHERE account_id = $1 AND status = s.status
+				ORDER BY created_at LIMIT $4) AS o) AS o
+		GROUP BY o.kind
+		UNION ALL SELECT '`+string(depositports.WorkEnding)+`', count(*), coalesce(sum(amount_cents), 0)::bigint, 0 FROM (
+			SELECT amount_cents `+endingWork+` LIMIT $4) AS o`, accountID, week.To, week.From, most+1, kinds, statuses)
 	if err != nil {
 		return nil, err
 	}
 	counts := map[depositports.Work]depositports.WorkCount{}
-	var kind string
-	var n int
+	captured := 0
+	var kind depositports.Work
+	var n, soon int
 	var amount money.Cents
-	_, err = pgx.ForEachRow(rows, []any{&kind, &n, &amount}, func() error {
-		counts[depositports.Work(kind)] = depositports.WorkCount{Count: min(n, most), Amount: amount, More: n > most}
+	_, err = pgx.ForEachRow(rows, []any{&kind, &n, &amount, &soon}, func() error {
+		counts[kind] = depositports.WorkCount{Count: min(n, most), Amount: amount, More: n > most, Soon: soon}
+		if slices.Contains(kind.Statuses(), deposit.Captured) {
+			captured += n
+		}
 		return nil
 	})
+	if captured > most { // the rows that were not read may be of either kind
+		for _, kind := range []depositports.Work{depositports.WorkCardRefused, depositports.WorkCollecting} {
+			part := counts[kind]
+			part.More = true
+			counts[kind] = part
+		}
+	}
 	return counts, pg.Translate(err)
 }
 
 // OpenWork implements depositports.Desk. A deposit that has moved since its row was written is left out.
-func (s Desk) OpenWork(ctx context.Context, accountID id.ID, of []depositports.Work, ending time.Time,
+func (s Desk) OpenWork(ctx context.Context, accountID id.ID, of []depositports.Work, week ports.Span,
 	limit int) (map[depositports.Work][]*deposit.Deposit, error) {
 	endingLimit := 0
 	if slices.Contains(of, depositports.WorkEnding) {
 		endingLimit = limit
 	}
+	soon := []string{}
+	if slices.Contains(of, depositports.WorkSoon) {
+		soon = statusTexts(depositports.WorkSoon.Statuses())
+	}
 	kinds, statuses := workStatuses(of)
 	source := `(SELECT d.*, o.kind FROM (
-		SELECT s.kind, s.status, o.deposit_id FROM unnest($5::text[], $6::text[]) AS s(kind, status) CROSS JOIN LATERAL (
-			SELECT deposit_id FROM open_deposits WHERE account_id = $1 AND status = s.status
-			ORDER BY created_at DESC, deposit_id DESC LIMIT $3) AS o
+		SELECT s.kind, s.status, o.deposit_id FROM unnest($6::text[], $7::text[]) AS s(kind, status) CROSS JOIN LATERAL (
+			SELECT o.deposit_id FROM (
+				SELECT starts_at, created_at, deposit_id FROM open_deposits WHERE account_id = $1 AND status = s.status
+				ORDER BY created_at DESC, deposit_id DESC LIMIT ` + strconv.Itoa(maxWork) + `) AS o
+			WHERE CASE s.status WHEN 'captured' THEN ` + asksTenant + ` = (s.kind = '` +
+		string(depositports.WorkCardRefused) + `') ELSE ` + beginsSoon + ` IS NOT TRUE END
+			ORDER BY o.created_at DESC, o.deposit_id DESC LIMIT $4) AS o
+		UNION ALL SELECT '` + string(depositports.WorkSoon) + `', s.status, o.deposit_id FROM unnest($8::text[]) AS s(status)
+		CROSS JOIN LATERAL (
+			SELECT o.deposit_id FROM (
+				SELECT starts_at, deposit_id FROM open_deposits WHERE account_id = $1 AND status = s.status
+				ORDER BY created_at LIMIT ` + strconv.Itoa(maxWork) + `) AS o
+			WHERE ` + beginsSoon + ` ORDER BY o.starts_at, o.deposit_id LIMIT $4) AS o
 		UNION ALL (SELECT '` + string(depositports.WorkEnding) + `', status, deposit_id ` + endingWork + `
-			ORDER BY ends_at, deposit_id LIMIT $4)) AS o
+			ORDER BY ends_at, deposit_id LIMIT $5)) AS o
 		JOIN deposits d ON d.id = o.deposit_id AND d.status = o.status)`
-	rows, err := s.DB.Query(ctx, SelectDepositsOf(source, "d.kind"), accountID, ending, limit, endingLimit, kinds,
-		statuses)
+	rows, err := s.DB.Query(ctx, SelectDepositsOf(source, "d.kind"), accountID, week.To, week.From, limit, endingLimit,
+		kinds, statuses, soon)
 	if err != nil {
 		return nil, err
 	}
 	found := map[depositports.Work][]*deposit.Deposit{}
 	for rows.Next() {
-		var kind string
+		var kind depositports.Work
 		d, err := ScanDeposit(rows, s.Sealer, &kind)
 		if err != nil {
 			rows.Close()
 			return nil, pg.Translate(err)
 		}
-		found[depositports.Work(kind)] = append(found[depositports.Work(kind)], d)
+		found[kind] = append(found[kind], d)
 	}
 	for kind, all := range found {
-		slices.SortFunc(all, func(a, b *deposit.Deposit) int {
-			if kind == depositports.WorkEnding {
-				return cmp.Or(a.ExpiresAt.Compare(b.ExpiresAt), bytes.Compare(a.ID[:], b.ID[:]))
-			}
-			return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), bytes.Compare(b.ID[:], a.ID[:]))
-		})
+		slices.SortFunc(all, func(a, b *deposit.Deposit) int { return compareWork(kind, a, b) })
 		found[kind] = all[:min(len(all), limit)]
 	}
 	return found, pg.Translate(rows.Err())
+}
+
+// compareWork compares deposits of a kind by the order of OpenWork.
+func compareWork(kind depositports.Work, a, b *deposit.Deposit) int {
+	switch kind {
+	case depositports.WorkSoon:
+		return cmp.Or(a.ContractStartAt.Compare(b.ContractStartAt), bytes.Compare(a.ID[:], b.ID[:]))
+	case depositports.WorkEnding:
+		return cmp.Or(a.ExpiresAt.Compare(b.ExpiresAt), bytes.Compare(a.ID[:], b.ID[:]))
+	}
+	return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), bytes.Compare(b.ID[:], a.ID[:]))
+}
+
+// Refused implements depositports.Desk.
+func (s Desk) Refused(ctx context.Context, accountID id.ID, limit int) ([]id.ID, error) {
+	rows, err := s.DB.Query(ctx, `
+		SELECT deposit_id FROM ((SELECT deposit_id FROM open_deposits WHERE account_id = $1 AND status = 'payment_issue'
+			ORDER BY created_at DESC, deposit_id DESC LIMIT $2)
+		UNION ALL (SELECT o.deposit_id FROM (
+				SELECT created_at, deposit_id FROM open_deposits WHERE account_id = $1 AND status = 'captured'
+				ORDER BY created_at DESC, deposit_id DESC LIMIT `+strconv.Itoa(maxWork)+`) AS o
+			WHERE `+asksTenant+` ORDER BY o.created_at DESC, o.deposit_id DESC LIMIT $2)) AS o
+		LIMIT $2`, accountID, limit)
+	if err != nil {
+		return nil, err
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[id.ID])
+	return ids, pg.Translate(err)
 }
 
 // CountMade implements depositports.Desk. The counts read the index alone, but for the newest pages of the table.

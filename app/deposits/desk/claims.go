@@ -2,6 +2,7 @@ package desk
 
 import (
 	"context"
+	"slices"
 
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
@@ -17,16 +18,20 @@ type Unpaid struct {
 // Unpaid reads the claims that are not paid, of which it gives up to limit.
 func (s *Service) Unpaid(ctx context.Context, accountID id.ID, limit int) (Unpaid, error) {
 	now := s.deps.Clock.Now()
-	ending := now.Add(deposit.EndingSoon)
-	counts, err := s.countWork(ctx, accountID, now, ending)
-	u := Unpaid{Count: counts[depositports.WorkCollecting]}
+	counts, err := s.countWork(ctx, accountID, now, week(now))
+	charged, refused := counts[depositports.WorkCollecting], counts[depositports.WorkCardRefused]
+	u := Unpaid{Count: depositports.WorkCount{Count: charged.Count + refused.Count,
+		Amount: charged.Amount + refused.Amount, More: charged.More || refused.More}}
 	if err != nil || u.Count.Count == 0 {
 		return u, err
 	}
-	first, err := s.deps.Desk.OpenWork(ctx, accountID, []depositports.Work{depositports.WorkCollecting}, ending, limit)
+	kinds := []depositports.Work{depositports.WorkCollecting, depositports.WorkCardRefused}
+	found, err := s.deps.Desk.OpenWork(ctx, accountID, kinds, week(now), limit)
 	if err != nil {
 		return u, err
 	}
-	u.First, err = s.rows(ctx, first[depositports.WorkCollecting])
+	first := slices.Concat(found[depositports.WorkCollecting], found[depositports.WorkCardRefused])
+	slices.SortFunc(first, func(a, b *deposit.Deposit) int { return b.CreatedAt.Compare(a.CreatedAt) })
+	u.First, err = s.rows(ctx, first[:min(limit, len(first))])
 	return u, err
 }

@@ -91,11 +91,31 @@ func (s *Service) rows(ctx context.Context, list []*deposit.Deposit) ([]Row, err
 // Today is what the operator's first page shows.
 type Today struct {
 	Now    time.Time
-	Ending time.Time // covers that end before it are depositports.WorkEnding
+	Week   ports.Span // of stays that begin soon; covers that end before its end are depositports.WorkEnding
 	Counts map[depositports.Work]depositports.WorkCount
 	// First holds the first deposits of each kind of work but WorkActive.
-	First map[depositports.Work][]Row
-	Year  []Month // the last twelve months, the present one last
+	First   map[depositports.Work][]Row
+	Refused []id.ID // whose tenants can be mailed together; empty where there are less than two
+	Year    []Month // the last twelve months, the present one last
+	Empty   bool    // the account has never had a deposit
+}
+
+// Of counts the deposits of a kind of work as the page groups them: each deposit is in one group.
+func (t Today) Of(kind depositports.Work) depositports.WorkCount {
+	n := t.Counts[kind]
+	switch kind {
+	case depositports.WorkSoon:
+		n.Count = t.Counts[depositports.WorkAwaiting].Soon + t.Counts[depositports.WorkRefused].Soon
+	case depositports.WorkAwaiting, depositports.WorkRefused:
+		n.Count = max(n.Count-n.Soon, 0)
+	}
+	return n
+}
+
+// AllRefused counts the deposits whose payment or card was refused.
+func (t Today) AllRefused() depositports.WorkCount {
+	payment, card := t.Counts[depositports.WorkRefused], t.Counts[depositports.WorkCardRefused]
+	return depositports.WorkCount{Count: payment.Count + card.Count, More: payment.More || card.More}
 }
 
 // Month is a month of the year, in UTC, and how many deposits were made in it.
@@ -105,24 +125,32 @@ type Month struct {
 }
 
 const (
-	firstOf = 5 // deposits of each kind of work that Today shows
-	months  = 12
+	firstOf     = 5              // deposits of each kind of work that Today shows
+	begunWithin = 24 * time.Hour // a stay that has just begun and is not secured is as urgent as one that begins soon
+	months      = 12
 )
+
+// week is the time in which stays begin soon and covers end soon.
+func week(now time.Time) ports.Span {
+	return ports.Span{From: now.Add(-begunWithin), To: now.Add(deposit.EndingSoon)}
+}
+
+// MostTogether is how many deposits an act on several takes at most.
+const MostTogether = 50
 
 // Today reads the work of an account.
 func (s *Service) Today(ctx context.Context, accountID id.ID) (Today, error) {
 	now := s.deps.Clock.Now()
-	ending := now.Add(deposit.EndingSoon)
-	t := Today{Now: now, Ending: ending}
+	t := Today{Now: now, Week: week(now)}
 	var err error
-	if t.Counts, err = s.countWork(ctx, accountID, now, ending); err != nil {
+	if t.Counts, err = s.countWork(ctx, accountID, now, t.Week); err != nil {
 		return t, err
 	}
 	shown := slices.DeleteFunc(slices.Clone(depositports.Works), func(kind depositports.Work) bool {
-		return kind == depositports.WorkActive || t.Counts[kind].Count == 0
+		return kind == depositports.WorkActive || t.Of(kind).Count == 0
 	})
 	if len(shown) > 0 {
-		first, err := s.deps.Desk.OpenWork(ctx, accountID, shown, ending, firstOf)
+		first, err := s.deps.Desk.OpenWork(ctx, accountID, shown, t.Week, firstOf)
 		if err != nil {
 			return t, err
 		}
@@ -133,8 +161,26 @@ func (s *Service) Today(ctx context.Context, accountID id.ID) (Today, error) {
 			}
 		}
 	}
-	t.Year, err = s.year(ctx, accountID, now)
+	if t.AllRefused().Count > 1 {
+		if t.Refused, err = s.deps.Desk.Refused(ctx, accountID, MostTogether); err != nil {
+			return t, err
+		}
+	}
+	if t.Year, err = s.year(ctx, accountID, now); err != nil {
+		return t, err
+	}
+	t.Empty, err = s.empty(ctx, accountID, t)
 	return t, err
+}
+
+// empty reports whether the account has never had a deposit. The list is read only where nothing else tells.
+func (s *Service) empty(ctx context.Context, accountID id.ID, t Today) (bool, error) {
+	if len(t.First) > 0 || t.Counts[depositports.WorkActive].Count > 0 ||
+		slices.ContainsFunc(t.Year, func(m Month) bool { return m.Made > 0 }) {
+		return false, nil
+	}
+	made, err := s.deps.Desk.DeskDeposits(ctx, depositports.DeskFilter{AccountID: accountID}, ports.Page{Limit: 1})
+	return len(made.Items) == 0, err
 }
 
 const (
@@ -146,9 +192,9 @@ const (
 
 // countWork counts the deposits of each kind of work. A count above exactWork is kept for keptFor, because it reads
 // thousands of rows.
-func (s *Service) countWork(ctx context.Context, accountID id.ID, now,
-	ending time.Time) (map[depositports.Work]depositports.WorkCount, error) {
-	counts, err := s.deps.Desk.CountWork(ctx, accountID, ending, exactWork)
+func (s *Service) countWork(ctx context.Context, accountID id.ID, now time.Time,
+	week ports.Span) (map[depositports.Work]depositports.WorkCount, error) {
+	counts, err := s.deps.Desk.CountWork(ctx, accountID, week, exactWork)
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +204,7 @@ func (s *Service) countWork(ctx context.Context, accountID id.ID, now,
 			continue
 		}
 		if kept[kind].Count <= exactWork { // not counted yet, or grown since
-			if kept, err = s.deps.Desk.CountWork(ctx, accountID, ending, mostWork); err != nil {
+			if kept, err = s.deps.Desk.CountWork(ctx, accountID, week, mostWork); err != nil {
 				return nil, err
 			}
 			s.work.put(accountID, kept, now.Add(keptFor))

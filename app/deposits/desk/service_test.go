@@ -19,32 +19,50 @@ type store struct {
 	depositports.Desk
 	asked []ports.Span
 	work  map[depositports.Work]int
-	most  []int // of each count of work
+	most  []int                     // of each count of work
+	soon  map[depositports.Work]int // how many of the work begin soon
 	lists []depositports.Work
+	bulk  []int // the limits of the refused deposits that were asked for
+	none  bool  // no deposit was made in the year
+	old   int   // deposits from before the year
 }
 
 func (s *store) CountMade(_ context.Context, _ id.ID, spans []ports.Span) (counts []int, err error) {
 	s.asked = spans
 	for _, span := range spans {
+		if s.none {
+			counts = append(counts, 0)
+			continue
+		}
 		counts = append(counts, int(span.To.Sub(span.From)/(24*time.Hour)))
 	}
 	return counts, nil
 }
 
-func (s *store) CountWork(_ context.Context, _ id.ID, _ time.Time,
+func (s *store) CountWork(_ context.Context, _ id.ID, _ ports.Span,
 	most int) (map[depositports.Work]depositports.WorkCount, error) {
 	s.most = append(s.most, most)
 	counts := map[depositports.Work]depositports.WorkCount{}
 	for kind, n := range s.work {
-		counts[kind] = depositports.WorkCount{Count: min(n, most), More: n > most}
+		counts[kind] = depositports.WorkCount{Count: min(n, most), More: n > most, Soon: s.soon[kind]}
 	}
 	return counts, nil
 }
 
-func (s *store) OpenWork(_ context.Context, _ id.ID, kinds []depositports.Work, _ time.Time,
+func (s *store) OpenWork(_ context.Context, _ id.ID, kinds []depositports.Work, _ ports.Span,
 	_ int) (map[depositports.Work][]*deposit.Deposit, error) {
 	s.lists = append(s.lists, kinds...)
 	return nil, nil
+}
+
+func (s *store) Refused(_ context.Context, _ id.ID, limit int) ([]id.ID, error) {
+	s.bulk = append(s.bulk, limit)
+	return []id.ID{{1}, {2}}, nil
+}
+
+func (s *store) DeskDeposits(_ context.Context, f depositports.DeskFilter,
+	page ports.Page) (ports.List[*deposit.Deposit], error) {
+	return ports.List[*deposit.Deposit]{Items: make([]*deposit.Deposit, min(s.old, page.Limit))}, nil
 }
 
 type clock struct{ now time.Time }
@@ -97,6 +115,47 @@ func TestToday_ReadsTheListsOfWorkThatThereIs(t *testing.T) {
 	_, err := desk.New(desk.Deps{Desk: s, Clock: &clock{time.Now()}}).Today(t.Context(), id.ID{1})
 	require.NoError(t, err)
 	require.Equal(t, []depositports.Work{depositports.WorkEnding}, s.lists)
+	require.Empty(t, s.bulk)
+}
+
+// A deposit that begins soon is counted once: in its own group, and in the figure of its status.
+func TestToday_CountsADepositInOneGroup(t *testing.T) {
+	t.Parallel()
+	s := &store{
+		work: map[depositports.Work]int{depositports.WorkAwaiting: 9, depositports.WorkRefused: 2,
+			depositports.WorkCardRefused: 1},
+		soon: map[depositports.Work]int{depositports.WorkAwaiting: 4, depositports.WorkRefused: 2},
+	}
+	today, err := desk.New(desk.Deps{Desk: s, Clock: &clock{time.Now()}}).Today(t.Context(), id.ID{1})
+	require.NoError(t, err)
+	require.Equal(t, 6, today.Of(depositports.WorkSoon).Count)
+	require.Equal(t, 5, today.Of(depositports.WorkAwaiting).Count)
+	require.Zero(t, today.Of(depositports.WorkRefused).Count)
+	require.Equal(t, 3, today.AllRefused().Count)
+	require.Equal(t, 9, today.Counts[depositports.WorkAwaiting].Count)
+	require.Equal(t, []depositports.Work{depositports.WorkSoon, depositports.WorkCardRefused, depositports.WorkAwaiting},
+		s.lists)
+	require.Equal(t, []int{desk.MostTogether}, s.bulk)
+	require.Len(t, today.Refused, 2)
+	require.Equal(t, 8*24*time.Hour, today.Week.To.Sub(today.Week.From))
+}
+
+func TestToday_OfAnAccountThatNeverHadADeposit_IsEmpty(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		store store
+		empty bool
+	}{
+		"nothing":               {store{none: true}, true},
+		"deposits of this year": {store{}, false},
+		"deposits from before":  {store{none: true, old: 3}, false},
+		"a deposit made a moment ago": {store{none: true,
+			work: map[depositports.Work]int{depositports.WorkActive: 1}}, false},
+	} {
+		today, err := desk.New(desk.Deps{Desk: &c.store, Clock: &clock{time.Now()}}).Today(t.Context(), id.ID{1})
+		require.NoError(t, err, name)
+		require.Equal(t, c.empty, today.Empty, name)
+	}
 }
 
 func TestToday_CountsLittleWorkAtEachView_AndMuchWorkOnceAMinute(t *testing.T) {
