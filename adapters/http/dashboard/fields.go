@@ -35,6 +35,7 @@ const (
 	fieldFirstName   = "firstName"
 	fieldLastName    = "lastName"
 	fieldCode        = "code"
+	fieldDeposit     = "deposit"
 
 	intentCapture  = string(deposits.ActCapture)
 	intentRelease  = string(deposits.ActRelease)
@@ -45,6 +46,8 @@ const (
 	intentSettled  = string(deposits.ActSettled)
 	intentWithdraw = string(deposits.ActWithdraw)
 	intentCreate   = "create"
+	intentLinks    = "send_links"
+	intentReminds  = "remind_all"
 	intentUnlink   = "unlink"
 
 	intentEnableTOTP    = "enable_totp"
@@ -89,6 +92,9 @@ const (
 	queryTo     = "to"
 	queryEndsBy = "ends_by"
 	queryCursor = "cursor"
+	queryBefore = "before" // a cursor whose page ends before it
+	queryView   = "view"
+	querySort   = "sort"
 )
 
 // fileTypes are the types that a browser offers. The content of a file decides, whatever was offered.
