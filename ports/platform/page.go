@@ -24,8 +24,8 @@ type Cursor struct {
 // IsZero reports whether the cursor is at the start of the list.
 func (c Cursor) IsZero() bool { return c.ID.IsZero() }
 
-// List is a page of a list. Next is where the reading goes on in its direction, and zero on the last page. A page with Next may hold fewer items than its limit, or
-// none: the rows that a page reads are bounded (api.md §1, "Lists").
+// List is a page of a list. Next is where the reading goes on in its direction, and zero on the last page. A page with
+// Next may hold fewer items than its limit, or none: the rows that a page reads are bounded (api.md §1, "Lists").
 type List[T any] struct {
 	Items []T
 	Next  Cursor

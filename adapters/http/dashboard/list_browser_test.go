@@ -26,7 +26,8 @@ func people(t *testing.T, s *connecttest.Server, references []string) {
 		}
 		clientID, name := servicetest.NewID(), names[i%6]
 		change(t, s, `INSERT INTO clients (id, account_id, email, first_name, last_name, phone, locale, created_at)
-			SELECT $1::uuid, account_id, reference || '@example.com', $2, $3, '', 'en', now() FROM deposits WHERE reference = $4`,
+			SELECT $1::uuid, account_id, reference || '@example.com', $2, $3, '', 'en', now() FROM deposits
+			WHERE reference = $4`,
 			clientID, name[0], name[1], reference)
 		change(t, s, `UPDATE deposits SET client_id = $1 WHERE reference = $2`, clientID, reference)
 	}
@@ -94,7 +95,8 @@ func TestBrowser_TheListFitsManyRows_WhichAreOneTargetEach(t *testing.T) {
 
 // ticksAndStays tells whether the middle of each box is the box, and which cells are not their row's link.
 const ticksAndStays = `(() => {
-	const at = (e) => { const b = e.getBoundingClientRect(); return document.elementFromPoint(b.x + b.width / 2, b.y + b.height / 2); };
+	const at = (e) => { const b = e.getBoundingClientRect();
+		return document.elementFromPoint(b.x + b.width / 2, b.y + b.height / 2); };
 	const rows = [...document.querySelectorAll("table.deposits tbody tr")]
 		.filter((r) => r.getBoundingClientRect().bottom <= innerHeight);
 	const boxes = rows.flatMap((r) => [...r.querySelectorAll("input")]);

@@ -170,7 +170,8 @@ func searchOf(after, order string) string {
 		WHERE NOT (SELECT many FROM known) LIMIT `+strconv.Itoa(maxNamed+1)+`)`)
 	return `WITH ` + clientsNamed + `, found AS MATERIALIZED (` + strings.Join(found, " UNION ALL ") + `),
 		counted AS MATERIALIZED (SELECT way, count(*) AS n FROM found GROUP BY way)
-		SELECT ARRAY (SELECT id FROM (SELECT DISTINCT created_at, id FROM found WHERE true` + after + `) AS page` + order + `),
+		SELECT ARRAY (SELECT id FROM (SELECT DISTINCT created_at, id FROM found WHERE true` + after +
+		`) AS page` + order + `),
 		ARRAY (SELECT way FROM counted), EXISTS (SELECT FROM counted WHERE n > CASE way WHEN ` + strconv.Itoa(byName) +
 		` THEN ` + strconv.Itoa(maxNamed) + ` ELSE ` + strconv.Itoa(maxFound) + ` END),
 		(SELECT many FROM known), ARRAY (SELECT '% ' || word || '%' FROM asked, unnest(words) AS word)`

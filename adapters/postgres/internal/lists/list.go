@@ -19,9 +19,9 @@ const (
 	maxRead = 2000
 )
 
-// List builds the query of a list, newest first unless it is read back. Conditions are constants with ? for each argument; values travel as
-// parameters, never in the text. The text depends on nothing but the set of filters and the step of the page size, so
-// that Postgres plans each text once for a connection.
+// List builds the query of a list, newest first unless it is read back. Conditions are constants with ? for each
+// argument; values travel as parameters, never in the text. The text depends on nothing but the set of filters, the
+// direction and the step of the page size, so that Postgres plans each text once for a connection.
 type List struct {
 	Table    string
 	Identity []string // columns of the primary key
