@@ -121,7 +121,7 @@ type WorkCount struct {
 
 // Desk reads what the operator's pages show of an account's deposits.
 type Desk interface {
-	// DeskDeposits lists deposits in the order of the filter. A page back holds those before the cursor, in the same order.
+	// DeskDeposits lists deposits in the order of the filter. A page back holds those before the cursor, in that order.
 	DeskDeposits(ctx context.Context, f DeskFilter, page ports.Page) (ports.List[*deposit.Deposit], error)
 	// CountViews counts the deposits of each view, each up to most. Covers are ViewEnding that end before ending.
 	CountViews(ctx context.Context, accountID id.ID, ending time.Time, most int) (map[View]int, error)
