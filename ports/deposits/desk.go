@@ -19,11 +19,66 @@ type DeskFilter struct {
 	// booking, of the digits at its end, or of an e-mail address, in any case; or beginnings of words of a name, folded:
 	// all of them, in any order.
 	Text string
-	// Stay selects deposits whose rental period overlaps the span. The list is then in the order of contractStartAt,
-	// latest first.
+	// Stay selects deposits whose rental period overlaps the span.
 	Stay ports.Span
 	// EndsBefore selects active deposits whose cover ends before it.
 	EndsBefore time.Time
+	View       View
+	Sort       Sort
+}
+
+// ByStay reports whether the list is in the order of contractStartAt: one of a period is, unless Sort says otherwise.
+func (f DeskFilter) ByStay() bool {
+	return f.Sort == SortStay || f.Sort == "" && (!f.Stay.From.IsZero() || !f.Stay.To.IsZero())
+}
+
+// Place is where a deposit stands in the order of the list.
+func (f DeskFilter) Place(d *deposit.Deposit) ports.Cursor {
+	if f.ByStay() {
+		return ports.Cursor{At: d.ContractStartAt, ID: d.ID}
+	}
+	return ports.Cursor{At: d.CreatedAt, ID: d.ID}
+}
+
+// Sort is an order of the list, the latest first.
+type Sort string
+
+// The orders of the list.
+const (
+	SortCreated Sort = "created"
+	SortStay    Sort = "stay" // by contractStartAt
+)
+
+// View is a part of an account's deposits that an operator looks at; "" is ViewAll.
+type View string
+
+// The views of the list.
+const (
+	ViewAll      View = "all"
+	ViewAwaiting View = "awaiting" // the tenant has not finished checkout
+	ViewRefused  View = "refused"  // the payment was refused, or the claim awaits the tenant
+	ViewSecured  View = "secured"
+	ViewEnding   View = "ending"  // secured, and the cover ends soon; EndsBefore says when
+	ViewClaimed  View = "claimed" // captured, and the amount is neither paid nor given up
+)
+
+// Views lists every view.
+var Views = []View{ViewAll, ViewAwaiting, ViewRefused, ViewSecured, ViewEnding, ViewClaimed}
+
+// Statuses lists the statuses of the deposits of a view; nil for every status.
+func (v View) Statuses() []deposit.Status {
+	switch v {
+	case ViewAwaiting:
+		return []deposit.Status{deposit.Pending, deposit.Incomplete}
+	case ViewRefused:
+		return []deposit.Status{deposit.PaymentIssue, deposit.Captured}
+	case ViewSecured, ViewEnding:
+		return []deposit.Status{deposit.Active}
+	case ViewClaimed:
+		return []deposit.Status{deposit.Captured}
+	case ViewAll:
+	}
+	return nil
 }
 
 // Work is a kind of deposits that an operator may have to look after.
@@ -69,8 +124,10 @@ type WorkCount struct {
 
 // Desk reads what the operator's pages show of an account's deposits.
 type Desk interface {
-	// DeskDeposits lists deposits, newest first.
+	// DeskDeposits lists deposits in the order of the filter. A page back holds those before the cursor, in that order.
 	DeskDeposits(ctx context.Context, f DeskFilter, page ports.Page) (ports.List[*deposit.Deposit], error)
+	// CountViews counts the deposits of each view, each up to most. Covers are ViewEnding that end before ending.
+	CountViews(ctx context.Context, accountID id.ID, ending time.Time, most int) (map[View]int, error)
 	// CountWork counts the deposits of each kind but WorkSoon, each up to most: WorkAwaiting and WorkRefused with those
 	// that are WorkSoon. Covers are WorkEnding that end before the end of week, stays are soon that begin within week.
 	CountWork(ctx context.Context, accountID id.ID, week ports.Span, most int) (map[Work]WorkCount, error)

@@ -10,6 +10,8 @@ import (
 type Page struct {
 	Limit  int    // 1 to 100
 	Cursor Cursor // zero: the first page
+	// Back asks for the page before the cursor instead of the one after it, where a list offers that.
+	Back bool
 }
 
 // Cursor is the sort key of the last row of a page; the next page begins after that row. Package adapters/http makes
@@ -22,8 +24,8 @@ type Cursor struct {
 // IsZero reports whether the cursor is at the start of the list.
 func (c Cursor) IsZero() bool { return c.ID.IsZero() }
 
-// List is a page of a list. Next is zero on the last page. A page with Next may hold fewer items than its limit, or
-// none: the rows that a page reads are bounded (api.md §1, "Lists").
+// List is a page of a list. Next is where the reading goes on in its direction, and zero on the last page. A page with
+// Next may hold fewer items than its limit, or none: the rows that a page reads are bounded (api.md §1, "Lists").
 type List[T any] struct {
 	Items []T
 	Next  Cursor

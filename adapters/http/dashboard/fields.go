@@ -85,7 +85,6 @@ const (
 	// createdNow is the value of done after a deposit was made; after an act it is the act's intent.
 	createdNow = "created"
 
-	queryView   = "view"
 	queryStatus = "status"
 	queryText   = "q"
 	queryFrom   = "from"
@@ -93,6 +92,9 @@ const (
 	queryEndsBy = "ends_by"
 	queryCursor = "cursor"
 	queryMonth  = "month"
+	queryBefore = "before" // a cursor whose page ends before it
+	queryView   = "view"
+	querySort   = "sort"
 )
 
 // fileTypes are the types that a browser offers. The content of a file decides, whatever was offered.

@@ -1,11 +1,14 @@
 package dashboard
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/binary"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -13,6 +16,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"partnerdeposits/adapters/http/ui"
+	"partnerdeposits/app/deposits/desk"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	depositports "partnerdeposits/ports/deposits"
@@ -30,10 +34,19 @@ func filterOf(c *fiber.Ctx, by caller, lang ui.Lang) listFilter {
 	f := listFilter{
 		status: c.Query(queryStatus), text: strings.TrimSpace(c.Query(queryText)), from: c.Query(queryFrom),
 		to: c.Query(queryTo), endsBy: c.Query(queryEndsBy),
-		DeskFilter: depositports.DeskFilter{AccountID: by.Account.ID},
+		DeskFilter: depositports.DeskFilter{AccountID: by.Account.ID, View: depositports.View(c.Query(queryView)),
+			Sort: depositports.Sort(c.Query(querySort))},
 	}
 	mistake := func(field string, text ui.Text) {
 		f.mistakes = append(f.mistakes, ui.Mistake{Field: field, Text: text.In(lang)})
+	}
+	if f.View != "" && !slices.Contains(depositports.Views, f.View) {
+		mistake(queryView, textBadView)
+		f.View = ""
+	}
+	if f.Sort != "" && !slices.Contains(sorts, f.Sort) {
+		mistake(querySort, textBadSort)
+		f.Sort = ""
 	}
 	for name := range strings.SplitSeq(f.status, ",") {
 		if name == "" {
@@ -88,37 +101,125 @@ func instantOf(text string) (time.Time, bool) {
 func (p *pages) showList(c *fiber.Ctx, by caller) error {
 	lang := ui.LangOf(c)
 	f := filterOf(c, by, lang)
-	cursor := decodeCursor(c.Query(queryCursor))
+	counts, err := p.Desk.Views(c.UserContext(), by.Account.ID)
+	if err != nil {
+		return err
+	}
+	at := ports.Page{Limit: pageSize, Cursor: decodeCursor(c.Query(queryCursor))}
+	if before := decodeCursor(c.Query(queryBefore)); !before.IsZero() {
+		at.Cursor, at.Back = before, true
+	}
 	v := listView{
 		Page: p.page(c, by, ui.SectionDeposits, textDeposits.In(lang)), Filter: f, Fields: filterFields(f, lang),
-		Statuses: statusOptions(f, lang),
-		First:    cursor.IsZero(), Export: ui.WithQuery(pathExport, f.query("")),
+		Statuses: statusOptions(f, lang), Views: viewsOf(f, counts, lang), Sorts: sortsOf(f, lang),
+		First: at.Cursor.IsZero(), Export: ui.WithQuery(pathExport, f.query()), Form: p.newForm(),
 	}
 	if len(f.mistakes) > 0 {
 		v.Page.ErrorCode = "invalid_filter"
 		return ui.Render(c, http.StatusBadRequest, listPage(v))
 	}
-	found, err := p.Desk.List(c.UserContext(), f.DeskFilter, ports.Page{Limit: pageSize, Cursor: cursor})
+	found, err := p.Desk.List(c.UserContext(), f.DeskFilter, at)
 	if err != nil {
 		return err
 	}
 	for _, d := range found.Items {
-		r := rowOf(d, lang)
-		if f.endsBy != "" {
-			r.Ends = textEnds.In(lang, ui.DateTime(lang, d.ExpiresAt))
-		}
-		v.Rows = append(v.Rows, r)
+		v.Rows = append(v.Rows, listRowOf(d, f, lang))
 	}
-	if !found.Next.IsZero() {
-		v.Next = ui.WithQuery(pathDeposits, f.query(encodeCursor(found.Next)))
+	v.Previous, v.Next = pagesBeside(f, at, found)
+	if n := len(v.Rows); n > 0 && v.First && !f.set() {
+		v.Range = textRange.In(lang, "1", strconv.Itoa(n), viewCount(counts[cmp.Or(f.View, depositports.ViewAll)], lang))
 	}
 	return ui.Render(c, http.StatusOK, listPage(v))
 }
 
+// pagesBeside are the paths of the pages before and after the page at; "" where there is none.
+func pagesBeside(f listFilter, at ports.Page, found ports.List[desk.Row]) (previous, next string) {
+	link := func(parameter string, c ports.Cursor) string {
+		return ui.WithQuery(pathDeposits, f.query(parameter, encodeCursor(c)))
+	}
+	on, parameter := &next, queryCursor
+	if at.Back {
+		on, parameter = &previous, queryBefore
+	}
+	if !found.Next.IsZero() {
+		*on = link(parameter, found.Next)
+	}
+	if n := len(found.Items); n > 0 && at.Back {
+		next = link(queryCursor, f.Place(found.Items[n-1].Deposit))
+	} else if n > 0 && !at.Cursor.IsZero() {
+		previous = link(queryBefore, f.Place(found.Items[0].Deposit))
+	}
+	return previous, next
+}
+
+// sorts are the orders of the list, the usual one first.
+var sorts = []depositports.Sort{depositports.SortCreated, depositports.SortStay}
+
+// viewsOf are the links to the views. They keep search and period; a status is a narrower view, and goes.
+func viewsOf(f listFilter, counts map[depositports.View]depositports.WorkCount, lang ui.Lang) (links []listLink) {
+	for _, view := range depositports.Views {
+		path := ui.WithQuery(pathDeposits, f.query(queryView, string(view), queryStatus, "", queryEndsBy, ""))
+		links = append(links, listLink{viewNames[view].In(lang), viewCount(counts[view], lang), path,
+			view == cmp.Or(f.View, depositports.ViewAll)})
+	}
+	return links
+}
+
+func viewCount(n depositports.WorkCount, lang ui.Lang) string {
+	if n.More {
+		return ui.Number(lang, int64(n.Count)) + "+"
+	}
+	return ui.Number(lang, int64(n.Count))
+}
+
+func sortsOf(f listFilter, lang ui.Lang) (links []listLink) {
+	for _, by := range sorts {
+		name := textByCreated.In(lang)
+		if by == depositports.SortStay {
+			name = textByStay.In(lang)
+		}
+		links = append(links, listLink{Name: name, Path: ui.WithQuery(pathDeposits, f.query(querySort, string(by))),
+			Current: f.ByStay() == (by == depositports.SortStay)})
+	}
+	return links
+}
+
+func listRowOf(d desk.Row, f listFilter, lang ui.Lang) listRow {
+	r := listRow{row: rowOf(d, lang)}
+	r.Period = stayOf(lang, d.ContractStartAt, d.ContractEndAt)
+	name := r.Tenant
+	if name == "" {
+		name, r.Tenant = r.Reference, textNoTenantYet.In(lang)
+	}
+	if d.Status.InCheckout() || d.Debt != nil && d.Debt.State == deposit.AwaitingTenant {
+		r.ID, r.Tick = id.Deposit.Of(d.ID), textTickOf.In(lang, name)
+	}
+	if f.View == depositports.ViewEnding || f.endsBy != "" {
+		r.State = ui.Chip{Text: textCoverEnds.In(lang, ui.Date(lang, d.ExpiresAt)), Tone: "warn", Icon: "i-end"}
+	}
+	return r
+}
+
+// stayOf formats the first and the last day of a rental without what the first shares with the last: 4 – 11 Jul 2027.
+func stayOf(lang ui.Lang, from, to time.Time) string {
+	first, last := ui.Date(lang, from), ui.Date(lang, to)
+	if first == last {
+		return last
+	}
+	parts := strings.SplitN(first, "\u00a0", 3) // day, month and year
+	kept := 3
+	if from, to := from.UTC(), to.UTC(); from.Year() == to.Year() {
+		if kept = 2; from.Month() == to.Month() {
+			kept = 1
+		}
+	}
+	return strings.Join(parts[:kept], "\u00a0") + " – " + last
+}
+
 func filterFields(f listFilter, lang ui.Lang) []ui.Field {
 	return []ui.Field{
-		{Name: queryText, Type: "search", Label: textSearch.In(lang), Hint: textSearchHint.In(lang), Value: f.text,
-			MaxLength: maxText, Error: mistakeOf(f.mistakes, queryText)},
+		{Name: queryText, Type: "search", Label: textSearch.In(lang), Hint: textSearchHint.In(lang),
+			Placeholder: textSearchFor.In(lang), Value: f.text, MaxLength: maxText, Error: mistakeOf(f.mistakes, queryText)},
 		{Name: queryFrom, Type: "date", Label: textStayFrom.In(lang), Value: f.from, Error: mistakeOf(f.mistakes, queryFrom)},
 		{Name: queryTo, Type: "date", Label: textStayTo.In(lang), Value: f.to, Error: mistakeOf(f.mistakes, queryTo)},
 	}
@@ -178,28 +279,54 @@ type listFilter struct {
 	depositports.DeskFilter
 }
 
-// query is the filter as a query, with a cursor ("": the first page).
-func (f listFilter) query(cursor string) string {
-	values := url.Values{}
-	for _, p := range [][2]string{{queryStatus, f.status}, {queryText, f.text}, {queryFrom, f.from}, {queryTo, f.to},
-		{queryEndsBy, f.endsBy}, {queryCursor, cursor}} {
-		if p[1] != "" {
-			values.Set(p[0], p[1])
-		}
+// query is the filter as a query, with changes: a parameter and its value in turn. The page is the first, unless a
+// change is a cursor.
+func (f listFilter) query(changes ...string) string {
+	values := url.Values{queryStatus: {f.status}, queryText: {f.text}, queryFrom: {f.from}, queryTo: {f.to},
+		queryEndsBy: {f.endsBy}, queryView: {string(f.View)}, querySort: {string(f.Sort)}}
+	for i := 0; i < len(changes); i += 2 {
+		values.Set(changes[i], changes[i+1])
 	}
+	maps.DeleteFunc(values, func(_ string, v []string) bool { return v[0] == "" })
 	return values.Encode()
 }
 
+// set reports whether more than a view narrows the list.
 func (f listFilter) set() bool { return f.status+f.text+f.from+f.to+f.endsBy != "" }
+
+// more reports whether the fields beside the search are open.
+func (f listFilter) more() bool {
+	return f.status+f.from+f.to != ""
+}
 
 // listView is the data of the list.
 type listView struct {
-	Page     ui.Page
-	Filter   listFilter
-	Fields   []ui.Field
-	Statuses []ui.Option
-	Rows     []row
-	Next     string // path of the next page; "" on the last page
-	First    bool
-	Export   string
+	Page           ui.Page
+	Filter         listFilter
+	Fields         []ui.Field
+	Statuses       []ui.Option
+	Views, Sorts   []listLink
+	Rows           []listRow
+	Previous, Next string // paths of the pages beside this one; "" where there is none
+	First          bool
+	Range          string // which deposits of how many; "" where it is not known
+	Export         string
+	Form           string // key of the form of the ticked rows
+}
+
+// ticks reports whether a row can be ticked.
+func (v listView) ticks() bool {
+	return slices.ContainsFunc(v.Rows, func(r listRow) bool { return r.ID != "" })
+}
+
+// listLink leads to a view or an order of the list.
+type listLink struct {
+	Name, Count, Path string
+	Current           bool
+}
+
+// listRow is a deposit of the list. ID is the value of its box, and Tick its name; "" where no mail can be sent.
+type listRow struct {
+	row
+	ID, Tick string
 }

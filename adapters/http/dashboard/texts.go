@@ -19,6 +19,8 @@ var textRestored = ui.T(
 // Mistakes.
 var (
 	textBadStatus = ui.T("Choose a status of the list.", "Choisissez un état de la liste.")
+	textBadView   = ui.T("Choose a view of the list.", "Choisissez une vue de la liste.")
+	textBadSort   = ui.T("Choose an order of the list.", "Choisissez un ordre de la liste.")
 	textBadText   = ui.T("Search for a shorter text.", "Recherchez un texte plus court.")
 	textBadDate   = ui.T("Enter a date, such as 2026-07-31.", "Saisissez une date, par exemple 2026-07-31.")
 	textBadPeriod = ui.T("The last day is before the first day.", "Le dernier jour précède le premier.")

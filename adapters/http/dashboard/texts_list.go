@@ -1,17 +1,34 @@
 package dashboard
 
-import "partnerdeposits/adapters/http/ui"
+import (
+	"partnerdeposits/adapters/http/ui"
+	depositports "partnerdeposits/ports/deposits"
+)
 
 // The list.
 var (
-	textDeposits    = ui.T("Deposits", "Cautions")
-	textNewButton   = ui.T("New deposit", "Nouvelle caution")
-	textFilter      = ui.T("Filter", "Filtrer")
-	textFilterTitle = ui.T("Search and filter", "Rechercher et filtrer")
-	textClear       = ui.T("Show all deposits", "Afficher toutes les cautions")
-	textExport      = ui.T("Export as CSV", "Exporter en CSV")
-	textSearch      = ui.T("Search", "Rechercher")
-	textSearchHint  = ui.T("The beginning of names, of a reference, a booking or an e-mail address.",
+	textDeposits     = ui.T("Deposits", "Cautions")
+	textNewButton    = ui.T("New deposit", "Nouvelle caution")
+	textFilter       = ui.T("Filter", "Filtrer")
+	textFilterTitle  = ui.T("Search and filter", "Rechercher et filtrer")
+	textClear        = ui.T("Show all deposits", "Afficher toutes les cautions")
+	textExport       = ui.T("Export as CSV", "Exporter en CSV")
+	textSearch       = ui.T("Search", "Rechercher")
+	textSearchFor    = ui.T("Tenant, reference, booking", "Locataire, référence, réservation")
+	textMore         = ui.T("Period and status", "Période et état")
+	textViews        = ui.T("Views", "Vues")
+	textOrder        = ui.T("Order", "Ordre")
+	textByCreated    = ui.T("Newest", "Récentes")
+	textByStay       = ui.T("By stay", "Par séjour")
+	textBooking      = ui.T("Booking", "Réservation")
+	textTick         = ui.T("Select", "Sélectionner")
+	textTickOf       = ui.T("Select %s", "Sélectionner %s")
+	textNoTenantYet  = ui.T("No tenant yet", "Pas encore de locataire")
+	textCoverEnds    = ui.T("Ends %s", "Finit le %s")
+	textTicked       = ui.T("For the selected deposits:", "Pour les cautions sélectionnées :")
+	textSendLinks    = ui.T("Send the link again", "Renvoyer le lien")
+	textRemindTicked = ui.T("Remind", "Relancer")
+	textSearchHint   = ui.T("The beginning of names, of a reference, a booking or an e-mail address.",
 		"Le début de noms, d’une référence, d’une réservation ou d’une adresse e-mail.")
 	textStatus      = ui.T("Status", "État")
 	textEveryStatus = ui.T("Every status", "Tous les états")
@@ -23,7 +40,9 @@ var (
 	textNoMatch     = ui.T("No deposit fits.", "Aucune caution ne correspond.")
 	textNoMatchHere = ui.T("No deposit fits in this part of the list.",
 		"Aucune caution ne correspond dans cette partie de la liste.")
-	textOlder      = ui.T("Further deposits", "Cautions suivantes")
+	textPrevious   = ui.T("Previous", "Précédentes")
+	textNext       = ui.T("Next", "Suivantes")
+	textRange      = ui.T("%s–%s of %s", "%s–%s sur %s")
 	textEndsBefore = ui.T("Only secured deposits whose cover ends before %s.",
 		"Seulement les cautions garanties dont la couverture finit avant le %s.")
 	textSearchOn    = ui.T("Search on", "Poursuivre la recherche")
@@ -35,3 +54,12 @@ var (
 	textPeriod     = ui.T("Rental period", "Période de location")
 	textCapturedOf = ui.T("%s of %s", "%s sur %s")
 )
+
+var viewNames = map[depositports.View]ui.Text{
+	depositports.ViewAll:      ui.T("All", "Toutes"),
+	depositports.ViewAwaiting: ui.T("Awaiting", "En attente"),
+	depositports.ViewRefused:  ui.T("Refused", "Refusées"),
+	depositports.ViewSecured:  ui.T("Secured", "Garanties"),
+	depositports.ViewEnding:   ui.T("Ending soon", "Fin proche"),
+	depositports.ViewClaimed:  ui.T("Claimed", "Réclamées"),
+}

@@ -48,6 +48,9 @@ func (f Field) shared() templ.OrderedAttributes {
 	if f.Autocomplete != "" {
 		add("autocomplete", f.Autocomplete)
 	}
+	if f.Placeholder != "" {
+		add("placeholder", f.Placeholder)
+	}
 	if f.InputMode != "" {
 		add("inputmode", f.InputMode)
 	}

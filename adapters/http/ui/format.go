@@ -10,15 +10,11 @@ import (
 
 const noBreak = "\u00a0" // keeps an amount on a single line
 
-// Euros formats an amount for the language: €1,250.00 or 1 250,00 €. A negative amount has a minus sign.
-func Euros(l Lang, c money.Cents) string {
-	if c < 0 {
-		return "−" + Euros(l, -c)
-	}
-	whole, cents := strconv.FormatInt(int64(c/100), 10), strconv.FormatInt(int64(c%100)+100, 10)[1:]
-	group, point := ",", "."
+// Number formats a whole number, which is not negative, for the language: 1,000 or 1 000.
+func Number(l Lang, n int64) string {
+	whole, group := strconv.FormatInt(n, 10), ","
 	if l == French {
-		group, point = noBreak, ","
+		group = noBreak
 	}
 	var b strings.Builder
 	for i, digit := range whole {
@@ -27,10 +23,19 @@ func Euros(l Lang, c money.Cents) string {
 		}
 		b.WriteRune(digit)
 	}
-	if l == French {
-		return b.String() + point + cents + noBreak + "€"
+	return b.String()
+}
+
+// Euros formats an amount for the language: €1,250.00 or 1 250,00 €. A negative amount has a minus sign.
+func Euros(l Lang, c money.Cents) string {
+	if c < 0 {
+		return "−" + Euros(l, -c)
 	}
-	return "€" + b.String() + point + cents
+	whole, cents := Number(l, int64(c/100)), strconv.FormatInt(int64(c%100)+100, 10)[1:]
+	if l == French {
+		return whole + "," + cents + noBreak + "€"
+	}
+	return "€" + whole + "." + cents
 }
 
 // Percent formats hundredths of a percent: 3.5 % or 3,5 %.

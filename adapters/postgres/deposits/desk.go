@@ -24,40 +24,63 @@ import (
 // without a search text reads the index of its narrowest filter, and compares each row with the other filters.
 func (s Desk) DeskDeposits(ctx context.Context, f depositports.DeskFilter,
 	page ports.Page) (ports.List[*deposit.Deposit], error) {
-	if !f.EndsBefore.IsZero() { // a cover ends while the deposit is active
-		if len(f.Statuses) > 0 && !slices.Contains(f.Statuses, deposit.Active) {
-			return ports.List[*deposit.Deposit]{}, nil
-		}
-		f.Statuses = []deposit.Status{deposit.Active}
+	var none ports.List[*deposit.Deposit]
+	f, some := narrowed(f)
+	if !some {
+		return none, nil
 	}
-	byStay := !f.Stay.From.IsZero() || !f.Stay.To.IsZero()
 	var sought *search
+	var err error
 	if f.Text != "" {
-		var err error
 		if sought, err = s.search(ctx, f, page); err != nil || sought.empty() {
-			return ports.List[*deposit.Deposit]{}, err
+			return none, err
 		}
 	}
-	place := func(d *deposit.Deposit) ports.Cursor { return ports.Cursor{At: d.CreatedAt, ID: d.ID} }
-	if byStay {
-		place = func(d *deposit.Deposit) ports.Cursor { return ports.Cursor{At: d.ContractStartAt, ID: d.ID} }
+	few, err := s.fewOpen(ctx, f, sought)
+	if err != nil || few != nil && len(few) == 0 {
+		return none, err
 	}
-	l := &lists.List{Table: "deposits", Identity: []string{"id"}, Order: []string{"created_at", "id"}}
-	if byStay {
+	l := &lists.List{Table: "deposits", Identity: []string{"id"}, Order: []string{"created_at", "id"}, Back: page.Back}
+	if f.ByStay() {
 		l.Order[0] = "contract_start_at"
 	}
 	var source string
-	if f.Text == "" && !byStay && open(f.Statuses) {
+	if open(f) && few == nil && f.Text == "" && !f.ByStay() && f.Stay == (ports.Span{}) {
 		source = openDeposits(l, f, page)
 	} else {
+		if few != nil {
+			l.Where("id = ANY (?::uuid[])", few)
+		}
 		source = deskList(l, f, page, sought).Rows(page)
 	}
-	sql := SelectDepositsOf(source, "d.fits, d.n") + " ORDER BY d." + strings.Join(l.Order, " DESC, d.") + " DESC"
+	sql := SelectDepositsOf(source, "d.fits, d.n") + l.OrderBy("d.")
 	return lists.Read(ctx, s.DB, l, page, sql,
 		func(row pgx.CollectableRow) (got lists.Listed[*deposit.Deposit], err error) {
 			got.Item, err = ScanDeposit(row, s.Sealer, &got.Fits, &got.N)
 			return got, err
-		}, place)
+		}, f.Place)
+}
+
+// narrowed gives f with the statuses that all of its filters leave, and whether any is left.
+func narrowed(f depositports.DeskFilter) (depositports.DeskFilter, bool) {
+	leave := func(statuses []deposit.Status) {
+		if len(f.Statuses) == 0 {
+			f.Statuses = statuses
+			return
+		}
+		f.Statuses = slices.DeleteFunc(slices.Clone(f.Statuses),
+			func(s deposit.Status) bool { return !slices.Contains(statuses, s) })
+	}
+	if !f.EndsBefore.IsZero() { // a cover ends while the deposit is active
+		if leave([]deposit.Status{deposit.Active}); len(f.Statuses) == 0 {
+			return f, false
+		}
+	}
+	if of := f.View.Statuses(); of != nil {
+		leave(of)
+		return f, len(f.Statuses) > 0
+	}
+	return f, true
 }
 
 // deskList says how the list of f is read. sought is what the search for its text found.
@@ -71,15 +94,26 @@ func deskList(l *lists.List, f depositports.DeskFilter, page ports.Page, sought 
 	default:
 		l.Where("id = ANY (?::uuid[])", sought.ids)
 	}
-	if !f.Stay.From.IsZero() {
-		l.Where("contract_end_at >= ?", f.Stay.From)
+	within := l.Where
+	if !f.ByStay() { // the index of the list knows no stays
+		within = l.Filter
 	}
-	if !f.Stay.To.IsZero() && (page.Cursor.IsZero() || !page.Cursor.At.Before(f.Stay.To)) {
+	if !f.Stay.From.IsZero() {
+		within("contract_end_at >= ?", f.Stay.From)
+	}
+	if !f.Stay.To.IsZero() && (!f.ByStay() || page.Back || page.Cursor.IsZero() || !page.Cursor.At.Before(f.Stay.To)) {
 		// else the cursor says so, and twice would mislead the planner
-		l.Where("contract_start_at < ?", f.Stay.To)
+		within("contract_start_at < ?", f.Stay.To)
 	}
 	if len(f.Statuses) > 0 {
 		l.Filter("status = ANY (?)", statusTexts(f.Statuses))
+	}
+	switch f.View {
+	case depositports.ViewRefused:
+		l.Filter("(status <> 'captured' OR " + isOpen + " AND o.awaits_tenant))")
+	case depositports.ViewClaimed:
+		l.Filter(isOpen + ")")
+	case depositports.ViewAll, depositports.ViewAwaiting, depositports.ViewSecured, depositports.ViewEnding:
 	}
 	if !f.EndsBefore.IsZero() {
 		l.Filter("expires_at < ?", f.EndsBefore)
@@ -88,31 +122,113 @@ func deskList(l *lists.List, f depositports.DeskFilter, page ports.Page, sought 
 	return l
 }
 
+// isOpen looks a captured deposit up in open_deposits. Not EXISTS, for which Postgres may read the whole table first.
+const isOpen = `(SELECT true FROM open_deposits o WHERE o.account_id = deposits.account_id AND o.status = 'captured'
+	AND o.created_at = deposits.created_at AND o.deposit_id = deposits.id`
+
 func statusTexts(statuses []deposit.Status) []string {
 	return pg.Each(statuses, func(s deposit.Status) string { return string(s) })
 }
 
-// open reports whether the table open_deposits holds every deposit with one of the statuses.
-func open(statuses []deposit.Status) bool {
-	return len(statuses) > 0 && !slices.ContainsFunc(statuses, deposit.Status.Final)
+// open reports whether the table open_deposits holds every deposit of the list.
+func open(f depositports.DeskFilter) bool {
+	return f.View.Statuses() != nil || len(f.Statuses) > 0 && !slices.ContainsFunc(f.Statuses, deposit.Status.Final)
+}
+
+// openRows are the rows of open_deposits of f, from each of their indexes those that rest limits.
+func openRows(l *lists.List, f depositports.DeskFilter, rest string) string {
+	const row = `SELECT o.created_at, o.deposit_id FROM open_deposits o WHERE o.account_id = `
+	account, statuses, parts := l.Argument(f.AccountID), f.Statuses, []string(nil)
+	if f.View == depositports.ViewRefused && slices.Contains(statuses, deposit.Captured) {
+		parts = append(parts, "("+row+account+" AND o.awaits_tenant"+rest+")")
+		statuses = slices.DeleteFunc(slices.Clone(statuses), func(s deposit.Status) bool { return s == deposit.Captured })
+	}
+	if len(statuses) > 0 {
+		parts = append(parts, "(SELECT o.* FROM unnest("+l.Argument(statusTexts(statuses))+
+			"::text[]) AS s(status) CROSS JOIN LATERAL ("+row+account+" AND o.status = s.status"+rest+") AS o)")
+	}
+	return "(" + strings.Join(parts, " UNION ALL ") + ") AS o"
+}
+
+// fewOpen reads the open deposits of f where they may be few among the rows that the list would read otherwise. nil:
+// they are not, or they are more than maxFound, and so frequent in the list.
+func (s Desk) fewOpen(ctx context.Context, f depositports.DeskFilter, sought *search) ([]id.ID, error) {
+	if !open(f) || sought != nil && !sought.frequent ||
+		sought == nil && !f.ByStay() && f.Stay == (ports.Span{}) && f.EndsBefore.IsZero() {
+		return nil, nil
+	}
+	most, l := strconv.Itoa(maxFound+1), &lists.List{}
+	sql := ""
+	if f.EndsBefore.IsZero() {
+		sql = "SELECT o.deposit_id FROM " +
+			openRows(l, f, " ORDER BY o.created_at DESC, o.deposit_id DESC LIMIT "+most) + " LIMIT " + most
+	} else {
+		l.Args = []any{f.AccountID, f.EndsBefore}
+		sql = "SELECT deposit_id " + endingWork + " ORDER BY ends_at LIMIT " + most
+	}
+	rows, err := s.DB.Query(ctx, sql, l.Args...)
+	if err != nil {
+		return nil, err
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[id.ID])
+	if err != nil || len(ids) > maxFound {
+		return nil, pg.Translate(err)
+	}
+	return append([]id.ID{}, ids...), nil
 }
 
 // openDeposits is a table expression like that of list.rows, for deposits that table open_deposits names.
 func openDeposits(l *lists.List, f depositports.DeskFilter, page ports.Page) string {
-	account, asked := l.Argument(f.AccountID), l.Argument(statusTexts(f.Statuses))
-	after := ""
+	rest := ""
 	if !page.Cursor.IsZero() {
-		after = " AND (o.created_at, o.deposit_id) < (" + l.Argument(page.Cursor.At) + ", " + l.Argument(page.Cursor.ID) + ")"
+		rest = " AND (o.created_at, o.deposit_id) " + l.Beyond() + " (" + l.Argument(page.Cursor.At) + ", " +
+			l.Argument(page.Cursor.ID) + ")"
 	}
 	if !f.EndsBefore.IsZero() {
-		after += " AND o.ends_at < " + l.Argument(f.EndsBefore)
+		rest += " AND o.ends_at < " + l.Argument(f.EndsBefore)
 	}
-	newest := " ORDER BY o.created_at DESC, o.deposit_id DESC LIMIT " + strconv.Itoa(lists.LimitFor(page))
-	return "(SELECT d.*, true AS fits, 0 AS n FROM (SELECT o.* FROM unnest(" + asked +
-		"::text[]) AS s(status) CROSS JOIN LATERAL (" +
-		"SELECT o.created_at, o.deposit_id FROM open_deposits o WHERE o.account_id = " + account +
-		" AND o.status = s.status" + after + newest + ") AS o" + newest +
+	newest := " ORDER BY o.created_at DESC, o.deposit_id DESC"
+	if page.Back {
+		newest = " ORDER BY o.created_at, o.deposit_id"
+	}
+	newest += " LIMIT " + strconv.Itoa(lists.LimitFor(page))
+	return "(SELECT d.*, true AS fits, 0 AS n FROM (SELECT o.* FROM " + openRows(l, f, rest+newest) + newest +
 		") AS o JOIN deposits d ON d.id = o.deposit_id)"
+}
+
+// CountViews implements depositports.Desk. It reads at most most rows of each status, of the covers that end soon, of
+// the claims that await their tenants, and of all deposits, each from its index.
+func (s Desk) CountViews(ctx context.Context, accountID id.ID, ending time.Time,
+	most int) (map[depositports.View]int, error) {
+	limit := " LIMIT " + strconv.Itoa(most)
+	rows, err := s.DB.Query(ctx, `
+		SELECT s.status, (SELECT count(*) FROM (SELECT FROM open_deposits WHERE account_id = $1 AND status = s.status
+			ORDER BY created_at`+limit+`) AS o) FROM unnest($3::text[]) AS s(status)
+		UNION ALL SELECT 'ending', count(*) FROM (SELECT `+endingWork+` ORDER BY ends_at`+limit+`) AS o
+		UNION ALL SELECT 'awaits_tenant', count(*) FROM (SELECT FROM open_deposits WHERE account_id = $1 AND awaits_tenant
+			ORDER BY created_at`+limit+`) AS o
+		UNION ALL SELECT 'all', count(*) FROM (SELECT FROM deposits WHERE account_id = $1
+			ORDER BY created_at DESC`+limit+`) AS d`,
+		accountID, ending, statusTexts([]deposit.Status{deposit.Pending, deposit.Incomplete, deposit.PaymentIssue,
+			deposit.Active, deposit.Captured}))
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]int{}
+	var of string
+	var n int
+	_, err = pgx.ForEachRow(rows, []any{&of, &n}, func() error {
+		found[of] = n
+		return nil
+	})
+	return map[depositports.View]int{
+		depositports.ViewAll:      found["all"],
+		depositports.ViewAwaiting: min(most, found[string(deposit.Pending)]+found[string(deposit.Incomplete)]),
+		depositports.ViewRefused:  min(most, found[string(deposit.PaymentIssue)]+found["awaits_tenant"]),
+		depositports.ViewSecured:  found[string(deposit.Active)],
+		depositports.ViewEnding:   found["ending"],
+		depositports.ViewClaimed:  found[string(deposit.Captured)],
+	}, pg.Translate(err)
 }
 
 // Parts of the statements on work: $1 is the account, and week begins at $3 and ends at $2.
@@ -122,10 +238,8 @@ const (
 	endingWork = `FROM open_deposits WHERE account_id = $1 AND status = 'active' AND ends_at < $2`
 	// beginsSoon tells whether a row o of status s is depositports.WorkSoon. It is null for a row from before the column.
 	beginsSoon = `(s.status NOT IN ('active', 'captured') AND o.starts_at >= $3 AND o.starts_at < $2)`
-	// asksTenant tells of the row o of a captured deposit whether its tenant has to pay. An aggregate is looked up for
-	// each row, whatever the statistics say.
-	asksTenant = `coalesce((SELECT bool_or(c.state = 'awaiting_tenant') FROM collections c
-		WHERE c.deposit_id = o.deposit_id), false)`
+	// asksTenant tells of the row o of a captured deposit whether its tenant has to pay.
+	asksTenant = `o.awaits_tenant`
 )
 
 // maxWork bounds the rows of a status among which the first of a kind are looked for.

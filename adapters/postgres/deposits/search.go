@@ -121,18 +121,19 @@ func names(columns string, limit int) string {
 func (s Desk) search(ctx context.Context, f depositports.DeskFilter, page ports.Page) (*search, error) {
 	reference, _ := deposit.WrittenReference(f.Text)
 	args := []any{f.AccountID, f.Text, digitsOf(f.Text), reference, deposit.ReferenceBeginnings(f.Text)}
-	limit, after := "", ""
-	if len(f.Statuses) == 0 && f.EndsBefore.IsZero() && f.Stay.From.IsZero() && f.Stay.To.IsZero() {
-		limit = " LIMIT " + strconv.Itoa(lists.LimitFor(page))
+	l := &lists.List{Order: []string{"created_at", "id"}, Back: page.Back}
+	order, after := l.OrderBy(""), ""
+	if len(f.Statuses) == 0 && f.Stay == (ports.Span{}) && !f.ByStay() {
+		order += " LIMIT " + strconv.Itoa(lists.LimitFor(page))
 		if !page.Cursor.IsZero() {
 			args = append(args, page.Cursor.At, page.Cursor.ID)
-			after = " AND (created_at, id) < ($6, $7)"
+			after = " AND (created_at, id) " + l.Beyond() + " ($6, $7)"
 		}
 	}
 	found, many := &search{}, false
 	batch := &pgx.Batch{}
 	batch.Queue(indexPlans)
-	batch.Queue(searchOf(after, limit), args...).QueryRow(func(row pgx.Row) error {
+	batch.Queue(searchOf(after, order), args...).QueryRow(func(row pgx.Row) error {
 		return row.Scan(&found.ids, &found.ways, &found.frequent, &many, &found.patterns)
 	})
 	if err := s.DB.SendBatch(ctx, batch); err != nil {
@@ -152,7 +153,7 @@ const indexPlans = `SELECT set_config(name, value, true) FROM (VALUES ('enable_s
 	AS settings(name, value)`
 
 // searchOf is the statement of a search.
-func searchOf(after, limit string) string {
+func searchOf(after, order string) string {
 	var found []string
 	for way, sql := range soughtElsewhere {
 		// Without DISTINCT, Postgres stops at the limit.
@@ -169,8 +170,8 @@ func searchOf(after, limit string) string {
 		WHERE NOT (SELECT many FROM known) LIMIT `+strconv.Itoa(maxNamed+1)+`)`)
 	return `WITH ` + clientsNamed + `, found AS MATERIALIZED (` + strings.Join(found, " UNION ALL ") + `),
 		counted AS MATERIALIZED (SELECT way, count(*) AS n FROM found GROUP BY way)
-		SELECT ARRAY (SELECT id FROM (SELECT DISTINCT created_at, id FROM found WHERE true` + after + `) AS page
-			ORDER BY created_at DESC, id DESC` + limit + `),
+		SELECT ARRAY (SELECT id FROM (SELECT DISTINCT created_at, id FROM found WHERE true` + after +
+		`) AS page` + order + `),
 		ARRAY (SELECT way FROM counted), EXISTS (SELECT FROM counted WHERE n > CASE way WHEN ` + strconv.Itoa(byName) +
 		` THEN ` + strconv.Itoa(maxNamed) + ` ELSE ` + strconv.Itoa(maxFound) + ` END),
 		(SELECT many FROM known), ARRAY (SELECT '% ' || word || '%' FROM asked, unnest(words) AS word)`

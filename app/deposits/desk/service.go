@@ -55,6 +55,12 @@ type Row struct {
 
 // List lists the deposits of an account.
 func (s *Service) List(ctx context.Context, f depositports.DeskFilter, page ports.Page) (ports.List[Row], error) {
+	if f.View == depositports.ViewEnding {
+		ending := s.deps.Clock.Now().Add(deposit.EndingSoon)
+		if f.EndsBefore.IsZero() || ending.Before(f.EndsBefore) {
+			f.EndsBefore = ending
+		}
+	}
 	found, err := s.deps.Desk.DeskDeposits(ctx, f, page)
 	if err != nil {
 		return ports.List[Row]{}, err
@@ -86,6 +92,20 @@ func (s *Service) rows(ctx context.Context, list []*deposit.Deposit) ([]Row, err
 		}
 	}
 	return rows, nil
+}
+
+// mostCounted bounds the deposits of a view that are counted.
+const mostCounted = 1000
+
+// Views counts the deposits of each view of an account, exactly up to mostCounted.
+func (s *Service) Views(ctx context.Context,
+	accountID id.ID) (map[depositports.View]depositports.WorkCount, error) {
+	found, err := s.deps.Desk.CountViews(ctx, accountID, s.deps.Clock.Now().Add(deposit.EndingSoon), mostCounted+1)
+	counts := map[depositports.View]depositports.WorkCount{}
+	for view, n := range found {
+		counts[view] = depositports.WorkCount{Count: min(n, mostCounted), More: n > mostCounted}
+	}
+	return counts, err
 }
 
 // Today is what the operator's first page shows.

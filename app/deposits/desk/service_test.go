@@ -25,6 +25,8 @@ type store struct {
 	bulk  []int // the limits of the refused deposits that were asked for
 	none  bool  // no deposit was made in the year
 	old   int   // deposits from before the year
+	// ending is the time before which covers end, of the last read
+	ending time.Time
 }
 
 func (s *store) CountMade(_ context.Context, _ id.ID, spans []ports.Span) (counts []int, err error) {
@@ -47,6 +49,20 @@ func (s *store) CountWork(_ context.Context, _ id.ID, _ ports.Span,
 		counts[kind] = depositports.WorkCount{Count: min(n, most), More: n > most, Soon: s.soon[kind]}
 	}
 	return counts, nil
+}
+
+// CountViews counts as many deposits as it may.
+func (s *store) CountViews(_ context.Context, _ id.ID, ending time.Time,
+	most int) (map[depositports.View]int, error) {
+	s.ending = ending
+	return map[depositports.View]int{depositports.ViewAll: most, depositports.ViewSecured: most - 1}, nil
+}
+
+// DeskDeposits notes the filter.
+func (s *store) DeskDeposits(_ context.Context, f depositports.DeskFilter,
+	_ ports.Page) (ports.List[*deposit.Deposit], error) {
+	s.ending = f.EndsBefore
+	return ports.List[*deposit.Deposit]{}, nil
 }
 
 func (s *store) OpenWork(_ context.Context, _ id.ID, kinds []depositports.Work, _ ports.Span,
@@ -107,6 +123,27 @@ func TestToday_CountsEachMonthThatIsOverOnce_AndThePresentOnceAMinute(t *testing
 	at.now = at.now.Add(time.Minute)
 	year(1)
 	require.Len(t, s.asked, 1)
+}
+
+func TestViews_AreCountedToAThousand_AndThoseThatEndSoonEndWithinSevenDays(t *testing.T) {
+	t.Parallel()
+	s := &store{}
+	at := &clock{time.Date(2027, 3, 31, 23, 0, 0, 0, time.UTC)}
+	service, soon := desk.New(desk.Deps{Desk: s, Clock: at}), at.now.AddDate(0, 0, 7)
+	counts, err := service.Views(t.Context(), id.ID{1})
+	require.NoError(t, err)
+	require.Equal(t, map[depositports.View]depositports.WorkCount{depositports.ViewAll: {Count: 1000, More: true},
+		depositports.ViewSecured: {Count: 1000}}, counts)
+	require.Equal(t, soon, s.ending)
+	for asked, want := range map[time.Time]time.Time{{}: soon, soon.Add(1): soon, soon.Add(-1): soon.Add(-1)} {
+		_, err := service.List(t.Context(), depositports.DeskFilter{View: depositports.ViewEnding, EndsBefore: asked},
+			ports.Page{})
+		require.NoError(t, err)
+		require.Equal(t, want, s.ending)
+	}
+	_, err = service.List(t.Context(), depositports.DeskFilter{View: depositports.ViewSecured}, ports.Page{})
+	require.NoError(t, err)
+	require.Zero(t, s.ending)
 }
 
 func TestToday_ReadsTheListsOfWorkThatThereIs(t *testing.T) {

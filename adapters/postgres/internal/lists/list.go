@@ -2,6 +2,7 @@ package lists
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,9 +19,9 @@ const (
 	maxRead = 2000
 )
 
-// List builds the query of a list, newest first. Conditions are constants with ? for each argument; values travel as
-// parameters, never in the text. The text depends on nothing but the set of filters and the step of the page size, so
-// that Postgres plans each text once for a connection.
+// List builds the query of a list, newest first unless it is read back. Conditions are constants with ? for each
+// argument; values travel as parameters, never in the text. The text depends on nothing but the set of filters, the
+// direction and the step of the page size, so that Postgres plans each text once for a connection.
 type List struct {
 	Table    string
 	Identity []string // columns of the primary key
@@ -28,7 +29,8 @@ type List struct {
 	within   []string // Conditions that the index of the list answers: other rows are not read
 	Fits     []string // Conditions that are checked on each row that is read
 	Args     []any
-	Max      int // rows that a page reads; 0: maxRead
+	Max      int  // rows that a page reads; 0: maxRead
+	Back     bool // rows are read from the cursor on to newer ones
 }
 
 // Where adds a condition that the index of the list answers.
@@ -80,10 +82,27 @@ func (l *List) After(c ports.Cursor) {
 	switch {
 	case c.IsZero():
 	case len(l.Order) == 1:
-		l.Where(l.Order[0]+" < ?", c.ID)
+		l.Where(l.Order[0]+" "+l.Beyond()+" ?", c.ID)
 	default:
-		l.Where("("+strings.Join(l.Order, ", ")+") < (?, ?)", c.At, c.ID)
+		l.Where("("+strings.Join(l.Order, ", ")+") "+l.Beyond()+" (?, ?)", c.At, c.ID)
 	}
+}
+
+// Beyond compares a row with the cursor.
+func (l *List) Beyond() string {
+	if l.Back {
+		return ">"
+	}
+	return "<"
+}
+
+// OrderBy is the order in which rows are read. prefix stands before each column.
+func (l *List) OrderBy(prefix string) string {
+	direction := " DESC"
+	if l.Back {
+		direction = ""
+	}
+	return " ORDER BY " + prefix + strings.Join(l.Order, direction+", "+prefix) + direction
 }
 
 // Conditions is the WHERE clause of the conditions that the index answers.
@@ -106,7 +125,7 @@ func (l *List) reads() int {
 // n of the row among those that were read, which is 0 in a list without filters. Row number reads is there even if it
 // does not fit: the next page starts after it.
 func (l *List) Rows(p ports.Page) string {
-	order := " ORDER BY " + strings.Join(l.Order, " DESC, ") + " DESC"
+	order := l.OrderBy("")
 	limit := order + " LIMIT " + strconv.Itoa(LimitFor(p))
 	from := " FROM " + l.Table + l.Conditions()
 	if len(l.Fits) == 0 {
@@ -171,6 +190,9 @@ func Read[T any](ctx context.Context, d pg.DB, l *List, p ports.Page, sql string
 		return ports.List[T]{}, pg.Translate(err)
 	}
 	page := ports.List[T]{Items: make([]T, 0, min(len(rows), size(p)))}
+	if l.Back {
+		defer func() { slices.Reverse(page.Items) }()
+	}
 	for _, row := range rows {
 		if len(page.Items) == size(p) { // more rows, of which this is the first
 			page.Next = place(page.Items[size(p)-1])
