@@ -8,15 +8,15 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// ClaimMail is a mail to a tenant. Language is its BCP 47 tag; "" for a mail in several languages.
-type ClaimMail struct {
+// CaptureMail is a mail to a tenant. Language is its BCP 47 tag; "" for a mail in several languages.
+type CaptureMail struct {
 	ports.Mail
 	Language string
 }
 
-// ClaimMail gives the mail that the tenant of d gets if the operator captures d now. ok is false for a deposit whose
+// CaptureMail gives the mail that the tenant of d gets if the operator captures d now. ok is false for a deposit whose
 // tenant has no record: nobody is mailed.
-func (s *Service) ClaimMail(by OperatorCaller, d *deposit.Deposit, in CaptureRequest) (mail ClaimMail, ok bool) {
+func (s *Service) CaptureMail(by OperatorCaller, d *deposit.Deposit, in CaptureRequest) (mail CaptureMail, ok bool) {
 	if d.Client == nil {
 		return mail, false
 	}
@@ -27,5 +27,5 @@ func (s *Service) ClaimMail(by OperatorCaller, d *deposit.Deposit, in CaptureReq
 	}
 	m := mails.MoneyOf(&captured, paymentports.TenantCaptured, by.Account.CompanyName, s.deps.Imprint.SupportEmail)
 	m.Reason, m.Words, m.ChargedAt = in.Reason, in.Description, s.deps.Payments.FirstCharge(now)
-	return ClaimMail{m.Mail(id.ID{}, now), mails.LanguageOf(m.Locale)}, true
+	return CaptureMail{m.Mail(id.ID{}, now), mails.LanguageOf(m.Locale)}, true
 }
