@@ -98,6 +98,7 @@ func TestVerify_InABrowserOfNobodyOrOfAnother_AsksForThePasswordOfTheAccount(t *
 			"wrong password": "This is not the password of the account."} {
 			refused := b.Send(page, page.FormTo("/verify"), map[string]string{"password": given})
 			require.Equal(t, http.StatusUnprocessableEntity, refused.Status, name)
+			require.Equal(t, "password", refused.Focused(), name)
 			require.Equal(t, "bad_credentials", refused.Code())
 			require.Contains(t, refused.Body, message)
 			require.Equal(t, "true", refused.Input("password", "aria-invalid"))
@@ -174,6 +175,7 @@ func TestReset_TheMailsLinkSetsAPassword(t *testing.T) {
 
 	short := fresh.Submit(path, map[string]string{"password": "short"})
 	require.Equal(t, http.StatusUnprocessableEntity, short.Status)
+	require.Equal(t, "password", short.Focused())
 	require.Equal(t, "true", short.Input("password", "aria-invalid"))
 	require.NotContains(t, short.Body, "short")
 	done := fresh.Send(short, 0, map[string]string{"password": "another password"})

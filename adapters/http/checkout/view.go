@@ -152,7 +152,7 @@ func notice(c *fiber.Ctx, v checkout.View, lang ui.Lang) string {
 	}
 }
 
-// fields gives the inputs, each with its mistake. The first wrong input gets the focus.
+// fields gives the inputs, each with its mistake.
 func fields(person tenant.Person, words, agreed string, wrong []ui.Mistake, lang ui.Lang) []ui.Field {
 	out := []ui.Field{
 		{Name: fieldFirstName, Type: "text", Label: textFirstName.In(lang), Value: person.FirstName,
@@ -163,9 +163,9 @@ func fields(person tenant.Person, words, agreed string, wrong []ui.Mistake, lang
 			MaxLength: 254, Required: true},
 		{Name: fieldAgree, Type: typeCheckbox, Label: words, Value: agreed, Required: true},
 	}
-	for n, m := range wrong {
+	for _, m := range wrong {
 		i := slices.IndexFunc(out, func(f ui.Field) bool { return f.Name == m.Field })
-		out[i].Error, out[i].Autofocus = m.Text, n == 0
+		out[i].Error = m.Text
 	}
 	return out
 }

@@ -158,7 +158,6 @@ func (p *pages) renderNew(c *fiber.Ctx, by caller, status int, in newDeposit, fo
 	}
 	field := func(f ui.Field, label ui.Text, value string) ui.Field {
 		f.Label, f.Value, f.Error = label.In(lang), value, mistakeOf(in.mistakes, f.Name)
-		f.Autofocus = len(in.mistakes) > 0 && in.mistakes[0].Field == f.Name
 		return f
 	}
 	limits := textAmountLimits.In(lang, ui.Euros(lang, deposit.MinAmount), ui.Euros(lang, by.Ceiling()))

@@ -150,6 +150,6 @@ func codeField(form string, lang ui.Lang, mistake string) ui.Field {
 	return ui.Field{
 		Form: form, Name: fieldCode, Type: "text", Label: textCode.In(lang), Hint: textCodeHint.In(lang),
 		Autocomplete: "one-time-code", MaxLength: 40,
-		Required: true, Error: mistake, Autofocus: mistake != "",
+		Required: true, Error: mistake,
 	}
 }

@@ -597,7 +597,7 @@ func enrolPage(v enrolView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Input(ui.Field{Form: intentConfirmTOTP, Name: fieldCode, Type: "text", InputMode: "numeric", Label: textEnrolCode.In(v.Page.Lang), Autocomplete: "one-time-code", MaxLength: 12, Required: true, Error: v.Error, Autofocus: v.Error != ""}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Input(ui.Field{Form: intentConfirmTOTP, Name: fieldCode, Type: "text", InputMode: "numeric", Label: textEnrolCode.In(v.Page.Lang), Autocomplete: "one-time-code", MaxLength: 12, Required: true, Error: v.Error}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

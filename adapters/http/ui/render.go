@@ -56,7 +56,7 @@ func current(is bool) templ.Attributes {
 // Render writes a page. The whole page is rendered before the first byte is sent, so a failure becomes an error page.
 func Render(c *fiber.Ctx, status int, page templ.Component) error {
 	var b bytes.Buffer
-	if err := page.Render(c.UserContext(), &b); err != nil {
+	if err := page.Render(withFocus(c.UserContext()), &b); err != nil {
 		return err
 	}
 	c.Status(status)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/a-h/templ"
 	"github.com/gofiber/fiber/v2"
 	"github.com/stretchr/testify/require"
 
@@ -177,6 +178,20 @@ func TestErrorPage_CarriesTheCodeAndTheRequestID(t *testing.T) {
 	require.Contains(t, html, "Page introuvable")
 	require.Contains(t, html, `href="/login"`)
 	require.NotContains(t, html, "<script")
+}
+
+func TestRender_PutsTheFocusIntoTheFirstMistake(t *testing.T) {
+	app := fiber.New(fiber.Config{Immutable: true})
+	app.Get("/", func(c *fiber.Ctx) error {
+		return ui.Render(c, 422, templ.Join(
+			ui.Input(ui.Field{Name: "right", Type: "text"}), ui.TextArea(ui.Field{Name: "first", Error: "e"}),
+			ui.Input(ui.Field{Name: "second", Type: "text", Error: "e"}), ui.Files(ui.Field{Name: "third", Error: "e"}, "")))
+	})
+	html := body(t, app, httptest.NewRequest(http.MethodGet, "/", nil))
+	require.Equal(t, 1, strings.Count(html, " autofocus"))
+	require.Regexp(t, `<textarea[^>]* id="first"[^>]* autofocus`, html)
+	again := body(t, app, httptest.NewRequest(http.MethodGet, "/", nil))
+	require.Equal(t, html, again, "every page begins anew")
 }
 
 func TestErrorPage_LeadsOn(t *testing.T) {
