@@ -68,13 +68,13 @@ func TestVerify_TheMailsLinkShowsAButtonAndTheButtonVerifies(t *testing.T) {
 		require.Contains(t, page.Body, "a@b.example")
 	}
 	require.Zero(t, s.Count("operators", "verified_at IS NOT NULL"), "a GET changes nothing")
-	require.Contains(t, b.Get("/dashboard").Body, "Please verify that a@b.example")
+	require.Contains(t, b.Get("/dashboard").Body, "We mailed a link to a@b.example")
 
 	done := b.Submit(path, nil) // one click in the browser of the account
 	require.Equal(t, http.StatusOK, done.Status, done.Body)
 	require.Contains(t, done.Body, "Your address is verified")
 	require.Equal(t, 1, s.Count("operators", "verified_at IS NOT NULL"))
-	require.NotContains(t, b.Get("/dashboard").Body, "Please verify")
+	require.NotContains(t, b.Get("/dashboard").Body, "We mailed a link to")
 
 	again := s.Browser(t).Get(path)
 	require.Equal(t, http.StatusGone, again.Status)
@@ -186,7 +186,7 @@ func TestReset_TheMailsLinkSetsAPassword(t *testing.T) {
 		fresh.Submit("/login", map[string]string{"email": "a@b.example", "password": password}).Code())
 	require.Equal(t, "/dashboard",
 		fresh.Submit("/login", map[string]string{"email": "a@b.example", "password": "another password"}).Location)
-	require.NotContains(t, fresh.Get("/dashboard").Body, "Please verify", "the link went to the address")
+	require.NotContains(t, fresh.Get("/dashboard").Body, "We mailed a link to", "the link went to the address")
 	require.Equal(t, http.StatusGone, s.Browser(t).Get(path).Status)
 }
 

@@ -178,7 +178,7 @@ func settingsPage(v settingsView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if v.Unverified {
-				templ_7745c5c3_Err = resendForm(v.Page.Lang, v.Token, textUnverified.In(v.Page.Lang)).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = resendForm(v.Page.Lang, v.Token, textVerifyAskLead.In(v.Page.Lang, v.Email)).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
