@@ -44,6 +44,11 @@ var (
 	textLinkAs     = ui.T("Link to %s as %s", "Relier à %s en tant que %s")
 	textUseAnother = ui.T("Use another account", "Utiliser un autre compte")
 
+	textLinked   = ui.T("You are linked", "Vous êtes relié")
+	textLinkedTo = ui.T("The account of %s is linked to %s, under number %s.",
+		"Le compte de %s est relié à %s, sous le numéro %s.")
+	textOpen = ui.T("Open", "Ouvrir")
+
 	textPartner = ui.T("Partner", "Partenaire")
 	textNumber  = ui.T("Your number at %s", "Votre numéro chez %s")
 	textOwner   = ui.T("This number is linked already, to the account of %s. Log in to that account.",
