@@ -1,12 +1,14 @@
 package payments
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"time"
 
 	"partnerdeposits/app/platform/mails"
 	"partnerdeposits/app/platform/schedules"
+	"partnerdeposits/core/agreement"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/site"
@@ -26,6 +28,7 @@ type TenantNotices struct {
 	Refunds      paymentports.Refunds
 	Mails        ports.Mails
 	Payments     paymentports.Payments
+	Agreements   depositports.Agreements
 	Clock        ports.Clock
 	Entropy      ports.Entropy
 	Log          *slog.Logger
@@ -70,7 +73,12 @@ func (n TenantNotices) about(ctx context.Context, notice paymentports.TenantNoti
 	if err != nil || d.Client == nil {
 		return m, err
 	}
-	m.To, m.Locale, m.Deposit, m.Amount = d.Client.Email, d.Locale, d, d.CapturedAmount
+	agreed, err := n.Agreements.Agreements(ctx, d.ID)
+	if err != nil {
+		return m, err
+	}
+	m.To, m.Deposit, m.Amount = d.Client.Email, d, d.CapturedAmount
+	m.Locale = cmp.Or(d.Locale, agreement.LocaleOf(agreed))
 	account, _, err := n.Operators.AccountByID(ctx, d.AccountID)
 	if err != nil {
 		return m, err

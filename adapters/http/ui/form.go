@@ -72,7 +72,9 @@ func (f Field) shared(ctx context.Context) templ.OrderedAttributes {
 type focusKey struct{}
 
 // withFocus makes the context of a page, of which one field has the focus.
-func withFocus(ctx context.Context) context.Context { return context.WithValue(ctx, focusKey{}, new(bool)) }
+func withFocus(ctx context.Context) context.Context {
+	return context.WithValue(ctx, focusKey{}, new(bool))
+}
 
 // focused reports whether the browser puts the focus into the field: into the first with a mistake, wherever it stands.
 func (f Field) focused(ctx context.Context) bool {
