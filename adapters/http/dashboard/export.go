@@ -31,6 +31,8 @@ const (
 	exportPage   = 100              // deposits that are read and held at once
 	exportLimit  = 10 * time.Minute // for the whole export
 	exportBuffer = 64 << 10         // bytes that the system keeps for the reader: they count as taken
+
+	byteOrderMark = "\ufeff" // without it Excel reads the accents as those of Windows
 )
 
 // export streams the list as CSV. A page of the list is read when the browser has taken the page before, so an export
@@ -113,6 +115,7 @@ func (e *exporter) Close() error {
 func (e *exporter) fill() error {
 	if !e.begun {
 		e.begun = true
+		e.buffer.WriteString(byteOrderMark)
 		e.write(exportColumns)
 	}
 	for e.buffer.Len() == 0 || e.buffer.Len() < 4<<10 {
