@@ -277,7 +277,7 @@ func TestEveryPage_HasStrictHeaders(t *testing.T) {
 		answer := b.Get(r.Path)                          // a value that names nothing is answered with a page, too
 		policy := "default-src 'none'; style-src 'self'" // of Headers; answers without it have another
 		require.Contains(t, answer.Header.Get("Content-Security-Policy"), policy, r.Path)
-		require.NotContains(t, answer.Header.Get("Content-Security-Policy"), "script-src", r.Path)
+		answer.RequireOurScriptAlone(t, r.Path)
 		require.Equal(t, "no-store", answer.Header.Get("Cache-Control"), r.Path)
 		require.Equal(t, "no-referrer", answer.Header.Get("Referrer-Policy"), r.Path)
 		require.Equal(t, "nosniff", answer.Header.Get("X-Content-Type-Options"), r.Path)

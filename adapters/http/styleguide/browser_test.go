@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
@@ -50,4 +51,37 @@ func TestBrowser_EveryPublicPageInBothSchemesAndLanguages_IsAccessible(t *testin
 			}
 		})
 	}
+}
+
+// A copy button is there where scripts run, copies a field or a list of texts, and says so. The page's policy allows the
+// script that does it.
+func TestBrowser_CopyButtons_CopyWhereScriptsRun(t *testing.T) {
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{})
+	s.Browser(t).Get("/styleguide").RequireOurScriptAlone(t, "/styleguide")
+	ask := func(browser context.Context, expression string) string {
+		t.Helper()
+		answer, err := chromedp.Run(browser, chromedp.Evaluate[string](expression))
+		require.NoError(t, err)
+		return answer
+	}
+	browser := browsertest.New(t)
+	require.NoError(t, chromedp.Do(browser, chromedp.Navigate(s.URL+"/styleguide"),
+		chromedp.WaitVisible(`[data-copy="light-copy"]`)))
+	ask(browser, `navigator.clipboard.writeText = async text => { window.copied = text }; ""`)
+	for of, want := range map[string]string{"light-copy": "https://example.com/checkout/…",
+		"light-codes": "abcd-efgh-ijkl-mnop\nqrst-uvwx-yz23-4567"} {
+		button := `[data-copy="` + of + `"]`
+		require.NoError(t, chromedp.Do(browser, chromedp.Click(button)))
+		require.Eventually(t, func() bool {
+			return ask(browser, `document.querySelector('`+button+` + [role=status]').textContent`) == "Copied."
+		}, time.Minute, 10*time.Millisecond)
+		require.Equal(t, want, ask(browser, "window.copied"))
+	}
+
+	plain := browsertest.New(t)
+	require.NoError(t, chromedp.Do(plain, browsertest.WithoutScript, chromedp.Navigate(s.URL+"/styleguide"),
+		chromedp.WaitVisible("#light-copy")))
+	require.Equal(t, "0", ask(plain,
+		`String([...document.querySelectorAll("[data-copy]")].filter(b => b.checkVisibility()).length)`))
 }

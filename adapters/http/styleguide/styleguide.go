@@ -102,10 +102,11 @@ func (p *pages) guide(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
+	page := ui.Page{Lang: lang, Title: textGuide.In(lang), Query: ui.RawQuery(c), Wide: true, Section: ui.SectionToday,
+		Operator: "olivia@example.com"}
+	page.LetCopy(c)
 	return ui.Render(c, fiber.StatusOK, guidePage(guideView{
-		QR: qr,
-		Page: ui.Page{Lang: lang, Title: textGuide.In(lang), Query: ui.RawQuery(c), Wide: true, Section: ui.SectionToday,
-			Operator: "olivia@example.com"},
+		QR: qr, Page: page,
 		Amount: ui.Euros(lang, 125_000), Day: ui.Date(lang, now), Minute: ui.DateTime(lang, now),
 		Longest: ui.Span(ui.LongDate(lang, now), ui.LongDate(lang, now.AddDate(0, 0, 7))),
 	}))

@@ -24,7 +24,7 @@ func (s *Site) Headers(c *fiber.Ctx) error {
 }
 
 // SecureHeaders sets the security headers of a page: no script, no frame, no referrer, no caching. Forms may post to
-// this site only; SetFormTargets adds targets.
+// this site only; SetFormTargets adds targets. Page.LetCopy allows a script of ours.
 func SecureHeaders(c *fiber.Ctx) {
 	c.Set(fiber.HeaderContentSecurityPolicy, policy("form-action 'self'"))
 	c.Set(fiber.HeaderXContentTypeOptions, "nosniff")

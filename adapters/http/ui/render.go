@@ -23,6 +23,7 @@ type Page struct {
 	Section   string // of the operator's pages, which the menu marks; "": a page without the menu
 	Operator  string // e-mail of the current operator; "": nobody is signed in
 	FormToken string // CSRF token of the log-out form
+	copies    bool   // the script of the copy buttons is there: LetCopy
 }
 
 // The sections of the operator's pages.

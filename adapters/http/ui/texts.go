@@ -12,6 +12,8 @@ var (
 	TextToLogIn   = T("Go to the log-in", "Aller à la connexion")
 	TextDesk      = T("Your pages", "Vos pages")
 	TextLogOut    = T("Log out", "Se déconnecter")
+	textCopy      = T("Copy", "Copier")
+	textCopied    = T("Copied.", "Copié.")
 )
 
 // Promise is a sentence of the consent page, with the acts that keep it.
