@@ -32,6 +32,9 @@ var (
 	textCode     = ui.T("Code", "Code")
 	textCodeHint = ui.T("The six digits that your authenticator app shows, or a recovery code.",
 		"Les six chiffres qu’affiche votre application d’authentification, ou un code de secours.")
+	textAppCodeHint = ui.T("The six digits that your authenticator app shows.",
+		"Les six chiffres qu’affiche votre application d’authentification.")
+	textUseRecovery = ui.T("Use a recovery code", "Utiliser un code de secours")
 	textCodeButton  = ui.T("Continue", "Continuer")
 	textCodeAndLink = ui.T("Continue and link to %s", "Continuer et relier à %s")
 	textCodeRestart = ui.T("Not you, or no time left?", "Ce n’est pas vous, ou le temps est écoulé ?")

@@ -83,6 +83,7 @@ func (p *pages) showRecoveryCodes(c *fiber.Ctx, by caller, done operators.Confir
 	lang := ui.LangOf(c)
 	v := recoveryView{Page: p.page(c, by, ui.SectionSettings, textRecoveryTitle.In(lang)), Lead: lead.In(lang)}
 	v.Page.Wide, v.Page.ReadAt, v.Page.FormToken = false, pathSettings, p.Site.FormTokenOf(done.Token.Reveal())
+	v.Page.LetCopy(c)
 	for _, code := range done.RecoveryCodes {
 		v.Codes = append(v.Codes, secret.Text.Reveal(code))
 	}

@@ -102,6 +102,8 @@ func TestTOTP_NewRecoveryCodes_ReplaceTheOldOnes_AndNeedACode(t *testing.T) {
 	done := b.Send(page, form(t, page, "new_recovery_codes"), map[string]string{"code": app.Next()})
 	require.Equal(t, http.StatusOK, done.Status)
 	require.NotContains(t, done.Body, app.Recovery[0])
+	require.Contains(t, done.Body, `data-copy="codes"`)
+	done.RequireOurScriptAlone(t, "recovery codes")
 	require.Equal(t, twofactor.RecoveryCodes, s.Count("recovery_codes", ""))
 	page = b.Get("/dashboard/settings")
 	refused := b.Send(page, form(t, page, "new_recovery_codes"), map[string]string{"code": app.Recovery[0]})
