@@ -34,7 +34,7 @@ func (p *pages) renderSettings(c *fiber.Ctx, by caller, status int, v settingsVi
 	if v.Codes, err = p.Operators.TwoFactor(c.UserContext(), by.Operator.ID); err != nil {
 		return err
 	}
-	page.Wide, page.ReadAt, page.ErrorCode = false, pathSettings, v.Page.ErrorCode
+	page.ReadAt, page.ErrorCode = pathSettings, v.Page.ErrorCode
 	v.Page, v.Token, v.Email, v.Unverified = page, page.FormToken, by.Operator.Email, p.Operators.Unverified(by.Operator)
 	v.fields(by)
 	sessions, err := p.Operators.Sessions(c.UserContext(), by.Operator.ID, p.Site.SessionToken(c))

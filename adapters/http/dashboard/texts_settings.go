@@ -22,6 +22,7 @@ var (
 )
 
 var (
+	textSecurity  = ui.T("Security", "Sécurité")
 	textAccountOf = ui.T("Account", "Compte")
 	textCompany   = ui.T("Company name", "Nom de l’entreprise")
 	textLanguage  = ui.T("Language of your pages and e-mails", "Langue de vos pages et e-mails")
@@ -80,7 +81,7 @@ var settingsDone = map[string]ui.Text{
 }
 
 var (
-	textMailsTitle = ui.T("E-mails", "E-mails")
+	textMailsTitle = ui.T("Notifications", "Notifications")
 	textCoverMails = ui.T("Tell me when the cover of a deposit is about to end",
 		"Me prévenir lorsque la couverture d’une caution arrive à échéance")
 	textCoverHint = ui.T("At most one e-mail a day, 7 days ahead.", "Un e-mail par jour au plus, 7 jours à l’avance.")
