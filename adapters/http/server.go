@@ -75,7 +75,7 @@ func New(cfg Config, s Surfaces) (*fiber.App, error) {
 	app := fiber.New(middleware.FiberConfig(middleware.ServerConfig{
 		TrustedProxies: cfg.TrustedProxies,
 		ErrorHandler: problem.Handler(
-			problem.Config{Logger: cfg.Log, Unavailable: unavailable, RenderPage: ui.RenderProblem, IsPage: isPage}),
+			problem.Config{Logger: cfg.Log, Unavailable: unavailable, RenderPage: s.Dashboard.RenderProblem, IsPage: isPage}),
 	}))
 	cfg.Observe = watching(unavailable, cfg.Observe)
 	middleware.Harden(app, middleware.Hooks{Observe: cfg.Observe, Draining: cfg.Draining, Uploads: dashboard.IsUpload})

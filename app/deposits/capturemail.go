@@ -15,8 +15,9 @@ type CaptureMail struct {
 }
 
 // CaptureMail gives the mail that the tenant of d gets if the operator captures d now. ok is false for a deposit whose
-// tenant has no record: nobody is mailed.
-func (s *Service) CaptureMail(by OperatorCaller, d *deposit.Deposit, in CaptureRequest) (mail CaptureMail, ok bool) {
+// tenant has no record: nobody is mailed. agreed is the language in which the tenant agreed.
+func (s *Service) CaptureMail(by OperatorCaller, d *deposit.Deposit, agreed string,
+	in CaptureRequest) (mail CaptureMail, ok bool) {
 	if d.Client == nil {
 		return mail, false
 	}
@@ -25,7 +26,8 @@ func (s *Service) CaptureMail(by OperatorCaller, d *deposit.Deposit, in CaptureR
 	if in.Amount != nil {
 		captured.CapturedAmount = *in.Amount
 	}
-	m := mails.MoneyOf(&captured, paymentports.TenantCaptured, by.Account.CompanyName, s.deps.Imprint.SupportEmail)
+	m := mails.MoneyOf(&captured, agreed, paymentports.TenantCaptured, by.Account.CompanyName,
+		s.deps.Imprint.SupportEmail)
 	m.Reason, m.Words, m.ChargedAt = in.Reason, in.Description, s.deps.Payments.FirstCharge(now)
 	return CaptureMail{m.Mail(id.ID{}, now), mails.LanguageOf(m.Locale)}, true
 }

@@ -7,6 +7,7 @@ import (
 	"partnerdeposits/app/platform/audit"
 	"partnerdeposits/app/platform/idempotent"
 	"partnerdeposits/app/platform/mails"
+	"partnerdeposits/core/agreement"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	paymentports "partnerdeposits/ports/payments"
@@ -20,24 +21,34 @@ func (s *Service) RemindByOperator(ctx context.Context, by OperatorCaller, form 
 	if err := s.verified(by, ActRemind); err != nil {
 		return err
 	}
-	var url string
+	var url, locale string
 	return s.onDebt(ctx, by, form, ActRemind,
 		func(ctx context.Context) (err error) {
-			url, err = s.CheckoutURL(ctx, by.Account.ID, form.DepositID)
+			if url, err = s.CheckoutURL(ctx, by.Account.ID, form.DepositID); err != nil {
+				return err
+			}
+			agreed, err := s.deps.Agreements.Agreements(ctx, form.DepositID)
+			locale = agreement.LocaleOf(agreed)
 			return err
 		},
 		func(ctx context.Context, d *deposit.Deposit, now time.Time) error {
 			if err := s.deps.Payments.Remind(ctx, d.ID, now); err != nil {
 				return err
 			}
-			return s.mailReminder(ctx, by, d, url, now)
+			return s.mailReminder(ctx, by, d, reminder{url, locale}, now)
 		})
+}
+
+// reminder is what a reminder needs beside its deposit.
+type reminder struct {
+	url    string
+	agreed string // language of the agreement, for a deposit without one
 }
 
 // mailReminder queues the mail and writes the audit log.
 //
 // Returns deposit.ErrNobodyToRemind, or rate_limited (deposit.AccountLinkAllowed).
-func (s *Service) mailReminder(ctx context.Context, by OperatorCaller, d *deposit.Deposit, url string,
+func (s *Service) mailReminder(ctx context.Context, by OperatorCaller, d *deposit.Deposit, r reminder,
 	now time.Time) error {
 	if d.Client == nil {
 		return deposit.ErrNobodyToRemind
@@ -45,8 +56,8 @@ func (s *Service) mailReminder(ctx context.Context, by OperatorCaller, d *deposi
 	if err := s.accountMayMail(ctx, by, d.Client.Email, now); err != nil {
 		return err
 	}
-	mail := mails.MoneyOf(d, paymentports.TenantAwaited, by.Account.CompanyName, s.deps.Imprint.SupportEmail)
-	mail.URL = url
+	mail := mails.MoneyOf(d, r.agreed, paymentports.TenantAwaited, by.Account.CompanyName, s.deps.Imprint.SupportEmail)
+	mail.URL = r.url
 	if err := s.deps.Mails.Enqueue(ctx, mail.Mail(s.deps.Entropy.NewID(), now)); err != nil {
 		return err
 	}

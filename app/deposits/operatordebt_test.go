@@ -87,7 +87,7 @@ func (c *claim) mailed() []ports.Mail {
 	_, err := payments.TenantNotices{
 		Notices: c.Postgres.TenantNotices, Mails: c.Postgres.Mails, UnitOfWork: c.Postgres, Deposits: c.Postgres.Deposits,
 		Operators: c.Postgres.Operators, Collections: c.Postgres.Collections, Refunds: c.Postgres.Refunds,
-		Payments: c.Postgres.Payments, Clock: c.Clock, Entropy: entropy{}, Log: slog.New(slog.DiscardHandler),
+		Payments: c.Postgres.Payments, Agreements: c.Postgres.Agreements, Clock: c.Clock, Entropy: entropy{}, Log: slog.New(slog.DiscardHandler),
 		DashboardURL: checkouttest.DashboardURL,
 	}.Job(time.Second).Run(c.Ctx())
 	require.NoError(c.T, err)
@@ -107,6 +107,9 @@ func TestRemind_MailsTheSameLinkAgain_OnceIn24Hours(t *testing.T) {
 	got := c.mailed()
 	require.Len(t, got, 3)
 	require.Equal(t, got[1].Subject, got[2].Subject)
+	for _, m := range got {
+		require.NotContains(t, m.Body, "Bonjour", "the tenant agreed in English")
+	}
 	require.Equal(t, got[1].Body, got[2].Body)
 	require.Equal(t, c.id, got[2].LinkOf, "counts under the limits of mailed links")
 	require.Equal(t, []string{"deposit.remind"}, c.Audit(t, c.id))

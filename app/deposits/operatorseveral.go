@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"partnerdeposits/app/platform/idempotent"
+	"partnerdeposits/core/agreement"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
@@ -310,7 +311,11 @@ func (s *Service) mailTicked(ctx context.Context, by OperatorCaller, d Ticked, u
 		}
 		return "", err
 	}
-	return "", s.mailReminder(ctx, by, d.Deposit, url, now)
+	agreed, err := s.deps.Agreements.Agreements(ctx, d.ID)
+	if err != nil {
+		return "", err
+	}
+	return "", s.mailReminder(ctx, by, d.Deposit, reminder{url, agreement.LocaleOf(agreed)}, now)
 }
 
 func outcomeOf(list []Ticked) []Outcome {

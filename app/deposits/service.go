@@ -47,6 +47,7 @@ type Deps struct {
 	Contents    depositports.FileContents
 	Cleaner     depositports.FileCleaner
 	Drafts      depositports.FormDrafts
+	Agreements  depositports.Agreements
 	// VerifyAddresses refuses acts on the desk that charge or mail a tenant, to operators whose address is not verified.
 	VerifyAddresses bool
 	Codes           Codes

@@ -102,8 +102,8 @@ func (b bench) mailTenants() (subjects []string) {
 	told := payments.TenantNotices{
 		Notices: b.Postgres.TenantNotices, Mails: b.Postgres.Mails, UnitOfWork: b.Postgres, Deposits: b.Postgres.Deposits,
 		Operators: b.Postgres.Operators, Collections: b.Postgres.Collections, Refunds: b.Postgres.Refunds,
-		Payments: b.Postgres.Payments,
-		Clock:    b.Clock, Entropy: entropy{}, Log: discard, DashboardURL: "http://dash.test",
+		Payments: b.Postgres.Payments, Agreements: b.Postgres.Agreements,
+		Clock: b.Clock, Entropy: entropy{}, Log: discard, DashboardURL: "http://dash.test",
 	}
 	_, err := told.Job(time.Second).Run(b.Ctx())
 	require.NoError(b.T, err)

@@ -7,6 +7,7 @@ import (
 
 	"partnerdeposits/app/platform/mails"
 	"partnerdeposits/app/platform/schedules"
+	"partnerdeposits/core/agreement"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/site"
@@ -26,6 +27,7 @@ type TenantNotices struct {
 	Refunds      paymentports.Refunds
 	Mails        ports.Mails
 	Payments     paymentports.Payments
+	Agreements   depositports.Agreements
 	Clock        ports.Clock
 	Entropy      ports.Entropy
 	Log          *slog.Logger
@@ -70,11 +72,15 @@ func (n TenantNotices) about(ctx context.Context, notice paymentports.TenantNoti
 	if err != nil || d.Client == nil {
 		return m, err
 	}
+	agreed, err := n.Agreements.Agreements(ctx, d.ID)
+	if err != nil {
+		return m, err
+	}
 	account, _, err := n.Operators.AccountByID(ctx, d.AccountID)
 	if err != nil {
 		return m, err
 	}
-	m = mails.MoneyOf(d, notice.Kind, account.CompanyName, n.SupportEmail)
+	m = mails.MoneyOf(d, agreement.LocaleOf(agreed), notice.Kind, account.CompanyName, n.SupportEmail)
 	switch notice.Kind {
 	case paymentports.TenantCaptured:
 		return n.withClaim(ctx, m)

@@ -71,6 +71,14 @@ type Record struct {
 	Origin    Origin // zero once it is erased
 }
 
+// LocaleOf gives the language in which the tenant agreed last; "" without an agreement.
+func LocaleOf(oldestFirst []Record) string {
+	if len(oldestFirst) == 0 {
+		return ""
+	}
+	return oldestFirst[len(oldestFirst)-1].Locale
+}
+
 // Fingerprint identifies words: SHA-256, in hexadecimal.
 func Fingerprint(words string) string {
 	sum := sha256.Sum256([]byte(words))

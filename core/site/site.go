@@ -87,11 +87,14 @@ func Next(asked string) string {
 	u, err := url.Parse(asked)
 	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || u.Fragment != "" || u.Opaque != "" ||
 		strings.ContainsFunc(asked, func(r rune) bool { return r <= ' ' || r == '\\' || r > '~' }) ||
-		path.Clean(u.Path) != u.Path || u.Path != Desk && !strings.HasPrefix(u.Path, Desk+"/") {
+		path.Clean(u.Path) != u.Path || !OnDesk(u.Path) {
 		return Desk
 	}
 	return u.RequestURI()
 }
+
+// OnDesk reports whether a path is one of the desk.
+func OnDesk(at string) bool { return at == Desk || strings.HasPrefix(at, Desk+"/") }
 
 // At puts values in the places of a pattern: At(Deposit, "dep_1") is /dashboard/deposits/dep_1. At panics if the
 // pattern has fewer or more places than there are values.

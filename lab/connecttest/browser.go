@@ -225,3 +225,14 @@ func Query(key secret.Text, slug, externalID, ts, more string) string {
 	return "partner=" + slug + "&external_id=" + url.QueryEscape(externalID) + "&ts=" + ts + "&sig=" +
 		connect.Sign(key, slug, externalID, ts) + more
 }
+
+// Focused gives the id of the field that has the focus on a page; "" for none. A page has one at most.
+func (a Answer) Focused() string {
+	var ids []string
+	for n := range a.Root.Descendants() {
+		if _, has := formbrowser.Attribute(n, "autofocus"); has {
+			ids = append(ids, attr(n, "id"))
+		}
+	}
+	return strings.Join(ids, " ")
+}

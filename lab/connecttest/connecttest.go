@@ -110,10 +110,15 @@ func (s *Server) app(t testing.TB, o Options) *fiber.App {
 	if o.Counted {
 		limiter, proxies = s.Services.Limiter, []string{"127.0.0.1"}
 	}
+	desk := dashboard.Deps{
+		Connections: s.Connections, Operators: s.Operators, Desk: s.Desk, Deposits: s.Services.Deposits,
+		Books: s.Services.Books, Entropy: system.Entropy{}, Limiter: limiter,
+		Site: site, Log: slog.New(slog.DiscardHandler), Uploads: o.Uploads,
+	}
 	app := fiber.New(
 		middleware.FiberConfig(middleware.ServerConfig{TrustedProxies: proxies, ErrorHandler: problem.Handler(problem.Config{
 			Logger:     slog.New(slog.DiscardHandler),
-			RenderPage: ui.RenderProblem,
+			RenderPage: desk.RenderProblem,
 			IsPage:     func(*fiber.Ctx) bool { return true },
 		})}))
 	middleware.Harden(app, middleware.Hooks{Uploads: dashboard.IsUpload})
@@ -125,11 +130,7 @@ func (s *Server) app(t testing.TB, o Options) *fiber.App {
 	styleguide.Mount(app,
 		styleguide.Deps{Clock: s.Clock, Site: site, DashboardURL: s.DashboardURL, Caught: s.Postgres.Mails})
 	account.Mount(app, account.Deps{Operators: s.Operators, Limiter: limiter, AttemptsPerMinute: 10, Site: site})
-	dashboard.Mount(app, dashboard.Deps{
-		Connections: s.Connections, Operators: s.Operators, Desk: s.Desk, Deposits: s.Services.Deposits,
-		Books: s.Services.Books, Entropy: system.Entropy{}, Limiter: limiter,
-		Site: site, Log: slog.New(slog.DiscardHandler), Uploads: o.Uploads,
-	})
+	dashboard.Mount(app, desk)
 	for _, r := range app.GetRoutes(true) {
 		if r.Method != fiber.MethodHead {
 			s.Routes = append(s.Routes, Route{r.Method, r.Path})

@@ -229,7 +229,7 @@ func (b *builder) deposits(s *Services) {
 		Idempotent: b.once, Journal: b.journal, Deposits: store.Deposits, Payments: money, Collections: store.Collections,
 		Clients: p.Clients, Links: store.Links, Operators: store.Operators, Codes: b.signIn.Codes, Mails: store.Mails,
 		Audit: store.Audit, Files: store.Files, Contents: store.Contents, Cleaner: p.Cleaner,
-		Drafts: store.FormDrafts, Metrics: p.DepositMetrics,
+		Drafts: store.FormDrafts, Agreements: store.Agreements, Metrics: p.DepositMetrics,
 		Clock: p.Clock, Entropy: p.Entropy, Timers: b.cfg.Timers(), LeastCharge: p.Provider.LeastCharge(),
 		VerifyAddresses: b.cfg.VerifiesAddresses(), DashboardURL: b.cfg.DashboardBaseURL, Imprint: b.cfg.Imprint(),
 	})

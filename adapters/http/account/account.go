@@ -128,7 +128,7 @@ func (p *pages) verifyForm(c *fiber.Ctx, status int, token, mistake string) erro
 		v.Fields = []ui.Field{{
 			Name: fieldPassword, Type: "password", Label: textAccountPassword.In(lang), Autocomplete: "current-password",
 			MaxLength: 200, Required: true,
-			Error: mistake, Autofocus: mistake != "",
+			Error: mistake,
 		}}
 	}
 	if mistake != "" {
@@ -207,7 +207,7 @@ func (p *pages) forgotForm(c *fiber.Ctx, status int, email string, failed *fault
 // add adds the field of a form, with the error about it.
 func (v *view) add(field ui.Field, failed *fault.Error, lang ui.Lang) {
 	if failed != nil {
-		field.Error, field.Autofocus = ui.FailureOf(failed.Code).Message.In(lang), true
+		field.Error = ui.FailureOf(failed.Code).Message.In(lang)
 		v.Failed, v.Page.ErrorCode = ui.Mistake{Field: field.Name, Text: field.Error}, failed.Code
 	}
 	v.Fields = append(v.Fields, field)

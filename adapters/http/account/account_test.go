@@ -68,13 +68,13 @@ func TestVerify_TheMailsLinkShowsAButtonAndTheButtonVerifies(t *testing.T) {
 		require.Contains(t, page.Body, "a@b.example")
 	}
 	require.Zero(t, s.Count("operators", "verified_at IS NOT NULL"), "a GET changes nothing")
-	require.Contains(t, b.Get("/dashboard").Body, "Please verify that a@b.example")
+	require.Contains(t, b.Get("/dashboard").Body, "We mailed a link to a@b.example")
 
 	done := b.Submit(path, nil) // one click in the browser of the account
 	require.Equal(t, http.StatusOK, done.Status, done.Body)
 	require.Contains(t, done.Body, "Your address is verified")
 	require.Equal(t, 1, s.Count("operators", "verified_at IS NOT NULL"))
-	require.NotContains(t, b.Get("/dashboard").Body, "Please verify")
+	require.NotContains(t, b.Get("/dashboard").Body, "We mailed a link to")
 
 	again := s.Browser(t).Get(path)
 	require.Equal(t, http.StatusGone, again.Status)
@@ -98,6 +98,7 @@ func TestVerify_InABrowserOfNobodyOrOfAnother_AsksForThePasswordOfTheAccount(t *
 			"wrong password": "This is not the password of the account."} {
 			refused := b.Send(page, page.FormTo("/verify"), map[string]string{"password": given})
 			require.Equal(t, http.StatusUnprocessableEntity, refused.Status, name)
+			require.Equal(t, "password", refused.Focused(), name)
 			require.Equal(t, "bad_credentials", refused.Code())
 			require.Contains(t, refused.Body, message)
 			require.Equal(t, "true", refused.Input("password", "aria-invalid"))
@@ -174,6 +175,7 @@ func TestReset_TheMailsLinkSetsAPassword(t *testing.T) {
 
 	short := fresh.Submit(path, map[string]string{"password": "short"})
 	require.Equal(t, http.StatusUnprocessableEntity, short.Status)
+	require.Equal(t, "password", short.Focused())
 	require.Equal(t, "true", short.Input("password", "aria-invalid"))
 	require.NotContains(t, short.Body, "short")
 	done := fresh.Send(short, 0, map[string]string{"password": "another password"})
@@ -184,7 +186,7 @@ func TestReset_TheMailsLinkSetsAPassword(t *testing.T) {
 		fresh.Submit("/login", map[string]string{"email": "a@b.example", "password": password}).Code())
 	require.Equal(t, "/dashboard",
 		fresh.Submit("/login", map[string]string{"email": "a@b.example", "password": "another password"}).Location)
-	require.NotContains(t, fresh.Get("/dashboard").Body, "Please verify", "the link went to the address")
+	require.NotContains(t, fresh.Get("/dashboard").Body, "We mailed a link to", "the link went to the address")
 	require.Equal(t, http.StatusGone, s.Browser(t).Get(path).Status)
 }
 

@@ -165,8 +165,8 @@ func (s shop) lastMail() ports.Mail {
 	told := payments.TenantNotices{
 		Notices: s.Postgres.TenantNotices, Mails: s.Postgres.Mails, UnitOfWork: s.Postgres, Deposits: s.Postgres.Deposits,
 		Operators: s.Postgres.Operators, Collections: s.Postgres.Collections, Refunds: s.Postgres.Refunds,
-		Payments: s.Postgres.Payments,
-		Clock:    s.Clock, Entropy: system.Entropy{}, Log: slog.New(slog.DiscardHandler), DashboardURL: s.base,
+		Payments: s.Postgres.Payments, Agreements: s.Postgres.Agreements,
+		Clock: s.Clock, Entropy: system.Entropy{}, Log: slog.New(slog.DiscardHandler), DashboardURL: s.base,
 	}
 	_, err := told.Job(time.Second).Run(context.WithoutCancel(s.t.Context()))
 	require.NoError(s.t, err)

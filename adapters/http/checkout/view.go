@@ -227,7 +227,7 @@ func (v *formView) agreement(terms agreement.Terms, wrong []tenant.Mistake) {
 	v.Unfold = n >= 0 && wrong[n].Fault.Is(agreement.ErrChanged)
 }
 
-// fields sets the inputs, and the mistake of each field. The first wrong field gets the focus.
+// fields sets the inputs, and the mistake of each field.
 func (v *formView) fields(person tenant.Person) {
 	v.First = ui.Field{Name: fieldFirstName, Type: "text", Label: textFirstName.In(v.Lang), Value: person.FirstName,
 		Autocomplete: "given-name", MaxLength: tenant.MaxName, Required: true}
@@ -235,10 +235,10 @@ func (v *formView) fields(person tenant.Person) {
 		Autocomplete: "family-name", MaxLength: tenant.MaxName, Required: true}
 	v.Email = ui.Field{Name: fieldEmail, Type: "email", Label: textEmail.In(v.Lang), Value: person.Email,
 		Autocomplete: "email", MaxLength: 254, Required: true}
-	for n, m := range v.Mistakes {
+	for _, m := range v.Mistakes {
 		for _, f := range []*ui.Field{&v.First, &v.Last, &v.Email, &v.Agree} {
 			if f.Name == m.Field {
-				f.Error, f.Autofocus = m.Text, n == 0
+				f.Error = m.Text
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package connect
 import (
 	"errors"
 	"net/http"
+	"strings"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -80,19 +81,27 @@ func (p *pages) logInAgain(c *fiber.Ctx, v visit) error {
 	return c.Redirect(ui.WithQuery(pathLogin, v.query), http.StatusSeeOther)
 }
 
+// queryRecovery asks for the page of a recovery code, whose field is the same.
+const queryRecovery = "recovery"
+
 // codeForm renders the form. refusal is the error of the last submission, or nil.
 func (p *pages) codeForm(c *fiber.Ctx, v visit, verified connections.Verified, who signedIn, refusal error) error {
 	allowReturn(c, verified)
 	lang := ui.LangOf(c)
 	status, failed := formFailure(refusal, lang)
+	field := ui.Field{
+		Name: fieldCode, Type: "text", Label: textCode.In(lang), Hint: textAppCodeHint.In(lang), InputMode: "numeric",
+		Autocomplete: "one-time-code", MaxLength: 40, Required: true, Autofocus: true,
+	}
+	other := ui.WithQuery(pathCode, strings.TrimPrefix(v.query+"&"+queryRecovery+"=1", "&"))
+	if c.Query(queryRecovery) != "" { // the keyboard of a phone shows letters then
+		field.InputMode, field.Hint, other = "", textCodeHint.In(lang), ""
+	}
 	return ui.Render(c, status, codePage(formView{
 		Page: ui.Page{Lang: lang, Query: v.query, Title: titleOf(verified, textCodeTitle, textCodePartner, lang),
 			ErrorCode: failed.code},
 		Visit: v, Token: p.Site.FormToken(c), Partner: verified.Partner.Name, Number: verified.ExternalID,
 		Email: who.operator.Email, Company: who.account.CompanyName, Host: returnHost(verified), Failed: failed,
-		Fields: withFailure([]ui.Field{{
-			Name: fieldCode, Type: "text", Label: textCode.In(lang), Hint: textCodeHint.In(lang), Autocomplete: "one-time-code",
-			MaxLength: 40, Required: true, Autofocus: true,
-		}}, failed),
+		Recovery: other, Fields: withFailure([]ui.Field{field}, failed),
 	}))
 }

@@ -124,6 +124,10 @@ func TestCode_Recovery_WorksOnce_AndTheOperatorIsTold(t *testing.T) {
 	require.Equal(t, 1, s.Count("audit_log", "action = 'operator.use_recovery_code'"))
 
 	again, page := half(t, s, "a@b.example", "")
+	require.Equal(t, "numeric", page.Input("code", "inputmode"))
+	page = again.Get(page.LinkTo("/login/code?recovery="))
+	require.Empty(t, page.Input("code", "inputmode"), "letters for a recovery code")
+	require.Empty(t, page.LinkTo("/login/code?recovery="))
 	refused := again.Send(page, 0, map[string]string{"code": app.Recovery[3]})
 	require.Equal(t, http.StatusUnprocessableEntity, refused.Status)
 	require.False(t, signedIn(again))

@@ -121,3 +121,28 @@ func TestConnectURL_FromBeforeARevocation_IsExpired(t *testing.T) {
 		"signed in the second of the revocation")
 	require.Equal(t, 1, s.Count("account_links", "revoked_at IS NULL"))
 }
+
+func TestLinkedOperator_IsNotAskedAgain(t *testing.T) {
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{})
+	s.Partner("demo")
+	b := s.Browser(t)
+	b.Submit("/register?"+good(s, "demo", "op-1", ""), signup("a@b.example"))
+	for _, path := range []string{"/register?", "/login?"} {
+		page := b.Get(path + good(s, "demo", "op-1", ""))
+		require.Equal(t, http.StatusOK, page.Status)
+		require.Contains(t, page.Body, "You are linked")
+		require.Contains(t, page.Body, "Partner demo")
+		require.Equal(t, "/dashboard", page.LinkTo("/dashboard"))
+		require.NotContains(t, page.Body, "can:", "nothing is to be agreed to")
+		require.Empty(t, page.Input("intent", "value"), "no way back is wanted")
+
+		page = b.Get(path + good(s, "demo", "op-1", returnTo("https://pms.example/done")))
+		require.Equal(t, "link", page.Input("intent", "value"))
+		requireResult(t, b.Send(page, 0, nil).Location, "already_linked", "op-1", "")
+		require.Contains(t, b.Get(path+good(s, "demo", "op-1", "&lang=fr")).Body, "Ouvrir")
+		b.Get(path + good(s, "demo", "op-1", "&lang=en"))
+	}
+	require.Equal(t, 1, s.Count("account_links", ""))
+	require.Equal(t, 1, s.Count("outbox", ""))
+}

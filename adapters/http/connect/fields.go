@@ -79,16 +79,15 @@ func loginFields(in input, failed failure, lang ui.Lang) []ui.Field {
 		{Name: fieldEmail, Type: "email", Label: textEmail.In(lang), Value: in.email, Autocomplete: "username",
 			MaxLength: 254, Required: true},
 		{Name: fieldPassword, Type: "password", Label: textPassword.In(lang), Autocomplete: "current-password",
-			MaxLength: 200, Required: true},
+			MaxLength: 200, Required: true, Autofocus: failed.code == connect.ErrBadCredentials.Code},
 	}, failed)
 }
 
-// withFailure shows the message at its field and moves the focus there.
+// withFailure shows the message at its field.
 func withFailure(fields []ui.Field, failed failure) []ui.Field {
 	i := slices.IndexFunc(fields, func(f ui.Field) bool { return failed.field != "" && f.Name == failed.field })
 	if i >= 0 {
 		fields[i].Error = failed.message
-		fields[i].Autofocus = true
 	}
 	return fields
 }

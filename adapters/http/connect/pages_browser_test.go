@@ -42,6 +42,8 @@ func TestBrowser_LinkingPagesInBothSchemesAndLanguages_AreAccessible(t *testing.
 						chromedp.Navigate(s.URL+"/login?"+good(s, "demo", external, "&lang="+lang+returnTo("https://pms.example/done"))),
 						chromedp.WaitVisible("button.main"))},
 					{"connect-done", chromedp.Steps(chromedp.Click("button.main"), chromedp.WaitVisible("a.button"))},
+					{"connect-linked", chromedp.Navigate(s.URL + "/login?" +
+						good(s, "demo", external, "&lang="+lang+returnTo("https://pms.example/done")))},
 				} {
 					require.NoError(t, chromedp.Do(browser, step.do), step.name)
 					for device, viewport := range browsertest.Viewports {

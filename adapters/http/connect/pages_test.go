@@ -164,6 +164,7 @@ func TestLogin_SaysTheSameOfAnUnknownEmailAndAWrongPassword(t *testing.T) {
 			sent := s.Browser(t).Submit("/login"+query, map[string]string{"email": email, "password": pw})
 			require.Equal(t, http.StatusUnprocessableEntity, sent.Status)
 			require.Equal(t, "bad_credentials", sent.Code())
+			require.Equal(t, "password", sent.Focused())
 			require.Nil(t, sent.Cookie("session"))
 			return sent
 		}

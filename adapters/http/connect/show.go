@@ -55,7 +55,7 @@ func (p *pages) show(c *fiber.Ctx, v visit) error {
 	case offer.Refusal != nil && (current != nil || v.path == pathRegister):
 		return p.refused(c, v, offer, current)
 	case current != nil:
-		return p.consent(c, v, offer.Verified, *current)
+		return p.consent(c, v, offer, *current)
 	default:
 		return p.form(c, v, offer, prefilled(v), nil)
 	}
@@ -138,11 +138,12 @@ func (p *pages) form(c *fiber.Ctx, v visit, offer connections.Result, in input, 
 	return ui.Render(c, status, registerPage(view))
 }
 
-// consent asks a signed-in operator whether to link.
-func (p *pages) consent(c *fiber.Ctx, v visit, verified connections.Verified, current signedIn) error {
+// consent asks a signed-in operator whether to link. Where the link exists, nothing is asked: the page leads on.
+func (p *pages) consent(c *fiber.Ctx, v visit, offer connections.Result, current signedIn) error {
+	verified := offer.Verified
 	allowReturn(c, verified)
 	lang := ui.LangOf(c)
-	return ui.Render(c, http.StatusOK, consentPage(formView{
+	view := formView{
 		Page:    ui.Page{Lang: lang, Query: v.query, Title: textConsent.In(lang, verified.Partner.Name)},
 		Visit:   v,
 		Token:   p.Site.FormToken(c),
@@ -151,7 +152,12 @@ func (p *pages) consent(c *fiber.Ctx, v visit, verified connections.Verified, cu
 		Email:   current.operator.Email,
 		Company: current.account.CompanyName,
 		Host:    returnHost(verified),
-	}))
+	}
+	if offer.Outcome == connect.AlreadyLinked {
+		view.Page.Title = textLinked.In(lang)
+		return ui.Render(c, http.StatusOK, linkedPage(view))
+	}
+	return ui.Render(c, http.StatusOK, consentPage(view))
 }
 
 func titleOf(verified connections.Verified, plain, withPartner ui.Text, lang ui.Lang) string {

@@ -32,6 +32,9 @@ var (
 	textCode     = ui.T("Code", "Code")
 	textCodeHint = ui.T("The six digits that your authenticator app shows, or a recovery code.",
 		"Les six chiffres qu’affiche votre application d’authentification, ou un code de secours.")
+	textAppCodeHint = ui.T("The six digits that your authenticator app shows.",
+		"Les six chiffres qu’affiche votre application d’authentification.")
+	textUseRecovery = ui.T("Use a recovery code", "Utiliser un code de secours")
 	textCodeButton  = ui.T("Continue", "Continuer")
 	textCodeAndLink = ui.T("Continue and link to %s", "Continuer et relier à %s")
 	textCodeRestart = ui.T("Not you, or no time left?", "Ce n’est pas vous, ou le temps est écoulé ?")
@@ -43,6 +46,11 @@ var (
 	textSignedInAs = ui.T("You are logged in as %s.", "Vous êtes connecté en tant que %s.")
 	textLinkAs     = ui.T("Link to %s as %s", "Relier à %s en tant que %s")
 	textUseAnother = ui.T("Use another account", "Utiliser un autre compte")
+
+	textLinked   = ui.T("You are linked", "Vous êtes relié")
+	textLinkedTo = ui.T("The account of %s is linked to %s, under number %s.",
+		"Le compte de %s est relié à %s, sous le numéro %s.")
+	textOpen = ui.T("Open", "Ouvrir")
 
 	textPartner = ui.T("Partner", "Partenaire")
 	textNumber  = ui.T("Your number at %s", "Votre numéro chez %s")

@@ -80,7 +80,7 @@ func (p *pages) askToClaim(view *confirmView, by caller, v desk.View, f actForm,
 	if f.description != "" {
 		view.Facts = append(view.Facts, fact{Name: textYourWords.In(lang), Value: f.description})
 	}
-	mail, mailed := p.Deposits.CaptureMail(by, v.Deposit,
+	mail, mailed := p.Deposits.CaptureMail(by, v.Deposit, v.Agreed.Locale,
 		deposits.CaptureRequest{DepositID: v.ID, Amount: &f.amount, Reason: f.reason, Description: f.description})
 	if !mailed {
 		view.Mail = &claimMail{Title: textNoMail.In(lang)}

@@ -29,6 +29,7 @@ type newDeposit struct {
 	person                             tenant.Person
 	mistakes                           []ui.Mistake
 	restored                           bool // the form met an ended session, and has made nothing
+	short                              bool // asks once more: the stay is longer than its cover can be
 	draft                              deposit.Draft
 }
 
@@ -55,6 +56,9 @@ func (p *pages) create(c *fiber.Ctx, by caller) error {
 	form := p.formID(c)
 	if len(in.mistakes) > 0 {
 		return p.askNew(c, by, form, "")
+	}
+	if p.outlasts(in) && ui.PostValue(c, fieldConfirm) != confirmed {
+		return p.askNew(c, by, form, coverShort)
 	}
 	if in.person.Email != "" {
 		if p.Operators.Unverified(by.Operator) { // before the mail counts against a limit
@@ -85,6 +89,14 @@ func (p *pages) create(c *fiber.Ctx, by caller) error {
 
 // formUsed is the problem of a form that has made a deposit already.
 const formUsed = "form_used"
+
+// coverShort is the problem of a form whose stay is longer than its cover can be.
+const coverShort = "cover_short"
+
+// outlasts reports whether no cover can reach the end of the stay.
+func (p *pages) outlasts(in newDeposit) bool {
+	return in.draft.ContractEndAt.After(p.Desk.LastCovered(in.draft.ContractStartAt))
+}
 
 // askNew keeps a form of a new deposit and leads to the page that names its mistakes.
 func (p *pages) askNew(c *fiber.Ctx, by caller, form [16]byte, problem string) error {
@@ -162,12 +174,14 @@ func (p *pages) renderNew(c *fiber.Ctx, by caller, status int, in newDeposit, fo
 	v := newView{Page: p.page(c, by, ui.SectionDeposits, textNew.In(lang)), Token: p.Site.FormToken(c), Form: form,
 		Mistakes: in.mistakes, Restored: in.restored, Fee: feeOf(in, lang)}
 	v.Page.Wide = false
+	if in.short {
+		v.Short = textCoverEnds.In(lang, ui.LongDate(lang, p.Desk.LastCovered(in.draft.ContractStartAt)))
+	}
 	if len(in.mistakes) > 0 {
 		v.Page.ErrorCode = "invalid_field"
 	}
 	field := func(f ui.Field, label ui.Text, value string) ui.Field {
 		f.Label, f.Value, f.Error = label.In(lang), value, mistakeOf(in.mistakes, f.Name)
-		f.Autofocus = len(in.mistakes) > 0 && in.mistakes[0].Field == f.Name
 		return f
 	}
 	limits := textAmountLimits.In(lang, ui.Euros(lang, deposit.MinAmount), ui.Euros(lang, by.Ceiling()))
@@ -196,7 +210,8 @@ type newView struct {
 	Token    string
 	Form     string
 	Mistakes []ui.Mistake
-	Restored bool // the fields met an ended session
+	Short    string // warning that the cover ends before the stay; "": none
+	Restored bool   // the fields met an ended session
 	Fields   []ui.Field
 	Tenant   []ui.Field
 	Fee      string // what the tenant will pay

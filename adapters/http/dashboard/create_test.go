@@ -118,3 +118,19 @@ func TestCreate_WithMistakes_MakesNothing(t *testing.T) {
 	require.Zero(t, d.Count("clients", ""))
 	require.Zero(t, d.Count("mails", "link_of IS NOT NULL"))
 }
+
+func TestCreate_OfAStayLongerThanTheCover_AsksOnce(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	made := d.Count("deposits", "")
+	asked := d.b.Submit("/dashboard/deposits/new", newFields(map[string]string{"endsOn": "2027-09-01"}))
+	require.Equal(t, http.StatusOK, asked.Status)
+	require.Contains(t, asked.Body, "until 30\u00a0August\u00a02027")
+	require.Equal(t, "2027-09-01", asked.Input("endsOn", "value"))
+	require.Equal(t, made, d.Count("deposits", ""), "nothing is made before")
+	sent := d.b.Send(asked, 0, nil)
+	require.Equal(t, http.StatusSeeOther, sent.Status, sent.Body)
+	require.Equal(t, made+1, d.Count("deposits", ""))
+	require.Equal(t, http.StatusSeeOther,
+		d.b.Submit("/dashboard/deposits/new", newFields(map[string]string{"endsOn": "2027-08-29"})).Status, "60 days")
+}

@@ -17,6 +17,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"partnerdeposits/adapters/http/middleware"
+	"partnerdeposits/adapters/http/problem"
 	"partnerdeposits/adapters/http/ui"
 	"partnerdeposits/app/accounts/connections"
 	"partnerdeposits/app/accounts/operators"
@@ -87,8 +88,8 @@ func (p *pages) signedIn(h handler) fiber.Handler {
 			p.Site.DropUnsent(c)
 		}
 		middleware.LogWho(c, slog.String("operator", id.Operator.Of(o.ID)), slog.String("account", id.Account.Of(a.ID)))
-		p.Site.PreferLang(c, o.Locale, "desk "+id.Operator.Of(o.ID))
 		by := caller{Operator: o, Account: a}
+		p.frame(c, by)
 		limit := operators.DeskReads
 		if c.Method() == fiber.MethodPost {
 			limit = operators.DeskForms
@@ -100,11 +101,28 @@ func (p *pages) signedIn(h handler) fiber.Handler {
 	}
 }
 
+// RenderProblem is the RenderPage of problem.Config. A signed-in operator keeps the menu where no page was found, too.
+func (d Deps) RenderProblem(c *fiber.Ctx, failed problem.Page) error {
+	if (failed.Code == fault.ErrRoute.Code || failed.Code == fault.ErrMethod.Code) && site.OnDesk(c.Path()) {
+		o, a, err := d.Operators.CurrentOperator(c.UserContext(), d.Site.SessionToken(c))
+		if err == nil {
+			d.frame(c, caller{Operator: o, Account: a})
+		} // without an operator, or with a database that does not answer, the page stands without the menu
+	}
+	return ui.RenderProblem(c, failed)
+}
+
+// frame gives the request the operator's language, and its error pages the menu.
+func (d Deps) frame(c *fiber.Ctx, by caller) {
+	d.Site.PreferLang(c, by.Operator.Locale, "desk "+id.Operator.Of(by.Operator.ID))
+	ui.SetFrame(c, d.page(c, by, ui.SectionNone, ""))
+}
+
 // page is the layout of a page of the section.
-func (p *pages) page(c *fiber.Ctx, by caller, section, title string) ui.Page {
+func (d Deps) page(c *fiber.Ctx, by caller, section, title string) ui.Page {
 	return ui.Page{
 		Lang: ui.LangOf(c), Title: title, Query: ui.RawQuery(c), Wide: true, Section: section,
-		Operator: by.Operator.Email, FormToken: p.Site.FormToken(c),
+		Operator: by.Operator.Email, FormToken: d.Site.FormToken(c),
 	}
 }
 

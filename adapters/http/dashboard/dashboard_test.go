@@ -51,6 +51,34 @@ func TestDesk_RequestsOfAnAccount_AreBounded(t *testing.T) {
 	require.Equal(t, http.StatusOK, read(other).Status, "another account")
 }
 
+func TestErrorPages_OfAnOperator_KeepTheMenuAndLeadOn(t *testing.T) {
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{})
+	s.Partner("demo")
+	b, _ := linked(t, s, "a@b.example", "demo")
+	b.Get("/dashboard?lang=fr") // the operator's choice holds on error pages, too
+	for path, status := range map[string]int{
+		"/dashboard/deposits/dep_0": http.StatusNotFound, "/dashboard/nowhere": http.StatusNotFound,
+		"/dashboard/unlink": http.StatusMethodNotAllowed,
+	} {
+		page := b.Get(path)
+		require.Equal(t, status, page.Status, path)
+		require.NotEmpty(t, page.LinkTo("/dashboard/settings"), path)
+		require.Contains(t, page.Body, `action="/logout"`, path)
+		require.Contains(t, page.Body, "Aller à Aujourd’hui", path)
+		require.NotContains(t, page.Body, `aria-current="page"`, "the menu marks no entry: "+path)
+	}
+	forged := b.Post("/dashboard/settings", url.Values{"csrf_token": {"x"}})
+	require.Equal(t, http.StatusForbidden, forged.Status)
+	require.Contains(t, forged.Body, `action="/logout"`)
+
+	stranger := s.Browser(t)
+	page := stranger.Get("/dashboard/nowhere")
+	require.Equal(t, http.StatusNotFound, page.Status)
+	require.NotContains(t, page.Body, `action="/logout"`)
+	require.NotEmpty(t, page.LinkTo("/login"))
+}
+
 func TestList_ShowsTheAccountsOwnDepositsAndFilters(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})

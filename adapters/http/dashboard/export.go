@@ -30,6 +30,8 @@ const (
 	exportPage   = 100              // rows that are read and held at once
 	exportLimit  = 10 * time.Minute // for the whole export
 	exportBuffer = 64 << 10         // bytes that the system keeps for the reader: they count as taken
+
+	byteOrderMark = "\ufeff" // without it Excel reads the accents as those of Windows
 )
 
 // export streams the list as CSV.
@@ -134,6 +136,7 @@ func (e *exporter) Close() error {
 // fill writes the next page of the list to the buffer.
 func (e *exporter) fill() error {
 	if e.columns != nil {
+		e.buffer.WriteString(byteOrderMark)
 		e.write(e.columns)
 		e.columns = nil
 	}

@@ -195,7 +195,7 @@ func listRowOf(d desk.Row, f listFilter, lang ui.Lang) listRow {
 		r.ID, r.Tick = id.Deposit.Of(d.ID), textTickOf.In(lang, name)
 	}
 	if f.View == depositports.ViewEnding || f.endsBy != "" {
-		r.State = ui.Chip{Text: textCoverEnds.In(lang, ui.Date(lang, d.ExpiresAt)), Tone: "warn", Icon: "i-end"}
+		r.State = ui.Chip{Text: textEndsOnDay.In(lang, ui.Date(lang, d.ExpiresAt)), Tone: "warn", Icon: "i-end"}
 	}
 	return r
 }

@@ -34,7 +34,7 @@ func (p *pages) renderSettings(c *fiber.Ctx, by caller, status int, v settingsVi
 	if v.Codes, err = p.Operators.TwoFactor(c.UserContext(), by.Operator.ID); err != nil {
 		return err
 	}
-	page.Wide, page.ReadAt, page.ErrorCode = false, pathSettings, v.Page.ErrorCode
+	page.ReadAt, page.ErrorCode = pathSettings, v.Page.ErrorCode
 	v.Page, v.Token, v.Email, v.Unverified = page, page.FormToken, by.Operator.Email, p.Operators.Unverified(by.Operator)
 	v.fields(by)
 	sessions, err := p.Operators.Sessions(c.UserContext(), by.Operator.ID, p.Site.SessionToken(c))
@@ -84,7 +84,7 @@ func (v *settingsView) field(intent string, f ui.Field, label ui.Text) ui.Field 
 		f.Value = v.Sent[f.Name]
 	}
 	if v.Mistake != nil && v.Mistake.Field == intent+"-"+f.Name {
-		f.Error, f.Autofocus = v.Mistake.Text, true
+		f.Error = v.Mistake.Text
 	}
 	return f
 }
@@ -155,7 +155,7 @@ func (v settingsView) passwordField(intent string) ui.Field {
 	return ui.Field{
 		Form: intent, Name: fieldCurrent, Type: "password", Label: textPasswordNow.In(v.Page.Lang),
 		Autocomplete: "current-password", MaxLength: 200,
-		Required: true, Error: v.errorOf(intent, fieldCurrent), Autofocus: v.errorOf(intent, fieldCurrent) != "",
+		Required: true, Error: v.errorOf(intent, fieldCurrent),
 	}
 }
 

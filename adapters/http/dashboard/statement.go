@@ -20,7 +20,7 @@ import (
 
 // statementColumns are the columns of the export of a month (pages.md, "Money"). The mark before the first tells
 // spreadsheets that the file is UTF-8.
-var statementColumns = []string{"\ufeffreference", "tenant", "claimedAt", "chargedAt", "paidAt", "amount", "refunded",
+var statementColumns = []string{"reference", "tenant", "claimedAt", "chargedAt", "paidAt", "amount", "refunded",
 	"refundedAt", "disputed", "dispute", "due"}
 
 const (

@@ -24,7 +24,7 @@ var (
 	textTick         = ui.T("Select", "Sélectionner")
 	textTickOf       = ui.T("Select %s", "Sélectionner %s")
 	textNoTenantYet  = ui.T("No tenant yet", "Pas encore de locataire")
-	textCoverEnds    = ui.T("Ends %s", "Finit le %s")
+	textEndsOnDay    = ui.T("Ends %s", "Finit le %s")
 	textTicked       = ui.T("For the selected deposits:", "Pour les cautions sélectionnées :")
 	textSendLinks    = ui.T("Send the link again", "Renvoyer le lien")
 	textRemindTicked = ui.T("Remind", "Relancer")

@@ -20,5 +20,9 @@ var (
 	textEmailHint        = ui.T(
 		"We mail the link to this address at once. Without an address, you copy the link afterwards.",
 		"Nous envoyons le lien à cette adresse aussitôt. Sans adresse, vous copierez le lien ensuite.")
-	textCreate = ui.T("Make the deposit", "Créer la caution")
+	textCoverEnds = ui.T(
+		"Nothing was made yet: this stay is longer than a cover can be. At best it is covered until %s; damage after that day cannot be claimed.",
+		"Rien n’a encore été créé : ce séjour est plus long qu’une couverture ne peut l’être. Au mieux, il est couvert jusqu’au %s ; après ce jour, aucun dégât ne peut être réclamé.")
+	textCreateAll = ui.T("Make it all the same", "Créer malgré tout")
+	textCreate    = ui.T("Make the deposit", "Créer la caution")
 )

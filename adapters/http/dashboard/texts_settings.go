@@ -12,11 +12,9 @@ var (
 
 	textVerifyAsk     = ui.T("Your e-mail address", "Votre adresse e-mail")
 	textVerifyAskLead = ui.T(
-		"Please verify that %s is your address. Until then you cannot claim from deposits or send links here.",
-		"Vérifiez que %s est bien votre adresse. D’ici là, vous ne pouvez ni réclamer de montants ni envoyer de liens ici.")
-	textUnverified = ui.T("This address is not verified yet. Open the link in our mail, or have it sent again.",
-		"Cette adresse n’est pas encore vérifiée. Ouvrez le lien de notre e-mail, ou faites-le renvoyer.")
-	textResend          = ui.T("Send the e-mail", "Envoyer l’e-mail")
+		"We mailed a link to %s. Open it to verify your address: until then you cannot claim from deposits or send links here. Nothing came? Look among unwanted mail, or have it sent again.",
+		"Nous avons envoyé un lien à %s. Ouvrez-le pour vérifier votre adresse : d’ici là, vous ne pouvez ni réclamer de montants ni envoyer de liens ici. Rien reçu ? Regardez parmi les indésirables, ou faites-le renvoyer.")
+	textResend          = ui.T("Send it again", "Renvoyer l’e-mail")
 	textVerifyFirst     = ui.T("Verify your e-mail address first", "Vérifiez d’abord votre adresse e-mail")
 	textVerifyFirstLead = ui.T(
 		"Nothing was done. Claiming an amount, sending a link and two-factor codes need a verified address, so that your tenants deal with somebody whom we can reach. Have the e-mail sent again, open its link, and come back.",
@@ -24,6 +22,7 @@ var (
 )
 
 var (
+	textSecurity  = ui.T("Security", "Sécurité")
 	textAccountOf = ui.T("Account", "Compte")
 	textCompany   = ui.T("Company name", "Nom de l’entreprise")
 	textLanguage  = ui.T("Language of your pages and e-mails", "Langue de vos pages et e-mails")
@@ -82,7 +81,7 @@ var settingsDone = map[string]ui.Text{
 }
 
 var (
-	textMailsTitle = ui.T("E-mails", "E-mails")
+	textMailsTitle = ui.T("Notifications", "Notifications")
 	textCoverMails = ui.T("Tell me when the cover of a deposit is about to end",
 		"Me prévenir lorsque la couverture d’une caution arrive à échéance")
 	textCoverHint = ui.T("At most one e-mail a day, 7 days ahead.", "Un e-mail par jour au plus, 7 jours à l’avance.")

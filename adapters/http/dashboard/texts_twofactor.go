@@ -60,5 +60,7 @@ var (
 	textRecoveryKeep = ui.T(
 		"Each of these codes works once, in place of a code of your app. Keep them where you find them without your phone. We show them this one time.",
 		"Chacun de ces codes fonctionne une fois, à la place d’un code de votre application. Conservez-les là où vous les trouverez sans votre téléphone. Nous ne les affichons que cette fois.")
+	textRecoveryPrint = ui.T("Copy them, or print this page: the codes alone are printed.",
+		"Copiez-les, ou imprimez cette page : seuls les codes sont imprimés.")
 	textRecoveryDone = ui.T("I have kept them", "Je les ai conservés")
 )

@@ -83,6 +83,7 @@ func (p *pages) showRecoveryCodes(c *fiber.Ctx, by caller, done operators.Confir
 	lang := ui.LangOf(c)
 	v := recoveryView{Page: p.page(c, by, ui.SectionSettings, textRecoveryTitle.In(lang)), Lead: lead.In(lang)}
 	v.Page.Wide, v.Page.ReadAt, v.Page.FormToken = false, pathSettings, p.Site.FormTokenOf(done.Token.Reveal())
+	v.Page.LetCopy(c)
 	for _, code := range done.RecoveryCodes {
 		v.Codes = append(v.Codes, secret.Text.Reveal(code))
 	}
@@ -150,6 +151,6 @@ func codeField(form string, lang ui.Lang, mistake string) ui.Field {
 	return ui.Field{
 		Form: form, Name: fieldCode, Type: "text", Label: textCode.In(lang), Hint: textCodeHint.In(lang),
 		Autocomplete: "one-time-code", MaxLength: 40,
-		Required: true, Error: mistake, Autofocus: mistake != "",
+		Required: true, Error: mistake,
 	}
 }

@@ -97,26 +97,17 @@ func TestTOTP_NewRecoveryCodes_ReplaceTheOldOnes_AndNeedACode(t *testing.T) {
 	for _, code := range []string{app.Code(), app.Wrong(), ""} { // used, wrong, none
 		refused := b.Send(page, form(t, page, "new_recovery_codes"), map[string]string{"code": code})
 		require.Equal(t, http.StatusUnprocessableEntity, refused.Status)
-		require.Equal(t, "new_recovery_codes-code", autofocused(refused))
+		require.Equal(t, "new_recovery_codes-code", refused.Focused())
 	}
 	done := b.Send(page, form(t, page, "new_recovery_codes"), map[string]string{"code": app.Next()})
 	require.Equal(t, http.StatusOK, done.Status)
 	require.NotContains(t, done.Body, app.Recovery[0])
+	require.Contains(t, done.Body, `data-copy="codes"`)
+	done.RequireOurScriptAlone(t, "recovery codes")
 	require.Equal(t, twofactor.RecoveryCodes, s.Count("recovery_codes", ""))
 	page = b.Get("/dashboard/settings")
 	refused := b.Send(page, form(t, page, "new_recovery_codes"), map[string]string{"code": app.Recovery[0]})
 	require.Equal(t, http.StatusUnprocessableEntity, refused.Status, "an old recovery code")
-}
-
-func autofocused(page connecttest.Answer) string {
-	for _, input := range page.All("input") {
-		for _, a := range input.Attr {
-			if a.Key == "autofocus" {
-				return attribute(input, "id")
-			}
-		}
-	}
-	return ""
 }
 
 func TestTOTP_TurnedOff_NeedsThePasswordAndACode(t *testing.T) {

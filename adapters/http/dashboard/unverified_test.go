@@ -110,14 +110,15 @@ func TestUnverified_IsAskedOnTheFirstPageAndOnceMoreByMail(t *testing.T) {
 	t.Parallel()
 	s, b, _ := unverifiedDesk(t)
 	today := b.Get("/dashboard")
-	require.Contains(t, today.Body, "Please verify that a@b.example is your address.")
+	require.Contains(t, today.Body, "We mailed a link to a@b.example")
+	require.Contains(t, b.Get("/dashboard/settings").Body, "We mailed a link to a@b.example")
 	mails := len(s.Mails("a@b.example"))
 	sent := b.Send(today, form(t, today, "resend_verification"), nil)
 	require.Equal(t, "/dashboard/settings?done=resend_verification", sent.Location)
 	require.Contains(t, b.Get(sent.Location).Body, "The e-mail is on its way.")
 	require.Len(t, s.Mails("a@b.example"), mails+1)
 	change(t, s, `UPDATE operators SET verified_at = now()`)
-	require.NotContains(t, b.Get("/dashboard").Body, "Please verify")
+	require.NotContains(t, b.Get("/dashboard").Body, "We mailed a link to")
 	require.NotContains(t, b.Get("/dashboard/settings").Body, "resend_verification")
 }
 

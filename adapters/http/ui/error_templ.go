@@ -129,7 +129,7 @@ func ErrorPage(v ErrorView) templ.Component {
 	})
 }
 
-func formExpired(v ErrorView, reopen string) templ.Component {
+func problemPage(v ErrorView, on way) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -162,9 +162,11 @@ func formExpired(v ErrorView, reopen string) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = LinkButton(templ.SafeURL(reopen), TextOpenAgain.In(v.Page.Lang)).Render(ctx, templ_7745c5c3_Buffer)
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
+			if on != (way{}) {
+				templ_7745c5c3_Err = LinkButton(templ.SafeURL(on.path), on.words).Render(ctx, templ_7745c5c3_Buffer)
+				if templ_7745c5c3_Err != nil {
+					return templ_7745c5c3_Err
+				}
 			}
 			return nil
 		})

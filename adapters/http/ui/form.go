@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"strconv"
 	"strings"
 
@@ -18,7 +19,7 @@ func (f Field) ID() string {
 	return f.Form + "-" + f.Name
 }
 
-func (f Field) attributes() templ.OrderedAttributes {
+func (f Field) attributes(ctx context.Context) templ.OrderedAttributes {
 	attrs := templ.OrderedAttributes{}
 	add := func(key string, value any) {
 		attrs = append(attrs, templ.KeyValue[string, any]{Key: key, Value: value})
@@ -32,11 +33,11 @@ func (f Field) attributes() templ.OrderedAttributes {
 		add("autocapitalize", "none")
 	}
 	add("readonly", f.ReadOnly)
-	return append(attrs, f.shared()...)
+	return append(attrs, f.shared(ctx)...)
 }
 
 // shared are the attributes of every kind of input.
-func (f Field) shared() templ.OrderedAttributes {
+func (f Field) shared(ctx context.Context) templ.OrderedAttributes {
 	attrs := templ.OrderedAttributes{}
 	add := func(key string, value any) {
 		attrs = append(attrs, templ.KeyValue[string, any]{Key: key, Value: value})
@@ -61,7 +62,7 @@ func (f Field) shared() templ.OrderedAttributes {
 		add("minlength", strconv.Itoa(f.MinLength))
 	}
 	add("required", f.Required)
-	add("autofocus", f.Autofocus)
+	add("autofocus", f.focused(ctx))
 	if by := f.describedBy(); by != "" {
 		add("aria-describedby", by)
 	}
@@ -69,6 +70,27 @@ func (f Field) shared() templ.OrderedAttributes {
 		add("aria-invalid", "true")
 	}
 	return attrs
+}
+
+type focusKey struct{}
+
+// withFocus makes the context of a page, of which one field has the focus.
+func withFocus(ctx context.Context) context.Context {
+	return context.WithValue(ctx, focusKey{}, new(bool))
+}
+
+// focused reports whether the browser puts the focus into the field: into the first with a mistake, wherever it stands.
+func (f Field) focused(ctx context.Context) bool {
+	if !f.Autofocus && f.Error == "" {
+		return false
+	}
+	taken, ok := ctx.Value(focusKey{}).(*bool)
+	if !ok {
+		return true
+	}
+	first := !*taken
+	*taken = true
+	return first
 }
 
 func (f Field) describedBy() string {

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"bytes"
+	"net/http"
 	"strings"
 
 	"github.com/a-h/templ"
@@ -32,6 +33,7 @@ const (
 	SectionMoney    = "money"
 	SectionPartner  = "partner"
 	SectionSettings = "settings"
+	SectionNone     = "none" // the menu marks no entry
 )
 
 // deskEntries are the entries of the menu of the operator's pages.
@@ -57,7 +59,7 @@ func current(is bool) templ.Attributes {
 // Render writes a page. The whole page is rendered before the first byte is sent, so a failure becomes an error page.
 func Render(c *fiber.Ctx, status int, page templ.Component) error {
 	var b bytes.Buffer
-	if err := page.Render(c.UserContext(), &b); err != nil {
+	if err := page.Render(withFocus(c.UserContext()), &b); err != nil {
 		return err
 	}
 	c.Status(status)
@@ -75,16 +77,49 @@ func readAt(c *fiber.Ctx) string {
 	return path
 }
 
+type frameKey struct{}
+
+// SetFrame keeps the menu and the log-out form of page on the error pages of the request.
+func SetFrame(c *fiber.Ctx, page Page) { c.Locals(frameKey{}, page) }
+
+// errorPage is the layout of an error page, in the frame of the request.
+func errorPage(c *fiber.Ctx, code, title string) Page {
+	page, _ := c.Locals(frameKey{}).(Page)
+	page.Lang, page.Title, page.ErrorCode, page.Query, page.ReadAt = LangOf(c), title, code, RawQuery(c), readAt(c)
+	return page
+}
+
 // RenderProblem is the RenderPage of problem.Config. The page shows the catalogue's texts for the error code.
 func RenderProblem(c *fiber.Ctx, p problem.Page) error {
 	SecureHeaders(c)
 	f := FailureOf(p.Code)
 	lang := LangOf(c)
-	return Render(c, p.Status, ErrorPage(ErrorView{
-		Page:      Page{Lang: lang, Title: f.Title.In(lang), ErrorCode: p.Code, Query: RawQuery(c), ReadAt: readAt(c)},
-		Message:   f.Message.In(lang),
-		RequestID: p.RequestID,
-	}))
+	v := ErrorView{
+		Page: errorPage(c, p.Code, f.Title.In(lang)), Message: f.Message.In(lang), RequestID: p.RequestID,
+	}
+	return Render(c, p.Status, problemPage(v, wayOn(c, v.Page, p.Status)))
+}
+
+// way is a link that leads on; the zero value is none.
+type way struct{ path, words string }
+
+// wayOn leads an operator to the first page, and others to the page that failed for now, or to the log-in. A tenant has
+// the link of the checkout alone, and keeps the page.
+func wayOn(c *fiber.Ctx, page Page, status int) way {
+	path := c.Path()
+	switch {
+	case page.Operator != "":
+		return way{site.Desk, TextToToday.In(page.Lang)}
+	case strings.HasPrefix(path, site.Checkouts+"/"),
+		strings.HasPrefix(path, strings.TrimSuffix(site.SandboxPayment, ":ref")):
+		return way{}
+	case status == http.StatusTooManyRequests || status >= http.StatusInternalServerError:
+		if page.ReadAt != "" {
+			return way{page.ReadAt, TextOpenAgain.In(page.Lang)}
+		}
+		return way{WithQuery(path, page.Query), TextOpenAgain.In(page.Lang)}
+	}
+	return way{site.LogIn, TextToLogIn.In(page.Lang)}
 }
 
 // RenderFormExpired answers ErrForm with a page that links back to the form at the path reopen.
@@ -96,9 +131,9 @@ func RenderFormExpired(c *fiber.Ctx, reopen string) error {
 	if path == c.Path() {
 		path = "" // the links stay relative
 	}
-	return Render(c, problem.Status(ErrForm.Kind), formExpired(ErrorView{
-		Page:      Page{Lang: lang, Title: f.Title.In(lang), ErrorCode: ErrForm.Code, ReadAt: path, Query: query},
-		Message:   f.Message.In(lang),
-		RequestID: problem.RequestID(c),
-	}, reopen))
+	v := ErrorView{
+		Page: errorPage(c, ErrForm.Code, f.Title.In(lang)), Message: f.Message.In(lang), RequestID: problem.RequestID(c),
+	}
+	v.Page.ReadAt, v.Page.Query = path, query
+	return Render(c, problem.Status(ErrForm.Kind), problemPage(v, way{reopen, TextOpenAgain.In(lang)}))
 }

@@ -8,6 +8,8 @@ var (
 	TextError     = T("Error", "Erreur")
 	TextRequestID = T("Request id, for support:", "Numéro de requête, pour l’assistance :")
 	TextOpenAgain = T("Open the page again", "Rouvrir la page")
+	TextToToday   = T("Go to Today", "Aller à Aujourd’hui")
+	TextToLogIn   = T("Go to the log-in", "Aller à la connexion")
 	TextDesk      = T("Your pages", "Vos pages")
 	TextLogOut    = T("Log out", "Se déconnecter")
 	textCopy      = T("Copy", "Copier")

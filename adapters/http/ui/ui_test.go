@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/a-h/templ"
 	"github.com/gofiber/fiber/v2"
 	"github.com/stretchr/testify/require"
 
@@ -176,7 +177,47 @@ func TestErrorPage_CarriesTheCodeAndTheRequestID(t *testing.T) {
 	require.Contains(t, html, `data-error-code="route_not_found"`)
 	require.Contains(t, html, "req_1")
 	require.Contains(t, html, "Page introuvable")
+	require.Contains(t, html, `href="/login"`)
 	require.NotContains(t, html, "<script")
+}
+
+func TestRender_PutsTheFocusIntoTheFirstMistake(t *testing.T) {
+	app := fiber.New(fiber.Config{Immutable: true})
+	app.Get("/", func(c *fiber.Ctx) error {
+		return ui.Render(c, 422, templ.Join(
+			ui.Input(ui.Field{Name: "right", Type: "text"}), ui.TextArea(ui.Field{Name: "first", Error: "e"}),
+			ui.Input(ui.Field{Name: "second", Type: "text", Error: "e"}), ui.Files(ui.Field{Name: "third", Error: "e"}, "")))
+	})
+	html := body(t, app, httptest.NewRequest(http.MethodGet, "/", nil))
+	require.Equal(t, 1, strings.Count(html, " autofocus"))
+	require.Regexp(t, `<textarea[^>]* id="first"[^>]* autofocus`, html)
+	again := body(t, app, httptest.NewRequest(http.MethodGet, "/", nil))
+	require.Equal(t, html, again, "every page begins anew")
+}
+
+func TestErrorPage_LeadsOn(t *testing.T) {
+	status := 0
+	app := fiber.New(fiber.Config{Immutable: true})
+	app.Get("/*", func(c *fiber.Ctx) error {
+		return ui.RenderProblem(c, problem.Page{Status: status, Code: "rate_limited"})
+	})
+	for _, c := range []struct {
+		status      int
+		path, leads string
+	}{
+		{429, "/register?partnerId=x", `class="button main" href="/register?partnerId=x"`},
+		{503, "/login", `class="button main" href="/login"`},
+		{400, "/register?partnerId=x", `class="button main" href="/login"`},
+		{503, "/checkout/t", ""}, {404, "/checkout/t", ""}, {404, "/sandbox/pay/x", ""},
+	} {
+		status = c.status
+		html := body(t, app, httptest.NewRequest(http.MethodGet, c.path, nil))
+		if c.leads == "" {
+			require.NotContains(t, html, "button", c.path)
+		} else {
+			require.Contains(t, html, c.leads, c.path)
+		}
+	}
 }
 
 func TestInput_TiesHintAndErrorToTheField(t *testing.T) {

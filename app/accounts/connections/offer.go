@@ -13,7 +13,8 @@ import (
 // the link of an external id that belongs to an account is then refused, since only a log-in to that account can
 // succeed.
 //
-// The result has Refusal and Sides where the link must be refused. Returns the errors of Verify.
+// The result has Refusal and Sides where the link must be refused, and the outcome already_linked where the account of
+// the current operator has it. Returns the errors of Verify.
 func (s *Service) Offer(ctx context.Context, r Request, a *connect.Account) (Result, error) {
 	now := s.deps.Clock.Now()
 	v, err := s.verify(ctx, r, now)
@@ -21,10 +22,20 @@ func (s *Service) Offer(ctx context.Context, r Request, a *connect.Account) (Res
 		return Result{}, err
 	}
 	refusal, sides, err := s.sides(ctx, v, a)
-	if err != nil || refusal == nil {
+	switch {
+	case err != nil:
 		return Result{Verified: v}, err
+	case refusal != nil:
+		return v.refused(refusal, sides, SignedIn{}, now), nil
+	case a == nil:
+		return Result{Verified: v}, nil
 	}
-	return v.refused(refusal, sides, SignedIn{}, now), nil
+	current, err := s.deps.Links.ActiveLink(ctx, a.ID)
+	result := Result{Verified: v}
+	if already, _ := connect.Decide(current, v.Partner.ID, v.ExternalID); already {
+		result.Outcome = connect.AlreadyLinked
+	}
+	return result, err
 }
 
 // failed is the result of a refused link. a is nil for a sign-up, whose account was not made.

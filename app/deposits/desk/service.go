@@ -47,6 +47,15 @@ type monthOf struct {
 // New makes the service.
 func New(deps Deps) *Service { return &Service{deps: deps} }
 
+// LastCovered is the time until which a stay that begins at startsAt can be covered at best: the tenant pays on its
+// first day, or now.
+func (s *Service) LastCovered(startsAt time.Time) time.Time {
+	if now := s.deps.Clock.Now(); startsAt.Before(now) {
+		startsAt = now
+	}
+	return startsAt.Add(s.deps.Timers.CoverageMax)
+}
+
 // Row is a deposit of a list. Debt is that of a captured deposit; nil otherwise.
 type Row struct {
 	*deposit.Deposit

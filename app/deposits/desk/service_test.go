@@ -58,13 +58,6 @@ func (s *store) CountViews(_ context.Context, _ id.ID, ending time.Time,
 	return map[depositports.View]int{depositports.ViewAll: most, depositports.ViewSecured: most - 1}, nil
 }
 
-// DeskDeposits notes the filter.
-func (s *store) DeskDeposits(_ context.Context, f depositports.DeskFilter,
-	_ ports.Page) (ports.List[*deposit.Deposit], error) {
-	s.ending = f.EndsBefore
-	return ports.List[*deposit.Deposit]{}, nil
-}
-
 func (s *store) OpenWork(_ context.Context, _ id.ID, kinds []depositports.Work, _ ports.Span,
 	_ int) (map[depositports.Work][]*deposit.Deposit, error) {
 	s.lists = append(s.lists, kinds...)
@@ -76,8 +69,10 @@ func (s *store) Refused(_ context.Context, _ id.ID, limit int) ([]id.ID, error) 
 	return []id.ID{{1}, {2}}, nil
 }
 
+// DeskDeposits notes the filter.
 func (s *store) DeskDeposits(_ context.Context, f depositports.DeskFilter,
 	page ports.Page) (ports.List[*deposit.Deposit], error) {
+	s.ending = f.EndsBefore
 	return ports.List[*deposit.Deposit]{Items: make([]*deposit.Deposit, min(s.old, page.Limit))}, nil
 }
 

@@ -144,7 +144,8 @@ func execute(t *template.Template, values any) string {
 }
 
 // A mail shows no picture and loads nothing, so that opening it tells nobody. Tables and inline styles are the forms
-// that mail programs agree on; the style element only adds the dark colours, where a program knows them.
+// that mail programs agree on; the style element only adds what a program may leave
+// out: the dark colours, and values below their names on a phone, so that no date breaks.
 var (
 	pageHTML = template.Must(template.New("page").Parse(`<!DOCTYPE html>
 <html lang="{{.Lang}}">
@@ -156,6 +157,10 @@ var (
 <title>{{.Title}}</title>
 <style>
 :root { color-scheme: light dark; }
+@media (max-width: 480px) {
+.fact { display: block !important; text-align: left !important; }
+.value { padding-top: 0 !important; border-top: 0 !important; }
+}
 @media (prefers-color-scheme: dark) {
 .ground { background: #131917 !important; }
 .card { background: #1c2422 !important; border-color: #36413e !important; }
@@ -186,7 +191,7 @@ var (
 <p class="ink" style="margin:0 0 16px;color:#1b2422">{{.Greeting}}</p>
 {{range .Paragraphs}}<p class="ink" style="margin:0 0 16px;color:#1b2422">{{.}}</p>
 {{end}}{{if .Facts}}<table width="100%" cellpadding="0" cellspacing="0" border="0" style="margin:0 0 20px;border-collapse:collapse">
-{{range .Facts}}<tr><th scope="row" class="soft line" style="padding:8px 16px 8px 0;border-top:1px solid #d5dbd8;font-weight:400;text-align:left;vertical-align:top;color:#55615e">{{.Name}}</th><td class="ink line" style="padding:8px 0;border-top:1px solid #d5dbd8;text-align:right;vertical-align:top;color:#1b2422;overflow-wrap:anywhere">{{.Value}}</td></tr>
+{{range .Facts}}<tr><th scope="row" class="soft line fact" style="padding:8px 16px 8px 0;border-top:1px solid #d5dbd8;font-weight:400;text-align:left;vertical-align:top;color:#55615e">{{.Name}}</th><td class="ink line fact value" style="padding:8px 0;border-top:1px solid #d5dbd8;text-align:right;vertical-align:top;color:#1b2422;overflow-wrap:anywhere">{{.Value}}</td></tr>
 {{end}}</table>
 {{end}}{{with .Button}}{{if .URL}}<table role="presentation" cellpadding="0" cellspacing="0" border="0" style="margin:8px 0 20px"><tr><td class="button" style="background:#0f766e;border-radius:8px"><a class="button" href="{{.URL}}" style="display:inline-block;padding:12px 22px;font-weight:600;color:#ffffff;background:#0f766e;border-radius:8px;text-decoration:none">{{.Label}}</a></td></tr></table>
 {{end}}{{end}}{{range .After}}<p class="ink" style="margin:0 0 16px;color:#1b2422">{{.}}</p>

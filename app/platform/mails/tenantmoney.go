@@ -1,6 +1,7 @@
 package mails
 
 import (
+	"cmp"
 	"time"
 
 	"partnerdeposits/core/deposit"
@@ -29,9 +30,10 @@ type TenantMoney struct {
 	URL          string      // of the page to pay; a secret
 }
 
-// MoneyOf begins the mail of that kind about the captured amount of d, whose tenant has a record.
-func MoneyOf(d *deposit.Deposit, kind paymentports.TenantNoticeKind, company, supportEmail string) TenantMoney {
-	return TenantMoney{To: d.Client.Email, Locale: d.Locale, Kind: kind, Deposit: d, Company: company,
+// MoneyOf begins the mail of that kind about the captured amount of d, whose tenant has a record. agreed is the language
+// in which the tenant agreed, for a deposit without one.
+func MoneyOf(d *deposit.Deposit, agreed string, kind paymentports.TenantNoticeKind, company, supportEmail string) TenantMoney {
+	return TenantMoney{To: d.Client.Email, Locale: cmp.Or(d.Locale, agreed), Kind: kind, Deposit: d, Company: company,
 		Amount: d.CapturedAmount, SupportEmail: supportEmail}
 }
 
