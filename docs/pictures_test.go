@@ -16,7 +16,7 @@ func TestPictures_AreSmallAndShown(t *testing.T) {
 	pictures, err := filepath.Glob("pictures/*")
 	require.NoError(t, err)
 	require.NotEmpty(t, pictures)
-	require.LessOrEqual(t, len(pictures), 10)
+	require.LessOrEqual(t, len(pictures), 20)
 	var pages strings.Builder
 	for _, path := range append(files(t, ".md"), "README.md") {
 		pages.WriteString(docstest.Read(t, path))

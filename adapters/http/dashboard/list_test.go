@@ -69,7 +69,7 @@ func TestList_EachView_HasItsDepositsAndTheirNumber(t *testing.T) {
 		require.ElementsMatch(t, want, references(page), query)
 	}
 	require.Contains(t, b.Get("/dashboard/deposits?view=claimed&lang=en").Body, "€80.25 of €1,250.56")
-	require.Equal(t, [][2]string{{"Ends " + s.Clock.Now().Add(24*time.Hour).Format("2\u00a0Jan\u00a02006"), "warn i-end"}},
+	require.Equal(t, [][2]string{{"Ends " + s.Clock.Now().Add(24*time.Hour).Format("2\u00a0Jan\u00a02006"), "warn"}},
 		chips(b.Get("/dashboard/deposits?view=ending")))
 	for _, bad := range []string{"view=lost", "view=%00", "sort=x", "view=all&sort=amount"} {
 		page := b.Get("/dashboard/deposits?" + bad)

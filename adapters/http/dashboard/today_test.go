@@ -146,7 +146,7 @@ func TestToday_GroupsEachDepositOnce_TheMostUrgentFirst(t *testing.T) {
 	open := func(i int) string { return pathOf(t, s, made[i]) }
 	require.Equal(t, map[string]string{
 		made[0]: "send_link", made[1]: open(1), made[2]: open(2), made[3]: "send_link", made[4]: open(4), made[5]: open(5),
-		made[6]: open(6), made[7]: open(7) + "#capture", made[9]: open(9), made[11]: "remind",
+		made[6]: open(6), made[7]: open(7) + "/claim", made[9]: open(9), made[11]: "remind",
 		made[10]: "Reminded on " + s.Clock.Now().Format("2 Jan 2006"),
 	}, withSpaces(got))
 	require.NotContains(t, page.Body, made[8], "a cover that ends later")
@@ -301,7 +301,7 @@ func TestToday_OfAnEmptyAccount_HasThreeStepsWithTicks(t *testing.T) {
 	for _, absent := range []string{"<rect", "class=\"figures\"", "Nothing needs your attention", "Made this month"} {
 		require.NotContains(t, page.Body, absent)
 	}
-	require.Contains(t, page.Text("main"), "Please verify")
+	require.Contains(t, page.Text("main"), "We mailed a link to a@b.example")
 	change(t, s, `UPDATE operators SET verified_at = now()`)
 	b.EnableTOTP(s)
 	page = b.Get("/dashboard?lang=fr")

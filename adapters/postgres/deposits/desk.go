@@ -238,8 +238,6 @@ const (
 	endingWork = `FROM open_deposits WHERE account_id = $1 AND status = 'active' AND ends_at < $2`
 	// beginsSoon tells whether a row o of status s is depositports.WorkSoon. It is null for a row from before the column.
 	beginsSoon = `(s.status NOT IN ('active', 'captured') AND o.starts_at >= $3 AND o.starts_at < $2)`
-	// asksTenant tells of the row o of a captured deposit whether its tenant has to pay.
-	asksTenant = `o.awaits_tenant`
 )
 
 // maxWork bounds the rows of a status among which the first of a kind are looked for.
@@ -270,9 +268,10 @@ func (s Desk) CountWork(ctx context.Context, accountID id.ID, week ports.Span,
 	rows, err := s.DB.Query(ctx, `
 		SELECT o.kind, count(*), sum(o.amount_cents)::bigint, count(*) FILTER (WHERE o.soon) FROM (
 			SELECT o.amount_cents, `+beginsSoon+` AS soon,
-				CASE WHEN s.status = 'captured' AND `+asksTenant+` THEN '`+string(depositports.WorkCardRefused)+`' ELSE s.kind END AS kind
+				CASE WHEN s.status = 'captured' AND o.awaits_tenant THEN '`+string(depositports.WorkCardRefused)+`'
+					ELSE s.kind END AS kind
 			FROM unnest($5::text[], $6::text[]) AS s(kind, status) CROSS JOIN LATERAL (
-				SELECT amount_cents, starts_at, deposit_id FROM open_deposits WHERE account_id = $1 AND status = s.status
+				SELECT amount_cents, starts_at, awaits_tenant FROM open_deposits WHERE account_id = $1 AND status = s.status
 				ORDER BY created_at LIMIT $4) AS o) AS o
 		GROUP BY o.kind
 		UNION ALL SELECT '`+string(depositports.WorkEnding)+`', count(*), coalesce(sum(amount_cents), 0)::bigint, 0 FROM (
@@ -317,9 +316,10 @@ func (s Desk) OpenWork(ctx context.Context, accountID id.ID, of []depositports.W
 	source := `(SELECT d.*, o.kind FROM (
 		SELECT s.kind, s.status, o.deposit_id FROM unnest($6::text[], $7::text[]) AS s(kind, status) CROSS JOIN LATERAL (
 			SELECT o.deposit_id FROM (
-				SELECT starts_at, created_at, deposit_id FROM open_deposits WHERE account_id = $1 AND status = s.status
+				SELECT starts_at, created_at, awaits_tenant, deposit_id FROM open_deposits
+				WHERE account_id = $1 AND status = s.status
 				ORDER BY created_at DESC, deposit_id DESC LIMIT ` + strconv.Itoa(maxWork) + `) AS o
-			WHERE CASE s.status WHEN 'captured' THEN ` + asksTenant + ` = (s.kind = '` +
+			WHERE CASE s.status WHEN 'captured' THEN o.awaits_tenant = (s.kind = '` +
 		string(depositports.WorkCardRefused) + `') ELSE ` + beginsSoon + ` IS NOT TRUE END
 			ORDER BY o.created_at DESC, o.deposit_id DESC LIMIT $4) AS o
 		UNION ALL SELECT '` + string(depositports.WorkSoon) + `', s.status, o.deposit_id FROM unnest($8::text[]) AS s(status)
@@ -369,10 +369,8 @@ func (s Desk) Refused(ctx context.Context, accountID id.ID, limit int) ([]id.ID,
 	rows, err := s.DB.Query(ctx, `
 		SELECT deposit_id FROM ((SELECT deposit_id FROM open_deposits WHERE account_id = $1 AND status = 'payment_issue'
 			ORDER BY created_at DESC, deposit_id DESC LIMIT $2)
-		UNION ALL (SELECT o.deposit_id FROM (
-				SELECT created_at, deposit_id FROM open_deposits WHERE account_id = $1 AND status = 'captured'
-				ORDER BY created_at DESC, deposit_id DESC LIMIT `+strconv.Itoa(maxWork)+`) AS o
-			WHERE `+asksTenant+` ORDER BY o.created_at DESC, o.deposit_id DESC LIMIT $2)) AS o
+		UNION ALL (SELECT deposit_id FROM open_deposits WHERE account_id = $1 AND awaits_tenant
+			ORDER BY created_at DESC, deposit_id DESC LIMIT $2)) AS o
 		LIMIT $2`, accountID, limit)
 	if err != nil {
 		return nil, err
