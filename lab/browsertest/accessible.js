@@ -69,6 +69,7 @@
   for (const text of [...document.querySelectorAll("body > *")].filter((e) => seen(e) && !e.matches("main, header, nav, footer, script"))) fault("outside of every landmark", text);
   const names = [...document.querySelectorAll("nav")].map((e) => e.getAttribute("aria-label") || "");
   if (names.length > 1 && (names.includes("") || new Set(names).size < names.length)) faults.push("navigations by the same name: " + names);
+  const focused = document.activeElement;
   let before = null;
   for (const e of document.querySelectorAll("a[href], button, input:not([type=hidden]), select, textarea, summary")) {
     if (!seen(e) || e.disabled) continue;
@@ -81,6 +82,7 @@
     before = box;
   }
   document.activeElement.blur();
+  if (focused) focused.focus({preventScroll: true});
   scrollTo(0, 0);
   if (document.documentElement.scrollWidth > document.documentElement.clientWidth) faults.push("scrolls sideways");
   return faults.join("\n");
