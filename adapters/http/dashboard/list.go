@@ -194,6 +194,9 @@ func listRowOf(d desk.Row, f listFilter, lang ui.Lang) listRow {
 	if d.Status.InCheckout() || d.Debt != nil && d.Debt.State == deposit.AwaitingTenant {
 		r.ID, r.Tick = id.Deposit.Of(d.ID), textTickOf.In(lang, name)
 	}
+	if d.Status == deposit.Active {
+		r.Claim = claimPath(d.ID)
+	}
 	if f.View == depositports.ViewEnding || f.endsBy != "" {
 		r.State = ui.Chip{Text: textEndsOnDay.In(lang, ui.Date(lang, d.ExpiresAt)), Tone: "warn", Icon: "i-end"}
 	}
@@ -328,5 +331,6 @@ type listLink struct {
 // listRow is a deposit of the list. ID is the value of its box, and Tick its name; "" where no mail can be sent.
 type listRow struct {
 	row
-	ID, Tick string
+	ID, Tick string // of the box; "": there is none
+	Claim    string // path of the page to claim; "": nothing can be claimed
 }

@@ -25,6 +25,8 @@ var (
 	textTickOf       = ui.T("Select %s", "Sélectionner %s")
 	textNoTenantYet  = ui.T("No tenant yet", "Pas encore de locataire")
 	textEndsOnDay    = ui.T("Ends %s", "Finit le %s")
+	textClaimRow     = ui.T("Claim", "Réclamer")
+	textClaimOf      = ui.T("Claim from %s", "Réclamer à %s")
 	textTicked       = ui.T("For the selected deposits:", "Pour les cautions sélectionnées :")
 	textSendLinks    = ui.T("Send the link again", "Renvoyer le lien")
 	textRemindTicked = ui.T("Remind", "Relancer")

@@ -98,7 +98,7 @@ type guideView struct {
 // guide shows every component in every state, in both schemes.
 func (p *pages) guide(c *fiber.Ctx) error {
 	lang, now := ui.LangOf(c), p.Clock.Now()
-	qr, err := ui.NewQR("otpauth://totp/an-invented-key")
+	qr, err := ui.NewQR("invented")
 	if err != nil {
 		return err
 	}

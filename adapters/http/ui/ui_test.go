@@ -259,7 +259,8 @@ func TestStylesheet_IsServedForEver(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, res.Body.Close())
 	require.Equal(t, 200, res.StatusCode)
-	require.Equal(t, ui.Stylesheet(), string(text))
+	require.Contains(t, string(text), ".chip")
+	require.NotContains(t, string(text), "/*")
 	var compressed bytes.Buffer
 	w := gzip.NewWriter(&compressed)
 	_, err = w.Write(text)
