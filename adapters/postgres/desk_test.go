@@ -98,7 +98,8 @@ func texts(t *testing.T, s fullStore, sql string) []string {
 	return all
 }
 
-// The migrations take up the deposits from before the triggers and the begin of their stays, and drop the rows of those that moved meanwhile.
+// The migrations take up the deposits from before the triggers and the begin of their stays, and drop the rows of those
+// that moved meanwhile.
 func TestOpenDeposits_OfDepositsFromBeforeTheTable_AreFilledIn(t *testing.T) {
 	t.Parallel()
 	s := newDeskStore(t, 2_000)

@@ -71,7 +71,7 @@ func TestCountWork_AndOpenWork_AgreeWithTheDeposits(t *testing.T) {
 			require.EqualValues(t, value[int64](t, s, `SELECT coalesce(sum(CASE status WHEN 'captured' THEN captured_cents
 				ELSE amount_cents END), 0)::bigint`+where, s.Owner.Account, week.From, week.To), counts[kind].Amount, kind)
 			require.LessOrEqual(t, few[kind].Count, 3, kind)
-			claimed := kind == depositports.WorkCollecting || kind == depositports.WorkCardRefused // nine of both are read as one
+			claimed := kind == depositports.WorkCollecting || kind == depositports.WorkCardRefused // read as one
 			require.Equal(t, number > 3 || claimed, few[kind].More, kind)
 		}
 		soon := 0

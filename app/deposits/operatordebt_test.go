@@ -87,7 +87,8 @@ func (c *claim) mailed() []ports.Mail {
 	_, err := payments.TenantNotices{
 		Notices: c.Postgres.TenantNotices, Mails: c.Postgres.Mails, UnitOfWork: c.Postgres, Deposits: c.Postgres.Deposits,
 		Operators: c.Postgres.Operators, Collections: c.Postgres.Collections, Refunds: c.Postgres.Refunds,
-		Payments: c.Postgres.Payments, Agreements: c.Postgres.Agreements, Clock: c.Clock, Entropy: entropy{}, Log: slog.New(slog.DiscardHandler),
+		Payments: c.Postgres.Payments, Agreements: c.Postgres.Agreements, Clock: c.Clock, Entropy: entropy{},
+		Log:          slog.New(slog.DiscardHandler),
 		DashboardURL: checkouttest.DashboardURL,
 	}.Job(time.Second).Run(c.Ctx())
 	require.NoError(c.T, err)

@@ -35,8 +35,8 @@ func (d *Deposit) Capture(amount *money.Cents, least money.Cents, timers Timers,
 	return step, nil
 }
 
-// CaptureWords gives the reason of the capture among the steps of a deposit, one of CaptureReasons, and the words of whoever
-// captured it; "" for none.
+// CaptureWords gives the reason of the capture among the steps of a deposit, one of CaptureReasons, and the words of
+// whoever captured it; "" for none.
 func CaptureWords(steps []Transition) (reason, words string) {
 	for _, step := range steps {
 		if step.Trigger == CaptureRequested {

@@ -131,7 +131,8 @@ var bookings = []booking{
 	{"Tom", "Baker", 300, 30, "", 0}, {"Lena", "von Hohenzollern", 600, 12, "fail_payment", 0},
 	{"Aoife", "O’Connor", 850, 2, "fail_payment", 0}, {"", "", 500, 6, "", 0}, {"Jean", "Lefèvre", 400, 3, "start", 0},
 	{"Sofia", "Rossi", 900, -5, "activate", 0}, {"Noah", "Müller", 350, 18, "activate", 0},
-	{"Emma", "Svensson", 650, -6, "activate", 250}, {"Luís", "Almeida", 500, 25, "", 0}, {"Zoë", "de Vries", 750, 28, "", 0},
+	{"Emma", "Svensson", 650, -6, "activate", 250}, {"Luís", "Almeida", 500, 25, "", 0},
+	{"Zoë", "de Vries", 750, 28, "", 0},
 	{"Mats", "Lindqvist", 480, 33, "activate", 0}, {"Chloé", "Bernard", 520, 5, "", 0},
 	{"Ada", "Byron", 1250, -3, "activate", 0},
 }

@@ -50,17 +50,18 @@ func drawSheet(light, dark context.Context, name, url string) error {
 	}
 	const draw = `(async () => {
 		document.body.style.cssText = "margin: 8px; display: grid; grid-template-columns: max-content max-content; gap: 8px; background: #999";
-		document.body.innerHTML = %s.map((src) => '<img style="height: 540px" src="' + src + '">').join("");
+		document.body.innerHTML = %s.map((src) => '<img style="height: 450px" src="' + src + '">').join("");
 		await Promise.all([...document.images].map((image) => image.decode()));
 		return "drawn";
 	})()`
-	if _, err := chromedp.Run(light, chromedp.EmulateViewport(1090, 1104)); err != nil {
+	if _, err := chromedp.Run(light, chromedp.EmulateViewport(914, 924)); err != nil {
 		return err
 	}
 	if err := chromedp.Do(light, chromedp.Navigate("about:blank")); err != nil {
 		return err
 	}
-	if _, err := chromedp.Run(light, chromedp.Evaluate[string](fmt.Sprintf(draw, all), chromedp.EvalAwaitPromise)); err != nil {
+	drawn := chromedp.Evaluate[string](fmt.Sprintf(draw, all), chromedp.EvalAwaitPromise)
+	if _, err := chromedp.Run(light, drawn); err != nil {
 		return err
 	}
 	return take(light, name)

@@ -84,7 +84,8 @@ func (v View) Statuses() []deposit.Status {
 // Work is a kind of deposits that an operator may have to look after.
 type Work string
 
-// The kinds of work on the operator's first page. A deposit is of one kind, the first that fits, and WorkActive beside it.
+// The kinds of work on the operator's first page. A deposit is of one kind, the first that fits, and WorkActive beside
+// it.
 const (
 	WorkSoon        Work = "soon"         // in checkout, and the stay begins soon or has just begun
 	WorkRefused     Work = "refused"      // the tenant's payment was refused
@@ -131,8 +132,8 @@ type Desk interface {
 	// CountWork counts the deposits of each kind but WorkSoon, each up to most: WorkAwaiting and WorkRefused with those
 	// that are WorkSoon. Covers are WorkEnding that end before the end of week, stays are soon that begin within week.
 	CountWork(ctx context.Context, accountID id.ID, week ports.Span, most int) (map[Work]WorkCount, error)
-	// OpenWork gives the first deposits of each kind, up to limit: WorkSoon by the begin of the stay, WorkEnding by the end
-	// of the cover, all others newest first.
+	// OpenWork gives the first deposits of each kind, up to limit: WorkSoon by the begin of the stay, WorkEnding by the
+	// end of the cover, all others newest first.
 	OpenWork(ctx context.Context, accountID id.ID, kinds []Work, week ports.Span,
 		limit int) (map[Work][]*deposit.Deposit, error)
 	// Refused lists deposits whose tenant can be mailed after a refusal, up to limit: those whose payment was refused,

@@ -225,7 +225,8 @@ func (s *process) scheduler(registry *metrics.Registry,
 	tenants := payments.TenantNotices{
 		Notices: store.TenantNotices, Mails: store.Mails, Deposits: store.Deposits, Operators: store.Operators,
 		Collections: store.Collections, Refunds: store.Refunds, Payments: store.Payments, Agreements: store.Agreements,
-		UnitOfWork: parts.UnitOfWork, Clock: parts.Clock, Entropy: parts.Entropy, Log: s.log, DashboardURL: s.cfg.DashboardBaseURL,
+		UnitOfWork: parts.UnitOfWork, Clock: parts.Clock, Entropy: parts.Entropy, Log: s.log,
+		DashboardURL: s.cfg.DashboardBaseURL,
 		SupportEmail: s.cfg.SupportEmail,
 	}
 	upkeep := payments.Upkeep{

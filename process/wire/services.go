@@ -205,7 +205,8 @@ func (b *builder) payments(s *Services) {
 		UnitOfWork: p.UnitOfWork, Transitions: b.transitions, Deposits: store.Deposits, Operators: store.Operators,
 		Payments: store.Payments, Collections: store.Collections, Refunds: store.Refunds,
 		TenantNotices: store.TenantNotices, OperatorNotices: store.OperatorNotices, Audit: store.Audit,
-		Provider: p.Provider, Simulator: p.Simulator, Clock: p.Clock, Entropy: p.Entropy, PaymentMetrics: p.PaymentMetrics, Log: p.Log,
+		Provider: p.Provider, Simulator: p.Simulator, Clock: p.Clock, Entropy: p.Entropy, PaymentMetrics: p.PaymentMetrics,
+		Log:      p.Log,
 		Schedule: b.cfg.CollectionSchedule(), DashboardURL: b.cfg.DashboardBaseURL,
 	})
 	s.Callbacks = callbacks.New(callbacks.Deps{

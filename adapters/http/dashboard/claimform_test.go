@@ -111,7 +111,8 @@ func TestClaim_Question_ShowsTheMailThatIsSent(t *testing.T) {
 			_, err := payments.TenantNotices{
 				Notices: d.Postgres.TenantNotices, Mails: d.Postgres.Mails, UnitOfWork: d.Postgres,
 				Deposits: d.Postgres.Deposits, Operators: d.Postgres.Operators, Collections: d.Postgres.Collections,
-				Refunds: d.Postgres.Refunds, Agreements: d.Postgres.Agreements, Payments: d.Postgres.Payments, Clock: d.Clock, Entropy: freshIDs{},
+				Refunds: d.Postgres.Refunds, Agreements: d.Postgres.Agreements,
+				Payments: d.Postgres.Payments, Clock: d.Clock, Entropy: freshIDs{},
 				DashboardURL: d.DashboardURL, Log: slog.New(slog.DiscardHandler),
 			}.Job(time.Minute).Run(t.Context())
 			require.NoError(t, err)

@@ -24,7 +24,8 @@ func TestMistakes_HaveTheFocus(t *testing.T) {
 		fields       map[string]string
 		focus        string
 	}{
-		{"/dashboard/settings", "change_password", map[string]string{"currentPassword": "no", "newPassword": "another password"},
+		{"/dashboard/settings", "change_password",
+			map[string]string{"currentPassword": "no", "newPassword": "another password"},
 			"change_password-currentPassword"},
 		{"/dashboard/settings", "change_password", map[string]string{"currentPassword": secretWord, "newPassword": "x"},
 			"change_password-newPassword"},

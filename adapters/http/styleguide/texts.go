@@ -22,7 +22,7 @@ var (
 	textSent   = ui.T("Written", "Rédigé")
 	textLinks  = ui.T("Links of this mail", "Liens de cet e-mail")
 	textAsText = ui.T("As text", "En texte")
-	textAsHTML = ui.T("HTML of the mail: %s", "HTML de l’e-mail : %s")
+	textAsHTML = ui.T("HTML of %s", "HTML de %s")
 )
 
 // localeNames are the names of the languages of mails.
