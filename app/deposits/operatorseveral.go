@@ -30,9 +30,6 @@ const (
 // SeveralActs lists every act on several deposits.
 var SeveralActs = []SeveralAct{ActSendLinks, ActRemindAll}
 
-// MaxSeveral bounds the deposits of an act on several.
-const MaxSeveral = 50
-
 // possible tells whether the act is possible on the deposit now. debt is that of a captured deposit; nil for any other.
 //
 // Returns deposit_not_sendable, or the errors of ActRemind.Possible.

@@ -14,6 +14,8 @@ const (
 	MaxLinks      = 60 // mails of a deposit within LinkWindow
 	MaxLinksTo    = 5  // mails of a deposit to an address within LinkWindow
 
+	MaxTogether = 50 // deposits of an operator's act on several
+
 	MaxLinksOfAccount = 10 // mails of an account to an address within LinkWindow, over all its deposits
 )
 

@@ -43,8 +43,8 @@ func (p *pages) several(c *fiber.Ctx, by caller) error {
 	switch {
 	case len(form.IDs) == 0:
 		return p.notTicked(c, by, textTickSome.In(lang))
-	case len(form.IDs) > deposits.MaxSeveral:
-		return p.notTicked(c, by, textTickFewer.In(lang, deposits.MaxSeveral))
+	case len(form.IDs) > deposit.MaxTogether:
+		return p.notTicked(c, by, textTickFewer.In(lang, deposit.MaxTogether))
 	case p.Operators.Unverified(by.Operator):
 		return p.unverified(c, by)
 	}
@@ -137,7 +137,7 @@ func (p *pages) showSeveral(c *fiber.Ctx, by caller) error {
 	}
 	act := deposits.SeveralAct(ui.PostValue(c, fieldIntent))
 	ids, err := tickedOf(c)
-	if err != nil || len(ids) == 0 || len(ids) > deposits.MaxSeveral || !slices.Contains(deposits.SeveralActs, act) {
+	if err != nil || len(ids) == 0 || len(ids) > deposit.MaxTogether || !slices.Contains(deposits.SeveralActs, act) {
 		return c.Redirect(pathDeposits, http.StatusSeeOther) // what came back of an ended session may be anything
 	}
 	list, err := p.Deposits.Several(c.UserContext(), by, ids)

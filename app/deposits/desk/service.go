@@ -164,9 +164,6 @@ func week(now time.Time) ports.Span {
 	return ports.Span{From: now.Add(-begunWithin), To: now.Add(deposit.EndingSoon)}
 }
 
-// MostTogether is how many deposits an act on several takes at most.
-const MostTogether = 50
-
 // Today reads the work of an account.
 func (s *Service) Today(ctx context.Context, accountID id.ID) (Today, error) {
 	now := s.deps.Clock.Now()
@@ -191,7 +188,7 @@ func (s *Service) Today(ctx context.Context, accountID id.ID) (Today, error) {
 		}
 	}
 	if t.AllRefused().Count > 1 {
-		if t.Refused, err = s.deps.Desk.Refused(ctx, accountID, MostTogether); err != nil {
+		if t.Refused, err = s.deps.Desk.Refused(ctx, accountID, deposit.MaxTogether); err != nil {
 			return t, err
 		}
 	}

@@ -167,7 +167,7 @@ func TestToday_CountsADepositInOneGroup(t *testing.T) {
 	require.Equal(t, 9, today.Counts[depositports.WorkAwaiting].Count)
 	require.Equal(t, []depositports.Work{depositports.WorkSoon, depositports.WorkCardRefused, depositports.WorkAwaiting},
 		s.lists)
-	require.Equal(t, []int{desk.MostTogether}, s.bulk)
+	require.Equal(t, []int{deposit.MaxTogether}, s.bulk)
 	require.Len(t, today.Refused, 2)
 	require.Equal(t, 8*24*time.Hour, today.Week.To.Sub(today.Week.From))
 }
