@@ -115,7 +115,7 @@ func TestOpenDeposits_OfDepositsFromBeforeTheTable_AreFilledIn(t *testing.T) {
 	fill, _, found := strings.Cut(string(text), "-- Indexes of the operator's list")
 	require.True(t, found)
 	exec(t, s.pool, fill)
-	text, err = os.ReadFile("migrations/00053_open_stays.sql")
+	text, err = os.ReadFile("migrations/00052_open_stays.sql")
 	require.NoError(t, err)
 	_, fill, found = strings.Cut(string(text), "-- The rows from before the column.")
 	require.True(t, found)

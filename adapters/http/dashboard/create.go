@@ -173,7 +173,6 @@ func (p *pages) renderNew(c *fiber.Ctx, by caller, status int, in newDeposit, fo
 	lang := ui.LangOf(c)
 	v := newView{Page: p.page(c, by, ui.SectionDeposits, textNew.In(lang)), Token: p.Site.FormToken(c), Form: form,
 		Mistakes: in.mistakes, Restored: in.restored, Fee: feeOf(in, lang)}
-	v.Page.Wide = false
 	if in.short {
 		v.Short = textCoverEnds.In(lang, ui.LongDate(lang, p.Desk.LastCovered(in.draft.ContractStartAt)))
 	}
@@ -184,12 +183,13 @@ func (p *pages) renderNew(c *fiber.Ctx, by caller, status int, in newDeposit, fo
 		f.Label, f.Value, f.Error = label.In(lang), value, mistakeOf(in.mistakes, f.Name)
 		return f
 	}
+	reach := textCoverReach.In(lang, ui.Date(lang, p.Desk.LastCovered(time.Time{})))
 	limits := textAmountLimits.In(lang, ui.Euros(lang, deposit.MinAmount), ui.Euros(lang, by.Ceiling()))
 	v.Fields = []ui.Field{
 		field(ui.Field{Name: fieldAmount, Type: "text", InputMode: "decimal", Autocomplete: "off", MaxLength: 12,
 			Required: true, Hint: limits}, textAmountEuros, in.amount),
 		field(ui.Field{Name: fieldStartsOn, Type: "date", Required: true}, textStartsOn, in.startsOn),
-		field(ui.Field{Name: fieldEndsOn, Type: "date", Required: true}, textEndsOn, in.endsOn),
+		field(ui.Field{Name: fieldEndsOn, Type: "date", Required: true, Hint: reach}, textEndsOn, in.endsOn),
 		field(ui.Field{Name: fieldContract, Type: "text", Autocomplete: "off", MaxLength: deposit.MaxRentalContract},
 			textContractOptional, in.contract),
 	}

@@ -145,7 +145,6 @@ func (p *pages) showSeveral(c *fiber.Ctx, by caller) error {
 		return err
 	}
 	v := severalView{Page: p.page(c, by, ui.SectionDeposits, ""), Token: p.Site.FormToken(c), Act: act}
-	v.Page.Wide = false
 	if gone {
 		v.Done = textSeveralBack.In(v.Page.Lang)
 	}

@@ -20,6 +20,8 @@ var (
 	textEmailHint        = ui.T(
 		"We mail the link to this address at once. Without an address, you copy the link afterwards.",
 		"Nous envoyons le lien à cette adresse aussitôt. Sans adresse, vous copierez le lien ensuite.")
+	textCoverReach = ui.T("A stay that begins by today is covered until %s at best.",
+		"Un séjour commencé au plus tard aujourd’hui est couvert au mieux jusqu’au %s.")
 	textCoverEnds = ui.T(
 		"Nothing was made yet: this stay is longer than a cover can be. At best it is covered until %s; damage after that day cannot be claimed.",
 		"Rien n’a encore été créé : ce séjour est plus long qu’une couverture ne peut l’être. Au mieux, il est couvert jusqu’au %s ; après ce jour, aucun dégât ne peut être réclamé.")
