@@ -125,7 +125,7 @@ func (f facts) stage(ctx context.Context) (s staged, err error) {
 	return s, nil
 }
 
-// bookings are the deposits of the pictures; starts is the first day of the stay, counted from today.
+// bookings are the deposits that the pictures show.
 var bookings = []booking{
 	{"Inès", "García López", 450, 20, "activate", 0}, {"Grace", "Hopper", 700, -4, "activate", 120},
 	{"Tom", "Baker", 300, 30, "", 0}, {"Lena", "von Hohenzollern", 600, 12, "fail_payment", 0},
@@ -139,7 +139,7 @@ var bookings = []booking{
 
 type booking struct {
 	first, last    string // of the tenant; "": not known
-	amount, starts int
+	amount, starts int    // euros, and the first day of the stay counted from today
 	outcome        string // of a simulated payment
 	claimed        int
 }

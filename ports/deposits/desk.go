@@ -125,12 +125,13 @@ type WorkCount struct {
 
 // Desk reads what the operator's pages show of an account's deposits.
 type Desk interface {
-	// DeskDeposits lists deposits in the order of the filter. A page back holds those before the cursor, in that order.
+	// DeskDeposits lists the deposits that fit the filter, in its order. With page.Back, it gives the deposits in front of
+	// the cursor instead of those behind it, in the same order.
 	DeskDeposits(ctx context.Context, f DeskFilter, page ports.Page) (ports.List[*deposit.Deposit], error)
-	// CountViews counts the deposits of each view, each up to most. Covers are ViewEnding that end before ending.
+	// CountViews counts the deposits of each view, each up to most. ViewEnding has the covers that end before ending.
 	CountViews(ctx context.Context, accountID id.ID, ending time.Time, most int) (map[View]int, error)
 	// CountWork counts the deposits of each kind but WorkSoon, each up to most: WorkAwaiting and WorkRefused with those
-	// that are WorkSoon. Covers are WorkEnding that end before the end of week, stays are soon that begin within week.
+	// that are WorkSoon. WorkEnding has the covers that end before the end of week, WorkSoon the stays that begin in it.
 	CountWork(ctx context.Context, accountID id.ID, week ports.Span, most int) (map[Work]WorkCount, error)
 	// OpenWork gives the first deposits of each kind, up to limit: WorkSoon by the begin of the stay, WorkEnding by the
 	// end of the cover, all others newest first.

@@ -83,7 +83,7 @@ func loginFields(in input, failed failure, lang ui.Lang) []ui.Field {
 	}, failed)
 }
 
-// withFailure shows the message at its field.
+// withFailure puts the message of a refused form at the field that it is about, if there is one.
 func withFailure(fields []ui.Field, failed failure) []ui.Field {
 	i := slices.IndexFunc(fields, func(f ui.Field) bool { return failed.field != "" && f.Name == failed.field })
 	if i >= 0 {

@@ -101,7 +101,8 @@ func (p *pages) signedIn(h handler) fiber.Handler {
 	}
 }
 
-// RenderProblem is the RenderPage of problem.Config. A signed-in operator keeps the menu where no page was found, too.
+// RenderProblem renders the page of an error; problem.Config takes it as RenderPage. An unknown path below the desk has
+// no handler that reads the session, so the operator is looked up here, for the menu.
 func (d Deps) RenderProblem(c *fiber.Ctx, failed problem.Page) error {
 	if (failed.Code == fault.ErrRoute.Code || failed.Code == fault.ErrMethod.Code) && site.OnDesk(c.Path()) {
 		o, a, err := d.Operators.CurrentOperator(c.UserContext(), d.Site.SessionToken(c))

@@ -24,7 +24,7 @@ func linkOf(page connecttest.Answer, name, value string) string {
 	return ""
 }
 
-// Every view has the deposits that it names, in the list, in its number and in its export.
+// The list, the number beside the name of a view, and the export hold the same deposits for each view.
 func TestList_EachView_HasItsDepositsAndTheirNumber(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})

@@ -90,12 +90,13 @@ func (p *pages) notTicked(c *fiber.Ctx, by caller, problem string) error {
 }
 
 const (
-	// answerTries is how often a form looks for the answer of the same form, which is being answered.
+	// answerTries bounds the waiting of a second click for the answer to the first.
 	answerTries = 40
 	answerPause = 50 * time.Millisecond
 )
 
-// mailSeveral makes the act, and leads to the page that tells its outcome.
+// mailSeveral mails the tenants of a confirmed form about several deposits, keeps the outcome, and redirects to the
+// page that shows it.
 func (p *pages) mailSeveral(c *fiber.Ctx, by caller, form deposits.SeveralForm) error {
 	count := func() error { return p.limited(c, by, operators.DeskMails) }
 	outcome, err := p.Deposits.MailSeveral(c.UserContext(), by, form, count)

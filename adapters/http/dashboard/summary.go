@@ -62,7 +62,8 @@ type stretch struct{ X, Width string }
 // stayWidth is the width of the picture, in the units of its view box.
 const stayWidth = 1000
 
-// barOf draws the stay and the cover that exists, or would if the tenant paid now; nil where there is none any more.
+// barOf draws the stay and its cover on one line of time. Before the tenant pays, the cover is the one that a payment
+// now would begin. The bar is nil once the deposit has neither.
 func barOf(v desk.View, lang ui.Lang) *stayBar {
 	covered := v.ActivatedAt
 	switch {

@@ -71,8 +71,9 @@ var (
 		"Rien n’est encore débité : la page suivante montre l’e-mail que le locataire reçoit et demande confirmation.")
 	textClaimLimits = ui.T("From %s to %s.", "De %s à %s.")
 	textWhole       = ui.T("The whole amount, %s", "Le montant entier, %s")
-	textNoAmount    = ui.T("Enter an amount, or tick the whole amount.", "Saisissez un montant ou cochez le montant entier.")
-	textTwoAmounts  = ui.T("Enter an amount or tick the whole amount, not both.",
+	textNoAmount    = ui.T("Enter an amount, or tick the whole amount.",
+		"Saisissez un montant ou cochez le montant entier.")
+	textTwoAmounts = ui.T("Enter an amount or tick the whole amount, not both.",
 		"Saisissez un montant ou cochez le montant entier, pas les deux.")
 	textToDeposit   = ui.T("Back to the deposit", "Retour à la caution")
 	textYourWords   = ui.T("Your words", "Votre texte")

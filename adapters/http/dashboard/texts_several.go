@@ -25,7 +25,8 @@ var (
 	textSeveralNobody = map[deposits.SeveralAct]ui.Text{
 		deposits.ActSendLinks: ui.T("The link can be sent to none of these tenants",
 			"Le lien ne peut être envoyé à aucun de ces locataires"),
-		deposits.ActRemindAll: ui.T("None of these tenants can be reminded", "Aucun de ces locataires ne peut être relancé"),
+		deposits.ActRemindAll: ui.T("None of these tenants can be reminded",
+			"Aucun de ces locataires ne peut être relancé"),
 	}
 	textSeveralSent = plural{ui.T("1 link is on its way.", "1 lien est en route."),
 		ui.T("%s links are on their way.", "%s liens sont en route.")}

@@ -40,11 +40,12 @@ var (
 
 // The first steps of an account.
 var (
-	textSteps           = ui.T("Three steps to begin", "Trois étapes pour commencer")
-	textStepDone        = ui.T("Done", "Fait")
-	textStepOpen        = ui.T("To do", "À faire")
-	textStepVerify      = ui.T("Verify your e-mail address", "Confirmez votre adresse e-mail")
-	textStepVerifySays  = ui.T("Links and claims are mailed in your name.", "Les liens et les réclamations partent en votre nom.")
+	textSteps          = ui.T("Three steps to begin", "Trois étapes pour commencer")
+	textStepDone       = ui.T("Done", "Fait")
+	textStepOpen       = ui.T("To do", "À faire")
+	textStepVerify     = ui.T("Verify your e-mail address", "Confirmez votre adresse e-mail")
+	textStepVerifySays = ui.T("Links and claims are mailed in your name.",
+		"Les liens et les réclamations partent en votre nom.")
 	textStepDeposit     = ui.T("Make the first deposit", "Créez la première caution")
 	textStepDepositSays = ui.T("Amount and stay, and we mail your tenant the link.",
 		"Montant et séjour, puis nous envoyons le lien à votre locataire.")

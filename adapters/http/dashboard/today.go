@@ -62,7 +62,7 @@ func (p *pages) showToday(c *fiber.Ctx, by caller) error {
 	return ui.Render(c, http.StatusOK, todayPage(v))
 }
 
-// stepsOf are the first steps of an account.
+// stepsOf gives the steps that an account without deposits is shown.
 func (p *pages) stepsOf(c *fiber.Ctx, by caller, lang ui.Lang) ([]step, error) {
 	codes, err := p.Operators.TwoFactor(c.UserContext(), by.Operator.ID)
 	return []step{
@@ -201,7 +201,7 @@ const (
 	barsBottom = 100
 	barsTop    = 8
 	barWidth   = 14
-	// leastCharted is how many deposits make a chart: fewer are seen in the list.
+	// leastCharted is the number of deposits from which the chart is shown: fewer are seen in the list.
 	leastCharted = 5
 )
 

@@ -53,8 +53,7 @@ func TestBrowser_EveryPublicPageInBothSchemesAndLanguages_IsAccessible(t *testin
 	}
 }
 
-// A copy button is there where scripts run, copies a field or a list of texts, and says so. The page's policy allows
-// the script that does it.
+// Where scripts run, the copy button is shown. It copies a field or a list of texts to the clipboard and says so.
 func TestBrowser_CopyButtons_CopyWhereScriptsRun(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})

@@ -89,7 +89,8 @@ func errorPage(c *fiber.Ctx, code, title string) Page {
 	return page
 }
 
-// RenderProblem is the RenderPage of problem.Config. The page shows the catalogue's texts for the error code.
+// RenderProblem renders the page of an error; problem.Config takes it as RenderPage. The page shows the
+// catalogue's texts for the error code.
 func RenderProblem(c *fiber.Ctx, p problem.Page) error {
 	SecureHeaders(c)
 	f := FailureOf(p.Code)

@@ -14,9 +14,9 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// moved are the amounts of collections that were paid, given back or disputed at or after $1 and before $2. The books
-// and the statements of operators read the same rows, so that they agree to the cent. OFFSET looks each payment up by
-// its key, whatever the statistics say.
+// moved selects the amounts of collections that were paid, refunded or disputed at or after $1 and before $2. The books
+// and the statements of operators both read it, so that they agree to the cent. OFFSET 0 keeps the planner from joining
+// whole tables: it looks each payment up by its key.
 const moved = `WITH moved AS (
 	SELECT p.id, p.deposit_id, p.settled_at, p.amount_cents AS collected, 0::bigint AS refunded, 0::bigint AS disputed
 	FROM payments p

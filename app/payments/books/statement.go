@@ -9,8 +9,8 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Statement is a month of an account: the sums of the whole month, as Reconcile tells what is due, and a page of the
-// debts of which money moved in it.
+// Statement is the month of an account. Due has the sums of the whole month, by the rule of Reconcile. Debts is a page
+// of the debts that were paid, refunded or disputed in that month.
 type Statement struct {
 	Month   ports.Span
 	Present bool // of the present month

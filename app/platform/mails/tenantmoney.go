@@ -32,7 +32,8 @@ type TenantMoney struct {
 
 // MoneyOf begins the mail of that kind about the captured amount of d, whose tenant has a record. agreed is the language
 // in which the tenant agreed, for a deposit without one.
-func MoneyOf(d *deposit.Deposit, agreed string, kind paymentports.TenantNoticeKind, company, supportEmail string) TenantMoney {
+func MoneyOf(d *deposit.Deposit, agreed string, kind paymentports.TenantNoticeKind, company,
+	supportEmail string) TenantMoney {
 	return TenantMoney{To: d.Client.Email, Locale: cmp.Or(d.Locale, agreed), Kind: kind, Deposit: d, Company: company,
 		Amount: d.CapturedAmount, SupportEmail: supportEmail}
 }
