@@ -35,6 +35,9 @@ func TestAccounts_Update_ChangesEverythingOfAnOperator(t *testing.T) {
 		if err := r.Operators.SetCompany(ctx, a.ID, "Renamed"); err != nil {
 			return err
 		}
+		if err := r.Operators.SetTimezone(ctx, a.ID, "Europe/Paris"); err != nil {
+			return err
+		}
 		return r.Operators.Update(ctx, after)
 	})
 	require.False(t, before.Verified())
@@ -43,10 +46,14 @@ func TestAccounts_Update_ChangesEverythingOfAnOperator(t *testing.T) {
 	require.Equal(t, after, o)
 	require.True(t, o.Verified())
 	require.Equal(t, "Renamed", got.CompanyName)
+	require.Equal(t, "Europe/Paris", got.Zone().String())
 	_, _, err = w.Operators.OperatorByEmail(t.Context(), before.Email)
 	require.ErrorIs(t, err, connect.ErrBadCredentials)
 	require.ErrorIs(t, w.try(func(ctx context.Context, r *postgres.Store) error {
 		return r.Operators.SetCompany(ctx, portstest.NewID(), "X")
+	}), connect.ErrAccountNotFound)
+	require.ErrorIs(t, w.try(func(ctx context.Context, r *postgres.Store) error {
+		return r.Operators.SetTimezone(ctx, portstest.NewID(), "UTC")
 	}), connect.ErrAccountNotFound)
 	require.ErrorIs(t, w.try(func(ctx context.Context, r *postgres.Store) error {
 		_, err := r.Operators.Lock(ctx, portstest.NewID())

@@ -33,7 +33,7 @@ func TestOperators_Insert_IsFoundByEmailInAnyCase(t *testing.T) {
 	w := pooled(t)
 	o := connect.Operator{ID: portstest.NewID(), Email: "Ann@Rentals.example", PasswordHash: "hash", CreatedAt: at0}
 	a := connect.Account{ID: portstest.NewID(), OperatorID: o.ID, CompanyName: "Gîtes", MaxAmountCents: 400_000,
-		CreatedAt: at0}
+		Timezone: "UTC", CreatedAt: at0}
 	w.do(func(ctx context.Context, r *postgres.Store) error { return r.Operators.Insert(ctx, o, a) })
 
 	gotO, gotA, err := w.Operators.OperatorByEmail(t.Context(), "aNN@rentals.EXAMPLE")

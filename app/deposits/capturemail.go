@@ -26,8 +26,7 @@ func (s *Service) CaptureMail(by OperatorCaller, d *deposit.Deposit, agreed stri
 	if in.Amount != nil {
 		captured.CapturedAmount = *in.Amount
 	}
-	m := mails.MoneyOf(&captured, agreed, paymentports.TenantCaptured, by.Account.CompanyName,
-		s.deps.Imprint.SupportEmail)
+	m := mails.MoneyOf(&captured, agreed, paymentports.TenantCaptured, by.Account, s.deps.Imprint.SupportEmail)
 	m.Reason, m.Words, m.ChargedAt = in.Reason, in.Description, s.deps.Payments.FirstCharge(now)
 	return CaptureMail{m.Mail(id.ID{}, now), mails.LanguageOf(m.Locale)}, true
 }

@@ -56,7 +56,7 @@ func (s *Service) mailReminder(ctx context.Context, by OperatorCaller, d *deposi
 	if err := s.accountMayMail(ctx, by, d.Client.Email, now); err != nil {
 		return err
 	}
-	mail := mails.MoneyOf(d, r.agreed, paymentports.TenantAwaited, by.Account.CompanyName, s.deps.Imprint.SupportEmail)
+	mail := mails.MoneyOf(d, r.agreed, paymentports.TenantAwaited, by.Account, s.deps.Imprint.SupportEmail)
 	mail.URL = r.url
 	if err := s.deps.Mails.Enqueue(ctx, mail.Mail(s.deps.Entropy.NewID(), now)); err != nil {
 		return err

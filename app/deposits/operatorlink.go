@@ -65,7 +65,7 @@ func (s *Service) mailLink(ctx context.Context, by OperatorCaller, d *deposit.De
 	if err := s.accountMayMail(ctx, by, to.Email, now); err != nil {
 		return err
 	}
-	mail := mails.DepositLink{To: to.Email, Locale: cmp.Or(to.Locale, d.Locale), Deposit: d,
+	mail := mails.DepositLink{To: to.Email, Locale: cmp.Or(to.Locale, d.Locale), Deposit: d.In(by.Account.Zone()),
 		Company: by.Account.CompanyName, ByCompany: true, URL: url, Imprint: s.deps.Imprint}.Mail(s.deps.Entropy.NewID(), now)
 	if err := s.deps.Mails.Enqueue(ctx, mail); err != nil {
 		return err

@@ -4,6 +4,7 @@ package deposits_test
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -121,6 +122,26 @@ func TestSecured_IsMailedOnce_HoweverManyDispatchers(t *testing.T) {
 		n.subjects())
 	require.Contains(t, n.Mails(n.operator)[0].Body, "https://dash.example/dashboard/deposits/"+id.Deposit.Of(d.ID))
 	require.Zero(t, n.Count("secured_notices", ""))
+}
+
+// The operator reads the days that the desk shows.
+func TestNotices_TellDaysAndTimesOfTheAccountsZone(t *testing.T) {
+	t.Parallel()
+	n := newNoticed(t)
+	n.exec(`UPDATE accounts SET timezone = 'Pacific/Pago_Pago'`) // 22:00 of the day before
+	d, _ := n.Deposit(
+		deposit.Origin{AccountID: n.account.ID, PartnerID: n.partner.ID, PartnerName: "Acme", ByPartnerAPI: true}, n.draft())
+	_, err := n.Payments.Simulate(t.Context(), n.partner.ID, d.ID, payments.SimulateActivate)
+	require.NoError(t, err)
+	n.round(1)
+	body := strings.ReplaceAll(n.Mails(n.operator)[0].Body, "\u00a0", " ")
+	require.Contains(t, body, "22 November 2026 to 24 November 2026")
+	require.Contains(t, body, "22:00 SST")
+	n.active(1, 48*time.Hour)
+	n.clock.Add(time.Hour)
+	n.round(1)
+	body = strings.ReplaceAll(n.Mails(n.operator)[1].Body, "\u00a0", " ")
+	require.Contains(t, body, "€300.00, 23 November 2026, 22:00 SST")
 }
 
 // The mail has a caller's words, so an address that nobody has verified gets none, not even later.

@@ -10,6 +10,7 @@ import (
 	"partnerdeposits/app/platform/audit"
 	"partnerdeposits/app/platform/idempotent"
 	"partnerdeposits/app/platform/mails"
+	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
@@ -52,11 +53,11 @@ type linkSending struct {
 	in      LinkRequest
 	call    idempotent.Call[[]QueuedLink]
 	now     time.Time
-	company string
+	account connect.Account
 	url     string
 }
 
-// prepare checks the recipients and reads the facts of a deposit that never change, and the company's name.
+// prepare checks the recipients and reads the facts of a deposit that never change, and the account.
 func (l *linkSending) prepare(ctx context.Context) error {
 	if err := l.in.validate(); err != nil {
 		return err
@@ -80,7 +81,7 @@ func (l *linkSending) prepare(ctx context.Context) error {
 	if !ok {
 		return fmt.Errorf("deposits: %s has no checkout token", id.Deposit.Of(d.ID))
 	}
-	l.company, l.url = account.CompanyName, site.CheckoutURL(l.deps.DashboardURL, token.Reveal())
+	l.account, l.url = account, site.CheckoutURL(l.deps.DashboardURL, token.Reveal())
 	return nil
 }
 
@@ -101,8 +102,8 @@ func (l *linkSending) effect(ctx context.Context) (response idempotent.Response,
 	}
 	queued := make([]QueuedLink, 0, len(l.in.Recipients))
 	for _, r := range l.in.Recipients {
-		mail := mails.DepositLink{To: r.Email, Locale: cmp.Or(r.Locale, d.Locale), Deposit: d, Company: l.company, URL: l.url,
-			Imprint: l.deps.Imprint}.Mail(l.deps.Entropy.NewID(), l.now)
+		mail := mails.DepositLink{To: r.Email, Locale: cmp.Or(r.Locale, d.Locale), Deposit: d.In(l.account.Zone()),
+			Company: l.account.CompanyName, URL: l.url, Imprint: l.deps.Imprint}.Mail(l.deps.Entropy.NewID(), l.now)
 		if err := l.deps.Mails.Enqueue(ctx, mail); err != nil {
 			return response, err
 		}

@@ -7,6 +7,7 @@ import (
 
 	"partnerdeposits/app/platform/audit"
 	"partnerdeposits/core/actor"
+	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	paymentports "partnerdeposits/ports/payments"
@@ -120,11 +121,11 @@ func (s *Service) charge(ctx context.Context, p deposit.Payment,
 	if err != nil {
 		return paymentports.ProviderPayment{}, err
 	}
-	company, err := s.company(ctx, d)
+	account, err := s.account(ctx, d)
 	if err != nil {
 		return paymentports.ProviderPayment{}, err
 	}
-	request, ok := chargeOf(p, d, company, fee, debt.Attempt)
+	request, ok := chargeOf(p, d, account, fee, debt.Attempt)
 	if !ok {
 		return withoutCard, nil
 	}
@@ -133,14 +134,14 @@ func (s *Service) charge(ctx context.Context, p deposit.Payment,
 
 // chargeOf gives the request of an attempt; ok is false without a card.
 func chargeOf(
-	p deposit.Payment, d *deposit.Deposit, company string, fee *deposit.Payment, attempt int,
+	p deposit.Payment, d *deposit.Deposit, of connect.Account, fee *deposit.Payment, attempt int,
 ) (r paymentports.CollectRequest, ok bool) {
 	if fee == nil {
 		return r, false
 	}
 	return paymentports.CollectRequest{
 		PaymentID: p.ID, FeePaymentID: fee.ID, DepositID: d.ID, Amount: p.Amount,
-		Description: subject(p.Kind, d, company, d.Locale), Attempt: attempt,
+		Description: subject(p.Kind, d, of, d.Locale), Attempt: attempt,
 	}, true
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/core/actor"
+	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	paymentports "partnerdeposits/ports/payments"
@@ -168,15 +169,15 @@ func TestChargeOf_TheCardThatPaidTheFee(t *testing.T) {
 	t.Parallel()
 	p := deposit.Payment{ID: id.ID{1}, Kind: deposit.Collection, Amount: 50_000}
 	d := &deposit.Deposit{ID: id.ID{2}, Reference: "D-7K3M-9Q2X"}
-	d.Locale, d.ContractStartAt, d.ContractEndAt = "fr", noon, noon
-	r, ok := chargeOf(p, d, "Chalet Neuf", &deposit.Payment{ID: id.ID{3}}, 4)
+	d.Locale, d.ContractStartAt, d.ContractEndAt = "fr", noon, noon.Add(4*time.Hour)
+	r, ok := chargeOf(p, d, connect.Account{CompanyName: "Chalet Neuf", Timezone: "Asia/Tokyo"}, &deposit.Payment{ID: id.ID{3}}, 4)
 	require.True(t, ok)
 	require.Equal(t, paymentports.CollectRequest{
 		PaymentID: id.ID{1}, FeePaymentID: id.ID{3}, DepositID: id.ID{2}, Amount: 50_000,
-		Description: "Réclamation de Chalet Neuf sur la caution, 1er août 2026",
+		Description: "Réclamation de Chalet Neuf sur la caution, 1er août – 2 août 2026",
 		Attempt:     4,
 	}, r)
-	_, ok = chargeOf(p, d, "", nil, 4)
+	_, ok = chargeOf(p, d, connect.Account{}, nil, 4)
 	require.False(t, ok, "without a card")
 }
 

@@ -29,7 +29,7 @@ func (s *Service) Debt(ctx context.Context, depositID id.ID) (*deposit.Debt, err
 // Returns deposit.ErrCollectionNotPayable unless the debt waits for the tenant, or service_unavailable.
 func (s *Service) OpenDebtPage(ctx context.Context, d *deposit.Deposit, token secret.Text,
 	now time.Time) (string, error) {
-	company, err := s.company(ctx, d)
+	account, err := s.account(ctx, d)
 	if err != nil {
 		return "", err
 	}
@@ -38,7 +38,7 @@ func (s *Service) OpenDebtPage(ctx context.Context, d *deposit.Deposit, token se
 		return "", err
 	}
 	failpoint.Hit("payment.page.committed")
-	page, err := s.provider.open(ctx, pageOf(payment, d, company, nil, s.returnURL(d.ID, token)))
+	page, err := s.provider.open(ctx, pageOf(payment, d, account, nil, s.returnURL(d.ID, token)))
 	if err != nil {
 		s.deps.Log.WarnContext(ctx, "payment page did not open", "payment", id.Payment.Of(payment.ID), "error", err)
 		return "", s.providerFailed(payment.Kind, err)

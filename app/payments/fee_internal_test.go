@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
@@ -176,7 +177,7 @@ func TestPageOf_AddressAndLanguageOfWhoeverPays(t *testing.T) {
 		require.Equal(t, paymentports.HostedPayment{
 			PaymentID: id.ID{1}, DepositID: id.ID{2}, Kind: c.kind, Amount: 1_750, Description: c.description,
 			Email: c.email, Locale: c.locale, ReturnURL: "https://x.example",
-		}, pageOf(p, d, "Chalet Neuf", c.payer, "https://x.example"), name)
+		}, pageOf(p, d, connect.Account{CompanyName: "Chalet Neuf"}, c.payer, "https://x.example"), name)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"partnerdeposits/app/deposits/lifecycle"
 	"partnerdeposits/core/agreement"
+	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
@@ -34,7 +35,7 @@ func (s *Service) OpenFeePage(ctx context.Context, d *deposit.Deposit, token sec
 
 func (s *Service) openFee(ctx context.Context, d *deposit.Deposit, token secret.Text, payer *tenant.Person,
 	prepare lifecycle.Prepare, now time.Time) (deposit.Payment, paymentports.HostedPage, error) {
-	company, err := s.company(ctx, d)
+	account, err := s.account(ctx, d)
 	if err != nil {
 		return deposit.Payment{}, paymentports.HostedPage{}, err
 	}
@@ -43,7 +44,7 @@ func (s *Service) openFee(ctx context.Context, d *deposit.Deposit, token secret.
 		return payment, paymentports.HostedPage{}, err
 	}
 	failpoint.Hit("payment.fee.committed")
-	page, err := s.provider.open(ctx, pageOf(payment, d, company, payer, s.returnURL(d.ID, token)))
+	page, err := s.provider.open(ctx, pageOf(payment, d, account, payer, s.returnURL(d.ID, token)))
 	if err != nil {
 		s.deps.Log.WarnContext(ctx, "payment page did not open", "payment", id.Payment.Of(payment.ID), "error", err)
 		err = s.providerFailed(payment.Kind, err)
@@ -51,21 +52,21 @@ func (s *Service) openFee(ctx context.Context, d *deposit.Deposit, token secret.
 	return payment, page, err
 }
 
-// company is the operator's name, by which the tenant recognises a payment.
-func (s *Service) company(ctx context.Context, d *deposit.Deposit) (string, error) {
+// account is the operator's, by whose name the tenant recognises a payment.
+func (s *Service) account(ctx context.Context, d *deposit.Deposit) (connect.Account, error) {
 	account, _, err := s.deps.Operators.AccountByID(ctx, d.AccountID)
-	return account.CompanyName, err
+	return account, err
 }
 
 // subject names what a payment is for.
-func subject(kind deposit.PaymentKind, d *deposit.Deposit, company, locale string) string {
-	return agreement.Subject{Captured: kind == deposit.Collection, Company: company, From: d.ContractStartAt,
-		To: d.ContractEndAt}.In(locale)
+func subject(kind deposit.PaymentKind, d *deposit.Deposit, of connect.Account, locale string) string {
+	return agreement.Subject{Captured: kind == deposit.Collection, Company: of.CompanyName,
+		From: d.ContractStartAt.In(of.Zone()), To: d.ContractEndAt.In(of.Zone())}.In(locale)
 }
 
 // pageOf asks for the page of a payment. payer is the tenant who gave a name; nil: the page asks for the address. A
 // debt is the client's.
-func pageOf(p deposit.Payment, d *deposit.Deposit, company string, payer *tenant.Person,
+func pageOf(p deposit.Payment, d *deposit.Deposit, of connect.Account, payer *tenant.Person,
 	returnURL string) paymentports.HostedPayment {
 	r := paymentports.HostedPayment{
 		PaymentID: p.ID, DepositID: d.ID, Kind: p.Kind, Amount: p.Amount, Locale: d.Locale, ReturnURL: returnURL,
@@ -76,7 +77,7 @@ func pageOf(p deposit.Payment, d *deposit.Deposit, company string, payer *tenant
 	case p.Kind == deposit.Collection && d.Client != nil:
 		r.Email = d.Client.Email
 	}
-	r.Description = subject(p.Kind, d, company, r.Locale)
+	r.Description = subject(p.Kind, d, of, r.Locale)
 	return r
 }
 

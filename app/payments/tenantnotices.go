@@ -80,7 +80,7 @@ func (n TenantNotices) about(ctx context.Context, notice paymentports.TenantNoti
 	if err != nil {
 		return m, err
 	}
-	m = mails.MoneyOf(d, agreement.LocaleOf(agreed), notice.Kind, account.CompanyName, n.SupportEmail)
+	m = mails.MoneyOf(d, agreement.LocaleOf(agreed), notice.Kind, account, n.SupportEmail)
 	switch notice.Kind {
 	case paymentports.TenantCaptured:
 		return n.withClaim(ctx, m)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"partnerdeposits/core/oneline"
+	"partnerdeposits/core/zone"
 )
 
 // maxSubject is the number of characters that payment providers take for the name of what is paid.
@@ -16,7 +17,7 @@ const maxSubject = 250
 type Subject struct {
 	Captured bool
 	Company  string    // of the operator
-	From, To time.Time // the rental period
+	From, To time.Time // the rental period; its days are those of the time zone that the times carry
 }
 
 // In gives the name in the language of a locale, like Terms.Words. The company is cut where the name gets too long.
@@ -36,14 +37,14 @@ func (s Subject) In(locale string) string {
 	return before + string(company[:min(len(company), room)]) + after
 }
 
-// period is two days in UTC: 25 Nov – 2 Dec 2026. The year of the first stands where it is another.
+// period is two days: 25 Nov – 2 Dec 2026. The year of the first stands where it is another.
 func period(from, to time.Time, french bool) string {
 	first, last := shortDay(from, french), shortDay(to, french)
 	if first == last {
 		return last
 	}
-	if from.UTC().Year() == to.UTC().Year() {
-		first = strings.TrimSuffix(first, " "+strconv.Itoa(from.UTC().Year()))
+	if year := zone.Shown(from).Year(); year == zone.Shown(to).Year() {
+		first = strings.TrimSuffix(first, " "+strconv.Itoa(year))
 	}
 	return first + " – " + last
 }

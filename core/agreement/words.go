@@ -8,6 +8,7 @@ import (
 
 	"partnerdeposits/core/money"
 	"partnerdeposits/core/oneline"
+	"partnerdeposits/core/zone"
 )
 
 const noBreak = "\u00a0"
@@ -112,9 +113,9 @@ var shortMonths = map[bool][12]string{
 	true:  {"janv.", "févr.", "mars", "avr.", "mai", "juin", "juil.", "août", "sept.", "oct.", "nov.", "déc."},
 }
 
-// date is the day of at in UTC: 12 August 2026, or 12 août 2026 in French.
+// date is the day of at, in the time zone that at carries: 12 August 2026, or 12 août 2026 in French.
 func date(at time.Time, months map[bool][12]string, french bool) string {
-	at = at.UTC()
+	at = zone.Shown(at)
 	day := strconv.Itoa(at.Day())
 	if french && at.Day() == 1 {
 		day = "1er"

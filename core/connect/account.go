@@ -12,6 +12,7 @@ import (
 	"partnerdeposits/core/mailaddr"
 	"partnerdeposits/core/money"
 	"partnerdeposits/core/oneline"
+	"partnerdeposits/core/zone"
 )
 
 // Faults about operators, accounts and links.
@@ -51,8 +52,12 @@ type Account struct {
 	OperatorID     id.ID
 	CompanyName    string
 	MaxAmountCents money.Cents // 0: the service's default ceiling
+	Timezone       string      // one of zone.Names
 	CreatedAt      time.Time
 }
+
+// Zone is the time zone in which the days of the account's deposits are counted.
+func (a Account) Zone() *time.Location { return zone.Of(a.Timezone) }
 
 // LinkStatus is the status of a link.
 type LinkStatus string

@@ -139,6 +139,19 @@ type Debt struct {
 	AskedAt       time.Time         // the tenant was last mailed the link to pay, or the mail was left to a job
 }
 
+// In is the debt with its times in a time zone: those are the days that its readers see. No debt stays none.
+func (d *Debt) In(zone *time.Location) *Debt {
+	if d == nil {
+		return nil
+	}
+	out := *d
+	for _, at := range []*time.Time{&out.CapturedAt, &out.AttemptedAt, &out.NextAttemptAt, &out.PageAt, &out.EndedAt,
+		&out.CancelAt, &out.AskedAt} {
+		*at = at.In(zone)
+	}
+	return &out
+}
+
 // CollectionTransition is a step of a collection, kept as its history.
 type CollectionTransition struct {
 	PaymentID id.ID

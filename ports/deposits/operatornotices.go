@@ -60,7 +60,7 @@ type EndingCover struct {
 	ExpiresAt      time.Time
 }
 
-// OperatorNotices keeps what operators are to be told by mail. Take methods give each notice once, however many
+// OperatorNotices keeps what operators are to be told by mail, with times in the time zone of the account. Take methods give each notice once, however many
 // dispatchers ask; the mail commits with the taking.
 type OperatorNotices interface {
 	// AddSecured notes that a deposit is secured.

@@ -12,6 +12,7 @@ import (
 
 	"partnerdeposits/core/agreement"
 	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/zone"
 )
 
 var (
@@ -44,6 +45,23 @@ func TestCheckout_WordsThatUnfold_AreThoseThatAreKept(t *testing.T) {
 		require.Equal(t, "127.0.0.1", last.Origin.Address)
 		require.Contains(t, last.Origin.UserAgent, "Go-http-client")
 	}
+}
+
+// The tenant reads the days that the operator meant, and agrees to them.
+func TestCheckout_DaysAreThoseOfTheAccountsZone(t *testing.T) {
+	w := setup(t, withImprint)
+	d, token := w.Deposit(t)
+	_, err := w.Pool.Exec(t.Context(), `UPDATE accounts SET timezone = 'Pacific/Kiritimati'`) // the day after
+	require.NoError(t, err)
+	b := w.browser()
+	form := b.get(w.address(token) + "?lang=en")
+	require.Contains(t, form.body, "17\u00a0June\u00a02026 – 24\u00a0June\u00a02026")
+	until := w.Load(t, d.ID).ContractEndAt.Add(14 * 24 * time.Hour).In(zone.Of("Pacific/Kiritimati"))
+	require.Contains(t, b.send(form, 0, grace).body, "cardNumber")
+	kept, err := w.Postgres.Agreements.Agreements(t.Context(), d.ID)
+	require.NoError(t, err)
+	require.Contains(t, kept[0].Words, until.Format("2\u00a0January\u00a02006"))
+	require.NotEqual(t, until.UTC().Day(), until.Day())
 }
 
 func TestCheckout_AgreementInTheQuery_AgreesToNothing(t *testing.T) {

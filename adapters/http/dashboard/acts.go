@@ -131,7 +131,7 @@ func (p *pages) answer(c *fiber.Ctx, by caller, v desk.View, f actForm, err erro
 			ui.Euros(ui.LangOf(c), p.Deposits.LeastCapture()), ui.Euros(ui.LangOf(c), v.Amount))}}
 		return p.renderMistakes(c, by, v, f)
 	case errors.Is(err, ports.ErrKeyReused), fault.KindOf(err) == fault.Conflict:
-		fresh, failed := p.Desk.Deposit(c.UserContext(), by.Account.ID, v.ID)
+		fresh, failed := p.Desk.Deposit(c.UserContext(), by.Account, v.ID)
 		if failed != nil {
 			return failed
 		}

@@ -41,7 +41,7 @@ func (p *pages) confirm(c *fiber.Ctx, by caller, v desk.View, f actForm, wrongCo
 		if rest := v.Amount - f.amount; rest > 0 {
 			view.Says = append(view.Says, textSaysRest.In(lang, ui.Euros(lang, rest)))
 		}
-		view.Says = append(view.Says, textSaysCoverEnds.In(lang, ui.DateTime(lang, v.ExpiresAt)), textSaysFinal.In(lang))
+		view.Says = append(view.Says, textSaysCoverEnds.In(lang, ui.Date(lang, v.ExpiresAt)), textSaysFinal.In(lang))
 		p.askToClaim(&view, by, v, f, lang)
 		view.Hidden = append(view.Hidden, hidden{fieldAmount, f.amount.String()}, hidden{fieldReason, f.reason},
 			hidden{fieldDescription, f.description})
@@ -51,7 +51,7 @@ func (p *pages) confirm(c *fiber.Ctx, by caller, v desk.View, f actForm, wrongCo
 	case intentRelease:
 		title, view.Button = textConfirmRelease.In(lang, ui.Euros(lang, v.Amount)), textButtonRelease.In(lang)
 		view.Says = []string{textSaysRelease.In(lang, ui.Euros(lang, v.Amount), who),
-			textSaysCoverEnds.In(lang, ui.DateTime(lang, v.ExpiresAt)), textSaysFinal.In(lang)}
+			textSaysCoverEnds.In(lang, ui.Date(lang, v.ExpiresAt)), textSaysFinal.In(lang)}
 		view.Hidden = append(view.Hidden, hidden{fieldComment, f.comment})
 	case intentCancel:
 		title, view.Button = textConfirmCancel.In(lang, ui.Euros(lang, v.Amount)), textButtonCancel.In(lang)

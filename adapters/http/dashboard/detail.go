@@ -38,7 +38,7 @@ func (p *pages) find(c *fiber.Ctx, by caller) (desk.View, error) {
 	if !ok {
 		return desk.View{}, deposit.ErrNotFound
 	}
-	return p.Desk.Deposit(c.UserContext(), by.Account.ID, depositID)
+	return p.Desk.Deposit(c.UserContext(), by.Account, depositID)
 }
 
 // renderDeposit renders the page of a deposit. sent is a form with mistakes, problem tells why an act was refused.
@@ -168,9 +168,9 @@ func coverOf(v desk.View, lang ui.Lang) (fact, bool) {
 	case v.Status.InCheckout():
 		cover.Value = textCoverNotYet.In(lang, ui.Date(lang, v.CoverEnd))
 	case v.Status == deposit.Closed:
-		cover.Value = textCoverEnded.In(lang, ui.DateTime(lang, v.ClosedAt))
+		cover.Value = textCoverEnded.In(lang, ui.Date(lang, v.ClosedAt))
 	case v.Status == deposit.Captured:
-		cover.Value = textCoverEnded.In(lang, ui.DateTime(lang, v.CapturedAt))
+		cover.Value = textCoverEnded.In(lang, ui.Date(lang, v.CapturedAt))
 	}
 	return cover, cover.Value != ""
 }

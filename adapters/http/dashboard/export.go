@@ -41,7 +41,7 @@ func (p *pages) export(c *fiber.Ctx, by caller) error {
 		return p.showList(c, by)
 	}
 	list := func(ctx context.Context, page ports.Page) (ports.List[desk.Row], error) {
-		return p.Desk.List(ctx, f.DeskFilter, page)
+		return p.Desk.List(ctx, by.Account, f.DeskFilter, page)
 	}
 	return p.stream(c, by, "deposits.csv", exportColumns, pageByPage(list, cellsOf))
 }
@@ -175,7 +175,7 @@ func cellsOf(d desk.Row) []string {
 	claim, paid, paidAt := claimCells(d)
 	return []string{
 		d.Reference, string(d.Status), d.Amount.String(), d.CapturedAmount.String(),
-		d.ContractStartAt.UTC().Format(time.DateOnly), d.ContractEndAt.UTC().Format(time.DateOnly),
+		d.ContractStartAt.Format(time.DateOnly), d.ContractEndAt.Format(time.DateOnly),
 		cell(d.RentalContract), cell(tenant), cell(email), deposit.Timestamp(d.CreatedAt),
 		claim, paid, paidAt,
 	}

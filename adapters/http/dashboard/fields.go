@@ -12,6 +12,7 @@ import (
 	"partnerdeposits/app/deposits"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
+	"partnerdeposits/core/zone"
 	depositports "partnerdeposits/ports/deposits"
 )
 
@@ -64,12 +65,14 @@ const (
 	intentEmail    = "change_email"
 	intentCompany  = "change_company"
 	intentLanguage = "change_language"
+	intentZone     = "change_zone"
 	intentEnd      = "end_session"
 
 	fieldCurrent = "currentPassword"
 	fieldNew     = "newPassword"
 	fieldCompany = "companyName"
 	fieldLocale  = "locale"
+	fieldZone    = "timezone"
 	fieldSession = "session"
 
 	otherSessions = "others"
@@ -159,11 +162,10 @@ func textual(text string, most int) bool {
 // takesFiles reports whether the form has a field for files.
 func (f actForm) takesFiles() bool { return f.intent == intentCapture || f.intent == intentAddFiles }
 
-// day reads an ISO date in UTC. The empty text is no date, and no mistake.
-func day(text string) (time.Time, bool) {
+// day reads an ISO date as a day of the time zone. The empty text is no date, and no mistake.
+func day(text string, in *time.Location) (first time.Time, ok bool) {
 	if text == "" {
 		return time.Time{}, true
 	}
-	at, err := time.Parse(time.DateOnly, text)
-	return at, err == nil && at.Year() > 1
+	return zone.Day(text, in)
 }

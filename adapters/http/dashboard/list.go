@@ -19,6 +19,7 @@ import (
 	"partnerdeposits/app/deposits/desk"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
+	"partnerdeposits/core/zone"
 	depositports "partnerdeposits/ports/deposits"
 	ports "partnerdeposits/ports/platform"
 )
@@ -34,9 +35,10 @@ func filterOf(c *fiber.Ctx, by caller, lang ui.Lang) listFilter {
 	f := listFilter{
 		status: c.Query(queryStatus), text: strings.TrimSpace(c.Query(queryText)), from: c.Query(queryFrom),
 		to: c.Query(queryTo), endsBy: c.Query(queryEndsBy),
-		DeskFilter: depositports.DeskFilter{AccountID: by.Account.ID, View: depositports.View(c.Query(queryView)),
+		DeskFilter: depositports.DeskFilter{View: depositports.View(c.Query(queryView)),
 			Sort: depositports.Sort(c.Query(querySort))},
 	}
+	in := by.Account.Zone()
 	mistake := func(field string, text ui.Text) {
 		f.mistakes = append(f.mistakes, ui.Mistake{Field: field, Text: text.In(lang)})
 	}
@@ -66,19 +68,19 @@ func filterOf(c *fiber.Ctx, by caller, lang ui.Lang) listFilter {
 		f.text, f.Text = strings.ToValidUTF8(f.text, ""), ""
 	}
 	var ok bool
-	if f.EndsBefore, ok = instantOf(f.endsBy); !ok {
+	if f.EndsBefore, ok = instantOf(f.endsBy, in); !ok {
 		mistake(queryEndsBy, textBadDate)
 		f.endsBy = ""
 	}
-	if f.Stay.From, ok = day(f.from); !ok {
+	if f.Stay.From, ok = day(f.from, in); !ok {
 		mistake(queryFrom, textBadDate)
 	}
-	last, ok := day(f.to)
+	last, ok := day(f.to, in)
 	if !ok {
 		mistake(queryTo, textBadDate)
 	}
 	if !last.IsZero() {
-		f.Stay.To = last.AddDate(0, 0, 1)
+		f.Stay.To = zone.Next(last)
 	}
 	if !f.Stay.From.IsZero() && !last.IsZero() && last.Before(f.Stay.From) {
 		mistake(queryTo, textBadPeriod)
@@ -86,16 +88,16 @@ func filterOf(c *fiber.Ctx, by caller, lang ui.Lang) listFilter {
 	return f
 }
 
-// instantOf reads the end of an ISO date in UTC, or a time of RFC 3339.
-func instantOf(text string) (time.Time, bool) {
+// instantOf reads the end of a day of the time zone, or a time of RFC 3339.
+func instantOf(text string, in *time.Location) (time.Time, bool) {
 	if at, err := time.Parse(time.RFC3339, text); err == nil {
-		return at.UTC(), at.Year() > 1
+		return at.In(in), at.Year() > 1
 	}
-	at, ok := day(text)
+	at, ok := day(text, in)
 	if at.IsZero() {
 		return at, ok
 	}
-	return at.AddDate(0, 0, 1), ok
+	return zone.Next(at), ok
 }
 
 func (p *pages) showList(c *fiber.Ctx, by caller) error {
@@ -118,7 +120,7 @@ func (p *pages) showList(c *fiber.Ctx, by caller) error {
 		v.Page.ErrorCode = "invalid_filter"
 		return ui.Render(c, http.StatusBadRequest, listPage(v))
 	}
-	found, err := p.Desk.List(c.UserContext(), f.DeskFilter, at)
+	found, err := p.Desk.List(c.UserContext(), by.Account, f.DeskFilter, at)
 	if err != nil {
 		return err
 	}
@@ -186,7 +188,7 @@ func sortsOf(f listFilter, lang ui.Lang) (links []listLink) {
 
 func listRowOf(d desk.Row, f listFilter, lang ui.Lang) listRow {
 	r := listRow{row: rowOf(d, lang)}
-	r.Period = stayOf(lang, d.ContractStartAt, d.ContractEndAt)
+	r.Period = shortSpan(ui.Date(lang, d.ContractStartAt), ui.Date(lang, d.ContractEndAt))
 	name := r.Tenant
 	if name == "" {
 		name, r.Tenant = r.Reference, textNoTenantYet.In(lang)
@@ -201,22 +203,6 @@ func listRowOf(d desk.Row, f listFilter, lang ui.Lang) listRow {
 		r.State = ui.Chip{Text: textEndsOnDay.In(lang, ui.Date(lang, d.ExpiresAt)), Tone: "warn", Icon: "i-end"}
 	}
 	return r
-}
-
-// stayOf formats the first and the last day of a rental without what the first shares with the last: 4 – 11 Jul 2027.
-func stayOf(lang ui.Lang, from, to time.Time) string {
-	first, last := ui.Date(lang, from), ui.Date(lang, to)
-	if first == last {
-		return last
-	}
-	parts := strings.SplitN(first, "\u00a0", 3) // day, month and year
-	kept := 3
-	if from, to := from.UTC(), to.UTC(); from.Year() == to.Year() {
-		if kept = 2; from.Month() == to.Month() {
-			kept = 1
-		}
-	}
-	return strings.Join(parts[:kept], "\u00a0") + " – " + last
 }
 
 func filterFields(f listFilter, lang ui.Lang) []ui.Field {

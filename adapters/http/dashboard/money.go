@@ -21,17 +21,17 @@ func moneyOf(v desk.View, lang ui.Lang) []fact {
 	captured.Note = collectionOf(d, lang)
 	facts := []fact{captured}
 	if d.Attempt > 0 {
-		note := textLastAttempt.In(lang, ui.DateTime(lang, d.AttemptedAt))
+		note := textLastAttempt.In(lang, ui.Date(lang, d.AttemptedAt))
 		if d.Failure != "" && !d.State.Final() {
 			note += " " + failureOf(d.Failure, lang)
 		}
 		facts = append(facts, fact{textAttempts.In(lang), strconv.Itoa(d.Attempt), note})
 	}
 	if !d.NextAttemptAt.IsZero() {
-		facts = append(facts, fact{textNextAttempt.In(lang), ui.DateTime(lang, d.NextAttemptAt), ""})
+		facts = append(facts, fact{textNextAttempt.In(lang), ui.Date(lang, d.NextAttemptAt), ""})
 	}
 	if d.State == deposit.CollectionPaid {
-		facts = append(facts, fact{textPaidOn.In(lang), ui.DateTime(lang, d.EndedAt), ""})
+		facts = append(facts, fact{textPaidOn.In(lang), ui.Date(lang, d.EndedAt), ""})
 	}
 	return facts
 }

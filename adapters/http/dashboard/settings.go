@@ -3,6 +3,8 @@ package dashboard
 import (
 	"net/http"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -11,6 +13,7 @@ import (
 	"partnerdeposits/app/accounts/operators"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/twofactor"
+	"partnerdeposits/core/zone"
 )
 
 func (p *pages) showSettings(c *fiber.Ctx, by caller) error {
@@ -36,6 +39,7 @@ func (p *pages) renderSettings(c *fiber.Ctx, by caller, status int, v settingsVi
 	}
 	page.ReadAt, page.ErrorCode = pathSettings, v.Page.ErrorCode
 	v.Page, v.Token, v.Email, v.Unverified = page, page.FormToken, by.Operator.Email, p.Operators.Unverified(by.Operator)
+	v.Zone = by.Account.Zone()
 	v.fields(by)
 	sessions, err := p.Operators.Sessions(c.UserContext(), by.Operator.ID, p.Site.SessionToken(c))
 	if err != nil {
@@ -47,8 +51,8 @@ func (p *pages) renderSettings(c *fiber.Ctx, by caller, status int, v settingsVi
 			name = textSomeBrowser.In(lang)
 		}
 		v.Sessions = append(v.Sessions, sessionRow{
-			Name: s.Name, Browser: name, This: s.This, Used: textLastUsed.In(lang, ui.DateTime(lang, s.LastSeenAt)),
-			Since: textSince.In(lang, ui.DateTime(lang, s.CreatedAt)),
+			Name: s.Name, Browser: name, This: s.This, Used: textLastUsed.In(lang, ui.DateTime(lang, s.LastSeenAt.In(v.Zone))),
+			Since: textSince.In(lang, ui.DateTime(lang, s.CreatedAt.In(v.Zone))),
 		})
 		v.Others = v.Others || !s.This
 	}
@@ -111,6 +115,11 @@ func (v *settingsView) fields(by caller) {
 	for _, l := range ui.Langs {
 		v.Languages = append(v.Languages, ui.Option{Value: string(l), Label: l.Name()})
 	}
+	v.Timezone = v.field(intentZone,
+		ui.Field{Name: fieldZone, Value: v.Zone.String(), Hint: textZoneHint.In(v.Page.Lang)}, textZone)
+	for _, name := range zone.Names {
+		v.Timezones = append(v.Timezones, ui.Option{Value: name, Label: strings.ReplaceAll(name, "_", " ")})
+	}
 }
 
 // settingsView is the data of the settings.
@@ -129,6 +138,9 @@ type settingsView struct {
 	Password, Address []ui.Field
 	Company, Language ui.Field
 	Languages         []ui.Option
+	Zone              *time.Location // of the account
+	Timezone          ui.Field
+	Timezones         []ui.Option
 	Sessions          []sessionRow
 	Others            bool // there are sessions beside this one
 

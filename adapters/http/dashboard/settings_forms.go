@@ -22,6 +22,7 @@ var settingsForms = map[string]func(p *pages, c *fiber.Ctx, by caller) error{
 	intentEmail:    (*pages).changeEmail,
 	intentCompany:  (*pages).changeCompany,
 	intentLanguage: (*pages).changeLanguage,
+	intentZone:     (*pages).changeZone,
 	intentEnd:      (*pages).endSession,
 	intentMails:    (*pages).changeMails,
 
@@ -98,6 +99,13 @@ func (p *pages) changeLanguage(c *fiber.Ctx, by caller) error {
 	return settled(c, intentLanguage+"&lang="+locale)
 }
 
+func (p *pages) changeZone(c *fiber.Ctx, by caller) error {
+	if err := p.Operators.ChangeZone(c.UserContext(), by.Operator, by.Account, ui.PostValue(c, fieldZone)); err != nil {
+		return p.settingsMistake(c, by, intentZone, err)
+	}
+	return settled(c, intentZone)
+}
+
 func (p *pages) endSession(c *fiber.Ctx, by caller) (err error) {
 	if name := ui.PostValue(c, fieldSession); name == otherSessions {
 		err = p.Operators.EndOtherSessions(c.UserContext(), by.Operator, p.Site.SessionToken(c))
@@ -136,6 +144,9 @@ func (p *pages) settingsMistake(c *fiber.Ctx, by caller, intent string, err erro
 			text = textAddressTaken.In(lang)
 		case fault.ErrInvalidField:
 			text = textBadLanguage.In(lang)
+			if intent == intentZone {
+				field, text = fieldZone, textBadZone.In(lang)
+			}
 		}
 		v := settingsView{Intent: intent, Mistake: &ui.Mistake{Field: intent + "-" + field, Text: text},
 			Sent: settingsSent(c)}

@@ -145,7 +145,8 @@ func (p *pages) showSeveral(c *fiber.Ctx, by caller) error {
 	if err != nil {
 		return err
 	}
-	v := severalView{Page: p.page(c, by, ui.SectionDeposits, ""), Token: p.Site.FormToken(c), Act: act}
+	v := severalView{Page: p.page(c, by, ui.SectionDeposits, ""), Token: p.Site.FormToken(c), Act: act,
+		Zone: by.Account.Zone()}
 	if gone {
 		v.Done = textSeveralBack.In(v.Page.Lang)
 	}
@@ -229,7 +230,7 @@ func (v *severalView) why(d deposits.Ticked) string {
 		}
 		return leftOver[v.Act].In(lang, stateOf(d.Deposit, d.Debt, lang).Text)
 	case deposits.LeftReminded:
-		return leftOut[d.Left].In(lang, ui.DateTime(lang, d.Debt.AskedAt))
+		return leftOut[d.Left].In(lang, ui.DateTime(lang, d.Debt.AskedAt.In(v.Zone)))
 	}
 	return leftOut[d.Left].In(lang)
 }
@@ -245,6 +246,7 @@ func (t plural) of(lang ui.Lang, n int) string {
 type severalView struct {
 	Page    ui.Page
 	Token   string
+	Zone    *time.Location // of the account
 	Act     deposits.SeveralAct
 	Done    string
 	Problem string

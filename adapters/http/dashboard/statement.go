@@ -95,7 +95,7 @@ func (p *pages) showMoney(c *fiber.Ctx, by caller) error {
 		return err
 	}
 	if st.Present && cursor.IsZero() {
-		unpaid, err := p.Desk.Unpaid(c.UserContext(), by.Account.ID, unpaidShown)
+		unpaid, err := p.Desk.Unpaid(c.UserContext(), by.Account, unpaidShown)
 		if err != nil {
 			return err
 		}
@@ -174,9 +174,9 @@ func (v *statementView) tellUnpaid(unpaid desk.Unpaid) {
 	lang := v.Page.Lang
 	v.UnpaidSum = textUnpaidSum.In(lang, counted(unpaid.Count), ui.Euros(lang, unpaid.Count.Amount))
 	for _, d := range unpaid.First {
-		r := unpaidRow{row: rowOf(d, lang), Claimed: ui.Date(lang, d.CapturedAt), Sum: ui.Euros(lang, d.CapturedAmount)}
+		r := unpaidRow{row: rowOf(d, lang), Claimed: ui.Date(lang, d.CapturedAt.UTC()), Sum: ui.Euros(lang, d.CapturedAmount)}
 		if d.Debt != nil && !d.Debt.AttemptedAt.IsZero() {
-			r.Charged = ui.Date(lang, d.Debt.AttemptedAt)
+			r.Charged = ui.Date(lang, d.Debt.AttemptedAt.UTC())
 		}
 		v.Unpaid = append(v.Unpaid, r)
 	}

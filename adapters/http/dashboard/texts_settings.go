@@ -26,7 +26,11 @@ var (
 	textAccountOf = ui.T("Account", "Compte")
 	textCompany   = ui.T("Company name", "Nom de l’entreprise")
 	textLanguage  = ui.T("Language of your pages and e-mails", "Langue de vos pages et e-mails")
-	textSave      = ui.T("Save", "Enregistrer")
+	textZone      = ui.T("Time zone", "Fuseau horaire")
+	textZoneHint  = ui.T("Your pages show days and times of this zone. Tenants read the days of their stay in it.",
+		"Vos pages affichent les jours et heures de ce fuseau. Vos locataires y lisent les jours de leur séjour.")
+	textBadZone = ui.T("Choose a time zone from the list.", "Choisissez un fuseau horaire dans la liste.")
+	textSave    = ui.T("Save", "Enregistrer")
 
 	textChangeEmail     = ui.T("Change the address", "Changer l’adresse")
 	textChangeEmailLead = ui.T(
@@ -75,6 +79,7 @@ var settingsDone = map[string]ui.Text{
 		"Votre adresse est changée. Les autres navigateurs sont déconnectés."),
 	intentCompany:  ui.T("The name is saved.", "Le nom est enregistré."),
 	intentLanguage: ui.T("The language is saved.", "La langue est enregistrée."),
+	intentZone:     ui.T("The time zone is saved.", "Le fuseau horaire est enregistré."),
 	intentEnd:      ui.T("The session has ended.", "La session a pris fin."),
 	intentResend: ui.T("The e-mail is on its way. Open its link to verify your address; it works for 24 hours.",
 		"L’e-mail est en route. Ouvrez son lien pour vérifier votre adresse ; il fonctionne pendant 24 heures."),

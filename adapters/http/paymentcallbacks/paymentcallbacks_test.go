@@ -28,6 +28,7 @@ import (
 	"partnerdeposits/adapters/http/paymentcallbacks"
 	"partnerdeposits/adapters/http/problem"
 	"partnerdeposits/adapters/postgres"
+	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/lab/servicetest"
@@ -284,7 +285,7 @@ func TestDispute_ToldByACallback_IsAskedAuditedShownAndMailed(t *testing.T) {
 	tell()
 	require.Equal(t, 2, w.Count("audit_log", "action = 'payment.dispute'"))
 	require.Len(t, w.Mails(o.Email), 2)
-	v, err := w.Desk.Deposit(t.Context(), w.account, p.DepositID)
+	v, err := w.Desk.Deposit(t.Context(), connect.Account{ID: w.account}, p.DepositID)
 	require.NoError(t, err)
 	require.Len(t, v.Disputes, 1)
 	require.Equal(t, "lost", v.Disputes[0].Status)

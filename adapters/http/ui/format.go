@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"partnerdeposits/core/money"
+	"partnerdeposits/core/zone"
 )
 
 const noBreak = "\u00a0" // keeps an amount on a single line
@@ -59,9 +60,11 @@ var longMonths = map[Lang][12]string{
 		"décembre"},
 }
 
-// LongDate formats the day of t in UTC with its month in full, for sentences: 1 June 2026 or 1er juin 2026.
+// The functions below show a time in the time zone that it carries.
+
+// LongDate formats the day of t with its month in full, for sentences: 1 June 2026 or 1er juin 2026.
 func LongDate(l Lang, t time.Time) string {
-	t = t.UTC()
+	t = zone.Shown(t)
 	return dayOf(l, t) + noBreak + longMonths[l][t.Month()-1] + noBreak + strconv.Itoa(t.Year())
 }
 
@@ -73,9 +76,9 @@ func dayOf(l Lang, t time.Time) string {
 	return strconv.Itoa(t.Day())
 }
 
-// Date formats the day of t in UTC with a short month, for lists.
+// Date formats the day of t with a short month, for lists.
 func Date(l Lang, t time.Time) string {
-	t = t.UTC()
+	t = zone.Shown(t)
 	return dayOf(l, t) + noBreak + months[l][t.Month()-1] + noBreak + strconv.Itoa(t.Year())
 }
 
@@ -87,17 +90,17 @@ func Span(first, last string) string {
 	return first + " – " + last
 }
 
-// DateTime formats the minute of t in UTC.
+// DateTime formats the minute of t: 1 Aug 2026, 14:05 CEST.
 func DateTime(l Lang, t time.Time) string {
-	return Date(l, t) + ", " + t.UTC().Format("15:04") + noBreak + "UTC"
+	return Date(l, t) + ", " + strings.Replace(zone.Minute(t), " ", noBreak, 1)
 }
 
-// Month formats the month of t in UTC without its year.
-func Month(l Lang, t time.Time) string { return months[l][t.UTC().Month()-1] }
+// Month formats the month of t without its year.
+func Month(l Lang, t time.Time) string { return months[l][zone.Shown(t).Month()-1] }
 
-// MonthYear formats the month of t in UTC with its year: November 2026 or novembre 2026.
+// MonthYear formats the month of t with its year: November 2026 or novembre 2026.
 func MonthYear(l Lang, t time.Time) string {
-	t = t.UTC()
+	t = zone.Shown(t)
 	return longMonths[l][t.Month()-1] + noBreak + strconv.Itoa(t.Year())
 }
 

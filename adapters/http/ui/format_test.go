@@ -9,6 +9,7 @@ import (
 
 	"partnerdeposits/adapters/http/ui"
 	"partnerdeposits/core/money"
+	"partnerdeposits/core/zone"
 )
 
 func TestEuros(t *testing.T) {
@@ -24,10 +25,15 @@ func TestEuros(t *testing.T) {
 // spaced replaces no-break spaces by spaces, which readers of the test can see.
 func spaced(s string) string { return strings.ReplaceAll(s, "\u00a0", " ") }
 
-func TestDate_IsTheDayInUTC(t *testing.T) {
-	at := time.Date(2026, 8, 1, 1, 30, 0, 0, time.FixedZone("", 7200))
-	require.Equal(t, "31 Jul 2026", spaced(ui.Date(ui.English, at)))
-	require.Equal(t, "31 juil. 2026", spaced(ui.Date(ui.French, at)))
+func TestDates_AreOfTheZoneThatATimeCarries(t *testing.T) {
+	at := time.Date(2026, 7, 31, 23, 30, 0, 0, time.UTC)
+	require.Equal(t, "31 Jul 2026, 23:30 UTC", spaced(ui.DateTime(ui.English, at)))
+	paris := at.In(zone.Of("Europe/Paris"))
+	require.Equal(t, "1 Aug 2026", spaced(ui.Date(ui.English, paris)))
+	require.Equal(t, "1er août 2026, 01:30 CEST", spaced(ui.DateTime(ui.French, paris)))
+	require.Equal(t, "1 August 2026", spaced(ui.LongDate(ui.English, paris)))
+	require.Equal(t, "août", ui.Month(ui.French, paris))
+	require.Equal(t, "August 2026", spaced(ui.MonthYear(ui.English, paris)))
 }
 
 func TestLongDate_HasTheMonthInFull(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
 	"partnerdeposits/core/tenant"
+	"partnerdeposits/core/zone"
 	depositports "partnerdeposits/ports/deposits"
 )
 
@@ -58,14 +59,16 @@ func (s OperatorNotices) TakeSecured(
 	if errors.Is(err, pgx.ErrNoRows) {
 		return about, false, nil
 	}
+	in := zone.Of(row.Timezone)
 	return depositports.SecuredSubject{
 		Operator: connect.Operator{ID: row.OperatorID, Email: row.Email, Locale: row.Locale}, Verified: row.Verified,
 		Deposit: depositports.SecuredDeposit{
 			ID: row.ID, Reference: row.Reference, Amount: row.Amount, RentalContract: row.RentalContract,
-			ContractStartAt: row.ContractStartAt, ContractEndAt: row.ContractEndAt, ExpiresAt: row.ExpiresAt,
+			ContractStartAt: row.ContractStartAt.In(in), ContractEndAt: row.ContractEndAt.In(in),
+			ExpiresAt: row.ExpiresAt.In(in),
 		},
 		Company: row.CompanyName, Tenant: tenant.Contact{Email: row.TenantEmail, Locale: row.TenantLocale},
-		Words: row.Words, Fee: money.Cents(row.Fee), PaidAt: row.PaidAt,
+		Words: row.Words, Fee: money.Cents(row.Fee), PaidAt: row.PaidAt.In(in),
 	}, err == nil, err
 }
 
@@ -80,11 +83,12 @@ func (s OperatorNotices) TakeCovers(
 	if err = queries.LockCoverMail(ctx, pg.In(ctx), accountID); err != nil {
 		return about, false, err
 	}
+	var timezone string
 	err = pg.In(ctx).QueryRow(ctx, `
 		UPDATE cover_mails SET mailed_at = $1, told_until = $2 FROM accounts a JOIN operators o ON o.id = a.operator_id
 		WHERE a.id = $5 AND cover_mails.account_id = a.id AND `+due+`
-		RETURNING o.id, o.email, o.locale`, round.Now, round.Before, round.Today, !round.VerifyAddresses, accountID).
-		Scan(&about.Operator.ID, &about.Operator.Email, &about.Operator.Locale)
+		RETURNING o.id, o.email, o.locale, a.timezone`, round.Now, round.Before, round.Today, !round.VerifyAddresses, accountID).
+		Scan(&about.Operator.ID, &about.Operator.Email, &about.Operator.Locale, &timezone)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return about, false, nil
 	}
@@ -101,6 +105,7 @@ func (s OperatorNotices) TakeCovers(
 	}
 	about.Covers, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (c depositports.EndingCover, err error) {
 		err = row.Scan(&c.Reference, &c.Amount, &c.RentalContract, &c.ExpiresAt, &about.Count)
+		c.ExpiresAt = c.ExpiresAt.In(zone.Of(timezone))
 		return c, err
 	})
 	return about, err == nil, err

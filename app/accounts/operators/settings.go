@@ -12,6 +12,7 @@ import (
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/mailaddr"
+	"partnerdeposits/core/zone"
 	accountports "partnerdeposits/ports/accounts"
 )
 
@@ -160,6 +161,22 @@ func (s *Service) ChangeCompany(ctx context.Context, o connect.Operator, a conne
 		subject := id.Account.Of(a.ID)
 		entry := audit.Entry(s.deps.Entropy, now, o.Actor(), audit.AccountRename, subject, detail)
 		return s.deps.Audit.Append(ctx, entry)
+	})
+}
+
+// ChangeZone sets the time zone of the account, one of zone.Names.
+func (s *Service) ChangeZone(ctx context.Context, o connect.Operator, a connect.Account, name string) error {
+	if !zone.Known(name) {
+		return fault.ErrInvalidField.WithField("timezone", "is not a time zone of the IANA database")
+	}
+	now := s.deps.Clock.Now()
+	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
+		if err := s.deps.Operators.SetTimezone(ctx, a.ID, name); err != nil {
+			return err
+		}
+		detail := map[string]string{"from": a.Timezone, "to": name}
+		return s.deps.Audit.Append(ctx,
+			audit.Entry(s.deps.Entropy, now, o.Actor(), audit.AccountChangeZone, id.Account.Of(a.ID), detail))
 	})
 }
 

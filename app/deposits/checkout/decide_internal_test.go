@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/core/agreement"
+	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
@@ -67,14 +68,14 @@ func TestView_TellsTheTenantWhetherToPay(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			v := s.viewOf(c.d, "Chalets", now)
+			v := s.viewOf(c.d, connect.Account{CompanyName: "Chalets"}, now)
 			require.Equal(t, []bool{c.open, c.expired, c.stayOver}, []bool{v.Open, v.Expired, v.StayOver})
 			require.Equal(t, []any{"Chalets", money.Cents(1_750), c.outcome, tenant.Person{}},
 				[]any{v.CompanyName, v.Fee, v.Outcome(), v.Person})
 		})
 	}
 	require.Equal(t, tenant.Person{Email: "Grace@Example.com", FirstName: "Grace", LastName: "Hopper"},
-		s.viewOf(upcoming(func(d *deposit.Deposit) { d.Client = &known }), "", now).Person)
+		s.viewOf(upcoming(func(d *deposit.Deposit) { d.Client = &known }), connect.Account{}, now).Person)
 }
 
 func TestTerms_TellHowLongTheCoverLasts_AndWhetherItReachesTheEndOfTheStay(t *testing.T) {
@@ -94,7 +95,8 @@ func TestTerms_TellHowLongTheCoverLasts_AndWhetherItReachesTheEndOfTheStay(t *te
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			v := s.viewOf(upcoming(func(d *deposit.Deposit) { d.ContractEndAt = now.Add(c.stay) }), "Chalets", now)
+			v := s.viewOf(upcoming(func(d *deposit.Deposit) { d.ContractEndAt = now.Add(c.stay) }),
+				connect.Account{CompanyName: "Chalets"}, now)
 			require.Equal(t, agreement.Terms{
 				Company: "Chalets", Amount: 50_000, Fee: 1_750, Until: now.Add(c.cover), Days: c.days,
 				Imprint: agreement.Imprint{SupportEmail: "help@example.com"},

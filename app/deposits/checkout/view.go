@@ -5,13 +5,14 @@ import (
 	"time"
 
 	"partnerdeposits/core/agreement"
+	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/money"
 	"partnerdeposits/core/secret"
 	"partnerdeposits/core/tenant"
 )
 
-// View is a deposit as its tenant may see it.
+// View is a deposit as its tenant may see it. Times are in the account's time zone.
 type View struct {
 	Deposit     *deposit.Deposit
 	CompanyName string // of the operator's account
@@ -64,18 +65,21 @@ func (s *Service) view(ctx context.Context, token secret.Text, now time.Time) (V
 	if err != nil {
 		return View{}, err
 	}
-	v := s.viewOf(d, account.CompanyName, now)
+	v := s.viewOf(d, account, now)
 	if d.Outcome() == deposit.OutcomeSecured {
 		payments, err := s.deps.Paid.Payments(ctx, d.ID)
 		if err != nil {
 			return View{}, err
 		}
 		v.PaidFee, v.PaidAt = paidFee(payments)
+		v.PaidAt = v.PaidAt.In(account.Zone())
 	}
 	if d.Status == deposit.Captured {
-		if v.Debt, err = s.deps.Debts.Debt(ctx, d.ID); err != nil {
+		debt, err := s.deps.Debts.Debt(ctx, d.ID)
+		if err != nil {
 			return View{}, err
 		}
+		v.Debt = debt.In(account.Zone())
 		steps, err := s.deps.Deposits.History(ctx, d.ID)
 		if err != nil {
 			return View{}, err
@@ -90,14 +94,14 @@ func (s *Service) view(ctx context.Context, token secret.Text, now time.Time) (V
 	return v, nil
 }
 
-// viewOf is the part of the view that the deposit itself tells.
-func (s *Service) viewOf(d *deposit.Deposit, company string, now time.Time) View {
+// viewOf is the part of the view that the deposit and its account tell.
+func (s *Service) viewOf(d *deposit.Deposit, of connect.Account, now time.Time) View {
 	open := d.CheckoutOpen(now)
 	v := View{
-		Deposit: d, CompanyName: company, Fee: deposit.Fee(d.Amount), Open: open,
+		Deposit: d.In(of.Zone()), CompanyName: of.CompanyName, Fee: deposit.Fee(d.Amount), Open: open,
 		Expired:  d.Status.InCheckout() && !open || d.StatusReason == deposit.CheckoutExpired.Reason(),
 		StayOver: d.Status.InCheckout() && d.StayOver(now),
-		Terms:    s.terms(d, company, now), CoversStay: d.CoversContract(s.deps.Timers, now),
+		Terms:    s.terms(d, of, now), CoversStay: d.CoversContract(s.deps.Timers, now),
 	}
 	if d.Client != nil {
 		v.Person = tenant.Person{Email: d.Client.Email, FirstName: d.Client.FirstName, LastName: d.Client.LastName}
@@ -106,10 +110,10 @@ func (s *Service) viewOf(d *deposit.Deposit, company string, now time.Time) View
 }
 
 // terms are the terms of a deposit that is paid now.
-func (s *Service) terms(d *deposit.Deposit, company string, now time.Time) agreement.Terms {
+func (s *Service) terms(d *deposit.Deposit, of connect.Account, now time.Time) agreement.Terms {
 	t := agreement.Terms{
-		Company: company, Amount: d.Amount, Fee: deposit.Fee(d.Amount),
-		Until: s.deps.Timers.CoverageEnd(d.ContractEndAt, now), Imprint: s.deps.Imprint,
+		Company: of.CompanyName, Amount: d.Amount, Fee: deposit.Fee(d.Amount),
+		Until: s.deps.Timers.CoverageEnd(d.ContractEndAt, now).In(of.Zone()), Imprint: s.deps.Imprint,
 	}
 	if longest := s.deps.Timers.CoverageMax; t.Until.Equal(now.Add(longest)) {
 		t.Days = int(longest / (24 * time.Hour))

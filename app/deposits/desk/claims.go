@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
-	"partnerdeposits/core/id"
 	depositports "partnerdeposits/ports/deposits"
 )
 
@@ -16,8 +16,8 @@ type Unpaid struct {
 }
 
 // Unpaid reads the claims that are not paid, of which it gives up to limit.
-func (s *Service) Unpaid(ctx context.Context, accountID id.ID, limit int) (Unpaid, error) {
-	now := s.deps.Clock.Now()
+func (s *Service) Unpaid(ctx context.Context, of connect.Account, limit int) (Unpaid, error) {
+	accountID, now := of.ID, s.deps.Clock.Now()
 	counts, err := s.countWork(ctx, accountID, now, week(now))
 	charged, refused := counts[depositports.WorkCollecting], counts[depositports.WorkCardRefused]
 	u := Unpaid{Count: depositports.WorkCount{Count: charged.Count + refused.Count,
@@ -32,6 +32,6 @@ func (s *Service) Unpaid(ctx context.Context, accountID id.ID, limit int) (Unpai
 	}
 	first := slices.Concat(found[depositports.WorkCollecting], found[depositports.WorkCardRefused])
 	slices.SortFunc(first, func(a, b *deposit.Deposit) int { return b.CreatedAt.Compare(a.CreatedAt) })
-	u.First, err = s.rows(ctx, first[:min(limit, len(first))])
+	u.First, err = s.rows(ctx, of, first[:min(limit, len(first))])
 	return u, err
 }

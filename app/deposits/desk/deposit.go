@@ -9,6 +9,7 @@ import (
 	"partnerdeposits/app/platform/audit"
 	"partnerdeposits/core/actor"
 	"partnerdeposits/core/agreement"
+	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/evidence"
 	"partnerdeposits/core/id"
@@ -70,15 +71,41 @@ type Entry struct {
 // maxSent bounds the audit entries that a history reads.
 const maxSent = 100
 
+// In is the view with its times in a time zone.
+func (v View) In(zone *time.Location) View {
+	v.Deposit, v.Debt = v.Deposit.In(zone), v.Debt.In(zone)
+	for _, at := range []*time.Time{&v.Now, &v.CoverEnd, &v.Agreed.At} {
+		*at = at.In(zone)
+	}
+	v.Refunds = mapped(v.Refunds, func(r *deposit.Refund) {
+		r.CreatedAt, r.CheckAt, r.SettledAt = r.CreatedAt.In(zone), r.CheckAt.In(zone), r.SettledAt.In(zone)
+	})
+	v.Disputes = mapped(v.Disputes, func(d *paymentports.KeptDispute) {
+		d.EvidenceDueBy, d.CreatedAt = d.EvidenceDueBy.In(zone), d.CreatedAt.In(zone)
+	})
+	v.Files = mapped(v.Files, func(f *evidence.File) { f.SentAt, f.AddedAt = f.SentAt.In(zone), f.AddedAt.In(zone) })
+	v.History = mapped(v.History, func(e *Entry) { e.At = e.At.In(zone) })
+	return v
+}
+
+// mapped is a copy of a list with each item changed.
+func mapped[T any](list []T, change func(*T)) []T {
+	out := slices.Clone(list)
+	for i := range out {
+		change(&out[i])
+	}
+	return out
+}
+
 // Deposit gives a deposit of an account.
 //
 // Returns deposit_not_found for a deposit of another account.
-func (s *Service) Deposit(ctx context.Context, accountID, depositID id.ID) (View, error) {
+func (s *Service) Deposit(ctx context.Context, of connect.Account, depositID id.ID) (View, error) {
 	d, err := s.deps.Deposits.Deposit(ctx, depositID)
 	if err != nil {
 		return View{}, err
 	}
-	if d.AccountID != accountID {
+	if d.AccountID != of.ID {
 		return View{}, deposit.ErrNotFound
 	}
 	now := s.deps.Clock.Now()
@@ -108,7 +135,7 @@ func (s *Service) Deposit(ctx context.Context, accountID, depositID id.ID) (View
 		return View{}, err
 	}
 	v.History, err = s.history(ctx, d, steps)
-	return v, err
+	return v.In(of.Zone()), err
 }
 
 // File gives a file of a deposit of an account, with its content, to be closed by the caller.

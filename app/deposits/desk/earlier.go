@@ -53,7 +53,7 @@ func (s *Service) Earlier(ctx context.Context, o connect.Operator, a connect.Acc
 	}
 	newest := ports.Page{Limit: firstOf,
 		Cursor: ports.Cursor{At: e.Until, ID: id.ID(bytes.Repeat([]byte{0xff}, len(id.ID{})))}}
-	list, err := s.List(ctx, depositports.DeskFilter{AccountID: a.ID}, newest)
+	list, err := s.List(ctx, a, depositports.DeskFilter{}, newest)
 	e.Deposits = list.Items
 	return e, err
 }

@@ -1,5 +1,6 @@
 // Package desk holds the reads behind the operator's pages: the list of deposits, a deposit with its history, and the
-// work that waits. The operator's acts on deposits are in app/deposits.
+// work that waits. Times that it gives are in the account's time zone. The operator's acts on deposits are in
+// app/deposits.
 package desk
 
 import (
@@ -7,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	depositports "partnerdeposits/ports/deposits"
@@ -49,11 +51,11 @@ func New(deps Deps) *Service { return &Service{deps: deps} }
 
 // LastCovered is the time until which a stay that begins at startsAt can be covered at best: the tenant pays on its
 // first day, or now.
-func (s *Service) LastCovered(startsAt time.Time) time.Time {
+func (s *Service) LastCovered(of connect.Account, startsAt time.Time) time.Time {
 	if now := s.deps.Clock.Now(); startsAt.Before(now) {
 		startsAt = now
 	}
-	return startsAt.Add(s.deps.Timers.CoverageMax)
+	return startsAt.Add(s.deps.Timers.CoverageMax).In(of.Zone())
 }
 
 // Row is a deposit of a list. Debt is that of a captured deposit; nil otherwise.
@@ -62,8 +64,10 @@ type Row struct {
 	Debt *deposit.Debt
 }
 
-// List lists the deposits of an account.
-func (s *Service) List(ctx context.Context, f depositports.DeskFilter, page ports.Page) (ports.List[Row], error) {
+// List lists the deposits of an account that f selects.
+func (s *Service) List(ctx context.Context, of connect.Account, f depositports.DeskFilter,
+	page ports.Page) (ports.List[Row], error) {
+	f.AccountID = of.ID
 	if f.View == depositports.ViewEnding {
 		ending := s.deps.Clock.Now().Add(deposit.EndingSoon)
 		if f.EndsBefore.IsZero() || ending.Before(f.EndsBefore) {
@@ -74,12 +78,12 @@ func (s *Service) List(ctx context.Context, f depositports.DeskFilter, page port
 	if err != nil {
 		return ports.List[Row]{}, err
 	}
-	rows, err := s.rows(ctx, found.Items)
+	rows, err := s.rows(ctx, of, found.Items)
 	return ports.List[Row]{Items: rows, Next: found.Next}, err
 }
 
 // rows makes deposits rows of a list: the debts of all captured ones are read in one statement.
-func (s *Service) rows(ctx context.Context, list []*deposit.Deposit) ([]Row, error) {
+func (s *Service) rows(ctx context.Context, of connect.Account, list []*deposit.Deposit) ([]Row, error) {
 	var captured []id.ID
 	for _, d := range list {
 		if d.Status == deposit.Captured {
@@ -95,9 +99,9 @@ func (s *Service) rows(ctx context.Context, list []*deposit.Deposit) ([]Row, err
 	}
 	rows := make([]Row, len(list))
 	for i, d := range list {
-		rows[i].Deposit = d
+		rows[i].Deposit = d.In(of.Zone())
 		if debt, known := debts[d.ID]; known {
-			rows[i].Debt = &debt
+			rows[i].Debt = debt.In(of.Zone())
 		}
 	}
 	return rows, nil
@@ -147,7 +151,7 @@ func (t Today) AllRefused() depositports.WorkCount {
 	return depositports.WorkCount{Count: payment.Count + card.Count, More: payment.More || card.More}
 }
 
-// Month is a month of the year, in UTC, and how many deposits were made in it.
+// Month is a month of the year, and how many deposits were made in it.
 type Month struct {
 	Start time.Time
 	Made  int
@@ -165,8 +169,8 @@ func week(now time.Time) ports.Span {
 }
 
 // Today reads the work of an account.
-func (s *Service) Today(ctx context.Context, accountID id.ID) (Today, error) {
-	now := s.deps.Clock.Now()
+func (s *Service) Today(ctx context.Context, of connect.Account) (Today, error) {
+	accountID, now := of.ID, s.deps.Clock.Now().In(of.Zone())
 	t := Today{Now: now, Week: week(now)}
 	var err error
 	if t.Counts, err = s.countWork(ctx, accountID, now, t.Week); err != nil {
@@ -182,7 +186,7 @@ func (s *Service) Today(ctx context.Context, accountID id.ID) (Today, error) {
 		}
 		t.First = map[depositports.Work][]Row{}
 		for kind, list := range first {
-			if t.First[kind], err = s.rows(ctx, list); err != nil {
+			if t.First[kind], err = s.rows(ctx, of, list); err != nil {
 				return t, err
 			}
 		}
@@ -247,9 +251,9 @@ func (s *Service) year(ctx context.Context, accountID id.ID, now time.Time) ([]M
 	var spans []ports.Span
 	var asked []int
 	for i := range year {
-		start := time.Date(now.Year(), now.Month()-time.Month(months-1-i), 1, 0, 0, 0, 0, time.UTC)
+		start := time.Date(now.Year(), now.Month()-time.Month(months-1-i), 1, 0, 0, 0, 0, now.Location())
 		year[i].Start = start
-		made, known := s.months.get(monthOf{accountID, start}, now)
+		made, known := s.months.get(monthOf{accountID, start.UTC()}, now)
 		if !known {
 			spans, asked = append(spans, ports.Span{From: start, To: start.AddDate(0, 1, 0)}), append(asked, i)
 		}
@@ -268,7 +272,7 @@ func (s *Service) year(ctx context.Context, accountID id.ID, now time.Time) ([]M
 		if now.Sub(spans[n].To) <= commitsWithin {
 			until = now.Add(keptFor)
 		}
-		s.months.put(monthOf{accountID, year[i].Start}, counts[n], until)
+		s.months.put(monthOf{accountID, year[i].Start.UTC()}, counts[n], until)
 	}
 	return year, nil
 }

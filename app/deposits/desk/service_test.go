@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/app/deposits/desk"
+	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	depositports "partnerdeposits/ports/deposits"
@@ -84,10 +85,10 @@ func TestToday_CountsEachMonthThatIsOverOnce_AndThePresentOnceAMinute(t *testing
 	t.Parallel()
 	at := &clock{time.Date(2027, 3, 31, 23, 0, 0, 0, time.UTC)}
 	s := &store{}
-	service := desk.New(desk.Deps{Desk: s, Clock: at})
+	service, timezone := desk.New(desk.Deps{Desk: s, Clock: at}), "UTC"
 	year := func(account byte) []desk.Month {
 		s.asked = nil
-		today, err := service.Today(t.Context(), id.ID{account})
+		today, err := service.Today(t.Context(), connect.Account{ID: id.ID{account}, Timezone: timezone})
 		require.NoError(t, err)
 		require.Len(t, today.Year, 12)
 		return today.Year
@@ -118,6 +119,11 @@ func TestToday_CountsEachMonthThatIsOverOnce_AndThePresentOnceAMinute(t *testing
 	at.now = at.now.Add(time.Minute)
 	year(1)
 	require.Len(t, s.asked, 1)
+
+	timezone = "Pacific/Kiritimati"
+	at.now = time.Date(2027, 4, 30, 10, 0, 0, 0, time.UTC)
+	require.Equal(t, "2027-05-01T00:00:00+14:00", year(3)[11].Start.Format(time.RFC3339), "a month of the account's zone")
+	require.Equal(t, time.Date(2027, 4, 30, 10, 0, 0, 0, time.UTC), s.asked[11].From.UTC())
 }
 
 func TestViews_AreCountedToAThousand_AndThoseThatEndSoonEndWithinSevenDays(t *testing.T) {
@@ -131,12 +137,12 @@ func TestViews_AreCountedToAThousand_AndThoseThatEndSoonEndWithinSevenDays(t *te
 		depositports.ViewSecured: {Count: 1000}}, counts)
 	require.Equal(t, soon, s.ending)
 	for asked, want := range map[time.Time]time.Time{{}: soon, soon.Add(1): soon, soon.Add(-1): soon.Add(-1)} {
-		_, err := service.List(t.Context(), depositports.DeskFilter{View: depositports.ViewEnding, EndsBefore: asked},
-			ports.Page{})
+		_, err := service.List(t.Context(), connect.Account{},
+			depositports.DeskFilter{View: depositports.ViewEnding, EndsBefore: asked}, ports.Page{})
 		require.NoError(t, err)
 		require.Equal(t, want, s.ending)
 	}
-	_, err = service.List(t.Context(), depositports.DeskFilter{View: depositports.ViewSecured}, ports.Page{})
+	_, err = service.List(t.Context(), connect.Account{}, depositports.DeskFilter{View: depositports.ViewSecured}, ports.Page{})
 	require.NoError(t, err)
 	require.Zero(t, s.ending)
 }
@@ -144,7 +150,7 @@ func TestViews_AreCountedToAThousand_AndThoseThatEndSoonEndWithinSevenDays(t *te
 func TestToday_ReadsTheListsOfWorkThatThereIs(t *testing.T) {
 	t.Parallel()
 	s := &store{work: map[depositports.Work]int{depositports.WorkEnding: 2, depositports.WorkActive: 9}}
-	_, err := desk.New(desk.Deps{Desk: s, Clock: &clock{time.Now()}}).Today(t.Context(), id.ID{1})
+	_, err := desk.New(desk.Deps{Desk: s, Clock: &clock{time.Now()}}).Today(t.Context(), connect.Account{ID: id.ID{1}})
 	require.NoError(t, err)
 	require.Equal(t, []depositports.Work{depositports.WorkEnding}, s.lists)
 	require.Empty(t, s.bulk)
@@ -158,7 +164,7 @@ func TestToday_CountsADepositInOneGroup(t *testing.T) {
 			depositports.WorkCardRefused: 1},
 		soon: map[depositports.Work]int{depositports.WorkAwaiting: 4, depositports.WorkRefused: 2},
 	}
-	today, err := desk.New(desk.Deps{Desk: s, Clock: &clock{time.Now()}}).Today(t.Context(), id.ID{1})
+	today, err := desk.New(desk.Deps{Desk: s, Clock: &clock{time.Now()}}).Today(t.Context(), connect.Account{ID: id.ID{1}})
 	require.NoError(t, err)
 	require.Equal(t, 6, today.Of(depositports.WorkSoon).Count)
 	require.Equal(t, 5, today.Of(depositports.WorkAwaiting).Count)
@@ -184,7 +190,7 @@ func TestToday_OfAnAccountThatNeverHadADeposit_IsEmpty(t *testing.T) {
 		"a deposit made a moment ago": {store{none: true,
 			work: map[depositports.Work]int{depositports.WorkActive: 1}}, false},
 	} {
-		today, err := desk.New(desk.Deps{Desk: &c.store, Clock: &clock{time.Now()}}).Today(t.Context(), id.ID{1})
+		today, err := desk.New(desk.Deps{Desk: &c.store, Clock: &clock{time.Now()}}).Today(t.Context(), connect.Account{ID: id.ID{1}})
 		require.NoError(t, err, name)
 		require.Equal(t, c.empty, today.Empty, name)
 	}
@@ -198,7 +204,7 @@ func TestToday_CountsLittleWorkAtEachView_AndMuchWorkOnceAMinute(t *testing.T) {
 	service := desk.New(desk.Deps{Desk: s, Clock: at})
 	counts := func() map[depositports.Work]depositports.WorkCount {
 		s.most = nil
-		today, err := service.Today(t.Context(), id.ID{1})
+		today, err := service.Today(t.Context(), connect.Account{ID: id.ID{1}})
 		require.NoError(t, err)
 		return today.Counts
 	}

@@ -8,6 +8,7 @@ import (
 
 	"partnerdeposits/core/agreement"
 	"partnerdeposits/core/money"
+	"partnerdeposits/core/zone"
 )
 
 // language is a language of mails, with its forms of amounts and dates and the words of the layout.
@@ -87,9 +88,9 @@ func (l *language) euros(c money.Cents) string {
 	return l.before + whole + l.point + strconv.FormatInt(int64(c%100)+100, 10)[1:] + l.after
 }
 
-// date formats the day of t in UTC: 8 August 2026.
+// date formats the day of t, in the time zone that t carries: 8 August 2026.
 func (l *language) date(t time.Time) string {
-	t = t.UTC()
+	t = zone.Shown(t)
 	day := strconv.Itoa(t.Day())
 	if l.french && t.Day() == 1 {
 		day = "1er"
@@ -97,9 +98,9 @@ func (l *language) date(t time.Time) string {
 	return day + noBreak + l.months[t.Month()-1] + noBreak + strconv.Itoa(t.Year())
 }
 
-// minute formats the minute of t in UTC: 8 August 2026, 10:00 UTC.
+// minute formats the minute of t, in the time zone that t carries: 8 August 2026, 10:00 UTC.
 func (l *language) minute(t time.Time) string {
-	return l.date(t) + ", " + t.UTC().Format("15:04") + noBreak + "UTC"
+	return l.date(t) + ", " + strings.Replace(zone.Minute(t), " ", noBreak, 1)
 }
 
 // imprint names support, terms and privacy notice, as far as they are set. Mails to tenants end with it.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"time"
 
+	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
@@ -30,12 +31,12 @@ type TenantMoney struct {
 	URL          string      // of the page to pay; a secret
 }
 
-// MoneyOf begins the mail of that kind about the captured amount of d, whose tenant has a record. agreed is the language
-// in which the tenant agreed, for a deposit without one.
-func MoneyOf(d *deposit.Deposit, agreed string, kind paymentports.TenantNoticeKind, company,
+// MoneyOf begins the mail of that kind about the captured amount of d, a deposit of an account, whose tenant has a
+// record. agreed is the language in which the tenant agreed, for a deposit without one.
+func MoneyOf(d *deposit.Deposit, agreed string, kind paymentports.TenantNoticeKind, of connect.Account,
 	supportEmail string) TenantMoney {
-	return TenantMoney{To: d.Client.Email, Locale: cmp.Or(d.Locale, agreed), Kind: kind, Deposit: d, Company: company,
-		Amount: d.CapturedAmount, SupportEmail: supportEmail}
+	return TenantMoney{To: d.Client.Email, Locale: cmp.Or(d.Locale, agreed), Kind: kind, Deposit: d.In(of.Zone()),
+		Company: of.CompanyName, Amount: d.CapturedAmount, SupportEmail: supportEmail}
 }
 
 // Mail gives text and HTML in the language of the locale: French for fr, English for every other, both for none.
@@ -63,7 +64,7 @@ func (m TenantMoney) Mail(mailID id.ID, now time.Time) ports.Mail {
 func (m TenantMoney) captured(l *language, now time.Time) letter {
 	when := l.say("at once", "immédiatement")
 	if m.ChargedAt.After(now) {
-		when = l.say("on %s", "le %s", l.minute(m.ChargedAt))
+		when = l.say("on %s", "le %s", l.minute(m.ChargedAt.In(m.Deposit.ContractStartAt.Location())))
 	}
 	return letter{
 		subject: l.say("%s claims %s of your rental deposit", "%s réclame %s de votre caution", m.Company, l.euros(m.Amount)),

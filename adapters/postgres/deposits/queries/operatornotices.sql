@@ -7,7 +7,7 @@ INSERT INTO secured_notices (deposit_id, secured_at) VALUES (@deposit_id, @secur
 -- name: TakeSecured :one
 WITH taken AS (DELETE FROM secured_notices n WHERE n.deposit_id = @deposit_id RETURNING n.deposit_id)
 SELECT o.id AS operator_id, o.email, o.locale, (o.verified_at IS NOT NULL)::boolean AS verified, d.id, d.reference,
-    d.amount_cents, d.rental_contract, d.contract_start_at, d.contract_end_at, d.expires_at, a.company_name,
+    d.amount_cents, d.rental_contract, d.contract_start_at, d.contract_end_at, d.expires_at, a.company_name, a.timezone,
     coalesce(c.email, '') AS tenant_email, coalesce(g.locale, '') AS tenant_locale, coalesce(g.words, '') AS words,
     coalesce(p.amount_cents, 0)::bigint AS fee, p.settled_at AS paid_at
 FROM taken JOIN deposits d ON d.id = taken.deposit_id JOIN accounts a ON a.id = d.account_id

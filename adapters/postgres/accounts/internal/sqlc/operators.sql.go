@@ -14,7 +14,7 @@ import (
 
 const accountByID = `-- name: AccountByID :one
 SELECT o.id, o.email, o.password_hash, o.locale, o.created_at, o.verified_at,
-    a.id AS account_id, a.company_name, coalesce(a.max_amount_cents, 0)::bigint AS max_amount_cents, a.created_at AS account_created_at
+    a.id AS account_id, a.company_name, coalesce(a.max_amount_cents, 0)::bigint AS max_amount_cents, a.timezone, a.created_at AS account_created_at
 FROM accounts a JOIN operators o ON o.id = a.operator_id WHERE a.id = $1
 `
 
@@ -28,6 +28,7 @@ type AccountByIDRow struct {
 	AccountID        id.ID
 	CompanyName      string
 	MaxAmountCents   int64
+	Timezone         string
 	AccountCreatedAt time.Time
 }
 
@@ -44,6 +45,7 @@ func (q *Queries) AccountByID(ctx context.Context, db DBTX, argID id.ID) (Accoun
 		&i.AccountID,
 		&i.CompanyName,
 		&i.MaxAmountCents,
+		&i.Timezone,
 		&i.AccountCreatedAt,
 	)
 	return i, err
@@ -287,7 +289,7 @@ func (q *Queries) NetworkKnown(ctx context.Context, db DBTX, operatorID id.ID, n
 
 const operatorByEmail = `-- name: OperatorByEmail :one
 SELECT o.id, o.email, o.password_hash, o.locale, o.created_at, o.verified_at,
-    a.id AS account_id, a.company_name, coalesce(a.max_amount_cents, 0)::bigint AS max_amount_cents, a.created_at AS account_created_at
+    a.id AS account_id, a.company_name, coalesce(a.max_amount_cents, 0)::bigint AS max_amount_cents, a.timezone, a.created_at AS account_created_at
 FROM operators o JOIN accounts a ON a.operator_id = o.id WHERE o.email_key = $1
 `
 
@@ -301,6 +303,7 @@ type OperatorByEmailRow struct {
 	AccountID        id.ID
 	CompanyName      string
 	MaxAmountCents   int64
+	Timezone         string
 	AccountCreatedAt time.Time
 }
 
@@ -317,6 +320,7 @@ func (q *Queries) OperatorByEmail(ctx context.Context, db DBTX, emailKey string)
 		&i.AccountID,
 		&i.CompanyName,
 		&i.MaxAmountCents,
+		&i.Timezone,
 		&i.AccountCreatedAt,
 	)
 	return i, err
@@ -324,7 +328,7 @@ func (q *Queries) OperatorByEmail(ctx context.Context, db DBTX, emailKey string)
 
 const operatorBySession = `-- name: OperatorBySession :one
 SELECT o.id, o.email, o.password_hash, o.locale, o.created_at, o.verified_at,
-    a.id AS account_id, a.company_name, coalesce(a.max_amount_cents, 0)::bigint AS max_amount_cents, a.created_at AS account_created_at, s.last_seen_at
+    a.id AS account_id, a.company_name, coalesce(a.max_amount_cents, 0)::bigint AS max_amount_cents, a.timezone, a.created_at AS account_created_at, s.last_seen_at
 FROM sessions s JOIN operators o ON o.id = s.operator_id JOIN accounts a ON a.operator_id = o.id
 WHERE s.token_hash = $1 AND s.expires_at > $2::timestamptz AND s.last_seen_at > $3::timestamptz
 `
@@ -339,6 +343,7 @@ type OperatorBySessionRow struct {
 	AccountID        id.ID
 	CompanyName      string
 	MaxAmountCents   int64
+	Timezone         string
 	AccountCreatedAt time.Time
 	LastSeenAt       time.Time
 }
@@ -356,6 +361,7 @@ func (q *Queries) OperatorBySession(ctx context.Context, db DBTX, tokenHash []by
 		&i.AccountID,
 		&i.CompanyName,
 		&i.MaxAmountCents,
+		&i.Timezone,
 		&i.AccountCreatedAt,
 		&i.LastSeenAt,
 	)
@@ -482,6 +488,18 @@ UPDATE sessions SET last_seen_at = $1::timestamptz WHERE token_hash = $2 AND las
 func (q *Queries) SetLastSeen(ctx context.Context, db DBTX, at time.Time, tokenHash []byte) error {
 	_, err := db.Exec(ctx, setLastSeen, at, tokenHash)
 	return err
+}
+
+const setTimezone = `-- name: SetTimezone :execrows
+UPDATE accounts SET timezone = $1 WHERE id = $2
+`
+
+func (q *Queries) SetTimezone(ctx context.Context, db DBTX, timezone string, iD id.ID) (int64, error) {
+	result, err := db.Exec(ctx, setTimezone, timezone, iD)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const takePasswordRequests = `-- name: TakePasswordRequests :many

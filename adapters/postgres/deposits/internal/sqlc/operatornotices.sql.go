@@ -68,7 +68,7 @@ func (q *Queries) SecuredDue(ctx context.Context, db DBTX, maxRows int) ([]id.ID
 const takeSecured = `-- name: TakeSecured :one
 WITH taken AS (DELETE FROM secured_notices n WHERE n.deposit_id = $1 RETURNING n.deposit_id)
 SELECT o.id AS operator_id, o.email, o.locale, (o.verified_at IS NOT NULL)::boolean AS verified, d.id, d.reference,
-    d.amount_cents, d.rental_contract, d.contract_start_at, d.contract_end_at, d.expires_at, a.company_name,
+    d.amount_cents, d.rental_contract, d.contract_start_at, d.contract_end_at, d.expires_at, a.company_name, a.timezone,
     coalesce(c.email, '') AS tenant_email, coalesce(g.locale, '') AS tenant_locale, coalesce(g.words, '') AS words,
     coalesce(p.amount_cents, 0)::bigint AS fee, p.settled_at AS paid_at
 FROM taken JOIN deposits d ON d.id = taken.deposit_id JOIN accounts a ON a.id = d.account_id
@@ -93,6 +93,7 @@ type TakeSecuredRow struct {
 	ContractEndAt   time.Time
 	ExpiresAt       time.Time
 	CompanyName     string
+	Timezone        string
 	TenantEmail     string
 	TenantLocale    string
 	Words           string
@@ -116,6 +117,7 @@ func (q *Queries) TakeSecured(ctx context.Context, db DBTX, depositID id.ID) (Ta
 		&i.ContractEndAt,
 		&i.ExpiresAt,
 		&i.CompanyName,
+		&i.Timezone,
 		&i.TenantEmail,
 		&i.TenantLocale,
 		&i.Words,
