@@ -170,7 +170,8 @@ func TestChargeOf_TheCardThatPaidTheFee(t *testing.T) {
 	p := deposit.Payment{ID: id.ID{1}, Kind: deposit.Collection, Amount: 50_000}
 	d := &deposit.Deposit{ID: id.ID{2}, Reference: "D-7K3M-9Q2X"}
 	d.Locale, d.ContractStartAt, d.ContractEndAt = "fr", noon, noon.Add(4*time.Hour)
-	r, ok := chargeOf(p, d, connect.Account{CompanyName: "Chalet Neuf", Timezone: "Asia/Tokyo"}, &deposit.Payment{ID: id.ID{3}}, 4)
+	account := connect.Account{CompanyName: "Chalet Neuf", Timezone: "Asia/Tokyo"}
+	r, ok := chargeOf(p, d, account, &deposit.Payment{ID: id.ID{3}}, 4)
 	require.True(t, ok)
 	require.Equal(t, paymentports.CollectRequest{
 		PaymentID: id.ID{1}, FeePaymentID: id.ID{3}, DepositID: id.ID{2}, Amount: 50_000,

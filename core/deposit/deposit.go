@@ -91,8 +91,9 @@ func (d *Deposit) HideFromLeft() {
 // In is the deposit with its times in a time zone: those are the days that its readers see.
 func (d *Deposit) In(zone *time.Location) *Deposit {
 	out := *d
-	for _, at := range []*time.Time{&out.ContractStartAt, &out.ContractEndAt, &out.CheckoutExpiresAt, &out.CheckoutStartedAt,
-		&out.ActivatedAt, &out.ExpiresAt, &out.CancelledAt, &out.ClosedAt, &out.CapturedAt, &out.CreatedAt, &out.UpdatedAt} {
+	for _, at := range []*time.Time{&out.ContractStartAt, &out.ContractEndAt, &out.CheckoutExpiresAt,
+		&out.CheckoutStartedAt, &out.ActivatedAt, &out.ExpiresAt, &out.CancelledAt, &out.ClosedAt, &out.CapturedAt,
+		&out.CreatedAt, &out.UpdatedAt} {
 		*at = at.In(zone)
 	}
 	return &out

@@ -135,7 +135,7 @@ func TestMoney_ShowsTheMonthAsTheBooksCountIt(t *testing.T) {
 		"Refunded −€50.05 on 5 May 2026")
 	require.Equal(t, "Whole month €1,334.57 Refunded −€84.61", lines(page, "tfoot")[0])
 	require.Contains(t, page.Body, id.Account.Of(d.account))
-	require.Contains(t, page.Body, "Months are in UTC, as in our books.")
+	require.Contains(t, page.Body, "Months and days are in UTC, as in our books.")
 	require.Contains(t, page.Body, "outside of this service")
 	require.NotContains(t, page.Body, "not paid yet", "which is of the present month")
 	require.NotEmpty(t, page.LinkTo("/dashboard/deposits/dep_"))

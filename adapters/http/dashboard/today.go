@@ -97,9 +97,10 @@ func figuresOf(t desk.Today, lang ui.Lang) []figure {
 }
 
 func earlierViewOf(e *desk.Earlier, account connections.AccountView, lang ui.Lang) *earlierView {
-	v := &earlierView{Lead: textEarlierLead.In(lang, ui.DateTime(lang, e.Until.In(account.Account.Zone()))), Count: strconv.Itoa(e.Count)}
+	v := &earlierView{Lead: textEarlierLead.In(lang, ui.DateTime(lang, e.Until)), Count: strconv.Itoa(e.Count)}
 	if e.Link != nil {
-		v.Partner = textEarlierPartner.In(lang, account.Partner.Name, ui.DateTime(lang, e.Link.LinkedAt.In(account.Account.Zone())))
+		linked := e.Link.LinkedAt.In(account.Account.Zone())
+		v.Partner = textEarlierPartner.In(lang, account.Partner.Name, ui.DateTime(lang, linked))
 	}
 	for _, d := range e.Deposits {
 		r := workRowOf(d, lang)

@@ -44,7 +44,7 @@ func (s *Service) Earlier(ctx context.Context, o connect.Operator, a connect.Acc
 	if err != nil {
 		return nil, err
 	}
-	e := &Earlier{Until: o.VerifiedAt, Count: counts[0]}
+	e := &Earlier{Until: o.VerifiedAt.In(a.Zone()), Count: counts[0]}
 	if link != nil && link.LinkedAt.Before(e.Until) {
 		e.Link = link
 	}

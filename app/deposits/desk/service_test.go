@@ -142,7 +142,8 @@ func TestViews_AreCountedToAThousand_AndThoseThatEndSoonEndWithinSevenDays(t *te
 		require.NoError(t, err)
 		require.Equal(t, want, s.ending)
 	}
-	_, err = service.List(t.Context(), connect.Account{}, depositports.DeskFilter{View: depositports.ViewSecured}, ports.Page{})
+	_, err = service.List(t.Context(), connect.Account{}, depositports.DeskFilter{View: depositports.ViewSecured},
+		ports.Page{})
 	require.NoError(t, err)
 	require.Zero(t, s.ending)
 }
@@ -190,7 +191,8 @@ func TestToday_OfAnAccountThatNeverHadADeposit_IsEmpty(t *testing.T) {
 		"a deposit made a moment ago": {store{none: true,
 			work: map[depositports.Work]int{depositports.WorkActive: 1}}, false},
 	} {
-		today, err := desk.New(desk.Deps{Desk: &c.store, Clock: &clock{time.Now()}}).Today(t.Context(), connect.Account{ID: id.ID{1}})
+		today, err := desk.New(desk.Deps{Desk: &c.store, Clock: &clock{time.Now()}}).
+			Today(t.Context(), connect.Account{ID: id.ID{1}})
 		require.NoError(t, err, name)
 		require.Equal(t, c.empty, today.Empty, name)
 	}
