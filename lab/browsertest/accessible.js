@@ -69,15 +69,18 @@
   for (const text of [...document.querySelectorAll("body > *")].filter((e) => seen(e) && !e.matches("main, header, nav, footer, script"))) fault("outside of every landmark", text);
   const names = [...document.querySelectorAll("nav")].map((e) => e.getAttribute("aria-label") || "");
   if (names.length > 1 && (names.includes("") || new Set(names).size < names.length)) faults.push("navigations by the same name: " + names);
+  const above = [...document.querySelectorAll("body *")].filter((e) => ["fixed", "sticky"].includes(getComputedStyle(e).position));
   const focused = document.activeElement;
   let before = null;
   for (const e of document.querySelectorAll("a[href], button, input:not([type=hidden]), select, textarea, summary")) {
     if (!seen(e) || e.disabled) continue;
-    e.focus({preventScroll: true});
+    e.focus();
     const style = getComputedStyle(e);
     if (document.activeElement === e && (style.outlineStyle === "none" || parseFloat(style.outlineWidth) < 2)) fault("focus is not seen", e);
     const at = e.getBoundingClientRect();
-    const box = {left: at.left, top: at.top + scrollY, bottom: at.bottom + scrollY}; // a field for a date scrolls the page
+    const box = {left: at.left, top: at.top + scrollY, bottom: at.bottom + scrollY};
+    const hit = document.elementFromPoint((at.left + at.right) / 2, (at.top + at.bottom) / 2);
+    if (above.some((a) => a.contains(hit) && !a.contains(e))) fault("focus is covered", e);
     if (before && box.bottom <= before.top && box.left <= before.left) fault("focus goes back up", e);
     before = box;
   }

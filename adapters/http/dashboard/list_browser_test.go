@@ -85,6 +85,7 @@ func TestBrowser_TheListFitsManyRows_WhichAreOneTargetEach(t *testing.T) {
 				require.Equal(t, "1", ask(browser, t, `String(document.querySelectorAll("[name=deposit]:checked").length)`))
 				require.Equal(t, "true", ask(browser, t,
 					`String(document.querySelector("#ticked button").getBoundingClientRect().bottom <= innerHeight)`), "the acts are seen")
+				browsertest.LooksRight(browser, t, "list-ticked-"+scheme+"-"+device)
 				opened := ask(browser, t, `document.querySelector("tbody tr .who a").pathname`)
 				require.NoError(t, chromedp.Do(browser, chromedp.Click("tbody tr .stay"), chromedp.WaitVisible(".timeline")))
 				require.Equal(t, opened, ask(browser, t, "location.pathname"), device)
