@@ -1,6 +1,7 @@
 package connect
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -53,11 +54,27 @@ type Account struct {
 	CompanyName    string
 	MaxAmountCents money.Cents // 0: the service's default ceiling
 	Timezone       string      // one of zone.Names
+	Contact        string      // e-mail address or telephone number that tenants are told; "": none
 	CreatedAt      time.Time
+}
+
+// Called is the name by which tenants ask for the operator, with the contact where there is one.
+func (a Account) Called() string {
+	if a.Contact == "" {
+		return a.CompanyName
+	}
+	return a.CompanyName + " (" + a.Contact + ")"
 }
 
 // Zone is the time zone in which the days of the account's deposits are counted.
 func (a Account) Zone() *time.Location { return zone.Of(a.Timezone) }
+
+var telephone = regexp.MustCompile(`^\+?[0-9(][0-9 ()./-]{4,28}[0-9]$`)
+
+// ValidContact accepts an e-mail address, a telephone number, and no contact. Other texts could tell tenants anything.
+func ValidContact(contact string) bool {
+	return contact == "" || mailaddr.Valid(contact) || telephone.MatchString(contact)
+}
 
 // LinkStatus is the status of a link.
 type LinkStatus string

@@ -22,6 +22,8 @@ type Operators interface {
 	SetCeiling(ctx context.Context, accountID id.ID, maxAmount money.Cents) error
 	// SetCompany renames an account. Returns connect.ErrAccountNotFound.
 	SetCompany(ctx context.Context, accountID id.ID, name string) error
+	// SetContact changes the contact of an account. Returns connect.ErrAccountNotFound.
+	SetContact(ctx context.Context, accountID id.ID, contact string) error
 	// SetTimezone changes the time zone of an account. Returns connect.ErrAccountNotFound.
 	SetTimezone(ctx context.Context, accountID id.ID, name string) error
 	SetCoverMails(ctx context.Context, operatorID id.ID, wanted bool) error

@@ -252,3 +252,31 @@ func TestDebt_InARealBrowser_IsPaidWithAnotherCard(t *testing.T) {
 	require.Equal(t, deposit.CollectionPaid, w.debt(d).State)
 	require.NotContains(t, w.Log.String(), "grace@example.com", "no address in the log")
 }
+
+func TestContact_OfTheOperator_IsToldOnceTheFeeIsPaidAndWithAClaim(t *testing.T) {
+	for contact, link := range map[string]string{
+		"hello@chalets.example": "mailto:hello@chalets.example?subject=", "+33 (0)4 50.00": "tel:+3304500",
+	} {
+		t.Run(contact, func(t *testing.T) {
+			w := setup(t, withImprint)
+			_, err := w.Pool.Exec(t.Context(), `UPDATE accounts SET contact = $1`, contact)
+			require.NoError(t, err)
+			d, token := w.Deposit(t)
+			b := w.browser()
+			form := b.get(w.address(token) + "?lang=en")
+			require.NotContains(t, form.body, contact, "a stranger with the link")
+			pay := b.send(form, 0, grace)
+			require.Contains(t, b.send(pay, 0, card(goodCard)).location, "depositStatus=secured")
+			link := `(<a href="` + link
+			if strings.HasPrefix(link, "(<a href=\"mailto") {
+				link += d.Reference
+			}
+			paid := b.get(w.address(token)).body
+			require.Contains(t, paid, link)
+			require.Contains(t, paid, ">"+contact+"</a>) about your stay")
+			require.Contains(t, paid, "mailto:support@deposits.example?subject="+d.Reference)
+			w.Capture(t, d.ID)
+			require.Contains(t, b.get(w.address(token)).body, ">"+contact+"</a>) why")
+		})
+	}
+}

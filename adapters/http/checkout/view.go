@@ -76,14 +76,21 @@ type part struct {
 	URL  templ.SafeURL
 }
 
-// linked splits a text at the addresses of the imprint, which become links. The parts make up the text. about is the
-// subject of a mail; "" for none.
-func linked(text string, i agreement.Imprint, about string) []part {
-	mail := "mailto:" + i.SupportEmail
-	if about != "" {
-		mail += "?subject=" + about
+// addresses are those of the imprint with what their links lead to.
+func addresses(i agreement.Imprint, about string) map[string]string {
+	return map[string]string{i.TermsURL: i.TermsURL, i.PrivacyURL: i.PrivacyURL, i.SupportEmail: mailTo(i.SupportEmail, about)}
+}
+
+// mailTo begins a mail. about is its subject; "" for none.
+func mailTo(address, about string) string {
+	if about == "" {
+		return "mailto:" + address
 	}
-	urls := map[string]string{i.TermsURL: i.TermsURL, i.PrivacyURL: i.PrivacyURL, i.SupportEmail: mail}
+	return "mailto:" + address + "?subject=" + about
+}
+
+// linked splits a text at addresses, which become links. The parts make up the text.
+func linked(text string, urls map[string]string) []part {
 	delete(urls, "")
 	var out []part
 	for {
@@ -106,19 +113,39 @@ func linked(text string, i agreement.Imprint, about string) []part {
 func questions(v checkout.View, lang ui.Lang) []part {
 	support := v.Terms.Imprint.SupportEmail
 	if support == "" {
-		return []part{{Text: textWhomOperator.In(lang, v.CompanyName)}}
+		return linked(textWhomOperator.In(lang, v.Operator), contacts(v))
 	}
-	return linked(textWhomSupport.In(lang, v.CompanyName, support), v.Terms.Imprint, v.Deposit.Reference)
+	return linked(textWhomSupport.In(lang, v.Operator, support), contacts(v))
 }
 
 // objection says how to object to a claim, as the mail about it does.
 func objection(v checkout.View, lang ui.Lang) []part {
 	support := v.Terms.Imprint.SupportEmail
 	if support == "" {
-		return []part{{Text: textObjectTell.In(lang, v.CompanyName, v.Deposit.Reference)}}
+		return linked(textObjectTell.In(lang, v.Operator, v.Deposit.Reference), contacts(v))
 	}
-	return linked(textObjectWrite.In(lang, v.CompanyName, support, v.Deposit.Reference), v.Terms.Imprint,
-		v.Deposit.Reference)
+	return linked(textObjectWrite.In(lang, v.Operator, support, v.Deposit.Reference), contacts(v))
+}
+
+// contacts are the addresses at which a tenant asks about the deposit, the operator's among them.
+func contacts(v checkout.View) map[string]string {
+	all := addresses(v.Terms.Imprint, v.Deposit.Reference)
+	if all[v.Contact] != "" {
+		return all
+	}
+	all[v.Contact] = mailTo(v.Contact, v.Deposit.Reference)
+	if !strings.Contains(v.Contact, "@") {
+		all[v.Contact] = "tel:" + strings.Map(dialled, v.Contact)
+	}
+	return all
+}
+
+// dialled drops what a telephone number has for its readers.
+func dialled(r rune) rune {
+	if r == '+' || r >= '0' && r <= '9' {
+		return r
+	}
+	return -1
 }
 
 // finalView is the data of the page of a deposit whose checkout is over.
@@ -218,7 +245,7 @@ func notice(c *fiber.Ctx, v checkout.View, lang ui.Lang) string {
 func (v *formView) agreement(terms agreement.Terms, wrong []tenant.Mistake) {
 	locale := string(v.Lang)
 	words := terms.Words(locale)
-	v.Words, v.Terms = agreement.Fingerprint(words), linked(words, terms.Imprint, "")
+	v.Words, v.Terms = agreement.Fingerprint(words), linked(words, addresses(terms.Imprint, ""))
 	v.Agree = ui.Field{Name: fieldAgree, Label: terms.Short(locale), Required: true}
 	n := slices.IndexFunc(wrong, func(m tenant.Mistake) bool { return m.Field == fieldAgree })
 	if len(wrong) > 0 && n < 0 {

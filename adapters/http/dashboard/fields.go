@@ -65,6 +65,7 @@ const (
 	intentEmail    = "change_email"
 	intentCompany  = "change_company"
 	intentLanguage = "change_language"
+	intentContact  = "change_contact"
 	intentZone     = "change_zone"
 	intentEnd      = "end_session"
 
@@ -72,6 +73,7 @@ const (
 	fieldNew     = "newPassword"
 	fieldCompany = "companyName"
 	fieldLocale  = "locale"
+	fieldContact = "contact"
 	fieldZone    = "timezone"
 	fieldSession = "session"
 

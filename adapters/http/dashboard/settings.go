@@ -84,7 +84,7 @@ func (p *pages) browserOf(c *fiber.Ctx) operators.Browser {
 // field completes a field of the form of an intent: with the text that was sent, and the mistake about it.
 func (v *settingsView) field(intent string, f ui.Field, label ui.Text) ui.Field {
 	f.Form, f.Label, f.Required = intent, label.In(v.Page.Lang), true
-	if v.Intent == intent && slices.Contains([]string{fieldEmail, fieldCompany}, f.Name) {
+	if v.Intent == intent && slices.Contains([]string{fieldEmail, fieldCompany, fieldContact}, f.Name) {
 		f.Value = v.Sent[f.Name]
 	}
 	if v.Mistake != nil && v.Mistake.Field == intent+"-"+f.Name {
@@ -107,6 +107,10 @@ func (v *settingsView) fields(by caller) {
 	company := ui.Field{Name: fieldCompany, Type: "text", Autocomplete: "organization", MaxLength: 120,
 		Value: by.Account.CompanyName}
 	v.Company = v.field(intentCompany, company, textCompany)
+	contact := ui.Field{Name: fieldContact, Type: "text", Autocomplete: "off", MaxLength: 254, Value: by.Account.Contact,
+		Hint: textContactHint.In(v.Page.Lang)}
+	v.Contact = v.field(intentContact, contact, textContactOf)
+	v.Contact.Required = false
 	locale := by.Operator.Locale
 	if !connect.ValidLocale(locale) {
 		locale = string(v.Page.Lang)
@@ -136,7 +140,8 @@ type settingsView struct {
 	Sent    map[string]string // its texts, passwords left out
 
 	Password, Address []ui.Field
-	Company, Language ui.Field
+	Company, Contact  ui.Field
+	Language          ui.Field
 	Languages         []ui.Option
 	Zone              *time.Location // of the account
 	Timezone          ui.Field

@@ -22,6 +22,7 @@ var settingsForms = map[string]func(p *pages, c *fiber.Ctx, by caller) error{
 	intentEmail:    (*pages).changeEmail,
 	intentCompany:  (*pages).changeCompany,
 	intentLanguage: (*pages).changeLanguage,
+	intentContact:  (*pages).changeContact,
 	intentZone:     (*pages).changeZone,
 	intentEnd:      (*pages).endSession,
 	intentMails:    (*pages).changeMails,
@@ -99,6 +100,14 @@ func (p *pages) changeLanguage(c *fiber.Ctx, by caller) error {
 	return settled(c, intentLanguage+"&lang="+locale)
 }
 
+func (p *pages) changeContact(c *fiber.Ctx, by caller) error {
+	contact := ui.PostValue(c, fieldContact)
+	if err := p.Operators.ChangeContact(c.UserContext(), by.Operator, by.Account, contact); err != nil {
+		return p.settingsMistake(c, by, intentContact, err)
+	}
+	return settled(c, intentContact)
+}
+
 func (p *pages) changeZone(c *fiber.Ctx, by caller) error {
 	if err := p.Operators.ChangeZone(c.UserContext(), by.Operator, by.Account, ui.PostValue(c, fieldZone)); err != nil {
 		return p.settingsMistake(c, by, intentZone, err)
@@ -129,6 +138,15 @@ var settingsFaults = map[*fault.Error]string{
 	connect.ErrInvalidCompany: fieldCompany, fault.ErrInvalidField: fieldLocale, twofactor.ErrWrongCode: fieldCode,
 }
 
+// invalidFields are the fields of the forms with a single one, with what is said of a value that cannot be taken.
+var invalidFields = map[string]struct {
+	name string
+	says ui.Text
+}{
+	intentContact: {fieldContact, textBadContact}, intentLanguage: {fieldLocale, textBadLanguage},
+	intentZone: {fieldZone, textBadZone},
+}
+
 // settingsMistake shows the settings again with a message at the field. Every other error stays an error.
 func (p *pages) settingsMistake(c *fiber.Ctx, by caller, intent string, err error) error {
 	for about, field := range settingsFaults {
@@ -143,10 +161,7 @@ func (p *pages) settingsMistake(c *fiber.Ctx, by caller, intent string, err erro
 		case connect.ErrEmailTaken:
 			text = textAddressTaken.In(lang)
 		case fault.ErrInvalidField:
-			text = textBadLanguage.In(lang)
-			if intent == intentZone {
-				field, text = fieldZone, textBadZone.In(lang)
-			}
+			field, text = invalidFields[intent].name, invalidFields[intent].says.In(lang)
 		}
 		v := settingsView{Intent: intent, Mistake: &ui.Mistake{Field: intent + "-" + field, Text: text},
 			Sent: settingsSent(c)}
@@ -165,6 +180,7 @@ func settingsSent(c *fiber.Ctx) map[string]string {
 	return map[string]string{
 		fieldEmail:   strings.TrimSpace(ui.PostValue(c, fieldEmail)),
 		fieldCompany: strings.TrimSpace(ui.PostValue(c, fieldCompany)),
+		fieldContact: strings.TrimSpace(ui.PostValue(c, fieldContact)),
 	}
 }
 

@@ -198,3 +198,23 @@ func TestLogin_OfAPlantedSession_BeginsAnotherSession(t *testing.T) {
 	req.AddCookie(&http.Cookie{Name: "session", Value: session})
 	require.Equal(t, "/login", old.Do(req).Location, "the session from before the log-in is worth nothing")
 }
+
+func TestSettings_Contact_IsAnAddressOrATelephoneNumber(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	for _, bad := range []string{"x", "a@b", "https://evil.example", "call me now", "+", "12345", "0123456789 \u202e1", "1\n2345678",
+		strings.Repeat("1", 31), "a@b.example c@d.example"} {
+		sent := set(t, d.b, "change_contact", map[string]string{"contact": bad})
+		require.Equal(t, http.StatusUnprocessableEntity, sent.Status, bad)
+		require.Contains(t, sent.Body, "Enter an e-mail address or a telephone number")
+		require.Equal(t, "true", sent.Input("contact", "aria-invalid"))
+	}
+	require.Equal(t, 1, d.Count("accounts", "id = $1 AND contact = ''", d.account))
+	for _, good := range []string{"hello@chalets.example", "+33 4 50 00 00 00", "(04) 50.00.00.00", ""} {
+		sent := set(t, d.b, "change_contact", map[string]string{"contact": " " + good})
+		require.Equal(t, "/dashboard/settings?done=change_contact", sent.Location, good)
+		require.Equal(t, good, d.b.Get("/dashboard/settings").Input("contact", "value"))
+	}
+	require.Contains(t, d.b.Get("/dashboard/settings?done=change_contact").Text("main"), "The contact is saved.")
+	require.Equal(t, 4, d.Count("audit_log", "action = 'account.change_contact'"))
+}

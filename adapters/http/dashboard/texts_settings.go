@@ -22,12 +22,18 @@ var (
 )
 
 var (
-	textSecurity  = ui.T("Security", "Sécurité")
-	textAccountOf = ui.T("Account", "Compte")
-	textCompany   = ui.T("Company name", "Nom de l’entreprise")
-	textLanguage  = ui.T("Language of your pages and e-mails", "Langue de vos pages et e-mails")
-	textZone      = ui.T("Time zone", "Fuseau horaire")
-	textZoneHint  = ui.T("Your pages show days and times of this zone. Tenants read the days of their stay in it.",
+	textSecurity    = ui.T("Security", "Sécurité")
+	textAccountOf   = ui.T("Account", "Compte")
+	textCompany     = ui.T("Company name", "Nom de l’entreprise")
+	textLanguage    = ui.T("Language of your pages and e-mails", "Langue de vos pages et e-mails")
+	textContactOf   = ui.T("Contact for tenants (optional)", "Contact pour vos locataires (facultatif)")
+	textContactHint = ui.T(
+		"An e-mail address or a telephone number. Tenants read it once they have paid, and when you claim an amount.",
+		"Une adresse e-mail ou un numéro de téléphone. Vos locataires le lisent après le paiement et lorsque vous réclamez un montant.")
+	textBadContact = ui.T("Enter an e-mail address or a telephone number, or leave the field empty.",
+		"Saisissez une adresse e-mail ou un numéro de téléphone, ou laissez le champ vide.")
+	textZone     = ui.T("Time zone", "Fuseau horaire")
+	textZoneHint = ui.T("Your pages show days and times of this zone. Tenants read the days of their stay in it.",
 		"Vos pages affichent les jours et heures de ce fuseau. Vos locataires y lisent les jours de leur séjour.")
 	textBadZone = ui.T("Choose a time zone from the list.", "Choisissez un fuseau horaire dans la liste.")
 	textSave    = ui.T("Save", "Enregistrer")
@@ -79,6 +85,7 @@ var settingsDone = map[string]ui.Text{
 		"Votre adresse est changée. Les autres navigateurs sont déconnectés."),
 	intentCompany:  ui.T("The name is saved.", "Le nom est enregistré."),
 	intentLanguage: ui.T("The language is saved.", "La langue est enregistrée."),
+	intentContact:  ui.T("The contact is saved.", "Le contact est enregistré."),
 	intentZone:     ui.T("The time zone is saved.", "Le fuseau horaire est enregistré."),
 	intentEnd:      ui.T("The session has ended.", "La session a pris fin."),
 	intentResend: ui.T("The e-mail is on its way. Open its link to verify your address; it works for 24 hours.",

@@ -60,6 +60,10 @@ func (r Operators) SetCompany(ctx context.Context, accountID id.ID, name string)
 	return pg.Changed(connect.ErrAccountNotFound)(queries.SetCompany(ctx, pg.In(ctx), name, accountID))
 }
 
+func (r Operators) SetContact(ctx context.Context, accountID id.ID, contact string) error {
+	return pg.Changed(connect.ErrAccountNotFound)(queries.SetContact(ctx, pg.In(ctx), contact, accountID))
+}
+
 func (r Operators) SetTimezone(ctx context.Context, accountID id.ID, name string) error {
 	return pg.Changed(connect.ErrAccountNotFound)(queries.SetTimezone(ctx, pg.In(ctx), name, accountID))
 }
@@ -91,7 +95,8 @@ func (r Sessions) OperatorBySession(ctx context.Context, tokenHash [32]byte, now
 	o, a := toOperator(
 		sqlc.OperatorByEmailRow{ID: row.ID, Email: row.Email, PasswordHash: row.PasswordHash, CreatedAt: row.CreatedAt,
 			VerifiedAt: row.VerifiedAt, Locale: row.Locale, AccountID: row.AccountID, CompanyName: row.CompanyName,
-			MaxAmountCents: row.MaxAmountCents, Timezone: row.Timezone, AccountCreatedAt: row.AccountCreatedAt})
+			MaxAmountCents: row.MaxAmountCents, Timezone: row.Timezone, Contact: row.Contact,
+			AccountCreatedAt: row.AccountCreatedAt})
 	return o, a, nil
 }
 
@@ -111,12 +116,12 @@ func (r Operators) AccountByID(ctx context.Context, accountID id.ID) (connect.Ac
 func (r Operators) Accounts(ctx context.Context, page ports.Page) (ports.List[connect.Account], error) {
 	l := &lists.List{Table: "accounts", Identity: []string{"id"}, Order: []string{"created_at", "id"}}
 	l.After(page.Cursor)
-	sql := `SELECT id, operator_id, company_name, coalesce(max_amount_cents, 0), timezone, created_at, fits, n FROM ` +
+	sql := `SELECT id, operator_id, company_name, coalesce(max_amount_cents, 0), timezone, contact, created_at, fits, n FROM ` +
 		l.Rows(page) + ` AS a ORDER BY created_at DESC, id DESC`
 	return lists.Read(ctx, r.DB, l, page, sql,
 		func(row pgx.CollectableRow) (got lists.Listed[connect.Account], err error) {
 			a := &got.Item
-			err = row.Scan(&a.ID, &a.OperatorID, &a.CompanyName, &a.MaxAmountCents, &a.Timezone, &a.CreatedAt, &got.Fits, &got.N)
+			err = row.Scan(&a.ID, &a.OperatorID, &a.CompanyName, &a.MaxAmountCents, &a.Timezone, &a.Contact, &a.CreatedAt, &got.Fits, &got.N)
 			return got, err
 		}, func(a connect.Account) ports.Cursor { return ports.Cursor{At: a.CreatedAt, ID: a.ID} })
 }
@@ -125,7 +130,8 @@ func toOperator(row sqlc.OperatorByEmailRow) (connect.Operator, connect.Account)
 	return connect.Operator{ID: row.ID, Email: row.Email, PasswordHash: row.PasswordHash, CreatedAt: row.CreatedAt,
 			VerifiedAt: row.VerifiedAt, Locale: row.Locale},
 		connect.Account{ID: row.AccountID, OperatorID: row.ID, CompanyName: row.CompanyName,
-			MaxAmountCents: money.Cents(row.MaxAmountCents), Timezone: row.Timezone, CreatedAt: row.AccountCreatedAt}
+			MaxAmountCents: money.Cents(row.MaxAmountCents), Timezone: row.Timezone, Contact: row.Contact,
+			CreatedAt: row.AccountCreatedAt}
 }
 
 // WantsCoverMails implements accountports.Operators.

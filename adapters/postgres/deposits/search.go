@@ -21,7 +21,7 @@ const (
 	maxFound    = 1000   // deposits of a reference, a booking or an address
 	maxPeople   = 1500   // clients of a name
 	maxNamed    = 4000   // deposits of these clients
-	maxNames    = 32_000 // rows of client_names that begin with a word, while the other words are compared
+	maxNames    = 16_000 // rows of client_names that begin with a word, while the other words are compared
 	maxSized    = 4      // words that are counted, to begin with the rarest
 	maxSearched = 2000   // rows of a page that compares the text with each deposit
 )
@@ -80,7 +80,7 @@ func digitsOf(text string) any {
 // references that it may be.
 var (
 	// clientsNamed reads the names that begin with the rarest word, and keeps those with the other words, too. Counts end
-	// at maxPeople. Where the word is frequent, many asks whether all of its rows were read.
+	// at maxPeople. The rows of a word that has too many (wide) are counted, and not compared.
 	clientsNamed = `asked AS MATERIALIZED (SELECT searched_words($2) AS words),
 	sized AS MATERIALIZED (
 		SELECT word, CASE WHEN cardinality(words) > 1 THEN (SELECT count(*) FROM (` + names("SELECT", maxPeople+1) + `)
@@ -90,12 +90,13 @@ var (
 		SELECT word, size,
 			ARRAY (SELECT '% ' || other || '%' FROM asked, unnest(words) AS other WHERE other <> word) AS others
 		FROM sized ORDER BY size LIMIT 1),
+	wide AS MATERIALIZED (SELECT CASE WHEN size > ` + strconv.Itoa(maxPeople) + ` THEN EXISTS (` + names("SELECT", 1) +
+		` OFFSET ` + strconv.Itoa(maxNames) + `) ELSE false END AS wide FROM rarest),
 	people AS MATERIALIZED (
 		SELECT n.client_id FROM rarest CROSS JOIN LATERAL (` + names("SELECT n.client_id, n.words", maxNames) + `) AS n
-		WHERE ` + nameFits + `(others) LIMIT ` + strconv.Itoa(maxPeople+1) + `),
-	known AS MATERIALIZED (SELECT CASE WHEN (SELECT count(*) FROM people) > ` + strconv.Itoa(maxPeople) + ` THEN true
-		WHEN (SELECT size FROM rarest) > ` + strconv.Itoa(maxPeople) + ` THEN EXISTS (SELECT FROM rarest CROSS JOIN LATERAL (` +
-		names("SELECT", 1) + ` OFFSET ` + strconv.Itoa(maxNames) + `) AS n) ELSE false END AS many)`
+		WHERE NOT (SELECT wide FROM wide) AND ` + nameFits + `(others) LIMIT ` + strconv.Itoa(maxPeople+1) + `),
+	known AS MATERIALIZED (SELECT coalesce((SELECT wide FROM wide), false) OR
+		(SELECT count(*) FROM people) > ` + strconv.Itoa(maxPeople) + ` AS many)`
 	soughtElsewhere = map[int]string{
 		byReference: `SELECT d.id, d.created_at FROM deposits d WHERE d.reference = $4 AND d.account_id = $1
 			UNION ALL SELECT d.id, d.created_at FROM unnest($5::text[]) AS beginning CROSS JOIN LATERAL (

@@ -152,31 +152,37 @@ func (s *Service) ChangeCompany(ctx context.Context, o connect.Operator, a conne
 	if !connect.ValidCompany(name) {
 		return connect.ErrInvalidCompany
 	}
-	now := s.deps.Clock.Now()
-	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
-		if err := s.deps.Operators.SetCompany(ctx, a.ID, name); err != nil {
-			return err
-		}
-		detail := map[string]string{"from": a.CompanyName, "to": name}
-		subject := id.Account.Of(a.ID)
-		entry := audit.Entry(s.deps.Entropy, now, o.Actor(), audit.AccountRename, subject, detail)
-		return s.deps.Audit.Append(ctx, entry)
-	})
+	return s.changeAccount(ctx, o, a, audit.AccountRename, s.deps.Operators.SetCompany, a.CompanyName, name)
 }
 
-// ChangeZone sets the time zone of the account, one of zone.Names.
+// ChangeContact sets what tenants are told for their questions. Returns invalid_field.
+func (s *Service) ChangeContact(ctx context.Context, o connect.Operator, a connect.Account, contact string) error {
+	contact = strings.TrimSpace(contact)
+	if !connect.ValidContact(contact) {
+		return fault.ErrInvalidField.WithField("contact", "is neither an e-mail address nor a telephone number")
+	}
+	return s.changeAccount(ctx, o, a, audit.AccountChangeContact, s.deps.Operators.SetContact, a.Contact, contact)
+}
+
+// ChangeZone sets the time zone of the account, one of zone.Names. Returns invalid_field.
 func (s *Service) ChangeZone(ctx context.Context, o connect.Operator, a connect.Account, name string) error {
 	if !zone.Known(name) {
 		return fault.ErrInvalidField.WithField("timezone", "is not a time zone of the IANA database")
 	}
+	return s.changeAccount(ctx, o, a, audit.AccountChangeZone, s.deps.Operators.SetTimezone, a.Timezone, name)
+}
+
+// changeAccount stores a value of the account and writes the audit log.
+func (s *Service) changeAccount(ctx context.Context, o connect.Operator, a connect.Account, verb audit.Verb,
+	set func(context.Context, id.ID, string) error, from, to string) error {
 	now := s.deps.Clock.Now()
 	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
-		if err := s.deps.Operators.SetTimezone(ctx, a.ID, name); err != nil {
+		if err := set(ctx, a.ID, to); err != nil {
 			return err
 		}
-		detail := map[string]string{"from": a.Timezone, "to": name}
+		detail := map[string]string{"from": from, "to": to}
 		return s.deps.Audit.Append(ctx,
-			audit.Entry(s.deps.Entropy, now, o.Actor(), audit.AccountChangeZone, id.Account.Of(a.ID), detail))
+			audit.Entry(s.deps.Entropy, now, o.Actor(), verb, id.Account.Of(a.ID), detail))
 	})
 }
 

@@ -16,6 +16,8 @@ import (
 type View struct {
 	Deposit     *deposit.Deposit
 	CompanyName string // of the operator's account
+	Operator    string // the company with its contact
+	Contact     string // "": none
 	Fee         money.Cents
 	Person      tenant.Person // the client's details; empty when the deposit has no client
 	Open        bool          // the tenant can still secure the deposit
@@ -98,7 +100,8 @@ func (s *Service) view(ctx context.Context, token secret.Text, now time.Time) (V
 func (s *Service) viewOf(d *deposit.Deposit, of connect.Account, now time.Time) View {
 	open := d.CheckoutOpen(now)
 	v := View{
-		Deposit: d.In(of.Zone()), CompanyName: of.CompanyName, Fee: deposit.Fee(d.Amount), Open: open,
+		Deposit: d.In(of.Zone()), CompanyName: of.CompanyName, Operator: of.Called(), Contact: of.Contact,
+		Fee: deposit.Fee(d.Amount), Open: open,
 		Expired:  d.Status.InCheckout() && !open || d.StatusReason == deposit.CheckoutExpired.Reason(),
 		StayOver: d.Status.InCheckout() && d.StayOver(now),
 		Terms:    s.terms(d, of, now), CoversStay: d.CoversContract(s.deps.Timers, now),

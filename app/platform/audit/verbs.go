@@ -20,6 +20,7 @@ const (
 // The verbs about accounts and their operators.
 const (
 	AccountRename            Verb = "account.rename"
+	AccountChangeContact     Verb = "account.change_contact"
 	AccountChangeZone        Verb = "account.change_zone"
 	AccountCeiling           Verb = "account.ceiling"
 	LinkCreate               Verb = "link.create"

@@ -21,6 +21,7 @@ type TenantMoney struct {
 	Kind         paymentports.TenantNoticeKind
 	Deposit      *deposit.Deposit
 	Company      string      // of the operator
+	Contact      string      // of the operator; "": none
 	Amount       money.Cents // captured, or refunded
 	Reason       string      // of the capture; one of deposit.CaptureReasons or ""
 	Words        string      // of whoever captured; "" for none
@@ -36,7 +37,7 @@ type TenantMoney struct {
 func MoneyOf(d *deposit.Deposit, agreed string, kind paymentports.TenantNoticeKind, of connect.Account,
 	supportEmail string) TenantMoney {
 	return TenantMoney{To: d.Client.Email, Locale: cmp.Or(d.Locale, agreed), Kind: kind, Deposit: d.In(of.Zone()),
-		Company: of.CompanyName, Amount: d.CapturedAmount, SupportEmail: supportEmail}
+		Company: of.CompanyName, Contact: of.Contact, Amount: d.CapturedAmount, SupportEmail: supportEmail}
 }
 
 // Mail gives text and HTML in the language of the locale: French for fr, English for every other, both for none.
@@ -166,16 +167,17 @@ func (m TenantMoney) rental(l *language) []fact {
 
 // objection says how to object to the claim.
 func (m TenantMoney) objection(l *language) string {
+	operator := connect.Account{CompanyName: m.Company, Contact: m.Contact}.Called()
 	if m.SupportEmail == "" {
 		return l.say(
 			"If you do not agree, tell %s why, and name the reference. You can also object to the charge at your bank.",
 			"Si vous n’êtes pas d’accord, dites pourquoi à %s en indiquant la référence. Vous pouvez aussi contester le débit auprès de votre banque.",
-			m.Company)
+			operator)
 	}
 	return l.say(
 		"If you do not agree, tell %s why, or write to %s and name the reference. You can also object to the charge at your bank.",
 		"Si vous n’êtes pas d’accord, dites pourquoi à %s ou écrivez à %s en indiquant la référence. Vous pouvez aussi contester le débit auprès de votre banque.",
-		m.Company, m.SupportEmail)
+		operator, m.SupportEmail)
 }
 
 func (m TenantMoney) why(l *language) string {

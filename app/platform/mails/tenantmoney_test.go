@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/app/platform/mails"
+	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	paymentports "partnerdeposits/ports/payments"
@@ -157,4 +158,14 @@ func TestTenantMoney_EveryReason_HasWords(t *testing.T) {
 		m.Reason = reason
 		require.Contains(t, plain(m.Mail(id.ID{1}, now).Body), "  Reason: ", reason)
 	}
+}
+
+func TestMoneyOf_TellsTheOperatorsContactAndDaysOfItsZone(t *testing.T) {
+	t.Parallel()
+	d := *link("").Deposit
+	d.Client = &deposit.Client{Email: "jeanne@example.com"}
+	of := connect.Account{CompanyName: "Gîtes d’Ada", Contact: "+33 4 50 00 00 00", Timezone: "Pacific/Kiritimati"}
+	m := mails.MoneyOf(&d, "en", paymentports.TenantCaptured, of, "")
+	require.Contains(t, m.Mail(id.ID{}, d.CreatedAt).Body, "tell Gîtes d’Ada (+33 4 50 00 00 00) why")
+	require.Equal(t, d.In(of.Zone()), m.Deposit)
 }

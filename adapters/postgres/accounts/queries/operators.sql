@@ -45,18 +45,18 @@ UPDATE accounts SET max_amount_cents = nullif(sqlc.arg(max_amount_cents)::bigint
 
 -- name: OperatorByEmail :one
 SELECT o.id, o.email, o.password_hash, o.locale, o.created_at, o.verified_at,
-    a.id AS account_id, a.company_name, coalesce(a.max_amount_cents, 0)::bigint AS max_amount_cents, a.timezone, a.created_at AS account_created_at
+    a.id AS account_id, a.company_name, coalesce(a.max_amount_cents, 0)::bigint AS max_amount_cents, a.timezone, a.contact, a.created_at AS account_created_at
 FROM operators o JOIN accounts a ON a.operator_id = o.id WHERE o.email_key = @email_key;
 
 -- name: OperatorBySession :one
 SELECT o.id, o.email, o.password_hash, o.locale, o.created_at, o.verified_at,
-    a.id AS account_id, a.company_name, coalesce(a.max_amount_cents, 0)::bigint AS max_amount_cents, a.timezone, a.created_at AS account_created_at, s.last_seen_at
+    a.id AS account_id, a.company_name, coalesce(a.max_amount_cents, 0)::bigint AS max_amount_cents, a.timezone, a.contact, a.created_at AS account_created_at, s.last_seen_at
 FROM sessions s JOIN operators o ON o.id = s.operator_id JOIN accounts a ON a.operator_id = o.id
 WHERE s.token_hash = @token_hash AND s.expires_at > sqlc.arg(at)::timestamptz AND s.last_seen_at > sqlc.arg(used_after)::timestamptz;
 
 -- name: AccountByID :one
 SELECT o.id, o.email, o.password_hash, o.locale, o.created_at, o.verified_at,
-    a.id AS account_id, a.company_name, coalesce(a.max_amount_cents, 0)::bigint AS max_amount_cents, a.timezone, a.created_at AS account_created_at
+    a.id AS account_id, a.company_name, coalesce(a.max_amount_cents, 0)::bigint AS max_amount_cents, a.timezone, a.contact, a.created_at AS account_created_at
 FROM accounts a JOIN operators o ON o.id = a.operator_id WHERE a.id = @id;
 
 -- Locks the operator, so that log-ins, and changes of password and address, follow one another.
@@ -71,6 +71,9 @@ UPDATE accounts SET company_name = @company_name WHERE id = @id;
 
 -- name: SetTimezone :execrows
 UPDATE accounts SET timezone = @timezone WHERE id = @id;
+
+-- name: SetContact :execrows
+UPDATE accounts SET contact = @contact WHERE id = @id;
 
 -- name: InsertToken :exec
 INSERT INTO operator_tokens (token_hash, operator_id, kind, email, created_at, expires_at)

@@ -34,7 +34,7 @@ RETURNING h.operator_id;
 
 -- name: OperatorByHalfSignIn :one
 SELECT o.id, o.email, o.password_hash, o.locale, o.created_at, o.verified_at,
-    a.id AS account_id, a.company_name, coalesce(a.max_amount_cents, 0)::bigint AS max_amount_cents, a.timezone, a.created_at AS account_created_at
+    a.id AS account_id, a.company_name, coalesce(a.max_amount_cents, 0)::bigint AS max_amount_cents, a.timezone, a.contact, a.created_at AS account_created_at
 FROM half_sign_ins h JOIN operators o ON o.id = h.operator_id JOIN accounts a ON a.operator_id = o.id
 WHERE h.token_hash = @token_hash AND h.expires_at > sqlc.arg(at)::timestamptz AND h.password_mark = sha256(convert_to(o.password_hash, 'UTF8'));
 

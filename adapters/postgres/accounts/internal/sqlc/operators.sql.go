@@ -14,7 +14,7 @@ import (
 
 const accountByID = `-- name: AccountByID :one
 SELECT o.id, o.email, o.password_hash, o.locale, o.created_at, o.verified_at,
-    a.id AS account_id, a.company_name, coalesce(a.max_amount_cents, 0)::bigint AS max_amount_cents, a.timezone, a.created_at AS account_created_at
+    a.id AS account_id, a.company_name, coalesce(a.max_amount_cents, 0)::bigint AS max_amount_cents, a.timezone, a.contact, a.created_at AS account_created_at
 FROM accounts a JOIN operators o ON o.id = a.operator_id WHERE a.id = $1
 `
 
@@ -29,6 +29,7 @@ type AccountByIDRow struct {
 	CompanyName      string
 	MaxAmountCents   int64
 	Timezone         string
+	Contact          string
 	AccountCreatedAt time.Time
 }
 
@@ -46,6 +47,7 @@ func (q *Queries) AccountByID(ctx context.Context, db DBTX, argID id.ID) (Accoun
 		&i.CompanyName,
 		&i.MaxAmountCents,
 		&i.Timezone,
+		&i.Contact,
 		&i.AccountCreatedAt,
 	)
 	return i, err
@@ -289,7 +291,7 @@ func (q *Queries) NetworkKnown(ctx context.Context, db DBTX, operatorID id.ID, n
 
 const operatorByEmail = `-- name: OperatorByEmail :one
 SELECT o.id, o.email, o.password_hash, o.locale, o.created_at, o.verified_at,
-    a.id AS account_id, a.company_name, coalesce(a.max_amount_cents, 0)::bigint AS max_amount_cents, a.timezone, a.created_at AS account_created_at
+    a.id AS account_id, a.company_name, coalesce(a.max_amount_cents, 0)::bigint AS max_amount_cents, a.timezone, a.contact, a.created_at AS account_created_at
 FROM operators o JOIN accounts a ON a.operator_id = o.id WHERE o.email_key = $1
 `
 
@@ -304,6 +306,7 @@ type OperatorByEmailRow struct {
 	CompanyName      string
 	MaxAmountCents   int64
 	Timezone         string
+	Contact          string
 	AccountCreatedAt time.Time
 }
 
@@ -321,6 +324,7 @@ func (q *Queries) OperatorByEmail(ctx context.Context, db DBTX, emailKey string)
 		&i.CompanyName,
 		&i.MaxAmountCents,
 		&i.Timezone,
+		&i.Contact,
 		&i.AccountCreatedAt,
 	)
 	return i, err
@@ -328,7 +332,7 @@ func (q *Queries) OperatorByEmail(ctx context.Context, db DBTX, emailKey string)
 
 const operatorBySession = `-- name: OperatorBySession :one
 SELECT o.id, o.email, o.password_hash, o.locale, o.created_at, o.verified_at,
-    a.id AS account_id, a.company_name, coalesce(a.max_amount_cents, 0)::bigint AS max_amount_cents, a.timezone, a.created_at AS account_created_at, s.last_seen_at
+    a.id AS account_id, a.company_name, coalesce(a.max_amount_cents, 0)::bigint AS max_amount_cents, a.timezone, a.contact, a.created_at AS account_created_at, s.last_seen_at
 FROM sessions s JOIN operators o ON o.id = s.operator_id JOIN accounts a ON a.operator_id = o.id
 WHERE s.token_hash = $1 AND s.expires_at > $2::timestamptz AND s.last_seen_at > $3::timestamptz
 `
@@ -344,6 +348,7 @@ type OperatorBySessionRow struct {
 	CompanyName      string
 	MaxAmountCents   int64
 	Timezone         string
+	Contact          string
 	AccountCreatedAt time.Time
 	LastSeenAt       time.Time
 }
@@ -362,6 +367,7 @@ func (q *Queries) OperatorBySession(ctx context.Context, db DBTX, tokenHash []by
 		&i.CompanyName,
 		&i.MaxAmountCents,
 		&i.Timezone,
+		&i.Contact,
 		&i.AccountCreatedAt,
 		&i.LastSeenAt,
 	)
@@ -466,6 +472,18 @@ UPDATE accounts SET company_name = $1 WHERE id = $2
 
 func (q *Queries) SetCompany(ctx context.Context, db DBTX, companyName string, iD id.ID) (int64, error) {
 	result, err := db.Exec(ctx, setCompany, companyName, iD)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const setContact = `-- name: SetContact :execrows
+UPDATE accounts SET contact = $1 WHERE id = $2
+`
+
+func (q *Queries) SetContact(ctx context.Context, db DBTX, contact string, iD id.ID) (int64, error) {
+	result, err := db.Exec(ctx, setContact, contact, iD)
 	if err != nil {
 		return 0, err
 	}

@@ -153,7 +153,7 @@ func (q *Queries) LockSecondFactor(ctx context.Context, db DBTX, operatorID id.I
 
 const operatorByHalfSignIn = `-- name: OperatorByHalfSignIn :one
 SELECT o.id, o.email, o.password_hash, o.locale, o.created_at, o.verified_at,
-    a.id AS account_id, a.company_name, coalesce(a.max_amount_cents, 0)::bigint AS max_amount_cents, a.timezone, a.created_at AS account_created_at
+    a.id AS account_id, a.company_name, coalesce(a.max_amount_cents, 0)::bigint AS max_amount_cents, a.timezone, a.contact, a.created_at AS account_created_at
 FROM half_sign_ins h JOIN operators o ON o.id = h.operator_id JOIN accounts a ON a.operator_id = o.id
 WHERE h.token_hash = $1 AND h.expires_at > $2::timestamptz AND h.password_mark = sha256(convert_to(o.password_hash, 'UTF8'))
 `
@@ -169,6 +169,7 @@ type OperatorByHalfSignInRow struct {
 	CompanyName      string
 	MaxAmountCents   int64
 	Timezone         string
+	Contact          string
 	AccountCreatedAt time.Time
 }
 
@@ -186,6 +187,7 @@ func (q *Queries) OperatorByHalfSignIn(ctx context.Context, db DBTX, tokenHash [
 		&i.CompanyName,
 		&i.MaxAmountCents,
 		&i.Timezone,
+		&i.Contact,
 		&i.AccountCreatedAt,
 	)
 	return i, err
