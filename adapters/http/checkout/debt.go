@@ -53,7 +53,7 @@ func debtFacts(v checkout.View, lang ui.Lang) (out []fact) {
 	}
 	switch {
 	case !v.Debt.NextAttemptAt.IsZero():
-		out = append(out, fact{textDebtCharged.In(lang), ui.DateTime(lang, v.Debt.NextAttemptAt)})
+		out = append(out, fact{textDebtCharged.In(lang), ui.LongDate(lang, v.Debt.NextAttemptAt)})
 	case v.Debt.State == deposit.CollectionPaid:
 		out = append(out, fact{textDebtPaidOn.In(lang), ui.LongDate(lang, v.Debt.EndedAt)})
 	case v.Payable():

@@ -65,7 +65,7 @@ func (m TenantMoney) Mail(mailID id.ID, now time.Time) ports.Mail {
 func (m TenantMoney) captured(l *language, now time.Time) letter {
 	when := l.say("at once", "immédiatement")
 	if m.ChargedAt.After(now) {
-		when = l.say("on %s", "le %s", l.minute(m.ChargedAt.In(m.Deposit.ContractStartAt.Location())))
+		when = l.say("on %s", "le %s", l.date(m.ChargedAt.In(m.Deposit.ContractStartAt.Location())))
 	}
 	return letter{
 		subject: l.say("%s claims %s of your rental deposit", "%s réclame %s de votre caution", m.Company, l.euros(m.Amount)),

@@ -59,7 +59,7 @@ If the card is refused, we try again within some days, or mail you a link to pay
 	require.Equal(t, "Gîtes d’Ada réclame 180,50 € de votre caution", plain(m.Subject))
 	require.Equal(t, `Bonjour,
 
-Gîtes d’Ada réclame 180,50 € de votre caution de location. La carte avec laquelle vous avez payé les frais est débitée le 22 novembre 2026, 10:00 UTC.
+Gîtes d’Ada réclame 180,50 € de votre caution de location. La carte avec laquelle vous avez payé les frais est débitée le 22 novembre 2026.
 
 Si la carte est refusée, nous réessayons dans les jours qui suivent ou vous envoyons un lien pour payer avec une autre carte.
 
