@@ -32,10 +32,11 @@ func TestAccounts_Update_ChangesEverythingOfAnOperator(t *testing.T) {
 		}
 		after = before
 		after.Email, after.PasswordHash, after.Locale, after.VerifiedAt = "New@b.example", "other", "fr", at0
-		if err := r.Operators.SetCompany(ctx, a.ID, "Renamed"); err != nil {
+		if err := r.Operators.ChangeAccount(ctx, a.ID, accountports.AccountChange{CompanyName: new("Renamed")}); err != nil {
 			return err
 		}
-		if err := r.Operators.SetTimezone(ctx, a.ID, "Europe/Paris"); err != nil {
+		change := accountports.AccountChange{Contact: new("+33 4"), Timezone: new("Europe/Paris")}
+		if err := r.Operators.ChangeAccount(ctx, a.ID, change); err != nil {
 			return err
 		}
 		return r.Operators.Update(ctx, after)
@@ -45,15 +46,12 @@ func TestAccounts_Update_ChangesEverythingOfAnOperator(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, after, o)
 	require.True(t, o.Verified())
-	require.Equal(t, "Renamed", got.CompanyName)
+	require.Equal(t, "Renamed (+33 4)", got.Called())
 	require.Equal(t, "Europe/Paris", got.Zone().String())
 	_, _, err = w.Operators.OperatorByEmail(t.Context(), before.Email)
 	require.ErrorIs(t, err, connect.ErrBadCredentials)
 	require.ErrorIs(t, w.try(func(ctx context.Context, r *postgres.Store) error {
-		return r.Operators.SetCompany(ctx, portstest.NewID(), "X")
-	}), connect.ErrAccountNotFound)
-	require.ErrorIs(t, w.try(func(ctx context.Context, r *postgres.Store) error {
-		return r.Operators.SetTimezone(ctx, portstest.NewID(), "UTC")
+		return r.Operators.ChangeAccount(ctx, portstest.NewID(), accountports.AccountChange{CompanyName: new("X")})
 	}), connect.ErrAccountNotFound)
 	require.ErrorIs(t, w.try(func(ctx context.Context, r *postgres.Store) error {
 		_, err := r.Operators.Lock(ctx, portstest.NewID())

@@ -20,12 +20,8 @@ type Operators interface {
 	Update(ctx context.Context, o connect.Operator) error
 	// SetCeiling sets the maximum amount of an account; 0 restores the default. Returns connect.ErrAccountNotFound.
 	SetCeiling(ctx context.Context, accountID id.ID, maxAmount money.Cents) error
-	// SetCompany renames an account. Returns connect.ErrAccountNotFound.
-	SetCompany(ctx context.Context, accountID id.ID, name string) error
-	// SetContact changes the contact of an account. Returns connect.ErrAccountNotFound.
-	SetContact(ctx context.Context, accountID id.ID, contact string) error
-	// SetTimezone changes the time zone of an account. Returns connect.ErrAccountNotFound.
-	SetTimezone(ctx context.Context, accountID id.ID, name string) error
+	// ChangeAccount stores what is set of an account. Returns connect.ErrAccountNotFound.
+	ChangeAccount(ctx context.Context, accountID id.ID, change AccountChange) error
 	SetCoverMails(ctx context.Context, operatorID id.ID, wanted bool) error
 	// WantsCoverMails reports whether an operator gets mails about covers that end.
 	WantsCoverMails(ctx context.Context, operatorID id.ID) (bool, error)
@@ -38,3 +34,6 @@ type Operators interface {
 	// AccountOfOperator returns connect.ErrAccountNotFound.
 	AccountOfOperator(ctx context.Context, operatorID id.ID) (id.ID, error)
 }
+
+// AccountChange is what changes of an account. A field that is nil stays.
+type AccountChange struct{ CompanyName, Contact, Timezone *string }

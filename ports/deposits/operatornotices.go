@@ -60,8 +60,8 @@ type EndingCover struct {
 	ExpiresAt      time.Time
 }
 
-// OperatorNotices keeps what operators are to be told by mail, with times in the time zone of the account. Take methods give each notice once, however many
-// dispatchers ask; the mail commits with the taking.
+// OperatorNotices keeps what operators are to be told by mail, with times in the time zone of the account. Take methods
+// give each notice once, however many dispatchers ask; the mail commits with the taking.
 type OperatorNotices interface {
 	// AddSecured notes that a deposit is secured.
 	AddSecured(ctx context.Context, depositID id.ID, at time.Time) error

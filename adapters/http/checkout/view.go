@@ -78,7 +78,8 @@ type part struct {
 
 // addresses are those of the imprint with what their links lead to.
 func addresses(i agreement.Imprint, about string) map[string]string {
-	return map[string]string{i.TermsURL: i.TermsURL, i.PrivacyURL: i.PrivacyURL, i.SupportEmail: mailTo(i.SupportEmail, about)}
+	return map[string]string{i.TermsURL: i.TermsURL, i.PrivacyURL: i.PrivacyURL,
+		i.SupportEmail: mailTo(i.SupportEmail, about)}
 }
 
 // mailTo begins a mail. about is its subject; "" for none.

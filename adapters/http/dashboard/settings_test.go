@@ -202,8 +202,8 @@ func TestLogin_OfAPlantedSession_BeginsAnotherSession(t *testing.T) {
 func TestSettings_Contact_IsAnAddressOrATelephoneNumber(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	for _, bad := range []string{"x", "a@b", "https://evil.example", "call me now", "+", "12345", "0123456789 \u202e1", "1\n2345678",
-		strings.Repeat("1", 31), "a@b.example c@d.example"} {
+	for _, bad := range []string{"x", "a@b", "https://evil.example", "call me now", "+", "12345", "0123456789 \u202e1",
+		"1\n2345678", strings.Repeat("1", 31), "a@b.example c@d.example"} {
 		sent := set(t, d.b, "change_contact", map[string]string{"contact": bad})
 		require.Equal(t, http.StatusUnprocessableEntity, sent.Status, bad)
 		require.Contains(t, sent.Body, "Enter an e-mail address or a telephone number")

@@ -56,16 +56,10 @@ func (r Operators) SetCeiling(ctx context.Context, accountID id.ID, maxAmount mo
 	return pg.Changed(connect.ErrAccountNotFound)(queries.SetCeiling(ctx, pg.In(ctx), int64(maxAmount), accountID))
 }
 
-func (r Operators) SetCompany(ctx context.Context, accountID id.ID, name string) error {
-	return pg.Changed(connect.ErrAccountNotFound)(queries.SetCompany(ctx, pg.In(ctx), name, accountID))
-}
-
-func (r Operators) SetContact(ctx context.Context, accountID id.ID, contact string) error {
-	return pg.Changed(connect.ErrAccountNotFound)(queries.SetContact(ctx, pg.In(ctx), contact, accountID))
-}
-
-func (r Operators) SetTimezone(ctx context.Context, accountID id.ID, name string) error {
-	return pg.Changed(connect.ErrAccountNotFound)(queries.SetTimezone(ctx, pg.In(ctx), name, accountID))
+func (r Operators) ChangeAccount(ctx context.Context, accountID id.ID, change accountports.AccountChange) error {
+	return pg.Changed(connect.ErrAccountNotFound)(queries.ChangeAccount(ctx, pg.In(ctx), sqlc.ChangeAccountParams{
+		CompanyName: change.CompanyName, Contact: change.Contact, Timezone: change.Timezone, ID: accountID,
+	}))
 }
 
 func (r Sessions) DeleteExpiredSessions(ctx context.Context, at time.Time, limit int) (int, error) {
@@ -121,7 +115,8 @@ func (r Operators) Accounts(ctx context.Context, page ports.Page) (ports.List[co
 	return lists.Read(ctx, r.DB, l, page, sql,
 		func(row pgx.CollectableRow) (got lists.Listed[connect.Account], err error) {
 			a := &got.Item
-			err = row.Scan(&a.ID, &a.OperatorID, &a.CompanyName, &a.MaxAmountCents, &a.Timezone, &a.Contact, &a.CreatedAt, &got.Fits, &got.N)
+			err = row.Scan(&a.ID, &a.OperatorID, &a.CompanyName, &a.MaxAmountCents, &a.Timezone, &a.Contact, &a.CreatedAt,
+				&got.Fits, &got.N)
 			return got, err
 		}, func(a connect.Account) ports.Cursor { return ports.Cursor{At: a.CreatedAt, ID: a.ID} })
 }

@@ -152,7 +152,8 @@ func (s *Service) ChangeCompany(ctx context.Context, o connect.Operator, a conne
 	if !connect.ValidCompany(name) {
 		return connect.ErrInvalidCompany
 	}
-	return s.changeAccount(ctx, o, a, audit.AccountRename, s.deps.Operators.SetCompany, a.CompanyName, name)
+	change := accountports.AccountChange{CompanyName: &name}
+	return s.changeAccount(ctx, o, a, audit.AccountRename, change, a.CompanyName, name)
 }
 
 // ChangeContact sets what tenants are told for their questions. Returns invalid_field.
@@ -161,7 +162,8 @@ func (s *Service) ChangeContact(ctx context.Context, o connect.Operator, a conne
 	if !connect.ValidContact(contact) {
 		return fault.ErrInvalidField.WithField("contact", "is neither an e-mail address nor a telephone number")
 	}
-	return s.changeAccount(ctx, o, a, audit.AccountChangeContact, s.deps.Operators.SetContact, a.Contact, contact)
+	change := accountports.AccountChange{Contact: &contact}
+	return s.changeAccount(ctx, o, a, audit.AccountChangeContact, change, a.Contact, contact)
 }
 
 // ChangeZone sets the time zone of the account, one of zone.Names. Returns invalid_field.
@@ -169,15 +171,16 @@ func (s *Service) ChangeZone(ctx context.Context, o connect.Operator, a connect.
 	if !zone.Known(name) {
 		return fault.ErrInvalidField.WithField("timezone", "is not a time zone of the IANA database")
 	}
-	return s.changeAccount(ctx, o, a, audit.AccountChangeZone, s.deps.Operators.SetTimezone, a.Timezone, name)
+	change := accountports.AccountChange{Timezone: &name}
+	return s.changeAccount(ctx, o, a, audit.AccountChangeZone, change, a.Timezone, name)
 }
 
-// changeAccount stores a value of the account and writes the audit log.
+// changeAccount stores a change of the account, from a text to another, and writes the audit log.
 func (s *Service) changeAccount(ctx context.Context, o connect.Operator, a connect.Account, verb audit.Verb,
-	set func(context.Context, id.ID, string) error, from, to string) error {
+	change accountports.AccountChange, from, to string) error {
 	now := s.deps.Clock.Now()
 	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
-		if err := set(ctx, a.ID, to); err != nil {
+		if err := s.deps.Operators.ChangeAccount(ctx, a.ID, change); err != nil {
 			return err
 		}
 		detail := map[string]string{"from": from, "to": to}

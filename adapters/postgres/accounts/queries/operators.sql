@@ -66,14 +66,9 @@ SELECT id, email, password_hash, locale, created_at, verified_at FROM operators 
 -- name: UpdateOperator :exec
 UPDATE operators SET email = @email, email_key = @email_key, password_hash = @password_hash, verified_at = @verified_at, locale = @locale WHERE id = @id;
 
--- name: SetCompany :execrows
-UPDATE accounts SET company_name = @company_name WHERE id = @id;
-
--- name: SetTimezone :execrows
-UPDATE accounts SET timezone = @timezone WHERE id = @id;
-
--- name: SetContact :execrows
-UPDATE accounts SET contact = @contact WHERE id = @id;
+-- name: ChangeAccount :execrows
+UPDATE accounts SET company_name = coalesce(sqlc.narg(company_name), company_name), contact = coalesce(sqlc.narg(contact), contact),
+    timezone = coalesce(sqlc.narg(timezone), timezone) WHERE id = @id;
 
 -- name: InsertToken :exec
 INSERT INTO operator_tokens (token_hash, operator_id, kind, email, created_at, expires_at)

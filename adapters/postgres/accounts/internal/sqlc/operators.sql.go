@@ -64,6 +64,31 @@ func (q *Queries) AccountOfOperator(ctx context.Context, db DBTX, operatorID id.
 	return id, err
 }
 
+const changeAccount = `-- name: ChangeAccount :execrows
+UPDATE accounts SET company_name = coalesce($1, company_name), contact = coalesce($2, contact),
+    timezone = coalesce($3, timezone) WHERE id = $4
+`
+
+type ChangeAccountParams struct {
+	CompanyName *string
+	Contact     *string
+	Timezone    *string
+	ID          id.ID
+}
+
+func (q *Queries) ChangeAccount(ctx context.Context, db DBTX, arg ChangeAccountParams) (int64, error) {
+	result, err := db.Exec(ctx, changeAccount,
+		arg.CompanyName,
+		arg.Contact,
+		arg.Timezone,
+		arg.ID,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const countLiveTokens = `-- name: CountLiveTokens :one
 SELECT count(*) FROM operator_tokens WHERE operator_id = $1 AND kind = $2 AND used_at IS NULL AND expires_at > $3::timestamptz
 `
@@ -466,30 +491,6 @@ func (q *Queries) SetCeiling(ctx context.Context, db DBTX, maxAmountCents int64,
 	return result.RowsAffected(), nil
 }
 
-const setCompany = `-- name: SetCompany :execrows
-UPDATE accounts SET company_name = $1 WHERE id = $2
-`
-
-func (q *Queries) SetCompany(ctx context.Context, db DBTX, companyName string, iD id.ID) (int64, error) {
-	result, err := db.Exec(ctx, setCompany, companyName, iD)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
-const setContact = `-- name: SetContact :execrows
-UPDATE accounts SET contact = $1 WHERE id = $2
-`
-
-func (q *Queries) SetContact(ctx context.Context, db DBTX, contact string, iD id.ID) (int64, error) {
-	result, err := db.Exec(ctx, setContact, contact, iD)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
 const setCoverMails = `-- name: SetCoverMails :exec
 UPDATE operators SET cover_mails = $1 WHERE id = $2
 `
@@ -506,18 +507,6 @@ UPDATE sessions SET last_seen_at = $1::timestamptz WHERE token_hash = $2 AND las
 func (q *Queries) SetLastSeen(ctx context.Context, db DBTX, at time.Time, tokenHash []byte) error {
 	_, err := db.Exec(ctx, setLastSeen, at, tokenHash)
 	return err
-}
-
-const setTimezone = `-- name: SetTimezone :execrows
-UPDATE accounts SET timezone = $1 WHERE id = $2
-`
-
-func (q *Queries) SetTimezone(ctx context.Context, db DBTX, timezone string, iD id.ID) (int64, error) {
-	result, err := db.Exec(ctx, setTimezone, timezone, iD)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
 }
 
 const takePasswordRequests = `-- name: TakePasswordRequests :many
