@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	acts "partnerdeposits/app/deposits"
 	"partnerdeposits/core/zone"
 	"partnerdeposits/lab/connecttest"
 )
@@ -82,8 +83,13 @@ func TestZone_DaysOfAStay_AreThoseOfTheAccount(t *testing.T) {
 				}
 			}
 
-			require.Contains(t, d.Mails("grace@example.com")[0].Body, "1\u00a0July\u00a02027 to 8\u00a0July\u00a02027",
-				"the tenant reads them too")
+			d.path = pathOf(t, d.Server, made)
+			d.confirm(d.ask("send_link", map[string]string{"email": "grace@example.com"}), "send_link")
+			mails := d.Mails("grace@example.com")
+			require.Len(t, mails, 2)
+			for _, m := range mails {
+				require.Contains(t, m.Body, "1\u00a0July\u00a02027 to 8\u00a0July\u00a02027", "the tenant reads them too")
+			}
 			require.Contains(t, d.b.Send(page, form(t, page, "cancel"), nil).Text("main"), reads)
 		})
 	}
@@ -103,6 +109,18 @@ func TestZone_EndsBy_IsADayOfTheAccount(t *testing.T) {
 	ends := midnight.Format("2\u00a0Jan\u00a02006")
 	require.Contains(t, d.b.Get("/dashboard").Text("main"), ends)
 	require.Contains(t, d.b.Get(d.path).Text("main"), "until "+ends+", 00:30\u00a0UTC+14:00")
+}
+
+func TestZone_SeveralTellWhenATenantWasRemindedInTheZone(t *testing.T) {
+	t.Parallel()
+	d := newSeveral(t, 2, connecttest.Options{})
+	d.setZone("Europe/Paris")
+	d.claimedFrom(d.made[0], "ada@example.com", time.Hour)
+	d.claimedFrom(d.made[1], "grace@example.com", 25*time.Hour)
+	reminded := d.Clock.Now().Add(-time.Hour).In(zone.Of("Europe/Paris"))
+	page := d.ask(acts.ActRemindAll, d.made...)
+	require.Contains(t, page.Text("main"), reminded.Format("2\u00a0Jan\u00a02006, 15:04\u00a0MST"))
+	require.NotContains(t, page.Text("main"), "UTC")
 }
 
 // A page that forgot the zone would name UTC. The money alone is counted in UTC, and says so.

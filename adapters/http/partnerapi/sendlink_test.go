@@ -67,6 +67,16 @@ func TestSendLink_QueuesOneMail_WhoseLinkWorks(t *testing.T) {
 	require.JSONEq(t, `{"keyId":"`+c.keyID+`","mails":"1"}`, detail)
 }
 
+func TestSendLink_TellsDaysOfTheAccountsZone(t *testing.T) {
+	t.Parallel()
+	c, account := newStory(t)
+	_, err := c.Pool.Exec(t.Context(), `UPDATE accounts SET timezone = 'America/New_York'`) // the day before
+	require.NoError(t, err)
+	d := c.created(account, "locale", "en", "contractStartAt", "2030-08-01T00:00:00Z")
+	c.post("/deposits/"+d+"/send-link", object{"email": "jeanne@example.com"}).ok(202)
+	require.Contains(t, c.linkMails()[0].Body, "31\u00a0July\u00a02030 to ")
+}
+
 func TestSendLink_InTheLanguageOfTheRequest_ThenOfTheDeposit(t *testing.T) {
 	t.Parallel()
 	c, account := newStory(t)
