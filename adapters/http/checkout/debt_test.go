@@ -256,6 +256,7 @@ func TestDebt_InARealBrowser_IsPaidWithAnotherCard(t *testing.T) {
 func TestContact_OfTheOperator_IsToldOnceTheFeeIsPaidAndWithAClaim(t *testing.T) {
 	for contact, link := range map[string]string{
 		"hello@chalets.example": "mailto:hello@chalets.example?subject=", "+33 (0)4 50.00": "tel:+3304500",
+		"a?bcc=b@chalets.example": "mailto:a%3Fbcc=b@chalets.example?subject=",
 	} {
 		t.Run(contact, func(t *testing.T) {
 			w := setup(t, withImprint)

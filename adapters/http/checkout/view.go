@@ -84,10 +84,11 @@ func addresses(i agreement.Imprint, about string) map[string]string {
 
 // mailTo begins a mail. about is its subject; "" for none.
 func mailTo(address, about string) string {
+	link := "mailto:" + url.PathEscape(address)
 	if about == "" {
-		return "mailto:" + address
+		return link
 	}
-	return "mailto:" + address + "?subject=" + about
+	return link + "?subject=" + about
 }
 
 // linked splits a text at addresses, which become links. The parts make up the text.
