@@ -32,10 +32,11 @@ func TestAccounts_Update_ChangesEverythingOfAnOperator(t *testing.T) {
 		}
 		after = before
 		after.Email, after.PasswordHash, after.Locale, after.VerifiedAt = "New@b.example", "other", "fr", at0
-		if err := r.Operators.ChangeAccount(ctx, a.ID, accountports.AccountChange{CompanyName: new("Renamed")}); err != nil {
+		change := accountports.AccountChange{CompanyName: new("Renamed")}
+		if err := r.Operators.ChangeAccount(ctx, a.ID, change); err != nil {
 			return err
 		}
-		change := accountports.AccountChange{Contact: new("+33 4"), Timezone: new("Europe/Paris")}
+		change = accountports.AccountChange{Contact: new("+33 4"), Timezone: new("Europe/Paris")}
 		if err := r.Operators.ChangeAccount(ctx, a.ID, change); err != nil {
 			return err
 		}

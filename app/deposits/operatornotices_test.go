@@ -95,11 +95,14 @@ func (n *noticed) active(count int, covered time.Duration) {
 	n.t.Helper()
 	for range count {
 		now := n.clock.Now()
-		n.Deposit(deposit.Origin{AccountID: n.account.ID, PartnerID: n.partner.ID, PartnerName: "Acme", ByPartnerAPI: true},
-			n.draft(), func(d *deposit.Deposit) {
-				d.Status, d.ActivatedAt, d.ExpiresAt = deposit.Active, now, now.Add(covered)
-			})
+		n.Deposit(n.origin(), n.draft(), func(d *deposit.Deposit) {
+			d.Status, d.ActivatedAt, d.ExpiresAt = deposit.Active, now, now.Add(covered)
+		})
 	}
+}
+
+func (n *noticed) origin() deposit.Origin {
+	return deposit.Origin{AccountID: n.account.ID, PartnerID: n.partner.ID, PartnerName: "Acme", ByPartnerAPI: true}
 }
 
 func (n *noticed) draft() deposit.Draft {
@@ -110,8 +113,7 @@ func (n *noticed) draft() deposit.Draft {
 func TestSecured_IsMailedOnce_HoweverManyDispatchers(t *testing.T) {
 	t.Parallel()
 	n := newNoticed(t)
-	d, _ := n.Deposit(
-		deposit.Origin{AccountID: n.account.ID, PartnerID: n.partner.ID, PartnerName: "Acme", ByPartnerAPI: true}, n.draft())
+	d, _ := n.Deposit(n.origin(), n.draft())
 	_, err := n.Payments.Simulate(t.Context(), n.partner.ID, d.ID, payments.SimulateActivate)
 	require.NoError(t, err)
 	require.Equal(t, 1, n.Count("secured_notices", "deposit_id = $1", d.ID))
@@ -129,8 +131,7 @@ func TestNotices_TellDaysAndTimesOfTheAccountsZone(t *testing.T) {
 	t.Parallel()
 	n := newNoticed(t)
 	n.exec(`UPDATE accounts SET timezone = 'Pacific/Pago_Pago'`) // 22:00 of the day before
-	d, _ := n.Deposit(
-		deposit.Origin{AccountID: n.account.ID, PartnerID: n.partner.ID, PartnerName: "Acme", ByPartnerAPI: true}, n.draft())
+	d, _ := n.Deposit(n.origin(), n.draft())
 	_, err := n.Payments.Simulate(t.Context(), n.partner.ID, d.ID, payments.SimulateActivate)
 	require.NoError(t, err)
 	n.round(1)
@@ -149,8 +150,7 @@ func TestSecured_AnAddressThatIsNotVerified_GetsNoMail(t *testing.T) {
 	t.Parallel()
 	n := newNoticed(t)
 	n.verified(false)
-	d, _ := n.Deposit(
-		deposit.Origin{AccountID: n.account.ID, PartnerID: n.partner.ID, PartnerName: "Acme", ByPartnerAPI: true}, n.draft())
+	d, _ := n.Deposit(n.origin(), n.draft())
 	_, err := n.Payments.Simulate(t.Context(), n.partner.ID, d.ID, payments.SimulateActivate)
 	require.NoError(t, err)
 	n.active(1, 48*time.Hour)

@@ -81,7 +81,8 @@ func midnight(date time.Time, in *time.Location) time.Time {
 	began, _ := first.ZoneBounds()
 	_, was := began.Add(-1).Zone()
 	_, is := first.Zone()
-	if earlier := first.Add(time.Duration(is-was) * time.Second); earlier.Before(first) && earlier.Day() == first.Day() {
+	earlier := first.Add(time.Duration(is-was) * time.Second)
+	if earlier.Before(first) && earlier.Day() == first.Day() { // the change repeats the beginning of the day
 		return earlier
 	}
 	return first

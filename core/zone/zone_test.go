@@ -17,7 +17,8 @@ func TestNames_AreZones(t *testing.T) {
 		require.Equal(t, name, zone.Of(name).String())
 		require.True(t, zone.Known(name))
 	}
-	for _, name := range []string{"", "Local", "local", "utc", "Mars/Olympus", "../UTC", "Europe/paris", "Europe/Paris "} {
+	for _, name := range []string{"", "Local", "local", "utc", "Mars/Olympus", "../UTC", "Europe/paris",
+		"Europe/Paris "} {
 		require.False(t, zone.Known(name), name)
 		require.Equal(t, time.UTC, zone.Of(name), name)
 	}
@@ -46,7 +47,8 @@ func TestDay_BeginsWhereTheDayBeforeEnds(t *testing.T) {
 func TestDay_FirstMoment(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
-		"UTC": "2027-07-04T00:00:00Z", "Europe/Paris": "2027-07-03T22:00:00Z", "America/New_York": "2027-07-04T04:00:00Z",
+		"UTC": "2027-07-04T00:00:00Z", "Europe/Paris": "2027-07-03T22:00:00Z",
+		"America/New_York":   "2027-07-04T04:00:00Z",
 		"Pacific/Kiritimati": "2027-07-03T10:00:00Z", "Asia/Kathmandu": "2027-07-03T18:15:00Z",
 	} {
 		at, ok := zone.Day("2027-07-04", zone.Of(name))

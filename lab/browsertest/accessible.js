@@ -69,7 +69,8 @@
   for (const text of [...document.querySelectorAll("body > *")].filter((e) => seen(e) && !e.matches("main, header, nav, footer, script"))) fault("outside of every landmark", text);
   const names = [...document.querySelectorAll("nav")].map((e) => e.getAttribute("aria-label") || "");
   if (names.length > 1 && (names.includes("") || new Set(names).size < names.length)) faults.push("navigations by the same name: " + names);
-  const above = [...document.querySelectorAll("body *")].filter((e) => ["fixed", "sticky"].includes(getComputedStyle(e).position));
+  const sticks = (e) => ["fixed", "sticky"].includes(getComputedStyle(e).position);
+  const above = [...document.querySelectorAll("body *")].filter(sticks);
   const focused = document.activeElement;
   let before = null;
   for (const e of document.querySelectorAll("a[href], button, input:not([type=hidden]), select, textarea, summary")) {

@@ -51,7 +51,8 @@ func (p *pages) renderSettings(c *fiber.Ctx, by caller, status int, v settingsVi
 			name = textSomeBrowser.In(lang)
 		}
 		v.Sessions = append(v.Sessions, sessionRow{
-			Name: s.Name, Browser: name, This: s.This, Used: textLastUsed.In(lang, ui.DateTime(lang, s.LastSeenAt.In(v.Zone))),
+			Name: s.Name, Browser: name, This: s.This,
+			Used:  textLastUsed.In(lang, ui.DateTime(lang, s.LastSeenAt.In(v.Zone))),
 			Since: textSince.In(lang, ui.DateTime(lang, s.CreatedAt.In(v.Zone))),
 		})
 		v.Others = v.Others || !s.This
@@ -107,8 +108,8 @@ func (v *settingsView) fields(by caller) {
 	company := ui.Field{Name: fieldCompany, Type: "text", Autocomplete: "organization", MaxLength: 120,
 		Value: by.Account.CompanyName}
 	v.Company = v.field(intentCompany, company, textCompany)
-	contact := ui.Field{Name: fieldContact, Type: "text", Autocomplete: "off", MaxLength: 254, Value: by.Account.Contact,
-		Hint: textContactHint.In(v.Page.Lang)}
+	contact := ui.Field{Name: fieldContact, Type: "text", Autocomplete: "off", MaxLength: 254,
+		Value: by.Account.Contact, Hint: textContactHint.In(v.Page.Lang)}
 	v.Contact = v.field(intentContact, contact, textContactOf)
 	v.Contact.Required = false
 	locale := by.Operator.Locale

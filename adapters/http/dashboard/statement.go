@@ -174,7 +174,8 @@ func (v *statementView) tellUnpaid(unpaid desk.Unpaid) {
 	lang := v.Page.Lang
 	v.UnpaidSum = textUnpaidSum.In(lang, counted(unpaid.Count), ui.Euros(lang, unpaid.Count.Amount))
 	for _, d := range unpaid.First {
-		r := unpaidRow{row: rowOf(d, lang), Claimed: ui.Date(lang, d.CapturedAt.UTC()), Sum: ui.Euros(lang, d.CapturedAmount)}
+		r := unpaidRow{row: rowOf(d, lang), Claimed: ui.Date(lang, d.CapturedAt.UTC()),
+			Sum: ui.Euros(lang, d.CapturedAmount)}
 		if d.Debt != nil && !d.Debt.AttemptedAt.IsZero() {
 			r.Charged = ui.Date(lang, d.Debt.AttemptedAt.UTC())
 		}

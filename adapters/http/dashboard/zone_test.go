@@ -66,7 +66,8 @@ func TestZone_DaysOfAStay_AreThoseOfTheAccount(t *testing.T) {
 			page := d.b.Get(d.b.Submit("/dashboard/deposits/new", newFields(nil)).Location)
 			require.Equal(t, http.StatusOK, page.Status)
 			require.Equal(t, 1,
-				d.Count("deposits", "contract_start_at = $1 AND contract_end_at = $2 AND amount_cents = 30000", at.start, at.end))
+				d.Count("deposits", "contract_start_at = $1 AND contract_end_at = $2 AND amount_cents = 30000",
+					at.start, at.end))
 			reads := "1\u00a0Jul\u00a02027 – 8\u00a0Jul\u00a02027"
 			require.Contains(t, page.Text("main"), reads)
 			made := references(page)[0]
@@ -88,7 +89,8 @@ func TestZone_DaysOfAStay_AreThoseOfTheAccount(t *testing.T) {
 			mails := d.Mails("grace@example.com")
 			require.Len(t, mails, 2)
 			for _, m := range mails {
-				require.Contains(t, m.Body, "1\u00a0July\u00a02027 to 8\u00a0July\u00a02027", "the tenant reads them too")
+				require.Contains(t, m.Body, "1\u00a0July\u00a02027 to 8\u00a0July\u00a02027",
+					"the tenant reads them too")
 			}
 			require.Contains(t, d.b.Send(page, form(t, page, "cancel"), nil).Text("main"), reads)
 		})

@@ -110,13 +110,13 @@ func (r Operators) AccountByID(ctx context.Context, accountID id.ID) (connect.Ac
 func (r Operators) Accounts(ctx context.Context, page ports.Page) (ports.List[connect.Account], error) {
 	l := &lists.List{Table: "accounts", Identity: []string{"id"}, Order: []string{"created_at", "id"}}
 	l.After(page.Cursor)
-	sql := `SELECT id, operator_id, company_name, coalesce(max_amount_cents, 0), timezone, contact, created_at, fits, n FROM ` +
-		l.Rows(page) + ` AS a ORDER BY created_at DESC, id DESC`
+	sql := `SELECT id, operator_id, company_name, coalesce(max_amount_cents, 0), timezone, contact, created_at, fits, n
+		FROM ` + l.Rows(page) + ` AS a ORDER BY created_at DESC, id DESC`
 	return lists.Read(ctx, r.DB, l, page, sql,
 		func(row pgx.CollectableRow) (got lists.Listed[connect.Account], err error) {
 			a := &got.Item
-			err = row.Scan(&a.ID, &a.OperatorID, &a.CompanyName, &a.MaxAmountCents, &a.Timezone, &a.Contact, &a.CreatedAt,
-				&got.Fits, &got.N)
+			err = row.Scan(&a.ID, &a.OperatorID, &a.CompanyName, &a.MaxAmountCents, &a.Timezone, &a.Contact,
+				&a.CreatedAt, &got.Fits, &got.N)
 			return got, err
 		}, func(a connect.Account) ports.Cursor { return ports.Cursor{At: a.CreatedAt, ID: a.ID} })
 }

@@ -87,7 +87,8 @@ func (s OperatorNotices) TakeCovers(
 	err = pg.In(ctx).QueryRow(ctx, `
 		UPDATE cover_mails SET mailed_at = $1, told_until = $2 FROM accounts a JOIN operators o ON o.id = a.operator_id
 		WHERE a.id = $5 AND cover_mails.account_id = a.id AND `+due+`
-		RETURNING o.id, o.email, o.locale, a.timezone`, round.Now, round.Before, round.Today, !round.VerifyAddresses, accountID).
+		RETURNING o.id, o.email, o.locale, a.timezone`,
+		round.Now, round.Before, round.Today, !round.VerifyAddresses, accountID).
 		Scan(&about.Operator.ID, &about.Operator.Email, &about.Operator.Locale, &timezone)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return about, false, nil

@@ -122,7 +122,8 @@ func TestToday_CountsEachMonthThatIsOverOnce_AndThePresentOnceAMinute(t *testing
 
 	timezone = "Pacific/Kiritimati"
 	at.now = time.Date(2027, 4, 30, 10, 0, 0, 0, time.UTC)
-	require.Equal(t, "2027-05-01T00:00:00+14:00", year(3)[11].Start.Format(time.RFC3339), "a month of the account's zone")
+	require.Equal(t, "2027-05-01T00:00:00+14:00", year(3)[11].Start.Format(time.RFC3339),
+		"a month of the account's zone")
 	require.Equal(t, time.Date(2027, 4, 30, 10, 0, 0, 0, time.UTC), s.asked[11].From.UTC())
 }
 
@@ -165,7 +166,8 @@ func TestToday_CountsADepositInOneGroup(t *testing.T) {
 			depositports.WorkCardRefused: 1},
 		soon: map[depositports.Work]int{depositports.WorkAwaiting: 4, depositports.WorkRefused: 2},
 	}
-	today, err := desk.New(desk.Deps{Desk: s, Clock: &clock{time.Now()}}).Today(t.Context(), connect.Account{ID: id.ID{1}})
+	today, err := desk.New(desk.Deps{Desk: s, Clock: &clock{time.Now()}}).
+		Today(t.Context(), connect.Account{ID: id.ID{1}})
 	require.NoError(t, err)
 	require.Equal(t, 6, today.Of(depositports.WorkSoon).Count)
 	require.Equal(t, 5, today.Of(depositports.WorkAwaiting).Count)

@@ -67,7 +67,8 @@ SELECT id, email, password_hash, locale, created_at, verified_at FROM operators 
 UPDATE operators SET email = @email, email_key = @email_key, password_hash = @password_hash, verified_at = @verified_at, locale = @locale WHERE id = @id;
 
 -- name: ChangeAccount :execrows
-UPDATE accounts SET company_name = coalesce(sqlc.narg(company_name), company_name), contact = coalesce(sqlc.narg(contact), contact),
+UPDATE accounts SET company_name = coalesce(sqlc.narg(company_name), company_name),
+    contact = coalesce(sqlc.narg(contact), contact),
     timezone = coalesce(sqlc.narg(timezone), timezone) WHERE id = @id;
 
 -- name: InsertToken :exec

@@ -65,7 +65,8 @@ func (q *Queries) AccountOfOperator(ctx context.Context, db DBTX, operatorID id.
 }
 
 const changeAccount = `-- name: ChangeAccount :execrows
-UPDATE accounts SET company_name = coalesce($1, company_name), contact = coalesce($2, contact),
+UPDATE accounts SET company_name = coalesce($1, company_name),
+    contact = coalesce($2, contact),
     timezone = coalesce($3, timezone) WHERE id = $4
 `
 
