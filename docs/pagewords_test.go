@@ -52,7 +52,8 @@ func TestGlossary_PagesAndMailsSayNoOtherWord(t *testing.T) {
 	require.Greater(t, texts, 800)
 }
 
-// textsOf gives the literals of a call that makes a text in both languages: ui.T, T, or say of a mail.
+// textsOf gives the literals of a call that makes a text in both languages: ui.T, T, or say of a mail. A text of
+// several lines has several literals.
 func textsOf(n ast.Node) (texts []string) {
 	call, ok := n.(*ast.CallExpr)
 	if !ok {
@@ -69,9 +70,20 @@ func textsOf(n ast.Node) (texts []string) {
 		return nil
 	}
 	for _, arg := range call.Args {
-		if literal, ok := arg.(*ast.BasicLit); ok && literal.Kind == token.STRING {
-			texts = append(texts, literal.Value)
-		}
+		texts = append(texts, literalsOf(arg)...)
 	}
 	return texts
+}
+
+// literalsOf gives the literals that a text is joined from.
+func literalsOf(e ast.Expr) []string {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		if e.Kind == token.STRING {
+			return []string{e.Value}
+		}
+	case *ast.BinaryExpr:
+		return append(literalsOf(e.X), literalsOf(e.Y)...)
+	}
+	return nil
 }

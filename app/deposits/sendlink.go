@@ -57,7 +57,8 @@ type linkSending struct {
 	url     string
 }
 
-// prepare checks the recipients and reads the facts of a deposit that never change, and the account.
+// prepare checks the recipients. It reads the account, and those facts of the deposit that never change, before the
+// transaction begins.
 func (l *linkSending) prepare(ctx context.Context) error {
 	if err := l.in.validate(); err != nil {
 		return err

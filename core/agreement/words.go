@@ -113,7 +113,7 @@ var shortMonths = map[bool][12]string{
 	true:  {"janv.", "févr.", "mars", "avr.", "mai", "juin", "juil.", "août", "sept.", "oct.", "nov.", "déc."},
 }
 
-// date is the day of at, in the time zone that at carries: 12 August 2026, or 12 août 2026 in French.
+// date formats the day of a time, in the time zone that the time carries: 12 August 2026, or 12 août 2026 in French.
 func date(at time.Time, months map[bool][12]string, french bool) string {
 	at = zone.Shown(at)
 	day := strconv.Itoa(at.Day())

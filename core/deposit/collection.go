@@ -139,7 +139,7 @@ type Debt struct {
 	AskedAt       time.Time         // the tenant was last mailed the link to pay, or the mail was left to a job
 }
 
-// In is the debt with its times in a time zone: those are the days that its readers see. No debt stays none.
+// In gives a copy of the debt whose times carry a time zone; nil for nil.
 func (d *Debt) In(zone *time.Location) *Debt {
 	if d == nil {
 		return nil

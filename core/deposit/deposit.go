@@ -88,7 +88,7 @@ func (d *Deposit) HideFromLeft() {
 	}
 }
 
-// In is the deposit with its times in a time zone: those are the days that its readers see.
+// In gives a copy of the deposit whose times carry a time zone. Pages and mails show times in the zone that they carry.
 func (d *Deposit) In(zone *time.Location) *Deposit {
 	out := *d
 	for _, at := range []*time.Time{&out.ContractStartAt, &out.ContractEndAt, &out.CheckoutExpiresAt,

@@ -39,7 +39,8 @@ func Of(name string) *time.Location {
 	return found
 }
 
-// Shown is t in the zone that readers see: its own, and UTC for a time that carries the zone of the machine only.
+// Shown gives a time as readers see it: in the time zone that the time carries. A time in the machine's own zone, which
+// means nothing to a reader, is shown in UTC.
 func Shown(t time.Time) time.Time {
 	if t.Location() == time.Local {
 		return t.UTC()
@@ -65,13 +66,13 @@ func Day(text string, in *time.Location) (first time.Time, ok bool) {
 	return midnight(at, in), true
 }
 
-// Next is the first moment of the day after that of t, in the zone of t.
+// Next gives the first moment of the day after t, in the time zone of t.
 func Next(t time.Time) time.Time {
 	return midnight(time.Date(t.Year(), t.Month(), t.Day()+1, 0, 0, 0, 0, time.UTC), t.Location())
 }
 
-// midnight is the first moment of the day of date, which is in UTC. Where the clocks change at midnight, there may be
-// no 00:00 on that day, or two.
+// midnight gives the first moment, in a time zone, of the day that a time in UTC names. Where the clocks change at
+// midnight, a day has no 00:00, or two.
 func midnight(date time.Time, in *time.Location) time.Time {
 	first := time.Date(date.Year(), date.Month(), date.Day(), 0, 0, 0, 0, in)
 	if first.Day() != date.Day() { // the hour before: the day begins with the change

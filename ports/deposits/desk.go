@@ -128,7 +128,8 @@ type Desk interface {
 	// DeskDeposits lists the deposits that fit the filter, in its order. With page.Back, it gives the deposits in front of
 	// the cursor instead of those behind it, in the same order.
 	DeskDeposits(ctx context.Context, f DeskFilter, page ports.Page) (ports.List[*deposit.Deposit], error)
-	// CountViews counts the deposits of each view, each up to most. ViewEnding has the covers that end before ending.
+	// CountViews counts the deposits in each view of an account's list, up to most in a view. ViewEnding counts the
+	// covers that end before the time ending.
 	CountViews(ctx context.Context, accountID id.ID, ending time.Time, most int) (map[View]int, error)
 	// CountWork counts the deposits of each kind but WorkSoon, each up to most: WorkAwaiting and WorkRefused with those
 	// that are WorkSoon. WorkEnding has the covers that end before the end of week, WorkSoon the stays that begin in it.

@@ -76,7 +76,8 @@ type part struct {
 	URL  templ.SafeURL
 }
 
-// addresses are those of the imprint with what their links lead to.
+// addresses maps each address of the imprint to the target of its link. about is the subject of a mail to the support;
+// "" for none.
 func addresses(i agreement.Imprint, about string) map[string]string {
 	return map[string]string{i.TermsURL: i.TermsURL, i.PrivacyURL: i.PrivacyURL,
 		i.SupportEmail: mailTo(i.SupportEmail, about)}
@@ -91,7 +92,7 @@ func mailTo(address, about string) string {
 	return link + "?subject=" + about
 }
 
-// linked splits a text at addresses, which become links. The parts make up the text.
+// linked splits a text at the addresses in it, which become links to their targets. The parts together are the text.
 func linked(text string, urls map[string]string) []part {
 	delete(urls, "")
 	var out []part
@@ -129,7 +130,8 @@ func objection(v checkout.View, lang ui.Lang) []part {
 	return linked(textObjectWrite.In(lang, v.Operator, support, v.Deposit.Reference), contacts(v))
 }
 
-// contacts are the addresses at which a tenant asks about the deposit, the operator's among them.
+// contacts maps the addresses at which a tenant asks about a deposit, the operator's contact among them, to the targets
+// of their links.
 func contacts(v checkout.View) map[string]string {
 	all := addresses(v.Terms.Imprint, v.Deposit.Reference)
 	if all[v.Contact] != "" {
@@ -142,7 +144,7 @@ func contacts(v checkout.View) map[string]string {
 	return all
 }
 
-// dialled drops what a telephone number has for its readers.
+// dialled drops the characters of a telephone number that are not dialled, such as blanks and brackets.
 func dialled(r rune) rune {
 	if r == '+' || r >= '0' && r <= '9' {
 		return r

@@ -58,7 +58,7 @@ func (p *pages) create(c *fiber.Ctx, by caller) error {
 	if len(in.mistakes) > 0 {
 		return p.askNew(c, by, form, "")
 	}
-	if p.outlasts(by, in) && ui.PostValue(c, fieldConfirm) != confirmed {
+	if p.outlasts(in) && ui.PostValue(c, fieldConfirm) != confirmed {
 		return p.askNew(c, by, form, coverShort)
 	}
 	if in.person.Email != "" {
@@ -95,8 +95,8 @@ const formUsed = "form_used"
 const coverShort = "cover_short"
 
 // outlasts reports whether no cover can reach the end of the stay.
-func (p *pages) outlasts(by caller, in newDeposit) bool {
-	return in.draft.ContractEndAt.After(p.Desk.LastCovered(by.Account, in.draft.ContractStartAt))
+func (p *pages) outlasts(in newDeposit) bool {
+	return in.draft.ContractEndAt.After(p.Desk.LastCovered(in.draft.ContractStartAt))
 }
 
 // askNew keeps a form of a new deposit and leads to the page that names its mistakes.
@@ -175,7 +175,7 @@ func (p *pages) renderNew(c *fiber.Ctx, by caller, status int, in newDeposit, fo
 	v := newView{Page: p.page(c, by, ui.SectionDeposits, textNew.In(lang)), Token: p.Site.FormToken(c), Form: form,
 		Mistakes: in.mistakes, Restored: in.restored, Fee: feeOf(in, lang)}
 	if in.short {
-		v.Short = textCoverEnds.In(lang, ui.LongDate(lang, p.Desk.LastCovered(by.Account, in.draft.ContractStartAt)))
+		v.Short = textCoverEnds.In(lang, ui.LongDate(lang, p.Desk.LastCovered(in.draft.ContractStartAt)))
 	}
 	if len(in.mistakes) > 0 {
 		v.Page.ErrorCode = "invalid_field"
@@ -184,7 +184,7 @@ func (p *pages) renderNew(c *fiber.Ctx, by caller, status int, in newDeposit, fo
 		f.Label, f.Value, f.Error = label.In(lang), value, mistakeOf(in.mistakes, f.Name)
 		return f
 	}
-	reach := textCoverReach.In(lang, ui.Date(lang, p.Desk.LastCovered(by.Account, time.Time{})))
+	reach := textCoverReach.In(lang, ui.Date(lang, p.Desk.LastCovered(time.Time{}.In(by.Account.Zone()))))
 	limits := textAmountLimits.In(lang, ui.Euros(lang, deposit.MinAmount), ui.Euros(lang, by.Ceiling()))
 	v.Fields = []ui.Field{
 		field(ui.Field{Name: fieldAmount, Type: "text", InputMode: "decimal", Autocomplete: "off", MaxLength: 12,

@@ -164,7 +164,8 @@ func textual(text string, most int) bool {
 // takesFiles reports whether the form has a field for files.
 func (f actForm) takesFiles() bool { return f.intent == intentCapture || f.intent == intentAddFiles }
 
-// day reads an ISO date as a day of the time zone. The empty text is no date, and no mistake.
+// day reads an ISO date, and gives the first moment of that day in the time zone. For the empty text, which is no
+// mistake, it gives the zero time.
 func day(text string, in *time.Location) (first time.Time, ok bool) {
 	if text == "" {
 		return time.Time{}, true

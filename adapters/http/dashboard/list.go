@@ -88,7 +88,8 @@ func filterOf(c *fiber.Ctx, by caller, lang ui.Lang) listFilter {
 	return f
 }
 
-// instantOf reads the end of a day of the time zone, or a time of RFC 3339.
+// instantOf reads the parameter ends_by: a time of RFC 3339, or a date, which stands for the end of that day in the
+// time zone.
 func instantOf(text string, in *time.Location) (time.Time, bool) {
 	if at, err := time.Parse(time.RFC3339, text); err == nil {
 		return at.In(in), at.Year() > 1

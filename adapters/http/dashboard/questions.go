@@ -150,7 +150,7 @@ func (p *pages) showNewAgain(c *fiber.Ctx, by caller) error {
 	}
 	if len(in.mistakes) == 0 { // what ruled the form out is over
 		status = http.StatusOK
-		in.short = d.Problem == coverShort && p.outlasts(by, in)
+		in.short = d.Problem == coverShort && p.outlasts(in)
 	}
 	return p.renderNew(c, by, status, in, hex.EncodeToString(form[:]))
 }

@@ -138,7 +138,7 @@ var settingsFaults = map[*fault.Error]string{
 	connect.ErrInvalidCompany: fieldCompany, fault.ErrInvalidField: fieldLocale, twofactor.ErrWrongCode: fieldCode,
 }
 
-// invalidFields are the fields of the forms with a single one, with what is said of a value that cannot be taken.
+// invalidFields has, for each form with a single field, the name of the field and the message about an invalid value.
 var invalidFields = map[string]struct {
 	name string
 	says ui.Text

@@ -29,7 +29,8 @@ var (
 	textContactOf   = ui.T("Contact for tenants (optional)", "Contact pour vos locataires (facultatif)")
 	textContactHint = ui.T(
 		"An e-mail address or a telephone number. Tenants read it once they have paid, and when you claim an amount.",
-		"Une adresse e-mail ou un numéro de téléphone. Vos locataires le lisent après le paiement et lorsque vous réclamez un montant.")
+		"Une adresse e-mail ou un numéro de téléphone. Vos locataires le lisent après le paiement et lorsque vous réclamez "+
+			"un montant.")
 	textBadContact = ui.T("Enter an e-mail address or a telephone number, or leave the field empty.",
 		"Saisissez une adresse e-mail ou un numéro de téléphone, ou laissez le champ vide.")
 	textZone     = ui.T("Time zone", "Fuseau horaire")

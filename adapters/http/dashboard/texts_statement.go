@@ -38,11 +38,20 @@ var (
 	textAllClaims = ui.T("Show every claim", "Afficher toutes les réclamations")
 
 	textStatementMeans = ui.T(
-		"Paid is what tenants paid in this month of the amounts that you claimed. Refunded is what went back to tenants in this month, also of claims that were paid earlier. Due to you is the first less the second. Disputed counts in the month in which the dispute began, and is not subtracted. The fees that tenants pay are not part of it. Months and days are in UTC, as in our books.",
-		"Payé : ce que les locataires ont payé ce mois-ci sur les montants que vous avez réclamés. Remboursé : ce qui a été rendu aux locataires ce mois-ci, y compris pour des réclamations payées plus tôt. Ce qui vous revient : le premier montant moins le second. Contesté : compté dans le mois où la contestation a commencé, sans être déduit. Les frais payés par les locataires n’en font pas partie. Les mois et les jours sont en UTC, comme dans nos livres.")
+		"Paid is what tenants paid in this month of the amounts that you claimed. Refunded is what went back to "+
+			"tenants in this month, also of claims that were paid earlier. Due to you is the first less the "+
+			"second. Disputed counts in the month in which the dispute began, and is not subtracted. The fees that "+
+			"tenants pay are not part of it. Months and days are in UTC, as in our books.",
+		"Payé : ce que les locataires ont payé ce mois-ci sur les montants que vous avez réclamés. Remboursé : ce "+
+			"qui a été rendu aux locataires ce mois-ci, y compris pour des réclamations payées plus tôt. Ce qui "+
+			"vous revient : le premier montant moins le second. Contesté : compté dans le mois où la contestation "+
+			"a commencé, sans être déduit. Les frais payés par les locataires n’en font pas partie. Les mois et "+
+			"les jours sont en UTC, comme dans nos livres.")
 	textPayouts = ui.T(
-		"What we paid out to your bank account is not shown here: that is done outside of this service. These are the sums that the books say are due.",
-		"Ce que nous avons versé sur votre compte bancaire n’apparaît pas ici : cela se fait en dehors de ce service. Ces montants sont ceux qui vous reviennent d’après nos livres.")
+		"What we paid out to your bank account is not shown here: that is done outside of this service. These are "+
+			"the sums that the books say are due.",
+		"Ce que nous avons versé sur votre compte bancaire n’apparaît pas ici : cela se fait en dehors de ce "+
+			"service. Ces montants sont ceux qui vous reviennent d’après nos livres.")
 )
 
 // The fee, before a deposit is made and while its checkout is open.

@@ -125,6 +125,18 @@ func TestZone_SeveralTellWhenATenantWasRemindedInTheZone(t *testing.T) {
 	require.NotContains(t, page.Text("main"), "UTC")
 }
 
+// Partner and settings tell days without a time, which would not show that they forgot the zone.
+func TestZone_DaysOfALinkAndOfCodes_AreThoseOfTheAccount(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.b.EnableTOTP(d.Server)
+	d.setZone("Asia/Tokyo")
+	change(t, d.Server, `UPDATE account_links SET linked_at = '2026-07-01 23:00+00' WHERE account_id = $1`, d.account)
+	change(t, d.Server, `UPDATE second_factors SET confirmed_at = '2026-07-03 23:00+00'`)
+	require.Contains(t, d.b.Get("/dashboard/partner").Text("main"), "2\u00a0Jul\u00a02026")
+	require.Contains(t, d.b.Get("/dashboard/settings").Text("main"), "4\u00a0Jul\u00a02026")
+}
+
 // A page that forgot the zone would name UTC. The money alone is counted in UTC, and says so.
 func TestZone_NoPageOfTheDeskIsInUTC(t *testing.T) {
 	t.Parallel()

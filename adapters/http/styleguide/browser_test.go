@@ -53,7 +53,8 @@ func TestBrowser_EveryPublicPageInBothSchemesAndLanguages_IsAccessible(t *testin
 	}
 }
 
-// Where scripts run, the copy button is shown. It copies a field or a list of texts to the clipboard and says so.
+// The copy button is shown where scripts run. A click copies a field, or the texts of a list, to the clipboard, and a
+// message tells that they were copied.
 func TestBrowser_CopyButtons_CopyWhereScriptsRun(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})

@@ -14,9 +14,9 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// moved selects the amounts of collections that were paid, refunded or disputed at or after $1 and before $2. The books
-// and the statements of operators both read it, so that they agree to the cent. OFFSET 0 keeps the planner from joining
-// whole tables: it looks each payment up by its key.
+// moved selects the amounts of collections that were paid, refunded or disputed at or after $1 and before $2. What is
+// due to an operator (Due) and the operator's statement both use this query, so that they agree to the cent. OFFSET 0
+// makes Postgres look the payment of each refund and dispute up by its key, where it would join whole tables.
 const moved = `WITH moved AS (
 	SELECT p.id, p.deposit_id, p.settled_at, p.amount_cents AS collected, 0::bigint AS refunded, 0::bigint AS disputed
 	FROM payments p

@@ -175,7 +175,7 @@ func (s *Service) ChangeZone(ctx context.Context, o connect.Operator, a connect.
 	return s.changeAccount(ctx, o, a, audit.AccountChangeZone, change, a.Timezone, name)
 }
 
-// changeAccount stores a change of the account, from a text to another, and writes the audit log.
+// changeAccount changes a field of the account. The audit log gets the values before and after.
 func (s *Service) changeAccount(ctx context.Context, o connect.Operator, a connect.Account, verb audit.Verb,
 	change accountports.AccountChange, from, to string) error {
 	now := s.deps.Clock.Now()

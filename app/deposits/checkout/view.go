@@ -16,8 +16,8 @@ import (
 type View struct {
 	Deposit     *deposit.Deposit
 	CompanyName string // of the operator's account
-	Operator    string // the company with its contact
-	Contact     string // "": none
+	Operator    string // the company's name with the contact, as connect.Account.Called
+	Contact     string // of the operator, for tenants; "": none
 	Fee         money.Cents
 	Person      tenant.Person // the client's details; empty when the deposit has no client
 	Open        bool          // the tenant can still secure the deposit

@@ -71,7 +71,7 @@ type Entry struct {
 // maxSent bounds the audit entries that a history reads.
 const maxSent = 100
 
-// In is the view with its times in a time zone.
+// In gives a copy of the view whose times carry a time zone.
 func (v View) In(zone *time.Location) View {
 	v.Deposit, v.Debt = v.Deposit.In(zone), v.Debt.In(zone)
 	for _, at := range []*time.Time{&v.Now, &v.CoverEnd, &v.Agreed.At} {

@@ -49,13 +49,13 @@ type monthOf struct {
 // New makes the service.
 func New(deps Deps) *Service { return &Service{deps: deps} }
 
-// LastCovered is the time until which a stay that begins at startsAt can be covered at best: the tenant pays on its
-// first day, or now.
-func (s *Service) LastCovered(of connect.Account, startsAt time.Time) time.Time {
+// LastCovered is the time until which a stay that begins at startsAt can be covered at best, in the time zone of
+// startsAt: the tenant pays on the first day of the stay, or now.
+func (s *Service) LastCovered(startsAt time.Time) time.Time {
 	if now := s.deps.Clock.Now(); startsAt.Before(now) {
-		startsAt = now
+		startsAt = now.In(startsAt.Location())
 	}
-	return startsAt.Add(s.deps.Timers.CoverageMax).In(of.Zone())
+	return startsAt.Add(s.deps.Timers.CoverageMax)
 }
 
 // Row is a deposit of a list. Debt is that of a captured deposit; nil otherwise.
@@ -64,7 +64,7 @@ type Row struct {
 	Debt *deposit.Debt
 }
 
-// List lists the deposits of an account that f selects.
+// List reads a page of the account's deposits that the filter f lets through.
 func (s *Service) List(ctx context.Context, of connect.Account, f depositports.DeskFilter,
 	page ports.Page) (ports.List[Row], error) {
 	f.AccountID = of.ID
@@ -151,7 +151,7 @@ func (t Today) AllRefused() depositports.WorkCount {
 	return depositports.WorkCount{Count: payment.Count + card.Count, More: payment.More || card.More}
 }
 
-// Month is a month of the year, and how many deposits were made in it.
+// Month is a calendar month in the account's time zone, with the number of deposits that were made in it.
 type Month struct {
 	Start time.Time
 	Made  int

@@ -11,6 +11,7 @@ import (
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
+	"partnerdeposits/core/zone"
 	depositports "partnerdeposits/ports/deposits"
 	ports "partnerdeposits/ports/platform"
 )
@@ -125,6 +126,16 @@ func TestToday_CountsEachMonthThatIsOverOnce_AndThePresentOnceAMinute(t *testing
 	require.Equal(t, "2027-05-01T00:00:00+14:00", year(3)[11].Start.Format(time.RFC3339),
 		"a month of the account's zone")
 	require.Equal(t, time.Date(2027, 4, 30, 10, 0, 0, 0, time.UTC), s.asked[11].From.UTC())
+}
+
+func TestLastCovered_IsToldInTheZoneOfTheStay(t *testing.T) {
+	t.Parallel()
+	at := &clock{time.Date(2027, 3, 31, 23, 0, 0, 0, time.UTC)}
+	service := desk.New(desk.Deps{Clock: at, Timers: deposit.Timers{CoverageMax: 24 * time.Hour}})
+	there := zone.Of("Pacific/Kiritimati")
+	require.Equal(t, "2027-04-02T13:00:00+14:00", service.LastCovered(time.Time{}.In(there)).Format(time.RFC3339))
+	begins := time.Date(2027, 5, 1, 0, 0, 0, 0, there)
+	require.Equal(t, "2027-05-02T00:00:00+14:00", service.LastCovered(begins).Format(time.RFC3339))
 }
 
 func TestViews_AreCountedToAThousand_AndThoseThatEndSoonEndWithinSevenDays(t *testing.T) {

@@ -88,7 +88,7 @@ func (l *language) euros(c money.Cents) string {
 	return l.before + whole + l.point + strconv.FormatInt(int64(c%100)+100, 10)[1:] + l.after
 }
 
-// date formats the day of t, in the time zone that t carries: 8 August 2026.
+// date formats the day of a time, in the time zone that the time carries: 8 August 2026.
 func (l *language) date(t time.Time) string {
 	t = zone.Shown(t)
 	day := strconv.Itoa(t.Day())
@@ -98,7 +98,7 @@ func (l *language) date(t time.Time) string {
 	return day + noBreak + l.months[t.Month()-1] + noBreak + strconv.Itoa(t.Year())
 }
 
-// minute formats the minute of t, in the time zone that t carries: 8 August 2026, 10:00 UTC.
+// minute formats day and minute of a time, and names the time zone that the time carries: 8 August 2026, 10:00 UTC.
 func (l *language) minute(t time.Time) string {
 	return l.date(t) + ", " + strings.Replace(zone.Minute(t), " ", noBreak, 1)
 }
