@@ -132,12 +132,8 @@ func mount(app *fiber.App, s Surfaces) error {
 	if err != nil {
 		return err
 	}
-	pages, err := docs.New(document, strings.TrimSuffix(s.PartnerAPI.BaseURL, "/"),
-		s.PartnerAPI.Environment != partner.Production)
-	if err != nil {
-		return err
-	}
-	pages.Register(app)
+	docs.New(document, strings.TrimSuffix(s.PartnerAPI.BaseURL, "/"),
+		s.PartnerAPI.Environment != partner.Production).Register(app)
 	connect.Mount(app, s.Connect)
 	account.Mount(app, s.Account)
 	dashboard.Mount(app, s.Dashboard)

@@ -70,7 +70,8 @@ const (
 	Assets     = "/assets"
 	Icon       = "/favicon.ico"
 	Docs       = "/docs"
-	Documents  = "/openapi" // begins the names of the documents
+	LLMs       = "/llms.txt" // the map of the documentation, for programs that read
+	Documents  = "/openapi"  // begins the names of the documents
 	Document31 = Documents + ".json"
 	Document30 = Documents + "-3.0.json"
 )

@@ -33,7 +33,7 @@
   for (const e of document.querySelectorAll("a, button, input:not([type=hidden]), select, textarea, summary")) {
     if (!seen(e)) continue;
     const box = e.getBoundingClientRect();
-    const sentence = e.closest("p, li");
+    const sentence = e.closest("p, li, td");
     const within = e.tagName === "A" && (e.closest(".alert, .second") || sentence && sentence.textContent.trim() !== e.textContent.trim()); // a word of a sentence
     if (!within && (box.height < 24 || box.width < 24)) fault("target " + box.width.toFixed(0) + "x" + box.height.toFixed(0), e);
     if (box.right > document.documentElement.clientWidth + 1) fault("beyond the edge", e);
@@ -65,7 +65,8 @@
   if (levels.filter((l) => l === 1).length !== 1 || levels[0] !== 1) faults.push("headings " + levels);
   const provider = location.pathname.startsWith("/sandbox/pay/"); // a page of another company, without our frame
   if (document.querySelectorAll("main, header, nav").length < 3 && !provider) faults.push("landmarks");
-  if (document.querySelector("[tabindex]:not([tabindex='-1'])")) faults.push("a focus order of its own");
+  const scrolls = "pre[tabindex='0'], .table[tabindex='0']"; // the keyboard must reach what scrolls in itself
+  if (document.querySelector(`[tabindex]:not([tabindex='-1'], ${scrolls})`)) faults.push("a focus order of its own");
   for (const text of [...document.querySelectorAll("body > *")].filter((e) => seen(e) && !e.matches("main, header, nav, footer, script"))) fault("outside of every landmark", text);
   const names = [...document.querySelectorAll("nav")].map((e) => e.getAttribute("aria-label") || "");
   if (names.length > 1 && (names.includes("") || new Set(names).size < names.length)) faults.push("navigations by the same name: " + names);

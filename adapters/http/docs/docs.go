@@ -1,6 +1,7 @@
-// Package docs serves openapi.yaml as /openapi.json for programs, as /openapi-3.0.json for programs that cannot read
-// OpenAPI 3.1, and as /docs for people. All are rendered once, at start. The page works without scripts and loads
-// nothing from other hosts.
+// Package docs serves the documentation for partners at /docs: the guides of docs/guides, and the reference made from
+// openapi.yaml. It also serves the document itself as /openapi.json, and as /openapi-3.0.json for programs that cannot
+// read OpenAPI 3.1. Each page is HTML for people and Markdown for programs, works without scripts and loads nothing
+// from other hosts. Pages are made at the first request, so that a process starts sooner.
 package docs
 
 import (
@@ -9,8 +10,6 @@ import (
 	"crypto/sha256"
 	_ "embed"
 	"encoding/hex"
-	"fmt"
-	"html/template"
 	"maps"
 	"slices"
 	"strings"
@@ -23,9 +22,6 @@ import (
 	"partnerdeposits/adapters/http/partnerapi"
 	"partnerdeposits/core/site"
 )
-
-//go:embed assets/page.gohtml
-var pageSource string
 
 //go:embed assets/docs.css
 var stylesheet []byte
@@ -48,76 +44,98 @@ const (
 	cacheForever = "public, max-age=31536000, immutable"
 )
 
-// Docs holds the rendered files.
+// Docs holds the files.
 type Docs struct {
 	files  map[string]*file // by path
 	policy string
 }
 
-// file is a rendered file.
+// file is a file of the site. Its content is made when a reader first asks.
 type file struct {
 	contentType string
 	cache       string
-	etag        string
-	plain       []byte
-	gzip        func() []byte // compressed when a reader first asks, so that a process starts sooner
+	made        func() (*content, error)
 }
 
-// New renders doc for the API at baseURL, which has no slash at its end. With tryIt the page sends requests to this
-// installation for readers who type a test key; production has live keys only and goes without.
-func New(doc *openapi3.T, baseURL string, tryIt bool) (*Docs, error) {
-	js, err := partnerapi.DocumentJSON(doc, baseURL)
-	if err != nil {
-		return nil, err
-	}
-	legacy, err := partnerapi.LegacyJSON(js)
-	if err != nil {
-		return nil, err
-	}
-	model, err := newPage(doc, baseURL)
-	if err != nil {
-		return nil, err
-	}
-	style := newFile("text/css; charset=utf-8", cacheForever, stylesheet)
-	model.StylePath = site.Docs + "/docs-" + style.etag + ".css"
-	d := &Docs{policy: policy, files: map[string]*file{model.StylePath: style}}
+type content struct {
+	etag  string
+	plain []byte
+	gzip  func() []byte
+}
+
+// New prepares the site for the API at baseURL, which has no slash at its end. With tryIt the page of requests sends
+// requests to this installation for readers who type a test key; production has live keys only and goes without.
+func New(doc *openapi3.T, baseURL string, tryIt bool) *Docs {
+	d := &Docs{policy: policy, files: map[string]*file{}}
+	b := &builder{TryIt: tryIt, Index: site.Docs + "/entries.js"}
+	b.Style = d.asset("docs", "css", "text/css; charset=utf-8", stylesheet)
 	scripts := map[string][]byte{"docs": script, "search": searchScript}
 	if tryIt {
-		scripts["try"], model.TryIt, d.policy = tryScript, true, tryPolicy
+		scripts["try"], d.policy = tryScript, tryPolicy
 	}
 	for _, name := range slices.Sorted(maps.Keys(scripts)) {
-		code := newFile("text/javascript; charset=utf-8", cacheForever, scripts[name])
-		path := site.Docs + "/" + name + "-" + code.etag + ".js"
-		model.ScriptPaths, d.files[path] = append(model.ScriptPaths, path), code
+		b.Scripts = append(b.Scripts, d.asset(name, "js", "text/javascript; charset=utf-8", scripts[name]))
 	}
+	built := sync.OnceValues(func() (map[string][]byte, error) { return build(doc, baseURL, b) })
+	page := func(path, contentType string) {
+		d.add(path, contentType, cacheBriefly, func() ([]byte, error) {
+			files, err := built()
+			return files[path], err
+		})
+	}
+	for _, c := range contents() {
+		for _, p := range c.Pages {
+			page(p.Path(), "text/html; charset=utf-8")
+			page(p.File(), "text/markdown; charset=utf-8")
+		}
+	}
+	page(b.Index, "text/javascript; charset=utf-8")
+	page(site.LLMs, "text/plain; charset=utf-8")
+	page(site.Docs+site.LLMs, "text/plain; charset=utf-8")
 
-	page, err := template.New("page").Parse(pageSource)
-	if err != nil {
-		return nil, fmt.Errorf("docs page: %w", err)
-	}
-	var html bytes.Buffer
-	if err := page.Execute(&html, model); err != nil {
-		return nil, fmt.Errorf("docs page: %w", err)
-	}
-	d.files[site.Document31] = newFile(fiber.MIMEApplicationJSON, cacheBriefly, js)
-	d.files[site.Document30] = newFile(fiber.MIMEApplicationJSON, cacheBriefly, legacy)
-	d.files[site.Docs] = newFile("text/html; charset=utf-8", cacheBriefly, html.Bytes())
-	return d, nil
-}
-
-func newFile(contentType, cache string, content []byte) *file {
-	sum := sha256.Sum256(content)
-	zipped := sync.OnceValue(func() []byte {
-		var out bytes.Buffer
-		w, _ := gzip.NewWriterLevel(&out, gzip.BestCompression) // cannot fail: the level is valid
-		_, _ = w.Write(content)                                 // cannot fail: writes to a buffer
-		_ = w.Close()
-		return out.Bytes()
+	document := sync.OnceValues(func() ([]byte, error) { return partnerapi.DocumentJSON(doc, baseURL) })
+	d.add(site.Document31, fiber.MIMEApplicationJSON, cacheBriefly, document)
+	d.add(site.Document30, fiber.MIMEApplicationJSON, cacheBriefly, func() ([]byte, error) {
+		js, err := document()
+		if err != nil {
+			return nil, err
+		}
+		return partnerapi.LegacyJSON(js)
 	})
-	return &file{contentType: contentType, cache: cache, etag: hex.EncodeToString(sum[:8]), plain: content, gzip: zipped}
+	return d
 }
 
-// Register adds /openapi.json, /openapi-3.0.json, /docs, and the stylesheet and scripts of the page.
+// asset adds a file under a name that changes with its content, and gives its path.
+func (d *Docs) asset(name, ending, contentType string, content []byte) string {
+	path := site.Docs + "/" + name + "-" + etagOf(content) + "." + ending
+	d.add(path, contentType, cacheForever, func() ([]byte, error) { return content, nil })
+	return path
+}
+
+func (d *Docs) add(path, contentType, cache string, make func() ([]byte, error)) {
+	d.files[path] = &file{contentType: contentType, cache: cache, made: sync.OnceValues(func() (*content, error) {
+		plain, err := make()
+		if err != nil {
+			return nil, err
+		}
+		return &content{etag: `"` + etagOf(plain) + `"`, plain: plain, gzip: sync.OnceValue(func() []byte { return zipped(plain) })}, nil
+	})}
+}
+
+func etagOf(content []byte) string {
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:8])
+}
+
+func zipped(plain []byte) []byte {
+	var out bytes.Buffer
+	w, _ := gzip.NewWriterLevel(&out, gzip.BestCompression) // cannot fail: the level is valid
+	_, _ = w.Write(plain)                                   // cannot fail: writes to a buffer
+	_ = w.Close()
+	return out.Bytes()
+}
+
+// Register adds every file.
 func (d *Docs) Register(router fiber.Router) {
 	for path, f := range d.files {
 		router.Get(path, func(c *fiber.Ctx) error {
@@ -128,19 +146,22 @@ func (d *Docs) Register(router fiber.Router) {
 }
 
 func (f *file) serve(c *fiber.Ctx) error {
-	etag := `"` + f.etag + `"`
+	content, err := f.made()
+	if err != nil {
+		return err
+	}
 	c.Set(fiber.HeaderXContentTypeOptions, "nosniff")
 	c.Set(fiber.HeaderCacheControl, f.cache)
-	c.Set(fiber.HeaderETag, etag)
+	c.Set(fiber.HeaderETag, content.etag)
 	c.Set(fiber.HeaderVary, fiber.HeaderAcceptEncoding)
 	c.Set(fiber.HeaderAccessControlAllowOrigin, "*") // the contract is public; API tools in browsers read it
-	if strings.Contains(c.Get(fiber.HeaderIfNoneMatch), etag) {
+	if strings.Contains(c.Get(fiber.HeaderIfNoneMatch), content.etag) {
 		return c.SendStatus(fiber.StatusNotModified)
 	}
 	c.Set(fiber.HeaderContentType, f.contentType)
 	if middleware.AcceptsGzip(c.Get(fiber.HeaderAcceptEncoding)) {
 		c.Set(fiber.HeaderContentEncoding, "gzip")
-		return c.Send(f.gzip())
+		return c.Send(content.gzip())
 	}
-	return c.Send(f.plain)
+	return c.Send(content.plain)
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"html"
+	"html/template"
 	"net/http"
 	"regexp"
 	"slices"
@@ -115,7 +116,17 @@ func highlight(js string) string {
 	return b.String()
 }
 
-// curl renders the request as a curl command, escaped for HTML.
+// code is code in a language.
+type code struct{ Mark, Text string }
+
+func (c code) HTML() template.HTML {
+	if c.Mark == "json" {
+		return template.HTML(highlight(c.Text)) //nolint:gosec // highlight escapes
+	}
+	return template.HTML(html.EscapeString(c.Text)) //nolint:gosec // escaped
+}
+
+// curl renders the request as a curl command.
 func curl(r route, baseURL string) string {
 	path := r.path
 	for _, ref := range append(append(openapi3.Parameters{}, r.item.Parameters...), r.op.Parameters...) {
@@ -138,5 +149,5 @@ func curl(r route, baseURL string) string {
 		body := strings.ReplaceAll(pretty(media.Example, media.Schema.Value), "'", `'\''`)
 		parts = append(parts, `-H "Content-Type: application/json"`, "-d '"+body+"'")
 	}
-	return html.EscapeString(strings.Join(parts, " \\\n  "))
+	return strings.Join(parts, " \\\n  ")
 }

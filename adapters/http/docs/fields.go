@@ -2,7 +2,6 @@ package docs
 
 import (
 	"fmt"
-	"html/template"
 	"maps"
 	"slices"
 
@@ -14,7 +13,7 @@ type field struct {
 	Name     string
 	Type     string
 	Required bool
-	HTML     template.HTML
+	Text     prose
 	Facts    []string // default and bounds, in words
 	Values   []string // of an enum
 	Children []field
@@ -55,12 +54,12 @@ func originOf(ref *openapi3.SchemaRef) *openapi3.Origin {
 
 func paramField(p *openapi3.Parameter) field {
 	f := describe(p.Schema.Value)
-	f.Name, f.Required, f.HTML = p.Name, p.Required, markdown(p.Description)
+	f.Name, f.Required, f.Text = p.Name, p.Required, prose(p.Description)
 	return f
 }
 
 func describe(s *openapi3.Schema) field {
-	f := field{Type: typeName(s), HTML: markdown(s.Description), Facts: facts(s), Values: enumOf(s)}
+	f := field{Type: typeName(s), Text: prose(s.Description), Facts: facts(s), Values: enumOf(s)}
 	switch {
 	case s.Type.Includes(openapi3.TypeObject):
 		f.Children = fieldsOf(s)
@@ -71,7 +70,7 @@ func describe(s *openapi3.Schema) field {
 			f.Values = enumOf(items)
 		}
 		if s.Description == "" {
-			f.HTML = markdown(items.Description)
+			f.Text = prose(items.Description)
 		}
 	}
 	return f

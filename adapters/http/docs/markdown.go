@@ -1,98 +1,174 @@
 package docs
 
 import (
-	"html"
+	"bytes"
+	"fmt"
 	"html/template"
 	"regexp"
+	"slices"
 	"strings"
+	"sync"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	east "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
 )
 
-// markdown renders the Markdown that openapi.yaml uses: paragraphs, lists, tables, fenced code, `code`, **bold** and
-// [links](url). All text is escaped first.
-func markdown(text string) template.HTML {
-	var b strings.Builder
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	for i := 0; i < len(lines); {
-		line := lines[i]
-		switch {
-		case strings.TrimSpace(line) == "":
-			i++
-		case strings.HasPrefix(line, "```"):
-			i = fence(&b, lines, i+1)
-		case strings.HasPrefix(line, "- "):
-			i = list(&b, lines, i)
-		case strings.HasPrefix(line, "|"):
-			i = table(&b, lines, i)
+// prose is Markdown, of openapi.yaml or of a guide.
+type prose string
+
+// HTML renders the prose. HTML in it is shown as text.
+func (p prose) HTML() (template.HTML, error) {
+	out, _, err := p.render()
+	return out, err
+}
+
+// render also gives the headings.
+func (p prose) render() (out template.HTML, headings []heading, err error) {
+	source := []byte(comment.ReplaceAllString(string(p), ""))
+	context := parser.NewContext(parser.WithIDs(ids{}))
+	tree := converter().Parser().Parse(text.NewReader(source), parser.WithContext(context))
+	err = ast.Walk(tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering {
+			return ast.WalkContinue, nil
+		}
+		switch n := n.(type) {
+		case *ast.Heading:
+			headings = append(headings, headingOf(n, source))
+		case *ast.Link:
+			to, err := destination(string(n.Destination))
+			n.Destination = []byte(to)
+			return ast.WalkContinue, err
+		}
+		return ast.WalkContinue, nil
+	})
+	if err != nil {
+		return "", nil, err
+	}
+	var b bytes.Buffer
+	if err := converter().Renderer().Render(&b, source, tree); err != nil {
+		return "", nil, fmt.Errorf("docs: Markdown: %w", err)
+	}
+	return template.HTML(b.String()), headings, nil //nolint:gosec // no parser of HTML: the renderer escapes all text
+}
+
+// comment is a line that tests read and that no reader sees.
+var comment = regexp.MustCompile(`(?m)^<!--.*-->\n`)
+
+// heading is a heading of a page.
+type heading struct {
+	Level     int
+	ID, Title string
+}
+
+func headingOf(n *ast.Heading, source []byte) heading {
+	id, _ := n.AttributeString("id")
+	name, _ := id.([]byte)
+	return heading{Level: n.Level, ID: string(name), Title: string(plain(n, source))}
+}
+
+// plain is the text of a node without marks.
+func plain(n ast.Node, source []byte) (out []byte) {
+	for child := n.FirstChild(); child != nil; child = child.NextSibling() {
+		switch child := child.(type) {
+		case *ast.Text:
+			out = append(out, child.Segment.Value(source)...)
 		default:
-			i = paragraph(&b, lines, i)
+			out = append(out, plain(child, source)...)
 		}
 	}
-	return template.HTML(b.String()) //nolint:gosec // every piece went through inline or html.EscapeString
+	return out
 }
 
-func fence(b *strings.Builder, lines []string, i int) int {
-	start := i
-	for i < len(lines) && !strings.HasPrefix(lines[i], "```") {
-		i++
-	}
-	code := strings.Join(lines[start:i], "\n")
-	b.WriteString(`<div class="sample" data-copy><pre tabindex="0"><code>`)
-	b.WriteString(html.EscapeString(code))
-	b.WriteString("</code></pre></div>")
-	return i + 1
-}
-
-func list(b *strings.Builder, lines []string, i int) int {
-	b.WriteString("<ul>")
-	for i < len(lines) && strings.HasPrefix(lines[i], "- ") {
-		item := []string{lines[i][2:]}
-		for i++; i < len(lines) && strings.HasPrefix(lines[i], "  "); i++ {
-			item = append(item, strings.TrimSpace(lines[i]))
-		}
-		b.WriteString("<li>" + inline(strings.Join(item, " ")) + "</li>")
-	}
-	b.WriteString("</ul>")
-	return i
-}
-
-func table(b *strings.Builder, lines []string, i int) int {
-	b.WriteString(`<div class="table" tabindex="0"><table><thead>`)
-	row(b, lines[i], "th")
-	b.WriteString("</thead><tbody>")
-	for i += 2; i < len(lines) && strings.HasPrefix(lines[i], "|"); i++ { // skips the line of dashes
-		row(b, lines[i], "td")
-	}
-	b.WriteString("</tbody></table></div>")
-	return i
-}
-
-func row(b *strings.Builder, line, cell string) {
-	b.WriteString("<tr>")
-	for part := range strings.SplitSeq(strings.Trim(line, "| "), "|") {
-		b.WriteString("<" + cell + ">" + inline(strings.TrimSpace(part)) + "</" + cell + ">")
-	}
-	b.WriteString("</tr>")
-}
-
-func paragraph(b *strings.Builder, lines []string, i int) int {
-	start := i
-	for i < len(lines) && strings.TrimSpace(lines[i]) != "" && !strings.HasPrefix(lines[i], "```") &&
-		!strings.HasPrefix(lines[i], "- ") && !strings.HasPrefix(lines[i], "|") {
-		i++
-	}
-	b.WriteString("<p>" + inline(strings.Join(lines[start:i], " ")) + "</p>")
-	return i
-}
+// ids names headings as GitHub does, so that links work there and here. A heading that is an error code gets the anchor
+// that messages and search know.
+type ids struct{}
 
 var (
-	codeSpan = regexp.MustCompile("`([^`]+)`")
-	bold     = regexp.MustCompile(`\*\*([^*]+)\*\*`)
-	link     = regexp.MustCompile(`\[([^\]]+)\]\(((?:https://|#)[^)\s]+)\)`)
+	notInID = regexp.MustCompile(`[^\pL\pN _-]`)
+	onlyACo = regexp.MustCompile("^`([a-z]+(_[a-z]+)*)`$")
 )
 
-func inline(text string) string {
-	text = html.EscapeString(text)
-	text = codeSpan.ReplaceAllString(text, "<code>$1</code>")
-	text = bold.ReplaceAllString(text, "<strong>$1</strong>")
-	return link.ReplaceAllString(text, `<a href="$2">$1</a>`)
+func (ids) Generate(title []byte, _ ast.NodeKind) []byte {
+	if code := onlyACo.FindSubmatch(title); code != nil {
+		return append([]byte(codeAnchor), code[1]...)
+	}
+	return []byte(slug(notInID.ReplaceAllString(string(title), "")))
+}
+
+func (ids) Put([]byte) {}
+
+// converter reads Markdown with tables and without HTML.
+var converter = sync.OnceValue(func() goldmark.Markdown {
+	drop := func(parsers []util.PrioritizedValue, types ...any) []util.PrioritizedValue {
+		return slices.DeleteFunc(parsers, func(p util.PrioritizedValue) bool {
+			return slices.ContainsFunc(types, func(t any) bool { return fmt.Sprintf("%T", t) == fmt.Sprintf("%T", p.Value) })
+		})
+	}
+	return goldmark.New(
+		goldmark.WithParser(parser.NewParser(
+			parser.WithBlockParsers(drop(parser.DefaultBlockParsers(), parser.NewHTMLBlockParser())...),
+			parser.WithInlineParsers(drop(parser.DefaultInlineParsers(), parser.NewRawHTMLParser())...),
+			parser.WithParagraphTransformers(parser.DefaultParagraphTransformers()...),
+			parser.WithAutoHeadingID(),
+		)),
+		goldmark.WithExtensions(extension.Table),
+		goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(samples{}, 1))),
+	)
+})
+
+// samples renders code as samples that can be copied, and tables so that they scroll in themselves.
+type samples struct{}
+
+func (samples) RegisterFuncs(register renderer.NodeRendererFuncRegisterer) {
+	register.Register(ast.KindFencedCodeBlock, fence)
+	register.Register(east.KindTable, func(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.WalkStatus, error) {
+		tags := map[bool]string{true: `<div class="table" tabindex="0"><table>`, false: `</table></div>`}
+		_, err := w.WriteString(tags[entering])
+		return ast.WalkContinue, err
+	})
+}
+
+// fence renders code. Samples of several languages in a row become tabs.
+func fence(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	if !entering || inRow(n.PreviousSibling(), source) && inRow(n, source) {
+		return ast.WalkSkipChildren, nil
+	}
+	row := []sample{sampleOf(n, source)}
+	for next := n.NextSibling(); inRow(n, source) && inRow(next, source); next = next.NextSibling() {
+		row = append(row, sampleOf(next, source))
+	}
+	if len(row) > 1 {
+		_, err := w.WriteString(string(tabs("at-"+fmt.Sprint(n.Pos()), row)))
+		return ast.WalkSkipChildren, err
+	}
+	_, err := w.WriteString(string(row[0].figure()))
+	return ast.WalkSkipChildren, err
+}
+
+// inRow reports whether a node is code in a language that has a tab, and not a file to write.
+func inRow(n ast.Node, source []byte) bool {
+	if _, ok := n.(*ast.FencedCodeBlock); !ok {
+		return false
+	}
+	s := sampleOf(n, source)
+	return s.Language != nil && s.File == ""
+}
+
+func sampleOf(n ast.Node, source []byte) sample {
+	block := n.(*ast.FencedCodeBlock)
+	lines := strings.TrimSuffix(string(block.Lines().Value(source)), "\n")
+	var info string
+	if block.Info != nil {
+		info = string(block.Info.Value(source))
+	}
+	name, file, _ := strings.Cut(info, " ")
+	s := sample{Language: languageOf(name), File: file}
+	s.HTML = code{Mark: name, Text: lines}.HTML()
+	return s
 }

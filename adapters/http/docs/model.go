@@ -3,7 +3,6 @@ package docs
 import (
 	"cmp"
 	"fmt"
-	"html/template"
 	"maps"
 	"net/http"
 	"slices"
@@ -14,31 +13,28 @@ import (
 	"partnerdeposits/adapters/http/partnerapi"
 )
 
-// page is the data of the template.
-type page struct {
-	Title     string
-	Version   string
-	BaseURL   string
-	StylePath string
-	Intro     []section
-	Groups    []group
-	Errors    []errorCode
-	Changes   []section
-
-	ScriptPaths []string
-	TryIt       bool
+// reference is openapi.yaml for readers.
+type reference struct {
+	Title   string
+	Version string
+	BaseURL string
+	Intro   []section
+	Groups  []group
+	Events  []operation
+	Errors  []errorCode
+	Changes []section
 }
 
 // section is a heading of the introduction with its text.
 type section struct {
 	ID, Title string
-	HTML      template.HTML
+	Text      prose
 }
 
 // group is a tag with its operations.
 type group struct {
 	ID, Title  string
-	HTML       template.HTML
+	Text       prose
 	Operations []operation
 }
 
@@ -47,18 +43,18 @@ type operation struct {
 	ID, Title  string
 	Method     string
 	Path       []pathPart
-	Event      bool // the service sends it
+	Event      string // what happened, if the service sends it
 	Deprecated bool
 	Try        *attempt
-	HTML       template.HTML
+	Text       prose
 	Params     []paramGroup
 	Body       []field
 	BodyNote   string
 	Responses  []response
 	Errors     []errorCode
-	Common     []errorCode   // errors that most routes share
-	Request    template.HTML // the copyable example
-	Answer     template.HTML
+	Common     []errorCode // errors that most routes share
+	Request    code
+	Answer     *code
 	AnswerAs   string
 }
 
@@ -75,7 +71,7 @@ type paramGroup struct {
 // response is a successful response.
 type response struct {
 	Status string
-	HTML   template.HTML
+	Text   prose
 	Fields []field
 }
 
@@ -87,14 +83,14 @@ type errorCode struct {
 	Message string
 }
 
-func newPage(doc *openapi3.T, baseURL string) (*page, error) {
-	p := &page{Title: doc.Info.Title, Version: doc.Info.Version, BaseURL: baseURL}
+func newReference(doc *openapi3.T, baseURL string, tryIt bool) (*reference, error) {
+	p := &reference{Title: doc.Info.Title, Version: doc.Info.Version, BaseURL: baseURL}
 	p.Intro = sections("Introduction", strings.ReplaceAll(doc.Info.Description, "{base_url}", baseURL))
 	p.Changes = sections("Changes", partnerapi.Changelog)
 	groups := map[string]*group{}
 	p.Groups = make([]group, len(doc.Tags))
 	for i, tag := range doc.Tags {
-		p.Groups[i] = group{ID: "tag-" + slug(tag.Name), Title: tag.Name, HTML: markdown(tag.Description)}
+		p.Groups[i] = group{ID: "tag-" + slug(tag.Name), Title: tag.Name, Text: prose(tag.Description)}
 		groups[tag.Name] = &p.Groups[i]
 	}
 	codes := map[string]errorCode{}
@@ -104,6 +100,9 @@ func newPage(doc *openapi3.T, baseURL string) (*page, error) {
 			return nil, fmt.Errorf("docs: %s has an unknown tag", r.op.OperationID)
 		}
 		op := r.render(baseURL)
+		if tryIt {
+			op.Try = attemptOf(r)
+		}
 		g.Operations = append(g.Operations, op)
 		for _, e := range slices.Concat(op.Errors, op.Common) {
 			codes[e.Code] = e
@@ -111,8 +110,8 @@ func newPage(doc *openapi3.T, baseURL string) (*page, error) {
 		for _, e := range errorsOf(r.op.Responses.Default(), "") {
 			codes[e.Code] = withStatus(e)
 		}
-		g.Operations = append(g.Operations, events(r.op)...)
 	}
+	p.Events = eventsOf(doc)
 	p.Errors = slices.SortedFunc(maps.Values(codes), func(a, b errorCode) int {
 		return cmp.Or(cmp.Compare(a.Status, b.Status), cmp.Compare(a.Code, b.Code))
 	})
@@ -160,9 +159,8 @@ func byOrigin(a, b *openapi3.Origin) int {
 func (r route) render(baseURL string) operation {
 	out := operation{
 		ID: r.op.OperationID, Title: r.op.Summary, Method: r.method, Path: splitPath(r.path),
-		HTML:   markdown(r.op.Description),
-		Params: r.params(), Deprecated: r.op.Deprecated, Try: attemptOf(r),
-		Request: template.HTML(curl(r, baseURL)), //nolint:gosec // curl escapes
+		Text: prose(r.op.Description), Params: r.params(), Deprecated: r.op.Deprecated,
+		Request: code{"sh", curl(r, baseURL)},
 	}
 	if r.op.RequestBody != nil {
 		out.Body = fieldsOf(jsonSchema(r.op.RequestBody.Value.Content))
@@ -209,17 +207,17 @@ func (r route) params() []paramGroup {
 }
 
 // answersOf returns the successful responses of op and the example of the last.
-func answersOf(op *openapi3.Operation) (successes []response, as string, example template.HTML) {
+func answersOf(op *openapi3.Operation) (successes []response, as string, example *code) {
 	for _, status := range slices.Sorted(maps.Keys(op.Responses.Map())) {
 		if !strings.HasPrefix(status, "2") {
 			continue
 		}
 		r := op.Responses.Value(status).Value
 		schema := jsonSchema(r.Content)
-		successes = append(successes, response{Status: status, HTML: markdown(*r.Description), Fields: fieldsOf(schema)})
+		successes = append(successes, response{Status: status, Text: prose(*r.Description), Fields: fieldsOf(schema)})
 		as = status
 		if media := r.Content.Get("application/json"); media != nil {
-			example = template.HTML(highlight(pretty(media.Example, schema))) //nolint:gosec // highlight escapes
+			example = &code{"json", pretty(media.Example, schema)}
 		}
 	}
 	return successes, as, example
@@ -258,19 +256,21 @@ func errorsOf(ref *openapi3.ResponseRef, status string) []errorCode {
 	return out
 }
 
-// events renders the callbacks of an operation: the events that the service sends to the registered URL.
-func events(op *openapi3.Operation) []operation {
-	var out []operation
-	for _, name := range slices.Sorted(maps.Keys(op.Callbacks)) {
-		for _, item := range op.Callbacks[name].Value.Map() {
-			sent := route{method: http.MethodPost, item: item, op: item.Post}
-			media := item.Post.RequestBody.Value.Content.Get("application/json")
-			out = append(out, operation{
-				ID: "event-" + name, Title: item.Post.Summary, Method: http.MethodPost, Path: []pathPart{{Text: "your endpoint"}},
-				Event: true,
-				HTML:  markdown(item.Post.Description), Params: sent.params(), Body: fieldsOf(media.Schema.Value),
-				Request: template.HTML(highlight(pretty(media.Example, media.Schema.Value))), //nolint:gosec // highlight escapes
-			})
+// eventsOf renders the events that the service sends to the registered URL.
+func eventsOf(doc *openapi3.T) []operation {
+	names := slices.Collect(maps.Keys(doc.Webhooks))
+	slices.SortFunc(names, func(a, b string) int {
+		return byOrigin(doc.Webhooks[a].Post.Origin, doc.Webhooks[b].Post.Origin)
+	})
+	out := make([]operation, len(names))
+	for i, name := range names {
+		item := doc.Webhooks[name]
+		sent := route{method: http.MethodPost, item: item, op: item.Post}
+		media := item.Post.RequestBody.Value.Content.Get("application/json")
+		out[i] = operation{
+			ID: "event-" + name, Title: name, Event: item.Post.Summary, Text: prose(item.Post.Description),
+			Params: sent.params(), Body: fieldsOf(media.Schema.Value),
+			Request: code{"json", pretty(media.Example, media.Schema.Value)},
 		}
 	}
 	return out
@@ -289,11 +289,11 @@ func sections(first, text string) []section {
 	var out []section
 	for i, part := range strings.Split("\n"+text, "\n## ") {
 		if i == 0 {
-			out = append(out, section{ID: slug(first), Title: first, HTML: markdown(part)})
+			out = append(out, section{ID: slug(first), Title: first, Text: prose(part)})
 			continue
 		}
 		title, body, _ := strings.Cut(part, "\n")
-		out = append(out, section{ID: slug(title), Title: title, HTML: markdown(body)})
+		out = append(out, section{ID: slug(title), Title: title, Text: prose(body)})
 	}
 	return out
 }

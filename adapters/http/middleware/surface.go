@@ -50,6 +50,7 @@ var surfacePrefixes = []struct{ prefix, surface string }{
 	{site.Desk, SurfaceDashboard},
 	{site.Incoming, SurfacePayments},
 	{site.Docs, SurfaceDocs},
+	{site.LLMs, SurfaceDocs},
 	{site.Documents, SurfaceDocs},
 }
 

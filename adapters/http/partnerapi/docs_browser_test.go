@@ -3,6 +3,7 @@ package partnerapi_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/gofiber/fiber/v2"
@@ -13,20 +14,22 @@ import (
 	"partnerdeposits/lab/browsertest"
 )
 
-// newDocs starts the API with its page, and opens the page in a browser.
-func newDocs(t *testing.T) (c *caller, account string, browser context.Context) {
+const requestsPage = "/docs/reference"
+
+// newDocs starts the API with its documentation, and opens the page of requests in a browser.
+func newDocs(t *testing.T, first ...chromedp.Action[chromedp.Void]) (
+	c *caller, account string, browser context.Context,
+) {
 	t.Helper()
 	w := newWorldWith(t, func(app *fiber.App, deps *partnerapi.Deps) {
 		doc, err := partnerapi.Document()
 		require.NoError(t, err)
-		page, err := docs.New(doc, apiBase, true)
-		require.NoError(t, err)
-		page.Register(app)
+		docs.New(doc, apiBase, true).Register(app)
 	})
 	c = w.caller(t, "acme")
 	account = c.link("hotel-1")
-	browser = browsertest.New(t)
-	require.NoError(t, chromedp.Do(browser, chromedp.Navigate(w.url+"/docs"), chromedp.WaitVisible(".search input")))
+	browser = browsertest.New(t, first...)
+	require.NoError(t, chromedp.Do(browser, chromedp.Navigate(w.url+requestsPage), chromedp.WaitReady("main")))
 	return c, account, browser
 }
 
@@ -37,28 +40,73 @@ func evaluated[T any](browser context.Context, t *testing.T, expression string) 
 	return value
 }
 
-func TestDocsPage_SearchLeadsToTheRoute(t *testing.T) {
-	t.Parallel()
-	_, _, browser := newDocs(t)
-	const titles = `[...document.querySelectorAll(".search li b")].map((b) => b.textContent)`
+// becomes waits until an expression is true, on the page that the browser shows by then.
+func becomes(browser context.Context, t *testing.T, expression string) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		is, err := chromedp.Run(browser, chromedp.Evaluate[bool](expression))
+		return err == nil && is
+	}, 20*time.Second, 10*time.Millisecond, expression)
+}
 
-	require.NoError(t, chromedp.Do(browser, chromedp.KeyEvent("/"), chromedp.KeyEvent("rotate secret"),
+func TestDocs_SearchLeadsToEveryPage(t *testing.T) {
+	t.Parallel()
+	c, _, browser := newDocs(t)
+	const titles = `[...document.querySelectorAll(".search li b")].map((b) => b.textContent)`
+	poll := func(expression string) { becomes(browser, t, expression) }
+
+	require.NoError(t, chromedp.Do(browser, chromedp.Navigate(c.url+"/docs/webhooks"),
+		chromedp.WaitVisible(".search input"), chromedp.KeyEvent("/"), chromedp.KeyEvent("rotate secret"),
 		chromedp.WaitVisible(".search li a")))
 	require.Equal(t, "Rotate a signing secret", evaluated[[]string](browser, t, titles)[0])
 	require.NoError(t, chromedp.Do(browser, chromedp.KeyEvent("\r")))
-	require.Equal(t, "#rotateWebhookSecret", evaluated[string](browser, t, "location.hash"))
-	require.Equal(t, true, evaluated[bool](browser, t, `document.querySelector(".search ol").hidden`))
+	poll(`location.pathname + location.hash === "/docs/reference#rotateWebhookSecret"`)
 
+	require.NoError(t, chromedp.Do(browser, chromedp.WaitVisible(".search input")))
 	search := func(text string) []string {
 		evaluated[string](browser, t, `document.querySelector(".search input").value = ""`)
 		require.NoError(t, chromedp.Do(browser, chromedp.SendKeys(".search input", text)))
+		poll(`document.querySelector(".search [role=status]").textContent !== ""`)
 		return evaluated[[]string](browser, t, titles)
 	}
 	require.Equal(t, "webhook_limit_reached", search("webhook_limit_reached")[0])
 	require.Contains(t, search("checkoutExpiresAt"), "Retrieve a deposit")
+	require.Contains(t, search("raw body duplicate"), "Steps of a receiver, in this order", "a guide")
+	require.Contains(t, search("captured"), "deposit.captured", "an event")
 	require.Empty(t, search("xylophone"))
 	require.Equal(t, "Nothing found",
 		evaluated[string](browser, t, `document.querySelector(".search [role=status]").textContent`))
+}
+
+// The page of requests stood at /docs. A link to a place on it goes on to the new page.
+func TestDocs_OldAnchorsLeadOn(t *testing.T) {
+	t.Parallel()
+	c, _, browser := newDocs(t)
+	for old, place := range map[string]string{
+		"#createDeposit": "/docs/reference#createDeposit", "#code-rate_limited": "/docs/reference#code-rate_limited",
+		"#changes": "/docs/changelog", "#authentication": "/docs/reference#authentication",
+	} {
+		require.NoError(t, chromedp.Do(browser, chromedp.Navigate("about:blank"), chromedp.Navigate(c.url+"/docs"+old)))
+		becomes(browser, t, `location.pathname + location.hash === "`+place+`"`)
+	}
+}
+
+func TestDocs_PagesLookRight(t *testing.T) {
+	t.Parallel()
+	pages := map[string]string{"home": "/docs", "guide": "/docs/webhooks", "quickstart": "/docs/quickstart",
+		"events": "/docs/events"}
+	for scheme, first := range browsertest.Schemes {
+		for device, viewport := range browsertest.Viewports {
+			t.Run(scheme+"-"+device, func(t *testing.T) {
+				t.Parallel()
+				c, _, browser := newDocs(t, first...)
+				for name, path := range pages {
+					require.NoError(t, chromedp.Do(browser, viewport, chromedp.Navigate(c.url+path), chromedp.WaitVisible("h1")))
+					browsertest.LooksRight(browser, t, "docs-"+name+"-"+scheme+"-"+device)
+				}
+			})
+		}
+	}
 }
 
 // open opens the form of a route and types a key.
@@ -111,7 +159,7 @@ func TestDocsPage_TryIt_SendsNoLiveKey(t *testing.T) {
 	live := "svc_pk_live_" + c.key[len("svc_pk_test_"):]
 	for _, key := range []string{live, "nonsense"} {
 		require.NoError(t, chromedp.Do(browser,
-			chromedp.Navigate(c.url+"/docs"),
+			chromedp.Navigate(c.url+requestsPage),
 			open("listAccounts", key),
 			chromedp.Click("#listAccounts .try button"),
 			chromedp.WaitVisible("#listAccounts .outcome .refused"),

@@ -1,4 +1,4 @@
-// Adds the search of the page: every word must occur; titles count more than routes, routes more than text.
+// Adds the search of all pages: every word must occur; titles count more than routes, routes more than text.
 "use strict";
 
 const form = document.querySelector(".search");
@@ -7,14 +7,14 @@ const list = form.querySelector("ol");
 const status = form.querySelector("[role=status]");
 const most = 12;
 
-const squash = (text) => text.replace(/\s+/g, " ").trim();
-const entries = [...document.querySelectorAll("main > section[id], main > article[id], tr[id]")].map((node) => {
-  const code = node.matches("tr") ? squash(node.cells[1].textContent) : "";
-  const title = code || squash(node.querySelector("h1, h2, h3").textContent);
-  const route = squash(node.querySelector(".route")?.textContent ?? (code ? node.cells[2].textContent : ""));
-  const names = [...node.querySelectorAll(".name")].map((name) => name.textContent).join(" ");
-  return { id: node.id, title, route, weight: code ? 0.4 : 1, parts: [title, route, names, squash(node.textContent)].map((part) => part.toLowerCase()) };
-});
+let entries = [];
+// load reads the entries of all pages when a reader first searches.
+const load = async () => {
+  const found = (await import(form.dataset.entries)).entries;
+  entries = found.map((entry) => ({ ...entry, weight: entry.href.includes("#code-") ? 0.4 : 1,
+    parts: [entry.title, entry.route, entry.names ?? "", entry.text].map((part) => part.toLowerCase()) }));
+};
+let loading;
 
 // Error codes weigh less than routes. score is 0 where a word is missing; an early part and the beginning of a word count more.
 const score = (entry, words) => {
@@ -28,7 +28,8 @@ const score = (entry, words) => {
   return sum * entry.weight;
 };
 
-const show = () => {
+const show = async () => {
+  await (loading ??= load());
   const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
   const found = words.length === 0 ? [] : entries
     .map((entry) => ({ entry, rank: score(entry, words) }))
@@ -37,7 +38,7 @@ const show = () => {
     .slice(0, most);
   list.replaceChildren(...found.map(({ entry }) => {
     const link = document.createElement("a");
-    link.href = "#" + entry.id;
+    link.href = entry.href;
     const title = document.createElement("b");
     title.textContent = entry.title;
     const route = document.createElement("span");

@@ -1,0 +1,58 @@
+package docs
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"html"
+	"regexp"
+	"strings"
+)
+
+// entry is a place that the search finds. Its words weigh by where they stand: title, route, names, text.
+type entry struct {
+	Href  string `json:"href"`
+	Title string `json:"title"`
+	Route string `json:"route"` // or the title of the page
+	Names string `json:"names,omitempty"`
+	Text  string `json:"text"`
+}
+
+// index is the script with the entries of all pages.
+func index(pages []*page) ([]byte, error) {
+	var all []entry
+	for _, p := range pages {
+		all = append(all, p.entries...)
+	}
+	var out bytes.Buffer
+	out.WriteString("export const entries = ")
+	if err := json.NewEncoder(&out).Encode(all); err != nil {
+		return nil, fmt.Errorf("docs: search: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+// sectionsOf cuts a page at its headings.
+func sectionsOf(p *page, content string, headings []heading) (entries []entry) {
+	for i, h := range headings {
+		from := strings.Index(content, fmt.Sprintf("<h%d id=%q>", h.Level, h.ID))
+		to := len(content)
+		if i+1 < len(headings) {
+			next := headings[i+1]
+			to = strings.Index(content, fmt.Sprintf("<h%d id=%q>", next.Level, next.ID))
+		}
+		href := p.Path()
+		if i > 0 {
+			href += "#" + h.ID
+		}
+		entries = append(entries, entry{Href: href, Title: h.Title, Route: p.Title, Text: words(content[from:to])})
+	}
+	return entries
+}
+
+var tag = regexp.MustCompile(`<[^>]*>`)
+
+// words is the text of HTML.
+func words(content string) string {
+	return strings.Join(strings.Fields(html.UnescapeString(tag.ReplaceAllString(content, " "))), " ")
+}

@@ -1,0 +1,10 @@
+// Package guides holds the pages for partners, which a running service shows at /docs (adapters/http/docs). The pages
+// for operators and for developers stand in the same folder, and are not embedded.
+package guides
+
+import "embed"
+
+// Files are the pages for partners, as Markdown.
+//
+//go:embed feed.md quickstart.md webhooks.md
+var Files embed.FS
