@@ -102,13 +102,7 @@ func TestCodes_AreThoseOfTheOpenAPIDocumentWithTheStatusOfTheirFault(t *testing.
 }
 
 func TestConnectFailures_AreThoseOfTheCode(t *testing.T) {
-	known := map[string]int{}
-	for _, f := range []*fault.Error{
-		connect.ErrPartnerNotFound, connect.ErrMissingConnectSecret, connect.ErrInvalidSignature, connect.ErrExpired,
-		connect.ErrAlreadyLinked, connect.ErrExternalIDConflict,
-	} {
-		known[f.Code] = problem.Status(f.Kind)
-	}
+	known := connectCodes()
 	for _, row := range docstest.Rows(t, service, "Connect page failures") {
 		require.Contains(t, known, row[0])
 	}
@@ -116,6 +110,18 @@ func TestConnectFailures_AreThoseOfTheCode(t *testing.T) {
 	for code, status := range known {
 		require.Regexp(t, "`?"+code+"`? "+strconv.Itoa(status), strings.Join(strings.Fields(section), " "))
 	}
+}
+
+// connectCodes are the codes of the connect page, with the status of each.
+func connectCodes() map[string]int {
+	known := map[string]int{}
+	for _, f := range []*fault.Error{
+		connect.ErrPartnerNotFound, connect.ErrMissingConnectSecret, connect.ErrInvalidSignature, connect.ErrExpired,
+		connect.ErrAlreadyLinked, connect.ErrExternalIDConflict,
+	} {
+		known[f.Code] = problem.Status(f.Kind)
+	}
+	return known
 }
 
 // kinds are the names of fault.Kind as source writes them.

@@ -6,5 +6,5 @@ import "embed"
 
 // Files are the pages for partners, as Markdown.
 //
-//go:embed feed.md quickstart.md webhooks.md
+//go:embed collections.md connect.md errors.md feed.md going-live.md quickstart.md retries.md testing.md webhooks.md
 var Files embed.FS

@@ -85,25 +85,18 @@ func plain(n ast.Node, source []byte) (out []byte) {
 	return out
 }
 
-// ids names headings as GitHub does, so that links work there and here. A heading that is an error code gets the anchor
-// that messages and search know.
+// ids names headings as GitHub does, so that links work there and here.
 type ids struct{}
 
-var (
-	notInID = regexp.MustCompile(`[^\pL\pN _-]`)
-	onlyACo = regexp.MustCompile("^`([a-z]+(_[a-z]+)*)`$")
-)
+var notInID = regexp.MustCompile(`[^\pL\pN _-]`)
 
 func (ids) Generate(title []byte, _ ast.NodeKind) []byte {
-	if code := onlyACo.FindSubmatch(title); code != nil {
-		return append([]byte(codeAnchor), code[1]...)
-	}
 	return []byte(slug(notInID.ReplaceAllString(string(title), "")))
 }
 
 func (ids) Put([]byte) {}
 
-// converter reads Markdown with tables and without HTML.
+// converter reads Markdown with tables and lists to go through, and without HTML.
 var converter = sync.OnceValue(func() goldmark.Markdown {
 	drop := func(parsers []util.PrioritizedValue, types ...any) []util.PrioritizedValue {
 		return slices.DeleteFunc(parsers, func(p util.PrioritizedValue) bool {
@@ -117,7 +110,7 @@ var converter = sync.OnceValue(func() goldmark.Markdown {
 			parser.WithParagraphTransformers(parser.DefaultParagraphTransformers()...),
 			parser.WithAutoHeadingID(),
 		)),
-		goldmark.WithExtensions(extension.Table),
+		goldmark.WithExtensions(extension.Table, extension.TaskList),
 		goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(samples{}, 1))),
 	)
 })
@@ -127,11 +120,20 @@ type samples struct{}
 
 func (samples) RegisterFuncs(register renderer.NodeRendererFuncRegisterer) {
 	register.Register(ast.KindFencedCodeBlock, fence)
-	register.Register(east.KindTable, func(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.WalkStatus, error) {
-		tags := map[bool]string{true: `<div class="table" tabindex="0"><table>`, false: `</table></div>`}
-		_, err := w.WriteString(tags[entering])
+	register.Register(east.KindTable, around(`<div class="table" tabindex="0"><table>`, `</table></div>`))
+	register.Register(east.KindTaskCheckBox, around(`<span class="box" aria-hidden="true"></span>`, ""))
+}
+
+// around writes tags before and after the children of a node.
+func around(before, after string) renderer.NodeRendererFunc {
+	return func(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.WalkStatus, error) {
+		tags := after
+		if entering {
+			tags = before
+		}
+		_, err := w.WriteString(tags)
 		return ast.WalkContinue, err
-	})
+	}
 }
 
 // fence renders code. Samples of several languages in a row become tabs.

@@ -19,7 +19,7 @@ func TestProse(t *testing.T) {
 		"[x](webhooks.md#go)":             `<p><a href="/docs/webhooks#go">x</a></p>` + "\n",
 		"- a\n- b\n  goes on\n\nafter":    "<ul>\n<li>a</li>\n<li>b\ngoes on</li>\n</ul>\n<p>after</p>\n",
 		"## Steps, `in` order":            `<h2 id="steps-in-order">Steps, <code>in</code> order</h2>` + "\n",
-		"### `not_found`":                 `<h3 id="code-not_found"><code>not_found</code></h3>` + "\n",
+		"### `not_found`":                 `<h3 id="not_found"><code>not_found</code></h3>` + "\n",
 		"```\nif a < b {\n\n}\n```\nafter": `<div class="sample" data-copy><pre tabindex="0"><code>if a &lt; b {` +
 			"\n\n}" + `</code></pre></div><p>after</p>` + "\n",
 		"": "",

@@ -16,14 +16,13 @@ import (
 	"partnerdeposits/docs/guides"
 )
 
-// The pages that are made from openapi.yaml.
+// Pages to which others link.
 const (
 	pageHome      = ""
 	pageReference = "reference"
 	pageEvents    = "events"
+	pageErrors    = "errors"
 	pageChangelog = "changelog"
-
-	codeAnchor = "code-" // begins the anchor of an error code
 )
 
 // chapter is a part of the contents of the site.
@@ -40,12 +39,18 @@ func contents() []chapter {
 			{Name: "quickstart", Label: "curl", Language: true},
 		}},
 		{"Guides", []*page{
+			{Name: "connect", Label: "Connecting an operator"},
 			{Name: "webhooks", Label: "Webhooks"},
 			{Name: "feed", Label: "The feed"},
+			{Name: "retries", Label: "Retries"},
+			{Name: "collections", Label: "Captures and refunds"},
+			{Name: "testing", Label: "Testing"},
+			{Name: "going-live", Label: "Going live"},
 		}},
 		{"Reference", []*page{
 			{Name: pageReference, Label: "Requests"},
 			{Name: pageEvents, Label: "Events"},
+			{Name: pageErrors, Label: "Errors"},
 			{Name: pageChangelog, Label: "Changelog"},
 		}},
 	}

@@ -19,9 +19,6 @@ func (r *reference) contents() (parts []part, entries []entry) {
 		add(s)
 	}
 	first.Links = append(first.Links, link{Href: "#error-codes", Title: "Error codes"})
-	for _, e := range r.Errors {
-		entries = append(entries, r.entry(pageReference, codeAnchor+e.Code, e.Code, e.Summary, "", e.Message))
-	}
 	parts = append(parts, first)
 	for _, g := range r.Groups {
 		p := part{Title: g.Title}

@@ -83,7 +83,7 @@ func TestDocs_OldAnchorsLeadOn(t *testing.T) {
 	t.Parallel()
 	c, _, browser := newDocs(t)
 	for old, place := range map[string]string{
-		"#createDeposit": "/docs/reference#createDeposit", "#code-rate_limited": "/docs/reference#code-rate_limited",
+		"#createDeposit": "/docs/reference#createDeposit", "#code-rate_limited": "/docs/errors#rate_limited",
 		"#changes": "/docs/changelog", "#authentication": "/docs/reference#authentication",
 	} {
 		require.NoError(t, chromedp.Do(browser, chromedp.Navigate("about:blank"), chromedp.Navigate(c.url+"/docs"+old)))
@@ -94,7 +94,7 @@ func TestDocs_OldAnchorsLeadOn(t *testing.T) {
 func TestDocs_PagesLookRight(t *testing.T) {
 	t.Parallel()
 	pages := map[string]string{"home": "/docs", "guide": "/docs/webhooks", "quickstart": "/docs/quickstart",
-		"events": "/docs/events"}
+		"events": "/docs/events", "errors": "/docs/errors", "list": "/docs/going-live"}
 	for scheme, first := range browsertest.Schemes {
 		for device, viewport := range browsertest.Viewports {
 			t.Run(scheme+"-"+device, func(t *testing.T) {

@@ -11,7 +11,7 @@ let entries = [];
 // load reads the entries of all pages when a reader first searches.
 const load = async () => {
   const found = (await import(form.dataset.entries)).entries;
-  entries = found.map((entry) => ({ ...entry, weight: entry.href.includes("#code-") ? 0.4 : 1,
+  entries = found.map((entry) => ({ ...entry, weight: entry.href.includes("/errors#") ? 0.4 : 1,
     parts: [entry.title, entry.route, entry.names ?? "", entry.text].map((part) => part.toLowerCase()) }));
 };
 let loading;
