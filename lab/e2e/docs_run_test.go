@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -31,12 +32,18 @@ func isRun(page string) bool {
 	return slices.Contains(runPages, page) || strings.HasPrefix(page, "docs/runbooks/")
 }
 
-// runPage runs the commands of a page in their order, but for the exceptions. after is called with the output of the
-// command that holds its key, and each of its functions must be called.
+// namedBlock is code that the page gives a file name: ```python receiver.py.
+var namedBlock = regexp.MustCompile("(?s)\n```[a-z]+ ([\\w.-]+)\n(.*?\n)```\n")
+
+// runPage saves the files of a page, and runs its commands in their order, but for the exceptions. after is called with
+// the output of the command that holds its key, and each of its functions must be called.
 func runPage(t *testing.T, s *docShell, page string, change func(string) string, after map[string]func(output string)) {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(repository(), page))
 	require.NoError(t, err)
+	for _, file := range namedBlock.FindAllStringSubmatch(string(content), -1) {
+		require.NoError(t, os.WriteFile(filepath.Join(s.dir, file[1]), []byte(file[2]), 0o600))
+	}
 	ran := 0
 	for _, c := range commandsOf(page, string(content)) {
 		if _, excepted := exceptionFor(c); excepted || !c.script {
@@ -67,7 +74,9 @@ func TestDocs_ThePagesRunAgainstTheSandbox(t *testing.T) {
 	api, key := sandbox.facts["apiBaseUrl"]+"/api/partner/v1", sandbox.facts["apiKey"]
 	partner := &apiClient{t: t, base: api, header: http.Header{"X-Api-Key": {key}}}
 
-	runPage(t, newDocShell(t, sandbox.dir, nil), quickstartPage, asWritten, map[string]func(string){
+	_, port, _ := strings.Cut(freePort(t), ":")
+	shell := newDocShell(t, sandbox.dir, map[string]string{"PORT": port})
+	runPage(t, shell, quickstartPage, asWritten, map[string]func(string){
 		`echo "$DASHBOARD/register`: func(output string) { // the operator opens the URL in a browser
 			b := newBrowser(t)
 			page := b.open(output)
@@ -75,6 +84,7 @@ func TestDocs_ThePagesRunAgainstTheSandbox(t *testing.T) {
 				url.Values{"email": {"guide@example.com"}, "password": {"correct-horse"}, "companyName": {"Villa Guide"}})
 			require.Equal(t, "/dashboard", end.url.Path)
 		},
+		`cat receiver.log`: func(output string) { require.Contains(t, output, "verified deposit.activated") },
 		`"$API/deposits/$DEPOSIT"`: func(output string) { // the dates of the guide are such that the cover reaches them
 			require.Contains(t, output, `"status":"active"`)
 			require.Contains(t, output, `"coversContract":true`)

@@ -22,6 +22,7 @@ import (
 type docShell struct {
 	stdin   io.Writer
 	lines   chan string
+	dir     string
 	headers string // directory of the response headers that curl has seen
 }
 
@@ -31,7 +32,7 @@ const commandDone = "\x01command done "
 // headers.
 func newDocShell(t testing.TB, dir string, given map[string]string) *docShell {
 	t.Helper()
-	s := &docShell{lines: make(chan string, 1000), headers: t.TempDir()}
+	s := &docShell{lines: make(chan string, 1000), dir: dir, headers: t.TempDir()}
 	bash := exec.Command("bash", "--noprofile", "--norc")
 	bash.Dir = dir
 	bash.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // ends with the processes that it started

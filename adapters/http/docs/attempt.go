@@ -3,6 +3,7 @@ package docs
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
 )
@@ -40,4 +41,31 @@ func attemptOf(r route) *attempt {
 		out.Body = pretty(media.Example, media.Schema.Value)
 	}
 	return out
+}
+
+// listsOf gives the route that lists what a parameter names, by the name of the parameter: "depositId" is an id of what
+// GET /api/partner/v1/deposits lists. It is the path in front of the parameter, if that can be read.
+func listsOf(routes []route) map[string]string {
+	read := map[string]bool{}
+	for _, r := range routes {
+		read[r.method+" "+r.path] = true
+	}
+	lists := map[string]string{}
+	for _, r := range routes {
+		for i, part := range splitPath(r.path) {
+			before := strings.TrimSuffix(pathBefore(r.path, i), "/")
+			if name := strings.Trim(part.Text, "{}"); part.Param && read["GET "+before] {
+				lists[name] = before
+			}
+		}
+	}
+	return lists
+}
+
+// pathBefore is the path in front of its nth part.
+func pathBefore(path string, n int) (before string) {
+	for _, part := range splitPath(path)[:n] {
+		before += part.Text
+	}
+	return before
 }

@@ -2,6 +2,7 @@ package docs
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
@@ -23,6 +24,7 @@ type reference struct {
 	Events  []operation
 	Errors  []errorCode
 	Changes []section
+	Lists   string // JSON for "Try it": {"depositId": "/api/partner/v1/deposits"}; "" without
 }
 
 // section is a heading of the introduction with its text.
@@ -110,6 +112,13 @@ func newReference(doc *openapi3.T, baseURL string, tryIt bool) (*reference, erro
 		for _, e := range errorsOf(r.op.Responses.Default(), "") {
 			codes[e.Code] = withStatus(e)
 		}
+	}
+	if tryIt {
+		lists, err := json.Marshal(listsOf(routesOf(doc)))
+		if err != nil { // cannot happen: they are strings
+			return nil, fmt.Errorf("docs: lists: %w", err)
+		}
+		p.Lists = string(lists)
 	}
 	p.Events = eventsOf(doc)
 	p.Errors = slices.SortedFunc(maps.Values(codes), func(a, b errorCode) int {

@@ -219,7 +219,7 @@ func (b *builder) fill(p *page) (err error) {
 }
 
 var (
-	firstSentence = regexp.MustCompile(`(?s)^(.*?[.:])(\s|$)`)
+	firstSentence = regexp.MustCompile(`(?s)^(.*?\.)(\s|$)`)
 	linkInText    = regexp.MustCompile(`\[([^\]]*)\]\(([^)\s]+)\)`)
 )
 

@@ -1,5 +1,4 @@
 // Adds the search of all pages: every word must occur; titles count more than routes, routes more than text.
-"use strict";
 
 const form = document.querySelector(".search");
 const input = form.querySelector("input");

@@ -1,6 +1,6 @@
 // Adds a form to each route that sends the request to this installation, with a test key of the reader. The key stays in this tab
-// (sessionStorage) and goes to this origin only. Production does not load this file.
-"use strict";
+// (sessionStorage) and goes to this origin only. Ids of the examples are replaced by ids that the key can use. Production does not
+// load this file.
 
 const stored = "svc-docs-test-key";
 const testKey = /^svc_pk_test_[A-Za-z0-9_-]+$/;
@@ -42,6 +42,54 @@ const remember = (value) => {
   for (const input of keys) input.value = value;
 };
 
+// lists has the route that lists what a parameter names. asked keeps the answers until a request has changed something.
+const lists = JSON.parse(document.querySelector("main").dataset.lists);
+const asked = new Map();
+
+const itemsOf = (path, key) => {
+  const url = path + "?limit=20";
+  if (!asked.has(key + url)) {
+    asked.set(key + url, fetch(url, { headers: { "x-api-key": key }, credentials: "omit", cache: "no-store", redirect: "error", referrerPolicy: "no-referrer" })
+      .then(async (response) => (response.ok ? (await response.json()).data : [])).catch(() => []));
+  }
+  return asked.get(key + url);
+};
+
+// found gives what the key can name in a parameter, the newest first. Outer ids of the path are those in the form.
+const found = async (name, form, key) => {
+  if (!Object.hasOwn(lists, name)) return null;
+  const path = lists[name].replace(/{(\w+)}/g, (_, outer) => encodeURIComponent(form.elements[outer]?.value ?? ""));
+  return (await itemsOf(path, key)).map((item) => ({ id: item.id ?? item[name], says: item.reference ?? item.name ?? item.url ?? item.event ?? item.externalId ?? item.lastName ?? "", status: item.status ?? "" }));
+};
+
+let choices = 0;
+// fill offers the ids that the key can use, and replaces ids of examples by the newest. A reader who deletes chooses.
+const fill = async (place, form) => {
+  const key = form.elements.key.value.trim();
+  if (refusal(key)) return;
+  for (const input of form.querySelectorAll("[data-in]")) {
+    const known = await found(input.name, form, key);
+    if (!known) continue;
+    const choice = make("datalist", { id: "ids-" + choices++ }, ...known.map(({ id, says, status }) => make("option", { value: id, label: [says, status].filter(Boolean).join(", ") })));
+    document.getElementById(input.getAttribute("list"))?.remove();
+    input.setAttribute("list", choice.id);
+    input.after(choice);
+    const untouched = input.value === input.dataset.example;
+    if (known.length > 0 && untouched && input.dataset.in === "path" && place.dataset.verb !== "DELETE") input.value = input.dataset.example = known[0].id;
+  }
+  const area = form.elements.body;
+  if (!area || area.value !== area.dataset.example) return;
+  const body = JSON.parse(area.value);
+  for (const name of Object.keys(body)) {
+    const known = await found(name, form, key);
+    const own = known?.filter(({ id }) => id === body[name]).length > 0;
+    if (!known || own) continue;
+    if (name === "clientId") delete body[name]; // of the account of the example
+    else if (known.length > 0) body[name] = known[0].id;
+  }
+  area.value = area.dataset.example = JSON.stringify(body, null, 2);
+};
+
 const field = (label, input) => make("label", {}, make("span", { textContent: label }), input);
 
 const send = async (place, form, answer) => {
@@ -55,6 +103,7 @@ const send = async (place, form, answer) => {
     return;
   }
   remember(key);
+  await fill(place, form);
   let path = place.dataset.path;
   const query = new URLSearchParams();
   const headers = { "x-api-key": key };
@@ -74,6 +123,7 @@ const send = async (place, form, answer) => {
     const started = performance.now();
     const response = await fetch(path + (query.size ? "?" + query : ""), options);
     const text = await response.text();
+    if (options.method !== "GET" && response.ok) asked.clear();
     const took = Math.round(performance.now() - started);
     const lines = headersShown.filter((name) => response.headers.has(name)).map((name) => name + ": " + response.headers.get(name));
     answer.replaceChildren(
@@ -95,14 +145,22 @@ const formOf = (place) => {
     const value = parameter.name === "Idempotency-Key" ? uuid() : parameter.in === "path" ? parameter.example : "";
     const input = make("input", { name: parameter.name, value, placeholder: parameter.example, autocomplete: "off", spellcheck: false });
     input.dataset.in = parameter.in;
+    input.dataset.example = value;
     form.append(field(parameter.name, input));
   }
   if (place.dataset.body) {
-    form.append(field("Body", make("textarea", { name: "body", value: place.dataset.body, spellcheck: false, rows: Math.min(16, place.dataset.body.split("\n").length) })));
+    const area = make("textarea", { name: "body", value: place.dataset.body, spellcheck: false, rows: Math.min(16, place.dataset.body.split("\n").length) });
+    area.dataset.example = area.value;
+    form.append(field("Body", area));
   }
   const answer = make("div", { className: "outcome", hidden: true });
   answer.setAttribute("role", "status");
   form.append(make("button", { textContent: "Send" }));
+  key.addEventListener("change", () => {
+    if (!refusal(key.value.trim())) remember(key.value.trim());
+    fill(place, form);
+  });
+  fill(place, form);
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     send(place, form, answer);
