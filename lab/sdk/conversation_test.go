@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"partnerdeposits/lab/docstest"
+
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 )
@@ -34,6 +36,7 @@ func TestConversation_OfEachLibrary(t *testing.T) {
 		c.followFeed()
 		c.changeSecret()
 		c.tidyUp()
+		c.requireEveryMethod()
 	})
 }
 
@@ -103,6 +106,11 @@ func (c *conversation) subscribe() {
 	c.d.must(&again, "webhooks.update", made.ID, object{"events": []string{"deposit.activated", "deposit.captured"}})
 	require.Equal(c.t, []string{"deposit.activated", "deposit.captured"}, again.Events)
 	c.webhookID, c.secret = made.ID, made.Secret
+	var second struct{ ID string }
+	c.d.must(&second, "webhooks.create", object{"url": c.hook.url + "/second", "events": []string{"deposit.expired"}})
+	c.d.must(&again, "webhooks.get", second.ID)
+	require.Equal(c.t, second.ID, again.ID)
+	c.d.must(nil, "webhooks.delete", second.ID)
 }
 
 func (c *conversation) request(amount any) object {
@@ -249,6 +257,13 @@ func (c *conversation) followFeed() {
 	require.Len(c.t, rest, len(events)-1)
 	foreign := c.d.do("call", call{Call: "events.follow", Args: []any{}, Options: object{"feedId": "feed_other"}})
 	require.Equal(c.t, "feed_changed", foreign.Error.Code)
+	var page struct {
+		Data      []object
+		NextAfter int64
+	}
+	c.d.must(&page, "events.feed", object{"after": events[0].Sequence, "limit": 1})
+	require.Len(c.t, page.Data, 1)
+	require.Equal(c.t, events[0].Sequence+1, page.NextAfter)
 	var event struct{ Event string }
 	c.d.must(&event, "events.get", last.ID)
 	require.Equal(c.t, last.Event, event.Event)
@@ -280,6 +295,7 @@ func (c *conversation) tidyUp() {
 	var key struct{ ID, Key string }
 	c.d.must(&key, "apiKeys.create", object{"name": "second " + c.l.name})
 	second := c.l.serve(c.t, c.f.APIBaseURL, key.Key)
+	second.called = c.d.called
 	var keys []object
 	second.must(&keys, "apiKeys.list", object{})
 	require.True(c.t, slices.ContainsFunc(keys, func(k object) bool { return k["id"] == key.ID }))
@@ -292,4 +308,12 @@ func (c *conversation) tidyUp() {
 	var left []object
 	c.d.must(&left, "webhooks.list", object{})
 	require.False(c.t, slices.ContainsFunc(left, func(w object) bool { return w["id"] == c.webhookID }), fmt.Sprint(left))
+}
+
+// requireEveryMethod finds a method of the API that the conversation has not called.
+func (c *conversation) requireEveryMethod() {
+	names := in(c.t, docstest.Root(), nil, "go", "run", "./sdk/generate", "-names")
+	for _, name := range strings.Fields(names) {
+		require.True(c.t, c.d.called[name], "the conversation does not call %s", name)
+	}
 }

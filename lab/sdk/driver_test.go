@@ -4,7 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"io"
-	"log"
+	"log/slog"
 	"os"
 	"testing"
 
@@ -15,9 +15,10 @@ import (
 
 // driver is a running library that performs cases which come line by line.
 type driver struct {
-	t   testing.TB
-	in  io.Writer
-	out *bufio.Reader
+	t      testing.TB
+	in     io.Writer
+	out    *bufio.Reader
+	called map[string]bool // names of methods
 }
 
 // outcome is what a case has come to.
@@ -51,12 +52,15 @@ func (l language) serve(t testing.TB, apiURL, key string) *driver {
 		}
 		require.NoError(t, err, "the driver ends in order")
 	})
-	return &driver{t: t, in: in, out: bufio.NewReaderSize(out, 1<<20)}
+	return &driver{t: t, in: in, out: bufio.NewReaderSize(out, 1<<20), called: map[string]bool{}}
 }
 
 // do performs a case.
 func (d *driver) do(kind string, input any) outcome {
 	d.t.Helper()
+	if c, ok := input.(call); ok {
+		d.called[c.Call] = true
+	}
 	line, err := json.Marshal(map[string]any{"kind": kind, "input": input})
 	require.NoError(d.t, err)
 	_, err = d.in.Write(append(line, '\n'))
@@ -115,7 +119,7 @@ func (d *driver) text(kind string, input any) (value string) {
 }
 
 // discard is for servers whose connections are cut on purpose.
-var discard = log.New(io.Discard, "", 0)
+var discard = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 
 func idOf(t testing.TB, o outcome) string {
 	t.Helper()

@@ -43,8 +43,8 @@ new PartnerDeposits('svc_pk_test_x'); console.log(standardSecret('`+secret+`'));
 		case "python":
 			copied := filepath.Join(t.TempDir(), "python") // pip builds within the folder
 			require.NoError(t, os.CopyFS(copied, os.DirFS(source)))
-			in(t, dir, []string{"PIP_ROOT_USER_ACTION=ignore"}, python, "-m", "pip", "install", "--quiet", "--no-index", "--no-build-isolation", "--no-deps",
-				"--target", "site", copied)
+			in(t, dir, []string{"PIP_ROOT_USER_ACTION=ignore"}, python, "-m", "pip", "install", "--quiet", "--no-index",
+				"--no-build-isolation", "--no-deps", "--target", "site", copied)
 			require.FileExists(t, filepath.Join(dir, "site", "partner_deposits", "py.typed"))
 			write("main.py", `import partner_deposits as p
 p.PartnerDeposits("svc_pk_test_x"); print(p.standard_secret("`+secret+`"))`)

@@ -87,14 +87,17 @@ const madeUpTypes = `
 const madeUpCases = `[
 {"name": "list", "kind": "call",
  "input": {"call": "umbrellas.list", "args": [{"colour": "red", "limit": 1}], "answers": [
-   {"status": 200, "body": {"data": [{"id": "u1", "colour": "red"}], "pagination": {"nextCursor": "c2", "hasMore": true}}},
-   {"status": 200, "body": {"data": [{"id": "u2", "colour": "red"}], "pagination": {"nextCursor": null, "hasMore": false}}}]},
+   {"status": 200, "body": {"data": [{"id": "u1", "colour": "red"}],
+    "pagination": {"nextCursor": "c2", "hasMore": true}}},
+   {"status": 200, "body": {"data": [{"id": "u2", "colour": "red"}],
+    "pagination": {"nextCursor": null, "hasMore": false}}}]},
  "want": {"value": [{"id": "u1"}, {"id": "u2"}], "requests": [
    {"method": "GET", "path": "/api/partner/v1/umbrellas?colour=red&limit=1"},
    {"method": "GET", "path": "/api/partner/v1/umbrellas?colour=red&limit=1&cursor=c2"}]}},
 {"name": "create", "kind": "call",
  "input": {"call": "umbrellas.create", "args": [{"colour": "blue", "amount": "12.50"}], "answers": [
-   {"status": 503}, {"status": 201, "body": {"data": {"id": "u3", "colour": "blue", "madeAt": "2026-06-02T09:58:03.471Z"}}}]},
+   {"status": 503},
+   {"status": 201, "body": {"data": {"id": "u3", "colour": "blue", "madeAt": "2026-06-02T09:58:03.471Z"}}}]},
  "want": {"value": {"id": "u3"}, "sameKey": true, "requests": [
    {"method": "POST", "path": "/api/partner/v1/umbrellas", "amount": "12.50"}, {"body": {"colour": "blue"}}]}},
 {"name": "act", "kind": "call",

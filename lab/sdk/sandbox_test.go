@@ -81,7 +81,8 @@ func beginSandbox(t testing.TB) error {
 		return strings.HasPrefix(pair, "DATABASE_URL=") || strings.HasPrefix(pair, "REDIS_URL=")
 	})
 	env = append(env, "RATE_LIMIT_PER_MINUTE=60000", "RATE_LIMIT_WRITES_PER_MINUTE=60000", "AUTH_ATTEMPTS_PER_MINUTE=600")
-	process, err := procs.Start(procs.Spec{Name: "sandbox", Path: "env", Args: []string{"-C", shared.dir, binary}, Env: env})
+	process, err := procs.Start(
+		procs.Spec{Name: "sandbox", Path: "env", Args: []string{"-C", shared.dir, binary}, Env: env})
 	shared.process = process
 	return err
 }
