@@ -1,16 +1,26 @@
-/** Texts (as UTF-8) and bytes in one piece. */
+// bytes joins texts (as UTF-8) and bytes.
 export function bytes(...values) {
   const parts = values.map((value) => (typeof value === 'string' ? new TextEncoder().encode(value) : new Uint8Array(value)));
-  const all = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  parts.reduce((at, part) => all.set(part, at) ?? at + part.length, 0);
+  const all = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
   return all;
 }
 
-/** As RFC 3986 has it; encodeURIComponent alone leaves !'()* as they are. */
+// percent encodes as RFC 3986 does; encodeURIComponent leaves !'()* bare.
 export const percent = (value) =>
   encodeURIComponent(value).replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
 
-/** What is undefined or null is left out; a Date is written as the API reads it, and a list with commas. */
-export const encodeQuery = (params) =>
-  Object.entries(params).filter(([, value]) => value != null)
-    .map(([name, value]) => `${percent(name)}=${percent(value instanceof Date ? value.toISOString() : value)}`).join('&');
+// query leaves out what is undefined or null, and separates the values of a list by commas.
+export const query = (params = {}) =>
+  Object.entries(params).flatMap(([name, value]) => value == null ? [] :
+    `${percent(name)}=${percent(value instanceof Date ? value.toISOString() : value)}`).join('&');
+
+// id refuses what would lead to another path.
+export function id(name, value) {
+  if (typeof value === 'string' && !/^\.{0,2}$/.test(value)) return percent(value);
+  throw new TypeError(`${name} must be an id`);
+}

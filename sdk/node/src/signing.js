@@ -1,6 +1,6 @@
-import { bytes, encodeQuery } from './encode.js';
+import { bytes, query } from './encode.js';
 
-const REASONS = {
+const WORDS = {
   missing_header: 'X-Svc-Signature or X-Svc-Timestamp is missing.',
   malformed_header: 'X-Svc-Signature or X-Svc-Timestamp is not in the form that we send.',
   missing_parameter: 'A signed parameter of the return URL is missing.',
@@ -8,8 +8,6 @@ const REASONS = {
   expired: 'The timestamp is outside the tolerance.',
   mismatch: 'The signature does not match.',
   invalid_json: 'The body is not a JSON object.',
-};
-const HINTS = {
   stale: "It is in the past: check this server's clock, and that the request is not a replay.",
   future: "It is in the future: check this server's clock.",
   milliseconds: 'It is in milliseconds: X-Svc-Timestamp is Unix seconds.',
@@ -27,15 +25,14 @@ export class SignatureError extends Error {
   name = 'SignatureError';
 
   constructor(reason, hint = null) {
-    super(hint ? `${REASONS[reason]} ${HINTS[hint]}` : REASONS[reason]);
-    this.reason = reason;
-    this.hint = hint;
+    super(hint ? `${WORDS[reason]} ${WORDS[hint]}` : WORDS[reason]);
+    Object.assign(this, { reason, hint });
   }
 }
 
 export async function unwrap(rawBody, headers, secret, { tolerance = 300, now = clock() } = {}) {
   refuseUnless(typeof rawBody === 'string' || rawBody?.byteLength >= 0,
-    "rawBody must be the raw body, a string or bytes. In Express: express.raw({ type: 'application/json' })");
+    "rawBody must be the raw body: text or bytes, not parsed. Express: express.raw({ type: 'application/json' })");
   const given = ['x-svc-signature', 'x-svc-timestamp'].map((name) => valuesOf(headers, name));
   if (given.some((values) => values.length < 2 && !values[0])) throw new SignatureError('missing_header');
   const [[signature], [timestamp]] = given;
@@ -46,47 +43,47 @@ export async function unwrap(rawBody, headers, secret, { tolerance = 300, now = 
     throw new SignatureError('mismatch', await hintOfMismatch(signs, timestamp, rawBody, String(secret)));
   }
   checkTime(timestamp, tolerance, now);
-  const event = objectIn(textOf(rawBody));
+  const event = objectIn(rawBody);
   if (!event) throw new SignatureError('invalid_json');
   return event;
 }
 
 export async function verifyReturn(url, secret, { tolerance = Infinity, now = clock() } = {}) {
-  const query = new URLSearchParams(/\?([^#]*)/.exec(String(url))?.[1]);
+  const params = new URLSearchParams(/\?([^#]*)/.exec(url)?.[1]);
   const names = ['connectStatus', 'accountId', 'returnTs', 'externalId', 'returnSig'];
-  const given = names.map((name) => query.getAll(name));
+  const given = names.map((name) => params.getAll(name));
   if (given.some((values) => !values.length)) throw new SignatureError('missing_parameter');
   const [status, accountId, ts, externalId, signature] = given.flat();
-  if (given.some((values) => values.length > 1) || !is(/^\d+$/, ts) || !is(/^[0-9a-f]{64}$/, signature)) {
+  if (given.flat().length > names.length || !is(/^\d+$/, ts) || !is(/^[0-9a-f]{64}$/, signature)) {
     throw new SignatureError('malformed_parameter');
   }
   const signs = await verifier(secret, signature);
   if (!(await signs(`return:${status}.${accountId}.${ts}.${externalId}`))) throw new SignatureError('mismatch');
   checkTime(ts, tolerance, now);
-  return { status, accountId, externalId, ts: Number(ts), error: query.get('connectError') ?? undefined };
+  return { status, accountId, externalId, ts: Number(ts), error: params.get('connectError') ?? undefined };
 }
 
 export async function connectUrl(base, { slug, secret, externalId, ts = clock(), page = 'register', ...prefill }) {
   refuseUnless(is(/^svc_cs_/, secret), 'secret must be the connect secret (svc_cs_…)');
   refuseUnless(is(/^[a-z0-9-]{2,40}$/, slug), 'slug must be 2 to 40 characters of a-z, 0-9 and -');
-  refuseUnless(hasBytes(externalId, 1, 255), 'externalId must be a string of 1 to 255 bytes');
+  refuseUnless(hasLength(externalId, 1, 255), 'externalId must be a string of 1 to 255 bytes');
   refuseUnless(is(/^\d{1,10}$/, String(ts)), 'ts must be Unix seconds');
   refuseUnless(page === 'register' || page === 'login', 'page must be register or login');
   const signature = await crypto.subtle.sign('HMAC', await keyOf(secret), bytes(`${slug}.${externalId}.${ts}`));
   const sig = Array.from(new Uint8Array(signature), (byte) => byte.toString(16).padStart(2, '0')).join('');
   const { email, name, returnUrl } = prefill;
-  const query = { partner: slug, external_id: externalId, ts, sig, email, name, return_url: returnUrl };
-  return `${base.replace(/\/+$/, '')}/${page}?${encodeQuery(query)}`;
+  const rest = { email: email || null, name: name || null, return_url: returnUrl || null };
+  return `${base.replace(/\/+$/, '')}/${page}?${query({ partner: slug, external_id: externalId, ts, sig, ...rest })}`;
 }
 
 export function standardSecret(secret) {
-  refuseUnless(is(/^svc_whsec_/, secret) && hasBytes(secret, 24, 64), 'secret must be a signing secret (svc_whsec_…)');
+  refuseUnless(is(/^svc_whsec_/, secret) && hasLength(secret, 24, 64), 'secret must be a signing secret (svc_whsec_…)');
   return `whsec_${btoa(String.fromCharCode(...bytes(secret)))}`;
 }
 
 const clock = () => Math.floor(Date.now() / 1000);
 const is = (pattern, value) => typeof value === 'string' && pattern.test(value);
-const hasBytes = (value, from, to) => is(/^/, value) && bytes(value).length >= from && bytes(value).length <= to;
+const hasLength = (text, from, to) => typeof text === 'string' && bytes(text).length >= from && bytes(text).length <= to;
 
 function refuseUnless(right, message) {
   if (!right) throw new TypeError(message);
@@ -100,7 +97,7 @@ function valuesOf(headers, wanted) {
 // With the empty secret of an unset variable anybody could sign: a key that nobody knows stands in for it.
 function keyOf(secret) {
   const hmac = { name: 'HMAC', hash: 'SHA-256' };
-  if (!is(/./s, secret)) return crypto.subtle.generateKey(hmac, false, ['verify']);
+  if (!secret || typeof secret !== 'string') return crypto.subtle.generateKey(hmac, false, ['verify']);
   return crypto.subtle.importKey('raw', bytes(secret), hmac, false, ['sign', 'verify']);
 }
 
@@ -128,29 +125,21 @@ async function hintOfMismatch(signs, timestamp, body, secret) {
   if (!secret.startsWith('svc_whsec_')) return 'wrong_secret_kind';
   for (const parts of [[body, '.', timestamp], [timestamp, body], [body]]) if (await signs(...parts)) return 'order';
   if (timestamp.length === 13) return 'milliseconds';
-  const text = textOf(body);
-  if (text !== text.trim() || !objectIn(text)) return 'body_changed';
+  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes(body));
+  if (text !== text.trim() || !objectIn(body)) return 'body_changed';
   return text.startsWith('{"event":"') && !/\s/.test(text.replace(STRING, outside)) ? null : 'body_reserialized';
 }
 
-// The service's JSON has no white space outside strings, and in strings escapes what HTML gives a meaning, but no slash.
+// We write no white space outside strings. In strings we escape what HTML gives a meaning, and never a slash.
 const STRING = /"(?:[^"\\]|\\.)*"/g;
 const OURS = /^(?:[^\\<>&\u2028\u2029]|\\["\\bfnrt]|\\u(?:00[01][0-9a-f]|003[ce]|0026|202[89]|fffd))*$/;
 const outside = (string) => (OURS.test(string) ? '' : ' ');
 
-const textOf = (body) => {
+function objectIn(body) {
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes(body));
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes(body));
+    return /^\s*\{/.test(text) ? JSON.parse(text) : null;
   } catch {
-    return ''; // not UTF-8, so not JSON
-  }
-};
-
-function objectIn(text) {
-  try {
-    const value = JSON.parse(text);
-    return value && typeof value === 'object' && !Array.isArray(value) ? value : undefined;
-  } catch {
-    return undefined;
+    return null;
   }
 }
