@@ -3,7 +3,6 @@ package main
 import (
 	_ "embed"
 	"slices"
-	"strconv"
 	"strings"
 	"text/template"
 )
@@ -18,8 +17,7 @@ var nodeTypes string
 func node(api *API) (map[string][]byte, error) {
 	asked := nodeAsked(api)
 	functions := template.FuncMap{
-		"title": title, "quote": strconv.Quote,
-		"path": nodePath, "args": nodeArgs, "route": nodeRoute, "params": nodeParams, "doc": nodeDoc, "methodDoc": nodeMethodDoc,
+		"title": title, "path": nodePath, "args": nodeArgs, "route": nodeRoute, "params": nodeParams, "doc": nodeDoc, "methodDoc": nodeMethodDoc,
 		"type": func(owner string, f Field) string { return nodeType(f, asked[owner]) },
 		"answer": func(m Method) string {
 			if m.Answer == nil {
@@ -97,30 +95,25 @@ func nodeArgs(m Method) string {
 
 // nodeRoute gives what the client must know of a method beside its path.
 func nodeRoute(m Method) string {
-	var parts []string
+	var parts, money []string
 	switch {
 	case m.Body != nil:
 		parts = append(parts, "body")
-		if names := nodeNames(m.Body.Fields, func(f Field) bool { return f.Money }); names != "" {
-			parts = append(parts, "money: ["+names+"]")
+		for _, f := range m.Body.Fields {
+			if f.Money {
+				money = append(money, "'"+f.Name+"'")
+			}
 		}
 	case len(m.Query) > 0:
 		parts = append(parts, "query")
+	}
+	if money != nil {
+		parts = append(parts, "money: ["+strings.Join(money, ", ")+"]")
 	}
 	if m.Keyed {
 		parts = append(parts, "keyed: true")
 	}
 	return strings.Join(append(parts, "shape: '"+m.Shape+"'"), ", ")
-}
-
-func nodeNames(fields []Field, wanted func(f Field) bool) string {
-	var names []string
-	for _, f := range fields {
-		if wanted(f) {
-			names = append(names, "'"+f.Name+"'")
-		}
-	}
-	return strings.Join(names, ", ")
 }
 
 // nodeParams gives the parameters of a method as TypeScript declares them.
@@ -146,45 +139,41 @@ func nodeParams(m Method) string {
 	return strings.Join(append(params, options), ", ")
 }
 
-// nodeType gives the type of a field in TypeScript. What the service may add to an enumeration later stays a text.
+// nodeType gives the type of a field in TypeScript.
 func nodeType(f Field, asked bool) string {
-	var of func(ref Ref) string
-	of = func(ref Ref) string {
-		switch {
-		case ref.Kind == "ref":
-			return ref.Name
-		case ref.Kind == "array" && len(ref.Items.Enum) > 0:
-			return "Array<" + of(*ref.Items) + ">"
-		case ref.Kind == "array":
-			return of(*ref.Items) + "[]"
-		case ref.Kind == "map":
-			return "{ [name: string]: " + of(*ref.Items) + " }"
-		case len(ref.Enum) > 0 && asked:
-			return "'" + strings.Join(ref.Enum, "' | '") + "'"
-		case len(ref.Enum) > 0:
-			return "'" + strings.Join(ref.Enum, "' | '") + "' | Other"
-		case ref.Kind == "time" && asked:
-			return "string | Date"
-		case ref.Kind == "time":
-			return "string"
-		case ref.Kind == "integer":
-			return "number"
-		case ref.Kind == "any":
-			return "unknown"
-		}
-		return ref.Kind
-	}
-	name := of(f.Ref)
-	if f.Money {
+	name := nodeRef(f.Ref, asked)
+	switch {
+	case f.Money && asked:
+		name = "Euros"
+	case f.Money:
 		name = "string"
-		if asked {
-			name = "Euros"
-		}
 	}
 	if f.Nullable {
 		name += " | null"
 	}
 	return name
+}
+
+// nodeRef leaves an enumeration of an answer open, since the service may add to it.
+func nodeRef(ref Ref, asked bool) string {
+	switch {
+	case ref.Kind == "ref":
+		return ref.Name
+	case ref.Kind == "array":
+		return "Array<" + nodeRef(*ref.Items, asked) + ">"
+	case ref.Kind == "map":
+		return "{ [name: string]: " + nodeRef(*ref.Items, asked) + " }"
+	case len(ref.Enum) > 0 && asked:
+		return "'" + strings.Join(ref.Enum, "' | '") + "'"
+	case len(ref.Enum) > 0:
+		return "'" + strings.Join(ref.Enum, "' | '") + "' | Other"
+	case ref.Kind == "time" && asked:
+		return "string | Date"
+	}
+	if name, ok := map[string]string{"time": "string", "integer": "number", "any": "unknown"}[ref.Kind]; ok {
+		return name
+	}
+	return ref.Kind
 }
 
 func nodeMethodDoc(m Method) string {
@@ -198,25 +187,26 @@ func nodeMethodDoc(m Method) string {
 	return nodeDoc("  ", text)
 }
 
-// nodeDoc writes a text as a comment in front of what it describes, in lines of 120 columns.
+// nodeDoc writes a text as a comment in front of what it describes. A paragraph is filled, a list keeps its lines.
 func nodeDoc(indent, text string) string {
 	const width = 116
-	var lines []string
-	for paragraph := range strings.SplitSeq(strings.ReplaceAll(strings.TrimSpace(text), "*/", "* /"), "\n") {
-		line := ""
-		for word := range strings.FieldsSeq(paragraph) {
-			if line != "" && len(indent)+len([]rune(line+" "+word)) > width {
-				lines = append(lines, line)
-				line = ""
-			}
-			line = strings.TrimPrefix(line+" "+word, " ")
-		}
-		lines = append(lines, line)
-	}
-	switch {
-	case strings.TrimSpace(text) == "":
+	text = strings.ReplaceAll(strings.TrimSpace(text), "*/", "* /")
+	if text == "" {
 		return ""
-	case len(lines) == 1 && len([]rune(lines[0])) < width-len(indent)-2:
+	}
+	var lines []string
+	for i, paragraph := range strings.Split(text, "\n\n") {
+		if i > 0 {
+			lines = append(lines, "")
+		}
+		if !strings.Contains(paragraph, "\n- ") {
+			paragraph = strings.ReplaceAll(paragraph, "\n", " ")
+		}
+		for text := range strings.SplitSeq(paragraph, "\n") {
+			lines = append(lines, nodeFill(text, width-len(indent))...)
+		}
+	}
+	if len(lines) == 1 && len([]rune(lines[0])) < width-len(indent)-2 {
 		return indent + "/** " + lines[0] + " */\n"
 	}
 	var out strings.Builder
@@ -225,4 +215,17 @@ func nodeDoc(indent, text string) string {
 		out.WriteString(strings.TrimRight(indent+" * "+line, " ") + "\n")
 	}
 	return out.String() + indent + " */\n"
+}
+
+func nodeFill(text string, width int) []string {
+	var lines []string
+	line := ""
+	for word := range strings.FieldsSeq(text) {
+		if line != "" && len([]rune(line+" "+word)) > width {
+			lines = append(lines, line)
+			line = ""
+		}
+		line = strings.TrimPrefix(line+" "+word, " ")
+	}
+	return append(lines, line)
 }

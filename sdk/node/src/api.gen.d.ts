@@ -1,6 +1,30 @@
 // Code generated from openapi.yaml by sdk/generate. DO NOT EDIT.
 
-import type { CallOptions, Euros, KeyedOptions, List, Other } from './index.js';
+/** A value that the API may add later: keep a branch for what you do not know. */
+export type Other = string & {};
+/** Euros, exactly: a text such as "500.50", or a whole number. Another number is refused with a TypeError. */
+export type Euros = string | number | bigint;
+
+export interface CallOptions {
+  /** In milliseconds, of one attempt. */
+  timeout?: number;
+  /** An AbortSignal that ends the call and its waits. */
+  signal?: { readonly aborted: boolean };
+}
+export interface KeyedOptions extends CallOptions {
+  /** A UUID v4 that you keep, so that you can repeat the call after a crash. Without it, each call has a key of its own. */
+  idempotencyKey?: string;
+}
+
+export interface Page<Item> {
+  data: Item[];
+  pagination: { nextCursor: string | null; hasMore: boolean };
+}
+/** The items of all pages, in `for await`: a page is asked for when its first item is. */
+export interface List<Item> extends AsyncIterable<Item> {
+  /** The first page, or the page at a cursor. */
+  page(cursor?: string): Promise<Page<Item>>;
+}
 
 /** The routes of the API by their resources. */
 export interface Api {
@@ -34,8 +58,8 @@ export interface ApiKeysResource {
    * Creates a key. The answer holds the key itself, which is shown here and never again: store it before you go on.
    * You may hold up to 20 keys; deleted ones do not count.
    *
-   * This request takes no `Idempotency-Key`, so that no stored answer holds a key. If the answer got lost, delete
-   * the key without `lastUsedAt` that you find in the list, and create another.
+   * This request takes no `Idempotency-Key`, so that no stored answer holds a key. If the answer got lost, delete the
+   * key without `lastUsedAt` that you find in the list, and create another.
    *
    * Codes of its errors: api_key_limit_reached, api_key_revoked, internal_error, invalid_api_key, invalid_field,
    * invalid_json, missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable,
@@ -88,9 +112,9 @@ export interface AccountsResource {
    * End the link to an account.
    *
    * Ends your link to the account; the operator's account and its deposits stay, and the operator gets a mail. From
-   * then on you can no longer create or capture deposits or create clients for it. Its deposits can still be read
-   * and cancelled, and the events of the deposits that you created still arrive. Ending a link that has ended
-   * changes nothing.
+   * then on you can no longer create or capture deposits or create clients for it. Its deposits can still be read and
+   * cancelled, and the events of the deposits that you created still arrive. Ending a link that has ended changes
+   * nothing.
    *
    * To link the operator again, send a new connect URL. Those that you signed before are `expired`.
    *
@@ -104,8 +128,8 @@ export interface WebhooksResource {
   /**
    * Create a webhook subscription.
    *
-   * Registers an endpoint of yours. The answer holds the signing secret, which is shown here and never again: store
-   * it before you go on. If you lose it, rotate it.
+   * Registers an endpoint of yours. The answer holds the signing secret, which is shown here and never again: store it
+   * before you go on. If you lose it, rotate it.
    *
    * Codes of its errors: api_key_revoked, idempotency_key_in_use, idempotency_key_reused, internal_error,
    * invalid_api_key, invalid_field, invalid_idempotency_key, invalid_json, missing_api_key, missing_field,
@@ -152,8 +176,8 @@ export interface WebhooksResource {
   /**
    * Rotate a signing secret.
    *
-   * Issues a new secret and shows it, here and never again. The old one signs nothing from then on; retries of
-   * earlier deliveries are signed with the new one too.
+   * Issues a new secret and shows it, here and never again. The old one signs nothing from then on; retries of earlier
+   * deliveries are signed with the new one too.
    *
    * Codes of its errors: api_key_revoked, internal_error, invalid_api_key, missing_api_key, rate_limited,
    * service_unavailable, webhook_not_found.
@@ -162,10 +186,9 @@ export interface WebhooksResource {
   /**
    * Send a test delivery.
    *
-   * Sends a synthetic `deposit.activated` to the endpoint, once, and answers with the delivery and what your
-   * endpoint said to it; also when it failed. The subscription must have `deposit.activated` or
-   * `deposit.status_changed`; the more specific of the two is sent. The deposit in it does not exist: its id starts
-   * with `dep_test_`.
+   * Sends a synthetic `deposit.activated` to the endpoint, once, and answers with the delivery and what your endpoint
+   * said to it; also when it failed. The subscription must have `deposit.activated` or `deposit.status_changed`; the
+   * more specific of the two is sent. The deposit in it does not exist: its id starts with `dep_test_`.
    *
    * If the attempt takes longer than we can wait for, the delivery comes back as `pending`; look it up later.
    *
@@ -178,13 +201,12 @@ export interface WebhooksResource {
    *
    * Sends again what was created from `from` on and before `to` and has the given status, `failed` unless you say
    * otherwise: each delivery as a new one, as `redeliver` would, the oldest first and 50 a second. The answer tells
-   * how
-   * many match now; the work goes on by itself, across restarts on our side. Replays of one subscription are done one
-   * after another. A replay waits while the subscription is disabled and ends when it is deleted.
+   * how many match now; the work goes on by itself, across restarts on our side. Replays of one subscription are done
+   * one after another. A replay waits while the subscription is disabled and ends when it is deleted.
    *
-   * Redeliveries and test deliveries are not repeated, so each event comes once, however often you had it sent
-   * again before. The status that counts is the delivery's own, when its turn comes: a failed delivery stays `failed`
-   * also when a redelivery of it arrived.
+   * Redeliveries and test deliveries are not repeated, so each event comes once, however often you had it sent again
+   * before. The status that counts is the delivery's own, when its turn comes: a failed delivery stays `failed` also
+   * when a redelivery of it arrived.
    *
    * Codes of its errors: api_key_revoked, internal_error, invalid_api_key, invalid_date_range, invalid_field,
    * invalid_json, missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable,
@@ -276,9 +298,8 @@ export interface ClientsResource {
    * List clients.
    *
    * Lists your clients at your linked accounts, the newest first: those that you created, and those that tenants
-   * brought to
-   * the checkouts of your deposits. Filters are combined. Erased clients are not listed. To answer a person who asks
-   * about their data, filter by `email`.
+   * brought to the checkouts of your deposits. Filters are combined. Erased clients are not listed. To answer a person
+   * who asks about their data, filter by `email`.
    *
    * Codes of its errors: account_revoked, api_key_revoked, internal_error, invalid_api_key, invalid_cursor,
    * invalid_field, missing_api_key, rate_limited, service_unavailable.
@@ -297,8 +318,7 @@ export interface ClientsResource {
    * Update a client.
    *
    * Changes what you send and leaves the rest. `null` clears `phone` and `locale`. Deposits and later events show the
-   * new
-   * details; events that were made before do not change.
+   * new details; events that were made before do not change.
    *
    * Codes of its errors: account_revoked, api_key_revoked, client_not_found, idempotency_key_in_use,
    * idempotency_key_reused, internal_error, invalid_api_key, invalid_field, invalid_idempotency_key, invalid_json,
@@ -309,11 +329,9 @@ export interface ClientsResource {
    * Erase a client.
    *
    * Erases the person, at once and for good, whatever the status of their deposits and of the link to the account.
-   * Deposits
-   * keep `clientId` and lose `client`; later events carry `client: null`. Unsent mails to the person are removed.
-   * Events,
-   * deliveries and stored responses that were made before keep their bytes until their retention ends, 30 days at most
-   * for events. Again: 204.
+   * Deposits keep `clientId` and lose `client`; later events carry `client: null`. Unsent mails to the person are
+   * removed. Events, deliveries and stored responses that were made before keep their bytes until their retention
+   * ends, 30 days at most for events. Again: 204.
    *
    * Codes of its errors: api_key_revoked, client_not_found, internal_error, invalid_api_key, missing_api_key,
    * rate_limited, service_unavailable.
@@ -375,8 +393,7 @@ export interface DepositsResource {
    * Release a deposit.
    *
    * Ends the cover of an active deposit early, without a claim. The status becomes `close`, and the tenant can no
-   * longer
-   * be charged. This cannot be undone.
+   * longer be charged. This cannot be undone.
    *
    * Codes of its errors: account_revoked, api_key_revoked, deposit_access_denied, deposit_not_found,
    * deposit_not_releasable, idempotency_key_in_use, idempotency_key_reused, internal_error, invalid_api_key,
@@ -401,13 +418,11 @@ export interface DepositsResource {
    * Mail the checkout link to a tenant.
    *
    * Mails the link to the checkout of a deposit that the tenant can still secure. The link works whether or not the
-   * deposit
-   * was created with `depositUrlGeneration`. The mail names you, the operator's company, the amount and the rental
-   * period.
+   * deposit was created with `depositUrlGeneration`. The mail names you, the operator's company, the amount and the
+   * rental period.
    *
    * A deposit's link goes to an address 5 times at most within 24 hours, and 60 times to all addresses; then the
-   * answer
-   * is `rate_limited`.
+   * answer is `rate_limited`.
    *
    * Codes of its errors: account_revoked, api_key_revoked, deposit_access_denied, deposit_not_found,
    * deposit_not_sendable, idempotency_key_in_use, idempotency_key_reused, internal_error, invalid_api_key,
@@ -426,7 +441,7 @@ export interface DepositsResource {
    * invalid_field, invalid_idempotency_key, invalid_json, missing_api_key, missing_field, payload_too_large,
    * rate_limited, service_unavailable, unsupported_media_type.
    */
-  sendLinkBatch(depositId: string, params: SendLinkBatchRequest, options?: KeyedOptions): Promise<LinkMail[]>;
+  sendLinkBatch(depositId: string, params: SendLinkBatchRequest, options?: KeyedOptions): Promise<Array<LinkMail>>;
 }
 
 export interface TestResource {
@@ -436,16 +451,11 @@ export interface TestResource {
    * Moves a deposit as the tenant or the passing of time would, with all that follows from it: status, events and
    * deliveries. Exists in development and staging only; in production the answer is `route_not_found`.
    *
-   * | Outcome | What happens | Becomes |
-   * |---|---|---|
-   * | `start` | The tenant starts checkout and goes no further | still `pending`; `incomplete` once it was idle for 30
-   * minutes |
-   * | `activate` | The tenant secures the deposit | `active` |
-   * | `decline` | Scoring refuses the tenant | `cancelled` |
-   * | `abandon` | The tenant gives up | `cancelled` |
-   * | `fail_payment` | The fee cannot be charged | `payment_issue` |
-   * | `expire` | Coverage of an active deposit ends, or the checkout of one that is not secured | `close`, `cancelled`
-   * |
+   * | Outcome | What happens | Becomes | |---|---|---| | `start` | The tenant starts checkout and goes no further |
+   * still `pending`; `incomplete` once it was idle for 30 minutes | | `activate` | The tenant secures the deposit |
+   * `active` | | `decline` | Scoring refuses the tenant | `cancelled` | | `abandon` | The tenant gives up |
+   * `cancelled` | | `fail_payment` | The fee cannot be charged | `payment_issue` | | `expire` | Coverage of an active
+   * deposit ends, or the checkout of one that is not secured | `close`, `cancelled` |
    *
    * Codes of its errors: api_key_revoked, deposit_access_denied, deposit_not_cancellable, deposit_not_found,
    * deposit_not_releasable, deposit_not_securable, internal_error, invalid_api_key, invalid_field, invalid_json,
@@ -538,7 +548,7 @@ export interface ListDepositsQuery {
   /** Only deposits of the account that you know under this id. */
   externalId?: string;
   /** Only deposits in one of these statuses, separated by commas. */
-  status?: DepositStatus[];
+  status?: Array<DepositStatus>;
   /** Only deposits with exactly this contract reference. */
   rentalContract?: string;
   /** Only deposits of this client. */
@@ -641,8 +651,8 @@ export interface AccountLimits {
 export type Currency = 'EUR' | Other;
 
 /**
- * The name of an event. `deposit.status_changed` covers every change of a deposit's status for which the
- * subscription has no more specific event.
+ * The name of an event. `deposit.status_changed` covers every change of a deposit's status for which the subscription
+ * has no more specific event.
  */
 export type EventName = 'rental_operator.linked' | 'deposit.status_changed' | 'deposit.activated' | 'deposit.captured' | 'deposit.expired' | 'deposit.cancelled' | Other;
 
@@ -650,14 +660,14 @@ export interface CreateWebhookRequest {
   /** Your endpoint. Must be https and publicly reachable, and not at a port of another service, such as 22 or 25. */
   url: string;
   /** What to send. Leave out for all events. */
-  events?: EventName[];
+  events?: Array<EventName>;
 }
 
 export interface UpdateWebhookRequest {
   /** The new endpoint. */
   url?: string;
   /** The new list of events, replacing the old one. */
-  events?: EventName[];
+  events?: Array<EventName>;
   /** Whether deliveries go out. While false, they wait. */
   enabled?: boolean;
 }
@@ -669,7 +679,7 @@ export interface Webhook {
   /** The endpoint. */
   url: string;
   /** What is sent to it. */
-  events: EventName[];
+  events: Array<EventName>;
   /** Whether deliveries go out. */
   enabled: boolean;
   /** Why deliveries do not go out. Only while disabled. */
@@ -678,8 +688,7 @@ export interface Webhook {
   createdAt: string;
   /**
    * How the endpoint of a subscription does. `pending` counts the deliveries that have not ended: those that wait for
-   * an
-   * attempt, are being sent, or are parked because the subscription is disabled.
+   * an attempt, are being sent, or are parked because the subscription is disabled.
    */
   health: EndpointHealth;
 }
@@ -691,10 +700,8 @@ export interface Webhook {
 export interface EndpointHealth {
   /**
    * `healthy`: the last attempt succeeded, or there was none. `failing`: at least one attempt has failed since the
-   * last
-   * success. `held`: the endpoint kept failing, so deliveries wait while single attempts probe it; then more and more
-   * go
-   * out. `disabled`: by you, or after five days of failures.
+   * last success. `held`: the endpoint kept failing, so deliveries wait while single attempts probe it; then more and
+   * more go out. `disabled`: by you, or after five days of failures.
    */
   state: EndpointState;
   /** When the state began. */
@@ -731,15 +738,14 @@ export interface CreatedWebhook {
   /** The endpoint. */
   url: string;
   /** What is sent to it. */
-  events: EventName[];
+  events: Array<EventName>;
   /** Whether deliveries go out. */
   enabled: boolean;
   /** When the subscription was created. */
   createdAt: string;
   /**
    * How the endpoint of a subscription does. `pending` counts the deliveries that have not ended: those that wait for
-   * an
-   * attempt, are being sent, or are parked because the subscription is disabled.
+   * an attempt, are being sent, or are parked because the subscription is disabled.
    */
   health: EndpointHealth;
   /** The signing secret. Shown this once. */
@@ -753,14 +759,14 @@ export interface RotatedSecret {
   /** The endpoint. */
   url: string;
   /** What is sent to it. */
-  events: EventName[];
+  events: Array<EventName>;
   /** The new signing secret. Shown this once. */
   secret: string;
 }
 
 /**
- * `pending`: not attempted yet. `retrying`: failed so far, more attempts follow. `succeeded`: your endpoint
- * answered 2xx. `failed`: given up.
+ * `pending`: not attempted yet. `retrying`: failed so far, more attempts follow. `succeeded`: your endpoint answered
+ * 2xx. `failed`: given up.
  */
 export type DeliveryStatus = 'pending' | 'retrying' | 'succeeded' | 'failed' | Other;
 
@@ -816,8 +822,8 @@ export interface Delivery {
   /** Whether this is a test you asked for. */
   test: boolean;
   /**
-   * `pending`: not attempted yet. `retrying`: failed so far, more attempts follow. `succeeded`: your endpoint
-   * answered 2xx. `failed`: given up.
+   * `pending`: not attempted yet. `retrying`: failed so far, more attempts follow. `succeeded`: your endpoint answered
+   * 2xx. `failed`: given up.
    */
   status: DeliveryStatus;
   /** How many attempts were made. */
@@ -839,7 +845,7 @@ export interface Delivery {
   /** SHA-256 of the body in hex, the same on every attempt. */
   bodySha256: string;
   /** All attempts, the oldest first. */
-  attempts: DeliveryAttempt[];
+  attempts: Array<DeliveryAttempt>;
 }
 
 /** A delivery with the body it carries. */
@@ -860,8 +866,8 @@ export interface DeliveryDetail {
   /** Whether this is a test you asked for. */
   test: boolean;
   /**
-   * `pending`: not attempted yet. `retrying`: failed so far, more attempts follow. `succeeded`: your endpoint
-   * answered 2xx. `failed`: given up.
+   * `pending`: not attempted yet. `retrying`: failed so far, more attempts follow. `succeeded`: your endpoint answered
+   * 2xx. `failed`: given up.
    */
   status: DeliveryStatus;
   /** How many attempts were made. */
@@ -883,7 +889,7 @@ export interface DeliveryDetail {
   /** SHA-256 of the body in hex, the same on every attempt. */
   bodySha256: string;
   /** All attempts, the oldest first. */
-  attempts: DeliveryAttempt[];
+  attempts: Array<DeliveryAttempt>;
   /** The exact body, to the byte, as a string. */
   body: string;
 }
@@ -894,8 +900,8 @@ export interface ReplayRequest {
   /** … and before this one. */
   to: string | Date;
   /**
-   * `pending`: not attempted yet. `retrying`: failed so far, more attempts follow. `succeeded`: your endpoint
-   * answered 2xx. `failed`: given up.
+   * `pending`: not attempted yet. `retrying`: failed so far, more attempts follow. `succeeded`: your endpoint answered
+   * 2xx. `failed`: given up.
    */
   status?: DeliveryStatus;
 }
@@ -966,8 +972,8 @@ export interface CreateDepositRequest {
   /** The account to secure the deposit for; it must be linked to you. */
   accountId: string;
   /**
-   * The amount in **euros**, not cents, with at most two decimals: at least 70.00 and at most the operator's
-   * ceiling, which is 2500.00 unless negotiated. Read exactly, never through a float.
+   * The amount in **euros**, not cents, with at most two decimals: at least 70.00 and at most the operator's ceiling,
+   * which is 2500.00 unless negotiated. Read exactly, never through a float.
    */
   amount: Euros;
   /** When the rental begins. May be in the past. */
@@ -981,8 +987,8 @@ export interface CreateDepositRequest {
   /** Whether to return a checkout URL for the tenant. */
   depositUrlGeneration?: boolean;
   /**
-   * Where the tenant is redirected after checkout: https, or http on localhost; at most 2048 characters.
-   * Required when `depositUrlGeneration` is true.
+   * Where the tenant is redirected after checkout: https, or http on localhost; at most 2048 characters. Required when
+   * `depositUrlGeneration` is true.
    */
   returnUrl?: string;
   /**
@@ -1050,8 +1056,7 @@ export interface Deposit {
   /** When the tenant secured it. */
   activatedAt?: string;
   /**
-   * When coverage ends: 14 days after the end of the rental, at least 24 hours and at most 60 days after
-   * activation.
+   * When coverage ends: 14 days after the end of the rental, at least 24 hours and at most 60 days after activation.
    */
   expiresAt?: string;
   /** Whether coverage reaches the end of the rental; before activation, as if it were activated now. */
@@ -1158,7 +1163,7 @@ export interface SendLinkRequest {
 
 export interface SendLinkBatchRequest {
   /** Who gets the link, each address once. */
-  recipients: SendLinkRequest[];
+  recipients: Array<SendLinkRequest>;
 }
 
 /** A mail with the link to a checkout. */
@@ -1212,7 +1217,7 @@ export interface FeedEvent {
 }
 
 export interface Feed {
-  data: FeedEvent[];
+  data: Array<FeedEvent>;
   /** Send this number as `after` of the next request. */
   nextAfter: number;
   /** Names the numbering. It changes only when our database was restored from a backup. */

@@ -1,9 +1,10 @@
 import { resources, version } from './api.gen.js';
-import { query } from './encode.js';
+import { query, tried } from './encode.js';
+
+const userAgent = `partner-deposits-node/${version} node/${globalThis.process?.versions?.node ?? 'none'}`;
 
 export class ApiError extends Error {
-  name = 'ApiError';
-
+  get name() { return 'ApiError'; }
   constructor(status, code, message, requestId, retryAfter) {
     super(message);
     Object.assign(this, { status, code, requestId, retryAfter });
@@ -11,7 +12,7 @@ export class ApiError extends Error {
 }
 
 export class ConnectionError extends Error {
-  name = 'ConnectionError';
+  get name() { return 'ConnectionError'; }
 }
 
 export class PartnerDeposits {
@@ -30,41 +31,28 @@ export class PartnerDeposits {
     this.events.follow = (...args) => this.#follow(...args);
   }
 
-  async #call(route, options = {}) {
-    const { retries, sleep, random } = this.#options;
-    const headers = new Headers({
-      'x-api-key': this.#apiKey,
-      accept: 'application/json',
-      'user-agent': `partner-deposits-node/${version} node/${globalThis.process?.versions?.node ?? 'none'}`,
-      ...(route.body && { 'content-type': 'application/json' }),
-      ...(route.keyed && { 'idempotency-key': options.idempotencyKey ?? crypto.randomUUID() }),
-    });
+  async #call(route, { signal, timeout = this.#options.timeout, idempotencyKey } = {}) {
+    const { baseUrl, retries, fetch, sleep, random } = this.#options;
+    const url = `${baseUrl}${route.path}?${query(route.query)}`.replace(/\?$/, '');
+    const headers = new Headers({ 'x-api-key': this.#apiKey, accept: 'application/json', 'user-agent': userAgent });
+    if (route.body) headers.set('content-type', 'application/json');
+    if (route.keyed) headers.set('idempotency-key', idempotencyKey ?? crypto.randomUUID());
     const request = { method: route.http, headers, body: route.body && encodeBody(route), redirect: 'manual' };
     for (let attempt = 0; ; attempt++) {
-      options.signal?.throwIfAborted();
+      let error;
       try {
-        return await this.#attempt(route, request, options);
-      } catch (error) {
-        if (attempt >= retries || !mayPass(route, error)) throw error;
-        await sleep(Math.max(random() * 500 * 2 ** attempt, (error.retryAfter ?? 0) * 1000), options.signal);
+        const signals = [AbortSignal.timeout(timeout), signal].filter(Boolean);
+        const response = await fetch(url, { ...request, signal: AbortSignal.any(signals) });
+        return read(route.shape, response, await response.text());
+      } catch (cause) {
+        signal?.throwIfAborted();
+        const why = cause.cause?.message || cause.cause?.code || cause.message; // fetch itself says only that it failed
+        const isAnswer = cause instanceof ApiError;
+        error = isAnswer ? cause : new ConnectionError(`${route.http} ${route.path}: ${why}`, { cause });
       }
+      if (attempt >= retries || !mayPass(route, error)) throw error;
+      await sleep(Math.max(random() * 500 * 2 ** attempt, (error.retryAfter ?? 0) * 1000), signal);
     }
-  }
-
-  async #attempt(route, request, { signal, timeout = this.#options.timeout }) {
-    const { fetch, baseUrl } = this.#options;
-    const url = `${baseUrl}${route.path}?${query(route.query)}`.replace(/\?$/, '');
-    const signals = [AbortSignal.timeout(timeout), signal].filter(Boolean);
-    let response, text;
-    try {
-      response = await fetch(url, { ...request, signal: AbortSignal.any(signals) });
-      text = await response.text();
-    } catch (cause) {
-      signal?.throwIfAborted();
-      const { message, code } = cause.cause ?? {};
-      throw new ConnectionError(`${route.http} ${route.path}: ${message || code || cause.message}`, { cause });
-    }
-    return read(route.shape, response, text);
   }
 
   #list(route, options) {
@@ -90,12 +78,12 @@ export class PartnerDeposits {
     return this.webhooks.create({ url, events }, options);
   }
 
-  async *#follow(after, { feedId, waitSeconds = 25, limit, timeout = this.#options.timeout, signal } = {}) {
+  async *#follow(after, { feedId, limit, waitSeconds = 25, timeout = this.#options.timeout, signal } = {}) {
     const options = { timeout: Math.max(timeout, (waitSeconds + 10) * 1000), signal };
     for (let more = true; more; ) {
-      const feed = await this.events.feed({ after, waitSeconds, limit }, options);
+      const feed = await this.events.feed({ after, limit, waitSeconds }, options);
       feedId = feedId ?? feed.feedId;
-      if (feed.feedId !== feedId) throw new ApiError(200, 'feed_changed', 'The feed is another: read anew, without after.', '');
+      if (feed.feedId !== feedId) throw new ApiError(200, 'feed_changed', 'Another feed: read it without after.', '');
       for (const event of feed.data) yield { ...event, feedId };
       after = feed.nextAfter;
       more = waitSeconds || feed.data.length;
@@ -104,59 +92,39 @@ export class PartnerDeposits {
 }
 
 function encodeBody({ body, money = [] }) {
-  const fields = Object.entries(body).map(([name, value]) => {
-    const json = money.includes(name) && value !== undefined ? euros(name, value) : JSON.stringify(value);
-    return json === undefined ? [] : `${JSON.stringify(name)}:${json}`;
-  });
-  return `{${fields.flat()}}`;
+  const fields = Object.entries(body).filter(([, value]) => value !== undefined);
+  const encode = (name, value) => (money.includes(name) ? euros(name, value) : JSON.stringify(value));
+  return `{${fields.map(([name, value]) => `${JSON.stringify(name)}:${encode(name, value)}`)}}`;
 }
 
 function euros(name, value) {
   const text = Number.isSafeInteger(value) || typeof value === 'bigint' ? String(value) : value;
-  if (typeof text === 'string' && /^\d{1,12}(\.\d{1,2})?$/.test(text)) return text;
+  if (typeof text === 'string' && /^(0|[1-9]\d{0,11})(\.\d{1,2})?$/.test(text)) return text;
   throw new TypeError(`${name} must be euros: pass a string such as "500.50", or a whole number`);
 }
 
 // A request whose answer was lost may have done its work: it is repeated only where that does no harm.
 function mayPass({ http, keyed }, { name, status, code, retryAfter = 0 }) {
-  if (retryAfter > 60) return false;
-  if (status === 429 || status === 503) return true;
   const lost = name === 'ConnectionError' || [500, 502, 504].includes(status) || code === 'idempotency_key_in_use';
-  return lost && (keyed || http !== 'POST');
+  return retryAfter <= 60 && (status === 429 || status === 503 || (lost && (keyed || http !== 'POST')));
 }
 
-function pause(milliseconds, signal) {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, milliseconds);
-    const stop = () => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    };
-    signal?.addEventListener('abort', stop, { once: true });
-  });
-}
+const pause = (milliseconds, signal) => new Promise((resolve, reject) => {
+  const timer = setTimeout(resolve, milliseconds);
+  signal?.addEventListener('abort', () => { clearTimeout(timer); reject(signal.reason); }, { once: true });
+});
 
 function read(shape, { ok, status, headers }, text) {
+  const answer = tried(() => JSON.parse(text, spellAmount));
+  const { data, pagination, error } = answer ?? {};
+  const isAnswer = { none: true, data: Object(data) === data, page: Array.isArray(data) && pagination, whole: answer };
+  if (ok && isAnswer[shape]) return shape === 'data' ? data : answer;
   const id = headers.get('x-request-id') ?? '';
   const retryAfter = /^\d+$/.test(headers.get('retry-after')) ? Number(headers.get('retry-after')) : undefined;
-  let answer;
-  try {
-    answer = JSON.parse(text, spellAmount);
-  } catch {
-    // Not JSON: neither an answer nor an error of the API.
-  }
-  if (ok && isAnswer[shape](answer ?? {})) return shape === 'data' ? answer.data : answer;
-  const { code, message, requestId = id } = (!ok && answer?.error) || {};
-  if (typeof code === 'string') throw new ApiError(status, code, message, requestId, retryAfter);
-  throw new ApiError(status, 'unreadable_answer', `The answer, of status ${status}, is not the API's.`, id, retryAfter);
+  const told = !ok && typeof error?.code === 'string' ? error
+    : { code: 'unreadable_answer', message: `The answer with status ${status} is not one of the API.` };
+  throw new ApiError(status, told.code, told.message, told.requestId ?? id, retryAfter);
 }
-
-const isAnswer = {
-  none: () => true,
-  data: ({ data }) => Object(data) === data,
-  page: ({ data, pagination }) => Array.isArray(data) && typeof pagination?.hasMore === 'boolean',
-  whole: (answer) => Object.keys(answer).length > 0,
-};
 
 // An amount is the text of the cents beside it, never a float.
 function spellAmount(_, value) {

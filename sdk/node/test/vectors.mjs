@@ -1,7 +1,7 @@
 // Runs the cases that all libraries share:
 //
-//   node test/vectors.mjs [--verify] [FILE…]    compares outcomes with what the cases want; all of sdk/vectors by default
-//   node test/vectors.mjs --serve               performs a case per line of its input, over the network to API_URL
+//   node test/vectors.mjs [--verify] [FILE…]   compares the outcome of each case with what it wants; by default of all
+//   node test/vectors.mjs --serve              performs a case per line of its input, over the network to API_URL
 import { readFileSync, readdirSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -41,22 +41,25 @@ async function settle(promise) {
 async function outcomeOfCall({ answers, random = 1, ...input }) {
   const { API_KEY, API_URL, RETRY_DELAY = '0.5' } = process.env;
   if (!answers) {
-    return settle(call(new PartnerDeposits(API_KEY, { baseUrl: API_URL, random: () => Math.random() * RETRY_DELAY * 2 }), input));
+    const random = () => Math.random() * RETRY_DELAY / 0.5;
+    return settle(call(new PartnerDeposits(API_KEY, { baseUrl: API_URL, random }), input));
   }
   const [requests, waits, left] = [[], [], [...answers]];
+  let tooMany = false;
   const client = new PartnerDeposits('svc_pk_test_vectors', {
     random: () => random,
     sleep: async (milliseconds) => void waits.push(milliseconds / 1000),
     fetch: async (url, { method, headers, body }) => {
       requests.push({ method, path: url.replace('https://api.example.com', ''), key: headers.get('idempotency-key'),
         ...(body && { body: JSON.parse(body), amount: /"amount":(-?[\d.eE+-]+)/.exec(body)?.[1] }) });
-      const { cut, status, headers: given, text, body: json } = left.shift() ?? { cut: true, missing: requests.missing = true };
-      if (cut) throw new TypeError('fetch failed');
-      return new Response(text ?? (json === undefined ? null : JSON.stringify(json)), { status, headers: given });
+      const answer = left.shift() ?? { missing: true };
+      tooMany ||= answer.missing;
+      if (answer.cut || answer.missing) throw new TypeError('fetch failed');
+      return new Response(answer.text ?? JSON.stringify(answer.body) ?? null, answer);
     },
   });
   const outcome = await settle(call(client, input));
-  if (requests.missing) return { failure: 'more requests than answers', requests };
+  if (tooMany) return { failure: 'more requests than answers', requests };
   const sameKey = requests.every(({ key }) => key === requests[0].key && uuid.test(key));
   return { ...outcome, requests, waits, sameKey };
 }
