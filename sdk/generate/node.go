@@ -17,7 +17,8 @@ var nodeTypes string
 func node(api *API) (map[string][]byte, error) {
 	asked := nodeAsked(api)
 	functions := template.FuncMap{
-		"title": title, "path": nodePath, "args": nodeArgs, "route": nodeRoute, "params": nodeParams, "doc": nodeDoc, "methodDoc": nodeMethodDoc,
+		"title": title, "path": nodePath, "args": nodeArgs, "route": nodeRoute, "params": nodeParams, "doc": nodeDoc,
+		"methodDoc": nodeMethodDoc,
 		"type": func(owner string, f Field) string { return nodeType(f, asked[owner]) },
 		"answer": func(m Method) string {
 			if m.Answer == nil {
