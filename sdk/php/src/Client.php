@@ -79,7 +79,7 @@ final class Client extends Services
     {
         foreach ($params as $name => &$value) {
             if (($kinds[$name] ?? '') === 'money') { // goes out with the digits given: a float would change them
-                (is_int($value) || is_string($value)) && preg_match('/^\d{1,12}(\.\d{1,2})?$/D', "$value")
+                (is_int($value) || is_string($value)) && preg_match('/^(0|[1-9]\d{0,11})(\.\d\d?)?$/D', "$value")
                     || throw new \InvalidArgumentException("$name: must be a decimal string or an integer of euros");
             } else {
                 $value = json_encode(isset($kinds[$name]) ? (object) $value : $value, JSON_THROW_ON_ERROR);

@@ -34,7 +34,7 @@ final class Webhook
         });
         $signs = fn (string $message) => hash_equals('sha256=' . hash_hmac('sha256', $message, $secret), $signature);
         $secret !== '' && $signs("$timestamp.$rawBody") || throw new SignatureException('mismatch', match (true) {
-            trim($secret) !== $secret => 'secret_whitespace',
+            (bool) preg_match('/^[\pZ\pC]|[\pZ\pC]$/Du', $secret) => 'secret_whitespace',
             !str_starts_with($secret, 'svc_whsec_') => 'wrong_secret_kind',
             $signs("$rawBody.$timestamp"), $signs($timestamp . $rawBody), $signs($rawBody) => 'order',
             strlen($timestamp) === 13 => 'milliseconds',
