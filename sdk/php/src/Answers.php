@@ -13,15 +13,13 @@ class ApiObject extends \ArrayObject
         if (!$value instanceof \stdClass) {
             return is_array($value) ? array_map(static::of(...), $value) : $value;
         }
-        $fields = [];
-        foreach ((array) $value as $name => $field) {
-            $fields[$name] = (static::TYPES[$name] ?? self::class)::of($field);
+        foreach ($value as $name => $field) {
+            $value->$name = (static::TYPES[$name] ?? self::class)::of($field);
         }
-        if (isset($fields['amount']) && is_int($cents = $fields['amountCents'] ?? null)) {
-            // The number in euros went through a float, the cents did not.
-            $fields['amount'] = substr_replace(sprintf($cents < 0 ? '%04d' : '%03d', $cents), '.', -2, 0);
+        if (isset($value->amount) && is_int($cents = $value->amountCents ?? null)) { // not through a float
+            $value->amount = substr_replace(sprintf($cents < 0 ? '%04d' : '%03d', $cents), '.', -2, 0);
         }
-        return new static($fields, self::ARRAY_AS_PROPS);
+        return new static((array) $value, self::ARRAY_AS_PROPS);
     }
 
     public function offsetGet(mixed $key): mixed
@@ -37,7 +35,6 @@ class ApiObject extends \ArrayObject
  */
 final class Pages implements \IteratorAggregate
 {
-    /** @internal */
     public function __construct(private readonly \Closure $fetch) {}
 
     /** Gives one page, the first or that of a cursor: data, and pagination with hasMore and nextCursor. */
@@ -57,12 +54,10 @@ final class Pages implements \IteratorAggregate
     }
 }
 
-/** What the client's webhooks offer beside the routes. */
 trait EnsuresWebhook
 {
     /**
-     * Gives the subscription with this URL, with these events if any are given. If there is none it is created: only
-     * then the answer has the secret.
+     * Gives the subscription with this URL, with these events if they are given, or creates it: then it has a secret.
      * @param ?list<string> $events
      */
     public function ensure(string $url, ?array $events = null): Type\Webhook|Type\CreatedWebhook
@@ -78,12 +73,11 @@ trait EnsuresWebhook
     }
 }
 
-/** What the client's events offer beside the routes. */
 trait FollowsFeed
 {
     /**
-     * Gives the events after a number, for ever, or with waitSeconds 0 until there is none. Store sequence and feedId of
-     * the last event that you processed, for the next start. After the error feed_changed start without both.
+     * Gives the events after a number, without end unless waitSeconds is 0. Keep sequence and feedId of the last event
+     * that you have processed, to start there again. After the error feed_changed start without them.
      * @param array{feedId?: string, waitSeconds?: int, limit?: int} $options
      * @return \Generator<int, Type\FeedEvent>
      */
@@ -116,13 +110,13 @@ final class ApiException extends \RuntimeException
     }
 
     /** @internal */
-    public static function of(int $status, array $headers, mixed $json): self
+    public static function of(int $status, array $headers, mixed $error): self
     {
-        $error = is_string($json->error->code ?? null) && is_string($json->error->message ?? null) ? $json->error : null;
+        $known = is_string($error->code ?? null) && is_string($error->message ?? null);
+        $message = $known ? $error->message : "The answer with the status $status is not the JSON expected.";
         $id = is_string($error->requestId ?? null) ? $error->requestId : $headers['x-request-id'] ?? '';
         $wait = preg_match('/^\d{1,9}$/D', $headers['retry-after'] ?? '') ? (int) $headers['retry-after'] : null;
-        $message = $error->message ?? "The answer with the status $status is not the JSON expected.";
-        return new self($status, $error->code ?? 'unreadable_answer', $message, $id, $wait);
+        return new self($status, $known ? $error->code : 'unreadable_answer', $message, $id, $wait);
     }
 }
 

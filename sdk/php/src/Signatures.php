@@ -10,12 +10,12 @@ final class Webhook
         . '|\\\\(?:[^/u]|u(?:00[01][0-9a-f]|003[ce]|0026|202[89]|fffd)))*+")*+$~D';
 
     /**
-     * Verifies a webhook and gives its event. On a SignatureException answer with the status 400.
-     * @param string $rawBody the bytes as they came: parse nothing before
+     * Verifies the raw body of a webhook, and gives the event. Answer a SignatureException with the status 400.
      * @param iterable<string, string|list<string>> $headers of the request, or $_SERVER
      */
     public static function unwrap(
-        string $rawBody, iterable $headers, #[\SensitiveParameter] string $secret, int $tolerance = 300, ?int $now = null,
+        string $rawBody, iterable $headers, #[\SensitiveParameter] string $secret,
+        int $tolerance = 300, ?int $now = null,
     ): Type\WebhookEvent {
         $given = ['x-svc-signature' => [], 'x-svc-timestamp' => []];
         foreach ($headers as $name => $values) {
@@ -26,7 +26,8 @@ final class Webhook
         $signature !== '' && $timestamp !== '' || throw new SignatureException('missing_header');
         max(array_map(count(...), $given)) === 1 && preg_match('/^\d{1,15}$/D', $timestamp)
             || throw new SignatureException('malformed_header');
-        preg_match('/^sha256=[0-9a-f]{64}$/D', $signature) || throw new SignatureException('malformed_header', match (1) {
+        $wellFormed = preg_match('/^sha256=[0-9a-f]{64}$/D', $signature);
+        $wellFormed || throw new SignatureException('malformed_header', match (1) {
             preg_match('/^[0-9a-f]{64}$/D', $signature) => 'prefix_missing',
             preg_match('/^(sha256=)?[0-9A-Fa-f]{64}$/D', $signature) => 'upper_case',
             preg_match('~^(sha256=)?[A-Za-z0-9+/]{43}=$~D', $signature) => 'base64',
@@ -53,7 +54,8 @@ final class Webhook
     public static function standardSecret(#[\SensitiveParameter] string $secret): string
     {
         $valid = str_starts_with($secret, 'svc_whsec_') && strlen($secret) >= 24 && strlen($secret) <= 64;
-        return $valid ? 'whsec_' . base64_encode($secret) : throw new \InvalidArgumentException('secret: is no svc_whsec_…');
+        $valid || throw new \InvalidArgumentException('secret: must be a signing secret, svc_whsec_…');
+        return 'whsec_' . base64_encode($secret);
     }
 }
 
@@ -61,8 +63,8 @@ final class Webhook
 final class Connect
 {
     /**
-     * Gives the URL that connects an operator. The base is the address of the dashboard.
-     * @param array{ts?: int|string, email?: string, name?: string, returnUrl?: string, page?: 'register'|'login'} $options
+     * Gives the URL that connects an operator. The base is that of the dashboard, and the page register or login.
+     * @param array{ts?: int|string, email?: string, name?: string, returnUrl?: string, page?: string} $options
      */
     public static function url(
         string $base, string $slug, #[\SensitiveParameter] string $secret, string $externalId, array $options = [],
@@ -98,7 +100,7 @@ final class Connect
             || throw new SignatureException('malformed_parameter');
         $secret !== '' && hash_equals(hash_hmac('sha256', "return:$status.$account.$ts.$id", $secret), $sig)
             || throw new SignatureException('mismatch');
-        $tolerance === null || abs(($now ?? time()) - (int) $ts) <= $tolerance || throw new SignatureException('expired');
+        abs(($now ?? time()) - (int) $ts) <= ($tolerance ?? INF) || throw new SignatureException('expired');
         $answer = ['status' => $status, 'accountId' => $account, 'externalId' => $id, 'ts' => (int) $ts];
         return Type\ConnectReturn::of((object) ($answer + ['error' => $given['connectError'][0] ?? null]));
     }

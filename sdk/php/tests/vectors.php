@@ -7,6 +7,9 @@ namespace PartnerDeposits\Tests;
 
 use PartnerDeposits\{ApiException, Client, Connect, ConnectionException, SignatureException, Webhook};
 
+set_error_handler(fn (int $level, string $text, string $file, int $line) =>
+    throw new \ErrorException($text, 0, $level, $file, $line));
+
 require_once __DIR__ . '/../autoload.php';
 require_once __DIR__ . '/../../verify/verify.php';
 
