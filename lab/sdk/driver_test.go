@@ -2,6 +2,7 @@ package sdk_test
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -35,7 +36,7 @@ type outcome struct {
 // serve starts the driver of a language against an address of the API.
 func (l language) serve(t testing.TB, apiURL, key string) *driver {
 	t.Helper()
-	cmd := l.command(t, sdk(), "--serve")
+	cmd := l.command(context.Background(), t, sdk(), "--serve") // it ends with its input, after the test
 	cmd.Env = append(os.Environ(), "API_URL="+apiURL, "API_KEY="+key, "RETRY_DELAY=0.02")
 	in, err := cmd.StdinPipe()
 	require.NoError(t, err)
@@ -60,6 +61,10 @@ func (d *driver) do(kind string, input any) outcome {
 	d.t.Helper()
 	if c, ok := input.(call); ok {
 		d.called[c.Call] = true
+		if c.Args == nil {
+			c.Args = []any{}
+			input = c
+		}
 	}
 	line, err := json.Marshal(map[string]any{"kind": kind, "input": input})
 	require.NoError(d.t, err)
@@ -88,9 +93,6 @@ func (d *driver) must(into any, name string, args ...any) {
 
 func (d *driver) mustCall(into any, c call) {
 	d.t.Helper()
-	if c.Args == nil {
-		c.Args = []any{}
-	}
 	o := d.do("call", c)
 	require.Nil(d.t, o.Error, "%s: %+v", c.Call, o.Error)
 	require.False(d.t, o.Refused, c.Call)

@@ -35,7 +35,7 @@ func TestFramework_ReadsTheRawBody(t *testing.T) {
 			port, err := backing.FreePort()
 			require.NoError(t, err)
 			address := "127.0.0.1:" + strconv.Itoa(port)
-			d := languages()[2].serve(t, f.APIBaseURL, f.APIKey)
+			d := languages()[0].serve(t, f.APIBaseURL, f.APIKey)
 			var webhook struct{ ID, Secret string }
 			url := "http://" + address + "/hooks/deposits"
 			d.must(&webhook, "webhooks.create", object{"url": url, "events": []string{"deposit.activated"}})

@@ -112,8 +112,9 @@ func TestNewRoute_IsInEveryLibrary_WithNoLineByHand(t *testing.T) {
 	root := t.TempDir()
 	require.NoError(t, os.CopyFS(filepath.Join(root, "sdk"), os.DirFS(sdk())))
 	document := docstest.Read(t, "adapters/http/partnerapi/openapi.yaml")
-	document = strings.Replace(document, "\ncomponents:", madeUpRoute+"\ncomponents:", 1)
+	document = strings.Replace(document, "\npaths:\n", "\npaths:"+madeUpRoute, 1)
 	document = strings.Replace(document, "\n  schemas:\n", "\n  schemas:"+madeUpTypes, 1)
+	require.Equal(t, 2, strings.Count(document, "createUmbrella")+strings.Count(document, "    UmbrellaRequest:"))
 	file := filepath.Join(root, "openapi.yaml")
 	require.NoError(t, os.WriteFile(file, []byte(document), 0o600))
 	in(t, docstest.Root(), nil, "go", "run", "./sdk/generate", "-document", file, "-out", filepath.Join(root, "sdk"))
@@ -123,7 +124,7 @@ func TestNewRoute_IsInEveryLibrary_WithNoLineByHand(t *testing.T) {
 	require.NoError(t, os.WriteFile(cases, []byte(madeUpCases), 0o600))
 	for _, l := range languages() {
 		t.Run(l.name, func(t *testing.T) {
-			said, err := l.command(t, filepath.Join(root, "sdk"), cases).CombinedOutput()
+			said, err := l.command(t.Context(), t, filepath.Join(root, "sdk"), cases).CombinedOutput()
 			require.NoError(t, err, string(said))
 			require.Contains(t, string(said), "3 cases, 0 failed")
 		})

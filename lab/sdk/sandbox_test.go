@@ -3,6 +3,7 @@
 package sdk_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -119,13 +120,13 @@ func forEach(t *testing.T, test func(t *testing.T, l language)) {
 func sdk() string { return filepath.Join(docstest.Root(), "sdk") }
 
 // command makes the command of a language's driver for the libraries in the folder root.
-func (l language) command(t testing.TB, root string, args ...string) *exec.Cmd {
+func (l language) command(ctx context.Context, t testing.TB, root string, args ...string) *exec.Cmd {
 	t.Helper()
 	argv := slices.Concat(l.driver, args)
 	if l.name == "go" {
 		argv[0] = goDriver(t, root)
 	}
-	cmd := exec.CommandContext(t.Context(), argv[0], argv[1:]...) //nolint:gosec // programs of this repository
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...) //nolint:gosec // programs of this repository
 	cmd.Dir = root
 	return cmd
 }

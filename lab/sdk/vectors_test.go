@@ -44,8 +44,8 @@ func TestVectors_AreManyAndNamed(t *testing.T) {
 	for _, file := range vectorFiles(t) {
 		for _, c := range readVectors(t, file) {
 			require.NotEmpty(t, c.Name, file)
-			require.False(t, names[c.Name], "twice: %s", c.Name)
-			names[c.Name] = true
+			require.False(t, names[file+c.Name], "twice: %s", c.Name)
+			names[file+c.Name] = true
 			refusal, _ := c.Want["error"].(map[string]any)
 			if hint, _ := refusal["hint"].(string); c.Kind == "unwrap" && hint != "" {
 				hints++
@@ -60,13 +60,13 @@ func TestVectors_AreManyAndNamed(t *testing.T) {
 func TestVectors_PassInEveryLanguage(t *testing.T) {
 	t.Parallel()
 	forEach(t, func(t *testing.T, l language) {
-		said, err := l.command(t, sdk(), vectorFiles(t)...).CombinedOutput()
+		said, err := l.command(t.Context(), t, sdk(), vectorFiles(t)...).CombinedOutput()
 		require.NoError(t, err, string(said))
 		require.Regexp(t, `\b0 failed`, string(said))
 		if l.name == "go" { // a test of sdk/verify runs them
 			return
 		}
-		said, err = l.command(t, sdk(), append([]string{"--verify"}, vectorFiles(t)...)...).CombinedOutput()
+		said, err = l.command(t.Context(), t, sdk(), append([]string{"--verify"}, vectorFiles(t)...)...).CombinedOutput()
 		require.NoError(t, err, string(said))
 		require.Regexp(t, `\b0 failed`, string(said))
 	})
@@ -81,7 +81,7 @@ func TestVectors_ThatAreChanged_FailInEveryLanguage(t *testing.T) {
 		content, err := json.Marshal(changed)
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(file, content, 0o600))
-		said, err := l.command(t, sdk(), file).CombinedOutput()
+		said, err := l.command(t.Context(), t, sdk(), file).CombinedOutput()
 		require.Error(t, err)
 		for _, kind := range kinds {
 			require.Contains(t, string(said), "changed "+kind, "a changed case fails")
