@@ -10,7 +10,7 @@ final class Client extends Services
     private ?\CurlHandle $curl = null;
 
     /**
-     * The timeout is that of an attempt, in seconds. The options transport, sleep and random are for tests.
+     * The timeout is that of an attempt, in seconds. For tests: random, sleep, and transport in place of send.
      * @param array{baseUrl?: string, timeout?: float, retries?: int, transport?: \Closure, sleep?: \Closure,
      *     random?: \Closure} $options
      */
@@ -57,7 +57,7 @@ final class Client extends Services
                     'page' => is_array($data) && ($more === false || $more && is_string($json->pagination->nextCursor)),
                     'whole' => is_object($json),
                 }) {
-                    return $type === null ? null : $type::of($shape === 'data' ? $json->data : $json);
+                    return $type === null ? null : $type::of($shape === 'data' ? $data : $json);
                 }
                 $error = ApiException::of($status, $answered, $success ? null : $json->error ?? null);
             } catch (ConnectionException $error) {}

@@ -40,7 +40,7 @@ final class Webhook
             $signs("$rawBody.$timestamp"), $signs($timestamp . $rawBody), $signs($rawBody) => 'order',
             strlen($timestamp) === 13 => 'milliseconds',
             !preg_match('/^\{.*\}$/Ds', $rawBody), !json_decode($rawBody) instanceof \stdClass => 'body_changed',
-            !preg_match(self::OUR_FORM, $rawBody) => 'body_reserialized',
+            preg_match(self::OUR_FORM, $rawBody) === 0 => 'body_reserialized',
             default => null,
         });
         $age = ($now ?? time()) - (int) $timestamp;

@@ -7,9 +7,6 @@ namespace PartnerDeposits\Tests;
 
 use PartnerDeposits\{ApiException, Client, Connect, ConnectionException, SignatureException, Webhook};
 
-set_error_handler(fn (int $level, string $text, string $file, int $line) =>
-    throw new \ErrorException($text, 0, $level, $file, $line));
-
 require_once __DIR__ . '/../autoload.php';
 require_once __DIR__ . '/../../verify/verify.php';
 
@@ -169,6 +166,8 @@ function run(array $files, bool $verify): array
 }
 
 if (realpath($_SERVER['SCRIPT_FILENAME']) === __FILE__) {
+    set_error_handler(fn (int $level, string $text, string $file, int $line) =>
+        throw new \ErrorException($text, 0, $level, $file, $line));
     $arguments = array_slice($argv, 1);
     if (in_array('--serve', $arguments, true)) {
         while (($line = fgets(STDIN)) !== false) {
