@@ -17,7 +17,7 @@ test('a receiver with Express verifies the raw body', async (t) => {
     once(app.stdout, 'data').then(([line]) => Number(line)),
     once(app, 'exit').then(async () => assert.fail(`the receiver ended: ${await app.stderr.toArray()}`)),
   ]);
-  const body = '{"event":"deposit.activated","createdAt":"2026-11-21T01:24:31.105Z","data":{"id":"dep_1","note":"a\\u0026b"}}';
+  const body = '{"event":"deposit.activated","createdAt":"2026-11-21T01:24:31.105Z","data":{"reference":"a\\u0026b"}}';
   const timestamp = String(Math.floor(Date.now() / 1000));
   const post = (text) => fetch(`http://127.0.0.1:${port}/hooks/deposits`, {
     method: 'POST', body: text, headers: {
