@@ -19,7 +19,7 @@ func node(api *API) (map[string][]byte, error) {
 	functions := template.FuncMap{
 		"title": title, "path": nodePath, "args": nodeArgs, "route": nodeRoute, "params": nodeParams, "doc": nodeDoc,
 		"methodDoc": nodeMethodDoc,
-		"type": func(owner string, f Field) string { return nodeType(f, asked[owner]) },
+		"type":      func(owner string, f Field) string { return nodeType(f, asked[owner]) },
 		"answer": func(m Method) string {
 			if m.Answer == nil {
 				return "void"

@@ -34,7 +34,8 @@ func TestNodeDoc_FillsParagraphsAndKeepsListsAndEndsNoComment(t *testing.T) {
 	t.Parallel()
 	require.Empty(t, nodeDoc("", " \n"))
 	require.Equal(t, "  /** One line. */\n", nodeDoc("  ", "One\nline."))
-	require.Equal(t, "/**\n * Paths * /.\n *\n * Two:\n * - one\n * - two\n */\n", nodeDoc("", "Paths */.\n\nTwo:\n- one\n- two"))
+	list := nodeDoc("", "Paths */.\n\nTwo:\n- one\n- two")
+	require.Equal(t, "/**\n * Paths * /.\n *\n * Two:\n * - one\n * - two\n */\n", list)
 	for line := range strings.SplitSeq(nodeDoc("  ", strings.Repeat("word ", 60)), "\n") {
 		require.LessOrEqual(t, len(line), 120)
 	}

@@ -12,7 +12,7 @@ export interface CallOptions {
   signal?: { readonly aborted: boolean };
 }
 export interface KeyedOptions extends CallOptions {
-  /** A UUID v4 that you keep, so that you can repeat the call after a crash. Without it, each call has a key of its own. */
+  /** A UUID v4 that you keep, to repeat the call after a crash. Without it, each call has a key of its own. */
   idempotencyKey?: string;
 }
 

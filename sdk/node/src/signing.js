@@ -49,7 +49,7 @@ export async function unwrap(rawBody, headers, secret, { tolerance = 300, now = 
 }
 
 export async function verifyReturn(url, secret, { tolerance = Infinity, now = clock() } = {}) {
-  const params = new URLSearchParams(/\?([^#]*)/.exec(url)?.[1]);
+  const params = new URLSearchParams(/^[^?#]*\?([^#]*)/.exec(url)?.[1]);
   const names = ['connectStatus', 'accountId', 'returnTs', 'externalId', 'returnSig'];
   const given = names.map((name) => params.getAll(name));
   if (given.some((values) => !values.length)) throw new SignatureError('missing_parameter');
