@@ -26,6 +26,11 @@ export interface List<Item> extends AsyncIterable<Item> {
   page(cursor?: string): Promise<Page<Item>>;
 }
 
+/** Why a signature is refused. */
+export type Reason = 'missing_header' | 'malformed_header' | 'missing_parameter' | 'malformed_parameter' | 'expired' | 'mismatch' | 'invalid_json';
+/** What the cause is, where it can be told. */
+export type Hint = 'stale' | 'future' | 'milliseconds' | 'body_reserialized' | 'body_changed' | 'wrong_secret_kind' | 'secret_whitespace' | 'base64' | 'upper_case' | 'prefix_missing' | 'order';
+
 /** The routes of the API by their resources. */
 export interface Api {
   readonly me: MeResource;

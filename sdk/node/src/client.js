@@ -116,7 +116,12 @@ const pause = (milliseconds, signal) => new Promise((resolve, reject) => {
 function read(shape, { ok, status, headers }, text) {
   const answer = tried(() => JSON.parse(text, spellAmount));
   const { data, pagination, error } = answer ?? {};
-  const isAnswer = { none: true, data: Object(data) === data, page: Array.isArray(data) && pagination, whole: answer };
+  const isAnswer = {
+    none: true,
+    data: Object(data) === data,
+    page: Array.isArray(data) && pagination && (!pagination.hasMore || pagination.nextCursor),
+    whole: answer,
+  };
   if (ok && isAnswer[shape]) return shape === 'data' ? data : answer;
   const retryAfter = /^\d+$/.test(headers.get('retry-after')) ? Number(headers.get('retry-after')) : undefined;
   const told = !ok && typeof error?.code === 'string' ? error

@@ -153,6 +153,11 @@ test('a list gives single pages too', async (t) => {
   assert.deepEqual(requests.map(({ url }) => url.split('?')[1]), ['limit=1', 'limit=1&cursor=next']);
 });
 
+test('a page that has a next one and does not name it is an error, not read for ever', async (t) => {
+  const { client } = await serve(t, json({ data: [], pagination: { hasMore: true, nextCursor: null } }));
+  await assert.rejects(client.deposits.list().page(), { code: 'unreadable_answer' });
+});
+
 test('two calls at a time have a key each', async (t) => {
   const { client, requests } = await serve(t, json({ data: {} }), json({ data: {} }));
   await Promise.all([client.deposits.cancel('dep_1'), client.deposits.cancel('dep_1')]);

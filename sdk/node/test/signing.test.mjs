@@ -79,7 +79,8 @@ test('a hint for a long body costs no more than its length', { timeout: 20_000 }
 });
 
 test('a runtime with WebCrypto and without Node verifies and signs', async () => {
-  const source = ['encode.js', 'signing.js'].map((name) => readFileSync(new URL(name, folder), 'utf8')).join('\n')
+  const source = ['encode.js', 'api.gen.js', 'signing.js']
+    .map((name) => readFileSync(new URL(name, folder), 'utf8')).join('\n')
     .replace(/^import .*$/gm, '').replace(/^export /gm, '');
   const { subtle } = crypto;
   const context = vm.createContext({ crypto: { subtle }, TextEncoder, TextDecoder, URLSearchParams, btoa });
