@@ -3,6 +3,7 @@ package main
 import (
 	_ "embed"
 	"slices"
+	"strconv"
 	"strings"
 	"text/template"
 )
@@ -17,9 +18,11 @@ var nodeTypes string
 func node(api *API) (map[string][]byte, error) {
 	asked := nodeAsked(api)
 	functions := template.FuncMap{
-		"title": title, "path": nodePath, "args": nodeArgs, "route": nodeRoute, "params": nodeParams, "doc": nodeDoc,
+		"title": title, "quote": strconv.Quote, "path": nodePath, "args": nodeArgs, "route": nodeRoute, "params": nodeParams, "doc": nodeDoc,
 		"methodDoc": nodeMethodDoc,
-		"type": func(owner string, f Field) string { return nodeType(f, asked[owner]) },
+		"reasons":   func() []word { return reasons },
+		"hints":     func() []word { return hints },
+		"type":      func(owner string, f Field) string { return nodeType(f, asked[owner]) },
 		"answer": func(m Method) string {
 			if m.Answer == nil {
 				return "void"

@@ -12,7 +12,7 @@ export interface CallOptions {
   signal?: { readonly aborted: boolean };
 }
 export interface KeyedOptions extends CallOptions {
-  /** A UUID v4 that you keep, so that you can repeat the call after a crash. Without it, each call has a key of its own. */
+  /** A UUID v4 that you keep, to repeat the call after a crash. Without it, each call has a key of its own. */
   idempotencyKey?: string;
 }
 
@@ -25,6 +25,11 @@ export interface List<Item> extends AsyncIterable<Item> {
   /** The first page, or the page at a cursor. */
   page(cursor?: string): Promise<Page<Item>>;
 }
+
+/** Why a signature is refused. */
+export type Reason = 'missing_header' | 'malformed_header' | 'missing_parameter' | 'malformed_parameter' | 'expired' | 'mismatch' | 'invalid_json';
+/** What the cause is, where it can be told. */
+export type Hint = 'stale' | 'future' | 'milliseconds' | 'body_reserialized' | 'body_changed' | 'wrong_secret_kind' | 'secret_whitespace' | 'base64' | 'upper_case' | 'prefix_missing' | 'order';
 
 /** The routes of the API by their resources. */
 export interface Api {

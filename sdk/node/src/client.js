@@ -44,11 +44,10 @@ export class PartnerDeposits {
         const signals = [AbortSignal.timeout(timeout), signal].filter(Boolean);
         const response = await fetch(url, { ...request, signal: AbortSignal.any(signals) });
         return read(route.shape, response, await response.text());
-      } catch (cause) {
+      } catch (e) {
         signal?.throwIfAborted();
-        const why = cause.cause?.message || cause.cause?.code || cause.message; // fetch itself says only that it failed
-        const isAnswer = cause instanceof ApiError;
-        error = isAnswer ? cause : new ConnectionError(`${route.http} ${route.path}: ${why}`, { cause });
+        const why = e.cause?.message || e.cause?.code || e.message; // fetch itself says only that it failed
+        error = e instanceof ApiError ? e : new ConnectionError(`${route.http} ${route.path}: ${why}`, { cause: e });
       }
       if (attempt >= retries || !mayPass(route, error)) throw error;
       await sleep(Math.max(random() * 500 * 2 ** attempt, (error.retryAfter ?? 0) * 1000), signal);
@@ -117,13 +116,17 @@ const pause = (milliseconds, signal) => new Promise((resolve, reject) => {
 function read(shape, { ok, status, headers }, text) {
   const answer = tried(() => JSON.parse(text, spellAmount));
   const { data, pagination, error } = answer ?? {};
-  const isAnswer = { none: true, data: Object(data) === data, page: Array.isArray(data) && pagination, whole: answer };
+  const isAnswer = {
+    none: true,
+    data: Object(data) === data,
+    page: Array.isArray(data) && pagination && (!pagination.hasMore || pagination.nextCursor),
+    whole: answer,
+  };
   if (ok && isAnswer[shape]) return shape === 'data' ? data : answer;
-  const id = headers.get('x-request-id') ?? '';
   const retryAfter = /^\d+$/.test(headers.get('retry-after')) ? Number(headers.get('retry-after')) : undefined;
   const told = !ok && typeof error?.code === 'string' ? error
     : { code: 'unreadable_answer', message: `The answer with status ${status} is not one of the API.` };
-  throw new ApiError(status, told.code, told.message, told.requestId ?? id, retryAfter);
+  throw new ApiError(status, told.code, told.message, told.requestId ?? headers.get('x-request-id') ?? '', retryAfter);
 }
 
 // An amount is the text of the cents beside it, never a float.

@@ -1,5 +1,6 @@
-import type { Api, CallOptions, DepositEventData, EventName, FeedEvent, RentalOperatorLinkedData, Webhook }
-  from './api.gen.js';
+import type {
+  Api, CallOptions, DepositEventData, EventName, FeedEvent, Hint, Reason, RentalOperatorLinkedData, Webhook,
+} from './api.gen.js';
 export * from './api.gen.js';
 
 declare module './api.gen.js' {
@@ -14,12 +15,20 @@ declare module './api.gen.js' {
   }
 }
 
+export interface ClientOptions {
+  baseUrl?: string;
+  /** In milliseconds, of one attempt: 30,000 by default. */
+  timeout?: number;
+  /** How often a call is repeated that may succeed then: 2 by default. */
+  retries?: number;
+  /** For tests, as sleep and random are. */
+  fetch?: (url: string, request: any) => Promise<any>;
+  sleep?: (milliseconds: number, signal?: any) => Promise<any>;
+  random?: () => number;
+}
 export interface PartnerDeposits extends Api {}
 export class PartnerDeposits {
-  /** timeout is in milliseconds, of one attempt. fetch, sleep and random are for tests. */
-  constructor(apiKey: string, options?: { baseUrl?: string; timeout?: number; retries?: number; random?: () => number;
-    fetch?: (url: string, request: any) => Promise<any>; sleep?: (milliseconds: number, signal?: any) => Promise<any>;
-  });
+  constructor(apiKey: string, options?: ClientOptions);
 }
 export default PartnerDeposits;
 
@@ -28,7 +37,7 @@ export class ApiError extends Error { status: number; code: string; requestId: s
 /** No attempt had an answer; `cause` is the error of the last one. */
 export class ConnectionError extends Error {}
 /** Not what we sign, or not in time: answer 400. */
-export class SignatureError extends Error { reason: string; hint: string | null }
+export class SignatureError extends Error { reason: Reason; hint: Hint | null }
 
 /** How many seconds the signed time may be from `now`, in Unix seconds: 300 for webhooks, any for returns. */
 export interface TimeOptions { tolerance?: number; now?: number }

@@ -1,30 +1,10 @@
+import { words } from './api.gen.js';
 import { bytes, query, tried } from './encode.js';
-
-const WORDS = {
-  missing_header: 'X-Svc-Signature or X-Svc-Timestamp is missing.',
-  malformed_header: 'X-Svc-Signature or X-Svc-Timestamp is not in the form that we send.',
-  missing_parameter: 'A signed parameter of the return URL is missing.',
-  malformed_parameter: 'A signed parameter of the return URL is not in the form that we send.',
-  expired: 'The timestamp is outside the tolerance.',
-  mismatch: 'The signature does not match.',
-  invalid_json: 'The body is not a JSON object.',
-  stale: "It is in the past: check this server's clock, and that the request is not a replay.",
-  future: "It is in the future: check this server's clock.",
-  milliseconds: 'It is in milliseconds: X-Svc-Timestamp is Unix seconds.',
-  body_reserialized: 'The body was parsed and written again: pass the raw body.',
-  body_changed: 'The body is not what was sent: pass the raw body, unread and unchanged.',
-  wrong_secret_kind: 'The secret is not a signing secret (svc_whsec_…).',
-  secret_whitespace: 'The secret has white space around it.',
-  base64: 'The signature is base64: it must be lower-case hex.',
-  upper_case: 'The signature is in upper case: it must be lower-case hex.',
-  prefix_missing: 'The prefix sha256= is missing.',
-  order: 'The signed message is in another order: it is <timestamp>.<raw body>.',
-};
 
 export class SignatureError extends Error {
   get name() { return 'SignatureError'; }
   constructor(reason, hint = null) {
-    super(hint ? `${WORDS[reason]} ${WORDS[hint]}` : WORDS[reason]);
+    super(hint ? `${words[reason]} ${words[hint]}` : words[reason]);
     Object.assign(this, { reason, hint });
   }
 }
@@ -49,7 +29,7 @@ export async function unwrap(rawBody, headers, secret, { tolerance = 300, now = 
 }
 
 export async function verifyReturn(url, secret, { tolerance = Infinity, now = clock() } = {}) {
-  const params = new URLSearchParams(/\?([^#]*)/.exec(url)?.[1]);
+  const params = new URLSearchParams(/^[^?#]*\?([^#]*)/.exec(url)?.[1]);
   const names = ['connectStatus', 'accountId', 'returnTs', 'externalId', 'returnSig'];
   const given = names.map((name) => params.getAll(name));
   if (given.some((values) => !values.length)) throw new SignatureError('missing_parameter');

@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
 import PartnerDeposits, { ApiError, ConnectionError } from '../src/index.js';
+import { version } from '../src/api.gen.js';
 
 const KEY = 'svc_pk_test_0123456789';
 
@@ -15,19 +16,16 @@ async function serve(t, ...answers) {
     answers.shift()(response, request);
   });
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
+  const close = () => server.close().closeAllConnections();
+  t.after(close);
   const baseUrl = `http://127.0.0.1:${server.address().port}`;
   const client = new PartnerDeposits(KEY, { baseUrl: `${baseUrl}/`, sleep: async () => {} });
-  return { baseUrl, client, requests };
+  return { baseUrl, client, close, requests };
 }
 
 const json = (body, status = 200) => (response) => response.writeHead(status).end(JSON.stringify(body));
-const cut = (response) => response.writeHead(200, { 'content-length': 1000 }).write('{"data":', () => response.destroy());
+const cut = (response) => response.writeHead(200, { 'content-length': 99 }).write('{"data":', () => response.destroy());
 const silent = () => {};
-const event = (target, name) => new Promise((resolve) => target.once(name, resolve));
 
 test('a request tells who asks, and its content type where it has content', async (t) => {
   const { client, requests } = await serve(t, json({ data: {} }), json({ data: {} }, 201));
@@ -36,7 +34,7 @@ test('a request tells who asks, and its content type where it has content', asyn
   const [{ headers: asked }, { headers: created }] = requests;
   assert.equal(asked['x-api-key'], KEY);
   assert.equal(asked.accept, 'application/json');
-  assert.equal(asked['user-agent'], `partner-deposits-node/1.0.0 node/${process.versions.node}`);
+  assert.equal(asked['user-agent'], `partner-deposits-node/${version} node/${process.versions.node}`);
   assert.equal(asked['content-type'], undefined);
   assert.equal(created['content-type'], 'application/json');
 });
@@ -48,8 +46,8 @@ test('an answer that is cut in its body is asked for again', async (t) => {
 });
 
 test('a refused connection is a ConnectionError that tells why, without the key', async (t) => {
-  const { baseUrl } = await serve(t);
-  const client = new PartnerDeposits(KEY, { baseUrl: baseUrl.replace(/\d+$/, '1'), sleep: async () => {} });
+  const { client, close } = await serve(t);
+  close();
   const error = await client.deposits.get('dep_1').catch((thrown) => thrown);
   assert.ok(error instanceof ConnectionError);
   assert.match(error.message, /^GET \/api\/partner\/v1\/deposits\/dep_1: .*ECONNREFUSED/);
@@ -110,7 +108,8 @@ test('the key shows in no log of a client, and in no error about it', () => {
   assert.match(shown, /deposits/);
   assert.ok(!shown.includes(KEY));
   for (const key of [undefined, null, '', `${KEY}\n`, `${KEY} `, 'clé']) {
-    assert.throws(() => new PartnerDeposits(key), (error) => error.name === 'TypeError' && !error.message.includes(KEY));
+    const tellsNoKey = (error) => error instanceof TypeError && !inspect(error).includes(KEY);
+    assert.throws(() => new PartnerDeposits(key), tellsNoKey);
   }
   assert.throws(() => new PartnerDeposits(KEY, { baseUrl: 'api.example.com' }), TypeError);
 });
@@ -126,7 +125,8 @@ test('what is no id is refused before any request', async () => {
 test('a number that is no whole one is refused with the remedy, and a bigint is exact', async (t) => {
   const { client, requests } = await serve(t, (response, request) => request.pipe(response.writeHead(200)));
   for (const amount of [0.1, 2 ** 53, -1, Infinity]) {
-    await assert.rejects(client.deposits.capture('dep_1', { amount }), { name: 'TypeError', message: /string such as "500.50"/ });
+    const refusal = { name: 'TypeError', message: /string such as "500.50"/ };
+    await assert.rejects(client.deposits.capture('dep_1', { amount }), refusal);
   }
   assert.equal(requests.length, 0);
   await assert.rejects(client.deposits.capture('dep_1', { amount: 500n, reason: undefined }), ApiError);
@@ -134,9 +134,8 @@ test('a number that is no whole one is refused with the remedy, and a bigint is 
 });
 
 test('a Date is sent as the API reads it, in a query and in a body', async (t) => {
-  const { client, requests } = await serve(t, json({ data: [], pagination: { hasMore: false } }), async (response, request) => {
-    json({ data: JSON.parse(await request.toArray()) })(response);
-  });
+  const echoing = async (response, request) => json({ data: JSON.parse(await request.toArray()) })(response);
+  const { client, requests } = await serve(t, json({ data: [], pagination: { hasMore: false } }), echoing);
   const from = new Date(Date.UTC(2026, 5, 1));
   await client.events.list({ from, to: undefined }).page();
   assert.equal(requests[0].url, '/api/partner/v1/events?from=2026-06-01T00%3A00%3A00.000Z');
@@ -152,6 +151,11 @@ test('a list gives single pages too', async (t) => {
   assert.deepEqual(first, { data: [{ id: 'a' }], pagination: { hasMore: true, nextCursor: 'next' } });
   assert.deepEqual((await list.page(first.pagination.nextCursor)).data, [{ id: 'b' }]);
   assert.deepEqual(requests.map(({ url }) => url.split('?')[1]), ['limit=1', 'limit=1&cursor=next']);
+});
+
+test('a page that has a next one and does not name it is an error, not read for ever', async (t) => {
+  const { client } = await serve(t, json({ data: [], pagination: { hasMore: true, nextCursor: null } }));
+  await assert.rejects(client.deposits.list().page(), { code: 'unreadable_answer' });
 });
 
 test('two calls at a time have a key each', async (t) => {

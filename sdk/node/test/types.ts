@@ -70,6 +70,8 @@ export async function refused(): Promise<void> {
   const amount: number = (await client.deposits.get('dep_…')).amount;
   // @ts-expect-error a parsed body cannot be verified
   await unwrap({ event: 'deposit.activated' }, {}, 'svc_whsec_…');
+  // @ts-expect-error there is no such reason
+  if ((await unwrap('', {}, '').catch((error: SignatureError) => error.reason)) === 'old') return;
   // @ts-expect-error the key stays inside
   console.log(client.apiKey, amount);
 }

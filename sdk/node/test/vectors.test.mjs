@@ -53,16 +53,18 @@ test('a want covers what it names, and no more', () => {
 test('the driver performs a case per line over the network', async (t) => {
   const server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url, 'http://localhost');
-    const status = request.headers['x-api-key'] === 'svc_pk_test_served' && pathname !== '/api/partner/v1/me' ? 200 : 401;
+    const known = request.headers['x-api-key'] === 'svc_pk_test_served' && !pathname.endsWith('/me');
+    const status = known ? 200 : 401;
     const pagination = { hasMore: true, nextCursor: String(Number(searchParams.get('cursor')) + 1) };
     const error = { code: 'invalid_api_key', message: 'no', requestId: 'req_1' };
-    response.writeHead(status).end(JSON.stringify(status === 200 ? { data: [{ id: 'a' }, { id: 'b' }], pagination } : { error }));
+    const answer = status === 200 ? { data: [{ id: 'a' }, { id: 'b' }], pagination } : { error };
+    response.writeHead(status).end(JSON.stringify(answer));
   });
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.after(() => server.close());
-  const child = spawn(process.execPath, [runner, '--serve'], {
-    env: { ...process.env, API_KEY: 'svc_pk_test_served', API_URL: `http://127.0.0.1:${server.address().port}/`, RETRY_DELAY: '0.01' },
-  });
+  const API_URL = `http://127.0.0.1:${server.address().port}/`;
+  const env = { ...process.env, API_KEY: 'svc_pk_test_served', API_URL, RETRY_DELAY: '0.01' };
+  const child = spawn(process.execPath, [runner, '--serve'], { env });
   t.after(() => child.kill());
   for (const [kind, input] of [
     ['standardSecret', { secret: 'svc_whsec_0123456789abcdef' }],
