@@ -48,7 +48,7 @@ func generateGo(api *API) (map[string][]byte, error) {
 		"body":  func(t Type) []goField { return g.params(t.Fields, g.patches[t.Name]) },
 		"query": func(m Method) []goField { return g.params(m.Query, false) },
 		"codes": codesOfAll, "options": g.options, "hasCents": hasCents,
-		"messages": func() [][2]string { return messages }, "path": goPath, "lower": func(s string) string { return strings.ToLower(s[:min(1, len(s))]) + s[min(1, len(s)):] },
+		"messages": func() [][2]string { return messages }, "path": goPath, "lower": lowerFirst,
 	}, api)
 	if err != nil {
 		return nil, err
@@ -106,8 +106,8 @@ func (g *goWriter) fields(t Type) []goField {
 	return fields
 }
 
-// params gives the fields of a request. An empty field is not sent. So a field whose empty value says something has a type
-// that tells it from none: numbers other than a limit, and the fields of a PATCH.
+// params gives the fields of a request. An empty field is not sent. So a field whose empty value says something has a
+// type that tells it from none: numbers other than a limit, and the fields of a PATCH.
 func (g *goWriter) params(fields []Field, patch bool) []goField {
 	var params []goField
 	for _, f := range fields {
@@ -156,7 +156,9 @@ func (g *goWriter) options(t Type) ([]option, error) {
 	var options []option
 	for _, name := range t.OneOf {
 		fields := g.types[name].Fields
-		at := slices.IndexFunc(fields, func(f Field) bool { return f.Required && f.Ref.Kind == "string" && count[f.Name] == 1 })
+		at := slices.IndexFunc(fields, func(f Field) bool {
+			return f.Required && f.Ref.Kind == "string" && count[f.Name] == 1
+		})
 		if at < 0 {
 			return nil, fmt.Errorf("%s: nothing tells %s from the other types", t.Name, name)
 		}
@@ -213,8 +215,14 @@ func goName(name string) string {
 
 // goVariable gives the name of a parameter: webhookId is webhookID.
 func goVariable(name string) string {
-	out := goName(name)
-	return strings.ToLower(out[:1]) + out[1:]
+	return lowerFirst(goName(name))
+}
+
+func lowerFirst(text string) string {
+	if text == "" {
+		return ""
+	}
+	return strings.ToLower(text[:1]) + text[1:]
 }
 
 func goComment(text string) string {

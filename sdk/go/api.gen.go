@@ -83,6 +83,27 @@ var words = map[string]string{
 	"order":               "The signed message is in another order: it is <timestamp>.<raw body>.",
 }
 
+// Object is an object of an answer. Raw gives its JSON, with the fields that this version of the library does not know.
+type Object struct{ raw string }
+
+func (o Object) Raw() json.RawMessage { return json.RawMessage(o.raw) }
+
+// Page is one page of a list.
+type Page[T any] struct {
+	Data       []T
+	Pagination struct {
+		NextCursor string
+		HasMore    bool
+	}
+}
+
+// Nullable is a field that a request leaves as it is (nil), sets (Set) or clears (Null). Ptr is for optional fields.
+type Nullable[T any] **T
+
+func Set[T any](value T) Nullable[T] { p := &value; return &p }
+func Null[T any]() Nullable[T]       { return new(*T) }
+func Ptr[T any](value T) *T          { return &value }
+
 // Resources are the parts of the API.
 type Resources struct {
 	Me         *MeResource
@@ -163,19 +184,25 @@ func (p *ListAPIKeysParams) query() (query string) {
 //
 // Codes of its errors: api_key_revoked, internal_error, invalid_api_key, invalid_cursor, invalid_field, missing_api_key, rate_limited, service_unavailable.
 func (r *APIKeysResource) List(ctx context.Context, params *ListAPIKeysParams, opts ...CallOption) iter.Seq2[*APIKey, error] {
-	var p ListAPIKeysParams
-	if params != nil {
-		p = *params
-	}
-	return each(p.Cursor, func(cursor string) ([]APIKey, string, bool, error) {
-		p := p
-		p.Cursor = cursor
-		page, err := r.ListPage(ctx, &p, opts...)
-		if err != nil {
-			return nil, "", false, err
+	return func(yield func(*APIKey, error) bool) {
+		var p ListAPIKeysParams
+		if params != nil {
+			p = *params
 		}
-		return page.Data, page.Pagination.NextCursor, page.Pagination.HasMore, nil
-	})
+		for more := true; more; {
+			page, err := r.ListPage(ctx, &p, opts...)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for i := range page.Data {
+				if !yield(&page.Data[i], nil) {
+					return
+				}
+			}
+			p.Cursor, more = page.Pagination.NextCursor, page.Pagination.HasMore
+		}
+	}
 }
 
 // ListPage gives one page of List: the first, or that of params.Cursor.
@@ -239,19 +266,25 @@ func (p *ListAccountsParams) query() (query string) {
 //
 // Codes of its errors: api_key_revoked, internal_error, invalid_api_key, invalid_cursor, invalid_field, missing_api_key, rate_limited, service_unavailable.
 func (r *AccountsResource) List(ctx context.Context, params *ListAccountsParams, opts ...CallOption) iter.Seq2[*Account, error] {
-	var p ListAccountsParams
-	if params != nil {
-		p = *params
-	}
-	return each(p.Cursor, func(cursor string) ([]Account, string, bool, error) {
-		p := p
-		p.Cursor = cursor
-		page, err := r.ListPage(ctx, &p, opts...)
-		if err != nil {
-			return nil, "", false, err
+	return func(yield func(*Account, error) bool) {
+		var p ListAccountsParams
+		if params != nil {
+			p = *params
 		}
-		return page.Data, page.Pagination.NextCursor, page.Pagination.HasMore, nil
-	})
+		for more := true; more; {
+			page, err := r.ListPage(ctx, &p, opts...)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for i := range page.Data {
+				if !yield(&page.Data[i], nil) {
+					return
+				}
+			}
+			p.Cursor, more = page.Pagination.NextCursor, page.Pagination.HasMore
+		}
+	}
 }
 
 // ListPage gives one page of List: the first, or that of params.Cursor.
@@ -334,19 +367,25 @@ func (p *ListWebhooksParams) query() (query string) {
 //
 // Codes of its errors: api_key_revoked, internal_error, invalid_api_key, invalid_cursor, invalid_field, missing_api_key, rate_limited, service_unavailable.
 func (r *WebhooksResource) List(ctx context.Context, params *ListWebhooksParams, opts ...CallOption) iter.Seq2[*Webhook, error] {
-	var p ListWebhooksParams
-	if params != nil {
-		p = *params
-	}
-	return each(p.Cursor, func(cursor string) ([]Webhook, string, bool, error) {
-		p := p
-		p.Cursor = cursor
-		page, err := r.ListPage(ctx, &p, opts...)
-		if err != nil {
-			return nil, "", false, err
+	return func(yield func(*Webhook, error) bool) {
+		var p ListWebhooksParams
+		if params != nil {
+			p = *params
 		}
-		return page.Data, page.Pagination.NextCursor, page.Pagination.HasMore, nil
-	})
+		for more := true; more; {
+			page, err := r.ListPage(ctx, &p, opts...)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for i := range page.Data {
+				if !yield(&page.Data[i], nil) {
+					return
+				}
+			}
+			p.Cursor, more = page.Pagination.NextCursor, page.Pagination.HasMore
+		}
+	}
 }
 
 // ListPage gives one page of List: the first, or that of params.Cursor.
@@ -501,19 +540,25 @@ func (p *ListWebhookDeliveriesParams) query() (query string) {
 //
 // Codes of its errors: api_key_revoked, internal_error, invalid_api_key, invalid_cursor, invalid_field, missing_api_key, rate_limited, service_unavailable, webhook_not_found.
 func (r *DeliveriesResource) List(ctx context.Context, webhookID string, params *ListWebhookDeliveriesParams, opts ...CallOption) iter.Seq2[*Delivery, error] {
-	var p ListWebhookDeliveriesParams
-	if params != nil {
-		p = *params
-	}
-	return each(p.Cursor, func(cursor string) ([]Delivery, string, bool, error) {
-		p := p
-		p.Cursor = cursor
-		page, err := r.ListPage(ctx, webhookID, &p, opts...)
-		if err != nil {
-			return nil, "", false, err
+	return func(yield func(*Delivery, error) bool) {
+		var p ListWebhookDeliveriesParams
+		if params != nil {
+			p = *params
 		}
-		return page.Data, page.Pagination.NextCursor, page.Pagination.HasMore, nil
-	})
+		for more := true; more; {
+			page, err := r.ListPage(ctx, webhookID, &p, opts...)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for i := range page.Data {
+				if !yield(&page.Data[i], nil) {
+					return
+				}
+			}
+			p.Cursor, more = page.Pagination.NextCursor, page.Pagination.HasMore
+		}
+	}
 }
 
 // ListPage gives one page of List: the first, or that of params.Cursor.
@@ -605,19 +650,25 @@ func (p *ListEventsParams) query() (query string) {
 //
 // Codes of its errors: api_key_revoked, internal_error, invalid_api_key, invalid_cursor, invalid_field, missing_api_key, rate_limited, service_unavailable.
 func (r *EventsResource) List(ctx context.Context, params *ListEventsParams, opts ...CallOption) iter.Seq2[*Event, error] {
-	var p ListEventsParams
-	if params != nil {
-		p = *params
-	}
-	return each(p.Cursor, func(cursor string) ([]Event, string, bool, error) {
-		p := p
-		p.Cursor = cursor
-		page, err := r.ListPage(ctx, &p, opts...)
-		if err != nil {
-			return nil, "", false, err
+	return func(yield func(*Event, error) bool) {
+		var p ListEventsParams
+		if params != nil {
+			p = *params
 		}
-		return page.Data, page.Pagination.NextCursor, page.Pagination.HasMore, nil
-	})
+		for more := true; more; {
+			page, err := r.ListPage(ctx, &p, opts...)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for i := range page.Data {
+				if !yield(&page.Data[i], nil) {
+					return
+				}
+			}
+			p.Cursor, more = page.Pagination.NextCursor, page.Pagination.HasMore
+		}
+	}
 }
 
 // ListPage gives one page of List: the first, or that of params.Cursor.
@@ -740,19 +791,25 @@ func (p *ListClientsParams) query() (query string) {
 //
 // Codes of its errors: account_revoked, api_key_revoked, internal_error, invalid_api_key, invalid_cursor, invalid_field, missing_api_key, rate_limited, service_unavailable.
 func (r *ClientsResource) List(ctx context.Context, params *ListClientsParams, opts ...CallOption) iter.Seq2[*ClientRecord, error] {
-	var p ListClientsParams
-	if params != nil {
-		p = *params
-	}
-	return each(p.Cursor, func(cursor string) ([]ClientRecord, string, bool, error) {
-		p := p
-		p.Cursor = cursor
-		page, err := r.ListPage(ctx, &p, opts...)
-		if err != nil {
-			return nil, "", false, err
+	return func(yield func(*ClientRecord, error) bool) {
+		var p ListClientsParams
+		if params != nil {
+			p = *params
 		}
-		return page.Data, page.Pagination.NextCursor, page.Pagination.HasMore, nil
-	})
+		for more := true; more; {
+			page, err := r.ListPage(ctx, &p, opts...)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for i := range page.Data {
+				if !yield(&page.Data[i], nil) {
+					return
+				}
+			}
+			p.Cursor, more = page.Pagination.NextCursor, page.Pagination.HasMore
+		}
+	}
 }
 
 // ListPage gives one page of List: the first, or that of params.Cursor.
@@ -893,19 +950,25 @@ func (p *ListDepositsParams) query() (query string) {
 //
 // Codes of its errors: api_key_revoked, internal_error, invalid_api_key, invalid_cursor, invalid_field, missing_api_key, rate_limited, service_unavailable.
 func (r *DepositsResource) List(ctx context.Context, params *ListDepositsParams, opts ...CallOption) iter.Seq2[*Deposit, error] {
-	var p ListDepositsParams
-	if params != nil {
-		p = *params
-	}
-	return each(p.Cursor, func(cursor string) ([]Deposit, string, bool, error) {
-		p := p
-		p.Cursor = cursor
-		page, err := r.ListPage(ctx, &p, opts...)
-		if err != nil {
-			return nil, "", false, err
+	return func(yield func(*Deposit, error) bool) {
+		var p ListDepositsParams
+		if params != nil {
+			p = *params
 		}
-		return page.Data, page.Pagination.NextCursor, page.Pagination.HasMore, nil
-	})
+		for more := true; more; {
+			page, err := r.ListPage(ctx, &p, opts...)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for i := range page.Data {
+				if !yield(&page.Data[i], nil) {
+					return
+				}
+			}
+			p.Cursor, more = page.Pagination.NextCursor, page.Pagination.HasMore
+		}
+	}
 }
 
 // ListPage gives one page of List: the first, or that of params.Cursor.

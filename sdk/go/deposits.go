@@ -1,15 +1,13 @@
-// Package deposits is the Go library of the Partner API: a client that repeats requests safely, signed connect URLs, and
+// Package deposits is the library of the Partner API: a client that repeats requests safely, signed connect URLs, and
 // webhooks that are verified before they are read.
 package deposits
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -38,8 +36,8 @@ type Client struct {
 	authorize func(http.Header) // holds the key, so that a Client that is printed does not show it
 }
 
-// Option changes a Client: the installation (https://api.example.com by default), the time of an attempt (30 s), how often a
-// request is repeated (2), what sends requests, and, for tests, what waits between attempts and the random part of it.
+// Option changes a Client: the installation (https://api.example.com by default), the time of an attempt (30 s), how
+// often a request is repeated (2), what sends requests, and, for tests, what waits for an attempt, and the random part.
 type Option func(*Client)
 
 func WithBaseURL(base string) Option           { return func(c *Client) { c.baseURL = base } }
@@ -65,8 +63,8 @@ func New(apiKey string, opts ...Option) *Client {
 func (c Client) String() string   { return "deposits.Client(" + c.baseURL + ")" }
 func (c Client) GoString() string { return c.String() }
 
-// CallOption changes a call: its Idempotency-Key, a UUID v4 that the call makes if none is given; and of Follow the FeedID
-// to find, how long to wait for events at a time (25 s; with 0 it ends when there are no more), and how many to ask for.
+// CallOption changes a call: its Idempotency-Key, a UUID v4 that the call makes if none is given; of Follow, the feed
+// that is expected, how long to wait at a time (25 s; with 0 it ends when no event is left), and how many to ask for.
 type CallOption func(*call)
 
 func WithIdempotencyKey(key string) CallOption { return func(do *call) { do.key = key } }
@@ -95,16 +93,12 @@ func (e *Error) Error() string {
 
 // send makes a call and repeats it. Its error is an *Error, or wraps that of the connection or of a wrong argument.
 func (c *Client) send(ctx context.Context, do call, opts []CallOption, into any) error {
-	r := rand.Uint64
-	do.key = fmt.Sprintf("%08x-%04x-4%03x-8%03x-%012x", r()>>32, r()>>48, r()>>52, r()>>52, r()>>16) // a UUID v4
 	for _, opt := range opts {
 		opt(&do)
 	}
-	body, err := json.Marshal(do.body)
-	if do.body == nil {
-		body = nil
-	}
-	req, urlErr := http.NewRequestWithContext(ctx, do.method, strings.TrimRight(c.baseURL, "/")+do.path, bytes.NewReader(body))
+	object, err := json.Marshal(do.body)
+	body := strings.NewReader(strings.TrimPrefix(string(object), "null"))
+	req, urlErr := http.NewRequest(do.method, strings.TrimRight(c.baseURL, "/")+do.path, body)
 	if err = errors.Join(err, urlErr); err != nil {
 		return fmt.Errorf("deposits: %w", err)
 	}
@@ -112,11 +106,12 @@ func (c *Client) send(ctx context.Context, do call, opts []CallOption, into any)
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("User-Agent", "partner-deposits-go/"+Version+" go/"+strings.TrimPrefix(runtime.Version(), "go"))
-	if do.keyed {
-		req.Header.Set("Idempotency-Key", do.key)
+	if r := rand.Uint64; do.keyed {
+		uuid := fmt.Sprintf("%08x-%04x-4%03x-8%03x-%012x", r()>>32, r()>>48, r()>>52, r()>>52, r()>>16)
+		req.Header.Set("Idempotency-Key", cmp.Or(do.key, uuid))
 	}
 	for n := 0; ; n++ {
-		err, e := c.attempt(req, do, into), &Error{}
+		err, e := c.attempt(req.Clone(ctx), do, into), &Error{}
 		lost := !errors.As(err, &e) || e.Status == 500 || e.Status == 502 || e.Status == 504 // perhaps a success
 		again := e.Status == 429 || e.Status == 503 || e.Code == "idempotency_key_in_use" ||
 			lost && (do.keyed || do.method != http.MethodPost)
@@ -163,34 +158,8 @@ func (c *Client) attempt(req *http.Request, do call, into any) error {
 	return e
 }
 
-// Page is one page of a list.
-type Page[T any] struct {
-	Data       []T
-	Pagination struct {
-		NextCursor string
-		HasMore    bool
-	}
-}
-
-// each yields the items of batches, and asks for the next when the last item was taken. An error is the last that it yields.
-func each[T, At any](start At, batch func(At) (items []T, next At, more bool, err error)) iter.Seq2[*T, error] {
-	return func(yield func(*T, error) bool) {
-		for at, more := start, true; more; {
-			items, next, hasMore, err := batch(at)
-			for i := range items {
-				if !yield(&items[i], nil) {
-					return
-				}
-			}
-			if err != nil {
-				yield(nil, err)
-			}
-			at, more = next, hasMore && err == nil
-		}
-	}
-}
-
-// Ensure finds the subscription of a URL, and gives it the events, if any are named; or it creates one, which has a Secret.
+// Ensure finds the subscription of a URL, and gives it the events, if any are named. Without one it creates one:
+// only then is there a Secret.
 func (r *WebhooksResource) Ensure(ctx context.Context, url string, events ...EventName) (*CreatedWebhook, error) {
 	set := func(events []EventName) []EventName { return slices.Compact(slices.Sorted(slices.Values(events))) }
 	for w, err := range r.List(ctx, nil) {
@@ -212,80 +181,73 @@ func (r *WebhooksResource) Ensure(ctx context.Context, url string, events ...Eve
 // Oldest is the position before the oldest event that the feed keeps.
 const Oldest int64 = -1
 
-// Follow yields the events after a position of the feed, the Sequence of an event, as they happen. The error feed_changed
-// says that all positions have lost their meaning: follow from Oldest.
+// Follow yields the events after a position, the Sequence of an event, as they happen. The error feed_changed says that
+// positions have lost their meaning: follow from Oldest.
 func (r *EventsResource) Follow(ctx context.Context, after int64, opts ...CallOption) iter.Seq2[*FeedEvent, error] {
 	do := call{wait: 25}
 	for _, opt := range opts {
 		opt(&do)
 	}
 	patient := func(each *call) { each.timeout = time.Duration(do.wait+10) * time.Second }
-	return each(Feed{NextAfter: after, FeedID: do.feedID}, func(at Feed) ([]FeedEvent, Feed, bool, error) {
-		params := &ReadFeedParams{Limit: do.limit, WaitSeconds: &do.wait}
-		if at.NextAfter != Oldest {
-			params.After = &at.NextAfter
+	return func(yield func(*FeedEvent, error) bool) {
+		after, feedID := after, do.feedID
+		for more := true; more; {
+			params := &ReadFeedParams{Limit: do.limit, WaitSeconds: &do.wait}
+			if after != Oldest {
+				params.After = &after
+			}
+			feed, err := r.Feed(ctx, params, patient)
+			if err == nil && feedID != "" && feedID != feed.FeedID {
+				err = &Error{Status: 200, Code: "feed_changed", Message: "The feed is another: follow from Oldest."}
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for i := range feed.Data {
+				feed.Data[i].FeedID = feed.FeedID
+				if !yield(&feed.Data[i], nil) {
+					return
+				}
+			}
+			after, feedID, more = feed.NextAfter, feed.FeedID, do.wait > 0 || len(feed.Data) > 0
 		}
-		feed, err := r.Feed(ctx, params, patient)
-		if err == nil && at.FeedID != "" && at.FeedID != feed.FeedID {
-			err = &Error{Status: 200, Code: "feed_changed", Message: "The feed is another: follow from Oldest."}
-		}
-		if err != nil {
-			return nil, at, false, err
-		}
-		for i := range feed.Data {
-			feed.Data[i].FeedID = feed.FeedID
-		}
-		return feed.Data, *feed, do.wait > 0 || len(feed.Data) > 0, nil
-	})
+	}
 }
 
 // Money is an amount of euros in decimal digits, never a float.
-type Money struct {
-	euros string
-	given bool
-}
+type Money struct{ unit, digits string }
 
 // Euros makes Money of a decimal text or of whole euros: Euros("500.50"), Euros(500).
-func Euros[T string | int | int64](euros T) Money { return Money{fmt.Sprint(euros), true} }
+func Euros[T string | int | int64](euros T) Money { return Money{"EUR", fmt.Sprint(euros)} }
 
 // Cents makes Money of cents: Cents(50050) is Euros("500.50").
 func Cents(cents int64) Money { return Euros(fmt.Sprintf("%d.%02d", cents/100, cents%100)) }
 
-func (m Money) String() string                     { return m.euros }
+func (m Money) String() string                     { return m.digits }
 func (m *Money) UnmarshalJSON(number []byte) error { *m = Euros(string(number)); return nil }
 
 // MarshalJSON gives a number of the very digits.
 func (m Money) MarshalJSON() ([]byte, error) {
-	if !regexp.MustCompile(`^\d{1,12}(\.\d{1,2})?$`).MatchString(m.euros) {
-		return nil, fmt.Errorf("%q is not an amount of euros, such as 500.50", m.euros)
+	if !decimal.MatchString(m.digits) {
+		return nil, fmt.Errorf("%q is not an amount of euros, such as 500.50", m.digits)
 	}
-	return []byte(m.euros), nil
+	return []byte(m.digits), nil
 }
 
-// Nullable is a field that a request leaves as it is (nil), sets (Set) or clears (Null). Ptr is for optional fields.
-type Nullable[T any] **T
-
-func Set[T any](value T) Nullable[T] { p := &value; return &p }
-func Null[T any]() Nullable[T]       { return new(*T) }
-func Ptr[T any](value T) *T          { return &value }
-
-// Object is an object of an answer. Raw gives its JSON, with the fields that this version of the library does not know.
-type Object struct{ raw string }
-
-func (o Object) Raw() json.RawMessage { return json.RawMessage(o.raw) }
-
-// ConnectParams say whom a connect URL is for. Page is register, the default, or login; TS is Unix seconds, now by default.
+// ConnectParams say whom a connect URL is for. Page is register by default, or login; TS, now by default, Unix seconds.
 type ConnectParams struct {
 	Slug, Secret, ExternalID, Email, Name, ReturnURL, Page string
 	TS                                                     *string
 }
 
 var (
+	decimal  = regexp.MustCompile(`^\d{1,12}(\.\d{1,2})?$`)
 	slug     = regexp.MustCompile(`^[a-z0-9-]{2,40}$`)
 	unix     = regexp.MustCompile(`^[0-9]{1,15}$`)
 	digest   = regexp.MustCompile(`^[0-9a-f]{64}$`)
 	base64ed = regexp.MustCompile(`^[A-Za-z0-9+/]{43}=$`)
-	// ours is the form of our bodies: no white space outside of strings, and in them no escapes but those that we write.
+	// The form of our bodies: no white space outside of strings, and in them no escapes but those that we write.
 	ours = regexp.MustCompile(`^\{"event":(?:[^"\s]|"(?:[^"\\<>&\x{2028}\x{2029}]|\\["\\bfnrt]|` +
 		`\\u(?:00[01][0-9a-f]|003[ce]|0026|202[89]|fffd))*")*$`)
 )
@@ -306,7 +268,7 @@ func ConnectURL(base string, p ConnectParams) (string, error) {
 		return "", errors.New("deposits: " + wrong)
 	}
 	link := strings.TrimRight(base, "/") + "/" + page + "?partner=" + p.Slug + "&external_id=" + escape(p.ExternalID) +
-		"&ts=" + ts + "&sig=" + sign(p.Secret, p.Slug, ".", p.ExternalID, ".", ts)
+		"&ts=" + ts + "&sig=" + sign(p.Secret, p.Slug+"."+p.ExternalID+"."+ts)
 	for _, more := range [][2]string{{"&email=", p.Email}, {"&name=", p.Name}, {"&return_url=", p.ReturnURL}} {
 		link += when(more[1] != "", more[0]+escape(more[1]))
 	}
@@ -334,7 +296,7 @@ func VerifyReturn(returned, connectSecret string, opts ...VerifyOption) (*Return
 	if reason := cmp.Or(
 		when(missing, "missing_parameter"),
 		when(twice || !unix.MatchString(ts) || !digest.MatchString(signature), "malformed_parameter"),
-		when(!signed(signature, connectSecret, "return:", r.Status, ".", r.AccountID, ".", ts, ".", r.ExternalID), "mismatch"),
+		when(!signed(signature, connectSecret, "return:"+r.Status+"."+r.AccountID+"."+ts+"."+r.ExternalID), "mismatch"),
 		when(late(ts, 1<<63-1, opts) != "", "expired"),
 	); reason != "" {
 		return nil, &SignatureError{Reason: reason}
@@ -349,7 +311,7 @@ func (e *SignatureError) Error() string {
 	return strings.TrimSpace(words[e.Reason] + " " + words[e.Hint])
 }
 
-// VerifyOption sets the greatest age of a signature, 300 s by default for webhooks and none for return URLs, or the clock.
+// VerifyOption sets the greatest age of a signature, by default 300 s for webhooks and none for returns, or the clock.
 type VerifyOption func(tolerance *time.Duration, now *func() time.Time)
 
 func WithTolerance(d time.Duration) VerifyOption {
@@ -369,7 +331,7 @@ func Unwrap(body []byte, header http.Header, secret string, opts ...VerifyOption
 	ts, signature := strings.Join(all["X-Svc-Timestamp"], ","), strings.Join(all["X-Svc-Signature"], ",")
 	hash, prefixed := strings.CutPrefix(signature, "sha256=")
 	text, trimmed := string(body), strings.Trim(string(body), "\ufeff \t\r\n")
-	e, event := &SignatureError{}, &Event{}
+	e, event, lateness := &SignatureError{}, &Event{}, late(ts, 300*time.Second, opts)
 	switch {
 	case ts == "" || signature == "":
 		e.Reason = "missing_header"
@@ -380,22 +342,21 @@ func Unwrap(body []byte, header http.Header, secret string, opts ...VerifyOption
 			when(digest.MatchString(signature), "prefix_missing"),
 			when(digest.MatchString(strings.ToLower(hash)), "upper_case"),
 			when(base64ed.MatchString(hash), "base64"))
-	case !signed(hash, secret, ts, ".", text):
+	case !signed(hash, secret, ts+"."+text):
 		e.Reason, e.Hint = "mismatch", cmp.Or(
 			when(strings.TrimSpace(secret) != secret, "secret_whitespace"),
 			when(!strings.HasPrefix(secret, "svc_whsec_"), "wrong_secret_kind"),
-			when(signed(hash, secret, text, ".", ts) || signed(hash, secret, ts, text) || signed(hash, secret, text), "order"),
+			when(signed(hash, secret, text+"."+ts) || signed(hash, secret, ts+text) ||
+				signed(hash, secret, text), "order"),
 			when(len(ts) == 13, "milliseconds"),
 			when(!isObject(trimmed) || trimmed != text, "body_changed"),
 			when(!ours.MatchString(text), "body_reserialized"))
+	case lateness != "":
+		e.Reason, e.Hint = "expired", lateness
+	case !isObject(text) || json.Unmarshal(body, event) != nil:
+		e.Reason = "invalid_json"
 	default:
-		if e.Hint = late(ts, 300*time.Second, opts); e.Hint != "" {
-			e.Reason = "expired"
-		} else if !isObject(text) || json.Unmarshal(body, event) != nil {
-			e.Reason = "invalid_json"
-		} else {
-			return event, nil
-		}
+		return event, nil
 	}
 	return nil, e
 }
@@ -425,16 +386,16 @@ func isObject(text string) bool {
 
 func escape(text string) string { return strings.ReplaceAll(url.QueryEscape(text), "+", "%20") } // as RFC 3986
 
-// sign gives the HMAC-SHA256 of the parts as lower-case hex.
-func sign(secret string, parts ...string) string {
+// sign gives the HMAC-SHA256 of a message in lower-case hex.
+func sign(secret, message string) string {
 	mac := hmac.New(sha256.New, []byte(secret))
-	mac.Write([]byte(strings.Join(parts, "")))
-	return hex.EncodeToString(mac.Sum(nil))
+	mac.Write([]byte(message))
+	return fmt.Sprintf("%x", mac.Sum(nil))
 }
 
-// signed tells, in constant time, whether a signature is that of the parts. With an empty secret everybody can sign.
-func signed(signature, secret string, parts ...string) bool {
-	return secret != "" && hmac.Equal([]byte(sign(secret, parts...)), []byte(signature))
+// signed tells, in constant time, whether a signature is that of a message. With an empty secret everybody could sign.
+func signed(signature, secret, message string) bool {
+	return secret != "" && hmac.Equal([]byte(sign(secret, message)), []byte(signature))
 }
 
 // StandardSecret gives a signing secret in the form of libraries for Standard Webhooks.

@@ -74,7 +74,8 @@ func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
 	if a.Body != nil {
 		text = string(a.Body)
 	}
-	res := &http.Response{StatusCode: a.Status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(text)), Request: r}
+	stream := io.NopCloser(strings.NewReader(text))
+	res := &http.Response{StatusCode: a.Status, Header: http.Header{}, Body: stream, Request: r}
 	for name, value := range a.Headers {
 		res.Header.Set(name, value)
 	}
@@ -98,8 +99,9 @@ func (in callInput) perform() object {
 		if text, ok := os.LookupEnv("RETRY_DELAY"); ok {
 			delay, _ = strconv.ParseFloat(text, 64)
 		}
-		c := deposits.New(os.Getenv("API_KEY"), deposits.WithBaseURL(os.Getenv("API_URL")), deposits.WithTransport(real),
-			deposits.WithBackoff(time.After, func() float64 { return rand.Float64() * delay / 0.5 }))
+		random := func() float64 { return rand.Float64() * delay / 0.5 }
+		c := deposits.New(os.Getenv("API_KEY"), deposits.WithBaseURL(os.Getenv("API_URL")),
+			deposits.WithTransport(real), deposits.WithBackoff(time.After, random))
 		value, err := in.on(c)
 		return callOutcome(value, err, real.requests > 0)
 	}
@@ -131,7 +133,8 @@ func callOutcome(value any, err error, sent bool) object {
 	var e *deposits.Error
 	switch {
 	case errors.As(err, &e):
-		return object{"error": object{"status": e.Status, "code": e.Code, "message": e.Message, "requestId": e.RequestID}}
+		fields := object{"status": e.Status, "code": e.Code, "message": e.Message, "requestId": e.RequestID}
+		return object{"error": fields}
 	case err != nil && sent:
 		return object{"error": object{"connection": true}}
 	case err != nil:
@@ -312,8 +315,8 @@ func wire(v reflect.Value) any {
 	return v.Interface()
 }
 
-// withAmounts writes amounts with two decimals in fields that the library does not know. In Go these are the JSON itself,
-// whose numbers are exact; other languages read them into values.
+// withAmounts writes amounts with two decimals in fields that the library does not know. In Go these are the JSON
+// itself, whose numbers are exact; other languages read them into values.
 func withAmounts(value any) any {
 	switch value := value.(type) {
 	case []any:

@@ -1,6 +1,6 @@
-// The vectors command performs the cases of sdk/vectors with this library. `go run ./internal/vectors [FILE …]` compares
-// their outcomes and prints the cases that fail. With --serve it reads a case a line and writes its outcome; a call
-// without answers goes to API_URL with API_KEY.
+// The vectors command performs the cases of sdk/vectors with this library. `go run ./internal/vectors [FILE …]`
+// compares their outcomes and prints the cases that fail. With --serve it reads a case a line and writes its outcome;
+// a call without answers goes to API_URL with API_KEY.
 package main
 
 import (
@@ -114,8 +114,8 @@ func perform(v vector) object {
 		}
 		return object{"value": value}
 	case "connectUrl":
-		p := deposits.ConnectParams{Slug: in.Slug, Secret: in.Secret, ExternalID: in.ExternalID, Email: in.Email, Name: in.Name,
-			ReturnURL: in.ReturnURL, Page: in.Page}
+		p := deposits.ConnectParams{Slug: in.Slug, Secret: in.Secret, ExternalID: in.ExternalID, Email: in.Email,
+			Name: in.Name, ReturnURL: in.ReturnURL, Page: in.Page}
 		if in.TS != nil {
 			p.TS = deposits.Ptr(fmt.Sprint(in.TS))
 		}
