@@ -47,7 +47,8 @@ final class ClientTest extends TestCase
     public function testRequestNamesKeyLibraryAndVersions(): void
     {
         $sent = $this->client('echo')->deposits->get('dep 1');
-        self::assertSame(['GET', '/echo/api/partner/v1/deposits/dep%201', ''], [$sent->method, $sent->target, $sent->body]);
+        self::assertSame(['GET', ''], [$sent->method, $sent->body]);
+        self::assertSame('/echo/api/partner/v1/deposits/dep%201', $sent->target);
         self::assertSame(self::KEY, $sent->headers['x-api-key']);
         self::assertSame('application/json', $sent->headers->accept);
         self::assertSame('partner-deposits-php/1.0.0 php/' . PHP_VERSION, $sent->headers['user-agent']);
@@ -56,13 +57,14 @@ final class ClientTest extends TestCase
     public function testBodyGoesOutByteForByte(): void
     {
         $params = ['amount' => '500.50', 'metadata' => [], 'rentalContract' => 'é/"', 'depositUrlGeneration' => true];
-        $sent = $this->client('echo')->deposits->create($params, ['idempotencyKey' => '7f1e4a52-9c3b-4d68-8a17-2b5c9e0d4f63']);
+        $key = '7f1e4a52-9c3b-4d68-8a17-2b5c9e0d4f63';
+        $sent = $this->client('echo')->deposits->create($params, ['idempotencyKey' => $key]);
         self::assertSame(
             '{"amount":500.50,"metadata":{},"rentalContract":"\u00e9\/\"","depositUrlGeneration":true}',
             $sent->body,
         );
         self::assertSame('application/json', $sent->headers['content-type']);
-        self::assertSame('7f1e4a52-9c3b-4d68-8a17-2b5c9e0d4f63', $sent->headers['idempotency-key']);
+        self::assertSame($key, $sent->headers['idempotency-key']);
     }
 
     public function testPostWithoutParamsHasNoBody(): void
@@ -111,8 +113,12 @@ final class ClientTest extends TestCase
 
     public function testRedirectIsAnErrorAndIsNotFollowed(): void
     {
-        $this->expectExceptionObject(new ApiException(302, 'unreadable_answer', 'The answer with the status 302 is not the JSON expected.'));
-        $this->client('redirect')->me->get();
+        try {
+            $this->client('redirect')->me->get();
+            self::fail('it is followed');
+        } catch (ApiException $e) {
+            self::assertSame([302, 'unreadable_answer'], [$e->status, $e->errorCode]);
+        }
     }
 
     public function testAttemptEndsWithItsTimeout(): void
@@ -150,7 +156,8 @@ final class ClientTest extends TestCase
         $page = '{"data":[{"id":"dep_1"}],"pagination":{"nextCursor":"c","hasMore":true}}';
         $list = self::scripted($calls, [200, [], $page], [200, [], $page])->deposits->list(['limit' => 1]);
         self::assertSame(['dep_1', 'c'], [$list->page()->data[0]->id, $list->page('c')->pagination->nextCursor]);
-        self::assertInstanceOf(Type\DepositPage::class, self::scripted($calls, [200, [], $page])->deposits->list()->page());
+        $first = self::scripted($calls, [200, [], $page])->deposits->list()->page();
+        self::assertInstanceOf(Type\DepositPage::class, $first);
         $paths = array_map(fn ($call) => strrchr($call[1], '?'), $calls);
         self::assertSame(['?limit=1', '?limit=1&cursor=c', false], $paths);
     }
@@ -171,7 +178,8 @@ final class ClientTest extends TestCase
             self::scripted($calls, $answer)->me->get();
             self::fail('it is taken');
         } catch (ApiException $e) {
-            self::assertSame([429, 'rate_limited', 'm', 'r', 61], [$e->status, $e->errorCode, $e->getMessage(), $e->requestId, $e->retryAfter]);
+            self::assertSame([429, 'rate_limited', 'm'], [$e->status, $e->errorCode, $e->getMessage()]);
+            self::assertSame(['r', 61], [$e->requestId, $e->retryAfter]);
         }
     }
 
@@ -180,7 +188,9 @@ final class ClientTest extends TestCase
         return [
             'an empty id, which would be a list' => [fn (Client $c) => $c->deposits->get('')],
             'an id that leads elsewhere' => [fn (Client $c) => $c->webhooks->get('..')],
-            'a key with a second header' => [fn (Client $c) => $c->deposits->release('d', [], ['idempotencyKey' => "x\r\ny: z"])],
+            'a key with a second header' => [
+                fn (Client $c) => $c->deposits->release('d', [], ['idempotencyKey' => "x\r\ny: z"]),
+            ],
         ];
     }
 
@@ -204,8 +214,9 @@ final class ClientTest extends TestCase
                 $this->client($behaviour, ['retries' => 0])->deposits->create(['amount' => 500]);
                 self::fail('it is taken');
             } catch (ApiException | ConnectionException $e) {
-                $trace = array_map(fn ($frame) => array_filter($frame['args'] ?? [], fn ($arg) => !is_object($arg)), $e->getTrace());
-                self::assertStringNotContainsString(self::KEY, $e . print_r($trace, true));
+                $arguments = array_merge(...array_map(fn ($frame) => $frame['args'] ?? [], $e->getTrace()));
+                $told = array_filter($arguments, fn ($argument) => !is_object($argument));
+                self::assertStringNotContainsString(self::KEY, $e . print_r($told, true));
             }
         }
     }

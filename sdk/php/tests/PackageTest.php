@@ -30,12 +30,16 @@ final class PackageTest extends TestCase
         $app = sys_get_temp_dir() . '/partner-deposits-' . bin2hex(random_bytes(8));
         mkdir($app);
         file_put_contents("$app/composer.json", json_encode([
-            'repositories' => [['type' => 'path', 'url' => dirname(__DIR__), 'options' => ['symlink' => false]], ['packagist.org' => false]],
+            'repositories' => [
+                ['type' => 'path', 'url' => dirname(__DIR__), 'options' => ['symlink' => false]],
+                ['packagist.org' => false],
+            ],
             'require' => ['partner-deposits/php' => '^1.0'],
         ]));
         $use = 'require "vendor/autoload.php"; echo get_class((new PartnerDeposits\Client("k"))->deposits),'
             . ' (new PartnerDeposits\SignatureException("expired"))->reason;';
-        exec("cd $app && COMPOSER_HOME=$app/home composer install --no-interaction --quiet 2>&1 && php -r '$use'; rm -r $app", $lines);
+        $install = "COMPOSER_HOME=$app/home composer install --no-interaction --quiet 2>&1";
+        exec("cd $app && $install && " . PHP_BINARY . " -r '$use'; rm -r $app", $lines);
         self::assertSame('PartnerDeposits\Service\Depositsexpired', implode("\n", $lines));
     }
 }

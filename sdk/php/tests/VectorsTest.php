@@ -59,7 +59,8 @@ final class VectorsTest extends TestCase
     public function testServeAnswersCasesOneALine(): void
     {
         $case = ['kind' => 'standardSecret', 'input' => ['secret' => 'short']];
-        exec('echo ' . escapeshellarg(json_encode($case)) . ' | ' . PHP_BINARY . ' ' . __DIR__ . '/vectors.php --serve', $lines);
+        $serve = PHP_BINARY . ' ' . __DIR__ . '/vectors.php --serve';
+        exec('echo ' . escapeshellarg(json_encode($case)) . " | $serve", $lines);
         self::assertSame(['{"refused":true}'], $lines);
     }
 }

@@ -31,7 +31,8 @@ final class DepositHooks
 }
 
 $routes = new RouteCollection();
-$routes->add('hooks', (new Route('/hooks/deposits', ['_controller' => [DepositHooks::class, 'receive']]))->setMethods('POST'));
+$route = new Route('/hooks/deposits', ['_controller' => [DepositHooks::class, 'receive']], methods: 'POST');
+$routes->add('hooks', $route);
 $dispatcher = new EventDispatcher();
 $dispatcher->addSubscriber(new RouterListener(new UrlMatcher($routes, new RequestContext()), new RequestStack()));
 $kernel = new HttpKernel($dispatcher, new ControllerResolver());
