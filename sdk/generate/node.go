@@ -18,7 +18,8 @@ var nodeTypes string
 func node(api *API) (map[string][]byte, error) {
 	asked := nodeAsked(api)
 	functions := template.FuncMap{
-		"title": title, "quote": strconv.Quote, "path": nodePath, "args": nodeArgs, "route": nodeRoute, "params": nodeParams, "doc": nodeDoc,
+		"title": title, "quote": strconv.Quote, "path": nodePath, "args": nodeArgs, "route": nodeRoute, "params": nodeParams,
+		"doc":       nodeDoc,
 		"methodDoc": nodeMethodDoc,
 		"reasons":   func() []word { return reasons },
 		"hints":     func() []word { return hints },
