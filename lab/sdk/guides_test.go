@@ -127,7 +127,7 @@ func runReadme(t *testing.T, l language, program string, env []string) {
 	env = append(env, "SDK="+sdk())
 	switch l.name {
 	case "php":
-		in(t, dir, env, "php", write("main.php"))
+		in(t, filepath.Join(sdk(), "php"), env, "php", write("main.php"))
 	case "node":
 		require.NoError(t, os.MkdirAll(filepath.Join(dir, "node_modules"), 0o755))
 		require.NoError(t, os.Symlink(filepath.Join(sdk(), "node"), filepath.Join(dir, "node_modules", "partner-deposits")))

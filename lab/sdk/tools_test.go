@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,11 +37,12 @@ func TestLibrary_InTheEyesOfItsLanguage(t *testing.T) {
 			for _, file := range files {
 				in(t, folder, nil, "php", "-l", file)
 			}
-			said := in(t, folder, nil, "phpunit", "--do-not-cache-result", "--fail-on-warning", "--fail-on-risky",
-				"--bootstrap", "autoload.php", "tests")
+			said := in(t, folder, nil, "phpunit", "-c", ".")
 			require.Regexp(t, `OK \(\d+ tests`, said)
 		case "node":
-			said := in(t, folder, []string{"NODE_PATH=/usr/share/nodejs"}, "node", "--test", "test/")
+			tests, err := filepath.Glob(filepath.Join(folder, "test", "*.test.mjs"))
+			require.NoError(t, err)
+			said := in(t, folder, []string{"NODE_PATH=/usr/share/nodejs"}, slices.Concat([]string{"node", "--test"}, tests)...)
 			require.Regexp(t, `fail 0\b`, said)
 			require.NotRegexp(t, `(skipped|todo) [1-9]`, said)
 			in(t, folder, nil, "tsc", "--noEmit", "-p", ".")

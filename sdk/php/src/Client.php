@@ -23,6 +23,12 @@ final class Client extends Services
         parent::__construct($this);
     }
 
+    /** Keeps the API key out of dumps. */
+    public function __debugInfo(): array
+    {
+        return ['baseUrl' => $this->options['baseUrl']];
+    }
+
     /** @internal Sends a request, again where that is harmless. The params are its query, or with kinds its body. */
     public function request(
         string $method, string $path, array $ids, array $params, array $options, ?string $type = null,
