@@ -344,7 +344,7 @@ func Unwrap(body []byte, header http.Header, secret string, opts ...VerifyOption
 			when(base64ed.MatchString(hash), "base64"))
 	case !signed(hash, secret, ts+"."+text):
 		e.Reason, e.Hint = "mismatch", cmp.Or(
-			when(strings.TrimSpace(secret) != secret, "secret_whitespace"),
+			when(strings.TrimSpace(strings.ReplaceAll(secret, "\ufeff", "")) != secret, "secret_whitespace"),
 			when(!strings.HasPrefix(secret, "svc_whsec_"), "wrong_secret_kind"),
 			when(signed(hash, secret, text+"."+ts) || signed(hash, secret, ts+text) ||
 				signed(hash, secret, text), "order"),
