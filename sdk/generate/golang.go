@@ -43,7 +43,7 @@ func generateGo(api *API) (map[string][]byte, error) {
 		}
 	}
 	text, err := render("go", goTemplate, template.FuncMap{
-		"name": goName, "variable": goVariable, "comment": goComment, "type": g.typeOf,
+		"name": goName, "variable": goVariable, "comment": goComment, "about": about, "type": g.typeOf,
 		"isRequest": func(t Type) bool { return g.requests[t.Name] }, "fields": g.fields,
 		"body":  func(t Type) []goField { return g.params(t.Fields, g.patches[t.Name]) },
 		"query": func(m Method) []goField { return g.params(m.Query, false) },
@@ -223,6 +223,18 @@ func lowerFirst(text string) string {
 		return ""
 	}
 	return strings.ToLower(text[:1]) + text[1:]
+}
+
+// about says what a field is, and which values it has.
+func about(f goField) string {
+	text := f.Doc
+	if f.Ref.Enum != nil {
+		text += "\nOne of " + strings.Join(f.Ref.Enum, ", ") + "."
+	}
+	if text == "" {
+		return ""
+	}
+	return goComment(text)
 }
 
 func goComment(text string) string {

@@ -231,6 +231,7 @@ type AccountsResource struct{ client *Client }
 // ListAccountsParams are the parameters of Accounts.List.
 type ListAccountsParams struct {
 	// Which links to list.
+	// One of active, revoked, all.
 	Status string `json:"status,omitempty"`
 	// Only the account that you know under this id.
 	ExternalID string `json:"externalId,omitempty"`
@@ -1102,6 +1103,7 @@ type Me struct {
 	// Your name as operators see it.
 	Name string `json:"name"`
 	// The installation that answered.
+	// One of development, staging, production.
 	Environment string `json:"environment"`
 	// The id of the API key you used.
 	KeyID string `json:"keyId"`
@@ -1314,6 +1316,7 @@ type Webhook struct {
 	// Whether deliveries go out.
 	Enabled bool `json:"enabled"`
 	// Why deliveries do not go out. Only while disabled.
+	// One of disabled_by_partner, failing_for_five_days.
 	DisabledReason string `json:"disabledReason,omitempty"`
 	// When the subscription was created.
 	CreatedAt time.Time `json:"createdAt"`
@@ -1988,6 +1991,7 @@ func (o *PartnerContext) UnmarshalJSON(text []byte) error {
 // CancelDepositParams are the parameters of a request.
 type CancelDepositParams struct {
 	// Why you cancel.
+	// One of booking_cancelled, duplicate, other.
 	Reason string `json:"reason,omitempty"`
 	// Anything you want to keep with it.
 	Comment string `json:"comment,omitempty"`
@@ -2029,6 +2033,7 @@ type CaptureDepositParams struct {
 	// How much to collect, in euros, with at most two decimals. More than 0, at most the deposit's amount, which is also the default.
 	Amount Money `json:"amount,omitempty"`
 	// What the claim is for.
+	// One of damage, cleaning, missing_items, unpaid_charges, other.
 	Reason string `json:"reason,omitempty"`
 	// What happened.
 	Description string `json:"description,omitempty"`
@@ -2098,6 +2103,7 @@ type LinkMail struct {
 	// The id of the mail, which begins its Message-ID.
 	MessageID string `json:"messageId"`
 	// The mail is stored and will be sent.
+	// One of queued.
 	Status string `json:"status"`
 }
 
@@ -2111,6 +2117,7 @@ func (o *LinkMail) UnmarshalJSON(text []byte) error {
 // SimulateDepositParams are the parameters of a request.
 type SimulateDepositParams struct {
 	// What happens.
+	// One of start, activate, decline, abandon, fail_payment, expire.
 	Outcome string `json:"outcome"`
 }
 
@@ -2194,10 +2201,10 @@ func (o *FeedEvent) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*plain)(o))
 }
 
-// Feed:
+// Feed is an object of an answer.
 type Feed struct {
 	Object
-	//
+
 	Data []FeedEvent `json:"data"`
 	// Send this number as `after` of the next request.
 	NextAfter int64 `json:"nextAfter"`

@@ -215,7 +215,7 @@ func (r *EventsResource) Follow(ctx context.Context, after int64, opts ...CallOp
 	}
 }
 
-// Money is an amount of euros in decimal digits, never a float.
+// Money is an amount of euros in decimal digits, never a float. The zero Money is no amount.
 type Money struct{ unit, digits string }
 
 // Euros makes Money of a decimal text or of whole euros: Euros("500.50"), Euros(500).
@@ -344,7 +344,7 @@ func Unwrap(body []byte, header http.Header, secret string, opts ...VerifyOption
 			when(base64ed.MatchString(hash), "base64"))
 	case !signed(hash, secret, ts+"."+text):
 		e.Reason, e.Hint = "mismatch", cmp.Or(
-			when(strings.TrimSpace(secret) != secret, "secret_whitespace"),
+			when(strings.TrimSpace(strings.ReplaceAll(secret, "\ufeff", "")) != secret, "secret_whitespace"),
 			when(!strings.HasPrefix(secret, "svc_whsec_"), "wrong_secret_kind"),
 			when(signed(hash, secret, text+"."+ts) || signed(hash, secret, ts+text) ||
 				signed(hash, secret, text), "order"),

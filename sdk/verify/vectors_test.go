@@ -1,7 +1,6 @@
 package verify_test
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -35,16 +34,13 @@ func TestWebhook_GivesTheReasonOfEachCase(t *testing.T) {
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
-		var raw []json.RawMessage
-		require.NoError(t, json.Unmarshal(text, &raw))
-		for _, one := range raw {
-			if !bytes.Contains(one, []byte(`"unwrap"`)) {
-				continue
+		var vectors []vector
+		require.NoError(t, json.Unmarshal(text, &vectors), file)
+		for _, v := range vectors {
+			if v.Kind == "unwrap" {
+				require.Equal(t, v.Want.Error.Reason, reasonOf(t, v), v.Name)
+				count++
 			}
-			var v vector
-			require.NoError(t, json.Unmarshal(one, &v))
-			require.Equal(t, v.Want.Error.Reason, reasonOf(t, v), v.Name)
-			count++
 		}
 	}
 	require.Greater(t, count, 100)
