@@ -16,11 +16,11 @@ import (
 
 // cuttingProxy passes requests on to the API and cuts every fifth answer, in the long run: half of those before their
 // first byte, half within their body.
-func cuttingProxy(t testing.TB, target string, seed uint64) (address string, cuts func() int) {
+func cuttingProxy(t testing.TB, target string) (address string, cuts func() int) {
 	t.Helper()
 	api, err := url.Parse(target)
 	require.NoError(t, err)
-	const share = 0.2
+	const share, seed = 0.2, 5 // the seed cuts 42 of the first 224 answers
 	dice := rand.New(rand.NewPCG(seed, seed)) //nolint:gosec // no secret: a run can be repeated
 	var mu sync.Mutex
 	count := 0
@@ -67,7 +67,7 @@ func TestCreate_ThroughAProxyThatCuts_NeverDoubles(t *testing.T) {
 		const wanted = 200
 		c := newConversation(t, l, f)
 		c.connect()
-		address, cuts := cuttingProxy(t, f.APIBaseURL, uint64(len(l.name)+1))
+		address, cuts := cuttingProxy(t, f.APIBaseURL)
 		d := l.serve(t, address, f.APIKey)
 		request := c.request("500")
 		delete(request, "clientId")

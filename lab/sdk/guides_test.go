@@ -135,7 +135,7 @@ func runReadme(t *testing.T, l language, program string, env []string) {
 	case "python":
 		in(t, dir, append(env, "PYTHONPATH="+filepath.Join(sdk(), "python", "src")), python, write("main.py"))
 	case "go":
-		program += "\n}\n"
+		program += "\treturn nil\n}\n" // the prelude begins the function
 		write("main.go")
 		mod := "module example.com/partner\n\ngo 1.23\n\nrequire partnerdeposits/sdk/go v1.0.0\n\n" +
 			"replace partnerdeposits/sdk/go => " + filepath.Join(sdk(), "go") + "\n"

@@ -24,7 +24,7 @@ func TestLibrary_InstallsFromAFolder(t *testing.T) {
 			env := []string{"COMPOSER_HOME=" + t.TempDir(), "COMPOSER_ALLOW_SUPERUSER=1", "COMPOSER_DISABLE_NETWORK=1"}
 			write("composer.json", `{"repositories": [{"type": "path", "url": "`+source+
 				`", "options": {"symlink": false}}, {"packagist.org": false}]}`)
-			in(t, dir, env, "composer", "require", "--no-interaction", "--no-plugins", "partner-deposits/partner-deposits")
+			in(t, dir, env, "composer", "require", "--no-interaction", "--no-plugins", "partner-deposits/php")
 			write("main.php", `<?php require 'vendor/autoload.php';
 new PartnerDeposits\Client('svc_pk_test_x'); echo PartnerDeposits\Webhook::standardSecret('`+secret+`');`)
 			said = in(t, dir, nil, "php", "main.php")

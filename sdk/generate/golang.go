@@ -14,8 +14,6 @@ import (
 //go:embed go.tmpl
 var goTemplate string
 
-func init() { languages = append(languages, generateGo) }
-
 // goWriter knows the types of the model, and which of them requests are made of.
 type goWriter struct {
 	types    map[string]Type
@@ -48,7 +46,7 @@ func generateGo(api *API) (map[string][]byte, error) {
 		"body":  func(t Type) []goField { return g.params(t.Fields, g.patches[t.Name]) },
 		"query": func(m Method) []goField { return g.params(m.Query, false) },
 		"codes": codesOfAll, "options": g.options, "hasCents": hasCents,
-		"messages": func() [][2]string { return messages }, "path": goPath, "lower": lowerFirst,
+		"words": func() []word { return slices.Concat(reasons, hints) }, "path": goPath, "lower": lowerFirst,
 	}, api)
 	if err != nil {
 		return nil, err
