@@ -20,7 +20,7 @@ func cuttingProxy(t testing.TB, target string) (address string, cuts func() int)
 	t.Helper()
 	api, err := url.Parse(target)
 	require.NoError(t, err)
-	const share, seed = 0.2, 5 // the seed cuts 42 of the first 224 answers
+	const share, seed = 0.2, 5                // the seed cuts 42 of the first 224 answers
 	dice := rand.New(rand.NewPCG(seed, seed)) //nolint:gosec // no secret: a run can be repeated
 	var mu sync.Mutex
 	count := 0
