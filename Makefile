@@ -66,8 +66,13 @@ integration: ## Test the use cases and adapters on real Postgres and Redis, and 
 
 .PHONY: e2e
 e2e: ## Test the processes, from outside
-	@scripts/ensure-debian.sh curl docker-compose pgbouncer pg_dump pgbench prometheus
+	@scripts/ensure-debian.sh curl docker-compose pgbouncer pg_dump pgbench prometheus php node npm python
 	@go test ./cmd/... ./process/... ./lab/...
+
+.PHONY: test-sdk
+test-sdk: ## Test the partners' libraries in PHP, Node, Python and Go against a real sandbox
+	@scripts/ensure-debian.sh php node npm python
+	@go test -count=1 ./sdk/... ./lab/sdk
 
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for a minute (FUZZTIME=10m for longer, FUZZ=Amount for some); `make test` runs their seeds

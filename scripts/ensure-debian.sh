@@ -17,6 +17,12 @@ has() {
 	pgbench) command -v pgbench >/dev/null || compgen -G '/usr/lib/postgresql/*/bin/pgbench' >/dev/null ;;
 	prometheus) command -v prometheus >/dev/null && command -v promtool >/dev/null ;;
 	prometheus-alertmanager) command -v prometheus-alertmanager >/dev/null || command -v alertmanager >/dev/null ;;
+	php) command -v php phpunit composer >/dev/null && php -r 'exit(extension_loaded("curl") ? 0 : 1);' &&
+		[ -d /usr/share/php/Symfony/Component/HttpKernel ] && [ -d /usr/share/php/Symfony/Component/Routing ] ;;
+	node) node -e '[a, b] = process.versions.node.split("."); process.exit(a > 20 || (a == 20 && b >= 19) ? 0 : 1)' 2>/dev/null &&
+		command -v tsc >/dev/null && [ -d /usr/share/nodejs/express ] ;;
+	npm) command -v npm >/dev/null ;;
+	python) /usr/bin/python3 -c 'import setuptools, wheel, django, flask, mypy, pip, pytest' 2>/dev/null ;;
 	chromium)
 		local browser
 		for browser in /usr/lib/chromium/chromium-headless-shell chromium chromium-browser google-chrome \
@@ -42,6 +48,10 @@ packages_of() {
 	chromium) echo chromium-headless-shell ;; # without windows: quicker, and smaller than chromium
 	prometheus) echo prometheus ;;
 	prometheus-alertmanager) echo prometheus-alertmanager ;;
+	php) echo "php-cli php-curl phpunit composer php-symfony-http-kernel php-symfony-routing" ;;
+	node) echo "nodejs node-express node-typescript" ;;
+	npm) echo npm ;;
+	python) echo "python3-django python3-flask mypy python3-pip python3-pytest python3-setuptools python3-wheel" ;;
 	esac
 }
 
@@ -57,6 +67,10 @@ why() {
 	prometheus) echo "alerts and dashboards are tested with Prometheus and its promtool" ;;
 	prometheus-alertmanager) echo "the way of an alert to a person is tested with Alertmanager" ;;
 	chromium) echo "the browser tests need Chromium or Chrome" ;;
+	php) echo "the library for PHP is tested with PHP, PHPUnit, Composer and Symfony" ;;
+	node) echo "the library for Node is tested with Node 20.19 or newer, TypeScript and Express" ;;
+	npm) echo "the library for Node is packed and installed with npm" ;;
+	python) echo "the library for Python is tested with pytest, mypy, pip, Flask and Django of /usr/bin/python3" ;;
 	esac
 }
 

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -15,54 +16,69 @@ import (
 
 	"partnerdeposits/core/secret"
 	"partnerdeposits/core/webhook"
+	"partnerdeposits/lab/docstest"
 	"partnerdeposits/lab/procs"
 )
 
-// snippet cuts a program out of the guide.
-func snippet(t *testing.T, name string) string {
+var fileBlock = regexp.MustCompile("(?ms)^```(\\w+) (\\S+)\n(.*?)^```$")
+
+// filesOf gives the files of a language in the guide, by name.
+func filesOf(t *testing.T, language string) map[string]string {
 	t.Helper()
-	guide, err := os.ReadFile(filepath.Join("..", "..", "docs", "guides", "webhooks.md"))
-	require.NoError(t, err)
-	_, rest, found := strings.Cut(string(guide), "<!-- snippet: "+name+" -->\n```")
-	require.True(t, found)
-	_, rest, _ = strings.Cut(rest, "\n")
-	code, _, found := strings.Cut(rest, "\n```")
-	require.True(t, found)
-	return code
+	files := map[string]string{}
+	for _, block := range fileBlock.FindAllStringSubmatch(docstest.Read(t, webhooksPage), -1) {
+		if block[1] == language {
+			files[block[2]] = block[3]
+		}
+	}
+	require.Len(t, files, 2)
+	return files
 }
 
-// TestGuide_TheReceiversInItWork runs the receivers that the guide gives to partners. Go is always installed here; the
-// other languages are tested where they are installed.
+// TestGuide_TheReceiversInItWork runs the receivers that the guide gives to partners, beside the files to copy, which
+// the guide shows as they are.
 func TestGuide_TheReceiversInItWork(t *testing.T) {
 	t.Parallel()
-	for name, command := range map[string][]string{"go": {"go", "run", "main.go"}, "node": {"node", "main.js"},
-		"python": {"python3", "main.py"}} {
-		if _, err := exec.LookPath(command[0]); err != nil && name != "go" {
-			t.Logf("%s is not on this machine: its receiver was not run", command[0])
-			continue
-		}
-		t.Run(name, func(t *testing.T) {
+	for language, command := range map[string][]string{
+		"go": {"./receiver"}, "js": {"node", "receive.mjs"}, "python": {"python3", "receive.py"},
+		"php": {"php", "-S", "127.0.0.1:PORT", "receive.php"},
+	} {
+		t.Run(language, func(t *testing.T) {
 			t.Parallel()
-			tryReceiver(t, snippet(t, name), command)
+			files := filesOf(t, language)
+			for name, text := range files {
+				if base := filepath.Base(name); strings.HasPrefix(base, "verify.") {
+					require.Equal(t, docstest.Read(t, "sdk/verify/"+base), text)
+				}
+			}
+			tryReceiver(t, files, command)
 		})
 	}
 }
 
-func tryReceiver(t *testing.T, code string, command []string) {
+func tryReceiver(t *testing.T, files map[string]string, command []string) {
 	t.Helper()
 	const key = "svc_whsec_guide"
 	dir, addr := t.TempDir(), freePort(t)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, command[len(command)-1]), []byte(code), 0o600))
-	cmd := exec.CommandContext(t.Context(), command[0], command[1:]...)
-	if command[0] == "go" { // built first, so that the signal at the end reaches the program itself
-		build := exec.CommandContext(t.Context(), "go", "build", "-o", "receiver", "main.go")
+	port := addr[strings.LastIndexByte(addr, ':')+1:]
+	files["go.mod"] = "module example.com/partner\n\ngo 1.23\n"
+	for name, text := range files {
+		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	}
+	if command[0] == "./receiver" { // built first, so that the signal at the end reaches the program itself
+		build := exec.CommandContext(t.Context(), "go", "build", "-o", "receiver", ".")
 		build.Dir, build.Env = dir, append(os.Environ(), "CGO_ENABLED=0")
 		out, err := build.CombinedOutput()
 		require.NoError(t, err, string(out))
-		cmd = exec.CommandContext(t.Context(), filepath.Join(dir, "receiver"))
+		command[0] = filepath.Join(dir, "receiver")
 	}
+	for i := range command {
+		command[i] = strings.ReplaceAll(command[i], "PORT", port)
+	}
+	cmd := exec.CommandContext(t.Context(), command[0], command[1:]...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "WEBHOOK_SECRET="+key, "PORT="+addr[strings.LastIndexByte(addr, ':')+1:])
+	cmd.Env = append(os.Environ(), "WEBHOOK_SECRET="+key, "PORT="+port, "TMPDIR="+dir)
 	var out procs.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	require.NoError(t, cmd.Start())

@@ -13,19 +13,20 @@ import (
 )
 
 // languages gives the files of each language, by path below sdk/.
-var languages = []func(api *API) (map[string][]byte, error){}
+var languages = []func(api *API) (map[string][]byte, error){php, node, generateGo}
 
 func main() {
 	document := flag.String("document", "adapters/http/partnerapi/openapi.yaml", "the OpenAPI document")
 	out := flag.String("out", "sdk", "the folder of the libraries")
+	names := flag.Bool("names", false, "print the names of all methods instead")
 	flag.Parse()
-	if err := run(*document, *out); err != nil {
+	if err := run(*document, *out, *names); err != nil {
 		fmt.Fprintln(os.Stderr, "generate:", err)
 		os.Exit(1)
 	}
 }
 
-func run(document, out string) error {
+func run(document, out string, names bool) error {
 	text, err := os.ReadFile(document) //nolint:gosec // the path comes from a go:generate line
 	if err != nil {
 		return err
@@ -37,6 +38,14 @@ func run(document, out string) error {
 	api, err := read(text, strings.TrimSpace(string(version)))
 	if err != nil {
 		return err
+	}
+	if names {
+		for _, r := range api.Resources {
+			for _, m := range r.Methods {
+				fmt.Println(r.Name + "." + m.Name)
+			}
+		}
+		return nil
 	}
 	for _, language := range languages {
 		files, err := language(api)

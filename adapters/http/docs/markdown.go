@@ -33,6 +33,7 @@ func (p prose) render() (out template.HTML, headings []heading, err error) {
 	source := []byte(comment.ReplaceAllString(string(p), ""))
 	context := parser.NewContext(parser.WithIDs(ids{}))
 	tree := converter().Parser().Parse(text.NewReader(source), parser.WithContext(context))
+	var words []*ast.Link // that lead nowhere here
 	err = ast.Walk(tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
 			return ast.WalkContinue, nil
@@ -42,13 +43,21 @@ func (p prose) render() (out template.HTML, headings []heading, err error) {
 			headings = append(headings, headingOf(n, source))
 		case *ast.Link:
 			to, err := destination(string(n.Destination))
-			n.Destination = []byte(to)
+			if n.Destination = []byte(to); to == "" {
+				words = append(words, n)
+			}
 			return ast.WalkContinue, err
 		}
 		return ast.WalkContinue, nil
 	})
 	if err != nil {
 		return "", nil, err
+	}
+	for _, link := range words {
+		for child := link.FirstChild(); child != nil; child = link.FirstChild() {
+			link.Parent().InsertBefore(link.Parent(), link, child)
+		}
+		link.Parent().RemoveChild(link.Parent(), link)
 	}
 	var b bytes.Buffer
 	if err := converter().Renderer().Render(&b, source, tree); err != nil {

@@ -10,16 +10,17 @@ import (
 func TestProse(t *testing.T) {
 	t.Parallel()
 	cases := map[prose]string{
-		"one\ntwo\n\nthree":               "<p>one\ntwo</p>\n<p>three</p>\n",
-		"a `x < 1` and **bold**":          "<p>a <code>x &lt; 1</code> and <strong>bold</strong></p>\n",
-		"<script>alert(1)</script>":       "<p>&lt;script&gt;alert(1)&lt;/script&gt;</p>\n",
-		"a\n\n<b>x</b> <!-- y -->":        "<p>a</p>\n<p>&lt;b&gt;x&lt;/b&gt; &lt;!-- y --&gt;</p>\n",
-		"<!-- for tests -->\na":           "<p>a</p>\n",
-		"[x](https://a.example/?a=1&b=2)": `<p><a href="https://a.example/?a=1&amp;b=2">x</a></p>` + "\n",
-		"[x](webhooks.md#go)":             `<p><a href="/docs/webhooks#go">x</a></p>` + "\n",
-		"- a\n- b\n  goes on\n\nafter":    "<ul>\n<li>a</li>\n<li>b\ngoes on</li>\n</ul>\n<p>after</p>\n",
-		"## Steps, `in` order":            `<h2 id="steps-in-order">Steps, <code>in</code> order</h2>` + "\n",
-		"### `not_found`":                 `<h3 id="not_found"><code>not_found</code></h3>` + "\n",
+		"one\ntwo\n\nthree":                  "<p>one\ntwo</p>\n<p>three</p>\n",
+		"a `x < 1` and **bold**":             "<p>a <code>x &lt; 1</code> and <strong>bold</strong></p>\n",
+		"<script>alert(1)</script>":          "<p>&lt;script&gt;alert(1)&lt;/script&gt;</p>\n",
+		"a\n\n<b>x</b> <!-- y -->":           "<p>a</p>\n<p>&lt;b&gt;x&lt;/b&gt; &lt;!-- y --&gt;</p>\n",
+		"<!-- for tests -->\na":              "<p>a</p>\n",
+		"[x](https://a.example/?a=1&b=2)":    `<p><a href="https://a.example/?a=1&amp;b=2">x</a></p>` + "\n",
+		"[x](webhooks.md#go)":                `<p><a href="/docs/webhooks#go">x</a></p>` + "\n",
+		"the [a `b`](../../sdk/README.md) c": "<p>the a <code>b</code> c</p>\n",
+		"- a\n- b\n  goes on\n\nafter":       "<ul>\n<li>a</li>\n<li>b\ngoes on</li>\n</ul>\n<p>after</p>\n",
+		"## Steps, `in` order":               `<h2 id="steps-in-order">Steps, <code>in</code> order</h2>` + "\n",
+		"### `not_found`":                    `<h3 id="not_found"><code>not_found</code></h3>` + "\n",
 		"```\nif a < b {\n\n}\n```\nafter": `<div class="sample" data-copy><pre tabindex="0"><code>if a &lt; b {` +
 			"\n\n}" + `</code></pre></div><p>after</p>` + "\n",
 		"": "",

@@ -36,6 +36,9 @@ func contents() []chapter {
 	return []chapter{
 		{"Start here", []*page{
 			{Name: pageHome, Label: "Overview"},
+			{Name: "start-php", Label: "PHP", Language: true},
+			{Name: "start-node", Label: "Node", Language: true},
+			{Name: "start-go", Label: "Go", Language: true},
 			{Name: "quickstart", Label: "curl", Language: true},
 		}},
 		{"Guides", []*page{
@@ -100,11 +103,17 @@ var sources = map[string]string{
 	"../../adapters/http/partnerapi/changelog.md": site.Docs + "/" + pageChangelog,
 }
 
-// destination gives the place on the site to which a link of a file leads. A link that leaves the site is an error: a
-// partner has no other file.
+// libraries begins the links to files of the libraries, which come with the library and not with the site.
+const libraries = "../../sdk/"
+
+// destination gives the place on the site to which a link of a file leads, or "" for a file of a library. Any other link
+// that leaves the site is an error: a partner has no other file.
 func destination(to string) (string, error) {
-	if to == "" || strings.HasPrefix(to, "#") || strings.HasPrefix(to, "https://") || strings.HasPrefix(to, site.Docs) {
+	if strings.HasPrefix(to, "#") || strings.HasPrefix(to, "https://") || strings.HasPrefix(to, site.Docs) {
 		return to, nil
+	}
+	if strings.HasPrefix(to, libraries) {
+		return "", nil
 	}
 	file, anchor, cut := strings.Cut(to, "#")
 	if cut {
@@ -251,6 +260,9 @@ func (p *page) read(text string) error {
 		m := linkInText.FindStringSubmatch(found)
 		if at, ok := sources[m[2]]; ok {
 			return "[" + m[1] + "](" + path.Base(at) + ".md)"
+		}
+		if strings.HasPrefix(m[2], libraries) {
+			return m[1]
 		}
 		return found
 	})

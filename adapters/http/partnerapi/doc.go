@@ -7,3 +7,4 @@
 package partnerapi
 
 //go:generate oapi-codegen -config oapi-codegen.yaml openapi.yaml
+//go:generate go run partnerdeposits/sdk/generate -document openapi.yaml -out ../../../sdk

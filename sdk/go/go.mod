@@ -1,0 +1,3 @@
+module partnerdeposits/sdk/go
+
+go 1.23
