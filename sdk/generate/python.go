@@ -110,7 +110,7 @@ func (p pythonModel) pages(api *API) []string {
 // names gives what the package exports of the generated module.
 func (p pythonModel) names(api *API) []string {
 	names := []string{"Answer", "ApiConnectionError", "ApiError", "AsyncPages", "AsyncPartnerDeposits", "EnsuredWebhook",
-		"FollowedEvent", "Money", "Page",
+		"FollowedEvent", "LinkReturn", "Money", "Page",
 		"Pages", "Pagination", "PartnerDeposits", "PartnerDepositsError", "Time", "VERSION", "WebhookEvent"}
 	for _, t := range api.Types {
 		if p.answers[t.Name] || t.Enum != nil {

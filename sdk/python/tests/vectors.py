@@ -5,6 +5,7 @@
 """
 
 import base64
+import functools
 import importlib.util
 import itertools
 import json
@@ -19,6 +20,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 SDK = Path(__file__).resolve().parents[2]
+sys.dont_write_bytecode = True
 sys.path.insert(0, str(SDK / "python" / "src"))
 
 import partner_deposits as library  # noqa: E402
@@ -81,13 +83,17 @@ def perform(kind, given):
                                          random=lambda: given.get("random", 0))
         return {**outcome(call, client, given), **script.seen()}
     if kind == "call":
-        share = float(os.environ.get("RETRY_DELAY", 0.5)) / 0.5
-        client = library.PartnerDeposits(os.environ["API_KEY"], base_url=os.environ["API_URL"],
-                                         random=lambda: random.random() * share)
-        return outcome(call, client, given)
+        return outcome(call, network_client(), given)
     if kind == "unwrap":
         return outcome(library.unwrap, raw_body(given), given["headers"], given["secret"], **clock(given))
     return outcome(getattr(library, snake(kind)), **by_name(given))
+
+
+@functools.lru_cache(maxsize=None)
+def network_client():
+    share = float(os.environ.get("RETRY_DELAY", 0.5)) / 0.5
+    return library.PartnerDeposits(os.environ["API_KEY"], base_url=os.environ["API_URL"],
+                                   random=lambda: random.random() * share)
 
 
 def raw_body(given):

@@ -22,7 +22,7 @@ __all__ = [
     "CreatedDeposit", "CreatedWebhook", "Currency", "Delivery", "DeliveryAttempt", "DeliveryDetail", "DeliveryStatus",
     "Deposit", "DepositClient", "DepositEventDataClient", "DepositStatus", "EndpointHealth", "EndpointState",
     "EnsuredWebhook", "Event", "EventData", "EventName", "FailureReason", "Feed", "FeedEvent", "FollowedEvent",
-    "LinkMail", "LinkStatus", "Me", "MeLimits", "Money", "Page", "Pages", "Pagination", "PartnerContext",
+    "LinkMail", "LinkReturn", "LinkStatus", "Me", "MeLimits", "Money", "Page", "Pages", "Pagination", "PartnerContext",
     "PartnerDeposits", "PartnerDepositsError", "Replay", "RotatedSecret", "SendLinkParam", "StatusReason", "Time",
     "VERSION", "Webhook", "WebhookEvent",
 ]
@@ -597,6 +597,21 @@ class WebhookEvent(Answer):
     event: str
     created_at: str
     data: EventData
+
+
+class LinkReturn(Answer):
+    """How an operator came back from connecting, as `verify_return` answers it."""
+
+    status: str
+    """`linked`, `already_linked` or `error`."""
+    account_id: str
+    """The id of the operator's account; empty with `error`."""
+    external_id: str
+    """Your own id of the operator."""
+    ts: int
+    """When the operator was sent back, in Unix seconds."""
+    error: Optional[str]
+    """The code of the error, which is not signed."""
 
 
 class Pagination(Answer):

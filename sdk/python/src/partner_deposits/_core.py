@@ -14,6 +14,7 @@ import socket
 import ssl
 import threading
 import time
+import weakref
 from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple
@@ -103,6 +104,7 @@ class Core:
         connection: Any = http.client.HTTPSConnection if tls else http.client.HTTPConnection
         self._connection: Any = functools.partial(connection, parts.hostname, parts.port, **tls)
         self._kept: List[Tuple[Any, float, int]] = []
+        weakref.finalize(self, lambda kept: [connection.close() for connection, *_ in kept], self._kept)
 
     def _send(self, method: str, url: str, headers: Mapping[str, str], body: Optional[bytes], timeout: float) -> Any:
         """The transport: verifies certificates, follows no redirect, and keeps connections for later requests."""
@@ -121,6 +123,8 @@ class Core:
             connection.request(method, "/" + url.split("/", 3)[3], body, headers)
             response = connection.getresponse()
             content = response.read()
+            if not content and response.length is None and not response.chunked:
+                raise http.client.IncompleteRead(content)  # cut within the head
         except BaseException:
             connection.close()
             raise
@@ -186,9 +190,8 @@ def ensure(webhooks: Any, kind: Any, url: str, events: Any) -> Any:
 
 
 def follow(events: Any, kind: Any, after: Any, feed_id: Any, wait: int, limit: Any) -> Iterator[Any]:
-    timeout = max(events._core._timeout, wait + 10)
     while True:
-        feed = events.feed(after=after, limit=limit, wait_seconds=wait, timeout=timeout)
+        feed = events.feed(after=after, limit=limit, wait_seconds=wait, timeout=max(events._core._timeout, wait + 10))
         if feed.feed_id != (feed_id or feed.feed_id):
             raise ApiError(200, "feed_changed", "The events are numbered anew: read the feed without `after`.")
         feed_id, after = feed.feed_id, feed.next_after

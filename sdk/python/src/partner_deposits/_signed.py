@@ -9,8 +9,8 @@ import time
 from typing import Any, Dict, List, Optional, Union
 from urllib.parse import parse_qsl, quote
 
-from ._api import WebhookEvent
-from ._core import Answer, PartnerDepositsError
+from ._api import LinkReturn, WebhookEvent
+from ._core import PartnerDepositsError
 
 WORDS = {
     "missing_header": "X-Svc-Signature or X-Svc-Timestamp is missing.",
@@ -47,14 +47,6 @@ class SignatureError(PartnerDepositsError):
 
     def __str__(self) -> str:
         return " ".join(WORDS[word] for word in self.args if word)
-
-
-class LinkReturn(Answer):
-    status: str  # linked, already_linked or error
-    account_id: str
-    external_id: str
-    ts: int
-    error: Optional[str]
 
 
 def sign(secret: str, message: bytes) -> str:
