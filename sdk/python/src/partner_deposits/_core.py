@@ -100,7 +100,7 @@ class Core:
         self._transport, self._sleep, self._random = transport or self._send, sleep, random
         self._headers = {"x-api-key": api_key, "Accept": "application/json", "Content-Type": "application/json",
                          "User-Agent": f"partner-deposits-python/{self._version} python/{platform.python_version()}"}
-        tls = {"context": ssl.create_default_context()} if parts.scheme == "https" else {}
+        tls = {"context": ssl.create_default_context()} if parts.scheme == "https" and not transport else {}
         connection: Any = http.client.HTTPSConnection if tls else http.client.HTTPConnection
         self._connection: Any = functools.partial(connection, parts.hostname, parts.port, **tls)
         self._kept: List[Tuple[Any, float, int]] = []
