@@ -2,6 +2,7 @@ package main
 
 import (
 	_ "embed"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,11 +12,18 @@ import (
 //go:embed python.tmpl
 var pythonCode string
 
+// pythonOwn are the exported names that do not come from the document.
+var pythonOwn = strings.Fields("Answer ApiConnectionError ApiError AsyncPages AsyncPartnerDeposits EnsuredWebhook " +
+	"FollowedEvent LinkReturn Money Page Pages Pagination PartnerDeposits PartnerDepositsError Time VERSION WebhookEvent")
+
 // python gives the methods and types of the Python library.
 func python(api *API) (map[string][]byte, error) {
 	p := pythonModel{answers: map[string]bool{}, requests: map[string]bool{}, types: map[string]Type{}}
 	for _, t := range api.Types {
 		p.types[t.Name] = t
+		if slices.Contains(pythonOwn, t.Name) {
+			return nil, fmt.Errorf("the Python library has a %s of its own", t.Name)
+		}
 	}
 	for _, r := range api.Resources {
 		for _, m := range r.Methods {
@@ -32,6 +40,7 @@ func python(api *API) (map[string][]byte, error) {
 		"methodDoc": p.methodDoc, "answers": p.answerTypes, "requests": p.requestTypes, "kinds": p.kinds,
 		"fieldType": p.fieldType, "signature": p.signature, "call": p.call, "pass": p.pass, "pages": p.pages,
 		"alias": pythonAlias, "param": pythonParam, "names": p.names,
+		"reasons": func() []word { return reasons }, "hints": func() []word { return hints },
 		"paramType": func(f Field) string { return p.paramType(f.Ref) },
 	}
 	code, err := render("python", pythonCode, functions, api)
@@ -109,9 +118,7 @@ func (p pythonModel) pages(api *API) []string {
 
 // names gives what the package exports of the generated module.
 func (p pythonModel) names(api *API) []string {
-	names := []string{"Answer", "ApiConnectionError", "ApiError", "AsyncPages", "AsyncPartnerDeposits", "EnsuredWebhook",
-		"FollowedEvent", "LinkReturn", "Money", "Page",
-		"Pages", "Pagination", "PartnerDeposits", "PartnerDepositsError", "Time", "VERSION", "WebhookEvent"}
+	names := slices.Clone(pythonOwn)
 	for _, t := range api.Types {
 		if p.answers[t.Name] || t.Enum != nil {
 			names = append(names, t.Name)
@@ -158,8 +165,8 @@ func (p pythonModel) answer(m Method) string {
 
 func (p pythonModel) fieldType(t Type, f Field) string {
 	name := p.answerType(f.Ref)
-	if f.Ref.Kind == "number" && slices.ContainsFunc(t.Fields, func(o Field) bool { return o.Name == f.Name+"Cents" }) {
-		name = "Decimal"
+	if f.Name == "amount" && slices.ContainsFunc(t.Fields, func(o Field) bool { return o.Name == "amountCents" }) {
+		name = "Decimal" // as Answer makes it
 	}
 	if !f.Required || f.Nullable {
 		return "Optional[" + name + "]"
@@ -333,20 +340,19 @@ func (p pythonModel) call(m Method) string {
 }
 
 func (p pythonModel) methodDoc(m Method) string {
-	text := m.Summary + ".\n\n" + m.Doc
-	if len(m.fields()) > 0 {
-		text += "\n\n"
-	}
+	var params []string
 	for _, f := range m.fields() {
-		if doc := strings.Join(strings.Fields(f.Doc), " "); doc != "" {
-			text += "- " + pythonName(f.Name) + ": " + doc + "\n"
+		if f.Doc != "" {
+			params = append(params, "- "+pythonName(f.Name)+": "+strings.Join(strings.Fields(f.Doc), " "))
 		}
 	}
+	parts := []string{m.Summary + ".", m.Doc, strings.Join(params, "\n")}
 	if len(m.Codes) > 0 {
-		text = strings.TrimSpace(text) + "\n\nCodes of its ApiError: " + strings.Join(m.Codes, ", ") + "."
+		parts = append(parts, "Codes of its ApiError: "+strings.Join(m.Codes, ", ")+".")
 	}
 	if m.Deprecated {
-		text += "\n\nDeprecated."
+		parts = append(parts, "Deprecated.")
 	}
-	return pythonDoc("        ", text)
+	parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" })
+	return pythonDoc("        ", strings.Join(parts, "\n\n"))
 }

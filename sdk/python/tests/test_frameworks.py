@@ -5,6 +5,7 @@ import hashlib
 import hmac
 import http.client
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -42,6 +43,16 @@ def post(port, body, headers):
         connection.request("POST", "/hooks/deposits", body, {"Content-Type": "application/json", **headers})
         response = connection.getresponse()
         return response.status, response.read().decode()
+
+
+def test_the_guide_shows_these_receivers():
+    here = Path(__file__).parent
+    guide = (here.parents[2] / "docs" / "guides" / "start-python.md").read_text()
+    recipes = re.findall(r"^```python\n(.*?)^```$", guide, re.DOTALL | re.MULTILINE)
+    assert len(recipes) == 3
+    assert recipes[0] in (here / "flask_app.py").read_text()
+    assert recipes[1] in (here / "django_app.py").read_text()
+    compile(recipes[2], "FastAPI", "exec")
 
 
 @pytest.mark.parametrize("script", ["flask_app.py", "django_app.py"])

@@ -13,8 +13,8 @@ from decimal import Decimal
 from typing import (Any, AsyncIterator, Callable, Dict, Generic, Iterable, Iterator, List, Literal, Mapping, Optional,
                     Sequence, TypedDict, TypeVar, Union)
 
-from ._core import (OMIT, Answer, ApiConnectionError, ApiError, Core, PartnerDepositsError, caller_left, ensure,
-                    follow)
+from ._core import (OMIT, Answer, ApiConnectionError, ApiError, Core, Pages, PartnerDepositsError, caller_left,
+                    ensure, follow)
 
 __all__ = [
     "Account", "AccountLimits", "Answer", "ApiConnectionError", "ApiError", "ApiKey", "AsyncPages",
@@ -27,6 +27,26 @@ __all__ = [
     "VERSION", "Webhook", "WebhookEvent",
 ]
 VERSION = "1.0.0"
+WORDS = {
+    "missing_header": "X-Svc-Signature or X-Svc-Timestamp is missing.",
+    "malformed_header": "X-Svc-Signature or X-Svc-Timestamp is not in the form that we send.",
+    "missing_parameter": "A signed parameter of the return URL is missing.",
+    "malformed_parameter": "A signed parameter of the return URL is not in the form that we send.",
+    "expired": "The timestamp is outside the tolerance.",
+    "mismatch": "The signature does not match.",
+    "invalid_json": "The body is not a JSON object.",
+    "stale": "It is in the past: check this server's clock, and that the request is not a replay.",
+    "future": "It is in the future: check this server's clock.",
+    "milliseconds": "It is in milliseconds: X-Svc-Timestamp is Unix seconds.",
+    "body_reserialized": "The body was parsed and written again: pass the raw body.",
+    "body_changed": "The body is not what was sent: pass the raw body, unread and unchanged.",
+    "wrong_secret_kind": "The secret is not a signing secret (svc_whsec_…).",
+    "secret_whitespace": "The secret has white space around it.",
+    "base64": "The signature is base64: it must be lower-case hex.",
+    "upper_case": "The signature is in upper case: it must be lower-case hex.",
+    "prefix_missing": "The prefix sha256= is missing.",
+    "order": "The signed message is in another order: it is <timestamp>.<raw body>.",
+}
 T = TypeVar("T")
 Money = Union[str, int, Decimal]
 Time = Union[str, datetime]
@@ -618,7 +638,9 @@ class Pagination(Answer):
     """Where a list goes on."""
 
     next_cursor: Optional[str]
+    """The cursor of the next page."""
     has_more: bool
+    """Whether there is one."""
 
 
 class Page(Answer, Generic[T]):
@@ -757,26 +779,6 @@ MeLimits._fields = {
 EnsuredWebhook._fields = {**Webhook._fields, "secret": Answer}
 FollowedEvent._fields = FeedEvent._fields
 WebhookEvent._fields = {"data": EventData}
-
-
-class Pages(Generic[T]):
-    """All items of a list. Each page is read when the items before it are used up."""
-
-    def __init__(self, core: Core, kind: Any, path: str, *ids: str, query: Dict[str, Any], timeout: Optional[float]):
-        self._read = functools.partial(core._call, "page", kind, "GET", path, *ids, timeout=timeout)
-        self._query = query
-
-    def page(self, cursor: Optional[str] = None) -> Page[T]:
-        """The first page, or the page that a `next_cursor` names."""
-        page: Page[T] = self._read(query={**self._query, "cursor": cursor or self._query["cursor"]})
-        return page
-
-    def __iter__(self) -> Iterator[T]:
-        page = self.page()
-        yield from page.data
-        while page.pagination.has_more:
-            page = self.page(page.pagination.next_cursor)
-            yield from page.data
 
 
 async def in_thread(work: Callable[..., T], *args: Any, **options: Any) -> T:

@@ -17,9 +17,13 @@ import time
 import weakref
 from datetime import datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, Generic, Iterator, List, Mapping, Optional, Tuple, TypeVar
 from urllib.parse import quote, urlsplit
 
+if TYPE_CHECKING:
+    from ._api import Page
+
+T = TypeVar("T")
 Transport = Callable[[str, str, Mapping[str, str], Optional[bytes], float], Tuple[int, Mapping[str, str], bytes]]
 OMIT: Any = ...  # the default of fields for which None is a value
 caller_left: "contextvars.ContextVar[Callable[[], bool]]" = contextvars.ContextVar("caller_left", default=bool)
@@ -178,6 +182,26 @@ class Core:
                 if shape != "page" or value["pagination"]["hasMore"] is False or value["pagination"]["nextCursor"]:
                     return typed(kind, value if shape in ("page", "whole") else value["data"])
         raise ApiError(status, code, message, request_id, int(wait) if re.fullmatch("[0-9]{1,9}", wait) else None)
+
+
+class Pages(Generic[T]):
+    """All items of a list. Each page is read when the items before it are used up."""
+
+    def __init__(self, core: Core, kind: Any, path: str, *ids: str, query: Dict[str, Any], timeout: Optional[float]):
+        self._read = functools.partial(core._call, "page", kind, "GET", path, *ids, timeout=timeout)
+        self._query = query
+
+    def page(self, cursor: Optional[str] = None) -> "Page[T]":
+        """The first page, or the page that a `next_cursor` names."""
+        page: "Page[T]" = self._read(query={**self._query, "cursor": cursor or self._query.get("cursor")})
+        return page
+
+    def __iter__(self) -> Iterator[T]:
+        page = self.page()
+        yield from page.data
+        while page.pagination.has_more:
+            page = self.page(page.pagination.next_cursor)
+            yield from page.data
 
 
 def ensure(webhooks: Any, kind: Any, url: str, events: Any) -> Any:
