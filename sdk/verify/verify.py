@@ -19,7 +19,7 @@ class SignatureError(ValueError):
 
 
 def unwrap(raw_body, headers, secret, tolerance=300, now=None):
-    """Returns the event of a genuine webhook. `raw_body` is the body's bytes, not yet parsed; `secret` is svc_whsec_…"""
+    """Returns the event of a genuine webhook. `raw_body` is the body's bytes, not parsed; `secret` is svc_whsec_…"""
     timestamp, signature = only(headers, "x-svc-timestamp"), only(headers, "x-svc-signature")
     if not timestamp or not signature:
         raise SignatureError("missing_header")

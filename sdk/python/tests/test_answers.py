@@ -117,8 +117,8 @@ def test_an_amount_is_sent_by_its_very_text(amount, text):
 
 
 @pytest.mark.parametrize("amount", [
-    Decimal("1.001"), Decimal("-1"), Decimal("NaN"), Decimal("Infinity"), Decimal("1E+12"), Decimal("500.500"), 10**12, 1.0,
-    None, False, b"70", "७०",
+    Decimal("1.001"), Decimal("-1"), Decimal("NaN"), Decimal("Infinity"), Decimal("1E+12"), Decimal("500.500"), 10**12,
+    1.0, None, False, b"70", "७०",
 ])
 def test_any_other_amount_is_refused_before_a_request(amount):
     script = Script(DEPOSIT)
@@ -138,7 +138,8 @@ def test_a_time_may_be_a_datetime():
     script = Script([], pagination={"nextCursor": None, "hasMore": False})
     noon = datetime(2026, 6, 1, 12, tzinfo=timezone.utc)
     list(client(script).deposits.list(created_from=noon, created_to="2026-07-01T00:00:00Z"))
-    assert script.sent[0][1].endswith("?createdFrom=2026-06-01T12%3A00%3A00%2B00%3A00&createdTo=2026-07-01T00%3A00%3A00Z")
+    assert script.sent[0][1].partition("?")[2] == (
+        "createdFrom=2026-06-01T12%3A00%3A00%2B00%3A00&createdTo=2026-07-01T00%3A00%3A00Z")
     script = Script({})
     client(script).webhooks.replay("pwh_1", from_=noon, to=noon + timedelta(hours=1))
     assert json.loads(script.sent[0][2]) == {"from": "2026-06-01T12:00:00+00:00", "to": "2026-06-01T13:00:00+00:00"}

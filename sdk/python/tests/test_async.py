@@ -32,13 +32,14 @@ def page(ids, cursor):
 
 def test_methods_are_awaited():
     async def main():
-        c, script = client((201, {"data": {"id": "dep_1"}}), (204, None), (404, {"error": {"code": "x", "message": "y"}}))
+        refusal = {"error": {"code": "deposit_not_found", "message": "No."}}
+        c, script = client((201, {"data": {"id": "dep_1"}}), (204, None), (404, refusal))
         created = await c.deposits.create(account_id="acct_1", amount="70", contract_start_at="a", contract_end_at="b")
         assert created.id == "dep_1"
         assert await c.webhooks.delete("pwh_1") is None
         with pytest.raises(ApiError) as caught:
             await c.deposits.get("dep_2")
-        assert (caught.value.status, caught.value.code) == (404, "x")
+        assert (caught.value.status, caught.value.code) == (404, "deposit_not_found")
         with pytest.raises(ValueError, match="amount"):
             await c.deposits.capture("dep_1", amount=1.5)
         assert [(method, path) for method, path, _ in script.sent] == [
@@ -67,9 +68,10 @@ def test_ensure_and_follow():
         c, script = client(page([], None), (201, {"data": {"id": "pwh_1", "secret": "svc_whsec_1"}}),
                            (200, {"data": [{"sequence": 8}], "nextAfter": 8, "feedId": "feed_1"}),
                            (200, {"data": [], "nextAfter": 8, "feedId": "feed_1"}))
-        assert (await c.webhooks.ensure("https://pms.example.com", ["deposit.activated"])).secret == "svc_whsec_1"
+        url, events = "https://pms.example.com/hooks", ["deposit.activated"]
+        assert (await c.webhooks.ensure(url, events)).secret == "svc_whsec_1"
         assert [(e.sequence, e.feed_id) async for e in c.events.follow(7, wait_seconds=0)] == [(8, "feed_1")]
-        assert script.sent[1] == ("POST", "/webhooks", {"url": "https://pms.example.com", "events": ["deposit.activated"]})
+        assert script.sent[1] == ("POST", "/webhooks", {"url": url, "events": events})
         assert script.sent[-1][1] == "/events/feed?after=8&waitSeconds=0"
 
     asyncio.run(main())

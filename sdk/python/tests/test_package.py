@@ -42,7 +42,8 @@ def test_a_checkout_can_be_installed_offline(tmp_path):
         if (HERE / source).is_file() and "__pycache__" not in str(source):
             (checkout / source).parent.mkdir(parents=True, exist_ok=True)
             (checkout / source).write_bytes((HERE / source).read_bytes())
-    run("-m", "pip", "install", "--no-index", "--no-build-isolation", "--no-deps", "--target", tmp_path / "site", checkout)
+    run("-m", "pip", "install", "--no-index", "--no-build-isolation", "--no-deps", "--target", tmp_path / "site",
+        checkout)
     installed = tmp_path / "site" / "partner_deposits"
     assert (installed / "py.typed").exists()
     code = "import partner_deposits as p; print(p.__file__, p.PartnerDeposits('k').me.get.__doc__)"

@@ -66,7 +66,8 @@ def test_cases_are_served_line_by_line():
         ("call", {"call": "deposits.get", "args": ["dep_1"]}, {"error": {"status": 404, **refusal}}),
         ("call", {"call": "deposits.capture", "args": ["dep_1", {"amount": 1.5}]}, {"refused": True}),
         ("standardSecret", {"secret": secret}, {"value": vectors.library.standard_secret(secret)}),
-        ("unwrap", {"body": "{}", "headers": {}, "secret": secret}, {"error": {"reason": "missing_header", "hint": None}}),
+        ("unwrap", {"body": "{}", "headers": {}, "secret": secret},
+         {"error": {"reason": "missing_header", "hint": None}}),
     ]
     lines = "".join(json.dumps({"kind": kind, "input": given}) + "\n" for kind, given, _ in served)
     with serving(handle) as (url, _):

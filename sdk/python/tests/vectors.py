@@ -1,6 +1,6 @@
 """Runs the cases of sdk/vectors with this library, or serves cases.
 
-    vectors.py [--verify] [FILE…]   runs the files' cases, of all files by default; --verify: with sdk/verify/verify.py
+    vectors.py [--verify] [FILE…]   runs the files' cases, by default of all; --verify: with sdk/verify/verify.py
     vectors.py --serve              reads a case per line and writes its outcome, over the network of API_URL
 """
 
