@@ -102,5 +102,5 @@ func TestGuides_ForPartnersAreEmbedded(t *testing.T) {
 		_, err := os.Stat(filepath.Join(docstest.Root(), "docs/guides", name.Name()))
 		require.NoError(t, err)
 	}
-	require.Equal(t, len(names), strings.Count(list, "(guides/"))
+	require.Len(t, names, strings.Count(list, "(guides/"))
 }

@@ -7,5 +7,5 @@ import "embed"
 // Files are the pages for partners, as Markdown.
 //
 //go:embed collections.md connect.md errors.md feed.md going-live.md quickstart.md retries.md testing.md webhooks.md
-//go:embed start-go.md start-node.md start-php.md
+//go:embed start-go.md start-node.md start-php.md start-python.md
 var Files embed.FS

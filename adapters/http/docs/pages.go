@@ -38,6 +38,7 @@ func contents() []chapter {
 			{Name: pageHome, Label: "Overview"},
 			{Name: "start-php", Label: "PHP", Language: true},
 			{Name: "start-node", Label: "Node", Language: true},
+			{Name: "start-python", Label: "Python", Language: true},
 			{Name: "start-go", Label: "Go", Language: true},
 			{Name: "quickstart", Label: "curl", Language: true},
 		}},
