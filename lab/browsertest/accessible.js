@@ -80,7 +80,9 @@
     const style = getComputedStyle(e);
     if (document.activeElement === e && (style.outlineStyle === "none" || parseFloat(style.outlineWidth) < 2)) fault("focus is not seen", e);
     const at = e.getBoundingClientRect();
-    const box = {left: at.left, top: at.top + scrollY, bottom: at.bottom + scrollY};
+    let down = scrollY; // and what parts that scroll in themselves have scrolled
+    for (let part = e.parentElement; part && part !== document.documentElement; part = part.parentElement) down += part.scrollTop;
+    const box = {left: at.left, top: at.top + down, bottom: at.bottom + down};
     const hit = document.elementFromPoint((at.left + at.right) / 2, (at.top + at.bottom) / 2);
     if (above.some((a) => a.contains(hit) && !a.contains(e))) fault("focus is covered", e);
     if (before && box.bottom <= before.top && box.left <= before.left) fault("focus goes back up", e);

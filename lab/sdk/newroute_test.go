@@ -119,6 +119,15 @@ func TestNewRoute_IsInEveryLibrary_WithNoLineByHand(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, []byte(document), 0o600))
 	in(t, docstest.Root(), nil, "go", "run", "./sdk/generate", "-document", file, "-out", filepath.Join(root, "sdk"))
 
+	var samples map[string]map[string]string // of the reference at /docs
+	text, err := os.ReadFile(filepath.Join(root, "sdk", "samples", "samples.gen.json"))
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, &samples))
+	require.Equal(t, "foreach ($client->umbrellas->list() as $each) {", strings.Split(samples["listUmbrellas"]["php"], "\n")[1])
+	require.Contains(t, samples["createUmbrella"]["node"], "client.umbrellas.create({ colour: 'red', amount: '12.50' })")
+	require.Contains(t, samples["createUmbrella"]["go"], `Colour: "red",`)
+	require.Contains(t, samples["openUmbrella"]["python"], `client.umbrellas.open_wide("{umbrellaId}")`)
+
 	cases := filepath.Join(root, "cases.json")
 	require.True(t, json.Valid([]byte(madeUpCases)))
 	require.NoError(t, os.WriteFile(cases, []byte(madeUpCases), 0o600))

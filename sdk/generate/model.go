@@ -62,6 +62,7 @@ type Field struct {
 	Name, Doc                 string
 	Required, Nullable, Money bool
 	Ref                       Ref
+	Example                   any // of a parameter; nil without one
 }
 
 // Ref is the type of a value. Kind is string, integer, number, boolean, time, array, map, ref or any.
@@ -121,6 +122,11 @@ func (r *reader) operation(api *API, paths []string, path, verb string, item *v3
 	for _, p := range slices.Concat(item.Parameters, op.Parameters) {
 		f := Field{Name: p.Name, Doc: strings.TrimSpace(p.Description), Required: p.Required != nil && *p.Required,
 			Ref: r.ref(p.Schema, op.OperationId+title(p.Name))}
+		if p.Example != nil {
+			if err := p.Example.Decode(&f.Example); err != nil {
+				return err
+			}
+		}
 		switch {
 		case p.In == "path":
 			m.PathParams = append(m.PathParams, f)

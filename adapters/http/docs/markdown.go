@@ -120,14 +120,14 @@ var converter = sync.OnceValue(func() goldmark.Markdown {
 			parser.WithAutoHeadingID(),
 		)),
 		goldmark.WithExtensions(extension.Table, extension.TaskList),
-		goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(samples{}, 1))),
+		goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(blocks{}, 1))),
 	)
 })
 
-// samples renders code as samples that can be copied, and tables so that they scroll in themselves.
-type samples struct{}
+// blocks renders code as samples that can be copied, and tables so that they scroll in themselves.
+type blocks struct{}
 
-func (samples) RegisterFuncs(register renderer.NodeRendererFuncRegisterer) {
+func (blocks) RegisterFuncs(register renderer.NodeRendererFuncRegisterer) {
 	register.Register(ast.KindFencedCodeBlock, fence)
 	register.Register(east.KindTable, around(`<div class="table" tabindex="0"><table>`, `</table></div>`))
 	register.Register(east.KindTaskCheckBox, around(`<span class="box" aria-hidden="true"></span>`, ""))

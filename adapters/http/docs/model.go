@@ -56,6 +56,7 @@ type operation struct {
 	Errors     []errorCode
 	Common     []errorCode // errors that most routes share
 	Request    code
+	Libraries  []code // the request with the library of each language
 	Answer     *code
 	AnswerAs   string
 }
@@ -95,6 +96,10 @@ func newReference(doc *openapi3.T, baseURL string, tryIt bool) (*reference, erro
 		p.Groups[i] = group{ID: "tag-" + slug(tag.Name), Title: tag.Name, Text: prose(tag.Description)}
 		groups[tag.Name] = &p.Groups[i]
 	}
+	libraries, err := requestsOf(baseURL)
+	if err != nil {
+		return nil, err
+	}
 	codes := map[string]errorCode{}
 	for _, r := range routesOf(doc) {
 		g := groups[r.op.Tags[0]]
@@ -102,6 +107,11 @@ func newReference(doc *openapi3.T, baseURL string, tryIt bool) (*reference, erro
 			return nil, fmt.Errorf("docs: %s has an unknown tag", r.op.OperationID)
 		}
 		op := r.render(baseURL)
+		for _, l := range languages[1:] {
+			if text, ok := libraries[op.ID][l.Name]; ok {
+				op.Libraries = append(op.Libraries, code{l.marks[0], strings.TrimSpace(text)})
+			}
+		}
 		if tryIt {
 			op.Try = attemptOf(r)
 		}

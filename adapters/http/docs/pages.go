@@ -107,8 +107,8 @@ var sources = map[string]string{
 // libraries begins the links to files of the libraries, which come with the library and not with the site.
 const libraries = "../../sdk/"
 
-// destination gives the place on the site to which a link of a file leads, or "" for a file of a library. Any other link
-// that leaves the site is an error: a partner has no other file.
+// destination gives the place on the site to which a link of a file leads, or "" for a file of a library. Any other
+// link that leaves the site is an error: a partner has no other file.
 func destination(to string) (string, error) {
 	if strings.HasPrefix(to, "#") || strings.HasPrefix(to, "https://") || strings.HasPrefix(to, site.Docs) {
 		return to, nil

@@ -2,6 +2,7 @@ package docs
 
 import (
 	"fmt"
+	"html/template"
 	"slices"
 	"strings"
 
@@ -144,7 +145,9 @@ func (op operation) markdown(b *strings.Builder, level string) {
 		fmt.Fprintf(b, "\n**Body.** %s\n\n", op.BodyNote)
 		writeFields(b, op.Body, "")
 	}
-	fmt.Fprintf(b, "\n```%s\n%s\n```\n", op.Request.Mark, op.Request.Text)
+	for _, c := range append([]code{op.Request}, op.Libraries...) {
+		fmt.Fprintf(b, "\n```%s\n%s\n```\n", c.Mark, c.Text)
+	}
 	for _, answer := range op.Responses {
 		fmt.Fprintf(b, "\n**Answer %s.** %s\n\n", answer.Status, strings.TrimSpace(string(answer.Text)))
 		writeFields(b, answer.Fields, "")
@@ -193,4 +196,13 @@ func (b *builder) llms() string {
 	}
 	fmt.Fprintf(&out, "- [OpenAPI 3.1](%s%s): the contract for programs.\n", r.BaseURL, site.Document31)
 	return out.String()
+}
+
+// Tabs are the samples of a request under a tab for each language.
+func (op operation) Tabs() template.HTML {
+	var row []sample
+	for _, c := range append([]code{op.Request}, op.Libraries...) {
+		row = append(row, sample{Language: languageOf(c.Mark), HTML: c.HTML()})
+	}
+	return tabs("in-"+op.ID, row)
 }

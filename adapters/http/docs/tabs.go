@@ -1,10 +1,15 @@
 package docs
 
 import (
+	"bytes"
+	"encoding/json"
+	"fmt"
 	"html/template"
 	"slices"
 	"strings"
 	"sync"
+
+	"partnerdeposits/sdk/samples"
 )
 
 // language is a tab of samples.
@@ -66,4 +71,13 @@ func executed(name string, data any) template.HTML {
 		panic("docs: " + err.Error())
 	}
 	return template.HTML(b.String()) //nolint:gosec // made by html/template
+}
+
+// requestsOf gives the samples of the libraries, by operation and language.
+func requestsOf(baseURL string) (map[string]map[string]string, error) {
+	all := map[string]map[string]string{}
+	if err := json.Unmarshal(bytes.ReplaceAll(samples.JSON, []byte("{base_url}"), []byte(baseURL)), &all); err != nil {
+		return nil, fmt.Errorf("docs: samples: %w", err)
+	}
+	return all, nil
 }

@@ -94,7 +94,7 @@ func TestDocs_OldAnchorsLeadOn(t *testing.T) {
 func TestDocs_PagesLookRight(t *testing.T) {
 	t.Parallel()
 	pages := map[string]string{"home": "/docs", "guide": "/docs/webhooks", "quickstart": "/docs/quickstart",
-		"events": "/docs/events", "errors": "/docs/errors", "list": "/docs/going-live"}
+		"events": "/docs/events", "errors": "/docs/errors", "list": "/docs/going-live", "start": "/docs/start-php"}
 	for scheme, first := range browsertest.Schemes {
 		for device, viewport := range browsertest.Viewports {
 			t.Run(scheme+"-"+device, func(t *testing.T) {
@@ -107,6 +107,34 @@ func TestDocs_PagesLookRight(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A reader chooses a language once, on any page.
+func TestDocs_TheLanguageOfSamplesStays(t *testing.T) {
+	t.Parallel()
+	c, _, browser := newDocs(t)
+	const shown = `[...document.querySelectorAll("#createDeposit .tabs > div")].filter((e) => e.checkVisibility()).map((e) => e.className).join()`
+	require.Equal(t, "of-curl", evaluated[string](browser, t, shown))
+	require.NoError(t, chromedp.Do(browser, chromedp.Click("#getMe .tabs [value=python] + label")))
+	becomes(browser, t, shown+` === "of-python"`)
+	require.NoError(t, chromedp.Do(browser, chromedp.Navigate(c.url+requestsPage), chromedp.WaitReady("main")))
+	becomes(browser, t, shown+` === "of-python"`)
+	require.NoError(t, chromedp.Do(browser, chromedp.Navigate(c.url+requestsPage+"?lang=go#createDeposit"),
+		chromedp.WaitReady("main")))
+	becomes(browser, t, shown+` === "of-go"`)
+}
+
+// The tabs are radio buttons, which need no script, and no old anchor is lost.
+func TestDocs_WithoutScripts(t *testing.T) {
+	t.Parallel()
+	c, _, browser := newDocs(t, browsertest.WithoutScript)
+	require.NoError(t, chromedp.Do(browser, chromedp.Click("#getMe .tabs [value=node] + label")))
+	require.Equal(t, "of-node", evaluated[string](browser, t,
+		`[...document.querySelectorAll("#getMe .tabs > div")].filter((e) => e.checkVisibility()).map((e) => e.className).join()`))
+	require.NoError(t, chromedp.Do(browser, chromedp.Navigate(c.url+"/docs#createDeposit"), chromedp.WaitReady("main")))
+	require.Equal(t, "/docs/reference#createDeposit", evaluated[string](browser, t,
+		`document.querySelector(":target").getAttribute("href")`))
+	require.Equal(t, false, evaluated[bool](browser, t, `document.querySelector(".search").checkVisibility()`))
 }
 
 // open opens the form of a route and types a key.
