@@ -105,8 +105,8 @@ func TestGuides_ForPartnersAreEmbedded(t *testing.T) {
 	require.Len(t, names, strings.Count(list, "(guides/"))
 }
 
-// Code that a partner copies is run by tests: that of these pages by lab/e2e and lab/sdk. Code on any other page would be
-// run by none.
+// Code that a partner copies is run by tests: that of these pages by lab/e2e and lab/sdk. Code on any other page would
+// be run by none.
 func TestGuides_ForPartnersHaveCodeOnlyWhereTestsRunIt(t *testing.T) {
 	t.Parallel()
 	run := regexp.MustCompile(`^(quickstart|webhooks|start-\w+)\.md$`)

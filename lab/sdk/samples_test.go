@@ -3,6 +3,7 @@ package sdk_test
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"maps"
 	"net/http"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/http/partnerapi"
@@ -38,30 +40,73 @@ func TestSamples_OfEveryOperationRun(t *testing.T) { //nolint:paralleltest // se
 	last := slices.Index(operations, "deleteAccount") // the others need the account
 	operations = append(slices.Delete(operations, last, last+1), "deleteAccount")
 
+	t.Cleanup(func() { forgetCreated(t, f) })
+	commands := curlSamples(t, f, doc)
+	t.Run("curl", func(t *testing.T) { //nolint:paralleltest // it ends before the others begin
+		runSamples(t, languages()[0], f, operations, func(operation string) string { return commands[operation] },
+			curlRunner)
+	})
 	forEach(t, func(t *testing.T, l language) {
-		c := newConversation(t, l, f)
-		c.connect()
-		p := &provider{c: c}
-		p.begin()
-		texts := map[string]string{}
-		for _, operation := range operations {
-			text := all[operation][l.name]
-			require.NotEmpty(t, text, operation)
-			texts[operation] = strings.ReplaceAll(p.withIDs(operation, text), "{base_url}", f.APIBaseURL)
-		}
-		run := sampleRunner(t, l, texts)
-		env := []string{"API_KEY=" + f.APIKey, "SDK=" + sdk(), "PYTHONPATH=" + filepath.Join(sdk(), "python", "src"),
-			"PYTHONDONTWRITEBYTECODE=1"}
-		for _, operation := range operations {
-			said := in(t, t.TempDir(), env, run(operation)...)
-			if strings.HasPrefix(operation, "get") || strings.HasPrefix(operation, "create") {
-				require.NotEmpty(t, strings.TrimSpace(said), operation)
-			}
-		}
+		runSamples(t, l, f, operations, func(operation string) string {
+			return strings.ReplaceAll(all[operation][l.name], "{base_url}", f.APIBaseURL)
+		}, sampleRunner)
 	})
 }
 
-// sampleRunner writes the programs of a language and gives the command of each.
+// runner writes the programs of a language and gives the command of each.
+type runner func(t *testing.T, l language, texts map[string]string) func(operation string) []string
+
+func runSamples(t *testing.T, l language, f facts, operations []string, sample func(string) string, runner runner) {
+	t.Helper()
+	c := newConversation(t, l, f)
+	c.connect()
+	p := &provider{c: c}
+	p.begin()
+	texts := map[string]string{}
+	for _, operation := range operations {
+		text := sample(operation)
+		require.NotEmpty(t, text, operation)
+		texts[operation] = p.withIDs(operation, text)
+	}
+	command := runner(t, l, texts)
+	env := []string{"API_KEY=" + f.APIKey, "SDK=" + sdk(), "PYTHONPATH=" + filepath.Join(sdk(), "python", "src"),
+		"PYTHONDONTWRITEBYTECODE=1"}
+	for _, operation := range operations {
+		said := in(t, t.TempDir(), env, command(operation)...)
+		if strings.HasPrefix(operation, "get") || strings.HasPrefix(operation, "create") {
+			require.NotEmpty(t, strings.TrimSpace(said), operation)
+		}
+	}
+}
+
+// curlSamples reads the commands from the page that the sandbox itself shows.
+func curlSamples(t *testing.T, f facts, doc *openapi3.T) map[string]string {
+	t.Helper()
+	response, err := http.Get(f.APIBaseURL + "/docs/reference.md")
+	require.NoError(t, err)
+	defer response.Body.Close()
+	page, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	commands := map[string]string{}
+	for path, item := range doc.Paths.Map() {
+		for method, op := range item.Operations() {
+			_, section, found := strings.Cut(string(page), "\n### "+op.Summary+"\n\n`"+method+" "+path+"`")
+			require.True(t, found, op.OperationID)
+			_, command, _ := strings.Cut(section, "\n```sh\n")
+			commands[op.OperationID], _, _ = strings.Cut(command, "\n```\n")
+		}
+	}
+	return commands
+}
+
+// curlRunner runs commands in a shell whose curl fails on an error status. Not every machine has uuidgen.
+func curlRunner(_ *testing.T, _ language, texts map[string]string) func(operation string) []string {
+	const begin = "curl() { command curl --silent --show-error --fail-with-body \"$@\"; }\n" +
+		"uuidgen() { cat /proc/sys/kernel/random/uuid; }\n"
+	return func(operation string) []string { return []string{"bash", "-euc", begin + texts[operation]} }
+}
+
+// sampleRunner is the runner of samples with the libraries.
 func sampleRunner(t *testing.T, l language, texts map[string]string) func(operation string) []string {
 	t.Helper()
 	dir := t.TempDir()
@@ -132,15 +177,19 @@ func (p *provider) begin() {
 		}
 		return len(events) > 0
 	}, soon, often)
-	p.c.t.Cleanup(func() {
-		var webhooks []struct{ ID, URL string }
-		p.do(http.MethodGet, "/webhooks", nil, &webhooks)
-		for _, w := range webhooks {
-			if w.ID == p.webhook || strings.HasPrefix(w.URL, "https://pms.example.com/") {
-				p.do(http.MethodDelete, "/webhooks/"+w.ID, nil, nil)
-			}
+	p.c.t.Cleanup(func() { p.do(http.MethodDelete, "/webhooks/"+p.webhook, nil, nil) })
+}
+
+// forgetCreated deletes the webhooks that samples have created.
+func forgetCreated(t *testing.T, f facts) {
+	p := &provider{c: &conversation{t: t, f: f}}
+	var webhooks []struct{ ID, URL string }
+	p.do(http.MethodGet, "/webhooks", nil, &webhooks)
+	for _, w := range webhooks {
+		if strings.HasPrefix(w.URL, "https://pms.example.com/") {
+			p.do(http.MethodDelete, "/webhooks/"+w.ID, nil, nil)
 		}
-	})
+	}
 }
 
 var exampleID = regexp.MustCompile(`\b(acct|cli|dep|pwh|dlv|key|evt)_[0-9a-z]{26}`)
