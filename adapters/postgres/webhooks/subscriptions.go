@@ -108,6 +108,21 @@ func (r Subscriptions) Subscriptions(ctx context.Context, partnerID id.ID,
 		}, func(s webhook.Subscription) ports.Cursor { return ports.Cursor{At: s.CreatedAt, ID: s.ID} })
 }
 
+// SigningSecrets implements ports.SigningSecrets.
+func (r Subscriptions) SigningSecrets(ctx context.Context, partnerID id.ID) (map[id.ID]secret.Text, error) {
+	rows, err := queries.SigningSecrets(ctx, r.DB, partnerID)
+	if err != nil {
+		return nil, pg.Translate(err)
+	}
+	all := make(map[id.ID]secret.Text, len(rows))
+	for _, row := range rows {
+		if all[row.ID], err = r.Sealer.Open(row.Secret, pg.SecretAAD(row.ID)); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
 // FindSubscription implements webhookports.Subscriptions.
 func (r Subscriptions) FindSubscription(
 	ctx context.Context, subscriptionID id.ID,

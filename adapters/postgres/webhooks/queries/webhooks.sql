@@ -87,6 +87,22 @@ SELECT id, subscription_id, event_id, event, deposit_id, test, state, attempts, 
     coalesce(failure_reason, '') AS failure_reason
 FROM deliveries WHERE id = @id AND subscription_id = @subscription_id;
 
+-- Ids sort by time, so a time span is a range of the primary key.
+-- name: DeliveriesMade :many
+SELECT id, body FROM deliveries
+WHERE subscription_id = @subscription_id AND id >= uuid_floor(sqlc.arg(made_from)::timestamptz)
+    AND id < uuid_floor(sqlc.arg(made_to)::timestamptz)
+ORDER BY id DESC LIMIT sqlc.arg(max_rows)::integer;
+
+-- The inner query is fenced by its limit, so that the planner reads the index of the deposit.
+-- name: DeliveriesAbout :many
+SELECT id, body FROM (SELECT o.id, o.body, o.subscription_id FROM deliveries o
+    WHERE o.deposit_id = sqlc.arg(deposit_id)::uuid ORDER BY o.id DESC LIMIT 1000) AS about
+WHERE subscription_id = @subscription_id ORDER BY id DESC LIMIT sqlc.arg(max_rows)::integer;
+
+-- name: SigningSecrets :many
+SELECT id, secret FROM webhook_subscriptions WHERE partner_id = @partner_id AND deleted_at IS NULL;
+
 -- name: FindSubscription :one
 SELECT id, partner_id, url, events, enabled, disabled_reason, created_at, deleted_at, failures, failing_since,
     held_until, slow

@@ -40,6 +40,83 @@ func (q *Queries) DeleteSubscription(ctx context.Context, db DBTX, at time.Time,
 	return result.RowsAffected(), nil
 }
 
+const deliveriesAbout = `-- name: DeliveriesAbout :many
+SELECT id, body FROM (SELECT o.id, o.body, o.subscription_id FROM deliveries o
+    WHERE o.deposit_id = $1::uuid ORDER BY o.id DESC LIMIT 1000) AS about
+WHERE subscription_id = $2 ORDER BY id DESC LIMIT $3::integer
+`
+
+type DeliveriesAboutRow struct {
+	ID   id.ID
+	Body []byte
+}
+
+// The inner query is fenced by its limit, so that the planner reads the index of the deposit.
+func (q *Queries) DeliveriesAbout(ctx context.Context, db DBTX, depositID id.ID, subscriptionID id.ID, maxRows int) ([]DeliveriesAboutRow, error) {
+	rows, err := db.Query(ctx, deliveriesAbout, depositID, subscriptionID, maxRows)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []DeliveriesAboutRow
+	for rows.Next() {
+		var i DeliveriesAboutRow
+		if err := rows.Scan(&i.ID, &i.Body); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const deliveriesMade = `-- name: DeliveriesMade :many
+SELECT id, body FROM deliveries
+WHERE subscription_id = $1 AND id >= uuid_floor($2::timestamptz)
+    AND id < uuid_floor($3::timestamptz)
+ORDER BY id DESC LIMIT $4::integer
+`
+
+type DeliveriesMadeParams struct {
+	SubscriptionID id.ID
+	MadeFrom       time.Time
+	MadeTo         time.Time
+	MaxRows        int
+}
+
+type DeliveriesMadeRow struct {
+	ID   id.ID
+	Body []byte
+}
+
+// Ids sort by time, so a time span is a range of the primary key.
+func (q *Queries) DeliveriesMade(ctx context.Context, db DBTX, arg DeliveriesMadeParams) ([]DeliveriesMadeRow, error) {
+	rows, err := db.Query(ctx, deliveriesMade,
+		arg.SubscriptionID,
+		arg.MadeFrom,
+		arg.MadeTo,
+		arg.MaxRows,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []DeliveriesMadeRow
+	for rows.Next() {
+		var i DeliveriesMadeRow
+		if err := rows.Scan(&i.ID, &i.Body); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const deliveryByID = `-- name: DeliveryByID :one
 SELECT id, subscription_id, event_id, event, deposit_id, test, state, attempts, due_at, body, encode(sha256(body), 'hex') AS body_sha256, redelivery_of, created_at, finished_at,
     taken_at, coalesce(taken_ms, 0)::integer AS taken_ms, coalesce(taken_status, 0)::smallint AS taken_status, coalesce(taken_snippet, '') AS taken_snippet,
@@ -258,6 +335,35 @@ UPDATE webhook_subscriptions SET secret = $1 WHERE id = $2 AND deleted_at IS NUL
 func (q *Queries) SetSubscriptionSecret(ctx context.Context, db DBTX, secret []byte, iD id.ID) error {
 	_, err := db.Exec(ctx, setSubscriptionSecret, secret, iD)
 	return err
+}
+
+const signingSecrets = `-- name: SigningSecrets :many
+SELECT id, secret FROM webhook_subscriptions WHERE partner_id = $1 AND deleted_at IS NULL
+`
+
+type SigningSecretsRow struct {
+	ID     id.ID
+	Secret []byte
+}
+
+func (q *Queries) SigningSecrets(ctx context.Context, db DBTX, partnerID id.ID) ([]SigningSecretsRow, error) {
+	rows, err := db.Query(ctx, signingSecrets, partnerID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []SigningSecretsRow
+	for rows.Next() {
+		var i SigningSecretsRow
+		if err := rows.Scan(&i.ID, &i.Secret); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const subscription = `-- name: Subscription :one
