@@ -149,6 +149,8 @@ func lists(t *testing.T, sql, api func(string) place) []list {
 		}},
 		{"causes of a connect URL that is refused", []place{at("connect.Causes", connect.Causes),
 			constants(t, "core/connect", "Cause"), schema("ConnectCause")}},
+		{"kinds of signature", []place{at("webhook.Signatures", webhook.Signatures),
+			constants(t, "core/webhook", "Signature"), schema("SignatureKind")}},
 		{"reasons of a disabled subscription", []place{
 			at("webhook.DisabledReasons", webhook.DisabledReasons), schema("Webhook/properties/disabledReason"),
 		}},

@@ -240,6 +240,24 @@ func (e LinkStatus) Valid() bool {
 	}
 }
 
+// Defines values for SignatureKind.
+const (
+	Standard SignatureKind = "standard"
+	Svc      SignatureKind = "svc"
+)
+
+// Valid indicates whether the value is a known member of the SignatureKind enum.
+func (e SignatureKind) Valid() bool {
+	switch e {
+	case Standard:
+		return true
+	case Svc:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for StatusReason.
 const (
 	ByOperator      StatusReason = "by_operator"
@@ -566,6 +584,10 @@ type CreateWebhookRequest struct {
 	// Events What to send. Leave out for all events.
 	Events []EventName `json:"events,omitempty"`
 
+	// Signatures Which signatures deliveries carry: `svc` is ours and cannot be left out; with `standard` they carry the headers of
+	// Standard Webhooks beside it. Leave out for ours alone.
+	Signatures []SignatureKind `json:"signatures,omitempty"`
+
 	// URL Your endpoint. Must be https and publicly reachable, and not at a port of another service, such as 22 or 25.
 	URL string `json:"url"`
 }
@@ -638,6 +660,9 @@ type CreatedWebhook struct {
 
 	// Secret The signing secret. Shown this once.
 	Secret string `json:"secret"`
+
+	// Signatures Which signatures deliveries carry.
+	Signatures []SignatureKind `json:"signatures"`
 
 	// URL The endpoint.
 	URL string `json:"url"`
@@ -1280,6 +1305,10 @@ type SendLinkRequest struct {
 // `invalid_json`: the body is no JSON object. `mismatch`: none of these. `valid`: nothing is wrong.
 type SignatureCause = string
 
+// SignatureKind `svc`: `X-Svc-Timestamp` and `X-Svc-Signature`. `standard`: `webhook-id`, `webhook-timestamp` and `webhook-signature`
+// beside them, for libraries of Standard Webhooks.
+type SignatureKind string
+
 // SimulateDepositRequest defines model for SimulateDepositRequest.
 type SimulateDepositRequest struct {
 	// Outcome What happens.
@@ -1315,6 +1344,9 @@ type UpdateWebhookRequest struct {
 	// Events The new list of events, replacing the old one.
 	Events []EventName `json:"events,omitempty"`
 
+	// Signatures The new list of signatures, replacing the old one; it has `svc`.
+	Signatures []SignatureKind `json:"signatures,omitempty"`
+
 	// URL The new endpoint.
 	URL *string `json:"url,omitempty"`
 }
@@ -1339,6 +1371,9 @@ type Webhook struct {
 
 	// ID The id of the subscription.
 	ID string `json:"id"`
+
+	// Signatures Which signatures deliveries carry.
+	Signatures []SignatureKind `json:"signatures"`
 
 	// URL The endpoint.
 	URL string `json:"url"`

@@ -175,7 +175,7 @@ func (q *Queries) DeliveryByID(ctx context.Context, db DBTX, iD id.ID, subscript
 
 const findSubscription = `-- name: FindSubscription :one
 SELECT id, partner_id, url, events, enabled, disabled_reason, created_at, deleted_at, failures, failing_since,
-    held_until, slow
+    held_until, slow, standard
 FROM webhook_subscriptions WHERE id = $1
 `
 
@@ -192,6 +192,7 @@ type FindSubscriptionRow struct {
 	FailingSince   time.Time
 	HeldUntil      time.Time
 	Slow           bool
+	Standard       bool
 }
 
 func (q *Queries) FindSubscription(ctx context.Context, db DBTX, argID id.ID) (FindSubscriptionRow, error) {
@@ -210,15 +211,16 @@ func (q *Queries) FindSubscription(ctx context.Context, db DBTX, argID id.ID) (F
 		&i.FailingSince,
 		&i.HeldUntil,
 		&i.Slow,
+		&i.Standard,
 	)
 	return i, err
 }
 
 const insertSubscription = `-- name: InsertSubscription :execrows
-INSERT INTO webhook_subscriptions (id, partner_id, url, events, secret, enabled, disabled_reason, created_at)
+INSERT INTO webhook_subscriptions (id, partner_id, url, events, secret, enabled, disabled_reason, created_at, standard)
 SELECT $1::uuid, $2, $3::text, $4::text[], $5::bytea, $6::boolean,
-    $7::text, $8::timestamptz
-WHERE (SELECT count(*) FROM webhook_subscriptions s WHERE s.partner_id = $2 AND s.deleted_at IS NULL) < $9::integer
+    $7::text, $8::timestamptz, $9::boolean
+WHERE (SELECT count(*) FROM webhook_subscriptions s WHERE s.partner_id = $2 AND s.deleted_at IS NULL) < $10::integer
 `
 
 type InsertSubscriptionParams struct {
@@ -230,6 +232,7 @@ type InsertSubscriptionParams struct {
 	Enabled        bool
 	DisabledReason string
 	CreatedAt      time.Time
+	Standard       bool
 	MaxRows        int
 }
 
@@ -244,6 +247,7 @@ func (q *Queries) InsertSubscription(ctx context.Context, db DBTX, arg InsertSub
 		arg.Enabled,
 		arg.DisabledReason,
 		arg.CreatedAt,
+		arg.Standard,
 		arg.MaxRows,
 	)
 	if err != nil {
@@ -367,7 +371,7 @@ func (q *Queries) SigningSecrets(ctx context.Context, db DBTX, partnerID id.ID) 
 }
 
 const subscription = `-- name: Subscription :one
-SELECT id, partner_id, url, events, enabled, disabled_reason, created_at FROM webhook_subscriptions
+SELECT id, partner_id, url, events, enabled, disabled_reason, created_at, standard FROM webhook_subscriptions
 WHERE id = $1 AND partner_id = $2 AND deleted_at IS NULL
 `
 
@@ -379,6 +383,7 @@ type SubscriptionRow struct {
 	Enabled        bool
 	DisabledReason string
 	CreatedAt      time.Time
+	Standard       bool
 }
 
 func (q *Queries) Subscription(ctx context.Context, db DBTX, iD id.ID, partnerID id.ID) (SubscriptionRow, error) {
@@ -392,12 +397,13 @@ func (q *Queries) Subscription(ctx context.Context, db DBTX, iD id.ID, partnerID
 		&i.Enabled,
 		&i.DisabledReason,
 		&i.CreatedAt,
+		&i.Standard,
 	)
 	return i, err
 }
 
 const subscriptionByID = `-- name: SubscriptionByID :one
-SELECT id, partner_id, url, events, enabled, disabled_reason, created_at FROM webhook_subscriptions
+SELECT id, partner_id, url, events, enabled, disabled_reason, created_at, standard FROM webhook_subscriptions
 WHERE id = $1 AND deleted_at IS NULL
 `
 
@@ -409,6 +415,7 @@ type SubscriptionByIDRow struct {
 	Enabled        bool
 	DisabledReason string
 	CreatedAt      time.Time
+	Standard       bool
 }
 
 func (q *Queries) SubscriptionByID(ctx context.Context, db DBTX, argID id.ID) (SubscriptionByIDRow, error) {
@@ -422,12 +429,13 @@ func (q *Queries) SubscriptionByID(ctx context.Context, db DBTX, argID id.ID) (S
 		&i.Enabled,
 		&i.DisabledReason,
 		&i.CreatedAt,
+		&i.Standard,
 	)
 	return i, err
 }
 
 const subscriptionForUpdate = `-- name: SubscriptionForUpdate :one
-SELECT id, partner_id, url, events, enabled, disabled_reason, created_at FROM webhook_subscriptions
+SELECT id, partner_id, url, events, enabled, disabled_reason, created_at, standard FROM webhook_subscriptions
 WHERE id = $1 AND partner_id = $2 AND deleted_at IS NULL FOR UPDATE
 `
 
@@ -439,6 +447,7 @@ type SubscriptionForUpdateRow struct {
 	Enabled        bool
 	DisabledReason string
 	CreatedAt      time.Time
+	Standard       bool
 }
 
 func (q *Queries) SubscriptionForUpdate(ctx context.Context, db DBTX, iD id.ID, partnerID id.ID) (SubscriptionForUpdateRow, error) {
@@ -452,6 +461,7 @@ func (q *Queries) SubscriptionForUpdate(ctx context.Context, db DBTX, iD id.ID, 
 		&i.Enabled,
 		&i.DisabledReason,
 		&i.CreatedAt,
+		&i.Standard,
 	)
 	return i, err
 }
@@ -534,18 +544,18 @@ func (q *Queries) SubscriptionsToRelease(ctx context.Context, db DBTX) ([]id.ID,
 }
 
 const updateSubscription = `-- name: UpdateSubscription :one
-UPDATE webhook_subscriptions s SET url = $1, events = $2, enabled = $3, disabled_reason = $4,
-    failures = CASE WHEN $3 AND NOT s.enabled THEN 0 ELSE s.failures END,
-    failing_since = CASE WHEN $3 AND NOT s.enabled THEN NULL ELSE s.failing_since END,
-    slow = CASE WHEN $3 AND NOT s.enabled THEN false ELSE s.slow END,
-    quick = CASE WHEN $3 AND NOT s.enabled THEN 0 ELSE s.quick END,
-    holds = CASE WHEN $3 AND NOT s.enabled THEN 0 ELSE s.holds END,
-    held_until = CASE WHEN $3 AND NOT s.enabled THEN NULL ELSE s.held_until END,
-    ramp = CASE WHEN $3 AND NOT s.enabled THEN 0 ELSE s.ramp END,
-    held_from = CASE WHEN $3 AND NOT s.enabled THEN NULL ELSE s.held_from END,
-    held_till = CASE WHEN $3 AND NOT s.enabled THEN NULL ELSE s.held_till END,
-    state_since = CASE WHEN $3 <> s.enabled THEN now() ELSE s.state_since END
-FROM (SELECT o.id, o.enabled FROM webhook_subscriptions o WHERE o.id = $5 AND o.deleted_at IS NULL FOR UPDATE) old
+UPDATE webhook_subscriptions s SET url = $1, events = $2, standard = $3, enabled = $4, disabled_reason = $5,
+    failures = CASE WHEN $4 AND NOT s.enabled THEN 0 ELSE s.failures END,
+    failing_since = CASE WHEN $4 AND NOT s.enabled THEN NULL ELSE s.failing_since END,
+    slow = CASE WHEN $4 AND NOT s.enabled THEN false ELSE s.slow END,
+    quick = CASE WHEN $4 AND NOT s.enabled THEN 0 ELSE s.quick END,
+    holds = CASE WHEN $4 AND NOT s.enabled THEN 0 ELSE s.holds END,
+    held_until = CASE WHEN $4 AND NOT s.enabled THEN NULL ELSE s.held_until END,
+    ramp = CASE WHEN $4 AND NOT s.enabled THEN 0 ELSE s.ramp END,
+    held_from = CASE WHEN $4 AND NOT s.enabled THEN NULL ELSE s.held_from END,
+    held_till = CASE WHEN $4 AND NOT s.enabled THEN NULL ELSE s.held_till END,
+    state_since = CASE WHEN $4 <> s.enabled THEN now() ELSE s.state_since END
+FROM (SELECT o.id, o.enabled FROM webhook_subscriptions o WHERE o.id = $6 AND o.deleted_at IS NULL FOR UPDATE) old
 WHERE s.id = old.id
 RETURNING old.enabled AS was_enabled
 `
@@ -553,6 +563,7 @@ RETURNING old.enabled AS was_enabled
 type UpdateSubscriptionParams struct {
 	URL            string
 	Events         []webhook.EventName
+	Standard       bool
 	Enabled        bool
 	DisabledReason string
 	ID             id.ID
@@ -563,6 +574,7 @@ func (q *Queries) UpdateSubscription(ctx context.Context, db DBTX, arg UpdateSub
 	row := db.QueryRow(ctx, updateSubscription,
 		arg.URL,
 		arg.Events,
+		arg.Standard,
 		arg.Enabled,
 		arg.DisabledReason,
 		arg.ID,
