@@ -86,7 +86,7 @@ func Diagnose(h Headers, body []byte, key secret.Text, tolerance time.Duration, 
 	if bad.Reason != "" {
 		return bad
 	}
-	if signature != prefixed(digest(key.Reveal(), timestamp, ".", string(body))) {
+	if key == "" || signature != prefixed(digest(key.Reveal(), timestamp, ".", string(body))) {
 		return Finding{CauseMismatch, mismatchHint(timestamp, signature, body, key.Reveal())}
 	}
 	seconds, _ := strconv.ParseInt(timestamp, 10, 64) // at most 15 digits
@@ -99,7 +99,7 @@ func Diagnose(h Headers, body []byte, key secret.Text, tolerance time.Duration, 
 		}
 		return Finding{CauseExpired, CauseFuture}
 	}
-	if !isObject(body) {
+	if !isObject(body) || bytes.HasPrefix(body, []byte(byteOrderMark)) {
 		return Finding{CauseInvalidJSON, ""}
 	}
 	return Finding{}
@@ -181,7 +181,7 @@ func trimmed(body []byte) []byte {
 // isObject reports whether a body is a JSON object, with or without white space around it.
 func isObject(body []byte) bool {
 	inner := trimmed(body)
-	return bytes.HasPrefix(inner, []byte("{")) && json.Valid(inner)
+	return bytes.HasPrefix(inner, []byte("{")) && json.Valid(inner) && utf8.Valid(inner)
 }
 
 // ourEscape matches the escapes \uXXXX that Render's bodies may have.
