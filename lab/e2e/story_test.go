@@ -167,8 +167,8 @@ func TestRetry_SameBodyNewSignature(t *testing.T) {
 	require.InDelta(t, 1, d.metric(`svc_webhook_attempts_total{event="rental_operator.linked",result="redirect"}`), 0)
 }
 
-// TestSecret_ChangedByASecondSubscription_HasNoGap follows the recipe of docs/guides/webhooks.md while events go on: each
-// event is accepted under the secret that the receiver knows at that moment, and none is lost.
+// TestSecret_ChangedByASecondSubscription_HasNoGap follows the recipe of docs/guides/webhooks.md while events go on:
+// each event is accepted under a secret that the receiver knows at that moment, and none is lost.
 func TestSecret_ChangedByASecondSubscription_HasNoGap(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "WEBHOOK_RETRY_SCHEDULE=0s,1s,1s,1s,1s,1s,1s,1s,1s,1s")
