@@ -13,7 +13,7 @@ import (
 )
 
 // languages gives the files of each language, by path below sdk/.
-var languages = []func(api *API) (map[string][]byte, error){php, node, generateGo}
+var languages = []func(api *API) (map[string][]byte, error){php, node, python, generateGo}
 
 func main() {
 	document := flag.String("document", "adapters/http/partnerapi/openapi.yaml", "the OpenAPI document")
