@@ -91,7 +91,7 @@ func (e explanation) ofMismatch(r Received, keys Keys, sent []Sent, found Findin
 		return e.because(found)
 	}
 	signs := func(key secret.Text, body []byte) bool {
-		return key != "" && signature == prefixed(digest(key.Reveal(), timestamp, ".", string(body)))
+		return key != "" && same(signature, prefixed(digest(key.Reveal(), timestamp, ".", string(body))))
 	}
 	for _, s := range sent {
 		if signs(keys.Own, s.Body) {
@@ -137,18 +137,18 @@ func (e explanation) ofComputed(r Received, keys Keys) Explanation {
 		return e.with(CauseMismatch, "It is not a SHA-256 in hex or base64.")
 	}
 	body := string(r.Body)
-	if got == digest(keys.Own.Reveal(), timestamp, ".", body) {
+	if same(got, digest(keys.Own.Reveal(), timestamp, ".", body)) {
 		return e.with(form, "")
 	}
 	for other, key := range keys.Others {
-		if got == digest(key.Reveal(), timestamp, ".", body) {
+		if same(got, digest(key.Reveal(), timestamp, ".", body)) {
 			e.OtherID = other
 			return e.with(CauseOtherSecret, "The receiver uses the secret of "+id.Subscription.Of(other)+
 				", another subscription of yours.")
 		}
 	}
 	for _, m := range mistakes(timestamp, r.Body, keys) {
-		if got == digest(m.key, m.message) {
+		if same(got, digest(m.key, m.message)) {
 			return e.with(m.cause, m.detail)
 		}
 	}
