@@ -125,7 +125,9 @@ var base64Sig = regexp.MustCompile(`^[A-Za-z0-9+/ _-]{43}=?$`)
 // explainSignature finds out how a signature was made that the connect secret does not give.
 func (p Params) explainSignature(keys Keys) Explanation {
 	payload := p.Partner + "." + p.ExternalID + "." + p.TS
-	signs := func(key secret.Text, payload string) bool { return key != "" && hmac.Equal([]byte(p.Sig), []byte(mac(key, payload))) }
+	signs := func(key secret.Text, payload string) bool {
+		return key != "" && hmac.Equal([]byte(p.Sig), []byte(mac(key, payload)))
+	}
 	for _, signing := range keys.Signing {
 		if signs(signing, payload) {
 			return because(CauseWrongSecretKind, "It is the signing secret of a webhook (svc_whsec_…).")
