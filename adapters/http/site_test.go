@@ -130,7 +130,8 @@ func TestPaths_AreWrittenInTheMapAlone(t *testing.T) {
 	inTemplate := regexp.MustCompile(`(href|action|src)="/|SafeURL\("/`)
 	for _, dir := range docstest.Floors() {
 		require.NoError(t, filepath.WalkDir(root+dir, func(name string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || strings.HasSuffix(name, "_test.go") || filepath.Dir(name) == root+"core/site" {
+			if err != nil || d.IsDir() || strings.HasSuffix(name, "_test.go") || filepath.Dir(name) == root+"core/site" ||
+				filepath.Dir(name) == root+"adapters/http/partnerapi" { // its paths stand behind its prefix
 				return err
 			}
 			switch filepath.Ext(name) {

@@ -23,7 +23,7 @@ func TestSubscriptions_Insert_IsReadBack(t *testing.T) {
 	w := pooled(t)
 	p := w.partner()
 	s := newSubscription(p.ID, at0)
-	s.Events = []webhook.EventName{webhook.DepositActivated, webhook.DepositStatusChanged}
+	s.Events, s.Standard = []webhook.EventName{webhook.DepositActivated, webhook.DepositStatusChanged}, true
 	w.do(func(ctx context.Context, r *postgres.Store) error {
 		return r.Subscriptions.Insert(ctx, s, "svc_whsec_a")
 	})
@@ -79,6 +79,7 @@ func TestSubscriptions_Update_StoresWhatMayChange(t *testing.T) {
 	s := w.subscribe(w.partner().ID)
 	s.URL, s.Events, s.Enabled, s.DisabledReason = "https://pms.example/v2", []webhook.EventName{webhook.DepositCaptured},
 		false, webhook.DisabledByPartner
+	s.Standard = true
 	w.update(s)
 	got, err := w.Subscriptions.Subscription(t.Context(), s.PartnerID, s.ID)
 	require.NoError(t, err)

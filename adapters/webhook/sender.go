@@ -136,7 +136,7 @@ type attempt struct {
 	stage  atomic.Int32
 	dials  atomic.Int32
 	body   bytes.Reader
-	values [4]string // of the headers
+	values [6]string // of the headers
 }
 
 type attemptKey struct{}
@@ -167,7 +167,7 @@ func (a *attempt) request(template *http.Request, d *webhookports.Delivery, sign
 	eventID bool) *http.Request {
 	request := template.WithContext(a)
 	timestamp, signature := webhook.Sign(d.Secret, d.Body, signedAt)
-	a.values = [...]string{signature, timestamp, string(d.Event), ""}
+	a.values = [...]string{signature, timestamp, string(d.Event), "", "", ""}
 	h := make(http.Header, 8)
 	h["Content-Type"] = contentType
 	h["User-Agent"] = template.Header["User-Agent"]
@@ -177,6 +177,13 @@ func (a *attempt) request(template *http.Request, d *webhookports.Delivery, sign
 	if eventID {
 		a.values[3] = id.Event.Of(d.EventID)
 		h[webhook.HeaderEventID] = a.values[3:4:4]
+	}
+	if d.Standard {
+		a.values[4] = id.Event.Of(d.EventID)
+		a.values[5] = webhook.SignStandard(d.Secret, a.values[4], timestamp, d.Body)
+		h[webhook.HeaderStandardID] = a.values[4:5:5]
+		h[webhook.HeaderStandardTimestamp] = a.values[1:2:2]
+		h[webhook.HeaderStandardSignature] = a.values[5:6:6]
 	}
 	// With this header the transport repeats a request whose idle connection turned out to be closed.
 	h["Idempotency-Key"] = notSent

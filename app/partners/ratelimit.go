@@ -27,6 +27,14 @@ const (
 	writeRequests = "writes"
 )
 
+// ExplanationsPerMinute is the most explanations of webhooks and connect URLs that a partner may ask for.
+const ExplanationsPerMinute = 30
+
+// ExplanationRule is the rule under which an explanation counts, beside those of RulesOf.
+func ExplanationRule(p partner.Partner, perMinute int) ports.LimitRule {
+	return ports.LimitRule{Name: "explain", Key: ports.PartnerLimitKey(p.ID), PerMinute: perMinute}
+}
+
 // RulesOf gives the rules under which a request of p counts. writes says that the request may change data.
 func (s *Service) RulesOf(p partner.Partner, writes bool) []ports.LimitRule {
 	limits, key := s.LimitsOf(p), ports.PartnerLimitKey(p.ID)

@@ -12,9 +12,10 @@ import (
 
 // Changes holds the new values of a subscription's fields; nil leaves a field unchanged.
 type Changes struct {
-	URL     *string
-	Events  []string
-	Enabled *bool
+	URL        *string
+	Events     []string
+	Signatures []string
+	Enabled    *bool
 }
 
 // Update changes a subscription. Disabling parks its deliveries; enabling releases them, paced
@@ -25,7 +26,7 @@ type Changes struct {
 func (s *Service) Update(ctx context.Context, by partner.Caller, subscriptionID id.ID,
 	want Changes) (webhook.Reported, error) {
 	now := s.deps.Clock.Now()
-	events, err := s.check(ctx, by, subscriptionID, want)
+	checked, err := s.check(ctx, by, subscriptionID, want)
 	if err != nil {
 		return webhook.Reported{}, err
 	}
@@ -35,7 +36,7 @@ func (s *Service) Update(ctx context.Context, by partner.Caller, subscriptionID 
 			return err
 		}
 		sub = before
-		detail := want.apply(&sub, events)
+		detail := want.apply(&sub, checked)
 		if err := s.deps.Subscriptions.Update(ctx, sub, webhook.ReleasePerSecond); err != nil {
 			return err
 		}
@@ -56,32 +57,36 @@ func endsOldState(before, after webhook.Subscription) bool {
 	return after.URL != before.URL || (before.Enabled && !after.Enabled)
 }
 
-// check validates the changes outside the transaction, since the host of a new URL must be resolved.
+// check validates the changes outside the transaction, since the host of a new URL must be resolved. checked has the
+// events and signatures as they are stored.
 func (s *Service) check(ctx context.Context, by partner.Caller, subscriptionID id.ID,
-	want Changes) ([]webhook.EventName, error) {
+	want Changes) (checked webhook.Subscription, err error) {
 	if _, err := s.deps.Subscriptions.Subscription(ctx, by.Partner.ID, subscriptionID); err != nil {
-		return nil, err
+		return checked, err
 	}
-	events, err := webhook.ParseEvents(want.Events)
-	if err != nil {
-		return nil, err
+	if checked.Events, err = webhook.ParseEvents(want.Events); err != nil {
+		return checked, err
+	}
+	if checked.Standard, err = webhook.ParseSignatures(want.Signatures); err != nil {
+		return checked, err
 	}
 	if want.URL != nil {
-		if err := s.checkTarget(ctx, *want.URL); err != nil {
-			return nil, err
-		}
+		err = s.checkTarget(ctx, *want.URL)
 	}
-	return events, nil
+	return checked, err
 }
 
 // apply changes sub and gives the details for the audit log.
-func (want Changes) apply(sub *webhook.Subscription, events []webhook.EventName) map[string]string {
+func (want Changes) apply(sub *webhook.Subscription, checked webhook.Subscription) map[string]string {
 	detail := map[string]string{}
 	if want.URL != nil {
 		sub.URL, detail["url"] = *want.URL, withoutQuery(*want.URL)
 	}
 	if want.Events != nil {
-		sub.Events, detail["events"] = events, "changed"
+		sub.Events, detail["events"] = checked.Events, "changed"
+	}
+	if want.Signatures != nil {
+		sub.Standard, detail["signatures"] = checked.Standard, "changed"
 	}
 	switch {
 	case want.Enabled == nil:

@@ -11,8 +11,9 @@ import (
 
 // NewSubscription holds the fields of a new subscription.
 type NewSubscription struct {
-	URL    string
-	Events []string // nil: all events
+	URL        string
+	Events     []string // nil: all events
+	Signatures []string // nil: ours alone
 }
 
 // Create adds a subscription and issues its signing secret.
@@ -31,6 +32,9 @@ func (s *Service) Create(ctx context.Context, by partner.Caller, in NewSubscript
 		Now: now,
 		Prepare: func(ctx context.Context) (err error) {
 			if out.Events, err = webhook.ParseEvents(in.Events); err != nil {
+				return err
+			}
+			if out.Standard, err = webhook.ParseSignatures(in.Signatures); err != nil {
 				return err
 			}
 			return s.checkTarget(ctx, in.URL)

@@ -38,6 +38,11 @@ func TestChanges_EachFieldIsSetAlone(t *testing.T) {
 			with(enabled, func(s *webhook.Subscription) { s.Events = captured }),
 			map[string]string{"events": "changed"}, false,
 		},
+		"signatures": {
+			enabled, Changes{Signatures: []string{"svc", "standard"}},
+			with(enabled, func(s *webhook.Subscription) { s.Standard = true }),
+			map[string]string{"signatures": "changed"}, false,
+		},
 		"the URL it has": {enabled, Changes{URL: new(hook)}, enabled, map[string]string{"url": hook}, false},
 		"another URL": {
 			enabled, Changes{URL: &to}, with(enabled, func(s *webhook.Subscription) { s.URL = moved }),
@@ -63,7 +68,7 @@ func TestChanges_EachFieldIsSetAlone(t *testing.T) {
 		},
 	} {
 		sub := c.before
-		require.Equal(t, c.detail, c.want.apply(&sub, captured), name)
+		require.Equal(t, c.detail, c.want.apply(&sub, webhook.Subscription{Events: captured, Standard: true}), name)
 		require.Equal(t, c.after, sub, name)
 		require.Equal(t, c.ends, endsOldState(c.before, sub), name)
 	}

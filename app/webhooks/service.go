@@ -22,6 +22,8 @@ type Deps struct {
 	Idempotent    *idempotent.Executor
 	Subscriptions webhookports.Subscriptions
 	Prober        webhookports.Prober
+	Connect       ports.ConnectSecrets
+	Signing       ports.SigningSecrets
 	Audit         ports.AuditLog
 	Deliveries    webhookports.Deliveries
 	Replays       webhookports.Replays

@@ -25,7 +25,7 @@ func (w webhookShow) Run(c *call) error {
 		}
 		return c.answer(fields{
 			{"webhookId", id.Subscription.Of(found.ID)}, {"partner", found.Partner.Slug}, {"url", withoutQuery(found.URL)},
-			{"events", events},
+			{"events", events}, {"standardWebhooks", found.Standard},
 			{"enabled", found.Enabled}, {"disabledReason", textOrNone(found.DisabledReason)}, {"createdAt", at(found.CreatedAt)},
 			{"deletedAt", at(found.DeletedAt)},
 			{"failures", found.Failures}, {"failingSince", at(found.FailingSince)}, {"heldUntil", at(found.HeldUntil)},

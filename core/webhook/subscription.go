@@ -65,6 +65,49 @@ type Subscription struct {
 	Enabled        bool
 	DisabledReason string // "" while enabled
 	CreatedAt      time.Time
+	Standard       bool // deliveries carry the headers of Standard Webhooks beside ours
+}
+
+// Signatures names the kinds of signature that deliveries carry.
+func (s Subscription) Signatures() []Signature {
+	if s.Standard {
+		return Signatures
+	}
+	return Signatures[:1]
+}
+
+// Signature is a kind of signature.
+type Signature string
+
+// The kinds of signature.
+const (
+	Svc      Signature = "svc"      // ours, which every delivery carries
+	Standard Signature = "standard" // that of Standard Webhooks
+)
+
+// Signatures lists every kind of signature.
+var Signatures = []Signature{Svc, Standard}
+
+// ParseSignatures checks the kinds of signature of a request, and tells whether Standard is among them. nil (not sent)
+// means ours alone.
+//
+// Returns invalid_field for an unknown kind, and for a list without ours.
+func ParseSignatures(kinds []string) (standard bool, err error) {
+	ours := kinds == nil
+	for _, kind := range kinds {
+		switch Signature(kind) {
+		case Svc:
+			ours = true
+		case Standard:
+			standard = true
+		default:
+			return false, fault.ErrInvalidField.WithField("signatures", "has an unknown kind; known are %v", Signatures)
+		}
+	}
+	if !ours {
+		return false, fault.ErrInvalidField.WithField("signatures", "must include svc, which cannot be left out")
+	}
+	return standard, nil
 }
 
 // Reasons for a subscription to be disabled.

@@ -139,6 +139,9 @@ func (w *workbench) webhookCalls() []routeCall {
 	return []routeCall{
 		{method: "GET", route: hook},
 		{method: "POST", route: hook + "/test", calls: 20},
+		{method: "POST", route: hook + "/explain", calls: 10,
+			body: `{"headers":{"X-Svc-Timestamp":"1","X-Svc-Signature":"x"},"body":"e30="}`},
+		{method: "POST", route: "/connect/explain", body: `{"url":"https://dashboard.example.com/register?ts=1"}`, calls: 10},
 		{method: "GET", route: hook + "/deliveries", query: "?limit=1", keep: id.Delivery},
 		{method: "GET", route: hook + "/deliveries/{deliveryId}"},
 		{method: "POST", route: hook + "/deliveries/{deliveryId}/redeliver", calls: 20},

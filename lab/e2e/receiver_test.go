@@ -26,7 +26,7 @@ type hook struct {
 	URL string
 
 	mu      sync.Mutex
-	secret  string
+	secrets []string
 	answer  func(n int, w receiver.Webhook) int
 	arrived int
 	got     []received
@@ -42,18 +42,18 @@ func newReceiver(t testing.TB) *hook {
 	return r
 }
 
-// SetSecret sets the signing secret.
-func (r *hook) SetSecret(secret string) {
+// SetSecret sets the signing secret, or several of which either will do.
+func (r *hook) SetSecret(secrets ...string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.secret = secret
+	r.secrets = secrets
 }
 
 // Secret is the signing secret.
 func (r *hook) Secret() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.secret
+	return r.secrets[0]
 }
 
 // AnswerWith chooses the status for the n-th webhook, counted from 0, in place of 200. answer may wait.
@@ -77,10 +77,15 @@ func (r *hook) Accepted() []received {
 
 func (r *hook) take(w receiver.Webhook) (receiver.Answer, func(bool)) {
 	r.mu.Lock()
-	secret, answer, n := r.secret, r.answer, r.arrived
+	secrets, answer, n := r.secrets, r.answer, r.arrived
 	r.arrived++
 	r.mu.Unlock()
-	kept := received{Webhook: w, Wrong: w.Check(secret), Answered: http.StatusOK}
+	kept := received{Webhook: w, Wrong: w.Check(""), Answered: http.StatusOK}
+	for _, secret := range secrets {
+		if kept.Wrong = w.Check(secret); kept.Wrong == "" {
+			break
+		}
+	}
 	switch {
 	case kept.Wrong != "":
 		kept.Answered = http.StatusBadRequest

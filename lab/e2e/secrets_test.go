@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"encoding/base32"
+	"encoding/base64"
 	"encoding/json"
 	"io"
 	"net"
@@ -269,8 +270,30 @@ func (r *secretRun) partner(t *testing.T, accountID string) {
 	r.secrets.add(t, "checkout token", checkoutURL[strings.LastIndexByte(checkoutURL, '/')+1:])
 	r.secure(t, checkoutURL)
 	r.api(t).post("/deposits/"+depositID+"/capture", map[string]any{"amount": 120.5, "reason": "damage"}, nil)
-	hook.await(t, 2)
+	taken := hook.await(t, 2)[0]
 	r.deliveries(t, webhookID)
+	r.explanations(t, webhookID, taken)
+}
+
+// explanations asks about a delivery and a connect URL, good questions and bad.
+func (r *secretRun) explanations(t *testing.T, webhookID string, taken received) {
+	t.Helper()
+	const computed, cookie, sig = "a-signature-that-was-computed", "session=of-the-receiver", "a-signature-in-a-url"
+	signature, body := taken.Header.Get("X-Svc-Signature"), base64.StdEncoding.EncodeToString(taken.Body)
+	connectURL := "https://dashboard.example/register?partner=acme&external_id=a-private-id&ts=1&sig=" + sig
+	r.secrets.add(t, "question", computed, cookie, sig, "a-private-id", signature, body, string(taken.Body))
+	for sent, want := range map[string]int{body: http.StatusOK, body + "!": http.StatusBadRequest} {
+		status, _, err := r.api(t).do(http.MethodPost, "/webhooks/"+webhookID+"/explain", map[string]any{"body": sent,
+			"headers":  map[string]string{"X-Svc-Signature": signature, "X-Svc-Timestamp": "1", "Cookie": cookie},
+			"computed": computed})
+		require.NoError(t, err)
+		require.Equal(t, want, status)
+	}
+	for want, sent := range map[int]any{http.StatusOK: connectURL, http.StatusBadRequest: []string{connectURL}} {
+		status, _, err := r.api(t).do(http.MethodPost, "/connect/explain", map[string]any{"url": sent})
+		require.NoError(t, err)
+		require.Equal(t, want, status)
+	}
 }
 
 // TestSecrets_AFullRun_ShowsNoneInAnyOutput reads logs, metrics, spans and the commands to Redis of processes that log
@@ -294,7 +317,7 @@ func TestSecrets_AFullRun_ShowsNoneInAnyOutput(t *testing.T) {
 	for _, kind := range []string{
 		"keyset", "API key", "connect secret", "signature of a connect URL", "webhook secret", "query of a subscription",
 		"checkout token", "password",
-		"token of a mail", "TOTP secret", "recovery code", "tenant's e-mail",
+		"question", "token of a mail", "TOTP secret", "recovery code", "tenant's e-mail",
 	} {
 		require.NotEmpty(t, r.secrets[kind], kind)
 	}

@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"fmt"
 	"net/http"
 	"testing"
 
@@ -164,6 +165,55 @@ func TestRetry_SameBodyNewSignature(t *testing.T) {
 		d.metric(`svc_webhook_deliveries_finished_total{event="rental_operator.linked",outcome="succeeded"}`), 0)
 	require.InDelta(t, 2, d.metric(`svc_webhook_attempts_total{event="rental_operator.linked",result="non_2xx"}`), 0)
 	require.InDelta(t, 1, d.metric(`svc_webhook_attempts_total{event="rental_operator.linked",result="redirect"}`), 0)
+}
+
+// TestSecret_ChangedByASecondSubscription_HasNoGap follows the recipe of docs/guides/webhooks.md while events go on:
+// each event is accepted under a secret that the receiver knows at that moment, and none is lost.
+func TestSecret_ChangedByASecondSubscription_HasNoGap(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "WEBHOOK_RETRY_SCHEDULE=0s,1s,1s,1s,1s,1s,1s,1s,1s,1s")
+	w.http(t)
+	w.dispatcher(t)
+	r := newReceiver(t)
+	bodies := func() map[string]bool {
+		distinct := map[string]bool{}
+		for _, a := range r.Accepted() {
+			distinct[string(a.Body)] = true
+		}
+		return distinct
+	}
+	events := 0
+	happens := func() {
+		t.Helper()
+		events++
+		w.link(t, fmt.Sprintf("villa-7%d", events))
+		require.Eventually(t, func() bool { return len(bodies()) == events }, soon, often)
+	}
+	first := w.subscribe(t, r)
+	old := r.Secret()
+	happens()
+	second := w.subscribe(t, r)
+	fresh := r.Secret()
+	r.SetSecret(old) // the receiver does not know the new one yet
+	happens()
+	r.SetSecret(old, fresh)
+	happens()
+	pending := func(webhookID string) int {
+		var found struct {
+			Data struct{ Health struct{ Pending int } }
+		}
+		w.api(t).get("/webhooks/"+webhookID, &found)
+		return found.Data.Health.Pending
+	}
+	require.Eventually(t, func() bool { return pending(first) == 0 && pending(second) == 0 }, soon, often)
+	require.Len(t, bodies(), events, "copies of an event have the same bytes")
+	w.api(t).must(http.MethodDelete, "/webhooks/"+first, nil, nil)
+	happens()
+	r.SetSecret(fresh)
+	happens()
+	for _, a := range r.All()[len(r.All())-2:] {
+		require.Empty(t, a.Wrong)
+	}
 }
 
 // TestRotateSecret_SignsRetriesWithTheNewOne: after a rotation the old secret signs nothing, not even retries.

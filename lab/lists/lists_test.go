@@ -143,6 +143,14 @@ func lists(t *testing.T, sql, api func(string) place) []list {
 			at("webhook.Results", webhook.Results).without(string(webhook.ResultSuccess)),
 			constants(t, "core/webhook", "Result").without(string(webhook.ResultSuccess)), schema("AttemptError"),
 		}},
+		{"causes of a signature that does not verify", []place{
+			at("webhook.Causes", webhook.Causes),
+			constants(t, "core/webhook", "Cause").without(string(webhook.CauseExpired)), schema("SignatureCause"),
+		}},
+		{"causes of a connect URL that is refused", []place{at("connect.Causes", connect.Causes),
+			constants(t, "core/connect", "Cause"), schema("ConnectCause")}},
+		{"kinds of signature", []place{at("webhook.Signatures", webhook.Signatures),
+			constants(t, "core/webhook", "Signature"), schema("SignatureKind")}},
 		{"reasons of a disabled subscription", []place{
 			at("webhook.DisabledReasons", webhook.DisabledReasons), schema("Webhook/properties/disabledReason"),
 		}},

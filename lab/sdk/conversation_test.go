@@ -1,6 +1,7 @@
 package sdk_test
 
 import (
+	"encoding/base64"
 	"fmt"
 	"slices"
 	"strings"
@@ -67,6 +68,10 @@ func (c *conversation) connect() {
 	back := signUp(t, link, c.l.name+"-"+uuid.NewString()+"@example.com")
 	require.True(t, strings.HasPrefix(back, c.hook.back), back)
 	c.returned = back
+
+	var why struct{ Cause string }
+	c.d.must(&why, "connect.explain", object{"url": strings.Replace(link, "sig=", "sig=0", 1)})
+	require.NotEqual(t, "valid", why.Cause)
 
 	returned := c.d.do("verifyReturn", object{"url": back, "secret": c.f.ConnectSecret})
 	require.Nil(t, returned.Error)
@@ -193,12 +198,33 @@ func (c *conversation) hearOfChanges() {
 		require.JSONEq(t, got.body, string(unwrapped.Value))
 		wrong := c.d.do("unwrap", got.asCase(c.f.ConnectSecret))
 		require.Equal(t, "mismatch wrong_secret_kind", wrong.Error.Reason+" "+wrong.Error.Hint)
+		c.askWhy(got)
 	}
 	c.d.must(&d, "test.simulate", c.deposits[1], object{"outcome": "activate"})
 	c.d.must(&d, "deposits.release", c.deposits[1], object{})
 	require.Equal(t, "close", d.Status)
 	c.d.must(&d, "deposits.cancel", c.deposits[2], object{"reason": "duplicate"})
 	require.Equal(t, "cancelled", d.Status)
+}
+
+// askWhy changes a delivery as a framework does that parses bodies: the library and the service name the same cause.
+func (c *conversation) askWhy(got delivery) {
+	got.body = strings.Replace(got.body, `","`, `", "`, 1)
+	refused := c.d.do("unwrap", got.asCase(c.secret))
+	headers := object{}
+	for name := range got.headers {
+		headers[name] = got.headers.Get(name)
+	}
+	var why struct {
+		Valid             bool
+		Cause, DeliveryID string
+	}
+	c.d.must(&why, "webhooks.explain", c.webhookID,
+		object{"headers": headers, "body": base64.StdEncoding.EncodeToString([]byte(got.body))})
+	require.False(c.t, why.Valid)
+	require.Equal(c.t, "body_reserialized", why.Cause)
+	require.Equal(c.t, why.Cause, refused.Error.Hint)
+	require.Regexp(c.t, "^dlv_", why.DeliveryID)
 }
 
 func (c *conversation) mailLinks() {

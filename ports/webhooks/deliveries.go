@@ -31,6 +31,11 @@ type Deliveries interface {
 		page ports.Page) (ports.List[webhook.Delivery], error)
 	// Delivery gives a delivery with body and attempts. Returns webhook.ErrDeliveryNotFound.
 	Delivery(ctx context.Context, subscriptionID, deliveryID id.ID) (webhook.Delivery, error)
+	// DeliveriesMade gives the newest deliveries of a subscription that were made in a time span, up to limit, with
+	// their bodies alone.
+	DeliveriesMade(ctx context.Context, subscriptionID id.ID, made ports.Span, limit int) ([]webhook.Sent, error)
+	// DeliveriesAbout is DeliveriesMade for those that tell of a deposit.
+	DeliveriesAbout(ctx context.Context, subscriptionID, depositID id.ID, limit int) ([]webhook.Sent, error)
 	// DeliveriesOfDeposit gives up to limit deliveries of all subscriptions that tell of a deposit, newest first,
 	// without bodies.
 	DeliveriesOfDeposit(ctx context.Context, depositID id.ID, limit int) ([]webhook.Delivery, error)

@@ -53,6 +53,7 @@ type Delivery struct {
 	Attempts  int // finished ones
 	Test      bool
 	URL       string
+	Standard  bool // the subscription's
 	Secret    secret.Text
 	LoadErr   error         // the query failed; set by the dispatcher
 	SecretErr error         // the secret does not decrypt, so the delivery cannot be signed

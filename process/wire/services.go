@@ -173,7 +173,8 @@ func (b *builder) accounts(s *Services) {
 	p, store := b.parts, b.store
 	s.Connections = connections.New(connections.Deps{
 		UnitOfWork: p.UnitOfWork, SignIn: b.signIn, Partners: store.Partners, Operators: store.Operators, Links: store.Links,
-		Outbox: store.Outbox, Mails: store.Mails, Audit: store.Audit, Clock: p.Clock, Entropy: p.Entropy,
+		Signing: store.Subscriptions, Outbox: store.Outbox, Mails: store.Mails, Audit: store.Audit, Clock: p.Clock,
+		Entropy:     p.Entropy,
 		Environment: b.cfg.Environment, DashboardURL: b.cfg.DashboardBaseURL,
 	})
 	s.Operators = operators.New(operators.Deps{
@@ -254,7 +255,8 @@ func (b *builder) webhooks(s *Services) {
 	p, store := b.parts, b.store
 	s.Webhooks = webhooks.New(webhooks.Deps{
 		UnitOfWork: p.UnitOfWork, Idempotent: b.once, Subscriptions: store.Subscriptions, Prober: store.Subscriptions,
-		Deliveries: p.Deliveries, Replays: store.Replays, SetAside: store.SetAside, Audit: store.Audit, Targets: p.Targets,
+		Connect: store.Partners, Signing: store.Subscriptions, Deliveries: p.Deliveries, Replays: store.Replays,
+		SetAside: store.SetAside, Audit: store.Audit, Targets: p.Targets,
 		Doorbell: p.Doorbell, Clock: p.Clock, Entropy: p.Entropy, After: p.After, Allowed: b.cfg.WebhookTargets(),
 	})
 	s.Events = events.New(events.Deps{Events: store.Events, Feeds: store.Events, Waiting: p.Waiting, After: p.After})

@@ -23,11 +23,11 @@ func TestRead_NamesOfMethods_AreThoseOfTheKit(t *testing.T) {
 	t.Parallel()
 	want := map[string]string{
 		"me": "get", "apiKeys": "create list delete", "accounts": "list get delete",
-		"webhooks":   "create list get update delete rotateSecret test replay",
+		"webhooks":   "create list get update delete rotateSecret test explain replay",
 		"deliveries": "list get redeliver", "events": "list feed get",
 		"clients":  "create list get update delete",
 		"deposits": "create list get cancel release capture sendLink sendLinkBatch",
-		"test":     "simulate",
+		"test":     "simulate", "connect": "explain",
 	}
 	got := map[string]string{}
 	for _, r := range readDocument(t).Resources {

@@ -109,6 +109,7 @@ type Resources struct {
 	Me         *MeResource
 	APIKeys    *APIKeysResource
 	Accounts   *AccountsResource
+	Connect    *ConnectResource
 	Webhooks   *WebhooksResource
 	Deliveries *DeliveriesResource
 	Events     *EventsResource
@@ -118,7 +119,7 @@ type Resources struct {
 }
 
 func newResources(c *Client) Resources {
-	return Resources{&MeResource{c}, &APIKeysResource{c}, &AccountsResource{c}, &WebhooksResource{c}, &DeliveriesResource{c}, &EventsResource{c}, &ClientsResource{c}, &DepositsResource{c}, &TestResource{c}}
+	return Resources{&MeResource{c}, &APIKeysResource{c}, &AccountsResource{c}, &ConnectResource{c}, &WebhooksResource{c}, &DeliveriesResource{c}, &EventsResource{c}, &ClientsResource{c}, &DepositsResource{c}, &TestResource{c}}
 }
 
 // MeResource has the methods of Client.Me.
@@ -324,6 +325,26 @@ func (r *AccountsResource) Delete(ctx context.Context, accountID string, opts ..
 	return r.client.send(ctx, call{method: "DELETE", path: "/api/partner/v1/accounts/" + escape(accountID)}, opts, nil)
 }
 
+// ConnectResource has the methods of Client.Connect.
+type ConnectResource struct{ client *Client }
+
+// Explain: explain why a connect URL is refused.
+//
+// Tells why a connect URL that you signed is refused. The secrets that are tried are those that you have now: the connect
+// secret, the signing secrets and the API key of this request. The right signature is never shown, and we keep nothing of
+// what you send.
+//
+// You have 30 requests a minute for this operation and `explainWebhook` together.
+//
+// Codes of its errors: api_key_revoked, internal_error, invalid_api_key, invalid_field, invalid_json, missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unsupported_media_type.
+func (r *ConnectResource) Explain(ctx context.Context, params *ExplainConnectParams, opts ...CallOption) (*ConnectExplanation, error) {
+	var answer struct{ Data *ConnectExplanation }
+	if err := r.client.send(ctx, call{method: "POST", path: "/api/partner/v1/connect/explain", body: params.body()}, opts, &answer); err != nil {
+		return nil, err
+	}
+	return answer.Data, nil
+}
+
 // WebhooksResource has the methods of Client.Webhooks.
 type WebhooksResource struct{ client *Client }
 
@@ -461,6 +482,26 @@ func (r *WebhooksResource) RotateSecret(ctx context.Context, webhookID string, o
 func (r *WebhooksResource) Test(ctx context.Context, webhookID string, opts ...CallOption) (*Delivery, error) {
 	var answer struct{ Data *Delivery }
 	if err := r.client.send(ctx, call{method: "POST", path: "/api/partner/v1/webhooks/" + escape(webhookID) + "/test"}, opts, &answer); err != nil {
+		return nil, err
+	}
+	return answer.Data, nil
+}
+
+// Explain: explain why a delivery does not verify.
+//
+// Tells why the signature of a delivery does not verify at your endpoint. Send headers and body as your endpoint
+// received them, and, if you can, the signature that it computed itself: most mistakes show there alone.
+//
+// A delivery is found by its signature, so a changed body is told from a changed header. The secrets that are tried are
+// those that you have now: the signing secrets, the connect secret and the API key of this request. The right signature
+// is never shown, and we keep nothing of what you send.
+//
+// You have 30 requests a minute for this operation and `explainConnectUrl` together.
+//
+// Codes of its errors: api_key_revoked, internal_error, invalid_api_key, invalid_field, invalid_json, missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unsupported_media_type, webhook_not_found.
+func (r *WebhooksResource) Explain(ctx context.Context, webhookID string, params *ExplainWebhookParams, opts ...CallOption) (*WebhookExplanation, error) {
+	var answer struct{ Data *WebhookExplanation }
+	if err := r.client.send(ctx, call{method: "POST", path: "/api/partner/v1/webhooks/" + escape(webhookID) + "/explain", body: params.body()}, opts, &answer); err != nil {
 		return nil, err
 	}
 	return answer.Data, nil
@@ -1261,6 +1302,9 @@ type CreateWebhookParams struct {
 	URL string `json:"url"`
 	// What to send. Leave out for all events.
 	Events []EventName `json:"events,omitempty"`
+	// Which signatures deliveries carry: `svc` is ours and cannot be left out; with `standard` they carry the headers of
+	// Standard Webhooks beside it. Leave out for ours alone.
+	Signatures []SignatureKind `json:"signatures,omitempty"`
 }
 
 func (p *CreateWebhookParams) body() any {
@@ -1274,8 +1318,20 @@ func (p *CreateWebhookParams) body() any {
 	if p.Events != nil {
 		body["events"] = p.Events
 	}
+	if p.Signatures != nil {
+		body["signatures"] = p.Signatures
+	}
 	return body
 }
+
+// `svc`: `X-Svc-Timestamp` and `X-Svc-Signature`. `standard`: `webhook-id`, `webhook-timestamp` and `webhook-signature`
+// beside them, for libraries of Standard Webhooks.
+type SignatureKind string
+
+const (
+	SignatureKindSvc      SignatureKind = "svc"
+	SignatureKindStandard SignatureKind = "standard"
+)
 
 // UpdateWebhookParams are the parameters of a request.
 type UpdateWebhookParams struct {
@@ -1283,6 +1339,8 @@ type UpdateWebhookParams struct {
 	URL *string `json:"url,omitempty"`
 	// The new list of events, replacing the old one.
 	Events []EventName `json:"events,omitempty"`
+	// The new list of signatures, replacing the old one; it has `svc`.
+	Signatures []SignatureKind `json:"signatures,omitempty"`
 	// Whether deliveries go out. While false, they wait.
 	Enabled *bool `json:"enabled,omitempty"`
 }
@@ -1297,6 +1355,9 @@ func (p *UpdateWebhookParams) body() any {
 	}
 	if p.Events != nil {
 		body["events"] = p.Events
+	}
+	if p.Signatures != nil {
+		body["signatures"] = p.Signatures
 	}
 	if p.Enabled != nil {
 		body["enabled"] = *p.Enabled
@@ -1313,6 +1374,8 @@ type Webhook struct {
 	URL string `json:"url"`
 	// What is sent to it.
 	Events []EventName `json:"events"`
+	// Which signatures deliveries carry.
+	Signatures []SignatureKind `json:"signatures"`
 	// Whether deliveries go out.
 	Enabled bool `json:"enabled"`
 	// Why deliveries do not go out. Only while disabled.
@@ -1385,6 +1448,8 @@ type CreatedWebhook struct {
 	URL string `json:"url"`
 	// What is sent to it.
 	Events []EventName `json:"events"`
+	// Which signatures deliveries carry.
+	Signatures []SignatureKind `json:"signatures"`
 	// Whether deliveries go out.
 	Enabled bool `json:"enabled"`
 	// When the subscription was created.
@@ -1577,6 +1642,165 @@ func (o *DeliveryDetail) UnmarshalJSON(text []byte) error {
 	o.raw = string(text)
 	return json.Unmarshal(text, (*plain)(o))
 }
+
+// ExplainWebhookParams are the parameters of a request.
+type ExplainWebhookParams struct {
+	// The headers as your endpoint received them, in any case; `X-Svc-Signature` and `X-Svc-Timestamp` are read. Join the
+	// values of a header that came more than once with a comma.
+	Headers map[string]string `json:"headers"`
+	// The body as your endpoint received it, in base64.
+	Body string `json:"body"`
+	// The signature that your endpoint computed, as it compared it.
+	Computed string `json:"computed,omitempty"`
+}
+
+func (p *ExplainWebhookParams) body() any {
+	if p == nil {
+		return nil
+	}
+	body := map[string]any{}
+	if p.Headers != nil {
+		body["headers"] = p.Headers
+	}
+	if p.Body != "" {
+		body["body"] = p.Body
+	}
+	if p.Computed != "" {
+		body["computed"] = p.Computed
+	}
+	return body
+}
+
+// WebhookExplanation: why a delivery does not verify.
+type WebhookExplanation struct {
+	Object
+	// Whether the signature verifies now, and was computed right if you sent it.
+	Valid bool `json:"valid"`
+	// Why a signature does not verify. `missing_header`, `malformed_header`: there is no signature or timestamp, or none of
+	// our form. `prefix_missing`, `upper_case`, `base64`: the signature is written otherwise. `stale`, `future`: the
+	// timestamp is more than 300 seconds away. `milliseconds`: the timestamp is not in seconds. `body_reserialized`: the body
+	// was parsed and written again. `body_changed`: it was changed otherwise. `header_changed`: the body is that of the
+	// delivery, and its signature or timestamp is not. `other_subscription_secret`: the secret is that of another
+	// subscription. `wrong_secret_kind`: it is the connect secret or an API key, or a part of the secret.
+	// `secret_whitespace`: the secret has white space around it. `order`: the signed message is put together otherwise.
+	// `invalid_json`: the body is no JSON object. `mismatch`: none of these. `valid`: nothing is wrong.
+	Cause SignatureCause `json:"cause"`
+	// The cause in words, with the remedy.
+	Message string `json:"message"`
+	// The delivery that was received, where it is found.
+	DeliveryID string `json:"deliveryId,omitempty"`
+}
+
+// UnmarshalJSON keeps the JSON as well.
+func (o *WebhookExplanation) UnmarshalJSON(text []byte) error {
+	type plain WebhookExplanation
+	o.raw = string(text)
+	return json.Unmarshal(text, (*plain)(o))
+}
+
+// Why a signature does not verify. `missing_header`, `malformed_header`: there is no signature or timestamp, or none of
+// our form. `prefix_missing`, `upper_case`, `base64`: the signature is written otherwise. `stale`, `future`: the
+// timestamp is more than 300 seconds away. `milliseconds`: the timestamp is not in seconds. `body_reserialized`: the body
+// was parsed and written again. `body_changed`: it was changed otherwise. `header_changed`: the body is that of the
+// delivery, and its signature or timestamp is not. `other_subscription_secret`: the secret is that of another
+// subscription. `wrong_secret_kind`: it is the connect secret or an API key, or a part of the secret.
+// `secret_whitespace`: the secret has white space around it. `order`: the signed message is put together otherwise.
+// `invalid_json`: the body is no JSON object. `mismatch`: none of these. `valid`: nothing is wrong.
+type SignatureCause string
+
+const (
+	SignatureCauseValid                   SignatureCause = "valid"
+	SignatureCauseMissingHeader           SignatureCause = "missing_header"
+	SignatureCauseMalformedHeader         SignatureCause = "malformed_header"
+	SignatureCausePrefixMissing           SignatureCause = "prefix_missing"
+	SignatureCauseUpperCase               SignatureCause = "upper_case"
+	SignatureCauseBase64                  SignatureCause = "base64"
+	SignatureCauseStale                   SignatureCause = "stale"
+	SignatureCauseFuture                  SignatureCause = "future"
+	SignatureCauseMilliseconds            SignatureCause = "milliseconds"
+	SignatureCauseBodyReserialized        SignatureCause = "body_reserialized"
+	SignatureCauseBodyChanged             SignatureCause = "body_changed"
+	SignatureCauseHeaderChanged           SignatureCause = "header_changed"
+	SignatureCauseOtherSubscriptionSecret SignatureCause = "other_subscription_secret"
+	SignatureCauseWrongSecretKind         SignatureCause = "wrong_secret_kind"
+	SignatureCauseSecretWhitespace        SignatureCause = "secret_whitespace"
+	SignatureCauseOrder                   SignatureCause = "order"
+	SignatureCauseInvalidJson             SignatureCause = "invalid_json"
+	SignatureCauseMismatch                SignatureCause = "mismatch"
+)
+
+// ExplainConnectParams are the parameters of a request.
+type ExplainConnectParams struct {
+	// The connect URL as you gave it to the operator.
+	URL string `json:"url"`
+}
+
+func (p *ExplainConnectParams) body() any {
+	if p == nil {
+		return nil
+	}
+	body := map[string]any{}
+	if p.URL != "" {
+		body["url"] = p.URL
+	}
+	return body
+}
+
+// ConnectExplanation: why a connect URL is refused.
+type ConnectExplanation struct {
+	Object
+	// Whether our pages accept the URL.
+	Valid bool `json:"valid"`
+	// Why a connect URL is refused. `missing_parameter`: partner, external_id, ts or sig is not there. `malformed_parameter`:
+	// one of them is there twice, or not of our form. `wrong_partner`: the slug is not yours. `missing_connect_secret`: you
+	// have none. `upper_case`, `base64`, `prefix_unexpected`: sig is written otherwise. `wrong_secret_kind`: the secret is a
+	// signing secret or an API key, or a part of the connect secret. `secret_whitespace`: it has white space around it.
+	// `order`: the signed message is put together otherwise. `milliseconds`: ts is not in seconds. `ts_changed`: another ts
+	// was signed. `encoding`: external_id was encoded twice, or not at all. `mismatch`: the signature does not match, for none
+	// of these reasons. `stale`, `future`: ts is more than 30 days away. `revoked`: the link was ended after ts. `valid`:
+	// nothing is wrong.
+	Cause ConnectCause `json:"cause"`
+	// The cause in words, with the remedy.
+	Message string `json:"message"`
+}
+
+// UnmarshalJSON keeps the JSON as well.
+func (o *ConnectExplanation) UnmarshalJSON(text []byte) error {
+	type plain ConnectExplanation
+	o.raw = string(text)
+	return json.Unmarshal(text, (*plain)(o))
+}
+
+// Why a connect URL is refused. `missing_parameter`: partner, external_id, ts or sig is not there. `malformed_parameter`:
+// one of them is there twice, or not of our form. `wrong_partner`: the slug is not yours. `missing_connect_secret`: you
+// have none. `upper_case`, `base64`, `prefix_unexpected`: sig is written otherwise. `wrong_secret_kind`: the secret is a
+// signing secret or an API key, or a part of the connect secret. `secret_whitespace`: it has white space around it.
+// `order`: the signed message is put together otherwise. `milliseconds`: ts is not in seconds. `ts_changed`: another ts
+// was signed. `encoding`: external_id was encoded twice, or not at all. `mismatch`: the signature does not match, for none
+// of these reasons. `stale`, `future`: ts is more than 30 days away. `revoked`: the link was ended after ts. `valid`:
+// nothing is wrong.
+type ConnectCause string
+
+const (
+	ConnectCauseValid                ConnectCause = "valid"
+	ConnectCauseMissingParameter     ConnectCause = "missing_parameter"
+	ConnectCauseMalformedParameter   ConnectCause = "malformed_parameter"
+	ConnectCauseWrongPartner         ConnectCause = "wrong_partner"
+	ConnectCauseMissingConnectSecret ConnectCause = "missing_connect_secret"
+	ConnectCauseUpperCase            ConnectCause = "upper_case"
+	ConnectCauseBase64               ConnectCause = "base64"
+	ConnectCausePrefixUnexpected     ConnectCause = "prefix_unexpected"
+	ConnectCauseWrongSecretKind      ConnectCause = "wrong_secret_kind"
+	ConnectCauseSecretWhitespace     ConnectCause = "secret_whitespace"
+	ConnectCauseOrder                ConnectCause = "order"
+	ConnectCauseMilliseconds         ConnectCause = "milliseconds"
+	ConnectCauseTsChanged            ConnectCause = "ts_changed"
+	ConnectCauseEncoding             ConnectCause = "encoding"
+	ConnectCauseMismatch             ConnectCause = "mismatch"
+	ConnectCauseStale                ConnectCause = "stale"
+	ConnectCauseFuture               ConnectCause = "future"
+	ConnectCauseRevoked              ConnectCause = "revoked"
+)
 
 // ReplayParams are the parameters of a request.
 type ReplayParams struct {

@@ -1,6 +1,6 @@
 """Verifies webhooks of the Partner API. Copy this file; it needs Python 3.9 and nothing else.
 
-    event = unwrap(raw_body, headers, secret)   # SignatureError: answer 400
+    event = verify(raw_body, headers, secret)   # SignatureError: answer 400
 """
 
 import hashlib
@@ -18,7 +18,7 @@ class SignatureError(ValueError):
         self.reason = reason
 
 
-def unwrap(raw_body, headers, secret, tolerance=300, now=None):
+def verify(raw_body, headers, secret, tolerance=300, now=None):
     """Returns the event of a genuine webhook. `raw_body` is the body's bytes, not parsed; `secret` is svc_whsec_…"""
     timestamp, signature = only(headers, "x-svc-timestamp"), only(headers, "x-svc-signature")
     if not timestamp or not signature:

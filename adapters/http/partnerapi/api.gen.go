@@ -240,6 +240,24 @@ func (e LinkStatus) Valid() bool {
 	}
 }
 
+// Defines values for SignatureKind.
+const (
+	Standard SignatureKind = "standard"
+	Svc      SignatureKind = "svc"
+)
+
+// Valid indicates whether the value is a known member of the SignatureKind enum.
+func (e SignatureKind) Valid() bool {
+	switch e {
+	case Standard:
+		return true
+	case Svc:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for StatusReason.
 const (
 	ByOperator      StatusReason = "by_operator"
@@ -463,6 +481,41 @@ type Collection struct {
 // CollectionStatus What becomes of a captured amount. See the table of collections.
 type CollectionStatus string
 
+// ConnectCause Why a connect URL is refused. `missing_parameter`: partner, external_id, ts or sig is not there. `malformed_parameter`:
+// one of them is there twice, or not of our form. `wrong_partner`: the slug is not yours. `missing_connect_secret`: you
+// have none. `upper_case`, `base64`, `prefix_unexpected`: sig is written otherwise. `wrong_secret_kind`: the secret is a
+// signing secret or an API key, or a part of the connect secret. `secret_whitespace`: it has white space around it.
+// `order`: the signed message is put together otherwise. `milliseconds`: ts is not in seconds. `ts_changed`: another ts
+// was signed. `encoding`: external_id was encoded twice, or not at all. `mismatch`: the signature does not match, for none
+// of these reasons. `stale`, `future`: ts is more than 30 days away. `revoked`: the link was ended after ts. `valid`:
+// nothing is wrong.
+type ConnectCause = string
+
+// ConnectExplanation Why a connect URL is refused.
+type ConnectExplanation struct {
+	// Cause Why a connect URL is refused. `missing_parameter`: partner, external_id, ts or sig is not there. `malformed_parameter`:
+	// one of them is there twice, or not of our form. `wrong_partner`: the slug is not yours. `missing_connect_secret`: you
+	// have none. `upper_case`, `base64`, `prefix_unexpected`: sig is written otherwise. `wrong_secret_kind`: the secret is a
+	// signing secret or an API key, or a part of the connect secret. `secret_whitespace`: it has white space around it.
+	// `order`: the signed message is put together otherwise. `milliseconds`: ts is not in seconds. `ts_changed`: another ts
+	// was signed. `encoding`: external_id was encoded twice, or not at all. `mismatch`: the signature does not match, for none
+	// of these reasons. `stale`, `future`: ts is more than 30 days away. `revoked`: the link was ended after ts. `valid`:
+	// nothing is wrong.
+	Cause ConnectCause `json:"cause"`
+
+	// Message The cause in words, with the remedy.
+	Message string `json:"message"`
+
+	// Valid Whether our pages accept the URL.
+	Valid bool `json:"valid"`
+}
+
+// ConnectExplanationResponse defines model for ConnectExplanationResponse.
+type ConnectExplanationResponse struct {
+	// Data Why a connect URL is refused.
+	Data ConnectExplanation `json:"data"`
+}
+
 // CreateAPIKeyRequest defines model for CreateApiKeyRequest.
 type CreateAPIKeyRequest struct {
 	// Name What the key is for, in one line. Names may repeat.
@@ -530,6 +583,10 @@ type CreateDepositRequest struct {
 type CreateWebhookRequest struct {
 	// Events What to send. Leave out for all events.
 	Events []EventName `json:"events,omitempty"`
+
+	// Signatures Which signatures deliveries carry: `svc` is ours and cannot be left out; with `standard` they carry the headers of
+	// Standard Webhooks beside it. Leave out for ours alone.
+	Signatures []SignatureKind `json:"signatures,omitempty"`
 
 	// URL Your endpoint. Must be https and publicly reachable, and not at a port of another service, such as 22 or 25.
 	URL string `json:"url"`
@@ -603,6 +660,9 @@ type CreatedWebhook struct {
 
 	// Secret The signing secret. Shown this once.
 	Secret string `json:"secret"`
+
+	// Signatures Which signatures deliveries carry.
+	Signatures []SignatureKind `json:"signatures"`
 
 	// URL The endpoint.
 	URL string `json:"url"`
@@ -1009,6 +1069,25 @@ type EventResponse struct {
 	Data Event `json:"data"`
 }
 
+// ExplainConnectRequest defines model for ExplainConnectRequest.
+type ExplainConnectRequest struct {
+	// URL The connect URL as you gave it to the operator.
+	URL string `json:"url"`
+}
+
+// ExplainWebhookRequest defines model for ExplainWebhookRequest.
+type ExplainWebhookRequest struct {
+	// Body The body as your endpoint received it, in base64.
+	Body string `json:"body"`
+
+	// Computed The signature that your endpoint computed, as it compared it.
+	Computed *string `json:"computed,omitempty"`
+
+	// Headers The headers as your endpoint received them, in any case; `X-Svc-Signature` and `X-Svc-Timestamp` are read. Join the
+	// values of a header that came more than once with a comma.
+	Headers map[string]string `json:"headers"`
+}
+
 // FailureReason Why a delivery was given up; only with the status `failed`. `attempts_exhausted`: every attempt failed.
 // `webhook_disabled`: the subscription was disabled, and the delivery waited until it was 30 days old.
 // `webhook_deleted`: the subscription was deleted.
@@ -1216,6 +1295,20 @@ type SendLinkRequest struct {
 	Locale *string `json:"locale,omitempty"`
 }
 
+// SignatureCause Why a signature does not verify. `missing_header`, `malformed_header`: there is no signature or timestamp, or none of
+// our form. `prefix_missing`, `upper_case`, `base64`: the signature is written otherwise. `stale`, `future`: the
+// timestamp is more than 300 seconds away. `milliseconds`: the timestamp is not in seconds. `body_reserialized`: the body
+// was parsed and written again. `body_changed`: it was changed otherwise. `header_changed`: the body is that of the
+// delivery, and its signature or timestamp is not. `other_subscription_secret`: the secret is that of another
+// subscription. `wrong_secret_kind`: it is the connect secret or an API key, or a part of the secret.
+// `secret_whitespace`: the secret has white space around it. `order`: the signed message is put together otherwise.
+// `invalid_json`: the body is no JSON object. `mismatch`: none of these. `valid`: nothing is wrong.
+type SignatureCause = string
+
+// SignatureKind `svc`: `X-Svc-Timestamp` and `X-Svc-Signature`. `standard`: `webhook-id`, `webhook-timestamp` and `webhook-signature`
+// beside them, for libraries of Standard Webhooks.
+type SignatureKind string
+
 // SimulateDepositRequest defines model for SimulateDepositRequest.
 type SimulateDepositRequest struct {
 	// Outcome What happens.
@@ -1251,6 +1344,9 @@ type UpdateWebhookRequest struct {
 	// Events The new list of events, replacing the old one.
 	Events []EventName `json:"events,omitempty"`
 
+	// Signatures The new list of signatures, replacing the old one; it has `svc`.
+	Signatures []SignatureKind `json:"signatures,omitempty"`
+
 	// URL The new endpoint.
 	URL *string `json:"url,omitempty"`
 }
@@ -1276,8 +1372,39 @@ type Webhook struct {
 	// ID The id of the subscription.
 	ID string `json:"id"`
 
+	// Signatures Which signatures deliveries carry.
+	Signatures []SignatureKind `json:"signatures"`
+
 	// URL The endpoint.
 	URL string `json:"url"`
+}
+
+// WebhookExplanation Why a delivery does not verify.
+type WebhookExplanation struct {
+	// Cause Why a signature does not verify. `missing_header`, `malformed_header`: there is no signature or timestamp, or none of
+	// our form. `prefix_missing`, `upper_case`, `base64`: the signature is written otherwise. `stale`, `future`: the
+	// timestamp is more than 300 seconds away. `milliseconds`: the timestamp is not in seconds. `body_reserialized`: the body
+	// was parsed and written again. `body_changed`: it was changed otherwise. `header_changed`: the body is that of the
+	// delivery, and its signature or timestamp is not. `other_subscription_secret`: the secret is that of another
+	// subscription. `wrong_secret_kind`: it is the connect secret or an API key, or a part of the secret.
+	// `secret_whitespace`: the secret has white space around it. `order`: the signed message is put together otherwise.
+	// `invalid_json`: the body is no JSON object. `mismatch`: none of these. `valid`: nothing is wrong.
+	Cause SignatureCause `json:"cause"`
+
+	// DeliveryID The delivery that was received, where it is found.
+	DeliveryID *string `json:"deliveryId,omitempty"`
+
+	// Message The cause in words, with the remedy.
+	Message string `json:"message"`
+
+	// Valid Whether the signature verifies now, and was computed right if you sent it.
+	Valid bool `json:"valid"`
+}
+
+// WebhookExplanationResponse defines model for WebhookExplanationResponse.
+type WebhookExplanationResponse struct {
+	// Data Why a delivery does not verify.
+	Data WebhookExplanation `json:"data"`
 }
 
 // WebhookList defines model for WebhookList.
@@ -1466,6 +1593,9 @@ type CreateClientJSONRequestBody = CreateClientRequest
 // UpdateClientJSONRequestBody defines body for UpdateClient for application/json ContentType.
 type UpdateClientJSONRequestBody = UpdateClientRequest
 
+// ExplainConnectURLJSONRequestBody defines body for ExplainConnectURL for application/json ContentType.
+type ExplainConnectURLJSONRequestBody = ExplainConnectRequest
+
 // CreateDepositJSONRequestBody defines body for CreateDeposit for application/json ContentType.
 type CreateDepositJSONRequestBody = CreateDepositRequest
 
@@ -1492,6 +1622,9 @@ type CreateWebhookJSONRequestBody = CreateWebhookRequest
 
 // UpdateWebhookJSONRequestBody defines body for UpdateWebhook for application/json ContentType.
 type UpdateWebhookJSONRequestBody = UpdateWebhookRequest
+
+// ExplainWebhookJSONRequestBody defines body for ExplainWebhook for application/json ContentType.
+type ExplainWebhookJSONRequestBody = ExplainWebhookRequest
 
 // ReplayWebhookDeliveriesJSONRequestBody defines body for ReplayWebhookDeliveries for application/json ContentType.
 type ReplayWebhookDeliveriesJSONRequestBody = ReplayRequest
@@ -1531,6 +1664,9 @@ type ServerInterface interface {
 	// UpdateClient Update a client
 	// (PATCH /api/partner/v1/clients/{clientId})
 	UpdateClient(c *fiber.Ctx, clientID ClientID) error
+	// ExplainConnectURL Explain why a connect URL is refused
+	// (POST /api/partner/v1/connect/explain)
+	ExplainConnectURL(c *fiber.Ctx) error
 	// ListDeposits List deposits
 	// (GET /api/partner/v1/deposits)
 	ListDeposits(c *fiber.Ctx, params ListDepositsParams) error
@@ -1594,6 +1730,9 @@ type ServerInterface interface {
 	// RedeliverWebhookDelivery Send a delivery again
 	// (POST /api/partner/v1/webhooks/{webhookId}/deliveries/{deliveryId}/redeliver)
 	RedeliverWebhookDelivery(c *fiber.Ctx, webhookID WebhookID, deliveryID DeliveryID) error
+	// ExplainWebhook Explain why a delivery does not verify
+	// (POST /api/partner/v1/webhooks/{webhookId}/explain)
+	ExplainWebhook(c *fiber.Ctx, webhookID WebhookID) error
 	// ReplayWebhookDeliveries Send the deliveries of a time span again
 	// (POST /api/partner/v1/webhooks/{webhookId}/replay)
 	ReplayWebhookDeliveries(c *fiber.Ctx, webhookID WebhookID) error
@@ -1971,6 +2110,24 @@ func (siw *ServerInterfaceWrapper) UpdateClient(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.UpdateClient(c, clientID)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ExplainConnectURL operation middleware
+func (siw *ServerInterfaceWrapper) ExplainConnectURL(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ExplainConnectURL(c)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -2778,6 +2935,35 @@ func (siw *ServerInterfaceWrapper) RedeliverWebhookDelivery(c *fiber.Ctx) error 
 	return handler(c)
 }
 
+// ExplainWebhook operation middleware
+func (siw *ServerInterfaceWrapper) ExplainWebhook(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "webhookId" -------------
+	var webhookID WebhookID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "webhookId", c.Params("webhookId"), &webhookID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter webhookId: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ExplainWebhook(c, webhookID)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // ReplayWebhookDeliveries operation middleware
 func (siw *ServerInterfaceWrapper) ReplayWebhookDeliveries(c *fiber.Ctx) error {
 
@@ -2910,6 +3096,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Patch(options.BaseURL+"/api/partner/v1/clients/:clientId", wrapper.UpdateClient)
 
+	router.Post(options.BaseURL+"/api/partner/v1/connect/explain", wrapper.ExplainConnectURL)
+
 	router.Get(options.BaseURL+"/api/partner/v1/deposits", wrapper.ListDeposits)
 
 	router.Post(options.BaseURL+"/api/partner/v1/deposits", wrapper.CreateDeposit)
@@ -2951,6 +3139,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 	router.Get(options.BaseURL+"/api/partner/v1/webhooks/:webhookId/deliveries/:deliveryId", wrapper.GetWebhookDelivery)
 
 	router.Post(options.BaseURL+"/api/partner/v1/webhooks/:webhookId/deliveries/:deliveryId/redeliver", wrapper.RedeliverWebhookDelivery)
+
+	router.Post(options.BaseURL+"/api/partner/v1/webhooks/:webhookId/explain", wrapper.ExplainWebhook)
 
 	router.Post(options.BaseURL+"/api/partner/v1/webhooks/:webhookId/replay", wrapper.ReplayWebhookDeliveries)
 
@@ -3169,6 +3359,23 @@ type UpdateClientResponseObject interface {
 type UpdateClient200JSONResponse ClientResponse
 
 func (response UpdateClient200JSONResponse) VisitUpdateClientResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ExplainConnectURLRequestObject struct {
+	Body *ExplainConnectURLJSONRequestBody
+}
+
+type ExplainConnectURLResponseObject interface {
+	VisitExplainConnectURLResponse(ctx *fiber.Ctx) error
+}
+
+type ExplainConnectURL200JSONResponse ConnectExplanationResponse
+
+func (response ExplainConnectURL200JSONResponse) VisitExplainConnectURLResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/json")
 	ctx.Status(200)
 
@@ -3580,6 +3787,24 @@ func (response RedeliverWebhookDelivery202JSONResponse) VisitRedeliverWebhookDel
 	return ctx.JSON(&response)
 }
 
+type ExplainWebhookRequestObject struct {
+	WebhookID WebhookID `json:"webhookId"`
+	Body      *ExplainWebhookJSONRequestBody
+}
+
+type ExplainWebhookResponseObject interface {
+	VisitExplainWebhookResponse(ctx *fiber.Ctx) error
+}
+
+type ExplainWebhook200JSONResponse WebhookExplanationResponse
+
+func (response ExplainWebhook200JSONResponse) VisitExplainWebhookResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
 type ReplayWebhookDeliveriesRequestObject struct {
 	WebhookID WebhookID `json:"webhookId"`
 	Body      *ReplayWebhookDeliveriesJSONRequestBody
@@ -3667,6 +3892,9 @@ type StrictServerInterface interface {
 	// UpdateClient Update a client
 	// (PATCH /api/partner/v1/clients/{clientId})
 	UpdateClient(ctx context.Context, request UpdateClientRequestObject) (UpdateClientResponseObject, error)
+	// ExplainConnectURL Explain why a connect URL is refused
+	// (POST /api/partner/v1/connect/explain)
+	ExplainConnectURL(ctx context.Context, request ExplainConnectURLRequestObject) (ExplainConnectURLResponseObject, error)
 	// ListDeposits List deposits
 	// (GET /api/partner/v1/deposits)
 	ListDeposits(ctx context.Context, request ListDepositsRequestObject) (ListDepositsResponseObject, error)
@@ -3730,6 +3958,9 @@ type StrictServerInterface interface {
 	// RedeliverWebhookDelivery Send a delivery again
 	// (POST /api/partner/v1/webhooks/{webhookId}/deliveries/{deliveryId}/redeliver)
 	RedeliverWebhookDelivery(ctx context.Context, request RedeliverWebhookDeliveryRequestObject) (RedeliverWebhookDeliveryResponseObject, error)
+	// ExplainWebhook Explain why a delivery does not verify
+	// (POST /api/partner/v1/webhooks/{webhookId}/explain)
+	ExplainWebhook(ctx context.Context, request ExplainWebhookRequestObject) (ExplainWebhookResponseObject, error)
 	// ReplayWebhookDeliveries Send the deliveries of a time span again
 	// (POST /api/partner/v1/webhooks/{webhookId}/replay)
 	ReplayWebhookDeliveries(ctx context.Context, request ReplayWebhookDeliveriesRequestObject) (ReplayWebhookDeliveriesResponseObject, error)
@@ -4086,6 +4317,45 @@ func (sh *strictHandler) UpdateClient(ctx *fiber.Ctx, clientID ClientID) error {
 		return err
 	} else if validResponse, ok := response.(UpdateClientResponseObject); ok {
 		if err := validResponse.VisitUpdateClientResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ExplainConnectURL operation middleware
+func (sh *strictHandler) ExplainConnectURL(ctx *fiber.Ctx) error {
+	var request ExplainConnectURLRequestObject
+
+	var body ExplainConnectURLJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ExplainConnectURL(ctx.UserContext(), request.(ExplainConnectURLRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ExplainConnectURL")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ExplainConnectURLResponseObject); ok {
+		if err := validResponse.VisitExplainConnectURLResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {
@@ -4785,6 +5055,47 @@ func (sh *strictHandler) RedeliverWebhookDelivery(ctx *fiber.Ctx, webhookID Webh
 		return err
 	} else if validResponse, ok := response.(RedeliverWebhookDeliveryResponseObject); ok {
 		if err := validResponse.VisitRedeliverWebhookDeliveryResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ExplainWebhook operation middleware
+func (sh *strictHandler) ExplainWebhook(ctx *fiber.Ctx, webhookID WebhookID) error {
+	var request ExplainWebhookRequestObject
+
+	request.WebhookID = webhookID
+
+	var body ExplainWebhookJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ExplainWebhook(ctx.UserContext(), request.(ExplainWebhookRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ExplainWebhook")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ExplainWebhookResponseObject); ok {
+		if err := validResponse.VisitExplainWebhookResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

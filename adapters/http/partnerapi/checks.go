@@ -19,6 +19,7 @@ import (
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
+	"partnerdeposits/core/secret"
 	ports "partnerdeposits/ports/platform"
 	"partnerdeposits/ports/platform/failpoint"
 )
@@ -34,6 +35,8 @@ const (
 // request holds the facts that the checks have established, for the handlers.
 type request struct {
 	caller partner.Caller
+	apiKey secret.Text       // of an explanation
+	more   []ports.LimitRule // beside those of every request
 	path   string
 	query  string                // raw
 	key    *ports.IdempotencyKey // nil: none sent, or a malformed one; without a fingerprint until checkIdempotencyKey
@@ -69,6 +72,18 @@ func (a *api) authenticate(c *fiber.Ctx) error {
 	return c.Next()
 }
 
+// countExplanation has limitRate count the request as an explanation too, and keeps the API key for it.
+func (a *api) countExplanation(c *fiber.Ctx) error {
+	req := requestOf(c.UserContext())
+	key, err := partner.PresentedKey(a.Environment, c.Get(headerAPIKey), c.Get(fiber.HeaderAuthorization))
+	if err != nil {
+		return err
+	}
+	req.apiKey = secret.Text(key)
+	req.more = []ports.LimitRule{partners.ExplanationRule(req.caller.Partner, a.ExplanationsPerMinute)}
+	return c.Next()
+}
+
 // limitRate counts the request against the partner's rate limits and reports the remaining requests in the headers. In
 // the same round trip the response of an idempotency key is looked up; the checks that follow decide whether it is
 // used.
@@ -76,7 +91,7 @@ func (a *api) authenticate(c *fiber.Ctx) error {
 // Returns rate_limited.
 func (a *api) limitRate(c *fiber.Ctx) error {
 	req := requestOf(c.UserContext())
-	rules := a.Partners.RulesOf(req.caller.Partner, !reads(c.Method()))
+	rules := append(a.Partners.RulesOf(req.caller.Partner, !reads(c.Method())), req.more...)
 	var d ports.LimitDecision
 	if req.key == nil {
 		d = a.Limiter.Allow(c.UserContext(), rules...)

@@ -97,6 +97,10 @@ var webhookRows = map[string]rows{
 	"updateWebhook":       {good: func(s *stage) sent { return of(s.hookID()).with(object{"enabled": false}) }},
 	"deleteWebhook":       {good: func(s *stage) sent { return of(s.hookID()) }},
 	"rotateWebhookSecret": {good: func(s *stage) sent { return of(s.hookID()) }},
+	"explainWebhook": {
+		good: func(s *stage) sent { return of(s.hookID()).with(object{"headers": object{}, "body": ""}) },
+	},
+	"explainConnectUrl": {good: func(*stage) sent { return of().with(object{"url": dashboardBase + "/register?sig=x"}) }},
 	"testWebhook": {
 		good: func(s *stage) sent { return of(s.hookID()) },
 		refused: map[string]func(*stage) sent{

@@ -196,8 +196,8 @@ func (w *walk) attempted() {
 }
 
 var (
-	limitHeader  = regexp.MustCompile(`^"(default|writes|unknown_keys)";r=\d+;t=\d+$`)
-	policyHeader = regexp.MustCompile(`^"(default|writes|unknown_keys)";q=\d+;w=60$`)
+	limitHeader  = regexp.MustCompile(`^"(default|writes|explain|unknown_keys)";r=\d+;t=\d+$`)
+	policyHeader = regexp.MustCompile(`^"(default|writes|explain|unknown_keys)";q=\d+;w=60$`)
 )
 
 // headersFit checks the headers that openapi.yaml cannot bind to a code. A refusal of the server, early, counts against

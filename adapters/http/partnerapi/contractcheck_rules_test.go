@@ -51,7 +51,7 @@ func errorBody(code string) string {
 
 const (
 	sampleMe      = `{"data":{"partnerId":"prt_1","slug":"s","name":"n","environment":"staging","keyId":"key_1","limits":{"requestsPerMinute":1,"writesPerMinute":1}}}`
-	sampleWebhook = `{"data":{"id":"pwh_1","url":"https://a.example","events":["deposit.activated"],"enabled":true,"createdAt":"2026-06-02T10:02:51.004Z","health":{"state":"healthy","since":"2026-06-02T10:02:51.004Z","pending":0}}}`
+	sampleWebhook = `{"data":{"id":"pwh_1","url":"https://a.example","events":["deposit.activated"],"signatures":["svc"],"enabled":true,"createdAt":"2026-06-02T10:02:51.004Z","health":{"state":"healthy","since":"2026-06-02T10:02:51.004Z","pending":0}}}`
 )
 
 func TestCheck_TellsPromisedAnswersFromOthers(t *testing.T) {
@@ -80,11 +80,11 @@ func TestCheck_TellsPromisedAnswersFromOthers(t *testing.T) {
 		{"no rate limit", "GET", "/me", 200, headers("RateLimit", ""), sampleMe, false},
 		{"strange request id", "GET", "/me", 200, headers("X-Request-Id", "1"), sampleMe, false},
 		{"time without milliseconds", "GET", "/webhooks/pwh_1", 200, headers(),
-			`{"data":{"id":"pwh_1","url":"https://a.example","events":["deposit.activated"],"enabled":true,"createdAt":"2026-06-02T10:02:51Z","health":{"state":"healthy","since":"2026-06-02T10:02:51.004Z","pending":0}}}`,
+			`{"data":{"id":"pwh_1","url":"https://a.example","events":["deposit.activated"],"signatures":["svc"],"enabled":true,"createdAt":"2026-06-02T10:02:51Z","health":{"state":"healthy","since":"2026-06-02T10:02:51.004Z","pending":0}}}`,
 			false},
 		{"time with milliseconds", "GET", "/webhooks/pwh_1", 200, headers(), sampleWebhook, true},
 		{"unknown event", "GET", "/webhooks/pwh_1", 200, headers(),
-			`{"data":{"id":"pwh_1","url":"https://a.example","events":["deposit.refused"],"enabled":true,"createdAt":"2026-06-02T10:02:51.004Z","health":{"state":"healthy","since":"2026-06-02T10:02:51.004Z","pending":0}}}`,
+			`{"data":{"id":"pwh_1","url":"https://a.example","events":["deposit.refused"],"signatures":["svc"],"enabled":true,"createdAt":"2026-06-02T10:02:51.004Z","health":{"state":"healthy","since":"2026-06-02T10:02:51.004Z","pending":0}}}`,
 			false},
 		{"undocumented code", "GET", "/deposits/dep_1", 403, headers(), errorBody("account_not_linked"), false},
 		{"unknown code", "GET", "/nothing", 404, headers(), errorBody("oops"), false},

@@ -22,6 +22,7 @@ var responses = []any{
 	partnerapi.ClientResponse{}, partnerapi.CreatedDepositResponse{}, partnerapi.CreatedWebhookResponse{},
 	partnerapi.DeliveryDetailResponse{}, partnerapi.DeliveryList{}, partnerapi.DeliveryResponse{},
 	partnerapi.DepositList{}, partnerapi.DepositResponse{},
+	partnerapi.WebhookExplanationResponse{}, partnerapi.ConnectExplanationResponse{},
 	partnerapi.MeResponse{}, partnerapi.ReplayResponse{}, partnerapi.RotatedSecretResponse{}, partnerapi.WebhookList{},
 	partnerapi.WebhookResponse{},
 }

@@ -1,6 +1,7 @@
 package partnerapi
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -42,6 +43,8 @@ type Deps struct {
 	BaseURL string
 	// Deprecations replaces the table of the same name, for tests; nil: the table.
 	Deprecations []Deprecation
+	// ExplanationsPerMinute replaces the constant of the same name, for tests; 0: the constant.
+	ExplanationsPerMinute int
 	// OnRateLimited counts refused requests; nil counts nothing.
 	OnRateLimited func()
 }
@@ -75,6 +78,7 @@ func Mount(router fiber.Router, d Deps) error {
 	if d.Deprecations == nil {
 		d.Deprecations = Deprecations
 	}
+	d.ExplanationsPerMinute = cmp.Or(d.ExplanationsPerMinute, partners.ExplanationsPerMinute)
 	d.BaseURL = strings.TrimRight(d.BaseURL, "/")
 	a := &api{Deps: d, validator: validator}
 	for _, r := range a.routes() {
@@ -96,27 +100,36 @@ func Mount(router fiber.Router, d Deps) error {
 // log name the route of a refused request.
 func (a *api) chain(r route) []fiber.Handler {
 	check := a.validator.Check(r.method, r.path)
-	if r.keyed {
+	switch r.kind {
+	case keyed:
 		return []fiber.Handler{a.authenticate, readIdempotencyKey, a.limitRate, jsonbody.Read, a.checkIdempotencyKey, check,
 			r.handle}
+	case explaining:
+		return []fiber.Handler{a.authenticate, a.countExplanation, a.limitRate, jsonbody.Read, check, r.handle}
 	}
 	return []fiber.Handler{a.authenticate, a.limitRate, jsonbody.Read, check, r.handle}
 }
 
-// route is a line of the route table. A keyed route accepts an Idempotency-Key.
+// route is a line of the route table.
 type route struct {
 	method string
 	path   string
-	keyed  bool
+	kind   kind
 	handle fiber.Handler
 }
 
+// kind says which checks a route has beside those that all have.
+type kind int
+
+const (
+	plain      kind = iota
+	keyed           // accepts an Idempotency-Key
+	explaining      // explains a signature, and has a limit of its own
+)
+
 // routes lists every route of the API. docs/guides/adding-a-route.md explains how to add a line.
 func (a *api) routes() []route {
-	const (
-		get, post, patch, del = fiber.MethodGet, fiber.MethodPost, fiber.MethodPatch, fiber.MethodDelete
-		keyed, plain          = true, false
-	)
+	const get, post, patch, del = fiber.MethodGet, fiber.MethodPost, fiber.MethodPatch, fiber.MethodDelete
 	h := ServerInterfaceWrapper{Handler: NewStrictHandler(a, nil)}
 	table := []route{
 		{get, Prefix + "/me", plain, h.GetMe},
@@ -129,6 +142,8 @@ func (a *api) routes() []route {
 		{get, Prefix + "/accounts/:accountId", plain, h.GetAccount},
 		{del, Prefix + "/accounts/:accountId", plain, h.DeleteAccount},
 
+		{post, Prefix + "/connect/explain", explaining, h.ExplainConnectURL},
+
 		{post, Prefix + "/webhooks", keyed, h.CreateWebhook},
 		{get, Prefix + "/webhooks", plain, h.ListWebhooks},
 		{get, Prefix + "/webhooks/:webhookId", plain, h.GetWebhook},
@@ -136,6 +151,7 @@ func (a *api) routes() []route {
 		{del, Prefix + "/webhooks/:webhookId", plain, h.DeleteWebhook},
 		{post, Prefix + "/webhooks/:webhookId/rotate-secret", plain, h.RotateWebhookSecret},
 		{post, Prefix + "/webhooks/:webhookId/test", plain, h.TestWebhook},
+		{post, Prefix + "/webhooks/:webhookId/explain", explaining, h.ExplainWebhook},
 		{get, Prefix + "/webhooks/:webhookId/deliveries", plain, h.ListWebhookDeliveries},
 		{get, Prefix + "/webhooks/:webhookId/deliveries/:deliveryId", plain, h.GetWebhookDelivery},
 		{post, Prefix + "/webhooks/:webhookId/deliveries/:deliveryId/redeliver", plain, h.RedeliverWebhookDelivery},

@@ -50,6 +50,13 @@ func TestStory_EveryOperationAnswersAsDocumented(t *testing.T) {
 	rotated := c.post(hookPath+"/rotate-secret", nil).ok(200)
 	require.Regexp(t, `^svc_whsec_`, rotated["secret"])
 
+	explained := c.post(hookPath+"/explain", object{"headers": object{}, "body": "e30="}).ok(200)
+	require.Equal(t, object{"valid": false, "cause": "missing_header",
+		"message": "X-Svc-Signature or X-Svc-Timestamp is missing."}, explained)
+	explained = c.post("/connect/explain", object{"url": "https://dashboard.test/register?partner=acme"}).ok(200)
+	require.Equal(t, object{"valid": false, "cause": "missing_parameter",
+		"message": "A signed parameter is missing. It is external_id."}, explained)
+
 	client := c.post("/clients", object{"accountId": account, "email": "jeanne@example.com", "firstName": "Jeanne",
 		"lastName": "Martin", "phone": "+33612345678", "locale": "fr"}).ok(201)
 	require.Equal(t, client, c.get("/clients/"+text(t, client, "id")).ok(200))

@@ -12,12 +12,14 @@ import (
 
 // CreateWebhook creates a subscription and returns its signing secret.
 func (a *api) CreateWebhook(ctx context.Context, r CreateWebhookRequestObject) (CreateWebhookResponseObject, error) {
-	in := webhooks.NewSubscription{URL: r.Body.URL, Events: eventTexts(r.Body.Events)}
+	in := webhooks.NewSubscription{URL: r.Body.URL, Events: texts(r.Body.Events), Signatures: texts(r.Body.Signatures)}
 	response, err := a.Webhooks.Create(ctx, requestOf(ctx).caller, in,
 		keyedCall(ctx, func(w webhooks.WithSecret) (idempotent.Response, error) {
 			return encodeResponse(http.StatusCreated, CreatedWebhookResponse{Data: CreatedWebhook{
 				ID: id.Subscription.Of(w.ID), URL: w.URL, Events: eventsOf(w.Events), Enabled: w.Enabled,
-				CreatedAt: TimestampOf(w.CreatedAt), Health: healthOf(webhook.NewReport(w.Subscription)), Secret: w.Secret.Reveal(),
+				Signatures: signaturesOf(w.Subscription),
+				CreatedAt:  TimestampOf(w.CreatedAt), Health: healthOf(webhook.NewReport(w.Subscription)),
+				Secret: w.Secret.Reveal(),
 			}})
 		}))
 	return encodedResponse(response), err
@@ -55,7 +57,8 @@ func (a *api) GetWebhook(ctx context.Context, r GetWebhookRequestObject) (GetWeb
 
 // UpdateWebhook changes the fields that the request has and keeps all others.
 func (a *api) UpdateWebhook(ctx context.Context, r UpdateWebhookRequestObject) (UpdateWebhookResponseObject, error) {
-	want := webhooks.Changes{URL: r.Body.URL, Events: eventTexts(r.Body.Events), Enabled: r.Body.Enabled}
+	want := webhooks.Changes{URL: r.Body.URL, Events: texts(r.Body.Events), Signatures: texts(r.Body.Signatures),
+		Enabled: r.Body.Enabled}
 	changed, err := a.Webhooks.Update(ctx, requestOf(ctx).caller, parseID(id.Subscription, r.WebhookID), want)
 	if err != nil {
 		return nil, err
@@ -93,8 +96,8 @@ func (a *api) TestWebhook(ctx context.Context, r TestWebhookRequestObject) (Test
 	return TestWebhook200JSONResponse{Data: deliveryOf(sent)}, nil
 }
 
-// eventTexts converts event names. nil stays nil, which means "not sent".
-func eventTexts(names []EventName) []string {
+// texts converts the words of a list. nil stays nil, which means "not sent".
+func texts[T ~string](names []T) []string {
 	if names == nil {
 		return nil
 	}
@@ -113,9 +116,19 @@ func eventsOf(names []webhook.EventName) []EventName {
 	return out
 }
 
+func signaturesOf(s webhook.Subscription) []SignatureKind {
+	kinds := s.Signatures()
+	out := make([]SignatureKind, len(kinds))
+	for i, kind := range kinds {
+		out[i] = SignatureKind(kind)
+	}
+	return out
+}
+
 func webhookOf(s webhook.Reported) Webhook {
 	return Webhook{
 		ID: id.Subscription.Of(s.ID), URL: s.URL, Events: eventsOf(s.Events), Enabled: s.Enabled,
+		Signatures:     signaturesOf(s.Subscription),
 		DisabledReason: orNil(s.DisabledReason), CreatedAt: TimestampOf(s.CreatedAt), Health: healthOf(s.Health),
 	}
 }

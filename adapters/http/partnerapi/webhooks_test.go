@@ -96,6 +96,33 @@ func TestWebhooks_Patch(t *testing.T) {
 	require.Equal(t, moved, c.get(hook).ok(200))
 }
 
+func TestWebhooks_Signatures_OursCannotBeLeftOut(t *testing.T) {
+	t.Parallel()
+	c, _ := newStory(t)
+	both, ours := []any{"svc", "standard"}, []any{"svc"}
+	made := c.post("/webhooks", object{"url": hookURL, "signatures": both}).ok(201)
+	require.Equal(t, both, made["signatures"])
+	hook := "/webhooks/" + text(t, made, "id")
+	require.Equal(t, both, c.get(hook).ok(200)["signatures"])
+	require.Equal(t, both, c.get("/webhooks").list()[0]["signatures"])
+	require.Equal(t, both, c.do(http.MethodPatch, hook, object{"enabled": true}).ok(200)["signatures"])
+	patch := func(signatures ...string) any {
+		return c.do(http.MethodPatch, hook, object{"signatures": signatures}).ok(200)["signatures"]
+	}
+	require.Equal(t, ours, patch("svc", "svc"))
+	require.Equal(t, both, patch("standard", "svc"))
+	require.Equal(t, ours, c.get(c.hook()).ok(200)["signatures"])
+	c.leavesNothing(t, func() {
+		for _, bad := range []any{[]string{}, []string{"standard"}, []string{"svc", "other"}, "svc", nil} {
+			for _, sent := range []reply{c.post("/webhooks", object{"url": hookURL, "signatures": bad}),
+				c.do(http.MethodPatch, hook, object{"signatures": bad})} {
+				require.Contains(t, sent.refused(400, "invalid_field"), "signatures")
+			}
+		}
+	})
+	require.Equal(t, both, c.get(hook).ok(200)["signatures"])
+}
+
 func TestWebhookTest_Refusals(t *testing.T) {
 	t.Parallel()
 	c, _ := newStory(t)

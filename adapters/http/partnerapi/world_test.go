@@ -129,7 +129,8 @@ func newWorldWith(t testing.TB, alter func(*fiber.App, *partnerapi.Deps), change
 		Partners: w.Partners, Connections: w.Connections, Clients: w.Clients, Deposits: w.Deposits, Webhooks: w.Webhooks,
 		Events:   w.Events,
 		Simulate: w.Payments, Idempotent: w.Idempotent, Limiter: w.Limiter, Clock: w.clock,
-		Environment: environment, BaseURL: apiBase + "/", OnRateLimited: func() { w.limited.Add(1) },
+		ExplanationsPerMinute: 1_000_000,
+		Environment:           environment, BaseURL: apiBase + "/", OnRateLimited: func() { w.limited.Add(1) },
 	}
 	alter(app, &deps)
 	require.NoError(t, partnerapi.Mount(app, deps))

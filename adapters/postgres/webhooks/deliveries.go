@@ -217,6 +217,22 @@ func (s Deliveries) withAttempts(ctx context.Context, found []sqlc.DeliveryByIDR
 	return all, pg.Translate(err)
 }
 
+// DeliveriesMade implements webhookports.Deliveries.
+func (s Deliveries) DeliveriesMade(ctx context.Context, subscriptionID id.ID, made ports.Span,
+	limit int) ([]webhook.Sent, error) {
+	rows, err := queries.DeliveriesMade(ctx, s.DB, sqlc.DeliveriesMadeParams{
+		SubscriptionID: subscriptionID, MadeFrom: made.From, MadeTo: made.To, MaxRows: limit,
+	})
+	return pg.Each(rows, func(r sqlc.DeliveriesMadeRow) webhook.Sent { return webhook.Sent(r) }), pg.Translate(err)
+}
+
+// DeliveriesAbout implements webhookports.Deliveries.
+func (s Deliveries) DeliveriesAbout(ctx context.Context, subscriptionID, depositID id.ID,
+	limit int) ([]webhook.Sent, error) {
+	rows, err := queries.DeliveriesAbout(ctx, s.DB, depositID, subscriptionID, limit)
+	return pg.Each(rows, func(r sqlc.DeliveriesAboutRow) webhook.Sent { return webhook.Sent(r) }), pg.Translate(err)
+}
+
 // DeliveriesOfDeposit implements webhookports.Deliveries.
 func (s Deliveries) DeliveriesOfDeposit(ctx context.Context, depositID id.ID, limit int) ([]webhook.Delivery, error) {
 	return s.deliveries(ctx, `SELECT `+deliveryColumns+` FROM deliveries WHERE deposit_id = $1 ORDER BY id DESC LIMIT $2`,

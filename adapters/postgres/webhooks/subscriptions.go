@@ -33,7 +33,8 @@ func (r Subscriptions) Insert(ctx context.Context, s webhook.Subscription, key s
 	return pg.Changed(webhook.ErrLimitReached)(queries.InsertSubscription(ctx, pg.In(ctx), sqlc.InsertSubscriptionParams{
 		ID: s.ID, PartnerID: s.PartnerID, URL: s.URL,
 		Events: pg.Each(s.Events, func(e webhook.EventName) string { return string(e) }), Secret: sealed,
-		Enabled: s.Enabled, DisabledReason: s.DisabledReason, CreatedAt: s.CreatedAt, MaxRows: webhook.MaxSubscriptions,
+		Enabled: s.Enabled, DisabledReason: s.DisabledReason, CreatedAt: s.CreatedAt, Standard: s.Standard,
+		MaxRows: webhook.MaxSubscriptions,
 	}))
 }
 
@@ -44,7 +45,7 @@ func (r Subscriptions) ForUpdate(ctx context.Context, partnerID, subscriptionID 
 
 func (r Subscriptions) Update(ctx context.Context, s webhook.Subscription, releasePerSecond int) error {
 	wasEnabled, err := queries.UpdateSubscription(ctx, pg.In(ctx), sqlc.UpdateSubscriptionParams{
-		URL: s.URL, Events: s.Events, Enabled: s.Enabled, DisabledReason: s.DisabledReason, ID: s.ID,
+		URL: s.URL, Events: s.Events, Standard: s.Standard, Enabled: s.Enabled, DisabledReason: s.DisabledReason, ID: s.ID,
 	})
 	switch {
 	case err != nil:
@@ -97,15 +98,30 @@ func (r Subscriptions) Subscriptions(ctx context.Context, partnerID id.ID,
 	l := &lists.List{Table: "webhook_subscriptions", Identity: []string{"id"}, Order: []string{"created_at", "id"}}
 	l.Where("partner_id = ? AND deleted_at IS NULL", partnerID)
 	l.After(page.Cursor)
-	sql := `SELECT id, partner_id, url, events, enabled, disabled_reason, created_at, fits, n FROM ` + l.Rows(page) +
+	sql := `SELECT id, partner_id, url, events, enabled, disabled_reason, created_at, standard, fits, n FROM ` + l.Rows(page) +
 		` AS s ORDER BY created_at DESC, id DESC`
 	return lists.Read(ctx, r.DB, l, page, sql,
 		func(row pgx.CollectableRow) (got lists.Listed[webhook.Subscription], err error) {
 			a := &got.Item
-			err = row.Scan(&a.ID, &a.PartnerID, &a.URL, &a.Events, &a.Enabled, &a.DisabledReason, &a.CreatedAt, &got.Fits,
-				&got.N)
+			err = row.Scan(&a.ID, &a.PartnerID, &a.URL, &a.Events, &a.Enabled, &a.DisabledReason, &a.CreatedAt,
+				&a.Standard, &got.Fits, &got.N)
 			return got, err
 		}, func(s webhook.Subscription) ports.Cursor { return ports.Cursor{At: s.CreatedAt, ID: s.ID} })
+}
+
+// SigningSecrets implements ports.SigningSecrets.
+func (r Subscriptions) SigningSecrets(ctx context.Context, partnerID id.ID) (map[id.ID]secret.Text, error) {
+	rows, err := queries.SigningSecrets(ctx, r.DB, partnerID)
+	if err != nil {
+		return nil, pg.Translate(err)
+	}
+	all := make(map[id.ID]secret.Text, len(rows))
+	for _, row := range rows {
+		if all[row.ID], err = r.Sealer.Open(row.Secret, pg.SecretAAD(row.ID)); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 // FindSubscription implements webhookports.Subscriptions.
@@ -117,6 +133,7 @@ func (r Subscriptions) FindSubscription(
 		Subscription: webhook.Subscription{
 			ID: row.ID, PartnerID: row.PartnerID, URL: row.URL, Events: row.Events,
 			Enabled: row.Enabled, DisabledReason: row.DisabledReason, CreatedAt: row.CreatedAt,
+			Standard: row.Standard,
 		},
 		DeletedAt: row.DeletedAt, Failures: row.Failures, FailingSince: row.FailingSince,
 		HeldUntil: row.HeldUntil, Slow: row.Slow,

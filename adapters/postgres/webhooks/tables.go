@@ -5,6 +5,7 @@ package webhooks
 import (
 	"partnerdeposits/adapters/postgres/internal/pg"
 	"partnerdeposits/adapters/postgres/webhooks/internal/sqlc"
+	ports "partnerdeposits/ports/platform"
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
@@ -35,6 +36,7 @@ type (
 var (
 	_ webhookports.Subscriptions = Subscriptions{}
 	_ webhookports.Prober        = Subscriptions{}
+	_ ports.SigningSecrets       = Subscriptions{}
 	_ webhookports.Deliveries    = Deliveries{}
 	_ webhookports.Replays       = Replays{}
 	_ webhookports.Events        = Events{}

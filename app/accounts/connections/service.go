@@ -17,6 +17,7 @@ type Deps struct {
 	Partners     partnerports.Partners
 	Operators    accountports.Operators
 	Links        accountports.Links
+	Signing      ports.SigningSecrets
 	Outbox       ports.Outbox
 	Mails        ports.Mails
 	Audit        ports.AuditLog

@@ -75,19 +75,7 @@ func (s *Service) checkURLRequest(r URLRequest) error {
 // be decoded, becomes "". connected is false when the query has no parameter of partner connect: email and name alone
 // only fill in the form.
 func Query(raw string) (r Request, prefill Prefill, connected bool) {
-	values := map[string][]string{}
-	for part := range strings.SplitSeq(raw, "&") {
-		rawKey, rawValue, _ := strings.Cut(part, "=")
-		key, err := url.QueryUnescape(rawKey)
-		if err != nil {
-			continue
-		}
-		value, err := url.QueryUnescape(rawValue)
-		if err != nil || !storable(value) {
-			value = ""
-		}
-		values[key] = append(values[key], value)
-	}
+	values := decoded(raw)
 	single := func(key string) string {
 		if v := values[key]; len(v) == 1 {
 			return v[0]
@@ -103,6 +91,24 @@ func Query(raw string) (r Request, prefill Prefill, connected bool) {
 		ReturnURL: single("return_url"),
 	}
 	return r, Prefill{Email: single("email"), Name: single("name")}, connected
+}
+
+// decoded gives the values of a raw query by name. A value that cannot be decoded or stored is "".
+func decoded(raw string) map[string][]string {
+	values := map[string][]string{}
+	for part := range strings.SplitSeq(raw, "&") {
+		rawKey, rawValue, _ := strings.Cut(part, "=")
+		key, err := url.QueryUnescape(rawKey)
+		if err != nil {
+			continue
+		}
+		value, err := url.QueryUnescape(rawValue)
+		if err != nil || !storable(value) {
+			value = ""
+		}
+		values[key] = append(values[key], value)
+	}
+	return values
 }
 
 // Prefill holds the values shown in the sign-up form at first.

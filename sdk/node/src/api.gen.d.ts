@@ -36,6 +36,7 @@ export interface Api {
   readonly me: MeResource;
   readonly apiKeys: ApiKeysResource;
   readonly accounts: AccountsResource;
+  readonly connect: ConnectResource;
   readonly webhooks: WebhooksResource;
   readonly deliveries: DeliveriesResource;
   readonly events: EventsResource;
@@ -129,6 +130,22 @@ export interface AccountsResource {
   delete(accountId: string, options?: CallOptions): Promise<void>;
 }
 
+export interface ConnectResource {
+  /**
+   * Explain why a connect URL is refused.
+   *
+   * Tells why a connect URL that you signed is refused. The secrets that are tried are those that you have now: the
+   * connect secret, the signing secrets and the API key of this request. The right signature is never shown, and we
+   * keep nothing of what you send.
+   *
+   * You have 30 requests a minute for this operation and `explainWebhook` together.
+   *
+   * Codes of its errors: api_key_revoked, internal_error, invalid_api_key, invalid_field, invalid_json,
+   * missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unsupported_media_type.
+   */
+  explain(params: ExplainConnectRequest, options?: CallOptions): Promise<ConnectExplanation>;
+}
+
 export interface WebhooksResource {
   /**
    * Create a webhook subscription.
@@ -201,6 +218,23 @@ export interface WebhooksResource {
    * service_unavailable, test_event_not_subscribed, webhook_disabled, webhook_not_found.
    */
   test(webhookId: string, options?: CallOptions): Promise<Delivery>;
+  /**
+   * Explain why a delivery does not verify.
+   *
+   * Tells why the signature of a delivery does not verify at your endpoint. Send headers and body as your endpoint
+   * received them, and, if you can, the signature that it computed itself: most mistakes show there alone.
+   *
+   * A delivery is found by its signature, so a changed body is told from a changed header. The secrets that are tried
+   * are those that you have now: the signing secrets, the connect secret and the API key of this request. The right
+   * signature is never shown, and we keep nothing of what you send.
+   *
+   * You have 30 requests a minute for this operation and `explainConnectUrl` together.
+   *
+   * Codes of its errors: api_key_revoked, internal_error, invalid_api_key, invalid_field, invalid_json,
+   * missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unsupported_media_type,
+   * webhook_not_found.
+   */
+  explain(webhookId: string, params: ExplainWebhookRequest, options?: CallOptions): Promise<WebhookExplanation>;
   /**
    * Send the deliveries of a time span again.
    *
@@ -666,13 +700,26 @@ export interface CreateWebhookRequest {
   url: string;
   /** What to send. Leave out for all events. */
   events?: Array<EventName>;
+  /**
+   * Which signatures deliveries carry: `svc` is ours and cannot be left out; with `standard` they carry the headers of
+   * Standard Webhooks beside it. Leave out for ours alone.
+   */
+  signatures?: Array<SignatureKind>;
 }
+
+/**
+ * `svc`: `X-Svc-Timestamp` and `X-Svc-Signature`. `standard`: `webhook-id`, `webhook-timestamp` and
+ * `webhook-signature` beside them, for libraries of Standard Webhooks.
+ */
+export type SignatureKind = 'svc' | 'standard' | Other;
 
 export interface UpdateWebhookRequest {
   /** The new endpoint. */
   url?: string;
   /** The new list of events, replacing the old one. */
   events?: Array<EventName>;
+  /** The new list of signatures, replacing the old one; it has `svc`. */
+  signatures?: Array<SignatureKind>;
   /** Whether deliveries go out. While false, they wait. */
   enabled?: boolean;
 }
@@ -685,6 +732,8 @@ export interface Webhook {
   url: string;
   /** What is sent to it. */
   events: Array<EventName>;
+  /** Which signatures deliveries carry. */
+  signatures: Array<SignatureKind>;
   /** Whether deliveries go out. */
   enabled: boolean;
   /** Why deliveries do not go out. Only while disabled. */
@@ -744,6 +793,8 @@ export interface CreatedWebhook {
   url: string;
   /** What is sent to it. */
   events: Array<EventName>;
+  /** Which signatures deliveries carry. */
+  signatures: Array<SignatureKind>;
   /** Whether deliveries go out. */
   enabled: boolean;
   /** When the subscription was created. */
@@ -898,6 +949,87 @@ export interface DeliveryDetail {
   /** The exact body, to the byte, as a string. */
   body: string;
 }
+
+export interface ExplainWebhookRequest {
+  /**
+   * The headers as your endpoint received them, in any case; `X-Svc-Signature` and `X-Svc-Timestamp` are read. Join
+   * the values of a header that came more than once with a comma.
+   */
+  headers: { [name: string]: string };
+  /** The body as your endpoint received it, in base64. */
+  body: string;
+  /** The signature that your endpoint computed, as it compared it. */
+  computed?: string;
+}
+
+/** Why a delivery does not verify. */
+export interface WebhookExplanation {
+  /** Whether the signature verifies now, and was computed right if you sent it. */
+  valid: boolean;
+  /**
+   * Why a signature does not verify. `missing_header`, `malformed_header`: there is no signature or timestamp, or none
+   * of our form. `prefix_missing`, `upper_case`, `base64`: the signature is written otherwise. `stale`, `future`: the
+   * timestamp is more than 300 seconds away. `milliseconds`: the timestamp is not in seconds. `body_reserialized`: the
+   * body was parsed and written again. `body_changed`: it was changed otherwise. `header_changed`: the body is that of
+   * the delivery, and its signature or timestamp is not. `other_subscription_secret`: the secret is that of another
+   * subscription. `wrong_secret_kind`: it is the connect secret or an API key, or a part of the secret.
+   * `secret_whitespace`: the secret has white space around it. `order`: the signed message is put together otherwise.
+   * `invalid_json`: the body is no JSON object. `mismatch`: none of these. `valid`: nothing is wrong.
+   */
+  cause: SignatureCause;
+  /** The cause in words, with the remedy. */
+  message: string;
+  /** The delivery that was received, where it is found. */
+  deliveryId?: string;
+}
+
+/**
+ * Why a signature does not verify. `missing_header`, `malformed_header`: there is no signature or timestamp, or none
+ * of our form. `prefix_missing`, `upper_case`, `base64`: the signature is written otherwise. `stale`, `future`: the
+ * timestamp is more than 300 seconds away. `milliseconds`: the timestamp is not in seconds. `body_reserialized`: the
+ * body was parsed and written again. `body_changed`: it was changed otherwise. `header_changed`: the body is that of
+ * the delivery, and its signature or timestamp is not. `other_subscription_secret`: the secret is that of another
+ * subscription. `wrong_secret_kind`: it is the connect secret or an API key, or a part of the secret.
+ * `secret_whitespace`: the secret has white space around it. `order`: the signed message is put together otherwise.
+ * `invalid_json`: the body is no JSON object. `mismatch`: none of these. `valid`: nothing is wrong.
+ */
+export type SignatureCause = 'valid' | 'missing_header' | 'malformed_header' | 'prefix_missing' | 'upper_case' | 'base64' | 'stale' | 'future' | 'milliseconds' | 'body_reserialized' | 'body_changed' | 'header_changed' | 'other_subscription_secret' | 'wrong_secret_kind' | 'secret_whitespace' | 'order' | 'invalid_json' | 'mismatch' | Other;
+
+export interface ExplainConnectRequest {
+  /** The connect URL as you gave it to the operator. */
+  url: string;
+}
+
+/** Why a connect URL is refused. */
+export interface ConnectExplanation {
+  /** Whether our pages accept the URL. */
+  valid: boolean;
+  /**
+   * Why a connect URL is refused. `missing_parameter`: partner, external_id, ts or sig is not there.
+   * `malformed_parameter`: one of them is there twice, or not of our form. `wrong_partner`: the slug is not yours.
+   * `missing_connect_secret`: you have none. `upper_case`, `base64`, `prefix_unexpected`: sig is written otherwise.
+   * `wrong_secret_kind`: the secret is a signing secret or an API key, or a part of the connect secret.
+   * `secret_whitespace`: it has white space around it. `order`: the signed message is put together otherwise.
+   * `milliseconds`: ts is not in seconds. `ts_changed`: another ts was signed. `encoding`: external_id was encoded
+   * twice, or not at all. `mismatch`: the signature does not match, for none of these reasons. `stale`, `future`: ts
+   * is more than 30 days away. `revoked`: the link was ended after ts. `valid`: nothing is wrong.
+   */
+  cause: ConnectCause;
+  /** The cause in words, with the remedy. */
+  message: string;
+}
+
+/**
+ * Why a connect URL is refused. `missing_parameter`: partner, external_id, ts or sig is not there.
+ * `malformed_parameter`: one of them is there twice, or not of our form. `wrong_partner`: the slug is not yours.
+ * `missing_connect_secret`: you have none. `upper_case`, `base64`, `prefix_unexpected`: sig is written otherwise.
+ * `wrong_secret_kind`: the secret is a signing secret or an API key, or a part of the connect secret.
+ * `secret_whitespace`: it has white space around it. `order`: the signed message is put together otherwise.
+ * `milliseconds`: ts is not in seconds. `ts_changed`: another ts was signed. `encoding`: external_id was encoded
+ * twice, or not at all. `mismatch`: the signature does not match, for none of these reasons. `stale`, `future`: ts is
+ * more than 30 days away. `revoked`: the link was ended after ts. `valid`: nothing is wrong.
+ */
+export type ConnectCause = 'valid' | 'missing_parameter' | 'malformed_parameter' | 'wrong_partner' | 'missing_connect_secret' | 'upper_case' | 'base64' | 'prefix_unexpected' | 'wrong_secret_kind' | 'secret_whitespace' | 'order' | 'milliseconds' | 'ts_changed' | 'encoding' | 'mismatch' | 'stale' | 'future' | 'revoked' | Other;
 
 export interface ReplayRequest {
   /** Deliveries created at or after this time … */

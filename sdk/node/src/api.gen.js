@@ -46,6 +46,10 @@ export const resources = (call) => ({
     delete: async (accountId, options) =>
       call({ http: 'DELETE', path: `/api/partner/v1/accounts/${id('accountId', accountId)}`, shape: 'none' }, options),
   },
+  connect: {
+    explain: async (body, options) =>
+      call({ http: 'POST', path: '/api/partner/v1/connect/explain', body, shape: 'data' }, options),
+  },
   webhooks: {
     create: async (body, options) =>
       call({ http: 'POST', path: '/api/partner/v1/webhooks', body, keyed: true, shape: 'data' }, options),
@@ -61,6 +65,8 @@ export const resources = (call) => ({
       call({ http: 'POST', path: `/api/partner/v1/webhooks/${id('webhookId', webhookId)}/rotate-secret`, shape: 'data' }, options),
     test: async (webhookId, options) =>
       call({ http: 'POST', path: `/api/partner/v1/webhooks/${id('webhookId', webhookId)}/test`, shape: 'data' }, options),
+    explain: async (webhookId, body, options) =>
+      call({ http: 'POST', path: `/api/partner/v1/webhooks/${id('webhookId', webhookId)}/explain`, body, shape: 'data' }, options),
     replay: async (webhookId, body, options) =>
       call({ http: 'POST', path: `/api/partner/v1/webhooks/${id('webhookId', webhookId)}/replay`, body, shape: 'data' }, options),
   },

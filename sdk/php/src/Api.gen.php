@@ -11,6 +11,7 @@ abstract class Services
     public readonly Service\Me $me;
     public readonly Service\ApiKeys $apiKeys;
     public readonly Service\Accounts $accounts;
+    public readonly Service\Connect $connect;
     public readonly Service\Webhooks $webhooks;
     public readonly Service\Deliveries $deliveries;
     public readonly Service\Events $events;
@@ -23,6 +24,7 @@ abstract class Services
         $this->me = new Service\Me($client);
         $this->apiKeys = new Service\ApiKeys($client);
         $this->accounts = new Service\Accounts($client);
+        $this->connect = new Service\Connect($client);
         $this->webhooks = new Service\Webhooks($client);
         $this->deliveries = new Service\Deliveries($client);
         $this->events = new Service\Events($client);
@@ -231,6 +233,37 @@ final class Accounts
     }
 }
 
+final class Connect
+{
+    public function __construct(private readonly Client $client) {}
+
+    /**
+     * Explain why a connect URL is refused.
+     *
+     * Tells why a connect URL that you signed is refused. The secrets that are tried are those that you have now: the
+     * connect secret, the signing secrets and the API key of this request. The right signature is never shown, and we
+     * keep nothing of what you send.
+     *
+     * You have 30 requests a minute for this operation and `explainWebhook` together.
+     *
+     * Parameters:
+     * - `url`: The connect URL as you gave it to the operator.
+     *
+     * @param array{url: string} $params
+     * @param array{timeout?: float} $options
+     * @throws ApiException api_key_revoked, internal_error, invalid_api_key, invalid_field, invalid_json,
+     *     missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unsupported_media_type
+     * @throws ConnectionException
+     */
+    public function explain(array $params, array $options = []): Type\ConnectExplanation
+    {
+        return $this->client->request(
+            'POST', '/api/partner/v1/connect/explain', [], $params, $options, type: Type\ConnectExplanation::class,
+            shape: 'data', kinds: [],
+        );
+    }
+}
+
 final class Webhooks
 {
     use EnsuresWebhook;
@@ -247,10 +280,12 @@ final class Webhooks
      * - `url`: Your endpoint. Must be https and publicly reachable, and not at a port of another service, such as 22
      *   or 25.
      * - `events`: What to send. Leave out for all events.
+     * - `signatures`: Which signatures deliveries carry: `svc` is ours and cannot be left out; with `standard` they
+     *   carry the headers of Standard Webhooks beside it. Leave out for ours alone.
      *
      * @param array{url: string,
-     *     events?: list<'rental_operator.linked'|'deposit.status_changed'|'deposit.activated'|'deposit.captured'|'deposit.expired'|'deposit.cancelled'>}
-     *     $params
+     *     events?: list<'rental_operator.linked'|'deposit.status_changed'|'deposit.activated'|'deposit.captured'|'deposit.expired'|'deposit.cancelled'>,
+     *     signatures?: list<'svc'|'standard'>} $params
      * @param array{idempotencyKey?: string, timeout?: float} $options
      * @throws ApiException api_key_revoked, idempotency_key_in_use, idempotency_key_reused, internal_error,
      *     invalid_api_key, invalid_field, invalid_idempotency_key, invalid_json, missing_api_key, missing_field,
@@ -315,11 +350,12 @@ final class Webhooks
      * Parameters:
      * - `url`: The new endpoint.
      * - `events`: The new list of events, replacing the old one.
+     * - `signatures`: The new list of signatures, replacing the old one; it has `svc`.
      * - `enabled`: Whether deliveries go out. While false, they wait.
      *
      * @param array{url?: string,
      *     events?: list<'rental_operator.linked'|'deposit.status_changed'|'deposit.activated'|'deposit.captured'|'deposit.expired'|'deposit.cancelled'>,
-     *     enabled?: bool} $params
+     *     signatures?: list<'svc'|'standard'>, enabled?: bool} $params
      * @param array{timeout?: float} $options
      * @throws ApiException api_key_revoked, internal_error, invalid_api_key, invalid_field, invalid_json,
      *     missing_api_key, payload_too_large, rate_limited, service_unavailable, unsupported_media_type,
@@ -389,6 +425,39 @@ final class Webhooks
         return $this->client->request(
             'POST', '/api/partner/v1/webhooks/%s/test', [$webhookId], [], $options, type: Type\Delivery::class,
             shape: 'data',
+        );
+    }
+
+    /**
+     * Explain why a delivery does not verify.
+     *
+     * Tells why the signature of a delivery does not verify at your endpoint. Send headers and body as your endpoint
+     * received them, and, if you can, the signature that it computed itself: most mistakes show there alone.
+     *
+     * A delivery is found by its signature, so a changed body is told from a changed header. The secrets that are tried
+     * are those that you have now: the signing secrets, the connect secret and the API key of this request. The right
+     * signature is never shown, and we keep nothing of what you send.
+     *
+     * You have 30 requests a minute for this operation and `explainConnectUrl` together.
+     *
+     * Parameters:
+     * - `headers`: The headers as your endpoint received them, in any case; `X-Svc-Signature` and `X-Svc-Timestamp`
+     *   are read. Join the values of a header that came more than once with a comma.
+     * - `body`: The body as your endpoint received it, in base64.
+     * - `computed`: The signature that your endpoint computed, as it compared it.
+     *
+     * @param array{headers: array<string, string>, body: string, computed?: string} $params
+     * @param array{timeout?: float} $options
+     * @throws ApiException api_key_revoked, internal_error, invalid_api_key, invalid_field, invalid_json,
+     *     missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unsupported_media_type,
+     *     webhook_not_found
+     * @throws ConnectionException
+     */
+    public function explain(string $webhookId, array $params, array $options = []): Type\WebhookExplanation
+    {
+        return $this->client->request(
+            'POST', '/api/partner/v1/webhooks/%s/explain', [$webhookId], $params, $options,
+            type: Type\WebhookExplanation::class, shape: 'data', kinds: ['headers' => 'map'],
         );
     }
 
@@ -1093,6 +1162,7 @@ final class AccountLimits extends ApiObject {}
  * @property string $id The id of the subscription.
  * @property string $url The endpoint.
  * @property list<string> $events What is sent to it.
+ * @property list<string> $signatures Which signatures deliveries carry.
  * @property bool $enabled Whether deliveries go out.
  * @property string|null $disabledReason Why deliveries do not go out. Only while disabled.
  * @property string $createdAt When the subscription was created.
@@ -1133,6 +1203,7 @@ final class EndpointHealth extends ApiObject {}
  * @property string $id The id of the subscription.
  * @property string $url The endpoint.
  * @property list<string> $events What is sent to it.
+ * @property list<string> $signatures Which signatures deliveries carry.
  * @property bool $enabled Whether deliveries go out.
  * @property string $createdAt When the subscription was created.
  * @property EndpointHealth $health How the endpoint of a subscription does. `pending` counts the deliveries that
@@ -1231,6 +1302,40 @@ final class DeliveryDetail extends ApiObject
         'attempts' => DeliveryAttempt::class,
     ];
 }
+
+/**
+ * Why a delivery does not verify.
+ *
+ * @property bool $valid Whether the signature verifies now, and was computed right if you sent it.
+ * @property string $cause Why a signature does not verify. `missing_header`, `malformed_header`: there is no
+ *     signature or timestamp, or none of our form. `prefix_missing`, `upper_case`, `base64`: the signature is written
+ *     otherwise. `stale`, `future`: the timestamp is more than 300 seconds away. `milliseconds`: the timestamp is not
+ *     in seconds. `body_reserialized`: the body was parsed and written again. `body_changed`: it was changed otherwise.
+ *     `header_changed`: the body is that of the delivery, and its signature or timestamp is not.
+ *     `other_subscription_secret`: the secret is that of another subscription. `wrong_secret_kind`: it is the connect
+ *     secret or an API key, or a part of the secret. `secret_whitespace`: the secret has white space around it.
+ *     `order`: the signed message is put together otherwise. `invalid_json`: the body is no JSON object. `mismatch`:
+ *     none of these. `valid`: nothing is wrong.
+ * @property string $message The cause in words, with the remedy.
+ * @property string|null $deliveryId The delivery that was received, where it is found.
+ */
+final class WebhookExplanation extends ApiObject {}
+
+/**
+ * Why a connect URL is refused.
+ *
+ * @property bool $valid Whether our pages accept the URL.
+ * @property string $cause Why a connect URL is refused. `missing_parameter`: partner, external_id, ts or sig is not
+ *     there. `malformed_parameter`: one of them is there twice, or not of our form. `wrong_partner`: the slug is not
+ *     yours. `missing_connect_secret`: you have none. `upper_case`, `base64`, `prefix_unexpected`: sig is written
+ *     otherwise. `wrong_secret_kind`: the secret is a signing secret or an API key, or a part of the connect secret.
+ *     `secret_whitespace`: it has white space around it. `order`: the signed message is put together otherwise.
+ *     `milliseconds`: ts is not in seconds. `ts_changed`: another ts was signed. `encoding`: external_id was encoded
+ *     twice, or not at all. `mismatch`: the signature does not match, for none of these reasons. `stale`, `future`: ts
+ *     is more than 30 days away. `revoked`: the link was ended after ts. `valid`: nothing is wrong.
+ * @property string $message The cause in words, with the remedy.
+ */
+final class ConnectExplanation extends ApiObject {}
 
 /**
  * Deliveries that are being sent again.
@@ -1601,6 +1706,16 @@ final class EventName
 }
 
 /**
+ * `svc`: `X-Svc-Timestamp` and `X-Svc-Signature`. `standard`: `webhook-id`, `webhook-timestamp` and `webhook-signature`
+ * beside them, for libraries of Standard Webhooks.
+ */
+final class SignatureKind
+{
+    public const SVC = 'svc';
+    public const STANDARD = 'standard';
+}
+
+/**
  * `healthy`: the last attempt succeeded, or there was none. `failing`: at least one attempt has failed since the last
  * success. `held`: the endpoint kept failing, so deliveries wait while single attempts probe it; then more and more go
  * out. `disabled`: by you, or after five days of failures.
@@ -1651,6 +1766,70 @@ final class AttemptError
     public const NON_2XX = 'non_2xx';
     public const REDIRECT = 'redirect';
     public const BLOCKED = 'blocked';
+}
+
+/**
+ * Why a signature does not verify. `missing_header`, `malformed_header`: there is no signature or timestamp, or none of
+ * our form. `prefix_missing`, `upper_case`, `base64`: the signature is written otherwise. `stale`, `future`: the
+ * timestamp is more than 300 seconds away. `milliseconds`: the timestamp is not in seconds. `body_reserialized`: the
+ * body was parsed and written again. `body_changed`: it was changed otherwise. `header_changed`: the body is that of
+ * the delivery, and its signature or timestamp is not. `other_subscription_secret`: the secret is that of another
+ * subscription. `wrong_secret_kind`: it is the connect secret or an API key, or a part of the secret.
+ * `secret_whitespace`: the secret has white space around it. `order`: the signed message is put together otherwise.
+ * `invalid_json`: the body is no JSON object. `mismatch`: none of these. `valid`: nothing is wrong.
+ */
+final class SignatureCause
+{
+    public const VALID = 'valid';
+    public const MISSING_HEADER = 'missing_header';
+    public const MALFORMED_HEADER = 'malformed_header';
+    public const PREFIX_MISSING = 'prefix_missing';
+    public const UPPER_CASE = 'upper_case';
+    public const BASE64 = 'base64';
+    public const STALE = 'stale';
+    public const FUTURE = 'future';
+    public const MILLISECONDS = 'milliseconds';
+    public const BODY_RESERIALIZED = 'body_reserialized';
+    public const BODY_CHANGED = 'body_changed';
+    public const HEADER_CHANGED = 'header_changed';
+    public const OTHER_SUBSCRIPTION_SECRET = 'other_subscription_secret';
+    public const WRONG_SECRET_KIND = 'wrong_secret_kind';
+    public const SECRET_WHITESPACE = 'secret_whitespace';
+    public const ORDER = 'order';
+    public const INVALID_JSON = 'invalid_json';
+    public const MISMATCH = 'mismatch';
+}
+
+/**
+ * Why a connect URL is refused. `missing_parameter`: partner, external_id, ts or sig is not there.
+ * `malformed_parameter`: one of them is there twice, or not of our form. `wrong_partner`: the slug is not yours.
+ * `missing_connect_secret`: you have none. `upper_case`, `base64`, `prefix_unexpected`: sig is written otherwise.
+ * `wrong_secret_kind`: the secret is a signing secret or an API key, or a part of the connect secret.
+ * `secret_whitespace`: it has white space around it. `order`: the signed message is put together otherwise.
+ * `milliseconds`: ts is not in seconds. `ts_changed`: another ts was signed. `encoding`: external_id was encoded twice,
+ * or not at all. `mismatch`: the signature does not match, for none of these reasons. `stale`, `future`: ts is more
+ * than 30 days away. `revoked`: the link was ended after ts. `valid`: nothing is wrong.
+ */
+final class ConnectCause
+{
+    public const VALID = 'valid';
+    public const MISSING_PARAMETER = 'missing_parameter';
+    public const MALFORMED_PARAMETER = 'malformed_parameter';
+    public const WRONG_PARTNER = 'wrong_partner';
+    public const MISSING_CONNECT_SECRET = 'missing_connect_secret';
+    public const UPPER_CASE = 'upper_case';
+    public const BASE64 = 'base64';
+    public const PREFIX_UNEXPECTED = 'prefix_unexpected';
+    public const WRONG_SECRET_KIND = 'wrong_secret_kind';
+    public const SECRET_WHITESPACE = 'secret_whitespace';
+    public const ORDER = 'order';
+    public const MILLISECONDS = 'milliseconds';
+    public const TS_CHANGED = 'ts_changed';
+    public const ENCODING = 'encoding';
+    public const MISMATCH = 'mismatch';
+    public const STALE = 'stale';
+    public const FUTURE = 'future';
+    public const REVOKED = 'revoked';
 }
 
 /**

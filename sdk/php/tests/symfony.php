@@ -18,6 +18,7 @@ require '/usr/share/php/Symfony/Component/Routing/autoload.php';
 
 final class DepositHooks
 {
+    #[Route('/hooks/deposits', methods: ['POST'])]
     public function receive(Request $request): Response
     {
         try {
@@ -25,7 +26,7 @@ final class DepositHooks
         } catch (SignatureException $e) {
             return new Response($e->reason, 400);
         }
-        file_put_contents('php://stderr', "verified $event->event\n");
+        file_put_contents('php://stderr', "verified $event->event\n"); // record the event, then answer
         return new Response(status: 204);
     }
 }

@@ -124,7 +124,7 @@ def verify(kind, given):
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     try:
-        return {"value": module.unwrap(raw_body(given), given["headers"], given["secret"], **clock(given))}
+        return {"value": module.verify(raw_body(given), given["headers"], given["secret"], **clock(given))}
     except module.SignatureError as error:
         return {"error": {"reason": error.reason}}
 

@@ -35,9 +35,10 @@ type relayedDelivery struct {
 
 // target is the part of a subscription that a delivery needs.
 type target struct {
-	url    string
-	sealed []byte
-	skew   time.Duration
+	url      string
+	standard bool
+	sealed   []byte
+	skew     time.Duration
 }
 
 // keep remembers the claimed deliveries of a relay that read its subscriptions after readAt.
@@ -63,7 +64,7 @@ func (m *relayedMemory) keep(claims []webhookports.Claim, planned []webhookports
 		h := sub.Health
 		d.Claim, d.Found, d.Current, d.Enabled, d.Held = c, true, true, true, sub.Held
 		d.Healthy = h.Failures == 0 && !h.InSlowLane() && !h.Trouble
-		d.URL, d.ReadAt, d.Skew, d.LeaseLeft = to.url, readAt, to.skew, lease
+		d.URL, d.Standard, d.ReadAt, d.Skew, d.LeaseLeft = to.url, to.standard, readAt, to.skew, lease
 		m.now[keyOf(c)] = relayedDelivery{d, to.sealed}
 	}
 }

@@ -24,7 +24,7 @@ func TestLoad_OfAClaimJustRelayed_EqualsTheDatabase_WithoutAQuery(t *testing.T) 
 	store, pool := storetest.New(t, postgres.Options{})
 	from := storetest.Origin(t, store)
 	sub := webhook.Subscription{ID: portstest.NewID(), PartnerID: from.PartnerID, URL: "https://example.com/a?b",
-		Events: webhook.EventNames, Enabled: true, CreatedAt: time.Now()}
+		Events: webhook.EventNames, Enabled: true, CreatedAt: time.Now(), Standard: true}
 	storetest.Do(t, store, func(ctx context.Context, r *postgres.Store) error {
 		return errors.Join(r.Outbox.Append(ctx, storetest.Event(from.PartnerID, portstest.NewID())),
 			r.Subscriptions.Insert(ctx, sub, "svc_whsec_k"))
@@ -51,6 +51,7 @@ func TestLoad_OfAClaimJustRelayed_EqualsTheDatabase_WithoutAQuery(t *testing.T) 
 		d.State = webhook.Dispatched
 	}
 	require.Equal(t, asked, own)
+	require.True(t, own[0].Standard)
 
 	again, err := s.Load(t.Context(), claims)
 	require.NoError(t, err)

@@ -49,7 +49,7 @@ const takeEvents = `
 // deleted or disabled before its deliveries are inserted. Those changes lock the row FOR UPDATE; a change of health
 // does not, and so never waits for a relay.
 const readSubscriptions = `
-	SELECT ` + subscriptionColumns + `, s.url, s.secret, clock_timestamp() FROM webhook_subscriptions s
+	SELECT ` + subscriptionColumns + `, s.url, s.standard, s.secret, clock_timestamp() FROM webhook_subscriptions s
 	WHERE s.partner_id = ANY ((SELECT current_setting('svc.relayed_partners')::uuid[])::uuid[]) AND s.deleted_at IS NULL
 	ORDER BY s.partner_id, s.id FOR KEY SHARE`
 
@@ -120,7 +120,7 @@ func scanTaken(row pgx.CollectableRow) (e taken, err error) {
 func (b *batch) scanTarget(row pgx.CollectableRow) (webhookports.Subscription, error) {
 	var to target
 	var now time.Time
-	sub, err := scanSubscription(row, &to.url, &to.sealed, &now)
+	sub, err := scanSubscription(row, &to.url, &to.standard, &to.sealed, &now)
 	to.skew = time.Until(now)
 	b.targets[sub.ID] = to
 	return sub, err

@@ -4,26 +4,26 @@ SELECT 1 FROM partners WHERE id = @id FOR NO KEY UPDATE;
 
 -- Inserts no row when the limit of subscriptions is reached.
 -- name: InsertSubscription :execrows
-INSERT INTO webhook_subscriptions (id, partner_id, url, events, secret, enabled, disabled_reason, created_at)
+INSERT INTO webhook_subscriptions (id, partner_id, url, events, secret, enabled, disabled_reason, created_at, standard)
 SELECT sqlc.arg(id)::uuid, @partner_id, sqlc.arg(url)::text, sqlc.arg(events)::text[], sqlc.arg(secret)::bytea, sqlc.arg(enabled)::boolean,
-    sqlc.arg(disabled_reason)::text, sqlc.arg(created_at)::timestamptz
+    sqlc.arg(disabled_reason)::text, sqlc.arg(created_at)::timestamptz, sqlc.arg(standard)::boolean
 WHERE (SELECT count(*) FROM webhook_subscriptions s WHERE s.partner_id = @partner_id AND s.deleted_at IS NULL) < sqlc.arg(max_rows)::integer;
 
 -- name: SubscriptionForUpdate :one
-SELECT id, partner_id, url, events, enabled, disabled_reason, created_at FROM webhook_subscriptions
+SELECT id, partner_id, url, events, enabled, disabled_reason, created_at, standard FROM webhook_subscriptions
 WHERE id = @id AND partner_id = @partner_id AND deleted_at IS NULL FOR UPDATE;
 
 -- name: Subscription :one
-SELECT id, partner_id, url, events, enabled, disabled_reason, created_at FROM webhook_subscriptions
+SELECT id, partner_id, url, events, enabled, disabled_reason, created_at, standard FROM webhook_subscriptions
 WHERE id = @id AND partner_id = @partner_id AND deleted_at IS NULL;
 
 -- name: SubscriptionByID :one
-SELECT id, partner_id, url, events, enabled, disabled_reason, created_at FROM webhook_subscriptions
+SELECT id, partner_id, url, events, enabled, disabled_reason, created_at, standard FROM webhook_subscriptions
 WHERE id = @id AND deleted_at IS NULL;
 
 -- Enabling ends the failure history: the endpoint starts healthy.
 -- name: UpdateSubscription :one
-UPDATE webhook_subscriptions s SET url = @url, events = @events, enabled = @enabled, disabled_reason = @disabled_reason,
+UPDATE webhook_subscriptions s SET url = @url, events = @events, standard = @standard, enabled = @enabled, disabled_reason = @disabled_reason,
     failures = CASE WHEN @enabled AND NOT s.enabled THEN 0 ELSE s.failures END,
     failing_since = CASE WHEN @enabled AND NOT s.enabled THEN NULL ELSE s.failing_since END,
     slow = CASE WHEN @enabled AND NOT s.enabled THEN false ELSE s.slow END,
@@ -87,9 +87,25 @@ SELECT id, subscription_id, event_id, event, deposit_id, test, state, attempts, 
     coalesce(failure_reason, '') AS failure_reason
 FROM deliveries WHERE id = @id AND subscription_id = @subscription_id;
 
+-- Ids sort by time, so a time span is a range of the primary key.
+-- name: DeliveriesMade :many
+SELECT id, body FROM deliveries
+WHERE subscription_id = @subscription_id AND id >= uuid_floor(sqlc.arg(made_from)::timestamptz)
+    AND id < uuid_floor(sqlc.arg(made_to)::timestamptz)
+ORDER BY id DESC LIMIT sqlc.arg(max_rows)::integer;
+
+-- The inner query is fenced by its limit, so that the planner reads the index of the deposit.
+-- name: DeliveriesAbout :many
+SELECT id, body FROM (SELECT o.id, o.body, o.subscription_id FROM deliveries o
+    WHERE o.deposit_id = sqlc.arg(deposit_id)::uuid ORDER BY o.id DESC LIMIT 1000) AS about
+WHERE subscription_id = @subscription_id ORDER BY id DESC LIMIT sqlc.arg(max_rows)::integer;
+
+-- name: SigningSecrets :many
+SELECT id, secret FROM webhook_subscriptions WHERE partner_id = @partner_id AND deleted_at IS NULL;
+
 -- name: FindSubscription :one
 SELECT id, partner_id, url, events, enabled, disabled_reason, created_at, deleted_at, failures, failing_since,
-    held_until, slow
+    held_until, slow, standard
 FROM webhook_subscriptions WHERE id = @id;
 
 -- name: SubscriptionsOfPartner :many

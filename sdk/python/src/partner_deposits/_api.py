@@ -18,13 +18,14 @@ from ._core import (OMIT, Answer, ApiConnectionError, ApiError, Core, Pages, Par
 
 __all__ = [
     "Account", "AccountLimits", "Answer", "ApiConnectionError", "ApiError", "ApiKey", "AsyncPages",
-    "AsyncPartnerDeposits", "AttemptError", "ClientRecord", "Collection", "CollectionStatus", "CreatedApiKey",
-    "CreatedDeposit", "CreatedWebhook", "Currency", "Delivery", "DeliveryAttempt", "DeliveryDetail", "DeliveryStatus",
-    "Deposit", "DepositClient", "DepositEventDataClient", "DepositStatus", "EndpointHealth", "EndpointState",
-    "EnsuredWebhook", "Event", "EventData", "EventName", "FailureReason", "Feed", "FeedEvent", "FollowedEvent",
-    "LinkMail", "LinkReturn", "LinkStatus", "Me", "MeLimits", "Money", "Page", "Pages", "Pagination", "PartnerContext",
-    "PartnerDeposits", "PartnerDepositsError", "Replay", "RotatedSecret", "SendLinkParam", "StatusReason", "Time",
-    "VERSION", "Webhook", "WebhookEvent",
+    "AsyncPartnerDeposits", "AttemptError", "ClientRecord", "Collection", "CollectionStatus", "ConnectCause",
+    "ConnectExplanation", "CreatedApiKey", "CreatedDeposit", "CreatedWebhook", "Currency", "Delivery",
+    "DeliveryAttempt", "DeliveryDetail", "DeliveryStatus", "Deposit", "DepositClient", "DepositEventDataClient",
+    "DepositStatus", "EndpointHealth", "EndpointState", "EnsuredWebhook", "Event", "EventData", "EventName",
+    "FailureReason", "Feed", "FeedEvent", "FollowedEvent", "LinkMail", "LinkReturn", "LinkStatus", "Me", "MeLimits",
+    "Money", "Page", "Pages", "Pagination", "PartnerContext", "PartnerDeposits", "PartnerDepositsError", "Replay",
+    "RotatedSecret", "SendLinkParam", "SignatureCause", "SignatureKind", "StatusReason", "Time", "VERSION", "Webhook",
+    "WebhookEvent", "WebhookExplanation",
 ]
 VERSION = "1.0.0"
 WORDS = {
@@ -54,10 +55,18 @@ LinkStatus = Literal["active", "revoked"]
 Currency = Literal["EUR"]
 EventName = Literal["rental_operator.linked", "deposit.status_changed", "deposit.activated", "deposit.captured",
                     "deposit.expired", "deposit.cancelled"]
+SignatureKind = Literal["svc", "standard"]
 EndpointState = Literal["healthy", "failing", "held", "disabled"]
 DeliveryStatus = Literal["pending", "retrying", "succeeded", "failed"]
 FailureReason = Literal["attempts_exhausted", "webhook_disabled", "webhook_deleted"]
 AttemptError = Literal["timeout", "dns", "connect", "tls", "non_2xx", "redirect", "blocked"]
+SignatureCause = Literal["valid", "missing_header", "malformed_header", "prefix_missing", "upper_case", "base64",
+                         "stale", "future", "milliseconds", "body_reserialized", "body_changed", "header_changed",
+                         "other_subscription_secret", "wrong_secret_kind", "secret_whitespace", "order", "invalid_json",
+                         "mismatch"]
+ConnectCause = Literal["valid", "missing_parameter", "malformed_parameter", "wrong_partner", "missing_connect_secret",
+                       "upper_case", "base64", "prefix_unexpected", "wrong_secret_kind", "secret_whitespace", "order",
+                       "milliseconds", "ts_changed", "encoding", "mismatch", "stale", "future", "revoked"]
 DepositStatus = Literal["pending", "incomplete", "active", "cancelled", "payment_issue", "close", "captured"]
 StatusReason = Literal["checkout_idle", "fee_failed", "tenant_declined", "tenant_abandoned", "by_operator",
                        "by_partner", "checkout_expired", "coverage_elapsed", "released", "claim"]
@@ -155,6 +164,8 @@ class Webhook(Answer):
     """The endpoint."""
     events: List[str]
     """What is sent to it."""
+    signatures: List[str]
+    """Which signatures deliveries carry."""
     enabled: bool
     """Whether deliveries go out."""
     disabled_reason: Optional[str]
@@ -205,6 +216,8 @@ class CreatedWebhook(Answer):
     """The endpoint."""
     events: List[str]
     """What is sent to it."""
+    signatures: List[str]
+    """Which signatures deliveries carry."""
     enabled: bool
     """Whether deliveries go out."""
     created_at: str
@@ -334,6 +347,47 @@ class DeliveryDetail(Answer):
     """All attempts, the oldest first."""
     body: str
     """The exact body, to the byte, as a string."""
+
+
+class WebhookExplanation(Answer):
+    """Why a delivery does not verify."""
+
+    valid: bool
+    """Whether the signature verifies now, and was computed right if you sent it."""
+    cause: str
+    """Why a signature does not verify. `missing_header`, `malformed_header`: there is no signature or timestamp, or
+    none of our form. `prefix_missing`, `upper_case`, `base64`: the signature is written otherwise. `stale`,
+    `future`: the timestamp is more than 300 seconds away. `milliseconds`: the timestamp is not in seconds.
+    `body_reserialized`: the body was parsed and written again. `body_changed`: it was changed otherwise.
+    `header_changed`: the body is that of the delivery, and its signature or timestamp is not.
+    `other_subscription_secret`: the secret is that of another subscription. `wrong_secret_kind`: it is the connect
+    secret or an API key, or a part of the secret. `secret_whitespace`: the secret has white space around it.
+    `order`: the signed message is put together otherwise. `invalid_json`: the body is no JSON object. `mismatch`:
+    none of these. `valid`: nothing is wrong.
+    """
+    message: str
+    """The cause in words, with the remedy."""
+    delivery_id: Optional[str]
+    """The delivery that was received, where it is found."""
+
+
+class ConnectExplanation(Answer):
+    """Why a connect URL is refused."""
+
+    valid: bool
+    """Whether our pages accept the URL."""
+    cause: str
+    """Why a connect URL is refused. `missing_parameter`: partner, external_id, ts or sig is not there.
+    `malformed_parameter`: one of them is there twice, or not of our form. `wrong_partner`: the slug is not yours.
+    `missing_connect_secret`: you have none. `upper_case`, `base64`, `prefix_unexpected`: sig is written otherwise.
+    `wrong_secret_kind`: the secret is a signing secret or an API key, or a part of the connect secret.
+    `secret_whitespace`: it has white space around it. `order`: the signed message is put together otherwise.
+    `milliseconds`: ts is not in seconds. `ts_changed`: another ts was signed. `encoding`: external_id was encoded
+    twice, or not at all. `mismatch`: the signature does not match, for none of these reasons. `stale`, `future`: ts
+    is more than 30 days away. `revoked`: the link was ended after ts. `valid`: nothing is wrong.
+    """
+    message: str
+    """The cause in words, with the remedy."""
 
 
 class Replay(Answer):
@@ -696,16 +750,16 @@ AccountLimits._fields = {
     "minAmountCents": Answer, "maxAmountCents": Answer, "currency": Answer,
 }
 Webhook._fields = {
-    "id": Answer, "url": Answer, "events": Answer, "enabled": Answer, "disabledReason": Answer, "createdAt": Answer,
-    "health": EndpointHealth,
+    "id": Answer, "url": Answer, "events": Answer, "signatures": Answer, "enabled": Answer, "disabledReason": Answer,
+    "createdAt": Answer, "health": EndpointHealth,
 }
 EndpointHealth._fields = {
     "state": Answer, "since": Answer, "lastSuccessAt": Answer, "lastFailureAt": Answer, "lastError": Answer,
     "pending": Answer, "pendingCapped": Answer, "oldestPendingAt": Answer,
 }
 CreatedWebhook._fields = {
-    "id": Answer, "url": Answer, "events": Answer, "enabled": Answer, "createdAt": Answer, "health": EndpointHealth,
-    "secret": Answer,
+    "id": Answer, "url": Answer, "events": Answer, "signatures": Answer, "enabled": Answer, "createdAt": Answer,
+    "health": EndpointHealth, "secret": Answer,
 }
 RotatedSecret._fields = {
     "id": Answer, "url": Answer, "events": Answer, "secret": Answer,
@@ -723,6 +777,12 @@ DeliveryDetail._fields = {
     "id": Answer, "webhookId": Answer, "eventId": Answer, "event": Answer, "depositId": Answer, "test": Answer,
     "status": Answer, "attemptCount": Answer, "nextAttemptAt": Answer, "createdAt": Answer, "deliveredAt": Answer,
     "failureReason": Answer, "redeliveryOf": Answer, "bodySha256": Answer, "attempts": DeliveryAttempt, "body": Answer,
+}
+WebhookExplanation._fields = {
+    "valid": Answer, "cause": Answer, "message": Answer, "deliveryId": Answer,
+}
+ConnectExplanation._fields = {
+    "valid": Answer, "cause": Answer, "message": Answer,
 }
 Replay._fields = {
     "replayId": Answer, "matched": Answer,
@@ -931,11 +991,36 @@ class AccountsResource:
         self._core._call("none", None, "DELETE", "/api/partner/v1/accounts/{}", account_id, timeout=timeout)
 
 
+class ConnectResource:
+    def __init__(self, core: Core):
+        self._core = core
+
+    def explain(self, *, url: str, timeout: Optional[float] = None) -> ConnectExplanation:
+        """Explain why a connect URL is refused.
+
+        Tells why a connect URL that you signed is refused. The secrets that are tried are those that you have now:
+        the connect secret, the signing secrets and the API key of this request. The right signature is never shown,
+        and we keep nothing of what you send.
+
+        You have 30 requests a minute for this operation and `explainWebhook` together.
+
+        - url: The connect URL as you gave it to the operator.
+
+        Codes of its ApiError: api_key_revoked, internal_error, invalid_api_key, invalid_field, invalid_json,
+        missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unsupported_media_type.
+        """
+        answer: ConnectExplanation = self._core._call("data", ConnectExplanation, "POST",
+                                                      "/api/partner/v1/connect/explain", body={"url": url},
+                                                      timeout=timeout)
+        return answer
+
+
 class WebhooksResource:
     def __init__(self, core: Core):
         self._core = core
 
-    def create(self, *, url: str, events: Optional[Sequence[EventName]] = None, idempotency_key: Optional[str] = None,
+    def create(self, *, url: str, events: Optional[Sequence[EventName]] = None,
+               signatures: Optional[Sequence[SignatureKind]] = None, idempotency_key: Optional[str] = None,
                timeout: Optional[float] = None) -> CreatedWebhook:
         """Create a webhook subscription.
 
@@ -945,13 +1030,15 @@ class WebhooksResource:
         - url: Your endpoint. Must be https and publicly reachable, and not at a port of another service, such as 22
         or 25.
         - events: What to send. Leave out for all events.
+        - signatures: Which signatures deliveries carry: `svc` is ours and cannot be left out; with `standard` they
+        carry the headers of Standard Webhooks beside it. Leave out for ours alone.
 
         Codes of its ApiError: api_key_revoked, idempotency_key_in_use, idempotency_key_reused, internal_error,
         invalid_api_key, invalid_field, invalid_idempotency_key, invalid_json, missing_api_key, missing_field,
         payload_too_large, rate_limited, service_unavailable, unsupported_media_type, webhook_limit_reached.
         """
         answer: CreatedWebhook = self._core._call("data", CreatedWebhook, "POST", "/api/partner/v1/webhooks",
-                                                  body={"url": url, "events": events},
+                                                  body={"url": url, "events": events, "signatures": signatures},
                                                   key=idempotency_key or str(uuid.uuid4()), timeout=timeout)
         return answer
 
@@ -983,7 +1070,8 @@ class WebhooksResource:
         return answer
 
     def update(self, webhook_id: str, *, url: Optional[str] = None, events: Optional[Sequence[EventName]] = None,
-               enabled: Optional[bool] = None, timeout: Optional[float] = None) -> Webhook:
+               signatures: Optional[Sequence[SignatureKind]] = None, enabled: Optional[bool] = None,
+               timeout: Optional[float] = None) -> Webhook:
         """Update a webhook subscription.
 
         Changes what you send and leaves the rest. `events` replaces the whole list. Setting `enabled` to false parks
@@ -991,6 +1079,7 @@ class WebhooksResource:
 
         - url: The new endpoint.
         - events: The new list of events, replacing the old one.
+        - signatures: The new list of signatures, replacing the old one; it has `svc`.
         - enabled: Whether deliveries go out. While false, they wait.
 
         Codes of its ApiError: api_key_revoked, internal_error, invalid_api_key, invalid_field, invalid_json,
@@ -998,7 +1087,8 @@ class WebhooksResource:
         webhook_not_found.
         """
         answer: Webhook = self._core._call("data", Webhook, "PATCH", "/api/partner/v1/webhooks/{}", webhook_id,
-                                           body={"url": url, "events": events, "enabled": enabled}, timeout=timeout)
+                                           body={"url": url, "events": events, "signatures": signatures,
+                                           "enabled": enabled}, timeout=timeout)
         return answer
 
     def delete(self, webhook_id: str, *, timeout: Optional[float] = None) -> None:
@@ -1040,6 +1130,35 @@ class WebhooksResource:
         """
         answer: Delivery = self._core._call("data", Delivery, "POST", "/api/partner/v1/webhooks/{}/test", webhook_id,
                                             timeout=timeout)
+        return answer
+
+    def explain(self, webhook_id: str, *, headers: Mapping[str, str], body: str, computed: Optional[str] = None,
+                timeout: Optional[float] = None) -> WebhookExplanation:
+        """Explain why a delivery does not verify.
+
+        Tells why the signature of a delivery does not verify at your endpoint. Send headers and body as your
+        endpoint received them, and, if you can, the signature that it computed itself: most mistakes show there
+        alone.
+
+        A delivery is found by its signature, so a changed body is told from a changed header. The secrets that are
+        tried are those that you have now: the signing secrets, the connect secret and the API key of this request.
+        The right signature is never shown, and we keep nothing of what you send.
+
+        You have 30 requests a minute for this operation and `explainConnectUrl` together.
+
+        - headers: The headers as your endpoint received them, in any case; `X-Svc-Signature` and `X-Svc-Timestamp`
+        are read. Join the values of a header that came more than once with a comma.
+        - body: The body as your endpoint received it, in base64.
+        - computed: The signature that your endpoint computed, as it compared it.
+
+        Codes of its ApiError: api_key_revoked, internal_error, invalid_api_key, invalid_field, invalid_json,
+        missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unsupported_media_type,
+        webhook_not_found.
+        """
+        answer: WebhookExplanation = self._core._call("data", WebhookExplanation, "POST",
+                                                      "/api/partner/v1/webhooks/{}/explain", webhook_id,
+                                                      body={"headers": headers, "body": body, "computed": computed},
+                                                      timeout=timeout)
         return answer
 
     def replay(self, webhook_id: str, *, from_: Time, to: Time, status: Optional[DeliveryStatus] = None,
@@ -1645,12 +1764,34 @@ class AsyncAccountsResource:
         await in_thread(self._resource.delete, account_id, timeout=timeout)
 
 
+class AsyncConnectResource:
+    def __init__(self, resource: ConnectResource):
+        self._resource = resource
+
+    async def explain(self, *, url: str, timeout: Optional[float] = None) -> ConnectExplanation:
+        """Explain why a connect URL is refused.
+
+        Tells why a connect URL that you signed is refused. The secrets that are tried are those that you have now:
+        the connect secret, the signing secrets and the API key of this request. The right signature is never shown,
+        and we keep nothing of what you send.
+
+        You have 30 requests a minute for this operation and `explainWebhook` together.
+
+        - url: The connect URL as you gave it to the operator.
+
+        Codes of its ApiError: api_key_revoked, internal_error, invalid_api_key, invalid_field, invalid_json,
+        missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unsupported_media_type.
+        """
+        return await in_thread(self._resource.explain, url=url, timeout=timeout)
+
+
 class AsyncWebhooksResource:
     def __init__(self, resource: WebhooksResource):
         self._resource = resource
 
     async def create(self, *, url: str, events: Optional[Sequence[EventName]] = None,
-                     idempotency_key: Optional[str] = None, timeout: Optional[float] = None) -> CreatedWebhook:
+                     signatures: Optional[Sequence[SignatureKind]] = None, idempotency_key: Optional[str] = None,
+                     timeout: Optional[float] = None) -> CreatedWebhook:
         """Create a webhook subscription.
 
         Registers an endpoint of yours. The answer holds the signing secret, which is shown here and never again:
@@ -1659,13 +1800,15 @@ class AsyncWebhooksResource:
         - url: Your endpoint. Must be https and publicly reachable, and not at a port of another service, such as 22
         or 25.
         - events: What to send. Leave out for all events.
+        - signatures: Which signatures deliveries carry: `svc` is ours and cannot be left out; with `standard` they
+        carry the headers of Standard Webhooks beside it. Leave out for ours alone.
 
         Codes of its ApiError: api_key_revoked, idempotency_key_in_use, idempotency_key_reused, internal_error,
         invalid_api_key, invalid_field, invalid_idempotency_key, invalid_json, missing_api_key, missing_field,
         payload_too_large, rate_limited, service_unavailable, unsupported_media_type, webhook_limit_reached.
         """
-        return await in_thread(self._resource.create, url=url, events=events, idempotency_key=idempotency_key,
-                               timeout=timeout)
+        return await in_thread(self._resource.create, url=url, events=events, signatures=signatures,
+                               idempotency_key=idempotency_key, timeout=timeout)
 
     def list(self, *, limit: Optional[int] = None, cursor: Optional[str] = None,
              timeout: Optional[float] = None) -> AsyncPages[Webhook]:
@@ -1692,7 +1835,8 @@ class AsyncWebhooksResource:
         return await in_thread(self._resource.get, webhook_id, timeout=timeout)
 
     async def update(self, webhook_id: str, *, url: Optional[str] = None, events: Optional[Sequence[EventName]] = None,
-                     enabled: Optional[bool] = None, timeout: Optional[float] = None) -> Webhook:
+                     signatures: Optional[Sequence[SignatureKind]] = None, enabled: Optional[bool] = None,
+                     timeout: Optional[float] = None) -> Webhook:
         """Update a webhook subscription.
 
         Changes what you send and leaves the rest. `events` replaces the whole list. Setting `enabled` to false parks
@@ -1700,14 +1844,15 @@ class AsyncWebhooksResource:
 
         - url: The new endpoint.
         - events: The new list of events, replacing the old one.
+        - signatures: The new list of signatures, replacing the old one; it has `svc`.
         - enabled: Whether deliveries go out. While false, they wait.
 
         Codes of its ApiError: api_key_revoked, internal_error, invalid_api_key, invalid_field, invalid_json,
         missing_api_key, payload_too_large, rate_limited, service_unavailable, unsupported_media_type,
         webhook_not_found.
         """
-        return await in_thread(self._resource.update, webhook_id, url=url, events=events, enabled=enabled,
-                               timeout=timeout)
+        return await in_thread(self._resource.update, webhook_id, url=url, events=events, signatures=signatures,
+                               enabled=enabled, timeout=timeout)
 
     async def delete(self, webhook_id: str, *, timeout: Optional[float] = None) -> None:
         """Delete a webhook subscription.
@@ -1744,6 +1889,32 @@ class AsyncWebhooksResource:
         service_unavailable, test_event_not_subscribed, webhook_disabled, webhook_not_found.
         """
         return await in_thread(self._resource.test, webhook_id, timeout=timeout)
+
+    async def explain(self, webhook_id: str, *, headers: Mapping[str, str], body: str, computed: Optional[str] = None,
+                      timeout: Optional[float] = None) -> WebhookExplanation:
+        """Explain why a delivery does not verify.
+
+        Tells why the signature of a delivery does not verify at your endpoint. Send headers and body as your
+        endpoint received them, and, if you can, the signature that it computed itself: most mistakes show there
+        alone.
+
+        A delivery is found by its signature, so a changed body is told from a changed header. The secrets that are
+        tried are those that you have now: the signing secrets, the connect secret and the API key of this request.
+        The right signature is never shown, and we keep nothing of what you send.
+
+        You have 30 requests a minute for this operation and `explainConnectUrl` together.
+
+        - headers: The headers as your endpoint received them, in any case; `X-Svc-Signature` and `X-Svc-Timestamp`
+        are read. Join the values of a header that came more than once with a comma.
+        - body: The body as your endpoint received it, in base64.
+        - computed: The signature that your endpoint computed, as it compared it.
+
+        Codes of its ApiError: api_key_revoked, internal_error, invalid_api_key, invalid_field, invalid_json,
+        missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unsupported_media_type,
+        webhook_not_found.
+        """
+        return await in_thread(self._resource.explain, webhook_id, headers=headers, body=body, computed=computed,
+                               timeout=timeout)
 
     async def replay(self, webhook_id: str, *, from_: Time, to: Time, status: Optional[DeliveryStatus] = None,
                      timeout: Optional[float] = None) -> Replay:
@@ -2218,6 +2389,10 @@ class PartnerDeposits(Core):
         return AccountsResource(self)
 
     @functools.cached_property
+    def connect(self) -> ConnectResource:
+        return ConnectResource(self)
+
+    @functools.cached_property
     def webhooks(self) -> WebhooksResource:
         return WebhooksResource(self)
 
@@ -2258,6 +2433,10 @@ class AsyncPartnerDeposits(Core):
     @functools.cached_property
     def accounts(self) -> AsyncAccountsResource:
         return AsyncAccountsResource(AccountsResource(self))
+
+    @functools.cached_property
+    def connect(self) -> AsyncConnectResource:
+        return AsyncConnectResource(ConnectResource(self))
 
     @functools.cached_property
     def webhooks(self) -> AsyncWebhooksResource:

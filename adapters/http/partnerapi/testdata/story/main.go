@@ -125,6 +125,11 @@ func webhooks(c *ClientWithResponses) {
 	enabled := true
 	expect(c.UpdateWebhookWithResponse(ctx, hook.Id, UpdateWebhookRequest{Enabled: &enabled}))(200)
 	expect(c.RotateWebhookSecretWithResponse(ctx, hook.Id))(200)
+	asked := ExplainWebhookRequest{Headers: map[string]string{"X-Svc-Timestamp": "1"}, Body: "e30="}
+	if cause := expect(c.ExplainWebhookWithResponse(ctx, hook.Id, asked))(200).JSON200.Data.Cause; cause != "missing_header" {
+		fail("headers without a signature are explained as %s", cause)
+	}
+	expect(c.ExplainConnectUrlWithResponse(ctx, ExplainConnectRequest{Url: "https://dashboard.example.com/register?ts=1"}))(200)
 	sent := expect(c.TestWebhookWithResponse(ctx, hook.Id))(200).JSON200.Data
 	expect(c.ListWebhookDeliveriesWithResponse(ctx, hook.Id, &ListWebhookDeliveriesParams{}))(200)
 	expect(c.GetWebhookDeliveryWithResponse(ctx, hook.Id, sent.Id))(200)

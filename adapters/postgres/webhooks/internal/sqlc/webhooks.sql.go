@@ -40,6 +40,83 @@ func (q *Queries) DeleteSubscription(ctx context.Context, db DBTX, at time.Time,
 	return result.RowsAffected(), nil
 }
 
+const deliveriesAbout = `-- name: DeliveriesAbout :many
+SELECT id, body FROM (SELECT o.id, o.body, o.subscription_id FROM deliveries o
+    WHERE o.deposit_id = $1::uuid ORDER BY o.id DESC LIMIT 1000) AS about
+WHERE subscription_id = $2 ORDER BY id DESC LIMIT $3::integer
+`
+
+type DeliveriesAboutRow struct {
+	ID   id.ID
+	Body []byte
+}
+
+// The inner query is fenced by its limit, so that the planner reads the index of the deposit.
+func (q *Queries) DeliveriesAbout(ctx context.Context, db DBTX, depositID id.ID, subscriptionID id.ID, maxRows int) ([]DeliveriesAboutRow, error) {
+	rows, err := db.Query(ctx, deliveriesAbout, depositID, subscriptionID, maxRows)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []DeliveriesAboutRow
+	for rows.Next() {
+		var i DeliveriesAboutRow
+		if err := rows.Scan(&i.ID, &i.Body); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const deliveriesMade = `-- name: DeliveriesMade :many
+SELECT id, body FROM deliveries
+WHERE subscription_id = $1 AND id >= uuid_floor($2::timestamptz)
+    AND id < uuid_floor($3::timestamptz)
+ORDER BY id DESC LIMIT $4::integer
+`
+
+type DeliveriesMadeParams struct {
+	SubscriptionID id.ID
+	MadeFrom       time.Time
+	MadeTo         time.Time
+	MaxRows        int
+}
+
+type DeliveriesMadeRow struct {
+	ID   id.ID
+	Body []byte
+}
+
+// Ids sort by time, so a time span is a range of the primary key.
+func (q *Queries) DeliveriesMade(ctx context.Context, db DBTX, arg DeliveriesMadeParams) ([]DeliveriesMadeRow, error) {
+	rows, err := db.Query(ctx, deliveriesMade,
+		arg.SubscriptionID,
+		arg.MadeFrom,
+		arg.MadeTo,
+		arg.MaxRows,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []DeliveriesMadeRow
+	for rows.Next() {
+		var i DeliveriesMadeRow
+		if err := rows.Scan(&i.ID, &i.Body); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const deliveryByID = `-- name: DeliveryByID :one
 SELECT id, subscription_id, event_id, event, deposit_id, test, state, attempts, due_at, body, encode(sha256(body), 'hex') AS body_sha256, redelivery_of, created_at, finished_at,
     taken_at, coalesce(taken_ms, 0)::integer AS taken_ms, coalesce(taken_status, 0)::smallint AS taken_status, coalesce(taken_snippet, '') AS taken_snippet,
@@ -98,7 +175,7 @@ func (q *Queries) DeliveryByID(ctx context.Context, db DBTX, iD id.ID, subscript
 
 const findSubscription = `-- name: FindSubscription :one
 SELECT id, partner_id, url, events, enabled, disabled_reason, created_at, deleted_at, failures, failing_since,
-    held_until, slow
+    held_until, slow, standard
 FROM webhook_subscriptions WHERE id = $1
 `
 
@@ -115,6 +192,7 @@ type FindSubscriptionRow struct {
 	FailingSince   time.Time
 	HeldUntil      time.Time
 	Slow           bool
+	Standard       bool
 }
 
 func (q *Queries) FindSubscription(ctx context.Context, db DBTX, argID id.ID) (FindSubscriptionRow, error) {
@@ -133,15 +211,16 @@ func (q *Queries) FindSubscription(ctx context.Context, db DBTX, argID id.ID) (F
 		&i.FailingSince,
 		&i.HeldUntil,
 		&i.Slow,
+		&i.Standard,
 	)
 	return i, err
 }
 
 const insertSubscription = `-- name: InsertSubscription :execrows
-INSERT INTO webhook_subscriptions (id, partner_id, url, events, secret, enabled, disabled_reason, created_at)
+INSERT INTO webhook_subscriptions (id, partner_id, url, events, secret, enabled, disabled_reason, created_at, standard)
 SELECT $1::uuid, $2, $3::text, $4::text[], $5::bytea, $6::boolean,
-    $7::text, $8::timestamptz
-WHERE (SELECT count(*) FROM webhook_subscriptions s WHERE s.partner_id = $2 AND s.deleted_at IS NULL) < $9::integer
+    $7::text, $8::timestamptz, $9::boolean
+WHERE (SELECT count(*) FROM webhook_subscriptions s WHERE s.partner_id = $2 AND s.deleted_at IS NULL) < $10::integer
 `
 
 type InsertSubscriptionParams struct {
@@ -153,6 +232,7 @@ type InsertSubscriptionParams struct {
 	Enabled        bool
 	DisabledReason string
 	CreatedAt      time.Time
+	Standard       bool
 	MaxRows        int
 }
 
@@ -167,6 +247,7 @@ func (q *Queries) InsertSubscription(ctx context.Context, db DBTX, arg InsertSub
 		arg.Enabled,
 		arg.DisabledReason,
 		arg.CreatedAt,
+		arg.Standard,
 		arg.MaxRows,
 	)
 	if err != nil {
@@ -260,8 +341,37 @@ func (q *Queries) SetSubscriptionSecret(ctx context.Context, db DBTX, secret []b
 	return err
 }
 
+const signingSecrets = `-- name: SigningSecrets :many
+SELECT id, secret FROM webhook_subscriptions WHERE partner_id = $1 AND deleted_at IS NULL
+`
+
+type SigningSecretsRow struct {
+	ID     id.ID
+	Secret []byte
+}
+
+func (q *Queries) SigningSecrets(ctx context.Context, db DBTX, partnerID id.ID) ([]SigningSecretsRow, error) {
+	rows, err := db.Query(ctx, signingSecrets, partnerID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []SigningSecretsRow
+	for rows.Next() {
+		var i SigningSecretsRow
+		if err := rows.Scan(&i.ID, &i.Secret); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const subscription = `-- name: Subscription :one
-SELECT id, partner_id, url, events, enabled, disabled_reason, created_at FROM webhook_subscriptions
+SELECT id, partner_id, url, events, enabled, disabled_reason, created_at, standard FROM webhook_subscriptions
 WHERE id = $1 AND partner_id = $2 AND deleted_at IS NULL
 `
 
@@ -273,6 +383,7 @@ type SubscriptionRow struct {
 	Enabled        bool
 	DisabledReason string
 	CreatedAt      time.Time
+	Standard       bool
 }
 
 func (q *Queries) Subscription(ctx context.Context, db DBTX, iD id.ID, partnerID id.ID) (SubscriptionRow, error) {
@@ -286,12 +397,13 @@ func (q *Queries) Subscription(ctx context.Context, db DBTX, iD id.ID, partnerID
 		&i.Enabled,
 		&i.DisabledReason,
 		&i.CreatedAt,
+		&i.Standard,
 	)
 	return i, err
 }
 
 const subscriptionByID = `-- name: SubscriptionByID :one
-SELECT id, partner_id, url, events, enabled, disabled_reason, created_at FROM webhook_subscriptions
+SELECT id, partner_id, url, events, enabled, disabled_reason, created_at, standard FROM webhook_subscriptions
 WHERE id = $1 AND deleted_at IS NULL
 `
 
@@ -303,6 +415,7 @@ type SubscriptionByIDRow struct {
 	Enabled        bool
 	DisabledReason string
 	CreatedAt      time.Time
+	Standard       bool
 }
 
 func (q *Queries) SubscriptionByID(ctx context.Context, db DBTX, argID id.ID) (SubscriptionByIDRow, error) {
@@ -316,12 +429,13 @@ func (q *Queries) SubscriptionByID(ctx context.Context, db DBTX, argID id.ID) (S
 		&i.Enabled,
 		&i.DisabledReason,
 		&i.CreatedAt,
+		&i.Standard,
 	)
 	return i, err
 }
 
 const subscriptionForUpdate = `-- name: SubscriptionForUpdate :one
-SELECT id, partner_id, url, events, enabled, disabled_reason, created_at FROM webhook_subscriptions
+SELECT id, partner_id, url, events, enabled, disabled_reason, created_at, standard FROM webhook_subscriptions
 WHERE id = $1 AND partner_id = $2 AND deleted_at IS NULL FOR UPDATE
 `
 
@@ -333,6 +447,7 @@ type SubscriptionForUpdateRow struct {
 	Enabled        bool
 	DisabledReason string
 	CreatedAt      time.Time
+	Standard       bool
 }
 
 func (q *Queries) SubscriptionForUpdate(ctx context.Context, db DBTX, iD id.ID, partnerID id.ID) (SubscriptionForUpdateRow, error) {
@@ -346,6 +461,7 @@ func (q *Queries) SubscriptionForUpdate(ctx context.Context, db DBTX, iD id.ID, 
 		&i.Enabled,
 		&i.DisabledReason,
 		&i.CreatedAt,
+		&i.Standard,
 	)
 	return i, err
 }
@@ -428,18 +544,18 @@ func (q *Queries) SubscriptionsToRelease(ctx context.Context, db DBTX) ([]id.ID,
 }
 
 const updateSubscription = `-- name: UpdateSubscription :one
-UPDATE webhook_subscriptions s SET url = $1, events = $2, enabled = $3, disabled_reason = $4,
-    failures = CASE WHEN $3 AND NOT s.enabled THEN 0 ELSE s.failures END,
-    failing_since = CASE WHEN $3 AND NOT s.enabled THEN NULL ELSE s.failing_since END,
-    slow = CASE WHEN $3 AND NOT s.enabled THEN false ELSE s.slow END,
-    quick = CASE WHEN $3 AND NOT s.enabled THEN 0 ELSE s.quick END,
-    holds = CASE WHEN $3 AND NOT s.enabled THEN 0 ELSE s.holds END,
-    held_until = CASE WHEN $3 AND NOT s.enabled THEN NULL ELSE s.held_until END,
-    ramp = CASE WHEN $3 AND NOT s.enabled THEN 0 ELSE s.ramp END,
-    held_from = CASE WHEN $3 AND NOT s.enabled THEN NULL ELSE s.held_from END,
-    held_till = CASE WHEN $3 AND NOT s.enabled THEN NULL ELSE s.held_till END,
-    state_since = CASE WHEN $3 <> s.enabled THEN now() ELSE s.state_since END
-FROM (SELECT o.id, o.enabled FROM webhook_subscriptions o WHERE o.id = $5 AND o.deleted_at IS NULL FOR UPDATE) old
+UPDATE webhook_subscriptions s SET url = $1, events = $2, standard = $3, enabled = $4, disabled_reason = $5,
+    failures = CASE WHEN $4 AND NOT s.enabled THEN 0 ELSE s.failures END,
+    failing_since = CASE WHEN $4 AND NOT s.enabled THEN NULL ELSE s.failing_since END,
+    slow = CASE WHEN $4 AND NOT s.enabled THEN false ELSE s.slow END,
+    quick = CASE WHEN $4 AND NOT s.enabled THEN 0 ELSE s.quick END,
+    holds = CASE WHEN $4 AND NOT s.enabled THEN 0 ELSE s.holds END,
+    held_until = CASE WHEN $4 AND NOT s.enabled THEN NULL ELSE s.held_until END,
+    ramp = CASE WHEN $4 AND NOT s.enabled THEN 0 ELSE s.ramp END,
+    held_from = CASE WHEN $4 AND NOT s.enabled THEN NULL ELSE s.held_from END,
+    held_till = CASE WHEN $4 AND NOT s.enabled THEN NULL ELSE s.held_till END,
+    state_since = CASE WHEN $4 <> s.enabled THEN now() ELSE s.state_since END
+FROM (SELECT o.id, o.enabled FROM webhook_subscriptions o WHERE o.id = $6 AND o.deleted_at IS NULL FOR UPDATE) old
 WHERE s.id = old.id
 RETURNING old.enabled AS was_enabled
 `
@@ -447,6 +563,7 @@ RETURNING old.enabled AS was_enabled
 type UpdateSubscriptionParams struct {
 	URL            string
 	Events         []webhook.EventName
+	Standard       bool
 	Enabled        bool
 	DisabledReason string
 	ID             id.ID
@@ -457,6 +574,7 @@ func (q *Queries) UpdateSubscription(ctx context.Context, db DBTX, arg UpdateSub
 	row := db.QueryRow(ctx, updateSubscription,
 		arg.URL,
 		arg.Events,
+		arg.Standard,
 		arg.Enabled,
 		arg.DisabledReason,
 		arg.ID,

@@ -1,0 +1,38 @@
+package partnerapi
+
+import (
+	"context"
+
+	"partnerdeposits/app/webhooks"
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/webhook"
+)
+
+// ExplainWebhook tells why a delivery does not verify.
+func (a *api) ExplainWebhook(ctx context.Context, r ExplainWebhookRequestObject) (ExplainWebhookResponseObject, error) {
+	req := requestOf(ctx)
+	question := webhooks.Question{Headers: r.Body.Headers, Body: r.Body.Body, Computed: value(r.Body.Computed),
+		APIKey: req.apiKey}
+	e, err := a.Webhooks.Explain(ctx, req.caller, parseID(id.Subscription, r.WebhookID), question)
+	if err != nil {
+		return nil, err
+	}
+	return ExplainWebhook200JSONResponse{Data: WebhookExplanation{
+		Valid: e.Cause == webhook.CauseValid, Cause: string(e.Cause), Message: e.Words,
+		DeliveryID: id.Delivery.OfOrNil(e.DeliveryID),
+	}}, nil
+}
+
+// ExplainConnectURL tells why a connect URL is refused.
+func (a *api) ExplainConnectURL(ctx context.Context,
+	r ExplainConnectURLRequestObject) (ExplainConnectURLResponseObject, error) {
+	req := requestOf(ctx)
+	e, err := a.Connections.Explain(ctx, req.caller.Partner, r.Body.URL, req.apiKey)
+	if err != nil {
+		return nil, err
+	}
+	return ExplainConnectURL200JSONResponse{Data: ConnectExplanation{
+		Valid: e.Cause == connect.CauseValid, Cause: string(e.Cause), Message: e.Words,
+	}}, nil
+}

@@ -1,0 +1,59 @@
+package webhook
+
+// reasonComputed begins the message about a signature that the receiver computed.
+const reasonComputed = "computed"
+
+// reasons are the first sentences of a message: the words of the libraries for partners.
+var reasons = map[Cause]string{
+	CauseNoHeader:        "X-Svc-Signature or X-Svc-Timestamp is missing.",
+	CauseMalformedHeader: "X-Svc-Signature or X-Svc-Timestamp is not in the form that we send.",
+	CauseExpired:         "The timestamp is outside the tolerance.",
+	CauseMismatch:        "The signature does not match.",
+	CauseInvalidJSON:     "The body is not a JSON object.",
+	reasonComputed:       "The receiver computed another signature.",
+}
+
+// hints are the second sentences. Those up to CauseOrder are the words of the libraries.
+var hints = map[Cause]string{
+	CauseStale:            "It is in the past: check this server's clock, and that the request is not a replay.",
+	CauseFuture:           "It is in the future: check this server's clock.",
+	CauseMilliseconds:     "It is in milliseconds: X-Svc-Timestamp is Unix seconds.",
+	CauseBodyReserialized: "The body was parsed and written again: pass the raw body.",
+	CauseBodyChanged:      "The body is not what was sent: pass the raw body, unread and unchanged.",
+	CauseWrongSecretKind:  "The secret is not a signing secret (svc_whsec_…).",
+	CauseSecretWhitespace: "The secret has white space around it.",
+	CauseBase64:           "The signature is base64: it must be lower-case hex.",
+	CauseUpperCase:        "The signature is in upper case: it must be lower-case hex.",
+	CauseNoPrefix:         "The prefix sha256= is missing.",
+	CauseOrder:            "The signed message is in another order: it is <timestamp>.<raw body>.",
+
+	CauseHeader: "The body is that of the delivery, so X-Svc-Signature or X-Svc-Timestamp was changed on the way, " +
+		"or the secret was rotated after the delivery was signed.",
+	CauseMismatch: "It is not what the known mistakes give: compare the secret, the timestamp and the raw body.",
+}
+
+// Further words about a secret of another kind.
+const (
+	asConnectSecret = "It is your connect secret."
+	asAPIKey        = "It is the API key of this request."
+	withoutPrefix   = "It is without its prefix: the key is the whole text, svc_whsec_ included."
+	asStandard      = "It is the form for Standard Webhooks libraries: our own signature takes the secret as it was shown."
+)
+
+// wordsOf joins the sentences of an explanation.
+func wordsOf(reason, cause Cause, detail string) string {
+	switch cause {
+	case CauseValid:
+		return "The signature is valid for this timestamp and this body. If your receiver refuses it, send what it computes " +
+			"as computed, and check that it compares whole strings."
+	case CauseStale:
+		detail = "The signature matches. A delivery that is explained later than it came is always in the past."
+	}
+	message := reasons[reason]
+	for _, more := range []string{hints[cause], detail} {
+		if more != "" {
+			message += " " + more
+		}
+	}
+	return message
+}

@@ -1,0 +1,235 @@
+package webhook
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// readComputed reads a signature that a receiver computed, in any form that is met. form is the cause when the form is
+// not ours, else CauseValid. The digest is "" for a text that is none.
+func readComputed(text string) (digest string, form Cause) {
+	const prefix = "sha256="
+	bare := strings.TrimSpace(text)
+	form = CauseNoPrefix
+	if len(bare) > len(prefix) && strings.EqualFold(bare[:len(prefix)], prefix) {
+		bare, form = bare[len(prefix):], CauseValid
+	}
+	if raw, err := hex.DecodeString(bare); err == nil && anyCaseForm.MatchString(bare) {
+		if bare != strings.ToLower(bare) {
+			form = CauseUpperCase
+		}
+		return string(raw), form
+	}
+	standard := strings.TrimRight(strings.NewReplacer("-", "+", "_", "/").Replace(bare), "=")
+	raw, err := base64.RawStdEncoding.DecodeString(standard)
+	if err != nil {
+		return "", CauseMismatch
+	}
+	if of, err := hex.DecodeString(string(raw)); err == nil { // the base64 of the hex digits
+		raw = of
+	}
+	if len(raw) != sha256.Size {
+		return "", CauseMismatch
+	}
+	return string(raw), CauseBase64
+}
+
+// mistake is a wrong way to compute a signature.
+type mistake struct {
+	cause        Cause
+	detail       string
+	key, message string
+}
+
+// mistakes lists the known wrong ways to compute the signature of a delivery.
+func mistakes(timestamp string, body []byte, keys Keys) (all []mistake) {
+	own, signed := keys.Own.Reveal(), timestamp+"."+string(body)
+	for _, around := range []string{"\n", "\r\n", " ", "\t"} {
+		all = append(all, mistake{CauseSecretWhitespace, "", own + around, signed},
+			mistake{CauseSecretWhitespace, "", around + own, signed})
+	}
+	tail := strings.TrimPrefix(own, SecretPrefix)
+	decoded, _ := base64.RawURLEncoding.DecodeString(tail)
+	all = append(all, mistake{CauseWrongSecretKind, asConnectSecret, keys.Connect.Reveal(), signed},
+		mistake{CauseWrongSecretKind, asAPIKey, keys.API.Reveal(), signed},
+		mistake{CauseWrongSecretKind, withoutPrefix, tail, signed},
+		mistake{CauseWrongSecretKind, withoutPrefix, string(decoded), signed},
+		mistake{CauseWrongSecretKind, asStandard, StandardSecret(keys.Own), signed})
+	for _, message := range append(otherOrders(timestamp, string(body)), timestamp) {
+		all = append(all, mistake{CauseOrder, "", own, message})
+	}
+	all = append(all, mistake{CauseMilliseconds, "", own, timestamp + "000." + string(body)})
+	for _, text := range changed(body) {
+		all = append(all, mistake{CauseBodyChanged, "", own, timestamp + "." + text})
+	}
+	for _, text := range rewritten(body) {
+		all = append(all, mistake{CauseBodyReserialized, "", own, timestamp + "." + text},
+			mistake{CauseBodyChanged, "", own, timestamp + "." + text + "\n"})
+	}
+	return slices.DeleteFunc(all, func(m mistake) bool { return m.key == "" })
+}
+
+// changed lists what receivers sign in place of a body that was read before, or decoded wrongly.
+func changed(body []byte) []string {
+	quoted, _ := json.Marshal(string(body)) // a string always encodes
+	latin1 := make([]rune, len(body))
+	for i, b := range body {
+		latin1[i] = rune(b)
+	}
+	return []string{"", "null", "undefined", "[object Object]", string(body) + "\n", string(body) + "\r\n",
+		string(trimmed(body)), byteOrderMark + string(body), string(latin1), string(quoted),
+		base64.StdEncoding.EncodeToString(body)}
+}
+
+// style is how an encoder writes JSON.
+type style struct {
+	comma, colon, indent string
+	ascii, slash, html   bool // escapes other characters than ASCII, slashes, and <, > and &
+}
+
+// styles are those of the encoders that are met most.
+var styles = []style{
+	{",", ":", "", false, false, false}, // JavaScript, Ruby, Jackson
+	{", ", ": ", "", true, false, false},
+	{", ", ": ", "", false, false, false}, // Python
+	{",", ":", "", true, false, false},
+	{",", ":", "", true, true, false}, // PHP
+	{",", ":", "", false, true, false},
+	{",", ":", "", false, false, true}, // Go
+	{",", ": ", "  ", false, false, false},
+	{",", ": ", "  ", true, false, false},
+	{",", ": ", "    ", false, false, false},
+	{",", ": ", "    ", true, true, false},
+	{",", ": ", "    ", true, false, false},
+}
+
+// rewritten lists a JSON body as other encoders write it, with its keys in their order and sorted.
+func rewritten(body []byte) (all []string) {
+	for _, sorted := range []bool{false, true} {
+		in := json.NewDecoder(bytes.NewReader(body))
+		in.UseNumber()
+		v, err := readValue(in, sorted)
+		if err != nil {
+			return nil
+		}
+		for _, s := range styles {
+			all = append(all, string(s.append(nil, v, "\n")))
+		}
+	}
+	return append(all, "{}")
+}
+
+// member is a member of a JSON object.
+type member struct {
+	name  string
+	value any
+}
+
+// readValue reads a JSON value and keeps the order of keys: an object is a []member.
+func readValue(in *json.Decoder, sorted bool) (any, error) {
+	token, err := in.Token()
+	if err != nil {
+		return nil, err
+	}
+	switch token {
+	case json.Delim('{'):
+		object := []member{}
+		for in.More() {
+			name, err := in.Token()
+			if err != nil {
+				return nil, err
+			}
+			value, err := readValue(in, sorted)
+			if err != nil {
+				return nil, err
+			}
+			text, _ := name.(string) // the decoder gives no other name
+			object = append(object, member{text, value})
+		}
+		if sorted {
+			slices.SortFunc(object, func(a, b member) int { return strings.Compare(a.name, b.name) })
+		}
+		_, err = in.Token()
+		return object, err
+	case json.Delim('['):
+		list := []any{}
+		for in.More() {
+			value, err := readValue(in, sorted)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, value)
+		}
+		_, err = in.Token()
+		return list, err
+	}
+	return token, nil
+}
+
+// append writes a value. line begins a line at the depth of the value.
+func (s style) append(b []byte, v any, line string) []byte {
+	inner := line + s.indent
+	switch v := v.(type) {
+	case []member:
+		return s.items(b, '{', '}', len(v), line, func(b []byte, i int) []byte {
+			return s.append(append(s.text(b, v[i].name), s.colon...), v[i].value, inner)
+		})
+	case []any:
+		return s.items(b, '[', ']', len(v), line, func(b []byte, i int) []byte { return s.append(b, v[i], inner) })
+	case string:
+		return s.text(b, v)
+	case json.Number:
+		return append(b, v...)
+	case bool:
+		return strconv.AppendBool(b, v)
+	}
+	return append(b, "null"...)
+}
+
+// items writes the items of a list or an object.
+func (s style) items(b []byte, first, last byte, n int, line string, item func([]byte, int) []byte) []byte {
+	b = append(b, first)
+	for i := range n {
+		if i > 0 {
+			b = append(b, s.comma...)
+		}
+		if s.indent != "" {
+			b = append(b, line+s.indent...)
+		}
+		b = item(b, i)
+	}
+	if s.indent != "" && n > 0 {
+		b = append(b, line...)
+	}
+	return append(b, last)
+}
+
+// text writes a string.
+func (s style) text(b []byte, text string) []byte {
+	short := map[rune]string{'"': `\"`, '\\': `\\`, '\n': `\n`, '\r': `\r`, '\t': `\t`, '\b': `\b`, '\f': `\f`}
+	b = append(b, '"')
+	for _, r := range text {
+		switch escaped, known := short[r]; {
+		case known:
+			b = append(b, escaped...)
+		case r == '/' && s.slash:
+			b = append(b, `\/`...)
+		case r < ' ', s.ascii && r >= utf8.RuneSelf, s.html && strings.ContainsRune("<>&\u2028\u2029", r):
+			for _, unit := range utf16.Encode([]rune{r}) {
+				b = append(b, `\u`...)
+				b = hex.AppendEncode(b, []byte{byte(unit >> 8), byte(unit)})
+			}
+		default:
+			b = utf8.AppendRune(b, r)
+		}
+	}
+	return append(b, '"')
+}

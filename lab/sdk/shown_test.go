@@ -1,0 +1,70 @@
+package sdk_test
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/lab/docstest"
+)
+
+// shown are the samples that no test runs, by page and a line of theirs: Debian has no package of these frameworks.
+var shown = map[string][]string{
+	"docs/guides/start-php.md":    {"Route::post("},
+	"docs/guides/start-node.md":   {"fastify.register(", "await request.arrayBuffer()"},
+	"docs/guides/start-python.md": {"async def"},
+}
+
+// applications are programs that tests run. A sample may be a part of one.
+var applications = []string{"sdk/php/tests/symfony.php", "sdk/php/tests/plain.php", "sdk/node/test/express.cjs",
+	"sdk/python/tests/flask_app.py", "sdk/python/tests/django_app.py", "sdk/go/internal/nethttp/main.go"}
+
+// TestPages_EverySampleIsRun finds a sample in a partner's language that no test runs. Files with a name are run by
+// TestStart_… and TestGuide_TheReceiversInItWork, READMEs by TestReadme_SamplesRun.
+func TestPages_EverySampleIsRun(t *testing.T) {
+	t.Parallel()
+	var programs []string
+	for _, file := range applications {
+		programs = append(programs, flat(docstest.Read(t, file)))
+	}
+	pages, err := filepath.Glob(filepath.Join(docstest.Root(), "docs", "guides", "*.md"))
+	require.NoError(t, err)
+	seen := 0
+	for _, path := range pages {
+		page := "docs/guides/" + filepath.Base(path)
+		if base := filepath.Base(path); strings.HasPrefix(base, "adding-") || strings.HasPrefix(base, "releasing-") {
+			continue // for those who change the service
+		}
+		exceptions := slices.Clone(shown[page])
+		for _, b := range blocksOf(docstest.Read(t, page)) {
+			if !slices.Contains([]string{"php", "js", "python", "go", "ts"}, b.language) {
+				continue
+			}
+			seen++
+			named := b.file != "" && (strings.HasPrefix(filepath.Base(page), "start-") || page == "docs/guides/webhooks.md")
+			part := slices.ContainsFunc(programs, func(p string) bool { return strings.Contains(p, flat(b.text)) })
+			excepted := slices.IndexFunc(exceptions, func(line string) bool { return strings.Contains(b.text, line) })
+			if !named && !part && excepted >= 0 {
+				exceptions = slices.Delete(exceptions, excepted, excepted+1)
+				continue
+			}
+			require.True(t, named || part, "%s: no test runs\n%s", page, b.text)
+		}
+		require.Empty(t, exceptions, "%s has these samples no more, or a test runs them", page)
+	}
+	require.Greater(t, seen, 20)
+}
+
+// flat is a text without its indentation and its empty lines.
+func flat(text string) string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
