@@ -104,22 +104,3 @@ func TestGuides_ForPartnersAreEmbedded(t *testing.T) {
 	}
 	require.Len(t, names, strings.Count(list, "(guides/"))
 }
-
-// Code that a partner copies is run by tests: that of these pages by lab/e2e and lab/sdk. Code on any other page would
-// be run by none.
-func TestGuides_ForPartnersHaveCodeOnlyWhereTestsRunIt(t *testing.T) {
-	t.Parallel()
-	run := regexp.MustCompile(`^(quickstart|webhooks|start-\w+)\.md$`)
-	code := regexp.MustCompile("(?m)^```(sh|php|js|python|go)\\b")
-	names, err := guides.Files.ReadDir(".")
-	require.NoError(t, err)
-	seen := 0
-	for _, name := range names {
-		if run.MatchString(name.Name()) {
-			seen++
-			continue
-		}
-		require.NotRegexp(t, code, docstest.Read(t, "docs/guides/"+name.Name()), name.Name())
-	}
-	require.Equal(t, 6, seen)
-}

@@ -33,7 +33,7 @@ var docExceptions = []docException{
 	{pattern: `make walks( .*)?`, reason: "draws docs/walks.md; lab/walks compares the page with the kept trace"},
 	{pattern: `make dev`, reason: "runs until Ctrl-C; air restarts, and startSandbox runs the sandbox"},
 	{pattern: `make( help)?`, reason: "prints the list of targets"},
-	{pattern: `make (test|unit|integration|e2e)`, reason: "runs the tests, this one included"},
+	{pattern: `make (test|test-sdk|unit|integration|e2e)`, reason: "runs the tests, this one included"},
 	{pattern: `make (lint|fmt|generate|check-generated|build|clean)`,
 		reason: "changes or checks the working tree; make test runs lint and check-generated"},
 	{pattern: `make faults( .*)?`, reason: "takes half an hour; make test runs a short seed"},

@@ -27,9 +27,11 @@ const (
 // runPages are the pages whose ```sh blocks the tests below run.
 var runPages = []string{quickstartPage, webhooksPage, operationsPage, debuggingPage, restorePage}
 
-// isRun reports whether tests run the commands of a page. TestLong_Runbooks runs those of runbooks.
+// isRun reports whether tests run the commands of a page. TestLong_Runbooks runs those of runbooks, and TestStart_… of
+// lab/sdk those of the first pages of the libraries.
 func isRun(page string) bool {
-	return slices.Contains(runPages, page) || strings.HasPrefix(page, "docs/runbooks/")
+	return slices.Contains(runPages, page) || strings.HasPrefix(page, "docs/runbooks/") ||
+		strings.HasPrefix(page, "docs/guides/start-")
 }
 
 // namedBlock is code that the page gives a file name: ```python receiver.py.

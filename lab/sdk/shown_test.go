@@ -2,6 +2,7 @@ package sdk_test
 
 import (
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -22,8 +23,12 @@ var shown = map[string][]string{
 var applications = []string{"sdk/php/tests/symfony.php", "sdk/php/tests/plain.php", "sdk/node/test/express.cjs",
 	"sdk/python/tests/flask_app.py", "sdk/python/tests/django_app.py", "sdk/go/internal/nethttp/main.go"}
 
-// TestPages_EverySampleIsRun finds a sample in a partner's language that no test runs. Files with a name are run by
-// TestStart_… and TestGuide_TheReceiversInItWork, READMEs by TestReadme_SamplesRun.
+// savesFiles are the pages whose files with a name are run, by TestGuide_TheReceiversInItWork,
+// TestDocs_ThePagesRunAgainstTheSandbox and TestStart_….
+var savesFiles = regexp.MustCompile(`^docs/guides/(webhooks|quickstart|start-\w+)\.md$`)
+
+// TestPages_EverySampleIsRun finds a sample in a partner's language that no test runs. READMEs are run by
+// TestReadme_SamplesRun, the samples of the reference by TestSamples_OfEveryOperationRun.
 func TestPages_EverySampleIsRun(t *testing.T) {
 	t.Parallel()
 	var programs []string
@@ -44,7 +49,7 @@ func TestPages_EverySampleIsRun(t *testing.T) {
 				continue
 			}
 			seen++
-			named := b.file != "" && (strings.HasPrefix(filepath.Base(page), "start-") || page == "docs/guides/webhooks.md")
+			named := b.file != "" && savesFiles.MatchString(page)
 			part := slices.ContainsFunc(programs, func(p string) bool { return strings.Contains(p, flat(b.text)) })
 			excepted := slices.IndexFunc(exceptions, func(line string) bool { return strings.Contains(b.text, line) })
 			if !named && !part && excepted >= 0 {
