@@ -2,6 +2,7 @@ package lists_test
 
 import (
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,11 +24,21 @@ func TestProcesses_LinkNothingOfTheLaboratory(t *testing.T) {
 	}
 }
 
-// The build of the image sees only what its list of ignored files excepts.
-func TestImage_IsBuiltFromEveryFloor(t *testing.T) {
+// The build of the image sees only what its list of ignored files excepts: the floors, and what they embed from beside.
+func TestImage_IsBuiltFromEveryPackageOfTheProcesses(t *testing.T) {
 	t.Parallel()
 	seen := strings.Fields(docstest.Read(t, "deployments/Containerfile.dockerignore"))
 	for _, floor := range docstest.Floors() {
 		require.Contains(t, seen, "!"+floor, "deployments/Containerfile.dockerignore")
+	}
+	list := exec.CommandContext(t.Context(), "go", "list", "-deps", "./cmd/http", "./cmd/dispatcher", "./cmd/admin")
+	list.Dir = root
+	packages, err := list.Output()
+	require.NoError(t, err)
+	for _, linked := range strings.Fields(string(packages)) {
+		folder, ours := strings.CutPrefix(linked, "partnerdeposits/")
+		require.True(t, !ours || slices.ContainsFunc(seen, func(line string) bool {
+			return strings.HasPrefix(folder+"/", strings.TrimPrefix(line, "!")+"/")
+		}), "the image is built without %s", linked)
 	}
 }
