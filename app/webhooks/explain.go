@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"maps"
+	"strings"
 	"time"
 
 	"partnerdeposits/core/fault"
@@ -55,7 +56,8 @@ func (q Question) received() (webhook.Received, error) {
 	}
 	headers := webhook.Headers{}
 	for name, value := range q.Headers {
-		headers[name] = []string{value}
+		name = strings.ReplaceAll(strings.TrimPrefix(strings.ToUpper(name), "HTTP_"), "_", "-") // as PHP and CGI name them
+		headers[name] = append(headers[name], value)
 	}
 	return webhook.Received{Headers: headers, Body: body, Computed: q.Computed}, nil
 }

@@ -3,6 +3,7 @@ package connect
 import (
 	"crypto/hmac"
 	"errors"
+	"fmt"
 	"net/url"
 	"regexp"
 	"slices"
@@ -136,6 +137,9 @@ func (p Params) explainSignature(keys Keys) Explanation {
 	if signs(keys.API, payload) {
 		return because(CauseWrongSecretKind, "It is the API key of this request.")
 	}
+	if hmac.Equal([]byte(p.Sig), []byte(mac("", payload))) {
+		return because(CauseWrongSecretKind, "It is empty.")
+	}
 	if raw := strings.TrimPrefix(keys.Connect.Reveal(), "svc_cs_"); signs(secret.Text(raw), payload) {
 		return because(CauseWrongSecretKind, "It is without its prefix: the key is the whole text, svc_cs_ included.")
 	}
@@ -150,7 +154,7 @@ func (p Params) explainSignature(keys Keys) Explanation {
 	switch {
 	case signed(p.otherOrders()):
 		return because(CauseOrder, "")
-	case len(p.TS) == millisecondDigits || signs(keys.Connect, payload+"000"):
+	case len(p.TS) == millisecondDigits || signed(p.inMilliseconds()):
 		return because(CauseMilliseconds, "")
 	case signed(p.otherTimes()):
 		return because(CauseTSChanged, "")
@@ -173,6 +177,14 @@ func (p Params) otherOrders() (all []string) {
 		p.ExternalID+"."+p.TS, p.Partner+"."+p.ExternalID)[1:] // the first is ours
 }
 
+// inMilliseconds lists payloads whose ts has milliseconds behind the seconds of the URL.
+func (p Params) inMilliseconds() (all []string) {
+	for ms := range 1000 {
+		all = append(all, fmt.Sprintf("%s.%s.%s%03d", p.Partner, p.ExternalID, p.TS, ms))
+	}
+	return all
+}
+
 // otherTimes lists payloads with a ts of moments before or after, or in another form.
 func (p Params) otherTimes() (all []string) {
 	const moments = 120
@@ -181,8 +193,8 @@ func (p Params) otherTimes() (all []string) {
 		all = append(all, before+form)
 	}
 	if seconds, err := strconv.ParseInt(p.TS, 10, 64); err == nil {
-		for s := seconds - moments; s <= seconds+moments; s++ {
-			all = append(all, before+strconv.FormatInt(s, 10))
+		for distance := int64(-moments); distance <= moments; distance++ { // a sum that overflows is another wrong time
+			all = append(all, before+strconv.FormatInt(seconds+distance, 10))
 		}
 	}
 	return all

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"reflect"
 	"strconv"
+	"strings"
 	"time"
 
 	"partnerdeposits/core/id"
@@ -133,8 +134,13 @@ func (e explanation) ofComputed(r Received, keys Keys) Explanation {
 	timestamp, _, _ := signedHeaders(r.Headers)
 	e.reason = reasonComputed
 	got, form := readComputed(r.Computed)
-	if got == "" {
-		return e.with(CauseMismatch, "It is not a SHA-256 in hex or base64.")
+	switch {
+	case strings.HasPrefix(strings.TrimSpace(r.Computed), standardVersion):
+		return e.with(CauseMismatch, "computed is a signature of Standard Webhooks: send that of X-Svc-Signature.")
+	case got == "":
+		return e.with(CauseMismatch, "computed is no SHA-256 in hex or base64.")
+	case same(got, digest("", timestamp, ".", string(r.Body))):
+		return e.with(CauseWrongSecretKind, "It is empty.")
 	}
 	body := string(r.Body)
 	if same(got, digest(keys.Own.Reveal(), timestamp, ".", body)) {
@@ -147,7 +153,7 @@ func (e explanation) ofComputed(r Received, keys Keys) Explanation {
 				", another subscription of yours.")
 		}
 	}
-	for _, m := range mistakes(timestamp, r.Body, keys) {
+	for m := range mistakes(timestamp, r.Body, keys) {
 		if same(got, digest(m.key, m.message)) {
 			return e.with(m.cause, m.detail)
 		}

@@ -47,7 +47,12 @@ func wordsOf(reason, cause Cause, detail string) string {
 		return "The signature is valid for this timestamp and this body. If your receiver refuses it, send what it computes " +
 			"as computed, and check that it compares whole strings."
 	case CauseStale:
-		detail = "The signature matches. A delivery that is explained later than it came is always in the past."
+		return reasons[reason] + " The signature matches, and the timestamp is in the past, as that of each delivery which is " +
+			"explained later than it came. If your receiver refused it at once, check that server's clock."
+	case CauseMismatch:
+		if detail != "" {
+			return reasons[reason] + " " + detail
+		}
 	}
 	message := reasons[reason]
 	for _, more := range []string{hints[cause], detail} {

@@ -6,6 +6,8 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,32 +51,45 @@ type mistake struct {
 	key, message string
 }
 
-// mistakes lists the known wrong ways to compute the signature of a delivery.
-func mistakes(timestamp string, body []byte, keys Keys) (all []mistake) {
+// mistakes gives the known wrong ways to compute the signature of a delivery, one after the other: a body has many
+// forms, which are not kept together.
+func mistakes(timestamp string, body []byte, keys Keys) iter.Seq[mistake] {
 	own, signed := keys.Own.Reveal(), timestamp+"."+string(body)
+	var few []mistake
 	for _, around := range []string{"\n", "\r\n", " ", "\t"} {
-		all = append(all, mistake{CauseSecretWhitespace, "", own + around, signed},
+		few = append(few, mistake{CauseSecretWhitespace, "", own + around, signed},
 			mistake{CauseSecretWhitespace, "", around + own, signed})
 	}
 	tail := strings.TrimPrefix(own, SecretPrefix)
 	decoded, _ := base64.RawURLEncoding.DecodeString(tail)
-	all = append(all, mistake{CauseWrongSecretKind, asConnectSecret, keys.Connect.Reveal(), signed},
+	few = append(few, mistake{CauseWrongSecretKind, asConnectSecret, keys.Connect.Reveal(), signed},
 		mistake{CauseWrongSecretKind, asAPIKey, keys.API.Reveal(), signed},
 		mistake{CauseWrongSecretKind, withoutPrefix, tail, signed},
 		mistake{CauseWrongSecretKind, withoutPrefix, string(decoded), signed},
 		mistake{CauseWrongSecretKind, asStandard, StandardSecret(keys.Own), signed})
 	for _, message := range append(otherOrders(timestamp, string(body)), timestamp) {
-		all = append(all, mistake{CauseOrder, "", own, message})
+		few = append(few, mistake{CauseOrder, "", own, message})
 	}
-	all = append(all, mistake{CauseMilliseconds, "", own, timestamp + "000." + string(body)})
-	for _, text := range changed(body) {
-		all = append(all, mistake{CauseBodyChanged, "", own, timestamp + "." + text})
+	few = append(few, mistake{CauseMilliseconds, "", own, timestamp + "000." + string(body)})
+	few = slices.DeleteFunc(few, func(m mistake) bool { return m.key == "" })
+	return func(yield func(mistake) bool) {
+		for _, m := range few {
+			if !yield(m) {
+				return
+			}
+		}
+		for _, text := range changed(body) {
+			if !yield(mistake{CauseBodyChanged, "", own, timestamp + "." + text}) {
+				return
+			}
+		}
+		for text := range rewritten(body) {
+			if !yield(mistake{CauseBodyReserialized, "", own, timestamp + "." + text}) ||
+				!yield(mistake{CauseBodyChanged, "", own, timestamp + "." + text + "\n"}) {
+				return
+			}
+		}
 	}
-	for _, text := range rewritten(body) {
-		all = append(all, mistake{CauseBodyReserialized, "", own, timestamp + "." + text},
-			mistake{CauseBodyChanged, "", own, timestamp + "." + text + "\n"})
-	}
-	return slices.DeleteFunc(all, func(m mistake) bool { return m.key == "" })
 }
 
 // changed lists what receivers sign in place of a body that was read before, or decoded wrongly.
@@ -111,20 +126,34 @@ var styles = []style{
 	{",", ": ", "    ", true, false, false},
 }
 
-// rewritten lists a JSON body as other encoders write it, with its keys in their order and sorted.
-func rewritten(body []byte) (all []string) {
-	for _, sorted := range []bool{false, true} {
-		in := json.NewDecoder(bytes.NewReader(body))
-		in.UseNumber()
-		v, err := readValue(in, sorted)
-		if err != nil {
-			return nil
+// Bounds of the bodies that are written anew: ours are far smaller, and four levels deep. An indented form grows with
+// the depth.
+const (
+	maxRewritten = 16 << 10
+	maxDepth     = 16
+)
+
+// rewritten gives a JSON body as other encoders write it, with its keys in their order and sorted.
+func rewritten(body []byte) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		if len(body) > maxRewritten {
+			return
 		}
-		for _, s := range styles {
-			all = append(all, string(s.append(nil, v, "\n")))
+		for _, sorted := range []bool{false, true} {
+			in := json.NewDecoder(bytes.NewReader(body))
+			in.UseNumber()
+			v, err := readValue(in, sorted, maxDepth)
+			if err != nil {
+				return
+			}
+			for _, s := range styles {
+				if !yield(string(s.append(nil, v, "\n"))) {
+					return
+				}
+			}
 		}
+		yield("{}")
 	}
-	return append(all, "{}")
 }
 
 // member is a member of a JSON object.
@@ -133,11 +162,16 @@ type member struct {
 	value any
 }
 
-// readValue reads a JSON value and keeps the order of keys: an object is a []member.
-func readValue(in *json.Decoder, sorted bool) (any, error) {
+var errDeep = errors.New("webhook: a value is nested too deeply")
+
+// readValue reads a JSON value of at most depth levels and keeps the order of keys: an object is a []member.
+func readValue(in *json.Decoder, sorted bool, depth int) (any, error) {
 	token, err := in.Token()
 	if err != nil {
 		return nil, err
+	}
+	if _, opens := token.(json.Delim); opens && depth == 0 {
+		return nil, errDeep
 	}
 	switch token {
 	case json.Delim('{'):
@@ -147,7 +181,7 @@ func readValue(in *json.Decoder, sorted bool) (any, error) {
 			if err != nil {
 				return nil, err
 			}
-			value, err := readValue(in, sorted)
+			value, err := readValue(in, sorted, depth-1)
 			if err != nil {
 				return nil, err
 			}
@@ -162,7 +196,7 @@ func readValue(in *json.Decoder, sorted bool) (any, error) {
 	case json.Delim('['):
 		list := []any{}
 		for in.More() {
-			value, err := readValue(in, sorted)
+			value, err := readValue(in, sorted, depth-1)
 			if err != nil {
 				return nil, err
 			}
@@ -212,12 +246,13 @@ func (s style) items(b []byte, first, last byte, n int, line string, item func([
 	return append(b, last)
 }
 
+var shortEscapes = map[rune]string{'"': `\"`, '\\': `\\`, '\n': `\n`, '\r': `\r`, '\t': `\t`, '\b': `\b`, '\f': `\f`}
+
 // text writes a string.
 func (s style) text(b []byte, text string) []byte {
-	short := map[rune]string{'"': `\"`, '\\': `\\`, '\n': `\n`, '\r': `\r`, '\t': `\t`, '\b': `\b`, '\f': `\f`}
 	b = append(b, '"')
 	for _, r := range text {
-		switch escaped, known := short[r]; {
+		switch escaped, known := shortEscapes[r]; {
 		case known:
 			b = append(b, escaped...)
 		case r == '/' && s.slash:

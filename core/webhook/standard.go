@@ -13,6 +13,9 @@ const (
 	HeaderStandardSignature = "Webhook-Signature"
 )
 
+// standardVersion begins each signature of Standard Webhooks.
+const standardVersion = "v1,"
+
 // StandardSecret gives a signing secret in the form that libraries of Standard Webhooks read.
 func StandardSecret(key secret.Text) string {
 	return "whsec_" + base64.StdEncoding.EncodeToString([]byte(key.Reveal()))
@@ -21,5 +24,5 @@ func StandardSecret(key secret.Text) string {
 // SignStandard gives the signature of Standard Webhooks: "v1," and the base64 HMAC-SHA256 of "<id>.<timestamp>.<body>",
 // under the UTF-8 bytes of the subscription's secret.
 func SignStandard(key secret.Text, messageID, timestamp string, body []byte) string {
-	return "v1," + base64.StdEncoding.EncodeToString([]byte(digest(key.Reveal(), messageID, ".", timestamp, ".", string(body))))
+	return standardVersion + base64.StdEncoding.EncodeToString([]byte(digest(key.Reveal(), messageID, ".", timestamp, ".", string(body))))
 }

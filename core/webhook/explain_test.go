@@ -1,0 +1,69 @@
+package webhook_test
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/core/secret"
+	"partnerdeposits/core/webhook"
+)
+
+const ownSecret secret.Text = "svc_whsec_EXAMPLE0000000000"
+
+var explainedAt = time.Unix(1780391667, 0)
+
+// explain asks about a delivery that verifies, and of which a receiver has computed something else.
+func explain(body, computed string) webhook.Explanation {
+	timestamp, signature := webhook.Sign(ownSecret, []byte(body), explainedAt)
+	headers := webhook.Headers{"X-Svc-Timestamp": {timestamp}, "X-Svc-Signature": {signature}}
+	return webhook.Explain(webhook.Received{Headers: headers, Body: []byte(body), Computed: computed},
+		webhook.Keys{Own: ownSecret}, nil, explainedAt)
+}
+
+// A partner may ask with any body, so the work must not grow with its nesting, and little with its length.
+func TestExplain_OfABodyThatIsDeepOrLong_NeedsLittleMemory(t *testing.T) { //nolint:paralleltest // it counts allocations
+	const most = 16 << 20
+	numbers := strings.Repeat("1,", 24_000)
+	for name, body := range map[string]string{
+		"deep":          strings.Repeat("[", 24_000) + strings.Repeat("]", 24_000),
+		"deep and wide": strings.Repeat("[", 200) + numbers + "1" + strings.Repeat("]", 200),
+		"nested once":   `{"event":"x","a":` + strings.Repeat("[", 17) + strings.Repeat("]", 17) + `}`,
+		"wide":          `{"event":"x","a":[` + numbers + `1]}`,
+		"long":          `{"event":"x","a":"` + strings.Repeat("é", 20_000) + `"}`,
+		"allowed":       `{"event":"x","a":[` + numbers[:16_000] + `1]}`,
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		require.Equal(t, webhook.CauseMismatch, explain(body, strings.Repeat("a", 64)).Cause, name)
+		runtime.ReadMemStats(&after)
+		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(most), name)
+	}
+}
+
+func TestExplain_OfWhatAReceiverComputed_SaysWhatItIs(t *testing.T) {
+	t.Parallel()
+	const body = `{"event":"deposit.activated"}`
+	timestamp, _ := webhook.Sign(ownSecret, nil, explainedAt)
+	empty := hmac.New(sha256.New, nil)
+	empty.Write([]byte(timestamp + "." + body))
+	for _, c := range []struct {
+		computed string
+		cause    webhook.Cause
+		words    string
+	}{
+		{hex.EncodeToString(empty.Sum(nil)), webhook.CauseWrongSecretKind, "It is empty."},
+		{webhook.SignStandard(ownSecret, "evt_1", timestamp, []byte(body)), webhook.CauseMismatch, "Standard Webhooks"},
+		{"ff", webhook.CauseMismatch, "computed is no SHA-256"},
+	} {
+		got := explain(body, c.computed)
+		require.Equal(t, c.cause, got.Cause, c.computed)
+		require.Contains(t, got.Words, c.words)
+	}
+}
