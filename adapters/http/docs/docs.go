@@ -135,14 +135,22 @@ func zipped(plain []byte) []byte {
 	return out.Bytes()
 }
 
-// Register adds every file.
+// Register adds every file. Those below /docs share a route, which is a label of metrics.
 func (d *Docs) Register(router fiber.Router) {
-	for path, f := range d.files {
-		router.Get(path, func(c *fiber.Ctx) error {
-			c.Set(fiber.HeaderContentSecurityPolicy, d.policy)
-			return f.serve(c)
-		})
+	serve := func(c *fiber.Ctx, path string) error {
+		f, ok := d.files[path]
+		if !ok {
+			return c.Next()
+		}
+		c.Set(fiber.HeaderContentSecurityPolicy, d.policy)
+		return f.serve(c)
 	}
+	for path := range d.files {
+		if !strings.HasPrefix(path, site.Docs+"/") {
+			router.Get(path, func(c *fiber.Ctx) error { return serve(c, path) })
+		}
+	}
+	router.Get(site.Docs+"/:file", func(c *fiber.Ctx) error { return serve(c, site.Docs+"/"+c.Params("file")) })
 }
 
 func (f *file) serve(c *fiber.Ctx) error {
