@@ -91,10 +91,13 @@ func (o Object) Raw() json.RawMessage { return json.RawMessage(o.raw) }
 // Page is one page of a list.
 type Page[T any] struct {
 	Data       []T
-	Pagination struct {
-		NextCursor string
-		HasMore    bool
-	}
+	Pagination Pagination
+}
+
+// Pagination says whether a list goes on, and with which Cursor.
+type Pagination struct {
+	NextCursor string
+	HasMore    bool
 }
 
 // Nullable is a field that a request leaves as it is (nil), sets (Set) or clears (Null). Ptr is for optional fields.

@@ -22,7 +22,7 @@ import (
 // Client calls the API with one API key. Goroutines may share it.
 type Client struct {
 	Resources
-	baseURL   string
+	baseURL   string // empty for one that is refused
 	retries   int
 	http      http.Client
 	after     func(time.Duration) <-chan time.Time
@@ -34,7 +34,7 @@ type Client struct {
 // often a request is repeated (2), what sends requests, and, for tests, what waits for an attempt, and the random part.
 type Option func(*Client)
 
-func WithBaseURL(base string) Option           { return func(c *Client) { c.baseURL = base } }
+func WithBaseURL(base string) Option           { return func(c *Client) { c.baseURL = origin.FindString(base) } }
 func WithTimeout(d time.Duration) Option       { return func(c *Client) { c.http.Timeout = d } }
 func WithRetries(n int) Option                 { return func(c *Client) { c.retries = n } }
 func WithTransport(t http.RoundTripper) Option { return func(c *Client) { c.http.Transport = t } }
@@ -93,6 +93,11 @@ func (c *Client) send(ctx context.Context, do call, opts []CallOption, into any)
 	object, err := json.Marshal(do.body)
 	body := strings.NewReader(strings.TrimPrefix(string(object), "null"))
 	req, urlErr := http.NewRequest(do.method, strings.TrimRight(c.baseURL, "/")+do.path, body)
+	if c.baseURL == "" {
+		urlErr = errors.New("the base URL is not http or https, or has credentials, ? or #")
+	} else if elsewhere.MatchString(do.path) {
+		urlErr = errors.New("an id is empty, . or .., and would lead to another path")
+	}
 	if err = errors.Join(err, urlErr); err != nil {
 		return fmt.Errorf("deposits: %w", err)
 	}
@@ -134,11 +139,13 @@ func (c *Client) attempt(req *http.Request, do call, into any) error {
 		return fmt.Errorf("deposits: the answer was cut: %w", err)
 	}
 	var answer struct {
-		Data, Pagination *json.RawMessage
-		Error            *Error
+		Data       *json.RawMessage
+		Pagination *Pagination
+		Error      *Error
 	}
 	readable, success := json.Unmarshal(body, &answer) == nil, res.StatusCode/100 == 2
-	whole := readable && answer.Data != nil && (answer.Pagination != nil || !do.paged)
+	p := answer.Pagination // one with more and no cursor would lead back to the first page
+	whole := readable && answer.Data != nil && (!do.paged || p != nil && (p.NextCursor != "" || !p.HasMore))
 	if success && (into == nil || whole && json.Unmarshal(body, into) == nil) {
 		return nil
 	}
@@ -152,8 +159,7 @@ func (c *Client) attempt(req *http.Request, do call, into any) error {
 	return e
 }
 
-// Ensure finds the subscription of a URL, and gives it the events, if any are named. Without one it creates one:
-// only then is there a Secret.
+// Ensure finds the subscription of a URL, and gives it the events, if named; or it creates one, then with its Secret.
 func (r *WebhooksResource) Ensure(ctx context.Context, url string, events ...EventName) (*CreatedWebhook, error) {
 	set := func(events []EventName) []EventName { return slices.Compact(slices.Sorted(slices.Values(events))) }
 	for w, err := range r.List(ctx, nil) {

@@ -214,10 +214,59 @@ func TestClient_RefusesAWrongArgument(t *testing.T) {
 			t.Errorf("%q: got %v", amount, err)
 		}
 	}
-	if _, err := s.client(deposits.WithBaseURL("://")).Me.Get(context.Background()); err == nil {
-		t.Error("a base URL that is none is taken")
+	for _, id := range []string{"", ".", ".."} {
+		_, got := s.client().Deposits.Get(context.Background(), id)
+		_, captured := s.client().Deposits.Capture(context.Background(), id, nil)
+		for _, err := range []error{got, captured, s.client().Accounts.Delete(context.Background(), id)} {
+			var e *deposits.Error
+			if err == nil || errors.As(err, &e) {
+				t.Errorf("%q: got %v", id, err)
+			}
+		}
+	}
+	for _, base := range []string{"", "://", "ftp://host", "http://hotel:pass@host", "http://hotel:pass@host:wrong"} {
+		c := s.client(deposits.WithBaseURL(base))
+		_, err := c.Me.Get(context.Background())
+		if shown := fmt.Sprint(err, c, fmt.Sprintf("%+v", *c)); err == nil || strings.Contains(shown, "hotel") {
+			t.Errorf("%s: got %s", base, shown)
+		}
 	}
 	equal(t, 0, len(s.all()))
+}
+
+func TestClient_TakesABaseURLWithAPathAndIDsOfAnyText(t *testing.T) {
+	s := serve(t, data(`{}`))
+	c := s.client(deposits.WithBaseURL(s.URL + "/behind/"))
+	for _, id := range []string{"...", ".a", "../me", "a?b#c"} {
+		_, err := c.Deposits.Get(context.Background(), id)
+		noError(t, err)
+		path := "/behind/api/partner/v1/deposits/" + strings.ReplaceAll(url.QueryEscape(id), "+", "%20")
+		equal(t, path, s.all()[len(s.all())-1].path)
+	}
+}
+
+func TestList_EndsWhereAPageHasMoreAndNoCursor(t *testing.T) {
+	s := serve(t, func(w http.ResponseWriter, n int) {
+		cursor := map[bool]string{true: `"next"`, false: `null`}[n == 1]
+		fmt.Fprintf(w, `{"data":[{"id":"dep_%d"}],"pagination":{"nextCursor":%s,"hasMore":true}}`, n, cursor)
+	})
+	var ids string
+	var e *deposits.Error
+	for d, err := range s.client().Deposits.List(context.Background(), nil) {
+		if len(s.all()) > 2 || errors.As(err, &e) {
+			break
+		}
+		noError(t, err)
+		ids += d.ID
+	}
+	equal(t, "dep_1", ids)
+	if e == nil {
+		t.Fatal("the list goes on")
+	}
+	equal(t, "unreadable_answer", e.Code)
+	if _, err := s.client().Deposits.ListPage(context.Background(), nil); !errors.As(err, &e) {
+		t.Errorf("got %v", err)
+	}
 }
 
 func TestClient_IsSafeForManyGoroutines(t *testing.T) {

@@ -39,6 +39,22 @@ func TestUnwrap_GivesTheEventOfARequestOfNow(t *testing.T) {
 	equal(t, 50050, deposit.AmountCents)
 }
 
+// TestUnwrap_SeeksNoCauseInALargeBody: what nobody signed must not cost seconds.
+func TestUnwrap_SeeksNoCauseInALargeBody(t *testing.T) {
+	header := http.Header{}
+	header.Set("X-Svc-Timestamp", fmt.Sprint(time.Now().Unix()))
+	header.Set("X-Svc-Signature", "sha256="+strings.Repeat("a", 64))
+	for size, hint := range map[int]string{1 << 17: "body_reserialized", 1 << 20: ""} {
+		_, err := deposits.Unwrap([]byte(`{ "event": "`+strings.Repeat("x", size)+`" }`), header, signingSecret)
+		var refused *deposits.SignatureError
+		if !errors.As(err, &refused) {
+			t.Fatal(err)
+		}
+		equal(t, "mismatch", refused.Reason)
+		equal(t, hint, refused.Hint)
+	}
+}
+
 // TestSignatureError_NamesTheRemedy pins the words, which are those of all libraries.
 func TestSignatureError_NamesTheRemedy(t *testing.T) {
 	for reason, want := range map[string]string{

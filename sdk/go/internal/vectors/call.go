@@ -22,8 +22,9 @@ type callInput struct {
 	Call    string
 	Args    []json.RawMessage
 	Options struct {
-		IdempotencyKey, FeedID string
-		WaitSeconds, Limit     *int64
+		IdempotencyKey     *string
+		FeedID             string
+		WaitSeconds, Limit *int64
 	}
 	Random  float64
 	Answers []answer
@@ -105,7 +106,7 @@ func (in callInput) perform() object {
 		value, err := in.on(c)
 		return callOutcome(value, err, real.requests > 0)
 	}
-	s := &script{answers: in.Answers}
+	s := &script{answers: in.Answers, requests: []any{}}
 	waits := []float64{}
 	after := func(d time.Duration) <-chan time.Time {
 		waits = append(waits, d.Seconds())
@@ -216,8 +217,8 @@ func (in callInput) argument(value reflect.Value, at int) error {
 }
 
 func (in callInput) callOptions() (opts []deposits.CallOption) {
-	if in.Options.IdempotencyKey != "" {
-		opts = append(opts, deposits.WithIdempotencyKey(in.Options.IdempotencyKey))
+	if in.Options.IdempotencyKey != nil {
+		opts = append(opts, deposits.WithIdempotencyKey(*in.Options.IdempotencyKey))
 	}
 	if in.Options.FeedID != "" {
 		opts = append(opts, deposits.WithFeedID(in.Options.FeedID))
