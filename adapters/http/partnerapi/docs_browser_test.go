@@ -6,6 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/gofiber/fiber/v2"
 	"github.com/stretchr/testify/require"
@@ -77,6 +80,46 @@ func TestDocs_SearchLeadsToEveryPage(t *testing.T) {
 	require.Empty(t, search("xylophone"))
 	require.Equal(t, "Nothing found",
 		evaluated[string](browser, t, `document.querySelector(".search [role=status]").textContent`))
+}
+
+// blocked is the action that lets no request through whose URL fits a pattern.
+func blocked(patterns ...*network.BlockPattern) chromedp.Action[chromedp.Void] {
+	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, network.SetBlockedURLs, network.SetBlockedURLsParams{URLPatterns: patterns})
+		return err
+	})
+}
+
+func TestDocs_SearchWorksAgain_AfterItsEntriesDidNotLoad(t *testing.T) {
+	t.Parallel()
+	_, _, browser := newDocs(t)
+	const says = `document.querySelector(".search [role=status]").textContent`
+	entries := &network.BlockPattern{URLPattern: "*://*:*/docs/entries.js", Block: true}
+	require.NoError(t, chromedp.Do(browser, blocked(entries), chromedp.WaitVisible(".search input"),
+		chromedp.SendKeys(".search input", "rotate")))
+	becomes(browser, t, says+` === "Search is not available"`)
+	require.NoError(t, chromedp.Do(browser, blocked(), chromedp.SendKeys(".search input", " secret"),
+		chromedp.WaitVisible(".search li a")))
+	becomes(browser, t, says+`.endsWith(" found")`)
+}
+
+// A browser may refuse storage to pages: every access throws.
+func TestDocs_WithoutStorage(t *testing.T) {
+	t.Parallel()
+	refuses := chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{
+			Source: `for (const name of ["localStorage", "sessionStorage"]) Object.defineProperty(window, name, {
+				get() { throw new DOMException("refused", "SecurityError"); } });`})
+		return err
+	})
+	c, _, browser := newDocs(t, refuses)
+	require.NoError(t, chromedp.Do(browser, chromedp.Navigate(c.url+requestsPage+"?lang=go"), chromedp.WaitReady("main")))
+	becomes(browser, t, `document.querySelector("#getMe .of-go").checkVisibility()`)
+	becomes(browser, t, `document.querySelector("#getMe [data-copy] button")?.textContent === "Copy"`)
+	require.NoError(t, chromedp.Do(browser, chromedp.Click("#getMe .tabs [value=python] + label")))
+	becomes(browser, t, `document.querySelector("#createDeposit .of-python").checkVisibility()`)
+	require.NoError(t, chromedp.Do(browser, open("getMe", c.key), chromedp.Click("#getMe .try button"),
+		chromedp.WaitVisible("#getMe .outcome .fine")))
 }
 
 // The page of requests stood at /docs. A link to a place on it goes on to the new page.

@@ -23,9 +23,11 @@ export class PartnerDeposits {
     if (typeof apiKey !== 'string' || !/^[\x21-\x7e]+$/.test(apiKey)) {
       throw new TypeError('apiKey must be an API key (svc_pk_…), without white space');
     }
+    const url = tried(() => new URL(baseUrl)); // its own error would show the text
+    if (!url || url.username || url.password) throw new TypeError('baseUrl must be a URL without a user and password');
     const { fetch = globalThis.fetch, sleep = pause, random = Math.random } = forTests;
     this.#apiKey = apiKey;
-    this.#options = { baseUrl: new URL(baseUrl).href.replace(/\/+$/, ''), timeout, retries, fetch, sleep, random };
+    this.#options = { baseUrl: url.href.replace(/\/+$/, ''), timeout, retries, fetch, sleep, random };
     Object.assign(this, resources((...call) => (call[0].shape === 'page' ? this.#list(...call) : this.#call(...call))));
     this.webhooks.ensure = (...args) => this.#ensure(...args);
     this.events.follow = (...args) => this.#follow(...args);
@@ -36,7 +38,7 @@ export class PartnerDeposits {
     const url = `${baseUrl}${route.path}?${query(route.query)}`.replace(/\?$/, '');
     const headers = new Headers({ 'x-api-key': this.#apiKey, accept: 'application/json', 'user-agent': userAgent });
     if (route.body) headers.set('content-type', 'application/json');
-    if (route.keyed) headers.set('idempotency-key', idempotencyKey ?? crypto.randomUUID());
+    if (route.keyed) headers.set('idempotency-key', idempotencyKey || crypto.randomUUID());
     const request = { method: route.http, headers, body: route.body && encodeBody(route), redirect: 'manual' };
     for (let attempt = 0; ; attempt++) {
       let error;
@@ -109,8 +111,9 @@ function mayPass({ http, keyed }, { name, status, code, retryAfter = 0 }) {
 }
 
 const pause = (milliseconds, signal) => new Promise((resolve, reject) => {
-  const timer = setTimeout(resolve, milliseconds);
-  signal?.addEventListener('abort', () => { clearTimeout(timer); reject(signal.reason); }, { once: true });
+  const stop = () => { clearTimeout(timer); reject(signal.reason); };
+  const timer = setTimeout(() => { signal?.removeEventListener('abort', stop); resolve(); }, milliseconds);
+  signal?.addEventListener('abort', stop, { once: true });
 });
 
 function read(shape, { ok, status, headers }, text) {

@@ -1,5 +1,6 @@
 // What the shared cases cannot tell: real connections, time-outs, cancellation, and what a log of a client shows.
 import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
 import { createServer } from 'node:http';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
@@ -83,6 +84,13 @@ test('a caller can cancel the wait between attempts', async (t) => {
   assert.equal(requests.length, 1);
 });
 
+test('a wait that has ended leaves nothing on the signal', async (t) => {
+  const { baseUrl } = await serve(t, json({}, 503), json({}, 429), json({ data: {} }));
+  const { signal } = new AbortController();
+  await new PartnerDeposits(KEY, { baseUrl, random: () => 0 }).me.get({ signal });
+  assert.deepEqual(getEventListeners(signal, 'abort'), []);
+});
+
 test('a signal that is aborted already sends nothing', async (t) => {
   const { client, requests } = await serve(t);
   await assert.rejects(client.me.get({ signal: AbortSignal.abort() }), { name: 'AbortError' });
@@ -112,6 +120,14 @@ test('the key shows in no log of a client, and in no error about it', () => {
     assert.throws(() => new PartnerDeposits(key), tellsNoKey);
   }
   assert.throws(() => new PartnerDeposits(KEY, { baseUrl: 'api.example.com' }), TypeError);
+});
+
+test('credentials in a base URL are refused, and no error shows them', () => {
+  for (const baseUrl of ['https://user:pa55w0rd@api', 'https://pa55w0rd@api', 'https://:pa55w0rd@api:x']) {
+    const shows = (error) => inspect(error, { showHidden: true }).includes('pa55w0rd');
+    const tellsNone = (error) => error instanceof TypeError && !shows(error);
+    assert.throws(() => new PartnerDeposits(KEY, { baseUrl }), tellsNone);
+  }
 });
 
 test('what is no id is refused before any request', async () => {
@@ -156,6 +172,12 @@ test('a list gives single pages too', async (t) => {
 test('a page that has a next one and does not name it is an error, not read for ever', async (t) => {
   const { client } = await serve(t, json({ data: [], pagination: { hasMore: true, nextCursor: null } }));
   await assert.rejects(client.deposits.list().page(), { code: 'unreadable_answer' });
+});
+
+test('an empty idempotency key counts as none', async (t) => {
+  const { client, requests } = await serve(t, json({ data: {} }));
+  await client.deposits.cancel('dep_1', {}, { idempotencyKey: '' });
+  assert.match(requests[0].headers['idempotency-key'], /^[0-9a-f-]{36}$/);
 });
 
 test('two calls at a time have a key each', async (t) => {

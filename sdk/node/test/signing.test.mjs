@@ -78,6 +78,14 @@ test('a hint for a long body costs no more than its length', { timeout: 20_000 }
   await assert.rejects(unwrap(body, signed(), SECRET, { now: NOW }), { hint: 'body_reserialized' });
 });
 
+test('a body of 10 MB that nobody signed is refused like any other', { timeout: 60_000 }, async () => {
+  for (const part of ['a', '\\"', '\\u0001', '\\n ']) {
+    const body = `{"event":"${part.repeat(10_000_000 / part.length)}"}`;
+    const refusal = { name: 'SignatureError', reason: 'mismatch', hint: null };
+    await assert.rejects(unwrap(body, signed(), SECRET, { now: NOW }), refusal);
+  }
+});
+
 test('a runtime with WebCrypto and without Node verifies and signs', async () => {
   const source = ['encode.js', 'api.gen.js', 'signing.js']
     .map((name) => readFileSync(new URL(name, folder), 'utf8')).join('\n')

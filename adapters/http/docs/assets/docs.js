@@ -18,6 +18,9 @@ menu.addEventListener("click", (event) => {
   if (event.target.closest("a") && !wide.matches) menu.open = false;
 });
 
+// A browser may refuse storage, and every access throws then. The page does without.
+const tried = (access) => { try { return access(); } catch { return null; } };
+
 const language = "svc-docs-language";
 const choose = (name) => {
   for (const input of document.querySelectorAll(".tabs > input")) if (input.value === name) input.checked = true;
@@ -27,11 +30,11 @@ addEventListener("change", (event) => {
   const top = event.target.getBoundingClientRect().top;
   choose(event.target.value);
   scrollBy({ top: event.target.getBoundingClientRect().top - top, behavior: "instant" }); // samples above may have changed their height
-  localStorage.setItem(language, event.target.value);
+  tried(() => localStorage.setItem(language, event.target.value));
 });
 const asked = new URLSearchParams(location.search).get("lang");
-if (asked) localStorage.setItem(language, asked);
-choose(localStorage.getItem(language));
+if (asked) tried(() => localStorage.setItem(language, asked));
+choose(asked || tried(() => localStorage.getItem(language)));
 
 for (const sample of document.querySelectorAll("[data-copy]")) {
   const button = document.createElement("button");

@@ -7,13 +7,20 @@ const status = form.querySelector("[role=status]");
 const most = 12;
 
 let entries = [];
-// load reads the entries of all pages when a reader first searches.
+let failures = 0;
+// load reads the entries of all pages when a reader first searches. A browser may keep the failure of an import, so the
+// next try has another address.
 const load = async () => {
-  const found = (await import(form.dataset.entries)).entries;
+  const found = (await import(form.dataset.entries + (failures ? "?" + failures : ""))).entries;
   entries = found.map((entry) => ({ ...entry, weight: entry.href.includes("/errors#") ? 0.4 : 1,
     parts: [entry.title, entry.route, entry.names ?? "", entry.text].map((part) => part.toLowerCase()) }));
 };
 let loading;
+const loaded = () => (loading ??= load().catch((failure) => {
+  loading = undefined;
+  failures++;
+  throw failure;
+}));
 
 // Error codes weigh less than routes. score is 0 where a word is missing; an early part and the beginning of a word count more.
 const score = (entry, words) => {
@@ -28,7 +35,12 @@ const score = (entry, words) => {
 };
 
 const show = async () => {
-  await (loading ??= load());
+  try {
+    await loaded();
+  } catch {
+    status.textContent = "Search is not available";
+    return;
+  }
   const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
   const found = words.length === 0 ? [] : entries
     .map((entry) => ({ entry, rank: score(entry, words) }))

@@ -2,6 +2,9 @@
 // (sessionStorage) and goes to this origin only. Ids of the examples are replaced by ids that the key can use. Production does not
 // load this file.
 
+// A browser may refuse storage, and every access throws then. The page does without.
+const tried = (access) => { try { return access(); } catch { return null; } };
+
 const stored = "svc-docs-test-key";
 const testKey = /^svc_pk_test_[A-Za-z0-9_-]+$/;
 
@@ -37,8 +40,8 @@ const headersShown = ["X-Request-Id", "RateLimit", "Idempotent-Replayed", "Retry
 
 const keys = [];
 const remember = (value) => {
-  if (testKey.test(value)) sessionStorage.setItem(stored, value);
-  else sessionStorage.removeItem(stored);
+  if (testKey.test(value)) tried(() => sessionStorage.setItem(stored, value));
+  else tried(() => sessionStorage.removeItem(stored));
   for (const input of keys) input.value = value;
 };
 
@@ -138,7 +141,7 @@ const send = async (place, form, answer) => {
 };
 
 const formOf = (place) => {
-  const key = make("input", { name: "key", type: "password", autocomplete: "off", spellcheck: false, placeholder: "svc_pk_test_…", value: sessionStorage.getItem(stored) ?? "" });
+  const key = make("input", { name: "key", type: "password", autocomplete: "off", spellcheck: false, placeholder: "svc_pk_test_…", value: tried(() => sessionStorage.getItem(stored)) ?? "" });
   keys.push(key);
   const form = make("form", {}, field("Test key", key));
   for (const parameter of JSON.parse(place.dataset.params)) {
