@@ -40,5 +40,6 @@ func TestExplain_OfAMessageInMilliseconds_WhateverTheyAre(t *testing.T) {
 
 func TestExplain_OfAnEmptySecret(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, connect.CauseWrongSecretKind, explain("1780391667", connect.Sign("", "acme", "hotel-1", "1780391667")))
+	sig := connect.Sign("", "acme", "hotel-1", "1780391667")
+	require.Equal(t, connect.CauseWrongSecretKind, explain("1780391667", sig))
 }

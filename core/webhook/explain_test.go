@@ -27,8 +27,9 @@ func explain(body, computed string) webhook.Explanation {
 		webhook.Keys{Own: ownSecret}, nil, explainedAt)
 }
 
-// A partner may ask with any body, so the work must not grow with its nesting, and little with its length.
-func TestExplain_OfABodyThatIsDeepOrLong_NeedsLittleMemory(t *testing.T) { //nolint:paralleltest // it counts allocations
+// A partner may ask with any body, so the work must not grow with its nesting, and little with its length. It is not
+// parallel, since it counts allocations.
+func TestExplain_OfABodyThatIsDeepOrLong_NeedsLittleMemory(t *testing.T) {
 	const most = 16 << 20
 	numbers := strings.Repeat("1,", 24_000)
 	for name, body := range map[string]string{

@@ -24,5 +24,6 @@ func StandardSecret(key secret.Text) string {
 // SignStandard gives the signature of Standard Webhooks: "v1," and the base64 HMAC-SHA256 of "<id>.<timestamp>.<body>",
 // under the UTF-8 bytes of the subscription's secret.
 func SignStandard(key secret.Text, messageID, timestamp string, body []byte) string {
-	return standardVersion + base64.StdEncoding.EncodeToString([]byte(digest(key.Reveal(), messageID, ".", timestamp, ".", string(body))))
+	signed := digest(key.Reveal(), messageID, ".", timestamp, ".", string(body))
+	return standardVersion + base64.StdEncoding.EncodeToString([]byte(signed))
 }
