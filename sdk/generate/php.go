@@ -50,6 +50,8 @@ func (p phpTypes) paramRef(r Ref) string {
 		return "float"
 	case "boolean":
 		return "bool"
+	case "time":
+		return "string|\\DateTimeInterface"
 	case "array":
 		return "list<" + p.paramRef(*r.Items) + ">"
 	case "map":

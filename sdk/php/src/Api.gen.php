@@ -479,7 +479,8 @@ final class Webhooks
      * - `status`: `pending`: not attempted yet. `retrying`: failed so far, more attempts follow. `succeeded`: your
      *   endpoint answered 2xx. `failed`: given up.
      *
-     * @param array{from: string, to: string, status?: 'pending'|'retrying'|'succeeded'|'failed'} $params
+     * @param array{from: string|\DateTimeInterface, to: string|\DateTimeInterface,
+     *     status?: 'pending'|'retrying'|'succeeded'|'failed'} $params
      * @param array{timeout?: float} $options
      * @throws ApiException api_key_revoked, internal_error, invalid_api_key, invalid_date_range, invalid_field,
      *     invalid_json, missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable,
@@ -515,7 +516,8 @@ final class Deliveries
      *
      * @param array{status?: 'pending'|'retrying'|'succeeded'|'failed',
      *     event?: 'rental_operator.linked'|'deposit.status_changed'|'deposit.activated'|'deposit.captured'|'deposit.expired'|'deposit.cancelled',
-     *     depositId?: string, from?: string, to?: string, limit?: int, cursor?: string} $params
+     *     depositId?: string, from?: string|\DateTimeInterface, to?: string|\DateTimeInterface, limit?: int,
+     *     cursor?: string} $params
      * @param array{timeout?: float} $options
      * @return Pages<Type\Delivery>
      * @throws ApiException api_key_revoked, internal_error, invalid_api_key, invalid_cursor, invalid_field,
@@ -592,7 +594,8 @@ final class Events
      *
      * @param
      *     array{event?: 'rental_operator.linked'|'deposit.status_changed'|'deposit.activated'|'deposit.captured'|'deposit.expired'|'deposit.cancelled',
-     *     depositId?: string, from?: string, to?: string, limit?: int, cursor?: string} $params
+     *     depositId?: string, from?: string|\DateTimeInterface, to?: string|\DateTimeInterface, limit?: int,
+     *     cursor?: string} $params
      * @param array{timeout?: float} $options
      * @return Pages<Type\Event>
      * @throws ApiException api_key_revoked, internal_error, invalid_api_key, invalid_cursor, invalid_field,
@@ -816,9 +819,9 @@ final class Deposits
      *   make nothing of them.
      * - `locale`: The language of checkout, such as `fr` or `en-GB`.
      *
-     * @param array{accountId: string, amount: string|int, contractStartAt: string, contractEndAt: string,
-     *     rentalContract?: string, clientId?: string, depositUrlGeneration?: bool, returnUrl?: string,
-     *     metadata?: array<string, string>, locale?: string} $params
+     * @param array{accountId: string, amount: string|int, contractStartAt: string|\DateTimeInterface,
+     *     contractEndAt: string|\DateTimeInterface, rentalContract?: string, clientId?: string,
+     *     depositUrlGeneration?: bool, returnUrl?: string, metadata?: array<string, string>, locale?: string} $params
      * @param array{idempotencyKey?: string, timeout?: float} $options
      * @throws ApiException account_not_linked, account_revoked, amount_above_maximum, amount_below_minimum,
      *     api_key_revoked, idempotency_key_in_use, idempotency_key_reused, internal_error, invalid_api_key,
@@ -852,8 +855,8 @@ final class Deposits
      *
      * @param array{accountId?: string, externalId?: string,
      *     status?: list<'pending'|'incomplete'|'active'|'cancelled'|'payment_issue'|'close'|'captured'>,
-     *     rentalContract?: string, clientId?: string, createdFrom?: string, createdTo?: string, limit?: int,
-     *     cursor?: string} $params
+     *     rentalContract?: string, clientId?: string, createdFrom?: string|\DateTimeInterface,
+     *     createdTo?: string|\DateTimeInterface, limit?: int, cursor?: string} $params
      * @param array{timeout?: float} $options
      * @return Pages<Type\Deposit>
      * @throws ApiException api_key_revoked, internal_error, invalid_api_key, invalid_cursor, invalid_field,

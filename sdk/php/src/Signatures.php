@@ -78,9 +78,8 @@ final class Connect
         in_array($page, ['register', 'login'], true) || $refuse('page: must be register or login');
         $query = ['partner' => $slug, 'external_id' => $externalId, 'ts' => $ts];
         $query['sig'] = hash_hmac('sha256', "$slug.$externalId.$ts", $secret);
-        foreach (['email' => 'email', 'name' => 'name', 'returnUrl' => 'return_url'] as $option => $parameter) {
-            $query[$parameter] = ($options[$option] ?? '') === '' ? null : $options[$option];
-        }
+        $optional = ['email' => $options['email'] ?? '', 'name' => $options['name'] ?? ''];
+        $query += array_filter($optional + ['return_url' => $options['returnUrl'] ?? ''], strlen(...));
         return rtrim($base, '/') . "/$page?" . http_build_query($query, '', '&', PHP_QUERY_RFC3986);
     }
 

@@ -89,6 +89,102 @@ final class ClientTest extends TestCase
         self::assertSame($first, $client->deposits->release('dep_1')->connection);
     }
 
+    public function testConnectionOutlivesTheClient(): void
+    {
+        $first = $this->client('echo')->me->get()->connection;
+        self::assertSame($first, $this->client('echo')->me->get()->connection);
+    }
+
+    public function testClientsSideBySideKeepTheirAddressAndTimeout(): void
+    {
+        $here = $this->client('echo');
+        $other = str_replace('127.0.0.1', 'http://localhost', self::$address) . '/echo';
+        $there = $this->client('echo', ['baseUrl' => $other]);
+        $slow = $this->client('silent', ['retries' => 0, 'timeout' => 0.05]);
+        foreach ([1, 2] as $round) {
+            try {
+                $slow->me->get();
+                self::fail('it does not end');
+            } catch (ConnectionException $e) {
+                self::assertStringContainsString('timed out after 5', $e->getMessage());
+            }
+            self::assertSame(self::$address, $here->me->get()->headers->host);
+            self::assertStringStartsWith('localhost:', $there->me->get()->headers->host);
+        }
+    }
+
+    public function testPostWithoutKeyIsSentOnceThoughAKeptConnectionIsClosed(): void
+    {
+        $client = $this->client('unposted');
+        $before = $client->me->get()->requests;
+        try {
+            $client->webhooks->rotateSecret('w');
+            self::fail('it is answered');
+        } catch (ConnectionException) {
+            self::assertSame($before + 2, $client->me->get()->requests);
+        }
+    }
+
+    public function testChildOfAForkHasAConnectionOfItsOwn(): void
+    {
+        $fork = new Process([PHP_BINARY, __DIR__ . '/fork.php', 'http://' . self::$address . '/echo']);
+        [$parent, $child, $again] = explode(' ', $fork->line(1, ' '));
+        self::assertSame($parent, $again);
+        self::assertNotSame($parent, $child);
+    }
+
+    public function testTimesGoOutInUtcWithMilliseconds(): void
+    {
+        $time = new \DateTimeImmutable('2027-08-01T00:30:00.1239+02:00');
+        $wire = '2027-07-31T22:30:00.123Z';
+        $params = ['contractStartAt' => $time, 'metadata' => ['at' => $time], 'clientId' => (object) ['at' => [$time]]];
+        self::assertSame(
+            ['contractStartAt' => $wire, 'metadata' => ['at' => $wire], 'clientId' => ['at' => [$wire]]],
+            json_decode($this->client('echo')->deposits->create($params)->body, true),
+        );
+        $calls = [];
+        $page = [200, [], '{"data":[],"pagination":{"hasMore":false}}'];
+        $between = ['createdFrom' => $time, 'createdTo' => new \DateTime('@0')];
+        self::scripted($calls, $page)->deposits->list($between)->page();
+        $query = '?createdFrom=' . rawurlencode($wire) . '&createdTo=1970-01-01T00%3A00%3A00.000Z';
+        self::assertSame($query, strrchr($calls[0][1], '?'));
+    }
+
+    public function testParamsOfTheCallerStayAsTheyAre(): void
+    {
+        $params = ['amount' => '5', 'contractStartAt' => new \DateTimeImmutable('@0')];
+        foreach ($params as &$each) { // the last one stays a reference
+        }
+        $this->client('echo')->deposits->create($params);
+        self::assertInstanceOf(\DateTimeImmutable::class, $params['contractStartAt']);
+    }
+
+    public function testKeyOfWhiteSpaceCountsAsNone(): void
+    {
+        $sent = $this->client('echo')->deposits->release('d', [], ['idempotencyKey' => ' ']);
+        self::assertMatchesRegularExpression('/^[0-9a-f-]{36}$/', $sent->headers['idempotency-key']);
+    }
+
+    public function testPageThatHasMoreWithoutACursorIsUnreadable(): void
+    {
+        $calls = [];
+        $client = self::scripted($calls, [200, [], '{"data":[],"pagination":{"hasMore":true}}']);
+        $this->expectException(ApiException::class);
+        $this->expectExceptionMessage('is not the JSON expected');
+        $client->deposits->list()->page();
+    }
+
+    public function testNoDumpOfAClientShowsTheApiKey(): void
+    {
+        $client = $this->client('echo');
+        $client->me->get();
+        ob_start();
+        var_dump($client);
+        $dumps = ob_get_clean() . print_r($client, true) . @var_export($client, true) . print_r((array) $client, true);
+        self::assertStringContainsString(self::$address, $dumps);
+        self::assertStringNotContainsString(self::KEY, $dumps);
+    }
+
     public function testCompressedAnswerIsRead(): void
     {
         self::assertSame('GET', $this->client('gzip')->me->get()->method);
@@ -191,6 +287,14 @@ final class ClientTest extends TestCase
             'a key with a second header' => [
                 fn (Client $c) => $c->deposits->release('d', [], ['idempotencyKey' => "x\r\ny: z"]),
             ],
+            'a key with a NUL, where curl would end it' => [
+                fn (Client $c) => $c->deposits->release('d', [], ['idempotencyKey' => "x\0y"]),
+            ],
+            'a float in a query' => [fn (Client $c) => $c->deposits->list(['limit' => 1.5])->page()],
+            'an object in a query' => [fn (Client $c) => $c->deposits->list(['status' => [(object) []]])->page()],
+            'a text that is not UTF-8' => [fn (Client $c) => $c->deposits->capture('d', ['reason' => "\xff"])],
+            'metadata that are not UTF-8' => [fn (Client $c) => $c->deposits->create(['metadata' => ['a' => "\xff"]])],
+            'a name that is not UTF-8' => [fn (Client $c) => $c->deposits->create(["\xff" => 'a'])],
         ];
     }
 

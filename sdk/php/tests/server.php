@@ -25,6 +25,8 @@ function answer($socket, int $connection, string $address): bool
     if (($line = fgets($socket)) === false) {
         return false;
     }
+    static $requests = 0;
+    $requests++;
     [$method, $target] = explode(' ', $line);
     $headers = [];
     while (($line = rtrim(fgets($socket))) !== '') {
@@ -33,15 +35,17 @@ function answer($socket, int $connection, string $address): bool
     }
     $length = (int) ($headers['content-length'] ?? 0);
     $body = $length === 0 ? '' : stream_get_contents($socket, $length);
-    $text = json_encode(['data' => compact('method', 'target', 'headers', 'body', 'connection')]);
+    $text = json_encode(['data' => compact('method', 'target', 'headers', 'body', 'connection', 'requests')]);
     $gzip = gzencode($text);
-    [$answer, $open] = match (explode('/', $target)[1]) {
+    $behaviour = explode('/', $target)[1];
+    [$answer, $open] = match ($behaviour === 'unposted' && $method !== 'POST' ? 'echo' : $behaviour) {
         'echo' => ["200 OK\r\nContent-Length: " . strlen($text) . "\r\n\r\n$text", true],
         'gzip' => ["200 OK\r\nContent-Encoding: gzip\r\nContent-Length: " . strlen($gzip) . "\r\n\r\n$gzip", true],
         'cut' => ["200 OK\r\nContent-Length: " . (strlen($text) + 1) . "\r\n\r\n$text", false],
         'chunk' => ["200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" . dechex(strlen($text)) . "\r\n$text\r\n", false],
         'redirect' => ["302 Found\r\nLocation: http://$address/echo\r\nContent-Length: 0\r\n\r\n", true],
         'silent' => ['', true],
+        'unposted' => ['', false],
     };
     fwrite($socket, $answer === '' ? '' : "HTTP/1.1 $answer");
     return $open;
