@@ -19,13 +19,14 @@ import (
 const (
 	quickstartPage = "docs/guides/quickstart.md"
 	webhooksPage   = "docs/guides/webhooks.md"
+	connectPage    = "docs/guides/connect.md"
 	operationsPage = "docs/guides/operations.md"
 	debuggingPage  = "docs/guides/debugging.md"
 	restorePage    = "docs/guides/restore.md"
 )
 
 // runPages are the pages whose ```sh blocks the tests below run.
-var runPages = []string{quickstartPage, webhooksPage, operationsPage, debuggingPage, restorePage}
+var runPages = []string{quickstartPage, webhooksPage, connectPage, operationsPage, debuggingPage, restorePage}
 
 // isRun reports whether tests run the commands of a page. TestLong_Runbooks runs those of runbooks, and TestStart_… of
 // lab/sdk those of the first pages of the libraries.
@@ -102,6 +103,7 @@ func TestDocs_ThePagesRunAgainstTheSandbox(t *testing.T) {
 	}, soon, often)
 	given := map[string]string{"API": api, "KEY": key}
 	runPage(t, newDocShell(t, sandbox.dir, given), webhooksPage, asWritten, nil)
+	runPage(t, newDocShell(t, sandbox.dir, given), connectPage, asWritten, nil)
 
 	given["OPS"] = strings.TrimSuffix(sandbox.facts["dispatcherMetricsUrl"], "/metrics")
 	runPage(t, newDocShell(t, sandbox.dir, given), debuggingPage, asWritten, nil)
