@@ -28,7 +28,7 @@ def verify(raw_body, headers, secret, tolerance=300, now=None):
     digest = hmac.new(secret.encode(), timestamp.encode() + b"." + raw_body, hashlib.sha256).hexdigest()
     if not secret or not hmac.compare_digest(signature, "sha256=" + digest):
         raise SignatureError("mismatch")
-    if abs((time.time() if now is None else now) - int(timestamp)) > tolerance:
+    if abs(int(time.time() if now is None else now) - int(timestamp)) > tolerance:
         raise SignatureError("expired")
     try:
         event = json.loads(raw_body.decode(), parse_constant=int)  # int refuses NaN and Infinity

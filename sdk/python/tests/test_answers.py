@@ -1,12 +1,16 @@
 """Arguments and answers, where they are Python's own."""
 
 import copy
+import decimal
+import hmac
 import json
 import pickle
+import tracemalloc
 from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 
 import pytest
+import vectors
 
 from partner_deposits import (ApiConnectionError, ApiError, Deposit, DepositClient, EventData, PartnerDeposits,
                               SignatureError, connect_url, unwrap, verify_return)
@@ -45,6 +49,13 @@ def test_an_answer_has_the_names_of_the_wire_as_keys_and_snake_case_as_attribute
     assert str(d.amount) == "500.50"
     assert isinstance(d.client, DepositClient)
     assert d.client.first_name == d["client"]["firstName"] == "Jeanne"
+
+
+def test_the_amount_of_an_answer_is_exact_in_any_decimal_context():
+    with decimal.localcontext() as context:
+        context.prec = 5
+        d = client(Script({"amount": 12345.67, "amountCents": 1234567})).deposits.get("dep_1")
+    assert str(d.amount) == "12345.67"
 
 
 def test_an_optional_field_that_is_absent_is_none_and_a_misspelt_name_is_an_error():
@@ -145,7 +156,7 @@ def test_a_time_may_be_a_datetime():
     assert json.loads(script.sent[0][2]) == {"from": "2026-06-01T12:00:00+00:00", "to": "2026-06-01T13:00:00+00:00"}
 
 
-@pytest.mark.parametrize("id", ["", None, 7])
+@pytest.mark.parametrize("id", ["", ".", "..", None, 7])
 def test_an_id_that_is_none_is_refused_before_a_request(id):
     script = Script({})
     with pytest.raises(ValueError, match="id"):
@@ -207,6 +218,45 @@ def test_a_body_of_endless_brackets_is_refused_like_any_other():
     with pytest.raises(SignatureError) as caught:
         unwrap(b'{"event":' + b"[" * 200_000 + b"}", headers, "svc_whsec_1")
     assert (caught.value.reason, caught.value.hint) == ("mismatch", "body_changed")
+
+
+@pytest.mark.parametrize("piece", ["a", "\\n", '","', "\\u003c"], ids=["text", "escapes", "strings", "characters"])
+def test_a_large_body_costs_little_memory(piece):
+    body = b'{"event":"' + piece.encode() * (10_000_000 // len(piece)) + b'"}'
+    tracemalloc.start()
+    try:
+        with pytest.raises(SignatureError):
+            unwrap(body, {"X-Svc-Timestamp": "1", "X-Svc-Signature": "sha256=" + "0" * 64}, "svc_whsec_1")
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 10 * len(body)
+
+
+def signed(secret, message):
+    return hmac.new(secret.encode(), message.encode(), "sha256").hexdigest()
+
+
+def reason(work, *args, **named):
+    try:
+        work(*args, **named)
+    except ValueError as error:  # of the file to copy
+        return error.reason
+    except SignatureError as error:
+        return error.reason
+    return None
+
+
+@pytest.mark.parametrize("now", [None, 1000.9], ids=["clock", "given"])
+@pytest.mark.parametrize("ts, want", [(699, "expired"), (700, None), (1300, None), (1301, "expired")])
+def test_a_tolerance_counts_whole_seconds(monkeypatch, now, ts, want):
+    monkeypatch.setattr("time.time", lambda: 1000.9)
+    headers = {"X-Svc-Timestamp": str(ts), "X-Svc-Signature": "sha256=" + signed("svc_whsec_1", f"{ts}.{{}}")}
+    assert reason(unwrap, b"{}", headers, "svc_whsec_1", now=now) == want
+    assert reason(vectors.file_to_copy().verify, b"{}", headers, "svc_whsec_1", now=now) == want
+    url = f"https://x/?connectStatus=linked&accountId=a&externalId=b&returnTs={ts}&returnSig="
+    url += signed("svc_cs_1", f"return:linked.a.{ts}.b")
+    assert reason(verify_return, url, "svc_cs_1", tolerance=300, now=now) == want
 
 
 def test_a_connect_url_is_signed_now_unless_told_otherwise():

@@ -107,8 +107,31 @@ def test_a_caller_that_is_cancelled_gets_no_further_attempt():
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        answer.set()
-        await asyncio.get_running_loop().shutdown_default_executor()  # all threads have ended
+
+    before = threading.enumerate()
+    asyncio.run(main())
+    answer.set()
+    for thread in set(threading.enumerate()).difference(before):
+        thread.join(20)
+    assert (len(attempts), len(waits)) == (1, 1)
+
+
+def test_calls_that_wait_hold_up_neither_the_pool_of_the_loop_nor_its_end():
+    answer, ended = threading.Event(), []
+
+    def transport(*request):
+        ended.append(answer.wait(20))
+        return 200, {}, b'{"data":{}}'
+
+    async def main():
+        c = AsyncPartnerDeposits("svc_pk_test_1", transport=transport)
+        calls = asyncio.gather(*(c.me.get() for _ in range(40)))
+        await asyncio.sleep(0)  # the calls begin
+        await asyncio.get_running_loop().run_in_executor(None, int)
+        assert ended == []
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(calls, 0.01)
 
     asyncio.run(main())
-    assert (len(attempts), len(waits)) == (1, 1)
+    assert ended == []
+    answer.set()

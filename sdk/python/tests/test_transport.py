@@ -5,6 +5,7 @@ import contextlib
 import http.client
 import json
 import re
+import selectors
 import ssl
 import subprocess
 import threading
@@ -65,6 +66,90 @@ def test_a_kept_connection_that_has_ended_costs_an_attempt_and_no_error():
     with serving(once, once) as (url, results), client(url) as c:
         assert c.me.get() == c.me.get()
     assert len(results) == 2
+
+
+def await_bytes(c):
+    """Waits until each kept connection has something to read, be it its end."""
+    for connection, *_ in c._kept:
+        with selectors.DefaultSelector() as selector:
+            selector.register(connection.sock, selectors.EVENT_READ)
+            assert selector.select(20)
+
+
+def test_kept_connections_that_have_ended_are_passed_over():
+    together = threading.Barrier(5, timeout=20)
+
+    def once(connection):
+        connection.read()
+        together.wait()
+        connection.write(answer(ME))
+
+    with serving(*[once] * 5, lambda connection: connection.serve()) as (url, _), client(url, retries=0) as c:
+        with concurrent.futures.ThreadPoolExecutor(5) as pool:
+            list(pool.map(lambda _: c.me.get(), range(5)))
+        assert len(c._kept) == 5
+        await_bytes(c)
+        ended = [connection for connection, *_ in c._kept]
+        assert c.me.get().slug == "acme-pms"
+        assert len(c._kept) == 1
+        assert [connection.sock for connection in ended] == [None] * 5
+
+
+def test_a_kept_connection_with_bytes_that_nobody_asked_for_is_not_used():
+    answered, ended = threading.Event(), threading.Event()
+
+    def timed_out(connection):
+        connection.read()
+        connection.write(answer(ME))
+        assert answered.wait(20)
+        connection.write(answer({}, 408))
+        ended.wait(20)
+
+    with serving(timed_out, lambda connection: connection.serve()) as (url, _), client(url, retries=0) as c:
+        c.me.get()
+        answered.set()
+        await_bytes(c)
+        assert c.me.get().slug == "acme-pms"
+        ended.set()
+
+
+def test_few_connections_are_kept():
+    ended = threading.Semaphore(0)
+
+    def handle(connection):
+        connection.serve()
+        ended.release()
+
+    with serving(handle) as (url, _), client(url) as c:
+        for _ in range(12):
+            c.webhooks.test("pwh_1")
+        assert len(c._kept) == 8
+        assert [ended.acquire(timeout=20) for _ in range(4)] == [True] * 4
+
+
+def echo_after(*hints):
+    """Answers with the id that is asked for, after informational answers."""
+    def handle(connection):
+        while (head := connection.read()[0]):
+            id = head.split()[1].rsplit("/", 1)[1]
+            fields = ["Connection: close"] if id == "dep_last" else []
+            connection.write(b"".join(hints) + answer({"data": {"id": id}}, 200, *fields))
+            if fields:
+                return
+    return handle
+
+
+@pytest.mark.parametrize("hints", [
+    [b"HTTP/1.1 103 Early Hints\r\nLink: </x>; rel=preload\r\n\r\n"],
+    [b"HTTP/1.1 100 Continue\r\n\r\n", b"HTTP/1.1 102 Processing\r\n\r\n", b"HTTP/1.1 103 Early Hints\r\n\r\n"],
+    [b"HTTP/1.1 103 Early Hints\r\nConnection: close\r\n\r\n"],
+], ids=["103", "100, 102, 103", "103 that ends"])
+def test_informational_answers_are_passed_over(hints):
+    with serving(echo_after(*hints)) as (url, _), client(url, retries=0) as c:
+        for id in ("dep_1", "dep_2", "dep_last"):
+            assert c.deposits.get(id).id == id
+        assert c._kept == []
+        assert c.deposits.get("dep_3").id == "dep_3"
 
 
 def test_a_connection_that_the_answer_ends_is_not_kept():
@@ -132,14 +217,20 @@ def test_a_silent_server_is_a_time_out():
     assert len(results) == 6
 
 
-def test_a_server_that_sends_byte_by_byte_is_a_time_out_too():
+@pytest.mark.parametrize("head, drop", [
+    (b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n", b" "),
+    (b"HTTP/1.1 200 OK\r\n\r\n" + json.dumps(ME).encode(), b" "),
+    (b"HTTP/1.1 200 OK\r\n", b"X-A: b\r\n"),
+    (b"", b"HTTP/1.1 103 Early Hints\r\n\r\n"),
+], ids=["length", "no length", "head", "hints"])
+def test_a_server_that_sends_byte_by_byte_is_a_time_out_too(head, drop):
     ended = threading.Event()
 
     def drip(connection):
         connection.read()
-        connection.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
+        connection.write(head)
         while not ended.wait(0.05):
-            connection.write(b" ")
+            connection.write(drop)
 
     with serving(drip) as (url, _), client(url, timeout=0.2, retries=0) as c:
         begin = time.monotonic()
@@ -188,6 +279,23 @@ def test_a_certificate_that_the_machine_trusts_is_taken(certificate, monkeypatch
     with server as (url, results), client(url) as c:
         assert [c.me.get().slug for _ in range(2)] == ["acme-pms"] * 2
     assert [len(heads) for heads in results] == [2]
+
+
+def test_bytes_that_nobody_asked_for_are_seen_within_tls_too(certificate, monkeypatch):
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate / "cert.pem"))
+    ended = threading.Event()
+
+    def more(connection):
+        connection.read()
+        connection.write(answer(ME) + b" " * 12_000)  # one record, of which the client reads a part
+        ended.wait(20)
+
+    server = serving(more, lambda connection: connection.serve(), tls=tls_server(certificate))
+    with server as (url, _), client(url, retries=0) as c:
+        c.me.get()
+        assert c._kept[0][0].sock.pending()
+        assert c.me.get().slug == "acme-pms"
+        ended.set()
 
 
 def test_no_text_holds_the_key():

@@ -118,11 +118,16 @@ def outcome(work, *args, **named):
         return {"refused": True}
 
 
-def verify(kind, given):
-    """The outcome of the single file to copy, which knows reasons and no hints."""
+def file_to_copy():
     spec = importlib.util.spec_from_file_location("verify", SDK / "verify" / "verify.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    return module
+
+
+def verify(kind, given):
+    """The outcome of the single file to copy, which knows reasons and no hints."""
+    module = file_to_copy()
     try:
         return {"value": module.verify(raw_body(given), given["headers"], given["secret"], **clock(given))}
     except module.SignatureError as error:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import contextvars
 import functools
 import threading
@@ -844,10 +845,18 @@ WebhookEvent._fields = {"data": EventData}
 async def in_thread(work: Callable[..., T], *args: Any, **options: Any) -> T:
     context, left = contextvars.copy_context(), threading.Event()
     context.run(caller_left.set, left.is_set)
-    call: Any = functools.partial(context.run, work, *args, **options)
+    done: concurrent.futures.Future[T] = concurrent.futures.Future()
+    done.set_running_or_notify_cancel()
+
+    def run() -> None:
+        try:
+            done.set_result(context.run(work, *args, **options))
+        except BaseException as error:
+            done.set_exception(error)
+
+    threading.Thread(target=run, daemon=True).start()  # the loop's own pool would be filled, and waited for at its end
     try:
-        answer: T = await asyncio.get_running_loop().run_in_executor(None, call)
-        return answer
+        return await asyncio.wrap_future(done)
     finally:
         left.set()  # a caller that was cancelled wants no further attempt
 

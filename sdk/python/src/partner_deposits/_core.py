@@ -2,14 +2,13 @@
 
 import contextlib
 import contextvars
-import functools
-import http.client
 import itertools
 import json
 import os
 import platform
 import random
 import re
+import selectors
 import socket
 import ssl
 import threading
@@ -17,6 +16,8 @@ import time
 import weakref
 from datetime import datetime
 from decimal import Decimal
+from functools import partial
+from http.client import HTTPConnection, HTTPException, HTTPSConnection, IncompleteRead
 from typing import TYPE_CHECKING, Any, Callable, Dict, Generic, Iterator, List, Mapping, Optional, Tuple, TypeVar
 from urllib.parse import quote, urlsplit
 
@@ -27,7 +28,7 @@ T = TypeVar("T")
 Transport = Callable[[str, str, Mapping[str, str], Optional[bytes], float], Tuple[int, Mapping[str, str], bytes]]
 OMIT: Any = ...  # the default of fields for which None is a value
 caller_left: "contextvars.ContextVar[Callable[[], bool]]" = contextvars.ContextVar("caller_left", default=bool)
-dumps = functools.partial(json.dumps, ensure_ascii=False, allow_nan=False, default=datetime.isoformat)
+dumps = partial(json.dumps, ensure_ascii=False, allow_nan=False, default=datetime.isoformat)
 
 
 class PartnerDepositsError(Exception):
@@ -57,7 +58,7 @@ class Answer(Dict[str, Any]):
     def __init__(self, value: Mapping[str, Any]):
         super().__init__((name, typed(self._fields.get(name, Answer), v)) for name, v in value.items())
         if "amount" in self and type(self.get("amountCents")) is int:
-            self["amount"] = Decimal(self["amountCents"]).scaleb(-2)
+            self["amount"] = Decimal(f"{self['amountCents']}e-2")  # exact in any decimal context
 
     if not TYPE_CHECKING:  # a type checker sees the annotated names alone, and so finds misspelt ones
         def __getattr__(self, name):
@@ -87,6 +88,14 @@ def encoded(value: Any) -> str:
     return quote(text if isinstance(text, str) else dumps(text).strip('"'), safe="")
 
 
+def usable(connection: Any, since: float, process: int) -> bool:
+    """Whether a kept connection is young, is not a parent process's, and has neither ended nor bytes left unread."""
+    with selectors.DefaultSelector() as selector:
+        selector.register(connection.sock, selectors.EVENT_READ)
+        unread = selector.select(0) or getattr(connection.sock, "pending", int)()  # which TLS has deciphered already
+        return not unread and process == os.getpid() and time.monotonic() - since < 5
+
+
 class Core:
     """What both clients share: their options, and the attempts of a call."""
     _version = ""
@@ -105,8 +114,7 @@ class Core:
         self._headers = {"x-api-key": api_key, "Accept": "application/json", "Content-Type": "application/json",
                          "User-Agent": f"partner-deposits-python/{self._version} python/{platform.python_version()}"}
         tls = {"context": ssl.create_default_context()} if parts.scheme == "https" and not transport else {}
-        connection: Any = http.client.HTTPSConnection if tls else http.client.HTTPConnection
-        self._connection: Any = functools.partial(connection, parts.hostname, parts.port, **tls)
+        self._connection: Any = partial(HTTPSConnection if tls else HTTPConnection, parts.hostname, parts.port, **tls)
         self._kept: List[Tuple[Any, float, int]] = []
         weakref.finalize(self, lambda kept: [connection.close() for connection, *_ in kept], self._kept)
 
@@ -115,34 +123,38 @@ class Core:
         connection = self._connection(timeout=timeout)
         if method != "POST" or "Idempotency-Key" in headers:  # others must not meet a connection that has just ended
             with contextlib.suppress(IndexError):
-                kept, since, process = self._kept.pop()
-                if time.monotonic() - since < 5 and process == os.getpid():  # not the connection of a parent process
-                    connection = kept
+                while not usable(*(kept := self._kept.pop())):
+                    kept[0].close()
+                connection = kept[0]
         if not connection.sock:
             connection.connect()
         connection.sock.settimeout(timeout)  # which begins anew with each byte, so that a timer ends a slow answer
         timer = threading.Timer(timeout + 0.5, socket.socket.shutdown, (connection.sock, socket.SHUT_RDWR))
         timer.start()
+        begin, keep = time.monotonic(), False
         try:
             connection.request(method, "/" + url.split("/", 3)[3], body, headers)
             response = connection.getresponse()
-            content = response.read()
-            if not content and response.length is None and not response.chunked:
-                raise http.client.IncompleteRead(content)  # cut within the head
-        except BaseException:
-            connection.close()
-            raise
+            while response.status < 200:  # http.client passes over 100 alone
+                response.headers = None
+                response.begin()
+            content, late = response.read(), time.monotonic() - begin > timeout
+            if response.length is None and not response.chunked and (late or not content):
+                raise IncompleteRead(content)  # cut within the head, or ended by the timer
+            keep = not response.will_close and len(self._kept) < 8
         finally:
             timer.cancel()
-        if connection.sock:  # http.client has closed it where the answer says so
+            if not keep:
+                connection.close()
+        if connection.sock:
             self._kept.append((connection, time.monotonic(), os.getpid()))
         return response.status, response.headers, content
 
     def _call(self, shape: str, kind: Any, method: str, path: str, *ids: str, query: Mapping[str, Any] = {},
               body: Mapping[str, Any] = {}, money: Tuple[str, ...] = (), nullable: Tuple[str, ...] = (),
               key: Optional[str] = None, timeout: Optional[float] = None) -> Any:
-        if not all(isinstance(i, str) and i for i in ids):
-            raise ValueError("an id is a str that is not empty")
+        if not all(isinstance(i, str) and i not in ("", ".", "..") for i in ids):
+            raise ValueError("an id is a str that is neither empty nor . or ..")
         pairs = "&".join(f"{name}={encoded(v)}" for name, v in query.items() if v is not None)
         url = self._base + path.format(*map(encoded, ids)) + ("?" + pairs if pairs else "")
         texts = ",".join(f"{dumps(n)}:{euros(v) if n in money else dumps(v)}" for n, v in body.items()
@@ -157,7 +169,7 @@ class Core:
                 failure: Any = error
                 lost = error.status in (500, 502, 504) or error.code == "idempotency_key_in_use"
                 again, floor = error.status in (429, 503), error.retry_after or 0
-            except (OSError, http.client.HTTPException) as error:
+            except (OSError, HTTPException) as error:
                 failure, lost, again, floor = ApiConnectionError(f"no answer: {error!r}"), True, False, 0
                 failure.__cause__ = error
             if not (again or lost and (method != "POST" or key)) or attempt >= self._retries or floor > 60:
@@ -175,9 +187,8 @@ class Core:
             if success and shape == "none":
                 return None
             value = json.loads(content.decode())
-            if not success and all(isinstance(value["error"][name], str) for name in ("code", "message")):
-                error = {"requestId": request_id, **value["error"]}
-                code, message, request_id = error["code"], error["message"], error["requestId"]
+            if not success and all(isinstance((error := value["error"])[name], str) for name in ("code", "message")):
+                code, message, request_id = error["code"], error["message"], error.get("requestId", request_id)
             elif success and isinstance(value["data"], dict if shape == "data" else list):
                 if shape != "page" or value["pagination"]["hasMore"] is False or value["pagination"]["nextCursor"]:
                     return typed(kind, value if shape in ("page", "whole") else value["data"])
@@ -188,13 +199,12 @@ class Pages(Generic[T]):
     """All items of a list. Each page is read when the items before it are used up."""
 
     def __init__(self, core: Core, kind: Any, path: str, *ids: str, query: Dict[str, Any], timeout: Optional[float]):
-        self._read = functools.partial(core._call, "page", kind, "GET", path, *ids, timeout=timeout)
         self._query = query
+        self._get: Callable[..., "Page[T]"] = partial(core._call, "page", kind, "GET", path, *ids, timeout=timeout)
 
     def page(self, cursor: Optional[str] = None) -> "Page[T]":
         """The first page, or the page that a `next_cursor` names."""
-        page: "Page[T]" = self._read(query={**self._query, "cursor": cursor or self._query.get("cursor")})
-        return page
+        return self._get(query={**self._query, "cursor": cursor or self._query.get("cursor")})
 
     def __iter__(self) -> Iterator[T]:
         page = self.page()
@@ -205,8 +215,7 @@ class Pages(Generic[T]):
 
 
 def ensure(webhooks: Any, kind: Any, url: str, events: Any) -> Any:
-    found = next((w for w in webhooks.list() if w.url == url), None)
-    if found is None:
+    if (found := next((w for w in webhooks.list() if w.url == url), None)) is None:
         found = webhooks.create(url=url, events=events)
     elif events is not None and set(events) != set(found.events):
         found = webhooks.update(found.id, events=events)
