@@ -104,17 +104,17 @@ func changed(body []byte) []string {
 		base64.StdEncoding.EncodeToString(body)}
 }
 
-// style is how an encoder writes JSON.
+// style is the form in which a JSON encoder writes: its separators, its indentation, and the characters it escapes.
 type style struct {
 	comma, colon, indent string
 	ascii, slash, html   bool // escapes other characters than ASCII, slashes, and <, > and &
 }
 
-// styles are those of the encoders that are met most.
+// styles are the forms of the JSON encoders that receivers use most, by default and with their usual options.
 var styles = []style{
 	{",", ":", "", false, false, false}, // JavaScript, Ruby, Jackson
-	{", ", ": ", "", true, false, false},
-	{", ", ": ", "", false, false, false}, // Python
+	{", ", ": ", "", true, false, false}, // Python
+	{", ", ": ", "", false, false, false}, // Python with ensure_ascii=False
 	{",", ":", "", true, false, false},
 	{",", ":", "", true, true, false}, // PHP
 	{",", ":", "", false, true, false},
@@ -156,7 +156,7 @@ func rewritten(body []byte) iter.Seq[string] {
 	}
 }
 
-// member is a member of a JSON object.
+// member is a name with its value in a JSON object.
 type member struct {
 	name  string
 	value any
@@ -208,7 +208,7 @@ func readValue(in *json.Decoder, sorted bool, depth int) (any, error) {
 	return token, nil
 }
 
-// append writes a value. line begins a line at the depth of the value.
+// append writes a JSON value to b. line is a line break with the indentation of the value's depth.
 func (s style) append(b []byte, v any, line string) []byte {
 	inner := line + s.indent
 	switch v := v.(type) {
@@ -228,7 +228,7 @@ func (s style) append(b []byte, v any, line string) []byte {
 	return append(b, "null"...)
 }
 
-// items writes the items of a list or an object.
+// items writes n items of a JSON array or object to b, between the brackets first and last.
 func (s style) items(b []byte, first, last byte, n int, line string, item func([]byte, int) []byte) []byte {
 	b = append(b, first)
 	for i := range n {
@@ -248,7 +248,7 @@ func (s style) items(b []byte, first, last byte, n int, line string, item func([
 
 var shortEscapes = map[rune]string{'"': `\"`, '\\': `\\`, '\n': `\n`, '\r': `\r`, '\t': `\t`, '\b': `\b`, '\f': `\f`}
 
-// text writes a string.
+// text writes a JSON string to b.
 func (s style) text(b []byte, text string) []byte {
 	b = append(b, '"')
 	for _, r := range text {

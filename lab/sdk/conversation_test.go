@@ -162,7 +162,7 @@ func (c *conversation) createDeposits() {
 		AmountCents: 50050}, first)
 }
 
-// readPages reads all five, two a page, and the first three only.
+// readPages lists the five deposits in pages of two, and then stops a list after three.
 func (c *conversation) readPages() {
 	var all, some []deposit
 	filter := object{"accountId": c.accountID, "limit": 2}

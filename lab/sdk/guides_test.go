@@ -17,7 +17,7 @@ import (
 	"partnerdeposits/lab/docstest"
 )
 
-// block is a fenced block of a page: ```php receive.php has the language php and the file receive.php.
+// block is a fenced code block of a Markdown page. The info string "php receive.php" names a language and a file.
 type block struct{ language, file, text string }
 
 var fence = regexp.MustCompile("(?ms)^```(\\w+)(?: (\\S+))?\n(.*?)^```$")

@@ -104,8 +104,8 @@ func (g *goWriter) fields(t Type) []goField {
 	return fields
 }
 
-// params gives the fields of a request. An empty field is not sent. So a field whose empty value says something has a
-// type that tells it from none: numbers other than a limit, and the fields of a PATCH.
+// params gives the Go fields of a request. A zero value is left out of the request. Where the API gives a meaning to a
+// zero value, the field is a pointer: a number other than a limit, and each field of a PATCH.
 func (g *goWriter) params(fields []Field, patch bool) []goField {
 	var params []goField
 	for _, f := range fields {

@@ -121,7 +121,7 @@ func nodeRoute(m Method) string {
 	return strings.Join(append(parts, "shape: '"+m.Shape+"'"), ", ")
 }
 
-// nodeParams gives the parameters of a method as TypeScript declares them.
+// nodeParams gives the parameter list of a method's declaration in TypeScript.
 func nodeParams(m Method) string {
 	var params []string
 	for _, p := range m.PathParams {

@@ -41,15 +41,15 @@ func (p phpTypes) param(f Field) string {
 	return text
 }
 
+// phpScalars are the types of PHP by those of JSON Schema, whether asked or answered.
+var phpScalars = map[string]string{"integer": "int", "number": "float", "boolean": "bool"}
+
 func (p phpTypes) paramRef(r Ref) string {
 	enum := r.Enum
+	if scalar, ok := phpScalars[r.Kind]; ok {
+		return scalar
+	}
 	switch r.Kind {
-	case "integer":
-		return "int"
-	case "number":
-		return "float"
-	case "boolean":
-		return "bool"
 	case "time":
 		return "string|\\DateTimeInterface"
 	case "array":
@@ -86,13 +86,10 @@ func (p phpTypes) shape(fields []Field) string {
 // answer gives the type of a value of an answer, as doc comments write it. Texts of an enumeration stay texts: an older
 // library meets new ones.
 func (p phpTypes) answer(r Ref) string {
+	if scalar, ok := phpScalars[r.Kind]; ok {
+		return scalar
+	}
 	switch r.Kind {
-	case "integer":
-		return "int"
-	case "number":
-		return "float"
-	case "boolean":
-		return "bool"
 	case "array":
 		return "list<" + p.answer(*r.Items) + ">"
 	case "map":
@@ -268,7 +265,7 @@ func (p phpTypes) objects(api *API) []Type {
 	return objects
 }
 
-// answered tells which types stand in answers.
+// answered finds the types that answers contain, in themselves or nested.
 func (p phpTypes) answered(api *API) map[string]bool {
 	found := map[string]bool{}
 	var find func(r *Ref)

@@ -44,7 +44,7 @@ func (d *docPHP) list(head string, fields []Field) {
 
 func (d *docPHP) tag(text string) { d.wrap("    ", text) }
 
-// wrap adds a text in lines; those behind the first begin with the indent.
+// wrap adds a text to the docblock, broken into lines. Every line but the first begins with the indent.
 func (d *docPHP) wrap(indent, text string) {
 	text = strings.ReplaceAll(text, "*/", "* /")
 	d.line(wrapPHP(d.indent+" * "+indent, text))

@@ -219,7 +219,7 @@ func pythonAlias(t Type) string {
 	return pythonFold(t.Name+" = Literal[", strings.Split("\""+strings.Join(t.Enum, "\",\"")+"\"", ","), "]")
 }
 
-// pythonParam names the dict in a request.
+// pythonParam gives the name of the TypedDict for an object inside a request.
 func pythonParam(name string) string { return strings.TrimSuffix(name, "Request") + "Param" }
 
 // fields gives the query or the body of a method.

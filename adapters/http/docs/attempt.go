@@ -62,7 +62,7 @@ func listsOf(routes []route) map[string]string {
 	return lists
 }
 
-// pathBefore is the path in front of its nth part.
+// pathBefore gives the first n parts of a path.
 func pathBefore(path string, n int) (before string) {
 	for _, part := range splitPath(path)[:n] {
 		before += part.Text

@@ -118,7 +118,8 @@ func (d *Docs) add(path, contentType, cache string, make func() ([]byte, error))
 		if err != nil {
 			return nil, err
 		}
-		return &content{etag: `"` + etagOf(plain) + `"`, plain: plain, gzip: sync.OnceValue(func() []byte { return zipped(plain) })}, nil
+		gzip := sync.OnceValue(func() []byte { return zipped(plain) })
+		return &content{etag: `"` + etagOf(plain) + `"`, plain: plain, gzip: gzip}, nil
 	})}
 }
 

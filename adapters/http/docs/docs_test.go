@@ -136,7 +136,7 @@ func TestPage_KeepsTheOrderOfTheFile(t *testing.T) {
 		strings.Index(body, `<span class="k">&#34;depositUrl&#34;`))
 }
 
-// paths are those of all pages, as the contents give them.
+// paths lists the paths of all pages of the site.
 func paths(t *testing.T, url string) (all []string) {
 	t.Helper()
 	_, html := get(t, url+"/docs")
@@ -175,7 +175,7 @@ func TestPages_LoadNothingFromElsewhere(t *testing.T) {
 	}
 }
 
-// loaded finds what a page loads.
+// loaded finds the addresses of the scripts, styles and pictures that a page loads.
 var loaded = regexp.MustCompile(`(?:src|rel="stylesheet" href)="([^"]+)"`)
 
 func TestPages_LinksLeadToAnchorsThatExist_AndIDsAreThereOnce(t *testing.T) {

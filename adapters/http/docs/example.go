@@ -116,7 +116,7 @@ func highlight(js string) string {
 	return b.String()
 }
 
-// code is code in a language.
+// code is a sample, with the language for its highlighting.
 type code struct{ Mark, Text string }
 
 func (c code) HTML() template.HTML {

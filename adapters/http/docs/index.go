@@ -18,7 +18,7 @@ type entry struct {
 	Text  string `json:"text"`
 }
 
-// index is the script with the entries of all pages.
+// index makes the script that holds the search entries of all pages.
 func index(pages []*page) ([]byte, error) {
 	var all []entry
 	for _, p := range pages {
@@ -52,7 +52,7 @@ func sectionsOf(p *page, content string, headings []heading) (entries []entry) {
 
 var tag = regexp.MustCompile(`<[^>]*>`)
 
-// words is the text of HTML.
+// words strips the tags of HTML, for the search.
 func words(content string) string {
 	return strings.Join(strings.Fields(html.UnescapeString(tag.ReplaceAllString(content, " "))), " ")
 }

@@ -136,7 +136,7 @@ func destination(to string) (string, error) {
 //go:embed assets/*.gohtml
 var templates embed.FS
 
-// builder makes the pages.
+// builder holds what the templates of pages read.
 type builder struct {
 	Reference *reference
 	Chapters  []chapter
@@ -189,7 +189,7 @@ func (b *builder) pages() (all []*page) {
 // Home is the first page.
 func (b *builder) Home() *page { return b.Chapters[0].Pages[0] }
 
-// At gives the path of a page.
+// At gives the path of the page with this name.
 func (b *builder) At(name string) string { return site.Docs + "/" + name }
 
 func (b *builder) execute(name string) (template.HTML, error) {

@@ -68,7 +68,7 @@ func newReceiver(t *testing.T) *receiver {
 	return r
 }
 
-// deliver adds a delivery of the body, and gives its id.
+// deliver stores a delivery to a subscription, with the receiver's body, and gives the id of the delivery.
 func (r *receiver) deliver(hook string, deposit id.ID) string {
 	r.t.Helper()
 	d := webhook.Delivery{ID: servicetest.NewID(), SubscriptionID: parsedID(r.t, id.Subscription, hook),
@@ -84,7 +84,7 @@ func parsedID(t testing.TB, prefix id.Prefix, text string) id.ID {
 	return parsed
 }
 
-// ask asks for an explanation; "" of signature and ts leaves the header out.
+// ask sends an explain request. An empty signature or ts leaves its header out.
 func (r *receiver) ask(signature, ts, body, computed string) object {
 	r.t.Helper()
 	headers := object{"content-type": "application/json", "x-svc-event": "deposit.activated"}

@@ -217,7 +217,7 @@ func (s Deliveries) withAttempts(ctx context.Context, found []sqlc.DeliveryByIDR
 	return all, pg.Translate(err)
 }
 
-// DeliveriesMade implements webhookports.Deliveries.
+// DeliveriesMade reads a range of the primary key (webhookports.Deliveries).
 func (s Deliveries) DeliveriesMade(ctx context.Context, subscriptionID id.ID, made ports.Span,
 	limit int) ([]webhook.Sent, error) {
 	rows, err := queries.DeliveriesMade(ctx, s.DB, sqlc.DeliveriesMadeParams{
@@ -226,7 +226,7 @@ func (s Deliveries) DeliveriesMade(ctx context.Context, subscriptionID id.ID, ma
 	return pg.Each(rows, func(r sqlc.DeliveriesMadeRow) webhook.Sent { return webhook.Sent(r) }), pg.Translate(err)
 }
 
-// DeliveriesAbout implements webhookports.Deliveries.
+// DeliveriesAbout reads the index of deposits, whatever the planner thinks of it (webhookports.Deliveries).
 func (s Deliveries) DeliveriesAbout(ctx context.Context, subscriptionID, depositID id.ID,
 	limit int) ([]webhook.Sent, error) {
 	rows, err := queries.DeliveriesAbout(ctx, s.DB, depositID, subscriptionID, limit)

@@ -1,5 +1,5 @@
-// Leads old anchors on, opens the contents where there is room, keeps the language of samples, adds copy buttons, marks where the
-// reader is. The pages work without it.
+// Leads old anchors on, opens the contents where there is room, keeps the language of samples, adds copy buttons, and
+// marks where the reader is. The pages work without it.
 
 // The reference stood at /docs before it had a page of its own. The first page has a link under each of its anchors.
 const follow = () => {
