@@ -112,8 +112,8 @@ type style struct {
 
 // styles are the forms of the JSON encoders that receivers use most, by default and with their usual options.
 var styles = []style{
-	{",", ":", "", false, false, false}, // JavaScript, Ruby, Jackson
-	{", ", ": ", "", true, false, false}, // Python
+	{",", ":", "", false, false, false},   // JavaScript, Ruby, Jackson
+	{", ", ": ", "", true, false, false},  // Python
 	{", ", ": ", "", false, false, false}, // Python with ensure_ascii=False
 	{",", ":", "", true, false, false},
 	{",", ":", "", true, true, false}, // PHP
