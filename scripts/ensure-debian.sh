@@ -5,6 +5,7 @@
 #   scripts/ensure-debian.sh gcc chromium
 set -euo pipefail
 cd "$(dirname "$0")/.."
+export PATH=$PWD/.local/bin:$PATH # as in the Makefile
 
 has() {
 	case $1 in
@@ -96,5 +97,9 @@ for need in "$@"; do
 	echo "$(why "$need"): installing $packages with apt-get" >&2
 	# shellcheck disable=SC2086 # a list of packages
 	apt_install $packages || { [ "$need" = chromium ] && apt_install chromium; } # Ubuntu has no headless shell
+	if [ "$need" = node ] && ! has node && grep -qs '^VERSION_CODENAME=bookworm' /etc/os-release; then
+		apt_install patchelf debian-archive-keyring
+		mkdir -p .local/bin && ln -sfn "$(as_root scripts/node-of-debian-13.sh)" .local/bin/node
+	fi
 	has "$need" || { echo "$packages are installed, yet $need is still not found" >&2 && exit 1; }
 done
