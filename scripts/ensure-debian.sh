@@ -101,5 +101,6 @@ for need in "$@"; do
 		apt_install patchelf debian-archive-keyring
 		mkdir -p .local/bin && ln -sfn "$(as_root scripts/node-of-debian-13.sh)" .local/bin/node
 	fi
+	hash -r # bash remembers where it found a program
 	has "$need" || { echo "$packages are installed, yet $need is still not found" >&2 && exit 1; }
 done
