@@ -1,6 +1,7 @@
 package sdk_test
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -8,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -50,16 +52,28 @@ func TestStart_FromAnEmptyFolderToAVerifiedWebhook(t *testing.T) {
 		require.LessOrEqual(t, lines, most, "lines of the partner's own code")
 		port, err := backing.FreePort()
 		require.NoError(t, err)
-		bash := exec.CommandContext(t.Context(), "bash", "-eu", "-c", script) //nolint:gosec // the guide's commands
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		bash := exec.CommandContext(ctx, "bash", "-eu", "-c", script) //nolint:gosec // the guide's commands
+		bash.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+		bash.Cancel = func() error { return syscall.Kill(-bash.Process.Pid, syscall.SIGKILL) } // the receiver too
 		bash.Dir = dir
 		bash.Env = append(os.Environ(), "CHECKOUT="+checkout(t), "PORT="+strconv.Itoa(port), "COMPOSER_ALLOW_SUPERUSER=1",
-			"COMPOSER_HOME="+t.TempDir(), "PATH=/usr/bin:"+os.Getenv("PATH"))
+			"COMPOSER_HOME="+t.TempDir(), "PATH="+debian(t))
 		said, err := bash.CombinedOutput()
 		require.NoError(t, err, string(said))
 		require.Contains(t, string(said), "verified deposit.activated")
 		require.Less(t, time.Since(begin), patience)
 		t.Logf("%s: %d lines, %s", l.name, lines, time.Since(begin).Round(time.Millisecond))
 	})
+}
+
+// debian is a PATH that begins with our tools and those of Debian, before any others of the machine.
+func debian(t testing.TB) string {
+	t.Helper()
+	tools, err := filepath.Abs(filepath.Join(docstest.Root(), ".local", "bin"))
+	require.NoError(t, err)
+	return tools + ":/usr/bin:" + os.Getenv("PATH")
 }
 
 // checkout is a folder that looks like a checkout of this repository in which `make run` runs.
