@@ -143,7 +143,7 @@ func TestClient_RepeatsAfterAnAnswerThatIsCutOrLate(t *testing.T) {
 		}
 	})
 	defer close(release)
-	created, err := s.client(deposits.WithTimeout(200*time.Millisecond)).Deposits.Create(context.Background(),
+	created, err := s.client(deposits.WithTimeout(time.Second)).Deposits.Create(context.Background(),
 		&deposits.CreateDepositParams{AccountID: "acct_1", Amount: deposits.Euros("500.50")})
 	noError(t, err)
 	equal(t, "dep_1", created.ID)
