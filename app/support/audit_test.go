@@ -75,5 +75,6 @@ func TestExportAudit_OverSeveralPages_HasEachEntryOnceInOrder(t *testing.T) {
 	require.NoError(t, exported.ExportAudit(t.Context(), from.Add(5*time.Second), end.Add(time.Second), each))
 	require.Len(t, found, entries-50)
 	require.Equal(t, []int{support.ExportPage, entries - 50 - support.ExportPage}, pages)
-	require.ErrorIs(t, exported.ExportAudit(t.Context(), from, end, func([]ports.AuditEntry) error { return io.EOF }), io.EOF)
+	failing := func([]ports.AuditEntry) error { return io.EOF }
+	require.ErrorIs(t, exported.ExportAudit(t.Context(), from, end, failing), io.EOF)
 }

@@ -17,8 +17,8 @@ func audited(t testing.TB, entries int) *deployment {
 	t.Helper()
 	w := newWorld(t)
 	_, err := w.database(t).Exec(t.Context(), `INSERT INTO audit_log (id, at, actor, action, subject, detail)
-		SELECT gen_random_uuid(), '2026-08-01T00:00:00Z'::timestamptz + i * interval '1 millisecond', 'scheduler', 'test', i::text,
-		'{"note": "a line of\nwords"}' FROM generate_series(0, $1::int - 1) i`, entries)
+		SELECT gen_random_uuid(), '2026-08-01T00:00:00Z'::timestamptz + i * interval '1 millisecond', 'scheduler', 'test',
+		i::text, '{"note": "a line of\nwords"}' FROM generate_series(0, $1::int - 1) i`, entries)
 	require.NoError(t, err)
 	return w
 }
@@ -53,12 +53,12 @@ func TestAdmin_AuditExport_PrintsALineForEachEntryOfTheTime(t *testing.T) {
 }
 
 // exporting starts an export into a pipe and reads its first line.
-func (w *deployment) exporting(t testing.TB, args ...string) (command *exec.Cmd, pipe *os.File, stderr *strings.Builder) {
+func (w *deployment) exporting(t testing.TB, args ...string) (*exec.Cmd, *os.File, *strings.Builder) {
 	t.Helper()
 	pipe, write, err := os.Pipe()
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = pipe.Close() })
-	command, stderr = exec.Command(binary(t, "admin"), //nolint:gosec // built by the test
+	command, stderr := exec.Command(binary(t, "admin"), //nolint:gosec // built by the test
 		append([]string{"audit", "export", "--from", "2026-08-01", "--to", "2026-08-02"}, args...)...), &strings.Builder{}
 	command.Env, command.Stdout, command.Stderr = w.environ, write, stderr
 	require.NoError(t, command.Start())

@@ -6,8 +6,8 @@ import (
 	"partnerdeposits/core/webhook"
 )
 
-// DispatchMetrics counts the work of the dispatcher (metrics.md, "Names"). Labels are closed sets and never ids. traceID
-// is the recorded trace of a time, for its exemplar; "" for none (ports.RecordedTraceOf).
+// DispatchMetrics counts the work of the dispatcher (metrics.md, "Names"). Labels are closed sets and never ids.
+// traceID is the recorded trace of a time, for its exemplar; "" for none (ports.RecordedTraceOf).
 type DispatchMetrics interface {
 	Relayed(events int)
 	// Recovered counts deliveries that were dispatched again because the lease ran out.
