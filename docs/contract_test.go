@@ -55,7 +55,7 @@ func texts[T ~string](values []T) (out []string) {
 }
 
 func TestRoutes_AreThoseOfTheOpenAPIDocument(t *testing.T) {
-	want := []string{"GET /openapi.json", "GET /openapi-3.0.json", "GET /docs"}
+	want := []string{"GET /openapi.json", "GET /openapi-3.0.json", "GET /docs", "GET /egress.json"}
 	for path, item := range document(t).Paths.Map() {
 		for method := range item.Operations() {
 			want = append(want, method+" "+strings.Replace(path, partnerapi.Prefix, "P", 1))

@@ -65,7 +65,7 @@ func everyMetric(t *testing.T) map[string]map[string][]string {
 	r.Books()
 	r.Queues([]string{"x"}, []string{"x"}, func(string) (map[string]int, error) { return map[string]int{}, nil })
 	w := httptest.NewRecorder()
-	r.Handler().ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+	r.Handler(false).ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
 	text, err := io.ReadAll(w.Body)
 	require.NoError(t, err)
 	return seriesOf(string(text))

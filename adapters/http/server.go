@@ -59,6 +59,9 @@ type Surfaces struct {
 	Dashboard  dashboard.Deps
 	Checkout   checkout.Deps
 
+	// Egress are the ranges of addresses from which deliveries come; none: they are not told.
+	Egress []string
+
 	// Styleguide are the pages of development; nil elsewhere.
 	Styleguide *styleguide.Deps
 
@@ -133,7 +136,7 @@ func mount(app *fiber.App, s Surfaces) error {
 		return err
 	}
 	docs.New(document, strings.TrimSuffix(s.PartnerAPI.BaseURL, "/"),
-		s.PartnerAPI.Environment != partner.Production).Register(app)
+		s.PartnerAPI.Environment != partner.Production).Egress(s.Egress).Register(app)
 	connect.Mount(app, s.Connect)
 	account.Mount(app, s.Account)
 	dashboard.Mount(app, s.Dashboard)

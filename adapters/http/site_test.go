@@ -50,6 +50,7 @@ func routes(t *testing.T) (all []route) {
 		Route: func(surface, path, method string) { all = append(all, route{surface, path, method}) },
 	}, serverhttp.Surfaces{
 		PartnerAPI: partnerapi.Deps{BaseURL: "https://api.example"},
+		Egress:     []string{"203.0.113.7/32"},
 		Styleguide: &styleguide.Deps{Caught: caught{}},
 		Callbacks:  callbacks.New(callbacks.Deps{Callbacks: &stripe.Provider{}}),
 		Payments:   func(r fiber.Router) { sandbox.Mount(r, nil) },

@@ -84,24 +84,28 @@ func (d *Dispatch) Relayed(events int) { d.relayed.Add(float64(events)) }
 func (d *Dispatch) Recovered(deliveries int) { d.reconciled.Add(float64(deliveries)) }
 
 // Attempted counts a POST.
-func (d *Dispatch) Attempted(event webhook.EventName, result webhook.Result, took time.Duration) {
+func (d *Dispatch) Attempted(event webhook.EventName, result webhook.Result, took time.Duration, traceID string) {
 	d.attempts.WithLabelValues(string(event), string(result)).Inc()
-	d.duration.WithLabelValues(string(result)).Observe(took.Seconds())
+	observe(d.duration.WithLabelValues(string(result)), took, traceID)
 }
 
 // Finished counts a delivery after its final state is committed. Only successes have a latency.
-func (d *Dispatch) Finished(event webhook.EventName, outcome webhook.Status, latency time.Duration) {
+func (d *Dispatch) Finished(
+	event webhook.EventName, outcome webhook.Status, latency time.Duration, traceID string,
+) {
 	d.finished.WithLabelValues(string(event), string(outcome)).Inc()
 	if outcome == webhook.StatusSucceeded {
-		d.latency.WithLabelValues(string(event)).Observe(latency.Seconds())
+		observe(d.latency.WithLabelValues(string(event)), latency, traceID)
 	}
 }
 
 // ReachedHealthy adds the latency of a success at a healthy endpoint.
-func (d *Dispatch) ReachedHealthy(latency time.Duration) { d.healthy.Observe(latency.Seconds()) }
+func (d *Dispatch) ReachedHealthy(latency time.Duration, traceID string) {
+	observe(d.healthy, latency, traceID)
+}
 
 // Started adds the time from due to the POST.
-func (d *Dispatch) Started(delay time.Duration) { d.start.Observe(delay.Seconds()) }
+func (d *Dispatch) Started(delay time.Duration, traceID string) { observe(d.start, delay, traceID) }
 
 // Inflight changes the number of POSTs in flight.
 func (d *Dispatch) Inflight(lane string, delta int) {

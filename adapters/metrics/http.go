@@ -46,10 +46,10 @@ func (h *HTTP) Route(surface, route, method string) {
 	}
 }
 
-// Request counts an answered request. route is a pattern, never a path.
-func (h *HTTP) Request(surface, route, method string, status int, took time.Duration) {
+// Request counts an answered request. route is a pattern, never a path. traceID is the exemplar of its time, or "".
+func (h *HTTP) Request(surface, route, method string, status int, took time.Duration, traceID string) {
 	h.requests.WithLabelValues(surface, route, method, strconv.Itoa(status)).Inc()
-	h.duration.WithLabelValues(surface, route).Observe(took.Seconds())
+	observe(h.duration.WithLabelValues(surface, route), took, traceID)
 	if status == tooManyRequests {
 		h.limited.WithLabelValues(surface).Inc()
 	}

@@ -29,7 +29,7 @@ import (
 func scrape(t testing.TB, r *metrics.Registry) map[string]string {
 	t.Helper()
 	w := httptest.NewRecorder()
-	r.Handler().ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+	r.Handler(false).ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
 	body, err := io.ReadAll(w.Body)
 	require.NoError(t, err)
 	series := map[string]string{}
@@ -172,18 +172,18 @@ func TestSeries_ClosedSetsExistFromTheStartAtZero(t *testing.T) {
 
 func TestCounts(t *testing.T) {
 	r, h, d, w := full(t)
-	h.Request("partner_api", "/api/partner/v1/deposits", "POST", 429, 20*time.Millisecond)
+	h.Request("partner_api", "/api/partner/v1/deposits", "POST", 429, 20*time.Millisecond, "")
 	h.Idempotency("replayed")
 	h.LimiterFailedOpen()
 	d.Transitioned(deposit.Pending, deposit.Active, "tenant")
 	d.Created("operator")
-	w.ReachedHealthy(30 * time.Millisecond)
-	w.Started(4 * time.Second)
+	w.ReachedHealthy(30*time.Millisecond, "")
+	w.Started(4*time.Second, "")
 	w.Relayed(7)
 	w.Recovered(2)
-	w.Attempted(webhook.DepositActivated, webhook.ResultTimeout, 10*time.Second)
-	w.Finished(webhook.DepositActivated, webhook.StatusSucceeded, 30*time.Millisecond)
-	w.Finished(webhook.DepositActivated, webhook.StatusFailed, 69*time.Hour)
+	w.Attempted(webhook.DepositActivated, webhook.ResultTimeout, 10*time.Second, "")
+	w.Finished(webhook.DepositActivated, webhook.StatusSucceeded, 30*time.Millisecond, "")
+	w.Finished(webhook.DepositActivated, webhook.StatusFailed, 69*time.Hour, "")
 	w.Inflight("fast", 2)
 	w.Inflight("fast", -1)
 	w.QueueMode(webhookports.QueueUsed)

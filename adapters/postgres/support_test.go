@@ -73,6 +73,11 @@ func TestSupport_LookUpsReadIndexes(t *testing.T) {
 				ports.AuditFilter{RequestID: "req_1", Subject: "dep_1", Actors: []actor.Actor{actor.Staff}}, 100)
 			return err
 		}},
+		"audit of a time": {[]string{"audit_log_in_order/2"}, func() error {
+			begin := time.Now().Add(-time.Hour)
+			_, err := store.Audit.AuditEntriesAfter(ctx, ports.AuditPlace{At: begin}, begin.Add(2*time.Hour), 1000)
+			return err
+		}},
 	} {
 		seen.take()
 		require.NoError(t, c.do(), name)
@@ -118,6 +123,36 @@ func TestAuditEntries_AreFoundByEveryName(t *testing.T) {
 	found, err := store.Audit.AuditEntries(t.Context(), ports.AuditFilter{Subject: "dep_1"}, 2)
 	require.NoError(t, err)
 	require.Equal(t, all[:2], found)
+}
+
+// Through PgBouncer in transaction mode, too: an export keeps no cursor.
+func TestAuditEntriesAfter_AreInOrderFromTheirPlaceToTheEnd(t *testing.T) {
+	t.Parallel()
+	pool := storetest.Pool(t, pgtest.Pooled(t, pgtest.URL(t)), postgres.PoolOptions{Pooled: true})
+	store := storetest.Over(t, pool, postgres.Options{})
+	midnight := time.Date(2026, 8, 2, 0, 0, 0, 0, time.UTC)
+	var all []ports.AuditEntry
+	for i, minutes := range []time.Duration{-1, 0, 0, 1, 24 * 60} { // two of the same time
+		e := ports.AuditEntry{ID: id.ID{byte(i + 1)}, At: midnight.Add(minutes * time.Minute), Actor: actor.Clock,
+			Action: "test", Subject: "dep_1", Detail: map[string]string{"n": "1"}}
+		require.NoError(t, store.WithinTx(t.Context(), appending(store, e)))
+		all = append(all, e)
+	}
+	day := midnight.AddDate(0, 0, 1)
+	for name, c := range map[string]struct {
+		after ports.AuditPlace
+		limit int
+		want  []ports.AuditEntry
+	}{
+		"a day has its first instant and not its last": {ports.AuditPlace{At: midnight}, 100, all[1:4]},
+		"a page":                           {ports.AuditPlace{At: midnight.AddDate(0, 0, -1)}, 2, all[:2]},
+		"the page after, at the same time": {ports.AuditPlace{At: midnight, ID: all[1].ID}, 2, all[2:4]},
+		"behind the last":                  {ports.AuditPlace{At: all[3].At, ID: all[3].ID}, 2, []ports.AuditEntry{}},
+	} {
+		found, err := store.Audit.AuditEntriesAfter(t.Context(), c.after, day, c.limit)
+		require.NoError(t, err)
+		require.Equal(t, c.want, found, name)
+	}
 }
 
 func appending(store *postgres.Store, e ports.AuditEntry) func(context.Context) error {

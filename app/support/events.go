@@ -3,6 +3,7 @@ package support
 import (
 	"context"
 	"errors"
+	"time"
 
 	"partnerdeposits/core/actor"
 	"partnerdeposits/core/connect"
@@ -104,6 +105,25 @@ func (s *Service) Audit(ctx context.Context, name string) ([]ports.AuditEntry, e
 		name = id.Operator.Of(operator.ID)
 	}
 	return s.deps.Audit.AuditEntries(ctx, auditFilter(name), MaxEntries)
+}
+
+// ExportAudit hands the entries of the audit log at or after from and before end to each, in the order of time and id,
+// up to ExportPage at a time. An error of each ends the export and is returned.
+func (s *Service) ExportAudit(ctx context.Context, from, end time.Time, each func([]ports.AuditEntry) error) error {
+	for after := (ports.AuditPlace{At: from}); ; {
+		page, err := s.deps.Audit.AuditEntriesAfter(ctx, after, end, ExportPage)
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		if err := each(page); err != nil {
+			return err
+		}
+		if len(page) < ExportPage {
+			return nil
+		}
+		last := page[len(page)-1]
+		after = ports.AuditPlace{At: last.At, ID: last.ID}
+	}
 }
 
 // auditFilter finds the entries about a subject, or by an actor that the name means.

@@ -52,6 +52,9 @@ const (
 	MaxEntries    = 100 // of the audit log
 )
 
+// ExportPage is the number of entries that ExportAudit reads at a time.
+const ExportPage = 1000
+
 // Deposit is a deposit with its history.
 type Deposit struct {
 	*deposit.Deposit

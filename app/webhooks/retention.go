@@ -62,7 +62,7 @@ func (r Retention) endParked(ctx context.Context, now time.Time) (int, error) {
 	ended, err := r.Tables.EndParkedDeliveries(ctx, now.Add(-retention), schedules.CleaningBatch)
 	counts := map[id.ID]int{}
 	for _, d := range ended {
-		r.Metrics.Finished(d.Event, webhook.StatusFailed, now.Sub(d.EventAt))
+		r.Metrics.Finished(d.Event, webhook.StatusFailed, now.Sub(d.EventAt), "")
 		counts[d.SubscriptionID]++
 	}
 	for subscriptionID, n := range counts {

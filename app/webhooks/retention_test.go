@@ -83,8 +83,8 @@ type finished struct {
 	counts map[string]int
 }
 
-func (f finished) Finished(event webhook.EventName, outcome webhook.Status, _ time.Duration) {
+func (f finished) Finished(event webhook.EventName, outcome webhook.Status, _ time.Duration, _ string) {
 	f.counts[string(event)+" "+string(outcome)]++
 }
 
-func (f finished) ReachedHealthy(time.Duration) { f.counts["healthy"]++ }
+func (f finished) ReachedHealthy(time.Duration, string) { f.counts["healthy"]++ }

@@ -37,7 +37,7 @@ type commands struct {
 	Client        clientCommands        `cmd:"" help:"Look at the records of a tenant, or erase them."`
 	Delivery      deliveryCommands      `cmd:"" help:"Look at a webhook delivery."`
 	Event         eventCommands         `cmd:"" help:"Look at an event."`
-	Audit         auditCommands         `cmd:"" help:"Look at the audit log."`
+	Audit         auditCommands         `cmd:"" help:"Look at the audit log, or export it."`
 	Link          linkCommands          `cmd:"" help:"End links between partners and accounts."`
 	Webhook       webhookCommands       `cmd:"" help:"Look at a subscription; send deliveries again."`
 	Outbox        outboxCommands        `cmd:"" help:"Look at events that could not be filed; try them again or drop them."`

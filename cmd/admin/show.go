@@ -159,7 +159,8 @@ func (c *call) objects(name string, all []fields) error {
 }
 
 type auditCommands struct {
-	Show auditShow `cmd:"" help:"Show the newest actions of a request, on a subject, or by an actor."`
+	Show   auditShow   `cmd:"" help:"Show the newest actions of a request, on a subject, or by an actor."`
+	Export auditExport `cmd:"" help:"Print every action of a time, oldest first, a JSON object on each line."`
 }
 
 type auditShow struct {

@@ -57,12 +57,17 @@ func TestUsage_EveryMistake_NamesTheHelpOfItsCommand(t *testing.T) {
 
 func TestUsage_OtherMistakes(t *testing.T) {
 	for line, want := range map[string]string{
-		"":                      "Try: admin --help",
-		"parnter list":          "Try: admin --help",
-		"webhook":               "Try: admin webhook --help",
-		"webhook replay":        "Try: admin webhook replay --help",
-		"webhook probe":         "Try: admin webhook probe --help", // found by the command itself
-		"operator show":         "Try: admin operator show --help",
+		"":               "Try: admin --help",
+		"parnter list":   "Try: admin --help",
+		"webhook":        "Try: admin webhook --help",
+		"webhook replay": "Try: admin webhook replay --help",
+		"webhook probe":  "Try: admin webhook probe --help", // found by the command itself
+		"operator show":  "Try: admin operator show --help",
+		"audit export":   "Try: admin audit export --help",
+		"audit export --from 2026-11-02 --to 2026-11-01": "--from must be before --to\nTry: admin audit export --help",
+		"audit export --from 2026-11-01 --to 2026-11-01": "--from must be before --to\nTry: admin audit export --help",
+		"audit export --from yesterday --to 2026-11-01": "--from: must be a date (2026-11-01) or a time (2026-11-01T15:00:00Z)\n" +
+			"Try: admin audit export --help",
 		"partner update --json": `Try: admin partner update --help"}}`,
 		"help webhook explode":  "Try: admin webhook --help",
 	} {

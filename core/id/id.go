@@ -28,6 +28,7 @@ const (
 	Request      Prefix = "req"
 	Message      Prefix = "msg"
 	File         Prefix = "fil"
+	AuditEntry   Prefix = "aud"
 )
 
 const (

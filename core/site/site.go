@@ -74,6 +74,7 @@ const (
 	Documents  = "/openapi"  // begins the names of the documents
 	Document31 = Documents + ".json"
 	Document30 = Documents + "-3.0.json"
+	Egress     = "/egress.json" // the addresses from which deliveries come
 )
 
 // Paths for the programs of others. A payment provider sends its notices to ProviderCallbacks with its name.

@@ -25,6 +25,7 @@ type prometheusOf struct {
 	targets map[string][]*process // by job: http, dispatcher
 	rules   string                // a directory; "": deployments/prometheus
 	pager   string                // address of an Alertmanager; "": none
+	flags   []string              // further ones
 	every   time.Duration         // interval of scrapes and rules; 0: a second
 }
 
@@ -52,9 +53,8 @@ func startPrometheus(t testing.TB, of prometheusOf) prometheus {
 	}
 	dir, address := t.TempDir(), freePort(t)
 	require.NoError(t, os.WriteFile(dir+"/prometheus.yml", []byte(config.String()), 0o600))
-	serve(t, "http://"+address+"/-/ready", "prometheus", "--config.file="+dir+"/prometheus.yml",
-		"--storage.tsdb.path="+dir+"/data",
-		"--web.listen-address="+address, "--log.level=error")
+	serve(t, "http://"+address+"/-/ready", "prometheus", append([]string{"--config.file=" + dir + "/prometheus.yml",
+		"--storage.tsdb.path=" + dir + "/data", "--web.listen-address=" + address, "--log.level=error"}, of.flags...)...)
 	return prometheus("http://" + address)
 }
 

@@ -252,7 +252,7 @@ func labels(t testing.TB, r *metrics.Registry, metric, label string) place {
 	t.Helper()
 	p := place{name: fmt.Sprintf("metric %s{%s}", metric, label)}
 	w := httptest.NewRecorder()
-	r.Handler().ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+	r.Handler(false).ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
 	series := regexp.MustCompile(`(?m)^` + metric + `(?:_count)?\{(?:[^}]*,)?` + label + `="([^"]*)"`)
 	for _, m := range series.FindAllStringSubmatch(w.Body.String(), -1) {
 		if !slices.Contains(p.entries, m[1]) {

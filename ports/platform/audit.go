@@ -26,6 +26,14 @@ type AuditLog interface {
 	Append(ctx context.Context, e AuditEntry) error
 	// AuditEntries gives up to limit entries, newest first.
 	AuditEntries(ctx context.Context, f AuditFilter, limit int) ([]AuditEntry, error)
+	// AuditEntriesAfter gives up to limit entries behind after and before the time end, in the order of time and id.
+	AuditEntriesAfter(ctx context.Context, after AuditPlace, end time.Time, limit int) ([]AuditEntry, error)
+}
+
+// AuditPlace is a place in the order of the audit log. Without an id the place is before all entries of its time.
+type AuditPlace struct {
+	At time.Time
+	ID id.ID
 }
 
 // AuditFilter selects entries of the audit log: those with this request id, this subject, or one of these actors.

@@ -2,6 +2,7 @@ package platform
 
 import (
 	"context"
+	"strconv"
 	"strings"
 )
 
@@ -24,6 +25,15 @@ func TraceIDOf(traceParent string) string {
 		return ""
 	}
 	return parts[1]
+}
+
+// RecordedTraceOf is the id of the trace that a W3C traceparent names, if the flags say that it is recorded; else "".
+func RecordedTraceOf(traceParent string) string {
+	flags, err := strconv.ParseUint(traceParent[strings.LastIndexByte(traceParent, '-')+1:], 16, 8)
+	if err != nil || flags&1 == 0 {
+		return ""
+	}
+	return TraceIDOf(traceParent)
 }
 
 type requestIDKey struct{}

@@ -8,6 +8,15 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
+func TestRecordedTraceOf_AsksTheFlags(t *testing.T) {
+	const trace = "0af7651916cd43dd8448eb211c80319c"
+	for flags, want := range map[string]string{"01": trace, "03": trace, "00": "", "02": "", "zz": "", "": ""} {
+		require.Equal(t, want, ports.RecordedTraceOf("00-"+trace+"-b7ad6b7169203331-"+flags), flags)
+	}
+	require.Empty(t, ports.RecordedTraceOf(""))
+	require.Empty(t, ports.RecordedTraceOf("01"))
+}
+
 func TestTraceIDOf_ATraceparent_GivesTheTrace(t *testing.T) {
 	require.Equal(t, "0af7651916cd43dd8448eb211c80319c",
 		ports.TraceIDOf("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"))

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -89,6 +90,8 @@ type Config struct {
 	// insecure targets.
 	WebhookBlockedPorts  []uint16 `env:"WEBHOOK_BLOCKED_PORTS" envDefault:"21,22,23,25,53,110,111,119,135,139,143,389,445,465,512,513,514,515,548,587,636,873,990,993,995,1080,1433,1521,1883,2049,2181,2375,2376,2379,2380,3306,3389,4369,5060,5061,5432,5671,5672,5900,6000,6379,6443,6667,8883,9042,9092,9200,9300,10250,11211,27017"`
 	WebhookEventIDHeader bool     `env:"WEBHOOK_EVENT_ID_HEADER"` // sends X-Svc-Event-Id
+	// The addresses or CIDR ranges from which deliveries come, as receivers see them. Unset: nothing is told.
+	EgressAddresses []string `env:"EGRESS_ADDRESSES" form:"egress address"`
 
 	RateLimitPerMinute       int `env:"RATE_LIMIT_PER_MINUTE" envDefault:"3000" min:"1"`
 	RateLimitWritesPerMinute int `env:"RATE_LIMIT_WRITES_PER_MINUTE" envDefault:"1200" min:"1"`
@@ -107,6 +110,38 @@ type Config struct {
 	SchedulerInterval time.Duration `env:"SCHEDULER_INTERVAL" envDefault:"10s" above:"0s"`
 
 	TracesEndpoint string `env:"OTEL_EXPORTER_OTLP_ENDPOINT" form:"http"` // unset: no traces
+	// Which traces are recorded, by the names of the OpenTelemetry specification, and the share for the samplers with
+	// traceidratio in their names; unset: 1.
+	TracesSampler    string `env:"OTEL_TRACES_SAMPLER" envDefault:"parentbased_always_on" form:"traces sampler"`
+	TracesSamplerArg string `env:"OTEL_TRACES_SAMPLER_ARG" form:"share"`
+}
+
+// TracesSamplers lists the values of OTEL_TRACES_SAMPLER.
+var TracesSamplers = []string{"always_on", "always_off", "traceidratio", "parentbased_always_on",
+	"parentbased_always_off", "parentbased_traceidratio"}
+
+// TracesShare is the share of traces that the samplers with traceidratio in their names record, from 0 to 1.
+func (c Config) TracesShare() float64 {
+	if share, err := strconv.ParseFloat(c.TracesSamplerArg, 64); err == nil {
+		return share
+	}
+	return 1
+}
+
+// Egress are the ranges of EGRESS_ADDRESSES in order, each once. An address is the range that has nothing else.
+func (c Config) Egress() []string {
+	var all []netip.Prefix
+	for _, text := range c.EgressAddresses {
+		if r, err := addressRange(text); err == nil {
+			all = append(all, r)
+		}
+	}
+	slices.SortFunc(all, netip.Prefix.Compare)
+	var texts []string
+	for _, r := range slices.Compact(all) {
+		texts = append(texts, r.String())
+	}
+	return texts
 }
 
 // Needs are the variables that a command requires.

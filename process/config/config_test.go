@@ -162,6 +162,10 @@ func TestLoad_NamesEachMistake(t *testing.T) {
 			`WEBHOOK_ENDPOINT_CONCURRENCY: "many" is not a whole`},
 		"insecure targets": {append(with(production...), "WEBHOOK_ALLOW_INSECURE_TARGETS=true"),
 			"WEBHOOK_ALLOW_INSECURE_TARGETS: is for"},
+		"egress address": {with("EGRESS_ADDRESSES=203.0.113.7,gateway"),
+			`EGRESS_ADDRESSES: "gateway" is neither an IP address nor a range`},
+		"egress range": {with("EGRESS_ADDRESSES=203.0.113.7/24"),
+			`EGRESS_ADDRESSES: "203.0.113.7/24" is an address within the range 203.0.113.0/24`},
 		"a bool":            {with("WEBHOOK_EVENT_ID_HEADER=si"), `WEBHOOK_EVENT_ID_HEADER: "si" is not true or false`},
 		"rate limit":        {with("RATE_LIMIT_PER_MINUTE=0"), "RATE_LIMIT_PER_MINUTE: 0 is not"},
 		"write limit":       {with("RATE_LIMIT_WRITES_PER_MINUTE=-1"), "RATE_LIMIT_WRITES_PER_MINUTE: -1 is not"},
@@ -174,6 +178,11 @@ func TestLoad_NamesEachMistake(t *testing.T) {
 		"coverage":     {with("COVERAGE_MAX=-1h"), "COVERAGE_MAX: -1h0m0s is not above"},
 		"interval":     {with("SCHEDULER_INTERVAL=0s"), "SCHEDULER_INTERVAL: 0s is not above"},
 		"traces":       {with("OTEL_EXPORTER_OTLP_ENDPOINT=collector:4318"), "OTEL_EXPORTER_OTLP_ENDPOINT: is not an http"},
+		"sampler": {with("OTEL_TRACES_SAMPLER=often"),
+			`OTEL_TRACES_SAMPLER: "often" is none of always_on, always_off, traceidratio, parentbased_always_on`},
+		"share":         {with("OTEL_TRACES_SAMPLER_ARG=10%"), `OTEL_TRACES_SAMPLER_ARG: "10%" is not a share from 0 to 1`},
+		"share above 1": {with("OTEL_TRACES_SAMPLER_ARG=1.1"), `OTEL_TRACES_SAMPLER_ARG: "1.1" is not a share`},
+		"no number":     {with("OTEL_TRACES_SAMPLER_ARG=NaN"), `OTEL_TRACES_SAMPLER_ARG: "NaN" is not a share`},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -31,11 +31,15 @@ var forms = map[string]func(text string, s setting, c Config) error{
 	"keyset":       isKeyset,
 	"listen":       isListenAddress,
 	"proxy":        isProxy,
+	"share":        isShare,
 	"proxy header": isProxyHeader,
 	"log format":   isLogFormat,
 	"smtp":         isSMTPURL,
 	"mail address": isMailAddress,
 	"http":         isHTTPURL,
+
+	"egress address": isEgressAddress,
+	"traces sampler": isTracesSampler,
 
 	"https":         isPublicURL,
 	"plain address": isPlainAddress,
@@ -108,6 +112,40 @@ func isProxy(text string, _ setting, _ Config) error {
 	_, errRange := netip.ParsePrefix(text)
 	if errAddr != nil && errRange != nil {
 		return fmt.Errorf("%q is neither an IP address nor a range such as 10.0.0.0/8", text)
+	}
+	return nil
+}
+
+func isEgressAddress(text string, _ setting, _ Config) error {
+	_, err := addressRange(text)
+	return err
+}
+
+// addressRange reads an address, as the range that has nothing else, or a range.
+func addressRange(text string) (netip.Prefix, error) {
+	if addr, err := netip.ParseAddr(text); err == nil && addr.Zone() == "" && !addr.Is4In6() {
+		return netip.PrefixFrom(addr, addr.BitLen()), nil
+	}
+	r, err := netip.ParsePrefix(text)
+	switch {
+	case err != nil || r.Addr().Is4In6():
+		return r, fmt.Errorf("%q is neither an IP address nor a range such as 203.0.113.0/24", text)
+	case r != r.Masked():
+		return r, fmt.Errorf("%q is an address within the range %s; write either of them", text, r.Masked())
+	}
+	return r, nil
+}
+
+func isTracesSampler(text string, _ setting, _ Config) error {
+	if !slices.Contains(TracesSamplers, text) {
+		return fmt.Errorf("%q is none of %s", text, strings.Join(TracesSamplers, ", "))
+	}
+	return nil
+}
+
+func isShare(text string, _ setting, _ Config) error {
+	if share, err := strconv.ParseFloat(text, 64); err != nil || !(share >= 0 && share <= 1) {
+		return fmt.Errorf("%q is not a share from 0 to 1, such as 0.1", text)
 	}
 	return nil
 }

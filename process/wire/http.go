@@ -69,7 +69,8 @@ func HTTPOn(ctx context.Context, cfg config.Config, log *slog.Logger, on Listene
 	return run.Process{
 		Name: "http", Log: log, Drain: func() { ready.Drain(); waiting.Drain() }, DrainDelay: cfg.DrainDelay,
 		Parts: append(s.parts,
-			opsPart(listenAddress{on.Ops, "METRICS_ADDR", cfg.MetricsAddr}, s.opsHandler(ready, registry.Handler()), log),
+			opsPart(listenAddress{on.Ops, "METRICS_ADDR", cfg.MetricsAddr}, s.opsHandler(ready, registry.Handler(traced(cfg))),
+				log),
 			run.Background("readiness", ready.Watch),
 			run.Background("kind of redis", s.awaitRedis),
 			run.Background("restore epoch", s.epoch.Watch),
@@ -114,7 +115,9 @@ func (s *process) httpApp(registry *metrics.Registry, ready *ops.Readiness,
 		Log: s.log, TrustedProxies: s.cfg.TrustedProxies, ProxyHeader: s.cfg.TrustedProxyHeader, HSTS: s.cfg.HTTPS(),
 		Traced: traced(s.cfg),
 		Route:  counted.Route, Draining: ready.Draining,
-		Observe:   func(o middleware.Observation) { counted.Request(o.Surface, o.Route, o.Method, o.Status, o.Duration) },
+		Observe: func(o middleware.Observation) {
+			counted.Request(o.Surface, o.Route, o.Method, o.Status, o.Duration, o.TraceID)
+		},
 		Forwarded: s.noticeForwarded(),
 	}, httpadapter.Surfaces{
 		PartnerAPI: partnerapi.Deps{
@@ -137,6 +140,7 @@ func (s *process) httpApp(registry *metrics.Registry, ready *ops.Readiness,
 		Checkout: checkout.Deps{
 			Checkout: all.Checkout, Limiter: all.Limiter, RequestsPerMinute: checkoutRequestsPerMinute, Site: site, Log: s.log,
 		},
+		Egress:     s.cfg.Egress(),
 		Styleguide: s.styleguide(parts, site),
 		Payments:   parts.PayPage,
 		Callbacks:  callbacksOf(parts, all),

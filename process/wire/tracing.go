@@ -37,7 +37,7 @@ func tracing(ctx context.Context, cfg config.Config, log *slog.Logger, process s
 	}
 	provider := trace.NewTracerProvider(
 		trace.WithBatcher(exporter),
-		trace.WithSampler(withoutPolls{trace.ParentBased(trace.AlwaysSample())}),
+		trace.WithSampler(withoutPolls{samplerOf(cfg)}),
 		trace.WithResource(resource.NewSchemaless(
 			attribute.String("service.name", "partnerdeposits-"+serviceName(process)),
 			attribute.String("deployment.environment", string(cfg.Environment)),
@@ -51,6 +51,22 @@ func tracing(ctx context.Context, cfg config.Config, log *slog.Logger, process s
 		defer cancel()
 		return provider.Shutdown(ctx)
 	}}, nil
+}
+
+// samplerOf is the sampler of OTEL_TRACES_SAMPLER.
+func samplerOf(cfg config.Config) trace.Sampler {
+	name, parentBased := strings.CutPrefix(cfg.TracesSampler, "parentbased_")
+	root := trace.AlwaysSample()
+	switch name {
+	case "always_off":
+		root = trace.NeverSample()
+	case "traceidratio":
+		root = trace.TraceIDRatioBased(cfg.TracesShare())
+	}
+	if parentBased {
+		return trace.ParentBased(root)
+	}
+	return root
 }
 
 // serviceName is the process by the name of its command: the pools of the dispatcher have names of their own.

@@ -1,7 +1,7 @@
 // Package docs serves the documentation for partners at /docs: the guides of docs/guides, and the reference made from
 // openapi.yaml. It also serves the document itself as /openapi.json, and as /openapi-3.0.json for programs that cannot
-// read OpenAPI 3.1. Each page is HTML for people and Markdown for programs, works without scripts and loads nothing
-// from other hosts. Pages are made at the first request, so that a process starts sooner.
+// read OpenAPI 3.1, and /egress.json. Each page is HTML for people and Markdown for programs, works without scripts and
+// loads nothing from other hosts. Pages are made at the first request, so that a process starts sooner.
 package docs
 
 import (
@@ -10,6 +10,7 @@ import (
 	"crypto/sha256"
 	_ "embed"
 	"encoding/hex"
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -102,6 +103,17 @@ func New(doc *openapi3.T, baseURL string, tryIt bool) *Docs {
 		}
 		return partnerapi.LegacyJSON(js)
 	})
+	return d
+}
+
+// Egress adds /egress.json, which tells receivers of deliveries from which ranges of addresses they come. Without
+// ranges there is no such file: an empty list would close the firewall of a partner who trusts it.
+func (d *Docs) Egress(ranges []string) *Docs {
+	if len(ranges) > 0 {
+		d.add(site.Egress, fiber.MIMEApplicationJSON, cacheBriefly, func() ([]byte, error) {
+			return json.Marshal(map[string][]string{"addresses": ranges})
+		})
+	}
 	return d
 }
 

@@ -26,13 +26,13 @@ func serve(t *testing.T) string {
 	return serveAs(t, true)
 }
 
-func serveAs(t *testing.T, tryIt bool) string {
+func serveAs(t *testing.T, tryIt bool, egress ...string) string {
 	t.Helper()
 	doc, err := partnerapi.Document()
 	require.NoError(t, err)
 	app := fiber.New(middleware.FiberConfig(middleware.ServerConfig{}))
 	app.Use(middleware.SecurityHeaders(false))
-	docs.New(doc, baseURL, tryIt).Register(app)
+	docs.New(doc, baseURL, tryIt).Egress(egress).Register(app)
 	return "http://" + servetest.Serve(t, app)
 }
 

@@ -47,7 +47,7 @@ func AccessLog(log *slog.Logger, observe func(Observation)) fiber.Handler {
 		}
 		o := Observation{
 			Surface: surface, Route: routes.of(c, method), Method: boundedMethod(method),
-			Status: c.Response().StatusCode(), Duration: time.Since(start),
+			Status: c.Response().StatusCode(), Duration: time.Since(start), TraceID: recordedTrace(c.UserContext()),
 		}
 		if observe != nil {
 			observe(o)
@@ -66,6 +66,14 @@ func AccessLog(log *slog.Logger, observe func(Observation)) fiber.Handler {
 		}, who...)...)
 		return nil
 	}
+}
+
+// recordedTrace is the id of the trace that ctx is recorded in; "" for none.
+func recordedTrace(ctx context.Context) string {
+	if span := trace.SpanContextFromContext(ctx); span.IsSampled() {
+		return span.TraceID().String()
+	}
+	return ""
 }
 
 // bytesOut is the length of the body; 0 for a stream, which is sent after the line.

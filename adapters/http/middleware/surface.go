@@ -16,6 +16,7 @@ type Observation struct {
 	Method   string
 	Status   int
 	Duration time.Duration
+	TraceID  string // of the recorded trace; "" for none
 }
 
 // The surfaces, as metrics name them.
@@ -52,6 +53,7 @@ var surfacePrefixes = []struct{ prefix, surface string }{
 	{site.Docs, SurfaceDocs},
 	{site.LLMs, SurfaceDocs},
 	{site.Documents, SurfaceDocs},
+	{site.Egress, SurfaceDocs},
 }
 
 // Surface returns the part of the service that a path belongs to.

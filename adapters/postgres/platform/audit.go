@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -12,9 +13,10 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
+const readAudit = `SELECT id, at, actor, action, subject, detail, coalesce(request_id, '') FROM audit_log WHERE `
+
 // AuditEntries implements ports.AuditLog. Each condition has an index of its own, so each is asked alone.
 func (r Audit) AuditEntries(ctx context.Context, f ports.AuditFilter, limit int) ([]ports.AuditEntry, error) {
-	const read = `SELECT id, at, actor, action, subject, detail, coalesce(request_id, '') FROM audit_log WHERE `
 	const newest = ` ORDER BY at DESC LIMIT $2`
 	var all []ports.AuditEntry
 	var failures []error
@@ -22,7 +24,7 @@ func (r Audit) AuditEntries(ctx context.Context, f ports.AuditFilter, limit int)
 		if !set {
 			return
 		}
-		rows, err := r.DB.Query(ctx, read+condition+newest, arg, limit)
+		rows, err := r.DB.Query(ctx, readAudit+condition+newest, arg, limit)
 		if err == nil {
 			var found []ports.AuditEntry
 			found, err = pgx.CollectRows(rows, pgx.RowToStructByPos[ports.AuditEntry])
@@ -45,6 +47,20 @@ func (r Audit) AuditEntries(ctx context.Context, f ports.AuditFilter, limit int)
 	})
 	all = slices.CompactFunc(all, func(a, b ports.AuditEntry) bool { return a.ID == b.ID })
 	return all[:min(limit, len(all))], errors.Join(failures...)
+}
+
+// AuditEntriesAfter implements ports.AuditLog.
+func (r Audit) AuditEntriesAfter(
+	ctx context.Context, after ports.AuditPlace, end time.Time, limit int,
+) ([]ports.AuditEntry, error) {
+	begin := [16]byte(after.ID) // without an id the least UUID: an id.ID would be NULL
+	rows, err := r.DB.Query(ctx, readAudit+`(at, id) > ($1, $2) AND at < $3 ORDER BY at, id LIMIT $4`,
+		after.At, begin, end, limit)
+	if err != nil {
+		return nil, err
+	}
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[ports.AuditEntry])
+	return found, pg.Translate(err)
 }
 
 // Append implements ports.AuditLog.

@@ -106,15 +106,15 @@ func (f *fixture) run(change ...func(*dispatch.Deps, *dispatch.Config)) (stop fu
 
 type noMetrics struct{}
 
-func (noMetrics) Relayed(int)                                                {}
-func (noMetrics) Recovered(int)                                              {}
-func (noMetrics) Attempted(webhook.EventName, webhook.Result, time.Duration) {}
-func (noMetrics) Finished(webhook.EventName, webhook.Status, time.Duration)  {}
-func (noMetrics) ReachedHealthy(time.Duration)                               {}
-func (noMetrics) Started(time.Duration)                                      {}
-func (noMetrics) Inflight(string, int)                                       {}
-func (noMetrics) QueueMode(webhookports.QueueMode)                           {}
-func (noMetrics) Ran(string, bool)                                           {}
+func (noMetrics) Relayed(int)                                                        {}
+func (noMetrics) Recovered(int)                                                      {}
+func (noMetrics) Attempted(webhook.EventName, webhook.Result, time.Duration, string) {}
+func (noMetrics) Finished(webhook.EventName, webhook.Status, time.Duration, string)  {}
+func (noMetrics) ReachedHealthy(time.Duration, string)                               {}
+func (noMetrics) Started(time.Duration, string)                                      {}
+func (noMetrics) Inflight(string, int)                                               {}
+func (noMetrics) QueueMode(webhookports.QueueMode)                                   {}
+func (noMetrics) Ran(string, bool)                                                   {}
 
 const key = secret.Text("svc_whsec_first")
 

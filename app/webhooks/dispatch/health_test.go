@@ -39,12 +39,12 @@ type reached struct {
 	longest   atomic.Int64
 }
 
-func (r *reached) Started(delay time.Duration) {
+func (r *reached) Started(delay time.Duration, _ string) {
 	r.starts.Add(1)
 	r.longest.Store(max(r.longest.Load(), int64(delay)))
 }
 
-func (r *reached) ReachedHealthy(latency time.Duration) {
+func (r *reached) ReachedHealthy(latency time.Duration, _ string) {
 	if latency > 0 {
 		r.n.Add(1)
 	}

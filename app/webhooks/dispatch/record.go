@@ -8,6 +8,7 @@ import (
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
+	ports "partnerdeposits/ports/platform"
 	"partnerdeposits/ports/platform/failpoint"
 	webhookports "partnerdeposits/ports/webhooks"
 )
@@ -76,9 +77,10 @@ func (d *Dispatcher) countFinished(outcomes []webhookports.Outcome, settled []bo
 		if settled[i] && o.Verdict.State != webhook.Waiting {
 			ended := o.Attempt.StartedAt.Add(o.Attempt.Duration)
 			latency := ended.Sub(o.Delivery.EventAt)
-			d.Metrics.Finished(o.Delivery.Event, webhook.StatusOf(o.Verdict.State, o.Attempt.Number), latency)
+			traceID := ports.RecordedTraceOf(o.Delivery.TraceParent)
+			d.Metrics.Finished(o.Delivery.Event, webhook.StatusOf(o.Verdict.State, o.Attempt.Number), latency, traceID)
 			if own, counts := ownLatency(o); counts {
-				d.Metrics.ReachedHealthy(own)
+				d.Metrics.ReachedHealthy(own, traceID)
 			}
 		}
 	}

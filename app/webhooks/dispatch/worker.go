@@ -7,6 +7,7 @@ import (
 
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
+	ports "partnerdeposits/ports/platform"
 	"partnerdeposits/ports/platform/failpoint"
 	webhookports "partnerdeposits/ports/webhooks"
 )
@@ -222,7 +223,7 @@ func (d *Dispatcher) post(ctx context.Context,
 	delay = d.started(delivery, now)
 	attempt = d.Sender.Post(ctx, delivery, now.Add(delivery.Skew))
 	attempt.Number = delivery.Attempts + 1
-	d.Metrics.Attempted(delivery.Event, attempt.Result, attempt.Duration)
+	d.Metrics.Attempted(delivery.Event, attempt.Result, attempt.Duration, ports.RecordedTraceOf(delivery.TraceParent))
 	return attempt, delay
 }
 
@@ -234,7 +235,7 @@ func (d *Dispatcher) started(delivery *webhookports.Delivery, now time.Time) tim
 	}
 	delay := d.registry.startDelay(delivery, delivery.DueAt.Add(-delivery.Skew), now)
 	if delivery.Healthy && delay >= 0 {
-		d.Metrics.Started(delay)
+		d.Metrics.Started(delay, ports.RecordedTraceOf(delivery.TraceParent))
 	}
 	return delay
 }
