@@ -138,10 +138,11 @@ bench-api: ## Measure the partner API against its targets and against pgbench (a
 COMMANDS := http dispatcher admin sandbox
 STAMP := $(shell git rev-parse --verify --quiet HEAD >/dev/null 2>&1 && echo true || echo false)
 
-# The checkout stamps version, revision and date, unless they are given: make build VERSION=1.2.3
-VERSION :=
-REVISION :=
-DATE :=
+# git tells version, revision and date, unless they are given: make build VERSION=1.2.3. The stamp of Go itself knows no
+# tags and misses worktrees.
+VERSION = $(shell git describe --tags --always --dirty 2>/dev/null)
+REVISION = $(shell git rev-parse --verify --quiet HEAD 2>/dev/null)
+DATE = $(shell TZ=UTC0 git log -1 --format=%cd --date=format-local:%Y-%m-%dT%H:%M:%SZ 2>/dev/null)
 STAMPED := partnerdeposits/process/version
 
 .PHONY: build
