@@ -31,7 +31,7 @@ commonLabels: {team: a}
 deploymentAnnotations: {reloader.stakater.com/auto: "true"}
 podAnnotations: {a: b}
 podLabels: {c: d}
-secrets: {from: {DATABASE_DIRECT_URL: {name: db, key: uri}}}
+secrets: {from: {DATABASE_DIRECT_URL: {name: db, key: uri}}, files: {db-ca.crt: {name: db-ca, key: ca.crt}}}
 serviceAccount: {annotations: {a: b}}
 service: {annotations: {a: b}}
 http: {autoscaling: {enabled: true}}

@@ -29,6 +29,16 @@ app.kubernetes.io/instance: {{ .root.Release.Name }}
 app.kubernetes.io/component: {{ .component }}
 {{- end -}}
 
+{{/* Labels of pods. Those of the chart's version are left out, so that an upgrade without a change rolls none. */}}
+{{- define "pd.podLabels" -}}
+{{ include "pd.selector" . }}
+{{- range list .root.Values.commonLabels .root.Values.podLabels }}
+{{- with . }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
 {{- define "pd.labels" -}}
 {{ include "pd.selector" . }}
 app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
@@ -120,12 +130,13 @@ The secrets of a process: a JSON object from setting to {name, key} of its Secre
 {{- end }}
 {{- end -}}
 
+{{/* Called with (dict "root" $ "secrets" (dict …)). */}}
 {{- define "pd.secretVolume" -}}
 name: secrets
 projected:
   defaultMode: 0440
   sources:
-    {{- range $name, $from := . }}
+    {{- range $name, $from := mergeOverwrite (deepCopy .root.Values.secrets.files) .secrets }}
     - secret: {name: {{ $from.name }}, items: [{key: {{ $from.key | quote }}, path: {{ $name }}}]}
     {{- end }}
 {{- end -}}

@@ -29,11 +29,7 @@ spec:
     matchLabels: {{ include "pd.selector" . | nindent 6 }}
   template:
     metadata:
-      labels:
-        {{- include "pd.labels" . | nindent 8 }}
-        {{- with $root.Values.podLabels }}
-        {{- toYaml . | nindent 8 }}
-        {{- end }}
+      labels: {{ include "pd.podLabels" . | nindent 8 }}
       annotations:
         checksum/secrets: {{ include "pd.secretsHash" (dict "root" $root "secrets" $secrets) }}
         {{- with $root.Values.podAnnotations }}
@@ -94,7 +90,7 @@ spec:
             - {name: secrets, mountPath: /run/secrets/partnerdeposits, readOnly: true}
             - {name: tmp, mountPath: /tmp}
       volumes:
-        - {{- include "pd.secretVolume" $secrets | nindent 10 }}
+        - {{- include "pd.secretVolume" (dict "root" $root "secrets" $secrets) | nindent 10 }}
         - name: tmp
           emptyDir: {sizeLimit: {{ $values.tmpSize }}}
 {{- if $values.podDisruptionBudget.enabled }}
