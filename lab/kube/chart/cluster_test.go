@@ -44,8 +44,8 @@ func (c client) GetClientFor(apiVersion, kind string) (dynamic.NamespaceableReso
 	return c.Resource(schema.GroupVersionResource{Version: apiVersion, Resource: "secrets"}), true, nil
 }
 
-// A changed Secret changes the pods of both processes, so that an upgrade rolls them; a key that the chart does not take
-// changes nothing.
+// A changed Secret changes the pods of both processes, so that an upgrade rolls them. A key that the chart does not
+// take changes nothing.
 func TestSecrets_ThatChange_RollThePods(t *testing.T) {
 	hash := func(held secrets, template string) string {
 		server := httptest.NewServer(held)
