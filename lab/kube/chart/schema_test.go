@@ -85,7 +85,8 @@ func demands() []any {
 		}
 	}
 	is := func(name string, values ...any) map[string]any {
-		return map[string]any{"required": []any{name}, "properties": map[string]any{name: map[string]any{"enum": values}}}
+		properties := map[string]any{name: map[string]any{"enum": values}}
+		return map[string]any{"required": []any{name}, "properties": properties}
 	}
 	production := is("SERVICE_ENV", partner.Production)
 	return []any{
