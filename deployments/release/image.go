@@ -78,7 +78,8 @@ func (s source) writeImage(built, to string) (v1.ImageIndex, error) {
 	}
 	return index, path.AppendIndex(index, layout.WithAnnotations(map[string]string{
 		"org.opencontainers.image.ref.name": s.Version,
-		"io.containerd.image.name":          "docker.io/library/" + imageName + ":" + s.Version, // as kubelet completes the name
+		// Kubelet completes the name of an image in this way.
+		"io.containerd.image.name": "docker.io/library/" + imageName + ":" + s.Version,
 	}))
 }
 
