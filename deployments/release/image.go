@@ -202,7 +202,10 @@ func archive(entries []entry, date time.Time) ([]byte, error) {
 			return nil, err
 		}
 	}
-	return file.Bytes(), w.Close()
+	if err := w.Close(); err != nil { // writes the end of the archive
+		return nil, err
+	}
+	return file.Bytes(), nil
 }
 
 // certificates are Mozilla's roots as PEM, from a pinned module, so that no machine's own set gets into the image.
