@@ -83,6 +83,7 @@ lint: ## Check style, mistakes and who imports whom (.golangci.yml)
 	@scripts/tools.sh golangci-lint
 	@golangci-lint run ./...
 	@cd lab/kube && GOFLAGS=-buildvcs=false CGO_ENABLED=0 golangci-lint run ./chart/...
+	@cd deployments/release && golangci-lint run ./...
 
 .PHONY: words
 words: ## Count words that hide a noun ("what", "one", "it") in comments and docs
@@ -142,7 +143,8 @@ STAMP := $(shell git rev-parse --verify --quiet HEAD >/dev/null 2>&1 && echo tru
 
 # git tells version, revision and date, unless they are given: make build VERSION=1.2.3. The stamp of Go itself knows no
 # tags and misses worktrees.
-VERSION = $(shell git describe --tags --always --dirty 2>/dev/null)
+VERSION :=
+DESCRIBED = $(shell git describe --tags --always --dirty 2>/dev/null)
 REVISION = $(shell git rev-parse --verify --quiet HEAD 2>/dev/null)
 DATE = $(shell TZ=UTC0 git log -1 --format=%cd --date=format-local:%Y-%m-%dT%H:%M:%SZ 2>/dev/null)
 STAMPED := partnerdeposits/process/version
@@ -150,9 +152,23 @@ STAMPED := partnerdeposits/process/version
 .PHONY: build
 build: ## Build all commands into bin/, static (VERSION=1.2.3 for another version than that of the checkout)
 	@go build -buildvcs=$(STAMP) -o bin/ \
-		-ldflags='-X $(STAMPED).Version=$(VERSION) -X $(STAMPED).Revision=$(REVISION) -X $(STAMPED).Date=$(DATE)' \
+		-ldflags='-X $(STAMPED).Version=$(or $(VERSION),$(DESCRIBED)) -X $(STAMPED).Revision=$(REVISION) -X $(STAMPED).Date=$(DATE)' \
 		$(COMMANDS:%=./cmd/%)
+
+KEY :=
+
+.PHONY: image
+image: ## Build the image for amd64 and arm64 into dist/image, without a daemon (VERSION=1.2.3 names it)
+	@go run -C deployments/release . image $(if $(VERSION),--version=$(VERSION))
+
+.PHONY: release
+release: ## Build a release into dist/VERSION (VERSION=1.2.3 KEY=owner.key; docs/guides/releasing.md)
+	@go run -C deployments/release . release $(if $(KEY),--key=$(abspath $(KEY))) -- $(VERSION)
+
+.PHONY: test-release
+test-release: ## Build a whole release twice, in two folders, and compare every byte (ten minutes)
+	@go test -C deployments/release -tags=long -count=1 -v -timeout=60m -run=TestLong .
 
 .PHONY: clean
 clean: ## Remove what was built; tools stay (they are in .local/bin)
-	@rm -rf bin .local/tests
+	@rm -rf bin dist/image .local/tests
