@@ -83,7 +83,7 @@ lint: ## Check style, mistakes and who imports whom (.golangci.yml)
 	@scripts/tools.sh golangci-lint
 	@golangci-lint run ./...
 	@cd lab/kube && GOFLAGS=-buildvcs=false CGO_ENABLED=0 golangci-lint run ./chart/...
-	@cd deployments/release && golangci-lint run ./...
+	@cd deployments/release && GOFLAGS=-buildvcs=false CGO_ENABLED=0 golangci-lint run ./...
 
 .PHONY: words
 words: ## Count words that hide a noun ("what", "one", "it") in comments and docs
@@ -147,13 +147,12 @@ VERSION :=
 DESCRIBED = $(shell git describe --tags --always --dirty 2>/dev/null)
 REVISION = $(shell git rev-parse --verify --quiet HEAD 2>/dev/null)
 DATE = $(shell TZ=UTC0 git log -1 --format=%cd --date=format-local:%Y-%m-%dT%H:%M:%SZ 2>/dev/null)
-STAMPED := partnerdeposits/process/version
+STAMPED := -X partnerdeposits/process/version
+STAMPS = $(STAMPED).Version=$(or $(VERSION),$(DESCRIBED)) $(STAMPED).Revision=$(REVISION) $(STAMPED).Date=$(DATE)
 
 .PHONY: build
 build: ## Build all commands into bin/, static (VERSION=1.2.3 for another version than that of the checkout)
-	@go build -buildvcs=$(STAMP) -o bin/ \
-		-ldflags='-X $(STAMPED).Version=$(or $(VERSION),$(DESCRIBED)) -X $(STAMPED).Revision=$(REVISION) -X $(STAMPED).Date=$(DATE)' \
-		$(COMMANDS:%=./cmd/%)
+	@go build -buildvcs=$(STAMP) -ldflags='$(STAMPS)' -o bin/ $(COMMANDS:%=./cmd/%)
 
 KEY :=
 

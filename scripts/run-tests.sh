@@ -21,7 +21,7 @@ done
 
 # Packages of modules of their own. The libraries of these modules are large, and only a build without the race detector is
 # shared with lint.
-for folder in lab/kube/chart; do
+for folder in deployments/release lab/kube/chart; do
 	mkdir -p "$binaries/$folder"
 	(cd "$folder" && CGO_ENABLED=0 go test -vet=off -ldflags=-s -c -o "$binaries/$folder/" .) >&2
 	echo "$folder partnerdeposits/$folder $PWD/$folder" >>"$binaries/list"
@@ -51,8 +51,6 @@ export -f run
 TEST2JSON=$(go tool -n test2json) BINARIES=$binaries
 export TEST2JSON BINARIES
 status=0
-# Modules of their own beside the service. They are small, so Go may link them anew.
-CGO_ENABLED=0 go test -C deployments/release -count=1 -json ./... || status=1
 head -n 1 "$binaries/list" | xargs -L 1 bash -c 'run "$@"' run || status=1
 tail -n +2 "$binaries/list" | xargs -P "$(nproc)" -L 1 bash -c 'run "$@"' run || status=1
 exit $status
