@@ -30,6 +30,8 @@ var parts = []part{
 	{name: "idempotency", limit: 5, folder: e2e,
 		test: "Idempotency_AThousandRaces_WithProcessesKilledBetweenCommitAndAnswer"},
 	{name: "rolling", quiet: true, limit: 5, folder: e2e, test: "RollingRestart_FailsLosesAndRepeatsNothing"},
+	{name: "upgrade", quiet: true, limit: 30, folder: e2e, test: "Upgrade_ForwardBackAndForward_FailsLosesAndRepeatsNothing"},
+	{name: "keyset", quiet: true, limit: 10, folder: e2e, test: "Keyset_RotatedWhileServing_FailsLosesAndRepeatsNothing"},
 	{name: "redis-full", quiet: true, limit: 10, folder: e2e, test: "RedisFull_LosesNothingAndDelaysLittle"},
 	{name: "redis-cluster", quiet: true, limit: 20, folder: e2e,
 		test: "RedisCluster_AnyNodeKilled_LosesNothingAndDelaysLittle"},
