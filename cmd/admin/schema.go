@@ -129,7 +129,7 @@ func (newKeyset) Run(c *call) error {
 
 type addKey struct{}
 
-// Run adds a key to the configured keyset. Processes with the old keyset and with the new one read each other's secrets.
+// Run adds a key to the configured keyset. Processes with either keyset read the secrets of the others.
 func (addKey) Run(c *call) error { return c.changeKeyset(wire.AddKey) }
 
 type useKey struct{}

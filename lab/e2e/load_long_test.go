@@ -41,7 +41,8 @@ func (w *deployment) load(account string) *load {
 	return w.loadOf(account, operationsPerSecond, func(l *load) (string, error) {
 		id, _, err := l.create(uuid.NewString(), l.terms())
 		if err == nil {
-			_, err = l.send(http.MethodPost, "/test/deposits/"+id+"/simulate", "", map[string]any{"outcome": "activate"})
+			_, err = l.send(http.MethodPost, "/test/deposits/"+id+"/simulate", "",
+				map[string]any{"outcome": "activate"})
 		}
 		return id, err
 	})

@@ -110,7 +110,8 @@ type begun struct {
 func (f *fleet) begin(t *testing.T, l *load, m *member, name string) begun {
 	t.Helper()
 	base := "http://" + m.addr
-	b := begun{key: uuid.NewString(), terms: l.terms(), operator: newBrowser(t), connectURL: f.w.connectURL(t, name+"-later")}
+	b := begun{key: uuid.NewString(), terms: l.terms(), operator: newBrowser(t),
+		connectURL: f.w.connectURL(t, name+"-later")}
 	b.terms["depositUrlGeneration"], b.terms["returnUrl"] = true, "https://partner.example/thanks?booking=1"
 	status, raw, err := (&apiClient{t: t, base: base + "/api/partner/v1", header: http.Header{"X-Api-Key": {f.w.apiKey},
 		"Content-Type": {"application/json"}}}).with("Idempotency-Key", b.key).do(http.MethodPost, "/deposits", b.terms)

@@ -156,8 +156,8 @@ func lastRelease(t *testing.T) (dir string) {
 	require.NoError(t, os.MkdirAll(filepath.Join(temp, "source"), 0o755))
 	command(t, root, "git", "archive", "--format=tar", "-o", filepath.Join(temp, "source.tar"), commit)
 	command(t, temp, "tar", "-xf", "source.tar", "-C", "source")
-	command(t, filepath.Join(temp, "source"), "go", "build", "-ldflags=-s -w", "-buildvcs=false", "-o", "../bin/", "./cmd/http",
-		"./cmd/dispatcher", "./cmd/admin")
+	command(t, filepath.Join(temp, "source"), "go", "build", "-ldflags=-s -w", "-buildvcs=false", "-o", "../bin/",
+		"./cmd/http", "./cmd/dispatcher", "./cmd/admin")
 	require.NoError(t, os.Rename(filepath.Join(temp, "bin"), dir))
 	t.Logf("release %s is built, in %.0f s", last.Name, time.Since(begin).Seconds())
 	return dir

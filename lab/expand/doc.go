@@ -34,8 +34,8 @@ func (p Problem) String() string {
 	return fmt.Sprintf("%s: %s\n\t%s", p.Migration, p.Statement, p.Why)
 }
 
-// Check reviews the migrations above the number released. The released ones come first in all: they tell which checks of
-// NOT NULL are validated. known are the names of releases.
+// Check reviews the migrations above the number released. The released ones come first in all: they tell which checks
+// of NOT NULL are validated. known are the names of releases.
 func Check(all []Migration, released int64, known []string) (problems []Problem) {
 	seen := history{notNull: map[string]string{}, validated: map[string]bool{}, parted: map[string]bool{}}
 	for _, m := range all {

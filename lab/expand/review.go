@@ -112,7 +112,8 @@ func (r *review) statement(c cursor) {
 		r.createIndex(c, false)
 	case c.take("create", "unique", "index"):
 		r.createIndex(c, true)
-	case c.take("create", "trigger"), c.take("create", "or", "replace", "trigger"), c.take("create", "constraint", "trigger"):
+	case c.take("create", "trigger"), c.take("create", "or", "replace", "trigger"),
+		c.take("create", "constraint", "trigger"):
 		r.createTrigger(c)
 	case c.take("drop"):
 		r.drop(c)
