@@ -204,6 +204,15 @@ func TestCheck_PassesRealMigrations(t *testing.T) {
 	require.Contains(t, problems, "00052_open_stays.sql", "its UPDATE is a single statement")
 }
 
+// The examples of the guide, which the long test of upgrades runs.
+func TestCheck_PassesTheExamples(t *testing.T) {
+	t.Parallel()
+	examples, err := expand.Migrations(os.DirFS("testdata"))
+	require.NoError(t, err)
+	require.Len(t, examples, 2)
+	require.Empty(t, expand.Check(examples, 0, nil))
+}
+
 func TestFrozen_NamesEachReleasedMigrationThatDiffers(t *testing.T) {
 	t.Parallel()
 	const sum = "01ba4719c80b6fe911b091a7c05124b64eeece964e09c058ef8f9805daca546b" // of a line feed
