@@ -44,7 +44,7 @@ test: ## Run every test there is: generated code, lint, and all tests with the r
 PART :=
 
 .PHONY: test-long
-test-long: ## Run the tests that need minutes, and print a table: alerts, failovers, faults (75 minutes; PART=rolling for a part)
+test-long: ## Run the tests that need minutes, and print a table: alerts, failovers, faults, upgrades (86 minutes; PART=rolling for a part)
 	@scripts/ensure-debian.sh curl haproxy pg_dump prometheus prometheus-alertmanager
 	@go run ./lab/long $(PART)
 

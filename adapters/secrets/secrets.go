@@ -24,6 +24,7 @@ const DevelopmentKeyset = "eyJwcmltYXJ5S2V5SWQiOjE3MjQxMjE2NzcsImtleSI6W3sia2V5R
 // Errors of this package. Their texts contain neither keys nor plaintext.
 var (
 	ErrKeyset  = errors.New("secrets: the keyset is not one that NewKeyset made")
+	ErrUsed    = errors.New("secrets: the newest key of the keyset encrypts already")
 	ErrDecrypt = errors.New("secrets: does not decrypt with this keyset for this row")
 )
 
@@ -46,23 +47,56 @@ func NewKeyset() (string, error) {
 //
 // Returns ErrKeyset.
 func Rotate(encoded string) (string, error) {
+	added, err := AddKey(encoded)
+	if err != nil {
+		return "", err
+	}
+	return UseKey(added)
+}
+
+// AddKey adds a key to a keyset. The key decrypts, and does not encrypt yet.
+//
+// Returns ErrKeyset.
+func AddKey(encoded string) (string, error) {
 	handle, err := decode(encoded)
 	if err != nil {
 		return "", err
 	}
 	manager := keyset.NewManagerFromHandle(handle)
-	keyID, err := manager.Add(aead.AES256GCMKeyTemplate())
-	if err != nil {
+	if _, err := manager.Add(aead.AES256GCMKeyTemplate()); err != nil {
 		return "", fmt.Errorf("secrets: add key: %w", err)
 	}
-	if err := manager.SetPrimary(keyID); err != nil {
+	return encodeOf(manager)
+}
+
+// UseKey makes the newest key of a keyset its primary key.
+//
+// Returns ErrKeyset, and ErrUsed where the newest key is the primary key.
+func UseKey(encoded string) (string, error) {
+	handle, err := decode(encoded)
+	if err != nil {
+		return "", err
+	}
+	newest, err := handle.Entry(handle.Len() - 1)
+	if err != nil {
+		return "", ErrKeyset
+	}
+	if newest.IsPrimary() {
+		return "", ErrUsed
+	}
+	manager := keyset.NewManagerFromHandle(handle)
+	if err := manager.SetPrimary(newest.KeyID()); err != nil {
 		return "", fmt.Errorf("secrets: set primary key: %w", err)
 	}
-	rotated, err := manager.Handle()
+	return encodeOf(manager)
+}
+
+func encodeOf(manager *keyset.Manager) (string, error) {
+	handle, err := manager.Handle()
 	if err != nil {
-		return "", fmt.Errorf("secrets: rotate keyset: %w", err)
+		return "", fmt.Errorf("secrets: keyset: %w", err)
 	}
-	return encode(rotated)
+	return encode(handle)
 }
 
 // Open makes the cipher of a keyset.

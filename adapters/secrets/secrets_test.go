@@ -83,6 +83,30 @@ func TestRotate_OldStillOpens_NewIsUsedFromThenOn(t *testing.T) {
 	}
 }
 
+// Between two neighbours of a rotation in two steps, each reads all secrets of the other.
+func TestAddKeyThenUseKey_NeighboursReadEachOther(t *testing.T) {
+	t.Parallel()
+	first := fresh(t)
+	added, err := secrets.AddKey(first)
+	require.NoError(t, err)
+	used, err := secrets.UseKey(added)
+	require.NoError(t, err)
+	for _, neighbours := range [][2]string{{first, added}, {added, used}} {
+		for i := range 2 {
+			sealed := seal(t, open(t, neighbours[i]), "secret", "row")
+			got, err := open(t, neighbours[1-i]).Decrypt(sealed, []byte("row"))
+			require.NoError(t, err)
+			require.Equal(t, "secret", string(got))
+		}
+	}
+	require.Equal(t, open(t, first).PrimaryPrefix(), open(t, added).PrimaryPrefix(), "the new key encrypts nothing yet")
+	require.NotEqual(t, open(t, first).PrimaryPrefix(), open(t, used).PrimaryPrefix())
+	_, err = open(t, first).Decrypt(seal(t, open(t, used), "secret", "row"), []byte("row"))
+	require.ErrorIs(t, err, secrets.ErrDecrypt, "so both steps are needed")
+	_, err = secrets.UseKey(used)
+	require.ErrorIs(t, err, secrets.ErrUsed)
+}
+
 func TestOpenAndRotate_BadKeysets_AreRefusedWithoutQuotingThem(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []string{
@@ -96,6 +120,10 @@ func TestOpenAndRotate_BadKeysets_AreRefusedWithoutQuotingThem(t *testing.T) {
 		_, err := secrets.Open(bad)
 		require.Equal(t, secrets.ErrKeyset, err, bad)
 		_, err = secrets.Rotate(bad)
+		require.ErrorIs(t, err, secrets.ErrKeyset, bad)
+		_, err = secrets.AddKey(bad)
+		require.ErrorIs(t, err, secrets.ErrKeyset, bad)
+		_, err = secrets.UseKey(bad)
 		require.ErrorIs(t, err, secrets.ErrKeyset, bad)
 	}
 }

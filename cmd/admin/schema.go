@@ -110,7 +110,9 @@ func (restoreFinish) Run(c *call) error {
 
 type secretsCommands struct {
 	NewKeyset newKeyset    `cmd:"" name:"new-keyset" help:"Make a keyset for SECRETS_KEYSET."`
-	Rotate    rotateKeyset `cmd:"" help:"Add a new primary key to SECRETS_KEYSET; what older keys encrypted still decrypts."`
+	AddKey    addKey       `cmd:"" name:"add-key" help:"Add a key to SECRETS_KEYSET that decrypts and does not encrypt yet: the first half of a rotation while processes serve."`
+	UseKey    useKey       `cmd:"" name:"use-key" help:"Let the newest key of SECRETS_KEYSET encrypt, once every process has the key: the second half."`
+	Rotate    rotateKeyset `cmd:"" help:"Add a new primary key to SECRETS_KEYSET, as add-key and use-key do; what older keys encrypted still decrypts."`
 	Reencrypt reencrypt    `cmd:"" help:"Encrypt the stored secrets with the primary key of SECRETS_KEYSET; interrupted, it goes on where it stopped."`
 }
 
@@ -125,18 +127,37 @@ func (newKeyset) Run(c *call) error {
 	return c.keyset(keyset)
 }
 
+type addKey struct{}
+
+// Run adds a key to the configured keyset. Processes with either keyset read the secrets of the others.
+func (addKey) Run(c *call) error { return c.changeKeyset(wire.AddKey) }
+
+type useKey struct{}
+
+// Run makes the newest key primary. Processes that lack this key could not read the secrets that others write.
+func (useKey) Run(c *call) error {
+	err := c.changeKeyset(wire.UseKey)
+	if errors.Is(err, wire.ErrKeyUsed) {
+		return coded{"key_in_use", errors.New("the newest key encrypts already: `admin secrets add-key` adds another")}
+	}
+	return err
+}
+
 type rotateKeyset struct{}
 
 // Run rotates the configured keyset. Give the new keyset to every process before you discard the old one.
-func (rotateKeyset) Run(c *call) error {
+func (rotateKeyset) Run(c *call) error { return c.changeKeyset(wire.RotateKeyset) }
+
+// changeKeyset prints the keyset that change makes of the configured one.
+func (c *call) changeKeyset(change func(config.Config) (string, error)) error {
 	cfg, err := c.config(config.Nothing)
 	if err != nil {
 		return err
 	}
 	if cfg.SecretsKeyset == "" {
-		return config.Mistakes{"SECRETS_KEYSET: is required, the keyset to rotate"}
+		return config.Mistakes{"SECRETS_KEYSET: is required, the keyset to change"}
 	}
-	keyset, err := wire.RotateKeyset(cfg)
+	keyset, err := change(cfg)
 	if err != nil {
 		return err
 	}

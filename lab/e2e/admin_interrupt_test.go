@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/url"
 	"os/exec"
 	"testing"
 	"time"
@@ -110,19 +109,10 @@ func TestAdmin_Reencrypt_WithTheWrongKeyset_ChangesNothing(t *testing.T) {
 // Ctrl-C ends the statement in the server too, and the next run builds the index anew.
 func TestAdmin_MigrateUp_InterruptedAndRunAgain(t *testing.T) {
 	t.Parallel()
-	base := pgtest.URL(t)
-	conn, err := pgx.Connect(t.Context(), base)
-	require.NoError(t, err)
-	name := "empty_" + uuid.NewString()[:8]
-	_, err = conn.Exec(t.Context(), `CREATE DATABASE `+name+` TEMPLATE template0`)
-	require.NoError(t, err)
-	require.NoError(t, conn.Close(t.Context()))
-	target, err := url.Parse(base)
-	require.NoError(t, err)
-	target.Path = "/" + name
-	environ := []string{"DATABASE_URL=" + target.String(), "REDIS_URL=" + redistest.URL(t)}
+	databaseURL := emptyDatabase(t)
+	environ := []string{"DATABASE_URL=" + databaseURL, "REDIS_URL=" + redistest.URL(t)}
 
-	reader, err := pgx.Connect(t.Context(), target.String())
+	reader, err := pgx.Connect(t.Context(), databaseURL)
 	require.NoError(t, err)
 	// CREATE INDEX CONCURRENTLY waits for this snapshot
 	_, err = reader.Exec(t.Context(), `BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM pg_class`)
@@ -134,7 +124,7 @@ func TestAdmin_MigrateUp_InterruptedAndRunAgain(t *testing.T) {
 	require.Contains(t, term.screen(), "goes on with the migration that was interrupted")
 	require.NoError(t, reader.Close(t.Context()))
 
-	check, err := pgx.Connect(t.Context(), target.String())
+	check, err := pgx.Connect(t.Context(), databaseURL)
 	require.NoError(t, err)
 	defer check.Close(t.Context())
 	var running, invalid int

@@ -27,6 +27,8 @@ func TestAdmin_UsageMistakesExit2(t *testing.T) {
 		"not a number":    {"partner", "rate-limit", "--partner", "x", "--per-minute", "many"},
 		"no database":     {"partner", "list", "--json"},
 		"nothing to turn": {"secrets", "rotate"},
+		"nothing to add":  {"secrets", "add-key"},
+		"nothing to use":  {"secrets", "use-key"},
 		"nothing chosen":  {"webhook", "probe"},
 		"two are chosen":  {"webhook", "probe", "--all", "--partner", "x"},
 	} {
@@ -50,6 +52,9 @@ func TestAdmin_Keysets(t *testing.T) {
 	require.Zero(t, code, stderr)
 	require.NoError(t, json.Unmarshal([]byte(stdout), &rotated))
 	require.NotEqual(t, made.Keyset, rotated.Keyset)
+	code, _, stderr = run(t, []string{"SECRETS_KEYSET=" + rotated.Keyset}, "admin", "secrets", "use-key")
+	require.Equal(t, 1, code)
+	require.Contains(t, stderr, "`admin secrets add-key` adds another")
 
 	// The rotated keyset decrypts the old keyset's secrets; an unrelated keyset does not.
 	environ := []string{"DATABASE_URL=" + pgtest.URL(t), "REDIS_URL=" + redistest.URL(t)}

@@ -97,10 +97,16 @@ type process struct {
 // start runs a service command and returns after its ops server listens. The process is killed when the test ends.
 func start(t testing.TB, name string, environ ...string) *process {
 	t.Helper()
+	return startAt(t, binary(t, name), name, environ...)
+}
+
+// startAt is start with the binary at a path.
+func startAt(t testing.TB, path, name string, environ ...string) *process {
+	t.Helper()
 	p := &process{log: &procs.Buffer{}, stdout: &procs.Buffer{}}
 	env := append([]string{"PATH=" + os.Getenv("PATH"), "METRICS_ADDR=127.0.0.1:0"}, environ...)
 	var err error
-	p.Process, err = procs.Start(procs.Spec{Name: name, Path: binary(t, name), Env: env, Log: p.log, Stdout: p.stdout})
+	p.Process, err = procs.Start(procs.Spec{Name: name, Path: path, Env: env, Log: p.log, Stdout: p.stdout})
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		p.Kill()
@@ -192,12 +198,17 @@ func fetch(url string) (int, string) {
 // run executes a command to its end.
 func run(t testing.TB, environ []string, name string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
-	path := binary(t, name) // the first use builds the command
+	return runAt(t, binary(t, name), environ, args...) // the first use builds the command
+}
+
+// runAt is run with the binary at a path.
+func runAt(t testing.TB, path string, environ []string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), soon)
 	defer cancel()
 	// the doctor finds no process of another test
 	env := append([]string{"PATH=" + os.Getenv("PATH"), "METRICS_ADDR=127.0.0.1:1"}, environ...)
-	ended, err := procs.Run(ctx, procs.Spec{Name: name, Path: path, Args: args, Env: env})
+	ended, err := procs.Run(ctx, procs.Spec{Name: filepath.Base(path), Path: path, Args: args, Env: env})
 	require.NoError(t, err)
 	return ended.Code, ended.Stdout, ended.Stderr
 }

@@ -3,10 +3,12 @@ package e2e_test
 import (
 	"encoding/json"
 	"net/url"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/lab/pgtest"
@@ -17,6 +19,7 @@ import (
 type deployment struct {
 	environ []string
 	baseURL string
+	bin     string // folder of the binaries; "": those of this tree
 
 	partnerID, slug, connectSecret, apiKey string
 }
@@ -35,8 +38,16 @@ func newWorldWithRedis(t testing.TB, redisURL string, environ ...string) *deploy
 
 func worldOn(t testing.TB, databaseURL, redisURL string, environ ...string) *deployment {
 	t.Helper()
+	w := &deployment{}
+	w.prepare(t, databaseURL, redisURL, environ...)
+	return w
+}
+
+// prepare creates the partner, in a database with the schema.
+func (w *deployment) prepare(t testing.TB, databaseURL, redisURL string, environ ...string) {
+	t.Helper()
 	addr := freePort(t)
-	w := &deployment{baseURL: "http://" + addr, slug: "acme"}
+	w.baseURL, w.slug = "http://"+addr, "acme"
 	w.environ = append([]string{
 		"DATABASE_URL=" + databaseURL, "REDIS_URL=" + redisURL, "HTTP_ADDR=" + addr,
 		"WEBHOOK_ALLOW_INSECURE_TARGETS=true", "SCHEDULER_INTERVAL=200ms",
@@ -44,13 +55,37 @@ func worldOn(t testing.TB, databaseURL, redisURL string, environ ...string) *dep
 	var made struct{ PartnerID, Slug, ConnectSecret, APIKey string }
 	w.admin(t, &made, "partner", "create", "--slug", w.slug, "--name", "Acme Stays")
 	w.partnerID, w.connectSecret, w.apiKey = made.PartnerID, made.ConnectSecret, made.APIKey
-	return w
+}
+
+// emptyDatabase makes a database without a schema.
+func emptyDatabase(t testing.TB) (databaseURL string) {
+	t.Helper()
+	base := pgtest.URL(t)
+	conn, err := pgx.Connect(t.Context(), base)
+	require.NoError(t, err)
+	name := "empty_" + uuid.NewString()[:8]
+	_, err = conn.Exec(t.Context(), `CREATE DATABASE `+name+` TEMPLATE template0`)
+	require.NoError(t, err)
+	require.NoError(t, conn.Close(t.Context()))
+	target, err := url.Parse(base)
+	require.NoError(t, err)
+	target.Path = "/" + name
+	return target.String()
+}
+
+// binary gives the path of a command of the deployment.
+func (w *deployment) binary(t testing.TB, name string) string {
+	t.Helper()
+	if w.bin == "" {
+		return binary(t, name)
+	}
+	return filepath.Join(w.bin, name)
 }
 
 // admin runs an admin command that must succeed and reads its JSON.
 func (w *deployment) admin(t testing.TB, into any, args ...string) {
 	t.Helper()
-	code, stdout, stderr := run(t, w.environ, "admin", append(args, "--json")...)
+	code, stdout, stderr := runAt(t, w.binary(t, "admin"), w.environ, append(args, "--json")...)
 	require.Zero(t, code, stderr)
 	require.NoError(t, json.Unmarshal([]byte(stdout), into), stdout)
 }

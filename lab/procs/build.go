@@ -14,6 +14,8 @@ type Build struct {
 	Race  bool   // with the race detector, which needs a C compiler
 	Cover bool   // with counters of coverage that can be cleared while the command runs
 	Stamp string // flags of the linker that stamp the build
+
+	Overlay string // a file that replaces sources, in the form of go build -overlay
 }
 
 // Into builds commands of this module, such as "cmd/dispatcher", to the path out. With a trailing separator, out is a
@@ -29,6 +31,9 @@ func (b Build) Into(ctx context.Context, out string, commands ...string) error {
 	}
 	if b.Cover {
 		args = append(args, "-cover", "-covermode=atomic", "-coverpkg=partnerdeposits/...")
+	}
+	if b.Overlay != "" {
+		args = append(args, "-overlay", b.Overlay)
 	}
 	for _, c := range commands {
 		args = append(args, "partnerdeposits/"+c)

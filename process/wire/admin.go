@@ -115,6 +115,15 @@ func RotateKeyset(cfg config.Config) (string, error) {
 	return secrets.Rotate(cfg.SecretsKeyset.Reveal())
 }
 
+// AddKey adds a key to the configured keyset, which does not encrypt yet.
+func AddKey(cfg config.Config) (string, error) { return secrets.AddKey(cfg.SecretsKeyset.Reveal()) }
+
+// UseKey lets the newest key of the configured keyset encrypt. Returns ErrKeyUsed where it does so already.
+func UseKey(cfg config.Config) (string, error) { return secrets.UseKey(cfg.SecretsKeyset.Reveal()) }
+
+// ErrKeyUsed is the error of UseKey.
+var ErrKeyUsed = secrets.ErrUsed
+
 // Diagnosis is the state of the service's surroundings. Each error concerns only its own field; Backlogged is the error
 // of reading Backlog.
 type Diagnosis struct {

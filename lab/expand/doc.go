@@ -1,0 +1,55 @@
+// Package expand refuses migrations that a running binary of the last release would not survive, or that hold a lock
+// while they read or write a large table (docs/guides/migrations.md, ADR 0045).
+//
+// A statement is fine if the check knows its form as safe, so an unknown statement is refused as well. Two kinds of
+// refusals exist:
+//
+//   - breaks: the last release may need what the statement takes away. The line
+//     "-- contract: <what> unused since <release>" in the migration allows them.
+//   - blocks: requests would wait, or the statement would fail on rows that exist. Nothing allows them, since each has
+//     another form.
+package expand
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Migration is a file of the schema.
+type Migration struct {
+	Number int64
+	Name   string
+	SQL    string
+}
+
+// Problem is a refused statement, or a refused migration.
+type Problem struct {
+	Migration, Statement, Why string
+}
+
+func (p Problem) String() string {
+	if p.Statement == "" {
+		return p.Migration + ": " + p.Why
+	}
+	return fmt.Sprintf("%s: %s\n\t%s", p.Migration, p.Statement, p.Why)
+}
+
+// Check reviews the migrations above the number released. The released ones come first in all: they tell which checks
+// of NOT NULL are validated. known are the names of releases.
+func Check(all []Migration, released int64, known []string) (problems []Problem) {
+	seen := history{notNull: map[string]string{}, validated: map[string]bool{}, parted: map[string]bool{}}
+	for _, m := range all {
+		r := newReview(m, seen)
+		r.run(known)
+		if m.Number > released {
+			problems = append(problems, r.problems...)
+		}
+	}
+	return problems
+}
+
+// up gives the part of a migration that `admin migrate up` runs.
+func up(sql string) string {
+	sql, _, _ = strings.Cut(sql, "-- +goose Down")
+	return sql
+}

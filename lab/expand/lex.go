@@ -1,0 +1,224 @@
+package expand
+
+import (
+	"regexp"
+	"strings"
+)
+
+// token is a word, a quoted name, a text, a number or a sign of SQL.
+type token struct {
+	text string // a word in lower case; a name or a text without its quotes
+	kind kind
+}
+
+type kind int
+
+const (
+	word kind = iota
+	quotedName
+	text
+	sign // numbers too
+)
+
+// lexemes are tried in their order. Comments and spaces become no token.
+var lexemes = []struct {
+	pattern *regexp.Regexp
+	kind    kind
+	skipped bool
+}{
+	{pattern: regexp.MustCompile(`^(\s+|--[^\n]*)`), skipped: true},
+	{pattern: regexp.MustCompile(`^[A-Za-z_\x{80}-\x{10FFFF}][\w$\x{80}-\x{10FFFF}]*`), kind: word},
+	{pattern: regexp.MustCompile(`^"(?:[^"]|"")*"`), kind: quotedName},
+	{pattern: regexp.MustCompile(`^'(?:[^']|'')*'`), kind: text},
+	{pattern: regexp.MustCompile(`^\d[\w.]*`), kind: sign},
+	{pattern: regexp.MustCompile(`^(::|.)`), kind: sign},
+}
+
+var (
+	dollarQuote  = regexp.MustCompile(`^\$([A-Za-z_]\w*)?\$`)
+	escapeString = regexp.MustCompile(`^[eE]'(?:[^'\\]|\\.|'')*'`)
+)
+
+// statements splits SQL at its semicolons.
+func statements(sql string) (all [][]token) {
+	var current []token
+	for len(sql) > 0 {
+		t, length, skipped := next(sql)
+		switch {
+		case skipped:
+		case t.kind == sign && t.text == ";":
+			if len(current) > 0 {
+				all = append(all, current)
+			}
+			current = nil
+		default:
+			current = append(current, t)
+		}
+		sql = sql[length:]
+	}
+	if len(current) > 0 {
+		all = append(all, current)
+	}
+	return all
+}
+
+// next reads the token at the start of sql.
+func next(sql string) (t token, length int, skipped bool) {
+	if strings.HasPrefix(sql, "/*") {
+		return token{}, blockComment(sql), true
+	}
+	if tag := dollarQuote.FindString(sql); tag != "" {
+		body, _, _ := strings.Cut(sql[len(tag):], tag)
+		return token{body, text}, min(len(sql), len(body)+2*len(tag)), false
+	}
+	if found := escapeString.FindString(sql); found != "" {
+		return token{found[2 : len(found)-1], text}, len(found), false
+	}
+	for _, l := range lexemes {
+		found := l.pattern.FindString(sql)
+		if found == "" {
+			continue
+		}
+		t = token{found, l.kind}
+		switch l.kind {
+		case word:
+			t.text = strings.ToLower(found)
+		case quotedName, text:
+			t.text = found[1 : len(found)-1]
+		}
+		return t, len(found), l.skipped
+	}
+	return token{sql[:1], sign}, 1, false // a byte that is no UTF-8
+}
+
+// blockComment gives the length of a comment, which may hold others.
+func blockComment(sql string) int {
+	for depth, i := 1, 2; i < len(sql); i++ {
+		switch {
+		case strings.HasPrefix(sql[i:], "/*"):
+			depth, i = depth+1, i+1
+		case strings.HasPrefix(sql[i:], "*/"):
+			depth, i = depth-1, i+1
+		}
+		if depth == 0 {
+			return i + 1
+		}
+	}
+	return len(sql)
+}
+
+// cursor reads the tokens of a statement.
+type cursor struct{ rest []token }
+
+// take passes over the words if they are next.
+func (c *cursor) take(words ...string) bool {
+	if len(c.rest) < len(words) {
+		return false
+	}
+	for i, w := range words {
+		if !c.rest[i].is(w) {
+			return false
+		}
+	}
+	c.rest = c.rest[len(words):]
+	return true
+}
+
+// takeAny passes over words as long as a single one of these is next.
+func (c *cursor) takeAny(words ...string) {
+	for again := true; again; {
+		again = false
+		for _, w := range words {
+			again = again || c.take(w)
+		}
+	}
+}
+
+// name reads a name, without its schema; "" where none is next.
+func (c *cursor) name() (found string) {
+	for len(c.rest) > 0 && (c.rest[0].kind == word || c.rest[0].kind == quotedName) {
+		found = c.rest[0].text
+		c.rest = c.rest[1:]
+		if !c.take(".") {
+			break
+		}
+	}
+	return found
+}
+
+// is tells whether the token is the word or the sign.
+func (t token) is(s string) bool { return t.text == s && (t.kind == word || t.kind == sign) }
+
+// has tells whether the words stand somewhere in the tokens, one after the other.
+func has(tokens []token, words ...string) bool {
+	for i := range tokens {
+		if c := (cursor{tokens[i:]}); c.take(words...) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasAny tells whether a single one of the words stands in the tokens.
+func hasAny(tokens []token, words ...string) bool {
+	for _, w := range words {
+		if has(tokens, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// outside leaves out all that stands in brackets.
+func outside(tokens []token) (kept []token) {
+	depth := 0
+	for _, t := range tokens {
+		switch {
+		case t.is("("), t.is("["):
+			depth++
+		case t.is(")"), t.is("]"):
+			depth--
+		case depth == 0:
+			kept = append(kept, t)
+		}
+	}
+	return kept
+}
+
+// parts splits tokens at the commas outside brackets.
+func parts(tokens []token) (all [][]token) {
+	depth, from := 0, 0
+	for i, t := range tokens {
+		switch {
+		case t.is("("), t.is("["):
+			depth++
+		case t.is(")"), t.is("]"):
+			depth--
+		case t.is(",") && depth == 0:
+			all = append(all, tokens[from:i])
+			from = i + 1
+		}
+	}
+	return append(all, tokens[from:])
+}
+
+// brief shows the beginning of a statement.
+func brief(tokens []token) string {
+	const most = 12
+	var b strings.Builder
+	for i, t := range tokens {
+		if i == most {
+			b.WriteString(" …")
+			break
+		}
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		if t.kind == text {
+			b.WriteString("'…'")
+		} else {
+			b.WriteString(t.text)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,104 @@
+package expand
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+)
+
+// Release is a line of releases.txt.
+type Release struct {
+	Name     string
+	Commit   string // or a tag
+	Migrated int64  // the newest migration that the release has
+}
+
+// Releases reads releases.txt in the folder of the migrations. The last entry is the last release.
+func Releases(folder fs.FS) (all []Release, err error) {
+	err = lines(folder, "releases.txt", func(line string) error {
+		var r Release
+		if _, err := fmt.Sscan(line, &r.Name, &r.Commit, &r.Migrated); err != nil {
+			return fmt.Errorf("releases.txt: %q is no name, commit and number of a migration: %w", line, err)
+		}
+		all = append(all, r)
+		return nil
+	})
+	if err == nil && len(all) == 0 {
+		err = fmt.Errorf("releases.txt names no release")
+	}
+	return all, err
+}
+
+// Migrations reads the migrations of a folder in their order.
+func Migrations(folder fs.FS) (all []Migration, err error) {
+	names, err := fs.Glob(folder, "*.sql")
+	for _, name := range names {
+		m := Migration{Name: name}
+		if _, err := fmt.Sscanf(name, "%d_", &m.Number); err != nil {
+			return nil, fmt.Errorf("%s: the name begins with no number: %w", name, err)
+		}
+		raw, err := fs.ReadFile(folder, name)
+		if err != nil {
+			return nil, err
+		}
+		m.SQL = string(raw)
+		all = append(all, m)
+	}
+	return all, err
+}
+
+// Frozen compares the migrations up to the number released with released.sha256, which has the form of sha256sum.
+func Frozen(folder fs.FS, released int64) (problems []Problem, err error) {
+	sums := map[string]string{}
+	err = lines(folder, "released.sha256", func(line string) error {
+		sum, name, _ := strings.Cut(line, "  ")
+		sums[name] = sum
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	all, err := Migrations(folder)
+	for _, m := range all {
+		sum := sha256.Sum256([]byte(m.SQL))
+		recorded, known := sums[m.Name]
+		delete(sums, m.Name)
+		switch {
+		case m.Number > released && known:
+			problems = append(problems, Problem{m.Name, "", "released.sha256 has the migration, and releases.txt does not"})
+		case m.Number <= released && !known:
+			problems = append(problems, Problem{m.Name, "", fmt.Sprintf(
+				"the numbers up to %d belong to releases: give the migration the next number after the newest", released)})
+		case known && recorded != hex.EncodeToString(sum[:]):
+			problems = append(problems, Problem{m.Name, "", "the migration is released, and databases have it as it was: " +
+				"restore the file, and write a new migration for the change"})
+		}
+	}
+	for name := range sums {
+		problems = append(problems, Problem{name, "", "the migration is released and is missing: restore the file"})
+	}
+	slices.SortFunc(problems, func(a, b Problem) int { return strings.Compare(a.Migration, b.Migration) })
+	return problems, err
+}
+
+// lines calls each with the lines of a file that are neither empty nor comments.
+func lines(folder fs.FS, name string, each func(string) error) error {
+	f, err := folder.Open(name)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	s := bufio.NewScanner(f)
+	for s.Scan() {
+		if line := strings.TrimSpace(s.Text()); line != "" && !strings.HasPrefix(line, "#") {
+			if err := each(line); err != nil {
+				return err
+			}
+		}
+	}
+	return s.Err()
+}
