@@ -48,6 +48,17 @@ test-long: ## Run the tests that need minutes, and print a table: alerts, failov
 	@scripts/ensure-debian.sh curl haproxy pg_dump prometheus prometheus-alertmanager
 	@go run ./lab/long $(PART)
 
+# The node of Kubernetes needs root, and etcd, containerd and the plug-ins of CNI from the system.
+KUBE = scripts/ensure-debian.sh etcd containerd cni iptables && bin=$$(lab/kube/kubernetes/build.sh)
+
+.PHONY: test-kube
+test-kube: ## Install, upgrade and disturb the chart on a real Kubernetes, which the first run builds (Linux, root)
+	@$(KUBE) && cd lab/kube && KUBE_BIN=$$bin go test -count=1 -v -timeout=30m -tags=kube ./trials
+
+.PHONY: kube
+kube: ## Run the Kubernetes of test-kube until Ctrl-C, to try things by hand (Linux, root)
+	@$(KUBE) && cd lab/kube && go build -o ../../bin/ ./up && exec ../../bin/up "$$bin" "$(CURDIR)/.local/kube"
+
 .PHONY: dev
 dev: ## As run, and rebuild and restart when a source file changes
 	@scripts/tools.sh air
