@@ -77,7 +77,7 @@ integration: ## Test the use cases and adapters on real Postgres and Redis, and 
 
 .PHONY: e2e
 e2e: ## Test the processes, from outside
-	@scripts/ensure-debian.sh curl docker-compose pgbouncer pg_dump pgbench prometheus php node npm python
+	@scripts/ensure-debian.sh curl docker-compose pgbouncer pg_dump pgbench prometheus php node npm python systemd-analyze
 	@go test ./cmd/... ./process/... ./lab/...
 
 .PHONY: test-sdk
@@ -149,9 +149,18 @@ bench-api: ## Measure the partner API against its targets and against pgbench (a
 COMMANDS := http dispatcher admin sandbox
 STAMP := $(shell git rev-parse --verify --quiet HEAD >/dev/null 2>&1 && echo true || echo false)
 
+# git tells version, revision and date, unless they are given: make build VERSION=1.2.3. The stamp of Go itself knows no
+# tags and misses worktrees.
+VERSION = $(shell git describe --tags --always --dirty 2>/dev/null)
+REVISION = $(shell git rev-parse --verify --quiet HEAD 2>/dev/null)
+DATE = $(shell TZ=UTC0 git log -1 --format=%cd --date=format-local:%Y-%m-%dT%H:%M:%SZ 2>/dev/null)
+STAMPED := partnerdeposits/process/version
+
 .PHONY: build
-build: ## Build all commands into bin/, static
-	@go build -buildvcs=$(STAMP) -o bin/ $(COMMANDS:%=./cmd/%)
+build: ## Build all commands into bin/, static (VERSION=1.2.3 for another version than that of the checkout)
+	@go build -buildvcs=$(STAMP) -o bin/ \
+		-ldflags='-X $(STAMPED).Version=$(VERSION) -X $(STAMPED).Revision=$(REVISION) -X $(STAMPED).Date=$(DATE)' \
+		$(COMMANDS:%=./cmd/%)
 
 .PHONY: clean
 clean: ## Remove what was built; tools stay (they are in .local/bin)

@@ -52,6 +52,7 @@ func everyMetric(t *testing.T) map[string]map[string][]string {
 	t.Cleanup(pool.Close)
 	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1"})
 	t.Cleanup(func() { require.NoError(t, client.Close()) })
+	r.Build("x", "x", "x")
 	r.PostgresPools(map[string]*pgxpool.Pool{"x": pool})
 	r.RedisPools(map[string]redis.UniversalClient{"x": client})
 	r.HTTP([]string{"x"}, []string{"x"}).Route("x", "/x", "GET")

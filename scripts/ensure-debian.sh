@@ -27,6 +27,7 @@ has() {
 	containerd) command -v containerd >/dev/null && PATH=$PATH:/usr/sbin command -v runc >/dev/null ;;
 	cni) [ -x /usr/lib/cni/bridge ] || [ -x /opt/cni/bin/bridge ] ;;
 	iptables) PATH=$PATH:/usr/sbin command -v iptables >/dev/null ;;
+	systemd-analyze) command -v systemd-analyze >/dev/null ;;
 	python) /usr/bin/python3 -c 'import setuptools, wheel, django, flask, mypy, pip, pytest' 2>/dev/null ;;
 	chromium)
 		local browser
@@ -60,6 +61,7 @@ packages_of() {
 	containerd) echo "containerd runc" ;;
 	cni) echo containernetworking-plugins ;;
 	iptables) echo iptables ;;
+	systemd-analyze) echo systemd ;;
 	python) echo "python3-django python3-flask mypy python3-pip python3-pytest python3-setuptools python3-wheel" ;;
 	esac
 }
@@ -82,6 +84,7 @@ why() {
 	containerd) echo "the Kubernetes of the tests runs containers with containerd and runc" ;;
 	cni) echo "the Kubernetes of the tests joins its pods with the CNI plug-in bridge" ;;
 	iptables) echo "the Kubernetes of the tests reaches Services through iptables" ;;
+	systemd-analyze) echo "the units of systemd are checked by the program that reads them" ;;
 	npm) echo "the library for Node is packed and installed with npm" ;;
 	python) echo "the library for Python is tested with pytest, mypy, pip, Flask and Django of /usr/bin/python3" ;;
 	esac

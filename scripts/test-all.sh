@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 mkdir -p .local
 
 scripts/ensure-debian.sh gcc curl chromium docker-compose haproxy pgbouncer pg_dump pgbench prometheus \
-	php node npm python
+	php node npm python systemd-analyze
 
 # Lint uses the build for the race detector, which the tests need anyway.
 lint='GOFLAGS="$GOFLAGS -race" CGO_ENABLED=1 make lint'

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime"
-	"runtime/debug"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -20,39 +19,21 @@ type Registry struct {
 	log        *slog.Logger
 }
 
-// NewRegistry makes a registry with the metrics of every process: svc_build_info, the Go runtime, the process.
+// NewRegistry makes a registry with metrics of the Go runtime and of the process.
 func NewRegistry(log *slog.Logger) *Registry {
 	r := &Registry{prometheus: prometheus.NewRegistry(), log: log}
-	info := prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "svc_build_info", Help: "Always 1; the labels tell which build this is.",
-	}, []string{"version", "revision", "go_version"})
-	version, revision := Build()
-	info.WithLabelValues(version, revision, runtime.Version()).Set(1)
-	r.prometheus.MustRegister(info, collectors.NewGoCollector(),
+	r.prometheus.MustRegister(collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return r
 }
 
-// revision is set by builds outside a git checkout: -ldflags "-X partnerdeposits/adapters/metrics.revision=…".
-var revision string
-
-// Build gives the module's version and the commit from the build information; "unknown" where the build has none.
-func Build() (version, commit string) {
-	version, commit = "unknown", "unknown"
-	if info, ok := debug.ReadBuildInfo(); ok {
-		if info.Main.Version != "" {
-			version = info.Main.Version
-		}
-		for _, s := range info.Settings {
-			if s.Key == "vcs.revision" {
-				commit = s.Value
-			}
-		}
-	}
-	if revision != "" {
-		commit = revision
-	}
-	return version, commit
+// Build adds the metric that tells which build the process runs; date is in RFC 3339.
+func (r *Registry) Build(version, revision, date string) {
+	info := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "svc_build_info", Help: "Always 1; the labels tell which build this is.",
+	}, []string{"version", "revision", "go_version", "date"})
+	info.WithLabelValues(version, revision, runtime.Version(), date).Set(1)
+	r.prometheus.MustRegister(info)
 }
 
 // Handler serves the registry in the formats of Prometheus. The series of a failing collector are left out.

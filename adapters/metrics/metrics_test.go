@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http/httptest"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -69,6 +70,7 @@ var quiet = slog.New(slog.DiscardHandler)
 func full(t testing.TB) (*metrics.Registry, *metrics.HTTP, *metrics.Deposits, *metrics.Dispatch) {
 	t.Helper()
 	r := metrics.NewRegistry(quiet)
+	r.Build("1.2.3", "ad1685c3", "2026-11-28T02:00:00Z")
 	h := r.HTTP([]string{"partner_api", "connect"}, []string{"executed", "replayed"})
 	h.Route("partner_api", "/api/partner/v1/deposits", "POST")
 	pool, err := pgxpool.New(t.Context(), "postgres://nobody@127.0.0.1:1/none")
@@ -214,6 +216,8 @@ func TestCounts(t *testing.T) {
 		`svc_reconcile_differences`:                                                                                "3",
 		`svc_job_runs_total{job="mail",result="succeeded"}`:                                                        "1",
 		`svc_job_runs_total{job="mail",result="failed"}`:                                                           "1",
+		`svc_build_info{date="2026-11-28T02:00:00Z",go_version="` + runtime.Version() +
+			`",revision="ad1685c3",version="1.2.3"}`: "1",
 	} {
 		require.Equal(t, want, got[series], series)
 	}

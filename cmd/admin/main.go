@@ -15,6 +15,7 @@ import (
 
 	"partnerdeposits/process/config"
 	"partnerdeposits/process/run"
+	"partnerdeposits/process/version"
 	"partnerdeposits/process/wire"
 )
 
@@ -143,14 +144,15 @@ type versionFlag bool
 
 // BeforeReset implements kong's hook, which runs before the arguments are complete.
 func (versionFlag) BeforeReset(app *kong.Kong, ctx *kong.Context) error {
-	v := wire.BuildVersion()
+	v := version.Read()
 	if slices.Contains(ctx.Args, "--json") {
 		c := &call{streams: streams{stdout: app.Stdout}, json: true}
-		if err := c.answer(fields{{"version", v.Version}, {"revision", v.Revision}, {"goVersion", v.Go}}); err != nil {
+		if err := c.answer(
+			fields{{"version", v.Version}, {"revision", v.Revision}, {"goVersion", v.Go}, {"date", v.Date}}); err != nil {
 			return err
 		}
 	} else {
-		fmt.Fprintf(app.Stdout, "admin %s (revision %s, %s)\n", v.Version, v.Revision, v.Go)
+		fmt.Fprintln(app.Stdout, v.Line("admin"))
 	}
 	app.Exit(run.ExitOK)
 	return nil

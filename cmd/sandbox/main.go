@@ -16,10 +16,15 @@ import (
 	"partnerdeposits/lab/receiver"
 	"partnerdeposits/process/config"
 	"partnerdeposits/process/run"
+	"partnerdeposits/process/version"
 	"partnerdeposits/process/wire"
 )
 
 func main() {
+	if slices.Equal(os.Args[1:], []string{"--version"}) {
+		fmt.Println(version.Read().Line("sandbox"))
+		return
+	}
 	ctx, stop := run.Signals()
 	code := sandbox(ctx, os.Environ(), os.Stdout, os.Stderr)
 	stop()

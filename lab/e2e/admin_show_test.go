@@ -239,11 +239,11 @@ func TestAdmin_SaysItsVersion(t *testing.T) {
 	t.Parallel()
 	code, stdout, stderr := run(t, nil, "admin", "--version")
 	require.Zero(t, code, stderr)
-	require.Regexp(t, `^admin \S+ \(revision \S+, go1\.\S+\)\n$`, stdout)
+	require.Regexp(t, `^admin \S+ \(revision \S+, go1\.\S+, built \S+\)\n$`, stdout)
 	code, stdout, stderr = run(t, nil, "admin", "--version", "--json")
 	require.Zero(t, code, stderr)
-	var v struct{ Version, Revision, GoVersion string }
+	var v struct{ Version, Revision, GoVersion, Date string }
 	require.NoError(t, json.Unmarshal([]byte(stdout), &v))
-	require.NotEmpty(t, v.Version)
+	require.Equal(t, []string{stampedVersion, stampedRevision, stampedDate}, []string{v.Version, v.Revision, v.Date})
 	require.Regexp(t, `^go1\.`, v.GoVersion)
 }

@@ -55,7 +55,11 @@ func build() {
 		return
 	}
 	out := binaries.dir + string(filepath.Separator)
-	if binaries.err = (procs.Build{}).Into(context.Background(), out, "cmd/http", "cmd/dispatcher",
+	var stamp string
+	if stamp, binaries.err = stampOfImage(); binaries.err != nil {
+		return
+	}
+	if binaries.err = (procs.Build{Stamp: stamp}).Into(context.Background(), out, "cmd/http", "cmd/dispatcher",
 		"cmd/admin"); binaries.err == nil {
 		// As `make run` builds it.
 		binaries.err = procs.Build{Tags: []string{"lean"}}.Into(context.Background(), out, "cmd/sandbox")

@@ -2,6 +2,7 @@ package lists_test
 
 import (
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -25,11 +26,13 @@ func TestProcesses_LinkNothingOfTheLaboratory(t *testing.T) {
 }
 
 // The build of the image sees only what its list of ignored files excepts: the floors, and what they embed from beside.
+// There is a single list: all builders read .dockerignore, and BuildKit prefers a list beside the Containerfile.
 func TestImage_IsBuiltFromEveryPackageOfTheProcesses(t *testing.T) {
 	t.Parallel()
-	seen := strings.Fields(docstest.Read(t, "deployments/Containerfile.dockerignore"))
+	require.NoFileExists(t, filepath.Join(docstest.Root(), "deployments/Containerfile.dockerignore"))
+	seen := strings.Fields(docstest.Read(t, ".dockerignore"))
 	for _, floor := range docstest.Floors() {
-		require.Contains(t, seen, "!"+floor, "deployments/Containerfile.dockerignore")
+		require.Contains(t, seen, "!"+floor, ".dockerignore")
 	}
 	list := exec.CommandContext(t.Context(), "go", "list", "-deps", "./cmd/http", "./cmd/dispatcher", "./cmd/admin")
 	list.Dir = root

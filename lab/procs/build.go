@@ -11,14 +11,15 @@ import (
 // Build describes how commands are built.
 type Build struct {
 	Tags  []string
-	Race  bool // with the race detector, which needs a C compiler
-	Cover bool // with counters of coverage that can be cleared while the command runs
+	Race  bool   // with the race detector, which needs a C compiler
+	Cover bool   // with counters of coverage that can be cleared while the command runs
+	Stamp string // flags of the linker that stamp the build
 }
 
 // Into builds commands of this module, such as "cmd/dispatcher", to the path out. With a trailing separator, out is a
 // directory.
 func (b Build) Into(ctx context.Context, out string, commands ...string) error {
-	args := []string{"build", "-ldflags=-s -w", "-o", out} // debug information costs a quarter of a link
+	args := []string{"build", "-ldflags=-s -w " + b.Stamp, "-o", out} // debug information costs a quarter of a link
 	env := append(os.Environ(), "CGO_ENABLED=0")
 	if len(b.Tags) > 0 {
 		args = append(args, "-tags", strings.Join(b.Tags, ","))

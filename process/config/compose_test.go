@@ -64,7 +64,7 @@ func TestCompose_IsReadByDockerCompose(t *testing.T) {
 	require.Error(t, err, "the database has no password by default")
 	require.Contains(t, string(refused), "POSTGRES_PASSWORD")
 
-	cmd := composed(t, "POSTGRES_PASSWORD=given-password")
+	cmd := composed(t, "POSTGRES_PASSWORD=given-password", "VERSION=1.2.3")
 	var handed []string
 	for name := range composeEnvironment(t) {
 		if !slices.Contains(fixedInCompose, name) {
@@ -80,10 +80,14 @@ func TestCompose_IsReadByDockerCompose(t *testing.T) {
 	require.Contains(t, string(out), "postgres:given-password@postgres")
 	require.Contains(t, string(out), "--storage.tsdb.retention.time=30d")
 	require.NotRegexp(t, `(?m)^ *(- |published: )['"]?[0-9]+:[0-9]+`, string(out), "ports are open on this machine alone")
-	for _, bound := range []string{"mem_limit: ", "pids_limit: "} {
+	for _, bound := range []string{"mem_limit: ", "pids_limit: ", "max-size: 10m\n", "max-file: '5'\n"} {
 		require.Equal(t, strings.Count(string(out), "image: "), strings.Count(string(out), bound),
 			"each service has a bound: %s", bound)
 	}
+	for _, service := range []string{"http", "dispatcher"} {
+		require.Regexp(t, `test:\n +- CMD\n +- /`+service+`\n +- healthcheck\n`, string(out), "the image has no curl")
+	}
+	require.Contains(t, string(out), "VERSION: 1.2.3\n")
 }
 
 // composed shows the Compose file of all profiles with these variables.

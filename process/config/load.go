@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -33,7 +34,8 @@ func plural(noun string, n int) string {
 	return noun + "s"
 }
 
-// Load reads environ, whose elements have the form NAME=value, as those of os.Environ.
+// Load reads environ, whose elements have the form NAME=value, as those of os.Environ, and the files that environ names
+// for secrets (settings.md, "Secrets from files").
 //
 // The only error is Mistakes, which is complete and contains no value of a variable that may hold a secret.
 func Load(environ []string, needs Needs) (Config, error) {
@@ -45,7 +47,9 @@ func Load(environ []string, needs Needs) (Config, error) {
 	}
 	c := Config{WebhookRetrySchedule: Schedule(webhook.DefaultSchedule),
 		CollectionRetrySchedule: Schedule(deposit.DefaultCollectionSchedule())}
+	unread := readFiles(set)
 	found := parse(&c, set)
+	maps.Copy(found, unread)
 	if c.Environment == partner.Development {
 		local := localBaseURL(c.HTTPAddr)
 		c.APIBaseURL, c.DashboardBaseURL = cmp.Or(c.APIBaseURL, local), cmp.Or(c.DashboardBaseURL, local)

@@ -8,11 +8,14 @@ import (
 	"log/slog"
 	"os"
 	"runtime/debug"
+	"slices"
+	"strings"
 	"sync/atomic"
 
 	fiberlog "github.com/gofiber/fiber/v2/log"
 
 	"partnerdeposits/process/config"
+	"partnerdeposits/process/version"
 )
 
 // Exit codes of every command.
@@ -22,17 +25,63 @@ const (
 	ExitUsage   = 2 // wrong configuration or wrong arguments
 )
 
-// Main runs a service until a signal: the environment gives the configuration, build gives the parts. gcPercent is how
-// far the heap grows between two collections, in percent of the live data; the variable GOGC has precedence. Main
-// returns the exit code.
-func Main(gcPercent int, build func(ctx context.Context, cfg config.Config, log *slog.Logger) (Process, error)) int {
-	return main(gcPercent, os.Environ(), os.Stderr, build)
+// Command is the command of a service.
+type Command struct {
+	Name string
+
+	// GCPercent is how far the heap grows between two collections, in percent of the live data. The variable GOGC has
+	// precedence.
+	GCPercent int
+
+	// Build gives the parts of the process.
+	Build func(ctx context.Context, cfg config.Config, log *slog.Logger) (Process, error)
+
+	// Healthcheck asks the running process whether it takes work. Returns its state, or an error with the reason.
+	Healthcheck func(ctx context.Context, environ []string) (state string, err error)
 }
 
-func main(gcPercent int, environ []string, stderr io.Writer,
-	build func(ctx context.Context, cfg config.Config, log *slog.Logger) (Process, error)) int {
+// Main does what the arguments of the command ask for, and returns the exit code.
+func Main(c Command) int { return c.main(os.Args[1:], os.Environ(), os.Stdout, os.Stderr) }
+
+func (c Command) main(args, environ []string, stdout, stderr io.Writer) int {
+	switch {
+	case len(args) == 0:
+		return c.serve(environ, stderr)
+	case slices.Equal(args, []string{"healthcheck"}):
+		return c.healthcheck(environ, stdout, stderr)
+	case slices.Equal(args, []string{"--version"}):
+		fmt.Fprintln(stdout, version.Read().Line(c.Name))
+		return ExitOK
+	case slices.Equal(args, []string{"--help"}):
+		fmt.Fprint(stdout, c.usage())
+		return ExitOK
+	}
+	fmt.Fprintf(stderr, "%s: unknown arguments: %s\n%s", c.Name, strings.Join(args, " "), c.usage())
+	return ExitUsage
+}
+
+func (c Command) usage() string {
+	return fmt.Sprintf(`Usage: %[1]s               serve until a signal; the environment is the configuration
+       %[1]s healthcheck   ask the process at METRICS_ADDR whether it takes work; exit code 0 if so, else 1
+       %[1]s --version     print the version of this binary
+`, c.Name)
+}
+
+// healthcheck never ends with ExitUsage: container engines know the codes 0 and 1 alone.
+func (c Command) healthcheck(environ []string, stdout, stderr io.Writer) int {
+	state, err := c.Healthcheck(context.Background(), environ)
+	if err != nil {
+		fmt.Fprintln(stderr, err)
+		return ExitFailure
+	}
+	fmt.Fprintln(stdout, state)
+	return ExitOK
+}
+
+// serve runs the service until a signal.
+func (c Command) serve(environ []string, stderr io.Writer) int {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
+		debug.SetGCPercent(c.GCPercent)
 	}
 	cfg, err := config.Load(environ, config.Service)
 	if err != nil {
@@ -43,7 +92,7 @@ func main(gcPercent int, environ []string, stderr io.Writer,
 	defer stop()
 	log := Logger(stderr, cfg)
 	AdoptLogs(log)
-	process, err := build(ctx, cfg, log)
+	process, err := c.Build(ctx, cfg, log)
 	if err != nil {
 		return Fail(stderr, err)
 	}

@@ -2,7 +2,9 @@ package run
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	stdlog "log" //nolint:depguard // the standard logger is under test
 	"log/slog"
 	"os"
@@ -44,6 +46,36 @@ func TestAdoptLogs_LinesOfLibraries_ComeOutInOurForm_ForDebuggingOnly(t *testing
 		}
 		require.Equal(t, "Unsolicited response", said[0])
 		require.Contains(t, said[1], "Unsolicited advice")
+	}
+}
+
+func TestMain_DoesWhatTheArgumentsAskFor(t *testing.T) {
+	t.Parallel()
+	asked := func(state string, err error) func(context.Context, []string) (string, error) {
+		return func(_ context.Context, environ []string) (string, error) {
+			require.Equal(t, []string{"A=b"}, environ)
+			return state, err
+		}
+	}
+	away := errors.New("not_ready: postgres cannot be reached")
+	for name, c := range map[string]struct {
+		args           []string
+		health         func(context.Context, []string) (string, error)
+		exit           int
+		stdout, stderr string
+	}{
+		"healthy":       {[]string{"healthcheck"}, asked("ready", nil), 0, "^ready\n$", "^$"},
+		"not healthy":   {[]string{"healthcheck"}, asked("", away), 1, "^$", "^not_ready: postgres cannot be reached\n$"},
+		"wrong address": {[]string{"healthcheck"}, asked("", config.Mistakes{"METRICS_ADDR: is wrong"}), 1, "^$", "METRICS_ADDR: is wrong"},
+		"version":       {[]string{"--version"}, nil, 0, `^http \S+ \(revision \S+, go1\.\S+, built \S+\)\n$`, "^$"},
+		"help":          {[]string{"--help"}, nil, 0, "^Usage: http ", "^$"},
+		"unknown":       {[]string{"healthchek", "x"}, nil, 2, "^$", "^http: unknown arguments: healthchek x\nUsage: http "},
+	} {
+		var out, errs bytes.Buffer
+		exit := Command{Name: "http", Healthcheck: c.health}.main(c.args, []string{"A=b"}, &out, &errs)
+		require.Equal(t, c.exit, exit, name)
+		require.Regexp(t, c.stdout, out.String(), name)
+		require.Regexp(t, c.stderr, errs.String(), name)
 	}
 }
 

@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"runtime"
 	"time"
 
-	"partnerdeposits/adapters/metrics"
 	"partnerdeposits/adapters/passwords"
 	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/adapters/postgres/migrations"
@@ -65,15 +63,6 @@ func NewAdmin(ctx context.Context, cfg config.Config, log *slog.Logger) (*Admin,
 			Keyset: postgres.NewResealer(stores.Postgres, stores.Cipher.PrimaryPrefix()), Checker: parts.Checker,
 			stores: stores},
 		nil
-}
-
-// Version tells which build a binary is.
-type Version struct{ Version, Revision, Go string }
-
-// BuildVersion gives the version that svc_build_info shows too.
-func BuildVersion() Version {
-	version, revision := metrics.Build()
-	return Version{Version: version, Revision: revision, Go: runtime.Version()}
 }
 
 // Close closes the connections.

@@ -76,7 +76,7 @@ func DecoratedDispatcher(
 	ear := redisadapter.NewListener(s.Redis)
 	queue := asynq.New(queueRedis, log, append(options, asynq.WithBell(bell{s.bell, ear}))...)
 
-	registry := metrics.NewRegistry(log)
+	registry := newRegistry(log)
 	s.pools["dispatch"] = dispatchPool
 	registry.PostgresPools(s.pools)
 	registry.RedisPools(map[string]redis.UniversalClient{"doorbell": s.Redis, "queue": queueRedis})

@@ -35,6 +35,7 @@ import (
 	"partnerdeposits/core/partner"
 	"partnerdeposits/process/config"
 	"partnerdeposits/process/run"
+	"partnerdeposits/process/version"
 )
 
 // checkoutRequestsPerMinute bounds the requests of an address to checkout pages: enough for a household behind a single
@@ -55,7 +56,7 @@ func HTTPOn(ctx context.Context, cfg config.Config, log *slog.Logger, on Listene
 	if err != nil {
 		return run.Process{}, err
 	}
-	registry := metrics.NewRegistry(log)
+	registry := newRegistry(log)
 	registry.PostgresPools(s.pools)
 	registry.RedisPools(map[string]redis.UniversalClient{"http": s.Redis})
 	registry.Backlog(dispatchstore.NewBacklog(s.ops)) // the dispatchers tell the same, and may all be away
@@ -208,13 +209,22 @@ func httpPart(at listenAddress, app *fiber.App, log *slog.Logger) run.Part {
 	}
 }
 
+// newRegistry makes the registry of a process.
+func newRegistry(log *slog.Logger) *metrics.Registry {
+	registry, b := metrics.NewRegistry(log), version.Read()
+	registry.Build(b.Version, b.Revision, b.Date)
+	return registry
+}
+
 // opsHandler warns where profiles are on in production.
 func (s *process) opsHandler(ready *ops.Readiness, metrics http.Handler) http.Handler {
 	if s.cfg.MetricsPprof && s.cfg.Environment == partner.Production {
 		s.log.Warn(
 			"METRICS_PPROF is on in production: whoever reaches METRICS_ADDR may profile this process; turn it off when you have finished")
 	}
-	return ops.Handler(ready, metrics, s.cfg.MetricsPprof)
+	b := version.Read()
+	return ops.Handler(ready, metrics, ops.Build{Version: b.Version, Revision: b.Revision, Date: b.Date},
+		s.cfg.MetricsPprof)
 }
 
 // opsPart serves operators.

@@ -2,9 +2,11 @@ package wire
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -67,6 +69,36 @@ func ask(ctx context.Context, url string) AskedProcess {
 		p.Checks = append(p.Checks, check)
 	}
 	return p
+}
+
+// Healthcheck asks the process at METRICS_ADDR of this machine whether it takes work. It reads no other setting, so that
+// it also runs where the secrets of the process are not at hand.
+//
+// Returns the state, such as "degraded: redis cannot be reached", or an error with the reason.
+func Healthcheck(ctx context.Context, environ []string) (state string, err error) {
+	others := func(pair string) bool { return !strings.HasPrefix(pair, "METRICS_ADDR=") }
+	cfg, err := config.Load(slices.DeleteFunc(slices.Clone(environ), others), config.Nothing)
+	if err != nil {
+		return "", err
+	}
+	p := ask(ctx, cfg.LocalMetricsURL())
+	if p.Err != nil {
+		return "", p.Err
+	}
+	state = p.Status
+	var problems []string
+	for _, check := range p.Checks {
+		if check.Problem != "" {
+			problems = append(problems, check.Name+" "+check.Problem)
+		}
+	}
+	if len(problems) > 0 {
+		state += ": " + strings.Join(problems, ", ")
+	}
+	if !(ops.Status{Status: p.Status}).OK() {
+		return "", errors.New(state)
+	}
+	return state, nil
 }
 
 func duration(seconds *float64) (d time.Duration, known bool) {

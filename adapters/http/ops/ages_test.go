@@ -13,12 +13,14 @@ import (
 	"partnerdeposits/adapters/http/ops"
 )
 
+var build = ops.Build{Version: "1.2.3", Revision: "ad1685c3", Date: "2026-11-28T02:00:00Z"}
+
 func TestReadyz_TellsTheAgeOfEachAnswerAndSuccess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var postgres, redis dependency
 		postgres.away.Store(true)
 		r := ops.NewReadiness(slog.New(slog.DiscardHandler), postgres.check("postgres", false), redis.check("redis", true))
-		h := ops.Handler(r, http.NotFoundHandler(), false)
+		h := ops.Handler(r, http.NotFoundHandler(), build, false)
 		seconds := func(n float64) *float64 { return &n }
 
 		_, s := get(t, h, "/readyz")
@@ -43,15 +45,18 @@ func TestReadyz_BeforeTheFirstRun_HasNoAges(t *testing.T) {
 	r := ops.NewReadiness(slog.New(slog.DiscardHandler), new(dependency).check("postgres", false))
 	require.False(t, r.Passing()["postgres"])
 	w := httptest.NewRecorder()
-	ops.Handler(r, http.NotFoundHandler(), false).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/livez", nil))
-	require.JSONEq(t, `{"status":"live","checks":{}}`, w.Body.String(), "/livez runs no check")
+	ops.Handler(r, http.NotFoundHandler(), build, false).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/livez", nil))
+	require.JSONEq(t,
+		`{"status":"live","checks":{},"version":"1.2.3","revision":"ad1685c3","date":"2026-11-28T02:00:00Z"}`,
+		w.Body.String(), "/livez runs no check")
 }
 
 func TestAsk_ReadsAProcessThatIsNotReady(t *testing.T) {
 	var postgres dependency
 	postgres.away.Store(true)
 	server := httptest.NewServer(ops.Handler(
-		ops.NewReadiness(slog.New(slog.DiscardHandler), postgres.check("postgres", false)), http.NotFoundHandler(), false))
+		ops.NewReadiness(slog.New(slog.DiscardHandler), postgres.check("postgres", false)), http.NotFoundHandler(), build,
+		false))
 	defer server.Close()
 	for _, base := range []string{server.URL, server.URL + "/", server.URL + "/metrics"} {
 		s, err := ops.Ask(t.Context(), server.Client(), base)
@@ -82,7 +87,7 @@ func TestProfiles_AreServedOnlyWhenAsked(t *testing.T) {
 	for _, path := range paths {
 		for on, want := range map[bool]int{true: http.StatusOK, false: http.StatusNotFound} {
 			w := httptest.NewRecorder()
-			ops.Handler(ops.NewReadiness(slog.New(slog.DiscardHandler)), http.NotFoundHandler(), on).ServeHTTP(w,
+			ops.Handler(ops.NewReadiness(slog.New(slog.DiscardHandler)), http.NotFoundHandler(), build, on).ServeHTTP(w,
 				httptest.NewRequest(http.MethodGet, path, nil))
 			require.Equal(t, want, w.Code, "%s, on: %v", path, on)
 		}

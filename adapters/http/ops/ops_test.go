@@ -52,7 +52,7 @@ func TestReadyz_SaysWhichIsMissingAndRecovers(t *testing.T) {
 		postgres.away.Store(true)
 		r := ops.NewReadiness(slog.New(slog.NewTextHandler(&log, nil)), postgres.check("postgres", false),
 			redis.check("redis", true))
-		h := ops.Handler(r, http.NotFoundHandler(), false)
+		h := ops.Handler(r, http.NotFoundHandler(), build, false)
 
 		code, s := get(t, h, "/readyz")
 		require.Equal(t, http.StatusServiceUnavailable, code)
@@ -118,7 +118,7 @@ func TestReadyz_IsOverOnceTheProcessDrains(t *testing.T) {
 	r := ops.NewReadiness(slog.New(slog.DiscardHandler), new(dependency).check("postgres", false))
 	require.True(t, r.Now(t.Context()).OK())
 	r.Drain()
-	code, s := get(t, ops.Handler(r, http.NotFoundHandler(), false), "/readyz")
+	code, s := get(t, ops.Handler(r, http.NotFoundHandler(), build, false), "/readyz")
 	require.Equal(t, http.StatusServiceUnavailable, code)
 	require.Equal(t, ops.Stopping, s.Status)
 }
@@ -198,7 +198,7 @@ func TestServer_ServesUntilShutdown(t *testing.T) {
 	require.NoError(t, err)
 	metrics := http.HandlerFunc(
 		func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "svc_build_info 1\n") })
-	s := ops.NewServer(listener, ops.Handler(ops.NewReadiness(slog.New(slog.DiscardHandler)), metrics, false),
+	s := ops.NewServer(listener, ops.Handler(ops.NewReadiness(slog.New(slog.DiscardHandler)), metrics, build, false),
 		slog.New(slog.DiscardHandler))
 	served := make(chan error, 1)
 	go func() { served <- s.Serve() }()

@@ -18,11 +18,25 @@ const (
 	idleTimeout   = 60 * time.Second
 )
 
+// Build tells which build the process runs.
+type Build struct {
+	Version  string `json:"version"`
+	Revision string `json:"revision"`
+	Date     string `json:"date"` // RFC 3339
+}
+
+// liveness is the response of /livez. The process has no checks of its life.
+type liveness struct {
+	Status string   `json:"status"`
+	Checks struct{} `json:"checks"`
+	Build
+}
+
 // Handler answers /livez, /readyz and /metrics, and with profiles /debug/pprof/ too (METRICS_PPROF).
-func Handler(ready *Readiness, metrics http.Handler, profiles bool) http.Handler {
+func Handler(ready *Readiness, metrics http.Handler, build Build, profiles bool) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) {
-		writeStatus(w, http.StatusOK, Status{Status: "live", Checks: map[string]string{}})
+		writeJSON(w, http.StatusOK, liveness{Status: "live", Build: build})
 	})
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
 		status := ready.Now(r.Context())
@@ -30,7 +44,7 @@ func Handler(ready *Readiness, metrics http.Handler, profiles bool) http.Handler
 		if !status.OK() {
 			code = http.StatusServiceUnavailable
 		}
-		writeStatus(w, code, status)
+		writeJSON(w, code, status)
 	})
 	mux.Handle("GET /metrics", metrics)
 	if profiles {
@@ -44,11 +58,11 @@ func Handler(ready *Readiness, metrics http.Handler, profiles bool) http.Handler
 	return mux
 }
 
-func writeStatus(w http.ResponseWriter, code int, status Status) {
+func writeJSON(w http.ResponseWriter, code int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(code)
-	_ = json.NewEncoder(w).Encode(status) // an error means that the caller has disconnected
+	_ = json.NewEncoder(w).Encode(body) // an error means that the caller has disconnected
 }
 
 // Server serves METRICS_ADDR.
