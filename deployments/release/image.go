@@ -1,0 +1,214 @@
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/layout"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
+	"github.com/google/go-containerregistry/pkg/v1/types"
+	"golang.org/x/crypto/x509roots/fallback/bundle"
+)
+
+const (
+	imageName = "partnerdeposits"
+	nobody    = 65532 // the user of the processes, who owns /tmp and nothing else
+)
+
+type imageCommand struct {
+	sourceFlags
+	Version string `help:"Version of the image; without it, one that names time and commit."`
+	Out     string `help:"Folder of the layout." default:"../../dist/image" type:"path"`
+}
+
+func (c imageCommand) Run(ctx context.Context) error {
+	if c.Version != "" {
+		if err := checkVersion(c.Version); err != nil {
+			return err
+		}
+	}
+	s, err := c.source(ctx, c.Version)
+	if err != nil {
+		return err
+	}
+	built, err := os.MkdirTemp("", "release")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(built)
+	if err := s.buildAll(ctx, built); err != nil {
+		return err
+	}
+	index, err := s.writeImage(built, c.Out)
+	if err != nil {
+		return err
+	}
+	digest, err := index.Digest()
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%s:%s %s in %s\n", imageName, s.Version, digest, c.Out)
+	return nil
+}
+
+// writeImage makes the image of the programs in the folder built, and writes it as the only image of an OCI layout.
+func (s source) writeImage(built, to string) (v1.ImageIndex, error) {
+	index, err := s.index(built)
+	if err != nil {
+		return nil, err
+	}
+	if err := removeLayout(to); err != nil {
+		return nil, err
+	}
+	path, err := layout.Write(to, empty.Index)
+	if err != nil {
+		return nil, err
+	}
+	return index, path.AppendIndex(index, layout.WithAnnotations(map[string]string{
+		"org.opencontainers.image.ref.name": s.Version,
+		"io.containerd.image.name":          "docker.io/library/" + imageName + ":" + s.Version, // as kubelet completes the name
+	}))
+}
+
+// removeLayout removes an older layout, and refuses to remove anything else.
+func removeLayout(path string) error {
+	entries, err := os.ReadDir(path)
+	if errors.Is(err, os.ErrNotExist) || err == nil && len(entries) == 0 {
+		return nil
+	}
+	if _, err := os.Stat(filepath.Join(path, "oci-layout")); err != nil {
+		return fmt.Errorf("%s exists and is not an OCI layout: name another folder", path)
+	}
+	return os.RemoveAll(path)
+}
+
+// index is the image of every architecture.
+func (s source) index(built string) (v1.ImageIndex, error) {
+	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
+	for _, architecture := range architectures {
+		image, err := s.image(architecture, filepath.Join(built, architecture))
+		if err != nil {
+			return nil, err
+		}
+		index = mutate.AppendManifests(index, mutate.IndexAddendum{Add: image,
+			Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: architecture}}})
+	}
+	return mutate.Annotations(index, s.labels()).(v1.ImageIndex), nil
+}
+
+func (s source) labels() map[string]string {
+	const prefix = "org.opencontainers.image."
+	return map[string]string{
+		prefix + "title":       imageName,
+		prefix + "description": "Partner Deposit Integration Service: /http, /dispatcher and /admin",
+		prefix + "version":     s.Version,
+		prefix + "revision":    s.Revision,
+		prefix + "created":     s.Date.Format(time.RFC3339),
+	}
+}
+
+// image has two layers: the files that seldom change, and the programs.
+func (s source) image(architecture, built string) (v1.Image, error) {
+	image := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
+	image, err := mutate.ConfigFile(image, &v1.ConfigFile{
+		Architecture: architecture, OS: "linux", Created: v1.Time{Time: s.Date}, RootFS: v1.RootFS{Type: "layers"},
+		Config: v1.Config{
+			User: fmt.Sprintf("%d:%[1]d", nobody), Cmd: []string{"/http"}, WorkingDir: "/", StopSignal: "SIGTERM",
+			ExposedPorts: map[string]struct{}{"8080/tcp": {}, "9090/tcp": {}},
+			Volumes:      map[string]struct{}{"/tmp": {}}, // so that the rest of the container may be read-only
+			Labels:       s.labels(),
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	support := []entry{
+		{name: "etc/", mode: 0o755}, {name: "etc/ssl/", mode: 0o755}, {name: "etc/ssl/certs/", mode: 0o755},
+		{name: "etc/ssl/certs/ca-certificates.crt", mode: 0o644, content: certificates()},
+		{name: "tmp/", mode: 0o1777, owner: nobody},
+	}
+	var commands []entry
+	for _, program := range programs {
+		commands = append(commands, entry{name: program, mode: 0o755, path: filepath.Join(built, program)})
+	}
+	for _, layer := range []struct {
+		comment string
+		entries []entry
+	}{{"CA certificates and /tmp", support}, {"programs", commands}} {
+		if image, err = s.appendLayer(image, layer.comment, layer.entries); err != nil {
+			return nil, err
+		}
+	}
+	return mutate.Annotations(image, s.labels()).(v1.Image), nil
+}
+
+func (s source) appendLayer(image v1.Image, comment string, entries []entry) (v1.Image, error) {
+	content, err := archive(entries, s.Date)
+	if err != nil {
+		return nil, err
+	}
+	open := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil }
+	layer, err := tarball.LayerFromOpener(open, tarball.WithMediaType(types.OCILayer),
+		tarball.WithCompressionLevel(gzip.BestCompression), tarball.WithCompressedCaching)
+	if err != nil {
+		return nil, err
+	}
+	return mutate.Append(image, mutate.Addendum{Layer: layer, MediaType: types.OCILayer,
+		History: v1.History{Created: v1.Time{Time: s.Date}, CreatedBy: "make image", Comment: comment}})
+}
+
+// entry is a file of an archive, or a folder when its name ends with a slash. Its content is that of path, if set.
+type entry struct {
+	name, path string
+	mode       int64
+	owner      int
+	content    []byte
+}
+
+// archive writes a tar file that depends on its entries and the date alone.
+func archive(entries []entry, date time.Time) ([]byte, error) {
+	var file bytes.Buffer
+	w := tar.NewWriter(&file)
+	for _, e := range entries {
+		if e.path != "" {
+			content, err := os.ReadFile(e.path)
+			if err != nil {
+				return nil, err
+			}
+			e.content = content
+		}
+		header := &tar.Header{Name: e.name, Mode: e.mode, Uid: e.owner, Gid: e.owner, Size: int64(len(e.content)),
+			ModTime: date, Typeflag: tar.TypeReg, Format: tar.FormatPAX}
+		if e.name[len(e.name)-1] == '/' {
+			header.Typeflag = tar.TypeDir
+		}
+		if err := w.WriteHeader(header); err != nil {
+			return nil, err
+		}
+		if _, err := w.Write(e.content); err != nil {
+			return nil, err
+		}
+	}
+	return file.Bytes(), w.Close()
+}
+
+// certificates are Mozilla's roots as PEM, from a pinned module, so that no machine's own set gets into the image.
+func certificates() []byte {
+	var file bytes.Buffer
+	for root := range bundle.Roots() {
+		_ = pem.Encode(&file, &pem.Block{Type: "CERTIFICATE", Bytes: root.Certificate}) // a buffer takes all
+	}
+	return file.Bytes()
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// source is the tree that is built, and the names that the build bears.
+type source struct {
+	Root     string // the folder of the service's go.mod
+	Version  string // without a leading v
+	Revision string // a commit, with "-dirty" behind it when the tree differs from the commit
+	Date     time.Time
+}
+
+// sourceFlags name the tree. Git tells the rest, unless flags do: an archive of the source has no .git.
+type sourceFlags struct {
+	Root     string `help:"Root of the source." default:"../.." type:"existingdir"`
+	Revision string `help:"The commit, where git cannot tell it."`
+	Epoch    int64  `help:"Time of the build in seconds; else that of the commit." env:"SOURCE_DATE_EPOCH"`
+}
+
+const dirty = "-dirty"
+
+// source describes the tree. An empty version becomes 0.0.0 with time and commit, like a pseudo-version of Go.
+func (f sourceFlags) source(ctx context.Context, version string) (source, error) {
+	s := source{Root: f.Root, Version: version, Revision: f.Revision, Date: time.Unix(f.Epoch, 0).UTC()}
+	if s.Revision == "" {
+		commit, err := git(ctx, s.Root, "rev-parse", "--verify", "HEAD")
+		if err != nil {
+			return source{}, err
+		}
+		changes, err := git(ctx, s.Root, "status", "--porcelain")
+		if err != nil {
+			return source{}, err
+		}
+		s.Revision = commit
+		if changes != "" {
+			s.Revision += dirty
+		}
+	}
+	if f.Epoch == 0 {
+		seconds, err := git(ctx, s.Root, "log", "-1", "--format=%ct")
+		if err != nil {
+			return source{}, err
+		}
+		n, err := strconv.ParseInt(seconds, 10, 64)
+		if err != nil {
+			return source{}, fmt.Errorf("time of the commit: %w", err)
+		}
+		s.Date = time.Unix(n, 0).UTC()
+	}
+	commit, changed := strings.CutSuffix(s.Revision, dirty)
+	s.Version = cmp.Or(s.Version, "0.0.0-"+s.Date.Format("20060102150405")+"-"+commit[:min(12, len(commit))])
+	if changed && version == "" {
+		s.Version += dirty
+	}
+	return s, nil
+}
+
+func git(ctx context.Context, root string, arguments ...string) (string, error) {
+	output, err := exec.CommandContext(ctx, "git", append([]string{"-C", root}, arguments...)...).Output()
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		return "", fmt.Errorf("git %s: %s(without git, name the source by --revision and SOURCE_DATE_EPOCH)",
+			arguments[0], exit.Stderr)
+	}
+	return strings.TrimSpace(string(output)), err
+}
+
+var (
+	architectures = []string{"amd64", "arm64"}
+	programs      = []string{"http", "dispatcher", "admin"}
+)
+
+// build links the programs statically for an architecture, into the folder to. Path, time, user and version control of
+// the machine leave no trace in them.
+func (s source) build(ctx context.Context, architecture, to string) error {
+	const version = "partnerdeposits/process/version."
+	arguments := []string{"build", "-trimpath", "-buildvcs=false", "-ldflags", strings.Join([]string{
+		"-s -w -buildid=", "-X", version + "Version=" + s.Version, "-X", version + "Revision=" + s.Revision,
+		"-X", version + "Date=" + s.Date.Format(time.RFC3339),
+	}, " "), "-o", to + string(filepath.Separator)}
+	for _, program := range programs {
+		arguments = append(arguments, "./cmd/"+program)
+	}
+	command := exec.CommandContext(ctx, "go", arguments...)
+	command.Dir, command.Stderr = s.Root, os.Stderr
+	// An empty variable means Go's default, whatever the environment says.
+	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+architecture, "GOAMD64=v1",
+		"GOARM64=v8.0", "GOFLAGS=-mod=readonly", "GOWORK=off", "GOEXPERIMENT=", "GOFIPS140=off", "PWD="+s.Root)
+	if err := command.Run(); err != nil {
+		return fmt.Errorf("build for %s: %w", architecture, err)
+	}
+	return nil
+}
+
+// buildAll builds for every architecture: amd64/http, amd64/dispatcher, … in the folder to.
+func (s source) buildAll(ctx context.Context, to string) error {
+	for _, architecture := range architectures {
+		if err := s.build(ctx, architecture, filepath.Join(to, architecture)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
