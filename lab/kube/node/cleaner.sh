@@ -41,8 +41,9 @@ grep -s " $dir/" /proc/self/mounts | cut -d' ' -f2 | sort -r | while read -r mou
 "$proxy" --cleanup
 iptables -w -D FORWARD -i "$bridge" -o "$bridge" -j ACCEPT
 ip link del "$bridge"
-find /sys/fs/cgroup -depth -type d -path "*/$name*" -exec rmdir {} +
-rm -f /var/lib/cni/results/"$name"-*
+find /sys/fs/cgroup -depth -type d -path "*/k8s.io*" -exec rmdir {} + 2>/dev/null # takes empty ones alone
+grep -ls -- "$dir" /var/lib/cni/results/* | xargs -r rm -f
+rmdir /var/lib/kubelet/device-plugins /var/lib/kubelet 2>/dev/null
 [ -d /var/log/containers ] && find /var/log/containers -lname "$dir/*" -delete
 (cd /proc/sys && while IFS='=' read -r setting value; do echo "$value" >"$setting"; done) <"$dir/sysctls"
 rm -rf -- "$dir"

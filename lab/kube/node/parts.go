@@ -3,7 +3,9 @@ package node
 import (
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -92,23 +94,29 @@ func (n *Node) environ() []string {
 	return []string{"PATH=" + os.Getenv("PATH") + ":/usr/local/sbin:/usr/sbin:/sbin", "HOME=" + n.Dir, "TMPDIR=" + n.Dir}
 }
 
-// answers asks a part of the node for its health. The connection stays on this machine, and carries the token only to
-// the address of the bridge.
+// answers asks a part of the node for its health.
 func (n *Node) answers(url string) error {
+	_, err := n.get(url)
+	return err
+}
+
+// get reads a page of a part. The request carries the token of the node only to addresses of this machine.
+func (n *Node) get(url string) ([]byte, error) {
 	request, err := http.NewRequest(http.MethodGet, url, nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	request.Header.Set("Authorization", "Bearer "+n.token)
 	response, err := n.client.Do(request)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { _ = response.Body.Close() }()
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s answers %s", url, response.Status)
+	body, err := io.ReadAll(response.Body)
+	if err == nil && response.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s answers %s: %s", url, response.Status, body)
 	}
-	return nil
+	return body, err
 }
 
 func healthClient() *http.Client {
@@ -120,10 +128,20 @@ func healthClient() *http.Client {
 func (n *Node) containerdAnswers() error { return n.ctr(context.Background(), "version") }
 
 func (n *Node) nodeReady() error {
-	said, err := n.Kubectl(context.Background(), "get", "node", "node", "-o",
-		`jsonpath={.status.conditions[?(@.type=="Ready")].status}`)
-	if err == nil && said != "True" {
-		err = fmt.Errorf("the node is not ready: %q", said)
+	body, err := n.get("https://" + Gateway + ":6443/api/v1/nodes/node")
+	if err != nil {
+		return err
 	}
-	return err
+	var node struct {
+		Status struct{ Conditions []struct{ Type, Status, Message string } }
+	}
+	if err := json.Unmarshal(body, &node); err != nil {
+		return err
+	}
+	for _, condition := range node.Status.Conditions {
+		if condition.Type == "Ready" && condition.Status == "True" {
+			return nil
+		}
+	}
+	return fmt.Errorf("the node is not ready: %+v", node.Status.Conditions)
 }
