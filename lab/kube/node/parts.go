@@ -56,10 +56,8 @@ func (n *Node) parts() []part {
 }
 
 // start runs the parts in their order.
-var onlyParts = 100
-
 func (n *Node) start(ctx context.Context) error {
-	for _, p := range n.parts()[:min(onlyParts, len(n.parts()))] {
+	for _, p := range n.parts() {
 		log, err := n.log(p.name)
 		if err != nil {
 			return err
