@@ -93,6 +93,7 @@ fuzz: ## Run every fuzz target for a minute (FUZZTIME=10m for longer, FUZZ=Amoun
 lint: ## Check style, mistakes and who imports whom (.golangci.yml)
 	@scripts/tools.sh golangci-lint
 	@golangci-lint run ./...
+	@cd lab/kube && GOFLAGS=-buildvcs=false CGO_ENABLED=0 golangci-lint run ./chart/...
 
 .PHONY: words
 words: ## Count words that hide a noun ("what", "one", "it") in comments and docs
@@ -102,6 +103,7 @@ words: ## Count words that hide a noun ("what", "one", "it") in comments and doc
 fmt: ## Format all Go code
 	@scripts/tools.sh golangci-lint templ
 	@golangci-lint fmt ./...
+	@cd lab/kube && golangci-lint fmt ./...
 	@templ fmt adapters
 
 .PHONY: generate

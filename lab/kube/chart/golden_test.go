@@ -38,8 +38,13 @@ http: {autoscaling: {enabled: true}}
 dispatcher: {autoscaling: {enabled: true, metric: {matchLabels: {release: demo}}}}
 ingress: {enabled: true, className: nginx, annotations: {a: b}, tlsSecret: tls}
 httpRoute: {enabled: true, parentRefs: [{name: gateway}], annotations: {a: b}}
-networkPolicy: {enabled: true, extraEgress: [{to: [{ipBlock: {cidr: 10.1.2.3/32}}], ports: [{protocol: TCP, port: 4318}]}]}
-monitoring: {podMonitor: {enabled: true, labels: {a: b}}, prometheusRule: {enabled: true, labels: {a: b}}, dashboards: {enabled: true, annotations: {a: b}}}
+networkPolicy:
+  enabled: true
+  extraEgress: [{to: [{ipBlock: {cidr: 10.1.2.3/32}}], ports: [{protocol: TCP, port: 4318}]}]
+monitoring:
+  podMonitor: {enabled: true, labels: {a: b}}
+  prometheusRule: {enabled: true, labels: {a: b}}
+  dashboards: {enabled: true, annotations: {a: b}}
 `
 
 func TestLint_FindsNothingButTheMissingIcon(t *testing.T) {

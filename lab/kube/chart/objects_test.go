@@ -80,7 +80,8 @@ dispatcher: {settings: {METRICS_ADDR: ":9191"}}`)
 	require.Equal(t, "1000000", environment(t, http)["RATE_LIMIT_PER_MINUTE"])
 	require.Equal(t, "460MiB", environment(t, http)["GOMEMLIMIT"], "90 % of 512 Mi")
 	ports := func(o chart.Object) string {
-		return fmt.Sprint(fits[[]struct{ Ports []struct{ ContainerPort int } }](t, o.At("spec", "template", "spec", "containers")))
+		containers := o.At("spec", "template", "spec", "containers")
+		return fmt.Sprint(fits[[]struct{ Ports []struct{ ContainerPort int } }](t, containers))
 	}
 	require.Equal(t, "[{[{8181} {9090}]}]", ports(http))
 	require.Equal(t, "[{[{9191}]}]", ports(dispatcher))

@@ -127,7 +127,8 @@ func TestImage_ByDigest(t *testing.T) {
 	require.Contains(t, fmt.Sprint(find(t, objects, "Deployment", "demo-partnerdeposits-http")),
 		"image:registry.example.com/deposits@"+digest)
 	objects = rendered(t, "image: {tag: v2}")
-	require.Contains(t, fmt.Sprint(find(t, objects, "Deployment", "demo-partnerdeposits-http")), "image:partnerdeposits:v2")
+	require.Contains(t, fmt.Sprint(find(t, objects, "Deployment", "demo-partnerdeposits-http")),
+		"image:partnerdeposits:v2")
 }
 
 // The notes name the next three commands, and warn of a gateway whose clients would share a limit.

@@ -1,6 +1,6 @@
-// Command prune writes testdata/kubernetes.schema.json anew: JSON Schemas of the kinds that the chart renders, cut out of
-// the OpenAPI documents of Kubernetes and out of the CustomResourceDefinitions of the Prometheus operator and the Gateway
-// API. It reads them from their Go modules:
+// Command prune writes testdata/kubernetes.schema.json anew: JSON Schemas of the kinds that the chart renders. It cuts
+// them out of the OpenAPI documents of Kubernetes, and out of the CustomResourceDefinitions of the Prometheus operator
+// and of the Gateway API, which their Go modules hold:
 //
 //	go run ./chart/prune >chart/testdata/kubernetes.schema.json
 package main
@@ -9,7 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log"
+	"log/slog"
 	"maps"
 	"os"
 	"os/exec"
@@ -52,7 +52,8 @@ var folders = map[string]string{
 
 func main() {
 	if err := run(); err != nil {
-		log.Fatal(err)
+		slog.Error("no schema", "err", err)
+		os.Exit(1)
 	}
 }
 
