@@ -94,6 +94,7 @@ lint: ## Check style, mistakes and who imports whom (.golangci.yml)
 	@scripts/tools.sh golangci-lint
 	@golangci-lint run ./...
 	@cd lab/kube && GOFLAGS=-buildvcs=false CGO_ENABLED=0 golangci-lint run ./chart/...
+	@cd deployments/release && golangci-lint run ./...
 
 .PHONY: words
 words: ## Count words that hide a noun ("what", "one", "it") in comments and docs
@@ -164,6 +165,21 @@ build: ## Build all commands into bin/, static (VERSION=1.2.3 for another versio
 		-ldflags='-X $(STAMPED).Version=$(VERSION) -X $(STAMPED).Revision=$(REVISION) -X $(STAMPED).Date=$(DATE)' \
 		$(COMMANDS:%=./cmd/%)
 
+VERSION :=
+KEY :=
+
+.PHONY: image
+image: ## Build the image for amd64 and arm64 into dist/image, without a daemon (VERSION=1.2.3 names it)
+	@go run -C deployments/release . image $(if $(VERSION),--version=$(VERSION))
+
+.PHONY: release
+release: ## Build a release into dist/VERSION (VERSION=1.2.3 KEY=owner.key; docs/guides/releasing.md)
+	@go run -C deployments/release . release $(if $(KEY),--key=$(abspath $(KEY))) -- $(VERSION)
+
+.PHONY: test-release
+test-release: ## Build a whole release twice, in two folders, and compare every byte (ten minutes)
+	@go test -C deployments/release -tags=long -count=1 -v -timeout=60m -run=TestLong .
+
 .PHONY: clean
 clean: ## Remove what was built; tools stay (they are in .local/bin)
-	@rm -rf bin .local/tests
+	@rm -rf bin dist/image .local/tests

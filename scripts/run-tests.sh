@@ -51,6 +51,8 @@ export -f run
 TEST2JSON=$(go tool -n test2json) BINARIES=$binaries
 export TEST2JSON BINARIES
 status=0
+# Modules of their own beside the service. They are small, so Go may link them anew.
+CGO_ENABLED=0 go test -C deployments/release -count=1 -json ./... || status=1
 head -n 1 "$binaries/list" | xargs -L 1 bash -c 'run "$@"' run || status=1
 tail -n +2 "$binaries/list" | xargs -P "$(nproc)" -L 1 bash -c 'run "$@"' run || status=1
 exit $status

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"log/slog"
 	"os"
 	"os/signal"
 	"syscall"
@@ -23,6 +24,7 @@ type commands struct {
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	slog.SetLogLoggerLevel(slog.LevelWarn) // Helm tells of each link in a chart
 	var cli commands
 	parsed := kong.Parse(&cli, kong.Name("release"), kong.Description(about), kong.UsageOnError(),
 		kong.BindTo(ctx, (*context.Context)(nil)))

@@ -23,8 +23,20 @@ build() {
 	mv "$partial"/* "$folder/" && rmdir "$partial"
 	echo "built $1 in $((SECONDS - begun)) s, into $folder" >&2
 }
-of_kubernetes() { nice -n 15 go build -trimpath -ldflags '-s -w' -o "$partial/" "${commands[@]/#/k8s.io/kubernetes/cmd/}"; }
-of_helm() { GOBIN=$partial nice -n 15 go install -trimpath -ldflags '-s -w' "helm.sh/helm/v4/cmd/helm@$helm"; }
+# A build from Go modules knows no version of Kubernetes, and charts ask for it.
+minor=${kubernetes#v1.}
+minor=${minor%.*}
+of_kubernetes() {
+	local version=k8s.io/component-base/version
+	nice -n 15 go build -trimpath -o "$partial/" \
+		-ldflags "-s -w -X $version.gitVersion=$kubernetes -X $version.gitMajor=1 -X $version.gitMinor=$minor" \
+		"${commands[@]/#/k8s.io/kubernetes/cmd/}"
+}
+of_helm() {
+	local common=helm.sh/helm/v4/pkg/chart/common
+	GOBIN=$partial nice -n 15 go install -trimpath \
+		-ldflags "-s -w -X $common.k8sVersionMajor=1 -X $common.k8sVersionMinor=$minor" "helm.sh/helm/v4/cmd/helm@$helm"
+}
 
 missing() { for name in "$@"; do [ -x "$folder/$name" ] || return 0; done; return 1; }
 if missing "${commands[@]}"; then build "Kubernetes $kubernetes" of_kubernetes; fi

@@ -1,0 +1,122 @@
+//go:build long
+
+package main
+
+import (
+	"debug/elf"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/stretchr/testify/require"
+)
+
+const megabyte = 1_000_000
+
+// copyTree copies the sources of the service, with the changes that are not committed, as a user with a umask would.
+func copyTree(t *testing.T, umask string) (root string) {
+	t.Helper()
+	root = t.TempDir()
+	run(t, "../..", "bash", "-c", `umask "$0" && git ls-files -z --cached --others --exclude-standard | while IFS= read -rd "" file; do
+		[ -e "$file" ] || [ -L "$file" ] || continue
+		mkdir -p "$1/$(dirname "$file")" && cp -P --no-preserve=all "$file" "$1/$file"
+	done`, umask, root)
+	return root
+}
+
+// TestLong_TwoBuildsInTwoFolders_AreTheSame builds the whole release twice. The second build has another umask and a
+// cache of its own, so nothing is taken over from the first.
+func TestLong_TwoBuildsInTwoFolders_AreTheSame(t *testing.T) {
+	private, public := keys(t)
+	key, err := readKey(private)
+	require.NoError(t, err)
+	var sums []string
+	var folder, programs string
+	for _, umask := range []string{"022", "077"} {
+		s := small(t)
+		s.Root = copyTree(t, umask)
+		if umask == "077" {
+			t.Setenv("GOCACHE", filepath.Join(t.TempDir(), "cache"))
+		}
+		programs, folder = t.TempDir(), filepath.Join(t.TempDir(), s.Version)
+		require.NoError(t, s.buildAll(t.Context(), programs))
+		digest, err := s.release(programs, chartOf(s.Root), folder, key)
+		require.NoError(t, err)
+		fmt.Printf("figure: image %s\n", digest)
+		sums = append(sums, read(t, filepath.Join(folder, sumsFile)))
+	}
+	require.Equal(t, sums[0], sums[1])
+
+	release, err := verify(folder, public)
+	require.NoError(t, err)
+	for _, architecture := range architectures {
+		isSmall(t, imageFor(t, release.index, architecture), architecture)
+	}
+	paths, err := filepath.Glob(filepath.Join(programs, "*/*"))
+	require.NoError(t, err)
+	require.Len(t, paths, 6)
+	for _, path := range paths {
+		namesEveryModule(t, release.contents, path)
+		isStatic(t, path)
+	}
+	for _, program := range []string{"http", "dispatcher", "admin"} {
+		saysItsVersion(t, filepath.Join(programs, "amd64", program))
+	}
+}
+
+// chartOf is the chart of the service, or that of the tests where the service has none.
+func chartOf(root string) string {
+	if chart := filepath.Join(root, "deployments/helm/partnerdeposits"); exists(chart) {
+		return chart
+	}
+	return "testdata/chart"
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// isSmall bounds what a node pulls, and prints also what the image takes unpacked.
+func isSmall(t *testing.T, image v1.Image, architecture string) {
+	t.Helper()
+	layers, err := image.Layers()
+	require.NoError(t, err)
+	var pulled, unpacked int64
+	for _, layer := range layers {
+		size, err := layer.Size()
+		require.NoError(t, err)
+		pulled += size
+	}
+	for _, file := range contentOf(t, image) {
+		unpacked += file.Size
+	}
+	fmt.Printf("figure: %s pulled %.1f MB, unpacked %.1f MB\n", architecture,
+		float64(pulled)/megabyte, float64(unpacked)/megabyte)
+	require.Less(t, pulled, int64(60*megabyte))
+}
+
+// isStatic looks for the loader that a dynamic program asks for, and for the time zones that the image lacks.
+func isStatic(t *testing.T, path string) {
+	t.Helper()
+	file, err := elf.Open(path)
+	require.NoError(t, err)
+	defer file.Close()
+	for _, part := range file.Progs {
+		require.NotEqual(t, elf.PT_INTERP, part.Type, path)
+	}
+	require.Contains(t, read(t, path), "America/Argentina/Buenos_Aires", "%s embeds no time zones", path)
+}
+
+func saysItsVersion(t *testing.T, path string) {
+	t.Helper()
+	output, err := exec.CommandContext(t.Context(), path, "--version").CombinedOutput()
+	require.NoError(t, err, string(output))
+	for _, want := range []string{"1.2.3", "0123456789abcdef0123456789abcdef01234567", "2027-01-31T12:00:00Z"} {
+		require.True(t, strings.Contains(string(output), want), "%s --version: %s", path, output)
+	}
+}
