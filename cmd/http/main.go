@@ -12,6 +12,6 @@ import (
 const gcPercent = 200
 
 func main() {
-	os.Exit(run.Main(
-		run.Command{Name: "http", GCPercent: gcPercent, Build: wire.HTTP, Healthcheck: wire.Healthcheck}))
+	command := run.Command{Name: "http", GCPercent: gcPercent, Build: wire.HTTP, Healthcheck: wire.Healthcheck}
+	os.Exit(command.Main())
 }

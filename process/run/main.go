@@ -40,8 +40,14 @@ type Command struct {
 	Healthcheck func(ctx context.Context, environ []string) (state string, err error)
 }
 
+// Main runs a service until a signal, whatever the arguments are, and returns the exit code: for programs that test a
+// service.
+func Main(gcPercent int, build func(ctx context.Context, cfg config.Config, log *slog.Logger) (Process, error)) int {
+	return Command{GCPercent: gcPercent, Build: build}.serve(os.Environ(), os.Stderr)
+}
+
 // Main does what the arguments of the command ask for, and returns the exit code.
-func Main(c Command) int { return c.main(os.Args[1:], os.Environ(), os.Stdout, os.Stderr) }
+func (c Command) Main() int { return c.main(os.Args[1:], os.Environ(), os.Stdout, os.Stderr) }
 
 func (c Command) main(args, environ []string, stdout, stderr io.Writer) int {
 	switch {

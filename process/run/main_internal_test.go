@@ -64,12 +64,13 @@ func TestMain_DoesWhatTheArgumentsAskFor(t *testing.T) {
 		exit           int
 		stdout, stderr string
 	}{
-		"healthy":       {[]string{"healthcheck"}, asked("ready", nil), 0, "^ready\n$", "^$"},
-		"not healthy":   {[]string{"healthcheck"}, asked("", away), 1, "^$", "^not_ready: postgres cannot be reached\n$"},
-		"wrong address": {[]string{"healthcheck"}, asked("", config.Mistakes{"METRICS_ADDR: is wrong"}), 1, "^$", "METRICS_ADDR: is wrong"},
-		"version":       {[]string{"--version"}, nil, 0, `^http \S+ \(revision \S+, go1\.\S+, built \S+\)\n$`, "^$"},
-		"help":          {[]string{"--help"}, nil, 0, "^Usage: http ", "^$"},
-		"unknown":       {[]string{"healthchek", "x"}, nil, 2, "^$", "^http: unknown arguments: healthchek x\nUsage: http "},
+		"healthy":     {[]string{"healthcheck"}, asked("ready", nil), 0, "^ready\n$", "^$"},
+		"not healthy": {[]string{"healthcheck"}, asked("", away), 1, "^$", "^not_ready: postgres cannot be reached\n$"},
+		"wrong address": {[]string{"healthcheck"}, asked("", config.Mistakes{"METRICS_ADDR: is wrong"}), 1, "^$",
+			"METRICS_ADDR: is wrong"},
+		"version": {[]string{"--version"}, nil, 0, `^http \S+ \(revision \S+, go1\.\S+, built \S+\)\n$`, "^$"},
+		"help":    {[]string{"--help"}, nil, 0, "^Usage: http ", "^$"},
+		"unknown": {[]string{"healthchek", "x"}, nil, 2, "^$", "^http: unknown arguments: healthchek x\nUsage: http "},
 	} {
 		var out, errs bytes.Buffer
 		exit := Command{Name: "http", Healthcheck: c.health}.main(c.args, []string{"A=b"}, &out, &errs)

@@ -71,8 +71,8 @@ func ask(ctx context.Context, url string) AskedProcess {
 	return p
 }
 
-// Healthcheck asks the process at METRICS_ADDR of this machine whether it takes work. It reads no other setting, so that
-// it also runs where the secrets of the process are not at hand.
+// Healthcheck asks the process at METRICS_ADDR of this machine whether it takes work. No other setting is read: a probe
+// may run where the secrets of the process are not at hand.
 //
 // Returns the state, such as "degraded: redis cannot be reached", or an error with the reason.
 func Healthcheck(ctx context.Context, environ []string) (state string, err error) {
