@@ -231,10 +231,14 @@ func cniFolder() string {
 }
 
 // Kubectl runs kubectl as an administrator, and gives its output.
-func (n *Node) Kubectl(ctx context.Context, args ...string) (string, error) { return n.tool(ctx, "kubectl", args) }
+func (n *Node) Kubectl(ctx context.Context, args ...string) (string, error) {
+	return n.tool(ctx, "kubectl", args)
+}
 
 // Helm runs Helm as an administrator, and gives its output.
-func (n *Node) Helm(ctx context.Context, args ...string) (string, error) { return n.tool(ctx, "helm", args) }
+func (n *Node) Helm(ctx context.Context, args ...string) (string, error) {
+	return n.tool(ctx, "helm", args)
+}
 
 func (n *Node) tool(ctx context.Context, tool string, args []string) (string, error) {
 	return procs.Must(ctx, procs.Spec{

@@ -38,7 +38,7 @@ func (n *Node) parts() []part {
 		{"kube-apiserver", []string{
 			"--etcd-servers=" + n.etcd, "--bind-address=" + Gateway, "--advertise-address=" + Gateway,
 			"--cert-dir=" + n.file("certificates"), "--token-auth-file=" + n.file("tokens.csv"),
-			"--authorization-mode=RBAC", "--service-cluster-ip-range=" + services, "--allow-privileged=true",
+			"--authorization-mode=RBAC", "--kubelet-preferred-address-types=InternalIP", "--service-cluster-ip-range=" + services, "--allow-privileged=true",
 			"--service-account-issuer=https://kubernetes.default.svc", "--service-account-key-file=" + serviceKey,
 			"--service-account-signing-key-file=" + serviceKey,
 		}, func() error { return n.answers("https://" + Gateway + ":6443/readyz") }},
@@ -131,7 +131,9 @@ func (n *Node) nodeReady() error {
 		return err
 	}
 	var node struct {
-		Status struct{ Conditions []struct{ Type, Status, Message string } }
+		Status struct {
+			Conditions []struct{ Type, Status, Message string }
+		}
 	}
 	if err := json.Unmarshal(body, &node); err != nil {
 		return err
