@@ -68,11 +68,17 @@ func Merge(all ...Values) Values {
 	return merged
 }
 
-// Texts renders the templates of the chart as release name in the namespace "deposits".
+// Texts renders the templates of the chart as a release in the namespace "deposits", without a cluster.
 //
 // Returns an error that names wrong values.
 func Texts(release string, values Values) (map[string]string, error) {
-	chart, err := loader.Load(Dir())
+	return TextsOf(Dir(), release, values, nil)
+}
+
+// TextsOf renders the chart of a folder or a package. Templates look objects of the cluster up with cluster; nil: without
+// a cluster.
+func TextsOf(path, release string, values Values, cluster engine.ClientProvider) (map[string]string, error) {
+	chart, err := loader.Load(path)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +87,10 @@ func Texts(release string, values Values) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return engine.Render(chart, all)
+	if cluster == nil {
+		return engine.Render(chart, all)
+	}
+	return engine.RenderWithClientProvider(chart, all, cluster)
 }
 
 // Render gives the objects of the chart, ordered by kind and name.

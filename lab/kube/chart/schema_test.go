@@ -30,6 +30,7 @@ var forms = map[string]map[string]any{
 	"proxy header":      {"enum": []any{"X-Real-IP", "X-Forwarded-For", ""}},
 	"payments provider": {"enum": append([]any{""}, anys(config.PaymentsProviders)...)},
 	"origin":            {"type": "string", "pattern": `^https?://[^/?#@]+/?$`},
+	"share":             {"type": []any{"string", "number"}},
 	"listen":            {"type": "string", "pattern": `^[^ /]*:[1-9][0-9]{3,4}$`}, // ports of users other than root
 }
 
