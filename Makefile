@@ -48,16 +48,19 @@ test-long: ## Run the tests that need minutes, and print a table: alerts, failov
 	@scripts/ensure-debian.sh curl haproxy pg_dump prometheus prometheus-alertmanager
 	@go run ./lab/long $(PART)
 
-# The node of Kubernetes needs root, and etcd, containerd and the plug-ins of CNI from the system.
+# The node needs root, and etcd, containerd, the plug-ins of CNI and iptables of the system. Its pods reach Postgres and
+# Redis through this machine, where servers in containers may not be.
 KUBE = scripts/ensure-debian.sh etcd containerd cni iptables && bin=$$(lab/kube/kubernetes/build.sh)
 
 .PHONY: test-kube
-test-kube: ## Install, upgrade and disturb the chart on a real Kubernetes, which the first run builds (Linux, root)
-	@$(KUBE) && cd lab/kube && KUBE_BIN=$$bin go test -count=1 -v -timeout=30m -tags=kube ./trials
+test-kube: export TEST_SERVICES ?= native
+test-kube: ## Try the chart on a real Kubernetes, which the first run builds (Linux, root; docs/guides/testing-kubernetes.md)
+	@$(KUBE) && $(MAKE) image && cd lab/kube && KUBE_BIN=$$bin KUBE_IMAGE=$(CURDIR)/dist/image \
+		go test -count=1 -v -p=1 -timeout=30m -tags=kube ./node ./trials
 
 .PHONY: kube
 kube: ## Run the Kubernetes of test-kube until Ctrl-C, to try things by hand (Linux, root)
-	@$(KUBE) && cd lab/kube && go build -o ../../bin/ ./up && exec ../../bin/up "$$bin" "$(CURDIR)/.local/kube"
+	@$(KUBE) && go build -C lab/kube -o $(CURDIR)/bin/ ./up && exec bin/up "$$bin" "$(CURDIR)/.local/kube"
 
 .PHONY: dev
 dev: ## As run, and rebuild and restart when a source file changes

@@ -1,7 +1,8 @@
 //go:build kube
 
 // Package trials installs the chart on a real Kubernetes of a single node (package node) and tries what the chart
-// promises. `make test-kube` runs it, as root on Linux; KUBE_BIN is the folder that kubernetes/build.sh prints.
+// promises. `make test-kube` runs it, as root on Linux: KUBE_BIN is the folder that
+// kubernetes/build.sh prints, and KUBE_IMAGE that of `make image`.
 package trials
 
 import (

@@ -36,7 +36,7 @@ func TestNamespace_PodThatBreaksRestricted_IsRefused(t *testing.T) {
 	namespace := newNamespace(t)
 	file := filepath.Join(t.TempDir(), "pod.yaml")
 	require.NoError(t, os.WriteFile(file, []byte(`{apiVersion: v1, kind: Pod, metadata: {name: root}, spec: {
-		containers: [{name: root, image: "partnerdeposits:present", securityContext: {runAsUser: 0}}]}}`), 0o600))
+		containers: [{name: root, image: "partnerdeposits:next", securityContext: {runAsUser: 0}}]}}`), 0o600))
 	_, err := cluster.Kubectl(t.Context(), "--namespace="+namespace, "apply", "--filename="+file)
 	require.ErrorContains(t, err, `violates PodSecurity "restricted:latest"`)
 	for _, reason := range []string{"allowPrivilegeEscalation", "runAsNonRoot", "seccompProfile"} {

@@ -92,7 +92,8 @@ func (r *release) helm(args ...string) (string, error) {
 	return cluster.Helm(r.t.Context(), append(args, "--namespace="+r.namespace)...)
 }
 
-// deploy installs or upgrades the release with a version of the image, and waits until all pods are ready.
+// deploy installs or upgrades the release with a version of the image, and waits until all pods are ready. The watcher,
+// Helm 4's other way to wait, does not notice that a hook has failed, and waits until the timeout.
 func (r *release) deploy(v version, more ...string) error {
 	r.t.Helper()
 	r.values["image"] = map[string]any{"tag": v.tag}
@@ -106,7 +107,7 @@ func (r *release) deploy(v version, more ...string) error {
 	}
 	begun := time.Now()
 	_, err = r.helm(append([]string{"upgrade", "--install", r.name, chart, "--values=" + chart + "/values-small.yaml",
-		"--values=" + file, "--wait", "--timeout=" + patience.String()}, more...)...)
+		"--values=" + file, "--wait=legacy", "--timeout=" + patience.String()}, more...)...)
 	r.t.Logf("helm upgrade --install %s, image %s: %.0f s", r.name, v.tag, time.Since(begun).Seconds())
 	return err
 }
