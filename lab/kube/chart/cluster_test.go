@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -22,7 +23,7 @@ import (
 type secrets map[string]map[string]string
 
 func (s secrets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	values, there := s[regexp.MustCompile(`^/api/v1/namespaces/deposits/secrets/(.*)$`).ReplaceAllString(r.URL.Path, "$1")]
+	values, there := s[strings.TrimPrefix(r.URL.Path, "/api/v1/namespaces/deposits/secrets/")]
 	w.Header().Set("Content-Type", "application/json")
 	if !there {
 		w.WriteHeader(http.StatusNotFound)
@@ -44,8 +45,8 @@ func (c client) GetClientFor(apiVersion, kind string) (dynamic.NamespaceableReso
 	return c.Resource(schema.GroupVersionResource{Version: apiVersion, Resource: "secrets"}), true, nil
 }
 
-// A changed Secret changes the pods of both processes, so that an upgrade rolls them; a key that the chart does not take
-// changes nothing.
+// A changed Secret changes the pods of both processes, so that an upgrade rolls them. A key that the chart does not
+// take changes nothing.
 func TestSecrets_ThatChange_RollThePods(t *testing.T) {
 	hash := func(held secrets, template string) string {
 		server := httptest.NewServer(held)

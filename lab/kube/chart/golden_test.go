@@ -120,7 +120,8 @@ func (s apiSchema) check(t *testing.T, object chart.Object) error {
 func TestObjects_FitTheSchemaOfTheAPIServer(t *testing.T) {
 	schema := loadAPISchema(t)
 	seen := map[string]bool{}
-	for _, values := range []chart.Values{set(t, sets[0]), set(t, sets[1]), chart.Merge(least(t), parsed(t, everything))} {
+	all := chart.Merge(least(t), parsed(t, everything))
+	for _, values := range []chart.Values{set(t, sets[0]), set(t, sets[1]), all} {
 		objects, err := chart.Render("demo", values)
 		require.NoError(t, err)
 		for _, object := range objects {

@@ -54,7 +54,8 @@ func TestSettings_ReachBothProcesses(t *testing.T) {
 			case name == "DATABASE_DIRECT_URL": // the migration alone needs it
 				require.NotContains(t, got, name+"_FILE")
 			case slices.Contains(secrets, name):
-				require.Equal(t, "/run/secrets/partnerdeposits/"+name, got[name+"_FILE"], "testdata/settings.yaml has %s", name)
+				require.Equal(t, "/run/secrets/partnerdeposits/"+name, got[name+"_FILE"],
+					"testdata/settings.yaml has %s", name)
 			default:
 				set := values["settings"].(map[string]any)[name]
 				require.NotNil(t, set, "testdata/settings.yaml has %s", name)
@@ -126,8 +127,9 @@ secrets:
 	require.Equal(t, process, files("Deployment", "demo-partnerdeposits-dispatcher"))
 	require.Equal(t, map[string]string{"DATABASE_URL": "app-db/uri", "DATABASE_DIRECT_URL": "app-db-direct/uri"},
 		files("Job", "demo-partnerdeposits-migrate"), "the migration gets the secrets of the database alone")
+	migrate := environment(t, find(t, objects, "Job", "demo-partnerdeposits-migrate"))
 	require.Subset(t, []string{"SERVICE_ENV", "DATABASE_POOLED", "LOG_LEVEL", "LOG_FORMAT", "DATABASE_URL_FILE",
-		"DATABASE_DIRECT_URL_FILE"}, slices.Collect(maps.Keys(environment(t, find(t, objects, "Job", "demo-partnerdeposits-migrate")))))
+		"DATABASE_DIRECT_URL_FILE"}, slices.Collect(maps.Keys(migrate)))
 	require.Contains(t, config.Database, "DATABASE_URL", "what admin migrate needs")
 	require.Len(t, config.Database, 1)
 	for field := range reflect.TypeFor[config.Config]().Fields() {
@@ -183,7 +185,8 @@ func TestMonitoring_IsFromTheVeryFiles(t *testing.T) {
 		text, err := os.ReadFile(path)
 		require.NoError(t, err)
 		name := "demo-partnerdeposits-" + strings.TrimSuffix(filepath.Base(path), ".yml")
-		require.Equal(t, map[string]any(parsed(t, string(text))), find(t, objects, "PrometheusRule", name)["spec"], path)
+		rule := find(t, objects, "PrometheusRule", name)
+		require.Equal(t, map[string]any(parsed(t, string(text))), rule["spec"], path)
 	}
 	boards, err := filepath.Glob("../../../deployments/grafana/dashboards/*.json")
 	require.NoError(t, err)
@@ -192,8 +195,9 @@ func TestMonitoring_IsFromTheVeryFiles(t *testing.T) {
 		text, err := os.ReadFile(path)
 		require.NoError(t, err)
 		base := filepath.Base(path)
-		data := find(t, objects, "ConfigMap", "demo-partnerdeposits-dashboard-"+strings.TrimSuffix(base, ".json"))["data"]
-		require.Equal(t, strings.TrimSpace(string(text)), strings.TrimSpace(data.(map[string]any)["svc-"+base].(string)))
+		name := "demo-partnerdeposits-dashboard-" + strings.TrimSuffix(base, ".json")
+		shown, _ := find(t, objects, "ConfigMap", name).At("data", "svc-"+base).(string)
+		require.Equal(t, strings.TrimSpace(string(text)), strings.TrimSpace(shown))
 	}
 	for _, file := range []string{"files/dashboards", "files/prometheus"} {
 		info, err := os.Lstat(filepath.Join(chart.Dir(), file))
@@ -218,7 +222,8 @@ func TestNetworkPolicy_ExcludesTheRangesOfTheService(t *testing.T) {
 	require.ElementsMatch(t, ipv6, excluded.IPv6)
 	dial, err := os.ReadFile("../../../adapters/webhook/dial.go")
 	require.NoError(t, err)
-	require.Contains(t, string(dial), `ssrf.New(ssrf.WithAnyPort(), ssrf.WithDeniedV4Prefixes(netip.MustParsePrefix("168.63.129.16/32")))`)
+	require.Contains(t, string(dial),
+		`ssrf.New(ssrf.WithAnyPort(), ssrf.WithDeniedV4Prefixes(netip.MustParsePrefix("168.63.129.16/32")))`)
 	require.Equal(t, "2000::/3", ssrf.IPv6GlobalUnicast.String())
 
 	objects := rendered(t, "networkPolicy: {enabled: true, clusterRanges: {ipv4: [34.118.224.0/20]}}")

@@ -75,8 +75,7 @@ func Texts(release string, values Values) (map[string]string, error) {
 	return TextsOf(Dir(), release, values, nil)
 }
 
-// TextsOf renders the chart of a folder or a package. Templates look objects of the cluster up with cluster; nil: without
-// a cluster.
+// TextsOf renders the chart of a folder or a package. Templates look objects up in the cluster; nil stands for none.
 func TextsOf(path, release string, values Values, cluster engine.ClientProvider) (map[string]string, error) {
 	chart, err := loader.Load(path)
 	if err != nil {

@@ -85,7 +85,8 @@ func demands() []any {
 		}
 	}
 	is := func(name string, values ...any) map[string]any {
-		return map[string]any{"required": []any{name}, "properties": map[string]any{name: map[string]any{"enum": values}}}
+		properties := map[string]any{name: map[string]any{"enum": values}}
+		return map[string]any{"required": []any{name}, "properties": properties}
 	}
 	production := is("SERVICE_ENV", partner.Production)
 	return []any{
@@ -107,7 +108,8 @@ func TestSchema_HasTheSettingsOfTheService(t *testing.T) {
 	settings, secrets := settingsSchema()
 	schema["$defs"].(map[string]any)["settings"] = settings
 	schema["$defs"].(map[string]any)["secret"] = map[string]any{"enum": secrets}
-	schema["properties"].(map[string]any)["settings"] = map[string]any{"$ref": "#/$defs/settings", "allOf": demands()}
+	all := append([]any{map[string]any{"$ref": "#/$defs/settings"}}, demands()...) // draft 7 reads nothing beside $ref
+	schema["properties"].(map[string]any)["settings"] = map[string]any{"allOf": all}
 	var want bytes.Buffer
 	encoder := json.NewEncoder(&want)
 	encoder.SetEscapeHTML(false)

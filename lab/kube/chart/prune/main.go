@@ -130,7 +130,8 @@ func describes(schema map[string]any, kind, apiVersion string) bool {
 	entries, _ := schema["x-kubernetes-group-version-kind"].([]any)
 	for _, entry := range entries {
 		gvk, _ := entry.(map[string]any)
-		if gvk["kind"] == kind && strings.TrimPrefix(fmt.Sprintf("%s/%s", gvk["group"], gvk["version"]), "/") == apiVersion {
+		version := strings.TrimPrefix(fmt.Sprintf("%s/%s", gvk["group"], gvk["version"]), "/")
+		if gvk["kind"] == kind && version == apiVersion {
 			return true
 		}
 	}
