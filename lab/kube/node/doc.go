@@ -8,12 +8,12 @@
 //	              │
 //	              └─ pipe ──► cleaner (bash)    pipe closed: ends and removes all of it
 //
-// Gateway is the address of the bridge on which the pods are: pods reach servers of this machine there, such as Postgres
-// and Redis, and this machine reaches pods at their addresses and Services at their ClusterIPs.
+// Gateway is the address of the bridge of the pods. There pods reach servers of this machine, such as Postgres
+// and Redis. This machine reaches pods at their addresses, and Services at their ClusterIPs.
 //
 // Everything is below a single folder, and ends with the process that started it, also after SIGKILL. Two nodes would
 // share the rules of iptables, so the second waits until the first is gone.
 //
-// A single node without a name server and without a metrics server does not show: the spread over nodes and zones, names
-// of Services, the decisions of a HorizontalPodAutoscaler. The bridge enforces no NetworkPolicy.
+// A single node without a name server and a metrics server does not show the spread over nodes and zones, names of
+// Services, and the decisions of a HorizontalPodAutoscaler. The bridge enforces no NetworkPolicy.
 package node

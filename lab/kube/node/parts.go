@@ -38,7 +38,8 @@ func (n *Node) parts() []part {
 		{"kube-apiserver", []string{
 			"--etcd-servers=" + n.etcd, "--bind-address=" + Gateway, "--advertise-address=" + Gateway,
 			"--cert-dir=" + n.file("certificates"), "--token-auth-file=" + n.file("tokens.csv"),
-			"--authorization-mode=RBAC", "--kubelet-preferred-address-types=InternalIP", "--service-cluster-ip-range=" + services, "--allow-privileged=true",
+			"--authorization-mode=RBAC", "--service-cluster-ip-range=" + services, "--allow-privileged=true",
+			"--kubelet-preferred-address-types=InternalIP", // no name server knows the node
 			"--service-account-issuer=https://kubernetes.default.svc", "--service-account-key-file=" + serviceKey,
 			"--service-account-signing-key-file=" + serviceKey,
 		}, func() error { return n.answers("https://" + Gateway + ":6443/readyz") }},
@@ -48,8 +49,8 @@ func (n *Node) parts() []part {
 		}, nil},
 		{"kube-scheduler", []string{kubeconfig, "--leader-elect=false", "--secure-port=0"}, nil},
 		{"kubelet", []string{
-			kubeconfig, "--config=" + n.file("kubelet.yaml"), "--root-dir=" + n.file("kubelet"), "--cert-dir=" + n.file("kubelet/pki"),
-			"--hostname-override=node", "--node-ip=" + Gateway, "--node-labels=topology.kubernetes.io/zone=zone",
+			kubeconfig, "--config=" + n.file("kubelet.yaml"), "--root-dir=" + n.file("kubelet"),
+			"--cert-dir=" + n.file("kubelet/pki"), "--hostname-override=node", "--node-ip=" + Gateway, "--node-labels=topology.kubernetes.io/zone=zone",
 		}, n.nodeReady},
 		{"kube-proxy", []string{"--config=" + n.file("kube-proxy.yaml")}, func() error { return n.answers(n.proxyHealth) }},
 	}

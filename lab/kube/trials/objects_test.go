@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// A single node, whose network enforces no policy, shows of these objects only that the API server takes them: the
-// production set with its scaling, spread and NetworkPolicies, the gateways, and the objects of the Prometheus operator.
+// A single node, whose network enforces no policy, shows of these objects only that the API server takes them: scaling,
+// spread and NetworkPolicies of the production set, the gateways, and the objects of the Prometheus operator.
 func TestObjects_EveryOption_IsAccepted(t *testing.T) {
 	crds, err := filepath.Glob(filepath.Join(cluster.Bin, "crds/*.yaml"))
 	require.NoError(t, err)
