@@ -60,7 +60,8 @@ test-kube: ## Try the chart on a real Kubernetes, which the first run builds (Li
 
 .PHONY: kube
 kube: ## Run the Kubernetes of test-kube until Ctrl-C, to try things by hand (Linux, root)
-	@$(KUBE) && go build -C lab/kube -o $(CURDIR)/bin/ ./up && exec bin/up "$$bin" "$(CURDIR)/.local/kube"
+	@$(KUBE) && cd lab/kube && go build -o $(CURDIR)/bin/ ./up && exec $(CURDIR)/bin/up "$$bin" $(CURDIR)/.local/kube \
+		$(wildcard $(CURDIR)/dist/image)
 
 .PHONY: dev
 dev: ## As run, and rebuild and restart when a source file changes

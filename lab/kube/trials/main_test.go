@@ -62,7 +62,8 @@ func furnish(ctx context.Context) (err error) {
 		return err
 	}
 	built := make(chan error, 1)
-	if cluster.images, err = os.MkdirTemp("", "images-"); err != nil {
+	cluster.images = filepath.Join(absolute, "images")
+	if err = os.RemoveAll(cluster.images); err != nil { // of a run that was killed
 		return err
 	}
 	go func() { built <- buildImages(ctx, cluster.images) }()
