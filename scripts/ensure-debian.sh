@@ -12,6 +12,7 @@ has() {
 	gcc) echo '#include <stdlib.h>' | $(go env CC) -E - >/dev/null 2>&1 ;;
 	curl) command -v curl >/dev/null ;;
 	docker-compose) command -v docker-compose >/dev/null ;;
+	openssl) command -v openssl >/dev/null ;;
 	haproxy) PATH=$PATH:/usr/sbin command -v haproxy >/dev/null ;;
 	pgbouncer) command -v pgbouncer >/dev/null || [ -x /usr/sbin/pgbouncer ] ;;
 	pg_dump) command -v pg_dump >/dev/null ;;
@@ -47,6 +48,7 @@ packages_of() {
 	gcc) echo "gcc libc6-dev" ;;
 	curl) echo curl ;;
 	docker-compose) echo docker-compose ;;
+	openssl) echo openssl ;;
 	haproxy) echo haproxy ;;
 	pgbouncer) echo pgbouncer ;;
 	pg_dump) echo postgresql-client ;;
@@ -71,6 +73,7 @@ why() {
 	gcc) echo "the race detector needs a C compiler with its headers" ;;
 	curl) echo "the tour of the sandbox, which a test walks, uses curl" ;;
 	docker-compose) echo "a test reads deployments/compose.yaml with docker-compose" ;;
+	openssl) echo "signatures of a release are verified with openssl" ;;
 	haproxy) echo "the tests behind a proxy use haproxy" ;;
 	pgbouncer) echo "the service is tested behind PgBouncer" ;;
 	pgbench) echo "the benchmark compares the service with pgbench" ;;

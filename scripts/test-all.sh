@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 mkdir -p .local
 
-scripts/ensure-debian.sh gcc curl chromium docker-compose haproxy pgbouncer pg_dump pgbench prometheus \
+scripts/ensure-debian.sh gcc curl chromium docker-compose openssl haproxy pgbouncer pg_dump pgbench prometheus \
 	php node npm python systemd-analyze
 
 # Lint uses the build for the race detector, which the tests need anyway.

@@ -116,15 +116,17 @@ func (c *contents) addModule(m *debug.Module) (id string) {
 }
 
 func purl(locator string) []*spdx.PackageExternalReference {
-	return []*spdx.PackageExternalReference{{Category: common.CategoryPackageManager, RefType: common.TypePackageManagerPURL,
-		Locator: locator}}
+	return []*spdx.PackageExternalReference{{Category: common.CategoryPackageManager,
+		RefType: common.TypePackageManagerPURL, Locator: locator}}
 }
 
 // document is the same for the same image: its name in the world follows from the image's digest.
 func (c *contents) document(s source, hash string) ([]byte, error) {
 	document := spdx.Document{
 		SPDXVersion: spdx.Version, DataLicense: spdx.DataLicense, SPDXIdentifier: "DOCUMENT",
-		DocumentName: imageName + "-" + s.Version, DocumentNamespace: "https://spdx.org/spdxdocs/" + imageName + "-" + s.Version + "-" + hash, // the form that SPDX gives
+		DocumentName: imageName + "-" + s.Version,
+		// The form that SPDX gives to those without a place of their own for such documents.
+		DocumentNamespace: "https://spdx.org/spdxdocs/" + imageName + "-" + s.Version + "-" + hash,
 		CreationInfo: &spdx.CreationInfo{Created: s.Date.Format(time.RFC3339),
 			Creators: []common.Creator{{CreatorType: "Tool", Creator: "deployments/release"}}},
 		Relationships: c.relations,

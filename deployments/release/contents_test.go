@@ -68,7 +68,8 @@ func TestContents_NameEveryLinkedModuleGoAndTheCertificates(t *testing.T) {
 	namesEveryModule(t, list, filepath.Join(folder, "amd64/http"))
 
 	packages := packagesOf(t, list)
-	require.Equal(t, strings.TrimPrefix(someDigest, "sha256:"), packages["partnerdeposits 1.2.3"].PackageChecksums[0].Value)
+	require.Equal(t, strings.TrimPrefix(someDigest, "sha256:"),
+		packages["partnerdeposits 1.2.3"].PackageChecksums[0].Value)
 	for _, program := range []string{"http-linux-amd64", "admin-linux-arm64"} {
 		require.Contains(t, packages, program+" 1.2.3")
 	}

@@ -78,7 +78,8 @@ func (s source) writeImage(built, to string) (v1.ImageIndex, error) {
 	}
 	return index, path.AppendIndex(index, layout.WithAnnotations(map[string]string{
 		"org.opencontainers.image.ref.name": s.Version,
-		"io.containerd.image.name":          "docker.io/library/" + imageName + ":" + s.Version, // as kubelet completes the name
+		// Kubelet completes the name of an image in this way.
+		"io.containerd.image.name": "docker.io/library/" + imageName + ":" + s.Version,
 	}))
 }
 
@@ -201,7 +202,10 @@ func archive(entries []entry, date time.Time) ([]byte, error) {
 			return nil, err
 		}
 	}
-	return file.Bytes(), w.Close()
+	if err := w.Close(); err != nil { // writes the end of the archive
+		return nil, err
+	}
+	return file.Bytes(), nil
 }
 
 // certificates are Mozilla's roots as PEM, from a pinned module, so that no machine's own set gets into the image.

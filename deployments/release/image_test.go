@@ -149,6 +149,17 @@ func TestImage_ModesTimesAndFolderOfTheBuildLeaveNoTrace(t *testing.T) {
 	require.Len(t, digests, 1)
 }
 
+// Go's own reader takes an archive without its end, and others refuse it.
+func TestArchive_HasItsEnd(t *testing.T) {
+	t.Parallel()
+	content, err := archive([]entry{{name: "a", mode: 0o644, content: []byte("text")}}, time.Unix(0, 0))
+	require.NoError(t, err)
+	require.Equal(t, make([]byte, 1024), content[len(content)-1024:])
+	path := filepath.Join(t.TempDir(), "a.tar")
+	write(t, path, string(content))
+	require.Equal(t, "a\n", run(t, ".", "tar", "-tf", path))
+}
+
 func TestImage_ReplacesAnOlderLayoutAndNothingElse(t *testing.T) {
 	t.Parallel()
 	programs, to := texts(t), filepath.Join(t.TempDir(), "image")

@@ -45,7 +45,8 @@ var tiny = sync.OnceValues(func() ([]byte, error) {
 	}
 	defer os.RemoveAll(folder)
 	path := filepath.Join(folder, "tiny")
-	if output, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", path, "./testdata/tiny").CombinedOutput(); err != nil {
+	command := exec.Command("go", "build", "-ldflags=-s -w", "-o", path, "./testdata/tiny")
+	if output, err := command.CombinedOutput(); err != nil {
 		return nil, errors.Join(err, errors.New(string(output)))
 	}
 	return os.ReadFile(path)

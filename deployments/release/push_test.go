@@ -5,7 +5,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"io"
-	"log"
+	"log/slog"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -21,7 +21,7 @@ import (
 func startRegistry(t *testing.T, referrers bool) (host string) {
 	t.Helper()
 	server := httptest.NewServer(registry.New(registry.WithReferrersSupport(referrers),
-		registry.Logger(log.New(io.Discard, "", 0))))
+		registry.Logger(slog.NewLogLogger(slog.DiscardHandler, slog.LevelInfo))))
 	t.Cleanup(server.Close)
 	return strings.TrimPrefix(server.URL, "http://")
 }
@@ -98,7 +98,7 @@ func TestPush_OfAReleaseThatWasChanged_IsRefused(t *testing.T) {
 	tag, err := name.NewTag(host + "/partnerdeposits:1.2.3")
 	require.NoError(t, err)
 	err = pushCommand{Folder: folder, To: tag.Name(), Key: public}.Run(t.Context())
-	require.ErrorContains(t, err, "CHANGES.md differs from SHA256SUMS")
+	require.ErrorContains(t, err, "CHANGES.txt differs from SHA256SUMS")
 	_, err = remote.Index(tag)
 	require.ErrorContains(t, err, "NAME_UNKNOWN")
 }

@@ -13,13 +13,13 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/google/go-containerregistry/pkg/v1"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
 // Names in the folder of a release. The other files begin with the name of the image and the version.
 const (
 	sumsFile    = "SHA256SUMS"
-	changesFile = "CHANGES.md"
+	changesFile = "CHANGES.txt"
 	layoutDir   = "image"
 )
 

@@ -30,7 +30,7 @@ func TestRelease_HasEveryFileThatTheGuideNames(t *testing.T) {
 	require.ElementsMatch(t, []string{
 		"partnerdeposits-1.2.3-linux-amd64.tar.gz", "partnerdeposits-1.2.3-linux-arm64.tar.gz", "image",
 		"partnerdeposits-1.2.3-image.tar", "partnerdeposits-1.2.3-image.json", "partnerdeposits-1.2.3-image.json.sig",
-		"partnerdeposits-1.2.3.tgz", "partnerdeposits-1.2.3-spdx.json", "CHANGES.md", "SHA256SUMS", "SHA256SUMS.sig",
+		"partnerdeposits-1.2.3.tgz", "partnerdeposits-1.2.3-spdx.json", "CHANGES.txt", "SHA256SUMS", "SHA256SUMS.sig",
 	}, names)
 	guide := read(t, "../../docs/guides/releasing.md")
 	for _, name := range names {
@@ -39,9 +39,10 @@ func TestRelease_HasEveryFileThatTheGuideNames(t *testing.T) {
 	require.NoError(t, verifyCommand{Folder: folder, Key: public}.Run())
 	require.Equal(t, "## [1.2.3] - 2027-01-31\n\n- A thing.\n", read(t, filepath.Join(folder, changesFile)))
 
-	unpacked, err := gzip.NewReader(strings.NewReader(read(t, filepath.Join(folder, "partnerdeposits-1.2.3-linux-amd64.tar.gz"))))
+	const name = "partnerdeposits-1.2.3-linux-amd64"
+	unpacked, err := gzip.NewReader(strings.NewReader(read(t, filepath.Join(folder, name+".tar.gz"))))
 	require.NoError(t, err)
-	const top = "partnerdeposits-1.2.3-linux-amd64/"
+	const top = name + "/"
 	require.ElementsMatch(t,
 		[]string{top + "http", top + "dispatcher", top + "admin", top + ".env.example", top + "http.service"},
 		slices.Collect(maps.Keys(filesOf(t, unpacked))))
