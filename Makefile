@@ -48,6 +48,21 @@ test-long: ## Run the tests that need minutes, and print a table: alerts, failov
 	@scripts/ensure-debian.sh curl haproxy pg_dump prometheus prometheus-alertmanager
 	@go run ./lab/long $(PART)
 
+# The node needs root, and etcd, containerd, the plug-ins of CNI and iptables of the system. Its pods reach Postgres and
+# Redis through this machine, where servers in containers may not be.
+KUBE = scripts/ensure-debian.sh etcd containerd cni iptables && bin=$$(lab/kube/kubernetes/build.sh)
+
+.PHONY: test-kube
+test-kube: export TEST_SERVICES ?= native
+test-kube: ## Try the chart on a real Kubernetes, which the first run builds (Linux, root; docs/guides/testing-kubernetes.md)
+	@$(KUBE) && $(MAKE) image && cd lab/kube && KUBE_BIN=$$bin KUBE_IMAGE=$(CURDIR)/dist/image \
+		go test -count=1 -v -p=1 -timeout=30m -tags=kube ./node ./trials
+
+.PHONY: kube
+kube: ## Run the Kubernetes of test-kube until Ctrl-C, to try things by hand (Linux, root)
+	@$(KUBE) && cd lab/kube && go build -o $(CURDIR)/bin/ ./up && exec $(CURDIR)/bin/up "$$bin" $(CURDIR)/.local/kube \
+		$(wildcard $(CURDIR)/dist/image)
+
 .PHONY: dev
 dev: ## As run, and rebuild and restart when a source file changes
 	@scripts/tools.sh air
@@ -82,7 +97,7 @@ fuzz: ## Run every fuzz target for a minute (FUZZTIME=10m for longer, FUZZ=Amoun
 lint: ## Check style, mistakes and who imports whom (.golangci.yml)
 	@scripts/tools.sh golangci-lint
 	@golangci-lint run ./...
-	@cd lab/kube && GOFLAGS=-buildvcs=false CGO_ENABLED=0 golangci-lint run ./chart/...
+	@cd lab/kube && GOFLAGS=-buildvcs=false CGO_ENABLED=0 golangci-lint run --build-tags=kube ./...
 	@cd deployments/release && GOFLAGS=-buildvcs=false CGO_ENABLED=0 golangci-lint run ./...
 
 .PHONY: words

@@ -24,6 +24,10 @@ has() {
 	node) node -e '[a, b] = process.versions.node.split("."); process.exit(a > 20 || (a == 20 && b >= 19) ? 0 : 1)' 2>/dev/null &&
 		command -v tsc >/dev/null && [ -d /usr/share/nodejs/express ] ;;
 	npm) command -v npm >/dev/null ;;
+	etcd) command -v etcd >/dev/null ;;
+	containerd) command -v containerd >/dev/null && PATH=$PATH:/usr/sbin command -v runc >/dev/null ;;
+	cni) [ -x /usr/lib/cni/bridge ] || [ -x /opt/cni/bin/bridge ] ;;
+	iptables) PATH=$PATH:/usr/sbin command -v iptables >/dev/null ;;
 	systemd-analyze) command -v systemd-analyze >/dev/null ;;
 	python) /usr/bin/python3 -c 'import setuptools, wheel, django, flask, mypy, pip, pytest' 2>/dev/null ;;
 	chromium)
@@ -55,6 +59,10 @@ packages_of() {
 	php) echo "php-cli php-curl phpunit composer php-symfony-http-kernel php-symfony-routing" ;;
 	node) echo "nodejs node-express node-typescript" ;;
 	npm) echo npm ;;
+	etcd) echo etcd-server ;;
+	containerd) echo "containerd runc" ;;
+	cni) echo containernetworking-plugins ;;
+	iptables) echo iptables ;;
 	systemd-analyze) echo systemd ;;
 	python) echo "python3-django python3-flask mypy python3-pip python3-pytest python3-setuptools python3-wheel" ;;
 	esac
@@ -75,6 +83,10 @@ why() {
 	chromium) echo "the browser tests need Chromium or Chrome" ;;
 	php) echo "the library for PHP is tested with PHP, PHPUnit, Composer and Symfony" ;;
 	node) echo "the library for Node is tested with Node 20.19 or newer, TypeScript and Express" ;;
+	etcd) echo "the Kubernetes of the tests keeps its objects in etcd" ;;
+	containerd) echo "the Kubernetes of the tests runs containers with containerd and runc" ;;
+	cni) echo "the Kubernetes of the tests joins its pods with the CNI plug-in bridge" ;;
+	iptables) echo "the Kubernetes of the tests reaches Services through iptables" ;;
 	systemd-analyze) echo "the units of systemd are checked by the program that reads them" ;;
 	npm) echo "the library for Node is packed and installed with npm" ;;
 	python) echo "the library for Python is tested with pytest, mypy, pip, Flask and Django of /usr/bin/python3" ;;

@@ -1,0 +1,126 @@
+package node
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+
+	"partnerdeposits/lab/procs"
+)
+
+const pauseImage = "docker.io/library/pause:node"
+
+// Import gives the node an image: an archive as `docker save` writes, or the folder of an OCI layout.
+func (n *Node) Import(ctx context.Context, image string) error {
+	archive := image
+	if info, err := os.Stat(image); err != nil {
+		return err
+	} else if info.IsDir() {
+		archive = n.file("layout.tar")
+		if said, err := exec.CommandContext(ctx, "tar", "-C", image, "-cf", archive, ".").CombinedOutput(); err != nil {
+			return fmt.Errorf("pack %s: %w: %s", image, err, said)
+		}
+	}
+	return n.ctr(ctx, "--namespace=k8s.io", "images", "import", "--snapshotter="+n.snapshotter(), archive)
+}
+
+func (n *Node) ctr(ctx context.Context, args ...string) error {
+	_, err := procs.Must(ctx, procs.Spec{Name: "ctr", Path: "/usr/bin/ctr", Env: n.environ(),
+		Args: append([]string{"--address=" + n.file("run/containerd.sock")}, args...)})
+	return err
+}
+
+// snapshotter is overlayfs where the folder of the node can have one: a container begins without a copy of its image.
+func (n *Node) snapshotter() string {
+	if n.overlay == "" {
+		n.overlay = "native"
+		dirs := n.file("overlay")
+		options := fmt.Sprintf("lowerdir=%[1]s/lower,upperdir=%[1]s/upper,workdir=%[1]s/work", dirs)
+		err := errors.Join(os.MkdirAll(dirs+"/lower", 0o755), os.Mkdir(dirs+"/upper", 0o755), os.Mkdir(dirs+"/work", 0o755),
+			os.Mkdir(dirs+"/merged", 0o755))
+		if err == nil && exec.Command("mount", "-t", "overlay", "overlay", "-o", options, dirs+"/merged").Run() == nil {
+			n.overlay = "overlayfs"
+			_ = exec.Command("umount", dirs+"/merged").Run() // else the cleaner does
+		}
+	}
+	return n.overlay
+}
+
+// importPause builds and imports the image that holds the namespaces of each pod.
+func (n *Node) importPause(ctx context.Context) error {
+	build := exec.CommandContext(ctx, "go", "build", "-ldflags=-s -w", "-o", n.file("pause"),
+		"partnerdeposits/lab/kube/node/pause")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if said, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("build pause: %w: %s", err, said)
+	}
+	if err := Archive(n.file("pause.tar"), pauseImage, n.file("pause")); err != nil {
+		return err
+	}
+	return n.Import(ctx, n.file("pause.tar"))
+}
+
+// Archive writes an image of static programs at its root, in the form of `docker save`. The first program is the entry.
+func Archive(to, image string, programs ...string) error {
+	var files []file
+	for _, program := range programs {
+		content, err := os.ReadFile(program)
+		if err != nil {
+			return err
+		}
+		files = append(files, file{filepath.Base(program), 0o755, content})
+	}
+	layer, err := tarOf(files...)
+	if err != nil {
+		return err
+	}
+	config, err := json.Marshal(map[string]any{
+		"architecture": runtime.GOARCH, "os": "linux",
+		"config": map[string]any{"Entrypoint": []string{"/" + files[0].name}, "User": "65532:65532"},
+		"rootfs": map[string]any{"type": "layers", "diff_ids": []string{fmt.Sprintf("sha256:%x", sha256.Sum256(layer))}},
+	})
+	if err != nil {
+		return err
+	}
+	manifest, err := json.Marshal([]map[string]any{
+		{"Config": "config.json", "RepoTags": []string{image}, "Layers": []string{"layer.tar"}},
+	})
+	if err != nil {
+		return err
+	}
+	archive, err := tarOf(file{"manifest.json", 0o644, manifest}, file{"config.json", 0o644, config},
+		file{"layer.tar", 0o644, layer})
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, archive, 0o600)
+}
+
+type file struct {
+	name    string
+	mode    int64
+	content []byte
+}
+
+func tarOf(files ...file) ([]byte, error) {
+	var out bytes.Buffer
+	w := tar.NewWriter(&out)
+	for _, f := range files {
+		header := tar.Header{Name: f.name, Mode: f.mode, Size: int64(len(f.content)), Typeflag: tar.TypeReg}
+		if err := w.WriteHeader(&header); err != nil {
+			return nil, err
+		}
+		if _, err := w.Write(f.content); err != nil {
+			return nil, err
+		}
+	}
+	return out.Bytes(), w.Close()
+}
