@@ -147,6 +147,7 @@ func TestAuditEntriesAfter_AreInOrderFromTheirPlaceToTheEnd(t *testing.T) {
 		"a day has its first instant and not its last": {ports.AuditPlace{At: midnight}, 100, all[1:4]},
 		"a page":                           {ports.AuditPlace{At: midnight.AddDate(0, 0, -1)}, 2, all[:2]},
 		"the page after, at the same time": {ports.AuditPlace{At: midnight, ID: all[1].ID}, 2, all[2:4]},
+		"from the zero time on":            {ports.AuditPlace{}, 2, all[:2]},
 		"behind the last":                  {ports.AuditPlace{At: all[3].At, ID: all[3].ID}, 2, []ports.AuditEntry{}},
 	} {
 		found, err := store.Audit.AuditEntriesAfter(t.Context(), c.after, day, c.limit)

@@ -54,12 +54,12 @@ func sweep[T any](ctx context.Context, s *Service, take func(context.Context, ti
 		if limit == 0 {
 			return settled, nil
 		}
-		now := s.deps.Clock.Now()
-		due, err := take(ctx, now, limit)
+		due, err := take(ctx, s.deps.Clock.Now(), limit)
 		if err != nil {
 			return settled, err
 		}
-		parallel.EachOf(workers, due, func(item T) (bool, error) { return work(ctx, item, now) },
+		// The last of a batch may wait for minutes, and the audit log promises a commit within a minute (operations.md).
+		parallel.EachOf(workers, due, func(item T) (bool, error) { return work(ctx, item, s.deps.Clock.Now()) },
 			func(item T, done bool, err error) {
 				switch {
 				case err == nil:

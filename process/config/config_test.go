@@ -166,6 +166,7 @@ func TestLoad_NamesEachMistake(t *testing.T) {
 			`EGRESS_ADDRESSES: "gateway" is neither an IP address nor a range`},
 		"egress range": {with("EGRESS_ADDRESSES=203.0.113.7/24"),
 			`EGRESS_ADDRESSES: "203.0.113.7/24" is an address within the range 203.0.113.0/24`},
+		"egress everything": {with("EGRESS_ADDRESSES=0.0.0.0/0"), `EGRESS_ADDRESSES: "0.0.0.0/0" has every address`},
 		"a bool":            {with("WEBHOOK_EVENT_ID_HEADER=si"), `WEBHOOK_EVENT_ID_HEADER: "si" is not true or false`},
 		"rate limit":        {with("RATE_LIMIT_PER_MINUTE=0"), "RATE_LIMIT_PER_MINUTE: 0 is not"},
 		"write limit":       {with("RATE_LIMIT_WRITES_PER_MINUTE=-1"), "RATE_LIMIT_WRITES_PER_MINUTE: -1 is not"},
@@ -180,9 +181,9 @@ func TestLoad_NamesEachMistake(t *testing.T) {
 		"traces":       {with("OTEL_EXPORTER_OTLP_ENDPOINT=collector:4318"), "OTEL_EXPORTER_OTLP_ENDPOINT: is not an http"},
 		"sampler": {with("OTEL_TRACES_SAMPLER=often"),
 			`OTEL_TRACES_SAMPLER: "often" is none of always_on, always_off, traceidratio, parentbased_always_on`},
-		"share":         {with("OTEL_TRACES_SAMPLER_ARG=10%"), `OTEL_TRACES_SAMPLER_ARG: "10%" is not a share from 0 to 1`},
-		"share above 1": {with("OTEL_TRACES_SAMPLER_ARG=1.1"), `OTEL_TRACES_SAMPLER_ARG: "1.1" is not a share`},
-		"no number":     {with("OTEL_TRACES_SAMPLER_ARG=NaN"), `OTEL_TRACES_SAMPLER_ARG: "NaN" is not a share`},
+		"share":         {sampled("OTEL_TRACES_SAMPLER_ARG=10%"), `OTEL_TRACES_SAMPLER_ARG: "10%" is not a share from 0 to 1`},
+		"share above 1": {sampled("OTEL_TRACES_SAMPLER_ARG=1.1"), `OTEL_TRACES_SAMPLER_ARG: "1.1" is not a share`},
+		"no number":     {sampled("OTEL_TRACES_SAMPLER_ARG=NaN"), `OTEL_TRACES_SAMPLER_ARG: "NaN" is not a share`},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -192,6 +193,17 @@ func TestLoad_NamesEachMistake(t *testing.T) {
 			require.Len(t, found, 1, "%v", found)
 			require.Contains(t, found[0], c.want)
 		})
+	}
+}
+
+// sampled is with a sampler that takes a share.
+func sampled(arg string) []string { return with("OTEL_TRACES_SAMPLER=parentbased_traceidratio", arg) }
+
+func TestLoad_AnArgumentOfASamplerWithoutAShare_IsIgnored(t *testing.T) {
+	for _, sampler := range []string{"", "always_on", "parentbased_always_off"} {
+		_, err := config.Load(with("OTEL_TRACES_SAMPLER="+sampler, "OTEL_TRACES_SAMPLER_ARG=endpoint=http://sampler:14250"),
+			config.Service)
+		require.NoError(t, err, sampler)
 	}
 }
 

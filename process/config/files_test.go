@@ -1,9 +1,11 @@
 package config_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -75,6 +77,9 @@ func TestLoad_NamesEachMistakeOfAFile_AndShowsNeitherTextNorPath(t *testing.T) {
 		"empty":        {"", written(t, "\n"), "the file that SMTP_URL_FILE names is empty"},
 		"endless":      {"", "/dev/zero", "the file that SMTP_URL_FILE names is longer than 64 KiB"},
 		"a wrong text": {"", written(t, "http://hunter2"), "is not an smtp"},
+		"no writer":    {"", pipe(t), "the file that SMTP_URL_FILE names is empty"},
+		"a mark":       {"", written(t, "\ufeffsmtp://hunter2"), "the file that SMTP_URL_FILE names is not UTF-8 text without"},
+		"UTF-16":       {"", written(t, "s\x00m\x00t\x00p\x00"), "the file that SMTP_URL_FILE names is not UTF-8 text without"},
 	} {
 		_, err := config.Load(with("SMTP_URL="+c.value, "SMTP_URL_FILE="+c.path, "MAIL_FROM=a@b.example"), config.Service)
 		var found config.Mistakes
@@ -84,6 +89,37 @@ func TestLoad_NamesEachMistakeOfAFile_AndShowsNeitherTextNorPath(t *testing.T) {
 		require.NotContains(t, err.Error(), "hunter2", name)
 		require.NotContains(t, err.Error(), os.TempDir(), name)
 	}
+}
+
+// pipe makes a pipe with a name.
+func pipe(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "pipe")
+	require.NoError(t, syscall.Mkfifo(path, 0o600))
+	return path
+}
+
+func TestLoad_APipe_GivesItsTextAndIsNotWaitedForWithoutAnEnd(t *testing.T) {
+	t.Parallel()
+	path := pipe(t)
+	writer, err := os.OpenFile(path, os.O_RDWR, 0)
+	require.NoError(t, err)
+	_, err = writer.WriteString("redis://r")
+	require.NoError(t, err)
+	_, err = config.Load([]string{"DATABASE_URL=postgres://p", "REDIS_URL_FILE=" + path}, config.Service)
+	require.ErrorContains(t, err, "REDIS_URL: the file that REDIS_URL_FILE names cannot be read: it gave no end within 5s")
+	require.NoError(t, writer.Close())
+
+	read, write, err := os.Pipe()
+	require.NoError(t, err)
+	defer read.Close()
+	_, err = write.WriteString("redis://r\n")
+	require.NoError(t, err)
+	require.NoError(t, write.Close())
+	c, err := config.Load([]string{"DATABASE_URL=postgres://p", fmt.Sprintf("REDIS_URL_FILE=/dev/fd/%d", read.Fd())},
+		config.Service)
+	require.NoError(t, err)
+	require.Equal(t, "redis://r", c.RedisURL.Reveal())
 }
 
 func TestLoad_AnUnreadableFileOfARequiredSecret_IsASingleMistake(t *testing.T) {

@@ -130,6 +130,8 @@ func addressRange(text string) (netip.Prefix, error) {
 	switch {
 	case err != nil || r.Addr().Is4In6():
 		return r, fmt.Errorf("%q is neither an IP address nor a range such as 203.0.113.0/24", text)
+	case r.Bits() == 0:
+		return r, fmt.Errorf("%q has every address, which would open a firewall to all", text)
 	case r != r.Masked():
 		return r, fmt.Errorf("%q is an address within the range %s; write either of them", text, r.Masked())
 	}
@@ -143,7 +145,12 @@ func isTracesSampler(text string, _ setting, _ Config) error {
 	return nil
 }
 
-func isShare(text string, _ setting, _ Config) error {
+// isShare checks the argument of a sampler that takes a share. Others ignore theirs, which may be meant for programs
+// that have samplers of their own.
+func isShare(text string, _ setting, c Config) error {
+	if !strings.HasSuffix(c.TracesSampler, "traceidratio") {
+		return nil
+	}
 	if share, err := strconv.ParseFloat(text, 64); err != nil || !(share >= 0 && share <= 1) {
 		return fmt.Errorf("%q is not a share from 0 to 1, such as 0.1", text)
 	}

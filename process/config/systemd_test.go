@@ -47,6 +47,7 @@ func TestUnits_HandSecretsOnByFileAndWaitForTheGrace(t *testing.T) {
 		require.Equal(t, len(want), strings.Count(text, "LoadCredential="), name)
 		require.Contains(t, text, "\nTimeoutStopSec=40\n", name)
 		require.Contains(t, text, "\nDynamicUser=yes\n", name)
+		require.NotContains(t, text, "RestartPrevent", name, "the runtime of Go ends a crash with 2, as we do a wrong configuration")
 	}
 }
 

@@ -53,9 +53,9 @@ func (r Audit) AuditEntries(ctx context.Context, f ports.AuditFilter, limit int)
 func (r Audit) AuditEntriesAfter(
 	ctx context.Context, after ports.AuditPlace, end time.Time, limit int,
 ) ([]ports.AuditEntry, error) {
-	begin := [16]byte(after.ID) // without an id the least UUID: an id.ID would be NULL
-	rows, err := r.DB.Query(ctx, readAudit+`(at, id) > ($1, $2) AND at < $3 ORDER BY at, id LIMIT $4`,
-		after.At, begin, end, limit)
+	begin := [16]byte(after.ID) // a zero id.ID would be NULL, as a zero time is, and nothing is behind NULL
+	rows, err := r.DB.Query(ctx, readAudit+`(at, id) > (coalesce($1, '-infinity'::timestamptz), $2) AND at < $3
+		ORDER BY at, id LIMIT $4`, after.At, begin, end, limit)
 	if err != nil {
 		return nil, err
 	}

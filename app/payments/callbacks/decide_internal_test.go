@@ -1,13 +1,17 @@
 package callbacks
 
 import (
+	"context"
+	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/core/id"
 	paymentports "partnerdeposits/ports/payments"
+	ports "partnerdeposits/ports/platform"
 )
 
 func TestAsks_WhereACallbackNamesOurPaymentOrADispute(t *testing.T) {
@@ -79,4 +83,57 @@ func TestAskWaits_GrowByAMinuteWithEachFailure_UpToHalfAnHourAndTheLease(t *test
 	}
 	require.Len(t, waits, 31, "the last wait stands for all further tries")
 	require.Greater(t, waits[0], askTimeout, "no other process asks meanwhile")
+}
+
+type slowBooks struct{ paymentports.PaymentBooks }
+
+func (slowBooks) Disputes(context.Context, id.ID) ([]paymentports.Dispute, error) {
+	<-time.After(askTimeout - time.Second)
+	return []paymentports.Dispute{{Ref: "dp_1"}}, nil
+}
+
+type due struct {
+	paymentports.PaymentQuestions
+	questions []paymentports.PaymentQuestion
+}
+
+func (d due) QuestionsDue(
+	context.Context, time.Time, []time.Duration, int,
+) ([]paymentports.PaymentQuestion, error) {
+	return d.questions, nil
+}
+
+func (due) Answered(context.Context, paymentports.PaymentQuestion) error { return nil }
+
+// kept notes how old the times are with which disputes are kept; none is of a payment of ours.
+type kept struct {
+	paymentports.Disputes
+	ages []time.Duration
+}
+
+func (k *kept) Keep(_ context.Context, _ paymentports.Dispute, now time.Time) (
+	*paymentports.KeptDispute, paymentports.DisputeSubject, bool, error,
+) {
+	k.ages = append(k.ages, time.Since(now))
+	return nil, paymentports.DisputeSubject{}, false, nil
+}
+
+type noTx struct{ ports.UnitOfWork }
+
+func (noTx) WithinTx(ctx context.Context, do func(context.Context) error) error { return do(ctx) }
+
+type wall struct{}
+
+func (wall) Now() time.Time { return time.Now() }
+
+// An entry of the audit log has this time, and commits a minute later at most (operations.md).
+func TestAsk_BooksThatAreSlow_EachDisputeHasTheTimeOfItsAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		question, k := paymentports.PaymentQuestion{PaymentID: id.ID{1}, Dispute: true}, &kept{}
+		answered, err := New(Deps{Clock: wall{}, UnitOfWork: noTx{}, Books: slowBooks{}, Disputes: k,
+			Questions: due{questions: slices.Repeat([]paymentports.PaymentQuestion{question}, 5)}}).Ask(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, 5, answered)
+		require.Equal(t, make([]time.Duration, 5), k.ages)
+	})
 }

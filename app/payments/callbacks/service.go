@@ -104,13 +104,12 @@ func askWaits() []time.Duration {
 func (s *Service) Ask(ctx context.Context) (answered int, err error) {
 	var failures []error
 	for ctx.Err() == nil {
-		now := s.deps.Clock.Now()
-		due, err := s.deps.Questions.QuestionsDue(ctx, now, askWaits(), askBatch)
+		due, err := s.deps.Questions.QuestionsDue(ctx, s.deps.Clock.Now(), askWaits(), askBatch)
 		if err != nil {
 			return answered, err
 		}
 		for _, q := range due {
-			if err := s.ask(ctx, q, now); err != nil {
+			if err := s.ask(ctx, q); err != nil {
 				failures = append(failures, err)
 				continue
 			}
@@ -123,16 +122,16 @@ func (s *Service) Ask(ctx context.Context) (answered int, err error) {
 	return answered, errors.Join(append(failures, ctx.Err())...)
 }
 
-func (s *Service) ask(ctx context.Context, q paymentports.PaymentQuestion, now time.Time) error {
+func (s *Service) ask(ctx context.Context, q paymentports.PaymentQuestion) error {
 	asking, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
-	if err := s.answer(asking, q, now); err != nil {
+	if err := s.answer(asking, q); err != nil {
 		return err
 	}
 	return s.deps.Questions.Answered(ctx, q)
 }
 
-func (s *Service) answer(ctx context.Context, q paymentports.PaymentQuestion, now time.Time) error {
+func (s *Service) answer(ctx context.Context, q paymentports.PaymentQuestion) error {
 	if !q.Dispute {
 		_, err := s.deps.Payments.LookAgain(ctx, q.PaymentID)
 		return err
@@ -155,7 +154,7 @@ func (s *Service) answer(ctx context.Context, q paymentports.PaymentQuestion, no
 	failpoint.Hit("payment.disputes.answered")
 	for _, d := range all {
 		d.PaymentID = paymentID
-		if err := s.keep(ctx, d, now); err != nil {
+		if err := s.keep(ctx, d, s.deps.Clock.Now()); err != nil {
 			return err
 		}
 	}
