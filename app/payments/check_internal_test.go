@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// An entry of the audit log has this time, and commits a minute later at most (operations.md).
+// An entry of the audit log has this time, and commits a minute later at most (operations.md, "Admin CLI").
 func TestSweep_AProviderThatIsSlow_EachItemHasTheTimeOfItsOwnBegin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &Service{deps: Deps{Clock: wall{}}, provider: newGuard(&provider{}, wall{}, slog.New(slog.DiscardHandler))}

@@ -243,17 +243,18 @@ func (c Config) VerifiesAddresses() bool { return c.SMTPURL != "" }
 // HTTPS tells whether browsers reach our pages over https, which decides cookies and Strict-Transport-Security.
 func (c Config) HTTPS() bool { return strings.HasPrefix(c.DashboardBaseURL, "https://") }
 
-// LocalMetricsURL is the origin under which this machine reaches METRICS_ADDR.
-func (c Config) LocalMetricsURL() string { return localBaseURL(c.MetricsAddr) }
+// LocalMetricsURL is the origin under which this machine reaches METRICS_ADDR. A container may have no /etc/hosts that
+// knows localhost.
+func (c Config) LocalMetricsURL() string { return localBaseURL(c.MetricsAddr, "127.0.0.1") }
 
-// localBaseURL is the origin under which this machine reaches a service that listens on addr.
-func localBaseURL(addr string) string {
+// localBaseURL is the origin under which this machine, by the name self, reaches a service that listens on addr.
+func localBaseURL(addr, self string) string {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
 		return ""
 	}
 	if ip := net.ParseIP(host); host == "" || (ip != nil && ip.IsUnspecified()) {
-		host = "localhost"
+		host = self
 	}
 	return "http://" + net.JoinHostPort(host, port)
 }

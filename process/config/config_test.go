@@ -196,6 +196,17 @@ func TestLoad_NamesEachMistake(t *testing.T) {
 	}
 }
 
+func TestLocalMetricsURL_OfEveryAddress_AsksNoResolver(t *testing.T) {
+	for addr, want := range map[string]string{
+		"": "http://127.0.0.1:9090", ":1": "http://127.0.0.1:1", "0.0.0.0:1": "http://127.0.0.1:1",
+		"[::]:1": "http://127.0.0.1:1", "[::1]:1": "http://[::1]:1", "10.0.0.1:1": "http://10.0.0.1:1",
+	} {
+		c, err := config.Load(with("METRICS_ADDR="+addr), config.Service)
+		require.NoError(t, err)
+		require.Equal(t, want, c.LocalMetricsURL(), addr)
+	}
+}
+
 // sampled is with a sampler that takes a share.
 func sampled(arg string) []string { return with("OTEL_TRACES_SAMPLER=parentbased_traceidratio", arg) }
 

@@ -51,7 +51,7 @@ func Load(environ []string, needs Needs) (Config, error) {
 	found := parse(&c, set)
 	maps.Copy(found, unread)
 	if c.Environment == partner.Development {
-		local := localBaseURL(c.HTTPAddr)
+		local := localBaseURL(c.HTTPAddr, "localhost")
 		c.APIBaseURL, c.DashboardBaseURL = cmp.Or(c.APIBaseURL, local), cmp.Or(c.DashboardBaseURL, local)
 		if set["DRAIN_DELAY"] == "" {
 			c.DrainDelay = 0 // Ctrl-C need not wait for a balancer

@@ -126,7 +126,7 @@ type wall struct{}
 
 func (wall) Now() time.Time { return time.Now() }
 
-// An entry of the audit log has this time, and commits a minute later at most (operations.md).
+// An entry of the audit log has this time, and commits a minute later at most (operations.md, "Admin CLI").
 func TestAsk_BooksThatAreSlow_EachDisputeHasTheTimeOfItsAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		question, k := paymentports.PaymentQuestion{PaymentID: id.ID{1}, Dispute: true}, &kept{}
