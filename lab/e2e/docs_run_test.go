@@ -49,7 +49,7 @@ func runPage(t *testing.T, s *docShell, page string, change func(string) string,
 	}
 	ran := 0
 	for _, c := range commandsOf(page, string(content)) {
-		if _, excepted := exceptionFor(c); excepted || !c.script {
+		if _, excepted := exceptionFor(page, c); excepted || !c.script {
 			continue
 		}
 		output := s.run(t, change(c.text))
