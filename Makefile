@@ -181,7 +181,7 @@ release: ## Build a release into dist/VERSION (VERSION=1.2.3 KEY=owner.key; docs
 
 .PHONY: test-release
 test-release: ## Build a whole release twice, in two folders, and compare every byte (ten minutes)
-	@go test -C deployments/release -tags=long -count=1 -v -timeout=60m -run=TestLong .
+	@go test -C deployments/release -tags=long -count=1 -v -timeout=60m -run=TestTwoBuilds .
 
 .PHONY: clean
 clean: ## Remove what was built; tools stay (they are in .local/bin)

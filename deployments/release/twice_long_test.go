@@ -28,9 +28,9 @@ func copyTree(t *testing.T, umask string) (root string) {
 	return root
 }
 
-// TestLong_TwoBuildsInTwoFolders_AreTheSame builds the whole release twice. The second build has another umask and a
+// TestTwoBuilds_InTwoFolders_AreTheSame builds the whole release twice. The second build has another umask and a
 // cache of its own, so nothing is taken over from the first.
-func TestLong_TwoBuildsInTwoFolders_AreTheSame(t *testing.T) {
+func TestTwoBuilds_InTwoFolders_AreTheSame(t *testing.T) {
 	private, public := keys(t)
 	key, err := readKey(private)
 	require.NoError(t, err)
