@@ -9,7 +9,7 @@ import (
 )
 
 // scales are the numbers of http and dispatcher processes that the step scale compares.
-var scales = [][2]int{{1, 1}, {2, 1}, {1, 2}, {2, 2}, {4, 4}}
+var scales = [][2]int{{1, 1}, {2, 1}, {3, 1}, {1, 2}, {2, 2}, {3, 2}, {4, 4}}
 
 // measureScale cancels deposits at the same rate, spread over more and more processes. A process more should cost its
 // own CPU at rest, and the database nothing.
