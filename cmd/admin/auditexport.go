@@ -93,9 +93,11 @@ func auditLine(e ports.AuditEntry) fields {
 // incomplete is the error of an export that ended early, when done entries were written, and perhaps a part of others.
 func incomplete(ctx context.Context, done int64, err error) error {
 	if ctx.Err() != nil {
-		return coded{codeInterrupted, fmt.Errorf("interrupted; the export is incomplete: at least %d entries were written", done)}
+		return coded{codeInterrupted,
+			fmt.Errorf("interrupted; the export is incomplete: at least %d entries were written", done)}
 	}
-	return coded{codeIncomplete, fmt.Errorf("the export is incomplete: at least %d entries were written: %w", done, explained(err))}
+	return coded{codeIncomplete,
+		fmt.Errorf("the export is incomplete: at least %d entries were written: %w", done, explained(err))}
 }
 
 // writeUntil writes all of text, or returns the error of ctx when it ends first: a reader may have stopped to read. The

@@ -147,8 +147,9 @@ func (versionFlag) BeforeReset(app *kong.Kong, ctx *kong.Context) error {
 	v := version.Read()
 	if slices.Contains(ctx.Args, "--json") {
 		c := &call{streams: streams{stdout: app.Stdout}, json: true}
-		if err := c.answer(
-			fields{{"version", v.Version}, {"revision", v.Revision}, {"goVersion", v.Go}, {"date", v.Date}}); err != nil {
+		if err := c.answer(fields{
+			{"version", v.Version}, {"revision", v.Revision}, {"goVersion", v.Go}, {"date", v.Date},
+		}); err != nil {
 			return err
 		}
 	} else {

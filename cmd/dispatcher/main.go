@@ -13,6 +13,7 @@ import (
 const gcPercent = 250
 
 func main() {
-	command := run.Command{Name: "dispatcher", GCPercent: gcPercent, Build: wire.Dispatcher, Healthcheck: wire.Healthcheck}
+	command := run.Command{Name: "dispatcher", GCPercent: gcPercent, Build: wire.Dispatcher,
+		Healthcheck: wire.Healthcheck}
 	os.Exit(command.Main())
 }

@@ -31,7 +31,8 @@ const (
 func (s source) contentsOf(built, digest string) ([]byte, error) {
 	list := contents{packages: map[string]*spdx.Package{}}
 	hash := strings.TrimPrefix(digest, "sha256:")
-	image := list.add(&spdx.Package{PackageName: imageName, PackageVersion: s.Version, PrimaryPackagePurpose: "CONTAINER",
+	image := list.add(&spdx.Package{PackageName: imageName, PackageVersion: s.Version,
+		PrimaryPackagePurpose:     "CONTAINER",
 		PackageChecksums:          []common.Checksum{{Algorithm: common.SHA256, Value: hash}},
 		PackageExternalReferences: purl(fmt.Sprintf("pkg:oci/%s@sha256%%3A%s?tag=%s", imageName, hash, s.Version))})
 	list.relate("DOCUMENT", common.TypeRelationshipDescribe, image)
@@ -56,7 +57,8 @@ func (s source) contentsOf(built, digest string) ([]byte, error) {
 	return list.document(s, hash)
 }
 
-// contents are packages by their identifier, and relations in the order in which they were found.
+// contents is a list of contents while it is made: its packages by their SPDX identifier, and the relationships between
+// them in the order in which they were added.
 type contents struct {
 	packages  map[string]*spdx.Package
 	relations []*spdx.Relationship

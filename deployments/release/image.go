@@ -43,12 +43,9 @@ func (c imageCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	built, err := os.MkdirTemp("", "release")
-	if err != nil {
-		return err
-	}
+	built, err := s.buildAll(ctx)
 	defer os.RemoveAll(built)
-	if err := s.buildAll(ctx, built); err != nil {
+	if err != nil {
 		return err
 	}
 	index, err := s.writeImage(built, c.Out)

@@ -66,7 +66,7 @@ func built(t *testing.T) string {
 	return folder
 }
 
-// texts are files in the place of programs, where nobody looks into them.
+// texts writes text files under the names of the programs, for tests that do not run or read the programs.
 func texts(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()

@@ -61,7 +61,8 @@ func TestPush_AllComesBackFromARegistryAsItWas(t *testing.T) {
 			digest, err := pulled.Digest()
 			require.NoError(t, err)
 			require.Equal(t, want, digest)
-			require.NoError(t, validate.Index(pulled)) // pulls every layer of both architectures, and compares the digests
+			// Validate pulls every layer of both architectures, and compares the digests.
+			require.NoError(t, validate.Index(pulled))
 			for _, architecture := range architectures {
 				imageFor(t, pulled, architecture)
 			}

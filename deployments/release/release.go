@@ -48,12 +48,9 @@ func (c releaseCommand) Run(ctx context.Context) error {
 			return err
 		}
 	}
-	built, err := os.MkdirTemp("", "release")
-	if err != nil {
-		return err
-	}
+	built, err := s.buildAll(ctx)
 	defer os.RemoveAll(built)
-	if err := s.buildAll(ctx, built); err != nil {
+	if err != nil {
 		return err
 	}
 	to := filepath.Join(c.Out, s.Version)
@@ -145,7 +142,8 @@ func (s source) archives(built, to string) error {
 		name := s.file("linux-" + architecture)
 		var entries []entry
 		for _, program := range programs {
-			entries = append(entries, entry{name: program, mode: 0o755, path: filepath.Join(built, architecture, program)})
+			path := filepath.Join(built, architecture, program)
+			entries = append(entries, entry{name: program, mode: 0o755, path: path})
 		}
 		for _, path := range append(units, filepath.Join(s.Root, ".env.example")) {
 			entries = append(entries, entry{name: filepath.Base(path), mode: 0o644, path: path})

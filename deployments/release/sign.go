@@ -22,13 +22,15 @@ func readKey(path string) (ed25519.PrivateKey, error) {
 		return nil, err
 	}
 	if block.Type == "ENCRYPTED PRIVATE KEY" {
-		return nil, fmt.Errorf("%s is encrypted: decrypt it into the command by a pipe, with /dev/stdin as the key", path)
+		return nil, fmt.Errorf("%s is encrypted: decrypt it into the command by a pipe, with /dev/stdin as the key",
+			path)
 	}
 	key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 	if private, is := key.(ed25519.PrivateKey); err == nil && is {
 		return private, nil
 	}
-	return nil, fmt.Errorf("%s holds no Ed25519 private key in PKCS #8: make it by openssl genpkey -algorithm ed25519", path)
+	return nil, fmt.Errorf("%s holds no Ed25519 private key in PKCS #8: make it by openssl genpkey -algorithm ed25519",
+		path)
 }
 
 func readPublicKey(path string) (ed25519.PublicKey, error) {

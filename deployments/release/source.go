@@ -102,12 +102,16 @@ func (s source) build(ctx context.Context, architecture, to string) error {
 	return nil
 }
 
-// buildAll builds for every architecture: amd64/http, amd64/dispatcher, … in the folder to.
-func (s source) buildAll(ctx context.Context, to string) error {
+// buildAll builds for every architecture: amd64/http, amd64/dispatcher, … in a new folder. The caller removes the
+// folder, after an error too.
+func (s source) buildAll(ctx context.Context) (folder string, err error) {
+	if folder, err = os.MkdirTemp("", "release"); err != nil {
+		return "", err
+	}
 	for _, architecture := range architectures {
-		if err := s.build(ctx, architecture, filepath.Join(to, architecture)); err != nil {
-			return err
+		if err := s.build(ctx, architecture, filepath.Join(folder, architecture)); err != nil {
+			return folder, err
 		}
 	}
-	return nil
+	return folder, nil
 }

@@ -42,8 +42,11 @@ func TestTwoBuilds_InTwoFolders_AreTheSame(t *testing.T) {
 		if umask == "077" {
 			t.Setenv("GOCACHE", filepath.Join(t.TempDir(), "cache"))
 		}
-		programs, folder = t.TempDir(), filepath.Join(t.TempDir(), s.Version)
-		require.NoError(t, s.buildAll(t.Context(), programs))
+		folder = filepath.Join(t.TempDir(), s.Version)
+		var err error
+		programs, err = s.buildAll(t.Context())
+		t.Cleanup(func() { _ = os.RemoveAll(programs) })
+		require.NoError(t, err)
 		digest, err := s.release(programs, chartOf(s.Root), folder, key)
 		require.NoError(t, err)
 		fmt.Printf("figure: image %s\n", digest)

@@ -48,7 +48,7 @@ func Check(all []Migration, released int64, known []string) (problems []Problem)
 	return problems
 }
 
-// up gives the part of a migration that `admin migrate up` runs.
+// up cuts off the statements of a migration that only a way back would run: the check is about the way forward.
 func up(sql string) string {
 	sql, _, _ = strings.Cut(sql, "-- +goose Down")
 	return sql

@@ -115,10 +115,10 @@ func RotateKeyset(cfg config.Config) (string, error) {
 	return secrets.Rotate(cfg.SecretsKeyset.Reveal())
 }
 
-// AddKey adds a key to the configured keyset, which does not encrypt yet.
+// AddKey returns the configured keyset with a new key, which decrypts and does not encrypt yet.
 func AddKey(cfg config.Config) (string, error) { return secrets.AddKey(cfg.SecretsKeyset.Reveal()) }
 
-// UseKey lets the newest key of the configured keyset encrypt. Returns ErrKeyUsed where it does so already.
+// UseKey returns the configured keyset with its newest key as the key that encrypts. Returns ErrKeyUsed where it does so already.
 func UseKey(cfg config.Config) (string, error) { return secrets.UseKey(cfg.SecretsKeyset.Reveal()) }
 
 // ErrKeyUsed is the error of UseKey.

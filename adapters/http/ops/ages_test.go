@@ -45,7 +45,8 @@ func TestReadyz_BeforeTheFirstRun_HasNoAges(t *testing.T) {
 	r := ops.NewReadiness(slog.New(slog.DiscardHandler), new(dependency).check("postgres", false))
 	require.False(t, r.Passing()["postgres"])
 	w := httptest.NewRecorder()
-	ops.Handler(r, http.NotFoundHandler(), build, false).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/livez", nil))
+	request := httptest.NewRequest(http.MethodGet, "/livez", nil)
+	ops.Handler(r, http.NotFoundHandler(), build, false).ServeHTTP(w, request)
 	require.JSONEq(t,
 		`{"status":"live","checks":{},"version":"1.2.3","revision":"ad1685c3","date":"2026-11-28T02:00:00Z"}`,
 		w.Body.String(), "/livez runs no check")
@@ -55,8 +56,8 @@ func TestAsk_ReadsAProcessThatIsNotReady(t *testing.T) {
 	var postgres dependency
 	postgres.away.Store(true)
 	server := httptest.NewServer(ops.Handler(
-		ops.NewReadiness(slog.New(slog.DiscardHandler), postgres.check("postgres", false)), http.NotFoundHandler(), build,
-		false))
+		ops.NewReadiness(slog.New(slog.DiscardHandler), postgres.check("postgres", false)),
+		http.NotFoundHandler(), build, false))
 	defer server.Close()
 	for _, base := range []string{server.URL, server.URL + "/", server.URL + "/metrics"} {
 		s, err := ops.Ask(t.Context(), server.Client(), base)

@@ -38,7 +38,8 @@ func environment(t *testing.T, object chart.Object) map[string]string {
 	return all
 }
 
-// Every setting of .env.example reaches both processes: as a value, or as a file for a secret.
+// TestSettings_ReachBothProcesses compares the environment of the pods of http and dispatcher with .env.example: each
+// setting is there with its value, each secret as the path of a file.
 func TestSettings_ReachBothProcesses(t *testing.T) {
 	example, err := os.ReadFile("../../../.env.example")
 	require.NoError(t, err)

@@ -93,7 +93,7 @@ func receive(t *testing.T, answer string, verified chan<- string) (url string) {
 
 type block struct{ kind, text string }
 
-// blocks are the fenced blocks of a section.
+// blocks lists the fenced code blocks of a section of a Markdown file, in their order.
 func blocks(t *testing.T, file, section string) (all []block) {
 	t.Helper()
 	text, err := os.ReadFile(file)

@@ -150,7 +150,7 @@ type object struct {
 	Status   json.RawMessage
 }
 
-// pods are the names of the release's pods of a component that are not ending.
+// pods lists the names of a component's pods, such as those of http, without pods that are being deleted.
 func (r *release) pods(component string) (names []string) {
 	r.t.Helper()
 	var list struct{ Items []object }

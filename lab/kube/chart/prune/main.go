@@ -43,7 +43,7 @@ var kinds = map[string][2]string{
 	"gateway.networking.k8s.io/v1/HTTPRoute":  {gateway, "gateway.networking.k8s.io_httproutes"},
 }
 
-// folders are where the modules keep those files.
+// folders names, for each Go module, the folder of its schema files.
 var folders = map[string]string{
 	kubernetes: "api/openapi-spec/v3",
 	operator:   "example/prometheus-operator-crd",
