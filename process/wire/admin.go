@@ -118,7 +118,8 @@ func RotateKeyset(cfg config.Config) (string, error) {
 // AddKey returns the configured keyset with a new key, which decrypts and does not encrypt yet.
 func AddKey(cfg config.Config) (string, error) { return secrets.AddKey(cfg.SecretsKeyset.Reveal()) }
 
-// UseKey returns the configured keyset with its newest key as the key that encrypts. Returns ErrKeyUsed where it does so already.
+// UseKey returns the configured keyset with its newest key as the key that encrypts, and ErrKeyUsed where that key
+// encrypts already.
 func UseKey(cfg config.Config) (string, error) { return secrets.UseKey(cfg.SecretsKeyset.Reveal()) }
 
 // ErrKeyUsed is the error of UseKey.

@@ -141,8 +141,8 @@ func (n *Node) Close() error {
 //go:embed config
 var configs embed.FS
 
-// furnish prepares the start of the node: it writes the configuration files of etcd, containerd, kubelet and the others,
-// and makes the network bridge of the pods, on whose address the API server listens.
+// furnish prepares the start of the node: it writes the configuration files of containerd, kubelet and the others, and
+// makes the network bridge of the pods, on whose address the API server listens.
 func (n *Node) furnish() error {
 	var ports [4]int
 	for i := range ports {
