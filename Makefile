@@ -162,8 +162,9 @@ VERSION :=
 DESCRIBED = $(shell git describe --tags --always --dirty 2>/dev/null)
 REVISION = $(shell git rev-parse --verify --quiet HEAD 2>/dev/null)
 DATE = $(shell TZ=UTC0 git log -1 --format=%cd --date=format-local:%Y-%m-%dT%H:%M:%SZ 2>/dev/null)
-STAMPED := -X partnerdeposits/process/version
-STAMPS = $(STAMPED).Version=$(or $(VERSION),$(DESCRIBED)) $(STAMPED).Revision=$(REVISION) $(STAMPED).Date=$(DATE)
+STAMPED := partnerdeposits/process/version
+STAMPS = -X $(STAMPED).Version=$(or $(VERSION),$(DESCRIBED)) \
+	-X $(STAMPED).Revision=$(REVISION) -X $(STAMPED).Date=$(DATE)
 
 .PHONY: build
 build: ## Build all commands into bin/, static (VERSION=1.2.3 for another version than that of the checkout)
