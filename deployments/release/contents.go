@@ -26,8 +26,8 @@ const (
 	rootsModule = "golang.org/x/crypto/x509roots/fallback"
 )
 
-// contentsOf writes the list of contents of an image as SPDX 2.3: the image, its programs, and every module that is
-// linked into them, as the programs themselves tell. built is the folder of buildAll, digest that of the image.
+// contentsOf writes the list of contents of an image as SPDX 2.3: the image, its binaries, and every module that is
+// linked into them, as the binaries themselves tell. built is the folder of buildAll, digest that of the image.
 func (s source) contentsOf(built, digest string) ([]byte, error) {
 	list := contents{packages: map[string]*spdx.Package{}}
 	hash := strings.TrimPrefix(digest, "sha256:")
@@ -37,13 +37,11 @@ func (s source) contentsOf(built, digest string) ([]byte, error) {
 		PackageExternalReferences: purl(fmt.Sprintf("pkg:oci/%s@sha256%%3A%s?tag=%s", imageName, hash, s.Version))})
 	list.relate("DOCUMENT", common.TypeRelationshipDescribe, image)
 	for _, architecture := range architectures {
-		for _, program := range programs {
-			id, err := list.addProgram(filepath.Join(built, architecture, program), program, architecture, s.Version)
-			if err != nil {
-				return nil, err
-			}
-			list.relate(image, common.TypeRelationshipContains, id)
+		id, err := list.addBinary(filepath.Join(built, architecture), architecture, s.Version)
+		if err != nil {
+			return nil, err
 		}
+		list.relate(image, common.TypeRelationshipContains, id)
 	}
 	own, err := os.Executable()
 	if err != nil {
@@ -82,7 +80,7 @@ func (c *contents) relate(from, relation, to string) {
 		RefA: common.MakeDocElementID("", from), RefB: common.MakeDocElementID("", to)})
 }
 
-func (c *contents) addProgram(path, program, architecture, version string) (string, error) {
+func (c *contents) addBinary(path, architecture, version string) (string, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {
 		return "", err
@@ -92,8 +90,9 @@ func (c *contents) addProgram(path, program, architecture, version string) (stri
 		return "", fmt.Errorf("build information of %s: %w", path, err)
 	}
 	hash := sha256.Sum256(content)
-	id := c.add(&spdx.Package{PackageName: program + "-linux-" + architecture, PackageVersion: version,
-		PackageFileName: "/" + program, PrimaryPackagePurpose: "APPLICATION",
+	id := c.add(&spdx.Package{PackageName: imageName + "-linux-" + architecture, PackageVersion: version,
+		PackageFileName: "/" + programs[0], PrimaryPackagePurpose: "APPLICATION",
+		PackageComment:   "One file with the names /" + strings.Join(programs, ", /"),
 		PackageChecksums: []common.Checksum{{Algorithm: common.SHA256, Value: hex.EncodeToString(hash[:])}}})
 	library := &debug.Module{Path: "stdlib", Version: strings.TrimPrefix(info.GoVersion, "go")}
 	for _, module := range append(info.Deps, library) {

@@ -65,12 +65,12 @@ func TestContents_NameEveryLinkedModuleGoAndTheCertificates(t *testing.T) {
 	folder := built(t)
 	list, err := small(t).contentsOf(folder, someDigest)
 	require.NoError(t, err)
-	namesEveryModule(t, list, filepath.Join(folder, "amd64/http"))
+	namesEveryModule(t, list, filepath.Join(folder, "amd64"))
 
 	packages := packagesOf(t, list)
 	require.Equal(t, strings.TrimPrefix(someDigest, "sha256:"),
 		packages["partnerdeposits 1.2.3"].PackageChecksums[0].Value)
-	for _, program := range []string{"http-linux-amd64", "admin-linux-arm64"} {
+	for _, program := range []string{"partnerdeposits-linux-amd64", "partnerdeposits-linux-arm64"} {
 		require.Contains(t, packages, program+" 1.2.3")
 	}
 	var roots []string

@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -60,7 +61,7 @@ func (c imageCommand) Run(ctx context.Context) error {
 	return nil
 }
 
-// writeImage makes the image of the programs in the folder built, and writes it as the only image of an OCI layout.
+// writeImage makes the image of the binaries in the folder built, and writes it as the only image of an OCI layout.
 func (s source) writeImage(built, to string) (v1.ImageIndex, error) {
 	index, err := s.index(built)
 	if err != nil {
@@ -117,8 +118,8 @@ func (s source) labels() map[string]string {
 	}
 }
 
-// image has two layers: the files that seldom change, and the programs.
-func (s source) image(architecture, built string) (v1.Image, error) {
+// image has two layers: the files that seldom change, and the binary under its three names.
+func (s source) image(architecture, binary string) (v1.Image, error) {
 	image := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
 	image, err := mutate.ConfigFile(image, &v1.ConfigFile{
 		Architecture: architecture, OS: "linux", Created: v1.Time{Time: s.Date}, RootFS: v1.RootFS{Type: "layers"},
@@ -137,14 +138,10 @@ func (s source) image(architecture, built string) (v1.Image, error) {
 		{name: "etc/ssl/certs/ca-certificates.crt", mode: 0o644, content: certificates()},
 		{name: "tmp/", mode: 0o1777, owner: nobody},
 	}
-	var commands []entry
-	for _, program := range programs {
-		commands = append(commands, entry{name: program, mode: 0o755, path: filepath.Join(built, program)})
-	}
 	for _, layer := range []struct {
 		comment string
 		entries []entry
-	}{{"CA certificates and /tmp", support}, {"programs", commands}} {
+	}{{"CA certificates and /tmp", support}, {"programs", programsOf(binary, "")}} {
 		if image, err = s.appendLayer(image, layer.comment, layer.entries); err != nil {
 			return nil, err
 		}
@@ -167,12 +164,24 @@ func (s source) appendLayer(image v1.Image, comment string, entries []entry) (v1
 		History: v1.History{Created: v1.Time{Time: s.Date}, CreatedBy: "make image", Comment: comment}})
 }
 
-// entry is a file of an archive, or a folder when its name ends with a slash. Its content is that of path, if set.
+// programsOf holds a binary under the name of each program, in a folder whose name ends with a slash or is empty. The
+// names are hard links, so a copy of one of them is a whole program.
+func programsOf(binary, folder string) (entries []entry) {
+	first := folder + programs[0]
+	for _, program := range programs {
+		entries = append(entries, entry{name: folder + program, mode: 0o755, link: first})
+	}
+	entries[0] = entry{name: first, mode: 0o755, path: binary}
+	return entries
+}
+
+// entry is a file of an archive, or a folder when its name ends with a slash. Its content is that of path, if set. With
+// link, it is a further name of the entry that link names, which stands before it.
 type entry struct {
-	name, path string
-	mode       int64
-	owner      int
-	content    []byte
+	name, path, link string
+	mode             int64
+	owner            int
+	content          []byte
 }
 
 // archive writes a tar file that depends on its entries and the date alone.
@@ -189,7 +198,10 @@ func archive(entries []entry, date time.Time) ([]byte, error) {
 		}
 		header := &tar.Header{Name: e.name, Mode: e.mode, Uid: e.owner, Gid: e.owner, Size: int64(len(e.content)),
 			ModTime: date, Typeflag: tar.TypeReg, Format: tar.FormatPAX}
-		if e.name[len(e.name)-1] == '/' {
+		switch {
+		case e.link != "":
+			header.Typeflag, header.Linkname = tar.TypeLink, e.link
+		case strings.HasSuffix(e.name, "/"):
 			header.Typeflag = tar.TypeDir
 		}
 		if err := w.WriteHeader(header); err != nil {

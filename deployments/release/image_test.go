@@ -65,6 +65,8 @@ func TestImage_HoldsProgramsCertificatesAndTmpAlone(t *testing.T) {
 			require.Zero(t, file.Mode&0o022, "%s can be written by others", name)
 		}
 		require.EqualValues(t, 0o755, files["http"].Mode)
+		require.Equal(t, []string{"", "http", "http"},
+			[]string{files["http"].Linkname, files["dispatcher"].Linkname, files["admin"].Linkname})
 	}
 }
 
@@ -101,7 +103,7 @@ func TestImage_IsThatOfTheContainerfile(t *testing.T) {
 	t.Parallel()
 	containerfile := read(t, "../Containerfile")
 	for _, line := range []string{"VOLUME /tmp", "USER 65532:65532", "EXPOSE 8080 9090", "STOPSIGNAL SIGTERM",
-		`CMD ["/http"]`, "./cmd/http ./cmd/dispatcher ./cmd/admin"} {
+		`CMD ["/http"]`, "./cmd/partnerdeposits", "ln /out/http /out/dispatcher", "ln /out/http /out/admin"} {
 		require.Contains(t, containerfile, line)
 	}
 }
@@ -129,11 +131,9 @@ func TestImage_ModesTimesAndFolderOfTheBuildLeaveNoTrace(t *testing.T) {
 	for _, mode := range []os.FileMode{0o600, 0o777} {
 		folder, to := texts(t), filepath.Join(t.TempDir(), "layout")
 		for _, architecture := range architectures {
-			for _, program := range programs {
-				path := filepath.Join(folder, architecture, program)
-				require.NoError(t, os.Chmod(path, mode))
-				require.NoError(t, os.Chtimes(path, time.Unix(int64(mode), 0), time.Unix(int64(mode), 0)))
-			}
+			path := filepath.Join(folder, architecture)
+			require.NoError(t, os.Chmod(path, mode))
+			require.NoError(t, os.Chtimes(path, time.Unix(int64(mode), 0), time.Unix(int64(mode), 0)))
 		}
 		index, err := small(t).writeImage(folder, to)
 		require.NoError(t, err)

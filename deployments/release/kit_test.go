@@ -52,28 +52,24 @@ var tiny = sync.OnceValues(func() ([]byte, error) {
 	return os.ReadFile(path)
 })
 
-// built is the folder of buildAll with a small program in the place of each.
+// built is the folder of buildAll with a small program in the place of each binary.
 func built(t *testing.T) string {
 	t.Helper()
 	program, err := tiny()
 	require.NoError(t, err)
 	folder := t.TempDir()
 	for _, architecture := range architectures {
-		for _, name := range programs {
-			write(t, filepath.Join(folder, architecture, name), string(program))
-		}
+		write(t, filepath.Join(folder, architecture), string(program))
 	}
 	return folder
 }
 
-// texts writes text files under the names of the programs, for tests that do not run or read the programs.
+// texts writes text files under the names of the binaries, for tests that do not run or read the binaries.
 func texts(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
 	for _, architecture := range architectures {
-		for _, name := range programs {
-			write(t, filepath.Join(folder, architecture, name), name+" for "+architecture)
-		}
+		write(t, filepath.Join(folder, architecture), "binary for "+architecture)
 	}
 	return folder
 }

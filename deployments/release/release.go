@@ -65,7 +65,7 @@ func (c releaseCommand) Run(ctx context.Context) error {
 	return nil
 }
 
-// release makes the folder of a release from programs that are built. A nil key signs nothing.
+// release makes the folder of a release from binaries that are built. A nil key signs nothing.
 func (s source) release(built, chart, to string, key ed25519.PrivateKey) (digest v1.Hash, err error) {
 	if err := removeRelease(to); err != nil {
 		return digest, err
@@ -140,16 +140,9 @@ func (s source) archives(built, to string) error {
 	}
 	for _, architecture := range architectures {
 		name := s.file("linux-" + architecture)
-		var entries []entry
-		for _, program := range programs {
-			path := filepath.Join(built, architecture, program)
-			entries = append(entries, entry{name: program, mode: 0o755, path: path})
-		}
+		entries := programsOf(filepath.Join(built, architecture), name+"/")
 		for _, path := range append(units, filepath.Join(s.Root, ".env.example")) {
-			entries = append(entries, entry{name: filepath.Base(path), mode: 0o644, path: path})
-		}
-		for i := range entries {
-			entries[i].name = name + "/" + entries[i].name
+			entries = append(entries, entry{name: name + "/" + filepath.Base(path), mode: 0o644, path: path})
 		}
 		packed, err := archive(entries, s.Date)
 		if err != nil {

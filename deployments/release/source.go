@@ -77,21 +77,17 @@ func git(ctx context.Context, root string, arguments ...string) (string, error) 
 
 var (
 	architectures = []string{"amd64", "arm64"}
-	programs      = []string{"http", "dispatcher", "admin"}
+	programs      = []string{"http", "dispatcher", "admin"} // the names of the binary
 )
 
-// build links the programs statically for an architecture, into the folder to. Path, time, user and version control of
-// the machine leave no trace in them.
+// build links the binary statically for an architecture. Path, time, user and version control of the machine leave no
+// trace in it.
 func (s source) build(ctx context.Context, architecture, to string) error {
 	const version = "partnerdeposits/process/version."
-	arguments := []string{"build", "-trimpath", "-buildvcs=false", "-ldflags", strings.Join([]string{
+	command := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", strings.Join([]string{
 		"-s -w -buildid=", "-X", version + "Version=" + s.Version, "-X", version + "Revision=" + s.Revision,
 		"-X", version + "Date=" + s.Date.Format(time.RFC3339),
-	}, " "), "-o", to + string(filepath.Separator)}
-	for _, program := range programs {
-		arguments = append(arguments, "./cmd/"+program)
-	}
-	command := exec.CommandContext(ctx, "go", arguments...)
+	}, " "), "-o", to, "./cmd/partnerdeposits")
 	command.Dir, command.Stderr = s.Root, os.Stderr
 	// An empty variable means Go's default, whatever the environment says.
 	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+architecture, "GOAMD64=v1",
@@ -102,8 +98,8 @@ func (s source) build(ctx context.Context, architecture, to string) error {
 	return nil
 }
 
-// buildAll builds for every architecture: amd64/http, amd64/dispatcher, … in a new folder. The caller removes the
-// folder, after an error too.
+// buildAll builds the binary of every architecture into a new folder, where it bears the name of its architecture. The
+// caller removes the folder, after an error too.
 func (s source) buildAll(ctx context.Context) (folder string, err error) {
 	if folder, err = os.MkdirTemp("", "release"); err != nil {
 		return "", err

@@ -22,7 +22,7 @@ type Place string
 const (
 	Desk      Place = "the page of a deposit (adapters/http/dashboard/detail.go)"
 	Export    Place = "the CSV export (adapters/http/dashboard/export.go)"
-	AdminShow Place = "admin deposit show (cmd/admin/show.go)"
+	AdminShow Place = "admin deposit show (process/admin/show.go)"
 )
 
 var everywhere = []Place{Desk, Export, AdminShow}

@@ -15,7 +15,8 @@ import (
 // TestProcesses_LinkNothingOfTheLaboratory asks the compiler, since a build tag can hide an import from the linter.
 func TestProcesses_LinkNothingOfTheLaboratory(t *testing.T) {
 	t.Parallel()
-	list := exec.CommandContext(t.Context(), "go", "list", "-deps", "./cmd/http", "./cmd/dispatcher", "./cmd/admin")
+	list := exec.CommandContext(t.Context(), "go", "list", "-deps", "./cmd/http", "./cmd/dispatcher", "./cmd/admin",
+		"./cmd/partnerdeposits")
 	list.Dir = root
 	packages, err := list.Output()
 	require.NoError(t, err)
@@ -34,7 +35,8 @@ func TestImage_IsBuiltFromEveryPackageOfTheProcesses(t *testing.T) {
 	for _, floor := range docstest.Floors() {
 		require.Contains(t, seen, "!"+floor, ".dockerignore")
 	}
-	list := exec.CommandContext(t.Context(), "go", "list", "-deps", "./cmd/http", "./cmd/dispatcher", "./cmd/admin")
+	list := exec.CommandContext(t.Context(), "go", "list", "-deps", "./cmd/http", "./cmd/dispatcher", "./cmd/admin",
+		"./cmd/partnerdeposits")
 	list.Dir = root
 	packages, err := list.Output()
 	require.NoError(t, err)

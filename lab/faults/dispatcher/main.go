@@ -40,7 +40,6 @@ var mistakes = map[string]mistake{
 }
 
 func main() {
-	const gcPercent = 250 // as cmd/dispatcher
 	name := ""
 	if len(os.Args) > 1 {
 		name = os.Args[1]
@@ -49,9 +48,10 @@ func main() {
 	if !known {
 		os.Exit(run.ExitUsage)
 	}
-	os.Exit(run.Main(gcPercent, func(ctx context.Context, cfg config.Config, log *slog.Logger) (run.Process, error) {
+	build := func(ctx context.Context, cfg config.Config, log *slog.Logger) (run.Process, error) {
 		return wire.DecoratedDispatcher(ctx, cfg, log, wire.Listeners{}, m.decorate, m.queue...)
-	}))
+	}
+	os.Exit(run.Main(wire.DispatcherCommand.GCPercent, build))
 }
 
 // noScan finds neither due deliveries nor ended leases.

@@ -12,6 +12,5 @@ import (
 )
 
 func main() {
-	const gcPercent = 200 // as cmd/http
-	os.Exit(run.Main(gcPercent, wire.HTTP))
+	os.Exit(run.Main(wire.HTTPCommand.GCPercent, wire.HTTP))
 }

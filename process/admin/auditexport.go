@@ -1,0 +1,126 @@
+package admin
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"partnerdeposits/app/support"
+	"partnerdeposits/core/id"
+	ports "partnerdeposits/ports/platform"
+	"partnerdeposits/process/config"
+	"partnerdeposits/process/wire"
+)
+
+const codeIncomplete = "export_incomplete"
+
+// bound is a time on the command line: RFC 3339, or a date for its beginning in UTC.
+type bound time.Time
+
+var errNoBound = errors.New("must be a date (2026-11-01) or a time (2026-11-01T15:00:00Z)")
+
+// UnmarshalText reads a bound.
+func (b *bound) UnmarshalText(text []byte) error {
+	for _, form := range []string{time.RFC3339Nano, time.DateOnly} {
+		if t, err := time.Parse(form, string(text)); err == nil {
+			*b = bound(t.UTC())
+			return nil
+		}
+	}
+	return errNoBound
+}
+
+type auditExport struct {
+	From bound `required:"" help:"Entries at this time and later: a time such as 2026-11-01T15:00:00Z, or a date for its beginning in UTC …"`
+	To   bound `required:"" help:"… and before this one."`
+}
+
+// stillOpen is longer than any transaction that could add an entry of an earlier time.
+const stillOpen = time.Minute
+
+// Run prints each entry as a line of JSON, and on stderr how many there were. An error says that lines are missing.
+func (e auditExport) Run(c *call) error {
+	from, end := time.Time(e.From), time.Time(e.To)
+	if !from.Before(end) {
+		return wrongUsage{errors.New("--from must be before --to"), c.command}
+	}
+	if end.After(c.now.Add(-stillOpen)) {
+		c.note("the time ends less than a minute ago, or later: further entries may join it")
+	}
+	signal.Ignore(syscall.SIGPIPE) // a reader that went away is an error of the write
+	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
+		p := c.progress("entries")
+		defer p.end()
+		var done int64
+		err := a.Support.ExportAudit(c.ctx, from, end, func(page []ports.AuditEntry) error {
+			var lines bytes.Buffer
+			for _, entry := range page {
+				if err := printJSON(&lines, auditLine(entry)); err != nil {
+					return err
+				}
+			}
+			if err := writeUntil(c.ctx, c.stdout, lines.Bytes()); err != nil {
+				return err
+			}
+			done += int64(len(page))
+			if len(page) == support.ExportPage && !isTerminal(c.stdout) {
+				p.report(time.Now(), done, 0, "")
+			}
+			return nil
+		})
+		if err != nil {
+			return incomplete(c.ctx, done, err)
+		}
+		if !isTerminal(c.stdout) {
+			p.report(time.Now(), done, done, "")
+		}
+		return nil
+	})
+}
+
+func auditLine(e ports.AuditEntry) fields {
+	return fields{
+		{"id", id.AuditEntry.Of(e.ID)}, {"at", at(e.At)}, {"actor", e.Actor.String()}, {"action", e.Action},
+		{"subject", e.Subject}, {"requestId", textOrNone(e.RequestID)}, {"detail", pairs(e.Detail)},
+	}
+}
+
+// incomplete is the error of an export that ended early, when done entries were written, and perhaps a part of others.
+func incomplete(ctx context.Context, done int64, err error) error {
+	if ctx.Err() != nil {
+		return coded{codeInterrupted,
+			fmt.Errorf("interrupted; the export is incomplete: at least %d entries were written", done)}
+	}
+	return coded{codeIncomplete,
+		fmt.Errorf("the export is incomplete: at least %d entries were written: %w", done, explained(err))}
+}
+
+// writeUntil writes all of text, or returns the error of ctx when it ends first: a reader may have stopped to read. The
+// caller leaves text as it is.
+func writeUntil(ctx context.Context, w io.Writer, text []byte) error {
+	written := make(chan error, 1)
+	go func() {
+		_, err := w.Write(text)
+		written <- err
+	}()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case err := <-written:
+		return err
+	}
+}
+
+// note says a sentence to people on stderr.
+func (c *call) note(text string) {
+	if c.json {
+		_ = printJSON(c.stderr, fields{{"note", text}}) // no place is left to report a failed write
+		return
+	}
+	fmt.Fprintln(c.stderr, text)
+}

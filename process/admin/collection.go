@@ -1,0 +1,195 @@
+package admin
+
+import (
+	"context"
+
+	"partnerdeposits/app/payments"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/money"
+	"partnerdeposits/process/config"
+	"partnerdeposits/process/wire"
+)
+
+type collectionCommands struct {
+	List   collectionList   `cmd:"" help:"List collections of captured amounts, oldest capture first."`
+	Show   collectionShow   `cmd:"" help:"Show a collection with its history and refunds."`
+	Retry  collectionRetry  `cmd:"" help:"Charge the card again at once."`
+	Cancel collectionCancel `cmd:"" help:"End a collection without payment."`
+	Refund collectionRefund `cmd:"" help:"Give a charge that was made in error back to the tenant, or a part of it."`
+}
+
+type collectionList struct {
+	State string `enum:",scheduled,retrying,awaiting_tenant,paid,failed" default:"" help:"Only this state: scheduled, retrying, awaiting_tenant, paid or failed. Without it, every state but paid."`
+}
+
+// Run lists the collections.
+func (l collectionList) Run(c *call) error {
+	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
+		found, err := a.Payments.ListCollections(c.ctx, deposit.CollectionState(l.State))
+		if err != nil {
+			return err
+		}
+		rows := make([]fields, 0, len(found))
+		for _, one := range found {
+			rows = append(rows, collectionSummary(one))
+		}
+		return c.list("collections", rows)
+	})
+}
+
+// collectionName names a collection by its deposit.
+type collectionName struct {
+	ID string `required:"" id:"" name:"id" help:"Id (dep_…) or reference (D-7K3M-9Q2X) of the deposit."`
+}
+
+// find gives the deposit's id.
+func find(a *wire.Admin) func(context.Context, string) (id.ID, error) {
+	return func(ctx context.Context, name string) (id.ID, error) {
+		found, err := a.Support.Deposit(ctx, name)
+		if err != nil {
+			return id.ID{}, err
+		}
+		return found.ID, nil
+	}
+}
+
+// do finds the collection, runs what is wanted with it, and prints the collection afterwards.
+func (n collectionName) do(c *call, what func(*wire.Admin, id.ID) (payments.CollectionView, error)) error {
+	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
+		depositID, err := find(a)(c.ctx, n.ID)
+		if err != nil {
+			return err
+		}
+		shown, err := what(a, depositID)
+		if err != nil {
+			return err
+		}
+		return c.answer(describedCollection(shown))
+	})
+}
+
+type collectionShow struct {
+	collectionName `embed:""`
+}
+
+// Run shows the collection.
+func (s collectionShow) Run(c *call) error {
+	return s.do(c, func(a *wire.Admin, depositID id.ID) (payments.CollectionView, error) {
+		return a.Payments.ShowCollection(c.ctx, depositID)
+	})
+}
+
+type collectionRetry struct {
+	collectionName `embed:""`
+}
+
+// Run charges the card, or has the dispatcher do so where the provider cannot be reached.
+func (r collectionRetry) Run(c *call) error {
+	return r.do(c, func(a *wire.Admin, depositID id.ID) (payments.CollectionView, error) {
+		return a.Payments.RetryCollection(c.ctx, depositID)
+	})
+}
+
+type collectionCancel struct {
+	collectionName `embed:""`
+}
+
+// Run ends the collection, or has the dispatcher do so where the provider cannot be reached.
+func (r collectionCancel) Run(c *call) error {
+	return r.do(c, func(a *wire.Admin, depositID id.ID) (payments.CollectionView, error) {
+		shown, err := a.Payments.ShowCollection(c.ctx, depositID)
+		if err != nil {
+			return shown, err
+		}
+		if err := c.confirm("The tenant of %s does not pay %s EUR any more, by card or by link.", shown.Deposit.Reference,
+			shown.Payment.Amount); err != nil {
+			return shown, err
+		}
+		return a.Payments.CancelCollection(c.ctx, depositID)
+	})
+}
+
+type collectionRefund struct {
+	ID     string `required:"" id:"" name:"id" help:"Id (dep_…) or reference of a captured deposit, or id of a payment (pay_…)."`
+	Amount string `help:"Amount in euros, such as 12.50; without it, the rest of the payment."`
+}
+
+// Run gives the money back, or has the dispatcher do so where the provider cannot be reached.
+func (r collectionRefund) Run(c *call) error {
+	amount, err := r.amount()
+	if err != nil {
+		return err
+	}
+	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
+		paymentID, err := a.Payments.PaymentToRefund(c.ctx, r.ID, find(a))
+		if err != nil {
+			return err
+		}
+		what := "The rest of the payment"
+		if amount > 0 {
+			what = amount.String() + " EUR"
+		}
+		if err := c.confirm("%s of %s goes back to the tenant's card.", what, id.Payment.Of(paymentID)); err != nil {
+			return err
+		}
+		done, err := a.Payments.RefundByStaff(c.ctx, paymentID, amount)
+		if err != nil {
+			return err
+		}
+		return c.answer(describedRefund(done))
+	})
+}
+
+// amount reads the flag; zero where it is absent.
+func (r collectionRefund) amount() (money.Cents, error) {
+	if r.Amount == "" {
+		return 0, nil
+	}
+	cents, err := typedEuros(r.Amount)
+	if err != nil || cents <= 0 {
+		return 0,
+			fault.ErrInvalidField.WithField("amount", "must be more than 0, in euros with at most two decimals, such as 12.50")
+	}
+	return cents, nil
+}
+
+func collectionSummary(one payments.Listed) fields {
+	return fields{
+		{"depositId", id.Deposit.Of(one.DepositID)}, {"reference", one.Deposit.Reference},
+		{"paymentId", id.Payment.Of(one.PaymentID)},
+		{"state", string(one.State)}, {"amountCents", cents(one.Deposit.CapturedAmount)}, {"attempts", one.Attempt},
+		{"failure", textOrNone(one.Failure)},
+		{"capturedAt", at(one.CapturedAt)}, {"attemptedAt", at(one.AttemptedAt)}, {"nextAttemptAt", at(one.NextAttemptAt)},
+		{"endedAt", at(one.EndedAt)},
+	}
+}
+
+func describedCollection(s payments.CollectionView) fields {
+	history, refunds := []fields{}, []fields{}
+	for _, step := range s.History {
+		history = append(history, fields{
+			{"number", step.Number}, {"at", at(step.At)}, {"from", string(step.From)}, {"to", string(step.To)},
+			{"trigger", string(step.Trigger)},
+			{"actor", step.Actor.String()}, {"detail", pairs(step.Detail)},
+		})
+	}
+	for _, r := range s.Refunds {
+		refunds = append(refunds, describedRefund(r))
+	}
+	return append(collectionSummary(s.Listed), fields{
+		{"accountId", id.Account.Of(s.Deposit.AccountID)}, {"providerRef", textOrNone(s.Payment.ProviderRef)},
+		{"pageAt", at(s.PageAt)},
+		{"cancelRequestedAt", at(s.CancelAt)}, {"history", history}, {"refunds", refunds},
+	}...)
+}
+
+func describedRefund(r deposit.Refund) fields {
+	return fields{
+		{"refundId", id.Refund.Of(r.ID)}, {"paymentId", id.Payment.Of(r.PaymentID)}, {"amountCents", cents(r.Amount)},
+		{"reason", string(r.Reason)},
+		{"status", string(r.Status)}, {"failure", textOrNone(r.Failure)}, {"actor", r.Actor.String()},
+		{"createdAt", at(r.CreatedAt)}, {"settledAt", at(r.SettledAt)},
+	}
+}

@@ -1,0 +1,72 @@
+package admin
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"partnerdeposits/process/wire"
+)
+
+// remedies of the checks of /readyz, by their names. The surroundings of a process may differ from those of this
+// command.
+var remedies = map[string]string{
+	"postgres": "Check the DATABASE_URL of the process, that Postgres runs, and that the machine of the process may connect to Postgres.",
+	"schema":   "Run `admin migrate up` with the DATABASE_URL of the process.",
+	"writes":   "Run `admin doctor` with the DATABASE_URL of the process: it names the session that holds a lock. Otherwise make room on the disk of Postgres.",
+	"redis":    "Check the REDIS_URL of the process, and that Redis runs and takes writes. The process goes on without Redis, slower and without rate limits.",
+	"outbound": "Mend the way out of the dispatchers: DNS, firewall, network. Restarting a process does not help.",
+	"queue":    "Mend Redis: the dispatcher returns to the queue once several writes have succeeded.",
+}
+
+// processes gives a finding for each process that was asked.
+func processes(d wire.Diagnosis) []finding {
+	list := make([]finding, 0, len(d.Processes))
+	for _, p := range d.Processes {
+		list = append(list, processFinding(p))
+	}
+	return list
+}
+
+func processFinding(p wire.AskedProcess) finding {
+	f := finding{name: "process " + p.URL}
+	if p.Err != nil {
+		f.problem = "does not answer: " + p.Err.Error()
+		f.remedy =
+			"See that the process runs, that the URL is its METRICS_ADDR, and that this machine may connect. The log tells why a process has ended."
+		return f
+	}
+	seen, todo := []string{}, []string{}
+	for _, check := range p.Checks {
+		seen = append(seen, describe(check))
+		if check.Problem != "" && remedies[check.Name] != "" {
+			todo = append(todo, remedies[check.Name])
+		}
+	}
+	state := p.Status + ": " + strings.Join(seen, ", ")
+	if p.Well {
+		f.detail = state
+	} else {
+		f.problem, f.remedy = state, strings.Join(todo, " ")
+	}
+	return f
+}
+
+// describe tells a check with the age of its last answer and, while the check fails, of its last success.
+func describe(check wire.AskedCheck) string {
+	text := check.Name + " ok"
+	if check.Problem != "" {
+		text = check.Name + " " + check.Problem
+	}
+	switch {
+	case !check.Aged: // the process is of a version without ages, or has not looked yet
+		return text
+	case check.Problem == "":
+		return text + " (" + ago(check.Answer) + ")"
+	case check.Passed:
+		return text + " (" + ago(check.Answer) + ", passed " + ago(check.Success) + ")"
+	}
+	return text + " (" + ago(check.Answer) + ", never passed)"
+}
+
+func ago(age time.Duration) string { return fmt.Sprint(age.Round(100*time.Millisecond), " ago") }

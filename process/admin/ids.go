@@ -1,0 +1,65 @@
+package admin
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/alecthomas/kong"
+)
+
+// Flags with the tag id name things that exist: a partner, a deposit, a replay. An argument does the same:
+// `admin key revoke key_…` is `admin key revoke --id key_…`.
+
+var errMixedArguments = errors.New("a command with flags of ids declares no arguments")
+
+// idFlags lists a command's flags of ids. The argument of each has the same place among the arguments.
+func idFlags(command *kong.Node) (flags []*kong.Flag) {
+	return slices.DeleteFunc(slices.Clone(command.Flags), func(f *kong.Flag) bool { return !f.Tag.Has("id") })
+}
+
+// addArguments adds the argument of each flag of an id.
+func addArguments(k *kong.Kong) error {
+	for _, command := range k.Model.Leaves(false) {
+		flags := idFlags(command)
+		if len(flags) > 0 && len(command.Positional) > 0 {
+			return fmt.Errorf("%w: %s", errMixedArguments, command.Path())
+		}
+		for at, f := range flags {
+			argument := *f.Value
+			argument.Flag, argument.Required, argument.Position = nil, false, at
+			argument.Help += " Or --" + f.Name + "."
+			command.Positional = append(command.Positional, &argument)
+		}
+	}
+	return nil
+}
+
+// BeforeApply implements kong's hook: it gives each argument to the first id that no flag names.
+func (*commands) BeforeApply(line *kong.Context) error {
+	command := line.Selected()
+	if command == nil || len(idFlags(command)) == 0 {
+		return nil
+	}
+	open := slices.DeleteFunc(idFlags(command), func(f *kong.Flag) bool { return f.Set })
+	for _, p := range line.Path {
+		if p.Positional == nil {
+			continue
+		}
+		if len(open) == 0 {
+			return fmt.Errorf("unexpected argument %v: every id is named already", line.Value(p))
+		}
+		p.Positional.Target, open[0].Set, open = open[0].Target, true, open[1:]
+	}
+	return nil
+}
+
+// printHelp prints the help of a command with its ids as arguments. The command does not run afterwards.
+func printHelp(o kong.HelpOptions, line *kong.Context) error {
+	for _, command := range line.Model.Leaves(false) {
+		for at, f := range idFlags(command) {
+			command.Positional[at].Required, f.Required = f.Required, false
+		}
+	}
+	return kong.DefaultHelpPrinter(o, line)
+}

@@ -1,0 +1,127 @@
+package admin
+
+import (
+	"errors"
+
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/id"
+	"partnerdeposits/process/config"
+	"partnerdeposits/process/wire"
+)
+
+type operatorCommands struct {
+	Show        operatorShow        `cmd:"" help:"Show an operator with the sessions that have not ended."`
+	Reset       operatorReset       `cmd:"" help:"Mail an operator the link that sets a new password."`
+	EndSessions operatorEndSessions `cmd:"" name:"end-sessions" help:"Log an operator out everywhere."`
+}
+
+// operatorName names an operator in one of two ways.
+type operatorName struct {
+	ID    string `id:"" name:"id" help:"Id (opr_… or acct_…) or e-mail address of the operator."`
+	Email string `help:"E-mail address of the operator."`
+}
+
+// Validate wants the operator once.
+func (n operatorName) Validate() error {
+	if (n.ID == "") == (n.Email == "") {
+		return errors.New("name one operator: by id or e-mail address, or by --email")
+	}
+	return nil
+}
+
+// find gives the operator with the account.
+func (n operatorName) find(c *call, a *wire.Admin) (connect.Operator, connect.Account, error) {
+	accountID, err := a.Support.AccountID(c.ctx, n.ID+n.Email, "")
+	if err != nil {
+		return connect.Operator{}, connect.Account{}, err
+	}
+	v, err := a.Connections.Account(c.ctx, accountID)
+	return v.Operator, v.Account, err
+}
+
+type operatorShow struct {
+	operatorName `embed:""`
+}
+
+// Run shows the operator. The sessions' names and tokens stay out.
+func (o operatorShow) Run(c *call) error {
+	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
+		who, account, err := o.find(c, a)
+		if err != nil {
+			return err
+		}
+		sessions, err := a.Operators.Sessions(c.ctx, who.ID, "")
+		if err != nil {
+			return err
+		}
+		list := []fields{}
+		for _, s := range sessions {
+			list = append(list, fields{{"browser", textOrNone(s.Browser)}, {"createdAt", at(s.CreatedAt)},
+				{"lastSeenAt", at(s.LastSeenAt)}, {"expiresAt", at(s.ExpiresAt)}})
+		}
+		return c.answer(fields{
+			{"operatorId", id.Operator.Of(who.ID)}, {"email", who.Email}, {"verifiedAt", at(who.VerifiedAt)},
+			{"locale", textOrNone(who.Locale)},
+			{"accountId", id.Account.Of(account.ID)}, {"companyName", account.CompanyName}, {"createdAt", at(who.CreatedAt)},
+			{"sessions", list},
+		})
+	})
+}
+
+type operatorReset struct {
+	operatorName `embed:""`
+	TOTP         bool   `name:"totp" help:"Turn two-factor codes off first: the operator has lost the app and the recovery codes, and has shown who they are."`
+	NewEmail     string `name:"new-email" help:"Replace the address first: the operator has lost the mailbox too, and has shown who they are."`
+}
+
+// Run mails the link. A new address ends every session, and the old one is told.
+func (o operatorReset) Run(c *call) error {
+	return c.with(config.Links, func(a *wire.Admin, _ config.Config) error {
+		who, _, err := o.find(c, a)
+		if err != nil {
+			return err
+		}
+		if o.NewEmail != "" {
+			if err := c.confirm("%s is replaced by %s as the address of %s, and every session ends.", who.Email, o.NewEmail,
+				id.Operator.Of(who.ID)); err != nil {
+				return err
+			}
+		}
+		if o.TOTP {
+			if err := c.confirm("The password alone is enough for %s to log in, and every session ends.",
+				who.Email); err != nil {
+				return err
+			}
+			if err := a.Operators.DisableTOTPByAdmin(c.ctx, who.ID); err != nil {
+				return err
+			}
+		}
+		mailed, err := a.Operators.ResetByAdmin(c.ctx, who.ID, o.NewEmail)
+		if err != nil {
+			return err
+		}
+		return c.answer(fields{{"operatorId", id.Operator.Of(who.ID)}, {"mailedTo", mailed}})
+	})
+}
+
+type operatorEndSessions struct {
+	operatorName `embed:""`
+}
+
+// Run ends the sessions. A second call finds none.
+func (o operatorEndSessions) Run(c *call) error {
+	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
+		who, _, err := o.find(c, a)
+		if err != nil {
+			return err
+		}
+		if err := c.confirm("%s is logged out in every browser.", who.Email); err != nil {
+			return err
+		}
+		n, err := a.Operators.EndSessionsByAdmin(c.ctx, who.ID)
+		if err != nil {
+			return err
+		}
+		return c.answer(fields{{"operatorId", id.Operator.Of(who.ID)}, {"ended", n}})
+	})
+}

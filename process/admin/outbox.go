@@ -1,0 +1,84 @@
+package admin
+
+import (
+	"errors"
+	"fmt"
+
+	"partnerdeposits/core/id"
+	webhookports "partnerdeposits/ports/webhooks"
+	"partnerdeposits/process/config"
+	"partnerdeposits/process/wire"
+)
+
+type outboxCommands struct {
+	List  outboxList  `cmd:"" help:"List the events that could not be filed, oldest first."`
+	Retry outboxRetry `cmd:"" help:"Put an event back on the outbox; a running dispatcher files and delivers the event."`
+	Drop  outboxDrop  `cmd:"" help:"Delete an event, which no subscription then receives."`
+}
+
+type outboxList struct{}
+
+// Run lists the events that are set aside.
+func (outboxList) Run(c *call) error {
+	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
+		events, err := a.Webhooks.ListSetAside(c.ctx)
+		if err != nil {
+			return err
+		}
+		var rows []fields
+		for _, e := range events {
+			rows = append(rows, setAside(e))
+		}
+		return c.list("events", rows)
+	})
+}
+
+type outboxRetry struct {
+	ID string `required:"" id:"" help:"Id of the event: evt_…"`
+}
+
+// Run puts an event back.
+func (o outboxRetry) Run(c *call) error {
+	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
+		return c.ended(o.ID)(a.Webhooks.RetrySetAside(c.ctx, o.ID))
+	})
+}
+
+type outboxDrop struct {
+	ID string `required:"" id:"" help:"Id of the event: evt_…"`
+}
+
+// Run deletes an event.
+func (o outboxDrop) Run(c *call) error {
+	if err := c.confirm("No subscription will ever receive the event %s.", o.ID); err != nil {
+		return err
+	}
+	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
+		return c.ended(o.ID)(a.Webhooks.DropSetAside(c.ctx, o.ID))
+	})
+}
+
+// ended prints the event that a command took out of the list.
+func (c *call) ended(eventID string) func(webhookports.SetAsideEvent, error) error {
+	return func(e webhookports.SetAsideEvent, err error) error {
+		if errors.Is(err, webhookports.ErrNotSetAside) {
+			return coded{"event_not_set_aside",
+				fmt.Errorf("no event %s is set aside; `admin outbox list` shows those that are", eventID)}
+		}
+		if err != nil {
+			return err
+		}
+		return c.answer(setAside(e))
+	}
+}
+
+func setAside(e webhookports.SetAsideEvent) fields {
+	var depositID any
+	if !e.DepositID.IsZero() {
+		depositID = id.Deposit.Of(e.DepositID)
+	}
+	return fields{
+		{"id", id.Event.Of(e.ID)}, {"event", e.Name}, {"partnerId", id.Partner.Of(e.PartnerID)}, {"depositId", depositID},
+		{"createdAt", at(e.CreatedAt)}, {"setAsideAt", at(e.At)}, {"reason", e.Reason},
+	}
+}

@@ -1,0 +1,48 @@
+package admin
+
+import (
+	"errors"
+	"time"
+
+	"partnerdeposits/process/config"
+	"partnerdeposits/process/wire"
+)
+
+type reencrypt struct{}
+
+// errReencryptInterrupted says how to go on. A page of rows commits as a whole.
+var errReencryptInterrupted = coded{codeInterrupted,
+	errors.New("interrupted; every row is readable, and the command goes on with the rest when it runs again")}
+
+// Run encrypts the stored secrets with the primary key, page by page. A second run passes over the rows of the first.
+func (reencrypt) Run(c *call) error {
+	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
+		p := c.progress("rows read")
+		defer p.end()
+		total, err := a.Keyset.Rows(c.ctx)
+		if err != nil {
+			return err
+		}
+		var changed, read int64
+		for _, kind := range a.Keyset.Kinds() {
+			next := kind.Start()
+			for {
+				page, err := a.Keyset.Page(c.ctx, next)
+				if err != nil {
+					if c.ctx.Err() != nil {
+						return errReencryptInterrupted
+					}
+					return err
+				}
+				read, changed = read+int64(page.Read), changed+int64(page.Changed)
+				p.report(time.Now(), read, max(read, total), kind.Name)
+				if page.Done {
+					break
+				}
+				next = page.Next
+			}
+		}
+		p.end()
+		return c.answer(fields{{"read", read}, {"reencrypted", changed}})
+	})
+}

@@ -1,0 +1,173 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"partnerdeposits/process/config"
+	"partnerdeposits/process/wire"
+)
+
+type migrateCommands struct {
+	Up     migrateUp     `cmd:"" help:"Bring the schema to the newest version. Nothing else ever changes it."`
+	Status migrateStatus `cmd:"" help:"List the migrations and whether the database has them."`
+}
+
+type migrateUp struct{}
+
+// Run migrates. Concurrent runs wait for each other.
+func (migrateUp) Run(c *call) error {
+	cfg, err := c.config(config.Database)
+	if err != nil {
+		return err
+	}
+	told := c.watchMigration(cfg)
+	version, err := wire.MigrateUp(c.ctx, cfg, func(cause error) {
+		c.log.Error("a table is in use; the migration waits and tries again", "cause", cause)
+	})
+	told()
+	switch {
+	case err != nil && c.ctx.Err() != nil:
+		return errMigrationInterrupted
+	case err != nil:
+		return err
+	}
+	answer := fields{{"version", version}}
+	if newest := wire.NewestMigration(); version > newest {
+		answer = append(answer,
+			field{"note", fmt.Sprintf("nothing was done: this binary is older than the schema, and knows version %d", newest)})
+	}
+	return c.answer(answer)
+}
+
+// errMigrationInterrupted says how to go on. A migration commits as a whole, or is an index that the next run builds
+// anew.
+var errMigrationInterrupted = coded{codeInterrupted,
+	errors.New("interrupted; the command goes on with the migration that was interrupted when it runs again")}
+
+// watchMigration tells of the migrations that run, until the function that it returns is called.
+func (c *call) watchMigration(cfg config.Config) (stop func()) {
+	ctx, cancel := context.WithCancel(c.ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		steps, blocks := c.progress("migrations"), c.progress("blocks")
+		defer steps.end()
+		defer blocks.end()
+		_ = wire.WatchMigration(ctx, cfg, time.Second, func(p wire.MigrationProgress) {
+			// MigrateUp names a mistake in the configuration
+			switch {
+			case p.Applied >= p.Total:
+			case p.Index == "":
+				blocks.end()
+				blocks = c.progress("blocks")
+				steps.report(time.Now(), int64(p.Applied), int64(p.Total), p.Current)
+			default:
+				steps.end()
+				blocks.report(time.Now(), p.Done, p.Blocks, p.Current+", index "+p.Index)
+			}
+		})
+	}()
+	return func() { cancel(); <-ended }
+}
+
+type migrateStatus struct{}
+
+// Run lists migrations.
+func (migrateStatus) Run(c *call) error {
+	cfg, err := c.config(config.Database)
+	if err != nil {
+		return err
+	}
+	all, err := wire.Migrations(c.ctx, cfg)
+	if err != nil {
+		return err
+	}
+	var rows []fields
+	for _, m := range all {
+		rows = append(rows, fields{{"version", m.Version}, {"name", m.Name}, {"applied", m.Applied}})
+	}
+	return c.list("migrations", rows)
+}
+
+type restoreFinish struct{}
+
+// Run begins a new restore epoch.
+func (restoreFinish) Run(c *call) error {
+	if err := c.confirm("The answers that Redis caches become void."); err != nil {
+		return err
+	}
+	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
+		epoch, err := a.Restore.Finish(c.ctx)
+		if err != nil {
+			return err
+		}
+		return c.answer(fields{{"epoch", epoch.String()}})
+	})
+}
+
+type secretsCommands struct {
+	NewKeyset newKeyset    `cmd:"" name:"new-keyset" help:"Make a keyset for SECRETS_KEYSET."`
+	AddKey    addKey       `cmd:"" name:"add-key" help:"Add a key to SECRETS_KEYSET that decrypts and does not encrypt yet: the first half of a rotation while processes serve."`
+	UseKey    useKey       `cmd:"" name:"use-key" help:"Let the newest key of SECRETS_KEYSET encrypt, once every process has the key: the second half."`
+	Rotate    rotateKeyset `cmd:"" help:"Add a new primary key to SECRETS_KEYSET, as add-key and use-key do; what older keys encrypted still decrypts."`
+	Reencrypt reencrypt    `cmd:"" help:"Encrypt the stored secrets with the primary key of SECRETS_KEYSET; interrupted, it goes on where it stopped."`
+}
+
+type newKeyset struct{}
+
+// Run makes a keyset. It needs no configuration, since a keyset is part of the first configuration.
+func (newKeyset) Run(c *call) error {
+	keyset, err := wire.NewKeyset()
+	if err != nil {
+		return err
+	}
+	return c.keyset(keyset)
+}
+
+type addKey struct{}
+
+// Run adds a key to the configured keyset. Processes with either keyset read the secrets of the others.
+func (addKey) Run(c *call) error { return c.changeKeyset(wire.AddKey) }
+
+type useKey struct{}
+
+// Run makes the newest key primary. Processes that lack this key could not read the secrets that others write.
+func (useKey) Run(c *call) error {
+	err := c.changeKeyset(wire.UseKey)
+	if errors.Is(err, wire.ErrKeyUsed) {
+		return coded{"key_in_use", errors.New("the newest key encrypts already: `admin secrets add-key` adds another")}
+	}
+	return err
+}
+
+type rotateKeyset struct{}
+
+// Run rotates the configured keyset. Give the new keyset to every process before you discard the old one.
+func (rotateKeyset) Run(c *call) error { return c.changeKeyset(wire.RotateKeyset) }
+
+// changeKeyset prints the keyset that change makes of the configured one.
+func (c *call) changeKeyset(change func(config.Config) (string, error)) error {
+	cfg, err := c.config(config.Nothing)
+	if err != nil {
+		return err
+	}
+	if cfg.SecretsKeyset == "" {
+		return config.Mistakes{"SECRETS_KEYSET: is required, the keyset to change"}
+	}
+	keyset, err := change(cfg)
+	if err != nil {
+		return err
+	}
+	return c.keyset(keyset)
+}
+
+// keyset prints the keyset alone, so that a shell can capture the output.
+func (c *call) keyset(keyset string) error {
+	if c.json {
+		return c.answer(fields{{"keyset", keyset}})
+	}
+	return c.table(func(row func(cells ...any)) { row(keyset) })
+}

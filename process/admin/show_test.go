@@ -1,0 +1,21 @@
+package admin
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/app/support"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/lab/depositfields"
+)
+
+func TestDepositShow_TellsEveryFieldThatIsNotHidden(t *testing.T) {
+	t.Parallel()
+	depositfields.RequireShown(t, depositfields.AdminShow, func(d *deposit.Deposit) string {
+		text, err := json.Marshal(describedDeposit(support.Deposit{Deposit: d}))
+		require.NoError(t, err)
+		return string(text)
+	})
+}
