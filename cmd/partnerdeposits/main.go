@@ -1,5 +1,5 @@
 // Command partnerdeposits is http, dispatcher and admin in a single binary, which releases and images hold under these
-// three names. The name that it is called by says which it is.
+// three names. The name in the call chooses the program.
 package main
 
 import (
@@ -19,7 +19,7 @@ func main() {
 	name := filepath.Base(os.Args[0])
 	command, known := commands[name]
 	if !known {
-		fmt.Fprintf(os.Stderr, "%s: this binary is named http, dispatcher or admin, and does what its name says\n", name)
+		fmt.Fprintf(os.Stderr, "%s: name this binary http, dispatcher or admin; the name chooses the program\n", name)
 		os.Exit(run.ExitUsage)
 	}
 	os.Exit(command())

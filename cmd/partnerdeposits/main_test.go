@@ -25,7 +25,7 @@ func TestCommand_IsTheOneThatItIsNamed(t *testing.T) {
 		"http":       "^http .+revision",
 		"dispatcher": "^dispatcher .+revision",
 		"admin":      "^admin .+revision",
-		"server":     "^server: this binary is named http, dispatcher or admin",
+		"server":     "^server: name this binary http, dispatcher or admin",
 	} {
 		path := filepath.Join(t.TempDir(), name)
 		require.NoError(t, os.Symlink(binary, path))

@@ -80,7 +80,7 @@ func demoOf(cfg config.Config, faked bool, adminLine string) demo {
 	case cfg.SMTPURL == "":
 		d.mails = "wait in the database, since SMTP_URL is not set"
 	default:
-		server, _ := url.Parse(cfg.SMTPURL.Reveal()) // config has read it
+		server, _ := url.Parse(cfg.SMTPURL.Reveal()) // config has read the text
 		d.mails = "go out through the mail server of SMTP_URL, " + server.Host
 	}
 	return d
