@@ -5,7 +5,8 @@ import "time"
 // stepEvery is the longest silence of a step: a first start installs servers, which takes a while.
 const stepEvery = 5 * time.Second
 
-// step does a part of the start. Messages say which part begins, every so often how long it has lasted, and when it ends.
+// step does a part of the start. Messages say which part begins, every so often how long it has lasted, and when it
+// ends.
 func step(say func(string, ...any), name string, every time.Duration, do func() error) error {
 	begin := time.Now()
 	seconds := func() float64 { return time.Since(begin).Seconds() }
