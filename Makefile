@@ -181,7 +181,7 @@ release: ## Build a release into dist/VERSION (VERSION=1.2.3 KEY=owner.key; docs
 	@go run -C deployments/release . release $(if $(KEY),--key=$(abspath $(KEY))) -- $(VERSION)
 
 .PHONY: test-release
-test-release: ## Build a whole release twice, in two folders, and compare every byte (ten minutes)
+test-release: ## Build a whole release twice, in two folders, and compare every byte (four minutes)
 	@go test -C deployments/release -tags=long -count=1 -v -timeout=60m -run=TestTwoBuilds .
 
 .PHONY: clean
