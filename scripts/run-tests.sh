@@ -19,8 +19,8 @@ for group in $(cut -d' ' -f1 "$binaries/list" | sort -u); do
 	go test -race -vet=off -ldflags=-s -c -o "$binaries/$group/" "${packages[@]}" >&2
 done
 
-# Packages of modules of their own. The libraries of these modules are large, and only a build without the race detector is
-# shared with lint.
+# Packages of modules of their own. The libraries of these modules are large, and only a build without the race detector
+# is shared with lint.
 for folder in deployments/release lab/kube/chart; do
 	mkdir -p "$binaries/$folder"
 	(cd "$folder" && CGO_ENABLED=0 go test -vet=off -ldflags=-s -c -o "$binaries/$folder/" .) >&2

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs every check, for `make test`. Lint, the check of generated code and the count of words (on the first run also the build of their
-# tools) run beside the tests at the lowest priority. Their report follows the report of the tests.
+# Runs every check, for `make test`. Lint, the check of generated code and the count of words run beside the tests at the
+# lowest priority; on the first run, so does the build of their tools. Their report follows the report of the tests.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 mkdir -p .local
