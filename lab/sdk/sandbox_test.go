@@ -33,7 +33,6 @@ var shared struct {
 	dir     string
 	sandbox sync.Once
 	process *procs.Process
-	facts   facts
 	err     error
 }
 
@@ -65,11 +64,12 @@ func startSandbox(t testing.TB) facts {
 	shared.sandbox.Do(func() { shared.err = beginSandbox(t) })
 	require.NoError(t, shared.err)
 	file := filepath.Join(shared.dir, ".local", "sandbox.json")
+	var told facts // of this call: tests call at the same time
 	require.Eventually(t, func() bool {
 		content, err := os.ReadFile(file)
-		return err == nil && json.Unmarshal(content, &shared.facts) == nil
+		return err == nil && json.Unmarshal(content, &told) == nil
 	}, soon, often, "the sandbox is ready")
-	return shared.facts
+	return told
 }
 
 // beginSandbox builds the sandbox as `make run` does, and runs it with limits that four languages at a time keep.
