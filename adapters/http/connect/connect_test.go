@@ -176,20 +176,22 @@ func TestExternalID_OfAnotherAccount_IsAConflictAndASignupLeavesNothing(t *testi
 	require.Equal(t, 1, s.Count("account_links", ""))
 }
 
+// atOnce is how many passwords of a network may wait for a hash; a further request is refused (adapters/passwords).
+const atOnce = 16
+
 func TestSignups_AtOnceWithOneExternalID_MakeOneLinkAndOneEvent(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
 	s.Partner("demo")
 	query := good(s, "demo", "op-1", "")
-	const many = 20
-	statuses := make([]int, many)
-	browsers, pages := make([]*connecttest.Browser, many), make([]connecttest.Answer, many)
-	for i := range many {
+	statuses := make([]int, atOnce)
+	browsers, pages := make([]*connecttest.Browser, atOnce), make([]connecttest.Answer, atOnce)
+	for i := range atOnce {
 		browsers[i] = s.Browser(t)
 		pages[i] = browsers[i].Get("/register?" + query)
 	}
 	var wg sync.WaitGroup
-	for i := range many {
+	for i := range atOnce {
 		b, page := browsers[i], pages[i]
 		wg.Go(func() {
 			values := url.Values{"csrf_token": {page.Input("csrf_token", "value")}, "password": {password}, "companyName": {"C"},
@@ -220,7 +222,7 @@ func TestLogins_AtOnceOfOneAccount_LinkOnce(t *testing.T) {
 	s.Browser(t).Submit("/register", signup("a@b.example"))
 	queries := []string{good(s, "demo", "op-1", ""), good(s, "other", "op-1", "")}
 	var wg sync.WaitGroup
-	codes := make([]string, 20)
+	codes := make([]string, atOnce)
 	for i := range codes {
 		b := s.Browser(t)
 		page := b.Get("/login?" + queries[i%2])

@@ -174,7 +174,8 @@ func TestSignUps_AtOnceWithOneExternalID_MakeOneOfEverything(t *testing.T) {
 	b := setup(t)
 	b.kit.Partner("demo")
 	var wg sync.WaitGroup
-	outcomes, errs := make([]connect.Outcome, 20), make([]error, 20)
+	const atOnce = 16 // passwords of a network that may wait for a hash; a further request is refused
+	outcomes, errs := make([]connect.Outcome, atOnce), make([]error, atOnce)
 	for i := range outcomes {
 		wg.Go(func() {
 			var a connections.Result
@@ -189,7 +190,7 @@ func TestSignUps_AtOnceWithOneExternalID_MakeOneOfEverything(t *testing.T) {
 	for _, o := range outcomes {
 		count[o]++
 	}
-	require.Equal(t, map[connect.Outcome]int{connect.Linked: 1, connect.Failed: 19}, count)
+	require.Equal(t, map[connect.Outcome]int{connect.Linked: 1, connect.Failed: atOnce - 1}, count)
 	for _, table := range []string{"operators", "accounts", "sessions", "account_links", "outbox", "audit_log"} {
 		require.Equal(t, 1, b.kit.Count(table, ""), table)
 	}
