@@ -58,8 +58,8 @@ func sweep[T any](ctx context.Context, s *Service, take func(context.Context, ti
 		if err != nil {
 			return settled, err
 		}
-		// The last of a batch may wait for minutes, but an audit entry commits within a minute of its time
-		// (operations.md, "Admin CLI").
+		// The clock is read for each payment. A batch may take minutes, and `admin audit export` relies on entries that
+		// commit within a minute of their time (operations.md, "Admin CLI").
 		parallel.EachOf(workers, due, func(item T) (bool, error) { return work(ctx, item, s.deps.Clock.Now()) },
 			func(item T, done bool, err error) {
 				switch {

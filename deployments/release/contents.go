@@ -55,8 +55,8 @@ func (s source) contentsOf(built, digest string) ([]byte, error) {
 	return list.document(s, hash)
 }
 
-// contents is a list of contents while it is made: its packages by their SPDX identifier, and the relationships between
-// them in the order in which they were added.
+// contents collects a list of contents: packages by their SPDX identifier, and the relationships between packages in
+// the order in which they were added.
 type contents struct {
 	packages  map[string]*spdx.Package
 	relations []*spdx.Relationship

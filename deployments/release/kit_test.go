@@ -52,7 +52,7 @@ var tiny = sync.OnceValues(func() ([]byte, error) {
 	return os.ReadFile(path)
 })
 
-// built is the folder of buildAll with a small program in the place of each binary.
+// built makes a folder as buildAll does. A small program stands for the binary of each architecture.
 func built(t *testing.T) string {
 	t.Helper()
 	program, err := tiny()
@@ -64,7 +64,7 @@ func built(t *testing.T) string {
 	return folder
 }
 
-// texts writes text files under the names of the binaries, for tests that do not run or read the binaries.
+// texts makes a folder as buildAll does, with text files for tests that neither run nor read a binary.
 func texts(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()

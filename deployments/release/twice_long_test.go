@@ -120,7 +120,8 @@ func saysItsVersion(t *testing.T, path string) {
 	t.Helper()
 	output, err := exec.CommandContext(t.Context(), path, "--version").CombinedOutput()
 	require.NoError(t, err, string(output))
-	for _, want := range []string{filepath.Base(path) + " ", "1.2.3", "0123456789abcdef0123456789abcdef01234567", "2027-01-31T12:00:00Z"} {
+	for _, want := range []string{filepath.Base(path) + " ", "1.2.3", "0123456789abcdef0123456789abcdef01234567",
+		"2027-01-31T12:00:00Z"} {
 		require.True(t, strings.Contains(string(output), want), "%s --version: %s", path, output)
 	}
 }

@@ -90,7 +90,8 @@ func (w *deployment) migrateBehindAReader(t *testing.T, dir, databaseURL string)
 	t.Helper()
 	reader, err := pgx.Connect(t.Context(), databaseURL)
 	require.NoError(t, err)
-	// READ COMMITTED keeps the lock and no snapshot, for which an index that is built concurrently would wait as well.
+	// After the SELECT, the transaction holds a lock of the table and no snapshot. The concurrent build of an index would
+	// wait for a snapshot, too.
 	_, err = reader.Exec(t.Context(), `BEGIN ISOLATION LEVEL READ COMMITTED; SELECT count(*) FROM deposits`)
 	require.NoError(t, err)
 	log := &procs.Buffer{}

@@ -1,8 +1,8 @@
 //go:build tools
 
-// Package kubernetes imports the programs of Kubernetes that build.sh builds and lab/kube/node runs. Without the imports
-// `go mod tidy` would drop them from go.mod. Kubernetes is no library, and its go.mod needs a replacement for each part
-// of it: therefore this module is apart from lab/kube.
+// Package kubernetes keeps the modules of the programs that build.sh builds in go.mod, since `go mod tidy` drops every
+// module that nothing imports. The go.mod of Kubernetes needs a replacement for each part of Kubernetes, so this module
+// stands apart from lab/kube.
 package kubernetes
 
 import (

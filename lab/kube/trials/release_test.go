@@ -150,7 +150,7 @@ type object struct {
 	Status   json.RawMessage
 }
 
-// pods lists the names of a component's pods, such as those of http, without pods that are being deleted.
+// pods names the pods of a component (http or dispatcher), except pods that are being deleted.
 func (r *release) pods(component string) (names []string) {
 	r.t.Helper()
 	var list struct{ Items []object }
