@@ -55,7 +55,7 @@ func namesEveryModule(t *testing.T, list []byte, program string) {
 			p.PackageExternalReferences[0].Locator)
 		compared++
 	}
-	require.Positive(t, compared, said)
+	require.Greater(t, compared, 1, said)
 	_, version, _ := strings.Cut(strings.Fields(said)[1], "go")
 	require.NotNil(t, packages["stdlib "+version])
 }
