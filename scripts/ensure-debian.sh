@@ -20,7 +20,8 @@ has() {
 	prometheus) command -v prometheus >/dev/null && command -v promtool >/dev/null ;;
 	prometheus-alertmanager) command -v prometheus-alertmanager >/dev/null || command -v alertmanager >/dev/null ;;
 	php) command -v php phpunit composer >/dev/null && php -r 'exit(extension_loaded("curl") ? 0 : 1);' &&
-		[ -d /usr/share/php/Symfony/Component/HttpKernel ] && [ -d /usr/share/php/Symfony/Component/Routing ] ;;
+		[ -d /usr/share/php/Symfony/Component/HttpKernel ] && [ -d /usr/share/php/Symfony/Component/Routing ] &&
+		[ -d /usr/share/php/Illuminate/Routing ] ;;
 	node) node -e '[a, b] = process.versions.node.split("."); process.exit(a > 20 || (a == 20 && b >= 19) ? 0 : 1)' 2>/dev/null &&
 		command -v tsc >/dev/null && [ -d /usr/share/nodejs/express ] ;;
 	npm) command -v npm >/dev/null ;;
@@ -29,7 +30,7 @@ has() {
 	cni) [ -x /usr/lib/cni/bridge ] || [ -x /opt/cni/bin/bridge ] ;;
 	iptables) PATH=$PATH:/usr/sbin command -v iptables >/dev/null ;;
 	systemd-analyze) command -v systemd-analyze >/dev/null ;;
-	python) /usr/bin/python3 -c 'import setuptools, wheel, django, flask, mypy, pip, pytest' 2>/dev/null ;;
+	python) /usr/bin/python3 -c 'import setuptools, wheel, django, fastapi, flask, mypy, pip, pytest' 2>/dev/null ;;
 	chromium)
 		local browser
 		for browser in /usr/lib/chromium/chromium-headless-shell chromium chromium-browser google-chrome \
@@ -56,7 +57,7 @@ packages_of() {
 	chromium) echo chromium-headless-shell ;; # without windows: quicker, and smaller than chromium
 	prometheus) echo prometheus ;;
 	prometheus-alertmanager) echo prometheus-alertmanager ;;
-	php) echo "php-cli php-curl phpunit composer php-symfony-http-kernel php-symfony-routing" ;;
+	php) echo "php-cli php-curl phpunit composer php-laravel-framework php-symfony-http-kernel php-symfony-routing" ;;
 	node) echo "nodejs node-express node-typescript" ;;
 	npm) echo npm ;;
 	etcd) echo etcd-server ;;
@@ -64,7 +65,8 @@ packages_of() {
 	cni) echo containernetworking-plugins ;;
 	iptables) echo iptables ;;
 	systemd-analyze) echo systemd ;;
-	python) echo "python3-django python3-flask mypy python3-pip python3-pytest python3-setuptools python3-wheel" ;;
+	python) echo "python3-django python3-fastapi python3-flask mypy" \
+		"python3-pip python3-pytest python3-setuptools python3-wheel" ;;
 	esac
 }
 
@@ -81,7 +83,7 @@ why() {
 	prometheus) echo "alerts and dashboards are tested with Prometheus and its promtool" ;;
 	prometheus-alertmanager) echo "the way of an alert to a person is tested with Alertmanager" ;;
 	chromium) echo "the browser tests need Chromium or Chrome" ;;
-	php) echo "the library for PHP is tested with PHP, PHPUnit, Composer and Symfony" ;;
+	php) echo "the library for PHP is tested with PHP, PHPUnit, Composer, Laravel and Symfony" ;;
 	node) echo "the library for Node is tested with Node 20.19 or newer, TypeScript and Express" ;;
 	etcd) echo "the Kubernetes of the tests keeps its objects in etcd" ;;
 	containerd) echo "the Kubernetes of the tests runs containers with containerd and runc" ;;
@@ -89,7 +91,7 @@ why() {
 	iptables) echo "the Kubernetes of the tests reaches Services through iptables" ;;
 	systemd-analyze) echo "the units of systemd are checked by the program that reads them" ;;
 	npm) echo "the library for Node is packed and installed with npm" ;;
-	python) echo "the library for Python is tested with pytest, mypy, pip, Flask and Django of /usr/bin/python3" ;;
+	python) echo "the library for Python is tested with pytest, mypy, pip, FastAPI and others of /usr/bin/python3" ;;
 	esac
 }
 

@@ -25,9 +25,11 @@ func TestFramework_ReadsTheRawBody(t *testing.T) {
 	f := startSandbox(t)
 	for name, argv := range map[string][]string{
 		"symfony": {"php", "-d", "error_log=/dev/stderr", "-S", "127.0.0.1:PORT", "php/tests/symfony.php"},
+		"laravel": {"php", "-d", "error_log=/dev/stderr", "-S", "127.0.0.1:PORT", "php/tests/laravel.php"},
 		"express": {"node", "node/test/express.cjs"},
 		"flask":   {python, "python/tests/flask_app.py"},
 		"django":  {python, "python/tests/django_app.py"},
+		"fastapi": {python, "python/tests/fastapi_app.py"},
 		"nethttp": {"go/nethttp"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -13,7 +13,7 @@ final class ReceiversTest extends TestCase
 
     public function receivers(): array
     {
-        return ['Symfony' => ['symfony.php'], 'plain PHP' => ['plain.php']];
+        return ['Symfony' => ['symfony.php'], 'Laravel' => ['laravel.php'], 'plain PHP' => ['plain.php']];
     }
 
     /** @dataProvider receivers */
