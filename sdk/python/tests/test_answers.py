@@ -222,7 +222,7 @@ def test_a_body_of_endless_brackets_is_refused_like_any_other():
 
 @pytest.mark.parametrize("piece", ["a", "\\n", '","', "\\u003c"], ids=["text", "escapes", "strings", "characters"])
 def test_a_large_body_costs_little_memory(piece):
-    body = b'{"event":"' + piece.encode() * (10_000_000 // len(piece)) + b'"}'
+    body = b'{"event":"' + piece.encode() * (1_000_000 // len(piece)) + b'"}'
     tracemalloc.start()
     try:
         with pytest.raises(SignatureError):
