@@ -92,8 +92,10 @@ const millisecondDigits = 13
 func wrongForm(slug string, values map[string][]string) Explanation {
 	for _, name := range []string{"partner", "external_id", "ts", "sig"} {
 		switch v := values[name]; {
-		case len(v) == 0 || len(v) == 1 && v[0] == "":
+		case len(v) == 0:
 			return because(CauseMissingParameter, "It is "+name+".")
+		case len(v) == 1 && v[0] == "":
+			return because(CauseMissingParameter, "It is "+name+", which is empty, or no UTF-8 in percent encoding.")
 		case len(v) > 1:
 			return because(CauseMalformedParameter, name+" stands there more than once.")
 		}
@@ -143,7 +145,7 @@ func (p Params) explainSignature(keys Keys) Explanation {
 	if raw := strings.TrimPrefix(keys.Connect.Reveal(), "svc_cs_"); signs(secret.Text(raw), payload) {
 		return because(CauseWrongSecretKind, "It is without its prefix: the key is the whole text, svc_cs_ included.")
 	}
-	for _, around := range []string{"\n", "\r\n", " ", "\t"} {
+	for _, around := range []string{"\n", "\r\n", " ", "\t", "\ufeff"} {
 		if signs(keys.Connect+secret.Text(around), payload) || signs(secret.Text(around)+keys.Connect, payload) {
 			return because(CauseSecretWhitespace, "")
 		}

@@ -76,6 +76,7 @@ var (
 	signatureForm = regexp.MustCompile(`^sha256=[0-9a-f]{64}$`)
 	bareForm      = regexp.MustCompile(`^[0-9a-f]{64}$`)
 	anyCaseForm   = regexp.MustCompile(`^(sha256=)?[0-9A-Fa-f]{64}$`)
+	edges         = regexp.MustCompile(`^[^!-~]|[^!-~]$`) // characters that no secret has, such as white space
 	base64Form    = regexp.MustCompile(`^(sha256=)?[A-Za-z0-9+/]{43}=$`)
 )
 
@@ -137,7 +138,7 @@ func signedHeaders(h Headers) (timestamp, signature string, bad Finding) {
 // mismatchHint tells the likely cause of a signature that the key does not give.
 func mismatchHint(timestamp, signature string, body []byte, key string) Cause {
 	switch {
-	case strings.Trim(strings.TrimSpace(key), byteOrderMark) != key:
+	case edges.MatchString(key):
 		return CauseSecretWhitespace
 	case !strings.HasPrefix(key, SecretPrefix):
 		return CauseWrongSecretKind

@@ -37,6 +37,7 @@ const (
 	asConnectSecret = "It is your connect secret."
 	asAPIKey        = "It is the API key of this request."
 	withoutPrefix   = "It is without its prefix: the key is the whole text, svc_whsec_ included."
+	inQuotes        = "It is in quotes: the key is what stands between them."
 	asStandard      = "It is the form for Standard Webhooks libraries: our own signature takes the secret as it was shown."
 )
 

@@ -56,9 +56,12 @@ type mistake struct {
 func mistakes(timestamp string, body []byte, keys Keys) iter.Seq[mistake] {
 	own, signed := keys.Own.Reveal(), timestamp+"."+string(body)
 	var few []mistake
-	for _, around := range []string{"\n", "\r\n", " ", "\t"} {
+	for _, around := range []string{"\n", "\r\n", " ", "\t", byteOrderMark} {
 		few = append(few, mistake{CauseSecretWhitespace, "", own + around, signed},
 			mistake{CauseSecretWhitespace, "", around + own, signed})
+	}
+	for _, quote := range []string{`"`, "'"} {
+		few = append(few, mistake{CauseWrongSecretKind, inQuotes, quote + own + quote, signed})
 	}
 	tail := strings.TrimPrefix(own, SecretPrefix)
 	decoded, _ := base64.RawURLEncoding.DecodeString(tail)

@@ -2105,7 +2105,7 @@ type Deposit struct {
 	DepositURL string `json:"depositUrl,omitempty"`
 	// Where the tenant is redirected after checkout.
 	ReturnURL string `json:"returnUrl,omitempty"`
-	// Until when the tenant can secure it: the end of the rental, 24 hours from creation at least.
+	// When it is cancelled unless it is secured: the end of the rental, 24 hours from creation at least. The tenant can secure it until the rental ends.
 	CheckoutExpiresAt time.Time `json:"checkoutExpiresAt"`
 	// When the tenant secured it.
 	ActivatedAt *time.Time `json:"activatedAt,omitempty"`

@@ -24,7 +24,8 @@ type ConnectParams struct {
 }
 
 var (
-	decimal   = regexp.MustCompile(`^\d{1,12}(\.\d{1,2})?$`)
+	decimal   = regexp.MustCompile(`^(0|[1-9]\d{0,11})(\.\d{1,2})?$`)
+	edges     = regexp.MustCompile(`^[^!-~]|[^!-~]$`) // characters that no secret has, such as white space
 	slug      = regexp.MustCompile(`^[a-z0-9-]{2,40}$`)
 	unix      = regexp.MustCompile(`^[0-9]{1,15}$`)
 	digest    = regexp.MustCompile(`^[0-9a-f]{64}$`)
@@ -99,10 +100,10 @@ func (e *SignatureError) Error() string {
 type VerifyOption func(tolerance *time.Duration, now *func() time.Time)
 
 func WithTolerance(d time.Duration) VerifyOption {
-	return func(tolerance *time.Duration, _ *func() time.Time) { *tolerance = d }
+	return func(t *time.Duration, _ *func() time.Time) { *t = d }
 }
-func WithClock(clock func() time.Time) VerifyOption {
-	return func(_ *time.Duration, now *func() time.Time) { *now = clock }
+func WithClock(c func() time.Time) VerifyOption {
+	return func(_ *time.Duration, now *func() time.Time) { *now = c }
 }
 
 // Unwrap verifies a webhook by its raw body, and reads its event, which has no ID. Its error is a *SignatureError.
@@ -128,7 +129,7 @@ func Unwrap(body []byte, header http.Header, secret string, opts ...VerifyOption
 			when(base64ed.MatchString(hash), "base64"))
 	case !signed(hash, secret, ts+"."+text):
 		e.Reason, e.Hint = "mismatch", cmp.Or(
-			when(strings.TrimSpace(strings.ReplaceAll(secret, "\ufeff", "")) != secret, "secret_whitespace"),
+			when(edges.MatchString(secret), "secret_whitespace"),
 			when(!strings.HasPrefix(secret, "svc_whsec_"), "wrong_secret_kind"),
 			when(small && (signed(hash, secret, text+"."+ts) || signed(hash, secret, ts+text) ||
 				signed(hash, secret, text)), "order"),

@@ -25,7 +25,7 @@ def verify(raw_body, headers, secret, tolerance=300, now=None):
         raise SignatureError("missing_header")
     if not re.fullmatch("[0-9]{1,15}", timestamp) or not re.fullmatch("sha256=[0-9a-f]{64}", signature):
         raise SignatureError("malformed_header")
-    digest = hmac.new(secret.encode(), timestamp.encode() + b"." + raw_body, hashlib.sha256).hexdigest()
+    digest = hmac.new((secret or "").encode(), timestamp.encode() + b"." + raw_body, hashlib.sha256).hexdigest()
     if not secret or not hmac.compare_digest(signature, "sha256=" + digest):
         raise SignatureError("mismatch")
     if abs(int(time.time() if now is None else now) - int(timestamp)) > tolerance:

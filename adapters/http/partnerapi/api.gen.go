@@ -851,7 +851,7 @@ type Deposit struct {
 	// CapturedAt When it was captured.
 	CapturedAt *Timestamp `json:"capturedAt,omitempty"`
 
-	// CheckoutExpiresAt Until when the tenant can secure it: the end of the rental, 24 hours from creation at least.
+	// CheckoutExpiresAt When it is cancelled unless it is secured: the end of the rental, 24 hours from creation at least. The tenant can secure it until the rental ends.
 	CheckoutExpiresAt Timestamp `json:"checkoutExpiresAt"`
 
 	// Client The tenant, as far as known. Absent once the client was erased.

@@ -48,6 +48,7 @@ func TestExplainConnectURL_NamesTheCauseOfEachMistake(t *testing.T) {
 		"a secret without its prefix": {with(signed(strings.TrimPrefix(r.connect, "svc_cs_"), message)),
 			"wrong_secret_kind"},
 		"a secret with a line end": {with(signed(r.connect+"\n", message)), "secret_whitespace"},
+		"a secret behind a BOM":    {with(signed("\ufeff"+r.connect, message)), "secret_whitespace"},
 		"another order":            {with(signed(r.connect, ext+".acme."+r.ts)), "order"},
 		"the time first":           {with(signed(r.connect, r.ts+".acme."+ext)), "order"},
 		"without dots":             {with(signed(r.connect, "acme"+ext+r.ts)), "order"},
@@ -70,6 +71,21 @@ func TestExplainConnectURL_NamesTheCauseOfEachMistake(t *testing.T) {
 		require.Equal(t, []any{c.want, c.want == "valid"}, []any{got["cause"], got["valid"]}, "%s: %v", name, got)
 		require.NotContains(t, string(answer.body), good, name)
 	}
+	for url, but := range map[string]string{
+		with(good): "The URL is valid.",
+		strings.Replace(with(good), "/register?", "/foo?", 1):    "it leads elsewhere",
+		strings.Replace(with(good), "dashboard", "evil", 1):      "it leads elsewhere",
+		with(good) + "&return_url=javascript%3Aalert":            "its return_url is not allowed",
+		strings.Replace(with(good), "/register?", "/login?", 1):  "The URL is valid.",
+		with(good) + "&return_url=https%3A%2F%2Fpms.example%2Fx": "The URL is valid.",
+	} {
+		message := text(t, r.post("/connect/explain", object{"url": url}).ok(200), "message")
+		require.Contains(t, message, but, url)
+		require.Equal(t, but == "The URL is valid.", message == "The URL is valid.", message)
+	}
+	undecodable := strings.Replace(of("acme", "hotel", r.ts, good), "hotel", "h%F4tel", 1)
+	require.Contains(t, text(t, r.post("/connect/explain", object{"url": undecodable}).ok(200), "message"),
+		"external_id, which is empty, or no UTF-8")
 	parsed := parsedID(t, id.Account, text(t, r.get("/accounts").list()[0], "accountId"))
 	r.revoke(id.Account.Of(parsed))
 	before := at(-time.Hour)

@@ -183,6 +183,8 @@ func (r *receiver) seeds() []seeded {
 		{"computed of the body alone", "", "", "", mine(r.secret, r.body), "order", true},
 		{"computed with milliseconds", "", "", "", mine(r.secret, r.ts+"000."+r.body), "milliseconds", true},
 		{"computed with a line end in the secret", "", "", "", mine(r.secret+"\n", message), "secret_whitespace", true},
+		{"computed with a BOM before the secret", "", "", "", mine("\ufeff"+r.secret, message), "secret_whitespace", true},
+		{"computed with the secret in quotes", "", "", "", mine(`"`+r.secret+`"`, message), "wrong_secret_kind", true},
 		{"computed with a space in the secret", "", "", "", mine(" "+r.secret, message), "secret_whitespace", true},
 		{"computed with the secret of another subscription", "", "", "", mine(r.other, message),
 			"other_subscription_secret", true},

@@ -8,6 +8,7 @@ import (
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/secret"
+	"partnerdeposits/core/site"
 )
 
 // Explain tells why a connect URL of the partner is refused. apiKey is that of the request.
@@ -17,7 +18,7 @@ func (s *Service) Explain(ctx context.Context, by partner.Partner, raw string,
 	apiKey secret.Text) (connect.Explanation, error) {
 	now := s.deps.Clock.Now()
 	whole, _, _ := strings.Cut(raw, "#")
-	_, query, found := strings.Cut(whole, "?")
+	page, query, found := strings.Cut(whole, "?")
 	if !found {
 		return connect.Explanation{}, fault.ErrInvalidField.WithField("url", "has no query")
 	}
@@ -29,7 +30,8 @@ func (s *Service) Explain(ctx context.Context, by partner.Partner, raw string,
 	if keys.Signing, err = s.deps.Signing.SigningSecrets(ctx, by.ID); err != nil {
 		return connect.Explanation{}, err
 	}
-	params, explained := connect.Explain(by.Slug, decoded(query), keys, now)
+	values := decoded(query)
+	params, explained := connect.Explain(by.Slug, values, keys, now)
 	if explained.Cause != connect.CauseValid {
 		return explained, nil
 	}
@@ -37,5 +39,17 @@ func (s *Service) Explain(ctx context.Context, by partner.Partner, raw string,
 	if err == nil && params.CheckRevocation(revokedAt) != nil {
 		return connect.Revoked(), nil
 	}
+	explained.Words += s.butOf(page, values["return_url"], by)
 	return explained, err
+}
+
+// butOf says what a URL with a right signature misses: pages other than ours never see the signature.
+func (s *Service) butOf(page string, returns []string, by partner.Partner) (words string) {
+	if page != s.deps.DashboardURL+site.Register && page != s.deps.DashboardURL+site.LogIn {
+		words += " But it leads elsewhere: our pages are " + s.deps.DashboardURL + site.Register + " and " + site.LogIn + "."
+	}
+	if len(returns) > 0 && returns[0] != "" && s.allowedReturn(returns[0], by) == nil {
+		words += " But its return_url is not allowed, so that the operator ends on the dashboard."
+	}
+	return words
 }

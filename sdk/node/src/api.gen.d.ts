@@ -1188,7 +1188,10 @@ export interface Deposit {
   depositUrl?: string;
   /** Where the tenant is redirected after checkout. */
   returnUrl?: string;
-  /** Until when the tenant can secure it: the end of the rental, 24 hours from creation at least. */
+  /**
+   * When it is cancelled unless it is secured: the end of the rental, 24 hours from creation at least. The tenant can
+   * secure it until the rental ends.
+   */
   checkoutExpiresAt: string;
   /** When the tenant secured it. */
   activatedAt?: string;

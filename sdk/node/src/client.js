@@ -93,7 +93,7 @@ export class PartnerDeposits {
 }
 
 function encodeBody({ body, money = [] }) {
-  const fields = Object.entries(body).filter(([, value]) => value !== undefined);
+  const fields = Object.entries(body).filter(([name, value]) => value !== undefined || money.includes(name));
   const encode = (name, value) => (money.includes(name) ? euros(name, value) : JSON.stringify(value));
   return `{${fields.map(([name, value]) => `${JSON.stringify(name)}:${encode(name, value)}`)}}`;
 }

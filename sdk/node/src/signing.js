@@ -35,7 +35,7 @@ export async function verifyReturn(url, secret, { tolerance = Infinity, now = cl
   if (given.some((values) => !values.length)) throw new SignatureError('missing_parameter');
   const [status, accountId, ts, externalId, signature] = given.flat();
   const single = given.every((values) => values.length === 1);
-  if (!single || !/^\d+ [0-9a-f]{64}$/.test(`${ts} ${signature}`)) throw new SignatureError('malformed_parameter');
+  if (!single || !/^\d{1,15} [0-9a-f]{64}$/.test(`${ts} ${signature}`)) throw new SignatureError('malformed_parameter');
   const signed = `return:${status}.${accountId}.${ts}.${externalId}`;
   if (!secret || !same(signature, await hmac(secret, signed))) throw new SignatureError('mismatch');
   if (!(Math.abs(Number(ts) - now) <= tolerance)) throw new SignatureError('expired');
@@ -83,7 +83,7 @@ function hintOfForm(signature) {
 }
 
 async function hintOfMismatch(signs, timestamp, body, secret) {
-  if (secret.trim() !== secret) return 'secret_whitespace';
+  if (/^[^!-~]|[^!-~]$/.test(secret)) return 'secret_whitespace';
   if (!secret.startsWith('svc_whsec_')) return 'wrong_secret_kind';
   for (const parts of [[body, '.', timestamp], [timestamp, body], [body]]) if (await signs(...parts)) return 'order';
   if (timestamp.length === 13) return 'milliseconds';

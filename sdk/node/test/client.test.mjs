@@ -143,7 +143,7 @@ test('what is no id is refused before any request', async () => {
 
 test('a number that is no whole one is refused with the remedy, and a bigint is exact', async (t) => {
   const { client, requests } = await serve(t, (response, request) => request.pipe(response.writeHead(200)));
-  for (const amount of [0.1, 2 ** 53, -1, Infinity]) {
+  for (const amount of [0.1, 2 ** 53, -1, Infinity, undefined]) { // a capture without an amount takes all
     const refusal = { name: 'TypeError', message: /string such as "500.50"/ };
     await assert.rejects(client.deposits.capture('dep_1', { amount }), refusal);
   }

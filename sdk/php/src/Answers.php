@@ -115,7 +115,7 @@ final class ApiException extends \RuntimeException
         $known = is_string($error->code ?? null) && is_string($error->message ?? null);
         $message = $known ? $error->message : "The answer with the status $status is not the JSON expected.";
         $id = is_string($error->requestId ?? null) ? $error->requestId : $headers['x-request-id'] ?? '';
-        $wait = preg_match('/^\d{1,9}$/D', $headers['retry-after'] ?? '') ? (int) $headers['retry-after'] : null;
+        $wait = preg_match('/^\d+$/D', $headers['retry-after'] ?? '') ? (int) $headers['retry-after'] : null;
         return new self($status, $known ? $error->code : 'unreadable_answer', $message, $id, $wait);
     }
 }

@@ -1393,8 +1393,8 @@ final class CreatedDeposit extends ApiObject {}
  * @property DepositClient|null $client The tenant, as far as known. Absent once the client was erased.
  * @property string|null $depositUrl The tenant's checkout URL. Only with `depositUrlGeneration`.
  * @property string|null $returnUrl Where the tenant is redirected after checkout.
- * @property string $checkoutExpiresAt Until when the tenant can secure it: the end of the rental, 24 hours from
- *     creation at least.
+ * @property string $checkoutExpiresAt When it is cancelled unless it is secured: the end of the rental, 24 hours
+ *     from creation at least. The tenant can secure it until the rental ends.
  * @property string|null $activatedAt When the tenant secured it.
  * @property string|null $expiresAt When coverage ends: 14 days after the end of the rental, at least 24 hours and
  *     at most 60 days after activation.

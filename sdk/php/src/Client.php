@@ -110,11 +110,11 @@ final class Client extends Services
             CURLOPT_FRESH_CONNECT => $method === 'POST' && !isset($headers['Idempotency-Key']), // else curl may resend
         ] + ($method === 'GET' ? [] : [CURLOPT_POSTFIELDS => $body ?? '']));
         $answer = curl_exec($curl);
-        $answer !== false || throw new ConnectionException('No whole answer: ' . curl_error($curl));
-        $info = curl_getinfo($curl);
+        $head = substr((string) $answer, 0, curl_getinfo($curl, CURLINFO_HEADER_SIZE)); // cut, it is no error of curl
+        str_ends_with($head, "\n\r\n") || throw new ConnectionException('No answer: ' . (curl_error($curl) ?: 'cut'));
         self::$idle[$pid] = $curl;
-        preg_match_all('/^([^:\r\n]+):[ \t]*(.*?)\s*$/m', substr($answer, 0, $info['header_size']), $lines);
+        preg_match_all('/^([^:\r\n]+):[ \t]*(.*?)\s*$/m', $head, $lines);
         $answered = array_combine(array_map(strtolower(...), $lines[1]), $lines[2]);
-        return [$info['http_code'], $answered, substr($answer, $info['header_size'])];
+        return [curl_getinfo($curl, CURLINFO_RESPONSE_CODE), $answered, substr($answer, strlen($head))];
     }
 }

@@ -42,6 +42,7 @@ function answer($socket, int $connection, string $address): bool
         'echo' => ["200 OK\r\nContent-Length: " . strlen($text) . "\r\n\r\n$text", true],
         'gzip' => ["200 OK\r\nContent-Encoding: gzip\r\nContent-Length: " . strlen($gzip) . "\r\n\r\n$gzip", true],
         'cut' => ["200 OK\r\nContent-Length: " . (strlen($text) + 1) . "\r\n\r\n$text", false],
+        'head' => ["200 OK\r\nX-Request-Id: req_1", false],
         'chunk' => ["200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" . dechex(strlen($text)) . "\r\n$text\r\n", false],
         'redirect' => ["302 Found\r\nLocation: http://$address/echo\r\nContent-Length: 0\r\n\r\n", true],
         'silent' => ['', true],

@@ -6,7 +6,7 @@ import hmac
 import json
 import pickle
 import tracemalloc
-from datetime import datetime, timedelta, timezone
+from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 
 import pytest
@@ -152,7 +152,8 @@ def test_a_time_may_be_a_datetime():
     assert script.sent[0][1].partition("?")[2] == (
         "createdFrom=2026-06-01T12%3A00%3A00%2B00%3A00&createdTo=2026-07-01T00%3A00%3A00Z")
     script = Script({})
-    client(script).webhooks.replay("pwh_1", from_=noon, to=noon + timedelta(hours=1))
+    paris = noon.astimezone(timezone(timedelta(hours=2)))
+    client(script).webhooks.replay("pwh_1", from_=paris, to=noon + timedelta(hours=1))
     assert json.loads(script.sent[0][2]) == {"from": "2026-06-01T12:00:00+00:00", "to": "2026-06-01T13:00:00+00:00"}
 
 
@@ -166,7 +167,7 @@ def test_an_id_that_is_none_is_refused_before_a_request(id):
 
 def test_what_json_cannot_say_is_refused_before_a_request():
     script = Script({})
-    for value in (float("nan"), {1, 2}):
+    for value in (float("nan"), {1, 2}, datetime(2026, 6, 1), date(2026, 6, 1)):  # of no zone
         with pytest.raises((TypeError, ValueError)):
             client(script).deposits.cancel("dep_1", comment=value)
     assert script.sent == []
@@ -211,6 +212,16 @@ def test_a_signed_body_may_be_text_and_headers_any_mapping():
     with pytest.raises(SignatureError) as caught:
         unwrap("{}", Headers(), "svc_whsec_1")
     assert caught.value.reason == "malformed_header"
+
+
+def test_a_parsed_body_is_refused_with_the_remedy_and_a_missing_secret_as_a_wrong_one():
+    headers = {"X-Svc-Timestamp": "1", "X-Svc-Signature": "sha256=" + "0" * 64}
+    for body in ({"event": "deposit.activated"}, None):
+        with pytest.raises(TypeError, match="bytes-like"):
+            unwrap(body, headers, "svc_whsec_1")
+    with pytest.raises(SignatureError) as caught:
+        unwrap(b"{}", headers, None)
+    assert (caught.value.reason, caught.value.hint) == ("mismatch", "wrong_secret_kind")
 
 
 def test_a_body_of_endless_brackets_is_refused_like_any_other():

@@ -46,7 +46,7 @@ const remember = (value) => {
 };
 
 // lists has the route that lists what a parameter names. asked keeps the answers until a request has changed something.
-const lists = JSON.parse(document.querySelector("main").dataset.lists);
+const lists = JSON.parse(document.querySelector("main").dataset.lists ?? "{}"); // of the reference alone
 const asked = new Map();
 
 const itemsOf = (path, key) => {

@@ -474,7 +474,9 @@ class Deposit(Answer):
     return_url: Optional[str]
     """Where the tenant is redirected after checkout."""
     checkout_expires_at: str
-    """Until when the tenant can secure it: the end of the rental, 24 hours from creation at least."""
+    """When it is cancelled unless it is secured: the end of the rental, 24 hours from creation at least. The tenant can
+    secure it until the rental ends.
+    """
     activated_at: Optional[str]
     """When the tenant secured it."""
     expires_at: Optional[str]

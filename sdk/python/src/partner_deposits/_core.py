@@ -14,7 +14,7 @@ import ssl
 import threading
 import time
 import weakref
-from datetime import datetime
+from datetime import datetime, timezone
 from decimal import Decimal
 from functools import partial
 from http.client import HTTPConnection, HTTPException, HTTPSConnection, IncompleteRead
@@ -28,7 +28,7 @@ T = TypeVar("T")
 Transport = Callable[[str, str, Mapping[str, str], Optional[bytes], float], Tuple[int, Mapping[str, str], bytes]]
 OMIT: Any = ...  # the default of fields for which None is a value
 caller_left: "contextvars.ContextVar[Callable[[], bool]]" = contextvars.ContextVar("caller_left", default=bool)
-dumps = partial(json.dumps, ensure_ascii=False, allow_nan=False, default=datetime.isoformat)
+dumps = partial(json.dumps, ensure_ascii=False, allow_nan=False, default=lambda value: utc(value))
 
 
 class PartnerDepositsError(Exception):
@@ -72,6 +72,12 @@ def typed(kind: Any, value: Any) -> Any:
     if isinstance(value, list):
         return [typed(kind, v) for v in value]
     return kind(value) if isinstance(value, dict) else value
+
+
+def utc(value: Any) -> str:
+    if not isinstance(value, datetime) or value.utcoffset() is None:
+        raise TypeError(f"a {type(value).__name__} cannot be sent: a time is a str or a datetime with a zone")
+    return value.astimezone(timezone.utc).isoformat()
 
 
 def euros(value: Any) -> str:
@@ -192,7 +198,7 @@ class Core:
             elif success and isinstance(value["data"], dict if shape == "data" else list):
                 if shape != "page" or value["pagination"]["hasMore"] is False or value["pagination"]["nextCursor"]:
                     return typed(kind, value if shape in ("page", "whole") else value["data"])
-        raise ApiError(status, code, message, request_id, int(wait) if re.fullmatch("[0-9]{1,9}", wait) else None)
+        raise ApiError(status, code, message, request_id, int(wait) if re.fullmatch("[0-9]{1,99}", wait) else None)
 
 
 class Pages(Generic[T]):
