@@ -41,7 +41,8 @@ const show = async () => {
     status.textContent = "Search is not available";
     return;
   }
-  const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+  const words = input.value.toLowerCase().split(/\s+/).filter(Boolean)
+    .map((word) => word.replace(/(?<=...)s$/, "")); // "codes" finds "code"
   const found = words.length === 0 ? [] : entries
     .map((entry) => ({ entry, rank: score(entry, words) }))
     .filter((hit) => hit.rank > 0)
