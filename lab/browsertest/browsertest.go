@@ -20,6 +20,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/lab/backing"
@@ -55,8 +56,9 @@ var shared = sync.OnceValues(func() (context.Context, error) {
 	return browser, err
 })
 
-// New opens a fresh profile and closes it when the test ends. A test without a browser fails. The actions in first,
-// such as Dark, run at once. TestMain must end with backing.RunTests, which ends the shared browser.
+// New opens a fresh profile and closes it when the test ends. A test without a browser fails, and so does one whose
+// pages throw an exception that no script of theirs catches. The actions in first, such as Dark, run at once. TestMain
+// must end with backing.RunTests, which ends the shared browser.
 func New(t testing.TB, first ...chromedp.Action[chromedp.Void]) context.Context {
 	t.Helper()
 	browser, err := shared()
@@ -64,9 +66,31 @@ func New(t testing.TB, first ...chromedp.Action[chromedp.Void]) context.Context 
 	limited, stop := context.WithTimeout(browser, testLimit)
 	t.Cleanup(stop)
 	profile, end := chromedp.NewContext(limited, chromedp.WithNewBrowserContext())
-	t.Cleanup(end)
+	uncaught := exceptions(profile)
+	t.Cleanup(func() {
+		end()
+		assert.Empty(t, <-uncaught)
+	})
 	require.NoError(t, chromedp.Do(profile, first...))
 	return profile
+}
+
+// exceptions gives, when the profile ends, what its pages threw and no script of theirs caught.
+func exceptions(profile context.Context) <-chan []string {
+	messages, all := chromedp.Console(profile), make(chan []string, 1)
+	go func() {
+		var uncaught []string
+		for m, err := range messages {
+			if err != nil {
+				break
+			}
+			if m.IsException() {
+				uncaught = append(uncaught, m.Text)
+			}
+		}
+		all <- uncaught
+	}()
+	return all
 }
 
 // Open starts a browser for a program, which calls end.
