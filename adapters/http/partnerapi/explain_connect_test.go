@@ -72,7 +72,8 @@ func TestExplainConnectURL_NamesTheCauseOfEachMistake(t *testing.T) {
 		require.NotContains(t, string(answer.body), good, name)
 	}
 	for url, but := range map[string]string{
-		with(good): "The URL is valid.",
+		with(good):                  "The URL is valid.",
+		with(good) + "&return_url=": "The URL is valid.",
 		strings.Replace(with(good), "/register?", "/foo?", 1):    "it leads elsewhere",
 		strings.Replace(with(good), "dashboard", "evil", 1):      "it leads elsewhere",
 		with(good) + "&return_url=javascript%3Aalert":            "its return_url is not allowed",

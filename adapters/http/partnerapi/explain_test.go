@@ -132,6 +132,8 @@ func (r *receiver) seeds() []seeded {
 	retried, ofRetried := was(-2 * time.Hour)
 	mine := func(key, message string) string { return "sha256=" + signed(key, message) }
 	message := r.ts + "." + r.body
+	at, data := strings.Index(r.body, `,"createdAt":`), strings.Index(r.body, `,"data":`)
+	swapped := r.body[:at] + r.body[data:len(r.body)-1] + r.body[at:data] + "}"
 	python := strings.NewReplacer(`":`, `": `, `,"`, `, "`, `,1.5,true,{`, `, 1.5, true, {`, `ë`, `\u00eb`,
 		`\u003c`, "<").Replace(r.body)
 	php := strings.NewReplacer("/", `\/`, `ë`, `\u00eb`, `\u003c`, "<").Replace(r.body)
@@ -160,6 +162,7 @@ func (r *receiver) seeds() []seeded {
 		{"written again by PHP", "", "", php, "", "body_reserialized", true},
 		{"written again by Node", "", "", node, "", "body_reserialized", true},
 		{"written again with sorted keys", "", "", sorted, "", "body_reserialized", true},
+		{"written again in our form, with data before createdAt", "", "", swapped, "", "body_reserialized", true},
 		{"an empty object", "", "", "{}", "", "body_reserialized", true},
 		{"an empty body", "", "", "", "", "body_changed", true},
 		{"a line end added", "", "", r.body + "\n", "", "body_changed", true},
