@@ -58,8 +58,8 @@ func sweep[T any](ctx context.Context, s *Service, take func(context.Context, ti
 		if err != nil {
 			return settled, err
 		}
-		// The clock is read for each payment. A batch may take minutes, and `admin audit export` relies on entries that
-		// commit within a minute of their time (operations.md, "Admin CLI").
+		// Each payment has a time of its own, since a batch may take minutes: an entry of the audit log must commit within
+		// a minute of its time, or `admin audit export` misses it (operations.md, "Admin CLI").
 		parallel.EachOf(workers, due, func(item T) (bool, error) { return work(ctx, item, s.deps.Clock.Now()) },
 			func(item T, done bool, err error) {
 				switch {

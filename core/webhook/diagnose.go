@@ -76,8 +76,9 @@ var (
 	signatureForm = regexp.MustCompile(`^sha256=[0-9a-f]{64}$`)
 	bareForm      = regexp.MustCompile(`^[0-9a-f]{64}$`)
 	anyCaseForm   = regexp.MustCompile(`^(sha256=)?[0-9A-Fa-f]{64}$`)
-	edges         = regexp.MustCompile(`^[^!-~]|[^!-~]$`) // characters that no secret has, such as white space
-	base64Form    = regexp.MustCompile(`^(sha256=)?[A-Za-z0-9+/]{43}=$`)
+	// strayEdge matches a text that begins or ends with a character that no secret has, such as a line end.
+	strayEdge  = regexp.MustCompile(`^[^!-~]|[^!-~]$`)
+	base64Form = regexp.MustCompile(`^(sha256=)?[A-Za-z0-9+/]{43}=$`)
 )
 
 // Diagnose checks a delivery as the libraries for partners do, with the same reasons and hints
@@ -138,7 +139,7 @@ func signedHeaders(h Headers) (timestamp, signature string, bad Finding) {
 // mismatchHint tells the likely cause of a signature that the key does not give.
 func mismatchHint(timestamp, signature string, body []byte, key string) Cause {
 	switch {
-	case edges.MatchString(key):
+	case strayEdge.MatchString(key):
 		return CauseSecretWhitespace
 	case !strings.HasPrefix(key, SecretPrefix):
 		return CauseWrongSecretKind

@@ -55,7 +55,7 @@ func (s source) contentsOf(built, digest string) ([]byte, error) {
 	return list.document(s, hash)
 }
 
-// contents collects a list of contents: packages by their SPDX identifier, and the relationships between packages in
+// contents is a bill of materials in the making: its packages by SPDX identifier, and the relationships between them in
 // the order in which they were added.
 type contents struct {
 	packages  map[string]*spdx.Package

@@ -64,7 +64,7 @@ func built(t *testing.T) string {
 	return folder
 }
 
-// texts makes a folder as buildAll does, with text files for tests that neither run nor read a binary.
+// texts makes the folder that buildAll makes, with text files in place of binaries: no test that uses it runs one.
 func texts(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()

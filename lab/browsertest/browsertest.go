@@ -56,9 +56,9 @@ var shared = sync.OnceValues(func() (context.Context, error) {
 	return browser, err
 })
 
-// New opens a fresh profile and closes it when the test ends. A test without a browser fails, and so does one whose
-// pages throw an exception that no script of theirs catches. The actions in first, such as Dark, run at once. TestMain
-// must end with backing.RunTests, which ends the shared browser.
+// New opens a fresh profile of the shared browser and closes it when the test ends. The actions in first, such as Dark,
+// run at once. The test fails without a browser, and where a script of a page throws an exception that is not caught.
+// TestMain of the package must call backing.RunTests, which ends the shared browser.
 func New(t testing.TB, first ...chromedp.Action[chromedp.Void]) context.Context {
 	t.Helper()
 	browser, err := shared()
@@ -75,7 +75,7 @@ func New(t testing.TB, first ...chromedp.Action[chromedp.Void]) context.Context 
 	return profile
 }
 
-// exceptions gives, when the profile ends, what its pages threw and no script of theirs caught.
+// exceptions collects the uncaught exceptions of a profile's pages, and gives them when the profile is closed.
 func exceptions(profile context.Context) <-chan []string {
 	messages, all := chromedp.Console(profile), make(chan []string, 1)
 	go func() {

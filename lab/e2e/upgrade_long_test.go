@@ -90,8 +90,8 @@ func (w *deployment) migrateBehindAReader(t *testing.T, dir, databaseURL string)
 	t.Helper()
 	reader, err := pgx.Connect(t.Context(), databaseURL)
 	require.NoError(t, err)
-	// After the SELECT, the transaction holds a lock of the table and no snapshot. The concurrent build of an index would
-	// wait for a snapshot, too.
+	// An open transaction that has read the table locks it against a change of its columns. READ COMMITTED keeps no
+	// snapshot between statements: CREATE INDEX CONCURRENTLY would wait for a snapshot too.
 	_, err = reader.Exec(t.Context(), `BEGIN ISOLATION LEVEL READ COMMITTED; SELECT count(*) FROM deposits`)
 	require.NoError(t, err)
 	log := &procs.Buffer{}

@@ -215,7 +215,7 @@ func (r *EventsResource) Follow(ctx context.Context, after int64, opts ...CallOp
 	}
 }
 
-// Money is an amount of euros in decimal digits, never a float. The zero Money is no amount: a capture takes all.
+// Money is an amount of euros, never a float. The zero Money is none: with it a capture takes the whole deposit.
 type Money struct{ unit, digits string }
 
 // Euros makes Money of a decimal text or of whole euros: Euros("500.50"), Euros(500).

@@ -25,7 +25,7 @@ type ConnectParams struct {
 
 var (
 	decimal   = regexp.MustCompile(`^(0|[1-9]\d{0,11})(\.\d{1,2})?$`)
-	edges     = regexp.MustCompile(`^[^!-~]|[^!-~]$`) // characters that no secret has, such as white space
+	strayEdge = regexp.MustCompile(`^[^!-~]|[^!-~]$`) // no secret begins or ends with such a character
 	slug      = regexp.MustCompile(`^[a-z0-9-]{2,40}$`)
 	unix      = regexp.MustCompile(`^[0-9]{1,15}$`)
 	digest    = regexp.MustCompile(`^[0-9a-f]{64}$`)
@@ -129,7 +129,7 @@ func Unwrap(body []byte, header http.Header, secret string, opts ...VerifyOption
 			when(base64ed.MatchString(hash), "base64"))
 	case !signed(hash, secret, ts+"."+text):
 		e.Reason, e.Hint = "mismatch", cmp.Or(
-			when(edges.MatchString(secret), "secret_whitespace"),
+			when(strayEdge.MatchString(secret), "secret_whitespace"),
 			when(!strings.HasPrefix(secret, "svc_whsec_"), "wrong_secret_kind"),
 			when(small && (signed(hash, secret, text+"."+ts) || signed(hash, secret, ts+text) ||
 				signed(hash, secret, text)), "order"),

@@ -39,12 +39,13 @@ func (s *Service) Explain(ctx context.Context, by partner.Partner, raw string,
 	if err == nil && params.CheckRevocation(revokedAt) != nil {
 		return connect.Revoked(), nil
 	}
-	explained.Words += s.butOf(page, values["return_url"], by)
+	explained.Words += s.reservations(page, values["return_url"], by)
 	return explained, err
 }
 
-// butOf says what a URL with a right signature misses: pages other than ours never see the signature.
-func (s *Service) butOf(page string, returns []string, by partner.Partner) (words string) {
+// reservations says why a connect URL with a right signature may not bring an operator back: it leads to another
+// page, or its return_url is not allowed.
+func (s *Service) reservations(page string, returns []string, by partner.Partner) (words string) {
 	if page != s.deps.DashboardURL+site.Register && page != s.deps.DashboardURL+site.LogIn {
 		words += " But it leads elsewhere: our pages are " + s.deps.DashboardURL + site.Register + " and " + site.LogIn + "."
 	}

@@ -150,7 +150,7 @@ type object struct {
 	Status   json.RawMessage
 }
 
-// pods names the pods of a component (http or dispatcher), except pods that are being deleted.
+// pods lists the names of the pods of http or of the dispatcher that Kubernetes is not deleting.
 func (r *release) pods(component string) (names []string) {
 	r.t.Helper()
 	var list struct{ Items []object }

@@ -1,5 +1,5 @@
-// Command tiny stands for the binary of the service where only build information matters. A list that names only one
-// linked module would be wrong, so tiny links several.
+// Command tiny replaces the service in tests of the bill of materials, which names each linked module. It links
+// several modules, so that a list that ends after the first fails.
 package main
 
 import (
