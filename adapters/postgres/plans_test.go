@@ -160,7 +160,7 @@ func (h *hotPaths) run() map[string][]string {
 			d := webhookports.NewDelivery(&events[0], sub.ID, events[0].Name, []byte("{}"))
 			d.State = webhook.Dispatched
 			return []webhookports.Delivery{d}
-		})
+		}, nil)
 	note("relay", h.indexed, err)
 	require.Len(h.t, claims, 1)
 	_, err = h.dispatch.Due(ctx, time.Second)

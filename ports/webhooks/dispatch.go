@@ -55,7 +55,10 @@ type Delivery struct {
 	URL       string
 	Standard  bool // the subscription's
 	Secret    secret.Text
-	LoadErr   error         // the query failed; set by the dispatcher
+	LoadErr   error // the query failed; set by the dispatcher
+	// Filed waits for the commit of the relay that made the claim, and reports whether the claim was committed; nil: it
+	// was, before the load.
+	Filed     func() bool
 	SecretErr error         // the secret does not decrypt, so the delivery cannot be signed
 	ReadAt    time.Time     // this process's clock, before the query
 	Skew      time.Duration // the database's clock minus this process's
@@ -94,6 +97,9 @@ type Outcome struct {
 	Excused bool
 }
 
+// Plan gives the deliveries of events.
+type Plan func(events []ports.Event, subscriptions []Subscription) []Delivery
+
 // RelayStore turns the outbox into deliveries.
 type RelayStore interface {
 	// Pending reports whether the outbox has a row, and how long its first row has waited since its commit. The query is
@@ -103,9 +109,12 @@ type RelayStore interface {
 	// same transaction. plan may run again when the transaction is retried. A delivery that exists already stays
 	// unchanged and is not in claims.
 	//
+	// ahead, if it is not nil, gets the planned claims once, before their commit, and must not wait. A worker of this
+	// process that loads one of them waits for the commit by Delivery.Filed; another process finds no delivery yet.
+	//
 	// Returns *RefusedEvents when the events themselves cannot be filed. The outbox then holds all of them still.
-	Relay(ctx context.Context, limit int, lease time.Duration,
-		plan func([]ports.Event, []Subscription) []Delivery) (relayed int, claims []Claim, err error)
+	Relay(ctx context.Context, limit int, lease time.Duration, plan Plan,
+		ahead func([]Claim)) (relayed int, claims []Claim, err error)
 	// SetAside moves an event from the outbox to the events that are set aside, with the reason. moved is false when
 	// the outbox holds the event no more.
 	SetAside(ctx context.Context, eventID id.ID, reason string) (moved bool, err error)

@@ -58,7 +58,7 @@ var errPlannedAgain = errors.New("the batch was planned again")
 
 // Relay implements webhookports.RelayStore.
 func (r tracedRelay) Relay(ctx context.Context, limit int, lease time.Duration,
-	plan func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery) (int, []webhookports.Claim, error) {
+	plan webhookports.Plan, ahead func([]webhookports.Claim)) (int, []webhookports.Claim, error) {
 	begin := time.Now()
 	var spans []trace.Span
 	relayed, claims, err := r.RelayStore.Relay(ctx, limit, lease,
@@ -73,7 +73,7 @@ func (r tracedRelay) Relay(ctx context.Context, limit int, lease time.Duration,
 				}
 			}
 			return planned
-		})
+		}, ahead)
 	endAll(spans, err)
 	return relayed, claims, err
 }

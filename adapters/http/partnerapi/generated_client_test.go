@@ -96,7 +96,7 @@ func (c *caller) relayUntilDone() (stop func()) {
 			case <-tick.C:
 			}
 			_, _, err := c.work.Relay(c.t.Context(), 500, time.Minute,
-				func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery { return nil })
+				func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery { return nil }, nil)
 			if err != nil {
 				ended <- err
 				return

@@ -243,7 +243,7 @@ func (c *caller) relay(states ...webhook.State) []webhookports.Claim {
 				out = append(out, planned)
 			}
 			return out
-		})
+		}, nil)
 	require.NoError(c.t, err)
 	require.Equal(c.t, len(states), relayed)
 	slices.SortFunc(claims, func(a, b webhookports.Claim) int { return bytes.Compare(a.DeliveryID[:], b.DeliveryID[:]) })

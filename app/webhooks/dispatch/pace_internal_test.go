@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/core/id"
-	ports "partnerdeposits/ports/platform"
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
@@ -20,8 +19,8 @@ type relayed struct {
 	events int
 }
 
-func (r relayed) Relay(context.Context, int, time.Duration, func([]ports.Event,
-	[]webhookports.Subscription) []webhookports.Delivery) (int, []webhookports.Claim, error) {
+func (r relayed) Relay(context.Context, int, time.Duration, webhookports.Plan,
+	func([]webhookports.Claim)) (int, []webhookports.Claim, error) {
 	return r.events, nil, nil
 }
 

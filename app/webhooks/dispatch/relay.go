@@ -112,6 +112,7 @@ func (d *Dispatcher) keepPace(ctx context.Context) {
 func (d *Dispatcher) relay(ctx context.Context, limit int) (taken int, err error) {
 	backlog := false
 	var partners []id.ID
+	handing := handover{t: d.transport}
 	n, claims, err := d.Relay.Relay(ctx, limit, d.config.Lease,
 		func(events []ports.Event, subscriptions []webhookports.Subscription) []webhookports.Delivery {
 			d.registry.observe(subscriptions)
@@ -119,7 +120,7 @@ func (d *Dispatcher) relay(ctx context.Context, limit int) (taken int, err error
 			planned := plan(events, subscriptions, func(sub id.ID) bool { return d.registry.admit(sub, now) })
 			partners, backlog = partnersOf(events), leavesBacklog(planned)
 			return planned
-		})
+		}, func(claims []webhookports.Claim) { handing.ahead(ctx, claims) })
 	var refused *webhookports.RefusedEvents
 	switch {
 	case errors.As(err, &refused) && len(refused.Events) == 1:
@@ -138,7 +139,7 @@ func (d *Dispatcher) relay(ctx context.Context, limit int) (taken int, err error
 		d.Metrics.Relayed(n)
 		d.RingFeeds(partners)
 		failpoint.Hit("relay.committed")
-		d.transport.send(ctx, claims, false)
+		handing.finish(ctx, claims)
 		failpoint.Hit("relay.enqueued")
 	}
 	if backlog {

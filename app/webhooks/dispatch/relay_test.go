@@ -12,7 +12,6 @@ import (
 
 	"partnerdeposits/app/webhooks/dispatch"
 	"partnerdeposits/core/webhook"
-	ports "partnerdeposits/ports/platform"
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
@@ -23,9 +22,9 @@ type countedRelay struct {
 }
 
 func (r countedRelay) Relay(ctx context.Context, limit int, lease time.Duration,
-	plan func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery) (int, []webhookports.Claim, error) {
+	plan webhookports.Plan, ahead func([]webhookports.Claim)) (int, []webhookports.Claim, error) {
 	r.looks.Add(1)
-	return r.RelayStore.Relay(ctx, limit, lease, plan)
+	return r.RelayStore.Relay(ctx, limit, lease, plan, ahead)
 }
 
 // A second relay after each successful relay would cost a transaction more for every few events.

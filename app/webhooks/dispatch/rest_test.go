@@ -14,7 +14,6 @@ import (
 	"partnerdeposits/app/webhooks/dispatch"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
-	ports "partnerdeposits/ports/platform"
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
@@ -34,7 +33,7 @@ func (s *countedStores) Pending(context.Context) (bool, time.Duration, error) {
 }
 
 func (s *countedStores) Relay(context.Context, int, time.Duration,
-	func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery) (int, []webhookports.Claim, error) {
+	webhookports.Plan, func([]webhookports.Claim)) (int, []webhookports.Claim, error) {
 	s.relays.Add(1)
 	if s.outbox.Swap(false) {
 		return 1, nil, nil

@@ -104,7 +104,7 @@ type panicking struct {
 }
 
 func (p panicking) Relay(ctx context.Context, limit int, lease time.Duration,
-	plan func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery) (int, []webhookports.Claim, error) {
+	plan webhookports.Plan, ahead func([]webhookports.Claim)) (int, []webhookports.Claim, error) {
 	return p.RelayStore.Relay(ctx, limit, lease,
 		func(events []ports.Event, subscriptions []webhookports.Subscription) []webhookports.Delivery {
 			for _, e := range events {
@@ -113,7 +113,7 @@ func (p panicking) Relay(ctx context.Context, limit int, lease time.Duration,
 				}
 			}
 			return plan(events, subscriptions)
-		})
+		}, ahead)
 }
 
 // A refusal that blames no row, such as a missing right, sets no event aside: the events wait until the relay works

@@ -12,7 +12,6 @@ import (
 
 	"partnerdeposits/app/webhooks/dispatch"
 	"partnerdeposits/core/webhook"
-	ports "partnerdeposits/ports/platform"
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
@@ -23,8 +22,8 @@ type stoppedRelay struct {
 }
 
 func (r stoppedRelay) Relay(ctx context.Context, limit int, lease time.Duration,
-	plan func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery) (int, []webhookports.Claim, error) {
-	n, claims, err := r.RelayStore.Relay(ctx, limit, lease, plan)
+	plan webhookports.Plan, ahead func([]webhookports.Claim)) (int, []webhookports.Claim, error) {
+	n, claims, err := r.RelayStore.Relay(ctx, limit, lease, plan, ahead)
 	if n > 0 {
 		r.relayed()
 	}

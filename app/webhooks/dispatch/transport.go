@@ -42,15 +42,18 @@ func (t *transport) send(ctx context.Context, claims []webhookports.Claim, urgen
 		t.local(ctx, jobs)
 		return
 	}
-	// A shutdown does not stop this: claims that are not handed over wait for the end of their leases.
+	if left, err := t.enqueue(ctx, jobs); err != nil {
+		t.leave(ctx, err)
+		t.renewed(ctx, left)
+	}
+}
+
+// enqueue brings jobs to the queue. A shutdown does not stop this: claims that are not handed over wait for the end of
+// their leases.
+func (t *transport) enqueue(ctx context.Context, jobs []webhookports.Job) (left []webhookports.Job, err error) {
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), enqueueTimeout)
 	defer cancel()
-	left, err := t.d.Queue.Enqueue(bounded, jobs)
-	if err == nil {
-		return
-	}
-	t.leave(ctx, err)
-	t.renewed(ctx, left)
+	return t.d.Queue.Enqueue(bounded, jobs)
 }
 
 // leave has jobs go straight to the workers of this process.

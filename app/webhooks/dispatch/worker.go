@@ -20,6 +20,9 @@ const (
 	freshTries = 5
 	// loadTogether is how many claims of a job are worth a query of their own.
 	loadTogether = 4
+	// A first claim without a delivery may come from a relay that has yet to commit, or that will repeat a failed commit.
+	// A worker looks again after firstAwait, and after twice as long each time, until awaitMost.
+	firstAwait, awaitMost = 2 * time.Millisecond, 256 * time.Millisecond
 	// leaseMargin is the time that a lease must have left after the longest attempt.
 	leaseMargin = time.Second
 )
@@ -95,8 +98,14 @@ func (d *Dispatcher) preload(ctx context.Context, claims []webhookports.Claim) (
 	if err != nil {
 		return nil
 	}
+	for i := range loaded {
+		filed(&loaded[i]) // before a shutdown gives up the claims that wait for a slot
+	}
 	return loaded
 }
+
+// filed waits for the commit of a delivery's claim, and reports whether the claim was committed.
+func filed(loaded *webhookports.Delivery) bool { return loaded.Filed == nil || loaded.Filed() }
 
 // dispatch makes and records an attempt under a claim. loaded may be nil. wait is nil when the claim has a slot.
 func (d *Dispatcher) dispatch(ctx context.Context, c webhookports.Claim, loaded *webhookports.Delivery, wait *waiter) {
@@ -141,10 +150,17 @@ func (d *Dispatcher) attempt(ctx context.Context, c webhookports.Claim,
 // fresh returns the delivery of a claim, loaded within webhook.Freshness, or nil when the delivery must not be sent.
 func (d *Dispatcher) fresh(ctx context.Context, c webhookports.Claim,
 	loaded *webhookports.Delivery) *webhookports.Delivery {
+	await := firstAwait
 	for try := 1; ; try++ {
 		if loaded == nil {
 			loaded = &webhookports.Delivery{Claim: c}
 			d.loads.Do("", loaded)
+		}
+		loaded.Found = filed(loaded) && loaded.Found
+		if !loaded.Found && loaded.LoadErr == nil && c.Seq == 1 && await <= awaitMost {
+			pause(ctx, await)
+			loaded, await = nil, 2*await
+			continue
 		}
 		switch fateOf(loaded, d.config.Timeout, d.Clock.Now(), try == freshTries) {
 		case fatePost:

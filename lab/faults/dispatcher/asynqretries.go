@@ -11,7 +11,6 @@ import (
 	"partnerdeposits/app/webhooks/dispatch"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
-	ports "partnerdeposits/ports/platform"
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
@@ -32,9 +31,9 @@ type dayLeases struct{ webhookports.RelayStore }
 
 func (s dayLeases) Relay(
 	ctx context.Context, limit int, _ time.Duration,
-	plan func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery,
+	plan webhookports.Plan, ahead func([]webhookports.Claim),
 ) (int, []webhookports.Claim, error) {
-	return s.RelayStore.Relay(ctx, limit, day, plan)
+	return s.RelayStore.Relay(ctx, limit, day, plan, ahead)
 }
 
 // results tells the handler of a job how the POST of each claim ended: false when the POST failed, and true when it

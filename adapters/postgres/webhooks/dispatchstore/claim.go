@@ -188,6 +188,7 @@ func (s *Store) ExpireLeases(ctx context.Context, olderThan, lease, grace time.D
 // Renew implements webhookports.WorkStore.
 func (s *Store) Renew(ctx context.Context, claims []webhookports.Claim,
 	lease time.Duration) ([]webhookports.Claim, error) {
+	s.relayed.await(claims)
 	s.relayed.forget(claims)
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()

@@ -49,7 +49,7 @@ func (w *feed) append(partnerID, depositID id.ID, name webhook.EventName) ports.
 func (w *feed) relay(limit int) (filed int) {
 	w.t.Helper()
 	filed, _, err := w.relays.Relay(w.t.Context(), limit, time.Minute,
-		func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery { return nil })
+		func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery { return nil }, nil)
 	require.NoError(w.t, err)
 	return filed
 }

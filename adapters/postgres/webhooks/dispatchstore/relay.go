@@ -30,8 +30,8 @@ func (s *Store) Pending(ctx context.Context) (pending bool, waited time.Duration
 }
 
 // Relay implements webhookports.RelayStore.
-func (s *Store) Relay(ctx context.Context, limit int, lease time.Duration, plan func([]ports.Event,
-	[]webhookports.Subscription) []webhookports.Delivery) (relayed int, claims []webhookports.Claim, err error) {
+func (s *Store) Relay(ctx context.Context, limit int, lease time.Duration, plan webhookports.Plan,
+	ahead func([]webhookports.Claim)) (relayed int, claims []webhookports.Claim, err error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	var taken batch
@@ -48,20 +48,39 @@ func (s *Store) Relay(ctx context.Context, limit int, lease time.Duration, plan 
 		if err != nil {
 			return err
 		}
+		expected := claimsOf(planned)
+		filing := s.relayed.keep(expected, planned, taken.subscriptions, taken.targets, taken.readAt, lease)
+		defer func() { filing.end(claims, err == nil) }()
+		if ahead != nil && len(expected) > 0 {
+			ahead(expected)
+			ahead = nil
+		}
 		taken.last.store(t)
 		insertEvents(t, taken.events)
 		insertDeliveries(t, planned, lease, &claims)
 		failpoint.Hit("relay.writing")
-		if err = t.Commit(ctx); err == nil {
-			s.relayed.keep(claims, planned, taken.subscriptions, taken.targets, taken.readAt, lease)
-		}
-		return err
+		return t.Commit(ctx)
 	})
 	if err != nil {
 		return 0, nil, refusedEvents(err, taken.events)
 	}
 	return relayed, claims, nil
 }
+
+// claimsOf lists the claims that insertDeliveries makes, unless a delivery exists already.
+func claimsOf(planned []webhookports.Delivery) (claims []webhookports.Claim) {
+	for i := range planned {
+		if d := &planned[i]; d.State == webhook.Dispatched {
+			claims = append(claims, webhookports.Claim{
+				DeliveryID: d.DeliveryID, SubscriptionID: d.SubscriptionID, Seq: firstSeq, DueAt: d.EventAt,
+			})
+		}
+	}
+	return claims
+}
+
+// firstSeq is the number of a relay's claim.
+const firstSeq = 1
 
 // insertEvents queues the statement that inserts the events.
 func insertEvents(t *pg.Tx, events []ports.Event) {

@@ -9,10 +9,10 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// relayedMemory holds the deliveries that Relay has just claimed, as Load would read them. A worker of this process
-// that gets such a claim within webhook.Freshness needs no query. The memory is a hint like any earlier read: Relay
-// holds a lock on each subscription that it reads until its commit, so a change of the subscription commits after the
-// read, and the change is answered webhook.Freshness later.
+// relayedMemory holds the deliveries that Relay claims, as Load would read them after its commit. A worker of this
+// process that gets such a claim within webhook.Freshness needs no query. The memory is a hint like any earlier read:
+// Relay holds a lock on each subscription that it reads until its commit, so a change of the subscription commits after
+// the read, and the change is answered webhook.Freshness later.
 type relayedMemory struct {
 	mu          sync.Mutex
 	now, before map[claimKey]relayedDelivery // by the time of the relay
@@ -41,11 +41,38 @@ type target struct {
 	skew     time.Duration
 }
 
-// keep remembers the claimed deliveries of a relay that read its subscriptions after readAt.
+// filing is the commit of the claims of a relay.
+type filing struct {
+	ended chan struct{}
+	filed map[claimKey]struct{} // the claims that were committed; set before ended is closed
+}
+
+// end lets those go on who wait for the commit.
+func (f *filing) end(claims []webhookports.Claim, committed bool) {
+	if committed {
+		for _, c := range claims {
+			f.filed[keyOf(c)] = struct{}{}
+		}
+	}
+	close(f.ended)
+}
+
+// await gives webhookports.Delivery.Filed of a claim.
+func (f *filing) await(k claimKey) func() bool {
+	return func() bool {
+		<-f.ended
+		_, filed := f.filed[k]
+		return filed
+	}
+}
+
+// keep remembers the claimed deliveries of a relay that read its subscriptions after readAt, and is about to commit.
 func (m *relayedMemory) keep(claims []webhookports.Claim, planned []webhookports.Delivery,
-	subscriptions []webhookports.Subscription, targets map[id.ID]target, readAt time.Time, lease time.Duration) {
+	subscriptions []webhookports.Subscription, targets map[id.ID]target, readAt time.Time,
+	lease time.Duration) *filing {
+	f := &filing{ended: make(chan struct{}), filed: make(map[claimKey]struct{}, len(claims))}
 	if len(claims) == 0 {
-		return
+		return f
 	}
 	byID := make(map[id.ID]*webhookports.Delivery, len(planned))
 	for i := range planned {
@@ -65,8 +92,10 @@ func (m *relayedMemory) keep(claims []webhookports.Claim, planned []webhookports
 		d.Claim, d.Found, d.Current, d.Enabled, d.Held = c, true, true, true, sub.Held
 		d.Healthy = h.Failures == 0 && !h.InSlowLane() && !h.Trouble
 		d.URL, d.Standard, d.ReadAt, d.Skew, d.LeaseLeft = to.url, to.standard, readAt, to.skew, lease
+		d.Filed = f.await(keyOf(c))
 		m.now[keyOf(c)] = relayedDelivery{d, to.sealed}
 	}
+	return f
 }
 
 // turn forgets what is too old.
@@ -90,6 +119,26 @@ func (m *relayedMemory) take(c webhookports.Claim) (d relayedDelivery, found boo
 		}
 	}
 	return d, false
+}
+
+// await returns when no relay is committing one of the claims any more.
+func (m *relayedMemory) await(claims []webhookports.Claim) {
+	for _, c := range claims {
+		for _, d := range m.kept(c) {
+			d.Filed()
+		}
+	}
+}
+
+func (m *relayedMemory) kept(c webhookports.Claim) (all []relayedDelivery) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, kept := range []map[claimKey]relayedDelivery{m.now, m.before} {
+		if d, found := kept[keyOf(c)]; found {
+			all = append(all, d)
+		}
+	}
+	return all
 }
 
 // forget drops claims that became stale.

@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/postgres"
+	"partnerdeposits/adapters/postgres/webhooks/dispatchstore"
+	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/lab/portstest"
@@ -33,7 +35,7 @@ func TestLoad_OfAClaimJustRelayed_EqualsTheDatabase_WithoutAQuery(t *testing.T) 
 	_, claims, err := s.Relay(t.Context(), 10, time.Hour,
 		func(events []ports.Event, _ []webhookports.Subscription) []webhookports.Delivery {
 			return []webhookports.Delivery{dispatched(&events[0], sub.ID)}
-		})
+		}, nil)
 	require.NoError(t, err)
 	require.Len(t, claims, 1)
 	s.WithTimeout(time.Nanosecond) // no query is answered
@@ -42,11 +44,13 @@ func TestLoad_OfAClaimJustRelayed_EqualsTheDatabase_WithoutAQuery(t *testing.T) 
 	s.WithTimeout(time.Minute)
 	asked, err := other.Load(t.Context(), claims)
 	require.NoError(t, err)
+	require.True(t, own[0].Filed())
 	for _, loaded := range [][]webhookports.Delivery{own, asked} {
 		d := &loaded[0]
 		require.InDelta(t, time.Hour, d.LeaseLeft, float64(time.Minute))
 		require.Less(t, d.Skew.Abs(), time.Minute)
 		d.LeaseLeft, d.Skew, d.ReadAt, d.DepositID = 0, 0, time.Time{}, id.ID{} // the deposit is planned, not loaded
+		d.Filed = nil
 		d.EventAt = d.EventAt.UTC()
 		d.State = webhook.Dispatched
 	}
@@ -56,4 +60,78 @@ func TestLoad_OfAClaimJustRelayed_EqualsTheDatabase_WithoutAQuery(t *testing.T) 
 	again, err := s.Load(t.Context(), claims)
 	require.NoError(t, err)
 	require.True(t, again[0].Current)
+}
+
+// filingRelay relays an event to a subscription, and calls ahead before the commit.
+func filingRelay(t *testing.T, ahead func(s *dispatchstore.Store, c webhookports.Claim, end context.CancelFunc)) (
+	s *dispatchstore.Store, claims []webhookports.Claim, err error) {
+	t.Helper()
+	t.Parallel()
+	store, pool := storetest.New(t, postgres.Options{})
+	from := storetest.Origin(t, store)
+	sub := webhook.Subscription{ID: portstest.NewID(), PartnerID: from.PartnerID, URL: "https://example.com",
+		Events: webhook.EventNames, Enabled: true, CreatedAt: time.Now()}
+	storetest.Do(t, store, func(ctx context.Context, r *postgres.Store) error {
+		return errors.Join(r.Outbox.Append(ctx, storetest.Event(from.PartnerID, portstest.NewID())),
+			r.Subscriptions.Insert(ctx, sub, "svc_whsec_k"))
+	})
+	s = dispatchOver(t, pool.Config().ConnString())
+	ctx, end := context.WithCancel(t.Context())
+	defer end()
+	_, claims, err = s.Relay(ctx, 10, time.Hour,
+		func(events []ports.Event, _ []webhookports.Subscription) []webhookports.Delivery {
+			return []webhookports.Delivery{dispatched(&events[0], sub.ID)}
+		}, func(claims []webhookports.Claim) {
+			require.Len(t, claims, 1)
+			ahead(s, claims[0], end)
+		})
+	return s, claims, err
+}
+
+func loadOne(t *testing.T, s *dispatchstore.Store, c webhookports.Claim) webhookports.Delivery {
+	t.Helper()
+	loaded, err := s.Load(t.Context(), []webhookports.Claim{c})
+	require.NoError(t, err)
+	return loaded[0]
+}
+
+func TestLoad_BeforeTheCommit_LetsTheWorkerWaitForTheCommit(t *testing.T) {
+	var loaded webhookports.Delivery
+	var early webhookports.Claim
+	filed := make(chan bool, 1)
+	_, claims, err := filingRelay(t, func(s *dispatchstore.Store, c webhookports.Claim, _ context.CancelFunc) {
+		loaded, early = loadOne(t, s, c), c
+		go func() { filed <- loaded.Filed() }()
+		select {
+		case <-filed:
+			require.Fail(t, "the claim is not committed yet")
+		default:
+		}
+	})
+	require.NoError(t, err)
+	require.Equal(t, []webhookports.Claim{early}, claims)
+	require.True(t, <-filed)
+	require.True(t, loaded.Found && loaded.Current)
+}
+
+func TestLoad_BeforeACommitThatFails_IsOfNoClaim(t *testing.T) {
+	var loaded webhookports.Delivery
+	s, _, err := filingRelay(t, func(s *dispatchstore.Store, c webhookports.Claim, end context.CancelFunc) {
+		loaded = loadOne(t, s, c)
+		end()
+	})
+	require.ErrorIs(t, err, fault.ErrUnavailable)
+	require.False(t, loaded.Filed())
+	require.False(t, loadOne(t, s, loaded.Claim).Found)
+}
+
+func TestRelease_BeforeTheCommit_GivesUpTheClaim(t *testing.T) {
+	released := make(chan error, 1)
+	s, claims, err := filingRelay(t, func(s *dispatchstore.Store, c webhookports.Claim, _ context.CancelFunc) {
+		go func() { released <- s.Release(context.WithoutCancel(t.Context()), []webhookports.Claim{c}) }()
+	})
+	require.NoError(t, err)
+	require.NoError(t, <-released)
+	claims[0].Seq++ // not in the memory of the relay
+	require.Equal(t, webhook.Waiting, loadOne(t, s, claims[0]).State)
 }

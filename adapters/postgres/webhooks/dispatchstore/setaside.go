@@ -40,7 +40,7 @@ type errPlan struct{ panicked any }
 func (e errPlan) Error() string { return fmt.Sprint("planning deliveries panicked: ", e.panicked) }
 
 // planSafely turns a panic of plan into an error, since one event must not stop the others (delivery.md, point 10).
-func planSafely(plan func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery, events []ports.Event,
+func planSafely(plan webhookports.Plan, events []ports.Event,
 	subscriptions []webhookports.Subscription) (planned []webhookports.Delivery, err error) {
 	defer func() {
 		if p := recover(); p != nil {

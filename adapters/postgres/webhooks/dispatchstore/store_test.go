@@ -43,7 +43,7 @@ func TestDispatch_AnswersThatGetLost_AreWaitedForNoLongerThanPatience(t *testing
 	plan := func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery { return nil }
 	questions := map[string]func(*dispatchstore.Store) error{
 		"Pending": func(s *dispatchstore.Store) error { _, _, err := s.Pending(ctx); return err },
-		"Relay":   func(s *dispatchstore.Store) error { _, _, err := s.Relay(ctx, 1, lease, plan); return err },
+		"Relay":   func(s *dispatchstore.Store) error { _, _, err := s.Relay(ctx, 1, lease, plan, nil); return err },
 		"Due":     func(s *dispatchstore.Store) error { _, err := s.Due(ctx, time.Second); return err },
 		"Claim": func(s *dispatchstore.Store) error {
 			_, err := s.Claim(ctx, []webhookports.Room{{Room: 1}}, lease)
@@ -116,7 +116,7 @@ func TestDispatch_RelayAndHealth_DoNotWaitForEachOther(t *testing.T) {
 		_, claims, err = s.Relay(t.Context(), 10, time.Hour,
 			func(events []ports.Event, _ []webhookports.Subscription) []webhookports.Delivery {
 				return []webhookports.Delivery{dispatched(&events[0], sub.ID)}
-			})
+			}, nil)
 		require.NoError(t, err)
 		require.Len(t, claims, 1)
 	})
@@ -248,7 +248,7 @@ func TestRelay_TakesTheOldestFirst(t *testing.T) {
 	require.NoError(t, err)
 	var got []id.ID
 	for range 4 {
-		_, _, err := s.Relay(t.Context(), 1, time.Hour, taking(&got))
+		_, _, err := s.Relay(t.Context(), 1, time.Hour, taking(&got), nil)
 		require.NoError(t, err)
 	}
 	require.Equal(t, want, got)
@@ -266,11 +266,11 @@ func TestRelay_ThatFails_IsFollowedByOneThatFindsItsEvents(t *testing.T) {
 		_, _, err := s.Relay(ctx, 10, time.Hour, func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery {
 			cancel()
 			return nil
-		})
+		}, nil)
 		require.ErrorIs(t, err, fault.ErrUnavailable)
 	}
 	var got []id.ID
-	_, _, err := s.Relay(t.Context(), 10, time.Hour, taking(&got))
+	_, _, err := s.Relay(t.Context(), 10, time.Hour, taking(&got), nil)
 	require.NoError(t, err)
 	require.Equal(t, []id.ID{old}, got)
 }
@@ -297,7 +297,7 @@ func TestExpireLeases_MakesClaimsStaleAtOnceAndDueAfterTheGrace(t *testing.T) {
 				planned = append(planned, dispatched(&events[i], sub.ID))
 			}
 			return planned
-		})
+		}, nil)
 	require.NoError(t, err)
 	require.Len(t, claims, 3)
 	set := func(c webhookports.Claim, leaseLeft string) {
@@ -334,7 +334,7 @@ func TestDispatch_PartitionMadeMeanwhile_RefusesNoRow(t *testing.T) {
 			"uuid_floor(date_trunc('day', now(), 'UTC') + interval '1 day')",
 			func(ctx context.Context, s *dispatchstore.Store) error {
 				relayed, _, err := s.Relay(ctx, 1, time.Hour,
-					func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery { return nil })
+					func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery { return nil }, nil)
 				if err == nil && relayed != 1 {
 					return errors.New("nothing was relayed")
 				}

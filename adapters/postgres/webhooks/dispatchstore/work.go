@@ -181,6 +181,7 @@ func record(batch queuer, outcomes []webhookports.Outcome, settled *[]bool) {
 
 // Release implements webhookports.WorkStore.
 func (s *Store) Release(ctx context.Context, claims []webhookports.Claim) error {
+	s.relayed.await(claims) // a claim that is not committed yet cannot be given up
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	subs, ids, seqs := columns(claims)

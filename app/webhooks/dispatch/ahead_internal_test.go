@@ -1,0 +1,194 @@
+package dispatch
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/webhook"
+	"partnerdeposits/ports/platform/outage"
+	webhookports "partnerdeposits/ports/webhooks"
+)
+
+// notedQueue notes the deliveries that it gets, and gives err.
+type notedQueue struct {
+	webhookports.JobQueue
+	got []id.ID
+	err error
+}
+
+func (q *notedQueue) Enqueue(_ context.Context, jobs []webhookports.Job) (left []webhookports.Job, err error) {
+	for _, j := range jobs {
+		for _, c := range j.Claims {
+			q.got = append(q.got, c.DeliveryID)
+		}
+	}
+	if q.err != nil {
+		return jobs, q.err
+	}
+	return nil, nil
+}
+
+// notedWork notes the claims that are renewed and released, and loads a delivery from the nth load on.
+type notedWork struct {
+	webhookports.WorkStore
+	renewed, released []webhookports.Claim
+	loads, appears    int
+}
+
+func (w *notedWork) Renew(_ context.Context, claims []webhookports.Claim,
+	_ time.Duration) ([]webhookports.Claim, error) {
+	w.renewed = append(w.renewed, claims...)
+	return nil, nil
+}
+
+func (w *notedWork) Release(_ context.Context, claims []webhookports.Claim) error {
+	w.released = append(w.released, claims...)
+	return nil
+}
+
+func (w *notedWork) Load(_ context.Context, claims []webhookports.Claim) ([]webhookports.Delivery, error) {
+	w.loads++
+	d := webhookports.Delivery{Claim: claims[0]}
+	if w.loads >= w.appears {
+		d.Found, d.Current, d.Enabled, d.LeaseLeft, d.ReadAt = true, true, true, time.Hour, time.Now()
+	}
+	return []webhookports.Delivery{d}, nil
+}
+
+type queueMetrics struct{ webhookports.DispatchMetrics }
+
+func (queueMetrics) QueueMode(webhookports.QueueMode) {}
+
+func handing(queue *notedQueue, work *notedWork) *Dispatcher {
+	log := slog.New(slog.DiscardHandler)
+	d := New(Deps{Queue: queue, Work: work, Clock: wallClock{}, Metrics: queueMetrics{}, Log: log},
+		Config{Timeout: time.Second, Concurrency: 64, EndpointConcurrency: 64})
+	d.transport.queue = outage.New(log)
+	d.loads.Run = func(deliveries []*webhookports.Delivery) { d.load(context.Background(), deliveries) }
+	return d
+}
+
+func firstClaims(n byte) (claims []webhookports.Claim) {
+	for i := range n {
+		claims = append(claims, webhookports.Claim{DeliveryID: id.ID{i + 1}, SubscriptionID: id.ID{0, i + 1}, Seq: 1})
+	}
+	return claims
+}
+
+func deliveriesOf(claims []webhookports.Claim) (ids []id.ID) {
+	for _, c := range claims {
+		ids = append(ids, c.DeliveryID)
+	}
+	return ids
+}
+
+func TestHandover_AFewClaims_GoBeforeTheirCommit_AndNoneTwice(t *testing.T) {
+	t.Parallel()
+	away := errors.New("no answer")
+	for name, c := range map[string]struct {
+		claims           byte
+		queueAway, slow  bool
+		err              error
+		ahead, committed []id.ID // what the queue has by then
+	}{
+		"one":                   {1, false, false, nil, deliveriesOf(firstClaims(1)), deliveriesOf(firstClaims(1))},
+		"as many as go":         {8, false, false, nil, deliveriesOf(firstClaims(8)), deliveriesOf(firstClaims(8))},
+		"too many":              {9, false, false, nil, nil, deliveriesOf(firstClaims(9))},
+		"of a slow endpoint":    {1, false, true, nil, nil, deliveriesOf(firstClaims(1))},
+		"the queue is away":     {1, true, false, nil, nil, nil},
+		"the queue has no word": {1, false, false, away, deliveriesOf(firstClaims(1)), deliveriesOf(firstClaims(1))},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				queue, work := &notedQueue{err: c.err}, &notedWork{}
+				d := handing(queue, work)
+				d.transport.away.Store(c.queueAway)
+				if c.slow {
+					d.registry.observe([]webhookports.Subscription{{ID: id.ID{0, 1}, Health: webhook.Health{Slow: true}}})
+				}
+				claims := firstClaims(c.claims)
+				h := handover{t: d.transport}
+				h.ahead(t.Context(), claims)
+				synctest.Wait()
+				require.Equal(t, c.ahead, queue.got)
+				h.finish(t.Context(), slices.Clone(claims))
+				require.ElementsMatch(t, c.committed, queue.got)
+				if c.err == nil {
+					require.Empty(t, work.renewed)
+				} else {
+					require.Equal(t, claims, work.renewed, "the job may be in the queue")
+					require.True(t, d.transport.away.Load())
+				}
+				d.posts.Wait()
+			})
+		})
+	}
+}
+
+// A transaction that is repeated may plan other claims than those that were handed over.
+func TestHandover_ClaimsOfARepeatedTransaction_AreHandedOverToo(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		queue := &notedQueue{}
+		h := handover{t: handing(queue, &notedWork{}).transport}
+		all := firstClaims(3)
+		h.ahead(t.Context(), all[:2])
+		h.finish(t.Context(), slices.Clone(all[1:]))
+		require.Equal(t, deliveriesOf(all), queue.got)
+	})
+}
+
+// The job of another process may come before the commit of its delivery.
+func TestFresh_AFirstClaimWithoutADelivery_IsLookedForAgain(t *testing.T) {
+	t.Parallel()
+	claim := firstClaims(1)[0]
+	later := claim
+	later.Seq = 2
+	for name, c := range map[string]struct {
+		claim          webhookports.Claim
+		appears, loads int
+		found          bool
+		took           time.Duration
+	}{
+		"at once":             {claim, 1, 1, true, 0},
+		"at the third look":   {claim, 3, 3, true, 6 * time.Millisecond},
+		"at the last look":    {claim, 9, 9, true, 510 * time.Millisecond},
+		"never":               {claim, 99, 9, false, 510 * time.Millisecond},
+		"not a first claim's": {later, 99, 1, false, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				work := &notedWork{appears: c.appears}
+				d := handing(&notedQueue{}, work)
+				began := time.Now()
+				got := d.fresh(t.Context(), c.claim, nil)
+				require.Equal(t, c.found, got != nil)
+				require.Equal(t, c.loads, work.loads)
+				require.Equal(t, c.took, time.Since(began))
+				require.Equal(t, !c.found, len(work.released) == 1)
+			})
+		})
+	}
+}
+
+// A claim whose relay failed is looked for again: the next relay makes the same claim.
+func TestFresh_AClaimWhoseCommitFailed_IsLookedForAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		work := &notedWork{appears: 1}
+		loaded := webhookports.Delivery{Found: true, Current: true, Enabled: true, LeaseLeft: time.Hour, ReadAt: time.Now(),
+			Filed: func() bool { return false }}
+		require.NotNil(t, handing(&notedQueue{}, work).fresh(t.Context(), firstClaims(1)[0], &loaded))
+		require.Equal(t, 1, work.loads)
+	})
+}
