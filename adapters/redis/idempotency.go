@@ -48,6 +48,10 @@ type IdempotencyCache struct {
 	share   share
 	waiting []keeping
 	sending bool // send runs or will run
+	// The keys whose responses this process has cached in the last cachedFor. No other key is looked up: nearly all
+	// requests are the first with their key, and the database replays the response that another process has cached.
+	now, before map[cacheName]struct{}
+	turned      time.Time // when now became before
 }
 
 // keeping is a response to cache.
@@ -67,7 +71,10 @@ func (c *IdempotencyCache) Admit(ctx context.Context, k ports.IdempotencyKey,
 	if k.Epoch == (ports.Epoch{}) {
 		return c.limiter.Allow(ctx, rules...), nil
 	}
-	name := cacheKey(k)
+	name := ""
+	if c.knows(nameOf(k)) {
+		name = cacheKey(k)
+	}
 	decision, kept := c.limiter.allow(ctx, name, rules)
 	if kept == "" || !decision.Allowed {
 		return decision, nil
@@ -91,10 +98,29 @@ func (c *IdempotencyCache) Keep(k ports.IdempotencyKey, r ports.StoredResponse) 
 	if !c.share.take(len(r.Body)+cachedBeside, time.Now()) {
 		return
 	}
+	c.turn()
+	c.now[nameOf(k)] = struct{}{}
 	c.waiting = append(c.waiting, keeping{k, r})
 	if !c.sending {
 		c.sending = true
 		time.AfterFunc(cacheLinger, c.send)
+	}
+}
+
+// knows reports whether this process has cached the response of a key.
+func (c *IdempotencyCache) knows(n cacheName) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.turn()
+	_, now := c.now[n]
+	_, before := c.before[n]
+	return now || before
+}
+
+// turn forgets the keys whose responses have left Redis.
+func (c *IdempotencyCache) turn() {
+	if c.now == nil || time.Since(c.turned) >= cachedFor {
+		c.before, c.now, c.turned = c.now, map[cacheName]struct{}{}, time.Now()
 	}
 }
 
@@ -144,16 +170,21 @@ func (c *IdempotencyCache) queue(ctx context.Context, pipe redis.Pipeliner, k *k
 // braces) is that of the partner's rate limits, so that a cluster keeps answers and limits of a partner on the same
 // node.
 func cacheKey(k ports.IdempotencyKey) string {
+	hash := nameOf(k)
+	name := make([]byte, 0, 96)
+	name = append(append(append(name, "svc:idempotency:{"...), ports.PartnerLimitKey(k.Owner)...), "}:"...)
+	return string(base64.RawURLEncoding.AppendEncode(name, hash[:]))
+}
+
+// cacheName is the hash that names a response. The keys of a partner collide with each other alone.
+type cacheName [16]byte
+
+func nameOf(k ports.IdempotencyKey) cacheName {
 	scope := make([]byte, 0, 128)
 	scope = append(append(append(append(scope, k.Epoch[:]...), k.Owner[:]...), k.Key[:]...), k.Route...)
 	sum := sha256.Sum256(scope)
-	name := make([]byte, 0, 96)
-	name = append(append(append(name, "svc:idempotency:{"...), ports.PartnerLimitKey(k.Owner)...), "}:"...)
-	return string(base64.RawURLEncoding.AppendEncode(name, sum[:nameHash]))
+	return cacheName(sum[:len(cacheName{})])
 }
-
-// nameHash is the number of bytes of a hash that name a response. The keys of a partner collide with each other alone.
-const nameHash = 16
 
 // seal gives the cached form: encrypted the fingerprint, Unix microseconds, status and body.
 func (c *IdempotencyCache) seal(name string, r *ports.StoredResponse) ([]byte, error) {

@@ -98,13 +98,29 @@ func TestIdempotencyCache_CountAndLookUp_ShareARoundTrip(t *testing.T) {
 	server := redistest.Server(t)
 	client := open(t, server.URL())
 	cache := newCache(t, client, patient(t, client))
+	cache.Keep(numberedKey(1), ports.StoredResponse{Code: 201, CreatedAt: time.Now()})
 	cache.Admit(t.Context(), numberedKey(1), plenty) // the script is known, and the connection open
+	keptKeys(t, client, 1)
 	counted := &countCommands{}
 	client.AddHook(counted)
 	writes := plenty
 	writes.Name = "writes"
 	cache.Admit(t.Context(), numberedKey(1), plenty, writes)
-	require.Equal(t, []string{"evalsha mget"}, counted.trips)
+	cache.Admit(t.Context(), numberedKey(2), plenty, writes)
+	require.Equal(t, []string{"evalsha mget", "evalsha"}, counted.trips, "the second key was never used here")
+}
+
+// The database replays what another process has cached.
+func TestIdempotencyCache_TheResponseOfAnotherProcess_IsLeftToTheDatabase(t *testing.T) {
+	t.Parallel()
+	client := redistest.New(t)
+	one, other := newCache(t, client, patient(t, client)), newCache(t, client, patient(t, client))
+	one.Keep(numberedKey(1), ports.StoredResponse{Code: 201, CreatedAt: time.Now()})
+	keptKeys(t, client, 1)
+	_, r := other.Admit(t.Context(), numberedKey(1), plenty)
+	require.Nil(t, r)
+	_, r = one.Admit(t.Context(), numberedKey(1), plenty)
+	require.NotNil(t, r)
 }
 
 // In a cluster a command reaches keys of a single node only.
@@ -112,7 +128,7 @@ func TestIdempotencyCache_InACluster_Conforms(t *testing.T) {
 	t.Parallel()
 	client := clientOf(t, redistest.Cluster(t, 3, 0).URL())
 	checkCache(t, newCache(t, client, patient(t, client)))
-	checkLimiter(t, redis.NewLimiter(client, patient(t, client), func() { t.Error("failed open") }))
+	checkLimiter(t, redis.NewLimiter(client, patient(t, client), func() { t.Error("failed open") }), true)
 }
 
 // A round trip serves the requests of all partners that arrive together, unless they may live on several nodes.

@@ -35,6 +35,7 @@ type Limiter struct {
 	breaker    *Breaker
 	onFailOpen func()
 	queue      batch.Queue[*counting]
+	tallies    tallies
 	cluster    bool
 }
 
@@ -43,6 +44,7 @@ func NewLimiter(client redis.UniversalClient, breaker *Breaker, onFailOpen func(
 	l := &Limiter{client: client, breaker: breaker, onFailOpen: onFailOpen}
 	_, l.cluster = client.(*redis.ClusterClient)
 	l.queue.Workers, l.queue.Limit, l.queue.Threshold, l.queue.Run = batchWorkers, batchLimit, batchThreshold, l.countBatch
+	l.tallies.tell = l.tell
 	return l
 }
 
@@ -61,11 +63,10 @@ func (l *Limiter) allow(ctx context.Context, wanted string,
 	}
 	var counted [][]ports.LimitRule
 	for _, group := range byKey(rules) {
-		c := &counting{ctx: ctx, rules: group, wanted: wanted}
-		l.queue.Do(l.together(group), c)
+		c := &counting{ctx: ctx, rules: group, requests: 1, wanted: wanted}
+		l.count(c)
 		wanted, read = "", read+c.read // the first group has read the key
 		if c.err != nil {
-			l.onFailOpen()
 			return failOpen(rules[0]), read
 		}
 		if !c.decision.Allowed {
@@ -79,6 +80,41 @@ func (l *Limiter) allow(ctx context.Context, wanted string,
 	}
 	return decision, read
 }
+
+// count counts a request: in Redis, with those of which Redis does not know yet, or in the tally of its rules.
+func (l *Limiter) count(c *counting) {
+	if !tallied(c.rules) {
+		l.ask(c)
+		return
+	}
+	t := l.tallies.of(c.rules)
+	if c.requests > 0 && c.wanted == "" {
+		var done bool
+		if c.decision, done = l.tallies.count(t); done {
+			return
+		}
+	}
+	c.earlier = l.tallies.take(t)
+	if c.requests+c.earlier == 0 {
+		return
+	}
+	asked := time.Now()
+	l.ask(c)
+	l.tallies.learn(t, asked, c.earlier, c.reply)
+}
+
+// ask counts requests in Redis.
+func (l *Limiter) ask(c *counting) {
+	l.queue.Do(l.together(c.rules), c)
+	if c.err != nil {
+		for range c.requests + c.earlier {
+			l.onFailOpen()
+		}
+	}
+}
+
+// tell tells Redis of the requests of a tally.
+func (l *Limiter) tell(t *tally) { l.count(&counting{ctx: context.Background(), rules: t.rules}) }
 
 // together names the group of requests that share a round trip to Redis. In a cluster only requests with the same key
 // share a round trip, since a request to a node that answers must not wait for a node that is away.
@@ -115,15 +151,27 @@ next:
 // keyOf keeps all rules of a key in the same slot of a cluster.
 func keyOf(r ports.LimitRule) string { return "svc:rate:{" + r.Key + "}:" + r.Name }
 
-// counting is a request with its decision.
+// counting is a request with its decision, or tells Redis of earlier requests alone.
 type counting struct {
 	ctx      context.Context
 	rules    []ports.LimitRule
+	requests int    // 0 or 1
+	earlier  int    // requests that the tally of the rules has allowed
 	wanted   string // a key to read; "": none
 	read     string // its value; "": the key does not exist, or could not be read
 	decision ports.LimitDecision
+	reply    *limiterReply // nil: Redis gave none, or was not asked
 	err      error
 }
+
+// limiterReply is the answer of limiter.lua.
+type limiterReply struct {
+	allowed int     // requests
+	numbers []int64 // perRule for each rule
+}
+
+// perRule is how many numbers limiter.lua gives for a rule.
+const perRule = 3
 
 // ruleKey is equal for requests that are counted under the same rules.
 func ruleKey(rules []ports.LimitRule) string {
@@ -186,7 +234,11 @@ func (l *Limiter) send(ctx context.Context, groups map[string]*sameRules) error 
 
 // arguments are those of limiter.lua.
 func (g *sameRules) arguments() (keys []string, args []any) {
-	return arguments(len(g.requests), g.requests[0].rules)
+	n := 0
+	for _, c := range g.requests {
+		n += c.earlier + c.requests
+	}
+	return arguments(n, g.requests[0].rules)
 }
 
 // arguments are those of limiter.lua. Requests below 0 take back the newest count.
@@ -213,7 +265,6 @@ func (g *sameRules) wanted() []string {
 // settle gives each request its result. err is the error of the whole pipeline, in which a command may have succeeded
 // beside one that failed.
 func (g *sameRules) settle(err error) {
-	const perRule = 3
 	rules := g.requests[0].rules
 	var reply []int64
 	if g.counts != nil {
@@ -226,10 +277,14 @@ func (g *sameRules) settle(err error) {
 	if g.reads != nil {
 		read = g.reads.Val() // none after an error
 	}
-	for i, c := range g.requests {
+	nth := 0
+	for _, c := range g.requests {
+		nth += c.earlier
 		if c.err = err; err == nil {
-			c.decision = decide(rules, reply[1:], int(reply[0]), i)
+			c.reply = &limiterReply{int(reply[0]), reply[1:]}
+			c.decision = c.reply.decide(rules, nth)
 		}
+		nth += c.requests
 		if c.wanted != "" && len(read) > 0 {
 			c.read, _ = read[0].(string) // nil where the key does not exist
 			read = read[1:]
@@ -237,18 +292,18 @@ func (g *sameRules) settle(err error) {
 	}
 }
 
-// decide gives the decision on the nth request of a batch, the first `allowed` of which are allowed.
-func decide(rules []ports.LimitRule, reply []int64, allowed, nth int) ports.LimitDecision {
+// decide gives the decision on the nth request of a batch, the first of which are allowed.
+func (l *limiterReply) decide(rules []ports.LimitRule, nth int) ports.LimitDecision {
 	var tightest ports.LimitDecision
 	for i, r := range rules {
-		of := reply[3*i:]
+		of := l.numbers[perRule*i:]
 		most, _ := r.Bound()
 		d := ports.LimitDecision{
-			Allowed: nth < allowed, Name: r.Name, Max: most, Remaining: int(of[0]),
+			Allowed: nth < l.allowed, Name: r.Name, Max: most, Remaining: int(of[0]),
 			Reset: time.Duration(of[1]) * time.Millisecond, RetryAfter: time.Duration(of[2]) * time.Millisecond,
 		}
 		if d.Allowed {
-			d.Remaining += allowed - 1 - nth // before the later requests of the batch were counted
+			d.Remaining += l.allowed - 1 - nth // before the later requests of the batch were counted
 			d.RetryAfter = 0
 		}
 		if i == 0 || tighter(d, tightest) {

@@ -10,11 +10,12 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// checkLimiter checks the rules of ports.Limiter: on a server, in a cluster, on miniredis. limiter is empty.
-func checkLimiter(t *testing.T, limiter ports.Limiter) {
+// checkLimiter checks the rules of ports.Limiter: on a server, in a cluster, on miniredis. limiter is empty. So small
+// limits are exact even if they are tallied.
+func checkLimiter(t *testing.T, limiter ports.Limiter, tallied bool) {
 	t.Helper()
 	rule := func(name, key string, perMinute int) ports.LimitRule {
-		return ports.LimitRule{Name: name, Key: key, PerMinute: perMinute}
+		return ports.LimitRule{Name: name, Key: key, PerMinute: perMinute, Tallied: tallied}
 	}
 	t.Run("up to the limit, then no further", func(t *testing.T) {
 		r := rule("default", "a", 3)

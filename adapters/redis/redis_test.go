@@ -57,7 +57,13 @@ func open(t testing.TB, url string) goredis.UniversalClient {
 func TestLimiter_Conforms(t *testing.T) {
 	t.Parallel()
 	client := redistest.New(t)
-	checkLimiter(t, redis.NewLimiter(client, patient(t, client), func() { t.Error("failed open") }))
+	checkLimiter(t, redis.NewLimiter(client, patient(t, client), func() { t.Error("failed open") }), false)
+}
+
+func TestLimiter_OfTalliedRules_Conforms(t *testing.T) {
+	t.Parallel()
+	client := redistest.New(t)
+	checkLimiter(t, redis.NewLimiter(client, patient(t, client), func() { t.Error("failed open") }), true)
 }
 
 func TestIdempotencyCache_Conforms(t *testing.T) {
@@ -78,7 +84,7 @@ func TestMiniredis_Conforms(t *testing.T) {
 	t.Parallel()
 	client := open(t, "redis://"+miniredis.RunT(t).Addr())
 	breaker := patient(t, client)
-	checkLimiter(t, redis.NewLimiter(client, breaker, func() { t.Error("failed open") }))
+	checkLimiter(t, redis.NewLimiter(client, breaker, func() { t.Error("failed open") }), false)
 	checkCache(t, newCache(t, client, breaker))
 	rings := listen(t, client).Events()
 	bell := redis.NewDoorbell(client, breaker)

@@ -127,8 +127,8 @@ func TestRulesOf_WritesCountTwice_ForEachPartner(t *testing.T) {
 	t.Parallel()
 	s := New(Deps{Limits: Limits{PerMinute: 3000, WritesPerMinute: 1200}})
 	p := partner.Partner{ID: id.ID{1}, RateLimitPerMinute: 600}
-	all := ports.LimitRule{Name: "default", Key: ports.PartnerLimitKey(p.ID), PerMinute: 600}
-	writes := ports.LimitRule{Name: "writes", Key: all.Key, PerMinute: 240}
+	all := ports.LimitRule{Name: "default", Key: ports.PartnerLimitKey(p.ID), PerMinute: 600, Tallied: true}
+	writes := ports.LimitRule{Name: "writes", Key: all.Key, PerMinute: 240, Tallied: true}
 	require.Equal(t, []ports.LimitRule{all}, s.RulesOf(p, false))
 	require.Equal(t, []ports.LimitRule{all, writes}, s.RulesOf(p, true))
 	require.NotEqual(t, all.Key, s.RulesOf(partner.Partner{ID: id.ID{2}}, false)[0].Key,

@@ -39,9 +39,10 @@ func ExplanationRule(p partner.Partner, perMinute int) ports.LimitRule {
 func (s *Service) RulesOf(p partner.Partner, writes bool) []ports.LimitRule {
 	limits, key := s.LimitsOf(p), ports.PartnerLimitKey(p.ID)
 	rules := make([]ports.LimitRule, 1, 2)
-	rules[0] = ports.LimitRule{Name: allRequests, Key: key, PerMinute: limits.PerMinute}
+	rules[0] = ports.LimitRule{Name: allRequests, Key: key, PerMinute: limits.PerMinute, Tallied: true}
 	if writes {
-		rules = append(rules, ports.LimitRule{Name: writeRequests, Key: key, PerMinute: limits.WritesPerMinute})
+		rules = append(rules,
+			ports.LimitRule{Name: writeRequests, Key: key, PerMinute: limits.WritesPerMinute, Tallied: true})
 	}
 	return rules
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/sys/unix"
 	"golang.org/x/time/rate"
 )
 
@@ -74,6 +75,20 @@ const (
 	Endless = -1
 )
 
+// timerGrain is how late a timer of the runtime may be: it waits for whole milliseconds.
+const timerGrain = 2 * time.Millisecond
+
+// await waits until a moment, and returns false when ctx ended first.
+func await(ctx context.Context, timer *time.Timer, moment time.Time) bool {
+	timer.Reset(time.Until(moment))
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
+
 // Open calls call(0), call(1), … n times, at a steady rate. The first error ends the loop.
 //
 // Returns the times of the calls without an error, from the moments at which they were due, and by how much they began
@@ -88,11 +103,13 @@ func Open(ctx context.Context, n, perSecond int,
 	defer timer.Stop()
 	for i := 0; (n == Endless || i < n) && serving.Err() == nil; i++ {
 		due := begun.Add(time.Duration(i) * time.Second / time.Duration(perSecond))
-		timer.Reset(time.Until(due))
-		select {
-		case <-serving.Done():
+		if !await(serving, timer, due.Add(-timerGrain)) {
 			continue
-		case <-timer.C:
+		}
+		left := unix.NsecToTimespec(max(0, time.Until(due)).Nanoseconds())
+		_ = unix.Nanosleep(&left, nil)
+		if !await(serving, timer, due) { // a signal has ended the sleep, or the clock is a simulated one
+			continue
 		}
 		group.Go(func() error {
 			late.Add(time.Since(due))

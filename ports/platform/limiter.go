@@ -23,6 +23,9 @@ type LimitRule struct {
 	Key       string // a partner, an address, or an e-mail
 	PerMinute int    // 0: PerHour counts
 	PerHour   int
+	// Tallied: while more than half of the limit is left, a process may count requests itself, and tell the others of them
+	// a moment later (docs/decisions/0047-requests-counted-later.md).
+	Tallied bool
 }
 
 // PartnerLimitKey is the key of the rules for a partner's requests.
