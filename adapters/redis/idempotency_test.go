@@ -128,7 +128,7 @@ func TestIdempotencyCache_InACluster_Conforms(t *testing.T) {
 	t.Parallel()
 	client := clientOf(t, redistest.Cluster(t, 3, 0).URL())
 	checkCache(t, newCache(t, client, patient(t, client)))
-	checkLimiter(t, redis.NewLimiter(client, patient(t, client), func() { t.Error("failed open") }), true)
+	checkLimiter(t, newLimiter(t, client), true)
 }
 
 // A round trip serves the requests of all partners that arrive together, unless they may live on several nodes.

@@ -87,34 +87,49 @@ func (l *Limiter) count(c *counting) {
 		l.ask(c)
 		return
 	}
-	t := l.tallies.of(c.rules)
-	if c.requests > 0 && c.wanted == "" {
+	all := l.tallies.of(c.rules)
+	if c.wanted == "" {
 		var done bool
-		if c.decision, done = l.tallies.count(t); done {
+		if c.decision, done = l.tallies.count(all); done {
 			return
 		}
 	}
-	c.earlier = l.tallies.take(t)
-	if c.requests+c.earlier == 0 {
-		return
-	}
-	asked := time.Now()
-	l.ask(c)
-	l.tallies.learn(t, asked, c.earlier, c.reply)
+	l.askWith(c, all)
 }
 
-// ask counts requests in Redis.
+// askWith counts a request in Redis, after those of which Redis does not know yet.
+func (l *Limiter) askWith(c *counting, all []*tally) {
+	asked := time.Now()
+	c.tallies = all
+	l.tallies.asks(c, 1)
+	l.ask(c)
+	l.tallies.asks(c, -1)
+	l.tallies.learn(all, asked, c.reply)
+}
+
+// ask counts a request in Redis.
 func (l *Limiter) ask(c *counting) {
 	l.queue.Do(l.together(c.rules), c)
-	if c.err != nil {
-		for range c.requests + c.earlier {
-			l.onFailOpen()
-		}
+	if c.err == nil {
+		return
+	}
+	uncounted := 0
+	for _, t := range c.tells {
+		uncounted = max(uncounted, t.requests) // a request under two rules is in two tallies
+	}
+	for range c.requests + uncounted {
+		l.onFailOpen()
 	}
 }
 
-// tell tells Redis of the requests of a tally.
-func (l *Limiter) tell(t *tally) { l.count(&counting{ctx: context.Background(), rules: t.rules}) }
+// tell tells Redis of the requests of tallies with the same key.
+func (l *Limiter) tell(untold []*tally) {
+	c := &counting{ctx: context.Background()}
+	for _, t := range untold {
+		c.rules = append(c.rules, t.rule)
+	}
+	l.askWith(c, untold)
+}
 
 // together names the group of requests that share a round trip to Redis. In a cluster only requests with the same key
 // share a round trip, since a request to a node that answers must not wait for a node that is away.
@@ -155,10 +170,11 @@ func keyOf(r ports.LimitRule) string { return "svc:rate:{" + r.Key + "}:" + r.Na
 type counting struct {
 	ctx      context.Context
 	rules    []ports.LimitRule
-	requests int    // 0 or 1
-	earlier  int    // requests that the tally of the rules has allowed
-	wanted   string // a key to read; "": none
-	read     string // its value; "": the key does not exist, or could not be read
+	requests int        // 0 or 1
+	tallies  []*tally   // of the rules; nil: they are not tallied
+	tells    []*telling // of the tallies, counted before the request
+	wanted   string     // a key to read; "": none
+	read     string     // its value; "": the key does not exist, or could not be read
 	decision ports.LimitDecision
 	reply    *limiterReply // nil: Redis gave none, or was not asked
 	err      error
@@ -192,11 +208,14 @@ type sameRules struct {
 	reads    *redis.SliceCmd // of the requests that want a key; nil: none does
 }
 
-// countBatch counts requests in a single round trip, with a command for those under the same rules, and reads the keys
-// that the requests want.
+// countBatch counts requests in a single round trip, with a command for those under the same rules, after a command for
+// each tally, and reads the keys that the requests want.
 func (l *Limiter) countBatch(requests []*counting) {
 	groups := make(map[string]*sameRules, 1)
+	var tells []*telling
 	for _, c := range requests {
+		c.tells = l.tallies.take(c.tallies) // at last, so that no request is counted before an earlier one
+		tells = append(tells, c.tells...)
 		rules := ruleKey(c.rules)
 		if groups[rules] == nil {
 			groups[rules] = &sameRules{}
@@ -204,16 +223,21 @@ func (l *Limiter) countBatch(requests []*counting) {
 		groups[rules].requests = append(groups[rules].requests, c)
 	}
 	err := l.breaker.Do(requests[0].ctx, func(ctx context.Context) error {
-		return l.send(ctx, groups)
+		return l.send(ctx, groups, tells)
 	})
+	l.tallies.told(tells)
 	for _, g := range groups {
 		g.settle(err)
 	}
 }
 
-// send sends the commands of all groups. A server that does not know the script gets its text.
-func (l *Limiter) send(ctx context.Context, groups map[string]*sameRules) error {
+// send sends the commands of all tallies and groups. A server that does not know the script gets its text.
+func (l *Limiter) send(ctx context.Context, groups map[string]*sameRules, tells []*telling) error {
 	pipe := l.client.Pipeline()
+	for _, t := range tells {
+		keys, args := arguments(t.requests, []ports.LimitRule{t.rule})
+		t.cmd = pipe.EvalSha(ctx, limiterScript.Hash(), keys, args...)
+	}
 	for _, g := range groups {
 		keys, args := g.arguments()
 		g.counts = pipe.EvalSha(ctx, limiterScript.Hash(), keys, args...)
@@ -222,6 +246,12 @@ func (l *Limiter) send(ctx context.Context, groups map[string]*sameRules) error 
 		}
 	}
 	_, err := pipe.Exec(ctx)
+	for _, t := range tells {
+		if redis.HasErrorPrefix(t.cmd.Err(), "NOSCRIPT") {
+			keys, args := arguments(t.requests, []ports.LimitRule{t.rule})
+			err = limiterScript.Eval(ctx, l.client, keys, args...).Err()
+		}
+	}
 	for _, g := range groups {
 		if redis.HasErrorPrefix(g.counts.Err(), "NOSCRIPT") {
 			keys, args := g.arguments()
@@ -236,7 +266,7 @@ func (l *Limiter) send(ctx context.Context, groups map[string]*sameRules) error 
 func (g *sameRules) arguments() (keys []string, args []any) {
 	n := 0
 	for _, c := range g.requests {
-		n += c.earlier + c.requests
+		n += c.requests
 	}
 	return arguments(n, g.requests[0].rules)
 }
@@ -279,7 +309,6 @@ func (g *sameRules) settle(err error) {
 	}
 	nth := 0
 	for _, c := range g.requests {
-		nth += c.earlier
 		if c.err = err; err == nil {
 			c.reply = &limiterReply{int(reply[0]), reply[1:]}
 			c.decision = c.reply.decide(rules, nth)

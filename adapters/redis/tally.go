@@ -1,8 +1,11 @@
 package redis
 
 import (
+	"strconv"
 	"sync"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	ports "partnerdeposits/ports/platform"
 )
@@ -16,30 +19,32 @@ const (
 	tallyShare = 8
 )
 
-// tallies count requests without a round trip while a limit is far away: with more than half of it left. Their count is
-// told to Redis with the next round trip under the same rules, tallyLinger later at the latest. A process alone allows
-// exactly what the limit allows. Several processes may allow more, but only of a limit whose second half is used
-// within tallyLinger (docs/decisions/0047-requests-counted-later.md).
+// tallies count requests without a round trip while their limits are far away: with more than half of each left. Redis
+// is told with the next question about the requests' key, tallyLinger later at the latest. A process alone allows
+// exactly what the limits allow. Several processes may allow more, but only of a limit whose second half is used within
+// tallyLinger (docs/decisions/0047-requests-counted-later.md).
 type tallies struct {
-	tell func(t *tally) // tells Redis of a tally
+	tell func(untold []*tally) // tells Redis of the tallies of a key
 
 	mu          sync.Mutex
-	now, before map[string]*tally // by ruleKey
+	now, before map[string]*tally // by rule
 	turned      time.Time         // when now became before
 	untold      []*tally          // with requests to tell; not empty: tellAll will run
 }
 
-// tally is what a process knows about a group of rules.
+// tally is what a process knows about a rule.
 type tally struct {
-	rules   []ports.LimitRule
-	answer  ports.LimitDecision // the last of Redis, about the rule with the fewest requests left
-	at      time.Time           // of the answer's question; zero: none, or Redis is away
-	room    int                 // how many requests may be counted before Redis knows
-	counted int                 // requests since the answer
-	telling int                 // of them, those on their way to Redis
+	rule    ports.LimitRule
+	left    int           // by the last answer of Redis
+	reset   time.Duration // by the same answer
+	at      time.Time     // of the answer's question; zero: none, or Redis is away
+	room    int           // how many requests may be counted before Redis knows
+	counted int           // requests since the answer
+	telling int           // of them, those on their way to Redis
+	asking  int           // further requests whose answer has not come
 }
 
-// tallied reports whether the requests of a group of rules may be counted later.
+// tallied reports whether requests under the rules may be counted later.
 func tallied(rules []ports.LimitRule) bool {
 	for _, r := range rules {
 		if !r.Tallied {
@@ -49,77 +54,118 @@ func tallied(rules []ports.LimitRule) bool {
 	return true
 }
 
-// of gives the tally of a group of rules.
-func (s *tallies) of(rules []ports.LimitRule) *tally {
+// of gives the tallies of rules.
+func (s *tallies) of(rules []ports.LimitRule) []*tally {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if time.Since(s.turned) >= tallyTrust {
 		s.before, s.now, s.turned = s.now, map[string]*tally{}, time.Now()
 	}
-	key := ruleKey(rules)
-	t := s.now[key]
-	if t == nil {
-		if t = s.before[key]; t == nil {
-			t = &tally{rules: rules}
+	all := make([]*tally, len(rules))
+	for i, r := range rules {
+		most, window := r.Bound()
+		name := keyOf(r) + ":" + strconv.Itoa(most) + ":" + window.String()
+		t := s.now[name]
+		if t == nil {
+			if t = s.before[name]; t == nil {
+				t = &tally{rule: r}
+			}
+			s.now[name] = t
 		}
-		s.now[key] = t
+		all[i] = t
 	}
-	return t
+	return all
 }
 
-// count counts a request here, if the limit is far away.
-func (s *tallies) count(t *tally) (d ports.LimitDecision, counted bool) {
+// count counts a request here if all limits are far away.
+func (s *tallies) count(all []*tally) (d ports.LimitDecision, counted bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if t.counted >= t.room || time.Since(t.at) >= tallyTrust {
-		return d, false
-	}
-	if t.counted == t.telling {
-		if s.untold = append(s.untold, t); len(s.untold) == 1 {
-			time.AfterFunc(tallyLinger, s.tellAll)
+	for _, t := range all {
+		if t.counted+t.asking >= t.room || time.Since(t.at) >= tallyTrust {
+			return d, false
 		}
 	}
-	t.counted++
-	d = t.answer
-	d.Remaining -= t.counted
+	for i, t := range all {
+		if t.counted == t.telling {
+			if s.untold = append(s.untold, t); len(s.untold) == 1 {
+				time.AfterFunc(tallyLinger, s.tellAll)
+			}
+		}
+		t.counted++
+		most, _ := t.rule.Bound()
+		of := ports.LimitDecision{Allowed: true, Name: t.rule.Name, Max: most, Remaining: t.left - t.counted, Reset: t.reset}
+		if i == 0 || tighter(of, d) {
+			d = of
+		}
+	}
 	return d, true
 }
 
-// take gives the requests to tell Redis of.
-func (s *tallies) take(t *tally) int {
+// asks notes that the answer to a request is awaited, or with n = -1 that it has come.
+func (s *tallies) asks(c *counting, n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n := t.counted - t.telling
-	t.telling = t.counted
-	return n
+	for _, t := range c.tallies {
+		t.asking += n * c.requests
+	}
 }
 
-// learn takes over the reply of Redis, which has been told of so many requests; nil: there was none.
-func (s *tallies) learn(t *tally, asked time.Time, told int, reply *limiterReply) {
+// telling are requests of a tally on their way to Redis.
+type telling struct {
+	*tally
+	requests int
+	cmd      *redis.Cmd
+}
+
+// take gives the requests to tell Redis of.
+func (s *tallies) take(all []*tally) (tells []*telling) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t.counted, t.telling = t.counted-told, t.telling-told
-	if reply == nil {
-		t.at, t.room = time.Time{}, 0
-		return
-	}
-	t.answer, t.at = reply.decide(t.rules, max(reply.allowed-1, 0)), asked
-	for i, r := range t.rules {
-		most, _ := r.Bound()
-		room := (int(reply.numbers[perRule*i]) - most/2) / tallyShare
-		if i == 0 || room < t.room {
-			t.room = room
+	for _, t := range all {
+		if n := t.counted - t.telling; n > 0 {
+			tells = append(tells, &telling{tally: t, requests: n})
+			t.telling = t.counted
 		}
 	}
+	return tells
 }
 
-// tellAll tells Redis of all requests of which it does not know.
+// told ends the way of requests to Redis.
+func (s *tallies) told(tells []*telling) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, t := range tells {
+		t.counted, t.tally.telling = t.counted-t.requests, t.tally.telling-t.requests
+	}
+}
+
+// learn takes over an answer of Redis about all tallies; nil: there was none.
+func (s *tallies) learn(all []*tally, asked time.Time, reply *limiterReply) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, t := range all {
+		if reply == nil {
+			t.at, t.room = time.Time{}, 0
+			continue
+		}
+		of := reply.numbers[perRule*i:]
+		most, _ := t.rule.Bound()
+		t.left, t.reset, t.at = int(of[0]), time.Duration(of[1])*time.Millisecond, asked
+		t.room = (t.left - most/2) / tallyShare
+	}
+}
+
+// tellAll tells Redis of all requests of which it does not know, key by key.
 func (s *tallies) tellAll() {
 	s.mu.Lock()
-	untold := s.untold
+	byKey := map[string][]*tally{}
+	for _, t := range s.untold {
+		byKey[t.rule.Key] = append(byKey[t.rule.Key], t)
+	}
 	s.untold = nil
 	s.mu.Unlock()
-	for _, t := range untold {
-		go s.tell(t)
+	for _, untold := range byKey {
+		go s.tell(untold)
 	}
 }

@@ -25,7 +25,11 @@ func rulesOfPartner() []ports.LimitRule {
 
 func newLimiter(t *testing.T, client goredis.UniversalClient) *redis.Limiter {
 	t.Helper()
-	return redis.NewLimiter(client, patient(t, client), func() { t.Error("failed open") })
+	return redis.NewLimiter(client, patient(t, client), func() {
+		if t.Context().Err() == nil { // what is told after the end of the test finds a closed client
+			t.Error("failed open")
+		}
+	})
 }
 
 func TestTally_OfAProcess_IsExact_WithFewerRoundTrips(t *testing.T) {
@@ -72,6 +76,18 @@ func TestTally_IsToldSoon(t *testing.T) {
 		return newLimiter(t, client).Allow(t.Context(), rulesOfPartner()...).Remaining == limit-5-seen
 	}, waitForRedis, 10*time.Millisecond)
 	require.Equal(t, limit-6-seen, other.Allow(t.Context(), rulesOfPartner()...).Remaining)
+}
+
+// Reads and writes share a limit.
+func TestTally_OfOtherRequests_CountsWhatTheyShare(t *testing.T) {
+	t.Parallel()
+	client := redistest.New(t)
+	limiter := newLimiter(t, client)
+	writes, all := rulesOfPartner(), rulesOfPartner()[:1]
+	for n := range 60 {
+		require.Equal(t, limit-n-1, limiter.Allow(t.Context(), writes...).Remaining)
+		require.Equal(t, 2*limit-2*n-2, limiter.Allow(t.Context(), all...).Remaining)
+	}
 }
 
 // A security limit must hold at once in all processes.

@@ -84,9 +84,8 @@ func (a *api) countExplanation(c *fiber.Ctx) error {
 	return c.Next()
 }
 
-// limitRate counts the request against the partner's rate limits and reports the remaining requests in the headers. In
-// the same round trip the response of an idempotency key is looked up; the checks that follow decide whether it is
-// used.
+// limitRate counts the request against the partner's rate limits and reports the remaining requests in the headers. A
+// cached response of an idempotency key is looked up with it; the checks that follow decide whether it is used.
 //
 // Returns rate_limited.
 func (a *api) limitRate(c *fiber.Ctx) error {

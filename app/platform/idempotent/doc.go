@@ -3,6 +3,7 @@
 //	cache: Admit ─▶ prepare ─▶ transaction: Claim ─▶ effect ─▶ render ─▶ Store ─▶ commit ─▶ cache: Keep
 //
 // Postgres decides: the key, the fingerprint and the bytes of the response commit in the transaction of the effect. The
-// cache answers repeated requests without Postgres, and says nothing about requests that run. The cache may lose
-// anything at any time. Only successes are stored: a refused request has no effect and leaves its key free.
+// cache answers requests that are repeated at the same process without Postgres, and says nothing about requests that
+// run. The cache may lose anything at any time. Only successes are stored: a refused request has no effect and leaves
+// its key free.
 package idempotent

@@ -72,8 +72,8 @@ type Executor struct{ deps Deps }
 // New makes an Executor.
 func New(deps Deps) *Executor { return &Executor{deps: deps} }
 
-// Admit counts a request with a key against rules, as ports.Limiter.Allow does. In the same round trip Admit looks up
-// the cached response of the key, and notes the response and the restore epoch in key, for Run. The key has no
+// Admit counts a request with a key against rules, as ports.Limiter.Allow does. With it, Admit looks up the cached
+// response of the key, and notes the response and the restore epoch in key, for Run. The key has no
 // fingerprint yet.
 func (e *Executor) Admit(ctx context.Context, key *ports.IdempotencyKey, rules ...ports.LimitRule) ports.LimitDecision {
 	key.Epoch = e.deps.Epoch() // before the commit: if a restore comes between, the response is cached for nobody
