@@ -124,11 +124,12 @@ func (q *Queue) enqueue(ctx context.Context, j webhookports.Job) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	first, taken := j.Claims[0], false
+	taken, options := false, []asynq.Option{asynq.Queue(QueueName(j.Lane)), asynq.MaxRetry(q.maxRetries)}
+	if first := j.Claims[0]; !j.Ahead { // else asynq makes an id
+		options = append(options, asynq.TaskID(fmt.Sprintf("%s:%d", first.DeliveryID.Encode(), first.Seq)))
+	}
 	_, err := q.client.EnqueueContext(context.WithValue(ctx, takenKey{}, &taken),
-		asynq.NewTaskWithHeaders(taskType, encode(j), headersOf(j)),
-		asynq.Queue(QueueName(j.Lane)), asynq.MaxRetry(q.maxRetries),
-		asynq.TaskID(fmt.Sprintf("%s:%d", first.DeliveryID.Encode(), first.Seq)))
+		asynq.NewTaskWithHeaders(taskType, encode(j), headersOf(j)), options...)
 	failpoint.Hit("queue.enqueued")
 	if !taken {
 		select {

@@ -208,6 +208,24 @@ func TestQueue_AJobThatTheProcessKeeps_IsToldToOthersOnlyBehindAnother(t *testin
 	require.EqualValues(t, 2, bell.rings.Load())
 }
 
+// A relay that failed may have left a task for the same claim, with fewer claims.
+func TestQueue_AJobAheadOfItsCommit_IsTakenWhateverTheQueueHas(t *testing.T) {
+	t.Parallel()
+	q := asynq.New(redistest.New(t), slog.New(slog.DiscardHandler)) // takes no job itself
+	for _, c := range []struct {
+		ahead bool
+		want  int
+	}{{true, 1}, {true, 2}, {false, 3}, {false, 3}} {
+		left, err := q.Enqueue(t.Context(), []webhookports.Job{{Lane: webhookports.FastLane, Ahead: c.ahead,
+			Claims: []webhookports.Claim{{DeliveryID: id.ID{1}, Seq: 1}}}})
+		require.NoError(t, err)
+		require.Empty(t, left)
+		depth, err := q.Depth(webhookports.FastLane)
+		require.NoError(t, err)
+		require.Equal(t, c.want, depth["pending"])
+	}
+}
+
 func TestQueue_WithABell_HandlesItsOwnJobsAndThoseOfTheDead(t *testing.T) {
 	t.Parallel()
 	client := redistest.New(t)

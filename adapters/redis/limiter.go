@@ -99,25 +99,19 @@ func (l *Limiter) count(c *counting) {
 
 // askWith counts a request in Redis, after those of which Redis does not know yet.
 func (l *Limiter) askWith(c *counting, all []*tally) {
-	asked := time.Now()
 	c.tallies = all
-	l.tallies.asks(c, 1)
+	l.tallies.asks(c)
 	l.ask(c)
-	l.tallies.asks(c, -1)
-	l.tallies.learn(all, asked, c.reply)
 }
 
 // ask counts a request in Redis.
 func (l *Limiter) ask(c *counting) {
 	l.queue.Do(l.together(c.rules), c)
-	if c.err == nil {
-		return
+	uncounted := c.untold()
+	if c.err != nil {
+		uncounted += c.requests
 	}
-	uncounted := 0
-	for _, t := range c.tells {
-		uncounted = max(uncounted, t.requests) // a request under two rules is in two tallies
-	}
-	for range c.requests + uncounted {
+	for range uncounted {
 		l.onFailOpen()
 	}
 }
@@ -180,6 +174,16 @@ type counting struct {
 	err      error
 }
 
+// untold is how many earlier requests Redis did not count.
+func (c *counting) untold() (n int) {
+	for _, t := range c.tells {
+		if t.cmd == nil || t.cmd.Err() != nil {
+			n = max(n, t.requests) // a request under two rules is in two tallies
+		}
+	}
+	return n
+}
+
 // limiterReply is the answer of limiter.lua.
 type limiterReply struct {
 	allowed int     // requests
@@ -212,10 +216,8 @@ type sameRules struct {
 // each tally, and reads the keys that the requests want.
 func (l *Limiter) countBatch(requests []*counting) {
 	groups := make(map[string]*sameRules, 1)
-	var tells []*telling
 	for _, c := range requests {
 		c.tells = l.tallies.take(c.tallies) // at last, so that no request is counted before an earlier one
-		tells = append(tells, c.tells...)
 		rules := ruleKey(c.rules)
 		if groups[rules] == nil {
 			groups[rules] = &sameRules{}
@@ -223,20 +225,24 @@ func (l *Limiter) countBatch(requests []*counting) {
 		groups[rules].requests = append(groups[rules].requests, c)
 	}
 	err := l.breaker.Do(requests[0].ctx, func(ctx context.Context) error {
-		return l.send(ctx, groups, tells)
+		return l.send(ctx, groups, requests)
 	})
-	l.tallies.told(tells)
 	for _, g := range groups {
 		g.settle(err)
+	}
+	for _, c := range requests { // before a caller counts its next request
+		l.tallies.learn(c)
 	}
 }
 
 // send sends the commands of all tallies and groups. A server that does not know the script gets its text.
-func (l *Limiter) send(ctx context.Context, groups map[string]*sameRules, tells []*telling) error {
+func (l *Limiter) send(ctx context.Context, groups map[string]*sameRules, requests []*counting) error {
 	pipe := l.client.Pipeline()
-	for _, t := range tells {
-		keys, args := arguments(t.requests, []ports.LimitRule{t.rule})
-		t.cmd = pipe.EvalSha(ctx, limiterScript.Hash(), keys, args...)
+	for _, c := range requests {
+		for _, t := range c.tells {
+			keys, args := arguments(t.requests, []ports.LimitRule{t.rule})
+			t.cmd = pipe.EvalSha(ctx, limiterScript.Hash(), keys, args...)
+		}
 	}
 	for _, g := range groups {
 		keys, args := g.arguments()
@@ -246,10 +252,12 @@ func (l *Limiter) send(ctx context.Context, groups map[string]*sameRules, tells 
 		}
 	}
 	_, err := pipe.Exec(ctx)
-	for _, t := range tells {
-		if redis.HasErrorPrefix(t.cmd.Err(), "NOSCRIPT") {
-			keys, args := arguments(t.requests, []ports.LimitRule{t.rule})
-			err = limiterScript.Eval(ctx, l.client, keys, args...).Err()
+	for _, c := range requests {
+		for _, t := range c.tells {
+			if redis.HasErrorPrefix(t.cmd.Err(), "NOSCRIPT") {
+				keys, args := arguments(t.requests, []ports.LimitRule{t.rule})
+				t.cmd = limiterScript.Eval(ctx, l.client, keys, args...)
+			}
 		}
 	}
 	for _, g := range groups {

@@ -14,15 +14,15 @@ const (
 	// tallyLinger is how long Redis does not know of a request that was counted here.
 	tallyLinger = 200 * time.Millisecond
 	// tallyTrust is how long an answer of Redis holds. Older than that, the other processes may have used up the limit.
-	tallyTrust = 10 * time.Second
+	tallyTrust = 3 * time.Second
 	// tallyShare is the part of what is left above half of a limit that a process may count without telling.
 	tallyShare = 8
 )
 
 // tallies count requests without a round trip while their limits are far away: with more than half of each left. Redis
 // is told with the next question about the requests' key, tallyLinger later at the latest. A process alone allows
-// exactly what the limits allow. Several processes may allow more, but only of a limit whose second half is used within
-// tallyLinger (docs/decisions/0047-requests-counted-later.md).
+// exactly what the limits allow. Several processes may allow more, but only of a limit whose second half the others
+// have used since the last answer of Redis (docs/decisions/0047-requests-counted-later.md).
 type tallies struct {
 	tell func(untold []*tally) // tells Redis of the tallies of a key
 
@@ -35,13 +35,12 @@ type tallies struct {
 // tally is what a process knows about a rule.
 type tally struct {
 	rule    ports.LimitRule
-	left    int           // by the last answer of Redis
-	reset   time.Duration // by the same answer
-	at      time.Time     // of the answer's question; zero: none, or Redis is away
-	room    int           // how many requests may be counted before Redis knows
-	counted int           // requests since the answer
-	telling int           // of them, those on their way to Redis
-	asking  int           // further requests whose answer has not come
+	left    int       // by the last answer of Redis
+	at      time.Time // of the answer; zero: none, or Redis is away
+	room    int       // how many requests may be counted before Redis knows
+	counted int       // requests since the answer
+	telling int       // of them, those on their way to Redis
+	asking  int       // further requests whose answer has not come
 }
 
 // tallied reports whether requests under the rules may be counted later.
@@ -93,8 +92,8 @@ func (s *tallies) count(all []*tally) (d ports.LimitDecision, counted bool) {
 			}
 		}
 		t.counted++
-		most, _ := t.rule.Bound()
-		of := ports.LimitDecision{Allowed: true, Name: t.rule.Name, Max: most, Remaining: t.left - t.counted, Reset: t.reset}
+		most, window := t.rule.Bound()
+		of := ports.LimitDecision{Allowed: true, Name: t.rule.Name, Max: most, Remaining: t.left - t.counted, Reset: window}
 		if i == 0 || tighter(of, d) {
 			d = of
 		}
@@ -102,12 +101,12 @@ func (s *tallies) count(all []*tally) (d ports.LimitDecision, counted bool) {
 	return d, true
 }
 
-// asks notes that the answer to a request is awaited, or with n = -1 that it has come.
-func (s *tallies) asks(c *counting, n int) {
+// asks notes that the answer to a request is awaited.
+func (s *tallies) asks(c *counting) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, t := range c.tallies {
-		t.asking += n * c.requests
+		t.asking += c.requests
 	}
 }
 
@@ -131,27 +130,21 @@ func (s *tallies) take(all []*tally) (tells []*telling) {
 	return tells
 }
 
-// told ends the way of requests to Redis.
-func (s *tallies) told(tells []*telling) {
+// learn takes over the answer to a request: what Redis has been told, and what is left.
+func (s *tallies) learn(c *counting) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, t := range tells {
+	for _, t := range c.tells {
 		t.counted, t.tally.telling = t.counted-t.requests, t.tally.telling-t.requests
 	}
-}
-
-// learn takes over an answer of Redis about all tallies; nil: there was none.
-func (s *tallies) learn(all []*tally, asked time.Time, reply *limiterReply) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for i, t := range all {
-		if reply == nil {
+	for i, t := range c.tallies {
+		t.asking -= c.requests
+		if c.reply == nil || c.untold() > 0 {
 			t.at, t.room = time.Time{}, 0
 			continue
 		}
-		of := reply.numbers[perRule*i:]
 		most, _ := t.rule.Bound()
-		t.left, t.reset, t.at = int(of[0]), time.Duration(of[1])*time.Millisecond, asked
+		t.left, t.at = int(c.reply.numbers[perRule*i]), time.Now()
 		t.room = (t.left - most/2) / tallyShare
 	}
 }

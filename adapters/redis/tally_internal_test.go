@@ -5,6 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/core/id"
@@ -21,8 +22,8 @@ func TestTallies_TrustAnAnswerForAWhile_AndTellOnce(t *testing.T) {
 			tells := s.take(s.of(rules))
 			for _, t := range tells {
 				n += t.requests
+				t.counted, t.tally.telling = 0, 0
 			}
-			s.told(tells)
 			return n
 		}
 		s.tell = func([]*tally) { told += take() }
@@ -35,7 +36,7 @@ func TestTallies_TrustAnAnswerForAWhile_AndTellOnce(t *testing.T) {
 			}
 		}
 		learn := func(left int) {
-			s.learn(s.of(rules), time.Now(), &limiterReply{allowed: 1, numbers: []int64{int64(left), 60_000, 0}})
+			s.learn(&counting{tallies: s.of(rules), reply: &limiterReply{allowed: 1, numbers: []int64{int64(left), 0, 0}}})
 		}
 		require.Zero(t, counts(), "nothing is known")
 		learn(99)
@@ -59,7 +60,7 @@ func TestTallies_TrustAnAnswerForAWhile_AndTellOnce(t *testing.T) {
 		require.Zero(t, counts(), "too old")
 
 		learn(99)
-		s.learn(s.of(rules), time.Now(), nil)
+		s.learn(&counting{tallies: s.of(rules)})
 		require.Zero(t, counts(), "Redis is away")
 
 		other := []ports.LimitRule{{Name: "default", Key: "q", PerMinute: 100, Tallied: true}}
@@ -77,18 +78,35 @@ func TestTallies_RequestsOnTheirWay_TakeRoom(t *testing.T) {
 	t.Parallel()
 	s := &tallies{untold: []*tally{{}}} // no timer
 	all := s.of([]ports.LimitRule{{Name: "default", Key: "p", PerMinute: 100, Tallied: true}})
-	s.learn(all, time.Now(), &limiterReply{allowed: 1, numbers: []int64{67, 60_000, 0}})
-	for left := range 2 {
-		d, counted := s.count(all)
-		require.True(t, counted)
-		require.Equal(t, 66-left, d.Remaining)
+	answer := func(c *counting, left int64) {
+		c.reply = &limiterReply{allowed: 1, numbers: []int64{left, 0, 0}}
+		s.learn(c)
 	}
-	tells := s.take(all)
-	_, counted := s.count(all)
-	require.False(t, counted)
-	s.told(tells)
-	_, counted = s.count(all)
-	require.True(t, counted)
+	counts := func(want bool, left int) {
+		t.Helper()
+		d, counted := s.count(all)
+		require.Equal(t, want, counted)
+		require.Equal(t, left, d.Remaining)
+	}
+	answer(&counting{tallies: all}, 74) // room for three
+	counts(true, 73)
+	asked := &counting{tallies: all, requests: 1}
+	s.asks(asked)
+	asked.tells = s.take(all)
+	require.Equal(t, 1, asked.tells[0].requests)
+	counts(true, 72)
+	counts(false, 0)
+	asked.tells[0].cmd = redis.NewCmd(t.Context())
+	answer(asked, 72)
+	counts(true, 70)
+	counts(false, 0)
+
+	lost := &counting{tallies: all, tells: s.take(all)}
+	lost.tells[0].cmd = redis.NewCmd(t.Context())
+	lost.tells[0].cmd.SetErr(errForeign)
+	answer(lost, 99)
+	counts(false, 0) // a Redis that takes no writes tells nothing that holds
+	require.Equal(t, 2, lost.untold())
 }
 
 func TestIdempotencyCache_ForgetsAKeyAfterItsResponseHasExpired(t *testing.T) {

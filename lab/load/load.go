@@ -106,9 +106,9 @@ func Open(ctx context.Context, n, perSecond int,
 		if !await(serving, timer, due.Add(-timerGrain)) {
 			continue
 		}
-		left := unix.NsecToTimespec(max(0, time.Until(due)).Nanoseconds())
-		_ = unix.Nanosleep(&left, nil)
-		if !await(serving, timer, due) { // a signal has ended the sleep, or the clock is a simulated one
+		left := unix.NsecToTimeval(max(0, time.Until(due)).Nanoseconds())
+		_, _ = unix.Select(0, nil, nil, nil, &left) // sleeps
+		if !await(serving, timer, due) {            // a signal has ended the sleep, or the clock is a simulated one
 			continue
 		}
 		group.Go(func() error {

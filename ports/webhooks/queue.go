@@ -21,6 +21,7 @@ type Job struct {
 	Lane   Lane
 	Urgent bool // test deliveries: they need no slot of their subscription
 	Kept   bool // the process that enqueues the job has room for it, so other dispatchers are not told
+	Ahead  bool // its claims are not committed yet; the queue takes it whatever it has of a relay that failed
 	Claims []Claim
 }
 

@@ -3,21 +3,32 @@ package dispatch
 import (
 	"context"
 	"slices"
+	"time"
 
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// aheadMost is how many claims of a relay go to the queue before their commit. More of them come at a rate at which a
-// round trip less is no gain, and their workers would only wait.
-const aheadMost = 8
+const (
+	// aheadMost is how many claims of a relay go to the queue before their commit. More of them come at a rate at which a
+	// round trip less is no gain, and their workers would only wait.
+	aheadMost = 8
+	// aheadPatience is less than the time for which a worker looks for a delivery that is not committed. After a longer
+	// commit the claims go to the queue again, since their worker may have given them up.
+	aheadPatience = awaitMost
+	// aheadPause is the time after a relay that failed in which no claim goes ahead of its commit. The worker of a job of
+	// that relay may still look for the delivery, and would take the next job for its own.
+	aheadPause = 2 * time.Second
+)
 
 // handover brings the claims of a relay to workers. A few claims that this process keeps go to the queue while they are
 // committed: the two round trips take place side by side, and the worker waits for the commit
 // (docs/decisions/0035-an-event-that-comes-alone.md).
 type handover struct {
-	t    *transport
-	jobs []webhookports.Job // that go before the commit
-	done chan struct{}      // closed when the queue has them; nil: there are none
+	t     *transport
+	plans int                // so often the relay has planned
+	jobs  []webhookports.Job // that go before the commit
+	began time.Time
+	done  chan struct{} // closed when the queue has them; nil: there are none
 
 	left []webhookports.Job // of jobs, after an error
 	err  error
@@ -25,12 +36,16 @@ type handover struct {
 
 // ahead hands claims over that are about to be committed.
 func (h *handover) ahead(ctx context.Context, claims []webhookports.Claim) {
-	if len(claims) > aheadMost || h.t.away.Load() {
-		return
+	d := h.t.d
+	h.began = d.Clock.Now()
+	if len(claims) > aheadMost || h.t.away.Load() || h.began.Before(d.aheadFrom) || !d.BellWorks() {
+		return // without a bell, other processes poll the queue all the time
 	}
 	jobs := h.t.jobs(claims, false)
-	if slices.ContainsFunc(jobs, func(j webhookports.Job) bool { return !j.Kept }) {
-		return // another process would look for the deliveries too early
+	for i := range jobs {
+		if jobs[i].Ahead = true; !jobs[i].Kept {
+			return // another process would look for the deliveries too early
+		}
 	}
 	h.jobs, h.done = jobs, make(chan struct{})
 	go func() {
@@ -39,7 +54,7 @@ func (h *handover) ahead(ctx context.Context, claims []webhookports.Claim) {
 	}()
 }
 
-// finish hands over what is left of the claims that were committed; none after a relay that failed.
+// finish hands over what is left of the claims that were committed.
 func (h *handover) finish(ctx context.Context, committed []webhookports.Claim) {
 	if h.done == nil {
 		h.t.send(ctx, committed, false)
@@ -50,7 +65,10 @@ func (h *handover) finish(ctx context.Context, committed []webhookports.Claim) {
 		h.t.leave(ctx, h.err)
 		h.t.renewed(ctx, h.left)
 	}
-	h.t.send(ctx, slices.DeleteFunc(committed, h.sent), false)
+	if h.plans == 1 && h.t.d.Clock.Now().Sub(h.began) < aheadPatience {
+		committed = slices.DeleteFunc(committed, h.sent)
+	}
+	h.t.send(ctx, committed, false)
 }
 
 func (h *handover) sent(c webhookports.Claim) bool {

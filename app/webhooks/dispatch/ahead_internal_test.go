@@ -69,7 +69,8 @@ func (queueMetrics) QueueMode(webhookports.QueueMode) {}
 
 func handing(queue *notedQueue, work *notedWork) *Dispatcher {
 	log := slog.New(slog.DiscardHandler)
-	d := New(Deps{Queue: queue, Work: work, Clock: wallClock{}, Metrics: queueMetrics{}, Log: log},
+	d := New(Deps{Queue: queue, Work: work, Clock: wallClock{}, Metrics: queueMetrics{}, Log: log,
+		BellWorks: func() bool { return true }},
 		Config{Timeout: time.Second, Concurrency: 64, EndpointConcurrency: 64})
 	d.transport.queue = outage.New(log)
 	d.loads.Run = func(deliveries []*webhookports.Delivery) { d.load(context.Background(), deliveries) }
@@ -95,28 +96,35 @@ func TestHandover_AFewClaims_GoBeforeTheirCommit_AndNoneTwice(t *testing.T) {
 	away := errors.New("no answer")
 	for name, c := range map[string]struct {
 		claims           byte
-		queueAway, slow  bool
+		change           func(d *Dispatcher)
 		err              error
 		ahead, committed []id.ID // what the queue has by then
 	}{
-		"one":                   {1, false, false, nil, deliveriesOf(firstClaims(1)), deliveriesOf(firstClaims(1))},
-		"as many as go":         {8, false, false, nil, deliveriesOf(firstClaims(8)), deliveriesOf(firstClaims(8))},
-		"too many":              {9, false, false, nil, nil, deliveriesOf(firstClaims(9))},
-		"of a slow endpoint":    {1, false, true, nil, nil, deliveriesOf(firstClaims(1))},
-		"the queue is away":     {1, true, false, nil, nil, nil},
-		"the queue has no word": {1, false, false, away, deliveriesOf(firstClaims(1)), deliveriesOf(firstClaims(1))},
+		"one":           {1, nil, nil, deliveriesOf(firstClaims(1)), deliveriesOf(firstClaims(1))},
+		"as many as go": {8, nil, nil, deliveriesOf(firstClaims(8)), deliveriesOf(firstClaims(8))},
+		"too many":      {9, nil, nil, nil, deliveriesOf(firstClaims(9))},
+		"of a slow endpoint": {1, func(d *Dispatcher) {
+			d.registry.observe([]webhookports.Subscription{{ID: id.ID{0, 1}, Health: webhook.Health{Slow: true}}})
+		}, nil, nil, deliveriesOf(firstClaims(1))},
+		"the queue is away": {1, func(d *Dispatcher) { d.transport.away.Store(true) }, nil, nil, nil},
+		"others poll the queue": {1, func(d *Dispatcher) { d.BellWorks = func() bool { return false } }, nil, nil,
+			deliveriesOf(firstClaims(1))},
+		"a relay has failed": {1, func(d *Dispatcher) { d.aheadFrom = time.Now().Add(1) }, nil, nil,
+			deliveriesOf(firstClaims(1))},
+		"a relay had failed": {1, func(d *Dispatcher) { d.aheadFrom = time.Now() }, nil, deliveriesOf(firstClaims(1)),
+			deliveriesOf(firstClaims(1))},
+		"the queue has no word": {1, nil, away, deliveriesOf(firstClaims(1)), deliveriesOf(firstClaims(1))},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				queue, work := &notedQueue{err: c.err}, &notedWork{}
 				d := handing(queue, work)
-				d.transport.away.Store(c.queueAway)
-				if c.slow {
-					d.registry.observe([]webhookports.Subscription{{ID: id.ID{0, 1}, Health: webhook.Health{Slow: true}}})
+				if c.change != nil {
+					c.change(d)
 				}
 				claims := firstClaims(c.claims)
-				h := handover{t: d.transport}
+				h := handover{t: d.transport, plans: 1}
 				h.ahead(t.Context(), claims)
 				synctest.Wait()
 				require.Equal(t, c.ahead, queue.got)
@@ -134,36 +142,58 @@ func TestHandover_AFewClaims_GoBeforeTheirCommit_AndNoneTwice(t *testing.T) {
 	}
 }
 
-// A transaction that is repeated may plan other claims than those that were handed over.
-func TestHandover_ClaimsOfARepeatedTransaction_AreHandedOverToo(t *testing.T) {
+// The workers may have given up what was handed over.
+func TestHandover_ClaimsOfALateCommit_AreHandedOverAgain(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		queue := &notedQueue{}
-		h := handover{t: handing(queue, &notedWork{}).transport}
-		all := firstClaims(3)
-		h.ahead(t.Context(), all[:2])
-		h.finish(t.Context(), slices.Clone(all[1:]))
-		require.Equal(t, deliveriesOf(all), queue.got)
-	})
+	all := firstClaims(3)
+	twice := deliveriesOf(append(firstClaims(2), all[:2]...))
+	for name, c := range map[string]struct {
+		plans     int
+		took      time.Duration
+		committed []webhookports.Claim
+		want      []id.ID
+	}{
+		"in time":                                {1, aheadPatience - 1, all[:2], deliveriesOf(all[:2])},
+		"late":                                   {1, aheadPatience, all[:2], twice},
+		"by a repeated transaction":              {2, 0, all[:2], twice},
+		"that the repeated transaction has made": {2, 0, all[2:], deliveriesOf(all)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				queue := &notedQueue{}
+				h := handover{t: handing(queue, &notedWork{}).transport, plans: c.plans}
+				h.ahead(t.Context(), all[:2])
+				<-time.After(c.took)
+				h.finish(t.Context(), slices.Clone(c.committed))
+				require.Equal(t, c.want, queue.got)
+			})
+		})
+	}
 }
 
 // The job of another process may come before the commit of its delivery.
 func TestFresh_AFirstClaimWithoutADelivery_IsLookedForAgain(t *testing.T) {
 	t.Parallel()
-	claim := firstClaims(1)[0]
-	later := claim
-	later.Seq = 2
+	claim := func(seq int32, age time.Duration) func() webhookports.Claim {
+		return func() webhookports.Claim {
+			c := firstClaims(1)[0]
+			c.Seq, c.DueAt = seq, time.Now().Add(-age)
+			return c
+		}
+	}
 	for name, c := range map[string]struct {
-		claim          webhookports.Claim
+		claim          func() webhookports.Claim
 		appears, loads int
 		found          bool
 		took           time.Duration
 	}{
-		"at once":             {claim, 1, 1, true, 0},
-		"at the third look":   {claim, 3, 3, true, 6 * time.Millisecond},
-		"at the last look":    {claim, 9, 9, true, 510 * time.Millisecond},
-		"never":               {claim, 99, 9, false, 510 * time.Millisecond},
-		"not a first claim's": {later, 99, 1, false, 0},
+		"at once":                   {claim(1, 0), 1, 1, true, 0},
+		"at the third look":         {claim(1, 0), 3, 3, true, 6 * time.Millisecond},
+		"at the last look":          {claim(1, 0), 9, 9, true, 510 * time.Millisecond},
+		"never":                     {claim(1, 0), 99, 9, false, 510 * time.Millisecond},
+		"not a first claim's":       {claim(2, 0), 99, 1, false, 0},
+		"an event of some time ago": {claim(1, awaitAge), 99, 1, false, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -171,7 +201,7 @@ func TestFresh_AFirstClaimWithoutADelivery_IsLookedForAgain(t *testing.T) {
 				work := &notedWork{appears: c.appears}
 				d := handing(&notedQueue{}, work)
 				began := time.Now()
-				got := d.fresh(t.Context(), c.claim, nil)
+				got := d.fresh(t.Context(), c.claim(), nil)
 				require.Equal(t, c.found, got != nil)
 				require.Equal(t, c.loads, work.loads)
 				require.Equal(t, c.took, time.Since(began))
@@ -188,7 +218,9 @@ func TestFresh_AClaimWhoseCommitFailed_IsLookedForAgain(t *testing.T) {
 		work := &notedWork{appears: 1}
 		loaded := webhookports.Delivery{Found: true, Current: true, Enabled: true, LeaseLeft: time.Hour, ReadAt: time.Now(),
 			Filed: func() bool { return false }}
-		require.NotNil(t, handing(&notedQueue{}, work).fresh(t.Context(), firstClaims(1)[0], &loaded))
+		claim := firstClaims(1)[0]
+		claim.DueAt = time.Now()
+		require.NotNil(t, handing(&notedQueue{}, work).fresh(t.Context(), claim, &loaded))
 		require.Equal(t, 1, work.loads)
 	})
 }

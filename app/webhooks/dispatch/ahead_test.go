@@ -33,6 +33,9 @@ func (r heldRelay) Relay(ctx context.Context, limit int, lease time.Duration, pl
 	})
 }
 
+// ringing has a bell that works.
+func ringing(deps *dispatch.Deps, _ *dispatch.Config) { deps.BellWorks = func() bool { return true } }
+
 func TestRelay_AJobBeforeTheCommit_IsSentAfterTheCommit(t *testing.T) {
 	f := newFixture(t)
 	r := newReceiver(t, func(received, int) int {
@@ -41,7 +44,7 @@ func TestRelay_AJobBeforeTheCommit_IsSentAfterTheCommit(t *testing.T) {
 	})
 	f.subscribe(r.URL)
 	enqueued := make(chan struct{}, 1)
-	f.run(func(deps *dispatch.Deps, _ *dispatch.Config) {
+	f.run(ringing, func(deps *dispatch.Deps, _ *dispatch.Config) {
 		deps.Queue = watchedQueue{deps.Queue, func(context.Context) { signal(enqueued) }}
 		deps.Relay = heldRelay{deps.Relay, func(context.CancelFunc) { <-enqueued }}
 	})
@@ -56,7 +59,7 @@ func TestRelay_AJobBeforeACommitThatFails_IsSentOnce(t *testing.T) {
 	f.subscribe(r.URL)
 	enqueued := make(chan struct{}, 1)
 	var once sync.Once
-	f.run(func(deps *dispatch.Deps, _ *dispatch.Config) {
+	f.run(ringing, func(deps *dispatch.Deps, _ *dispatch.Config) {
 		deps.Queue = watchedQueue{deps.Queue, func(context.Context) { signal(enqueued) }}
 		deps.Relay = heldRelay{deps.Relay, func(end context.CancelFunc) {
 			once.Do(func() {
@@ -76,7 +79,7 @@ func TestStop_BeforeTheCommitOfAJob_HandsTheDeliveryOn(t *testing.T) {
 	r := newReceiver(t, nil)
 	f.subscribe(r.URL)
 	held, goOn := make(chan struct{}, 1), make(chan struct{})
-	stop := f.run(func(deps *dispatch.Deps, _ *dispatch.Config) {
+	stop := f.run(ringing, func(deps *dispatch.Deps, _ *dispatch.Config) {
 		deps.Relay = heldRelay{deps.Relay, func(context.CancelFunc) {
 			signal(held)
 			<-goOn

@@ -54,6 +54,7 @@ type Dispatcher struct {
 	freed     chan struct{}  // receives when a window has room again
 	due       chan struct{}  // receives when this process made deliveries due
 	nextRelay time.Time      // at the earliest; of the relay's goroutine
+	aheadFrom time.Time      // no claim goes ahead of its commit before; of the relay's goroutine
 	database  *outage.Log
 }
 

@@ -115,12 +115,16 @@ func (d *Dispatcher) relay(ctx context.Context, limit int) (taken int, err error
 	handing := handover{t: d.transport}
 	n, claims, err := d.Relay.Relay(ctx, limit, d.config.Lease,
 		func(events []ports.Event, subscriptions []webhookports.Subscription) []webhookports.Delivery {
+			handing.plans++
 			d.registry.observe(subscriptions)
 			now := d.Clock.Now()
 			planned := plan(events, subscriptions, func(sub id.ID) bool { return d.registry.admit(sub, now) })
 			partners, backlog = partnersOf(events), leavesBacklog(planned)
 			return planned
 		}, func(claims []webhookports.Claim) { handing.ahead(ctx, claims) })
+	if err != nil {
+		d.aheadFrom = d.Clock.Now().Add(aheadPause)
+	}
 	var refused *webhookports.RefusedEvents
 	switch {
 	case errors.As(err, &refused) && len(refused.Events) == 1:

@@ -20,9 +20,10 @@ const (
 	freshTries = 5
 	// loadTogether is how many claims of a job are worth a query of their own.
 	loadTogether = 4
-	// A first claim without a delivery may come from a relay that has yet to commit, or that will repeat a failed commit.
-	// A worker looks again after firstAwait, and after twice as long each time, until awaitMost.
-	firstAwait, awaitMost = 2 * time.Millisecond, 256 * time.Millisecond
+	// A first claim without a delivery may come from a relay that has yet to commit, or that will repeat a failed commit,
+	// unless its event was committed longer than awaitAge ago. A worker looks again after firstAwait, and after twice as
+	// long each time, until awaitMost.
+	firstAwait, awaitMost, awaitAge = 2 * time.Millisecond, 256 * time.Millisecond, 5 * time.Second
 	// leaseMargin is the time that a lease must have left after the longest attempt.
 	leaseMargin = time.Second
 )
@@ -150,14 +151,14 @@ func (d *Dispatcher) attempt(ctx context.Context, c webhookports.Claim,
 // fresh returns the delivery of a claim, loaded within webhook.Freshness, or nil when the delivery must not be sent.
 func (d *Dispatcher) fresh(ctx context.Context, c webhookports.Claim,
 	loaded *webhookports.Delivery) *webhookports.Delivery {
-	await := firstAwait
-	for try := 1; ; try++ {
+	await, try := firstAwait, 1
+	for {
 		if loaded == nil {
 			loaded = &webhookports.Delivery{Claim: c}
 			d.loads.Do("", loaded)
 		}
 		loaded.Found = filed(loaded) && loaded.Found
-		if !loaded.Found && loaded.LoadErr == nil && c.Seq == 1 && await <= awaitMost {
+		if await <= awaitMost && mayAppear(loaded, c, d.Clock.Now()) {
 			pause(ctx, await)
 			loaded, await = nil, 2*await
 			continue
@@ -179,8 +180,14 @@ func (d *Dispatcher) fresh(ctx context.Context, c webhookports.Claim,
 			return nil
 		case fateReload:
 			loaded = nil
+			try++
 		}
 	}
+}
+
+// mayAppear reports whether a delivery that was not found may be that of a relay that has yet to commit.
+func mayAppear(loaded *webhookports.Delivery, c webhookports.Claim, now time.Time) bool {
+	return !loaded.Found && loaded.LoadErr == nil && c.Seq == 1 && now.Sub(c.DueAt) < awaitAge
 }
 
 // fate says what a worker does with a loaded delivery.

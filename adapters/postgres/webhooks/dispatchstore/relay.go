@@ -50,7 +50,7 @@ func (s *Store) Relay(ctx context.Context, limit int, lease time.Duration, plan 
 		}
 		expected := claimsOf(planned)
 		filing := s.relayed.keep(expected, planned, taken.subscriptions, taken.targets, taken.readAt, lease)
-		defer func() { filing.end(claims, err == nil) }()
+		defer func() { s.relayed.end(filing, claims, err == nil) }()
 		if ahead != nil && len(expected) > 0 {
 			ahead(expected)
 			ahead = nil

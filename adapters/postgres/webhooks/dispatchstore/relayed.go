@@ -17,6 +17,7 @@ type relayedMemory struct {
 	mu          sync.Mutex
 	now, before map[claimKey]relayedDelivery // by the time of the relay
 	turned      time.Time                    // when now became before
+	open        map[claimKey]*filing         // of the relays that are committing
 }
 
 // claimKey identifies a claim. The due time of a claim is less exact after its way through the queue.
@@ -43,15 +44,23 @@ type target struct {
 
 // filing is the commit of the claims of a relay.
 type filing struct {
-	ended chan struct{}
-	filed map[claimKey]struct{} // the claims that were committed; set before ended is closed
+	claims []webhookports.Claim
+	ended  chan struct{}
+	filed  map[claimKey]struct{} // the claims that were committed; set before ended is closed
 }
 
 // end lets those go on who wait for the commit.
-func (f *filing) end(claims []webhookports.Claim, committed bool) {
+func (m *relayedMemory) end(f *filing, filed []webhookports.Claim, committed bool) {
 	if committed {
-		for _, c := range claims {
+		for _, c := range filed {
 			f.filed[keyOf(c)] = struct{}{}
+		}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, c := range f.claims {
+		if m.open[keyOf(c)] == f {
+			delete(m.open, keyOf(c))
 		}
 	}
 	close(f.ended)
@@ -70,7 +79,7 @@ func (f *filing) await(k claimKey) func() bool {
 func (m *relayedMemory) keep(claims []webhookports.Claim, planned []webhookports.Delivery,
 	subscriptions []webhookports.Subscription, targets map[id.ID]target, readAt time.Time,
 	lease time.Duration) *filing {
-	f := &filing{ended: make(chan struct{}), filed: make(map[claimKey]struct{}, len(claims))}
+	f := &filing{claims: claims, ended: make(chan struct{}), filed: make(map[claimKey]struct{}, len(claims))}
 	if len(claims) == 0 {
 		return f
 	}
@@ -85,7 +94,11 @@ func (m *relayedMemory) keep(claims []webhookports.Claim, planned []webhookports
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.turn(readAt)
+	if m.open == nil {
+		m.open = map[claimKey]*filing{}
+	}
 	for _, c := range claims {
+		m.open[keyOf(c)] = f
 		d, to := *byID[c.DeliveryID], targets[c.SubscriptionID]
 		sub := of[c.SubscriptionID]
 		h := sub.Health
@@ -121,24 +134,16 @@ func (m *relayedMemory) take(c webhookports.Claim) (d relayedDelivery, found boo
 	return d, false
 }
 
-// await returns when no relay is committing one of the claims any more.
+// await returns when no relay of this process is committing one of the claims.
 func (m *relayedMemory) await(claims []webhookports.Claim) {
 	for _, c := range claims {
-		for _, d := range m.kept(c) {
-			d.Filed()
+		m.mu.Lock()
+		f := m.open[keyOf(c)]
+		m.mu.Unlock()
+		if f != nil {
+			<-f.ended
 		}
 	}
-}
-
-func (m *relayedMemory) kept(c webhookports.Claim) (all []relayedDelivery) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, kept := range []map[claimKey]relayedDelivery{m.now, m.before} {
-		if d, found := kept[keyOf(c)]; found {
-			all = append(all, d)
-		}
-	}
-	return all
 }
 
 // forget drops claims that became stale.

@@ -135,3 +135,20 @@ func TestRelease_BeforeTheCommit_GivesUpTheClaim(t *testing.T) {
 	claims[0].Seq++ // not in the memory of the relay
 	require.Equal(t, webhook.Waiting, loadOne(t, s, claims[0]).State)
 }
+
+// The memory of the relay is gone, but its commit is not forgotten.
+func TestLoad_BeforeTheCommit_WithoutTheMemory_WaitsForTheCommit(t *testing.T) {
+	loaded := make(chan []webhookports.Delivery, 1)
+	_, _, err := filingRelay(t, func(s *dispatchstore.Store, c webhookports.Claim, _ context.CancelFunc) {
+		_, err := s.ExpireLeases(t.Context(), 0, time.Hour, time.Minute, []id.ID{})
+		require.NoError(t, err)
+		go func() {
+			got, _ := s.Load(context.WithoutCancel(t.Context()), []webhookports.Claim{c})
+			loaded <- got
+		}()
+	})
+	require.NoError(t, err)
+	got := <-loaded
+	require.Len(t, got, 1)
+	require.True(t, got[0].Current)
+}

@@ -31,6 +31,7 @@ func (s *Store) Load(ctx context.Context, claims []webhookports.Claim) ([]webhoo
 	if len(asked) == 0 {
 		return out, nil
 	}
+	s.relayed.await(asked) // of a commit that takes longer than webhook.Freshness
 	found, err := s.read(ctx, asked)
 	if err != nil {
 		return nil, err
