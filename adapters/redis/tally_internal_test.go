@@ -16,8 +16,8 @@ func TestTallies_TrustAnAnswerForAWhile_AndTellOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		rules := []ports.LimitRule{{Name: "default", Key: "p", PerMinute: 100, Tallied: true}}
-		told := 0
-		s := &tallies{}
+		told := make(chan struct{}, 8)
+		s := &tallies{tell: func([]*tally) { told <- struct{}{} }}
 		take := func() (n int) {
 			tells := s.take(s.of(rules))
 			for _, t := range tells {
@@ -26,7 +26,6 @@ func TestTallies_TrustAnAnswerForAWhile_AndTellOnce(t *testing.T) {
 			}
 			return n
 		}
-		s.tell = func([]*tally) { told += take() }
 		counts := func() (n int) {
 			for {
 				if _, counted := s.count(s.of(rules)); !counted {
@@ -42,8 +41,8 @@ func TestTallies_TrustAnAnswerForAWhile_AndTellOnce(t *testing.T) {
 		learn(99)
 		require.Equal(t, (99-50)/tallyShare, counts())
 		<-time.After(tallyLinger)
-		synctest.Wait()
-		require.Equal(t, 6, told)
+		<-told
+		require.Equal(t, 6, take())
 		learn(93)
 		require.Equal(t, (93-50)/tallyShare, counts())
 		require.Equal(t, 5, take())
@@ -54,7 +53,7 @@ func TestTallies_TrustAnAnswerForAWhile_AndTellOnce(t *testing.T) {
 		learn(99)
 		<-time.After(tallyTrust - 1)
 		require.Equal(t, 6, counts(), "the same tally after a turn")
-		<-time.After(tallyLinger)
+		require.Equal(t, 6, take())
 		learn(99)
 		<-time.After(tallyTrust)
 		require.Zero(t, counts(), "too old")
