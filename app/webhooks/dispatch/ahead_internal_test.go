@@ -172,6 +172,25 @@ func TestHandover_ClaimsOfALateCommit_AreHandedOverAgain(t *testing.T) {
 	}
 }
 
+// failingRelay commits nothing.
+type failingRelay struct{ webhookports.RelayStore }
+
+func (failingRelay) Relay(context.Context, int, time.Duration, webhookports.Plan,
+	func([]webhookports.Claim)) (int, []webhookports.Claim, error) {
+	return 0, nil, errors.New("no commit")
+}
+
+func TestRelay_ThatFails_SendsNothingAheadForAWhile(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := handing(&notedQueue{}, &notedWork{})
+		d.Relay = failingRelay{}
+		_, err := d.relay(t.Context(), 1)
+		require.Error(t, err)
+		require.Equal(t, time.Now().Add(aheadPause), d.aheadFrom)
+	})
+}
+
 // The job of another process may come before the commit of its delivery.
 func TestFresh_AFirstClaimWithoutADelivery_IsLookedForAgain(t *testing.T) {
 	t.Parallel()

@@ -129,6 +129,11 @@ func TestRelease_BeforeTheCommit_GivesUpTheClaim(t *testing.T) {
 	released := make(chan error, 1)
 	s, claims, err := filingRelay(t, func(s *dispatchstore.Store, c webhookports.Claim, _ context.CancelFunc) {
 		go func() { released <- s.Release(context.WithoutCancel(t.Context()), []webhookports.Claim{c}) }()
+		select {
+		case <-released:
+			require.Fail(t, "a claim is given up that is not committed yet")
+		case <-time.After(100 * time.Millisecond):
+		}
 	})
 	require.NoError(t, err)
 	require.NoError(t, <-released)
