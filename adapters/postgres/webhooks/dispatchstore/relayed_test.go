@@ -130,8 +130,8 @@ func TestRelease_BeforeTheCommit_GivesUpTheClaim(t *testing.T) {
 	s, claims, err := filingRelay(t, func(s *dispatchstore.Store, c webhookports.Claim, _ context.CancelFunc) {
 		go func() { released <- s.Release(context.WithoutCancel(t.Context()), []webhookports.Claim{c}) }()
 		select {
-		case <-released:
-			require.Fail(t, "a claim is given up that is not committed yet")
+		case err := <-released:
+			require.Fail(t, "a claim is given up that is not committed yet", "%v", err)
 		case <-time.After(100 * time.Millisecond):
 		}
 	})
