@@ -107,7 +107,7 @@ func (c *IdempotencyCache) Keep(k ports.IdempotencyKey, r ports.StoredResponse) 
 	}
 }
 
-// knows reports whether this process has cached the response of a key.
+// knows reports whether this process has cached the response to an Idempotency-Key in the last minute or two.
 func (c *IdempotencyCache) knows(n cacheName) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

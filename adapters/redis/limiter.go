@@ -81,7 +81,7 @@ func (l *Limiter) allow(ctx context.Context, wanted string,
 	return decision, read
 }
 
-// count counts a request: in Redis, with those of which Redis does not know yet, or in the tally of its rules.
+// count counts a request in the tallies of its rules, or in Redis if the rules have no tallies or no room there.
 func (l *Limiter) count(c *counting) {
 	if !tallied(c.rules) {
 		l.ask(c)
@@ -97,7 +97,7 @@ func (l *Limiter) count(c *counting) {
 	l.askWith(c, all)
 }
 
-// askWith counts a request in Redis, after those of which Redis does not know yet.
+// askWith counts a request in Redis, after the earlier requests that only the tallies have counted.
 func (l *Limiter) askWith(c *counting, all []*tally) {
 	c.tallies = all
 	l.tallies.asks(c)
@@ -116,7 +116,7 @@ func (l *Limiter) ask(c *counting) {
 	}
 }
 
-// tell tells Redis of the requests of tallies with the same key.
+// tell has Redis count the requests that only these tallies have counted. The tallies share a key.
 func (l *Limiter) tell(untold []*tally) {
 	c := &counting{ctx: context.Background()}
 	for _, t := range untold {
@@ -217,7 +217,7 @@ type sameRules struct {
 func (l *Limiter) countBatch(requests []*counting) {
 	groups := make(map[string]*sameRules, 1)
 	for _, c := range requests {
-		c.tells = l.tallies.take(c.tallies) // at last, so that no request is counted before an earlier one
+		c.tells = l.tallies.take(c.tallies) // just before the pipeline, so that Redis counts earlier requests first
 		rules := ruleKey(c.rules)
 		if groups[rules] == nil {
 			groups[rules] = &sameRules{}
@@ -235,7 +235,8 @@ func (l *Limiter) countBatch(requests []*counting) {
 	}
 }
 
-// send sends the commands of all tallies and groups. A server that does not know the script gets its text.
+// send runs limiter.lua in a pipeline: first for the earlier requests of each tally, then for each group of requests. A
+// server that does not have the script gets its text.
 func (l *Limiter) send(ctx context.Context, groups map[string]*sameRules, requests []*counting) error {
 	pipe := l.client.Pipeline()
 	for _, c := range requests {

@@ -11,18 +11,19 @@ import (
 )
 
 const (
-	// tallyLinger is how long Redis does not know of a request that was counted here.
+	// tallyLinger bounds the time between the count of a request in this process and its count in Redis.
 	tallyLinger = 200 * time.Millisecond
-	// tallyTrust is how long an answer of Redis holds. Older than that, the other processes may have used up the limit.
+	// tallyTrust bounds the age of the Redis answer by which a process counts: other processes use the same limit.
 	tallyTrust = 3 * time.Second
-	// tallyShare is the part of what is left above half of a limit that a process may count without telling.
+	// tallyShare divides the requests that are left above half of a limit: a process counts one part of them at most
+	// before it tells Redis.
 	tallyShare = 8
 )
 
-// tallies count requests without a round trip while their limits are far away: with more than half of each left. Redis
-// is told with the next question about the requests' key, tallyLinger later at the latest. A process alone allows
-// exactly what the limits allow. Several processes may allow more, but only of a limit whose second half the others
-// have used since the last answer of Redis (docs/decisions/0047-requests-counted-later.md).
+// tallies count the requests of this process under limits of which more than half is left. Such a request waits for no
+// round trip: Redis counts it with the next command for its key, tallyLinger later at the latest. A process alone
+// allows exactly what the limits allow. Several processes may allow more of a limit whose second half the others have
+// used since the last answer of Redis (docs/decisions/0047-requests-counted-later.md).
 type tallies struct {
 	tell func(untold []*tally) // tells Redis of the tallies of a key
 
@@ -76,7 +77,7 @@ func (s *tallies) of(rules []ports.LimitRule) []*tally {
 	return all
 }
 
-// count counts a request here if all limits are far away.
+// count counts a request in this process if every rule has room. counted is false if Redis must count it.
 func (s *tallies) count(all []*tally) (d ports.LimitDecision, counted bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -101,7 +102,7 @@ func (s *tallies) count(all []*tally) (d ports.LimitDecision, counted bool) {
 	return d, true
 }
 
-// asks notes that the answer to a request is awaited.
+// asks reserves room for a request whose count in Redis is under way. learn ends the reservation.
 func (s *tallies) asks(c *counting) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -117,7 +118,7 @@ type telling struct {
 	cmd      *redis.Cmd
 }
 
-// take gives the requests to tell Redis of.
+// take marks the requests that Redis has not counted as on their way to Redis, and returns them.
 func (s *tallies) take(all []*tally) (tells []*telling) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -130,7 +131,7 @@ func (s *tallies) take(all []*tally) (tells []*telling) {
 	return tells
 }
 
-// learn takes over the answer to a request: what Redis has been told, and what is left.
+// learn ends the way of a request to Redis, and takes over from the reply how many requests each limit has left.
 func (s *tallies) learn(c *counting) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -149,7 +150,7 @@ func (s *tallies) learn(c *counting) {
 	}
 }
 
-// tellAll tells Redis of all requests of which it does not know, key by key.
+// tellAll has Redis count the requests that only this process has counted, with a round trip for each key.
 func (s *tallies) tellAll() {
 	s.mu.Lock()
 	byKey := map[string][]*tally{}

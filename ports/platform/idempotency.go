@@ -46,8 +46,8 @@ type StoredResponse struct {
 // time. Without Redis, and for a key whose Epoch is zero, the cache holds nothing. A response is found in the epoch
 // alone in which its request began: a restore from a backup may have taken back the effect.
 type IdempotencyCache interface {
-	// Admit counts a request as Limiter.Allow does, and returns the cached response of its key; nil: none, or one that
-	// another process has cached.
+	// Admit counts a request as Limiter.Allow does, and returns the response that this process has cached for its
+	// Idempotency-Key. Returns nil without one, also where only another process has cached the response.
 	Admit(ctx context.Context, k IdempotencyKey, rules ...LimitRule) (LimitDecision, *StoredResponse)
 	// Keep caches a committed response, and returns before the response is cached.
 	Keep(k IdempotencyKey, r StoredResponse)

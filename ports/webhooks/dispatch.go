@@ -109,8 +109,9 @@ type RelayStore interface {
 	// same transaction. plan may run again when the transaction is retried. A delivery that exists already stays
 	// unchanged and is not in claims.
 	//
-	// ahead, if it is not nil, gets the planned claims once, before their commit, and must not wait. A worker of this
-	// process that loads one of them waits for the commit by Delivery.Filed; another process finds no delivery yet.
+	// Relay calls ahead, unless it is nil, once with the planned claims, before it commits them; ahead must not block. A
+	// worker of this process may load such a claim, and then calls Delivery.Filed to wait for the commit. To workers of
+	// other processes the delivery does not exist before the commit.
 	//
 	// Returns *RefusedEvents when the events themselves cannot be filed. The outbox then holds all of them still.
 	Relay(ctx context.Context, limit int, lease time.Duration, plan Plan,

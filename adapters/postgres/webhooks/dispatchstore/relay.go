@@ -67,7 +67,8 @@ func (s *Store) Relay(ctx context.Context, limit int, lease time.Duration, plan 
 	return relayed, claims, nil
 }
 
-// claimsOf lists the claims that insertDeliveries makes, unless a delivery exists already.
+// claimsOf gives the claims of the planned deliveries that are dispatched at once. The insert makes these claims, but
+// none for a delivery that the table holds already.
 func claimsOf(planned []webhookports.Delivery) (claims []webhookports.Claim) {
 	for i := range planned {
 		if d := &planned[i]; d.State == webhook.Dispatched {
