@@ -13,7 +13,8 @@ export PATH := $(TOOLS):$(PATH)
 # fails where git does not trust the owner of the checkout. `make build` stamps.
 export GOFLAGS := $(GOFLAGS) -buildvcs=false
 
-# Only the race detector needs cgo. Without cgo, binaries are static, and lint, tools and builds share a build cache.
+# Run, tests and lint compile with the same flags, so that what one has compiled serves the others. Only the race detector
+# needs cgo, and compiles anew.
 export CGO_ENABLED ?= 0
 
 .PHONY: help
@@ -23,11 +24,6 @@ help: ## List the targets
 		/^[a-zA-Z0-9_-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
 
-# A first build takes half of its time without inlining and debug information, and without Stripe and traces (build tag lean) unless
-# the environment asks for them. Only `make run` and `make dev` build so.
-WHOLE := $(filter stripe,$(PAYMENTS_PROVIDER))$(OTEL_EXPORTER_OTLP_ENDPOINT)
-run dev: export GOFLAGS := $(GOFLAGS) $(if $(WHOLE),,-tags=lean) '-gcflags=all=-l -dwarf=false' '-ldflags=-s -w'
-
 ##@ Two commands to know
 
 .PHONY: run
@@ -36,10 +32,24 @@ run: ## Run the whole service, seeded, with a demo partner; Ctrl-C ends it all
 	@exec bin/sandbox
 
 .PHONY: test
-test: ## Run every test there is: generated code, lint, and all tests with the race detector
-	@scripts/test-all.sh
+test: ## Run the tests
+	@scripts/test.sh
 
 ##@ While working
+
+# The packages whose goroutines share memory: delivery and its queue, batches of changes, readers and requests, stores in
+# Redis, guards of the payment provider, jobs by the clock, uploads, and the start and stop of processes.
+export RACED := ./app/webhooks/... ./app/platform/schedules ./app/platform/idempotent ./app/payments ./ports/platform/... \
+	./adapters/asynq ./adapters/files ./adapters/http/middleware ./adapters/metrics ./adapters/postgres/groupcommit \
+	./adapters/postgres/webhooks/dispatchstore ./adapters/redis ./adapters/webhook ./process/run
+
+.PHONY: check
+check: ## Run every check of a change: all tests shuffled and anew, race detector, lint, generated code, words
+	@scripts/check.sh
+
+.PHONY: test-race
+test-race: ## Run all tests with the race detector
+	@scripts/test.sh -race -count=1
 
 PART :=
 

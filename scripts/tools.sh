@@ -12,7 +12,6 @@ source_of() {
 	case $1 in
 	air) echo github.com/air-verse/air@v1.67.4 ;; # `make dev`
 	golangci-lint) echo github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0 ;;
-	gotestsum) echo gotest.tools/gotestsum@v1.13.0 ;; # reports of the tests, and their times
 	oapi-codegen) echo github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2 ;;
 	sqlc) echo github.com/sqlc-dev/sqlc/cmd/sqlc@v1.31.1 ;;
 	stripe-mock) echo github.com/stripe/stripe-mock@v0.203.0 ;; # checks requests against the schema that Stripe publishes

@@ -20,7 +20,7 @@ import (
 	"partnerdeposits/lab/redistest"
 	"partnerdeposits/lab/servicetest"
 	ports "partnerdeposits/ports/platform"
-	"partnerdeposits/process/wire"
+	"partnerdeposits/process/services"
 )
 
 func TestMain(m *testing.M) { servicetest.Main(m) }
@@ -29,7 +29,7 @@ func TestMain(m *testing.M) { servicetest.Main(m) }
 // implements the metrics.
 type fixture struct {
 	*servicetest.Kit
-	wire.Payments
+	services.Payments
 	t       *testing.T
 	by      partner.Caller
 	deposit id.ID
@@ -56,7 +56,7 @@ func setup(t *testing.T) *fixture {
 		s.Redis = redistest.New(t)
 		s.Parts = func(p *servicetest.Parts) {
 			p.DepositMetrics = b
-			p.AroundPayments = func(all wire.Payments) wire.Payments {
+			p.AroundPayments = func(all services.Payments) services.Payments {
 				b.Payments = all
 				return b
 			}

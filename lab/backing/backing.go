@@ -127,6 +127,8 @@ type Options struct {
 	RedisAOF bool
 	// RedisDatabases is the number of databases of a Redis that this process starts; 0 stands for 16.
 	RedisDatabases int
+	// Port is tried first for a Postgres that runs from a binary of this machine; 0: any.
+	Port int
 	// Private asks for a server that no other process uses, to kill and restart at will. The environment's servers are
 	// then not used, even under TEST_SERVICES=env.
 	Private bool

@@ -1,6 +1,7 @@
 package backing
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,6 +38,7 @@ type native struct {
 	immediate syscall.Signal // for an immediate stop
 
 	mu    sync.Mutex
+	first int // the port to try first; 0: none
 	port  int
 	child *procs.Process
 }
@@ -47,7 +49,7 @@ func (n *native) startFresh(ctx context.Context) error {
 	defer n.mu.Unlock()
 	var err error
 	for range 5 {
-		if n.port, err = FreePort(); err != nil {
+		if n.port, err = freePort(n.first); err != nil {
 			return err
 		}
 		if err = n.launch(ctx); !errors.Is(err, errPortTaken) {
@@ -188,10 +190,14 @@ func (n *native) Close() error {
 // FreePort finds a free port of 127.0.0.1 below the range of outgoing connections, and keeps the port for this process:
 // no other call gives it, in any process. A server that starts late, or is down for a while, therefore finds its port
 // still free.
-func FreePort() (int, error) {
+func FreePort() (int, error) { return freePort(0) }
+
+// freePort is FreePort, and tries a port first unless it is 0.
+func freePort(first int) (int, error) {
 	const from, below, tries = 10_000, 32_000, 100
 	for range tries {
-		port := from + rand.IntN(below-from)
+		port := cmp.Or(first, from+rand.IntN(below-from))
+		first = 0
 		if !keepPort(port) {
 			continue
 		}

@@ -72,6 +72,7 @@ func nativePostgres(ctx context.Context, o Options) (*Server, string, error) {
 		err = n.home.write("pg_hba.conf", hostRules)
 	}
 	if err == nil {
+		n.first = o.Port
 		err = n.startFresh(ctx)
 	}
 	if err != nil {

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -25,14 +24,17 @@ import (
 
 	"partnerdeposits/lab/backing"
 	"partnerdeposits/lab/docstest"
+	"partnerdeposits/lab/procs"
 )
 
 const testLimit = 4 * time.Minute // many tests share the machine
 
-// names are the commands of browsers, the cheapest first. Debian's headless shell takes half the CPU time of the
-// others. Its command in PATH is a script, and a signal to the script would leave the browser running.
+// names are the commands of browsers, the cheapest first (scripts/ensure-debian.sh has the same list). Debian's headless
+// shell takes half the CPU time of the others. Its command in PATH is a script, and a signal to the script would leave
+// the browser running.
 var names = []string{
 	"/usr/lib/chromium/chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable",
+	"headless-shell", "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
 }
 
 // Dark is the action that shows pages to a reader who prefers dark colours.
@@ -95,17 +97,29 @@ func exceptions(profile context.Context) <-chan []string {
 
 // Open starts a browser for a program, which calls end.
 func Open(ctx context.Context) (browser context.Context, end func(), err error) {
-	installed := slices.IndexFunc(names, func(name string) bool { return exec.Command(name).Err == nil })
-	if installed < 0 {
-		return nil, func() {}, errors.New("install a browser: scripts/ensure-debian.sh chromium")
+	procs.Uncached()
+	path, err := installed(exec.LookPath)
+	if err != nil {
+		return nil, func() {}, err
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(names[installed]))
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path))
 	if os.Geteuid() == 0 {
 		options = append(options, chromedp.NoSandbox) // Chromium's sandbox refuses root; the pages are those of this service
 	}
 	allocator, endAllocator := chromedp.NewExecAllocator(ctx, options...)
 	browser, endBrowser := chromedp.NewContext(allocator)
 	return browser, func() { endBrowser(); endAllocator() }, chromedp.Do(browser, chromedp.Navigate("about:blank"))
+}
+
+// installed is the path of the first browser that look finds. The field Err of an exec.Cmd would not do: it is nil for
+// an absolute path, whether or not a file is there.
+func installed(look func(name string) (path string, err error)) (string, error) {
+	for _, name := range names {
+		if path, err := look(name); err == nil {
+			return path, nil
+		}
+	}
+	return "", errors.New("install a browser: scripts/ensure-debian.sh chromium")
 }
 
 //go:embed accessible.js

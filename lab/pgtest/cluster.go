@@ -1,6 +1,7 @@
 package pgtest
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -37,7 +38,8 @@ type cluster struct {
 	shared   bool     // the template belongs to another process
 }
 
-func newCluster(ctx context.Context, serverURL string) (*cluster, error) {
+// newCluster makes the template with the given name, or with a fresh name if that is empty.
+func newCluster(ctx context.Context, serverURL, template string) (*cluster, error) {
 	base, err := url.Parse(serverURL)
 	if err != nil {
 		return nil, errors.New("the database URL does not parse")
@@ -56,21 +58,21 @@ func newCluster(ctx context.Context, serverURL string) (*cluster, error) {
 		c.template = os.Getenv(templateEnv)
 		c.shared = c.template != ""
 	}
-	if err := c.prepare(ctx); err != nil {
+	if err := c.prepare(ctx, template); err != nil {
 		return nil, errors.Join(err, c.close(context.WithoutCancel(ctx)))
 	}
 	return c, nil
 }
 
 // prepare drops leftovers of killed runs and makes the template, unless the environment names the template of Share.
-func (c *cluster) prepare(ctx context.Context) error {
+func (c *cluster) prepare(ctx context.Context, template string) error {
 	if err := c.dropLeftovers(ctx); err != nil {
 		return fmt.Errorf("remove old test databases: %w", err)
 	}
 	if c.shared {
 		return nil
 	}
-	name := c.freshName("template")
+	name := cmp.Or(template, c.freshName("template"))
 	if _, err := c.admin.Exec(ctx, "CREATE DATABASE "+quoted(name)+" TEMPLATE template0 ENCODING 'UTF8'"); err != nil {
 		return fmt.Errorf("create the template: %w", err)
 	}

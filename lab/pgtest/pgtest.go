@@ -6,7 +6,7 @@
 //		t.Parallel()
 //		pool := pgtest.New(t)
 //
-// The tests of a binary share a server (package backing), and so do the binaries of a run that lab/servers starts. The
+// The tests of a binary share a server (package backing), and so do the binaries of a run of lab/suite. The
 // migrations run once, into a template database; cloning the template for a test takes about 25 ms.
 package pgtest
 
@@ -131,7 +131,7 @@ func Pair(t testing.TB) *backing.PostgresPair {
 
 // sharedServer starts the server that all tests of this binary share, once.
 var sharedServer = sync.OnceValues(func() (*cluster, error) {
-	c, end, err := start(context.Background()) // not the context of the test that comes first
+	c, end, err := start(context.Background(), 0, "") // not the context of the test that comes first
 	if err == nil {
 		backing.AtExit(end)
 	}
@@ -145,14 +145,15 @@ func shared(t testing.TB) *cluster {
 	return c
 }
 
-func start(ctx context.Context) (c *cluster, end func(), err error) {
+// start starts a server with a migrated template. The zero value of an argument leaves the choice to start.
+func start(ctx context.Context, port int, template string) (c *cluster, end func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
-	server, err := backing.StartPostgres(ctx, backing.Options{FastUnsafe: true})
+	server, err := backing.StartPostgres(ctx, backing.Options{FastUnsafe: true, Port: port})
 	if err != nil {
 		return nil, nil, err
 	}
-	if c, err = newCluster(ctx, server.URL()); err != nil {
+	if c, err = newCluster(ctx, server.URL(), template); err != nil {
 		_ = server.Close()
 		return nil, nil, err
 	}
@@ -165,10 +166,21 @@ func start(ctx context.Context) (c *cluster, end func(), err error) {
 	}, nil
 }
 
+// Address and template of Share. They are the same in every run, since Go's cache of test results compares the variables
+// of the environment that a test reads.
+const (
+	sharedPort     = 15432
+	sharedTemplate = prefix + "template"
+)
+
 // Share starts a server with a template for the test binaries of other processes, which find both in the environment
 // that Share returns. end stops the server.
 func Share(ctx context.Context) (environ []string, end func(), err error) {
-	c, end, err := start(ctx)
+	template := sharedTemplate
+	if os.Getenv(serverEnv) != "" {
+		template = "" // other runs may use that server too
+	}
+	c, end, err := start(ctx, sharedPort, template)
 	if err != nil {
 		return nil, nil, err
 	}

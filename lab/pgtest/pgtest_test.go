@@ -82,7 +82,7 @@ func TestClosePool_ConnectionNotGivenBack_FailsTheTest(t *testing.T) {
 func TestClose_OnAGivenServer_LeavesNoTemplate(t *testing.T) {
 	here := shared(t)
 	t.Setenv(serverEnv, "")
-	c, err := newCluster(t.Context(), here.base.String())
+	c, err := newCluster(t.Context(), here.base.String(), "")
 	require.NoError(t, err)
 	require.NotEqual(t, here.template, c.template)
 	require.True(t, exists(t, here, c.template))
@@ -96,7 +96,7 @@ func TestClose_OfAProcessThatSharesATemplate_LeavesIt(t *testing.T) {
 	here := shared(t)
 	t.Setenv(serverEnv, here.base.String())
 	t.Setenv(templateEnv, here.template)
-	c, err := newCluster(t.Context(), here.base.String())
+	c, err := newCluster(t.Context(), here.base.String(), "")
 	require.NoError(t, err)
 	require.Equal(t, here.template, c.template)
 
@@ -118,7 +118,7 @@ func TestNewCluster_OnAGivenServer_RemovesOnlyOldLeftovers(t *testing.T) {
 		t.Cleanup(func() { require.NoError(t, here.drop(context.Background(), name)) })
 	}
 
-	c, err := newCluster(t.Context(), here.base.String())
+	c, err := newCluster(t.Context(), here.base.String(), "")
 	require.NoError(t, err)
 	require.NoError(t, c.close(t.Context()))
 
@@ -149,7 +149,7 @@ func TestNew_OnAServerThatIsGone_Fails(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, server.Close())
 
-	_, err = newCluster(t.Context(), server.URL())
+	_, err = newCluster(t.Context(), server.URL(), "")
 
 	require.Error(t, err)
 }

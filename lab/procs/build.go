@@ -21,6 +21,7 @@ type Build struct {
 // Into builds commands of this module, such as "cmd/dispatcher", to the path out. With a trailing separator, out is a
 // directory.
 func (b Build) Into(ctx context.Context, out string, commands ...string) error {
+	Uncached()
 	args := []string{"build", "-ldflags=-s -w " + b.Stamp, "-o", out} // debug information costs a quarter of a link
 	env := append(os.Environ(), "CGO_ENABLED=0")
 	if len(b.Tags) > 0 {

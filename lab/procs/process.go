@@ -23,6 +23,7 @@ type Spec struct {
 	Env    []string
 	Log    io.Writer // also gets the output; may be nil
 	Stdout io.Writer // gets the standard output in place of the log; may be nil
+	Store  bool      // a store that the test gives all its settings, such as PgBouncer: Go may cache the test's results
 }
 
 // Process is a running command. On Linux a Process ends with the process that started it, also after SIGKILL.
@@ -36,6 +37,9 @@ type Process struct {
 
 // Start starts a process.
 func Start(s Spec) (*Process, error) {
+	if !s.Store {
+		Uncached()
+	}
 	//nolint:gosec,noctx // binaries of this repository, stopped by the caller
 	p := &Process{Name: s.Name, cmd: exec.Command(s.Path, s.Args...), log: Buffer{Max: tailSize}}
 	p.cmd.Env = s.Env
@@ -223,6 +227,7 @@ type Ended struct {
 
 // Run executes a command to its end. An exit code other than 0 is no error.
 func Run(ctx context.Context, s Spec) (e Ended, err error) {
+	Uncached()
 	var out, errs bytes.Buffer
 	cmd := exec.CommandContext(ctx, s.Path, s.Args...) //nolint:gosec // binaries of this repository and of Postgres
 	cmd.Env, cmd.Stdout, cmd.Stderr = s.Env, &out, &errs

@@ -1,5 +1,5 @@
 // Package servicetest gives a test the whole service over a database of its own. The services are wired as the
-// processes wire them (process/wire); a test replaces the parts that it wants to control.
+// processes wire them (process/services); a test replaces the parts that it wants to control.
 //
 //	func TestMain(m *testing.M) { servicetest.Main(m) }
 //
@@ -35,13 +35,13 @@ import (
 	"partnerdeposits/lab/secretstest"
 	ports "partnerdeposits/ports/platform"
 	"partnerdeposits/process/config"
-	"partnerdeposits/process/wire"
+	"partnerdeposits/process/services"
 )
 
 // Parts and Services are those of the processes.
 type (
-	Parts    = wire.Parts
-	Services = wire.Services
+	Parts    = services.Parts
+	Services = services.Services
 )
 
 // Patience is how long a test waits for Postgres or Redis on a busy machine.
@@ -59,8 +59,8 @@ type Setup struct {
 
 // Kit holds the stores and services of a test.
 type Kit struct {
-	wire.Stores
-	wire.Services
+	services.Stores
+	services.Services
 	Clock ports.Clock
 	t     testing.TB
 	setup Setup
@@ -109,7 +109,7 @@ func (k *Kit) Build(change ...func(*Parts)) Services {
 	hasher, err := passwords.New(passwords.Cheap)
 	require.NoError(k.t, err)
 	errorsOnly := slog.NewTextHandler(k.t.Output(), &slog.HandlerOptions{Level: slog.LevelError}) // beside the test
-	parts := wire.DefaultParts(k.setup.Config, k.Stores, k.Clock, slog.New(errorsOnly))
+	parts := services.DefaultParts(k.setup.Config, k.Stores, k.Clock, slog.New(errorsOnly))
 	parts.Passwords, parts.Doorbell, parts.DepositMetrics = hasher, silentBell{}, noMetrics{}
 	parts.Epoch = func() ports.Epoch { return ports.Epoch{1} }
 	for _, c := range append([]func(*Parts){k.setup.Parts}, change...) {
@@ -117,7 +117,7 @@ func (k *Kit) Build(change ...func(*Parts)) Services {
 			c(&parts)
 		}
 	}
-	return wire.NewServices(k.setup.Config, k.Stores, parts)
+	return services.New(k.setup.Config, k.Stores, parts)
 }
 
 // DispatchStore gives the store of a dispatcher over the same database. The store has a pool of its own with the

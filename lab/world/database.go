@@ -16,7 +16,7 @@ import (
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/secret"
 	"partnerdeposits/process/config"
-	"partnerdeposits/process/wire"
+	"partnerdeposits/process/services"
 )
 
 // Database is a database of the service, opened by the laboratory.
@@ -76,7 +76,7 @@ func parsed(server string) *url.URL {
 func Open(ctx context.Context, url string, conns int32) (*Database, error) {
 	cfg := config.Config{Environment: partner.Development, DatabaseURL: secret.Text(url)}
 	options := postgres.PoolOptions{MaxConns: conns, StatementTimeout: 10 * time.Minute}
-	stores, err := wire.OpenStore(ctx, cfg, slog.New(slog.DiscardHandler), options)
+	stores, err := services.OpenStore(ctx, cfg, slog.New(slog.DiscardHandler), options)
 	if err != nil {
 		return nil, err
 	}

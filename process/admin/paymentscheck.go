@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"partnerdeposits/process/config"
+	"partnerdeposits/process/services"
 	"partnerdeposits/process/wire"
 )
 
@@ -45,7 +46,7 @@ func (paymentsCheck) Run(c *call) error {
 // paymentSettings tells the provider, and settings of it that do not fit the environment. The doctor asks no provider:
 // `admin payments check` does.
 func paymentSettings(cfg config.Config) finding {
-	found := wire.PaymentSettings(cfg)
+	found := services.PaymentSettings(cfg)
 	if found.Problem != "" {
 		return bad("payments", found.Problem, found.Remedy)
 	}

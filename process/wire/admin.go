@@ -26,6 +26,7 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 	webhookports "partnerdeposits/ports/webhooks"
 	"partnerdeposits/process/config"
+	"partnerdeposits/process/services"
 )
 
 const adminConns = 2
@@ -43,21 +44,21 @@ type Admin struct {
 	Books       *books.Service
 	Keyset      *postgres.Resealer          // encrypts stored secrets anew
 	Checker     paymentports.PaymentChecker // nil for a payment provider that has nothing to check
-	stores      Stores
+	stores      services.Stores
 }
 
 // NewAdmin opens the database for a command. Close the Admin in the end.
 func NewAdmin(ctx context.Context, cfg config.Config, log *slog.Logger) (*Admin, error) {
-	stores, err := OpenStore(ctx, cfg, log,
+	stores, err := services.OpenStore(ctx, cfg, log,
 		postgres.PoolOptions{MaxConns: adminConns, AppName: "partnerdeposits-admin", Pooled: cfg.DatabasePooled})
 	if err != nil {
 		return nil, err
 	}
-	parts := DefaultParts(cfg, stores, system.Clock{}, log)
+	parts := services.DefaultParts(cfg, stores, system.Clock{}, log)
 	if parts.Passwords, err = passwords.New(); err != nil {
 		return nil, err
 	}
-	all := NewServices(cfg, stores, parts)
+	all := services.New(cfg, stores, parts)
 	return &Admin{Partners: all.Partners, Connections: all.Connections, Operators: all.Operators, Clients: all.Clients,
 			Webhooks: all.Webhooks, Restore: all.Restore, Support: all.Support, Payments: all.Payments, Books: all.Books,
 			Keyset: postgres.NewResealer(stores.Postgres, stores.Cipher.PrimaryPrefix()), Checker: parts.Checker,

@@ -32,6 +32,7 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 	"partnerdeposits/process/config"
 	"partnerdeposits/process/run"
+	"partnerdeposits/process/services"
 )
 
 const userAgent = "partnerdeposits-webhooks/1"
@@ -209,10 +210,10 @@ func (s *process) scheduler(registry *metrics.Registry,
 	if err != nil {
 		return nil, err
 	}
-	parts := DefaultParts(s.cfg, s.Stores, system.Clock{}, s.log)
-	parts.warnWithoutPayments()
+	parts := services.DefaultParts(s.cfg, s.Stores, system.Clock{}, s.log)
+	parts.WarnWithoutPayments()
 	parts.DepositMetrics, parts.PaymentMetrics = registry.Deposits(), registry.Payments()
-	all := NewServices(s.cfg, s.Stores, parts)
+	all := services.New(s.cfg, s.Stores, parts)
 	store := s.Postgres
 	endpoints := webhooks.EndpointNotices{
 		Notices: store.Notices, Mails: store.Mails, Endpoints: dispatchstore.NewBacklog(s.ops), UnitOfWork: parts.UnitOfWork,

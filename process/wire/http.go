@@ -35,6 +35,7 @@ import (
 	"partnerdeposits/core/partner"
 	"partnerdeposits/process/config"
 	"partnerdeposits/process/run"
+	"partnerdeposits/process/services"
 	"partnerdeposits/process/version"
 )
 
@@ -93,8 +94,8 @@ func (s *process) httpApp(registry *metrics.Registry, ready *ops.Readiness,
 		results = append(results, string(r))
 	}
 	counted := registry.HTTP(middleware.Surfaces, results)
-	parts := DefaultParts(s.cfg, s.Stores, system.Clock{}, s.log)
-	parts.warnWithoutPayments()
+	parts := services.DefaultParts(s.cfg, s.Stores, system.Clock{}, s.log)
+	parts.WarnWithoutPayments()
 	if err := files.CheckScratch(); err != nil {
 		s.log.Warn("forms with files will fail: the directory for temporary files (TMPDIR, or /tmp) cannot be written",
 			"error", err)
@@ -107,7 +108,7 @@ func (s *process) httpApp(registry *metrics.Registry, ready *ops.Readiness,
 		registry.Payments(), counted.LimiterFailedOpen
 	parts.Epoch, parts.Waiting = s.epoch.Current, waiting
 	parts.Idempotency = func(r idempotent.Result) { counted.Idempotency(string(r)) }
-	all := NewServices(s.cfg, s.Stores, parts)
+	all := services.New(s.cfg, s.Stores, parts)
 	site, err := ui.NewSite(s.cfg.DashboardBaseURL, parts.Entropy, s.Cipher)
 	if err != nil {
 		return nil, err
@@ -150,7 +151,7 @@ func (s *process) httpApp(registry *metrics.Registry, ready *ops.Readiness,
 
 // callbacksOf gives the use cases of the provider's callbacks; nil where the provider sends none, and the route does
 // not exist then.
-func callbacksOf(p Parts, all Services) *callbacks.Service {
+func callbacksOf(p services.Parts, all services.Services) *callbacks.Service {
 	if p.Callbacks == nil {
 		return nil
 	}
@@ -159,7 +160,7 @@ func callbacksOf(p Parts, all Services) *callbacks.Service {
 
 // styleguide gives the pages of development; nil elsewhere, since their mails open deposits and accounts. A service
 // with a mail server catches no mail.
-func (s *process) styleguide(parts Parts, site *ui.Site) *styleguide.Deps {
+func (s *process) styleguide(parts services.Parts, site *ui.Site) *styleguide.Deps {
 	if s.cfg.Environment != partner.Development {
 		return nil
 	}

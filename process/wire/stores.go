@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
-	"github.com/redis/go-redis/v9"
 
 	"partnerdeposits/adapters/http/ops"
 	"partnerdeposits/adapters/postgres"
@@ -16,10 +15,9 @@ import (
 	"partnerdeposits/adapters/postgres/migrations"
 	platformtables "partnerdeposits/adapters/postgres/platform"
 	redisadapter "partnerdeposits/adapters/redis"
-	"partnerdeposits/adapters/secrets"
-	"partnerdeposits/core/partner"
 	"partnerdeposits/process/config"
 	"partnerdeposits/process/run"
+	"partnerdeposits/process/services"
 )
 
 // Names of the checks of /readyz.
@@ -40,45 +38,9 @@ const (
 	opsConns      = 2
 )
 
-// Stores are the open databases that the services are built over.
-type Stores struct {
-	Postgres *postgres.Store
-	Changes  *groupcommit.Changes
-	Pool     *pgxpool.Pool // of Postgres
-	Cipher   *secrets.Cipher
-	Redis    redis.UniversalClient // nil in commands: their use cases need no Redis
-	Breaker  *redisadapter.Breaker // of Redis
-}
-
-// OpenStore opens Postgres alone, as commands do. Close the stores in the end.
-func OpenStore(ctx context.Context, cfg config.Config, log *slog.Logger, o postgres.PoolOptions) (Stores, error) {
-	if err := leftOut(cfg); err != nil {
-		return Stores{}, err
-	}
-	cipher, err := cipherOf(cfg, log)
-	if err != nil {
-		return Stores{}, err
-	}
-	pool, err := postgres.NewPool(ctx, cfg.DatabaseURL.Reveal(), o)
-	if err != nil {
-		return Stores{}, err
-	}
-	return Stores{
-		Postgres: postgres.NewStore(pool, cipher, postgres.Options{}),
-		Changes:  groupcommit.New(pool, cipher, groupcommit.Options{}),
-		Pool:     pool, Cipher: cipher,
-	}, nil
-}
-
-// Close closes the connections to Postgres.
-func (s Stores) Close(ctx context.Context) {
-	s.Postgres.Close(ctx)
-	s.Pool.Close()
-}
-
 // process is the state that a process keeps open. Its parts stand in the order of opening.
 type process struct {
-	Stores
+	services.Stores
 	cfg   config.Config
 	log   *slog.Logger
 	ops   *pgxpool.Pool // of readiness and gauges, which must answer while all connections of the services are taken
@@ -94,13 +56,10 @@ type process struct {
 // callers change and read deposits at the same time.
 func open(ctx context.Context, cfg config.Config, log *slog.Logger, name string, conns int32,
 	grouped bool) (*process, error) {
-	if err := leftOut(cfg); err != nil {
-		return nil, err
-	}
 	s := &process{cfg: cfg, log: log}
 	redisadapter.LogTo(log)
 	var err error
-	if s.Cipher, err = cipherOf(cfg, log); err != nil {
+	if s.Cipher, err = services.Cipher(cfg, log); err != nil {
 		return nil, err
 	}
 	if traced(cfg) {
@@ -195,16 +154,6 @@ func (s *process) newPool(ctx context.Context, name string, o postgres.PoolOptio
 
 func closing(fn func()) func() error {
 	return func() error { fn(); return nil }
-}
-
-// cipherOf opens the keyset. Outside development the configuration guarantees a keyset.
-func cipherOf(cfg config.Config, log *slog.Logger) (*secrets.Cipher, error) {
-	keyset := cfg.SecretsKeyset.Reveal()
-	if keyset == "" && cfg.Environment == partner.Development {
-		log.Warn("SECRETS_KEYSET is not set: secrets are encrypted with the built-in development keyset, which is public")
-		keyset = secrets.DevelopmentKeyset
-	}
-	return secrets.Open(keyset)
 }
 
 // readiness watches the stores, and more.

@@ -23,7 +23,7 @@ import (
 	depositports "partnerdeposits/ports/deposits"
 	partnerports "partnerdeposits/ports/partners"
 	ports "partnerdeposits/ports/platform"
-	"partnerdeposits/process/wire"
+	"partnerdeposits/process/services"
 )
 
 func TestMain(m *testing.M) { servicetest.Main(m) }
@@ -186,7 +186,7 @@ func TestErase_AfterATransactionReadTheClient_MakesItRunAgain(t *testing.T) {
 	d := f.deposit(func(d *deposit.Deposit) { d.CheckoutStartedAt = f.Clock.Now() })
 	var once sync.Once
 	f.Services = f.Build(func(p *servicetest.Parts) {
-		p.AroundPayments = func(all wire.Payments) wire.Payments { return reading{all, func() { once.Do(f.erase) }} }
+		p.AroundPayments = func(all services.Payments) services.Payments { return reading{all, func() { once.Do(f.erase) }} }
 	})
 	require.Equal(t, "nobody", f.cancel(d))
 	require.Empty(t, f.personal())
@@ -194,7 +194,7 @@ func TestErase_AfterATransactionReadTheClient_MakesItRunAgain(t *testing.T) {
 
 // reading calls then after each Processing, which a cancellation calls between its reads and its writes.
 type reading struct {
-	wire.Payments
+	services.Payments
 	then func()
 }
 

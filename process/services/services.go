@@ -1,4 +1,5 @@
-package wire
+// Package services builds all use cases over open stores, for the processes (process/wire), for commands and for tests.
+package services
 
 import (
 	"log/slog"
@@ -38,7 +39,7 @@ import (
 	"partnerdeposits/process/config"
 )
 
-// Parts are the capabilities beside the stores from which NewServices builds the services. DefaultParts gives the parts
+// Parts are the capabilities beside the stores from which New builds the services. DefaultParts gives the parts
 // of a process; tests replace some of them.
 type Parts struct {
 	UnitOfWork ports.UnitOfWork
@@ -122,8 +123,8 @@ type Services struct {
 	Limiter     ports.Limiter
 }
 
-// NewServices builds all use cases over one set of stores.
-func NewServices(cfg config.Config, stores Stores, p Parts) Services {
+// New builds all use cases over one set of stores.
+func New(cfg config.Config, stores Stores, p Parts) Services {
 	limiter := redisadapter.NewLimiter(stores.Redis, stores.Breaker, p.LimiterFailedOpen)
 	b := &builder{cfg: cfg, store: stores.Postgres, parts: p, limiter: limiter}
 	b.once = idempotent.New(idempotent.Deps{

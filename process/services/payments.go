@@ -1,10 +1,11 @@
-package wire
+package services
 
 import (
 	"github.com/gofiber/fiber/v2"
 
 	paymentsnone "partnerdeposits/adapters/payments/none"
 	paymentssandbox "partnerdeposits/adapters/payments/sandbox"
+	"partnerdeposits/adapters/payments/stripe"
 	"partnerdeposits/adapters/scoring"
 	"partnerdeposits/core/partner"
 	paymentports "partnerdeposits/ports/payments"
@@ -27,7 +28,12 @@ func (p *Parts) setPayments(cfg config.Config, stores Stores) {
 	}
 	switch cfg.Payments() {
 	case config.PaymentsStripe:
-		p.setStripe(cfg, stores)
+		provider := stripe.New(stripe.Options{
+			Pool: stores.Pool, Clock: p.Clock, Log: p.Log,
+			SecretKey: cfg.StripeSecretKey, WebhookSecret: cfg.StripeWebhookSecret, BaseURL: cfg.StripeAPIBase,
+		})
+		p.Provider = provider
+		p.ProviderPorts = ProviderPorts{Callbacks: provider, Books: provider, Eraser: provider, Checker: provider}
 	case config.PaymentsSandbox:
 		sandbox := paymentssandbox.New(stores.Pool, cfg.DashboardBaseURL, p.Entropy, p.Clock)
 		p.Provider, p.Simulator, p.Books = sandbox, sandbox, sandbox
@@ -40,13 +46,13 @@ func (p *Parts) setPayments(cfg config.Config, stores Stores) {
 // PaymentSettings is what the chosen provider makes of its settings, without a request.
 func PaymentSettings(cfg config.Config) paymentports.PaymentSettings {
 	if cfg.Payments() == config.PaymentsStripe {
-		return stripeSettings(cfg)
+		return stripe.Settings(cfg.StripeSecretKey, cfg.StripeWebhookSecret, cfg.Environment == partner.Production)
 	}
 	return paymentports.PaymentSettings{}
 }
 
-// warnWithoutPayments logs that checkout cannot take payments.
-func (p *Parts) warnWithoutPayments() {
+// WarnWithoutPayments logs that checkout cannot take payments.
+func (p *Parts) WarnWithoutPayments() {
 	if _, none := p.Provider.(paymentsnone.Provider); none {
 		p.Log.Warn("no payment provider is set up: tenants are told to come back later")
 	}

@@ -1,0 +1,68 @@
+// Command suite runs tests and says how far they are. Its arguments are a command that prints events of `go test -json`,
+// such as scripts/run-tests.sh:
+//
+//	bin/suite scripts/run-tests.sh
+//
+// All test programs share a Postgres with every migration applied to a template database (package pgtest): a server and
+// its migrations cost each program more than many a test. A Redis is not shared, since its channels and scripts reach
+// beyond the databases that tests are given.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"partnerdeposits/lab/pgtest"
+)
+
+// every is the longest silence.
+const every = 5 * time.Second
+
+func main() {
+	passed, err := run(os.Args[1:], os.Stdout)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "suite:", err)
+	}
+	if !passed {
+		os.Exit(1)
+	}
+}
+
+// run tells whether all tests passed. Ctrl-C reaches the command too, which ends first.
+func run(command []string, out io.Writer) (passed bool, err error) {
+	if len(command) == 0 {
+		return false, errors.New("name a command that prints events of go test -json")
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	report := newReport(out)
+	defer report.tick(every)()
+	environ, end, err := pgtest.Share(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer end()
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...) //nolint:gosec // the command is the caller's
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.Stderr, cmd.Env = os.Stderr, append(os.Environ(), environ...)
+	events, err := cmd.StdoutPipe()
+	if err != nil {
+		return false, err
+	}
+	if err := cmd.Start(); err != nil {
+		return false, err
+	}
+	err = report.read(events)
+	var failed *exec.ExitError
+	if ended := cmd.Wait(); !errors.As(ended, &failed) {
+		err = errors.Join(err, ended)
+	}
+	return report.close() && err == nil && failed == nil, err
+}

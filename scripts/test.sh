@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Runs tests, for `make test` and others. Arguments are further flags of `go test`, such as -race -count=1; PACKAGES and
+# MODULES are as in scripts/run-tests.sh. With CI=true, the tests of frameworks and of commands that documents show run
+# too, and need their packages.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+source scripts/steps.sh
+export PACKAGES=${PACKAGES:-./...}
+
+needs=(curl chromium haproxy pgbouncer pg_dump prometheus)
+if [ "${CI:-}" = true ]; then
+	needs+=(docker-compose openssl pgbench systemd-analyze php node npm python)
+fi
+build=()
+if [[ " $* " = *' -race '* ]]; then
+	needs+=(gcc) build=(-race)
+	export CGO_ENABLED=1 GORACE="atexit_sleep_ms=0 ${GORACE:-}" # a race is written when it is found; the second at the end finds few
+fi
+
+echo "# tests: install what is missing, compile all packages, then run them on a real Postgres and Redis"
+# Packages of Debian install while packages of Go compile.
+installed=$(mktemp)
+trap 'rm -f "$installed"' EXIT
+(scripts/ensure-debian.sh "${needs[@]}" 2>&1 || echo "failed" >"$installed") | sed -u 's/^/# debian: /' &
+installing=$!
+
+compile() {
+	local modules=(${MODULES:-})
+	echo "total $(go list -test -deps "${build[@]}" $PACKAGES | wc -l)"
+	go list -v -export -test -deps "${build[@]}" -f '{{""}}' $PACKAGES || return
+	for module in "${modules[@]}"; do (cd "$module" && go list -v -export -test -deps -f '{{""}}' .) || return; done
+	go build -v -o bin/suite ./lab/suite
+}
+step 'downloading modules' fetch $PACKAGES
+step 'compiling' compile
+wait "$installing"
+[ ! -s "$installed" ] || exit 1
+exec bin/suite scripts/run-tests.sh "$@"
