@@ -128,10 +128,6 @@ screenshots: ## Take the pictures of README and guides from a running `make run`
 dashboards: ## Draw the panels of the Grafana dashboards from a run under load and faults (docs/dashboards)
 	@DASHBOARDS_TO=$(CURDIR)/docs/dashboards go test -count=1 -v -run TestDashboards_UnderLoad ./lab/e2e
 
-.PHONY: walks
-walks: ## Trace the walks of docs/walks.md through the code, and draw their tables anew (five minutes; ARGS=page draws only)
-	@go run ./lab/walks $(ARGS)
-
 SEED := $(shell date +%s)
 ARGS :=
 

@@ -31,7 +31,6 @@ var docExceptions = []docException{
 	{pattern: `make screenshots`, reason: "writes docs/pictures, which a test holds small and shown"},
 	{pattern: `make dashboards`,
 		reason: "draws docs/dashboards; TestDashboards_… runs the same queries on running processes"},
-	{pattern: `make walks( .*)?`, reason: "draws docs/walks.md; lab/walks compares the page with the kept trace"},
 	{pattern: `make dev`, reason: "runs until Ctrl-C; air restarts, and startSandbox runs the sandbox"},
 	{pattern: `make( help)?`, reason: "prints the list of targets"},
 	{pattern: `make (test|test-sdk|unit|integration|e2e)`, reason: "runs the tests, this one included"},
