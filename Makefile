@@ -46,7 +46,7 @@ PART :=
 .PHONY: test-long
 test-long: ## Run the tests that need minutes, and print a table: alerts, failovers, faults, upgrades (86 minutes; PART=rolling for a part)
 	@scripts/ensure-debian.sh curl haproxy pg_dump prometheus prometheus-alertmanager
-	@go run ./lab/long $(PART)
+	@lab/long/run.sh $(PART)
 
 # The node needs root, and etcd, containerd, the plug-ins of CNI and iptables of the system. Its pods reach Postgres and
 # Redis through this machine, where servers in containers may not be.
