@@ -56,7 +56,7 @@ KUBE = scripts/ensure-debian.sh etcd containerd cni iptables && bin=$$(lab/kube/
 test-kube: export TEST_SERVICES ?= native
 test-kube: ## Try the chart on a real Kubernetes, which the first run builds (Linux, root; docs/guides/testing-kubernetes.md)
 	@$(KUBE) && $(MAKE) image && cd lab/kube && KUBE_BIN=$$bin KUBE_IMAGE=$(CURDIR)/dist/image \
-		go test -count=1 -v -p=1 -timeout=30m -tags=kube ./node ./trials
+		go test -count=1 -v -p=1 -timeout=30m -tags=kube ./trials
 
 .PHONY: kube
 kube: ## Run the Kubernetes of test-kube until Ctrl-C, to try things by hand (Linux, root)

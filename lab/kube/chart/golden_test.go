@@ -57,7 +57,8 @@ func TestLint_FindsNothingButTheMissingIcon(t *testing.T) {
 	}
 }
 
-// The golden files hold every object. Dashboards and rules are left out: another test compares them with their files.
+// The golden files hold every object: what makes its pods restricted, the hooks that run the migration first, and more.
+// Dashboards and rules are left out: another test compares them with their files.
 func TestSets_RenderAsTheGoldenFiles(t *testing.T) {
 	for _, file := range sets {
 		objects, err := chart.Render("demo", set(t, file))

@@ -53,20 +53,7 @@ func Read(path string) (Values, error) {
 }
 
 // Merge lays later values over earlier ones, as `helm -f a -f b` does.
-func Merge(all ...Values) Values {
-	merged := Values{}
-	for _, values := range all {
-		for key, value := range values {
-			below, isMap := value.(map[string]any)
-			before, wasMap := merged[key].(map[string]any)
-			if isMap && wasMap {
-				value = Merge(before, below)
-			}
-			merged[key] = value
-		}
-	}
-	return merged
-}
+func Merge(earlier, later Values) Values { return loader.MergeMaps(earlier, later) }
 
 // Texts renders the templates of the chart as a release in the namespace "deposits", without a cluster.
 //

@@ -163,6 +163,7 @@ func TestSchema_NamesWrongValues(t *testing.T) {
 		{"image: {tagg: v1}", "/image", "additional properties 'tagg' not allowed"},
 		{"image: {digest: abc}", "/image/digest", "does not match pattern"},
 		{"http: {replicas: two}", "/http/replicas", "got string, want integer"},
+		{"dispatcher: {replica: 2}", "/dispatcher", "additional properties 'replica' not allowed"},
 		{"http: {terminationGracePeriodSeconds: 30}", "/http/terminationGracePeriodSeconds", "minimum: got 30, want 40"},
 		{"settings: {DRAIN_DELAY: 21s}", "/settings/DRAIN_DELAY", "does not match pattern"},
 		{"settings: {RATE_LIMIT_PER_MINUT: 5}", "/settings", "additional properties 'RATE_LIMIT_PER_MINUT' not allowed"},

@@ -7,163 +7,167 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"sigs.k8s.io/yaml"
 )
 
 const (
-	kubernetes = "k8s.io/kubernetes@v1.34.1"
-	operator   = "github.com/prometheus-operator/prometheus-operator@v0.85.0"
-	gateway    = "sigs.k8s.io/gateway-api@v1.4.1"
+	kubernetes = "k8s.io/kubernetes@v1.34.1 api/openapi-spec/v3"
+	operator   = "github.com/prometheus-operator/prometheus-operator@v0.85.0 example/prometheus-operator-crd"
+	gateway    = "sigs.k8s.io/gateway-api@v1.4.1 config/crd/standard"
 )
 
-// kinds gives, for each apiVersion/kind, the module and the file in it that describes the kind.
-var kinds = map[string][2]string{
-	"apps/v1/Deployment":                     {kubernetes, "apis__apps__v1"},
-	"autoscaling/v2/HorizontalPodAutoscaler": {kubernetes, "apis__autoscaling__v2"},
-	"batch/v1/Job":                           {kubernetes, "apis__batch__v1"},
-	"networking.k8s.io/v1/Ingress":           {kubernetes, "apis__networking.k8s.io__v1"},
-	"networking.k8s.io/v1/NetworkPolicy":     {kubernetes, "apis__networking.k8s.io__v1"},
-	"policy/v1/PodDisruptionBudget":          {kubernetes, "apis__policy__v1"},
-	"v1/ConfigMap":                           {kubernetes, "api__v1"},
-	"v1/Service":                             {kubernetes, "api__v1"},
-	"v1/ServiceAccount":                      {kubernetes, "api__v1"},
+// kinds gives, for each apiVersion/kind, the module with the folder, the file, and for a kind of Kubernetes its name in
+// that file.
+var kinds = map[string][3]string{
+	"apps/v1/Deployment":                     {kubernetes, "apis__apps__v1_openapi.json", "apps.v1.Deployment"},
+	"autoscaling/v2/HorizontalPodAutoscaler": {kubernetes, "apis__autoscaling__v2_openapi.json", "autoscaling.v2.HorizontalPodAutoscaler"},
+	"batch/v1/Job":                           {kubernetes, "apis__batch__v1_openapi.json", "batch.v1.Job"},
+	"networking.k8s.io/v1/Ingress":           {kubernetes, "apis__networking.k8s.io__v1_openapi.json", "networking.v1.Ingress"},
+	"networking.k8s.io/v1/NetworkPolicy":     {kubernetes, "apis__networking.k8s.io__v1_openapi.json", "networking.v1.NetworkPolicy"},
+	"policy/v1/PodDisruptionBudget":          {kubernetes, "apis__policy__v1_openapi.json", "policy.v1.PodDisruptionBudget"},
+	"v1/ConfigMap":                           {kubernetes, "api__v1_openapi.json", "core.v1.ConfigMap"},
+	"v1/Service":                             {kubernetes, "api__v1_openapi.json", "core.v1.Service"},
+	"v1/ServiceAccount":                      {kubernetes, "api__v1_openapi.json", "core.v1.ServiceAccount"},
 
-	"monitoring.coreos.com/v1/PodMonitor":     {operator, "monitoring.coreos.com_podmonitors"},
-	"monitoring.coreos.com/v1/PrometheusRule": {operator, "monitoring.coreos.com_prometheusrules"},
-	"gateway.networking.k8s.io/v1/HTTPRoute":  {gateway, "gateway.networking.k8s.io_httproutes"},
+	"monitoring.coreos.com/v1/PodMonitor":     {operator, "monitoring.coreos.com_podmonitors.yaml"},
+	"monitoring.coreos.com/v1/PrometheusRule": {operator, "monitoring.coreos.com_prometheusrules.yaml"},
+	"gateway.networking.k8s.io/v1/HTTPRoute":  {gateway, "gateway.networking.k8s.io_httproutes.yaml"},
 }
 
-// folders names, for each Go module, the folder of its schema files.
-var folders = map[string]string{
-	kubernetes: "api/openapi-spec/v3",
-	operator:   "example/prometheus-operator-crd",
-	gateway:    "config/crd/standard",
-}
+const (
+	components = "#/components/schemas/"
+	metadata   = components + "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
+)
 
 func main() {
-	if err := run(); err != nil {
+	all := pruned{from: map[string]any{}, to: map[string]any{}}
+	roots := map[string]any{}
+	for kind, where := range kinds {
+		name, err := all.read(kind, where)
+		if err != nil {
+			slog.Error("no schema", "kind", kind, "err", err)
+			os.Exit(1)
+		}
+		roots[kind] = map[string]any{"$ref": components + name}
+	}
+	schema := map[string]any{"properties": all.cleanEach(roots), "$defs": all.to}
+	if err := json.NewEncoder(os.Stdout).Encode(schema); err != nil {
 		slog.Error("no schema", "err", err)
 		os.Exit(1)
 	}
 }
 
-func run() error {
-	all := pruned{defs: map[string]any{}, kinds: map[string]any{}}
-	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
-		if err := all.add(kind); err != nil {
-			return fmt.Errorf("%s: %w", kind, err)
-		}
-	}
-	text, err := json.Marshal(map[string]any{"$defs": all.defs, "properties": all.kinds})
-	if err != nil {
-		return err
-	}
-	_, err = os.Stdout.Write(append(text, '\n'))
-	return err
-}
+// pruned are schemas by name: all that were read, and those that a kind needs.
+type pruned struct{ from, to map[string]any }
 
-// pruned are the schemas that were found.
-type pruned struct {
-	defs  map[string]any // by name
-	kinds map[string]any // references to defs by apiVersion/kind
-}
-
-func (p pruned) add(kind string) error {
-	module, name := kinds[kind][0], kinds[kind][1]
-	folder, err := moduleFolder(module)
-	if err != nil {
-		return err
+// read reads the file of a kind, and gives the name of its schema.
+func (p pruned) read(kind string, where [3]string) (name string, err error) {
+	module, folder, _ := strings.Cut(where[0], " ")
+	out, err := exec.Command("go", "mod", "download", "-json", module).Output() // into Go's cache
+	var found struct{ Dir string }
+	if err == nil {
+		err = json.Unmarshal(out, &found)
 	}
-	path := filepath.Join(folder, folders[module], name)
-	parts := strings.Split(kind, "/")
-	def := parts[len(parts)-1]
-	p.kinds[kind] = map[string]any{"$ref": "#/$defs/" + def}
-	if module == kubernetes {
-		return p.addBuiltIn(path+"_openapi.json", def, strings.Join(parts[:len(parts)-1], "/"))
-	}
-	return p.addCustom(path+".yaml", def, parts[1])
-}
-
-// moduleFolder downloads a module into Go's cache, if it is not there.
-func moduleFolder(module string) (string, error) {
-	out, err := exec.Command("go", "mod", "download", "-json", module).Output()
 	if err != nil {
 		return "", err
 	}
-	var found struct{ Dir string }
-	return found.Dir, json.Unmarshal(out, &found)
-}
-
-// addBuiltIn adds the schema of a kind of Kubernetes and all schemas that it refers to.
-func (p pruned) addBuiltIn(path, kind, apiVersion string) error {
-	text, err := os.ReadFile(path) //nolint:gosec // in a module
+	text, err := os.ReadFile(filepath.Join(found.Dir, folder, where[1]))
 	if err != nil {
-		return err
+		return "", err
 	}
 	var document struct {
-		Components struct{ Schemas map[string]map[string]any }
-	}
-	if err := json.Unmarshal(text, &document); err != nil {
-		return err
-	}
-	for name, schema := range document.Components.Schemas {
-		if strings.HasSuffix(name, "."+kind) && describes(schema, kind, apiVersion) {
-			p.defs[kind] = p.clean(schema, document.Components.Schemas)
-			return nil
-		}
-	}
-	return errors.New("no such schema in " + path)
-}
-
-// describes tells whether a schema is that of a kind in this version.
-func describes(schema map[string]any, kind, apiVersion string) bool {
-	entries, _ := schema["x-kubernetes-group-version-kind"].([]any)
-	for _, entry := range entries {
-		gvk, _ := entry.(map[string]any)
-		version := strings.TrimPrefix(fmt.Sprintf("%s/%s", gvk["group"], gvk["version"]), "/")
-		if gvk["kind"] == kind && version == apiVersion {
-			return true
-		}
-	}
-	return false
-}
-
-// addCustom adds the schema of a custom resource, with the metadata of Kubernetes.
-func (p pruned) addCustom(path, kind, version string) error {
-	text, err := os.ReadFile(path) //nolint:gosec // in a module
-	if err != nil {
-		return err
-	}
-	var crd struct {
-		Spec struct {
+		Components struct{ Schemas map[string]any }
+		Spec       struct {
 			Versions []struct {
 				Name   string
 				Schema struct{ OpenAPIV3Schema map[string]any }
 			}
 		}
 	}
-	if err := yaml.Unmarshal(text, &crd); err != nil {
-		return err
+	if err := yaml.Unmarshal(text, &document); err != nil {
+		return "", err
 	}
-	for _, v := range crd.Spec.Versions {
-		if v.Name == version {
-			schema := v.Schema.OpenAPIV3Schema
-			schema["properties"].(map[string]any)["metadata"] = map[string]any{
-				"$ref": "#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta",
-			}
-			p.defs[kind] = p.clean(schema, nil)
-			return nil
+	for name, schema := range document.Components.Schemas {
+		p.from[name] = schema
+	}
+	name = "io.k8s.api." + where[2]
+	for _, v := range document.Spec.Versions {
+		if strings.Contains(kind, "/"+v.Name+"/") {
+			name = kind[strings.LastIndex(kind, "/")+1:]
+			v.Schema.OpenAPIV3Schema["properties"].(map[string]any)["metadata"] = map[string]any{"$ref": metadata}
+			p.from[name] = v.Schema.OpenAPIV3Schema
 		}
 	}
-	return errors.New("no such version in " + path)
+	if p.from[name] == nil {
+		err = fmt.Errorf("%s has no schema %s", where[1], name)
+	}
+	return name, err
+}
+
+// clean gives a schema as JSON Schema: without descriptions and defaults, and with unknown fields refused, as the API
+// server refuses them. Schemas that it refers to are added.
+func (p pruned) clean(value any) any {
+	if list, ok := value.([]any); ok {
+		all := make([]any, len(list))
+		for i, one := range list {
+			all[i] = p.clean(one)
+		}
+		return all
+	}
+	from, ok := value.(map[string]any)
+	if !ok {
+		return value
+	}
+	if from["x-kubernetes-int-or-string"] == true || from["format"] == "int-or-string" {
+		return map[string]any{"type": []string{"integer", "string"}}
+	}
+	to := map[string]any{}
+	fields, _ := from["properties"].(map[string]any)
+	if fields != nil {
+		to["additionalProperties"] = from["x-kubernetes-preserve-unknown-fields"] == true
+	}
+	for keyword, below := range from {
+		switch keyword {
+		case "description", "default":
+		case "$ref":
+			to[keyword] = p.refer(strings.TrimPrefix(below.(string), components))
+		case "properties":
+			to[keyword] = p.cleanEach(fields)
+		case "allOf", "anyOf", "oneOf": // beside fields, they name some of them, and would refuse the others
+			if fields == nil {
+				to[keyword] = p.clean(below)
+			}
+		default:
+			if !strings.HasPrefix(keyword, "x-") {
+				to[keyword] = p.clean(below)
+			}
+		}
+	}
+	return to
+}
+
+// cleanEach cleans the schemas of fields, without those that the API server fills in.
+func (p pruned) cleanEach(fields map[string]any) map[string]any {
+	to := map[string]any{}
+	for name, field := range fields {
+		if name != "status" && name != "managedFields" {
+			to[name] = p.clean(field)
+		}
+	}
+	return to
+}
+
+func (p pruned) refer(name string) string {
+	if _, there := p.to[name]; !there {
+		p.to[name] = true // ends circles
+		p.to[name] = p.clean(p.from[name])
+	}
+	return "#/$defs/" + name
 }
