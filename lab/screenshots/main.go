@@ -1,6 +1,5 @@
 // Command screenshots takes the pictures of README and guides from a running sandbox (make run): it signs an operator
-// up, makes deposits and writes docs/pictures. `make screenshots` runs it. With an argument it draws sheets instead: a
-// picture of each screen in both schemes on both devices, under names that end in the argument.
+// up, makes deposits and writes docs/pictures. `make screenshots` runs it.
 package main
 
 import (
@@ -69,9 +68,6 @@ func run(ctx context.Context) error {
 	s, err := f.stage(ctx)
 	if err != nil {
 		return err
-	}
-	if len(os.Args) > 1 {
-		return s.sheets(light, dark, f, os.Args[1])
 	}
 	return s.shoot(light, dark, f)
 }
