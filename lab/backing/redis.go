@@ -23,7 +23,7 @@ var redisService = service{
 	sandboxEnv: "REDIS_URL",
 	debian:     "redis-server",
 	whatToHave: "Redis 7 or newer (redis-server)",
-	image:      image{repository: "redis", tag: "7-alpine", oldest: 7},
+	image:      "redis:7-alpine",
 	checkURL:   pingRedis,
 	native:     nativeRedis,
 	hasNative:  func(m *machine) bool { _, ok := m.redisServer(); return ok },
