@@ -2,7 +2,6 @@ package backing
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -213,27 +212,4 @@ func TestFromApt_InstallsWhatIsMissing_AndSaysSo(t *testing.T) {
 	require.Contains(t, lines[0], "no Redis here: installing it with apt-get install redis-server")
 	require.Contains(t, lines[1], "installed redis-server in 0 s")
 	require.Contains(t, s.choice, "installed with apt-get (TEST_SERVICES=native; native: no redis-server in PATH)")
-}
-
-func TestFromApt_ThatFails_ShowsWhatAptSaid(t *testing.T) {
-	t.Parallel()
-	m := bareMachine(t)
-	m.euid = func() int { return 0 }
-	m.readFile = func(string) ([]byte, error) { return []byte(`ID_LIKE="debian"`), nil }
-	m.lookPath = func(name string) (string, error) {
-		if name == "apt-get" {
-			return "/usr/bin/apt-get", nil
-		}
-		return "", exec.ErrNotFound
-	}
-	m.runRoot = func(string, ...string) ([]byte, error) {
-		return []byte("E: Unable to locate package postgresql\n"), errors.New("exit status 100")
-	}
-
-	_, err := StartPostgres(t.Context(), Options{machine: m, Logf: t.Logf})
-
-	require.ErrorContains(t, err,
-		"apt-get: install postgresql: exit status 100; it says:\nE: Unable to locate package postgresql")
-	require.ErrorContains(t, err,
-		`(its initdb and postgres) with "sudo apt-get install postgresql", or set TEST_DATABASE_URL`)
 }

@@ -54,22 +54,6 @@ func TestPull_DeadRegistry_CostsLittleAndOnlyOnce(t *testing.T) {
 		"docker: image redis:7-alpine is not here and cannot be pulled: the registry does not answer")
 }
 
-func TestPull_Forced_TriesAgain(t *testing.T) {
-	t.Parallel()
-	pulls := make(chan struct{}, 10)
-	m := fakeDaemon(t, func(w http.ResponseWriter, _ *http.Request) {
-		pulls <- struct{}{}
-		http.Error(w, `{"message":"Get \"https://registry/v2/\": dial tcp: lookup registry: no such host"}`,
-			http.StatusInternalServerError)
-	})
-	m.getenv = environment(map[string]string{forcing: "docker"})
-	for range 2 {
-		_, err := StartRedis(t.Context(), Options{machine: m, Logf: t.Logf})
-		require.ErrorContains(t, err, "docker: image redis:7-alpine is not here and cannot be pulled: no such host")
-	}
-	require.Len(t, pulls, 2)
-}
-
 func TestPull_SlowRegistry_IsLeftWhereServerBinariesAreThere(t *testing.T) {
 	t.Parallel()
 	m := fakeDaemon(t, func(w http.ResponseWriter, r *http.Request) {

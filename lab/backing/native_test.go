@@ -2,7 +2,6 @@ package backing
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -170,30 +169,6 @@ func TestLaunch_PortTakenByAnotherServer_IsNotMistakenForOurs(t *testing.T) {
 		n.mu.Unlock()
 		require.ErrorIs(t, err, errPortTaken)
 	}
-}
-
-func TestLaunch_ThatFails_ShowsTheLog(t *testing.T) {
-	t.Parallel()
-	s := startRedis(t, Options{})
-	n := s.control.(*native)
-	require.NoError(t, n.Stop(false))
-	good := n.argv
-	n.argv = func(port int) []string { return append(good(port), "--no-such-setting", "1") }
-
-	err := n.Restart(t.Context())
-
-	require.ErrorContains(t, err, "Redis ended as it started")
-	require.ErrorContains(t, err, "no-such-setting")
-}
-
-func TestStart_ContextEnds_StopsWaitingAndLeavesNothing(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-
-	_, err := Start(ctx, Options{machine: realMachine(t, "native"), Logf: t.Logf})
-
-	require.ErrorIs(t, err, context.Canceled)
 }
 
 func TestParentKilled_LeavesNoServerAndNoDirectory(t *testing.T) {
