@@ -50,18 +50,18 @@ test-long: ## Run the tests that need minutes, and print a table: alerts, failov
 
 # The node needs root, and etcd, containerd, the plug-ins of CNI and iptables of the system. Its pods reach Postgres and
 # Redis through this machine, where servers in containers may not be.
-KUBE = scripts/ensure-debian.sh etcd containerd cni iptables && bin=$$(lab/kube/kubernetes/build.sh)
+KUBE = scripts/ensure-debian.sh etcd containerd cni iptables && bin=$$(lab/kube/kubernetes/build.sh) && \
+	$(MAKE) image && cd lab/kube && KUBE_BIN=$$bin KUBE_IMAGE=$(CURDIR)/dist/image go test -count=1 -v -tags=kube ./trials
 
 .PHONY: test-kube
-test-kube: export TEST_SERVICES ?= native
+test-kube kube: export TEST_SERVICES ?= native
 test-kube: ## Try the chart on a real Kubernetes, which the first run builds (Linux, root; docs/guides/testing-kubernetes.md)
-	@$(KUBE) && $(MAKE) image && cd lab/kube && KUBE_BIN=$$bin KUBE_IMAGE=$(CURDIR)/dist/image \
-		go test -count=1 -v -p=1 -timeout=30m -tags=kube ./trials
+	@$(KUBE) -timeout=30m
 
 .PHONY: kube
+kube: export KUBE_HOLD := 1
 kube: ## Run the Kubernetes of test-kube until Ctrl-C, to try things by hand (Linux, root)
-	@$(KUBE) && cd lab/kube && go build -o $(CURDIR)/bin/ ./up && exec $(CURDIR)/bin/up "$$bin" $(CURDIR)/.local/kube \
-		$(wildcard $(CURDIR)/dist/image)
+	@$(KUBE) -timeout=0
 
 .PHONY: dev
 dev: ## As run, and rebuild and restart when a source file changes

@@ -57,7 +57,8 @@ func (n *Node) parts() []part {
 		{"kube-scheduler", []string{kubeconfig, "--leader-elect=false", "--secure-port=0"}, nil},
 		{"kubelet", []string{
 			kubeconfig, "--config=" + n.file("kubelet.yaml"), "--root-dir=" + n.file("kubelet"),
-			"--cert-dir=" + n.file("kubelet/pki"), "--hostname-override=node", "--node-ip=" + Gateway, "--node-labels=topology.kubernetes.io/zone=zone",
+			"--cert-dir=" + n.file("kubelet/pki"), "--hostname-override=node", "--node-ip=" + Gateway,
+			"--node-labels=topology.kubernetes.io/zone=zone",
 		}, succeeds(n.Kubectl, "wait", "--for=condition=Ready", "node/node", "--timeout=1s")},
 		{"kube-proxy", []string{"--config=" + n.file("kube-proxy.yaml")}, answers(n.proxyHealth)},
 	}

@@ -21,8 +21,8 @@ func TestObjects_OfTheProductionSet_AreAccepted(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "objects.yaml")
 	require.NoError(t, os.WriteFile(file, []byte(manifest), 0o600))
 	said := r.kubectl("apply", "--server-side", "--dry-run=server", "--filename="+file)
-	for _, kind := range []string{"networkpolicy", "ingress", "configmap", "horizontalpodautoscaler", "poddisruptionbudget",
-		"service", "deployment"} {
+	for _, kind := range []string{"networkpolicy", "ingress", "configmap", "horizontalpodautoscaler",
+		"poddisruptionbudget", "service", "deployment"} {
 		require.Contains(t, said, kind)
 	}
 }

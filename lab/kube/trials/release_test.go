@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/yaml"
 
+	"partnerdeposits/lab/hostiletest"
 	"partnerdeposits/lab/kube/node"
 	"partnerdeposits/lab/world"
 )
@@ -186,35 +187,19 @@ func forward(t *testing.T, host, target string) *forwarder {
 	t.Helper()
 	listener, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
 	require.NoError(t, err)
-	t.Cleanup(func() { _ = listener.Close() })
 	f := &forwarder{address: listener.Addr().String()}
 	f.target.Store(target)
-	go func() {
-		for {
-			from, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			go f.pass(from)
+	hostiletest.ServeOn(t, listener, func(from net.Conn) {
+		to, err := net.DialTimeout("tcp", f.target.Load().(string), soon)
+		if err != nil {
+			return // the client sees the end of its connection
 		}
-	}()
+		defer func() { _ = to.Close() }()
+		go func() {
+			_, _ = io.Copy(to, from)
+			_ = to.(*net.TCPConn).CloseWrite()
+		}()
+		_, _ = io.Copy(from, to)
+	})
 	return f
-}
-
-func (f *forwarder) pass(from net.Conn) {
-	defer func() { _ = from.Close() }()
-	to, err := net.DialTimeout("tcp", f.target.Load().(string), soon)
-	if err != nil {
-		return // the client sees the end of its connection
-	}
-	defer func() { _ = to.Close() }()
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_, _ = io.Copy(to, from)
-		_ = to.(*net.TCPConn).CloseWrite()
-	}()
-	_, _ = io.Copy(from, to)
-	_ = from.(*net.TCPConn).CloseWrite()
-	<-done
 }
