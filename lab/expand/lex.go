@@ -21,13 +21,14 @@ const (
 	sign // numbers too
 )
 
-// lexemes are tried in their order. Comments and spaces become no token.
+// lexemes are tried in their order. Comments and spaces become no token. The rest of a comment around a comment is read
+// as SQL, and refused.
 var lexemes = []struct {
 	pattern *regexp.Regexp
 	kind    kind
 	skipped bool
 }{
-	{pattern: regexp.MustCompile(`^(?s)(\s+|--[^\n]*|/\*.*?\*/)`), skipped: true}, // a comment in a comment is refused, unread
+	{pattern: regexp.MustCompile(`^(?s)(\s+|--[^\n]*|/\*.*?\*/)`), skipped: true},
 	{pattern: regexp.MustCompile(`^[eE]'(?:[^'\\]|\\.|'')*'`), kind: text},
 	{pattern: regexp.MustCompile(`^[A-Za-z_\x{80}-\x{10FFFF}][\w$\x{80}-\x{10FFFF}]*`), kind: word},
 	{pattern: regexp.MustCompile(`^"(?:[^"]|"")*"`), kind: quotedName},

@@ -94,7 +94,8 @@ func (b *Browser) Submit(ctx context.Context, p Page, control string, values map
 	for name, value := range values {
 		fields.Set(name, value)
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, form.Action.String(), strings.NewReader(fields.Encode()))
+	body := strings.NewReader(fields.Encode())
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, form.Action.String(), body)
 	if err != nil {
 		return Page{}, err
 	}

@@ -12,7 +12,8 @@ import (
 	"partnerdeposits/lab/docstest"
 )
 
-// linked lists the packages of the processes. The compiler is asked, since a build tag can hide an import from the linter.
+// linked lists the packages of the processes. The compiler is asked, since a build tag can hide an import from the
+// linter.
 func linked(t *testing.T) []string {
 	t.Helper()
 	list := exec.CommandContext(t.Context(), "go", "list", "-deps", "./cmd/http", "./cmd/dispatcher", "./cmd/admin",

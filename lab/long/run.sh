@@ -1,17 +1,19 @@
 #!/usr/bin/env bash
-# Runs the tests that need minutes, and prints a table (make test-long): the parts of parts.txt, or those that are named.
-# Each part has a log .local/long/NAME.log; the table is also in .local/long/table.txt. The exit code is 1 unless every
-# part is green.
+# Runs the tests that need minutes, and prints a table (make test-long): the parts of parts.txt, or those that are
+# named. Each part has a log .local/long/NAME.log; the table is also in .local/long/table.txt. The exit code is 1 unless
+# every part is green.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 logs=$PWD/.local/long
 mkdir -p "$logs"
 : >"$logs/table.txt"
-trap "trap '' TERM; kill 0; wait; exit 130" INT TERM # the parts too, which run in the background and so ignore Ctrl-C
+trap "trap '' TERM; kill 0; wait; exit 130" INT TERM # the parts in the background, too, which ignore Ctrl-C
 
 mapfile -t parts < <(grep -Ev '^(#|$)' lab/long/parts.txt)
 for name; do
-	grep -q "^$name " lab/long/parts.txt || { echo "no part is called $name; the parts are" "${parts[@]%% *}" >&2 && exit 1; }
+	grep -q "^$name " lab/long/parts.txt && continue
+	echo "no part is called $name; the parts are" "${parts[@]%% *}" >&2
+	exit 1
 done
 [ $# = 0 ] || mapfile -t parts < <(printf '%s\n' "${parts[@]}" | awk -v named=" $* " 'index(named, " " $1 " ")')
 
@@ -24,7 +26,8 @@ row() { # name, result, seconds, text of lines
 		tee -a "$logs/table.txt"
 }
 
-# used prints the hundredths of seconds that all processors were busy, that the host took from them, and that there were.
+# used prints the hundredths of seconds that all processors were busy, that the host took from them, and their sum with
+# the idle ones.
 used() { awk '/^cpu / { busy = $2 + $3 + $4 + $7 + $8; print busy, $9, busy + $9 + $5 + $6 }' /proc/stat; }
 
 # quiet prints the use since a reading of used, and tells whether figures from such a machine can be judged: others than
@@ -63,8 +66,8 @@ play() { # a line of parts.txt
 	fi
 	begun=$SECONDS TIMEFORMAT='%U %S'
 	read -ra before < <(used)
-	own=$({ time (cd "$dir" && timeout --foreground -k 20 $((minutes + 1))m "$program" "${args[@]}" >"$logs/$name.log" 2>&1); } 2>&1) ||
-		result=RED
+	own=$({ time (cd "$dir" && timeout --foreground -k 20 $((minutes + 1))m "$program" "${args[@]}" \
+		>"$logs/$name.log" 2>&1); } 2>&1) || result=RED
 	figures=$(sed -nE 's/.*\bfigure: //p' "$logs/$name.log")
 	[ -n "$figures" ] || result=RED figures='no figure'
 	[ $result = green ] || figures+=$'\n'"see $logs/$name.log"
@@ -76,7 +79,8 @@ play() { # a line of parts.txt
 }
 
 echo 'building the services and the parts'
-go build -o /dev/null ./cmd/http ./cmd/dispatcher ./cmd/admin # as lab/e2e and lab/faults build them, later from Go's cache
+# As lab/e2e and lab/faults build them later, from Go's cache.
+go build -o /dev/null ./cmd/http ./cmd/dispatcher ./cmd/admin
 go build -o /dev/null -tags=lean ./cmd/sandbox
 go build -o /dev/null -tags=failpoints ./lab/faults/http ./lab/faults/dispatcher
 for folder in $(printf '%s\n' "${parts[@]}" | awk '{ print $4 (/-test.run=/ ? ".test" : "") }' | sort -u); do
@@ -87,9 +91,15 @@ for folder in $(printf '%s\n' "${parts[@]}" | awk '{ print $4 (/-test.run=/ ? ".
 done
 row build '' $SECONDS ''
 
-lane() { for part in "${parts[@]}"; do if [[ $part = *" $1 "* ]]; then play "$part"; fi; done; }
-for part in "${parts[@]}"; do if [[ $part =~ \ (alone|quiet)\  ]]; then play "$part"; fi; done
-for lane in $(printf '%s\n' "${parts[@]}" | awk '$2 != "alone" && $2 != "quiet" { print $2 }' | sort -u); do lane "$lane" & done
+lane() { # a regular expression over lanes: the parts one after the other
+	for part in "${parts[@]}"; do
+		if [[ $part =~ ^[^\ ]+\ +($1)\  ]]; then play "$part"; fi
+	done
+}
+lane 'alone|quiet'
+for name in $(printf '%s\n' "${parts[@]}" | awk '$2 != "alone" && $2 != "quiet" { print $2 }' | sort -u); do
+	lane "$name" &
+done
 wait
 greens=$(grep -c ' green ' "$logs/table.txt" || true)
 row all '' $SECONDS "$greens of ${#parts[@]} parts are green"
