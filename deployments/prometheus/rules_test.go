@@ -88,25 +88,6 @@ func TestAlerts_EachHasASituationInWhichItFiresAndOneInWhichItIsQuiet(t *testing
 	}
 }
 
-var metric = regexp.MustCompile(`\bsvc_[a-z_]+[a-z]\b`)
-
-func TestRules_NameMetricsOfTheProcesses(t *testing.T) {
-	exists := map[string]bool{}
-	for _, row := range docstest.Rows(t, "docs/spec/metrics.md", "Names") {
-		name, _, _ := strings.Cut(strings.Trim(row[0], "`"), "{")
-		exists[name] = true
-	}
-	named := 0
-	for _, r := range rules(t) {
-		for _, name := range metric.FindAllString(r.Expr, -1) {
-			named++
-			whole := regexp.MustCompile(`_(bucket|sum|count)$`).ReplaceAllString(name, "")
-			require.True(t, exists[name] || exists[whole], "%s%s names %s", r.Alert, r.Record, name)
-		}
-	}
-	require.Greater(t, named, 50)
-}
-
 // partners are the metrics that a partner's receiver moves by itself.
 var partners = []string{"svc_webhook_deliveries_finished_total", "svc_webhook_delivery_latency_seconds",
 	"svc_webhook_attempt_duration_seconds", "svc_webhook_subscriptions"}
