@@ -77,9 +77,6 @@ func (s service) sources(o Options) ([]source, error) {
 	if o.Private {
 		list = list[1:]
 	}
-	if o.AllowMiniredis && o.Purpose == Sandbox && s.name == redisName {
-		list = append(list, source{"miniredis", startMiniredis})
-	}
 	return list, nil
 }
 

@@ -27,13 +27,7 @@ func TestSources_FollowPurposeAndForcing(t *testing.T) {
 		{"env forced", "env", Options{}, postgresService, []string{"env"}},
 		{"env forced, private", "env", Options{Private: true}, postgresService, []string{"docker", "native", "apt-get"}},
 		{"native forced", "native", Options{}, redisService, []string{"native", "apt-get"}},
-		{"docker forced", "docker", Options{Purpose: Sandbox, AllowMiniredis: true}, redisService, []string{"docker"}},
-		{"miniredis allowed", "", Options{Purpose: Sandbox, AllowMiniredis: true}, redisService,
-			[]string{"env", "native", "docker", "apt-get", "miniredis"}},
-		{"miniredis is no Postgres", "", Options{Purpose: Sandbox, AllowMiniredis: true}, postgresService,
-			[]string{"env", "native", "docker", "apt-get"}},
-		{"miniredis is not for tests", "", Options{AllowMiniredis: true}, redisService,
-			[]string{"env", "docker", "native", "apt-get"}},
+		{"docker forced", "docker", Options{Purpose: Sandbox}, redisService, []string{"docker"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -94,7 +88,7 @@ func TestStart_SandboxWithNothing_NamesItsOwnVariables(t *testing.T) {
 	_, err := Start(t.Context(), Options{Purpose: Sandbox, machine: bareMachine(t), Logf: t.Logf})
 
 	require.ErrorContains(t, err, "or set DATABASE_URL")
-	require.ErrorContains(t, err, "or set REDIS_URL")
+	require.ErrorContains(t, err, "Redis is needed and none is there: install Redis 7 or newer (redis-server), or set REDIS_URL")
 }
 
 func TestStart_ForcedSourceMissing_DoesNotTryOthers(t *testing.T) {
@@ -185,16 +179,6 @@ func TestStart_OneServiceMissing_ClosesTheOther(t *testing.T) {
 	left, err := os.ReadDir(temp)
 	require.NoError(t, err)
 	require.Empty(t, left)
-}
-
-func TestStart_SandboxWithoutRedis_FallsBackToMiniredis(t *testing.T) {
-	t.Parallel()
-	s := startRedis(t, Options{Purpose: Sandbox, AllowMiniredis: true, machine: bareMachine(t)})
-
-	require.Contains(t, s.choice,
-		"miniredis inside this process (env: REDIS_URL is not set; native: no redis-server in PATH;")
-	require.NoError(t, redisClient(t, s).Set(t.Context(), "k", "v", 0).Err())
-	require.ErrorIs(t, s.Kill(), ErrNotOurs)
 }
 
 func TestPostgresBin_PrefersPathThenTheNewestVersion(t *testing.T) {
