@@ -190,13 +190,7 @@ func (f *Fake) endpoints() map[string]endpoint {
 		"GET /v1/charges/{id}":                   on(&f.charges, retrieve),
 		"POST /v1/refunds":                       f.createRefund,
 		"GET /v1/refunds/{id}":                   on(&f.refunds, retrieve),
-		"GET /v1/disputes/{id}":                  on(&f.disputes, retrieve),
-		"POST /v1/customers":                     f.createCustomer,
-		"GET /v1/customers/{id}":                 on(&f.customers, retrieve),
 		"DELETE /v1/customers/{id}":              on(&f.customers, f.deleteCustomer),
-		"GET /v1/customers/{id}/payment_methods": on(&f.customers, f.listMethods),
-		"GET /v1/payment_methods/{id}":           on(&f.methods, retrieve),
-		"POST /v1/payment_methods/{id}/detach":   on(&f.methods, f.detachMethod),
 
 		"GET /v1/checkout/sessions": listOf(f, &f.sessions, func(s *session, id string) bool {
 			return s.intent != nil && s.intent.id == id
@@ -206,9 +200,6 @@ func (f *Fake) endpoints() map[string]endpoint {
 		"GET /v1/refunds":         listOf(f, &f.refunds, func(r *refund, id string) bool { return r.charge.intent.id == id }),
 		"GET /v1/disputes": listOf(f, &f.disputes,
 			func(d *dispute, id string) bool { return d.charge.intent.id == id }),
-		"GET /v1/balance": func(call) (any, *apiError) {
-			return map[string]any{"object": "balance", "livemode": false}, nil
-		},
 		"/v1/": func(c call) (any, *apiError) {
 			message := "Unrecognized request URL (" + c.method + ": " + c.path + ")."
 			return nil, &apiError{status: http.StatusNotFound, Kind: "invalid_request_error", Message: message}

@@ -22,9 +22,9 @@ type Event struct {
 
 // Delivery tells how events are sent. The zero value sends each once, at once and in order.
 type Delivery struct {
-	Delay    time.Duration `json:"delay"`
-	Twice    bool          `json:"twice"`
-	Reversed bool          `json:"reversed"` // events that wait together are sent in the opposite order
+	Delay    time.Duration
+	Twice    bool
+	Reversed bool // events that wait together are sent in the opposite order
 }
 
 // Deliver tells how events are sent from now on.
