@@ -179,16 +179,16 @@ func TestDeposit_RowCannotBeRead_FailsTheReadsOfThatDeposit(t *testing.T) {
 func TestDeposit_ConnectionLost_FailsTheBatchAndNoLaterRead(t *testing.T) {
 	t.Parallel()
 	direct := pgtest.URL(t)
-	through, proxy := storetest.Proxied(t, direct)
+	through, link := storetest.Linked(t, direct)
 	r := &reading{T: t, pool: storetest.Pool(t, direct, postgres.PoolOptions{}),
 		reads: storetest.Pool(t, through, postgres.PoolOptions{MaxConns: 1})}
 	r.store = storetest.Over(t, r.pool, postgres.Options{Reads: r.reads})
 	r.from = storetest.Origin(t, r.store)
 	d := r.created(1)[0]
-	for _, a := range r.together(proxy.Stop, d.ID, portstest.NewID()) {
+	for _, a := range r.together(link.Cut, d.ID, portstest.NewID()) {
 		require.ErrorIs(t, a.err, fault.ErrUnavailable)
 	}
-	require.NoError(t, proxy.Start())
+	link.Heal()
 	found, err := r.store.Deposits.Deposit(t.Context(), d.ID)
 	require.NoError(t, err)
 	require.Empty(t, cmp.Diff(d, found))

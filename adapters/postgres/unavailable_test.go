@@ -11,6 +11,7 @@ import (
 	"partnerdeposits/adapters/postgres/groupcommit"
 	"partnerdeposits/adapters/postgres/migrations"
 	"partnerdeposits/core/fault"
+	"partnerdeposits/lab/pgproxy"
 	"partnerdeposits/lab/pgtest"
 	"partnerdeposits/lab/portstest"
 	"partnerdeposits/lab/secretstest"
@@ -61,7 +62,7 @@ func TestServerKilled_InsideATransaction_IsUnavailable(t *testing.T) {
 func TestWithinTx_ConnectionLostDuringCommit_IsUnavailableThoughItMayHaveTakenPlace(t *testing.T) {
 	t.Parallel()
 	direct := pgtest.URL(t)
-	through, proxy := storetest.Proxied(t, direct)
+	through, link := storetest.Linked(t, direct)
 	b := &storetest.Bell{}
 	store := storetest.Over(t, storetest.Pool(t, through, postgres.PoolOptions{MaxConns: 1}),
 		postgres.Options{Doorbell: b})
@@ -81,8 +82,8 @@ func TestWithinTx_ConnectionLostDuringCommit_IsUnavailableThoughItMayHaveTakenPl
 		require.NoError(t, warm(ctx))
 		require.NoError(t, store.Outbox.Append(ctx, e))
 		// From here on the answers of the server are lost, and the connection ends.
-		_, err := proxy.Toxics.AddToxicJson(storetest.Toxic(t, "timeout", "downstream", `{"timeout": 200}`))
-		return err
+		link.Disturb(pgproxy.Fault{Lost: true, Reset: 200 * time.Millisecond})
+		return nil
 	})
 
 	require.ErrorIs(t, err, fault.ErrUnavailable)
@@ -94,14 +95,13 @@ func TestWithinTx_ConnectionLostDuringCommit_IsUnavailableThoughItMayHaveTakenPl
 
 func TestWithinTx_CallerGoesAwayDuringCommit_CommitsAllTheSame(t *testing.T) {
 	t.Parallel()
-	through, proxy := storetest.Proxied(t, pgtest.URL(t))
+	through, link := storetest.Linked(t, pgtest.URL(t))
 	store := storetest.Over(t, storetest.Pool(t, through, postgres.PoolOptions{MaxConns: 1}), postgres.Options{})
 	require.NoError(t, store.Ping(t.Context()))
-	_, err := proxy.Toxics.AddToxicJson(storetest.Toxic(t, "latency", "downstream", `{"latency": 300}`))
-	require.NoError(t, err)
+	link.Disturb(pgproxy.Fault{Wait: 300 * time.Millisecond})
 	ctx, leave := context.WithCancel(t.Context())
 	e := storetest.Event(portstest.NewID(), portstest.NewID())
-	err = store.WithinTx(ctx, func(ctx context.Context) error {
+	err := store.WithinTx(ctx, func(ctx context.Context) error {
 		if err := store.Outbox.Append(ctx, e); err != nil {
 			return err
 		}

@@ -13,6 +13,7 @@ import (
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
+	"partnerdeposits/lab/pgproxy"
 	"partnerdeposits/lab/pgtest"
 	"partnerdeposits/lab/portstest"
 	"partnerdeposits/lab/secretstest"
@@ -35,7 +36,7 @@ func dispatchWith(t *testing.T, databaseURL string, o postgres.PoolOptions) *dis
 // When a NAT or a proxy forgets a connection, neither a response nor the end of the connection arrives.
 func TestDispatch_AnswersThatGetLost_AreWaitedForNoLongerThanPatience(t *testing.T) {
 	t.Parallel()
-	through, proxy := storetest.Proxied(t, pgtest.URL(t))
+	through, link := storetest.Linked(t, pgtest.URL(t))
 	ctx, lease := t.Context(), time.Minute
 	claims := []webhookports.Claim{{DeliveryID: portstest.NewID(), SubscriptionID: portstest.NewID(), Seq: 1}}
 	outcomes := []webhookports.Outcome{{Delivery: &webhookports.Delivery{Claim: claims[0]}, Attempt: webhook.Attempt{
@@ -74,8 +75,7 @@ func TestDispatch_AnswersThatGetLost_AreWaitedForNoLongerThanPatience(t *testing
 		require.NoError(t, ask(stores[name]), "%s is answered while answers come", name)
 		stores[name].WithTimeout(100 * time.Millisecond)
 	}
-	_, err := proxy.Toxics.AddToxicJson(storetest.Toxic(t, "timeout", "downstream", `{"timeout": 0}`))
-	require.NoError(t, err)
+	link.Disturb(pgproxy.Fault{Lost: true})
 	for name, ask := range questions {
 		told := make(chan error, 1)
 		go func() { told <- ask(stores[name]) }()
