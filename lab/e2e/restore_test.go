@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -17,7 +18,7 @@ import (
 )
 
 // TestDocs_TheRestoreRuns follows the page about restores. Redis keeps all that it knows, and a request that is
-// repeated after the restore gets a deposit that exists.
+// repeated after the restore gets a deposit that exists. A follower of the feed notices that numbers were taken back.
 func TestDocs_TheRestoreRuns(t *testing.T) {
 	t.Parallel()
 	before, redisURL := pgtest.URL(t), redistest.URL(t)
@@ -32,8 +33,10 @@ func TestDocs_TheRestoreRuns(t *testing.T) {
 
 	key, lostKey := uuid.NewString(), uuid.NewString()
 	kept := w.keyed(t, account, key)
+	w.cancelled(t, kept)
 	w.relayAll(t) // admin doctor blames events that have waited for 30 s
-	var lost string
+	var lost, feedID string
+	var followed int
 	shell := newDocShell(t, t.TempDir(),
 		map[string]string{"DATABASE_URL": before, "RESTORED_URL": restored.String(), "REDIS_URL": redisURL})
 	change := func(command string) string { return strings.Replace(command, `" restored`, `" `+name, 1) }
@@ -41,14 +44,22 @@ func TestDocs_TheRestoreRuns(t *testing.T) {
 		"pg_dump": func(string) {
 			lost = w.keyed(t, account, lostKey)
 			require.Equal(t, lost, w.keyed(t, account, lostKey), "replayed")
+			w.cancelled(t, lost)
+			w.relayAll(t)
+			_, followed, feedID = w.follow(t, 0)
 			require.Zero(t, h.stop(t), h.log.String())
 		},
 		"admin restore-finish": func(output string) { require.Contains(t, output, "epoch") },
 	})
 	w.environ[0] = "DATABASE_URL=" + restored.String()
 	w.http(t)
+	status, _, _ := w.follow(t, followed)
+	require.Equal(t, http.StatusBadRequest, status, "the number was taken back")
+	_, last, anew := w.follow(t, 0)
+	require.Equal(t, followed-1, last, "the events of the backup")
+	require.NotEqual(t, feedID, anew)
 	require.Equal(t, kept, w.keyed(t, account, key), "Postgres has the response")
-	status, _, err := w.api(t).do(http.MethodGet, "/deposits/"+lost, nil)
+	status, _, err = w.api(t).do(http.MethodGet, "/deposits/"+lost, nil)
 	require.NoError(t, err)
 	require.Equal(t, http.StatusNotFound, status)
 	again := w.keyed(t, account, lostKey)
@@ -87,6 +98,25 @@ func TestPromotion_ThatLosesACommit_VoidsItsCachedAnswer(t *testing.T) {
 	code, stdout, stderr := run(t, w.environ, "admin", "doctor")
 	require.Equal(t, 1, code, stderr)
 	require.Contains(t, stdout, "Run `admin restore-finish`")
+}
+
+// cancelled cancels a deposit, which is an event.
+func (w *deployment) cancelled(t testing.TB, depositID string) {
+	t.Helper()
+	status, raw := w.served(t, uuid.NewString(), http.MethodPost, "/deposits/"+depositID+"/cancel", map[string]any{})
+	require.Equal(t, http.StatusOK, status, string(raw))
+}
+
+// follow reads the feed behind a number, and gives the last number and the feedId.
+func (w *deployment) follow(t testing.TB, after int) (status, last int, feedID string) {
+	t.Helper()
+	status, raw := w.served(t, "", http.MethodGet, "/events/feed?after="+strconv.Itoa(after), nil)
+	var page struct {
+		NextAfter int
+		FeedID    string
+	}
+	require.NoError(t, json.Unmarshal(raw, &page))
+	return status, page.NextAfter, page.FeedID
 }
 
 // relayAll lets a dispatcher work until the outbox is empty.

@@ -49,7 +49,7 @@ var parts = []part{
 		"-test.skip=^TestLong_Runbooks$/^" + apiSlow + "$", "-test.parallel=2",
 	}},
 	{name: "payments", lane: "others", limit: 45, folder: faults, test: "Payments_ThreeHundredKillsAroundTheProvider"},
-	{name: "payment-variants", lane: "others", limit: 20, folder: faults, test: "Payments_BrokenVariantsAreCaught"},
+	{name: "variants", lane: "others", limit: 20, folder: faults, test: "BrokenVariants_AreCaught"},
 	{name: "stop", lane: "others", limit: 15, folder: e2e, test: "StopOfEverything_IsPagedWithinFiveMinutes"},
 	{name: "outbound", lane: "others", limit: 40, folder: e2e,
 		test: "OutboundBroken_IsPagedOnce_AndDeliveriesFlowAgainByThemselves"},

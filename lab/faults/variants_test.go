@@ -7,13 +7,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestRewrite_ChangesTheStatementsThatARuleFits(t *testing.T) {
+func TestVariant_RewritesTheStatementsThatARuleFits(t *testing.T) {
 	t.Parallel()
-	rules := []rewriting{{"FROM feeds", "FOR UPDATE", ""}}
+	v := variant{rules: []rewriting{{"FROM feeds", "FOR UPDATE", ""}}}
 	fits, other := &pgproto3.Parse{Query: "SELECT 1 FROM feeds FOR UPDATE"}, &pgproto3.Parse{Query: "SELECT 1 FOR UPDATE"}
 	value := &pgproto3.Bind{Parameters: [][]byte{[]byte("FROM feeds FOR UPDATE")}}
 	for _, m := range []pgproto3.FrontendMessage{fits, other, value} {
-		rewrite(m, rules)
+		v.rewrite(m)
 	}
 	require.Equal(t, "SELECT 1 FROM feeds ", fits.Query)
 	require.Equal(t, "SELECT 1 FOR UPDATE", other.Query)
