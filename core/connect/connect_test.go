@@ -107,12 +107,19 @@ func TestSignUp_Validate(t *testing.T) {
 	good := connect.SignUp{Email: "a@b.example", Password: "correct horse", CompanyName: "Chalets"}
 	require.NoError(t, good.Validate())
 	bad := good
-	bad.Password = "short"
-	require.ErrorIs(t, bad.Validate(), connect.ErrInvalidPassword)
+	for password, want := range map[string]error{
+		strings.Repeat("é", 10): nil, strings.Repeat("é", 200): nil, strings.Repeat("é", 9): connect.ErrInvalidPassword,
+		strings.Repeat("é", 201): connect.ErrInvalidPassword, "correct\x00horse": connect.ErrInvalidPassword,
+	} {
+		bad.Password = password
+		require.ErrorIs(t, bad.Validate(), want, "%q", password)
+	}
 	bad = good
+	bad.CompanyName = strings.Repeat("é", 120)
+	require.NoError(t, bad.Validate())
 	for _, company := range []string{"  ", "Chalets\r\n\r\nYour account is locked: https://evil.example", "Chalets\u202e",
 		"Chalets\u2028x", "Your bank: pay at https://evil.example/now", "Pay at HTTPS://evil.example",
-		"Visit Www.evil.example", "WWW.evil"} {
+		"Visit Www.evil.example", "WWW.evil", strings.Repeat("é", 121)} {
 		bad.CompanyName = company
 		require.ErrorIs(t, bad.Validate(), connect.ErrInvalidCompany, "%q", company)
 	}
