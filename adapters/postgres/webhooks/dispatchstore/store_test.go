@@ -216,6 +216,30 @@ func dispatched(e *ports.Event, subscriptionID id.ID) webhookports.Delivery {
 	return d
 }
 
+// claimed relays n events to a new subscription, and gives the claims of their deliveries.
+func claimed(t *testing.T, store *postgres.Store, s *dispatchstore.Store, n int) []webhookports.Claim {
+	t.Helper()
+	from := storetest.Origin(t, store)
+	sub := webhook.Subscription{ID: portstest.NewID(), PartnerID: from.PartnerID, URL: "https://example.com",
+		Events: webhook.EventNames, Enabled: true, CreatedAt: time.Now()}
+	storetest.Do(t, store, func(ctx context.Context, r *postgres.Store) error {
+		return r.Subscriptions.Insert(ctx, sub, "svc_whsec_k")
+	})
+	for range n {
+		appended(t, store, from.PartnerID)
+	}
+	_, claims, err := s.Relay(t.Context(), n, time.Hour,
+		func(events []ports.Event, _ []webhookports.Subscription) (planned []webhookports.Delivery) {
+			for i := range events {
+				planned = append(planned, dispatched(&events[i], sub.ID))
+			}
+			return planned
+		}, nil)
+	require.NoError(t, err)
+	require.Len(t, claims, n)
+	return claims
+}
+
 // appended puts an event into the outbox.
 func appended(t *testing.T, store *postgres.Store, partnerID id.ID) id.ID {
 	t.Helper()
@@ -279,27 +303,8 @@ func TestRelay_ThatFails_IsFollowedByOneThatFindsItsEvents(t *testing.T) {
 func TestExpireLeases_MakesClaimsStaleAtOnceAndDueAfterTheGrace(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
-	from := storetest.Origin(t, store)
 	s := dispatchOver(t, pool.Config().ConnString())
-	sub := webhook.Subscription{ID: portstest.NewID(), PartnerID: from.PartnerID, URL: "https://example.com",
-		Events: webhook.EventNames, Enabled: true, CreatedAt: time.Now()}
-	storetest.Do(t, store, func(ctx context.Context, r *postgres.Store) error {
-		for range 3 {
-			if err := r.Outbox.Append(ctx, storetest.Event(from.PartnerID, portstest.NewID())); err != nil {
-				return err
-			}
-		}
-		return r.Subscriptions.Insert(ctx, sub, "svc_whsec_k")
-	})
-	_, claims, err := s.Relay(t.Context(), 10, time.Hour,
-		func(events []ports.Event, _ []webhookports.Subscription) (planned []webhookports.Delivery) {
-			for i := range events {
-				planned = append(planned, dispatched(&events[i], sub.ID))
-			}
-			return planned
-		}, nil)
-	require.NoError(t, err)
-	require.Len(t, claims, 3)
+	claims := claimed(t, store, s, 3)
 	set := func(c webhookports.Claim, leaseLeft string) {
 		_, err := pool.Exec(t.Context(), `UPDATE deliveries SET due_at = now() + $2::interval WHERE id = $1`, c.DeliveryID,
 			leaseLeft)
