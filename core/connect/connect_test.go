@@ -66,6 +66,8 @@ func TestVerify(t *testing.T) {
 		{"api key as secret", withAPIKey, connect.ErrInvalidSignature},
 		{"wrong order", wrongOrder, connect.ErrInvalidSignature},
 		{"no external id", signed("demo", "", at(0)), connect.ErrInvalidSignature},
+		{"an external id of 255 bytes", signed("demo", strings.Repeat("x", 255), at(0)), nil},
+		{"an external id of 256 bytes", signed("demo", strings.Repeat("x", 256), at(0)), connect.ErrInvalidSignature},
 		{"no sig", connect.Params{Partner: "demo", ExternalID: "op", TS: at(0)}, connect.ErrInvalidSignature},
 		{"no ts", signed("demo", "op", ""), connect.ErrInvalidSignature},
 	}

@@ -97,6 +97,14 @@ func TestExpired_AfterHalfAYearWithoutPayment(t *testing.T) {
 	}
 }
 
+func TestIn_OfADebt_KeepsItsTimesInAnotherZone(t *testing.T) {
+	paris := time.FixedZone("CEST", 2*60*60)
+	require.Nil(t, (*deposit.Debt)(nil).In(paris))
+	d := &deposit.Debt{CapturedAt: start}
+	require.Equal(t, start.In(paris), d.In(paris).CapturedAt)
+	require.Equal(t, start, d.CapturedAt)
+}
+
 func TestRefuse_OfADebtThatIsOver_ChangesNothing(t *testing.T) {
 	for _, over := range []deposit.CollectionState{deposit.AwaitingTenant, deposit.CollectionPaid,
 		deposit.CollectionFailed} {

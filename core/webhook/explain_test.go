@@ -44,3 +44,13 @@ func TestExplain_OfABodyThatIsDeepOrLong_NeedsLittleMemory(t *testing.T) {
 		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(most), name)
 	}
 }
+
+func TestSignedAt_ReadsSecondsAndMilliseconds(t *testing.T) {
+	t.Parallel()
+	for timestamp, want := range map[string][]time.Time{
+		"1780391667": {explainedAt}, "1780391667000": {explainedAt}, "2026-06-02": nil,
+	} {
+		r := webhook.Received{Headers: webhook.Headers{"X-Svc-Timestamp": {timestamp}, "X-Svc-Signature": {own("x")}}}
+		require.Equal(t, want, r.SignedAt(), timestamp)
+	}
+}
