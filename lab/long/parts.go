@@ -43,6 +43,7 @@ var parts = []part{
 	}},
 	{name: "faults", quiet: true, limit: 60, folder: faults, // half of make faults, which takes 40 minutes
 		more: []string{"-events=100000", "-faults=45", "-hits=10"}},
+	{name: "mutants", limit: 40, folder: "lab/mutants"},
 
 	{name: "alerts", lane: "alerts", limit: 60, folder: e2e, test: "AlertsInTrueTime"},
 	{name: "runbooks", lane: "runbooks", limit: 60, folder: e2e, test: "Runbooks", more: []string{
