@@ -4,6 +4,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"strings"
 	"testing"
 	"time"
 
@@ -34,7 +35,9 @@ func TestContact_IsAnAddressOrANumber_AndIsToldWithTheName(t *testing.T) {
 		require.True(t, connect.ValidContact(contact), contact)
 		require.Equal(t, want, connect.Account{CompanyName: "Chalets", Contact: contact}.Called())
 	}
-	for _, contact := range []string{"ada", "call me: 0612345678", "12345", "+33 6\n12 34 56 78"} {
+	require.True(t, connect.ValidContact("(04) 50.00.00.00"))
+	for _, contact := range []string{"x", "a@b", "https://evil.example", "call me: 0612345678", "+", "12345",
+		"0123456789 \u202e1", "1\n2345678", strings.Repeat("1", 31), "a@b.example c@d.example"} {
 		require.False(t, connect.ValidContact(contact), contact)
 	}
 	require.Equal(t, "Europe/Paris", connect.Account{Timezone: "Europe/Paris"}.Zone().String())
