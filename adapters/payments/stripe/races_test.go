@@ -5,10 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/payments/stripe"
@@ -126,4 +130,96 @@ func (b bench) settled(r paymentports.CollectRequest) {
 		require.Zero(b, charges)
 	}
 	require.Equal(b, got, b.lookup(r.PaymentID))
+}
+
+// hook is a transport that runs a function before the request that it waits for.
+type hook struct {
+	path string
+	once sync.Once
+	run  func()
+}
+
+func (h *hook) RoundTrip(r *http.Request) (*http.Response, error) {
+	if strings.Contains(r.URL.Path, h.path) {
+		h.once.Do(h.run)
+	}
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+func TestClose_WhileACollectionIsPrepared_LetsNothingBeMade(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	fee := feeRequest()
+	b.fake.Pay(t, b.open(fee).URL, "4242424242424242") // nobody has looked: the card is asked for during Collect
+	r := paymentports.CollectRequest{PaymentID: newID(), FeePaymentID: fee.PaymentID, DepositID: fee.DepositID,
+		Amount: 50_000, Description: "D", Attempt: 1}
+	slow := b.with(
+		&hook{path: sessions, run: func() { require.Equal(t, paymentports.ProviderClosed, b.close(r.PaymentID).Status) }})
+	got, err := slow.Collect(t.Context(), r)
+	require.NoError(t, err)
+	require.Equal(t, paymentports.ProviderClosed, got.Status)
+	require.Empty(t, b.sent("POST", intents))
+	b.charged(r.PaymentID, 0)
+}
+
+func TestClose_WhileAPageIsMade_LeavesNoPage(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	r := feeRequest()
+	slow := b.with(
+		&hook{path: sessions, run: func() { require.Equal(t, paymentports.ProviderClosed, b.close(r.PaymentID).Status) }})
+	page, err := slow.Open(t.Context(), r)
+	require.NoError(t, err)
+	require.Equal(t, backURL, page.URL)
+	b.fake.Pay(t, b.fake.PageOf(id.Payment.Of(r.PaymentID)), "4242424242424242")
+	b.charged(r.PaymentID, 0)
+}
+
+// beforeRead is a pgx tracer that calls run once, before the first SELECT from stripe_objects is sent.
+type beforeRead struct {
+	once sync.Once
+	run  func()
+}
+
+func (r *beforeRead) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryStartData) context.Context {
+	if strings.Contains(data.SQL, "SELECT") && strings.Contains(data.SQL, "stripe_objects") {
+		r.once.Do(r.run)
+	}
+	return ctx
+}
+
+func (*beforeRead) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+
+// anotherAfter makes a provider of another process on the same database. Its first read of stripe_objects waits until
+// run has ended.
+func (b bench) anotherAfter(run func()) *stripe.Provider {
+	b.Helper()
+	config := b.pool.Config()
+	config.ConnConfig.Tracer = &beforeRead{run: run}
+	pool, err := pgxpool.NewWithConfig(b.ctx(), config)
+	require.NoError(b, err)
+	b.Cleanup(pool.Close)
+	b.pool = pool
+	return b.another()
+}
+
+func TestAnswers_WhileAnotherProcessRecordsThePaidFee_TellThatItIsPaid(t *testing.T) {
+	t.Parallel()
+	asked := map[string]func(*stripe.Provider, context.Context, id.ID) (paymentports.ProviderPayment, error){
+		"lookup": (*stripe.Provider).Lookup, "close": (*stripe.Provider).Close,
+	}
+	for name, ask := range asked {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			r := feeRequest()
+			b.fake.Pay(t, b.open(r).URL, "4242424242424242")
+			slow := b.anotherAfter(func() { require.Equal(t, paymentports.ProviderSucceeded, b.lookup(r.PaymentID).Status) })
+			got, err := ask(slow, t.Context(), r.PaymentID)
+			require.NoError(t, err)
+			require.Equal(t, paymentports.ProviderSucceeded, got.Status)
+			require.Equal(t, b.lookup(r.PaymentID), got)
+			b.charged(r.PaymentID, 1)
+		})
+	}
 }

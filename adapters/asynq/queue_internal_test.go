@@ -2,15 +2,21 @@ package asynq
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/core/id"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // tasks is a queue in memory behind a gate, under a simulated clock.
@@ -181,4 +187,91 @@ func TestGate_WhileRedisIsAway_PollsAtTheInterval(t *testing.T) {
 		pass(6 * time.Second)
 		require.InDelta(t, 1000, p.polls()-before, 100, "asynq itself does not wait after an error")
 	})
+}
+
+func TestPayload_ReadsAsItWasWritten(t *testing.T) {
+	job := webhookports.Job{Lane: webhookports.SlowLane, Urgent: true, Claims: []webhookports.Claim{
+		{DeliveryID: id.ID{1}, SubscriptionID: id.ID{8}, Seq: 1},
+		{DeliveryID: id.ID{2}, SubscriptionID: id.ID{9}, Seq: 70_000},
+	}}
+	got, err := decode(webhookports.SlowLane, encode(job))
+	require.NoError(t, err)
+	require.Empty(t, cmp.Diff(job, got))
+}
+
+func TestPayload_OfAnotherForm_IsRefused(t *testing.T) {
+	good := encode(webhookports.Job{Claims: []webhookports.Claim{{DeliveryID: id.ID{1}, Seq: 1}}})
+	for _, b := range [][]byte{nil, {}, good[:len(good)-1], append(good[:len(good):len(good)], 0),
+		append([]byte{1}, good[1:]...), good[:headerSize]} {
+		_, err := decode(webhookports.FastLane, b)
+		require.ErrorIs(t, err, errPayload)
+	}
+}
+
+// A dispatcher of the release before reads this payload and no other, so its bytes are fixed.
+func TestPayload_OfAJobWithDueTimes_HasTheBytesOfARelease(t *testing.T) {
+	job := webhookports.Job{Urgent: true,
+		Claims: []webhookports.Claim{{DeliveryID: id.ID{2}, SubscriptionID: id.ID{1}, Seq: 3, DueAt: time.UnixMilli(1)}}}
+	zeros := strings.Repeat("00", 15)
+	require.Equal(t, "0201"+"01"+zeros+"02"+zeros+"00000003", hex.EncodeToString(encode(job)))
+}
+
+func TestHeaders_OfAJob_CarryTheDueTimes(t *testing.T) {
+	at := time.UnixMilli(1_790_000_000_123)
+	job := webhookports.Job{Lane: webhookports.FastLane, Claims: []webhookports.Claim{
+		{DeliveryID: id.ID{1}, Seq: 1, DueAt: at}, {DeliveryID: id.ID{2}, Seq: 1},
+		{DeliveryID: id.ID{3}, Seq: 1, DueAt: at.Add(-time.Hour)},
+	}}
+	got, err := decode(webhookports.FastLane, encode(job))
+	require.NoError(t, err)
+	readHeaders(&got, headersOf(job))
+	require.Empty(t, cmp.Diff(job, got))
+	for range 29 {
+		job.Claims = append(job.Claims, webhookports.Claim{DeliveryID: id.ID{4}, Seq: 1, DueAt: at})
+	}
+	require.Less(t, len(headersOf(job)[dueHeader]), 100, "asynq writes them again at each step")
+}
+
+func TestHeaders_ThatAreMissingOrDoNotFit_LeaveTheJobReadable(t *testing.T) {
+	older := webhookports.Job{Claims: []webhookports.Claim{{DeliveryID: id.ID{1}, Seq: 1}, {DeliveryID: id.ID{2}, Seq: 1}}}
+	require.Nil(t, headersOf(older))
+	for _, headers := range []map[string]string{nil, {}, {dueHeader: ""}, {dueHeader: "AA"}, {dueHeader: "%"},
+		{"other": "x"}} {
+		got, err := decode("", encode(older))
+		require.NoError(t, err)
+		readHeaders(&got, headers)
+		require.Empty(t, cmp.Diff(older, got), "%v", headers)
+	}
+}
+
+// answers answers pipelines without a server: the nth command fails with the nth error.
+type answers []error
+
+func (answers) DialHook(next redis.DialHook) redis.DialHook          { return next }
+func (answers) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
+func (a answers) ProcessPipelineHook(redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(_ context.Context, cmds []redis.Cmder) error {
+		for i, cmd := range cmds {
+			cmd.SetErr(a[i])
+		}
+		return nil
+	}
+}
+
+// The task of a poll that came back empty needs a poll of its own.
+func TestBelt_TellsWhetherThePollTookATask(t *testing.T) {
+	t.Parallel()
+	for found, want := range map[error]bool{nil: true, redis.Nil: false} {
+		client := redis.NewClient(&redis.Options{})
+		client.AddHook(answers{nil, found})
+		b := newBelt(client)
+		poll := newScript("take", nil, nil)
+		go func() { b.polls <- poll }()
+		taken := false
+		for poll.cmd == nil { // until the poll waits
+			taken = b.enqueue(t.Context(), newScript("enqueue", nil, nil))
+		}
+		require.Equal(t, want, taken)
+		require.NoError(t, client.Close())
+	}
 }
