@@ -2,13 +2,20 @@ package pg_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/postgres/internal/pg"
 	"partnerdeposits/core/id"
+	"partnerdeposits/core/webhook"
 	ports "partnerdeposits/ports/platform"
 )
+
+func TestInterval_IsTheTextOfWholeSeconds(t *testing.T) {
+	require.Equal(t, "interval '10 seconds'", pg.Interval(webhook.ClaimCounts))
+	require.Equal(t, "interval '3600 seconds'", pg.Interval(time.Hour))
+}
 
 // A response sealed by an older version opens, and an older version that still runs holds the same lock.
 func TestKeyScope_IsTheTextOfEveryVersion(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/postgres"
@@ -14,10 +15,12 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/secret"
 	"partnerdeposits/core/webhook"
+	"partnerdeposits/lab/pgtest"
 	"partnerdeposits/lab/portstest"
-	"partnerdeposits/lab/storetest"
 	ports "partnerdeposits/ports/platform"
 )
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
 
 func draft(from deposit.Origin, now time.Time) *deposit.Deposit {
 	depositID := portstest.NewID()
@@ -71,23 +74,14 @@ func cancel(ctx context.Context, store *postgres.Store, depositID id.ID, now tim
 	})
 }
 
-func BenchmarkCreateTx(b *testing.B) {
-	store, _ := storetest.New(b, postgres.Options{})
-	from := storetest.Origin(b, store)
-	for b.Loop() {
-		_, err := create(b.Context(), store, from, time.Now())
-		require.NoError(b, err)
-	}
+func exec(t testing.TB, pool *pgxpool.Pool, sql string, args ...any) {
+	t.Helper()
+	_, err := pool.Exec(t.Context(), sql, args...)
+	require.NoError(t, err)
 }
 
-func BenchmarkCancelTx(b *testing.B) {
-	store, _ := storetest.New(b, postgres.Options{})
-	from := storetest.Origin(b, store)
-	for b.Loop() {
-		b.StopTimer()
-		depositID, err := create(b.Context(), store, from, time.Now())
-		require.NoError(b, err)
-		b.StartTimer()
-		require.NoError(b, cancel(b.Context(), store, depositID, time.Now()))
-	}
+func count(t testing.TB, pool *pgxpool.Pool, sql string, args ...any) (n int) {
+	t.Helper()
+	require.NoError(t, pool.QueryRow(t.Context(), sql, args...).Scan(&n))
+	return n
 }

@@ -1,10 +1,16 @@
 package postgres
 
 import (
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
+
+// Query reads a row with a connection of the store.
+func (s *Store) Query(ctx context.Context, sql string, into ...any) error {
+	return s.base.DB.QueryRow(ctx, sql).Scan(into...)
+}
 
 func TestSizeClass_GrowsEightfold(t *testing.T) {
 	t.Parallel()

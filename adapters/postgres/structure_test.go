@@ -1,13 +1,16 @@
 package postgres_test
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -147,4 +150,95 @@ func TestOwners_NameEveryTableAndTrigger(t *testing.T) {
 		slices.Collect(maps.Keys(tables)))
 	require.ElementsMatch(t, names(`SELECT coalesce(array_agg(tgname || ' on ' || tgrelid::regclass), '{}')
 		FROM pg_trigger WHERE NOT tgisinternal AND tgparentid = 0`), slices.Collect(maps.Keys(triggers)))
+}
+
+const root = "partnerdeposits/adapters/postgres"
+
+// importOrder lists the packages of adapters/postgres in levels, the highest level first. A package imports only
+// packages of lower levels, so no cycle and no upward import can arise.
+var importOrder = [][]string{
+	{".", "groupcommit"},
+	{"accounts", "deposits", "payments", "webhooks", "webhooks/dispatchstore"},
+	{"partners", "platform"}, // partners keep the clients of an event from being erased before its commit
+	{"internal/lists", "internal/sets"},
+	{"internal/pg"},
+	{
+		"codec", "migrations",
+		"accounts/internal/sqlc", "deposits/internal/sqlc", "partners/internal/sqlc", "payments/internal/sqlc",
+		"platform/internal/sqlc", "webhooks/internal/sqlc",
+	},
+}
+
+// violations returns a line for each package that importOrder does not list, and for each import that does not lead to
+// a lower level. imports maps a package to its imports; both are paths below adapters/postgres.
+func violations(imports map[string][]string) (found []string) {
+	levels := map[string]int{}
+	for level, packages := range importOrder {
+		for _, name := range packages {
+			levels[name] = level
+		}
+	}
+	for from, all := range imports {
+		level, listed := levels[from]
+		if !listed {
+			found = append(found, from+" is not in importOrder")
+			continue
+		}
+		for _, to := range all {
+			if lower, listed := levels[to]; !listed || lower <= level {
+				found = append(found, fmt.Sprintf("%s imports %s", from, to))
+			}
+		}
+	}
+	return found
+}
+
+func TestImports_LeadToLowerPackages(t *testing.T) {
+	t.Parallel()
+	imports := map[string][]string{}
+	require.NoError(t, filepath.WalkDir(".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		from := filepath.ToSlash(filepath.Dir(name))
+		if imports[from] == nil {
+			imports[from] = []string{}
+		}
+		for _, spec := range file.Imports {
+			to, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			if to == root || strings.HasPrefix(to, root+"/") {
+				imports[from] = append(imports[from], path.Clean("./"+strings.TrimPrefix(to, root)))
+			}
+		}
+		return nil
+	}))
+	require.Contains(t, imports["."], "deposits")
+	require.Empty(t, violations(imports))
+}
+
+// A table that New of its module leaves out compiles, and panics at its first use.
+func TestTables_AreFilledByNew(t *testing.T) {
+	t.Parallel()
+	store, _ := storetest.New(t, postgres.Options{})
+	checked := 0
+	modules := reflect.ValueOf(store).Elem()
+	for i := range modules.NumField() {
+		tables := modules.Field(i)
+		if tables.Type().Name() != "Tables" {
+			continue
+		}
+		for k := range tables.NumField() {
+			checked++
+			name := tables.Type().PkgPath() + ": Tables." + tables.Type().Field(k).Name
+			require.False(t, tables.Field(k).IsZero(), "New leaves out %s", name)
+		}
+	}
+	require.Greater(t, checked, 25)
 }
