@@ -16,12 +16,16 @@ import (
 
 	"partnerdeposits/lab/backing"
 	"partnerdeposits/lab/procs"
+	"partnerdeposits/lab/rarely"
 )
 
 // TestFramework_ReadsTheRawBody lets a small application in each framework verify a real delivery, and refuse a changed
 // one.
 func TestFramework_ReadsTheRawBody(t *testing.T) {
 	t.Parallel()
+	if !rarely.Has(t, rarely.Libraries) {
+		return
+	}
 	f := startSandbox(t)
 	for name, argv := range map[string][]string{
 		"symfony": {"php", "-d", "error_log=/dev/stderr", "-S", "127.0.0.1:PORT", "php/tests/symfony.php"},

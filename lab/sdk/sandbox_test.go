@@ -20,6 +20,7 @@ import (
 	"partnerdeposits/lab/backing"
 	"partnerdeposits/lab/docstest"
 	"partnerdeposits/lab/procs"
+	"partnerdeposits/lab/rarely"
 )
 
 // Timeouts of these tests, generous for a busy machine.
@@ -107,9 +108,17 @@ func languages() []language {
 	}
 }
 
-// forEach runs a test of every language, side by side.
+// golang is the language whose library is always tested. The others are tested rarely.
+const golang = "go"
+
+// forEach runs a test of every language that has to be tested, side by side.
 func forEach(t *testing.T, test func(t *testing.T, l language)) {
+	t.Helper()
+	all := rarely.Has(t, rarely.Libraries)
 	for _, l := range languages() {
+		if l.name != golang && !all {
+			continue
+		}
 		t.Run(l.name, func(t *testing.T) {
 			t.Parallel()
 			test(t, l)

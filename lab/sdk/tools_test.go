@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/lab/docstest"
+	"partnerdeposits/lab/rarely"
 )
 
 // in runs a command in a folder, and fails the test where the command fails.
@@ -28,6 +29,9 @@ func in(t testing.TB, folder string, env []string, argv ...string) string {
 // TestLibrary_InTheEyesOfItsLanguage runs what a developer of each language runs first.
 func TestLibrary_InTheEyesOfItsLanguage(t *testing.T) {
 	t.Parallel()
+	if !rarely.Has(t, rarely.Libraries) {
+		return
+	}
 	forEach(t, func(t *testing.T, l language) {
 		folder := filepath.Join(sdk(), l.folder)
 		switch l.name {
