@@ -27,8 +27,6 @@ const (
 
 // parts are the schedule. The first parts are short, so that a mistake shows soon.
 var parts = []part{
-	{name: "idempotency", limit: 5, folder: e2e,
-		test: "Idempotency_AThousandRaces_WithProcessesKilledBetweenCommitAndAnswer"},
 	{name: "rolling", quiet: true, limit: 5, folder: e2e, test: "RollingRestart_FailsLosesAndRepeatsNothing"},
 	{name: "upgrade", quiet: true, limit: 30, folder: e2e,
 		test: "Upgrade_ForwardBackAndForward_FailsLosesAndRepeatsNothing"},

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -149,40 +148,4 @@ func TestDocs_CommandsAreExtracted(t *testing.T) {
 	}
 	require.Equal(t, []string{"A=1 # it's set", "curl -s x \\\n  -d '{\n \"a\": 1}'   # 201", `echo "$A"`}, scripts)
 	require.Equal(t, []string{"make unit", "make", "admin migrate up | status", "admin doctor"}, mentions)
-}
-
-// routePattern finds requests to the partner API in inline code, such as `POST $API/deposits/{id}/capture`.
-var (
-	routePattern  = regexp.MustCompile(`(GET|POST|PUT|PATCH|DELETE) (?:\$API|/api/partner/v1)(/[^ ?"]*)`)
-	pathParameter = regexp.MustCompile(`\{\w+\}|\$\w+`)
-)
-
-// TestDocs_RequestsAreRoutesOfTheDocument holds every request in prose against the OpenAPI document.
-func TestDocs_RequestsAreRoutesOfTheDocument(t *testing.T) {
-	t.Parallel()
-	document, err := os.ReadFile(filepath.Join(repository(), "adapters/http/partnerapi/openapi.yaml"))
-	require.NoError(t, err)
-	var routes []string
-	path := ""
-	for line := range strings.Lines(string(document)) {
-		line = strings.TrimRight(line, "\n")
-		if found, ok := strings.CutPrefix(line, "  /api/partner/v1"); ok {
-			path = pathParameter.ReplaceAllString(strings.TrimSuffix(found, ":"), "{}")
-		} else if method := strings.TrimSuffix(strings.TrimPrefix(line, "    "), ":"); path != "" &&
-			slices.Contains([]string{"get", "post", "put", "patch", "delete"}, method) {
-			routes = append(routes, strings.ToUpper(method)+" "+path)
-		}
-	}
-	require.Greater(t, len(routes), 15)
-	seen := 0
-	for page, text := range docPages(t) {
-		for _, code := range inlineCode.FindAllStringSubmatch(text, -1) {
-			for _, request := range routePattern.FindAllStringSubmatch(code[1], -1) {
-				seen++
-				require.Contains(t, routes, request[1]+" "+pathParameter.ReplaceAllString(request[2], "{}"), "%s: %s", page,
-					code[1])
-			}
-		}
-	}
-	require.Greater(t, seen, 5)
 }

@@ -6,52 +6,16 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/lab/rarely"
 )
-
-const callersTrace = "0af7651916cd43dd8448eb211c80319c"
-
-// TestSampler_ByShareAndByCaller: TestSampler_… of process/wire has every sampler.
-func TestSampler_ByShareAndByCaller(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		sampler, share, flags string
-		want                  [2]int // traces without and with a caller's traceparent
-	}{
-		"a share of 0, and a caller's yes": {"parentbased_traceidratio", "0", "01", [2]int{0, 1}},
-		"a share of 1, and a caller's no":  {"parentbased_traceidratio", "1", "00", [2]int{1, 0}},
-		"a share of 1 that asks no caller": {"traceidratio", "1", "00", [2]int{1, 1}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			o := newCollector(t)
-			w := newWorld(t, "OTEL_EXPORTER_OTLP_ENDPOINT="+o.url, "OTEL_TRACES_SAMPLER="+c.sampler,
-				"OTEL_TRACES_SAMPLER_ARG="+c.share)
-			h, d, r := w.http(t), w.dispatcher(t), newReceiver(t)
-			webhookID := w.subscribe(t, r)
-			w.api(t).post("/webhooks/"+webhookID+"/test", nil, nil)
-			w.api(t).with("Traceparent", "00-"+callersTrace+"-b7ad6b7169203331-"+c.flags).post("/webhooks/"+webhookID+"/test",
-				nil, nil)
-			r.await(t, 2)
-			require.Zero(t, h.stop(t))
-			require.Zero(t, d.stop(t))
-			for _, span := range []string{"POST /api/partner/v1/webhooks/:webhookId/test", "deliver", "POST"} {
-				var got [2]int
-				for _, s := range o.named(span) {
-					if s.trace() == callersTrace {
-						got[1]++
-					} else {
-						got[0]++
-					}
-				}
-				require.Equal(t, c.want, got, span)
-			}
-		})
-	}
-}
 
 // Debian's Prometheus reads both processes, and stores the exemplars of request and delivery.
 func TestExemplars_AreStoredByPrometheus_AndNameTheTrace(t *testing.T) {
 	t.Parallel()
+	if !rarely.Has(t, rarely.Monitoring) {
+		return
+	}
 	c := newCollector(t)
 	w := newWorld(t, "OTEL_EXPORTER_OTLP_ENDPOINT="+c.url)
 	h, d, r := w.http(t), w.dispatcher(t), newReceiver(t)

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/lab/docstest"
+	"partnerdeposits/lab/rarely"
 	"partnerdeposits/lab/receiver"
 	"partnerdeposits/lab/redistest"
 )
@@ -61,6 +62,9 @@ func TestDashboards_FollowTheSchema_AndHaveUniquePanels(t *testing.T) {
 // directory for pictures of the panels (make dashboards).
 func TestDashboards_UnderLoadAndFaults_HaveSamplesInEveryPanel(t *testing.T) {
 	t.Parallel()
+	if os.Getenv("DASHBOARDS_TO") == "" && !rarely.Has(t, rarely.Monitoring) {
+		return
+	}
 	redis := redistest.Server(t)
 	w := newWorldWithRedis(t, redis.URL(), "RATE_LIMIT_PER_MINUTE=1000000", "RATE_LIMIT_WRITES_PER_MINUTE=1000000",
 		"WEBHOOK_RETRY_SCHEDULE=0s,1s,1s")
