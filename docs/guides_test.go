@@ -142,3 +142,23 @@ func TestProviders_HaveEveryPlace(t *testing.T) {
 		require.Contains(t, docstest.Read(t, operationsPage), "`PAYMENTS_PROVIDER="+provider+"`", operationsPage)
 	}
 }
+
+// The debugging guide names log messages as they stand in the code. "…" stands for the rest of a message.
+func TestDebugging_NamesLogMessagesOfTheCode(t *testing.T) {
+	var source strings.Builder
+	for _, file := range files(t, ".go") {
+		if floor, _, _ := strings.Cut(file, "/"); slices.Contains(docstest.Floors(), floor) && !strings.HasSuffix(file, "_test.go") {
+			source.WriteString(docstest.Read(t, file))
+		}
+	}
+	quoted := regexp.MustCompile("`\"([^`\n]+)\"`").FindAllStringSubmatch(docstest.Read(t, "docs/guides/debugging.md"), -1)
+	require.Greater(t, len(quoted), 10)
+	for _, m := range quoted {
+		begin, cut := strings.CutSuffix(m[1], "…")
+		timer, failed := strings.CutSuffix(m[1], " failed")
+		require.True(t, strings.Contains(source.String(), `"`+m[1]+`"`) ||
+			cut && regexp.MustCompile(`"`+begin+`" ?\+`).MatchString(source.String()) ||
+			failed && strings.Contains(source.String(), `"`+timer+`"`) && strings.Contains(source.String(), `+" failed"`),
+			"no process logs %q", m[1])
+	}
+}
