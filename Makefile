@@ -56,22 +56,22 @@ PART :=
 .PHONY: test-long
 test-long: ## Run the tests that need minutes, and print a table: alerts, failovers, faults, upgrades (86 minutes; PART=rolling for a part)
 	@scripts/ensure-debian.sh curl haproxy pg_dump prometheus prometheus-alertmanager
-	@go run ./lab/long $(PART)
+	@lab/long/run.sh $(PART)
 
 # The node needs root, and etcd, containerd, the plug-ins of CNI and iptables of the system. Its pods reach Postgres and
 # Redis through this machine, where servers in containers may not be.
-KUBE = scripts/ensure-debian.sh etcd containerd cni iptables && bin=$$(lab/kube/kubernetes/build.sh)
+KUBE = scripts/ensure-debian.sh etcd containerd cni iptables && bin=$$(lab/kube/kubernetes/build.sh) && \
+	$(MAKE) image && cd lab/kube && KUBE_BIN=$$bin KUBE_IMAGE=$(CURDIR)/dist/image go test -count=1 -v -tags=kube ./trials
 
 .PHONY: test-kube
-test-kube: export TEST_SERVICES ?= native
+test-kube kube: export TEST_SERVICES ?= native
 test-kube: ## Try the chart on a real Kubernetes, which the first run builds (Linux, root; docs/guides/testing-kubernetes.md)
-	@$(KUBE) && $(MAKE) image && cd lab/kube && KUBE_BIN=$$bin KUBE_IMAGE=$(CURDIR)/dist/image \
-		go test -count=1 -v -p=1 -timeout=30m -tags=kube ./node ./trials
+	@$(KUBE) -timeout=30m
 
 .PHONY: kube
+kube: export KUBE_HOLD := 1
 kube: ## Run the Kubernetes of test-kube until Ctrl-C, to try things by hand (Linux, root)
-	@$(KUBE) && cd lab/kube && go build -o $(CURDIR)/bin/ ./up && exec $(CURDIR)/bin/up "$$bin" $(CURDIR)/.local/kube \
-		$(wildcard $(CURDIR)/dist/image)
+	@$(KUBE) -timeout=0
 
 .PHONY: dev
 dev: ## As run, and rebuild and restart when a source file changes
@@ -91,13 +91,12 @@ integration: ## Test the use cases and adapters on real Postgres and Redis, and 
 
 .PHONY: e2e
 e2e: ## Test the processes, from outside
-	@scripts/ensure-debian.sh curl docker-compose pgbouncer pg_dump pgbench prometheus php node npm python systemd-analyze
-	@go test ./cmd/... ./process/... ./lab/...
+	@scripts/ensure-debian.sh curl haproxy pgbouncer pgbench
+	@CI=true go test ./cmd/... ./process/... ./lab/...
 
 .PHONY: test-sdk
 test-sdk: ## Test the partners' libraries in PHP, Node, Python and Go against a real sandbox
-	@scripts/ensure-debian.sh php node npm python
-	@go test -count=1 ./sdk/... ./lab/sdk
+	@CI=true go test -count=1 ./sdk/... ./lab/sdk
 
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for a minute (FUZZTIME=10m for longer, FUZZ=Amount for some); `make test` runs their seeds
@@ -137,10 +136,6 @@ screenshots: ## Take the pictures of README and guides from a running `make run`
 .PHONY: dashboards
 dashboards: ## Draw the panels of the Grafana dashboards from a run under load and faults (docs/dashboards)
 	@DASHBOARDS_TO=$(CURDIR)/docs/dashboards go test -count=1 -v -run TestDashboards_UnderLoad ./lab/e2e
-
-.PHONY: walks
-walks: ## Trace the walks of docs/walks.md through the code, and draw their tables anew (five minutes; ARGS=page draws only)
-	@go run ./lab/walks $(ARGS)
 
 SEED := $(shell date +%s)
 ARGS :=

@@ -66,15 +66,19 @@ func TestRoutes_AreThoseOfTheOpenAPIDocument(t *testing.T) {
 		got = append(got, docstest.Codes(row[0])...)
 	}
 	require.ElementsMatch(t, want, got)
-	written := regexp.MustCompile(`(?:GET|POST|PATCH|DELETE) (/api/partner/v1/[\w/{}-]*)`)
-	for _, m := range written.FindAllStringSubmatch(docstest.Read(t, service), -1) {
-		require.True(t, slices.ContainsFunc(want, func(route string) bool {
-			return shape(strings.Replace(route, "P/", partnerapi.Prefix+"/", 1)) == shape(m[0])
-		}), "%s names %s", service, m[0])
+	written, named := regexp.MustCompile("(GET|POST|PUT|PATCH|DELETE) (?:\\$API|/api/partner/v1)(/[^ ?\"`)\n]*)"), 0
+	for _, page := range slices.DeleteFunc(files(t, ".md"), ofThePast) {
+		for _, m := range written.FindAllStringSubmatch(docstest.Read(t, page), -1) {
+			named++
+			require.True(t, slices.ContainsFunc(want, func(route string) bool {
+				return shape(route) == shape(m[1]+" P"+m[2])
+			}), "%s names %s", page, m[0])
+		}
 	}
+	require.Greater(t, named, 20)
 }
 
-var pathParameter = regexp.MustCompile(`\{\w+\}`)
+var pathParameter = regexp.MustCompile(`\{\w+\}|\$\w+`)
 
 // shape is a route without the names of its parameters.
 func shape(route string) string { return pathParameter.ReplaceAllString(route, "{}") }
@@ -212,6 +216,9 @@ func TestEvents_AreThoseOfCore(t *testing.T) {
 		got = append(got, row[0])
 	}
 	require.ElementsMatch(t, texts(webhook.EventNames), got)
+	for _, event := range webhook.EventNames {
+		require.Contains(t, docstest.Read(t, "docs/guides/webhooks.md"), "`"+string(event)+"`")
+	}
 	var headers []string
 	for _, row := range docstest.Rows(t, service, "Delivery") {
 		headers = append(headers, row[0])

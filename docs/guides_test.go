@@ -63,7 +63,7 @@ func realProviders() []string {
 // Files beside the adapter that may name a payment provider (docs/guides/adding-a-payment-provider.md).
 var providerFiles = []string{
 	"process/config/config.go", "process/config/payments.go", "process/config/forms.go", // settings
-	"process/wire/payments.go", "process/wire/whole.go", "process/wire/lean.go", // the choice
+	"process/services/payments.go", // the choice
 	"cmd/sandbox/fakestripe.go", "cmd/sandbox/lean.go", "cmd/sandbox/main.go", // the fake for `make run`
 }
 
@@ -123,7 +123,7 @@ func TestProviders_HaveEveryPlace(t *testing.T) {
 		var code, tests, wire string
 		for _, file := range files(t, ".go") {
 			switch {
-			case strings.HasPrefix(file, "process/wire/"):
+			case strings.HasPrefix(file, "process/services/"):
 				wire += docstest.Read(t, file)
 			case !strings.HasPrefix(file, adapter+"/"):
 			case strings.HasSuffix(file, "_test.go"):
@@ -133,12 +133,32 @@ func TestProviders_HaveEveryPlace(t *testing.T) {
 			}
 		}
 		require.Contains(t, tests, "portstest.PaymentProvider(", "the contract test in %s", adapter)
-		require.Contains(t, wire, `"partnerdeposits/`+adapter+`"`, "the choice in process/wire")
+		require.Contains(t, wire, `"partnerdeposits/`+adapter+`"`, "the choice in process/services")
 		if strings.Contains(code, "site.ProviderCallbacks") {
 			for _, page := range []string{operationsPage, "docs/spec/payments.md"} {
 				require.Contains(t, docstest.Read(t, page), "POST /webhooks/payments/"+provider, page)
 			}
 		}
 		require.Contains(t, docstest.Read(t, operationsPage), "`PAYMENTS_PROVIDER="+provider+"`", operationsPage)
+	}
+}
+
+// The debugging guide names log messages as they stand in the code. "…" stands for the rest of a message.
+func TestDebugging_NamesLogMessagesOfTheCode(t *testing.T) {
+	var source strings.Builder
+	for _, file := range files(t, ".go") {
+		if floor, _, _ := strings.Cut(file, "/"); slices.Contains(docstest.Floors(), floor) && !strings.HasSuffix(file, "_test.go") {
+			source.WriteString(docstest.Read(t, file))
+		}
+	}
+	quoted := regexp.MustCompile("`\"([^`\n]+)\"`").FindAllStringSubmatch(docstest.Read(t, "docs/guides/debugging.md"), -1)
+	require.Greater(t, len(quoted), 10)
+	for _, m := range quoted {
+		begin, cut := strings.CutSuffix(m[1], "…")
+		timer, failed := strings.CutSuffix(m[1], " failed")
+		require.True(t, strings.Contains(source.String(), `"`+m[1]+`"`) ||
+			cut && regexp.MustCompile(`"`+begin+`" ?\+`).MatchString(source.String()) ||
+			failed && strings.Contains(source.String(), `"`+timer+`"`) && strings.Contains(source.String(), `+" failed"`),
+			"no process logs %q", m[1])
 	}
 }

@@ -14,7 +14,6 @@ import (
 	"log/slog"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,6 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/lab/docstest"
+	"partnerdeposits/lab/procs"
 )
 
 const logLinesPage = "docs/runbooks/log-lines.md"
@@ -63,7 +63,7 @@ type listedPackage struct {
 // linkedPackages lists the packages of the binaries, with compiled libraries.
 func linkedPackages(t *testing.T, commands ...string) []listedPackage {
 	t.Helper()
-	list := exec.CommandContext(t.Context(), "go",
+	list := procs.Command(t.Context(), "go",
 		append([]string{"list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,Module"}, commands...)...)
 	list.Dir = docstest.Root()
 	list.Stderr = os.Stderr

@@ -1,15 +1,14 @@
 #!/usr/bin/env bash
 # Runs tests, for `make test` and others. Arguments are further flags of `go test`, such as -race -count=1; PACKAGES and
-# MODULES are as in scripts/run-tests.sh. With CI=true, the tests of frameworks and of commands that documents show run
-# too, and need their packages.
+# MODULES are as in scripts/run-tests.sh. With CI=true, the tests of lab/rarely run too, whatever has changed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/steps.sh
 export PACKAGES=${PACKAGES:-./...}
 
-needs=(curl chromium haproxy pgbouncer pg_dump prometheus)
+needs=(curl chromium haproxy pgbouncer pgbench)
 if [ "${CI:-}" = true ]; then
-	needs+=(docker-compose openssl pgbench systemd-analyze php node npm python)
+	needs+=(docker-compose openssl pg_dump prometheus systemd-analyze php node npm python)
 fi
 build=()
 if [[ " $* " = *' -race '* ]]; then
@@ -29,7 +28,7 @@ compile() {
 	echo "total $(go list -test -deps "${build[@]}" $PACKAGES | wc -l)"
 	go list -v -export -test -deps "${build[@]}" -f '{{""}}' $PACKAGES || return
 	for module in "${modules[@]}"; do (cd "$module" && go list -v -export -test -deps -f '{{""}}' .) || return; done
-	go build -v -o bin/suite ./lab/suite
+	CGO_ENABLED=0 go build -v -o bin/suite ./lab/suite
 }
 step 'downloading modules' fetch $PACKAGES
 step 'compiling' compile

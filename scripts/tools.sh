@@ -11,6 +11,7 @@ cd "$(dirname "$0")/.."
 source_of() {
 	case $1 in
 	air) echo github.com/air-verse/air@v1.67.4 ;; # `make dev`
+	gremlins) echo github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0 ;; # breaks code of core, which its tests must notice
 	golangci-lint) echo github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0 ;;
 	oapi-codegen) echo github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2 ;;
 	sqlc) echo github.com/sqlc-dev/sqlc/cmd/sqlc@v1.31.1 ;;

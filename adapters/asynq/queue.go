@@ -46,29 +46,17 @@ const (
 
 // Queue implements webhookports.JobQueue.
 type Queue struct {
-	redis      redis.UniversalClient
-	client     *asynq.Client
-	log        *slog.Logger
-	outage     *outage.Log // of asynq's servers
-	bell       Bell
-	own        map[webhookports.Lane]chan struct{} // signals of this process's jobs to its gates
-	belts      map[webhookports.Lane]*belt
-	maxRetries int
-	retryDelay asynq.RetryDelayFunc
-	forward    time.Duration
+	redis  redis.UniversalClient
+	client *asynq.Client
+	log    *slog.Logger
+	outage *outage.Log // of asynq's servers
+	bell   Bell
+	own    map[webhookports.Lane]chan struct{} // signals of this process's jobs to its gates
+	belts  map[webhookports.Lane]*belt
 }
 
 // Option changes a Queue.
 type Option func(*Queue)
-
-// WithRetries has asynq run a job again after the delay when its handler panics. Only a broken variant of the service
-// uses this option (docs/guides/faults.md).
-func WithRetries(most int, delay time.Duration) Option {
-	return func(q *Queue) {
-		q.maxRetries, q.retryDelay = most, func(int, error, *asynq.Task) time.Duration { return delay }
-		q.forward = delay
-	}
-}
 
 // WithBell has a bell replace most of the polling.
 func WithBell(bell Bell) Option { return func(q *Queue) { q.bell = bell } }
@@ -77,7 +65,7 @@ func WithBell(bell Bell) Option { return func(q *Queue) { q.bell = bell } }
 func New(client redis.UniversalClient, log *slog.Logger, options ...Option) *Queue {
 	q := &Queue{
 		redis: client, log: log, outage: outage.New(log), bell: noBell{}, own: map[webhookports.Lane]chan struct{}{},
-		belts: map[webhookports.Lane]*belt{}, forward: forwardInterval,
+		belts: map[webhookports.Lane]*belt{},
 	}
 	byKey := map[string]*belt{}
 	for _, lane := range webhookports.Lanes {
@@ -124,7 +112,7 @@ func (q *Queue) enqueue(ctx context.Context, j webhookports.Job) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	taken, options := false, []asynq.Option{asynq.Queue(QueueName(j.Lane)), asynq.MaxRetry(q.maxRetries)}
+	taken, options := false, []asynq.Option{asynq.Queue(QueueName(j.Lane)), asynq.MaxRetry(0)}
 	if first := j.Claims[0]; !j.Ahead { // else asynq makes an id
 		options = append(options, asynq.TaskID(fmt.Sprintf("%s:%d", first.DeliveryID.Encode(), first.Seq)))
 	}
@@ -191,13 +179,12 @@ func (q *Queue) server(ctx context.Context, lane webhookports.Lane, concurrency 
 		Concurrency:              concurrency,
 		Queues:                   map[string]int{QueueName(lane): 1},
 		TaskCheckInterval:        checkInterval,
-		DelayedTaskCheckInterval: q.forward,
+		DelayedTaskCheckInterval: forwardInterval,
 		JanitorInterval:          janitorInterval,
 		ShutdownTimeout:          shutdownTimeout,
 		BaseContext:              func() context.Context { return context.WithoutCancel(ctx) },
 		Logger:                   libraryLog{q.outage},
 		LogLevel:                 asynq.WarnLevel,
-		RetryDelayFunc:           q.retryDelay,
 	})
 }
 

@@ -2,7 +2,11 @@ package asynq_test
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
+	"slices"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -29,15 +33,21 @@ func job(lane webhookports.Lane, n byte) webhookports.Job {
 		Claims: []webhookports.Claim{{DeliveryID: id.ID{n}, SubscriptionID: id.ID{9}, Seq: 1}}}
 }
 
-func TestQueue_EachLane_HandlesItsJobs(t *testing.T) {
-	q := newQueue(t)
-	ctx, stop := context.WithCancel(t.Context())
-	got := make(chan webhookports.Job, 8)
-	done := make(chan error, 1)
+// serve takes jobs with fast workers in the fast lane and one in the slow lane, until stop.
+func serve(t *testing.T, q *asynq.Queue, fast int) (got chan webhookports.Job, stop func()) {
+	t.Helper()
+	ctx, end := context.WithCancel(t.Context())
+	got, done := make(chan webhookports.Job, 128), make(chan error, 1)
 	go func() {
-		done <- q.Serve(ctx, map[webhookports.Lane]int{webhookports.FastLane: 2, webhookports.SlowLane: 1},
+		done <- q.Serve(ctx, map[webhookports.Lane]int{webhookports.FastLane: fast, webhookports.SlowLane: 1},
 			func(_ context.Context, j webhookports.Job) { got <- j })
 	}()
+	return got, func() { end(); require.NoError(t, <-done) }
+}
+
+func TestQueue_EachLane_HandlesItsJobs(t *testing.T) {
+	q := newQueue(t)
+	got, stop := serve(t, q, 2)
 	want := []webhookports.Job{job(webhookports.FastLane, 1), job(webhookports.SlowLane, 2), job(webhookports.FastLane, 3)}
 	left, err := q.Enqueue(t.Context(), want)
 	require.NoError(t, err)
@@ -48,7 +58,6 @@ func TestQueue_EachLane_HandlesItsJobs(t *testing.T) {
 	}
 	require.ElementsMatch(t, want, handled)
 	stop()
-	require.NoError(t, <-done)
 }
 
 // Tasks of a dispatcher of the release before have no headers, and its queue reads ours (rolling deployment).
@@ -70,17 +79,10 @@ func TestQueue_WithADispatcherOfTheReleaseBefore_ReadsAndIsRead(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, tasks[0].Payload, 2+36, "an older dispatcher reads a header of 2 bytes and 36 for each claim")
 
-	ctx, stop := context.WithCancel(t.Context())
-	got := make(chan webhookports.Job, 2)
-	done := make(chan error, 1)
-	go func() {
-		done <- q.Serve(ctx, map[webhookports.Lane]int{webhookports.FastLane: 1, webhookports.SlowLane: 1},
-			func(_ context.Context, j webhookports.Job) { got <- j })
-	}()
+	got, stop := serve(t, q, 1)
 	theirs := webhookports.Job{Lane: webhookports.FastLane, Claims: []webhookports.Claim{{Seq: 7}}}
 	require.ElementsMatch(t, []webhookports.Job{ours, theirs}, []webhookports.Job{<-got, <-got})
 	stop()
-	require.NoError(t, <-done)
 }
 
 func TestQueue_AJobThatIsThere_CountsAsHandedOver(t *testing.T) {
@@ -231,13 +233,7 @@ func TestQueue_WithABell_HandlesItsOwnJobsAndThoseOfTheDead(t *testing.T) {
 	client := redistest.New(t)
 	q := asynq.New(client, slog.New(slog.DiscardHandler), asynq.WithBell(workingBell{}))
 	dead := asynq.New(client, slog.New(slog.DiscardHandler))
-	ctx, stop := context.WithCancel(t.Context())
-	got := make(chan webhookports.Job, 128)
-	done := make(chan error, 1)
-	go func() {
-		done <- q.Serve(ctx, map[webhookports.Lane]int{webhookports.FastLane: 2, webhookports.SlowLane: 1},
-			func(_ context.Context, j webhookports.Job) { got <- j })
-	}()
+	got, stop := serve(t, q, 2)
 	const n = 100
 	for i := range byte(n) {
 		from := q
@@ -253,5 +249,63 @@ func TestQueue_WithABell_HandlesItsOwnJobsAndThoseOfTheDead(t *testing.T) {
 	}
 	require.Len(t, seen, n)
 	stop()
-	require.NoError(t, <-done)
+}
+
+// trips notes the round trips of asynq's scripts to Redis: the scripts in each.
+type trips struct {
+	redis.Hook
+	mu  sync.Mutex
+	all []string
+}
+
+// scripts names a script by the number of its keys.
+var scripts = map[string]string{"2": "enqueue", "4": "take", "5": "end"}
+
+func (t *trips) note(cmds ...redis.Cmder) {
+	var names []string
+	for _, cmd := range cmds {
+		if args := cmd.Args(); cmd.Name() == "evalsha" {
+			names = append(names, scripts[fmt.Sprint(args[2])])
+		}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.all = append(t.all, strings.Join(names, " "))
+}
+
+func (t *trips) has(trip string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Contains(t.all, trip)
+}
+
+func (t *trips) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (t *trips) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error { t.note(cmd); return next(ctx, cmd) }
+}
+
+func (t *trips) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error { t.note(cmds...); return next(ctx, cmds) }
+}
+
+func TestQueue_ATaskIsTakenAsItIsEnqueued_TogetherWithTheEndOfTheLast(t *testing.T) {
+	t.Parallel()
+	client, seen := redistest.New(t), &trips{}
+	client.AddHook(seen)
+	q := asynq.New(client, slog.New(slog.DiscardHandler), asynq.WithBell(workingBell{}))
+	got, stop := serve(t, q, 64)
+	n := byte(0)
+	require.Eventually(t, func() bool { // once the server waits, and the last task has ended
+		n++
+		sent := job(webhookports.FastLane, n)
+		left, err := q.Enqueue(t.Context(), []webhookports.Job{sent})
+		return err == nil && left == nil && (<-got).Claims[0] == sent.Claims[0] && seen.has("end enqueue take")
+	}, 10*time.Second, 20*time.Millisecond)
+	require.Eventually(t, func() bool { // the end of the last task waits for no further one
+		depth, err := q.Depth(webhookports.FastLane)
+		return err == nil && depth["active"] == 0 && depth["pending"] == 0
+	}, 5*time.Second, 20*time.Millisecond)
+	require.True(t, seen.has("end"))
+	stop()
 }

@@ -4,16 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"crypto/x509/pkix"
 	"encoding/base64"
+	"fmt"
 	"io"
 	"log/slog"
-	"math/big"
 	"mime"
 	"mime/multipart"
 	"mime/quotedprintable"
@@ -30,6 +26,7 @@ import (
 	"go.uber.org/goleak"
 
 	"partnerdeposits/core/id"
+	"partnerdeposits/lab/hostiletest"
 	ports "partnerdeposits/ports/platform"
 )
 
@@ -205,21 +202,6 @@ func TestSend_OfABodyWithCommands_SendsThemAsText(t *testing.T) {
 	require.Contains(t, body, "\nRCPT TO:<victim@example.com>\nDATA\ntwo")
 }
 
-func TestSend_RefusedByTheServer_IsAnError(t *testing.T) {
-	t.Parallel()
-	cases := map[string]smtpmock.ConfigurationAttr{
-		"recipient": {BlacklistedRcpttoEmails: []string{"operator@hotel.example"}},
-		"sender":    {BlacklistedMailfromEmails: []string{"no-reply@deposits.example"}},
-		"size":      {MsgSizeLimit: 10},
-	}
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			require.Error(t, mailerFor(t, plain(mock(t, c))).Send(t.Context(), aMail()))
-		})
-	}
-}
-
 // script is a mail server that answers each line of the client with the next line of the script, and records the
 // client's lines.
 func script(t *testing.T, lines ...string) (address string, heard func() []string) {
@@ -310,22 +292,8 @@ func TestSend_WithAPassword_KeepsItFromAPlainConnection(t *testing.T) {
 
 // encrypted puts TLS with a certificate for 127.0.0.1 in front of the script.
 func encrypted(t *testing.T, address string) (string, *x509.CertPool) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	require.NoError(t, err)
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "mx"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		IsCA: true, BasicConstraintsValid: true,
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	require.NoError(t, err)
-	cert, err := x509.ParseCertificate(der)
-	require.NoError(t, err)
-	pool := x509.NewCertPool()
-	pool.AddCert(cert)
-	l, err := tls.Listen("tcp", "127.0.0.1:0",
-		&tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}})
+	ca := hostiletest.NewAuthority(t)
+	l, err := tls.Listen("tcp", "127.0.0.1:0", ca.Issue(t, nil))
 	require.NoError(t, err)
 	var wg sync.WaitGroup
 	wg.Go(func() {
@@ -343,7 +311,7 @@ func encrypted(t *testing.T, address string) (string, *x509.CertPool) {
 		_, _ = io.Copy(inside, outside)
 	})
 	t.Cleanup(func() { _ = l.Close(); wg.Wait() })
-	return l.Addr().String(), pool
+	return l.Addr().String(), ca.Trust().RootCAs
 }
 
 func TestSend_OverTLS_LogsIn(t *testing.T) {
@@ -395,5 +363,26 @@ func TestNew_RefusesWhatItCannotUse_WithoutShowingIt(t *testing.T) {
 	for _, sender := range []string{"", "nobody", "a@b.example, c@d.example", "a@b.example\r\nBcc: c@d.example"} {
 		_, err := New("smtp://mx", sender, slog.New(slog.DiscardHandler))
 		require.ErrorContains(t, err, "MAIL_FROM", sender)
+	}
+}
+
+func TestParseURL(t *testing.T) {
+	t.Parallel()
+	cases := map[string]Server{
+		"smtp://mx":                    {Host: "mx", Port: 587, StartTLS: StartTLSAuto},
+		"smtp://mx:25/?starttls=never": {Host: "mx", Port: 25, StartTLS: StartTLSNever},
+		"smtp://[::1]:1025":            {Host: "::1", Port: 1025, StartTLS: StartTLSAuto},
+		"smtp://user:p%40ss@mx": {Host: "mx", Port: 587, StartTLS: StartTLSAlways, User: "user",
+			Password: "p@ss"},
+		"smtp://user:pass@mx:2525?starttls=auto": {Host: "mx", Port: 2525, StartTLS: StartTLSAuto, User: "user",
+			Password: "pass"},
+		"smtps://user:pass@mx": {Host: "mx", Port: 465, TLS: true, StartTLS: StartTLSAlways, User: "user", Password: "pass"},
+		"smtps://mx:2465":      {Host: "mx", Port: 2465, TLS: true, StartTLS: StartTLSAuto},
+	}
+	for raw, want := range cases {
+		got, err := ParseURL(raw)
+		require.NoError(t, err, raw)
+		require.Equal(t, want, got, raw)
+		require.NotContains(t, fmt.Sprintf("%v %+v %#v", got, got, got), "pass@")
 	}
 }

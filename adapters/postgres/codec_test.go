@@ -17,7 +17,7 @@ var (
 	noonUTC = time.Date(2026, 8, 1, 12, 0, 0, 123_456_000, time.UTC)
 )
 
-func TestID_RoundTrip_ZeroIsNull(t *testing.T) {
+func TestID_RoundTrips_AndZeroIsNull(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t)
 	for _, format := range []int16{pgx.BinaryFormatCode, pgx.TextFormatCode} {
@@ -30,36 +30,18 @@ func TestID_RoundTrip_ZeroIsNull(t *testing.T) {
 			require.Equal(t, want.IsZero(), null)
 		}
 	}
-}
-
-func TestID_InAMode_ThatDoesNotAskForTypes_RoundTrips(t *testing.T) {
-	t.Parallel()
-	pool := pgtest.New(t)
-	var got id.ID
-	require.NoError(t, pool.QueryRow(t.Context(), `SELECT $1::uuid`, pgx.QueryExecModeExec, someID).Scan(&got))
-	require.Equal(t, someID, got)
-	var all []id.ID
-	require.NoError(t,
-		pool.QueryRow(t.Context(), `SELECT $1::uuid[]`, pgx.QueryExecModeExec, []id.ID{someID, {}}).Scan(&all))
-	require.Equal(t, []id.ID{someID, {}}, all)
-}
-
-func TestID_Array_RoundTripsAndMatchesRows(t *testing.T) {
-	t.Parallel()
-	pool := pgtest.New(t)
-	var got []id.ID
-	var found bool
-	require.NoError(t,
-		pool.QueryRow(t.Context(), `SELECT $1::uuid[], $2::uuid = ANY ($1)`, []id.ID{someID, {}}, someID).Scan(&got, &found))
-	require.Equal(t, []id.ID{someID, {}}, got)
-	require.True(t, found)
-}
-
-func TestID_IsTheSameAsItsText(t *testing.T) {
-	t.Parallel()
 	var text string
-	require.NoError(t, pgtest.New(t).QueryRow(t.Context(), `SELECT $1::uuid::text`, someID).Scan(&text))
+	require.NoError(t, pool.QueryRow(t.Context(), `SELECT $1::uuid::text`, someID).Scan(&text))
 	require.Equal(t, someID.String(), text)
+	// QueryExecModeExec does not ask the server for types
+	for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeCacheStatement, pgx.QueryExecModeExec} {
+		var one id.ID
+		var all []id.ID
+		var found bool
+		require.NoError(t, pool.QueryRow(t.Context(), `SELECT $2::uuid, $1::uuid[], $2::uuid = ANY ($1::uuid[])`, mode,
+			[]id.ID{someID, {}}, someID).Scan(&one, &all, &found))
+		require.Equal(t, []any{someID, []id.ID{someID, {}}, true}, []any{one, all, found})
+	}
 }
 
 func TestZeroValues_InAColumnThatIsNotNull_AreRefused(t *testing.T) {
@@ -89,31 +71,13 @@ func TestTime_RoundTripsInUTC_ZeroIsNull(t *testing.T) {
 	var all []time.Time
 	require.NoError(t, pool.QueryRow(t.Context(), `SELECT $1::timestamptz[]`, []time.Time{noonUTC, {}}).Scan(&all))
 	require.Equal(t, []time.Time{noonUTC, {}}, all)
-}
 
-func TestTime_Pointer_StillTellsNull(t *testing.T) {
-	t.Parallel()
-	pool := pgtest.New(t)
-	var got *time.Time
+	var got *time.Time // still tells NULL
 	require.NoError(t, pool.QueryRow(t.Context(), `SELECT NULL::timestamptz`).Scan(&got))
 	require.Nil(t, got)
 	require.NoError(t, pool.QueryRow(t.Context(), `SELECT $1::timestamptz`, &noonUTC).Scan(&got))
 	require.Equal(t, noonUTC, *got)
-}
-
-func TestTime_Infinite_IsAnError(t *testing.T) {
-	t.Parallel()
-	var got time.Time
-	require.Error(t, pgtest.New(t).QueryRow(t.Context(), `SELECT 'infinity'::timestamptz`).Scan(&got))
-}
-
-func BenchmarkID(b *testing.B) {
-	pool := pgtest.New(b)
-	var got id.ID
-	b.ReportAllocs()
-	for b.Loop() {
-		require.NoError(b, pool.QueryRow(b.Context(), `SELECT $1::uuid`, someID).Scan(&got))
-	}
+	require.Error(t, pool.QueryRow(t.Context(), `SELECT 'infinity'::timestamptz`).Scan(new(time.Time)))
 }
 
 func TestActor_IsReadFromItsText(t *testing.T) {

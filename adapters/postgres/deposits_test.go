@@ -6,14 +6,15 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
-	"partnerdeposits/core/tenant"
 	"partnerdeposits/lab/portstest"
+	"partnerdeposits/lab/storetest"
 	depositports "partnerdeposits/ports/deposits"
 	ports "partnerdeposits/ports/platform"
 )
@@ -36,25 +37,6 @@ func TestClients_Insert_IsFoundByItsAccountAndPartner(t *testing.T) {
 	require.Empty(t, cmp.Diff(c, got))
 }
 
-func TestClients_OfOthers_AreNotFound(t *testing.T) {
-	t.Parallel()
-	w := pooled(t)
-	p, a := w.partner(), w.account()
-	w.link(p.ID, a.ID, "op-1", at0)
-	c, fromCheckout := w.client(p.ID, a.ID), w.client(id.ID{}, a.ID)
-	w.do(func(ctx context.Context, r *postgres.Store) error {
-		_, err := r.Clients.OfAccount(ctx, portstest.NewID(), c.ID)
-		require.ErrorIs(t, err, tenant.ErrNotFound)
-		_, err = r.Clients.OfAccount(ctx, a.ID, portstest.NewID())
-		require.ErrorIs(t, err, tenant.ErrNotFound)
-		return nil
-	})
-	for partnerID, clientID := range map[id.ID]id.ID{w.partner().ID: c.ID, p.ID: fromCheckout.ID} {
-		_, err := w.Clients.Client(t.Context(), partnerID, clientID)
-		require.ErrorIs(t, err, tenant.ErrNotFound)
-	}
-}
-
 func TestDeposits_Insert_IsReadBackWhole(t *testing.T) {
 	t.Parallel()
 	w := pooled(t)
@@ -66,6 +48,12 @@ func TestDeposits_Insert_IsReadBackWhole(t *testing.T) {
 	d.Client = &deposit.Client{ID: c.ID, Email: c.Email, FirstName: c.FirstName, LastName: c.LastName}
 	d.CheckoutToken = tokenOf(d) // readers give the token of a deposit with URLGeneration
 	w.insert(d)
+	bare := newDeposit(deposit.Origin{AccountID: a.ID}, at0) // without partner, client and metadata
+	bare.Metadata, bare.CheckoutToken = map[string]string{}, tokenOf(bare)
+	w.insert(bare)
+	got, err := w.Deposits.Deposit(t.Context(), bare.ID)
+	require.NoError(t, err)
+	require.Empty(t, cmp.Diff(bare, got))
 	byID, err := w.Deposits.Deposit(t.Context(), d.ID)
 	require.NoError(t, err)
 	require.Empty(t, cmp.Diff(d, byID))
@@ -82,18 +70,6 @@ func TestDeposits_Insert_IsReadBackWhole(t *testing.T) {
 	})
 }
 
-func TestDeposits_Insert_WithoutPartnerClientOrMetadata_IsReadBackWhole(t *testing.T) {
-	t.Parallel()
-	w := pooled(t)
-	d := newDeposit(deposit.Origin{AccountID: w.account().ID}, at0)
-	d.Metadata = map[string]string{}
-	d.CheckoutToken = tokenOf(d)
-	w.insert(d)
-	got, err := w.Deposits.Deposit(t.Context(), d.ID)
-	require.NoError(t, err)
-	require.Empty(t, cmp.Diff(d, got))
-}
-
 func TestDeposits_Insert_ReferenceTaken_LeavesTheTransactionUsable(t *testing.T) {
 	t.Parallel()
 	w := pooled(t)
@@ -108,22 +84,6 @@ func TestDeposits_Insert_ReferenceTaken_LeavesTheTransactionUsable(t *testing.T)
 	})
 	_, err := w.Deposits.Deposit(t.Context(), second.ID)
 	require.NoError(t, err)
-}
-
-func TestDeposits_Unknown_AreNotFound(t *testing.T) {
-	t.Parallel()
-	w := pooled(t)
-	_, err := w.Deposits.Deposit(t.Context(), portstest.NewID())
-	require.ErrorIs(t, err, deposit.ErrNotFound)
-	_, err = w.Deposits.DepositByToken(t.Context(), "unknown")
-	require.ErrorIs(t, err, deposit.ErrNotFound)
-	w.do(func(ctx context.Context, r *postgres.Store) error {
-		_, err := r.Deposits.ForUpdate(ctx, portstest.NewID())
-		require.ErrorIs(t, err, deposit.ErrNotFound)
-		_, err = r.Deposits.ForUpdateByToken(ctx, "unknown")
-		require.ErrorIs(t, err, deposit.ErrNotFound)
-		return nil
-	})
 }
 
 func TestDeposits_Transition_StoresEveryStepOfALife(t *testing.T) {
@@ -315,4 +275,110 @@ func TestDeposits_Schedulers_FindWhatIsDueAndNothingElse(t *testing.T) {
 	got, err = w.Due.ElapsedCoverages(t.Context(), secured.ExpiresAt, 10)
 	require.NoError(t, err)
 	require.Equal(t, []id.ID{active.ID}, got)
+}
+
+func TestDeposit_OfAnErasedClient_HasNoClient(t *testing.T) {
+	t.Parallel()
+	store, pool := storetest.New(t, postgres.Options{})
+	from := storetest.Origin(t, store)
+	c := insertClient(t, store, from)
+	depositID, err := create(t.Context(), store, from, time.Now())
+	require.NoError(t, err)
+	exec(t, pool, `UPDATE deposits SET client_id = $1`, c.ID)
+	exec(t, pool, `UPDATE clients SET email = '', first_name = '', last_name = '', erased_at = now()`)
+	d, err := store.Deposits.Deposit(t.Context(), depositID)
+	require.NoError(t, err)
+	require.Equal(t, c.ID, d.ClientID)
+	require.Nil(t, d.Client)
+	storetest.Do(t, store, func(ctx context.Context, r *postgres.Store) error {
+		d, err := r.Deposits.ForUpdate(ctx, depositID)
+		require.NoError(t, err)
+		require.Nil(t, d.Client)
+		_, err = r.Clients.OfAccount(ctx, from.AccountID, c.ID)
+		require.Error(t, err)
+		return nil
+	})
+}
+
+func TestTransition_KeepsTheHistory(t *testing.T) {
+	t.Parallel()
+	store, pool := storetest.New(t, postgres.Options{})
+	depositID, err := create(t.Context(), store, storetest.Origin(t, store), time.Now())
+	require.NoError(t, err)
+	require.NoError(t, cancel(t.Context(), store, depositID, time.Now()))
+	require.Equal(t, 1, count(t, pool, `SELECT count(*) FROM deposit_transitions
+		WHERE deposit_id = $1 AND version = 2 AND from_status = 'pending' AND to_status = 'cancelled'
+		AND trigger = 'by_partner'`,
+		depositID))
+	require.Equal(t, 2, count(t, pool, `SELECT count(*) FROM audit_log`))
+	_, err = pool.Exec(t.Context(), `DELETE FROM deposit_transitions`)
+	require.ErrorContains(t, err, "append-only")
+}
+
+// The table deposits has no foreign keys to these tables, so their rows stay, whether a deposit refers to them or not.
+func TestRowsThatDepositsReferTo_CannotBeRemoved(t *testing.T) {
+	t.Parallel()
+	store, pool := storetest.New(t, postgres.Options{})
+	from := storetest.Origin(t, store)
+	insertClient(t, store, from)
+	_, err := create(t.Context(), store, from, time.Now())
+	require.NoError(t, err)
+	for _, table := range []string{"partners", "accounts", "clients"} {
+		for _, sql := range []string{
+			"DELETE FROM " + table,
+			"UPDATE " + table + " SET id = gen_random_uuid()",
+			"TRUNCATE " + table + " CASCADE",
+		} {
+			_, err := pool.Exec(t.Context(), sql)
+			require.ErrorContains(t, err, "stays, with its id", sql)
+		}
+		require.Equal(t, 1, count(t, pool, "SELECT count(*) FROM "+table))
+	}
+	_, err = pool.Exec(t.Context(), "TRUNCATE operators CASCADE")
+	require.ErrorContains(t, err, "stays, with its id", "TRUNCATE of a table that accounts refer to")
+}
+
+func TestInsert_ADepositOfNoAccountPartnerOrClient_IsRefused(t *testing.T) {
+	t.Parallel()
+	store, pool := storetest.New(t, postgres.Options{})
+	from := storetest.Origin(t, store)
+	insert := func(d *deposit.Deposit) error {
+		return store.WithinTx(t.Context(), func(ctx context.Context) error { return store.Deposits.Insert(ctx, d, "token") })
+	}
+	for name, refer := range map[string]func(*deposit.Deposit){
+		"account": func(d *deposit.Deposit) { d.AccountID = portstest.NewID() },
+		"partner": func(d *deposit.Deposit) { d.PartnerID = portstest.NewID() },
+		"client":  func(d *deposit.Deposit) { d.ClientID = portstest.NewID() },
+	} {
+		d := draft(from, time.Now())
+		refer(d)
+		require.ErrorContains(t, insert(d), "does not exist", name)
+	}
+	require.Zero(t, count(t, pool, "SELECT count(*) FROM deposits"))
+	require.NoError(t, insert(draft(from, time.Now())))
+}
+
+func TestUpdate_ToAnAccountPartnerOrClientThatDoesNotExist_IsRefused(t *testing.T) {
+	t.Parallel()
+	store, pool := storetest.New(t, postgres.Options{})
+	from := storetest.Origin(t, store)
+	depositID, err := create(t.Context(), store, from, time.Now())
+	require.NoError(t, err)
+	for _, column := range []string{"account_id", "partner_id", "client_id"} {
+		require.ErrorContains(t, set(t, pool, depositID, column, portstest.NewID()), "refers to a row that does not exist",
+			column)
+	}
+	require.ErrorContains(t, store.WithinTx(t.Context(), func(ctx context.Context) error {
+		d, err := store.Deposits.ForUpdate(ctx, depositID)
+		require.NoError(t, err)
+		d.ClientID, d.CheckoutStartedAt = portstest.NewID(), d.CreatedAt
+		return store.Deposits.SetCheckout(ctx, d)
+	}), "refers to a row that does not exist")
+	require.NoError(t, set(t, pool, depositID, "client_id", insertClient(t, store, from).ID))
+}
+
+func set(t *testing.T, pool *pgxpool.Pool, depositID id.ID, column string, to id.ID) error {
+	t.Helper()
+	_, err := pool.Exec(t.Context(), "UPDATE deposits SET "+column+" = $1 WHERE id = $2", to, depositID)
+	return err
 }

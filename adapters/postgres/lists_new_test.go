@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/core/id"
@@ -63,22 +62,11 @@ func TestClients_EveryFilterAndPair_ReadsFewRows(t *testing.T) {
 
 func TestEvents_EveryFilterAndPair_ReadsFewRows(t *testing.T) {
 	t.Parallel()
-	s := newFullStore(t, stock.Amount{Deposits: 100, Deliveries: 30_000, Events: 30_000})
-	middle := time.Now().Add(-15 * 24 * time.Hour)
-	// A deposit has a handful of events. With fifty, a scan of a partition of 700 rows costs as much as fifty probes of
-	// its index, and the plan changes with the sample of ANALYZE.
-	told := value[id.ID](t, s, `SELECT deposit_id FROM events ORDER BY id LIMIT 1`)
-	exec(t, s.pool,
-		`INSERT INTO deposit_transitions (deposit_id, version, from_status, to_status, trigger, at, actor, event_id)
-		SELECT deposit_id, 100 + row_number() OVER (ORDER BY id), 'pending', 'active', 't', now(), 'a', id FROM events
-		WHERE deposit_id = $1 ORDER BY id LIMIT 8`,
-		told)
-	exec(t, s.pool, `VACUUM ANALYZE deposit_transitions`)
 	// After midnight the partition of the day is a page or two: the plan scans the whole page for each event, which
 	// costs nothing and counts many rows.
-	exec(t, s.pool,
-		`ALTER DATABASE `+pgx.Identifier{s.pool.Config().ConnConfig.Database}.Sanitize()+` SET enable_seqscan = off`)
-	s.pool.Reset()
+	s := delivered(t, map[string]string{"enable_seqscan": "off"})
+	middle := time.Now().Add(-15 * 24 * time.Hour)
+	told := value[id.ID](t, s, `SELECT deposit_id FROM events ORDER BY id LIMIT 1`)
 	type filter = webhookports.EventFilter
 	event := func(e webhook.EventName) func(*filter) { return func(f *filter) { f.Name = e } }
 	count := 0
@@ -129,7 +117,7 @@ func TestFeed_FromAnyNumber_ReadsItsPage(t *testing.T) {
 // days. Their statement has no name: Postgres would plan a named statement for all partitions.
 func TestDeliveries_ThatFailedElevenTimes_ReadTheirAttempts(t *testing.T) {
 	t.Parallel()
-	s := newFullStore(t, stock.Amount{Deposits: 100, Deliveries: 30_000})
+	s := delivered(t, nil)
 	var found ports.List[webhook.Delivery]
 	for range 8 { // a named statement gets a plan without values at the sixth execution
 		plans := s.plans(t, func() (err error) {

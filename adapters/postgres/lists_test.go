@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"testing"
@@ -60,15 +61,50 @@ type fullStore struct {
 func newFullStore(t *testing.T, n stock.Amount) fullStore {
 	t.Helper()
 	url := pgtest.URL(t)
+	return fullStoreOf(t, url, filled(t, url, 1, n), nil)
+}
+
+// filled fills a database with rows of a partner, and gives its first account.
+func filled(t *testing.T, url string, accounts int, n stock.Amount) stock.Owner {
+	t.Helper()
 	admin := storetest.Pool(t, url, postgres.PoolOptions{StatementTimeout: time.Minute})
-	owners, err := stock.Owners(t.Context(), admin, 1, 1)
+	owners, err := stock.Owners(t.Context(), admin, 1, accounts)
 	require.NoError(t, err)
 	require.NoError(t, stock.Fill(t.Context(), admin, owners, n))
-	asked := &queries{}
-	store := storetest.Over(t, storetest.Pool(t, url, postgres.PoolOptions{MaxConns: 1, Tracer: asked}),
-		postgres.Options{})
-	return fullStore{store, owners[0], asked, admin}
+	return owners[0]
 }
+
+// fullStoreOf is a store over a filled database. Its connections have the settings.
+func fullStoreOf(t *testing.T, url string, owner stock.Owner, settings map[string]string) fullStore {
+	t.Helper()
+	asked := &queries{}
+	pool := func(o postgres.PoolOptions) *pgxpool.Pool {
+		o.Settings = settings
+		return storetest.Pool(t, url, o)
+	}
+	return fullStore{storetest.Over(t, pool(postgres.PoolOptions{MaxConns: 1, Tracer: asked}), postgres.Options{}), owner,
+		asked, pool(postgres.PoolOptions{StatementTimeout: time.Minute})}
+}
+
+// delivered is a store over many events and deliveries of them, about 100 deposits. The tests that only read them share
+// the database.
+func delivered(t *testing.T, settings map[string]string) fullStore {
+	t.Helper()
+	url := pgtest.Common(t, "delivered", func(url string) {
+		deliveredOwner = filled(t, url, 1, stock.Amount{Deposits: 100, Deliveries: 30_000, Events: 30_000})
+		// A deposit has a handful of events. With fifty, a scan of a partition of 700 rows costs as much as fifty probes of
+		// its index, and the plan changes with the sample of ANALYZE.
+		admin := storetest.Pool(t, url, postgres.PoolOptions{})
+		exec(t, admin, `INSERT INTO deposit_transitions
+				(deposit_id, version, from_status, to_status, trigger, at, actor, event_id)
+			SELECT deposit_id, 100 + row_number() OVER (ORDER BY id), 'pending', 'active', 't', now(), 'a', id FROM events
+			WHERE deposit_id = (SELECT deposit_id FROM events ORDER BY id LIMIT 1) ORDER BY id LIMIT 8`)
+		exec(t, admin, `VACUUM ANALYZE deposit_transitions`)
+	})
+	return fullStoreOf(t, url, deliveredOwner, settings)
+}
+
+var deliveredOwner stock.Owner
 
 // value reads a value from the database.
 func value[T any](t *testing.T, s fullStore, sql string, args ...any) (v T) {
@@ -139,7 +175,7 @@ func TestDeposits_EveryFilterAndPair_ReadsFewRows(t *testing.T) {
 
 func TestDeliveries_EveryFilterAndPair_ReadsFewRows(t *testing.T) {
 	t.Parallel()
-	s := newFullStore(t, stock.Amount{Deposits: 100, Deliveries: 30_000})
+	s := delivered(t, nil)
 	middle := time.Now().Add(-15 * 24 * time.Hour)
 	told := value[id.ID](t, s, `SELECT deposit_id FROM deliveries ORDER BY id LIMIT 1`)
 	type filter = webhookports.DeliveryFilter
@@ -293,4 +329,71 @@ func TestLists_FirstPages_SettleOnAPlan(t *testing.T) {
 				pgx.QueryExecModeSimpleProtocol).Scan(&generic, &custom))
 		require.Equal(t, []int{times - 5, 5}, []int{generic, custom}, name)
 	}
+}
+
+// maxBlocks bounds the blocks that a statement of a list touches: for each row that is read a block of the table, an
+// entry of its index, and the look-up of a link.
+const maxBlocks = 5 * maxRead
+
+// rowsRead runs the statements of list again and returns the rows that the costliest of them read from tables. No
+// statement may touch more than maxBlocks blocks.
+func (s fullStore) rowsRead(t *testing.T, list func() error) int {
+	t.Helper()
+	return s.rowsReadOf(t, maxBlocks, list)
+}
+
+// rowsReadOf is rowsRead with another bound of the blocks.
+func (s fullStore) rowsReadOf(t *testing.T, blocks int, list func() error) (most int) {
+	t.Helper()
+	for _, p := range s.plans(t, list) {
+		most = max(most, p.read())
+		require.LessOrEqual(t, p.Hit+p.Read, blocks, "blocks")
+	}
+	return most
+}
+
+// plans calls list, repeats its statements under EXPLAIN ANALYZE, and returns their plans.
+func (s fullStore) plans(t *testing.T, list func() error) (all []scan) {
+	t.Helper()
+	s.asked.asked = nil
+	require.NoError(t, list())
+	for _, asked := range s.asked.asked {
+		args := asked.Args
+		if len(args) > 0 {
+			if _, mode := args[0].(pgx.QueryExecMode); mode {
+				args = args[1:]
+			}
+		}
+		var text string
+		require.NoError(t,
+			s.pool.QueryRow(t.Context(), "EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) "+asked.SQL, args...).Scan(&text))
+		var plans []struct{ Plan scan }
+		require.NoError(t, json.Unmarshal([]byte(text), &plans))
+		all = append(all, plans[0].Plan)
+	}
+	require.NotEmpty(t, all)
+	return all
+}
+
+// scan is a node of an executed plan.
+type scan struct {
+	Relation string  `json:"Relation Name"`
+	Rows     float64 `json:"Actual Rows"`
+	Loops    float64 `json:"Actual Loops"`
+	Filtered float64 `json:"Rows Removed by Filter"`
+	Hit      int     `json:"Shared Hit Blocks"`
+	Read     int     `json:"Shared Read Blocks"`
+	Plans    []scan
+}
+
+// read counts the rows that the node and those below read from tables.
+func (s scan) read() int {
+	n := 0
+	if s.Relation != "" {
+		n = int((s.Rows + s.Filtered) * s.Loops)
+	}
+	for _, child := range s.Plans {
+		n += child.read()
+	}
+	return n
 }

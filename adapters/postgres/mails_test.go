@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/lab/portstest"
+	"partnerdeposits/lab/storetest"
 	ports "partnerdeposits/ports/platform"
 )
 
@@ -39,17 +41,21 @@ func first(mails ...ports.Mail) []ports.Mail {
 	return mails
 }
 
-func TestMails_Claim_GivesDueOnesOldestFirstAndEachOnce(t *testing.T) {
+func TestMails_Claim_GivesDueOnesOldestFirst_AgainAfterTheirLease_UntilTheyAreSent(t *testing.T) {
 	t.Parallel()
 	w := alone(t)
 	older, newer := w.enqueue(at0), w.enqueue(at0.Add(time.Second))
 	w.enqueue(time.Now().Add(time.Hour)) // a mail that is not due yet
-	got, err := w.Mails.Claim(t.Context(), 10, time.Hour)
-	require.NoError(t, err)
-	require.Empty(t, cmp.Diff(first(older, newer), got))
-	got, err = w.Mails.Claim(t.Context(), 10, time.Hour)
-	require.NoError(t, err)
-	require.Empty(t, got)
+	claimed := func(lease time.Duration) []ports.Mail {
+		got, err := w.Mails.Claim(t.Context(), 10, lease)
+		require.NoError(t, err)
+		return got
+	}
+	require.Empty(t, cmp.Diff(first(older, newer), claimed(0)))
+	require.NoError(t, w.Mails.Sent(t.Context(), older.ID))
+	newer.Attempt = 2
+	require.Empty(t, cmp.Diff([]ports.Mail{newer}, claimed(time.Hour)), "the lease of the other is over")
+	require.Empty(t, claimed(time.Hour), "each once")
 }
 
 func TestMails_Claim_ManyAtOnce_ShareThem(t *testing.T) {
@@ -73,42 +79,6 @@ func TestMails_Claim_ManyAtOnce_ShareThem(t *testing.T) {
 	for _, n := range seen {
 		require.Equal(t, 1, n)
 	}
-}
-
-func TestMails_LeaseOver_IsGivenAgain(t *testing.T) {
-	t.Parallel()
-	w := alone(t)
-	m := w.enqueue(at0)
-	for attempt := range 2 {
-		got, err := w.Mails.Claim(t.Context(), 1, 0)
-		require.NoError(t, err)
-		m.Attempt = attempt + 1
-		require.Empty(t, cmp.Diff([]ports.Mail{m}, got))
-	}
-}
-
-func TestMails_Sent_IsNotGivenAgain(t *testing.T) {
-	t.Parallel()
-	w := alone(t)
-	m := w.enqueue(at0)
-	_, err := w.Mails.Claim(t.Context(), 1, 0)
-	require.NoError(t, err)
-	require.NoError(t, w.Mails.Sent(t.Context(), m.ID))
-	got, err := w.Mails.Claim(t.Context(), 1, 0)
-	require.NoError(t, err)
-	require.Empty(t, got)
-}
-
-func TestMails_Failed_WaitsBeforeTheNextTry(t *testing.T) {
-	t.Parallel()
-	w := alone(t)
-	w.enqueue(at0)
-	claimed, err := w.Mails.Claim(t.Context(), 1, 0)
-	require.NoError(t, err)
-	require.NoError(t, w.Mails.Failed(t.Context(), claimed[0], []time.Duration{time.Minute}))
-	got, err := w.Mails.Claim(t.Context(), 1, 0)
-	require.NoError(t, err)
-	require.Empty(t, got)
 }
 
 func TestMails_Failed_OfAnEarlierClaim_ChangesNothing(t *testing.T) {
@@ -159,4 +129,29 @@ func TestMails_WithALink_ComeBackWhole_AndAreListedByTheirDeposit(t *testing.T) 
 		}
 	}
 	t.Fatal("the mail was not claimed")
+}
+
+func TestMails_AreTriedSixTimesThenGivenUp(t *testing.T) {
+	t.Parallel()
+	store, pool := storetest.New(t, postgres.Options{})
+	m := ports.Mail{ID: portstest.NewID(), To: "a@b.example", Subject: "s", Body: "b", CreatedAt: time.Now()}
+	storetest.Do(t, store, func(ctx context.Context, r *postgres.Store) error { return r.Mails.Enqueue(ctx, m) })
+	waits := []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 12 * time.Hour}
+	for _, wait := range append(slices.Clone(waits), 0) {
+		exec(t, pool, `UPDATE mails SET due_at = now()`)
+		claimed, err := store.Mails.Claim(t.Context(), 1, time.Minute)
+		require.NoError(t, err)
+		require.Len(t, claimed, 1)
+		require.NoError(t, store.Mails.Failed(t.Context(), claimed[0], waits))
+		if wait > 0 {
+			var due time.Duration
+			require.NoError(t, pool.QueryRow(t.Context(), `SELECT due_at - now() FROM mails WHERE failed_at IS NULL`).Scan(&due))
+			require.InDelta(t, wait.Seconds(), due.Seconds(), 5)
+		}
+	}
+	require.Equal(t, 1, count(t, pool, `SELECT count(*) FROM mails WHERE failed_at IS NOT NULL`))
+	exec(t, pool, `UPDATE mails SET due_at = now()`)
+	claimed, err := store.Mails.Claim(t.Context(), 1, time.Minute)
+	require.NoError(t, err)
+	require.Empty(t, claimed)
 }

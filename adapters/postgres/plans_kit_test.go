@@ -141,8 +141,9 @@ func sortedKeys(m map[string]bool) []string {
 	return keys
 }
 
-// grow inserts n rows into every table that grows with use. The rows belong to the partner and the account of origin.
-func grow(t testing.TB, pool *pgxpool.Pool, n int) {
+// grow inserts n rows into the tables, or into every table that grows with use. The rows belong to the partner and the
+// account of origin.
+func grow(t testing.TB, pool *pgxpool.Pool, n int, tables ...string) {
 	t.Helper()
 	for _, sql := range []string{
 		`INSERT INTO partners (id, slug, name, created_at)
@@ -198,7 +199,9 @@ func grow(t testing.TB, pool *pgxpool.Pool, n int) {
 		`INSERT INTO delivery_attempts (delivery_id, number, started_at, duration_ms, result)
 			SELECT gen_random_uuid(), 1, now(), 5, 'timeout' FROM generate_series(1, $1)`,
 	} {
-		exec(t, pool, sql, n)
+		if len(tables) == 0 || slices.Contains(tables, strings.Fields(sql)[2]) {
+			exec(t, pool, sql, n)
+		}
 	}
 }
 
@@ -214,6 +217,19 @@ func grown(t testing.TB) string {
 			SELECT gen_random_uuid(), now(), 'partner:' || i, 'a', 's' || i, CASE WHEN i % 2 = 0 THEN 'req_' || i END
 			FROM generate_series(1, 20000) i`)
 		exec(t, admin, `UPDATE clients SET email = id || '@many.example'`)
+		exec(t, admin, `INSERT INTO payments (id, deposit_id, kind, amount_cents, status, created_at, check_at, settled_at)
+			SELECT gen_random_uuid(), d.id, k.kind, 1000, 'succeeded', now(), now(), now() - n * interval '30 minutes'
+			FROM (SELECT id, row_number() OVER () AS n FROM deposits) d, (VALUES ('fee', 1), ('collection', 20)) k(kind, every)
+			WHERE d.n % k.every = 0`)
+		exec(t, admin, `INSERT INTO collections (payment_id, deposit_id, state, captured_at, ended_at)
+			SELECT id, deposit_id, 'paid', created_at, settled_at FROM payments WHERE kind = 'collection'`)
+		exec(t, admin, `INSERT INTO refunds (id, payment_id, deposit_id, amount_cents, reason, status, actor, created_at,
+				check_at, settled_at)
+			SELECT gen_random_uuid(), id, deposit_id, 1, 'orphaned', 'succeeded', 'a', created_at, check_at, settled_at
+			FROM payments`)
+		exec(t, admin, `INSERT INTO disputes
+				(ref, payment_id, deposit_id, amount_cents, reason, status, created_at, changed_at)
+			SELECT id::text, id, deposit_id, 1, 'fraudulent', 'lost', settled_at, settled_at FROM payments`)
 		exec(t, admin, `INSERT INTO waiting_counts SELECT gen_random_uuid(), 1 FROM generate_series(1, 20000)`)
 		exec(t, admin, `ANALYZE`)
 	})

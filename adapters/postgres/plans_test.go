@@ -86,8 +86,10 @@ func TestHotStatements_ReadTheirIndexes_WhateverTheStatistics(t *testing.T) {
 			}
 			grow(t, admin, 20_000)
 			hot.check(texts, "large, statistics "+name)
-			exec(t, admin, `ANALYZE`)
-			hot.check(texts, "large")
+			if small {
+				exec(t, admin, `ANALYZE`)
+				hot.check(texts, "large")
+			}
 		})
 	}
 }
@@ -249,7 +251,8 @@ func TestCachedPlans_OfATableThatHasGrown_AreMadeAnew(t *testing.T) {
 	const own = "deliveries_pkey/2"
 	require.NotContains(t, renew(), own, "all plans cost the same on an empty table")
 	storetest.Origin(t, storetest.Over(t, admin, postgres.Options{}))
-	grow(t, admin, 20_000) // at some thousands, the few leased deliveries cost as little as a look into the primary key
+	// at some thousands, the few leased deliveries cost as little as a look into the primary key
+	grow(t, admin, 20_000, "webhook_subscriptions", "deliveries")
 	require.Eventually(t, func() bool { return slices.Contains(renew(), own) }, 30*time.Second, 100*time.Millisecond)
 }
 
@@ -298,4 +301,39 @@ func unless(err, expected error) error {
 		return nil
 	}
 	return err
+}
+
+// A month of an account reads the collections of the month, and neither the fees nor the deposits of the account, of
+// which there may be a million.
+func TestStatements_OfAnAccountWithManyDeposits_ReadAMonthByItsIndexes(t *testing.T) {
+	t.Parallel()
+	seen := &statements{}
+	pool := storetest.Pool(t, grown(t), postgres.PoolOptions{Tracer: seen})
+	store := storetest.Over(t, pool, postgres.Options{})
+	var account id.ID
+	require.NoError(t, pool.QueryRow(t.Context(), `SELECT account_id FROM deposits LIMIT 1`).Scan(&account))
+	seen.take()
+
+	month := ports.Span{From: time.Now().AddDate(0, -1, 0), To: time.Now().Add(time.Hour)}
+	_, err := store.Books.DueTo(t.Context(), account, month)
+	require.NoError(t, err)
+	for _, after := range []ports.Cursor{{}, {At: time.Now(), ID: id.ID(portstest.NewID())}} {
+		_, err := store.Books.Moved(t.Context(), account, month, ports.Page{Limit: 50, Cursor: after})
+		require.NoError(t, err)
+	}
+	texts := seen.take()
+	require.Len(t, texts, 3)
+	for i, sql := range texts {
+		want := []string{"deposits_pkey/1", "disputes_in_order/2", "payments_collected/2", "payments_pkey/1",
+			"refunds_settled/2"}
+		if i == 2 { // the page begins at its cursor
+			want[2] = "payments_collected/3"
+		}
+		if i == 0 {
+			want = append(want, "accounts_pkey/1")
+		} else {
+			want = append(want, "clients_pkey/1", "collections_pkey/1", "disputes_of_deposit/1", "refunds_of_payment/1")
+		}
+		require.ElementsMatch(t, want, accesses(t, pool, sql), sql)
+	}
 }

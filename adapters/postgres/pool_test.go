@@ -8,6 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/postgres"
+	"partnerdeposits/adapters/postgres/groupcommit"
+	"partnerdeposits/lab/pgtest"
+	"partnerdeposits/lab/secretstest"
+	"partnerdeposits/lab/storetest"
 )
 
 func TestNewPool_PingAfter_IsTheIdleTimeThatNeedsAPing(t *testing.T) {
@@ -20,4 +24,45 @@ func TestNewPool_PingAfter_IsTheIdleTimeThatNeedsAPing(t *testing.T) {
 		require.False(t, pings(t.Context(), pgxpool.ShouldPingParams{IdleDuration: idle}))
 		require.True(t, pings(t.Context(), pgxpool.ShouldPingParams{IdleDuration: idle + 1}))
 	}
+}
+
+// Start-up parameters would be refused by PgBouncer.
+func TestGroupCommit_ThroughPgBouncer_WritesADeposit(t *testing.T) {
+	t.Parallel()
+	pool := storetest.Pool(t, pgtest.Pooled(t, pgtest.URL(t)),
+		postgres.PoolOptions{Pooled: true, Settings: postgres.IndexPlans})
+	store := storetest.Over(t, pool, postgres.Options{})
+	from := storetest.Origin(t, store)
+	changes := groupcommit.New(pool, secretstest.New(t), groupcommit.Options{})
+	for range 3 {
+		d := draft(from, time.Now())
+		require.NoError(t, changes.Apply(t.Context(), creation(d)))
+		require.NoError(t, changes.Apply(t.Context(), activation(d)))
+	}
+	var events int
+	require.NoError(t, pool.QueryRow(t.Context(), `SELECT count(*) FROM outbox`).Scan(&events))
+	require.Equal(t, 3, events)
+}
+
+func TestCheckRole_NamesTheMissingSettingsAsStatements(t *testing.T) {
+	t.Parallel()
+	direct := pgtest.URL(t)
+	err := postgres.CheckRole(t.Context(), storetest.Pool(t, direct, postgres.PoolOptions{Pooled: true}))
+	require.ErrorContains(t, err, `SET enable_seqscan = 'off';`)
+	require.ErrorContains(t, err, `SET statement_timeout = '8000';`)
+	settings := postgres.RoleSettings()
+	require.Equal(t, "10000", settings["idle_in_transaction_session_timeout"])
+	require.NoError(t,
+		postgres.CheckRole(t.Context(), storetest.Pool(t, direct, postgres.PoolOptions{Settings: settings})))
+}
+
+func TestCheckConnection_SettingsDropped_IsAPoolerThatNobodyNamed(t *testing.T) {
+	t.Parallel()
+	direct := pgtest.URL(t)
+	require.NoError(t, postgres.CheckConnection(t.Context(), storetest.Pool(t, direct, postgres.PoolOptions{})))
+	require.NoError(t,
+		postgres.CheckConnection(t.Context(), storetest.Pool(t, direct, postgres.PoolOptions{Pooled: true})))
+	pool := storetest.Pool(t, direct, postgres.PoolOptions{MaxConns: 1})
+	exec(t, pool, `SET statement_timeout = 0`) // as behind a pooler that drops start-up parameters
+	require.ErrorIs(t, postgres.CheckConnection(t.Context(), pool), postgres.ErrUndeclaredPooler)
 }

@@ -117,6 +117,10 @@ func TestDeposit_ReadTogether_ShareAStatementAndNoMemory(t *testing.T) {
 		require.NoError(t, got[i].err)
 		require.Empty(t, cmp.Diff(want, got[i].Deposit))
 	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	_, err := r.store.Deposits.Deposit(ended, first.ID)
+	require.ErrorIs(t, err, fault.ErrUnavailable, "of a caller that left")
 	got[0].Metadata["booking"] = "changed"
 	require.Equal(t, first.ID.Encode(), got[3].Metadata["booking"])
 }
@@ -132,63 +136,34 @@ func TestDeposit_CommittedBeforeTheRead_IsSeenByABatchThatWaits(t *testing.T) {
 	}
 }
 
-func TestDeposit_CallerLeaves_TheOthersOfItsBatchAreAnswered(t *testing.T) {
+func TestDeposit_TokenOrRowThatCannotBeRead_FailsTheReadsOfThatDeposit(t *testing.T) {
 	t.Parallel()
-	r := newReading(t)
-	d := r.created(1)[0]
-	ctx, leave := context.WithCancel(t.Context())
-	left := make(chan error, 1)
-	got := r.together(func() {
-		go func() {
-			_, err := r.store.Deposits.Deposit(ctx, d.ID)
-			left <- err
-		}()
-		r.awaitWaiting(4)
-		leave()
-		require.ErrorIs(t, <-left, fault.ErrUnavailable, "at once, while the others wait")
-	}, d.ID, d.ID)
-	for _, a := range got {
-		require.NoError(t, a.err)
+	for spoiled, says := range map[string]string{
+		`checkout_token = '\x00'`: "decrypt", `updated_at = 'infinity'`: "infinite",
+	} {
+		r := newReading(t)
+		made := r.created(2)
+		exec(t, r.pool, `UPDATE deposits SET `+spoiled+` WHERE id = $1`, made[0].ID)
+		got := r.together(nil, made[0].ID, made[1].ID)
+		require.ErrorContains(t, got[0].err, says)
+		require.NoError(t, got[1].err, "read again, alone")
+		require.Empty(t, cmp.Diff(made[1], got[1].Deposit))
 	}
-	_, err := r.store.Deposits.Deposit(ctx, d.ID)
-	require.ErrorIs(t, err, fault.ErrUnavailable)
-}
-
-func TestDeposit_TokenDoesNotDecrypt_FailsTheReadsOfThatDeposit(t *testing.T) {
-	t.Parallel()
-	r := newReading(t)
-	made := r.created(2)
-	exec(t, r.pool, `UPDATE deposits SET checkout_token = '\x00' WHERE id = $1`, made[0].ID)
-	got := r.together(nil, made[0].ID, made[1].ID)
-	require.ErrorContains(t, got[0].err, "decrypt")
-	require.NoError(t, got[1].err)
-	require.Empty(t, cmp.Diff(made[1], got[1].Deposit))
-}
-
-func TestDeposit_RowCannotBeRead_FailsTheReadsOfThatDeposit(t *testing.T) {
-	t.Parallel()
-	r := newReading(t)
-	made := r.created(2)
-	exec(t, r.pool, `UPDATE deposits SET updated_at = 'infinity' WHERE id = $1`, made[0].ID)
-	got := r.together(nil, made[0].ID, made[1].ID)
-	require.ErrorContains(t, got[0].err, "infinite")
-	require.NoError(t, got[1].err, "read again, alone")
-	require.Empty(t, cmp.Diff(made[1], got[1].Deposit))
 }
 
 func TestDeposit_ConnectionLost_FailsTheBatchAndNoLaterRead(t *testing.T) {
 	t.Parallel()
 	direct := pgtest.URL(t)
-	through, proxy := storetest.Proxied(t, direct)
+	through, link := storetest.Linked(t, direct)
 	r := &reading{T: t, pool: storetest.Pool(t, direct, postgres.PoolOptions{}),
 		reads: storetest.Pool(t, through, postgres.PoolOptions{MaxConns: 1})}
 	r.store = storetest.Over(t, r.pool, postgres.Options{Reads: r.reads})
 	r.from = storetest.Origin(t, r.store)
 	d := r.created(1)[0]
-	for _, a := range r.together(proxy.Stop, d.ID, portstest.NewID()) {
+	for _, a := range r.together(link.Cut, d.ID, portstest.NewID()) {
 		require.ErrorIs(t, a.err, fault.ErrUnavailable)
 	}
-	require.NoError(t, proxy.Start())
+	link.Heal()
 	found, err := r.store.Deposits.Deposit(t.Context(), d.ID)
 	require.NoError(t, err)
 	require.Empty(t, cmp.Diff(d, found))

@@ -41,20 +41,6 @@ func TestDeliveries_Redeliver_WhileDisabledOrDeleted_AddsNothing(t *testing.T) {
 	require.Empty(t, w.redeliver(s.ID, webhookports.Redelivery{Of: d.ID, As: portstest.NewID()}))
 }
 
-func TestSubscriptions_ByID_IsAnyPartnersUntilItIsDeleted(t *testing.T) {
-	t.Parallel()
-	w := pooled(t)
-	s := w.subscribe(w.partner().ID)
-	got, err := w.Subscriptions.SubscriptionByID(t.Context(), s.ID)
-	require.NoError(t, err)
-	require.Equal(t, s, got)
-	w.do(func(ctx context.Context, r *postgres.Store) error { return r.Subscriptions.Delete(ctx, s.ID, at0) })
-	for _, unknown := range []id.ID{s.ID, portstest.NewID()} {
-		_, err = w.Subscriptions.SubscriptionByID(t.Context(), unknown)
-		require.ErrorIs(t, err, webhook.ErrNotFound)
-	}
-}
-
 func TestReplays_Next_GivesWhatIsDue_AsItWasStored(t *testing.T) {
 	t.Parallel()
 	w := alone(t)
@@ -77,6 +63,18 @@ func TestReplays_Next_GivesWhatIsDue_AsItWasStored(t *testing.T) {
 	w.progress(moved, moved.After(nil, 0, at0))
 	_, ok = w.next(at0.Add(time.Hour))
 	require.False(t, ok, "it is finished")
+
+	underWay := w.replay(w.subscribe(w.partner().ID), at0)
+	for want, before := range []time.Time{time.Now().Add(-time.Hour), time.Now().Add(time.Hour)} {
+		w.do(func(ctx context.Context, r *postgres.Store) error {
+			n, err := r.Replays.DeleteFinished(ctx, before, 10)
+			require.Equal(t, want, n, "one is finished, and young")
+			return err
+		})
+	}
+	got, ok = w.next(at0)
+	require.True(t, ok)
+	require.Equal(t, underWay.ID, got.ID)
 }
 
 func TestReplays_Update_OfOneThatMovedOnMeanwhile_ChangesNothing(t *testing.T) {
@@ -129,18 +127,6 @@ func TestReplays_Next_PassesOverWhatAnotherHolds(t *testing.T) {
 		require.Equal(t, other.ID, got.SubscriptionID)
 		return nil
 	})
-}
-
-func TestReplays_Matching_TestsAndRedeliveriesAreNotRepeated(t *testing.T) {
-	t.Parallel()
-	w := alone(t)
-	s := w.subscribe(w.partner().ID)
-	w.redeliver(s.ID, webhookports.Redelivery{Of: w.testDelivery(s, at0).ID, As: portstest.NewID()})
-	r := w.replay(s, time.Now().Add(time.Hour))
-	r.Status = webhook.StatusPending
-	n, err := w.Replays.CountMatching(t.Context(), r)
-	require.NoError(t, err)
-	require.Zero(t, n)
 }
 
 func (w *pooledStore) redeliver(subscriptionID id.ID, copies ...webhookports.Redelivery) (made []webhook.Delivery) {

@@ -2,13 +2,13 @@ package postgres_test
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/postgres"
@@ -64,12 +64,6 @@ func TestWithinTx_AStatementThatWaitedBreaksAConstraint_FailsAtTheCommit(t *test
 	require.Error(t, err)
 	require.Equal(t, fault.Internal, fault.KindOf(err))
 	require.Zero(t, count(t, pool, `SELECT count(*) FROM outbox`))
-}
-
-func count(t testing.TB, pool *pgxpool.Pool, sql string, args ...any) (n int) {
-	t.Helper()
-	require.NoError(t, pool.QueryRow(t.Context(), sql, args...).Scan(&n))
-	return n
 }
 
 func TestWithinTx_Deadlock_IsTriedAgainAndBothCommit(t *testing.T) {
@@ -237,4 +231,71 @@ func TestTextsThatCannotBeStored_AreInvalid(t *testing.T) {
 		})
 		require.ErrorIs(t, err, fault.ErrInvalidField)
 	}
+}
+
+func TestWithinTx_ThatFails_LeavesNothing(t *testing.T) {
+	t.Parallel()
+	w := pooled(t)
+	there := w.partner()
+	ctx, leave := context.WithCancel(t.Context())
+	for slug, c := range map[string]struct {
+		ctx  context.Context
+		fn   func(ctx context.Context) error
+		want error // nil: any
+	}{
+		"rolled-back": {t.Context(), func(context.Context) error { return errStop }, errStop},
+		"cancelled":   {ctx, func(context.Context) error { leave(); return nil }, fault.ErrUnavailable},
+		"kept-out": {t.Context(), func(ctx context.Context) error { // a broken constraint that is passed over
+			_ = w.Partners.Insert(ctx, partner.Partner{ID: portstest.NewID(), Slug: there.Slug, CreatedAt: at0}, "")
+			return nil
+		}, nil},
+		"panicked": {t.Context(), func(context.Context) error { panic("boom") }, nil},
+	} {
+		p := partner.Partner{ID: portstest.NewID(), Slug: slug, Name: "P", CreatedAt: at0}
+		panicked, err := func() (panicked any, err error) {
+			defer func() { panicked = recover() }()
+			return nil, w.WithinTx(c.ctx, func(ctx context.Context) error {
+				require.NoError(t, w.Partners.Insert(ctx, p, ""))
+				return c.fn(ctx)
+			})
+		}()
+		if slug == "panicked" {
+			require.Equal(t, "boom", panicked, "it goes on")
+		} else {
+			require.Error(t, err, slug)
+			require.True(t, c.want == nil || errors.Is(err, c.want), "%s: %v", slug, err)
+		}
+		_, err = w.Partners.PartnerByID(t.Context(), p.ID)
+		require.ErrorIs(t, err, partner.ErrNotFound, slug)
+	}
+	w.partner() // and the connections are usable
+}
+
+func TestWithinTx_CancelledBefore_SaysUnavailableWithoutCallingFn(t *testing.T) {
+	t.Parallel()
+	w := pooled(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	err := w.WithinTx(ctx, func(context.Context) error {
+		t.Error("fn was called")
+		return nil
+	})
+	require.ErrorIs(t, err, fault.ErrUnavailable)
+}
+
+func TestWithinTx_ReadsItsOwnWrites(t *testing.T) {
+	t.Parallel()
+	w := pooled(t)
+	d := w.deposit(w.partner())
+	w.do(func(ctx context.Context, r *postgres.Store) error {
+		got, err := r.Deposits.ForUpdate(ctx, d.ID)
+		require.NoError(t, err)
+		step, err := got.Apply(deposit.CancelledByPartner, deposit.DefaultTimers(), at0)
+		require.NoError(t, err)
+		require.NoError(t, r.Deposits.Transition(ctx, got, step))
+		again, err := r.Deposits.ForUpdate(ctx, d.ID)
+		require.NoError(t, err)
+		require.Equal(t, deposit.Cancelled, again.Status)
+		return nil
+	})
 }

@@ -2,31 +2,40 @@ package postgres_test
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/adapters/postgres/groupcommit"
 	"partnerdeposits/adapters/postgres/migrations"
 	"partnerdeposits/core/fault"
+	"partnerdeposits/lab/pgproxy"
 	"partnerdeposits/lab/pgtest"
 	"partnerdeposits/lab/portstest"
 	"partnerdeposits/lab/secretstest"
 	"partnerdeposits/lab/storetest"
 )
 
-func TestServerKilled_EverythingIsUnavailable_UntilItIsBack(t *testing.T) {
+func TestServerKilled_InsideATransaction_EverythingIsUnavailable_UntilItIsBack(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Server(t)
 	store := storetest.Over(t, storetest.Pool(t, server.URL(), postgres.PoolOptions{}), postgres.Options{})
-	from := storetest.Origin(t, store)
-	depositID, err := create(t.Context(), store, from, time.Now())
+	depositID, err := create(t.Context(), store, storetest.Origin(t, store), time.Now())
 	require.NoError(t, err)
-
-	require.NoError(t, server.Kill())
-	for range 3 { // first with the broken connection, then without a connection
+	require.ErrorIs(t, store.WithinTx(t.Context(), func(ctx context.Context) error {
+		_, err := store.Deposits.ForUpdate(ctx, depositID)
+		require.NoError(t, err)
+		require.NoError(t, store.Ping(t.Context())) // by another connection, which breaks at rest
+		require.NoError(t, server.Kill())
+		_, err = store.Deposits.ForUpdate(ctx, depositID)
+		return err
+	}), fault.ErrUnavailable)
+	for range 3 { // first with a broken connection, then without a connection
 		_, err = store.Deposits.Deposit(t.Context(), depositID)
 		require.ErrorIs(t, err, fault.ErrUnavailable)
 		require.ErrorIs(t, cancel(t.Context(), store, depositID, time.Now()), fault.ErrUnavailable)
@@ -42,26 +51,10 @@ func TestServerKilled_EverythingIsUnavailable_UntilItIsBack(t *testing.T) {
 	require.NoError(t, cancel(t.Context(), store, depositID, time.Now()))
 }
 
-func TestServerKilled_InsideATransaction_IsUnavailable(t *testing.T) {
-	t.Parallel()
-	server := pgtest.Server(t)
-	store := storetest.Over(t, storetest.Pool(t, server.URL(), postgres.PoolOptions{}), postgres.Options{})
-	depositID, err := create(t.Context(), store, storetest.Origin(t, store), time.Now())
-	require.NoError(t, err)
-	err = store.WithinTx(t.Context(), func(ctx context.Context) error {
-		_, err := store.Deposits.ForUpdate(ctx, depositID)
-		require.NoError(t, err)
-		require.NoError(t, server.Kill())
-		_, err = store.Deposits.ForUpdate(ctx, depositID)
-		return err
-	})
-	require.ErrorIs(t, err, fault.ErrUnavailable)
-}
-
 func TestWithinTx_ConnectionLostDuringCommit_IsUnavailableThoughItMayHaveTakenPlace(t *testing.T) {
 	t.Parallel()
 	direct := pgtest.URL(t)
-	through, proxy := storetest.Proxied(t, direct)
+	through, link := storetest.Linked(t, direct)
 	b := &storetest.Bell{}
 	store := storetest.Over(t, storetest.Pool(t, through, postgres.PoolOptions{MaxConns: 1}),
 		postgres.Options{Doorbell: b})
@@ -81,8 +74,8 @@ func TestWithinTx_ConnectionLostDuringCommit_IsUnavailableThoughItMayHaveTakenPl
 		require.NoError(t, warm(ctx))
 		require.NoError(t, store.Outbox.Append(ctx, e))
 		// From here on the answers of the server are lost, and the connection ends.
-		_, err := proxy.Toxics.AddToxicJson(storetest.Toxic(t, "timeout", "downstream", `{"timeout": 200}`))
-		return err
+		link.Disturb(pgproxy.Fault{Lost: true, Reset: 200 * time.Millisecond})
+		return nil
 	})
 
 	require.ErrorIs(t, err, fault.ErrUnavailable)
@@ -94,14 +87,13 @@ func TestWithinTx_ConnectionLostDuringCommit_IsUnavailableThoughItMayHaveTakenPl
 
 func TestWithinTx_CallerGoesAwayDuringCommit_CommitsAllTheSame(t *testing.T) {
 	t.Parallel()
-	through, proxy := storetest.Proxied(t, pgtest.URL(t))
+	through, link := storetest.Linked(t, pgtest.URL(t))
 	store := storetest.Over(t, storetest.Pool(t, through, postgres.PoolOptions{MaxConns: 1}), postgres.Options{})
 	require.NoError(t, store.Ping(t.Context()))
-	_, err := proxy.Toxics.AddToxicJson(storetest.Toxic(t, "latency", "downstream", `{"latency": 300}`))
-	require.NoError(t, err)
+	link.Disturb(pgproxy.Fault{Wait: 300 * time.Millisecond})
 	ctx, leave := context.WithCancel(t.Context())
 	e := storetest.Event(portstest.NewID(), portstest.NewID())
-	err = store.WithinTx(ctx, func(ctx context.Context) error {
+	err := store.WithinTx(ctx, func(ctx context.Context) error {
 		if err := store.Outbox.Append(ctx, e); err != nil {
 			return err
 		}
@@ -186,4 +178,87 @@ func TestSchemaMissingOrOlder_IsUnavailable(t *testing.T) {
 			require.ErrorIs(t, changes.Apply(t.Context(), creation(draft(from, time.Now()))), fault.ErrUnavailable)
 		})
 	}
+}
+
+// someSession is a connection of somebody else.
+func someSession(t *testing.T, pool *pgxpool.Pool, statements string) *pgx.Conn {
+	t.Helper()
+	conn, err := pgx.ConnectConfig(t.Context(), pool.Config().ConnConfig)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close(t.Context()) }) // the server may be gone
+	_, err = conn.Exec(t.Context(), statements)
+	require.NoError(t, err)
+	return conn
+}
+
+func TestCheckWrites_TellsWhyNoChangeIsTaken(t *testing.T) {
+	t.Parallel()
+	t.Run("nothing is in the way, and nothing remains", func(t *testing.T) {
+		t.Parallel()
+		pool := pgtest.New(t)
+		for range 3 {
+			require.NoError(t, postgres.CheckWrites(t.Context(), pool))
+		}
+		require.EqualValues(t, 1, pool.Stat().TotalConns(), "the connection stays usable")
+	})
+	t.Run("behind a pooler", func(t *testing.T) {
+		t.Parallel()
+		pool := storetest.Pool(t, pgtest.Pooled(t, pgtest.URL(t)), postgres.PoolOptions{Pooled: true})
+		require.NoError(t, postgres.CheckWrites(t.Context(), pool))
+	})
+	t.Run("read-only", func(t *testing.T) {
+		t.Parallel()
+		readOnly := map[string]string{"default_transaction_read_only": "on"}
+		pool := storetest.Pool(t, pgtest.URL(t), postgres.PoolOptions{Settings: readOnly})
+		require.ErrorIs(t, postgres.CheckWrites(t.Context(), pool), postgres.ErrReadOnly)
+	})
+	t.Run("a disk without room", func(t *testing.T) {
+		t.Parallel()
+		pool := storetest.Pool(t, pgtest.URL(t), postgres.PoolOptions{Settings: map[string]string{"temp_file_limit": "50kB"}})
+		err := postgres.CheckWrites(t.Context(), pool)
+		require.ErrorContains(t, err, "temporary file size exceeds", "the try writes to the disk")
+		require.ErrorIs(t, err, fault.ErrUnavailable)
+	})
+	t.Run("a lock", func(t *testing.T) {
+		t.Parallel()
+		pool := pgtest.New(t)
+		holder := someSession(t, pool, `BEGIN; LOCK TABLE deposits IN SHARE MODE`)
+		require.ErrorIs(t, postgres.CheckWrites(t.Context(), pool), postgres.ErrLocked)
+		_, err := holder.Exec(t.Context(), `ROLLBACK`)
+		require.NoError(t, err)
+		require.NoError(t, postgres.CheckWrites(t.Context(), pool))
+	})
+}
+
+// The operator of a database learns whom to end: not the sessions that wait in the queue before the last.
+func TestBlockers_NamesWhoHoldsTheLockAndWaitsForNobody(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.New(t)
+	holder := someSession(t, pool, `SET application_name = 'index builder'; BEGIN; LOCK TABLE deposits
+		IN SHARE MODE`)
+	wait, ends := context.WithCancel(t.Context())
+	var waiting sync.WaitGroup
+	for _, statement := range []string{`LOCK TABLE deposits IN ACCESS EXCLUSIVE MODE`,
+		`DELETE FROM deposits WHERE false`} {
+		waiting.Go(func() { // ends with an error
+			_, _ = pool.Exec(wait, "BEGIN; "+statement+"; ROLLBACK", pgx.QueryExecModeSimpleProtocol)
+		})
+	}
+	defer waiting.Wait()
+	defer ends()
+	var found []postgres.Blocker
+	require.Eventually(t, func() bool {
+		var err error
+		found, err = postgres.Blockers(t.Context(), pool, 0)
+		return err == nil && len(found) == 1 && found[0].Waiting == 2
+	}, 10*time.Second, time.Millisecond, "%v", &found)
+	require.Equal(t, int(holder.PgConn().PID()), found[0].PID)
+	require.Equal(t, "index builder", found[0].Application)
+	require.Equal(t, "idle in transaction", found[0].State)
+	require.Contains(t, found[0].Query, "LOCK TABLE deposits IN SHARE MODE", "in one line")
+	require.Positive(t, found[0].Open)
+
+	found, err := postgres.Blockers(t.Context(), pool, time.Hour)
+	require.NoError(t, err)
+	require.Empty(t, found, "transactions of moments")
 }

@@ -29,8 +29,8 @@ func TestAnnounceFeeds_DispatchersKnowWhileRequestsWait(t *testing.T) {
 	waiting.Store(1)
 	entered <- struct{}{}
 	require.Eventually(t, l.FeedsAwaited, 20*time.Second, time.Millisecond)
-	require.Never(t, func() bool { return !l.FeedsAwaited() }, 4*time.Second, 10*time.Millisecond,
-		"as long as requests wait")
+	require.Never(t, func() bool { return !l.FeedsAwaited() }, 2700*time.Millisecond, 10*time.Millisecond,
+		"as long as requests wait, longer than a message holds")
 
 	waiting.Store(0)
 	require.Eventually(t, func() bool { return !l.FeedsAwaited() }, 20*time.Second, 10*time.Millisecond)

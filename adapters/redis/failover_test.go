@@ -2,7 +2,6 @@ package redis_test
 
 import (
 	"context"
-	"crypto/tls"
 	"strings"
 	"testing"
 	"time"
@@ -43,12 +42,11 @@ func awaitWrites(t *testing.T, client goredis.UniversalClient, key string, atMos
 }
 
 // awaitMaster waits, under writes, until a replica is a master.
-func awaitMaster(t *testing.T, replica *backing.Server, password string, trust *tls.Config,
-	client goredis.UniversalClient, key string) {
+func awaitMaster(t *testing.T, replica *backing.Server, password string, client goredis.UniversalClient, key string) {
 	t.Helper()
 	options, err := goredis.ParseURL(replica.URL())
 	require.NoError(t, err)
-	options.Password, options.TLSConfig = password, trust
+	options.Password = password
 	direct := goredis.NewClient(options)
 	defer func() { require.NoError(t, direct.Close()) }()
 	require.Eventually(t, func() bool {
@@ -70,53 +68,60 @@ func TestCluster_AfterAFailover_TheSuccessorIsUsedWithinTwoSeconds(t *testing.T)
 	require.NoError(t, cluster.Masters[at].Kill())
 	require.Error(t, write(t, client, key))
 
-	awaitMaster(t, cluster.Replicas[at], "", nil, client, key)
+	awaitMaster(t, cluster.Replicas[at], "", client, key)
 	awaitWrites(t, client, key, afterFailover, "the successor is used")
 }
 
-// Managed clusters have a single address for all nodes.
-func TestOpen_ASingleAddressOfACluster_IsFollowedToAllNodes(t *testing.T) {
+// A cluster of three masters, in the steps of a process: it is followed to all nodes, keeps the rules of both ports,
+// tells which master is away, and ends a process that took it for a single server.
+func TestCluster_IsFollowed_Counted_Probed_AndAwaited(t *testing.T) {
 	t.Parallel()
 	cluster := redistest.Cluster(t, 3, 0)
-	client, known, err := redis.Open(t.Context(), cluster.Masters[1].URL())
+	client, known, err := redis.Open(t.Context(), cluster.Masters[1].URL()) // managed clusters have a single address
 	require.NoError(t, err)
 	defer func() { require.NoError(t, client.Close()) }()
 	require.True(t, known)
 	for _, key := range []string{"a", "b", "c", "d", "e", "f"} {
 		require.NoError(t, write(t, client, key), key)
 	}
-	_, known, err = redis.Open(t.Context(), redistest.URL(t))
-	require.NoError(t, err)
-	require.True(t, known)
-}
+	// A command reaches keys of a single node only.
+	checkCache(t, newCache(t, client, patient(t, client)))
+	checkLimiter(t, newLimiter(t, client), true)
 
-func TestOpen_AnAddressWithoutAServer_IsNotKnown(t *testing.T) {
-	t.Parallel()
-	client, known, err := redis.Open(t.Context(), "redis://127.0.0.1:1")
-	require.NoError(t, err)
-	require.NoError(t, client.Close())
-	require.False(t, known)
-}
+	for _, master := range cluster.Masters {
+		client := clientOf(t, cluster.URL())
+		require.Eventually(t, func() bool { return redis.Probe(t.Context(), client) == nil }, soon, 20*time.Millisecond,
+			"all masters are there")
+		require.NoError(t, master.Kill())
+		require.ErrorIs(t, redis.Probe(t.Context(), client), redis.ErrNoWrites)
+		require.NoError(t, master.Restart(t.Context()))
+	}
 
-// The cluster answers after the process has started with a client for a single server.
-func TestAwaitKind_AClusterThatTurnsUp_EndsTheProcess(t *testing.T) {
-	t.Parallel()
-	cluster := redistest.Cluster(t, 3, 0)
 	node := cluster.Masters[2]
 	require.NoError(t, node.Stop(true))
-	client, known, err := redis.Open(t.Context(), node.URL())
+	single, known, err := redis.Open(t.Context(), node.URL())
 	require.NoError(t, err)
-	defer func() { require.NoError(t, client.Close()) }()
+	defer func() { require.NoError(t, single.Close()) }()
 	require.False(t, known)
 	ended := make(chan error, 1)
-	go func() { ended <- redis.AwaitKind(t.Context(), client) }()
+	go func() { ended <- redis.AwaitKind(t.Context(), single) }()
 	require.NoError(t, node.Restart(t.Context()))
 	require.ErrorIs(t, <-ended, redis.ErrRestart)
 }
 
+func TestOpen_ASingleServer_IsKnown_AndOneThatIsAwayIsNot(t *testing.T) {
+	t.Parallel()
+	for url, want := range map[string]bool{redistest.URL(t): true, "redis://127.0.0.1:1": false} {
+		client, known, err := redis.Open(t.Context(), url)
+		require.NoError(t, err)
+		require.NoError(t, client.Close())
+		require.Equal(t, want, known)
+	}
+}
+
 func TestAwaitKind_ASingleServer_GoesOn(t *testing.T) {
 	t.Parallel()
-	ctx, stop := context.WithTimeout(t.Context(), 3*time.Second)
+	ctx, stop := context.WithTimeout(t.Context(), 1500*time.Millisecond) // the question comes after a second
 	defer stop()
 	require.NoError(t, redis.AwaitKind(ctx, redistest.New(t)))
 	require.Error(t, ctx.Err(), "it waited for the end")
@@ -135,19 +140,6 @@ func TestProbe_ARedisThatTakesNoWrites_IsToldFromOneThatIsAway(t *testing.T) {
 	require.NotErrorIs(t, err, redis.ErrNoWrites)
 }
 
-func TestProbe_OfACluster_ReachesEveryMaster(t *testing.T) {
-	t.Parallel()
-	cluster := redistest.Cluster(t, 3, 0)
-	for _, master := range cluster.Masters {
-		client := clientOf(t, cluster.URL())
-		require.Eventually(t, func() bool { return redis.Probe(t.Context(), client) == nil }, soon, 20*time.Millisecond,
-			"all masters are there")
-		require.NoError(t, master.Kill())
-		require.ErrorIs(t, redis.Probe(t.Context(), client), redis.ErrNoWrites)
-		require.NoError(t, master.Restart(t.Context()))
-	}
-}
-
 func TestSentinels_WithPasswordsOfTheirOwn_AreFollowedThroughAFailover(t *testing.T) {
 	t.Parallel()
 	const password, sentinelPassword = "of-the-data", "of-the-sentinels"
@@ -160,11 +152,11 @@ func TestSentinels_WithPasswordsOfTheirOwn_AreFollowedThroughAFailover(t *testin
 	require.NoError(t, write(t, client, "key"))
 	require.NoError(t, all.master.Kill())
 
-	awaitMaster(t, all.replica, password, nil, client, "key")
+	awaitMaster(t, all.replica, password, client, "key")
 	awaitWrites(t, client, "key", afterFailover, "the new master is used")
 }
 
-func TestSentinels_WithTLS_AreFollowedThroughAFailover(t *testing.T) {
+func TestSentinels_WithTLS_AreTrustedByTheirAuthorityAlone(t *testing.T) {
 	t.Parallel()
 	const password = "of-all"
 	certificate, err := backing.NewCertificate()
@@ -180,10 +172,6 @@ func TestSentinels_WithTLS_AreFollowedThroughAFailover(t *testing.T) {
 		return err != nil && strings.Contains(err.Error(), "certificate signed by unknown authority")
 	}, time.Minute, 10*time.Millisecond)
 
-	client := clientOf(t, "rediss-sentinel"+hosts, redis.SentinelPassword(password), trusting)
-	require.NoError(t, write(t, client, "key"))
-	require.NoError(t, all.master.Kill())
-	awaitMaster(t, all.replica, password, certificate.Trust(), client, "key")
-	// The test above bounds the time. Handshakes under the race detector may last longer on a busy machine.
-	awaitWrites(t, client, "key", soon, "the new master is used, with TLS")
+	// The test above follows a failover.
+	require.NoError(t, write(t, clientOf(t, "rediss-sentinel"+hosts, redis.SentinelPassword(password), trusting), "key"))
 }

@@ -123,14 +123,6 @@ func TestIdempotencyCache_TheResponseOfAnotherProcess_IsLeftToTheDatabase(t *tes
 	require.NotNil(t, r)
 }
 
-// In a cluster a command reaches keys of a single node only.
-func TestIdempotencyCache_InACluster_Conforms(t *testing.T) {
-	t.Parallel()
-	client := clientOf(t, redistest.Cluster(t, 3, 0).URL())
-	checkCache(t, newCache(t, client, patient(t, client)))
-	checkLimiter(t, newLimiter(t, client), true)
-}
-
 // A round trip serves the requests of all partners that arrive together, unless they may live on several nodes.
 func TestLimiter_RequestsOfSeveralPartners_ShareARoundTrip(t *testing.T) {
 	t.Parallel()

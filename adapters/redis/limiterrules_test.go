@@ -10,7 +10,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// checkLimiter checks the rules of ports.Limiter: on a server, in a cluster, on miniredis. limiter is empty. So small
+// checkLimiter checks the rules of ports.Limiter: on a server and in a cluster. limiter is empty. So small
 // limits are exact even if they are tallied.
 func checkLimiter(t *testing.T, limiter ports.Limiter, tallied bool) {
 	t.Helper()

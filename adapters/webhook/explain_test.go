@@ -27,10 +27,9 @@ const hasty = time.Second
 func TestPost_Failed_NamesTheCause(t *testing.T) {
 	t.Parallel()
 	const (
-		closed     = "The connection was closed before a status line came."
-		noAnswer   = "No answer within 1s: the connection stood, but no status line with its headers came."
-		tlsFailed  = "The TLS handshake failed. TLS 1.2 or above is needed, and no certificate of ours."
-		badMessage = unreadable
+		closed    = "The connection was closed before a status line came."
+		noAnswer  = "No answer within 1s: the connection stood, but no status line with its headers came."
+		tlsFailed = "The TLS handshake failed. TLS 1.2 or above is needed, and no certificate of ours."
 	)
 	ca, stranger := newAuthority(t), newAuthority(t)
 	plain := func(handle func(net.Conn)) func(testing.TB) string {
@@ -53,12 +52,13 @@ func TestPost_Failed_NamesTheCause(t *testing.T) {
 	old.MinVersion, old.MaxVersion = tls.VersionTLS10, tls.VersionTLS11
 	wantsCertificate.ClientAuth = tls.RequireAnyClientCert
 
-	cases := map[string]struct {
+	type failure struct {
 		url    func(testing.TB) string
 		hasty  bool
 		result webhook.Result
 		detail string
-	}{
+	}
+	cases := map[string]failure{
 		"nobody listens": {url: nobody, result: webhook.ResultConnect, detail: "The connection was refused."},
 		"impossible port": {url: at("http://127.0.0.1:99999"), result: webhook.ResultBlocked,
 			detail: "The URL has the port 99999, which is not between 1 and 65535."},
@@ -70,44 +70,9 @@ func TestPost_Failed_NamesTheCause(t *testing.T) {
 			_, _, _ = request(bufio.NewReader(c))
 			hostiletest.Reset(c)
 		}), result: webhook.ResultConnect, detail: closed},
-		"closed in the status line": {url: after("HTTP/1.1 20", func(net.Conn) {}), result: webhook.ResultConnect,
-			detail: badMessage},
 		"closed in the headers": {url: after("HTTP/1.1 200 OK\r\nX: y\r\n", func(net.Conn) {}),
 			result: webhook.ResultConnect, detail: closed},
-		"not HTTP": {url: after("220 smtp.example ESMTP\r\n", hostiletest.Silent),
-			result: webhook.ResultConnect, detail: badMessage},
-		"only NUL": {url: after("\x00\x00\x00\x00\r\n\r\n", hostiletest.Silent),
-			result: webhook.ResultConnect, detail: badMessage},
-		"empty lines": {url: after("\r\n\r\n", hostiletest.Silent), result: webhook.ResultConnect,
-			detail: badMessage},
-		"no status": {url: after("HTTP/1.1\r\n\r\n", hostiletest.Silent), result: webhook.ResultConnect,
-			detail: badMessage},
-		"short status": {url: after("HTTP/1.1 20 OK\r\n\r\n", hostiletest.Silent),
-			result: webhook.ResultConnect, detail: badMessage},
-		"status in words": {url: after("HTTP/1.1 two OK\r\n\r\n", hostiletest.Silent),
-			result: webhook.ResultConnect, detail: badMessage},
-		"status 000": {url: after("HTTP/1.1 000 OK\r\n\r\n", hostiletest.Silent),
-			result: webhook.ResultConnect, detail: badMessage},
-		"status 099": {url: after("HTTP/1.1 099 OK\r\n\r\n", hostiletest.Silent),
-			result: webhook.ResultConnect, detail: badMessage},
-		"negative status": {url: after("HTTP/1.1 -20 OK\r\n\r\n", hostiletest.Silent),
-			result: webhook.ResultConnect, detail: badMessage},
-		"unknown version": {url: after("HTTP/x 200 OK\r\n\r\n", hostiletest.Silent),
-			result: webhook.ResultConnect, detail: badMessage},
-		"header without a colon": {url: after("HTTP/1.1 200 OK\r\nnonsense\r\n\r\n", hostiletest.Silent),
-			result: webhook.ResultConnect, detail: badMessage},
-		"two lengths": {url: after("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
-			hostiletest.Silent), result: webhook.ResultConnect, detail: badMessage},
-		"endless status line": {url: after("HTTP/1.1 200 ", hostiletest.Forever("O")), result: webhook.ResultConnect,
-			detail: badMessage},
-		"endless headers": {url: after("HTTP/1.1 200 OK\r\n", hostiletest.Forever("X-Header: value\r\n")),
-			result: webhook.ResultConnect, detail: badMessage},
-		"one endless header": {url: after("HTTP/1.1 200 OK\r\nX: ", hostiletest.Forever("x")),
-			result: webhook.ResultConnect, detail: badMessage},
-		"endless 1xx": {url: after("", hostiletest.Forever(
-			"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n")), result: webhook.ResultConnect, detail: badMessage},
-		"no answer": {url: plain(hostiletest.Silent), hasty: true, result: webhook.ResultTimeout,
-			detail: noAnswer},
+		"no answer": {url: plain(hostiletest.Silent), hasty: true, result: webhook.ResultTimeout, detail: noAnswer},
 		"headers one byte at a time": {url: after("HTTP/1.1 200 OK\r\nX: ", hostiletest.Trickle("x")), hasty: true,
 			result: webhook.ResultTimeout, detail: noAnswer},
 		"1xx now and then": {url: after("", hostiletest.Trickle("HTTP/1.1 102 Processing\r\n\r\n")), hasty: true,
@@ -144,8 +109,7 @@ func TestPost_Failed_NamesTheCause(t *testing.T) {
 		"certificate of another host": {url: certified(func(c *x509.Certificate) { c.IPAddresses = nil }),
 			result: webhook.ResultTLS, detail: "The certificate is not for this host name."},
 		"certificate that has expired": {url: certified(func(c *x509.Certificate) {
-			c.NotAfter = time.Now().Add(
-				-time.Minute)
+			c.NotAfter = time.Now().Add(-time.Minute)
 		}), result: webhook.ResultTLS, detail: "The certificate has expired or is not yet valid."},
 		"certificate of tomorrow": {url: certified(func(c *x509.Certificate) { c.NotBefore = time.Now().Add(time.Minute) }),
 			result: webhook.ResultTLS, detail: "The certificate has expired or is not yet valid."},
@@ -153,6 +117,27 @@ func TestPost_Failed_NamesTheCause(t *testing.T) {
 			c.ExtKeyUsage = []x509.ExtKeyUsage{
 				x509.ExtKeyUsageClientAuth}
 		}), result: webhook.ResultTLS, detail: "The certificate is not valid for a server."},
+	}
+	for name, answer := range map[string]func(net.Conn){
+		"closed in the status line": answering("HTTP/1.1 20", func(net.Conn) {}),
+		"not HTTP":                  answering("220 smtp.example ESMTP\r\n", hostiletest.Silent),
+		"only NUL":                  answering("\x00\x00\x00\x00\r\n\r\n", hostiletest.Silent),
+		"empty lines":               answering("\r\n\r\n", hostiletest.Silent),
+		"no status":                 answering("HTTP/1.1\r\n\r\n", hostiletest.Silent),
+		"short status":              answering("HTTP/1.1 20 OK\r\n\r\n", hostiletest.Silent),
+		"status in words":           answering("HTTP/1.1 two OK\r\n\r\n", hostiletest.Silent),
+		"status 000":                answering("HTTP/1.1 000 OK\r\n\r\n", hostiletest.Silent),
+		"status 099":                answering("HTTP/1.1 099 OK\r\n\r\n", hostiletest.Silent),
+		"negative status":           answering("HTTP/1.1 -20 OK\r\n\r\n", hostiletest.Silent),
+		"unknown version":           answering("HTTP/x 200 OK\r\n\r\n", hostiletest.Silent),
+		"header without a colon":    answering("HTTP/1.1 200 OK\r\nnonsense\r\n\r\n", hostiletest.Silent),
+		"two lengths":               answering("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", hostiletest.Silent),
+		"endless status line":       answering("HTTP/1.1 200 ", hostiletest.Forever("O")),
+		"endless headers":           answering("HTTP/1.1 200 OK\r\n", hostiletest.Forever("X-Header: value\r\n")),
+		"one endless header":        answering("HTTP/1.1 200 OK\r\nX: ", hostiletest.Forever("x")),
+		"endless 1xx":               answering("", hostiletest.Forever("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n")),
+	} {
+		cases[name] = failure{url: plain(answer), result: webhook.ResultConnect, detail: unreadable}
 	}
 	resolver := names{"empty.example": {""}, "failing.example": {failing}}.resolver()
 	for name, c := range cases {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -15,6 +16,7 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
 	"partnerdeposits/core/tenant"
+	depositports "partnerdeposits/ports/deposits"
 	ports "partnerdeposits/ports/platform"
 )
 
@@ -147,13 +149,10 @@ func TestCreateByOperator_ChecksTheDraftThenTheTenant(t *testing.T) {
 		"nobody":           {draft(), tenant.Person{}, nil, ""},
 		"too much, and no address": {draft(func(d *deposit.Draft) { d.Amount = 250_001 }), tenant.Person{FirstName: "Ada"},
 			deposit.ErrAboveMaximum, "amount"},
-		"a name without an address": {draft(), with(func(p *tenant.Person) { p.Email = "" }), fault.ErrMissingField,
-			"email"},
-		"a first name alone": {draft(), with(func(p *tenant.Person) { p.LastName = "" }), fault.ErrMissingField,
-			"lastName"},
-		"a last name alone": {draft(), with(func(p *tenant.Person) { p.FirstName = "" }), fault.ErrMissingField,
-			"firstName"},
-		"no address, and no name": {draft(), tenant.Person{Email: "ada"}, fault.ErrInvalidField, "email"},
+		"a name without an address": {draft(), with(func(p *tenant.Person) { p.Email = "" }), fault.ErrMissingField, "email"},
+		"a first name alone":        {draft(), with(func(p *tenant.Person) { p.LastName = "" }), fault.ErrMissingField, "lastName"},
+		"a last name alone":         {draft(), with(func(p *tenant.Person) { p.FirstName = "" }), fault.ErrMissingField, "firstName"},
+		"no address, and no name":   {draft(), tenant.Person{Email: "ada"}, fault.ErrInvalidField, "email"},
 		"an address, unknown locale": {draft(), tenant.Person{Email: "ada@b.example", Locale: "french"},
 			fault.ErrInvalidField, "locale"},
 	} {
@@ -187,18 +186,6 @@ func TestFormKey_TellsOneContentFromAnother(t *testing.T) {
 	}
 	require.Equal(t, []any{id.ID{2}, formRoute, [16]byte{7}}, []any{key().Owner, key().Route, key().Key})
 	require.Equal(t, id.Deposit.Of(id.ID{1}), string(formResponse(id.ID{1}).Body))
-}
-
-func TestTakesFiles_WhileSecuredOrCaptured(t *testing.T) {
-	t.Parallel()
-	for _, status := range deposit.Statuses {
-		err := TakesFiles(&deposit.Deposit{Status: status})
-		if status == deposit.Active || status == deposit.Captured {
-			require.NoError(t, err, status)
-		} else {
-			require.ErrorIs(t, err, ErrNoFiles, status)
-		}
-	}
 }
 
 func TestFileSender_NeedsATokenOfASession(t *testing.T) {
@@ -261,4 +248,47 @@ func TestAudit_OfAMail_CountsAndNamesNobody(t *testing.T) {
 		Subject: id.Deposit.Of(id.ID{1}),
 		Detail:  map[string]string{"mails": "1"},
 	}, sending.Service.audit(desk, now, audit.DepositSendLink, id.ID{1}, map[string]string{"mails": "1"}))
+}
+
+func TestCoverRound_FromSixInTheMorning_InUTC(t *testing.T) {
+	t.Parallel()
+	paris := time.FixedZone("", 2*60*60)
+	today := time.Date(2026, 8, 1, 0, 0, 0, 0, time.UTC)
+	for _, early := range []time.Time{today, today.Add(6*time.Hour - 1), today.Add(6*time.Hour - 1).In(paris)} {
+		_, tells := coverRound(early, true)
+		require.False(t, tells, early)
+	}
+	last := today.Add(24*time.Hour - 1)
+	for _, at := range []time.Time{today.Add(6 * time.Hour), last, last.In(paris)} {
+		round, tells := coverRound(at, true)
+		require.True(t, tells, at)
+		before := at.UTC().Add(7 * 24 * time.Hour)
+		require.Equal(t, depositports.CoverRound{Now: at.UTC(), Before: before, Today: today, VerifyAddresses: true}, round)
+	}
+	round, _ := coverRound(today.Add(9*time.Hour), false)
+	require.False(t, round.VerifyAddresses)
+}
+
+func TestDecideSecured_WhoIsTold(t *testing.T) {
+	t.Parallel()
+	const grace, sealed = "grace@example.com", "sealed@example.com"
+	for name, c := range map[string]struct {
+		words, address, sealed string
+		verified, unchecked    bool
+		tenant                 string
+		operator               bool
+	}{
+		"both":                         {"I agree", grace, "", true, false, grace, true},
+		"an address without a check":   {"I agree", grace, "", false, false, grace, false},
+		"a service without checks":     {"I agree", grace, "", false, true, grace, true},
+		"a tenant erased since":        {"I agree", "", sealed, true, false, sealed, true},
+		"a tenant without any address": {"I agree", "", "", true, false, "", true},
+		"the present address first":    {"I agree", grace, sealed, true, false, grace, true},
+		"a simulated payment":          {"", grace, sealed, true, false, "", true},
+		"nobody":                       {"", grace, "", false, false, "", false},
+	} {
+		about := depositports.SecuredSubject{Words: c.words, Verified: c.verified, Tenant: tenant.Contact{Email: c.address}}
+		tenantMail, tellsOperator := decideSecured(about, c.sealed, !c.unchecked)
+		require.Equal(t, []any{c.tenant, c.operator}, []any{tenantMail, tellsOperator}, name)
+	}
 }

@@ -18,6 +18,7 @@ import (
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
+	"partnerdeposits/lab/checkouttest"
 	"partnerdeposits/lab/servicetest"
 	ports "partnerdeposits/ports/platform"
 )
@@ -110,12 +111,19 @@ func (n *noticed) draft() deposit.Draft {
 		ContractEndAt: n.clock.Now().Add(72 * time.Hour), RentalContract: "BK-1"}
 }
 
+// secured adds a deposit, and secures it as its tenant would.
+func (n *noticed) secured() *deposit.Deposit {
+	n.t.Helper()
+	d, _ := n.Deposit(n.origin(), n.draft())
+	_, err := n.Payments.Simulate(n.t.Context(), n.partner.ID, d.ID, payments.SimulateActivate)
+	require.NoError(n.t, err)
+	return d
+}
+
 func TestSecured_IsMailedOnce_HoweverManyDispatchers(t *testing.T) {
 	t.Parallel()
 	n := newNoticed(t)
-	d, _ := n.Deposit(n.origin(), n.draft())
-	_, err := n.Payments.Simulate(t.Context(), n.partner.ID, d.ID, payments.SimulateActivate)
-	require.NoError(t, err)
+	d := n.secured()
 	require.Equal(t, 1, n.Count("secured_notices", "deposit_id = $1", d.ID))
 	require.Zero(t, n.Count("mails", ""), "the tenant's request writes no mail")
 	n.round(8)
@@ -131,9 +139,7 @@ func TestNotices_TellDaysAndTimesOfTheAccountsZone(t *testing.T) {
 	t.Parallel()
 	n := newNoticed(t)
 	n.exec(`UPDATE accounts SET timezone = 'Pacific/Pago_Pago'`) // 22:00 of the day before
-	d, _ := n.Deposit(n.origin(), n.draft())
-	_, err := n.Payments.Simulate(t.Context(), n.partner.ID, d.ID, payments.SimulateActivate)
-	require.NoError(t, err)
+	n.secured()
 	n.round(1)
 	body := strings.ReplaceAll(n.Mails(n.operator)[0].Body, "\u00a0", " ")
 	require.Contains(t, body, "22 November 2026 to 24 November 2026")
@@ -150,9 +156,7 @@ func TestSecured_AnAddressThatIsNotVerified_GetsNoMail(t *testing.T) {
 	t.Parallel()
 	n := newNoticed(t)
 	n.verified(false)
-	d, _ := n.Deposit(n.origin(), n.draft())
-	_, err := n.Payments.Simulate(t.Context(), n.partner.ID, d.ID, payments.SimulateActivate)
-	require.NoError(t, err)
+	n.secured()
 	n.active(1, 48*time.Hour)
 	n.round(1)
 	require.Empty(t, n.subjects())
@@ -217,4 +221,56 @@ func TestCovers_TurnedOff_AreNotTold(t *testing.T) {
 	set(true)
 	n.round(1)
 	require.Len(t, n.subjects(), 1)
+}
+
+// tellSecured runs the job that mails about secured deposits.
+func tellSecured(b checkouttest.Steps) {
+	b.T.Helper()
+	job := deposits.OperatorNotices{
+		Notices: b.Postgres.OperatorNotices, Mails: b.Postgres.Mails, UnitOfWork: b.Postgres, Addresses: b.Postgres.Addresses,
+		Clock: b.Clock, Entropy: entropy{}, DashboardURL: "https://dash.example", VerifyAddresses: true,
+	}.Jobs(1)[0]
+	_, err := job.Run(b.Ctx())
+	require.NoError(b.T, err)
+}
+
+func secured(b checkouttest.Steps) *deposit.Deposit {
+	b.T.Helper()
+	d, token := b.Deposit(b.T)
+	b.Submit(token, checkouttest.Grace)
+	b.Pay(d.ID, true)
+	b.Return(token)
+	return b.Load(b.T, d.ID)
+}
+
+func TestFeeMail_TenantPaid_IsToldTheFeeAndTheWordsOnce(t *testing.T) {
+	b := checkouttest.Start(t)
+	secured(b)
+	require.Empty(t, b.Mails(checkouttest.Grace.Email))
+	tellSecured(b)
+	tellSecured(b)
+	got := b.Mails(checkouttest.Grace.Email)
+	require.Len(t, got, 1)
+	require.Contains(t, got[0].Subject, "€17.50")
+	require.Contains(t, got[0].Body, "I agree that up to €500.00 may be charged to my card for claims until")
+	require.Len(t, b.Mails(""), 1, "the operator's address is not verified")
+}
+
+func TestFeeMail_ClientErasedSince_GoesToTheSealedAddress(t *testing.T) {
+	b := checkouttest.Start(t)
+	d := secured(b)
+	_, err := b.Clients.EraseByAdmin(b.Ctx(), d.ClientID)
+	require.NoError(t, err)
+	tellSecured(b)
+	require.Len(t, b.Mails(checkouttest.Grace.Email), 1)
+}
+
+func TestFeeMail_SimulatedPayment_TellsNobody(t *testing.T) {
+	b := checkouttest.Start(t)
+	d, _ := b.Deposit(t, checkouttest.Client("tina@example.com", "Tina", "Tenant"))
+	_, err := b.Payments.Simulate(context.WithoutCancel(t.Context()), b.PartnerID, d.ID, payments.SimulateActivate)
+	require.NoError(t, err)
+	tellSecured(b)
+	require.Zero(t, b.Count("secured_notices", ""), "the notice is taken")
+	require.Empty(t, b.Mails(""))
 }

@@ -4,15 +4,21 @@ package payments_test
 
 import (
 	"context"
+	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/app/deposits"
+	"partnerdeposits/app/platform/idempotent"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
+	"partnerdeposits/core/partner"
+	"partnerdeposits/core/secret"
 	"partnerdeposits/lab/checkouttest"
 	"partnerdeposits/lab/servicetest"
 	paymentports "partnerdeposits/ports/payments"
@@ -180,4 +186,177 @@ func TestReconcile_OnePaymentInTrouble_StopsNobodyElse(t *testing.T) {
 	b.Clock.Add(time.Minute)
 	b.RequireCount(1, b.Payments.CheckDue)
 	b.RequireStatus(bad.ID, deposit.Active, "")
+}
+
+const (
+	racers = 50
+	rounds = 6
+)
+
+// partnerCancel gives the partner API's cancel, over the same database.
+func (b bench) partnerCancel() func(depositID id.ID) error {
+	return func(depositID id.ID) error {
+		_, err := b.Deposits.Cancel(b.Ctx(), partner.Caller{Partner: partner.Partner{ID: b.PartnerID}},
+			deposits.Cancellation{DepositID: depositID},
+			idempotent.Call[deposits.View]{
+				Encode: func(deposits.View) (idempotent.Response, error) { return idempotent.Response{}, nil }})
+		return err
+	}
+}
+
+// race runs randomly chosen actions at once, racers of them, one of which is pay. An action may be refused because the
+// deposit has left checkout, or answered with service_unavailable.
+func (b bench) race(pay func() error, actions ...func() error) {
+	b.T.Helper()
+	start := make(chan struct{})
+	errs := make([]error, racers)
+	payer := rand.N(racers)
+	var wg sync.WaitGroup
+	for i := range racers {
+		action := actions[rand.N(len(actions))]
+		if i == payer {
+			action = pay
+		}
+		wg.Go(func() {
+			<-start
+			errs[i] = action()
+		})
+	}
+	close(start)
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
+			require.Contains(b.T, []string{deposit.ErrNotCancellable.Code, fault.ErrUnavailable.Code}, fault.Of(err).Code, "%v",
+				err)
+		}
+	}
+}
+
+// requireConsistent compares the deposit, its payments and the provider's records, and gives the deposit's status.
+func (b bench) requireConsistent(depositID id.ID) deposit.Status {
+	b.T.Helper()
+	d := b.Load(b.T, depositID)
+	paid := 0
+	for _, p := range b.PaymentsOf(b.T, depositID, deposit.FeePayment) {
+		said, err := b.Sandbox.Lookup(b.Ctx(), p.ID)
+		require.NoError(b.T, err)
+		if said.Status == paymentports.ProviderSucceeded {
+			paid++
+		}
+		require.NotEqual(b.T, deposit.PaymentProcessing, p.Status)
+		require.Equal(b.T, said.Status == paymentports.ProviderSucceeded, p.Status == deposit.PaymentSucceeded,
+			"ours %s, theirs %s", p.Status, said.Status)
+	}
+	switch d.Status {
+	case deposit.Active:
+		require.Equal(b.T, 1, paid)
+		require.Equal(b.T, []string{"deposit.activated"}, b.Events(b.T, depositID))
+	case deposit.Cancelled:
+		require.Zero(b.T, paid, "nobody pays for a cancelled deposit")
+		require.Equal(b.T, []string{"deposit.cancelled"}, b.Events(b.T, depositID))
+	default:
+		require.Zero(b.T, paid)
+		require.Empty(b.T, b.Events(b.T, depositID))
+	}
+	require.Empty(b.T, b.orphans(depositID))
+	return d.Status
+}
+
+// orphans gives the audit entries of payments that were settled after their deposit had left checkout.
+func (b bench) orphans(depositID id.ID) []string {
+	b.T.Helper()
+	var out []string
+	for _, action := range b.Audit(b.T, depositID) {
+		if action == "payment.orphaned" {
+			out = append(out, action)
+		}
+	}
+	return out
+}
+
+func TestPaying_RacingEveryWayToEnd_HasOneOutcome(t *testing.T) {
+	b := setup(t)
+	cancel := b.partnerCancel()
+	seen := map[deposit.Status]int{}
+	for range rounds {
+		d, token := b.Deposit(t)
+		b.Submit(token, grace)
+		b.race(
+			func() error { return b.payLatest(d.ID) },
+			func() error { _, err := b.Checkout.Return(b.Ctx(), token, true); return err },
+			func() error { _, err := b.Checkout.Submit(b.Ctx(), token, grace, checkouttest.Agrees); return err },
+			func() error { return cancel(d.ID) },
+			func() error { _, err := b.Checkout.Abandon(b.Ctx(), token); return err },
+			func() error { _, err := b.Checkout.Submit(b.Ctx(), token, declined, checkouttest.Agrees); return err },
+		)
+		b.Return(token) // settles a payment that is still in flight
+		seen[b.requireConsistent(d.ID)]++
+	}
+	t.Log("outcomes:", seen)
+}
+
+func TestPaying_RacingExpiryAndReconcilers_HasOneOutcome(t *testing.T) {
+	b := setup(t)
+	cancel := b.partnerCancel()
+	seen := map[deposit.Status]int{}
+	for range rounds {
+		d, token := b.Deposit(t, func(d *deposit.Deposit) { d.CheckoutExpiresAt = b.Clock.Now().Add(time.Hour) })
+		b.Submit(token, grace)
+		b.Clock.Add(time.Hour)
+		b.race(
+			func() error { return b.payLatest(d.ID) },
+			func() error { _, err := b.Checkout.Return(b.Ctx(), token, true); return err },
+			func() error { _, err := b.Timers.ExpireCheckouts(b.Ctx()); return err },
+			func() error { _, err := b.Payments.CheckDue(b.Ctx()); return err },
+			func() error { return cancel(d.ID) },
+		)
+		_, err := b.Timers.ExpireCheckouts(b.Ctx())
+		require.NoError(t, err)
+		status := b.requireConsistent(d.ID)
+		require.NotEqual(t, deposit.Pending, status)
+		seen[status]++
+	}
+	t.Log("outcomes:", seen)
+}
+
+// Another tab may begin the next payment between the close of a page and the end of the checkout.
+func TestEnding_WhileAnotherPaymentBegins_WaitsForThatOneToo(t *testing.T) {
+	b := setup(t)
+	cancel := b.partnerCancel()
+	ends := map[string]struct {
+		end  func(token secret.Text, depositID id.ID) error
+		late error
+	}{
+		"abandon": {func(token secret.Text, _ id.ID) error { _, err := b.Checkout.Abandon(b.Ctx(), token); return err }, nil},
+		"refusal": {func(token secret.Text, _ id.ID) error {
+			_, err := b.Checkout.Submit(b.Ctx(), token, declined, checkouttest.Agrees)
+			return err
+		}, nil},
+		"expiry": {func(_ secret.Text, depositID id.ID) error {
+			_, err := b.Payments.Simulate(b.Ctx(), b.PartnerID, depositID, "expire")
+			return err
+		}, deposit.ErrNotCancellable},
+		"cancel": {func(_ secret.Text, depositID id.ID) error { return cancel(depositID) }, deposit.ErrNotCancellable},
+	}
+	for name, way := range ends {
+		d, token := b.Deposit(t)
+		b.Submit(token, grace)
+		b.Provider.OnceClosed(func() {
+			b.Return(token)
+			b.Submit(token, grace)
+			b.Pay(d.ID, true)
+		})
+		require.ErrorIs(t, way.end(token, d.ID), way.late, name)
+		require.Equal(t, deposit.Active, b.requireConsistent(d.ID), name)
+		require.Equal(t, []deposit.PaymentStatus{deposit.PaymentVoided, deposit.PaymentSucceeded}, b.FeeStatuses(d.ID), name)
+	}
+}
+
+// payLatest pays on the page that was opened last.
+func (b bench) payLatest(depositID id.ID) error {
+	all, err := b.Postgres.Payments.Payments(context.WithoutCancel(b.T.Context()), depositID)
+	if err != nil {
+		return err
+	}
+	return b.Sandbox.SimulatePayment(b.Ctx(), all[len(all)-1].ID, true)
 }

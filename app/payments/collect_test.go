@@ -10,13 +10,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/app/payments"
 	"partnerdeposits/core/actor"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/secret"
-	"partnerdeposits/lab/servicetest"
 	paymentports "partnerdeposits/ports/payments"
 )
 
@@ -35,27 +33,7 @@ func (b bench) capturedWithToken() (depositID, collectionID id.ID, token secret.
 	b.Submit(token, grace)
 	b.Pay(d.ID, true)
 	b.Return(token)
-	collectionID = servicetest.NewID()
-	now := b.Clock.Now()
-	b.Write(func(ctx context.Context, r *postgres.Store) error {
-		d, err := r.Deposits.ForUpdate(ctx, d.ID)
-		if err != nil {
-			return err
-		}
-		step, err := d.Capture(nil, 0, deposit.DefaultTimers(), now)
-		step.Detail = map[string]string{"reason": "damage", "description": "Broken coffee table"}
-		if err != nil {
-			return err
-		}
-		if err := r.Deposits.Transition(ctx, d, step); err != nil {
-			return err
-		}
-		return r.Payments.Insert(ctx, deposit.Payment{
-			ID: collectionID, DepositID: d.ID, Kind: deposit.Collection, Amount: d.CapturedAmount,
-			Status: deposit.PaymentProcessing, CreatedAt: now, CheckAt: now,
-		})
-	})
-	return d.ID, collectionID, token
+	return d.ID, b.Capture(b.T, d.ID), token
 }
 
 func (b bench) collection(depositID id.ID) deposit.Payment {

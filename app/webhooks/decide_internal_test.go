@@ -9,6 +9,7 @@ import (
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
+	webhookports "partnerdeposits/ports/webhooks"
 )
 
 const hook, moved = "https://pms.example/hook", "https://pms.example/moved?key=hunter2"
@@ -113,4 +114,20 @@ func TestReplayProgress_OfNoID_AsksNothing(t *testing.T) {
 		_, err := New(Deps{}).ReplayProgress(t.Context(), name)
 		require.ErrorIs(t, err, webhook.ErrReplayNotFound, name)
 	}
+}
+
+func TestFacts_OfAnEvent_AreKeptWithoutItsData(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
+	linked := webhookports.SetAsideEvent{ID: id.ID{1}, PartnerID: id.ID{3}, Name: webhook.OperatorLinked, CreatedAt: at,
+		At: at.Add(time.Second), Reason: "no such name"}
+	want := map[string]string{
+		"partnerId": id.Partner.Of(id.ID{3}), "event": "rental_operator.linked", "createdAt": "2026-07-01T12:00:00.000Z",
+		"setAsideAt": "2026-07-01T12:00:01.000Z", "reason": "no such name",
+	}
+	require.Equal(t, want, factsOf(linked))
+	ofADeposit := linked
+	ofADeposit.Name, ofADeposit.DepositID = webhook.DepositExpired, id.ID{2}
+	want["event"], want["depositId"] = "deposit.expired", id.Deposit.Of(id.ID{2})
+	require.Equal(t, want, factsOf(ofADeposit))
 }

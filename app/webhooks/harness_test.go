@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/postgres"
@@ -130,14 +131,8 @@ func (f *fixture) sent(sub id.ID, n int, state webhook.State, ago time.Duration)
 		CROSS JOIN LATERAL (SELECT $4::timestamptz - ($2 - n) * interval '1 millisecond' AS at) t
 		RETURNING id`, sub, n, state, f.clock.Now().Add(-ago))
 	require.NoError(f.t, err)
-	defer rows.Close()
-	var ids []id.ID
-	for rows.Next() {
-		var one id.ID
-		require.NoError(f.t, rows.Scan(&one))
-		ids = append(ids, one)
-	}
-	require.NoError(f.t, rows.Err())
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[id.ID])
+	require.NoError(f.t, err)
 	return ids
 }
 
@@ -150,14 +145,12 @@ func (f *fixture) repeated(sub id.ID) map[id.ID]int {
 			AND o.event_id = r.event_id AND o.event = r.event AND o.deposit_id IS NOT DISTINCT FROM r.deposit_id
 		WHERE r.subscription_id = $1`, sub)
 	require.NoError(f.t, err)
-	defer rows.Close()
+	all, err := pgx.CollectRows(rows, pgx.RowTo[id.ID])
+	require.NoError(f.t, err)
 	counts := map[id.ID]int{}
-	for rows.Next() {
-		var of id.ID
-		require.NoError(f.t, rows.Scan(&of))
+	for _, of := range all {
 		counts[of]++
 	}
-	require.NoError(f.t, rows.Err())
 	return counts
 }
 
@@ -177,9 +170,7 @@ func (f *fixture) rows() map[string]int {
 	f.t.Helper()
 	out := map[string]int{}
 	for _, table := range []string{"deliveries", "webhook_replays", "audit_log"} {
-		var n int
-		require.NoError(f.t, f.Pool.QueryRow(f.t.Context(), "SELECT count(*) FROM "+table).Scan(&n))
-		out[table] = n
+		out[table] = f.Count(table, "")
 	}
 	return out
 }

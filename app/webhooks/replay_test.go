@@ -4,7 +4,6 @@ package webhooks_test
 
 import (
 	"context"
-	"slices"
 	"testing"
 	"time"
 
@@ -40,12 +39,7 @@ func (f *fixture) steps() int {
 }
 
 // open counts the unfinished replays.
-func (f *fixture) open() (n int) {
-	f.t.Helper()
-	require.NoError(f.t,
-		f.Pool.QueryRow(f.t.Context(), `SELECT count(*) FROM webhook_replays WHERE finished_at IS NULL`).Scan(&n))
-	return n
-}
+func (f *fixture) open() int { return f.Count("webhook_replays", "finished_at IS NULL") }
 
 func TestReplay_MatchesTheOriginalsOfItsSpanThatStandAtItsStatus(t *testing.T) {
 	f := newFixture(t)
@@ -81,40 +75,6 @@ func TestReplay_MatchesTheOriginalsOfItsSpanThatStandAtItsStatus(t *testing.T) {
 	require.Equal(t, 2, r.Matched, "from is included, to is not")
 }
 
-func TestReplay_Steps_AreFiftyASecond_TheOldestFirst(t *testing.T) {
-	f := newFixture(t)
-	failed := f.sent(f.sub, 120, webhook.Failed, time.Minute)
-	f.sent(f.sub, 300, webhook.Succeeded, time.Minute)
-	require.Equal(t, 120, f.replay(f.sub, "").Matched)
-	for _, want := range []int{50, 100, 120} {
-		require.Equal(t, 1, f.steps())
-		require.Equal(t, once(failed[:want]), f.repeated(f.sub))
-		require.Zero(t, f.steps(), "the pace holds")
-		f.clock.Add(time.Second)
-	}
-	require.Zero(t, f.open())
-	require.Zero(t, f.steps())
-	require.Empty(t, f.waited())
-}
-
-func TestReplay_Redeliveries_AreNotRepeated_WhoeverMadeThem(t *testing.T) {
-	f := newFixture(t)
-	failed := f.sent(f.sub, 3, webhook.Failed, time.Minute)
-	f.replay(f.sub, "")
-	f.steps()
-	_, err := f.Pool.Exec(t.Context(),
-		`UPDATE deliveries SET state = 3, due_at = NULL, finished_at = now() WHERE redelivery_of IS NOT NULL`)
-	require.NoError(t, err)
-	f.clock.Add(time.Minute)
-	require.Equal(t, 3, f.replay(f.sub, "").Matched, "an outage that goes on does not double them")
-	f.steps()
-	want := map[id.ID]int{}
-	for _, o := range failed {
-		want[o] = 2
-	}
-	require.Equal(t, want, f.repeated(f.sub))
-}
-
 func TestReplay_WhatChangedItsStatusMeanwhile_IsPassedOver(t *testing.T) {
 	f := newFixture(t)
 	waiting := f.sent(f.sub, 60, webhook.Waiting, time.Minute)
@@ -128,45 +88,16 @@ func TestReplay_WhatChangedItsStatusMeanwhile_IsPassedOver(t *testing.T) {
 	require.Equal(t, once(waiting[:55], waiting[56:]), f.repeated(f.sub))
 }
 
-func TestReplay_WaitsWhileDisabled_AndEndsWhenDeleted(t *testing.T) {
+func TestReplay_OfADeletedSubscription_Ends(t *testing.T) {
 	f := newFixture(t)
-	failed := f.sent(f.sub, 220, webhook.Failed, time.Minute)
+	f.sent(f.sub, 60, webhook.Failed, time.Minute)
 	f.replay(f.sub, "")
 	require.Equal(t, 1, f.steps())
-	f.enable(false)
-	f.clock.Add(time.Hour)
-	require.Zero(t, f.steps())
-	require.Equal(t, 1, f.open())
-	f.enable(true)
-	require.Equal(t, 2, f.steps(), "a pause is not caught up with")
-	require.Equal(t, once(failed[:150]), f.repeated(f.sub))
 	require.NoError(t, f.Webhooks.Delete(t.Context(), f.by, f.sub))
 	f.clock.Add(time.Minute)
 	f.steps()
 	require.Zero(t, f.open())
-	require.Len(t, f.repeated(f.sub), 150)
-}
-
-func TestReplays_OfOneSubscription_GoOneAfterAnother_OfSeveralSideBySide(t *testing.T) {
-	f := newFixture(t)
-	other := f.subscribe(f.by)
-	f.sent(f.sub, 60, webhook.Failed, time.Minute)
-	f.sent(other, 60, webhook.Failed, time.Minute)
-	f.replay(f.sub, "")
-	f.replay(f.sub, "")
-	f.replay(other, "")
-	require.Equal(t, 2, f.steps(), "one for each subscription")
-	require.Equal(t, []int{50, 50}, []int{len(f.repeated(f.sub)), len(f.repeated(other))})
-	require.Equal(t, 3, f.open())
-	f.clock.Add(time.Second)
-	for range 3 {
-		f.steps()
-		f.clock.Add(time.Second)
-	}
-	require.Zero(t, f.open())
-	for of, n := range f.repeated(f.sub) {
-		require.Equal(t, 2, n, of)
-	}
+	require.Len(t, f.repeated(f.sub), 50)
 }
 
 func TestReplay_Refusals_LeaveNothing(t *testing.T) {
@@ -194,7 +125,7 @@ func TestReplay_Refusals_LeaveNothing(t *testing.T) {
 	require.ErrorIs(t, err, webhook.ErrNotFound)
 }
 
-func TestReplayByAdmin_IsTheSame_AndSaysWhoDidIt(t *testing.T) {
+func TestReplayByAdmin_IsTheSame_AndTheAuditLogTellsWhoHadWhatSentAgain(t *testing.T) {
 	f := newFixture(t)
 	failed := f.sent(f.sub, 3, webhook.Failed, time.Minute)
 	r, err := f.Webhooks.ReplayByAdmin(t.Context(), f.sub,
@@ -203,48 +134,13 @@ func TestReplayByAdmin_IsTheSame_AndSaysWhoDidIt(t *testing.T) {
 	require.Equal(t, 3, r.Matched)
 	f.steps()
 	require.Equal(t, once(failed), f.repeated(f.sub))
-	var who string
-	require.NoError(t, f.Pool.QueryRow(t.Context(),
-		`SELECT actor FROM audit_log WHERE action = 'webhook.replay' AND subject = $1 AND detail ->> 'replayId' = $2`,
-		id.Subscription.Of(f.sub), id.Replay.Of(r.ID)).Scan(&who))
-	require.Equal(t, "admin", who)
-}
-
-func TestReplays_ThatAreOver_AreForgottenInTheEnd(t *testing.T) {
-	f := newFixture(t)
-	f.replay(f.sub, "")
-	f.steps()
-	f.replay(f.sub, "")
-	forget := func(before time.Time) (n int) {
-		f.Write(func(ctx context.Context, r *postgres.Store) (err error) {
-			n, err = r.Replays.DeleteFinished(ctx, before, 10)
-			return err
-		})
-		return n
-	}
-	require.Zero(t, forget(f.clock.Now().Add(-time.Hour)))
-	require.Equal(t, 1, forget(f.clock.Now().Add(time.Hour)), "one that is under way stays")
-	require.Equal(t, 1, f.open())
-}
-
-func TestAudit_TellsWhatThePartnerHadSentAgain(t *testing.T) {
-	f := newFixture(t)
-	original := f.sent(f.sub, 1, webhook.Failed, time.Minute)[0]
-	_, err := f.Webhooks.Redeliver(t.Context(), f.by, f.sub, original)
+	_, err = f.Webhooks.Redeliver(t.Context(), f.by, f.sub, failed[0])
 	require.NoError(t, err)
-	f.replay(f.sub, "")
-	rows, err := f.Pool.Query(t.Context(),
-		`SELECT action FROM audit_log WHERE actor = $1 AND subject = $2 AND detail ->> 'keyId' = $3`,
-		"partner:"+id.Partner.Of(f.by.Partner.ID), id.Subscription.Of(f.sub), id.APIKey.Of(f.by.Key.ID))
-	require.NoError(t, err)
-	defer rows.Close()
-	var actions []string
-	for rows.Next() {
-		var action string
-		require.NoError(t, rows.Scan(&action))
-		actions = append(actions, action)
-	}
-	require.NoError(t, rows.Err())
-	slices.Sort(actions)
-	require.Equal(t, []string{"webhook.redeliver", "webhook.replay"}, actions)
+	own := f.replay(f.sub, "")
+	about, by := id.Subscription.Of(f.sub), "partner:"+id.Partner.Of(f.by.Partner.ID)
+	const replays = "action = 'webhook.replay' AND subject = $1 AND actor = $2 AND detail ->> 'replayId' = $3"
+	require.Equal(t, 1, f.Count("audit_log", replays, about, "admin", id.Replay.Of(r.ID)))
+	require.Equal(t, 1, f.Count("audit_log", replays, about, by, id.Replay.Of(own.ID)))
+	require.Equal(t, 2, f.Count("audit_log", `action IN ('webhook.redeliver', 'webhook.replay') AND subject = $1
+		AND actor = $2 AND detail ->> 'keyId' = $3`, about, by, id.APIKey.Of(f.by.Key.ID)))
 }

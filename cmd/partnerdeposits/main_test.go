@@ -2,11 +2,12 @@ package main
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/lab/procs"
 )
 
 // TestMain is the command itself in the processes that the test starts.
@@ -29,7 +30,7 @@ func TestCommand_IsTheOneThatItIsNamed(t *testing.T) {
 	} {
 		path := filepath.Join(t.TempDir(), name)
 		require.NoError(t, os.Symlink(binary, path))
-		command := exec.CommandContext(t.Context(), path, "--version")
+		command := procs.Command(t.Context(), path, "--version")
 		command.Env = append(os.Environ(), "TEST_COMMAND=1")
 		output, err := command.CombinedOutput()
 		require.Equal(t, name == "server", err != nil, name)

@@ -5,11 +5,12 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"os/exec"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/lab/procs"
 )
 
 func TestFakeStripe_RunsOnlyWhereNothingLeadsToStripe(t *testing.T) {
@@ -53,7 +54,7 @@ func TestFakeStripe_AnswersUntilItIsStopped(t *testing.T) {
 
 func TestFakeStripe_IsInNoProcessOfProduction(t *testing.T) {
 	t.Parallel()
-	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "partnerdeposits/cmd/http",
+	out, err := procs.Command(t.Context(), "go", "list", "-deps", "partnerdeposits/cmd/http",
 		"partnerdeposits/cmd/dispatcher", "partnerdeposits/cmd/admin").Output()
 	require.NoError(t, err)
 	require.Contains(t, string(out), "partnerdeposits/adapters/payments/stripe\n")

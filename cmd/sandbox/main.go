@@ -37,7 +37,7 @@ func sandbox(ctx context.Context, environ []string, stdout, stderr io.Writer) in
 	say := func(format string, args ...any) { fmt.Fprintf(stdout, "# "+format+"\n", args...) }
 	var services *backing.Services
 	err := step(say, "starting Postgres and Redis", stepEvery, func() (err error) {
-		services, err = backing.Start(ctx, backing.Options{Purpose: backing.Sandbox, AllowMiniredis: true, Logf: say})
+		services, err = backing.Start(ctx, backing.Options{Purpose: backing.Sandbox, Logf: say})
 		return err
 	})
 	if err != nil {

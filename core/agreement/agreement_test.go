@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/core/agreement"
+	"partnerdeposits/core/money"
 )
 
 func terms() agreement.Terms {
@@ -51,6 +52,25 @@ func TestWords_CoverThatDependsOnThePayment_SayHowLong(t *testing.T) {
 	require.Contains(t, limited.Words("de"), "by writing to Les Gîtes d’Ada, and with my bank.")
 	require.NotContains(t, limited.Words("en"), "terms at")
 	require.NotContains(t, limited.Words("fr"), "conditions")
+}
+
+func TestShort_GroupsTheDigitsOfAnAmount(t *testing.T) {
+	t.Parallel()
+	for amount, want := range map[money.Cents][2]string{
+		7_000: {"€70.00", "70,00 €"}, 70_005: {"€700.05", "700,05 €"}, 10_000_000: {"€100,000.00", "100 000,00 €"},
+		123_456_789: {"€1,234,567.89", "1 234 567,89 €"},
+	} {
+		claimed := terms()
+		claimed.Amount = amount
+		require.Contains(t, plain(claimed.Short("en")), "up to "+want[0]+" may")
+		require.Contains(t, plain(claimed.Short("fr")), "débit de "+want[1]+" au plus")
+	}
+}
+
+func TestLocaleOf_IsTheLanguageOfTheLastAgreement(t *testing.T) {
+	t.Parallel()
+	require.Empty(t, agreement.LocaleOf(nil))
+	require.Equal(t, "fr", agreement.LocaleOf([]agreement.Record{{Locale: "en"}, {Locale: "fr"}}))
 }
 
 // A tenant reads the sentence beside the checkbox first, so it must be part of what is kept.

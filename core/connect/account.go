@@ -133,16 +133,16 @@ func (l Link) Usable() error {
 //
 // Returns ErrAlreadyLinked for another partner and ErrExternalIDConflict for another external id.
 func Decide(current *Link, partnerID id.ID, externalID string) (already bool, err error) {
-	switch {
-	case current == nil:
+	if current == nil {
 		return false, nil
-	case current.PartnerID != partnerID:
-		return false, ErrAlreadyLinked
-	case current.ExternalID != externalID:
-		return false, ErrExternalIDConflict
-	default:
-		return true, nil
 	}
+	if current.PartnerID != partnerID {
+		return false, ErrAlreadyLinked
+	}
+	if current.ExternalID != externalID {
+		return false, ErrExternalIDConflict
+	}
+	return true, nil
 }
 
 // SignUp holds the fields of the sign-up form.

@@ -4,11 +4,13 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/id"
 )
@@ -24,6 +26,22 @@ func TestLink_IsUsableUntilItIsRevoked(t *testing.T) {
 func TestVerified_NeedsTheTimeOfTheProof(t *testing.T) {
 	require.False(t, connect.Operator{}.Verified())
 	require.True(t, connect.Operator{VerifiedAt: now}.Verified())
+}
+
+func TestContact_IsAnAddressOrANumber_AndIsToldWithTheName(t *testing.T) {
+	for contact, want := range map[string]string{
+		"": "Chalets", "ada@b.example": "Chalets (ada@b.example)", "+33 6 12 34 56 78": "Chalets (+33 6 12 34 56 78)",
+	} {
+		require.True(t, connect.ValidContact(contact), contact)
+		require.Equal(t, want, connect.Account{CompanyName: "Chalets", Contact: contact}.Called())
+	}
+	require.True(t, connect.ValidContact("(04) 50.00.00.00"))
+	for _, contact := range []string{"x", "a@b", "https://evil.example", "call me: 0612345678", "+", "12345",
+		"0123456789 \u202e1", "1\n2345678", strings.Repeat("1", 31), "a@b.example c@d.example"} {
+		require.False(t, connect.ValidContact(contact), contact)
+	}
+	require.Equal(t, "Europe/Paris", connect.Account{Timezone: "Europe/Paris"}.Zone().String())
+	require.Equal(t, actor.Operator(id.ID{7}), connect.Operator{ID: id.ID{7}}.Actor())
 }
 
 func TestValidLocale_IsALanguageOfThePages(t *testing.T) {

@@ -58,6 +58,9 @@ func TestVerify(t *testing.T) {
 		{"milliseconds", signed("demo", "op", at(0)+"000"), connect.ErrExpired},
 		{"nineteen nines", signed("demo", "op", "9999999999999999999"), connect.ErrExpired},
 		{"twenty digits", signed("demo", "op", "10000000000000000000"), connect.ErrInvalidSignature},
+		{"zero", signed("demo", "op", "0"), connect.ErrExpired},
+		{"with a sign", signed("demo", "op", "+"+at(0)), connect.ErrInvalidSignature},
+		{"in Arabic digits", signed("demo", "op", "١٧٩٠٠٠٠٠٠٠"), connect.ErrInvalidSignature},
 		{"negative", signed("demo", "op", "-5"), connect.ErrInvalidSignature},
 		{"decimal suffix, signed", signed("demo", "op", at(0)+".0"), connect.ErrInvalidSignature},
 		{"ts is not the signed one", otherTS, connect.ErrInvalidSignature},
@@ -66,6 +69,8 @@ func TestVerify(t *testing.T) {
 		{"api key as secret", withAPIKey, connect.ErrInvalidSignature},
 		{"wrong order", wrongOrder, connect.ErrInvalidSignature},
 		{"no external id", signed("demo", "", at(0)), connect.ErrInvalidSignature},
+		{"an external id of 255 bytes", signed("demo", strings.Repeat("x", 255), at(0)), nil},
+		{"an external id of 256 bytes", signed("demo", strings.Repeat("x", 256), at(0)), connect.ErrInvalidSignature},
 		{"no sig", connect.Params{Partner: "demo", ExternalID: "op", TS: at(0)}, connect.ErrInvalidSignature},
 		{"no ts", signed("demo", "op", ""), connect.ErrInvalidSignature},
 	}
@@ -107,12 +112,19 @@ func TestSignUp_Validate(t *testing.T) {
 	good := connect.SignUp{Email: "a@b.example", Password: "correct horse", CompanyName: "Chalets"}
 	require.NoError(t, good.Validate())
 	bad := good
-	bad.Password = "short"
-	require.ErrorIs(t, bad.Validate(), connect.ErrInvalidPassword)
+	for password, want := range map[string]error{
+		strings.Repeat("é", 10): nil, strings.Repeat("é", 200): nil, strings.Repeat("é", 9): connect.ErrInvalidPassword,
+		strings.Repeat("é", 201): connect.ErrInvalidPassword, "correct\x00horse": connect.ErrInvalidPassword,
+	} {
+		bad.Password = password
+		require.ErrorIs(t, bad.Validate(), want, "%q", password)
+	}
 	bad = good
+	bad.CompanyName = strings.Repeat("é", 120)
+	require.NoError(t, bad.Validate())
 	for _, company := range []string{"  ", "Chalets\r\n\r\nYour account is locked: https://evil.example", "Chalets\u202e",
 		"Chalets\u2028x", "Your bank: pay at https://evil.example/now", "Pay at HTTPS://evil.example",
-		"Visit Www.evil.example", "WWW.evil"} {
+		"Visit Www.evil.example", "WWW.evil", strings.Repeat("é", 121)} {
 		bad.CompanyName = company
 		require.ErrorIs(t, bad.Validate(), connect.ErrInvalidCompany, "%q", company)
 	}

@@ -71,12 +71,13 @@ func Explain(slug string, values map[string][]string, keys Keys, now time.Time) 
 		return p, because(CauseMissingSecret, "")
 	}
 	verdict := p.Verify(keys.Connect, now)
-	switch {
-	case verdict == nil:
+	if verdict == nil {
 		return p, because(CauseValid, "")
-	case errors.Is(verdict, ErrInvalidSignature):
+	}
+	if errors.Is(verdict, ErrInvalidSignature) {
 		return p, p.explainSignature(keys)
-	case len(p.TS) == millisecondDigits:
+	}
+	if len(p.TS) == millisecondDigits {
 		return p, because(CauseMilliseconds, "")
 	}
 	if seconds, err := strconv.ParseInt(p.TS, 10, 64); err != nil || seconds > now.Unix() {
@@ -91,21 +92,25 @@ const millisecondDigits = 13
 // wrongForm finds a parameter that is missing, repeated or of the wrong form.
 func wrongForm(slug string, values map[string][]string) Explanation {
 	for _, name := range []string{"partner", "external_id", "ts", "sig"} {
-		switch v := values[name]; {
-		case len(v) == 0:
+		v := values[name]
+		if len(v) == 0 {
 			return because(CauseMissingParameter, "It is "+name+".")
-		case len(v) == 1 && v[0] == "":
-			return because(CauseMissingParameter, "It is "+name+", which is empty, or no UTF-8 in percent encoding.")
-		case len(v) > 1:
+		}
+		if len(v) > 1 {
 			return because(CauseMalformedParameter, name+" stands there more than once.")
+		}
+		if v[0] == "" {
+			return because(CauseMissingParameter, "It is "+name+", which is empty, or no UTF-8 in percent encoding.")
 		}
 	}
 	sig, bare := values["sig"][0], strings.TrimPrefix(values["sig"][0], "sha256=")
-	switch {
-	case values["partner"][0] != slug:
+	if values["partner"][0] != slug {
 		return because(CauseWrongPartner, "Your slug is "+slug+".")
-	case len(values["external_id"][0]) > MaxExternalID:
+	}
+	if len(values["external_id"][0]) > MaxExternalID {
 		return because(CauseMalformedParameter, "external_id has more than 255 bytes.")
+	}
+	switch {
 	case sigPattern.MatchString(sig):
 	case base64Sig.MatchString(bare):
 		return because(CauseBase64, "")

@@ -266,23 +266,31 @@ func (d *Debt) Refuse(r Refused, schedule CollectionSchedule, by actor.Actor,
 // Returns ErrCollectionOver, or ErrCollectionNotRetryable for a card that must not be charged again and after
 // MaxAttempts.
 func (d *Debt) Retry(by actor.Actor, now time.Time) (CollectionTransition, error) {
-	switch {
-	case d.State.Final():
-	case d.Barred:
-		return CollectionTransition{}, ErrCollectionNotRetryable.WithMessage(
-			"The bank forbids another charge of this card (%s). The tenant can pay with another card.", d.Failure)
-	case d.Attempt >= MaxAttempts && d.Answered:
-		return CollectionTransition{}, ErrCollectionNotRetryable.WithMessage(
-			"The card was charged %d times without success, which is the card networks' limit.", d.Attempt)
-	case !now.Before(d.CapturedAt.Add(LastAttempt)):
-		return CollectionTransition{},
-			ErrCollectionNotRetryable.WithMessage("The capture is older than 30 days, which is the card networks' limit.")
+	if err := d.chargeable(now); err != nil && !d.State.Final() {
+		return CollectionTransition{}, err
 	}
 	made, err := d.step(RetriedByStaff, by, nil, now)
 	if err == nil && d.Answered {
 		d.NextAttemptAt = now
 	}
 	return made, err
+}
+
+// chargeable returns ErrCollectionNotRetryable for a card that must not be charged once more.
+func (d *Debt) chargeable(now time.Time) error {
+	if d.Barred {
+		return ErrCollectionNotRetryable.WithMessage(
+			"The bank forbids another charge of this card (%s). The tenant can pay with another card.", d.Failure)
+	}
+	if d.Attempt >= MaxAttempts && d.Answered {
+		return ErrCollectionNotRetryable.WithMessage(
+			"The card was charged %d times without success, which is the card networks' limit.", d.Attempt)
+	}
+	if !now.Before(d.CapturedAt.Add(LastAttempt)) {
+		return ErrCollectionNotRetryable.WithMessage(
+			"The capture is older than 30 days, which is the card networks' limit.")
+	}
+	return nil
 }
 
 // Fail ends the collection without payment, by a trigger that Ends. Returns ErrCollectionOver.

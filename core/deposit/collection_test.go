@@ -154,6 +154,11 @@ func TestSchedule_Mistakes_AreNamed(t *testing.T) {
 		{-1}, {0, 30*day + 1}} {
 		require.NotEmpty(t, wrong.Mistake(), "%v", wrong)
 	}
+	fifteen := make(deposit.CollectionSchedule, 15)
+	for i := range fifteen {
+		fifteen[i] = time.Duration(i+16) * day
+	}
+	require.Empty(t, fifteen.Mistake(), "up to the thirtieth day")
 	require.Empty(t, deposit.CollectionSchedule{30 * day}.Mistake())
 }
 

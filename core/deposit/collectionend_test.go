@@ -65,6 +65,15 @@ func TestAskEnd_OnceAndWhileTheCollectionRuns(t *testing.T) {
 }
 
 func TestFail_ByTheOperator_HasItsFailure(t *testing.T) {
+	untried := deposit.Debt{State: deposit.CollectionScheduled}
+	step, err := untried.Fail(deposit.CollectionTooSmall, actor.Clock, start)
+	require.NoError(t, err)
+	require.Empty(t, step.Detail, "no attempt, no refusal")
+	require.True(t, untried.Answered)
+	before := untried
+	_, err = untried.Fail(deposit.CollectionCancelled, actor.Clock, start)
+	require.ErrorIs(t, err, deposit.ErrCollectionOver)
+	require.Equal(t, before, untried)
 	for _, as := range []deposit.CollectionTrigger{deposit.SettledElsewhere, deposit.CollectionWithdrawn} {
 		d := deposit.Debt{State: deposit.AwaitingTenant, CapturedAt: start, Answered: true, Failure: "lost_card", Attempt: 1}
 		step, err := d.Fail(as, operator, start)

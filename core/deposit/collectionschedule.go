@@ -26,12 +26,13 @@ func (s CollectionSchedule) Mistake() string {
 		return fmt.Sprintf("must have 1 to %d times: the card networks allow no more charges for a debt", MaxAttempts)
 	}
 	for i, at := range s {
-		switch {
-		case at < 0:
+		if at < 0 {
 			return fmt.Sprintf("%s is before the capture", at)
-		case at > LastAttempt:
+		}
+		if at > LastAttempt {
 			return fmt.Sprintf("%s is later than %s after the capture: the card networks allow no later charge", at, LastAttempt)
-		case i > 0 && at <= s[i-1]:
+		}
+		if i > 0 && at <= s[i-1] {
 			return fmt.Sprintf("%s does not come after %s: the times count from the capture and increase", at, s[i-1])
 		}
 	}

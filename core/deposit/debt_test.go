@@ -50,6 +50,61 @@ func TestRetry_OfADebt_WhileTheCardMayBeCharged(t *testing.T) {
 	}
 }
 
+func TestDue_WhileTheCardIsCharged_AtItsTimeOrUnderWay(t *testing.T) {
+	for _, state := range deposit.CollectionStates {
+		charged := state == deposit.CollectionScheduled || state == deposit.CollectionRetrying
+		for name, c := range map[string]struct {
+			debt deposit.Debt
+			want bool
+		}{
+			"a moment early": {deposit.Debt{State: state, Answered: true, NextAttemptAt: start.Add(1)}, false},
+			"at its time":    {deposit.Debt{State: state, Answered: true, NextAttemptAt: start}, charged},
+			"under way":      {deposit.Debt{State: state, NextAttemptAt: start.Add(1)}, charged},
+		} {
+			require.Equal(t, c.want, c.debt.Due(start), "%s, %s", state, name)
+		}
+	}
+}
+
+func TestPaid_ByCardOrByTheTenant_EndsTheDebt(t *testing.T) {
+	for state, want := range map[deposit.CollectionState]deposit.CollectionTrigger{
+		deposit.CollectionScheduled: deposit.CardCharged, deposit.CollectionRetrying: deposit.CardCharged,
+		deposit.AwaitingTenant: deposit.PaidByTenant,
+	} {
+		d := deposit.Debt{State: state, Attempt: 2, Failure: "card_declined", NextAttemptAt: start.Add(day)}
+		step, err := d.Paid(actor.Provider, start)
+		require.NoError(t, err)
+		require.Equal(t, []any{want, map[string]string{"attempt": "2", "failure": "card_declined"}},
+			[]any{step.Trigger, step.Detail})
+		require.Equal(t, deposit.Debt{State: deposit.CollectionPaid, Attempt: 2, Transitions: 1, Answered: true,
+			EndedAt: start}, d)
+		_, err = d.Paid(actor.Provider, start.Add(day))
+		require.ErrorIs(t, err, deposit.ErrCollectionOver)
+		require.Equal(t, start, d.EndedAt)
+	}
+	failed := deposit.Debt{State: deposit.CollectionFailed, Failure: "expired"}
+	_, err := failed.Paid(actor.Provider, start)
+	require.ErrorIs(t, err, deposit.ErrCollectionOver)
+	require.Equal(t, deposit.Debt{State: deposit.CollectionFailed, Failure: "expired"}, failed)
+}
+
+func TestExpired_AfterHalfAYearWithoutPayment(t *testing.T) {
+	const unpaid = 180 * day
+	for _, state := range deposit.CollectionStates {
+		d := deposit.Debt{State: state, CapturedAt: start}
+		require.False(t, d.Expired(start.Add(unpaid-1)), state)
+		require.Equal(t, !state.Final(), d.Expired(start.Add(unpaid)), state)
+	}
+}
+
+func TestIn_OfADebt_KeepsItsTimesInAnotherZone(t *testing.T) {
+	paris := time.FixedZone("CEST", 2*60*60)
+	require.Nil(t, (*deposit.Debt)(nil).In(paris))
+	d := &deposit.Debt{CapturedAt: start}
+	require.Equal(t, start.In(paris), d.In(paris).CapturedAt)
+	require.Equal(t, start, d.CapturedAt)
+}
+
 func TestRefuse_OfADebtThatIsOver_ChangesNothing(t *testing.T) {
 	for _, over := range []deposit.CollectionState{deposit.AwaitingTenant, deposit.CollectionPaid,
 		deposit.CollectionFailed} {

@@ -116,16 +116,19 @@ type Draft struct {
 // Returns, in this order, ErrBelowMinimum, ErrAboveMaximum, ErrDateRange, invalid_field for rentalContract,
 // missing_field or ErrInvalidReturnURL for returnUrl, and invalid_field for metadata.
 func (d Draft) Validate(ceiling money.Cents) error {
-	switch {
-	case d.Amount < MinAmount:
+	if d.Amount < MinAmount {
 		return ErrBelowMinimum.WithMessage("amount: %sis below the minimum of %s EUR", euros(d.Amount), MinAmount)
-	case d.Amount > ceiling:
+	}
+	if d.Amount > ceiling {
 		return ErrAboveMaximum.WithMessage("amount: %sexceeds this operator's maximum of %s EUR", euros(d.Amount), ceiling)
-	case d.ContractEndAt.Before(d.ContractStartAt):
+	}
+	if d.ContractEndAt.Before(d.ContractStartAt) {
 		return ErrDateRange
-	case utf8.RuneCountInString(d.RentalContract) > MaxRentalContract:
+	}
+	if utf8.RuneCountInString(d.RentalContract) > MaxRentalContract {
 		return fault.ErrInvalidField.WithField("rentalContract", "is longer than %d characters", MaxRentalContract)
-	case d.URLGeneration && d.ReturnURL == "":
+	}
+	if d.URLGeneration && d.ReturnURL == "" {
 		return fault.ErrMissingField.WithField("returnUrl", "is required when depositUrlGeneration is true")
 	}
 	if d.ReturnURL != "" {

@@ -47,6 +47,8 @@ func TestDraft_Validate(t *testing.T) {
 			"amount: 2500.01 EUR exceeds this operator's maximum of 2500.00 EUR"},
 		{"1e400", func(d *deposit.Draft) { d.Amount = money.Limit }, "amount_above_maximum",
 			"amount: exceeds this operator's maximum of 2500.00 EUR"},
+		{"-1e400", func(d *deposit.Draft) { d.Amount = -money.Limit }, "amount_below_minimum",
+			"amount: is below the minimum of 70.00 EUR"},
 		{"ends before it starts", func(d *deposit.Draft) { d.ContractEndAt = start.Add(-time.Second) }, "invalid_date_range",
 			"contractEndAt: is before contractStartAt."},
 		{"long contract", func(d *deposit.Draft) { d.RentalContract = strings.Repeat("é", 256) }, "invalid_field",
@@ -75,6 +77,13 @@ func TestDraft_Validate(t *testing.T) {
 	local := good
 	local.ReturnURL, local.URLGeneration, local.Amount = "http://localhost:3000/x", true, 400_000
 	require.NoError(t, local.Validate(400_000), "a negotiated ceiling is inclusive")
+	full := good
+	full.RentalContract = strings.Repeat("é", 255)
+	full.Metadata = map[string]string{strings.Repeat("é", 40): strings.Repeat("é", 500)}
+	for i := range 19 {
+		full.Metadata[strings.Repeat("k", i+1)] = ""
+	}
+	require.NoError(t, full.Validate(deposit.DefaultMaxAmount), "every limit is inclusive")
 }
 
 // The order of the checks is a promise (api.md §1): a draft with several mistakes is refused for the first.
@@ -267,6 +276,21 @@ func TestOutcome(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, d.Outcome(), trigger)
 	}
+	for _, later := range []deposit.Status{deposit.Closed, deposit.Captured} {
+		require.Equal(t, deposit.OutcomeSecured, (&deposit.Deposit{Status: later}).Outcome(), later)
+	}
+}
+
+func TestCaptureWords_AreThoseOfTheCapture(t *testing.T) {
+	released := deposit.Transition{Trigger: deposit.Released, Detail: map[string]string{"reason": "other"}}
+	captured := deposit.Transition{Trigger: deposit.CaptureRequested,
+		Detail: map[string]string{"reason": "damage", "description": "A broken window."}}
+	for want, steps := range map[[2]string][]deposit.Transition{
+		{}: {released}, {"damage", "A broken window."}: {captured, released},
+	} {
+		reason, words := deposit.CaptureWords(steps)
+		require.Equal(t, want, [2]string{reason, words})
+	}
 }
 
 func TestReferenceBeginnings_OfATextThatMayBeOne(t *testing.T) {
@@ -275,6 +299,7 @@ func TestReferenceBeginnings_OfATextThatMayBeOne(t *testing.T) {
 		"d-vfk": {"D-VFK"}, "D-VFKB-2E9H": {"D-VFKB-2E9H"}, "dvfk": {"D-DVFK", "D-VFK"}, "d vfk": {"D-DVFK", "D-VFK"},
 		"dvfkb2e9h": {"D-VFKB-2E9H"}, "dvf": {"D-DVF"}, "d-vf": nil, "vf": nil, "": nil, "d": nil, "vfkb2e9hx": nil,
 		"dvfkb2e9hx": nil, "vfk%": nil, "vfk_": nil, "väk": nil, "garcia lopez": nil,
+		"a0z9": {"D-A0Z9"}, "ab/c": nil, "ab:c": nil, "ab@c": nil, "ab[c": nil,
 	} {
 		require.Equal(t, want, deposit.ReferenceBeginnings(heard), heard)
 	}

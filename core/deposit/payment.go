@@ -73,12 +73,15 @@ var Outcomes = []Outcome{OutcomeSecured, OutcomeDeclined, OutcomeAbandoned}
 
 // Outcome is the outcome for a tenant who leaves checkout now (api.md §3).
 func (d *Deposit) Outcome() Outcome {
-	switch {
-	case d.Status == Active || d.Status == Closed || d.Status == Captured:
+	switch d.Status {
+	case Active, Closed, Captured:
 		return OutcomeSecured
-	case d.StatusReason == TenantDeclined.Reason() || d.Status == PaymentIssue:
+	case PaymentIssue:
 		return OutcomeDeclined
-	default:
-		return OutcomeAbandoned
+	case Pending, Incomplete, Cancelled:
 	}
+	if d.StatusReason == TenantDeclined.Reason() {
+		return OutcomeDeclined
+	}
+	return OutcomeAbandoned
 }

@@ -69,17 +69,20 @@ func Refundable(p Payment, earlier []Refund, want money.Cents) (money.Cents, err
 			rest -= r.Amount
 		}
 	}
-	switch {
-	case p.Status != PaymentSucceeded:
+	if p.Status != PaymentSucceeded {
 		return 0, ErrNotRefundable
-	case rest <= 0:
+	}
+	if rest <= 0 {
 		return 0, ErrNotRefundable.WithMessage("The payment has been refunded already.")
-	case want < 0:
+	}
+	if want < 0 {
 		return 0, fault.ErrInvalidField.WithField("amount", "must be more than 0")
-	case want > rest:
+	}
+	if want > rest {
 		return 0,
 			ErrRefundExceeds.WithMessage("amount: %sexceeds the %s EUR of the payment that are not refunded.", euros(want), rest)
-	case want == 0:
+	}
+	if want == 0 {
 		return rest, nil
 	}
 	return want, nil

@@ -52,7 +52,7 @@ func (t Trigger) Reason() string {
 	return string(t)
 }
 
-//go:generate go run partnerdeposits/lab/diagram ../../docs/deposit.md
+//go:generate go test partnerdeposits/lab/diagram -count=1 -update
 
 // transitions holds every transition that is allowed (api.md §3); a status without a row is final.
 var transitions = map[Status]map[Trigger]Status{

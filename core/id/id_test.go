@@ -36,6 +36,10 @@ func TestParse_WhatWasNeverGivenOut_IsUnknown(t *testing.T) {
 	_, ok := id.Deposit.Parse(good)
 	require.True(t, ok)
 	require.Len(t, good, 30)
+	last := id.Deposit.Of(id.ID{0xff, 15: 1})
+	require.Equal(t, "dep_7", last[:5], "of the largest ids")
+	_, ok = id.Deposit.Parse(last)
+	require.True(t, ok)
 }
 
 func TestString_IsTheUUIDForm(t *testing.T) {

@@ -1,6 +1,7 @@
 package mailaddr_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -32,7 +33,10 @@ func TestValid(t *testing.T) {
 		"": false, "a": false, "a@b": false, "@b.c": false, "a@b..c": false, "a b@c.de": false, "a@b@c.de": false,
 		"a@b.c\r\nBcc:x": false, "a\x00@b.cd": false, "a@-b.cd": false,
 		"a\u202e@b.cd": false, "a\u200b@b.cd": false, "a@b.cd\u2028": false, "a\u00a0@b.cd": false, "a\u0085@b.cd": false,
-		"\ufeffa@b.cd": false,
+		"\ufeffa@b.cd": false, "a@b-.cd": false, "a<b@c.de": false,
+		strings.Repeat("a", 64) + "@b.cd": true, strings.Repeat("a", 65) + "@b.cd": false,
+		"a@" + strings.Repeat("b", 63) + ".cd": true, "a@" + strings.Repeat("b", 64) + ".cd": false,
+		"a@" + strings.Repeat("b.", 125) + "cd": true, "aa@" + strings.Repeat("b.", 125) + "cd": false, // 254 bytes, and 255
 	} {
 		require.Equal(t, want, mailaddr.Valid(s), s)
 	}

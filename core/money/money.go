@@ -135,14 +135,15 @@ func (c Cents) AppendEuros(b []byte) []byte {
 		b, c = append(b, '-'), -c
 	}
 	b = strconv.AppendInt(b, int64(c/100), 10)
-	switch f := int64(c % 100); {
-	case f == 0:
-	case f%10 == 0:
-		b = append(b, '.', byte('0'+f/10))
-	default:
-		b = append(b, '.', byte('0'+f/10), byte('0'+f%10))
+	f := int64(c % 100)
+	if f == 0 {
+		return b
 	}
-	return b
+	b = append(b, '.', byte('0'+f/10))
+	if f%10 == 0 {
+		return b
+	}
+	return append(b, byte('0'+f%10))
 }
 
 // Share gives bps basis points (hundredths of a percent) of c. Half a cent is rounded to the even cent.

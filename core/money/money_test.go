@@ -18,7 +18,8 @@ func TestParseEuros_ReadsByValue(t *testing.T) {
 		"2500.01": 250001,
 		"1e2":     10000, "0": 0, "-0": 0, "0e999999999999999999999": 0, "-5": -500, "0.01": 1,
 		"1e400": money.Limit, "-1e400": -money.Limit, "1e99999999999999999999999": money.Limit,
-		"123456789012345678901234567890": money.Limit,
+		"123456789012345678901234567890": money.Limit, "9999999999999.99": 999_999_999_999_999,
+		"10000000000000": money.Limit, // a cent more has 16 digits
 	} {
 		got, err := money.ParseEuros(in)
 		require.NoError(t, err, in)
@@ -109,6 +110,7 @@ func TestCents_WrittenAndReadAgain(t *testing.T) {
 func TestCents_Formats(t *testing.T) {
 	require.Equal(t, "2500.01", money.Cents(250001).String())
 	require.Equal(t, "-0.05", money.Cents(-5).String())
+	require.Equal(t, "0.00", money.Cents(0).String())
 	for c, want := range map[money.Cents]string{7000: "70", 7050: "70.5", 250001: "2500.01", 5: "0.05", -150: "-1.5",
 		0: "0"} {
 		require.Equal(t, want, string(c.AppendEuros(nil)))

@@ -38,16 +38,16 @@ func Parse(raw string, allowLocal bool) (*url.URL, error) {
 	if err != nil || u.Host == "" || u.Hostname() == "" || u.Opaque != "" {
 		return nil, ErrMalformed
 	}
-	switch {
-	case u.User != nil:
+	if u.User != nil {
 		return nil, ErrUserInfo
-	case u.Fragment != "" || strings.Contains(raw, "#"):
-		return nil, ErrFragment
-	case u.Scheme == "https", u.Scheme == "http" && allowLocal && IsLocalhost(u.Hostname()):
-		return u, nil
-	default:
-		return nil, ErrScheme
 	}
+	if strings.Contains(raw, "#") {
+		return nil, ErrFragment
+	}
+	if u.Scheme == "https" || u.Scheme == "http" && allowLocal && IsLocalhost(u.Hostname()) {
+		return u, nil
+	}
+	return nil, ErrScheme
 }
 
 // IsLocalhost reports whether host is localhost, 127.0.0.1 or ::1.
@@ -76,7 +76,7 @@ func Append(raw string, params []Param, ours ...string) string {
 	var b strings.Builder
 	b.WriteString(raw)
 	separator := byte('?')
-	if i := strings.IndexByte(raw, '?'); i >= 0 {
+	if strings.Contains(raw, "?") {
 		separator = '&'
 		if last := raw[len(raw)-1]; last == '?' || last == '&' {
 			separator = 0

@@ -38,7 +38,9 @@ func TestParse(t *testing.T) {
 		{"nonsense", true, returnurl.ErrMalformed},
 		{"/relative", true, returnurl.ErrMalformed},
 		{"", true, returnurl.ErrMalformed},
-		{"https://a.example/" + strings.Repeat("a", 2048), true, returnurl.ErrTooLong},
+		{"https://a.example/" + strings.Repeat("a", 2030), true, nil},
+		{"https://a.example/" + strings.Repeat("a", 2031), true, returnurl.ErrTooLong},
+		{"https://a.example/\x7f", true, returnurl.ErrMalformed},
 	}
 	for _, c := range cases {
 		_, err := returnurl.Parse(c.raw, c.local)

@@ -16,6 +16,7 @@ func TestNext_IsAPageOfTheDesk(t *testing.T) {
 		"/dashboard/deposits?q=//evil.example":    "/dashboard/deposits?q=//evil.example", // a value
 		"/dashboard":                              "/dashboard",
 		"/dashboard?ends_by=2026-01-01":           "/dashboard?ends_by=2026-01-01",
+		"/dashboard/~ann?q=!":                     "/dashboard/~ann?q=!",
 	} {
 		require.Equal(t, want, site.Next(asked))
 	}
@@ -24,7 +25,7 @@ func TestNext_IsAPageOfTheDesk(t *testing.T) {
 		"/dashboard/../logout", "/dashboard/%2e%2e/logout", "/dashboard/..%2flogout", "/dashboard//evil.example",
 		`/dashboard\evil`, "/dashboard/\r\nSet-Cookie: x=y", "/dashboard/%0d%0a/..", " /dashboard", "/dashboard/é",
 		"/dashboard/x#y", "javascript:alert(1)", "dashboard/x", "http:/dashboard/x", "/dashboard/%zz", "?next=/dashboard",
-		"/\tdashboard", "@evil.example/dashboard",
+		"/\tdashboard", "@evil.example/dashboard", "/dashboard?q=a b", "/dashboard?q=\x7f",
 	} {
 		require.Equal(t, site.Desk, site.Next(asked), asked)
 	}

@@ -21,4 +21,5 @@ func TestURL_HasOneSlashBetweenBaseAndPath(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "https://desk.example/login", site.URL("https://desk.example", site.LogIn))
 	require.Equal(t, "https://desk.example/login", site.URL("https://desk.example/", site.LogIn))
+	require.Equal(t, "https://desk.example/checkout/s3cret", site.CheckoutURL("https://desk.example/", "s3cret"))
 }

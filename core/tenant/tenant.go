@@ -104,10 +104,10 @@ func (p Person) Validate() error {
 	if err := validEmail("email", p.Email); err != nil {
 		return err
 	}
-	switch {
-	case p.Phone != "" && !phonePattern.MatchString(p.Phone):
+	if p.Phone != "" && !phonePattern.MatchString(p.Phone) {
 		return fault.ErrInvalidField.WithField("phone", "must be in E.164 form, like +33612345678")
-	case !ValidLocale(p.Locale):
+	}
+	if !ValidLocale(p.Locale) {
 		return fault.ErrInvalidField.WithField("locale", "must look like fr or en-GB")
 	}
 	if err := validName("firstName", p.FirstName); err != nil {
@@ -160,10 +160,10 @@ func (c Contact) Validate(prefix string) error {
 }
 
 func validEmail(field, s string) error {
-	switch {
-	case s == "":
+	if s == "" {
 		return fault.ErrMissingField.WithField(field, "is required")
-	case !mailaddr.Valid(s):
+	}
+	if !mailaddr.Valid(s) {
 		return fault.ErrInvalidField.WithField(field, "is not an e-mail address")
 	}
 	return nil
@@ -173,12 +173,13 @@ func validEmail(field, s string) error {
 func ValidLocale(s string) bool { return s == "" || localePattern.MatchString(s) }
 
 func validName(field, s string) error {
-	switch {
-	case strings.TrimSpace(s) == "":
+	if strings.TrimSpace(s) == "" {
 		return fault.ErrMissingField.WithField(field, "is required")
-	case utf8.RuneCountInString(s) > MaxName:
+	}
+	if utf8.RuneCountInString(s) > MaxName {
 		return fault.ErrInvalidField.WithField(field, "is longer than %d characters", MaxName)
-	case !oneline.Valid(s):
+	}
+	if !oneline.Valid(s) {
 		return fault.ErrInvalidField.WithField(field, "has control or direction characters")
 	}
 	return nil

@@ -87,10 +87,10 @@ func (f *Factor) On() bool { return f != nil && !f.ConfirmedAt.IsZero() }
 // Waits refuses to confirm a factor that does not wait for its first code. Returns ErrOff without a factor and after
 // EnrolmentLifetime, or ErrOn.
 func (f *Factor) Waits(now time.Time) error {
-	switch {
-	case f.On():
+	if f.On() {
 		return ErrOn
-	case f == nil || now.Sub(f.CreatedAt) >= EnrolmentLifetime:
+	}
+	if f == nil || now.Sub(f.CreatedAt) >= EnrolmentLifetime {
 		return ErrOff
 	}
 	return nil

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -45,16 +46,17 @@ const (
 
 // StatusOf returns the status of a delivery in state s with that many finished attempts.
 func StatusOf(s State, attempts int) Status {
-	switch {
-	case s == Succeeded:
+	switch s {
+	case Succeeded:
 		return StatusSucceeded
-	case s == Failed || s == Cancelled:
+	case Failed, Cancelled:
 		return StatusFailed
-	case attempts > 0:
-		return StatusRetrying
-	default:
-		return StatusPending
+	case Waiting, Dispatched:
 	}
+	if attempts > 0 {
+		return StatusRetrying
+	}
+	return StatusPending
 }
 
 // FailureReason says why a delivery failed (api.md §2, "Delivery record").
@@ -74,16 +76,14 @@ var FailureReasons = []FailureReason{AttemptsExhausted, WebhookDisabled, Webhook
 // FailureOf returns the reason of a delivery in state s; "" unless the delivery failed. stored is the reason in the
 // delivery's row, which is empty where the state implies the reason.
 func FailureOf(s State, stored FailureReason) FailureReason {
-	switch {
-	case s == Cancelled:
+	switch s {
+	case Cancelled:
 		return WebhookDeleted
-	case s != Failed:
-		return ""
-	case stored == "":
-		return AttemptsExhausted
-	default:
-		return stored
+	case Failed:
+		return cmp.Or(stored, AttemptsExhausted)
+	case Waiting, Dispatched, Succeeded:
 	}
+	return ""
 }
 
 // Delivery is the record of an event for a subscription (api.md §2, "Delivery record").

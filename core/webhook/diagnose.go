@@ -93,10 +93,10 @@ func Diagnose(h Headers, body []byte, key secret.Text, tolerance time.Duration, 
 	}
 	seconds, _ := strconv.ParseInt(timestamp, 10, 64) // at most 15 digits
 	if late := now.Unix() - seconds; late > int64(tolerance/time.Second) || -late > int64(tolerance/time.Second) {
-		switch {
-		case len(timestamp) == millisecondDigits:
+		if len(timestamp) == millisecondDigits {
 			return Finding{CauseExpired, CauseMilliseconds}
-		case late > 0:
+		}
+		if late > 0 {
 			return Finding{CauseExpired, CauseStale}
 		}
 		return Finding{CauseExpired, CauseFuture}

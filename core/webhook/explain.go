@@ -181,10 +181,10 @@ func sameValue(a, b []byte) bool {
 func (r Received) SignedAt() []time.Time {
 	timestamp, _, _ := signedHeaders(r.Headers)
 	seconds, err := strconv.ParseInt(timestamp, 10, 64)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil
-	case len(timestamp) == millisecondDigits:
+	}
+	if len(timestamp) == millisecondDigits {
 		return []time.Time{time.UnixMilli(seconds)}
 	}
 	return []time.Time{time.Unix(seconds, 0)}

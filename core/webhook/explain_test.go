@@ -1,9 +1,6 @@
 package webhook_test
 
 import (
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"runtime"
 	"strings"
 	"testing"
@@ -48,23 +45,12 @@ func TestExplain_OfABodyThatIsDeepOrLong_NeedsLittleMemory(t *testing.T) {
 	}
 }
 
-func TestExplain_OfWhatAReceiverComputed_SaysWhatItIs(t *testing.T) {
+func TestSignedAt_ReadsSecondsAndMilliseconds(t *testing.T) {
 	t.Parallel()
-	const body = `{"event":"deposit.activated"}`
-	timestamp, _ := webhook.Sign(ownSecret, nil, explainedAt)
-	empty := hmac.New(sha256.New, nil)
-	empty.Write([]byte(timestamp + "." + body))
-	for _, c := range []struct {
-		computed string
-		cause    webhook.Cause
-		words    string
-	}{
-		{hex.EncodeToString(empty.Sum(nil)), webhook.CauseWrongSecretKind, "It is empty."},
-		{webhook.SignStandard(ownSecret, "evt_1", timestamp, []byte(body)), webhook.CauseMismatch, "Standard Webhooks"},
-		{"ff", webhook.CauseMismatch, "computed is no SHA-256"},
+	for timestamp, want := range map[string][]time.Time{
+		"1780391667": {explainedAt}, "1780391667000": {explainedAt}, "2026-06-02": nil,
 	} {
-		got := explain(body, c.computed)
-		require.Equal(t, c.cause, got.Cause, c.computed)
-		require.Contains(t, got.Words, c.words)
+		r := webhook.Received{Headers: webhook.Headers{"X-Svc-Timestamp": {timestamp}, "X-Svc-Signature": {own("x")}}}
+		require.Equal(t, want, r.SignedAt(), timestamp)
 	}
 }

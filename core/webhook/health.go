@@ -84,10 +84,9 @@ func (h Health) After(a Attempt, limit int, now time.Time) Health {
 
 func (h Health) afterSuccess(quick bool, limit int) Health {
 	h.Failures, h.FailingSince, h.FailedProbes = 0, time.Time{}, 0
-	switch {
-	case h.CircuitOpen():
+	if h.CircuitOpen() {
 		h.OpenUntil, h.Ramp = time.Time{}, 1
-	case h.Ramp > 0:
+	} else {
 		h.Ramp *= 2
 	}
 	if h.Ramp >= limit {
@@ -110,27 +109,26 @@ func (h Health) afterSuccess(quick bool, limit int) Health {
 // Slots returns how many POSTs may be in flight: limit, a share of limit after some failures, the ramp while the
 // circuit is half-open, and 1 for a probe while the circuit is open.
 func (h Health) Slots(limit int) int {
-	switch {
-	case h.CircuitOpen():
+	if h.CircuitOpen() {
 		return 1
-	case h.Ramp > 0:
-		return min(h.Ramp, limit)
-	case h.Failures >= quickEnough:
-		return max(limit/failingShare, 1)
-	default:
-		return limit
 	}
+	if h.Ramp > 0 {
+		return min(h.Ramp, limit)
+	}
+	if h.Failures >= quickEnough {
+		return max(limit/failingShare, 1)
+	}
+	return limit
 }
 
 // Room returns how many deliveries may be claimed: window in good health, as many as Slots in bad health, and none
 // while the circuit is open and the next probe is not due.
 func (h Health) Room(limit, window int, now time.Time) int {
-	switch {
-	case now.Before(h.OpenUntil):
+	if now.Before(h.OpenUntil) {
 		return 0
-	case h.InSlowLane() || h.Failures >= quickEnough:
-		return h.Slots(limit)
-	default:
-		return window
 	}
+	if h.InSlowLane() || h.Failures >= quickEnough {
+		return h.Slots(limit)
+	}
+	return window
 }

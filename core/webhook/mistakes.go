@@ -21,8 +21,8 @@ func readComputed(text string) (digest string, form Cause) {
 	const prefix = "sha256="
 	bare := strings.TrimSpace(text)
 	form = CauseNoPrefix
-	if len(bare) > len(prefix) && strings.EqualFold(bare[:len(prefix)], prefix) {
-		bare, form = bare[len(prefix):], CauseValid
+	if n := min(len(prefix), len(bare)); strings.EqualFold(bare[:n], prefix) {
+		bare, form = bare[n:], CauseValid
 	}
 	if raw, err := hex.DecodeString(bare); err == nil && anyCaseForm.MatchString(bare) {
 		if bare != strings.ToLower(bare) {

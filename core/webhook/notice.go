@@ -37,10 +37,10 @@ func (h Health) AfterOutcome(
 
 // NoticeOf returns the kind of the notice that follows from a change of an endpoint's health; "" for none.
 func NoticeOf(before, after Health) NoticeKind {
-	switch {
-	case before.State(true) != EndpointHeld && after.State(true) == EndpointHeld:
+	if before.State(true) != EndpointHeld && after.State(true) == EndpointHeld {
 		return NoticeHeld
-	case before.Trouble && !after.Trouble:
+	}
+	if before.Trouble && !after.Trouble {
 		return NoticeRecovered
 	}
 	return ""

@@ -110,12 +110,13 @@ const heldAgain = 5 * time.Minute
 // After returns the time after a change of the endpoint's health.
 func (h Held) After(before, after Health, now time.Time) Held {
 	is := func(x Health) bool { return x.State(true) == EndpointHeld }
-	switch {
-	case is(after) && (h.From.IsZero() || !h.Till.IsZero() && now.Sub(h.Till) > heldAgain):
+	if is(after) && (h.From.IsZero() || !h.Till.IsZero() && now.Sub(h.Till) > heldAgain) {
 		if after.FailingSince.IsZero() { // half-open since before the first failure was kept
 			return Held{From: now}
 		}
 		return Held{From: after.FailingSince}
+	}
+	switch {
 	case is(after):
 		return Held{From: h.From}
 	case is(before):

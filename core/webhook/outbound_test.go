@@ -48,6 +48,15 @@ func TestOutboundBroken(t *testing.T) {
 		"a time-out before there was a connection": {[]webhook.Endpoint{lost(1, m, s, connect), unconnected}, m},
 		"others could not show a success yet": {[]webhook.Endpoint{lost(1, 14*s, s, connect), lost(2, 14*s, s, connect)},
 			0},
+		"after 15 s":         {[]webhook.Endpoint{lost(1, 15*s, s, connect), lost(2, 15*s, s, connect)}, 15 * s},
+		"within ten minutes": {[]webhook.Endpoint{lost(1, 11*m, s, connect), lost(2, m, s, connect)}, 11 * m},
+		"a second later":     {[]webhook.Endpoint{lost(1, 11*m+s, s, connect), lost(2, m, s, connect)}, 0},
+		"last tried a minute before the newest": {
+			[]webhook.Endpoint{lost(1, 5*m, m, connect), lost(2, 5*m, m, connect), succeeding(3, 0)}, 5 * m},
+		"half, one redirects": {[]webhook.Endpoint{lost(1, m, s, connect), lost(2, m, s, connect),
+			lost(3, time.Hour, s, webhook.ResultRedirect), succeeding(4, s)}, 0},
+		"half, answered as the break began": {[]webhook.Endpoint{lost(1, m, s, connect), lost(2, m, s, connect),
+			lost(3, time.Hour, m, refused), succeeding(4, m)}, 0},
 		"most": {
 			[]webhook.Endpoint{lost(1, m, s, connect), lost(2, m, s, connect), succeeding(3, s)}, m},
 		"half": {

@@ -18,16 +18,16 @@ var EndpointStates = []EndpointState{EndpointHealthy, EndpointFailing, EndpointH
 
 // State returns the state of the endpoint of a subscription.
 func (h Health) State(enabled bool) EndpointState {
-	switch {
-	case !enabled:
+	if !enabled {
 		return EndpointDisabled
-	case h.CircuitOpen() || h.Ramp > 0:
-		return EndpointHeld
-	case h.Failures > 0:
-		return EndpointFailing
-	default:
-		return EndpointHealthy
 	}
+	if h.CircuitOpen() || h.Ramp > 0 {
+		return EndpointHeld
+	}
+	if h.Failures > 0 {
+		return EndpointFailing
+	}
+	return EndpointHealthy
 }
 
 // MaxPending is the largest number of pending deliveries that a report states exactly.

@@ -177,10 +177,10 @@ func (r TargetRules) PortMistake(u *url.URL) string {
 		return ""
 	}
 	port, err := strconv.ParseUint(u.Port(), 10, 16)
-	switch {
-	case err != nil || port == 0:
+	if err != nil || port == 0 {
 		return "has the port " + u.Port() + ", which is not between 1 and 65535"
-	case !r.Insecure && slices.Contains(r.BlockedPorts, uint16(port)):
+	}
+	if !r.Insecure && slices.Contains(r.BlockedPorts, uint16(port)) {
 		return fmt.Sprintf("has the port %d, which is refused: it belongs to a service that does not take webhooks", port)
 	}
 	return ""

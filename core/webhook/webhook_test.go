@@ -110,6 +110,22 @@ func TestParseEvents(t *testing.T) {
 	}
 }
 
+func TestParseSignatures_OursCannotBeLeftOut(t *testing.T) {
+	for _, c := range []struct {
+		kinds    []string
+		standard bool
+		good     bool
+	}{
+		{nil, false, true}, {[]string{"svc", "svc"}, false, true}, {[]string{"standard", "svc"}, true, true},
+		{[]string{}, false, false}, {[]string{"standard"}, false, false}, {[]string{"svc", "other"}, false, false},
+	} {
+		standard, err := webhook.ParseSignatures(c.kinds)
+		require.Equal(t, []bool{c.standard, c.good}, []bool{standard, err == nil}, "%v", c.kinds)
+	}
+	require.Equal(t, []webhook.Signature{"svc"}, webhook.Subscription{}.Signatures())
+	require.Equal(t, []webhook.Signature{"svc", "standard"}, webhook.Subscription{Standard: true}.Signatures())
+}
+
 func TestParseTarget(t *testing.T) {
 	for raw, want := range map[string][2]bool{ // accepted without and with insecure
 		"https://a.example/hook?x=1": {true, true}, "http://a.example/hook": {false, true},

@@ -61,6 +61,9 @@ func TestDay_FirstMoment(t *testing.T) {
 	havana, ok := zone.Day("2026-11-01", zone.Of("America/Havana")) // 00:00 exists twice
 	require.True(t, ok)
 	require.Equal(t, "2026-11-01T00:00:00-04:00", havana.Format(time.RFC3339))
+	early, ok := zone.Day("0002-01-01", time.UTC)
+	require.True(t, ok)
+	require.Equal(t, 2, early.Year())
 	for _, text := range []string{"", "2027-7-4", "2027-02-30", "0001-01-01", "2027-07-04T00:00:00Z", "x"} {
 		_, ok := zone.Day(text, time.UTC)
 		require.False(t, ok, text)

@@ -4,7 +4,6 @@ package prometheus_test
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -15,6 +14,8 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"partnerdeposits/lab/docstest"
+	"partnerdeposits/lab/procs"
+	"partnerdeposits/lab/rarely"
 )
 
 // rule is an alert or a recorded series.
@@ -40,21 +41,18 @@ func rules(t *testing.T) (all []rule) {
 	return all
 }
 
-func promtool(t *testing.T, args ...string) {
-	t.Helper()
-	out, err := exec.CommandContext(t.Context(), filepath.Join(docstest.Root(), "scripts/ensure-debian.sh"),
-		"prometheus").CombinedOutput()
-	require.NoError(t, err, string(out))
-	out, err = exec.CommandContext(t.Context(), "promtool", args...).CombinedOutput()
-	require.NoError(t, err, string(out))
-}
-
 func TestRules_InEachSituation_FireOrStayQuietAsPromtoolFinds(t *testing.T) {
+	if !rarely.Has(t, rarely.Monitoring) {
+		return
+	}
 	situations, err := filepath.Glob("tests/*.test.yml")
 	require.NoError(t, err)
 	require.NotEmpty(t, situations)
-	promtool(t, append([]string{"test", "rules"}, situations...)...)
-	promtool(t, "check", "config", "../prometheus.yml") // which loads the rules
+	for _, args := range [][]string{append([]string{"test", "rules"}, situations...),
+		{"check", "config", "../prometheus.yml"}} { // which loads the rules
+		out, err := procs.Command(t.Context(), "promtool", args...).CombinedOutput()
+		require.NoError(t, err, string(out))
+	}
 }
 
 func TestAlerts_EachHasASituationInWhichItFiresAndOneInWhichItIsQuiet(t *testing.T) {
@@ -86,25 +84,6 @@ func TestAlerts_EachHasASituationInWhichItFiresAndOneInWhichItIsQuiet(t *testing
 			require.Equal(t, r.Labels["severity"] != heartbeat, quiet[r.Alert], "%s is never quiet in a test", r.Alert)
 		}
 	}
-}
-
-var metric = regexp.MustCompile(`\bsvc_[a-z_]+[a-z]\b`)
-
-func TestRules_NameMetricsOfTheProcesses(t *testing.T) {
-	exists := map[string]bool{}
-	for _, row := range docstest.Rows(t, "docs/spec/metrics.md", "Names") {
-		name, _, _ := strings.Cut(strings.Trim(row[0], "`"), "{")
-		exists[name] = true
-	}
-	named := 0
-	for _, r := range rules(t) {
-		for _, name := range metric.FindAllString(r.Expr, -1) {
-			named++
-			whole := regexp.MustCompile(`_(bucket|sum|count)$`).ReplaceAllString(name, "")
-			require.True(t, exists[name] || exists[whole], "%s%s names %s", r.Alert, r.Record, name)
-		}
-	}
-	require.Greater(t, named, 50)
 }
 
 // partners are the metrics that a partner's receiver moves by itself.

@@ -82,12 +82,3 @@ func TestContents_NameEveryLinkedModuleGoAndTheCertificates(t *testing.T) {
 	require.Len(t, roots, 1)
 	require.NotContains(t, string(list), "go-containerregistry", "the tool is not in the image")
 }
-
-func TestContents_AreTheSameForTheSameImage(t *testing.T) {
-	t.Parallel()
-	first, err := small(t).contentsOf(built(t), someDigest)
-	require.NoError(t, err)
-	second, err := small(t).contentsOf(built(t), someDigest)
-	require.NoError(t, err)
-	require.Equal(t, string(first), string(second))
-}

@@ -47,7 +47,7 @@ func TestTwoBuilds_InTwoFolders_AreTheSame(t *testing.T) {
 		binaries, err = s.buildAll(t.Context())
 		t.Cleanup(func() { _ = os.RemoveAll(binaries) })
 		require.NoError(t, err)
-		digest, err := s.release(binaries, chartOf(s.Root), folder, key)
+		digest, err := s.release(binaries, filepath.Join(s.Root, "deployments/helm/partnerdeposits"), folder, key)
 		require.NoError(t, err)
 		fmt.Printf("figure: image %s\n", digest)
 		sums = append(sums, read(t, filepath.Join(folder, sumsFile)))
@@ -69,19 +69,6 @@ func TestTwoBuilds_InTwoFolders_AreTheSame(t *testing.T) {
 	for _, program := range programs {
 		saysItsVersion(t, filepath.Join(unpacked, "partnerdeposits-1.2.3-linux-amd64", program))
 	}
-}
-
-// chartOf is the chart of the service, or that of the tests where the service has none.
-func chartOf(root string) string {
-	if chart := filepath.Join(root, "deployments/helm/partnerdeposits"); exists(chart) {
-		return chart
-	}
-	return "testdata/chart"
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 // isSmall bounds what a node pulls, and what the image takes unpacked.

@@ -3,7 +3,7 @@
 // The sources in the order of trying:
 //
 //	tests     TEST_DATABASE_URL, TEST_REDIS_URL → Docker → server binaries → apt-get install
-//	sandbox   DATABASE_URL, REDIS_URL           → server binaries → Docker → apt-get install → miniredis, where allowed
+//	sandbox   DATABASE_URL, REDIS_URL           → server binaries → Docker → apt-get install
 //
 // TEST_SERVICES=env|native|docker selects a single source, and none refuses every start, as `make unit` wants. Without
 // a server, Start fails; no test is skipped.
@@ -132,8 +132,6 @@ type Options struct {
 	// Private asks for a server that no other process uses, to kill and restart at will. The environment's servers are
 	// then not used, even under TEST_SERVICES=env.
 	Private bool
-	// AllowMiniredis lets the sandbox fall back to an in-process imitation of Redis.
-	AllowMiniredis bool
 
 	machine *machine // tests replace the real machine
 }
@@ -243,7 +241,7 @@ func (s *Server) Close() error {
 }
 
 // foreign is the control of a given server: every operation except Close is refused.
-type foreign struct{ close func() }
+type foreign struct{}
 
 func (foreign) Pid() int                      { return 0 }
 func (foreign) Kill() error                   { return ErrNotOurs }
@@ -251,9 +249,4 @@ func (foreign) Stop(bool) error               { return ErrNotOurs }
 func (foreign) Restart(context.Context) error { return ErrNotOurs }
 func (foreign) Pause() error                  { return ErrNotOurs }
 func (foreign) Resume() error                 { return ErrNotOurs }
-func (f foreign) Close() error {
-	if f.close != nil {
-		f.close()
-	}
-	return nil
-}
+func (foreign) Close() error                  { return nil }

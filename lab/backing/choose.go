@@ -25,7 +25,7 @@ type service struct {
 	testsEnv, sandboxEnv string
 	debian               string // package to install
 	whatToHave           string // for the message on a system without apt-get
-	image                image
+	image                string
 	checkURL             func(ctx context.Context, url string) error
 	hasNative            func(*machine) bool
 	native               func(context.Context, Options) (server *Server, how string, err error)
@@ -76,9 +76,6 @@ func (s service) sources(o Options) ([]source, error) {
 	}
 	if o.Private {
 		list = list[1:]
-	}
-	if o.AllowMiniredis && o.Purpose == Sandbox && s.name == redisName {
-		list = append(list, source{"miniredis", startMiniredis})
 	}
 	return list, nil
 }

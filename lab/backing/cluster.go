@@ -81,7 +81,7 @@ func (c *RedisCluster) URL() string { return "redis://" + strings.Join(c.Addrs()
 
 // MasterOf is the index of the master that holds a key at the start.
 func (c *RedisCluster) MasterOf(ctx context.Context, key string) (int, error) {
-	clients, end := clientsOf(c.Masters)
+	clients, end := clientsOf(c.Masters[:1])
 	defer end()
 	slot, err := clients[0].ClusterKeySlot(ctx, key).Result()
 	return int(slot) * len(c.Masters) / redisSlots, err
@@ -178,8 +178,8 @@ const certificateFile, keyFile = "tls.crt", "tls.key"
 // Certificate is the one for 127.0.0.1 that net/http/httptest has. It is its own authority, and its servers are each
 // other's clients.
 type Certificate struct {
-	cert, key string // PEM
-	roots     *x509.CertPool
+	cert, key string      // PEM
+	trust     *tls.Config // of a client
 }
 
 // NewCertificate reads the certificate.
@@ -190,10 +190,10 @@ func NewCertificate() (*Certificate, error) {
 	if err != nil {
 		return nil, err
 	}
-	cert := server.Certificate()
 	roots := x509.NewCertPool()
-	roots.AddCert(cert)
-	return &Certificate{encodePEM("CERTIFICATE", cert.Raw), encodePEM("PRIVATE KEY", key), roots}, nil
+	roots.AddCert(server.Certificate())
+	return &Certificate{encodePEM("CERTIFICATE", server.Certificate().Raw), encodePEM("PRIVATE KEY", key),
+		&tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}, nil
 }
 
 func encodePEM(kind string, der []byte) string {
@@ -205,5 +205,5 @@ func (c *Certificate) Trust() *tls.Config {
 	if c == nil {
 		return nil
 	}
-	return &tls.Config{RootCAs: c.roots, MinVersion: tls.VersionTLS12}
+	return c.trust.Clone()
 }

@@ -11,7 +11,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -21,28 +20,6 @@ import (
 
 	"partnerdeposits/lab/procs"
 )
-
-// image is the image of a container: the given tag, or any local tag of the repository that is new enough.
-type image struct {
-	repository, tag string
-	oldest          int // oldest major version that suits
-}
-
-func (i image) String() string { return i.repository + ":" + i.tag }
-
-// suits tells whether a local image may replace the default image.
-func (i image) suits(name string) bool {
-	repository, tag, _ := strings.Cut(name, ":")
-	if repository != i.repository {
-		return false
-	}
-	if tag == "latest" || tag == "alpine" {
-		return true
-	}
-	digits := strings.IndexFunc(tag+".", func(r rune) bool { return r < '0' || r > '9' })
-	major, err := strconv.Atoi(tag[:digits])
-	return err == nil && major >= i.oldest
-}
 
 // failureForgotten is the time during which a failed image is not tried again, so that the test binaries of a run do
 // not wait in turn.
@@ -59,22 +36,21 @@ func (s service) fromDocker(ctx context.Context, o Options) (*Server, string, er
 	if o.machine.getenv(forcing) != "docker" && failedLately {
 		return nil, "", fmt.Errorf("image %s could not be had or run within the last %s", s.image, failureForgotten)
 	}
-	spec := s.container(o)
-	name, err := s.localImage(ctx, pool)
-	if err == nil && name == "" {
-		name, err = s.image.String(), s.pull(ctx, o, pool)
+	if _, err = pool.Client.InspectImage(s.image); errors.Is(err, docker.ErrNoSuchImage) {
+		err = s.pull(ctx, o, pool)
 	}
+	spec := s.container(o)
 	var c *container
 	if err == nil {
-		if c, err = startContainer(ctx, pool, name, spec); err != nil {
-			err = fmt.Errorf("a container of %s: %w", name, err)
+		if c, err = startContainer(ctx, pool, s.image, spec); err != nil {
+			err = fmt.Errorf("a container of %s: %w", s.image, err)
 		}
 	}
 	if err != nil {
 		o.machine.rememberFailure(s.image)
 		return nil, "", err
 	}
-	return &Server{url: spec.url(c.hostPort), control: c}, fmt.Sprintf("Docker image %s, at %s", name, c.hostPort), nil
+	return &Server{url: spec.url(c.hostPort), control: c}, fmt.Sprintf("Docker image %s, at %s", s.image, c.hostPort), nil
 }
 
 func (m *machine) dockerPool(ctx context.Context) (*dockertest.Pool, error) {
@@ -90,26 +66,6 @@ func (m *machine) dockerPool(ctx context.Context) (*dockertest.Pool, error) {
 	return pool, nil
 }
 
-// localImage returns the name of an image that needs no pull: the default image, or else the last suitable name; "":
-// none.
-func (s service) localImage(ctx context.Context, pool *dockertest.Pool) (name string, err error) {
-	listed, err := pool.Client.ListImages(docker.ListImagesOptions{Context: ctx})
-	if err != nil {
-		return "", fmt.Errorf("list images: %w", err)
-	}
-	for _, local := range listed {
-		for _, tagged := range local.RepoTags {
-			if tagged == s.image.String() {
-				return tagged, nil
-			}
-			if s.image.suits(tagged) {
-				name = max(name, tagged)
-			}
-		}
-	}
-	return name, nil
-}
-
 // pull fetches the image. A registry that does not answer costs seconds, once in a while. A slow registry gets more
 // time only if no other source is left.
 func (s service) pull(ctx context.Context, o Options, pool *dockertest.Pool) error {
@@ -122,8 +78,9 @@ func (s service) pull(ctx context.Context, o Options, pool *dockertest.Pool) err
 	defer cancel()
 	silence := time.AfterFunc(m.registryAnswers, cancel)
 	defer silence.Stop()
+	repository, tag, _ := strings.Cut(s.image, ":")
 	err := pool.Client.PullImage(docker.PullImageOptions{
-		Context: ctx, Repository: s.image.repository, Tag: s.image.tag,
+		Context: ctx, Repository: repository, Tag: tag,
 		OutputStream: writerFunc(func(p []byte) (int, error) { silence.Stop(); return len(p), nil }),
 	}, docker.AuthConfiguration{})
 	switch {
@@ -152,13 +109,13 @@ type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
-func (m *machine) failureMark(i image) string {
-	return filepath.Join(m.cacheDir, "no-docker-"+i.repository+"-"+i.tag)
+func (m *machine) failureMark(image string) string {
+	return filepath.Join(m.cacheDir, "no-docker-"+image)
 }
 
-func (m *machine) rememberFailure(i image) {
+func (m *machine) rememberFailure(image string) {
 	if m.cacheDir != "" && os.MkdirAll(m.cacheDir, 0o700) == nil {
-		_ = os.WriteFile(m.failureMark(i), nil, 0o600) // the mark only saves time
+		_ = os.WriteFile(m.failureMark(image), nil, 0o600) // the mark only saves time
 	}
 }
 

@@ -2,7 +2,6 @@ package backing
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -18,7 +17,7 @@ import (
 
 const soon, often = 20 * time.Second, 50 * time.Millisecond
 
-func TestStartPostgres_Native_HasTheSettingsPromised(t *testing.T) {
+func TestStartPostgres_Native_HasTheSettingsPromised_AndAnUnprivilegedUser(t *testing.T) {
 	t.Parallel()
 	s := startPostgres(t, Options{})
 
@@ -31,17 +30,12 @@ func TestStartPostgres_Native_HasTheSettingsPromised(t *testing.T) {
 	require.Equal(t, []string{"null:trust", "127.0.0.1:trust", "127.0.0.1:trust"}, // the last is for a standby
 		query[[]string](t, s,
 			"select array_agg(coalesce(address, 'null') || ':' || auth_method order by line_number) from pg_hba_file_rules"))
+	status, err := os.ReadFile("/proc/" + strconv.Itoa(s.Pid()) + "/status")
+	require.NoError(t, err)
+	require.NotRegexp(t, `(?m)^[UG]id:\s+0\b`, string(status))
 }
 
-func TestStartPostgres_FastUnsafe_GivesUpDurability(t *testing.T) {
-	t.Parallel()
-	s := startPostgres(t, Options{FastUnsafe: true})
-
-	require.Equal(t, int64(3), query[int64](t, s,
-		"select count(*) from pg_settings where name in ('fsync', 'synchronous_commit', 'full_page_writes') and setting = 'off'"))
-}
-
-func TestStartPostgres_DurableData_IsNotKeptInMemory(t *testing.T) {
+func TestStartPostgres_OnlyFastUnsafe_GivesUpDurability(t *testing.T) {
 	t.Parallel()
 	m := realMachine(t, "native")
 	m.fastDir = t.TempDir()
@@ -51,51 +45,31 @@ func TestStartPostgres_DurableData_IsNotKeptInMemory(t *testing.T) {
 	durable, fast := startPostgres(t, Options{machine: m}), startPostgres(t, Options{FastUnsafe: true, machine: m})
 	inMemory := startRedis(t, Options{InMemory: true, RedisAOF: true, machine: m})
 
+	require.Equal(t, int64(3), query[int64](t, fast,
+		"select count(*) from pg_settings where name in ('fsync', 'synchronous_commit', 'full_page_writes') and setting = 'off'"))
 	require.NotEqual(t, m.fastDir, filepath.Dir(homeOf(durable)))
 	require.Equal(t, m.fastDir, filepath.Dir(homeOf(fast)))
 	require.Equal(t, m.fastDir, filepath.Dir(homeOf(inMemory)))
 }
 
-func TestStartPostgres_Native_RunsAsAnUnprivilegedUser(t *testing.T) {
-	t.Parallel()
-	s := startPostgres(t, Options{FastUnsafe: true})
-
-	status, err := os.ReadFile("/proc/" + strconv.Itoa(s.Pid()) + "/status")
-	require.NoError(t, err)
-	require.NotRegexp(t, `(?m)^Uid:\s+0\b`, string(status))
-	require.NotRegexp(t, `(?m)^Gid:\s+0\b`, string(status))
-}
-
 func TestClose_Native_LeavesNothingBehind(t *testing.T) {
 	t.Parallel()
-	postgres, redis := startPostgres(t, Options{}), startRedis(t, Options{})
-	execute(t, postgres, "create table kept (id int)")
-	for _, s := range []*Server{postgres, redis} {
-		dir, pids := homeOf(s), processesIn(homeOf(s))
-		cleaner := s.control.(*native).home.cleaner.Process.Pid
-		require.Contains(t, pids, s.Pid())
-
-		require.NoError(t, s.Close())
-		require.NoError(t, s.Close(), "a second Close is harmless")
-
-		require.True(t, gone(dir))
-		require.Zero(t, s.Pid())
-		for _, pid := range append(pids, cleaner) {
-			require.False(t, alive(pid), "process %d of %s", pid, dir)
-		}
-	}
-}
-
-func TestClose_AfterKillOrPause_LeavesNothingBehind(t *testing.T) {
-	t.Parallel()
-	for name, before := range map[string]func(*Server) error{"killed": (*Server).Kill, "paused": (*Server).Pause} {
+	for name, before := range map[string]func(*Server) error{
+		"running": func(*Server) error { return nil }, "killed": (*Server).Kill, "paused": (*Server).Pause,
+	} {
 		for _, s := range []*Server{startPostgres(t, Options{FastUnsafe: true}), startRedis(t, Options{})} {
-			pids := processesIn(homeOf(s))
+			dir, pids := homeOf(s), processesIn(homeOf(s))
+			require.Contains(t, pids, s.Pid())
+			pids = append(pids, s.control.(*native).home.cleaner.Process.Pid)
 			require.NoError(t, before(s))
+
 			require.NoError(t, s.Close())
-			require.True(t, gone(homeOf(s)), name)
+			require.NoError(t, s.Close(), "a second Close is harmless")
+
+			require.True(t, gone(dir), name)
+			require.Zero(t, s.Pid())
 			for _, pid := range pids {
-				require.False(t, alive(pid), name)
+				require.False(t, alive(pid), "%s: process %d of %s", name, pid, dir)
 			}
 		}
 	}
@@ -116,6 +90,7 @@ func TestRestart_Postgres_KeepsURLAndData(t *testing.T) {
 				_, err := pgx.Connect(t.Context(), s.URL())
 				require.Error(t, err, "it is down")
 				require.NoError(t, s.Restart(t.Context()))
+				require.NoError(t, s.Restart(t.Context()), "a server that runs starts again")
 
 				require.Equal(t, url, s.URL())
 				require.Equal(t, int32(42), query[int32](t, s, "select answer from kept"))
@@ -125,17 +100,6 @@ func TestRestart_Postgres_KeepsURLAndData(t *testing.T) {
 			})
 		})
 	}
-}
-
-func TestRestart_Postgres_WhileItRuns_StartsAgain(t *testing.T) {
-	t.Parallel()
-	s := startPostgres(t, Options{FastUnsafe: true})
-	pid := s.Pid()
-
-	require.NoError(t, s.Restart(t.Context()))
-
-	require.NotEqual(t, pid, s.Pid())
-	require.Equal(t, int32(1), query[int32](t, s, "select 1"))
 }
 
 // stops are the ways in which a server may end before it is restarted.
@@ -191,15 +155,6 @@ func TestPause_KeepsConnectionsSilentUntilResume(t *testing.T) {
 	})
 }
 
-func TestStartRedis_HasAsManyDatabasesAsAsked(t *testing.T) {
-	t.Parallel()
-	s := startRedis(t, Options{RedisDatabases: 512})
-
-	got, err := redisClient(t, s).ConfigGet(t.Context(), "databases").Result()
-	require.NoError(t, err)
-	require.Equal(t, "512", got["databases"])
-}
-
 func TestLaunch_PortTakenByAnotherServer_IsNotMistakenForOurs(t *testing.T) {
 	t.Parallel()
 	for _, pair := range [][2]*Server{
@@ -214,30 +169,6 @@ func TestLaunch_PortTakenByAnotherServer_IsNotMistakenForOurs(t *testing.T) {
 		n.mu.Unlock()
 		require.ErrorIs(t, err, errPortTaken)
 	}
-}
-
-func TestLaunch_ThatFails_ShowsTheLog(t *testing.T) {
-	t.Parallel()
-	s := startRedis(t, Options{})
-	n := s.control.(*native)
-	require.NoError(t, n.Stop(false))
-	good := n.argv
-	n.argv = func(port int) []string { return append(good(port), "--no-such-setting", "1") }
-
-	err := n.Restart(t.Context())
-
-	require.ErrorContains(t, err, "Redis ended as it started")
-	require.ErrorContains(t, err, "no-such-setting")
-}
-
-func TestStart_ContextEnds_StopsWaitingAndLeavesNothing(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-
-	_, err := Start(ctx, Options{machine: realMachine(t, "native"), Logf: t.Logf})
-
-	require.ErrorIs(t, err, context.Canceled)
 }
 
 func TestParentKilled_LeavesNoServerAndNoDirectory(t *testing.T) {
@@ -259,25 +190,27 @@ func TestParentKilled_LeavesNoServerAndNoDirectory(t *testing.T) {
 
 func TestFreePort_IsGivenOnce_ToASingleProcess(t *testing.T) {
 	t.Parallel()
-	neighbour := func(port int, more ...string) string {
-		ask := exec.Command(os.Args[0])
-		ask.Env = append(os.Environ(), append(more, fmt.Sprintf("%s=%d", asNeighbour, port))...)
-		said, err := ask.Output()
-		require.NoError(t, err)
-		return string(said)
-	}
 	given := map[int]bool{}
+	port := 0
 	for range 1000 {
-		port, err := FreePort()
+		var err error
+		port, err = FreePort()
 		require.NoError(t, err)
 		require.False(t, given[port])
 		given[port] = true
 	}
-	for port := range given {
-		require.Equal(t, "false", neighbour(port), "a port of this process")
-		require.Equal(t, "true", neighbour(100_000+os.Getpid()), "a port of nobody")
-		require.Equal(t, "true", neighbour(port, "TMPDIR=/nowhere"), "without a place for the file, any port is free")
-		break
+	for _, c := range []struct {
+		port      int
+		tmp, want string
+	}{
+		{port, os.TempDir(), "false"}, {100_000 + os.Getpid(), os.TempDir(), "true"}, // of this process, and of nobody
+		{port, "/nowhere", "true"}, // without a place for the file, any port is free
+	} {
+		neighbour := exec.Command(os.Args[0])
+		neighbour.Env = append(os.Environ(), "TMPDIR="+c.tmp, fmt.Sprintf("%s=%d", asNeighbour, c.port))
+		said, err := neighbour.Output()
+		require.NoError(t, err)
+		require.Equal(t, c.want, string(said))
 	}
 }
 

@@ -21,7 +21,7 @@ var postgresService = service{
 	sandboxEnv: "DATABASE_URL",
 	debian:     "postgresql",
 	whatToHave: "PostgreSQL 15 or newer (its initdb and postgres)",
-	image:      image{repository: "postgres", tag: "15-alpine", oldest: 15},
+	image:      "postgres:15-alpine",
 	checkURL:   pingPostgres,
 	native:     nativePostgres,
 	hasNative:  func(m *machine) bool { _, ok := m.postgresBin(); return ok },

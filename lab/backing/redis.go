@@ -11,19 +11,16 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
 )
 
-const redisName = "Redis"
-
 var redisService = service{
-	name:       redisName,
+	name:       "Redis",
 	testsEnv:   "TEST_REDIS_URL",
 	sandboxEnv: "REDIS_URL",
 	debian:     "redis-server",
 	whatToHave: "Redis 7 or newer (redis-server)",
-	image:      image{repository: "redis", tag: "7-alpine", oldest: 7},
+	image:      "redis:7-alpine",
 	checkURL:   pingRedis,
 	native:     nativeRedis,
 	hasNative:  func(m *machine) bool { _, ok := m.redisServer(); return ok },
@@ -183,13 +180,4 @@ func pingRedis(ctx context.Context, redisURL string) error {
 func (s *Server) HostPort() string {
 	_, rest, _ := strings.Cut(s.url, "://")
 	return strings.TrimSuffix(rest, "/0")
-}
-
-// startMiniredis is the sandbox's last resort: a Redis imitation in this process, without persistence.
-func startMiniredis(context.Context, Options) (*Server, string, error) {
-	mini := miniredis.NewMiniRedis()
-	if err := mini.StartAddr("127.0.0.1:0"); err != nil {
-		return nil, "", err
-	}
-	return &Server{url: redisURL(mini.Addr()), control: foreign{close: mini.Close}}, "miniredis inside this process", nil
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
 
@@ -29,42 +28,37 @@ func visits(sizes []int) (order []int) {
 // and no outstanding writes of Postgres. Partners, deposits and history stay.
 func measureBacklogs(ctx context.Context, w *workbench, o options, r *results) {
 	const warmUp = 1000
-	i := slices.IndexFunc(w.sites, func(s *site) bool { return s.owners == nil })
-	if i < 0 {
-		fmt.Println("backlog: left out; it would empty the tables that -stock has filled")
-		return
+	o.conns, o.partners, o.keys = o.conns[:1], []int{1}, o.keys[:1]
+	all := w.variants(o)
+	last := all[len(all)-1]
+	b := r.board("backlog", nil)
+	for _, n := range visits(o.backlogs) {
+		check(w.leave())
+		must(last.site.Pool.Exec(ctx, `TRUNCATE outbox, events, deliveries, delivery_attempts`))
+		w.enter(ctx, last)
+		partner := w.newPartners(ctx, last)[0]
+		w.drain(ctx, partner, warmUp)
+		b.add(strconv.Itoa(n), w.withMemory(w.drain(ctx, partner, n)))
 	}
-	b := newBoard("backlog")
-	err := attempt(func() {
-		for _, n := range visits(o.backlogs) {
-			check(w.leave())
-			must(w.sites[i].Pool.Exec(ctx, `TRUNCATE outbox, events, deliveries, delivery_attempts`))
-			w.enter(ctx, w.sites[i])
-			t := w.newPartner(ctx, w.sink+"/")
-			w.drain(ctx, t, warmUp)
-			b.add(strconv.Itoa(n), w.drain(ctx, t, n))
-			r.peak(w)
-		}
-	})
 	r.addBacklogs(b)
-	check(err)
+	r.atMost("Redis, peak of the run, MB", 50, rounded(peakMB(w.services.Redis.Pid())))
 }
 
-// addBacklogs compares the slowest rate of all sizes, and by how much the CPU per delivery differs between the cheapest
-// and the dearest size.
+// addBacklogs compares the slowest rate of all sizes, by how much the CPU per delivery differs between the cheapest and
+// the dearest size, and the largest dispatcher.
 func (r *results) addBacklogs(b *board) {
-	var rates, costs []float64
+	var rates, costs, sizes []float64
 	for _, size := range b.variants {
 		rates = append(rates, b.sample(size, "rate").median())
 		costs = append(costs, b.sample(size, "CPU").median())
+		sizes = append(sizes, b.sample(size, "disp MB")...)
 	}
-	if len(rates) > 0 {
-		r.add("drain", slices.Min(rates), fmt.Sprintf("%.0f/s, the slowest", slices.Min(rates)))
+	r.atLeast("draining, deliveries/s of the slowest backlog", 4000, rounded(slices.Min(rates)))
+	if len(costs) > 1 { // a single size cannot be compared
+		spread := 100 * (slices.Max(costs)/slices.Min(costs) - 1)
+		r.atMost("draining, spread of the CPU over backlogs, %", 15, rounded(spread))
 	}
-	if len(rates) > 1 { // a single size cannot be compared
-		spread := slices.Max(costs)/slices.Min(costs) - 1
-		r.add("drain spread", spread, fmt.Sprintf("%.0f %%", spread*100))
-	}
+	r.atMost("draining, the largest dispatcher, MB", 150, rounded(slices.Max(sizes)))
 }
 
 // drain commits a backlog before the eyes of a waiting dispatcher and waits until all of it is delivered. A single
@@ -74,7 +68,7 @@ func (w *workbench) drain(ctx context.Context, t testPartner, n int) figures {
 	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
 	preload(ctx, tx, t, n)
 	w.checkpoint(ctx)
-	took := w.taken()
+	took := w.counted().Taken
 	return w.cost(ctx, func() int {
 		check(tx.Commit(ctx))
 		w.awaitTaken(ctx, took+n)
@@ -99,5 +93,5 @@ func preload(ctx context.Context, tx pgx.Tx, t testPartner, n int) {
 	must(tx.Exec(ctx, `ANALYZE outbox`))
 }
 
-// checkpoint makes Postgres write all dirty pages, so that a drain does not pay for earlier writes.
+// checkpoint makes Postgres write all dirty pages, so that a measurement does not pay for earlier writes.
 func (w *workbench) checkpoint(ctx context.Context) { must(w.Pool.Exec(ctx, `CHECKPOINT`)) }

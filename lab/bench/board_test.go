@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -8,7 +9,7 @@ import (
 )
 
 func twoVariants() *board {
-	b := newBoard("POST deposits", pair{"new", "base"})
+	b := newBoard("POST deposits", []pair{{"new", "base"}})
 	for i, rate := range []float64{1000, 3000, 2000} {
 		b.add("base", figures{"rate": rate, "CPU": 0.3})
 		b.add("new", figures{"rate": rate * float64(2+i), "CPU": 0.15})
@@ -26,62 +27,59 @@ func TestBoard_Print_ShowsMedianAndRange(t *testing.T) {
 	require.Contains(t, out.String(), "POST deposits: new ÷ base  rate 4.00 (2.00–4.00)  CPU 0.50 (0.50–0.50)\n")
 }
 
-func TestBoard_RatioOfAVariantThatWasNotMeasured_IsADash(t *testing.T) {
+func TestMedian(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, "–", twoVariants().ratio("new", "other", "rate").String())
+	require.True(t, math.IsNaN(sample(nil).median()))
+	require.InDelta(t, 2.5, sample{9, 2, 1, 3}.median(), 1e-9)
+	require.InDelta(t, 2, sample{9, 2, 1}.median(), 1e-9)
 }
 
-func TestPairs_CompareVersionsAndKeys(t *testing.T) {
+func TestResults_Print_SaysWhichTargetIsMissed(t *testing.T) {
 	t.Parallel()
-	w := &workbench{sites: []*site{{name: "base"}, {name: "new"}}}
-	all := w.variants(options{keys: []bool{true, false}, partners: []int{30}}, []int{32}, []int{1})
-	const tail = ", 30 partners, 1 subscription, 32 connections"
+	r, b := &results{}, twoVariants()
+	r.atLeast("slow", 3000, rounded(2999))
+	r.atLeast("fast enough", 3000, rounded(3000))
+	r.atMost("cheap", 0.15, b.median("new", "CPU"))
+	r.atMost("dear", 0.29, b.median("base", "CPU"))
+	r.atMost("never measured", 9, b.median("base", "p99 ms"))
+	r.atLeast("four times", 4, b.ratio("new", "base", "rate"))
+	r.atLeast("nothing beside", 0, b.ratio("new", "other", "rate"))
+	var out strings.Builder
+	r.print(&out)
 
-	require.ElementsMatch(t, []pair{
-		{"base keyed" + tail, "base keyless" + tail},
-		{"new keyed" + tail, "new keyless" + tail},
-		{"new keyed" + tail, "base keyed" + tail},
-		{"new keyless" + tail, "base keyless" + tail},
-	}, w.pairs(all))
-	deciding, beside := w.decide(all)
-	require.Equal(t, "new keyed"+tail, deciding.String())
-	require.Equal(t, "new keyless"+tail, beside.String())
+	require.Equal(t, strings.Fields(`
+		target bound measured holds?
+		slow ≥ 3000 2999 NO, MISSED
+		fast enough ≥ 3000 3000 yes
+		cheap ≤ 0.15 0.150 (0.150–0.150) yes
+		dear ≤ 0.29 0.300 (0.300–0.300) NO, MISSED
+		never measured ≤ 9 – NO, MISSED
+		four times ≥ 4 4.00 (2.00–4.00) yes
+		nothing beside ≥ 0 – NO, MISSED
+		4 of 7 targets missed`), strings.Fields(out.String()))
 }
 
-func TestDecide_KeylessAlone_HasNoneBeside(t *testing.T) {
+func TestVisits_EachSizeBeforeAndAfterTheLargerOnes(t *testing.T) {
 	t.Parallel()
-	w := &workbench{sites: []*site{{}}}
-	all := w.variants(options{keys: []bool{false}, partners: []int{1, 30}}, []int{8}, []int{4, 1})
-
-	deciding, beside := w.decide(all)
-
-	require.Equal(t, "keyless, 30 partners, 1 subscription, 8 connections", deciding.String())
-	require.Nil(t, beside)
+	require.Equal(t, []int{10_000, 10_000, 10_000, 100_000, 1_000_000, 100_000, 10_000, 10_000, 10_000},
+		visits([]int{100_000, 10_000, 1_000_000}))
+	require.Equal(t, []int{50_000}, visits([]int{50_000}))
+	require.Empty(t, visits(nil))
 }
 
-var delivery, _ = programOf([]string{"delivery"})
-
-func TestParse_UnknownStepOrHalfAPair_IsRefused(t *testing.T) {
+func TestAddBacklogs_TheSlowestRate_TheSpreadOfTheCosts_AndTheLargestDispatcher(t *testing.T) {
 	t.Parallel()
-	for want, args := range map[string][]string{
-		`-only: there is no step "speed"`:           {"-only", "rate,speed"},
-		"-base and -new belong together":            {"-base", "bin"},
-		`-partners: "many" is no size`:              {"-partners", "many"},
-		`-backlog: "0" is no size`:                  {"-backlog", "0"},
-		`-subscriptions: "-1" is no size`:           {"-subscriptions", "1,-1"},
-		`-keys: "some" is neither with nor without`: {"-keys", "some"},
-	} {
-		require.EqualError(t, attempt(func() { parse(delivery, args) }), want)
-	}
-}
+	single, both, b := &results{}, &results{}, newBoard("backlog", nil)
+	b.add("10000", figures{"rate": 9000, "CPU": 0.2, "disp MB": 60})
+	b.add("10000", figures{"rate": 7000, "CPU": 0.2, "disp MB": 151})
+	single.addBacklogs(b)
+	require.Len(t, single.lines, 2, "a single size cannot be compared")
 
-func TestParse_TwoVersions_CompareTheRateOnly(t *testing.T) {
-	t.Parallel()
-	o := parse(delivery, []string{"-base", "a", "-new", "b"})
-	require.True(t, o.wants("rate"))
-	require.False(t, o.wants("latency"))
-
-	o = parse(delivery, nil)
-	require.True(t, o.wants("latency"))
-	require.Equal(t, []bool{true, false}, o.keys)
+	b.add("100000", figures{"rate": 3900, "CPU": 0.24, "disp MB": 80})
+	both.addBacklogs(b)
+	require.Equal(t, []line{
+		{"draining, deliveries/s of the slowest backlog", "≥ 4000", "3900", false},
+		{"draining, spread of the CPU over backlogs, %", "≤ 15", "20", false},
+		{"draining, the largest dispatcher, MB", "≤ 150", "151", false},
+	}, both.lines)
 }

@@ -35,9 +35,7 @@ func (w *workbench) read(ctx context.Context) (r reading) {
 	owners := map[int]string{
 		w.receiver.Pid(): "receiver", w.services.Postgres.Pid(): "postgres", w.services.Redis.Pid(): "redis",
 	}
-	for part, nodes := range map[string][]*world.Node{
-		"http": w.processes.https, "dispatcher": w.processes.dispatchers,
-	} {
+	for part, nodes := range map[string][]*world.Node{"http": w.https, "dispatcher": w.dispatchers} {
 		for _, n := range nodes {
 			owners[n.Process().Pid()] = part
 		}
@@ -67,13 +65,11 @@ func (w *workbench) cost(ctx context.Context, activity func() (n int)) (c cost) 
 	return c
 }
 
-func (c cost) seconds() float64 { return c.to.at.Sub(c.from.at).Seconds() }
-
 // figures of an operation. CPU is in seconds per 1,000 operations.
 func (c cost) figures() figures {
 	n, generator, used := float64(c.n), c.to.generator-c.from.generator, 0.0
 	f := figures{
-		"rate": n / c.seconds(), "generator": generator * 1000 / n,
+		"rate": n / c.to.at.Sub(c.from.at).Seconds(), "generator": generator * 1000 / n,
 		"WAL B": (c.to.wal - c.from.wal) / n, "commits": (c.to.commits - c.from.commits) / n,
 		"redis cmd": (c.to.commands - c.from.commands) / n, "redis B": (c.to.memory - c.from.memory) / n,
 	}
@@ -120,10 +116,8 @@ func treesCPU(parts map[int]string) map[string]float64 {
 	return u
 }
 
-func treeCPU(pid int) float64 { return treesCPU(map[int]string{pid: ""})[""] }
-
 // peakMB is the peak memory of a process in MB; 0 after its end.
-func peakMB(pid int) int {
+func peakMB(pid int) float64 {
 	p, err := procfs.NewProc(pid)
 	if err != nil {
 		return 0
@@ -132,5 +126,11 @@ func peakMB(pid int) int {
 	if err != nil {
 		return 0
 	}
-	return int(status.VmHWM >> 20)
+	return float64(status.VmHWM) / (1 << 20)
+}
+
+// withMemory adds the peak memory of the first process of each kind.
+func (w *workbench) withMemory(f figures) figures {
+	f["http MB"], f["disp MB"] = peakMB(w.https[0].Process().Pid()), peakMB(w.dispatchers[0].Process().Pid())
+	return f
 }

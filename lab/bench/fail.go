@@ -37,20 +37,6 @@ func attempt(step func()) (err error) {
 	return nil
 }
 
-// poll asks again and again until the answer is true.
-//
-// Returns an error when the patience or ctx ends first.
-func poll(ctx context.Context, patience, every time.Duration, done func() bool) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	for !done() {
-		if err := pause(ctx, every); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 func pause(ctx context.Context, length time.Duration) error {
 	select {
 	case <-ctx.Done():

@@ -1,5 +1,4 @@
-// Command bench measures the service on real processes, and the floors (rates of single parts) of the same machine in
-// the same run.
+// Command bench measures the service on real processes.
 //
 //	bench delivery                                     from the call of the API to the receiver: everything
 //	bench api                                          the partner API, and pgbench beside it
@@ -23,31 +22,12 @@ import (
 )
 
 func main() {
-	roles := map[string]func(address string) error{"receiver": receive, "neighbours": serveNeighbours}
-	if len(os.Args) == 3 && roles[os.Args[1]] != nil {
-		exit(roles[os.Args[1]](os.Args[2]))
+	if len(os.Args) == 3 && os.Args[1] == receiverRole {
+		exit(receive(os.Args[2]))
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	p, args := programOf(os.Args[1:])
-	exit(attempt(func() { measure(ctx, p.steps, parse(p, args)) }))
-}
-
-// program is a list of steps, and the number of connections unless -conns says otherwise.
-type program struct {
-	steps []step
-	conns string
-}
-
-// programOf gives the program that the first argument names, and the other arguments.
-func programOf(args []string) (program, []string) {
-	programs := map[string]program{"delivery": {deliverySteps, "32"}, "api": {apiSteps, "8,32,128"}}
-	if len(args) > 0 {
-		if p, found := programs[args[0]]; found {
-			return p, args[1:]
-		}
-	}
-	return programs["delivery"], args
+	exit(attempt(func() { measure(ctx, parse(os.Args[1:])) }))
 }
 
 func exit(err error) {
@@ -58,50 +38,34 @@ func exit(err error) {
 	os.Exit(0)
 }
 
+// program is a list of steps, and the numbers of connections unless -conns says otherwise.
+type program struct {
+	conns string
+	steps []step
+}
+
 // step is a part of a run.
 type step struct {
 	name string
 	run  func(context.Context, *workbench, options, *results)
 }
 
-var deliverySteps = []step{
-	{"floors", measureFloors},
-	{"rate", measureThroughput},
-	{"scale", measureScale},
-	{"latency", measureLatency},
-	{"idle", measureIdle},
-	{"feed", measureFeed},
-	{"waiting", measureWaiting},
-	{"hanging", measureHanging},
-	{"isolation", measureIsolation},
-	{"hostile", measureHostility},
-	{"backlog", measureBacklogs},
-	{"provider", measureProvider},
+var programs = map[string]program{
+	"delivery": {"32", []step{
+		{"rate", measureRate}, {"scale", measureScale}, {"latency", measureLatency}, {"idle", measureIdle},
+		{"hanging", measureHanging}, {"backlog", measureBacklogs},
+	}},
+	"api": {"8,32,128", []step{{"posts", measurePosts}, {"reads", measureReads}}},
 }
 
-var apiSteps = []step{
-	{"redis", measureRedis},
-	{"posts", measurePostRates},
-	{"reads", measureReads},
-	{"lists", measureLists},
-	{"routes", measureRoutes},
-	{"notices", measureNotices},
-}
-
-func measure(ctx context.Context, steps []step, o options) {
-	w := &workbench{}
+func measure(ctx context.Context, o options) {
+	w, r := &workbench{}, &results{}
 	defer w.close()
 	w.open(ctx, o)
-	r := &results{}
 	defer r.print(os.Stdout) // also after an error: the figures so far may be a quarter of an hour's work
-	for _, s := range steps {
-		if o.wants(s.name) {
-			err := attempt(func() { s.run(ctx, w, o, r) })
-			for _, b := range r.boards {
-				b.print(os.Stdout)
-			}
-			r.boards = nil
-			check(err)
-		}
+	for _, s := range o.steps {
+		err := attempt(func() { s.run(ctx, w, o, r) })
+		r.printBoards(os.Stdout)
+		check(err)
 	}
 }

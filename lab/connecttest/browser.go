@@ -143,15 +143,6 @@ func (b *Browser) Send(page Answer, number int, fields map[string]string) Answer
 	return b.Post(attr(forms[number], "action"), values)
 }
 
-// Stream sends a request and gives the body, to be read and closed by the caller.
-func (b *Browser) Stream(req *http.Request) io.ReadCloser {
-	b.t.Helper()
-	res, err := b.client.Do(req)
-	require.NoError(b.t, err)
-	require.Equal(b.t, http.StatusOK, res.StatusCode)
-	return res.Body
-}
-
 // Unlink ends the link of the signed-in operator, through both of its forms.
 func (b *Browser) Unlink() {
 	b.t.Helper()

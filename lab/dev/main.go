@@ -26,7 +26,7 @@ func main() {
 
 func dev(ctx context.Context) (err error) {
 	say := func(format string, args ...any) { fmt.Printf("# "+format+"\n", args...) }
-	services, err := backing.Start(ctx, backing.Options{Purpose: backing.Sandbox, AllowMiniredis: true, Logf: say})
+	services, err := backing.Start(ctx, backing.Options{Purpose: backing.Sandbox, Logf: say})
 	if err != nil {
 		return err
 	}

@@ -7,11 +7,9 @@ import (
 	"image/jpeg"
 	"os"
 	"path/filepath"
-	"strconv"
 	"testing"
 
 	"github.com/chromedp/chromedp"
-	smtpmock "github.com/mocktools/go-smtp-mock/v2"
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/lab/browsertest"
@@ -39,10 +37,8 @@ func shown(ctx context.Context, t testing.TB) string {
 // processes: sign-up, verified address, deposit, checkout, capture with a photo.
 func TestBrowser_AnOperatorAndATenant_WithoutScripts(t *testing.T) {
 	t.Parallel()
-	server := smtpmock.New(smtpmock.ConfigurationAttr{HostAddress: "127.0.0.1", MultipleMessageReceiving: true})
-	require.NoError(t, server.Start())
-	t.Cleanup(func() { require.NoError(t, server.Stop()) })
-	w := newWorld(t, "SMTP_URL=smtp://127.0.0.1:"+strconv.Itoa(server.PortNumber()),
+	server, mails := mailServer(t)
+	w := newWorld(t, mails,
 		"MAIL_FROM=Deposits <no-reply@example.com>")
 	w.http(t)
 	w.dispatcher(t)

@@ -50,7 +50,11 @@ func TestVersion_OfEveryProcess_IsTheStampOfTheImage(t *testing.T) {
 		require.Regexp(t, `(?m)^svc_build_info\{date="`+stampedDate+`",go_version="go1\.\S+",revision="`+stampedRevision+
 			`",version="`+stampedVersion+`"\} 1$`, body)
 	}
-	code, stdout, stderr := run(t, nil, "sandbox", "--version")
+	code, stdout, stderr := run(t, nil, "admin", "--version", "--json")
+	require.Zero(t, code, stderr)
+	require.Regexp(t, `^{"version":"`+stampedVersion+`","revision":"`+stampedRevision+`","goVersion":"go1\.[^"]+","date":"`+
+		stampedDate+`"}\n$`, stdout)
+	code, stdout, stderr = run(t, nil, "sandbox", "--version")
 	require.Zero(t, code, stderr)
 	require.Regexp(t, `^sandbox \S+ \(revision \S+, go1\.\S+, built \S+\)\n$`, stdout)
 }

@@ -3,11 +3,9 @@ package e2e_test
 import (
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"testing"
 
-	smtpmock "github.com/mocktools/go-smtp-mock/v2"
 	"github.com/stretchr/testify/require"
 )
 
@@ -15,11 +13,8 @@ import (
 // never came back, cover ends, and a mail is sent.
 func TestClock_WhatTheDispatcherDoesByItself(t *testing.T) {
 	t.Parallel()
-	server := smtpmock.New(smtpmock.ConfigurationAttr{HostAddress: "127.0.0.1", MultipleMessageReceiving: true})
-	require.NoError(t, server.Start())
-	t.Cleanup(func() { require.NoError(t, server.Stop()) })
-	w := newWorld(t, "CHECKOUT_IDLE_AFTER=1s", "COVERAGE_MAX=3s",
-		"SMTP_URL=smtp://127.0.0.1:"+strconv.Itoa(server.PortNumber()), "MAIL_FROM=Deposits <no-reply@example.com>")
+	server, mails := mailServer(t)
+	w := newWorld(t, "CHECKOUT_IDLE_AFTER=20m", "COVERAGE_MAX=3s", mails, "MAIL_FROM=Deposits <no-reply@example.com>")
 	w.http(t)
 	d := w.dispatcher(t)
 	r := newReceiver(t)
@@ -27,11 +22,15 @@ func TestClock_WhatTheDispatcherDoesByItself(t *testing.T) {
 	accountID := w.link(t, "villa-16")
 	r.await(t, 1)
 
-	// A tenant begins the checkout and does not pay.
+	// A tenant begins the checkout and does not pay for twenty minutes.
 	idle, checkoutURL := w.deposit(t, accountID)
 	b := newBrowser(t)
 	b.submit(b.open(checkoutURL),
 		url.Values{"firstName": {"Tina"}, "lastName": {"Tenant"}, "email": {"tina@example.com"}, "agree": {"yes"}})
+	begun, err := w.database(t).Exec(t.Context(),
+		`UPDATE deposits SET checkout_started_at = checkout_started_at - interval '21 minutes'`)
+	require.NoError(t, err)
+	require.EqualValues(t, 1, begun.RowsAffected())
 	incomplete := r.await(t, 2)[1]
 	require.Equal(t, "deposit.status_changed", incomplete.Event())
 	require.Equal(t, "incomplete", payloadOf(t, incomplete).Data.Status)

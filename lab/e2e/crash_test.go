@@ -1,64 +1,11 @@
 package e2e_test
 
 import (
-	"net/http"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"partnerdeposits/lab/receiver"
 )
-
-// TestStory_WithTheDispatcherKilledInTheMiddle tells the same story with a SIGKILL while a webhook is in flight.
-func TestStory_WithTheDispatcherKilledInTheMiddle(t *testing.T) {
-	t.Parallel()
-	// Leases last as long as the timeout and 20 s. A short timeout lets another dispatcher take over sooner.
-	w := newWorld(t, "WEBHOOK_TIMEOUT=2s")
-	w.http(t)
-	d := w.dispatcher(t)
-	r := newReceiver(t)
-	webhookID := w.subscribe(t, r)
-	accountID := w.link(t, "villa-11")
-	r.await(t, 1)
-
-	// The dispatcher dies while the receiver handles the webhook of the first deposit, before the response.
-	inHand, release := make(chan struct{}), make(chan struct{})
-	var first atomic.Bool
-	r.AnswerWith(func(int, receiver.Webhook) int {
-		if first.CompareAndSwap(false, true) {
-			close(inHand)
-			<-release
-		}
-		return http.StatusOK
-	})
-	damaged, checkout1 := w.deposit(t, accountID)
-	w.secure(t, checkout1)
-	<-inHand
-	d.Kill()
-	close(release)
-
-	// Changes continue while no dispatcher runs.
-	second, checkout2 := w.deposit(t, accountID)
-	w.secure(t, checkout2)
-	w.api(t).post("/deposits/"+damaged+"/capture", nil, nil)
-
-	d = w.dispatcher(t)
-	require.Eventually(t, func() bool { return len(byTransition(t, r.Accepted())) == 4 }, soon, often, "webhooks: %s",
-		lazy(func() string { return describe(r.All()) }))
-	log := w.deliveries(t, webhookID)
-	require.Len(t, log, 4, "one delivery per transition, killed or not")
-	for _, one := range log {
-		require.Equal(t, "succeeded", one.Status)
-	}
-	seen := byTransition(t, r.Accepted())
-	require.Len(t, seen[damaged+" deposit.activated"], 2, "the one in hand came again: its answer was lost")
-	require.Equal(t, seen[damaged+" deposit.activated"][0], seen[damaged+" deposit.activated"][1], "with the same bytes")
-	require.Len(t, seen[second+" deposit.activated"], 1)
-	require.Len(t, seen[damaged+" deposit.captured"], 1)
-	require.Positive(t, d.metric("svc_webhook_reconciled_total"))
-}
 
 // byTransition groups bodies by the status transition that they announce.
 func byTransition(t testing.TB, all []received) map[string][]string {
@@ -76,7 +23,7 @@ func byTransition(t testing.TB, all []received) map[string][]string {
 // the killed dispatcher ended.
 func TestTwoDispatchers_WhicheverIsKilled_TheOtherDeliversAtOnce(t *testing.T) {
 	t.Parallel()
-	const bound = 7 * time.Second // a second on a machine that does nothing else
+	const bound = 18 * time.Second // a second on a machine that does nothing else; a lease lasts 22 s
 	w := newWorld(t, "WEBHOOK_TIMEOUT=2s")
 	w.http(t)
 	r := newReceiver(t)

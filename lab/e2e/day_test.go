@@ -179,7 +179,12 @@ func (w *deployment) due(t testing.TB, accountID string) int {
 	from, to := time.Now().Add(-time.Hour).UTC().Format(time.RFC3339), time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
 	code, stdout, stderr := run(t, w.environ, "admin", "payments", "reconcile", "--from", from, "--to", to, "--json")
 	require.Zero(t, code, stderr)
-	var books comparison
+	var books struct {
+		Due []struct {
+			AccountID string
+			DueCents  int
+		}
+	}
 	require.NoError(t, json.Unmarshal([]byte(stdout), &books), stdout)
 	for _, due := range books.Due {
 		if due.AccountID == accountID {

@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"os"
@@ -10,9 +11,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/core/id"
 	"partnerdeposits/lab/pgtest"
+	"partnerdeposits/lab/rarely"
 	"partnerdeposits/lab/redistest"
 )
 
@@ -73,6 +78,9 @@ func asWritten(command string) string { return command }
 // TestDocs_ThePagesRunAgainstTheSandbox follows the pages for partners and for debugging, one after the other.
 func TestDocs_ThePagesRunAgainstTheSandbox(t *testing.T) {
 	t.Parallel()
+	if !rarely.Has(t, rarely.Documents) {
+		return
+	}
 	sandbox := startSandbox(t)
 	api, key := sandbox.facts["apiBaseUrl"]+"/api/partner/v1", sandbox.facts["apiKey"]
 	partner := &apiClient{t: t, base: api, header: http.Header{"X-Api-Key": {key}}}
@@ -113,6 +121,9 @@ func TestDocs_ThePagesRunAgainstTheSandbox(t *testing.T) {
 // two processes that the page gives one address fail here too.
 func TestDocs_TheFirstDeploymentRuns(t *testing.T) {
 	t.Parallel()
+	if !rarely.Has(t, rarely.Documents) {
+		return
+	}
 	ops := map[string]string{"http": freePort(t), "dispatcher": freePort(t)}
 	shell := newDocShell(t, t.TempDir(), map[string]string{
 		"DATABASE_URL": pgtest.URL(t), "REDIS_URL": redistest.URL(t), "HTTP_ADDR": freePort(t), "METRICS_ADDR": ops["http"],
@@ -130,4 +141,105 @@ func TestDocs_TheFirstDeploymentRuns(t *testing.T) {
 			}
 		},
 	})
+}
+
+// TestDocs_TheRestoreRuns follows the page about restores. Redis keeps all that it knows, and a request that is
+// repeated after the restore gets a deposit that exists. A follower of the feed notices that numbers were taken back.
+func TestDocs_TheRestoreRuns(t *testing.T) {
+	t.Parallel()
+	if !rarely.Has(t, rarely.Documents) {
+		return
+	}
+	before, redisURL := pgtest.URL(t), redistest.URL(t)
+	w := worldOn(t, before, redisURL)
+	h := w.http(t)
+	account := w.link(t, "villa-21")
+	name := "restored_" + strings.ReplaceAll(uuid.NewString(), "-", "")
+	restored, err := url.Parse(before)
+	require.NoError(t, err)
+	restored.Path = "/" + name
+	t.Cleanup(func() { dropDatabase(t, before, name) })
+
+	key, lostKey := uuid.NewString(), uuid.NewString()
+	kept := w.keyed(t, account, key)
+	w.cancelled(t, kept)
+	w.relayAll(t) // admin doctor blames events that have waited for 30 s
+	var lost, feedID string
+	var followed int
+	shell := newDocShell(t, t.TempDir(),
+		map[string]string{"DATABASE_URL": before, "RESTORED_URL": restored.String(), "REDIS_URL": redisURL})
+	change := func(command string) string { return strings.Replace(command, `" restored`, `" `+name, 1) }
+	runPage(t, shell, restorePage, change, map[string]func(string){
+		"pg_dump": func(string) {
+			lost = w.keyed(t, account, lostKey)
+			require.Equal(t, lost, w.keyed(t, account, lostKey), "replayed")
+			w.cancelled(t, lost)
+			w.relayAll(t)
+			_, followed, feedID = w.follow(t, 0)
+			require.Zero(t, h.stop(t), h.log.String())
+		},
+		"admin restore-finish": func(output string) { require.Contains(t, output, "epoch") },
+	})
+	w.environ[0] = "DATABASE_URL=" + restored.String()
+	w.http(t)
+	status, _, _ := w.follow(t, followed)
+	require.Equal(t, http.StatusBadRequest, status, "the number was taken back")
+	_, last, anew := w.follow(t, 0)
+	require.Equal(t, followed-1, last, "the events of the backup")
+	require.NotEqual(t, feedID, anew)
+	require.Equal(t, kept, w.keyed(t, account, key), "Postgres has the response")
+	status, _, err = w.api(t).do(http.MethodGet, "/deposits/"+lost, nil)
+	require.NoError(t, err)
+	require.Equal(t, http.StatusNotFound, status)
+	again := w.keyed(t, account, lostKey)
+	status, body, err := w.api(t).do(http.MethodGet, "/deposits/"+again, nil)
+	require.NoError(t, err)
+	require.Equal(t, http.StatusOK, status, "the id of a repeated request exists: %s", body)
+}
+
+// dropDatabase runs at the end of a test, when the test's own context has ended.
+func dropDatabase(t testing.TB, serverURL, name string) {
+	t.Helper()
+	ctx := context.WithoutCancel(t.Context())
+	conn, err := pgx.Connect(ctx, serverURL)
+	require.NoError(t, err)
+	_, err = conn.Exec(ctx, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)")
+	require.NoError(t, err)
+	require.NoError(t, conn.Close(ctx))
+}
+
+var (
+	sqlBlock = regexp.MustCompile("(?s)```sql\n(.*?)```")
+	psqlName = regexp.MustCompile(`:'(\w+)'`)
+)
+
+// TestDocs_QueriesRun runs every query of the pages on a database with the current schema.
+func TestDocs_QueriesRun(t *testing.T) {
+	t.Parallel()
+	conn, err := pgx.Connect(t.Context(), pgtest.URL(t))
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close(t.Context()) })
+	values := map[string]string{"reference": "D-7K3M-9Q2X", "slug": "acme", "email": "tech@acme.example",
+		"id": "pwh_01jb2m4q8e7w9x3c5v6b7n8m9a"}
+	ran := 0
+	for page, text := range docPages(t) {
+		for _, block := range sqlBlock.FindAllStringSubmatch(text, -1) {
+			query := psqlName.ReplaceAllStringFunc(block[1], func(variable string) string {
+				value, known := values[psqlName.FindStringSubmatch(variable)[1]]
+				require.True(t, known, "%s: %s", page, variable)
+				return "'" + value + "'"
+			})
+			_, err := conn.Exec(t.Context(), query)
+			require.NoError(t, err, "%s: %s", page, query)
+			ran++
+			if strings.Contains(query, "-- query: uuid of an id") {
+				var uuid [16]byte
+				require.NoError(t, conn.QueryRow(t.Context(), query).Scan(&uuid))
+				want, ok := id.Subscription.Parse(values["id"])
+				require.True(t, ok)
+				require.Equal(t, want, id.ID(uuid))
+			}
+		}
+	}
+	require.Greater(t, ran, 8)
 }

@@ -45,7 +45,8 @@ func TestDoctor_RunningProcesses_AreReadAndTheirProblemsHaveARemedy(t *testing.T
 	t.Parallel()
 	redis := redistest.Server(t)
 	w := newWorldWithRedis(t, redis.URL())
-	h, d := w.http(t), w.dispatcher(t)
+	h, d := w.http(t), start(t, "dispatcher", append(w.environ, "METRICS_PPROF=true")...).ready(t)
+	requireProfiles(t, h, d)
 
 	code, found := processFindings(t, w.environ)
 	require.Zero(t, code)
@@ -81,17 +82,13 @@ func TestDoctor_RunningProcesses_AreReadAndTheirProblemsHaveARemedy(t *testing.T
 	require.Contains(t, found[gone].Todo, "METRICS_ADDR")
 }
 
-func TestProfiles_AreServedWhereTheSettingIsOn(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	closed := w.http(t)
-	code, _ := fetch(closed.opsURL + "/debug/pprof/")
+// requireProfiles finds profiles where METRICS_PPROF is on, for operators alone.
+func requireProfiles(t *testing.T, off, on *process) {
+	t.Helper()
+	code, _ := fetch(off.opsURL + "/debug/pprof/")
 	require.Equal(t, http.StatusNotFound, code, "off by default")
-	open := start(t, "dispatcher", append(w.environ, "METRICS_PPROF=true")...)
-	code, body := fetch(open.opsURL + "/debug/pprof/goroutine?debug=1")
+	code, body := fetch(on.opsURL + "/debug/pprof/goroutine?debug=1")
 	require.Equal(t, http.StatusOK, code)
 	require.Contains(t, body, "goroutine profile: total")
-	code, _ = fetch(w.baseURL + "/debug/pprof/")
-	require.Equal(t, http.StatusNotFound, code, "never for the public")
-	require.NotContains(t, open.log.String(), "METRICS_PPROF is on", "only production warns")
+	require.NotContains(t, on.log.String(), "METRICS_PPROF is on", "only production warns")
 }

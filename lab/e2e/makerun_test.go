@@ -12,10 +12,8 @@ import (
 	"partnerdeposits/lab/procs"
 )
 
-// fakeGo notes its flags. Its build lasts until the file end exists, fails where the file broken exists, and makes a
-// sandbox.
+// fakeGo makes a sandbox. Its build lasts until the file end exists, and fails where the file broken exists.
 const fakeGo = `#!/bin/sh
-echo "$GOFLAGS" >flags
 case "$*" in
 list*) echo "go: downloading example.com/module v1.0.0" >&2; echo a; echo b; echo c ;;
 *" -o "*)
@@ -29,11 +27,11 @@ esac
 `
 
 // makeRun prepares "make run" in a directory of its own, with fakeGo.
-func makeRun(t *testing.T, dir string, environ ...string) (*exec.Cmd, *procs.Buffer) {
+func makeRun(t *testing.T, dir string) (*exec.Cmd, *procs.Buffer) {
 	t.Helper()
-	cmd, out := exec.CommandContext(t.Context(), "make", "run"), &procs.Buffer{}
+	cmd, out := procs.Command(t.Context(), "make", "run"), &procs.Buffer{}
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, out, out
-	cmd.Env = append([]string{"PATH=" + filepath.Join(dir, "path") + ":" + os.Getenv("PATH")}, environ...)
+	cmd.Env = []string{"PATH=" + filepath.Join(dir, "path") + ":" + os.Getenv("PATH")}
 	return cmd, out
 }
 
@@ -42,7 +40,7 @@ func makeRunDir(t *testing.T) string {
 	dir := t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "scripts"), 0o755))
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "path"), 0o755))
-	for _, name := range []string{"Makefile", "scripts/build-run.sh"} {
+	for _, name := range []string{"Makefile", "scripts/build-run.sh", "scripts/steps.sh"} {
 		content, err := os.ReadFile(filepath.Join(repository(), name))
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), content, 0o755))
@@ -81,20 +79,4 @@ func TestMakeRun_AFailedBuild_ShowsTheMistakeAndStartsNothing(t *testing.T) {
 	require.Error(t, cmd.Run())
 	require.Contains(t, out.String(), "x.go:1:2: undefined: y\n")
 	require.NotContains(t, out.String(), "the sandbox runs")
-}
-
-func TestMakeRun_LeavesOutStripeAndTracesUnlessTheyAreAskedFor(t *testing.T) {
-	t.Parallel()
-	dir := makeRunDir(t)
-	touch(t, dir, "end")
-	for asked, lean := range map[string]bool{
-		"PAYMENTS_PROVIDER=": true, "PAYMENTS_PROVIDER=sandbox": true, "PAYMENTS_PROVIDER=stripe": false,
-		"OTEL_EXPORTER_OTLP_ENDPOINT=": true, "OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318": false,
-	} {
-		cmd, out := makeRun(t, dir, asked)
-		require.NoError(t, cmd.Run(), out.String())
-		flags, err := os.ReadFile(filepath.Join(dir, "flags"))
-		require.NoError(t, err)
-		require.Equal(t, lean, strings.Contains(string(flags), "-tags=lean"), "%s: %s", asked, flags)
-	}
 }

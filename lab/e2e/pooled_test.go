@@ -98,20 +98,6 @@ func (w *deployment) setRole(t *testing.T, direct string) {
 	}, soon, often, "%s", lazy(func() string { return stdout }))
 }
 
-// TestPooled_MigrationsTakeTheDirectWay: a migration needs a session of its own.
-func TestPooled_MigrationsTakeTheDirectWay(t *testing.T) {
-	t.Parallel()
-	direct := pgtest.URL(t)
-	environ := []string{"DATABASE_URL=" + pgtest.Bouncer(t, direct), "DATABASE_POOLED=true"}
-	for _, command := range []string{"up", "status"} {
-		code, _, stderr := run(t, environ, "admin", "migrate", command)
-		require.Equal(t, 2, code, stderr)
-		require.Contains(t, stderr, "DATABASE_DIRECT_URL: is required with DATABASE_POOLED")
-		code, _, stderr = run(t, append(environ, "DATABASE_DIRECT_URL="+direct), "admin", "migrate", command)
-		require.Zero(t, code, stderr)
-	}
-}
-
 // TestPooled_Undeclared_IsNotReady: a pooler that drops start-up parameters breaks prepared statements, too.
 func TestPooled_Undeclared_IsNotReady(t *testing.T) {
 	t.Parallel()

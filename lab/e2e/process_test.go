@@ -7,12 +7,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -37,7 +38,16 @@ var binaries struct {
 	err  error
 }
 
+// atOnce is the number of tests that run at the same time, unless -parallel tells another: they mostly wait.
+const atOnce = 6
+
 func TestMain(m *testing.M) {
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if !given {
+		_ = flag.Set("test.parallel", strconv.Itoa(atOnce)) // a number
+	}
 	backing.AtExit(func() { _ = os.RemoveAll(binaries.dir) })
 	os.Exit(backing.RunTests(m))
 }
@@ -47,44 +57,34 @@ func binary(t testing.TB, name string) string {
 	t.Helper()
 	binaries.once.Do(build)
 	require.NoError(t, binaries.err)
+	if name == "sandbox" {
+		require.NoError(t, buildSandbox())
+	}
 	return filepath.Join(binaries.dir, name)
 }
 
+// build builds the commands as they are shipped: a binary with three names.
 func build() {
 	if binaries.dir, binaries.err = os.MkdirTemp("", "partnerdeposits-e2e-"); binaries.err != nil {
 		return
 	}
-	out := binaries.dir + string(filepath.Separator)
 	var stamp string
 	if stamp, binaries.err = stampOfImage(); binaries.err != nil {
 		return
 	}
-	if binaries.err = (procs.Build{Stamp: stamp}).Into(context.Background(), out, "cmd/http", "cmd/dispatcher",
-		"cmd/admin"); binaries.err == nil {
-		// As `make run` builds it.
-		binaries.err = procs.Build{Tags: []string{"lean"}}.Into(context.Background(), out, "cmd/sandbox")
+	shipped := filepath.Join(binaries.dir, "http")
+	whole := procs.Build{Stamp: stamp}
+	if binaries.err = whole.Into(context.Background(), shipped, "cmd/partnerdeposits"); binaries.err != nil {
+		return
 	}
+	binaries.err = errors.Join(os.Link(shipped, filepath.Join(binaries.dir, "dispatcher")),
+		os.Link(shipped, filepath.Join(binaries.dir, "admin")))
 }
 
-var wholeSandbox struct {
-	once sync.Once
-	err  error
-}
-
-// sandboxBinary gives the path of the sandbox as `make run` builds it for these settings.
-func sandboxBinary(t testing.TB, environ []string) string {
-	t.Helper()
-	lean := binary(t, "sandbox")
-	if !slices.Contains(environ, "PAYMENTS_PROVIDER=stripe") {
-		return lean
-	}
-	whole := filepath.Join(filepath.Dir(lean), "whole-sandbox")
-	wholeSandbox.once.Do(func() {
-		wholeSandbox.err = procs.Build{}.Into(context.Background(), whole, "cmd/sandbox")
-	})
-	require.NoError(t, wholeSandbox.err)
-	return whole
-}
+// buildSandbox builds the sandbox, as `make run` does.
+var buildSandbox = sync.OnceValue(func() error {
+	return procs.Build{}.Into(context.Background(), filepath.Join(binaries.dir, "sandbox"), "cmd/sandbox")
+})
 
 // process is a running command.
 type process struct {

@@ -56,8 +56,8 @@ func TestProduction_HasNoShortcuts(t *testing.T) {
 		url.Values{"firstName": {"Tina"}, "lastName": {"Tenant"}, "email": {"tina@example.com"}, "agree": {"yes"}})
 	require.Equal(t, http.StatusServiceUnavailable, away.status)
 	require.Contains(t, away.body, `data-error-code="service_unavailable"`)
-	for _, path := range []string{"/sandbox/pay/x", "/sandbox/mails", "/styleguide", "/styleguide/guide.css",
-		"/styleguide/mails", "/styleguide/mails/en/0/html"} {
+	for _, path := range []string{"/debug/pprof/", "/sandbox/pay/x", "/sandbox/mails", "/styleguide",
+		"/styleguide/guide.css", "/styleguide/mails", "/styleguide/mails/en/0/html"} {
 		code, _ := fetch(w.baseURL + path)
 		require.Equal(t, http.StatusNotFound, code, path)
 	}

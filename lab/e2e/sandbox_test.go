@@ -40,7 +40,7 @@ type sandbox struct {
 // startSandbox runs the sandbox in a directory of its own and returns after sandbox.json appears.
 func startSandbox(t testing.TB, environ ...string) *sandbox {
 	t.Helper()
-	s := &sandbox{cmd: exec.Command(sandboxBinary(t, environ)), dir: t.TempDir(), done: make(chan struct{}),
+	s := &sandbox{cmd: exec.Command(binary(t, "sandbox")), dir: t.TempDir(), done: make(chan struct{}),
 		stderr: &procs.Buffer{}}
 	s.cmd.Dir = s.dir
 	for _, pair := range os.Environ() { // the sandbox must start its own servers
@@ -91,6 +91,7 @@ func (s *sandbox) output() string {
 	return strings.Join(s.lines, "\n")
 }
 
+// TestSandbox_TheTourWorksAndCtrlCLeavesNothing is the first run of a newcomer, with a second sandbox beside it.
 func TestSandbox_TheTourWorksAndCtrlCLeavesNothing(t *testing.T) {
 	t.Parallel()
 	s := startSandbox(t)
@@ -133,6 +134,7 @@ func TestSandbox_TheTourWorksAndCtrlCLeavesNothing(t *testing.T) {
 	require.Zero(t, code, stderr)
 	require.Contains(t, partners, "demo")
 
+	requireRoomForASecond(t, s)
 	family := descendants(t, s.cmd.Process.Pid)
 	require.NotEmpty(t, family, "Postgres and Redis")
 	require.NoError(t, s.cmd.Process.Signal(os.Interrupt))
@@ -147,27 +149,6 @@ func TestSandbox_TheTourWorksAndCtrlCLeavesNothing(t *testing.T) {
 		require.Eventually(t, func() bool { return syscall.Kill(pid, 0) != nil }, soon, often, "process %d is left behind",
 			pid)
 	}
-}
-
-// TestSandbox_A503_LeavesALineWithItsCause: whoever tries the service out has no other place to look.
-func TestSandbox_A503_LeavesALineWithItsCause(t *testing.T) {
-	t.Parallel()
-	s := startSandbox(t)
-	require.NotContains(t, s.stderr.String(), "SECRETS_KEYSET", "the sandbox's own keyset is no news")
-	for _, pid := range descendants(t, s.cmd.Process.Pid) {
-		if name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid)); err == nil && string(name) == "postgres\n" {
-			_ = syscall.Kill(pid, syscall.SIGKILL) // or the process has ended meanwhile
-		}
-	}
-	api := &apiClient{t: t, base: s.facts["apiBaseUrl"] + "/api/partner/v1",
-		header: http.Header{"X-Api-Key": {s.facts["apiKey"]}}}
-	require.Eventually(t, func() bool {
-		status, _, err := api.do(http.MethodGet, "/accounts", nil)
-		return err == nil && status == http.StatusServiceUnavailable
-	}, soon, often)
-	line := regexp.MustCompile(
-		`level=WARN msg="request failed" .*status=503 .*route=/api/partner/v1/accounts cause="[^"]+"`)
-	require.Eventually(t, func() bool { return line.MatchString(s.stderr.String()) }, soon, often, "%s", s.stderr)
 }
 
 // TestSandbox_BuiltLean_RefusesStripeAndTraces: `make run` builds whole where the environment asks for either of them.
@@ -216,23 +197,39 @@ func descendants(t testing.TB, root int) []int {
 	return all
 }
 
-// TestSandbox_ASecondOneFindsRoomBesideTheFirst: the second sandbox replaces taken ports and reports the replacement.
-func TestSandbox_ASecondOneFindsRoomBesideTheFirst(t *testing.T) {
-	t.Parallel()
-	first, second := startSandbox(t), startSandbox(t)
+// requireRoomForASecond starts a sandbox beside the first. It replaces taken ports and reports the replacement. Its 503
+// leaves a line with the cause: whoever tries the service out has no other place to look.
+func requireRoomForASecond(t *testing.T, first *sandbox) {
+	t.Helper()
+	second := startSandbox(t)
 	for _, name := range []string{"apiBaseUrl", "receiverUrl", "httpMetricsUrl", "dispatcherMetricsUrl"} {
 		require.NotEqual(t, first.facts[name], second.facts[name])
 	}
-	for _, s := range []*sandbox{first, second} {
-		if place := strings.TrimPrefix(s.facts["apiBaseUrl"], "http://"); place != "127.0.0.1:8080" {
-			require.Contains(t, s.output(), "127.0.0.1:8080 is taken; the service at "+place+" instead")
-		}
+	if place := strings.TrimPrefix(second.facts["apiBaseUrl"], "http://"); place != "127.0.0.1:8080" {
+		require.Contains(t, second.output(), "127.0.0.1:8080 is taken; the service at "+place+" instead")
 	}
-
+	told := strings.Count(first.output(), "✔ ")
 	b := newBrowser(t)
 	page := b.open(second.facts["connectUrl"])
 	require.Equal(t, "/dashboard",
 		b.submit(page, url.Values{"password": {"correct-horse"}, "email": {"o@example.com"}, "companyName": {"O"}}).url.Path)
 	require.Eventually(t, func() bool { return strings.Contains(second.output(), "✔ ") }, soon, often)
-	require.NotContains(t, first.output(), "✔ ")
+	require.Equal(t, told, strings.Count(first.output(), "✔ "))
+
+	require.NotContains(t, second.stderr.String(), "SECRETS_KEYSET", "the sandbox's own keyset is no news")
+	for _, pid := range descendants(t, second.cmd.Process.Pid) {
+		if name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid)); err == nil && string(name) == "postgres\n" {
+			_ = syscall.Kill(pid, syscall.SIGKILL) // or the process has ended meanwhile
+		}
+	}
+	api := &apiClient{t: t, base: second.facts["apiBaseUrl"] + "/api/partner/v1",
+		header: http.Header{"X-Api-Key": {second.facts["apiKey"]}}}
+	require.Eventually(t, func() bool {
+		status, _, err := api.do(http.MethodGet, "/accounts", nil)
+		return err == nil && status == http.StatusServiceUnavailable
+	}, soon, often)
+	line := regexp.MustCompile(
+		`level=WARN msg="request failed" .*status=503 .*route=/api/partner/v1/accounts cause="[^"]+"`)
+	require.Eventually(t, func() bool { return line.MatchString(second.stderr.String()) }, soon, often, "%s",
+		second.stderr)
 }

@@ -2,7 +2,6 @@ package e2e_test
 
 import (
 	"encoding/base32"
-	"encoding/base64"
 	"encoding/json"
 	"io"
 	"net"
@@ -10,7 +9,6 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -22,7 +20,6 @@ import (
 
 	"partnerdeposits/lab/backing"
 	"partnerdeposits/lab/procs"
-	"partnerdeposits/lab/receiver"
 	"partnerdeposits/lab/redistest"
 )
 
@@ -127,20 +124,11 @@ type secretRun struct {
 	started []*process
 }
 
-func newSecretRun(t *testing.T) *secretRun {
-	t.Helper()
-	r := openSecretRun(t)
-	r.begin(t)
-	return r
-}
-
 // openSecretRun prepares the stores. begin starts the processes.
 func openSecretRun(t *testing.T) *secretRun {
 	t.Helper()
-	r := &secretRun{secrets: issued{}, traces: newCollector(t),
-		mails: smtpmock.New(smtpmock.ConfigurationAttr{HostAddress: "127.0.0.1", MultipleMessageReceiving: true})}
-	require.NoError(t, r.mails.Start())
-	t.Cleanup(func() { require.NoError(t, r.mails.Stop()) })
+	server, mails := mailServer(t)
+	r := &secretRun{secrets: issued{}, traces: newCollector(t), mails: server}
 	var made struct{ Keyset string }
 	_, stdout, _ := run(t, nil, "admin", "secrets", "new-keyset", "--json")
 	require.NoError(t, json.Unmarshal([]byte(stdout), &made))
@@ -148,9 +136,9 @@ func openSecretRun(t *testing.T) *secretRun {
 	redis := redistest.Server(t)
 	r.redis = watchRedis(t, redis)
 	r.deployment = newWorldWithRedis(t, redis.URL(), "LOG_LEVEL=debug", "OTEL_EXPORTER_OTLP_ENDPOINT="+r.traces.url,
-		"SECRETS_KEYSET="+made.Keyset,
-		"SMTP_URL=smtp://127.0.0.1:"+strconv.Itoa(r.mails.PortNumber()), "MAIL_FROM=Deposits <no-reply@example.com>",
-		"WEBHOOK_RETRY_SCHEDULE=0s,100ms,100ms")
+		"SECRETS_KEYSET="+made.Keyset, mails, "MAIL_FROM=Deposits <no-reply@example.com>",
+		"WEBHOOK_RETRY_SCHEDULE=0s,100ms,100ms", "REDIS_SENTINEL_PASSWORD=of-no-sentinel")
+	r.environ = append(r.environ, "DATABASE_DIRECT_URL="+r.databaseURL())
 	r.secrets.add(t, "API key", r.apiKey)
 	r.secrets.add(t, "connect secret", r.connectSecret)
 	return r
@@ -227,103 +215,6 @@ func (r *secretRun) twoFactor(t *testing.T, b *browser, password string) {
 		r.secrets.add(t, "recovery code", found[1])
 	}
 	r.secrets.cookies(t, b, r.baseURL)
-}
-
-// partner calls the API as a partner does, with wrong requests among them, so that errors are logged, too.
-func (r *secretRun) partner(t *testing.T, accountID string) {
-	t.Helper()
-	hook := newReceiver(t)
-	hook.URL += "?token=a-secret-in-the-query"
-	r.secrets.add(t, "query of a subscription", "a-secret-in-the-query")
-	webhookID := r.subscribe(t, hook)
-	r.secrets.add(t, "webhook secret", hook.Secret())
-	var rotated struct{ Data struct{ Secret string } }
-	r.api(t).post("/webhooks/"+webhookID+"/rotate-secret", nil, &rotated)
-	r.secrets.add(t, "webhook secret", rotated.Data.Secret)
-	hook.SetSecret(rotated.Data.Secret)
-	hook.AnswerWith(func(n int, _ receiver.Webhook) int {
-		if n == 0 {
-			return http.StatusInternalServerError // a failed attempt is logged
-		}
-		return http.StatusOK
-	})
-	var key struct{ Key string }
-	r.admin(t, &key, "key", "create", "--partner", r.slug, "--name", "second")
-	var connect struct{ ConnectSecret string }
-	r.admin(t, &connect, "connect-secret", "rotate", "--partner", r.slug)
-	r.secrets.add(t, "API key", key.Key)
-	r.secrets.add(t, "connect secret", connect.ConnectSecret)
-	wrong := "svc_pk_test_" + strings.Repeat("wrong", 8)
-	r.secrets.add(t, "API key", wrong)
-	status, _, err := r.api(t).with("X-Api-Key", wrong).do(http.MethodGet, "/me", nil)
-	require.NoError(t, err)
-	require.Equal(t, http.StatusUnauthorized, status)
-
-	r.secrets.add(t, "tenant's e-mail", "tina@example.com", "theo.tenant@example.com")
-	r.api(t).post("/clients", map[string]any{"accountId": accountID, "email": "theo.tenant@example.com",
-		"firstName": "Theo", "lastName": "Tenant"}, nil)
-	status, _, err = r.api(t).do(http.MethodPost, "/clients",
-		map[string]any{"accountId": accountID, "email": "theo.tenant@example.com", "firstName": 7})
-	require.NoError(t, err)
-	require.Equal(t, http.StatusBadRequest, status)
-	depositID, checkoutURL := r.deposit(t, accountID)
-	r.secrets.add(t, "checkout token", checkoutURL[strings.LastIndexByte(checkoutURL, '/')+1:])
-	r.secure(t, checkoutURL)
-	r.api(t).post("/deposits/"+depositID+"/capture", map[string]any{"amount": 120.5, "reason": "damage"}, nil)
-	taken := hook.await(t, 2)[0]
-	r.deliveries(t, webhookID)
-	r.explanations(t, webhookID, taken)
-}
-
-// explanations asks about a delivery and a connect URL, good questions and bad.
-func (r *secretRun) explanations(t *testing.T, webhookID string, taken received) {
-	t.Helper()
-	const computed, cookie, sig = "a-signature-that-was-computed", "session=of-the-receiver", "a-signature-in-a-url"
-	signature, body := taken.Header.Get("X-Svc-Signature"), base64.StdEncoding.EncodeToString(taken.Body)
-	connectURL := "https://dashboard.example/register?partner=acme&external_id=a-private-id&ts=1&sig=" + sig
-	r.secrets.add(t, "question", computed, cookie, sig, "a-private-id", signature, body, string(taken.Body))
-	for sent, want := range map[string]int{body: http.StatusOK, body + "!": http.StatusBadRequest} {
-		status, _, err := r.api(t).do(http.MethodPost, "/webhooks/"+webhookID+"/explain", map[string]any{"body": sent,
-			"headers":  map[string]string{"X-Svc-Signature": signature, "X-Svc-Timestamp": "1", "Cookie": cookie},
-			"computed": computed})
-		require.NoError(t, err)
-		require.Equal(t, want, status)
-	}
-	for want, sent := range map[int]any{http.StatusOK: connectURL, http.StatusBadRequest: []string{connectURL}} {
-		status, _, err := r.api(t).do(http.MethodPost, "/connect/explain", map[string]any{"url": sent})
-		require.NoError(t, err)
-		require.Equal(t, want, status)
-	}
-}
-
-// TestSecrets_AFullRun_ShowsNoneInAnyOutput reads logs, metrics, spans and the commands to Redis of processes that log
-// everything.
-func TestSecrets_AFullRun_ShowsNoneInAnyOutput(t *testing.T) {
-	t.Parallel()
-	r := newSecretRun(t)
-	b, accountID := r.operator(t)
-	r.partner(t, accountID)
-	b.open(r.baseURL + "/dashboard/deposits")
-	outputs := r.outputs(t)
-	require.Contains(t, outputs["stderr of dispatcher"], `"level":"DEBUG"`, "the lines of a success")
-
-	for output, holds := range map[string]string{ // each output is the real one
-		"stderr of http": "/api/partner/v1/deposits/:depositId/capture", "stderr of dispatcher": "delivery attempted",
-		"http/metrics":       "svc_http_requests_total",
-		"dispatcher/metrics": "svc_webhook_attempts_total", "traces": "relay", "Redis": "asynq:{",
-	} {
-		require.Contains(t, outputs[output], holds, output)
-	}
-	for _, kind := range []string{
-		"keyset", "API key", "connect secret", "signature of a connect URL", "webhook secret", "query of a subscription",
-		"checkout token", "password",
-		"question", "token of a mail", "TOTP secret", "recovery code", "tenant's e-mail",
-	} {
-		require.NotEmpty(t, r.secrets[kind], kind)
-	}
-	for output, text := range outputs {
-		require.Empty(t, r.secrets.foundIn(text), output)
-	}
 }
 
 func TestIssued_FoundIn_SeesSecretsHoweverTheyAreEscaped(t *testing.T) {

@@ -1,7 +1,6 @@
 package e2e_test
 
 import (
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"strings"
@@ -53,6 +52,8 @@ func payWith(b *browser, hosted page, card string) page {
 	return b.submit(hosted, url.Values{"cardNumber": {card}, "cardExpiry": {"12/40"}, "cardCvc": {"123"}})
 }
 
+type shownCollection struct{ PaymentID, State string }
+
 // awaitCollection waits for a state of the deposit's collection.
 func (w *deployment) awaitCollection(t testing.TB, depositID, state string) (shown shownCollection) {
 	t.Helper()
@@ -78,18 +79,4 @@ func (w *deployment) awaitDispute(t testing.TB, depositID string) (audit string)
 		return strings.Contains(stdout, "payment.dispute")
 	}, soon, often)
 	return audit
-}
-
-// atStripe sends a request to the fake's API as staff with the secret key could, beside the service.
-func atStripe(t testing.TB, fake *stripetest.Fake, method, path string, params url.Values, into any) {
-	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), method, fake.URL()+path, strings.NewReader(params.Encode()))
-	require.NoError(t, err)
-	request.Header.Set("Authorization", "Bearer "+stripeKey)
-	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	response, err := plain.Do(request)
-	require.NoError(t, err)
-	defer response.Body.Close()
-	require.Equal(t, http.StatusOK, response.StatusCode, path)
-	require.NoError(t, json.NewDecoder(response.Body).Decode(into))
 }

@@ -15,25 +15,6 @@ const (
 	dispatcherProcess = "partnerdeposits-dispatcher"
 )
 
-// TestTraces_AreExportedWithoutCredentials: OTEL_EXPORTER_OTLP_ENDPOINT turns tracing on.
-func TestTraces_AreExportedWithoutCredentials(t *testing.T) {
-	t.Parallel()
-	c := newCollector(t)
-	w := newWorld(t, "OTEL_EXPORTER_OTLP_ENDPOINT="+c.url)
-	h := w.http(t)
-	_, checkoutURL := w.deposit(t, w.link(t, "villa-14"))
-	newBrowser(t).open(checkoutURL)
-	require.Zero(t, h.stop(t), "what is left is exported at the end")
-	require.NotEmpty(t, c.named("GET /checkout/:token"))
-	require.NotEmpty(t, c.named("POST /api/partner/v1/deposits"))
-	token := checkoutURL[strings.LastIndexByte(checkoutURL, '/')+1:]
-	for _, secret := range []string{token, w.apiKey, w.connectSecret, "correct-horse", "villa-14@example.com"} {
-		require.NotContains(t, c.text(), secret)
-	}
-	require.NotContains(t, h.log.String(), token)
-	require.NotContains(t, h.log.String(), w.apiKey)
-}
-
 // TestTraces_FromTheRequestToThePOST_ThroughAGroupAndARetry: each delivery of a job stays in the trace of its own
 // request, and so does its retry.
 func TestTraces_FromTheRequestToThePOST_ThroughAGroupAndARetry(t *testing.T) {
@@ -176,5 +157,27 @@ func TestTraces_TestDeliveryAndRedelivery_BelongToTheirRequests(t *testing.T) {
 	for _, s := range delivered {
 		require.EqualValues(t, 1, s.number("attempt"))
 		c.only(t, s, "POST")
+	}
+}
+
+// TestSampler_IsThatOfTheSettings: of a share of 0, only the caller's yes is recorded. Tests of process/wire have every
+// sampler.
+func TestSampler_IsThatOfTheSettings(t *testing.T) {
+	t.Parallel()
+	c := newCollector(t)
+	w := newWorld(t, "OTEL_EXPORTER_OTLP_ENDPOINT="+c.url, "OTEL_TRACES_SAMPLER=parentbased_traceidratio",
+		"OTEL_TRACES_SAMPLER_ARG=0")
+	h, d, r := w.http(t), w.dispatcher(t), newReceiver(t)
+	webhookID := w.subscribe(t, r)
+	const caller = "0af7651916cd43dd8448eb211c80319c"
+	w.api(t).post("/webhooks/"+webhookID+"/test", nil, nil)
+	w.api(t).with("Traceparent", "00-"+caller+"-b7ad6b7169203331-01").post("/webhooks/"+webhookID+"/test", nil, nil)
+	r.await(t, 2)
+	require.Zero(t, h.stop(t))
+	require.Zero(t, d.stop(t))
+	for _, name := range []string{"POST /api/partner/v1/webhooks/:webhookId/test", "deliver", "POST"} {
+		found := c.named(name)
+		require.Len(t, found, 1, name)
+		require.Equal(t, caller, found[0].trace())
 	}
 }

@@ -18,6 +18,7 @@ import (
 
 	"partnerdeposits/lab/docstest"
 	"partnerdeposits/lab/expand"
+	"partnerdeposits/lab/pgtest"
 	"partnerdeposits/lab/procs"
 	"partnerdeposits/lab/redistest"
 )
@@ -82,6 +83,18 @@ func TestLong_Upgrade_ForwardBackAndForward_FailsLosesAndRepeatsNothing(t *testi
 		"--process", f.https[0].opsURL, "--process", f.dispatchers[0].opsURL)
 	require.Zero(t, code, stdout+stderr)
 	f.endMixed(t, l, r)
+}
+
+// emptyDatabase makes a database without tables.
+func emptyDatabase(t *testing.T) (databaseURL string) {
+	t.Helper()
+	databaseURL = pgtest.URL(t)
+	conn, err := pgx.Connect(t.Context(), databaseURL)
+	require.NoError(t, err)
+	_, err = conn.Exec(t.Context(), `DROP SCHEMA public CASCADE; CREATE SCHEMA public`)
+	require.NoError(t, err)
+	require.NoError(t, conn.Close(t.Context()))
+	return databaseURL
 }
 
 // migrateBehindAReader migrates while a transaction reads deposits, as a report or a backup does. Requests pass

@@ -4,11 +4,12 @@ import (
 	"encoding/json"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/lab/pgtest"
@@ -57,20 +58,19 @@ func (w *deployment) prepare(t testing.TB, databaseURL, redisURL string, environ
 	w.partnerID, w.connectSecret, w.apiKey = made.PartnerID, made.ConnectSecret, made.APIKey
 }
 
-// emptyDatabase makes a database without a schema.
-func emptyDatabase(t testing.TB) (databaseURL string) {
+// databaseURL is the address of the database of the world.
+func (w *deployment) databaseURL() string {
+	at := slices.IndexFunc(w.environ, func(v string) bool { return strings.HasPrefix(v, "DATABASE_URL=") })
+	return strings.TrimPrefix(w.environ[at], "DATABASE_URL=")
+}
+
+// database is a pool of the test's own on the database of the world.
+func (w *deployment) database(t testing.TB) *pgxpool.Pool {
 	t.Helper()
-	base := pgtest.URL(t)
-	conn, err := pgx.Connect(t.Context(), base)
+	pool, err := pgxpool.New(t.Context(), w.databaseURL())
 	require.NoError(t, err)
-	name := "empty_" + uuid.NewString()[:8]
-	_, err = conn.Exec(t.Context(), `CREATE DATABASE `+name+` TEMPLATE template0`)
-	require.NoError(t, err)
-	require.NoError(t, conn.Close(t.Context()))
-	target, err := url.Parse(base)
-	require.NoError(t, err)
-	target.Path = "/" + name
-	return target.String()
+	t.Cleanup(pool.Close)
+	return pool
 }
 
 // binary gives the path of a command of the deployment.

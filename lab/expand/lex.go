@@ -2,6 +2,7 @@ package expand
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -20,24 +21,12 @@ const (
 	sign // numbers too
 )
 
-// lexemes are tried in their order. Comments and spaces become no token.
-var lexemes = []struct {
-	pattern *regexp.Regexp
-	kind    kind
-	skipped bool
-}{
-	{pattern: regexp.MustCompile(`^(\s+|--[^\n]*)`), skipped: true},
-	{pattern: regexp.MustCompile(`^[A-Za-z_\x{80}-\x{10FFFF}][\w$\x{80}-\x{10FFFF}]*`), kind: word},
-	{pattern: regexp.MustCompile(`^"(?:[^"]|"")*"`), kind: quotedName},
-	{pattern: regexp.MustCompile(`^'(?:[^']|'')*'`), kind: text},
-	{pattern: regexp.MustCompile(`^\d[\w.]*`), kind: sign},
-	{pattern: regexp.MustCompile(`^(::|.)`), kind: sign},
-}
+// lexeme finds the next token: a comment or spaces, which become none, a text with escapes, a word, a name in quotes, a
+// text, or a number or a sign. A comment in a comment is refused, unread.
+var lexeme = regexp.MustCompile(`^(?:((?s)\s+|--[^\n]*|/\*.*?\*/)|[eE]'(?:[^'\\]|\\.|'')*'|` +
+	`([A-Za-z_\x{80}-\x{10FFFF}][\w$\x{80}-\x{10FFFF}]*)|"(?:[^"]|"")*"|'(?:[^']|'')*'|\d[\w.]*|::|.)`)
 
-var (
-	dollarQuote  = regexp.MustCompile(`^\$([A-Za-z_]\w*)?\$`)
-	escapeString = regexp.MustCompile(`^[eE]'(?:[^'\\]|\\.|'')*'`)
-)
+var dollarQuote = regexp.MustCompile(`^\$([A-Za-z_]\w*)?\$`)
 
 // statements splits SQL at its semicolons.
 func statements(sql string) (all [][]token) {
@@ -64,47 +53,28 @@ func statements(sql string) (all [][]token) {
 
 // next reads the token at the start of sql.
 func next(sql string) (t token, length int, skipped bool) {
-	if strings.HasPrefix(sql, "/*") {
-		return token{}, blockComment(sql), true
-	}
 	if tag := dollarQuote.FindString(sql); tag != "" {
 		body, _, _ := strings.Cut(sql[len(tag):], tag)
 		return token{body, text}, min(len(sql), len(body)+2*len(tag)), false
 	}
-	if found := escapeString.FindString(sql); found != "" {
-		return token{found[2 : len(found)-1], text}, len(found), false
+	m := lexeme.FindStringSubmatch(sql)
+	if m == nil {
+		return token{sql[:1], sign}, 1, false // a byte that is no UTF-8
 	}
-	for _, l := range lexemes {
-		found := l.pattern.FindString(sql)
-		if found == "" {
-			continue
-		}
-		t = token{found, l.kind}
-		switch l.kind {
-		case word:
-			t.text = strings.ToLower(found)
-		case quotedName, text:
-			t.text = found[1 : len(found)-1]
-		}
-		return t, len(found), l.skipped
+	found := m[0]
+	switch last := len(found) - 1; {
+	case m[1] != "":
+		skipped = true
+	case m[2] != "":
+		t = token{strings.ToLower(found), word}
+	case last > 0 && found[0] == '"':
+		t = token{found[1:last], quotedName}
+	case last > 0 && found[last] == '\'':
+		t = token{found[strings.Index(found, "'")+1 : last], text}
+	default:
+		t = token{found, sign}
 	}
-	return token{sql[:1], sign}, 1, false // a byte that is no UTF-8
-}
-
-// blockComment gives the length of a comment, which may hold others.
-func blockComment(sql string) int {
-	for depth, i := 1, 2; i < len(sql); i++ {
-		switch {
-		case strings.HasPrefix(sql[i:], "/*"):
-			depth, i = depth+1, i+1
-		case strings.HasPrefix(sql[i:], "*/"):
-			depth, i = depth-1, i+1
-		}
-		if depth == 0 {
-			return i + 1
-		}
-	}
-	return len(sql)
+	return t, len(found), skipped
 }
 
 // cursor reads the tokens of a statement.
@@ -126,11 +96,8 @@ func (c *cursor) take(words ...string) bool {
 
 // takeAny passes over words as long as a single one of these is next.
 func (c *cursor) takeAny(words ...string) {
-	for again := true; again; {
-		again = false
-		for _, w := range words {
-			again = again || c.take(w)
-		}
+	for len(c.rest) > 0 && slices.ContainsFunc(words, c.rest[0].is) {
+		c.rest = c.rest[1:]
 	}
 }
 
@@ -161,64 +128,53 @@ func has(tokens []token, words ...string) bool {
 
 // hasAny tells whether a single one of the words stands in the tokens.
 func hasAny(tokens []token, words ...string) bool {
-	for _, w := range words {
-		if has(tokens, w) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(words, func(w string) bool { return has(tokens, w) })
 }
 
 // outside leaves out all that stands in brackets.
 func outside(tokens []token) (kept []token) {
+	eachOutside(tokens, func(i int) { kept = append(kept, tokens[i]) })
+	return kept
+}
+
+// parts splits tokens at the commas outside brackets.
+func parts(tokens []token) (all [][]token) {
+	from := 0
+	eachOutside(tokens, func(i int) {
+		if tokens[i].is(",") {
+			all = append(all, tokens[from:i])
+			from = i + 1
+		}
+	})
+	return append(all, tokens[from:])
+}
+
+func eachOutside(tokens []token, each func(i int)) {
 	depth := 0
-	for _, t := range tokens {
+	for i, t := range tokens {
 		switch {
 		case t.is("("), t.is("["):
 			depth++
 		case t.is(")"), t.is("]"):
 			depth--
 		case depth == 0:
-			kept = append(kept, t)
+			each(i)
 		}
 	}
-	return kept
-}
-
-// parts splits tokens at the commas outside brackets.
-func parts(tokens []token) (all [][]token) {
-	depth, from := 0, 0
-	for i, t := range tokens {
-		switch {
-		case t.is("("), t.is("["):
-			depth++
-		case t.is(")"), t.is("]"):
-			depth--
-		case t.is(",") && depth == 0:
-			all = append(all, tokens[from:i])
-			from = i + 1
-		}
-	}
-	return append(all, tokens[from:])
 }
 
 // brief shows the beginning of a statement.
 func brief(tokens []token) string {
 	const most = 12
-	var b strings.Builder
-	for i, t := range tokens {
-		if i == most {
-			b.WriteString(" …")
-			break
-		}
-		if i > 0 {
-			b.WriteByte(' ')
-		}
+	var words []string
+	for _, t := range tokens[:min(len(tokens), most)] {
 		if t.kind == text {
-			b.WriteString("'…'")
-		} else {
-			b.WriteString(t.text)
+			t.text = "'…'"
 		}
+		words = append(words, t.text)
 	}
-	return b.String()
+	if len(tokens) > most {
+		words = append(words, "…")
+	}
+	return strings.Join(words, " ")
 }

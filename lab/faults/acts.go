@@ -3,15 +3,16 @@ package main
 import (
 	"context"
 	"errors"
-	"maps"
 	"math/rand/v2"
 	"slices"
 	"syscall"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"golang.org/x/sync/errgroup"
 
 	"partnerdeposits/lab/backing"
+	"partnerdeposits/lab/pgproxy"
 )
 
 // act is a step of a fault. An act ends after its disturbance.
@@ -81,8 +82,6 @@ type group func(w *suite, dice *rand.Rand) []*node
 func allHTTP(w *suite, _ *rand.Rand) []*node        { return w.https }
 func allDispatchers(w *suite, _ *rand.Rand) []*node { return w.dispatchers }
 func everyNode(w *suite, _ *rand.Rand) []*node      { return w.nodes() }
-func withSpare(w *suite, _ *rand.Rand) []*node      { return append(w.nodes(), w.spare) }
-func spare(w *suite, _ *rand.Rand) []*node          { return []*node{w.spare} }
 
 func one(of group) group {
 	return func(w *suite, dice *rand.Rand) []*node {
@@ -128,33 +127,25 @@ func freeze(of group, from, to time.Duration) act {
 	}
 }
 
-// toxic is a disturbance of links. One of its attributes is drawn: at least least, and less than spread more.
-type toxic struct {
-	kind, direction string
-	attributes      map[string]any
-	drawn           string
-	least, spread   int
-}
-
 // toPostgres and toRedis choose a link of a node.
-func toPostgres(n *node) link { return n.pg }
-func toRedis(n *node) link    { return n.redis }
+func toPostgres(n *node) *pgproxy.Link { return n.pg }
+func toRedis(n *node) *pgproxy.Link    { return n.redis }
 
-// disturbed disturbs links of a group during an act, and cuts them where t is nil.
-func disturbed(of group, which func(*node) link, t *toxic, during act) act {
-	return func(ctx context.Context, w *suite, dice *rand.Rand) (err error) {
-		nodes := of(w, dice)
-		for _, n := range nodes {
-			if t == nil {
-				which(n).Stop()
-				continue
+// disturbed draws a fault for a link of each node of a group, during an act. Without draw the links are cut.
+func disturbed(
+	of group, which func(*node) *pgproxy.Link, draw func(dice *rand.Rand) pgproxy.Fault, during act,
+) act {
+	return func(ctx context.Context, w *suite, dice *rand.Rand) error {
+		for _, n := range of(w, dice) {
+			link := which(n)
+			defer link.Heal()
+			if draw == nil {
+				link.Cut()
+			} else {
+				link.Disturb(draw(dice))
 			}
-			attributes := maps.Clone(t.attributes)
-			attributes[t.drawn] = t.least + dice.IntN(t.spread)
-			err = errors.Join(err, which(n).disturb(t.kind, t.direction, attributes))
 		}
-		err = errors.Join(err, during(ctx, w, dice))
-		return errors.Join(err, each(ctx, nodes, func(n *node, ctx context.Context) error { return which(n).heal(ctx) }))
+		return during(ctx, w, dice)
 	}
 }
 
@@ -167,25 +158,20 @@ type server func(w *suite) *backing.Server
 func postgres(w *suite) *backing.Server { return w.services.Postgres }
 func redis(w *suite) *backing.Server    { return w.services.Redis }
 
-// does does something to a server; returns starts it again with its data.
-func does(of server, do func(*backing.Server) error) act {
-	return func(_ context.Context, w *suite, _ *rand.Rand) error { return do(of(w)) }
-}
-
-func returns(of server) act {
-	return func(ctx context.Context, w *suite, _ *rand.Rand) error { return of(w).Restart(ctx) }
-}
-
 func stops(s *backing.Server) error { return s.Stop(true) }
 
-// away takes a server away for a while.
+// away takes a server away for a while. It comes back with its data.
 func away(of server, by func(*backing.Server) error, from, to time.Duration) act {
-	return steps(does(of, by), wait(from, to), returns(of))
+	return func(ctx context.Context, w *suite, dice *rand.Rand) error {
+		return errors.Join(by(of(w)), pause(ctx, between(dice, from, to)), of(w).Restart(ctx))
+	}
 }
 
 // frozen suspends a server for a while.
 func frozen(of server, from, to time.Duration) act {
-	return steps(does(of, (*backing.Server).Pause), wait(from, to), does(of, (*backing.Server).Resume))
+	return func(ctx context.Context, w *suite, dice *rand.Rand) error {
+		return errors.Join(of(w).Pause(), pause(ctx, between(dice, from, to)), of(w).Resume())
+	}
 }
 
 // flush empties Redis.
@@ -193,7 +179,10 @@ func flush(ctx context.Context, w *suite, _ *rand.Rand) error { return w.redis.F
 
 // statement runs a repeatable statement until it succeeds.
 func statement(sql string) act {
-	return func(ctx context.Context, w *suite, _ *rand.Rand) error { return w.exec(ctx, sql) }
+	return func(ctx context.Context, w *suite, _ *rand.Rand) error {
+		_, err := query(ctx, w, pgx.RowToMap, sql)
+		return err
+	}
 }
 
 // responding makes the endpoints of a partner behave in a way; partner "" means all, and b "" as usual.
@@ -201,22 +190,12 @@ func responding(partner string, b behaviour) act {
 	return func(_ context.Context, w *suite, _ *rand.Rand) error {
 		for _, e := range w.receivers.all() {
 			if partner == "" || e.owner.Name == partner {
-				e.setOverride(b)
+				e.mu.Lock()
+				e.override = b
+				e.mu.Unlock()
 			}
 		}
 		return nil
-	}
-}
-
-// mailing makes the mail server receive in a way for a while.
-func mailing(ways ...reception) act {
-	return func(ctx context.Context, w *suite, dice *rand.Rand) (err error) {
-		for _, r := range ways {
-			w.post.setOverride(r)
-			err = errors.Join(err, pause(ctx, between(dice, time.Second, 2*time.Second)))
-		}
-		w.post.setOverride(byDice)
-		return err
 	}
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -36,14 +35,14 @@ func (f fact) String() string { return fmt.Sprintf("%s of %s", f.name(), id.Depo
 // at is the change as a receiver sees it.
 func (f fact) at(endpoint int) key { return key{f.Deposit, f.Status, endpoint} }
 
-// record is a row of deliveries.
+// record is a row of deliveries, with the number of its attempts that failed.
 type record struct {
 	pair
-	ID       id.ID
-	Name     webhook.EventName
-	State    webhook.State
-	Attempts int
-	Sum      []byte
+	ID      id.ID
+	Name    webhook.EventName
+	State   webhook.State
+	Refused int
+	Sum     []byte
 }
 
 // audit runs after the load has ended. It compares the API's responses, the committed changes, the delivery log and the
@@ -51,10 +50,8 @@ type record struct {
 type audit struct {
 	*suite
 	cut     time.Time // changes committed before must have been delivered
-	exempt  period    // changes answered in this period may be lost: a restore takes them back
 	facts   map[id.ID]fact
 	records map[pair]record
-	refusal map[id.ID]int // failed attempts in the log, by delivery
 	taken   map[key]receipts
 	result  tally
 }
@@ -70,29 +67,26 @@ type tally struct {
 	lost       int
 	extra      int // 2xx beyond the first of a delivery
 	late       int // extra copies whose earlier response came too late for the sender
-	alone      int // extra copies during faults of Redis alone that no kill or stall explains
-	inFlight   int // deliveries in flight at kills and stalls
-	mails      counts
-	followed   int    // events that the followers of the feeds have processed
-	feed       counts // answers that followers got
+	followed   int // events that the followers of the feeds have processed
 }
+
+func (t tally) events() int { return t.accepted + t.reconciled + t.byTime }
 
 func (w *suite) audit(ctx context.Context, cut time.Time) (tally, error) {
 	a := &audit{suite: w, cut: cut, taken: w.receipts.snapshot()}
-	if err := inTurn(ctx, a.readFacts, a.readRecords, a.readRefusals); err != nil {
+	if err := inTurn(ctx, a.readFacts, a.readRecords); err != nil {
 		return a.result, err
 	}
 	a.answers()
 	a.coverage()
 	a.copies()
-	a.feeds(ctx)
+	a.feeds()
 	// every deposit was created once
 	twice, err := query(ctx, a.suite, pgx.RowTo[string],
 		`SELECT rental_contract FROM deposits GROUP BY 1 HAVING count(*) > 1`)
 	for _, contract := range twice {
 		a.receipts.violate("idempotency", "%s was created more than once", contract)
 	}
-	err = errors.Join(err, a.mails(ctx))
 	return a.result, err
 }
 
@@ -122,8 +116,10 @@ func (a *audit) readFacts(ctx context.Context) error {
 
 func (a *audit) readRecords(ctx context.Context) error {
 	found, err := query(ctx, a.suite, pgx.RowToStructByPos[record], `
-		SELECT subscription_id, event_id, id, event, state, attempts, sha256(body)
-		FROM deliveries WHERE redelivery_of IS NULL AND NOT test`)
+		SELECT subscription_id, event_id, id, event, state, coalesce(refused, 0), sha256(body)
+		FROM deliveries LEFT JOIN (SELECT delivery_id, count(*) AS refused FROM delivery_attempts
+			WHERE result <> 'success' GROUP BY 1) a ON delivery_id = id
+		WHERE redelivery_of IS NULL AND NOT test`)
 	a.records = make(map[pair]record, len(found))
 	for _, r := range found {
 		if _, twice := a.records[r.pair]; twice {
@@ -135,25 +131,13 @@ func (a *audit) readRecords(ctx context.Context) error {
 	return err
 }
 
-func (a *audit) readRefusals(ctx context.Context) error {
-	found, err := query(ctx, a.suite, pgx.RowToStructByPos[struct {
-		Delivery id.ID
-		N        int
-	}], `SELECT delivery_id, count(*) FROM delivery_attempts WHERE result <> 'success' GROUP BY 1`)
-	a.refusal = make(map[id.ID]int, len(found))
-	for _, r := range found {
-		a.refusal[r.Delivery] = r.N
-	}
-	return err
-}
-
 // answers compares the API's responses with the committed changes.
 func (a *audit) answers() {
 	happened := make(map[key]bool, len(a.facts))
 	for _, f := range a.facts {
 		happened[f.at(0)] = true
 	}
-	for _, c := range a.load.made() {
+	for _, c := range a.load.changes {
 		did := happened[key{deposit: c.deposit, status: c.want}]
 		switch {
 		case c.answered.IsZero() && did:
@@ -203,8 +187,8 @@ func (a *audit) cover(f fact, e *endpoint) {
 	switch {
 	case r.State == webhook.Succeeded && !taken:
 		lose("is said to have arrived, and was never taken")
-	case r.State == webhook.Failed && a.refusal[r.ID] < len(retries):
-		lose("was given up after %d of %d attempts", a.refusal[r.ID], len(retries))
+	case r.State == webhook.Failed && r.Refused < len(retries):
+		lose("was given up after %d of %d attempts", r.Refused, len(retries))
 	case r.State == webhook.Failed:
 		a.result.failed++
 	case r.State == webhook.Cancelled && e.deleted.IsZero():
@@ -276,22 +260,13 @@ func (a *audit) explain(k key, p pair, got receipts) {
 		}
 	}
 	extra := len(got.taken) - 1
-	a.result.inFlight += kills
 	a.result.extra += extra
 	unexplained := max(0, extra-kills)
-	for _, at := range got.taken[len(got.taken)-unexplained:] {
-		if a.redisAlone(at) {
-			a.result.alone++
-		}
-	}
-	late := max(0, a.refusal[a.records[p].ID]-got.refused)
+	late := max(0, a.records[p].Refused-got.refused)
 	a.result.late += min(late, unexplained)
 	if unexplained > late {
-		var times []string
-		for _, at := range got.taken {
-			times = append(times, at.Format("15:04:05.000"))
-		}
-		a.receipts.violate("duplicate", "%v %d times, at %s; "+
-			"%d kills or stalls found it in flight, %d attempts were given up on too early", k, len(times), times, kills, late)
+		a.receipts.violate("duplicate", "%v %d times, at %v; "+
+			"%d kills or stalls found it in flight, %d attempts were given up on too early", k, len(got.taken), got.taken, kills,
+			late)
 	}
 }

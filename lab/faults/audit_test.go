@@ -27,22 +27,22 @@ func newFixture() fixture {
 	e.id, e.created = id.ID{2}, now.Add(-time.Hour)
 	f := fact{Event: id.ID{3}, Partner: id.ID{1}, Deposit: id.ID{4}, Status: cancelled, Committed: now}
 	b := fixture{audit: &audit{suite: w, cut: now.Add(time.Hour), facts: map[id.ID]fact{f.Event: f},
-		records: map[pair]record{}, refusal: map[id.ID]int{}}, f: f, e: e}
+		records: map[pair]record{}}, f: f, e: e}
 	b.k, b.p = f.at(0), pair{e.id, f.Event}
 	return b
 }
 
-// log sets the delivery's state in the database and the copies that the receiver took.
-func (b fixture) log(state webhook.State, attempts int, copies ...time.Time) {
+// log sets the delivery's state in the database, its attempts that failed, and the copies that the receiver took.
+func (b fixture) log(state webhook.State, refused int, copies ...time.Time) {
 	w := b.receipts
 	for range copies {
 		w.arrive(b.k, []byte("body"))
 	}
 	for _, at := range copies {
-		w.answer(b.k, at, taken)
+		w.answer(b.k, at, true)
 	}
 	sum := w.deliveries[b.k]
-	r := record{pair: b.p, ID: id.ID{5}, Name: b.f.name(), State: state, Attempts: attempts}
+	r := record{pair: b.p, ID: id.ID{5}, Name: b.f.name(), State: state, Refused: refused}
 	if sum != nil {
 		r.Sum = sum.sum[:]
 	}
@@ -67,15 +67,12 @@ func TestAudit_SaysWhatIsLost(t *testing.T) {
 		arrange func(b fixture)
 		lost    int
 	}{
-		"delivered":                           {func(b fixture) { b.log(webhook.Succeeded, 1, now) }, 0},
-		"no delivery was made":                {func(b fixture) {}, 1},
-		"said to have succeeded, never taken": {func(b fixture) { b.log(webhook.Succeeded, 1) }, 1},
-		"still waiting":                       {func(b fixture) { b.log(webhook.Waiting, 2) }, 1},
-		"given up after every attempt": {func(b fixture) {
-			b.log(webhook.Failed, 7)
-			b.refusal[id.ID{5}] = len(retries)
-		}, 0},
-		"given up too early":                   {func(b fixture) { b.log(webhook.Failed, 7); b.refusal[id.ID{5}] = 2 }, 1},
+		"delivered":                            {func(b fixture) { b.log(webhook.Succeeded, 0, now) }, 0},
+		"no delivery was made":                 {func(b fixture) {}, 1},
+		"said to have succeeded, never taken":  {func(b fixture) { b.log(webhook.Succeeded, 0) }, 1},
+		"still waiting":                        {func(b fixture) { b.log(webhook.Waiting, 2) }, 1},
+		"given up after every attempt":         {func(b fixture) { b.log(webhook.Failed, len(retries)) }, 0},
+		"given up too early":                   {func(b fixture) { b.log(webhook.Failed, 2) }, 1},
 		"cancelled though nobody deleted it":   {func(b fixture) { b.log(webhook.Cancelled, 0) }, 1},
 		"cancelled with its subscription":      {func(b fixture) { b.log(webhook.Cancelled, 0); b.e.deleted = now }, 0},
 		"committed after the deletion was due": {func(b fixture) { b.e.ending = b.f.Committed.Add(-time.Minute) }, 0},
@@ -115,37 +112,12 @@ func TestAudit_AsksForTheReasonOfEachCopy(t *testing.T) {
 			for i := range c.copies {
 				at = append(at, now.Add(time.Duration(i)*time.Minute))
 			}
-			b.log(webhook.Succeeded, 1, at...)
+			b.log(webhook.Succeeded, c.refusals, at...)
 			for range c.kills {
 				b.inFlight[b.p] = append(b.inFlight[b.p], now.Add(time.Second))
 			}
-			b.refusal[id.ID{5}] = c.refusals
 			require.Equal(t, c.want, b.violations())
 			require.Equal(t, c.copies-1, b.result.extra)
-		})
-	}
-}
-
-func TestAudit_LaysACopyAtTheDoorOfItsReason_WhateverHappensWhenItComes(t *testing.T) {
-	t.Parallel()
-	now := time.Now()
-	for name, c := range map[string]struct{ kills, refusals, alone, told int }{
-		"without a reason":                          {0, 0, 1, 1},
-		"the sender gave up too soon":               {0, 1, 1, 0},
-		"of the kill before Redis was disturbed":    {1, 0, 0, 0},
-		"of the kill, though it gave up afterwards": {1, 1, 0, 0},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			b := newFixture()
-			b.log(webhook.Succeeded, 1, now, now.Add(time.Minute))
-			b.noteRedisOnly(period{now.Add(50 * time.Second), now.Add(70 * time.Second)})
-			for range c.kills {
-				b.inFlight[b.p] = append(b.inFlight[b.p], now)
-			}
-			b.refusal[id.ID{5}] = c.refusals
-			require.Len(t, b.violations(), c.told)
-			require.Equal(t, c.alone, b.result.alone)
 		})
 	}
 }
@@ -153,9 +125,9 @@ func TestAudit_LaysACopyAtTheDoorOfItsReason_WhateverHappensWhenItComes(t *testi
 func TestAudit_ACopyThatDiffers_IsTold(t *testing.T) {
 	t.Parallel()
 	b := newFixture()
-	b.log(webhook.Succeeded, 1, time.Now())
+	b.log(webhook.Succeeded, 0, time.Now())
 	b.receipts.arrive(b.k, []byte("another body"))
-	b.receipts.answer(b.k, time.Now(), refused)
+	b.receipts.answer(b.k, time.Now(), false)
 	b.taken = b.receipts.snapshot()
 	require.Equal(t, []string{"body"}, b.violations())
 }
@@ -163,7 +135,7 @@ func TestAudit_ACopyThatDiffers_IsTold(t *testing.T) {
 func TestAudit_WhatNeverHappened_IsTold(t *testing.T) {
 	t.Parallel()
 	b := newFixture()
-	b.log(webhook.Succeeded, 1, time.Now())
+	b.log(webhook.Succeeded, 0, time.Now())
 	b.facts = nil
 	require.Equal(t, []string{"phantom"}, b.violations())
 }

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"maps"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"time"
 
 	"partnerdeposits/lab/receiver"
@@ -38,9 +40,6 @@ var answers = map[behaviour]receiver.Answer{
 	},
 }
 
-// inOrder lists the behaviours in a fixed order, so that a seed repeats its choices.
-var inOrder = []behaviour{fails, later, slow, hangs, trickles, resets, redirect, huge, heads}
-
 var (
 	polite  = behaviours{fails: 2}
 	moody   = behaviours{fails: 8, later: 2, slow: 2}
@@ -50,7 +49,7 @@ var (
 func (m behaviours) choose(dice *rand.Rand) behaviour {
 	const percent = 100
 	at := dice.IntN(percent)
-	for _, way := range inOrder {
+	for _, way := range slices.Sorted(maps.Keys(m)) { // a seed repeats its choices
 		if at -= m[way]; at < 0 {
 			return way
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -15,14 +14,11 @@ import (
 // pair names a delivery by its columns in the database.
 type pair struct{ Subscription, Event id.ID }
 
-// databasePatience bounds the retries of this program's own queries while the database is disturbed.
-const databasePatience = 2 * time.Minute
-
 // query repeats a statement until the database answers.
 func query[T any](
 	ctx context.Context, w *suite, scan pgx.RowToFunc[T], sql string, args ...any,
 ) (found []T, err error) {
-	ctx, cancel := context.WithTimeout(ctx, databasePatience)
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
 	for {
 		var rows pgx.Rows
@@ -35,12 +31,6 @@ func query[T any](
 			return nil, fmt.Errorf("the database does not answer us: %w", err)
 		}
 	}
-}
-
-// exec runs a statement until it succeeds. The statement must be repeatable.
-func (w *suite) exec(ctx context.Context, sql string) error {
-	_, err := query(ctx, w, func(pgx.CollectableRow) (struct{}, error) { return struct{}{}, nil }, sql)
-	return err
 }
 
 // value is query for a single value.
@@ -66,7 +56,7 @@ func (w *suite) noteInFlight(ctx context.Context, n *node) error {
 		w.inFlight[p] = append(w.inFlight[p], at)
 	}
 	w.mu.Unlock()
-	return errors.Join(err, w.noteDeath(ctx, n))
+	return err
 }
 
 // open counts the unfinished deliveries and the outbox rows of changes that were committed before cut. A list in only
@@ -85,30 +75,14 @@ func (w *suite) open(ctx context.Context, cut time.Time, only []id.ID) (int, err
 // dispatches selects the deliveries that are dispatched and not recorded, each with the number of its attempt.
 const dispatches = `SELECT format('%s %s %s', subscription_id, id, attempts) FROM deliveries WHERE state = 1`
 
-// period is the time from from until before to.
-type period struct{ from, to time.Time }
-
-func (p period) has(at time.Time) bool { return !at.Before(p.from) && at.Before(p.to) }
-
-// noteRedisOnly records a period in which only Redis was disturbed.
-func (w *suite) noteRedisOnly(s period) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.redisOnly = append(w.redisOnly, s)
-}
-
-// redisAlone tells whether only Redis was disturbed at that time.
-func (w *suite) redisAlone(at time.Time) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return slices.ContainsFunc(w.redisOnly, func(s period) bool { return s.has(at) })
-}
-
 // recovery measures the service after a fault.
 type recovery struct {
 	first time.Duration // until the next first 2xx of any delivery
 	all   time.Duration // until all changes committed before had reached every healthy endpoint
 }
+
+// longest is the time until the service had recovered, as far as it was awaited.
+func (r recovery) longest() time.Duration { return max(r.first, r.all) }
 
 // recover waits until any delivery has arrived for the first time, all changes committed before now have reached the
 // healthy endpoints, and all deliveries now in flight are recorded. A short run waits for the arrival only. Exceeding

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"partnerdeposits/lab/backing"
+	"partnerdeposits/lab/pgproxy"
 )
 
 // fault disturbs the service. do returns after the disturbance has ended and every process runs again.
@@ -17,12 +18,10 @@ type fault struct {
 	name string
 	do   act
 
-	redisOnly bool // disturbs only Redis: no delivery may be sent twice
-	long      bool // takes longer than a short run lasts
-	kills     bool // kills a dispatcher: its claims wait for the end of their leases
-	measured  bool // deliveries must continue during the fault, within a latency bound
-	flushes   bool // Redis loses its data, and the dispatchers notice
-	storm     int  // number of kills at failpoints; 0: a fault of another kind
+	long    bool // takes longer than a short run lasts
+	kills   bool // kills a dispatcher: its claims wait for the end of their leases
+	flushes bool // Redis loses its data, and the dispatchers notice
+	storm   int  // number of kills at failpoints; 0: a fault of another kind
 }
 
 const (
@@ -31,7 +30,7 @@ const (
 )
 
 // kinds are all faults except the kills at failpoints.
-var kinds = slices.Concat(processKinds, redisKinds, postgresKinds, partnerKinds, feedKinds, mailKinds)
+var kinds = slices.Concat(processKinds, redisKinds, postgresKinds, partnerKinds, feedKinds)
 
 var processKinds = []fault{
 	{name: "kill -9 of a dispatcher", kills: true, do: on(one(allDispatchers), (*node).killAndStart)},
@@ -40,9 +39,7 @@ var processKinds = []fault{
 	{name: "kill -9 of everything of ours", kills: true, do: on(everyNode, (*node).killAndStart)},
 	{name: "SIGSTOP of a dispatcher for a moment", do: freeze(one(allDispatchers), 500*ms, 4*second)},
 	{name: "SIGSTOP of a dispatcher beyond its leases", long: true,
-		do: func(ctx context.Context, w *suite, dice *rand.Rand) error {
-			return freeze(one(allDispatchers), w.lease()+second, w.lease()+4*second)(ctx, w, dice)
-		}},
+		do: freeze(one(allDispatchers), lease+second, lease+4*second)},
 	{name: "SIGSTOP of http", do: freeze(one(allHTTP), 500*ms, 3*second)},
 	{name: "rolling restart", do: func(ctx context.Context, w *suite, _ *rand.Rand) error {
 		for _, n := range w.nodes() {
@@ -53,65 +50,62 @@ var processKinds = []fault{
 		return nil
 	}},
 	{name: "one dispatcher for a while", do: aside(one(allDispatchers), (*node).stop, second, 4*second, (*node).begin)},
-	{name: "a third dispatcher for a while", do: aside(spare, (*node).begin, second, 4*second, (*node).stop)},
 	{name: "no dispatcher for a while", do: aside(allDispatchers, (*node).stop, second, 4*second, (*node).begin)},
 }
 
 // redisDown stops Redis without notice and starts it a while later with its data on disk.
 func redisDown(from, to time.Duration) act { return away(redis, (*backing.Server).Kill, from, to) }
 
-// latency delays the answers of a store, by least and up to spread ms more.
-func latency(least, spread, jitter int) *toxic {
-	return &toxic{"latency", "downstream", map[string]any{"jitter": jitter}, "latency", least, spread}
+// late delays the answers of a store by a time drawn from [from, to), and up to from more.
+func late(from, to time.Duration) func(*rand.Rand) pgproxy.Fault {
+	return func(dice *rand.Rand) pgproxy.Fault { return pgproxy.Fault{Wait: between(dice, from, to), Jitter: from} }
 }
 
-// resetting resets connections after least and up to spread ms more.
-func resetting(least, spread int) *toxic {
-	return &toxic{"reset_peer", "downstream", map[string]any{}, "timeout", least, spread}
-}
-
-// pieces makes data arrive in pieces, with a delay in µs between them.
-func pieces(direction string, size, delay int) *toxic {
-	return &toxic{"slicer", direction, map[string]any{"average_size": size, "size_variation": 32}, "delay", delay, 1}
+// resetting loses an answer and resets its connection, after a time drawn from [from, to).
+func resetting(from, to time.Duration) func(*rand.Rand) pgproxy.Fault {
+	return func(dice *rand.Rand) pgproxy.Fault { return pgproxy.Fault{Lost: true, Reset: between(dice, from, to)} }
 }
 
 // answersLost lets commands take effect, and loses their answers.
-var answersLost = &toxic{"timeout", "downstream", map[string]any{}, "timeout", 0, 1}
+func answersLost(*rand.Rand) pgproxy.Fault { return pgproxy.Fault{Lost: true} }
+
+// answersInPieces and commitsSlow make data arrive in pieces: of Postgres, or of the statements to it.
+func answersInPieces(*rand.Rand) pgproxy.Fault { return pgproxy.Fault{Piece: 64, Wait: ms / 10} }
+func commitsSlow(*rand.Rand) pgproxy.Fault {
+	return pgproxy.Fault{Requests: true, Piece: 96, Wait: 8 * ms}
+}
+
+// forgetting keeps later writes out of Redis's log.
+func forgetting(ctx context.Context, w *suite, _ *rand.Rand) error {
+	return w.redis.ConfigSet(ctx, "appendonly", "no").Err()
+}
 
 var redisKinds = []fault{
-	{name: "FLUSHALL", redisOnly: true, flushes: true, do: flush},
-	{name: "FLUSHALL with jobs in the queue", redisOnly: true, flushes: true, // all workers wait, and jobs queue up
+	{name: "FLUSHALL", flushes: true, do: flush},
+	{name: "FLUSHALL with jobs in the queue", flushes: true, // all workers wait, and jobs queue up
 		do: steps(responding("", hangs), wait(second, 2*second), flush, responding("", ""))},
-	{name: "FLUSHALL again and again", redisOnly: true, flushes: true,
-		do: times(3, 4, steps(flush, wait(300*ms, 2*second)))},
-	{name: "Redis killed, back at once from its log", redisOnly: true, do: redisDown(10*ms, second)},
+	{name: "FLUSHALL again and again", flushes: true, do: times(3, 4, steps(flush, wait(300*ms, 2*second)))},
+	{name: "Redis killed, back at once from its log", do: redisDown(10*ms, second)},
 	// The links open only after Redis is empty, so no process sees the old data.
-	{name: "Redis killed, back empty", redisOnly: true, flushes: true,
-		do: disturbed(withSpare, toRedis, nil, steps(redisDown(100*ms, 2*second), flush))},
-	// Later writes are missing in the append-only file. A job in progress at the kill is handed out again, perhaps to
-	// another dispatcher.
-	{name: "Redis restored from an old state", do: steps(
-		func(ctx context.Context, w *suite, _ *rand.Rand) error {
-			return w.redis.ConfigSet(ctx, "appendonly", "no").Err()
-		},
-		note, wait(500*ms, 3*second), note, redisDown(100*ms, 101*ms))},
-	{name: "Redis stands still", redisOnly: true, do: frozen(redis, 500*ms, 6*second)},
-	{name: "Redis away for a while", redisOnly: true, do: redisDown(3*second, 8*second)},
-	{name: "Redis away for a minute", redisOnly: true, long: true, measured: true,
-		do: redisDown(time.Minute, time.Minute+ms)},
-	{name: "Redis is slow", redisOnly: true,
-		do: disturbed(withSpare, toRedis, latency(20, 400, 20), wait(2*second, 5*second))},
-	{name: "answers of Redis get lost", redisOnly: true,
-		do: disturbed(withSpare, toRedis, answersLost, wait(second, 4*second))},
-	{name: "connections to Redis are reset", redisOnly: true,
-		do: disturbed(withSpare, toRedis, resetting(50, 200), wait(second, 3*second))},
-	{name: "one dispatcher is cut off from Redis", redisOnly: true,
+	{name: "Redis killed, back empty", flushes: true,
+		do: disturbed(everyNode, toRedis, nil, steps(redisDown(100*ms, 2*second), flush))},
+	// A job in progress at the kill is handed out again, perhaps to another dispatcher.
+	{name: "Redis restored from an old state", do: steps(forgetting, note, wait(500*ms, 3*second), note,
+		redisDown(100*ms, 101*ms))},
+	{name: "Redis stands still", do: frozen(redis, 500*ms, 6*second)},
+	{name: "Redis away for a while", do: redisDown(3*second, 8*second)},
+	{name: "Redis away for a minute", long: true, do: redisDown(time.Minute, time.Minute+ms)},
+	{name: "Redis is slow", do: disturbed(everyNode, toRedis, late(20*ms, 420*ms), wait(2*second, 5*second))},
+	{name: "answers of Redis get lost", do: disturbed(everyNode, toRedis, answersLost, wait(second, 4*second))},
+	{name: "connections to Redis are reset",
+		do: disturbed(everyNode, toRedis, resetting(50*ms, 250*ms), wait(second, 3*second))},
+	{name: "one dispatcher is cut off from Redis",
 		do: disturbed(one(allDispatchers), toRedis, nil, wait(second, 5*second))},
 }
 
 // terminateAll ends every connection of the service.
 var terminateAll = statement(`
-	SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '` + serviceRole + `'`)
+	SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '` + service + `'`)
 
 // postgresFault is a fault that may lead to second copies of the deliveries in flight.
 func postgresFault(name string, acts ...act) fault {
@@ -120,21 +114,21 @@ func postgresFault(name string, acts ...act) fault {
 
 var postgresKinds = []fault{
 	postgresFault("Postgres restarts at once", away(postgres, stops, ms, second)),
-	postgresFault("Postgres is killed", does(postgres, (*backing.Server).Kill), returns(postgres)),
+	postgresFault("Postgres is killed", away(postgres, (*backing.Server).Kill, 0, ms)),
 	postgresFault("Postgres away for a while", away(postgres, stops, 2*second, 6*second)),
 	postgresFault("Postgres stands still", frozen(postgres, 500*ms, 4*second)),
 	postgresFault("all connections to Postgres are terminated",
 		times(1, 5, steps(note, terminateAll, wait(50*ms, 500*ms)))),
 	postgresFault("connections to Postgres run out", func(ctx context.Context, w *suite, dice *rand.Rand) error {
-		limit := `ALTER ROLE ` + serviceRole + ` CONNECTION LIMIT `
+		limit := `ALTER ROLE ` + service + ` CONNECTION LIMIT `
 		few := statement(limit + strconv.Itoa(dice.IntN(6)))
 		return steps(few, terminateAll, wait(second, 4*second), statement(limit+"-1"))(ctx, w, dice)
 	}),
-	postgresFault("Postgres is slow", disturbed(everyNode, toPostgres, latency(5, 80, 5), wait(2*second, 5*second))),
+	postgresFault("Postgres is slow", disturbed(everyNode, toPostgres, late(5*ms, 85*ms), wait(2*second, 5*second))),
 	postgresFault("connections to Postgres are reset",
-		disturbed(everyNode, toPostgres, resetting(20, 200), wait(second, 3*second))),
+		disturbed(everyNode, toPostgres, resetting(20*ms, 220*ms), wait(second, 3*second))),
 	postgresFault("packets of Postgres come in pieces",
-		disturbed(everyNode, toPostgres, pieces("downstream", 64, 100), wait(second, 3*second))),
+		disturbed(everyNode, toPostgres, answersInPieces, wait(second, 3*second))),
 	postgresFault("one process is cut off from Postgres",
 		disturbed(one(everyNode), toPostgres, nil, wait(second, 5*second))),
 	postgresFault("answers of Postgres get lost on the way to one process", // the statements commit
@@ -152,7 +146,7 @@ var partnerKinds = []fault{
 		do: func(ctx context.Context, w *suite, dice *rand.Rand) error {
 			like := w.receivers.of("changing")[0]
 			e := w.receivers.add(like.owner, hostile, like.events)
-			return errors.Join(w.create(ctx, e), pause(ctx, between(dice, second, 3*second)), w.remove(ctx, e))
+			return errors.Join(w.subscribe(ctx, e), pause(ctx, between(dice, second, 3*second)), w.remove(ctx, e))
 		}},
 	{name: "a subscription is disabled for a while", do: steps(
 		changing(patch(`{"enabled":false}`)), wait(second, 3*second), changing(patch(`{"enabled":true}`)))},
@@ -173,22 +167,8 @@ var feedKinds = []fault{
 	{name: "a relay stands still in mid-transaction", do: stall(300*ms, 2*second)},
 	{name: "a relay stands still until Postgres ends its transaction", long: true, do: stall(11*second, 14*second)},
 	{name: "commits come late and in another order, without a relay",
-		do: func(ctx context.Context, w *suite, dice *rand.Rand) error {
-			slow := one(allHTTP)(w, dice)
-			return steps(
-				on(allDispatchers, (*node).stop),
-				disturbed(func(*suite, *rand.Rand) []*node { return slow }, toPostgres, pieces("upstream", 96, 8_000), steps(
-					wait(1500*ms, 2500*ms),
-					// The relays begin while transactions of the slow process are still open.
-					on(allDispatchers, (*node).begin), wait(300*ms, second))),
-			)(ctx, w, dice)
-		}},
-}
-
-var mailKinds = []fault{
-	{name: "the mail server refuses and hangs up, and mails wait", do: steps(
-		mailing(refusesConnections, hangsUp, refusesText, hangsUpLate),
-		func(ctx context.Context, w *suite, _ *rand.Rand) error { return w.leap(ctx) })},
-	{name: "dispatchers are killed while the mail server is slow", kills: true, do: steps(
-		mailing(takesLate), on(allDispatchers, (*node).killAndStart))},
+		do: steps(on(allDispatchers, (*node).stop), disturbed(one(allHTTP), toPostgres, commitsSlow, steps(
+			wait(1500*ms, 2500*ms),
+			// The relays begin while transactions of the slow process are still open.
+			on(allDispatchers, (*node).begin), wait(300*ms, second))))},
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -45,7 +44,7 @@ type load struct {
 	accepted atomic.Int64 // changes answered with 200
 
 	mu      sync.Mutex
-	changes []change
+	changes []change // that were requested
 }
 
 func newLoad(w *suite) *load {
@@ -80,7 +79,7 @@ func (l *load) work(next func() bool) {
 			continue
 		}
 		c, made = made[0], made[1:]
-		if !l.mail(c) || !l.move(c) {
+		if !l.move(c) {
 			return
 		}
 	}
@@ -106,23 +105,17 @@ const (
 	closed    status = "close"
 )
 
-// plan gives the n-th change. Of twelve deposits one is secured and expires later, and one is captured as soon as it is
-// secured. The others are cancelled.
-func (l *load) plan(number uint64) change {
+// create creates the n-th deposit. Of twelve deposits one is secured and expires later, and one is captured as soon as
+// it is secured. The others are cancelled. ok is false when the load ends first.
+func (l *load) create(number uint64) (c change, ok bool) {
 	dice := l.dice(number)
-	c := change{number: number, owner: l.owners[dice.IntN(len(l.owners))], want: cancelled}
+	c = change{number: number, owner: l.owners[dice.IntN(len(l.owners))], want: cancelled}
 	switch dice.IntN(12) {
 	case 0:
 		c.want = active
 	case 1:
 		c.want = captured
 	}
-	return c
-}
-
-// create creates a deposit. ok is false when the load ends first.
-func (l *load) create(number uint64) (c change, ok bool) {
-	c = l.plan(number)
 	a, ok := l.request(c, "")
 	c.deposit, _ = id.Deposit.Parse(a.ID())
 	return c, ok && !c.deposit.IsZero()
@@ -136,52 +129,28 @@ func (l *load) request(c change, more string) (a world.Answer, ok bool) {
 	return l.insist(c, "/deposits", l.key(c.number, 0), body)
 }
 
-// move requests the change. A cancellation with an unknown outcome is mostly repeated under the same key, and sometimes
-// abandoned, as real callers do. The audit then looks the deposit up.
+// move requests the change. A deposit is secured by a request that is made once, and that the audit looks up if its
+// answer was lost; other requests are repeated under their key. A deposit is captured through another process than it
+// was secured through, so that two processes make its events.
 func (l *load) move(c change) (ok bool) {
-	if c.want == captured {
-		return l.capture(c)
-	}
 	path := "/deposits/" + id.Deposit.Of(c.deposit)
-	if c.want == active {
-		l.note(c, l.activate(c))
-		return l.ctx.Err() == nil
+	if c.want == cancelled {
+		a, ok := l.insist(c, path+"/cancel", l.key(c.number, 1), `{}`)
+		l.note(c, a)
+		return ok
 	}
-	const abandonEvery = 4 // a quarter of such requests
-	if l.dice(c.number).IntN(abandonEvery) == 0 {
-		l.note(c, l.post(c, path+"/cancel", l.key(c.number, 1), `{}`))
-		return l.ctx.Err() == nil
-	}
-	a, ok := l.insist(c, path+"/cancel", l.key(c.number, 1), `{}`)
-	l.note(c, a)
-	return ok
-}
-
-// activate secures a deposit.
-func (l *load) activate(c change) world.Answer {
-	return l.post(c, "/test/deposits/"+id.Deposit.Of(c.deposit)+"/simulate", "", `{"outcome":"activate"}`)
-}
-
-// capture secures a deposit and captures it at once through another process, so that two processes make its events. A
-// cover that has elapsed meanwhile is no violation.
-func (l *load) capture(c change) (ok bool) {
 	secured := c
 	secured.want = active
-	a := l.activate(secured)
+	a := l.client.Do(context.WithoutCancel(l.ctx), world.Call{Base: l.base(c.number), APIKey: c.owner.Key,
+		Path: "/test" + path + "/simulate", Body: `{"outcome":"activate"}`})
 	l.note(secured, a)
-	if !a.OK() {
+	if c.want == active || !a.OK() {
 		return l.ctx.Err() == nil
 	}
-	a, ok = l.insist(change{number: c.number + 1, owner: c.owner}, "/deposits/"+id.Deposit.Of(c.deposit)+"/capture",
-		l.key(c.number, 2), `{"reason":"damage"}`)
+	other := change{number: c.number + 1, owner: c.owner}
+	a, ok = l.insist(other, path+"/capture", l.key(c.number, 2), `{"reason":"damage"}`)
 	l.note(c, a)
 	return ok
-}
-
-// post asks a process once.
-func (l *load) post(c change, path, key, body string) world.Answer {
-	call := world.Call{Base: l.base(c.number), APIKey: c.owner.Key, Path: path, Key: key, Body: body}
-	return l.client.Do(context.WithoutCancel(l.ctx), call)
 }
 
 // ask repeats a call, each time at the next process, until the answer is known, ctx ends, or patience is over.
@@ -234,10 +203,3 @@ func (l *load) key(number uint64, step byte) string {
 }
 
 func (l *load) base(n uint64) string { return l.bases[n%uint64(len(l.bases))] }
-
-// made gives all changes that were requested.
-func (l *load) made() []change {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return slices.Clone(l.changes)
-}

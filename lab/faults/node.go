@@ -3,10 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
-	"strings"
 	"sync/atomic"
 	"time"
 
+	"partnerdeposits/lab/pgproxy"
 	"partnerdeposits/lab/procs"
 	"partnerdeposits/lab/world"
 )
@@ -15,24 +15,23 @@ import (
 type node struct {
 	*world.Node
 	suite *suite
-	pg    link
-	redis link
-	index int // among the nodes of the same command
+	pg    *pgproxy.Link
+	redis *pgproxy.Link
 	http  bool
 
 	endExpected atomic.Bool // this program has caused the end of the process
 }
 
-// sender is the name of the process in mails and in files.
-func (n *node) sender() string { return strings.ReplaceAll(n.Name, " ", "-") }
+// firstHTTP is the process whose ids are those of a clock that is ahead.
+const firstHTTP = "http 1"
 
 // start runs the process, and does not wait until it is ready.
 func (n *node) start() error {
-	if err := n.Begin("DATABASE_URL=" + n.suite.databaseURL(n.pg.Listen)); err != nil {
+	if err := n.Begin(); err != nil {
 		return err
 	}
 	p := n.expectEnd(false)
-	if n.http && n.index == 0 {
+	if n.Name == firstHTTP {
 		// More than the time for which a deposit is covered: the ids of its events are in another order than its changes.
 		p.Tell("skew 3000")
 	}
@@ -94,20 +93,11 @@ func (n *node) dieAt(ctx context.Context, point string, count int, patience time
 			n.expectEnd(false)
 		}
 	}()
-	var caught <-chan struct{}
-	if point == postUnderWay {
-		var release func()
-		caught, release = n.suite.receivers.catch(n.index)
-		defer release()
-	} else {
-		p.Tell(fmt.Sprintf("%s %d", point, count))
-	}
+	p.Tell(fmt.Sprintf("%s %d", point, count))
 	select {
 	case <-ctx.Done():
 		return false, ctx.Err()
 	case <-p.Done():
-	case <-caught:
-		p.Kill()
 	case <-time.After(patience):
 		p.Tell("off")
 		select {

@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
+	"strconv"
 	"time"
 
 	"partnerdeposits/adapters/system"
@@ -20,9 +22,8 @@ var shares = []struct {
 	share     int
 	endpoints []behaviours // with a second, it gets the general event alone
 }{
-	{"steady", 55, []behaviours{polite}}, {"double", 20, []behaviours{moody, moody}}, {"hostile", 15,
-		[]behaviours{hostile}},
-	{"changing", 10, []behaviours{moody}},
+	{"steady", 55, []behaviours{polite}}, {"double", 20, []behaviours{moody, moody}},
+	{"hostile", 15, []behaviours{hostile}}, {"changing", 10, []behaviours{moody}},
 }
 
 // seed creates the partners, before any process runs.
@@ -50,10 +51,9 @@ func (w *suite) subscribe(ctx context.Context, e *endpoint) (err error) {
 	key := secret.FromRandom(webhook.SecretPrefix, system.Entropy{}.Bytes(secret.Bytes)).Reveal()
 	e.keys.Rotate()
 	e.keys.Learn(key, time.Time{})
-	if e.id, e.created, err = w.Subscribe(ctx, *e.owner, w.receivers.urlOf(e), e.events, key); err != nil {
-		return fmt.Errorf("subscribe endpoint %d: %w", e.index, err)
-	}
-	return nil
+	e.id, _, err = w.Subscribe(ctx, *e.owner, w.receivers.url+"/e/"+strconv.Itoa(e.index), e.events, key)
+	e.created = time.Now()
+	return err
 }
 
 // healthy lists the subscriptions whose endpoints cause no long waits.
@@ -62,4 +62,51 @@ func (w *suite) healthy() (ids []id.ID) {
 		ids = append(ids, e.id)
 	}
 	return ids
+}
+
+// call repeats a request until the API answers.
+func (w *suite) call(ctx context.Context, t *world.Partner, method, path, body string) (world.Answer, error) {
+	a := w.load.ask(ctx, 0, world.Call{APIKey: t.Key, Method: method, Path: path, Body: body})
+	if !a.OK() {
+		return a, fmt.Errorf("%s %s: %d %s %w", method, path, a.Status, a.Body, a.Err)
+	}
+	return a, nil
+}
+
+// rotate replaces the signing secret. The new secret may sign before its response arrives; deliveries that begin later
+// must not use the old one.
+func (w *suite) rotate(ctx context.Context, e *endpoint) error {
+	e.keys.Rotate()
+	a, err := w.call(ctx, e.owner, http.MethodPost, "/webhooks/"+id.Subscription.Of(e.id)+"/rotate-secret", "")
+	if err != nil {
+		return err
+	}
+	var s struct{ Secret string }
+	err = a.Into(&s)
+	e.keys.Learn(s.Secret, time.Now())
+	return err
+}
+
+// remove deletes a subscription.
+func (w *suite) remove(ctx context.Context, e *endpoint) error {
+	e.mu.Lock()
+	e.ending = time.Now()
+	path := "/webhooks/" + id.Subscription.Of(e.id)
+	e.mu.Unlock()
+	a, err := w.call(ctx, e.owner, http.MethodDelete, path, "")
+	if a.Status == http.StatusNotFound { // an earlier request without a response deleted the subscription
+		err = nil
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.deleted = time.Now()
+	return err
+}
+
+// patch changes a subscription.
+func patch(body string) func(w *suite, ctx context.Context, e *endpoint) error {
+	return func(w *suite, ctx context.Context, e *endpoint) error {
+		_, err := w.call(ctx, e.owner, http.MethodPatch, "/webhooks/"+id.Subscription.Of(e.id), body)
+		return err
+	}
 }

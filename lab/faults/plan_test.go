@@ -45,7 +45,7 @@ func TestMissing_IsWhatWasNotHitOftenEnough(t *testing.T) {
 	require.Len(t, w.missing(wanted(w.o)), 3*len(points))
 	for _, p := range points {
 		for range 3 {
-			w.hit(p)
+			w.hits[p.label()]++
 		}
 	}
 	require.Empty(t, w.missing(wanted(w.o)))

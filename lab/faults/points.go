@@ -14,22 +14,19 @@ type point struct {
 	name string
 	upTo int // number of hits among which the kill is drawn; above 1 for failpoints that are reached often
 	http bool
-	way  way
+	way  int
 }
 
-// way is the condition under which processes reach a failpoint.
-type way int
-
+// The conditions under which processes reach a failpoint.
 const (
-	underLoad way = iota // load is enough
-	expired              // leases have to run out
-	redisAway            // Redis has to be away
-	redisLost            // Redis has to lose its data
+	underLoad = iota // load is enough
+	redisAway        // Redis has to be away
+	redisLost        // Redis has to lose its data
+	expired          // leases have to run out
 )
 
-// postUnderWay is no failpoint in the code: the process is killed after the receiver has the request and before the
-// response.
-const postUnderWay = "post.under_way"
+// storm is the condition of the storm in which a process dies at the point.
+func (p point) storm() int { return p.way % expired }
 
 // points lists all failpoints, in the order in which a change passes them.
 var points = []point{
@@ -49,16 +46,12 @@ var points = []point{
 	{name: "transport.renewed", upTo: 1, way: redisAway},
 	{name: "transport.local", upTo: 3, way: redisAway}, // handed to local workers
 	{name: "worker.loaded", upTo: 10},                  // before the POST
-	{name: postUnderWay, upTo: 1},
-	{name: "worker.answered", upTo: 10},              // after the receiver's response, nothing recorded
-	{name: "record.begun", upTo: 5},                  // before the outcomes of a batch are recorded
-	{name: "record.writing", upTo: 2},                // health of the endpoint read, about to be written and committed
-	{name: "record.committed", upTo: 5},              // outcomes committed, jobs not acknowledged
-	{name: "mail.claimed", upTo: 3},                  // before the mail server gets the mail
-	{name: "mail.taken", upTo: 3},                    // after its 250, nothing recorded
-	{name: "mail.recorded", upTo: 3},                 // recorded
-	{name: "epoch.noticed", upTo: 1, way: redisLost}, // the loss is marked as noticed, nothing done yet
-	{name: "epoch.settled", upTo: 1, way: redisLost}, // just before leases are ended
+	{name: "worker.answered", upTo: 10},                // after the receiver's response, nothing recorded
+	{name: "record.begun", upTo: 5},                    // before the outcomes of a batch are recorded
+	{name: "record.writing", upTo: 2},                  // health of the endpoint read, about to be written and committed
+	{name: "record.committed", upTo: 5},                // outcomes committed, jobs not acknowledged
+	{name: "epoch.noticed", upTo: 1, way: redisLost},   // the loss is marked as noticed, nothing done yet
+	{name: "epoch.settled", upTo: 1, way: redisLost},   // just before leases are ended
 }
 
 // label names the point in reports. A failpoint in both http and dispatcher has two labels.
@@ -67,12 +60,6 @@ func (p point) label() string {
 		return "http: " + p.name
 	}
 	return "dispatcher: " + p.name
-}
-
-func (w *suite) hit(p point) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.hits[p.label()]++
 }
 
 // storm kills processes at failpoints, under load. Each node works through a list of its own, all nodes at the same
@@ -114,7 +101,7 @@ func (w *suite) killAt(ctx context.Context, n *node, p point, dice *rand.Rand) e
 		if err != nil {
 			return err
 		}
-		patience += w.lease() * w.o.slack()
+		patience += lease * w.o.slack()
 	case redisLost: // until this node is the one that notices
 		losing, stop := context.WithCancel(ctx)
 		defer stop()
@@ -128,7 +115,9 @@ func (w *suite) killAt(ctx context.Context, n *node, p point, dice *rand.Rand) e
 	if err != nil || !reached {
 		return err
 	}
-	w.hit(p)
+	w.mu.Lock()
+	w.hits[p.label()]++
+	w.mu.Unlock()
 	if n.http {
 		return n.begin(ctx)
 	}

@@ -65,25 +65,14 @@ func (l *receiptLog) arrive(k key, body []byte) (before int) {
 	return before
 }
 
-// outcome is the end of a copy at the receiver.
-type outcome int
-
-const (
-	refused   outcome = iota // answered without a 2xx, or not answered
-	taken                    // answered with a 2xx
-	abandoned                // the sender was killed while waiting for the response
-)
-
-// answer records the outcome of a copy that arrived at the time at.
-func (l *receiptLog) answer(k key, at time.Time, o outcome) {
+// answer records that a copy that arrived at the time at was answered with a 2xx, or otherwise, or not at all.
+func (l *receiptLog) answer(k key, at time.Time, taken bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	a := l.deliveries[k]
 	a.open--
-	if o == refused {
+	if !taken {
 		a.refused++
-	}
-	if o != taken {
 		return
 	}
 	if a.taken = append(a.taken, at); len(a.taken) > 1 {
@@ -121,17 +110,15 @@ func (l *receiptLog) violate(kind, format string, args ...any) {
 	l.violations[kind] = append(l.violations[kind], fmt.Sprintf(format, args...))
 }
 
-// first gives the first violation of one of the kinds.
-func (l *receiptLog) first(kinds ...string) string {
+// String lists violations, up to a length.
+func (l *receiptLog) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, kind := range kinds {
-		if all := l.violations[kind]; len(all) > 0 {
-			return all[0]
-		}
-	}
-	return ""
+	return fmt.Sprintf("%.1000s", fmt.Sprint(l.violations))
 }
+
+// feedErrors counts what followers and the audit found wrong in feeds.
+func (l *receiptLog) feedErrors() int { return l.count("feed") + l.count("feed order") }
 
 // count gives the number of violations of a kind.
 func (l *receiptLog) count(kind string) int {

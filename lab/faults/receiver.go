@@ -27,16 +27,10 @@ type endpoint struct {
 
 	mu       sync.Mutex
 	id       id.ID
-	created  time.Time // when the creation was answered
+	created  time.Time // when the creation had ended
 	ending   time.Time // when the deletion was requested; zero: not deleted
 	deleted  time.Time // when the deletion was answered
 	override behaviour // in place of behaviours, for a while; "": none
-}
-
-func (e *endpoint) setOverride(b behaviour) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.override = b
 }
 
 // receivers serve all endpoints.
@@ -44,17 +38,15 @@ type receivers struct {
 	seed     uint64
 	receipts *receiptLog
 	url      string
-	close    func()
 
 	mu        sync.Mutex
 	endpoints []*endpoint
-	traps     [2]chan<- struct{} // by dispatcher; each is closed at the next POST
 }
 
 // elsewhere is where redirects lead.
 const elsewhere = "/elsewhere"
 
-func (w *suite) openReceivers(context.Context) (err error) {
+func (w *suite) openReceivers(context.Context) error {
 	w.receivers = &receivers{seed: w.o.seed, receipts: w.receipts}
 	mux := http.NewServeMux()
 	mux.HandleFunc(elsewhere, func(out http.ResponseWriter, _ *http.Request) {
@@ -62,12 +54,12 @@ func (w *suite) openReceivers(context.Context) (err error) {
 		out.WriteHeader(http.StatusOK)
 	})
 	mux.Handle("POST /e/{index}", receiver.Serve(w.receivers.take))
-	if w.receivers.url, w.receivers.close, err = receiver.Listen(mux); err != nil {
-		return err
+	url, end, err := receiver.Listen(mux)
+	if err == nil {
+		w.receivers.url = url
+		w.Cleanup(end)
 	}
-	w.Cleanup(w.receivers.close)
-	w.post = newPostOffice(w, w.o.seed)
-	return nil
+	return err
 }
 
 // add creates an endpoint; the caller creates its subscription.
@@ -79,8 +71,6 @@ func (r *receivers) add(t *world.Partner, m behaviours, events []webhook.EventNa
 	return e
 }
 
-func (r *receivers) urlOf(e *endpoint) string { return r.url + "/e/" + strconv.Itoa(e.index) }
-
 func (r *receivers) all() []*endpoint {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -90,19 +80,6 @@ func (r *receivers) all() []*endpoint {
 // of gives the endpoints of a partner.
 func (r *receivers) of(name string) []*endpoint {
 	return slices.DeleteFunc(r.all(), func(e *endpoint) bool { return e.owner.Name != name })
-}
-
-// catch sets a trap for the next POST of a dispatcher; release removes the trap.
-func (r *receivers) catch(dispatcher int) (caught <-chan struct{}, release func()) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	trap := make(chan struct{})
-	r.traps[dispatcher] = trap
-	return trap, func() {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.traps[dispatcher] = nil
-	}
 }
 
 // payload is the part of a body that receivers read.
@@ -126,23 +103,14 @@ func (r *receivers) take(w receiver.Webhook) (receiver.Answer, func(bool)) {
 	depositID, _ := id.Deposit.Parse(p.Data.ID)
 	k := key{deposit: depositID, status: p.Data.Status, endpoint: index}
 	r.inspect(e, w, p)
-	nth := r.receipts.arrive(k, w.Body)
-	if r.trapped(w) {
-		return receiver.Hang, func(bool) { r.receipts.answer(k, w.At, abandoned) }
-	}
+	dice := r.dice(e, p, r.receipts.arrive(k, w.Body))
 	e.mu.Lock()
 	way := e.override
 	e.mu.Unlock()
-	if dice := r.dice(e, p, nth); way == "" {
+	if way == "" {
 		way = e.behaviours.choose(dice)
 	}
-	return answers[way], func(yes bool) {
-		outcome := refused
-		if yes {
-			outcome = taken
-		}
-		r.receipts.answer(k, w.At, outcome)
-	}
+	return answers[way], func(taken bool) { r.receipts.answer(k, w.At, taken) }
 }
 
 // inspect checks the invariants of a single copy.
@@ -159,23 +127,6 @@ func (r *receivers) inspect(e *endpoint, w receiver.Webhook, p payload) {
 		r.receipts.violate("deleted", "endpoint %d: a POST %v after its deletion was answered", e.index,
 			w.At.Sub(e.deleted))
 	}
-}
-
-// trapped tells whether a trap waits for the copy: its sender is killed without an answer. Only dispatcher 0 sends
-// event ids.
-func (r *receivers) trapped(w receiver.Webhook) bool {
-	d := 1
-	if w.Header.Get("X-Svc-Event-Id") != "" {
-		d = 0
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.traps[d] == nil {
-		return false
-	}
-	close(r.traps[d])
-	r.traps[d] = nil
-	return true
 }
 
 // dice depend on the deposit's number in the load, so that a seed repeats the answers.

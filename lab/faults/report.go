@@ -16,7 +16,6 @@ type result struct {
 	faulty   time.Duration // duration of the fault
 	extra    int           // extra 2xx until the end of the round
 	fed      int           // events that the followers of the feeds have
-	p99      time.Duration // of the time from commit to record, for changes committed during the fault; 0: not measured
 }
 
 func (r result) String() string {
@@ -24,9 +23,6 @@ func (r result) String() string {
 		r.recovery.first.Seconds())
 	if r.recovery.all > 0 {
 		line += fmt.Sprintf(", all of before after %4.1f s", r.recovery.all.Seconds())
-	}
-	if r.p99 > 0 {
-		line += fmt.Sprintf(", p99 meanwhile %v", r.p99.Round(time.Millisecond))
 	}
 	return line + fmt.Sprintf("; %d extra 2xx; %d followed", r.extra, r.fed)
 }
@@ -42,38 +38,29 @@ func (r report) print(out io.Writer) {
 	p := lines(out)
 	t := r.tally
 	kills, others, kinds := r.killed(), 0, map[string]bool{}
+	var worst result
 	for _, x := range r.results {
 		if x.storm == 0 {
 			others++
 			kinds[x.name] = true
 		}
+		if x.recovery.longest() > worst.recovery.longest() {
+			worst = x
+		}
 	}
 	p("faults", "%d: %d kills at %d failpoints (%s), %d others of %d kinds", kills+others, kills, len(r.hits),
 		fewest(r.hits), others, len(kinds))
 	p("events", "%d: %d answered 200, %d of unknown outcome that happened, %d expiries; %d deliveries",
-		t.accepted+t.reconciled+t.byTime, t.accepted, t.reconciled, t.byTime, t.deliveries)
+		t.events(), t.accepted, t.reconciled, t.byTime, t.deliveries)
 	p("lost", "%d", t.lost)
-	p("feeds", "%d events followed, %d missing, out of order or otherwise wrong; %v", t.followed,
-		r.receipts.count("feed")+r.receipts.count("feed order"), t.feed)
+	p("feeds", "%d events followed, %d missing, out of order or otherwise wrong", t.followed, r.receipts.feedErrors())
 	p("given up", "%d after every attempt, in the log; %d of deleted subscriptions", t.failed, t.cancelled)
-	alone := ""
-	if !r.o.short { // a short run starts the next fault before recovery from the last
-		alone = fmt.Sprintf("; %d without a kill or stall in faults of Redis alone", t.alone)
-	}
-	p("duplicates", "%d extra 2xx, of %d POSTs in flight at kills and stalls%s; %d answered too late for the sender",
-		t.extra, t.inFlight, alone, t.late)
+	p("duplicates", "%d extra 2xx; %d answered too late for the sender", t.extra, t.late)
 	p("bodies, signatures", "%d copies, %d bodies that vary, %d bad signatures", r.receipts.copies,
 		r.receipts.count("body"), r.receipts.count("signature"))
-	p("mails", "%v", t.mails)
-	p("worst recovery", "%v", r.worst())
-	for _, x := range r.results {
-		if x.p99 > 0 {
-			p("p99 meanwhile", "%v from commit to record: %s", x.p99.Round(time.Millisecond), x.name)
-		}
-	}
+	p("worst recovery", "%v after %s", worst.recovery.longest().Round(100*ms), worst.name)
 	p("took", "%v, seed %d", time.Since(r.began).Round(time.Second), r.o.seed)
-	p("figure:", "%d lost of %d events after %d faults, seed %d", t.lost, t.accepted+t.reconciled+t.byTime, kills+others,
-		r.o.seed)
+	p("figure:", "%d lost of %d events after %d faults, seed %d", t.lost, t.events(), kills+others, r.o.seed)
 	r.receipts.print(out)
 }
 
@@ -99,30 +86,6 @@ func fewest(hits map[string]int) string {
 		return "none"
 	}
 	return fmt.Sprintf("each %d times or more", slices.Min(slices.Collect(maps.Values(hits))))
-}
-
-// class groups faults by the recovery that is promised after them.
-func (f fault) class() string {
-	switch {
-	case f.kills:
-		return "one kill -9"
-	case f.storm > 0:
-		return "storm of kills"
-	case f.flushes:
-		return "loss of Redis's data"
-	case f.redisOnly:
-		return "others of Redis"
-	}
-	return "others"
-}
-
-// worst gives the longest recovery for each class of faults.
-func (r report) worst() map[string]time.Duration {
-	worst := map[string]time.Duration{}
-	for _, x := range r.results {
-		worst[x.class()] = max(worst[x.class()], x.recovery.first, x.recovery.all).Round(100 * ms)
-	}
-	return worst
 }
 
 // print writes how often each kind of violation occurred, and the first five of each kind.

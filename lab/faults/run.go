@@ -25,25 +25,21 @@ func run(ctx context.Context, o options, teeth bool, out io.Writer) error {
 	switch err := build(ctx, o, dir); {
 	case err != nil:
 		return err
-	case teeth && o.money:
-		return runMoneyVariants(ctx, o, dir)
 	case teeth:
 		return errors.Join(runVariants(ctx, o, dir), runFeedVariants(ctx, o, dir))
-	case o.money:
-		r, err := runMoney(ctx, o, dir)
-		if r != nil {
-			r.print(out)
-			err = errors.Join(err, r.violated())
-		}
-		return err
 	}
-	r, err := runPlan(ctx, o, dir)
-	if r.suite != nil {
+	var r interface {
+		print(io.Writer)
+		violated() error
+	}
+	if o.money {
+		r, err = runMoney(ctx, o, dir)
+	} else {
+		r, err = runPlan(ctx, o, dir)
+	}
+	if err == nil {
 		r.print(out)
-		err = errors.Join(err, r.violated())
-	}
-	if err == nil && o.only == "" {
-		err = runRestore(ctx, o, dir)
+		err = r.violated()
 	}
 	return err
 }
@@ -51,23 +47,13 @@ func run(ctx context.Context, o options, teeth bool, out io.Writer) error {
 // build compiles the commands of the service and of the suite into dir.
 func build(ctx context.Context, o options, dir string) error {
 	b := procs.Build{Tags: []string{"failpoints"}, Race: o.race}
-	return b.Into(ctx, dir+string(filepath.Separator), "lab/faults/http", "lab/faults/dispatcher", "cmd/admin")
-}
-
-// inSuite does some work in a suite of its own. dir has the commands.
-func inSuite(ctx context.Context, o options, dir string, v variant, work func(w *suite) error) error {
-	w, err := newSuite(ctx, o, dir, v)
-	if err != nil {
-		return err
-	}
-	defer w.close()
-	return work(w)
+	return b.Into(ctx, dir+string(filepath.Separator), "lab/faults/http", "lab/faults/dispatcher")
 }
 
 // violated is an error after any violation.
 func (w *suite) violated() error {
 	if len(w.receipts.violations) > 0 {
-		return fmt.Errorf("%w: %.2000q", errViolated, w.receipts.violations)
+		return fmt.Errorf("%w: %v", errViolated, w.receipts)
 	}
 	return nil
 }
@@ -76,8 +62,7 @@ func (w *suite) violated() error {
 func runPlan(ctx context.Context, o options, dir string) (r report, err error) {
 	err = inSuite(ctx, o, dir, sound, func(w *suite) (err error) {
 		r.suite = w
-		w.o.logf("faults: seed %d, %d changes a second, timeout %v, lease %v", o.seed, o.rate, o.timeout, w.lease())
-		w.mailLog.on = true
+		w.o.logf("faults: seed %d, %d changes a second, timeout %v, lease %v", o.seed, o.rate, timeout, lease)
 		w.load.start(o.rate)
 		rounds := plan(o)
 		for number := 0; w.receipts.count("stuck") == 0; number++ {
@@ -103,32 +88,22 @@ func runPlan(ctx context.Context, o options, dir string) (r report, err error) {
 // settle ends the load, waits until every delivery has ended, and runs the audit.
 func (w *suite) settle(ctx context.Context) (tally, error) {
 	w.load.stop()
-	if err := w.awaitExpiries(ctx); err != nil {
+	// secured deposits expire, and each expiry is another change
+	if _, err := poll(ctx, 50*ms, w.o.deadline, func() (bool, error) {
+		secured, err := value[int](ctx, w, `SELECT count(*) FROM deposits WHERE status = 'active'`)
+		return secured == 0, err
+	}); err != nil {
 		return tally{}, err
 	}
 	cut := time.Now()
 	if err := pause(ctx, time.Second); err != nil { // commits in progress at the cut end within this second
 		return tally{}, err
 	}
-	if err := errors.Join(w.finish(ctx), w.finishMails(ctx), w.awaitFed(ctx)); err != nil {
+	if err := errors.Join(w.finish(ctx), w.awaitFed(ctx)); err != nil {
 		return tally{}, err
 	}
 	w.unfollow()
 	return w.audit(ctx, cut)
-}
-
-// awaitExpiries waits until no deposit is active: secured deposits expire, and each expiry is another change.
-func (w *suite) awaitExpiries(ctx context.Context) error {
-	return w.awaitNone(ctx, `SELECT count(*) FROM deposits WHERE status = 'active'`)
-}
-
-// awaitNone waits until a count is 0, or the deadline has passed.
-func (w *suite) awaitNone(ctx context.Context, count string) error {
-	_, err := poll(ctx, 50*ms, w.o.deadline, func() (bool, error) {
-		left, err := value[int](ctx, w, count)
-		return left == 0, err
-	})
-	return err
 }
 
 // further gives rounds beyond the plan: first the failpoints that were not reached, then faults of any kind until there

@@ -1,5 +1,5 @@
 // Package formbrowser is a browser without scripts, for programs that use the service's pages as tenants do: it keeps
-// cookies, follows redirects, and sends the forms that a page holds.
+// cookies, follows redirects, and sends the forms that a page holds, without files.
 package formbrowser
 
 import (
@@ -10,7 +10,6 @@ import (
 	"io"
 	"maps"
 	"math/rand/v2"
-	"mime/multipart"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
@@ -74,9 +73,6 @@ type Form struct {
 	Action *url.URL
 	Fields url.Values // the values that the form is sent with if nobody changes a control; unchecked boxes are left out
 	names  map[string]bool
-	order  []string        // names, as they stand in the form
-	files  map[string]bool // the names of fields that take files
-	parted bool            // sent as multipart/form-data
 }
 
 // Get opens a page.
@@ -98,35 +94,14 @@ func (b *Browser) Submit(ctx context.Context, p Page, control string, values map
 	for name, value := range values {
 		fields.Set(name, value)
 	}
-	body, kind := form.encode(fields)
+	body := strings.NewReader(fields.Encode())
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, form.Action.String(), body)
 	if err != nil {
 		return Page{}, err
 	}
-	request.Header.Set("Content-Type", kind)
+	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	request.Header.Set("Origin", form.Action.Scheme+"://"+form.Action.Host)
 	return b.open(request)
-}
-
-// encode gives the body of the form with the values, and its content type. A field that takes files holds none, which
-// browsers send as a file without a name.
-func (f Form) encode(values url.Values) (body io.Reader, contentType string) {
-	if !f.parted {
-		return strings.NewReader(values.Encode()), "application/x-www-form-urlencoded"
-	}
-	var b bytes.Buffer
-	parts := multipart.NewWriter(&b) // a buffer takes everything
-	for _, name := range f.order {
-		if f.files[name] {
-			_, _ = parts.CreateFormFile(name, "")
-			continue
-		}
-		for _, value := range values[name] {
-			_ = parts.WriteField(name, value)
-		}
-	}
-	_ = parts.Close()
-	return &b, parts.FormDataContentType()
 }
 
 func (b *Browser) open(request *http.Request) (p Page, err error) {
@@ -162,10 +137,8 @@ func (p Page) Form(control string) (Form, bool) {
 }
 
 func formOf(n *html.Node, base *url.URL) Form {
-	f := Form{Action: base, Fields: url.Values{}, names: map[string]bool{}, files: map[string]bool{}}
+	f := Form{Action: base, Fields: url.Values{}, names: map[string]bool{}}
 	action, _ := Attribute(n, "action")
-	encoding, _ := Attribute(n, "enctype")
-	f.parted = encoding == "multipart/form-data"
 	if target, err := base.Parse(action); err == nil {
 		f.Action = target
 	}
@@ -175,13 +148,10 @@ func formOf(n *html.Node, base *url.URL) Form {
 			!slices.Contains([]string{"button", "input", "textarea", "select"}, c.Data) {
 			continue
 		}
-		if !f.names[name] {
-			f.names[name], f.order = true, append(f.order, name)
-		}
+		f.names[name] = true
 		kind, _ := Attribute(c, "type")
 		value, _ := Attribute(c, "value")
 		_, checked := Attribute(c, "checked")
-		f.files[name] = kind == "file"
 		switch {
 		case c.Data == "button", kind == "submit", (kind == "checkbox" || kind == "radio") && !checked:
 			// sent when it is clicked

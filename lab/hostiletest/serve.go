@@ -1,5 +1,4 @@
-// Package hostiletest makes hostile webhook receivers, for the tests of the sender and the benchmark
-// of the whole service.
+// Package hostiletest makes hostile webhook receivers, for the tests of the sender.
 package hostiletest
 
 import (

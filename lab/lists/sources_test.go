@@ -33,10 +33,9 @@ func read(t testing.TB, path string) string {
 	return string(content)
 }
 
-// constants gives the values of the string constants that a package declares with the given type.
-func constants(t testing.TB, dir, typeName string) place {
+// constants gives the values of the string constants that a folder declares with the given type.
+func constants(t testing.TB, dir, typeName string) (values []string) {
 	t.Helper()
-	p := place{name: "constants " + filepath.Base(dir) + "." + typeName}
 	for _, file := range goFiles(t, dir) {
 		ast.Inspect(file, func(n ast.Node) bool {
 			spec, ok := n.(*ast.ValueSpec)
@@ -48,13 +47,13 @@ func constants(t testing.TB, dir, typeName string) place {
 			}
 			for _, value := range spec.Values {
 				if literal, ok := value.(*ast.BasicLit); ok && literal.Kind == token.STRING {
-					p.entries = append(p.entries, unquoted(t, literal))
+					values = append(values, unquoted(t, literal))
 				}
 			}
 			return true
 		})
 	}
-	return p
+	return values
 }
 
 // goFiles parses the Go files of a folder and of the folders below, without tests and generated files.
@@ -151,18 +150,15 @@ func valueAt(t testing.TB, doc any, path string) any {
 }
 
 // enums gives every enum of the OpenAPI document by path.
-func enums(doc any) map[string]place {
-	found := map[string]place{}
+func enums(doc any) map[string][]string {
+	found := map[string][]string{}
 	var walk func(path string, value any)
 	walk = func(path string, value any) {
 		switch v := value.(type) {
 		case map[string]any:
 			if list, ok := v["enum"].([]any); ok {
-				found[path] = place{name: "OpenAPI " + path}
 				for _, e := range list {
-					p := found[path]
-					p.entries = append(p.entries, fmt.Sprint(e))
-					found[path] = p
+					found[path] = append(found[path], fmt.Sprint(e))
 				}
 			}
 			for key, below := range v {
@@ -185,23 +181,10 @@ func enums(doc any) map[string]place {
 // checks gives the lists of texts in the CHECK constraints of a migrated database, as "table.column", and in functions
 // that constraints call, as "function.parameter". The database is asked, and not the migration files, since a later
 // migration may replace a constraint.
-func checks(t testing.TB) map[string]place {
+func checks(t testing.TB) map[string][]string {
 	t.Helper()
-	pool := pgtest.New(t)
-	found := map[string]place{}
-	add := func(owner, text string) {
-		for _, list := range sqlList.FindAllStringSubmatch(text, -1) {
-			name := owner + "." + list[1]
-			p := place{name: "SQL " + name}
-			for _, entry := range sqlText.FindAllStringSubmatch(list[2], -1) {
-				p.entries = append(p.entries, entry[1])
-			}
-			if known, ok := found[name]; !ok || len(known.entries) < len(p.entries) {
-				found[name] = p
-			}
-		}
-	}
-	rows, err := pool.Query(t.Context(), `
+	found := map[string][]string{}
+	rows, err := pgtest.New(t).Query(t.Context(), `
 		SELECT conrelid::regclass::text, pg_get_constraintdef(oid) FROM pg_constraint
 		WHERE contype = 'c' AND connamespace = 'public'::regnamespace AND coninhcount = 0
 		UNION ALL
@@ -213,10 +196,23 @@ func checks(t testing.TB) map[string]place {
 	for rows.Next() {
 		var owner, text string
 		require.NoError(t, rows.Scan(&owner, &text))
-		add(owner, text)
+		for _, list := range sqlList.FindAllStringSubmatch(text, -1) {
+			name := owner + "." + list[1]
+			if entries := quoted(list[2]); len(found[name]) < len(entries) {
+				found[name] = entries
+			}
+		}
 	}
 	require.NoError(t, rows.Err())
 	return found
+}
+
+// quoted gives the texts between single quotes.
+func quoted(sql string) (all []string) {
+	for _, entry := range sqlText.FindAllStringSubmatch(sql, -1) {
+		all = append(all, entry[1])
+	}
+	return all
 }
 
 var (
@@ -248,16 +244,13 @@ func sqlNumbers(t testing.TB, table, expression string) []string {
 }
 
 // labels gives the values of a label in the series that exist from the start.
-func labels(t testing.TB, r *metrics.Registry, metric, label string) place {
-	t.Helper()
-	p := place{name: fmt.Sprintf("metric %s{%s}", metric, label)}
+func labels(r *metrics.Registry, metric, label string) (values []string) {
 	w := httptest.NewRecorder()
 	r.Handler(false).ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
 	series := regexp.MustCompile(`(?m)^` + metric + `(?:_count)?\{(?:[^}]*,)?` + label + `="([^"]*)"`)
 	for _, m := range series.FindAllStringSubmatch(w.Body.String(), -1) {
-		if !slices.Contains(p.entries, m[1]) {
-			p.entries = append(p.entries, m[1])
-		}
+		values = append(values, m[1])
 	}
-	return p
+	slices.Sort(values)
+	return slices.Compact(values)
 }

@@ -1,4 +1,5 @@
-// Package pgproxy passes what clients send on to Postgres, for tests that change or count it.
+// Package pgproxy stands between clients and a server, for tests: Serve changes or counts the messages to Postgres, and
+// a Link loses, delays and cuts what passes.
 package pgproxy
 
 import (

@@ -25,6 +25,9 @@ const (
 	leftoverAfter = 6 * time.Hour
 	// templateEnv names a migrated template on the server of serverEnv.
 	serverEnv, templateEnv = "TEST_DATABASE_URL", "TEST_DATABASE_TEMPLATE"
+	// dayEnv is the day of a run of tests. Partitions and plans depend on the day, so Go's cache serves results of the day
+	// alone.
+	dayEnv = "TEST_DAY"
 	// objectInUse is SQLSTATE 55006: another session, such as autovacuum, is connected to the template.
 	objectInUse = "55006"
 )
@@ -57,6 +60,7 @@ func newCluster(ctx context.Context, serverURL, template string) (*cluster, erro
 	if serverURL == os.Getenv(serverEnv) {
 		c.template = os.Getenv(templateEnv)
 		c.shared = c.template != ""
+		_ = os.Getenv(dayEnv)
 	}
 	if err := c.prepare(ctx, template); err != nil {
 		return nil, errors.Join(err, c.close(context.WithoutCancel(ctx)))

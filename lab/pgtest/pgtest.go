@@ -184,7 +184,10 @@ func Share(ctx context.Context) (environ []string, end func(), err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return []string{serverEnv + "=" + c.base.String(), templateEnv + "=" + c.template}, end, nil
+	return []string{
+		serverEnv + "=" + c.base.String(), templateEnv + "=" + c.template,
+		dayEnv + "=" + time.Now().UTC().Format(time.DateOnly),
+	}, end, nil
 }
 
 // closePool bounds the wait for connections in use; pool.Close alone would wait without end.

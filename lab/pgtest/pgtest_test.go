@@ -9,34 +9,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
-
-	"partnerdeposits/adapters/postgres/migrations"
-	"partnerdeposits/lab/backing"
 )
 
 func TestMain(m *testing.M) { Main(m) }
-
-func TestNew_HasEveryMigrationAndNoRows(t *testing.T) {
-	t.Parallel()
-	pool := New(t)
-
-	version, err := migrations.Version(t.Context(), pool)
-
-	require.NoError(t, err)
-	require.Equal(t, migrations.Newest(), version)
-}
-
-func TestNew_InParallel_NoTestSeesAnother(t *testing.T) {
-	t.Parallel()
-	for range 8 {
-		t.Run("", func(t *testing.T) {
-			t.Parallel()
-			pool := New(t)
-			_, err := pool.Exec(t.Context(), `CREATE TABLE mine (id int)`)
-			require.NoError(t, err)
-		})
-	}
-}
 
 func TestCommon_IsFilledOnce_AndOutlivesTheTest(t *testing.T) {
 	t.Parallel()
@@ -127,58 +102,12 @@ func TestNewCluster_OnAGivenServer_RemovesOnlyOldLeftovers(t *testing.T) {
 	require.True(t, exists(t, here, someonesOwn))
 }
 
-func TestServer_IsPrivateMigratedAndSurvivesKill(t *testing.T) {
-	t.Parallel()
-	server := Server(t)
-	require.NotEqual(t, shared(t).base.Host, mustParse(t, server.URL()).Host)
-
-	require.NoError(t, server.Kill())
-	require.NoError(t, server.Restart(t.Context()))
-
-	conn, err := pgx.Connect(t.Context(), server.URL())
-	require.NoError(t, err)
-	defer func() { require.NoError(t, conn.Close(t.Context())) }()
-	version, err := migrations.Version(t.Context(), conn)
-	require.NoError(t, err)
-	require.Equal(t, migrations.Newest(), version)
-}
-
-func TestNew_OnAServerThatIsGone_Fails(t *testing.T) {
-	t.Parallel()
-	server, err := backing.StartPostgres(t.Context(), backing.Options{Private: true, FastUnsafe: true, Logf: t.Logf})
-	require.NoError(t, err)
-	require.NoError(t, server.Close())
-
-	_, err = newCluster(t.Context(), server.URL(), "")
-
-	require.Error(t, err)
-}
-
-func BenchmarkURL(b *testing.B) {
-	shared(b)
-	for b.Loop() {
-		name := shared(b).freshName("")
-		require.NoError(b, shared(b).clone(b.Context(), name))
-		b.StopTimer()
-		require.NoError(b, shared(b).drop(b.Context(), name))
-		b.StartTimer()
-	}
-}
-
 func exists(t testing.TB, c *cluster, name string) bool {
 	t.Helper()
 	var found bool
 	require.NoError(t,
 		c.admin.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)`, name).Scan(&found))
 	return found
-}
-
-func mustParse(t testing.TB, databaseURL string) *pgx.ConnConfig {
-	t.Helper()
-	config, err := pgx.ParseConfig(databaseURL)
-	require.NoError(t, err)
-	config.Host = fmt.Sprintf("%s:%d", config.Host, config.Port)
-	return config
 }
 
 // recordingTB records the errors that would fail a test.

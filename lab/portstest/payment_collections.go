@@ -27,6 +27,7 @@ var collections = map[string]func(*testing.T, Payments){
 		require.Equal(t, first, must(t, p.Provider.Collect, r))
 		r.Attempt = 2
 		require.Equal(t, first, must(t, p.Provider.Collect, r), "a debt is paid once")
+		require.Equal(t, returnURL, must(t, p.Provider.Open, pageFor(r)).URL, "no page asks for it again")
 		require.Equal(t, first, requireStatus(t, p, r.PaymentID, paymentports.ProviderSucceeded))
 	},
 	"Collect_WithoutACard_Fails": func(t *testing.T, p Payments) {
@@ -36,26 +37,17 @@ var collections = map[string]func(*testing.T, Payments){
 		})
 		requireRefused(t, got, paymentports.RefusedForTenant)
 	},
-	"Collect_AgainAfterARefusal_GivesTheFirstAnswer": func(t *testing.T, p Payments) {
-		r := owing(t, p, LaterRefused)
-		first := must(t, p.Provider.Collect, r)
-		requireRefused(t, first, paymentports.RefusedForNow)
-		p.Mend(t, r.FeePaymentID)
-		require.Equal(t, first, must(t, p.Provider.Collect, r), "the attempt was answered")
-	},
-	"Collect_LaterAttempt_ChargesAgain": func(t *testing.T, p Payments) {
+	"Collect_AgainAfterARefusal_GivesTheFirstAnswer_AndALaterAttemptCharges": func(t *testing.T, p Payments) {
 		r := owing(t, p, LaterRefused)
 		requireRefused(t, must(t, p.Provider.Collect, r), paymentports.RefusedForNow)
 		r.Attempt = 2
-		requireRefused(t, must(t, p.Provider.Collect, r), paymentports.RefusedForNow)
+		second := must(t, p.Provider.Collect, r)
+		requireRefused(t, second, paymentports.RefusedForNow)
 		p.Mend(t, r.FeePaymentID)
+		require.Equal(t, second, must(t, p.Provider.Collect, r), "the attempt was answered")
 		r.Attempt = 3
 		require.Equal(t, paymentports.ProviderSucceeded, must(t, p.Provider.Collect, r).Status)
 		requireStatus(t, p, r.PaymentID, paymentports.ProviderSucceeded)
-	},
-	"Collect_ACardThatWantsTheTenant_SaysSo": func(t *testing.T, p Payments) {
-		r := owing(t, p, WantsTenant)
-		requireRefused(t, must(t, p.Provider.Collect, r), paymentports.RefusedForTenant)
 	},
 	"Collect_ManyAtOnce_GiveOneAnswer": func(t *testing.T, p Payments) {
 		got := mustAgree(t, 8, p.Provider.Collect, owing(t, p, GoodCard))
@@ -86,25 +78,18 @@ var collections = map[string]func(*testing.T, Payments){
 		require.Equal(t, got, requireStatus(t, p, r.PaymentID, paymentports.ProviderSucceeded))
 	},
 	"Open_AfterARefusal_LetsTheTenantPay": func(t *testing.T, p Payments) {
-		for _, card := range []string{LaterRefused, WantsTenant} {
+		for card, refusal := range map[string]paymentports.Refusal{
+			LaterRefused: paymentports.RefusedForNow, WantsTenant: paymentports.RefusedForTenant,
+		} {
 			r := owing(t, p, card)
-			must(t, p.Provider.Collect, r)
-			require.NotEqual(t, returnURL, must(t, p.Provider.Open, pageFor(r)).URL)
+			requireRefused(t, must(t, p.Provider.Collect, r), refusal)
+			page := must(t, p.Provider.Open, pageFor(r))
+			require.NotEqual(t, returnURL, page.URL)
+			require.Equal(t, page, must(t, p.Provider.Open, pageFor(r)), "again the same")
 			requireStatus(t, p, r.PaymentID, paymentports.ProviderOpen)
 			p.Pay(t, r.PaymentID, GoodCard)
 			requireStatus(t, p, r.PaymentID, paymentports.ProviderSucceeded)
 		}
-	},
-	"Open_OfACollectionAgain_GivesTheSamePage": func(t *testing.T, p Payments) {
-		r := owing(t, p, WantsTenant)
-		must(t, p.Provider.Collect, r)
-		require.Equal(t, must(t, p.Provider.Open, pageFor(r)), must(t, p.Provider.Open, pageFor(r)))
-	},
-	"Open_OfACollectionThatIsPaid_LeadsBack": func(t *testing.T, p Payments) {
-		r := owing(t, p, GoodCard)
-		must(t, p.Provider.Collect, r)
-		require.Equal(t, returnURL, must(t, p.Provider.Open, pageFor(r)).URL)
-		requireStatus(t, p, r.PaymentID, paymentports.ProviderSucceeded)
 	},
 	"Open_RacingCollect_LeavesOneOutcome": func(t *testing.T, p Payments) {
 		for range 5 {

@@ -12,7 +12,6 @@ import (
 type Build struct {
 	Tags  []string
 	Race  bool   // with the race detector, which needs a C compiler
-	Cover bool   // with counters of coverage that can be cleared while the command runs
 	Stamp string // flags of the linker that stamp the build
 
 	Overlay string // a file that replaces sources, in the form of go build -overlay
@@ -29,9 +28,6 @@ func (b Build) Into(ctx context.Context, out string, commands ...string) error {
 	}
 	if b.Race {
 		args, env = append(args, "-race"), append(env, "CGO_ENABLED=1") // the last of a name counts
-	}
-	if b.Cover {
-		args = append(args, "-cover", "-covermode=atomic", "-coverpkg=partnerdeposits/...")
 	}
 	if b.Overlay != "" {
 		args = append(args, "-overlay", b.Overlay)

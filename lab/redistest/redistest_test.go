@@ -2,7 +2,6 @@ package redistest
 
 import (
 	"context"
-	"strings"
 	"testing"
 	"time"
 
@@ -13,25 +12,6 @@ import (
 )
 
 func TestMain(m *testing.M) { Main(m) }
-
-func TestNew_InParallel_NoTestSeesAnother(t *testing.T) {
-	t.Parallel()
-	for range 32 {
-		t.Run("", func(t *testing.T) {
-			t.Parallel()
-			client := New(t)
-			size, err := client.DBSize(t.Context()).Result()
-			require.NoError(t, err)
-			require.Zero(t, size)
-			require.NoError(t, client.Set(t.Context(), "mine", 1, 0).Err())
-			require.NoError(t, client.FlushDB(t.Context()).Err())
-			require.NoError(t, client.Set(t.Context(), "mine", 2, 0).Err())
-			size, err = client.DBSize(t.Context()).Result()
-			require.NoError(t, err)
-			require.Equal(t, int64(1), size)
-		})
-	}
-}
 
 func TestURL_EndsEmptyAndFree(t *testing.T) {
 	t.Parallel()
@@ -105,19 +85,6 @@ func TestTake_AfterAKilledRun_IsEmptyAllTheSame(t *testing.T) {
 	require.Equal(t, 1, db)
 	require.Zero(t, left.DBSize(t.Context()).Val())
 	require.Greater(t, p.leases.TTL(t.Context(), lease(1)).Val(), 10*time.Minute, "a killed run's lease ends by itself")
-}
-
-func TestServer_IsPrivate_AndEmptyAfterARestart(t *testing.T) {
-	t.Parallel()
-	server := Server(t)
-	require.False(t, strings.HasPrefix(URL(t), strings.TrimSuffix(server.URL(), "0")))
-	client := ServerClient(t, server)
-	require.NoError(t, client.Set(t.Context(), "kept", 1, 0).Err())
-
-	require.NoError(t, server.Kill())
-	require.NoError(t, server.Restart(t.Context()))
-
-	require.Zero(t, client.Exists(t.Context(), "kept").Val())
 }
 
 // givenPool is a pool on a server with a certain number of databases.

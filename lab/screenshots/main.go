@@ -1,6 +1,5 @@
 // Command screenshots takes the pictures of README and guides from a running sandbox (make run): it signs an operator
-// up, makes deposits and writes docs/pictures. `make screenshots` runs it. With an argument it draws sheets instead: a
-// picture of each screen in both schemes on both devices, under names that end in the argument.
+// up, makes deposits and writes docs/pictures. `make screenshots` runs it.
 package main
 
 import (
@@ -31,99 +30,70 @@ const (
 	// maxBytes bounds a picture; the quality goes down until it fits.
 	maxBytes = 60_000
 	patience = 2 * time.Minute
+	password = "correct-horse" // that of the tour of make run
 )
 
+// failure ends the program with an error.
+type failure struct{ error }
+
+func check(err error) {
+	if err != nil {
+		panic(failure{err})
+	}
+}
+
+func must[T any](value T, err error) T {
+	check(err)
+	return value
+}
+
 func main() {
+	defer func() {
+		switch ended := recover().(type) {
+		case nil:
+		case failure:
+			fmt.Fprintln(os.Stderr, "screenshots:", ended)
+			os.Exit(1)
+		default:
+			panic(ended)
+		}
+	}()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, "screenshots:", err)
-		os.Exit(1)
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	raw, err := os.ReadFile(factsFile)
+	if err != nil {
+		check(fmt.Errorf("start `make run` in another shell: %w", err))
 	}
+	var f facts
+	check(json.Unmarshal(raw, &f))
+	light, stopBrowser, err := browsertest.Open(ctx)
+	defer stopBrowser()
+	check(err)
+	dark, stopDark := chromedp.NewContext(light)
+	defer stopDark()
+	check(chromedp.Do(dark, browsertest.Dark))
+	signUp(light, f)
+	f.shoot(ctx, light, dark)
 }
 
 // facts are what make run writes about itself.
 type facts struct{ APIBaseURL, DashboardBaseURL, APIKey, ConnectURL string }
 
-func run(ctx context.Context) error {
-	raw, err := os.ReadFile(factsFile)
-	if err != nil {
-		return fmt.Errorf("start `make run` in another shell: %w", err)
-	}
-	var f facts
-	if err := json.Unmarshal(raw, &f); err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	light, stop, err := browsertest.Open(ctx)
-	defer stop()
-	if err != nil {
-		return err
-	}
-	dark, stop := chromedp.NewContext(light)
-	defer stop()
-	if err := errors.Join(signUp(light, f), chromedp.Do(dark, browsertest.Dark)); err != nil {
-		return err
-	}
-	s, err := f.stage(ctx)
-	if err != nil {
-		return err
-	}
-	if len(os.Args) > 1 {
-		return s.sheets(light, dark, f, os.Args[1])
-	}
-	return s.shoot(light, dark, f)
-}
-
-const password = "correct-horse" // that of the tour of make run
-
 // signUp opens the connect URL. An operator whom the tour or an earlier run has signed up logs in.
-func signUp(browser context.Context, f facts) error {
-	if err := chromedp.Do(browser, chromedp.Navigate(f.ConnectURL)); err != nil {
-		return err
+func signUp(browser context.Context, f facts) {
+	check(chromedp.Do(browser, chromedp.Navigate(f.ConnectURL)))
+	if !must(chromedp.Run(browser, chromedp.Evaluate[bool](`document.querySelector("#password") !== null`))) {
+		email := must(url.Parse(f.ConnectURL)).Query().Get("email")
+		check(chromedp.Do(browser, chromedp.Navigate(f.DashboardBaseURL+"/login"), chromedp.WaitVisible("#email"),
+			chromedp.SendKeys("#email", email)))
 	}
-	form, err := chromedp.Run(browser, chromedp.Evaluate[bool](`document.querySelector("#password") !== null`))
-	if err != nil {
-		return err
-	}
-	if !form {
-		u, err := url.Parse(f.ConnectURL)
-		if err != nil {
-			return err
-		}
-		login := []chromedp.Action[chromedp.Void]{chromedp.Navigate(f.DashboardBaseURL + "/login"),
-			chromedp.WaitVisible("#email"), chromedp.SendKeys("#email", u.Query().Get("email"))}
-		if err := chromedp.Do(browser, login...); err != nil {
-			return err
-		}
-	}
-	return chromedp.Do(browser, chromedp.SendKeys("#password", password), chromedp.Click("button.main"),
-		chromedp.WaitNotPresent("#password"))
+	check(chromedp.Do(browser, chromedp.SendKeys("#password", password), chromedp.Click("button.main"),
+		chromedp.WaitNotPresent("#password")))
 }
-
-// staged are the deposits of the pictures.
-type staged struct{ pending, active deposit }
 
 type deposit struct{ ID, DepositURL string }
-
-// stage makes deposits in several statuses through the API.
-func (f facts) stage(ctx context.Context) (s staged, err error) {
-	var accounts []struct{ AccountID string }
-	if err := f.call(ctx, http.MethodGet, "/accounts", nil, &accounts); err != nil {
-		return s, err
-	}
-	if len(accounts) == 0 {
-		return s, errors.New("the operator is not linked")
-	}
-	account := accounts[0].AccountID
-	for i, b := range bookings {
-		if err := f.make(ctx, account, i, b, &s); err != nil {
-			return s, err
-		}
-	}
-	return s, nil
-}
 
 // bookings are the deposits that the pictures show.
 var bookings = []booking{
@@ -132,9 +102,8 @@ var bookings = []booking{
 	{"Aoife", "O’Connor", 850, 2, "fail_payment", 0}, {"", "", 500, 6, "", 0}, {"Jean", "Lefèvre", 400, 3, "start", 0},
 	{"Sofia", "Rossi", 900, -5, "activate", 0}, {"Noah", "Müller", 350, 18, "activate", 0},
 	{"Emma", "Svensson", 650, -6, "activate", 250}, {"Luís", "Almeida", 500, 25, "", 0},
-	{"Zoë", "de Vries", 750, 28, "", 0},
-	{"Mats", "Lindqvist", 480, 33, "activate", 0}, {"Chloé", "Bernard", 520, 5, "", 0},
-	{"Ada", "Byron", 1250, -3, "activate", 0},
+	{"Zoë", "de Vries", 750, 28, "", 0}, {"Mats", "Lindqvist", 480, 33, "activate", 0},
+	{"Chloé", "Bernard", 520, 5, "", 0}, {"Ada", "Byron", 1250, -3, "activate", 0},
 }
 
 type booking struct {
@@ -144,8 +113,8 @@ type booking struct {
 	claimed        int
 }
 
-// make makes the deposit of a booking, and brings it to its status.
-func (f facts) make(ctx context.Context, account string, i int, b booking, s *staged) error {
+// make makes the deposit of the i-th booking, and brings it to its status.
+func (f facts) make(ctx context.Context, account string, i int, b booking) (made deposit) {
 	from := time.Now().AddDate(0, 0, b.starts).UTC().Truncate(24 * time.Hour)
 	body := map[string]any{
 		"accountId": account, "amount": b.amount, "rentalContract": fmt.Sprintf("BOOKING-%d", 2041+i),
@@ -153,110 +122,87 @@ func (f facts) make(ctx context.Context, account string, i int, b booking, s *st
 		"depositUrlGeneration": true, "returnUrl": "http://127.0.0.1:8090/thanks",
 	}
 	if b.last != "" {
-		var person struct{ ID string }
-		if err := f.call(ctx, http.MethodPost, "/clients", map[string]any{"accountId": account, "firstName": b.first,
-			"lastName": b.last, "email": fmt.Sprintf("tenant-%d@example.com", i), "locale": "en"}, &person); err != nil {
-			return err
-		}
+		var person deposit
+		f.post(ctx, "/clients", map[string]any{"accountId": account, "firstName": b.first, "lastName": b.last,
+			"email": fmt.Sprintf("tenant-%d@example.com", i), "locale": "en"}, &person)
 		body["clientId"] = person.ID
 	}
-	var made deposit
-	if err := f.call(ctx, http.MethodPost, "/deposits", body, &made); err != nil {
-		return err
-	}
+	f.post(ctx, "/deposits", body, &made)
 	if b.outcome != "" {
-		simulation := map[string]string{"outcome": b.outcome}
-		if err := f.call(ctx, http.MethodPost, "/test/deposits/"+made.ID+"/simulate", simulation, &struct{}{}); err != nil {
-			return err
-		}
+		f.post(ctx, "/test/deposits/"+made.ID+"/simulate", map[string]any{"outcome": b.outcome}, &struct{}{})
 	}
-	switch {
-	case b.claimed > 0:
-		return f.call(ctx, http.MethodPost, "/deposits/"+made.ID+"/capture",
+	if b.claimed > 0 {
+		f.post(ctx, "/deposits/"+made.ID+"/capture",
 			map[string]any{"amount": b.claimed, "reason": "cleaning", "description": "The oven was left dirty."}, &struct{}{})
-	case b.outcome == "activate":
-		s.active = made
-	case b.outcome == "":
-		s.pending = made
 	}
-	return nil
+	return made
+}
+
+func (f facts) post(ctx context.Context, path string, body map[string]any, into any) {
+	f.call(ctx, world.Call{Path: path, Key: uuid.NewString(), Body: string(must(json.Marshal(body)))}, into)
 }
 
 var client = world.NewClient(30*time.Second, 1)
 
 // call sends a request of the partner API, and reads the field data of the answer.
-func (f facts) call(ctx context.Context, method, path string, body, into any) error {
-	call := world.Call{Base: f.APIBaseURL, APIKey: f.APIKey, Method: method, Path: path}
-	if body != nil {
-		text, err := json.Marshal(body)
-		if err != nil {
-			return err
-		}
-		call.Body, call.Key = string(text), uuid.NewString()
-	}
+func (f facts) call(ctx context.Context, call world.Call, into any) {
+	call.Base, call.APIKey = f.APIBaseURL, f.APIKey
 	answer := client.Do(ctx, call)
 	if !answer.OK() {
-		return fmt.Errorf("%s %s: %w", method, path, cmp.Or(answer.Err, errors.New(string(answer.Body))))
+		check(fmt.Errorf("%s: %w", call.Path, cmp.Or(answer.Err, errors.New(string(answer.Body)))))
 	}
-	return answer.Into(into)
+	check(answer.Into(into))
 }
 
-var (
-	phone   = chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile)
-	desktop = chromedp.EmulateViewport(1120, 840)
-)
-
-// shoot takes the pictures.
-func (s staged) shoot(light, dark context.Context, f facts) error {
+// shoot makes the deposits and takes the pictures.
+func (f facts) shoot(ctx, light, dark context.Context) {
+	var accounts []struct{ AccountID string }
+	f.call(ctx, world.Call{Method: http.MethodGet, Path: "/accounts"}, &accounts)
+	if len(accounts) == 0 {
+		check(errors.New("the operator is not linked"))
+	}
+	var pending, active deposit
+	for i, b := range bookings {
+		made := f.make(ctx, accounts[0].AccountID, i, b)
+		switch {
+		case b.outcome == "activate" && b.claimed == 0:
+			active = made
+		case b.outcome == "":
+			pending = made
+		}
+	}
+	phone := chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile)
+	desktop := chromedp.EmulateViewport(1120, 840)
 	desk := f.DashboardBaseURL + "/dashboard"
-	for _, p := range []struct {
-		name     string
-		browser  context.Context
-		viewport chromedp.Action[chromedp.Void]
-		url      string
-	}{
-		{"desk-today", light, desktop, desk},
-		{"desk-deposits-dark", dark, desktop, desk + "/deposits"},
-		{"desk-deposit-phone", light, phone, desk + "/deposits/" + s.active.ID},
-		{"checkout-phone", light, phone, s.pending.DepositURL},
-		{"checkout-phone-dark", dark, phone, s.pending.DepositURL},
-		{"mail", light, phone, f.DashboardBaseURL + "/styleguide/mails/en/0/html"},
-	} {
-		if err := chromedp.Do(p.browser, p.viewport, chromedp.Navigate(p.url), chromedp.WaitVisible("h1")); err != nil {
-			return fmt.Errorf("%s: %w", p.name, err)
-		}
-		if err := take(p.browser, p.name); err != nil {
-			return fmt.Errorf("%s: %w", p.name, err)
-		}
-	}
-	return nil
+	take(light, "desk-today", desktop, desk)
+	take(dark, "desk-deposits-dark", desktop, desk+"/deposits")
+	take(light, "desk-deposit-phone", phone, desk+"/deposits/"+active.ID)
+	take(light, "checkout-phone", phone, pending.DepositURL)
+	take(dark, "checkout-phone-dark", phone, pending.DepositURL)
+	take(light, "mail", phone, f.DashboardBaseURL+"/styleguide/mails/en/0/html")
 }
 
-// take writes what the browser shows as a WebP of maxBytes at most.
-func take(browser context.Context, name string) error {
-	for quality := int64(90); quality > 30; quality -= 10 {
-		picture, err := capture(browser, page.CaptureScreenshotParams{Format: page.CaptureScreenshotFormatWebp,
-			Quality: &quality})
-		if err != nil {
-			return err
-		}
-		if len(picture) <= maxBytes {
-			fmt.Printf("%-22s %3d KB\n", name, (len(picture)+1023)/1024)
-			return os.WriteFile(filepath.Join(folder, name+".webp"), picture, 0o600)
-		}
+// take opens a page, and writes the part that the window shows as a WebP of maxBytes at most.
+func take(browser context.Context, name string, viewport chromedp.Action[chromedp.Void], at string) {
+	if err := chromedp.Do(browser, viewport, chromedp.Navigate(at), chromedp.WaitVisible("h1")); err != nil {
+		check(fmt.Errorf("%s: %w", name, err))
 	}
-	return errors.New("the picture is too large at any quality")
-}
-
-// capture takes a picture of the part of the page that the window shows.
-func capture(browser context.Context, params page.CaptureScreenshotParams) ([]byte, error) {
 	surface := true
-	params.FromSurface = &surface
-	return chromedp.Run(browser, func(ctx context.Context, t *chromedp.Target) ([]byte, error) {
-		r, err := cdp.Call(ctx, t, page.CaptureScreenshot, params)
-		if err != nil {
-			return nil, err
+	for quality := int64(90); quality > 30; quality -= 10 {
+		params := page.CaptureScreenshotParams{Format: page.CaptureScreenshotFormatWebp, Quality: &quality,
+			FromSurface: &surface}
+		shot := must(chromedp.Run(browser, func(ctx context.Context, t *chromedp.Target) ([]byte, error) {
+			r, err := cdp.Call(ctx, t, page.CaptureScreenshot, params)
+			if err != nil {
+				return nil, err
+			}
+			return r.Data, nil
+		}))
+		if len(shot) <= maxBytes {
+			fmt.Printf("%-22s %3d KB\n", name, (len(shot)+1023)/1024)
+			check(os.WriteFile(filepath.Join(folder, name+".webp"), shot, 0o600))
+			return
 		}
-		return r.Data, nil
-	})
+	}
+	check(fmt.Errorf("%s is too large at any quality", name))
 }

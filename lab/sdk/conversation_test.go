@@ -66,7 +66,7 @@ func (c *conversation) connect() {
 	t := c.t
 	link := c.d.text("connectUrl", object{"base": c.f.DashboardBaseURL, "slug": c.f.PartnerSlug,
 		"secret": c.f.ConnectSecret, "externalId": c.externalID, "name": "Villa & Söhne", "returnUrl": c.hook.back})
-	back := signUp(t, link, c.l.name+"-"+uuid.NewString()+"@example.com")
+	back := signUp(t, link, c.hook.back, c.l.name+"-"+uuid.NewString()+"@example.com")
 	require.True(t, strings.HasPrefix(back, c.hook.back), back)
 	c.link, c.returned = link, back
 
@@ -261,6 +261,11 @@ func (c *conversation) keepDeliveries() {
 	c.d.must(&replay, "webhooks.replay", c.webhookID,
 		object{"from": "2026-01-01T00:00:00Z", "to": "2036-01-01T00:00:00Z", "status": "succeeded"})
 	require.Positive(c.t, replay.Matched)
+	all := len(log) + replay.Matched // and the redelivery
+	require.Eventually(c.t, func() bool {
+		c.d.must(&log, "deliveries.list", c.webhookID, object{"status": "succeeded"})
+		return len(log) > all
+	}, soon, often, "the dispatcher sends them again")
 }
 
 // followFeed reads the feed to its end: no number is missing, and the events of these deposits are there.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -17,6 +16,8 @@ import (
 
 	"partnerdeposits/lab/backing"
 	"partnerdeposits/lab/docstest"
+	"partnerdeposits/lab/procs"
+	"partnerdeposits/lab/rarely"
 )
 
 // block is a fenced code block of a Markdown page. The info string "php receive.php" names a language and a file.
@@ -35,6 +36,9 @@ func blocksOf(page string) (blocks []block) {
 // written, its commands run.
 func TestStart_FromAnEmptyFolderToAVerifiedWebhook(t *testing.T) {
 	t.Parallel()
+	if !rarely.Has(t, rarely.Libraries) {
+		return
+	}
 	startSandbox(t)
 	forEach(t, func(t *testing.T, l language) {
 		const patience, most = 3 * time.Minute, 25
@@ -54,7 +58,7 @@ func TestStart_FromAnEmptyFolderToAVerifiedWebhook(t *testing.T) {
 		require.NoError(t, err)
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()
-		bash := exec.CommandContext(ctx, "bash", "-eu", "-c", script) //nolint:gosec // the guide's commands
+		bash := procs.Command(ctx, "bash", "-eu", "-c", script) //nolint:gosec // the guide's commands
 		bash.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 		bash.Cancel = func() error { return syscall.Kill(-bash.Process.Pid, syscall.SIGKILL) } // the receiver too
 		bash.Dir = dir
@@ -88,6 +92,9 @@ func checkout(t testing.TB) string {
 // TestReadme_SamplesRun runs the samples of each library's README, in their order, as one program.
 func TestReadme_SamplesRun(t *testing.T) {
 	t.Parallel()
+	if !rarely.Has(t, rarely.Libraries) {
+		return
+	}
 	f := startSandbox(t)
 	forEach(t, func(t *testing.T, l language) {
 		const most = 10

@@ -6,12 +6,17 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/lab/rarely"
 )
 
 // TestLibrary_InstallsFromAFolder installs each library as a package, in an empty folder and without a network, and
 // uses it.
 func TestLibrary_InstallsFromAFolder(t *testing.T) {
 	t.Parallel()
+	if !rarely.Has(t, rarely.Libraries) {
+		return
+	}
 	const secret = "svc_whsec_q1w2e3r4t5y6u7i8o9p0a1s2d3f4g5h6j7k8l9z0" //nolint:gosec // an example
 	forEach(t, func(t *testing.T, l language) {
 		dir, source := t.TempDir(), filepath.Join(sdk(), l.folder)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/lab/docstest"
+	"partnerdeposits/lab/rarely"
 )
 
 // madeUpRoute is a route that the API does not have, with a list, a type of its own, and a key.
@@ -109,6 +110,9 @@ const madeUpCases = `[
 // language.
 func TestNewRoute_IsInEveryLibrary_WithNoLineByHand(t *testing.T) {
 	t.Parallel()
+	if !rarely.Has(t, rarely.Libraries) {
+		return
+	}
 	root := t.TempDir()
 	require.NoError(t, os.CopyFS(filepath.Join(root, "sdk"), os.DirFS(sdk())))
 	document := docstest.Read(t, "adapters/http/partnerapi/openapi.yaml")

@@ -1,18 +1,16 @@
 package sdk_test
 
 import (
-	"bytes"
 	"io"
 	"net/http"
-	"net/http/cookiejar"
 	"net/http/httptest"
-	"net/url"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/net/html"
+
+	"partnerdeposits/lab/formbrowser"
 )
 
 // hook is a partner's server: its endpoint of webhooks, and the page to which operators come back.
@@ -69,53 +67,14 @@ func (d delivery) asCase(secret string) map[string]any {
 }
 
 // signUp opens a connect URL as an operator does, signs up, and gives the address to which the operator is sent back.
-func signUp(t testing.TB, connectURL, email string) string {
+func signUp(t testing.TB, connectURL, back, email string) string {
 	t.Helper()
-	jar, err := cookiejar.New(nil)
+	b := formbrowser.New(soon, formbrowser.Site{RoundTripper: http.DefaultTransport, Origin: back})
+	page, err := b.Get(t.Context(), connectURL)
 	require.NoError(t, err)
-	client := &http.Client{Jar: jar, CheckRedirect: func(r *http.Request, _ []*http.Request) error {
-		if strings.Contains(r.URL.RawQuery, "connectStatus=") {
-			return http.ErrUseLastResponse
-		}
-		return nil
-	}}
-	page, err := client.Get(connectURL)
+	end, err := b.Submit(t.Context(), page, "companyName",
+		map[string]string{"email": email, "password": "correct-horse", "companyName": "Villa " + email})
 	require.NoError(t, err)
-	fields, action := formOf(t, page)
-	fields.Set("email", email)
-	fields.Set("password", "correct-horse")
-	fields.Set("companyName", "Villa "+email)
-	target, err := page.Request.URL.Parse(action)
-	require.NoError(t, err)
-	end, err := client.PostForm(target.String(), fields)
-	require.NoError(t, err)
-	defer end.Body.Close()
-	require.Equal(t, http.StatusSeeOther, end.StatusCode)
-	return end.Header.Get("Location")
-}
-
-// formOf gives the values and the action of the first form on a page that is posted.
-func formOf(t testing.TB, page *http.Response) (url.Values, string) {
-	t.Helper()
-	defer page.Body.Close()
-	content, err := io.ReadAll(page.Body)
-	require.NoError(t, err)
-	require.Equal(t, http.StatusOK, page.StatusCode, string(content))
-	root, err := html.Parse(bytes.NewReader(content))
-	require.NoError(t, err)
-	fields, action, inside := url.Values{}, "", false
-	for n := range root.Descendants() {
-		attr := map[string]string{}
-		for _, a := range n.Attr {
-			attr[a.Key] = a.Val
-		}
-		switch {
-		case n.Data == "form" && attr["method"] == "post" && !inside:
-			action, inside = attr["action"], true
-		case n.Data == "input" && attr["name"] != "":
-			fields.Set(attr["name"], attr["value"])
-		}
-	}
-	require.True(t, inside, "a form: %s", content)
-	return fields, action
+	require.Contains(t, end.URL.RawQuery, "connectStatus=")
+	return end.URL.String()
 }

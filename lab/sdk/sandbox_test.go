@@ -20,6 +20,7 @@ import (
 	"partnerdeposits/lab/backing"
 	"partnerdeposits/lab/docstest"
 	"partnerdeposits/lab/procs"
+	"partnerdeposits/lab/rarely"
 )
 
 // Timeouts of these tests, generous for a busy machine.
@@ -75,7 +76,7 @@ func startSandbox(t testing.TB) facts {
 // beginSandbox builds the sandbox as `make run` does, and runs it with limits that four languages at a time keep.
 func beginSandbox(t testing.TB) error {
 	binary := filepath.Join(shared.dir, "sandbox")
-	if err := (procs.Build{Tags: []string{"lean"}}).Into(t.Context(), binary, "cmd/sandbox"); err != nil {
+	if err := (procs.Build{}).Into(t.Context(), binary, "cmd/sandbox"); err != nil {
 		return err
 	}
 	env := slices.DeleteFunc(os.Environ(), func(pair string) bool { // the sandbox starts its own servers
@@ -107,9 +108,17 @@ func languages() []language {
 	}
 }
 
-// forEach runs a test of every language, side by side.
+// golang is the language whose library is always tested. The others are tested rarely.
+const golang = "go"
+
+// forEach runs a test of every language that has to be tested, side by side.
 func forEach(t *testing.T, test func(t *testing.T, l language)) {
+	t.Helper()
+	all := rarely.Has(t, rarely.Libraries)
 	for _, l := range languages() {
+		if l.name != golang && !all {
+			continue
+		}
 		t.Run(l.name, func(t *testing.T) {
 			t.Parallel()
 			test(t, l)
@@ -126,7 +135,7 @@ func (l language) command(ctx context.Context, t testing.TB, root string, args .
 	if l.name == "go" {
 		argv[0] = goDriver(t, root)
 	}
-	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...) //nolint:gosec // programs of this repository
+	cmd := procs.Command(ctx, argv[0], argv[1:]...) //nolint:gosec // programs of this repository
 	cmd.Dir = root
 	return cmd
 }

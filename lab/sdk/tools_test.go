@@ -3,7 +3,6 @@ package sdk_test
 import (
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -13,12 +12,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/lab/docstest"
+	"partnerdeposits/lab/procs"
+	"partnerdeposits/lab/rarely"
 )
 
 // in runs a command in a folder, and fails the test where the command fails.
 func in(t testing.TB, folder string, env []string, argv ...string) string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), argv[0], argv[1:]...) //nolint:gosec // commands of these tests
+	cmd := procs.Command(t.Context(), argv[0], argv[1:]...) //nolint:gosec // commands of these tests
 	cmd.Dir, cmd.Env = folder, append(os.Environ(), env...)
 	said, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s: %s", strings.Join(argv, " "), said)
@@ -28,6 +29,9 @@ func in(t testing.TB, folder string, env []string, argv ...string) string {
 // TestLibrary_InTheEyesOfItsLanguage runs what a developer of each language runs first.
 func TestLibrary_InTheEyesOfItsLanguage(t *testing.T) {
 	t.Parallel()
+	if !rarely.Has(t, rarely.Libraries) {
+		return
+	}
 	forEach(t, func(t *testing.T, l language) {
 		folder := filepath.Join(sdk(), l.folder)
 		switch l.name {

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/lab/rarely"
 )
 
 // vector is a case of sdk/vectors.
@@ -59,6 +61,9 @@ func TestVectors_AreManyAndNamed(t *testing.T) {
 // TestVectors_PassInEveryLanguage runs all cases through each library, and those of webhooks through the file to copy.
 func TestVectors_PassInEveryLanguage(t *testing.T) {
 	t.Parallel()
+	if !rarely.Has(t, rarely.Libraries) {
+		return
+	}
 	forEach(t, func(t *testing.T, l language) {
 		said, err := l.command(t.Context(), t, sdk(), vectorFiles(t)...).CombinedOutput()
 		require.NoError(t, err, string(said))
@@ -75,6 +80,9 @@ func TestVectors_PassInEveryLanguage(t *testing.T) {
 // TestVectors_ThatAreChanged_FailInEveryLanguage changes a case of each kind.
 func TestVectors_ThatAreChanged_FailInEveryLanguage(t *testing.T) {
 	t.Parallel()
+	if !rarely.Has(t, rarely.Libraries) {
+		return
+	}
 	forEach(t, func(t *testing.T, l language) {
 		changed, kinds := changedVectors(t)
 		file := filepath.Join(t.TempDir(), "changed.json")

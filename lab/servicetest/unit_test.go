@@ -1,12 +1,13 @@
 package servicetest_test
 
 import (
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/lab/procs"
 )
 
 // `make unit` tests these packages with the build tag unit, which leaves out the test files that begin with
@@ -49,7 +50,7 @@ func TestUnit_LeavesOutOnlyPackagesThatStartAServer(t *testing.T) {
 // list gives the lines of `go list` about unitPackages.
 func list(t *testing.T, arguments ...string) []string {
 	t.Helper()
-	command := exec.CommandContext(t.Context(), "go", append(append([]string{"list"}, arguments...), unitPackages...)...)
+	command := procs.Command(t.Context(), "go", append(append([]string{"list"}, arguments...), unitPackages...)...)
 	command.Dir = "../.."
 	out, err := command.Output()
 	require.NoError(t, err)

@@ -106,14 +106,6 @@ CREATE FUNCTION pg_temp.stock_clients(first bigint, last bigint) RETURNS void LA
     WHERE o.n = i % s.owners ORDER BY i
 $$;
 
--- Inserts revoked API keys, a minute apart.
-CREATE FUNCTION pg_temp.stock_keys(first bigint, last bigint) RETURNS void LANGUAGE sql AS $$
-    INSERT INTO api_keys (id, partner_id, name, prefix, last4, hash, created_at, revoked_at)
-    SELECT pg_temp.stock_id(s.salt || 'k' || i, at), o.partner, 'rolled', 'svc_pk_test_', 'abcd', sha256((s.salt || 'k' || i)::bytea), at, at + interval '1 minute'
-    FROM stock_settings s, generate_series(first, last) AS i, LATERAL (SELECT s.ends - interval '1 day' - i * interval '1 minute') AS made(at), stock_owners o
-    WHERE o.n = 0
-$$;
-
 -- Inserts finished deliveries, the failed attempts of some, and the newest of their events. Delivery i tells of a deposit of its
 -- owner; of 1,024 deliveries five have failed and 25 succeeded at the second attempt.
 CREATE FUNCTION pg_temp.stock_deliveries(first bigint, last bigint) RETURNS void LANGUAGE plpgsql AS $$

@@ -30,7 +30,6 @@ type Amount struct {
 	Deliveries int
 	Events     int // rows in the table events, for the newest deliveries; at most Deliveries
 	Clients    int // besides those of deposits
-	Keys       int // revoked API keys of the first owner's partner
 }
 
 //go:embed kit.sql
@@ -66,7 +65,6 @@ func Fill(ctx context.Context, pool *pgxpool.Pool, owners []Owner, n Amount) err
 	both.Go(func() error {
 		return errors.Join(
 			f.insert(ctx, pool, `SELECT pg_temp.stock_clients($1, $2)`, n.Clients, "clients"),
-			f.insert(ctx, pool, `SELECT pg_temp.stock_keys($1, $2)`, n.Keys, "api_keys"),
 			f.insert(ctx, pool, `SELECT pg_temp.stock_deposits($1, $2)`, n.Deposits,
 				"clients, deposits, deposit_timers, deposit_transitions"))
 	})

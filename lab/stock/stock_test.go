@@ -26,7 +26,7 @@ func TestFill_ForSeveralOwners_AddsRowsThatTheServiceReads(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, owners, 6)
 	require.NoError(t, stock.Fill(t.Context(), pool, owners,
-		stock.Amount{Deposits: 6_000, Deliveries: 3_000, Events: 1_000, Clients: 500, Keys: 30}))
+		stock.Amount{Deposits: 6_000, Deliveries: 3_000, Events: 1_000, Clients: 500}))
 	require.NoError(t, stock.Fill(t.Context(), pool, owners[:1], stock.Amount{Deposits: 100}))
 
 	count := func(sql string) (n int) {
@@ -52,7 +52,6 @@ func TestFill_ForSeveralOwners_AddsRowsThatTheServiceReads(t *testing.T) {
 
 	require.Equal(t, 500, count(
 		`SELECT count(*) FROM clients c JOIN account_links l USING (partner_id, account_id) WHERE c.first_name = 'Ben'`))
-	require.Equal(t, 30, count(`SELECT count(*) FROM api_keys WHERE revoked_at > created_at`))
 
 	for _, status := range []deposit.Status{deposit.Pending, deposit.Active, deposit.Cancelled, deposit.Closed,
 		deposit.Captured} {

@@ -3,17 +3,12 @@ package storetest
 
 import (
 	"context"
-	"io"
 	"net/url"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	toxiproxy "github.com/Shopify/toxiproxy/v2"
-	"github.com/Shopify/toxiproxy/v2/toxics"
 	"github.com/jackc/pgx/v5/pgxpool"
-	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/postgres"
@@ -21,6 +16,7 @@ import (
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
+	"partnerdeposits/lab/pgproxy"
 	"partnerdeposits/lab/pgtest"
 	"partnerdeposits/lab/portstest"
 	"partnerdeposits/lab/secretstest"
@@ -51,26 +47,14 @@ func Pool(t testing.TB, databaseURL string, o postgres.PoolOptions) *pgxpool.Poo
 	return pool
 }
 
-// Proxied returns a URL of the database that leads through a proxy. The proxy injects network faults.
-func Proxied(t testing.TB, databaseURL string) (string, *toxiproxy.Proxy) {
+// Linked returns a URL of the database that leads through a link, which the test cuts and disturbs.
+func Linked(t testing.TB, databaseURL string) (string, *pgproxy.Link) {
 	t.Helper()
 	target, err := url.Parse(databaseURL)
 	require.NoError(t, err)
-	proxy := toxiproxy.NewProxy(toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.New(io.Discard)),
-		"postgres", "127.0.0.1:0", target.Host)
-	require.NoError(t, proxy.Start())
-	t.Cleanup(proxy.Stop)
-	target.Host = proxy.Listen
-	return target.String(), proxy
-}
-
-// Toxic is the JSON definition of a network fault, for the proxy.
-func Toxic(t testing.TB, kind, stream, attributes string) io.Reader {
-	t.Helper()
-	require.Contains(t, toxics.ToxicRegistry, kind)
-	definition := `{"name": "` + kind + `", "type": "` + kind + `", "stream": "` + stream + `", "attributes": ` +
-		attributes + `}`
-	return strings.NewReader(definition)
+	link := pgproxy.NewLink(t, target.Host)
+	target.Host = link.Address
+	return target.String(), link
 }
 
 // Bell is a doorbell that counts its rings.

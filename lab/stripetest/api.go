@@ -15,7 +15,7 @@ type call struct {
 	method, path, key string
 	id                string // of the object that the path names
 	params            url.Values
-	index             int // in the list of requests
+	log               *Request // nil: the list of requests is full
 	run               endpoint
 }
 
@@ -92,11 +92,8 @@ func (f *Fake) read(r *http.Request) (call, *apiError) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.requests) < maxRequests {
-		c.index = len(f.requests)
-		f.requests = append(f.requests,
-			Request{Method: c.method, Path: c.path, Key: c.key, Version: r.Header.Get("Stripe-Version"), Params: params})
-	} else {
-		c.index = -1
+		c.log = &Request{Method: c.method, Path: c.path, Key: c.key, Version: r.Header.Get("Stripe-Version"), Params: params}
+		f.requests = append(f.requests, c.log)
 	}
 	return c, nil
 }
@@ -139,8 +136,8 @@ func (f *Fake) perform(c call, fault Fault) answer {
 }
 
 func (f *Fake) note(c call, a answer) answer {
-	if c.index >= 0 && c.index < len(f.requests) {
-		f.requests[c.index].Status = a.status
+	if c.log != nil {
+		c.log.Status = a.status
 	}
 	return a
 }
@@ -190,13 +187,7 @@ func (f *Fake) endpoints() map[string]endpoint {
 		"GET /v1/charges/{id}":                   on(&f.charges, retrieve),
 		"POST /v1/refunds":                       f.createRefund,
 		"GET /v1/refunds/{id}":                   on(&f.refunds, retrieve),
-		"GET /v1/disputes/{id}":                  on(&f.disputes, retrieve),
-		"POST /v1/customers":                     f.createCustomer,
-		"GET /v1/customers/{id}":                 on(&f.customers, retrieve),
 		"DELETE /v1/customers/{id}":              on(&f.customers, f.deleteCustomer),
-		"GET /v1/customers/{id}/payment_methods": on(&f.customers, f.listMethods),
-		"GET /v1/payment_methods/{id}":           on(&f.methods, retrieve),
-		"POST /v1/payment_methods/{id}/detach":   on(&f.methods, f.detachMethod),
 
 		"GET /v1/checkout/sessions": listOf(f, &f.sessions, func(s *session, id string) bool {
 			return s.intent != nil && s.intent.id == id
@@ -204,11 +195,7 @@ func (f *Fake) endpoints() map[string]endpoint {
 		"GET /v1/payment_intents": listOf(f, &f.intents, nil),
 		"GET /v1/charges":         listOf(f, &f.charges, func(c *charge, id string) bool { return c.intent.id == id }),
 		"GET /v1/refunds":         listOf(f, &f.refunds, func(r *refund, id string) bool { return r.charge.intent.id == id }),
-		"GET /v1/disputes": listOf(f, &f.disputes,
-			func(d *dispute, id string) bool { return d.charge.intent.id == id }),
-		"GET /v1/balance": func(call) (any, *apiError) {
-			return map[string]any{"object": "balance", "livemode": false}, nil
-		},
+		"GET /v1/disputes":        listOf(f, &f.disputes, func(d *dispute, id string) bool { return d.charge.intent.id == id }),
 		"/v1/": func(c call) (any, *apiError) {
 			message := "Unrecognized request URL (" + c.method + ": " + c.path + ")."
 			return nil, &apiError{status: http.StatusNotFound, Kind: "invalid_request_error", Message: message}

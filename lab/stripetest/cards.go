@@ -59,10 +59,10 @@ func cardOf(number, expiry, cvc string) (card, bool) {
 
 // Outcome is the issuer's answer to a charge without the tenant. The zero value is a success.
 type Outcome struct {
-	Code        string `json:"code"`        // of the error; "" with a DeclineCode: card_declined
-	DeclineCode string `json:"declineCode"` // such as insufficient_funds
-	AdviceCode  string `json:"adviceCode"`  // such as do_not_try_again
-	Processing  bool   `json:"processing"`  // the answer comes later, by Settle
+	Code        string // of the error; "" with a DeclineCode: card_declined
+	DeclineCode string // such as insufficient_funds
+	AdviceCode  string // such as do_not_try_again
+	Processing  bool   // the answer comes later, by Settle
 }
 
 func (o Outcome) declined() bool { return o.DeclineCode != "" || o.Code != "" }

@@ -40,15 +40,6 @@ func (f *Fake) liveCustomer(id string) (*customer, *apiError) {
 	return c, err
 }
 
-func (f *Fake) createCustomer(c call) (any, *apiError) {
-	if err := only(c.params, "email", "metadata["); err != nil {
-		return nil, err
-	}
-	made := &customer{base: f.base("cus"), email: c.params.Get("email")}
-	f.customers.add(made)
-	return made, nil
-}
-
 // deleteCustomer forgets a customer and its cards. A second call finds nothing.
 func (f *Fake) deleteCustomer(c *customer, _ call) (any, *apiError) {
 	if c.deleted {
@@ -61,20 +52,4 @@ func (f *Fake) deleteCustomer(c *customer, _ call) (any, *apiError) {
 		}
 	}
 	return c, nil
-}
-
-func (f *Fake) listMethods(owner *customer, c call) (any, *apiError) {
-	if owner.deleted {
-		return nil, missing(owner.id)
-	}
-	return list(f, &f.methods, c, func(m *method) bool { return m.customer == owner })
-}
-
-func (f *Fake) detachMethod(m *method, _ call) (any, *apiError) {
-	if m.customer == nil {
-		return nil,
-			wrongState("", "The payment method you provided is not attached to a customer so detachment is impossible.")
-	}
-	m.customer = nil
-	return m, nil
 }

@@ -22,9 +22,9 @@ type Event struct {
 
 // Delivery tells how events are sent. The zero value sends each once, at once and in order.
 type Delivery struct {
-	Delay    time.Duration `json:"delay"`
-	Twice    bool          `json:"twice"`
-	Reversed bool          `json:"reversed"` // events that wait together are sent in the opposite order
+	Delay    time.Duration
+	Twice    bool
+	Reversed bool // events that wait together are sent in the opposite order
 }
 
 // Deliver tells how events are sent from now on.
@@ -42,8 +42,7 @@ func (f *Fake) emit(kind string, about object) {
 	}
 	e.Body = encoded(map[string]any{
 		"id": e.ID, "object": "event", "type": kind, "created": f.now().Unix(), "livemode": false,
-		"api_version":      "2026-10-28.later",
-		"pending_webhooks": 1, "data": map[string]any{"object": shown},
+		"api_version": "2026-10-28.later", "pending_webhooks": 1, "data": map[string]any{"object": shown},
 	})
 	f.events = append(f.events, e)
 	if f.options.Webhooks != "" {

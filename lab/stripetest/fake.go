@@ -1,6 +1,6 @@
 // Package stripetest is a fake of Stripe with a state, over HTTP, for tests and for `make run`. It plays what lies
-// outside the service: the API under /v1, the hosted page under /pay/, webhooks, and a control API under /control/. Its
-// rules follow Stripe's documentation as of November 2026; nobody has compared them with Stripe itself.
+// outside the service: the API under /v1, the hosted page under /pay/, and webhooks. Its rules follow Stripe's
+// documentation as of November 2026; nobody has compared them with Stripe itself.
 //
 //	POST /v1/checkout/sessions ─> session open ──card──> complete (intent succeeded, card kept by the customer)
 //	                                  │  └─ refused: stays open
@@ -10,8 +10,8 @@
 //	                                  └──cancel──> canceled
 //
 // After every step the fake checks two rules of the adapter: a payment has at most one payable object, and at most one
-// charge that succeeded. Violations lists the steps that broke them. Card data is dropped once the card's behaviour is
-// known.
+// charge that succeeded. Violations and GET /control/violations list the steps that broke them. Card data is dropped once
+// the card's behaviour is known.
 package stripetest
 
 import (
@@ -82,7 +82,7 @@ type Fake struct {
 	events     []Event
 	queue      []Event
 	plan       Delivery
-	requests   []Request
+	requests   []*Request
 	violations []string
 }
 
@@ -111,8 +111,7 @@ func New(o Options) *Fake {
 	own := &http.Transport{DisableKeepAlives: true}
 	f := &Fake{
 		options: o, client: &http.Client{Timeout: 10 * time.Second, Transport: own}, closing: make(chan struct{}),
-		wake: make(chan struct{}, 1),
-		keys: map[string]*stored{}, outcomes: map[string][]Outcome{}, payments: map[string]*payment{},
+		wake: make(chan struct{}, 1), keys: map[string]*stored{}, outcomes: map[string][]Outcome{}, payments: map[string]*payment{},
 	}
 	if o.Webhooks != "" {
 		f.sending.Go(f.sendQueue)
@@ -126,7 +125,7 @@ func (f *Fake) Close() {
 	f.sending.Wait()
 }
 
-// Handler serves API, hosted pages and control.
+// Handler serves API, hosted pages and violations.
 func (f *Fake) Handler() http.Handler {
 	mux := http.NewServeMux()
 	for pattern, run := range f.endpoints() {
@@ -135,7 +134,7 @@ func (f *Fake) Handler() http.Handler {
 	mux.HandleFunc("GET /pay/{session}", f.onPage(f.showPage))
 	mux.HandleFunc("POST /pay/{session}", f.onPage(f.takeCard))
 	mux.HandleFunc("/pay/{session}/authenticate", f.onPage(f.challenge))
-	f.mountControl(mux)
+	mux.HandleFunc("GET /control/violations", f.showViolations)
 	return mux
 }
 
@@ -197,8 +196,13 @@ func (f *Fake) Violations() []string {
 }
 
 // Requests lists the requests to the API, oldest first.
-func (f *Fake) Requests() []Request {
-	return locked(f, func() []Request { return slices.Clone(f.requests) })
+func (f *Fake) Requests() (all []Request) {
+	f.change(func() {
+		for _, r := range f.requests {
+			all = append(all, *r)
+		}
+	})
+	return all
 }
 
 func (f *Fake) violate(format string, args ...any) {

@@ -282,29 +282,3 @@ func TestWebhooks_AreSentTwiceAndReversedWhenTold(t *testing.T) {
 	require.Equal(t, []string{"payment_intent.canceled", "payment_intent.canceled", "payment_intent.created",
 		"payment_intent.created"}, types)
 }
-
-func TestControl_TellsTheFake(t *testing.T) {
-	t.Parallel()
-	f := stripetest.Start(t, stripetest.Options{})
-	before := f.Now()
-	for path, body := range map[string]string{
-		"clock": `{"advance":"24h"}`, "outcomes": `{"depositId":"dep_1","outcomes":[{"declineCode":"lost_card"}]}`,
-		"faults": `[{"kind":"unready","path":"/v1/charges"}]`, "webhooks": `{"twice":true}`,
-	} {
-		require.Equal(t, http.StatusNoContent, control(t, f, path, body), path)
-		require.Equal(t, http.StatusBadRequest, control(t, f, path, `"`), path)
-	}
-	require.Equal(t, http.StatusBadRequest, control(t, f, "disputes", `{"paymentId":"pay_1"}`), "nothing was paid")
-	require.Greater(t, f.Now().Sub(before), 23*time.Hour)
-	require.Equal(t, 503, call(t, f, "GET", "/v1/charges", "", nil).status)
-}
-
-func control(t *testing.T, f *stripetest.Fake, path, body string) int {
-	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, f.URL()+"/control/"+path, strings.NewReader(body))
-	require.NoError(t, err)
-	res, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(r)
-	require.NoError(t, err)
-	require.NoError(t, res.Body.Close())
-	return res.StatusCode
-}

@@ -26,10 +26,10 @@ const (
 
 // Fault is a failure of a request. The zero value is none.
 type Fault struct {
-	Kind   FaultKind     `json:"kind"`
-	Method string        `json:"method"` // "": any
-	Path   string        `json:"path"`   // a part of the path, such as "/confirm"; "": any
-	Delay  time.Duration `json:"delay"`
+	Kind   FaultKind
+	Method string // "": any
+	Path   string // a part of the path, such as "/confirm"; "": any
+	Delay  time.Duration
 }
 
 // Fail makes the next requests fail, each fault once, at the first request that it fits.

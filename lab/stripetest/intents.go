@@ -29,13 +29,11 @@ func (i *intent) payable() bool {
 func (i *intent) json(f *Fake, expand expansions) map[string]any {
 	out := map[string]any{
 		"id": i.id, "object": "payment_intent", "status": i.status, "amount": i.amount, "currency": i.currency,
-		"metadata":    i.metadata,
-		"description": orNil(i.description), "receipt_email": orNil(i.email), "client_secret": i.id + "_secret_" + i.id,
-		"created":  i.created,
-		"livemode": false, "customer": shown(f, i.customer, "customer", expand), "latest_charge": nil,
-		"payment_method": shown(f, i.method, "payment_method", expand), "last_payment_error": nil,
-		"payment_method_types": []string{"card"},
-		"setup_future_usage":   orNil(i.future), "amount_received": 0,
+		"metadata": i.metadata, "description": orNil(i.description), "receipt_email": orNil(i.email), "livemode": false,
+		"client_secret": i.id + "_secret_" + i.id, "created": i.created, "latest_charge": nil, "last_payment_error": nil,
+		"customer":       shown(f, i.customer, "customer", expand),
+		"payment_method": shown(f, i.method, "payment_method", expand), "payment_method_types": []string{"card"},
+		"setup_future_usage": orNil(i.future), "amount_received": 0,
 	}
 	if i.status == "succeeded" {
 		out["amount_received"] = i.amount
@@ -64,8 +62,7 @@ func (f *Fake) createIntent(c call) (any, *apiError) {
 	}
 	i := &intent{
 		base: f.base("pi"), status: "requires_payment_method", amount: amount, currency: p.Get("currency"),
-		description: p.Get("description"),
-		metadata:    group(p, "metadata"),
+		description: p.Get("description"), metadata: group(p, "metadata"),
 	}
 	if named := p.Get("customer"); named != "" {
 		if i.customer, err = f.liveCustomer(named); err != nil {

@@ -1,9 +1,6 @@
 package stripetest
 
-import (
-	"net/url"
-	"time"
-)
+import "time"
 
 // charge is a try to take money from a card.
 type charge struct {
@@ -31,11 +28,9 @@ func (c *charge) json(f *Fake, expand expansions) map[string]any {
 	}
 	out := map[string]any{
 		"id": c.id, "object": "charge", "status": c.status, "paid": c.succeeded(), "captured": c.succeeded(),
-		"amount": c.amount, "amount_captured": c.amount,
-		"currency": c.intent.currency, "amount_refunded": c.refunded, "refunded": c.refunded == c.amount && c.succeeded(),
-		"disputed": c.disputed,
-		"metadata": c.intent.metadata, "created": c.created, "livemode": false, "outcome": outcome,
-		"payment_method": c.method.id,
+		"amount": c.amount, "amount_captured": c.amount, "currency": c.intent.currency, "amount_refunded": c.refunded,
+		"refunded": c.refunded == c.amount && c.succeeded(), "disputed": c.disputed, "metadata": c.intent.metadata,
+		"created": c.created, "livemode": false, "outcome": outcome, "payment_method": c.method.id,
 		"payment_intent": shown(f, c.intent, "payment_intent", expand), "receipt_email": orNil(c.intent.email),
 		"customer":        shown(f, c.intent.customer, "customer", nil),
 		"billing_details": map[string]any{"email": orNil(c.method.email)}, "failure_code": nil,
@@ -68,8 +63,7 @@ type refund struct {
 func (r *refund) json(f *Fake, expand expansions) map[string]any {
 	out := map[string]any{
 		"id": r.id, "object": "refund", "status": r.status, "amount": r.amount, "currency": r.charge.intent.currency,
-		"metadata": r.metadata,
-		"created":  r.created, "charge": shown(f, r.charge, "charge", expand),
+		"metadata": r.metadata, "created": r.created, "charge": shown(f, r.charge, "charge", expand),
 		"payment_intent": shown(f, r.charge.intent, "payment_intent", expand),
 	}
 	if r.status == "failed" {
@@ -85,12 +79,17 @@ func (f *Fake) RefundAs(statuses ...string) {
 
 func (f *Fake) createRefund(c call) (any, *apiError) {
 	p := c.params
-	if err := only(p, "payment_intent", "charge", "amount", "metadata[", "reason"); err != nil {
+	if err := only(p, "payment_intent", "amount", "metadata["); err != nil {
 		return nil, err
 	}
-	paid, err := f.charged(p)
+	i, err := f.intents.find(p.Get("payment_intent"))
 	if err != nil {
 		return nil, err
+	}
+	paid := i.paid()
+	if paid == nil {
+		return nil,
+			wrongState("payment_intent_unexpected_state", "This PaymentIntent does not have a successful charge to refund.")
 	}
 	amount, err := whole(p, "amount", paid.amount-paid.refunded)
 	switch {
@@ -104,22 +103,6 @@ func (f *Fake) createRefund(c call) (any, *apiError) {
 		return nil, invalid("amount", "Refund amount is greater than unrefunded amount on charge.")
 	}
 	return f.giveBack(paid, amount, group(p, "metadata")), nil
-}
-
-func (f *Fake) charged(p url.Values) (*charge, *apiError) {
-	if named := p.Get("charge"); named != "" {
-		return f.charges.find(named)
-	}
-	i, err := f.intents.find(p.Get("payment_intent"))
-	if err != nil {
-		return nil, err
-	}
-	paid := i.paid()
-	if paid == nil {
-		return nil,
-			wrongState("payment_intent_unexpected_state", "This PaymentIntent does not have a successful charge to refund.")
-	}
-	return paid, nil
 }
 
 func (f *Fake) giveBack(paid *charge, amount int, metadata map[string]string) *refund {
@@ -143,12 +126,11 @@ func (f *Fake) RefundByHand(paymentID string, amount int) bool {
 
 // SettleRefund ends a refund that is pending, with succeeded or failed.
 func (f *Fake) SettleRefund(ref, status string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if r := f.refunds.byID[ref]; r != nil {
+	f.change(func() {
+		r := f.refunds.byID[ref]
 		r.status = status
 		f.emit("refund.updated", r)
-	}
+	})
 }
 
 // Dispute makes the tenant object to the charge of a payment. It reports whether the payment has a charge.
@@ -180,10 +162,9 @@ type dispute struct {
 func (d *dispute) json(f *Fake, expand expansions) map[string]any {
 	return map[string]any{
 		"id": d.id, "object": "dispute", "reason": d.reason, "status": d.status, "amount": d.charge.amount,
-		"currency": d.charge.intent.currency,
-		"created":  d.created, "livemode": false, "metadata": map[string]string{}, "is_charge_refundable": false,
+		"currency": d.charge.intent.currency, "created": d.created, "livemode": false, "metadata": map[string]string{},
+		"is_charge_refundable": false, "charge": shown(f, d.charge, "charge", expand),
 		"evidence_details": map[string]any{"due_by": d.due, "has_evidence": false, "past_due": false, "submission_count": 0},
-		"charge":           shown(f, d.charge, "charge", expand),
 		"payment_intent":   shown(f, d.charge.intent, "payment_intent", expand),
 	}
 }

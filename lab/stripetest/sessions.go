@@ -39,11 +39,10 @@ func (s *session) json(f *Fake, expand expansions) map[string]any {
 	}
 	out := map[string]any{
 		"id": s.id, "object": "checkout.session", "mode": "payment", "status": s.status, "payment_status": paid,
-		"livemode":     false,
-		"amount_total": s.amount, "currency": s.currency, "client_reference_id": orNil(s.asked.Get("client_reference_id")),
-		"customer_email":    orNil(s.email),
-		"customer_creation": s.creation, "metadata": s.metadata, "expires_at": s.expires.Unix(), "created": s.created,
-		"success_url": s.asked.Get("success_url"), "cancel_url": s.asked.Get("cancel_url"), "url": nil,
+		"livemode": false, "amount_total": s.amount, "currency": s.currency, "customer_email": orNil(s.email),
+		"client_reference_id": orNil(s.asked.Get("client_reference_id")), "customer_creation": s.creation,
+		"metadata": s.metadata, "expires_at": s.expires.Unix(), "created": s.created, "url": nil,
+		"success_url": s.asked.Get("success_url"), "cancel_url": s.asked.Get("cancel_url"),
 		"locale":         orNil(s.asked.Get("locale")),
 		"payment_intent": shown(f, s.intent, "payment_intent", expand), "customer": shown(f, s.customer, "customer", expand),
 	}
@@ -54,14 +53,11 @@ func (s *session) json(f *Fake, expand expansions) map[string]any {
 }
 
 var sessionParams = []string{
-	"mode", "customer", "customer_creation", "customer_email", "payment_method_types[",
-	"payment_method_options[card][request_three_d_secure]",
-	"payment_method_options[card][setup_future_usage]", "line_items[0][quantity]", "line_items[0][price_data][currency]",
+	"mode", "customer_creation", "customer_email", "payment_method_types[", "line_items[0][quantity]",
+	"payment_method_options[card][request_three_d_secure]", "line_items[0][price_data][currency]",
 	"line_items[0][price_data][unit_amount]", "line_items[0][price_data][product_data][name]",
-	"payment_intent_data[setup_future_usage]",
-	"adaptive_pricing[enabled]", "payment_intent_data[description]", "payment_intent_data[metadata][", "metadata[",
-	"client_reference_id", "expires_at", "locale",
-	"success_url", "cancel_url",
+	"payment_intent_data[setup_future_usage]", "adaptive_pricing[enabled]", "payment_intent_data[description]",
+	"payment_intent_data[metadata][", "metadata[", "client_reference_id", "expires_at", "locale", "success_url", "cancel_url",
 }
 
 // createSession makes a hosted page.
@@ -91,11 +87,6 @@ func (f *Fake) createSession(c call) (any, *apiError) {
 		email: p.Get("customer_email"), creation: cmp.Or(p.Get("customer_creation"), "if_required"), asked: p,
 		metadata: group(p, "metadata"), intentMetadata: group(p, "payment_intent_data[metadata]"), expires: end,
 	}
-	if named := p.Get("customer"); named != "" {
-		if s.customer, err = f.liveCustomer(named); err != nil {
-			return nil, err
-		}
-	}
 	f.sessions.add(s)
 	owner := f.paymentOf(s.metadata, s.id)
 	owner.sessions = append(owner.sessions, s)
@@ -117,8 +108,6 @@ func (f *Fake) checkSession(p url.Values) *apiError {
 	switch {
 	case p.Get("mode") != "payment":
 		return invalid("mode", "the fake knows payment only")
-	case p.Get("customer") != "" && p.Get("customer_creation") != "":
-		return invalid("customer_creation", "You cannot set `customer_creation` with `customer`.")
 	case p.Get("customer_email") != "" && !address.MatchString(p.Get("customer_email")):
 		return &apiError{status: http.StatusBadRequest, Kind: "invalid_request_error", Code: "email_invalid",
 			Param: "customer_email", Message: "Invalid email address"}
@@ -132,10 +121,8 @@ func (f *Fake) checkSession(p url.Values) *apiError {
 // expireSession ends a page.
 func (f *Fake) expireSession(s *session, _ call) (any, *apiError) {
 	if s.status != "open" {
-		return nil,
-			wrongState("",
-				"Only Checkout Sessions with a status in [\"open\"] can be expired. This Checkout Session has a status of `"+
-					s.status+"`.")
+		return nil, wrongState("", "Only Checkout Sessions with a status in [\"open\"] can be expired. "+
+			"This Checkout Session has a status of `"+s.status+"`.")
 	}
 	f.expire(s)
 	return s, nil
@@ -154,9 +141,9 @@ func (f *Fake) pay(s *session, with card, authenticated bool) (challenge bool) {
 	if s.intent == nil {
 		s.intent = &intent{
 			base: f.base("pi"), amount: s.amount, currency: s.currency, status: "requires_payment_method",
-			metadata:    maps.Clone(s.intentMetadata),
-			description: s.asked.Get("payment_intent_data[description]"), email: s.email, session: s,
-			future: s.asked.Get("payment_intent_data[setup_future_usage]"),
+			metadata: maps.Clone(s.intentMetadata), email: s.email, session: s,
+			description: s.asked.Get("payment_intent_data[description]"),
+			future:      s.asked.Get("payment_intent_data[setup_future_usage]"),
 		}
 		f.addIntent(s.intent)
 	}

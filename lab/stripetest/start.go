@@ -103,23 +103,34 @@ func (f *Fake) PageOf(paymentID string) string {
 
 // Mend makes the cards that a payment saved good for later charges.
 func (f *Fake) Mend(paymentID string) {
+	f.change(func() {
+		for _, i := range f.intentsOf(paymentID) {
+			if i.method != nil {
+				i.method.card.later, i.method.setUp = "", true
+			}
+		}
+	})
+}
+
+// Book is the money that the charges of a payment took, in cents, and that refunds left of it.
+type Book struct{ Charges, Taken, Kept int }
+
+// Books are those of every payment with a charge that succeeded, by the id of the payment.
+func (f *Fake) Books() map[string]Book {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, i := range f.intentsOf(paymentID) {
-		if i.method != nil {
-			i.method.card.later, i.method.setUp = "", true
+	all := map[string]Book{}
+	for _, c := range f.charges.all {
+		if c.succeeded() {
+			b := all[c.intent.metadata[PaymentKey]]
+			all[c.intent.metadata[PaymentKey]] = Book{b.Charges + 1, b.Taken + c.amount, b.Kept + c.amount - c.refunded}
 		}
 	}
+	return all
 }
 
 // Charged is the sum that the charges of a payment took, in cents, and their number. Refunds do not count.
 func (f *Fake) Charged(paymentID string) (cents, charges int) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, i := range f.intentsOf(paymentID) {
-		if c := i.paid(); c != nil {
-			cents, charges = cents+c.amount, charges+1
-		}
-	}
-	return cents, charges
+	b := f.Books()[paymentID]
+	return b.Taken, b.Charges
 }

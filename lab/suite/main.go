@@ -35,7 +35,7 @@ func main() {
 	}
 }
 
-// run tells whether all tests passed. Ctrl-C reaches the command too, which ends first.
+// run tells whether all tests passed. After Ctrl-C the command ends first.
 func run(command []string, out io.Writer) (passed bool, err error) {
 	if len(command) == 0 {
 		return false, errors.New("name a command that prints events of go test -json")
@@ -50,7 +50,9 @@ func run(command []string, out io.Writer) (passed bool, err error) {
 	}
 	defer end()
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...) //nolint:gosec // the command is the caller's
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	// A group of its own, so that an interrupt reaches the tests and their servers, and not the command alone.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) }
 	cmd.Stderr, cmd.Env = os.Stderr, append(os.Environ(), environ...)
 	events, err := cmd.StdoutPipe()
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/alecthomas/kong"
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/lab/docstest"
@@ -76,24 +77,77 @@ func TestDocs_ListEveryCommandWithItsFlags(t *testing.T) {
 	require.Equal(t, want, documented(docstest.Section(t, "docs/spec/operations.md", "Admin CLI")))
 }
 
-func TestDocs_NameNoOtherCommand(t *testing.T) {
-	known := documented(docstest.Section(t, "docs/spec/operations.md", "Admin CLI"))
-	program := everyCommand(t)
-	pages, err := filepath.Glob(filepath.Join(docstest.Root(), "docs/spec/*.md"))
-	require.NoError(t, err)
-	require.NotEmpty(t, pages)
-	for _, page := range pages {
-		text, err := os.ReadFile(page)
-		require.NoError(t, err)
-		for _, code := range docstest.Codes(string(text)) {
-			if name, is := strings.CutPrefix(code, "admin "); is {
-				name, _, _ = strings.Cut(name, " --")
-				_, there := known[name]
-				for command := range known { // with an argument
-					there = there || strings.HasPrefix(name, command+" ") && len(program[command].Positional) > 0
-				}
-				require.True(t, there || slices.Contains([]string{"--help"}, name), "%s names `admin %s`", page, name)
+// unknownWord gives what of a command line, as a page writes it, the program does not have: a command or a flag. "|"
+// separates alternatives of the last word.
+func unknownWord(program map[string]*kong.Node, line string) string {
+	line, _, _ = strings.Cut(line, "→") // the answer
+	group := ""
+	for i, alternative := range strings.Split(strings.NewReplacer("[", " ", "]", " ", "…", " ").Replace(line), "|") {
+		name, words := group, strings.Fields(alternative)
+		for len(words) > 0 && program[strings.TrimSpace(name+" "+words[0])] != nil {
+			name, words = strings.TrimSpace(name+" "+words[0]), words[1:]
+		}
+		if i == 0 {
+			group = strings.TrimSpace(name[:strings.LastIndex(name, " ")+1])
+		}
+		flags := []string{"--help"}
+		for _, of := range program[name].AllFlags(true) {
+			for _, f := range of {
+				flags = append(flags, "--"+f.Name)
+			}
+		}
+		for n, word := range words {
+			word, _, _ = strings.Cut(word, "=")
+			isFlag := strings.HasPrefix(word, "--")
+			if isFlag && !slices.Contains(flags, word) || n == 0 && !isFlag && len(program[name].Positional) == 0 {
+				return word
 			}
 		}
 	}
+	return ""
+}
+
+func TestUnknownWord(t *testing.T) {
+	t.Parallel()
+	program := everyCommand(t)
+	for line, want := range map[string]string{
+		"explode": "explode", "partner explode": "explode", "partner list acme": "acme", "partner list | explode": "explode",
+		"partner show --loud": "--loud", "migrate up | status --loud": "--loud",
+		"migrate up | status": "", "partner list | show --partner S": "", "payments check → {ok}": "", "doctor --json": "",
+		"webhook replay --subscription pwh_… --from T --to T [--status failed]": "", "--help": "", "webhook": "",
+		"deposit show <id or reference>": "",
+	} {
+		require.Equal(t, want, unknownWord(program, line), line)
+	}
+}
+
+// Pages show commands as code, or as lines of a block that has no language. Those in blocks of the shell are run.
+func TestDocs_NameNoOtherCommandOrFlag(t *testing.T) {
+	t.Parallel()
+	program, named := everyCommand(t), 0
+	blocks, shell := regexp.MustCompile("(?ms)^```\n(.*?)^```"), regexp.MustCompile("(?ms)^```\\w+.*?^```")
+	require.NoError(t, filepath.WalkDir(docstest.Root(), func(path string, entry os.DirEntry, err error) error {
+		relative, _ := filepath.Rel(docstest.Root(), path)
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && relative != "." && relative != "docs" && !strings.HasPrefix(relative, "docs/"):
+			return filepath.SkipDir
+		case filepath.Ext(path) != ".md" || relative == "CHANGELOG.md":
+			return nil
+		}
+		text := shell.ReplaceAllString(docstest.Read(t, relative), "")
+		lines := docstest.Codes(blocks.ReplaceAllString(text, ""))
+		for _, block := range blocks.FindAllStringSubmatch(text, -1) {
+			lines = append(lines, strings.Split(block[1], "\n")...)
+		}
+		for _, line := range lines {
+			if words, is := strings.CutPrefix(line, "admin "); is {
+				named++
+				require.Empty(t, unknownWord(program, words), "%s: %s", relative, line)
+			}
+		}
+		return nil
+	}))
+	require.Greater(t, named, 100)
 }

@@ -11,19 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// ran is a command line that has ended.
-type ran struct {
-	exit           int
-	stdout, stderr string
-}
-
-func runLine(t *testing.T, args ...string) ran {
-	t.Helper()
-	var out, errs strings.Builder
-	exit := execute(t.Context(), args, nil, streams{strings.NewReader(""), &out, &errs})
-	return ran{exit, out.String(), errs.String()}
-}
-
 // everyCommand gives each command and group of the program that help names, by its words.
 func everyCommand(t *testing.T) map[string]*kong.Node {
 	t.Helper()
@@ -66,6 +53,17 @@ func TestUsage_OtherMistakes(t *testing.T) {
 		"audit export":   "Try: admin audit export --help",
 		"audit export --from 2026-11-02 --to 2026-11-01": "--from must be before --to\nTry: admin audit export --help",
 		"audit export --from 2026-11-01 --to 2026-11-01": "--from must be before --to\nTry: admin audit export --help",
+		"partner explode":                        "Try: admin partner --help",
+		"partner list --loud":                    "Try: admin partner list --help",
+		"partner create --slug x":                "Try: admin partner create --help",
+		"partner rate-limit x --per-minute many": "Try: admin partner rate-limit --help",
+		"webhook probe --all --partner x":        "Try: admin webhook probe --help",
+		"partner list --json":                    `:5432/database"}}`,
+		"secrets rotate":                         "SECRETS_KEYSET: is required, the keyset to change",
+		"secrets add-key":                        "SECRETS_KEYSET: is required, the keyset to change",
+		"secrets use-key":                        "SECRETS_KEYSET: is required, the keyset to change",
+		"account show --json":                    `Try: admin account show --help"}}`,
+		"account show acct_1 --account acct_1":   "Try: admin account show --help",
 		"audit export --from yesterday --to 2026-11-01": "--from: must be a date (2026-11-01) or a time (2026-11-01T15:00:00Z)\n" +
 			"Try: admin audit export --help",
 		"partner update --json": `Try: admin partner update --help"}}`,

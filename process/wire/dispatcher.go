@@ -44,16 +44,6 @@ func Dispatcher(ctx context.Context, cfg config.Config, log *slog.Logger) (run.P
 
 // DispatcherOn is Dispatcher with an open listener for operators.
 func DispatcherOn(ctx context.Context, cfg config.Config, log *slog.Logger, on Listeners) (run.Process, error) {
-	undecorated := func(d dispatch.Deps) dispatch.Deps { return d }
-	return DecoratedDispatcher(ctx, cfg, log, on, undecorated)
-}
-
-// DecoratedDispatcher is DispatcherOn with other ports around its own, and options of its queue. The fault suite makes
-// plausible mistakes in this way, to show that it notices (docs/guides/faults.md).
-func DecoratedDispatcher(
-	ctx context.Context, cfg config.Config, log *slog.Logger, on Listeners,
-	decorate func(dispatch.Deps) dispatch.Deps, options ...asynq.Option,
-) (run.Process, error) {
 	s, err := open(ctx, cfg, log, "schedules", scheduleConns, false)
 	if err != nil {
 		return run.Process{}, err
@@ -75,7 +65,7 @@ func DecoratedDispatcher(
 	}
 	s.parts = append(s.parts, run.Closer("queue", queueRedis.Close))
 	ear := redisadapter.NewListener(s.Redis)
-	queue := asynq.New(queueRedis, log, append(options, asynq.WithBell(bell{s.bell, ear}))...)
+	queue := asynq.New(queueRedis, log, asynq.WithBell(bell{s.bell, ear}))
 
 	registry := newRegistry(log)
 	s.pools["dispatch"] = dispatchPool
@@ -111,7 +101,7 @@ func DecoratedDispatcher(
 			run.Background("readiness", ready.Watch),
 			run.Background("kind of redis", s.awaitRedis),
 			run.Background("doorbell's listener", ear.Run),
-			run.Background("deliveries", onceReady(ready, s.deliver(dispatchPool, queue, sender, counted, ear, decorate))),
+			run.Background("deliveries", onceReady(ready, s.deliver(dispatchPool, queue, sender, counted, ear))),
 			run.Background("schedules", onceReady(ready, timetable.Run)),
 		),
 	}, nil
@@ -150,7 +140,6 @@ func (b bell) RingFeeds(partners []id.ID) {
 // deliver runs the dispatcher of deliveries.
 func (s *process) deliver(
 	pool *pgxpool.Pool, queue *asynq.Queue, sender *webhook.Sender, counted *queueMode, ear *redisadapter.Listener,
-	decorate func(dispatch.Deps) dispatch.Deps,
 ) func(context.Context) error {
 	store := dispatchstore.New(pool, s.Cipher)
 	return func(ctx context.Context) error {
@@ -164,7 +153,7 @@ func (s *process) deliver(
 		if traced(s.cfg) {
 			deps = traceDeliveries(deps)
 		}
-		return dispatch.New(decorate(deps), dispatch.Config{
+		return dispatch.New(deps, dispatch.Config{
 			Schedule: s.cfg.Retries(), Timeout: s.cfg.WebhookTimeout, Concurrency: s.cfg.WebhookConcurrency,
 			EndpointConcurrency: s.cfg.WebhookEndpointConcurrency,
 		}).Run(ctx)

@@ -113,21 +113,6 @@ func TestClient_SendsItsHeaders(t *testing.T) {
 	equal(t, agent, got.header.Get("User-Agent"))
 }
 
-func TestClient_FollowsNoRedirect(t *testing.T) {
-	other := serve(t, data(`{}`))
-	s := serve(t, func(w http.ResponseWriter, _ int) {
-		w.Header().Set("Location", other.URL+"/api/partner/v1/me")
-		w.WriteHeader(http.StatusTemporaryRedirect)
-	})
-	_, err := s.client().Me.Get(context.Background())
-	var e *deposits.Error
-	if !errors.As(err, &e) {
-		t.Fatal(err)
-	}
-	equal(t, 307, e.Status)
-	equal(t, 0, len(other.all()))
-}
-
 // A wire cuts answers and lets attempts run out of time in ways that a script of answers does not know.
 func TestClient_RepeatsAfterAnAnswerThatIsCutOrLate(t *testing.T) {
 	release := make(chan struct{})
@@ -245,30 +230,6 @@ func TestClient_TakesABaseURLWithAPathAndIDsOfAnyText(t *testing.T) {
 	}
 }
 
-func TestList_EndsWhereAPageHasMoreAndNoCursor(t *testing.T) {
-	s := serve(t, func(w http.ResponseWriter, n int) {
-		cursor := map[bool]string{true: `"next"`, false: `null`}[n == 1]
-		fmt.Fprintf(w, `{"data":[{"id":"dep_%d"}],"pagination":{"nextCursor":%s,"hasMore":true}}`, n, cursor)
-	})
-	var ids string
-	var e *deposits.Error
-	for d, err := range s.client().Deposits.List(context.Background(), nil) {
-		if len(s.all()) > 2 || errors.As(err, &e) {
-			break
-		}
-		noError(t, err)
-		ids += d.ID
-	}
-	equal(t, "dep_1", ids)
-	if e == nil {
-		t.Fatal("the list goes on")
-	}
-	equal(t, "unreadable_answer", e.Code)
-	if _, err := s.client().Deposits.ListPage(context.Background(), nil); !errors.As(err, &e) {
-		t.Errorf("got %v", err)
-	}
-}
-
 func TestClient_IsSafeForManyGoroutines(t *testing.T) {
 	s := serve(t, data(`{"id":"dep_1"}`))
 	c := s.client()
@@ -378,7 +339,8 @@ func TestFollow_OutlastsTheWaitOfTheService(t *testing.T) {
 	var limits []time.Duration
 	transport := &http.Transport{Proxy: func(r *http.Request) (*url.URL, error) {
 		deadline, _ := r.Context().Deadline()
-		limits = append(limits, time.Until(deadline).Round(time.Second))
+		// up to the next five seconds: on a busy machine, some of the time is over
+		limits = append(limits, time.Until(deadline).Truncate(5*time.Second)+5*time.Second)
 		return nil, nil
 	}}
 	s := serve(t, func(w http.ResponseWriter, _ int) {

@@ -1,6 +1,7 @@
 package account_test
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -44,16 +45,27 @@ func TestTOTP_OfAnUnverifiedAddress_IsRefused(t *testing.T) {
 	require.Zero(t, s.Count("second_factors", ""))
 }
 
-func TestTOTP_TurnedOn_NeedsThePassword(t *testing.T) {
+// Whoever has taken a session turns no codes on with it, and guesses twenty passwords an hour over all forms.
+func TestPasswordsOfTheSettings_AreAskedAndGuessedTwentyTimesAnHour(t *testing.T) {
 	t.Parallel()
 	s := mailing(t)
 	b := s.Browser(t)
 	verified(t, s, b, "a@b.example")
 	settings := b.Get("/dashboard/settings")
-	for range 20 {
-		refused := b.Send(settings, settings.Form("enable_totp"), map[string]string{"currentPassword": "wrong password"})
+	for i := range 20 {
+		intent := []string{"enable_totp", "change_password", "change_email"}[i%3]
+		fields := map[string]string{"currentPassword": "wrong password"}
+		switch intent {
+		case "change_password":
+			fields["newPassword"] = "another password"
+		case "change_email":
+			fields["email"] = "x@y.example"
+		}
+		refused := b.Send(settings, settings.Form(intent), fields)
 		require.Equal(t, http.StatusUnprocessableEntity, refused.Status, refused.Body)
-		require.Contains(t, refused.Body, `href="#enable_totp-currentPassword"`)
+		code := map[string]string{"enable_totp": "invalid_field"}[intent] // beside its own field
+		require.Equal(t, cmp.Or(code, "bad_credentials"), refused.Code(), intent)
+		require.Contains(t, refused.Body, `href="#`+intent+`-currentPassword"`)
 		require.NotContains(t, refused.Body, "wrong password")
 	}
 	for _, intent := range []string{"enable_totp", "change_password"} {

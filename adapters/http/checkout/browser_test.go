@@ -61,35 +61,6 @@ func TestCheckout_InARealBrowser_ReachesTheReturnURLAtAnotherOrigin(t *testing.T
 	w.requireStatus(d, deposit.Active, "")
 }
 
-// The browser prefers English, the deposit French. The tenant switches on a page that answers the form.
-func TestCheckout_InARealBrowser_SpeaksTheDepositsLanguageUntilTheTenantSwitches(t *testing.T) {
-	w := setup(t)
-	_, token := w.Deposit(t, speaks("fr"))
-	browser := browsertest.New(t)
-	ask := func(expression string) string {
-		t.Helper()
-		answer, err := chromedp.Run(browser, chromedp.Evaluate[string](expression))
-		require.NoError(t, err)
-		return answer
-	}
-	const language, mistakes = "document.documentElement.lang",
-		"[...document.querySelectorAll('[role=alert] a')].map(a => a.hash).join()"
-
-	require.NoError(t, chromedp.Do(browser,
-		chromedp.Navigate(w.address(token)), chromedp.SetValue("#email", "grace"), chromedp.Click("button.main"),
-		chromedp.WaitVisible("[role=alert]")))
-	require.Equal(t, "fr", ask(language))
-	require.Equal(t, "#firstName,#lastName,#email,#agree", ask(mistakes))
-	require.Equal(t, "firstName", ask("document.activeElement.id"))
-
-	require.NoError(t, chromedp.Do(browser, chromedp.Click("a[hreflang=en]"), chromedp.WaitVisible("a[hreflang=fr]")))
-	require.Equal(t, "en", ask(language))
-	require.NoError(t, chromedp.Do(browser, chromedp.SetValue("#firstName", "Grace"), chromedp.Click("button.main"),
-		chromedp.WaitVisible("[role=alert]")))
-	require.Equal(t, "en", ask(language))
-	require.Equal(t, "#lastName,#email,#agree", ask(mistakes))
-}
-
 // firstScreen measures what a phone shows of the form before anybody scrolls: the lowest edge of the parts, and the
 // number of lines of the agreement.
 const firstScreen = `(() => {

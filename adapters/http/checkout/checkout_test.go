@@ -62,15 +62,6 @@ func TestCheckout_BadCard_OffersAnotherTry(t *testing.T) {
 	w.requireStatus(d, deposit.Active, "")
 }
 
-func TestCheckout_BadCardAndGivenUp_IsAbandoned(t *testing.T) {
-	w := setup(t)
-	d, token := w.Deposit(t)
-	b := w.browser()
-	failed := b.send(b.send(b.get(w.address(token)), 0, grace), 0, card(badCard))
-	w.requireLeft(b.send(b.send(failed, 1, nil), 0, nil), d, "abandoned")
-	w.requireStatus(d, deposit.Cancelled, "tenant_abandoned")
-}
-
 func TestCheckout_RefusedByScoring_IsDeclined(t *testing.T) {
 	w := setup(t)
 	d, token := w.Deposit(t)
@@ -123,17 +114,6 @@ func TestCheckout_WithoutReturnURL_EndsOnAPageOfOurs(t *testing.T) {
 	require.NotContains(t, b.send(b.send(b.get(w.address(token)), 0, grace), 0, card(badCard)).body, "Back to")
 }
 
-func TestCheckout_BackWithoutPaying_SaysSo(t *testing.T) {
-	w := setup(t)
-	d, token := w.Deposit(t)
-	b := w.browser()
-	back := b.send(b.send(b.get(w.address(token)), 0, grace), 1, nil)
-	require.Equal(t, "/checkout/"+token.Reveal(), back.at.Path)
-	require.Contains(t, back.body, "came back without paying")
-	w.requireStatus(d, deposit.Pending, "")
-	w.requireLeft(b.send(b.send(back, 0, grace), 0, card(goodCard)), d, "secured")
-}
-
 func TestCheckout_WhileThePageIsOpen_TheFormLeadsBackToIt(t *testing.T) {
 	w := setup(t)
 	_, token := w.Deposit(t)
@@ -169,38 +149,6 @@ func TestCheckout_TwoTabsAndADoubleClick_AreOnePayment(t *testing.T) {
 	w.requireLeft(tabs[1].send(forms[1], 0, grace), d, "secured")
 	w.requireLeft(tabs[1].send(forms[1], 1, nil), d, "secured")
 	require.Equal(t, []string{"deposit.activated"}, w.Events(t, d.ID))
-}
-
-func TestCheckout_WrongInput_IsShownBesideTheField(t *testing.T) {
-	w := setup(t)
-	d, token := w.Deposit(t)
-	b := w.browser()
-	form := b.get(w.address(token))
-	for _, c := range []struct {
-		name   string
-		fields url.Values
-		field  string
-		says   string
-	}{
-		{"nothing", url.Values{}, "email", "Enter a valid e-mail"},
-		{"no e-mail", person("", "Grace", "Hopper"), "email", "Enter a valid e-mail"},
-		{"bad e-mail", person("grace", "Grace", "Hopper"), "email", "Enter a valid e-mail"},
-		{"no first name", person("grace@example.com", "  ", "Hopper"), "firstName", "Enter your first name"},
-		{"no last name", person("grace@example.com", "Grace", ""), "lastName", "Enter your last name"},
-		{"a null byte", person("grace@example.com", "Gr\x00ce", "Hopper"), "firstName", "cannot read"},
-		{"a long name", person("grace@example.com", "Grace", strings.Repeat("x", 101)), "lastName", "too long"},
-		{"not UTF-8", person("grace@example.com", "\xff\xfe", "Hopper"), "firstName", "cannot read"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			got := b.send(form, 0, c.fields)
-			require.Equal(t, http.StatusUnprocessableEntity, got.status)
-			require.Contains(t, got.body, `id="`+c.field+`-error"`)
-			require.Contains(t, got.body, c.says)
-			require.Contains(t, got.body, "data-error-code=")
-		})
-	}
-	w.requireStatus(d, deposit.Pending, "")
-	require.Zero(t, w.Load(t, d.ID).CheckoutStartedAt)
 }
 
 func TestCheckout_ScriptInAName_IsEscaped(t *testing.T) {
@@ -331,43 +279,4 @@ func TestCheckout_EndedBySomebodyElse_ExplainsItself(t *testing.T) {
 		require.Contains(t, got.body, "depositStatus="+c.status, name)
 		require.NotContains(t, got.body, "<form", name)
 	}
-}
-
-func TestCheckout_CancelledWhileTheFormWasOpen_ExplainsItself(t *testing.T) {
-	w := setup(t)
-	d, token := w.Deposit(t)
-	b := w.browser()
-	form := b.get(w.address(token))
-	_, err := w.Pool.Exec(context.WithoutCancel(t.Context()),
-		`UPDATE deposits SET status = 'cancelled', status_reason = 'by_partner', cancelled_at = now() WHERE id = $1`, d.ID)
-	require.NoError(t, err)
-	for n, fields := range []url.Values{grace, nil} {
-		got := b.send(form, n, fields)
-		require.Equal(t, http.StatusOK, got.status)
-		require.Contains(t, got.body, "This deposit was cancelled")
-	}
-}
-
-func TestCheckout_SpeaksFrench(t *testing.T) {
-	w := setup(t)
-	_, token := w.Deposit(t, func(d *deposit.Deposit) { d.Amount = 250_000 })
-	b := w.browser()
-	b.lang = "fr-FR,fr;q=0.9"
-	form := b.get(w.address(token))
-	for _, shown := range []string{`lang="fr"`, "Garantir votre caution", "2\u00a0500,00\u00a0€", "16\u00a0juin\u00a02026",
-		"Payer 87,50\u00a0€"} {
-		require.Contains(t, form.body, shown)
-	}
-	require.Contains(t, b.send(form, 0, url.Values{}).body, "Saisissez une adresse e-mail valide")
-	pay := b.send(form, 0, grace)
-	require.Contains(t, pay.body, "Page de test")
-
-	b.lang = ""
-	require.Contains(t, b.get(w.address(token)+"?lang=fr").body, "Garantir votre caution")
-	require.Contains(t, b.get(w.address(token)).body, "Garantir votre caution", "the choice is remembered")
-}
-
-func TestCatalogue_IsComplete(t *testing.T) {
-	t.Parallel()
-	require.Empty(t, ui.Incomplete())
 }

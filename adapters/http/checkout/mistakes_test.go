@@ -38,17 +38,22 @@ func TestCheckout_AllMistakes_AreNamedAtOnceInTheOrderOfTheFields(t *testing.T) 
 	for _, c := range []struct {
 		fields url.Values
 		wrong  []string
+		says   string // beside the first of them
 	}{
-		{url.Values{}, []string{"firstName", "lastName", "email", "agree"}},
-		{person("grace", "Grace", strings.Repeat("x", 101)), []string{"lastName", "email"}},
-		{person("grace", "", "Hopper"), []string{"firstName", "email"}},
-		{person("grace@example.com", "Grace", ""), []string{"lastName"}},
-		{url.Values{"firstName": {"Grace"}, "email": {"grace@example.com"}}, []string{"lastName", "agree"}},
-		{url.Values{"firstName": {"Grace"}, "lastName": {"Hopper"}, "email": {"grace@example.com"}}, []string{"agree"}},
+		{url.Values{}, []string{"firstName", "lastName", "email", "agree"}, "Enter your first name"},
+		{person("grace", "Grace", strings.Repeat("x", 101)), []string{"lastName", "email"}, "too long"},
+		{person("grace", "\xff\xfe", "Hopper"), []string{"firstName", "email"}, "cannot read"},
+		{person("grace", "Grace", "Hopper"), []string{"email"}, "Enter a valid e-mail"},
+		{person("grace@example.com", "Grace", ""), []string{"lastName"}, "Enter your last name"},
+		{url.Values{"firstName": {"Grace"}, "email": {"grace@example.com"}}, []string{"lastName", "agree"},
+			"Enter your last name"},
+		{url.Values{"firstName": {"Grace"}, "lastName": {"Hopper"}, "email": {"grace@example.com"}}, []string{"agree"}, ""},
 	} {
 		got := b.send(form, 0, c.fields)
 		require.Equal(t, http.StatusUnprocessableEntity, got.status)
 		require.Equal(t, c.wrong, errorsIn(got.body))
+		require.Contains(t, got.body, c.says)
+		require.Contains(t, got.body, "data-error-code=")
 		summary, _, _ := strings.Cut(got.body[strings.Index(got.body, `role="alert"`):], "</div>")
 		at := 0
 		for _, field := range c.wrong {
@@ -61,6 +66,7 @@ func TestCheckout_AllMistakes_AreNamedAtOnceInTheOrderOfTheFields(t *testing.T) 
 		require.Equal(t, 1, strings.Count(got.body, " autofocus"))
 	}
 	w.requireStatus(d, deposit.Pending, "")
+	require.Zero(t, w.Load(t, d.ID).CheckoutStartedAt)
 }
 
 func TestCheckout_PostgresAway_DoesNotBlameThePaymentProvider(t *testing.T) {

@@ -104,28 +104,13 @@ func (s shop) card(number, follows string) {
 // ours is an element that our pages have and the provider's have not.
 const ours = "dl.facts"
 
-// secure pays the fee of another deposit.
-func (s shop) secure(card string) (*deposit.Deposit, secret.Text) {
-	s.t.Helper()
-	d, token := s.deposit()
-	s.openPage(token)
-	s.card(card, ours)
-	s.requireStatus(d, deposit.Active, "")
-	return d, token
-}
-
-func (s shop) charged(depositID id.ID, kind deposit.PaymentKind) (cents, charges int) {
-	s.t.Helper()
-	for _, p := range s.PaymentsOf(s.t, depositID, kind) {
-		c, n := s.fake.Charged(id.Payment.Of(p.ID))
-		cents, charges = cents+c, charges+n
-	}
-	return cents, charges
-}
-
 func (s shop) requireCharged(depositID id.ID, kind deposit.PaymentKind, cents int) {
 	s.t.Helper()
-	got, charges := s.charged(depositID, kind)
+	got, charges := 0, 0
+	for _, p := range s.PaymentsOf(s.t, depositID, kind) {
+		c, n := s.fake.Charged(id.Payment.Of(p.ID))
+		got, charges = got+c, charges+n
+	}
 	require.Equal(s.t, []int{cents, 1}, []int{got, charges})
 }
 
@@ -175,36 +160,6 @@ func (s shop) lastMail() ports.Mail {
 	return all[len(all)-1]
 }
 
-func TestStripe_InARealBrowser_TheTenantPays(t *testing.T) {
-	s := openShop(t)
-	d, _ := s.secure(goodCard)
-	require.Contains(t, s.text("main"), "€17.50")
-	s.requireCharged(d.ID, deposit.FeePayment, 1_750)
-}
-
-func TestStripe_InARealBrowser_TheTenantAuthenticates(t *testing.T) {
-	s := openShop(t)
-	d, token := s.deposit()
-	s.openPage(token)
-	s.card(cardAsks, "button[value=complete]")
-	s.do(chromedp.Click("button[value=complete]"), chromedp.WaitVisible(ours))
-	s.requireStatus(d, deposit.Active, "")
-	s.requireCharged(d.ID, deposit.FeePayment, 1_750)
-}
-
-func TestStripe_InARealBrowser_AuthenticationFails_AnotherCardPays(t *testing.T) {
-	s := openShop(t)
-	d, token := s.deposit()
-	s.openPage(token)
-	s.card(cardAsks, "button[value=fail]")
-	s.do(chromedp.Click("button[value=fail]"), chromedp.WaitVisible("[role=alert]"))
-	require.Contains(t, s.text("[role=alert]"), "unable to authenticate")
-	s.requireStatus(d, deposit.Pending, "")
-	s.card(goodCard, ours)
-	s.requireStatus(d, deposit.Active, "")
-	s.requireCharged(d.ID, deposit.FeePayment, 1_750)
-}
-
 func TestStripe_InARealBrowser_AuthenticationFailsAndACardIsRefused_AnotherCardPays(t *testing.T) {
 	s := openShop(t)
 	d, token := s.deposit()
@@ -214,20 +169,6 @@ func TestStripe_InARealBrowser_AuthenticationFailsAndACardIsRefused_AnotherCardP
 	s.card(cardRefused, "[role=alert]")
 	require.Contains(t, s.text("[role=alert]"), "declined")
 	s.requireStatus(d, deposit.Pending, "")
-	s.card(goodCard, ours)
-	s.requireStatus(d, deposit.Active, "")
-	s.requireCharged(d.ID, deposit.FeePayment, 1_750)
-}
-
-func TestStripe_InARealBrowser_ThePageExpires_AnotherIsPaid(t *testing.T) {
-	s := openShop(t)
-	d, token := s.deposit()
-	s.openPage(token)
-	s.Clock.Add(25 * time.Hour)
-	s.do(chromedp.Reload(), chromedp.WaitVisible("h1"))
-	require.Equal(t, "This page has expired", s.text("h1"))
-	s.do(chromedp.Click("#back"), chromedp.WaitVisible("#agree"))
-	s.openPage(token)
 	s.card(goodCard, ours)
 	s.requireStatus(d, deposit.Active, "")
 	s.requireCharged(d.ID, deposit.FeePayment, 1_750)
@@ -246,56 +187,6 @@ func TestStripe_InARealBrowser_TheTenantLeavesAndComesBack(t *testing.T) {
 	s.card(goodCard, ours)
 	s.requireStatus(d, deposit.Active, "")
 	s.requireCharged(d.ID, deposit.FeePayment, 1_750)
-}
-
-func TestStripe_InARealBrowser_TwoTabs_PayOnce(t *testing.T) {
-	s := openShop(t)
-	d, token := s.deposit()
-	s.openPage(token)
-	second := s
-	tab, stop := chromedp.NewContext(s.tab)
-	t.Cleanup(stop)
-	second.tab = tab
-	second.openPage(token)
-	require.Equal(t, s.address(), second.address(), "both tabs have the page of one payment")
-	s.card(goodCard, ours)
-	second.card(goodCard, ours)
-	s.requireStatus(d, deposit.Active, "")
-	s.requireCharged(d.ID, deposit.FeePayment, 1_750)
-}
-
-func TestStripe_InARealBrowser_Captured_TheCardIsCharged(t *testing.T) {
-	s := openShop(t)
-	d, token := s.secure(goodCard)
-	s.capture(d.ID)
-	s.check()
-	require.Equal(t, deposit.CollectionPaid, s.state(d.ID))
-	s.requireCharged(d.ID, deposit.Collection, 12_050)
-	s.do(chromedp.Navigate(s.world.address(token)), chromedp.WaitVisible(ours))
-	require.Contains(t, s.text("main"), "€120.50")
-}
-
-func TestStripe_InARealBrowser_LackOfFunds_IsChargedOnTheThirdDay(t *testing.T) {
-	s := openShop(t)
-	d, token := s.secure(goodCard)
-	poor := stripetest.Outcome{DeclineCode: "insufficient_funds"}
-	s.fake.OffSession(id.Deposit.Of(d.ID), poor, poor)
-	s.capture(d.ID)
-	for range 3 { // at once, on the first day and on the third
-		s.check()
-		if s.state(d.ID) == deposit.CollectionRetrying {
-			s.do(chromedp.Navigate(s.world.address(token)), chromedp.WaitVisible(ours))
-			present, err := chromedp.Run(s.tab, chromedp.Evaluate[bool]("!!document.querySelector('button.main')"))
-			require.NoError(t, err)
-			require.False(t, present, "the card is charged again: there is nothing to pay")
-			debt, err := s.Payments.Debt(context.WithoutCancel(t.Context()), d.ID)
-			require.NoError(t, err)
-			s.Clock.Add(debt.NextAttemptAt.Sub(s.Clock.Now()))
-		}
-	}
-	require.Equal(t, deposit.CollectionPaid, s.state(d.ID))
-	require.Equal(t, 3*day, s.Clock.Now().Sub(s.Load(t, d.ID).CapturedAt))
-	s.requireCharged(d.ID, deposit.Collection, 12_050)
 }
 
 func TestStripe_InARealBrowser_TheBankWantsTheTenant_WhoPaysByTheMailedLink(t *testing.T) {
@@ -320,37 +211,4 @@ func TestStripe_InARealBrowser_TheBankWantsTheTenant_WhoPaysByTheMailedLink(t *t
 	s.card(goodCard, ours)
 	require.Equal(t, deposit.CollectionPaid, s.state(d.ID))
 	s.requireCharged(d.ID, deposit.Collection, 12_050)
-}
-
-func TestStripe_InARealBrowser_TheTenantPaysADebtInTwoTabs_Once(t *testing.T) {
-	s := openShop(t)
-	d, token := s.secure(goodCard)
-	s.fake.OffSession(id.Deposit.Of(d.ID), stripetest.Outcome{DeclineCode: "lost_card"})
-	s.capture(d.ID)
-	s.check()
-	second := s
-	tab, stop := chromedp.NewContext(s.tab)
-	t.Cleanup(stop)
-	second.tab = tab
-	for _, one := range []shop{s, second} {
-		one.do(chromedp.Navigate(s.world.address(token)), chromedp.WaitVisible("button.main"), chromedp.Click("button.main"),
-			chromedp.WaitVisible("#cardNumber"))
-	}
-	s.card(goodCard, ours)
-	second.card(goodCard, ours)
-	require.Equal(t, deposit.CollectionPaid, s.state(d.ID))
-	s.requireCharged(d.ID, deposit.Collection, 12_050)
-}
-
-func TestStripe_InARealBrowser_StaffRefundAPart_TheTenantIsTold(t *testing.T) {
-	s := openShop(t)
-	d, _ := s.secure(goodCard)
-	s.capture(d.ID)
-	s.check()
-	payment := s.PaymentsOf(t, d.ID, deposit.Collection)[0].ID
-	made, err := s.Payments.RefundByStaff(context.WithoutCancel(t.Context()), payment, 2_050)
-	require.NoError(t, err)
-	require.Equal(t, deposit.RefundSucceeded, made.Status)
-	require.Contains(t, s.lastMail().Body, "€20.50")
-	require.Equal(t, deposit.CollectionPaid, s.state(d.ID), "a refund is no step of the collection")
 }

@@ -43,9 +43,7 @@ func location(ctx context.Context, t *testing.T) string {
 }
 
 func TestBrowser_SignsUpAndEndsAtThePartner_ByKeyboardAlone(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{})
-	s.Partner("demo")
+	s := demo(t)
 	browser := browsertest.New(t)
 	path := "/register?" + good(s, "demo", "op-1", "&email=a%40b.example&name=Chalets"+returnTo(partnerSite(t)))
 	require.NoError(t, chromedp.Do(browser,
@@ -58,46 +56,6 @@ func TestBrowser_SignsUpAndEndsAtThePartner_ByKeyboardAlone(t *testing.T) {
 	))
 	requireResult(t, location(browser, t), "linked", "op-1", "")
 	require.Equal(t, 1, s.Count("account_links", "revoked_at IS NULL"))
-}
-
-func TestBrowser_SignedIn_AgreesAndEndsAtThePartner(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{})
-	s.Partner("demo")
-	browser := browsertest.New(t)
-	require.NoError(t, chromedp.Do(browser,
-		chromedp.Navigate(s.URL+"/register"),
-		chromedp.SendKeys("#email", "a@b.example"),
-		chromedp.SendKeys("#password", password),
-		chromedp.SendKeys("#companyName", "Chalets"),
-		chromedp.Click("button.main"),
-		chromedp.WaitVisible("nav.desk"),
-		chromedp.Navigate(s.URL+"/login?"+good(s, "demo", "op-1", returnTo(partnerSite(t)))),
-		chromedp.Click("button.main"),
-		chromedp.WaitVisible("#arrived"),
-	))
-	requireResult(t, location(browser, t), "linked", "op-1", "")
-}
-
-func TestBrowser_FormFilledInBadly_PutsTheCursorWhereItIsNeeded(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{})
-	browser := browsertest.New(t)
-	require.NoError(t, chromedp.Do(browser,
-		chromedp.Navigate(s.URL+"/register"),
-		chromedp.SendKeys("#email", "a@b.example"),
-		chromedp.SendKeys("#password", password),
-		chromedp.SendKeys("#companyName", "   "),
-		chromedp.Click("button.main"),
-		chromedp.WaitVisible(`main[data-error-code="invalid_company_name"]`),
-	))
-	focused, err := chromedp.Run(browser, chromedp.Evaluate[string]("document.activeElement.id"))
-	require.NoError(t, err)
-	require.Equal(t, "companyName", focused)
-	styled, err := chromedp.Run(browser,
-		chromedp.Evaluate[string]("getComputedStyle(document.querySelector('button.main')).backgroundColor"))
-	require.NoError(t, err)
-	require.NotEqual(t, "rgba(0, 0, 0, 0)", styled, "the policy lets the stylesheet in")
 }
 
 func TestBrowser_FormOnAnotherSite_ChangesNothing(t *testing.T) {

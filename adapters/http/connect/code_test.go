@@ -41,27 +41,17 @@ func half(t *testing.T, s *connecttest.Server, email, query string) (*connecttes
 
 func signedIn(b *connecttest.Browser) bool { return b.Get("/dashboard").Status == http.StatusOK }
 
-func TestCode_OfTheApp_CompletesALogIn(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{})
-	app := withCodes(t, s, "a@b.example")
-	b, page := half(t, s, "a@b.example", "")
-	require.False(t, signedIn(b))
-	done := b.Send(page, 0, map[string]string{"code": app.Next()})
-	require.Equal(t, http.StatusSeeOther, done.Status, done.Body)
-	require.Equal(t, "/dashboard", done.Location)
-	require.True(t, signedIn(b))
-	require.Zero(t, s.Count("half_sign_ins", ""))
-	require.Zero(t, s.Count("code_tries", "tries > 0"), "a right code is no try")
-}
-
-func TestCode_Replayed_IsRefused(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{})
-	app := withCodes(t, s, "a@b.example")
+func TestCode_OfTheApp_CompletesALogIn_Once(t *testing.T) {
+	s, app := coded(t)
 	first, page := half(t, s, "a@b.example", "")
 	code := app.Next()
-	require.Equal(t, http.StatusSeeOther, first.Send(page, 0, map[string]string{"code": code}).Status)
+	require.False(t, signedIn(first))
+	done := first.Send(page, 0, map[string]string{"code": code})
+	require.Equal(t, http.StatusSeeOther, done.Status, done.Body)
+	require.Equal(t, "/dashboard", done.Location)
+	require.True(t, signedIn(first))
+	require.Zero(t, s.Count("half_sign_ins", ""))
+	require.Zero(t, s.Count("code_tries", "tries > 0"), "a right code is no try")
 	thief, page := half(t, s, "a@b.example", "")
 	refused := thief.Send(page, 0, map[string]string{"code": code})
 	require.Equal(t, http.StatusUnprocessableEntity, refused.Status)
@@ -72,9 +62,7 @@ func TestCode_Replayed_IsRefused(t *testing.T) {
 }
 
 func TestCode_AtOnceInManyBrowsers_OpensOneSession(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{})
-	app := withCodes(t, s, "a@b.example")
+	s, app := coded(t)
 	code := app.Next()
 	var browsers [4]*connecttest.Browser
 	var pages [4]connecttest.Answer
@@ -98,24 +86,8 @@ func TestCode_AtOnceInManyBrowsers_OpensOneSession(t *testing.T) {
 	require.Equal(t, 1, won)
 }
 
-func TestCode_OfAnotherOperator_IsRefused(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{})
-	withCodes(t, s, "a@b.example")
-	other := withCodes(t, s, "c@d.example")
-	b, page := half(t, s, "a@b.example", "")
-	for _, code := range []string{other.Next(), other.Recovery[0]} {
-		refused := b.Send(page, 0, map[string]string{"code": code})
-		require.Equal(t, http.StatusUnprocessableEntity, refused.Status)
-		require.False(t, signedIn(b))
-	}
-	require.Equal(t, 20, s.Count("recovery_codes", "used_at IS NULL"))
-}
-
 func TestCode_Recovery_WorksOnce_AndTheOperatorIsTold(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{})
-	app := withCodes(t, s, "a@b.example")
+	s, app := coded(t)
 	b, page := half(t, s, "a@b.example", "")
 	require.Equal(t, http.StatusSeeOther,
 		b.Send(page, 0, map[string]string{"code": strings.ToUpper(app.Recovery[3])}).Status)
@@ -134,20 +106,21 @@ func TestCode_Recovery_WorksOnce_AndTheOperatorIsTold(t *testing.T) {
 	require.Equal(t, http.StatusSeeOther, again.Send(refused, 0, map[string]string{"code": app.Recovery[4]}).Status)
 }
 
-// Every refusal has the same text, so that a page tells nobody whether a code was near.
+// A code of another operator is none. Every refusal has the same text, so that a page tells nobody whether a code was near.
 func TestCode_Refusals_ReadAlike(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{})
-	app := withCodes(t, s, "a@b.example")
+	s, app := coded(t)
 	used := app.Code() // confirmed the app
+	other := withCodes(t, s, "c@d.example")
 	var texts []string
-	for _, code := range []string{used, app.Wrong(), "", "x", "aaaa-aaaa-aaaa-aaaa"} {
+	for _, code := range []string{used, app.Wrong(), "aaaa-aaaa-aaaa-aaaa", other.Next(), other.Recovery[0]} {
 		b, page := half(t, s, "a@b.example", "")
 		b.From = ""
 		refused := b.Send(page, 0, map[string]string{"code": code})
 		require.Equal(t, http.StatusUnprocessableEntity, refused.Status, code)
+		require.False(t, signedIn(b))
 		texts = append(texts, refused.Text("main"))
 	}
+	require.Equal(t, 20, s.Count("recovery_codes", "used_at IS NULL"))
 	for _, text := range texts {
 		require.Equal(t, texts[0], text)
 	}
@@ -183,9 +156,7 @@ func TestCode_AfterFiveWrongOnes_OfANetwork_Waits(t *testing.T) {
 // Tries count in Postgres: a brute force that comes while Redis is away is bounded, and so is one that sends everything
 // at once.
 func TestCode_ManyTriesAtOnce_WithoutRedis_AreBounded(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{})
-	app := withCodes(t, s, "a@b.example")
+	s, app := coded(t)
 	b, page := half(t, s, "a@b.example", "")
 	token, wrong := page.Input("csrf_token", "value"), app.Wrong()
 	var mu sync.Mutex
@@ -291,9 +262,7 @@ func TestEveryPage_HasStrictHeaders(t *testing.T) {
 }
 
 func TestHalfSignIn_EndsAfterFiveMinutes_AndWithAnotherPassword(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{})
-	app := withCodes(t, s, "a@b.example")
+	s, app := coded(t)
 	late, page := half(t, s, "a@b.example", "")
 	s.Clock.Add(twofactor.SignInLifetime)
 	sent := late.Send(page, 0, map[string]string{"code": app.Code()})
@@ -309,9 +278,7 @@ func TestHalfSignIn_EndsAfterFiveMinutes_AndWithAnotherPassword(t *testing.T) {
 }
 
 func TestCode_WithoutAHalfSignIn_OrFromElsewhere_IsRefused(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{})
-	app := withCodes(t, s, "a@b.example")
+	s, app := coded(t)
 	stranger := s.Browser(t)
 	require.Equal(t, "/login?lang=fr", stranger.Get("/login/code?lang=fr").Location)
 	token := stranger.Get("/login").Input("csrf_token", "value")
@@ -334,9 +301,7 @@ func TestCode_WithoutAHalfSignIn_OrFromElsewhere_IsRefused(t *testing.T) {
 }
 
 func TestCode_KeepsTheConnectURL_AndLinksOnlyAfterTheCode(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{})
-	s.Partner("demo")
+	s := demo(t)
 	app := withCodes(t, s, "a@b.example")
 	app.Next()
 	query := "?" + good(s, "demo", "op-1", "&return_url="+url.QueryEscape("https://pms.example/back?x=1"))
@@ -355,9 +320,7 @@ func TestCode_KeepsTheConnectURL_AndLinksOnlyAfterTheCode(t *testing.T) {
 }
 
 func TestCode_GoesToNoOtherSite(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{})
-	app := withCodes(t, s, "a@b.example")
+	s, app := coded(t)
 	for _, query := range []string{
 		"?return_url=https://evil.example", "?next=https://evil.example", "?//evil.example",
 		"?redirect=//evil.example&partner=demo",
@@ -375,9 +338,7 @@ func TestCode_GoesToNoOtherSite(t *testing.T) {
 }
 
 func TestCode_TheSessionIsNew_AndThatOfTheBrowserEnds(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{})
-	app := withCodes(t, s, "a@b.example")
+	s, app := coded(t)
 	b := s.Browser(t)
 	require.Equal(t, http.StatusSeeOther, b.Submit("/register", signup("c@d.example")).Status)
 	require.True(t, signedIn(b), "somebody else's session was planted")

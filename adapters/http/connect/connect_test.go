@@ -5,13 +5,11 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/app/accounts/connections"
 	"partnerdeposits/core/id"
 	"partnerdeposits/lab/connecttest"
 )
@@ -53,9 +51,7 @@ func TestSignup_ThroughAConnectURL_MakesOperatorLinkAndEvent(t *testing.T) {
 }
 
 func TestLogin_ThroughAConnectURL_LinksOnce(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{})
-	s.Partner("demo")
+	s := demo(t)
 	require.Equal(t, http.StatusSeeOther, s.Browser(t).Submit("/register", signup("a@b.example")).Status)
 	require.Zero(t, s.Count("account_links", ""), "a plain signup links nothing")
 
@@ -70,9 +66,7 @@ func TestLogin_ThroughAConnectURL_LinksOnce(t *testing.T) {
 }
 
 func TestSignedInOperator_IsAskedAndLinksWithOneButton(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{})
-	s.Partner("demo")
+	s := demo(t)
 	b := s.Browser(t)
 	b.Submit("/register", signup("a@b.example"))
 	for _, path := range []string{"/register?", "/login?"} {
@@ -90,9 +84,7 @@ func TestSignedInOperator_IsAskedAndLinksWithOneButton(t *testing.T) {
 }
 
 func TestSignedInOperator_MayUseAnotherAccount(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{})
-	s.Partner("demo")
+	s := demo(t)
 	b := s.Browser(t)
 	b.Submit("/register", signup("a@b.example"))
 	query := good(s, "demo", "op-1", "&x=%2e")
@@ -103,9 +95,7 @@ func TestSignedInOperator_MayUseAnotherAccount(t *testing.T) {
 }
 
 func TestSignedInOperator_WhoseSessionEnded_LogsInAndKeepsTheLink(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{})
-	s.Partner("demo")
+	s := demo(t)
 	b := s.Browser(t)
 	b.Submit("/register", signup("a@b.example"))
 	query := good(s, "demo", "op-1", "")
@@ -118,9 +108,7 @@ func TestSignedInOperator_WhoseSessionEnded_LogsInAndKeepsTheLink(t *testing.T) 
 }
 
 func TestAccount_LinkedToAnotherPartner_IsRefusedAndOffersTheWayBack(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{})
-	s.Partner("demo")
+	s := demo(t)
 	s.Partner("other")
 	b := s.Browser(t)
 	b.Submit("/register?"+good(s, "demo", "op-1", ""), signup("a@b.example"))
@@ -147,9 +135,7 @@ func TestAccount_LinkedToAnotherPartner_IsRefusedAndOffersTheWayBack(t *testing.
 }
 
 func TestExternalID_OfAnotherAccount_IsAConflictAndASignupLeavesNothing(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{})
-	s.Partner("demo")
+	s := demo(t)
 	query := good(s, "demo", "op-1", returnTo("https://pms.example/done"))
 	s.Browser(t).Submit("/register?"+query, signup("a@b.example"))
 
@@ -169,90 +155,15 @@ func TestExternalID_OfAnotherAccount_IsAConflictAndASignupLeavesNothing(t *testi
 	// An account of its own, under a number of another: refused, yet signed in.
 	s.Browser(t).Submit("/register", signup("e@f.example"))
 	login2 := s.Browser(t).Submit("/login?"+query, login("e@f.example"))
-	require.Equal(t, "external_id_conflict", login2.Code())
+	requireRefused(t, login2, "external_id_conflict", "op-1", "a…@b.example")
 	// The same account, under another number.
 	login3 := s.Browser(t).Submit("/login?"+good(s, "demo", "op-2", ""), login("a@b.example"))
-	require.Equal(t, "external_id_conflict", login3.Code())
+	requireRefused(t, login3, "external_id_conflict", "op-1", "op-2")
 	require.Equal(t, 1, s.Count("account_links", ""))
-}
-
-// atOnce is how many passwords of a network may wait for a hash; a further request is refused (adapters/passwords).
-const atOnce = 16
-
-func TestSignups_AtOnceWithOneExternalID_MakeOneLinkAndOneEvent(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{})
-	s.Partner("demo")
-	query := good(s, "demo", "op-1", "")
-	statuses := make([]int, atOnce)
-	browsers, pages := make([]*connecttest.Browser, atOnce), make([]connecttest.Answer, atOnce)
-	for i := range atOnce {
-		browsers[i] = s.Browser(t)
-		pages[i] = browsers[i].Get("/register?" + query)
-	}
-	var wg sync.WaitGroup
-	for i := range atOnce {
-		b, page := browsers[i], pages[i]
-		wg.Go(func() {
-			values := url.Values{"csrf_token": {page.Input("csrf_token", "value")}, "password": {password}, "companyName": {"C"},
-				"email": {"a" + string(rune('a'+i)) + "@b.example"}}
-			statuses[i] = b.Post("/register?"+query, values).Status
-		})
-	}
-	wg.Wait()
-	won := 0
-	for _, status := range statuses {
-		if status == http.StatusSeeOther {
-			won++
-		} else {
-			require.Equal(t, http.StatusConflict, status)
-		}
-	}
-	require.Equal(t, 1, won)
-	for _, table := range []string{"operators", "accounts", "sessions", "account_links", "outbox"} {
-		require.Equal(t, 1, s.Count(table, ""), table)
-	}
-}
-
-func TestLogins_AtOnceOfOneAccount_LinkOnce(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{})
-	s.Partner("demo")
-	s.Partner("other")
-	s.Browser(t).Submit("/register", signup("a@b.example"))
-	queries := []string{good(s, "demo", "op-1", ""), good(s, "other", "op-1", "")}
-	var wg sync.WaitGroup
-	codes := make([]string, atOnce)
-	for i := range codes {
-		b := s.Browser(t)
-		page := b.Get("/login?" + queries[i%2])
-		wg.Go(func() {
-			values := url.Values{"csrf_token": {page.Input("csrf_token", "value")}, "password": {password},
-				"email": {"a@b.example"}}
-			sent := b.Post("/login?"+queries[i%2], values)
-			codes[i] = sent.Code()
-			if sent.Status != http.StatusSeeOther && sent.Status != http.StatusConflict {
-				codes[i] = sent.Body
-			}
-		})
-	}
-	wg.Wait()
-	refused := 0
-	for _, code := range codes {
-		if code != "" {
-			require.Equal(t, "account_already_linked", code)
-			refused++
-		}
-	}
-	require.Equal(t, len(codes)/2, refused, "one partner won and all its log-ins end well")
-	require.Equal(t, 1, s.Count("account_links", ""))
-	require.Equal(t, 1, s.Count("outbox", ""))
 }
 
 func TestEmailTaken_SaysToLogInAndKeepsTheLink(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{})
-	s.Partner("demo")
+	s := demo(t)
 	s.Browser(t).Submit("/register", signup("a@b.example"))
 	query := good(s, "demo", "op-1", "&email=x%40y.example")
 	sent := s.Browser(t).Submit("/register?"+query, signup("A@b.EXAMPLE"))
@@ -266,9 +177,7 @@ func TestEmailTaken_SaysToLogInAndKeepsTheLink(t *testing.T) {
 }
 
 func TestLinkToTheOtherPage_KeepsEveryParameterToTheByte(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{})
-	s.Partner("demo")
+	s := demo(t)
 	b := s.Browser(t)
 	for _, more := range []string{
 		"", "&email=a%40b.example&name=A+B%20C", "&x=1&x=2&&y", "&name=%E2%9C%93&name=%e2%9c%93",
@@ -289,20 +198,4 @@ func TestLinkToTheOtherPage_KeepsEveryParameterToTheByte(t *testing.T) {
 	}
 	require.Equal(t, "/login", b.Get("/register").LinkTo("/login"))
 	require.Equal(t, "/register", b.Get("/login").LinkTo("/register"))
-}
-
-func TestConnectURL_OfTheCommand_OpensTheFormPrefilled(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{})
-	s.Partner("demo")
-	raw, err := s.Connections.ConnectURL(t.Context(), connections.URLRequest{
-		PartnerSlug: "demo", ExternalID: "op 1.&", Email: "a+b@c.example", Name: "É & Co",
-		ReturnURL: "http://localhost:3000/cb?a=1",
-	})
-	require.NoError(t, err)
-	page := s.Browser(t).Get(strings.TrimPrefix(raw, s.URL))
-	require.Equal(t, http.StatusOK, page.Status)
-	require.Equal(t, "a+b@c.example", page.Input("email", "value"))
-	require.Equal(t, "É & Co", page.Input("companyName", "value"))
-	require.Contains(t, page.Body, "localhost:3000")
 }

@@ -12,9 +12,7 @@ import (
 )
 
 func TestConsent_NamesWhatIsLinked(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{})
-	s.Partner("demo")
+	s := demo(t)
 	query := good(s, "demo", "op-17/ü", "")
 	for _, path := range []string{"/register?", "/login?"} {
 		page := s.Browser(t).Get(path + query)
@@ -47,9 +45,7 @@ func requireRefused(t *testing.T, page connecttest.Answer, code string, named ..
 }
 
 func TestConsent_ThatMustBeRefused_IsNotOffered(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{})
-	s.Partner("demo")
+	s := demo(t)
 	s.Partner("other")
 	owner := s.Browser(t)
 	owner.Submit("/register?"+good(s, "demo", "op-1", ""), signup("lea@b.example"))
@@ -81,23 +77,8 @@ func TestConsent_ThatMustBeRefused_IsNotOffered(t *testing.T) {
 	require.Equal(t, 1, s.Count("account_links", ""))
 }
 
-func TestRefusal_AfterAForm_NamesBothSides(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{})
-	s.Partner("demo")
-	s.Browser(t).Submit("/register?"+good(s, "demo", "op-1", ""), signup("lea@b.example"))
-	s.Browser(t).Submit("/register", signup("kim@c.example"))
-
-	sent := s.Browser(t).Submit("/login?"+good(s, "demo", "op-2", ""), login("lea@b.example"))
-	requireRefused(t, sent, "external_id_conflict", "op-1", "op-2")
-	sent = s.Browser(t).Submit("/login?"+good(s, "demo", "op-1", ""), login("kim@c.example"))
-	requireRefused(t, sent, "external_id_conflict", "op-1", "l…@b.example")
-}
-
 func TestConnectURL_FromBeforeARevocation_IsExpired(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{})
-	s.Partner("demo")
+	s := demo(t)
 	owner, old := s.Browser(t), good(s, "demo", "op-1", "")
 	owner.Submit("/register?"+old, signup("lea@b.example"))
 	s.Clock.Set(s.Clock.Now().Add(2 * time.Second))
@@ -123,9 +104,7 @@ func TestConnectURL_FromBeforeARevocation_IsExpired(t *testing.T) {
 }
 
 func TestLinkedOperator_IsNotAskedAgain(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{})
-	s.Partner("demo")
+	s := demo(t)
 	b := s.Browser(t)
 	b.Submit("/register?"+good(s, "demo", "op-1", ""), signup("a@b.example"))
 	for _, path := range []string{"/register?", "/login?"} {

@@ -33,46 +33,20 @@ func failures(s *connecttest.Server, apiKey secret.Text) []failing {
 		{"unknown partner", good(s, "nobody", "op-1", ""), 404, "partner_not_found"},
 		{"no partner", strings.Replace(ok, "partner=demo&", "", 1), 404, "partner_not_found"},
 		{"doubled partner", ok + "&partner=demo", 404, "partner_not_found"},
-		{"slug in capitals", strings.Replace(ok, "partner=demo", "partner=DEMO", 1), 404, "partner_not_found"},
-		{"slug with a zero byte", strings.Replace(ok, "partner=demo", "partner=demo%00", 1), 404, "partner_not_found"},
 		{"unknown partner before everything else", "partner=nobody", 404, "partner_not_found"},
 		{"no secret", good(s, "bare", "op-1", ""), 409, "missing_connect_secret"},
 		{"no secret before the signature", "partner=bare&external_id=x&ts=1&sig=1", 409, "missing_connect_secret"},
 		{"wrong secret", connecttest.Query("svc_cs_other", "demo", "op-1", ts, ""), 400, "invalid_signature"},
-		{"secret of another partner", connecttest.Query("svc_cs_of_other", "demo", "op-1", ts, ""), 400, "invalid_signature"},
 		{"api key as secret", connecttest.Query(apiKey, "demo", "op-1", ts, ""), 400, "invalid_signature"},
-		{"wrong order", "partner=demo&external_id=op-1&ts=" + ts + "&sig=" + connect.Sign(key, "op-1", "demo", ts), 400,
-			"invalid_signature"},
-		{"upper-case sig", strings.Replace(ok, sig, strings.ToUpper(sig), 1), 400, "invalid_signature"},
-		{"short sig", strings.TrimSuffix(ok, sig[63:]), 400, "invalid_signature"},
-		{"sig with a prefix", strings.Replace(ok, "sig=", "sig=sha256=", 1), 400, "invalid_signature"},
-		{"no sig", strings.TrimSuffix(ok, "&sig="+sig), 400, "invalid_signature"},
-		{"empty sig", strings.TrimSuffix(ok, sig), 400, "invalid_signature"},
 		{"doubled sig", ok + "&sig=" + sig, 400, "invalid_signature"},
-		{"no ts", strings.Replace(ok, "&ts="+ts, "", 1), 400, "invalid_signature"},
 		{"doubled ts", ok + "&ts=" + ts, 400, "invalid_signature"},
-		{"another ts", strings.Replace(ok, "ts="+ts, "ts="+unix(now.Add(time.Second)), 1), 400, "invalid_signature"},
-		{"ts with a decimal suffix", strings.Replace(ok, "ts="+ts, "ts="+ts+".0", 1), 400, "invalid_signature"},
-		{"ts with a decimal suffix, signed so", sign(ts + ".0"), 400, "invalid_signature"},
-		{"ts with a sign", sign("%2B" + ts), 400, "invalid_signature"},
-		{"ts with a blank", strings.Replace(ok, "ts="+ts, "ts=+"+ts, 1), 400, "invalid_signature"},
-		{"ts in Arabic digits", sign("١٧٩٠٠٠٠٠٠٠"), 400, "invalid_signature"},
-		{"no external id", strings.Replace(ok, "&external_id=op-1", "", 1), 400, "invalid_signature"},
-		{"empty external id", connecttest.Query(key, "demo", "", ts, ""), 400, "invalid_signature"},
 		{"doubled external id", ok + "&external_id=op-1", 400, "invalid_signature"},
-		{"doubled external id in another case of escape", ok + "&external%5Fid=op-1", 400, "invalid_signature"},
 		{"external id changed", strings.Replace(ok, "op-1", "op-2", 1), 400, "invalid_signature"},
 		{"external id with a zero byte, signed so", connecttest.Query(key, "demo", "op\x001", ts, ""), 400,
 			"invalid_signature"},
-		{"external id that is no UTF-8, signed so", connecttest.Query(key, "demo", "op\xff", ts, ""), 400,
-			"invalid_signature"},
-		{"external id with a broken escape", strings.Replace(ok, "op-1", "op-1%zz", 1), 400, "invalid_signature"},
 		{"external id too long, signed so", connecttest.Query(key, "demo", strings.Repeat("x", 256), ts, ""), 400,
 			"invalid_signature"},
 		{"too old", sign(unix(now.Add(-30*day - time.Second))), 410, "expired"},
-		{"too far ahead", sign(unix(now.Add(30*day + time.Second))), 410, "expired"},
-		{"milliseconds", sign(ts + "000"), 410, "expired"},
-		{"zero", sign("0"), 410, "expired"},
 		{"too old and wrong", strings.Replace(sign("1"), "op-1", "op-2", 1), 400, "invalid_signature"},
 		{"return_url alone", returnTo("https://pms.example/")[1:], 404, "partner_not_found"},
 	}
@@ -115,20 +89,8 @@ func TestConnectURL_ThatIsNotGood_IsRefusedWithItsCode(t *testing.T) {
 	require.Zero(t, s.Count("outbox", ""))
 }
 
-func TestConnectURL_AtTheEdgesOfTheWindow_IsGood(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{})
-	s.Partner("demo")
-	b := s.Browser(t)
-	for _, at := range []time.Time{s.Clock.Now().Add(-connect.Window), s.Clock.Now().Add(connect.Window)} {
-		require.Equal(t, http.StatusOK, b.Get("/register?"+connecttest.Query(key, "demo", "a.b/ü +&", unix(at), "")).Status)
-	}
-}
-
 func TestConnectURL_ThatExpiresWhileTheFormIsFilledIn_IsRefusedAtThePost(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{})
-	s.Partner("demo")
+	s := demo(t)
 	b := s.Browser(t)
 	page := b.Get("/register?" + good(s, "demo", "op-1", ""))
 	require.Equal(t, http.StatusOK, page.Status)

@@ -38,15 +38,7 @@ func TestLogin_WrongPasswordsOfAnotherNetwork_LockNobodyOut(t *testing.T) {
 	require.Equal(t, "rate_limited", refused.Code(), "the attacker has used its attempts up")
 	require.NotEmpty(t, refused.Header.Get("Retry-After"))
 
-	_, logIn := from(t, s, "198.51.100.7")
-	require.Equal(t, http.StatusSeeOther, logIn("a@b.example", password).Status)
-}
-
-func TestLogin_ThatSucceeds_DoesNotCount(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{Counted: true})
-	s.Browser(t).Submit("/register", signup("a@b.example"))
-	for range 12 {
+	for range 12 { // a log-in that succeeds does not count
 		_, logIn := from(t, s, "198.51.100.7")
 		require.Equal(t, http.StatusSeeOther, logIn("a@b.example", password).Status)
 	}
@@ -58,20 +50,19 @@ func TestLogin_AfterAHundredFailuresOfAnEmail_IsForNetworksThatSignedInBefore(t 
 	home := s.Browser(t)
 	home.From = "2001:db8:1:2::1"
 	require.Equal(t, http.StatusSeeOther, home.Submit("/register", signup("a@b.example")).Status)
+	s.Browser(t).Submit("/register", signup("c@d.example"))
 	_, fromOffice := from(t, s, "198.51.100.7")
 	require.Equal(t, http.StatusSeeOther, fromOffice("a@b.example", password).Status)
 
-	for i := range 100 {
-		_, attack := from(t, s, fmt.Sprintf("192.0.2.%d", i))
-		require.Equal(t, "bad_credentials", attack("a@b.example", "wrong password").Code(), i)
-		require.Equal(t, "bad_credentials", attack("nobody@b.example", "wrong password").Code(), i)
-	}
+	lockOut(t, s, "a@b.example", "nobody@b.example")
 	for _, email := range []string{"a@b.example", "nobody@b.example"} {
 		_, logIn := from(t, s, "203.0.113.1")
 		refused := logIn(email, password)
 		require.Equal(t, http.StatusTooManyRequests, refused.Status, "an unknown address is told the same")
 		require.Equal(t, "rate_limited", refused.Code())
 	}
+	_, others := from(t, s, "203.0.113.2")
+	require.Equal(t, http.StatusSeeOther, others("c@d.example", password).Status, "another address")
 	for _, known := range []string{"198.51.100.7", "2001:db8:1:2:ffff::9"} {
 		_, logIn := from(t, s, known)
 		require.Equal(t, "bad_credentials", logIn("a@b.example", "wrong password").Code(), known)
@@ -162,16 +153,4 @@ func TestReset_MakesItsNetworkKnown_ButNotWhileTwoFactorCodesAreOn(t *testing.T)
 	thief, _ := from(t, s, "203.0.113.9")
 	reset(thief, "a third password")
 	require.Equal(t, 2, s.Count("operator_networks", ""), "a mailbox alone gives no more tries of codes")
-}
-
-func TestLogin_AfterFailuresOfOneEmail_LetsOthersIn(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{Counted: true})
-	s.Browser(t).Submit("/register", signup("c@d.example"))
-	for i := range 101 {
-		_, attack := from(t, s, fmt.Sprintf("192.0.2.%d", i))
-		attack("a@b.example", "wrong password")
-	}
-	_, logIn := from(t, s, "203.0.113.1")
-	require.Equal(t, http.StatusSeeOther, logIn("c@d.example", password).Status)
 }

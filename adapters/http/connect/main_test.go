@@ -18,6 +18,23 @@ const (
 	password = "correct horse battery"
 )
 
+// demo serves the pages beside other tests, with a partner.
+func demo(t *testing.T) *connecttest.Server {
+	t.Helper()
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{})
+	s.Partner("demo")
+	return s
+}
+
+// coded serves the pages beside other tests, with an operator whose two-factor codes are on.
+func coded(t *testing.T) (*connecttest.Server, *connecttest.App) {
+	t.Helper()
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{})
+	return s, withCodes(t, s, "a@b.example")
+}
+
 func unix(at time.Time) string { return strconv.FormatInt(at.Unix(), 10) }
 
 // good is the query of a connect URL that works now.

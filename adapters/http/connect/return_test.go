@@ -25,32 +25,18 @@ func TestReturnURL(t *testing.T) {
 		asked  string // host on the page that asks; "" with direct false: ignored
 	}{
 		{"registered", partner.Production, "https://pms.example/done?x=%7E1&y", true, ""},
-		{"registered, in capitals", partner.Production, "https://PMS.example/", true, ""},
 		{"not registered", partner.Production, "https://elsewhere.example/done", false, "elsewhere.example"},
 		{"another port is another origin", partner.Production, "https://pms.example:8443/", false, "pms.example:8443"},
-		{"looks alike", partner.Production, "https://pms.example.evil.example/", false, "pms.example.evil.example"},
 		{"look-alike letters", partner.Production, "https://pmѕ.example/", false, "xn--pm-foc.example"},
-		{"look-alike letters outside production", partner.Development, "https://pmѕ.example:8443/", false,
-			"xn--pm-foc.example:8443"},
-		{"registered with other letters", partner.Production, "https://büro.example/", false, "xn--bro-hoa.example"},
 		{"letters that IDNA refuses", partner.Production, "https://pms\u0338.example/", false, "xn--"},
-		{"letters that IDNA refuses, outside production", partner.Staging, "https://a_\u0441.example/", false, "xn--"},
 		{"punycode that is none", partner.Development, "https://xn--a.example/", false, "xn--a.example"},
 		{"http", partner.Production, "http://pms.example/", false, ""},
-		{"http on localhost in production", partner.Production, "http://localhost:3000/", false, ""},
 		{"http on localhost", partner.Development, "http://localhost:3000/cb", true, ""},
-		{"IPv6 of this machine", partner.Staging, "http://[::1]:3000/cb", true, ""},
 		{"anything outside production", partner.Staging, "https://elsewhere.example/", true, ""},
-		{"http elsewhere", partner.Development, "http://elsewhere.example/", false, ""},
 		{"script", partner.Development, "javascript:alert(1)", false, ""},
-		{"data", partner.Development, "data:text/html,x", false, ""},
 		{"no scheme", partner.Development, "//evil.example/", false, ""},
-		{"path", partner.Development, "/dashboard", false, ""},
 		{"user info", partner.Development, "https://pms.example@evil.example/", false, ""},
-		{"fragment", partner.Development, "https://pms.example/#x", false, ""},
 		{"backslash", partner.Development, `https://pms.example\@evil.example/`, false, ""},
-		{"line feed", partner.Development, "https://pms.example/\r\nSet-Cookie: x=1", false, ""},
-		{"too long", partner.Development, "https://pms.example/" + strings.Repeat("x", 2048), false, ""},
 	}
 	servers := map[partner.Environment]*connecttest.Server{}
 	for _, env := range []partner.Environment{partner.Production, partner.Staging, partner.Development} {
@@ -84,9 +70,7 @@ func TestReturnURL(t *testing.T) {
 }
 
 func TestReturnURL_SentTwice_IsIgnored(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{})
-	s.Partner("demo")
+	s := demo(t)
 	sent := s.Browser(t).Submit("/register?"+
 		good(s, "demo", "op", returnTo("https://a.example/")+returnTo("https://b.example/")), signup("a@b.example"))
 	require.Equal(t, "/dashboard", sent.Location)

@@ -30,6 +30,13 @@ type desk struct {
 
 func newDesk(t *testing.T, uploads ...*dashboard.Uploads) *desk {
 	t.Helper()
+	t.Parallel()
+	return deskOf(t, uploads...)
+}
+
+// deskOf is newDesk for a test that has two, and says itself that it runs beside others.
+func deskOf(t *testing.T, uploads ...*dashboard.Uploads) *desk {
+	t.Helper()
 	var o connecttest.Options
 	for _, u := range uploads {
 		o.Uploads = u
@@ -94,7 +101,6 @@ func (d *desk) done(answer connecttest.Answer, intent string) connecttest.Answer
 }
 
 func TestCapture_AsksOnceMoreAndCollects(t *testing.T) {
-	t.Parallel()
 	d := newDesk(t)
 	secured(t, d.Server, d.reference, 24*time.Hour)
 	asked := d.ask("capture",
@@ -121,19 +127,7 @@ func TestCapture_AsksOnceMoreAndCollects(t *testing.T) {
 	require.NotContains(t, d.b.Get(d.path).Body, "You claimed", "later")
 }
 
-func TestCapture_OfTheWholeAmount_NamesNoRest(t *testing.T) {
-	t.Parallel()
-	d := newDesk(t)
-	secured(t, d.Server, d.reference, 24*time.Hour)
-	asked := d.ask("capture", nil)
-	require.Contains(t, asked.Body, "Claim €1,250.50?")
-	require.NotContains(t, asked.Body, "The other")
-	d.done(d.confirm(asked, "capture"), "capture")
-	require.EqualValues(t, 125_050, depositOf(t, d.Server, d.reference).CapturedAmount)
-}
-
 func TestRelease_AsksOnceMoreAndEndsTheCover(t *testing.T) {
-	t.Parallel()
 	d := newDesk(t)
 	secured(t, d.Server, d.reference, 24*time.Hour)
 	asked := d.ask("release", map[string]string{"comment": "all fine"})
@@ -146,7 +140,6 @@ func TestRelease_AsksOnceMoreAndEndsTheCover(t *testing.T) {
 }
 
 func TestCancel_AsksOnceMoreAndEndsTheCheckout(t *testing.T) {
-	t.Parallel()
 	d := newDesk(t)
 	asked := d.ask("cancel", map[string]string{"comment": "double"})
 	require.Contains(t, asked.Body, "The link stops working")
@@ -158,7 +151,6 @@ func TestCancel_AsksOnceMoreAndEndsTheCheckout(t *testing.T) {
 }
 
 func TestSendLink_AsksOnceMoreAndMailsOnce(t *testing.T) {
-	t.Parallel()
 	d := newDesk(t)
 	asked := d.ask("send_link", map[string]string{"email": "grace@example.com"})
 	require.Contains(t, asked.Body, "Send the link to grace@example.com?")
@@ -179,44 +171,7 @@ func TestSendLink_AsksOnceMoreAndMailsOnce(t *testing.T) {
 	require.Equal(t, deposit.MaxLinksTo, d.Count("mails", "link_of IS NOT NULL"))
 }
 
-func TestAct_ADoubleClick_HappensOnce(t *testing.T) {
-	t.Parallel()
-	for intent, after := range map[string]deposit.Status{"capture": deposit.Captured, "release": deposit.Closed,
-		"cancel": deposit.Cancelled} {
-		t.Run(intent, func(t *testing.T) {
-			t.Parallel()
-			d := newDesk(t)
-			if intent != "cancel" {
-				secured(t, d.Server, d.reference, 24*time.Hour)
-			}
-			d.confirmAtOnce(d.ask(intent, nil), intent)
-			require.Equal(t, after, depositOf(t, d.Server, d.reference).Status)
-			require.Equal(t, 1, d.Count("deposit_transitions", ""))
-			require.Equal(t, 1, d.Count("outbox", "name <> 'rental_operator.linked'"))
-			require.LessOrEqual(t, d.Count("payments", ""), 1)
-		})
-	}
-}
-
-func TestAct_InTwoTabs_TheSecondIsToldAndDoesNothing(t *testing.T) {
-	t.Parallel()
-	d := newDesk(t)
-	secured(t, d.Server, d.reference, 24*time.Hour)
-	first, second := d.ask("capture", map[string]string{"amount": "100"}), d.ask("release", nil)
-	again := d.ask("capture", map[string]string{"amount": "200"})
-	d.done(d.confirm(first, "capture"), "capture")
-	for intent, tab := range map[string]connecttest.Answer{"release": second, "capture": again} {
-		told := d.confirm(tab, intent)
-		require.Equal(t, http.StatusConflict, told.Status)
-		require.Contains(t, told.Body,
-			"Nothing was done: the deposit has changed since you opened the page. It is now: Claimed.")
-	}
-	require.EqualValues(t, 10_000, depositOf(t, d.Server, d.reference).CapturedAmount)
-	require.Equal(t, 1, d.Count("deposit_transitions", ""))
-}
-
 func TestAct_OnADepositThatChangedMeanwhile_DoesNothing(t *testing.T) {
-	t.Parallel()
 	d := newDesk(t)
 	asked := d.ask("cancel", nil)
 	refused(t, d.Server, d.reference) // still cancellable, but not the deposit that the operator saw
@@ -236,7 +191,6 @@ func TestAct_OnADepositThatChangedMeanwhile_DoesNothing(t *testing.T) {
 }
 
 func TestAct_ThatTheStatusRulesOut_IsRefusedBeforeAndAfterTheQuestion(t *testing.T) {
-	t.Parallel()
 	d := newDesk(t)
 	token := d.b.Get(d.path).Input("csrf_token", "value")
 	for _, c := range []struct{ intent, says string }{{"capture", "Nothing was claimed"},
@@ -249,8 +203,10 @@ func TestAct_ThatTheStatusRulesOut_IsRefusedBeforeAndAfterTheQuestion(t *testing
 		}
 	}
 	secured(t, d.Server, d.reference, time.Hour)
+	const noClaim = "Nothing was done: nothing is claimed of this deposit."
 	for _, c := range []struct{ intent, says string }{{"cancel", "Nothing was cancelled"},
-		{"send_link", "No e-mail was sent"}} {
+		{"send_link", "No e-mail was sent"}, {"settled_elsewhere", noClaim}, {"withdraw_claim", noClaim},
+		{"remind", noClaim}} {
 		for _, confirm := range []string{"", "yes"} {
 			told := d.b.Post(d.path,
 				url.Values{"csrf_token": {token}, "intent": {c.intent}, "email": {"a@b.example"}, "confirm": {confirm}})
@@ -265,7 +221,6 @@ func TestAct_ThatTheStatusRulesOut_IsRefusedBeforeAndAfterTheQuestion(t *testing
 }
 
 func TestAct_WithMistakes_NamesThemAndKeepsTheWords(t *testing.T) {
-	t.Parallel()
 	d := newDesk(t)
 	secured(t, d.Server, d.reference, time.Hour)
 	for _, amount := range []string{"0", "0.00", "-1", "1250.51", "1,250.50", "1 250", "1.234", "1e2", "€5", "5.", ".5",
@@ -299,7 +254,6 @@ func TestAct_WithMistakes_NamesThemAndKeepsTheWords(t *testing.T) {
 
 // A partner hears of a deposit that was made here while it is linked, without partnerContext, and no longer.
 func TestActs_OnADepositMadeHere_NotifyTheLinkedPartnerOnly(t *testing.T) {
-	t.Parallel()
 	d := newDesk(t)
 	make := func() {
 		d.path, _, _ = strings.Cut(d.b.Submit("/dashboard/deposits/new", newFields(nil)).Location, "?")

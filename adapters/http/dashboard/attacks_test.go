@@ -29,7 +29,6 @@ func routes() (all [][2]string) {
 
 // A page that no link leads to is found by nobody.
 func TestEveryPage_IsReachedByLinksFromTheFirst(t *testing.T) {
-	t.Parallel()
 	d := newDesk(t)
 	secured(t, d.Server, d.another(), time.Hour) // its claim is a page
 	reached, opened := map[string]bool{}, map[string]bool{}
@@ -103,7 +102,9 @@ func unchanged(d *desk) func(what string) {
 			FROM clients),
 			(SELECT string_agg(o::text, ',' ORDER BY o.id) FROM operators o), (SELECT string_agg(company_name, ',' ORDER BY id)
 			FROM accounts), (SELECT count(*) FROM sessions),
-			(SELECT count(*) FROM operator_tokens))`).Scan(&all))
+			(SELECT count(*) FROM operator_tokens), (SELECT string_agg(c::text, ',') FROM collections c),
+			(SELECT string_agg(f::text, ',') FROM second_factors f), (SELECT count(*) FROM recovery_codes
+			WHERE used_at IS NULL), (SELECT count(*) FROM deposit_files))`).Scan(&all))
 		return all
 	}
 	before := state()
@@ -114,7 +115,6 @@ func unchanged(d *desk) func(what string) {
 }
 
 func TestEveryForm_WithoutItsTokenOrFromAnotherSite_ChangesNothing(t *testing.T) {
-	t.Parallel()
 	d := newDesk(t)
 	secured(t, d.Server, d.reference, time.Hour)
 	partnerPage := d.b.Get("/dashboard/partner")
@@ -152,7 +152,6 @@ func TestEveryForm_WithoutItsTokenOrFromAnotherSite_ChangesNothing(t *testing.T)
 }
 
 func TestEveryPage_WithoutASession_LeadsToTheLogin(t *testing.T) {
-	t.Parallel()
 	d := newDesk(t)
 	secured(t, d.Server, d.reference, 24*time.Hour) // its claim is a page
 	nobody := d.Browser(t)
@@ -179,15 +178,18 @@ func TestEveryPage_WithoutASession_LeadsToTheLogin(t *testing.T) {
 }
 
 func TestEveryPage_NeverShowsOrChangesAnotherAccountsDeposit(t *testing.T) {
-	t.Parallel()
 	d := newDesk(t)
 	stranger, _ := linked(t, d.Server, "c@d.example", "demo")
 	token := stranger.Get("/dashboard/partner").Input("csrf_token", "value")
 	link := d.b.Get("/dashboard/partner").Input("link", "value")
 	depositID := strings.TrimPrefix(d.path, "/dashboard/deposits/")
-	for _, status := range []string{"pending", "active"} {
-		if status == "active" {
+	for _, status := range []string{"pending", "active", "captured"} {
+		switch status {
+		case "active":
 			secured(t, d.Server, d.reference, time.Hour)
+		case "captured":
+			refusedClaim(t, d.Server, d.reference) // which can be ended, and its tenant reminded
+			change(t, d.Server, `UPDATE collections SET asked_at = asked_at - interval '24 hours'`)
 		}
 		check := unchanged(d)
 		for _, r := range routes() {
@@ -223,7 +225,6 @@ func TestEveryPage_NeverShowsOrChangesAnotherAccountsDeposit(t *testing.T) {
 }
 
 func TestGets_ChangeNothing(t *testing.T) {
-	t.Parallel()
 	d := newDesk(t)
 	page := d.b.Get("/dashboard/partner")
 	token, link := page.Input("csrf_token", "value"), page.Input("link", "value")
@@ -241,7 +242,6 @@ func TestGets_ChangeNothing(t *testing.T) {
 }
 
 func TestEveryAnswer_HasAStrictPolicyAndLeadsNowhereElse(t *testing.T) {
-	t.Parallel()
 	d := newDesk(t)
 	secured(t, d.Server, d.reference, time.Hour)
 	token := d.b.Get("/dashboard").Input("csrf_token", "value")

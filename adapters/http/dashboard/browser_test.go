@@ -17,7 +17,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/connect"
 	"partnerdeposits/core/site"
 	"partnerdeposits/lab/browsertest"
 	"partnerdeposits/lab/connecttest"
@@ -29,8 +29,8 @@ var viewports = map[string]chromedp.Action[chromedp.Void]{
 	"desktop": chromedp.EmulateViewport(1280, 900),
 }
 
-// signIn signs a new operator up through a connect URL, in the browser.
-func signIn(ctx context.Context, t *testing.T, s *connecttest.Server, email string) {
+// signIn signs a new operator up through a connect URL, in the browser, and gives the account.
+func signIn(ctx context.Context, t *testing.T, s *connecttest.Server, email string) connect.Account {
 	t.Helper()
 	require.NoError(t, chromedp.Do(ctx,
 		chromedp.Navigate(s.URL+"/register?"+
@@ -38,6 +38,9 @@ func signIn(ctx context.Context, t *testing.T, s *connecttest.Server, email stri
 		chromedp.SendKeys("#email", email), chromedp.SendKeys("#password", "correct horse battery"),
 		chromedp.Click("button.main"), chromedp.WaitVisible("nav.desk"),
 	))
+	_, account, err := s.Postgres.Operators.OperatorByEmail(t.Context(), email)
+	require.NoError(t, err)
+	return account
 }
 
 func ask(ctx context.Context, t *testing.T, expression string) string {
@@ -45,71 +48,6 @@ func ask(ctx context.Context, t *testing.T, expression string) string {
 	answer, err := chromedp.Run(ctx, chromedp.Evaluate[string](expression))
 	require.NoError(t, err)
 	return answer
-}
-
-func TestBrowser_FromTheListToACapture(t *testing.T) {
-	t.Parallel()
-	for name, viewport := range viewports {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := connecttest.New(t, connecttest.Options{})
-			p := s.Partner("demo")
-			browser := browsertest.New(t)
-			require.NoError(t, chromedp.Do(browser, viewport, browsertest.WithoutScript))
-			signIn(browser, t, s, "a@b.example")
-			_, account, err := s.Postgres.Operators.OperatorByEmail(t.Context(), "a@b.example")
-			require.NoError(t, err)
-			reference := deposits(t, s, p, account.ID, 3)[1]
-			secured(t, s, reference, 48*time.Hour)
-			require.NoError(t, chromedp.Do(browser,
-				chromedp.Click(`nav.desk a[href="/dashboard/deposits"]`), chromedp.WaitVisible("#q"),
-				chromedp.SendKeys("#q", reference), chromedp.Click("form.filter button"),
-				chromedp.WaitNotPresent("table.deposits tbody tr + tr"),
-				chromedp.Click("table.deposits .who a"), chromedp.WaitVisible("#acts"),
-				chromedp.Click("#capture a"), chromedp.WaitVisible("#capture-amount"),
-				chromedp.SetValue("#capture-amount", "80,25"), chromedp.Click("#capture-reason-cleaning"),
-				chromedp.SendKeys("#capture-description", "The oven"),
-				chromedp.Click("#capture button"), chromedp.WaitVisible("button.danger"),
-			))
-			require.Equal(t, "Claim €80.25?", ask(browser, t, "document.querySelector('h1').textContent"))
-			require.NoError(t, chromedp.Do(browser, chromedp.Click("button.danger"), chromedp.WaitVisible(".notice")))
-			require.Contains(t, ask(browser, t, "document.querySelector('.notice').textContent"), "You claimed €80.25.")
-			require.Contains(t, ask(browser, t, "document.querySelector('.timeline').textContent"), "The oven")
-			got := depositOf(t, s, reference)
-			require.Equal(t, deposit.Captured, got.Status)
-			require.EqualValues(t, 8_025, got.CapturedAmount)
-		})
-	}
-}
-
-func TestBrowser_FromANewDepositToItsLink(t *testing.T) {
-	t.Parallel()
-	for name, viewport := range viewports {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := connecttest.New(t, connecttest.Options{})
-			s.Partner("demo")
-			browser := browsertest.New(t)
-			require.NoError(t, chromedp.Do(browser, viewport, browsertest.WithoutScript))
-			signIn(browser, t, s, "a@b.example")
-			require.NoError(t, chromedp.Do(browser,
-				chromedp.Click(`a[href="/dashboard/deposits/new"]`), chromedp.WaitVisible("#amount"),
-				chromedp.SendKeys("#amount", "60"), chromedp.SetValue("#startsOn", "2027-07-01"),
-				chromedp.SetValue("#endsOn", "2027-07-08"),
-				chromedp.Click("button.main"), chromedp.WaitVisible("[role=alert]"),
-				chromedp.WaitVisible("#amount:focus"), // the first mistake has the focus
-			))
-			require.NoError(t, chromedp.Do(browser,
-				chromedp.SetValue("#amount", "300"), chromedp.Click("button.main"), chromedp.WaitVisible("#copy-link"),
-				chromedp.SendKeys("#send_link-email", "grace@example.com"),
-				chromedp.Click("#send_link button"), chromedp.WaitReady(question),
-			))
-			require.Equal(t, "Send the link to grace@example.com?", ask(browser, t, "document.querySelector('h1').textContent"))
-			require.NoError(t, chromedp.Do(browser, chromedp.Click("button.main"), chromedp.WaitVisible(".notice")))
-			require.Contains(t, ask(browser, t, "document.querySelector('.notice').textContent"), "on its way")
-			require.Equal(t, 1, s.Count("mails", "recipient = 'grace@example.com'"))
-		})
-	}
 }
 
 // Two photos go with a capture, in both languages: three clicks from the deposit's page, beside typing and choosing.
@@ -132,9 +70,7 @@ func TestBrowser_ACaptureWithTwoPhotos(t *testing.T) {
 				scheme := scheme[device+" "+lang]
 				browser := browsertest.New(t, browsertest.Schemes[scheme]...)
 				require.NoError(t, chromedp.Do(browser, viewport, browsertest.WithoutScript))
-				signIn(browser, t, s, "a@b.example")
-				_, account, err := s.Postgres.Operators.OperatorByEmail(t.Context(), "a@b.example")
-				require.NoError(t, err)
+				account := signIn(browser, t, s, "a@b.example")
 				reference := deposits(t, s, p, account.ID, 1)[0]
 				secured(t, s, reference, 48*time.Hour)
 				picture := func(name string) { browsertest.LooksRight(browser, t, name+"-"+lang+"-"+scheme+"-"+device) }
@@ -175,9 +111,7 @@ func TestBrowser_EveryPageInBothSchemesAndLanguages_IsAccessible(t *testing.T) {
 			p := s.Partner("demo")
 			browser := browsertest.New(t, first...)
 			require.NoError(t, chromedp.Do(browser, viewports["phone"]))
-			signIn(browser, t, s, "a@b.example")
-			_, account, err := s.Postgres.Operators.OperatorByEmail(t.Context(), "a@b.example")
-			require.NoError(t, err)
+			account := signIn(browser, t, s, "a@b.example")
 			made := deposits(t, s, p, account.ID, 11)
 			refusedClaim(t, s, made[6])
 			change(t, s, `UPDATE collections SET asked_at = NULL`)

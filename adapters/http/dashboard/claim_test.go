@@ -3,7 +3,6 @@ package dashboard_test
 import (
 	"context"
 	"net/http"
-	"net/url"
 	"testing"
 	"time"
 
@@ -15,7 +14,6 @@ import (
 	"partnerdeposits/lab/checkouttest"
 	"partnerdeposits/lab/connecttest"
 	"partnerdeposits/lab/servicetest"
-	paymentports "partnerdeposits/ports/payments"
 )
 
 // claimDesk is a desk with a refused claim of 120.50 euros.
@@ -26,6 +24,7 @@ type claimDesk struct {
 
 func newClaim(t *testing.T) claimDesk {
 	t.Helper()
+	t.Parallel()
 	c := claimDesk{provider: &checkouttest.Provider{}}
 	c.desk = &desk{t: t, Server: connecttest.New(t, connecttest.Options{Parts: func(p *servicetest.Parts) {
 		c.provider.PaymentProvider = p.Provider
@@ -80,7 +79,6 @@ func (c claimDesk) conflict(told connecttest.Answer, says string) {
 }
 
 func TestClaim_Refused_ShowsTheLinkAndTheActs(t *testing.T) {
-	t.Parallel()
 	c := newClaim(t)
 	page := c.b.Get(c.path)
 	require.Equal(t, c.DashboardURL+"/checkout/token-"+c.reference, page.Input("claim", "value"))
@@ -107,7 +105,6 @@ func TestClaim_Refused_ShowsTheLinkAndTheActs(t *testing.T) {
 }
 
 func TestRemind_AsksOnceMoreAndMailsOnce(t *testing.T) {
-	t.Parallel()
 	c := newClaim(t)
 	c.mailedYesterday()
 	asked := c.ask("remind", nil)
@@ -126,10 +123,11 @@ func TestRemind_AsksOnceMoreAndMailsOnce(t *testing.T) {
 	require.Equal(t, 1, c.Count("mails", "recipient = 'grace@example.com' AND link_of IS NOT NULL"))
 	require.Equal(t, 1, c.Count("audit_log", "action = 'deposit.remind' AND actor LIKE 'operator:opr_%'"))
 	require.NotContains(t, c.b.Get(c.path).Body, "The link is on its way.")
+	rule := (*c.Limiter.Rules.Load())[0]
+	require.Equal(t, []string{"desk-mails", "desk:mails:" + id.Account.Of(c.account)}, []string{rule.Name, rule.Key})
 }
 
 func TestRemind_OfATenantWhoWasErased_IsRefused(t *testing.T) {
-	t.Parallel()
 	c := newClaim(t)
 	c.mailedYesterday()
 	asked := c.ask("remind", nil)
@@ -153,7 +151,6 @@ func TestEndClaim_AsksOnceMoreAndEndsTheCollection(t *testing.T) {
 			"You dropped the claim.", "withdrawn", "collection.withdraw", "Réclamation abandonnée"},
 	} {
 		t.Run(intent, func(t *testing.T) {
-			t.Parallel()
 			c := newClaim(t)
 			asked, other := c.ask(intent, nil), c.ask("withdraw_claim", nil)
 			for _, says := range []string{want.question, want.says, "This cannot be undone.",
@@ -182,47 +179,7 @@ func TestEndClaim_AsksOnceMoreAndEndsTheCollection(t *testing.T) {
 	}
 }
 
-func TestEndClaim_ADoubleClick_HappensOnce(t *testing.T) {
-	t.Parallel()
-	for _, intent := range []string{"settled_elsewhere", "withdraw_claim", "remind"} {
-		t.Run(intent, func(t *testing.T) {
-			t.Parallel()
-			c := newClaim(t)
-			c.mailedYesterday()
-			c.confirmAtOnce(c.ask(intent, nil), intent)
-			verbs := c.Count("audit_log",
-				"action IN ('deposit.remind', 'collection.settled_elsewhere', 'collection.withdraw')")
-			require.Equal(t, 1, verbs)
-			require.Equal(t, intent != "remind", c.debt().State == deposit.CollectionFailed)
-			require.LessOrEqual(t, c.Count("mails", "link_of IS NOT NULL"), 1)
-		})
-	}
-}
-
-func TestEndClaim_PaidMeanwhile_ThePaymentWins(t *testing.T) {
-	t.Parallel()
-	c := newClaim(t)
-	asked := c.ask("settled_elsewhere", nil)
-	c.provider.OnAsk(func() paymentports.ProviderPayment {
-		return paymentports.ProviderPayment{Status: paymentports.ProviderSucceeded}
-	})
-	for range 2 {
-		c.conflict(c.confirm(asked, "settled_elsewhere"),
-			"Nothing was done. The state of the claim now: The tenant has paid.")
-	}
-	require.Equal(t, deposit.CollectionPaid, c.debt().State)
-	require.NotContains(t, c.b.Get(c.path+"?done=settled_elsewhere").Body, "The claim has ended")
-	token := c.b.Get(c.path).Input("csrf_token", "value")
-	for _, intent := range []string{"settled_elsewhere", "withdraw_claim", "remind"} {
-		for _, confirm := range []string{"", "yes"} {
-			c.conflict(c.b.Post(c.path, url.Values{"csrf_token": {token}, "intent": {intent}, "confirm": {confirm}}),
-				"The tenant has paid.")
-		}
-	}
-}
-
 func TestEndClaim_ProviderAway_EndsNothingYetAndSaysSo(t *testing.T) {
-	t.Parallel()
 	c := newClaim(t)
 	asked, other := c.ask("withdraw_claim", nil), c.ask("settled_elsewhere", nil)
 	c.provider.Away(true)
@@ -242,29 +199,6 @@ func TestEndClaim_ProviderAway_EndsNothingYetAndSaysSo(t *testing.T) {
 	require.Equal(t, "withdrawn", c.debt().Failure)
 }
 
-func TestActsOnAClaim_WhereNothingIsClaimedOrOfAnotherAccount(t *testing.T) {
-	t.Parallel()
-	c := newClaim(t)
-	c.mailedYesterday()
-	plain := pathOf(t, c.Server, more(t, c))
-	token := c.b.Get(plain).Input("csrf_token", "value")
-	stranger, _ := linked(t, c.Server, "c@d.example", "demo")
-	strange := stranger.Get("/dashboard/partner").Input("csrf_token", "value")
-	require.Equal(t, http.StatusNotFound, stranger.Get(c.path).Status)
-	before := c.debt()
-	for _, intent := range []string{"settled_elsewhere", "withdraw_claim", "remind"} {
-		for _, confirm := range []string{"", "yes"} {
-			values := url.Values{"csrf_token": {token}, "intent": {intent}, "confirm": {confirm}}
-			c.conflict(c.b.Post(plain, values), "Nothing was done: nothing is claimed of this deposit.")
-			values.Set("csrf_token", strange)
-			require.Equal(t, http.StatusNotFound, stranger.Post(c.path, values).Status)
-			require.Equal(t, http.StatusForbidden, c.b.Post(c.path, values).Status, "the token of another session")
-		}
-	}
-	require.Equal(t, before, c.debt())
-	require.Zero(t, c.Count("audit_log", "action LIKE 'collection.%' OR action = 'deposit.remind'"))
-}
-
 // more adds a deposit that was not captured.
 func more(t *testing.T, c claimDesk) string {
 	t.Helper()
@@ -272,32 +206,4 @@ func more(t *testing.T, c claimDesk) string {
 	reference := deposits(t, c.Server, c.partner, other.ID, 1)[0]
 	change(t, c.Server, `UPDATE deposits SET account_id = $1 WHERE reference = $2`, c.account, reference)
 	return reference
-}
-
-func TestRemind_CountsAmongTheMailsOfTheAccount(t *testing.T) {
-	t.Parallel()
-	c := newClaim(t)
-	c.mailedYesterday()
-	c.done(c.confirm(c.ask("remind", nil), "remind"), "remind")
-	rules := *c.Limiter.Rules.Load()
-	require.Equal(t, "desk-mails", rules[0].Name)
-	require.Equal(t, "desk:mails:"+id.Account.Of(c.account), rules[0].Key)
-}
-
-func TestUnverified_RemindsNobodyAndMayEndAClaim(t *testing.T) {
-	t.Parallel()
-	s, b, made := unverifiedDesk(t)
-	refusedClaim(t, s, made[0])
-	change(t, s, `UPDATE collections SET asked_at = NULL`)
-	path, mails := pathOf(t, s, made[0]), s.Count("mails", "")
-	token := b.Get(path).Input("csrf_token", "value")
-	for _, confirm := range []string{"", "yes"} {
-		refused := b.Post(path, url.Values{"csrf_token": {token}, "intent": {"remind"}, "confirm": {confirm}})
-		require.Equal(t, http.StatusForbidden, refused.Status)
-		require.Equal(t, "email_not_verified", refused.Code())
-	}
-	require.Equal(t, mails, s.Count("mails", ""))
-	ended := b.Post(path, url.Values{"csrf_token": {token}, "intent": {"withdraw_claim"}, "confirm": {"yes"}})
-	require.Equal(t, path+"?done=withdraw_claim", ended.Location)
-	require.Equal(t, 1, s.Count("collections", "state = 'failed' AND failure = 'withdrawn'"))
 }

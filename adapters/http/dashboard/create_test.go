@@ -25,7 +25,6 @@ func newFields(change map[string]string) map[string]string {
 }
 
 func TestCreate_MakesADepositAndMailsItsLink(t *testing.T) {
-	t.Parallel()
 	d := newDesk(t)
 	page := d.b.Get("/dashboard/deposits/new")
 	sent := d.b.Send(page, 0, newFields(nil))
@@ -53,7 +52,6 @@ func TestCreate_MakesADepositAndMailsItsLink(t *testing.T) {
 }
 
 func TestCreate_AtOnce_MakesOneDeposit(t *testing.T) {
-	t.Parallel()
 	d := newDesk(t)
 	page := d.b.Get("/dashboard/deposits/new")
 	values := url.Values{}
@@ -78,7 +76,6 @@ func TestCreate_AtOnce_MakesOneDeposit(t *testing.T) {
 }
 
 func TestCreate_WithoutATenant_ShowsTheLinkToCopy(t *testing.T) {
-	t.Parallel()
 	d := newDesk(t)
 	sent := d.b.Submit("/dashboard/deposits/new",
 		newFields(map[string]string{"firstName": "", "lastName": "", "email": "", "rentalContract": ""}))
@@ -97,7 +94,6 @@ func TestCreate_WithoutATenant_ShowsTheLinkToCopy(t *testing.T) {
 }
 
 func TestCreate_WithMistakes_MakesNothing(t *testing.T) {
-	t.Parallel()
 	d := newDesk(t)
 	for field, values := range map[string][]string{
 		"amount": {"", "69.99", "2500.01", "1,000.00", "x"}, "startsOn": {"", "1.7.2027", "2027-02-30"},
@@ -120,7 +116,6 @@ func TestCreate_WithMistakes_MakesNothing(t *testing.T) {
 }
 
 func TestCreate_OfAStayLongerThanTheCover_AsksOnce(t *testing.T) {
-	t.Parallel()
 	d := newDesk(t)
 	made := d.Count("deposits", "")
 	asked := d.b.Submit("/dashboard/deposits/new", newFields(map[string]string{"endsOn": "2027-09-01"}))

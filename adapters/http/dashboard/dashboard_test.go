@@ -52,10 +52,7 @@ func TestDesk_RequestsOfAnAccount_AreBounded(t *testing.T) {
 }
 
 func TestErrorPages_OfAnOperator_KeepTheMenuAndLeadOn(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{})
-	s.Partner("demo")
-	b, _ := linked(t, s, "a@b.example", "demo")
+	s, _, b, _ := demo(t)
 	b.Get("/dashboard?lang=fr") // the operator's choice holds on error pages, too
 	for path, status := range map[string]int{
 		"/dashboard/deposits/dep_0": http.StatusNotFound, "/dashboard/nowhere": http.StatusNotFound,
@@ -80,10 +77,7 @@ func TestErrorPages_OfAnOperator_KeepTheMenuAndLeadOn(t *testing.T) {
 }
 
 func TestList_ShowsTheAccountsOwnDepositsAndFilters(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{})
-	p := s.Partner("demo")
-	b, account := linked(t, s, "a@b.example", "demo")
+	s, p, b, account := demo(t)
 	_, other := linked(t, s, "c@d.example", "demo")
 	mine := deposits(t, s, p, account, 3)
 	theirs := deposits(t, s, p, other, 1)
@@ -127,50 +121,6 @@ func TestList_ShowsTheAccountsOwnDepositsAndFilters(t *testing.T) {
 		require.Equal(t, "invalid_filter", refused.Code(), bad)
 		require.Contains(t, refused.Body, `role="alert"`, bad)
 		require.Equal(t, http.StatusBadRequest, b.Get("/dashboard/deposits.csv?"+bad).Status, bad)
-	}
-}
-
-func TestList_OfACapture_ShowsTheCapturedAmountOfTheDeposit(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{})
-	p := s.Partner("demo")
-	b, account := linked(t, s, "a@b.example", "demo")
-	captured(t, s, deposits(t, s, p, account, 1)[0], 12_050)
-	require.Contains(t, b.Get("/dashboard/deposits?lang=en").Body, `<span class="amount">€120.50 of €1,250.50</span>`)
-	require.Contains(t, b.Get("/dashboard/deposits?lang=fr").Body,
-		"<span class=\"amount\">120,50\u00a0€ sur 1\u00a0250,50\u00a0€</span>")
-}
-
-func TestList_WithManyDeposits_IsReadPageByPageWhileDepositsAreMade(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{})
-	p := s.Partner("demo")
-	b, account := linked(t, s, "a@b.example", "demo")
-	all := deposits(t, s, p, account, 120)
-	for _, filter := range []string{"", "status=pending", "q=%3Cb%3E", "from=2020-01-01"} {
-		seen := map[string]int{}
-		path, pages := "/dashboard/deposits?"+filter, 0
-		for ; path != ""; pages++ {
-			page := b.Get(path)
-			require.Less(t, len(page.Body), 48<<10, "bytes of a full page")
-			for _, reference := range references(page) {
-				seen[reference]++
-			}
-			path = ""
-			for _, a := range page.All("a") {
-				if attribute(a, "rel") == "next" {
-					path = attribute(a, "href")
-				}
-			}
-		}
-		require.Equal(t, 3, pages, filter)
-		require.Len(t, seen, len(all))
-		for reference, times := range seen {
-			require.Equal(t, 1, times, reference)
-		}
-	}
-	for _, nonsense := range []string{"x", "AAAA", strings.Repeat("A", 33), strings.Repeat("_", 32), "%00"} {
-		require.Equal(t, http.StatusOK, b.Get("/dashboard/deposits?cursor="+nonsense).Status, nonsense)
 	}
 }
 
@@ -223,10 +173,7 @@ func TestUnlink_FromAPageLeftOpen_DoesNotEndALinkMadeSince(t *testing.T) {
 }
 
 func TestUnlink_OfAnotherAccountsLink_ChangesNothing(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{})
-	s.Partner("demo")
-	b, _ := linked(t, s, "a@b.example", "demo")
+	s, _, b, _ := demo(t)
 	other, _ := linked(t, s, "c@d.example", "demo")
 	theirs := other.Get("/dashboard/partner").Input("link", "value")
 	require.NotEmpty(t, theirs)
@@ -244,10 +191,7 @@ func TestUnlink_OfAnotherAccountsLink_ChangesNothing(t *testing.T) {
 }
 
 func TestDetail_TellsAmountCoverTenantAndHistory(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{})
-	p := s.Partner("demo")
-	b, account := linked(t, s, "a@b.example", "demo")
+	s, p, b, account := demo(t)
 	reference := deposits(t, s, p, account, 1)[0]
 	path := pathOf(t, s, reference)
 	page := b.Get(path)

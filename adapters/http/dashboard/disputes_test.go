@@ -40,7 +40,6 @@ func disputedDesk(t *testing.T) *desk {
 }
 
 func TestDetail_AgreementAndDispute_AreShown(t *testing.T) {
-	t.Parallel()
 	d := disputedDesk(t)
 	page := d.b.Get(d.path)
 	for _, want := range []string{
@@ -62,7 +61,6 @@ func TestDetail_AgreementAndDispute_AreShown(t *testing.T) {
 }
 
 func TestCapture_WhileTheFeeIsDisputedAsFraud_AsksWithAWarning(t *testing.T) {
-	t.Parallel()
 	d := disputedDesk(t)
 	secured(t, d.Server, d.reference, time.Hour)
 	require.Contains(t, d.ask("capture", map[string]string{"amount": "100"}).Body, "paid with a stolen card")
@@ -72,7 +70,6 @@ func TestCapture_WhileTheFeeIsDisputedAsFraud_AsksWithAWarning(t *testing.T) {
 }
 
 func TestDetail_WithADispute_LooksRightInABrowser(t *testing.T) {
-	t.Parallel()
 	d := disputedDesk(t)
 	for scheme, first := range browsertest.Schemes {
 		browser := browsertest.New(t, first...)

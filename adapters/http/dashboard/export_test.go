@@ -16,7 +16,6 @@ import (
 )
 
 func TestExport_HasEveryDepositOfTheListOnce(t *testing.T) {
-	t.Parallel()
 	d := newDesk(t)
 	secured(t, d.Server, d.reference, time.Hour)
 	_, other := linked(t, d.Server, "c@d.example", "demo")
@@ -67,7 +66,6 @@ func TestExport_HasEveryDepositOfTheListOnce(t *testing.T) {
 
 // No cell begins like a formula, whichever separator the spreadsheet expects.
 func TestExport_CellsAreNoFormulas(t *testing.T) {
-	t.Parallel()
 	d := newDesk(t)
 	evil := []string{"=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "a;=1+1", "a,=1+1", "a\r\n=1+1", `x"=1+1`,
 		"＝1+1", "  =1", "a; -1", "=a;=b", "\u00a0@x", "\ufeff=1"}

@@ -107,7 +107,6 @@ func newFilesDesk(t *testing.T, o ...*dashboard.Uploads) *desk {
 }
 
 func TestCapture_WithFiles_AddsThemOnceConfirmed(t *testing.T) {
-	t.Parallel()
 	d := newFilesDesk(t)
 	pdf := sentFile{"../../invoice\u202e.exe", "text/html", filestest.PDF()}
 	page := d.send(d.b, d.path, d.token(d.b), capture(), photo(t, `C:\photos\Four cassé.jpeg`), pdf,
@@ -147,7 +146,6 @@ func TestCapture_WithFiles_AddsThemOnceConfirmed(t *testing.T) {
 }
 
 func TestFiles_AreAddedToACapturedDepositToo(t *testing.T) {
-	t.Parallel()
 	d := newFilesDesk(t)
 	token := d.token(d.b)
 	none := d.send(d.b, d.path, token, url.Values{"intent": {"add_files"}})
@@ -166,7 +164,6 @@ func TestFiles_AreAddedToACapturedDepositToo(t *testing.T) {
 }
 
 func TestFiles_WithMistakes_AreNamedAtTheirFieldAndLeaveNothing(t *testing.T) {
-	t.Parallel()
 	d := newFilesDesk(t)
 	token := d.token(d.b)
 	large := bytes.Repeat([]byte{0}, 10<<20+1)
@@ -192,6 +189,8 @@ func TestFiles_WithMistakes_AreNamedAtTheirFieldAndLeaveNothing(t *testing.T) {
 		"half a picture":   {[]sentFile{truncated}, "half.jpg cannot be read."},
 		"a bomb of pixels": {[]sentFile{{"b.png", "image/png", filestest.PNGHeader(1<<30, 1<<30, 16, 6, 0)}},
 			"b.png has more than 40 megapixels."},
+		"a picture that takes too much to read": {[]sentFile{{"slow.jpg", "image/jpeg",
+			filestest.Progressive(6320, 6320, 3, 250)}}, "slow.jpg takes too much memory or time to read."},
 		"an empty file": {[]sentFile{{"e.pdf", "application/pdf", nil}}, "e.pdf is empty."},
 		"a bad one among good ones": {[]sentFile{photo(t, "good.jpg"), {"x<b>.txt", "image/jpeg", []byte("x")}},
 			"x b .txt is neither"},
@@ -214,7 +213,6 @@ func TestFiles_WithMistakes_AreNamedAtTheirFieldAndLeaveNothing(t *testing.T) {
 }
 
 func TestForm_Above25MB_IsRefusedByItsLength(t *testing.T) {
-	t.Parallel()
 	d := newFilesDesk(t)
 	token := d.token(d.b)
 	of := func(total int) []byte {
@@ -238,7 +236,6 @@ func TestForm_Above25MB_IsRefusedByItsLength(t *testing.T) {
 }
 
 func TestWaitingFiles_OfOthersOrTooLate_CaptureNothing(t *testing.T) {
-	t.Parallel()
 	d := newFilesDesk(t)
 	page := d.send(d.b, d.path, d.token(d.b), capture(), photo(t, "a.jpg"))
 	waiting := page.Input("waiting", "value")
@@ -271,7 +268,6 @@ func TestWaitingFiles_OfOthersOrTooLate_CaptureNothing(t *testing.T) {
 }
 
 func TestDownload_OfAnotherAccountDepositOrWaitingFile_IsNotFound(t *testing.T) {
-	t.Parallel()
 	d := newFilesDesk(t)
 	token := d.token(d.b)
 	page := d.send(d.b, d.path, token, url.Values{"intent": {"add_files"}}, photo(t, "a.jpg"))

@@ -6,16 +6,11 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"partnerdeposits/lab/connecttest"
 )
 
 // A page with mistakes has the focus in the first field that is wrong, in whichever form.
 func TestMistakes_HaveTheFocus(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{})
-	p := s.Partner("demo")
-	b, account := linked(t, s, "a@b.example", "demo")
+	s, p, b, account := demo(t)
 	made := deposits(t, s, p, account, 2)
 	secured(t, s, made[0], time.Hour)
 	active, pending := pathOf(t, s, made[0]), pathOf(t, s, made[1])

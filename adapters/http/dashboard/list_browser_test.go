@@ -47,9 +47,7 @@ func TestBrowser_TheListFitsManyRows_WhichAreOneTargetEach(t *testing.T) {
 			p := s.Partner("demo")
 			browser := browsertest.New(t, first...)
 			require.NoError(t, chromedp.Do(browser, viewports["desktop"], browsertest.WithoutScript))
-			signIn(browser, t, s, "a@b.example")
-			_, account, err := s.Postgres.Operators.OperatorByEmail(t.Context(), "a@b.example")
-			require.NoError(t, err)
+			account := signIn(browser, t, s, "a@b.example")
 			made := deposits(t, s, p, account.ID, 60)
 			people(t, s, made)
 			for i, reference := range made[40:57] {

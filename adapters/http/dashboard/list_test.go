@@ -26,10 +26,7 @@ func linkOf(page connecttest.Answer, name, value string) string {
 
 // The list, the number beside the name of a view, and the export hold the same deposits for each view.
 func TestList_EachView_HasItsDepositsAndTheirNumber(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{})
-	p := s.Partner("demo")
-	b, account := linked(t, s, "a@b.example", "demo")
+	s, p, b, account := demo(t)
 	_, other := linked(t, s, "c@d.example", "demo")
 	mine := deposits(t, s, p, account, 9)
 	refused(t, s, deposits(t, s, p, other, 1)[0])
@@ -69,9 +66,12 @@ func TestList_EachView_HasItsDepositsAndTheirNumber(t *testing.T) {
 		require.ElementsMatch(t, want, references(page), query)
 	}
 	require.Contains(t, b.Get("/dashboard/deposits?view=claimed&lang=en").Body, "€80.25 of €1,250.56")
+	require.Contains(t, b.Get("/dashboard/deposits?view=claimed&lang=fr").Body, "80,25\u00a0€ sur 1\u00a0250,56\u00a0€")
+	b.Get("/dashboard?lang=en")
 	require.Equal(t, [][2]string{{"Ends " + s.Clock.Now().Add(24*time.Hour).Format("2\u00a0Jan\u00a02006"), "warn"}},
 		chips(b.Get("/dashboard/deposits?view=ending")))
-	for _, bad := range []string{"view=lost", "view=%00", "sort=x", "view=all&sort=amount"} {
+	for _, bad := range []string{"view=lost", "view=%00", "sort=x", "view=all&sort=amount", "ends_by=x",
+		"ends_by=2026-02-30", "ends_by=0000-01-01", "ends_by=2026-11-29T25:00:00Z", "ends_by=%00"} {
 		page := b.Get("/dashboard/deposits?" + bad)
 		require.Equal(t, http.StatusBadRequest, page.Status, bad)
 		require.Equal(t, "invalid_filter", page.Code(), bad)
@@ -82,10 +82,7 @@ func TestList_EachView_HasItsDepositsAndTheirNumber(t *testing.T) {
 
 // The list is newest first, with a period in the order of stays, and in either order where it is asked for.
 func TestList_IsInTheOrderThatIsAskedFor(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{})
-	p := s.Partner("demo")
-	b, account := linked(t, s, "a@b.example", "demo")
+	s, p, b, account := demo(t)
 	mine := deposits(t, s, p, account, 3)
 	change(t, s, `UPDATE deposits SET contract_start_at = contract_start_at - interval '1 day' WHERE reference = $1`, mine[2])
 	created, stay := []string{mine[2], mine[1], mine[0]}, []string{mine[1], mine[0], mine[2]}
@@ -100,10 +97,7 @@ func TestList_IsInTheOrderThatIsAskedFor(t *testing.T) {
 
 // Back leads over the pages that were read, without loss or repetition, while deposits are made.
 func TestList_IsReadForwardAndBackWhileDepositsAreMade(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{})
-	p := s.Partner("demo")
-	b, account := linked(t, s, "a@b.example", "demo")
+	s, p, b, account := demo(t)
 	all := deposits(t, s, p, account, 120)
 	slices.Reverse(all)
 	later := 0
@@ -112,6 +106,7 @@ func TestList_IsReadForwardAndBackWhileDepositsAreMade(t *testing.T) {
 		path, seen, last := "/dashboard/deposits?"+filter, []string(nil), ""
 		for path != "" {
 			page := b.Get(path)
+			require.Less(t, len(page.Body), 48<<10, "bytes of a full page")
 			seen, last, path = append(seen, references(page)...), path, linkOf(page, "rel", "next")
 		}
 		require.Equal(t, all, seen[later:], filter)
@@ -136,16 +131,15 @@ func TestList_IsReadForwardAndBackWhileDepositsAreMade(t *testing.T) {
 	require.Contains(t, first.Text("main"), "1–50 of 127")
 	require.NotContains(t, b.Get("/dashboard/deposits?q=%3Cb%3E").Text("main"), "1–50 of")
 	for _, nonsense := range []string{"x", "AAAA", strings.Repeat("A", 33), strings.Repeat("_", 32), "%00"} {
-		require.Equal(t, http.StatusOK, b.Get("/dashboard/deposits?before="+nonsense).Status, nonsense)
+		for _, cursor := range []string{"before=", "cursor="} {
+			require.Equal(t, http.StatusOK, b.Get("/dashboard/deposits?"+cursor+nonsense).Status, nonsense)
+		}
 	}
 }
 
 // A view with more than a thousand deposits says so, in the language of the page.
 func TestList_CountsToAThousand(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{})
-	p := s.Partner("demo")
-	b, account := linked(t, s, "a@b.example", "demo")
+	s, p, b, account := demo(t)
 	deposits(t, s, p, account, 1_000)
 	require.Contains(t, b.Get("/dashboard/deposits?lang=en").Text("main"), "Awaiting 1,000Refused")
 	change(t, s, `INSERT INTO deposits SELECT (jsonb_populate_record(d, jsonb_build_object('id', $1::uuid, 'reference',
@@ -158,10 +152,7 @@ func TestList_CountsToAThousand(t *testing.T) {
 
 // Only a deposit whose tenant can be mailed a link has a box, with a name of its own.
 func TestList_RowsWhoseTenantCanBeMailed_HaveABox(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{})
-	p := s.Partner("demo")
-	b, account := linked(t, s, "a@b.example", "demo")
+	s, p, b, account := demo(t)
 	mine := deposits(t, s, p, account, 4)
 	secured(t, s, mine[0], 24*time.Hour)
 	require.NotContains(t, b.Get("/dashboard/deposits?view=secured").Body, `id="ticked"`)

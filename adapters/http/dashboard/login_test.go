@@ -18,7 +18,6 @@ import (
 )
 
 func TestEndedSession_GivesTheTextToItsOperatorAlone_AndNeverASecret(t *testing.T) {
-	t.Parallel()
 	d := newDesk(t)
 	secured(t, d.Server, d.reference, 24*time.Hour)
 	stranger, _ := linked(t, d.Server, "c@d.example", "demo")
@@ -92,7 +91,6 @@ func TestEndedSession_GivesTheTextToItsOperatorAlone_AndNeverASecret(t *testing.
 }
 
 func TestLogIn_LeadsBackToThePageOfAMail_OverARefusalAndACode(t *testing.T) {
-	t.Parallel()
 	d := newDesk(t)
 	app := d.b.EnableTOTP(d.Server)
 	b := d.Browser(t)

@@ -5,15 +5,10 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"partnerdeposits/lab/connecttest"
 )
 
 func TestSettings_TurnTheMailsAboutCoversOffAndOn_OfTheOperatorAlone(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{})
-	s.Partner("demo")
-	b, _ := linked(t, s, "a@b.example", "demo")
+	s, _, b, _ := demo(t)
 	linked(t, s, "c@d.example", "demo")
 	page := b.Get("/dashboard/settings?lang=fr")
 	require.Contains(t, page.Body, "Me prévenir")

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) { servicetest.Main(m) }
 const key = servicetest.ConnectSecret
 
 // linked gives an operator who signed up through a connect URL of the partner, with the account that it made.
-func linked(t testing.TB, s *connecttest.Server, email, slug string) (*connecttest.Browser, id.ID) {
+func linked(t *testing.T, s *connecttest.Server, email, slug string) (*connecttest.Browser, id.ID) {
 	t.Helper()
 	b := s.Browser(t)
 	query := connecttest.Query(key, slug, "op-"+email[:1], unix(s), "")
@@ -35,6 +35,17 @@ func linked(t testing.TB, s *connecttest.Server, email, slug string) (*connectte
 	_, account, err := s.Postgres.Operators.OperatorByEmail(t.Context(), email)
 	require.NoError(t, err)
 	return b, account.ID
+}
+
+// demo gives a server with a partner, and an operator of that partner with the account. As with every desk below, the
+// test runs beside others.
+func demo(t *testing.T) (*connecttest.Server, partner.Partner, *connecttest.Browser, id.ID) {
+	t.Helper()
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{})
+	p := s.Partner("demo")
+	b, account := linked(t, s, "a@b.example", "demo")
+	return s, p, b, account
 }
 
 // deposits adds n pending deposits, a minute apart.

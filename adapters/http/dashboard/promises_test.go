@@ -17,10 +17,7 @@ import (
 // The consent page promises nothing else than the list, and each promise has its acts: routes of the partner's API, and
 // forms of the operator's pages.
 func TestPromisesOfTheConsentPage_EachHaveTheirActs(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{})
-	p := s.Partner("demo")
-	b, account := linked(t, s, "a@b.example", "demo")
+	s, p, b, account := demo(t)
 	made := deposits(t, s, p, account, 2)
 	secured(t, s, made[1], 48*time.Hour)
 	var pages []connecttest.Answer

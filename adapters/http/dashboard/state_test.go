@@ -25,7 +25,6 @@ func chips(page connecttest.Answer) (all [][2]string) {
 
 // A captured amount is never called paid before the tenant has paid, nor is it called otherwise on another page.
 func TestClaim_IsCalledByItsCollectionOnEveryPage(t *testing.T) {
-	t.Parallel()
 	c := newClaim(t)
 	claimed, refused := [2]string{"Claimed, not paid yet", "Réclamé, pas encore payé"},
 		[2]string{"Claimed, card refused", "Réclamé, carte refusée"}

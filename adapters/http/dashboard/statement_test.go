@@ -111,7 +111,6 @@ func lines(page connecttest.Answer, part string) (all []string) {
 }
 
 func TestMoney_ShowsTheMonthAsTheBooksCountIt(t *testing.T) {
-	t.Parallel()
 	d := monthOfMoney(t)
 	page := d.b.Get("/dashboard/money?month=2026-05")
 	require.Equal(t, http.StatusOK, page.Status)
@@ -146,7 +145,6 @@ func TestMoney_ShowsTheMonthAsTheBooksCountIt(t *testing.T) {
 }
 
 func TestMoney_OfThePresentMonth_HasTheClaimsThatAreNotPaid(t *testing.T) {
-	t.Parallel()
 	d := newDesk(t)
 	refusedClaim(t, d.Server, d.reference)
 	page := d.b.Get("/dashboard/money")
@@ -165,7 +163,6 @@ func TestMoney_OfThePresentMonth_HasTheClaimsThatAreNotPaid(t *testing.T) {
 }
 
 func TestMoney_AMonthThatCannotBeRead_IsRefusedAtItsField(t *testing.T) {
-	t.Parallel()
 	d := newDesk(t)
 	for _, path := range []string{"/dashboard/money", "/dashboard/money.csv"} {
 		for _, bad := range []string{"x", "2026-13", "2026-1", "2026-05-01", "0001-01", "%00", "%ff", "20260-01"} {
@@ -181,7 +178,6 @@ func TestMoney_AMonthThatCannotBeRead_IsRefusedAtItsField(t *testing.T) {
 }
 
 func TestMoney_OfManyClaims_IsReadPageByPageWithTheSumsOfAll(t *testing.T) {
-	t.Parallel()
 	d := newDesk(t)
 	for i, reference := range d.more(120) {
 		paidClaim(t, d.Server, reference, "T"+strconv.Itoa(i), 10_000, may.Add(time.Duration(i/3)*time.Minute))
@@ -203,7 +199,6 @@ func TestMoney_OfManyClaims_IsReadPageByPageWithTheSumsOfAll(t *testing.T) {
 }
 
 func TestMoneyExport_HasTheLinesOfTheMonthAndAddsUpToTheBooks(t *testing.T) {
-	t.Parallel()
 	d := monthOfMoney(t)
 	answer := d.b.Get("/dashboard/money.csv?month=2026-05")
 	require.Equal(t, http.StatusOK, answer.Status)
@@ -230,7 +225,6 @@ func TestMoneyExport_HasTheLinesOfTheMonthAndAddsUpToTheBooks(t *testing.T) {
 }
 
 func TestNewDeposit_TellsTheFeeBeforeADepositIsMade(t *testing.T) {
-	t.Parallel()
 	d := newDesk(t)
 	text := func(page connecttest.Answer) string { return plain(page.Root) }
 	require.Contains(t, text(d.b.Get("/dashboard/deposits/new")), "a fee of 3.5 % of the deposit, €5.00 at least")
@@ -246,7 +240,6 @@ func TestNewDeposit_TellsTheFeeBeforeADepositIsMade(t *testing.T) {
 
 // Printed, the page is a document of its own: no menu, no links to other months, black on white in every scheme.
 func TestBrowser_MoneyPrinted_IsTheStatementAlone(t *testing.T) {
-	t.Parallel()
 	d := newDeskBrowser(t, func(t *testing.T, s *connecttest.Server, reference string) {
 		t.Helper()
 		paidClaim(t, s, reference, "Grace", 123_456, may)

@@ -22,7 +22,7 @@ func newAsked(t *testing.T, act acts.Act) askedDesk {
 	t.Helper()
 	q, known := questions[act]
 	require.True(t, known, "how is the form %s filled in?", act)
-	d := askedDesk{newDesk(t), act, q}
+	d := askedDesk{deskOf(t), act, q}
 	q.ready(t, d.Server, d.reference)
 	return d
 }

@@ -13,14 +13,6 @@ import (
 	"partnerdeposits/lab/connecttest"
 )
 
-// clicks counts the clicks of a person.
-type clicks struct{ n int }
-
-func (c *clicks) on(selector string) chromedp.Action[chromedp.Void] {
-	c.n++
-	return chromedp.Click(selector)
-}
-
 // bottomOf gives the distance of the lower edge of an element from the top of the page.
 func bottomOf(ctx context.Context, t *testing.T, selector string) int {
 	t.Helper()
@@ -28,52 +20,6 @@ func bottomOf(ctx context.Context, t *testing.T, selector string) int {
 		`String(Math.ceil(document.querySelector("`+selector+`").getBoundingClientRect().bottom + scrollY))`))
 	require.NoError(t, err)
 	return edge
-}
-
-// Beside typing, from the first page: a link sent again is a click, a tenant found by a second name are two, and the
-// form of a new deposit is one.
-func TestBrowser_Today_ClicksOfAnOperator(t *testing.T) {
-	t.Parallel()
-	for device, viewport := range viewports {
-		t.Run(device, func(t *testing.T) {
-			t.Parallel()
-			s := connecttest.New(t, connecttest.Options{})
-			p := s.Partner("demo")
-			browser := browsertest.New(t)
-			require.NoError(t, chromedp.Do(browser, viewport, browsertest.WithoutScript))
-			signIn(browser, t, s, "a@b.example")
-			_, account, err := s.Postgres.Operators.OperatorByEmail(t.Context(), "a@b.example")
-			require.NoError(t, err)
-			made := deposits(t, s, p, account.ID, 8)
-			ofTenant(t, s, made[0], "Ada", "García López", "ada@example.com")
-			ofTenant(t, s, made[1], "Alan", "Turing", "alan@example.com")
-			refused(t, s, made[1])
-			s.Clock.Add(10 * time.Minute) // all are made
-			today := chromedp.Steps(chromedp.Navigate(s.URL+"/dashboard"), chromedp.WaitVisible("#needs"))
-			require.NoError(t, chromedp.Do(browser, today))
-			if device == "desktop" {
-				require.LessOrEqual(t, bottomOf(browser, t, "#find"), 200)
-				require.LessOrEqual(t, bottomOf(browser, t, ".topline .main"), 200)
-			}
-
-			var send clicks
-			require.NoError(t, chromedp.Do(browser, send.on(`form[action="`+pathOf(t, s, made[1])+`"] button`),
-				chromedp.WaitVisible(".notice")))
-			require.Equal(t, 1, send.n)
-			require.Equal(t, 1, s.Count("mails", "recipient = 'alan@example.com'"))
-
-			var find clicks
-			require.NoError(t, chromedp.Do(browser, today, chromedp.SendKeys("#find", "lopez"),
-				find.on(`form[role=search] button`), chromedp.WaitNotPresent("#needs"),
-				find.on(`a[href="`+pathOf(t, s, made[0])+`"]`), chromedp.WaitVisible("#history")))
-			require.LessOrEqual(t, find.n, 2)
-			require.Contains(t, ask(browser, t, "document.querySelector('main').textContent"), "García López")
-
-			var create clicks
-			require.NoError(t, chromedp.Do(browser, today, create.on(`.topline a.main`), chromedp.WaitVisible("#amount")))
-			require.Equal(t, 1, create.n)
-		})
-	}
 }
 
 // The first page of an account without deposits, with some that need nothing, and with much to do.
@@ -86,9 +32,7 @@ func TestBrowser_Today_LooksRight(t *testing.T) {
 			p := s.Partner("demo")
 			browser := browsertest.New(t, first...)
 			require.NoError(t, chromedp.Do(browser, viewports["phone"]))
-			signIn(browser, t, s, "a@b.example")
-			_, account, err := s.Postgres.Operators.OperatorByEmail(t.Context(), "a@b.example")
-			require.NoError(t, err)
+			account := signIn(browser, t, s, "a@b.example")
 			look := func(name string) {
 				t.Helper()
 				for _, lang := range []string{"en", "fr"} {
@@ -109,6 +53,13 @@ func TestBrowser_Today_LooksRight(t *testing.T) {
 			look("today-calm")
 			fillToday(t, s, made)
 			look("today-full")
+			require.NoError(t, chromedp.Do(browser, viewports["desktop"],
+				chromedp.Navigate(s.URL+"/dashboard?lang=en"), chromedp.WaitVisible("#needs")))
+			require.LessOrEqual(t, bottomOf(browser, t, "#find"), 200)
+			require.LessOrEqual(t, bottomOf(browser, t, ".topline .main"), 200)
+			require.NoError(t, chromedp.Do(browser, chromedp.SendKeys("#find", "lopez"),
+				chromedp.Click("form[role=search] button"), chromedp.WaitNotPresent("#needs")))
+			require.Contains(t, ask(browser, t, "document.querySelector('main').textContent"), "García López")
 		})
 	}
 }

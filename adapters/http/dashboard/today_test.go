@@ -3,7 +3,6 @@ package dashboard_test
 import (
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -102,10 +101,7 @@ func act(row *html.Node) string {
 }
 
 func TestToday_GroupsEachDepositOnce_TheMostUrgentFirst(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{})
-	p := s.Partner("demo")
-	b, account := linked(t, s, "a@b.example", "demo")
+	s, p, b, account := demo(t)
 	_, other := linked(t, s, "c@d.example", "demo")
 	theirs := deposits(t, s, p, other, 1)[0]
 	made := deposits(t, s, p, account, 13)
@@ -183,10 +179,7 @@ func groupChips(page connecttest.Answer) (all []string) {
 
 // The figures count every deposit of a status, and lead to the list of it.
 func TestToday_FiguresAreLinks(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{})
-	p := s.Partner("demo")
-	b, account := linked(t, s, "a@b.example", "demo")
+	s, p, b, account := demo(t)
 	made := deposits(t, s, p, account, 6)
 	s.Clock.Add(time.Minute)
 	secured(t, s, made[0], 30*24*time.Hour)
@@ -222,7 +215,6 @@ func TestToday_FiguresAreLinks(t *testing.T) {
 }
 
 func TestToday_SendsALinkAgainWithOneClick(t *testing.T) {
-	t.Parallel()
 	d := newDesk(t)
 	ofTenant(t, d.Server, d.reference, "Ada", "Byron", "ada@example.com")
 	page := d.b.Get("/dashboard")
@@ -234,7 +226,6 @@ func TestToday_SendsALinkAgainWithOneClick(t *testing.T) {
 }
 
 func TestToday_RemindsATenantWithOneClick_OnceADay(t *testing.T) {
-	t.Parallel()
 	c := newClaim(t)
 	require.Negative(t, c.b.Get("/dashboard").Form("remind"), "mailed today")
 	c.mailedYesterday()
@@ -248,11 +239,11 @@ func TestToday_RemindsATenantWithOneClick_OnceADay(t *testing.T) {
 
 // A group has five rows at most, and a link to the list with all of its deposits.
 func TestToday_AGroupHasFiveRows_AndLeadsToTheRest(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{})
-	p := s.Partner("demo")
-	b, account := linked(t, s, "a@b.example", "demo")
-	made := deposits(t, s, p, account, 9)
+	s, p, b, account := demo(t)
+	made := deposits(t, s, p, account, 10)
+	later := made[9] // a cover that does not end soon
+	secured(t, s, later, 7*24*time.Hour+time.Minute)
+	made = made[:9]
 	for _, c := range []struct {
 		name, link string
 		change     func(reference string)
@@ -275,10 +266,16 @@ func TestToday_AGroupHasFiveRows_AndLeadsToTheRest(t *testing.T) {
 		link := page.LinkTo(c.link)
 		require.NotEmpty(t, link, c.name)
 		require.Contains(t, page.Body, "Show all 9<", c.name)
-		if c.name == "soon" {
-			found := references(b.Get(link))
-			slices.Sort(found)
-			require.Equal(t, slices.Sorted(slices.Values(made)), found)
+		if c.name == "soon" || c.name == "ending" {
+			list := b.Get(link)
+			require.ElementsMatch(t, made, references(list), "those of the group, and no other")
+			_, query, _ := strings.Cut(link, "?")
+			require.Equal(t, 1+len(made), strings.Count(b.Get("/dashboard/deposits.csv?"+query).Body, "\n"))
+			if c.name == "ending" {
+				require.Equal(t, "active", selected(list))
+				require.Contains(t, list.Text("main"), "whose cover ends before")
+				require.Equal(t, made[:1], references(b.Get(link+"&q="+made[0])))
+			}
 		}
 	}
 }
@@ -316,10 +313,7 @@ func TestToday_OfAnEmptyAccount_HasThreeStepsWithTicks(t *testing.T) {
 
 // The chart is there from five deposits on, with its numbers as a table.
 func TestToday_ChartIsHiddenWhileThereIsLittle(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{})
-	p := s.Partner("demo")
-	b, account := linked(t, s, "a@b.example", "demo")
+	s, p, b, account := demo(t)
 	made := deposits(t, s, p, account, 4)
 	for _, reference := range made {
 		secured(t, s, reference, 60*24*time.Hour)

@@ -71,23 +71,6 @@ func TestTOTP_TurnedOn_ShowsTheSecretOnce_AndIsConfirmedByACode(t *testing.T) {
 	require.Equal(t, 1, s.Count("second_factors", "confirmed_at IS NOT NULL"), "the secret is not replaced")
 }
 
-func TestTOTP_TheSessionIsRenewed_AndItsPageSendsForms(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{})
-	b := registered(t, s, "a@b.example")
-	page := b.Get("/dashboard/settings")
-	shown := b.Send(page, form(t, page, "enable_totp"), map[string]string{"currentPassword": password})
-	require.Nil(t, shown.Cookie("session"))
-	app := b.EnableTOTP(s)
-	page = b.Get("/dashboard/settings")
-	done := b.Send(page, form(t, page, "new_recovery_codes"), map[string]string{"code": app.Next()})
-	require.Equal(t, http.StatusOK, done.Status, done.Body)
-	require.NotNil(t, done.Cookie("session"))
-	out := b.Send(done, 0, nil) // the log-out form of the page that came with the new session
-	require.Equal(t, http.StatusSeeOther, out.Status, out.Body)
-	require.Zero(t, s.Count("sessions", ""))
-}
-
 func TestTOTP_NewRecoveryCodes_ReplaceTheOldOnes_AndNeedACode(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
@@ -100,7 +83,8 @@ func TestTOTP_NewRecoveryCodes_ReplaceTheOldOnes_AndNeedACode(t *testing.T) {
 		require.Equal(t, "new_recovery_codes-code", refused.Focused())
 	}
 	done := b.Send(page, form(t, page, "new_recovery_codes"), map[string]string{"code": app.Next()})
-	require.Equal(t, http.StatusOK, done.Status)
+	require.Equal(t, http.StatusOK, done.Status, done.Body)
+	require.NotNil(t, done.Cookie("session"), "the session is renewed, and the page sends its forms")
 	require.NotContains(t, done.Body, app.Recovery[0])
 	require.Contains(t, done.Body, `data-copy="codes"`)
 	done.RequireOurScriptAlone(t, "recovery codes")
@@ -108,6 +92,9 @@ func TestTOTP_NewRecoveryCodes_ReplaceTheOldOnes_AndNeedACode(t *testing.T) {
 	page = b.Get("/dashboard/settings")
 	refused := b.Send(page, form(t, page, "new_recovery_codes"), map[string]string{"code": app.Recovery[0]})
 	require.Equal(t, http.StatusUnprocessableEntity, refused.Status, "an old recovery code")
+	out := b.Send(done, 0, nil) // the log-out form of the page that came with the new session
+	require.Equal(t, http.StatusSeeOther, out.Status, out.Body)
+	require.Zero(t, s.Count("sessions", ""))
 }
 
 func TestTOTP_TurnedOff_NeedsThePasswordAndACode(t *testing.T) {
@@ -180,32 +167,6 @@ func TestTOTP_GuessesOnTheSettings_AreBounded(t *testing.T) {
 		map[string]string{"currentPassword": password, "code": app.Code()}).Status)
 }
 
-func TestSettings_FormsFromElsewhere_ChangeNothing(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{})
-	b := registered(t, s, "a@b.example")
-	app := b.EnableTOTP(s)
-	token := b.Get("/dashboard/settings").Input("csrf_token", "value")
-	code := app.Next()
-	for _, intent := range []string{"enable_totp", "confirm_totp", "disable_totp", "new_recovery_codes"} {
-		values := url.Values{"intent": {intent}, "code": {code}, "currentPassword": {password}}
-		require.Equal(t, "invalid_csrf_token", b.Post("/dashboard/settings", values).Code(), intent)
-		values.Set("csrf_token", token)
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/dashboard/settings",
-			strings.NewReader(values.Encode()))
-		require.NoError(t, err)
-		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		request.Header.Set("Sec-Fetch-Site", "cross-site")
-		require.Equal(t, "invalid_csrf_token", b.Do(request).Code(), intent)
-		require.Equal(t, http.StatusOK, b.Get("/dashboard/settings?"+values.Encode()).Status, "a GET changes nothing")
-	}
-	require.Equal(t, 1, s.Count("second_factors", "confirmed_at IS NOT NULL"))
-	require.Equal(t, twofactor.RecoveryCodes, s.Count("recovery_codes", "used_at IS NULL"))
-	page := b.Get("/dashboard/settings")
-	require.Equal(t, http.StatusOK,
-		b.Send(page, form(t, page, "new_recovery_codes"), map[string]string{"code": code}).Status, "the code was not used up")
-}
-
 // capturing gives the page that asks once more before a capture.
 func capturing(t *testing.T, s *connecttest.Server, b *connecttest.Browser, reference string) connecttest.Answer {
 	t.Helper()
@@ -217,10 +178,7 @@ func capturing(t *testing.T, s *connecttest.Server, b *connecttest.Browser, refe
 }
 
 func TestCapture_WithCodesOn_NeedsACode_ThatWorksOnce(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{})
-	p := s.Partner("demo")
-	b, account := linked(t, s, "a@b.example", "demo")
+	s, p, b, account := demo(t)
 	made := deposits(t, s, p, account, 2)
 	secured(t, s, made[0], 48*time.Hour)
 	secured(t, s, made[1], 48*time.Hour)
@@ -264,33 +222,8 @@ func TestCapture_WithCodesOn_NeedsACode_ThatWorksOnce(t *testing.T) {
 		b.Send(second, form(t, second, "capture"), map[string]string{"code": app.Next()}).Status)
 }
 
-// A page that was opened before the codes were turned on has no field for a code.
-func TestCapture_AskedBeforeCodesWereOn_IsRefused(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{})
-	p := s.Partner("demo")
-	b, account := linked(t, s, "a@b.example", "demo")
-	reference := deposits(t, s, p, account, 1)[0]
-	secured(t, s, reference, 48*time.Hour)
-	asked := capturing(t, s, b, reference)
-	app := b.EnableTOTP(s)
-	values := url.Values{}
-	for _, name := range []string{"intent", "confirm", "version", "form", "amount", "reason", "description"} {
-		values.Set(name, asked.Input(name, "value"))
-	}
-	values.Set("csrf_token", b.Get("/dashboard").Input("csrf_token", "value"))
-	refused := b.Post(pathOf(t, s, reference), values)
-	require.Equal(t, http.StatusUnprocessableEntity, refused.Status)
-	require.Equal(t, deposit.Active, depositOf(t, s, reference).Status)
-	done := b.Send(refused, form(t, refused, "capture"), map[string]string{"code": app.Next()})
-	require.Equal(t, http.StatusSeeOther, done.Status)
-}
-
 func TestCapture_GuessedCodes_AreBounded_AndARefusedCaptureKeepsTheCode(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{})
-	p := s.Partner("demo")
-	b, account := linked(t, s, "a@b.example", "demo")
+	s, p, b, account := demo(t)
 	reference := deposits(t, s, p, account, 1)[0]
 	secured(t, s, reference, 48*time.Hour)
 	app := b.EnableTOTP(s)

@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/http/dashboard"
-	"partnerdeposits/lab/filestest"
 )
 
 // raw begins a form with files and leaves the connection open: head and beginning of the body are sent, and no more.
@@ -51,7 +50,6 @@ func (d *desk) session(t testing.TB) string {
 
 // The body of a form without session, token or origin is not read: the answer comes though the body never does.
 func TestFiles_OfAForgedForm_AreNotRead(t *testing.T) {
-	t.Parallel()
 	d := newFilesDesk(t)
 	token, cookie := d.token(d.b), d.session(t)
 	filePart := "Content-Disposition: form-data; name=\"files\"; filename=\"a.jpg\"\r\n\r\n\xff\xd8\xff"
@@ -94,7 +92,6 @@ func begun(token, intent string) string {
 }
 
 func TestUploads_OfAnAccount_OneAtATime(t *testing.T) {
-	t.Parallel()
 	uploads := dashboard.NewUploads(2, time.Minute)
 	d := newFilesDesk(t, uploads)
 	token, cookie := d.token(d.b), d.session(t)
@@ -124,7 +121,6 @@ func TestUploads_OfAnAccount_OneAtATime(t *testing.T) {
 }
 
 func TestUploads_OfAProcessWithoutAPlace_AreAskedToComeBack(t *testing.T) {
-	t.Parallel()
 	d := newFilesDesk(t, dashboard.NewUploads(0, time.Minute))
 	busy := d.send(d.b, d.path, d.token(d.b), capture(), photo(t, "a.jpg"))
 	require.Equal(t, http.StatusServiceUnavailable, busy.Status)
@@ -134,7 +130,6 @@ func TestUploads_OfAProcessWithoutAPlace_AreAskedToComeBack(t *testing.T) {
 
 // The answer comes though the body never does.
 func TestFiles_ThatTheDepositOrTheAccountRulesOut_AreNotRead(t *testing.T) {
-	t.Parallel()
 	s, b, made := unverifiedDesk(t)
 	d := &desk{Server: s, t: t, b: b, reference: made[0], path: pathOf(t, s, made[0])}
 	token, cookie := d.token(d.b), d.session(t)
@@ -170,23 +165,7 @@ func TestFiles_ThatTheDepositOrTheAccountRulesOut_AreNotRead(t *testing.T) {
 	require.Zero(t, d.Count("deposit_files", ""))
 }
 
-func TestPicture_ThatTakesTooMuchToRead_IsToldInBothLanguages(t *testing.T) {
-	t.Parallel()
-	d := newFilesDesk(t)
-	bomb := sentFile{"oven.jpg", "image/jpeg", filestest.Progressive(6320, 6320, 3, 250)}
-	for path, says := range map[string]string{
-		d.path + "?lang=en": "oven.jpg takes too much memory or time to read.",
-		d.path + "?lang=fr": "oven.jpg demande trop de mémoire ou de temps de lecture.",
-	} {
-		page := d.send(d.b, path, d.token(d.b), capture(), bomb)
-		require.Equal(t, http.StatusUnprocessableEntity, page.Status)
-		require.Contains(t, page.Body, says)
-	}
-	require.Zero(t, d.Count("deposit_files", ""))
-}
-
 func TestUpload_ThatIsSlow_EndsAtItsDeadline(t *testing.T) {
-	t.Parallel()
 	d := newFilesDesk(t, dashboard.NewUploads(1, 300*time.Millisecond))
 	token, cookie := d.token(d.b), d.session(t)
 	conn, r := d.raw(t, cookie, begun(token, "capture"), 1<<20)

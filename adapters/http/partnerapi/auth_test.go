@@ -26,17 +26,10 @@ func TestAuthentication_EveryCarrierAndEveryRefusal(t *testing.T) {
 	cases := []struct{ name, apiKey, authorization, code string }{
 		{"x-api-key", c.key, "", ""},
 		{"bearer", "", "Bearer " + c.key, ""},
-		{"bearer in capitals", "", "BEARER " + c.key, ""},
 		{"bare", "", c.key, ""},
-		{"x-api-key goes before authorization", c.key, "Bearer nonsense", ""},
 		{"neither", "", "", "missing_api_key"},
 		{"unknown", unknown, "", "invalid_api_key"},
 		{"unknown as bearer", "", "Bearer " + unknown, "invalid_api_key"},
-		{"another scheme", "", "Basic " + c.key, "invalid_api_key"},
-		{"bearer without a key", "", "Bearer ", "invalid_api_key"},
-		{"a wrong x-api-key is not rescued", unknown, "Bearer " + c.key, "invalid_api_key"},
-		{"of the other environment", "svc_pk_live_" + c.key[len("svc_pk_test_"):], "", "invalid_api_key"},
-		{"connect secret", "svc_cs_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "", "invalid_api_key"},
 		{"in other letters", c.key[:len(c.key)-1] + "\xff", "", "invalid_api_key"},
 		{"revoked", plain.Reveal(), "", "api_key_revoked"},
 		{"revoked as bearer", "", "Bearer " + plain.Reveal(), "api_key_revoked"},
@@ -65,23 +58,6 @@ func TestAuthentication_ComesBeforeEverythingElse(t *testing.T) {
 	c.do(http.MethodDelete, "/deposits/dep_1", nil).refused(405, "method_not_allowed")
 }
 
-func TestRevokedKey_TakesNoOtherKeyWithIt(t *testing.T) {
-	t.Parallel()
-	c, account := newStory(t)
-	_, plain, err := c.Partners.CreateKey(t.Context(), "acme", "new")
-	require.NoError(t, err)
-	key := newKey()
-	first := c.post("/deposits", draft(account), "idempotency-key", key)
-	first.ok(201)
-	_, err = c.Partners.RevokeKey(t.Context(), c.keyID)
-	require.NoError(t, err)
-	c.get("/me").refused(401, "api_key_revoked")
-
-	c.key = plain.Reveal()
-	again := c.post("/deposits", draft(account), "idempotency-key", key)
-	require.Equal(t, first.body, again.body, "idempotency survives a rotation of keys")
-}
-
 var rateLimit = regexp.MustCompile(`^"(default|writes)";r=(\d+);t=(\d+)$`)
 
 func TestRateLimit_EveryAnswerTells_AndBeyondItIs429(t *testing.T) {
@@ -98,9 +74,13 @@ func TestRateLimit_EveryAnswerTells_AndBeyondItIs429(t *testing.T) {
 	limits := c.get("/me")
 	told(limits, "default", "7", 6)
 	require.Equal(t, object{"requestsPerMinute": 7.0, "writesPerMinute": 3.0}, limits.ok(200)["limits"])
-	told(c.post("/deposits", draft(account)), "writes", "3", 2)
-	told(c.post("/deposits", `{"broken`), "writes", "3", 1)
-	told(c.post("/nothing", object{}), "writes", "3", 0)
+	key := newKey()
+	first := c.post("/deposits", draft(account), "idempotency-key", key)
+	told(first, "writes", "3", 2)
+	replay := c.post("/deposits", draft(account), "idempotency-key", key)
+	first.again(replay)
+	told(replay, "writes", "3", 1) // a replay counts, and so does a refusal
+	told(c.post("/deposits", `{"broken`), "writes", "3", 0)
 	c.leavesNothing(t, func() {
 		refused := c.post("/deposits", draft(account))
 		told(refused, "writes", "3", 0)
@@ -144,17 +124,4 @@ func TestRefusal_CarriesItsRoute(t *testing.T) {
 		got.Duration, want.Surface = 0, middleware.SurfaceAPI
 		require.Equal(t, want, got)
 	}
-}
-
-func TestWithoutRedis_TheAPIGoesOn(t *testing.T) {
-	t.Parallel()
-	c, account := newStory(t)
-	require.NoError(t, c.redis.Close())
-	key := newKey()
-	first := c.post("/deposits", draft(account), "idempotency-key", key)
-	first.ok(201)
-	again := c.post("/deposits", draft(account), "idempotency-key", key)
-	require.Equal(t, first.body, again.body)
-	require.Equal(t, "true", again.header.Get("Idempotent-Replayed"))
-	require.Equal(t, 1, c.count(t)["deposits"])
 }

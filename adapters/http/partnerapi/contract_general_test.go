@@ -1,11 +1,15 @@
 package partnerapi_test
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
+	"testing"
 	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -17,33 +21,130 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// succeed sends a good request, by GET, and by HEAD where a GET is documented. A list has a next page, and its link
-// works.
+// walk checks the responses of an operation and keeps the codes that it has provoked.
+type walk struct {
+	operation
+	t        *testing.T
+	stage    *stage
+	good     sent
+	provoked map[string]bool
+}
+
+// refused sends a request that must be refused with a code.
+func (w *walk) refused(code string, q sent, header ...string) reply {
+	w.t.Helper()
+	return w.refusedOf(w.stage, w.operation, code, q, header...)
+}
+
+func (w *walk) refusedOf(s *stage, o operation, code string, q sent, header ...string) reply {
+	w.t.Helper()
+	r := s.send(o, q, header...)
+	require.Equal(w.t, code, r.parsed().Error.Code, "%s %s: %d %s", o.method, o.target(q), r.status, r.body)
+	r.headersFit(w.t, slices.Contains(header, "content-encoding"))
+	require.Empty(w.t, r.header.Get(replayed))
+	s.other.unseen(w.t, r)
+	w.provoked[code] = true
+	return r
+}
+
+// unchanged checks that do changes no row of any table.
+func (w *walk) unchanged(do func()) {
+	w.t.Helper()
+	before := w.stage.snapshot(w.t)
+	do()
+	require.Equal(w.t, before, w.stage.snapshot(w.t), "a refused request has changed something")
+}
+
+// rowsOfItsOwn sends the requests that only the operation's own rules refuse.
+func (w *walk) rowsOfItsOwn() {
+	w.t.Helper()
+	prepared := map[string]func(){}
+	for code, prepare := range w.rows.refused {
+		s := w.stage.other.stage(w.t)
+		q := prepare(s)
+		prepared[code] = func() { w.refusedOf(s, w.operation, code, q) }
+	}
+	w.unchanged(func() {
+		for _, send := range prepared {
+			send()
+		}
+	})
+}
+
+// succeed sends the good request, with a key where the operation takes one, and by HEAD where a GET is documented.
 func (w *walk) succeed() {
 	w.t.Helper()
-	s := w.other.stage(w.t)
-	q := w.rows.good(s)
-	r := s.send(w.operation, q)
-	require.Less(w.t, r.status, http.StatusBadRequest, "%s", r.body)
+	s, q := w.stage, w.good
+	var header []string
+	key := newKey()
+	if w.keyed() {
+		w.keyInUse(key)
+		header = []string{"idempotency-key", key}
+	}
+	r := s.send(w.operation, q, header...)
+	require.Less(w.t, r.status, http.StatusMultipleChoices, "%s", r.body)
 	r.headersFit(w.t)
 	require.Empty(w.t, r.header.Get(replayed))
+	s.other.unseen(w.t, r)
+	if w.keyed() {
+		w.unchanged(func() { w.replays(r, key) })
+	}
 	if w.method == http.MethodGet {
 		head := s.do(http.MethodHead, w.target(q), nil)
 		require.Equal(w.t, r.status, head.status)
 		require.Empty(w.t, head.body)
 		require.Equal(w.t, r.header.Get("Content-Type"), head.header.Get("Content-Type"))
 	}
-	if !w.lists() {
+	if w.lists() {
+		w.follow(r)
+	} else {
 		require.Empty(w.t, r.header.Get("Link"))
-		return
 	}
-	all := r.list()
+}
+
+// keyInUse tries a malformed key, and a key whose request still runs.
+func (w *walk) keyInUse(key string) {
+	w.t.Helper()
+	w.refused("invalid_idempotency_key", w.good, "idempotency-key", "no-uuid")
+	parsed, err := idempotent.ParseKey(key)
+	require.NoError(w.t, err)
+	w.stage.Write(func(ctx context.Context, repos *postgres.Store) error {
+		_, err := repos.Idempotency.Claim(ctx, ports.IdempotencyKey{Owner: w.stage.partner.ID,
+			Route: w.method + " " + partnerapi.Prefix + w.target(w.good), Key: parsed}, time.Now())
+		require.NoError(w.t, err)
+		w.unchanged(func() { w.refused("idempotency_key_in_use", w.good, "idempotency-key", key) })
+		return nil
+	})
+}
+
+// replays repeats a request whose response is kept by Redis, and by Postgres alone, and sends another body.
+func (w *walk) replays(first reply, key string) {
+	w.t.Helper()
+	s := w.stage
+	first.again(s.send(w.operation, w.good, "idempotency-key", strings.ToUpper(key)))
+	require.NoError(w.t, s.redis.FlushDB(w.t.Context()).Err())
+	second := s.send(w.operation, w.good, "idempotency-key", `"`+key+`"`)
+	first.again(second)
+	second.headersFit(w.t)
+	other := maps.Clone(w.good.body)
+	if other == nil {
+		other = object{}
+	}
+	other["unknownField"] = 1
+	w.refused("idempotency_key_reused", w.good.with(other), "idempotency-key", key)
+}
+
+// follow reads a list again in pages of one. A cursor is a place, and no permission.
+func (w *walk) follow(whole reply) {
+	w.t.Helper()
+	all := whole.list()
 	require.Greater(w.t, len(all), 1, "a good request of a list finds two items")
-	require.Empty(w.t, r.header.Get("Link"), "a list that ends")
+	require.Empty(w.t, whole.header.Get("Link"), "a list that ends")
+	q := w.good
 	q.query = joined(q.query, "limit=1")
 	var seen []object
 	for target := w.target(q); target != ""; {
-		page := s.get(target)
+		page := w.stage.get(target)
 		page.headersFit(w.t)
 		seen = append(seen, page.list()...)
 		pagination := page.parsed().Pagination
@@ -55,6 +156,11 @@ func (w *walk) succeed() {
 			address, rel, _ := strings.Cut(link, ";")
 			require.Equal(w.t, ` rel="next"`, rel)
 			target = strings.TrimPrefix(strings.Trim(address, "<>"), apiBase+partnerapi.Prefix)
+			foreign := string(w.stage.other.get(target).body)
+			for _, item := range all {
+				id, _ := cmp.Or(item["id"], item["accountId"]).(string)
+				require.NotContains(w.t, foreign, id, "another partner with this cursor")
+			}
 		}
 	}
 	for _, item := range append(slices.Clone(all), seen...) {
@@ -70,113 +176,140 @@ func joined(query, more string) string {
 	return query + "&" + more
 }
 
-// keys tries an operation without key, with a wrong key and with a revoked key.
+// keys tries an operation without key, with a wrong key, with a key of another environment and with a revoked key.
 func (w *walk) keys() {
 	w.t.Helper()
-	s := w.other.stage(w.t)
-	q := w.rows.good(s)
-	w.refused(s, "missing_api_key", q, "x-api-key", "")
-	w.refused(s, "invalid_api_key", q, "x-api-key", "svc_pk_test_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA")
-	w.refused(s, "api_key_revoked", q, "x-api-key", s.revokedKey())
-}
-
-// revokedKey gives a key of the partner that is revoked.
-func (c *caller) revokedKey() string {
-	c.t.Helper()
-	made, plain, err := c.Partners.CreateKey(c.t.Context(), c.partner.Slug, "old")
-	require.NoError(c.t, err)
-	_, err = c.Partners.RevokeKey(c.t.Context(), "key_"+made.ID.Encode())
-	require.NoError(c.t, err)
-	return plain.Reveal()
+	_, random, _ := strings.Cut(w.stage.key, "svc_pk_test_")
+	w.refused("missing_api_key", w.good, "x-api-key", "")
+	w.refused("invalid_api_key", w.good, "x-api-key", w.stage.key[:len(w.stage.key)-1]+"!")
+	w.refused("invalid_api_key", w.good, "x-api-key", "svc_pk_live_"+random)
+	w.refused("api_key_revoked", w.good, "x-api-key", w.stage.other.revoked)
 }
 
 // bodies tries bodies that are no JSON, too large, or of the wrong type, also where an operation takes no body.
 func (w *walk) bodies() {
 	w.t.Helper()
-	s := w.other.stage(w.t)
-	q := w.rows.good(s)
-	raw := q
-	raw.raw = `{"broken`
-	w.refused(s, "invalid_json", raw)
-	w.refused(s, "unsupported_media_type", raw, "content-type", "text/plain")
-	w.refused(s, "unsupported_media_type", raw, "content-encoding", "gzip")
-	raw.raw = `{"x":"\u0000"}`
-	w.refused(s, "invalid_field", raw)
-	raw.raw = `{"x":"` + strings.Repeat("x", 100<<10) + `"}`
-	w.refused(s, "payload_too_large", raw)
-	if w.schema() == nil {
+	q := w.good
+	q.raw = `{"broken`
+	w.refused("invalid_json", q)
+	w.refused("unsupported_media_type", q, "content-type", "text/plain")
+	w.refused("unsupported_media_type", q, "content-encoding", "gzip")
+	q.raw = `{"x":"\u0000"}`
+	w.refused("invalid_field", q)
+	q.raw = `{"x":"` + strings.Repeat("x", 100<<10) + `"}`
+	w.refused("payload_too_large", q)
+	if w.body() == nil {
 		return
 	}
 	if w.RequestBody.Value.Required {
-		none := q
-		none.body = nil
-		w.refused(s, "invalid_json", none)
+		w.refused("invalid_json", sent{ids: q.ids, bare: true})
 	}
-	without := func(name string, value any, present bool) sent {
-		changed := q
-		changed.body = maps.Clone(q.body)
-		if changed.body == nil {
-			changed.body = object{}
-		}
-		if changed.body[name] = value; !present {
-			delete(changed.body, name)
-		}
-		return changed
+	schema := w.body().Schema.Value
+	for _, name := range schema.Required {
+		without := maps.Clone(w.good.body)
+		delete(without, name)
+		w.refused("missing_field", w.good.with(without))
 	}
-	for _, name := range w.schema().Required {
-		w.refused(s, "missing_field", without(name, nil, false))
+	with := func(name string, value any) sent {
+		changed := maps.Clone(w.good.body)
+		changed[name] = value
+		return w.good.with(changed)
 	}
-	for name, property := range w.schema().Properties {
+	for name, property := range schema.Properties {
 		wrong := any([]any{})
 		if property.Value.Type.Is(openapi3.TypeArray) {
 			wrong = 7
 		}
-		w.refused(s, "invalid_field", without(name, wrong, true))
+		w.refused("invalid_field", with(name, wrong))
 		if !property.Value.Type.Includes(openapi3.TypeNull) {
-			w.refused(s, "invalid_field", without(name, nil, true))
+			w.refused("invalid_field", with(name, nil))
+		}
+		if prefix, isID := prefixOf[name]; isID {
+			w.forged(prefix, refusedField[name], func(id string) sent { return with(name, id) })
 		}
 	}
 }
 
-// notFound has the error code of an unknown id, by the name of the path parameter.
-var notFound = map[string]string{
-	"accountId": "account_not_found", "clientId": "client_not_found", "webhookId": "webhook_not_found",
-	"deliveryId": "delivery_not_found",
-	"depositId":  "deposit_not_found", "eventId": "event_not_found", "keyId": "api_key_not_found",
-	"apiKeyId": "api_key_not_found",
+// prefixOf maps names of parameters and fields to the prefix of their ids.
+var prefixOf = map[string]string{
+	"accountId": "acct", "clientId": "cli", "webhookId": "pwh", "deliveryId": "dlv", "depositId": "dep", "eventId": "evt",
+	"keyId": "key",
 }
 
-// ids tries unknown ids in the path, another partner's deposit, a path that is no route, and a method that the path
-// lacks.
+// notFound has the error code of an unknown id in the path, by its prefix, and refusedField that of one in a body.
+var (
+	notFound = map[string]string{"acct": "account_not_found", "cli": "client_not_found", "pwh": "webhook_not_found",
+		"dlv": "delivery_not_found", "dep": "deposit_not_found", "evt": "event_not_found", "key": "api_key_not_found"}
+	refusedField = map[string]string{"accountId": "account_not_linked", "clientId": "invalid_client"}
+)
+
+const unknownID = "_01jb2m4q8e7w9x3c5v6b7n8m9a"
+
+// forged tries ids that the caller does not have, of the neighbour as well. An unknown id and an id of the neighbour
+// have the same answer, except that a deposit of another partner is a 403 (api.md §1, "Foreign objects").
+func (w *walk) forged(prefix, code string, with func(id string) sent) {
+	w.t.Helper()
+	theirs, ok := w.stage.other.ids[prefix]
+	require.True(w.t, ok, "newNeighbour makes no %s", prefix)
+	unknown := w.refused(code, with(prefix+unknownID))
+	if prefix == "dep" {
+		w.refused("deposit_access_denied", with(theirs))
+	} else {
+		sameRefusal(w.t, unknown, w.refused(code, with(theirs)))
+	}
+	digits := theirs[len(prefix):]
+	for _, id := range []string{strings.ToUpper(theirs), theirs + "0", digits[1:], "prt" + digits} {
+		w.refused(code, with(id))
+	}
+}
+
+// sameRefusal checks that two answers tell nothing apart, except their request ids.
+func sameRefusal(t testing.TB, a, b reply) {
+	t.Helper()
+	one, two := a.parsed().Error, b.parsed().Error
+	require.Equal(t, []any{a.status, one.Code, one.Message}, []any{b.status, two.Code, two.Message})
+	for _, h := range []http.Header{a.header, b.header} {
+		for _, changing := range []string{"Date", "X-Request-Id", "Ratelimit", "Content-Length"} {
+			h.Del(changing)
+		}
+	}
+	require.Equal(t, a.header, b.header)
+}
+
+// ids tries ids of others in the path, texts that are no id, a path that is no route, and a method that the path lacks.
 func (w *walk) ids() {
 	w.t.Helper()
-	s := w.other.stage(w.t)
-	q := w.rows.good(s)
 	for i, name := range w.operation.ids {
-		unknown := q
-		unknown.ids = slices.Clone(q.ids)
-		unknown.ids[i] = unknown.ids[i][:len(unknown.ids[i])-26] + "01jb2m4q8e7w9x3c5v6b7n8m9a"
-		require.Contains(w.t, notFound, name)
-		w.refused(s, notFound[name], unknown)
-		if name == "depositId" {
-			foreign := q
-			foreign.ids = []string{w.other.ids["dep"]}
-			w.refused(s, "deposit_access_denied", foreign)
+		prefix, ok := prefixOf[name]
+		require.True(w.t, ok, "%s: tell its prefix in prefixOf", name)
+		with := func(id string) sent {
+			q := w.good
+			q.ids = slices.Clone(q.ids)
+			q.ids[i] = id
+			return q
+		}
+		w.forged(prefix, notFound[prefix], with)
+		for _, text := range []string{"\x00", "%", "😀", "../accounts", "'; DROP TABLE deposits; --", "x\r\nX-Injected: 1",
+			strings.Repeat("a", 10_000)} {
+			r := w.refused(notFound[prefix], with(url.PathEscape(text)))
+			require.Empty(w.t, r.header.Get("X-Injected"))
 		}
 	}
-	nowhere := attempt{w.operation, s, "route_not_found", q, nil}
+	nowhere, put := w.operation, w.operation
 	nowhere.path += "/is/nowhere"
-	w.attempts = append(w.attempts, nowhere)
-	wrong := attempt{w.operation, s, "method_not_allowed", q, nil}
-	wrong.method = http.MethodPut
-	w.attempts = append(w.attempts, wrong)
+	w.refusedOf(w.stage, nowhere, "route_not_found", w.good)
+	put.method = http.MethodPut
+	w.refusedOf(w.stage, put, "method_not_allowed", w.good)
 }
 
-// filters tries values that the parameters of the query forbid.
+// filters sends the example of each parameter of the query, ids of others, which find nothing, and forbidden values.
 func (w *walk) filters() {
 	w.t.Helper()
-	s := w.other.stage(w.t)
-	q := w.rows.good(s)
+	with := func(name string, value any) sent {
+		q := w.good
+		q.query = joined(q.query, name+"="+url.QueryEscape(fmt.Sprint(value)))
+		return q
+	}
 	for _, p := range w.query {
 		schema, code := p.Schema.Value, "invalid_field"
 		bound := schema.Type.Is(openapi3.TypeInteger) || schema.Type.Is(openapi3.TypeArray) || len(schema.Enum) > 0 ||
@@ -185,69 +318,32 @@ func (w *walk) filters() {
 			code, bound = "invalid_cursor", true
 		}
 		if bound {
-			wrong := q
-			wrong.query = joined(q.query, p.Name+"=nonsense")
-			w.refused(s, code, wrong)
+			w.refused(code, with(p.Name, "nonsense"))
+		}
+		if prefix, isID := prefixOf[p.Name]; isID {
+			for _, id := range []string{prefix + unknownID, w.stage.other.ids[prefix]} {
+				require.Empty(w.t, w.stage.send(w.operation, with(p.Name, id)).list())
+			}
+		}
+		if p.Example != nil {
+			value := strings.Join(strings.Fields(strings.Trim(fmt.Sprint(p.Example), "[]")), ",")
+			w.stage.send(w.operation, with(p.Name, value)).list()
 		}
 	}
 }
 
-// idempotency tries a malformed key, a key whose request still runs, a replay, and a key with another body.
-func (w *walk) idempotency() {
+// limit tries an operation when the partner has no request left.
+func (w *walk) limit() {
 	w.t.Helper()
-	if !w.keyed() {
-		return
-	}
-	s := w.other.stage(w.t)
-	q := w.rows.good(s)
-	w.refused(s, "invalid_idempotency_key", q, "idempotency-key", "no-uuid")
-
-	key := newKey()
-	parsed, err := idempotent.ParseKey(key)
-	require.NoError(w.t, err)
-	path, _, _ := strings.Cut(w.target(q), "?")
-	s.Write(func(ctx context.Context, repos *postgres.Store) error {
-		_, err := repos.Idempotency.Claim(ctx,
-			ports.IdempotencyKey{Owner: s.partner.ID, Route: w.method + " " + partnerapi.Prefix + path, Key: parsed}, time.Now())
-		require.NoError(w.t, err)
-		w.refused(s, "idempotency_key_in_use", q, "idempotency-key", key)
-		w.attempted()
-		return nil
-	})
-	first := s.send(w.operation, q, "idempotency-key", key)
-	require.Less(w.t, first.status, http.StatusBadRequest, "the key was free again: %s", first.body)
-	before := s.snapshot(w.t)
-	second := s.send(w.operation, q, "idempotency-key", key)
-	first.again(second)
-	second.headersFit(w.t)
-	require.Equal(w.t, before, s.snapshot(w.t))
-
-	other := q
-	other.body = maps.Clone(q.body)
-	if other.body == nil {
-		other.body = object{}
-	}
-	other.body["unknownField"] = 1
-	w.refused(s, "idempotency_key_reused", other, "idempotency-key", key)
+	require.NoError(w.t, w.stage.Partners.SetRateLimit(w.t.Context(), w.stage.partner.Slug, 1))
+	w.stage.get("/me")
+	w.unchanged(func() { w.refused("rate_limited", w.good) })
 }
 
-// limits tries an operation when the partner has no request left.
-func (w *walk) limits() {
+// defect tries an operation that panics.
+func (w *walk) defect() {
 	w.t.Helper()
-	s := w.other.stage(w.t)
-	q := w.rows.good(s)
-	require.NoError(w.t, s.Partners.SetRateLimit(w.t.Context(), s.partner.Slug, 1))
-	s.get("/me")
-	w.refused(s, "rate_limited", q)
-}
-
-// defects tries an operation that panics.
-func (w *walk) defects() {
-	w.t.Helper()
-	s := w.other.stage(w.t)
-	q := w.rows.good(s)
-	s.defect.Store(true)
-	defer s.defect.Store(false)
-	w.refused(s, "internal_error", q)
-	w.attempted()
+	w.stage.defect.Store(true)
+	defer w.stage.defect.Store(false)
+	w.refused("internal_error", w.good)
 }

@@ -56,17 +56,3 @@ func TestCursor_Altered_IsRefused(t *testing.T) {
 		}
 	})
 }
-
-// FuzzCursor: a text is refused, or is the one form of its cursor.
-func FuzzCursor(f *testing.F) {
-	f.Add(byte(depositList), depositList.cursor(ports.Cursor{At: time.Unix(1_780_000_000, 0), ID: id.ID{1, 2, 3}}))
-	f.Add(byte(accountList), "")
-	f.Fuzz(func(t *testing.T, of byte, text string) {
-		page, err := list(of).page(nil, &text)
-		if err != nil {
-			require.ErrorIs(t, err, fault.ErrBadCursor)
-			return
-		}
-		require.Equal(t, text, list(of).cursor(page.Cursor))
-	})
-}

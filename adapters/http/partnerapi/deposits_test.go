@@ -1,13 +1,16 @@
 package partnerapi_test
 
 import (
+	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/core/id"
 )
 
@@ -38,256 +41,90 @@ func (w *world) events(t testing.TB, depositID string) []string {
 	return out
 }
 
-func TestCancel_BeforeTheDepositIsSecured_IsRecordedOnce(t *testing.T) {
+// A deposit is captured or released once, however many ask for it.
+func TestReleaseAndCapture_ManyAtOnce_OneHappens(t *testing.T) {
 	t.Parallel()
 	c, account := newStory(t)
 	d := c.created(account)
-	c.simulated(d, "fail_payment")
-	got := c.post("/deposits/"+d+"/cancel", nil).ok(200)
-	require.Equal(t, []any{"cancelled", "by_partner"}, []any{got["status"], got["statusReason"]})
-	require.NotEmpty(t, got["cancelledAt"])
-	require.Equal(t, []string{"deposit.status_changed", "deposit.cancelled"}, c.events(t, d))
-	c.leavesNothing(t, func() { c.post("/deposits/"+d+"/cancel", nil).refused(409, "deposit_not_cancellable") })
-}
-
-func TestCancel_WithAPaymentPageOpen_ClosesIt(t *testing.T) {
-	t.Parallel()
-	c, account := newStory(t)
-	d := c.created(account)
-	c.openPage(d)
-	require.Equal(t, "cancelled", c.post("/deposits/"+d+"/cancel", nil).ok(200)["status"])
-	var open int
-	require.NoError(t,
-		c.Pool.QueryRow(t.Context(), `SELECT count(*) FROM payments WHERE status = 'processing'`).Scan(&open))
-	require.Zero(t, open)
-}
-
-func TestCancel_TenantWasQuicker_IsRefused(t *testing.T) {
-	t.Parallel()
-	c, account := newStory(t)
-	d := c.created(account)
-	c.openPage(d)
-	_, err := c.Pool.Exec(t.Context(), `UPDATE sandbox_payments SET status = 'succeeded'`)
-	require.NoError(t, err)
-	c.post("/deposits/"+d+"/cancel", nil).refused(409, "deposit_not_cancellable")
-	require.Equal(t, "active", c.get("/deposits/" + d).ok(200)["status"])
-	require.Equal(t, []string{"deposit.activated"}, c.events(t, d))
-}
-
-// openPage starts the tenant's payment: the fee payment is processing and the provider's page is open.
-func (c *caller) openPage(depositID string) {
-	c.t.Helper()
-	parsed, ok := id.Deposit.Parse(depositID)
-	require.True(c.t, ok)
-	ctx, payment := c.t.Context(), id.ID{0: 1, 15: byte(c.rings.Add(1))}
-	_, err := c.Pool.Exec(ctx, `UPDATE deposits SET checkout_started_at = now() WHERE id = $1`, parsed)
-	require.NoError(c.t, err)
-	_, err = c.Pool.Exec(ctx,
-		`INSERT INTO payments (id, deposit_id, kind, amount_cents, status, created_at, check_at)
-			VALUES ($1, $2, 'fee', 1750, 'processing', now(), now())`,
-		payment, parsed)
-	require.NoError(c.t, err)
-	_, err = c.Pool.Exec(ctx,
-		`INSERT INTO sandbox_payments (id, ref, amount_cents, description, return_url, status)
-			VALUES ($1, gen_random_uuid()::text, 1750, '', 'https://x.example', 'open')`,
-		payment)
-	require.NoError(c.t, err)
-}
-
-func TestCapture_AllOrPart_OnceAndWithItsCollection(t *testing.T) {
-	t.Parallel()
-	c, account := newStory(t)
-	for body, cents := range map[string]float64{``: 50000, `{}`: 50000, `{"amount":0.50}`: 50, `{"amount":5e2}`: 50000,
-		`{"amount":180.50,"reason":"damage"}`: 18050} {
-		d := c.created(account)
-		c.simulated(d, "activate")
-		var sent any
-		if body != "" {
-			sent = body
-		}
-		got := c.post("/deposits/"+d+"/capture", sent).ok(200)
-		require.Equal(t, []any{"captured", "claim", cents},
-			[]any{got["status"], got["statusReason"], got["capturedAmountCents"]})
-		require.Equal(t, []string{"deposit.activated", "deposit.captured"}, c.events(t, d))
-		parsed, _ := id.Deposit.Parse(d)
-		var amount int64
-		var status string
-		require.NoError(t,
-			c.Pool.QueryRow(t.Context(),
-				`SELECT amount_cents, status FROM payments WHERE deposit_id = $1 AND kind = 'collection' AND check_at <= now()`,
-				parsed).Scan(&amount, &status))
-		require.Equal(t, []any{int64(cents), "processing"}, []any{amount, status})
-		c.leavesNothing(t, func() { c.post("/deposits/"+d+"/capture", nil).refused(409, "deposit_not_capturable") })
+	c.simulated(d, "activate")
+	var done atomic.Int64
+	var wg sync.WaitGroup
+	for i := range 20 {
+		action := []string{"release", "capture"}[i%2]
+		wg.Go(func() {
+			if r := c.post("/deposits/"+d+"/"+action, nil); r.status == 200 {
+				done.Add(1)
+			}
+		})
 	}
+	wg.Wait()
+	require.EqualValues(t, 1, done.Load())
+	require.Len(t, c.events(t, d), 2)
+	parsed, _ := id.Deposit.Parse(d)
+	captured := c.get("/deposits/" + d).ok(200)["status"] == "captured"
+	require.Equal(t, captured, c.Count("payments", "deposit_id = $1 AND kind = 'collection'", parsed) == 1)
 }
 
-func TestCancelAndCapture_ManyAtOnce_HappenOnce(t *testing.T) {
-	t.Parallel()
-	c, account := newStory(t)
-	for _, k := range []struct{ outcome, action string }{{"", "cancel"}, {"activate", "capture"}} {
-		d := c.created(account)
-		if k.outcome != "" {
-			c.simulated(d, k.outcome)
-		}
-		before := len(c.events(t, d))
-		var done atomic.Int64
-		var wg sync.WaitGroup
-		for range 20 {
-			wg.Go(func() {
-				if r := c.post("/deposits/"+d+"/"+k.action, nil); r.status == 200 {
-					done.Add(1)
-				}
-			})
-		}
-		wg.Wait()
-		require.EqualValues(t, 1, done.Load())
-		require.Len(t, c.events(t, d), before+1)
-	}
-}
-
-func TestListDeposits_FiltersAndPages(t *testing.T) {
+func TestListDeposits_Filters(t *testing.T) {
 	t.Parallel()
 	c, account := newStory(t)
 	second := c.link("hotel-2")
-	client := text(t, c.post("/clients",
-		object{"accountId": account, "email": "a@b.example", "firstName": "A", "lastName": "B"}).ok(201), "id")
-	var ids []string // newest first
-	for i := range 5 {
-		ids = append([]string{c.created(account, "rentalContract", fmt.Sprintf("BK %d&x", i))}, ids...)
-	}
-	withClient := c.created(second, "clientId", nil)
-	ids = append([]string{withClient}, ids...)
-	ids = append([]string{
-		c.created(account, "clientId", client, "depositUrlGeneration", true, "returnUrl", "https://x.example/")}, ids...)
-	c.simulated(ids[2], "activate")
-	c.simulated(ids[3], "decline")
-	created := text(t, c.get("/deposits/"+ids[4]).ok(200), "createdAt")
-
-	listed := func(query string) []string {
-		t.Helper()
-		var out []string
-		for _, d := range c.get("/deposits?" + query).list() {
-			out = append(out, text(t, d, "id"))
-		}
-		return out
-	}
-	require.Equal(t, ids, listed(""))
-	require.Equal(t, ids[:1], listed("clientId="+client))
-	require.Equal(t, []string{withClient}, listed("accountId="+second))
-	require.Equal(t, []string{withClient}, listed("externalId=hotel-2"))
-	require.Equal(t, ids[2:3], listed("status=active"))
-	require.Equal(t, ids[2:4], listed("status=active,cancelled"))
-	require.Equal(t, []string{ids[6]}, listed("rentalContract=BK%200%26x"))
-	require.Empty(t, listed("rentalContract=bk%200%26x"))
-	require.Empty(t, listed("status=captured&accountId="+account))
-	require.Contains(t, listed("createdFrom="+created), ids[4], "from is included, to the millisecond of the answer")
-	require.NotContains(t, listed("createdTo="+created), ids[4])
-	require.Empty(t, listed("createdTo=0001-01-01T00:00:00Z"))
-	require.NotEmpty(t, c.get("/deposits?limit=1").list()[0]["depositUrl"])
-
-	for _, limit := range []int{1, 2, 3, 7, 100} {
-		var got []string
-		path := fmt.Sprintf("/deposits?limit=%d&accountId=%s", limit, account)
-		for pages := 1; ; pages++ {
-			require.LessOrEqual(t, pages, 7)
-			r := c.get(path)
-			for _, d := range r.list() {
-				got = append(got, text(t, d, "id"))
-			}
-			page := r.parsed().Pagination
-			require.Equal(t, page.HasMore, page.NextCursor != nil)
-			if !page.HasMore {
-				require.Empty(t, r.header.Get("Link"))
-				break
-			}
-			next := fmt.Sprintf("/deposits?accountId=%s&cursor=%s&limit=%d", account, *page.NextCursor, limit)
-			require.Equal(t, "<"+apiBase+"/api/partner/v1"+next+`>; rel="next"`, r.header.Get("Link"))
-			path = next
-			c.created(second) // a new deposit does not shift the pages
-		}
-		want := append([]string{ids[0]}, ids[2:]...)
-		require.Equal(t, want, got, limit)
-	}
-}
-
-func TestCursor_OnlyFromItsOwnList(t *testing.T) {
-	t.Parallel()
-	c, account := newStory(t)
-	c.link("hotel-2")
-	c.created(account)
-	c.created(account)
-	cursor := *c.get("/deposits?limit=1").parsed().Pagination.NextCursor
-	accounts := *c.get("/accounts?limit=1").parsed().Pagination.NextCursor
-	hook := "/webhooks/" + text(t, c.post("/webhooks", object{"url": "https://93.184.216.34/"}).ok(201), "id")
-	for _, bad := range []string{"", "x", cursor + "A", cursor[1:], "B" + cursor[1:], cursor[:len(cursor)-1] + "!",
-		accounts, "eyJjIjoiMjAyNi0wNi0wMiJ9"} {
-		c.get("/deposits?cursor="+bad).refused(400, "invalid_cursor")
-		c.get(hook+"/deliveries?cursor="+bad).refused(400, "invalid_cursor")
-		c.get("/webhooks?cursor="+bad).refused(400, "invalid_cursor")
-	}
-	c.get("/accounts?cursor="+cursor).refused(400, "invalid_cursor")
-	require.Len(t, c.get("/accounts?cursor="+accounts).list(), 1)
-	other := c.world.caller(t, "other")
-	require.Empty(t, other.get("/deposits?cursor="+cursor).list(), "a cursor is a place, not a permission")
-}
-
-func TestAccounts_Pages(t *testing.T) {
-	t.Parallel()
-	c, _ := newStory(t)
-	for i := range 4 {
-		c.revoke(c.link(fmt.Sprintf("gone-%d", i)))
-		c.link(fmt.Sprintf("here-%d", i))
-	}
-	for query, n := range map[string]int{"": 5, "status=active": 5, "status=revoked": 4, "status=all": 9,
-		"externalId=here-2": 1, "externalId=gone-2": 0} {
-		require.Len(t, c.get("/accounts?"+query).list(), n, query)
-	}
-	seen := map[any]bool{}
-	path := "/accounts?status=all&limit=2"
-	for path != "" {
-		r := c.get(path)
-		for _, a := range r.list() {
-			seen[a["accountId"]] = true
-		}
-		path = ""
-		if next := r.parsed().Pagination.NextCursor; next != nil {
-			path = "/accounts?status=all&limit=2&cursor=" + *next
-		}
-	}
-	require.Len(t, seen, 9)
-}
-
-func TestSimulate_Outcomes(t *testing.T) {
-	t.Parallel()
-	c, account := newStory(t)
-	for _, k := range []struct {
-		outcomes       []string
-		status, reason any
-	}{
-		{[]string{"start"}, "pending", nil},
-		{[]string{"activate"}, "active", nil},
-		{[]string{"start", "activate"}, "active", nil},
-		{[]string{"fail_payment"}, "payment_issue", "fee_failed"},
-		{[]string{"fail_payment", "activate"}, "active", nil},
-		{[]string{"decline"}, "cancelled", "tenant_declined"},
-		{[]string{"abandon"}, "cancelled", "tenant_abandoned"},
-		{[]string{"expire"}, "cancelled", "checkout_expired"},
-		{[]string{"activate", "expire"}, "close", "coverage_elapsed"},
+	client := c.client(account, "a@b.example")
+	first, cancelled, active := c.created(account, "rentalContract", "BK 0&x"), c.created(account), c.created(account)
+	c.simulated(cancelled, "decline")
+	c.simulated(active, "activate")
+	elsewhere := c.created(second, "clientId", nil)
+	clients := c.created(account, "clientId", client, "depositUrlGeneration", true, "returnUrl", "https://x.example/")
+	created := text(t, c.get("/deposits/"+active).ok(200), "createdAt")
+	for query, want := range map[string][]any{
+		"":                                 {clients, elsewhere, active, cancelled, first},
+		"clientId=" + client:               {clients},
+		"accountId=" + second:              {elsewhere},
+		"externalId=hotel-2":               {elsewhere},
+		"status=active":                    {active},
+		"status=active,cancelled":          {active, cancelled},
+		"rentalContract=BK%200%26x":        {first},
+		"rentalContract=bk%200%26x":        nil,
+		"status=captured":                  nil,
+		"createdTo=0001-01-01T00:00:00Z":   nil,
+		"createdFrom=9999-12-31T23:59:59Z": nil,
+		"createdFrom=1900-01-01T00:00:00Z&accountId=" + account: {clients, active, cancelled, first},
 	} {
-		d := c.created(account)
-		var got object
-		for _, o := range k.outcomes {
-			got = c.simulated(d, o)
-		}
-		require.Equal(t, []any{k.status, k.reason}, []any{got["status"], got["statusReason"]}, k.outcomes)
-		require.Equal(t, got, c.get("/deposits/"+d).ok(200))
+		require.Equal(t, want, ids(c.get("/deposits?"+query).list()), query)
 	}
-	d := c.created(account)
-	c.simulated(d, "decline")
-	c.leavesNothing(t, func() {
-		for _, outcome := range []string{"start", "activate", "fail_payment", "decline", "abandon", "expire"} {
-			r := c.post("/test/deposits/"+d+"/simulate", object{"outcome": outcome})
-			require.Equal(t, 409, r.status, "%s: %s", outcome, r.body)
-		}
+	require.Contains(t, ids(c.get("/deposits?createdFrom="+created).list()), any(active), "from is included")
+	require.NotContains(t, ids(c.get("/deposits?createdTo="+created).list()), any(active))
+	require.NotEmpty(t, c.get("/deposits?limit=1").list()[0]["depositUrl"])
+}
+
+// The ends of what a field may hold reach the database and come back.
+func TestCreate_TheEndsOfEachField(t *testing.T) {
+	t.Parallel()
+	c, account := newStory(t)
+	metadata := object{"k": strings.Repeat("😀", 500)}
+	for i := range 19 {
+		metadata[fmt.Sprintf("%040d", i)] = "v"
+	}
+	long := strings.Repeat("é", 255)
+	d := c.created(account, "contractStartAt", "0001-01-01T00:00:00.001Z",
+		"contractEndAt", "9999-12-31T23:59:59.999999999Z", "rentalContract", long, "metadata", metadata,
+		"status", "active", "ACCOUNTID", "acct_other", "Amount", "not ours", "somethingNew", object{"a": 1})
+	got := c.get("/deposits/" + d).ok(200)
+	require.Equal(t, []any{"0001-01-01T00:00:00.001Z", "9999-12-31T23:59:59.999Z", long, metadata, "pending"},
+		[]any{got["contractStartAt"], got["contractEndAt"], got["rentalContract"], got["metadata"], got["status"]})
+	got = c.get("/deposits/" + c.created(account, "contractStartAt", "2030-08-01T15:00:00+00:00", "contractEndAt",
+		"2030-08-01T15:00:00Z", "rentalContract", nil)).ok(200)
+	require.Equal(t, []any{got["contractEndAt"], ""}, []any{got["contractStartAt"], got["rentalContract"]})
+}
+
+func TestCreate_UpToTheCeilingOfTheOperator(t *testing.T) {
+	t.Parallel()
+	c, account := newStory(t)
+	parsed := mustAccount(t, account)
+	c.Write(func(ctx context.Context, repos *postgres.Store) error {
+		return repos.Operators.SetCeiling(ctx, parsed, 400_000)
 	})
+	require.Equal(t, 4000.0, c.get("/deposits/" + c.created(account, "amount", 4000)).ok(200)["amount"])
+	require.Equal(t, "amount: 4000.01 EUR exceeds this operator's maximum of 4000.00 EUR",
+		c.post("/deposits", draft(account, "amount", 4000.01)).refused(400, "amount_above_maximum"))
 }

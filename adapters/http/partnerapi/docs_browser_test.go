@@ -14,11 +14,25 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/http/docs"
+	"partnerdeposits/adapters/http/middleware"
 	"partnerdeposits/adapters/http/partnerapi"
 	"partnerdeposits/lab/browsertest"
+	"partnerdeposits/lab/servetest"
 )
 
 const requestsPage = "/docs/reference"
+
+// newSite serves the documentation alone, and opens the page of requests in a browser.
+func newSite(t *testing.T, first ...chromedp.Action[chromedp.Void]) (url string, browser context.Context) {
+	t.Helper()
+	doc, err := partnerapi.Document()
+	require.NoError(t, err)
+	app := fiber.New(middleware.FiberConfig(middleware.ServerConfig{}))
+	app.Use(middleware.SecurityHeaders(false))
+	docs.New(doc, apiBase, true).Register(app)
+	url = "http://" + servetest.Serve(t, app)
+	return url, opened(t, url, first...)
+}
 
 // newDocs starts the API with its documentation, and opens the page of requests in a browser.
 func newDocs(t *testing.T, first ...chromedp.Action[chromedp.Void]) (
@@ -32,9 +46,14 @@ func newDocs(t *testing.T, first ...chromedp.Action[chromedp.Void]) (
 	})
 	c = w.caller(t, "acme")
 	account = c.link("hotel-1")
-	browser = browsertest.New(t, first...)
-	require.NoError(t, chromedp.Do(browser, chromedp.Navigate(w.url+requestsPage), chromedp.WaitReady("main")))
-	return c, account, browser
+	return c, account, opened(t, w.url, first...)
+}
+
+func opened(t *testing.T, url string, first ...chromedp.Action[chromedp.Void]) context.Context {
+	t.Helper()
+	browser := browsertest.New(t, first...)
+	require.NoError(t, chromedp.Do(browser, chromedp.Navigate(url+requestsPage), chromedp.WaitReady("main")))
+	return browser
 }
 
 func evaluated[T any](browser context.Context, t *testing.T, expression string) T {
@@ -55,11 +74,11 @@ func becomes(browser context.Context, t *testing.T, expression string) {
 
 func TestDocs_SearchLeadsToEveryPage(t *testing.T) {
 	t.Parallel()
-	c, _, browser := newDocs(t)
+	url, browser := newSite(t)
 	const titles = `[...document.querySelectorAll(".search li b")].map((b) => b.textContent)`
 	poll := func(expression string) { becomes(browser, t, expression) }
 
-	require.NoError(t, chromedp.Do(browser, chromedp.Navigate(c.url+"/docs/webhooks"),
+	require.NoError(t, chromedp.Do(browser, chromedp.Navigate(url+"/docs/webhooks"),
 		chromedp.WaitVisible(".search input"), chromedp.KeyEvent("/"), chromedp.KeyEvent("rotate secret"),
 		chromedp.WaitVisible(".search li a")))
 	require.Equal(t, "Rotate a signing secret", evaluated[[]string](browser, t, titles)[0])
@@ -92,7 +111,7 @@ func blocked(patterns ...*network.BlockPattern) chromedp.Action[chromedp.Void] {
 
 func TestDocs_SearchWorksAgain_AfterItsEntriesDidNotLoad(t *testing.T) {
 	t.Parallel()
-	_, _, browser := newDocs(t)
+	_, browser := newSite(t)
 	const says = `document.querySelector(".search [role=status]").textContent`
 	entries := &network.BlockPattern{URLPattern: "*://*:*/docs/entries.js", Block: true}
 	require.NoError(t, chromedp.Do(browser, blocked(entries), chromedp.WaitVisible(".search input"),
@@ -122,19 +141,6 @@ func TestDocs_WithoutStorage(t *testing.T) {
 		chromedp.WaitVisible("#getMe .outcome .fine")))
 }
 
-// The page of requests stood at /docs. A link to a place on it goes on to the new page.
-func TestDocs_OldAnchorsLeadOn(t *testing.T) {
-	t.Parallel()
-	c, _, browser := newDocs(t)
-	for old, place := range map[string]string{
-		"#createDeposit": "/docs/reference#createDeposit", "#code-rate_limited": "/docs/errors#rate_limited",
-		"#changes": "/docs/changelog", "#authentication": "/docs/reference#authentication",
-	} {
-		require.NoError(t, chromedp.Do(browser, chromedp.Navigate("about:blank"), chromedp.Navigate(c.url+"/docs"+old)))
-		becomes(browser, t, `location.pathname + location.hash === "`+place+`"`)
-	}
-}
-
 func TestDocs_PagesLookRight(t *testing.T) {
 	t.Parallel()
 	pages := map[string]string{"home": "/docs", "guide": "/docs/webhooks", "quickstart": "/docs/quickstart",
@@ -143,7 +149,7 @@ func TestDocs_PagesLookRight(t *testing.T) {
 		for device, viewport := range browsertest.Viewports {
 			t.Run(scheme+"-"+device, func(t *testing.T) {
 				t.Parallel()
-				c, _, browser := newDocs(t, first...)
+				url, browser := newSite(t, first...)
 				pages := maps.Clone(pages)
 				if scheme == "light" && device == "phone" { // the others are of the same kinds
 					for _, name := range []string{"feed", "connect", "retries", "collections", "testing", "start-node",
@@ -152,7 +158,7 @@ func TestDocs_PagesLookRight(t *testing.T) {
 					}
 				}
 				for name, path := range pages {
-					require.NoError(t, chromedp.Do(browser, viewport, chromedp.Navigate(c.url+path), chromedp.WaitVisible("h1")))
+					require.NoError(t, chromedp.Do(browser, viewport, chromedp.Navigate(url+path), chromedp.WaitVisible("h1")))
 					browsertest.LooksRight(browser, t, "docs-"+name+"-"+scheme+"-"+device)
 				}
 			})
@@ -160,17 +166,24 @@ func TestDocs_PagesLookRight(t *testing.T) {
 	}
 }
 
-// A reader chooses a language once, on any page.
-func TestDocs_TheLanguageOfSamplesStays(t *testing.T) {
+// A reader chooses a language once, on any page. The page of requests stood at /docs: a link to a place on it goes on.
+func TestDocs_TheLanguageOfSamplesStays_AndOldAnchorsLeadOn(t *testing.T) {
 	t.Parallel()
-	c, _, browser := newDocs(t)
+	url, browser := newSite(t)
 	const shown = `[...document.querySelectorAll("#createDeposit .tabs > div")].filter((e) => e.checkVisibility()).map((e) => e.className).join()`
 	require.Equal(t, "of-curl", evaluated[string](browser, t, shown))
 	require.NoError(t, chromedp.Do(browser, chromedp.Click("#getMe .tabs [value=python] + label")))
 	becomes(browser, t, shown+` === "of-python"`)
-	require.NoError(t, chromedp.Do(browser, chromedp.Navigate(c.url+requestsPage), chromedp.WaitReady("main")))
+	for old, place := range map[string]string{
+		"#createDeposit": "/docs/reference#createDeposit", "#code-rate_limited": "/docs/errors#rate_limited",
+		"#changes": "/docs/changelog", "#authentication": "/docs/reference#authentication",
+	} {
+		require.NoError(t, chromedp.Do(browser, chromedp.Navigate("about:blank"), chromedp.Navigate(url+"/docs"+old)))
+		becomes(browser, t, `location.pathname + location.hash === "`+place+`"`)
+	}
+	require.NoError(t, chromedp.Do(browser, chromedp.Navigate(url+requestsPage), chromedp.WaitReady("main")))
 	becomes(browser, t, shown+` === "of-python"`)
-	require.NoError(t, chromedp.Do(browser, chromedp.Navigate(c.url+requestsPage+"?lang=go#createDeposit"),
+	require.NoError(t, chromedp.Do(browser, chromedp.Navigate(url+requestsPage+"?lang=go#createDeposit"),
 		chromedp.WaitReady("main")))
 	becomes(browser, t, shown+` === "of-go"`)
 }
@@ -178,11 +191,11 @@ func TestDocs_TheLanguageOfSamplesStays(t *testing.T) {
 // The tabs are radio buttons, which need no script, and no old anchor is lost.
 func TestDocs_WithoutScripts(t *testing.T) {
 	t.Parallel()
-	c, _, browser := newDocs(t, browsertest.WithoutScript)
+	url, browser := newSite(t, browsertest.WithoutScript)
 	require.NoError(t, chromedp.Do(browser, chromedp.Click("#getMe .tabs [value=node] + label")))
 	require.Equal(t, "of-node", evaluated[string](browser, t,
 		`[...document.querySelectorAll("#getMe .tabs > div")].filter((e) => e.checkVisibility()).map((e) => e.className).join()`))
-	require.NoError(t, chromedp.Do(browser, chromedp.Navigate(c.url+"/docs#createDeposit"), chromedp.WaitReady("main")))
+	require.NoError(t, chromedp.Do(browser, chromedp.Navigate(url+"/docs#createDeposit"), chromedp.WaitReady("main")))
 	require.Equal(t, "/docs/reference#createDeposit", evaluated[string](browser, t,
 		`document.querySelector(":target").getAttribute("href")`))
 	require.Equal(t, false, evaluated[bool](browser, t, `document.querySelector(".search").checkVisibility()`))

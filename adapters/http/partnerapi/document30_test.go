@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
-	"github.com/pb33f/libopenapi"
-	validator "github.com/pb33f/libopenapi-validator"
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/http/partnerapi"
@@ -26,8 +24,8 @@ func served(t *testing.T) (current, legacy []byte) {
 	return current, legacy
 }
 
-// Both documents are valid for two implementations of OpenAPI, which check them in different ways.
-func TestDocuments_AreValidForTwoReaders(t *testing.T) {
+// Both documents are valid. The judge of the contract reads the document of 3.1 as well.
+func TestDocuments_AreValid(t *testing.T) {
 	t.Parallel()
 	current, legacy := served(t)
 	for version, text := range map[string][]byte{"3.1.0": current, "3.0.3": legacy} {
@@ -35,13 +33,8 @@ func TestDocuments_AreValidForTwoReaders(t *testing.T) {
 		require.NoError(t, err, version)
 		require.Equal(t, version, doc.OpenAPI)
 		require.NoError(t, doc.Validate(t.Context(), openapi3.EnableExamplesValidation()), version)
-
-		other, err := libopenapi.NewDocument(text)
+		_, err = judged(text)
 		require.NoError(t, err, version)
-		v, errs := validator.NewValidator(other)
-		require.Empty(t, errs, version)
-		valid, problems := v.ValidateDocument()
-		require.True(t, valid, "%s: %v", version, problems)
 	}
 }
 

@@ -112,28 +112,3 @@ func TestTimestamp_OfAnyYear_HasTheLayoutOfPackageTime(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkEncode_ListOfDeposits(b *testing.B) {
-	r := rand.New(rand.NewPCG(3, 4))
-	var list partnerapi.DepositList
-	for range 100 {
-		var d partnerapi.Deposit
-		fill(r, reflect.ValueOf(&d).Elem())
-		list.Data = append(list.Data, d)
-	}
-	b.Run("jsonresponse", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			_, _ = jsonresponse.Encode(&list)
-		}
-	})
-	b.Run("encoding/json", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			var out bytes.Buffer
-			enc := json.NewEncoder(&out)
-			enc.SetEscapeHTML(false)
-			_ = enc.Encode(&list)
-		}
-	})
-}

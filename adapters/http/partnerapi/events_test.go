@@ -1,7 +1,6 @@
 package partnerapi_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"testing"
@@ -33,12 +32,14 @@ func (c *caller) eventID() string {
 	return text(c.t, c.get("/events").list()[0], "id")
 }
 
-// renumber gives the partner's only event another number.
+// renumber gives the partner's last event another number, and moves the events before it along.
 func (c *caller) renumber(n int) {
 	c.t.Helper()
 	for _, statement := range []string{
-		`UPDATE events SET sequence = $1 WHERE partner_id = $2`,
-		`UPDATE event_feeds SET last_sequence = $1, oldest_sequence = $1 WHERE partner_id = $2`,
+		`UPDATE events e SET sequence = e.sequence + $1::bigint - f.last_sequence FROM event_feeds f
+			WHERE f.partner_id = e.partner_id AND e.partner_id = $2`,
+		`UPDATE event_feeds SET oldest_sequence = oldest_sequence + $1::bigint - last_sequence, last_sequence = $1::bigint
+			WHERE partner_id = $2`,
 	} {
 		_, err := c.Pool.Exec(c.t.Context(), statement, n, c.partner.ID)
 		require.NoError(c.t, err)
@@ -148,57 +149,6 @@ func TestFeed_Waits_UntilARing_OrTheDrain(t *testing.T) {
 	waiting.Drain()
 	require.Zero(t, <-answered)
 	require.Empty(t, c.get(fmt.Sprintf("/events/feed?after=%d&waitSeconds=25", last)).list(), "no further request waits")
-}
-
-// A ring may be lost. The look that follows every second finds the events.
-func TestFeed_ARingIsLost_TheLookFindsTheEvents(t *testing.T) {
-	t.Parallel()
-	waiting := events.NewWaiting()
-	c, account := newStory(t, func(s *servicetest.Setup) {
-		s.Parts = func(p *servicetest.Parts) { p.Waiting = waiting }
-	})
-	c.relayAll()
-	_, last, _ := c.feed("")
-	answered := make(chan []object, 1)
-	go func() { answered <- c.get(fmt.Sprintf("/events/feed?after=%d&waitSeconds=25", last)).list() }()
-	require.Eventually(t, func() bool { return waiting.Size() == 1 }, servicetest.Patience, time.Millisecond)
-	c.simulated(c.created(account), "activate")
-	c.relayAll() // rings for nobody
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- waiting.Watch(ctx, c.Postgres.Events) }()
-	began := time.Now()
-	require.Len(t, <-answered, 1)
-	require.Less(t, time.Since(began), 20*time.Second, "the look answers, and not the end of the wait")
-	stop()
-	require.ErrorIs(t, <-ended, context.Canceled)
-}
-
-// Sixteen requests of a partner may wait. A further request is answered at once, and so is nobody else's.
-func TestFeed_TheSeventeenthRequest_EndsTheOldest(t *testing.T) {
-	t.Parallel()
-	waiting := events.NewWaiting()
-	c, _ := newStory(t, func(s *servicetest.Setup) {
-		s.Parts = func(p *servicetest.Parts) { p.Waiting = waiting }
-	})
-	c.relayAll()
-	_, last, _ := c.feed("")
-	question := fmt.Sprintf("/events/feed?after=%d&waitSeconds=25", last)
-	const most = 16
-	answered := make(chan reply, most+1)
-	ask := func() { answered <- c.get(question) }
-	for range most {
-		go ask()
-	}
-	require.Eventually(t, func() bool { return waiting.Size() == most }, servicetest.Patience, time.Millisecond)
-	go ask()
-	require.Empty(t, (<-answered).list(), "the oldest")
-	require.Equal(t, most, waiting.Size())
-	require.Empty(t, answered)
-	waiting.Drain()
-	for range most {
-		require.Equal(t, 200, (<-answered).status)
-	}
 }
 
 // whole is the whole body of a response.

@@ -1,15 +1,20 @@
 package partnerapi_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/core/id"
 )
 
 // neighbour is another partner with an object of each kind. Its texts occur nowhere else.
 type neighbour struct {
 	*caller
-	ids map[string]string // by prefix
+	ids     map[string]string // by prefix
+	revoked string            // an API key that was deleted
 }
 
 func newNeighbour(t testing.TB, w *world) *neighbour {
@@ -25,7 +30,26 @@ func newNeighbour(t testing.TB, w *world) *neighbour {
 		"dep": n.created(account, "clientId", client, "rentalContract", "NEIGHBOURS-CONTRACT"),
 		"dlv": text(t, n.post("/webhooks/"+hook+"/test", nil).ok(200), "id"),
 	}
+	made, plain, err := n.Partners.CreateKey(t.Context(), n.partner.Slug, "old")
+	require.NoError(t, err)
+	_, err = n.Partners.RevokeKey(t.Context(), id.APIKey.Of(made.ID))
+	require.NoError(t, err)
+	n.revoked = plain.Reveal()
 	return n
+}
+
+// unseen fails when an answer to another partner holds a datum of the neighbour.
+func (n *neighbour) unseen(t testing.TB, r reply) {
+	t.Helper()
+	seen := string(r.body) + fmt.Sprint(r.header)
+	for _, theirs := range n.ids {
+		_, digits, _ := strings.Cut(theirs, "_")
+		require.NotContains(t, seen, digits)
+	}
+	for _, datum := range []string{"neighbour", "NEIGHBOURS", "Nadja", "Nachbarin", "secret.example", n.partner.Name,
+		n.key, n.partner.ID.Encode()} {
+		require.NotContains(t, seen, datum)
+	}
 }
 
 // unrecorded are columns that a call may change although it changes nothing for the partner: the last use of a key.

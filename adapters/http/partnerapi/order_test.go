@@ -1,14 +1,9 @@
 package partnerapi_test
 
 import (
-	"regexp"
-	"strconv"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"partnerdeposits/lab/servicetest"
 )
 
 // defect is a fault of a request, with the answer that names it.
@@ -42,18 +37,6 @@ var defects = []defect{
 // fieldDefects is the number of defects, the last of the list, that another body makes.
 const fieldDefects = 4
 
-var remaining = regexp.MustCompile(`;r=(\d+);`)
-
-// left is the number of requests that the answer says are left.
-func (r reply) left() int {
-	r.t.Helper()
-	m := remaining.FindStringSubmatch(r.header.Get("RateLimit"))
-	require.NotNil(r.t, m, r.header.Get("RateLimit"))
-	n, err := strconv.Atoi(m[1])
-	require.NoError(r.t, err)
-	return n
-}
-
 func (c *caller) sent(o ordered) reply {
 	c.t.Helper()
 	if o.limited {
@@ -67,68 +50,29 @@ func (c *caller) sent(o ordered) reply {
 	return c.post("/deposits", body, "x-api-key", o.apiKey, "idempotency-key", o.key)
 }
 
-// A key that holds a response comes before the later checks, whether Redis or Postgres tells the response.
+// A key that holds a response comes before the later checks.
 func TestCreate_SeveralDefectsAtOnce_TheFirstInTheOrderOfChecksAnswers(t *testing.T) {
 	t.Parallel()
 	c, account := newStory(t)
 	c.post("/deposits", draft(account)).ok(201) // a limit of 1 is used up from here on
-	for name, holding := range map[string]struct{ stored, cached bool }{
-		"a new key": {}, "a key that holds a response in Redis": {true, true},
-		"a key that holds a response in Postgres alone": {true, false},
-	} {
+	for _, holding := range []bool{false, true} {
 		for i, first := range defects {
 			o := ordered{apiKey: c.key, key: newKey(), body: draft(account)}
-			if holding.stored {
+			if holding {
 				c.post("/deposits", o.body, "idempotency-key", o.key).ok(201)
-				c.settleCache(holding.cached)
 			}
-			before := c.count(t)["deposits"]
+			before := c.Count("deposits", "")
 			for _, d := range defects[i:] {
 				d.spoil(&o)
 			}
 			status, code := first.status, first.code
-			if holding.stored && i >= len(defects)-fieldDefects {
+			if holding && i >= len(defects)-fieldDefects {
 				status, code = 422, "idempotency_key_reused"
 			}
 			answer := c.sent(o)
-			require.Equal(t, []any{status, code}, []any{answer.status, answer.parsed().Error.Code}, "%s: %s", name, first.name)
-			require.Equal(t, before, c.count(t)["deposits"])
+			require.Equal(t, []any{status, code}, []any{answer.status, answer.parsed().Error.Code}, "%v: %s", holding,
+				first.name)
+			require.Equal(t, before, c.Count("deposits", ""))
 		}
-	}
-}
-
-// Every answer behind the rate limit has counted: a refusal and a replay as well.
-func TestCreate_RefusedOrReplayed_Counts(t *testing.T) {
-	t.Parallel()
-	c, account := newStory(t)
-	key := newKey()
-	left := c.post("/deposits", draft(account), "idempotency-key", key).left()
-	for _, d := range defects[2:] {
-		o := ordered{apiKey: c.key, key: newKey(), body: draft(account)}
-		d.spoil(&o)
-		r := c.sent(o)
-		r.refused(d.status, d.code)
-		left--
-		require.Equal(t, left, r.left(), d.name)
-		for _, cached := range []bool{true, false} {
-			c.settleCache(cached)
-			again := c.post("/deposits", draft(account), "idempotency-key", key)
-			require.Equal(t, "true", again.header.Get(replayed))
-			left--
-			require.Equal(t, left, again.left())
-		}
-	}
-}
-
-// settleCache returns when Redis holds a response, and then has Redis forget the responses unless cached is true.
-func (c *caller) settleCache(cached bool) {
-	c.t.Helper()
-	var kept []string
-	require.Eventually(c.t, func() bool {
-		kept = c.redis.Keys(c.t.Context(), "svc:idempotency:*").Val()
-		return len(kept) > 0
-	}, servicetest.Patience, time.Millisecond)
-	if !cached {
-		require.NoError(c.t, c.redis.Del(c.t.Context(), kept...).Err())
 	}
 }

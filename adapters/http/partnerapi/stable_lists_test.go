@@ -3,8 +3,6 @@ package partnerapi_test
 import (
 	"context"
 	"encoding/binary"
-	"fmt"
-	"math/rand/v2"
 	"net/url"
 	"strings"
 	"testing"
@@ -20,7 +18,7 @@ import (
 
 // movingList is a list whose rows come and go while a partner pages through the list.
 type movingList struct {
-	path  string // with the placeholders of movingWorld.path
+	path  string // with placeholders of ids
 	field string // of an item: its id
 	kind  id.Prefix
 	// add inserts the row @id, created @at.
@@ -82,37 +80,44 @@ var movingLists = []movingList{
 	{"/events?event=deposit.cancelled", "id", id.Event, addEvent, `DELETE FROM events WHERE id = @id`},
 }
 
-// Pages of five go through rows while others are inserted among them, before them and after them, and some are removed.
-// Three rows share each moment, so that the id decides their order.
+// Pages of five go through rows. After each page, rows are inserted before them, among them and after them, and one is
+// removed. Three rows share each moment, so that the id decides their order.
 func TestLists_AreStable_WhileRowsComeAndGo(t *testing.T) {
 	t.Parallel()
-	const stored = 90
-	for _, l := range movingLists {
+	w := newWorld(t)
+	for i, l := range movingLists {
 		t.Run(l.path, func(t *testing.T) {
-			t.Parallel()
-			m := newMovingWorld(t, l)
+			m := newMovingRows(t, w.caller(t, "acme-"+string(rune('a'+i))), l)
+			const stored = 30
 			stays, leaves := map[string]bool{}, []id.ID{}
-			for i := range stored {
-				row, err := m.insert(t.Context(), m.end.Add(-time.Duration(i/3)*time.Second))
-				require.NoError(t, err)
-				if i%5 == 4 && l.remove != "" {
+			for n := range stored {
+				row := m.insert(m.newest.Add(-time.Duration(n/3) * time.Second))
+				if n%5 == 4 && l.remove != "" {
 					leaves = append(leaves, row)
 				} else {
 					stays[l.kind.Of(row)] = true
 				}
 			}
-			rand.Shuffle(len(leaves), func(i, j int) { leaves[i], leaves[j] = leaves[j], leaves[i] })
-			changed, stop := m.change(leaves)
-			seen := map[string]int{}
-			pages := m.follow(func(page []object) {
-				for _, item := range page {
+			seen, pages := map[string]int{}, 0
+			for cursor := ""; ; pages++ {
+				require.Less(t, pages, stored, "the list does not end")
+				answer := m.get(m.path + "&limit=5" + cursor)
+				for _, item := range answer.list() {
 					seen[text(t, item, l.field)]++
 				}
-				<-changed
-			})
-			came := stop()
+				next := answer.parsed().Pagination
+				if !next.HasMore {
+					break
+				}
+				cursor = "&cursor=" + url.QueryEscape(*next.NextCursor)
+				for _, ago := range []time.Duration{-time.Minute, time.Duration(2*pages+1) * time.Second, time.Minute} {
+					m.insert(m.newest.Add(-ago))
+				}
+				if pages < len(leaves) {
+					m.exec(m.remove, pgx.NamedArgs{"id": leaves[len(leaves)-1-pages]})
+				}
+			}
 			require.GreaterOrEqual(t, pages, stored*4/5/5)
-			require.GreaterOrEqual(t, came, pages, "a row came during each page")
 			for item, times := range seen {
 				require.Equal(t, 1, times, "%s is listed %d times", item, times)
 			}
@@ -123,98 +128,43 @@ func TestLists_AreStable_WhileRowsComeAndGo(t *testing.T) {
 	}
 }
 
-type movingWorld struct {
+// movingRows are the rows of a list of a partner.
+type movingRows struct {
 	*caller
 	movingList
-	path string
-	args pgx.NamedArgs
-	end  time.Time // of the newest row that is stored at first
+	path   string
+	args   pgx.NamedArgs
+	newest time.Time // of the rows that are stored at first
 }
 
-func newMovingWorld(t *testing.T, l movingList) *movingWorld {
+func newMovingRows(t *testing.T, c *caller, l movingList) *movingRows {
 	t.Helper()
-	c, account := newStory(t)
-	accountID, ok := id.Account.Parse(account)
+	c.t = t
+	account := c.link("hotel-1")
+	made := c.post("/webhooks", object{"url": "https://a.example", "events": []string{string(webhook.DepositCancelled)}})
+	subscription := text(t, made.ok(201), "id")
+	subscriptionID, ok := id.Subscription.Parse(subscription)
 	require.True(t, ok)
-	subscription := c.post("/webhooks",
-		object{"url": "https://a.example", "events": []string{string(webhook.DepositCancelled)}}).ok(201)
-	subscriptionID, ok := id.Subscription.Parse(text(t, subscription, "id"))
-	require.True(t, ok)
-	path := strings.NewReplacer("{account}", account, "{subscription}", text(t, subscription, "id")).Replace(l.path)
-	return &movingWorld{caller: c, movingList: l, path: path, end: time.Now().Add(-time.Hour),
-		args: pgx.NamedArgs{"partner": c.partner.ID, "account": accountID, "subscription": subscriptionID}}
+	path := strings.NewReplacer("{account}", account, "{subscription}", subscription).Replace(l.path)
+	return &movingRows{caller: c, movingList: l, path: path, newest: time.Now().Add(-time.Hour),
+		args: pgx.NamedArgs{"partner": c.partner.ID, "account": mustAccount(t, account), "subscription": subscriptionID}}
 }
 
-// exec runs a statement with those of the named arguments that it names.
-func (m *movingWorld) exec(ctx context.Context, sql string, args pgx.NamedArgs) error {
+// exec runs a statement with the arguments that it names.
+func (m *movingRows) exec(sql string, args pgx.NamedArgs) {
+	m.t.Helper()
 	for name, value := range m.args {
 		args[name] = value
 	}
-	_, err := m.Pool.Exec(ctx, sql, args)
-	return err
+	_, err := m.Pool.Exec(context.Background(), sql, args)
+	require.NoError(m.t, err)
 }
 
 // insert adds a row. The microseconds of at count: cursors hold no more.
-func (m *movingWorld) insert(ctx context.Context, at time.Time) (id.ID, error) {
+func (m *movingRows) insert(at time.Time) id.ID {
+	m.t.Helper()
 	row := servicetest.NewID()
 	binary.BigEndian.PutUint64(row[:8], uint64(at.UnixMilli())<<16|0x7000|uint64(row[6]&0xf)<<8|uint64(row[7]))
-	return row, m.exec(ctx, m.add, pgx.NamedArgs{"id": row, "at": at.Truncate(time.Microsecond)})
-}
-
-// change inserts rows and removes those of leaves, until stop, which returns the number of inserted rows. A receive
-// from changed returns once more rows have been inserted.
-func (m *movingWorld) change(leaves []id.ID) (changed <-chan struct{}, stop func() int) {
-	const atOnce = 3
-	ctx, cancel := context.WithCancel(m.t.Context())
-	told, ended, came := make(chan struct{}), make(chan error, 1), 0
-	go func() {
-		defer close(told)
-		ended <- func() error {
-			for {
-				for range atOnce {
-					at := m.end.Add(-time.Duration(rand.IntN(30_000)) * time.Millisecond) //nolint:gosec // no secret
-					if came%2 == 0 {
-						at = time.Now()
-					}
-					if _, err := m.insert(context.WithoutCancel(ctx), at); err != nil {
-						return err
-					}
-					if came < len(leaves) {
-						if err := m.exec(context.WithoutCancel(ctx), m.remove, pgx.NamedArgs{"id": leaves[came]}); err != nil {
-							return err
-						}
-					}
-					came++
-				}
-				select {
-				case told <- struct{}{}:
-				case <-ctx.Done():
-					return nil
-				}
-			}
-		}()
-	}()
-	return told, func() int {
-		cancel()
-		require.NoError(m.t, <-ended)
-		return came
-	}
-}
-
-// follow reads the list page by page, to its end, and returns the number of pages.
-func (m *movingWorld) follow(read func([]object)) (pages int) {
-	m.t.Helper()
-	cursor := ""
-	for {
-		answer := m.get(m.path + "&limit=5" + cursor)
-		read(answer.list())
-		pages++
-		require.Less(m.t, pages, 200, "the list does not end")
-		next := answer.parsed().Pagination
-		require.Equal(m.t, next.HasMore, next.NextCursor != nil)
-		if !next.HasMore {
-			return pages
-		}
-		cursor = fmt.Sprintf("&cursor=%s", url.QueryEscape(*next.NextCursor))
-	}
+	m.exec(m.add, pgx.NamedArgs{"id": row, "at": at.Truncate(time.Microsecond)})
+	return row
 }

@@ -28,7 +28,6 @@ import (
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
-	"partnerdeposits/core/money"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/lab/redistest"
 	"partnerdeposits/lab/servetest"
@@ -37,23 +36,13 @@ import (
 
 func TestMain(m *testing.M) { servicetest.Main(m) }
 
-// movable is the machine's clock plus an offset that a test sets.
-type movable struct{ ahead atomic.Int64 }
-
-func (m *movable) Now() time.Time {
-	return system.Clock{}.Now().Add(time.Duration(m.ahead.Load()))
-}
-
-func (m *movable) advance(d time.Duration) { m.ahead.Add(int64(d)) }
-
 // world is the API on a real socket, with real Postgres and Redis.
 type world struct {
 	*servicetest.Kit
-	app       *fiber.App
 	url       string
 	redis     *goredis.Client
 	work      *dispatchstore.Store
-	clock     *movable
+	clock     system.Clock
 	contract  *contract
 	http      *http.Client
 	transport *http.Transport // without the checks of http
@@ -92,7 +81,7 @@ func newWorld(t testing.TB, change ...func(*servicetest.Setup)) *world {
 // newWorldWith starts the API with changed dependencies, or with more than the API.
 func newWorldWith(t testing.TB, alter func(*fiber.App, *partnerapi.Deps), change ...func(*servicetest.Setup)) *world {
 	t.Helper()
-	w := &world{redis: redistest.New(t), clock: &movable{}, contract: newContract(t),
+	w := &world{redis: redistest.New(t), contract: newContract(t),
 		results: make(chan idempotent.Result, 10_000), seen: make(chan middleware.Observation, 10_000)}
 	var environment partner.Environment
 	w.Kit = servicetest.New(t, func(s *servicetest.Setup) {
@@ -134,7 +123,7 @@ func newWorldWith(t testing.TB, alter func(*fiber.App, *partnerapi.Deps), change
 	}
 	alter(app, &deps)
 	require.NoError(t, partnerapi.Mount(app, deps))
-	w.app, w.url = app, "http://"+servetest.Serve(t, app)
+	w.url = "http://" + servetest.Serve(t, app)
 	w.transport = &http.Transport{MaxIdleConnsPerHost: 64}
 	w.http = &http.Client{Transport: w.contract.Transport(t, w.transport)}
 	t.Cleanup(w.transport.CloseIdleConnections)
@@ -181,15 +170,6 @@ func (c *caller) revoke(accountID string) {
 	c.Write(func(ctx context.Context, repos *postgres.Store) error {
 		_, err := repos.Links.Revoke(ctx, c.partner.ID, parsed, connect.RevokedByOperator, c.clock.Now())
 		return err
-	})
-}
-
-func (c *caller) ceiling(accountID string, most money.Cents) {
-	c.t.Helper()
-	parsed, ok := id.Account.Parse(accountID)
-	require.True(c.t, ok)
-	c.Write(func(ctx context.Context, repos *postgres.Store) error {
-		return repos.Operators.SetCeiling(ctx, parsed, most)
 	})
 }
 
@@ -335,29 +315,12 @@ func (c *caller) simulated(depositID, outcome string) object {
 	return c.post("/test/deposits/"+depositID+"/simulate", object{"outcome": outcome}).ok(http.StatusOK)
 }
 
-// count returns the number of rows of every table.
-func (w *world) count(t testing.TB) map[string]int {
-	t.Helper()
-	out := map[string]int{}
-	for _, table := range []string{
-		"partners", "api_keys", "operators", "accounts", "account_links", "clients", "deposits", "deposit_transitions",
-		"payments",
-		"idempotency_keys", "events", "outbox", "webhook_subscriptions", "deliveries", "webhook_replays", "mails",
-		"audit_log",
-	} {
-		var n int
-		require.NoError(t, w.Pool.QueryRow(t.Context(), "SELECT count(*) FROM "+table).Scan(&n))
-		out[table] = n
-	}
-	return out
-}
-
-// leavesNothing runs do and checks that no table has grown.
+// leavesNothing runs do and checks that no row has changed.
 func (w *world) leavesNothing(t testing.TB, do func()) {
 	t.Helper()
-	before := w.count(t)
+	before := w.snapshot(t)
 	do()
-	require.Equal(t, before, w.count(t))
+	require.Equal(t, before, w.snapshot(t))
 }
 
 // newKey returns a new Idempotency-Key.

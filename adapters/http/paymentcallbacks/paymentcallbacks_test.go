@@ -294,29 +294,10 @@ func TestDispute_ToldByACallback_IsAskedAuditedShownAndMailed(t *testing.T) {
 	require.Equal(t, deposit.PaymentSucceeded, all[0].Status, "a dispute changes no payment")
 }
 
-func TestDispute_ProviderAway_IsAskedAgain(t *testing.T) {
+func TestDispute_ProviderAway_IsAskedAMinuteLaterWithEachFailure(t *testing.T) {
 	w := setup(t)
 	p := w.payment(deposit.Collection, deposit.PaymentSucceeded)
 	w.provider.payment, w.provider.away = p.ID, true
-	require.Equal(t, http.StatusNoContent, w.signed(`{"ref":"pi_1","dispute":true}`))
-	_, err := w.Callbacks.Ask(t.Context())
-	require.Error(t, err)
-	answered, err := w.Callbacks.Ask(t.Context())
-	require.NoError(t, err)
-	require.Zero(t, answered, "not at once")
-	require.Equal(t, 1, w.Count("payment_questions", "tries = 1"))
-
-	w.provider.away, w.provider.disputes = false, []paymentports.Dispute{w.disputed(p, "needs_response")}
-	w.clock.Add(time.Hour)
-	answered, err = w.Callbacks.Ask(t.Context())
-	require.NoError(t, err)
-	require.Equal(t, 1, answered)
-	require.Equal(t, 1, w.Count("disputes", ""))
-}
-
-func TestDispute_ProviderAway_IsAskedAMinuteLaterWithEachFailure(t *testing.T) {
-	w := setup(t)
-	w.provider.payment, w.provider.away = w.payment(deposit.Collection, deposit.PaymentSucceeded).ID, true
 	require.Equal(t, http.StatusNoContent, w.signed(`{"ref":"pi_1","dispute":true}`))
 	for tries, wait := range []time.Duration{0, 2 * time.Minute, 3 * time.Minute, 4 * time.Minute} {
 		if wait > 0 {
@@ -339,6 +320,11 @@ func TestDispute_ProviderAway_IsAskedAMinuteLaterWithEachFailure(t *testing.T) {
 		require.NoError(t, err, "the longest wait stands for all further tries")
 		w.clock.Add(time.Second)
 	}
+	w.provider.away, w.provider.disputes = false, []paymentports.Dispute{w.disputed(p, "needs_response")}
+	answered, err := w.Callbacks.Ask(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 1, answered)
+	require.Equal(t, 1, w.Count("disputes", ""))
 }
 
 func TestDispute_OfAnUnknownPayment_IsLeftAlone(t *testing.T) {

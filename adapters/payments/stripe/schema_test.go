@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -19,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/core/money"
+	"partnerdeposits/lab/procs"
 	"partnerdeposits/lab/stripetest"
 	paymentports "partnerdeposits/ports/payments"
 )
@@ -176,7 +176,7 @@ func TestSchema_TakesEveryRequestOfTheAdapter(t *testing.T) {
 // proves spelling alone.
 func stripeMock(t *testing.T) *http.Client {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), root+"/scripts/tools.sh", "stripe-mock").CombinedOutput()
+	out, err := procs.Command(t.Context(), root+"/scripts/tools.sh", "stripe-mock").CombinedOutput()
 	require.NoError(t, err, string(out))
 	folder, err := os.MkdirTemp("", "stripe-mock") // t.TempDir is too long for the address of a socket
 	require.NoError(t, err)
@@ -184,7 +184,7 @@ func stripeMock(t *testing.T) *http.Client {
 	socket := filepath.Join(folder, "s")
 	var log bytes.Buffer
 	ctx, cancel := context.WithCancel(context.Background())
-	cmd := exec.CommandContext(ctx, root+"/.local/bin/stripe-mock", "-http-unix", socket)
+	cmd := procs.Command(ctx, root+"/.local/bin/stripe-mock", "-http-unix", socket)
 	cmd.Stdout, cmd.Stderr = &log, &log
 	require.NoError(t, cmd.Start())
 	t.Cleanup(func() {

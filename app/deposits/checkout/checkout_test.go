@@ -10,8 +10,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/core/agreement"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
 	"partnerdeposits/core/tenant"
 	"partnerdeposits/lab/checkouttest"
 	"partnerdeposits/lab/servicetest"
@@ -72,7 +74,7 @@ func TestSubmit_PaidAtTheProvider_SecuresTheDeposit(t *testing.T) {
 	require.Len(t, b.Events(t, d.ID), 1)
 }
 
-func TestSubmit_InvalidPerson_LeavesNothingBehind(t *testing.T) {
+func TestSubmit_OfAFormThatIsRefused_LeavesNothingBehind(t *testing.T) {
 	b := checkouttest.Start(t)
 	d, token := b.Deposit(t)
 	for _, p := range []tenant.Person{{}, {Email: "x"}, {Email: "grace@example.com", FirstName: "G\x00", LastName: "H"},
@@ -80,6 +82,14 @@ func TestSubmit_InvalidPerson_LeavesNothingBehind(t *testing.T) {
 		_, err := b.Checkout.Submit(b.Ctx(), token, p, checkouttest.Agrees)
 		require.Equal(t, fault.Invalid, fault.KindOf(err))
 	}
+	for want, given := range map[error]agreement.Given{
+		agreement.ErrMissing: {Locale: "en"},
+		agreement.ErrChanged: {Agreed: true, Locale: "en", PageWords: agreement.Fingerprint("other words")},
+	} {
+		_, err := b.Checkout.Submit(b.Ctx(), token, grace, given)
+		require.ErrorIs(t, err, want)
+	}
+	require.Empty(t, records(b, d.ID))
 	require.Zero(t, b.Load(t, d.ID).CheckoutStartedAt)
 	require.Zero(t, b.Scoring.Asked())
 	_, err := b.Checkout.Submit(b.Ctx(), "nothing", grace, checkouttest.Agrees)
@@ -95,6 +105,7 @@ func TestSubmit_RefusedByScoring_CancelsWithoutAPayment(t *testing.T) {
 	cancelled := b.RequireStatus(d.ID, deposit.Cancelled, "tenant_declined")
 	require.Equal(t, declined.Email, cancelled.Client.Email)
 	require.Empty(t, b.PaymentsOf(t, d.ID, deposit.FeePayment))
+	require.Empty(t, records(b, d.ID), "nothing is charged, so no evidence is kept")
 	require.Zero(t, b.Provider.Opened())
 	require.Equal(t, []string{"deposit.cancelled"}, b.Events(t, d.ID))
 }
@@ -184,6 +195,9 @@ func TestSubmit_ProviderAway_KeepsThePaymentForTheNextTry(t *testing.T) {
 	_, err = b.Checkout.Abandon(b.Ctx(), token)
 	requireUnavailable(t, err)
 	b.RequireStatus(d.ID, deposit.Pending, "")
+	require.NotEmpty(t, b.Log.String())
+	require.NotContains(t, b.Log.String(), token.Reveal())
+	require.NotContains(t, b.Log.String(), grace.Email)
 
 	b.Provider.Away(false)
 	b.Submit(token, grace)
@@ -312,13 +326,58 @@ func TestReturn_PaidOnACancelledDeposit_RefundsTheFee(t *testing.T) {
 	b.RequireCount(0, b.Payments.CheckDue)
 }
 
-func TestLog_NeverHoldsATokenOrAnEmail(t *testing.T) {
+func records(b checkouttest.Steps, depositID id.ID) []agreement.Record {
+	b.T.Helper()
+	all, err := b.Postgres.Agreements.Agreements(b.Ctx(), depositID)
+	require.NoError(b.T, err)
+	return all
+}
+
+func TestSubmit_Agreed_KeepsTheEvidenceWithThePayment(t *testing.T) {
 	b := checkouttest.Start(t)
-	_, token := b.Deposit(t)
-	b.Provider.Away(true)
-	_, err := b.Checkout.Submit(b.Ctx(), token, grace, checkouttest.Agrees)
-	requireUnavailable(t, err)
-	require.NotEmpty(t, b.Log.String())
-	require.NotContains(t, b.Log.String(), token.Reveal())
-	require.NotContains(t, b.Log.String(), grace.Email)
+	d, token := b.Deposit(t)
+	v, err := b.Checkout.View(b.Ctx(), token)
+	require.NoError(t, err)
+	b.Submit(token, grace)
+	kept := records(b, d.ID)
+	require.Len(t, kept, 1)
+	require.Equal(t, agreement.Record{
+		ID: kept[0].ID, DepositID: d.ID, ClientID: b.Load(t, d.ID).ClientID, Version: agreement.Version, Locale: "en",
+		Words: v.Terms.Words("en"),
+		At:    b.Clock.Now(), Origin: checkouttest.Agrees.Origin,
+	}, kept[0])
+	require.NotZero(t, b.Count("deposit_agreements", "position('192.0.2.7'::bytea in origin) = 0"),
+		"the origin is encrypted")
+
+	b.Clock.Add(time.Minute)
+	b.Submit(token, grace)
+	require.Len(t, records(b, d.ID), 1, "a double click adds no evidence younger than the payment")
+	b.Submit(token, alan)
+	require.Len(t, records(b, d.ID), 2, "another person")
+
+	b.Return(token)
+	b.Clock.Add(time.Minute)
+	b.Submit(token, alan)
+	all := records(b, d.ID)
+	require.Len(t, all, 3, "another payment")
+	require.Equal(t, b.Clock.Now(), all[2].At)
+}
+
+func TestCheckout_StayThatIsOver_AsksForNothing(t *testing.T) {
+	b := checkouttest.Start(t)
+	d, token := b.Deposit(t, func(d *deposit.Deposit) {
+		d.ContractEndAt, d.ContractStartAt = b.Clock.Now(), b.Clock.Now().Add(-time.Hour)
+	})
+	v, err := b.Checkout.View(b.Ctx(), token)
+	require.NoError(t, err)
+	require.Equal(t, []bool{false, true}, []bool{v.Open, v.StayOver})
+	require.Empty(t, b.Submit(token, grace).PageURL)
+	require.Zero(t, b.Provider.Opened())
+	require.Zero(t, b.Scoring.Asked())
+	require.Empty(t, b.PaymentsOf(t, d.ID, deposit.FeePayment))
+
+	b.RequireCount(0, b.Timers.ExpireCheckouts)
+	b.Clock.Set(d.CheckoutExpiresAt)
+	b.RequireCount(1, b.Timers.ExpireCheckouts)
+	b.RequireStatus(d.ID, deposit.Cancelled, "checkout_expired")
 }

@@ -55,14 +55,12 @@ func TestView_TellsTheTenantWhetherToPay(t *testing.T) {
 			deposit.OutcomeAbandoned},
 		"cancelled by the partner": {upcoming(in(deposit.Cancelled, "by_partner")), false, false, false,
 			deposit.OutcomeAbandoned},
-		"declined": {upcoming(in(deposit.Cancelled, "tenant_declined")), false, false, false,
-			deposit.OutcomeDeclined},
+		"declined": {upcoming(in(deposit.Cancelled, "tenant_declined")), false, false, false, deposit.OutcomeDeclined},
 		"after the stay, not cancelled yet": {upcoming(func(d *deposit.Deposit) { d.ContractEndAt = now }), false, true,
 			true, deposit.OutcomeAbandoned},
 		"secured, after the stay": {upcoming(in(deposit.Active, ""),
 			func(d *deposit.Deposit) { d.ContractEndAt = now }), false, false, false, deposit.OutcomeSecured},
-		"captured": {upcoming(in(deposit.Captured, "claim")), false, false, false,
-			deposit.OutcomeSecured},
+		"captured": {upcoming(in(deposit.Captured, "claim")), false, false, false, deposit.OutcomeSecured},
 		"closed after the cover, without claim": {upcoming(in(deposit.Closed, "coverage_elapsed")), false, false, false,
 			deposit.OutcomeSecured},
 	} {
@@ -144,12 +142,11 @@ func TestSamePerson_ByNameAndAddressInAnyCase(t *testing.T) {
 		want   bool
 	}{
 		"the same, address in other letters": {&known, grace, true},
-		"another phone": {&known,
-			tenant.Person{Email: grace.Email, FirstName: "Grace", LastName: "Hopper"}, true},
-		"another address":    {&known, tenant.Person{Email: "g@example.com", FirstName: "Grace", LastName: "Hopper"}, false},
-		"another first name": {&known, tenant.Person{Email: grace.Email, FirstName: "grace", LastName: "Hopper"}, false},
-		"another last name":  {&known, tenant.Person{Email: grace.Email, FirstName: "Grace", LastName: "Hooper"}, false},
-		"nobody yet":         {nil, grace, false},
+		"another phone":                      {&known, tenant.Person{Email: grace.Email, FirstName: "Grace", LastName: "Hopper"}, true},
+		"another address":                    {&known, tenant.Person{Email: "g@example.com", FirstName: "Grace", LastName: "Hopper"}, false},
+		"another first name":                 {&known, tenant.Person{Email: grace.Email, FirstName: "grace", LastName: "Hopper"}, false},
+		"another last name":                  {&known, tenant.Person{Email: grace.Email, FirstName: "Grace", LastName: "Hooper"}, false},
+		"nobody yet":                         {nil, grace, false},
 	} {
 		require.Equal(t, c.want, samePerson(c.client, c.typed), name)
 	}

@@ -123,8 +123,7 @@ func TestToday_CountsEachMonthThatIsOverOnce_AndThePresentOnceAMinute(t *testing
 
 	timezone = "Pacific/Kiritimati"
 	at.now = time.Date(2027, 4, 30, 10, 0, 0, 0, time.UTC)
-	require.Equal(t, "2027-05-01T00:00:00+14:00", year(3)[11].Start.Format(time.RFC3339),
-		"a month of the account's zone")
+	require.Equal(t, "2027-05-01T00:00:00+14:00", year(3)[11].Start.Format(time.RFC3339), "a month of the account's zone")
 	require.Equal(t, time.Date(2027, 4, 30, 10, 0, 0, 0, time.UTC), s.asked[11].From.UTC())
 }
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,10 +17,12 @@ import (
 	"partnerdeposits/app/payments/books"
 	"partnerdeposits/core/actor"
 	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
 	"partnerdeposits/lab/checkouttest"
 	"partnerdeposits/lab/servicetest"
 	paymentports "partnerdeposits/ports/payments"
+	ports "partnerdeposits/ports/platform"
 )
 
 func TestMain(m *testing.M) { servicetest.Main(m) }
@@ -214,4 +217,146 @@ func TestReconcile_TheSandboxsBooks_Agree(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, got.Differences, 1)
 	require.Equal(t, deposit.Fee(50_000), money.Cents(1_750))
+}
+
+// paid adds a payment that succeeded at a time, of a new deposit of the account.
+func (w *world) paid(account id.ID, kind deposit.PaymentKind, amount money.Cents, at time.Time) deposit.Payment {
+	w.T.Helper()
+	d, _ := w.Deposit(w.T, func(d *deposit.Deposit) { d.AccountID = account },
+		checkouttest.Client("grace@example.com", "Grace", "Hopper"))
+	p := deposit.Payment{ID: servicetest.NewID(), DepositID: d.ID, Kind: kind, Amount: amount,
+		Status: deposit.PaymentProcessing, CreatedAt: at.Add(-48 * time.Hour), CheckAt: at}
+	w.Write(func(ctx context.Context, r *postgres.Store) error { return r.Payments.Insert(ctx, p) })
+	p.Status, p.SettledAt, p.Attempts = deposit.PaymentSucceeded, at, 1
+	w.Write(func(ctx context.Context, r *postgres.Store) error { return r.Payments.Update(ctx, p) })
+	return p
+}
+
+// refund gives a part of a payment back; the refund ends at a time, unless it stays pending.
+func (w *world) refund(p deposit.Payment, amount money.Cents, status deposit.RefundStatus, at time.Time) {
+	w.T.Helper()
+	r := deposit.Refund{ID: servicetest.NewID(), PaymentID: p.ID, DepositID: p.DepositID, Amount: amount,
+		Reason: deposit.RefundReasons[1], Status: deposit.RefundPending, Actor: actor.Staff, CreatedAt: at, CheckAt: at}
+	w.Write(func(ctx context.Context, s *postgres.Store) error { return s.Refunds.Insert(ctx, r) })
+	if status != deposit.RefundPending {
+		r.Status, r.SettledAt = status, at
+		w.Write(func(ctx context.Context, s *postgres.Store) error {
+			_, err := s.Refunds.Settle(ctx, r)
+			return err
+		})
+	}
+}
+
+func (w *world) dispute(ref string, p deposit.Payment, amount money.Cents, status string, at time.Time) {
+	w.T.Helper()
+	w.Write(func(ctx context.Context, r *postgres.Store) error {
+		_, _, ok, err := r.Disputes.Keep(ctx, paymentports.Dispute{Ref: ref, PaymentID: p.ID, Amount: amount,
+			Reason: "fraudulent", Status: status, CreatedAt: at}, at)
+		require.True(w.T, ok)
+		return err
+	})
+}
+
+// statement reads a month whole, three claims a page, and checks that its claims add up to its sums.
+func (w *world) statement(account id.ID, month time.Time) (paymentports.AccountDue, []paymentports.MovedDebt) {
+	w.T.Helper()
+	page := ports.Page{Limit: 3}
+	var all []paymentports.MovedDebt
+	for {
+		st, err := w.books.Statement(w.Ctx(), account, month, page)
+		require.NoError(w.T, err)
+		all = append(all, st.Debts.Items...)
+		if page.Cursor = st.Debts.Next; page.Cursor.IsZero() {
+			sum := paymentports.AccountDue{AccountID: account, CompanyName: st.Due.CompanyName}
+			for _, c := range all {
+				sum.Collected, sum.Refunded, sum.Disputed = sum.Collected+c.Collected, sum.Refunded+c.Refunded,
+					sum.Disputed+c.Disputed
+			}
+			require.Equal(w.T, st.Due, sum)
+			return st.Due, all
+		}
+	}
+}
+
+func TestStatement_OfEachAccountAndMonth_IsWhatTheBooksSayIsDue(t *testing.T) {
+	w := setup(t)
+	other := w.Account("Autre compte").ID
+	october := time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC)
+	november, december := october.AddDate(0, 1, 0), october.AddDate(0, 2, 0)
+	const tick = time.Microsecond // as exact as times are
+	for n, account := range []id.ID{w.AccountID, other} {
+		cents := money.Cents(n) // sums of the accounts differ
+		first := w.paid(account, deposit.Collection, 10_001+cents, october)
+		w.paid(account, deposit.Collection, 20_033, november.Add(-tick))
+		w.paid(account, deposit.Collection, 33_333+cents, november)
+		last := w.paid(account, deposit.Collection, 7_777, december.Add(-tick))
+		w.paid(account, deposit.Collection, 4_444, november.Add(time.Hour))
+		w.paid(account, deposit.Collection, 5_555, november.Add(time.Hour))
+		w.paid(account, deposit.Collection, 9_999, december)
+		fee := w.paid(account, deposit.FeePayment, 1_750, november.Add(time.Hour))
+		w.refund(first, 1_234, deposit.RefundSucceeded, november.Add(-tick))
+		w.refund(first, 2_345+cents, deposit.RefundSucceeded, november)
+		w.refund(last, 7_777, deposit.RefundSucceeded, december)
+		w.refund(last, 1, deposit.RefundFailed, november.Add(time.Hour))
+		w.refund(last, 1, deposit.RefundPending, november.Add(time.Hour))
+		w.refund(fee, 1_750, deposit.RefundSucceeded, november.Add(time.Hour))
+		w.dispute("dp_first"+string(rune('a'+n)), first, 10_001, "lost", november.Add(time.Hour))
+		w.dispute("dp_last"+string(rune('a'+n)), last, 7_777, "needs_response", december)
+		w.dispute("dp_fee"+string(rune('a'+n)), fee, 1_750, "lost", november.Add(time.Hour))
+	}
+	all := map[id.ID][3]paymentports.AccountDue{
+		w.AccountID: {
+			{Collected: 10_001 + 20_033, Refunded: 1_234},
+			{Collected: 33_333 + 7_777 + 4_444 + 5_555, Refunded: 2_345, Disputed: 10_001},
+			{Collected: 9_999, Refunded: 7_777, Disputed: 7_777},
+		},
+		other: {
+			{Collected: 10_002 + 20_033, Refunded: 1_234},
+			{Collected: 33_334 + 7_777 + 4_444 + 5_555, Refunded: 2_346, Disputed: 10_001},
+			{Collected: 9_999, Refunded: 7_777, Disputed: 7_777},
+		},
+	}
+	for i, month := range []time.Time{october, november, december} {
+		w.from, w.to = month, month.AddDate(0, 1, 0)
+		due := w.report().Due
+		require.Len(t, due, 2)
+		for _, theirs := range due {
+			got, _ := w.statement(theirs.AccountID, month.Add(time.Hour))
+			require.Equal(t, theirs, got, "the month of %s", month)
+			want := all[theirs.AccountID][i]
+			want.AccountID, want.CompanyName = theirs.AccountID, theirs.CompanyName
+			require.Equal(t, want, got)
+			require.Equal(t, want.Collected-want.Refunded, got.Due())
+		}
+	}
+
+	_, claims := w.statement(w.AccountID, november)
+	require.Len(t, claims, 5)
+	require.True(t, slices.IsSortedFunc(claims,
+		func(a, b paymentports.MovedDebt) int { return b.PaidAt.Compare(a.PaidAt) }))
+	earlier := claims[4]
+	require.Equal(t, paymentports.MovedDebt{PaymentID: earlier.PaymentID, DepositID: earlier.DepositID,
+		Reference: earlier.Reference, Tenant: "Grace Hopper", CapturedAt: october.Add(-48 * time.Hour), PaidAt: october,
+		Refunded: 2_345, Disputed: 10_001, RefundedAt: november, RefundedInAll: 1_234 + 2_345, Dispute: "lost"}, earlier,
+		"paid in October, given back in part and disputed in November")
+	require.Equal(t, "needs_response", claims[0].Dispute, "which began in December")
+	require.Zero(t, claims[0].Disputed)
+}
+
+func TestStatement_ThePresentMonth_IsThatOfUTC(t *testing.T) {
+	w := setup(t)
+	midnight := time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)
+	w.Clock.Set(midnight.Add(-time.Microsecond))
+	for _, want := range []time.Time{midnight.AddDate(0, -1, 0), midnight} {
+		st, err := w.books.Statement(w.Ctx(), w.AccountID, time.Time{}, ports.Page{Limit: 3})
+		require.NoError(t, err)
+		require.True(t, st.Present)
+		require.Equal(t, ports.Span{From: want, To: want.AddDate(0, 1, 0)}, st.Month)
+		require.Equal(t, paymentports.AccountDue{AccountID: w.AccountID, CompanyName: checkouttest.Company}, st.Due)
+		require.Empty(t, st.Debts.Items)
+		w.Clock.Set(midnight)
+	}
+	st, err := w.books.Statement(w.Ctx(), w.AccountID, midnight.Add(-1), ports.Page{Limit: 3})
+	require.NoError(t, err)
+	require.False(t, st.Present)
 }

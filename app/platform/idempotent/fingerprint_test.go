@@ -103,16 +103,3 @@ func TestFingerprint_NoBodyAndEmptyObject_Differ(t *testing.T) {
 	t.Parallel()
 	require.NotEqual(t, idempotent.Fingerprint(nil), idempotent.Fingerprint(map[string]any{}))
 }
-
-func BenchmarkFingerprint(b *testing.B) {
-	body := map[string]any{
-		"accountId": "acct_01jb2m1r6d9f4h8k3n5p7s2v0w", "amount": json.Number("500"),
-		"contractStartAt": "2026-08-01T15:00:00Z",
-		"contractEndAt":   "2026-08-08T10:00:00Z", "rentalContract": "BK-20260801-17", "depositUrlGeneration": true,
-		"returnUrl": "https://pms.example.com/bookings/17/deposit", "metadata": map[string]any{"bookingChannel": "direct"},
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		idempotent.Fingerprint(body)
-	}
-}

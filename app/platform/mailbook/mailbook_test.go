@@ -7,6 +7,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"html"
 	"os"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/app/platform/mailbook"
+	"partnerdeposits/core/id"
 )
 
 const mailsPackage = "../mails"
@@ -45,9 +47,10 @@ func mailTypes(t *testing.T) []string {
 func TestSpecimens_ShowEveryMailInEveryLanguage(t *testing.T) {
 	types := mailTypes(t)
 	require.GreaterOrEqual(t, len(types), 7)
+	now := time.Now()
 	for _, locale := range mailbook.Locales {
 		shown, names := map[string]bool{}, map[string]bool{}
-		for _, s := range mailbook.Specimens(locale, "https://dash.example", time.Now()) {
+		for _, s := range mailbook.Specimens(locale, "https://dash.example", now) {
 			typeName, _, _ := strings.Cut(s.Name, ",")
 			shown[typeName] = true
 			require.False(t, names[s.Name], "two specimens are named %s", s.Name)
@@ -56,9 +59,37 @@ func TestSpecimens_ShowEveryMailInEveryLanguage(t *testing.T) {
 			require.NotEmpty(t, s.Mail.Subject, s.Name)
 			require.NotContains(t, s.Mail.Subject+s.Mail.Body+s.Mail.HTML, "%!", "a format without its value in %s", s.Name)
 			require.NotContains(t, s.Mail.HTML, "ZgotmplZ", "html/template refused a value of %s", s.Name)
+			requireWhole(t, s, len(names), now)
 		}
 		for _, name := range types {
 			require.True(t, shown[name], "the mail %s is not shown: add it to app/platform/mailbook", name)
+		}
+	}
+}
+
+// requireWhole checks what a mail has besides its text: id and time, the deposit whose link it brings, and HTML that
+// says the same.
+func requireWhole(t *testing.T, s mailbook.Specimen, number int, now time.Time) {
+	t.Helper()
+	linkOf := id.ID{}
+	if strings.Contains(s.Mail.Body, "/checkout/") {
+		linkOf = id.ID{15: 7}
+	}
+	require.Equal(t, []any{id.ID{15: byte(number)}, now, linkOf},
+		[]any{s.Mail.ID, s.Mail.CreatedAt, s.Mail.LinkOf}, s.Name)
+	if s.Mail.HTML == "" {
+		return // the mails to partners are text alone
+	}
+	shown := html.UnescapeString(s.Mail.HTML)
+	for line := range strings.SplitSeq(s.Mail.Body, "\n") {
+		_, fact, isFact := strings.Cut(line, ": ")
+		switch {
+		case strings.HasPrefix(line, "https://"):
+			require.Contains(t, shown, `href="`+line+`"`, s.Name)
+		case strings.HasPrefix(line, "  ") && isFact:
+			require.Contains(t, shown, ">"+fact+"</td>", s.Name)
+		case len(line) > 60: // a paragraph
+			require.Contains(t, shown, line, s.Name)
 		}
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"partnerdeposits/app/platform/parallel"
 	"partnerdeposits/app/platform/schedules"
 	ports "partnerdeposits/ports/platform"
-	"partnerdeposits/ports/platform/failpoint"
 )
 
 const (
@@ -38,16 +37,12 @@ func SendJob(due ports.Mails, mailer ports.Mailer, metrics ports.MailMetrics, ev
 			if ctx.Err() != nil {
 				return false, ctx.Err() // the mail is due again when the lease is over
 			}
-			failpoint.Hit("mail.claimed")
 			err := mailer.Send(sending, m)
 			metrics.Attempted(err == nil)
 			if err != nil {
 				return false, errors.Join(err, due.Failed(context.WithoutCancel(ctx), m, RetryWaits))
 			}
-			failpoint.Hit("mail.taken")
-			err = recordSent(ctx, due, m)
-			failpoint.Hit("mail.recorded")
-			return true, err
+			return true, recordSent(ctx, due, m)
 		}, func(_ ports.Mail, _ bool, err error) { failures = append(failures, err) })
 		return len(claimed) == mailBatch && ctx.Err() == nil, errors.Join(failures...)
 	}}

@@ -4,6 +4,7 @@ package dispatch_test
 
 import (
 	"context"
+	"net/http"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -12,8 +13,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/postgres"
+	"partnerdeposits/adapters/system"
+	"partnerdeposits/app/platform/schedules"
+	"partnerdeposits/app/webhooks"
 	"partnerdeposits/app/webhooks/dispatch"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/partner"
 	"partnerdeposits/core/webhook"
+	ports "partnerdeposits/ports/platform"
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
@@ -151,4 +158,94 @@ func TestDispatch_Concurrency_StopsWhileAllSlotsAreInUse(t *testing.T) {
 	f.run()
 	f.allIn(webhook.Succeeded, 3*events)
 	require.Len(t, r.all(), 3*events, "nothing is sent twice")
+}
+
+// again returns the service that redelivers, and a caller for it.
+func (f *fixture) again() (*webhooks.Service, partner.Caller) {
+	return webhooks.New(webhooks.Deps{
+		UnitOfWork: f.Postgres, Subscriptions: f.Postgres.Subscriptions, Deliveries: f.Postgres.Deliveries,
+		Replays: f.Postgres.Replays, Audit: f.Postgres.Audit, Doorbell: f, Clock: system.Clock{}, Entropy: system.Entropy{},
+		After: time.After,
+	}), partner.Caller{Partner: partner.Partner{ID: f.partner}}
+}
+
+// log gives the deliveries of sub, the newest first.
+func (f *fixture) log(sub id.ID) []webhook.Delivery {
+	f.t.Helper()
+	list, err := f.Postgres.Deliveries.Deliveries(context.WithoutCancel(f.t.Context()), sub, webhookports.DeliveryFilter{},
+		ports.Page{Limit: 100})
+	require.NoError(f.t, err)
+	return list.Items
+}
+
+func TestDispatch_WhatIsNeverTaken_EndsAsFailed_ARedeliveryLikeAnyOther_ATestAtOnce(t *testing.T) {
+	f := newFixture(t)
+	r := newReceiver(t, func(received, int) int { return http.StatusTeapot })
+	sub := f.subscribe(r.URL)
+	f.run(func(_ *dispatch.Deps, c *dispatch.Config) { c.Schedule = webhook.Schedule{0, 10 * time.Millisecond} })
+	f.emit(webhook.DepositActivated, 1)
+	f.Write(func(ctx context.Context, repos *postgres.Store) error {
+		return repos.Deliveries.InsertTest(ctx, webhook.Delivery{ID: newID(), SubscriptionID: sub, EventID: newID(),
+			Event: webhook.DepositActivated, Body: []byte(`{}`)})
+	})
+	f.allIn(webhook.Failed, 2)
+	service, by := f.again()
+	for _, d := range f.log(sub) {
+		_, err := service.Redeliver(t.Context(), by, sub, d.ID)
+		require.NoError(t, err)
+	}
+	f.allIn(webhook.Failed, 4)
+	for _, d := range f.log(sub) {
+		want := 2
+		if d.Test {
+			want = 1
+		}
+		require.Equal(t, want, d.Attempts)
+		require.Len(t, d.AttemptLog, want)
+		require.Equal(t, webhook.ResultNon2xx, d.AttemptLog[want-1].Result)
+	}
+}
+
+// After a whole outage, two dispatchers share the replay of the failed deliveries.
+func TestDispatch_AReplay_BringsWhatFailedOnceEach(t *testing.T) {
+	f := newFixture(t)
+	var up atomic.Bool
+	r := newReceiver(t, func(received, int) int {
+		if !up.Load() {
+			return http.StatusServiceUnavailable
+		}
+		return http.StatusOK
+	})
+	sub := f.subscribe(r.URL)
+	impatient := func(_ *dispatch.Deps, c *dispatch.Config) { c.Schedule = webhook.Schedule{0} }
+	f.run(impatient)
+	f.run(impatient)
+	f.emit(webhook.DepositCancelled, 70)
+	f.allIn(webhook.Failed, 70)
+	failed := len(r.all())
+	up.Store(true)
+
+	service, by := f.again()
+	replay, err := service.Replay(t.Context(), by, sub,
+		webhooks.NewReplay{From: now().Add(-time.Hour), To: now().Add(time.Hour)})
+	require.NoError(t, err)
+	require.Equal(t, 70, replay.Matched)
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	waiting := func(context.Context) (ports.Waiting, error) { return ports.Waiting{Replays: true}, nil }
+	ended := make(chan error, 2)
+	for range cap(ended) {
+		go func() { ended <- schedules.New(quiet(), noMetrics{}, waiting, service.ReplayJob()).Run(ctx) }()
+	}
+	f.eventually("all that failed was sent again", func() bool { return f.states()[webhook.Succeeded] == 70 })
+	stop()
+	require.NoError(t, <-ended)
+	require.NoError(t, <-ended)
+	got := r.all()
+	times := map[string]int{}
+	for _, g := range got[failed:] {
+		require.True(t, g.valid)
+		times[g.body]++
+	}
+	require.Len(t, times, 70)
+	require.Len(t, got, failed+70)
 }

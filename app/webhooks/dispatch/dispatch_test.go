@@ -4,6 +4,8 @@ package dispatch_test
 
 import (
 	"context"
+	"fmt"
+	"log/slog"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -47,7 +49,8 @@ func TestDispatch_EveryEvent_ReachesItsReceiverOnceAndSigned(t *testing.T) {
 	}
 }
 
-func TestDispatch_ARetry_HasTheSameBytesAndAFreshSignature(t *testing.T) {
+// The third attempt follows a rotation of the secret.
+func TestDispatch_ARetry_HasTheSameBytesAndAFreshSignature_AndEachAttemptIsLogged(t *testing.T) {
 	f := newFixture(t)
 	r := newReceiver(t, func(_ received, earlier int) int {
 		if earlier < 2 {
@@ -55,63 +58,34 @@ func TestDispatch_ARetry_HasTheSameBytesAndAFreshSignature(t *testing.T) {
 		}
 		return http.StatusNoContent
 	})
-	f.subscribe(r.URL)
-	f.run(func(_ *dispatch.Deps, c *dispatch.Config) {
+	sub := f.subscribe(r.URL)
+	var log lines
+	stop := f.run(func(d *dispatch.Deps, c *dispatch.Config) {
+		d.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 		c.Schedule = webhook.Schedule{0, 1200 * time.Millisecond, 1200 * time.Millisecond}
 	})
 	f.emit(webhook.DepositCancelled, 1)
+	f.eventually("the second attempt", func() bool { return f.Count("deliveries", "state = 0 AND attempts = 2") == 1 })
+	r.rotate("svc_whsec_second")
+	f.Write(func(ctx context.Context, repos *postgres.Store) error {
+		return repos.Subscriptions.SetSecret(ctx, sub, "svc_whsec_second")
+	})
 	f.allIn(webhook.Succeeded, 1)
+	stop()
 	got := r.all()
 	require.Len(t, got, 3)
 	for i, g := range got {
-		require.True(t, g.valid)
+		require.True(t, g.valid, "signed with the secret in force")
 		require.Equal(t, got[0].body, g.body)
 		for _, o := range got[:i] {
 			require.NotEqual(t, o.timestamp, g.timestamp)
 			require.NotEqual(t, o.signature, g.signature)
 		}
 	}
-}
-
-func TestDispatch_AnEndpointThatNeverTakesIt_EndsAsFailed(t *testing.T) {
-	f := newFixture(t)
-	r := newReceiver(t, func(received, int) int { return http.StatusGone })
-	sub := f.subscribe(r.URL)
-	f.run()
-	f.emit(webhook.DepositExpired, 3)
-	f.allIn(webhook.Failed, 3)
-	require.Len(t, r.all(), 12)
-	list, err := f.Postgres.Deliveries.Deliveries(t.Context(), sub,
-		webhookports.DeliveryFilter{Status: webhook.StatusFailed}, ports.Page{Limit: 10})
-	require.NoError(t, err)
-	require.Len(t, list.Items, 3)
-	for _, d := range list.Items {
-		require.Equal(t, 4, d.Attempts)
-		require.Len(t, d.AttemptLog, 4)
-		require.Equal(t, webhook.ResultNon2xx, d.AttemptLog[3].Result)
+	for attempt, consequence := range []string{"status=500 ", "status=500 ", "status=204 "} {
+		require.Regexp(t, fmt.Sprintf(`msg="delivery attempted" .* attempt=%d .*%s`, attempt+1, consequence), log.String())
 	}
-}
-
-func TestDispatch_ARotatedSecret_SignsTheNextRetry(t *testing.T) {
-	f := newFixture(t)
-	r := newReceiver(t, func(g received, earlier int) int {
-		if earlier == 0 {
-			return http.StatusInternalServerError
-		}
-		return http.StatusOK
-	})
-	sub := f.subscribe(r.URL)
-	f.run(func(_ *dispatch.Deps, c *dispatch.Config) { c.Schedule = webhook.Schedule{0, time.Second} })
-	f.emit(webhook.DepositCaptured, 1)
-	f.eventually("the first attempt", func() bool { return f.states()[webhook.Waiting] == 1 })
-	r.rotate("svc_whsec_second")
-	f.Write(func(ctx context.Context, repos *postgres.Store) error {
-		return repos.Subscriptions.SetSecret(ctx, sub, "svc_whsec_second")
-	})
-	f.allIn(webhook.Succeeded, 1)
-	got := r.all()
-	require.True(t, got[0].valid, "the first with the first secret")
-	require.True(t, got[1].valid, "the second with the second")
+	require.Equal(t, 3, strings.Count(log.String(), "delivery attempted"))
 }
 
 func TestDispatch_ADeletedSubscription_ReceivesNothingMore(t *testing.T) {
@@ -294,9 +268,7 @@ func TestDispatch_ATest_GoesAheadOfABacklogAndIsNeverRetried(t *testing.T) {
 	test := webhook.Delivery{ID: newID(), SubscriptionID: sub, EventID: newID(), Event: webhook.DepositActivated,
 		Test: true, CreatedAt: now(), Body: []byte(`{"test":true}`)}
 	f.run(func(_ *dispatch.Deps, c *dispatch.Config) { c.Window = 1 })
-	f.Write(func(ctx context.Context, repos *postgres.Store) error {
-		return repos.Deliveries.InsertTest(ctx, test)
-	})
+	f.Write(func(ctx context.Context, repos *postgres.Store) error { return repos.Deliveries.InsertTest(ctx, test) })
 	f.eventually("the test ends", func() bool {
 		d, err := f.Postgres.Deliveries.Delivery(t.Context(), sub, test.ID)
 		return err == nil && d.State == webhook.Failed
@@ -329,14 +301,6 @@ func TestDispatch_FiveDaysOfFailures_DisableAndTellTheContact(t *testing.T) {
 	})
 	require.Equal(t, webhook.EndpointDisabled, f.report(sub).State)
 	require.Equal(t, map[string]int{"Your webhook was disabled": 1}, f.mailed())
-	var to, body string
-	require.NoError(t, f.Pool.QueryRow(t.Context(), `SELECT recipient, body FROM mails`).Scan(&to, &body))
-	require.Equal(t, "ops@demo.example", to)
-	require.Contains(t, body, id.Subscription.Of(sub))
-	f.eventually("parked", func() bool {
-		var parked int
-		require.NoError(t,
-			f.Pool.QueryRow(t.Context(), `SELECT count(*) FROM deliveries WHERE state = 0 AND due_at IS NULL`).Scan(&parked))
-		return parked == 1
-	})
+	require.Contains(t, f.Mails("ops@demo.example")[0].Body, id.Subscription.Of(sub))
+	f.eventually("parked", func() bool { return f.Count("deliveries", "state = 0 AND due_at IS NULL") == 1 })
 }

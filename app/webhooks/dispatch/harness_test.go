@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
@@ -149,14 +150,10 @@ func (f *fixture) states() map[webhook.State]int {
 	counts := map[webhook.State]int{}
 	rows, err := f.Pool.Query(context.WithoutCancel(f.t.Context()), `SELECT state, count(*) FROM deliveries GROUP BY 1`)
 	require.NoError(f.t, err)
-	defer rows.Close()
-	for rows.Next() {
-		var s webhook.State
-		var n int
-		require.NoError(f.t, rows.Scan(&s, &n))
-		counts[s] = n
-	}
-	require.NoError(f.t, rows.Err())
+	var s webhook.State
+	var n int
+	_, err = pgx.ForEachRow(rows, []any{&s, &n}, func() error { counts[s] = n; return nil })
+	require.NoError(f.t, err)
 	return counts
 }
 

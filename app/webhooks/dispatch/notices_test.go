@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/system"
@@ -47,22 +46,11 @@ func (f *fixture) mailed() map[string]int {
 		})
 	}
 	both.Wait()
-	return f.counts(`SELECT subject, count(*)::int FROM mails GROUP BY 1`)
-}
-
-func (f *fixture) counts(sql string) map[string]int {
-	f.t.Helper()
-	rows, err := f.Pool.Query(context.WithoutCancel(f.t.Context()), sql)
-	require.NoError(f.t, err)
-	found := map[string]int{}
-	var key string
-	var n int
-	_, err = pgx.ForEachRow(rows, []any{&key, &n}, func() error {
-		found[key] = n
-		return nil
-	})
-	require.NoError(f.t, err)
-	return found
+	counts := map[string]int{}
+	for _, m := range f.Mails("") {
+		counts[m.Subject]++
+	}
+	return counts
 }
 
 func (f *fixture) exec(sql string, args ...any) {
@@ -130,9 +118,7 @@ func TestNotices_TellOfTroubleAndRecovery_OnceADay(t *testing.T) {
 	want[heldMail]++
 	require.Equal(t, want, f.mailed())
 
-	var body string
-	require.NoError(t,
-		f.Pool.QueryRow(t.Context(), `SELECT body FROM mails WHERE subject = $1 LIMIT 1`, heldMail).Scan(&body))
+	body := f.Mails("")[0].Body
 	require.Contains(t, body, id.Subscription.Of(sub))
 	require.Contains(t, body, r.URL+"/hook\n")
 	require.Contains(t, body, "non_2xx")
@@ -149,16 +135,13 @@ func TestNotices_TellOfDeliveriesThatWereGivenUp_AndOfTheNextSuccess(t *testing.
 	f.emit(webhook.DepositActivated, 3)
 	f.allIn(webhook.Failed, 3)
 	require.Equal(t, map[string]int{givenUpMail: 1}, f.mailed())
-	var body string
-	require.NoError(t, f.Pool.QueryRow(t.Context(), `SELECT body FROM mails`).Scan(&body))
-	require.Contains(t, body, "3 deliveries")
+	require.Contains(t, f.Mails("")[0].Body, "3 deliveries")
 	f.emit(webhook.DepositActivated, 2)
 	f.allIn(webhook.Failed, 5)
 	require.Equal(t, map[string]int{givenUpMail: 1}, f.mailed(), "one a day")
 	f.dayPasses()
 	require.Equal(t, map[string]int{givenUpMail: 2}, f.mailed(), "the two of yesterday are told the next day")
-	require.NoError(t, f.Pool.QueryRow(t.Context(), `SELECT body FROM mails ORDER BY id DESC LIMIT 1`).Scan(&body))
-	require.Contains(t, body, "2 deliveries")
+	require.Contains(t, f.Mails("")[1].Body, "2 deliveries")
 	status.Store(http.StatusOK)
 	f.emit(webhook.DepositActivated, 1)
 	f.eventually("a success", func() bool { return f.states()[webhook.Succeeded] == 1 })
@@ -189,7 +172,7 @@ func TestNotices_WithoutAContact_OrAboutADeletedSubscription_AreDropped(t *testi
 		f.exec(`INSERT INTO webhook_notices (subscription_id, kind, at) VALUES ($1, 'held', now())`, sub)
 		f.exec(set)
 		require.Empty(t, f.mailed())
-		require.Empty(t, f.counts(`SELECT kind, count(*)::int FROM webhook_notices GROUP BY 1`))
+		require.Zero(t, f.Count("webhook_notices", ""))
 		f.exec(`UPDATE partners SET contact_email = 'ops@demo.example'`)
 	}
 }

@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/core/id"
+	"partnerdeposits/core/webhook"
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
@@ -51,4 +53,172 @@ func TestRelay_KeepsItsPace_AndWaitsForNothingAfterAPause(t *testing.T) {
 		d.nextRelay = time.Now().Add(time.Hour) // the clock was set back
 		require.Equal(t, manyPace, took())
 	})
+}
+
+func TestPolls_AreCalmWhileTheBellWorks_AndQuickAfterASurprise(t *testing.T) {
+	const quick = 50 * time.Millisecond
+	works := true
+	p := polls{quick: quick, works: func() bool { return works }}
+	now := time.Unix(1_790_000_000, 0)
+	require.Equal(t, calmPoll, p.wait(now))
+
+	works = false
+	require.Equal(t, quick, p.wait(now), "rings may be lost")
+	works = true
+
+	p.surprised(now)
+	p.rung(now.Add(lateRing - 1))
+	require.Equal(t, calmPoll, p.wait(now.Add(lateRing)), "the poll came between a commit and its ring")
+
+	p.surprised(now)
+	p.rung(now.Add(lateRing))
+	require.Equal(t, quick, p.wait(now.Add(suspicion-1)), "that ring announced another event")
+	require.Equal(t, calmPoll, p.wait(now.Add(suspicion)))
+}
+
+func TestRegistry_CountsMatter_WhenAWindowFillsUp(t *testing.T) {
+	r := newRegistry(Config{Concurrency: 256, EndpointConcurrency: 4, Window: 1000}, time.Now) // windows of 32
+	require.False(t, r.used())
+	sub := line{r: r, sub: [16]byte{1}}.sub
+	now := time.Unix(1_790_000_000, 0)
+	for range r.window()/fillingShare - 1 {
+		require.True(t, r.admit(sub, now))
+	}
+	require.True(t, r.used())
+	require.False(t, r.crowded())
+	require.Empty(t, r.crowding)
+	require.True(t, r.admit(sub, now))
+	require.True(t, r.crowded())
+	require.Len(t, r.crowding, 1)
+}
+
+// probes gives the number of successful probes until the queue is used again.
+func probes(p *proof, at time.Time) (n int) {
+	for n = 1; !p.enough(nil, at); n++ {
+	}
+	return n
+}
+
+func TestProof_AQueueThatRelapses_NeedsMoreAndMoreProbes(t *testing.T) {
+	var p proof
+	at := time.Now()
+	for _, want := range []int{3, 6, 12, 24, 48, 96, 120, 120} {
+		require.Equal(t, want, probes(&p, at))
+		at = at.Add(relapseSpan - time.Second)
+	}
+	require.Equal(t, leastProof, probes(&p, at.Add(2*time.Second)), "reliable for long enough")
+}
+
+func TestProof_AFailedProbe_BeginsAnew(t *testing.T) {
+	var p proof
+	at := time.Now()
+	for range 10 {
+		require.False(t, p.enough(nil, at))
+		require.False(t, p.enough(nil, at))
+		require.False(t, p.enough(errors.New("OOM"), at))
+	}
+	require.Equal(t, leastProof, probes(&p, at))
+}
+
+// timed is a registry with a clock that the test moves.
+type timed struct {
+	*registry
+	at time.Time
+}
+
+func newTimed(slots int) *timed {
+	x := &timed{at: time.Unix(1_000_000, 0)}
+	x.registry = newRegistry(Config{Concurrency: 64, EndpointConcurrency: slots, Window: 1000},
+		func() time.Time { return x.at })
+	return x
+}
+
+func (x *timed) after(d time.Duration) { x.at = x.at.Add(d) }
+
+func (x *timed) delay(due time.Time) time.Duration { return x.delayOf(webhook.Held{}, due) }
+
+func (x *timed) delayOf(held webhook.Held, due time.Time) time.Duration {
+	return x.startDelay(&webhookports.Delivery{Claim: webhookports.Claim{SubscriptionID: id.ID{1}}, Held: held}, due, x.at)
+}
+
+func claimOf(n byte) webhookports.Claim {
+	return webhookports.Claim{DeliveryID: id.ID{n}, SubscriptionID: id.ID{1}, Seq: 1}
+}
+
+func TestStartDelay_OfAHealthyEndpoint_IsTheTimeSinceDue(t *testing.T) {
+	x := newTimed(2)
+	due := x.at
+	x.after(7 * time.Second)
+	require.Equal(t, 7*time.Second, x.delay(due), "nothing is known of the endpoint")
+	x.slot(claimOf(1), false)
+	x.after(time.Second)
+	require.Equal(t, 8*time.Second, x.delay(due), "a slot is free")
+	require.Zero(t, x.delay(x.at.Add(time.Second)), "clocks differ a little")
+}
+
+func TestStartDelay_WhileAllSlotsAreInUse_IsTheEndpointsOwn(t *testing.T) {
+	x := newTimed(2)
+	outage := x.at
+	x.after(10 * time.Minute) // no dispatcher ran
+	x.slot(claimOf(1), false)
+	x.slot(claimOf(2), false)
+	for range 20 { // slots are free for moments only
+		x.after(3 * time.Second)
+		x.free(id.ID{1})
+		x.after(time.Second)
+		x.slot(claimOf(3), false)
+	}
+	require.Equal(t, 10*time.Minute, x.delay(outage), "the service was away, then the endpoint was busy")
+	require.Zero(t, x.delay(outage.Add(10*time.Minute)))
+	x.free(id.ID{1})
+	x.after(time.Minute)
+	require.Equal(t, time.Minute, x.delay(x.at.Add(-80*time.Second)), "a minute with a free slot")
+}
+
+func TestStartDelay_AfterBadHealth_CountsFromItsEnd(t *testing.T) {
+	x := newTimed(4)
+	sub := func(h webhook.Health) []webhookports.Subscription {
+		return []webhookports.Subscription{{ID: id.ID{1}, Health: h}}
+	}
+	due := x.at
+	x.observe(sub(webhook.Health{}))
+	x.after(2 * time.Second)
+	x.observe(sub(webhook.Health{Failures: 1}))
+	x.after(time.Hour)
+	require.Equal(t, 2*time.Second, x.delay(due))
+	x.observe(sub(webhook.Health{}))
+	x.after(3 * time.Second)
+	require.Equal(t, 5*time.Second, x.delay(due))
+}
+
+// After a restart nobody knows since when an endpoint has been in bad health: at least since its deliveries wait.
+func TestStartDelay_OfAnEndpointFirstMetInBadHealth_DoesNotCountTheTimeBefore(t *testing.T) {
+	x := newTimed(4)
+	due := x.at
+	x.after(time.Hour)
+	x.observe([]webhookports.Subscription{{ID: id.ID{1}, Health: webhook.Health{Ramp: 2}}})
+	require.Zero(t, x.delay(due))
+	x.observe([]webhookports.Subscription{{ID: id.ID{1}}})
+	x.after(time.Second)
+	require.Equal(t, time.Second, x.delay(due))
+}
+
+// The row knows when the circuit held deliveries back, though this dispatcher began, or forgot the endpoint, since
+// then.
+func TestStartDelay_OfABacklogOfACircuit_IsNoDelayOfADispatcherThatSawNoneOfIt(t *testing.T) {
+	x := newTimed(4)
+	held := webhook.Held{From: x.at, Till: x.at.Add(10 * time.Minute)}
+	early, inTheBreak := x.at.Add(-3*time.Second), x.at.Add(time.Minute)
+	x.after(10*time.Minute + 20*time.Second)
+	x.slot(claimOf(1), false)
+	behind := x.at.Add(-15 * time.Second)
+	require.Equal(t, 15*time.Second, x.delayOf(held, behind), "no delivery of the break was met yet")
+	require.Equal(t, 23*time.Second, x.delayOf(held, early), "it was due before, and has waited since")
+	require.Negative(t, x.delayOf(held, inTheBreak))
+	x.after(2 * time.Second)
+	require.Equal(t, 2*time.Second, x.delayOf(held, behind), "it waited behind the backlog until then")
+	require.Equal(t, 2*time.Second, x.delayOf(held, early))
+	require.Equal(t, time.Second, x.delayOf(held, x.at.Add(-time.Second)))
+	goesOn := webhook.Held{From: held.From}
+	require.Equal(t, time.Second, x.delayOf(goesOn, x.at.Add(-time.Second)), "the end is not known")
 }

@@ -5,15 +5,19 @@ package dispatch_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	sender "partnerdeposits/adapters/webhook"
 	"partnerdeposits/app/webhooks/dispatch"
+	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
+	"partnerdeposits/lab/redistest"
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
@@ -122,4 +126,146 @@ func TestDispatch_RedisFlushed_WhileAnotherDispatcherIsAtIt_RepeatsNothing(t *te
 	f.run(oneSlot)
 	f.allIn(webhook.Succeeded, 8)
 	require.Len(t, r.all(), 8)
+}
+
+// modes records the ways of jobs to workers.
+type modes struct {
+	noMetrics
+	mu   sync.Mutex
+	told []webhookports.QueueMode
+}
+
+func (m *modes) QueueMode(mode webhookports.QueueMode) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.told = append(m.told, mode)
+}
+
+func (m *modes) all() []webhookports.QueueMode {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return append([]webhookports.QueueMode(nil), m.told...)
+}
+
+// A Redis that reached maxmemory answers PING. Each return to such a queue would delay the jobs of a batch.
+func TestDispatch_RedisThatIsFull_IsLeftOnceAndUsedAgainAfterwards(t *testing.T) {
+	client := redistest.ServerClient(t, redistest.Server(t))
+	f := newFixtureOn(t, client)
+	r := newReceiver(t, nil)
+	f.subscribe(r.URL)
+	var way modes
+	f.run(func(d *dispatch.Deps, _ *dispatch.Config) { d.Metrics = &way })
+	emitted := map[string]time.Time{}
+	emit := func() {
+		emitted[id.Deposit.Of(f.emit(webhook.DepositCancelled, 1)[0])] = time.Now()
+	}
+	emit()
+	f.allIn(webhook.Succeeded, 1)
+
+	require.NoError(t, client.ConfigSet(t.Context(), "maxmemory", "1").Err())
+	for range 100 {
+		emit()
+		<-time.After(50 * time.Millisecond)
+	}
+	require.Equal(t, []webhookports.QueueMode{webhookports.QueueUsed, webhookports.QueueDirect}, way.all(),
+		"no return to a full queue")
+	require.NoError(t, client.ConfigSet(t.Context(), "maxmemory", "0").Err())
+	f.eventually("the queue is used again", func() bool { return len(way.all()) == 3 })
+	emit()
+
+	f.allIn(webhook.Succeeded, len(emitted))
+	late := 0
+	for _, got := range r.all() {
+		_, after, _ := strings.Cut(got.body, `"id":"`)
+		deposit, _, _ := strings.Cut(after, `"`)
+		require.Contains(t, emitted, deposit)
+		if got.at.Sub(emitted[deposit]) > time.Second {
+			late++
+		}
+	}
+	require.Len(t, r.all(), len(emitted))
+	require.LessOrEqual(t, late, 3, "at most a batch finds out")
+}
+
+// heldRelay calls hold before each commit, when the claims have been handed over. hold may end the context, so that
+// nothing is committed.
+type heldRelay struct {
+	webhookports.RelayStore
+	hold func(end context.CancelFunc)
+}
+
+func (r heldRelay) Relay(ctx context.Context, limit int, lease time.Duration, plan webhookports.Plan,
+	ahead func([]webhookports.Claim)) (int, []webhookports.Claim, error) {
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	return r.RelayStore.Relay(ctx, limit, lease, plan, func(claims []webhookports.Claim) {
+		ahead(claims)
+		r.hold(end)
+	})
+}
+
+// ringing has a bell that works.
+func ringing(deps *dispatch.Deps, _ *dispatch.Config) { deps.BellWorks = func() bool { return true } }
+
+func TestRelay_AJobBeforeTheCommit_IsSentAfterTheCommit(t *testing.T) {
+	f := newFixture(t)
+	r := newReceiver(t, func(received, int) int {
+		assert.Equal(t, map[webhook.State]int{webhook.Dispatched: 1}, f.states(), "the delivery is committed")
+		return 200
+	})
+	f.subscribe(r.URL)
+	enqueued := make(chan struct{}, 1)
+	f.run(ringing, func(deps *dispatch.Deps, _ *dispatch.Config) {
+		deps.Queue = watchedQueue{deps.Queue, func(context.Context) { signal(enqueued) }}
+		deps.Relay = heldRelay{deps.Relay, func(context.CancelFunc) { <-enqueued }}
+	})
+	f.emit(webhook.DepositCancelled, 1)
+	f.allIn(webhook.Succeeded, 1)
+	require.Len(t, r.all(), 1)
+}
+
+func TestRelay_AJobBeforeACommitThatFails_IsSentOnce(t *testing.T) {
+	f := newFixture(t)
+	r := newReceiver(t, nil)
+	f.subscribe(r.URL)
+	enqueued := make(chan struct{}, 1)
+	var once sync.Once
+	f.run(ringing, func(deps *dispatch.Deps, _ *dispatch.Config) {
+		deps.Queue = watchedQueue{deps.Queue, func(context.Context) { signal(enqueued) }}
+		deps.Relay = heldRelay{deps.Relay, func(end context.CancelFunc) {
+			once.Do(func() {
+				<-enqueued
+				end()
+			})
+		}}
+	})
+	f.emit(webhook.DepositCancelled, 1)
+	f.allIn(webhook.Succeeded, 1)
+	require.Len(t, r.all(), 1)
+}
+
+// A dispatcher that stops has a job whose claim is not committed yet.
+func TestStop_BeforeTheCommitOfAJob_HandsTheDeliveryOn(t *testing.T) {
+	f := newFixture(t)
+	r := newReceiver(t, nil)
+	f.subscribe(r.URL)
+	held, goOn := make(chan struct{}, 1), make(chan struct{})
+	stop := f.run(ringing, func(deps *dispatch.Deps, _ *dispatch.Config) {
+		deps.Relay = heldRelay{deps.Relay, func(context.CancelFunc) {
+			signal(held)
+			<-goOn
+		}}
+	})
+	f.emit(webhook.DepositCancelled, 1)
+	<-held
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		stop()
+	}()
+	close(goOn)
+	<-stopped
+	f.run()
+	f.allIn(webhook.Succeeded, 1)
+	require.Len(t, r.all(), 1)
 }

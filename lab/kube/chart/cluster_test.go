@@ -15,8 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
-
-	"partnerdeposits/lab/kube/chart"
 )
 
 // secrets is a cluster that has Secrets alone: values by key by name.
@@ -53,8 +51,8 @@ func TestSecrets_ThatChange_RollThePods(t *testing.T) {
 		defer server.Close()
 		dial, err := dynamic.NewForConfig(&rest.Config{Host: server.URL})
 		require.NoError(t, err)
-		values := chart.Merge(least(t), parsed(t, "secrets: {from: {DATABASE_URL: {name: app-db, key: uri}}}"))
-		texts, err := chart.TextsOf(chart.Dir(), "demo", values, client{dial})
+		values := Merge(least(t), parsed(t, "secrets: {from: {DATABASE_URL: {name: app-db, key: uri}}}"))
+		texts, err := TextsOf(folder, "demo", values, client{dial})
 		require.NoError(t, err)
 		found := regexp.MustCompile(`checksum/secrets: ([0-9a-f]{64})\n`).FindStringSubmatch(
 			texts["partnerdeposits/templates/"+template])
@@ -76,17 +74,17 @@ func TestSecrets_ThatChange_RollThePods(t *testing.T) {
 
 // A package holds the files behind the links, renders as the folder does, and leaves tests of the rules out.
 func TestPackage_RendersAsTheFolder(t *testing.T) {
-	folder, err := loader.Load(chart.Dir())
+	loaded, err := loader.Load(folder)
 	require.NoError(t, err)
-	path, err := util.Save(folder, t.TempDir())
+	path, err := util.Save(loaded, t.TempDir())
 	require.NoError(t, err)
-	values := chart.Merge(least(t), parsed(t, everything))
-	want, err := chart.Texts("demo", values)
+	values := Merge(least(t), parsed(t, everything))
+	want, err := Texts("demo", values)
 	require.NoError(t, err)
-	got, err := chart.TextsOf(path, "demo", values, nil)
+	got, err := TextsOf(path, "demo", values, nil)
 	require.NoError(t, err)
 	require.Equal(t, want, got)
-	for _, file := range folder.Files {
+	for _, file := range loaded.Files {
 		require.NotRegexp(t, `_test\.go$|\.test\.yml$`, file.Name)
 	}
 }

@@ -13,8 +13,6 @@ import (
 	"helm.sh/helm/v4/pkg/chart/v2/lint"
 	"helm.sh/helm/v4/pkg/chart/v2/lint/support"
 	"sigs.k8s.io/yaml"
-
-	"partnerdeposits/lab/kube/chart"
 )
 
 // sets are the sets of values that the chart ships.
@@ -49,7 +47,7 @@ monitoring:
 
 func TestLint_FindsNothingButTheMissingIcon(t *testing.T) {
 	for _, file := range sets {
-		result := lint.RunAll(chart.Dir(), set(t, file), "deposits")
+		result := lint.RunAll(folder, set(t, file), "deposits")
 		for _, message := range result.Messages {
 			require.Contains(t, message.Err.Error(), "icon is recommended")
 		}
@@ -57,11 +55,11 @@ func TestLint_FindsNothingButTheMissingIcon(t *testing.T) {
 	}
 }
 
-// The golden files hold every object. Dashboards and rules are left out: another test compares them with their files.
+// The golden files hold every object: what makes its pods restricted, the hooks that run the migration first, and more.
+// Dashboards and rules are left out: another test compares them with their files.
 func TestSets_RenderAsTheGoldenFiles(t *testing.T) {
 	for _, file := range sets {
-		objects, err := chart.Render("demo", set(t, file))
-		require.NoError(t, err)
+		objects := render(t, "demo", set(t, file))
 		var got bytes.Buffer
 		for _, object := range objects {
 			switch object["kind"] {
@@ -85,7 +83,10 @@ func TestSets_RenderAsTheGoldenFiles(t *testing.T) {
 	}
 }
 
-// apiSchema validates objects as the API server of Kubernetes 1.34 would: fields that it does not know are refused.
+// apiSchema validates objects as the API server of Kubernetes 1.34 would: fields that it does not know are refused. The
+// file has the kinds that the chart renders, without descriptions, from api/openapi-spec/v3 of k8s.io/kubernetes 1.34.1
+// and from the CustomResourceDefinitions of prometheus-operator 0.85.0 and gateway-api 1.4.1. The tool
+// openapi2jsonschema makes such schemas.
 type apiSchema struct{ byKind map[string]*jsonschema.Schema }
 
 func loadAPISchema(t *testing.T) apiSchema {
@@ -106,24 +107,23 @@ func loadAPISchema(t *testing.T) apiSchema {
 	return all
 }
 
-func (s apiSchema) check(t *testing.T, object chart.Object) error {
+func (s apiSchema) check(t *testing.T, object Object) error {
 	t.Helper()
 	text, err := json.Marshal(object)
 	require.NoError(t, err)
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	require.NoError(t, err)
 	schema := s.byKind[object.Kind()]
-	require.NotNil(t, schema, "chart/prune has no schema of %s", object.Kind())
+	require.NotNil(t, schema, "testdata/kubernetes.schema.json has no schema of %s", object.Kind())
 	return schema.Validate(value)
 }
 
 func TestObjects_FitTheSchemaOfTheAPIServer(t *testing.T) {
 	schema := loadAPISchema(t)
 	seen := map[string]bool{}
-	all := chart.Merge(least(t), parsed(t, everything))
-	for _, values := range []chart.Values{set(t, sets[0]), set(t, sets[1]), all} {
-		objects, err := chart.Render("demo", values)
-		require.NoError(t, err)
+	all := Merge(least(t), parsed(t, everything))
+	for _, values := range []Values{set(t, sets[0]), set(t, sets[1]), all} {
+		objects := render(t, "demo", values)
 		for _, object := range objects {
 			seen[object.Kind()] = true
 			require.NoError(t, schema.check(t, object), "%s %s", object.Kind(), object.Name())
@@ -145,6 +145,6 @@ func TestSchemaOfTheAPIServer_FindsMistakes(t *testing.T) {
 		"{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, spec: {rules: [{backendRefs: [{port: 80}]}]}}",
 		"{apiVersion: monitoring.coreos.com/v1, kind: PrometheusRule, spec: {groups: [{rules: [{alert: a}]}]}}",
 	} {
-		require.Error(t, schema.check(t, chart.Object(parsed(t, wrong))), wrong)
+		require.Error(t, schema.check(t, Object(parsed(t, wrong))), wrong)
 	}
 }

@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"partnerdeposits/lab/kube/chart"
 )
 
 // Every block of values in the guide is accepted by the chart, over the least that an installation says.
@@ -21,7 +19,7 @@ func TestGuide_ItsValuesRender(t *testing.T) {
 			continue // objects, and the configuration of an adapter
 		}
 		tried++
-		_, err := chart.Texts("deposits", chart.Merge(least(t), parsed(t, block[1])))
+		_, err := Texts("deposits", Merge(least(t), parsed(t, block[1])))
 		require.NoError(t, err, block[1])
 	}
 	require.Equal(t, 6, tried)

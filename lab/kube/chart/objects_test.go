@@ -17,7 +17,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"partnerdeposits/core/secret"
-	"partnerdeposits/lab/kube/chart"
 	"partnerdeposits/process/config"
 )
 
@@ -28,7 +27,7 @@ type container struct {
 }
 
 // environment is the env of the container of a Deployment or Job.
-func environment(t *testing.T, object chart.Object) map[string]string {
+func environment(t *testing.T, object Object) map[string]string {
 	t.Helper()
 	all := map[string]string{}
 	for _, entry := range fits[[]container](t, object.At("spec", "template", "spec", "containers"))[0].Env {
@@ -44,10 +43,7 @@ func TestSettings_ReachBothProcesses(t *testing.T) {
 	example, err := os.ReadFile("../../../.env.example")
 	require.NoError(t, err)
 	_, secrets := settingsSchema()
-	values, err := chart.Read("testdata/settings.yaml")
-	require.NoError(t, err)
-	objects, err := chart.Render("demo", chart.Merge(least(t), values))
-	require.NoError(t, err)
+	objects := render(t, "demo", Merge(least(t), read(t, "testdata/settings.yaml")))
 	for _, line := range regexp.MustCompile(`(?m)^[A-Z_]+=`).FindAllString(string(example), -1) {
 		name := strings.TrimSuffix(line, "=")
 		for _, process := range []string{"http", "dispatcher"} {
@@ -82,7 +78,7 @@ dispatcher: {settings: {METRICS_ADDR: ":9191"}}`)
 	require.Equal(t, "warn", environment(t, dispatcher)["LOG_LEVEL"])
 	require.Equal(t, "1000000", environment(t, http)["RATE_LIMIT_PER_MINUTE"])
 	require.Equal(t, "460MiB", environment(t, http)["GOMEMLIMIT"], "90 % of 512 Mi")
-	ports := func(o chart.Object) string {
+	ports := func(o Object) string {
 		containers := o.At("spec", "template", "spec", "containers")
 		return fmt.Sprint(fits[[]struct{ Ports []struct{ ContainerPort int } }](t, containers))
 	}
@@ -147,11 +143,9 @@ secrets:
 
 // Two releases in a namespace share no object and no pod.
 func TestReleases_DoNotCollide(t *testing.T) {
-	values := chart.Merge(least(t), parsed(t, everything))
-	one, err := chart.Render("one", values)
-	require.NoError(t, err)
-	two, err := chart.Render("two", values)
-	require.NoError(t, err)
+	values := Merge(least(t), parsed(t, everything))
+	one := render(t, "one", values)
+	two := render(t, "two", values)
 	names := map[string]bool{}
 	for _, object := range slices.Concat(one, two) {
 		key := object.Kind() + " " + object.Name()
@@ -168,8 +162,7 @@ func TestReleases_DoNotCollide(t *testing.T) {
 			}
 		}
 	}
-	long, err := chart.Render(strings.Repeat("r", 53), values)
-	require.NoError(t, err)
+	long := render(t, strings.Repeat("r", 53), values)
 	for _, object := range long {
 		if object["kind"] != "ConfigMap" && object["kind"] != "PrometheusRule" {
 			require.LessOrEqual(t, len(object.Name()), 63)
@@ -202,7 +195,7 @@ func TestMonitoring_IsFromTheVeryFiles(t *testing.T) {
 		require.Equal(t, strings.TrimSpace(string(text)), strings.TrimSpace(shown))
 	}
 	for _, file := range []string{"files/dashboards", "files/prometheus"} {
-		info, err := os.Lstat(filepath.Join(chart.Dir(), file))
+		info, err := os.Lstat(filepath.Join(folder, file))
 		require.NoError(t, err)
 		require.NotZero(t, info.Mode()&os.ModeSymlink, "%s is a link, not a copy", file)
 	}
@@ -210,8 +203,7 @@ func TestMonitoring_IsFromTheVeryFiles(t *testing.T) {
 
 // The dispatcher's wall refuses the ranges that the service refuses itself (adapters/webhook/dial.go).
 func TestNetworkPolicy_ExcludesTheRangesOfTheService(t *testing.T) {
-	values, err := chart.Read(filepath.Join(chart.Dir(), "values.yaml"))
-	require.NoError(t, err)
+	values := read(t, filepath.Join(folder, "values.yaml"))
 	excluded := fits[struct{ IPv4, IPv6 []string }](t, values["networkPolicy"].(map[string]any)["excludedRanges"])
 	ipv4, ipv6 := []string{"168.63.129.16/32"}, []string{}
 	for _, r := range ssrf.IPv4DeniedPrefixes {

@@ -17,7 +17,6 @@ import (
 
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/secret"
-	"partnerdeposits/lab/kube/chart"
 	"partnerdeposits/process/config"
 )
 
@@ -100,7 +99,7 @@ func demands() []any {
 
 // The schema names every setting of the service with its form, and refuses those that hold a secret.
 func TestSchema_HasTheSettingsOfTheService(t *testing.T) {
-	path := filepath.Join(chart.Dir(), "values.schema.json")
+	path := filepath.Join(folder, "values.schema.json")
 	before, err := os.ReadFile(path)
 	require.NoError(t, err)
 	var schema map[string]any
@@ -124,9 +123,8 @@ func TestSchema_HasTheSettingsOfTheService(t *testing.T) {
 
 // Values and schema have the same fields, so that no value is without a default and a comment.
 func TestSchema_AgreesWithTheValues(t *testing.T) {
-	values, err := chart.Read(filepath.Join(chart.Dir(), "values.yaml"))
-	require.NoError(t, err)
-	text, err := os.ReadFile(filepath.Join(chart.Dir(), "values.schema.json"))
+	values := read(t, filepath.Join(folder, "values.yaml"))
+	text, err := os.ReadFile(filepath.Join(folder, "values.schema.json"))
 	require.NoError(t, err)
 	var schema map[string]any
 	require.NoError(t, json.Unmarshal(text, &schema))
@@ -135,7 +133,7 @@ func TestSchema_AgreesWithTheValues(t *testing.T) {
 	compareFields(t, properties, values, "")
 }
 
-func compareFields(t *testing.T, properties map[string]any, values chart.Values, path string) {
+func compareFields(t *testing.T, properties map[string]any, values Values, path string) {
 	t.Helper()
 	for name, value := range values {
 		require.Contains(t, properties, name, "values.schema.json has %s", path+name)
@@ -163,6 +161,7 @@ func TestSchema_NamesWrongValues(t *testing.T) {
 		{"image: {tagg: v1}", "/image", "additional properties 'tagg' not allowed"},
 		{"image: {digest: abc}", "/image/digest", "does not match pattern"},
 		{"http: {replicas: two}", "/http/replicas", "got string, want integer"},
+		{"dispatcher: {replica: 2}", "/dispatcher", "additional properties 'replica' not allowed"},
 		{"http: {terminationGracePeriodSeconds: 30}", "/http/terminationGracePeriodSeconds", "minimum: got 30, want 40"},
 		{"settings: {DRAIN_DELAY: 21s}", "/settings/DRAIN_DELAY", "does not match pattern"},
 		{"settings: {RATE_LIMIT_PER_MINUT: 5}", "/settings", "additional properties 'RATE_LIMIT_PER_MINUT' not allowed"},
@@ -185,7 +184,7 @@ func TestSchema_NamesWrongValues(t *testing.T) {
 		{"dispatcher: {resources: {limits: {memory: 1 GB}}}", "/dispatcher/resources/limits/memory", "does not match pattern"},
 	} {
 		t.Run(wrong.values, func(t *testing.T) {
-			_, err := chart.Texts("demo", chart.Merge(least(t), parsed(t, wrong.values)))
+			_, err := Texts("demo", Merge(least(t), parsed(t, wrong.values)))
 			require.ErrorContains(t, err, "at '"+wrong.path+"'")
 			require.ErrorContains(t, err, wrong.reason)
 			require.NotContains(t, err.Error(), "got null")
@@ -205,7 +204,7 @@ func TestSecrets_ThatAreMissing_AreNamed(t *testing.T) {
 			"STRIPE_SECRET_KEY is in neither"},
 		{"settings: {DATABASE_POOLED: true}", "DATABASE_DIRECT_URL is in neither"},
 	} {
-		_, err := chart.Texts("demo", chart.Merge(least(t), parsed(t, wrong[0])))
+		_, err := Texts("demo", Merge(least(t), parsed(t, wrong[0])))
 		require.ErrorContains(t, err, wrong[1])
 	}
 	_, secrets := settingsSchema()

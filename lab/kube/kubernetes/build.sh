@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the programs of Kubernetes, kubectl and Helm, once, into a folder of the user's cache, and prints that folder.
-# Its folder crds has the kinds of objects that the chart may create besides. All come from the Go module proxy. A build takes minutes, and says how many.
+# Builds the programs of Kubernetes, kubectl and Helm, once, into a folder of the user's cache, and prints that folder. All
+# come from the Go module proxy. A build takes minutes, and says how many.
 #
 #   lab/kube/kubernetes/build.sh
 set -euo pipefail
@@ -41,14 +41,4 @@ of_helm() {
 missing() { for name in "$@"; do [ -x "$folder/$name" ] || return 0; done; return 1; }
 if missing "${commands[@]}"; then build "Kubernetes $kubernetes" of_kubernetes; fi
 if missing helm; then build "Helm $helm" of_helm; fi
-crd() { # MODULE@VERSION FILE
-	[ -f "$folder/crds/$(basename "$2")" ] && return
-	local module
-	module=$(go mod download -json "$1" | sed -n 's/^\t"Dir": "\(.*\)",$/\1/p')
-	mkdir -p "$folder/crds" && install -m 644 "$module/$2" "$folder/crds/"
-}
-operator=github.com/prometheus-operator/prometheus-operator@v0.85.0
-crd $operator example/prometheus-operator-crd/monitoring.coreos.com_podmonitors.yaml
-crd $operator example/prometheus-operator-crd/monitoring.coreos.com_prometheusrules.yaml
-crd sigs.k8s.io/gateway-api@v1.4.1 config/crd/standard/gateway.networking.k8s.io_httproutes.yaml
 echo "$folder"

@@ -6,7 +6,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -29,29 +28,13 @@ func (n *Node) Import(ctx context.Context, image string) error {
 			return fmt.Errorf("pack %s: %w: %s", image, err, said)
 		}
 	}
-	return n.ctr(ctx, "--namespace=k8s.io", "images", "import", "--snapshotter="+n.snapshotter(), archive)
-}
-
-func (n *Node) ctr(ctx context.Context, args ...string) error {
-	_, err := procs.Must(ctx, procs.Spec{Name: "ctr", Path: "/usr/bin/ctr", Env: n.environ(),
-		Args: append([]string{"--address=" + n.file("run/containerd.sock")}, args...)})
+	_, err := n.ctr(ctx, "--namespace=k8s.io", "images", "import", "--snapshotter=native", archive)
 	return err
 }
 
-// snapshotter is overlayfs where the folder of the node can have one: a container begins without a copy of its image.
-func (n *Node) snapshotter() string {
-	if n.overlay == "" {
-		n.overlay = "native"
-		dirs := n.file("overlay")
-		options := fmt.Sprintf("lowerdir=%[1]s/lower,upperdir=%[1]s/upper,workdir=%[1]s/work", dirs)
-		err := errors.Join(os.MkdirAll(dirs+"/lower", 0o755), os.Mkdir(dirs+"/upper", 0o755), os.Mkdir(dirs+"/work", 0o755),
-			os.Mkdir(dirs+"/merged", 0o755))
-		if err == nil && exec.Command("mount", "-t", "overlay", "overlay", "-o", options, dirs+"/merged").Run() == nil {
-			n.overlay = "overlayfs"
-			_ = exec.Command("umount", dirs+"/merged").Run() // else the cleaner does
-		}
-	}
-	return n.overlay
+func (n *Node) ctr(ctx context.Context, args ...string) (string, error) {
+	return procs.Must(ctx, procs.Spec{Name: "ctr", Path: "/usr/bin/ctr", Env: n.environ(),
+		Args: append([]string{"--address=" + n.file("run/containerd.sock")}, args...)})
 }
 
 // importPause builds and imports the image that holds the namespaces of each pod.

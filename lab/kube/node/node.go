@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -42,9 +41,8 @@ type Node struct {
 	Bin        string // has kubectl and helm
 	Kubeconfig string // of an administrator
 
-	logs, token, overlay, etcd, etcdPeer, proxyHealth string
+	logs, token, etcd, etcdPeer, proxyHealth string
 
-	client    *http.Client
 	processes []*procs.Process
 	files     []*os.File
 	cleaner   *exec.Cmd
@@ -57,7 +55,7 @@ func Start(ctx context.Context, bin, logs string) (_ *Node, err error) {
 	if runtime.GOOS != "linux" || os.Geteuid() != 0 {
 		return nil, errors.New("a node of Kubernetes needs Linux and root")
 	}
-	n := &Node{Bin: bin, logs: logs, token: rand.Text(), client: healthClient()}
+	n := &Node{Bin: bin, logs: logs, token: rand.Text()}
 	if n.Dir, err = os.MkdirTemp("", name+"-"); err != nil {
 		return nil, err
 	}
@@ -132,8 +130,10 @@ func (n *Node) Close() error {
 	for _, file := range n.files {
 		_ = file.Close()
 	}
-	if _, left := os.Stat(n.Dir); left == nil {
-		err = errors.Join(err, fmt.Errorf("%s is left: see %s/cleaner.log", n.Dir, n.logs))
+	for _, gone := range []string{n.Dir, "/sys/class/net/" + bridge} {
+		if _, left := os.Stat(gone); left == nil {
+			err = errors.Join(err, fmt.Errorf("%s is left: see %s/cleaner.log", gone, n.logs))
+		}
 	}
 	return err
 }
@@ -155,7 +155,7 @@ func (n *Node) furnish() error {
 	n.etcd, n.etcdPeer, n.proxyHealth = local(0), local(1), local(2)+"/healthz"
 	values := map[string]any{
 		"Dir": n.Dir, "Token": n.token, "Gateway": Gateway, "Pods": pods, "Name": name, "Bridge": bridge,
-		"PauseImage": pauseImage, "Snapshotter": n.snapshotter(), "CNI": cniFolder(),
+		"PauseImage": pauseImage, "CNI": cniFolder(),
 		"ProxyHealth": ports[2], "ProxyMetrics": ports[3],
 	}
 	for _, folder := range []string{"certificates", "kubelet", "logs", "net.d", "plugins", "run"} {

@@ -2,7 +2,7 @@
 
 // Package trials installs the chart on a real Kubernetes of a single node (package node) and tries what the chart
 // promises. `make test-kube` runs it, as root on Linux: KUBE_BIN is the folder that
-// kubernetes/build.sh prints, and KUBE_IMAGE that of `make image`.
+// kubernetes/build.sh prints, and KUBE_IMAGE that of `make image`. With KUBE_HOLD the node stays until Ctrl-C.
 package trials
 
 import (
@@ -10,7 +10,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -36,7 +38,11 @@ func TestMain(m *testing.M) {
 	code := 1
 	err := furnish(context.Background())
 	fmt.Printf("figure: the node with its stores and images was up after %.0f s\n", time.Since(begun).Seconds())
-	if err == nil {
+	switch {
+	case err != nil:
+	case os.Getenv("KUBE_HOLD") != "":
+		code = hold()
+	default:
 		code = backing.RunTests(m)
 	}
 	begun = time.Now()
@@ -53,6 +59,16 @@ func TestMain(m *testing.M) {
 		code = 1
 	}
 	os.Exit(code)
+}
+
+// hold keeps the node until Ctrl-C, in place of the trials (make kube).
+func hold() (code int) {
+	fmt.Printf("export KUBECONFIG=%s PATH=%s:$PATH\n", cluster.Kubeconfig, cluster.Bin)
+	fmt.Printf("pods reach this machine at %s; Ctrl-C ends the node\n", node.Gateway)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	<-ctx.Done()
+	return 0
 }
 
 // furnish starts the node and the stores beside it, and gives the node the images.

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/yaml"
 
+	"partnerdeposits/lab/hostiletest"
 	"partnerdeposits/lab/kube/node"
 	"partnerdeposits/lab/world"
 )
@@ -94,7 +95,7 @@ func (r *release) helm(args ...string) (string, error) {
 
 // deploy installs or upgrades the release with a version of the image, and waits until all pods are ready. The watcher,
 // Helm 4's other way to wait, does not notice that a hook has failed, and waits until the timeout.
-func (r *release) deploy(v version, more ...string) error {
+func (r *release) deploy(v version) error {
 	r.t.Helper()
 	r.values["image"] = map[string]any{"tag": v.tag}
 	text, err := yaml.Marshal(r.values)
@@ -106,8 +107,8 @@ func (r *release) deploy(v version, more ...string) error {
 		return err
 	}
 	begun := time.Now()
-	_, err = r.helm(append([]string{"upgrade", "--install", r.name, chart, "--values=" + chart + "/values-small.yaml",
-		"--values=" + file, "--wait=legacy", "--timeout=" + patience.String()}, more...)...)
+	_, err = r.helm("upgrade", "--install", r.name, chart, "--values="+chart+"/values-small.yaml", "--values="+file,
+		"--wait=legacy", "--timeout="+patience.String())
 	r.t.Logf("helm upgrade --install %s, image %s: %.0f s", r.name, v.tag, time.Since(begun).Seconds())
 	return err
 }
@@ -143,17 +144,14 @@ func kubectl(t *testing.T, args ...string) string {
 	return strings.TrimSpace(said)
 }
 
-// object is the part of a Kubernetes object that the trials read.
-type object struct {
-	Metadata struct{ Name, UID, DeletionTimestamp string }
-	Spec     json.RawMessage
-	Status   json.RawMessage
-}
-
 // pods lists the names of the pods of http or of the dispatcher that Kubernetes is not deleting.
 func (r *release) pods(component string) (names []string) {
 	r.t.Helper()
-	var list struct{ Items []object }
+	var list struct {
+		Items []struct {
+			Metadata struct{ Name, DeletionTimestamp string }
+		}
+	}
 	require.NoError(r.t, json.Unmarshal([]byte(r.kubectl("get", "pods", "-o", "json",
 		"--selector=app.kubernetes.io/instance="+r.name+",app.kubernetes.io/component="+component)), &list))
 	for _, pod := range list.Items {
@@ -189,35 +187,19 @@ func forward(t *testing.T, host, target string) *forwarder {
 	t.Helper()
 	listener, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
 	require.NoError(t, err)
-	t.Cleanup(func() { _ = listener.Close() })
 	f := &forwarder{address: listener.Addr().String()}
 	f.target.Store(target)
-	go func() {
-		for {
-			from, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			go f.pass(from)
+	hostiletest.ServeOn(t, listener, func(from net.Conn) {
+		to, err := net.DialTimeout("tcp", f.target.Load().(string), soon)
+		if err != nil {
+			return // the client sees the end of its connection
 		}
-	}()
+		defer func() { _ = to.Close() }()
+		go func() {
+			_, _ = io.Copy(to, from)
+			_ = to.(*net.TCPConn).CloseWrite()
+		}()
+		_, _ = io.Copy(from, to)
+	})
 	return f
-}
-
-func (f *forwarder) pass(from net.Conn) {
-	defer func() { _ = from.Close() }()
-	to, err := net.DialTimeout("tcp", f.target.Load().(string), soon)
-	if err != nil {
-		return // the client sees the end of its connection
-	}
-	defer func() { _ = to.Close() }()
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_, _ = io.Copy(to, from)
-		_ = to.(*net.TCPConn).CloseWrite()
-	}()
-	_, _ = io.Copy(from, to)
-	_ = from.(*net.TCPConn).CloseWrite()
-	<-done
 }

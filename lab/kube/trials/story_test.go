@@ -54,6 +54,8 @@ func (r *release) inventory() []string {
 // requireHardened checks the pods as they run. Their namespace admits pods of the standard "restricted" alone.
 func (r *release) requireHardened() {
 	r.t.Helper()
+	_, err := cluster.Kubectl(r.t.Context(), "--namespace="+r.namespace, "run", "root", "--image=partnerdeposits:next")
+	require.ErrorContains(r.t, err, `violates PodSecurity "restricted:latest"`)
 	require.NotContains(r.t, r.kubectl("get", "pods", "-o", "yaml"), "kube-api-access", "a pod has a token")
 	for _, component := range []string{"http", "dispatcher"} {
 		_, err := cluster.Kubectl(r.t.Context(), "--namespace="+r.namespace, "exec", "deployment/"+r.fullname(component),

@@ -106,7 +106,8 @@ final class ClientTest extends TestCase
                 $slow->me->get();
                 self::fail('it does not end');
             } catch (ConnectionException $e) {
-                self::assertStringContainsString('timed out after 5', $e->getMessage());
+                // its own timeout, and not the 30 s of the others: a busy machine adds to the 50 ms
+                self::assertMatchesRegularExpression('/timed out after \d{2,4} m/', $e->getMessage());
             }
             self::assertSame(self::$address, $here->me->get()->headers->host);
             self::assertStringStartsWith('localhost:', $there->me->get()->headers->host);

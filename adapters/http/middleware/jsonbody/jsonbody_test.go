@@ -113,14 +113,3 @@ func FuzzObject(f *testing.F) {
 		require.True(t, reflect.DeepEqual(want, got), "%s: %v", data, got)
 	})
 }
-
-func BenchmarkObject(b *testing.B) {
-	body := []byte(
-		`{"accountId":"acct_01jb2m1r6d9f4h8k3n5p7s2v0w","amount":500,"contractStartAt":"2026-08-01T15:00:00Z","contractEndAt":"2026-08-08T10:00:00Z","rentalContract":"BK-20260801-17","depositUrlGeneration":true,"returnUrl":"https://pms.example.com/bookings/17/deposit","metadata":{"bookingChannel":"direct"}}`)
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := jsonbody.Object(body); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

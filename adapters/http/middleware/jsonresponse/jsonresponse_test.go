@@ -123,19 +123,3 @@ func TestEncode_PartThatCannotBeEncoded_IsAnError(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "[1]", string(got), "nothing is left of the response before")
 }
-
-func FuzzEncode(f *testing.F) {
-	for _, s := range texts {
-		f.Add(s, "key", int64(1), true)
-	}
-	f.Fuzz(func(t *testing.T, s, key string, n int64, set bool) {
-		v := known{Text: s, Name: named(key), Large: n, Truth: set, Own: own{"1"},
-			Inner: inner{Texts: []string{key, s}, Map: map[string]string{key: s, s: key}}}
-		if set {
-			v.Maybe, v.Many = &s, []inner{v.Inner, {}}
-		}
-		got, err := jsonresponse.Encode(&v)
-		require.NoError(t, err)
-		require.Equal(t, standard(t, &v), string(got))
-	})
-}

@@ -48,8 +48,7 @@ func (w *feed) append(partnerID, depositID id.ID, name webhook.EventName) ports.
 // relay files up to limit events.
 func (w *feed) relay(limit int) (filed int) {
 	w.t.Helper()
-	filed, _, err := w.relays.Relay(w.t.Context(), limit, time.Minute,
-		func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery { return nil }, nil)
+	filed, _, err := w.relays.Relay(w.t.Context(), limit, time.Minute, nothing, nil)
 	require.NoError(w.t, err)
 	return filed
 }
@@ -90,7 +89,7 @@ func same(t *testing.T, want, got []ports.Event) {
 	require.Empty(t, cmp.Diff(want, got))
 }
 
-func TestFeed_OfANewPartner_IsEmpty(t *testing.T) {
+func TestFeed_OfANewPartner_IsEmpty_AndOfAnUnknownOneAnError(t *testing.T) {
 	t.Parallel()
 	w := newFeed(t)
 	p := w.partner()
@@ -101,6 +100,13 @@ func TestFeed_OfANewPartner_IsEmpty(t *testing.T) {
 	last, err := w.Events.LastNumbers(t.Context(), []id.ID{p})
 	require.NoError(t, err)
 	require.Equal(t, map[id.ID]int64{p: 0}, last)
+
+	_, err = w.Events.Feed(t.Context(), portstest.NewID())
+	require.Error(t, err, "of an unknown partner")
+	require.Empty(t, w.after(portstest.NewID(), 0, 10))
+	last, err = w.Events.LastNumbers(t.Context(), nil)
+	require.NoError(t, err)
+	require.Empty(t, last)
 }
 
 func TestFeed_AnEventHasANumberOnlyOnceItIsRelayed(t *testing.T) {
@@ -158,17 +164,6 @@ func TestFeed_OfEachPartner_HasNumbersOfItsOwn(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, map[id.ID]int64{a: 3, b: 3}, last, "a partner that is unknown has none")
 	require.Equal(t, w.state(a).Epoch, w.state(b).Epoch)
-}
-
-func TestFeed_OfAnUnknownPartner_IsAnError(t *testing.T) {
-	t.Parallel()
-	w := newFeed(t)
-	_, err := w.Events.Feed(t.Context(), portstest.NewID())
-	require.Error(t, err)
-	require.Empty(t, w.after(portstest.NewID(), 0, 10))
-	last, err := w.Events.LastNumbers(t.Context(), nil)
-	require.NoError(t, err)
-	require.Empty(t, last)
 }
 
 func TestFeed_AnEventThatIsSetAside_GetsItsNumberWhenItIsRelayed(t *testing.T) {

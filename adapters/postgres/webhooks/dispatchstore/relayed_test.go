@@ -2,7 +2,6 @@ package dispatchstore_test
 
 import (
 	"context"
-	"errors"
 	"testing"
 	"time"
 
@@ -13,9 +12,6 @@ import (
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/lab/portstest"
-	"partnerdeposits/lab/storetest"
-	ports "partnerdeposits/ports/platform"
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
@@ -23,19 +19,9 @@ import (
 // this process takes from the relay must be what the database has.
 func TestLoad_OfAClaimJustRelayed_EqualsTheDatabase_WithoutAQuery(t *testing.T) {
 	t.Parallel()
-	store, pool := storetest.New(t, postgres.Options{})
-	from := storetest.Origin(t, store)
-	sub := webhook.Subscription{ID: portstest.NewID(), PartnerID: from.PartnerID, URL: "https://example.com/a?b",
-		Events: webhook.EventNames, Enabled: true, CreatedAt: time.Now(), Standard: true}
-	storetest.Do(t, store, func(ctx context.Context, r *postgres.Store) error {
-		return errors.Join(r.Outbox.Append(ctx, storetest.Event(from.PartnerID, portstest.NewID())),
-			r.Subscriptions.Insert(ctx, sub, "svc_whsec_k"))
-	})
-	s, other := dispatchOver(t, pool.Config().ConnString()), dispatchOver(t, pool.Config().ConnString())
-	_, claims, err := s.Relay(t.Context(), 10, time.Hour,
-		func(events []ports.Event, _ []webhookports.Subscription) []webhookports.Delivery {
-			return []webhookports.Delivery{dispatched(&events[0], sub.ID)}
-		}, nil)
+	s := newSubscribed(t, 1, postgres.PoolOptions{})
+	other := dispatchOver(t, s.pool.Config().ConnString())
+	_, claims, err := s.Relay(t.Context(), 10, time.Hour, s.plan, nil)
 	require.NoError(t, err)
 	require.Len(t, claims, 1)
 	s.WithTimeout(time.Nanosecond) // no query is answered
@@ -67,25 +53,14 @@ func filingRelay(t *testing.T, ahead func(s *dispatchstore.Store, c webhookports
 	s *dispatchstore.Store, claims []webhookports.Claim, err error) {
 	t.Helper()
 	t.Parallel()
-	store, pool := storetest.New(t, postgres.Options{})
-	from := storetest.Origin(t, store)
-	sub := webhook.Subscription{ID: portstest.NewID(), PartnerID: from.PartnerID, URL: "https://example.com",
-		Events: webhook.EventNames, Enabled: true, CreatedAt: time.Now()}
-	storetest.Do(t, store, func(ctx context.Context, r *postgres.Store) error {
-		return errors.Join(r.Outbox.Append(ctx, storetest.Event(from.PartnerID, portstest.NewID())),
-			r.Subscriptions.Insert(ctx, sub, "svc_whsec_k"))
-	})
-	s = dispatchOver(t, pool.Config().ConnString())
+	over := newSubscribed(t, 1, postgres.PoolOptions{})
 	ctx, end := context.WithCancel(t.Context())
 	defer end()
-	_, claims, err = s.Relay(ctx, 10, time.Hour,
-		func(events []ports.Event, _ []webhookports.Subscription) []webhookports.Delivery {
-			return []webhookports.Delivery{dispatched(&events[0], sub.ID)}
-		}, func(claims []webhookports.Claim) {
-			require.Len(t, claims, 1)
-			ahead(s, claims[0], end)
-		})
-	return s, claims, err
+	_, claims, err = over.Relay(ctx, 10, time.Hour, over.plan, func(claims []webhookports.Claim) {
+		require.Len(t, claims, 1)
+		ahead(over.Store, claims[0], end)
+	})
+	return over.Store, claims, err
 }
 
 func loadOne(t *testing.T, s *dispatchstore.Store, c webhookports.Claim) webhookports.Delivery {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/postgres"
@@ -13,6 +14,7 @@ import (
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
+	"partnerdeposits/lab/pgproxy"
 	"partnerdeposits/lab/pgtest"
 	"partnerdeposits/lab/portstest"
 	"partnerdeposits/lab/secretstest"
@@ -20,6 +22,8 @@ import (
 	ports "partnerdeposits/ports/platform"
 	webhookports "partnerdeposits/ports/webhooks"
 )
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
 
 func dispatchOver(t *testing.T, databaseURL string) *dispatchstore.Store {
 	t.Helper()
@@ -32,18 +36,55 @@ func dispatchWith(t *testing.T, databaseURL string, o postgres.PoolOptions) *dis
 	return dispatchstore.New(storetest.Pool(t, databaseURL, o), secretstest.New(t))
 }
 
+// subscribed is a dispatcher's store over a database with a subscription, and with events in the outbox of its partner.
+type subscribed struct {
+	*dispatchstore.Store
+	pool *pgxpool.Pool
+	sub  webhook.Subscription
+}
+
+func newSubscribed(t *testing.T, events int, o postgres.PoolOptions) subscribed {
+	t.Helper()
+	store, pool := storetest.New(t, postgres.Options{})
+	partnerID := storetest.Origin(t, store).PartnerID
+	sub := subscribe(t, store, partnerID)
+	for range events {
+		appended(t, store, partnerID)
+	}
+	return subscribed{dispatchWith(t, pool.Config().ConnString(), o), pool, sub}
+}
+
+func subscribe(t *testing.T, store *postgres.Store, partnerID id.ID) webhook.Subscription {
+	t.Helper()
+	sub := webhook.Subscription{ID: portstest.NewID(), PartnerID: partnerID, URL: "https://example.com/a?b",
+		Events: webhook.EventNames, Enabled: true, CreatedAt: time.Now(), Standard: true}
+	storetest.Do(t, store, func(ctx context.Context, r *postgres.Store) error {
+		return r.Subscriptions.Insert(ctx, sub, "svc_whsec_k")
+	})
+	return sub
+}
+
+// plan plans a delivery of each event to the subscription, which is claimed at once.
+func (s subscribed) plan(events []ports.Event, _ []webhookports.Subscription) (planned []webhookports.Delivery) {
+	for i := range events {
+		d := webhookports.NewDelivery(&events[i], s.sub.ID, events[i].Name, []byte("{}"))
+		d.State = webhook.Dispatched
+		planned = append(planned, d)
+	}
+	return planned
+}
+
 // When a NAT or a proxy forgets a connection, neither a response nor the end of the connection arrives.
 func TestDispatch_AnswersThatGetLost_AreWaitedForNoLongerThanPatience(t *testing.T) {
 	t.Parallel()
-	through, proxy := storetest.Proxied(t, pgtest.URL(t))
+	through, link := storetest.Linked(t, pgtest.URL(t))
 	ctx, lease := t.Context(), time.Minute
 	claims := []webhookports.Claim{{DeliveryID: portstest.NewID(), SubscriptionID: portstest.NewID(), Seq: 1}}
 	outcomes := []webhookports.Outcome{{Delivery: &webhookports.Delivery{Claim: claims[0]}, Attempt: webhook.Attempt{
 		Number: 1, Result: webhook.ResultSuccess, StartedAt: time.Now()}, Verdict: webhook.Verdict{State: webhook.Succeeded}}}
-	plan := func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery { return nil }
 	questions := map[string]func(*dispatchstore.Store) error{
 		"Pending": func(s *dispatchstore.Store) error { _, _, err := s.Pending(ctx); return err },
-		"Relay":   func(s *dispatchstore.Store) error { _, _, err := s.Relay(ctx, 1, lease, plan, nil); return err },
+		"Relay":   func(s *dispatchstore.Store) error { _, _, err := s.Relay(ctx, 1, lease, nothing, nil); return err },
 		"Due":     func(s *dispatchstore.Store) error { _, err := s.Due(ctx, time.Second); return err },
 		"Claim": func(s *dispatchstore.Store) error {
 			_, err := s.Claim(ctx, []webhookports.Room{{Room: 1}}, lease)
@@ -74,8 +115,7 @@ func TestDispatch_AnswersThatGetLost_AreWaitedForNoLongerThanPatience(t *testing
 		require.NoError(t, ask(stores[name]), "%s is answered while answers come", name)
 		stores[name].WithTimeout(100 * time.Millisecond)
 	}
-	_, err := proxy.Toxics.AddToxicJson(storetest.Toxic(t, "timeout", "downstream", `{"timeout": 0}`))
-	require.NoError(t, err)
+	link.Disturb(pgproxy.Fault{Lost: true})
 	for name, ask := range questions {
 		told := make(chan error, 1)
 		go func() { told <- ask(stores[name]) }()
@@ -92,15 +132,8 @@ func TestDispatch_AnswersThatGetLost_AreWaitedForNoLongerThanPatience(t *testing
 // disabling.
 func TestDispatch_RelayAndHealth_DoNotWaitForEachOther(t *testing.T) {
 	t.Parallel()
-	store, pool := storetest.New(t, postgres.Options{})
-	from := storetest.Origin(t, store)
-	sub := webhook.Subscription{ID: portstest.NewID(), PartnerID: from.PartnerID, URL: "https://example.com",
-		Events: webhook.EventNames, Enabled: true, CreatedAt: time.Now()}
-	storetest.Do(t, store, func(ctx context.Context, r *postgres.Store) error {
-		return errors.Join(r.Outbox.Append(ctx, storetest.Event(from.PartnerID, portstest.NewID())),
-			r.Subscriptions.Insert(ctx, sub, "svc_whsec_k"))
-	})
-	s := dispatchWith(t, pool.Config().ConnString(), postgres.PoolOptions{LockTimeout: 200 * time.Millisecond})
+	s := newSubscribed(t, 1, postgres.PoolOptions{LockTimeout: 200 * time.Millisecond})
+	pool, sub := s.pool, s.sub
 	held := func(mode string, meanwhile func()) {
 		tx, err := pool.Begin(t.Context())
 		require.NoError(t, err)
@@ -113,10 +146,7 @@ func TestDispatch_RelayAndHealth_DoNotWaitForEachOther(t *testing.T) {
 	var claims []webhookports.Claim
 	held("NO KEY UPDATE", func() {
 		var err error
-		_, claims, err = s.Relay(t.Context(), 10, time.Hour,
-			func(events []ports.Event, _ []webhookports.Subscription) []webhookports.Delivery {
-				return []webhookports.Delivery{dispatched(&events[0], sub.ID)}
-			}, nil)
+		_, claims, err = s.Relay(t.Context(), 10, time.Hour, s.plan, nil)
 		require.NoError(t, err)
 		require.Len(t, claims, 1)
 	})
@@ -146,12 +176,7 @@ func TestDue_TellsDueSubscriptions_UrgentDeliveries_AndTheNextOne(t *testing.T) 
 	s := dispatchOver(t, pool.Config().ConnString())
 	subs := map[string]id.ID{}
 	for _, name := range []string{"now", "soon", "later", "parked", "deleted"} {
-		subs[name] = portstest.NewID()
-		sub := webhook.Subscription{ID: subs[name], PartnerID: from.PartnerID, URL: "https://example.com",
-			Events: webhook.EventNames, Enabled: true, CreatedAt: time.Now()}
-		storetest.Do(t, store, func(ctx context.Context, r *postgres.Store) error {
-			return r.Subscriptions.Insert(ctx, sub, "svc_whsec_k")
-		})
+		subs[name] = subscribe(t, store, from.PartnerID).ID
 	}
 	_, err := pool.Exec(t.Context(), `UPDATE webhook_subscriptions SET deleted_at = now() WHERE id = $1`, subs["deleted"])
 	require.NoError(t, err)
@@ -207,13 +232,6 @@ func TestDue_TellsDueSubscriptions_UrgentDeliveries_AndTheNextOne(t *testing.T) 
 	require.NoError(t, err)
 	require.Len(t, claims, 1)
 	require.Equal(t, 1, recovered)
-}
-
-// dispatched plans a delivery that is claimed at once.
-func dispatched(e *ports.Event, subscriptionID id.ID) webhookports.Delivery {
-	d := webhookports.NewDelivery(e, subscriptionID, e.Name, []byte("{}"))
-	d.State = webhook.Dispatched
-	return d
 }
 
 // appended puts an event into the outbox.
@@ -278,31 +296,13 @@ func TestRelay_ThatFails_IsFollowedByOneThatFindsItsEvents(t *testing.T) {
 // An expired claim is stale at once, and no dispatcher claims the delivery before the grace is over.
 func TestExpireLeases_MakesClaimsStaleAtOnceAndDueAfterTheGrace(t *testing.T) {
 	t.Parallel()
-	store, pool := storetest.New(t, postgres.Options{})
-	from := storetest.Origin(t, store)
-	s := dispatchOver(t, pool.Config().ConnString())
-	sub := webhook.Subscription{ID: portstest.NewID(), PartnerID: from.PartnerID, URL: "https://example.com",
-		Events: webhook.EventNames, Enabled: true, CreatedAt: time.Now()}
-	storetest.Do(t, store, func(ctx context.Context, r *postgres.Store) error {
-		for range 3 {
-			if err := r.Outbox.Append(ctx, storetest.Event(from.PartnerID, portstest.NewID())); err != nil {
-				return err
-			}
-		}
-		return r.Subscriptions.Insert(ctx, sub, "svc_whsec_k")
-	})
-	_, claims, err := s.Relay(t.Context(), 10, time.Hour,
-		func(events []ports.Event, _ []webhookports.Subscription) (planned []webhookports.Delivery) {
-			for i := range events {
-				planned = append(planned, dispatched(&events[i], sub.ID))
-			}
-			return planned
-		}, nil)
+	s := newSubscribed(t, 3, postgres.PoolOptions{})
+	_, claims, err := s.Relay(t.Context(), 10, time.Hour, s.plan, nil)
 	require.NoError(t, err)
 	require.Len(t, claims, 3)
 	set := func(c webhookports.Claim, leaseLeft string) {
-		_, err := pool.Exec(t.Context(), `UPDATE deliveries SET due_at = now() + $2::interval WHERE id = $1`, c.DeliveryID,
-			leaseLeft)
+		_, err := s.pool.Exec(t.Context(), `UPDATE deliveries SET due_at = now() + $2::interval WHERE id = $1`,
+			c.DeliveryID, leaseLeft)
 		require.NoError(t, err)
 	}
 	set(claims[0], "30 minutes") // given long ago
@@ -333,8 +333,7 @@ func TestDispatch_PartitionMadeMeanwhile_RefusesNoRow(t *testing.T) {
 		"relay": {"events", "uuid_floor(date_trunc('day', now(), 'UTC'))",
 			"uuid_floor(date_trunc('day', now(), 'UTC') + interval '1 day')",
 			func(ctx context.Context, s *dispatchstore.Store) error {
-				relayed, _, err := s.Relay(ctx, 1, time.Hour,
-					func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery { return nil }, nil)
+				relayed, _, err := s.Relay(ctx, 1, time.Hour, nothing, nil)
 				if err == nil && relayed != 1 {
 					return errors.New("nothing was relayed")
 				}

@@ -5,12 +5,9 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
-	"io"
-	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -19,38 +16,26 @@ import (
 
 const secret = "svc_whsec_q1w2e3r4t5y6u7i8o9p0a1s2d3f4g5h6"
 
-// TestReceiver_VerifiesARawBody runs the command as a process of its own.
+// lab/sdk runs the command as a process of its own.
 func TestReceiver_VerifiesARawBody(t *testing.T) {
-	binary := filepath.Join(t.TempDir(), "receiver")
-	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	port := freePort(t)
-	cmd := exec.Command(binary)
-	cmd.Env = append(os.Environ(), "PORT="+port, "WEBHOOK_SECRET="+secret)
-	stderr, err := cmd.StderrPipe()
+	t.Setenv("WEBHOOK_SECRET", secret)
+	printed, stderr, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	})
-	url := "http://127.0.0.1:" + port + "/hooks/deposits"
-	awaitListener(t, port)
+	usual := os.Stderr
+	os.Stderr = stderr
+	t.Cleanup(func() { os.Stderr = usual })
 	body := `{"event":"deposit.activated","createdAt":"2026-06-02T11:20:09.512Z","data":{"rentalContract":"é\u003c"}}`
 
-	if status, text := post(t, url, body, body); status != http.StatusNoContent || text != "" {
+	if status, text := post(body, body); status != http.StatusNoContent || text != "" {
 		t.Errorf("a webhook got %d %q", status, text)
 	}
-	line, err := bufio.NewReader(stderr).ReadString('\n')
+	line, err := bufio.NewReader(printed).ReadString('\n')
 	if err != nil || line != "verified deposit.activated\n" {
 		t.Errorf("printed %q, %v", line, err)
 	}
-	if status, text := post(t, url, body, body+" "); status != http.StatusBadRequest || text != "mismatch\n" {
+	if status, text := post(body, body+" "); status != http.StatusBadRequest || text != "mismatch\n" {
 		t.Errorf("a forged webhook got %d %q", status, text)
 	}
 }
@@ -71,52 +56,14 @@ func TestGuide_ShowsThisReceiver(t *testing.T) {
 	}
 }
 
-func post(t *testing.T, url, signed, sent string) (int, string) {
-	t.Helper()
+func post(signed, sent string) (int, string) {
 	timestamp := strconv.FormatInt(time.Now().Unix(), 10)
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write([]byte(timestamp + "." + signed))
-	req, err := http.NewRequest(http.MethodPost, url, strings.NewReader(sent))
-	if err != nil {
-		t.Fatal(err)
-	}
+	req := httptest.NewRequest(http.MethodPost, "/hooks/deposits", strings.NewReader(sent))
 	req.Header.Set("X-Svc-Timestamp", timestamp)
 	req.Header.Set("X-Svc-Signature", "sha256="+hex.EncodeToString(mac.Sum(nil)))
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	text, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return res.StatusCode, string(text)
-}
-
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	return port
-}
-
-func awaitListener(t *testing.T, port string) {
-	t.Helper()
-	for deadline := time.After(10 * time.Second); ; {
-		conn, err := net.Dial("tcp", "127.0.0.1:"+port)
-		if err == nil {
-			conn.Close()
-			return
-		}
-		select {
-		case <-deadline:
-			t.Fatal(err)
-		case <-time.After(10 * time.Millisecond):
-		}
-	}
+	answer := httptest.NewRecorder()
+	receive(answer, req)
+	return answer.Code, answer.Body.String()
 }

@@ -1,0 +1,36 @@
+package metrics_test
+
+import (
+	"testing"
+	"time"
+
+	"partnerdeposits/core/webhook"
+)
+
+// costs tells what do costs without a trace and with an exemplar (ADR 0046).
+func costs(b *testing.B, do func(trace string)) {
+	b.Helper()
+	for name, trace := range map[string]string{"without a trace": "", "with an exemplar": traceID} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				do(trace)
+			}
+		})
+	}
+}
+
+func BenchmarkRequest(b *testing.B) {
+	_, h, _, _ := full(b)
+	costs(b, func(trace string) { h.Request("partner_api", route, "POST", 201, 20*time.Millisecond, trace) })
+}
+
+func BenchmarkDelivery(b *testing.B) {
+	_, _, _, w := full(b)
+	costs(b, func(trace string) {
+		w.Started(time.Millisecond, trace)
+		w.Attempted(webhook.DepositActivated, webhook.ResultSuccess, 20*time.Millisecond, trace)
+		w.Finished(webhook.DepositActivated, webhook.StatusSucceeded, 30*time.Millisecond, trace)
+		w.ReachedHealthy(30*time.Millisecond, trace)
+	})
+}

@@ -1,9 +1,0 @@
-package postgres_test
-
-import (
-	"testing"
-
-	"partnerdeposits/lab/pgtest"
-)
-
-func TestMain(m *testing.M) { pgtest.Main(m) }

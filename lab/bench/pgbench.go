@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// pgbench, PostgreSQL's own load generator, executes the statements of a request as a yardstick: the rate that Postgres
+// reaches when nothing but the statements is executed, each request in a transaction of its own. Schema and scripts are
+// frozen as of 2026-11-22, so that the yardstick stays the same while the service changes.
+var (
+	//go:embed pgbench/schema.sql
+	pgbenchSchema string
+	//go:embed pgbench/rows.sql
+	pgbenchRows string
+	// pgbenchPost is a POST of a deposit with an Idempotency-Key.
+	//go:embed pgbench/post.sql
+	pgbenchPost string
+	// pgbenchGet is a GET of a deposit.
+	//go:embed pgbench/get.sql
+	pgbenchGet string
+)
+
+const (
+	pgbenchConns = 32
+	// pgbenchWarmUp is the time in seconds after which all connections are open, with plans and caches.
+	pgbenchWarmUp = 3
+)
+
+// pgbenchResult is the result of a run.
+type pgbenchResult struct {
+	n    int     // transactions, those of the warm-up included
+	rate float64 // transactions/s after the warm-up
+	cpu  float64 // CPU-seconds of pgbench itself
+}
+
+// yardstick is an empty database with the schema of the scripts.
+type yardstick struct{ url, program string }
+
+// openYardstick makes the tables and their first rows. server is the process id of the Postgres: pgbench is of the same
+// version.
+func openYardstick(ctx context.Context, url string, server int) *yardstick {
+	y := &yardstick{url, must(findPgbench(server))}
+	conn := must(pgx.Connect(ctx, url))
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	for _, script := range []string{pgbenchSchema, pgbenchRows, `VACUUM (ANALYZE)`} {
+		must(conn.Exec(ctx, script))
+	}
+	return y
+}
+
+// findPgbench prefers the pgbench beside the server's own program.
+func findPgbench(server int) (string, error) {
+	postgres, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", server)) // "" elsewhere
+	for _, name := range []string{filepath.Join(filepath.Dir(postgres), "pgbench"), "pgbench"} {
+		if program, err := exec.LookPath(name); err == nil {
+			return program, nil
+		}
+	}
+	return "", errors.New("pgbench is needed and not there: scripts/ensure-debian.sh pgbench installs it; " +
+		"other systems have it in a package such as postgresql-contrib")
+}
+
+// run executes a script with prepared statements, for a warm-up and then the length.
+func (y *yardstick) run(ctx context.Context, script string, partners int, length time.Duration) pgbenchResult {
+	seconds := max(1, int(length.Seconds()))
+	//nolint:gosec // of the Postgres beside
+	cmd := exec.CommandContext(ctx, y.program, "--no-vacuum", "--protocol=prepared", "--jobs=2", "--progress=1",
+		"--client="+strconv.Itoa(pgbenchConns), "--time="+strconv.Itoa(pgbenchWarmUp+seconds),
+		"--define=partners="+strconv.Itoa(partners), "--file=-", y.url)
+	cmd.Stdin = strings.NewReader(script)
+	said, err := cmd.CombinedOutput()
+	if err != nil {
+		check(fmt.Errorf("pgbench: %w: %s", err, said))
+	}
+	r := parsePgbench(string(said), seconds)
+	r.cpu = (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
+	return r
+}
+
+var (
+	failed   = regexp.MustCompile(`(?m)^number of failed transactions: [1-9]`)
+	total    = regexp.MustCompile(`actually processed: (\d+)\n`)
+	progress = regexp.MustCompile(`(?m)^progress: [\d.]+ s, ([\d.]+) tps`)
+)
+
+// parsePgbench reads the output of pgbench. The rate is the mean of the last seconds. Transactions that failed, and
+// figures that are missing, end the step.
+func parsePgbench(output string, seconds int) (r pgbenchResult) {
+	found, rates := total.FindStringSubmatch(output), progress.FindAllStringSubmatch(output, -1)
+	if found == nil || len(rates) < seconds || failed.MatchString(output) {
+		check(fmt.Errorf("pgbench: transactions failed, or no figures in %q", output))
+	}
+	r.n = must(strconv.Atoi(found[1]))
+	for _, second := range rates[len(rates)-seconds:] {
+		r.rate += must(strconv.ParseFloat(second[1], 64)) / float64(seconds)
+	}
+	return r
+}

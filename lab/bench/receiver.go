@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash/maphash"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"partnerdeposits/core/webhook"
+	"partnerdeposits/lab/receiver"
+)
+
+// receiverRole is the argument that makes this program the receiver.
+const receiverRole = "receiver"
+
+// addresses of the receiver beside the first: a host for each of so many partners.
+const addresses = 30
+
+func hostOf(partner int) string { return fmt.Sprintf("127.0.1.%d", 1+partner%addresses) }
+
+// receive serves the receiver process at address and, on the same port, at an address for each partner. /hang takes
+// deliveries after ten seconds, every other path takes and counts them. Each delivery is verified, as real receivers
+// do. /count gives the tally, and /arrivals the times of arrival since the last call of /arrivals.
+func receive(address string) error {
+	taken := newTally()
+	failed := make(chan error, 1+addresses)
+	serve := func(address string) {
+		server := &fasthttp.Server{NoDefaultServerHeader: true, NoDefaultDate: true, Concurrency: 1 << 18,
+			Handler: taken.answer}
+		failed <- server.ListenAndServe(address)
+	}
+	for i := range addresses {
+		go serve(hostOf(i) + strings.TrimPrefix(address, "127.0.0.1"))
+	}
+	go serve(address)
+	return <-failed
+}
+
+// tally counts the deliveries that the receiver takes.
+type tally struct {
+	seed maphash.Seed
+
+	mu       sync.Mutex
+	counts   counts
+	seen     map[uint64]struct{}  // hashes of bodies, which are the same for all attempts of a delivery
+	arrivals map[string]time.Time // first arrival by deposit id; nil until the first call of /arrivals
+}
+
+// counts are the figures of /count.
+type counts struct {
+	Taken      int // deliveries with a valid signature, each once
+	Duplicates int // further arrivals of a delivery
+	Invalid    int // arrivals without a valid signature
+}
+
+func newTally() *tally { return &tally{seed: maphash.MakeSeed(), seen: map[uint64]struct{}{}} }
+
+func (t *tally) answer(c *fasthttp.RequestCtx) {
+	at, path := time.Now(), string(c.Path())
+	switch path {
+	case "/count":
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		_ = json.NewEncoder(c).Encode(t.counts)
+		return
+	case "/arrivals":
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		_ = json.NewEncoder(c).Encode(t.arrivals)
+		t.arrivals = map[string]time.Time{}
+		return
+	}
+	valid := receiver.Verify(webhookSecret, string(c.Request.Header.Peek(webhook.HeaderSignature)),
+		string(c.Request.Header.Peek(webhook.HeaderTimestamp)), c.PostBody(), at) == ""
+	if !valid {
+		c.SetStatusCode(fasthttp.StatusBadRequest)
+	}
+	if path == "/hang" {
+		time.Sleep(10 * time.Second) //nolint:forbidigo // a slow receiver is the purpose
+		return
+	}
+	t.add(c.PostBody(), valid, at)
+}
+
+func (t *tally) add(body []byte, valid bool, at time.Time) {
+	sum := maphash.Bytes(t.seed, body)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !valid {
+		t.counts.Invalid++
+		return
+	}
+	if _, known := t.seen[sum]; known {
+		t.counts.Duplicates++
+		return
+	}
+	t.seen[sum] = struct{}{}
+	t.counts.Taken++
+	if t.arrivals == nil {
+		return
+	}
+	if depositID, err := depositIn(body); err == nil {
+		t.arrivals[depositID] = at
+	}
+}
+
+// ask gives the receiver's answer.
+func ask[T any](w *workbench, path string) (answer T) {
+	_, body, err := fasthttp.Get(nil, w.sink+path)
+	check(err)
+	check(json.Unmarshal(body, &answer))
+	return answer
+}
+
+// counted asks the receiver for its figures.
+func (w *workbench) counted() counts { return ask[counts](w, "/count") }
+
+// arrivals gives the arrivals of deposits since the last call, and starts the record.
+func (w *workbench) arrivals() map[string]time.Time { return ask[map[string]time.Time](w, "/arrivals") }
+
+// awaitTaken waits until the receiver has taken n deliveries, as long as some arrive each minute.
+func (w *workbench) awaitTaken(ctx context.Context, n int) {
+	const patience = time.Minute
+	last, before := time.Now(), 0
+	for {
+		switch taken := w.counted().Taken; {
+		case taken >= n:
+			return
+		case taken > before:
+			last, before = time.Now(), taken
+		case time.Since(last) > patience:
+			check(fmt.Errorf("%d deliveries are missing, and none came in %v\n%s", n-taken, patience,
+				w.dispatchers[0].Process().Log()))
+		}
+		check(pause(ctx, 20*time.Millisecond))
+	}
+}

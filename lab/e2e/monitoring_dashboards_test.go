@@ -1,0 +1,156 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/lab/docstest"
+	"partnerdeposits/lab/rarely"
+	"partnerdeposits/lab/receiver"
+	"partnerdeposits/lab/redistest"
+)
+
+const dashboardsDir = "deployments/grafana/dashboards"
+
+func TestDashboards_FollowTheSchema_AndHaveUniquePanels(t *testing.T) {
+	t.Parallel()
+	var schema openapi3.Schema
+	require.NoError(t, json.Unmarshal([]byte(docstest.Read(t, "deployments/grafana/dashboard.schema.json")), &schema))
+	paths, err := filepath.Glob(filepath.Join(docstest.Root(), dashboardsDir, "*.json"))
+	require.NoError(t, err)
+	require.Len(t, paths, 7)
+	for _, path := range paths {
+		content, err := os.ReadFile(path)
+		require.NoError(t, err)
+		var value any
+		require.NoError(t, json.Unmarshal(content, &value))
+		require.NoError(t, schema.VisitJSON(value, openapi3.MultiErrors()), path)
+		var d struct {
+			Panels []struct {
+				ID      int
+				GridPos struct{ X, Y, W, H int }
+			}
+		}
+		require.NoError(t, json.Unmarshal(content, &d))
+		taken := map[string]int{}
+		for i, p := range d.Panels {
+			require.Equal(t, i+1, p.ID, path)
+			require.LessOrEqual(t, p.GridPos.X+p.GridPos.W, 24, path)
+			for x := range p.GridPos.W {
+				for y := range p.GridPos.H {
+					at := fmt.Sprint(p.GridPos.X+x, ",", p.GridPos.Y+y)
+					require.Zero(t, taken[at], "%s: panels %d and %d overlap", path, taken[at], p.ID)
+					taken[at] = p.ID
+				}
+			}
+		}
+	}
+}
+
+// TestDashboards_UnderLoadAndFaults_HaveSamplesInEveryPanel asks each query as Grafana would. DASHBOARDS_TO is a
+// directory for pictures of the panels (make dashboards).
+func TestDashboards_UnderLoadAndFaults_HaveSamplesInEveryPanel(t *testing.T) {
+	t.Parallel()
+	if os.Getenv("DASHBOARDS_TO") == "" && !rarely.Has(t, rarely.Monitoring) {
+		return
+	}
+	redis := redistest.Server(t)
+	w := newWorldWithRedis(t, redis.URL(), "RATE_LIMIT_PER_MINUTE=1000000", "RATE_LIMIT_WRITES_PER_MINUTE=1000000",
+		"WEBHOOK_RETRY_SCHEDULE=0s,1s,1s")
+	h, d := w.http(t), w.dispatcher(t)
+	span := shownSpan{from: time.Now(), step: time.Second, rateInterval: 10 * time.Second}
+	p := startPrometheus(t, prometheusOf{targets: map[string][]*process{"http": {h}, "dispatcher": {d}}})
+	good, bad := newReceiver(t), newReceiver(t)
+	w.subscribe(t, good)
+	w.subscribe(t, bad)
+	bad.AnswerWith(func(int, receiver.Webhook) int { return http.StatusInternalServerError })
+	account := w.link(t, "villa-32")
+	for range 4 {
+		w.traffic(t, account, 40)
+		passes(t, 3*time.Second)
+	}
+	require.NoError(t, redis.Kill())
+	w.traffic(t, account, 40)
+	passes(t, 4*time.Second)
+	require.NoError(t, redis.Restart(t.Context()))
+	w.traffic(t, account, 40)
+	passes(t, 6*time.Second)
+	span.to = time.Now()
+
+	var table strings.Builder
+	empty, total := 0, 0
+	for _, dashboard := range dashboards(t) {
+		for _, v := range dashboard.Templating.List {
+			if v.Type == "query" {
+				require.NotEmpty(t, v.values(t, p, span), "%s: the variable %s has nothing to choose from", dashboard.Title, v.Name)
+			}
+		}
+		drawn := make([][]drawnLine, len(dashboard.Panels))
+		for i, panel := range dashboard.Panels {
+			drawn[i] = dashboard.lines(t, p, panel, span)
+			samples := 0
+			for _, line := range drawn[i] {
+				samples += len(line.values)
+			}
+			if total++; samples == 0 && !panel.mayBeEmpty() && len(dashboard.lines(t, p, panel.unfiltered(), span)) == 0 {
+				empty++
+			}
+			fmt.Fprintf(&table, "%-24s %-50s %3d series %6d samples\n", dashboard.Title, panel.Title, len(drawn[i]), samples)
+		}
+		if to := os.Getenv("DASHBOARDS_TO"); to != "" {
+			picture := dashboard.draw(drawn, span)
+			picture = regexp.MustCompile(`127\.0\.0\.1:\d+`).ReplaceAllString(picture, "")
+			require.NoError(t,
+				os.WriteFile(filepath.Join(to, strings.TrimPrefix(dashboard.UID, "svc-")+".svg"), []byte(picture), 0o600))
+		}
+	}
+	t.Logf("%d of %d panels have samples\n%s", total-empty, total, table.String())
+	require.Zero(t, empty)
+	require.Greater(t, total, 60)
+}
+
+// While all is well, a panel of errors is empty and says so. A number that is good or bad has its colour.
+func TestDashboards_TellGoodFromBad(t *testing.T) {
+	t.Parallel()
+	coloured := 0
+	for _, d := range dashboards(t) {
+		for _, p := range d.Panels {
+			for _, target := range p.Targets {
+				if strings.HasSuffix(target.Expr, aboveZero) || strings.Contains(target.Expr, ofAlerts) {
+					require.NotEmpty(t, p.FieldConfig.Defaults.NoValue, "%s, %s", d.Title, p.Title)
+				}
+			}
+			if len(p.FieldConfig.Defaults.Thresholds.Steps) > 0 {
+				coloured++
+			}
+			if d.UID == "svc-overview" && p.Type == "stat" {
+				require.Len(t, p.FieldConfig.Defaults.Thresholds.Steps, 3, p.Title)
+			}
+		}
+	}
+	require.GreaterOrEqual(t, coloured, 38)
+	for i, title := range []string{"Are deliveries succeeding?", "How late are they?", "Who is affected?",
+		"Alerts that fire"} {
+		first := overview(t).Panels[i]
+		require.Equal(t, title, first.Title)
+		require.NotEmpty(t, first.Links, "a way on from %s", title)
+	}
+}
+
+// overview is the first dashboard to look at.
+func overview(t testing.TB) dashboard {
+	t.Helper()
+	all := dashboards(t)
+	return all[slices.IndexFunc(all, func(d dashboard) bool { return d.UID == "svc-overview" })]
+}

@@ -1,0 +1,200 @@
+// Command mutants measures how much the tests of core notice. gremlins breaks each condition, sum and count of a
+// package, one at a time, and runs the package's own tests. A broken form is a mutant: a test that fails kills it.
+//
+//	mutants                every package of core
+//	mutants deposit money
+//
+// The exit code is 1 when tests run, or kill, fewer mutants than required. Mutants that live, that no test runs, or
+// whose tests hung, are listed; a hung mutant counts as alive. Coverage has no block for the expressions of a case, so
+// mutants in them count as not run.
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+)
+
+// required is the least share of mutants that tests run, and of these the least share that they kill, in percent.
+const required = 95
+
+const (
+	// A cached result would tell nothing of the tests' time, from which gremlins takes the limit of a mutant.
+	flags = "-buildvcs=false -count=1 -trimpath -vet=off '-ldflags=-s -w'"
+	// A mutant may hang, or take memory without end: so many times the time of all tests, and so many KiB.
+	timeout, memory = "10", "6000000"
+	// A property that fails is made smaller for half a minute, and kept for later runs.
+	hasty = `package %s_test
+
+import (
+	"flag"
+
+	_ "pgregory.net/rapid"
+)
+
+func init() {
+	_ = flag.Set("rapid.shrinktime", "0s")
+	_ = flag.Set("rapid.nofailfile", "true")
+}
+`
+)
+
+var errFew = fmt.Errorf("less than %d %%", required)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "mutants:", err)
+		os.Exit(1)
+	}
+}
+
+func run(packages []string) error {
+	tools := exec.Command("scripts/tools.sh", "gremlins")
+	tools.Stdout, tools.Stderr = os.Stdout, os.Stderr
+	if err := tools.Run(); err != nil {
+		return err
+	}
+	gremlins, err := filepath.Abs(".local/bin/gremlins")
+	if err != nil {
+		return err
+	}
+	if len(packages) == 0 {
+		files, _ := filepath.Glob("core/*/*.go") // the pattern is good
+		for _, file := range files {
+			packages = append(packages, filepath.Base(filepath.Dir(file)))
+		}
+		packages = slices.Compact(packages)
+	}
+	tree, err := os.MkdirTemp("", "mutants-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(tree) }()
+	if err := plant(tree, packages); err != nil {
+		return err
+	}
+	var all tally
+	fmt.Println("package        mutants  covered   killed  hung")
+	for _, name := range packages {
+		t, err := mutate(gremlins, tree, name)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		fmt.Printf("%-14s %7d  %5.1f %%  %5.1f %%  %4d\n", name, t.all(), t.covered(), t.dead(), t.hung)
+		all = tally{all.killed + t.killed, all.lived + t.lived, all.hung + t.hung, all.missed + t.missed}
+	}
+	fmt.Printf("figure: %d mutants of core, %.1f %% covered by tests, %.1f %% of these killed\n",
+		all.all(), all.covered(), all.dead())
+	if min(all.covered(), all.dead()) < required {
+		return errFew
+	}
+	return nil
+}
+
+// plant copies the files that the tests of core need: gremlins copies the whole module for each of its workers.
+func plant(tree string, packages []string) (err error) {
+	for _, folder := range []string{"core", "docs", "sdk/vectors"} {
+		err = errors.Join(err, os.CopyFS(filepath.Join(tree, folder), os.DirFS(folder)))
+	}
+	for _, file := range []string{"go.mod", "go.sum"} {
+		text, failed := os.ReadFile(file)
+		err = errors.Join(err, failed, os.WriteFile(filepath.Join(tree, file), text, 0o600))
+	}
+	for _, name := range packages {
+		text := fmt.Sprintf(hasty, name)
+		err = errors.Join(err, os.WriteFile(filepath.Join(tree, "core", name, "hasty_test.go"), []byte(text), 0o600))
+	}
+	return err
+}
+
+// tally counts mutants: missed ones are run by no test, and the tests of hung ones did not end.
+type tally struct{ killed, lived, hung, missed int }
+
+func (t tally) run() int         { return t.killed + t.lived + t.hung }
+func (t tally) all() int         { return t.run() + t.missed }
+func (t tally) covered() float64 { return share(t.run(), t.all()) }
+func (t tally) dead() float64    { return share(t.killed, t.run()) }
+
+func share(part, whole int) float64 {
+	if whole == 0 {
+		return 100
+	}
+	return 100 * float64(part) / float64(whole)
+}
+
+// mutate measures a package.
+func mutate(gremlins, tree, name string) (t tally, err error) {
+	out := filepath.Join(tree, name+".json")
+	cmd := exec.Command("sh", "-c", `ulimit -v "$1" && shift && exec "$@"`, "sh", memory, gremlins, "unleash", "--silent",
+		"--timeout-coefficient", timeout, "--output", out, "./core/"+name)
+	cmd.Dir, cmd.Env = tree, append(os.Environ(), "GOFLAGS="+flags, "CGO_ENABLED=0")
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	if err := cmd.Run(); err != nil {
+		return t, err
+	}
+	text, err := os.ReadFile(out)
+	if errors.Is(err, os.ErrNotExist) { // a package without a condition
+		return t, nil
+	}
+	if err != nil {
+		return t, err
+	}
+	var report struct {
+		Files []struct {
+			Name      string `json:"file_name"`
+			Mutations []struct {
+				Type, Status string
+				Line, Column int
+			}
+		}
+	}
+	if err := json.Unmarshal(text, &report); err != nil {
+		return t, err
+	}
+	for _, file := range report.Files {
+		path := filepath.Join("core", name, file.Name)
+		inFunction, err := functions(path)
+		if err != nil {
+			return t, err
+		}
+		for _, m := range file.Mutations {
+			switch {
+			case m.Status == "KILLED":
+				t.killed++
+				continue
+			case m.Status == "LIVED":
+				t.lived++
+			case m.Status == "TIMED OUT":
+				t.hung++
+			case inFunction(m.Line):
+				t.missed++
+			default: // of a constant, or of a variable of the package: no coverage sees them
+				continue
+			}
+			fmt.Printf("%s:%d:%d: %s, %s\n", path, m.Line, m.Column, m.Status, m.Type)
+		}
+	}
+	return t, nil
+}
+
+// functions tells which lines of a file belong to functions.
+func functions(path string) (in func(line int) bool, err error) {
+	set := token.NewFileSet()
+	file, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	return func(line int) bool {
+		return slices.ContainsFunc(file.Decls, func(d ast.Decl) bool {
+			_, is := d.(*ast.FuncDecl)
+			return is && set.Position(d.Pos()).Line <= line && line <= set.Position(d.End()).Line
+		})
+	}, nil
+}

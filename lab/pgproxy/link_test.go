@@ -1,0 +1,101 @@
+package pgproxy
+
+import (
+	"io"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/lab/hostiletest"
+)
+
+// linked gives a link to a server that repeats all that it reads, and a function that connects through the link.
+func linked(t *testing.T) (*Link, func() net.Conn) {
+	t.Helper()
+	echo := hostiletest.Serve(t, func(c net.Conn) { _, _ = io.Copy(c, c) })
+	l := NewLink(t, echo.Address)
+	return l, func() net.Conn {
+		c, err := net.Dial("tcp", l.Address)
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = c.Close() })
+		require.NoError(t, c.SetDeadline(time.Now().Add(20*time.Second)))
+		return c
+	}
+}
+
+// asked sends a text and gives the answer of the same length.
+func asked(c net.Conn, text string) (string, error) {
+	if _, err := io.WriteString(c, text); err != nil {
+		return "", err
+	}
+	answer := make([]byte, len(text))
+	_, err := io.ReadFull(c, answer)
+	return string(answer), err
+}
+
+func TestLink_Healed_PassesEverything(t *testing.T) {
+	t.Parallel()
+	l, connect := linked(t)
+	c := connect()
+	for _, disturb := range []func(){func() {}, l.Heal, func() { l.Disturb(Fault{Piece: 2}) },
+		func() { l.Disturb(Fault{Requests: true, Piece: 2, Wait: time.Millisecond}) }} {
+		disturb()
+		got, err := asked(c, "a question")
+		require.NoError(t, err)
+		require.Equal(t, "a question", got)
+	}
+}
+
+func TestLink_Cut_EndsConnectionsUntilHealed(t *testing.T) {
+	t.Parallel()
+	l, connect := linked(t)
+	before := connect()
+	_, err := asked(before, "a")
+	require.NoError(t, err)
+	l.Cut()
+	_, err = asked(before, "b")
+	require.Error(t, err)
+	_, err = asked(connect(), "c")
+	require.Error(t, err)
+	l.Heal()
+	_, err = asked(connect(), "d")
+	require.NoError(t, err)
+}
+
+func TestLink_Waits_InItsDirectionAlone(t *testing.T) {
+	t.Parallel()
+	const wait = 50 * time.Millisecond
+	l, connect := linked(t)
+	c := connect()
+	for _, f := range []Fault{{Wait: wait}, {Requests: true, Wait: wait}, {Piece: 1, Wait: wait / 2}} {
+		l.Disturb(f)
+		began := time.Now()
+		_, err := asked(c, "ab")
+		require.NoError(t, err)
+		require.GreaterOrEqual(t, time.Since(began), wait, "%+v", f)
+	}
+}
+
+func TestLink_LosesAnswers_AndResetsTheConnection(t *testing.T) {
+	t.Parallel()
+	for _, reset := range []time.Duration{0, time.Millisecond} {
+		l, connect := linked(t)
+		c := connect()
+		l.Disturb(Fault{Lost: true, Reset: reset})
+		ended := make(chan error, 1)
+		go func() {
+			_, err := asked(c, "a")
+			ended <- err
+		}()
+		if reset == 0 {
+			require.Never(t, func() bool { return len(ended) > 0 }, 100*time.Millisecond, 10*time.Millisecond)
+			l.Heal()
+		}
+		require.Error(t, <-ended)
+		l.Heal()
+		_, err := asked(connect(), "b")
+		require.NoError(t, err)
+	}
+}
