@@ -1,12 +1,12 @@
 # Sourced by scripts that take long. step runs a command, and says at least every five seconds how far it is.
 
 EVERY=4 # seconds between two lines
-modules=0 packages=0
+modules=0 packages=0 total=''
 
 # step counts the modules and packages that go names, passes lines that begin with "# <word>: ", and shows the rest if
 # the command fails. A line "total N" is the number of packages to come.
 step() {
-	local name=$1 told=$SECONDS line='' rest='' status='' total=''
+	local name=$1 told=$SECONDS line='' rest='' status=''
 	shift
 	echo "# $name …"
 	while [ -z "$status" ]; do

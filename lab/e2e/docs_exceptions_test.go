@@ -27,7 +27,7 @@ var docExceptions = []docException{
 	{pattern: `make dashboards`, reason: "draws docs/dashboards; TestDashboards_… runs the same queries"},
 	{pattern: `make dev`, reason: "runs until Ctrl-C; air restarts, and startSandbox runs the sandbox"},
 	{pattern: `make( help)?`, reason: "prints the list of targets"},
-	{pattern: `make (test|test-sdk|unit|integration|e2e)`, reason: "runs the tests, this one included"},
+	{pattern: `make (test|test-sdk|test-race|check|unit|integration|e2e)`, reason: "runs the tests, this one included"},
 	{pattern: `make (lint|fmt|generate|check-generated|build|clean)`, reason: "changes or checks the working tree"},
 	{pattern: `make faults( .*)?`, reason: "takes half an hour; make test runs a short seed"},
 	{pattern: `make fuzz( .*)?`, reason: "takes a minute for each target; make test runs the seeds"},

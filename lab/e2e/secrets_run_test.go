@@ -230,7 +230,7 @@ func TestSecrets_OfAFullRun_ComeFromFiles_AndShowInNoOutput(t *testing.T) {
 func TestSecretFiles_MistakesAreNamed(t *testing.T) {
 	t.Parallel()
 	code, stdout, stderr := run(t, []string{"DATABASE_URL=postgres://u@db/x", "REDIS_URL=redis://r",
-		"SMTP_URL=smtp://user:hunter2@127.0.0.1:1", "SMTP_URL_FILE=/nowhere/x",
+		"SMTP_URL=smtp://user:hunter2@127.0.0.1:1", "SMTP_URL_FILE=/nowhere/x", "MAIL_FROM=a@b.example",
 		"STRIPE_SECRET_KEY_FILE=/nowhere/hunter2"}, "http")
 	require.Equal(t, []any{2, ""}, []any{code, stdout})
 	require.Equal(t, "the configuration has 2 mistakes:\n"+
