@@ -63,7 +63,7 @@ func realProviders() []string {
 // Files beside the adapter that may name a payment provider (docs/guides/adding-a-payment-provider.md).
 var providerFiles = []string{
 	"process/config/config.go", "process/config/payments.go", "process/config/forms.go", // settings
-	"process/services/payments.go", // the choice
+	"process/services/payments.go",                                            // the choice
 	"cmd/sandbox/fakestripe.go", "cmd/sandbox/lean.go", "cmd/sandbox/main.go", // the fake for `make run`
 }
 

@@ -194,10 +194,11 @@ func TestPNG_ThatLies_IsRefused(t *testing.T) {
 		"a width beyond the format":         rows(t, filestest.PNGHeader(1<<31, 1, 8, 0, 0), sound),
 		"two palettes": rows(t, gray, sound, filestest.Chunk("PLTE", make([]byte, 3)),
 			filestest.Chunk("PLTE", make([]byte, 3))),
-		"a palette of megabytes":              rows(t, gray, sound, filestest.Chunk("PLTE", make([]byte, 3<<20))),
-		"no pixels":                           append(gray, filestest.Chunk("IEND", nil)...),
-		"a header alone":                      gray,
-		"a chunk before the header":           append([]byte("\x89PNG\r\n\x1a\n"), filestest.Chunk("CgBI", make([]byte, 4))...),
+		"a palette of megabytes": rows(t, gray, sound, filestest.Chunk("PLTE", make([]byte, 3<<20))),
+		"no pixels":              append(gray, filestest.Chunk("IEND", nil)...),
+		"a header alone":         gray,
+		"a chunk before the header": append([]byte("\x89PNG\r\n\x1a\n"),
+			filestest.Chunk("CgBI", make([]byte, 4))...),
 		"a chunk longer than the file":        append(gray[:len(gray):len(gray)], 0xff, 0xff, 0xff, 0xff, 't', 'E', 'X', 't'),
 		"a checksum that is not the header's": append(append([]byte{}, gray[:len(gray)-1]...), gray[len(gray)-1]+1),
 	} {
@@ -228,8 +229,9 @@ func TestPixelBombs_AreRefusedByTheirHeaders(t *testing.T) {
 	canvas := riff("VP8X", []byte{0, 0, 0, 0, 99, 0, 0, 99, 0, 0})
 	for what, sent := range map[string][]byte{
 		"JPEG": tall, "PNG": filestest.PNGHeader(1<<31-1, 1<<31-1, 16, 6, 0),
-		"PNG, one pixel too many":            filestest.PNGHeader(40_000_001, 1, 1, 0, 0),
-		"WebP with a large canvas":           webP(riff("VP8X", []byte{0, 0, 0, 0, 255, 255, 255, 255, 255, 255}), lossy[12:]),
+		"PNG, one pixel too many": filestest.PNGHeader(40_000_001, 1, 1, 0, 0),
+		"WebP with a large canvas": webP(
+			riff("VP8X", []byte{0, 0, 0, 0, 255, 255, 255, 255, 255, 255}), lossy[12:]),
 		"WebP with a small canvas":           webP(canvas, inner),
 		"lossless WebP with a small canvas":  webP(canvas, riff("VP8L", []byte("\x2f\xff\xff\xff\x0f...."))),
 		"WebP with a second, larger picture": webP(canvas, lossy[12:], inner),

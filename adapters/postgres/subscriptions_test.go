@@ -126,7 +126,8 @@ func TestDeliveries_List_FiltersPagesAndLeavesBodiesOut(t *testing.T) {
 		"event":     {webhookports.DeliveryFilter{Event: webhook.DepositActivated}, all},
 		"no event":  {webhookports.DeliveryFilter{Event: webhook.DepositExpired}, nil},
 		"deposit":   {webhookports.DeliveryFilter{DepositID: all[2].DepositID}, all[2:3]},
-		"span":      {webhookports.DeliveryFilter{Created: ports.Span{From: all[3].CreatedAt, To: all[0].CreatedAt}}, all[1:4]},
+		"span": {webhookports.DeliveryFilter{Created: ports.Span{From: all[3].CreatedAt, To: all[0].CreatedAt}},
+			all[1:4]},
 	} {
 		got := walk(t, func(page ports.Page) (ports.List[webhook.Delivery], error) {
 			return w.Deliveries.Deliveries(t.Context(), s.ID, c.filter, page)

@@ -90,8 +90,9 @@ func TestPost_With2xxInTime_IsSuccessWhateverFollows(t *testing.T) {
 		"no end":                   answering(begin+"\r\n", hostiletest.Forever("x")),
 		"endless chunks":           answering(begin+"Transfer-Encoding: chunked\r\n\r\n", hostiletest.Forever("1\r\nx\r\n")),
 		"endless chunk extensions": answering(begin+"Transfer-Encoding: chunked\r\n\r\n1;", hostiletest.Forever("x")),
-		"endless trailers":         answering(begin+"Transfer-Encoding: chunked\r\n\r\n0\r\n", hostiletest.Forever("X: y\r\n")),
-		"broken chunks":            answering(begin+"Transfer-Encoding: chunked\r\n\r\nzz\r\n", hostiletest.Silent),
+		"endless trailers": answering(begin+"Transfer-Encoding: chunked\r\n\r\n0\r\n",
+			hostiletest.Forever("X: y\r\n")),
+		"broken chunks": answering(begin+"Transfer-Encoding: chunked\r\n\r\nzz\r\n", hostiletest.Silent),
 		"more than was announced": answering(begin+"Content-Length: 1\r\n\r\n",
 			hostiletest.Forever("HTTP/1.1 500 No\r\n\r\n")),
 	}

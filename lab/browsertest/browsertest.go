@@ -29,9 +29,9 @@ import (
 
 const testLimit = 4 * time.Minute // many tests share the machine
 
-// names are the commands of browsers, the cheapest first (scripts/ensure-debian.sh has the same list). Debian's headless
-// shell takes half the CPU time of the others. Its command in PATH is a script, and a signal to the script would leave
-// the browser running.
+// names are the commands of browsers, the cheapest first; scripts/ensure-debian.sh has the same list. Debian's
+// headless shell takes half the CPU time of the others. Its command in PATH is a script, and a signal to the script
+// would leave the browser running.
 var names = []string{
 	"/usr/lib/chromium/chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable",
 	"headless-shell", "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",

@@ -22,7 +22,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/lab/procs"
-	"partnerdeposits/lab/redistest"
 )
 
 // sandbox is a running `make run`.

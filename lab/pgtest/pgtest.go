@@ -166,8 +166,8 @@ func start(ctx context.Context, port int, template string) (c *cluster, end func
 	}, nil
 }
 
-// Address and template of Share. They are the same in every run, since Go's cache of test results compares the variables
-// of the environment that a test reads.
+// Address and template of Share. They are the same in every run, since Go's cache of test results compares the
+// variables of the environment that a test reads.
 const (
 	sharedPort     = 15432
 	sharedTemplate = prefix + "template"

@@ -1,13 +1,13 @@
-// Package rarely tells whether tests have to run whose subject seldom changes, and which need much of a machine: foreign
-// languages and frameworks, the commands that documents show, dashboards.
+// Package rarely tells whether tests have to run whose subject seldom changes, and which need much of a machine:
+// foreign languages and frameworks, the commands that documents show, dashboards.
 //
 //	func TestFramework_ReadsTheRawBody(t *testing.T) {
 //		if !rarely.Has(t, rarely.Libraries) {
 //			return
 //		}
 //
-// They run where CI=true. Elsewhere they run while the files that they test differ from those at which the checkout left
-// the branch that it follows.
+// They run where CI=true. Elsewhere they run while the files that they test differ from those at which the checkout
+// left the branch that it follows.
 package rarely
 
 import (
@@ -41,7 +41,8 @@ var (
 		"cmd", "process/admin", "lab/e2e/docs*_test.go", "lab/e2e/tour_test.go", "lab/e2e/sandbox_test.go", "lab/stripetest"},
 		[]string{"curl", "pg_dump", "php", "node", "python"}}
 	// Monitoring is what Prometheus and Grafana read.
-	Monitoring = Group{"monitoring", []string{"deployments/prometheus", "deployments/prometheus.yml", "deployments/grafana",
+	Monitoring = Group{"monitoring", []string{"deployments/prometheus", "deployments/prometheus.yml",
+		"deployments/grafana",
 		"adapters/metrics", "adapters/http/ops", "lab/e2e/monitoring*_test.go"}, []string{"prometheus"}}
 	// Deployments are the files from which others start the processes.
 	Deployments = Group{"deployments", []string{"deployments/compose.yaml", "deployments/systemd", "process/config"},

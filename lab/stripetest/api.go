@@ -195,7 +195,8 @@ func (f *Fake) endpoints() map[string]endpoint {
 		"GET /v1/payment_intents": listOf(f, &f.intents, nil),
 		"GET /v1/charges":         listOf(f, &f.charges, func(c *charge, id string) bool { return c.intent.id == id }),
 		"GET /v1/refunds":         listOf(f, &f.refunds, func(r *refund, id string) bool { return r.charge.intent.id == id }),
-		"GET /v1/disputes":        listOf(f, &f.disputes, func(d *dispute, id string) bool { return d.charge.intent.id == id }),
+		"GET /v1/disputes": listOf(f, &f.disputes,
+			func(d *dispute, id string) bool { return d.charge.intent.id == id }),
 		"/v1/": func(c call) (any, *apiError) {
 			message := "Unrecognized request URL (" + c.method + ": " + c.path + ")."
 			return nil, &apiError{status: http.StatusNotFound, Kind: "invalid_request_error", Message: message}

@@ -10,8 +10,8 @@
 //	                                  └──cancel──> canceled
 //
 // After every step the fake checks two rules of the adapter: a payment has at most one payable object, and at most one
-// charge that succeeded. Violations and GET /control/violations list the steps that broke them. Card data is dropped once
-// the card's behaviour is known.
+// charge that succeeded. Violations and GET /control/violations list the steps that broke them. Card data is dropped
+// once the card's behaviour is known.
 package stripetest
 
 import (
@@ -111,7 +111,8 @@ func New(o Options) *Fake {
 	own := &http.Transport{DisableKeepAlives: true}
 	f := &Fake{
 		options: o, client: &http.Client{Timeout: 10 * time.Second, Transport: own}, closing: make(chan struct{}),
-		wake: make(chan struct{}, 1), keys: map[string]*stored{}, outcomes: map[string][]Outcome{}, payments: map[string]*payment{},
+		wake: make(chan struct{}, 1), keys: map[string]*stored{}, outcomes: map[string][]Outcome{},
+		payments: map[string]*payment{},
 	}
 	if o.Webhooks != "" {
 		f.sending.Go(f.sendQueue)

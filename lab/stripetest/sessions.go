@@ -57,7 +57,8 @@ var sessionParams = []string{
 	"payment_method_options[card][request_three_d_secure]", "line_items[0][price_data][currency]",
 	"line_items[0][price_data][unit_amount]", "line_items[0][price_data][product_data][name]",
 	"payment_intent_data[setup_future_usage]", "adaptive_pricing[enabled]", "payment_intent_data[description]",
-	"payment_intent_data[metadata][", "metadata[", "client_reference_id", "expires_at", "locale", "success_url", "cancel_url",
+	"payment_intent_data[metadata][", "metadata[", "client_reference_id", "expires_at", "locale", "success_url",
+	"cancel_url",
 }
 
 // createSession makes a hosted page.

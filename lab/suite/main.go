@@ -1,5 +1,5 @@
-// Command suite runs tests and says how far they are. Its arguments are a command that prints events of `go test -json`,
-// such as scripts/run-tests.sh:
+// Command suite runs tests and says how far they are. Its arguments are a command that prints events of
+// `go test -json`, such as scripts/run-tests.sh:
 //
 //	bin/suite scripts/run-tests.sh
 //

@@ -106,7 +106,8 @@ func TestCode_Recovery_WorksOnce_AndTheOperatorIsTold(t *testing.T) {
 	require.Equal(t, http.StatusSeeOther, again.Send(refused, 0, map[string]string{"code": app.Recovery[4]}).Status)
 }
 
-// A code of another operator is none. Every refusal has the same text, so that a page tells nobody whether a code was near.
+// A code of another operator is none. Every refusal has the same text, so that a page tells nobody whether a code was
+// near.
 func TestCode_Refusals_ReadAlike(t *testing.T) {
 	s, app := coded(t)
 	used := app.Code() // confirmed the app
