@@ -143,7 +143,7 @@ func TestOnATerminal_SpeaksToPeople(t *testing.T) {
 	s := newStaff(t)
 	screen := s.onTerminal("partner", "list").ends(0)
 	require.Contains(t, screen, "CREATED AT")
-	require.Regexp(t, `\d\d:\d\d:\d\d \S+ \((now|\d+ (s|min) ago)\)`, screen)
+	require.Regexp(t, `\d\d:\d\d:\d\d \S+ \((now|\d+ (s|min|days) ago)\)`, screen)
 	require.Regexp(t, `"createdAt":"\d{4}-\d\d-\d\dT[0-9:.]+Z"`, s.onTerminal("partner", "list", "--json").ends(0))
 	require.Regexp(t, `\d{4}-\d\d-\d\dT[0-9:.]+Z`, s.run("partner", "list").stdout, "a pipe gets the API's form")
 }
