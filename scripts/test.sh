@@ -34,4 +34,5 @@ step 'downloading modules' fetch $PACKAGES
 step 'compiling' compile
 wait "$installing"
 [ ! -s "$installed" ] || exit 1
+rm "$installed"
 exec bin/suite scripts/run-tests.sh "$@"
