@@ -36,7 +36,7 @@ func TestGuides_NameTestsThatExist(t *testing.T) {
 			named++
 			names := slices.Collect(maps.Keys(known))
 			found := known[test] || strings.HasSuffix(test, "_") && slices.ContainsFunc(names, func(name string) bool {
-				return strings.HasPrefix(name, test) // `TestMatrix_…` names a family
+				return strings.HasPrefix(name, test) // `TestAnswers_…` names a family
 			})
 			require.True(t, found, "%s names %s, which does not exist", page, test)
 		}

@@ -284,7 +284,7 @@ func TestBacklog_TellsOfABreakOfOurOwnWayOut_AndOfTheOldestHeldDelivery(t *testi
 	require.NotContains(t, all[0].Host, "/")
 }
 
-// addEventAt files an event whose id is of that time; addAttemptAt does the same with an attempt.
+// addEventAt inserts an event whose creation time and id are of the given time. addAttemptAt inserts such an attempt.
 func addEventAt(t testing.TB, pool *pgxpool.Pool, at time.Time) {
 	t.Helper()
 	exec(t, pool, `INSERT INTO events (id, partner_id, name, data, created_at)

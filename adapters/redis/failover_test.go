@@ -72,8 +72,8 @@ func TestCluster_AfterAFailover_TheSuccessorIsUsedWithinTwoSeconds(t *testing.T)
 	awaitWrites(t, client, key, afterFailover, "the successor is used")
 }
 
-// A cluster of three masters, in the steps of a process: it is followed to all nodes, keeps the rules of both ports,
-// tells which master is away, and ends a process that took it for a single server.
+// The client follows a Redis Cluster of three masters to each node, limiter and cache keep their rules on the cluster, the
+// probe names a master that is away, and a process that took the cluster for a single server ends.
 func TestCluster_IsFollowed_Counted_Probed_AndAwaited(t *testing.T) {
 	t.Parallel()
 	cluster := redistest.Cluster(t, 3, 0)

@@ -96,7 +96,7 @@ func memoryInUse() int64 {
 	return total
 }
 
-// The bound includes the twenty receivers, which run in the same process.
+// The bound on memory, 48 MiB, includes the twenty hostile receivers, which run in the process of the test.
 func TestSender_BesideTwentyHostileReceivers_ServesTheGoodOneInBoundedMemory(t *testing.T) {
 	const slots, bound = 6, 48 << 20
 	ca := newAuthority(t)

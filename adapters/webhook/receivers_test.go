@@ -47,7 +47,7 @@ func postTo(url string) *webhookports.Delivery {
 	}
 }
 
-// The receivers are of hostiletest, which the benchmark of the whole service shares.
+// The receivers stand in lab/hostiletest.
 type (
 	receiver  = hostiletest.Receiver
 	authority = hostiletest.Authority

@@ -52,7 +52,7 @@ func (w *workbench) deposits(ctx context.Context, length load.Extent, v variant,
 	return slices.DeleteFunc(all, func(m made) bool { return m.id == "" })
 }
 
-// depositIn finds the first id of a deposit in a response or in a delivery, without parsing all of it.
+// depositIn returns the first deposit id in the JSON of a response or delivery. Parsing the JSON would slow the load.
 func depositIn(body []byte) (string, error) {
 	start := bytes.Index(body, []byte(`"`+string(id.Deposit)+`_`))
 	if start < 0 {

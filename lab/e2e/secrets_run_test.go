@@ -44,7 +44,7 @@ func byFile(t testing.TB, environ []string) (files, names []string) {
 	return files, names
 }
 
-// partner calls the API as a partner does, with wrong requests among them, so that errors are logged, too.
+// partner sends requests to the partner API. Some of the requests are wrong, so that the log has errors too.
 func (r *secretRun) partner(t *testing.T, accountID string) (depositID string) {
 	t.Helper()
 	hook := newReceiver(t)
@@ -165,10 +165,10 @@ func (r *secretRun) returnTokens(t *testing.T, fake *stripetest.Fake) {
 	}
 }
 
-// TestSecrets_OfAFullRun_ComeFromFiles_AndShowInNoOutput reads logs, metrics, spans and the commands to Redis of
-// processes that log everything, and the answers of staff's commands. An operator signs up and turns codes on, a
-// partner asks rightly and wrongly, and tenants pay a fee, a charge and, refused, on the page. There is a refund and a
-// dispute. Every secret of the settings is in a file.
+// TestSecrets_OfAFullRun_ComeFromFiles_AndShowInNoOutput looks for secrets in the logs, metrics, spans and Redis
+// commands of processes that log at the lowest level, and in the output of admin commands. Before that, an operator signs
+// up and turns two-factor codes on, a partner sends right and wrong requests, and tenants pay. Every secret of the
+// settings is in a file.
 func TestSecrets_OfAFullRun_ComeFromFiles_AndShowInNoOutput(t *testing.T) {
 	t.Parallel()
 	r := openSecretRun(t)

@@ -100,7 +100,7 @@ func (r *moneyRun) run(ctx context.Context) error {
 	return err
 }
 
-// faults gives the failures of requests to the provider: a tenth of them goes wrong.
+// faults returns a function that chooses how a request to the payment provider fails. A tenth of the requests fail.
 func (r *moneyRun) faults(dice *rand.Rand) func(method, path string) *stripetest.Fault {
 	kinds := []stripetest.FaultKind{
 		stripetest.LostBefore, stripetest.LostAfter, stripetest.TakesLate, stripetest.Delayed, stripetest.Broken,

@@ -25,7 +25,7 @@ func linked(t *testing.T) (*Link, func() net.Conn) {
 	}
 }
 
-// asked sends a text and gives the answer of the same length.
+// asked sends a text over the connection, and returns as many bytes of the answer as the text has.
 func asked(c net.Conn, text string) (string, error) {
 	if _, err := io.WriteString(c, text); err != nil {
 		return "", err

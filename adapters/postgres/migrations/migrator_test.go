@@ -113,7 +113,7 @@ func TestUp_AConcurrentMigration_OutlastsAReader(t *testing.T) {
 	require.NoError(t, <-up)
 }
 
-// A migration far behind the first needs UTF-8 and ICU. Its failure would leave half a schema.
+// Late migrations need a database with UTF-8 and ICU. Without the check at the start, they would fail half way.
 func TestUp_OnADatabaseThatDoesNotFit_ChangesNothing(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ options, spoil, says string }{
