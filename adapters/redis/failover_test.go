@@ -72,8 +72,8 @@ func TestCluster_AfterAFailover_TheSuccessorIsUsedWithinTwoSeconds(t *testing.T)
 	awaitWrites(t, client, key, afterFailover, "the successor is used")
 }
 
-// The client follows a Redis Cluster of three masters to each node, limiter and cache keep their rules on the cluster, the
-// probe names a master that is away, and a process that took the cluster for a single server ends.
+// The client follows a Redis Cluster of three masters to each node, and limiter and cache keep their rules on it. The
+// probe names a master that is away. A process that took the cluster for a single server ends.
 func TestCluster_IsFollowed_Counted_Probed_AndAwaited(t *testing.T) {
 	t.Parallel()
 	cluster := redistest.Cluster(t, 3, 0)
