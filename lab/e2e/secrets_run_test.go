@@ -167,8 +167,8 @@ func (r *secretRun) returnTokens(t *testing.T, fake *stripetest.Fake) {
 
 // TestSecrets_OfAFullRun_ComeFromFiles_AndShowInNoOutput looks for secrets in the logs, metrics, spans and Redis
 // commands of processes that log at the lowest level, and in the output of admin commands. Before that, an operator
-// signs up and turns two-factor codes on, a partner sends right and wrong requests, and tenants pay. Every secret of the
-// settings is in a file.
+// signs up and turns two-factor codes on, a partner sends right and wrong requests, and tenants pay. Every secret of
+// the settings is in a file.
 func TestSecrets_OfAFullRun_ComeFromFiles_AndShowInNoOutput(t *testing.T) {
 	t.Parallel()
 	r := openSecretRun(t)
