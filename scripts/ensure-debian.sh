@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# Checks that the machine has the named tools for tests, and installs missing tools on Debian or Ubuntu.
-# The tests themselves find or install Postgres and Redis (lab/backing).
+# Checks that the machine has the named tools for tests, and installs missing tools on Debian or Ubuntu. The tests
+# themselves ask for postgresql and redis-server, where they find no server (lab/backing).
 #
 #   scripts/ensure-debian.sh gcc chromium
+#
+# SUDO is the command that makes an ordinary user root; with "sudo -n" it asks for no password.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH=$PWD/.local/bin:$PATH # as in the Makefile
@@ -16,6 +18,8 @@ has() {
 	haproxy) PATH=$PATH:/usr/sbin command -v haproxy >/dev/null ;;
 	pgbouncer) command -v pgbouncer >/dev/null || [ -x /usr/sbin/pgbouncer ] ;;
 	pg_dump) command -v pg_dump >/dev/null ;;
+	postgresql) command -v initdb >/dev/null || compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null ;;
+	redis-server) PATH=$PATH:/usr/bin command -v redis-server >/dev/null ;;
 	pgbench) command -v pgbench >/dev/null || compgen -G '/usr/lib/postgresql/*/bin/pgbench' >/dev/null ;;
 	prometheus) command -v prometheus >/dev/null && command -v promtool >/dev/null ;;
 	prometheus-alertmanager) command -v prometheus-alertmanager >/dev/null || command -v alertmanager >/dev/null ;;
@@ -53,7 +57,8 @@ packages_of() {
 	haproxy) echo haproxy ;;
 	pgbouncer) echo pgbouncer ;;
 	pg_dump) echo postgresql-client ;;
-	pgbench) echo postgresql ;;
+	postgresql | pgbench) echo postgresql ;;
+	redis-server) echo redis-server ;;
 	chromium) echo chromium-headless-shell ;; # without windows: quicker, and smaller than chromium
 	prometheus) echo prometheus ;;
 	prometheus-alertmanager) echo prometheus-alertmanager ;;
@@ -78,6 +83,8 @@ why() {
 	openssl) echo "signatures of a release are verified with openssl" ;;
 	haproxy) echo "the tests behind a proxy use haproxy" ;;
 	pgbouncer) echo "the service is tested behind PgBouncer" ;;
+	postgresql) echo "the service is tested on Postgres" ;;
+	redis-server) echo "the service is tested on Redis" ;;
 	pgbench) echo "the benchmark compares the service with pgbench" ;;
 	pg_dump) echo "a restore from a backup is tested with pg_dump" ;;
 	prometheus) echo "alerts and dashboards are tested with Prometheus and its promtool" ;;
@@ -97,16 +104,30 @@ why() {
 
 is_debian() { command -v apt-get >/dev/null && grep -qsE '^ID(_LIKE)?=.*(debian|ubuntu)' /etc/os-release; }
 
-as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi; }
+# shellcheck disable=SC2086 # a command with its flags
+as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else ${SUDO:-sudo} "$@"; fi; }
+
+made=() # files that stand only while packages are installed
+trap '[ ${#made[@]} = 0 ] || as_root rm -f "${made[@]}"' EXIT
+put() { # file, mode, text
+	[ -e "$1" ] && return
+	made+=("$1")
+	printf '%b' "$3" | as_root install -D -m "$2" /dev/stdin "$1"
+}
 
 apt_install() {
-	# RUNLEVEL=1 keeps a package from starting its service.
-	local get=(env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get -qq -o DPkg::Lock::Timeout=120 -o Dpkg::Use-Pty=0)
+	# No package starts its service, or makes a cluster of Postgres.
+	put /usr/sbin/policy-rc.d 755 '#!/bin/sh\nexit 101\n'
+	case " $* " in *' postgresql '*)
+		put /etc/postgresql-common/createcluster.d/zz-no-main-cluster.conf 644 'create_main_cluster = false\n' ;;
+	esac
+	local get=(env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=120 -o Dpkg::Use-Pty=0)
 	local install=("${get[@]}" install -y --no-install-recommends "$@")
 	# A fresh machine has no package lists.
 	as_root "${install[@]}" >/dev/null 2>&1 || { as_root "${get[@]}" update && as_root "${install[@]}" >/dev/null; }
 }
 
+exec 9<scripts/ensure-debian.sh
 for need in "$@"; do
 	has "$need" && continue
 	packages=$(packages_of "$need")
@@ -114,6 +135,8 @@ for need in "$@"; do
 		echo "$(why "$need"): install it and try again (on Debian, as root: apt-get install $packages)" >&2
 		exit 1
 	fi
+	flock 9 # programs that need the same install in turn
+	has "$need" && continue
 	echo "$(why "$need"): installing $packages with apt-get" >&2
 	# shellcheck disable=SC2086 # a list of packages
 	apt_install $packages || { [ "$need" = chromium ] && apt_install chromium; } # Ubuntu has no headless shell

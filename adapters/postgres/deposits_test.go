@@ -15,7 +15,6 @@ import (
 	"partnerdeposits/core/money"
 	"partnerdeposits/lab/portstest"
 	"partnerdeposits/lab/storetest"
-	depositports "partnerdeposits/ports/deposits"
 	ports "partnerdeposits/ports/platform"
 )
 
@@ -139,26 +138,6 @@ func TestDeposits_Transition_Stale_FailsAndLeavesNothing(t *testing.T) {
 	require.Empty(t, cmp.Diff(moved, got))
 }
 
-func TestDeposits_Cancel_ManyAtOnce_OneWins(t *testing.T) {
-	t.Parallel()
-	w := pooled(t)
-	d := w.deposit(w.partner())
-	ended := w.race(func(int) error {
-		return w.try(func(ctx context.Context, r *postgres.Store) error {
-			locked, err := r.Deposits.ForUpdate(ctx, d.ID)
-			if err != nil {
-				return err
-			}
-			step, err := locked.Apply(deposit.CancelledByPartner, deposit.DefaultTimers(), at0)
-			if err != nil {
-				return deposit.ErrNotCancellable
-			}
-			return r.Deposits.Transition(ctx, locked, step)
-		})
-	})
-	require.Equal(t, map[string]int{"<nil>": 1, deposit.ErrNotCancellable.Error(): racers - 1}, ended)
-}
-
 func TestDeposits_SetCheckout_StoresClientAndStart(t *testing.T) {
 	t.Parallel()
 	w := pooled(t)
@@ -187,58 +166,6 @@ func TestDeposits_CheckoutTokens_GiveEachItsOwn(t *testing.T) {
 	require.Len(t, got, 2)
 	require.Equal(t, tokenOf(first).Reveal(), got[first.ID].Reveal())
 	require.Equal(t, tokenOf(second).Reveal(), got[second.ID].Reveal())
-}
-
-func TestDeposits_List_FiltersAndPages(t *testing.T) {
-	t.Parallel()
-	w := alone(t)
-	p, other, a, b := w.partner(), w.partner(), w.account(), w.account()
-	c := w.client(p.ID, a.ID)
-	w.link(p.ID, a.ID, "op-1", at0)
-	w.link(p.ID, b.ID, "op-2", at0)
-	var all []id.ID
-	add := func(minutes int, from deposit.Origin, change func(*deposit.Deposit)) *deposit.Deposit {
-		d := newDeposit(from, at0.Add(time.Duration(minutes)*time.Minute))
-		change(d)
-		all = append([]id.ID{w.insert(d).ID}, all...)
-		return d
-	}
-	own := deposit.Origin{AccountID: a.ID, PartnerID: p.ID, ExternalID: "op-1", ByPartnerAPI: true}
-	first := add(0, own, func(*deposit.Deposit) {})
-	withClient := add(1, own, func(d *deposit.Deposit) { d.ClientID = c.ID })
-	named := add(2, own, func(d *deposit.Deposit) { d.RentalContract = "BK-42" })
-	onDashboard := add(3, deposit.Origin{AccountID: b.ID, PartnerID: p.ID, ExternalID: "op-2"}, func(*deposit.Deposit) {})
-	foreign := add(4, deposit.Origin{AccountID: b.ID, PartnerID: other.ID, ByPartnerAPI: true}, func(*deposit.Deposit) {})
-	w.move(first.ID, deposit.Secured, at0)
-	w.move(named.ID, deposit.CancelledByPartner, at0)
-
-	for name, c := range map[string]struct {
-		filter depositports.DepositFilter
-		want   []id.ID
-	}{
-		"all": {depositports.DepositFilter{}, all},
-		"own and linked": {depositports.DepositFilter{PartnerID: p.ID},
-			[]id.ID{onDashboard.ID, named.ID, withClient.ID, first.ID}},
-		"account":        {depositports.DepositFilter{AccountID: b.ID}, []id.ID{foreign.ID, onDashboard.ID}},
-		"external id":    {depositports.DepositFilter{PartnerID: p.ID, ExternalID: "op-2"}, []id.ID{onDashboard.ID}},
-		"no external id": {depositports.DepositFilter{PartnerID: p.ID, ExternalID: "op-3"}, nil},
-		"its account": {depositports.DepositFilter{PartnerID: p.ID, AccountID: b.ID, ExternalID: "op-2"},
-			[]id.ID{onDashboard.ID}},
-		"not its":    {depositports.DepositFilter{PartnerID: p.ID, AccountID: a.ID, ExternalID: "op-2"}, nil},
-		"not linked": {depositports.DepositFilter{PartnerID: other.ID, AccountID: a.ID}, nil},
-		"contract":   {depositports.DepositFilter{PartnerID: p.ID, RentalContract: "BK-42"}, []id.ID{named.ID}},
-		"client":     {depositports.DepositFilter{ClientID: c.ID}, []id.ID{withClient.ID}},
-		"statuses": {depositports.DepositFilter{Statuses: []deposit.Status{deposit.Active, deposit.Cancelled}},
-			[]id.ID{named.ID, first.ID}},
-		"span": {depositports.DepositFilter{Created: ports.Span{From: withClient.CreatedAt, To: onDashboard.CreatedAt}},
-			[]id.ID{named.ID, withClient.ID}},
-		"nothing": {depositports.DepositFilter{PartnerID: p.ID, AccountID: portstest.NewID()}, nil},
-	} {
-		got := walk(t, func(page ports.Page) (ports.List[*deposit.Deposit], error) {
-			return w.Deposits.Deposits(t.Context(), c.filter, page)
-		})
-		require.Equal(t, append([]id.ID{}, c.want...), idsOf(got, func(d *deposit.Deposit) id.ID { return d.ID }), name)
-	}
 }
 
 func TestDeposits_Schedulers_FindWhatIsDueAndNothingElse(t *testing.T) {

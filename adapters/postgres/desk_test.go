@@ -14,7 +14,6 @@ import (
 	"partnerdeposits/core/actor"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
-	"partnerdeposits/core/secret"
 	"partnerdeposits/lab/pgtest"
 	"partnerdeposits/lab/portstest"
 	"partnerdeposits/lab/stock"
@@ -29,34 +28,6 @@ func newDeskStore(t *testing.T, deposits int) fullStore {
 	s := fullStoreOf(t, url, filled(t, url, 2, stock.Amount{Deposits: deposits}), nil)
 	exec(t, s.pool, `ANALYZE open_deposits`)
 	return s
-}
-
-// A deposit that is made while somebody reads the list is on none of the later pages, and moves no other deposit.
-func TestDeskDeposits_WhileDepositsAreMade_StaysStable(t *testing.T) {
-	t.Parallel()
-	s := newDeskStore(t, 1_000)
-	for _, f := range []depositports.DeskFilter{{}, {Statuses: []deposit.Status{deposit.Pending, deposit.Active}},
-		{Text: "ada"}} {
-		f.AccountID = s.Owner.Account
-		before := expected(t, s, f)
-		var got []id.ID
-		page := ports.Page{Limit: 10}
-		for more := true; more; more = !page.Cursor.IsZero() {
-			list, err := s.Desk.DeskDeposits(t.Context(), f, page)
-			require.NoError(t, err)
-			for _, d := range list.Items {
-				got = append(got, d.ID)
-			}
-			page.Cursor = list.Next
-			d := draft(deposit.Origin{AccountID: s.Owner.Account, PartnerID: s.Owner.Partner, ByPartnerAPI: true,
-				ExternalID: "operator-1"}, time.Now())
-			require.NoError(t, s.WithinTx(t.Context(), func(ctx context.Context) error {
-				return s.Deposits.Insert(ctx, d, secret.Text(d.ID.Encode()))
-			}))
-		}
-		require.Greater(t, len(before), 30)
-		require.True(t, slices.Equal(before, got))
-	}
 }
 
 // openRows are the rows of open_deposits as text.

@@ -10,11 +10,8 @@ import (
 
 	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/core/connect"
-	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/lab/portstest"
-	accountports "partnerdeposits/ports/accounts"
-	ports "partnerdeposits/ports/platform"
 )
 
 func TestLinks_Insert_IsActive(t *testing.T) {
@@ -133,60 +130,4 @@ func TestLinks_Revoke_EndsItOnceAndFreesAccountAndNumber(t *testing.T) {
 	})
 	w.link(other.ID, a.ID, "op-1", at0.Add(2*time.Hour))
 	w.link(p.ID, w.account().ID, "op-1", at0.Add(2*time.Hour))
-}
-
-func TestLinks_OfPartner_IsTheNewestOne(t *testing.T) {
-	t.Parallel()
-	w := pooled(t)
-	p, a := w.partner(), w.account()
-	w.link(p.ID, a.ID, "op-1", at0)
-	w.do(func(ctx context.Context, r *postgres.Store) error {
-		_, err := r.Links.Revoke(ctx, p.ID, a.ID, connect.RevokedByOperator, at0.Add(time.Hour))
-		return err
-	})
-	again := w.link(p.ID, a.ID, "op-2", at0.Add(2*time.Hour))
-	w.do(func(ctx context.Context, r *postgres.Store) error {
-		got, err := r.Links.OfPartner(ctx, p.ID, a.ID)
-		require.Equal(t, again.ID, got.ID)
-		require.Equal(t, deposit.DefaultMaxAmount, got.MaxAmountCents)
-		return err
-	})
-	got, err := w.Links.LinkedAccount(t.Context(), p.ID, a.ID)
-	require.NoError(t, err)
-	require.Equal(t, again.ID, got.ID)
-}
-
-func TestLinks_LinkedAccounts_CountTheNewestOfEachAndFilter(t *testing.T) {
-	t.Parallel()
-	w := pooled(t)
-	p := w.partner()
-	w.link(w.partner().ID, w.account().ID, "foreign", at0)
-	var active []id.ID
-	for i := range 5 {
-		active = append([]id.ID{
-			w.link(p.ID, w.account().ID, "op-"+string(rune('a'+i)), at0.Add(time.Duration(i)*time.Minute)).ID}, active...)
-	}
-	back, gone := w.account(), w.account()
-	for _, a := range []connect.Account{back, gone} {
-		w.link(p.ID, a.ID, "x-"+a.ID.Encode(), at0.Add(time.Hour))
-		w.do(func(ctx context.Context, r *postgres.Store) error {
-			_, err := r.Links.Revoke(ctx, p.ID, a.ID, connect.RevokedByAdmin, at0.Add(2*time.Hour))
-			return err
-		})
-	}
-	active = append([]id.ID{w.link(p.ID, back.ID, "back", at0.Add(3*time.Hour)).ID}, active...)
-	list := func(f accountports.LinkFilter) []ports.LinkedAccount {
-		return walk(t, func(page ports.Page) (ports.List[ports.LinkedAccount], error) {
-			return w.Links.LinkedAccounts(t.Context(), p.ID, f, page)
-		})
-	}
-	linkID := func(a ports.LinkedAccount) id.ID { return a.ID }
-	require.Equal(t, active, idsOf(list(accountports.LinkFilter{Status: connect.LinkActive}), linkID))
-	revoked := list(accountports.LinkFilter{Status: connect.LinkRevoked})
-	require.Len(t, revoked, 1)
-	require.Equal(t, gone.ID, revoked[0].AccountID)
-	require.Len(t, list(accountports.LinkFilter{}), 7)
-	only := list(accountports.LinkFilter{ExternalID: "op-c"})
-	require.Len(t, only, 1)
-	require.Equal(t, deposit.DefaultMaxAmount, only[0].MaxAmountCents)
 }

@@ -73,25 +73,6 @@ func TestSubscriptions_Update_StoresWhatMayChange(t *testing.T) {
 	require.Empty(t, cmp.Diff(s, got))
 }
 
-func TestSubscriptions_List_IsNewestFirst(t *testing.T) {
-	t.Parallel()
-	w := pooled(t)
-	p := w.partner()
-	var want []id.ID
-	for i := range 5 {
-		s := newSubscription(p.ID, at0.Add(time.Duration(i)*time.Minute))
-		w.do(func(ctx context.Context, r *postgres.Store) error {
-			return r.Subscriptions.Insert(ctx, s, "svc_whsec_a")
-		})
-		want = append([]id.ID{s.ID}, want...)
-	}
-	w.subscribe(w.partner().ID)
-	got := walk(t, func(page ports.Page) (ports.List[webhook.Subscription], error) {
-		return w.Subscriptions.Subscriptions(t.Context(), p.ID, page)
-	})
-	require.Equal(t, want, idsOf(got, func(s webhook.Subscription) id.ID { return s.ID }))
-}
-
 func TestDeliveries_InsertTest_IsDueAtOnceWithItsBytes(t *testing.T) {
 	t.Parallel()
 	w := pooled(t)
@@ -103,42 +84,6 @@ func TestDeliveries_InsertTest_IsDueAtOnceWithItsBytes(t *testing.T) {
 	sum := sha256.Sum256(d.Body)
 	d.BodySHA256, d.DueAt = hex.EncodeToString(sum[:]), got.DueAt
 	require.Empty(t, cmp.Diff(d, got))
-}
-
-func TestDeliveries_List_FiltersPagesAndLeavesBodiesOut(t *testing.T) {
-	t.Parallel()
-	w := pooled(t)
-	s := w.subscribe(w.partner().ID)
-	w.testDelivery(w.subscribe(s.PartnerID), at0)
-	var all []webhook.Delivery
-	for i := range 5 {
-		all = append([]webhook.Delivery{w.testDelivery(s, at0.Add(time.Duration(i)*time.Minute))}, all...)
-	}
-	for name, c := range map[string]struct {
-		filter webhookports.DeliveryFilter
-		want   []webhook.Delivery
-	}{
-		"all":       {webhookports.DeliveryFilter{}, all},
-		"pending":   {webhookports.DeliveryFilter{Status: webhook.StatusPending}, all},
-		"retrying":  {webhookports.DeliveryFilter{Status: webhook.StatusRetrying}, nil},
-		"succeeded": {webhookports.DeliveryFilter{Status: webhook.StatusSucceeded}, nil},
-		"failed":    {webhookports.DeliveryFilter{Status: webhook.StatusFailed}, nil},
-		"event":     {webhookports.DeliveryFilter{Event: webhook.DepositActivated}, all},
-		"no event":  {webhookports.DeliveryFilter{Event: webhook.DepositExpired}, nil},
-		"deposit":   {webhookports.DeliveryFilter{DepositID: all[2].DepositID}, all[2:3]},
-		"span": {webhookports.DeliveryFilter{Created: ports.Span{From: all[3].CreatedAt, To: all[0].CreatedAt}},
-			all[1:4]},
-	} {
-		got := walk(t, func(page ports.Page) (ports.List[webhook.Delivery], error) {
-			return w.Deliveries.Deliveries(t.Context(), s.ID, c.filter, page)
-		})
-		deliveryID := func(d webhook.Delivery) id.ID { return d.ID }
-		require.Equal(t, idsOf(c.want, deliveryID), idsOf(got, deliveryID), name)
-		for _, d := range got {
-			require.Nil(t, d.Body)
-			require.Len(t, d.BodySHA256, 2*sha256.Size)
-		}
-	}
 }
 
 func (w *pooledStore) update(s webhook.Subscription) {

@@ -24,10 +24,9 @@ import (
 // claim is a captured deposit whose tenant's card was refused, with its operator.
 type claim struct {
 	checkouttest.Steps
-	by         deposits.OperatorCaller
-	id         id.ID
-	collection id.ID
-	token      secret.Text
+	by    deposits.OperatorCaller
+	id    id.ID
+	token secret.Text
 }
 
 func refusedClaim(t *testing.T) *claim {
@@ -38,7 +37,7 @@ func refusedClaim(t *testing.T) *claim {
 	c.Submit(token, checkouttest.Grace)
 	c.Pay(d.ID, true)
 	c.Return(token)
-	c.collection = c.Capture(t, d.ID)
+	c.Capture(t, d.ID)
 	c.Provider.OnCollect(func(paymentports.CollectRequest) (paymentports.ProviderPayment, error) {
 		return paymentports.ProviderPayment{Status: paymentports.ProviderFailed, Failure: "lost_card",
 			Refusal: paymentports.RefusedForGood}, nil
@@ -238,26 +237,6 @@ func TestEndClaim_ATenantWhoWasQuicker_HasPaid(t *testing.T) {
 	require.ErrorIs(t, c.end(2, deposits.ActWithdraw), deposit.ErrCollectionOver)
 	got := c.mailed()
 	require.Contains(t, got[len(got)-1].Subject, "You paid €500.00")
-}
-
-func TestEndClaim_ProviderAway_EndsLaterAsTheOperatorAsked(t *testing.T) {
-	c := refusedClaim(t)
-	c.Provider.Away(true)
-	require.NoError(t, c.end(1, deposits.ActSettled))
-	require.Equal(t, deposit.AwaitingTenant, c.debt().State, "the provider has not closed the payment")
-	require.ErrorIs(t, c.end(2, deposits.ActWithdraw), deposit.ErrCollectionEnding)
-	require.ErrorIs(t, c.remind(3), deposit.ErrCollectionEnding)
-	require.Empty(t, c.steps())
-	require.Len(t, c.mailed(), 2, "the tenant is told once the claim has ended")
-	c.Provider.Away(false)
-	c.Clock.Add(time.Minute)
-	c.RequireCount(1, c.Payments.CheckDue)
-	require.Equal(t, []string{"settled_elsewhere " + c.by.Operator.Actor().String()}, c.steps())
-	require.Len(t, c.mailed(), 3)
-	require.NoError(t, c.end(1, deposits.ActSettled), "the same form")
-	closed, err := c.Sandbox.Lookup(c.Ctx(), c.collection)
-	require.NoError(t, err)
-	require.NotEqual(t, paymentports.ProviderSucceeded, closed.Status)
 }
 
 func TestEndClaim_TwoActsAtOnce_OneOfThemCounts(t *testing.T) {

@@ -45,19 +45,6 @@ func TestCancel_EndsTheDebtAtTheProviderFirst(t *testing.T) {
 	require.ErrorIs(t, err, deposit.ErrCollectionOver)
 }
 
-func TestCancel_ATenantWhoWasQuicker_HasPaid(t *testing.T) {
-	b := setup(t)
-	depositID, _ := b.captured()
-	b.refuse("lost_card", paymentports.RefusedForGood)
-	b.RequireCount(0, b.Payments.CheckDue)
-	b.Provider.OnAsk(func() paymentports.ProviderPayment {
-		return paymentports.ProviderPayment{Status: paymentports.ProviderSucceeded}
-	})
-	shown, err := b.Payments.CancelCollection(b.Ctx(), depositID)
-	require.NoError(t, err)
-	require.Equal(t, deposit.CollectionPaid, shown.State)
-}
-
 func TestRetry_ChargesAtOnce_UnlessTheBankForbids(t *testing.T) {
 	b := setup(t)
 	depositID, _ := b.captured()
@@ -82,28 +69,6 @@ func TestRetry_ChargesAtOnce_UnlessTheBankForbids(t *testing.T) {
 	listed, err = b.Payments.ListCollections(b.Ctx(), deposit.CollectionPaid)
 	require.NoError(t, err)
 	require.Empty(t, listed)
-}
-
-func TestRefund_InParts_NeverMoreThanWasPaid(t *testing.T) {
-	b := setup(t)
-	depositID, collectionID := b.captured()
-	b.RequireCount(1, b.Payments.CheckDue)
-	for range 2 {
-		r, err := b.Payments.RefundByStaff(b.Ctx(), collectionID, 20_000)
-		require.NoError(t, err)
-		require.Equal(t, deposit.RefundSucceeded, r.Status)
-	}
-	_, err := b.Payments.RefundByStaff(b.Ctx(), collectionID, 10_001)
-	require.ErrorIs(t, err, deposit.ErrRefundExceeds)
-	r, err := b.Payments.RefundByStaff(b.Ctx(), collectionID, 0)
-	require.NoError(t, err)
-	require.EqualValues(t, 10_000, r.Amount, "the rest")
-	_, err = b.Payments.RefundByStaff(b.Ctx(), collectionID, 1)
-	require.ErrorIs(t, err, deposit.ErrNotRefundable)
-	require.Equal(t, []string{"collection.refund", "collection.refund", "collection.refund"}, b.Audit(t, depositID))
-	require.Equal(t, 3, b.Count("tenant_notices", "kind = 'refunded'"))
-	b.mailTenants()
-	require.Equal(t, deposit.CollectionPaid, b.debt(depositID).State)
 }
 
 func TestRefund_ProviderAway_IsMadeByTheDispatcherOnce(t *testing.T) {

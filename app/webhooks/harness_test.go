@@ -164,13 +164,3 @@ func once(originals ...[]id.ID) map[id.ID]int {
 	}
 	return want
 }
-
-// rows counts the rows that a refused request must not add.
-func (f *fixture) rows() map[string]int {
-	f.t.Helper()
-	out := map[string]int{}
-	for _, table := range []string{"deliveries", "webhook_replays", "audit_log"} {
-		out[table] = f.Count(table, "")
-	}
-	return out
-}

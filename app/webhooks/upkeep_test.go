@@ -79,27 +79,6 @@ func TestRetrySetAside_PutsTheEventBackOnTheOutbox_AndTheAuditLogKeepsIt(t *test
 	require.ErrorIs(t, err, webhookports.ErrNotSetAside, "an event is put back once")
 }
 
-func TestDropSetAside_DeletesTheEvent_AndTheAuditLogKeepsItsFactsWithoutItsData(t *testing.T) {
-	t.Parallel()
-	kit := servicetest.New(t)
-	e := setAside(t, kit, kit.Partner("acme").ID)
-	eventID := id.Event.Of(e.ID)
-	dropped, err := kit.Webhooks.DropSetAside(t.Context(), eventID)
-	require.NoError(t, err)
-	require.Equal(t, e.Name, dropped.Name)
-	listed, err := kit.Webhooks.ListSetAside(t.Context())
-	require.NoError(t, err)
-	require.Empty(t, listed)
-	action, detail := audited(t, kit, eventID)
-	require.Equal(t, "outbox.drop", action)
-	require.Equal(t, "no such name�", detail["reason"])
-	require.NotContains(t, detail, "data")
-	for _, unknown := range []string{eventID, "evt_nonsense", ""} {
-		_, err = kit.Webhooks.DropSetAside(t.Context(), unknown)
-		require.ErrorIs(t, err, webhookports.ErrNotSetAside)
-	}
-}
-
 func TestMaintenance_EveryJobRunsOnTheRealTables(t *testing.T) {
 	t.Parallel()
 	kit := servicetest.New(t)

@@ -19,12 +19,10 @@
 package backing
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"os"
 	"slices"
 	"sync"
@@ -90,15 +88,6 @@ func closeAll(servers ...*Server) error {
 	return errors.Join(errs...)
 }
 
-// hostOf names a server without its user, password and options.
-func hostOf(given string) string {
-	parsed, err := url.Parse(given)
-	if err != nil || parsed.Host == "" {
-		return "an address that is not a URL"
-	}
-	return parsed.Host
-}
-
 // Purpose decides the order of sources and the environment variables that name a given server.
 type Purpose int
 
@@ -108,9 +97,6 @@ const (
 	// Sandbox reads DATABASE_URL and REDIS_URL, then tries server binaries before Docker.
 	Sandbox
 )
-
-// ErrNotOurs is returned by Kill, Stop, Restart, Pause and Resume of a server that this process did not start.
-var ErrNotOurs = errors.New("backing: this server is not ours to control")
 
 // Options of Start, StartPostgres and StartRedis. The zero value is right for most tests.
 type Options struct {
@@ -125,12 +111,10 @@ type Options struct {
 	FastUnsafe bool
 	// RedisAOF keeps Redis's data over Kill and Restart: appendonly yes, appendfsync everysec.
 	RedisAOF bool
-	// RedisDatabases is the number of databases of a Redis that this process starts; 0 stands for 16.
-	RedisDatabases int
 	// Port is tried first for a Postgres that runs from a binary of this machine; 0: any.
 	Port int
-	// Private asks for a server that no other process uses, to kill and restart at will. The environment's servers are
-	// then not used, even under TEST_SERVICES=env.
+	// Private asks for a server that no other process uses, to kill, pause and restart at will. The environment's servers
+	// are then not used, even under TEST_SERVICES=env.
 	Private bool
 
 	machine *machine // tests replace the real machine
@@ -140,7 +124,6 @@ func (o Options) withDefaults() Options {
 	if o.Logf == nil {
 		o.Logf = func(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
 	}
-	o.RedisDatabases = cmp.Or(o.RedisDatabases, 16)
 	if o.machine == nil {
 		o.machine = thisMachine()
 	}
@@ -200,10 +183,9 @@ func RunTests(m interface{ Run() int }) int {
 	return m.Run()
 }
 
-// control is the set of operations on a server. Those that disturb a server return ErrNotOurs for a given server.
+// control is the set of operations on a server that this process started.
 type control interface {
-	// Pid is the server's main process on this machine. 0: no child of this process (container, given server), or not
-	// running.
+	// Pid is the server's main process on this machine. 0: no child of this process (container), or not running.
 	Pid() int
 	// Kill sends SIGKILL to every process of the server and waits for their end; the data stays for Restart.
 	Kill() error
@@ -221,9 +203,10 @@ type control interface {
 	Close() error
 }
 
-// Server is a Postgres or a Redis. Its methods are safe for concurrent use.
+// Server is a Postgres or a Redis. Its methods are safe for concurrent use. Those that disturb a server are for servers
+// that were started as Private.
 type Server struct {
-	control
+	control  // nil for a given server
 	url      string
 	choice   string // the source of the server and the reason, without secrets
 	closing  sync.Once
@@ -236,17 +219,10 @@ func (s *Server) URL() string { return s.url }
 
 // Close ends a server that this process started and removes its data. Further calls have no effect.
 func (s *Server) Close() error {
-	s.closing.Do(func() { s.closeErr = s.control.Close() })
+	s.closing.Do(func() {
+		if s.control != nil {
+			s.closeErr = s.control.Close()
+		}
+	})
 	return s.closeErr
 }
-
-// foreign is the control of a given server: every operation except Close is refused.
-type foreign struct{}
-
-func (foreign) Pid() int                      { return 0 }
-func (foreign) Kill() error                   { return ErrNotOurs }
-func (foreign) Stop(bool) error               { return ErrNotOurs }
-func (foreign) Restart(context.Context) error { return ErrNotOurs }
-func (foreign) Pause() error                  { return ErrNotOurs }
-func (foreign) Resume() error                 { return ErrNotOurs }
-func (foreign) Close() error                  { return nil }

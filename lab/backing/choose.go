@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/ory/dockertest/v3"
+
+	"partnerdeposits/lab/procs"
 )
 
 // forcing is the environment variable that selects a single source.
@@ -109,7 +111,7 @@ func (s service) obtain(ctx context.Context, o Options) (*Server, error) {
 // unavailable is the message for a machine without any source: advice first, then the failure of each source.
 func (s service) unavailable(o Options, passed []string) error {
 	command := ""
-	if o.machine.debian() {
+	if o.machine.canInstall() == nil {
 		command = " with \"sudo apt-get install " + s.debian + "\""
 	}
 	advice := fmt.Sprintf("install %s%s, or set %s", s.whatToHave, command, s.envName(o.Purpose))
@@ -132,7 +134,7 @@ func (s service) fromEnv(ctx context.Context, o Options) (*Server, string, error
 	if err := s.checkURL(ctx, given); err != nil {
 		return nil, "", finalError{fmt.Errorf("%s is set, but the server does not answer: %w", name, err)}
 	}
-	return &Server{url: given, control: foreign{}}, fmt.Sprintf("%s, at %s", name, hostOf(given)), nil
+	return &Server{url: given}, name, nil
 }
 
 // machine answers all questions about the machine that the choice of a source depends on.
@@ -140,10 +142,9 @@ type machine struct {
 	getenv   func(string) string
 	lookPath func(string) (string, error)
 	glob     func(string) ([]string, error)
-	readFile func(string) ([]byte, error)
 	euid     func() int
 	docker   func() (*dockertest.Pool, error)
-	runRoot  func(script string, args ...string) ([]byte, error) // runs a shell script as root
+	install  func(needs ...string) error // see procs.EnsureDebian
 	cacheDir string
 	tempDirs []string // candidates for a server's data, in order of preference
 	fastDir  string   // for data that may be lost; "" if the machine has no such file system
@@ -152,36 +153,29 @@ type machine struct {
 	pullBound       time.Duration // time limit for a pull when other sources are left
 }
 
-// fastRoom is enough memory for several test binaries in parallel, each with a few hundred MB.
-const fastRoom = 2 << 30
-
 func thisMachine() *machine {
-	m := &machine{
+	return &machine{
 		getenv:          os.Getenv,
 		lookPath:        exec.LookPath,
 		glob:            filepath.Glob,
-		readFile:        os.ReadFile,
 		euid:            os.Geteuid,
+		install:         procs.EnsureDebian,
 		docker:          func() (*dockertest.Pool, error) { return dockertest.NewPool("") },
 		cacheDir:        cacheDir(),
 		tempDirs:        []string{os.TempDir(), "/tmp", "/var/tmp"},
-		fastDir:         memoryDir(fastRoom),
+		fastDir:         memoryDir(2 << 30), // enough for several test binaries in parallel
 		registryAnswers: 3 * time.Second,
 		pullBound:       10 * time.Second,
 	}
-	m.runRoot = m.runAsRoot
-	return m
 }
 
 func cacheDir() string {
-	if dir, err := os.UserCacheDir(); err == nil {
-		return filepath.Join(dir, "partnerdeposits", "backing")
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		dir = os.TempDir()
 	}
-	return ""
+	return filepath.Join(dir, "partnerdeposits", "backing")
 }
-
-// binDirs are the places outside PATH where packages put a versioned Postgres.
-var binDirs = []string{"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin"}
 
 // postgresBin is the directory with initdb and postgres: from PATH if both are there, else the newest version.
 func (m *machine) postgresBin() (string, bool) {
@@ -194,7 +188,7 @@ func (m *machine) postgresBin() (string, bool) {
 		}
 	}
 	var found []string
-	for _, pattern := range binDirs {
+	for _, pattern := range []string{"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin"} { // where packages put versions
 		dirs, _ := m.glob(pattern) // the patterns are right
 		for _, dir := range dirs {
 			if m.executable(filepath.Join(dir, "initdb")) && m.executable(filepath.Join(dir, "postgres")) {

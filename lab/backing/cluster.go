@@ -11,10 +11,8 @@ import (
 	"net/http/httptest"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -31,14 +29,13 @@ type RedisCluster struct {
 }
 
 // StartRedisCluster starts a cluster from the redis-server of this machine, whatever other sources there are:
-// containers would announce addresses that only containers reach. A master that is away for nodeTimeout is replaced by
-// its replica a second or two later. replicas counts those of each master.
+// containers would announce addresses that only containers reach. A replica takes over two or three seconds after its
+// master has gone. replicas counts those of each master.
 //
 // An error names the Debian package of a missing server program, or the step that failed.
-func StartRedisCluster(ctx context.Context, o Options, masters, replicas int,
-	nodeTimeout time.Duration) (*RedisCluster, error) {
+func StartRedisCluster(ctx context.Context, o Options, masters, replicas int) (*RedisCluster, error) {
 	o = o.withDefaults()
-	if err := redisService.install(ctx, o); err != nil {
+	if err := redisService.install(o); err != nil {
 		return nil, err
 	}
 	nodes := make([]*Server, masters*(1+replicas))
@@ -48,7 +45,8 @@ func StartRedisCluster(ctx context.Context, o Options, masters, replicas int,
 		all.Go(func() {
 			nodes[i], _, errs[i] = startRedisProcess(ctx, o, RedisProcess{Settings: []string{
 				"--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf",
-				"--cluster-node-timeout", strconv.FormatInt(nodeTimeout.Milliseconds(), 10),
+				// Short enough to wait for a failover, and longer than a busy machine suspends a process.
+				"--cluster-node-timeout", "1500",
 				"--cluster-replica-validity-factor", "0", // a replica that lost its master takes over, however late
 				"--repl-diskless-sync-delay", "0", "--repl-ping-replica-period", "1",
 			}})

@@ -32,7 +32,7 @@ func (s service) fromDocker(ctx context.Context, o Options) (*Server, string, er
 		return nil, "", err
 	}
 	mark, err := os.Stat(o.machine.failureMark(s.image))
-	failedLately := o.machine.cacheDir != "" && err == nil && time.Since(mark.ModTime()) < failureForgotten
+	failedLately := err == nil && time.Since(mark.ModTime()) < failureForgotten
 	if o.machine.getenv(forcing) != "docker" && failedLately {
 		return nil, "", fmt.Errorf("image %s could not be had or run within the last %s", s.image, failureForgotten)
 	}
@@ -90,19 +90,8 @@ func (s service) pull(ctx context.Context, o Options, pool *dockertest.Pool) err
 		err = fmt.Errorf("it did not arrive within %s", bound)
 	case ctx.Err() != nil:
 		err = errors.New("the registry does not answer")
-	default:
-		err = errors.New(lastPart(err.Error()))
 	}
 	return fmt.Errorf("image %s is not here and cannot be pulled: %w", s.image, err)
-}
-
-// lastPart is the text after the last ": ", the innermost cause of a nested error.
-func lastPart(text string) string {
-	text = strings.TrimRight(strings.TrimSpace(text), `"}`)
-	if at := strings.LastIndex(text, ": "); at >= 0 {
-		return text[at+2:]
-	}
-	return text
 }
 
 type writerFunc func([]byte) (int, error)
@@ -114,7 +103,7 @@ func (m *machine) failureMark(image string) string {
 }
 
 func (m *machine) rememberFailure(image string) {
-	if m.cacheDir != "" && os.MkdirAll(m.cacheDir, 0o700) == nil {
+	if os.MkdirAll(m.cacheDir, 0o700) == nil {
 		_ = os.WriteFile(m.failureMark(image), nil, 0o600) // the mark only saves time
 	}
 }

@@ -15,11 +15,10 @@ import (
 
 // home is the private directory of a server: its data, its log, and the cleaner that removes the directory.
 type home struct {
-	dir   string // no symbolic links in the path
-	data  string // owned by the server's user, closed to other users
-	owner *user.User
-	cred  *syscall.Credential // nil when the server runs as the user of this process
-	log   *os.File
+	dir  string              // no symbolic links in the path
+	data string              // owned by the server's user, closed to other users
+	cred *syscall.Credential // nil when the server runs as the user of this process
+	log  *os.File
 
 	// The cleaner is a small shell process that outlives this process and cleans up after a sudden end. tie is the only
 	// write end of its pipe: no child inherits the descriptor.
@@ -28,15 +27,15 @@ type home struct {
 }
 
 // newHome makes the directory of a server, and starts the process that removes the directory once this process has
-// ended. If this process is root, the server runs as the first of users that exists.
-func newHome(o Options, users ...string) (*home, error) {
+// ended. If this process is root, the server runs as nobody.
+func newHome(o Options) (*home, error) {
 	dirs := o.machine.tempDirs
 	if o.InMemory || o.FastUnsafe {
 		dirs = append([]string{o.machine.fastDir}, dirs...)
 	}
 	h := &home{}
 	if o.machine.euid() == 0 {
-		if err := h.pickOwner(users); err != nil {
+		if err := h.asNobody(); err != nil {
 			return nil, err
 		}
 	}
@@ -56,21 +55,15 @@ func newHome(o Options, users ...string) (*home, error) {
 	return h, nil
 }
 
-func (h *home) pickOwner(names []string) error {
-	for _, name := range names {
-		found, err := user.Lookup(name)
-		if err != nil {
-			continue
-		}
-		uid, errUID := strconv.ParseUint(found.Uid, 10, 32)
-		gid, errGID := strconv.ParseUint(found.Gid, 10, 32)
-		if errUID != nil || errGID != nil || uid == 0 {
-			continue
-		}
-		h.owner, h.cred = found, &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
-		return nil
+func (h *home) asNobody() error {
+	nobody, err := user.Lookup("nobody")
+	if err != nil {
+		return err
 	}
-	return fmt.Errorf("no unprivileged user to run as (looked for %v)", names)
+	uid, errUID := strconv.ParseUint(nobody.Uid, 10, 32)
+	gid, errGID := strconv.ParseUint(nobody.Gid, 10, 32)
+	h.cred = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+	return errors.Join(errUID, errGID)
 }
 
 // reachableTemp is the first temporary directory that the server's user may enter.
@@ -133,32 +126,22 @@ func (h *home) command(argv ...string) *exec.Cmd {
 
 // userName names the server's user, for the line that explains the choice.
 func (h *home) userName() string {
-	if h.owner == nil {
+	if h.cred == nil {
 		return "the current user"
 	}
-	return "user " + h.owner.Username
-}
-
-func (h *home) logSize() int64 {
-	info, err := h.log.Stat()
-	if err != nil {
-		return 0
-	}
-	return info.Size()
+	return "user nobody"
 }
 
 // logTail is the part of a log that is kept, or read.
 const logTail = 4 << 10
 
-// logSince reads the log from an offset, its last 4 KiB at most.
-func (h *home) logSince(offset int64) string {
-	size := h.logSize()
-	offset = max(offset, size-logTail, 0)
-	text, err := io.ReadAll(io.NewSectionReader(h.log, offset, size-offset))
+// tail is the last part of the log.
+func (h *home) tail() string {
+	text, err := os.ReadFile(h.log.Name())
 	if err != nil {
 		return err.Error()
 	}
-	return string(text)
+	return string(text[max(0, len(text)-logTail):])
 }
 
 // remove deletes the directory and ends the cleaner. The server must have ended.

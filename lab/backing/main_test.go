@@ -46,22 +46,18 @@ func realMachine(t testing.TB, forced string) *machine {
 
 // bareMachine has no source at all.
 func bareMachine(t testing.TB) *machine {
-	m := &machine{
+	return &machine{
 		getenv:          environment(nil),
 		lookPath:        func(string) (string, error) { return "", exec.ErrNotFound },
 		glob:            func(string) ([]string, error) { return nil, nil },
-		readFile:        func(string) ([]byte, error) { return []byte("ID=fedora\n"), nil },
 		euid:            func() int { return 1000 },
 		docker:          func() (*dockertest.Pool, error) { return nil, errors.New("none") },
 		cacheDir:        t.TempDir(),
 		tempDirs:        []string{os.TempDir(), "/tmp"},
 		registryAnswers: 200 * time.Millisecond,
 		pullBound:       time.Second,
+		install:         func(...string) error { return errors.New("nothing may be installed here") },
 	}
-	m.runRoot = func(string, ...string) ([]byte, error) {
-		return nil, errors.New("nothing may be installed here")
-	}
-	return m
 }
 
 func environment(values map[string]string) func(string) string {

@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -24,8 +23,6 @@ const (
 	stopLimit  = 30 * time.Second // for an orderly stop
 )
 
-var errPortTaken = errors.New("the port is taken")
-
 // native is a server run from a binary on this machine.
 type native struct {
 	name  string
@@ -33,38 +30,29 @@ type native struct {
 	argv  func(port int) []string
 	ready func(ctx context.Context, port, pid int) error // checks that the server answers and is the expected process
 
-	onDeath   syscall.Signal // signal from the kernel when this process dies
 	gentle    syscall.Signal // for a stop that finishes the work in flight
-	immediate syscall.Signal // for an immediate stop
+	immediate syscall.Signal // for an immediate stop, which the kernel sends when this process dies
 
 	mu    sync.Mutex
-	first int // the port to try first; 0: none
 	port  int
 	child *procs.Process
 }
 
-// startFresh starts the server on a free port, and tries several because another process may take the port first.
-func (n *native) startFresh(ctx context.Context) error {
+// startFresh starts the server on a free port. first is tried before others, unless it is 0.
+func (n *native) startFresh(ctx context.Context, first int) (err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	var err error
-	for range 5 {
-		if n.port, err = freePort(n.first); err != nil {
-			return err
-		}
-		if err = n.launch(ctx); !errors.Is(err, errPortTaken) {
-			return err
-		}
+	if n.port, err = freePort(first); err != nil {
+		return err
 	}
-	return err
+	return n.launch(ctx)
 }
 
 // launch starts the process on n.port and waits until it answers. Callers hold mu.
 func (n *native) launch(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
-	logged := n.home.logSize()
-	c, err := startChild(n.name, n.home.command(n.argv(n.port)...), n.onDeath)
+	c, err := startChild(n.name, n.home.command(n.argv(n.port)...), n.immediate)
 	if err != nil {
 		return err
 	}
@@ -75,18 +63,14 @@ func (n *native) launch(ctx context.Context) error {
 		}
 		return procs.ErrEnded
 	})
-	text := n.home.logSince(logged)
 	switch {
 	case err == nil:
 		return nil
-	case !errors.Is(err, procs.ErrEnded):
-		n.killAll()
-		return fmt.Errorf("%s did not answer in time (%w); its log says:\n%s", n.name, err, text)
-	case strings.Contains(text, "Address already in use"):
-		return errPortTaken
-	default:
-		return fmt.Errorf("%s ended as it started (%s); its log says:\n%s", n.name, c.Ended(), text)
+	case errors.Is(err, procs.ErrEnded):
+		return fmt.Errorf("%s ended as it started (%s); its log says:\n%s", n.name, c.Ended(), n.home.tail())
 	}
+	n.killAll()
+	return fmt.Errorf("%s did not answer in time (%w); its log says:\n%s", n.name, err, n.home.tail())
 }
 
 // Pid is the server's main process.
@@ -253,7 +237,7 @@ func (h *home) runChild(program string, args ...string) error {
 	}
 	<-c.Done()
 	if c.ExitCode() != 0 {
-		return fmt.Errorf("%s: %s; it says:\n%s", name, c.Ended(), h.logSince(0))
+		return fmt.Errorf("%s: %s; it says:\n%s", name, c.Ended(), h.tail())
 	}
 	return nil
 }

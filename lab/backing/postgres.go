@@ -72,8 +72,7 @@ func nativePostgres(ctx context.Context, o Options) (*Server, string, error) {
 		err = n.home.write("pg_hba.conf", hostRules)
 	}
 	if err == nil {
-		n.first = o.Port
-		err = n.startFresh(ctx)
+		err = n.startFresh(ctx, o.Port)
 	}
 	if err != nil {
 		_ = n.Close()
@@ -89,17 +88,17 @@ func newPostgres(o Options) (n *native, bin string, err error) {
 	if !ok {
 		return nil, "", errors.New("no initdb and postgres in PATH or /usr/lib/postgresql")
 	}
-	home, err := newHome(o, "postgres", "nobody")
+	home, err := newHome(o)
 	if err != nil {
 		return nil, "", err
 	}
 	return &native{
 		name: "Postgres", home: home,
 		// SIGQUIT is the postmaster's immediate shutdown: it ends the children and frees shared memory.
-		onDeath: syscall.SIGQUIT, gentle: syscall.SIGINT, immediate: syscall.SIGQUIT,
+		gentle: syscall.SIGINT, immediate: syscall.SIGQUIT,
 		argv: func(port int) []string {
 			argv := []string{filepath.Join(bin, "postgres"), "-D", home.data, "-p", strconv.Itoa(port)}
-			return append(append(argv, localSettings(home)...), postgresSettings(o)...)
+			return append(append(argv, localSettings...), postgresSettings(o)...)
 		},
 		// Another server may have taken the port.
 		ready: func(ctx context.Context, port, _ int) error {
@@ -115,21 +114,12 @@ func newPostgres(o Options) (n *native, bin string, err error) {
 	}, bin, nil
 }
 
-// longestSocket is the longest path of a Unix socket that every system accepts.
-const longestSocket = 103
-
-// localSettings restrict a cluster to this machine and to its directory.
-func localSettings(h *home) []string {
-	socketDir := h.data
-	if len(filepath.Join(socketDir, ".s.PGSQL.65535.lock")) > longestSocket {
-		socketDir = "" // TCP only
-	}
-	return asFlags([]string{
-		"listen_addresses=127.0.0.1",
-		"unix_socket_directories=" + socketDir,
-		"dynamic_shared_memory_type=mmap", // in /dev/shm a killed server would leave segments behind
-	})
-}
+// localSettings restrict a cluster to TCP on this machine, and to its directory.
+var localSettings = asFlags([]string{
+	"listen_addresses=127.0.0.1",
+	"unix_socket_directories=",
+	"dynamic_shared_memory_type=mmap", // in /dev/shm a killed server would leave segments behind
+})
 
 // hostRules admit every user of this machine without a password, and no other host.
 const hostRules = "local all all trust\nhost all all 127.0.0.1/32 trust\nhost replication all 127.0.0.1/32 trust\n"
@@ -140,11 +130,8 @@ func pingPostgres(ctx context.Context, databaseURL string) error {
 	if err != nil || (parsed.Scheme != "postgres" && parsed.Scheme != "postgresql") {
 		return errors.New("it is not a URL like postgres://user:password@host:5432/database")
 	}
-	conn, err := pgx.Connect(ctx, databaseURL)
-	if err != nil {
-		return err
-	}
-	return errors.Join(conn.Ping(ctx), conn.Close(ctx))
+	var one int
+	return ask(ctx, databaseURL, &one, "SELECT 1")
 }
 
 // PostgresPair is a Postgres server with a standby that follows the server.
@@ -160,7 +147,7 @@ type PostgresPair struct {
 // An error names the Debian package of a missing server program, or the step that failed.
 func StartPostgresPair(ctx context.Context, o Options) (*PostgresPair, error) {
 	o = o.withDefaults()
-	if err := postgresService.install(ctx, o); err != nil {
+	if err := postgresService.install(o); err != nil {
 		return nil, err
 	}
 	primary, _, err := nativePostgres(ctx, o)
@@ -188,7 +175,7 @@ func (p *PostgresPair) follow(ctx context.Context, o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	err = n.startFresh(ctx)
+	err = n.startFresh(ctx, 0)
 	p.Standby.url = postgresURL(loopback(n.port))
 	return err
 }

@@ -22,8 +22,10 @@ var redisService = service{
 	whatToHave: "Redis 7 or newer (redis-server)",
 	image:      "redis:7-alpine",
 	checkURL:   pingRedis,
-	native:     nativeRedis,
-	hasNative:  func(m *machine) bool { _, ok := m.redisServer(); return ok },
+	native: func(ctx context.Context, o Options) (*Server, string, error) {
+		return startRedisProcess(ctx, o, RedisProcess{})
+	},
+	hasNative: func(m *machine) bool { _, ok := m.redisServer(); return ok },
 	container: func(o Options) containerSpec {
 		return containerSpec{
 			port: "6379/tcp",
@@ -48,12 +50,9 @@ func redisSettings(o Options) []string {
 	}
 	return []string{
 		"--save", "", "--appendonly", appendOnly, "--appendfsync", "everysec",
-		"--databases", strconv.Itoa(o.RedisDatabases), "--maxmemory-policy", "noeviction",
+		"--databases", "512", // more than a test binary runs in parallel
+		"--maxmemory-policy", "noeviction",
 	}
-}
-
-func nativeRedis(ctx context.Context, o Options) (*Server, string, error) {
-	return startRedisProcess(ctx, o, RedisProcess{})
 }
 
 // RedisProcess is a way to run redis-server. The zero value is a server alone.
@@ -69,7 +68,7 @@ type RedisProcess struct {
 // containers would announce addresses that only containers reach.
 func StartRedisProcess(ctx context.Context, o Options, p RedisProcess) (*Server, error) {
 	o = o.withDefaults()
-	if err := redisService.install(ctx, o); err != nil {
+	if err := redisService.install(o); err != nil {
 		return nil, err
 	}
 	server, _, err := startRedisProcess(ctx, o, p)
@@ -81,13 +80,13 @@ func startRedisProcess(ctx context.Context, o Options, p RedisProcess) (*Server,
 	if !ok {
 		return nil, "", errors.New("no redis-server in PATH")
 	}
-	home, err := newHome(o, "redis", "nobody")
+	home, err := newHome(o)
 	if err != nil {
 		return nil, "", err
 	}
 	n := &native{
 		name: "Redis", home: home,
-		onDeath: syscall.SIGKILL, gentle: syscall.SIGTERM, immediate: syscall.SIGKILL,
+		gentle: syscall.SIGTERM, immediate: syscall.SIGKILL,
 		argv:  func(port int) []string { return p.argv(bin, home.data, port, o) },
 		ready: func(ctx context.Context, port, pid int) error { return ownRedis(ctx, port, pid, p) },
 	}
@@ -98,7 +97,7 @@ func startRedisProcess(ctx context.Context, o Options, p RedisProcess) (*Server,
 		err = errors.Join(err, home.write(certificateFile, p.TLS.cert), home.write(keyFile, p.TLS.key))
 	}
 	if err == nil {
-		err = n.startFresh(ctx)
+		err = n.startFresh(ctx, 0)
 	}
 	if err != nil {
 		_ = n.Close()

@@ -19,11 +19,9 @@ func (w *workbench) pgbenchTurn(ctx context.Context, script string, partners int
 		f := w.cost(ctx, func() int {
 			result = w.yardstick.run(ctx, script, partners, o.round)
 			return result.n
-		}).figures()
+		})
 		f["rate"], f["generator"] = result.rate, result.cpu*1000/float64(result.n)
-		for _, other := range []string{"commits", "redis cmd", "redis B"} {
-			delete(f, other) // of a database that pgbench does not use, and of Redis
-		}
+		delete(f, "commits") // of a database that pgbench does not use
 		b.add(pgbenchName(partners), f)
 	}
 }
@@ -52,11 +50,11 @@ func measurePosts(ctx context.Context, w *workbench, o options, r *results) {
 	for _, partners := range o.partners {
 		others = append(others, w.pgbenchTurn(ctx, pgbenchPost, partners, o, b))
 	}
-	w.rotate(ctx, o.rounds, all, func(v variant, partners []testPartner) {
+	w.rotate(ctx, o.rounds, all, func(v variant, partners []world.Partner) {
 		w.createRound(ctx, v, partners, o.round, b)
 	}, others...)
 	for _, v := range compared {
-		if v.site == w.last() {
+		if v.site == w.sites[len(w.sites)-1] {
 			r.atLeast("POST keyed ÷ pgbench, "+partnerCount(v.partners)+" (aim 2)", 1.6,
 				b.ratio(v.String(), pgbenchName(v.partners), "rate"))
 		}
@@ -64,34 +62,24 @@ func measurePosts(ctx context.Context, w *workbench, o options, r *results) {
 	r.atMost("Redis, peak of the run with the keys of a round, MB (aim 30)", 50, rounded(peakMB(w.services.Redis.Pid())))
 }
 
-// measureReads reads deposits one by one and in lists of 100, for the length of a round each.
+// measureReads reads deposits for the length of a round, and runs pgbench in turn.
 func measureReads(ctx context.Context, w *workbench, o options, r *results) {
 	w.openPgbench(ctx)
 	o.keys, o.partners, o.conns = []bool{false}, o.partners[:1], []int{pgbenchConns} // a GET has no key
 	all := w.variants(o)
 	compared := pair{all[len(all)-1].String(), pgbenchName(o.partners[0])}
-	get := r.board("GET deposit", append(w.pairs(all), compared))
-	lists := r.board("list of 100 deposits", w.pairs(all))
-	w.rotate(ctx, o.rounds, all, func(v variant, partners []testPartner) {
+	b := r.board("GET deposit", append(w.pairs(all), compared))
+	w.rotate(ctx, o.rounds, all, func(v variant, partners []world.Partner) {
 		const maxStored = 6000 // 200 of each of 30 partners
 		w.warmUp(ctx, v, partners, o.round)
 		stored := w.deposits(ctx, calls(maxStored), v, partners)
-		for _, reading := range []struct {
-			board *board
-			path  func(made) string
-		}{
-			{get, func(m made) string { return "/deposits/" + m.id }},
-			{lists, func(made) string { return "/deposits?limit=100" }},
-		} {
-			read := func(i int) error {
-				m := stored[i*7919%len(stored)] // a prime number: no order that a cache could follow
-				_, err := w.api.do(request{method: "GET", path: reading.path(m), apiKey: m.owner.Key})
-				return err
-			}
-			must(load.Closed(ctx, lasting(min(time.Second, o.round/3)), v.conns, read)) // warms up
-			spent := w.cost(ctx, func() int { return must(load.Closed(ctx, lasting(o.round), v.conns, read)).N() })
-			reading.board.add(v.String(), w.withMemory(spent.figures()))
+		read := func(i int) error {
+			m := stored[i*7919%len(stored)] // a prime number: no order that a cache could follow
+			_, err := w.api.do(request{method: "GET", path: "/deposits/" + m.id, apiKey: m.owner.Key})
+			return err
 		}
-	}, w.pgbenchTurn(ctx, pgbenchGet, o.partners[0], o, get))
-	r.atLeast("GET ÷ pgbench's SELECT, rate (aim 0.45)", 0.35, get.ratio(compared.variant, compared.to, "rate"))
+		must(load.Closed(ctx, lasting(min(time.Second, o.round/3)), v.conns, read)) // warms up
+		b.add(v.String(), w.cost(ctx, func() int { return must(load.Closed(ctx, lasting(o.round), v.conns, read)).N() }))
+	}, w.pgbenchTurn(ctx, pgbenchGet, o.partners[0], o, b))
+	r.atLeast("GET ÷ pgbench's SELECT, rate (aim 0.45)", 0.35, b.ratio(compared.variant, compared.to, "rate"))
 }

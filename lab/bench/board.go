@@ -3,12 +3,11 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strings"
 	"text/tabwriter"
-
-	"partnerdeposits/lab/load"
 )
 
 // none is printed in place of a figure that was not measured.
@@ -17,24 +16,6 @@ const none = "–"
 // figures are the results of a round, by name.
 type figures map[string]float64
 
-// String lists the figures in the order of the tables.
-func (f figures) String() string {
-	var all []string
-	for _, c := range columns {
-		if n, found := f[c.name]; found {
-			all = append(all, fmt.Sprintf("%s %.*f", c.name, c.decimals, n))
-		}
-	}
-	return strings.Join(all, ", ")
-}
-
-// withLatency adds the times of operations, and by how much their calls began late.
-func (f figures) withLatency(times, late *load.Times) figures {
-	f["p50 ms"], f["p99 ms"], f["max ms"] = times.Percentile(50), times.Percentile(99), times.Percentile(100)
-	f["late ms"] = late.Percentile(100)
-	return f
-}
-
 // column is a figure in a table.
 type column struct {
 	name     string
@@ -42,61 +23,51 @@ type column struct {
 	spread   bool // show the smallest and the largest round too
 }
 
-// columns of a board, in this order. A column that no variant measured is left out. CPU is in seconds per 1,000
-// operations, which are milliseconds each; WAL, commits and Redis are per operation.
+// columns of a board, in this order. A column that no variant measured is left out.
 var columns = []column{
-	{"p50 ms", 1, true}, {"p99 ms", 1, true}, {"max ms", 1, false}, {"late ms", 1, false},
+	{"p50 ms", 1, true}, {"p99 ms", 1, true}, {"late ms", 1, false},
 	{"rate", 0, true}, {"CPU", 3, true}, {"http", 3, false}, {"dispatcher", 3, true}, {"postgres", 3, false},
 	{"redis", 3, false}, {"receiver", 3, false}, {"generator", 3, false},
-	{"WAL B", 0, false}, {"commits", 3, true}, {"redis cmd", 1, false}, {"redis B", 0, false},
-	{"http MB", 0, false}, {"disp MB", 0, false}, {"steal %", 1, false}, {"others %", 0, false},
+	{"WAL B", 0, false}, {"commits", 3, true}, {"redis cmd", 1, false},
+	{"http MB", 0, false}, {"disp MB", 0, false}, {"others %", 0, false},
 }
 
 // board collects the rounds of an operation (such as "POST deposits") in several variants.
 type board struct {
 	operation string
-	variants  []string // in the order of measuring
-	rounds    map[string][]figures
-	pairs     []pair // to compare
+	variants  []string                     // in the order of measuring
+	samples   map[string]map[string]sample // of each variant, by figure
+	pairs     []pair                       // to compare
 }
 
 // pair names two variants to compare.
 type pair struct{ variant, to string }
 
-func newBoard(operation string, pairs []pair) *board {
-	return &board{operation: operation, rounds: map[string][]figures{}, pairs: pairs}
-}
-
 // add keeps and prints the figures of a round.
 func (b *board) add(variant string, f figures) {
-	fmt.Printf("%s, %s: %v\n", b.operation, variant, f)
-	if !slices.Contains(b.variants, variant) {
-		b.variants = append(b.variants, variant)
+	fmt.Printf("%s, %s:", b.operation, variant)
+	for _, name := range slices.Sorted(maps.Keys(f)) {
+		fmt.Printf(" %s %.4g", name, f[name])
 	}
-	b.rounds[variant] = append(b.rounds[variant], f)
-}
-
-// sample gives a figure of all rounds of a variant.
-func (b *board) sample(variant, figure string) (s sample) {
-	for _, f := range b.rounds[variant] {
-		if v, found := f[figure]; found {
-			s = append(s, v)
-		}
+	fmt.Println()
+	if b.samples[variant] == nil {
+		b.variants, b.samples[variant] = append(b.variants, variant), map[string]sample{}
 	}
-	return s
+	for name, value := range f {
+		b.samples[variant][name] = append(b.samples[variant][name], value)
+	}
 }
 
 // median gives the median of a figure, shown with its range.
 func (b *board) median(variant, figure string) measured {
-	s := b.sample(variant, figure)
+	s := b.samples[variant][figure]
 	i := slices.IndexFunc(columns, func(c column) bool { return c.name == figure })
 	return measured{s.median(), s.show(columns[i].decimals, true)}
 }
 
-// ratio compares two variants by a figure: the ratio of the medians, shown with the smallest and the largest ratio of
-// two rounds that were neighbours.
+// ratio is that of the medians, shown with the smallest and the largest ratio of two rounds that were neighbours.
 func (b *board) ratio(variant, to, figure string) measured {
-	above, below := b.sample(variant, figure), b.sample(to, figure)
+	above, below := b.samples[variant][figure], b.samples[to][figure]
 	var rounds sample
 	for i := range min(len(above), len(below)) {
 		rounds = append(rounds, above[i]/below[i])
@@ -108,13 +79,12 @@ func (b *board) ratio(variant, to, figure string) measured {
 	return r
 }
 
-// print writes a table of medians, with the smallest and the largest round where the spread matters, and the ratios of
-// each pair.
+// print writes a table of medians, with the range of the rounds where it matters, and the ratios of each pair.
 func (b *board) print(to io.Writer) {
 	table := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(table, "\n%s", b.operation)
 	shown := slices.DeleteFunc(slices.Clone(columns), func(c column) bool {
-		return !slices.ContainsFunc(b.variants, func(v string) bool { return len(b.sample(v, c.name)) > 0 })
+		return !slices.ContainsFunc(b.variants, func(v string) bool { return len(b.samples[v][c.name]) > 0 })
 	})
 	for _, c := range shown {
 		fmt.Fprint(table, "\t", c.name)
@@ -122,7 +92,7 @@ func (b *board) print(to io.Writer) {
 	for _, v := range b.variants {
 		fmt.Fprintf(table, "\n%s", v)
 		for _, c := range shown {
-			fmt.Fprint(table, "\t", b.sample(v, c.name).show(c.decimals, c.spread))
+			fmt.Fprint(table, "\t", b.samples[v][c.name].show(c.decimals, c.spread))
 		}
 	}
 	fmt.Fprintln(table)
@@ -165,14 +135,9 @@ func (s sample) show(decimals int, spread bool) string {
 
 // results are the figures of the steps that ran.
 type results struct {
-	lines  []line
+	lines  []string // compare a target with the measured figure each
+	missed int
 	boards []*board // of the present step
-}
-
-// line compares a target with the measured figure.
-type line struct {
-	target, bound, measured string
-	holds                   bool
 }
 
 // measured is a figure, and how a table shows it.
@@ -185,7 +150,7 @@ func rounded(n float64) measured { return measured{n, fmt.Sprintf("%.0f", n)} }
 
 // board makes a board that is printed at the end of the step.
 func (r *results) board(operation string, pairs []pair) *board {
-	b := newBoard(operation, pairs)
+	b := &board{operation: operation, samples: map[string]map[string]sample{}, pairs: pairs}
 	r.boards = append(r.boards, b)
 	return b
 }
@@ -199,27 +164,26 @@ func (r *results) printBoards(to io.Writer) {
 
 // atLeast and atMost compare a figure with its target. A figure that is not a number does not hold.
 func (r *results) atLeast(target string, bound float64, m measured) {
-	r.lines = append(r.lines, line{target, fmt.Sprintf("≥ %v", bound), m.shown, m.value >= bound})
+	r.compare(target, fmt.Sprintf("≥ %v", bound), m, m.value >= bound)
 }
 
 func (r *results) atMost(target string, bound float64, m measured) {
-	r.lines = append(r.lines, line{target, fmt.Sprintf("≤ %v", bound), m.shown, m.value <= bound})
+	r.compare(target, fmt.Sprintf("≤ %v", bound), m, m.value <= bound)
 }
 
-// print writes the table. A missed target is not an error of the benchmark: machines differ, and other load disturbs
-// them.
+func (r *results) compare(target, bound string, m measured, holds bool) {
+	verdict := "yes"
+	if !holds {
+		verdict = "NO, MISSED"
+		r.missed++
+	}
+	r.lines = append(r.lines, strings.Join([]string{target, bound, m.shown, verdict}, "\t"))
+}
+
+// print writes the table. A missed target is no error: machines differ, and other load disturbs them.
 func (r *results) print(to io.Writer) {
 	out := tabwriter.NewWriter(to, 0, 0, 3, ' ', 0)
-	fmt.Fprint(out, "\ntarget\tbound\tmeasured\tholds?\n")
-	missed := 0
-	for _, l := range r.lines {
-		verdict := "yes"
-		if !l.holds {
-			verdict = "NO, MISSED"
-			missed++
-		}
-		fmt.Fprintln(out, strings.Join([]string{l.target, l.bound, l.measured, verdict}, "\t"))
-	}
-	fmt.Fprintf(out, "\n%d of %d targets missed\n", missed, len(r.lines))
+	fmt.Fprintf(out, "\ntarget\tbound\tmeasured\tholds?\n%s\n\n%d of %d targets missed\n", strings.Join(r.lines, "\n"),
+		r.missed, len(r.lines))
 	_ = out.Flush() // fails when the terminal is gone
 }

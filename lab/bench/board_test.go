@@ -9,7 +9,7 @@ import (
 )
 
 func twoVariants() *board {
-	b := newBoard("POST deposits", []pair{{"new", "base"}})
+	b := (&results{}).board("POST deposits", []pair{{"new", "base"}})
 	for i, rate := range []float64{1000, 3000, 2000} {
 		b.add("base", figures{"rate": rate, "CPU": 0.3})
 		b.add("new", figures{"rate": rate * float64(2+i), "CPU": 0.15})
@@ -57,29 +57,4 @@ func TestResults_Print_SaysWhichTargetIsMissed(t *testing.T) {
 		four times ≥ 4 4.00 (2.00–4.00) yes
 		nothing beside ≥ 0 – NO, MISSED
 		4 of 7 targets missed`), strings.Fields(out.String()))
-}
-
-func TestVisits_EachSizeBeforeAndAfterTheLargerOnes(t *testing.T) {
-	t.Parallel()
-	require.Equal(t, []int{10_000, 10_000, 10_000, 100_000, 1_000_000, 100_000, 10_000, 10_000, 10_000},
-		visits([]int{100_000, 10_000, 1_000_000}))
-	require.Equal(t, []int{50_000}, visits([]int{50_000}))
-	require.Empty(t, visits(nil))
-}
-
-func TestAddBacklogs_TheSlowestRate_TheSpreadOfTheCosts_AndTheLargestDispatcher(t *testing.T) {
-	t.Parallel()
-	single, both, b := &results{}, &results{}, newBoard("backlog", nil)
-	b.add("10000", figures{"rate": 9000, "CPU": 0.2, "disp MB": 60})
-	b.add("10000", figures{"rate": 7000, "CPU": 0.2, "disp MB": 151})
-	single.addBacklogs(b)
-	require.Len(t, single.lines, 2, "a single size cannot be compared")
-
-	b.add("100000", figures{"rate": 3900, "CPU": 0.24, "disp MB": 80})
-	both.addBacklogs(b)
-	require.Equal(t, []line{
-		{"draining, deliveries/s of the slowest backlog", "≥ 4000", "3900", false},
-		{"draining, spread of the CPU over backlogs, %", "≤ 15", "20", false},
-		{"draining, the largest dispatcher, MB", "≤ 150", "151", false},
-	}, both.lines)
 }

@@ -1,15 +1,9 @@
 package main
 
-import (
-	"context"
-	"time"
-)
-
 // failure carries the first error of a step to measure.
 type failure struct{ error }
 
-// check ends the step with an error. A step reads like a test: the first error ends it. Only the goroutine of the step
-// may check; calls of a load return their errors.
+// check ends the step with an error. Only the goroutine of the step may check; calls of a load return their errors.
 func check(err error) {
 	if err != nil {
 		panic(failure{err})
@@ -35,13 +29,4 @@ func attempt(step func()) (err error) {
 	}()
 	step()
 	return nil
-}
-
-func pause(ctx context.Context, length time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(length):
-		return nil
-	}
 }

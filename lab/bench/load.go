@@ -25,17 +25,17 @@ func lasting(time time.Duration) load.Extent { return load.Extent{Time: time} }
 // made is a deposit that the generator created.
 type made struct {
 	id    string
-	owner *testPartner
+	owner *world.Partner
 }
 
 // deposits creates deposits through the API, of the partners in turn. The result has the order of the calls.
-func (w *workbench) deposits(ctx context.Context, length load.Extent, v variant, partners []testPartner) []made {
+func (w *workbench) deposits(ctx context.Context, length load.Extent, v variant, partners []world.Partner) []made {
 	var mu sync.Mutex
 	all := make([]made, length.N)
 	must(load.Closed(ctx, length, v.conns, func(i int) error {
 		owner := &partners[i%len(partners)]
 		answer, err := w.api.do(
-			request{method: "POST", path: "/deposits", apiKey: owner.Key, keyed: v.keyed, body: owner.depositBody(i)})
+			request{method: "POST", path: "/deposits", apiKey: owner.Key, keyed: v.keyed, body: depositBody(owner, i)})
 		if err != nil {
 			return err
 		}
@@ -63,8 +63,8 @@ func depositIn(body []byte) (string, error) {
 }
 
 // depositBody is the body of the i-th deposit, for a stay of a week.
-func (t *testPartner) depositBody(i int) string {
-	return `{"accountId":"` + id.Account.Of(t.Account) + `","amount":500,"contractStartAt":"2030-07-01T12:00:00Z",` +
+func depositBody(owner *world.Partner, i int) string {
+	return `{"accountId":"` + id.Account.Of(owner.Account) + `","amount":500,"contractStartAt":"2030-07-01T12:00:00Z",` +
 		`"contractEndAt":"2030-07-08T12:00:00Z","rentalContract":"B-` + strconv.Itoa(i) + `"}`
 }
 
@@ -109,9 +109,7 @@ func newClient(bases ...string) *client {
 	return c
 }
 
-// do calls the partner API and returns the body of the response.
-//
-// Returns an error without a response, and for every status other than 2xx.
+// do calls the partner API and returns the body of the response. Every status other than 2xx is an error.
 func (c *client) do(r request) ([]byte, error) {
 	out, in := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
 	defer fasthttp.ReleaseRequest(out)

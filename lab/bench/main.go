@@ -1,14 +1,4 @@
-// Command bench measures the service on real processes.
-//
-//	bench delivery                                     from the call of the API to the receiver: everything
-//	bench api                                          the partner API, and pgbench beside it
-//	bench delivery -only rate -rounds 3 -round 5s      a single step, shorter
-//	bench delivery -only rate -base DIR -new DIR       two versions in turn, from binaries that were built before
-//
-// Everything runs on this machine: a private Postgres and Redis, http and dispatcher as deployed, a receiver that
-// verifies every delivery, and the load generator. Figures are ratios within a run and CPU-seconds per 1,000
-// operations, because both stay stable when the clock rate of the machine varies. CPU counts every process except the
-// load generator.
+// Command bench measures the service on real processes (docs/guides/benchmark.md).
 package main
 
 import (
@@ -53,7 +43,7 @@ type step struct {
 var programs = map[string]program{
 	"delivery": {"32", []step{
 		{"rate", measureRate}, {"scale", measureScale}, {"latency", measureLatency}, {"idle", measureIdle},
-		{"hanging", measureHanging}, {"backlog", measureBacklogs},
+		{"hanging", measureHanging},
 	}},
 	"api": {"8,32,128", []step{{"posts", measurePosts}, {"reads", measureReads}}},
 }

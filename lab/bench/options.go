@@ -15,10 +15,10 @@ type options struct {
 	rounds int
 	round  time.Duration
 
-	keys                      []bool
-	conns, partners, backlogs []int
-	rate, stock               int
-	postgres                  string
+	keys            []bool
+	conns, partners []int
+	rate, stock     int
+	postgres        string
 
 	base, fresh string // directories of binaries to compare; "": this version alone
 }
@@ -37,7 +37,6 @@ func parse(args []string) (o options) {
 		"numbers of connections of the load generator, comma-separated; delivery uses the first")
 	keys := f.String("keys", "with,without", "whether POSTs carry an Idempotency-Key, comma-separated: with, without")
 	partners := f.String("partners", "30,1", "numbers of partners, comma-separated")
-	backlogs := f.String("backlog", "10000,100000,1000000", "sizes of backlogs to drain, comma-separated")
 	f.IntVar(&o.rate, "rate", 0, "events a second of the steps scale and hanging; 0: 1000 and 200")
 	f.IntVar(&o.stock, "stock", 0, "deposits and deliveries to store beforehand, each so many; beside an empty database, "+
 		"unless -base is given")
@@ -50,20 +49,27 @@ func parse(args []string) (o options) {
 	if (o.base == "") != (o.fresh == "") {
 		check(errors.New("-base and -new belong together"))
 	}
-	o.steps = p.steps
-	if names := list(*only); len(names) > 0 {
-		o.steps = chosen(p.steps, names)
-	} else if o.base != "" {
-		o.steps = p.steps[:1]
+	names := namesOf(p.steps)
+	switch {
+	case *only != "":
+		names = strings.Split(*only, ",")
+	case o.base != "":
+		names = names[:1]
 	}
-	for _, k := range strings.Split(*keys, ",") {
+	for _, name := range names {
+		i := slices.Index(namesOf(p.steps), name)
+		if i < 0 {
+			check(fmt.Errorf("-only: there is no step %q", name))
+		}
+		o.steps = append(o.steps, p.steps[i])
+	}
+	for k := range strings.SplitSeq(*keys, ",") {
 		if k != "with" && k != "without" {
 			check(fmt.Errorf("-keys: %q is neither with nor without", k))
 		}
 		o.keys = append(o.keys, k == "with")
 	}
 	o.partners, o.conns = numbers("partners", *partners), numbers("conns", *conns)
-	o.backlogs = numbers("backlog", *backlogs)
 	return o
 }
 
@@ -74,22 +80,8 @@ func namesOf(steps []step) (names []string) {
 	return names
 }
 
-// chosen gives the steps with these names, in the order of the program.
-func chosen(steps []step, names []string) []step {
-	for _, name := range names {
-		if !slices.Contains(namesOf(steps), name) {
-			check(fmt.Errorf("-only: there is no step %q", name))
-		}
-	}
-	return slices.DeleteFunc(slices.Clone(steps), func(s step) bool { return !slices.Contains(names, s.name) })
-}
-
-func list(s string) []string {
-	return strings.FieldsFunc(s, func(r rune) bool { return r == ',' })
-}
-
 func numbers(name, s string) (all []int) {
-	for _, word := range strings.Split(s, ",") {
+	for word := range strings.SplitSeq(s, ",") {
 		n, err := strconv.Atoi(word)
 		if err != nil || n < 1 {
 			check(fmt.Errorf("-%s: %q is no size", name, word))

@@ -16,26 +16,21 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// pgbench, PostgreSQL's own load generator, executes the statements of a request as a yardstick: the rate that Postgres
-// reaches when nothing but the statements is executed, each request in a transaction of its own. Schema and scripts are
-// frozen as of 2026-11-22, so that the yardstick stays the same while the service changes.
+// pgbench executes the statements of a request as a yardstick, which is frozen as of 2026-11-22.
 var (
 	//go:embed pgbench/schema.sql
 	pgbenchSchema string
 	//go:embed pgbench/rows.sql
 	pgbenchRows string
-	// pgbenchPost is a POST of a deposit with an Idempotency-Key.
 	//go:embed pgbench/post.sql
 	pgbenchPost string
-	// pgbenchGet is a GET of a deposit.
 	//go:embed pgbench/get.sql
 	pgbenchGet string
 )
 
 const (
-	pgbenchConns = 32
-	// pgbenchWarmUp is the time in seconds after which all connections are open, with plans and caches.
-	pgbenchWarmUp = 3
+	pgbenchConns  = 32
+	pgbenchWarmUp = 3 // seconds until all connections are open, with plans and caches
 )
 
 // pgbenchResult is the result of a run.
@@ -48,8 +43,7 @@ type pgbenchResult struct {
 // yardstick is an empty database with the schema of the scripts.
 type yardstick struct{ url, program string }
 
-// openYardstick makes the tables and their first rows. server is the process id of the Postgres: pgbench is of the same
-// version.
+// openYardstick makes the tables and their first rows. server is the process id of the Postgres.
 func openYardstick(ctx context.Context, url string, server int) *yardstick {
 	y := &yardstick{url, must(findPgbench(server))}
 	conn := must(pgx.Connect(ctx, url))
@@ -60,7 +54,7 @@ func openYardstick(ctx context.Context, url string, server int) *yardstick {
 	return y
 }
 
-// findPgbench prefers the pgbench beside the server's own program.
+// findPgbench prefers the pgbench beside the server's own program, which is of the same version.
 func findPgbench(server int) (string, error) {
 	postgres, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", server)) // "" elsewhere
 	for _, name := range []string{filepath.Join(filepath.Dir(postgres), "pgbench"), "pgbench"} {
@@ -95,8 +89,7 @@ var (
 	progress = regexp.MustCompile(`(?m)^progress: [\d.]+ s, ([\d.]+) tps`)
 )
 
-// parsePgbench reads the output of pgbench. The rate is the mean of the last seconds. Transactions that failed, and
-// figures that are missing, end the step.
+// parsePgbench reads the output of pgbench. The rate is the mean of the last seconds.
 func parsePgbench(output string, seconds int) (r pgbenchResult) {
 	found, rates := total.FindStringSubmatch(output), progress.FindAllStringSubmatch(output, -1)
 	if found == nil || len(rates) < seconds || failed.MatchString(output) {

@@ -8,24 +8,23 @@ import (
 	"time"
 
 	"partnerdeposits/lab/load"
+	"partnerdeposits/lab/world"
 )
 
-// measureRate creates deposits for the length of a round and then cancels all of them, as fast as the API takes the
-// requests, in each variant.
+// measureRate creates deposits for the length of a round and then cancels all, as fast as the API takes the requests.
 func measureRate(ctx context.Context, w *workbench, o options, r *results) {
 	o.conns = o.conns[:1]
 	all := w.variants(o)
 	create, b := r.board("POST deposits", w.pairs(all)), r.board("end to end", w.pairs(all))
 	before := w.counted()
-	w.rotate(ctx, o.rounds, all, func(v variant, partners []testPartner) {
+	w.rotate(ctx, o.rounds, all, func(v variant, partners []world.Partner) {
 		made := w.createRound(ctx, v, partners, o.round, create)
-		spent := w.cost(ctx, func() int {
+		b.add(v.String(), w.cost(ctx, func() int {
 			took := w.counted().Taken
 			w.cancelAll(ctx, made, v)
 			w.awaitTaken(ctx, took+len(made))
 			return len(made)
-		})
-		b.add(v.String(), w.withMemory(spent.figures()))
+		}))
 	})
 	deciding := all[len(w.sites)-1]
 	name, keyless := deciding.String(), deciding
@@ -48,22 +47,20 @@ func measureRate(ctx context.Context, w *workbench, o options, r *results) {
 
 // createRound creates deposits for the length of a round, after a warm-up, and adds their cost to b.
 func (w *workbench) createRound(
-	ctx context.Context, v variant, partners []testPartner, length time.Duration, b *board,
+	ctx context.Context, v variant, partners []world.Partner, length time.Duration, b *board,
 ) (all []made) {
 	w.warmUp(ctx, v, partners, length)
-	spent := w.cost(ctx, func() int {
+	b.add(v.String(), w.cost(ctx, func() int {
 		all = w.deposits(ctx, lasting(length), v, partners)
 		return len(all)
-	})
-	b.add(v.String(), w.withMemory(spent.figures()))
+	}))
 	return all
 }
 
 // scales are the numbers of http and dispatcher processes that the step scale compares.
 var scales = [][2]int{{1, 1}, {2, 1}, {3, 1}, {1, 2}, {2, 2}, {3, 2}, {4, 4}}
 
-// measureScale cancels deposits at the same rate, spread over more and more processes. A process more should cost its
-// own CPU at rest, and the database nothing.
+// measureScale cancels deposits at the same rate, spread over more and more processes.
 func measureScale(ctx context.Context, w *workbench, o options, r *results) {
 	o.conns, o.partners, o.keys = o.conns[:1], o.partners[:1], []bool{true}
 	rate := cmp.Or(o.rate, 1000)
@@ -76,7 +73,7 @@ func measureScale(ctx context.Context, w *workbench, o options, r *results) {
 		}
 	}
 	b := r.board(fmt.Sprintf("at %d events/s", rate), w.pairs(all))
-	w.rotate(ctx, o.rounds, all, func(v variant, partners []testPartner) {
+	w.rotate(ctx, o.rounds, all, func(v variant, partners []world.Partner) {
 		w.warmUp(ctx, v, partners, o.round)
 		b.add(v.String(), w.openRound(ctx, v, partners, pace{rate: rate, length: o.round}))
 	})
@@ -95,7 +92,7 @@ func measureLatency(ctx context.Context, w *workbench, o options, r *results) {
 	o.conns = []int{8}
 	all := w.variants(o)
 	b := r.board(fmt.Sprintf("at %d events/s", quietRate), w.pairs(all))
-	w.rotate(ctx, o.rounds, all, func(v variant, partners []testPartner) {
+	w.rotate(ctx, o.rounds, all, func(v variant, partners []world.Partner) {
 		w.warmUp(ctx, v, partners, o.round)
 		b.add(v.String(), w.openRound(ctx, v, partners, pace{rate: quietRate, length: o.round}))
 	})
@@ -111,21 +108,20 @@ func measureIdle(ctx context.Context, w *workbench, o options, r *results) {
 	o.conns, o.partners, o.keys = []int{8}, o.partners[:1], []bool{true}
 	all := w.variants(o)
 	b := r.board("a second at rest", w.pairs(all))
-	w.rotate(ctx, o.rounds, all, func(v variant, partners []testPartner) {
+	w.rotate(ctx, o.rounds, all, func(v variant, partners []world.Partner) {
 		w.warmUp(ctx, v, partners, o.round)
-		check(pause(ctx, settle))
+		check(world.Pause(ctx, settle))
 		b.add(v.String(), w.cost(ctx, func() int {
-			check(pause(ctx, o.round))
+			check(world.Pause(ctx, o.round))
 			return max(1, int(o.round.Seconds()))
-		}).figures())
+		}))
 	})
 	last := all[len(all)-1].String()
 	r.atMost("at rest, CPU-ms of the dispatcher a second (aim 5)", 12, b.median(last, "dispatcher"))
 	r.atMost("at rest, commits a second (aim 2)", 8, b.median(last, "commits"))
 }
 
-// maxHanging of all partners have an endpoint that may hang. The other partners are healthy in every variant, and only
-// they are measured.
+// maxHanging partners have an endpoint that may hang. Only the others, healthy in every variant, are measured.
 const maxHanging = 5
 
 // measureHanging cancels deposits of many partners at a steady rate while none, one and five of their endpoints hang.
@@ -141,7 +137,7 @@ func measureHanging(ctx context.Context, w *workbench, o options, r *results) {
 		}
 	}
 	b := r.board(fmt.Sprintf("healthy partners at %d events/s", p.rate), w.pairs(all))
-	w.rotate(ctx, o.rounds, all, func(v variant, partners []testPartner) {
+	w.rotate(ctx, o.rounds, all, func(v variant, partners []world.Partner) {
 		b.add(v.String(), w.openRound(ctx, v, partners, p))
 	})
 	r.atMost("5 of 30 endpoints hang: p99 of the healthy (aim 1.05)", 1.2,
@@ -155,7 +151,7 @@ type pace struct {
 }
 
 // openRound cancels deposits in an open loop, and measures the way from the call to the receiver.
-func (w *workbench) openRound(ctx context.Context, v variant, partners []testPartner, p pace) figures {
+func (w *workbench) openRound(ctx context.Context, v variant, partners []world.Partner, p pace) figures {
 	first := int(p.warm.Seconds()) * p.rate
 	all := w.deposits(ctx, calls(int((p.warm+p.length).Seconds()*float64(p.rate))), v, partners)
 	expected := w.counted().Taken
@@ -170,7 +166,7 @@ func (w *workbench) openRound(ctx context.Context, v variant, partners []testPar
 	w.arrivals() // starts the record
 	var late *load.Times
 	due := make([]time.Time, len(all))
-	spent := w.cost(ctx, func() int {
+	f := w.cost(ctx, func() int {
 		_, late, err = load.Open(ctx, len(all)-first, p.rate, func(i int, at time.Time) error {
 			due[first+i] = at
 			return w.cancel(all[first+i], v)
@@ -190,5 +186,6 @@ func (w *workbench) openRound(ctx context.Context, v variant, partners []testPar
 			times.Add(at.Sub(due[i]))
 		}
 	}
-	return w.withMemory(spent.figures()).withLatency(times, late)
+	f["p50 ms"], f["p99 ms"], f["late ms"] = times.Percentile(50), times.Percentile(99), late.Percentile(100)
+	return f
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"partnerdeposits/lab/world"
 )
 
 // variant is a way to load the service.
@@ -38,9 +40,8 @@ func partnerCount(n int) string {
 	return fmt.Sprintf("%d partners", n)
 }
 
-// variants gives every combination of the options: for each load the sites in turn, so that a version is measured
-// beside the other version. The first load decides whether targets hold, on the last site (a new version, or a stocked
-// database).
+// variants gives every combination of the options: for each load the sites in turn. The first load decides whether
+// targets hold, on the last site (a new version, or a stocked database).
 func (w *workbench) variants(o options) (all []variant) {
 	for _, c := range o.conns {
 		for _, p := range o.partners {
@@ -77,16 +78,13 @@ func (w *workbench) pairs(all []variant) (found []pair) {
 // rotate takes turns (a b c a b c …), so that other load on the machine affects all variants. Each round has new
 // processes and new partners. The others have their turns after the variants.
 func (w *workbench) rotate(
-	ctx context.Context, rounds int, all []variant, measure func(v variant, partners []testPartner), others ...func(),
+	ctx context.Context, rounds int, all []variant, measure func(v variant, partners []world.Partner), others ...func(),
 ) {
 	for range rounds {
 		for _, v := range all {
 			w.enter(ctx, v)
-			partners := w.newPartners(ctx, v)
-			if err := attempt(func() { measure(v, partners) }); err != nil {
-				check(fmt.Errorf("%v: %w", v, err))
-			}
-			w.unsubscribe(ctx, partners)
+			measure(v, w.newPartners(ctx, v))
+			w.unsubscribe(ctx)
 		}
 		for _, turn := range others {
 			turn()
@@ -98,7 +96,7 @@ func (w *workbench) rotate(
 const warmTime = 2 * time.Second
 
 // warmUp creates and cancels deposits until connections are open and plans are cached.
-func (w *workbench) warmUp(ctx context.Context, v variant, partners []testPartner, round time.Duration) {
+func (w *workbench) warmUp(ctx context.Context, v variant, partners []world.Partner, round time.Duration) {
 	took := w.counted().Taken
 	all := w.deposits(ctx, lasting(min(warmTime, round/3)), v, partners)
 	w.cancelAll(ctx, all, v)

@@ -55,7 +55,7 @@ func TestParse_UnknownStepOrHalfAPair_IsRefused(t *testing.T) {
 		`-only: there is no step "rate"`:            {"api", "-only", "rate"},
 		"-base and -new belong together":            {"-base", "bin"},
 		`-partners: "many" is no size`:              {"-partners", "many"},
-		`-backlog: "0" is no size`:                  {"-backlog", "0"},
+		`-partners: "0" is no size`:                 {"-partners", "0"},
 		`-conns: "" is no size`:                     {"-conns", ""},
 		`-keys: "some" is neither with nor without`: {"-keys", "some"},
 	} {
@@ -69,9 +69,9 @@ func TestParse_TheFirstArgumentNamesTheProgram(t *testing.T) {
 		args, steps []string
 		conns       []int
 	}{
-		{nil, []string{"rate", "scale", "latency", "idle", "hanging", "backlog"}, []int{32}},
+		{nil, []string{"rate", "scale", "latency", "idle", "hanging"}, []int{32}},
 		{[]string{"delivery", "-base", "a", "-new", "b"}, []string{"rate"}, []int{32}},
-		{[]string{"-only", "idle,rate", "-base", "a", "-new", "b"}, []string{"rate", "idle"}, []int{32}},
+		{[]string{"-only", "idle,rate", "-base", "a", "-new", "b"}, []string{"idle", "rate"}, []int{32}},
 		{[]string{"api"}, []string{"posts", "reads"}, []int{8, 32, 128}},
 		{[]string{"api", "-conns", "9", "-only", "reads"}, []string{"reads"}, []int{9}},
 	} {

@@ -35,13 +35,8 @@ type workbench struct {
 	sink               string
 	yardstick          *yardstick     // nil until a step needs it
 	partners           int            // so far
+	subscriptions      []id.ID        // of the present round
 	ends               []func() error // of all that was started, the last first
-}
-
-// testPartner is a partner with a linked account and an API key.
-type testPartner struct {
-	world.Partner
-	subscription id.ID
 }
 
 // open starts everything. close ends also a part.
@@ -52,17 +47,15 @@ func (w *workbench) open(ctx context.Context, o options) {
 	if w.services.Postgres.Pid() == 0 || w.services.Redis.Pid() == 0 {
 		check(errors.New("the CPU of servers in containers cannot be counted: set TEST_SERVICES=native"))
 	}
-	w.tune(ctx, o.postgres)
+	if o.postgres != "" {
+		w.tune(ctx, o.postgres)
+	}
 	w.openSites(ctx, o)
 	w.startReceiver(ctx)
 	w.ends = append(w.ends, w.leave)
 }
 
-// last is the newest version, or the fullest database.
-func (w *workbench) last() *site { return w.sites[len(w.sites)-1] }
-
-// enter ends the processes of the running site and starts those of a variant. Every measurement begins with new
-// processes and an empty Redis: with a peak of memory of their own, and without memory of the last measurement.
+// enter ends the running processes, and starts those of a variant with an empty Redis.
 func (w *workbench) enter(ctx context.Context, v variant) {
 	check(w.leave())
 	w.site = v.site
@@ -86,7 +79,8 @@ func (w *workbench) start(ctx context.Context, name string, settings ...string) 
 		"DATABASE_URL=" + w.postgresURL, "REDIS_URL=" + w.redisURL, "LOG_LEVEL=warn",
 		"WEBHOOK_ALLOW_INSECURE_TARGETS=true", "RATE_LIMIT_PER_MINUTE=100000000", "RATE_LIMIT_WRITES_PER_MINUTE=100000000",
 	}, n.Env, settings)
-	check(n.Start(ctx))
+	check(n.Begin())
+	check(n.AwaitReady(ctx))
 	return n
 }
 
@@ -104,13 +98,13 @@ func (w *workbench) leave() error {
 
 // startReceiver starts this program in its other role.
 func (w *workbench) startReceiver(ctx context.Context) {
-	address := "127.0.0.1:" + strconv.Itoa(must(backing.FreePort()))
+	port := strconv.Itoa(must(backing.FreePort()))
 	w.receiver = must(procs.Start(procs.Spec{Name: receiverRole, Path: must(os.Executable()),
-		Args: []string{receiverRole, address}, Env: os.Environ()}))
+		Args: []string{receiverRole, port}, Env: os.Environ()}))
 	w.ends = append(w.ends, func() error { w.receiver.Kill(); return nil })
 	ctx, cancel := context.WithTimeout(ctx, world.StartLimit)
 	defer cancel()
-	w.sink = "http://" + address
+	w.sink = "http://127.0.0.1:" + port
 	check(w.receiver.AwaitOK(ctx, w.sink+"/count"))
 }
 
@@ -126,20 +120,17 @@ func (w *workbench) close() {
 const webhookSecret = "svc_whsec_bench"
 
 // newPartners seeds the partners of a variant, each with an account and a subscription.
-func (w *workbench) newPartners(ctx context.Context, v variant) (all []testPartner) {
+func (w *workbench) newPartners(ctx context.Context, v variant) (all []world.Partner) {
 	for i := range v.partners {
 		w.partners++
-		t := testPartner{Partner: must(w.NewPartner(ctx, "bench-"+strconv.Itoa(w.partners)))}
-		var err error
-		t.subscription, _, err = w.Subscribe(ctx, t.Partner, w.subscriptionURL(v, i), webhook.EventNames, webhookSecret)
-		check(err)
-		all = append(all, t)
+		p := must(w.NewPartner(ctx, "bench-"+strconv.Itoa(w.partners)))
+		s := must(w.Subscribe(ctx, p, w.subscriptionURL(v, i), webhook.EventNames, webhookSecret))
+		all, w.subscriptions = append(all, p), append(w.subscriptions, s)
 	}
 	return all
 }
 
-// subscriptionURL is the address of the i-th partner's subscription: every partner has an address of its own, as
-// receivers have. The first ones may hang.
+// subscriptionURL is the i-th partner's address: each has one of its own, as receivers have. The first ones may hang.
 func (w *workbench) subscriptionURL(v variant, i int) string {
 	base := strings.Replace(w.sink, "127.0.0.1", hostOf(i), 1)
 	if i < v.hanging {
@@ -149,17 +140,20 @@ func (w *workbench) subscriptionURL(v variant, i int) string {
 }
 
 // unsubscribe deletes the subscriptions, so that their open deliveries do not disturb later measurements.
-func (w *workbench) unsubscribe(ctx context.Context, all []testPartner) {
+func (w *workbench) unsubscribe(ctx context.Context) {
 	check(w.Store.WithinTx(ctx, func(ctx context.Context) (err error) {
-		for _, t := range all {
-			err = errors.Join(err, w.Store.Subscriptions.Delete(ctx, t.subscription, system.Clock{}.Now()))
+		for _, s := range w.subscriptions {
+			err = errors.Join(err, w.Store.Subscriptions.Delete(ctx, s, system.Clock{}.Now()))
 		}
 		return err
 	}))
+	w.subscriptions = nil
 }
 
-// site is an installation of the service: binaries, and databases of its own on the servers that all sites share. Only
-// one site runs at a time, so that the other sites cost nothing while one is measured.
+// checkpoint makes Postgres write all dirty pages, so that a measurement does not pay for earlier writes.
+func (w *workbench) checkpoint(ctx context.Context) { must(w.Pool.Exec(ctx, `CHECKPOINT`)) }
+
+// site is an installation of the service with databases of its own on shared servers. Only one runs at a time.
 type site struct {
 	*world.Database
 	name     string // "" if there is a single site
@@ -168,13 +162,6 @@ type site struct {
 
 	postgresURL, redisURL string
 	redis                 *redis.Client
-}
-
-// migrate uses the admin among the binaries, so that each version runs on its own schema.
-func (s *site) migrate(ctx context.Context) {
-	env := append(os.Environ(), "DATABASE_URL="+s.postgresURL, "REDIS_URL="+s.redisURL)
-	must(procs.Must(ctx, procs.Spec{Name: "admin " + s.name, Path: filepath.Join(s.binaries, "admin"),
-		Args: []string{"migrate", "up"}, Env: env}))
 }
 
 // openSites makes the sites of a run: a base and a new version, or this version on an empty and on a full database, or
@@ -192,39 +179,25 @@ func (w *workbench) openSites(ctx context.Context, o options) {
 		s.postgresURL = must(world.Create(ctx, w.services.PostgresURL, "bench"+strconv.Itoa(i), ""))
 		s.redisURL = strings.TrimSuffix(w.services.RedisURL, "/0") + "/" + strconv.Itoa(i)
 		s.redis = redis.NewClient(must(redis.ParseURL(s.redisURL)))
-		s.migrate(ctx)
+		env := append(os.Environ(), "DATABASE_URL="+s.postgresURL, "REDIS_URL="+s.redisURL)
+		must(procs.Must(ctx, procs.Spec{Name: "admin", Path: filepath.Join(s.binaries, "admin"),
+			Args: []string{"migrate", "up"}, Env: env})) // of its own version
 		s.Database = must(world.Open(ctx, s.postgresURL, 4))
 		w.ends = append(w.ends, func() error { s.Close(context.Background()); return s.redis.Close() })
-		s.fill(ctx)
+		if s.stock > 0 {
+			amount := stock.Amount{Deposits: s.stock, Deliveries: s.stock, Events: s.stock / 10}
+			check(stock.Fill(ctx, s.Pool, must(stock.Owners(ctx, s.Pool, 1, 10)), amount))
+		}
 	}
-}
-
-// fill stores deposits and as many deliveries, of a partner with ten accounts. The newest tenth of the deliveries have
-// an event beside them.
-func (s *site) fill(ctx context.Context) {
-	if s.stock == 0 {
-		return
-	}
-	began := time.Now()
-	amount := stock.Amount{Deposits: s.stock, Deliveries: s.stock, Events: s.stock / 10}
-	check(stock.Fill(ctx, s.Pool, must(stock.Owners(ctx, s.Pool, 1, 10)), amount))
-	fmt.Printf("%s: stored %d deposits and deliveries in %.0f s\n", s.name, s.stock, time.Since(began).Seconds())
 }
 
 // tune changes settings of Postgres, given as name=value, comma-separated, and restarts the server.
 func (w *workbench) tune(ctx context.Context, settings string) {
-	if settings == "" {
-		return
-	}
 	conn := must(pgx.Connect(ctx, w.services.PostgresURL))
-	var err error
-	for _, s := range list(settings) {
-		name, value, _ := strings.Cut(s, "=")
-		_, failed := conn.Exec(ctx,
-			"ALTER SYSTEM SET "+pgx.Identifier{name}.Sanitize()+" = '"+strings.ReplaceAll(value, "'", "''")+"'")
-		err = errors.Join(err, failed)
+	for setting := range strings.SplitSeq(settings, ",") {
+		name, value, _ := strings.Cut(setting, "=")
+		must(conn.Exec(ctx, "ALTER SYSTEM SET "+name+" = '"+value+"'"))
 	}
-	check(errors.Join(err, conn.Close(ctx)))
-	fmt.Println("Postgres with", settings)
+	check(conn.Close(ctx))
 	check(w.services.Postgres.Restart(ctx))
 }

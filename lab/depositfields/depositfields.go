@@ -59,36 +59,30 @@ var hidden = []struct {
 	{"CapturedAt", []Place{Export}, "the status is exported; the page tells the time"},
 }
 
-// hiddenAt is the reason why a place does not show a field; "" for a field that it shows.
-func hiddenAt(place Place, field string) string {
-	for _, h := range hidden {
-		if h.field == field && slices.Contains(h.places, place) {
-			return h.reason
-		}
-	}
-	return ""
-}
-
 // RequireShown changes each field of a deposit in turn, and requires that the text of the place changes with it, in
 // some status.
 func RequireShown(t testing.TB, place Place, render func(*deposit.Deposit) string) {
 	t.Helper()
+	reasons := map[string]string{}
+	for _, h := range hidden {
+		exists := at(filled(t, deposit.Active), h.field).IsValid()
+		require.True(t, exists, "lab/depositfields names %s, which is no field of a deposit", h.field)
+		if slices.Contains(h.places, place) {
+			reasons[h.field] = h.reason
+		}
+	}
 	for _, field := range fieldsOf(reflect.TypeFor[deposit.Deposit](), "") {
 		shown := slices.ContainsFunc(deposit.Statuses, func(status deposit.Status) bool {
 			as, changed := filled(t, status), filled(t, status)
 			change(t, at(changed, field))
 			return render(as) != render(changed)
 		})
-		switch reason := hiddenAt(place, field); {
+		switch reason := reasons[field]; {
 		case !shown && reason == "":
 			t.Errorf("%s does not show deposit.%s: show it there, or name it with a reason in lab/depositfields", place, field)
 		case shown && reason != "":
 			t.Errorf("%s shows deposit.%s, which lab/depositfields calls hidden: %s", place, field, reason)
 		}
-	}
-	for _, h := range hidden {
-		exists := at(filled(t, deposit.Active), h.field).IsValid()
-		require.True(t, exists, "lab/depositfields names %s, which is no field of a deposit", h.field)
 	}
 }
 

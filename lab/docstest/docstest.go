@@ -9,24 +9,16 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/lab/procs"
 )
 
 // Root is the directory of the repository: the nearest directory with a go.mod above the package under test.
 func Root() string {
-	dir, err := os.Getwd()
-	if err != nil {
-		panic(err)
+	if dir := procs.Above("go.mod"); dir != "" {
+		return dir
 	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			panic("docstest: no go.mod above the working directory")
-		}
-		dir = parent
-	}
+	panic("docstest: no go.mod above the working directory")
 }
 
 // Floors are the folders of the product's code, from the lowest floor up (docs/README.md, "The house").
@@ -40,21 +32,14 @@ func Read(t testing.TB, path string) string {
 	return string(text)
 }
 
+var headingLine = regexp.MustCompile(`^(#+) (.*)$`)
+
 // Section gives the text below the heading that begins with title, up to the next heading of its level or above.
 func Section(t testing.TB, path, title string) string {
 	t.Helper()
-	text, ok := section(Read(t, path), title)
-	require.True(t, ok, "%s has no heading %q", path, title)
-	return text
-}
-
-var headingLine = regexp.MustCompile(`^(#+) (.*)$`)
-
-func section(page, title string) (text string, ok bool) {
-	level := 0
+	level, fenced := 0, false
 	var below []string
-	fenced := false
-	for line := range strings.SplitSeq(page, "\n") {
+	for line := range strings.SplitSeq(Read(t, path), "\n") {
 		if strings.HasPrefix(line, "```") {
 			fenced = !fenced
 		}
@@ -62,7 +47,7 @@ func section(page, title string) (text string, ok bool) {
 		switch {
 		case m == nil || fenced:
 		case level > 0 && len(m[1]) <= level:
-			return strings.Join(below, "\n"), true
+			return strings.Join(below, "\n")
 		case level == 0 && strings.HasPrefix(m[2], title):
 			level = len(m[1])
 			continue
@@ -71,15 +56,8 @@ func section(page, title string) (text string, ok bool) {
 			below = append(below, line)
 		}
 	}
-	return strings.Join(below, "\n"), level > 0
-}
-
-// Rows gives the cells of the first table of a section, without its head.
-func Rows(t testing.TB, path, title string) [][]string {
-	t.Helper()
-	rows := rows(Section(t, path, title))
-	require.NotEmpty(t, rows, "%s, %q has no table", path, title)
-	return rows
+	require.Positive(t, level, "%s has no heading %q", path, title)
+	return strings.Join(below, "\n")
 }
 
 // pipe stands for a bar inside a code span while a row is split.
@@ -87,16 +65,15 @@ const pipe = "\x00"
 
 var codeSpan = regexp.MustCompile("`[^`]*`")
 
-func rows(text string) (all [][]string) {
-	seen := 0
-	for line := range strings.SplitSeq(text, "\n") {
-		if !strings.HasPrefix(line, "|") {
-			if seen > 0 {
-				return all
-			}
-			continue
+// Rows gives the cells of the first table of a section, without its head.
+func Rows(t testing.TB, path, title string) (all [][]string) {
+	t.Helper()
+	_, text, _ := strings.Cut("\n"+Section(t, path, title), "\n|")
+	for i, line := range strings.Split(text, "\n") {
+		if i > 0 && !strings.HasPrefix(line, "|") {
+			break
 		}
-		if seen++; seen <= 2 { // the head and the rule below it
+		if i < 2 { // the head and the rule below it
 			continue
 		}
 		line = codeSpan.ReplaceAllStringFunc(line, func(code string) string { return strings.ReplaceAll(code, "|", pipe) })
@@ -106,6 +83,7 @@ func rows(text string) (all [][]string) {
 		}
 		all = append(all, cells)
 	}
+	require.NotEmpty(t, all, "%s, %q has no table", path, title)
 	return all
 }
 

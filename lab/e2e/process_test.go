@@ -38,15 +38,15 @@ var binaries struct {
 	err  error
 }
 
-// atOnce is the number of tests that run at the same time, unless -parallel tells another: they mostly wait.
-const atOnce = 6
+// parallelTests is the number of tests that run at the same time, unless -parallel tells another: they mostly wait.
+const parallelTests = 6
 
 func TestMain(m *testing.M) {
 	flag.Parse()
 	given := false
 	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
 	if !given {
-		_ = flag.Set("test.parallel", strconv.Itoa(atOnce)) // a number
+		_ = flag.Set("test.parallel", strconv.Itoa(parallelTests)) // a number
 	}
 	backing.AtExit(func() { _ = os.RemoveAll(binaries.dir) })
 	os.Exit(backing.RunTests(m))

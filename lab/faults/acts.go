@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
-	"slices"
 	"syscall"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 
 	"partnerdeposits/lab/backing"
 	"partnerdeposits/lab/pgproxy"
+	"partnerdeposits/lab/world"
 )
 
 // act is a step of a fault. An act ends after its disturbance.
@@ -38,30 +38,18 @@ func inTurn(ctx context.Context, steps ...func(context.Context) error) error {
 	return nil
 }
 
-// times repeats an act, at least least times and less than most.
-func times(least, most int, do act) act {
-	return func(ctx context.Context, w *suite, dice *rand.Rand) error {
-		return steps(slices.Repeat([]act{do}, least+dice.IntN(most-least))...)(ctx, w, dice)
-	}
-}
+// thrice repeats an act.
+func thrice(do act) act { return steps(do, do, do) }
 
 // wait keeps a disturbance going for a time drawn from [from, to).
 func wait(from, to time.Duration) act {
-	return func(ctx context.Context, _ *suite, dice *rand.Rand) error { return pause(ctx, between(dice, from, to)) }
+	return func(ctx context.Context, _ *suite, dice *rand.Rand) error {
+		return world.Pause(ctx, between(dice, from, to))
+	}
 }
 
 func between(dice *rand.Rand, from, to time.Duration) time.Duration {
 	return from + time.Duration(dice.Int64N(int64(to-from)))
-}
-
-// pause waits for span.
-func pause(ctx context.Context, span time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(span):
-		return nil
-	}
 }
 
 // poll asks now and then until an answer is true, for limit at most.
@@ -70,7 +58,7 @@ func poll(ctx context.Context, every, limit time.Duration, holds func() (bool, e
 		if ok, err = holds(); ok || err != nil || time.Now().After(end) {
 			return ok, err
 		}
-		if err := pause(ctx, every); err != nil {
+		if err := world.Pause(ctx, every); err != nil {
 			return false, err
 		}
 	}
@@ -81,6 +69,7 @@ type group func(w *suite, dice *rand.Rand) []*node
 
 func allHTTP(w *suite, _ *rand.Rand) []*node        { return w.https }
 func allDispatchers(w *suite, _ *rand.Rand) []*node { return w.dispatchers }
+func lastDispatcher(w *suite, _ *rand.Rand) []*node { return w.dispatchers[len(w.dispatchers)-1:] }
 func everyNode(w *suite, _ *rand.Rand) []*node      { return w.nodes() }
 
 func one(of group) group {
@@ -106,14 +95,6 @@ func each(ctx context.Context, nodes []*node, do nodeAct) error {
 	return group.Wait()
 }
 
-// aside does something to a group, and something else a while later.
-func aside(of group, before nodeAct, from, to time.Duration, after nodeAct) act {
-	return func(ctx context.Context, w *suite, dice *rand.Rand) error {
-		nodes := of(w, dice)
-		return errors.Join(each(ctx, nodes, before), pause(ctx, between(dice, from, to)), each(ctx, nodes, after))
-	}
-}
-
 // freeze suspends a process for a while. Deliveries in flight at that moment may be sent twice.
 func freeze(of group, from, to time.Duration) act {
 	return func(ctx context.Context, w *suite, dice *rand.Rand) error {
@@ -123,7 +104,7 @@ func freeze(of group, from, to time.Duration) act {
 		}
 		n.Process().Signal(syscall.SIGSTOP)
 		defer n.Process().Signal(syscall.SIGCONT)
-		return pause(ctx, between(dice, from, to))
+		return world.Pause(ctx, between(dice, from, to))
 	}
 }
 
@@ -131,23 +112,20 @@ func freeze(of group, from, to time.Duration) act {
 func toPostgres(n *node) *pgproxy.Link { return n.pg }
 func toRedis(n *node) *pgproxy.Link    { return n.redis }
 
-// disturbed draws a fault for a link of each node of a group, during an act. Without draw the links are cut.
-func disturbed(
-	of group, which func(*node) *pgproxy.Link, draw func(dice *rand.Rand) pgproxy.Fault, during act,
-) act {
+// disturbed disturbs a link of each node of a group, during an act.
+func disturbed(of group, which func(*node) *pgproxy.Link, disturb func(*pgproxy.Link), during act) act {
 	return func(ctx context.Context, w *suite, dice *rand.Rand) error {
 		for _, n := range of(w, dice) {
 			link := which(n)
 			defer link.Heal()
-			if draw == nil {
-				link.Cut()
-			} else {
-				link.Disturb(draw(dice))
-			}
+			disturb(link)
 		}
 		return during(ctx, w, dice)
 	}
 }
+
+// with begins a fault of a link.
+func with(f pgproxy.Fault) func(*pgproxy.Link) { return func(l *pgproxy.Link) { l.Disturb(f) } }
 
 // note records the deliveries in flight: the disturbance that follows may lead to second copies of them.
 func note(ctx context.Context, w *suite, _ *rand.Rand) error { return w.noteInFlight(ctx, nil) }
@@ -163,14 +141,14 @@ func stops(s *backing.Server) error { return s.Stop(true) }
 // away takes a server away for a while. It comes back with its data.
 func away(of server, by func(*backing.Server) error, from, to time.Duration) act {
 	return func(ctx context.Context, w *suite, dice *rand.Rand) error {
-		return errors.Join(by(of(w)), pause(ctx, between(dice, from, to)), of(w).Restart(ctx))
+		return errors.Join(by(of(w)), world.Pause(ctx, between(dice, from, to)), of(w).Restart(ctx))
 	}
 }
 
 // frozen suspends a server for a while.
 func frozen(of server, from, to time.Duration) act {
 	return func(ctx context.Context, w *suite, dice *rand.Rand) error {
-		return errors.Join(of(w).Pause(), pause(ctx, between(dice, from, to)), of(w).Resume())
+		return errors.Join(of(w).Pause(), world.Pause(ctx, between(dice, from, to)), of(w).Resume())
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"slices"
-	"time"
 
 	"partnerdeposits/lab/receiver"
 )
@@ -30,14 +29,12 @@ const (
 )
 
 var answers = map[behaviour]receiver.Answer{
-	takes: receiver.Take, fails: receiver.Status(http.StatusInternalServerError), later: receiver.Later(1),
-	hangs:    receiver.Hang,
-	trickles: receiver.Trickle, resets: receiver.Reset, redirect: receiver.Redirect(elsewhere), huge: receiver.Flood,
+	takes: receiver.Take, fails: receiver.Status(http.StatusInternalServerError),
+	later:    receiver.Status(http.StatusServiceUnavailable, "Retry-After", "1"),
+	redirect: receiver.Status(http.StatusFound, "Location", elsewhere),
+	slow:     receiver.After(300*ms, receiver.Take),
+	hangs:    receiver.Hang, trickles: receiver.Trickle, resets: receiver.Reset, huge: receiver.Flood,
 	heads: receiver.EndlessHeaders,
-	slow: func(w http.ResponseWriter, r *http.Request) bool {
-		const longest = 600 * time.Millisecond
-		return receiver.After(rand.N(longest), receiver.Take)(w, r) //nolint:gosec // the exact wait is irrelevant
-	},
 }
 
 var (

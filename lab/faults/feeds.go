@@ -5,8 +5,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"partnerdeposits/core/id"
 	"partnerdeposits/lab/world"
 )
@@ -23,55 +21,38 @@ func (w *suite) follow() {
 	}
 }
 
-// fed counts the events that followers have processed.
-func (w *suite) fed() (n int) {
-	for _, f := range w.followers {
-		events, _ := f.now()
-		n += len(events)
-	}
-	return n
-}
-
 // awaitFed waits until every follower has the events that have a number now, and compares the feeds so far with the
 // history of the deposits. Exceeding the deadline is a violation.
 func (w *suite) awaitFed(ctx context.Context) error {
-	counters, err := query(ctx, w, pgx.RowToStructByPos[struct {
-		Partner id.ID
-		Last    int64
-	}], `SELECT partner_id, last_sequence FROM event_feeds`)
-	if err != nil {
-		return err
-	}
-	last := map[id.ID]int64{}
-	for _, c := range counters {
-		last[c.Partner] = c.Last
-	}
 	end := time.Now().Add(w.o.deadline)
 	sofar := map[*follower][]followed{}
 	for _, f := range w.followers {
+		last, err := value[int64](ctx, w, `SELECT coalesce(max(last_sequence), 0) FROM event_feeds WHERE partner_id = $1`,
+			f.owner.ID)
+		if err != nil {
+			return err
+		}
 		var after int64
 		read, err := poll(ctx, 50*ms, time.Until(end), func() (bool, error) {
 			sofar[f], after = f.now()
-			return after >= last[f.owner.ID], nil
+			return after >= last, nil
 		})
 		if err != nil {
 			return err
 		}
 		if !read {
-			w.receipts.violate("feed", "%s has followed up to %d of %d within %v", f.owner.Name, after, last[f.owner.ID],
-				w.o.deadline)
+			w.receipts.violate("feed", "%s has followed up to %d of %d within %v", f.owner.Name, after, last, w.o.deadline)
 		}
 	}
 	a := &audit{suite: w}
-	err = a.readFacts(ctx) // may be ahead of the feeds so far
+	err := a.readFacts(ctx) // may be ahead of the feeds so far
 	for f, events := range sofar {
 		a.feed(f.owner, events)
 	}
 	return err
 }
 
-// feeds compares the events that followers have processed with the answers of the API and with the history of the
-// deposits.
+// feeds compares the events that followers have processed with the API's answers and the history of the deposits.
 func (a *audit) feeds() {
 	shown := map[key]bool{}
 	for _, f := range a.followers {

@@ -13,8 +13,7 @@ import (
 	"partnerdeposits/lab/world"
 )
 
-// follower is a partner's program that only follows the feed, as docs/guides/feed.md describes. It uses HTTP alone and
-// judges every answer.
+// follower is a partner's program that follows the feed over HTTP (docs/guides/feed.md), and judges every answer.
 type follower struct {
 	owner   *world.Partner
 	bases   []string // of the http processes
@@ -71,7 +70,7 @@ func (f *follower) follow(ctx context.Context) {
 			return
 		}
 		if !f.take(a, f.dice.IntN(24) == 0) {
-			_ = pause(ctx, 50*ms) // ctx ends the loop
+			_ = world.Pause(ctx, 50*ms) // ctx ends the loop
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"partnerdeposits/core/id"
+	"partnerdeposits/lab/world"
 )
 
 // pair names a delivery by its columns in the database.
@@ -27,7 +28,7 @@ func query[T any](
 				return found, nil
 			}
 		}
-		if pause(ctx, 50*time.Millisecond) != nil {
+		if world.Pause(ctx, 50*time.Millisecond) != nil {
 			return nil, fmt.Errorf("the database does not answer us: %w", err)
 		}
 	}
@@ -75,32 +76,24 @@ func (w *suite) open(ctx context.Context, cut time.Time, only []id.ID) (int, err
 // dispatches selects the deliveries that are dispatched and not recorded, each with the number of its attempt.
 const dispatches = `SELECT format('%s %s %s', subscription_id, id, attempts) FROM deliveries WHERE state = 1`
 
-// recovery measures the service after a fault.
-type recovery struct {
-	first time.Duration // until the next first 2xx of any delivery
-	all   time.Duration // until all changes committed before had reached every healthy endpoint
-}
-
-// longest is the time until the service had recovered, as far as it was awaited.
-func (r recovery) longest() time.Duration { return max(r.first, r.all) }
-
 // recover waits until any delivery has arrived for the first time, all changes committed before now have reached the
-// healthy endpoints, and all deliveries now in flight are recorded. A short run waits for the arrival only. Exceeding
-// the deadline is a violation; an error is a failure of this program.
-func (w *suite) recover(ctx context.Context, since time.Time) (r recovery, err error) {
-	cut, steady := time.Now(), w.healthy()
+// steady endpoint, and all deliveries now in flight are recorded. A short run waits for the arrival only. Exceeding the
+// deadline is a violation; an error is a failure of this program.
+//
+// Returns the time since the fault until the changes had come through or, of a short run, until the arrival.
+func (w *suite) recover(ctx context.Context, since time.Time) (took time.Duration, err error) {
+	cut, steady := time.Now(), []id.ID{w.receivers.of("steady")[0].id}
 	dispatched, err := query(ctx, w, pgx.RowTo[string], dispatches)
 	if err != nil {
-		return r, err
+		return 0, err
 	}
 	arrived := func() (bool, error) {
-		last, _ := w.receipts.progress()
-		r.first = last.Sub(since)
-		return last.After(cut), nil
+		took = time.Since(since)
+		return w.receipts.lastArrival().After(cut), nil
 	}
 	through := func() (bool, error) {
 		n, err := w.open(ctx, cut, steady)
-		r.all = time.Since(since)
+		took = time.Since(since)
 		return n == 0, err
 	}
 	// A delivery that was dispatched again after its lease ran out has a further attempt: the earlier fault explains its
@@ -116,20 +109,10 @@ func (w *suite) recover(ctx context.Context, since time.Time) (r recovery, err e
 	}
 	for _, holds := range conditions {
 		if ok, err := w.until(ctx, cut, holds); !ok || err != nil {
-			return r, err
+			return took, err
 		}
 	}
-	return r, nil
-}
-
-// finish waits until every delivery of a change committed before now has ended.
-func (w *suite) finish(ctx context.Context) error {
-	cut := time.Now()
-	_, err := w.until(ctx, cut, func() (bool, error) {
-		n, err := w.open(ctx, cut, nil)
-		return n == 0, err
-	})
-	return err
+	return took, nil
 }
 
 // until polls a condition. Exceeding the deadline is a violation.

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"time"
 
 	"partnerdeposits/lab/backing"
 	"partnerdeposits/lab/pgproxy"
+	"partnerdeposits/lab/world"
 )
 
 // fault disturbs the service. do returns after the disturbance has ended and every process runs again.
@@ -49,31 +49,20 @@ var processKinds = []fault{
 		}
 		return nil
 	}},
-	{name: "one dispatcher for a while", do: aside(one(allDispatchers), (*node).stop, second, 4*second, (*node).begin)},
-	{name: "no dispatcher for a while", do: aside(allDispatchers, (*node).stop, second, 4*second, (*node).begin)},
+	{name: "one dispatcher for a while",
+		do: steps(on(lastDispatcher, (*node).stop), wait(second, 4*second), on(lastDispatcher, (*node).begin))},
+	{name: "no dispatcher for a while",
+		do: steps(on(allDispatchers, (*node).stop), wait(second, 4*second), on(allDispatchers, (*node).begin))},
 }
 
 // redisDown stops Redis without notice and starts it a while later with its data on disk.
 func redisDown(from, to time.Duration) act { return away(redis, (*backing.Server).Kill, from, to) }
 
-// late delays the answers of a store by a time drawn from [from, to), and up to from more.
-func late(from, to time.Duration) func(*rand.Rand) pgproxy.Fault {
-	return func(dice *rand.Rand) pgproxy.Fault { return pgproxy.Fault{Wait: between(dice, from, to), Jitter: from} }
-}
-
-// resetting loses an answer and resets its connection, after a time drawn from [from, to).
-func resetting(from, to time.Duration) func(*rand.Rand) pgproxy.Fault {
-	return func(dice *rand.Rand) pgproxy.Fault { return pgproxy.Fault{Lost: true, Reset: between(dice, from, to)} }
-}
-
-// answersLost lets commands take effect, and loses their answers.
-func answersLost(*rand.Rand) pgproxy.Fault { return pgproxy.Fault{Lost: true} }
-
-// answersInPieces and commitsSlow make data arrive in pieces: of Postgres, or of the statements to it.
-func answersInPieces(*rand.Rand) pgproxy.Fault { return pgproxy.Fault{Piece: 64, Wait: ms / 10} }
-func commitsSlow(*rand.Rand) pgproxy.Fault {
-	return pgproxy.Fault{Requests: true, Piece: 96, Wait: 8 * ms}
-}
+// Commands take effect, and their answers are lost.
+var (
+	answersLost = with(pgproxy.Fault{Lost: true})
+	resetting   = with(pgproxy.Fault{Lost: true, Reset: 100 * ms})
+)
 
 // forgetting keeps later writes out of Redis's log.
 func forgetting(ctx context.Context, w *suite, _ *rand.Rand) error {
@@ -84,24 +73,26 @@ var redisKinds = []fault{
 	{name: "FLUSHALL", flushes: true, do: flush},
 	{name: "FLUSHALL with jobs in the queue", flushes: true, // all workers wait, and jobs queue up
 		do: steps(responding("", hangs), wait(second, 2*second), flush, responding("", ""))},
-	{name: "FLUSHALL again and again", flushes: true, do: times(3, 4, steps(flush, wait(300*ms, 2*second)))},
+	{name: "FLUSHALL again and again", flushes: true, do: thrice(steps(flush, wait(300*ms, 2*second)))},
 	{name: "Redis killed, back at once from its log", do: redisDown(10*ms, second)},
 	// The links open only after Redis is empty, so no process sees the old data.
 	{name: "Redis killed, back empty", flushes: true,
-		do: disturbed(everyNode, toRedis, nil, steps(redisDown(100*ms, 2*second), flush))},
+		do: disturbed(everyNode, toRedis, (*pgproxy.Link).Cut, steps(redisDown(100*ms, 2*second), flush))},
 	// A job in progress at the kill is handed out again, perhaps to another dispatcher.
 	{name: "Redis restored from an old state", do: steps(forgetting, note, wait(500*ms, 3*second), note,
 		redisDown(100*ms, 101*ms))},
 	{name: "Redis stands still", do: frozen(redis, 500*ms, 6*second)},
 	{name: "Redis away for a while", do: redisDown(3*second, 8*second)},
 	{name: "Redis away for a minute", long: true, do: redisDown(time.Minute, time.Minute+ms)},
-	{name: "Redis is slow", do: disturbed(everyNode, toRedis, late(20*ms, 420*ms), wait(2*second, 5*second))},
+	{name: "Redis is slow",
+		do: disturbed(everyNode, toRedis, with(pgproxy.Fault{Wait: 20 * ms, Jitter: 420 * ms}), wait(2*second, 5*second))},
 	{name: "answers of Redis get lost", do: disturbed(everyNode, toRedis, answersLost, wait(second, 4*second))},
-	{name: "connections to Redis are reset",
-		do: disturbed(everyNode, toRedis, resetting(50*ms, 250*ms), wait(second, 3*second))},
+	{name: "connections to Redis are reset", do: disturbed(everyNode, toRedis, resetting, wait(second, 3*second))},
 	{name: "one dispatcher is cut off from Redis",
-		do: disturbed(one(allDispatchers), toRedis, nil, wait(second, 5*second))},
+		do: disturbed(one(allDispatchers), toRedis, (*pgproxy.Link).Cut, wait(second, 5*second))},
 }
+
+const connLimit = `ALTER ROLE ` + service + ` CONNECTION LIMIT `
 
 // terminateAll ends every connection of the service.
 var terminateAll = statement(`
@@ -118,19 +109,17 @@ var postgresKinds = []fault{
 	postgresFault("Postgres away for a while", away(postgres, stops, 2*second, 6*second)),
 	postgresFault("Postgres stands still", frozen(postgres, 500*ms, 4*second)),
 	postgresFault("all connections to Postgres are terminated",
-		times(1, 5, steps(note, terminateAll, wait(50*ms, 500*ms)))),
-	postgresFault("connections to Postgres run out", func(ctx context.Context, w *suite, dice *rand.Rand) error {
-		limit := `ALTER ROLE ` + service + ` CONNECTION LIMIT `
-		few := statement(limit + strconv.Itoa(dice.IntN(6)))
-		return steps(few, terminateAll, wait(second, 4*second), statement(limit+"-1"))(ctx, w, dice)
-	}),
-	postgresFault("Postgres is slow", disturbed(everyNode, toPostgres, late(5*ms, 85*ms), wait(2*second, 5*second))),
+		thrice(steps(note, terminateAll, wait(50*ms, 500*ms)))),
+	postgresFault("connections to Postgres run out", statement(connLimit+"2"), terminateAll, wait(second, 4*second),
+		statement(connLimit+"-1")),
+	postgresFault("Postgres is slow",
+		disturbed(everyNode, toPostgres, with(pgproxy.Fault{Wait: 5 * ms, Jitter: 80 * ms}), wait(2*second, 5*second))),
 	postgresFault("connections to Postgres are reset",
-		disturbed(everyNode, toPostgres, resetting(20*ms, 220*ms), wait(second, 3*second))),
+		disturbed(everyNode, toPostgres, resetting, wait(second, 3*second))),
 	postgresFault("packets of Postgres come in pieces",
-		disturbed(everyNode, toPostgres, answersInPieces, wait(second, 3*second))),
+		disturbed(everyNode, toPostgres, with(pgproxy.Fault{Piece: 64, Wait: ms / 10}), wait(second, 3*second))),
 	postgresFault("one process is cut off from Postgres",
-		disturbed(one(everyNode), toPostgres, nil, wait(second, 5*second))),
+		disturbed(one(everyNode), toPostgres, (*pgproxy.Link).Cut, wait(second, 5*second))),
 	postgresFault("answers of Postgres get lost on the way to one process", // the statements commit
 		disturbed(one(everyNode), toPostgres, answersLost, wait(second, 5*second))),
 }
@@ -141,12 +130,12 @@ var partnerKinds = []fault{
 	{name: "an endpoint hangs for a while",
 		do: steps(responding("changing", hangs), wait(second, 5*second), responding("changing", ""))},
 	{name: "secrets are rotated under retries",
-		do: times(2, 6, steps(changing((*suite).rotate), wait(100*ms, second)))},
+		do: thrice(steps(changing((*suite).rotate), wait(100*ms, second)))},
 	{name: "a subscription is made, fails, and is deleted",
 		do: func(ctx context.Context, w *suite, dice *rand.Rand) error {
 			like := w.receivers.of("changing")[0]
 			e := w.receivers.add(like.owner, hostile, like.events)
-			return errors.Join(w.subscribe(ctx, e), pause(ctx, between(dice, second, 3*second)), w.remove(ctx, e))
+			return errors.Join(w.subscribe(ctx, e), world.Pause(ctx, between(dice, second, 3*second)), w.remove(ctx, e))
 		}},
 	{name: "a subscription is disabled for a while", do: steps(
 		changing(patch(`{"enabled":false}`)), wait(second, 3*second), changing(patch(`{"enabled":true}`)))},
@@ -157,8 +146,8 @@ func stall(from, to time.Duration) act {
 	return func(ctx context.Context, w *suite, dice *rand.Rand) error {
 		span := between(dice, from, to)
 		point := []string{"relay.taken", "relay.writing"}[dice.IntN(2)]
-		one(allDispatchers)(w, dice)[0].Process().Tell(fmt.Sprintf("stall %s %d", point, span.Milliseconds()))
-		return pause(ctx, span+200*ms)
+		one(allDispatchers)(w, dice)[0].Process().Tell(fmt.Sprintf("%s 1 %d", point, span.Milliseconds()))
+		return world.Pause(ctx, span+200*ms)
 	}
 }
 
@@ -167,8 +156,8 @@ var feedKinds = []fault{
 	{name: "a relay stands still in mid-transaction", do: stall(300*ms, 2*second)},
 	{name: "a relay stands still until Postgres ends its transaction", long: true, do: stall(11*second, 14*second)},
 	{name: "commits come late and in another order, without a relay",
-		do: steps(on(allDispatchers, (*node).stop), disturbed(one(allHTTP), toPostgres, commitsSlow, steps(
-			wait(1500*ms, 2500*ms),
-			// The relays begin while transactions of the slow process are still open.
-			on(allDispatchers, (*node).begin), wait(300*ms, second))))},
+		do: steps(on(allDispatchers, (*node).stop), disturbed(one(allHTTP), toPostgres,
+			with(pgproxy.Fault{Requests: true, Piece: 96, Wait: 8 * ms}), steps(wait(1500*ms, 2500*ms),
+				// The relays begin while transactions of the slow process are still open.
+				on(allDispatchers, (*node).begin), wait(300*ms, second))))},
 }

@@ -121,17 +121,15 @@ func (l *load) create(number uint64) (c change, ok bool) {
 	return c, ok && !c.deposit.IsZero()
 }
 
-// request asks for a deposit under a single idempotency key, with more fields, and repeats the request until an answer
-// arrives.
+// request asks for a deposit, with more fields, under a single idempotency key until an answer arrives.
 func (l *load) request(c change, more string) (a world.Answer, ok bool) {
 	body := fmt.Sprintf(`{"accountId":%q,"amount":500,%s,"rentalContract":"%s%d"%s}`, id.Account.Of(c.owner.Account),
 		l.stay, contractPrefix, c.number, more)
 	return l.insist(c, "/deposits", l.key(c.number, 0), body)
 }
 
-// move requests the change. A deposit is secured by a request that is made once, and that the audit looks up if its
-// answer was lost; other requests are repeated under their key. A deposit is captured through another process than it
-// was secured through, so that two processes make its events.
+// move requests the change. The request that secures a deposit is made once, others are repeated under their key. A
+// deposit is secured and captured through different processes, so that two processes make its events.
 func (l *load) move(c change) (ok bool) {
 	path := "/deposits/" + id.Deposit.Of(c.deposit)
 	if c.want == cancelled {
@@ -160,7 +158,7 @@ func (l *load) ask(ctx context.Context, number uint64, c world.Call) (a world.An
 	for try := uint64(0); ; try++ {
 		c.Base = l.base(number + try)
 		a = l.client.Do(context.WithoutCancel(ctx), c)
-		if !a.Unknown() || time.Now().After(end) || pause(ctx, min(first<<min(try, 5), most)) != nil {
+		if !a.Unknown() || time.Now().After(end) || world.Pause(ctx, min(first<<min(try, 5), most)) != nil {
 			return a
 		}
 	}
@@ -178,8 +176,7 @@ func (l *load) note(c change, a world.Answer) {
 	l.changes = append(l.changes, c)
 }
 
-// insist repeats a request until an answer settles its outcome. A refusal is a violation: every request of the load is
-// valid.
+// insist repeats a request until its outcome is settled. Every request of the load is valid: none may be refused.
 func (l *load) insist(c change, path, key, body string) (a world.Answer, ok bool) {
 	a = l.ask(l.ctx, c.number, world.Call{APIKey: c.owner.Key, Path: path, Key: key, Body: body})
 	switch {

@@ -1,11 +1,5 @@
-// Command faults disturbs the running service and counts lost and repeated deliveries. It runs real processes, a
-// private Postgres and Redis, misbehaving receivers, a steady load through the API, and faults drawn from a seed.
-//
-//	faults -seed 7                          a long run
-//	faults -seed 7 -events 2000 -faults 10 -hits 1 -short
-//	faults -teeth                           broken variants, each of which must be caught
-//
-// The exit code is 1 after any violation; docs/guides/faults.md lists the invariants.
+// Command faults disturbs the running service and counts lost and repeated deliveries (docs/guides/faults.md). The exit
+// code is 1 after any violation.
 package main
 
 import (
@@ -48,20 +42,18 @@ func (o options) slack() time.Duration {
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	o := options{nodes: 2, deadline: 90 * time.Second}
+	o := options{nodes: 2, rate: 200, deadline: 90 * time.Second}
 	var teeth bool
 	flag.Uint64Var(&o.seed, "seed", uint64(time.Now().UnixMilli()),
 		"decides the faults, their order and how receivers behave")
 	flag.IntVar(&o.events, "events", 200_000, "changes to be accepted, at least")
 	flag.IntVar(&o.faults, "faults", 90, "faults besides the kills at failpoints")
 	flag.IntVar(&o.hits, "hits", 20, "kills at each failpoint")
-	flag.IntVar(&o.rate, "rate", 200, "changes a second")
 	flag.StringVar(&o.only, "only", "", "inject only faults whose name matches this pattern, besides the kills")
 	flag.StringVar(&o.logs, "logs", "", "directory for the logs of the processes")
 	flag.BoolVar(&o.short, "short", false, "leave out what takes longer than a lease")
 	flag.BoolVar(&teeth, "teeth", false, "run the broken variants instead, and demand that each is caught")
-	flag.BoolVar(&o.money, "money", false,
-		"disturb payments instead: -hits kills at each failpoint around the payment provider")
+	flag.BoolVar(&o.money, "money", false, "disturb payments instead: -hits kills at each of their failpoints")
 	flag.Parse()
 	o.logf = func(format string, args ...any) { fmt.Printf(format+"\n", args...) }
 	if err := run(ctx, o, teeth, os.Stdout); err != nil {

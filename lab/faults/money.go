@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"net/http"
@@ -17,22 +18,17 @@ import (
 	"partnerdeposits/lab/stripetest"
 )
 
-// moneyRun is a run against a fake of the payment provider: tenants pay, partners cancel and capture, and processes are
-// killed around each call to the provider, whose answers are lost, late, doubled, or 500.
+// moneyRun is a run against a fake of the payment provider.
 type moneyRun struct {
 	*suite
-	next, failing atomic.Int64 // stays, and requests to the provider that went wrong
-	found         counts       // by the audit
+	next, failing atomic.Int64   // stays, and requests to the provider that went wrong
+	found         map[string]int // by the audit: payments by kind and status
 }
-
-// counts are numbers by what was counted.
-type counts map[string]int
 
 // stays are the tenants and partners at once. Each waits for answers most of the time.
 const stays = 16
 
-// openProvider starts a fake of the payment provider, if the run needs one. Its notices come late, twice and in the
-// opposite order.
+// openProvider starts a fake of the payment provider, if the run needs one.
 func (w *suite) openProvider(context.Context) error {
 	if !w.o.money {
 		return nil
@@ -67,7 +63,7 @@ func (w *suite) takeNotice(out http.ResponseWriter, r *http.Request) {
 func runMoney(ctx context.Context, o options, dir string) (r *moneyRun, err error) {
 	o.money = true
 	err = inSuite(ctx, o, dir, sound, func(w *suite) error {
-		r = &moneyRun{suite: w, found: counts{}}
+		r = &moneyRun{suite: w, found: map[string]int{}}
 		return r.run(ctx)
 	})
 	return r, err
@@ -144,10 +140,7 @@ func (r *moneyRun) wrong() bool {
 }
 
 func (r *moneyRun) print(out io.Writer) {
-	p := lines(out)
-	p("kills", "%d at %d failpoints (%s); %d requests to the provider went wrong", r.killed(), len(r.hits),
-		fewest(r.hits), r.failing.Load())
-	p("money", "%v", r.found)
-	p("took", "%v, seed %d", time.Since(r.began).Round(time.Second), r.o.seed)
+	fmt.Fprintf(out, "%d kills at %d failpoints; %d requests to the provider went wrong; %v; %v, seed %d\n", r.killed(),
+		len(r.hits), r.failing.Load(), r.found, time.Since(r.began).Round(time.Second), r.o.seed)
 	r.receipts.print(out)
 }

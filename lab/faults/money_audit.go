@@ -75,7 +75,7 @@ func (r *moneyRun) audit(ctx context.Context) error {
 }
 
 // judge compares a payment with the charges that succeeded for it.
-func (row moneyRow) judge(b stripetest.Book, found counts, violate violates) {
+func (row moneyRow) judge(b stripetest.Book, found map[string]int, violate violates) {
 	wrong := func(format string, args ...any) {
 		violate("money", "%s of %s (%s, %s %s, %d cents): "+format, append([]any{id.Payment.Of(row.Payment),
 			id.Deposit.Of(row.Deposit), row.DepositStatus, row.Kind, row.Status, row.Amount}, args...)...)

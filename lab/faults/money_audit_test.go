@@ -34,7 +34,7 @@ func TestMoneyAudit_ComparesAPaymentWithTheBooks(t *testing.T) {
 		"charged, and closed": {kept, stripetest.Book{Charges: 1, Taken: 50_000, Kept: 50_000}, "not captured"},
 	} {
 		wrong := ""
-		c.row.judge(c.book, counts{}, func(_, format string, args ...any) { wrong += fmt.Sprintf(format, args...) })
+		c.row.judge(c.book, map[string]int{}, func(_, format string, args ...any) { wrong += fmt.Sprintf(format, args...) })
 		require.Equal(t, c.want == "", wrong == "", name)
 		require.Contains(t, wrong, c.want, name)
 	}

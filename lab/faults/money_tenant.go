@@ -97,7 +97,7 @@ func (s *stay) claim(ctx context.Context) {
 	}
 	// a dispatcher that dies leaves a payment to the others a minute later, and they die, too
 	const patience = 6 * time.Minute
-	for deadline := time.Now().Add(patience); ctx.Err() == nil; _ = pause(ctx, 150*ms) {
+	for deadline := time.Now().Add(patience); ctx.Err() == nil; _ = world.Pause(ctx, 150*ms) {
 		switch state := s.read().Collection.Status; {
 		case state == "paid":
 			return
@@ -110,8 +110,7 @@ func (s *stay) claim(ctx context.Context) {
 	}
 }
 
-// submit sends the form of our checkout page that has the control, until the form is gone or leads to a page of the
-// provider. There it pays, or leaves.
+// submit sends the form with the control until it is gone or leads to a page of the provider, and there pays or leaves.
 func (s *stay) submit(ctx context.Context, control string, pays bool) {
 	const patience = 30 * time.Second
 	values := map[string]string{"firstName": "Ada", "lastName": "Lovelace", "email": "ada@faults.test", "agree": "yes",
@@ -136,7 +135,7 @@ func (s *stay) submit(ctx context.Context, control string, pays bool) {
 				return
 			}
 		}
-		if pause(ctx, 100*ms) != nil {
+		if world.Pause(ctx, 100*ms) != nil {
 			return
 		}
 	}

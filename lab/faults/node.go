@@ -22,17 +22,13 @@ type node struct {
 	endExpected atomic.Bool // this program has caused the end of the process
 }
 
-// firstHTTP is the process whose ids are those of a clock that is ahead.
-const firstHTTP = "http 1"
-
 // start runs the process, and does not wait until it is ready.
 func (n *node) start() error {
 	if err := n.Begin(); err != nil {
 		return err
 	}
 	p := n.expectEnd(false)
-	if n.Name == firstHTTP {
-		// More than the time for which a deposit is covered: the ids of its events are in another order than its changes.
+	if n.Name == "http 1" { // ahead by more than a deposit is covered: ids are in another order than changes
 		p.Tell("skew 3000")
 	}
 	go n.watch(p)
@@ -84,8 +80,7 @@ func (n *node) restart(ctx context.Context) error {
 	return n.begin(ctx)
 }
 
-// dieAt makes the process kill itself at the count-th hit of a failpoint, and tells whether that happened within
-// patience.
+// dieAt makes the process kill itself at the count-th hit of a failpoint; reached tells whether it did within patience.
 func (n *node) dieAt(ctx context.Context, point string, count int, patience time.Duration) (reached bool, err error) {
 	p := n.expectEnd(true)
 	defer func() {

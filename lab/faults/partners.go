@@ -15,8 +15,7 @@ import (
 	"partnerdeposits/lab/world"
 )
 
-// shares of the partners in the load, in percent. Their endpoints behave differently, so that every fault meets each
-// behaviour.
+// shares of the partners in the load, in percent. Every fault meets each behaviour of their endpoints.
 var shares = []struct {
 	name      string
 	share     int
@@ -51,17 +50,9 @@ func (w *suite) subscribe(ctx context.Context, e *endpoint) (err error) {
 	key := secret.FromRandom(webhook.SecretPrefix, system.Entropy{}.Bytes(secret.Bytes)).Reveal()
 	e.keys.Rotate()
 	e.keys.Learn(key, time.Time{})
-	e.id, _, err = w.Subscribe(ctx, *e.owner, w.receivers.url+"/e/"+strconv.Itoa(e.index), e.events, key)
+	e.id, err = w.Subscribe(ctx, *e.owner, w.receivers.url+"/e/"+strconv.Itoa(e.index), e.events, key)
 	e.created = time.Now()
 	return err
-}
-
-// healthy lists the subscriptions whose endpoints cause no long waits.
-func (w *suite) healthy() (ids []id.ID) {
-	for _, e := range w.receivers.of("steady") {
-		ids = append(ids, e.id)
-	}
-	return ids
 }
 
 // call repeats a request until the API answers.

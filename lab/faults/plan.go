@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"time"
+
+	"partnerdeposits/lab/pgproxy"
 )
 
 // plan draws the rounds of a run from the seed: kills at every failpoint, grouped into storms, and the other faults
@@ -54,8 +56,7 @@ func (w *suite) violateMissing(left []point) {
 	}
 }
 
-// stormsOf groups failpoints into storms of kills, by the condition under which processes reach them. In each storm the
-// other processes keep running.
+// stormsOf groups failpoints into storms of kills, by the condition under which processes reach them.
 func stormsOf(list []point, dice *rand.Rand) (rounds []fault) {
 	for way, name := range []string{underLoad: "storm of kills", redisAway: "storm of kills without Redis",
 		redisLost: "storm of kills with losses of Redis"} {
@@ -64,7 +65,7 @@ func stormsOf(list []point, dice *rand.Rand) (rounds []fault) {
 		for part := range slices.Chunk(fits, stormSize) {
 			storm := act(func(ctx context.Context, w *suite, dice *rand.Rand) error { return w.storm(ctx, part, dice) })
 			if way == redisAway {
-				storm = disturbed(allDispatchers, toRedis, nil, storm)
+				storm = disturbed(allDispatchers, toRedis, (*pgproxy.Link).Cut, storm)
 			}
 			rounds = append(rounds,
 				fault{name: fmt.Sprintf("%s at %d points", name, len(part)), storm: len(part), do: storm})
@@ -95,7 +96,6 @@ const (
 // play runs a round: the faults, the restart of every process, the recovery.
 func (w *suite) play(ctx context.Context, number int, r fault) (result, error) {
 	dice := rand.New(rand.NewPCG(w.o.seed, uint64(number))) //nolint:gosec // repeatable on purpose
-	_, before := w.receipts.progress()
 	began := time.Now()
 	out := result{fault: r}
 	if err := errors.Join(r.do(ctx, w, dice), w.awaitNodes(ctx)); err != nil {
@@ -106,17 +106,14 @@ func (w *suite) play(ctx context.Context, number int, r fault) (result, error) {
 	if r.kills || r.flushes {
 		since = began // the disturbance was momentary: the rest is recovery
 	}
-	var err error
-	out.recovery, err = w.recover(ctx, since)
+	late, err := w.recover(ctx, since)
 	if err == nil {
 		err = w.awaitFed(ctx)
-		out.fed = w.fed()
 	}
-	_, extra := w.receipts.progress()
-	out.extra = extra - before
-	if late := out.recovery.all; !w.o.relaxed && (r.kills && late > afterKill || r.flushes && late > afterFlush) {
+	if !w.o.relaxed && (r.kills && late > afterKill || r.flushes && late > afterFlush) {
 		w.receipts.violate("recovery", "%s: %v, promised are %v after a kill and %v after a loss of Redis", r.name, late,
 			afterKill, afterFlush)
 	}
+	out.recovery = late
 	return out, err
 }

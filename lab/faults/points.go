@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"partnerdeposits/lab/world"
 )
 
 // point is a failpoint and the condition under which processes reach the failpoint.
@@ -62,8 +64,7 @@ func (p point) label() string {
 	return "dispatcher: " + p.name
 }
 
-// storm kills processes at failpoints, under load. Each node works through a list of its own, all nodes at the same
-// time.
+// storm kills processes at failpoints, under load. Each node works through a list of its own, beside the others.
 func (w *suite) storm(ctx context.Context, list []point, dice *rand.Rand) error {
 	lists := map[*node][]point{}
 	for i, p := range list {
@@ -106,7 +107,7 @@ func (w *suite) killAt(ctx context.Context, n *node, p point, dice *rand.Rand) e
 		losing, stop := context.WithCancel(ctx)
 		defer stop()
 		go func() {
-			for pause(losing, 2*time.Second) == nil {
+			for world.Pause(losing, 2*time.Second) == nil {
 				_ = w.redis.FlushAll(losing).Err() // the failpoint is missed then
 			}
 		}()

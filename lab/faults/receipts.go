@@ -29,18 +29,15 @@ type receipts struct {
 	sum     [sha256.Size]byte
 	taken   []time.Time // arrival times of the copies answered with a 2xx
 	refused int         // copies answered otherwise, or not at all
-	open    int         // copies without a response yet
-	varies  bool        // bodies of copies differed
+	copies  int
+	varies  bool // bodies of copies differed
 }
 
 // receiptLog is the log of all receivers. It is the partners' evidence and uses nothing from the service's database.
 type receiptLog struct {
 	mu         sync.Mutex
 	deliveries map[key]*receipts
-	copies     int
-	extra      int       // 2xx beyond the first of a delivery
-	lastTaken  time.Time // time of the last first 2xx
-
+	lastTaken  time.Time // time of the last first 2xx of a delivery
 	violations map[string][]string
 }
 
@@ -59,10 +56,8 @@ func (l *receiptLog) arrive(k key, body []byte) (before int) {
 		l.deliveries[k] = a
 	}
 	a.varies = a.varies || a.sum != sum
-	before = len(a.taken) + a.refused + a.open
-	a.open++
-	l.copies++
-	return before
+	a.copies++
+	return a.copies - 1
 }
 
 // answer records that a copy that arrived at the time at was answered with a 2xx, or otherwise, or not at all.
@@ -70,14 +65,11 @@ func (l *receiptLog) answer(k key, at time.Time, taken bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	a := l.deliveries[k]
-	a.open--
 	if !taken {
 		a.refused++
 		return
 	}
-	if a.taken = append(a.taken, at); len(a.taken) > 1 {
-		l.extra++
-	} else {
+	if a.taken = append(a.taken, at); len(a.taken) == 1 {
 		l.lastTaken = time.Now()
 	}
 }
@@ -93,17 +85,15 @@ func (l *receiptLog) snapshot() map[key]receipts {
 	return out
 }
 
-// progress tells when the last first 2xx of a delivery was given, and counts the 2xx beyond the first of each.
-func (l *receiptLog) progress() (lastTaken time.Time, extra int) {
+func (l *receiptLog) lastArrival() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.lastTaken, l.extra
+	return l.lastTaken
 }
 
 // violates records a violation of an invariant.
 type violates func(kind, format string, args ...any)
 
-// violate records a violation of an invariant.
 func (l *receiptLog) violate(kind, format string, args ...any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

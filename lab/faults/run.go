@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"partnerdeposits/lab/procs"
+	"partnerdeposits/lab/world"
 )
 
 var errViolated = errors.New("something does not hold that must")
@@ -26,7 +27,7 @@ func run(ctx context.Context, o options, teeth bool, out io.Writer) error {
 	case err != nil:
 		return err
 	case teeth:
-		return errors.Join(runVariants(ctx, o, dir), runFeedVariants(ctx, o, dir))
+		return errors.Join(runVariants(ctx, o, dir), tryAll(ctx, o, dir, feedVariants, 1, tryFeed))
 	}
 	var r interface {
 		print(io.Writer)
@@ -96,10 +97,15 @@ func (w *suite) settle(ctx context.Context) (tally, error) {
 		return tally{}, err
 	}
 	cut := time.Now()
-	if err := pause(ctx, time.Second); err != nil { // commits in progress at the cut end within this second
+	ended := func() (bool, error) {
+		n, err := w.open(ctx, time.Now(), nil)
+		return n == 0, err
+	}
+	if err := world.Pause(ctx, time.Second); err != nil { // commits in progress at the cut end within this second
 		return tally{}, err
 	}
-	if err := errors.Join(w.finish(ctx), w.awaitFed(ctx)); err != nil {
+	_, err := w.until(ctx, time.Now(), ended)
+	if err = errors.Join(err, w.awaitFed(ctx)); err != nil {
 		return tally{}, err
 	}
 	w.unfollow()

@@ -120,7 +120,11 @@ func (w *suite) addNode(command string, index int) (err error) {
 	if n.Node, err = world.NewNode(name, filepath.Join(w.dir, command), w.environment()...); err != nil {
 		return err
 	}
-	n.pg = pgproxy.NewLink(w, w.variant.postgres(w, n, world.Host(w.services.PostgresURL)))
+	upstream := world.Host(w.services.PostgresURL)
+	if !n.http && w.variant.rules != nil {
+		upstream = pgproxy.Serve(w, upstream, w.variant.rewrite)
+	}
+	n.pg = pgproxy.NewLink(w, upstream)
 	n.redis = pgproxy.NewLink(w, world.Host(w.services.RedisURL))
 	n.Env = append(n.Env, "DATABASE_URL="+world.At(w.services.PostgresURL, service, n.pg.Address, service),
 		"REDIS_URL=redis://"+n.redis.Address+"/0")

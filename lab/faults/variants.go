@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -10,22 +9,19 @@ import (
 
 	"github.com/jackc/pgx/v5/pgproto3"
 	"golang.org/x/sync/errgroup"
-
-	"partnerdeposits/lab/hostiletest"
-	"partnerdeposits/lab/pgproxy"
 )
 
 // variant is the service, or the service with a mistake: other statements reach Postgres than those of its code.
 type variant struct {
-	name  string      // "": no mistake
-	rules []rewriting // of the statements of dispatchers
+	name  string
+	rules []rewriting // of the statements of dispatchers; nil: no mistake
 }
 
 // rewriting replaces a part of the statements that contain in.
 type rewriting struct{ in, old, replacement string }
 
 // sound meets the same faults as the variants and must not lose anything.
-var sound = variant{}
+var sound = variant{name: "the service"}
 
 // variants lose deliveries.
 var variants = []variant{
@@ -58,23 +54,6 @@ var feedVariants = []variant{
 	}},
 }
 
-func (v variant) String() string {
-	if v.isSound() {
-		return "the service"
-	}
-	return v.name
-}
-
-func (v variant) isSound() bool { return v.name == "" }
-
-// postgres is the address at which a process finds Postgres.
-func (v variant) postgres(t hostiletest.TB, n *node, upstream string) string {
-	if n.http || v.isSound() {
-		return upstream
-	}
-	return pgproxy.Serve(t, upstream, v.rewrite)
-}
-
 // rewrite changes a message by the rules that fit its statement.
 func (v variant) rewrite(message pgproto3.FrontendMessage) {
 	parse, ok := message.(*pgproto3.Parse)
@@ -88,52 +67,45 @@ func (v variant) rewrite(message pgproto3.FrontendMessage) {
 	}
 }
 
-// trial disturbs the suite of a variant, and gives the number of mistakes that it found, and a line about them.
-type trial func(ctx context.Context, w *suite) (caught int, line string, err error)
-
-// tryAll tries the service and its variants, some at a time. It demands that each variant is caught, and that the
-// service violates nothing.
-func tryAll(ctx context.Context, o options, dir string, broken []variant, atOnce int, try trial) error {
+// tryAll demands that each variant is caught, and that the service violates nothing. try counts the mistakes it found.
+func tryAll(ctx context.Context, o options, dir string, broken []variant, atOnce int,
+	try func(ctx context.Context, w *suite) (caught int, err error)) error {
 	say := o.logf
 	o.logf = func(string, ...any) {}
 	var group errgroup.Group
 	group.SetLimit(atOnce)
-	all := append([]variant{sound}, broken...)
-	errs := make([]error, len(all))
-	for i, v := range all {
+	for _, v := range append([]variant{sound}, broken...) {
 		group.Go(func() error {
-			errs[i] = inSuite(ctx, o, dir, v, func(w *suite) error {
-				caught, line, err := try(ctx, w)
-				say("%-24s %s", v, line)
+			return inSuite(ctx, o, dir, v, func(w *suite) error {
+				caught, err := try(ctx, w)
+				say("%-24s %5d accepted, wrong: %.200v", v.name, w.load.accepted.Load(), w.receipts)
 				switch {
 				case err != nil:
-					return fmt.Errorf("%s: %w", v, err)
-				case v.isSound():
+					return fmt.Errorf("%s: %w", v.name, err)
+				case v.rules == nil:
 					return w.violated()
 				case caught == 0:
-					return fmt.Errorf("%s was not caught: %s", v, line)
+					return fmt.Errorf("%s was not caught", v.name)
 				}
 				return nil
 			})
-			return nil
 		})
 	}
-	_ = group.Wait() // errs tell
-	return errors.Join(errs...)
+	return group.Wait()
 }
 
 // runVariants runs every variant through a few faults, all at the same time. dir has the commands.
 func runVariants(ctx context.Context, o options, dir string) error {
 	o.nodes = 1
 	o.deadline = lease + 10*time.Second*o.slack()
-	return tryAll(ctx, o, dir, variants, len(variants)+1, func(ctx context.Context, w *suite) (int, string, error) {
+	return tryAll(ctx, o, dir, variants, len(variants)+1, func(ctx context.Context, w *suite) (int, error) {
 		w.load.start(o.rate)
 		dice := rand.New(rand.NewPCG(o.seed, 0)) //nolint:gosec // repeatable on purpose
 		if err := fewFaults(ctx, w, dice); err != nil {
-			return 0, "", err
+			return 0, err
 		}
 		found, err := w.settle(ctx)
-		return found.lost, fmt.Sprintf("%5d accepted, %4d lost", found.accepted, found.lost), err
+		return found.lost, err
 	})
 }
 
@@ -151,15 +123,10 @@ var fewFaults = steps(
 	func(ctx context.Context, w *suite, _ *rand.Rand) error { return w.awaitNodes(ctx) },
 )
 
-// runFeedVariants runs every variant of the feed through the faults of relays, one after another. dir has the commands.
-func runFeedVariants(ctx context.Context, o options, dir string) error {
-	return tryAll(ctx, o, dir, feedVariants, 1, tryFeed)
-}
-
 // tryFeed disturbs the feeds of a variant until it is caught, and those of the service a few times.
-func tryFeed(ctx context.Context, w *suite) (caught int, line string, err error) {
+func tryFeed(ctx context.Context, w *suite) (caught int, err error) {
 	most := 12
-	if w.variant.isSound() {
+	if w.variant.rules == nil {
 		most = 2
 	} else {
 		w.o.deadline = 5 * time.Second * w.o.slack() // a follower that a mistake has stopped stays where it is
@@ -177,16 +144,15 @@ func tryFeed(ctx context.Context, w *suite) (caught int, line string, err error)
 				continue
 			}
 			if err := kind.do(ctx, w, dice); err != nil {
-				return 0, "", err
+				return 0, err
 			}
 		}
 		if err := w.awaitFed(ctx); err != nil {
-			return 0, "", err
+			return 0, err
 		}
 	}
-	line = fmt.Sprintf("%5d accepted, %5d followed, wrong: %.200v", w.load.accepted.Load(), w.fed(), w.receipts)
-	if w.variant.isSound() {
+	if w.variant.rules == nil {
 		_, err = w.settle(ctx)
 	}
-	return w.receipts.feedErrors(), line, err
+	return w.receipts.feedErrors(), err
 }

@@ -5,7 +5,6 @@ package formbrowser
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -19,9 +18,6 @@ import (
 
 	"golang.org/x/net/html"
 )
-
-// ErrNoForm: the page has no form with the wanted control.
-var ErrNoForm = errors.New("formbrowser: no such form")
 
 // Browser is a person's browser.
 type Browser struct{ client *http.Client }
@@ -88,7 +84,7 @@ func (b *Browser) Get(ctx context.Context, address string) (Page, error) {
 func (b *Browser) Submit(ctx context.Context, p Page, control string, values map[string]string) (Page, error) {
 	form, found := p.Form(control)
 	if !found {
-		return Page{}, fmt.Errorf("%w with %s at %s, which answered %d", ErrNoForm, control, p.URL.Path, p.Status)
+		return Page{}, fmt.Errorf("no form with %s at %s, which answered %d", control, p.URL.Path, p.Status)
 	}
 	fields := maps.Clone(form.Fields)
 	for name, value := range values {

@@ -7,7 +7,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
-	"encoding/pem"
 	"math/big"
 	"net"
 	"net/http"
@@ -67,11 +66,6 @@ func (a *Authority) Trust() *tls.Config {
 	pool := x509.NewCertPool()
 	pool.AddCert(a.own.Leaf)
 	return &tls.Config{RootCAs: pool}
-}
-
-// PEM is the authority's certificate, for a process that shall trust the authority.
-func (a *Authority) PEM() []byte {
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.own.Leaf.Raw})
 }
 
 // ServeHTTP runs a decent server over TLS, with HTTP/2.

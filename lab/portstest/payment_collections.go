@@ -32,7 +32,7 @@ var collections = map[string]func(*testing.T, Payments){
 	},
 	"Collect_WithoutACard_Fails": func(t *testing.T, p Payments) {
 		got := must(t, p.Provider.Collect, paymentports.CollectRequest{
-			PaymentID: newPaymentID(), FeePaymentID: newPaymentID(), DepositID: newPaymentID(), Amount: debt,
+			PaymentID: NewID(), FeePaymentID: NewID(), DepositID: NewID(), Amount: debt,
 			Description: "D-7K3M-9Q2X", Attempt: 1,
 		})
 		requireRefused(t, got, paymentports.RefusedForTenant)
@@ -156,12 +156,12 @@ var collections = map[string]func(*testing.T, Payments){
 // owing makes a fee that the card has paid, and a request to collect.
 func owing(t *testing.T, p Payments, card string) paymentports.CollectRequest {
 	t.Helper()
-	feeID := newPaymentID()
+	feeID := NewID()
 	must(t, p.Provider.Open, request(feeID))
 	p.Pay(t, feeID, card)
 	requireStatus(t, p, feeID, paymentports.ProviderSucceeded)
 	return paymentports.CollectRequest{
-		PaymentID: newPaymentID(), FeePaymentID: feeID, DepositID: depositOf(feeID), Amount: debt, Description: "D-7K3M-9Q2X",
+		PaymentID: NewID(), FeePaymentID: feeID, DepositID: depositOf(feeID), Amount: debt, Description: "D-7K3M-9Q2X",
 		Attempt: 1,
 	}
 }
@@ -203,9 +203,9 @@ var refunds = map[string]func(*testing.T, Payments){
 		require.Equal(t, paymentports.RefundSucceeded, must(t, p.Provider.Refund, refundOf(paid, 750)).Status)
 	},
 	"Refund_OfAPaymentThatIsNotPaid_IsRefused": func(t *testing.T, p Payments) {
-		open := newPaymentID()
+		open := NewID()
 		must(t, p.Provider.Open, request(open))
-		for _, paymentID := range []id.ID{open, newPaymentID()} {
+		for _, paymentID := range []id.ID{open, NewID()} {
 			got := must(t, p.Provider.Refund, refundOf(paymentID, fee))
 			require.Equal(t, paymentports.RefundFailed, got.Status)
 			require.Equal(t, "charge_not_paid", got.Failure)
@@ -223,6 +223,6 @@ var refunds = map[string]func(*testing.T, Payments){
 }
 
 func refundOf(paymentID id.ID, amount money.Cents) paymentports.RefundRequest {
-	return paymentports.RefundRequest{RefundID: newPaymentID(), PaymentID: paymentID, DepositID: depositOf(paymentID),
+	return paymentports.RefundRequest{RefundID: NewID(), PaymentID: paymentID, DepositID: depositOf(paymentID),
 		Amount: amount}
 }

@@ -8,7 +8,6 @@ package portstest
 
 import (
 	"context"
-	"crypto/rand"
 	"maps"
 	"sync"
 	"testing"
@@ -64,11 +63,6 @@ func PaymentProvider(t *testing.T, setup func(t *testing.T) Payments) {
 // NewID gives a UUID v7.
 func NewID() id.ID { return id.ID(uuid.Must(uuid.NewV7())) }
 
-func newPaymentID() (out id.ID) {
-	_, _ = rand.Read(out[:]) // crypto/rand never fails
-	return out
-}
-
 func request(paymentID id.ID) paymentports.HostedPayment {
 	return paymentports.HostedPayment{
 		PaymentID: paymentID, DepositID: depositOf(paymentID), Kind: deposit.FeePayment, Amount: fee,
@@ -118,7 +112,7 @@ func requireStatus(t *testing.T, p Payments, paymentID id.ID,
 // pages are the cases of paymentports.PaymentProvider about the pages of tenants.
 var pages = map[string]func(*testing.T, Payments){
 	"Open_GivesAPageThatIsOpen_AgainTheSame": func(t *testing.T, p Payments) {
-		paymentID := newPaymentID()
+		paymentID := NewID()
 		requireStatus(t, p, paymentID, paymentports.ProviderUnknown)
 		page := must(t, p.Provider.Open, request(paymentID))
 		require.NotEmpty(t, page.Ref)
@@ -126,13 +120,13 @@ var pages = map[string]func(*testing.T, Payments){
 		require.NotEqual(t, returnURL, page.URL)
 		require.Equal(t, page.Ref, requireStatus(t, p, paymentID, paymentports.ProviderOpen).Ref)
 		require.Equal(t, page, must(t, p.Provider.Open, request(paymentID)))
-		require.NotEqual(t, page, must(t, p.Provider.Open, request(newPaymentID())))
+		require.NotEqual(t, page, must(t, p.Provider.Open, request(NewID())))
 	},
 	"Open_ManyAtOnce_MakesOnePage": func(t *testing.T, p Payments) {
-		mustAgree(t, 10, p.Provider.Open, request(newPaymentID()))
+		mustAgree(t, 10, p.Provider.Open, request(NewID()))
 	},
 	"Open_OfAPaymentThatIsOver_LeadsBack": func(t *testing.T, p Payments) {
-		paid, refused := newPaymentID(), newPaymentID()
+		paid, refused := NewID(), NewID()
 		page := must(t, p.Provider.Open, request(refused))
 		must(t, p.Provider.Open, request(paid))
 		p.Pay(t, paid, GoodCard)
@@ -145,7 +139,7 @@ var pages = map[string]func(*testing.T, Payments){
 		}
 	},
 	"Lookup_TellsWhatTheTenantDid": func(t *testing.T, p Payments) {
-		paid, refused := newPaymentID(), newPaymentID()
+		paid, refused := NewID(), NewID()
 		must(t, p.Provider.Open, request(paid))
 		must(t, p.Provider.Open, request(refused))
 		p.Pay(t, paid, GoodCard)
@@ -160,7 +154,7 @@ var pages = map[string]func(*testing.T, Payments){
 		}
 	},
 	"Close_OfAnOpenPage_EndsIt_AndAgainChangesNothing": func(t *testing.T, p Payments) {
-		paymentID := newPaymentID()
+		paymentID := NewID()
 		must(t, p.Provider.Open, request(paymentID))
 		closed := must(t, p.Provider.Close, paymentID)
 		require.Equal(t, paymentports.ProviderClosed, closed.Status)
@@ -169,7 +163,7 @@ var pages = map[string]func(*testing.T, Payments){
 		require.Equal(t, closed, must(t, p.Provider.Close, paymentID))
 	},
 	"Close_AfterThePayment_LeavesItSucceeded": func(t *testing.T, p Payments) {
-		paymentID := newPaymentID()
+		paymentID := NewID()
 		must(t, p.Provider.Open, request(paymentID))
 		p.Pay(t, paymentID, GoodCard)
 		require.Equal(t, paymentports.ProviderSucceeded, must(t, p.Provider.Close, paymentID).Status)
@@ -177,7 +171,7 @@ var pages = map[string]func(*testing.T, Payments){
 	},
 	"Close_OfAnUnknownPayment_RulesItOut": func(t *testing.T, p Payments) {
 		// A delayed request to open a page may arrive after the payment was closed.
-		paymentID := newPaymentID()
+		paymentID := NewID()
 		status := must(t, p.Provider.Close, paymentID).Status
 		require.Contains(t, []paymentports.ProviderStatus{paymentports.ProviderClosed, paymentports.ProviderUnknown}, status)
 		require.Equal(t, returnURL, must(t, p.Provider.Open, request(paymentID)).URL)
@@ -186,7 +180,7 @@ var pages = map[string]func(*testing.T, Payments){
 	},
 	"Close_RacingThePayment_HasOneOutcome": func(t *testing.T, p Payments) {
 		for range 10 {
-			paymentID := newPaymentID()
+			paymentID := NewID()
 			must(t, p.Provider.Open, request(paymentID))
 			var wg sync.WaitGroup
 			var closed paymentports.ProviderPayment

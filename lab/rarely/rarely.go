@@ -11,11 +11,8 @@
 package rarely
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -47,8 +44,6 @@ var (
 	// Deployments are the files from which others start the processes.
 	Deployments = Group{"deployments", []string{"deployments/compose.yaml", "deployments/systemd", "process/config"},
 		[]string{"docker-compose", "systemd-analyze"}}
-
-	groups = []Group{Libraries, Documents, Monitoring, Deployments}
 )
 
 // Has reports whether a test of the group has to run. What the test needs is installed then.
@@ -59,7 +54,7 @@ func Has(t *testing.T, g Group) bool {
 		t.Logf("nothing has changed that this test tests (CI=true runs it; group %s)", g.Name)
 		return false
 	}
-	install, _ := installed.LoadOrStore(g.Name, sync.OnceValue(g.install))
+	install, _ := installed.LoadOrStore(g.Name, sync.OnceValue(func() error { return procs.EnsureDebian(g.Needs...) }))
 	if err := install.(func() error)(); err != nil {
 		t.Fatal(err)
 	}
@@ -67,27 +62,6 @@ func Has(t *testing.T, g Group) bool {
 }
 
 var installed sync.Map // by group: func() error
-
-func (g Group) install() error {
-	//nolint:gosec,noctx // names of the list above; it ends by itself
-	said, err := exec.Command(filepath.Join(docstest.Root(), "scripts/ensure-debian.sh"), g.Needs...).CombinedOutput()
-	if err != nil {
-		err = fmt.Errorf("rarely: %w: %s", err, said)
-	}
-	return err
-}
-
-// Needs lists what scripts/ensure-debian.sh has to install for the groups whose tests have to run; root is that of the
-// repository.
-func Needs(root string) (needs []string) {
-	for _, g := range groups {
-		if g.due(root) {
-			needs = append(needs, g.Needs...)
-		}
-	}
-	slices.Sort(needs)
-	return slices.Compact(needs)
-}
 
 // due reports whether the tests of the group have to run. A checkout that follows no branch is compared with its last
 // commit. Without a repository of git, nothing differs.

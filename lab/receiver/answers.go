@@ -4,7 +4,7 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"strconv"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,9 +14,12 @@ import (
 // Answer answers a webhook and tells whether the answer was a 2xx.
 type Answer func(w http.ResponseWriter, r *http.Request) (taken bool)
 
-// Status answers with a status and an empty body.
-func Status(code int) Answer {
+// Status answers with a status, headers (names and values in turn), and an empty body.
+func Status(code int, headers ...string) Answer {
 	return func(w http.ResponseWriter, _ *http.Request) bool {
+		for pair := range slices.Chunk(headers, 2) {
+			w.Header().Set(pair[0], pair[1])
+		}
 		w.WriteHeader(code)
 		return http.NewResponseController(w).Flush() == nil && code/100 == 2 //nolint:mnd // the class of a status
 	}
@@ -29,22 +32,6 @@ var Take = Status(http.StatusOK)
 func Refuse(why string) Answer {
 	return func(w http.ResponseWriter, _ *http.Request) bool {
 		http.Error(w, why, http.StatusBadRequest)
-		return false
-	}
-}
-
-// Later answers 503 and asks for patience.
-func Later(seconds int) Answer {
-	return func(w http.ResponseWriter, r *http.Request) bool {
-		w.Header().Set("Retry-After", strconv.Itoa(seconds))
-		return Status(http.StatusServiceUnavailable)(w, r)
-	}
-}
-
-// Redirect sends the sender to another path.
-func Redirect(path string) Answer {
-	return func(w http.ResponseWriter, r *http.Request) bool {
-		http.Redirect(w, r, path, http.StatusFound)
 		return false
 	}
 }

@@ -147,17 +147,14 @@ func (r *Receiver) amount(ctx context.Context, b payload) string {
 	if b.Event != "deposit.captured" {
 		return amount
 	}
-	lookup := r.lookup.Load()
-	if lookup == nil || *lookup == nil {
-		return "a part or all of " + amount
+	if lookup := r.lookup.Load(); lookup != nil {
+		ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
+		defer cancel()
+		if captured, err := (*lookup)(ctx, b.Data.ID); err == nil {
+			return euros(captured) + " of " + amount
+		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
-	defer cancel()
-	captured, err := (*lookup)(ctx, b.Data.ID)
-	if err != nil { // the webhook is verified and counts; the amount is for the reader only
-		return "a part or all of " + amount
-	}
-	return euros(captured) + " of " + amount
+	return "a part or all of " + amount
 }
 
 func euros(cents int64) string { return fmt.Sprintf("%d.%02d EUR", cents/100, cents%100) }

@@ -30,8 +30,6 @@ const (
 	startLimit   = 3 * time.Minute // allows for an installation of the server
 	leaseLimit   = 2 * time.Minute // bounds the wait for another test's database
 	cleanupLimit = 30 * time.Second
-	// databases of a server that this process starts: more than a test binary runs in parallel.
-	databases = 512
 )
 
 // Main runs the tests, stops the shared server and exits. TestMain calls Main.
@@ -67,13 +65,9 @@ func URL(t testing.TB) string {
 // the test.
 func Server(t testing.TB) *backing.Server {
 	t.Helper()
-	return private(t, backing.Options{})
-}
-
-func private(t testing.TB, o backing.Options) *backing.Server {
-	t.Helper()
-	o.Private, o.Logf = true, t.Logf
-	return backing.Lend(t, func(ctx context.Context) (*backing.Server, error) { return backing.StartRedis(ctx, o) })
+	return backing.Lend(t, func(ctx context.Context) (*backing.Server, error) {
+		return backing.StartRedis(ctx, backing.Options{Private: true, Logf: t.Logf})
+	})
 }
 
 // ServerClient returns a client of a private server, closed when the test ends.
@@ -95,7 +89,7 @@ func newClient(t testing.TB, redisURL string) *redis.Client {
 var shared = sync.OnceValues(func() (*pool, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), startLimit) // not that of the test that comes first
 	defer cancel()
-	server, err := backing.StartRedis(ctx, backing.Options{RedisDatabases: databases})
+	server, err := backing.StartRedis(ctx, backing.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -112,14 +106,11 @@ var shared = sync.OnceValues(func() (*pool, error) {
 	return p, nil
 })
 
-// nodeTimeout is short enough for a test to wait for a failover, and longer than a busy machine suspends a process.
-const nodeTimeout = 1500 * time.Millisecond
-
 // Cluster returns a Redis Cluster with this number of masters and, for each, of replicas. The cluster ends with the
 // test.
 func Cluster(t testing.TB, masters, replicas int) *backing.RedisCluster {
 	t.Helper()
 	return backing.Lend(t, func(ctx context.Context) (*backing.RedisCluster, error) {
-		return backing.StartRedisCluster(ctx, backing.Options{Logf: t.Logf}, masters, replicas, nodeTimeout)
+		return backing.StartRedisCluster(ctx, backing.Options{Logf: t.Logf}, masters, replicas)
 	})
 }

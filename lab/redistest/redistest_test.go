@@ -7,8 +7,6 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
-
-	"partnerdeposits/lab/backing"
 )
 
 func TestMain(m *testing.M) { Main(m) }
@@ -59,6 +57,7 @@ func TestTake_TwoProcessesOnOneServer_NeverShareADatabase(t *testing.T) {
 	second, err := newPool(t.Context(), first.base.String())
 	require.NoError(t, err)
 	defer second.close()
+	second.last = first.last
 	seen := map[int]bool{}
 	for i := range 15 {
 		p := first
@@ -87,12 +86,12 @@ func TestTake_AfterAKilledRun_IsEmptyAllTheSame(t *testing.T) {
 	require.Greater(t, p.leases.TTL(t.Context(), lease(1)).Val(), 10*time.Minute, "a killed run's lease ends by itself")
 }
 
-// givenPool is a pool on a server with a certain number of databases.
+// givenPool is a pool that uses a certain number of databases, with that of the leases.
 func givenPool(t testing.TB, count int) *pool {
 	t.Helper()
-	server := private(t, backing.Options{RedisDatabases: count})
-	p, err := newPool(t.Context(), server.URL())
+	p, err := newPool(t.Context(), Server(t).URL())
 	require.NoError(t, err)
+	p.last = count - 1
 	t.Cleanup(p.close)
 	return p
 }

@@ -8,17 +8,16 @@ type apiError struct {
 	Kind    string         `json:"type"`
 	Code    string         `json:"code,omitempty"`
 	Decline string         `json:"decline_code,omitempty"`
-	Advice  string         `json:"advice_code,omitempty"`
 	Param   string         `json:"param,omitempty"`
 	Message string         `json:"message"`
 	Charge  string         `json:"charge,omitempty"`
 	Intent  map[string]any `json:"payment_intent,omitempty"`
-	Method  map[string]any `json:"payment_method,omitempty"`
 }
 
 func invalid(param, message string) *apiError {
-	return &apiError{status: http.StatusBadRequest, Kind: "invalid_request_error", Code: "parameter_invalid", Param: param,
-		Message: message}
+	err := wrongState("parameter_invalid", message)
+	err.Param = param
+	return err
 }
 
 // leastCharge is in cents of a euro (docs.stripe.com/currencies#minimum-and-maximum-charge-amounts).

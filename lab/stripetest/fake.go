@@ -10,8 +10,8 @@
 //	                                  └──cancel──> canceled
 //
 // After every step the fake checks two rules of the adapter: a payment has at most one payable object, and at most one
-// charge that succeeded. Violations and GET /control/violations list the steps that broke them. Card data is dropped
-// once the card's behaviour is known.
+// charge that succeeded. Violations lists the steps that broke them. Card data is dropped once the card's behaviour is
+// known.
 package stripetest
 
 import (
@@ -27,10 +27,10 @@ import (
 // Metadata keys of the adapter, by which the fake knows the payment of an object.
 const (
 	PaymentKey = "payment_id"
-	DepositKey = "deposit_id"
+	depositKey = "deposit_id"
 )
 
-// Key and secret that the fake of `make run` is used with. The fake takes every secret key that is not empty.
+// Key and secret that the fake of `make run` is used with. The fake takes every secret key.
 const (
 	SecretKey     = "sk_test_fake"
 	WebhookSecret = "whsec_fake"
@@ -41,11 +41,9 @@ const maxRequests = 50_000
 
 // Options of a fake. The zero value serves tests.
 type Options struct {
-	// URL is the fake's own origin, which the addresses of hosted pages begin with. Start sets it.
-	URL string
 	// Now is the clock that Advance moves ahead; nil: the system's.
 	Now func() time.Time
-	// Webhooks is where events go; "": nowhere, and tests call Send.
+	// Webhooks is where events go; "": nowhere.
 	Webhooks string
 	// Secret signs webhooks; "": WebhookSecret.
 	Secret string
@@ -54,7 +52,7 @@ type Options struct {
 // Fake is a fake of Stripe. All methods may be called from any goroutine.
 type Fake struct {
 	options Options
-	client  *http.Client
+	client  *http.Client // follows no redirection
 	closing chan struct{}
 	closed  sync.Once
 	sending sync.WaitGroup
@@ -62,6 +60,7 @@ type Fake struct {
 	late    atomic.Int64
 
 	mu       sync.Mutex
+	url      string // the fake's own origin, which the addresses of hosted pages begin with
 	ahead    time.Duration
 	serial   int
 	keys     map[string]*stored
@@ -109,10 +108,11 @@ func New(o Options) *Fake {
 	}
 	// The end of any httptest.Server breaks connections of the default transport that a request is about to use.
 	own := &http.Transport{DisableKeepAlives: true}
+	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	f := &Fake{
-		options: o, client: &http.Client{Timeout: 10 * time.Second, Transport: own}, closing: make(chan struct{}),
-		wake: make(chan struct{}, 1), keys: map[string]*stored{}, outcomes: map[string][]Outcome{},
-		payments: map[string]*payment{},
+		options: o, client: &http.Client{Timeout: 10 * time.Second, Transport: own, CheckRedirect: stay},
+		closing: make(chan struct{}), wake: make(chan struct{}, 1), keys: map[string]*stored{},
+		outcomes: map[string][]Outcome{}, payments: map[string]*payment{},
 	}
 	if o.Webhooks != "" {
 		f.sending.Go(f.sendQueue)
@@ -126,7 +126,7 @@ func (f *Fake) Close() {
 	f.sending.Wait()
 }
 
-// Handler serves API, hosted pages and violations.
+// Handler serves API and hosted pages.
 func (f *Fake) Handler() http.Handler {
 	mux := http.NewServeMux()
 	for pattern, run := range f.endpoints() {
@@ -135,12 +135,14 @@ func (f *Fake) Handler() http.Handler {
 	mux.HandleFunc("GET /pay/{session}", f.onPage(f.showPage))
 	mux.HandleFunc("POST /pay/{session}", f.onPage(f.takeCard))
 	mux.HandleFunc("/pay/{session}/authenticate", f.onPage(f.challenge))
-	mux.HandleFunc("GET /control/violations", f.showViolations)
 	return mux
 }
 
 // SetURL sets the fake's own origin, once its listener is open.
-func (f *Fake) SetURL(origin string) { f.change(func() { f.options.URL = origin }) }
+func (f *Fake) SetURL(origin string) { f.change(func() { f.url = origin }) }
+
+// URL is the fake's origin, for STRIPE_API_BASE.
+func (f *Fake) URL() string { return locked(f, func() string { return f.url }) }
 
 // Now is the fake's time.
 func (f *Fake) Now() time.Time { return locked(f, f.now) }
@@ -207,7 +209,7 @@ func (f *Fake) Requests() (all []Request) {
 }
 
 func (f *Fake) violate(format string, args ...any) {
-	f.violations = append(f.violations, f.now().UTC().Format(time.RFC3339)+" "+fmt.Sprintf(format, args...))
+	f.violations = append(f.violations, fmt.Sprintf(format, args...))
 }
 
 // newID makes an id with that prefix, such as "pi".

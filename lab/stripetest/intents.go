@@ -8,16 +8,14 @@ import (
 // intent is a PaymentIntent.
 type intent struct {
 	base
-	status                string
-	amount                int
-	currency, description string
-	email, future         string
-	customer              *customer
-	method                *method
-	metadata              map[string]string
-	session               *session // of an intent that a page made
-	charges               []*charge
-	failed                *apiError // the last error of a payment
+	status, currency, email string
+	amount                  int
+	customer                *customer
+	method                  *method
+	metadata                map[string]string
+	session                 *session // of an intent that a page made
+	charges                 []*charge
+	failed                  *apiError // the last error of a payment
 }
 
 // payable reports whether a confirm, a card or the issuer's answer could still make a charge.
@@ -29,46 +27,28 @@ func (i *intent) payable() bool {
 func (i *intent) json(f *Fake, expand expansions) map[string]any {
 	out := map[string]any{
 		"id": i.id, "object": "payment_intent", "status": i.status, "amount": i.amount, "currency": i.currency,
-		"metadata": i.metadata, "description": orNil(i.description), "receipt_email": orNil(i.email), "livemode": false,
-		"client_secret": i.id + "_secret_" + i.id, "created": i.created, "latest_charge": nil, "last_payment_error": nil,
-		"customer":       shown(f, i.customer, "customer", expand),
-		"payment_method": shown(f, i.method, "payment_method", expand), "payment_method_types": []string{"card"},
-		"setup_future_usage": orNil(i.future), "amount_received": 0,
-	}
-	if i.status == "succeeded" {
-		out["amount_received"] = i.amount
+		"metadata": i.metadata, "receipt_email": orNil(i.email), "client_secret": i.id + "_secret_" + i.id,
+		"customer": shown(f, i.customer, "customer", nil), "last_payment_error": i.failed,
+		"payment_method": shown(f, i.method, "payment_method", nil),
 	}
 	if len(i.charges) > 0 {
 		out["latest_charge"] = shown(f, i.charges[len(i.charges)-1], "latest_charge", expand)
-	}
-	if i.failed != nil {
-		out["last_payment_error"] = i.failed
 	}
 	return out
 }
 
 // createIntent makes an intent that is not confirmed.
 func (f *Fake) createIntent(c call) (any, *apiError) {
-	p := c.params
-	if p.Get("off_session") != "" && p.Get("confirm") != "true" {
-		return nil, wrongState("parameter_missing", "You can only set `off_session` when you also confirm.")
-	}
-	if err := only(p, "amount", "currency", "customer", "description", "metadata[", "payment_method_types["); err != nil {
-		return nil, err
-	}
-	amount, err := whole(p, "amount", 0)
-	if err != nil || amount < leastCharge || p.Get("currency") == "" {
+	amount, err := whole(c.Params, "amount", 0)
+	if err != nil || amount < leastCharge {
 		return nil, tooSmall("amount")
 	}
-	i := &intent{
-		base: f.base("pi"), status: "requires_payment_method", amount: amount, currency: p.Get("currency"),
-		description: p.Get("description"), metadata: group(p, "metadata"),
-	}
-	if named := p.Get("customer"); named != "" {
-		if i.customer, err = f.liveCustomer(named); err != nil {
+	i := &intent{base: f.base("pi"), status: "requires_payment_method", amount: amount,
+		currency: c.Params.Get("currency"), metadata: group(c.Params, "metadata")}
+	if named := c.Params.Get("customer"); named != "" {
+		if i.customer, err = f.customers.find(named); err != nil {
 			return nil, err
 		}
-		i.email = i.customer.email
 	}
 	f.addIntent(i)
 	f.watch(i.metadata, "intent "+i.id+" created")
@@ -84,30 +64,20 @@ func (f *Fake) addIntent(i *intent) {
 
 // confirmIntent charges a saved card without the tenant.
 func (f *Fake) confirmIntent(i *intent, c call) (any, *apiError) {
-	p := c.params
-	if err := only(p, "payment_method", "off_session"); err != nil {
-		return nil, err
-	}
 	switch {
 	case i.session != nil:
 		return nil, wrongState("payment_intent_unexpected_state", "This PaymentIntent belongs to a Checkout Session.")
 	case i.status == "succeeded" || i.status == "canceled" || i.status == "processing":
 		return nil, wrongState("payment_intent_unexpected_state",
 			"This PaymentIntent has a status of "+i.status+" and cannot be confirmed.")
-	case p.Get("payment_method") == "":
-		return nil, wrongState("payment_intent_unexpected_state",
-			"You cannot confirm this PaymentIntent because it's missing a payment method.")
-	case p.Get("off_session") != "true":
-		return nil, wrongState("", "the fake charges without the tenant only")
 	}
-	m, err := f.methods.find(p.Get("payment_method"))
+	m, err := f.methods.find(c.Params.Get("payment_method"))
 	if err != nil {
 		return nil, err
 	}
 	if m.customer == nil || m.customer != i.customer {
-		return nil,
-			wrongState("",
-				"The provided PaymentMethod was previously used with a PaymentIntent without Customer attachment, or it belongs to another Customer.")
+		return nil, wrongState("", "The provided PaymentMethod was previously used without Customer attachment, "+
+			"or it belongs to another Customer.")
 	}
 	outcome := f.offSession(i, m)
 	switch {
@@ -146,8 +116,8 @@ func (f *Fake) refuse(i *intent, m *method, o Outcome) *apiError {
 	c := f.addCharge(&charge{status: "failed", intent: i, method: m, outcome: o})
 	i.status, i.method = "requires_payment_method", nil
 	err := &apiError{
-		status: http.StatusPaymentRequired, Kind: "card_error", Code: o.code(), Decline: o.DeclineCode, Advice: o.AdviceCode,
-		Message: "Your card was refused. " + m.email, Charge: c.id, Method: m.json(f, nil),
+		status: http.StatusPaymentRequired, Kind: "card_error", Code: o.code(), Decline: o.DeclineCode,
+		Message: "Your card was refused. " + m.email, Charge: c.id,
 	}
 	i.failed = err
 	answered := *err

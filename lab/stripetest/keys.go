@@ -2,7 +2,6 @@ package stripetest
 
 import (
 	"net/http"
-	"net/url"
 	"time"
 )
 
@@ -11,56 +10,30 @@ const keyLife = 24 * time.Hour
 
 // stored is the first answer under an Idempotency-Key.
 type stored struct {
-	endpoint, params string
-	at               time.Time
-	flying           bool
-	answer           answer
+	request string // endpoint and parameters
+	at      time.Time
+	flying  bool
+	answer  answer
 }
 
-// answer is an answer of the API.
-type answer struct {
-	status   int
-	body     []byte
-	request  string // the id of the request
-	replayed bool
-}
-
-// begin claims a key for a request. It gives a stored answer, or an error where the key is taken.
-func (f *Fake) begin(key, endpoint string, params url.Values) (*answer, *apiError) {
-	if key == "" {
-		return nil, nil
-	}
-	first := f.keys[key]
-	if first == nil {
-		f.keys[key] = &stored{endpoint: endpoint, params: params.Encode(), at: f.now(), flying: true}
-		return nil, nil
-	}
+// begin claims a key for a request. Where the key is taken, it gives the stored answer or a refusal.
+func (f *Fake) begin(c call) (a answer, taken bool) {
+	request := c.Method + " " + c.Path + "?" + c.Params.Encode()
+	first := f.keys[c.Key]
 	switch {
-	case first.endpoint != endpoint:
-		return nil, &apiError{status: http.StatusBadRequest, Kind: "idempotency_error",
-			Message: "Keys for idempotent requests can only be used for the same endpoint they were first used for."}
-	case first.params != params.Encode():
-		return nil, &apiError{status: http.StatusBadRequest, Kind: "idempotency_error",
-			Message: "Keys for idempotent requests can only be used with the same parameters they were first used with."}
+	case c.Key == "":
+		return answer{}, false
+	case first == nil:
+		f.keys[c.Key] = &stored{request: request, at: f.now(), flying: true}
+		return answer{}, false
+	case first.request != request:
+		return refusal(&apiError{status: http.StatusBadRequest, Kind: "idempotency_error",
+			Message: "Keys can only be used with the endpoint and the parameters they were first used with."}), true
 	case first.flying:
-		return nil, &apiError{status: http.StatusConflict, Kind: "invalid_request_error", Code: "idempotency_key_in_use",
-			Message: "There is currently another in-progress request using this Idempotent Key."}
+		return refusal(&apiError{status: http.StatusConflict, Kind: "invalid_request_error", Code: "idempotency_key_in_use",
+			Message: "There is currently another in-progress request using this Idempotent Key."}), true
 	}
-	again := first.answer
-	again.replayed = true
-	return &again, nil
-}
-
-// finish keeps the answer of a request under its key, or frees the key.
-func (f *Fake) finish(key string, a answer, keep bool) {
-	if key == "" {
-		return
-	}
-	if !keep {
-		delete(f.keys, key)
-		return
-	}
-	if first := f.keys[key]; first != nil {
-		first.flying, first.answer = false, a
-	}
+	a = first.answer
+	a.replayed = true
+	return a, true
 }

@@ -18,27 +18,12 @@ type charge struct {
 func (c *charge) succeeded() bool { return c.status == "succeeded" }
 
 func (c *charge) json(f *Fake, expand expansions) map[string]any {
-	outcome := map[string]any{"type": "authorized", "network_status": "approved_by_network",
-		"seller_message": "Payment complete."}
-	if !c.succeeded() {
-		outcome = map[string]any{
-			"type": "issuer_declined", "network_status": "declined_by_network", "reason": orNil(c.outcome.DeclineCode),
-			"advice_code": orNil(c.outcome.AdviceCode), "seller_message": "The bank declined the payment.",
-		}
+	return map[string]any{
+		"id": c.id, "object": "charge", "status": c.status, "amount": c.amount, "currency": c.intent.currency,
+		"metadata": c.intent.metadata, "created": c.created,
+		"outcome":        map[string]any{"advice_code": orNil(c.outcome.AdviceCode)},
+		"payment_intent": shown(f, c.intent, "payment_intent", expand),
 	}
-	out := map[string]any{
-		"id": c.id, "object": "charge", "status": c.status, "paid": c.succeeded(), "captured": c.succeeded(),
-		"amount": c.amount, "amount_captured": c.amount, "currency": c.intent.currency, "amount_refunded": c.refunded,
-		"refunded": c.refunded == c.amount && c.succeeded(), "disputed": c.disputed, "metadata": c.intent.metadata,
-		"created": c.created, "livemode": false, "outcome": outcome, "payment_method": c.method.id,
-		"payment_intent": shown(f, c.intent, "payment_intent", expand), "receipt_email": orNil(c.intent.email),
-		"customer":        shown(f, c.intent.customer, "customer", nil),
-		"billing_details": map[string]any{"email": orNil(c.method.email)}, "failure_code": nil,
-	}
-	if !c.succeeded() {
-		out["failure_code"] = c.outcome.code()
-	}
-	return out
 }
 
 // paid gives the charge of the intent that succeeded.
@@ -63,7 +48,7 @@ type refund struct {
 func (r *refund) json(f *Fake, expand expansions) map[string]any {
 	out := map[string]any{
 		"id": r.id, "object": "refund", "status": r.status, "amount": r.amount, "currency": r.charge.intent.currency,
-		"metadata": r.metadata, "created": r.created, "charge": shown(f, r.charge, "charge", expand),
+		"metadata": r.metadata, "created": r.created,
 		"payment_intent": shown(f, r.charge.intent, "payment_intent", expand),
 	}
 	if r.status == "failed" {
@@ -78,11 +63,7 @@ func (f *Fake) RefundAs(statuses ...string) {
 }
 
 func (f *Fake) createRefund(c call) (any, *apiError) {
-	p := c.params
-	if err := only(p, "payment_intent", "amount", "metadata["); err != nil {
-		return nil, err
-	}
-	i, err := f.intents.find(p.Get("payment_intent"))
+	i, err := f.intents.find(c.Params.Get("payment_intent"))
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +72,7 @@ func (f *Fake) createRefund(c call) (any, *apiError) {
 		return nil,
 			wrongState("payment_intent_unexpected_state", "This PaymentIntent does not have a successful charge to refund.")
 	}
-	amount, err := whole(p, "amount", paid.amount-paid.refunded)
+	amount, err := whole(c.Params, "amount", paid.amount-paid.refunded)
 	switch {
 	case err != nil:
 		return nil, err
@@ -102,7 +83,7 @@ func (f *Fake) createRefund(c call) (any, *apiError) {
 	case amount < 1 || paid.refunded+amount > paid.amount:
 		return nil, invalid("amount", "Refund amount is greater than unrefunded amount on charge.")
 	}
-	return f.giveBack(paid, amount, group(p, "metadata")), nil
+	return f.giveBack(paid, amount, group(c.Params, "metadata")), nil
 }
 
 func (f *Fake) giveBack(paid *charge, amount int, metadata map[string]string) *refund {
@@ -154,27 +135,25 @@ func (f *Fake) onPaid(paymentID string, do func(*charge)) bool {
 // dispute is an objection to a charge.
 type dispute struct {
 	base
-	reason, status string
-	charge         *charge
-	due            int64
+	reason string
+	charge *charge
 }
+
+// timeToAnswer is that for evidence, in seconds.
+const timeToAnswer = 9 * 24 * 60 * 60
 
 func (d *dispute) json(f *Fake, expand expansions) map[string]any {
 	return map[string]any{
-		"id": d.id, "object": "dispute", "reason": d.reason, "status": d.status, "amount": d.charge.amount,
-		"currency": d.charge.intent.currency, "created": d.created, "livemode": false, "metadata": map[string]string{},
-		"is_charge_refundable": false, "charge": shown(f, d.charge, "charge", expand),
-		"evidence_details": map[string]any{"due_by": d.due, "has_evidence": false, "past_due": false, "submission_count": 0},
+		"id": d.id, "object": "dispute", "reason": d.reason, "status": "needs_response", "amount": d.charge.amount,
+		"currency": d.charge.intent.currency, "created": d.created,
+		"evidence_details": map[string]any{"due_by": d.created + timeToAnswer},
 		"payment_intent":   shown(f, d.charge.intent, "payment_intent", expand),
 	}
 }
 
-const daysToAnswer = 9
-
 func (f *Fake) openDispute(c *charge, reason string) {
 	c.disputed = true
-	d := &dispute{base: f.base("du"), reason: reason, status: "needs_response", charge: c,
-		due: f.now().AddDate(0, 0, daysToAnswer).Unix()}
+	d := &dispute{base: f.base("du"), reason: reason, charge: c}
 	f.disputes.add(d)
 	f.emit("charge.dispute.created", d)
 }

@@ -1,7 +1,6 @@
 package stripetest
 
 import (
-	"bytes"
 	_ "embed"
 	"fmt"
 	"html/template"
@@ -60,17 +59,13 @@ func (f *Fake) viewOf(s *session) pageView {
 
 // reasons are the words of refusals on the page.
 var reasons = map[string]string{
-	"insufficient_funds":                    "Your card has insufficient funds. Try a different card.",
-	"generic_decline":                       "Your card was declined. Try a different card.",
-	"lost_card":                             "Your card was declined. Try a different card.",
-	"stolen_card":                           "Your card was declined. Try a different card.",
-	"expired_card":                          "Your card has expired. Try a different card.",
-	"incorrect_cvc":                         "Your card's security code is incorrect.",
-	"processing_error":                      "An error occurred while processing your card. Try again.",
-	"payment_intent_authentication_failure": "We are unable to authenticate your payment method. Choose a different payment method and try again.",
-	"card_velocity_exceeded":                "Your card was declined for making repeated attempts too frequently.",
-	"incomplete":                            "Your card number is incomplete, or this is not a test card.",
+	"insufficient_funds": "Your card has insufficient funds. Try a different card.",
+	"generic_decline":    "Your card was declined. Try a different card.",
+	"incomplete":         "Your card number is incomplete, or this is not a test card.",
+	authenticationFailed: "We are unable to authenticate your payment method. Choose a different payment method and try again.",
 }
+
+const authenticationFailed = "payment_intent_authentication_failure"
 
 // takeCard pays with the card that the tenant typed. A refused card leaves the page open.
 func (f *Fake) takeCard(s *session, w http.ResponseWriter, r *http.Request) {
@@ -112,20 +107,17 @@ func (f *Fake) challenge(s *session, w http.ResponseWriter, r *http.Request) {
 	default:
 		m := &method{base: f.base("pm"), card: *s.challenge, email: s.email}
 		f.methods.add(m)
-		s.challenge, s.refused = nil, "payment_intent_authentication_failure"
+		s.challenge, s.refused = nil, authenticationFailed
 		f.refuse(s.intent, m, Outcome{Code: s.refused})
 		f.answerPage(w, r, s, false)
 	}
 }
 
 func render(w http.ResponseWriter, status int, v pageView) {
-	var b bytes.Buffer
-	if err := pages.Execute(&b, v); err != nil {
-		http.Error(w, "the page is broken", http.StatusInternalServerError)
-		return
-	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_, _ = w.Write(b.Bytes()) // the tenant is gone
+	if pages.Execute(w, v) != nil {
+		drop() // the tenant is gone
+	}
 }

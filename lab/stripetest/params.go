@@ -2,7 +2,6 @@ package stripetest
 
 import (
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -66,20 +65,6 @@ func whole(params url.Values, name string, usual int) (int, *apiError) {
 		return 0, invalid(name, "Invalid integer: "+text)
 	}
 	return n, nil
-}
-
-// only refuses parameters that an endpoint does not know. A name that ends in [ allows everything below.
-func only(params url.Values, names ...string) *apiError {
-	for param := range params {
-		known := slices.ContainsFunc(names, func(name string) bool {
-			return param == name || (strings.HasSuffix(name, "[") && strings.HasPrefix(param, name))
-		})
-		if !known && param != "expand" && !strings.HasPrefix(param, "expand[") {
-			return &apiError{status: 400, Kind: "invalid_request_error", Code: "parameter_unknown", Param: param,
-				Message: "Received unknown parameter: " + param}
-		}
-	}
-	return nil
 }
 
 // orNil gives nil for the empty text, as Stripe shows it.

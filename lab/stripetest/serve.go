@@ -9,19 +9,11 @@ import (
 	"time"
 )
 
-const readTimeout = 10 * time.Second
-
-// showViolations answers what Violations gives, as JSON, for tests in another process.
-func (f *Fake) showViolations(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(encoded(append([]string{}, f.Violations()...))) // the caller is gone
-}
-
 // Serve serves a fake on a listener until ctx ends. The fake's own origin becomes that of the listener.
 func (f *Fake) Serve(ctx context.Context, listener net.Listener) error {
 	f.SetURL("http://" + listener.Addr().String())
 	server := &http.Server{
-		Handler: f.Handler(), ReadHeaderTimeout: readTimeout,
+		Handler: f.Handler(), ReadHeaderTimeout: 10 * time.Second,
 		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), // connections that a fault ends
 	}
 	stop := context.AfterFunc(ctx, func() {

@@ -1,26 +1,17 @@
 package stripetest
 
 import (
-	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
+
+	"partnerdeposits/lab/backing"
 )
 
-// TB is the part of testing.TB that the fake needs. `make run` serves the fake, too, and must not link the package
-// testing.
-type TB interface {
-	Helper()
-	Cleanup(fn func())
-	Context() context.Context
-	Errorf(format string, args ...any)
-	Fatalf(format string, args ...any)
-}
-
 // Start serves a fake for the time of a test, and fails the test if the adapter broke a rule.
-func Start(t TB, o Options) *Fake {
+func Start(t backing.TB, o Options) *Fake {
 	t.Helper()
 	f := StartBroken(t, o)
 	t.Cleanup(func() {
@@ -32,7 +23,7 @@ func Start(t TB, o Options) *Fake {
 }
 
 // StartBroken serves a fake for a test that expects violations.
-func StartBroken(t TB, o Options) *Fake {
+func StartBroken(t backing.TB, o Options) *Fake {
 	t.Helper()
 	f := New(o)
 	server := httptest.NewServer(f.Handler())
@@ -45,9 +36,6 @@ func StartBroken(t TB, o Options) *Fake {
 	return f
 }
 
-// URL is the fake's origin, for STRIPE_API_BASE.
-func (f *Fake) URL() string { return locked(f, func() string { return f.options.URL }) }
-
 // PageAnswer is an answer of the hosted page.
 type PageAnswer struct {
 	Status   int
@@ -57,7 +45,7 @@ type PageAnswer struct {
 
 // Pay types a card on a hosted page, and completes the authentication if the bank asks for it. It gives the last
 // answer.
-func (f *Fake) Pay(t TB, page, number string) PageAnswer {
+func (f *Fake) Pay(t backing.TB, page, number string) PageAnswer {
 	t.Helper()
 	a := f.Post(t, page, url.Values{"cardNumber": {number}, "cardExpiry": {"12/34"}, "cardCvc": {"123"}})
 	if strings.HasSuffix(a.Location, "/authenticate") {
@@ -67,7 +55,7 @@ func (f *Fake) Pay(t TB, page, number string) PageAnswer {
 }
 
 // Post sends a form to the fake's pages, without following a redirection.
-func (f *Fake) Post(t TB, target string, form url.Values) PageAnswer {
+func (f *Fake) Post(t backing.TB, target string, form url.Values) PageAnswer {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, target, strings.NewReader(form.Encode()))
 	if err != nil {
@@ -75,9 +63,7 @@ func (f *Fake) Post(t TB, target string, form url.Values) PageAnswer {
 		return PageAnswer{}
 	}
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	client := *f.client
-	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	res, err := client.Do(r)
+	res, err := f.client.Do(r)
 	if err != nil {
 		t.Fatalf("%v", err)
 		return PageAnswer{}
@@ -98,7 +84,7 @@ func (f *Fake) PageOf(paymentID string) string {
 	if p == nil || len(p.sessions) == 0 {
 		return ""
 	}
-	return f.options.URL + pathOf(p.sessions[len(p.sessions)-1])
+	return f.url + pathOf(p.sessions[len(p.sessions)-1])
 }
 
 // Mend makes the cards that a payment saved good for later charges.
@@ -106,7 +92,7 @@ func (f *Fake) Mend(paymentID string) {
 	f.change(func() {
 		for _, i := range f.intentsOf(paymentID) {
 			if i.method != nil {
-				i.method.card.later, i.method.setUp = "", true
+				i.method.card.later = ""
 			}
 		}
 	})
@@ -127,10 +113,4 @@ func (f *Fake) Books() map[string]Book {
 		}
 	}
 	return all
-}
-
-// Charged is the sum that the charges of a payment took, in cents, and their number. Refunds do not count.
-func (f *Fake) Charged(paymentID string) (cents, charges int) {
-	b := f.Books()[paymentID]
-	return b.Taken, b.Charges
 }

@@ -1,5 +1,10 @@
 package stripetest
 
+import (
+	"math"
+	"slices"
+)
+
 // table keeps objects in the order of their creation.
 type table[T object] struct {
 	all  []T
@@ -39,47 +44,34 @@ func (t *table[T]) find(id string) (item T, err *apiError) {
 	return item, nil
 }
 
-const (
-	usualPage = 10
-	maxPage   = 100
-)
-
-// list answers a list request with the objects that keep takes, newest first.
-func list[T object](f *Fake, t *table[T], c call, keep func(T) bool) (any, *apiError) {
-	numbers := map[string]int{"limit": usualPage, "created[gte]": 0, "created[lt]": 1 << 60}
-	for name, usual := range numbers {
-		given, err := whole(c.params, name, usual)
-		if err != nil {
-			return nil, err
+// list answers GET of a list, newest first. intentOf serves the parameter payment_intent; nil: the list has none.
+func list[T object](f *Fake, t *table[T], intentOf func(T) *intent) endpoint {
+	return func(c call) (any, *apiError) {
+		numbers := map[string]int{"limit": 10, "created[gte]": 0, "created[lt]": math.MaxInt}
+		for name, usual := range numbers {
+			given, err := whole(c.Params, name, usual)
+			if err != nil {
+				return nil, err
+			}
+			numbers[name] = given
 		}
-		numbers[name] = given
-	}
-	limit, since, before := numbers["limit"], numbers["created[gte]"], numbers["created[lt]"]
-	if limit < 1 || limit > maxPage {
-		return nil, invalid("limit", "limit must be between 1 and 100")
-	}
-	after := c.params.Get("starting_after")
-	if _, there := t.byID[after]; after != "" && !there {
-		return nil, missing(after)
-	}
-	passed := after == ""
-	data := []any{}
-	more := false
-	expand, _ := expansionsOf(c.params).of("data")
-	for i := len(t.all) - 1; i >= 0; i-- {
-		item := t.all[i]
-		if !passed {
-			passed = item.head().id == after
-			continue
+		after, wanted := c.Params.Get("starting_after"), c.Params.Get("payment_intent")
+		passed := after == ""
+		data, more := []any{}, false
+		expand, _ := expansionsOf(c.Params).of("data")
+		for _, item := range slices.Backward(t.all) {
+			id, created := item.head().id, int(item.head().created)
+			switch {
+			case !passed:
+				passed = id == after
+			case created < numbers["created[gte]"] || created >= numbers["created[lt]"],
+				wanted != "" && intentOf(item).id != wanted:
+			case len(data) == numbers["limit"]:
+				more = true
+			default:
+				data = append(data, item.json(f, expand))
+			}
 		}
-		if created := item.head().created; created < int64(since) || created >= int64(before) || !keep(item) {
-			continue
-		}
-		if len(data) == limit {
-			more = true
-			break
-		}
-		data = append(data, item.json(f, expand))
+		return map[string]any{"object": "list", "data": data, "has_more": more}, nil
 	}
-	return map[string]any{"object": "list", "data": data, "has_more": more, "url": c.path}, nil
 }

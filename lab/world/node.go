@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -14,9 +13,8 @@ import (
 
 // Node is a process of the service, which may end and start again at the same addresses.
 type Node struct {
-	Name string // such as "dispatcher 1"
-	Path string // of the binary
-	Args []string
+	Name string   // such as "dispatcher 1"
+	Path string   // of the binary
 	Env  []string // settings; a later one replaces an earlier one of that name
 	Log  io.Writer
 	Base string // URL of the API and the pages
@@ -46,22 +44,13 @@ func NewNode(name, path string, env ...string) (*Node, error) {
 	return n, nil
 }
 
-// Begin runs the process with more settings. AwaitReady waits until it serves.
-func (n *Node) Begin(env ...string) error {
-	p, err := procs.Start(procs.Spec{Name: n.Name, Path: n.Path, Args: n.Args, Env: slices.Concat(n.Env, env),
-		Log: n.Log})
+// Begin runs the process. AwaitReady waits until it serves.
+func (n *Node) Begin() error {
+	p, err := procs.Start(procs.Spec{Name: n.Name, Path: n.Path, Env: n.Env, Log: n.Log})
 	if err == nil {
 		n.process.Store(p)
 	}
 	return err
-}
-
-// Start runs the process with more settings and waits until it is ready.
-func (n *Node) Start(ctx context.Context, env ...string) error {
-	if err := n.Begin(env...); err != nil {
-		return err
-	}
-	return n.AwaitReady(ctx)
 }
 
 // AwaitReady waits until the running process is ready.
@@ -69,6 +58,16 @@ func (n *Node) AwaitReady(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, StartLimit)
 	defer cancel()
 	return n.Process().AwaitOK(ctx, n.Ops+"/readyz")
+}
+
+// Pause waits for span.
+func Pause(ctx context.Context, span time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(span):
+		return nil
+	}
 }
 
 // Process is the last process that was begun; nil before.

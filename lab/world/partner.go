@@ -3,7 +3,6 @@ package world
 import (
 	"context"
 	"errors"
-	"time"
 
 	"partnerdeposits/adapters/system"
 	"partnerdeposits/core/connect"
@@ -41,14 +40,11 @@ func (d *Database) NewPartner(ctx context.Context, name string) (Partner, error)
 }
 
 // Subscribe stores a subscription with its signing secret.
-func (d *Database) Subscribe(
-	ctx context.Context, p Partner, url string, events []webhook.EventName, key string,
-) (subscription id.ID, at time.Time, err error) {
-	now := system.Clock{}.Now()
-	s := webhook.Subscription{
-		ID: system.Entropy{}.NewID(), PartnerID: p.ID, URL: url, Events: events, Enabled: true, CreatedAt: now,
-	}
-	return s.ID, now, d.Store.WithinTx(ctx, func(ctx context.Context) error {
+func (d *Database) Subscribe(ctx context.Context, p Partner, url string, events []webhook.EventName, key string) (
+	subscription id.ID, err error) {
+	s := webhook.Subscription{ID: system.Entropy{}.NewID(), PartnerID: p.ID, URL: url, Events: events, Enabled: true,
+		CreatedAt: system.Clock{}.Now()}
+	return s.ID, d.Store.WithinTx(ctx, func(ctx context.Context) error {
 		return d.Store.Subscriptions.Insert(ctx, s, secret.Text(key))
 	})
 }

@@ -60,11 +60,15 @@ func TestCollections_AreListedShownAndRefunded(t *testing.T) {
 	}
 	s.must(&refund, "collection", "refund", depositID, "--amount", "20.50")
 	require.Equal(t, []any{"succeeded", int64(2_050)}, []any{refund.Status, refund.AmountCents})
+	s.refused("refund_exceeds_payment: amount: 479.51 EUR exceeds the 479.50 EUR", "collection", "refund", depositID,
+		"--amount", "479.51")
 	s.must(&refund, "collection", "refund", shown.PaymentID)
 	require.EqualValues(t, 47_950, refund.AmountCents, "the rest")
 	s.refused("payment_not_refundable: The payment has been refunded already.", "collection", "refund", depositID)
 	s.must(&after, "collection", "show", shown.Reference)
 	require.Len(t, after.Refunds, 2)
+	require.Equal(t, "paid", after.State)
+	require.Equal(t, 2, s.Count("tenant_notices", "kind = 'refunded'"))
 	require.Equal(t, []string{"succeeded", "charged_wrong", "admin"},
 		[]string{after.Refunds[0].Status, after.Refunds[0].Reason, after.Refunds[0].Actor})
 	require.Equal(t, map[string]int{"collection.refund": 2}, s.actions(depositID))

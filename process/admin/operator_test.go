@@ -37,9 +37,12 @@ func TestOperator_WhoLostEverything_IsHelped(t *testing.T) {
 	}
 	require.Zero(t, s.Count("sessions", ""))
 
+	_, err = s.Operators.LogIn(t.Context(), email, form.Password, operators.Browser{})
+	require.NoError(t, err)
 	var reset struct{ OperatorID, MailedTo string }
 	s.must(&reset, "operator", "reset", shown.OperatorID)
 	require.Equal(t, email, reset.MailedTo)
+	require.Zero(t, s.Count("sessions", ""))
 	require.Equal(t, 1, s.Count("operator_tokens", "kind = 'reset' AND email = $1 AND used_at IS NULL", email))
 	s.must(&reset, "operator", "reset", email, "--new-email", "new@villa.example", "--yes")
 	require.Equal(t, "new@villa.example", reset.MailedTo)
@@ -50,6 +53,8 @@ func TestOperator_WhoLostEverything_IsHelped(t *testing.T) {
 	require.Equal(t, map[string]int{"operator.end_sessions": 2, "operator.reset": 2}, s.actions(shown.OperatorID))
 
 	s.refused("invalid_email: ", "operator", "reset", shown.OperatorID, "--new-email", "x")
+	other := s.Account("Other").OperatorID.Encode() + "@example.com"
+	s.refused("email_taken: ", "operator", "reset", shown.OperatorID, "--new-email", other)
 	s.refused("totp_off: ", "operator", "reset", shown.OperatorID, "--totp")
 	s.refused("wrong_usage: ", "operator", "show")
 	s.refused("wrong_usage: ", "operator", "show", shown.OperatorID, "--email", email)

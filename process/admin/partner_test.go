@@ -10,6 +10,7 @@ import (
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
+	"partnerdeposits/core/secret"
 )
 
 type shownPartner struct {
@@ -46,16 +47,22 @@ func TestPartner_IsCreatedChangedAndShown(t *testing.T) {
 	s.must(&shown, "partner", "show", "--partner", "acme")
 	require.Equal(t, 77, *shown.RateLimitPerMinute)
 	require.Len(t, shown.Keys, 1)
-	require.Equal(t, made.APIKey[len(made.APIKey)-4:], shown.Keys[0].Last4)
+	require.Equal(t, []string{"default", made.APIKey[len(made.APIKey)-4:]},
+		[]string{shown.Keys[0].Name, shown.Keys[0].Last4})
 
 	s.must(&updated, "partner", "update", "acme", "--name", "Acme PMS", "--contact-email", "dev@acme.example",
 		"--return-origin", "https://a.example/x", "--return-origin", "https://b.example")
 	require.Equal(t, []any{"Acme PMS", "dev@acme.example", []string{"https://a.example", "https://b.example"}, true},
 		[]any{updated.Name, updated.ContactEmail, updated.ReturnOrigins, updated.Changed})
+	s.must(&shown, "partner", "show", "acme")
+	require.Equal(t, []any{"Acme PMS", "dev@acme.example", updated.ReturnOrigins, 77},
+		[]any{shown.Name, shown.ContactEmail, shown.ReturnOrigins, *shown.RateLimitPerMinute})
 	s.must(&updated, "partner", "update", "acme", "--contact-email", "", "--return-origin", "")
 	require.Equal(t, []any{"Acme PMS", "", []string{}}, []any{updated.Name, updated.ContactEmail, updated.ReturnOrigins})
 	s.must(&again, "partner", "update", "acme", "--name", "Acme PMS")
 	require.False(t, again.Changed)
+	require.Equal(t, map[string]int{"partner.create": 1, "partner.rate_limit": 1, "partner.update": 2},
+		s.actions(made.PartnerID))
 }
 
 func TestKeys_AreCreatedListedAndRevoked(t *testing.T) {
@@ -64,8 +71,12 @@ func TestKeys_AreCreatedListedAndRevoked(t *testing.T) {
 	var ended shownKey
 	s.must(&key, "key", "create", "demo", "--name", "first")
 	s.must(&key, "key", "create", "--partner", "demo", "--name", "second")
-	s.must(&ended, "key", "revoke", key.ID)
-	require.NotEmpty(t, ended.RevokedAt)
+	for range 2 { // the second time changes nothing
+		s.must(&ended, "key", "revoke", key.ID)
+		require.NotEmpty(t, ended.RevokedAt)
+	}
+	require.Equal(t, map[string]int{"api_key.create": 1, "api_key.revoke": 1}, s.actions(key.ID))
+	require.Zero(t, s.Count("mails", "subject LIKE '%API key%'"), "a partner without a contact gets no mail")
 	_, err := s.Partners.Authenticate(t.Context(), key.Key, "", "192.0.2.1")
 	require.ErrorIs(t, err, partner.ErrAPIKeyRevoked)
 	var listed struct{ Keys []shownKey }
@@ -77,30 +88,43 @@ func TestKeys_AreCreatedListedAndRevoked(t *testing.T) {
 
 func TestConnectSecret_IsRotatedAndCleared_AndConnectURLsFollow(t *testing.T) {
 	s := newStaff(t)
-	s.Partner("acme")
-	verify := func(raw string) error {
+	var made, fresh struct{ PartnerID, ConnectSecret string }
+	s.must(&made, "partner", "create", "--slug", "acme", "--name", "Acme")
+	read := func(raw string) (connections.Request, connections.Prefill) {
 		u, err := url.Parse(raw)
 		require.NoError(t, err)
-		request, _, connected := connections.Query(u.RawQuery)
+		request, prefill, connected := connections.Query(u.RawQuery)
 		require.True(t, connected, raw)
-		_, err = s.Connections.Verify(t.Context(), request)
+		return request, prefill
+	}
+	verify := func(raw string) error {
+		request, _ := read(raw)
+		_, err := s.Connections.Verify(t.Context(), request)
 		return err
 	}
 	link := func() string {
-		var made struct{ URL string }
-		s.must(&made, "connect-url", "acme", "--external-id", "villa-20", "--email", "o@villa.example")
-		return made.URL
+		var signed struct{ URL string }
+		s.must(&signed, "connect-url", "acme", "--external-id", "a.b +&ü", "--email", "o@villa.example", "--name", "N & Co",
+			"--return-url", "https://pms.example/?a=1&b")
+		return signed.URL
 	}
 	old := link()
 	require.NoError(t, verify(old))
-	var fresh struct{ ConnectSecret string }
+	request, prefill := read(old)
+	require.NoError(t, request.Params.Verify(secret.Text(made.ConnectSecret), s.Clock.Now()))
+	require.Equal(t, []string{"a.b +&ü", "https://pms.example/?a=1&b"}, []string{request.ExternalID, request.ReturnURL})
+	require.Equal(t, connections.Prefill{Email: "o@villa.example", Name: "N & Co"}, prefill)
 	s.must(&fresh, "connect-secret", "rotate", "acme")
 	require.Regexp(t, `^svc_cs_`, fresh.ConnectSecret)
 	require.ErrorIs(t, verify(old), connect.ErrInvalidSignature)
 	require.NoError(t, verify(link()))
+	request, _ = read(link())
+	require.NoError(t, request.Params.Verify(secret.Text(fresh.ConnectSecret), s.Clock.Now()))
 	s.must(&struct{}{}, "connect-secret", "clear", "--partner", "acme")
 	require.ErrorIs(t, verify(old), connect.ErrMissingConnectSecret)
 	s.refused("missing_connect_secret: ", "connect-url", "acme", "--external-id", "x")
+	require.Equal(t, map[string]int{"partner.create": 1, "connect_secret.rotate": 1, "connect_secret.clear": 1},
+		s.actions(made.PartnerID))
 }
 
 func TestAccounts_AreShownByEveryName_AndTheirLinksEnd(t *testing.T) {
@@ -128,6 +152,8 @@ func TestAccounts_AreShownByEveryName_AndTheirLinksEnd(t *testing.T) {
 		s.must(&same, append([]string{"account", "show"}, args...)...)
 		require.Equal(t, shown, same, args)
 	}
+	s.Partner("other")
+	s.refused("account_not_found: ", "link", "revoke", "other", accountID)
 	for _, want := range []bool{true, false} {
 		var revoked struct{ Changed bool }
 		s.must(&revoked, "link", "revoke", "demo", accountID)
@@ -136,6 +162,11 @@ func TestAccounts_AreShownByEveryName_AndTheirLinksEnd(t *testing.T) {
 	var after view
 	s.must(&after, "account", "show", accountID)
 	require.Empty(t, after.Partner)
+	require.Equal(t, 1, s.Count("account_links", "revoked_by = 'admin'"))
+	require.Equal(t, map[string]int{"account.ceiling": 2, "link.revoke": 1}, s.actions(accountID))
+	told := s.Mails(shown.Email)
+	require.Len(t, told, 1)
+	require.Contains(t, told[0].Body, "by our support")
 }
 
 // Every refusal is a sentence with a code, and names what a member of staff typed.
@@ -144,6 +175,7 @@ func TestRefusals_SayCodeAndMessage(t *testing.T) {
 	for want, lines := range map[string][][]string{
 		"partner_slug_taken: ":      {{"partner", "create", "--slug", "demo", "--name", "Again"}},
 		"invalid_field: slug":       {{"partner", "create", "--slug", "A.b", "--name", "Dots"}},
+		"invalid_field: name":       {{"key", "create", "demo", "--name", ""}},
 		"api_key_not_found: ":       {{"key", "revoke", "--id", "key_nonsense"}},
 		"invalid_field: max-eur: ":  {{"account", "ceiling", "acct" + nobody, "--max-eur", "lots"}},
 		"invalid_field: email":      {{"connect-url", "demo", "--external-id", "x", "--email", "nobody"}},
@@ -155,7 +187,9 @@ func TestRefusals_SayCodeAndMessage(t *testing.T) {
 			{"account", "ceiling", "acct" + nobody, "--max-eur", "100000.01"}},
 		"partner_not_found: There is no such partner. `admin partner list` lists them all.": {
 			{"partner", "show", "nobody"}, {"webhook", "probe", "--partner", "nobody"},
-			{"connect-url", "nobody", "--external-id", "x"}, {"link", "revoke", "nobody", "acct" + nobody}},
+			{"connect-url", "nobody", "--external-id", "x"}, {"link", "revoke", "nobody", "acct" + nobody},
+			{"connect-secret", "rotate", "nobody"}, {"partner", "update", "nobody", "--name", "B"},
+			{"key", "create", "nobody", "--name", "x"}},
 		"account_not_found: There is no such account, or it was never linked to demo. `admin account show": {
 			{"link", "revoke", "demo", "acct" + nobody}},
 		"account_not_found: ": {{"account", "show", "acct" + nobody}, {"account", "show", "opr" + nobody},

@@ -53,6 +53,7 @@ func TestEventsThatCannotBeFiled_AreListedPutBackAndDropped(t *testing.T) {
 	require.Equal(t, first, ended)
 	require.Equal(t, 1, s.Count("outbox", ""), "a dispatcher tries again")
 	s.must(&ended, "outbox", "drop", "--id", second.ID)
+	require.Equal(t, second, ended)
 	var left struct{ Events []event }
 	s.must(&left, "outbox", "list")
 	require.Empty(t, left.Events)

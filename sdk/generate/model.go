@@ -1,14 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
-	"github.com/pb33f/libopenapi"
-	"github.com/pb33f/libopenapi/datamodel/high/base"
-	v3 "github.com/pb33f/libopenapi/datamodel/high/v3"
+	"github.com/getkin/kin-openapi/openapi3"
 )
 
 const pathPrefix = "/api/partner/v1/"
@@ -75,36 +74,38 @@ type Ref struct {
 
 // reader collects the types that the operations name.
 type reader struct {
-	schemas map[string]*base.Schema
-	order   []string
-	types   map[string]*Type
+	paths []string
+	types map[string]*Type
 }
 
 // read gives the model of an OpenAPI 3.1 document.
 func read(document []byte, version string) (*API, error) {
-	doc, err := libopenapi.NewDocument(document)
+	loader := openapi3.NewLoader()
+	loader.IncludeOrigin = true // line numbers give the order of the document, which maps lose
+	doc, err := loader.LoadFromData(document)
 	if err != nil {
 		return nil, err
 	}
-	built, err := doc.BuildV3Model()
-	if err != nil {
-		return nil, err
+	type route struct {
+		path, verb string
+		item       *openapi3.PathItem
+		op         *openapi3.Operation
 	}
-	r := &reader{schemas: map[string]*base.Schema{}, types: map[string]*Type{}}
-	for name, proxy := range built.Model.Components.Schemas.FromOldest() {
-		r.schemas[name] = proxy.Schema()
-		r.order = append(r.order, name)
-	}
-	api := &API{Version: version}
-	paths := slices.Collect(built.Model.Paths.PathItems.KeysFromOldest())
-	for path, item := range built.Model.Paths.PathItems.FromOldest() {
-		for verb, op := range item.GetOperations().FromOldest() {
-			if err := r.operation(api, paths, path, verb, item, op); err != nil {
-				return nil, fmt.Errorf("%s %s: %w", verb, path, err)
-			}
+	var routes []route
+	for path, item := range doc.Paths.Map() {
+		for verb, op := range item.Operations() {
+			routes = append(routes, route{path, verb, item, op})
 		}
 	}
-	for _, name := range slices.Concat(r.order, slices.Sorted(maps.Keys(r.types))) {
+	slices.SortFunc(routes, func(a, b route) int { return byOrigin(a.op.Origin, b.op.Origin) })
+	r := &reader{paths: doc.Paths.Keys(), types: map[string]*Type{}}
+	api := &API{Version: version}
+	for _, each := range routes {
+		if err := r.operation(api, each.path, each.verb, each.item, each.op); err != nil {
+			return nil, fmt.Errorf("%s %s: %w", each.verb, each.path, err)
+		}
+	}
+	for _, name := range slices.Concat(inOrder(doc.Components.Schemas), slices.Sorted(maps.Keys(r.types))) {
 		if t := r.types[name]; t != nil {
 			api.Types = append(api.Types, *t)
 			delete(r.types, name)
@@ -113,20 +114,25 @@ func read(document []byte, version string) (*API, error) {
 	return api, nil
 }
 
-func (r *reader) operation(api *API, paths []string, path, verb string, item *v3.PathItem, op *v3.Operation) error {
+// inOrder gives the names of schemas in the order of the document.
+func inOrder(schemas openapi3.Schemas) []string {
+	origin := func(name string) *openapi3.Origin { return cmp.Or(schemas[name].Origin, schemas[name].Value.Origin) }
+	return slices.SortedFunc(maps.Keys(schemas), func(a, b string) int { return byOrigin(origin(a), origin(b)) })
+}
+
+func byOrigin(a, b *openapi3.Origin) int {
+	return cmp.Or(cmp.Compare(a.Key.Line, b.Key.Line), cmp.Compare(a.Key.Column, b.Key.Column))
+}
+
+func (r *reader) operation(api *API, path, verb string, item *openapi3.PathItem, op *openapi3.Operation) error {
 	m := Method{
-		OperationID: op.OperationId, HTTP: strings.ToUpper(verb), Path: path, Summary: op.Summary,
-		Doc: strings.TrimSpace(op.Description), Shape: ShapeNone, Codes: codesOf(op),
-		Deprecated: op.Deprecated != nil && *op.Deprecated,
+		OperationID: op.OperationID, HTTP: verb, Path: path, Summary: op.Summary,
+		Doc: strings.TrimSpace(op.Description), Shape: ShapeNone, Codes: codesOf(op), Deprecated: op.Deprecated,
 	}
-	for _, p := range slices.Concat(item.Parameters, op.Parameters) {
-		f := Field{Name: p.Name, Doc: strings.TrimSpace(p.Description), Required: p.Required != nil && *p.Required,
-			Ref: r.ref(p.Schema, op.OperationId+title(p.Name))}
-		if p.Example != nil {
-			if err := p.Example.Decode(&f.Example); err != nil {
-				return err
-			}
-		}
+	for _, ref := range slices.Concat(item.Parameters, op.Parameters) {
+		p := ref.Value
+		f := Field{Name: p.Name, Doc: strings.TrimSpace(p.Description), Required: p.Required, Example: p.Example,
+			Ref: r.ref(p.Schema, op.OperationID+title(p.Name))}
 		switch {
 		case p.In == "path":
 			m.PathParams = append(m.PathParams, f)
@@ -143,7 +149,7 @@ func (r *reader) operation(api *API, paths []string, path, verb string, item *v3
 		return err
 	}
 	var resource string
-	resource, m.Name = nameOf(paths, path, m.HTTP, m.Shape)
+	resource, m.Name = nameOf(r.paths, path, m.HTTP, m.Shape)
 	at := slices.IndexFunc(api.Resources, func(x Resource) bool { return x.Name == resource })
 	if at < 0 {
 		at = len(api.Resources)
@@ -153,11 +159,11 @@ func (r *reader) operation(api *API, paths []string, path, verb string, item *v3
 	return nil
 }
 
-func (r *reader) body(m *Method, op *v3.Operation) error {
+func (r *reader) body(m *Method, op *openapi3.Operation) error {
 	if op.RequestBody == nil {
 		return nil
 	}
-	media := op.RequestBody.Content.GetOrZero("application/json")
+	media := op.RequestBody.Value.Content["application/json"]
 	if media == nil {
 		return fmt.Errorf("the request has no application/json")
 	}
@@ -169,29 +175,27 @@ func (r *reader) body(m *Method, op *v3.Operation) error {
 	if m.Body == nil || m.Body.Fields == nil {
 		return fmt.Errorf("the request's body is not an object")
 	}
-	m.BodyRequired = op.RequestBody.Required != nil && *op.RequestBody.Required
-	if media.Example != nil {
-		return media.Example.Decode(&m.Example)
-	}
+	m.BodyRequired, m.Example = op.RequestBody.Value.Required, media.Example
 	return nil
 }
 
-func (r *reader) answer(m *Method, op *v3.Operation) error {
-	for status, response := range op.Responses.Codes.FromOldest() {
-		if !strings.HasPrefix(status, "2") || response.Content == nil {
+func (r *reader) answer(m *Method, op *openapi3.Operation) error {
+	for _, status := range op.Responses.Keys() {
+		content := op.Responses.Value(status).Value.Content
+		if !strings.HasPrefix(status, "2") || content == nil {
 			continue
 		}
-		media := response.Content.GetOrZero("application/json")
+		media := content["application/json"]
 		if media == nil {
 			return fmt.Errorf("the answer %s has no application/json", status)
 		}
-		envelope := media.Schema.Schema()
-		data := envelope.Properties.GetOrZero("data")
+		properties := media.Schema.Value.Properties
+		data, page := properties["data"], properties["pagination"] != nil
 		switch {
-		case data == nil || envelope.Properties.Len() > 1 && envelope.Properties.GetOrZero("pagination") == nil:
+		case data == nil || len(properties) > 1 && !page:
 			ref := r.ref(media.Schema, title(m.OperationID)+"Answer")
 			m.Shape, m.Answer = ShapeWhole, &ref
-		case envelope.Properties.GetOrZero("pagination") != nil:
+		case page:
 			ref := r.ref(data, title(m.OperationID)+"Answer")
 			m.Shape, m.Answer = ShapePage, ref.Items
 		default:
@@ -203,37 +207,37 @@ func (r *reader) answer(m *Method, op *v3.Operation) error {
 }
 
 // ref gives the type of a schema. An object or enumeration without a name of its own gets the name given.
-func (r *reader) ref(proxy *base.SchemaProxy, name string) Ref {
-	schema := proxy.Schema()
-	if proxy.IsReference() {
-		name = proxy.GetReference()[strings.LastIndexByte(proxy.GetReference(), '/')+1:]
+func (r *reader) ref(named *openapi3.SchemaRef, name string) Ref {
+	schema := named.Value
+	if named.Ref != "" {
+		name = named.Ref[strings.LastIndexByte(named.Ref, '/')+1:]
 	}
 	var enum []string
-	for _, node := range schema.Enum {
-		enum = append(enum, node.Value)
+	for _, value := range schema.Enum {
+		enum = append(enum, fmt.Sprint(value))
 	}
 	switch {
-	case schema.OneOf != nil, schema.Properties != nil, enum != nil && proxy.IsReference():
+	case schema.OneOf != nil, schema.Properties != nil, enum != nil && named.Ref != "":
 		r.declare(name, schema, enum)
 		return Ref{Kind: "ref", Name: name}
-	case slices.Contains(schema.Type, "array"):
-		items := r.ref(schema.Items.A, name+"Item")
+	case schema.Type.Includes("array"):
+		items := r.ref(schema.Items, name+"Item")
 		return Ref{Kind: "array", Items: &items}
-	case schema.AdditionalProperties != nil && schema.AdditionalProperties.IsA():
-		items := r.ref(schema.AdditionalProperties.A, name+"Value")
+	case schema.AdditionalProperties.Schema != nil:
+		items := r.ref(schema.AdditionalProperties.Schema, name+"Value")
 		return Ref{Kind: "map", Items: &items}
 	case schema.Format == "date-time":
 		return Ref{Kind: "time"}
 	}
 	for _, kind := range []string{"string", "integer", "number", "boolean"} {
-		if slices.Contains(schema.Type, kind) {
+		if schema.Type.Includes(kind) {
 			return Ref{Kind: kind, Enum: enum}
 		}
 	}
 	return Ref{Kind: "any"}
 }
 
-func (r *reader) declare(name string, schema *base.Schema, enum []string) {
+func (r *reader) declare(name string, schema *openapi3.Schema, enum []string) {
 	if r.types[name] != nil {
 		return
 	}
@@ -242,33 +246,34 @@ func (r *reader) declare(name string, schema *base.Schema, enum []string) {
 	for _, one := range schema.OneOf {
 		t.OneOf = append(t.OneOf, r.ref(one, name).Name)
 	}
-	for field, proxy := range schema.Properties.FromOldest() {
-		value := proxy.Schema()
+	for _, field := range inOrder(schema.Properties) {
+		value := schema.Properties[field].Value
 		t.Fields = append(t.Fields, Field{
 			Name: field, Doc: strings.TrimSpace(value.Description), Required: slices.Contains(schema.Required, field),
-			Nullable: slices.Contains(value.Type, "null"), Money: slices.Contains(value.Type, "number"),
-			Ref: r.ref(proxy, name+title(field)),
+			Nullable: value.Type.Includes("null"), Money: value.Type.Includes("number"),
+			Ref: r.ref(schema.Properties[field], name+title(field)),
 		})
 	}
 }
 
-// codesOf gives the error codes in the examples of an operation's responses.
-func codesOf(op *v3.Operation) []string {
-	codes := map[string]bool{}
-	for _, response := range op.Responses.Codes.FromOldest() {
-		if response.Content == nil {
+// codesOf gives the error codes in the examples of an operation's responses but the default one.
+func codesOf(op *openapi3.Operation) []string {
+	var codes []string
+	for status, response := range op.Responses.Map() {
+		media := response.Value.Content["application/json"]
+		if status == "default" || media == nil {
 			continue
 		}
-		for _, example := range response.Content.GetOrZero("application/json").Examples.FromOldest() {
-			var envelope struct {
-				Error struct{ Code string }
-			}
-			if example.Value != nil && example.Value.Decode(&envelope) == nil && envelope.Error.Code != "" {
-				codes[envelope.Error.Code] = true
+		for _, example := range media.Examples {
+			envelope, _ := example.Value.Value.(map[string]any)
+			failure, _ := envelope["error"].(map[string]any)
+			if code, ok := failure["code"].(string); ok {
+				codes = append(codes, code)
 			}
 		}
 	}
-	return slices.Sorted(maps.Keys(codes))
+	slices.Sort(codes)
+	return slices.Compact(codes)
 }
 
 func title(s string) string { return strings.ToUpper(s[:1]) + s[1:] }

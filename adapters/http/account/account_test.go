@@ -60,6 +60,7 @@ func TestVerify_TheMailsLinkShowsAButtonAndTheButtonVerifies(t *testing.T) {
 	b := s.Browser(t)
 	signUp(t, s, b, "a@b.example")
 	path := mailed(t, s, "a@b.example")
+	require.Zero(t, s.Count("mails", "body LIKE '%token=%'"), "the text is encrypted at rest")
 	for range 3 {
 		page := s.Browser(t).Get(path)
 		require.Equal(t, http.StatusOK, page.Status)
@@ -72,6 +73,7 @@ func TestVerify_TheMailsLinkShowsAButtonAndTheButtonVerifies(t *testing.T) {
 	require.Equal(t, http.StatusOK, done.Status, done.Body)
 	require.Contains(t, done.Body, "Your address is verified")
 	require.Equal(t, 1, s.Count("operators", "verified_at IS NOT NULL"))
+	require.Equal(t, 1, s.Count("audit_log", "action = 'operator.verify_email'"))
 	require.NotContains(t, b.Get("/dashboard").Body, "We mailed a link to")
 
 	again := s.Browser(t).Get(path)
@@ -156,11 +158,13 @@ func TestVerify_WrongPasswords_CountAsLogIns(t *testing.T) {
 func TestReset_TheMailsLinkSetsAPassword(t *testing.T) {
 	t.Parallel()
 	s := mailing(t)
-	b := s.Browser(t)
+	b, stranger := s.Browser(t), s.Browser(t)
 	signUp(t, s, b, "a@b.example")
+	signUp(t, s, stranger, "c@d.example")
+	verify := mailed(t, s, "a@b.example")
 	fresh := s.Browser(t)
 	require.NotEmpty(t, fresh.Get("/login").LinkTo("/password/forgot"))
-	sent := forgot(t, s, fresh, "a@b.example")
+	sent := forgot(t, s, fresh, "A@b.example")
 	require.Equal(t, http.StatusSeeOther, sent.Status)
 	require.Contains(t, fresh.Get(sent.Location).Body, "Look into your mailbox")
 	path := mailed(t, s, "a@b.example")
@@ -180,12 +184,18 @@ func TestReset_TheMailsLinkSetsAPassword(t *testing.T) {
 	require.Equal(t, "/login?done=reset", done.Location, done.Body)
 	require.Contains(t, fresh.Get(done.Location).Body, "Your new password is saved")
 	require.Equal(t, "/login", b.Get("/dashboard").Location, "every session has ended")
+	require.Equal(t, http.StatusOK, stranger.Get("/dashboard").Status)
+	told := s.Mails("a@b.example")
+	require.Contains(t, told[len(told)-1].Subject, "Your password was changed")
+	require.Equal(t, 1, s.Count("audit_log", "action = 'operator.change_password'"))
 	require.Equal(t, "bad_credentials",
 		fresh.Submit("/login", map[string]string{"email": "a@b.example", "password": password}).Code())
 	require.Equal(t, "/dashboard",
 		fresh.Submit("/login", map[string]string{"email": "a@b.example", "password": "another password"}).Location)
 	require.NotContains(t, fresh.Get("/dashboard").Body, "We mailed a link to", "the link went to the address")
-	require.Equal(t, http.StatusGone, s.Browser(t).Get(path).Status)
+	for _, ended := range []string{path, verify} {
+		require.Equal(t, http.StatusGone, s.Browser(t).Get(ended).Status, "earlier links end with the change")
+	}
 }
 
 var (

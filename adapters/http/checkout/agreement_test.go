@@ -78,15 +78,6 @@ func TestCheckout_AgreementInTheQuery_AgreesToNothing(t *testing.T) {
 	w.requireStatus(d, deposit.Pending, "")
 }
 
-func TestCheckout_MistakeElsewhere_KeepsTheTick(t *testing.T) {
-	w := setup(t)
-	_, token := w.Deposit(t)
-	b := w.browser()
-	got := b.send(b.get(w.address(token)), 0, person("grace", "Grace", "Hopper"))
-	require.Equal(t, []string{"email"}, errorsIn(got.body))
-	require.Contains(t, got.body, " checked")
-}
-
 // The cover of a long stay ends 60 days after the payment, so the words of tomorrow name another day.
 func TestCheckout_WordsChangedSinceThePage_AreShownAgain(t *testing.T) {
 	w := setup(t)

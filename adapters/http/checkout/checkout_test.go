@@ -142,6 +142,7 @@ func TestCheckout_TwoTabsAndADoubleClick_AreOnePayment(t *testing.T) {
 		require.Equal(t, pages[0], p)
 	}
 	require.Len(t, w.PaymentsOf(t, d.ID, deposit.FeePayment), 1)
+	require.Equal(t, 1, w.Provider.Opened())
 
 	paid := tabs[0].send(tabs[0].get(w.base+pages[0]), 0, card(goodCard))
 	w.requireLeft(paid, d, "secured")

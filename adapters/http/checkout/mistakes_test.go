@@ -64,6 +64,7 @@ func TestCheckout_AllMistakes_AreNamedAtOnceInTheOrderOfTheFields(t *testing.T) 
 		require.Equal(t, c.wrong[0], lastMatch(got.body, `<input[^>]* id="(\w+)"[^>]* autofocus`),
 			"the first wrong field gets the focus")
 		require.Equal(t, 1, strings.Count(got.body, " autofocus"))
+		require.Equal(t, c.fields.Has("agree"), strings.Contains(got.body, " checked"), "a tick stays")
 	}
 	w.requireStatus(d, deposit.Pending, "")
 	require.Zero(t, w.Load(t, d.ID).CheckoutStartedAt)

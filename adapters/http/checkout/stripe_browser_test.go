@@ -108,8 +108,8 @@ func (s shop) requireCharged(depositID id.ID, kind deposit.PaymentKind, cents in
 	s.t.Helper()
 	got, charges := 0, 0
 	for _, p := range s.PaymentsOf(s.t, depositID, kind) {
-		c, n := s.fake.Charged(id.Payment.Of(p.ID))
-		got, charges = got+c, charges+n
+		book := s.fake.Books()[id.Payment.Of(p.ID)]
+		got, charges = got+book.Taken, charges+book.Charges
 	}
 	require.Equal(s.t, []int{cents, 1}, []int{got, charges})
 }

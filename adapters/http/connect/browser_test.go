@@ -5,14 +5,12 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/lab/browsertest"
-	"partnerdeposits/lab/connecttest"
 )
 
 // partnerSite stands where return_url leads to: another origin, which a policy could forbid.
@@ -56,29 +54,4 @@ func TestBrowser_SignsUpAndEndsAtThePartner_ByKeyboardAlone(t *testing.T) {
 	))
 	requireResult(t, location(browser, t), "linked", "op-1", "")
 	require.Equal(t, 1, s.Count("account_links", "revoked_at IS NULL"))
-}
-
-func TestBrowser_FormOnAnotherSite_ChangesNothing(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{})
-	browser := browsertest.New(t)
-	evil := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/html")
-		_, _ = io.WriteString(w, `<form method="post" action="`+s.URL+`/logout"><button id="go">win a prize</button></form>`)
-	}))
-	t.Cleanup(evil.Close)
-	u, err := url.Parse(evil.URL)
-	require.NoError(t, err)
-	require.NoError(t, chromedp.Do(browser,
-		chromedp.Navigate(s.URL+"/register"),
-		chromedp.SendKeys("#email", "a@b.example"),
-		chromedp.SendKeys("#password", password),
-		chromedp.SendKeys("#companyName", "Chalets"),
-		chromedp.Click("button.main"),
-		chromedp.WaitVisible("nav.desk"),
-		chromedp.Navigate("http://localhost:"+u.Port()), // another site than 127.0.0.1
-		chromedp.Click("#go"),
-		chromedp.WaitVisible(`main[data-error-code="invalid_csrf_token"]`),
-	))
-	require.Equal(t, 1, s.Count("sessions", ""))
 }

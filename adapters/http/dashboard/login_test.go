@@ -100,6 +100,7 @@ func TestLogIn_LeadsBackToThePageOfAMail_OverARefusalAndACode(t *testing.T) {
 	require.NotContains(t, page.Body, "session has ended", "nobody was signed in here")
 	refused := b.Send(page, 0, map[string]string{"email": "a@b.example", "password": "not this password"})
 	require.Equal(t, http.StatusUnprocessableEntity, refused.Status)
+	require.Equal(t, "password", refused.Focused())
 	half := b.Send(refused, 0, map[string]string{"email": "a@b.example", "password": "correct horse battery"})
 	require.Equal(t, http.StatusSeeOther, half.Status)
 	wrong := b.Send(b.Get(half.Location), 0, map[string]string{"code": app.Wrong()})

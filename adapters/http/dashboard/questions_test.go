@@ -265,6 +265,7 @@ func TestQuestion_IsBoundToSessionAndAccount_ForAnHour(t *testing.T) {
 	for _, form := range []string{strings.Repeat("0", 32), "x", strings.Repeat("0", 31), "%2e%2e"} {
 		require.Equal(t, d.path, d.b.Get(d.path+"/confirm/"+form).Location, form)
 		require.Equal(t, site.NewDeposit, d.b.Get(site.NewDeposit+"/"+form).Location, form)
+		require.Equal(t, site.Deposits, d.b.Get(site.Deposits+"/confirm/"+form).Location, form)
 	}
 	d.Clock.Add(time.Hour)
 	require.Equal(t, http.StatusOK, d.b.Get(asked).Status)

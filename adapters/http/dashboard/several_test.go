@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	acts "partnerdeposits/app/deposits"
-	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/site"
 	"partnerdeposits/lab/connecttest"
@@ -314,26 +313,6 @@ func TestSeveral_ThatMeetsTheLimitOfTheAccount_TellsHowManyWereMailed(t *testing
 	require.Equal(t, http.StatusTooManyRequests, refused.Status)
 	require.NotEmpty(t, refused.Header.Get("Retry-After"))
 	require.Equal(t, 100, d.Count("mails", "link_of IS NOT NULL"))
-}
-
-func TestSeveral_QuestionIsBoundToSessionAndAccount_ForAnHour(t *testing.T) {
-	d := newSeveral(t, 1, connecttest.Options{})
-	asked := d.b.PostAlone(site.Deposits, d.fields(acts.ActSendLinks, d.made...)).Location
-	stranger, _ := linked(t, d.Server, "c@d.example", "demo")
-	elsewhere := d.Browser(t)
-	elsewhere.Submit("/login", map[string]string{"email": "a@b.example", "password": "correct horse battery"})
-	for name, b := range map[string]*connecttest.Browser{"another account": stranger, "another session": elsewhere} {
-		require.Equal(t, site.Deposits, b.Get(asked).Location, name)
-	}
-	for _, form := range []string{strings.Repeat("0", 32), "x", "%2e%2e"} {
-		require.Equal(t, site.Deposits, d.b.Get("/dashboard/deposits/confirm/"+form).Location, form)
-	}
-	require.Zero(t, d.Count("form_drafts", "position('dep_' in encode(content, 'escape')) > 0"), "encrypted at rest")
-	d.Clock.Add(time.Hour)
-	require.Equal(t, http.StatusOK, d.b.Get(asked).Status)
-	d.Clock.Add(time.Second)
-	require.Equal(t, site.Deposits, d.b.Get(asked).Location, "an hour later")
-	require.Equal(t, deposit.Pending, depositOf(t, d.Server, d.made[0]).Status)
 }
 
 // What was ticked comes back as the question after the log-in. Nothing is mailed by itself.

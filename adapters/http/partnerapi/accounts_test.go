@@ -2,7 +2,6 @@ package partnerapi_test
 
 import (
 	"net/http"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -56,20 +55,4 @@ func TestDeleteAccount_LinkedToAnotherPartnerSince_ChangesNothing(t *testing.T) 
 	other.Link(other.partner.ID, mustAccount(t, account), "now-theirs")
 	c.leavesNothing(t, func() { c.unlink(account) })
 	require.Equal(t, "active", other.get("/accounts/" + account).ok(200)["status"])
-}
-
-func TestDeleteAccount_ManyAtOnce_EndsTheLinkOnce(t *testing.T) {
-	t.Parallel()
-	c, account := newStory(t)
-	var wg sync.WaitGroup
-	statuses := make([]int, 12)
-	for i := range statuses {
-		wg.Go(func() { statuses[i] = c.do(http.MethodDelete, "/accounts/"+account, nil).status })
-	}
-	wg.Wait()
-	for _, status := range statuses {
-		require.Equal(t, http.StatusNoContent, status)
-	}
-	require.Equal(t, 1, c.Count("mails", ""))
-	require.Equal(t, 1, c.Count("audit_log", "action = 'link.revoke'"))
 }

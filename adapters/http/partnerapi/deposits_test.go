@@ -81,6 +81,7 @@ func TestListDeposits_Filters(t *testing.T) {
 		"clientId=" + client:               {clients},
 		"accountId=" + second:              {elsewhere},
 		"externalId=hotel-2":               {elsewhere},
+		"externalId=hotel-3":               nil,
 		"status=active":                    {active},
 		"status=active,cancelled":          {active, cancelled},
 		"rentalContract=BK%200%26x":        {first},
@@ -89,6 +90,8 @@ func TestListDeposits_Filters(t *testing.T) {
 		"createdTo=0001-01-01T00:00:00Z":   nil,
 		"createdFrom=9999-12-31T23:59:59Z": nil,
 		"createdFrom=1900-01-01T00:00:00Z&accountId=" + account: {clients, active, cancelled, first},
+		"externalId=hotel-2&accountId=" + second:                {elsewhere},
+		"externalId=hotel-2&accountId=" + account:               nil,
 	} {
 		require.Equal(t, want, ids(c.get("/deposits?"+query).list()), query)
 	}

@@ -100,6 +100,7 @@ func TestRevokedLink_ReadAndCancelOnly(t *testing.T) {
 		require.Equal(t, "revoked", found[0]["status"])
 		require.NotEmpty(t, found[0]["revokedAt"])
 	}
+	require.Empty(t, c.get("/accounts?status=all&externalId=hotel-2").list())
 	require.Equal(t, "revoked", c.get("/accounts/" + account).ok(200)["status"])
 	require.Equal(t, "active", c.get("/deposits/" + active).ok(200)["status"])
 	require.Len(t, c.get("/deposits?accountId="+account).list(), 2)

@@ -98,12 +98,15 @@ func TestLists_AreStable_WhileRowsComeAndGo(t *testing.T) {
 					stays[l.kind.Of(row)] = true
 				}
 			}
-			seen, pages := map[string]int{}, 0
+			seen, pages, older := map[string]int{}, 0, time.Now().Add(time.Hour)
 			for cursor := ""; ; pages++ {
 				require.Less(t, pages, stored, "the list does not end")
 				answer := m.get(m.path + "&limit=5" + cursor)
 				for _, item := range answer.list() {
-					seen[text(t, item, l.field)]++
+					row, _ := l.kind.Parse(text(t, item, l.field))
+					require.False(t, row.Time().After(older), "the newest first")
+					seen[l.kind.Of(row)]++
+					older = row.Time()
 				}
 				next := answer.parsed().Pagination
 				if !next.HasMore {

@@ -246,6 +246,10 @@ func TestDeliveries_Filters(t *testing.T) {
 		c.deliveredBody(hook, found[i])
 	}
 	require.NotEmpty(t, found[0]["deliveredAt"])
+	made := text(t, found[2], "createdAt")
+	require.Contains(t, ids(c.get(hook+"/deliveries?from="+made).list()), found[2]["id"], "from is included")
+	require.NotContains(t, ids(c.get(hook+"/deliveries?to="+made).list()), found[2]["id"])
+	require.Empty(t, c.get(c.hook()+"/deliveries").list(), "of another subscription")
 
 	// A success that is recorded after the delivery was given up makes the delivery a success.
 	require.NoError(t, c.record(claims[2], webhook.Attempt{Result: webhook.ResultSuccess, ResponseStatus: 200},

@@ -122,12 +122,12 @@ func (b bench) settled(r paymentports.CollectRequest) {
 		return err == nil
 	}, 10*time.Second, 10*time.Millisecond)
 	got := b.close(r.PaymentID)
-	cents, charges := b.fake.Charged(id.Payment.Of(r.PaymentID))
+	book := b.fake.Books()[id.Payment.Of(r.PaymentID)]
 	if got.Status == paymentports.ProviderSucceeded {
-		require.Equal(b, []int{50_000, 1}, []int{cents, charges})
+		require.Equal(b, []int{50_000, 1}, []int{book.Taken, book.Charges})
 	} else {
 		require.Equal(b, paymentports.ProviderClosed, got.Status)
-		require.Zero(b, charges)
+		require.Zero(b, book.Charges)
 	}
 	require.Equal(b, got, b.lookup(r.PaymentID))
 }

@@ -5,9 +5,7 @@ package connections_test
 import (
 	"context"
 	"errors"
-	"net/url"
 	"strconv"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -16,81 +14,10 @@ import (
 
 	"partnerdeposits/app/accounts/connections"
 	"partnerdeposits/core/connect"
-	"partnerdeposits/core/deposit"
-	"partnerdeposits/core/fault"
-	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/lab/servicetest"
 	ports "partnerdeposits/ports/platform"
 )
-
-func TestRevoke_ByEachSide_EndsTheLinkAndTellsTheOperatorOnce(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	p := b.kit.Partner("demo")
-	cases := map[string]struct {
-		revoke func(connections.Result) (bool, error)
-		actor  string
-		says   string
-	}{
-		"operator": {func(a connections.Result) (bool, error) {
-			link, err := b.kit.Postgres.Links.ActiveLink(t.Context(), a.SignedIn.Account.ID)
-			if err != nil || link == nil {
-				return false, err
-			}
-			return b.UnlinkByOperator(t.Context(), a.SignedIn.Operator, a.SignedIn.Account, link.ID)
-		}, "operator:opr_", "by you"},
-		"partner": {func(a connections.Result) (bool, error) {
-			return b.RevokeByPartner(t.Context(), partner.Caller{Partner: p}, a.SignedIn.Account.ID)
-		}, "partner:prt_", "by Partner demo"},
-		"admin": {func(a connections.Result) (bool, error) {
-			return b.RevokeByAdmin(t.Context(), "demo", a.SignedIn.Account.ID)
-		}, "admin", "by our support"},
-	}
-	for by, c := range cases {
-		email := by + "@b.example"
-		a := b.linked(t, "demo", by, email)
-		changed, err := c.revoke(a)
-		require.NoError(t, err)
-		require.True(t, changed)
-		again, err := c.revoke(a)
-		require.NoError(t, err)
-		require.False(t, again, by)
-		account := id.Account.Of(a.SignedIn.Account.ID)
-		require.Equal(t, 1, b.kit.Count("account_links", "account_id = $1 AND revoked_by = $2", a.SignedIn.Account.ID, by))
-		require.Equal(t, 1,
-			b.kit.Count("audit_log", "action = 'link.revoke' AND subject = $1 AND actor LIKE $2 || '%'", account, c.actor))
-		sent := b.kit.Mails(email)
-		require.Len(t, sent, 2, "of the link and of its end")
-		require.Equal(t, "Partner demo is now linked to your account / Partner demo est maintenant relié à votre compte",
-			sent[0].Subject)
-		require.Contains(t, sent[1].Body, c.says)
-		require.Contains(t, sent[1].Body, "https://dash.example/dashboard")
-
-		// A new connect under the same external id makes a new link, with its event.
-		result, err := b.Link(t.Context(), request("demo", by), a.SignedIn.Operator, a.SignedIn.Account)
-		require.NoError(t, err)
-		require.Equal(t, connect.Linked, result.Outcome)
-	}
-	require.Equal(t, 6, b.kit.Count("outbox", "name = 'rental_operator.linked'"))
-}
-
-func TestRevoke_OfWhatNeverWas_IsNotFound(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	b.kit.Partner("demo")
-	other := b.kit.Partner("other")
-	a := b.linked(t, "demo", "x", "a@b.example")
-	_, err := b.RevokeByPartner(t.Context(), partner.Caller{Partner: other}, a.SignedIn.Account.ID)
-	require.ErrorIs(t, err, connect.ErrAccountNotFound)
-	_, err = b.RevokeByAdmin(t.Context(), "other", a.SignedIn.Account.ID)
-	require.ErrorIs(t, err, connect.ErrAccountNotFound)
-	_, err = b.RevokeByAdmin(t.Context(), "nobody", a.SignedIn.Account.ID)
-	require.ErrorIs(t, err, partner.ErrNotFound)
-	_, err = b.RevokeByAdmin(t.Context(), "no\x00body", a.SignedIn.Account.ID)
-	require.ErrorIs(t, err, partner.ErrNotFound)
-	require.Len(t, b.kit.Mails(""), 1, "of the link alone")
-}
 
 func TestRevokes_AtOnce_SendOneMail(t *testing.T) {
 	t.Parallel()
@@ -209,59 +136,6 @@ func TestLinks_AtOnceOfOneAccount_AreOneLinkAndOneEvent(t *testing.T) {
 			return b.Link(t.Context(), request("demo", "second"), a.SignedIn.Operator, a.SignedIn.Account)
 		}))
 	require.Equal(t, 2, b.kit.Count("outbox", ""))
-}
-
-func TestConnectURL_IsGoodOnThePages(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	b.kit.Partner("demo")
-	b.kit.PartnerWithSecret("bare", "")
-	for slug, want := range map[string]error{"nobody": connect.ErrPartnerNotFound,
-		"bare": connect.ErrMissingConnectSecret} {
-		_, err := b.ConnectURL(t.Context(), connections.URLRequest{PartnerSlug: slug, ExternalID: "x"})
-		require.ErrorIs(t, err, want)
-	}
-	raw, err := b.ConnectURL(t.Context(), connections.URLRequest{PartnerSlug: "demo", ExternalID: "a.b +&ü",
-		Email: "a@b.example", Name: "N & Co", ReturnURL: "https://pms.example/?a=1&b"})
-	require.NoError(t, err)
-	require.True(t, strings.HasPrefix(raw, "https://dash.example/register?partner=demo&external_id="), raw)
-	u, err := url.Parse(raw)
-	require.NoError(t, err)
-	r, prefill, connected := connections.Query(u.RawQuery)
-	require.True(t, connected)
-	require.Equal(t, connections.Prefill{Email: "a@b.example", Name: "N & Co"}, prefill)
-	verified, err := b.Verify(t.Context(), r)
-	require.NoError(t, err)
-	require.Equal(t, "a.b +&ü", verified.ExternalID)
-	require.Equal(t, "pms.example", verified.Return.URL.Host)
-	require.False(t, verified.Return.Direct)
-}
-
-func TestCeiling_IsSetShownAndTakenBack(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	p := b.kit.Partner("demo")
-	a := b.linked(t, "demo", "x", "a@b.example").SignedIn.Account
-	view, err := b.Account(t.Context(), a.ID)
-	require.NoError(t, err)
-	require.Equal(t, deposit.DefaultMaxAmount, view.MaxAmount())
-	require.Equal(t, p.ID, view.Partner.ID)
-	require.Equal(t, "a@b.example", view.Operator.Email)
-
-	require.NoError(t, b.SetCeiling(t.Context(), a.ID, 400_000))
-	view, err = b.Account(t.Context(), a.ID)
-	require.NoError(t, err)
-	require.EqualValues(t, 400_000, view.MaxAmount())
-	require.ErrorIs(t, b.SetCeiling(t.Context(), a.ID, 6_999), fault.ErrInvalidField)
-	require.NoError(t, b.SetCeiling(t.Context(), a.ID, 0))
-	view, err = b.Account(t.Context(), a.ID)
-	require.NoError(t, err)
-	require.Equal(t, deposit.DefaultMaxAmount, view.MaxAmount())
-	require.Equal(t, 2, b.kit.Count("audit_log", "action = 'account.ceiling'"))
-
-	list, err := b.Accounts(t.Context(), ports.Page{Limit: 100})
-	require.NoError(t, err)
-	require.Len(t, list.Items, 1)
 }
 
 func TestMain(m *testing.M) { servicetest.Main(m) }

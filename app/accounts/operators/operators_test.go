@@ -64,6 +64,10 @@ func TestSignUp_BeginsASession_WhoseTokenIsNotStored(t *testing.T) {
 	require.Equal(t, in.Operator.ID, o.ID)
 	require.Equal(t, "Chalets", a.CompanyName)
 	require.Equal(t, 1, kit.Count("sessions", "position($1::bytea IN token_hash) = 0", []byte(in.Token.Reveal())))
+	for _, token := range []string{in.Token.Reveal(), in.Token.Reveal(), "nonsense"} {
+		require.NoError(t, s.LogOut(t.Context(), token), "again is no error")
+	}
+	ended(t, s, in)
 }
 
 // atOnce makes calls at once, and counts them by their errors.
@@ -127,28 +131,4 @@ func TestLogIn_FromANetworkThatTheOperatorUsed_WaitsInFront(t *testing.T) {
 	require.Equal(t, accountports.Turn{Network: cafe.Network, Known: true}, logIn("a@b.example", "correct horse", cafe))
 	clock.Add(accountports.NetworksKeptFor + time.Second)
 	require.Equal(t, accountports.Turn{Network: home.Network}, logIn("a@b.example", "wrong", home), "long ago")
-}
-
-func TestLogIn_ReplacesTheSessionOfTheBrowser(t *testing.T) {
-	t.Parallel()
-	s, _, _, _ := setup(t)
-	first, err := s.SignUp(t.Context(), form("a@b.example"), operators.Browser{})
-	require.NoError(t, err)
-	elsewhere, err := s.LogIn(t.Context(), "A@B.example", "correct horse", operators.Browser{})
-	require.NoError(t, err)
-	second, err := s.LogIn(t.Context(), "a@b.example", "correct horse", operators.Browser{Session: first.Token.Reveal()})
-	require.NoError(t, err)
-	_, _, err = s.CurrentOperator(t.Context(), first.Token.Reveal())
-	require.ErrorIs(t, err, connect.ErrBadCredentials)
-	for _, token := range []string{second.Token.Reveal(), elsewhere.Token.Reveal()} {
-		_, _, err = s.CurrentOperator(t.Context(), token)
-		require.NoError(t, err)
-	}
-	require.NoError(t, s.LogOut(t.Context(), second.Token.Reveal()))
-	require.NoError(t, s.LogOut(t.Context(), second.Token.Reveal()), "again is no error")
-	require.NoError(t, s.LogOut(t.Context(), "nonsense"))
-	_, _, err = s.CurrentOperator(t.Context(), second.Token.Reveal())
-	require.ErrorIs(t, err, connect.ErrBadCredentials)
-	_, _, err = s.CurrentOperator(t.Context(), elsewhere.Token.Reveal())
-	require.NoError(t, err)
 }

@@ -33,36 +33,6 @@ func resets(kit *servicetest.Kit, to string) (n int) {
 	return n
 }
 
-func TestResetPassword_SetsItVerifiesTheAddressAndEndsEverySession(t *testing.T) {
-	t.Parallel()
-	s, clock, kit := mailing(t)
-	one, stranger := signedUp(t, s, "a@b.example"), signedUp(t, s, "c@d.example")
-	verify := mailed(t, kit, "a@b.example")
-	forgot(t, s, "A@B.example")
-	token := mailed(t, kit, "a@b.example")
-	require.ErrorIs(t, s.ResetPassword(t.Context(), token, "short", operators.Browser{}), connect.ErrInvalidPassword)
-	require.NoError(t, s.ResetPassword(t.Context(), token, "another password", operators.Browser{}),
-		"a password that is refused leaves the link")
-
-	_, _, err := s.CurrentOperator(t.Context(), one.Token.Reveal())
-	require.ErrorIs(t, err, connect.ErrBadCredentials)
-	_, _, err = s.CurrentOperator(t.Context(), stranger.Token.Reveal())
-	require.NoError(t, err)
-	_, err = s.LogIn(t.Context(), "a@b.example", "correct horse", operators.Browser{})
-	require.ErrorIs(t, err, connect.ErrBadCredentials)
-	_, err = s.LogIn(t.Context(), "a@b.example", "another password", operators.Browser{})
-	require.NoError(t, err)
-	require.Equal(t, clock.Now(), operatorOf(t, kit, "a@b.example").VerifiedAt)
-	require.Equal(t, 1, kit.Count("audit_log", "action = 'operator.change_password'"))
-	last := kit.Mails("a@b.example")
-	require.Equal(t, "Your password was changed / Votre mot de passe a été modifié", last[len(last)-1].Subject)
-
-	require.ErrorIs(t, s.ResetPassword(t.Context(), token, "a third password", operators.Browser{}), connect.ErrTokenVoid,
-		"used")
-	_, err = s.Verify(t.Context(), verify, "another password", operators.Browser{})
-	require.ErrorIs(t, err, connect.ErrTokenVoid, "earlier links end with the change")
-}
-
 // A log-in whose password was right when it was checked, and wrong when the session begins, begins none.
 func TestLogIn_DuringAReset_LeavesNoSessionOfTheOldPassword(t *testing.T) {
 	t.Parallel()

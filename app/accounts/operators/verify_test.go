@@ -59,28 +59,6 @@ func operatorOf(t *testing.T, kit *servicetest.Kit, email string) connect.Operat
 	return o
 }
 
-func TestSignUp_MailsALinkThatVerifiesTheAddressOnce(t *testing.T) {
-	t.Parallel()
-	s, clock, kit := mailing(t)
-	signedUp(t, s, "a@b.example")
-	require.True(t, s.Unverified(operatorOf(t, kit, "a@b.example")))
-	token := mailed(t, kit, "a@b.example")
-	require.Zero(t, kit.Count("mails", "body LIKE '%token=%'"), "the text is encrypted at rest")
-	require.Zero(t, kit.Count("operator_tokens", "encode(token_hash, 'escape') LIKE '%"+token+"%'"))
-	found, err := s.Token(t.Context(), token, connect.TokenVerify)
-	require.NoError(t, err)
-	require.Equal(t, "a@b.example", found.Email)
-	require.True(t, s.Unverified(operatorOf(t, kit, "a@b.example")), "a look changes nothing")
-
-	in, err := s.Verify(t.Context(), token, "correct horse", operators.Browser{})
-	require.NoError(t, err)
-	require.Empty(t, in.Token.Reveal(), "whoever opens the mail is not logged in")
-	require.Equal(t, clock.Now(), operatorOf(t, kit, "a@b.example").VerifiedAt)
-	_, err = s.Verify(t.Context(), token, "correct horse", operators.Browser{})
-	require.ErrorIs(t, err, connect.ErrTokenVoid, "used")
-	require.Equal(t, 1, kit.Count("audit_log", "action = 'operator.verify_email'"))
-}
-
 func TestLinks_UsedAtOnce_TakeEffectOnce(t *testing.T) {
 	t.Parallel()
 	s, _, kit := mailing(t)

@@ -4,7 +4,6 @@ package checkout_test
 
 import (
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -118,28 +117,6 @@ func TestSubmit_SameDetails_KeepsTheClientOfThePartner(t *testing.T) {
 	b.Submit(token, alan)
 	require.NotEqual(t, d.ClientID, b.Load(t, d.ID).ClientID)
 	require.Equal(t, "Turing", b.Load(t, d.ID).Client.LastName)
-}
-
-func TestSubmit_ManyAtOnce_IsOnePaymentOnOnePage(t *testing.T) {
-	b := checkouttest.Start(t)
-	d, token := b.Deposit(t)
-	pages := make([]string, 20)
-	var wg sync.WaitGroup
-	for i := range pages {
-		wg.Go(func() {
-			next, err := b.Checkout.Submit(b.Ctx(), token, grace, checkouttest.Agrees)
-			if err == nil {
-				pages[i] = next.PageURL
-			}
-		})
-	}
-	wg.Wait()
-	require.NotEmpty(t, pages[0])
-	for _, page := range pages {
-		require.Equal(t, pages[0], page)
-	}
-	require.Equal(t, deposit.PaymentProcessing, b.Fee(d.ID).Status)
-	require.Equal(t, 1, b.Provider.Opened())
 }
 
 func TestSubmit_ByAnotherPersonWhileOnePays_ScoresThem(t *testing.T) {

@@ -6,11 +6,14 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"testing/fstest"
 
 	"partnerdeposits/lab/procs"
 )
@@ -53,21 +56,21 @@ func (n *Node) importPause(ctx context.Context) error {
 
 // Archive writes an image of static programs at its root, in the form of `docker save`. The first program is the entry.
 func Archive(to, image string, programs ...string) error {
-	var files []file
+	files := fstest.MapFS{}
 	for _, program := range programs {
 		content, err := os.ReadFile(program)
 		if err != nil {
 			return err
 		}
-		files = append(files, file{filepath.Base(program), 0o755, content})
+		files[filepath.Base(program)] = &fstest.MapFile{Data: content, Mode: 0o755}
 	}
-	layer, err := tarOf(files...)
+	layer, err := tarOf(files)
 	if err != nil {
 		return err
 	}
 	config, err := json.Marshal(map[string]any{
 		"architecture": runtime.GOARCH, "os": "linux",
-		"config": map[string]any{"Entrypoint": []string{"/" + files[0].name}, "User": "65532:65532"},
+		"config": map[string]any{"Entrypoint": []string{"/" + filepath.Base(programs[0])}, "User": "65532:65532"},
 		"rootfs": map[string]any{"type": "layers", "diff_ids": []string{fmt.Sprintf("sha256:%x", sha256.Sum256(layer))}},
 	})
 	if err != nil {
@@ -79,31 +82,17 @@ func Archive(to, image string, programs ...string) error {
 	if err != nil {
 		return err
 	}
-	archive, err := tarOf(file{"manifest.json", 0o644, manifest}, file{"config.json", 0o644, config},
-		file{"layer.tar", 0o644, layer})
+	archive, err := tarOf(
+		fstest.MapFS{"manifest.json": {Data: manifest}, "config.json": {Data: config}, "layer.tar": {Data: layer}})
 	if err != nil {
 		return err
 	}
 	return os.WriteFile(to, archive, 0o600)
 }
 
-type file struct {
-	name    string
-	mode    int64
-	content []byte
-}
-
-func tarOf(files ...file) ([]byte, error) {
+func tarOf(files fs.FS) ([]byte, error) {
 	var out bytes.Buffer
 	w := tar.NewWriter(&out)
-	for _, f := range files {
-		header := tar.Header{Name: f.name, Mode: f.mode, Size: int64(len(f.content)), Typeflag: tar.TypeReg}
-		if err := w.WriteHeader(&header); err != nil {
-			return nil, err
-		}
-		if _, err := w.Write(f.content); err != nil {
-			return nil, err
-		}
-	}
-	return out.Bytes(), w.Close()
+	err := errors.Join(w.AddFS(files), w.Close())
+	return out.Bytes(), err
 }

@@ -124,26 +124,6 @@ func TestFeed_AnEventHasANumberOnlyOnceItIsRelayed(t *testing.T) {
 	same(t, []ports.Event{e}, w.after(p, 0, 10))
 }
 
-func TestFeed_ReadInParts_IsTheWholeOnce(t *testing.T) {
-	t.Parallel()
-	w := newFeed(t)
-	p := w.partner()
-	want := w.filed(p, 7)
-	for limit := 1; limit <= 8; limit++ {
-		var got []ports.Event
-		for {
-			part := w.after(p, int64(len(got)), limit)
-			require.LessOrEqual(t, len(part), limit)
-			if got = append(got, part...); len(part) < limit {
-				break
-			}
-		}
-		same(t, want, got)
-	}
-	require.Empty(t, w.after(p, 7, 10))
-	require.Empty(t, w.after(p, 70, 10))
-}
-
 func TestFeed_OfEachPartner_HasNumbersOfItsOwn(t *testing.T) {
 	t.Parallel()
 	w := newFeed(t)
@@ -195,59 +175,4 @@ func TestFeed_AfterARestore_IsOfAnotherEpoch(t *testing.T) {
 		func(ctx context.Context, r *postgres.Store) error { return r.Restores.Finish(ctx, epoch, at0) })
 	require.Equal(t, webhookports.FeedState{Epoch: epoch, Oldest: before.Oldest, Last: before.Last}, w.state(p))
 	require.NotEqual(t, epoch, before.Epoch)
-}
-
-func TestEvents_OfOthers_AreNotFound(t *testing.T) {
-	t.Parallel()
-	w := newFeed(t)
-	p, other := w.partner(), w.partner()
-	e := w.filed(p, 1)[0]
-	got, err := w.Events.Event(t.Context(), p, e.ID)
-	require.NoError(t, err)
-	same(t, []ports.Event{e}, []ports.Event{got})
-	for partnerID, eventID := range map[id.ID]id.ID{other: e.ID, p: portstest.NewID()} {
-		_, err := w.Events.Event(t.Context(), partnerID, eventID)
-		require.ErrorIs(t, err, webhook.ErrEventNotFound)
-	}
-	list, err := w.Events.Events(t.Context(), other, webhookports.EventFilter{}, ports.Page{Limit: 10})
-	require.NoError(t, err)
-	require.Empty(t, list.Items)
-}
-
-func TestEvents_List_IsNewestFirst_AndNarrowedByName(t *testing.T) {
-	t.Parallel()
-	w := newFeed(t)
-	p := w.partner()
-	var want []id.ID
-	for i := range 5 {
-		name := webhook.DepositCancelled
-		if i%2 == 0 {
-			name = webhook.DepositActivated
-		}
-		e := w.append(p, portstest.NewID(), name)
-		want = append([]id.ID{e.ID}, want...)
-	}
-	require.Equal(t, 5, w.relay(10))
-	for name, c := range map[string]struct {
-		filter webhookports.EventFilter
-		want   []id.ID
-	}{
-		"all":     {webhookports.EventFilter{}, want},
-		"name":    {webhookports.EventFilter{Name: webhook.DepositActivated}, []id.ID{want[0], want[2], want[4]}},
-		"no name": {webhookports.EventFilter{Name: webhook.DepositCaptured}, nil},
-		"created": {webhookports.EventFilter{Created: ports.Span{From: at0.Add(time.Second)}}, nil},
-	} {
-		var got []id.ID
-		for page := (ports.Page{Limit: 100}); ; {
-			list, err := w.Events.Events(t.Context(), p, c.filter, page)
-			require.NoError(t, err, name)
-			for _, e := range list.Items {
-				got = append(got, e.ID)
-			}
-			if page.Cursor = list.Next; page.Cursor.IsZero() {
-				break
-			}
-		}
-		require.Equal(t, c.want, got, name)
-	}
 }
