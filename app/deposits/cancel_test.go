@@ -53,7 +53,7 @@ func setup(t *testing.T) *fixture {
 	t.Helper()
 	b := &fixture{t: t}
 	b.Kit = servicetest.New(t, func(s *servicetest.Setup) {
-		s.Redis = redistest.New(t)
+		s.Redis = redistest.Opaque(t)
 		s.Parts = func(p *servicetest.Parts) {
 			p.DepositMetrics = b
 			p.AroundPayments = func(all services.Payments) services.Payments {

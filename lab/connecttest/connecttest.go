@@ -88,7 +88,7 @@ func New(t testing.TB, o Options) *Server {
 		set.Clock, set.Config.DashboardBaseURL = s.Clock, s.DashboardURL
 		set.Parts = o.Parts
 		if o.Counted {
-			set.Redis = redistest.New(t)
+			set.Redis = redistest.Opaque(t)
 		}
 		if o.Mails {
 			set.Config.SMTPURL, set.Config.MailFrom = "smtp://127.0.0.1:9", "a@b.example"

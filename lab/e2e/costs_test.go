@@ -40,7 +40,20 @@ func (s *sent) counting(t testing.TB, databaseURL string) string {
 // cost is what one operation costs.
 type cost struct{ statements, roundTrips, redisCommands int64 }
 
-// usual gives the most frequent cost of an operation. Work of the background falls into a few of the repetitions.
+// requireCost fails the test unless want is the usual cost of an operation. On a busy machine work of the background
+// can fall into most repetitions of a round, and a further statement falls into all repetitions of all rounds.
+func (s *sent) requireCost(t testing.TB, name string, want cost, redisCommands func() int64, operation func()) {
+	t.Helper()
+	var got cost
+	for range 10 {
+		if got = s.usual(t, redisCommands, operation); got == want {
+			return
+		}
+	}
+	assert.Equal(t, want, got, "%s: statements, round trips to Postgres, commands of Redis", name)
+}
+
+// usual gives the most frequent cost of an operation.
 func (s *sent) usual(t testing.TB, redisCommands func() int64, operation func()) (usual cost) {
 	t.Helper()
 	seen := map[cost]int{}
@@ -57,11 +70,6 @@ func (s *sent) usual(t testing.TB, redisCommands func() int64, operation func())
 		}
 	}
 	return usual
-}
-
-func requireCost(t testing.TB, operation string, want, got cost) {
-	t.Helper()
-	assert.Equal(t, want, got, "%s: statements, round trips to Postgres, commands of Redis", operation)
 }
 
 // requireAllocations bounds the objects that a process allocates for an operation, and beside it, at a tenth above the
@@ -111,8 +119,8 @@ func TestCosts_OfAPostAGetAndADelivery_AreTheKnownOnes(t *testing.T) {
 	}
 	post()
 
-	requireCost(t, "POST", cost{statements: 7, roundTrips: 2, redisCommands: 0}, byHTTP.usual(t, redisCommands, post))
-	requireCost(t, "GET", cost{statements: 1, roundTrips: 1, redisCommands: 0}, byHTTP.usual(t, redisCommands, get))
+	byHTTP.requireCost(t, "POST", cost{statements: 7, roundTrips: 2, redisCommands: 0}, redisCommands, post)
+	byHTTP.requireCost(t, "GET", cost{statements: 1, roundTrips: 1, redisCommands: 0}, redisCommands, get)
 	requireAllocations(t, "POST", 520, h, post)
 	requireAllocations(t, "GET", 155, h, get)
 
@@ -120,7 +128,6 @@ func TestCosts_OfAPostAGetAndADelivery_AreTheKnownOnes(t *testing.T) {
 	d := start(t, "dispatcher", append(w.environ, "DATABASE_URL="+byDispatcher.counting(t, database))...).ready(t)
 	r.await(t, 1) // the link of the account
 	// The commands of Redis contain those of the POST and of the cancellation that cause the delivery.
-	requireCost(t, "delivery", cost{statements: 9, roundTrips: 3, redisCommands: 19},
-		byDispatcher.usual(t, redisCommands, deliver))
+	byDispatcher.requireCost(t, "delivery", cost{statements: 9, roundTrips: 3, redisCommands: 19}, redisCommands, deliver)
 	requireAllocations(t, "delivery", 750, d, deliver)
 }

@@ -14,24 +14,22 @@ package servicetest
 
 import (
 	"context"
-	"errors"
+	"io"
 	"log/slog"
-	"net"
 	"testing"
 	"time"
 
-	goredis "github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/passwords"
 	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/adapters/postgres/groupcommit"
 	"partnerdeposits/adapters/postgres/webhooks/dispatchstore"
-	"partnerdeposits/adapters/redis"
 	"partnerdeposits/adapters/system"
 	"partnerdeposits/core/actor"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/lab/pgtest"
+	"partnerdeposits/lab/redistest"
 	"partnerdeposits/lab/secretstest"
 	ports "partnerdeposits/ports/platform"
 	"partnerdeposits/process/config"
@@ -49,21 +47,23 @@ const Patience = time.Minute
 
 // Setup is the choice of a test. New fills the fields before a test changes some.
 type Setup struct {
-	Config config.Config           // the default of every setting; SERVICE_ENV is development
-	Pool   postgres.PoolOptions    // of the store's pool; statements and locks may take Patience
-	Store  postgres.Options        // of the store
-	Clock  ports.Clock             // the machine's clock
-	Redis  goredis.UniversalClient // a Redis that is away; redistest.New gives a database
-	Parts  func(*Parts)            // replaces parts of the services
+	Config config.Config        // the default of every setting; SERVICE_ENV is development
+	Pool   postgres.PoolOptions // of the store's pool; statements and locks may take Patience
+	Store  postgres.Options     // of the store
+	Clock  ports.Clock          // the machine's clock
+	Redis  io.Closer            // nil: a Redis that is away; redistest.New gives a database
+	Parts  func(*Parts)         // replaces parts of the services
 }
 
 // Kit holds the stores and services of a test.
 type Kit struct {
 	services.Stores
 	services.Services
-	Clock ports.Clock
-	t     testing.TB
-	setup Setup
+	Clock   ports.Clock
+	t       testing.TB
+	setup   Setup
+	limiter ports.Limiter
+	cache   ports.IdempotencyCache
 }
 
 // Main runs the tests of a package and stops the servers that they started. TestMain calls Main, which does not return.
@@ -76,13 +76,6 @@ func New(t testing.TB, change ...func(*Setup)) *Kit {
 	require.NoError(t, err)
 	setup := Setup{
 		Config: defaults, Clock: system.Clock{},
-		// Connections are refused. The services work without Redis; they are only slower.
-		Redis: goredis.NewClient(&goredis.Options{
-			MaxRetries: -1, DialerRetries: 1,
-			Dialer: func(context.Context, string, string) (net.Conn, error) {
-				return nil, errors.New("servicetest: Redis is away")
-			},
-		}),
 		Pool: postgres.PoolOptions{StatementTimeout: Patience, LockTimeout: Patience},
 	}
 	for _, c := range change {
@@ -96,9 +89,7 @@ func New(t testing.TB, change ...func(*Setup)) *Kit {
 	k.Postgres = postgres.NewStore(k.Pool, k.Cipher, setup.Store)
 	k.Changes = groupcommit.New(k.Pool, k.Cipher, groupcommit.Options{Doorbell: setup.Store.Doorbell})
 	t.Cleanup(func() { k.Postgres.Close(context.WithoutCancel(t.Context())) })
-	k.Redis = setup.Redis
-	k.Breaker = redis.NewBreaker(k.Redis).WithPatience(Patience)
-	t.Cleanup(k.Breaker.Close)
+	k.limiter, k.cache = redistest.Limits(t, setup.Redis, Patience, k.Cipher, k.log())
 	k.Services = k.Build()
 	return k
 }
@@ -108,9 +99,9 @@ func (k *Kit) Build(change ...func(*Parts)) Services {
 	k.t.Helper()
 	hasher, err := passwords.New(passwords.Cheap)
 	require.NoError(k.t, err)
-	errorsOnly := slog.NewTextHandler(k.t.Output(), &slog.HandlerOptions{Level: slog.LevelError}) // beside the test
-	parts := services.DefaultParts(k.setup.Config, k.Stores, k.Clock, slog.New(errorsOnly))
+	parts := services.DefaultParts(k.setup.Config, k.Stores, k.Clock, k.log())
 	parts.Passwords, parts.Doorbell, parts.DepositMetrics = hasher, silentBell{}, noMetrics{}
+	parts.Limiter, parts.Cache = k.limiter, k.cache
 	parts.Epoch = func() ports.Epoch { return ports.Epoch{1} }
 	for _, c := range append([]func(*Parts){k.setup.Parts}, change...) {
 		if c != nil {
@@ -118,6 +109,11 @@ func (k *Kit) Build(change ...func(*Parts)) Services {
 		}
 	}
 	return services.New(k.setup.Config, k.Stores, parts)
+}
+
+// log writes errors beside the test.
+func (k *Kit) log() *slog.Logger {
+	return slog.New(slog.NewTextHandler(k.t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
 }
 
 // DispatchStore gives the store of a dispatcher over the same database. The store has a pool of its own with the

@@ -9,7 +9,6 @@ import (
 
 	"partnerdeposits/adapters/files"
 	"partnerdeposits/adapters/postgres"
-	redisadapter "partnerdeposits/adapters/redis"
 	"partnerdeposits/adapters/system"
 	"partnerdeposits/adapters/totp"
 	"partnerdeposits/adapters/webhook"
@@ -47,7 +46,11 @@ type Parts struct {
 	Doorbell   ports.Doorbell // nil in commands, which use no use case that rings
 	Clock      ports.Clock
 	Entropy    ports.Entropy
-	After      func(time.Duration) <-chan time.Time // time.After
+	// On Redis; nil in commands, whose use cases ask neither.
+	Limiter ports.Limiter
+	Cache   ports.IdempotencyCache
+
+	After func(time.Duration) <-chan time.Time // time.After
 
 	Waiting *events.Waiting // requests that wait for events
 
@@ -68,11 +71,10 @@ type Parts struct {
 	Keys       ports.Idempotency
 	Due        depositports.DepositScheduler // finds the deposits whose timers have run out
 
-	DepositMetrics    depositports.DepositMetrics // nil in processes that change no deposit
-	PaymentMetrics    paymentports.PaymentMetrics // nil: nothing is counted
-	Epoch             func() ports.Epoch          // the restore epoch; zero in processes that answer no keyed request
-	Idempotency       func(idempotent.Result)     // counts the results of keyed requests
-	LimiterFailedOpen func()                      // counts the requests that were allowed because Redis did not answer
+	DepositMetrics depositports.DepositMetrics // nil in processes that change no deposit
+	PaymentMetrics paymentports.PaymentMetrics // nil: nothing is counted
+	Epoch          func() ports.Epoch          // the restore epoch; zero in processes that answer no keyed request
+	Idempotency    func(idempotent.Result)     // counts the results of keyed requests
 
 	Log *slog.Logger
 }
@@ -89,7 +91,7 @@ func DefaultParts(cfg config.Config, stores Stores, clock ports.Clock, log *slog
 		Cleaner:     files.New(),
 		Targets:     webhook.NewTargetCheck(cfg.WebhookAllowInsecureTargets),
 		Epoch:       func() ports.Epoch { return ports.Epoch{} },
-		Idempotency: func(idempotent.Result) {}, LimiterFailedOpen: func() {}, Log: log,
+		Idempotency: func(idempotent.Result) {}, Log: log,
 	}
 	p.setPayments(cfg, stores)
 	return p
@@ -125,11 +127,10 @@ type Services struct {
 
 // New builds all use cases over one set of stores.
 func New(cfg config.Config, stores Stores, p Parts) Services {
-	limiter := redisadapter.NewLimiter(stores.Redis, stores.Breaker, p.LimiterFailedOpen)
-	b := &builder{cfg: cfg, store: stores.Postgres, parts: p, limiter: limiter}
+	b := &builder{cfg: cfg, store: stores.Postgres, parts: p}
 	b.once = idempotent.New(idempotent.Deps{
 		UnitOfWork: p.UnitOfWork, Changes: p.Changes, Idempotency: p.Keys,
-		Cache: redisadapter.NewIdempotencyCache(limiter, stores.Cipher, p.Log), Epoch: p.Epoch, Count: p.Idempotency,
+		Cache: p.Cache, Epoch: p.Epoch, Count: p.Idempotency,
 	})
 	b.journal = lifecycle.Journal{Deposits: b.store.Deposits, Links: b.store.Links, Outbox: b.store.Outbox}
 	b.transitions = lifecycle.Transitions{
@@ -138,10 +139,10 @@ func New(cfg config.Config, stores Stores, p Parts) Services {
 	b.signIn = signin.New(signin.Deps{
 		UnitOfWork: p.UnitOfWork, Operators: b.store.Operators, Sessions: b.store.Sessions, Tokens: b.store.Tokens,
 		TwoFactors: b.store.TwoFactors, HalfSignIns: b.store.HalfSignIns, Mails: b.store.Mails, Audit: b.store.Audit,
-		Passwords: p.Passwords, Codes: p.Codes, Entropy: p.Entropy, Limiter: b.limiter,
+		Passwords: p.Passwords, Codes: p.Codes, Entropy: p.Entropy, Limiter: b.parts.Limiter,
 		DashboardURL: cfg.DashboardBaseURL, VerifyAddresses: cfg.VerifiesAddresses(),
 	})
-	s := Services{Idempotent: b.once, Limiter: b.limiter}
+	s := Services{Idempotent: b.once, Limiter: b.parts.Limiter}
 	b.accounts(&s)
 	b.partners(&s)
 	b.payments(&s)
@@ -163,7 +164,6 @@ type builder struct {
 	cfg         config.Config
 	store       *postgres.Store
 	parts       Parts
-	limiter     ports.Limiter
 	once        *idempotent.Executor
 	journal     lifecycle.Journal
 	transitions lifecycle.Transitions
@@ -191,7 +191,7 @@ func (b *builder) partners(s *Services) {
 	p, store := b.parts, b.store
 	s.Partners = partners.New(partners.Deps{
 		UnitOfWork: p.UnitOfWork, Partners: store.Partners, Keys: store.Keys, Links: store.Links, Mails: store.Mails,
-		Audit: store.Audit, Limiter: b.limiter, Clock: p.Clock, Entropy: p.Entropy, Environment: b.cfg.Environment,
+		Audit: store.Audit, Limiter: b.parts.Limiter, Clock: p.Clock, Entropy: p.Entropy, Environment: b.cfg.Environment,
 		Limits: partners.Limits{PerMinute: b.cfg.RateLimitPerMinute, WritesPerMinute: b.cfg.RateLimitWritesPerMinute},
 	})
 	s.Clients = clients.New(clients.Deps{

@@ -5,11 +5,9 @@ import (
 	"log/slog"
 
 	"github.com/jackc/pgx/v5/pgxpool"
-	"github.com/redis/go-redis/v9"
 
 	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/adapters/postgres/groupcommit"
-	redisadapter "partnerdeposits/adapters/redis"
 	"partnerdeposits/adapters/secrets"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/process/config"
@@ -21,8 +19,6 @@ type Stores struct {
 	Changes  *groupcommit.Changes
 	Pool     *pgxpool.Pool // of Postgres
 	Cipher   *secrets.Cipher
-	Redis    redis.UniversalClient // nil in commands: their use cases need no Redis
-	Breaker  *redisadapter.Breaker // of Redis
 }
 
 // OpenStore opens Postgres alone, as commands do. Close the stores in the end.

@@ -166,7 +166,7 @@ func Diagnose(ctx context.Context, cfg config.Config, log *slog.Logger, processe
 	}()
 	out := Diagnosis{SchemaWanted: migrations.Newest(), Processes: askProcesses(ctx, cfg, processes)}
 	out.Postgres = s.connected(ctx)
-	out.Redis = redisadapter.Probe(ctx, s.Redis)
+	out.Redis = redisadapter.Probe(ctx, s.redis)
 	out.RedisAnswers = out.Redis == nil || errors.Is(out.Redis, redisadapter.ErrNoWrites)
 	if out.RedisAnswers {
 		out.RedisClock = redisClock(ctx, s)
@@ -230,7 +230,7 @@ func (d Diagnosis) DropsSettings() bool { return errors.Is(d.Postgres, postgres.
 
 // forwarded gives no note if Redis cannot give any: the finding about Redis says so.
 func forwarded(ctx context.Context, s *process, both bool) redisadapter.Forwarded {
-	note, err := redisadapter.ReadForwarded(ctx, s.Redis, both)
+	note, err := redisadapter.ReadForwarded(ctx, s.redis, both)
 	mended := s.cfg.Trusts(note.Peer)
 	if both {
 		mended = s.cfg.TrustedProxyHeader != ""
@@ -243,7 +243,7 @@ func forwarded(ctx context.Context, s *process, both bool) redisadapter.Forwarde
 
 func redisClock(ctx context.Context, s *process) time.Duration {
 	before := time.Now()
-	theirs, err := s.Redis.Time(ctx).Result()
+	theirs, err := s.redis.Time(ctx).Result()
 	if err != nil {
 		return 0
 	}

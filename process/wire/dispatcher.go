@@ -64,13 +64,13 @@ func DispatcherOn(ctx context.Context, cfg config.Config, log *slog.Logger, on L
 		return run.Process{}, err
 	}
 	s.parts = append(s.parts, run.Closer("queue", queueRedis.Close))
-	ear := redisadapter.NewListener(s.Redis)
+	ear := redisadapter.NewListener(s.redis)
 	queue := asynq.New(queueRedis, log, asynq.WithBell(bell{s.bell, ear}))
 
 	registry := newRegistry(log)
 	s.pools["dispatch"] = dispatchPool
 	registry.PostgresPools(s.pools)
-	registry.RedisPools(map[string]redis.UniversalClient{"doorbell": s.Redis, "queue": queueRedis})
+	registry.RedisPools(map[string]redis.UniversalClient{"doorbell": s.redis, "queue": queueRedis})
 	registry.Backlog(dispatchstore.NewBacklog(s.ops))
 	registerQueues(registry, queue)
 
@@ -201,6 +201,7 @@ func (s *process) scheduler(registry *metrics.Registry,
 	}
 	parts := services.DefaultParts(s.cfg, s.Stores, system.Clock{}, s.log)
 	parts.WarnWithoutPayments()
+	s.limits(&parts, func() {})
 	parts.DepositMetrics, parts.PaymentMetrics = registry.Deposits(), registry.Payments()
 	all := services.New(s.cfg, s.Stores, parts)
 	store := s.Postgres

@@ -59,7 +59,7 @@ func HTTPOn(ctx context.Context, cfg config.Config, log *slog.Logger, on Listene
 	}
 	registry := newRegistry(log)
 	registry.PostgresPools(s.pools)
-	registry.RedisPools(map[string]redis.UniversalClient{"http": s.Redis})
+	registry.RedisPools(map[string]redis.UniversalClient{"http": s.redis})
 	registry.Backlog(dispatchstore.NewBacklog(s.ops)) // the dispatchers tell the same, and may all be away
 	ready := s.readiness()
 	registry.Ready(ready.Passing)
@@ -78,10 +78,10 @@ func HTTPOn(ctx context.Context, cfg config.Config, log *slog.Logger, on Listene
 			run.Background("restore epoch", s.epoch.Watch),
 			run.Background("feeds", func(ctx context.Context) error { return waiting.Watch(ctx, s.Postgres.Events) }),
 			run.Background("feeds that are awaited", func(ctx context.Context) error {
-				return redisadapter.AnnounceFeeds(ctx, s.Redis, waiting.Size, waiting.Entered())
+				return redisadapter.AnnounceFeeds(ctx, s.redis, waiting.Size, waiting.Entered())
 			}),
 			run.Background("rings for feeds",
-				func(ctx context.Context) error { return redisadapter.ListenForFeeds(ctx, s.Redis, waiting.Ring) }),
+				func(ctx context.Context) error { return redisadapter.ListenForFeeds(ctx, s.redis, waiting.Ring) }),
 			httpPart(listenAddress{on.Public, "HTTP_ADDR", cfg.HTTPAddr}, app, log),
 		),
 	}, nil
@@ -104,8 +104,8 @@ func (s *process) httpApp(registry *metrics.Registry, ready *ops.Readiness,
 	if parts.Passwords, err = passwords.New(); err != nil {
 		return nil, err
 	}
-	parts.Doorbell, parts.DepositMetrics, parts.PaymentMetrics, parts.LimiterFailedOpen = s.bell, registry.Deposits(),
-		registry.Payments(), counted.LimiterFailedOpen
+	s.limits(&parts, counted.LimiterFailedOpen)
+	parts.Doorbell, parts.DepositMetrics, parts.PaymentMetrics = s.bell, registry.Deposits(), registry.Payments()
 	parts.Epoch, parts.Waiting = s.epoch.Current, waiting
 	parts.Idempotency = func(r idempotent.Result) { counted.Idempotency(string(r)) }
 	all := services.New(s.cfg, s.Stores, parts)
@@ -188,7 +188,7 @@ func (s *process) noticeForwarded() func(context.Context, middleware.Notice) {
 					"peer", n.Peer, "header", n.Header)
 			})
 		}
-		redisadapter.NoteForwarded(ctx, s.Redis, s.Breaker,
+		redisadapter.NoteForwarded(ctx, s.redis, s.breaker,
 			redisadapter.Forwarded{Peer: n.Peer, Header: n.Header, Both: n.Both})
 	}
 }

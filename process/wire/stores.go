@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/redis/go-redis/v9"
 
 	"partnerdeposits/adapters/http/ops"
 	"partnerdeposits/adapters/postgres"
@@ -45,11 +46,13 @@ type process struct {
 	log   *slog.Logger
 	ops   *pgxpool.Pool // of readiness and gauges, which must answer while all connections of the services are taken
 	epoch *platformtables.Epoch
-	bell  *redisadapter.Doorbell
 	parts []run.Part
 	pools map[string]*pgxpool.Pool // by the label of their metrics
 
+	redis      redis.UniversalClient
 	redisKnown bool // whether the client fits the server: see awaitRedis
+	breaker    *redisadapter.Breaker
+	bell       *redisadapter.Doorbell
 }
 
 // open prepares the stores without connecting; readiness reports stores that are away. grouped is true where many
@@ -96,13 +99,13 @@ func open(ctx context.Context, cfg config.Config, log *slog.Logger, name string,
 	if err := s.openRedis(ctx); err != nil {
 		return nil, err
 	}
-	s.Breaker = redisadapter.NewBreaker(s.Redis)
-	s.bell = redisadapter.NewDoorbell(s.Redis, s.Breaker)
+	s.breaker = redisadapter.NewBreaker(s.redis)
+	s.bell = redisadapter.NewDoorbell(s.redis, s.breaker)
 	s.Postgres = postgres.NewStore(s.Pool, s.Cipher, postgres.Options{Doorbell: s.bell, Reads: reads})
 	s.Changes = groupcommit.New(s.Pool, s.Cipher, groupcommit.Options{Groups: groups, Doorbell: s.bell})
 	s.parts = append(s.parts,
-		run.Closer("redis", s.Redis.Close),
-		run.Closer("redis breaker", closing(s.Breaker.Close)),
+		run.Closer("redis", s.redis.Close),
+		run.Closer("redis breaker", closing(s.breaker.Close)),
 		run.Closer("doorbell", closing(s.bell.Close)),
 		run.Part{Name: "store", Stop: func(ctx context.Context) error { s.Postgres.Close(ctx); return nil }},
 	)
@@ -122,12 +125,12 @@ func pingAfter(manyCallers bool) time.Duration {
 }
 
 func (s *process) openRedis(ctx context.Context) (err error) {
-	s.Redis, s.redisKnown, err = redisadapter.Open(ctx, s.cfg.RedisURL.Reveal(),
+	s.redis, s.redisKnown, err = redisadapter.Open(ctx, s.cfg.RedisURL.Reveal(),
 		redisadapter.SentinelPassword(s.cfg.RedisSentinelPassword.Reveal()))
 	if err != nil {
 		return err
 	}
-	return traceRedis(s.cfg, s.Redis)
+	return traceRedis(s.cfg, s.redis)
 }
 
 // awaitRedis ends the process if a cluster turns up where no server answered at the start.
@@ -136,7 +139,14 @@ func (s *process) awaitRedis(ctx context.Context) error {
 		<-ctx.Done()
 		return nil
 	}
-	return redisadapter.AwaitKind(ctx, s.Redis)
+	return redisadapter.AwaitKind(ctx, s.redis)
+}
+
+// limits gives the parts of the services that stand on Redis. failedOpen counts the requests that were allowed because
+// Redis did not answer.
+func (s *process) limits(p *services.Parts, failedOpen func()) {
+	limiter := redisadapter.NewLimiter(s.redis, s.breaker, failedOpen)
+	p.Limiter, p.Cache = limiter, redisadapter.NewIdempotencyCache(limiter, s.Cipher, s.log)
 }
 
 // newPool opens a pool that is closed after all later parts.
@@ -163,7 +173,7 @@ func (s *process) readiness(more ...ops.Check) *ops.Readiness {
 		{Name: checkSchema, Run: s.schemaFits, Problem: schemaProblem, Holds: schemaHolds},
 		// what only reads goes on
 		{Name: checkWrites, Run: s.takesWrites, Problem: writeProblem, Every: writeEvery, Optional: true},
-		{Name: checkRedis, Run: func(ctx context.Context) error { return redisadapter.Probe(ctx, s.Redis) },
+		{Name: checkRedis, Run: func(ctx context.Context) error { return redisadapter.Probe(ctx, s.redis) },
 			Problem: redisProblem, Optional: true},
 	}
 	return ops.NewReadiness(s.log, append(checks, more...)...)

@@ -25,35 +25,34 @@ func TestBrowser_LinkingPagesInBothSchemesAndLanguages_AreAccessible(t *testing.
 			browser := browsertest.New(t, first...)
 			require.NoError(t, chromedp.Do(browser, browsertest.WithoutScript,
 				chromedp.Navigate(s.URL+"/register?"+good(s, "demo", "op-0", "")), chromedp.WaitVisible("#email")))
-			for _, lang := range []string{"en", "fr"} {
-				external := "op-" + lang
-				for _, step := range []struct {
-					name string
-					do   chromedp.Action[chromedp.Void]
-				}{
-					{"connect-register", chromedp.Navigate(s.URL + "/register?" + good(s, "demo", external, "&lang="+lang))},
-					{"connect-login", chromedp.Navigate(s.URL + "/login?" + good(s, "demo", external, "&lang="+lang))},
-					{"connect-refused", chromedp.Navigate(s.URL + "/register?" +
-						strings.Replace(good(s, "demo", external, "&lang="+lang), "&sig=", "&sig=0", 1))},
-					{"connect-consent", chromedp.Steps(
-						chromedp.Navigate(s.URL+"/register"), chromedp.SendKeys("#email", lang+"@b.example"),
-						chromedp.SendKeys("#password", password),
-						chromedp.SendKeys("#companyName", "Chalets"), chromedp.Click("button.main"), chromedp.WaitVisible("nav.desk"),
-						chromedp.Navigate(s.URL+"/login?"+good(s, "demo", external, "&lang="+lang+returnTo("https://pms.example/done"))),
-						chromedp.WaitVisible("button.main"))},
-					{"connect-done", chromedp.Steps(chromedp.Click("button.main"), chromedp.WaitVisible("a.button"))},
-					{"connect-linked", chromedp.Navigate(s.URL + "/login?" +
-						good(s, "demo", external, "&lang="+lang+returnTo("https://pms.example/done")))},
-				} {
-					require.NoError(t, chromedp.Do(browser, step.do), step.name)
-					for device, viewport := range browsertest.Viewports {
-						require.NoError(t, chromedp.Do(browser, viewport))
-						browsertest.LooksRight(browser, t, step.name+"-"+lang+"-"+scheme+"-"+device)
-					}
+			lang := browsertest.Languages[scheme]
+			external := "op-" + lang
+			for _, step := range []struct {
+				name string
+				do   chromedp.Action[chromedp.Void]
+			}{
+				{"connect-register", chromedp.Navigate(s.URL + "/register?" + good(s, "demo", external, "&lang="+lang))},
+				{"connect-login", chromedp.Navigate(s.URL + "/login?" + good(s, "demo", external, "&lang="+lang))},
+				{"connect-refused", chromedp.Navigate(s.URL + "/register?" +
+					strings.Replace(good(s, "demo", external, "&lang="+lang), "&sig=", "&sig=0", 1))},
+				{"connect-consent", chromedp.Steps(
+					chromedp.Navigate(s.URL+"/register"), chromedp.SendKeys("#email", lang+"@b.example"),
+					chromedp.SendKeys("#password", password),
+					chromedp.SendKeys("#companyName", "Chalets"), chromedp.Click("button.main"), chromedp.WaitVisible("nav.desk"),
+					chromedp.Navigate(s.URL+"/login?"+good(s, "demo", external, "&lang="+lang+returnTo("https://pms.example/done"))),
+					chromedp.WaitVisible("button.main"))},
+				{"connect-done", chromedp.Steps(chromedp.Click("button.main"), chromedp.WaitVisible("a.button"))},
+				{"connect-linked", chromedp.Navigate(s.URL + "/login?" +
+					good(s, "demo", external, "&lang="+lang+returnTo("https://pms.example/done")))},
+			} {
+				require.NoError(t, chromedp.Do(browser, step.do), step.name)
+				for device, viewport := range browsertest.Viewports {
+					require.NoError(t, chromedp.Do(browser, viewport))
+					browsertest.LooksRight(browser, t, step.name+"-"+lang+"-"+scheme+"-"+device)
 				}
-				require.NoError(t, chromedp.Do(browser, chromedp.Navigate(s.URL+"/dashboard"), chromedp.Click("footer button"),
-					chromedp.WaitVisible("#password")))
 			}
+			require.NoError(t, chromedp.Do(browser, chromedp.Navigate(s.URL+"/dashboard"), chromedp.Click("footer button"),
+				chromedp.WaitVisible("#password")))
 		})
 	}
 }

@@ -47,7 +47,7 @@ func setup(t *testing.T) *fixture {
 	t.Parallel()
 	f := &fixture{t: t}
 	f.Kit = servicetest.New(t, func(s *servicetest.Setup) {
-		s.Redis = redistest.New(t)
+		s.Redis = redistest.Opaque(t)
 		s.Parts = func(p *servicetest.Parts) { p.Changes, p.Scoring = hooked{p.Changes, f}, f }
 	})
 	f.by, _ = f.Caller("acme")

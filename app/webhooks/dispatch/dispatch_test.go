@@ -144,7 +144,7 @@ func TestDispatch_RedisFlushed_LosesNothing(t *testing.T) {
 	f.run(func(_ *dispatch.Deps, c *dispatch.Config) { c.Timeout = time.Second })
 	for range 10 {
 		f.emit(webhook.DepositActivated, 50)
-		require.NoError(t, f.Redis.FlushDB(t.Context()).Err())
+		require.NoError(t, f.redis.FlushDB(t.Context()).Err())
 	}
 	f.allIn(webhook.Succeeded, 500)
 	require.Len(t, r.all(), 500, "and repeats nothing")

@@ -40,6 +40,7 @@ type fixture struct {
 	*servicetest.Kit
 	t       testing.TB
 	work    *dispatchstore.Store
+	redis   redis.UniversalClient
 	bell    chan struct{}
 	due     chan struct{}
 	partner id.ID
@@ -51,7 +52,7 @@ func newFixtureOn(t testing.TB, client redis.UniversalClient) *fixture {
 	if test, ok := t.(*testing.T); ok {
 		test.Parallel()
 	}
-	f := &fixture{t: t, bell: make(chan struct{}, 1), due: make(chan struct{}, 1)}
+	f := &fixture{t: t, redis: client, bell: make(chan struct{}, 1), due: make(chan struct{}, 1)}
 	f.Kit = servicetest.New(t, func(s *servicetest.Setup) {
 		s.Redis, s.Pool.MaxConns, s.Store.Doorbell = client, 6, f
 	})
@@ -82,7 +83,7 @@ func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 // run starts a dispatcher; stop ends the dispatcher and waits.
 func (f *fixture) run(change ...func(*dispatch.Deps, *dispatch.Config)) (stop func()) {
 	deps := dispatch.Deps{
-		Relay: f.work, Claims: f.work, Work: f.work, Endpoints: f.work, Queue: asynq.New(f.Redis, quiet()),
+		Relay: f.work, Claims: f.work, Work: f.work, Endpoints: f.work, Queue: asynq.New(f.redis, quiet()),
 		Sender: sender.NewSender(
 			sender.Config{Timeout: 2 * time.Second, AllowInsecure: true, EndpointConcurrency: 64, UserAgent: "test"}),
 		Clock: system.Clock{}, Metrics: noMetrics{}, Random: rand.Float64, Bell: f.bell, DueBell: f.due, Log: quiet(),

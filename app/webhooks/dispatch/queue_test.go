@@ -122,7 +122,7 @@ func TestDispatch_RedisFlushed_WhileAnotherDispatcherIsAtIt_RepeatsNothing(t *te
 	f.run(oneSlot, func(deps *dispatch.Deps, _ *dispatch.Config) { deps.Queue = blindQueue{deps.Queue} })
 	f.emit(webhook.DepositCancelled, 8)
 	<-first
-	require.NoError(t, f.Redis.FlushDB(t.Context()).Err())
+	require.NoError(t, f.redis.FlushDB(t.Context()).Err())
 	f.run(oneSlot)
 	f.allIn(webhook.Succeeded, 8)
 	require.Len(t, r.all(), 8)
