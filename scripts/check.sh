@@ -10,20 +10,21 @@ export CI=true
 echo "# check: all tests, the race detector where goroutines share memory, lint, generated code and words"
 report=$(mktemp .local/checks.XXXXXX)
 set -m # gives the job a process group, which stop can signal as a whole
-nice -n 19 bash -c "status=0; make lint || status=1; make check-generated || status=1; make words || status=1; exit \$status" >"$report" 2>&1 </dev/null &
+nice -n 19 bash -c 'failed=; for check in lint check-generated words; do make "$check" || failed+=" $check"; done
+	[ -z "$failed" ] || echo "# FAILED:$failed"; [ -z "$failed" ]' >"$report" 2>&1 </dev/null &
 checks=$!
 set +m
 trap 'kill -TERM -- -$checks 2>/dev/null || true; rm -f "$report"' EXIT
 trap 'exit 130' INT TERM
 
-status=0
-MODULES='deployments/release lab/kube/chart' scripts/test.sh -count=1 -shuffle=on || status=1
-PACKAGES="$RACED" scripts/test.sh -race -count=1 -shuffle=on || status=1
+failed=
+MODULES='deployments/release lab/kube/chart' scripts/test.sh -count=1 -shuffle=on || failed+=' tests'
+PACKAGES="$RACED" scripts/test.sh -race -count=1 -shuffle=on || failed+=' race'
 while kill -0 "$checks" 2>/dev/null; do
 	echo "# lint, generated code and words … $SECONDS s"
 	for _ in 1 2 3 4; do kill -0 "$checks" 2>/dev/null && sleep 1; done
 done
-wait "$checks" || status=1
+wait "$checks" || failed+=" $(sed -n 's/^# FAILED: //p' "$report")"
 cat "$report"
-[ "$status" = 0 ] && echo "# check: passed, $SECONDS s" || echo "# check: FAILED, $SECONDS s"
-exit "$status"
+[ -z "$failed" ] && echo "# check: passed, $SECONDS s" || echo "# check: FAILED:$failed; $SECONDS s"
+[ -z "$failed" ]

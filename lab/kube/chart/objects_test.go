@@ -43,7 +43,8 @@ func TestSettings_ReachBothProcesses(t *testing.T) {
 	example, err := os.ReadFile("../../../.env.example")
 	require.NoError(t, err)
 	_, secrets := settingsSchema()
-	objects := render(t, "demo", Merge(least(t), read(t, "testdata/settings.yaml")))
+	values := read(t, "testdata/settings.yaml")
+	objects := render(t, "demo", Merge(least(t), values))
 	for _, line := range regexp.MustCompile(`(?m)^[A-Z_]+=`).FindAllString(string(example), -1) {
 		name := strings.TrimSuffix(line, "=")
 		for _, process := range []string{"http", "dispatcher"} {
