@@ -133,8 +133,9 @@ var enlarged string
 const maxBytes = 60_000
 
 // LooksRight reads the page that the browser shows with a script that looks for what a person could not see, reach,
-// press or understand: contrast, targets, names, mistakes, landmarks, languages, weight. A picture of the page is
-// written to .local/screenshots under the name.
+// press or understand: contrast, targets, names, mistakes, landmarks, languages, weight. The picture of a page
+// that fails, and with SCREENSHOTS=1 of each page, is written to .local/screenshots under the name. Pictures would take
+// more than half of the browser's time.
 func LooksRight(browser context.Context, t testing.TB, name string) {
 	t.Helper()
 	require.Eventually(t, func() bool { // a heading is there before the stylesheet is
@@ -146,13 +147,20 @@ func LooksRight(browser context.Context, t testing.TB, name string) {
 	faults, err := chromedp.Run(browser,
 		chromedp.Evaluate[string](strings.Replace(accessible, "MOST", strconv.Itoa(maxBytes), 1)))
 	require.NoError(t, err, name)
+	if faults != "" || os.Getenv("SCREENSHOTS") != "" {
+		picture(browser, t, name)
+	}
 	require.Empty(t, faults, name)
-	picture, err := chromedp.Run(browser, chromedp.FullScreenshot(80))
-	require.NoError(t, err, name)
 	losesNothing(browser, t, name)
+}
+
+func picture(browser context.Context, t testing.TB, name string) {
+	t.Helper()
+	content, err := chromedp.Run(browser, chromedp.FullScreenshot(80))
+	require.NoError(t, err, name)
 	folder := filepath.Join(docstest.Root(), ".local", "screenshots")
 	require.NoError(t, os.MkdirAll(folder, 0o755))
-	require.NoError(t, os.WriteFile(filepath.Join(folder, name+".jpg"), picture, 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, name+".jpg"), content, 0o600))
 }
 
 // losesNothing looks at the page in 320 px, and with text of twice its size, and leaves it as it was.
