@@ -200,6 +200,6 @@ var Viewports = map[string]chromedp.Action[chromedp.Void]{
 // Schemes are the first steps of a browser in each colour scheme.
 var Schemes = map[string][]chromedp.Action[chromedp.Void]{"light": nil, "dark": {Dark}}
 
-// Languages are those in which a page is seen in each colour scheme. Colours do not depend on words: two looks at a page
-// find what four would.
+// Languages are those in which a page is seen in each colour scheme. Colours do not depend on words: two looks at a
+// page find what four would.
 var Languages = map[string]string{"light": "en", "dark": "fr"}

@@ -23,8 +23,8 @@ import (
 )
 
 // contract checks requests and responses against openapi.yaml: status, headers, codes, every field. A field of a
-// response that openapi.yaml lacks fails a test, although clients must ignore unknown fields. The judge of all values is
-// jsonschema, which shares no code with kin-openapi, by which the service checks its requests: a mistake that the
+// response that openapi.yaml lacks fails a test, although clients must ignore unknown fields. The judge of all values
+// is jsonschema, which shares no code with kin-openapi, by which the service checks its requests: a mistake that the
 // service and its own library make together does not pass.
 type contract struct {
 	*judge
