@@ -32,7 +32,10 @@ compile() {
 }
 step 'downloading modules' fetch $PACKAGES
 step 'compiling' compile
-wait "$installing"
+while kill -0 "$installing" 2>/dev/null; do
+	echo "# debian: packages are being installed … $SECONDS s"
+	for _ in 1 2 3 4; do kill -0 "$installing" 2>/dev/null && sleep 1; done
+done
 [ ! -s "$installed" ] || exit 1
 rm "$installed"
 exec bin/suite scripts/run-tests.sh "$@"

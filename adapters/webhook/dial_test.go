@@ -138,3 +138,11 @@ func TestSender_BesideTwentyHostileReceivers_ServesTheGoodOneInBoundedMemory(t *
 	t.Logf("%d hostile attempts, %d MiB more memory in use at most", attempts.Load(), (most-before)>>20)
 	require.Less(t, most-before, int64(bound))
 }
+
+// A proxy of the environment would be dialled, and its address checked, in place of the endpoint's.
+func TestNewSender_AsksNoProxy(t *testing.T) {
+	t.Parallel()
+	sender := NewSender(Config{})
+	t.Cleanup(sender.Close)
+	require.Nil(t, sender.transport.Proxy)
+}
