@@ -60,6 +60,36 @@ func TestRecord_UnderAFormerClaim_CountsASuccessAndNoFailure(t *testing.T) {
 	require.Equal(t, 5, logged, "every failure is in the log")
 }
 
+// A claim that is given up leaves its delivery due at once, parked where the subscription is disabled, or cancelled
+// where it is deleted (delivery.md, 4).
+func TestRelease_LeavesTheDeliveryAsItsSubscriptionWants(t *testing.T) {
+	t.Parallel()
+	for change, want := range map[string]struct {
+		state webhook.State
+		due   bool
+	}{
+		"enabled = true": {webhook.Waiting, true},
+		"enabled = false, disabled_reason = 'disabled_by_partner'": {webhook.Waiting, false},
+		"deleted_at = now()": {webhook.Cancelled, false},
+	} {
+		t.Run(change, func(t *testing.T) {
+			t.Parallel()
+			store, pool := storetest.New(t, postgres.Options{})
+			s := dispatchOver(t, pool.Config().ConnString())
+			claims := claimed(t, store, s, 1)
+			_, err := pool.Exec(t.Context(), `UPDATE webhook_subscriptions SET `+change)
+			require.NoError(t, err)
+			require.NoError(t, s.Release(t.Context(), claims))
+			var state webhook.State
+			var due bool
+			require.NoError(t,
+				pool.QueryRow(t.Context(), `SELECT state, due_at IS NOT NULL FROM deliveries`).Scan(&state, &due))
+			require.Equal(t, want.state, state)
+			require.Equal(t, want.due, due)
+		})
+	}
+}
+
 // dispatched plans a delivery that is claimed at once.
 func dispatched(e *ports.Event, subscriptionID id.ID) webhookports.Delivery {
 	d := webhookports.NewDelivery(e, subscriptionID, e.Name, []byte("{}"))
