@@ -59,7 +59,7 @@ func TestTraces_FromTheRequestToThePOST_ThroughAGroupAndARetry(t *testing.T) {
 	group := c.named("job")[0]
 	require.Equal(t, dispatcherProcess, group.process)
 	require.EqualValues(t, 4, group.number("deliveries"), "a job holds several deliveries")
-	require.Len(t, group.Links, 4)
+	require.Greater(t, len(group.Links), 1, "fewer than it holds where the start of the queue has one dispatched again")
 	require.NotContains(t, traces, group.trace(), "a job belongs to no single trace")
 	for _, s := range c.named("deliver") {
 		linked := 0
