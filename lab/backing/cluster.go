@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -39,12 +40,16 @@ func StartRedisCluster(ctx context.Context, o Options, masters, replicas int) (*
 		return nil, err
 	}
 	nodes := make([]*Server, masters*(1+replicas))
-	errs := make([]error, len(nodes))
+	errs, buses := make([]error, len(nodes)), make([]int, len(nodes))
 	var all sync.WaitGroup
 	for i := range nodes {
 		all.Go(func() {
+			// The usual bus port, 10,000 above the other, may be a client's or another server's.
+			if buses[i], errs[i] = FreePort(); errs[i] != nil {
+				return
+			}
 			nodes[i], _, errs[i] = startRedisProcess(ctx, o, RedisProcess{Settings: []string{
-				"--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf",
+				"--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf", "--cluster-port", strconv.Itoa(buses[i]),
 				// Short enough to wait for a failover, and longer than a busy machine suspends a process.
 				"--cluster-node-timeout", "1500",
 				"--cluster-replica-validity-factor", "0", // a replica that lost its master takes over, however late
@@ -56,7 +61,7 @@ func StartRedisCluster(ctx context.Context, o Options, masters, replicas int) (*
 	c := &RedisCluster{Masters: nodes[:masters], Replicas: nodes[masters:]}
 	err := errors.Join(errs...)
 	if err == nil {
-		err = c.form(ctx)
+		err = c.form(ctx, buses[0])
 	}
 	if err != nil {
 		return nil, errors.Join(err, c.Close())
@@ -92,8 +97,9 @@ func (c *RedisCluster) nodes() []*Server {
 	return append(append([]*Server(nil), c.Masters...), c.Replicas...)
 }
 
-// form joins the started nodes: slots for the masters, acquaintance for all, then a master for each replica.
-func (c *RedisCluster) form(ctx context.Context) error {
+// form joins the started nodes: slots for the masters, acquaintance for all, then a master for each replica. bus is the
+// bus port of the first node.
+func (c *RedisCluster) form(ctx context.Context, bus int) error {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
 	clients, end := clientsOf(c.nodes())
@@ -111,7 +117,7 @@ func (c *RedisCluster) form(ctx context.Context) error {
 	for i, client := range clients {
 		errs = append(errs, client.Do(ctx, "CLUSTER", "SET-CONFIG-EPOCH", i+1).Err())
 		if i > 0 {
-			errs = append(errs, client.ClusterMeet(ctx, host, port).Err())
+			errs = append(errs, client.Do(ctx, "CLUSTER", "MEET", host, port, bus).Err())
 		}
 	}
 	if err := errors.Join(errs...); err != nil {

@@ -61,7 +61,7 @@ func TestRecord_UnderAFormerClaim_CountsASuccessAndNoFailure(t *testing.T) {
 }
 
 // A claim that is given up leaves its delivery due at once, parked where the subscription is disabled, or cancelled
-// where it is deleted (delivery.md, 4).
+// where it is deleted (delivery.md, point 4).
 func TestRelease_LeavesTheDeliveryAsItsSubscriptionWants(t *testing.T) {
 	t.Parallel()
 	for change, want := range map[string]struct {
