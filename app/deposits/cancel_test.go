@@ -146,6 +146,25 @@ func TestCancel_SettlesThePaymentFirst(t *testing.T) {
 	require.Len(t, b.steps, 1)
 }
 
+func TestCancelByOperator_SettlesThePaymentFirst(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	d, err := b.Postgres.Deposits.Deposit(t.Context(), b.deposit)
+	require.NoError(t, err)
+	account, operator, err := b.Postgres.Operators.AccountByID(t.Context(), d.AccountID)
+	require.NoError(t, err)
+	operator.VerifiedAt = b.Clock.Now()
+	b.settle = func() error {
+		require.Equal(t, deposit.Pending, b.status(), "nothing is cancelled while the tenant may still pay")
+		return b.payment(deposit.PaymentVoided)
+	}
+	by := deposits.OperatorCaller{Operator: operator, Account: account}
+	form := deposits.DeskForm{DepositID: b.deposit, Version: d.Version, Key: [16]byte{3}}
+	require.NoError(t, b.Deposits.CancelByOperator(t.Context(), by, form, ""))
+	require.Equal(t, deposit.Cancelled, b.status())
+	require.Equal(t, 1, b.settled)
+}
+
 func TestCancel_PaymentThatCannotBeSettled_IsAskedAgainLater(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
