@@ -139,7 +139,7 @@ func TestSender_BesideTwentyHostileReceivers_ServesTheGoodOneInBoundedMemory(t *
 	require.Less(t, most-before, int64(bound))
 }
 
-// A proxy of the environment would be dialled, and its address checked, in place of the endpoint's.
+// A sender that used HTTP_PROXY would check the address of the proxy, and never that of the endpoint.
 func TestNewSender_AsksNoProxy(t *testing.T) {
 	t.Parallel()
 	sender := NewSender(Config{})

@@ -29,8 +29,8 @@ type RedisCluster struct {
 	Replicas []*Server // Replicas[i] follows Masters[i % len(Masters)]
 }
 
-// StartRedisCluster starts a cluster from the redis-server of this machine, whatever other sources there are:
-// containers would announce addresses that only containers reach. A replica takes over two or three seconds after its
+// StartRedisCluster starts a cluster from the redis-server of this machine, and never in a container: a Redis
+// in a container announces an address that only containers reach. A replica takes over two or three seconds after its
 // master has gone. replicas counts those of each master.
 //
 // An error names the Debian package of a missing server program, or the step that failed.

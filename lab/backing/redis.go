@@ -64,8 +64,8 @@ type RedisProcess struct {
 	Sentinel string
 }
 
-// StartRedisProcess starts a process from the redis-server of this machine, whatever other sources there are:
-// containers would announce addresses that only containers reach.
+// StartRedisProcess starts a process from the redis-server of this machine, and never in a container: a Redis
+// in a container announces an address that only containers reach.
 func StartRedisProcess(ctx context.Context, o Options, p RedisProcess) (*Server, error) {
 	o = o.withDefaults()
 	if err := redisService.install(o); err != nil {

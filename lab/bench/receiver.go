@@ -22,13 +22,19 @@ const addresses = 30
 
 func hostOf(partner int) string { return fmt.Sprintf("127.0.1.%d", 1+partner%addresses) }
 
-// receive serves the receiver process at all addresses of this machine. /hang takes deliveries after ten seconds, every
-// other path takes and counts them. Each delivery is verified, as real receivers do. /count gives the tally, and
-// /arrivals the times of arrival since the last call of /arrivals.
+// receive serves the receiver process at the loopback addresses of all hosts. /hang answers a delivery after ten
+// seconds, every other path at once. Deliveries are verified and counted. /count gives the tally, and /arrivals the
+// times of arrival since the last call of /arrivals.
 func receive(port string) error {
 	server := &fasthttp.Server{NoDefaultServerHeader: true, NoDefaultDate: true, Concurrency: 1 << 18,
 		Handler: newTally().answer}
-	return server.ListenAndServe(":" + port)
+	failed := make(chan error, 1+addresses)
+	serve := func(host string) { failed <- server.ListenAndServe(host + ":" + port) }
+	for i := range addresses {
+		go serve(hostOf(i))
+	}
+	go serve("127.0.0.1")
+	return <-failed
 }
 
 // tally counts the deliveries that the receiver takes.

@@ -80,7 +80,8 @@ const dispatches = `SELECT format('%s %s %s', subscription_id, id, attempts) FRO
 // steady endpoint, and all deliveries now in flight are recorded. A short run waits for the arrival only. Exceeding the
 // deadline is a violation; an error is a failure of this program.
 //
-// Returns the time since the fault until the changes had come through or, of a short run, until the arrival.
+// Returns the time from the fault, at since, until the changes had reached the steady endpoint; of a short run, until
+// the first arrival.
 func (w *suite) recover(ctx context.Context, since time.Time) (took time.Duration, err error) {
 	cut, steady := time.Now(), []id.ID{w.receivers.of("steady")[0].id}
 	dispatched, err := query(ctx, w, pgx.RowTo[string], dispatches)

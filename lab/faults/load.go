@@ -121,7 +121,8 @@ func (l *load) create(number uint64) (c change, ok bool) {
 	return c, ok && !c.deposit.IsZero()
 }
 
-// request asks for a deposit, with more fields, under a single idempotency key until an answer arrives.
+// request repeats a POST of a deposit, with the idempotency key of the change, until an answer arrives. more is JSON to
+// append to the fields of the body.
 func (l *load) request(c change, more string) (a world.Answer, ok bool) {
 	body := fmt.Sprintf(`{"accountId":%q,"amount":500,%s,"rentalContract":"%s%d"%s}`, id.Account.Of(c.owner.Account),
 		l.stay, contractPrefix, c.number, more)

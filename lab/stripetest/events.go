@@ -53,7 +53,8 @@ func Sign(body []byte, secret string, at time.Time) string {
 		&webhook.UnsignedPayload{Payload: body, Secret: secret, Timestamp: at}).Header
 }
 
-// send posts an event, signed now. A lost webhook is the receiver's lookout: the service asks by itself.
+// send posts an event with a signature of this moment. A failed POST is not repeated: the service asks Stripe for
+// payments whose event it missed.
 func (f *Fake) send(ctx context.Context, e Event) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, f.options.Webhooks, bytes.NewReader(e.Body))
 	if err != nil {

@@ -43,7 +43,7 @@ const maxRequests = 50_000
 type Options struct {
 	// Now is the clock that Advance moves ahead; nil: the system's.
 	Now func() time.Time
-	// Webhooks is where events go; "": nowhere.
+	// Webhooks is the URL to which events are posted; "": no event is posted.
 	Webhooks string
 	// Secret signs webhooks; "": WebhookSecret.
 	Secret string

@@ -44,7 +44,7 @@ func NewNode(name, path string, env ...string) (*Node, error) {
 	return n, nil
 }
 
-// Begin runs the process. AwaitReady waits until it serves.
+// Begin starts the process and does not wait until the process is ready (AwaitReady).
 func (n *Node) Begin() error {
 	p, err := procs.Start(procs.Spec{Name: n.Name, Path: n.Path, Env: n.Env, Log: n.Log})
 	if err == nil {

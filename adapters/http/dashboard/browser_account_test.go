@@ -38,10 +38,7 @@ func TestBrowser_EveryAccountPageInBothSchemesAndLanguages_IsAccessible(t *testi
 			reset := mailed(t, s, "a@b.example")
 			fill := chromedp.Steps(chromedp.SetValue("#amount", "300"), chromedp.SetValue("#startsOn", "2027-07-01"),
 				chromedp.SetValue("#endsOn", "2027-07-08"), chromedp.SetValue("#email", "x@y.example"))
-			steps := []struct {
-				name string
-				do   chromedp.Action[chromedp.Void]
-			}{
+			steps := []step{
 				{"today-unverified", chromedp.Navigate(s.URL + "/dashboard")},
 				{"unverified-refused", chromedp.Steps(chromedp.Navigate(s.URL+"/dashboard/deposits/new"), fill,
 					chromedp.Click("button.main"), chromedp.WaitNotPresent("#amount"))},
@@ -57,17 +54,7 @@ func TestBrowser_EveryAccountPageInBothSchemesAndLanguages_IsAccessible(t *testi
 				{"password-sent", chromedp.Navigate(s.URL + "/password/forgot?done=1")},
 				{"password-reset", chromedp.Navigate(s.URL + reset)},
 			}
-			lang := browsertest.Languages[scheme]
-			require.NoError(t, chromedp.Do(browser, chromedp.Navigate(s.URL+"/dashboard?lang="+lang)))
-			for _, step := range steps {
-				require.NoError(t, chromedp.Do(browser, step.do), step.name)
-				for device, viewport := range viewports {
-					require.NoError(t, chromedp.Do(browser, viewport, browsertest.WithoutScript))
-					name := step.name + "-" + lang + "-" + scheme + "-" + device
-					require.Equal(t, lang, ask(browser, t, "document.documentElement.lang"), name)
-					browsertest.LooksRight(browser, t, name)
-				}
-			}
+			requireLooks(browser, t, s.URL, scheme, steps)
 			require.NoError(t, chromedp.Do(browser, // the forms work without a script
 				chromedp.Navigate(s.URL+"/password/forgot"), chromedp.SendKeys("#email", "a@b.example"),
 				chromedp.Click("button.main"), chromedp.WaitNotPresent("#email"),

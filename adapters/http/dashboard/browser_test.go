@@ -101,6 +101,28 @@ func asked(page, intent string) chromedp.Action[chromedp.Void] {
 		chromedp.Click("#"+intent+" button"), chromedp.WaitVisible("button.danger.whole"))
 }
 
+// step leads a browser to a page.
+type step struct {
+	name string
+	do   chromedp.Action[chromedp.Void]
+}
+
+// requireLooks takes the steps in the language of a colour scheme, and looks at each page on a phone and a desktop.
+func requireLooks(browser context.Context, t *testing.T, base, scheme string, steps []step) {
+	t.Helper()
+	lang := browsertest.Languages[scheme]
+	require.NoError(t, chromedp.Do(browser, chromedp.Navigate(base+"/dashboard?lang="+lang)))
+	for _, step := range steps {
+		require.NoError(t, chromedp.Do(browser, step.do), step.name)
+		for device, viewport := range viewports {
+			require.NoError(t, chromedp.Do(browser, viewport, browsertest.WithoutScript))
+			name := step.name + "-" + lang + "-" + scheme + "-" + device
+			require.Equal(t, lang, ask(browser, t, "document.documentElement.lang"), name)
+			browsertest.LooksRight(browser, t, name)
+		}
+	}
+}
+
 // Every page is pictured, and read by a script that looks for what a person could not see, reach or press.
 func TestBrowser_EveryPageInBothSchemesAndLanguages_IsAccessible(t *testing.T) {
 	t.Parallel()
@@ -129,10 +151,7 @@ func TestBrowser_EveryPageInBothSchemesAndLanguages_IsAccessible(t *testing.T) {
 			known(t, s, made[4], "a.rather.long.address.of.a.tenant@a-rather-long-domain.example")
 			require.Equal(t, map[string]string{"light": "false", "dark": "true"}[scheme],
 				ask(browser, t, `String(matchMedia("(prefers-color-scheme: dark)").matches)`))
-			steps := []struct {
-				name string
-				do   chromedp.Action[chromedp.Void]
-			}{
+			steps := []step{
 				{"today", chromedp.Navigate(s.URL + "/dashboard")},
 				{"deposits", chromedp.Navigate(s.URL + "/dashboard/deposits?status=pending")},
 				{"deposits-mistake", chromedp.Navigate(s.URL + "/dashboard/deposits?from=x")},
@@ -177,17 +196,7 @@ func TestBrowser_EveryPageInBothSchemesAndLanguages_IsAccessible(t *testing.T) {
 				{"partner", chromedp.Navigate(s.URL + "/dashboard/partner")},
 				{"unlink-confirm", chromedp.Steps(chromedp.Click("button.danger"), chromedp.WaitVisible("button.whole"))},
 			}
-			lang := browsertest.Languages[scheme]
-			require.NoError(t, chromedp.Do(browser, chromedp.Navigate(s.URL+"/dashboard?lang="+lang)))
-			for _, step := range steps {
-				require.NoError(t, chromedp.Do(browser, step.do), step.name)
-				for device, viewport := range viewports {
-					require.NoError(t, chromedp.Do(browser, viewport, browsertest.WithoutScript))
-					name := step.name + "-" + lang + "-" + scheme + "-" + device
-					require.Equal(t, lang, ask(browser, t, "document.documentElement.lang"), name)
-					browsertest.LooksRight(browser, t, name)
-				}
-			}
+			requireLooks(browser, t, s.URL, scheme, steps)
 		})
 	}
 }
@@ -209,7 +218,7 @@ func pictured(t *testing.T) (all string) {
 				continue
 			}
 			body := string(text[fset.Position(f.Pos()).Offset:fset.Position(f.End()).Offset])
-			if strings.Contains(body, "browsertest.LooksRight(") {
+			if strings.Contains(body, "browsertest.LooksRight(") || strings.Contains(body, "requireLooks(") {
 				all += body
 			}
 		}

@@ -60,7 +60,7 @@ var theJudge = sync.OnceValues(func() (*judge, error) {
 	j := &judge{doc: doc, schemas: jsonschema.NewCompiler(), patterns: map[string]*regexp.Regexp{}}
 	j.schemas.AssertFormat()
 	for path := range doc.Paths.Map() {
-		j.patterns[path] = regexp.MustCompile("^" + regexp.MustCompile(`\{(\w+)\}`).ReplaceAllString(path, "(?P<$1>[^/]+)") + "$")
+		j.patterns[path] = regexp.MustCompile("^" + pathParameter.ReplaceAllString(path, "(?P<$1>[^/]+)") + "$")
 	}
 	return j, j.schemas.AddResource(documentURL, whole)
 })

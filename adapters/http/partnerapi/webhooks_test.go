@@ -249,7 +249,9 @@ func TestDeliveries_Filters(t *testing.T) {
 	made := text(t, found[2], "createdAt")
 	require.Contains(t, ids(c.get(hook+"/deliveries?from="+made).list()), found[2]["id"], "from is included")
 	require.NotContains(t, ids(c.get(hook+"/deliveries?to="+made).list()), found[2]["id"])
-	require.Empty(t, c.get(c.hook()+"/deliveries").list(), "of another subscription")
+	for _, query := range []string{"", "?depositId=" + about[0]} {
+		require.Empty(t, c.get(c.hook()+"/deliveries"+query).list(), "of another subscription")
+	}
 
 	// A success that is recorded after the delivery was given up makes the delivery a success.
 	require.NoError(t, c.record(claims[2], webhook.Attempt{Result: webhook.ResultSuccess, ResponseStatus: 200},
