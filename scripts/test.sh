@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 source scripts/steps.sh
 export PACKAGES=${PACKAGES:-./...}
 
-needs=(curl chromium haproxy pgbouncer pgbench)
+needs=(curl chromium haproxy pgbouncer pgbench redis-server)
 if [ "${CI:-}" = true ]; then
 	needs+=(docker-compose openssl pg_dump prometheus systemd-analyze php node npm python)
 fi
