@@ -5,14 +5,16 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 # The longest packages start first, so that no core waits for them at the end.
-longest='lab/(e2e|sdk|faults)$|http/(dashboard|partnerapi|checkout|connect)$|adapters/postgres$|webhooks/dispatch$'
-mapfile -t packages < <(go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' $PACKAGES |
-	awk -v longest="$longest" '$0 ~ longest { print; next } { rest[++n] = $0 } END { for (i = 1; i <= n; i++) print rest[i] }')
+mapfile -t packages < <(go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' $PACKAGES | awk '
+	/lab\/(e2e|faults|sdk)$/ { print 1, $0; next }
+	/http\/(dashboard|partnerapi|checkout|connect)$|adapters\/postgres$|webhooks\/dispatch$/ { print 2, $0; next }
+	{ print 3, $0 }' | sort -s -n | cut -d' ' -f2)
 read -ra modules <<<"${MODULES:-}"
 echo "{\"Action\":\"packages\",\"Packages\":$((${#packages[@]} + ${#modules[@]}))}"
 
-# Lint runs vet. Symbols and debug information cost a third of each link. The time bounds a test that hangs.
-tests=(go test -json -vet=off '-ldflags=-s -w' -timeout=20m "$@")
+# Lint runs vet. Symbols and debug information cost a third of each link. The time bounds a test that hangs. One package
+# more than there are cores: some mostly wait.
+tests=(go test -json -vet=off '-ldflags=-s -w' -timeout=20m -p=$(($(getconf _NPROCESSORS_ONLN) + 1)) "$@")
 status=0
 "${tests[@]}" "${packages[@]}" || status=1
 for module in "${modules[@]}"; do (cd "$module" && "${tests[@]}" .) || status=1; done
