@@ -145,24 +145,23 @@ func TestDocs_PagesLookRight(t *testing.T) {
 	t.Parallel()
 	pages := map[string]string{"home": "/docs", "guide": "/docs/webhooks", "quickstart": "/docs/quickstart",
 		"events": "/docs/events", "errors": "/docs/errors", "list": "/docs/going-live", "start": "/docs/start-php"}
-	for scheme, first := range browsertest.Schemes {
-		for device, viewport := range browsertest.Viewports {
-			t.Run(scheme+"-"+device, func(t *testing.T) {
-				t.Parallel()
-				url, browser := newSite(t, first...)
-				pages := maps.Clone(pages)
-				if scheme == "light" && device == "phone" { // the others are of the same kinds
-					for _, name := range []string{"feed", "connect", "retries", "collections", "testing", "start-node",
-						"start-python", "start-go", "changelog"} {
-						pages[name] = "/docs/" + name
-					}
+	for scheme, device := range map[string]string{"light": "phone", "dark": "desktop"} {
+		t.Run(scheme+"-"+device, func(t *testing.T) {
+			t.Parallel()
+			url, browser := newSite(t, browsertest.Schemes[scheme]...)
+			pages := maps.Clone(pages)
+			if device == "phone" { // the others are of the same kinds
+				for _, name := range []string{"feed", "connect", "retries", "collections", "testing", "start-node",
+					"start-python", "start-go", "changelog"} {
+					pages[name] = "/docs/" + name
 				}
-				for name, path := range pages {
-					require.NoError(t, chromedp.Do(browser, viewport, chromedp.Navigate(url+path), chromedp.WaitVisible("h1")))
-					browsertest.LooksRight(browser, t, "docs-"+name+"-"+scheme+"-"+device)
-				}
-			})
-		}
+			}
+			for name, path := range pages {
+				require.NoError(t, chromedp.Do(browser, browsertest.Viewports[device], chromedp.Navigate(url+path),
+					chromedp.WaitVisible("h1")))
+				browsertest.LooksRight(browser, t, "docs-"+name+"-"+scheme+"-"+device)
+			}
+		})
 	}
 }
 
