@@ -113,8 +113,7 @@ func (s *stay) claim(ctx context.Context) {
 // submit sends the form with the control until it is gone or leads to a page of the provider, and there pays or leaves.
 func (s *stay) submit(ctx context.Context, control string, pays bool) {
 	const patience = 30 * time.Second
-	values := map[string]string{"firstName": "Ada", "lastName": "Lovelace", "email": "ada@faults.test", "agree": "yes",
-		"intent": "pay"}
+	values := map[string]string{"firstName": "Ada", "lastName": "Lovelace", "email": "ada@faults.test", "agree": "yes"}
 	card := map[string]string{"cardNumber": "4242424242424242", "cardExpiry": "12/39", "cardCvc": "123"}
 	b := formbrowser.New(patience, formbrowser.Site{Origin: "https://" + partnerHost,
 		RoundTripper: formbrowser.Elsewhere{RoundTripper: &http.Transport{DisableKeepAlives: true}}})
