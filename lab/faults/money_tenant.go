@@ -95,16 +95,15 @@ func (s *stay) claim(ctx context.Context) {
 		s.unexpected(ctx, "the capture was answered %d %s", a.Status, a.Body)
 		return
 	}
-	// a dispatcher that dies leaves a payment to the others a minute later, and they die, too
-	const patience = 6 * time.Minute
-	for deadline := time.Now().Add(patience); ctx.Err() == nil; _ = world.Pause(ctx, 150*ms) {
-		switch state := s.read().Collection.Status; {
-		case state == "paid":
+	// A dispatcher that dies leaves a payment to the others a minute later, and they die, too: settle bounds the wait.
+	for ; ctx.Err() == nil; _ = world.Pause(ctx, 150*ms) {
+		switch s.read().Collection.Status {
+		case "paid":
 			return
-		case state == "awaiting_tenant":
+		case "awaiting_tenant":
 			s.submit(ctx, "intent", true)
-		case state == "failed", time.Now().After(deadline):
-			s.unexpected(ctx, "nobody cancelled the collection, and it is %q", state)
+		case "failed":
+			s.unexpected(ctx, "nobody cancelled the collection, and it has failed")
 			return
 		}
 	}
