@@ -51,18 +51,18 @@ func (s *stay) live(ctx context.Context) {
 	}
 	s.fake.OffSession(id.Deposit.Of(s.deposit), outcomes[s.dice.IntN(len(outcomes))]...)
 	cancel := func() { s.ask("/cancel", 1, `{}`) }
+	meanwhile := func() {}
 	var beside sync.WaitGroup
-	way := s.dice.IntN(8)
-	switch way {
+	switch s.dice.IntN(8) {
 	case 0:
 		beside.Go(cancel)
 	case 1: // a second tab
-		beside.Go(func() { s.submit(ctx, "agree", true) })
+		beside.Go(func() { s.submit(ctx, "agree", meanwhile) })
+	case 2: // a page that could not be closed takes the payment, which is refunded
+		meanwhile = cancel
 	}
-	s.submit(ctx, "agree", way != 2)
-	if beside.Wait(); way == 2 {
-		cancel()
-	}
+	s.submit(ctx, "agree", meanwhile)
+	beside.Wait()
 	if s.read().Status == active {
 		s.claim(ctx)
 	}
@@ -101,7 +101,7 @@ func (s *stay) claim(ctx context.Context) {
 		case "paid":
 			return
 		case "awaiting_tenant":
-			s.submit(ctx, "intent", true)
+			s.submit(ctx, "intent", func() {})
 		case "failed":
 			s.unexpected(ctx, "nobody cancelled the collection, and it has failed")
 			return
@@ -109,8 +109,9 @@ func (s *stay) claim(ctx context.Context) {
 	}
 }
 
-// submit sends the form with the control until it is gone or leads to a page of the provider, and there pays or leaves.
-func (s *stay) submit(ctx context.Context, control string, pays bool) {
+// submit sends the form with the control until it is gone or leads to a page of the provider, and pays there after
+// meanwhile.
+func (s *stay) submit(ctx context.Context, control string, meanwhile func()) {
 	const patience = 30 * time.Second
 	values := map[string]string{"firstName": "Ada", "lastName": "Lovelace", "email": "ada@faults.test", "agree": "yes"}
 	card := map[string]string{"cardNumber": "4242424242424242", "cardExpiry": "12/39", "cardCvc": "123"}
@@ -127,9 +128,8 @@ func (s *stay) submit(ctx context.Context, control string, pays bool) {
 			}
 			page, err = b.Submit(ctx, page, control, values)
 			if err == nil && strings.HasPrefix(page.URL.String(), s.fake.URL()) {
-				if pays {
-					_, _ = b.Submit(ctx, page, "cardNumber", card) // the way back may lead to a process that is killed
-				}
+				meanwhile()
+				_, _ = b.Submit(ctx, page, "cardNumber", card) // the way back may lead to a process that is killed
 				return
 			}
 		}
