@@ -183,20 +183,17 @@ func (x *watched) crowd(n int) (leave func()) {
 	return func() { close(stop); all.Wait() }
 }
 
-// hang has the receiver hold n POSTs for ever, as one does whose own database is away.
+// hang has the receiver hold POSTs for ever, as one does whose own database is away, until n of the dispatcher's hang:
+// at most WEBHOOK_ENDPOINT_CONCURRENCY do.
 func (x *watched) hang(n int) {
 	x.t.Helper()
-	var mu sync.Mutex
-	held, release := 0, make(chan struct{})
+	release := make(chan struct{})
 	x.receiver.AnswerWith(func(int, receiver.Webhook) int {
-		mu.Lock()
-		held++
-		mu.Unlock()
 		<-release
 		return http.StatusOK
 	})
-	require.Eventually(x.t, func() bool { mu.Lock(); defer mu.Unlock(); return held >= n }, soon, often,
-		"%d POSTs in flight", n)
+	require.Eventually(x.t, func() bool { return x.dispatch.metric(`svc_webhook_inflight{lane="fast"}`) >= float64(n) },
+		soon, often, "%d POSTs in flight", n)
 	x.t.Cleanup(func() { x.receiver.AnswerWith(nil) })
 	time.AfterFunc(time.Second, func() { x.receiver.AnswerWith(nil); close(release) })
 }

@@ -46,7 +46,7 @@ func installations(t *testing.T) []installation {
 			}},
 		}}},
 		{name: "one of two dispatchers freezes", of: watchedOf{second: true}, load: true, stages: [][]fault{{
-			{"a dispatcher with POSTs in flight freezes", []string{"LeasesExpire"}, freezeDispatcher(40)},
+			{"a dispatcher with POSTs in flight freezes", []string{"LeasesExpire"}, freezeDispatcher(30)},
 		}}},
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -85,9 +86,9 @@ func tryReceiver(t *testing.T, files map[string]string, command []string) {
 	var out procs.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	require.NoError(t, cmd.Start())
+	end := sync.OnceFunc(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
+		end()
 		if t.Failed() {
 			t.Log(out.String())
 		}
@@ -119,5 +120,6 @@ func tryReceiver(t *testing.T, files map[string]string, command []string) {
 	require.Equal(t, http.StatusBadRequest, post(timestamp, strings.ToUpper(signature), body), "not as it was sent")
 	old, oldSignature := webhook.Sign(secret.Text(key), body, now.Add(-310*time.Second))
 	require.Equal(t, http.StatusBadRequest, post(old, oldSignature, body), "expired")
+	end() // with the end, all output has arrived
 	require.Equal(t, 1, strings.Count(out.String(), "deposit.activated {"), "recorded once")
 }
