@@ -22,6 +22,7 @@ import (
 type moneyRun struct {
 	*suite
 	next, failing atomic.Int64   // stays, and requests to the provider that went wrong
+	refunds       atomic.Int64   // that staff asked for
 	found         map[string]int // by the audit: payments by kind and status
 }
 

@@ -65,6 +65,9 @@ func (r *moneyRun) audit(ctx context.Context) error {
 	for name, b := range books {
 		r.receipts.violate("money", "the provider charged %d times for %q, which is no payment of ours", b.Charges, name)
 	}
+	if asked := int(r.refunds.Load()); r.found["refunded"] < asked {
+		r.receipts.violate("money", "staff asked for %d refunds, and %d charges have one", asked, r.found["refunded"])
+	}
 	missing, err := value[int](ctx, r.suite, `
 		SELECT count(*) FROM deposits d WHERE status = 'captured' AND NOT EXISTS (
 			SELECT FROM payments p WHERE p.deposit_id = d.id AND p.kind = 'collection')`)

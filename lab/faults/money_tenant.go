@@ -6,12 +6,14 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"path"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
 
 	"partnerdeposits/core/id"
 	"partnerdeposits/lab/formbrowser"
+	"partnerdeposits/lab/procs"
 	"partnerdeposits/lab/stripetest"
 	"partnerdeposits/lab/world"
 )
@@ -99,6 +101,7 @@ func (s *stay) claim(ctx context.Context) {
 	for ; ctx.Err() == nil; _ = world.Pause(ctx, 150*ms) {
 		switch s.read().Collection.Status {
 		case "paid":
+			s.giveBack(ctx)
 			return
 		case "awaiting_tenant":
 			s.submit(ctx, "intent", func() {})
@@ -107,6 +110,26 @@ func (s *stay) claim(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// giveBack lets staff refund a part of some charges.
+func (s *stay) giveBack(ctx context.Context) {
+	if s.dice.IntN(3) != 0 {
+		return
+	}
+	payment, err := value[id.ID](ctx, s.suite,
+		`SELECT id FROM payments WHERE deposit_id = $1 AND kind = 'collection'`, s.deposit)
+	if err == nil {
+		_, err = procs.Must(ctx, procs.Spec{Name: "admin", Path: filepath.Join(s.dir, "admin"),
+			Args: []string{"collection", "refund", "--id", id.Payment.Of(payment), "--amount", "10.00"},
+			Env: append(s.environment(), "DATABASE_URL="+world.At(s.services.PostgresURL, service, "", service),
+				"REDIS_URL="+s.services.RedisURL)})
+	}
+	if err != nil {
+		s.unexpected(ctx, "a charge is not refunded: %v", err)
+		return
+	}
+	s.refunds.Add(1)
 }
 
 // submit sends the form with the control until it is gone or leads to a page of the provider, and pays there after
