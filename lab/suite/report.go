@@ -115,6 +115,10 @@ func (r *report) take(e event) {
 			r.cached++
 		}
 	case "pass", "skip":
+		// The report of a race stands with any test that runs beside the one that fails.
+		if said := strings.Join(r.said[name], ""); strings.Contains(said, "WARNING: DATA RACE") {
+			fmt.Fprintf(r.out, "--- race beside %s\n%s", name, said)
+		}
 		r.end(e, name)
 	case "fail", "build-fail":
 		fmt.Fprintf(r.out, "--- FAIL %s (%.2f s)\n%s", name, e.Elapsed, strings.Join(r.said[name], ""))

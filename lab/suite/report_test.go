@@ -64,3 +64,14 @@ func TestReport_NothingElsePasses(t *testing.T) {
 		require.False(t, passed, name)
 	}
 }
+
+func TestReport_PrintsARaceThatAPassedTestSaw(t *testing.T) {
+	t.Parallel()
+	text, passed := told(t, `{"Action":"output","Package":"partnerdeposits/a","Test":"TestGood","Output":"WARNING: DATA RACE\n"}
+{"Action":"output","Package":"partnerdeposits/a","Test":"TestGood","Output":"Write at main.go:7\n"}
+{"Action":"pass","Package":"partnerdeposits/a","Test":"TestGood"}
+{"Action":"fail","Package":"partnerdeposits/a","Test":"TestBad"}
+`)
+	require.False(t, passed)
+	require.Contains(t, text, "Write at main.go:7\n")
+}
