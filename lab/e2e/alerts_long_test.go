@@ -183,8 +183,8 @@ func (x *watched) crowd(n int) (leave func()) {
 	return func() { close(stop); all.Wait() }
 }
 
-// hang has the receiver hold POSTs for ever, as one does whose own database is away, until n of the dispatcher's hang:
-// at most WEBHOOK_ENDPOINT_CONCURRENCY do.
+// hang has the receiver leave POSTs unanswered until the dispatcher has n in flight, and for a second more. n is at
+// most WEBHOOK_ENDPOINT_CONCURRENCY.
 func (x *watched) hang(n int) {
 	x.t.Helper()
 	release := make(chan struct{})

@@ -9,11 +9,13 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"partnerdeposits/lab/procs"
 	"partnerdeposits/lab/receiver"
 	"partnerdeposits/lab/stripetest"
 )
@@ -63,6 +65,9 @@ func (w *suite) takeNotice(out http.ResponseWriter, r *http.Request) {
 // runMoney kills processes around the calls to the provider, under the load of tenants. dir has the commands.
 func runMoney(ctx context.Context, o options, dir string) (r *moneyRun, err error) {
 	o.money = true
+	if err = (procs.Build{}).Into(ctx, filepath.Join(dir, "admin"), "cmd/admin"); err != nil {
+		return nil, err
+	}
 	err = inSuite(ctx, o, dir, sound, func(w *suite) error {
 		r = &moneyRun{suite: w, found: map[string]int{}}
 		return r.run(ctx)

@@ -60,7 +60,7 @@ func (s *stay) live(ctx context.Context) {
 		beside.Go(cancel)
 	case 1: // a second tab
 		beside.Go(func() { s.submit(ctx, "agree", meanwhile) })
-	case 2: // a page that could not be closed takes the payment, which is refunded
+	case 2: // the tenant pays on a payment page that was open before the partner cancelled
 		meanwhile = cancel
 	}
 	s.submit(ctx, "agree", meanwhile)
@@ -97,7 +97,8 @@ func (s *stay) claim(ctx context.Context) {
 		s.unexpected(ctx, "the capture was answered %d %s", a.Status, a.Body)
 		return
 	}
-	// A dispatcher that dies leaves a payment to the others a minute later, and they die, too: settle bounds the wait.
+	// Each kill of a dispatcher delays the payments that it was working on by a minute. So the wait has no bound while
+	// processes are killed; settle bounds it afterwards.
 	for ; ctx.Err() == nil; _ = world.Pause(ctx, 150*ms) {
 		switch s.read().Collection.Status {
 		case "paid":
@@ -112,7 +113,7 @@ func (s *stay) claim(ctx context.Context) {
 	}
 }
 
-// giveBack lets staff refund a part of some charges.
+// giveBack has staff refund a part of the charge, for a third of the stays.
 func (s *stay) giveBack(ctx context.Context) {
 	if s.dice.IntN(3) != 0 {
 		return
@@ -132,8 +133,8 @@ func (s *stay) giveBack(ctx context.Context) {
 	s.refunds.Add(1)
 }
 
-// submit sends the form with the control until it is gone or leads to a page of the provider, and pays there after
-// meanwhile.
+// submit sends the form that has the control, again and again, until the checkout page has no such form or the answer
+// is the provider's payment page. There it calls meanwhile, and then pays.
 func (s *stay) submit(ctx context.Context, control string, meanwhile func()) {
 	const patience = 30 * time.Second
 	values := map[string]string{"firstName": "Ada", "lastName": "Lovelace", "email": "ada@faults.test", "agree": "yes"}

@@ -48,7 +48,7 @@ func run(ctx context.Context, o options, teeth bool, out io.Writer) error {
 // build compiles the commands of the service and of the suite into dir.
 func build(ctx context.Context, o options, dir string) error {
 	b := procs.Build{Tags: []string{"failpoints"}, Race: o.race}
-	return b.Into(ctx, dir+string(filepath.Separator), "lab/faults/http", "lab/faults/dispatcher", "cmd/admin")
+	return b.Into(ctx, dir+string(filepath.Separator), "lab/faults/http", "lab/faults/dispatcher")
 }
 
 // violated is an error after any violation.

@@ -67,8 +67,8 @@ func TestReport_NothingElsePasses(t *testing.T) {
 
 func TestReport_PrintsARaceThatAPassedTestSaw(t *testing.T) {
 	t.Parallel()
-	text, passed := told(t, `{"Action":"output","Package":"partnerdeposits/a","Test":"TestGood","Output":"WARNING: DATA RACE\n"}
-{"Action":"output","Package":"partnerdeposits/a","Test":"TestGood","Output":"Write at main.go:7\n"}
+	text, passed := told(t, `{"Action":"output","Package":"partnerdeposits/a","Test":"TestGood","Output":"WARNING: DATA"}
+{"Action":"output","Package":"partnerdeposits/a","Test":"TestGood","Output":" RACE\nWrite at main.go:7\n"}
 {"Action":"pass","Package":"partnerdeposits/a","Test":"TestGood"}
 {"Action":"fail","Package":"partnerdeposits/a","Test":"TestBad"}
 `)
