@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -62,8 +63,16 @@ func TestIdempotencyCache_KeepsNothingReadableAndNothingLong(t *testing.T) {
 
 // countCommands notes the commands of each round trip. A trip begins when hold is closed; nil: at once.
 type countCommands struct {
-	trips []string
-	hold  chan struct{}
+	hold chan struct{}
+
+	mu    sync.Mutex // a limiter tells Redis of its tallies by goroutines of its own
+	noted []string
+}
+
+func (c *countCommands) trips() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.noted)
 }
 
 func (c *countCommands) DialHook(next goredis.DialHook) goredis.DialHook { return next }
@@ -87,7 +96,9 @@ func (c *countCommands) note(cmds ...goredis.Cmder) {
 	for _, cmd := range cmds {
 		names = append(names, cmd.Name())
 	}
-	c.trips = append(c.trips, strings.Join(names, " "))
+	c.mu.Lock()
+	c.noted = append(c.noted, strings.Join(names, " "))
+	c.mu.Unlock()
 	if c.hold != nil {
 		<-c.hold
 	}
@@ -107,7 +118,7 @@ func TestIdempotencyCache_CountAndLookUp_ShareARoundTrip(t *testing.T) {
 	writes.Name = "writes"
 	cache.Admit(t.Context(), numberedKey(1), plenty, writes)
 	cache.Admit(t.Context(), numberedKey(2), plenty, writes)
-	require.Equal(t, []string{"evalsha mget", "evalsha"}, counted.trips, "the second key was never used here")
+	require.Equal(t, []string{"evalsha mget", "evalsha"}, counted.trips(), "the second key was never used here")
 }
 
 // The database replays what another process has cached.
@@ -142,7 +153,7 @@ func TestLimiter_RequestsOfSeveralPartners_ShareARoundTrip(t *testing.T) {
 	}
 	close(counted.hold)
 	requests.Wait()
-	require.Equal(t, []string{"evalsha", "evalsha evalsha evalsha"}, counted.trips)
+	require.Equal(t, []string{"evalsha", "evalsha evalsha evalsha"}, counted.trips())
 }
 
 func TestIdempotencyCache_ScriptForgotten_CountsAndLooksUpAllTheSame(t *testing.T) {
