@@ -46,7 +46,7 @@ func installations(t *testing.T) []installation {
 			}},
 		}}},
 		{name: "one of two dispatchers freezes", of: watchedOf{second: true}, load: true, stages: [][]fault{{
-			{"a dispatcher with POSTs in flight freezes", []string{"LeasesExpire"}, freezeDispatcher(30)},
+			{"a dispatcher with POSTs in flight freezes", []string{"LeasesExpire"}, freezeDispatcher(16)},
 		}}},
 	}
 }
@@ -115,8 +115,8 @@ var serverFaults = [][]fault{
 	}}},
 }
 
-// freezeDispatcher stops the first dispatcher's process with SIGSTOP while it has at least that many POSTs in flight,
-// until SIGCONT.
+// freezeDispatcher stops a dispatcher's process with SIGSTOP while it has at least that many POSTs in flight, until
+// SIGCONT.
 func freezeDispatcher(posts int) func(*watched) func() {
 	return func(x *watched) func() {
 		x.hang(posts)

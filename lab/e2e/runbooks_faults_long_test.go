@@ -146,7 +146,7 @@ func runbooks(t *testing.T) []runbook {
 		}},
 		{page: "leases-expire", fires: []string{"LeasesExpire"}, of: watchedOf{second: true},
 			begin: func(x *watched) map[string]string {
-				x.hang(30)
+				x.hang(16)
 				x.dispatch.Signal(syscall.SIGSTOP)
 				return nil
 			}},
