@@ -25,6 +25,7 @@ installing=$!
 
 compile() {
 	local modules=(${MODULES:-})
+	local -x GOGC=400 # collecting the compiler's garbage less often saves a sixth of its time
 	echo "total $(go list -test -deps "${build[@]}" $PACKAGES | wc -l)"
 	go list -v -export -test -deps "${build[@]}" -f '{{""}}' $PACKAGES || return
 	for module in "${modules[@]}"; do (cd "$module" && go list -v -export -test -deps -f '{{""}}' .) || return; done
