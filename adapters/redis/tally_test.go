@@ -34,7 +34,8 @@ func newLimiter(t *testing.T, client goredis.UniversalClient) *redis.Limiter {
 
 func TestTally_OfAProcess_IsExact_WithFewerRoundTrips(t *testing.T) {
 	t.Parallel()
-	// The client of a service repeats a command that takes half a second, and the repeat counts again.
+	// The services' client repeats a command that has no reply after half a second, and Redis then counts twice.
+	// The client of this test waits longer.
 	client := redistest.ServerClient(t, redistest.Server(t))
 	limiter := newLimiter(t, client)
 	counted := &countCommands{}

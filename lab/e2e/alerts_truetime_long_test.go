@@ -115,7 +115,7 @@ var serverFaults = [][]fault{
 	}}},
 }
 
-// freezeDispatcher stops a dispatcher's process with SIGSTOP while it has at least that many POSTs in flight, until
+// freezeDispatcher begins a fault: a dispatcher with at least so many POSTs in flight gets SIGSTOP. The fault ends with
 // SIGCONT.
 func freezeDispatcher(posts int) func(*watched) func() {
 	return func(x *watched) func() {

@@ -138,7 +138,7 @@ func runbooks(t *testing.T) []runbook {
 		}},
 		{page: "dead-rows", fires: []string{"DeadRows"}, begin: keepDeadRows},
 		{page: "job-not-run", fires: []string{"JobFails"}, begin: func(x *watched) map[string]string {
-			// The job of mails fails only while a mail is due. This one becomes due after the table is locked.
+			// The job `mail` fails only while a mail is due. The mail below becomes due when the table is already locked.
 			x.sql(`INSERT INTO mails (id, recipient, subject, body, created_at, due_at)
 				VALUES (gen_random_uuid(), 'villa-33@example.com', 'Due', 'soon', now(), now() + interval '10 seconds')`)
 			x.hold(`LOCK TABLE mails IN EXCLUSIVE MODE`)

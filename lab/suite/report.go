@@ -115,7 +115,7 @@ func (r *report) take(e event) {
 			r.cached++
 		}
 	case "pass", "skip":
-		// `go test` adds the race detector's report to the output of any running test, which may pass.
+		// `go test` writes a report of the race detector to the output of whichever test runs, and that test may pass.
 		if said := strings.Join(r.said[name], ""); strings.Contains(said, "WARNING: DATA RACE") {
 			fmt.Fprintf(r.out, "--- race beside %s\n%s", name, said)
 		}
