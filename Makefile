@@ -54,7 +54,7 @@ test-race: ## Run all tests with the race detector
 PART :=
 
 .PHONY: test-long
-test-long: ## Run the tests that need minutes, and print a table: alerts, failovers, faults, upgrades (77 minutes; PART=rolling for a part)
+test-long: ## Run the tests that need minutes, and print a table: alerts, failovers, faults, upgrades (88 minutes; PART=rolling for a part)
 	@scripts/ensure-debian.sh curl haproxy pg_dump prometheus prometheus-alertmanager
 	@lab/long/run.sh $(PART)
 
