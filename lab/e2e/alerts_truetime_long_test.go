@@ -115,8 +115,8 @@ var serverFaults = [][]fault{
 	}}},
 }
 
-// freezeDispatcher begins a fault: a dispatcher with at least so many POSTs in flight gets SIGSTOP. The fault ends with
-// SIGCONT.
+// freezeDispatcher is the fault that stops a dispatcher with SIGSTOP while it has at least so many POSTs in flight. Its
+// end is SIGCONT.
 func freezeDispatcher(posts int) func(*watched) func() {
 	return func(x *watched) func() {
 		x.hang(posts)

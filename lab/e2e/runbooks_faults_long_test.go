@@ -138,7 +138,7 @@ func runbooks(t *testing.T) []runbook {
 		}},
 		{page: "dead-rows", fires: []string{"DeadRows"}, begin: keepDeadRows},
 		{page: "job-not-run", fires: []string{"JobFails"}, begin: func(x *watched) map[string]string {
-			// The job `mail` fails only while a mail is due. The mail below becomes due when the table is already locked.
+			// The job `mail` fails only if a mail is due while the table is locked, so the lock is taken before then.
 			x.sql(`INSERT INTO mails (id, recipient, subject, body, created_at, due_at)
 				VALUES (gen_random_uuid(), 'villa-33@example.com', 'Due', 'soon', now(), now() + interval '10 seconds')`)
 			x.hold(`LOCK TABLE mails IN EXCLUSIVE MODE`)

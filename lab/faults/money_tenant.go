@@ -97,8 +97,8 @@ func (s *stay) claim(ctx context.Context) {
 		s.unexpected(ctx, "the capture was answered %d %s", a.Status, a.Body)
 		return
 	}
-	// Each kill of a dispatcher delays the payments in its work by a minute, and kills go on for a long time. This loop
-	// therefore has no bound of its own: settle bounds the time after the last kill.
+	// A killed dispatcher delays the payments that it held by a minute, and kills go on for a long time. The wait for
+	// the charge therefore has no bound here: settle bounds the time after the last kill.
 	for ; ctx.Err() == nil; _ = world.Pause(ctx, 150*ms) {
 		switch s.read().Collection.Status {
 		case "paid":
@@ -113,7 +113,7 @@ func (s *stay) claim(ctx context.Context) {
 	}
 }
 
-// giveBack has staff refund 10.00 of the charge, for one stay in three.
+// giveBack has staff refund 10.00 of the stay's charge. Only one stay in three, by chance, has a refund.
 func (s *stay) giveBack(ctx context.Context) {
 	if s.dice.IntN(3) != 0 {
 		return
@@ -133,8 +133,8 @@ func (s *stay) giveBack(ctx context.Context) {
 	s.refunds.Add(1)
 }
 
-// submit sends the form with the control again and again. It ends when the checkout page no longer has the form, or
-// when the answer is the provider's payment page: on that page submit calls meanwhile, and then pays.
+// submit sends the checkout page's form with the control, repeatedly, until the page no longer has the form. Where the
+// answer is the provider's payment page, submit calls meanwhile, pays on that page, and ends.
 func (s *stay) submit(ctx context.Context, control string, meanwhile func()) {
 	const patience = 30 * time.Second
 	values := map[string]string{"firstName": "Ada", "lastName": "Lovelace", "email": "ada@faults.test", "agree": "yes"}

@@ -37,7 +37,8 @@ func asked(c net.Conn, text string) (string, error) {
 	return string(answer), err
 }
 
-// askedAnew sends a text over a connection of its own. A cut link may reset the connection before it is made.
+// askedAnew sends a text over a new connection and reads the answer. A cut link may reset a connection while the client
+// still connects, so an error of the dial counts, too.
 func askedAnew(l *Link, text string) error {
 	c, err := net.Dial("tcp", l.Address)
 	if err != nil {
