@@ -6,8 +6,8 @@ cd "$(dirname "$0")/.."
 
 # The longest packages start first, so that no core waits for them at the end.
 mapfile -t packages < <(go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' $PACKAGES | awk '
-	/lab\/(e2e|faults|sdk)$/ { print 1, $0; next }
-	/http\/(dashboard|partnerapi|checkout|connect)$|adapters\/postgres$|webhooks\/dispatch$/ { print 2, $0; next }
+	/lab\/(e2e|faults)$|http\/dashboard$/ { print 1, $0; next }
+	/\/(http|process)\/|lab\/sdk$|payments\/stripe$|adapters\/postgres$|webhooks\/dispatch$/ { print 2, $0; next }
 	{ print 3, $0 }' | sort -s -n | cut -d' ' -f2)
 read -ra modules <<<"${MODULES:-}"
 echo "{\"Action\":\"packages\",\"Packages\":$((${#packages[@]} + ${#modules[@]}))}"

@@ -2,7 +2,12 @@
   const faults = [];
   const fault = (text, e) => faults.push(text + ": " + (e.id || e.className || e.tagName) + " " + (e.textContent || "").trim().slice(0, 40));
   const canvas = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
+  const known = new Map(); // a page has few colours, and each reading of a canvas is slow
   const rgba = (color) => {
+    if (!known.has(color)) known.set(color, painted(color));
+    return known.get(color);
+  };
+  const painted = (color) => {
     canvas.clearRect(0, 0, 1, 1);
     canvas.fillStyle = color;
     canvas.fillRect(0, 0, 1, 1);

@@ -1,7 +1,9 @@
 package e2e_test
 
 import (
+	"cmp"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,10 +58,12 @@ func TestTraces_FromTheRequestToThePOST_ThroughAGroupAndARetry(t *testing.T) {
 	require.Len(t, traces, 4, "each request has a trace of its own")
 	require.Equal(t, 5, attempts, "four deliveries, and the retry of one")
 
-	group := c.named("job")[0]
+	// A job sends less than it holds, or nothing, where its claims are committed late or the queue is new: its deliveries
+	// are dispatched again.
+	group := slices.MaxFunc(c.named("job"), func(a, b span) int { return cmp.Compare(len(a.Links), len(b.Links)) })
 	require.Equal(t, dispatcherProcess, group.process)
-	require.EqualValues(t, 4, group.number("deliveries"), "a job holds several deliveries")
-	require.Greater(t, len(group.Links), 1, "fewer than it holds where the start of the queue has one dispatched again")
+	require.Greater(t, len(group.Links), 1, "a job sends several deliveries")
+	require.GreaterOrEqual(t, group.number("deliveries"), int64(len(group.Links)))
 	require.NotContains(t, traces, group.trace(), "a job belongs to no single trace")
 	for _, s := range c.named("deliver") {
 		linked := 0
