@@ -1,5 +1,5 @@
 // Package rarely tells whether tests have to run whose subject seldom changes, and which need much of a machine:
-// foreign languages and frameworks, the commands that documents show, dashboards.
+// foreign languages and frameworks, the commands that documents show, dashboards, the looks of pages.
 //
 //	func TestFramework_ReadsTheRawBody(t *testing.T) {
 //		if !rarely.Has(t, rarely.Libraries) {
@@ -41,6 +41,9 @@ var (
 	Monitoring = Group{"monitoring", []string{"deployments/prometheus", "deployments/prometheus.yml",
 		"deployments/grafana",
 		"adapters/metrics", "adapters/http/ops", "lab/e2e/monitoring*_test.go"}, []string{"prometheus"}}
+	// Pages are looked at in both colour schemes and languages, on a phone and a desktop. How they behave in a browser is
+	// tested always.
+	Pages = Group{"pages", []string{"adapters/http", "lab/browsertest"}, []string{"chromium"}}
 	// Deployments are the files from which others start the processes.
 	Deployments = Group{"deployments", []string{"deployments/compose.yaml", "deployments/systemd", "process/config"},
 		[]string{"docker-compose", "systemd-analyze"}}

@@ -68,7 +68,7 @@ func TestDue_OnceFilesOfTheGroupHaveChanged(t *testing.T) {
 
 func TestGroups_NameFilesOfTheRepository(t *testing.T) {
 	t.Parallel()
-	for _, g := range []Group{Libraries, Documents, Monitoring, Deployments} {
+	for _, g := range []Group{Libraries, Documents, Monitoring, Pages, Deployments} {
 		for _, pattern := range g.Paths {
 			found, err := filepath.Glob(filepath.Join(docstest.Root(), pattern))
 			require.NoError(t, err)

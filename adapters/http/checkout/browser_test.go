@@ -14,6 +14,7 @@ import (
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/lab/browsertest"
+	"partnerdeposits/lab/rarely"
 )
 
 // A real browser holds every redirect after a form against the page's policy, and the return URL is at another origin,
@@ -119,6 +120,9 @@ func TestCheckout_NameOfAHundredCharacters_BreaksNothing(t *testing.T) {
 
 func TestCheckout_EveryPageInBothSchemesAndLanguages_IsAccessible(t *testing.T) {
 	t.Parallel()
+	if !rarely.Has(t, rarely.Pages) {
+		return
+	}
 	for scheme, first := range browsertest.Schemes {
 		t.Run(scheme, func(t *testing.T) {
 			lang := browsertest.Languages[scheme]

@@ -10,12 +10,16 @@ import (
 	"partnerdeposits/core/partner"
 	"partnerdeposits/lab/browsertest"
 	"partnerdeposits/lab/connecttest"
+	"partnerdeposits/lab/rarely"
 )
 
 // The pages between a partner's link and the way back are pictured, and read by a script that looks for what a person
 // could not see, reach or press.
 func TestBrowser_LinkingPagesInBothSchemesAndLanguages_AreAccessible(t *testing.T) {
 	t.Parallel()
+	if !rarely.Has(t, rarely.Pages) {
+		return
+	}
 	for scheme, first := range browsertest.Schemes {
 		t.Run(scheme, func(t *testing.T) {
 			t.Parallel()

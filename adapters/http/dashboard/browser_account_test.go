@@ -9,6 +9,7 @@ import (
 
 	"partnerdeposits/lab/browsertest"
 	"partnerdeposits/lab/connecttest"
+	"partnerdeposits/lab/rarely"
 )
 
 // signUp signs a new operator up without a partner, in the browser.
@@ -22,6 +23,9 @@ func signUp(ctx context.Context, t *testing.T, s *connecttest.Server, email stri
 
 func TestBrowser_EveryAccountPageInBothSchemesAndLanguages_IsAccessible(t *testing.T) {
 	t.Parallel()
+	if !rarely.Has(t, rarely.Pages) {
+		return
+	}
 	for scheme, first := range browsertest.Schemes {
 		t.Run(scheme, func(t *testing.T) {
 			t.Parallel()

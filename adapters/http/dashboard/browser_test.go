@@ -21,6 +21,7 @@ import (
 	"partnerdeposits/core/site"
 	"partnerdeposits/lab/browsertest"
 	"partnerdeposits/lab/connecttest"
+	"partnerdeposits/lab/rarely"
 )
 
 // viewports are a phone and a desktop.
@@ -126,6 +127,9 @@ func requireLooks(browser context.Context, t *testing.T, base, scheme string, st
 // Every page is pictured, and read by a script that looks for what a person could not see, reach or press.
 func TestBrowser_EveryPageInBothSchemesAndLanguages_IsAccessible(t *testing.T) {
 	t.Parallel()
+	if !rarely.Has(t, rarely.Pages) {
+		return
+	}
 	for scheme, first := range browsertest.Schemes {
 		t.Run(scheme, func(t *testing.T) {
 			t.Parallel()

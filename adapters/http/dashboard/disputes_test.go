@@ -10,6 +10,7 @@ import (
 
 	"partnerdeposits/core/id"
 	"partnerdeposits/lab/browsertest"
+	"partnerdeposits/lab/rarely"
 )
 
 // disputedDesk is a desk whose tenant agreed, paid and disputes the fee.
@@ -70,6 +71,9 @@ func TestCapture_WhileTheFeeIsDisputedAsFraud_AsksWithAWarning(t *testing.T) {
 }
 
 func TestDetail_WithADispute_LooksRightInABrowser(t *testing.T) {
+	if !rarely.Has(t, rarely.Pages) {
+		return
+	}
 	d := disputedDesk(t)
 	for scheme, first := range browsertest.Schemes {
 		browser := browsertest.New(t, first...)

@@ -10,6 +10,7 @@ import (
 
 	"partnerdeposits/lab/browsertest"
 	"partnerdeposits/lab/connecttest"
+	"partnerdeposits/lab/rarely"
 	"partnerdeposits/lab/servicetest"
 )
 
@@ -40,6 +41,9 @@ const rowsAboveTheFold = `String([...document.querySelectorAll("table.deposits t
 // The list shows many deposits at once in both languages, each row of it opens its deposit, and its boxes do not.
 func TestBrowser_TheListFitsManyRows_WhichAreOneTargetEach(t *testing.T) {
 	t.Parallel()
+	if !rarely.Has(t, rarely.Pages) {
+		return
+	}
 	for scheme, first := range browsertest.Schemes {
 		t.Run(scheme, func(t *testing.T) {
 			t.Parallel()

@@ -11,6 +11,7 @@ import (
 
 	"partnerdeposits/lab/browsertest"
 	"partnerdeposits/lab/connecttest"
+	"partnerdeposits/lab/rarely"
 )
 
 // bottomOf gives the distance of the lower edge of an element from the top of the page.
@@ -25,6 +26,9 @@ func bottomOf(ctx context.Context, t *testing.T, selector string) int {
 // The first page of an account without deposits, with some that need nothing, and with much to do.
 func TestBrowser_Today_LooksRight(t *testing.T) {
 	t.Parallel()
+	if !rarely.Has(t, rarely.Pages) {
+		return
+	}
 	for scheme, first := range browsertest.Schemes {
 		t.Run(scheme, func(t *testing.T) {
 			t.Parallel()

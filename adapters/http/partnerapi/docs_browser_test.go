@@ -17,6 +17,7 @@ import (
 	"partnerdeposits/adapters/http/middleware"
 	"partnerdeposits/adapters/http/partnerapi"
 	"partnerdeposits/lab/browsertest"
+	"partnerdeposits/lab/rarely"
 	"partnerdeposits/lab/servetest"
 )
 
@@ -143,6 +144,9 @@ func TestDocs_WithoutStorage(t *testing.T) {
 
 func TestDocs_PagesLookRight(t *testing.T) {
 	t.Parallel()
+	if !rarely.Has(t, rarely.Pages) {
+		return
+	}
 	pages := map[string]string{"home": "/docs", "guide": "/docs/webhooks", "quickstart": "/docs/quickstart",
 		"events": "/docs/events", "errors": "/docs/errors", "list": "/docs/going-live", "start": "/docs/start-php"}
 	for scheme, device := range map[string]string{"light": "phone", "dark": "desktop"} {

@@ -12,6 +12,7 @@ import (
 	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/lab/browsertest"
 	"partnerdeposits/lab/connecttest"
+	"partnerdeposits/lab/rarely"
 	"partnerdeposits/lab/servicetest"
 	ports "partnerdeposits/ports/platform"
 )
@@ -20,6 +21,9 @@ import (
 // checkout have tests of their own.
 func TestBrowser_EveryPublicPageInBothSchemesAndLanguages_IsAccessible(t *testing.T) {
 	t.Parallel()
+	if !rarely.Has(t, rarely.Pages) {
+		return
+	}
 	for scheme, first := range browsertest.Schemes {
 		t.Run(scheme, func(t *testing.T) {
 			t.Parallel()
