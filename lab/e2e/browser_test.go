@@ -52,9 +52,9 @@ func TestBrowser_AnOperatorAndATenant_WithoutScripts(t *testing.T) {
 			}
 			address := device + "@example.com"
 			do(viewport, browsertest.WithoutScript,
-				chromedp.Navigate(w.connectURL(t, "op-"+device)), chromedp.SendKeys("#email", address),
-				chromedp.SendKeys("#password", "correct horse battery"),
-				chromedp.SendKeys("#companyName", "Chalets du Lac"), chromedp.Click("button.main"),
+				chromedp.Navigate(w.connectURL(t, "op-"+device)), chromedp.SetValue("#email", address),
+				chromedp.SetValue("#password", "correct horse battery"),
+				chromedp.SetValue("#companyName", "Chalets du Lac"), chromedp.Click("button.main"),
 				chromedp.WaitVisible("nav.desk"))
 			do(chromedp.Navigate(linkTo(t, server, address, "/verify?")), chromedp.Click("button.main"),
 				chromedp.WaitNotPresent("button.main"))

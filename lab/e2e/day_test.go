@@ -91,8 +91,8 @@ func TestDay_OfAnOperator(t *testing.T) {
 	d := &desk{Context: browsertest.New(t), t: t, base: w.baseURL}
 	tenant := browsertest.New(t)
 	d.do(browsertest.Viewports["desktop"], chromedp.Navigate(w.connectURL(t, "villa-80")),
-		chromedp.SendKeys("#email", "day@example.com"), chromedp.SendKeys("#password", "correct horse battery"),
-		chromedp.SendKeys("#companyName", "Chalets du Lac"), chromedp.Click("button.main"), chromedp.WaitVisible("nav.desk"))
+		chromedp.SetValue("#email", "day@example.com"), chromedp.SetValue("#password", "correct horse battery"),
+		chromedp.SetValue("#companyName", "Chalets du Lac"), chromedp.Click("button.main"), chromedp.WaitVisible("nav.desk"))
 
 	// The fee of the first tenant is refused. The link is sent again, and the tenant pays.
 	first := d.newDeposit("ines@example.com")

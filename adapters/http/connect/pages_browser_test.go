@@ -40,9 +40,9 @@ func TestBrowser_LinkingPagesInBothSchemesAndLanguages_AreAccessible(t *testing.
 				{"connect-refused", chromedp.Navigate(s.URL + "/register?" +
 					strings.Replace(good(s, "demo", external, "&lang="+lang), "&sig=", "&sig=0", 1))},
 				{"connect-consent", chromedp.Steps(
-					chromedp.Navigate(s.URL+"/register"), chromedp.SendKeys("#email", lang+"@b.example"),
-					chromedp.SendKeys("#password", password),
-					chromedp.SendKeys("#companyName", "Chalets"), chromedp.Click("button.main"), chromedp.WaitVisible("nav.desk"),
+					chromedp.Navigate(s.URL+"/register"), chromedp.SetValue("#email", lang+"@b.example"),
+					chromedp.SetValue("#password", password),
+					chromedp.SetValue("#companyName", "Chalets"), chromedp.Click("button.main"), chromedp.WaitVisible("nav.desk"),
 					chromedp.Navigate(s.URL+"/login?"+good(s, "demo", external, "&lang="+lang+returnTo("https://pms.example/done"))),
 					chromedp.WaitVisible("button.main"))},
 				{"connect-done", chromedp.Steps(chromedp.Click("button.main"), chromedp.WaitVisible("a.button"))},

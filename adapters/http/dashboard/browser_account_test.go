@@ -16,8 +16,8 @@ import (
 func signUp(ctx context.Context, t *testing.T, s *connecttest.Server, email string) {
 	t.Helper()
 	require.NoError(t, chromedp.Do(ctx,
-		chromedp.Navigate(s.URL+"/register"), chromedp.SendKeys("#email", email), chromedp.SendKeys("#password", secretWord),
-		chromedp.SendKeys("#companyName", "Chalets du Lac"), chromedp.Click("button.main"), chromedp.WaitVisible("nav.desk"),
+		chromedp.Navigate(s.URL+"/register"), chromedp.SetValue("#email", email), chromedp.SetValue("#password", secretWord),
+		chromedp.SetValue("#companyName", "Chalets du Lac"), chromedp.Click("button.main"), chromedp.WaitVisible("nav.desk"),
 	))
 }
 
@@ -60,11 +60,11 @@ func TestBrowser_EveryAccountPageInBothSchemesAndLanguages_IsAccessible(t *testi
 			}
 			requireLooks(browser, t, s.URL, scheme, steps)
 			require.NoError(t, chromedp.Do(browser, // the forms work without a script
-				chromedp.Navigate(s.URL+"/password/forgot"), chromedp.SendKeys("#email", "a@b.example"),
+				chromedp.Navigate(s.URL+"/password/forgot"), chromedp.SetValue("#email", "a@b.example"),
 				chromedp.Click("button.main"), chromedp.WaitNotPresent("#email"),
-				chromedp.Navigate(s.URL+reset), chromedp.SendKeys("#password", "another password"),
-				chromedp.Click("button.main"), chromedp.WaitVisible("#email"), chromedp.SendKeys("#email", "a@b.example"),
-				chromedp.SendKeys("#password", "another password"), chromedp.Click("button.main"),
+				chromedp.Navigate(s.URL+reset), chromedp.SetValue("#password", "another password"),
+				chromedp.Click("button.main"), chromedp.WaitVisible("#email"), chromedp.SetValue("#email", "a@b.example"),
+				chromedp.SetValue("#password", "another password"), chromedp.Click("button.main"),
 				chromedp.WaitVisible("nav.desk")))
 		})
 	}

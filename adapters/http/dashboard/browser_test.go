@@ -36,7 +36,7 @@ func signIn(ctx context.Context, t *testing.T, s *connecttest.Server, email stri
 	require.NoError(t, chromedp.Do(ctx,
 		chromedp.Navigate(s.URL+"/register?"+
 			connecttest.Query(key, "demo", "op-"+email[:1], unix(s), "&name=Chalets+du+Lac")),
-		chromedp.SendKeys("#email", email), chromedp.SendKeys("#password", "correct horse battery"),
+		chromedp.SetValue("#email", email), chromedp.SetValue("#password", "correct horse battery"),
 		chromedp.Click("button.main"), chromedp.WaitVisible("nav.desk"),
 	))
 	_, account, err := s.Postgres.Operators.OperatorByEmail(t.Context(), email)
@@ -60,38 +60,36 @@ func TestBrowser_ACaptureWithTwoPhotos(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, photo(t, name).content, 0o600))
 		photos = append(photos, path)
 	}
-	scheme := map[string]string{"phone en": "light", "phone fr": "dark", "desktop en": "dark", "desktop fr": "light"}
-	for device, viewport := range viewports {
-		for lang, says := range map[string][]string{"en": {"become part of the deposit’s evidence", "Files added: 2"},
-			"fr": {"s’ajoutent aux preuves", "Fichiers ajoutés\u00a0: 2"}} {
-			t.Run(device+" "+lang, func(t *testing.T) {
-				t.Parallel()
-				s := connecttest.New(t, connecttest.Options{})
-				p := s.Partner("demo")
-				scheme := scheme[device+" "+lang]
-				browser := browsertest.New(t, browsertest.Schemes[scheme]...)
-				require.NoError(t, chromedp.Do(browser, viewport, browsertest.WithoutScript))
-				account := signIn(browser, t, s, "a@b.example")
-				reference := deposits(t, s, p, account.ID, 1)[0]
-				secured(t, s, reference, 48*time.Hour)
-				picture := func(name string) { browsertest.LooksRight(browser, t, name+"-"+lang+"-"+scheme+"-"+device) }
-				require.NoError(t, chromedp.Do(browser,
-					chromedp.Navigate(s.URL+pathOf(t, s, reference)+"?lang="+lang), chromedp.Click("#capture a"),
-					chromedp.WaitVisible("#capture-files"),
-					chromedp.SetValue("#capture-amount", "80"), chromedp.SetUploadFiles("#capture-files", photos),
-				))
-				picture("files-chosen")
-				require.NoError(t, chromedp.Do(browser, chromedp.Click("#capture button"), chromedp.WaitVisible("button.danger")))
-				require.Contains(t, ask(browser, t, "document.querySelector('main').textContent"), says[0])
-				require.Contains(t, ask(browser, t, "document.querySelector('ul.files').textContent"), "Four cassé.jpg")
-				picture("files-confirm")
-				require.NoError(t, chromedp.Do(browser, chromedp.Click("button.danger"), chromedp.WaitVisible(".notice")))
-				require.Contains(t, ask(browser, t, "document.querySelector('.timeline').textContent"), says[1])
-				require.Equal(t, "2", ask(browser, t, "String(document.querySelectorAll('ul.files a[download]').length)"))
-				picture("files-added")
-				require.Equal(t, 2, s.Count("deposit_files", "added_at IS NOT NULL"))
-			})
-		}
+	says := map[string][]string{"en": {"become part of the deposit’s evidence", "Files added: 2"},
+		"fr": {"s’ajoutent aux preuves", "Fichiers ajoutés\u00a0: 2"}}
+	for scheme, device := range map[string]string{"light": "desktop", "dark": "phone"} {
+		t.Run(device, func(t *testing.T) {
+			t.Parallel()
+			lang := browsertest.Languages[scheme]
+			s := connecttest.New(t, connecttest.Options{})
+			p := s.Partner("demo")
+			browser := browsertest.New(t, browsertest.Schemes[scheme]...)
+			require.NoError(t, chromedp.Do(browser, viewports[device], browsertest.WithoutScript))
+			account := signIn(browser, t, s, "a@b.example")
+			reference := deposits(t, s, p, account.ID, 1)[0]
+			secured(t, s, reference, 48*time.Hour)
+			picture := func(name string) { browsertest.LooksRight(browser, t, name+"-"+lang+"-"+scheme+"-"+device) }
+			require.NoError(t, chromedp.Do(browser,
+				chromedp.Navigate(s.URL+pathOf(t, s, reference)+"?lang="+lang), chromedp.Click("#capture a"),
+				chromedp.WaitVisible("#capture-files"),
+				chromedp.SetValue("#capture-amount", "80"), chromedp.SetUploadFiles("#capture-files", photos),
+			))
+			picture("files-chosen")
+			require.NoError(t, chromedp.Do(browser, chromedp.Click("#capture button"), chromedp.WaitVisible("button.danger")))
+			require.Contains(t, ask(browser, t, "document.querySelector('main').textContent"), says[lang][0])
+			require.Contains(t, ask(browser, t, "document.querySelector('ul.files').textContent"), "Four cassé.jpg")
+			picture("files-confirm")
+			require.NoError(t, chromedp.Do(browser, chromedp.Click("button.danger"), chromedp.WaitVisible(".notice")))
+			require.Contains(t, ask(browser, t, "document.querySelector('.timeline').textContent"), says[lang][1])
+			require.Equal(t, "2", ask(browser, t, "String(document.querySelectorAll('ul.files a[download]').length)"))
+			picture("files-added")
+			require.Equal(t, 2, s.Count("deposit_files", "added_at IS NOT NULL"))
+		})
 	}
 }
 

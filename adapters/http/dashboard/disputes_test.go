@@ -77,8 +77,8 @@ func TestDetail_WithADispute_LooksRightInABrowser(t *testing.T) {
 	d := disputedDesk(t)
 	for scheme, first := range browsertest.Schemes {
 		browser := browsertest.New(t, first...)
-		require.NoError(t, chromedp.Do(browser, chromedp.Navigate(d.URL+"/login"), chromedp.SendKeys("#email", "a@b.example"),
-			chromedp.SendKeys("#password", "correct horse battery"), chromedp.Click("button.main"),
+		require.NoError(t, chromedp.Do(browser, chromedp.Navigate(d.URL+"/login"), chromedp.SetValue("#email", "a@b.example"),
+			chromedp.SetValue("#password", "correct horse battery"), chromedp.Click("button.main"),
 			chromedp.WaitVisible("nav.desk")))
 		for device, viewport := range browsertest.Viewports {
 			require.NoError(t, chromedp.Do(browser, viewport, chromedp.Navigate(d.URL+d.path)))

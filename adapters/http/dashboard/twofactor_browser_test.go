@@ -59,7 +59,7 @@ func TestBrowser_TwoFactorCodes_FromTheSetUpToACapture(t *testing.T) {
 			picture("codes-on")
 			require.NoError(t, chromedp.Do(browser,
 				chromedp.Click("footer button"), chromedp.WaitVisible("#password"),
-				chromedp.SendKeys("#email", "a@b.example"), chromedp.SendKeys("#password", "correct horse battery"),
+				chromedp.SetValue("#email", "a@b.example"), chromedp.SetValue("#password", "correct horse battery"),
 				chromedp.Click("button.main"), chromedp.WaitVisible("#code"),
 			))
 			picture("codes-login")
