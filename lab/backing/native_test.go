@@ -2,12 +2,15 @@ package backing
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"testing"
 	"time"
 
@@ -212,6 +215,33 @@ func TestFreePort_IsGivenOnce_ToASingleProcess(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, c.want, string(said))
 	}
+}
+
+func TestFreePort_WhileProgramsStart_IsFree(t *testing.T) {
+	t.Parallel()
+	ctx, stop := context.WithCancel(t.Context())
+	var starts sync.WaitGroup
+	for range 4 {
+		starts.Go(func() {
+			for ctx.Err() == nil {
+				_ = exec.CommandContext(ctx, "true").Run()
+			}
+		})
+	}
+	taken := 0
+	for range 500 {
+		port, err := FreePort()
+		require.NoError(t, err)
+		listener, err := net.Listen("tcp4", loopback(port))
+		if err != nil {
+			taken++
+			continue
+		}
+		require.NoError(t, listener.Close())
+	}
+	stop()
+	starts.Wait()
+	require.Zero(t, taken)
 }
 
 // killParent runs this binary as a parent of servers and sends SIGKILL after the parent has reported them.
