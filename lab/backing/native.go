@@ -185,8 +185,8 @@ func freePort(first int) (int, error) {
 		if !keepPort(port) {
 			continue
 		}
-		// A listener would show more, and keep the port from its server: a program that starts meanwhile inherits it for
-		// a moment.
+		// A listener of our own would be inherited by a program that another goroutine starts, and would occupy the port
+		// until the exec of that program.
 		conn, err := net.Dial("tcp4", loopback(port)) //nolint:noctx // this machine answers at once
 		if errors.Is(err, syscall.ECONNREFUSED) {
 			return port, nil

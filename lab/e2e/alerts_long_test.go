@@ -183,9 +183,9 @@ func (x *watched) crowd(n int) (leave func()) {
 	return func() { close(stop); all.Wait() }
 }
 
-// hang has the receiver leave POSTs unanswered until one dispatcher has n POSTs in flight, and for a second more. That
-// dispatcher becomes x.dispatch, the process that faults stop: chance decides how two dispatchers share the POSTs. The
-// load sends about 50 POSTs before the first POST times out.
+// hang has the receiver leave POSTs unanswered until one dispatcher has n POSTs in flight, and for a second more.
+// Chance decides how two dispatchers share the POSTs, so the dispatcher that has n becomes x.dispatch, the process that
+// faults stop. n is below 50, the number of POSTs that the load sends before the first POST times out.
 func (x *watched) hang(n int) {
 	x.t.Helper()
 	release := make(chan struct{})

@@ -115,8 +115,8 @@ var serverFaults = [][]fault{
 	}}},
 }
 
-// freezeDispatcher is the fault that stops a dispatcher with SIGSTOP while it has at least so many POSTs in flight. Its
-// end is SIGCONT.
+// freezeDispatcher is the fault that stops a dispatcher with SIGSTOP while at least the given number of POSTs is in
+// flight in that dispatcher. The fault ends with SIGCONT.
 func freezeDispatcher(posts int) func(*watched) func() {
 	return func(x *watched) func() {
 		x.hang(posts)

@@ -182,7 +182,8 @@ func (d *desk) remindAll() {
 	d.tookAtMost(3, "all refused reminded")
 }
 
-// due is what the books say is due to an account, in cents. While a payment is under way, the books differ.
+// due is the amount that our books owe an account, in cents. The test fails where our books and the provider's differ,
+// as they do while a charge is under way.
 func (w *deployment) due(t testing.TB, accountID string) int {
 	t.Helper()
 	from, to := time.Now().Add(-time.Hour).UTC().Format(time.RFC3339), time.Now().Add(time.Hour).UTC().Format(time.RFC3339)

@@ -138,7 +138,8 @@ func runbooks(t *testing.T) []runbook {
 		}},
 		{page: "dead-rows", fires: []string{"DeadRows"}, begin: keepDeadRows},
 		{page: "job-not-run", fires: []string{"JobFails"}, begin: func(x *watched) map[string]string {
-			// The job `mail` fails only if a mail is due while the table is locked, so the lock is taken before then.
+			// The job `mail` fails only if a mail falls due while the table is locked, so the table is locked before the
+			// mail falls due.
 			x.sql(`INSERT INTO mails (id, recipient, subject, body, created_at, due_at)
 				VALUES (gen_random_uuid(), 'villa-33@example.com', 'Due', 'soon', now(), now() + interval '10 seconds')`)
 			x.hold(`LOCK TABLE mails IN EXCLUSIVE MODE`)

@@ -58,8 +58,8 @@ func TestTraces_FromTheRequestToThePOST_ThroughAGroupAndARetry(t *testing.T) {
 	require.Len(t, traces, 4, "each request has a trace of its own")
 	require.Equal(t, 5, attempts, "four deliveries, and the retry of one")
 
-	// A job sends less than it holds, or nothing, where its claims are committed late or the queue is new: its deliveries
-	// are dispatched again.
+	// A job sends only some of its deliveries, or none, if their claims were committed late or the queue was new: those
+	// deliveries are dispatched again, in another job.
 	group := slices.MaxFunc(c.named("job"), func(a, b span) int { return cmp.Compare(len(a.Links), len(b.Links)) })
 	require.Equal(t, dispatcherProcess, group.process)
 	require.Greater(t, len(group.Links), 1, "a job sends several deliveries")

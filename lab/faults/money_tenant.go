@@ -97,8 +97,8 @@ func (s *stay) claim(ctx context.Context) {
 		s.unexpected(ctx, "the capture was answered %d %s", a.Status, a.Body)
 		return
 	}
-	// A killed dispatcher delays the payments that it held by a minute, and kills go on for a long time. The wait for
-	// the charge therefore has no bound here: settle bounds the time after the last kill.
+	// Each kill of a dispatcher delays the payments that the dispatcher held by a minute, and the run has many kills. So
+	// this wait for the charge has no bound of its own: settle bounds the time between the last kill and the charge.
 	for ; ctx.Err() == nil; _ = world.Pause(ctx, 150*ms) {
 		switch s.read().Collection.Status {
 		case "paid":
@@ -133,8 +133,8 @@ func (s *stay) giveBack(ctx context.Context) {
 	s.refunds.Add(1)
 }
 
-// submit sends the checkout page's form with the control, repeatedly, until the page no longer has the form. Where the
-// answer is the provider's payment page, submit calls meanwhile, pays on that page, and ends.
+// submit sends the form of the checkout page that has the control, and sends it again until the page no longer has that
+// form. If the answer is the provider's payment page, submit calls the function meanwhile, pays on that page, and ends.
 func (s *stay) submit(ctx context.Context, control string, meanwhile func()) {
 	const patience = 30 * time.Second
 	values := map[string]string{"firstName": "Ada", "lastName": "Lovelace", "email": "ada@faults.test", "agree": "yes"}

@@ -37,8 +37,8 @@ func asked(c net.Conn, text string) (string, error) {
 	return string(answer), err
 }
 
-// askedAnew sends a text over a new connection and reads the answer. A cut link may reset a connection while the client
-// still connects, so an error of the dial counts, too.
+// askedAnew sends a text over a new connection, reads the answer, and returns the first error. A cut link may reset a
+// connection before the dial of the client returns, so an error of the dial is returned like an error of the read.
 func askedAnew(l *Link, text string) error {
 	c, err := net.Dial("tcp", l.Address)
 	if err != nil {

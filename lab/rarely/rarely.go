@@ -1,5 +1,6 @@
-// Package rarely tells whether tests have to run whose subject seldom changes, and which need much of a machine:
-// foreign languages and frameworks, the commands that documents show, dashboards, the looks of pages.
+// Package rarely tells whether a test has to run whose subject seldom changes, and which needs much CPU time or many
+// installed programs: tests of libraries in other languages and their frameworks, of commands that documents show, of
+// dashboards, and of how pages look.
 //
 //	func TestFramework_ReadsTheRawBody(t *testing.T) {
 //		if !rarely.Has(t, rarely.Libraries) {
