@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
+	"slices"
 	"time"
 
 	"partnerdeposits/core/id"
@@ -53,7 +54,14 @@ func decode(lane webhookports.Lane, b []byte) (webhookports.Job, error) {
 // the one before, since the claims of a job are mostly due together. 0 stands for a due time that is not known.
 const dueHeader = "due"
 
-// headersOf is nil for a job without due times.
+// ownersHeader holds a byte for each claim, in base64: a bit for a requested one, and a bit where the id of its partner
+// follows, which is that of the claim before otherwise.
+const (
+	ownersHeader          = "owners"
+	requestedBit, nextBit = 1, 2
+)
+
+// headersOf is nil for a job without due times. The partners are for the workers of other processes.
 func headersOf(j webhookports.Job) map[string]string {
 	b := make([]byte, 0, 2*len(j.Claims)+binary.MaxVarintLen64)
 	known, last := false, int64(0)
@@ -67,11 +75,55 @@ func headersOf(j webhookports.Job) map[string]string {
 	if !known {
 		return nil
 	}
-	return map[string]string{dueHeader: base64.RawStdEncoding.EncodeToString(b)}
+	headers := map[string]string{dueHeader: base64.RawStdEncoding.EncodeToString(b)}
+	if owners := ownersOf(j); owners != nil {
+		headers[ownersHeader] = base64.RawStdEncoding.EncodeToString(owners)
+	}
+	return headers
+}
+
+// ownersOf is nil where a worker of the process that enqueues the job knows as much.
+func ownersOf(j webhookports.Job) []byte {
+	if !slices.ContainsFunc(j.Claims, func(c webhookports.Claim) bool {
+		return c.Requested || !j.Kept && !c.PartnerID.IsZero()
+	}) {
+		return nil
+	}
+	b, last := make([]byte, 0, 2*len(j.Claims)+len(id.ID{})), id.ID{}
+	for _, c := range j.Claims {
+		bits := byte(0)
+		if c.Requested {
+			bits |= requestedBit
+		}
+		if c.PartnerID == last {
+			b = append(b, bits)
+			continue
+		}
+		b, last = append(append(b, bits|nextBit), c.PartnerID[:]...), c.PartnerID
+	}
+	return b
+}
+
+// readOwners leaves the claims of a header that does not fit as they are.
+func readOwners(j *webhookports.Job, b []byte) {
+	owner, at := id.ID{}, 0
+	for ; at < len(j.Claims) && len(b) > 0; at++ {
+		bits := b[0]
+		if b = b[1:]; bits&nextBit != 0 {
+			if len(b) < len(owner) {
+				return
+			}
+			owner, b = id.ID(b[:len(owner)]), b[len(owner):]
+		}
+		j.Claims[at].PartnerID, j.Claims[at].Requested = owner, bits&requestedBit != 0
+	}
 }
 
 // readHeaders completes a job. The due times of a job without the header, or with one that does not fit, stay unknown.
 func readHeaders(j *webhookports.Job, headers map[string]string) {
+	if owners, err := base64.RawStdEncoding.DecodeString(headers[ownersHeader]); err == nil {
+		readOwners(j, owners)
+	}
 	b, err := base64.RawStdEncoding.DecodeString(headers[dueHeader])
 	if err != nil {
 		return

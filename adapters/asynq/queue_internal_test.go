@@ -2,6 +2,7 @@ package asynq
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/hex"
 	"errors"
 	"strings"
@@ -230,6 +231,30 @@ func TestHeaders_OfAJob_CarryTheDueTimes(t *testing.T) {
 		job.Claims = append(job.Claims, webhookports.Claim{DeliveryID: id.ID{4}, Seq: 1, DueAt: at})
 	}
 	require.Less(t, len(headersOf(job)[dueHeader]), 100, "asynq writes them again at each step")
+}
+
+func TestHeaders_OfAJob_CarryPartnersAndWhatWasRequested(t *testing.T) {
+	one, two := id.ID{7}, id.ID{8}
+	job := webhookports.Job{Lane: webhookports.FastLane}
+	for n, owner := range []id.ID{one, one, two, {}, {}, one} {
+		job.Claims = append(job.Claims, webhookports.Claim{DeliveryID: id.ID{byte(n + 1)}, Seq: 1,
+			DueAt: time.UnixMilli(1), PartnerID: owner, Requested: n%3 == 1})
+	}
+	read := func(headers map[string]string) webhookports.Job {
+		got, err := decode(webhookports.FastLane, encode(job))
+		require.NoError(t, err)
+		readHeaders(&got, headers)
+		return got
+	}
+	require.Empty(t, cmp.Diff(job, read(headersOf(job))))
+	for cut := range ownersOf(job) {
+		short := base64.RawStdEncoding.EncodeToString(ownersOf(job)[:cut])
+		for n, c := range read(map[string]string{ownersHeader: short}).Claims {
+			require.Contains(t, []id.ID{{}, job.Claims[n].PartnerID}, c.PartnerID, cut)
+		}
+	}
+	kept := webhookports.Job{Kept: true, Claims: []webhookports.Claim{{PartnerID: one}}}
+	require.Nil(t, ownersOf(kept), "the workers of the own process know the partner")
 }
 
 func TestHeaders_ThatAreMissingOrDoNotFit_LeaveTheJobReadable(t *testing.T) {

@@ -169,6 +169,8 @@ func TestRedeliver_OfARedelivery_IsOneOfTheOriginal_AndOfATestATest(t *testing.T
 	test := webhook.Delivery{ID: servicetest.NewID(), SubscriptionID: f.sub, EventID: servicetest.NewID(),
 		DepositID: servicetest.NewID(), Event: webhook.DepositActivated, Test: true, Body: []byte(`{}`)}
 	f.Write(func(ctx context.Context, r *postgres.Store) error { return r.Deliveries.InsertTest(ctx, test) })
+	_, err := f.Pool.Exec(t.Context(), `UPDATE deliveries SET state = 3, due_at = NULL, finished_at = now() WHERE test`)
+	require.NoError(t, err)
 	for _, of := range []id.ID{original, test.ID} {
 		again := of
 		for range 3 {
@@ -176,6 +178,8 @@ func TestRedeliver_OfARedelivery_IsOneOfTheOriginal_AndOfATestATest(t *testing.T
 			require.NoError(t, err)
 			require.Equal(t, of, made.RedeliveryOf)
 			require.Equal(t, of == test.ID, made.Test)
+			_, err = f.Pool.Exec(t.Context(), `UPDATE deliveries SET state = 3, due_at = NULL, finished_at = now() WHERE test`)
+			require.NoError(t, err)
 			require.NotEqual(t, again, made.ID)
 			again = made.ID
 		}

@@ -14,7 +14,7 @@ import (
 // The redelivery of a redelivery refers to the original. The redelivery of a test is a test, with a single attempt. The
 // subscription's present URL and secret are used; its present event names do not matter.
 //
-// Returns webhook_not_found, webhook_disabled or delivery_not_found.
+// Returns webhook_not_found, webhook_disabled, delivery_not_found, and webhook.ErrTestsInFlight for a test.
 func (s *Service) Redeliver(ctx context.Context, by partner.Caller, subscriptionID,
 	deliveryID id.ID) (webhook.Delivery, error) {
 	now := s.deps.Clock.Now()
@@ -33,6 +33,11 @@ func (s *Service) Redeliver(ctx context.Context, by partner.Caller, subscription
 		}
 		if len(made) == 0 {
 			return webhook.ErrDeliveryNotFound
+		}
+		if made[0].Test {
+			if err := s.boundTests(ctx, by.Partner.ID); err != nil {
+				return err
+			}
 		}
 		detail := map[string]string{"deliveryId": id.Delivery.Of(deliveryID)}
 		return s.audit(ctx, by.Actor(), audit.WebhookRedeliver, subscriptionID, now, detail)

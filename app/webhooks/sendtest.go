@@ -13,8 +13,8 @@ import (
 const (
 	// testWait bounds how long the caller of a test waits for the attempt: the endpoint's ten seconds and two more.
 	testWait = 12 * time.Second
-	// testPoll is the interval at which the delivery is read meanwhile.
-	testPoll = 40 * time.Millisecond
+	// testPoll is the interval at which the delivery is read meanwhile, since a ring may be lost.
+	testPoll = time.Second
 	// testLastRead is the time that the last read of the delivery may take, after testWait.
 	testLastRead = 2 * time.Second
 	// TestDepositPrefix begins the id of the deposit in a test payload; no such deposit exists (api.md §5).
@@ -24,7 +24,7 @@ const (
 // Test sends a synthetic deposit.activated and gives the delivery after its single attempt, successful or not. The
 // delivery is still pending when no dispatcher has made the attempt in time. Only the dispatcher POSTs.
 //
-// Returns webhook_not_found, webhook_disabled or test_event_not_subscribed.
+// Returns webhook_not_found, webhook_disabled, test_event_not_subscribed or webhook.ErrTestsInFlight.
 func (s *Service) Test(ctx context.Context, by partner.Caller, subscriptionID id.ID) (webhook.Delivery, error) {
 	now := s.deps.Clock.Now()
 	delivery := webhook.Delivery{
@@ -32,6 +32,8 @@ func (s *Service) Test(ctx context.Context, by partner.Caller, subscriptionID id
 		DepositID: s.deps.Entropy.NewID(),
 		Test:      true, State: webhook.Waiting, DueAt: now, CreatedAt: now,
 	}
+	rung, leave := s.deps.Waiting.Hear(by.Partner.ID) // before the delivery can end, so that no ring is missed
+	defer leave()
 	err := s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
 		sub, err := s.deps.Subscriptions.ForUpdate(ctx, by.Partner.ID, subscriptionID)
 		if err != nil {
@@ -43,7 +45,10 @@ func (s *Service) Test(ctx context.Context, by partner.Caller, subscriptionID id
 		}
 		delivery.Event = event
 		delivery.Body = webhook.Render(event, deposit.Timestamp(now), s.testPayload(by.Partner, delivery.DepositID, now))
-		return s.deps.Deliveries.InsertTest(ctx, delivery)
+		if err := s.deps.Deliveries.InsertTest(ctx, delivery); err != nil {
+			return err
+		}
+		return s.boundTests(ctx, by.Partner.ID)
 	})
 	if err != nil {
 		return webhook.Delivery{}, err
@@ -52,7 +57,18 @@ func (s *Service) Test(ctx context.Context, by partner.Caller, subscriptionID id
 	// The attempt may take longer than the deadline of requests.
 	wait, cancel := context.WithTimeout(context.WithoutCancel(ctx), testWait+testLastRead)
 	defer cancel()
-	return s.attempted(wait, subscriptionID, delivery.ID)
+	return s.attempted(wait, subscriptionID, delivery.ID, rung)
+}
+
+// boundTests refuses a test that the transaction has added to as many as may be in flight.
+//
+// Returns webhook.ErrTestsInFlight.
+func (s *Service) boundTests(ctx context.Context, partnerID id.ID) error {
+	inFlight, err := s.deps.Deliveries.TestsInFlight(ctx, partnerID)
+	if err == nil && inFlight > webhook.MaxTestsInFlight {
+		err = webhook.ErrTestsInFlight
+	}
+	return err
 }
 
 // testEvent gives the event under which a subscription gets a test.
@@ -70,14 +86,17 @@ func testEvent(sub webhook.Subscription) (webhook.EventName, error) {
 }
 
 // attempted waits, testWait at most, until the delivery's attempt has ended.
-func (s *Service) attempted(ctx context.Context, subscriptionID, deliveryID id.ID) (webhook.Delivery, error) {
+func (s *Service) attempted(ctx context.Context, subscriptionID, deliveryID id.ID,
+	rung func() <-chan struct{}) (webhook.Delivery, error) {
 	deadline := s.deps.After(testWait)
 	for {
+		heard := rung()
 		d, err := s.deps.Deliveries.Delivery(ctx, subscriptionID, deliveryID)
 		if err != nil || d.State >= webhook.Succeeded {
 			return d, err
 		}
 		select {
+		case <-heard:
 		case <-s.deps.After(testPoll):
 		case <-deadline:
 			return d, nil

@@ -8,6 +8,7 @@ import (
 
 	"partnerdeposits/app/platform/audit"
 	"partnerdeposits/app/platform/idempotent"
+	"partnerdeposits/app/webhooks/events"
 	"partnerdeposits/core/actor"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/secret"
@@ -30,6 +31,7 @@ type Deps struct {
 	SetAside      webhookports.SetAside
 	Targets       webhookports.TargetCheck
 	Doorbell      ports.Doorbell
+	Waiting       *events.Waiting // requests that wait for the end of a test hear its rings
 	Clock         ports.Clock
 	Entropy       ports.Entropy
 	// After is time.After. Test waits for the attempt with After, and changes wait until no dispatcher uses the old

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 )
 
@@ -132,6 +133,13 @@ const Freshness = 500 * time.Millisecond
 
 // ClaimCounts is how long a delivery counts as dispatched after its lease has ended: by then a scan has taken it.
 const ClaimCounts = 10 * time.Second
+
+// MaxTestsInFlight is how many test deliveries of a partner may be under way: they go out before other deliveries.
+const MaxTestsInFlight = 2
+
+// ErrTestsInFlight is the fault of a test beyond MaxTestsInFlight.
+var ErrTestsInFlight = fault.ErrRateLimited.WithMessage("%d test deliveries are under way. Wait for one to end.",
+	MaxTestsInFlight).WithRetryAfter(time.Second)
 
 // MaxSnippet is how much of a response body is kept, in bytes.
 const MaxSnippet = 1 << 10

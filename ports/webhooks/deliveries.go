@@ -21,6 +21,9 @@ type Deliveries interface {
 	// InsertTest adds a test delivery, which is due at once and goes out before all others. CreatedAt is the time in
 	// the id.
 	InsertTest(ctx context.Context, d webhook.Delivery) error
+	// TestsInFlight counts the tests of a partner that are due or dispatched, with those of the transaction. A further
+	// call for the partner waits until the transaction has ended.
+	TestsInFlight(ctx context.Context, partnerID id.ID) (int, error)
 	// Redeliver adds a redelivery for each copy, due at once, and gives the redeliveries without bodies. A copy of a
 	// redelivery refers to the original; a copy of a test is a test. Redeliver skips deliveries of other subscriptions,
 	// and adds none if the subscription is disabled or deleted. A lock keeps the subscription unchanged until the

@@ -81,6 +81,11 @@ type Claim struct {
 	// DueAt is when the delivery became due, by the database's clock: for a delivery that the relay claims the commit
 	// of its event, for others the due time before the claim. Zero: not known, since an older dispatcher sent the job.
 	DueAt time.Time
+	// PartnerID is the owner of the subscription, set by ClaimUrgent and for jobs. Zero: not known, since the store that
+	// made the claim, or the older dispatcher that sent the job, does not tell.
+	PartnerID id.ID
+	// Requested: a partner asked for the delivery, by a test, a redelivery or a replay.
+	Requested bool
 }
 
 // Outcome is a finished attempt and its consequence.
@@ -154,7 +159,7 @@ type ClaimStore interface {
 	// Claim leases due deliveries, oldest first, within the room of each subscription.
 	Claim(ctx context.Context, rooms []Room, lease time.Duration) ([]Claim, error)
 	// ClaimUrgent leases deliveries that need no room: tests, and deliveries whose lease ran out. recovered counts the
-	// latter.
+	// latter. The claims name their partners.
 	ClaimUrgent(ctx context.Context, limit int, lease time.Duration) (claims []Claim, recovered int, err error)
 	// CountClaimed counts the leased deliveries of each subscription, over all dispatchers.
 	CountClaimed(ctx context.Context) (map[id.ID]int, error)

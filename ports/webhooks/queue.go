@@ -19,7 +19,7 @@ var Lanes = []Lane{FastLane, SlowLane}
 // Job carries claims of a lane to a worker. A lost job delays its deliveries until their leases end.
 type Job struct {
 	Lane   Lane
-	Urgent bool // test deliveries: they need no slot of their subscription
+	Urgent bool // test deliveries: they wait for a slot ahead of their endpoint's others
 	Kept   bool // the process that enqueues the job has room for it, so other dispatchers are not told
 	Ahead  bool // its claims are not committed yet; the queue takes it whatever it has of a relay that failed
 	Claims []Claim

@@ -258,7 +258,8 @@ func (b *builder) webhooks(s *Services) {
 		UnitOfWork: p.UnitOfWork, Idempotent: b.once, Subscriptions: store.Subscriptions, Prober: store.Subscriptions,
 		Connect: store.Partners, Signing: store.Subscriptions, Deliveries: p.Deliveries, Replays: store.Replays,
 		SetAside: store.SetAside, Audit: store.Audit, Targets: p.Targets,
-		Doorbell: p.Doorbell, Clock: p.Clock, Entropy: p.Entropy, After: p.After, Allowed: b.cfg.WebhookTargets(),
+		Doorbell: p.Doorbell, Waiting: p.Waiting, Clock: p.Clock, Entropy: p.Entropy, After: p.After,
+		Allowed: b.cfg.WebhookTargets(),
 	})
 	s.Events = events.New(events.Deps{Events: store.Events, Feeds: store.Events, Waiting: p.Waiting, After: p.After})
 }

@@ -29,6 +29,20 @@ func (s Deliveries) InsertTest(ctx context.Context, d webhook.Delivery) error {
 	})
 }
 
+// TestsInFlight implements webhookports.Deliveries. Each half reads a small index.
+func (s Deliveries) TestsInFlight(ctx context.Context, partnerID id.ID) (n int, err error) {
+	t := pg.In(ctx)
+	t.Queue(`SELECT pg_advisory_xact_lock(hashtextextended('tests:' || $1::uuid::text, 0))`, partnerID)
+	err = t.QueryRow(ctx, `
+		SELECT count(*) FROM (
+			SELECT subscription_id FROM deliveries WHERE test AND state = 0 AND due_at IS NOT NULL
+			UNION ALL
+			SELECT subscription_id FROM deliveries WHERE test AND state = 1 AND due_at > now() - `+
+		pg.Interval(webhook.ClaimCounts)+`) d
+		JOIN webhook_subscriptions s ON s.id = d.subscription_id WHERE s.partner_id = $1`, partnerID).Scan(&n)
+	return n, err
+}
+
 // Redeliver implements webhookports.Deliveries. The database copies the bodies; no body travels to this process.
 func (s Deliveries) Redeliver(ctx context.Context, subscriptionID id.ID,
 	copies []webhookports.Redelivery) ([]webhook.Delivery, error) {

@@ -67,7 +67,7 @@ func bounded(concurrency int, counting *countingSender) func(*dispatch.Deps, *di
 }
 
 func TestDispatch_Concurrency_BoundsThePOSTsOfAllSubscriptionsAndTests(t *testing.T) {
-	const concurrency, subscriptions, events, tests = 6, 5, 20, 5
+	const concurrency, ofAPartner, subscriptions, events, tests = 6, 5, 5, 20, 5
 	f := newFixture(t)
 	r := newReceiver(t, func(received, int) int {
 		<-time.After(10 * time.Millisecond)
@@ -91,7 +91,7 @@ func TestDispatch_Concurrency_BoundsThePOSTsOfAllSubscriptionsAndTests(t *testin
 	var counting countingSender
 	f.run(bounded(concurrency, &counting))
 	f.allIn(webhook.Succeeded, subscriptions*events+tests)
-	require.EqualValues(t, concurrency, counting.most.Load())
+	require.EqualValues(t, ofAPartner, counting.most.Load())
 	require.Len(t, r.all(), subscriptions*events+tests)
 }
 
@@ -121,6 +121,50 @@ func TestDispatch_Concurrency_HangingSlowLaneLeavesSlotsToTheFastLane(t *testing
 	require.LessOrEqual(t, counting.most.Load(), int32(concurrency))
 	release()
 	f.allIn(webhook.Succeeded, hangingSubscriptions*20+200)
+}
+
+// Endpoints of two partners that begin to hang, and tests to one of them, take no slot that a third partner needs.
+func TestDispatch_Concurrency_EndpointsOfTwoPartnersThatHang_DelayNoThird(t *testing.T) {
+	const concurrency, ofAnEndpoint, endpoints = 16, 4, 6
+	f := newFixture(t)
+	answer := make(chan struct{})
+	release := sync.OnceFunc(func() { close(answer) })
+	hanging := newReceiver(t, func(received, int) int { <-answer; return 200 })
+	t.Cleanup(release)
+	good := newReceiver(t, nil)
+	f.run(patient(time.Minute), func(_ *dispatch.Deps, c *dispatch.Config) {
+		c.Concurrency, c.EndpointConcurrency = concurrency, ofAnEndpoint
+	})
+	var tested id.ID
+	hang := func(slug string, want int) {
+		f.partner = f.PartnerWithSecret(slug, "").ID
+		for range endpoints {
+			tested = f.subscribe(hanging.URL)
+		}
+		f.emit(webhook.DepositCaptured, 10)
+		f.eventually(slug, func() bool { return len(hanging.all()) == want })
+	}
+	hang("most", concurrency*3/4)
+	hang("few", concurrency*3/4+1)
+	f.Write(func(ctx context.Context, repos *postgres.Store) error {
+		for range 20 {
+			if err := repos.Deliveries.InsertTest(ctx, webhook.Delivery{ID: newID(), SubscriptionID: tested, EventID: newID(),
+				Event: webhook.DepositCaptured, Body: []byte(`{}`)}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	f.RingDue()
+	f.eventually("the tests are claimed", func() bool { return f.Count("deliveries", `test AND state = 1`) == 20 })
+
+	f.partner = f.PartnerWithSecret("third", "").ID
+	f.subscribe(good.URL)
+	f.emit(webhook.DepositActivated, 50)
+	f.eventually("the third partner's deliveries arrive", func() bool { return len(good.all()) == 50 })
+	require.Len(t, hanging.all(), concurrency*3/4+1)
+	release()
+	f.allIn(webhook.Succeeded, 2*endpoints*10+20+50)
 }
 
 // A dispatcher that stops while all slots are in use finishes its POSTs and releases the claims that wait. Jobs that no

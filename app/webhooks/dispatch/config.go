@@ -50,10 +50,17 @@ func (c Config) withDefaults() Config {
 // slowSlots is how many of the process's slots the slow lane may use.
 func (c Config) slowSlots() int { return max(c.Concurrency/2, 1) }
 
-// reservedSlots is how many of the process's slots only subscriptions with less than fewSlots POSTs in flight may use.
-func (c Config) reservedSlots() int { return c.Concurrency / 4 }
+// partnerSlots is how many of the process's slots a partner may use while another partner waits for one.
+func (c Config) partnerSlots() int { return max(c.Concurrency/4, c.EndpointConcurrency) }
 
-func (c Config) fewSlots() int { return max(c.Concurrency/64, 1) }
+// more is how many of all slots, or of the whole window, a partner may take that holds some already, while left are free.
+// The last quarter is for partners that hold few: less than a quarter of what is left, so that each finds some.
+func more(all, left, held int) int {
+	if reserve := all / 4; left > reserve {
+		return left - reserve
+	}
+	return min(max(left/4, 1)-held, left)
+}
 
 // jobs is how many jobs of each lane the process works on. A job has at least one claim, so these jobs can fill all
 // slots.

@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	"partnerdeposits/core/id"
@@ -44,8 +45,7 @@ func (r *registry) correct(counts map[id.ID]int, mark uint64) {
 	defer r.mu.Unlock()
 	for sub, n := range counts {
 		if e := r.entry(sub); e.moved <= mark || n < e.claimed/2 {
-			r.claimed += n - e.claimed
-			e.claimed = n
+			r.count(e, n-e.claimed)
 		}
 	}
 	now := r.now()
@@ -53,12 +53,12 @@ func (r *registry) correct(counts map[id.ID]int, mark uint64) {
 		if counts[sub] > 0 || e.moved > mark {
 			continue
 		}
-		r.claimed -= e.claimed
-		e.claimed = 0
+		r.count(e, -e.claimed)
 		if len(e.inFlight) == 0 && e.posting == 0 && now.Sub(e.touched) >= forgetAfter {
 			delete(r.entries, sub)
 		}
 	}
+	maps.DeleteFunc(r.held, func(_ id.ID, h *holding) bool { return *h == holding{} })
 }
 
 // countLoop corrects the counts of claims by the database's counts, because other dispatchers claim as well. The counts

@@ -291,9 +291,9 @@ func TestConfig_DefaultsAndShares(t *testing.T) {
 		Timeout: 10 * time.Second, RelayEvery: 50 * time.Millisecond, ScanEvery: 100 * time.Millisecond,
 		Batch: 500, JobSize: 32, Window: 4096, Lease: 30 * time.Second,
 	}, Config{Timeout: 10 * time.Second}.withDefaults())
-	for concurrency, want := range map[int][3]int{1: {1, 0, 1}, 64: {32, 16, 1}, 256: {128, 64, 4}} {
-		c := Config{Concurrency: concurrency}
-		require.Equal(t, want, [3]int{c.slowSlots(), c.reservedSlots(), c.fewSlots()}, concurrency)
+	for concurrency, want := range map[int][2]int{1: {1, 32}, 64: {32, 32}, 256: {128, 64}} {
+		c := Config{Concurrency: concurrency, EndpointConcurrency: 32}
+		require.Equal(t, want, [2]int{c.slowSlots(), c.partnerSlots()}, concurrency)
 		require.Equal(t, map[webhookports.Lane]int{webhookports.FastLane: concurrency, webhookports.SlowLane: want[0]},
 			c.jobs())
 	}

@@ -29,8 +29,9 @@ type Deps struct {
 	Random    func() float64 // uniform in [0,1), for jitter
 	Log       *slog.Logger
 
-	RingFeeds      func(partners []id.ID) // called after the events of the partners got their numbers; nil: not called
-	OutboundBroken func(broken bool)      // called after each look at our own way out; nil: not called
+	// RingFeeds is called after events of the partners got their numbers, or a test of theirs ended; nil: not called.
+	RingFeeds      func(partners []id.ID)
+	OutboundBroken func(broken bool) // called after each look at our own way out; nil: not called
 
 	Bell      <-chan struct{} // receives after commits that wrote to the outbox
 	DueBell   <-chan struct{} // receives after deliveries became due

@@ -28,6 +28,7 @@ func (d *Dispatcher) record(ctx context.Context, outcomes []webhookports.Outcome
 			d.adjust(ctx, health)
 			d.countFinished(outcomes, settled)
 			d.awaitRetries(outcomes)
+			d.RingFeeds(testers(outcomes))
 			return
 		case errors.Is(err, fault.ErrUnavailable):
 			d.complain(ctx, "record attempts", err)
@@ -43,6 +44,16 @@ func (d *Dispatcher) record(ctx context.Context, outcomes []webhookports.Outcome
 			return
 		}
 	}
+}
+
+// testers lists the partners whose requests wait for the end of a test.
+func testers(outcomes []webhookports.Outcome) (partners []id.ID) {
+	for _, o := range outcomes {
+		if o.Delivery.Test && !o.Delivery.PartnerID.IsZero() {
+			partners = append(partners, o.Delivery.PartnerID)
+		}
+	}
+	return partners
 }
 
 // affected lists the subscriptions whose health the outcomes may change. A quick success does not change a clean

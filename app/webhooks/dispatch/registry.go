@@ -16,9 +16,12 @@ import (
 // A POST needs a slot of its subscription and a slot of the process. The slots of the process are shared fairly:
 //
 //	at most half      is for the slow lane, so endpoints that hang leave the other half to the fast lane
-//	the last quarter  is for subscriptions of the fast lane with few POSTs in flight, so a busy subscription, or several
-//	                  that begin to hang at the same time, do not delay the others
-//	the rest          is for all, and free slots go to the waiting subscriptions in turn
+//	the last quarter  is for events of partners with few POSTs in flight, so any number of endpoints that begin to hang
+//	                  do not delay the other partners; what a partner asked for does not use this part
+//	the rest          is for all, and free slots go to the waiting subscriptions in turn: first to those of partners with
+//	                  less than a quarter of the slots
+//
+// The window is shared in the same way.
 type registry struct {
 	config   Config
 	now      func() time.Time
@@ -26,6 +29,7 @@ type registry struct {
 
 	mu      sync.Mutex
 	entries map[id.ID]*entry
+	held    map[id.ID]*holding // by partner; under the zero id: of partners that are not known yet
 	claimed int
 	moves   uint64   // claims and finishes so far; orders them against the database's counts
 	posting int      // slots in use
@@ -34,8 +38,15 @@ type registry struct {
 	closed  bool
 }
 
+// holding is a partner's part of the process.
+type holding struct {
+	claimed int // over all dispatchers, as far as known
+	posting int // slots in use, by POSTs to deleted subscriptions too
+}
+
 // entry is the registry's knowledge of a subscription.
 type entry struct {
+	partner  id.ID // zero: not known yet
 	health   webhook.Health
 	claimed  int             // over all dispatchers, as far as known
 	inFlight map[id.ID]int32 // Seq of this process's claims, by delivery, until the claim is recorded or given up
@@ -53,12 +64,12 @@ type entry struct {
 // waiter is a claim that waits for a slot.
 type waiter struct {
 	claim   webhookports.Claim
-	urgent  bool
 	granted chan bool // true: the claim has a slot; false: the claim has been released
 }
 
 func newRegistry(config Config, now func() time.Time) *registry {
-	return &registry{config: config, now: now, crowding: make(chan struct{}, 1), entries: map[id.ID]*entry{}}
+	return &registry{config: config, now: now, crowding: make(chan struct{}, 1), entries: map[id.ID]*entry{},
+		held: map[id.ID]*holding{}}
 }
 
 // window is how many deliveries of a healthy subscription may be claimed: enough to keep the slots busy while jobs pass
@@ -75,6 +86,28 @@ func (r *registry) entry(sub id.ID) *entry {
 	}
 	e.touched = r.now()
 	return e
+}
+
+// of gives the holding of the partner of a subscription.
+func (r *registry) of(e *entry) *holding {
+	h := r.held[e.partner]
+	if h == nil {
+		h = &holding{}
+		r.held[e.partner] = h
+	}
+	return h
+}
+
+// learn notes the partner of a subscription, which never changes.
+func (r *registry) learn(e *entry, partner id.ID) {
+	if e.partner == partner || partner.IsZero() {
+		return
+	}
+	from := r.of(e)
+	e.partner = partner
+	to := r.of(e)
+	from.claimed, to.claimed = from.claimed-e.claimed, to.claimed+e.claimed
+	from.posting, to.posting = from.posting-e.posting, to.posting+e.posting
 }
 
 func (r *registry) setHealth(e *entry, h webhook.Health) {
@@ -94,16 +127,18 @@ func (r *registry) observe(subscriptions []webhookports.Subscription) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, s := range subscriptions {
-		r.setHealth(r.entry(s.ID), s.Health)
+		e := r.entry(s.ID)
+		r.learn(e, s.PartnerID)
+		r.setHealth(e, s.Health)
 	}
 }
 
-// admit counts a claim if the window of its subscription has room.
+// admit counts a claim if the window of its subscription has room, and the whole window has some for its partner.
 func (r *registry) admit(sub id.ID, now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e := r.entry(sub)
-	if e.claimed >= r.room(e, now) || r.claimed >= r.config.Window {
+	if e.claimed >= r.room(e, now) || more(r.config.Window, r.config.Window-r.claimed, r.of(e).claimed) <= 0 {
 		return false
 	}
 	r.move(e, 1)
@@ -118,17 +153,20 @@ func (r *registry) room(e *entry, now time.Time) int {
 func (r *registry) rooms(subscriptions []webhookports.Subscription, now time.Time) []webhookports.Room {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	left := r.config.Window - r.claimed
+	left, planned := r.config.Window-r.claimed, map[id.ID]int{}
 	var rooms []webhookports.Room
 	for _, s := range subscriptions {
 		e := r.entries[s.ID]
 		if e == nil { // forgotten since the scan that found the subscription; the scan's health is the newest
 			e = r.entry(s.ID)
+			r.learn(e, s.PartnerID)
 			r.setHealth(e, s.Health)
 		}
-		if room := min(r.room(e, now)-e.claimed, left); room > 0 {
+		held := r.of(e).claimed + planned[e.partner]
+		if room := min(r.room(e, now)-e.claimed, more(r.config.Window, left, held)); room > 0 {
 			rooms = append(rooms, webhookports.Room{SubscriptionID: s.ID, Room: room})
 			left -= room
+			planned[e.partner] += room
 		}
 	}
 	return rooms
@@ -139,7 +177,9 @@ func (r *registry) claim(claims []webhookports.Claim) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, c := range claims {
-		r.move(r.entry(c.SubscriptionID), 1)
+		e := r.entry(c.SubscriptionID)
+		r.learn(e, c.PartnerID)
+		r.move(e, 1)
 	}
 }
 
@@ -149,6 +189,7 @@ func (r *registry) begin(c webhookports.Claim) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e := r.entry(c.SubscriptionID)
+	r.learn(e, c.PartnerID)
 	if seq, known := e.inFlight[c.DeliveryID]; known && seq == c.Seq {
 		return false
 	}
@@ -184,12 +225,22 @@ func (r *registry) inFlight() []id.ID {
 
 // lane returns the lane of a subscription's jobs.
 func (r *registry) lane(sub id.ID) webhookports.Lane {
+	lane, _ := r.laneOf(sub)
+	return lane
+}
+
+// laneOf also gives the partner; zero: not known.
+func (r *registry) laneOf(sub id.ID) (webhookports.Lane, id.ID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if e := r.entries[sub]; e != nil && e.slow {
-		return webhookports.SlowLane
+	switch e := r.entries[sub]; {
+	case e == nil:
+		return webhookports.FastLane, id.ID{}
+	case e.slow:
+		return webhookports.SlowLane, e.partner
+	default:
+		return webhookports.FastLane, e.partner
 	}
-	return webhookports.FastLane
 }
 
 // hold notes whether an endpoint holds its deliveries back. An endpoint that the registry first meets in bad health may
@@ -230,13 +281,19 @@ func (r *registry) startDelay(d *webhookports.Delivery, due, now time.Time) time
 }
 
 func (r *registry) move(e *entry, n int) {
-	e.claimed += n
-	r.claimed += n
+	r.count(e, n)
 	r.moves++
 	e.moved = r.moves
 	if n > 0 && r.fills(e) {
 		signal(r.crowding)
 	}
+}
+
+// count changes the number of claims that are known of a subscription.
+func (r *registry) count(e *entry, n int) {
+	e.claimed += n
+	r.of(e).claimed += n
+	r.claimed += n
 }
 
 // fillingShare: from a quarter of a limit on, the claims are counted in the database more often.

@@ -41,19 +41,25 @@ func TestRegistry_AClaimThatIsNotCounted_LeavesItsSubscriptionInTheSlowLane(t *t
 	require.Equal(t, webhookports.SlowLane, r.lane(slow.ID))
 }
 
-// line asks for slots and keeps the waiters.
+// line asks for slots and keeps the waiters. Without a partner, the id of the subscription stands for it.
 type line struct {
-	r       *registry
-	sub     id.ID
-	n       byte
-	waiters []*waiter
+	r            *registry
+	sub, partner id.ID
+	n            byte
+	waiters      []*waiter
 }
 
 // ask asks for n slots and returns how many were free.
-func (l *line) ask(n int, urgent bool) (taken int) {
+func (l *line) ask(n int, test bool) (taken int) {
+	c := webhookports.Claim{SubscriptionID: l.sub, PartnerID: l.partner, Requested: test}
+	if l.partner.IsZero() {
+		c.PartnerID = l.sub
+	}
 	for range n {
 		l.n++
-		if w := l.r.slot(webhookports.Claim{SubscriptionID: l.sub, DeliveryID: id.ID{2, l.n}}, urgent); w != nil {
+		c.DeliveryID = id.ID{2, l.n}
+		l.r.begin(c)
+		if w := l.r.slot(c, test); w != nil {
 			l.waiters = append(l.waiters, w)
 		} else {
 			taken++
@@ -121,21 +127,17 @@ func TestRegistry_Slots_OfTheProcessAreShared(t *testing.T) {
 		require.Equal(t, 1, other.ask(1, false), "other subscriptions get the reserve")
 	}
 	require.True(t, r.saturated(webhookports.FastLane))
-	urgent := &line{r: r, sub: id.ID{4}}
-	require.Zero(t, urgent.ask(1, true), "an urgent claim needs a slot of the process too")
+	test := &line{r: r, sub: id.ID{4}}
+	require.Zero(t, test.ask(1, true), "a test needs a slot of the process too")
 
-	r.free(id.ID{3, 0})
-	require.Equal(t, 1, urgent.granted())
-	require.Zero(t, busy.granted()+slow.granted(), "the reserve stays")
-	for i := range all/4 - 1 {
-		r.free(id.ID{3, byte(i + 1)})
+	for i := range all / 4 {
+		r.free(id.ID{3, byte(i)})
 	}
-	r.free(urgent.sub)
-	require.Zero(t, busy.granted()+slow.granted(), "the reserve is free again, and stays free")
+	require.Zero(t, busy.granted()+slow.granted()+test.granted(), "the reserve is free again, and stays free")
 	r.free(busy.sub)
-	require.Equal(t, 1, busy.granted())
+	require.Equal(t, 1, busy.granted()+test.granted())
 	r.free(slow.sub)
-	require.Equal(t, 1, busy.granted()+slow.granted())
+	require.Equal(t, 1, busy.granted()+slow.granted()+test.granted())
 	require.Equal(t, all*3/4, r.posting)
 }
 
@@ -213,23 +215,26 @@ func TestRegistry_Closed_NoClaimWaits(t *testing.T) {
 func TestRegistry_Admits_UpToTheWindowOfTheSubscriptionAndOfAll(t *testing.T) {
 	r := newRegistry(Config{Concurrency: 2, EndpointConcurrency: 1, Window: 11}, time.Now) // 8 of a subscription
 	admitted := func(sub byte) (n int) {
+		r.observe([]webhookports.Subscription{{ID: id.ID{sub}, PartnerID: id.ID{sub}}})
 		for r.admit(id.ID{sub}, noon) {
 			n++
 		}
 		return n
 	}
-	require.Equal(t, []int{8, 3, 0}, []int{admitted(1), admitted(2), admitted(3)})
+	require.Equal(t, []int{8, 1, 1, 1, 0}, []int{admitted(1), admitted(2), admitted(3), admitted(4), admitted(5)})
 	r.finish(webhookports.Claim{SubscriptionID: id.ID{1}})
-	require.Equal(t, []int{1, 0}, []int{admitted(3), admitted(1)}, "the room of all goes to whoever asks first")
+	require.Equal(t, []int{0, 1, 0}, []int{admitted(1), admitted(5), admitted(2)}, "the last quarter is for who has least")
 	r.finish(webhookports.Claim{SubscriptionID: id.ID{9}})
 	require.Zero(t, admitted(2), "the end of a claim that was not counted makes no room")
 }
 
 func TestRegistry_Rooms_ShareTheWindowOfAll(t *testing.T) {
 	r := newRegistry(Config{Concurrency: 2, EndpointConcurrency: 1, Window: 11}, time.Now)
-	subs := []webhookports.Subscription{{ID: id.ID{1}}, {ID: id.ID{2}}, {ID: id.ID{3}}, {ID: id.ID{4}}}
+	subs := []webhookports.Subscription{{ID: id.ID{1}, PartnerID: id.ID{1}}, {ID: id.ID{2}, PartnerID: id.ID{1}},
+		{ID: id.ID{3}, PartnerID: id.ID{2}}, {ID: id.ID{4}, PartnerID: id.ID{2}}}
 	r.claim([]webhookports.Claim{{SubscriptionID: id.ID{1}}, {SubscriptionID: id.ID{1}}})
-	want := []webhookports.Room{{SubscriptionID: id.ID{1}, Room: 6}, {SubscriptionID: id.ID{2}, Room: 3}}
+	want := []webhookports.Room{{SubscriptionID: id.ID{1}, Room: 6}, {SubscriptionID: id.ID{2}, Room: 1},
+		{SubscriptionID: id.ID{3}, Room: 1}}
 	require.Equal(t, want, r.rooms(subs, noon))
 }
 

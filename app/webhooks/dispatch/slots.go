@@ -39,16 +39,16 @@ func (r *registry) close() (waiters []*waiter) {
 }
 
 // slot takes a slot for a claim. The result is nil when the claim has the slot, and otherwise a waiter. An urgent claim
-// needs no slot of its subscription, and waits ahead of the others.
+// waits ahead of the others of its subscription.
 func (r *registry) slot(c webhookports.Claim, urgent bool) *waiter {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e := r.entry(c.SubscriptionID)
-	if r.closed || r.mayPost(e, urgent) {
+	if r.closed || r.mayPost(e, c.Requested) {
 		r.post(e, 1)
 		return nil
 	}
-	w := &waiter{claim: c, urgent: urgent, granted: make(chan bool, 1)}
+	w := &waiter{claim: c, granted: make(chan bool, 1)}
 	if urgent {
 		e.waiting = slices.Insert(e.waiting, 0, w)
 	} else {
@@ -74,7 +74,7 @@ func (r *registry) saturated(lane webhookports.Lane) bool {
 	defer r.mu.Unlock()
 	left := r.config.Concurrency - r.posting
 	return left <= 0 ||
-		lane == webhookports.SlowLane && (r.slow >= r.config.slowSlots() || left <= r.config.reservedSlots())
+		lane == webhookports.SlowLane && (r.slow >= r.config.slowSlots() || more(r.config.Concurrency, left, r.config.Concurrency) <= 0)
 }
 
 // keepingShare: a process below an eighth of its slots, at an endpoint below half of the endpoint's, has room for more.
@@ -99,6 +99,7 @@ func (r *registry) keeps(claims []webhookports.Claim) bool {
 
 func (r *registry) post(e *entry, n int) {
 	e.posting += n
+	r.of(e).posting += n
 	r.posting += n
 	if e.slow {
 		r.slow += n
@@ -106,63 +107,78 @@ func (r *registry) post(e *entry, n int) {
 	r.hold(e)
 }
 
-func (r *registry) ownSlot(e *entry, urgent bool) bool {
-	return urgent || e.posting < e.health.Slots(r.config.EndpointConcurrency)
+func (r *registry) ownSlot(e *entry) bool {
+	return e.posting < e.health.Slots(r.config.EndpointConcurrency)
 }
 
-func (r *registry) mayPost(e *entry, urgent bool) bool {
-	if !r.ownSlot(e, urgent) {
+// mayPost reports whether a claim of the subscription may have a slot. requested is that of the claim.
+func (r *registry) mayPost(e *entry, requested bool) bool {
+	if !r.ownSlot(e) {
 		return false
 	}
-	left := r.config.Concurrency - r.posting
-	switch {
-	case urgent:
-		return left > 0
-	case e.slow:
-		return left > r.config.reservedSlots() && r.slow < r.config.slowSlots()
-	case e.posting >= r.config.fewSlots():
-		return left > r.config.reservedSlots()
-	default:
-		return left > 0
+	left, held := r.config.Concurrency-r.posting, r.of(e).posting
+	if e.slow || requested {
+		held = r.config.Concurrency // no slot of the last quarter
 	}
+	return more(r.config.Concurrency, left, held) > 0 && (!e.slow || r.slow < r.config.slowSlots())
+}
+
+// next gives the place of the first waiter that may have a slot; below 0: none may. What a partner asked for lets events
+// pass that may have a slot of the last quarter.
+func (r *registry) next(e *entry) int {
+	if r.mayPost(e, true) {
+		return min(len(e.waiting), 1) - 1
+	}
+	if !r.mayPost(e, false) {
+		return -1
+	}
+	return slices.IndexFunc(e.waiting, func(w *waiter) bool { return !w.claim.Requested })
 }
 
 // grant gives slots to the waiters of a subscription.
 func (r *registry) grant(e *entry) {
-	for len(e.waiting) > 0 && r.mayPost(e, e.waiting[0].urgent) {
-		r.grantFirst(e)
+	for r.grantNext(e) {
 	}
 	r.block(e)
 }
 
-func (r *registry) grantFirst(e *entry) {
-	w := e.waiting[0]
-	e.waiting = e.waiting[1:]
+func (r *registry) grantNext(e *entry) bool {
+	at := r.next(e)
+	if at < 0 {
+		return false
+	}
+	w := e.waiting[at]
+	e.waiting = slices.Delete(e.waiting, at, at+1)
 	r.post(e, 1)
 	w.granted <- true
+	return true
 }
 
 // block has a subscription wait for a slot of the process, if that is all that its first waiter needs.
 func (r *registry) block(e *entry) {
-	if !e.blocked && len(e.waiting) > 0 && r.ownSlot(e, e.waiting[0].urgent) {
+	if !e.blocked && len(e.waiting) > 0 && r.ownSlot(e) {
 		e.blocked = true
 		r.blocked = append(r.blocked, e)
 	}
 }
 
-// grantBlocked gives free slots of the process to the waiting subscriptions, in turn.
+// grantBlocked gives free slots of the process to the waiting subscriptions, in turn: first to those of partners with
+// less than a quarter of the slots.
 func (r *registry) grantBlocked() {
+	r.grantTo(func(e *entry) bool { return r.of(e).posting < r.config.partnerSlots() })
+	r.grantTo(func(*entry) bool { return true })
+}
+
+func (r *registry) grantTo(entitled func(*entry) bool) {
 	for i := 0; i < len(r.blocked); {
 		e := r.blocked[i]
-		if len(e.waiting) > 0 && r.ownSlot(e, e.waiting[0].urgent) && !r.mayPost(e, e.waiting[0].urgent) {
+		if len(e.waiting) > 0 && r.ownSlot(e) && (!entitled(e) || r.next(e) < 0) {
 			i++
 			continue
 		}
 		r.blocked = slices.Delete(r.blocked, i, i+1)
 		e.blocked = false
-		if len(e.waiting) > 0 && r.mayPost(e, e.waiting[0].urgent) {
-			r.grantFirst(e)
-		}
+		r.grantNext(e)
 		r.block(e)
 	}
 }

@@ -96,7 +96,8 @@ func (t *transport) local(ctx context.Context, jobs []webhookports.Job) {
 func (t *transport) jobs(claims []webhookports.Claim, urgent bool) (jobs []webhookports.Job) {
 	byLane := map[webhookports.Lane][]webhookports.Claim{}
 	for _, c := range claims {
-		lane := t.d.registry.lane(c.SubscriptionID)
+		lane, partner := t.d.registry.laneOf(c.SubscriptionID)
+		c.PartnerID = partner
 		byLane[lane] = append(byLane[lane], c)
 	}
 	for _, lane := range webhookports.Lanes {

@@ -19,7 +19,7 @@ const (
 	lookWithin      = 3 * time.Second
 )
 
-// Waiting holds the requests of a process that wait for events. A request that waits holds no connection to the
+// Waiting holds the requests of a process that wait for events, or for the end of a test delivery. A request that waits holds no connection to the
 // database.
 type Waiting struct {
 	mu        sync.Mutex
@@ -146,6 +146,16 @@ func (w *Waiting) enter(partner id.ID) (p *place, ok bool) {
 	default: // the receiver has not taken the last signal, which stands for this one, too
 	}
 	return p, true
+}
+
+// Hear has a request hear the rings for its partner until leave. rung gives the channel that the next ring closes, or nil
+// where no further request may wait.
+func (w *Waiting) Hear(partner id.ID) (rung func() <-chan struct{}, leave func()) {
+	p, ok := w.enter(partner)
+	if !ok {
+		return func() <-chan struct{} { return nil }, func() {}
+	}
+	return p.rung, p.leave
 }
 
 // remove lets a request wait no longer. It changes nothing for one whose place was taken.

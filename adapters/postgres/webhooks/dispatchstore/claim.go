@@ -86,12 +86,12 @@ func (s *Store) Claim(ctx context.Context, rooms []webhookports.Room,
 				AND w.due_at >= coalesce(r.low, '-infinity')
 			ORDER BY w.due_at LIMIT r.room FOR UPDATE SKIP LOCKED) due
 		WHERE d.subscription_id = r.sub AND d.id = due.id
-		RETURNING d.id, d.subscription_id, d.seq, due.due_at`, subs, room, lease, low)
+		RETURNING d.id, d.subscription_id, d.seq, due.due_at, `+requested, subs, room, lease, low)
 	if err != nil {
 		return nil, pg.Translate(err)
 	}
 	lowest := map[id.ID]time.Time{}
-	claims, err := readClaims(rows, func(c webhookports.Claim) {
+	claims, err := readClaims(rows, func(c *webhookports.Claim) {
 		if l, known := lowest[c.SubscriptionID]; !known || c.DueAt.Before(l) {
 			lowest[c.SubscriptionID] = c.DueAt
 		}
@@ -122,29 +122,35 @@ func (s *Store) ClaimUrgent(ctx context.Context, limit int,
 		urgent AS (SELECT *, false AS recovered FROM tests UNION ALL SELECT *, true FROM expired)
 		UPDATE deliveries d SET state = 1, seq = d.seq + 1, due_at = now() + $2::interval
 		FROM urgent u WHERE d.subscription_id = u.subscription_id AND d.id = u.id
-		RETURNING d.id, d.subscription_id, d.seq, u.due_at, u.recovered`, limit, lease, s.leased.start(struct{}{}) == 0,
-		expiredSpan)
+		RETURNING d.id, d.subscription_id, d.seq, u.due_at, `+requested+`, u.recovered,
+			(SELECT s.partner_id FROM webhook_subscriptions s WHERE s.id = d.subscription_id)`,
+		limit, lease, s.leased.start(struct{}{}) == 0, expiredSpan)
 	if err != nil {
 		return nil, 0, pg.Translate(err)
 	}
 	var again bool
-	claims, err = readClaims(rows, func(webhookports.Claim) {
+	var partner id.ID
+	claims, err = readClaims(rows, func(c *webhookports.Claim) {
+		c.PartnerID = partner
 		if again {
 			recovered++
 		}
-	}, &again)
+	}, &again, &partner)
 	s.leased.set(struct{}{}, 1, err == nil)
 	return claims, recovered, pg.Translate(err)
 }
 
+// requested is the column of webhookports.Claim.Requested, of deliveries d.
+const requested = `d.test OR d.redelivery_of IS NOT NULL`
+
 // readClaims collects claims with their due times. The further columns of a row are scanned into extra before the call
 // of note.
-func readClaims(rows pgx.Rows, note func(webhookports.Claim), extra ...any) (claims []webhookports.Claim, err error) {
+func readClaims(rows pgx.Rows, note func(*webhookports.Claim), extra ...any) (claims []webhookports.Claim, err error) {
 	var c webhookports.Claim
-	_, err = pgx.ForEachRow(rows, append([]any{&c.DeliveryID, &c.SubscriptionID, &c.Seq, &c.DueAt}, extra...),
-		func() error {
+	_, err = pgx.ForEachRow(rows,
+		append([]any{&c.DeliveryID, &c.SubscriptionID, &c.Seq, &c.DueAt, &c.Requested}, extra...), func() error {
 			claims = append(claims, c)
-			note(c)
+			note(&claims[len(claims)-1])
 			return nil
 		})
 	return claims, err
@@ -201,11 +207,11 @@ func (s *Store) Renew(ctx context.Context, claims []webhookports.Claim,
 		UPDATE deliveries d SET seq = d.seq + 1, due_at = now() + $4::interval
 		FROM unnest($1::uuid[], $2::uuid[], $3::int4[], $5::timestamptz[]) AS c(sub, id, seq, due_at)
 		WHERE d.subscription_id = c.sub AND d.id = c.id AND d.seq = c.seq AND d.state = 1
-		RETURNING d.id, d.subscription_id, d.seq, c.due_at`, subs, ids, seqs, lease, due)
+		RETURNING d.id, d.subscription_id, d.seq, c.due_at, `+requested, subs, ids, seqs, lease, due)
 	if err != nil {
 		return nil, pg.Translate(err)
 	}
-	renewed, err := readClaims(rows, func(webhookports.Claim) {})
+	renewed, err := readClaims(rows, func(*webhookports.Claim) {})
 	return renewed, pg.Translate(err)
 }
 
