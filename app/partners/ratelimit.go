@@ -35,6 +35,22 @@ func ExplanationRule(p partner.Partner, perMinute int) ports.LimitRule {
 	return ports.LimitRule{Name: "explain", Key: ports.PartnerLimitKey(p.ID), PerMinute: perMinute}
 }
 
+// What goes out before other deliveries has limits of its own.
+const (
+	TestsPerMinute        = 20
+	RedeliveriesPerMinute = 60
+)
+
+// TestRule is the rule under which a test delivery counts, beside those of RulesOf.
+func TestRule(p partner.Partner) ports.LimitRule {
+	return ports.LimitRule{Name: "tests", Key: ports.PartnerLimitKey(p.ID), PerMinute: TestsPerMinute}
+}
+
+// RedeliveryRule is the rule under which a redelivery counts, beside those of RulesOf.
+func RedeliveryRule(p partner.Partner) ports.LimitRule {
+	return ports.LimitRule{Name: "redeliveries", Key: ports.PartnerLimitKey(p.ID), PerMinute: RedeliveriesPerMinute}
+}
+
 // RulesOf gives the rules under which a request of p counts. writes says that the request may change data.
 func (s *Service) RulesOf(p partner.Partner, writes bool) []ports.LimitRule {
 	limits, key := s.LimitsOf(p), ports.PartnerLimitKey(p.ID)

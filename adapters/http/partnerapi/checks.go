@@ -84,6 +84,15 @@ func (a *api) countExplanation(c *fiber.Ctx) error {
 	return c.Next()
 }
 
+// countAlso has limitRate count the request under a further rule of its partner.
+func countAlso(rule func(partner.Partner) ports.LimitRule) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		req := requestOf(c.UserContext())
+		req.more = []ports.LimitRule{rule(req.caller.Partner)}
+		return c.Next()
+	}
+}
+
 // limitRate counts the request against the partner's rate limits and reports the remaining requests in the headers. A
 // cached response of an idempotency key is looked up with it; the checks that follow decide whether it is used.
 //

@@ -181,8 +181,8 @@ func (s *stage) send(o operation, q sent, header ...string) reply {
 }
 
 var (
-	limitHeader  = regexp.MustCompile(`^"(default|writes|explain|unknown_keys)";r=\d+;t=\d+$`)
-	policyHeader = regexp.MustCompile(`^"(default|writes|explain|unknown_keys)";q=\d+;w=60$`)
+	limitHeader  = regexp.MustCompile(`^"(default|writes|explain|tests|redeliveries|unknown_keys)";r=\d+;t=\d+$`)
+	policyHeader = regexp.MustCompile(`^"(default|writes|explain|tests|redeliveries|unknown_keys)";q=\d+;w=60$`)
 )
 
 // headersFit checks the headers that openapi.yaml cannot bind to a code. A refusal of the server, early, counts against

@@ -106,6 +106,11 @@ func (a *api) chain(r route) []fiber.Handler {
 			r.handle}
 	case explaining:
 		return []fiber.Handler{a.authenticate, a.countExplanation, a.limitRate, jsonbody.Read, check, r.handle}
+	case sendingTest:
+		return []fiber.Handler{a.authenticate, countAlso(partners.TestRule), a.limitRate, jsonbody.Read, check, r.handle}
+	case redelivering:
+		return []fiber.Handler{a.authenticate, countAlso(partners.RedeliveryRule), a.limitRate, jsonbody.Read, check,
+			r.handle}
 	}
 	return []fiber.Handler{a.authenticate, a.limitRate, jsonbody.Read, check, r.handle}
 }
@@ -122,9 +127,11 @@ type route struct {
 type kind int
 
 const (
-	plain      kind = iota
-	keyed           // accepts an Idempotency-Key
-	explaining      // explains a signature, and has a limit of its own
+	plain        kind = iota
+	keyed             // accepts an Idempotency-Key
+	explaining        // explains a signature, and has a limit of its own
+	sendingTest       // sends a test, which has a limit of its own
+	redelivering      // sends a delivery again, which has a limit of its own
 )
 
 // routes lists every route of the API. docs/guides/adding-a-route.md explains how to add a line.
@@ -150,11 +157,11 @@ func (a *api) routes() []route {
 		{patch, Prefix + "/webhooks/:webhookId", plain, h.UpdateWebhook},
 		{del, Prefix + "/webhooks/:webhookId", plain, h.DeleteWebhook},
 		{post, Prefix + "/webhooks/:webhookId/rotate-secret", plain, h.RotateWebhookSecret},
-		{post, Prefix + "/webhooks/:webhookId/test", plain, h.TestWebhook},
+		{post, Prefix + "/webhooks/:webhookId/test", sendingTest, h.TestWebhook},
 		{post, Prefix + "/webhooks/:webhookId/explain", explaining, h.ExplainWebhook},
 		{get, Prefix + "/webhooks/:webhookId/deliveries", plain, h.ListWebhookDeliveries},
 		{get, Prefix + "/webhooks/:webhookId/deliveries/:deliveryId", plain, h.GetWebhookDelivery},
-		{post, Prefix + "/webhooks/:webhookId/deliveries/:deliveryId/redeliver", plain, h.RedeliverWebhookDelivery},
+		{post, Prefix + "/webhooks/:webhookId/deliveries/:deliveryId/redeliver", redelivering, h.RedeliverWebhookDelivery},
 		{post, Prefix + "/webhooks/:webhookId/replay", plain, h.ReplayWebhookDeliveries},
 
 		{get, Prefix + "/events", plain, h.ListEvents},

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/app/partners"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/lab/servicetest"
@@ -298,7 +300,7 @@ func TestWebhookTest_SubscriptionDeletedMeanwhile_FailsWithItsReason(t *testing.
 	c, _ := newStory(t, func(s *servicetest.Setup) {
 		s.Parts = func(p *servicetest.Parts) {
 			p.After = func(d time.Duration) <-chan time.Time {
-				if d < webhook.Freshness { // the pause between two reads of the delivery
+				if d == time.Second { // the pause between two reads of the delivery
 					remove()
 				}
 				return time.After(d)
@@ -310,4 +312,34 @@ func TestWebhookTest_SubscriptionDeletedMeanwhile_FailsWithItsReason(t *testing.
 	got := c.post(hook+"/test", nil).ok(200)
 	require.Equal(t, []any{"failed", "webhook_deleted", 0.0},
 		[]any{got["status"], got["failureReason"], got["attemptCount"]})
+}
+
+// Refused ones count, too.
+func TestWebhookTestsAndRedeliveries_HaveLimitsOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	c, other := w.caller(t, "acme"), w.caller(t, "other")
+	hook := c.hook()
+	for _, limit := range []struct {
+		path, name string
+		perMinute  int
+	}{
+		{hook + "/test", "tests", partners.TestsPerMinute},
+		{hook + "/deliveries/dlv_unknown/redeliver", "redeliveries", partners.RedeliveriesPerMinute},
+	} {
+		path := strings.Replace(limit.path, hook, "/webhooks/pwh_unknown", 1)
+		for range limit.perMinute {
+			c.post(path, nil).refused(404, "webhook_not_found")
+		}
+		for _, path := range []string{path, limit.path} {
+			refused := c.post(path, nil)
+			refused.refused(429, "rate_limited")
+			require.NotEmpty(t, refused.header.Get("Retry-After"))
+			require.Contains(t, refused.header.Get("RateLimit-Policy"),
+				fmt.Sprintf(`"%s";q=%d;w=60`, limit.name, limit.perMinute))
+		}
+		other.post(path, nil).refused(404, "webhook_not_found")
+	}
+	c.get(hook).ok(200)
+	require.Zero(t, w.Count("deliveries", "true"))
 }
