@@ -1,0 +1,234 @@
+//go:build long
+
+package e2e_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/lab/receiver"
+)
+
+const (
+	neighbourRounds = 5
+	neighbourRound  = 20 * time.Second
+	neighbourRate   = 20 // operations a second, of which each makes an event
+)
+
+// TestLong_Neighbours_AttacksOfTwoPartners_DelayNoThird alternates quiet rounds with rounds in which two partners do all
+// that one key can: events to silent endpoints that they make anew, tests, replays, and lists that they do not read. The
+// webhooks of a third partner are timed from the change to their arrival (delivery.md, point 9).
+func TestLong_Neighbours_AttacksOfTwoPartners_DelayNoThird(t *testing.T) {
+	w := newWorld(t)
+	h, d := w.http(t), w.dispatcher(t)
+	r, silent := newReceiver(t), newReceiver(t)
+	w.subscribe(t, r, "deposit.cancelled")
+	w.admin(t, new(any), "partner", "rate-limit", w.slug, "--per-minute", "100000")
+	account := w.link(t, "villa-1")
+	ended := make(chan struct{})
+	t.Cleanup(func() { close(ended) })
+	silent.AnswerWith(func(int, receiver.Webhook) int { <-ended; return http.StatusOK })
+	attackers := []*neighbour{w.neighbour(t, "first", silent.URL), w.neighbour(t, "second", silent.URL)}
+
+	round := func(attacked bool) (p99, latest float64) {
+		for _, a := range attackers {
+			a.prepare(t)
+		}
+		require.Eventually(t, func() bool { return sum(t, "svc_webhook_inflight", "", d) == 0 }, soon, time.Second)
+		before := len(r.Accepted())
+		load := w.loadOf(account, neighbourRate, cancelled)
+		stop := make(chan struct{})
+		var attacks sync.WaitGroup
+		for _, a := range attackers {
+			if attacked {
+				a.attack(&attacks, stop)
+			}
+		}
+		time.AfterFunc(neighbourRound, func() { close(stop) })
+		<-stop
+		done, failures, _ := load.end()
+		require.Empty(t, failures)
+		attacks.Wait()
+		times := latencies(t, r.await(t, before + len(done))[before:])
+		return times[len(times)*99/100], times[len(times)-1]
+	}
+	_, _ = round(false) // connections, plans and caches
+	var quiet, attacked, ratios []float64
+	latest := 0.0
+	for range neighbourRounds {
+		q, _ := round(false)
+		a, last := round(true)
+		quiet, attacked, ratios, latest = append(quiet, q), append(attacked, a), append(ratios, a/q), max(latest, last)
+	}
+	rss := peakMemory(t, h)
+	slices.Sort(ratios)
+	t.Logf("figure: p99 in ms, quiet %.0f, attacked %.0f; ratio %.2f (%.2f to %.2f), latest %.0f ms, http %d MB", quiet,
+		attacked, ratios[neighbourRounds/2], ratios[0], ratios[neighbourRounds-1], latest, rss)
+	t.Logf("answers to the attackers: %v", attackers[0].answers)
+	require.LessOrEqual(t, ratios[neighbourRounds/2], 1.3)
+	require.Less(t, latest, 1000.0)
+	require.LessOrEqual(t, rss, 300)
+}
+
+// cancelled makes a deposit and cancels it.
+func cancelled(l *load) (string, error) {
+	id, _, err := l.create(uuid.NewString(), l.terms())
+	if err == nil {
+		_, err = l.send(http.MethodPost, "/deposits/"+id+"/cancel", "", nil)
+	}
+	return id, err
+}
+
+// latencies gives the times from change to arrival in ms, in order.
+func latencies(t *testing.T, all []received) (times []float64) {
+	t.Helper()
+	for _, w := range all {
+		var body payload
+		require.NoError(t, json.Unmarshal(w.Body, &body))
+		at, err := time.Parse(time.RFC3339, body.CreatedAt)
+		require.NoError(t, err)
+		times = append(times, float64(w.At.Sub(at).Microseconds())/1000)
+	}
+	slices.Sort(times)
+	return times
+}
+
+// neighbour is a partner that does all that its key can.
+type neighbour struct {
+	*deployment
+	account, silent, answering string
+	hooks, deposits            []string
+
+	mu      sync.Mutex
+	answers map[string]int // by act and status
+}
+
+func (w *deployment) neighbour(t *testing.T, slug, silent string) *neighbour {
+	t.Helper()
+	own := *w
+	n := &neighbour{deployment: &own, silent: silent, answers: map[string]int{}}
+	n.slug = slug
+	var made struct{ PartnerID, ConnectSecret, APIKey string }
+	n.admin(t, &made, "partner", "create", "--slug", slug, "--name", "Neighbour")
+	n.partnerID, n.connectSecret, n.apiKey = made.PartnerID, made.ConnectSecret, made.APIKey
+	n.account = n.link(t, slug)
+	r := newReceiver(t)
+	n.answering = n.subscribe(t, r, "deposit.cancelled")
+	metadata := map[string]string{}
+	for key := range 20 {
+		metadata[fmt.Sprint("k", key)] = strings.Repeat("😀", 500)
+	}
+	for range 100 {
+		n.deposit(t, metadata)
+	}
+	for range 40 {
+		n.api(t).post("/deposits/"+n.deposit(t, map[string]string{})+"/cancel", nil, nil)
+	}
+	r.await(t, 40)
+	return n
+}
+
+func (n *neighbour) deposit(t *testing.T, metadata map[string]string) (id string) {
+	t.Helper()
+	var made struct{ Data struct{ ID string } }
+	n.api(t).post("/deposits", map[string]any{"accountId": n.account, "amount": 700, "metadata": metadata,
+		"contractStartAt": "2030-06-01T14:00:00Z", "contractEndAt": "2030-06-08T10:00:00Z"}, &made)
+	return made.Data.ID
+}
+
+// prepare replaces the subscriptions, whose endpoints are known to be silent, and makes deposits to cancel.
+func (n *neighbour) prepare(t *testing.T) {
+	t.Helper()
+	var all sync.WaitGroup
+	for _, id := range n.hooks {
+		all.Go(func() { n.act("delete", http.MethodDelete, "/webhooks/"+id, nil) })
+	}
+	all.Wait()
+	n.hooks = nil
+	for range 15 {
+		var made struct{ Data struct{ ID string } }
+		n.api(t).post("/webhooks", map[string]any{"url": n.silent}, &made)
+		n.hooks = append(n.hooks, made.Data.ID)
+	}
+	for n.deposits = nil; len(n.deposits) < 40; {
+		n.deposits = append(n.deposits, n.deposit(t, map[string]string{}))
+	}
+}
+
+func (n *neighbour) act(name, method, path string, body any) {
+	status, _, err := n.api(nil).do(method, path, body)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.answers[fmt.Sprint(name, " ", status, " ", err != nil)]++
+}
+
+// attack begins all attacks; they end with stop.
+func (n *neighbour) attack(all *sync.WaitGroup, stop <-chan struct{}) {
+	going := func() bool {
+		select {
+		case <-stop:
+			return false
+		default:
+			return true
+		}
+	}
+	in := func(workers, times int, act func(i int)) {
+		next := make(chan int, times)
+		for i := range times {
+			next <- i
+		}
+		close(next)
+		for range workers {
+			all.Go(func() {
+				for i := range next {
+					if !going() {
+						return
+					}
+					act(i)
+				}
+			})
+		}
+	}
+	in(4, len(n.deposits), func(i int) { n.act("cancel", http.MethodPost, "/deposits/"+n.deposits[i]+"/cancel", nil) })
+	in(50, 300, func(i int) { n.act("test", http.MethodPost, "/webhooks/"+n.hooks[i%len(n.hooks)]+"/test", nil) })
+	span := map[string]any{"from": "2020-01-01T00:00:00Z", "to": "2040-01-01T00:00:00Z", "status": "succeeded"}
+	in(10, 151, func(int) { n.act("replay", http.MethodPost, "/webhooks/"+n.answering+"/replay", span) })
+	head := "GET /api/partner/v1/deposits?limit=100 HTTP/1.1\r\nHost: x\r\nX-Api-Key: " + n.apiKey + "\r\n\r\n"
+	for range 150 {
+		all.Go(func() {
+			conn, err := net.Dial("tcp", strings.TrimPrefix(n.baseURL, "http://"))
+			if err != nil {
+				return
+			}
+			defer conn.Close()
+			if _, err = conn.Write([]byte(head)); err == nil {
+				<-stop
+			}
+		})
+	}
+}
+
+// peakMemory is the largest resident memory of a process, in MB.
+func peakMemory(t *testing.T, p *process) int {
+	t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Pid()))
+	require.NoError(t, err)
+	found := regexp.MustCompile(`VmHWM:\s+(\d+) kB`).FindSubmatch(status)
+	require.NotNil(t, found)
+	kilobytes, err := strconv.Atoi(string(found[1]))
+	require.NoError(t, err)
+	return kilobytes >> 10
+}
