@@ -8,6 +8,7 @@ var (
 	ErrUnavailable = New(Unavailable, "service_unavailable",
 		"The service is temporarily unavailable. Please retry shortly.").WithRetryAfter(time.Second)
 	ErrInvalidJSON  = New(Invalid, "invalid_json", "The request body is not valid JSON.")
+	ErrUnknownField = New(Invalid, "unknown_field", "A field is unknown.")
 	ErrMissingField = New(Invalid, "missing_field", "A required field is missing.")
 	ErrInvalidField = New(Invalid, "invalid_field", "A field is invalid.")
 	ErrBadCursor    = New(Invalid, "invalid_cursor", "cursor: is not one that this list gave out.")

@@ -197,7 +197,10 @@ func (c *conversation) hearOfChanges() {
 	}
 	c.d.must(&d, "test.simulate", id, object{"outcome": "activate"})
 	require.Equal(t, "active", d.Status)
-	c.d.must(&d, "deposits.capture", id, object{"amount": "120.50", "reason": "damage"})
+	if slices.Contains([]string{"php", "node"}, c.l.name) { // elsewhere there is no such parameter to pass
+		c.d.fails(400, "unknown_field", "deposits.capture", id, object{"amountCents": 1000})
+	}
+	c.d.must(&d, "deposits.capture", id, object{"amount": "120.50", "currency": "EUR", "reason": "damage"})
 	require.Equal(t, int64(12050), d.CapturedAmountCents)
 	for _, event := range []string{"deposit.activated", "deposit.captured"} {
 		got := c.hook.await(t, event, id)

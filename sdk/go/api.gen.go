@@ -55,6 +55,7 @@ const (
 	CodeRouteNotFound          = "route_not_found"
 	CodeServiceUnavailable     = "service_unavailable"
 	CodeTestEventNotSubscribed = "test_event_not_subscribed"
+	CodeUnknownField           = "unknown_field"
 	CodeUnsupportedMediaType   = "unsupported_media_type"
 	CodeWebhookDisabled        = "webhook_disabled"
 	CodeWebhookLimitReached    = "webhook_limit_reached"
@@ -152,7 +153,7 @@ type APIKeysResource struct{ client *Client }
 // This request takes no `Idempotency-Key`, so that no stored answer holds a key. If the answer got lost, delete
 // the key without `lastUsedAt` that you find in the list, and create another.
 //
-// Codes of its errors: api_key_limit_reached, api_key_revoked, internal_error, invalid_api_key, invalid_field, invalid_json, missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unsupported_media_type.
+// Codes of its errors: api_key_limit_reached, api_key_revoked, internal_error, invalid_api_key, invalid_field, invalid_json, missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unknown_field, unsupported_media_type.
 func (r *APIKeysResource) Create(ctx context.Context, params *CreateAPIKeyParams, opts ...CallOption) (*CreatedAPIKey, error) {
 	var answer struct{ Data *CreatedAPIKey }
 	if err := r.client.send(ctx, call{method: "POST", path: "/api/partner/v1/api-keys", body: params.body()}, opts, &answer); err != nil {
@@ -186,7 +187,7 @@ func (p *ListAPIKeysParams) query() (query string) {
 //
 // Lists your keys, the newest first, with those that were deleted. The keys themselves are not shown.
 //
-// Codes of its errors: api_key_revoked, internal_error, invalid_api_key, invalid_cursor, invalid_field, missing_api_key, rate_limited, service_unavailable.
+// Codes of its errors: api_key_revoked, internal_error, invalid_api_key, invalid_cursor, invalid_field, missing_api_key, rate_limited, service_unavailable, unknown_field.
 func (r *APIKeysResource) List(ctx context.Context, params *ListAPIKeysParams, opts ...CallOption) iter.Seq2[*APIKey, error] {
 	return func(yield func(*APIKey, error) bool) {
 		var p ListAPIKeysParams
@@ -269,7 +270,7 @@ func (p *ListAccountsParams) query() (query string) {
 // Lists the accounts of the operators linked to you, the most recently linked first. Only active links are listed
 // unless you ask for others.
 //
-// Codes of its errors: api_key_revoked, internal_error, invalid_api_key, invalid_cursor, invalid_field, missing_api_key, rate_limited, service_unavailable.
+// Codes of its errors: api_key_revoked, internal_error, invalid_api_key, invalid_cursor, invalid_field, missing_api_key, rate_limited, service_unavailable, unknown_field.
 func (r *AccountsResource) List(ctx context.Context, params *ListAccountsParams, opts ...CallOption) iter.Seq2[*Account, error] {
 	return func(yield func(*Account, error) bool) {
 		var p ListAccountsParams
@@ -339,7 +340,7 @@ type ConnectResource struct{ client *Client }
 //
 // You have 30 requests a minute for this operation and `explainWebhook` together.
 //
-// Codes of its errors: api_key_revoked, internal_error, invalid_api_key, invalid_field, invalid_json, missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unsupported_media_type.
+// Codes of its errors: api_key_revoked, internal_error, invalid_api_key, invalid_field, invalid_json, missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unknown_field, unsupported_media_type.
 func (r *ConnectResource) Explain(ctx context.Context, params *ExplainConnectParams, opts ...CallOption) (*ConnectExplanation, error) {
 	var answer struct{ Data *ConnectExplanation }
 	if err := r.client.send(ctx, call{method: "POST", path: "/api/partner/v1/connect/explain", body: params.body()}, opts, &answer); err != nil {
@@ -356,7 +357,7 @@ type WebhooksResource struct{ client *Client }
 // Registers an endpoint of yours. The answer holds the signing secret, which is shown here and never again: store
 // it before you go on. If you lose it, rotate it.
 //
-// Codes of its errors: api_key_revoked, idempotency_key_in_use, idempotency_key_reused, internal_error, invalid_api_key, invalid_field, invalid_idempotency_key, invalid_json, missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unsupported_media_type, webhook_limit_reached.
+// Codes of its errors: api_key_revoked, idempotency_key_in_use, idempotency_key_reused, internal_error, invalid_api_key, invalid_field, invalid_idempotency_key, invalid_json, missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unknown_field, unsupported_media_type, webhook_limit_reached.
 func (r *WebhooksResource) Create(ctx context.Context, params *CreateWebhookParams, opts ...CallOption) (*CreatedWebhook, error) {
 	var answer struct{ Data *CreatedWebhook }
 	if err := r.client.send(ctx, call{method: "POST", path: "/api/partner/v1/webhooks", body: params.body(), keyed: true}, opts, &answer); err != nil {
@@ -390,7 +391,7 @@ func (p *ListWebhooksParams) query() (query string) {
 //
 // Lists your subscriptions, the newest first. Secrets are not shown.
 //
-// Codes of its errors: api_key_revoked, internal_error, invalid_api_key, invalid_cursor, invalid_field, missing_api_key, rate_limited, service_unavailable.
+// Codes of its errors: api_key_revoked, internal_error, invalid_api_key, invalid_cursor, invalid_field, missing_api_key, rate_limited, service_unavailable, unknown_field.
 func (r *WebhooksResource) List(ctx context.Context, params *ListWebhooksParams, opts ...CallOption) iter.Seq2[*Webhook, error] {
 	return func(yield func(*Webhook, error) bool) {
 		var p ListWebhooksParams
@@ -440,7 +441,7 @@ func (r *WebhooksResource) Get(ctx context.Context, webhookID string, opts ...Ca
 // Changes what you send and leaves the rest. `events` replaces the whole list. Setting `enabled` to false parks
 // deliveries; setting it to true sends, at a gentle pace, what waited.
 //
-// Codes of its errors: api_key_revoked, internal_error, invalid_api_key, invalid_field, invalid_json, missing_api_key, payload_too_large, rate_limited, service_unavailable, unsupported_media_type, webhook_not_found.
+// Codes of its errors: api_key_revoked, internal_error, invalid_api_key, invalid_field, invalid_json, missing_api_key, payload_too_large, rate_limited, service_unavailable, unknown_field, unsupported_media_type, webhook_not_found.
 func (r *WebhooksResource) Update(ctx context.Context, webhookID string, params *UpdateWebhookParams, opts ...CallOption) (*Webhook, error) {
 	var answer struct{ Data *Webhook }
 	if err := r.client.send(ctx, call{method: "PATCH", path: "/api/partner/v1/webhooks/" + escape(webhookID), body: params.body()}, opts, &answer); err != nil {
@@ -501,7 +502,7 @@ func (r *WebhooksResource) Test(ctx context.Context, webhookID string, opts ...C
 //
 // You have 30 requests a minute for this operation and `explainConnectUrl` together.
 //
-// Codes of its errors: api_key_revoked, internal_error, invalid_api_key, invalid_field, invalid_json, missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unsupported_media_type, webhook_not_found.
+// Codes of its errors: api_key_revoked, internal_error, invalid_api_key, invalid_field, invalid_json, missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unknown_field, unsupported_media_type, webhook_not_found.
 func (r *WebhooksResource) Explain(ctx context.Context, webhookID string, params *ExplainWebhookParams, opts ...CallOption) (*WebhookExplanation, error) {
 	var answer struct{ Data *WebhookExplanation }
 	if err := r.client.send(ctx, call{method: "POST", path: "/api/partner/v1/webhooks/" + escape(webhookID) + "/explain", body: params.body()}, opts, &answer); err != nil {
@@ -521,7 +522,7 @@ func (r *WebhooksResource) Explain(ctx context.Context, webhookID string, params
 // again before. The status that counts is the delivery's own, when its turn comes: a failed delivery stays `failed`
 // also when a redelivery of it arrived.
 //
-// Codes of its errors: api_key_revoked, internal_error, invalid_api_key, invalid_date_range, invalid_field, invalid_json, missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unsupported_media_type, webhook_disabled, webhook_not_found.
+// Codes of its errors: api_key_revoked, internal_error, invalid_api_key, invalid_date_range, invalid_field, invalid_json, missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unknown_field, unsupported_media_type, webhook_disabled, webhook_not_found.
 func (r *WebhooksResource) Replay(ctx context.Context, webhookID string, params *ReplayParams, opts ...CallOption) (*Replay, error) {
 	var answer struct{ Data *Replay }
 	if err := r.client.send(ctx, call{method: "POST", path: "/api/partner/v1/webhooks/" + escape(webhookID) + "/replay", body: params.body()}, opts, &answer); err != nil {
@@ -583,7 +584,7 @@ func (p *ListWebhookDeliveriesParams) query() (query string) {
 //
 // Lists what was sent to a subscription, the newest first, each with all its attempts.
 //
-// Codes of its errors: api_key_revoked, internal_error, invalid_api_key, invalid_cursor, invalid_field, missing_api_key, rate_limited, service_unavailable, webhook_not_found.
+// Codes of its errors: api_key_revoked, internal_error, invalid_api_key, invalid_cursor, invalid_field, missing_api_key, rate_limited, service_unavailable, unknown_field, webhook_not_found.
 func (r *DeliveriesResource) List(ctx context.Context, webhookID string, params *ListWebhookDeliveriesParams, opts ...CallOption) iter.Seq2[*Delivery, error] {
 	return func(yield func(*Delivery, error) bool) {
 		var p ListWebhookDeliveriesParams
@@ -693,7 +694,7 @@ func (p *ListEventsParams) query() (query string) {
 // Lists your events of the last 30 days, the newest first, whatever your subscriptions receive. To follow events
 // without missing one, read the feed.
 //
-// Codes of its errors: api_key_revoked, internal_error, invalid_api_key, invalid_cursor, invalid_field, missing_api_key, rate_limited, service_unavailable.
+// Codes of its errors: api_key_revoked, internal_error, invalid_api_key, invalid_cursor, invalid_field, missing_api_key, rate_limited, service_unavailable, unknown_field.
 func (r *EventsResource) List(ctx context.Context, params *ListEventsParams, opts ...CallOption) iter.Seq2[*Event, error] {
 	return func(yield func(*Event, error) bool) {
 		var p ListEventsParams
@@ -758,7 +759,7 @@ func (p *ReadFeedParams) query() (query string) {
 // answer is held until there is an event. When `feedId` differs from the one you keep, our database was restored
 // from a backup: discard the answer and read anew, without `after`.
 //
-// Codes of its errors: api_key_revoked, internal_error, invalid_api_key, invalid_cursor, invalid_field, missing_api_key, rate_limited, service_unavailable.
+// Codes of its errors: api_key_revoked, internal_error, invalid_api_key, invalid_cursor, invalid_field, missing_api_key, rate_limited, service_unavailable, unknown_field.
 func (r *EventsResource) Feed(ctx context.Context, params *ReadFeedParams, opts ...CallOption) (*Feed, error) {
 	answer := &Feed{}
 	if err := r.client.send(ctx, call{method: "GET", path: "/api/partner/v1/events/feed" + params.query()}, opts, answer); err != nil {
@@ -788,7 +789,7 @@ type ClientsResource struct{ client *Client }
 // Creates a tenant of one of your linked accounts. Pass its id as `clientId` when you create a deposit on the same
 // account: checkout is prefilled, and events name the person.
 //
-// Codes of its errors: account_not_linked, account_revoked, api_key_revoked, idempotency_key_in_use, idempotency_key_reused, internal_error, invalid_api_key, invalid_field, invalid_idempotency_key, invalid_json, missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unsupported_media_type.
+// Codes of its errors: account_not_linked, account_revoked, api_key_revoked, idempotency_key_in_use, idempotency_key_reused, internal_error, invalid_api_key, invalid_field, invalid_idempotency_key, invalid_json, missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unknown_field, unsupported_media_type.
 func (r *ClientsResource) Create(ctx context.Context, params *CreateClientParams, opts ...CallOption) (*ClientRecord, error) {
 	var answer struct{ Data *ClientRecord }
 	if err := r.client.send(ctx, call{method: "POST", path: "/api/partner/v1/clients", body: params.body(), keyed: true}, opts, &answer); err != nil {
@@ -834,7 +835,7 @@ func (p *ListClientsParams) query() (query string) {
 // the checkouts of your deposits. Filters are combined. Erased clients are not listed. To answer a person who asks
 // about their data, filter by `email`.
 //
-// Codes of its errors: account_revoked, api_key_revoked, internal_error, invalid_api_key, invalid_cursor, invalid_field, missing_api_key, rate_limited, service_unavailable.
+// Codes of its errors: account_revoked, api_key_revoked, internal_error, invalid_api_key, invalid_cursor, invalid_field, missing_api_key, rate_limited, service_unavailable, unknown_field.
 func (r *ClientsResource) List(ctx context.Context, params *ListClientsParams, opts ...CallOption) iter.Seq2[*ClientRecord, error] {
 	return func(yield func(*ClientRecord, error) bool) {
 		var p ListClientsParams
@@ -884,7 +885,7 @@ func (r *ClientsResource) Get(ctx context.Context, clientID string, opts ...Call
 // Changes what you send and leaves the rest. `null` clears `phone` and `locale`. Deposits and later events show the new
 // details; events that were made before do not change.
 //
-// Codes of its errors: account_revoked, api_key_revoked, client_not_found, idempotency_key_in_use, idempotency_key_reused, internal_error, invalid_api_key, invalid_field, invalid_idempotency_key, invalid_json, missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unsupported_media_type.
+// Codes of its errors: account_revoked, api_key_revoked, client_not_found, idempotency_key_in_use, idempotency_key_reused, internal_error, invalid_api_key, invalid_field, invalid_idempotency_key, invalid_json, missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unknown_field, unsupported_media_type.
 func (r *ClientsResource) Update(ctx context.Context, clientID string, params *UpdateClientParams, opts ...CallOption) (*ClientRecord, error) {
 	var answer struct{ Data *ClientRecord }
 	if err := r.client.send(ctx, call{method: "PATCH", path: "/api/partner/v1/clients/" + escape(clientID), body: params.body(), keyed: true}, opts, &answer); err != nil {
@@ -920,7 +921,7 @@ type DepositsResource struct{ client *Client }
 // The request is checked in this order: JSON, idempotency key, shapes of the fields, the link to the account, then
 // amount, dates, return URL and client.
 //
-// Codes of its errors: account_not_linked, account_revoked, amount_above_maximum, amount_below_minimum, api_key_revoked, idempotency_key_in_use, idempotency_key_reused, internal_error, invalid_api_key, invalid_client, invalid_date_range, invalid_field, invalid_idempotency_key, invalid_json, invalid_return_url, missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unsupported_media_type.
+// Codes of its errors: account_not_linked, account_revoked, amount_above_maximum, amount_below_minimum, api_key_revoked, idempotency_key_in_use, idempotency_key_reused, internal_error, invalid_api_key, invalid_client, invalid_date_range, invalid_field, invalid_idempotency_key, invalid_json, invalid_return_url, missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unknown_field, unsupported_media_type.
 func (r *DepositsResource) Create(ctx context.Context, params *CreateDepositParams, opts ...CallOption) (*CreatedDeposit, error) {
 	var answer struct{ Data *CreatedDeposit }
 	if err := r.client.send(ctx, call{method: "POST", path: "/api/partner/v1/deposits", body: params.body(), keyed: true}, opts, &answer); err != nil {
@@ -993,7 +994,7 @@ func (p *ListDepositsParams) query() (query string) {
 //
 // Lists your deposits, the newest first. Filters are combined: a deposit must match all of them.
 //
-// Codes of its errors: api_key_revoked, internal_error, invalid_api_key, invalid_cursor, invalid_field, missing_api_key, rate_limited, service_unavailable.
+// Codes of its errors: api_key_revoked, internal_error, invalid_api_key, invalid_cursor, invalid_field, missing_api_key, rate_limited, service_unavailable, unknown_field.
 func (r *DepositsResource) List(ctx context.Context, params *ListDepositsParams, opts ...CallOption) iter.Seq2[*Deposit, error] {
 	return func(yield func(*Deposit, error) bool) {
 		var p ListDepositsParams
@@ -1043,7 +1044,7 @@ func (r *DepositsResource) Get(ctx context.Context, depositID string, opts ...Ca
 // Voids a deposit that the tenant has not secured yet: `pending`, `incomplete` or `payment_issue`. The checkout URL
 // stops working. This also works after the link to the account was revoked.
 //
-// Codes of its errors: api_key_revoked, deposit_access_denied, deposit_not_cancellable, deposit_not_found, idempotency_key_in_use, idempotency_key_reused, internal_error, invalid_api_key, invalid_field, invalid_idempotency_key, invalid_json, missing_api_key, payload_too_large, rate_limited, service_unavailable, unsupported_media_type.
+// Codes of its errors: api_key_revoked, deposit_access_denied, deposit_not_cancellable, deposit_not_found, idempotency_key_in_use, idempotency_key_reused, internal_error, invalid_api_key, invalid_field, invalid_idempotency_key, invalid_json, missing_api_key, payload_too_large, rate_limited, service_unavailable, unknown_field, unsupported_media_type.
 func (r *DepositsResource) Cancel(ctx context.Context, depositID string, params *CancelDepositParams, opts ...CallOption) (*Deposit, error) {
 	var answer struct{ Data *Deposit }
 	if err := r.client.send(ctx, call{method: "POST", path: "/api/partner/v1/deposits/" + escape(depositID) + "/cancel", body: params.body(), keyed: true}, opts, &answer); err != nil {
@@ -1057,7 +1058,7 @@ func (r *DepositsResource) Cancel(ctx context.Context, depositID string, params 
 // Ends the cover of an active deposit early, without a claim. The status becomes `close`, and the tenant can no longer
 // be charged. This cannot be undone.
 //
-// Codes of its errors: account_revoked, api_key_revoked, deposit_access_denied, deposit_not_found, deposit_not_releasable, idempotency_key_in_use, idempotency_key_reused, internal_error, invalid_api_key, invalid_field, invalid_idempotency_key, invalid_json, missing_api_key, payload_too_large, rate_limited, service_unavailable, unsupported_media_type.
+// Codes of its errors: account_revoked, api_key_revoked, deposit_access_denied, deposit_not_found, deposit_not_releasable, idempotency_key_in_use, idempotency_key_reused, internal_error, invalid_api_key, invalid_field, invalid_idempotency_key, invalid_json, missing_api_key, payload_too_large, rate_limited, service_unavailable, unknown_field, unsupported_media_type.
 func (r *DepositsResource) Release(ctx context.Context, depositID string, params *ReleaseDepositParams, opts ...CallOption) (*Deposit, error) {
 	var answer struct{ Data *Deposit }
 	if err := r.client.send(ctx, call{method: "POST", path: "/api/partner/v1/deposits/" + escape(depositID) + "/release", body: params.body(), keyed: true}, opts, &answer); err != nil {
@@ -1071,7 +1072,7 @@ func (r *DepositsResource) Release(ctx context.Context, depositID string, params
 // Collects an active deposit after damage, all of it or a part, once and before `expiresAt`. The status becomes
 // `captured` at once: the operator holds a guarantee. Collecting from the tenant follows; `collection` tells how far it is.
 //
-// Codes of its errors: account_revoked, api_key_revoked, capture_below_minimum, capture_exceeds_amount, deposit_access_denied, deposit_not_capturable, deposit_not_found, idempotency_key_in_use, idempotency_key_reused, internal_error, invalid_api_key, invalid_field, invalid_idempotency_key, invalid_json, missing_api_key, payload_too_large, rate_limited, service_unavailable, unsupported_media_type.
+// Codes of its errors: account_revoked, api_key_revoked, capture_below_minimum, capture_exceeds_amount, deposit_access_denied, deposit_not_capturable, deposit_not_found, idempotency_key_in_use, idempotency_key_reused, internal_error, invalid_api_key, invalid_field, invalid_idempotency_key, invalid_json, missing_api_key, payload_too_large, rate_limited, service_unavailable, unknown_field, unsupported_media_type.
 func (r *DepositsResource) Capture(ctx context.Context, depositID string, params *CaptureDepositParams, opts ...CallOption) (*Deposit, error) {
 	var answer struct{ Data *Deposit }
 	if err := r.client.send(ctx, call{method: "POST", path: "/api/partner/v1/deposits/" + escape(depositID) + "/capture", body: params.body(), keyed: true}, opts, &answer); err != nil {
@@ -1088,7 +1089,7 @@ func (r *DepositsResource) Capture(ctx context.Context, depositID string, params
 // A deposit's link goes to an address 5 times at most within 24 hours, and 60 times to all addresses; then the answer
 // is `rate_limited`.
 //
-// Codes of its errors: account_revoked, api_key_revoked, deposit_access_denied, deposit_not_found, deposit_not_sendable, idempotency_key_in_use, idempotency_key_reused, internal_error, invalid_api_key, invalid_field, invalid_idempotency_key, invalid_json, missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unsupported_media_type.
+// Codes of its errors: account_revoked, api_key_revoked, deposit_access_denied, deposit_not_found, deposit_not_sendable, idempotency_key_in_use, idempotency_key_reused, internal_error, invalid_api_key, invalid_field, invalid_idempotency_key, invalid_json, missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unknown_field, unsupported_media_type.
 func (r *DepositsResource) SendLink(ctx context.Context, depositID string, params *SendLinkParams, opts ...CallOption) (*LinkMail, error) {
 	var answer struct{ Data *LinkMail }
 	if err := r.client.send(ctx, call{method: "POST", path: "/api/partner/v1/deposits/" + escape(depositID) + "/send-link", body: params.body(), keyed: true}, opts, &answer); err != nil {
@@ -1102,7 +1103,7 @@ func (r *DepositsResource) SendLink(ctx context.Context, depositID string, param
 // Does as `send-link` for up to 20 recipients. Either every mail is queued or none: one bad recipient refuses the
 // request, and so does an address that occurs twice.
 //
-// Codes of its errors: account_revoked, api_key_revoked, deposit_access_denied, deposit_not_found, deposit_not_sendable, idempotency_key_in_use, idempotency_key_reused, internal_error, invalid_api_key, invalid_field, invalid_idempotency_key, invalid_json, missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unsupported_media_type.
+// Codes of its errors: account_revoked, api_key_revoked, deposit_access_denied, deposit_not_found, deposit_not_sendable, idempotency_key_in_use, idempotency_key_reused, internal_error, invalid_api_key, invalid_field, invalid_idempotency_key, invalid_json, missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unknown_field, unsupported_media_type.
 func (r *DepositsResource) SendLinkBatch(ctx context.Context, depositID string, params *SendLinkBatchParams, opts ...CallOption) ([]LinkMail, error) {
 	var answer struct{ Data []LinkMail }
 	if err := r.client.send(ctx, call{method: "POST", path: "/api/partner/v1/deposits/" + escape(depositID) + "/send-link/batch", body: params.body(), keyed: true}, opts, &answer); err != nil {
@@ -1128,7 +1129,7 @@ type TestResource struct{ client *Client }
 // | `fail_payment` | The fee cannot be charged | `payment_issue` |
 // | `expire` | Coverage of an active deposit ends, or the checkout of one that is not secured | `close`, `cancelled` |
 //
-// Codes of its errors: api_key_revoked, deposit_access_denied, deposit_not_cancellable, deposit_not_found, deposit_not_releasable, deposit_not_securable, internal_error, invalid_api_key, invalid_field, invalid_json, missing_api_key, missing_field, payload_too_large, rate_limited, route_not_found, service_unavailable, unsupported_media_type.
+// Codes of its errors: api_key_revoked, deposit_access_denied, deposit_not_cancellable, deposit_not_found, deposit_not_releasable, deposit_not_securable, internal_error, invalid_api_key, invalid_field, invalid_json, missing_api_key, missing_field, payload_too_large, rate_limited, route_not_found, service_unavailable, unknown_field, unsupported_media_type.
 func (r *TestResource) Simulate(ctx context.Context, depositID string, params *SimulateDepositParams, opts ...CallOption) (*Deposit, error) {
 	var answer struct{ Data *Deposit }
 	if err := r.client.send(ctx, call{method: "POST", path: "/api/partner/v1/test/deposits/" + escape(depositID) + "/simulate", body: params.body()}, opts, &answer); err != nil {
@@ -2005,6 +2006,8 @@ type CreateDepositParams struct {
 	// Where the tenant is redirected after checkout: https, or http on localhost; at most 2048 characters.
 	// Required when `depositUrlGeneration` is true.
 	ReturnURL string `json:"returnUrl,omitempty"`
+	// Always `EUR`.
+	Currency Currency `json:"currency,omitempty"`
 	// Up to 20 keys of yours, of 1 to 40 characters, each with a text of up to 500. We keep them and make nothing of
 	// them.
 	Metadata map[string]string `json:"metadata,omitempty"`
@@ -2038,6 +2041,9 @@ func (p *CreateDepositParams) body() any {
 	}
 	if p.ReturnURL != "" {
 		body["returnUrl"] = p.ReturnURL
+	}
+	if p.Currency != "" {
+		body["currency"] = p.Currency
 	}
 	if p.Metadata != nil {
 		body["metadata"] = p.Metadata
@@ -2259,6 +2265,8 @@ func (p *ReleaseDepositParams) body() any {
 type CaptureDepositParams struct {
 	// How much to collect, in euros, with at most two decimals. More than 0, at most the deposit's amount, which is also the default.
 	Amount Money `json:"amount,omitempty"`
+	// Always `EUR`.
+	Currency Currency `json:"currency,omitempty"`
 	// What the claim is for.
 	// One of damage, cleaning, missing_items, unpaid_charges, other.
 	Reason string `json:"reason,omitempty"`
@@ -2273,6 +2281,9 @@ func (p *CaptureDepositParams) body() any {
 	body := map[string]any{}
 	if p.Amount != (Money{}) {
 		body["amount"] = p.Amount
+	}
+	if p.Currency != "" {
+		body["currency"] = p.Currency
 	}
 	if p.Reason != "" {
 		body["reason"] = p.Reason

@@ -414,6 +414,9 @@ type CaptureDepositRequest struct {
 	// Amount How much to collect, in euros, with at most two decimals. More than 0, at most the deposit's amount, which is also the default.
 	Amount *Euros `json:"amount,omitempty"`
 
+	// Currency Always `EUR`.
+	Currency *Currency `json:"currency,omitempty"`
+
 	// Description What happened.
 	Description *string `json:"description,omitempty"`
 
@@ -560,6 +563,9 @@ type CreateDepositRequest struct {
 
 	// ContractStartAt When the rental begins. May be in the past.
 	ContractStartAt Timestamp `json:"contractStartAt"`
+
+	// Currency Always `EUR`.
+	Currency *Currency `json:"currency,omitempty"`
 
 	// DepositURLGeneration Whether to return a checkout URL for the tenant.
 	DepositURLGeneration *bool `json:"depositUrlGeneration,omitempty"`

@@ -199,7 +199,14 @@ func (w *walk) bodies() {
 	q.raw = `{"x":"` + strings.Repeat("x", 100<<10) + `"}`
 	w.refused("payload_too_large", q)
 	if w.body() == nil {
+		q.raw = `{"unknownField":null}`
+		w.refused("unknown_field", q)
+		q.raw = `[]`
+		w.refused("invalid_json", q)
 		return
+	}
+	for _, more := range withUnknown(w.body().Schema.Value, w.good.body) {
+		w.refused("unknown_field", w.good.with(more.(object)))
 	}
 	if w.RequestBody.Value.Required {
 		w.refused("invalid_json", sent{ids: q.ids, bare: true})
@@ -228,6 +235,36 @@ func (w *walk) bodies() {
 			w.forged(prefix, refusedField[name], func(id string) sent { return with(name, id) })
 		}
 	}
+}
+
+// withUnknown gives copies of a value, each with an unknown field in another one of its objects.
+func withUnknown(s *openapi3.Schema, value any) (all []any) {
+	switch v := value.(type) {
+	case object:
+		if s.AdditionalProperties.Schema != nil {
+			return nil // a map has no unknown fields
+		}
+		with := func(name string, value any) {
+			changed := maps.Clone(v)
+			changed[name] = value
+			all = append(all, changed)
+		}
+		with("unknownField", nil)
+		for name, inner := range v {
+			for _, changed := range withUnknown(s.Properties[name].Value, inner) {
+				with(name, changed)
+			}
+		}
+	case []any:
+		for i, item := range v {
+			for _, changed := range withUnknown(s.Items.Value, item) {
+				list := slices.Clone(v)
+				list[i] = changed
+				all = append(all, list)
+			}
+		}
+	}
+	return all
 }
 
 // prefixOf maps names of parameters and fields to the prefix of their ids.
@@ -302,7 +339,8 @@ func (w *walk) ids() {
 	w.refusedOf(w.stage, put, "method_not_allowed", w.good)
 }
 
-// filters sends the example of each parameter of the query, ids of others, which find nothing, and forbidden values.
+// filters sends the example of each parameter of the query, ids of others, which find nothing, forbidden and empty
+// values, and unknown parameters.
 func (w *walk) filters() {
 	w.t.Helper()
 	with := func(name string, value any) sent {
@@ -310,7 +348,10 @@ func (w *walk) filters() {
 		q.query = joined(q.query, name+"="+url.QueryEscape(fmt.Sprint(value)))
 		return q
 	}
+	w.refused("unknown_field", with("unknownField", ""))
 	for _, p := range w.query {
+		w.refused("unknown_field", with(strings.ToUpper(p.Name), 1))
+		w.refused("invalid_field", with(p.Name, ""))
 		schema, code := p.Schema.Value, "invalid_field"
 		bound := schema.Type.Is(openapi3.TypeInteger) || schema.Type.Is(openapi3.TypeArray) || len(schema.Enum) > 0 ||
 			schema.Format != ""

@@ -87,7 +87,7 @@ func TestCheck_TellsPromisedExchangesFromOthers(t *testing.T) {
 		{"no such route", "GET", "/nothing", "", 404, headers(), errorBody("route_not_found"), true},
 		{"no such method", "PUT", "/me", "", 405, headers(), errorBody("method_not_allowed"), true},
 		{"time with milliseconds", "GET", "/webhooks/pwh_1", "", 200, headers(), sampleWebhook, true},
-		{"documented request", "POST", "/webhooks", `{"url":"https://a.example","new":1}`, 201, headers(), created, true},
+		{"documented request", "POST", "/webhooks", `{"url":"https://a.example"}`, 201, headers(), created, true},
 		{"a bad request, refused", "POST", "/webhooks", `{}`, 400, headers(), errorBody("missing_field"), true},
 
 		{"undocumented field", "GET", "/me", "", 200, headers(), changed(sampleMe, `}}}`, `},"extra":1}}`), false},
@@ -113,6 +113,12 @@ func TestCheck_TellsPromisedExchangesFromOthers(t *testing.T) {
 		{"an unknown event, and accepted", "POST", "/webhooks", `{"url":"https://a.example","events":["x"]}`, 201,
 			headers(), created, false},
 		{"a limit beyond the bound, and accepted", "GET", "/accounts?limit=1000", "", 200, headers(), emptyList, false},
+		{"an unknown field, and accepted", "POST", "/webhooks", `{"url":"https://a.example","new":1}`, 201, headers(),
+			created, false},
+		{"an unknown parameter, and accepted", "GET", "/accounts?new=1", "", 200, headers(), emptyList, false},
+		{"an empty filter, and accepted", "GET", "/accounts?externalId=", "", 200, headers(), emptyList, false},
+		{"a body where none belongs, and accepted", "GET", "/me", `{"new":1}`, 200, headers(), sampleMe, false},
+		{"an empty object where no body belongs", "GET", "/me", `{}`, 200, headers(), sampleMe, true},
 	}
 	for _, c := range cases {
 		p := &probe{TB: t}

@@ -3,6 +3,7 @@ package partnerapi_test
 import (
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -55,7 +56,7 @@ func TestDocument_ErrorsAreOurFaults(t *testing.T) {
 		ports.ErrInvalidKey, ports.ErrKeyInUse, ports.ErrKeyReused,
 	}
 	worded := []*fault.Error{ // their messages name a field
-		fault.ErrMissingField, fault.ErrInvalidField, fault.ErrBadCursor,
+		fault.ErrUnknownField, fault.ErrMissingField, fault.ErrInvalidField, fault.ErrBadCursor,
 		deposit.ErrBelowMinimum, deposit.ErrAboveMaximum, deposit.ErrExceedsAmount, deposit.ErrTooSmallToCharge,
 		deposit.ErrInvalidReturnURL,
 		deposit.ErrDateRange, webhook.ErrReplayRange, // the same code, for different fields
@@ -91,6 +92,36 @@ func TestDocument_ErrorsAreOurFaults(t *testing.T) {
 		require.Contains(t, statuses, code)
 	}
 	require.Len(t, doc.Components.Schemas["ErrorCode"].Value.Enum, len(statuses))
+}
+
+// Whatever partners send in an object is known by its name, or is a value of a map: every object says which.
+func TestDocument_EveryObjectOfARequest_IsClosedOrAMap(t *testing.T) {
+	doc, err := partnerapi.Document()
+	require.NoError(t, err)
+	var look func(s *openapi3.Schema, where string) (objects int)
+	look = func(s *openapi3.Schema, where string) (objects int) {
+		require.Empty(t, slices.Concat(s.OneOf, s.AnyOf, s.AllOf), where)
+		if s.Type.Includes(openapi3.TypeObject) && s.AdditionalProperties.Schema == nil {
+			require.Equal(t, new(bool), s.AdditionalProperties.Has, "%s needs additionalProperties: false", where)
+			objects++
+		}
+		for name, inner := range s.Properties {
+			objects += look(inner.Value, where+"."+name)
+		}
+		if s.Items != nil {
+			objects += look(s.Items.Value, where+"[]")
+		}
+		return objects
+	}
+	objects := 0
+	for path, item := range doc.Paths.Map() {
+		for method, op := range item.Operations() {
+			if op.RequestBody != nil {
+				objects += look(op.RequestBody.Value.Content.Get("application/json").Schema.Value, method+" "+path)
+			}
+		}
+	}
+	require.Greater(t, objects, 15)
 }
 
 // Generators of Go give a number without a format 32 bits, too few for an amount.

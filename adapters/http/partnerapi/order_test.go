@@ -28,6 +28,7 @@ var defects = []defect{
 	{"rate limit", 429, "rate_limited", func(o *ordered) { o.limited = true }},
 	{"JSON", 400, "invalid_json", func(o *ordered) { o.raw = `{"broken` }},
 	{"form of the idempotency key", 400, "invalid_idempotency_key", func(o *ordered) { o.key = "no-uuid" }},
+	{"names of fields", 400, "unknown_field", func(o *ordered) { o.body["colour"] = "blue" }},
 	{"field shapes", 400, "invalid_field", func(o *ordered) { o.body["amount"] = "x" }},
 	{"link", 403, "account_not_linked", func(o *ordered) { o.body["accountId"] = "acct_x" }},
 	{"dates", 400, "invalid_date_range", func(o *ordered) { o.body["contractEndAt"] = "2020-08-08T10:00:00Z" }},
@@ -35,7 +36,7 @@ var defects = []defect{
 }
 
 // fieldDefects is the number of defects, the last of the list, that another body makes.
-const fieldDefects = 4
+const fieldDefects = 5
 
 func (c *caller) sent(o ordered) reply {
 	c.t.Helper()

@@ -50,10 +50,13 @@ func reason(e *openapi3.SchemaError) string {
 	case "nullable":
 		return describeType(s) + ", not null"
 	case "enum":
-		return "must be one of " + enumList(s.Enum)
+		return oneOf(s.Enum)
 	case "maxLength":
 		return fmt.Sprintf("is longer than %d characters", *s.MaxLength)
 	case "minLength":
+		if s.MinLength == 1 {
+			return "must not be empty"
+		}
 		return fmt.Sprintf("is shorter than %d characters", s.MinLength)
 	case "minItems":
 		if s.MinItems == 1 {
@@ -74,18 +77,21 @@ func reason(e *openapi3.SchemaError) string {
 	return "is invalid"
 }
 
-func enumList(values []any) string {
+func oneOf(values []any) string {
 	words := make([]string, len(values))
 	for i, v := range values {
 		words[i] = fmt.Sprint(v)
 	}
-	return strings.Join(words, ", ")
+	if len(words) == 1 {
+		return "must be " + words[0]
+	}
+	return "must be one of " + strings.Join(words, ", ")
 }
 
 func describeType(s *openapi3.Schema) string {
 	switch {
 	case len(s.Enum) > 0:
-		return "must be one of " + enumList(s.Enum)
+		return oneOf(s.Enum)
 	case s.Type.Includes(openapi3.TypeString):
 		return "must be a string"
 	case s.Type.Includes(openapi3.TypeNumber):

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -27,6 +28,7 @@ type operation struct {
 	id           string // operationId
 	pathParams   []string
 	queryParams  []queryParam
+	queryNames   []string         // of queryParams, sorted
 	body         *openapi3.Schema // nil: the operation has no body
 	bodyRequired bool
 }
@@ -65,8 +67,10 @@ func prepare(item *openapi3.PathItem, op *openapi3.Operation) (*operation, error
 			out.pathParams = append(out.pathParams, p.Name)
 		case openapi3.ParameterInQuery:
 			out.queryParams = append(out.queryParams, newQueryParam(p))
+			out.queryNames = append(out.queryNames, p.Name)
 		}
 	}
+	slices.Sort(out.queryNames)
 	if op.RequestBody == nil {
 		return out, nil
 	}
@@ -86,7 +90,7 @@ func fiberPath(path string) string {
 // Check returns the check of the operation with this method and fiber path. Check panics, at start, for an operation
 // that openapi.yaml lacks: the route table and the contract disagree.
 //
-// The check returns route_not_found, invalid_json, missing_field or invalid_field.
+// The check returns route_not_found, invalid_json, unknown_field, missing_field or invalid_field.
 func (v *Validator) Check(method, path string) fiber.Handler {
 	op, ok := v.operations[method+" "+path]
 	if !ok {
@@ -109,10 +113,10 @@ func (op *operation) check(c *fiber.Ctx) error {
 	if err := op.checkQuery(string(c.Request().URI().QueryString())); err != nil {
 		return err
 	}
-	if op.body == nil {
-		return nil
-	}
 	body := jsonbody.Of(c)
+	if op.body == nil {
+		return unknownIn(noBody, body, nil)
+	}
 	if body == nil {
 		switch {
 		case len(c.Request().Body()) > 0:
@@ -158,9 +162,13 @@ func clampNumbers(value any) any {
 	return value
 }
 
-// explain collects every error of body, so that equal bodies always get the same message: the first missing field in
-// the order of openapi.yaml, otherwise the first wrong field by name.
+// explain collects every error of body, so that equal bodies always get the same message: the first unknown field,
+// which may be a missing one that is misspelt; otherwise the first missing field in the order of openapi.yaml,
+// otherwise the first wrong field by name.
 func (op *operation) explain(body map[string]any) error {
+	if err := unknownIn(op.body, body, nil); err != nil {
+		return err
+	}
 	err := op.body.VisitJSON(body, append([]openapi3.SchemaValidationOption{openapi3.MultiErrors()}, schemaOptions...)...)
 	all := schemaErrors(err)
 	for _, e := range all {
@@ -202,12 +210,15 @@ func newQueryParam(p *openapi3.Parameter) queryParam {
 }
 
 func (op *operation) checkQuery(raw string) error {
-	if len(op.queryParams) == 0 {
-		return nil
-	}
-	values, err := url.ParseQuery(raw)
-	if err != nil {
-		return fault.ErrInvalidField.WithField("query", "is not a well-formed query string")
+	var values url.Values
+	if raw != "" {
+		var err error
+		if values, err = url.ParseQuery(raw); err != nil {
+			return fault.ErrInvalidField.WithField("query", "is not a well-formed query string")
+		}
+		if err := op.unknownParam(values); err != nil {
+			return err
+		}
 	}
 	for i := range op.queryParams {
 		if err := op.queryParams[i].check(values[op.queryParams[i].name]); err != nil {
@@ -215,6 +226,20 @@ func (op *operation) checkQuery(raw string) error {
 		}
 	}
 	return nil
+}
+
+// unknownParam finds the first unknown parameter in the order of names.
+func (op *operation) unknownParam(values url.Values) error {
+	first, found := "", false
+	for name := range values {
+		if _, known := slices.BinarySearch(op.queryNames, name); !known && (!found || name < first) {
+			first, found = name, true
+		}
+	}
+	if !found {
+		return nil
+	}
+	return unknownName(jsonbody.Path{first}, op.queryNames, "takes no query parameters")
 }
 
 func (p *queryParam) check(given []string) error {

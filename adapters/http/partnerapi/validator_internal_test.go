@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,7 +37,7 @@ func newChecked(t *testing.T) *checked {
 		ErrorHandler: problem.Handler(problem.Config{Logger: slog.New(slog.DiscardHandler)})}))
 	app.Use(middleware.RequestID(), jsonbody.Read)
 	c := &checked{}
-	for route := range validator.operations {
+	for _, route := range slices.Backward(slices.Sorted(maps.Keys(validator.operations))) { // /events/feed before an id
 		method, path, _ := strings.Cut(route, " ")
 		app.Add(method, path, validator.Check(method, path), func(ctx *fiber.Ctx) error {
 			c.body = ctx.Locals(validatedBodyLocalsKey)
@@ -140,10 +142,9 @@ func TestCheck_SaysWhatIsWrong(t *testing.T) {
 	} {
 		require.Equal(t, k.want, c.refusal(t, k.method, k.path, k.body), k.body)
 	}
-	for _, body := range []string{"", "{}", `{"somethingNew":1}`} {
+	for _, body := range []string{"", "{}"} {
 		require.Empty(t, c.refusal(t, "POST", capture, body))
 	}
-	require.Empty(t, c.refusal(t, "POST", hook+"/pwh_1/rotate-secret", `{"secret":"mine"}`), "a body where none belongs")
 	require.Empty(t, c.refusal(t, "PATCH", hook+"/pwh_1", `{}`))
 	require.Equal(t, "route_not_found: There is no such route.", c.refusal(t, "GET", "/deposits/%zz", ""))
 }
@@ -196,7 +197,7 @@ func TestCheck_OfAQuery(t *testing.T) {
 		"externalId=%ff":                          "externalId: must be UTF-8 text without the NUL character",
 		"externalId=" + strings.Repeat("a", 256):  "externalId: is longer than 255 characters",
 		"externalId=%zz":                          "query: is not a well-formed query string",
-		"limit=7&status=active,close&unknown=1":   "",
+		"limit=7&status=active,close":             "",
 		"createdTo=2026-06-02T00:00:00.5%2B00:00": "",
 	} {
 		if want != "" {

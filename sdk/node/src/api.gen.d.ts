@@ -68,7 +68,7 @@ export interface ApiKeysResource {
    * key without `lastUsedAt` that you find in the list, and create another.
    *
    * Codes of its errors: api_key_limit_reached, api_key_revoked, internal_error, invalid_api_key, invalid_field,
-   * invalid_json, missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable,
+   * invalid_json, missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unknown_field,
    * unsupported_media_type.
    */
   create(params: CreateApiKeyRequest, options?: CallOptions): Promise<CreatedApiKey>;
@@ -78,7 +78,7 @@ export interface ApiKeysResource {
    * Lists your keys, the newest first, with those that were deleted. The keys themselves are not shown.
    *
    * Codes of its errors: api_key_revoked, internal_error, invalid_api_key, invalid_cursor, invalid_field,
-   * missing_api_key, rate_limited, service_unavailable.
+   * missing_api_key, rate_limited, service_unavailable, unknown_field.
    */
   list(params?: ListApiKeysQuery, options?: CallOptions): List<ApiKey>;
   /**
@@ -102,7 +102,7 @@ export interface AccountsResource {
    * unless you ask for others.
    *
    * Codes of its errors: api_key_revoked, internal_error, invalid_api_key, invalid_cursor, invalid_field,
-   * missing_api_key, rate_limited, service_unavailable.
+   * missing_api_key, rate_limited, service_unavailable, unknown_field.
    */
   list(params?: ListAccountsQuery, options?: CallOptions): List<Account>;
   /**
@@ -141,7 +141,8 @@ export interface ConnectResource {
    * You have 30 requests a minute for this operation and `explainWebhook` together.
    *
    * Codes of its errors: api_key_revoked, internal_error, invalid_api_key, invalid_field, invalid_json,
-   * missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unsupported_media_type.
+   * missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unknown_field,
+   * unsupported_media_type.
    */
   explain(params: ExplainConnectRequest, options?: CallOptions): Promise<ConnectExplanation>;
 }
@@ -155,7 +156,8 @@ export interface WebhooksResource {
    *
    * Codes of its errors: api_key_revoked, idempotency_key_in_use, idempotency_key_reused, internal_error,
    * invalid_api_key, invalid_field, invalid_idempotency_key, invalid_json, missing_api_key, missing_field,
-   * payload_too_large, rate_limited, service_unavailable, unsupported_media_type, webhook_limit_reached.
+   * payload_too_large, rate_limited, service_unavailable, unknown_field, unsupported_media_type,
+   * webhook_limit_reached.
    */
   create(params: CreateWebhookRequest, options?: KeyedOptions): Promise<CreatedWebhook>;
   /**
@@ -164,7 +166,7 @@ export interface WebhooksResource {
    * Lists your subscriptions, the newest first. Secrets are not shown.
    *
    * Codes of its errors: api_key_revoked, internal_error, invalid_api_key, invalid_cursor, invalid_field,
-   * missing_api_key, rate_limited, service_unavailable.
+   * missing_api_key, rate_limited, service_unavailable, unknown_field.
    */
   list(params?: ListWebhooksQuery, options?: CallOptions): List<Webhook>;
   /**
@@ -183,7 +185,8 @@ export interface WebhooksResource {
    * deliveries; setting it to true sends, at a gentle pace, what waited.
    *
    * Codes of its errors: api_key_revoked, internal_error, invalid_api_key, invalid_field, invalid_json,
-   * missing_api_key, payload_too_large, rate_limited, service_unavailable, unsupported_media_type, webhook_not_found.
+   * missing_api_key, payload_too_large, rate_limited, service_unavailable, unknown_field, unsupported_media_type,
+   * webhook_not_found.
    */
   update(webhookId: string, params: UpdateWebhookRequest, options?: CallOptions): Promise<Webhook>;
   /**
@@ -231,8 +234,8 @@ export interface WebhooksResource {
    * You have 30 requests a minute for this operation and `explainConnectUrl` together.
    *
    * Codes of its errors: api_key_revoked, internal_error, invalid_api_key, invalid_field, invalid_json,
-   * missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unsupported_media_type,
-   * webhook_not_found.
+   * missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unknown_field,
+   * unsupported_media_type, webhook_not_found.
    */
   explain(webhookId: string, params: ExplainWebhookRequest, options?: CallOptions): Promise<WebhookExplanation>;
   /**
@@ -248,7 +251,7 @@ export interface WebhooksResource {
    * when a redelivery of it arrived.
    *
    * Codes of its errors: api_key_revoked, internal_error, invalid_api_key, invalid_date_range, invalid_field,
-   * invalid_json, missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable,
+   * invalid_json, missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unknown_field,
    * unsupported_media_type, webhook_disabled, webhook_not_found.
    */
   replay(webhookId: string, params: ReplayRequest, options?: CallOptions): Promise<Replay>;
@@ -261,7 +264,7 @@ export interface DeliveriesResource {
    * Lists what was sent to a subscription, the newest first, each with all its attempts.
    *
    * Codes of its errors: api_key_revoked, internal_error, invalid_api_key, invalid_cursor, invalid_field,
-   * missing_api_key, rate_limited, service_unavailable, webhook_not_found.
+   * missing_api_key, rate_limited, service_unavailable, unknown_field, webhook_not_found.
    */
   list(webhookId: string, params?: ListWebhookDeliveriesQuery, options?: CallOptions): List<Delivery>;
   /**
@@ -295,7 +298,7 @@ export interface EventsResource {
    * without missing one, read the feed.
    *
    * Codes of its errors: api_key_revoked, internal_error, invalid_api_key, invalid_cursor, invalid_field,
-   * missing_api_key, rate_limited, service_unavailable.
+   * missing_api_key, rate_limited, service_unavailable, unknown_field.
    */
   list(params?: ListEventsQuery, options?: CallOptions): List<Event>;
   /**
@@ -307,7 +310,7 @@ export interface EventsResource {
    * from a backup: discard the answer and read anew, without `after`.
    *
    * Codes of its errors: api_key_revoked, internal_error, invalid_api_key, invalid_cursor, invalid_field,
-   * missing_api_key, rate_limited, service_unavailable.
+   * missing_api_key, rate_limited, service_unavailable, unknown_field.
    */
   feed(params?: ReadFeedQuery, options?: CallOptions): Promise<Feed>;
   /**
@@ -330,7 +333,8 @@ export interface ClientsResource {
    *
    * Codes of its errors: account_not_linked, account_revoked, api_key_revoked, idempotency_key_in_use,
    * idempotency_key_reused, internal_error, invalid_api_key, invalid_field, invalid_idempotency_key, invalid_json,
-   * missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unsupported_media_type.
+   * missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unknown_field,
+   * unsupported_media_type.
    */
   create(params: CreateClientRequest, options?: KeyedOptions): Promise<ClientRecord>;
   /**
@@ -341,7 +345,7 @@ export interface ClientsResource {
    * who asks about their data, filter by `email`.
    *
    * Codes of its errors: account_revoked, api_key_revoked, internal_error, invalid_api_key, invalid_cursor,
-   * invalid_field, missing_api_key, rate_limited, service_unavailable.
+   * invalid_field, missing_api_key, rate_limited, service_unavailable, unknown_field.
    */
   list(params?: ListClientsQuery, options?: CallOptions): List<ClientRecord>;
   /**
@@ -361,7 +365,8 @@ export interface ClientsResource {
    *
    * Codes of its errors: account_revoked, api_key_revoked, client_not_found, idempotency_key_in_use,
    * idempotency_key_reused, internal_error, invalid_api_key, invalid_field, invalid_idempotency_key, invalid_json,
-   * missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unsupported_media_type.
+   * missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unknown_field,
+   * unsupported_media_type.
    */
   update(clientId: string, params: UpdateClientRequest, options?: KeyedOptions): Promise<ClientRecord>;
   /**
@@ -395,7 +400,7 @@ export interface DepositsResource {
    * Codes of its errors: account_not_linked, account_revoked, amount_above_maximum, amount_below_minimum,
    * api_key_revoked, idempotency_key_in_use, idempotency_key_reused, internal_error, invalid_api_key, invalid_client,
    * invalid_date_range, invalid_field, invalid_idempotency_key, invalid_json, invalid_return_url, missing_api_key,
-   * missing_field, payload_too_large, rate_limited, service_unavailable, unsupported_media_type.
+   * missing_field, payload_too_large, rate_limited, service_unavailable, unknown_field, unsupported_media_type.
    */
   create(params: CreateDepositRequest, options?: KeyedOptions): Promise<CreatedDeposit>;
   /**
@@ -404,7 +409,7 @@ export interface DepositsResource {
    * Lists your deposits, the newest first. Filters are combined: a deposit must match all of them.
    *
    * Codes of its errors: api_key_revoked, internal_error, invalid_api_key, invalid_cursor, invalid_field,
-   * missing_api_key, rate_limited, service_unavailable.
+   * missing_api_key, rate_limited, service_unavailable, unknown_field.
    */
   list(params?: ListDepositsQuery, options?: CallOptions): List<Deposit>;
   /**
@@ -425,7 +430,7 @@ export interface DepositsResource {
    * Codes of its errors: api_key_revoked, deposit_access_denied, deposit_not_cancellable, deposit_not_found,
    * idempotency_key_in_use, idempotency_key_reused, internal_error, invalid_api_key, invalid_field,
    * invalid_idempotency_key, invalid_json, missing_api_key, payload_too_large, rate_limited, service_unavailable,
-   * unsupported_media_type.
+   * unknown_field, unsupported_media_type.
    */
   cancel(depositId: string, params?: CancelDepositRequest, options?: KeyedOptions): Promise<Deposit>;
   /**
@@ -437,7 +442,7 @@ export interface DepositsResource {
    * Codes of its errors: account_revoked, api_key_revoked, deposit_access_denied, deposit_not_found,
    * deposit_not_releasable, idempotency_key_in_use, idempotency_key_reused, internal_error, invalid_api_key,
    * invalid_field, invalid_idempotency_key, invalid_json, missing_api_key, payload_too_large, rate_limited,
-   * service_unavailable, unsupported_media_type.
+   * service_unavailable, unknown_field, unsupported_media_type.
    */
   release(depositId: string, params?: ReleaseDepositRequest, options?: KeyedOptions): Promise<Deposit>;
   /**
@@ -450,7 +455,7 @@ export interface DepositsResource {
    * Codes of its errors: account_revoked, api_key_revoked, capture_below_minimum, capture_exceeds_amount,
    * deposit_access_denied, deposit_not_capturable, deposit_not_found, idempotency_key_in_use, idempotency_key_reused,
    * internal_error, invalid_api_key, invalid_field, invalid_idempotency_key, invalid_json, missing_api_key,
-   * payload_too_large, rate_limited, service_unavailable, unsupported_media_type.
+   * payload_too_large, rate_limited, service_unavailable, unknown_field, unsupported_media_type.
    */
   capture(depositId: string, params?: CaptureDepositRequest, options?: KeyedOptions): Promise<Deposit>;
   /**
@@ -466,7 +471,7 @@ export interface DepositsResource {
    * Codes of its errors: account_revoked, api_key_revoked, deposit_access_denied, deposit_not_found,
    * deposit_not_sendable, idempotency_key_in_use, idempotency_key_reused, internal_error, invalid_api_key,
    * invalid_field, invalid_idempotency_key, invalid_json, missing_api_key, missing_field, payload_too_large,
-   * rate_limited, service_unavailable, unsupported_media_type.
+   * rate_limited, service_unavailable, unknown_field, unsupported_media_type.
    */
   sendLink(depositId: string, params: SendLinkRequest, options?: KeyedOptions): Promise<LinkMail>;
   /**
@@ -478,7 +483,7 @@ export interface DepositsResource {
    * Codes of its errors: account_revoked, api_key_revoked, deposit_access_denied, deposit_not_found,
    * deposit_not_sendable, idempotency_key_in_use, idempotency_key_reused, internal_error, invalid_api_key,
    * invalid_field, invalid_idempotency_key, invalid_json, missing_api_key, missing_field, payload_too_large,
-   * rate_limited, service_unavailable, unsupported_media_type.
+   * rate_limited, service_unavailable, unknown_field, unsupported_media_type.
    */
   sendLinkBatch(depositId: string, params: SendLinkBatchRequest, options?: KeyedOptions): Promise<Array<LinkMail>>;
 }
@@ -499,7 +504,7 @@ export interface TestResource {
    * Codes of its errors: api_key_revoked, deposit_access_denied, deposit_not_cancellable, deposit_not_found,
    * deposit_not_releasable, deposit_not_securable, internal_error, invalid_api_key, invalid_field, invalid_json,
    * missing_api_key, missing_field, payload_too_large, rate_limited, route_not_found, service_unavailable,
-   * unsupported_media_type.
+   * unknown_field, unsupported_media_type.
    */
   simulate(depositId: string, params: SimulateDepositRequest, options?: CallOptions): Promise<Deposit>;
 }
@@ -1128,6 +1133,8 @@ export interface CreateDepositRequest {
    * `depositUrlGeneration` is true.
    */
   returnUrl?: string;
+  /** Always `EUR`. */
+  currency?: Currency;
   /**
    * Up to 20 keys of yours, of 1 to 40 characters, each with a text of up to 500. We keep them and make nothing of
    * them.
@@ -1285,6 +1292,8 @@ export interface CaptureDepositRequest {
    * the default.
    */
   amount?: Euros;
+  /** Always `EUR`. */
+  currency?: Currency;
   /** What the claim is for. */
   reason?: 'damage' | 'cleaning' | 'missing_items' | 'unpaid_charges' | 'other';
   /** What happened. */

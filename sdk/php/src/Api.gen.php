@@ -107,7 +107,7 @@ final class ApiKeys
      * @param array{timeout?: float} $options
      * @throws ApiException api_key_limit_reached, api_key_revoked, internal_error, invalid_api_key, invalid_field,
      *     invalid_json, missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable,
-     *     unsupported_media_type
+     *     unknown_field, unsupported_media_type
      * @throws ConnectionException
      */
     public function create(array $params, array $options = []): Type\CreatedApiKey
@@ -131,7 +131,7 @@ final class ApiKeys
      * @param array{timeout?: float} $options
      * @return Pages<Type\ApiKey>
      * @throws ApiException api_key_revoked, internal_error, invalid_api_key, invalid_cursor, invalid_field,
-     *     missing_api_key, rate_limited, service_unavailable
+     *     missing_api_key, rate_limited, service_unavailable, unknown_field
      * @throws ConnectionException
      */
     public function list(array $params = [], array $options = []): Pages
@@ -182,7 +182,7 @@ final class Accounts
      * @param array{timeout?: float} $options
      * @return Pages<Type\Account>
      * @throws ApiException api_key_revoked, internal_error, invalid_api_key, invalid_cursor, invalid_field,
-     *     missing_api_key, rate_limited, service_unavailable
+     *     missing_api_key, rate_limited, service_unavailable, unknown_field
      * @throws ConnectionException
      */
     public function list(array $params = [], array $options = []): Pages
@@ -252,7 +252,8 @@ final class Connect
      * @param array{url: string} $params
      * @param array{timeout?: float} $options
      * @throws ApiException api_key_revoked, internal_error, invalid_api_key, invalid_field, invalid_json,
-     *     missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unsupported_media_type
+     *     missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unknown_field,
+     *     unsupported_media_type
      * @throws ConnectionException
      */
     public function explain(array $params, array $options = []): Type\ConnectExplanation
@@ -289,7 +290,8 @@ final class Webhooks
      * @param array{idempotencyKey?: string, timeout?: float} $options
      * @throws ApiException api_key_revoked, idempotency_key_in_use, idempotency_key_reused, internal_error,
      *     invalid_api_key, invalid_field, invalid_idempotency_key, invalid_json, missing_api_key, missing_field,
-     *     payload_too_large, rate_limited, service_unavailable, unsupported_media_type, webhook_limit_reached
+     *     payload_too_large, rate_limited, service_unavailable, unknown_field, unsupported_media_type,
+     *     webhook_limit_reached
      * @throws ConnectionException
      */
     public function create(array $params, array $options = []): Type\CreatedWebhook
@@ -313,7 +315,7 @@ final class Webhooks
      * @param array{timeout?: float} $options
      * @return Pages<Type\Webhook>
      * @throws ApiException api_key_revoked, internal_error, invalid_api_key, invalid_cursor, invalid_field,
-     *     missing_api_key, rate_limited, service_unavailable
+     *     missing_api_key, rate_limited, service_unavailable, unknown_field
      * @throws ConnectionException
      */
     public function list(array $params = [], array $options = []): Pages
@@ -358,7 +360,7 @@ final class Webhooks
      *     signatures?: list<'svc'|'standard'>, enabled?: bool} $params
      * @param array{timeout?: float} $options
      * @throws ApiException api_key_revoked, internal_error, invalid_api_key, invalid_field, invalid_json,
-     *     missing_api_key, payload_too_large, rate_limited, service_unavailable, unsupported_media_type,
+     *     missing_api_key, payload_too_large, rate_limited, service_unavailable, unknown_field, unsupported_media_type,
      *     webhook_not_found
      * @throws ConnectionException
      */
@@ -449,8 +451,8 @@ final class Webhooks
      * @param array{headers: array<string, string>, body: string, computed?: string} $params
      * @param array{timeout?: float} $options
      * @throws ApiException api_key_revoked, internal_error, invalid_api_key, invalid_field, invalid_json,
-     *     missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unsupported_media_type,
-     *     webhook_not_found
+     *     missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unknown_field,
+     *     unsupported_media_type, webhook_not_found
      * @throws ConnectionException
      */
     public function explain(string $webhookId, array $params, array $options = []): Type\WebhookExplanation
@@ -484,7 +486,7 @@ final class Webhooks
      * @param array{timeout?: float} $options
      * @throws ApiException api_key_revoked, internal_error, invalid_api_key, invalid_date_range, invalid_field,
      *     invalid_json, missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable,
-     *     unsupported_media_type, webhook_disabled, webhook_not_found
+     *     unknown_field, unsupported_media_type, webhook_disabled, webhook_not_found
      * @throws ConnectionException
      */
     public function replay(string $webhookId, array $params, array $options = []): Type\Replay
@@ -521,7 +523,7 @@ final class Deliveries
      * @param array{timeout?: float} $options
      * @return Pages<Type\Delivery>
      * @throws ApiException api_key_revoked, internal_error, invalid_api_key, invalid_cursor, invalid_field,
-     *     missing_api_key, rate_limited, service_unavailable, webhook_not_found
+     *     missing_api_key, rate_limited, service_unavailable, unknown_field, webhook_not_found
      * @throws ConnectionException
      */
     public function list(string $webhookId, array $params = [], array $options = []): Pages
@@ -599,7 +601,7 @@ final class Events
      * @param array{timeout?: float} $options
      * @return Pages<Type\Event>
      * @throws ApiException api_key_revoked, internal_error, invalid_api_key, invalid_cursor, invalid_field,
-     *     missing_api_key, rate_limited, service_unavailable
+     *     missing_api_key, rate_limited, service_unavailable, unknown_field
      * @throws ConnectionException
      */
     public function list(array $params = [], array $options = []): Pages
@@ -627,7 +629,7 @@ final class Events
      * @param array{after?: int, limit?: int, waitSeconds?: int} $params
      * @param array{timeout?: float} $options
      * @throws ApiException api_key_revoked, internal_error, invalid_api_key, invalid_cursor, invalid_field,
-     *     missing_api_key, rate_limited, service_unavailable
+     *     missing_api_key, rate_limited, service_unavailable, unknown_field
      * @throws ConnectionException
      */
     public function feed(array $params = [], array $options = []): Type\Feed
@@ -679,7 +681,7 @@ final class Clients
      * @throws ApiException account_not_linked, account_revoked, api_key_revoked, idempotency_key_in_use,
      *     idempotency_key_reused, internal_error, invalid_api_key, invalid_field, invalid_idempotency_key,
      *     invalid_json, missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable,
-     *     unsupported_media_type
+     *     unknown_field, unsupported_media_type
      * @throws ConnectionException
      */
     public function create(array $params, array $options = []): Type\ClientRecord
@@ -707,7 +709,7 @@ final class Clients
      * @param array{timeout?: float} $options
      * @return Pages<Type\ClientRecord>
      * @throws ApiException account_revoked, api_key_revoked, internal_error, invalid_api_key, invalid_cursor,
-     *     invalid_field, missing_api_key, rate_limited, service_unavailable
+     *     invalid_field, missing_api_key, rate_limited, service_unavailable, unknown_field
      * @throws ConnectionException
      */
     public function list(array $params = [], array $options = []): Pages
@@ -755,7 +757,7 @@ final class Clients
      * @throws ApiException account_revoked, api_key_revoked, client_not_found, idempotency_key_in_use,
      *     idempotency_key_reused, internal_error, invalid_api_key, invalid_field, invalid_idempotency_key,
      *     invalid_json, missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable,
-     *     unsupported_media_type
+     *     unknown_field, unsupported_media_type
      * @throws ConnectionException
      */
     public function update(string $clientId, array $params, array $options = []): Type\ClientRecord
@@ -815,18 +817,21 @@ final class Deposits
      * - `depositUrlGeneration`: Whether to return a checkout URL for the tenant.
      * - `returnUrl`: Where the tenant is redirected after checkout: https, or http on localhost; at most 2048
      *   characters. Required when `depositUrlGeneration` is true.
+     * - `currency`: Always `EUR`.
      * - `metadata`: Up to 20 keys of yours, of 1 to 40 characters, each with a text of up to 500. We keep them and
      *   make nothing of them.
      * - `locale`: The language of checkout, such as `fr` or `en-GB`.
      *
      * @param array{accountId: string, amount: string|int, contractStartAt: string|\DateTimeInterface,
      *     contractEndAt: string|\DateTimeInterface, rentalContract?: string, clientId?: string,
-     *     depositUrlGeneration?: bool, returnUrl?: string, metadata?: array<string, string>, locale?: string} $params
+     *     depositUrlGeneration?: bool, returnUrl?: string, currency?: 'EUR', metadata?: array<string, string>,
+     *     locale?: string} $params
      * @param array{idempotencyKey?: string, timeout?: float} $options
      * @throws ApiException account_not_linked, account_revoked, amount_above_maximum, amount_below_minimum,
      *     api_key_revoked, idempotency_key_in_use, idempotency_key_reused, internal_error, invalid_api_key,
      *     invalid_client, invalid_date_range, invalid_field, invalid_idempotency_key, invalid_json, invalid_return_url,
-     *     missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unsupported_media_type
+     *     missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unknown_field,
+     *     unsupported_media_type
      * @throws ConnectionException
      */
     public function create(array $params, array $options = []): Type\CreatedDeposit
@@ -860,7 +865,7 @@ final class Deposits
      * @param array{timeout?: float} $options
      * @return Pages<Type\Deposit>
      * @throws ApiException api_key_revoked, internal_error, invalid_api_key, invalid_cursor, invalid_field,
-     *     missing_api_key, rate_limited, service_unavailable
+     *     missing_api_key, rate_limited, service_unavailable, unknown_field
      * @throws ConnectionException
      */
     public function list(array $params = [], array $options = []): Pages
@@ -903,7 +908,7 @@ final class Deposits
      * @throws ApiException api_key_revoked, deposit_access_denied, deposit_not_cancellable, deposit_not_found,
      *     idempotency_key_in_use, idempotency_key_reused, internal_error, invalid_api_key, invalid_field,
      *     invalid_idempotency_key, invalid_json, missing_api_key, payload_too_large, rate_limited, service_unavailable,
-     *     unsupported_media_type
+     *     unknown_field, unsupported_media_type
      * @throws ConnectionException
      */
     public function cancel(string $depositId, array $params = [], array $options = []): Type\Deposit
@@ -928,7 +933,7 @@ final class Deposits
      * @throws ApiException account_revoked, api_key_revoked, deposit_access_denied, deposit_not_found,
      *     deposit_not_releasable, idempotency_key_in_use, idempotency_key_reused, internal_error, invalid_api_key,
      *     invalid_field, invalid_idempotency_key, invalid_json, missing_api_key, payload_too_large, rate_limited,
-     *     service_unavailable, unsupported_media_type
+     *     service_unavailable, unknown_field, unsupported_media_type
      * @throws ConnectionException
      */
     public function release(string $depositId, array $params = [], array $options = []): Type\Deposit
@@ -949,16 +954,18 @@ final class Deposits
      * Parameters:
      * - `amount`: How much to collect, in euros, with at most two decimals. More than 0, at most the deposit's
      *   amount, which is also the default.
+     * - `currency`: Always `EUR`.
      * - `reason`: What the claim is for.
      * - `description`: What happened.
      *
-     * @param array{amount?: string|int, reason?: 'damage'|'cleaning'|'missing_items'|'unpaid_charges'|'other',
-     *     description?: string} $params
+     * @param array{amount?: string|int, currency?: 'EUR',
+     *     reason?: 'damage'|'cleaning'|'missing_items'|'unpaid_charges'|'other', description?: string} $params
      * @param array{idempotencyKey?: string, timeout?: float} $options
      * @throws ApiException account_revoked, api_key_revoked, capture_below_minimum, capture_exceeds_amount,
      *     deposit_access_denied, deposit_not_capturable, deposit_not_found, idempotency_key_in_use,
      *     idempotency_key_reused, internal_error, invalid_api_key, invalid_field, invalid_idempotency_key,
-     *     invalid_json, missing_api_key, payload_too_large, rate_limited, service_unavailable, unsupported_media_type
+     *     invalid_json, missing_api_key, payload_too_large, rate_limited, service_unavailable, unknown_field,
+     *     unsupported_media_type
      * @throws ConnectionException
      */
     public function capture(string $depositId, array $params = [], array $options = []): Type\Deposit
@@ -989,7 +996,7 @@ final class Deposits
      * @throws ApiException account_revoked, api_key_revoked, deposit_access_denied, deposit_not_found,
      *     deposit_not_sendable, idempotency_key_in_use, idempotency_key_reused, internal_error, invalid_api_key,
      *     invalid_field, invalid_idempotency_key, invalid_json, missing_api_key, missing_field, payload_too_large,
-     *     rate_limited, service_unavailable, unsupported_media_type
+     *     rate_limited, service_unavailable, unknown_field, unsupported_media_type
      * @throws ConnectionException
      */
     public function sendLink(string $depositId, array $params, array $options = []): Type\LinkMail
@@ -1015,7 +1022,7 @@ final class Deposits
      * @throws ApiException account_revoked, api_key_revoked, deposit_access_denied, deposit_not_found,
      *     deposit_not_sendable, idempotency_key_in_use, idempotency_key_reused, internal_error, invalid_api_key,
      *     invalid_field, invalid_idempotency_key, invalid_json, missing_api_key, missing_field, payload_too_large,
-     *     rate_limited, service_unavailable, unsupported_media_type
+     *     rate_limited, service_unavailable, unknown_field, unsupported_media_type
      * @throws ConnectionException
      */
     public function sendLinkBatch(string $depositId, array $params, array $options = []): array
@@ -1051,7 +1058,7 @@ final class Test
      * @throws ApiException api_key_revoked, deposit_access_denied, deposit_not_cancellable, deposit_not_found,
      *     deposit_not_releasable, deposit_not_securable, internal_error, invalid_api_key, invalid_field, invalid_json,
      *     missing_api_key, missing_field, payload_too_large, rate_limited, route_not_found, service_unavailable,
-     *     unsupported_media_type
+     *     unknown_field, unsupported_media_type
      * @throws ConnectionException
      */
     public function simulate(string $depositId, array $params, array $options = []): Type\Deposit

@@ -917,7 +917,7 @@ class ApiKeysResource:
 
         Codes of its ApiError: api_key_limit_reached, api_key_revoked, internal_error, invalid_api_key,
         invalid_field, invalid_json, missing_api_key, missing_field, payload_too_large, rate_limited,
-        service_unavailable, unsupported_media_type.
+        service_unavailable, unknown_field, unsupported_media_type.
         """
         answer: CreatedApiKey = self._core._call("data", CreatedApiKey, "POST", "/api/partner/v1/api-keys",
                                                  body={"name": name}, timeout=timeout)
@@ -933,7 +933,7 @@ class ApiKeysResource:
         - cursor: The `nextCursor` of the page before. Leave out for the first page.
 
         Codes of its ApiError: api_key_revoked, internal_error, invalid_api_key, invalid_cursor, invalid_field,
-        missing_api_key, rate_limited, service_unavailable.
+        missing_api_key, rate_limited, service_unavailable, unknown_field.
         """
         return Pages(self._core, ApiKeyPage, "/api/partner/v1/api-keys", query={"limit": limit, "cursor": cursor},
                      timeout=timeout)
@@ -969,7 +969,7 @@ class AccountsResource:
         - cursor: The `nextCursor` of the page before. Leave out for the first page.
 
         Codes of its ApiError: api_key_revoked, internal_error, invalid_api_key, invalid_cursor, invalid_field,
-        missing_api_key, rate_limited, service_unavailable.
+        missing_api_key, rate_limited, service_unavailable, unknown_field.
         """
         return Pages(self._core, AccountPage, "/api/partner/v1/accounts", query={"status": status,
                      "externalId": external_id, "limit": limit, "cursor": cursor}, timeout=timeout)
@@ -1018,7 +1018,8 @@ class ConnectResource:
         - url: The connect URL as you gave it to the operator.
 
         Codes of its ApiError: api_key_revoked, internal_error, invalid_api_key, invalid_field, invalid_json,
-        missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unsupported_media_type.
+        missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unknown_field,
+        unsupported_media_type.
         """
         answer: ConnectExplanation = self._core._call("data", ConnectExplanation, "POST",
                                                       "/api/partner/v1/connect/explain", body={"url": url},
@@ -1046,7 +1047,8 @@ class WebhooksResource:
 
         Codes of its ApiError: api_key_revoked, idempotency_key_in_use, idempotency_key_reused, internal_error,
         invalid_api_key, invalid_field, invalid_idempotency_key, invalid_json, missing_api_key, missing_field,
-        payload_too_large, rate_limited, service_unavailable, unsupported_media_type, webhook_limit_reached.
+        payload_too_large, rate_limited, service_unavailable, unknown_field, unsupported_media_type,
+        webhook_limit_reached.
         """
         answer: CreatedWebhook = self._core._call("data", CreatedWebhook, "POST", "/api/partner/v1/webhooks",
                                                   body={"url": url, "events": events, "signatures": signatures},
@@ -1063,7 +1065,7 @@ class WebhooksResource:
         - cursor: The `nextCursor` of the page before. Leave out for the first page.
 
         Codes of its ApiError: api_key_revoked, internal_error, invalid_api_key, invalid_cursor, invalid_field,
-        missing_api_key, rate_limited, service_unavailable.
+        missing_api_key, rate_limited, service_unavailable, unknown_field.
         """
         return Pages(self._core, WebhookPage, "/api/partner/v1/webhooks", query={"limit": limit, "cursor": cursor},
                      timeout=timeout)
@@ -1094,7 +1096,7 @@ class WebhooksResource:
         - enabled: Whether deliveries go out. While false, they wait.
 
         Codes of its ApiError: api_key_revoked, internal_error, invalid_api_key, invalid_field, invalid_json,
-        missing_api_key, payload_too_large, rate_limited, service_unavailable, unsupported_media_type,
+        missing_api_key, payload_too_large, rate_limited, service_unavailable, unknown_field, unsupported_media_type,
         webhook_not_found.
         """
         answer: Webhook = self._core._call("data", Webhook, "PATCH", "/api/partner/v1/webhooks/{}", webhook_id,
@@ -1163,8 +1165,8 @@ class WebhooksResource:
         - computed: The signature that your endpoint computed, as it compared it.
 
         Codes of its ApiError: api_key_revoked, internal_error, invalid_api_key, invalid_field, invalid_json,
-        missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unsupported_media_type,
-        webhook_not_found.
+        missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unknown_field,
+        unsupported_media_type, webhook_not_found.
         """
         answer: WebhookExplanation = self._core._call("data", WebhookExplanation, "POST",
                                                       "/api/partner/v1/webhooks/{}/explain", webhook_id,
@@ -1193,7 +1195,7 @@ class WebhooksResource:
 
         Codes of its ApiError: api_key_revoked, internal_error, invalid_api_key, invalid_date_range, invalid_field,
         invalid_json, missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable,
-        unsupported_media_type, webhook_disabled, webhook_not_found.
+        unknown_field, unsupported_media_type, webhook_disabled, webhook_not_found.
         """
         answer: Replay = self._core._call("data", Replay, "POST", "/api/partner/v1/webhooks/{}/replay", webhook_id,
                                           body={"from": from_, "to": to, "status": status}, timeout=timeout)
@@ -1229,7 +1231,7 @@ class DeliveriesResource:
         - cursor: The `nextCursor` of the page before. Leave out for the first page.
 
         Codes of its ApiError: api_key_revoked, internal_error, invalid_api_key, invalid_cursor, invalid_field,
-        missing_api_key, rate_limited, service_unavailable, webhook_not_found.
+        missing_api_key, rate_limited, service_unavailable, unknown_field, webhook_not_found.
         """
         return Pages(self._core, DeliveryPage, "/api/partner/v1/webhooks/{}/deliveries", webhook_id,
                      query={"status": status, "event": event, "depositId": deposit_id, "from": from_, "to": to,
@@ -1285,7 +1287,7 @@ class EventsResource:
         - cursor: The `nextCursor` of the page before. Leave out for the first page.
 
         Codes of its ApiError: api_key_revoked, internal_error, invalid_api_key, invalid_cursor, invalid_field,
-        missing_api_key, rate_limited, service_unavailable.
+        missing_api_key, rate_limited, service_unavailable, unknown_field.
         """
         return Pages(self._core, EventPage, "/api/partner/v1/events", query={"event": event, "depositId": deposit_id,
                      "from": from_, "to": to, "limit": limit, "cursor": cursor}, timeout=timeout)
@@ -1305,7 +1307,7 @@ class EventsResource:
         - wait_seconds: How long the answer may be held while there is no event, in seconds.
 
         Codes of its ApiError: api_key_revoked, internal_error, invalid_api_key, invalid_cursor, invalid_field,
-        missing_api_key, rate_limited, service_unavailable.
+        missing_api_key, rate_limited, service_unavailable, unknown_field.
         """
         answer: Feed = self._core._call("whole", Feed, "GET", "/api/partner/v1/events/feed", query={"after": after,
                                         "limit": limit, "waitSeconds": wait_seconds}, timeout=timeout)
@@ -1354,7 +1356,7 @@ class ClientsResource:
         Codes of its ApiError: account_not_linked, account_revoked, api_key_revoked, idempotency_key_in_use,
         idempotency_key_reused, internal_error, invalid_api_key, invalid_field, invalid_idempotency_key,
         invalid_json, missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable,
-        unsupported_media_type.
+        unknown_field, unsupported_media_type.
         """
         answer: ClientRecord = self._core._call("data", ClientRecord, "POST", "/api/partner/v1/clients",
                                                 body={"accountId": account_id, "email": email, "firstName": first_name,
@@ -1376,7 +1378,7 @@ class ClientsResource:
         - cursor: The `nextCursor` of the page before. Leave out for the first page.
 
         Codes of its ApiError: account_revoked, api_key_revoked, internal_error, invalid_api_key, invalid_cursor,
-        invalid_field, missing_api_key, rate_limited, service_unavailable.
+        invalid_field, missing_api_key, rate_limited, service_unavailable, unknown_field.
         """
         return Pages(self._core, ClientRecordPage, "/api/partner/v1/clients", query={"accountId": account_id,
                      "email": email, "limit": limit, "cursor": cursor}, timeout=timeout)
@@ -1410,7 +1412,7 @@ class ClientsResource:
         Codes of its ApiError: account_revoked, api_key_revoked, client_not_found, idempotency_key_in_use,
         idempotency_key_reused, internal_error, invalid_api_key, invalid_field, invalid_idempotency_key,
         invalid_json, missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable,
-        unsupported_media_type.
+        unknown_field, unsupported_media_type.
         """
         answer: ClientRecord = self._core._call("data", ClientRecord, "PATCH", "/api/partner/v1/clients/{}", client_id,
                                                 body={"email": email, "firstName": first_name, "lastName": last_name,
@@ -1439,8 +1441,9 @@ class DepositsResource:
     def create(self, *, account_id: str, amount: Money, contract_start_at: Time, contract_end_at: Time,
                rental_contract: Optional[str] = None, client_id: Optional[str] = None,
                deposit_url_generation: Optional[bool] = None, return_url: Optional[str] = None,
-               metadata: Optional[Mapping[str, str]] = None, locale: Optional[str] = None,
-               idempotency_key: Optional[str] = None, timeout: Optional[float] = None) -> CreatedDeposit:
+               currency: Optional[Currency] = None, metadata: Optional[Mapping[str, str]] = None,
+               locale: Optional[str] = None, idempotency_key: Optional[str] = None,
+               timeout: Optional[float] = None) -> CreatedDeposit:
         """Create a deposit.
 
         Creates a deposit for a linked account. It starts as `pending` and waits for the tenant.
@@ -1463,6 +1466,7 @@ class DepositsResource:
         - deposit_url_generation: Whether to return a checkout URL for the tenant.
         - return_url: Where the tenant is redirected after checkout: https, or http on localhost; at most 2048
         characters. Required when `depositUrlGeneration` is true.
+        - currency: Always `EUR`.
         - metadata: Up to 20 keys of yours, of 1 to 40 characters, each with a text of up to 500. We keep them and
         make nothing of them.
         - locale: The language of checkout, such as `fr` or `en-GB`.
@@ -1470,16 +1474,17 @@ class DepositsResource:
         Codes of its ApiError: account_not_linked, account_revoked, amount_above_maximum, amount_below_minimum,
         api_key_revoked, idempotency_key_in_use, idempotency_key_reused, internal_error, invalid_api_key,
         invalid_client, invalid_date_range, invalid_field, invalid_idempotency_key, invalid_json, invalid_return_url,
-        missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unsupported_media_type.
+        missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unknown_field,
+        unsupported_media_type.
         """
         answer: CreatedDeposit = self._core._call("data", CreatedDeposit, "POST", "/api/partner/v1/deposits",
                                                   body={"accountId": account_id, "amount": amount,
                                                   "contractStartAt": contract_start_at,
                                                   "contractEndAt": contract_end_at, "rentalContract": rental_contract,
                                                   "clientId": client_id, "depositUrlGeneration": deposit_url_generation,
-                                                  "returnUrl": return_url, "metadata": metadata, "locale": locale},
-                                                  money=("amount",), key=idempotency_key or str(uuid.uuid4()),
-                                                  timeout=timeout)
+                                                  "returnUrl": return_url, "currency": currency, "metadata": metadata,
+                                                  "locale": locale}, money=("amount",),
+                                                  key=idempotency_key or str(uuid.uuid4()), timeout=timeout)
         return answer
 
     def list(self, *, account_id: Optional[str] = None, external_id: Optional[str] = None,
@@ -1502,7 +1507,7 @@ class DepositsResource:
         - cursor: The `nextCursor` of the page before. Leave out for the first page.
 
         Codes of its ApiError: api_key_revoked, internal_error, invalid_api_key, invalid_cursor, invalid_field,
-        missing_api_key, rate_limited, service_unavailable.
+        missing_api_key, rate_limited, service_unavailable, unknown_field.
         """
         return Pages(self._core, DepositPage, "/api/partner/v1/deposits", query={"accountId": account_id,
                      "externalId": external_id, "status": status, "rentalContract": rental_contract,
@@ -1535,7 +1540,7 @@ class DepositsResource:
         Codes of its ApiError: api_key_revoked, deposit_access_denied, deposit_not_cancellable, deposit_not_found,
         idempotency_key_in_use, idempotency_key_reused, internal_error, invalid_api_key, invalid_field,
         invalid_idempotency_key, invalid_json, missing_api_key, payload_too_large, rate_limited, service_unavailable,
-        unsupported_media_type.
+        unknown_field, unsupported_media_type.
         """
         answer: Deposit = self._core._call("data", Deposit, "POST", "/api/partner/v1/deposits/{}/cancel", deposit_id,
                                            body={"reason": reason, "comment": comment},
@@ -1554,14 +1559,14 @@ class DepositsResource:
         Codes of its ApiError: account_revoked, api_key_revoked, deposit_access_denied, deposit_not_found,
         deposit_not_releasable, idempotency_key_in_use, idempotency_key_reused, internal_error, invalid_api_key,
         invalid_field, invalid_idempotency_key, invalid_json, missing_api_key, payload_too_large, rate_limited,
-        service_unavailable, unsupported_media_type.
+        service_unavailable, unknown_field, unsupported_media_type.
         """
         answer: Deposit = self._core._call("data", Deposit, "POST", "/api/partner/v1/deposits/{}/release", deposit_id,
                                            body={"comment": comment}, key=idempotency_key or str(uuid.uuid4()),
                                            timeout=timeout)
         return answer
 
-    def capture(self, deposit_id: str, *, amount: Money = OMIT,
+    def capture(self, deposit_id: str, *, amount: Money = OMIT, currency: Optional[Currency] = None,
                 reason: Optional[Literal["damage", "cleaning", "missing_items", "unpaid_charges", "other"]] = None,
                 description: Optional[str] = None, idempotency_key: Optional[str] = None,
                 timeout: Optional[float] = None) -> Deposit:
@@ -1573,17 +1578,20 @@ class DepositsResource:
 
         - amount: How much to collect, in euros, with at most two decimals. More than 0, at most the deposit's
         amount, which is also the default.
+        - currency: Always `EUR`.
         - reason: What the claim is for.
         - description: What happened.
 
         Codes of its ApiError: account_revoked, api_key_revoked, capture_below_minimum, capture_exceeds_amount,
         deposit_access_denied, deposit_not_capturable, deposit_not_found, idempotency_key_in_use,
         idempotency_key_reused, internal_error, invalid_api_key, invalid_field, invalid_idempotency_key,
-        invalid_json, missing_api_key, payload_too_large, rate_limited, service_unavailable, unsupported_media_type.
+        invalid_json, missing_api_key, payload_too_large, rate_limited, service_unavailable, unknown_field,
+        unsupported_media_type.
         """
         answer: Deposit = self._core._call("data", Deposit, "POST", "/api/partner/v1/deposits/{}/capture", deposit_id,
-                                           body={"amount": amount, "reason": reason, "description": description},
-                                           money=("amount",), key=idempotency_key or str(uuid.uuid4()), timeout=timeout)
+                                           body={"amount": amount, "currency": currency, "reason": reason,
+                                           "description": description}, money=("amount",),
+                                           key=idempotency_key or str(uuid.uuid4()), timeout=timeout)
         return answer
 
     def send_link(self, deposit_id: str, *, email: str, locale: Optional[str] = None,
@@ -1604,7 +1612,7 @@ class DepositsResource:
         Codes of its ApiError: account_revoked, api_key_revoked, deposit_access_denied, deposit_not_found,
         deposit_not_sendable, idempotency_key_in_use, idempotency_key_reused, internal_error, invalid_api_key,
         invalid_field, invalid_idempotency_key, invalid_json, missing_api_key, missing_field, payload_too_large,
-        rate_limited, service_unavailable, unsupported_media_type.
+        rate_limited, service_unavailable, unknown_field, unsupported_media_type.
         """
         answer: LinkMail = self._core._call("data", LinkMail, "POST", "/api/partner/v1/deposits/{}/send-link",
                                             deposit_id, body={"email": email, "locale": locale},
@@ -1623,7 +1631,7 @@ class DepositsResource:
         Codes of its ApiError: account_revoked, api_key_revoked, deposit_access_denied, deposit_not_found,
         deposit_not_sendable, idempotency_key_in_use, idempotency_key_reused, internal_error, invalid_api_key,
         invalid_field, invalid_idempotency_key, invalid_json, missing_api_key, missing_field, payload_too_large,
-        rate_limited, service_unavailable, unsupported_media_type.
+        rate_limited, service_unavailable, unknown_field, unsupported_media_type.
         """
         answer: List[LinkMail] = self._core._call("list", LinkMail, "POST",
                                                   "/api/partner/v1/deposits/{}/send-link/batch", deposit_id,
@@ -1655,7 +1663,7 @@ class TestResource:
         Codes of its ApiError: api_key_revoked, deposit_access_denied, deposit_not_cancellable, deposit_not_found,
         deposit_not_releasable, deposit_not_securable, internal_error, invalid_api_key, invalid_field, invalid_json,
         missing_api_key, missing_field, payload_too_large, rate_limited, route_not_found, service_unavailable,
-        unsupported_media_type.
+        unknown_field, unsupported_media_type.
         """
         answer: Deposit = self._core._call("data", Deposit, "POST", "/api/partner/v1/test/deposits/{}/simulate",
                                            deposit_id, body={"outcome": outcome}, timeout=timeout)
@@ -1695,7 +1703,7 @@ class AsyncApiKeysResource:
 
         Codes of its ApiError: api_key_limit_reached, api_key_revoked, internal_error, invalid_api_key,
         invalid_field, invalid_json, missing_api_key, missing_field, payload_too_large, rate_limited,
-        service_unavailable, unsupported_media_type.
+        service_unavailable, unknown_field, unsupported_media_type.
         """
         return await in_thread(self._resource.create, name=name, timeout=timeout)
 
@@ -1709,7 +1717,7 @@ class AsyncApiKeysResource:
         - cursor: The `nextCursor` of the page before. Leave out for the first page.
 
         Codes of its ApiError: api_key_revoked, internal_error, invalid_api_key, invalid_cursor, invalid_field,
-        missing_api_key, rate_limited, service_unavailable.
+        missing_api_key, rate_limited, service_unavailable, unknown_field.
         """
         return AsyncPages(self._resource.list(limit=limit, cursor=cursor, timeout=timeout))
 
@@ -1744,7 +1752,7 @@ class AsyncAccountsResource:
         - cursor: The `nextCursor` of the page before. Leave out for the first page.
 
         Codes of its ApiError: api_key_revoked, internal_error, invalid_api_key, invalid_cursor, invalid_field,
-        missing_api_key, rate_limited, service_unavailable.
+        missing_api_key, rate_limited, service_unavailable, unknown_field.
         """
         return AsyncPages(self._resource.list(status=status, external_id=external_id, limit=limit, cursor=cursor,
                                               timeout=timeout))
@@ -1791,7 +1799,8 @@ class AsyncConnectResource:
         - url: The connect URL as you gave it to the operator.
 
         Codes of its ApiError: api_key_revoked, internal_error, invalid_api_key, invalid_field, invalid_json,
-        missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unsupported_media_type.
+        missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unknown_field,
+        unsupported_media_type.
         """
         return await in_thread(self._resource.explain, url=url, timeout=timeout)
 
@@ -1816,7 +1825,8 @@ class AsyncWebhooksResource:
 
         Codes of its ApiError: api_key_revoked, idempotency_key_in_use, idempotency_key_reused, internal_error,
         invalid_api_key, invalid_field, invalid_idempotency_key, invalid_json, missing_api_key, missing_field,
-        payload_too_large, rate_limited, service_unavailable, unsupported_media_type, webhook_limit_reached.
+        payload_too_large, rate_limited, service_unavailable, unknown_field, unsupported_media_type,
+        webhook_limit_reached.
         """
         return await in_thread(self._resource.create, url=url, events=events, signatures=signatures,
                                idempotency_key=idempotency_key, timeout=timeout)
@@ -1831,7 +1841,7 @@ class AsyncWebhooksResource:
         - cursor: The `nextCursor` of the page before. Leave out for the first page.
 
         Codes of its ApiError: api_key_revoked, internal_error, invalid_api_key, invalid_cursor, invalid_field,
-        missing_api_key, rate_limited, service_unavailable.
+        missing_api_key, rate_limited, service_unavailable, unknown_field.
         """
         return AsyncPages(self._resource.list(limit=limit, cursor=cursor, timeout=timeout))
 
@@ -1859,7 +1869,7 @@ class AsyncWebhooksResource:
         - enabled: Whether deliveries go out. While false, they wait.
 
         Codes of its ApiError: api_key_revoked, internal_error, invalid_api_key, invalid_field, invalid_json,
-        missing_api_key, payload_too_large, rate_limited, service_unavailable, unsupported_media_type,
+        missing_api_key, payload_too_large, rate_limited, service_unavailable, unknown_field, unsupported_media_type,
         webhook_not_found.
         """
         return await in_thread(self._resource.update, webhook_id, url=url, events=events, signatures=signatures,
@@ -1921,8 +1931,8 @@ class AsyncWebhooksResource:
         - computed: The signature that your endpoint computed, as it compared it.
 
         Codes of its ApiError: api_key_revoked, internal_error, invalid_api_key, invalid_field, invalid_json,
-        missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unsupported_media_type,
-        webhook_not_found.
+        missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unknown_field,
+        unsupported_media_type, webhook_not_found.
         """
         return await in_thread(self._resource.explain, webhook_id, headers=headers, body=body, computed=computed,
                                timeout=timeout)
@@ -1948,7 +1958,7 @@ class AsyncWebhooksResource:
 
         Codes of its ApiError: api_key_revoked, internal_error, invalid_api_key, invalid_date_range, invalid_field,
         invalid_json, missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable,
-        unsupported_media_type, webhook_disabled, webhook_not_found.
+        unknown_field, unsupported_media_type, webhook_disabled, webhook_not_found.
         """
         return await in_thread(self._resource.replay, webhook_id, from_=from_, to=to, status=status, timeout=timeout)
 
@@ -1981,7 +1991,7 @@ class AsyncDeliveriesResource:
         - cursor: The `nextCursor` of the page before. Leave out for the first page.
 
         Codes of its ApiError: api_key_revoked, internal_error, invalid_api_key, invalid_cursor, invalid_field,
-        missing_api_key, rate_limited, service_unavailable, webhook_not_found.
+        missing_api_key, rate_limited, service_unavailable, unknown_field, webhook_not_found.
         """
         return AsyncPages(self._resource.list(webhook_id, status=status, event=event, deposit_id=deposit_id,
                                               from_=from_, to=to, limit=limit, cursor=cursor, timeout=timeout))
@@ -2030,7 +2040,7 @@ class AsyncEventsResource:
         - cursor: The `nextCursor` of the page before. Leave out for the first page.
 
         Codes of its ApiError: api_key_revoked, internal_error, invalid_api_key, invalid_cursor, invalid_field,
-        missing_api_key, rate_limited, service_unavailable.
+        missing_api_key, rate_limited, service_unavailable, unknown_field.
         """
         return AsyncPages(self._resource.list(event=event, deposit_id=deposit_id, from_=from_, to=to, limit=limit,
                                               cursor=cursor, timeout=timeout))
@@ -2050,7 +2060,7 @@ class AsyncEventsResource:
         - wait_seconds: How long the answer may be held while there is no event, in seconds.
 
         Codes of its ApiError: api_key_revoked, internal_error, invalid_api_key, invalid_cursor, invalid_field,
-        missing_api_key, rate_limited, service_unavailable.
+        missing_api_key, rate_limited, service_unavailable, unknown_field.
         """
         return await in_thread(self._resource.feed, after=after, limit=limit, wait_seconds=wait_seconds,
                                timeout=timeout)
@@ -2097,7 +2107,7 @@ class AsyncClientsResource:
         Codes of its ApiError: account_not_linked, account_revoked, api_key_revoked, idempotency_key_in_use,
         idempotency_key_reused, internal_error, invalid_api_key, invalid_field, invalid_idempotency_key,
         invalid_json, missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable,
-        unsupported_media_type.
+        unknown_field, unsupported_media_type.
         """
         return await in_thread(self._resource.create, account_id=account_id, email=email, first_name=first_name,
                                last_name=last_name, phone=phone, locale=locale, idempotency_key=idempotency_key,
@@ -2117,7 +2127,7 @@ class AsyncClientsResource:
         - cursor: The `nextCursor` of the page before. Leave out for the first page.
 
         Codes of its ApiError: account_revoked, api_key_revoked, internal_error, invalid_api_key, invalid_cursor,
-        invalid_field, missing_api_key, rate_limited, service_unavailable.
+        invalid_field, missing_api_key, rate_limited, service_unavailable, unknown_field.
         """
         return AsyncPages(self._resource.list(account_id=account_id, email=email, limit=limit, cursor=cursor,
                                               timeout=timeout))
@@ -2149,7 +2159,7 @@ class AsyncClientsResource:
         Codes of its ApiError: account_revoked, api_key_revoked, client_not_found, idempotency_key_in_use,
         idempotency_key_reused, internal_error, invalid_api_key, invalid_field, invalid_idempotency_key,
         invalid_json, missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable,
-        unsupported_media_type.
+        unknown_field, unsupported_media_type.
         """
         return await in_thread(self._resource.update, client_id, email=email, first_name=first_name,
                                last_name=last_name, phone=phone, locale=locale, idempotency_key=idempotency_key,
@@ -2176,8 +2186,9 @@ class AsyncDepositsResource:
     async def create(self, *, account_id: str, amount: Money, contract_start_at: Time, contract_end_at: Time,
                      rental_contract: Optional[str] = None, client_id: Optional[str] = None,
                      deposit_url_generation: Optional[bool] = None, return_url: Optional[str] = None,
-                     metadata: Optional[Mapping[str, str]] = None, locale: Optional[str] = None,
-                     idempotency_key: Optional[str] = None, timeout: Optional[float] = None) -> CreatedDeposit:
+                     currency: Optional[Currency] = None, metadata: Optional[Mapping[str, str]] = None,
+                     locale: Optional[str] = None, idempotency_key: Optional[str] = None,
+                     timeout: Optional[float] = None) -> CreatedDeposit:
         """Create a deposit.
 
         Creates a deposit for a linked account. It starts as `pending` and waits for the tenant.
@@ -2200,6 +2211,7 @@ class AsyncDepositsResource:
         - deposit_url_generation: Whether to return a checkout URL for the tenant.
         - return_url: Where the tenant is redirected after checkout: https, or http on localhost; at most 2048
         characters. Required when `depositUrlGeneration` is true.
+        - currency: Always `EUR`.
         - metadata: Up to 20 keys of yours, of 1 to 40 characters, each with a text of up to 500. We keep them and
         make nothing of them.
         - locale: The language of checkout, such as `fr` or `en-GB`.
@@ -2207,13 +2219,14 @@ class AsyncDepositsResource:
         Codes of its ApiError: account_not_linked, account_revoked, amount_above_maximum, amount_below_minimum,
         api_key_revoked, idempotency_key_in_use, idempotency_key_reused, internal_error, invalid_api_key,
         invalid_client, invalid_date_range, invalid_field, invalid_idempotency_key, invalid_json, invalid_return_url,
-        missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unsupported_media_type.
+        missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unknown_field,
+        unsupported_media_type.
         """
         return await in_thread(self._resource.create, account_id=account_id, amount=amount,
                                contract_start_at=contract_start_at, contract_end_at=contract_end_at,
                                rental_contract=rental_contract, client_id=client_id,
-                               deposit_url_generation=deposit_url_generation, return_url=return_url, metadata=metadata,
-                               locale=locale, idempotency_key=idempotency_key, timeout=timeout)
+                               deposit_url_generation=deposit_url_generation, return_url=return_url, currency=currency,
+                               metadata=metadata, locale=locale, idempotency_key=idempotency_key, timeout=timeout)
 
     def list(self, *, account_id: Optional[str] = None, external_id: Optional[str] = None,
              status: Optional[Sequence[DepositStatus]] = None, rental_contract: Optional[str] = None,
@@ -2235,7 +2248,7 @@ class AsyncDepositsResource:
         - cursor: The `nextCursor` of the page before. Leave out for the first page.
 
         Codes of its ApiError: api_key_revoked, internal_error, invalid_api_key, invalid_cursor, invalid_field,
-        missing_api_key, rate_limited, service_unavailable.
+        missing_api_key, rate_limited, service_unavailable, unknown_field.
         """
         return AsyncPages(self._resource.list(account_id=account_id, external_id=external_id, status=status,
                                               rental_contract=rental_contract, client_id=client_id,
@@ -2267,7 +2280,7 @@ class AsyncDepositsResource:
         Codes of its ApiError: api_key_revoked, deposit_access_denied, deposit_not_cancellable, deposit_not_found,
         idempotency_key_in_use, idempotency_key_reused, internal_error, invalid_api_key, invalid_field,
         invalid_idempotency_key, invalid_json, missing_api_key, payload_too_large, rate_limited, service_unavailable,
-        unsupported_media_type.
+        unknown_field, unsupported_media_type.
         """
         return await in_thread(self._resource.cancel, deposit_id, reason=reason, comment=comment,
                                idempotency_key=idempotency_key, timeout=timeout)
@@ -2284,12 +2297,12 @@ class AsyncDepositsResource:
         Codes of its ApiError: account_revoked, api_key_revoked, deposit_access_denied, deposit_not_found,
         deposit_not_releasable, idempotency_key_in_use, idempotency_key_reused, internal_error, invalid_api_key,
         invalid_field, invalid_idempotency_key, invalid_json, missing_api_key, payload_too_large, rate_limited,
-        service_unavailable, unsupported_media_type.
+        service_unavailable, unknown_field, unsupported_media_type.
         """
         return await in_thread(self._resource.release, deposit_id, comment=comment, idempotency_key=idempotency_key,
                                timeout=timeout)
 
-    async def capture(self, deposit_id: str, *, amount: Money = OMIT,
+    async def capture(self, deposit_id: str, *, amount: Money = OMIT, currency: Optional[Currency] = None,
                       reason: Optional[Literal["damage", "cleaning", "missing_items", "unpaid_charges", "other"]] = None,
                       description: Optional[str] = None, idempotency_key: Optional[str] = None,
                       timeout: Optional[float] = None) -> Deposit:
@@ -2301,15 +2314,17 @@ class AsyncDepositsResource:
 
         - amount: How much to collect, in euros, with at most two decimals. More than 0, at most the deposit's
         amount, which is also the default.
+        - currency: Always `EUR`.
         - reason: What the claim is for.
         - description: What happened.
 
         Codes of its ApiError: account_revoked, api_key_revoked, capture_below_minimum, capture_exceeds_amount,
         deposit_access_denied, deposit_not_capturable, deposit_not_found, idempotency_key_in_use,
         idempotency_key_reused, internal_error, invalid_api_key, invalid_field, invalid_idempotency_key,
-        invalid_json, missing_api_key, payload_too_large, rate_limited, service_unavailable, unsupported_media_type.
+        invalid_json, missing_api_key, payload_too_large, rate_limited, service_unavailable, unknown_field,
+        unsupported_media_type.
         """
-        return await in_thread(self._resource.capture, deposit_id, amount=amount, reason=reason,
+        return await in_thread(self._resource.capture, deposit_id, amount=amount, currency=currency, reason=reason,
                                description=description, idempotency_key=idempotency_key, timeout=timeout)
 
     async def send_link(self, deposit_id: str, *, email: str, locale: Optional[str] = None,
@@ -2330,7 +2345,7 @@ class AsyncDepositsResource:
         Codes of its ApiError: account_revoked, api_key_revoked, deposit_access_denied, deposit_not_found,
         deposit_not_sendable, idempotency_key_in_use, idempotency_key_reused, internal_error, invalid_api_key,
         invalid_field, invalid_idempotency_key, invalid_json, missing_api_key, missing_field, payload_too_large,
-        rate_limited, service_unavailable, unsupported_media_type.
+        rate_limited, service_unavailable, unknown_field, unsupported_media_type.
         """
         return await in_thread(self._resource.send_link, deposit_id, email=email, locale=locale,
                                idempotency_key=idempotency_key, timeout=timeout)
@@ -2347,7 +2362,7 @@ class AsyncDepositsResource:
         Codes of its ApiError: account_revoked, api_key_revoked, deposit_access_denied, deposit_not_found,
         deposit_not_sendable, idempotency_key_in_use, idempotency_key_reused, internal_error, invalid_api_key,
         invalid_field, invalid_idempotency_key, invalid_json, missing_api_key, missing_field, payload_too_large,
-        rate_limited, service_unavailable, unsupported_media_type.
+        rate_limited, service_unavailable, unknown_field, unsupported_media_type.
         """
         return await in_thread(self._resource.send_link_batch, deposit_id, recipients=recipients,
                                idempotency_key=idempotency_key, timeout=timeout)
@@ -2376,7 +2391,7 @@ class AsyncTestResource:
         Codes of its ApiError: api_key_revoked, deposit_access_denied, deposit_not_cancellable, deposit_not_found,
         deposit_not_releasable, deposit_not_securable, internal_error, invalid_api_key, invalid_field, invalid_json,
         missing_api_key, missing_field, payload_too_large, rate_limited, route_not_found, service_unavailable,
-        unsupported_media_type.
+        unknown_field, unsupported_media_type.
         """
         return await in_thread(self._resource.simulate, deposit_id, outcome=outcome, timeout=timeout)
 
