@@ -119,5 +119,6 @@ func (s *Service) testPayload(p partner.Partner, depositID id.ID, now time.Time)
 			LastName: "Tenant",
 		},
 		PartnerContext: &deposit.Context{PartnerID: id.Partner.Of(p.ID), PartnerName: p.Name, ExternalID: "test"},
+		Version:        2, // as after the first transition of a deposit
 	}.JSON()
 }

@@ -1,6 +1,7 @@
 package deposit_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -235,9 +236,46 @@ func TestEventData_IsThePublicPayload(t *testing.T) {
 	require.NoError(t, err)
 	golden(t, "payload_activated.golden", string(d.EventData(step))+"\n")
 	d.Client, d.ByPartnerAPI = nil, false
-	step, err = d.Apply(deposit.CaptureRequested, deposit.DefaultTimers(), start)
+	part := money.Cents(12_050)
+	step, err = d.Capture(&part, least, deposit.DefaultTimers(), start)
 	require.NoError(t, err)
 	golden(t, "payload_dashboard_no_client.golden", string(d.EventData(step))+"\n")
+}
+
+// A receiver orders the events of a deposit by their versions (api.md §5, "Order").
+func TestEventData_OfEveryTransition_HasItsVersion_AndTheAmountOnceCaptured(t *testing.T) {
+	type move = func(*deposit.Deposit) (deposit.Transition, error)
+	by := func(trigger deposit.Trigger) move {
+		return func(d *deposit.Deposit) (deposit.Transition, error) {
+			return d.Apply(trigger, deposit.DefaultTimers(), start)
+		}
+	}
+	capture := func(amount *money.Cents) move {
+		return func(d *deposit.Deposit) (deposit.Transition, error) {
+			return d.Capture(amount, least, deposit.DefaultTimers(), start)
+		}
+	}
+	part := money.Cents(12_050)
+	for name, c := range map[string]struct {
+		moves []move
+		want  []string
+	}{
+		"captured wholly": {[]move{by(deposit.CheckoutIdle), by(deposit.FeeFailed), by(deposit.Secured), capture(nil)},
+			[]string{"null", "null", "null", "50000"}},
+		"captured in part": {[]move{by(deposit.Secured), capture(&part)}, []string{"null", "12050"}},
+		"expired":          {[]move{by(deposit.Secured), by(deposit.CoverageElapsed)}, []string{"null", "null"}},
+		"released":         {[]move{by(deposit.Secured), by(deposit.Released)}, []string{"null", "null"}},
+		"cancelled":        {[]move{by(deposit.FeeFailed), by(deposit.CancelledByPartner)}, []string{"null", "null"}},
+	} {
+		d := sample()
+		for i, move := range c.moves {
+			step, err := move(d)
+			require.NoError(t, err, name)
+			want := fmt.Sprintf(`,"version":%d,"capturedAmountCents":%s}`, d.Version, c.want[i])
+			require.Equal(t, i+2, d.Version, name)
+			require.Contains(t, string(d.EventData(step)), want, name)
+		}
+	}
 }
 
 func TestReference_IsUnambiguous(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"partnerdeposits/core/id"
+	"partnerdeposits/core/money"
 )
 
 // Names of the events of a deposit (service.md, "Event names").
@@ -35,18 +36,20 @@ func (s Status) EventName() string {
 }
 
 // Payload is the data of a deposit event, with the fields in the documented order (service.md, "Payload, deposit
-// events").
+// events"), and behind them those that api.md §5 adds.
 type Payload struct {
-	ID              string         `json:"id"`
-	Reference       string         `json:"reference"`
-	RentalContract  string         `json:"rentalContract"`
-	Status          Status         `json:"status"`
-	PreviousStatus  Status         `json:"previousStatus"`
-	AmountCents     int64          `json:"amountCents"`
-	ContractStartAt string         `json:"contractStartAt"`
-	ContractEndAt   string         `json:"contractEndAt"`
-	Client          *PayloadClient `json:"client"`
-	PartnerContext  *Context       `json:"partnerContext,omitempty"`
+	ID                  string         `json:"id"`
+	Reference           string         `json:"reference"`
+	RentalContract      string         `json:"rentalContract"`
+	Status              Status         `json:"status"`
+	PreviousStatus      Status         `json:"previousStatus"`
+	AmountCents         int64          `json:"amountCents"`
+	ContractStartAt     string         `json:"contractStartAt"`
+	ContractEndAt       string         `json:"contractEndAt"`
+	Client              *PayloadClient `json:"client"`
+	PartnerContext      *Context       `json:"partnerContext,omitempty"`
+	Version             int            `json:"version"`             // of the deposit after the transition
+	CapturedAmountCents *money.Cents   `json:"capturedAmountCents"` // null unless captured
 }
 
 // PayloadClient is the tenant in a payload; null if the tenant is not known or was erased.
@@ -70,7 +73,10 @@ func (d *Deposit) EventData(step Transition) []byte {
 		ID: id.Deposit.Of(d.ID), Reference: d.Reference, RentalContract: d.RentalContract,
 		Status: step.To, PreviousStatus: step.From, AmountCents: int64(d.Amount),
 		ContractStartAt: Timestamp(d.ContractStartAt), ContractEndAt: Timestamp(d.ContractEndAt),
-		PartnerContext: d.PartnerContext(),
+		PartnerContext: d.PartnerContext(), Version: step.Version,
+	}
+	if step.To == Captured {
+		p.CapturedAmountCents = &d.CapturedAmount
 	}
 	if d.Client != nil {
 		p.Client = &PayloadClient{ID: id.Client.Of(d.Client.ID), Email: d.Client.Email, FirstName: d.Client.FirstName,

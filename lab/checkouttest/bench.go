@@ -131,10 +131,14 @@ func (b *Bench) PaymentsOf(t testing.TB, depositID id.ID, kind deposit.PaymentKi
 	return slices.DeleteFunc(all, func(p deposit.Payment) bool { return p.Kind != kind })
 }
 
-// Events gives the names of the events of a deposit, oldest first.
+// Events gives the names of the events of a deposit, oldest first. A name tells if the event has another version than
+// its transition.
 func (b *Bench) Events(t testing.TB, depositID id.ID) []string {
 	t.Helper()
-	return b.strings(t, `SELECT name FROM outbox WHERE deposit_id = $1 ORDER BY event_id`, depositID)
+	return b.strings(t, `SELECT o.name || CASE o.data::jsonb->'version' WHEN to_jsonb(t.version) THEN ''
+			ELSE ' of another version' END
+		FROM outbox o JOIN deposit_transitions t USING (deposit_id, event_id) WHERE deposit_id = $1 ORDER BY event_id`,
+		depositID)
 }
 
 // Audit gives the actions in the audit log about a deposit, oldest first.

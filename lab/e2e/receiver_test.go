@@ -121,6 +121,8 @@ type payload struct {
 	Data      struct {
 		ID, Reference, RentalContract, Status, PreviousStatus string
 		AmountCents                                           int64
+		Version                                               int
+		CapturedAmountCents                                   *int64
 		Client                                                *struct{ ID, Email, FirstName, LastName string }
 		PartnerContext                                        *struct{ PartnerID, PartnerName, ExternalID string }
 		PartnerID, AccountID, ExternalID, LinkedAt            string

@@ -1,9 +1,13 @@
 package e2e_test
 
 import (
+	"net/http"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/lab/receiver"
 )
 
 // TestStory_FromSignedLinkToWebhook is the main use of the service, end to end. Afterwards support looks the rental up.
@@ -55,6 +59,47 @@ func TestStory_FromSignedLinkToWebhook(t *testing.T) {
 		require.Len(t, d.Attempts, 1)
 	}
 	w.supportFinds(t, rental{accountID, depositID, checkoutURL, webhookID})
+}
+
+// TestStory_ARetryOvertaken_LeavesTheLaterStatus plays a receiver that was away for a moment: the activation arrives
+// after the capture. A receiver that keeps versions ends with the capture, whatever comes again.
+func TestStory_ARetryOvertaken_LeavesTheLaterStatus(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "WEBHOOK_RETRY_SCHEDULE=0s,1s,1s,1s,1s,1s,1s,1s,1s,1s")
+	w.http(t)
+	w.dispatcher(t)
+	r := newReceiver(t)
+	webhookID := w.subscribe(t, r, "deposit.activated", "deposit.captured")
+	depositID, checkoutURL := w.deposit(t, w.link(t, "villa-9"))
+	refused := func() int { return len(r.All()) - len(r.Accepted()) }
+	r.AnswerWith(func(_ int, got receiver.Webhook) int {
+		if got.Event() == "deposit.activated" && len(r.Accepted()) == 0 {
+			return http.StatusInternalServerError
+		}
+		return http.StatusOK
+	})
+	w.secure(t, checkoutURL)
+	require.Eventually(t, func() bool { return refused() > 0 }, soon, often)
+	w.api(t).post("/deposits/"+depositID+"/capture", map[string]any{"amount": 120.5, "reason": "damage"}, nil)
+	late := r.await(t, 2)[1]
+	require.Equal(t, "deposit.activated", late.Event(), "the retry was overtaken")
+	for _, d := range w.deliveries(t, webhookID) {
+		w.api(t).post("/webhooks/"+webhookID+"/deliveries/"+d.ID+"/redeliver", nil, nil)
+	}
+
+	stored, status, captured := 0, "pending", int64(0)
+	for i, got := range r.await(t, 4) {
+		p := payloadOf(t, got)
+		require.Equal(t, depositID, p.Data.ID)
+		require.Equal(t, p.Data.Status == "captured", p.Data.CapturedAmountCents != nil)
+		if p.Data.Version > stored {
+			stored, status = p.Data.Version, p.Data.Status
+			captured = *p.Data.CapturedAmountCents
+		}
+		again := slices.IndexFunc(r.Accepted(), func(other received) bool { return other.Event() == got.Event() })
+		require.Equal(t, string(r.Accepted()[again].Body), string(got.Body), "delivery %d has the same bytes", i)
+	}
+	require.Equal(t, []any{3, "captured", int64(12_050)}, []any{stored, status, captured})
 }
 
 type delivery struct {

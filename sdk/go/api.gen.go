@@ -2480,6 +2480,12 @@ type DepositEventData struct {
 	Client *DepositEventDataClient `json:"client"`
 	// The partner that created the deposit. Present only on deposits created through this API.
 	PartnerContext *PartnerContext `json:"partnerContext,omitempty"`
+	// The version of the deposit after the change, which `GET` shows too. Of two events of a deposit the one with
+	// the higher version is the newer. Events that are older than this field do not have it.
+	Version int64 `json:"version,omitempty"`
+	// How much was captured, in cents; `null` unless captured. Events that are older than this field do not have
+	// it.
+	CapturedAmountCents int64 `json:"capturedAmountCents,omitempty"`
 }
 
 // UnmarshalJSON keeps the JSON as well.

@@ -949,6 +949,10 @@ type DepositEventData struct {
 	// AmountCents The amount in cents.
 	AmountCents int64 `json:"amountCents"`
 
+	// CapturedAmountCents How much was captured, in cents; `null` unless captured. Events that are older than this field do not have
+	// it.
+	CapturedAmountCents *int64 `json:"capturedAmountCents,omitempty"`
+
 	// Client The tenant, or `null` where none is known.
 	Client *struct {
 		// Email The tenant's e-mail address.
@@ -987,6 +991,10 @@ type DepositEventData struct {
 
 	// Status Where a deposit stands. See the table of statuses.
 	Status DepositStatus `json:"status"`
+
+	// Version The version of the deposit after the change, which `GET` shows too. Of two events of a deposit the one with
+	// the higher version is the newer. Events that are older than this field do not have it.
+	Version *int `json:"version,omitempty"`
 }
 
 // DepositList defines model for DepositList.

@@ -21,21 +21,24 @@ func mustAccount(t testing.TB, s string) id.ID {
 	return parsed
 }
 
-// events returns the names of a deposit's events, oldest first.
+// events returns the names of a deposit's events, oldest first. Each has the version of its transition.
 func (w *world) events(t testing.TB, depositID string) []string {
 	t.Helper()
 	parsed, ok := id.Deposit.Parse(depositID)
 	require.True(t, ok)
 	rows, err := w.Pool.Query(t.Context(),
-		`SELECT name FROM (SELECT event_id AS id, name, deposit_id FROM outbox UNION ALL SELECT id, name, deposit_id
-			FROM events) e WHERE deposit_id = $1 ORDER BY id`,
+		`SELECT name, data::jsonb->'version' IS NOT DISTINCT FROM to_jsonb(version)
+			FROM (SELECT event_id, name, deposit_id, data FROM outbox UNION ALL SELECT id, name, deposit_id, data
+			FROM events) e JOIN deposit_transitions USING (deposit_id, event_id) WHERE deposit_id = $1 ORDER BY event_id`,
 		parsed)
 	require.NoError(t, err)
 	defer rows.Close()
 	var out []string
 	for rows.Next() {
 		var name string
-		require.NoError(t, rows.Scan(&name))
+		var tells bool
+		require.NoError(t, rows.Scan(&name, &tells))
+		require.True(t, tells, "%s of %s tells another version", name, depositID)
 		out = append(out, name)
 	}
 	return out

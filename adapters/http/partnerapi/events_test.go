@@ -3,11 +3,14 @@ package partnerapi_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/app/deposits"
 	"partnerdeposits/app/webhooks/events"
 	"partnerdeposits/core/id"
 	"partnerdeposits/lab/servicetest"
@@ -111,6 +114,118 @@ func TestFeed_ReadInParts_HasEveryEventOnce_InTheOrderOfItsNumbers(t *testing.T)
 	require.NoError(t, err)
 	_, _, restored := c.feed("")
 	require.NotEqual(t, feedID, restored)
+}
+
+// An event tells the version and the captured amount of its change: in the list, in the feed and alone. The last
+// version is that of the deposit.
+func TestEvents_TellTheVersionAndTheCapturedAmount(t *testing.T) {
+	t.Parallel()
+	c, account := newStory(t)
+	type told = [2]any
+	none := func(versions ...float64) (all []told) {
+		for _, version := range versions {
+			all = append(all, told{version, nil})
+		}
+		return all
+	}
+	simulated := func(outcome string) func(string) { return func(d string) { c.simulated(d, outcome) } }
+	act := func(act string, body any) func(string) {
+		return func(d string) { c.post("/deposits/"+d+"/"+act, body).ok(200) }
+	}
+	for name, k := range map[string]struct {
+		acts []func(string)
+		want []told
+	}{
+		"captured in part": {[]func(string){simulated("activate"), act("capture", object{"amount": 120.5})},
+			append(none(2), told{3.0, 12_050.0})},
+		"captured wholly": {[]func(string){simulated("fail_payment"), simulated("activate"), act("capture", nil)},
+			append(none(2, 3), told{4.0, 50_000.0})},
+		"released":  {[]func(string){simulated("activate"), act("release", nil)}, none(2, 3)},
+		"expired":   {[]func(string){simulated("activate"), simulated("expire")}, none(2, 3)},
+		"cancelled": {[]func(string){simulated("fail_payment"), act("cancel", nil)}, none(2, 3)},
+		"declined":  {[]func(string){simulated("decline")}, none(2)},
+	} {
+		d := c.created(account)
+		c.relayAll()
+		_, before, _ := c.feed("")
+		for _, act := range k.acts {
+			act(d)
+		}
+		c.relayAll()
+		fed, _, _ := c.feed(fmt.Sprintf("after=%d", before))
+		listed := c.get("/events?depositId=" + d).list()
+		slices.Reverse(listed)
+		var got []told
+		for i, e := range fed {
+			data, _ := e["data"].(object)
+			require.Contains(t, data, "capturedAmountCents", name)
+			got = append(got, told{data["version"], data["capturedAmountCents"]})
+			delete(e, "sequence")
+			require.Equal(t, []object{e, e}, []object{listed[i], c.get("/events/" + text(t, e, "id")).ok(200)}, name)
+		}
+		require.Equal(t, k.want, got, name)
+		require.Equal(t, c.get("/deposits/" + d).ok(200)["version"], got[len(got)-1][0], name)
+	}
+}
+
+// An event that is older than these fields has the bytes with which it was stored, wherever it is read.
+func TestEvents_FromBeforeVersions_StayReadable(t *testing.T) {
+	t.Parallel()
+	c, account := newStory(t)
+	d := c.created(account)
+	c.simulated(d, "activate")
+	_, err := c.Pool.Exec(t.Context(), `UPDATE outbox SET data = regexp_replace(data, ',"version".*', '}')`)
+	require.NoError(t, err)
+	event := c.eventID()
+	c.post("/deposits/"+d+"/capture", nil).ok(200)
+	c.relayAll()
+	fed, _, _ := c.feed("")
+	for _, e := range []object{c.get("/events/" + event).ok(200), c.get("/events?depositId=" + d).list()[1], fed[0]} {
+		require.Equal(t, event, e["id"])
+		require.NotContains(t, e["data"], "version")
+		require.NotContains(t, e["data"], "capturedAmountCents")
+	}
+	data, _ := fed[1]["data"].(object)
+	require.Equal(t, []any{3.0, 50_000.0}, []any{data["version"], data["capturedAmountCents"]})
+}
+
+// The operator's acts on a deposit that no API made are told as those of the partner are.
+func TestEvents_OfTheOperatorsDeposit_TellTheVersion(t *testing.T) {
+	t.Parallel()
+	c, account := newStory(t)
+	d := c.dashboardDeposit(account)
+	parsed, _ := id.Deposit.Parse(d)
+	owner, operator, err := c.Postgres.Operators.AccountByID(t.Context(), mustAccount(t, account))
+	require.NoError(t, err)
+	by := deposits.OperatorCaller{Operator: operator, Account: owner}
+	form := deposits.DeskForm{DepositID: parsed, Version: 1}
+	require.NoError(t, c.Deposits.CancelByOperator(t.Context(), by, form, ""))
+	c.eventID()
+	data, _ := c.get("/events?depositId=" + d).list()[0]["data"].(object)
+	require.NotContains(t, data, "partnerContext")
+	require.Equal(t, []any{2.0, nil}, []any{data["version"], data["capturedAmountCents"]})
+}
+
+// Changes of many deposits commit together (ADR 0006): each event has the version of its own deposit.
+func TestEvents_OfChangesThatCommitTogether_TellTheirOwnVersions(t *testing.T) {
+	t.Parallel()
+	c, account := newStory(t)
+	var all []string
+	var wg sync.WaitGroup
+	for i := range 30 {
+		d := c.created(account)
+		all = append(all, d)
+		wg.Go(func() {
+			for _, outcome := range [][]string{{"activate"}, {"fail_payment", "activate"}, {"start", "decline"}}[i%3] {
+				c.simulated(d, outcome)
+			}
+			c.post("/deposits/"+d+"/capture", object{"amount": 1 + i}) // refused where the tenant was declined
+		})
+	}
+	wg.Wait()
+	for i, d := range all {
+		require.Len(t, c.events(t, d), []int{2, 3, 1}[i%3], d)
+	}
 }
 
 // A feed with a gap is an error of the service, which it never hides.

@@ -127,9 +127,11 @@ func TestWebhookTest_SendsARealDepositsShape(t *testing.T) {
 		Event string
 		Data  struct{ ID, Status, PreviousStatus string }
 	}
-	require.NoError(t, json.Unmarshal(c.deliveredBody(hook, sent), &payload))
+	body := c.deliveredBody(hook, sent)
+	require.NoError(t, json.Unmarshal(body, &payload))
 	require.Equal(t, []any{"deposit.activated", "active", "pending", sent["depositId"]},
 		[]any{payload.Event, payload.Data.Status, payload.Data.PreviousStatus, payload.Data.ID}, "the most specific event")
+	require.Contains(t, string(body), `,"version":2,"capturedAmountCents":null}`)
 }
 
 func TestWebhookTest_NoDispatcher_IsPendingAfterTwelveSeconds(t *testing.T) {

@@ -1395,6 +1395,13 @@ export interface DepositEventData {
   client: DepositEventDataClient | null;
   /** The partner that created the deposit. Present only on deposits created through this API. */
   partnerContext?: PartnerContext;
+  /**
+   * The version of the deposit after the change, which `GET` shows too. Of two events of a deposit the one with the
+   * higher version is the newer. Events that are older than this field do not have it.
+   */
+  version?: number;
+  /** How much was captured, in cents; `null` unless captured. Events that are older than this field do not have it. */
+  capturedAmountCents?: number | null;
 }
 
 /** A new link. */

@@ -1475,6 +1475,8 @@ final class LinkMail extends ApiObject {}
  *
  * @property string|null $accountId The id of the operator's account. Store it: you need it to create deposits.
  * @property int|null $amountCents The amount in cents.
+ * @property int|null $capturedAmountCents How much was captured, in cents; `null` unless captured. Events that are
+ *     older than this field do not have it.
  * @property DepositEventDataClient|null $client The tenant, or `null` where none is known.
  * @property string|null $contractEndAt When the rental ends.
  * @property string|null $contractStartAt When the rental begins.
@@ -1488,6 +1490,8 @@ final class LinkMail extends ApiObject {}
  * @property string|null $reference Its reference for people.
  * @property string|null $rentalContract Your booking or contract reference; empty when you gave none.
  * @property string|null $status Where a deposit stands. See the table of statuses.
+ * @property int|null $version The version of the deposit after the change, which `GET` shows too. Of two events of
+ *     a deposit the one with the higher version is the newer. Events that are older than this field do not have it.
  */
 final class EventData extends ApiObject
 {
@@ -1556,6 +1560,10 @@ final class Feed extends ApiObject
  * @property DepositEventDataClient|null $client The tenant, or `null` where none is known.
  * @property PartnerContext|null $partnerContext The partner that created the deposit. Present only on deposits
  *     created through this API.
+ * @property int|null $version The version of the deposit after the change, which `GET` shows too. Of two events of
+ *     a deposit the one with the higher version is the newer. Events that are older than this field do not have it.
+ * @property int|null $capturedAmountCents How much was captured, in cents; `null` unless captured. Events that are
+ *     older than this field do not have it.
  */
 final class DepositEventData extends ApiObject
 {

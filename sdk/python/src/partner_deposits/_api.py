@@ -582,6 +582,12 @@ class EventData(Answer):
     """The tenant, or `null` where none is known."""
     partner_context: Optional[PartnerContext]
     """The partner that created the deposit. Present only on deposits created through this API."""
+    version: Optional[int]
+    """The version of the deposit after the change, which `GET` shows too. Of two events of a deposit the one with the
+    higher version is the newer. Events that are older than this field do not have it.
+    """
+    captured_amount_cents: Optional[int]
+    """How much was captured, in cents; `null` unless captured. Events that are older than this field do not have it."""
     partner_id: Optional[str]
     """Your id."""
     account_id: Optional[str]
@@ -821,8 +827,8 @@ LinkMail._fields = {
 EventData._fields = {
     "id": Answer, "reference": Answer, "rentalContract": Answer, "status": Answer, "previousStatus": Answer,
     "amountCents": Answer, "contractStartAt": Answer, "contractEndAt": Answer, "client": DepositEventDataClient,
-    "partnerContext": PartnerContext, "partnerId": Answer, "accountId": Answer, "externalId": Answer,
-    "linkedAt": Answer,
+    "partnerContext": PartnerContext, "version": Answer, "capturedAmountCents": Answer, "partnerId": Answer,
+    "accountId": Answer, "externalId": Answer, "linkedAt": Answer,
 }
 Event._fields = {
     "id": Answer, "event": Answer, "createdAt": Answer, "data": EventData,
