@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -207,6 +208,8 @@ func (c *conversation) hearOfChanges() {
 		unwrapped := c.d.do("unwrap", got.asCase(c.secret))
 		require.Nil(t, unwrapped.Error, "%+v", unwrapped.Error)
 		require.JSONEq(t, got.body, string(unwrapped.Value))
+		newer := c.d.do("isNewer", object{"event": unwrapped.Value, "storedVersion": 2}) // that of the activation
+		require.Equal(t, strconv.FormatBool(event == "deposit.captured"), string(newer.Value))
 		wrong := c.d.do("unwrap", got.asCase(c.f.ConnectSecret))
 		require.Equal(t, "mismatch wrong_secret_kind", wrong.Error.Reason+" "+wrong.Error.Hint)
 		c.askWhy(got)

@@ -113,6 +113,6 @@ func changedVectors(t testing.TB) (changed []vector, kinds []string) {
 			changed = append(changed, c)
 		}
 	}
-	require.Len(t, kinds, 5, strings.Join(kinds, " "))
+	require.Len(t, kinds, 6, strings.Join(kinds, " "))
 	return changed, kinds
 }

@@ -108,6 +108,19 @@ func Set[T any](value T) Nullable[T] { p := &value; return &p }
 func Null[T any]() Nullable[T]       { return new(*T) }
 func Ptr[T any](value T) *T          { return &value }
 
+// IsNewer tells whether an event is newer than the version that you store with its deposit, 0 for none. An event
+// without a version is: it is not about a deposit, or older than versions.
+func IsNewer(event interface{ data() EventData }, storedVersion int64) bool {
+	var deposit struct {
+		Version int64 `json:"version"`
+	}
+	_ = json.Unmarshal(event.data().RawMessage, &deposit) // data of another kind has no version
+	return storedVersion == 0 || deposit.Version == 0 || deposit.Version > storedVersion
+}
+
+func (o *Event) data() EventData     { return o.Data }
+func (o *FeedEvent) data() EventData { return o.Data }
+
 // Resources are the parts of the API.
 type Resources struct {
 	Me         *MeResource

@@ -24,7 +24,7 @@ func hash(secret, message string) string {
 
 func TestUnwrap_GivesTheEventOfARequestOfNow(t *testing.T) {
 	body := `{"event":"deposit.activated","createdAt":"2026-06-02T11:20:09.512Z",` +
-		`"data":{"id":"dep_1","amountCents":50050},"new":1}`
+		`"data":{"id":"dep_1","amountCents":50050,"version":3,"capturedAmountCents":12050},"new":1}`
 	now := fmt.Sprint(time.Now().Unix())
 	header := http.Header{}
 	header.Set("X-Svc-Timestamp", now)
@@ -37,6 +37,9 @@ func TestUnwrap_GivesTheEventOfARequestOfNow(t *testing.T) {
 	deposit, err := event.Data.Deposit()
 	noError(t, err)
 	equal(t, 50050, deposit.AmountCents)
+	equal(t, 12050, deposit.CapturedAmountCents)
+	equal(t, true, deposits.IsNewer(event, deposit.Version-1))
+	equal(t, false, deposits.IsNewer(event, deposit.Version))
 }
 
 // TestUnwrap_SeeksNoCauseInALargeBody: what nobody signed must not cost seconds.

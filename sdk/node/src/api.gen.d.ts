@@ -26,6 +26,15 @@ export interface List<Item> extends AsyncIterable<Item> {
   page(cursor?: string): Promise<Page<Item>>;
 }
 
+/** The body of a webhook. */
+export type WebhookEvent = { event: 'rental_operator.linked'; createdAt: string; data: RentalOperatorLinkedData }
+  | { event: `deposit.${string}`; createdAt: string; data: DepositEventData };
+/**
+ * Whether an event is newer than the version that you store with its deposit. An event without a version is: it is not
+ * about a deposit, or older than versions.
+ */
+export function isNewer(event: WebhookEvent | Event, storedVersion: number | null | undefined): boolean;
+
 /** Why a signature is refused. */
 export type Reason = 'missing_header' | 'malformed_header' | 'missing_parameter' | 'malformed_parameter' | 'expired' | 'mismatch' | 'invalid_json';
 /** What the cause is, where it can be told. */

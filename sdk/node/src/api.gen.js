@@ -25,6 +25,8 @@ export const words = {
   order: "The signed message is in another order: it is <timestamp>.<raw body>.",
 };
 
+export const isNewer = ({ data }, stored) => !stored || data?.version == null || data.version > stored;
+
 export const resources = (call) => ({
   me: {
     get: async (options) =>

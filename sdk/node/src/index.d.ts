@@ -1,6 +1,4 @@
-import type {
-  Api, CallOptions, DepositEventData, EventName, FeedEvent, Hint, Reason, RentalOperatorLinkedData, Webhook,
-} from './api.gen.js';
+import type { Api, CallOptions, EventName, FeedEvent, Hint, Reason, Webhook, WebhookEvent } from './api.gen.js';
 export * from './api.gen.js';
 
 declare module './api.gen.js' {
@@ -41,8 +39,6 @@ export class SignatureError extends Error { reason: Reason; hint: Hint | null }
 
 /** How many seconds the signed time may be from `now`, in Unix seconds: 300 for webhooks, any for returns. */
 export interface TimeOptions { tolerance?: number; now?: number }
-export type WebhookEvent = { event: 'rental_operator.linked'; createdAt: string; data: RentalOperatorLinkedData }
-  | { event: `deposit.${string}`; createdAt: string; data: DepositEventData };
 
 /** The event of a webhook that we signed. Pass the raw body, unparsed. Throws a SignatureError. */
 export function unwrap(rawBody: string | Uint8Array | ArrayBuffer, headers: { get(name: string): string | null }

@@ -1,3 +1,4 @@
+export { isNewer } from './api.gen.js';
 export { ApiError, ConnectionError, PartnerDeposits, PartnerDeposits as default } from './client.js';
 export { SignatureError, connectUrl, standardSecret, unwrap, verifyReturn } from './signing.js';
 

@@ -16,7 +16,7 @@ const entry = new URL('../src/index.js', import.meta.url).href;
 const read = (path) => readFileSync(new URL(path, import.meta.url), 'utf8');
 const run = promisify(execFile);
 const names = ['ApiError', 'ConnectionError', 'PartnerDeposits', 'SignatureError', 'connectUrl', 'default',
-  'standardSecret', 'unwrap', 'verifyReturn'];
+  'isNewer', 'standardSecret', 'unwrap', 'verifyReturn'];
 
 test('import and require give the same names, and the same classes', () => {
   assert.deepEqual(Object.keys(library).sort(), names);

@@ -1,6 +1,7 @@
 // What the types allow and what they refuse. tsc reads this file, nobody runs it.
 import PartnerDeposits, {
-  ApiError, ConnectionError, SignatureError, PartnerDeposits as Named, connectUrl, standardSecret, unwrap, verifyReturn,
+  ApiError, ConnectionError, SignatureError, PartnerDeposits as Named, connectUrl, isNewer, standardSecret, unwrap,
+  verifyReturn,
 } from 'partner-deposits';
 import type { Deposit, DepositStatus, List, Webhook, WebhookEvent } from 'partner-deposits';
 
@@ -29,7 +30,7 @@ export async function lists(): Promise<void> {
   const next: string | null = pagination.nextCursor;
   for await (const event of client.events.follow(1041, { feedId: 'feed_…', waitSeconds: 0, signal })) {
     const [sequence, feedId]: [number, string] = [event.sequence, event.feedId];
-    console.log(sequence, feedId);
+    console.log(sequence, feedId, isNewer(event, null));
   }
   const webhook: Webhook = await client.webhooks.ensure('https://partner.example/hooks', ['deposit.activated']);
   const secret: string | undefined = (await client.webhooks.ensure('https://partner.example/hooks')).secret;
@@ -40,9 +41,10 @@ export async function signatures(headers: { [name: string]: string | string[] | 
   const event: WebhookEvent = await unwrap(new Uint8Array(), headers, 'svc_whsec_…', { tolerance: 60, now: 0 });
   if (event.event === 'rental_operator.linked') return event.data.accountId;
   const status: DepositStatus = event.data.status;
+  const captured: number | null | undefined = isNewer(event, 2) ? event.data.capturedAmountCents : null;
   const { accountId, ts, error } = await verifyReturn('/connected?…', 'svc_cs_…');
   const url = await connectUrl('https://dashboard.example', { slug: 'demo', secret: 'svc_cs_…', externalId: '7' });
-  return [status, accountId, ts + 1, error ?? '', url.length, standardSecret('svc_whsec_…').length].join();
+  return [status, captured, accountId, ts + 1, error ?? '', url.length, standardSecret('svc_whsec_…').length].join();
 }
 
 export function errors(error: unknown): string | number | null | undefined {

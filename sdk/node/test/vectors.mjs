@@ -5,7 +5,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { PartnerDeposits, connectUrl, standardSecret, unwrap, verifyReturn } from '../src/index.js';
+import { PartnerDeposits, connectUrl, isNewer, standardSecret, unwrap, verifyReturn } from '../src/index.js';
 import { verify } from '../../verify/verify.mjs';
 
 const folder = fileURLToPath(new URL('../../vectors/', import.meta.url));
@@ -15,6 +15,7 @@ const kinds = {
   connectUrl: ({ base, ...params }) => connectUrl(base, params),
   verifyReturn: ({ url, secret, now, tolerance }) => verifyReturn(url, secret, { now, tolerance }),
   standardSecret: async ({ secret }) => standardSecret(secret),
+  isNewer: async ({ event, storedVersion }) => isNewer(event, storedVersion),
 };
 
 const bodyOf = ({ body, bodyBase64 }) => body ?? Buffer.from(bodyBase64, 'base64');

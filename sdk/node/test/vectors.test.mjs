@@ -29,7 +29,7 @@ test('the one file to copy gives the same reasons', async () => {
 
 test('the runner refuses a case that wants something else', async () => {
   const cases = allFiles().flatMap((file) => JSON.parse(readFileSync(file)));
-  for (const kind of ['unwrap', 'connectUrl', 'verifyReturn', 'standardSecret', 'call']) {
+  for (const kind of ['unwrap', 'connectUrl', 'verifyReturn', 'standardSecret', 'isNewer', 'call']) {
     const file = join(mkdtempSync(join(tmpdir(), 'vectors-')), 'changed.json');
     const changed = cases.filter((each) => each.kind === kind).map((each) => ({ ...each, want: { value: 'another' } }));
     writeFileSync(file, JSON.stringify(changed));

@@ -61,6 +61,18 @@ final class Words
     ];
 }
 
+trait ComparesVersions
+{
+    /**
+     * Tells whether an event is newer than the version that you store with its deposit. An event without a version is:
+     * it is not about a deposit, or older than versions.
+     */
+    public static function isNewer(Type\WebhookEvent|Type\Event|Type\FeedEvent $event, ?int $storedVersion): bool
+    {
+        return !$storedVersion || ($event->data->version ?? PHP_INT_MAX) > $storedVersion;
+    }
+}
+
 namespace PartnerDeposits\Service;
 
 use PartnerDeposits\{ApiException, ApiObject, Client, ConnectionException, EnsuresWebhook, FollowsFeed, Pages, Type};

@@ -5,6 +5,8 @@ namespace PartnerDeposits;
 /** Webhooks as they arrive. */
 final class Webhook
 {
+    use ComparesVersions;
+
     /** A body as we send it: no white space outside of strings, and in them our escapes alone. */
     private const OUR_FORM = '~^(?=\{"event":")(?:[^"\s]++|"(?:[^"\\\\<>&\xE2]++|\xE2(?!\x80[\xA8\xA9])'
         . '|\\\\(?:[^/u]|u(?:00[01][0-9a-f]|003[ce]|0026|202[89]|fffd)))*+")*+$~D';

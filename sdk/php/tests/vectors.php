@@ -6,6 +6,7 @@
 namespace PartnerDeposits\Tests;
 
 use PartnerDeposits\{ApiException, Client, Connect, ConnectionException, Pages, SignatureException, Webhook};
+use PartnerDeposits\Type\FeedEvent;
 
 require_once __DIR__ . '/../autoload.php';
 require_once __DIR__ . '/../../verify/verify.php';
@@ -75,6 +76,8 @@ function perform(string $kind, array $in, bool $verify = false): array
         'connectUrl' => outcome(fn () => Connect::url($in['base'], $in['slug'], $in['secret'], $in['externalId'], $in)),
         'verifyReturn' => outcome(fn () =>
             Connect::verifyReturn($in['url'], $in['secret'], $in['tolerance'] ?? null, ...$clock)),
+        'isNewer' => outcome(fn () =>
+            Webhook::isNewer(FeedEvent::of(json_decode(json_encode($in['event']))), $in['storedVersion'])),
         'standardSecret' => outcome(fn () => Webhook::standardSecret($in['secret'])),
         'call' => call($in),
     };

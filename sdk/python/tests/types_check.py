@@ -6,7 +6,8 @@ from typing import Iterator, List, Optional, Union
 
 from partner_deposits import (VERSION, ApiConnectionError, ApiError, AsyncPartnerDeposits, CreatedDeposit, Deposit,
                               EventName, FollowedEvent, LinkMail, Page, PartnerDeposits, PartnerDepositsError,
-                              SignatureError, WebhookEvent, connect_url, standard_secret, unwrap, verify_return)
+                              SignatureError, WebhookEvent, connect_url, is_newer, standard_secret, unwrap,
+                              verify_return)
 
 c = PartnerDeposits("key", base_url="https://api.example.com", timeout=10, retries=0)
 now = datetime.now(timezone.utc)
@@ -32,6 +33,8 @@ c.clients.update("cli_1", phone=None)
 c.accounts.delete("acct_1")
 event: WebhookEvent = unwrap(b"{}", {"X-Svc-Signature": "x"}, "svc_whsec_1", tolerance=60, now=1.5)
 account: Optional[str] = event.data.account_id
+captured: Optional[int] = event.data.captured_amount_cents if is_newer(event, event.data.version) else None
+newer: List[bool] = [is_newer(followed_event, None) for followed_event in followed]
 account_id: str = verify_return("https://pms.example.com/?x", "svc_cs_1", tolerance=600).account_id
 link: str = connect_url("https://x.example.com", slug="a", secret="svc_cs_1", external_id="1", page="login", ts="17")
 standard: str = standard_secret("svc_whsec_1") + VERSION

@@ -86,6 +86,8 @@ def perform(kind, given):
         return outcome(call, network_client(), given)
     if kind == "unwrap":
         return outcome(library.unwrap, raw_body(given), given["headers"], given["secret"], **clock(given))
+    if kind == "isNewer":
+        return outcome(library.is_newer, library.FeedEvent(given["event"]), given["storedVersion"])
     return outcome(getattr(library, snake(kind)), **by_name(given))
 
 

@@ -32,7 +32,8 @@ type input struct {
 	Body, BodyBase64, Secret, URL, Base, Slug, ExternalID, Email, Name, ReturnURL, Page string
 	Headers                                                                             map[string]any
 	TS                                                                                  any
-	Now, Tolerance                                                                      *int64
+	Now, Tolerance, StoredVersion                                                       *int64
+	Event                                                                               deposits.FeedEvent
 	callInput
 }
 
@@ -120,6 +121,12 @@ func perform(v vector) object {
 			p.TS = deposits.Ptr(fmt.Sprint(in.TS))
 		}
 		return refusable(deposits.ConnectURL(in.Base, p))
+	case "isNewer":
+		stored := int64(0)
+		if in.StoredVersion != nil {
+			stored = *in.StoredVersion
+		}
+		return object{"value": deposits.IsNewer(&in.Event, stored)}
 	case "standardSecret":
 		return refusable(deposits.StandardSecret(in.Secret))
 	case "call":

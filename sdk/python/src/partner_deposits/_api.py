@@ -26,7 +26,7 @@ __all__ = [
     "FailureReason", "Feed", "FeedEvent", "FollowedEvent", "LinkMail", "LinkReturn", "LinkStatus", "Me", "MeLimits",
     "Money", "Page", "Pages", "Pagination", "PartnerContext", "PartnerDeposits", "PartnerDepositsError", "Replay",
     "RotatedSecret", "SendLinkParam", "SignatureCause", "SignatureKind", "StatusReason", "Time", "VERSION", "Webhook",
-    "WebhookEvent", "WebhookExplanation",
+    "WebhookEvent", "WebhookExplanation", "is_newer",
 ]
 VERSION = "1.0.0"
 WORDS = {
@@ -680,6 +680,15 @@ class WebhookEvent(Answer):
     event: str
     created_at: str
     data: EventData
+
+
+def is_newer(event: Mapping[str, Any], stored_version: Optional[int]) -> bool:
+    """Whether an event is newer than the version that you store with its deposit.
+
+    An event without a version is: it is not about a deposit, or older than versions.
+    """
+    version = event["data"].get("version")
+    return not stored_version or version is None or version > stored_version
 
 
 class LinkReturn(Answer):
