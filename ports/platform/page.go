@@ -12,7 +12,12 @@ type Page struct {
 	Cursor Cursor // zero: the first page
 	// Back asks for the page before the cursor instead of the one after it, where a list offers that.
 	Back bool
+	// Rows, if set, counts the rows that are read to find those that fit the filters of the list.
+	Rows *int
 }
+
+// PageReads is the number of rows after whose reading a page ends (api.md §1, "Lists").
+const PageReads = 2000
 
 // Cursor is the sort key of the last row of a page; the next page begins after that row. Package adapters/http makes
 // the outside form, which is opaque to callers.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/csv"
 	"io"
-	"net"
 	"net/http"
 	"regexp"
 	"strings"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"partnerdeposits/adapters/http/middleware"
 	"partnerdeposits/adapters/http/problem"
 	"partnerdeposits/adapters/http/ui"
 	"partnerdeposits/app/accounts/operators"
@@ -27,9 +27,8 @@ var exportColumns = []string{"reference", "status", "amount", "captured", "start
 	"tenant", "email", "createdAt", "claim", "paid", "paidAt"}
 
 const (
-	exportPage   = 100              // rows that are read and held at once
-	exportLimit  = 10 * time.Minute // for the whole export
-	exportBuffer = 64 << 10         // bytes that the system keeps for the reader: they count as taken
+	exportPage  = 100              // rows that are read and held at once
+	exportLimit = 10 * time.Minute // for the whole export
 
 	byteOrderMark = "\ufeff" // without it Excel reads the accents as those of Windows
 )
@@ -79,15 +78,12 @@ func (p *pages) stream(c *fiber.Ctx, by caller, name string, columns []string, r
 	// The request's context ends with the handler, before the body is read.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.UserContext()), exportLimit)
 	log := p.Log.With("request_id", problem.RequestID(c))
-	if sized, ok := c.Context().Conn().(interface{ SetWriteBuffer(int) error }); ok {
-		_ = sized.SetWriteBuffer(exportBuffer)
-	}
 	c.Set(fiber.HeaderContentType, "text/csv; charset=utf-8")
 	c.Set(fiber.HeaderContentDisposition, `attachment; filename="`+name+`"`)
-	c.Status(http.StatusOK).Context().SetBodyStream(&exporter{
+	c.Status(http.StatusOK)
+	middleware.SendPaced(c, &exporter{
 		ctx: ctx, cancel: func() { cancel(); end() }, columns: columns, read: read, lines: first, more: more,
-		conn: c.Context().Conn(),
-		pace: newPace(), failed: func(err error) { log.WarnContext(ctx, "export ended early", "cause", err.Error()) },
+		failed: func(err error) { log.WarnContext(ctx, "export ended early", "cause", err.Error()) },
 	}, -1)
 	return nil
 }
@@ -102,29 +98,19 @@ type exporter struct {
 	read    source
 	lines   [][]string // of the page that was read and not written
 	more    bool       // a page follows lines
-	conn    net.Conn
 	failed  func(error)
 	buffer  bytes.Buffer
-	pace    pace
-	given   int       // bytes of the last Read
-	at      time.Time // of its end
 }
 
 // Read implements io.Reader.
 func (e *exporter) Read(p []byte) (int, error) {
-	if e.given > 0 {
-		e.pace.passed(e.given, time.Since(e.at))
-	}
 	if e.buffer.Len() == 0 {
 		if err := e.fill(); err != nil {
 			e.cancel() // the place is free before the reader sees the end
 			return 0, err
 		}
 	}
-	n, err := e.buffer.Read(p)
-	e.given, e.at = n, time.Now()
-	_ = e.conn.SetWriteDeadline(e.at.Add(e.pace.left)) // the deadline of other answers is for their whole body
-	return n, err
+	return e.buffer.Read(p)
 }
 
 // Close implements io.Closer. The server closes the body at its end, and when the browser went away.

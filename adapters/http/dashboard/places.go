@@ -13,10 +13,6 @@ import (
 const (
 	placesAtOnce = 8 // of a process, of each kind; an account has one
 	placeRetry   = 10 * time.Second
-
-	leastRate   = 20_000           // bytes a second
-	leastAfter  = 5 * time.Second  // without a byte
-	leastCredit = 30 * time.Second // without a byte, for who was faster before
 )
 
 // errSecond refuses what an account begins beside another of its kind.
@@ -58,16 +54,6 @@ func (p *places) taken() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.held)
-}
-
-// pace holds a browser to the least rate. left is how long it may take for its next bytes.
-type pace struct{ left time.Duration }
-
-func newPace() pace { return pace{leastAfter} }
-
-// passed counts bytes for which the browser took so long.
-func (p *pace) passed(bytes int, took time.Duration) {
-	p.left = min(p.left-took+time.Duration(bytes)*time.Second/leastRate, leastCredit)
 }
 
 var errExports = fault.ErrUnavailable.WithRetryAfter(placeRetry)

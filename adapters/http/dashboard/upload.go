@@ -35,7 +35,7 @@ const (
 // paced is the body of a form with files. Once it has a place, its sender keeps the least rate until end.
 type paced struct {
 	*middleware.Upload
-	pace pace
+	pace middleware.Pace
 	end  time.Time
 }
 
@@ -45,7 +45,7 @@ func (p *paced) Read(b []byte) (int, error) {
 		return p.Upload.Read(b)
 	}
 	begun := time.Now()
-	until := begun.Add(p.pace.left)
+	until := begun.Add(p.pace.Left)
 	if p.end.Before(until) {
 		until = p.end
 	}
@@ -53,7 +53,7 @@ func (p *paced) Read(b []byte) (int, error) {
 		return 0, err
 	}
 	n, err := p.Upload.Read(b)
-	p.pace.passed(n, time.Since(begun))
+	p.pace.Passed(n, time.Since(begun))
 	return n, err
 }
 
@@ -95,7 +95,7 @@ func (u *upload) close() {
 // of takesFiles.
 func (p *pages) readUpload(c *fiber.Ctx, by caller, v desk.View, sent *middleware.Upload) (*upload, error) {
 	u := &upload{takes: func(intent string) error { return p.takesFiles(by, v, intent) }}
-	body := &paced{Upload: sent, pace: newPace()}
+	body := &paced{Upload: sent, pace: middleware.NewPace()}
 	if !p.Site.SameOrigin(c) {
 		return u, ui.ErrForm
 	}

@@ -76,9 +76,12 @@ func recordedTrace(ctx context.Context) string {
 	return ""
 }
 
-// bytesOut is the length of the body; 0 for a stream, which is sent after the line.
+// bytesOut is the length of the body; 0 for a stream of unknown length, which is sent after the line.
 func bytesOut(c *fiber.Ctx) int {
 	if c.Response().IsBodyStream() {
+		if p, ok := c.Response().BodyStream().(*paced); ok {
+			return p.size
+		}
 		return 0
 	}
 	return len(c.Response().Body())

@@ -30,19 +30,23 @@ func Compress() fiber.Handler {
 		if err := c.Next(); err != nil {
 			return err
 		}
-		if c.Response().IsBodyStream() { // reading a stream here would hold the whole of it
-			return nil
-		}
-		body := c.Response().Body()
-		if len(body) < leastCompressed || !compressible(c, body) {
-			return nil
-		}
-		c.Vary(fiber.HeaderAcceptEncoding)
-		if AcceptsGzip(c.Get(fiber.HeaderAcceptEncoding)) {
-			c.Set(fiber.HeaderContentEncoding, "gzip")
-			c.Response().SetBodyRaw(fasthttp.AppendGzipBytesLevel(nil, body, fasthttp.CompressBestSpeed))
+		if !c.Response().IsBodyStream() { // reading a stream here would hold the whole of it
+			CompressBody(c)
 		}
 		return nil
+	}
+}
+
+// CompressBody compresses the body of the answer, which is in memory, if that is worth it and the caller accepts it.
+func CompressBody(c *fiber.Ctx) {
+	body := c.Response().Body()
+	if len(body) < leastCompressed || !compressible(c, body) {
+		return
+	}
+	c.Vary(fiber.HeaderAcceptEncoding)
+	if AcceptsGzip(c.Get(fiber.HeaderAcceptEncoding)) {
+		c.Set(fiber.HeaderContentEncoding, "gzip")
+		c.Response().SetBodyRaw(fasthttp.AppendGzipBytesLevel(nil, body, fasthttp.CompressBestSpeed))
 	}
 }
 

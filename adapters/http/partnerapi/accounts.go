@@ -12,10 +12,6 @@ import (
 
 // ListAccounts lists the accounts linked to the caller; without a status filter those with an active link.
 func (a *api) ListAccounts(ctx context.Context, r ListAccountsRequestObject) (ListAccountsResponseObject, error) {
-	page, err := accountList.page(r.Params.Limit, r.Params.Cursor)
-	if err != nil {
-		return nil, err
-	}
 	f := accountports.LinkFilter{Status: connect.LinkActive, ExternalID: value(r.Params.ExternalID)}
 	switch value(r.Params.Status) {
 	case ListAccountsParamsStatusAll:
@@ -24,19 +20,10 @@ func (a *api) ListAccounts(ctx context.Context, r ListAccountsRequestObject) (Li
 		f.Status = connect.LinkRevoked
 	case ListAccountsParamsStatusActive:
 	}
-	req := requestOf(ctx)
-	found, err := a.Partners.Accounts(ctx, req.caller.Partner.ID, f, page)
-	if err != nil {
-		return nil, err
-	}
-	body := AccountList{Data: make([]Account, 0, len(found.Items))}
-	for _, item := range found.Items {
-		body.Data = append(body.Data, accountOf(item))
-	}
-	var out ListAccounts200JSONResponse
-	body.Pagination, out.Headers.Link = a.nextPage(accountList, found.Next, req)
-	out.Body = body
-	return out, nil
+	return answerList(ctx, a, accountList, r.Params.Limit, r.Params.Cursor,
+		func(page ports.Page) (ports.List[ports.LinkedAccount], error) {
+			return a.Partners.Accounts(ctx, requestOf(ctx).caller.Partner.ID, f, page)
+		}, accountOf, func(l ports.LinkedAccount) ports.Cursor { return ports.Cursor{At: l.LinkedAt, ID: l.ID} })
 }
 
 // GetAccount returns an account that is or was linked to the caller.

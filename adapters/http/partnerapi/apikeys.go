@@ -5,27 +5,15 @@ import (
 
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
+	ports "partnerdeposits/ports/platform"
 )
 
 // ListAPIKeys lists the caller's API keys, revoked keys included.
 func (a *api) ListAPIKeys(ctx context.Context, r ListAPIKeysRequestObject) (ListAPIKeysResponseObject, error) {
-	page, err := keyList.page(r.Params.Limit, r.Params.Cursor)
-	if err != nil {
-		return nil, err
-	}
-	req := requestOf(ctx)
-	found, err := a.Partners.Keys(ctx, req.caller.Partner.ID, page)
-	if err != nil {
-		return nil, err
-	}
-	body := APIKeyList{Data: make([]APIKey, 0, len(found.Items))}
-	for _, k := range found.Items {
-		body.Data = append(body.Data, apiKeyOf(k))
-	}
-	var out ListAPIKeys200JSONResponse
-	body.Pagination, out.Headers.Link = a.nextPage(keyList, found.Next, req)
-	out.Body = body
-	return out, nil
+	return answerList(ctx, a, keyList, r.Params.Limit, r.Params.Cursor,
+		func(page ports.Page) (ports.List[partner.APIKey], error) {
+			return a.Partners.Keys(ctx, requestOf(ctx).caller.Partner.ID, page)
+		}, apiKeyOf, func(k partner.APIKey) ports.Cursor { return ports.Cursor{At: k.CreatedAt, ID: k.ID} })
 }
 
 // CreateAPIKey creates an API key and returns its plaintext. The route takes no Idempotency-Key, so no stored response

@@ -9,6 +9,7 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/tenant"
 	partnerports "partnerdeposits/ports/partners"
+	ports "partnerdeposits/ports/platform"
 )
 
 // CreateClient adds a client to a linked account.
@@ -38,25 +39,11 @@ func (a *api) GetClient(ctx context.Context, r GetClientRequestObject) (GetClien
 
 // ListClients lists the clients of the caller.
 func (a *api) ListClients(ctx context.Context, r ListClientsRequestObject) (ListClientsResponseObject, error) {
-	page, err := clientList.page(r.Params.Limit, r.Params.Cursor)
-	if err != nil {
-		return nil, err
-	}
-	req := requestOf(ctx)
-	f := partnerports.ClientFilter{PartnerID: req.caller.Partner.ID, AccountID: optionalID(id.Account, r.Params.AccountID),
+	f := partnerports.ClientFilter{PartnerID: requestOf(ctx).caller.Partner.ID, AccountID: optionalID(id.Account, r.Params.AccountID),
 		Email: value(r.Params.Email)}
-	found, err := a.Clients.List(ctx, f, page)
-	if err != nil {
-		return nil, err
-	}
-	body := ClientList{Data: make([]ClientRecord, 0, len(found.Items))}
-	for _, c := range found.Items {
-		body.Data = append(body.Data, clientOf(c))
-	}
-	var out ListClients200JSONResponse
-	body.Pagination, out.Headers.Link = a.nextPage(clientList, found.Next, req)
-	out.Body = body
-	return out, nil
+	return answerList(ctx, a, clientList, r.Params.Limit, r.Params.Cursor,
+		func(page ports.Page) (ports.List[tenant.Client], error) { return a.Clients.List(ctx, f, page) },
+		clientOf, func(c tenant.Client) ports.Cursor { return ports.Cursor{At: c.CreatedAt, ID: c.ID} })
 }
 
 // UpdateClient changes the fields that the request has and keeps all others.

@@ -6,33 +6,22 @@ import (
 	"partnerdeposits/app/webhooks"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
+	ports "partnerdeposits/ports/platform"
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // ListWebhookDeliveries lists the deliveries of a subscription.
 func (a *api) ListWebhookDeliveries(ctx context.Context,
 	r ListWebhookDeliveriesRequestObject) (ListWebhookDeliveriesResponseObject, error) {
-	page, err := deliveryList.page(r.Params.Limit, r.Params.Cursor)
-	if err != nil {
-		return nil, err
-	}
-	req := requestOf(ctx)
 	f := webhookports.DeliveryFilter{
 		Status: webhook.Status(value(r.Params.Status)), Event: webhook.EventName(value(r.Params.Event)),
 		DepositID: deliveredDeposit(r.Params.DepositID), Created: timeSpan(r.Params.From, r.Params.To),
 	}
-	found, err := a.Webhooks.ListDeliveries(ctx, req.caller.Partner.ID, parseID(id.Subscription, r.WebhookID), f, page)
-	if err != nil {
-		return nil, err
-	}
-	body := DeliveryList{Data: make([]Delivery, 0, len(found.Items))}
-	for _, d := range found.Items {
-		body.Data = append(body.Data, deliveryOf(d))
-	}
-	var out ListWebhookDeliveries200JSONResponse
-	body.Pagination, out.Headers.Link = a.nextPage(deliveryList, found.Next, req)
-	out.Body = body
-	return out, nil
+	return answerList(ctx, a, deliveryList, r.Params.Limit, r.Params.Cursor,
+		func(page ports.Page) (ports.List[webhook.Delivery], error) {
+			return a.Webhooks.ListDeliveries(ctx, requestOf(ctx).caller.Partner.ID,
+				parseID(id.Subscription, r.WebhookID), f, page)
+		}, deliveryOf, func(d webhook.Delivery) ports.Cursor { return ports.Cursor{At: d.CreatedAt, ID: d.ID} })
 }
 
 // GetWebhookDelivery returns a delivery with its body.

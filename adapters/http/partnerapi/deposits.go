@@ -14,6 +14,7 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
 	depositports "partnerdeposits/ports/deposits"
+	ports "partnerdeposits/ports/platform"
 )
 
 // CreateDeposit creates a pending deposit for a linked account.
@@ -93,13 +94,8 @@ func cents(e Euros) (money.Cents, error) {
 
 // ListDeposits lists the deposits that the caller may read.
 func (a *api) ListDeposits(ctx context.Context, r ListDepositsRequestObject) (ListDepositsResponseObject, error) {
-	page, err := depositList.page(r.Params.Limit, r.Params.Cursor)
-	if err != nil {
-		return nil, err
-	}
-	req := requestOf(ctx)
 	f := depositports.DepositFilter{
-		PartnerID: req.caller.Partner.ID, AccountID: optionalID(id.Account, r.Params.AccountID),
+		PartnerID: requestOf(ctx).caller.Partner.ID, AccountID: optionalID(id.Account, r.Params.AccountID),
 		ClientID:   optionalID(id.Client, r.Params.ClientID),
 		ExternalID: value(r.Params.ExternalID), RentalContract: value(r.Params.RentalContract),
 		Created: timeSpan(r.Params.CreatedFrom, r.Params.CreatedTo),
@@ -107,18 +103,9 @@ func (a *api) ListDeposits(ctx context.Context, r ListDepositsRequestObject) (Li
 	for _, s := range r.Params.Status {
 		f.Statuses = append(f.Statuses, deposit.Status(s))
 	}
-	found, err := a.Deposits.List(ctx, f, page)
-	if err != nil {
-		return nil, err
-	}
-	body := DepositList{Data: make([]Deposit, 0, len(found.Items))}
-	for _, v := range found.Items {
-		body.Data = append(body.Data, depositOf(v))
-	}
-	var out ListDeposits200JSONResponse
-	body.Pagination, out.Headers.Link = a.nextPage(depositList, found.Next, req)
-	out.Body = body
-	return out, nil
+	return answerList(ctx, a, depositList, r.Params.Limit, r.Params.Cursor,
+		func(page ports.Page) (ports.List[deposits.View], error) { return a.Deposits.List(ctx, f, page) },
+		depositOf, func(v deposits.View) ports.Cursor { return ports.Cursor{At: v.CreatedAt, ID: v.ID} })
 }
 
 // GetDeposit returns the current state of a deposit.

@@ -14,28 +14,15 @@ import (
 
 // ListEvents lists the events of the caller.
 func (a *api) ListEvents(ctx context.Context, r ListEventsRequestObject) (ListEventsResponseObject, error) {
-	page, err := eventList.page(r.Params.Limit, r.Params.Cursor)
-	if err != nil {
-		return nil, err
-	}
 	f := webhookports.EventFilter{Name: webhook.EventName(value(r.Params.Event)),
 		Created: timeSpan(r.Params.From, r.Params.To)}
 	if r.Params.DepositID != nil {
 		f.DepositID = parseID(id.Deposit, *r.Params.DepositID)
 	}
-	req := requestOf(ctx)
-	found, err := a.Events.List(ctx, req.caller.Partner.ID, f, page)
-	if err != nil {
-		return nil, err
-	}
-	body := EventList{Data: make([]Event, 0, len(found.Items))}
-	for _, e := range found.Items {
-		body.Data = append(body.Data, eventOf(e))
-	}
-	var out ListEvents200JSONResponse
-	body.Pagination, out.Headers.Link = a.nextPage(eventList, found.Next, req)
-	out.Body = body
-	return out, nil
+	return answerList(ctx, a, eventList, r.Params.Limit, r.Params.Cursor,
+		func(page ports.Page) (ports.List[ports.Event], error) {
+			return a.Events.List(ctx, requestOf(ctx).caller.Partner.ID, f, page)
+		}, eventOf, func(e ports.Event) ports.Cursor { return ports.Cursor{At: e.CreatedAt, ID: e.ID} })
 }
 
 // GetEvent returns an event.
@@ -49,22 +36,39 @@ func (a *api) GetEvent(ctx context.Context, r GetEventRequestObject) (GetEventRe
 
 // ReadFeed returns the events after a number, and waits for one if asked to.
 func (a *api) ReadFeed(ctx context.Context, r ReadFeedRequestObject) (ReadFeedResponseObject, error) {
-	q := events.FeedQuestion{After: r.Params.After, Limit: defaultLimit,
-		Wait: time.Duration(value(r.Params.WaitSeconds)) * time.Second}
+	q := events.FeedQuestion{After: r.Params.After, Wait: time.Duration(value(r.Params.WaitSeconds)) * time.Second}
+	limit := defaultLimit
 	if r.Params.Limit != nil {
-		q.Limit = *r.Params.Limit
+		limit = *r.Params.Limit
 	}
-	page, err := a.Events.Feed(ctx, requestOf(ctx).caller.Partner.ID, q)
-	if err != nil {
-		return nil, err
+	partnerID := requestOf(ctx).caller.Partner.ID
+	var tail struct {
+		NextAfter int64  `json:"nextAfter"`
+		FeedID    string `json:"feedId"`
 	}
-	body := Feed{Data: make([]FeedEvent, 0, len(page.Events)), NextAfter: page.Next, FeedID: page.FeedID}
-	for _, e := range page.Events {
-		one := eventOf(e)
-		body.Data = append(body.Data,
-			FeedEvent{Sequence: e.Sequence, ID: one.ID, Event: one.Event, CreatedAt: one.CreatedAt, Data: one.Data})
+	f := filling[ports.Event, FeedEvent]{sizes: &a.sizes, key: sizeKey{partnerID, feed}, view: feedEventOf}
+	f.read = func(most int) ([]ports.Event, bool, error) {
+		asked := q
+		asked.Limit = most
+		page, err := a.Events.Feed(ctx, partnerID, asked)
+		if q.Wait = 0; tail.FeedID != "" && (err != nil || page.FeedID != tail.FeedID) {
+			return nil, false, nil // the next request hears of it: the events before stand
+		}
+		q.After, tail.NextAfter, tail.FeedID = &page.Next, page.Next, page.FeedID
+		return page.Events, len(page.Events) == most, err
 	}
-	return ReadFeed200JSONResponse(body), nil
+	body, err := f.encode(limit, func() any {
+		if f.cut {
+			tail.NextAfter = f.last.Sequence
+		}
+		return tail
+	})
+	return &listed{body: body}, err
+}
+
+func feedEventOf(e ports.Event) FeedEvent {
+	one := eventOf(e)
+	return FeedEvent{Sequence: e.Sequence, ID: one.ID, Event: one.Event, CreatedAt: one.CreatedAt, Data: one.Data}
 }
 
 func eventOf(e ports.Event) Event {

@@ -2,11 +2,14 @@ package partnerapi
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
 	"net/url"
 	"time"
+
+	"github.com/gofiber/fiber/v2"
 
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
@@ -24,6 +27,7 @@ const (
 	keyList
 	clientList
 	eventList
+	feed // has no cursor
 )
 
 const (
@@ -71,10 +75,46 @@ func (l list) page(limit *Limit, cursor *Cursor) (ports.Page, error) {
 	return p, nil
 }
 
+// listed is the answer of a list or of the feed, encoded.
+type listed struct {
+	body []byte
+	link string // to the next page
+}
+
+// answerList reads and encodes a page of a list. at gives the place of an item, after which the next page begins.
+//
+// Returns invalid_cursor, and the errors of read.
+func answerList[T, V any](ctx context.Context, a *api, l list, limit *Limit, cursor *Cursor,
+	read func(ports.Page) (ports.List[T], error), view func(T) V, at func(T) ports.Cursor) (*listed, error) {
+	page, err := l.page(limit, cursor)
+	if err != nil {
+		return nil, err
+	}
+	f := filling[T, V]{sizes: &a.sizes, key: sizeKey{requestOf(ctx).caller.Partner.ID, l}, view: view}
+	rows := 0
+	f.read = func(most int) ([]T, bool, error) {
+		found, err := read(ports.Page{Limit: most, Cursor: page.Cursor, Rows: &rows})
+		page.Cursor = found.Next
+		return found.Items, len(found.Items) == most && !found.Next.IsZero() && rows < ports.PageReads, err
+	}
+	out := &listed{}
+	out.body, err = f.encode(page.Limit, func() any {
+		if f.cut {
+			page.Cursor = at(f.last)
+		}
+		var tail struct {
+			Pagination Pagination `json:"pagination"`
+		}
+		tail.Pagination, out.link = a.nextPage(l, page.Cursor, requestOf(ctx))
+		return tail
+	})
+	return out, err
+}
+
 // nextPage returns the pagination of the response body and the Link header; no link on the last page.
-func (a *api) nextPage(l list, next ports.Cursor, req *request) (Pagination, *string) {
+func (a *api) nextPage(l list, next ports.Cursor, req *request) (Pagination, string) {
 	if next.IsZero() {
-		return Pagination{}, nil
+		return Pagination{}, ""
 	}
 	cursor := l.cursor(next)
 	query, err := url.ParseQuery(req.query)
@@ -82,6 +122,38 @@ func (a *api) nextPage(l list, next ports.Cursor, req *request) (Pagination, *st
 		query = url.Values{}
 	}
 	query.Set("cursor", cursor)
-	link := "<" + a.BaseURL + req.path + "?" + query.Encode() + `>; rel="next"`
-	return Pagination{HasMore: true, NextCursor: &cursor}, &link
+	return Pagination{HasMore: true, NextCursor: &cursor},
+		"<" + a.BaseURL + req.path + "?" + query.Encode() + `>; rel="next"`
 }
+
+func (l *listed) send(c *fiber.Ctx) error {
+	if l.link != "" {
+		c.Set(fiber.HeaderLink, l.link)
+	}
+	c.Set(fiber.HeaderContentType, fiber.MIMEApplicationJSON)
+	return c.Status(fiber.StatusOK).Send(l.body)
+}
+
+// VisitListAPIKeysResponse sends the response.
+func (l *listed) VisitListAPIKeysResponse(c *fiber.Ctx) error { return l.send(c) }
+
+// VisitListAccountsResponse sends the response.
+func (l *listed) VisitListAccountsResponse(c *fiber.Ctx) error { return l.send(c) }
+
+// VisitListClientsResponse sends the response.
+func (l *listed) VisitListClientsResponse(c *fiber.Ctx) error { return l.send(c) }
+
+// VisitListDepositsResponse sends the response.
+func (l *listed) VisitListDepositsResponse(c *fiber.Ctx) error { return l.send(c) }
+
+// VisitListEventsResponse sends the response.
+func (l *listed) VisitListEventsResponse(c *fiber.Ctx) error { return l.send(c) }
+
+// VisitListWebhookDeliveriesResponse sends the response.
+func (l *listed) VisitListWebhookDeliveriesResponse(c *fiber.Ctx) error { return l.send(c) }
+
+// VisitListWebhooksResponse sends the response.
+func (l *listed) VisitListWebhooksResponse(c *fiber.Ctx) error { return l.send(c) }
+
+// VisitReadFeedResponse sends the response.
+func (l *listed) VisitReadFeedResponse(c *fiber.Ctx) error { return l.send(c) }

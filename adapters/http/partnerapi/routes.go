@@ -45,6 +45,8 @@ type Deps struct {
 	Deprecations []Deprecation
 	// ExplanationsPerMinute replaces the constant of the same name, for tests; 0: the constant.
 	ExplanationsPerMinute int
+	// AnswersOfAll replaces the constant of the same name, for tests; 0: the constant.
+	AnswersOfAll int
 	// OnRateLimited counts refused requests; nil counts nothing.
 	OnRateLimited func()
 }
@@ -58,6 +60,8 @@ type Simulator interface {
 type api struct {
 	Deps
 	validator *Validator
+	room      *room
+	sizes     sizes
 }
 
 var _ StrictServerInterface = (*api)(nil)
@@ -80,7 +84,7 @@ func Mount(router fiber.Router, d Deps) error {
 	}
 	d.ExplanationsPerMinute = cmp.Or(d.ExplanationsPerMinute, partners.ExplanationsPerMinute)
 	d.BaseURL = strings.TrimRight(d.BaseURL, "/")
-	a := &api{Deps: d, validator: validator}
+	a := &api{Deps: d, validator: validator, room: newRoom(cmp.Or(d.AnswersOfAll, answersOfAll))}
 	for _, r := range a.routes() {
 		chain := a.chain(r)
 		if announce := a.deprecated(r); announce != nil {
@@ -112,7 +116,17 @@ func (a *api) chain(r route) []fiber.Handler {
 		return []fiber.Handler{a.authenticate, countAlso(partners.RedeliveryRule), a.limitRate, jsonbody.Read, check,
 			r.handle}
 	}
-	return []fiber.Handler{a.authenticate, a.limitRate, jsonbody.Read, check, r.handle}
+	chain := []fiber.Handler{a.authenticate, a.limitRate}
+	if reads(r.method) {
+		chain = append(chain, a.send)
+	}
+	switch r.kind {
+	case listing:
+		chain = append(chain, a.readsAnswers, a.takeTurn)
+	case following:
+		chain = append(chain, a.readsAnswers)
+	}
+	return append(chain, jsonbody.Read, check, r.handle)
 }
 
 // route is a line of the route table.
@@ -132,6 +146,8 @@ const (
 	explaining        // explains a signature, and has a limit of its own
 	sendingTest       // sends a test, which has a limit of its own
 	redelivering      // sends a delivery again, which has a limit of its own
+	listing           // answers with a page of a list
+	following         // answers with a page of the feed, perhaps after a wait
 )
 
 // routes lists every route of the API. docs/guides/adding-a-route.md explains how to add a line.
@@ -142,40 +158,40 @@ func (a *api) routes() []route {
 		{get, Prefix + "/me", plain, h.GetMe},
 
 		{post, Prefix + "/api-keys", plain, h.CreateAPIKey},
-		{get, Prefix + "/api-keys", plain, h.ListAPIKeys},
+		{get, Prefix + "/api-keys", listing, h.ListAPIKeys},
 		{del, Prefix + "/api-keys/:keyId", plain, h.DeleteAPIKey},
 
-		{get, Prefix + "/accounts", plain, h.ListAccounts},
+		{get, Prefix + "/accounts", listing, h.ListAccounts},
 		{get, Prefix + "/accounts/:accountId", plain, h.GetAccount},
 		{del, Prefix + "/accounts/:accountId", plain, h.DeleteAccount},
 
 		{post, Prefix + "/connect/explain", explaining, h.ExplainConnectURL},
 
 		{post, Prefix + "/webhooks", keyed, h.CreateWebhook},
-		{get, Prefix + "/webhooks", plain, h.ListWebhooks},
+		{get, Prefix + "/webhooks", listing, h.ListWebhooks},
 		{get, Prefix + "/webhooks/:webhookId", plain, h.GetWebhook},
 		{patch, Prefix + "/webhooks/:webhookId", plain, h.UpdateWebhook},
 		{del, Prefix + "/webhooks/:webhookId", plain, h.DeleteWebhook},
 		{post, Prefix + "/webhooks/:webhookId/rotate-secret", plain, h.RotateWebhookSecret},
 		{post, Prefix + "/webhooks/:webhookId/test", sendingTest, h.TestWebhook},
 		{post, Prefix + "/webhooks/:webhookId/explain", explaining, h.ExplainWebhook},
-		{get, Prefix + "/webhooks/:webhookId/deliveries", plain, h.ListWebhookDeliveries},
+		{get, Prefix + "/webhooks/:webhookId/deliveries", listing, h.ListWebhookDeliveries},
 		{get, Prefix + "/webhooks/:webhookId/deliveries/:deliveryId", plain, h.GetWebhookDelivery},
 		{post, Prefix + "/webhooks/:webhookId/deliveries/:deliveryId/redeliver", redelivering, h.RedeliverWebhookDelivery},
 		{post, Prefix + "/webhooks/:webhookId/replay", plain, h.ReplayWebhookDeliveries},
 
-		{get, Prefix + "/events", plain, h.ListEvents},
-		{get, Prefix + "/events/feed", plain, h.ReadFeed},
+		{get, Prefix + "/events", listing, h.ListEvents},
+		{get, Prefix + "/events/feed", following, h.ReadFeed},
 		{get, Prefix + "/events/:eventId", plain, h.GetEvent},
 
 		{post, Prefix + "/clients", keyed, h.CreateClient},
-		{get, Prefix + "/clients", plain, h.ListClients},
+		{get, Prefix + "/clients", listing, h.ListClients},
 		{get, Prefix + "/clients/:clientId", plain, h.GetClient},
 		{patch, Prefix + "/clients/:clientId", keyed, h.UpdateClient},
 		{del, Prefix + "/clients/:clientId", plain, h.DeleteClient},
 
 		{post, Prefix + "/deposits", keyed, h.CreateDeposit},
-		{get, Prefix + "/deposits", plain, h.ListDeposits},
+		{get, Prefix + "/deposits", listing, h.ListDeposits},
 		{get, Prefix + "/deposits/:depositId", plain, h.GetDeposit},
 		{post, Prefix + "/deposits/:depositId/cancel", keyed, h.CancelDeposit},
 		{post, Prefix + "/deposits/:depositId/release", keyed, h.ReleaseDeposit},

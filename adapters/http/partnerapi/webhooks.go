@@ -8,6 +8,7 @@ import (
 	"partnerdeposits/app/webhooks"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
+	ports "partnerdeposits/ports/platform"
 )
 
 // CreateWebhook creates a subscription and returns its signing secret.
@@ -27,23 +28,10 @@ func (a *api) CreateWebhook(ctx context.Context, r CreateWebhookRequestObject) (
 
 // ListWebhooks lists the caller's subscriptions.
 func (a *api) ListWebhooks(ctx context.Context, r ListWebhooksRequestObject) (ListWebhooksResponseObject, error) {
-	page, err := webhookList.page(r.Params.Limit, r.Params.Cursor)
-	if err != nil {
-		return nil, err
-	}
-	req := requestOf(ctx)
-	found, err := a.Webhooks.List(ctx, req.caller.Partner.ID, page)
-	if err != nil {
-		return nil, err
-	}
-	body := WebhookList{Data: make([]Webhook, 0, len(found.Items))}
-	for _, s := range found.Items {
-		body.Data = append(body.Data, webhookOf(s))
-	}
-	var out ListWebhooks200JSONResponse
-	body.Pagination, out.Headers.Link = a.nextPage(webhookList, found.Next, req)
-	out.Body = body
-	return out, nil
+	return answerList(ctx, a, webhookList, r.Params.Limit, r.Params.Cursor,
+		func(page ports.Page) (ports.List[webhook.Reported], error) {
+			return a.Webhooks.List(ctx, requestOf(ctx).caller.Partner.ID, page)
+		}, webhookOf, func(s webhook.Reported) ports.Cursor { return ports.Cursor{At: s.CreatedAt, ID: s.ID} })
 }
 
 // GetWebhook returns a subscription.

@@ -19,26 +19,22 @@ type Appender interface {
 	AppendJSON(b []byte) ([]byte, error)
 }
 
-// keptBuffer is the largest buffer, in bytes, that is kept for the next response: a list of 100 deposits with long
-// texts.
-const keptBuffer = 256 << 10
+// keptBuffer is the largest buffer, in bytes, that is kept for the next response: the largest page of a list, and an
+// item beyond it.
+const keptBuffer = 512 << 10
 
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // Encode encodes v. Parts of v whose types this package does not know are left to encoding/json. Returns an error of a
 // part.
 func Encode(v any) ([]byte, error) {
-	root := reflect.ValueOf(v)
-	if !root.IsValid() {
-		return standard(nil, v)
-	}
-	if root.Kind() != reflect.Pointer { // parts of a value behind a pointer need no copy to call their methods
-		held := reflect.New(root.Type())
-		held.Elem().Set(root)
-		root = held
-	}
+	return Build(func(b []byte) ([]byte, error) { return Append(b, v) })
+}
+
+// Build gives a copy of the bytes that fill appends to a buffer, which others use afterwards.
+func Build(fill func(b []byte) ([]byte, error)) ([]byte, error) {
 	buffer := buffers.Get().(*[]byte)
-	b, err := encoderOf(root.Type())((*buffer)[:0], root)
+	b, err := fill((*buffer)[:0])
 	if cap(b) <= keptBuffer {
 		*buffer = b
 		defer buffers.Put(buffer)
@@ -47,6 +43,20 @@ func Encode(v any) ([]byte, error) {
 		return nil, err
 	}
 	return bytes.Clone(b), nil
+}
+
+// Append appends the encoding of v, as Encode.
+func Append(b []byte, v any) ([]byte, error) {
+	root := reflect.ValueOf(v)
+	if !root.IsValid() {
+		return standard(b, v)
+	}
+	if root.Kind() != reflect.Pointer { // parts of a value behind a pointer need no copy to call their methods
+		held := reflect.New(root.Type())
+		held.Elem().Set(root)
+		root = held
+	}
+	return encoderOf(root.Type())(b, root)
 }
 
 // standard appends the encoding of encoding/json.

@@ -14,9 +14,8 @@ import (
 
 const (
 	maxPerPage = 100
-	// maxRead bounds the rows that a page reads (api.md §1, "Lists"). A page of 100 needs so many when one row of
-	// twenty fits.
-	maxRead = 2000
+	// maxRead bounds the rows that a statement reads. A page of 100 needs so many when one row of twenty fits.
+	maxRead = ports.PageReads
 )
 
 // List builds the query of a list, newest first unless it is read back. Conditions are constants with ? for each
@@ -190,6 +189,9 @@ func Read[T any](ctx context.Context, d pg.DB, l *List, p ports.Page, sql string
 		return ports.List[T]{}, pg.Translate(err)
 	}
 	page := ports.List[T]{Items: make([]T, 0, min(len(rows), size(p)))}
+	if p.Rows != nil && len(rows) > 0 {
+		*p.Rows += rows[len(rows)-1].N
+	}
 	if l.Back {
 		defer func() { slices.Reverse(page.Items) }()
 	}
