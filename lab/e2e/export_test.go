@@ -15,9 +15,9 @@ import (
 	"partnerdeposits/lab/stock"
 )
 
-// TestExport_ThatNobodyReads_LosesItsPlace: a built http ends the answer to a reader that takes nothing, who otherwise
-// keeps the account's only place. The rest is proven in adapters/http/dashboard.
-func TestExport_ThatNobodyReads_LosesItsPlace(t *testing.T) {
+// TestExport_ThatNobodyReads_Ends: a built http ends the answers to readers that take nothing, who otherwise keep all
+// that the account may read at once. The rest is proven in adapters/http/dashboard.
+func TestExport_ThatNobodyReads_Ends(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.http(t)
@@ -37,16 +37,18 @@ func TestExport_ThatNobodyReads_LosesItsPlace(t *testing.T) {
 	require.NoError(t, stock.Fill(t.Context(), w.database(t), []stock.Owner{{Partner: partnerID, Account: accountID}},
 		stock.Amount{Deposits: 20_000}))
 
-	conn, err := net.Dial("tcp", base.Host)
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = conn.Close() })
-	require.NoError(t, conn.(*net.TCPConn).SetReadBuffer(4<<10))
-	_, err = io.WriteString(conn, "GET /dashboard/deposits.csv HTTP/1.1\r\nHost: x\r\nCookie: "+session+"\r\n\r\n")
-	require.NoError(t, err)
-	first := make([]byte, len("HTTP/1.1 200"))
-	_, err = io.ReadFull(conn, first)
-	require.NoError(t, err)
-	require.Equal(t, "HTTP/1.1 200", string(first))
+	for range 5 {
+		conn, err := net.Dial("tcp", base.Host)
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = conn.Close() })
+		require.NoError(t, conn.(*net.TCPConn).SetReadBuffer(4<<10))
+		_, err = io.WriteString(conn, "GET /dashboard/deposits.csv HTTP/1.1\r\nHost: x\r\nCookie: "+session+"\r\n\r\n")
+		require.NoError(t, err)
+		first := make([]byte, len("HTTP/1.1 200"))
+		_, err = io.ReadFull(conn, first)
+		require.NoError(t, err)
+		require.Equal(t, "HTTP/1.1 200", string(first))
+	}
 	export := func() int {
 		response, err := b.client.Get(w.baseURL + "/dashboard/deposits.csv")
 		require.NoError(t, err)
@@ -55,8 +57,8 @@ func TestExport_ThatNobodyReads_LosesItsPlace(t *testing.T) {
 		require.NoError(t, err)
 		return response.StatusCode
 	}
-	require.Equal(t, http.StatusTooManyRequests, export(), "one export at a time")
+	require.Equal(t, http.StatusTooManyRequests, export(), "five exports at a time")
 	// A write may take half a minute, and buffers of the kernel take some writes before one waits.
 	require.Eventually(t, func() bool { return export() == http.StatusOK }, 3*soon, 200*time.Millisecond,
-		"a reader that takes nothing loses its place")
+		"readers that take nothing are ended")
 }

@@ -56,12 +56,12 @@ type Deps struct {
 	Limiter     ports.Limiter
 	Site        *ui.Site
 	Log         *slog.Logger
-	Uploads     *Uploads // nil: eight forms with files at a time, 120 s each
+	Uploads     *Uploads // nil: as in production
 }
 
 type pages struct {
 	Deps
-	exports *places
+	exports *works
 }
 
 // caller is the signed-in operator who sent a request, with the operator's account.

@@ -18,6 +18,7 @@ import (
 	"partnerdeposits/app/accounts/operators"
 	"partnerdeposits/app/deposits/desk"
 	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
 	ports "partnerdeposits/ports/platform"
 )
@@ -66,13 +67,14 @@ func (p *pages) stream(c *fiber.Ctx, by caller, name string, columns []string, r
 	if err := p.limited(c, by, operators.DeskExports); err != nil {
 		return err
 	}
-	end, err := p.exports.enter(by.Account.ID)
+	held, err := p.exports.bytes.Take(by.Account.ID, exportCounts, exportCounts)
 	if err != nil {
 		return err
 	}
+	read = p.inTurn(by.Account.ID, read)
 	first, more, err := read(c.UserContext())
 	if err != nil {
-		end()
+		held.Give()
 		return err
 	}
 	// The request's context ends with the handler, before the body is read.
@@ -82,10 +84,22 @@ func (p *pages) stream(c *fiber.Ctx, by caller, name string, columns []string, r
 	c.Set(fiber.HeaderContentDisposition, `attachment; filename="`+name+`"`)
 	c.Status(http.StatusOK)
 	middleware.SendPaced(c, &exporter{
-		ctx: ctx, cancel: func() { cancel(); end() }, columns: columns, read: read, lines: first, more: more,
+		ctx: ctx, cancel: func() { cancel(); held.Give() }, columns: columns, read: read, lines: first, more: more,
 		failed: func(err error) { log.WarnContext(ctx, "export ended early", "cause", err.Error()) },
 	}, -1)
 	return nil
+}
+
+// inTurn reads each page at a place for that work, which is free while the browser takes the page.
+func (p *pages) inTurn(account id.ID, read source) source {
+	return func(ctx context.Context) ([][]string, bool, error) {
+		place, err := p.exports.enter(ctx, account, exportWait)
+		if err != nil {
+			return nil, false, err
+		}
+		defer place.Give()
+		return read(ctx)
+	}
 }
 
 // exporter is the body of an export. A page of what is exported is read when the browser has taken the page before, so
@@ -106,7 +120,7 @@ type exporter struct {
 func (e *exporter) Read(p []byte) (int, error) {
 	if e.buffer.Len() == 0 {
 		if err := e.fill(); err != nil {
-			e.cancel() // the place is free before the reader sees the end
+			e.cancel() // nothing is held before the reader sees the end
 			return 0, err
 		}
 	}

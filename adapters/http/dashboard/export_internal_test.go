@@ -63,7 +63,7 @@ func exporting(t *testing.T, store depositports.Desk) (begin func(account byte) 
 	t.Helper()
 	p := &pages{
 		Deps:    Deps{Desk: desk.New(desk.Deps{Desk: store}), Limiter: open{}, Log: slog.New(slog.DiscardHandler)},
-		exports: newPlaces(placesAtOnce, errExports),
+		exports: newWorks(placesAtOnce, bytesAtOnce, errExports),
 	}
 	app := fiber.New(fiber.Config{DisableStartupMessage: true, ErrorHandler: func(c *fiber.Ctx, err error) error {
 		c.Set(fiber.HeaderRetryAfter, fault.Of(err).RetryAfter.String())
@@ -86,39 +86,91 @@ func exporting(t *testing.T, store depositports.Desk) (begin func(account byte) 
 	}
 }
 
-func TestExport_BesideItsAccountsOwn_OrEightOthers_WaitsForAPlace(t *testing.T) {
+// requireRefused begins an export that is refused.
+func requireRefused(t *testing.T, begin func(byte) *http.Response, account byte, status int, code string) {
+	t.Helper()
+	res := begin(account)
+	body, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
+	require.NoError(t, res.Body.Close())
+	require.Equal(t, []any{status, code, placeRetry.String()},
+		[]any{res.StatusCode, string(body), res.Header.Get("Retry-After")})
+}
+
+// Browsers that read slowly keep nobody out: an account has five exports, and others have theirs.
+func TestExport_BesideManySlowReaders_Begins(t *testing.T) {
 	t.Parallel()
 	begin := exporting(t, &breaking{pages: 1 << 40})
-	refused := func(account byte, status int, code string) {
-		res := begin(account)
-		body, err := io.ReadAll(res.Body)
-		require.NoError(t, err)
-		require.NoError(t, res.Body.Close())
-		require.Equal(t, status, res.StatusCode)
-		require.Equal(t, code, string(body))
-		require.Equal(t, placeRetry.String(), res.Header.Get("Retry-After"))
+	var slow []*http.Response
+	for account := range byte(12) {
+		for range 5 {
+			res := begin(account)
+			require.Equal(t, http.StatusOK, res.StatusCode)
+			slow = append(slow, res)
+		}
+		requireRefused(t, begin, account, http.StatusTooManyRequests, "one_at_a_time")
 	}
-	var running []*http.Response
-	for account := range byte(8) {
-		res := begin(account)
-		require.Equal(t, http.StatusOK, res.StatusCode)
-		running = append(running, res)
-		refused(account, http.StatusTooManyRequests, "one_at_a_time")
-	}
-	refused(8, http.StatusServiceUnavailable, "service_unavailable")
-
-	require.NoError(t, running[0].Body.Close()) // its browser goes away
+	slow = append(slow, begin(99))
+	require.Equal(t, http.StatusOK, slow[60].StatusCode)
+	require.NoError(t, slow[0].Body.Close()) // its browser goes away
 	require.Eventually(t, func() bool {
-		res := begin(8)
+		res := begin(0)
 		defer func() { _ = res.Body.Close() }()
 		return res.StatusCode == http.StatusOK
 	}, time.Minute, 20*time.Millisecond)
-	for _, res := range running[1:] {
+	for _, res := range slow[1:] {
 		require.NoError(t, res.Body.Close())
 	}
 }
 
-func TestExport_ThatIsRead_FreesItsPlaceAtTheEnd(t *testing.T) {
+// hanging answers the queries of an account above 9 at once, and others when release is closed.
+type hanging struct {
+	depositports.Desk
+	asked   atomic.Int64
+	release chan struct{}
+}
+
+func (h *hanging) DeskDeposits(_ context.Context, f depositports.DeskFilter,
+	_ ports.Page) (ports.List[*deposit.Deposit], error) {
+	if f.AccountID[0] <= 9 {
+		h.asked.Add(1)
+		<-h.release
+	}
+	return ports.List[*deposit.Deposit]{Items: []*deposit.Deposit{{Reference: "D-1234-5678"}}}, nil
+}
+
+// A query that takes long holds a place. The last place is for accounts that had none lately.
+func TestExport_BesideQueriesThatHang_FindsThePlaceThatIsKept(t *testing.T) {
+	t.Parallel()
+	store := &hanging{release: make(chan struct{})}
+	begin := exporting(t, store)
+	read := func(account byte) int {
+		res := begin(account)
+		_, err := io.Copy(io.Discard, res.Body)
+		require.NoError(t, err)
+		require.NoError(t, res.Body.Close())
+		return res.StatusCode
+	}
+	require.Equal(t, http.StatusOK, read(10))
+	hung := make(chan int, placesAtOnce)
+	for account := range byte(placesAtOnce - 1) {
+		go func() { hung <- read(account) }()
+	}
+	require.Eventually(t, func() bool { return store.asked.Load() == placesAtOnce-1 }, time.Minute, time.Millisecond)
+	require.Equal(t, http.StatusOK, read(11), "who had none lately")
+	require.Equal(t, http.StatusOK, read(12))
+	requireRefused(t, begin, 10, http.StatusServiceUnavailable, "service_unavailable")
+
+	again := make(chan int, 1)
+	go func() { again <- read(11) }() // waits
+	close(store.release)
+	require.Equal(t, http.StatusOK, <-again)
+	for range placesAtOnce - 1 {
+		require.Equal(t, http.StatusOK, <-hung)
+	}
+}
+
+func TestExport_ThatIsRead_HoldsNothingAtTheEnd(t *testing.T) {
 	t.Parallel()
 	begin := exporting(t, short{})
 	for range 20 {

@@ -9,9 +9,9 @@ import (
 // Mount adds the pages to app, which serves the dashboard's host.
 func Mount(app fiber.Router, d Deps) {
 	if d.Uploads == nil {
-		d.Uploads = NewUploads(placesAtOnce, uploadTime)
+		d.Uploads = NewUploads(placesAtOnce, bytesAtOnce, uploadTime)
 	}
-	p := &pages{Deps: d, exports: newPlaces(placesAtOnce, errExports)}
+	p := &pages{Deps: d, exports: newWorks(placesAtOnce, bytesAtOnce, errExports)}
 	app.Get(pathDashboard, d.Site.Headers, p.signedIn(p.showToday))
 	app.Get(pathExport, d.Site.Headers, p.signedIn(p.export))
 	app.Get(pathDeposits, d.Site.Headers, p.signedIn(p.showList))

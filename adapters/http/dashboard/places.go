@@ -1,84 +1,71 @@
 package dashboard
 
 import (
-	"sync"
+	"context"
 	"time"
 
+	"partnerdeposits/adapters/http/middleware"
+	"partnerdeposits/core/evidence"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 )
 
-// Bounds of forms with files, and of exports: both take a place for as long as a browser likes (pages.md, "Files of a
-// deposit").
+// Bounds of forms with files, and of exports, each with its own (pages.md, "Files of a deposit"). A place is held for
+// the work, which a browser cannot make long: to clean the files of a form, and to read a page of an export. The bytes
+// that browsers send and take, as slowly as they like, have a bound instead.
 const (
-	placesAtOnce = 8 // of a process, of each kind; an account has one
+	placesAtOnce = 8 // of a process; an account has one, and one is left to accounts that had none lately
 	placeRetry   = 10 * time.Second
-)
+	cleanWait    = 30 * time.Second // for a place to clean files that are here already
+	exportWait   = 5 * time.Second  // for a place to read a page of an export
 
-// errSecond refuses what an account begins beside another of its kind.
-var errSecond = fault.New(fault.RateLimited, "one_at_a_time",
-	"An account sends one form with files and reads one export at a time.")
+	bytesAtOnce  = 1 << 30          // of a process
+	bytesOfOne   = evidence.MaxForm // of an account
+	leastForm    = 1 << 20          // bytes as which a small form counts for its account
+	exportCounts = 5 << 20          // bytes as which an export counts, which holds a page of lines in memory
 
-// places are held by accounts, one each.
-type places struct {
-	mu   sync.Mutex
-	most int
-	held map[id.ID]bool
-	busy error // answers where every place is taken
-}
-
-func newPlaces(most int, busy error) *places {
-	return &places{most: most, held: map[id.ID]bool{}, busy: busy}
-}
-
-// enter takes the place of the account; leave gives it back, and may be called again. Returns errSecond, or the error
-// of a busy process.
-func (p *places) enter(account id.ID) (leave func(), err error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	switch {
-	case p.held[account]:
-		return nil, errSecond.WithRetryAfter(placeRetry)
-	case len(p.held) >= p.most:
-		return nil, p.busy
-	}
-	p.held[account] = true
-	return sync.OnceFunc(func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		delete(p.held, account)
-	}), nil
-}
-
-func (p *places) taken() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return len(p.held)
-}
-
-var errExports = fault.ErrUnavailable.WithRetryAfter(placeRetry)
-
-const (
 	uploadTime = 120 * time.Second // for the caller to send a form with files
 )
 
-// Refusals of forms with files. The pages explain them.
+// Refusals. The pages explain them.
 var (
+	errSecond = fault.New(fault.RateLimited, "one_at_a_time",
+		"An account sends 25 MB of files and reads five exports at a time.")
+	errExports      = fault.ErrUnavailable.WithRetryAfter(placeRetry)
 	errFormTooLarge = fault.New(fault.TooLarge, "files_too_large", "A form with files has 25 MB at most.")
 	errBusy         = fault.New(fault.Unavailable, "uploads_busy", "Too many files are being sent at this moment.")
 	errSlow         = fault.New(fault.Invalid, "upload_too_slow", "The files did not arrive in time.")
 )
 
-// Uploads bounds the forms with files that a process reads at a time.
+// works bounds a kind of work of a process, and the bytes of it that are on their way.
+type works struct{ bytes, places middleware.Budget }
+
+func newWorks(places, bytes int, busy error) *works {
+	second := errSecond.WithRetryAfter(placeRetry)
+	return &works{
+		bytes:  middleware.Budget{Most: bytes, Each: bytesOfOne, Kept: bytesOfOne, Full: busy, Enough: second},
+		places: middleware.Budget{Most: places, Each: 1, Kept: 1, Full: busy, Enough: busy},
+	}
+}
+
+// enter takes a place for the account, and waits for it.
+func (w *works) enter(ctx context.Context, account id.ID, wait time.Duration) (*middleware.Hold, error) {
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	return w.places.Wait(ctx, account, 1, 1)
+}
+
+// Uploads bounds the forms with files that a process takes at a time.
 type Uploads struct {
-	places  *places
+	*works
 	readFor time.Duration
 }
 
-// NewUploads makes a bound. readFor is the time for the caller to send a form.
-func NewUploads(most int, readFor time.Duration) *Uploads {
-	return &Uploads{newPlaces(most, errBusy), readFor}
+// NewUploads makes a bound: the forms whose files are cleaned at once, the bytes of files on the disk, and the time for
+// the caller to send a form.
+func NewUploads(places, bytes int, readFor time.Duration) *Uploads {
+	return &Uploads{newWorks(places, bytes, errBusy), readFor}
 }
 
-// Reading is the number of forms with files that are being read.
-func (u *Uploads) Reading() int { return u.places.taken() }
+// Reading is the number of forms with files that are being read or cleaned.
+func (u *Uploads) Reading() int { return u.bytes.Holds() }

@@ -19,10 +19,10 @@ func init() {
 		ui.T(
 			"The files did not arrive within two minutes, or arrived too slowly. Nothing was changed. Go back and send fewer or smaller files.",
 			"Les fichiers ne sont pas arrivés en deux minutes, ou arrivaient trop lentement. Rien n’a été modifié. Revenez en arrière et envoyez des fichiers moins nombreux ou plus petits."))
-	ui.Explain(errSecond.Code, ui.T("One at a time, please", "Un envoi à la fois, s’il vous plaît"),
+	ui.Explain(errSecond.Code, ui.T("Not all at once, please", "Pas tout à la fois, s’il vous plaît"),
 		ui.T(
-			"Your account is already sending files or downloading an export in another window. Nothing was changed. Wait until that has ended, go back and try again.",
-			"Votre compte envoie déjà des fichiers ou télécharge déjà un export dans une autre fenêtre. Rien n’a été modifié. Attendez la fin, revenez en arrière et réessayez."))
+			"Your account is already sending 25 MB of files, or downloading five exports, in another window. Nothing was changed. Wait until that has ended, go back and try again.",
+			"Votre compte envoie déjà 25 Mo de fichiers ou télécharge déjà cinq exports dans une autre fenêtre. Rien n’a été modifié. Attendez la fin, revenez en arrière et réessayez."))
 }
 
 // Files of a deposit.

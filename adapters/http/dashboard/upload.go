@@ -32,7 +32,7 @@ const (
 	maxFields = 64 << 10 // bytes of all fields together, as for other forms
 )
 
-// paced is the body of a form with files. Once it has a place, its sender keeps the least rate until end.
+// paced is the body of a form with files. Once it counts, its sender keeps the least rate until end.
 type paced struct {
 	*middleware.Upload
 	pace middleware.Pace
@@ -74,21 +74,21 @@ type upload struct {
 	fields  int // bytes of the fields
 	takes   func(intent string) error
 	decided bool // takes allows the files of the form
-	leave   func()
+	bytes   *middleware.Hold
+	place   *middleware.Hold
 }
 
-// close lets go of the files and of the place.
+// close lets go of the files, their bytes and the place.
 func (u *upload) close() {
 	for _, f := range u.scratch {
 		_ = f.Close()
 	}
-	if u.leave != nil {
-		u.leave()
-	}
+	u.place.Give()
+	u.bytes.Give()
 }
 
 // readUpload checks session, origin and token, and asks the deposit and the account (takesFiles), before it reads
-// files, which go to the disk. Its fields are found by ui.PostValue. The caller closes the result, even beside an
+// files, which go to the disk, and takes a place to clean them. Its fields are found by ui.PostValue. The caller closes the result, even beside an
 // error.
 //
 // Returns ui.ErrForm, errFormTooLarge, errBusy, errSecond, errSlow, rate_limited, problem.ErrMalformed, or the errors
@@ -119,11 +119,16 @@ func (p *pages) readUpload(c *fiber.Ctx, by caller, v desk.View, sent *middlewar
 	if err := p.limited(c, by, operators.DeskUploads); err != nil {
 		return u, err
 	}
-	if u.leave, err = p.Uploads.places.enter(by.Account.ID); err != nil {
+	// For the account counts the announced length; for the process the bytes on the disk, which slow senders fill slowly.
+	if u.bytes, err = p.Uploads.bytes.Take(by.Account.ID, max(body.Length(), leastForm), 0); err != nil {
 		return u, err
 	}
 	body.end = time.Now().Add(p.Uploads.readFor)
-	return u, u.readParts(c, parts, body)
+	if err := u.readParts(c, parts, body); err != nil {
+		return u, err
+	}
+	u.place, err = p.Uploads.enter(c.UserContext(), by.Account.ID, cleanWait)
+	return u, err
 }
 
 func (u *upload) readParts(c *fiber.Ctx, parts *multipart.Reader, body io.Reader) error {
@@ -210,7 +215,7 @@ func (u *upload) readFile(part *multipart.Part) error {
 		return err
 	}
 	rest := io.MultiReader(bytes.NewReader(first[:]), part)
-	size, err := io.Copy(scratch{f}, io.LimitReader(rest, evidence.MaxSize+1))
+	size, err := io.Copy(scratch{f, u.bytes}, io.LimitReader(rest, evidence.MaxSize+1))
 	if err != nil {
 		return unread(err)
 	}
@@ -239,9 +244,16 @@ func (u *upload) newScratch() (*os.File, error) {
 // errScratch marks an error of this machine's disk.
 var errScratch = errors.New("dashboard: scratch file")
 
-type scratch struct{ f *os.File }
+type scratch struct {
+	f     *os.File
+	bytes *middleware.Hold
+}
 
+// Write implements io.Writer. Returns errBusy where the files of all forms fill their room.
 func (s scratch) Write(b []byte) (int, error) {
+	if err := s.bytes.Grow(len(b)); err != nil {
+		return 0, err
+	}
 	n, err := s.f.Write(b)
 	if err != nil {
 		err = errors.Join(errScratch, err)
@@ -253,7 +265,7 @@ func (s scratch) Write(b []byte) (int, error) {
 func unread(err error) error {
 	var slow net.Error
 	switch {
-	case err == nil, errors.Is(err, errScratch):
+	case err == nil, errors.Is(err, errScratch), errors.Is(err, errBusy):
 		return err
 	case errors.As(err, &slow) && slow.Timeout():
 		return errSlow

@@ -91,41 +91,84 @@ func begun(token, intent string) string {
 		"\r\n--b\r\nContent-Disposition: form-data; name=\"files\"; filename=\"a.jpg\"\r\n\r\n\xff\xd8\xff"
 }
 
-func TestUploads_OfAnAccount_OneAtATime(t *testing.T) {
-	uploads := dashboard.NewUploads(2, time.Minute)
+// beside links a further account with a secured deposit.
+func (d *desk) beside(email string) *desk {
+	d.t.Helper()
+	other := &desk{Server: d.Server, t: d.t, partner: d.partner}
+	other.b, other.account = linked(d.t, d.Server, email, "demo")
+	other.reference = deposits(d.t, d.Server, d.partner, other.account, 1)[0]
+	other.path = pathOf(d.t, d.Server, other.reference)
+	change(d.t, d.Server,
+		`UPDATE deposits SET status = 'active', activated_at = created_at, expires_at = $2 WHERE account_id = $1`,
+		uuid.UUID(other.account), d.Clock.Now().Add(time.Hour))
+	return other
+}
+
+func TestUploads_OfAnAccount_AreBoundedByTheirBytes(t *testing.T) {
+	uploads := dashboard.NewUploads(8, 1<<30, time.Minute)
 	d := newFilesDesk(t, uploads)
 	token, cookie := d.token(d.b), d.session(t)
-	open, _ := d.raw(t, cookie, begun(token, "capture"), 1<<20)
-	require.Eventually(t, func() bool { return uploads.Reading() == 1 }, 10*time.Second, 10*time.Millisecond)
-	second := d.send(d.b, d.path, token, capture(), photo(t, "a.jpg"))
-	require.Equal(t, http.StatusTooManyRequests, second.Status)
-	require.Equal(t, "one_at_a_time", second.Code())
-	require.Equal(t, "10", second.Header.Get("Retry-After"))
-	require.Contains(t, second.Body, "in another window")
+	big, _ := d.raw(t, cookie, begun(token, "capture"), 20<<20)
+	small, _ := d.raw(t, cookie, begun(token, "capture"), 1000)
+	require.Eventually(t, func() bool { return uploads.Reading() == 2 }, 10*time.Second, 10*time.Millisecond)
+	require.Equal(t, http.StatusOK, d.send(d.b, d.path, token, capture(), photo(t, "a.jpg")).Status, "2 MB beside")
+
+	_, r := d.raw(t, cookie, begun(token, "capture"), 5<<20)
+	refused, err := http.ReadResponse(r, nil)
+	require.NoError(t, err, "the answer came before the body")
+	page, err := io.ReadAll(refused.Body)
+	require.NoError(t, err)
+	require.Equal(t, http.StatusTooManyRequests, refused.StatusCode)
+	require.Contains(t, string(page), "one_at_a_time")
+	require.Equal(t, "10", refused.Header.Get("Retry-After"))
+	require.Contains(t, string(page), "in another window")
 	require.Equal(t, http.StatusOK, d.b.Get(d.path).Status, "other pages are served")
 	require.NotEqual(t, http.StatusTooManyRequests,
 		d.b.Post(d.path, url.Values{"csrf_token": {token}, "intent": {"release"}}).Status, "forms without files too")
 
-	other, account := linked(t, d.Server, "c@d.example", "demo")
-	theirs := pathOf(t, d.Server, deposits(t, d.Server, d.partner, account, 1)[0])
-	change(t, d.Server,
-		`UPDATE deposits SET status = 'active', activated_at = created_at, expires_at = $2 WHERE account_id = $1`,
-		uuid.UUID(account), d.Clock.Now().Add(time.Hour))
-	require.Equal(t, http.StatusOK, d.send(other, theirs, d.token(other), capture(), photo(t, "a.jpg")).Status,
-		"another account has a place")
+	other := d.beside("c@d.example")
+	require.Equal(t, http.StatusOK,
+		d.send(other.b, other.path, d.token(other.b), capture(), photo(t, "a.jpg")).Status, "another account")
 
-	require.NoError(t, open.Close())
+	require.NoError(t, big.Close())
+	require.NoError(t, small.Close())
 	require.Eventually(t, func() bool { return uploads.Reading() == 0 }, 10*time.Second, 10*time.Millisecond,
-		"the place is given back")
+		"the bytes are given back")
 	require.Equal(t, http.StatusOK, d.send(d.b, d.path, token, capture(), photo(t, "a.jpg")).Status)
 }
 
-func TestUploads_OfAProcessWithoutAPlace_AreAskedToComeBack(t *testing.T) {
-	d := newFilesDesk(t, dashboard.NewUploads(0, time.Minute))
-	busy := d.send(d.b, d.path, d.token(d.b), capture(), photo(t, "a.jpg"))
-	require.Equal(t, http.StatusServiceUnavailable, busy.Status)
-	require.Equal(t, "uploads_busy", busy.Code())
-	require.Equal(t, "10", busy.Header.Get("Retry-After"))
+// Forms that arrive slowly hold no place for the cleaning of files, and no more of the disk than has arrived.
+func TestUploads_BesideSlowFormsOfManyAccounts_AreTaken(t *testing.T) {
+	uploads := dashboard.NewUploads(2, 28<<20, time.Minute) // 25 MB of it for accounts that had none lately
+	d := newFilesDesk(t, uploads)
+	for n := range 9 {
+		slow := d.beside(string(rune('b'+n)) + "@slow.example")
+		slow.raw(t, slow.session(t), begun(slow.token(slow.b), "capture"), 25<<20)
+	}
+	require.Eventually(t, func() bool { return uploads.Reading() == 9 }, 10*time.Second, 10*time.Millisecond)
+	for range 3 {
+		sent := d.send(d.b, d.path, d.token(d.b), capture(), photo(t, "a.jpg"))
+		require.Equal(t, http.StatusOK, sent.Status, sent.Code())
+	}
+	require.Equal(t, 9, uploads.Reading())
+}
+
+// A form whose files find no room on the disk is refused where it is, and gives back what it took.
+func TestUploads_BeyondTheDiskOfAProcess_AreAskedToComeBack(t *testing.T) {
+	for what, room := range map[string]int{"none": 0, "less than a file": 100} {
+		t.Run(what, func(t *testing.T) {
+			uploads := dashboard.NewUploads(8, room, time.Minute)
+			d := newFilesDesk(t, uploads)
+			for range 2 {
+				busy := d.send(d.b, d.path, d.token(d.b), capture(), photo(t, "a.jpg"))
+				require.Equal(t, http.StatusServiceUnavailable, busy.Status)
+				require.Equal(t, "uploads_busy", busy.Code())
+				require.Equal(t, "10", busy.Header.Get("Retry-After"))
+			}
+			require.Zero(t, uploads.Reading())
+			require.Zero(t, d.Count("deposit_files", ""))
+		})
+	}
 }
 
 // The answer comes though the body never does.
@@ -166,7 +209,7 @@ func TestFiles_ThatTheDepositOrTheAccountRulesOut_AreNotRead(t *testing.T) {
 }
 
 func TestUpload_ThatIsSlow_EndsAtItsDeadline(t *testing.T) {
-	d := newFilesDesk(t, dashboard.NewUploads(1, 300*time.Millisecond))
+	d := newFilesDesk(t, dashboard.NewUploads(8, 1<<30, 300*time.Millisecond))
 	token, cookie := d.token(d.b), d.session(t)
 	conn, r := d.raw(t, cookie, begun(token, "capture"), 1<<20)
 	since := time.Now()
