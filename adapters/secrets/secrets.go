@@ -5,6 +5,9 @@ package secrets
 
 import (
 	"bytes"
+	"crypto/hkdf"
+	"crypto/hmac"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
@@ -12,7 +15,9 @@ import (
 	"strings"
 
 	"github.com/tink-crypto/tink-go/v2/aead"
+	"github.com/tink-crypto/tink-go/v2/aead/aesgcm"
 	"github.com/tink-crypto/tink-go/v2/insecurecleartextkeyset"
+	"github.com/tink-crypto/tink-go/v2/insecuresecretdataaccess"
 	"github.com/tink-crypto/tink-go/v2/keyset"
 	"github.com/tink-crypto/tink-go/v2/tink"
 )
@@ -32,6 +37,7 @@ var (
 type Cipher struct {
 	aead    tink.AEAD
 	primary uint32 // id of the primary key
+	hashing []byte // the key of Hash
 }
 
 // NewKeyset makes a keyset of a random AES-256-GCM key, in the form of SECRETS_KEYSET: base64 of Tink's JSON.
@@ -115,7 +121,33 @@ func Open(encoded string) (*Cipher, error) {
 	if err != nil {
 		return nil, ErrKeyset
 	}
-	return &Cipher{aead: primitive, primary: primary.KeyID()}, nil
+	hashing, err := hashingKey(handle)
+	if err != nil {
+		return nil, ErrKeyset
+	}
+	return &Cipher{aead: primitive, primary: primary.KeyID(), hashing: hashing}, nil
+}
+
+// hashingKey derives a key from the oldest key of the keyset. That key stays while newer keys are added and used, so
+// processes in the midst of a rotation give the same hashes.
+func hashingKey(handle *keyset.Handle) ([]byte, error) {
+	oldest, err := handle.Entry(0)
+	if err != nil {
+		return nil, err
+	}
+	key, ok := oldest.Key().(*aesgcm.Key)
+	if !ok {
+		return nil, ErrKeyset
+	}
+	return hkdf.Key(sha256.New, key.KeyBytes().Data(insecuresecretdataaccess.Token{}), nil, "hash", sha256.Size)
+}
+
+// Hash gives the HMAC-SHA256 of a text that is only to be recognised again, for a while: it changes when the oldest key
+// leaves the keyset. The text begins with its purpose, as associated data does.
+func (c *Cipher) Hash(text string) []byte {
+	h := hmac.New(sha256.New, c.hashing)
+	h.Write([]byte(text))
+	return h.Sum(nil)
 }
 
 // PrimaryPrefix begins every ciphertext of the primary key, and no ciphertext of another key: Tink's version and the id

@@ -158,3 +158,15 @@ func TestPrimaryPrefix_TellsTheKeyOfACiphertext(t *testing.T) {
 	require.True(t, bytes.HasPrefix(seal(t, newer, "x", "row"), newer.PrimaryPrefix()))
 	require.False(t, bytes.HasPrefix(seal(t, older, "x", "row"), newer.PrimaryPrefix()))
 }
+
+func TestHash_StaysWhileKeysAreAdded_AndIsOfTheKeysetAlone(t *testing.T) {
+	t.Parallel()
+	first := fresh(t)
+	second, err := secrets.Rotate(first)
+	require.NoError(t, err)
+	hash := open(t, first).Hash("mailbox:ann@b.example")
+	require.Len(t, hash, 32)
+	require.Equal(t, hash, open(t, second).Hash("mailbox:ann@b.example"))
+	require.NotEqual(t, hash, open(t, fresh(t)).Hash("mailbox:ann@b.example"))
+	require.NotEqual(t, hash, open(t, first).Hash("mailbox:bob@b.example"))
+}

@@ -50,7 +50,7 @@ func (in OperatorDeposit) validate(ceiling money.Cents) error {
 // CreateByOperator makes a pending deposit for the operator's account, and mails its link if the request has an
 // address. The partner that is linked now may read the deposit (api.md §2).
 //
-// Returns connect.ErrUnverified and rate_limited (deposit.AccountLinkAllowed) for a request with an address, the errors
+// Returns connect.ErrUnverified and rate_limited (deposit.SentTo) for a request with an address, the errors
 // of Draft.Validate and tenant.Person.Validate, and those of idempotent.Executor.Run.
 func (s *Service) CreateByOperator(ctx context.Context, by OperatorCaller,
 	in OperatorDeposit) (depositID id.ID, err error) {

@@ -16,7 +16,7 @@ import (
 // RemindByOperator mails the tenant of a refused charge the link to pay again, as the mail that followed the refusal.
 //
 // Returns connect.ErrUnverified, deposit_not_found for a deposit of another account, ErrChanged, the errors of
-// Act.Possible, rate_limited (deposit.AccountLinkAllowed), and the errors of idempotent.Executor.Run.
+// Act.Possible, rate_limited (deposit.SentTo), and the errors of idempotent.Executor.Run.
 func (s *Service) RemindByOperator(ctx context.Context, by OperatorCaller, form DeskForm) error {
 	if err := s.verified(by, ActRemind); err != nil {
 		return err
@@ -47,18 +47,20 @@ type reminder struct {
 
 // mailReminder queues the mail and writes the audit log.
 //
-// Returns deposit.ErrNobodyToRemind, or rate_limited (deposit.AccountLinkAllowed).
+// Returns deposit.ErrNobodyToRemind, or rate_limited (deposit.SentTo).
 func (s *Service) mailReminder(ctx context.Context, by OperatorCaller, d *deposit.Deposit, r reminder,
 	now time.Time) error {
 	if d.Client == nil {
 		return deposit.ErrNobodyToRemind
 	}
-	if err := s.accountMayMail(ctx, by, d.Client.Email, now); err != nil {
+	if err := s.mayMail(ctx, by, d.Client.Email, now); err != nil {
 		return err
 	}
-	mail := mails.MoneyOf(d, r.agreed, paymentports.TenantAwaited, by.Account, s.deps.Imprint.SupportEmail)
-	mail.URL = r.url
-	if err := s.deps.Mails.Enqueue(ctx, mail.Mail(s.deps.Entropy.NewID(), now)); err != nil {
+	money := mails.MoneyOf(d, r.agreed, paymentports.TenantAwaited, by.Account, s.deps.Imprint.SupportEmail)
+	money.URL = r.url
+	mail := money.Mail(s.deps.Entropy.NewID(), now)
+	mail.Sender = by.Account.ID
+	if err := s.deps.Mails.Enqueue(ctx, mail); err != nil {
 		return err
 	}
 	return s.deps.Audit.Append(ctx, s.audit(by, now, audit.DepositRemind, d.ID, map[string]string{"mails": "1"}))

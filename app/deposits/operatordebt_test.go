@@ -3,6 +3,7 @@
 package deposits_test
 
 import (
+	"context"
 	"log/slog"
 	"sync"
 	"testing"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/app/deposits"
 	"partnerdeposits/app/payments"
 	"partnerdeposits/core/deposit"
@@ -160,12 +162,13 @@ func TestRemind_ByWhomAndOfWhom(t *testing.T) {
 func TestRemind_AnAddressThatGotTenLinks_IsLeftAlone(t *testing.T) {
 	c := refusedClaim(t)
 	c.Clock.Add(24 * time.Hour)
-	for range deposit.MaxLinksOfAccount {
-		_, err := c.Pool.Exec(c.Ctx(), `INSERT INTO mails (id, recipient, subject, body, created_at, due_at, link_of)
-			VALUES ($1, $2, '', '', $3, $3, $4)`, entropy{}.NewID(), checkouttest.Grace.Email, c.Clock.Now(), c.id)
-		require.NoError(t, err)
+	for range deposit.MaxLinksOfSender {
+		c.Write(func(ctx context.Context, r *postgres.Store) error {
+			return r.Mails.Enqueue(ctx, ports.Mail{ID: entropy{}.NewID(), To: checkouttest.Grace.Email,
+				CreatedAt: c.Clock.Now(), Sender: c.by.Account.ID})
+		})
 	}
-	require.ErrorContains(t, c.remind(1), "can get links of this account 10 times within 24 hours")
+	require.ErrorContains(t, c.remind(1), "can get 10 links of one sender within 24 hours")
 	require.Empty(t, c.Audit(t, c.id))
 }
 

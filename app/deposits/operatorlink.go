@@ -19,7 +19,7 @@ import (
 // SendLinkByOperator queues a mail with the link to checkout of a deposit of the operator's account.
 //
 // Returns connect.ErrUnverified, missing_field, invalid_field, deposit_not_found for a deposit of another account,
-// deposit_not_sendable, rate_limited (deposit.LinksAllowed, AccountLinkAllowed), and the errors of
+// deposit_not_sendable, rate_limited (deposit.LinksAllowed, deposit.SentTo), and the errors of
 // idempotent.Executor.Run.
 func (s *Service) SendLinkByOperator(ctx context.Context, by OperatorCaller, form DeskForm, to tenant.Contact) error {
 	if err := s.verified(by, ActSendLink); err != nil {
@@ -48,7 +48,7 @@ func (s *Service) SendLinkByOperator(ctx context.Context, by OperatorCaller, for
 			if err != nil {
 				return idempotent.Response{}, err
 			}
-			if err := deposit.LinksAllowed(sent, []string{to.Email}, func(int) string { return "email" }, now); err != nil {
+			if err := deposit.LinksAllowed(sent, []string{to.Email}, emailField, now); err != nil {
 				return idempotent.Response{}, err
 			}
 			return formResponse(d.ID), s.mailLink(ctx, by, d, url, to, now)
@@ -59,35 +59,26 @@ func (s *Service) SendLinkByOperator(ctx context.Context, by OperatorCaller, for
 
 // mailLink queues the mail with the link and writes the audit log.
 //
-// Returns rate_limited (deposit.AccountLinkAllowed).
+// Returns rate_limited (deposit.SentTo).
 func (s *Service) mailLink(ctx context.Context, by OperatorCaller, d *deposit.Deposit, url string, to tenant.Contact,
 	now time.Time) error {
-	if err := s.accountMayMail(ctx, by, to.Email, now); err != nil {
+	if err := s.mayMail(ctx, by, to.Email, now); err != nil {
 		return err
 	}
 	mail := mails.DepositLink{To: to.Email, Locale: cmp.Or(to.Locale, d.Locale), Deposit: d.In(by.Account.Zone()),
-		Company: by.Account.CompanyName, ByCompany: true, URL: url, Imprint: s.deps.Imprint}.Mail(s.deps.Entropy.NewID(), now)
+		Company: by.Account.CompanyName, ByCompany: true, Sender: by.Account.ID, Mark: s.deps.Entropy.NewID(), URL: url,
+		Imprint: s.deps.Imprint}.Mail(s.deps.Entropy.NewID(), now)
 	if err := s.deps.Mails.Enqueue(ctx, mail); err != nil {
 		return err
 	}
 	return s.deps.Audit.Append(ctx, s.audit(by, now, audit.DepositSendLink, d.ID, map[string]string{"mails": "1"}))
 }
 
-// accountMayMail counts the mails with links of the account to an address. Forms that are sent at once count one
-// another: each locks the operator.
-//
-// Returns rate_limited (deposit.AccountLinkAllowed).
-func (s *Service) accountMayMail(ctx context.Context, by OperatorCaller, address string, now time.Time) error {
-	if _, err := s.deps.Operators.Lock(ctx, by.Operator.ID); err != nil {
-		return err
-	}
-	sent, err := s.deps.Mails.LinkMailsTo(ctx, by.Account.ID, address, now.Add(-deposit.LinkWindow),
-		deposit.MaxLinksOfAccount)
-	if err != nil {
-		return err
-	}
-	return deposit.AccountLinkAllowed(sent, now)
+func (s *Service) mayMail(ctx context.Context, by OperatorCaller, address string, now time.Time) error {
+	return mails.MayMail(ctx, s.deps.Mails, by.Account.ID, []string{address}, emailField, now)
 }
+
+func emailField(int) string { return "email" }
 
 // CheckoutURL gives the URL of the checkout of a deposit of the account. The URL is a secret.
 //

@@ -14,7 +14,6 @@ import (
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
-	"partnerdeposits/core/mailaddr"
 	"partnerdeposits/core/tenant"
 )
 
@@ -48,7 +47,7 @@ const (
 	LeftWithoutAddress LeftOut = "no_address"    // of the tenant
 	LeftReminded       LeftOut = "reminded"      // within the last 24 hours
 	LeftOver           LeftOut = "over"          // the act is not possible: nothing is awaited of the tenant
-	LeftAddressLimit   LeftOut = "address_limit" // deposit.LinksAllowed or AccountLinkAllowed
+	LeftAddressLimit   LeftOut = "address_limit" // deposit.LinksAllowed or deposit.SentTo
 	LeftAccountLimit   LeftOut = "account_limit" // that of all mails of the account
 )
 
@@ -130,9 +129,18 @@ func (s *Service) PlanSeveral(ctx context.Context, by OperatorCaller, act Severa
 }
 
 func (s *Service) plan(ctx context.Context, by OperatorCaller, act SeveralAct, list []Ticked, now time.Time) error {
-	toAddress := map[string][]deposit.LinkMail{}
+	var addresses []string
+	for _, d := range list {
+		if d.Client != nil {
+			addresses = append(addresses, d.Client.Email)
+		}
+	}
+	sent, err := s.deps.Mails.SentTo(ctx, by.Account.ID, addresses, now.Add(-deposit.LinkWindow))
+	if err != nil {
+		return err
+	}
 	for i := range list {
-		err := s.mayMail(ctx, by, act, list[i], toAddress, now)
+		err := s.mayMailTicked(ctx, act, list[i], sent, now)
 		if list[i].Left = whyLeftOut(err); err != nil && list[i].Left == "" {
 			return err
 		}
@@ -140,43 +148,28 @@ func (s *Service) plan(ctx context.Context, by OperatorCaller, act SeveralAct, l
 	return nil
 }
 
-// mayMail refuses a mail to the tenant of a deposit. toAddress are the mails of the account to each address; an allowed
-// one is added.
+// mayMailTicked refuses a mail to the tenant of a deposit; sent counts an allowed one.
 //
-// Returns the errors of possible, deposit.ErrNobodyToRemind, and rate_limited (deposit.LinksAllowed,
-// AccountLinkAllowed).
-func (s *Service) mayMail(ctx context.Context, by OperatorCaller, act SeveralAct, d Ticked,
-	toAddress map[string][]deposit.LinkMail, now time.Time) (err error) {
+// Returns the errors of possible, deposit.ErrNobodyToRemind, and rate_limited (deposit.LinksAllowed, deposit.SentTo).
+func (s *Service) mayMailTicked(ctx context.Context, act SeveralAct, d Ticked, sent deposit.SentTo,
+	now time.Time) error {
 	if err := act.possible(d.Deposit, d.Debt, now); err != nil {
 		return err
 	}
 	if d.Client == nil {
 		return deposit.ErrNobodyToRemind
 	}
-	email, since := d.Client.Email, now.Add(-deposit.LinkWindow)
-	key := mailaddr.Normal(email)
-	sent, known := toAddress[key]
-	if !known {
-		sent, err = s.deps.Mails.LinkMailsTo(ctx, by.Account.ID, email, since, deposit.MaxLinksOfAccount)
-		if err != nil {
-			return err
-		}
-	}
-	if err := deposit.AccountLinkAllowed(sent, now); err != nil {
-		return err
-	}
+	email := d.Client.Email
 	if d.Debt == nil { // a claim is reminded of once a day
-		ofDeposit, err := s.deps.Mails.LinkMails(ctx, d.ID, since, deposit.MaxLinks)
+		ofDeposit, err := s.deps.Mails.LinkMails(ctx, d.ID, now.Add(-deposit.LinkWindow), deposit.MaxLinks)
 		if err != nil {
 			return err
 		}
-		err = deposit.LinksAllowed(ofDeposit, []string{email}, func(int) string { return "email" }, now)
-		if err != nil {
+		if err := deposit.LinksAllowed(ofDeposit, []string{email}, emailField, now); err != nil {
 			return err
 		}
 	}
-	toAddress[key] = append(sent, deposit.LinkMail{Address: email, At: now})
-	return nil
+	return sent.Count(email, emailField(0), now)
 }
 
 // SeveralForm is the form of an act on several deposits. A form that is sent twice has its effect once.
@@ -222,8 +215,7 @@ func (s *Service) MailSeveral(ctx context.Context, by OperatorCaller, form Sever
 	return outcome, json.Unmarshal(response.Body, &outcome)
 }
 
-// lockSeveral locks the deposits, and then the operator, so that no other form mails meanwhile, and decides whom the
-// act mails.
+// lockSeveral locks the deposits, and then the mailboxes of their tenants, and decides whom the act mails.
 func (s *Service) lockSeveral(ctx context.Context, by OperatorCaller, form SeveralForm, now time.Time) ([]Ticked,
 	error) {
 	locked := map[id.ID]*deposit.Deposit{}
@@ -234,9 +226,6 @@ func (s *Service) lockSeveral(ctx context.Context, by OperatorCaller, form Sever
 			return nil, err
 		}
 		locked[depositID] = d
-	}
-	if _, err := s.deps.Operators.Lock(ctx, by.Operator.ID); err != nil {
-		return nil, err
 	}
 	list, err := s.ticked(ctx, form.IDs, func(depositID id.ID) (*deposit.Deposit, error) {
 		return locked[depositID], nil

@@ -38,7 +38,7 @@ type QueuedLink struct {
 // did not ask for depositUrl: every deposit has a checkout.
 //
 // Returns missing_field, invalid_field, deposit_not_found, deposit_access_denied, account_revoked,
-// deposit_not_sendable, rate_limited (deposit.LinksAllowed), and the errors of idempotent.Executor.Run.
+// deposit_not_sendable, rate_limited (deposit.LinksAllowed, deposit.SentTo), and the errors of idempotent.Executor.Run.
 func (s *Service) SendLink(ctx context.Context, by partner.Caller, in LinkRequest,
 	call idempotent.Call[[]QueuedLink]) (idempotent.Response, error) {
 	sending := &linkSending{Service: s, by: by, in: in, call: call, now: s.deps.Clock.Now()}
@@ -101,10 +101,16 @@ func (l *linkSending) effect(ctx context.Context) (response idempotent.Response,
 	if err := deposit.LinksAllowed(sent, l.in.addresses(), l.in.emailField, l.now); err != nil {
 		return response, err
 	}
+	sender := l.by.Partner.ID
+	err = mails.MayMail(ctx, l.deps.Mails, sender, l.in.addresses(), l.in.emailField, l.now)
+	if err != nil {
+		return response, err
+	}
 	queued := make([]QueuedLink, 0, len(l.in.Recipients))
 	for _, r := range l.in.Recipients {
 		mail := mails.DepositLink{To: r.Email, Locale: cmp.Or(r.Locale, d.Locale), Deposit: d.In(l.account.Zone()),
-			Company: l.account.CompanyName, URL: l.url, Imprint: l.deps.Imprint}.Mail(l.deps.Entropy.NewID(), l.now)
+			Company: l.account.CompanyName, Sender: sender, Mark: l.deps.Entropy.NewID(), URL: l.url, Imprint: l.deps.Imprint,
+		}.Mail(l.deps.Entropy.NewID(), l.now)
 		if err := l.deps.Mails.Enqueue(ctx, mail); err != nil {
 			return response, err
 		}

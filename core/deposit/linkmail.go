@@ -16,7 +16,10 @@ const (
 
 	MaxTogether = 50 // deposits of an operator's act on several
 
-	MaxLinksOfAccount = 10 // mails of an account to an address within LinkWindow, over all its deposits
+	// Mails to an address that somebody typed, within LinkWindow and over all deposits.
+	MaxLinksOfSender = 10 // of a sender: a partner, or an operator's account
+	MaxLinksOfAll    = 30 // of all senders; refuses who has sent FewLinks
+	FewLinks         = 3
 )
 
 // ErrNotSendable is the fault of sending the link to a checkout that is over.
@@ -51,7 +54,7 @@ func (d *Deposit) Sendable(now time.Time) error {
 // Returns rate_limited, with the time until the mails are allowed.
 func LinksAllowed(sent []LinkMail, addresses []string, field func(i int) string, now time.Time) error {
 	if over := len(sent) + len(addresses) - MaxLinks; over > 0 {
-		return tooManyLinks(sent[min(over, len(sent))-1],
+		return tooManyLinks(sent[min(over, len(sent))-1].At,
 			now).WithMessage("The link of this deposit can be mailed %d times within 24 hours.", MaxLinks)
 	}
 	first, count := map[string]LinkMail{}, map[string]int{}
@@ -63,26 +66,45 @@ func LinksAllowed(sent []LinkMail, addresses []string, field func(i int) string,
 	}
 	for i, a := range addresses {
 		if key := mailaddr.Normal(a); count[key] >= MaxLinksTo {
-			return tooManyLinks(first[key], now).WithField(field(i), "can get the link of this deposit %d times within 24 hours",
-				MaxLinksTo)
+			return tooManyLinks(first[key].At, now).WithField(field(i),
+				"can get the link of this deposit %d times within 24 hours", MaxLinksTo)
 		}
 	}
 	return nil
 }
 
-// AccountLinkAllowed decides whether an operator may mail an address once more. sent are the mails with links of the
-// account's deposits to the address within LinkWindow, oldest first.
+// SentLinks are the times of the mails with a link to a mailbox within LinkWindow, newest first.
+type SentLinks struct {
+	BySender []time.Time // the newest MaxLinksOfSender
+	ByAll    []time.Time // the newest MaxLinksOfAll, those of the sender too
+}
+
+// SentTo has the mails to each mailbox (mailaddr.Mailbox).
+type SentTo map[string]SentLinks
+
+// Count decides whether the sender may mail an address once more, and counts the mail. field names the address for the
+// message.
 //
-// Returns rate_limited, with the time until a mail is allowed.
-func AccountLinkAllowed(sent []LinkMail, now time.Time) error {
-	if over := len(sent) - MaxLinksOfAccount; over >= 0 {
-		return tooManyLinks(sent[over], now).WithField("email", "can get links of this account %d times within 24 hours",
-			MaxLinksOfAccount)
+// Returns rate_limited, with the time until the mail is allowed.
+func (s SentTo) Count(address, field string, now time.Time) error {
+	mailbox := mailaddr.Mailbox(address)
+	sent := s[mailbox]
+	if len(sent.BySender) >= MaxLinksOfSender {
+		return tooManyLinks(sent.BySender[MaxLinksOfSender-1], now).WithField(field,
+			"can get %d links of one sender within 24 hours", MaxLinksOfSender)
 	}
+	if len(sent.ByAll) >= MaxLinksOfAll && len(sent.BySender) >= FewLinks {
+		first := sent.ByAll[MaxLinksOfAll-1]
+		if few := sent.BySender[FewLinks-1]; few.Before(first) {
+			first = few
+		}
+		return tooManyLinks(first, now).WithField(field, "can get %d links within 24 hours", MaxLinksOfAll)
+	}
+	s[mailbox] = SentLinks{append([]time.Time{now}, sent.BySender...), append([]time.Time{now}, sent.ByAll...)}
 	return nil
 }
 
-// tooManyLinks is the fault that lasts until m is no longer within LinkWindow.
-func tooManyLinks(m LinkMail, now time.Time) *fault.Error {
-	return fault.ErrRateLimited.WithRetryAfter(max(m.At.Add(LinkWindow).Sub(now), time.Second))
+// tooManyLinks is the fault that lasts until a mail from at is no longer within LinkWindow.
+func tooManyLinks(at, now time.Time) *fault.Error {
+	return fault.ErrRateLimited.WithRetryAfter(max(at.Add(LinkWindow).Sub(now), time.Second))
 }

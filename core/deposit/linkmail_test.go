@@ -2,6 +2,7 @@ package deposit_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -65,14 +66,48 @@ func TestSendable_StayIsOver_IsRefusedWithItsEnd(t *testing.T) {
 	require.ErrorContains(t, d.Sendable(now), "2026-11-22T10:00:00.000Z")
 }
 
-func TestAccountLinkAllowed_TenTimesWithinADay(t *testing.T) {
-	at := time.Date(2030, 8, 1, 12, 0, 0, 0, time.UTC)
-	var sent []deposit.LinkMail
-	for i := range deposit.MaxLinksOfAccount {
-		require.NoError(t, deposit.AccountLinkAllowed(sent, at), i)
-		sent = append(sent, deposit.LinkMail{Address: "a@b.example", At: at.Add(time.Duration(i) * time.Minute)})
+// A row are mails to an address: the hours for which those of the sender and those of others last.
+func TestCount_MailsToAMailbox_OfASenderAndOfAll(t *testing.T) {
+	now := time.Date(2030, 8, 1, 12, 0, 0, 0, time.UTC)
+	hours := func(n, last int) (left []int) { // n mails, the newest of which counts for so many hours
+		for i := range n {
+			left = append(left, last-i)
+		}
+		return left
 	}
-	refused := fault.Of(deposit.AccountLinkAllowed(sent, at.Add(time.Hour)))
-	require.Equal(t, "rate_limited", refused.Code)
-	require.Equal(t, 23*time.Hour, refused.RetryAfter)
+	for name, c := range map[string]struct {
+		own, others []int
+		wait        int // 0: the mail may go out
+	}{
+		"the first":                   {nil, nil, 0},
+		"the tenth":                   {hours(9, 24), nil, 0},
+		"the eleventh":                {hours(10, 23), nil, 14},
+		"more than ten":               {hours(12, 23), nil, 14},
+		"the 31st, of who sent two":   {hours(2, 24), hours(28, 24), 0},
+		"the 40th, of who sent two":   {hours(2, 24), hours(38, 24), 0},
+		"the 30th, of who sent three": {hours(3, 24), hours(26, 24), 0},
+		"the 31st, of who sent three, who has one end": {[]int{24, 23, 2}, slices.Repeat([]int{20}, 27), 2},
+		"the 31st, of who sent three, others end":      {[]int{24, 23, 22}, append(slices.Repeat([]int{20}, 26), 1), 1},
+		"the eleventh and the 31st":                    {hours(10, 23), slices.Repeat([]int{20}, 20), 14},
+	} {
+		at := func(left []int) (times []time.Time) {
+			for _, h := range left {
+				times = append(times, now.Add(time.Duration(h)*time.Hour-deposit.LinkWindow))
+			}
+			slices.SortFunc(times, func(a, b time.Time) int { return b.Compare(a) })
+			return times
+		}
+		all := at(slices.Concat(c.own, c.others))
+		sent := deposit.SentTo{"ann@b.example": {BySender: at(c.own), ByAll: all[:min(len(all), deposit.MaxLinksOfAll)]}}
+		require.NoError(t, sent.Count("bob@b.example", "email", now), name)
+		err := sent.Count("Ann+1@b.example", "email", now)
+		if c.wait == 0 {
+			require.NoError(t, err, name)
+			require.Equal(t, []int{len(c.own) + 1, min(len(all), deposit.MaxLinksOfAll) + 1},
+				[]int{len(sent["ann@b.example"].BySender), len(sent["ann@b.example"].ByAll)}, name)
+			continue
+		}
+		require.ErrorIs(t, err, fault.ErrRateLimited, name)
+		require.Equal(t, time.Duration(c.wait)*time.Hour, fault.Of(err).RetryAfter, name)
+	}
 }

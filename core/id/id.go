@@ -29,6 +29,7 @@ const (
 	Message      Prefix = "msg"
 	File         Prefix = "fil"
 	AuditEntry   Prefix = "aud"
+	LinkMark     Prefix = "mrk"
 )
 
 const (

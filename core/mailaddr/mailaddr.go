@@ -52,3 +52,16 @@ func Normal(s string) string {
 		return r
 	}, s)
 }
+
+// Mailbox names the mailbox behind a valid address, for counts: without the tag behind a "+", and at Gmail without dots,
+// since mails to all of these arrive at the same person. Letters are folded further than by Normal.
+func Mailbox(s string) string {
+	local, domain, _ := strings.Cut(strings.ToLower(s), "@")
+	if name, _, _ := strings.Cut(local, "+"); name != "" {
+		local = name
+	}
+	if domain == "gmail.com" || domain == "googlemail.com" {
+		local, domain = strings.ReplaceAll(local, ".", ""), "gmail.com"
+	}
+	return local + "@" + domain
+}

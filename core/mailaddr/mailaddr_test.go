@@ -41,3 +41,18 @@ func TestValid(t *testing.T) {
 		require.Equal(t, want, mailaddr.Valid(s), s)
 	}
 }
+
+func TestMailbox_IsTheSameForEveryWritingOfIt(t *testing.T) {
+	t.Parallel()
+	for mailbox, writings := range map[string][]string{
+		"ann@b.example":      {"ann@b.example", "Ann@B.Example", "ann+x@b.example", "ann+@b.example", "ann+x+y@b.example"},
+		"a.nn@b.example":     {"a.nn@b.example", "A.nn+1@b.example"},
+		"ann@gmail.com":      {"ann@gmail.com", "a.n.n@gmail.com", "Ann+x.y@googlemail.com"},
+		"+x@b.example":       {"+x@b.example"}, // no name before the tag
+		"ann@bücher.example": {"ann@BÜCHER.example"},
+	} {
+		for _, w := range writings {
+			require.Equal(t, mailbox, mailaddr.Mailbox(w), w)
+		}
+	}
+}

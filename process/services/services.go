@@ -239,7 +239,7 @@ func (b *builder) deposits(s *Services) {
 	s.Checkout = checkout.New(checkout.Deps{
 		UnitOfWork: p.UnitOfWork, Journal: b.journal, Deposits: store.Deposits, Clients: p.Clients,
 		Operators: store.Operators, Payments: money, Debts: money, Paid: store.Payments,
-		Agreements: store.Agreements, Scoring: p.Scoring, Clock: p.Clock, Entropy: p.Entropy, Timers: b.cfg.Timers(),
+		Agreements: store.Agreements, Mails: store.Mails, Scoring: p.Scoring, Clock: p.Clock, Entropy: p.Entropy, Timers: b.cfg.Timers(),
 		Imprint: b.cfg.Imprint(),
 	})
 	s.Timers = timers.New(timers.Deps{

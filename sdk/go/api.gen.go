@@ -1099,8 +1099,10 @@ func (r *DepositsResource) Capture(ctx context.Context, depositID string, params
 // Mails the link to the checkout of a deposit that the tenant can still secure. The link works whether or not the deposit
 // was created with `depositUrlGeneration`. The mail names you, the operator's company, the amount and the rental period.
 //
-// A deposit's link goes to an address 5 times at most within 24 hours, and 60 times to all addresses; then the answer
-// is `rate_limited`.
+// A deposit's link goes to an address 5 times at most within 24 hours, and 60 times to all addresses. Over all deposits
+// you mail an address 10 links at most within 24 hours; the count begins anew once the tenant opens a mailed link. An
+// address that has got 30 links from everybody gets no more from who sent three or more. Beyond these limits the answer
+// is `rate_limited`, with the wait in `Retry-After`.
 //
 // Codes of its errors: account_revoked, api_key_revoked, deposit_access_denied, deposit_not_found, deposit_not_sendable, idempotency_key_in_use, idempotency_key_reused, internal_error, invalid_api_key, invalid_field, invalid_idempotency_key, invalid_json, missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unknown_field, unsupported_media_type.
 func (r *DepositsResource) SendLink(ctx context.Context, depositID string, params *SendLinkParams, opts ...CallOption) (*LinkMail, error) {

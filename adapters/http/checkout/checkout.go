@@ -169,6 +169,9 @@ func found(c *fiber.Ctx) checkout.View {
 // show renders the page of a deposit in any status.
 func (p *pages) show(c *fiber.Ctx) error {
 	v := found(c)
+	if err := p.Checkout.Opened(c.UserContext(), c.Query(site.QueryMail)); err != nil {
+		return err
+	}
 	return p.render(c, fiber.StatusOK, v, v.Person, nil)
 }
 

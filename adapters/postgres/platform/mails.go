@@ -2,9 +2,11 @@ package platform
 
 import (
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -37,6 +39,17 @@ func (r Mails) Enqueue(ctx context.Context, m ports.Mail) error {
 			return err
 		}
 	}
+	if !m.Sender.IsZero() {
+		mark := m.Mark
+		if mark.IsZero() {
+			mark = m.ID
+		}
+		if err := queries.CountSentLink(ctx, pg.In(ctx).Deferred(), sqlc.CountSentLinkParams{
+			ID: mark, Mailbox: r.Sealer.MailboxHash(mailaddr.Mailbox(m.To)), Sender: m.Sender, SentAt: m.CreatedAt,
+		}); err != nil {
+			return err
+		}
+	}
 	return queries.EnqueueMail(ctx, pg.In(ctx).Deferred(), row)
 }
 
@@ -48,15 +61,45 @@ func (r Mails) LinkMails(ctx context.Context, depositID id.ID, since time.Time, 
 	}), err
 }
 
-// LinkMailsTo implements ports.Mails.
-func (r Mails) LinkMailsTo(ctx context.Context, accountID id.ID, address string, since time.Time,
-	limit int) ([]deposit.LinkMail, error) {
-	rows, err := queries.LinkMailsTo(ctx, pg.In(ctx), sqlc.LinkMailsToParams{
-		Address: mailaddr.Normal(address), Since: since, AccountID: accountID, MaxRows: limit,
-	})
-	return pg.Each(rows, func(row sqlc.LinkMailsToRow) deposit.LinkMail {
-		return deposit.LinkMail{Address: row.Recipient, At: row.CreatedAt}
-	}), err
+// SentTo implements ports.Mails.
+func (r Mails) SentTo(ctx context.Context, sender id.ID, addresses []string, since time.Time) (deposit.SentTo, error) {
+	named := map[string]string{} // mailboxes by their hashes
+	for _, a := range addresses {
+		mailbox := mailaddr.Mailbox(a)
+		named[string(r.Sealer.MailboxHash(mailbox))] = mailbox
+	}
+	hashes, keys := make([][]byte, 0, len(named)), make([]int64, 0, len(named))
+	for _, hash := range slices.Sorted(maps.Keys(named)) {
+		hashes, keys = append(hashes, []byte(hash)), append(keys, int64(binary.BigEndian.Uint64([]byte(hash))))
+	}
+	if err := queries.LockMailboxes(ctx, pg.In(ctx).Deferred(), keys); err != nil {
+		return nil, err
+	}
+	rows, err := queries.SentLinks(ctx, pg.In(ctx), sqlc.SentLinksParams{Mailboxes: hashes, Sender: sender, Since: since,
+		MaxOfSender: deposit.MaxLinksOfSender, MaxOfAll: deposit.MaxLinksOfAll})
+	sent := deposit.SentTo{}
+	for _, row := range rows {
+		mailbox := named[string(row.Mailbox)]
+		links := sent[mailbox]
+		if row.BySender {
+			links.BySender = append(links.BySender, row.SentAt)
+		} else {
+			links.ByAll = append(links.ByAll, row.SentAt)
+		}
+		sent[mailbox] = links
+	}
+	return sent, err
+}
+
+// Opened implements ports.Mails.
+func (r Mails) Opened(ctx context.Context, mark id.ID) error {
+	return queries.LinkOpened(ctx, r.DB, mark)
+}
+
+// DeleteSentTo implements ports.Mails.
+func (r Mails) DeleteSentTo(ctx context.Context, at time.Time, limit int) (int, error) {
+	n, err := queries.DeleteSentLinks(ctx, r.DB, at, limit)
+	return int(n), err
 }
 
 // Claim implements ports.Mails.

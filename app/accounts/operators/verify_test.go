@@ -117,6 +117,32 @@ func TestAskToVerify_MailsFiveTimesAnHour(t *testing.T) {
 	require.Len(t, kit.Mails("a@b.example"), 6, "a verified address gets no further mail")
 }
 
+func TestAskToVerify_AnAddressThatSomebodyTyped_GetsTenMailsADay(t *testing.T) {
+	t.Parallel()
+	s, clock, kit := mailing(t)
+	typed, moves := signedUp(t, s, "victim@b.example").Operator, signedUp(t, s, "a@b.example").Operator
+	asks := map[string]func() error{
+		"a sign-up": func() error { return s.AskToVerify(t.Context(), typed) },
+		"a change": func() error {
+			_, err := s.ChangeEmail(t.Context(), moves, "Victim+1@b.example", "correct horse", "", operators.Browser{})
+			return err
+		},
+	}
+	for name, sent := range map[string]int{"a sign-up": 1, "a change": 0} {
+		for ; sent < 10; sent++ {
+			clock.Add(15 * time.Minute) // four an hour
+			require.NoError(t, asks[name](), name)
+		}
+		require.ErrorIs(t, asks[name](), fault.ErrRateLimited, name)
+	}
+	require.Len(t, kit.Mails("victim@b.example"), 10)
+	signedUp(t, s, "victim+2@b.example")
+	clock.Add(24 * time.Hour)
+	for _, ask := range asks {
+		require.NoError(t, ask())
+	}
+}
+
 func TestWithoutAMailServer_NothingIsVerifiedAndNothingAsked(t *testing.T) {
 	t.Parallel()
 	s, _, _, kit := setup(t)

@@ -46,7 +46,12 @@ func (k Tokens) link(kind connect.TokenKind, token secret.Text) string {
 
 // Mail stores a token that verifies an address, and mails its link there. Earlier links to a new address end; those to
 // the present one stay: the reader may open any of them.
+//
+// Returns rate_limited (deposit.SentTo): somebody typed the address, and nobody has verified it.
 func (k Tokens) Mail(ctx context.Context, o connect.Operator, kind connect.TokenKind, to string, now time.Time) error {
+	if err := mails.MayMail(ctx, k.Mails, o.ID, []string{to}, func(int) string { return "email" }, now); err != nil {
+		return err
+	}
 	if kind == connect.TokenChangeEmail {
 		if err := k.Tokens.UseTokens(ctx, o.ID, now, kind); err != nil {
 			return err
@@ -56,7 +61,9 @@ func (k Tokens) Mail(ctx context.Context, o connect.Operator, kind connect.Token
 	if err != nil {
 		return err
 	}
-	return k.Mails.Enqueue(ctx, mails.VerifyAddress{Operator: o, To: to, URL: link}.Mail(k.Entropy.NewID(), now))
+	mail := mails.VerifyAddress{Operator: o, To: to, URL: link}.Mail(k.Entropy.NewID(), now)
+	mail.Sender = o.ID
+	return k.Mails.Enqueue(ctx, mail)
 }
 
 // MailReset stores a token that sets a password, and mails its link to the operator. Earlier links stay until they

@@ -28,6 +28,7 @@ type Deps struct {
 	Paid       paymentports.Payments
 	Debts      Debts
 	Agreements depositports.Agreements
+	Mails      ports.Mails
 	Scoring    depositports.Scoring
 	Clock      ports.Clock
 	Entropy    ports.Entropy

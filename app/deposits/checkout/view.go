@@ -7,6 +7,7 @@ import (
 	"partnerdeposits/core/agreement"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
 	"partnerdeposits/core/secret"
 	"partnerdeposits/core/tenant"
@@ -56,6 +57,16 @@ type Next struct {
 // Returns deposit.ErrNotFound.
 func (s *Service) View(ctx context.Context, token secret.Text) (View, error) {
 	return s.view(ctx, token, s.deps.Clock.Now())
+}
+
+// Opened notes that the reader of a mailed link has opened it: the mails that its sender sent to the address until now
+// are no longer counted (api.md §2, "Mails with the link"). mark is what the link says of its mail.
+func (s *Service) Opened(ctx context.Context, mark string) error {
+	mailed, ok := id.LinkMark.Parse(mark)
+	if !ok {
+		return nil
+	}
+	return s.deps.Mails.Opened(ctx, mailed)
 }
 
 func (s *Service) view(ctx context.Context, token secret.Text, now time.Time) (View, error) {

@@ -7,6 +7,7 @@ import (
 	"partnerdeposits/core/agreement"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
+	"partnerdeposits/core/site"
 	ports "partnerdeposits/ports/platform"
 )
 
@@ -18,13 +19,18 @@ type DepositLink struct {
 	Company string // of the operator
 	// ByCompany says that the operator asked for the mail; otherwise the deposit's partner did.
 	ByCompany bool
+	Sender    id.ID  // the partner or the account that asked for the mail
+	Mark      id.ID  // of the link (ports.Mail)
 	URL       string // of the checkout; a secret
 	Imprint   agreement.Imprint
 }
 
 // Mail gives text and HTML in the language of the locale: French for fr, English for every other, both for none.
 func (m DepositLink) Mail(mailID id.ID, now time.Time) ports.Mail {
-	d := m.Deposit
+	d, mark := m.Deposit, ""
+	if !m.Mark.IsZero() {
+		mark = id.LinkMark.Of(m.Mark)
+	}
 	mail := write(mailID, m.To, m.Locale, now, func(l *language) letter {
 		return letter{
 			subject: l.say("Your rental deposit", "Votre caution de location"),
@@ -36,7 +42,8 @@ func (m DepositLink) Mail(mailID id.ID, now time.Time) ports.Mail {
 				{l.say("Booking", "Réservation"), harmless(d.RentalContract)},
 				{l.say("Reference", "Référence"), d.Reference},
 			},
-			button: button{l.say("Secure the deposit", "Garantir la caution"), m.URL},
+			button: button{l.say("Secure the deposit", "Garantir la caution"),
+				site.MailedURL(m.URL, mark)},
 			after: append([]string{l.say(
 				"The deposit itself is not blocked on your card. The page shows the fee before you pay. The link works until %s.",
 				"La caution elle-même n’est pas bloquée sur votre carte. La page indique les frais avant le paiement. Le lien fonctionne jusqu’au %s.",
@@ -44,7 +51,7 @@ func (m DepositLink) Mail(mailID id.ID, now time.Time) ports.Mail {
 			why: m.why(l),
 		}
 	})
-	mail.LinkOf = d.ID
+	mail.LinkOf, mail.Sender, mail.Mark = d.ID, m.Sender, m.Mark
 	return mail
 }
 

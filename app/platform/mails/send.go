@@ -7,6 +7,7 @@ import (
 
 	"partnerdeposits/app/platform/parallel"
 	"partnerdeposits/app/platform/schedules"
+	"partnerdeposits/core/deposit"
 	ports "partnerdeposits/ports/platform"
 )
 
@@ -71,10 +72,15 @@ func recordSent(ctx context.Context, due ports.Mails, m ports.Mail) error {
 // keptFor is how long a mail is kept after its end.
 const keptFor = 30 * 24 * time.Hour
 
-// CleanJob gives the job that removes mails that were sent or given up.
+// CleanJob gives the job that removes mails that were sent or given up, and counts of mails that are a day old.
 func CleanJob(queue ports.Mails, clock ports.Clock) schedules.Job {
 	return schedules.Cleaning("mails", clock, func(ctx context.Context, now time.Time) (int, error) {
-		return queue.DeleteFinishedMails(ctx, now.Add(-keptFor), schedules.CleaningBatch)
+		sent, err := queue.DeleteFinishedMails(ctx, now.Add(-keptFor), schedules.CleaningBatch)
+		if err != nil {
+			return sent, err
+		}
+		counted, err := queue.DeleteSentTo(ctx, now.Add(-deposit.LinkWindow), schedules.CleaningBatch)
+		return max(sent, counted), err
 	})
 }
 

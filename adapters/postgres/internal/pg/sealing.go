@@ -14,6 +14,8 @@ type Cipher interface {
 	// Encrypt binds the ciphertext to associatedData: Decrypt with other associated data returns an error.
 	Encrypt(plaintext, associatedData []byte) ([]byte, error)
 	Decrypt(ciphertext, associatedData []byte) ([]byte, error)
+	// Hash gives 32 bytes that nobody without the keyset can give, always the same for a text.
+	Hash(text string) []byte
 }
 
 // The associated data of a secret names its purpose and its row, so that a ciphertext copied to another row does not
@@ -33,6 +35,9 @@ func FileAAD(fileID id.ID) []byte { return []byte("file_key:" + fileID.String())
 func DraftAAD(session [32]byte, form id.ID) []byte {
 	return []byte("form_draft:" + hex.EncodeToString(session[:]) + ":" + form.String())
 }
+
+// MailboxHash names a mailbox (mailaddr.Mailbox) where nobody is to read it.
+func (s Sealer) MailboxHash(mailbox string) []byte { return s.Cipher.Hash("mailbox:" + mailbox) }
 
 func ResponseAAD(k ports.IdempotencyKey) []byte {
 	return []byte("idempotent_response:" + KeyScope(k))

@@ -6,11 +6,32 @@ VALUES (@id, @recipient, @subject, @body, @sealed, @link_of, @created_at, @creat
 -- name: LinkMails :many
 SELECT recipient, created_at FROM mails WHERE link_of = @deposit_id::uuid AND created_at > @since ORDER BY created_at LIMIT sqlc.arg(max_rows)::integer;
 
--- The mails with the links of an account's deposits to an address since a time, oldest first.
--- name: LinkMailsTo :many
-SELECT m.recipient, m.created_at FROM mails m JOIN deposits d ON d.id = m.link_of
-WHERE m.link_of IS NOT NULL AND lower(m.recipient COLLATE "C") = sqlc.arg(address)::text AND m.created_at > @since AND d.account_id = @account_id
-ORDER BY m.created_at LIMIT sqlc.arg(max_rows)::integer;
+-- Mailboxes are locked in the order of the keys, so that two batches do not wait for one another.
+-- name: LockMailboxes :exec
+SELECT pg_advisory_xact_lock(k) FROM unnest(sqlc.arg(keys)::bigint[]) AS k;
+
+-- The newest mails to each mailbox since a time: those of the sender, and those of all.
+-- name: SentLinks :many
+SELECT b.mailbox::bytea AS mailbox, s.sent_at, s.by_sender FROM unnest(sqlc.arg(mailboxes)::bytea[]) AS b(mailbox) CROSS JOIN LATERAL (
+    (SELECT l.sent_at, true AS by_sender FROM sent_links l WHERE l.mailbox = b.mailbox AND l.sender = @sender AND l.sent_at > @since
+        ORDER BY l.sent_at DESC LIMIT sqlc.arg(max_of_sender)::integer)
+    UNION ALL
+    (SELECT l.sent_at, false FROM sent_links l WHERE l.mailbox = b.mailbox AND l.sent_at > @since
+        ORDER BY l.sent_at DESC LIMIT sqlc.arg(max_of_all)::integer)) s
+ORDER BY s.sent_at DESC;
+
+-- name: CountSentLink :exec
+INSERT INTO sent_links (id, mailbox, sender, sent_at) VALUES (@id, @mailbox, @sender, @sent_at);
+
+-- The reader of a mail has opened its link: the mails of its sender to this mailbox count no more.
+-- name: LinkOpened :exec
+DELETE FROM sent_links WHERE id = ANY (ARRAY (
+    SELECT l.id FROM sent_links o JOIN sent_links l ON l.mailbox = o.mailbox AND l.sender = o.sender
+    WHERE o.id = @mark FOR UPDATE OF l SKIP LOCKED));
+
+-- name: DeleteSentLinks :execrows
+DELETE FROM sent_links WHERE id = ANY (ARRAY (
+    SELECT l.id FROM sent_links l WHERE l.id < uuid_floor(sqlc.arg(at)::timestamptz) ORDER BY l.id LIMIT sqlc.arg(max_rows) FOR UPDATE SKIP LOCKED));
 
 -- The due time of a claimed mail is the end of its lease: if the sender dies, another sender claims the mail then.
 -- name: ClaimMails :many

@@ -1617,8 +1617,10 @@ class DepositsResource:
         the deposit was created with `depositUrlGeneration`. The mail names you, the operator's company, the amount
         and the rental period.
 
-        A deposit's link goes to an address 5 times at most within 24 hours, and 60 times to all addresses; then the
-        answer is `rate_limited`.
+        A deposit's link goes to an address 5 times at most within 24 hours, and 60 times to all addresses. Over all
+        deposits you mail an address 10 links at most within 24 hours; the count begins anew once the tenant opens a
+        mailed link. An address that has got 30 links from everybody gets no more from who sent three or more. Beyond
+        these limits the answer is `rate_limited`, with the wait in `Retry-After`.
 
         - email: Where to send the link.
         - locale: The language of the mail, such as `fr` or `en-GB`; by default the `locale` of the deposit. Without
@@ -2350,8 +2352,10 @@ class AsyncDepositsResource:
         the deposit was created with `depositUrlGeneration`. The mail names you, the operator's company, the amount
         and the rental period.
 
-        A deposit's link goes to an address 5 times at most within 24 hours, and 60 times to all addresses; then the
-        answer is `rate_limited`.
+        A deposit's link goes to an address 5 times at most within 24 hours, and 60 times to all addresses. Over all
+        deposits you mail an address 10 links at most within 24 hours; the count begins anew once the tenant opens a
+        mailed link. An address that has got 30 links from everybody gets no more from who sent three or more. Beyond
+        these limits the answer is `rate_limited`, with the wait in `Retry-After`.
 
         - email: Where to send the link.
         - locale: The language of the mail, such as `fr` or `en-GB`; by default the `locale` of the deposit. Without

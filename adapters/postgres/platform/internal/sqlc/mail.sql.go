@@ -89,6 +89,27 @@ func (q *Queries) ClaimMails(ctx context.Context, db DBTX, lease time.Duration, 
 	return items, nil
 }
 
+const countSentLink = `-- name: CountSentLink :exec
+INSERT INTO sent_links (id, mailbox, sender, sent_at) VALUES ($1, $2, $3, $4)
+`
+
+type CountSentLinkParams struct {
+	ID      id.ID
+	Mailbox []byte
+	Sender  id.ID
+	SentAt  time.Time
+}
+
+func (q *Queries) CountSentLink(ctx context.Context, db DBTX, arg CountSentLinkParams) error {
+	_, err := db.Exec(ctx, countSentLink,
+		arg.ID,
+		arg.Mailbox,
+		arg.Sender,
+		arg.SentAt,
+	)
+	return err
+}
+
 const deleteFinishedMails = `-- name: DeleteFinishedMails :execrows
 DELETE FROM mails WHERE mails.id = ANY (ARRAY (
     SELECT m.id FROM mails m
@@ -98,6 +119,19 @@ DELETE FROM mails WHERE mails.id = ANY (ARRAY (
 
 func (q *Queries) DeleteFinishedMails(ctx context.Context, db DBTX, at time.Time, maxRows int) (int64, error) {
 	result, err := db.Exec(ctx, deleteFinishedMails, at, maxRows)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const deleteSentLinks = `-- name: DeleteSentLinks :execrows
+DELETE FROM sent_links WHERE id = ANY (ARRAY (
+    SELECT l.id FROM sent_links l WHERE l.id < uuid_floor($1::timestamptz) ORDER BY l.id LIMIT $2 FOR UPDATE SKIP LOCKED))
+`
+
+func (q *Queries) DeleteSentLinks(ctx context.Context, db DBTX, at time.Time, maxRows int) (int64, error) {
+	result, err := db.Exec(ctx, deleteSentLinks, at, maxRows)
 	if err != nil {
 		return 0, err
 	}
@@ -162,48 +196,26 @@ func (q *Queries) LinkMails(ctx context.Context, db DBTX, depositID id.ID, since
 	return items, nil
 }
 
-const linkMailsTo = `-- name: LinkMailsTo :many
-SELECT m.recipient, m.created_at FROM mails m JOIN deposits d ON d.id = m.link_of
-WHERE m.link_of IS NOT NULL AND lower(m.recipient COLLATE "C") = $1::text AND m.created_at > $2 AND d.account_id = $3
-ORDER BY m.created_at LIMIT $4::integer
+const linkOpened = `-- name: LinkOpened :exec
+DELETE FROM sent_links WHERE id = ANY (ARRAY (
+    SELECT l.id FROM sent_links o JOIN sent_links l ON l.mailbox = o.mailbox AND l.sender = o.sender
+    WHERE o.id = $1 FOR UPDATE OF l SKIP LOCKED))
 `
 
-type LinkMailsToParams struct {
-	Address   string
-	Since     time.Time
-	AccountID id.ID
-	MaxRows   int
+// The reader of a mail has opened its link: the mails of its sender to this mailbox count no more.
+func (q *Queries) LinkOpened(ctx context.Context, db DBTX, mark id.ID) error {
+	_, err := db.Exec(ctx, linkOpened, mark)
+	return err
 }
 
-type LinkMailsToRow struct {
-	Recipient string
-	CreatedAt time.Time
-}
+const lockMailboxes = `-- name: LockMailboxes :exec
+SELECT pg_advisory_xact_lock(k) FROM unnest($1::bigint[]) AS k
+`
 
-// The mails with the links of an account's deposits to an address since a time, oldest first.
-func (q *Queries) LinkMailsTo(ctx context.Context, db DBTX, arg LinkMailsToParams) ([]LinkMailsToRow, error) {
-	rows, err := db.Query(ctx, linkMailsTo,
-		arg.Address,
-		arg.Since,
-		arg.AccountID,
-		arg.MaxRows,
-	)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []LinkMailsToRow
-	for rows.Next() {
-		var i LinkMailsToRow
-		if err := rows.Scan(&i.Recipient, &i.CreatedAt); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
+// Mailboxes are locked in the order of the keys, so that two batches do not wait for one another.
+func (q *Queries) LockMailboxes(ctx context.Context, db DBTX, keys []int64) error {
+	_, err := db.Exec(ctx, lockMailboxes, keys)
+	return err
 }
 
 const mailFailed = `-- name: MailFailed :exec
@@ -263,6 +275,57 @@ func (q *Queries) NewestMails(ctx context.Context, db DBTX, maxRows int) ([]Newe
 			&i.CreatedAt,
 			&i.Attempts,
 		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const sentLinks = `-- name: SentLinks :many
+SELECT b.mailbox::bytea AS mailbox, s.sent_at, s.by_sender FROM unnest($1::bytea[]) AS b(mailbox) CROSS JOIN LATERAL (
+    (SELECT l.sent_at, true AS by_sender FROM sent_links l WHERE l.mailbox = b.mailbox AND l.sender = $2 AND l.sent_at > $3
+        ORDER BY l.sent_at DESC LIMIT $4::integer)
+    UNION ALL
+    (SELECT l.sent_at, false FROM sent_links l WHERE l.mailbox = b.mailbox AND l.sent_at > $3
+        ORDER BY l.sent_at DESC LIMIT $5::integer)) s
+ORDER BY s.sent_at DESC
+`
+
+type SentLinksParams struct {
+	Mailboxes   [][]byte
+	Sender      id.ID
+	Since       time.Time
+	MaxOfSender int
+	MaxOfAll    int
+}
+
+type SentLinksRow struct {
+	Mailbox  []byte
+	SentAt   time.Time
+	BySender bool
+}
+
+// The newest mails to each mailbox since a time: those of the sender, and those of all.
+func (q *Queries) SentLinks(ctx context.Context, db DBTX, arg SentLinksParams) ([]SentLinksRow, error) {
+	rows, err := db.Query(ctx, sentLinks,
+		arg.Mailboxes,
+		arg.Sender,
+		arg.Since,
+		arg.MaxOfSender,
+		arg.MaxOfAll,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []SentLinksRow
+	for rows.Next() {
+		var i SentLinksRow
+		if err := rows.Scan(&i.Mailbox, &i.SentAt, &i.BySender); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
