@@ -81,7 +81,7 @@ func (s *Service) creation(p partner.Partner, in NewDeposit, call idempotent.Cal
 // decide makes the deposit of a request that validate accepted. Returns the errors of check.
 func (in NewDeposit) decide(found ports.Found, p partner.Partner, depositID id.ID, reference string,
 	now time.Time) (*deposit.Deposit, error) {
-	client, err := in.check(found)
+	client, err := in.check(found, now)
 	if err != nil {
 		return nil, err
 	}
@@ -100,11 +100,11 @@ func (in NewDeposit) validate() error {
 }
 
 // check checks the request against the link and the client in found. client is nil if the request names no client.
-func (in NewDeposit) check(found ports.Found) (client *deposit.Client, err error) {
+func (in NewDeposit) check(found ports.Found, now time.Time) (client *deposit.Client, err error) {
 	if err := activeLink(found.Link); err != nil {
 		return nil, err
 	}
-	if err := in.Validate(found.Link.MaxAmountCents); err != nil {
+	if err := in.Validate(found.Link.MaxAmountCents, now); err != nil {
 		return nil, err
 	}
 	if in.ClientID == nil {

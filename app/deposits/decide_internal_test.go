@@ -50,6 +50,7 @@ func TestCreate_ChecksLinkThenDraftThenClient(t *testing.T) {
 	revoked := linked(func(l *connect.Link) { l.RevokedAt = now })
 	ada := &tenant.Client{ID: id.ID{6}, Person: tenant.Person{Email: "ada@b.example", FirstName: "Ada", LastName: "Love"}}
 	tooMuch := func(d *deposit.Draft) { d.Amount = 250_001 }
+	ended := func(d *deposit.Draft) { d.ContractEndAt = now }
 	for name, c := range map[string]struct {
 		draft  deposit.Draft
 		client *id.ID
@@ -62,6 +63,8 @@ func TestCreate_ChecksLinkThenDraftThenClient(t *testing.T) {
 		"link revoked, too much":        {draft(tooMuch), &id.ID{7}, ports.Found{Link: revoked}, connect.ErrAccountRevoked},
 		"above the ceiling, bad client": {draft(tooMuch), &id.ID{7}, ports.Found{Link: linked()}, deposit.ErrAboveMaximum},
 		"client of another account":     {draft(), &id.ID{7}, ports.Found{Link: linked()}, deposit.ErrInvalidClient},
+		"stay is over, bad client":      {draft(ended), &id.ID{7}, ports.Found{Link: linked()}, deposit.ErrDateRange},
+		"stay is over, not linked":      {draft(ended), nil, ports.Found{}, connect.ErrAccountNotLinked},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -92,7 +95,7 @@ func TestCreate_NegotiatedCeiling_IsThatOfTheLink(t *testing.T) {
 	high.MaxAmountCents = 400_000
 	for amount, want := range map[money.Cents]error{400_000: nil, 400_001: deposit.ErrAboveMaximum,
 		6_999: deposit.ErrBelowMinimum} {
-		_, err := NewDeposit{Draft: draft(func(d *deposit.Draft) { d.Amount = amount })}.check(ports.Found{Link: high})
+		_, err := NewDeposit{Draft: draft(func(d *deposit.Draft) { d.Amount = amount })}.check(ports.Found{Link: high}, now)
 		require.ErrorIs(t, err, want, amount)
 	}
 }

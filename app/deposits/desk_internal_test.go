@@ -149,6 +149,11 @@ func TestCreateByOperator_ChecksTheDraftThenTheTenant(t *testing.T) {
 		"nobody":           {draft(), tenant.Person{}, nil, ""},
 		"too much, and no address": {draft(func(d *deposit.Draft) { d.Amount = 250_001 }), tenant.Person{FirstName: "Ada"},
 			deposit.ErrAboveMaximum, "amount"},
+		"a stay that is over": {draft(func(d *deposit.Draft) { d.ContractStartAt, d.ContractEndAt = now.Add(-1), now }), ada,
+			deposit.ErrDateRange, "contractEndAt"},
+		"a stay of which a second is left": {draft(func(d *deposit.Draft) {
+			d.ContractStartAt, d.ContractEndAt = now.Add(-time.Hour), now.Add(time.Second)
+		}), ada, nil, ""},
 		"a name without an address": {draft(), with(func(p *tenant.Person) { p.Email = "" }), fault.ErrMissingField, "email"},
 		"a first name alone":        {draft(), with(func(p *tenant.Person) { p.LastName = "" }), fault.ErrMissingField, "lastName"},
 		"a last name alone":         {draft(), with(func(p *tenant.Person) { p.FirstName = "" }), fault.ErrMissingField, "firstName"},
@@ -158,7 +163,7 @@ func TestCreateByOperator_ChecksTheDraftThenTheTenant(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			err := OperatorDeposit{Draft: c.draft, Tenant: c.tenant}.validate(250_000)
+			err := OperatorDeposit{Draft: c.draft, Tenant: c.tenant}.validate(250_000, now)
 			require.ErrorIs(t, err, c.want)
 			if c.want != nil {
 				require.True(t, strings.HasPrefix(fault.Of(err).Message, c.field+": "), err)

@@ -34,8 +34,8 @@ func (by OperatorCaller) Ceiling() money.Cents {
 // named reports whether the request names the tenant, so that the deposit has a client.
 func (in OperatorDeposit) named() bool { return in.Tenant.FirstName != "" || in.Tenant.LastName != "" }
 
-func (in OperatorDeposit) validate(ceiling money.Cents) error {
-	if err := in.Validate(ceiling); err != nil {
+func (in OperatorDeposit) validate(ceiling money.Cents, now time.Time) error {
+	if err := in.Validate(ceiling, now); err != nil {
 		return err
 	}
 	if in.named() {
@@ -63,7 +63,7 @@ func (s *Service) CreateByOperator(ctx context.Context, by OperatorCaller,
 			[]string{"create", in.Amount.String(), deposit.Timestamp(in.ContractStartAt), deposit.Timestamp(in.ContractEndAt),
 				in.RentalContract, in.Tenant.Email, in.Tenant.FirstName, in.Tenant.LastName}),
 		Now:     now,
-		Prepare: func(context.Context) error { return in.validate(by.Ceiling()) },
+		Prepare: func(context.Context) error { return in.validate(by.Ceiling(), now) },
 		Effect: func(ctx context.Context) (idempotent.Response, error) {
 			origin, err := s.originOf(ctx, by)
 			if err != nil {

@@ -80,10 +80,19 @@ func sweep[T any](ctx context.Context, s *Service, take func(context.Context, ti
 	return settled, ctx.Err()
 }
 
-// check asks about one payment and records the answer, or the time of the next question.
+// check asks about one payment and records the answer, or the time of the next question. The page of a fee is closed
+// once the tenant can no longer secure the deposit: nextFeeCheck makes the payment due at the end of the stay.
 func (s *Service) check(ctx context.Context, p deposit.Payment, now time.Time) (settled bool, err error) {
 	if p.Kind == deposit.Collection {
 		return s.checkCollection(ctx, p, now)
+	}
+	d, err := s.deps.Deposits.Deposit(ctx, p.DepositID)
+	if err != nil {
+		return false, err
+	}
+	if !d.CheckoutOpen(now) {
+		err := s.closeFee(ctx, p, now)
+		return err == nil, err
 	}
 	answer, err := s.lookUpFee(ctx, p, now)
 	if err != nil {
@@ -91,7 +100,7 @@ func (s *Service) check(ctx context.Context, p deposit.Payment, now time.Time) (
 		return false, err
 	}
 	if undecided(answer.Status) {
-		return false, s.postpone(ctx, p, answer, p.Attempts+1, now.Add(feeWait(p.Attempts+1)))
+		return false, s.postpone(ctx, p, answer, p.Attempts+1, nextFeeCheck(d, p.Attempts+1, now))
 	}
 	err = s.recordFee(ctx, p, answer, now)
 	return err == nil, err

@@ -6,6 +6,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -236,12 +237,16 @@ func (b bench) race(pay func() error, actions ...func() error) {
 func (b bench) requireConsistent(depositID id.ID) deposit.Status {
 	b.T.Helper()
 	d := b.Load(b.T, depositID)
-	paid := 0
+	paid, late := 0, 0
 	for _, p := range b.PaymentsOf(b.T, depositID, deposit.FeePayment) {
 		said, err := b.Sandbox.Lookup(b.Ctx(), p.ID)
 		require.NoError(b.T, err)
-		if said.Status == paymentports.ProviderSucceeded {
+		switch {
+		case said.Status != paymentports.ProviderSucceeded:
+		case said.PaidAt.Before(d.ContractEndAt):
 			paid++
+		default:
+			late++
 		}
 		require.NotEqual(b.T, deposit.PaymentProcessing, p.Status)
 		require.Equal(b.T, said.Status == paymentports.ProviderSucceeded, p.Status == deposit.PaymentSucceeded,
@@ -258,11 +263,12 @@ func (b bench) requireConsistent(depositID id.ID) deposit.Status {
 		require.Zero(b.T, paid)
 		require.Empty(b.T, b.Events(b.T, depositID))
 	}
-	require.Empty(b.T, b.orphans(depositID))
+	require.Len(b.T, b.orphans(depositID), late, "what was paid after the stay goes back")
+	require.Equal(b.T, late, b.Count("refunds", "deposit_id = $1 AND amount_cents = 1750", depositID))
 	return d.Status
 }
 
-// orphans gives the audit entries of payments that were settled after their deposit had left checkout.
+// orphans gives the audit entries of payments that came too late to have their effect.
 func (b bench) orphans(depositID id.ID) []string {
 	b.T.Helper()
 	var out []string
@@ -295,28 +301,42 @@ func TestPaying_RacingEveryWayToEnd_HasOneOutcome(t *testing.T) {
 	t.Log("outcomes:", seen)
 }
 
-func TestPaying_RacingExpiryAndReconcilers_HasOneOutcome(t *testing.T) {
+// The stay, and with it perhaps the checkout, ends while the tenant pays.
+func TestPaying_RacingTheEndOfTheStayAndReconcilers_HasOneOutcome(t *testing.T) {
 	b := setup(t)
 	cancel := b.partnerCancel()
-	seen := map[deposit.Status]int{}
-	for range rounds {
-		d, token := b.Deposit(t, func(d *deposit.Deposit) { d.CheckoutExpiresAt = b.Clock.Now().Add(time.Hour) })
-		b.Submit(token, grace)
-		b.Clock.Add(time.Hour)
-		b.race(
-			func() error { return b.payLatest(d.ID) },
-			func() error { _, err := b.Checkout.Return(b.Ctx(), token, true); return err },
-			func() error { _, err := b.Timers.ExpireCheckouts(b.Ctx()); return err },
-			func() error { _, err := b.Payments.CheckDue(b.Ctx()); return err },
-			func() error { return cancel(d.ID) },
-		)
-		_, err := b.Timers.ExpireCheckouts(b.Ctx())
-		require.NoError(t, err)
-		status := b.requireConsistent(d.ID)
-		require.NotEqual(t, deposit.Pending, status)
-		seen[status]++
+	for name, after := range map[string]time.Duration{"with the checkout": 0, "before the checkout": 23 * time.Hour} {
+		seen := map[string]int{}
+		for round := range rounds {
+			d, token := b.Deposit(t, func(d *deposit.Deposit) {
+				d.ContractStartAt, d.ContractEndAt = b.Clock.Now(), b.Clock.Now().Add(time.Hour)
+				d.CheckoutExpiresAt = d.ContractEndAt.Add(after)
+			})
+			b.Submit(token, grace)
+			b.Clock.Set(d.ContractEndAt.Add(-time.Microsecond))
+			b.race(
+				func() error { return b.payLatest(d.ID) },
+				func() error {
+					if round%2 == 0 { // the tenant is mostly quicker; else the end is
+						_, _ = b.Checkout.View(b.Ctx(), token)
+					}
+					b.Clock.Set(d.ContractEndAt)
+					return nil
+				},
+				func() error { _, err := b.Checkout.Return(b.Ctx(), token, true); return err },
+				func() error { _, err := b.Timers.ExpireCheckouts(b.Ctx()); return err },
+				func() error { _, err := b.Payments.CheckDue(b.Ctx()); return err },
+				func() error { return cancel(d.ID) },
+			)
+			b.Clock.Set(d.CheckoutExpiresAt)
+			_, err := b.Timers.ExpireCheckouts(b.Ctx())
+			require.NoError(t, err)
+			status := b.requireConsistent(d.ID)
+			require.NotEqual(t, deposit.Pending, status)
+			seen[string(status)+strings.Join(b.orphans(d.ID), "")]++
+		}
+		t.Log("the stay ends", name, "- outcomes:", seen)
 	}
-	t.Log("outcomes:", seen)
 }
 
 // Another tab may begin the next payment between the close of a page and the end of the checkout.

@@ -8,7 +8,8 @@
 // inserts a payment under the deposit's lock, and only while the tenant can still secure the deposit. EndCheckout and
 // app/deposits first make the provider close the page (SettleFee) and then check, under the lock, that no payment is in
 // flight. No deposit is cancelled while the tenant pays, and no paid fee is lost: CheckDue looks up rows left in
-// `processing`.
+// `processing`. When the stay is over, CheckDue closes the page; a fee that was paid later by the provider's clock goes
+// back.
 //
 // The provider is called outside transactions, and only the provider's confirmation counts as a payment.
 package payments

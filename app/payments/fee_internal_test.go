@@ -14,26 +14,35 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-func TestDecideFee_EveryAnswerInEveryStatus(t *testing.T) {
+func TestDecideFee_EveryAnswerInEveryStatus_ByTheTimeOfThePayment(t *testing.T) {
 	t.Parallel()
-	inCheckout := map[deposit.Status]bool{deposit.Pending: true, deposit.Incomplete: true, deposit.PaymentIssue: true}
-	for _, status := range deposit.Statuses {
-		trigger, next := decideFee(deposit.PaymentSucceeded, status)
-		require.Equal(t, deposit.Secured, trigger, status)
-		require.Equal(t, map[bool]feeEffect{true: feeMoves, false: feeOrphaned}[inCheckout[status]], next, status)
-
-		trigger, next = decideFee(deposit.PaymentFailed, status)
-		switch {
-		case status == deposit.PaymentIssue:
-			require.Equal(t, []any{deposit.Trigger(""), feeStays}, []any{trigger, next}, "another failure")
-		case inCheckout[status]:
-			require.Equal(t, []any{deposit.FeeFailed, feeMoves}, []any{trigger, next}, status)
-		default:
-			require.Equal(t, []any{deposit.FeeFailed, feeOrphaned}, []any{trigger, next}, status)
+	for name, c := range map[string]struct {
+		at   time.Duration // of the payment, from the end of the stay
+		open bool          // the stay was not over then
+	}{
+		"long before the end": {-30 * 24 * time.Hour, true}, "in the last microsecond": {-time.Microsecond, true},
+		"at the end": {0, false}, "a microsecond later": {time.Microsecond, false},
+		"months later": {90 * 24 * time.Hour, false},
+	} {
+		for _, status := range deposit.Statuses {
+			d := &deposit.Deposit{Status: status, CheckoutExpiresAt: noon.Add(24 * time.Hour)}
+			d.ContractEndAt = noon
+			open := c.open && status.InCheckout()
+			for fee, want := range map[deposit.PaymentStatus]struct {
+				trigger deposit.Trigger
+				next    feeEffect
+			}{
+				deposit.PaymentSucceeded: {map[bool]deposit.Trigger{true: deposit.Secured}[open],
+					map[bool]feeEffect{true: feeMoves, false: feeOrphaned}[open]},
+				deposit.PaymentFailed: {map[bool]deposit.Trigger{true: deposit.FeeFailed}[open && status != deposit.PaymentIssue],
+					map[bool]feeEffect{true: feeMoves, false: map[bool]feeEffect{true: feeStays,
+						false: feeOrphaned}[status.InCheckout()]}[open && status != deposit.PaymentIssue]},
+				deposit.PaymentVoided: {"", feeStays},
+			} {
+				trigger, next := decideFee(fee, d, noon.Add(c.at))
+				require.Equal(t, []any{want.trigger, want.next}, []any{trigger, next}, "%s, %s, %s", name, status, fee)
+			}
 		}
-
-		trigger, next = decideFee(deposit.PaymentVoided, status)
-		require.Equal(t, []any{deposit.Trigger(""), feeStays}, []any{trigger, next}, status)
 	}
 }
 
@@ -174,21 +183,31 @@ func TestPageOf_AddressAndLanguageOfWhoeverPays(t *testing.T) {
 		p := deposit.Payment{ID: id.ID{1}, Kind: c.kind, Amount: 1_750}
 		d := &deposit.Deposit{ID: id.ID{2}, Reference: "D-1", Client: c.client}
 		d.Locale, d.ContractStartAt, d.ContractEndAt = "en", noon, noon
+		ends := map[deposit.PaymentKind]time.Time{deposit.FeePayment: noon}[c.kind] // that of a debt has no end
 		require.Equal(t, paymentports.HostedPayment{
 			PaymentID: id.ID{1}, DepositID: id.ID{2}, Kind: c.kind, Amount: 1_750, Description: c.description,
-			Email: c.email, Locale: c.locale, ReturnURL: "https://x.example",
+			Email: c.email, Locale: c.locale, ReturnURL: "https://x.example", EndsAt: ends,
 		}, pageOf(p, d, connect.Account{CompanyName: "Chalet Neuf"}, c.payer, "https://x.example"), name)
 	}
 }
 
-func TestFeeOf_IsAskedAboutSoon(t *testing.T) {
+func TestFeeOf_IsAskedAboutSoon_AndAtTheEndOfTheStay(t *testing.T) {
 	t.Parallel()
-	d := &deposit.Deposit{ID: id.ID{2}}
-	d.Amount = 50_000
-	require.Equal(t, deposit.Payment{
-		ID: id.ID{1}, DepositID: id.ID{2}, Kind: deposit.FeePayment, Amount: 1_750, Status: deposit.PaymentProcessing,
-		CreatedAt: noon, CheckAt: noon.Add(30 * time.Second),
-	}, feeOf(d, id.ID{1}, noon))
+	for left, wait := range map[time.Duration]time.Duration{
+		time.Hour: 30 * time.Second, 30 * time.Second: 30 * time.Second, time.Second: time.Second, 0: 0,
+		-time.Second: -time.Second, // the form was sent in time, and its payment begins late
+	} {
+		d := &deposit.Deposit{ID: id.ID{2}}
+		d.Amount, d.ContractEndAt = 50_000, noon.Add(left)
+		require.Equal(t, deposit.Payment{
+			ID: id.ID{1}, DepositID: id.ID{2}, Kind: deposit.FeePayment, Amount: 1_750, Status: deposit.PaymentProcessing,
+			CreatedAt: noon, CheckAt: noon.Add(wait),
+		}, feeOf(d, id.ID{1}, noon), left)
+	}
+	d := &deposit.Deposit{}
+	d.ContractEndAt = noon.Add(3 * time.Minute)
+	require.Equal(t, noon.Add(2*time.Minute), nextFeeCheck(d, 2, noon))
+	require.Equal(t, d.ContractEndAt, nextFeeCheck(d, 3, noon), "not after four minutes")
 }
 
 func TestDecideSimulation_EachOutcomeHasAWay(t *testing.T) {

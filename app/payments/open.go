@@ -71,6 +71,9 @@ func pageOf(p deposit.Payment, d *deposit.Deposit, of connect.Account, payer *te
 	r := paymentports.HostedPayment{
 		PaymentID: p.ID, DepositID: d.ID, Kind: p.Kind, Amount: p.Amount, Locale: d.Locale, ReturnURL: returnURL,
 	}
+	if p.Kind == deposit.FeePayment {
+		r.EndsAt = d.ContractEndAt
+	}
 	switch {
 	case payer != nil:
 		r.Email, r.Locale = payer.Email, payer.Locale
@@ -106,6 +109,9 @@ func (s *Service) beginFee(ctx context.Context, depositID id.ID, prepare lifecyc
 		if err != nil {
 			return err
 		}
+		if inFlight == nil && d.StayOver(s.deps.Clock.Now()) { // now is older, and a fee was paid after the stay
+			return deposit.ErrNotSecurable
+		}
 		if inFlight == nil { // the fee has succeeded, yet the deposit is in checkout
 			return fault.ErrInternal.Because(
 				errors.New("payments: a fee was paid and the deposit is not secured: " + d.Reference))
@@ -120,7 +126,7 @@ func (s *Service) beginFee(ctx context.Context, depositID id.ID, prepare lifecyc
 func feeOf(d *deposit.Deposit, paymentID id.ID, now time.Time) deposit.Payment {
 	return deposit.Payment{
 		ID: paymentID, DepositID: d.ID, Kind: deposit.FeePayment, Amount: deposit.Fee(d.Amount),
-		Status: deposit.PaymentProcessing, CreatedAt: now, CheckAt: now.Add(feeWait(0)),
+		Status: deposit.PaymentProcessing, CreatedAt: now, CheckAt: nextFeeCheck(d, 0, now),
 	}
 }
 

@@ -1,6 +1,7 @@
 package payments
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -81,7 +82,7 @@ func (s *Service) recordFee(ctx context.Context, p deposit.Payment, answer payme
 		}
 		settled = true
 		settle(current, answer, now)
-		trigger, next := decideFee(current.Status, d.Status)
+		trigger, next := decideFee(current.Status, d, cmp.Or(answer.PaidAt, now))
 		if orphaned = next == feeOrphaned; orphaned {
 			return deposit.Transition{}, s.keepOrphan(ctx, d, *current, now)
 		}
@@ -110,22 +111,21 @@ type feeEffect int
 const (
 	feeStays    feeEffect = iota // the deposit stays as it is
 	feeMoves                     // the trigger moves the deposit
-	feeOrphaned                  // the deposit has left checkout
+	feeOrphaned                  // the deposit can no longer be secured: what was paid goes back
 )
 
-// decideFee gives the trigger that follows from a settled fee. A deposit in payment_issue stays there after another
-// failure.
-func decideFee(fee deposit.PaymentStatus, status deposit.Status) (t deposit.Trigger, next feeEffect) {
+// decideFee gives the trigger that follows from a fee that was settled at a time of the provider: the time of the
+// payment decides whether it secures the deposit, not the time at which this service hears of it. A deposit in
+// payment_issue stays there after another failure, and so does every deposit once its stay is over.
+func decideFee(fee deposit.PaymentStatus, d *deposit.Deposit, at time.Time) (deposit.Trigger, feeEffect) {
+	open := d.CheckoutOpen(at)
 	switch {
-	case fee == deposit.PaymentSucceeded:
-		t = deposit.Secured
-	case fee == deposit.PaymentFailed && status != deposit.PaymentIssue:
-		t = deposit.FeeFailed
-	default:
-		return "", feeStays
+	case fee == deposit.PaymentSucceeded && open:
+		return deposit.Secured, feeMoves
+	case fee == deposit.PaymentSucceeded, fee == deposit.PaymentFailed && !d.Status.InCheckout():
+		return "", feeOrphaned
+	case fee == deposit.PaymentFailed && open && d.Status != deposit.PaymentIssue:
+		return deposit.FeeFailed, feeMoves
 	}
-	if _, err := status.Next(t); err != nil {
-		return t, feeOrphaned
-	}
-	return t, feeMoves
+	return "", feeStays
 }

@@ -53,7 +53,7 @@ func (s *Service) simulate(ctx context.Context, d *deposit.Deposit, outcome Simu
 	case byStart:
 		return s.simulateStart(ctx, d.ID, now)
 	case byPayment:
-		return s.simulatePayment(ctx, d, trigger, now)
+		return s.simulatePayment(ctx, d, trigger)
 	case byEnd:
 		return s.EndCheckout(ctx, d.ID, trigger, nil, now)
 	case byTime:
@@ -112,8 +112,8 @@ func (s *Service) simulateStart(ctx context.Context, depositID id.ID, now time.T
 }
 
 // simulatePayment pays at the provider until the deposit has made the wanted transition. The payment in flight may turn
-// out to be over, when a tenant closed its page; then another payment is begun.
-func (s *Service) simulatePayment(ctx context.Context, d *deposit.Deposit, want deposit.Trigger, now time.Time) error {
+// out to be over, when a tenant closed its page, or to be late; then another payment is begun, if one is possible.
+func (s *Service) simulatePayment(ctx context.Context, d *deposit.Deposit, want deposit.Trigger) error {
 	tokens, err := s.deps.Deposits.CheckoutTokens(ctx, []id.ID{d.ID})
 	if err != nil {
 		return err
@@ -123,7 +123,7 @@ func (s *Service) simulatePayment(ctx context.Context, d *deposit.Deposit, want 
 		if err != nil {
 			return err
 		}
-		if err := s.payOnce(ctx, d, want == deposit.Secured, tokens[d.ID], now); err != nil {
+		if err := s.payOnce(ctx, d, want == deposit.Secured, tokens[d.ID], s.deps.Clock.Now()); err != nil {
 			return err
 		}
 		if d, err = s.deps.Deposits.Deposit(ctx, d.ID); err != nil || d.Status == to {

@@ -2,13 +2,14 @@ package deposit
 
 import "time"
 
-// CheckoutOpen reports whether the tenant may still secure the deposit (api.md §3, "Timers").
-func (d *Deposit) CheckoutOpen(now time.Time) bool {
-	return d.Status.InCheckout() && now.Before(d.CheckoutExpiresAt) && !d.StayOver(now)
+// CheckoutOpen reports whether the tenant may still secure the deposit at a time (api.md §3, "Timers"). For a page, a
+// mail and a timer the time is now. For a payment it is the time at which the tenant paid.
+func (d *Deposit) CheckoutOpen(at time.Time) bool {
+	return d.Status.InCheckout() && at.Before(d.CheckoutExpiresAt) && !d.StayOver(at)
 }
 
 // StayOver reports whether the rental period has ended: there is nothing left to guarantee, and no tenant pays for it.
-func (d *Deposit) StayOver(now time.Time) bool { return !now.Before(d.ContractEndAt) }
+func (d Draft) StayOver(at time.Time) bool { return !at.Before(d.ContractEndAt) }
 
 // StartCheckout records a step of the tenant. The time until the checkout counts as idle starts here.
 //

@@ -111,11 +111,11 @@ type Draft struct {
 	Locale          string
 }
 
-// Validate checks the draft; ceiling is the operator's maximum amount.
+// Validate checks the draft of a deposit that is made now; ceiling is the operator's maximum amount.
 //
 // Returns, in this order, ErrBelowMinimum, ErrAboveMaximum, ErrDateRange, invalid_field for rentalContract,
 // missing_field or ErrInvalidReturnURL for returnUrl, and invalid_field for metadata.
-func (d Draft) Validate(ceiling money.Cents) error {
+func (d Draft) Validate(ceiling money.Cents, now time.Time) error {
 	if d.Amount < MinAmount {
 		return ErrBelowMinimum.WithMessage("amount: %sis below the minimum of %s EUR", euros(d.Amount), MinAmount)
 	}
@@ -124,6 +124,9 @@ func (d Draft) Validate(ceiling money.Cents) error {
 	}
 	if d.ContractEndAt.Before(d.ContractStartAt) {
 		return ErrDateRange
+	}
+	if d.StayOver(now) {
+		return ErrDateRange.WithField("contractEndAt", "has passed: the stay is over")
 	}
 	if utf8.RuneCountInString(d.RentalContract) > MaxRentalContract {
 		return fault.ErrInvalidField.WithField("rentalContract", "is longer than %d characters", MaxRentalContract)

@@ -27,9 +27,15 @@ func sample() *deposit.Deposit {
 		&deposit.Client{ID: id.ID{4, 15: 1}, Email: "ana@example.com", FirstName: "Ana", LastName: "Días <&>"}, start)
 }
 
+// stay sets the rental period, counted from start.
+func stay(from, to time.Duration) func(*deposit.Draft) {
+	return func(d *deposit.Draft) { d.ContractStartAt, d.ContractEndAt = start.Add(from), start.Add(to) }
+}
+
 func TestDraft_Validate(t *testing.T) {
+	now := start.Add(-time.Microsecond) // the last moment of the stay: its end is not over
 	good := deposit.Draft{Amount: 7_000, ContractStartAt: start, ContractEndAt: start}
-	require.NoError(t, good.Validate(deposit.DefaultMaxAmount))
+	require.NoError(t, good.Validate(deposit.DefaultMaxAmount, now))
 	many := map[string]string{}
 	for i := range 21 {
 		many[strings.Repeat("k", i+1)] = "v"
@@ -52,6 +58,12 @@ func TestDraft_Validate(t *testing.T) {
 			"amount: is below the minimum of 70.00 EUR"},
 		{"ends before it starts", func(d *deposit.Draft) { d.ContractEndAt = start.Add(-time.Second) }, "invalid_date_range",
 			"contractEndAt: is before contractStartAt."},
+		{"ends now", stay(-day, -time.Microsecond), "invalid_date_range", "contractEndAt: has passed: the stay is over"},
+		{"ended a second ago", stay(-day, -time.Second), "invalid_date_range",
+			"contractEndAt: has passed: the stay is over"},
+		{"ended years ago", stay(-999*day, -990*day), "invalid_date_range", "contractEndAt: has passed: the stay is over"},
+		{"is over, and ends before it starts", stay(-day, -2*day), "invalid_date_range",
+			"contractEndAt: is before contractStartAt."},
 		{"long contract", func(d *deposit.Draft) { d.RentalContract = strings.Repeat("é", 256) }, "invalid_field",
 			"rentalContract: is longer than 255 characters"},
 		{"url without return", func(d *deposit.Draft) { d.URLGeneration = true }, "missing_field",
@@ -70,21 +82,24 @@ func TestDraft_Validate(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			d := good
 			c.change(&d)
-			f := fault.Of(d.Validate(deposit.DefaultMaxAmount))
+			f := fault.Of(d.Validate(deposit.DefaultMaxAmount, now))
 			require.Equal(t, c.code, f.Code)
 			require.Equal(t, c.message, f.Message)
 		})
 	}
 	local := good
 	local.ReturnURL, local.URLGeneration, local.Amount = "http://localhost:3000/x", true, 400_000
-	require.NoError(t, local.Validate(400_000), "a negotiated ceiling is inclusive")
+	require.NoError(t, local.Validate(400_000, now), "a negotiated ceiling is inclusive")
+	begun := good
+	stay(-999*day, 0)(&begun)
+	require.NoError(t, begun.Validate(deposit.DefaultMaxAmount, now), "a stay may have begun")
 	full := good
 	full.RentalContract = strings.Repeat("é", 255)
 	full.Metadata = map[string]string{strings.Repeat("é", 40): strings.Repeat("é", 500)}
 	for i := range 19 {
 		full.Metadata[strings.Repeat("k", i+1)] = ""
 	}
-	require.NoError(t, full.Validate(deposit.DefaultMaxAmount), "every limit is inclusive")
+	require.NoError(t, full.Validate(deposit.DefaultMaxAmount, now), "every limit is inclusive")
 }
 
 // The order of the checks is a promise (api.md §1): a draft with several mistakes is refused for the first.
@@ -96,19 +111,20 @@ func TestDraft_WithSeveralMistakes_IsRefusedForTheFirst(t *testing.T) {
 		{"amount_below_minimum", func(d *deposit.Draft) { d.Amount = 6_999 }},
 		{"amount_above_maximum", func(d *deposit.Draft) { d.Amount = 250_001 }},
 		{"invalid_date_range", func(d *deposit.Draft) { d.ContractEndAt = start.Add(-time.Second) }},
+		{"invalid_date_range", stay(-day, 0)},
 		{"invalid_field", func(d *deposit.Draft) { d.RentalContract = strings.Repeat("x", 256) }},
 		{"missing_field", func(d *deposit.Draft) { d.URLGeneration = true }},
 		{"invalid_return_url", func(d *deposit.Draft) { d.ReturnURL = "http://pms.example/" }},
 		{"invalid_field", func(d *deposit.Draft) { d.Metadata = map[string]string{"": ""} }},
 	}
 	for i := range mistakes {
-		d := deposit.Draft{Amount: 7_000, ContractStartAt: start, ContractEndAt: start}
+		d := deposit.Draft{Amount: 7_000, ContractStartAt: start, ContractEndAt: start.Add(time.Second)}
 		for later := len(mistakes) - 1; later >= i; later-- { // the first mistake is made last, so that no other covers it
 			if mistakes[i].code != "missing_field" || mistakes[later].code != "invalid_return_url" {
 				mistakes[later].make(&d)
 			}
 		}
-		require.Equal(t, mistakes[i].code, fault.Of(d.Validate(deposit.DefaultMaxAmount)).Code)
+		require.Equal(t, mistakes[i].code, fault.Of(d.Validate(deposit.DefaultMaxAmount, start)).Code)
 	}
 }
 

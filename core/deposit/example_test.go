@@ -15,7 +15,7 @@ func ExampleDeposit_Apply() {
 	timers := deposit.DefaultTimers()
 	created := time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
 	draft := deposit.Draft{Amount: 50_000, ContractStartAt: created, ContractEndAt: created.AddDate(0, 0, 7)}
-	if err := draft.Validate(deposit.DefaultMaxAmount); err != nil {
+	if err := draft.Validate(deposit.DefaultMaxAmount, created); err != nil {
 		fmt.Println(err)
 		return
 	}

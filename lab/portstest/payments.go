@@ -11,6 +11,7 @@ import (
 	"maps"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -41,6 +42,9 @@ type Payments struct {
 	Pay func(t *testing.T, paymentID id.ID, card string)
 	// Mend makes the card that paid the fee good for later charges.
 	Mend func(t *testing.T, feePaymentID id.ID)
+	// Now is the provider's clock, and Pass moves it ahead.
+	Now  func() time.Time
+	Pass func(d time.Duration)
 	// RefusedStaysOpen: a page stays open after a refused card, so that the tenant may choose another.
 	RefusedStaysOpen bool
 }
@@ -177,6 +181,40 @@ var pages = map[string]func(*testing.T, Payments){
 		require.Equal(t, returnURL, must(t, p.Provider.Open, request(paymentID)).URL)
 		p.Pay(t, paymentID, GoodCard)
 		require.Equal(t, paymentports.ProviderClosed, must(t, p.Provider.Close, paymentID).Status)
+	},
+	"PaidAt_IsWhenTheTenantPaid_NotWhenThePageWasOpenedOrIsAskedAbout": func(t *testing.T, p Payments) {
+		for name, ask := range map[string]func(context.Context, id.ID) (paymentports.ProviderPayment, error){
+			"lookup": p.Provider.Lookup, "close": p.Provider.Close,
+		} {
+			paymentID := NewID()
+			must(t, p.Provider.Open, request(paymentID))
+			require.Zero(t, requireStatus(t, p, paymentID, paymentports.ProviderOpen).PaidAt)
+			p.Pass(10 * time.Minute)
+			if p.RefusedStaysOpen {
+				p.Pay(t, paymentID, BadCard)
+				p.Pass(10 * time.Minute)
+			}
+			before := p.Now().Truncate(time.Second) // a provider may tell whole seconds
+			p.Pay(t, paymentID, GoodCard)
+			after := p.Now()
+			p.Pass(10 * time.Minute)
+			first := must(t, ask, paymentID)
+			require.Equal(t, paymentports.ProviderSucceeded, first.Status)
+			require.False(t, first.PaidAt.Before(before) || first.PaidAt.After(after), "%s: %v is not from %v to %v", name,
+				first.PaidAt, before, after)
+			require.Equal(t, first, must(t, p.Provider.Lookup, paymentID), "from its own books too")
+			require.Equal(t, first, must(t, p.Provider.Close, paymentID))
+		}
+	},
+	"Open_WithAnEnd_GivesAPageHoweverSoonTheEndIs": func(t *testing.T, p Payments) {
+		for _, left := range []time.Duration{90 * 24 * time.Hour, 2 * time.Hour, 30 * time.Minute, time.Second, -time.Hour} {
+			r := request(NewID())
+			r.EndsAt = p.Now().Add(left)
+			page := must(t, p.Provider.Open, r)
+			require.NotEqual(t, returnURL, page.URL, left)
+			require.Equal(t, page, must(t, p.Provider.Open, r), left)
+			require.Equal(t, paymentports.ProviderClosed, must(t, p.Provider.Close, r.PaymentID).Status, left)
+		}
 	},
 	"Close_RacingThePayment_HasOneOutcome": func(t *testing.T, p Payments) {
 		for range 10 {

@@ -39,6 +39,9 @@ type HostedPayment struct {
 	Email       string
 	Locale      string
 	ReturnURL   string // target of the browser after the page, paid or not; the same in every call for a payment
+	// EndsAt is the end of the time in which the page may be paid; zero for none. A provider that can end a page by
+	// itself does so then, or as soon afterwards as it can. The service closes the page in any case.
+	EndsAt time.Time
 }
 
 // HostedPage is the page on which the tenant pays.
@@ -87,6 +90,9 @@ type ProviderPayment struct {
 	Ref     string
 	Failure string  // a code such as insufficient_funds, never a text of the provider
 	Refusal Refusal // of a collection that failed; empty otherwise
+	// PaidAt is when the tenant paid a fee, by the provider's clock; zero for every other payment. A provider that does
+	// not tell leaves it zero, and the fee counts from when the service hears of it: never earlier than it was paid.
+	PaidAt time.Time
 }
 
 // Refusal is the class of a refused charge: what may be tried next.

@@ -2010,7 +2010,7 @@ type CreateDepositParams struct {
 	Amount Money `json:"amount"`
 	// When the rental begins. May be in the past.
 	ContractStartAt time.Time `json:"contractStartAt"`
-	// When the rental ends; not before it begins.
+	// When the rental ends: in the future, and not before it begins.
 	ContractEndAt time.Time `json:"contractEndAt"`
 	// Your booking or contract reference.
 	RentalContract string `json:"rentalContract,omitempty"`

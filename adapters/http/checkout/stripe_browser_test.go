@@ -32,8 +32,7 @@ const (
 	day         = 24 * time.Hour
 )
 
-// shop is a world whose tenants pay with the Stripe adapter, on the page of a fake of Stripe, in a real browser. One
-// clock moves both.
+// shop is a world whose tenants pay with Stripe in a real browser.
 type shop struct {
 	*world
 	fake *stripetest.Fake
@@ -43,12 +42,18 @@ type shop struct {
 func openShop(t *testing.T) shop {
 	t.Helper()
 	w := setup(t)
-	fake := stripetest.Start(t, stripetest.Options{Now: w.Clock.Now})
+	return shop{world: w, fake: w.payWithStripe(), tab: browsertest.New(t)}
+}
+
+// payWithStripe lets tenants pay with the Stripe adapter, on the page of a fake of Stripe. One clock moves both.
+func (w *world) payWithStripe() *stripetest.Fake {
+	w.t.Helper()
+	fake := stripetest.Start(w.t, stripetest.Options{Now: w.Clock.Now})
 	w.Provider.PaymentProvider = stripe.New(stripe.Options{
 		Pool: w.Pool, Clock: w.Clock, Log: slog.New(slog.NewTextHandler(w.Log, nil)),
 		SecretKey: stripetest.SecretKey, WebhookSecret: stripetest.WebhookSecret, BaseURL: fake.URL(),
 	})
-	return shop{world: w, fake: fake, tab: browsertest.New(t)}
+	return fake
 }
 
 func (s shop) do(steps ...chromedp.Action[chromedp.Void]) {

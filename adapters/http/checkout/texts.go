@@ -87,8 +87,9 @@ var (
 		"Ce que vous acceptez a changé. Relisez-le, puis cochez la case pour accepter.")
 
 	textStayOver        = ui.T("Your stay is over", "Votre séjour est terminé")
-	textStayOverMessage = ui.T("There is nothing left to secure. You pay nothing.",
-		"Il n’y a plus rien à garantir. Vous n’avez rien à payer.")
+	textStayOverMessage = ui.T(
+		"There is nothing left to secure. You pay nothing: a payment that came too late goes back to you.",
+		"Il n’y a plus rien à garantir. Vous n’avez rien à payer : un paiement arrivé trop tard vous est rendu.")
 
 	textSecured        = ui.T("Your deposit is secured", "Votre caution est garantie")
 	textSecuredMessage = ui.T(

@@ -70,8 +70,8 @@ func everyForm(path, link string) map[string][]url.Values {
 			{"intent": {"remind"}, "confirm": {"yes"}}, {"intent": {"settled_elsewhere"}, "confirm": {"yes"}},
 			{"intent": {"withdraw_claim"}, "confirm": {"yes"}},
 		},
-		"/dashboard/deposits/new": {{"intent": {"create"}, "amount": {"300"}, "startsOn": {"2027-07-01"},
-			"endsOn": {"2027-07-02"}, "email": {"x@y.example"}}},
+		"/dashboard/deposits/new": {{"intent": {"create"}, "amount": {"300"}, "startsOn": {"2031-07-01"},
+			"endsOn": {"2031-07-02"}, "email": {"x@y.example"}}},
 		"/dashboard/partner": {{"intent": {"unlink"}, "link": {link}, "confirm": {"yes"}}},
 		"/dashboard/unlink":  {{"link": {link}}},
 		"/dashboard/settings": {

@@ -40,8 +40,8 @@ func TestBrowser_EveryAccountPageInBothSchemesAndLanguages_IsAccessible(t *testi
 			_, err = s.Operators.ResetByAdmin(t.Context(), o.ID, "")
 			require.NoError(t, err)
 			reset := mailed(t, s, "a@b.example")
-			fill := chromedp.Steps(chromedp.SetValue("#amount", "300"), chromedp.SetValue("#startsOn", "2027-07-01"),
-				chromedp.SetValue("#endsOn", "2027-07-08"), chromedp.SetValue("#email", "x@y.example"))
+			fill := chromedp.Steps(chromedp.SetValue("#amount", "300"), chromedp.SetValue("#startsOn", "2031-07-01"),
+				chromedp.SetValue("#endsOn", "2031-07-08"), chromedp.SetValue("#email", "x@y.example"))
 			steps := []step{
 				{"today-unverified", chromedp.Navigate(s.URL + "/dashboard")},
 				{"unverified-refused", chromedp.Steps(chromedp.Navigate(s.URL+"/dashboard/deposits/new"), fill,

@@ -31,13 +31,14 @@ type newDeposit struct {
 	mistakes                           []ui.Mistake
 	restored                           bool // the form met an ended session, and has made nothing
 	short                              bool // asks once more: the stay is longer than its cover can be
+	over                               bool // the stay is over, which is one of the mistakes
 	draft                              deposit.Draft
 }
 
 func (p *pages) showNew(c *fiber.Ctx, by caller) error {
 	var in newDeposit
 	if p.restored(c, by, pathNew) {
-		in = newDepositOf(c, by, ui.LangOf(c))
+		in = p.newDepositOf(c, by, ui.LangOf(c))
 		in.restored, in.mistakes = true, nil
 	}
 	return p.renderNew(c, by, http.StatusOK, in, p.newForm())
@@ -53,15 +54,16 @@ func (p *pages) create(c *fiber.Ctx, by caller) error {
 		return c.Redirect(pathNew, http.StatusSeeOther)
 	}
 	lang := ui.LangOf(c)
-	in := newDepositOf(c, by, lang)
+	in := p.newDepositOf(c, by, lang)
 	form := p.formID(c)
-	if len(in.mistakes) > 0 {
+	onlyOver := in.over && len(in.mistakes) == 1 // this very form may have made its deposit before the stay was over
+	if len(in.mistakes) > 0 && !onlyOver {
 		return p.askNew(c, by, form, "")
 	}
 	if p.outlasts(in) && ui.PostValue(c, fieldConfirm) != confirmed {
 		return p.askNew(c, by, form, coverShort)
 	}
-	if in.person.Email != "" {
+	if in.person.Email != "" && !onlyOver {
 		if p.Operators.Unverified(by.Operator) { // before the mail counts against a limit
 			return p.unverified(c, by)
 		}
@@ -79,7 +81,7 @@ func (p *pages) create(c *fiber.Ctx, by caller) error {
 	case errors.Is(err, ports.ErrKeyReused): // the form made a deposit already, and was changed since
 		return p.askNew(c, by, [16]byte(p.Entropy.NewID()), formUsed)
 	case fault.KindOf(err) == fault.Invalid && err != nil:
-		// every field was checked before; the ceiling may have changed since, which the page finds anew
+		// a stay that is over, or a ceiling that has changed since the fields were checked: the page finds it anew
 		return p.askNew(c, by, [16]byte(p.Entropy.NewID()), "")
 	case err != nil:
 		return err
@@ -106,7 +108,7 @@ func (p *pages) askNew(c *fiber.Ctx, by caller, form [16]byte, problem string) e
 }
 
 // newDepositOf reads the form and names every mistake, in the order of the fields.
-func newDepositOf(c *fiber.Ctx, by caller, lang ui.Lang) newDeposit {
+func (p *pages) newDepositOf(c *fiber.Ctx, by caller, lang ui.Lang) newDeposit {
 	value := func(field string) string { return strings.TrimSpace(ui.PostValue(c, field)) }
 	in := newDeposit{
 		amount: value(fieldAmount), startsOn: value(fieldStartsOn), endsOn: value(fieldEndsOn),
@@ -125,11 +127,15 @@ func newDepositOf(c *fiber.Ctx, by caller, lang ui.Lang) newDeposit {
 		mistake(fieldStartsOn, textBadDate)
 	}
 	ends, ok := day(in.endsOn, by.Account.Zone())
+	in.draft = draftOf(amount, starts, ends, in.contract)
 	switch {
 	case !ok || in.endsOn == "":
 		mistake(fieldEndsOn, textBadDate)
 	case ends.Before(starts):
 		mistake(fieldEndsOn, textBadPeriod)
+	case p.Desk.StayOver(in.draft):
+		in.over = true
+		mistake(fieldEndsOn, textStayOver)
 	}
 	if utf8.RuneCountInString(in.contract) > deposit.MaxRentalContract || !oneline.Valid(in.contract) {
 		mistake(fieldContract, textBadContract, deposit.MaxRentalContract)
@@ -137,7 +143,6 @@ func newDepositOf(c *fiber.Ctx, by caller, lang ui.Lang) newDeposit {
 	for _, m := range in.personMistakes() {
 		mistake(m.Field, badPerson[m.Field])
 	}
-	in.draft = draftOf(amount, starts, ends, in.contract)
 	return in
 }
 

@@ -144,7 +144,7 @@ func (p *pages) showNewAgain(c *fiber.Ctx, by caller) error {
 	}
 	retype(c, d.Fields)
 	lang := ui.LangOf(c)
-	in, status := newDepositOf(c, by, lang), http.StatusUnprocessableEntity
+	in, status := p.newDepositOf(c, by, lang), http.StatusUnprocessableEntity
 	if d.Problem == formUsed {
 		in.mistakes, status = []ui.Mistake{{Field: fieldAmount, Text: textFormUsed.In(lang)}}, http.StatusConflict
 	}

@@ -195,7 +195,7 @@ func TestBrowser_ANewDepositWithMistakes_KeepsItsTextOverBackReloadAndTheSession
 	d := newDeskBrowser(t, pending)
 	name := func() string { return d.says("document.querySelector('#lastName').value") }
 	fill := chromedp.Steps(chromedp.Navigate(d.URL+site.NewDeposit), chromedp.SetValue("#amount", "6"),
-		chromedp.SetValue("#startsOn", "2027-07-01"), chromedp.SetValue("#endsOn", "2027-07-08"),
+		chromedp.SetValue("#startsOn", "2031-07-01"), chromedp.SetValue("#endsOn", "2031-07-08"),
 		chromedp.SetValue("#firstName", "Grace"), chromedp.SetValue("#lastName", words))
 	d.do(fill, chromedp.Click("button.main"), chromedp.WaitVisible("#amount:focus"))
 	page := d.at()

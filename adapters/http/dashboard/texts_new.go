@@ -25,6 +25,8 @@ var (
 	textCoverEnds = ui.T(
 		"Nothing was made yet: this stay is longer than a cover can be. At best it is covered until %s; damage after that day cannot be claimed.",
 		"Rien n’a encore été créé : ce séjour est plus long qu’une couverture ne peut l’être. Au mieux, il est couvert jusqu’au %s ; après ce jour, aucun dégât ne peut être réclamé.")
+	textStayOver = ui.T("The last day has passed: the stay is over, and nothing can be secured any more.",
+		"Le dernier jour est passé : le séjour est terminé et il n’y a plus rien à garantir.")
 	textCreateAll = ui.T("Make it all the same", "Créer malgré tout")
 	textCreate    = ui.T("Make the deposit", "Créer la caution")
 )

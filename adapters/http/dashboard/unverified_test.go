@@ -47,8 +47,8 @@ func TestUnverified_NeitherChargesNorMailsATenant(t *testing.T) {
 		{pathOf(t, s, made[3]), url.Values{"intent": {"remind"}}},
 		{"/dashboard/deposits", url.Values{"intent": {"send_links"}, "deposit": {ticked}}},
 		{"/dashboard/deposits", url.Values{"intent": {"remind_all"}, "deposit": {ticked}}},
-		{"/dashboard/deposits/new", url.Values{"intent": {"create"}, "amount": {"300"}, "startsOn": {"2027-07-01"},
-			"endsOn": {"2027-07-02"}, "email": {"x@y.example"}}},
+		{"/dashboard/deposits/new", url.Values{"intent": {"create"}, "amount": {"300"}, "startsOn": {"2031-07-01"},
+			"endsOn": {"2031-07-02"}, "email": {"x@y.example"}}},
 	} {
 		c.fields.Set("csrf_token", token)
 		for _, confirm := range []string{"", "yes"} {
@@ -67,8 +67,8 @@ func TestUnverified_NeitherChargesNorMailsATenant(t *testing.T) {
 		pathOf(t, s, made[1]): {"intent": {"release"}, "confirm": {"yes"}},
 		pathOf(t, s, made[2]): {"intent": {"cancel"}, "confirm": {"yes"}},
 		pathOf(t, s, made[3]): {"intent": {"withdraw_claim"}, "confirm": {"yes"}},
-		"/dashboard/deposits/new": {"intent": {"create"}, "amount": {"300"}, "startsOn": {"2027-07-01"},
-			"endsOn": {"2027-07-02"}},
+		"/dashboard/deposits/new": {"intent": {"create"}, "amount": {"300"}, "startsOn": {"2031-07-01"},
+			"endsOn": {"2031-07-02"}},
 	} {
 		fields.Set("csrf_token", token)
 		require.Equal(t, http.StatusSeeOther, b.Post(path, fields).Status, "what neither charges nor mails works: %s", path)

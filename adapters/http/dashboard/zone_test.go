@@ -52,8 +52,8 @@ func TestSettings_TimeZone_IsChosenFromTheList(t *testing.T) {
 func TestZone_DaysOfAStay_AreThoseOfTheAccount(t *testing.T) {
 	t.Parallel()
 	for name, at := range map[string]struct{ start, end string }{
-		"Pacific/Kiritimati": {"2027-06-30 10:00:00+00", "2027-07-08 09:59:59+00"},
-		"America/New_York":   {"2027-07-01 04:00:00+00", "2027-07-09 03:59:59+00"},
+		"Pacific/Kiritimati": {"2031-06-30 10:00:00+00", "2031-07-08 09:59:59+00"},
+		"America/New_York":   {"2031-07-01 04:00:00+00", "2031-07-09 03:59:59+00"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t)
@@ -63,19 +63,19 @@ func TestZone_DaysOfAStay_AreThoseOfTheAccount(t *testing.T) {
 			require.Equal(t, 1,
 				d.Count("deposits", "contract_start_at = $1 AND contract_end_at = $2 AND amount_cents = 30000",
 					at.start, at.end))
-			reads := "1\u00a0Jul\u00a02027 – 8\u00a0Jul\u00a02027"
+			reads := "1\u00a0Jul\u00a02031 – 8\u00a0Jul\u00a02031"
 			require.Contains(t, page.Text("main"), reads)
 			made := references(page)[0]
 
 			for query, found := range map[string]bool{
-				"from=2027-07-08&to=2027-07-08": true, "from=2027-07-01&to=2027-07-01": true,
-				"to=2027-06-30": false, "from=2027-07-09": false,
+				"from=2031-07-08&to=2031-07-08": true, "from=2031-07-01&to=2031-07-01": true,
+				"to=2031-06-30": false, "from=2031-07-09": false,
 			} {
 				list := d.b.Get("/dashboard/deposits?" + query)
 				require.Equal(t, found, len(references(list)) > 0 && references(list)[0] == made, query)
 				if found {
-					require.Contains(t, list.Text("main"), "1 – 8\u00a0Jul\u00a02027")
-					require.Contains(t, d.b.Get("/dashboard/deposits.csv?"+query).Body, ",2027-07-01,2027-07-08,")
+					require.Contains(t, list.Text("main"), "1 – 8\u00a0Jul\u00a02031")
+					require.Contains(t, d.b.Get("/dashboard/deposits.csv?"+query).Body, ",2031-07-01,2031-07-08,")
 				}
 			}
 
@@ -84,7 +84,7 @@ func TestZone_DaysOfAStay_AreThoseOfTheAccount(t *testing.T) {
 			mails := d.Mails("grace@example.com")
 			require.Len(t, mails, 2)
 			for _, m := range mails {
-				require.Contains(t, m.Body, "1\u00a0July\u00a02027 to 8\u00a0July\u00a02027",
+				require.Contains(t, m.Body, "1\u00a0July\u00a02031 to 8\u00a0July\u00a02031",
 					"the tenant reads them too")
 			}
 			require.Contains(t, d.b.Send(page, form(t, page, "cancel"), nil).Text("main"), reads)

@@ -558,7 +558,7 @@ type CreateDepositRequest struct {
 	// ClientID The id of a client that you created on the same account.
 	ClientID *string `json:"clientId,omitempty"`
 
-	// ContractEndAt When the rental ends; not before it begins.
+	// ContractEndAt When the rental ends: in the future, and not before it begins.
 	ContractEndAt Timestamp `json:"contractEndAt"`
 
 	// ContractStartAt When the rental begins. May be in the past.

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -30,13 +31,13 @@ const (
 )
 
 const (
-	columns   = `ref, amount_cents, description, return_url, status, failure, card, attempt, refusal`
+	columns   = `ref, amount_cents, description, return_url, status, failure, card, attempt, refusal, updated_at`
 	find      = `SELECT ` + columns + ` FROM sandbox_payments WHERE `
 	findByID  = find + `id = $1`
 	findByRef = find + `ref = $1`
 
 	end = `UPDATE sandbox_payments SET status = $2, failure = $3, card = $4,
-		refusal = CASE WHEN $2 = 'failed' AND attempt > 0 THEN 'tenant' ELSE '' END, updated_at = now() WHERE status = 'open'
+		refusal = CASE WHEN $2 = 'failed' AND attempt > 0 THEN 'tenant' ELSE '' END, updated_at = $5 WHERE status = 'open'
 		AND `
 	endByID  = end + `id = $1`
 	endByRef = end + `ref = $1`
@@ -69,10 +70,15 @@ type entry struct {
 	card        string
 	attempt     int
 	refusal     paymentports.Refusal
+	updatedAt   time.Time // of a payment on the page: when the tenant paid
 }
 
 func (e entry) payment() paymentports.ProviderPayment {
-	return paymentports.ProviderPayment{Status: e.status, Ref: e.ref, Failure: e.failure, Refusal: e.refusal}
+	out := paymentports.ProviderPayment{Status: e.status, Ref: e.ref, Failure: e.failure, Refusal: e.refusal}
+	if e.status == paymentports.ProviderSucceeded && e.attempt == 0 {
+		out.PaidAt = e.updatedAt
+	}
+	return out
 }
 
 // Open implements paymentports.PaymentProvider. The page of a collection takes the place of a charge that was refused.
@@ -152,7 +158,7 @@ func (p *Provider) SimulatePayment(ctx context.Context, paymentID id.ID, succeed
 
 // end records the verdict on a payment whose page is open. An ended payment stays unchanged.
 func (p *Provider) end(ctx context.Context, query string, key any, v verdict) error {
-	_, err := p.pool.Exec(ctx, query, key, string(v.status), v.failure, v.later)
+	_, err := p.pool.Exec(ctx, query, key, string(v.status), v.failure, v.later, p.clock.Now())
 	if err != nil {
 		return unavailable(err)
 	}
@@ -179,7 +185,7 @@ func (p *Provider) find(ctx context.Context, query string, key any) (entry, erro
 func scan(row pgx.Row) (e entry, err error) {
 	var outcome, refusal string
 	err = row.Scan(&e.ref, (*int64)(&e.amount), &e.description, &e.returnURL, &outcome, &e.failure, &e.card, &e.attempt,
-		&refusal)
+		&refusal, &e.updatedAt)
 	e.status, e.refusal = paymentports.ProviderStatus(outcome), paymentports.Refusal(refusal)
 	return e, err
 }

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -33,23 +34,26 @@ const (
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-// noon is the clock of these tests.
-type noon struct{}
+// clock shows noon until a test moves it.
+type clock struct{ ahead atomic.Int64 }
 
-func (noon) Now() time.Time { return time.Date(2026, 6, 15, 12, 0, 0, 0, time.UTC) }
+func (c *clock) Now() time.Time {
+	return time.Date(2026, 6, 15, 12, 0, 0, 0, time.UTC).Add(time.Duration(c.ahead.Load()))
+}
 
 type bench struct {
 	provider *sandbox.Provider
 	app      *fiber.App
 	pool     *pgxpool.Pool
+	clock    *clock
 	log      *bytes.Buffer
 }
 
 func setup(t *testing.T) bench {
 	t.Helper()
 	pool := pgtest.New(t)
-	b := bench{provider: sandbox.New(pool, "https://dash.test/", system.Entropy{}, noon{}), pool: pool,
-		log: &bytes.Buffer{}}
+	b := bench{pool: pool, clock: &clock{}, log: &bytes.Buffer{}}
+	b.provider = sandbox.New(pool, "https://dash.test/", system.Entropy{}, b.clock)
 	b.app = fiber.New(fiber.Config{
 		Immutable: true, DisableStartupMessage: true,
 		ErrorHandler: problem.Handler(problem.Config{Logger: slog.New(slog.NewTextHandler(b.log, nil))}),
@@ -91,7 +95,7 @@ func TestProvider_KeepsThePort(t *testing.T) {
 	b := setup(t)
 	portstest.PaymentProvider(t, func(*testing.T) portstest.Payments {
 		return portstest.Payments{
-			Provider: b.provider,
+			Provider: b.provider, Now: b.clock.Now, Pass: func(d time.Duration) { b.clock.ahead.Add(int64(d)) },
 			Pay: func(t *testing.T, paymentID id.ID, card string) {
 				t.Helper()
 				known, err := b.provider.Lookup(context.Background(), paymentID)

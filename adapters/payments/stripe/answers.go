@@ -3,6 +3,7 @@ package stripe
 import (
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/stripe/stripe-go/v85"
 
@@ -18,7 +19,8 @@ var errForeign = answered(errors.New("stripe: the answer was not understood: it 
 func (r *record) session(o *item, s *stripe.CheckoutSession) (seen, error) {
 	ours := s.Object == "checkout.session" && named(s.ID, "cs_", o.ref) && r.made(o, s.Metadata, s.AmountTotal, s.Currency)
 	if i := s.PaymentIntent; i != nil && i.Object != "" { // expanded
-		ours = ours && strings.HasPrefix(i.ID, "pi_") && r.made(o, i.Metadata, i.Amount, i.Currency)
+		ours = ours && strings.HasPrefix(i.ID, "pi_") && r.made(o, i.Metadata, i.Amount, i.Currency) &&
+			r.charged(o, i.LatestCharge)
 	}
 	if !ours {
 		return seen{}, errForeign
@@ -45,7 +47,13 @@ func (r *record) made(o *item, metadata map[string]string, amount int64, in stri
 		money.Cents(amount) == r.amount && in == currency
 }
 
-// ofSession reads a Checkout Session whose intent is expanded.
+// charged reports whether a charge was made for o. A charge of which only the id is told says nothing.
+func (r *record) charged(o *item, c *stripe.Charge) bool {
+	return c == nil || c.Object == "" || (c.Object == "charge" && strings.HasPrefix(c.ID, "ch_") &&
+		r.made(o, c.Metadata, c.Amount, c.Currency))
+}
+
+// ofSession reads a Checkout Session whose intent is expanded, with its latest charge.
 func ofSession(s *stripe.CheckoutSession) seen {
 	switch {
 	case s.Status == stripe.CheckoutSessionStatusExpired:
@@ -58,6 +66,9 @@ func ofSession(s *stripe.CheckoutSession) seen {
 		}
 		if m := s.PaymentIntent.PaymentMethod; m != nil {
 			out.method = m.ID
+		}
+		if c := s.PaymentIntent.LatestCharge; c != nil && c.Created != 0 {
+			out.paidAt = time.Unix(c.Created, 0).UTC()
 		}
 		return out
 	}
@@ -83,5 +94,6 @@ type seen struct {
 	ref      string // of a paid intent
 	customer string
 	method   string
+	paidAt   time.Time // of a paid page; zero if Stripe does not tell
 	intent   *stripe.PaymentIntent
 }

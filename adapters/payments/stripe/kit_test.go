@@ -168,7 +168,7 @@ func TestProvider_KeepsThePort(t *testing.T) {
 	b := setup(t)
 	portstest.PaymentProvider(t, func(*testing.T) portstest.Payments {
 		return portstest.Payments{
-			Provider: b.provider, RefusedStaysOpen: true,
+			Provider: b.provider, RefusedStaysOpen: true, Now: b.fake.Now, Pass: b.fake.Advance,
 			Pay: func(t *testing.T, paymentID id.ID, card string) {
 				t.Helper()
 				if page := b.fake.PageOf(id.Payment.Of(paymentID)); page != "" {

@@ -41,7 +41,7 @@ func (p *Provider) record(ctx context.Context, r *record, o *item, now seen) err
 	o.state = now.status
 	switch now.status {
 	case paid:
-		r.paidRef, r.customer, r.method = now.ref, now.customer, now.method
+		r.paidRef, r.customer, r.method, r.paidAt = now.ref, now.customer, now.method, now.paidAt
 		return p.store.pay(ctx, r.id, o, now.ref, now.customer, now.method)
 	case dead:
 		return p.store.bury(ctx, r.id, o)
@@ -53,7 +53,8 @@ func (p *Provider) record(ctx context.Context, r *record, o *item, now seen) err
 func (p *Provider) look(ctx context.Context, r *record, o *item) (seen, error) {
 	if o.kind == page {
 		var session stripe.CheckoutSession
-		if err := p.api.get(ctx, sessionsPath+"/"+o.ref, url.Values{"expand[0]": {"payment_intent"}}, &session); err != nil {
+		expanded := url.Values{"expand[0]": {"payment_intent.latest_charge"}}
+		if err := p.api.get(ctx, sessionsPath+"/"+o.ref, expanded, &session); err != nil {
 			return seen{}, p.failed(ctx, err)
 		}
 		return r.session(o, &session)

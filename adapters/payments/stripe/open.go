@@ -74,6 +74,7 @@ func (p *Provider) openStep(ctx context.Context, known *record,
 		return paymentports.HostedPage{Ref: o.ref, URL: r.ReturnURL}, true, nil
 	case o.refusal != nil && o.refusal.code == string(stripe.ErrorCodeEmailInvalid) && r.Email != "":
 		r.Email = "" // the tenant may type another address on the page
+	case o.refusal != nil && o.refusal.param == paramEnd: // a repeated request whose page would live too short by now
 	case o.refusal != nil:
 		return out, false, p.failed(ctx, o.refusal)
 	}
@@ -110,8 +111,8 @@ func (p *Provider) Lookup(ctx context.Context, paymentID id.ID) (paymentports.Pr
 		return paymentports.ProviderPayment{Status: paymentports.ProviderUnknown}, err
 	}
 	o := known.current()
-	if o == nil || o.state == paid || (o.kind == intent && o.ref == "") {
-		// no confirm is sent before the id of an intent is known
+	if o == nil || (o.state == paid && known.kind != deposit.FeePayment) || (o.kind == intent && o.ref == "") {
+		// no confirm is sent before the id of an intent is known; Stripe alone knows when a fee was paid
 		return p.answer(ctx, known)
 	}
 	now, err := p.fetch(ctx, known, o)
@@ -132,7 +133,8 @@ func (p *Provider) Lookup(ctx context.Context, paymentID id.ID) (paymentports.Pr
 func (p *Provider) answer(ctx context.Context, known *record) (paymentports.ProviderPayment, error) {
 	switch {
 	case known.paidRef != "":
-		return paymentports.ProviderPayment{Status: paymentports.ProviderSucceeded, Ref: known.paidRef}, nil
+		return paymentports.ProviderPayment{Status: paymentports.ProviderSucceeded, Ref: known.paidRef,
+			PaidAt: known.paidAt}, nil
 	case known.closed:
 		return paymentports.ProviderPayment{Status: paymentports.ProviderClosed, Ref: known.ref()}, nil
 	case known.kind == deposit.Collection:
@@ -160,14 +162,19 @@ func (p *Provider) Close(ctx context.Context, paymentID id.ID) (paymentports.Pro
 		return paymentports.ProviderPayment{},
 			fault.ErrInternal.Because(fmt.Errorf("stripe: payment %s vanished", id.Payment.Of(paymentID)))
 	}
-	if o := known.current(); o != nil && o.state == live {
-		now, err := p.end(ctx, known, o)
-		if err != nil {
-			return paymentports.ProviderPayment{}, err
-		}
-		if now.status == live {
-			return paymentports.ProviderPayment{Status: paymentports.ProviderOpen, Ref: o.ref}, nil
-		}
+	o := known.current()
+	switch {
+	case o == nil, o.state == paid && known.kind != deposit.FeePayment:
+		return p.answer(ctx, known)
+	case o.state == paid:
+		return p.Lookup(ctx, paymentID)
+	}
+	now, err := p.end(ctx, known, o)
+	switch {
+	case err != nil:
+		return paymentports.ProviderPayment{}, err
+	case now.status == live:
+		return paymentports.ProviderPayment{Status: paymentports.ProviderOpen, Ref: o.ref}, nil
 	}
 	return p.answer(ctx, known)
 }

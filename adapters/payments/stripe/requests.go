@@ -24,8 +24,11 @@ const (
 
 const (
 	currency = "eur"
+	paramEnd = "expires_at"
 	// pageLife is how long a page lives, unless it is closed. Stripe allows 24 hours at most, by its own clock.
 	pageLife = 23 * time.Hour
+	// leastLife is the least life of a page: Stripe wants 30 minutes when the request arrives.
+	leastLife = 31 * time.Minute
 	// keyLife is how long a request is repeated under its key. Stripe remembers a key for 24 hours at least.
 	keyLife = 22 * time.Hour
 	// lateness is the age at which a request without an answer cannot take effect any more. The hour after keyLife lets a
@@ -91,7 +94,7 @@ func pageRequest(r paymentports.HostedPayment, number int, now time.Time) string
 			Description: stripe.String(r.Description), Metadata: names,
 		},
 		ClientReferenceID: stripe.String(id.Payment.Of(r.PaymentID)),
-		ExpiresAt:         stripe.Int64(now.Add(pageLife).Unix()),
+		ExpiresAt:         stripe.Int64(pageEnd(r.EndsAt, now).Unix()),
 		Locale:            stripe.String(localeOf(r.Locale)),
 		SuccessURL:        stripe.String(r.ReturnURL), CancelURL: stripe.String(r.ReturnURL),
 	}
@@ -106,6 +109,18 @@ func pageRequest(r paymentports.HostedPayment, number int, now time.Time) string
 	// The card networks' parameters about saved cards (payment_method_options[card][setup_credential_usage], since
 	// 2026-10-28) belong here and in confirmRequest once stripe-go types them.
 	return encode(params)
+}
+
+// pageEnd is when a page ends by itself: at the wanted time, as far as Stripe allows.
+func pageEnd(wanted, now time.Time) time.Time {
+	end := now.Add(pageLife)
+	if !wanted.IsZero() && wanted.Before(end) {
+		end = wanted
+	}
+	if least := now.Add(leastLife); end.Before(least) {
+		return least
+	}
+	return end
 }
 
 // intentRequest is the request for an intent that is confirmed later.

@@ -50,6 +50,7 @@ type record struct {
 	createdAt time.Time
 	closed    bool
 	paidRef   string
+	paidAt    time.Time // of a fee, once Stripe was asked; not stored
 	customer  string
 	method    string
 	objects   []item // in the order of their making

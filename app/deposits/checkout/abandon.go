@@ -18,7 +18,7 @@ func (s *Service) Abandon(ctx context.Context, token secret.Text) (Next, error) 
 	if err != nil {
 		return Next{}, err
 	}
-	if lifecycle.CheckoutOpen(d, now) {
+	if d.CheckoutOpen(now) {
 		err := s.deps.Payments.EndCheckout(ctx, d.ID, deposit.TenantAbandoned, nil, now)
 		if err != nil && !lifecycle.CheckoutOver(err) {
 			return Next{}, err

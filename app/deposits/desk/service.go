@@ -58,6 +58,9 @@ func (s *Service) LastCovered(startsAt time.Time) time.Time {
 	return startsAt.Add(s.deps.Timers.CoverageMax)
 }
 
+// StayOver reports whether a stay is over, so that no deposit is made for it.
+func (s *Service) StayOver(d deposit.Draft) bool { return d.StayOver(s.deps.Clock.Now()) }
+
 // Row is a deposit of a list. Debt is that of a captured deposit; nil otherwise.
 type Row struct {
 	*deposit.Deposit

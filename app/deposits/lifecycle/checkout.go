@@ -11,11 +11,6 @@ import (
 // Prepare changes a deposit that the transaction holds locked, just before a transition or a payment.
 type Prepare func(ctx context.Context, d *deposit.Deposit) error
 
-// CheckoutOpen reports whether the tenant may still secure the deposit.
-func CheckoutOpen(d *deposit.Deposit, now time.Time) bool {
-	return d.CheckoutOpen(now)
-}
-
 // CheckoutOver reports whether err says that the checkout had ended already.
 func CheckoutOver(err error) bool {
 	return errors.Is(err, deposit.ErrNotCancellable) || errors.Is(err, deposit.ErrNotSecurable)

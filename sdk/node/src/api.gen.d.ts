@@ -1131,7 +1131,7 @@ export interface CreateDepositRequest {
   amount: Euros;
   /** When the rental begins. May be in the past. */
   contractStartAt: string | Date;
-  /** When the rental ends; not before it begins. */
+  /** When the rental ends: in the future, and not before it begins. */
   contractEndAt: string | Date;
   /** Your booking or contract reference. */
   rentalContract?: string;

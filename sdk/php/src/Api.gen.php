@@ -823,7 +823,7 @@ final class Deposits
      * - `amount`: The amount in **euros**, not cents, with at most two decimals: at least 70.00 and at most the
      *   operator's ceiling, which is 2500.00 unless negotiated. Read exactly, never through a float.
      * - `contractStartAt`: When the rental begins. May be in the past.
-     * - `contractEndAt`: When the rental ends; not before it begins.
+     * - `contractEndAt`: When the rental ends: in the future, and not before it begins.
      * - `rentalContract`: Your booking or contract reference.
      * - `clientId`: The id of a client that you created on the same account.
      * - `depositUrlGeneration`: Whether to return a checkout URL for the tenant.

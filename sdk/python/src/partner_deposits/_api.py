@@ -1475,7 +1475,7 @@ class DepositsResource:
         - amount: The amount in **euros**, not cents, with at most two decimals: at least 70.00 and at most the
         operator's ceiling, which is 2500.00 unless negotiated. Read exactly, never through a float.
         - contract_start_at: When the rental begins. May be in the past.
-        - contract_end_at: When the rental ends; not before it begins.
+        - contract_end_at: When the rental ends: in the future, and not before it begins.
         - rental_contract: Your booking or contract reference.
         - client_id: The id of a client that you created on the same account.
         - deposit_url_generation: Whether to return a checkout URL for the tenant.
@@ -2222,7 +2222,7 @@ class AsyncDepositsResource:
         - amount: The amount in **euros**, not cents, with at most two decimals: at least 70.00 and at most the
         operator's ceiling, which is 2500.00 unless negotiated. Read exactly, never through a float.
         - contract_start_at: When the rental begins. May be in the past.
-        - contract_end_at: When the rental ends; not before it begins.
+        - contract_end_at: When the rental ends: in the future, and not before it begins.
         - rental_contract: Your booking or contract reference.
         - client_id: The id of a client that you created on the same account.
         - deposit_url_generation: Whether to return a checkout URL for the tenant.
