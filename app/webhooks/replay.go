@@ -25,7 +25,7 @@ type NewReplay struct {
 // Replay starts a replay of the deliveries of a time range, paced (webhook.Replay), and gives the replay with the
 // number of deliveries that match now. AdvanceReplay makes the redeliveries.
 //
-// Returns webhook_not_found, webhook_disabled, invalid_date_range or invalid_field.
+// Returns webhook_not_found, webhook_disabled, webhook.ErrReplayLimit, invalid_date_range or invalid_field.
 func (s *Service) Replay(ctx context.Context, by partner.Caller, subscriptionID id.ID,
 	in NewReplay) (webhook.Replay, error) {
 	sub, err := s.deps.Subscriptions.Subscription(ctx, by.Partner.ID, subscriptionID)
@@ -35,7 +35,7 @@ func (s *Service) Replay(ctx context.Context, by partner.Caller, subscriptionID 
 	return s.replay(ctx, by.Actor(), sub, in)
 }
 
-// ReplayByAdmin is Replay for the admin command, for the subscription of any partner.
+// ReplayByAdmin is Replay for the admin command, for the subscription of any partner. Staff may start any number.
 func (s *Service) ReplayByAdmin(ctx context.Context, subscriptionID id.ID, in NewReplay) (webhook.Replay, error) {
 	sub, err := s.deps.Subscriptions.SubscriptionByID(ctx, subscriptionID)
 	if err != nil {
@@ -66,7 +66,11 @@ func (s *Service) replay(
 	case !sub.Enabled:
 		return webhook.Replay{}, webhook.ErrDisabled
 	}
-	// Counting may take long, and deliveries need the subscription meanwhile: count before the lock.
+	room := func(ctx context.Context) error { return s.room(ctx, by, sub.ID) }
+	if err := s.deps.UnitOfWork.WithinTx(ctx, room); err != nil {
+		return webhook.Replay{}, err
+	}
+	// Counting takes a while, and deliveries need the subscription meanwhile: count before the lock.
 	if replay.Matched, err = s.deps.Replays.CountMatching(ctx, replay); err != nil {
 		return webhook.Replay{}, err
 	}
@@ -77,6 +81,9 @@ func (s *Service) replay(
 			return err
 		case !locked.Enabled:
 			return webhook.ErrDisabled
+		}
+		if err := room(ctx); err != nil { // another request may have taken it
+			return err
 		}
 		if err := s.deps.Replays.Insert(ctx, replay); err != nil {
 			return err
@@ -90,6 +97,18 @@ func (s *Service) replay(
 		return webhook.Replay{}, err
 	}
 	return replay, nil
+}
+
+// room refuses a replay of a partner whose subscription has as many as it may have.
+func (s *Service) room(ctx context.Context, by actor.Actor, subscriptionID id.ID) error {
+	if by == actor.Staff {
+		return nil
+	}
+	n, err := s.deps.Replays.Unfinished(ctx, subscriptionID)
+	if err == nil && n >= webhook.MaxReplays {
+		err = webhook.ErrReplayLimit
+	}
+	return err
 }
 
 // retryAfterFailure is how long a replay waits after a failed step, so that other replays go first.
@@ -124,7 +143,7 @@ func afterFailure(r webhook.Replay, now time.Time) webhook.Replay {
 }
 
 func (s *Service) step(ctx context.Context, replay webhook.Replay, now time.Time) error {
-	found, err := s.deps.Replays.Matching(ctx, replay, replay.Step())
+	found, upTo, err := s.deps.Replays.Matching(ctx, replay, replay.Step())
 	if err != nil {
 		return err
 	}
@@ -142,7 +161,11 @@ func (s *Service) step(ctx context.Context, replay webhook.Replay, now time.Time
 			return nil // disabled or deleted meanwhile: the next call makes the replay wait or ends the replay
 		}
 	}
-	return s.deps.Replays.Update(ctx, replay, replay.After(found, made, now))
+	after := replay.After(found, made, now)
+	if !upTo.IsZero() {
+		after = after.Unread(upTo, now)
+	}
+	return s.deps.Replays.Update(ctx, replay, after)
 }
 
 // replaysEvery is half the interval between two steps of a replay (webhook.Replay), so that no due step waits long.

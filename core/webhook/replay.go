@@ -11,16 +11,27 @@ import (
 // ErrReplayRange is the fault of a replay whose range is empty.
 var ErrReplayRange = fault.New(fault.Invalid, "invalid_date_range", "to: must be after from.")
 
+// MaxReplays is the number of replays of a subscription that its partner may have unfinished.
+const MaxReplays = 8
+
+// ErrReplayLimit is the fault of one replay too many.
+var ErrReplayLimit = fault.New(fault.Conflict, "replay_limit_reached",
+	"A webhook can have 8 unfinished replays at most. Wait until one is finished.")
+
 // ErrReplayNotFound is the fault for an unknown replay, and for a replay that ended more than 30 days ago.
 var ErrReplayNotFound = fault.New(fault.NotFound, "replay_not_found", "There is no such replay.")
 
 // Statuses lists the statuses of a delivery record.
 var Statuses = []Status{StatusPending, StatusRetrying, StatusSucceeded, StatusFailed}
 
-// The pace of a replay: ReplayPerSecond redeliveries a second. A replay that is late makes up for at most replayStep.
+// The pace of all replays of a subscription together: ReplayPerSecond redeliveries a second. A replay that is late makes
+// up for at most replayStep.
 const (
 	ReplayPerSecond = 50
 	replayStep      = time.Second
+	// ReplayReads is the number of deliveries that a step and a count read at most: those that fail where failed ones are
+	// wanted, and of every status otherwise.
+	ReplayReads = 10_000
 )
 
 // Replay repeats the deliveries of a subscription that were created in a range of time, oldest first. Each original
@@ -28,7 +39,8 @@ const (
 // redeliveries and tests, so overlapping replays send an event once each. A replay also leaves out deliveries that were
 // created after CreatedAt.
 //
-// A replay advances by a step each second. The redeliveries of a step and the new cursor commit together.
+// A replay advances by a step each second. The redeliveries of a step and the new cursor commit together. Replays of a
+// subscription run one after another, and the first step of one waits for the pace of the last step of another.
 type Replay struct {
 	ID             id.ID
 	SubscriptionID id.ID
@@ -36,12 +48,13 @@ type Replay struct {
 	To             time.Time // end of the range, not included
 	Status         Status
 	PerSecond      int
-	Matched        int   // number of deliveries in the range at creation
+	Matched        int   // number of deliveries in the range at creation, among the oldest ReplayReads
 	Redelivered    int   // redeliveries so far; differs from Matched in the end if deliveries changed their status
 	Cursor         id.ID // the last delivery that a step reached; zero: none yet
 	CreatedAt      time.Time
 	NextAt         time.Time // earliest time of the next step
 	FinishedAt     time.Time // zero: not finished
+	PacedUntil     time.Time // earliest time of the next step, because of finished replays; zero: they are long over
 }
 
 // NewReplay checks a request for a replay. status "" means StatusFailed.
@@ -83,8 +96,8 @@ func (r Replay) Until() time.Time {
 func (r Replay) Step() int { return r.PerSecond * int(replayStep/time.Second) }
 
 // After gives the replay after a step at now. found are the deliveries of the step, oldest first; made is the number of
-// redeliveries. A step that finds fewer than Step deliveries is the last step. After a late step the next step comes
-// sooner, by at most replayStep.
+// redeliveries, for which the next step of any replay of the subscription waits. A step that finds fewer than Step
+// deliveries is the last step. After a late step the next step comes sooner, by at most replayStep.
 func (r Replay) After(found []id.ID, made int, now time.Time) Replay {
 	r.Redelivered += made
 	if len(found) > 0 {
@@ -93,9 +106,21 @@ func (r Replay) After(found []id.ID, made int, now time.Time) Replay {
 	if len(found) < r.Step() {
 		r.FinishedAt = now
 	}
-	if late := now.Add(-replayStep); r.NextAt.Before(late) {
-		r.NextAt = late
+	for _, due := range []time.Time{r.PacedUntil, now.Add(-replayStep)} {
+		if r.NextAt.Before(due) {
+			r.NextAt = due
+		}
 	}
-	r.NextAt = r.NextAt.Add(replayStep)
+	r.NextAt = r.NextAt.Add(time.Duration(made) * time.Second / time.Duration(r.PerSecond))
+	return r
+}
+
+// Unread gives the replay after a step that has read as many deliveries as a step may: the replay goes on behind upTo,
+// a second later.
+func (r Replay) Unread(upTo id.ID, now time.Time) Replay {
+	r.Cursor, r.FinishedAt = upTo, time.Time{}
+	if next := now.Add(replayStep); r.NextAt.Before(next) {
+		r.NextAt = next
+	}
 	return r
 }

@@ -71,6 +71,45 @@ func TestReplay_StepsOnceASecond_AndEndsWithAShortStep(t *testing.T) {
 	require.Equal(t, []any{0, id.ID{}, noon}, []any{empty.Redelivered, empty.Cursor, empty.FinishedAt})
 }
 
+// The next step of any replay waits for what a step made, also where that was the last step.
+func TestReplay_AStepTakesAsLongAsItsRedeliveries(t *testing.T) {
+	t.Parallel()
+	full := found(50)
+	for name, c := range map[string]struct {
+		paced time.Duration // before the step, of finished replays
+		found []id.ID
+		made  int
+		want  time.Duration // after the step
+		ended bool
+	}{
+		"whole":                             {0, full, 50, time.Second, false},
+		"short":                             {0, full[:40], 40, 800 * time.Millisecond, true},
+		"of one":                            {0, full[:1], 1, 20 * time.Millisecond, true},
+		"of none":                           {0, nil, 0, 0, true},
+		"whole, of which few were there":    {0, full, 2, 40 * time.Millisecond, false},
+		"behind another that was paced":     {-100 * time.Millisecond, full[:40], 40, 700 * time.Millisecond, true},
+		"behind another of long ago":        {-time.Hour, full[:40], 40, -200 * time.Millisecond, true}, // a second late
+		"asked for after another had ended": {-time.Minute, full, 50, 0, false},
+	} {
+		r := replayOf(t, noon.Add(-time.Hour), noon)
+		if c.paced != 0 {
+			r.NextAt, r.PacedUntil = noon.Add(-2*time.Hour), noon.Add(c.paced)
+		}
+		r = r.After(c.found, c.made, noon)
+		require.Equal(t, []any{noon.Add(c.want), c.ended}, []any{r.NextAt, !r.FinishedAt.IsZero()}, name)
+	}
+}
+
+func TestReplay_AStepThatHasReadItsShare_GoesOnASecondLater(t *testing.T) {
+	t.Parallel()
+	r := replayOf(t, noon.Add(-time.Hour), noon)
+	r = r.After(found(3), 3, noon).Unread(id.ID{9}, noon)
+	require.Equal(t, []any{3, id.ID{9}, noon.Add(time.Second), true},
+		[]any{r.Redelivered, r.Cursor, r.NextAt, r.FinishedAt.IsZero()})
+	r = r.After(nil, 0, noon.Add(2*time.Second)).Unread(id.ID{10}, noon.Add(2*time.Second))
+	require.Equal(t, noon.Add(3*time.Second), r.NextAt)
+}
+
 func TestReplay_ALateStepIsCaughtUpWith_APauseIsNot(t *testing.T) {
 	t.Parallel()
 	r := replayOf(t, noon.Add(-time.Hour), noon)

@@ -57,6 +57,10 @@ func TestLimits_AreTheSameInOpenAPI(t *testing.T) {
 func TestLimits_AreTheSameInSentences(t *testing.T) {
 	t.Parallel()
 	doc := document(t)
+	const (
+		sendLink  = "paths/~1api~1partner~1v1~1deposits~1{depositId}~1send-link/post/description"
+		redeliver = "paths/~1api~1partner~1v1~1webhooks~1{webhookId}~1deliveries~1{deliveryId}~1redeliver/post/description"
+	)
 	timers := deposit.DefaultTimers()
 	schema := func(path string) string { return valueAt(t, doc, "components/"+path+"/description").(string) }
 	amount := schema("schemas/CreateDepositRequest/properties/amount")
@@ -71,6 +75,12 @@ func TestLimits_AreTheSameInSentences(t *testing.T) {
 		{days(timers.CaptureWindow), expires, `(\d+) days after the end of the rental`},
 		{days(timers.CoverageMax), expires, `at most (\d+) days after`},
 		{strconv.Itoa(webhook.MaxSubscriptions), webhook.ErrLimitReached.Message, `have (\d+) webhooks`},
+		{strconv.Itoa(webhook.MaxReplays), webhook.ErrReplayLimit.Message, `have (\d+) unfinished replays`},
+		{strconv.Itoa(webhook.ReplayReads), strings.ReplaceAll(schema("schemas/Replay/properties/matched"), ",", ""),
+			`the oldest (\d+) of the span`},
+		{strconv.Itoa(deposit.MaxLinksOfSender), valueAt(t, doc, sendLink).(string), `mail an address (\d+) links`},
+		{strconv.Itoa(deposit.MaxLinksOfAll), valueAt(t, doc, sendLink).(string), `has got (\d+) links`},
+		{strconv.Itoa(partners.RedeliveriesPerMinute), valueAt(t, doc, redeliver).(string), `have (\d+) redeliveries`},
 		{strconv.Itoa(partner.MaxAPIKeys), partner.ErrAPIKeyLimit.Message, `have (\d+) API keys`},
 		{strconv.Itoa(webhook.MaxSnippet >> 10), schema("schemas/DeliveryAttempt/properties/responseSnippet"),
 			`at most (\d+) KiB`},

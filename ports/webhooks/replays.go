@@ -17,17 +17,21 @@ type Replays interface {
 	// Insert adds a new replay.
 	Insert(ctx context.Context, r webhook.Replay) error
 	// Next locks and gives a replay that may make a step at now and is not locked by another dispatcher; ok is false if
-	// there is none. The replays of a subscription run in order of age, and wait while the subscription is disabled.
+	// there is none. The replays of a subscription run in order of age, at the pace of all together, and wait while the
+	// subscription is disabled.
 	Next(ctx context.Context, now time.Time) (r webhook.Replay, ok bool, err error)
 	// Matching lists up to limit deliveries after the replay's cursor that match the replay, oldest first; none if the
-	// subscription is deleted.
-	Matching(ctx context.Context, r webhook.Replay, limit int) ([]id.ID, error)
+	// subscription is deleted. upTo is the last delivery that was read where webhook.ReplayReads were read and fewer
+	// match; zero otherwise.
+	Matching(ctx context.Context, r webhook.Replay, limit int) (found []id.ID, upTo id.ID, err error)
 	// Update stores the progress of a replay, unless another dispatcher has stored progress since before was read.
 	Update(ctx context.Context, before, after webhook.Replay) error
 	// DeleteFinished removes up to limit finished replays that were created before at, and returns the number.
 	DeleteFinished(ctx context.Context, at time.Time, limit int) (int, error)
 	// Replay returns webhook.ErrReplayNotFound.
 	Replay(ctx context.Context, replayID id.ID) (webhook.Replay, error)
-	// CountMatching counts the deliveries that match the replay at present.
+	// Unfinished counts the replays of a subscription that are not finished, in a transaction.
+	Unfinished(ctx context.Context, subscriptionID id.ID) (int, error)
+	// CountMatching counts the deliveries that match the replay at present, among the oldest webhook.ReplayReads.
 	CountMatching(ctx context.Context, r webhook.Replay) (int, error)
 }

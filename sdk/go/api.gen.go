@@ -52,6 +52,7 @@ const (
 	CodeMissingField           = "missing_field"
 	CodePayloadTooLarge        = "payload_too_large"
 	CodeRateLimited            = "rate_limited"
+	CodeReplayLimitReached     = "replay_limit_reached"
 	CodeRouteNotFound          = "route_not_found"
 	CodeServiceUnavailable     = "service_unavailable"
 	CodeTestEventNotSubscribed = "test_event_not_subscribed"
@@ -527,9 +528,10 @@ func (r *WebhooksResource) Explain(ctx context.Context, webhookID string, params
 // Replay: send the deliveries of a time span again.
 //
 // Sends again what was created from `from` on and before `to` and has the given status, `failed` unless you say
-// otherwise: each delivery as a new one, as `redeliver` would, the oldest first and 50 a second. The answer tells how
-// many match now; the work goes on by itself, across restarts on our side. Replays of one subscription are done one
-// after another. A replay waits while the subscription is disabled and ends when it is deleted.
+// otherwise: each delivery as a new one, as `redeliver` would, the oldest first. The answer tells how many match now;
+// the work goes on by itself, across restarts on our side. Replays of one subscription are done one after another, 50
+// deliveries a second in all, and 8 of them may be unfinished; one more is refused with `replay_limit_reached`. A replay
+// waits while the subscription is disabled and ends when it is deleted.
 //
 // Redeliveries and test deliveries are not repeated, so each event comes once, however often you had it sent
 // again before. The status that counts is the delivery's own, when its turn comes: a failed delivery stays `failed`
@@ -647,7 +649,7 @@ func (r *DeliveriesResource) Get(ctx context.Context, webhookID string, delivery
 // Makes a new delivery with the same bytes, due at once and retried like any other, whatever became of the first
 // one, which stays as it is. It goes to the present URL, signed with the present secret. `redeliveryOf` is always
 // the original, also when you send a redelivery again. A test delivery can be sent again too, and is again attempted
-// only once.
+// only once. You have 60 redeliveries a minute; to send many deliveries again, use `replay`.
 //
 // Codes of its errors: api_key_revoked, delivery_not_found, internal_error, invalid_api_key, missing_api_key, rate_limited, service_unavailable, webhook_disabled, webhook_not_found.
 func (r *DeliveriesResource) Redeliver(ctx context.Context, webhookID string, deliveryID string, opts ...CallOption) (*Delivery, error) {
@@ -1854,7 +1856,8 @@ type Replay struct {
 	Object
 	// The id of the replay. Quote it to support.
 	ReplayID string `json:"replayId"`
-	// How many deliveries match now.
+	// How many deliveries match now, among the oldest 10,000 of the span; where failed ones are sent again, among the
+	// oldest 10,000 failed ones. The replay goes on behind them.
 	Matched int64 `json:"matched"`
 }
 

@@ -1247,7 +1247,8 @@ type RentalOperatorLinkedData struct {
 
 // Replay Deliveries that are being sent again.
 type Replay struct {
-	// Matched How many deliveries match now.
+	// Matched How many deliveries match now, among the oldest 10,000 of the span; where failed ones are sent again, among the
+	// oldest 10,000 failed ones. The replay goes on behind them.
 	Matched int `json:"matched"`
 
 	// ReplayID The id of the replay. Quote it to support.

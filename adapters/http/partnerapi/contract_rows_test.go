@@ -135,6 +135,13 @@ var webhookRows = map[string]rows{
 			return ofHook(s).with(object{"from": "2026-06-02T00:00:00Z", "to": "2026-06-01T00:00:00Z"})
 		},
 		"webhook_disabled": func(s *stage) sent { return of(s.disabledHookID()) },
+		"replay_limit_reached": func(s *stage) sent {
+			hook := s.hookID()
+			for range 8 {
+				s.post("/webhooks/"+hook+"/replay", object{"from": "2026-06-01T00:00:00Z", "to": "2026-06-02T00:00:00Z"}).ok(202)
+			}
+			return of(hook)
+		},
 	}},
 }
 

@@ -49,7 +49,7 @@ func TestDocument_ErrorsAreOurFaults(t *testing.T) {
 		connect.ErrAccountNotFound, connect.ErrAccountNotLinked, connect.ErrAccountRevoked,
 		tenant.ErrNotFound,
 		webhook.ErrNotFound, webhook.ErrDeliveryNotFound, webhook.ErrEventNotFound, webhook.ErrLimitReached,
-		webhook.ErrDisabled, webhook.ErrTestNotSubscribed,
+		webhook.ErrDisabled, webhook.ErrReplayLimit, webhook.ErrTestNotSubscribed,
 		deposit.ErrNotFound, deposit.ErrAccessDenied, deposit.ErrInvalidClient,
 		deposit.ErrNotCancellable, deposit.ErrNotCapturable, deposit.ErrNotReleasable, deposit.ErrNotSecurable,
 		deposit.ErrNotSendable,

@@ -3,6 +3,8 @@ package webhooks
 import (
 	"context"
 	"errors"
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -31,18 +33,27 @@ func (r Replays) Next(ctx context.Context, now time.Time) (webhook.Replay, bool,
 	return webhook.Replay(row), err == nil, err
 }
 
-func (r Replays) Matching(ctx context.Context, p webhook.Replay, limit int) ([]id.ID, error) {
+func (r Replays) Matching(ctx context.Context, p webhook.Replay, limit int) (found []id.ID, upTo id.ID, err error) {
 	l := matching(p)
 	l.Where("EXISTS (SELECT FROM webhook_subscriptions s WHERE s.id = ? AND s.deleted_at IS NULL)", p.SubscriptionID)
 	if !p.Cursor.IsZero() {
 		l.Where("id > ?", p.Cursor)
 	}
-	rows, err := pg.In(ctx).Query(ctx, "SELECT id FROM deliveries"+l.Conditions()+" ORDER BY id LIMIT "+l.Argument(limit),
-		l.Args...)
+	read := " FROM deliveries" + l.Conditions() + " ORDER BY id LIMIT "
+	last := "SELECT id" + read + "1 OFFSET " + strconv.Itoa(webhook.ReplayReads-1)
+	lastArgs := slices.Clone(l.Args)
+	rows, err := pg.In(ctx).Query(ctx, "SELECT id"+oldest(p, read)+" ORDER BY id LIMIT "+l.Argument(limit), l.Args...)
 	if err != nil {
-		return nil, err
+		return nil, id.ID{}, err
 	}
-	return pgx.CollectRows(rows, pgx.RowTo[id.ID])
+	if found, err = pgx.CollectRows(rows, pgx.RowTo[id.ID]); err != nil || len(found) == limit {
+		return found, id.ID{}, err
+	}
+	err = pg.In(ctx).QueryRow(ctx, last, lastArgs...).Scan(&upTo)
+	if errors.Is(err, pgx.ErrNoRows) {
+		err = nil
+	}
+	return found, upTo, err
 }
 
 func (r Replays) Update(ctx context.Context, before, after webhook.Replay) error {
@@ -66,16 +77,31 @@ func (r Replays) Replay(ctx context.Context, replayID id.ID) (webhook.Replay, er
 // CountMatching implements webhookports.Replays.
 func (r Replays) CountMatching(ctx context.Context, p webhook.Replay) (n int, err error) {
 	l := matching(p)
-	err = r.DB.QueryRow(ctx, "SELECT count(*) FROM deliveries"+l.Conditions(), l.Args...).Scan(&n)
+	read := " FROM deliveries" + l.Conditions() + " ORDER BY id LIMIT "
+	err = r.DB.QueryRow(ctx, "SELECT count(*)"+oldest(p, read), l.Args...).Scan(&n)
 	return n, err
 }
 
-// matching holds the conditions of the deliveries that a replay repeats: originals of its time span that have its
-// status now.
+// Unfinished implements webhookports.Replays.
+func (r Replays) Unfinished(ctx context.Context, subscriptionID id.ID) (int, error) {
+	return queries.UnfinishedReplays(ctx, pg.In(ctx), subscriptionID)
+}
+
+// oldest is the clause FROM of the deliveries that a replay repeats, originals with its status now, among the first
+// webhook.ReplayReads that read reads.
+func oldest(p webhook.Replay, read string) string {
+	return " FROM (SELECT id, state, attempts, redelivery_of, test" + read + strconv.Itoa(webhook.ReplayReads) +
+		") d WHERE " + statusCondition(p.Status) + " AND redelivery_of IS NULL AND NOT test"
+}
+
+// matching holds the conditions of the deliveries that a replay reads: those of its time span, and of them the failed
+// alone, which have an index, where it repeats these.
 func matching(p webhook.Replay) *lists.List {
 	l := &lists.List{}
 	l.Where("subscription_id = ?", p.SubscriptionID)
-	l.Where(statusCondition(p.Status) + " AND redelivery_of IS NULL AND NOT test")
+	if p.Status == webhook.StatusFailed {
+		l.Where(statusCondition(p.Status))
+	}
 	l.SpanOfIDs("id", ports.Span{From: p.From, To: p.Until()})
 	return l
 }

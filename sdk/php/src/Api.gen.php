@@ -479,9 +479,10 @@ final class Webhooks
      * Send the deliveries of a time span again.
      *
      * Sends again what was created from `from` on and before `to` and has the given status, `failed` unless you say
-     * otherwise: each delivery as a new one, as `redeliver` would, the oldest first and 50 a second. The answer tells
-     * how many match now; the work goes on by itself, across restarts on our side. Replays of one subscription are done
-     * one after another. A replay waits while the subscription is disabled and ends when it is deleted.
+     * otherwise: each delivery as a new one, as `redeliver` would, the oldest first. The answer tells how many match
+     * now; the work goes on by itself, across restarts on our side. Replays of one subscription are done one after
+     * another, 50 deliveries a second in all, and 8 of them may be unfinished; one more is refused with
+     * `replay_limit_reached`. A replay waits while the subscription is disabled and ends when it is deleted.
      *
      * Redeliveries and test deliveries are not repeated, so each event comes once, however often you had it sent again
      * before. The status that counts is the delivery's own, when its turn comes: a failed delivery stays `failed` also
@@ -570,7 +571,7 @@ final class Deliveries
      * Makes a new delivery with the same bytes, due at once and retried like any other, whatever became of the first
      * one, which stays as it is. It goes to the present URL, signed with the present secret. `redeliveryOf` is always
      * the original, also when you send a redelivery again. A test delivery can be sent again too, and is again
-     * attempted only once.
+     * attempted only once. You have 60 redeliveries a minute; to send many deliveries again, use `replay`.
      *
      * @param array{timeout?: float} $options
      * @throws ApiException api_key_revoked, delivery_not_found, internal_error, invalid_api_key, missing_api_key,
@@ -1365,7 +1366,8 @@ final class ConnectExplanation extends ApiObject {}
  * Deliveries that are being sent again.
  *
  * @property string $replayId The id of the replay. Quote it to support.
- * @property int $matched How many deliveries match now.
+ * @property int $matched How many deliveries match now, among the oldest 10,000 of the span; where failed ones are
+ *     sent again, among the oldest 10,000 failed ones. The replay goes on behind them.
  */
 final class Replay extends ApiObject {}
 

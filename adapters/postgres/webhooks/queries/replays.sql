@@ -3,12 +3,16 @@ INSERT INTO webhook_replays (id, subscription_id, range_from, range_to, status, 
 VALUES (@id, @subscription_id, @range_from, @range_to, @status, @per_second, @matched, @created_at, @next_at);
 
 -- The replay of a disabled subscription waits. The replay of a deleted subscription is returned, so that the caller ends the
--- replay.
+-- replay. The next_at of a finished replay is the time until which its last step has used the pace of the subscription. Nobody
+-- makes a step of r while an older replay makes its last one: until that commits, the older replay is not finished.
 -- name: NextReplay :one
-SELECT r.id, r.subscription_id, r.range_from, r.range_to, r.status, r.per_second, r.matched, r.made, r.cursor_id, r.created_at, r.next_at, r.finished_at
+SELECT r.id, r.subscription_id, r.range_from, r.range_to, r.status, r.per_second, r.matched, r.made, r.cursor_id, r.created_at, r.next_at, r.finished_at,
+    (SELECT max(o.next_at) FROM webhook_replays o WHERE o.subscription_id = r.subscription_id AND o.finished_at IS NOT NULL)::timestamptz AS paced_until
 FROM webhook_replays r JOIN webhook_subscriptions s ON s.id = r.subscription_id
 WHERE r.finished_at IS NULL AND r.next_at <= sqlc.arg(at)::timestamptz AND (s.enabled OR s.deleted_at IS NOT NULL)
     AND NOT EXISTS (SELECT FROM webhook_replays o WHERE o.subscription_id = r.subscription_id AND o.finished_at IS NULL AND o.id < r.id)
+    AND NOT EXISTS (SELECT FROM webhook_replays o
+        WHERE o.subscription_id = r.subscription_id AND o.finished_at IS NOT NULL AND o.next_at > sqlc.arg(at)::timestamptz)
 ORDER BY r.next_at LIMIT 1 FOR UPDATE OF r SKIP LOCKED;
 
 -- Each step moves next_at, so an unchanged next_at proves that no other process has made the step.
@@ -22,5 +26,8 @@ DELETE FROM webhook_replays WHERE id = ANY (ARRAY (
 
 -- name: ReplayByID :one
 SELECT id, subscription_id, range_from, range_to, status, per_second, matched, made, cursor_id, created_at, next_at,
-    finished_at
+    finished_at, NULL::timestamptz AS paced_until
 FROM webhook_replays WHERE id = @id;
+
+-- name: UnfinishedReplays :one
+SELECT count(*)::integer FROM webhook_replays WHERE subscription_id = @subscription_id AND finished_at IS NULL;

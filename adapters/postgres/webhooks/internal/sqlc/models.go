@@ -3,25 +3,3 @@
 //   sqlc v1.31.1
 
 package sqlc
-
-import (
-	"time"
-
-	"partnerdeposits/core/id"
-	"partnerdeposits/core/webhook"
-)
-
-type WebhookReplay struct {
-	ID             id.ID
-	SubscriptionID id.ID
-	From           time.Time
-	To             time.Time
-	Status         webhook.Status
-	PerSecond      int
-	Matched        int
-	Redelivered    int
-	Cursor         id.ID
-	CreatedAt      time.Time
-	NextAt         time.Time
-	FinishedAt     time.Time
-}

@@ -59,18 +59,38 @@ func (q *Queries) InsertReplay(ctx context.Context, db DBTX, arg InsertReplayPar
 }
 
 const nextReplay = `-- name: NextReplay :one
-SELECT r.id, r.subscription_id, r.range_from, r.range_to, r.status, r.per_second, r.matched, r.made, r.cursor_id, r.created_at, r.next_at, r.finished_at
+SELECT r.id, r.subscription_id, r.range_from, r.range_to, r.status, r.per_second, r.matched, r.made, r.cursor_id, r.created_at, r.next_at, r.finished_at,
+    (SELECT max(o.next_at) FROM webhook_replays o WHERE o.subscription_id = r.subscription_id AND o.finished_at IS NOT NULL)::timestamptz AS paced_until
 FROM webhook_replays r JOIN webhook_subscriptions s ON s.id = r.subscription_id
 WHERE r.finished_at IS NULL AND r.next_at <= $1::timestamptz AND (s.enabled OR s.deleted_at IS NOT NULL)
     AND NOT EXISTS (SELECT FROM webhook_replays o WHERE o.subscription_id = r.subscription_id AND o.finished_at IS NULL AND o.id < r.id)
+    AND NOT EXISTS (SELECT FROM webhook_replays o
+        WHERE o.subscription_id = r.subscription_id AND o.finished_at IS NOT NULL AND o.next_at > $1::timestamptz)
 ORDER BY r.next_at LIMIT 1 FOR UPDATE OF r SKIP LOCKED
 `
 
+type NextReplayRow struct {
+	ID             id.ID
+	SubscriptionID id.ID
+	From           time.Time
+	To             time.Time
+	Status         webhook.Status
+	PerSecond      int
+	Matched        int
+	Redelivered    int
+	Cursor         id.ID
+	CreatedAt      time.Time
+	NextAt         time.Time
+	FinishedAt     time.Time
+	PacedUntil     time.Time
+}
+
 // The replay of a disabled subscription waits. The replay of a deleted subscription is returned, so that the caller ends the
-// replay.
-func (q *Queries) NextReplay(ctx context.Context, db DBTX, at time.Time) (WebhookReplay, error) {
+// replay. The next_at of a finished replay is the time until which its last step has used the pace of the subscription. Nobody
+// makes a step of r while an older replay makes its last one: until that commits, the older replay is not finished.
+func (q *Queries) NextReplay(ctx context.Context, db DBTX, at time.Time) (NextReplayRow, error) {
 	row := db.QueryRow(ctx, nextReplay, at)
-	var i WebhookReplay
+	var i NextReplayRow
 	err := row.Scan(
 		&i.ID,
 		&i.SubscriptionID,
@@ -84,19 +104,36 @@ func (q *Queries) NextReplay(ctx context.Context, db DBTX, at time.Time) (Webhoo
 		&i.CreatedAt,
 		&i.NextAt,
 		&i.FinishedAt,
+		&i.PacedUntil,
 	)
 	return i, err
 }
 
 const replayByID = `-- name: ReplayByID :one
 SELECT id, subscription_id, range_from, range_to, status, per_second, matched, made, cursor_id, created_at, next_at,
-    finished_at
+    finished_at, NULL::timestamptz AS paced_until
 FROM webhook_replays WHERE id = $1
 `
 
-func (q *Queries) ReplayByID(ctx context.Context, db DBTX, argID id.ID) (WebhookReplay, error) {
+type ReplayByIDRow struct {
+	ID             id.ID
+	SubscriptionID id.ID
+	From           time.Time
+	To             time.Time
+	Status         webhook.Status
+	PerSecond      int
+	Matched        int
+	Redelivered    int
+	Cursor         id.ID
+	CreatedAt      time.Time
+	NextAt         time.Time
+	FinishedAt     time.Time
+	PacedUntil     time.Time
+}
+
+func (q *Queries) ReplayByID(ctx context.Context, db DBTX, argID id.ID) (ReplayByIDRow, error) {
 	row := db.QueryRow(ctx, replayByID, argID)
-	var i WebhookReplay
+	var i ReplayByIDRow
 	err := row.Scan(
 		&i.ID,
 		&i.SubscriptionID,
@@ -110,8 +147,20 @@ func (q *Queries) ReplayByID(ctx context.Context, db DBTX, argID id.ID) (Webhook
 		&i.CreatedAt,
 		&i.NextAt,
 		&i.FinishedAt,
+		&i.PacedUntil,
 	)
 	return i, err
+}
+
+const unfinishedReplays = `-- name: UnfinishedReplays :one
+SELECT count(*)::integer FROM webhook_replays WHERE subscription_id = $1 AND finished_at IS NULL
+`
+
+func (q *Queries) UnfinishedReplays(ctx context.Context, db DBTX, subscriptionID id.ID) (int, error) {
+	row := db.QueryRow(ctx, unfinishedReplays, subscriptionID)
+	var column_1 int
+	err := row.Scan(&column_1)
+	return column_1, err
 }
 
 const updateReplay = `-- name: UpdateReplay :exec

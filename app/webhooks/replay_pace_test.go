@@ -1,0 +1,200 @@
+//go:build !unit
+
+package webhooks_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/app/webhooks"
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/webhook"
+)
+
+// hour is a replay of the succeeded deliveries of the last hour.
+func (f *fixture) hour() webhooks.NewReplay {
+	return webhooks.NewReplay{From: f.clock.Now().Add(-time.Hour), To: f.clock.Now(), Status: webhook.StatusSucceeded}
+}
+
+func (f *fixture) byStaff(sub id.ID) {
+	f.t.Helper()
+	_, err := f.Webhooks.ReplayByAdmin(f.t.Context(), sub, f.hour())
+	require.NoError(f.t, err)
+}
+
+// The pace of a subscription is that of all its replays: at no time are more made than 50 a second, and a step.
+func TestReplays_OfASubscription_TogetherKeepItsPace(t *testing.T) {
+	for name, c := range map[string]struct {
+		sent   int // deliveries that each replay repeats
+		begin  func(f *fixture)
+		ticks  func(f *fixture, tick int)
+		wanted int // redeliveries in the end
+	}{
+		"eight small ones": {sent: 40, begin: func(f *fixture) {
+			for range 8 {
+				f.replay(f.sub, webhook.StatusSucceeded)
+			}
+		}, wanted: 320},
+		"of a single delivery each": {sent: 1, begin: func(f *fixture) {
+			for range 8 {
+				f.replay(f.sub, webhook.StatusSucceeded)
+			}
+		}, wanted: 8},
+		"a step and a bit each": {sent: 55, begin: func(f *fixture) {
+			for range 5 {
+				f.replay(f.sub, webhook.StatusSucceeded)
+			}
+		}, wanted: 275},
+		"of staff": {sent: 30, begin: func(f *fixture) {
+			for range 10 {
+				f.byStaff(f.sub)
+			}
+		}, wanted: 300},
+		"a new one whenever one has ended": {sent: 45, ticks: func(f *fixture, tick int) {
+			if tick < 60 && f.open() == 0 {
+				f.replay(f.sub, webhook.StatusSucceeded)
+			}
+		}, wanted: 360},
+		"after a pause": {sent: 40, begin: func(f *fixture) {
+			for range 5 {
+				f.replay(f.sub, webhook.StatusSucceeded)
+			}
+			f.enable(false)
+			f.clock.Add(time.Hour)
+			f.enable(true)
+		}, wanted: 200},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			f.sent(f.sub, c.sent, webhook.Succeeded, time.Minute)
+			if c.begin != nil {
+				c.begin(f)
+			}
+			made := 0
+			for tick := range 100 { // ten seconds
+				if c.ticks != nil {
+					c.ticks(f, tick)
+				}
+				var dispatchers sync.WaitGroup
+				for range 3 {
+					dispatchers.Go(func() {
+						for advanced := true; advanced; {
+							var err error
+							if advanced, err = f.Webhooks.AdvanceReplay(t.Context()); err != nil {
+								t.Errorf("a step failed: %v", err)
+							}
+						}
+					})
+				}
+				dispatchers.Wait()
+				made = f.Count("deliveries", "redelivery_of IS NOT NULL")
+				require.LessOrEqual(t, made, 50*tick/10+2*webhook.ReplayPerSecond, "after %d tenths of a second", tick)
+				f.clock.Add(100 * time.Millisecond)
+			}
+			require.Equal(t, c.wanted, made)
+			require.Zero(t, f.open())
+		})
+	}
+}
+
+func TestReplays_TheNextBeginsOnceThePaceOfTheLastAllowsIt(t *testing.T) {
+	f := newFixture(t)
+	f.sent(f.sub, 40, webhook.Succeeded, time.Minute)
+	other := f.subscribe(f.by)
+	f.sent(other, 40, webhook.Succeeded, time.Minute)
+	for range 2 {
+		f.replay(f.sub, webhook.StatusSucceeded)
+	}
+	f.replay(other, webhook.StatusSucceeded)
+	require.Equal(t, 2, f.steps(), "one of each subscription")
+	f.replay(f.sub, webhook.StatusFailed) // nothing to send
+	f.clock.Add(800*time.Millisecond - time.Microsecond)
+	require.Zero(t, f.steps())
+	f.clock.Add(time.Microsecond)
+	require.Equal(t, 1, f.steps())
+	f.clock.Add(800 * time.Millisecond)
+	f.replay(f.sub, webhook.StatusSucceeded)
+	require.Equal(t, 2, f.steps(), "one that sends nothing takes no time")
+}
+
+func TestReplay_OneTooMany_IsRefusedBeforeItIsCounted(t *testing.T) {
+	f := newFixture(t)
+	f.sent(f.sub, 1, webhook.Succeeded, time.Minute)
+	ask := func(sub id.ID) error {
+		_, err := f.Webhooks.Replay(t.Context(), f.by, sub, f.hour())
+		return err
+	}
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	refused := 0
+	for range 20 { // at once
+		all.Go(func() {
+			if err := ask(f.sub); err != nil {
+				mu.Lock()
+				defer mu.Unlock()
+				refused++
+				if fault.Of(err).Code != "replay_limit_reached" || fault.KindOf(err) != fault.Conflict {
+					t.Errorf("refused with %v", err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	require.Equal(t, 12, refused)
+	require.Equal(t, 8, f.open())
+	require.Equal(t, 8, f.Count("audit_log", "action = 'webhook.replay'"))
+	require.NoError(t, ask(f.subscribe(f.by)), "of another subscription")
+	f.byStaff(f.sub)
+	require.Equal(t, 2, f.steps(), "one of each subscription")
+	require.Equal(t, 8, f.open(), "7 of the partner, and that of staff")
+	require.Error(t, ask(f.sub))
+	f.clock.Add(time.Second)
+	require.Equal(t, 8, f.steps(), "a delivery each")
+	for range 8 {
+		require.NoError(t, ask(f.sub), "the others have ended")
+	}
+	f.enable(false)
+	require.Equal(t, "webhook_disabled", fault.Of(ask(f.sub)).Code)
+
+	// Neither is a refused one counted, nor does it wait for the table.
+	f.enable(true)
+	blocked, err := f.Pool.Begin(t.Context())
+	require.NoError(t, err)
+	defer func() { _ = blocked.Rollback(t.Context()) }()
+	_, err = blocked.Exec(t.Context(), `LOCK TABLE deliveries IN ACCESS EXCLUSIVE MODE`)
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	_, err = f.Webhooks.Replay(ctx, f.by, f.sub, f.hour())
+	require.Equal(t, "replay_limit_reached", fault.Of(err).Code)
+}
+
+// A span with few matches among very many deliveries is read piece by piece.
+func TestReplay_OfAVastSpan_ReadsABoundedPart(t *testing.T) {
+	f := newFixture(t)
+	f.sent(f.sub, 25_000, webhook.Succeeded, 10*time.Minute)
+	few := f.sent(f.sub, 3, webhook.Waiting, time.Minute)
+	require.Equal(t, 10_000, f.replay(f.sub, webhook.StatusSucceeded).Matched)
+	_, err := f.Pool.Exec(t.Context(), `DELETE FROM webhook_replays`)
+	require.NoError(t, err)
+	require.Zero(t, f.replay(f.sub, webhook.StatusPending).Matched, "none among the oldest 10,000")
+	for range 2 {
+		require.Equal(t, 1, f.steps())
+		require.Empty(t, f.repeated(f.sub))
+		require.Equal(t, 1, f.open())
+		f.clock.Add(time.Second)
+	}
+	require.Equal(t, 1, f.steps())
+	require.Equal(t, once(few), f.repeated(f.sub))
+	require.Zero(t, f.open())
+	failed := f.sent(f.sub, 3, webhook.Failed, time.Second)
+	require.Equal(t, 3, f.replay(f.sub, "").Matched, "failed deliveries have an index of their own")
+	f.clock.Add(time.Second)
+	f.steps()
+	require.Equal(t, once(few, failed), f.repeated(f.sub))
+}
