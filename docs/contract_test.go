@@ -309,7 +309,7 @@ func TestFigures_AreThoseOfTheCode(t *testing.T) {
 	}
 	for _, amount := range []money.Cents{deposit.MinAmount - 1, deposit.DefaultMaxAmount + 1} {
 		figures[api] = append(figures[api],
-			fault.Of(deposit.Draft{Amount: amount}.Validate(deposit.DefaultMaxAmount)).Message)
+			fault.Of(deposit.Draft{Amount: amount}.Validate(deposit.DefaultMaxAmount, time.Time{})).Message)
 	}
 	for page, all := range figures {
 		text := strings.ToLower(strings.ReplaceAll(strings.Join(strings.Fields(docstest.Read(t, page)), " "), "**", ""))

@@ -4,9 +4,11 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -103,4 +105,24 @@ func TestGuides_ForPartnersAreEmbedded(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.Len(t, names, strings.Count(list, "(guides/"))
+}
+
+// A stay that is over is refused, so the dates that partners copy lie two years ahead. When this test fails, move them.
+func TestPagesOfPartners_ExamplesOfADepositHaveAStayToCome(t *testing.T) {
+	t.Parallel()
+	ends := regexp.MustCompile(`(?i)contract_?end_?at[^0-9\n]{1,30}(20\d\d)`)
+	pages, err := filepath.Glob("../docs/guides/*.md")
+	require.NoError(t, err)
+	libraries, err := filepath.Glob("../sdk/*/README.md")
+	require.NoError(t, err)
+	found := 0
+	for _, page := range slices.Concat(pages, libraries, []string{"../README.md", "../sdk/samples/samples.gen.json"}) {
+		text, err := os.ReadFile(page) //nolint:gosec // a page of this repository
+		require.NoError(t, err)
+		for _, year := range ends.FindAllStringSubmatch(string(text), -1) {
+			found++
+			require.Greater(t, year[1], strconv.Itoa(time.Now().Year()+1), page)
+		}
+	}
+	require.GreaterOrEqual(t, found, 7, "three libraries with a literal date, and the samples")
 }

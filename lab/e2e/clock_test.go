@@ -5,12 +5,13 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
 
 // TestClock_WhatTheDispatcherDoesByItself: an idle checkout becomes incomplete, a payment is found although its tenant
-// never came back, cover ends, and a mail is sent.
+// never came back, cover ends, the page of a stay that is over is closed, and a mail is sent.
 func TestClock_WhatTheDispatcherDoesByItself(t *testing.T) {
 	t.Parallel()
 	server, mails := mailServer(t)
@@ -46,6 +47,22 @@ func TestClock_WhatTheDispatcherDoesByItself(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, http.StatusConflict, status)
 	require.Contains(t, string(body), "deposit_not_capturable")
+
+	// The stay of a third tenant ends while the provider's page is open.
+	end := time.Now().UTC().Add(5 * time.Second)
+	late, checkoutURL := w.stay(t, accountID, "2020-06-01T14:00:00Z", end.Format(time.RFC3339Nano))
+	b = newBrowser(t)
+	hosted := b.submit(b.open(checkoutURL),
+		url.Values{"firstName": {"Tom"}, "lastName": {"Tenant"}, "email": {"tom@example.com"}, "agree": {"yes"}})
+	require.Contains(t, hosted.body, "cardNumber")
+	require.Eventually(t, func() bool { return !strings.Contains(b.open(hosted.url.String()).body, "cardNumber") }, soon,
+		often, "the page is closed")
+	require.False(t, time.Now().Before(end), "and not before")
+	paid := b.submit(hosted, url.Values{"cardNumber": {"4242 4242 4242 4242"}, "cardExpiry": {"12/40"}, "cardCvc": {"123"}})
+	require.Contains(t, paid.body, "Your stay is over")
+	var shown struct{ Data struct{ Status string } }
+	w.api(t).get("/deposits/"+late, &shown)
+	require.Contains(t, []string{"pending", "incomplete"}, shown.Data.Status)
 
 	w.admin(t, &struct{}{}, "link", "revoke", "--partner", w.slug, "--account", accountID)
 	require.Eventually(t, func() bool {

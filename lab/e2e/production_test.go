@@ -35,15 +35,17 @@ func TestProduction_HasNoShortcuts(t *testing.T) {
 	require.Contains(t, h.log.String(), "METRICS_PPROF is on in production")
 
 	depositID, checkoutURL := w.deposit(t, w.link(t, "villa-15"))
-	for path, want := range map[string]string{
-		"/test/deposits/" + depositID + "/simulate": "route_not_found",
-		"/webhooks": "invalid_field",
+	for path, c := range map[string]struct {
+		want string
+		body map[string]string
+	}{
+		"/test/deposits/" + depositID + "/simulate": {"route_not_found", map[string]string{"outcome": "activate"}},
+		"/webhooks": {"invalid_field", map[string]string{"url": "http://127.0.0.1:9/hook"}},
 	} {
-		status, body, err := w.api(t).do(http.MethodPost, path,
-			map[string]string{"outcome": "activate", "url": "http://127.0.0.1:9/hook"})
+		status, body, err := w.api(t).do(http.MethodPost, path, c.body)
 		require.NoError(t, err)
 		require.Contains(t, []int{http.StatusNotFound, http.StatusBadRequest}, status)
-		require.Contains(t, string(body), want)
+		require.Contains(t, string(body), c.want)
 	}
 	status, body, err := w.api(t).with("X-Api-Key",
 		"svc_pk_test_"+strings.TrimPrefix(w.apiKey, "svc_pk_live_")).do(http.MethodGet, "/me", nil)

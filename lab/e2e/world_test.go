@@ -143,13 +143,18 @@ func (w *deployment) subscribe(t testing.TB, r *hook, events ...string) (webhook
 // deposit creates a deposit with a checkout URL.
 func (w *deployment) deposit(t testing.TB, accountID string) (depositID, checkoutURL string) {
 	t.Helper()
+	return w.stay(t, accountID, "2030-06-01T14:00:00Z", "2030-06-08T10:00:00Z")
+}
+
+// stay creates a deposit for a stay.
+func (w *deployment) stay(t testing.TB, accountID, start, end string) (depositID, checkoutURL string) {
+	t.Helper()
 	var made struct {
 		Data struct{ ID, Reference, Status, DepositURL string }
 	}
 	w.api(t).with("Idempotency-Key", uuid.NewString()).post("/deposits", map[string]any{
-		"accountId": accountID, "amount": 700, "contractStartAt": "2030-06-01T14:00:00Z",
-		"contractEndAt":  "2030-06-08T10:00:00Z",
-		"rentalContract": "B-1", "depositUrlGeneration": true, "returnUrl": "https://partner.example/thanks?booking=1",
+		"accountId": accountID, "amount": 700, "contractStartAt": start, "contractEndAt": end, "rentalContract": "B-1",
+		"depositUrlGeneration": true, "returnUrl": "https://partner.example/thanks?booking=1",
 	}, &made)
 	require.Equal(t, "pending", made.Data.Status)
 	require.NotEmpty(t, made.Data.DepositURL)

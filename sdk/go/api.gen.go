@@ -494,7 +494,8 @@ func (r *WebhooksResource) RotateSecret(ctx context.Context, webhookID string, o
 // `deposit.status_changed`; the more specific of the two is sent. The deposit in it does not exist: its id starts
 // with `dep_test_`.
 //
-// If the attempt takes longer than we can wait for, the delivery comes back as `pending`; look it up later.
+// If the attempt takes longer than we can wait for, the delivery comes back as `pending`; look it up later. You have
+// 20 tests a minute, and two in flight.
 //
 // Codes of its errors: api_key_revoked, internal_error, invalid_api_key, missing_api_key, rate_limited, service_unavailable, test_event_not_subscribed, webhook_disabled, webhook_not_found.
 func (r *WebhooksResource) Test(ctx context.Context, webhookID string, opts ...CallOption) (*Delivery, error) {
@@ -537,7 +538,7 @@ func (r *WebhooksResource) Explain(ctx context.Context, webhookID string, params
 // again before. The status that counts is the delivery's own, when its turn comes: a failed delivery stays `failed`
 // also when a redelivery of it arrived.
 //
-// Codes of its errors: api_key_revoked, internal_error, invalid_api_key, invalid_date_range, invalid_field, invalid_json, missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unknown_field, unsupported_media_type, webhook_disabled, webhook_not_found.
+// Codes of its errors: api_key_revoked, internal_error, invalid_api_key, invalid_date_range, invalid_field, invalid_json, missing_api_key, missing_field, payload_too_large, rate_limited, replay_limit_reached, service_unavailable, unknown_field, unsupported_media_type, webhook_disabled, webhook_not_found.
 func (r *WebhooksResource) Replay(ctx context.Context, webhookID string, params *ReplayParams, opts ...CallOption) (*Replay, error) {
 	var answer struct{ Data *Replay }
 	if err := r.client.send(ctx, call{method: "POST", path: "/api/partner/v1/webhooks/" + escape(webhookID) + "/replay", body: params.body()}, opts, &answer); err != nil {

@@ -224,7 +224,8 @@ export interface WebhooksResource {
    * said to it; also when it failed. The subscription must have `deposit.activated` or `deposit.status_changed`; the
    * more specific of the two is sent. The deposit in it does not exist: its id starts with `dep_test_`.
    *
-   * If the attempt takes longer than we can wait for, the delivery comes back as `pending`; look it up later.
+   * If the attempt takes longer than we can wait for, the delivery comes back as `pending`; look it up later. You have
+   * 20 tests a minute, and two in flight.
    *
    * Codes of its errors: api_key_revoked, internal_error, invalid_api_key, missing_api_key, rate_limited,
    * service_unavailable, test_event_not_subscribed, webhook_disabled, webhook_not_found.
@@ -261,8 +262,8 @@ export interface WebhooksResource {
    * when a redelivery of it arrived.
    *
    * Codes of its errors: api_key_revoked, internal_error, invalid_api_key, invalid_date_range, invalid_field,
-   * invalid_json, missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable, unknown_field,
-   * unsupported_media_type, webhook_disabled, webhook_not_found.
+   * invalid_json, missing_api_key, missing_field, payload_too_large, rate_limited, replay_limit_reached,
+   * service_unavailable, unknown_field, unsupported_media_type, webhook_disabled, webhook_not_found.
    */
   replay(webhookId: string, params: ReplayRequest, options?: CallOptions): Promise<Replay>;
 }

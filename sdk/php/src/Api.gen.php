@@ -427,7 +427,8 @@ final class Webhooks
      * said to it; also when it failed. The subscription must have `deposit.activated` or `deposit.status_changed`; the
      * more specific of the two is sent. The deposit in it does not exist: its id starts with `dep_test_`.
      *
-     * If the attempt takes longer than we can wait for, the delivery comes back as `pending`; look it up later.
+     * If the attempt takes longer than we can wait for, the delivery comes back as `pending`; look it up later. You
+     * have 20 tests a minute, and two in flight.
      *
      * @param array{timeout?: float} $options
      * @throws ApiException api_key_revoked, internal_error, invalid_api_key, missing_api_key, rate_limited,
@@ -498,8 +499,8 @@ final class Webhooks
      *     status?: 'pending'|'retrying'|'succeeded'|'failed'} $params
      * @param array{timeout?: float} $options
      * @throws ApiException api_key_revoked, internal_error, invalid_api_key, invalid_date_range, invalid_field,
-     *     invalid_json, missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable,
-     *     unknown_field, unsupported_media_type, webhook_disabled, webhook_not_found
+     *     invalid_json, missing_api_key, missing_field, payload_too_large, rate_limited, replay_limit_reached,
+     *     service_unavailable, unknown_field, unsupported_media_type, webhook_disabled, webhook_not_found
      * @throws ConnectionException
      */
     public function replay(string $webhookId, array $params, array $options = []): Type\Replay

@@ -1153,7 +1153,8 @@ class WebhooksResource:
         `deposit.status_changed`; the more specific of the two is sent. The deposit in it does not exist: its id
         starts with `dep_test_`.
 
-        If the attempt takes longer than we can wait for, the delivery comes back as `pending`; look it up later.
+        If the attempt takes longer than we can wait for, the delivery comes back as `pending`; look it up later. You
+        have 20 tests a minute, and two in flight.
 
         Codes of its ApiError: api_key_revoked, internal_error, invalid_api_key, missing_api_key, rate_limited,
         service_unavailable, test_event_not_subscribed, webhook_disabled, webhook_not_found.
@@ -1211,8 +1212,8 @@ class WebhooksResource:
         endpoint answered 2xx. `failed`: given up.
 
         Codes of its ApiError: api_key_revoked, internal_error, invalid_api_key, invalid_date_range, invalid_field,
-        invalid_json, missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable,
-        unknown_field, unsupported_media_type, webhook_disabled, webhook_not_found.
+        invalid_json, missing_api_key, missing_field, payload_too_large, rate_limited, replay_limit_reached,
+        service_unavailable, unknown_field, unsupported_media_type, webhook_disabled, webhook_not_found.
         """
         answer: Replay = self._core._call("data", Replay, "POST", "/api/partner/v1/webhooks/{}/replay", webhook_id,
                                           body={"from": from_, "to": to, "status": status}, timeout=timeout)
@@ -1923,7 +1924,8 @@ class AsyncWebhooksResource:
         `deposit.status_changed`; the more specific of the two is sent. The deposit in it does not exist: its id
         starts with `dep_test_`.
 
-        If the attempt takes longer than we can wait for, the delivery comes back as `pending`; look it up later.
+        If the attempt takes longer than we can wait for, the delivery comes back as `pending`; look it up later. You
+        have 20 tests a minute, and two in flight.
 
         Codes of its ApiError: api_key_revoked, internal_error, invalid_api_key, missing_api_key, rate_limited,
         service_unavailable, test_event_not_subscribed, webhook_disabled, webhook_not_found.
@@ -1976,8 +1978,8 @@ class AsyncWebhooksResource:
         endpoint answered 2xx. `failed`: given up.
 
         Codes of its ApiError: api_key_revoked, internal_error, invalid_api_key, invalid_date_range, invalid_field,
-        invalid_json, missing_api_key, missing_field, payload_too_large, rate_limited, service_unavailable,
-        unknown_field, unsupported_media_type, webhook_disabled, webhook_not_found.
+        invalid_json, missing_api_key, missing_field, payload_too_large, rate_limited, replay_limit_reached,
+        service_unavailable, unknown_field, unsupported_media_type, webhook_disabled, webhook_not_found.
         """
         return await in_thread(self._resource.replay, webhook_id, from_=from_, to=to, status=status, timeout=timeout)
 
