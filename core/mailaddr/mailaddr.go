@@ -53,8 +53,8 @@ func Normal(s string) string {
 	}, s)
 }
 
-// Mailbox names the mailbox behind a valid address, for counts: without the tag behind a "+", and at Gmail without dots,
-// since mails to all of these arrive at the same person. Letters are folded further than by Normal.
+// Mailbox names the mailbox behind a valid address, for counts: without the tag behind a "+", and at Gmail without
+// dots, since mails to all of these arrive at the same person. Letters are folded further than by Normal.
 func Mailbox(s string) string {
 	local, domain, _ := strings.Cut(strings.ToLower(s), "@")
 	if name, _, _ := strings.Cut(local, "+"); name != "" {

@@ -24,8 +24,8 @@ var ErrReplayNotFound = fault.New(fault.NotFound, "replay_not_found", "There is 
 // Statuses lists the statuses of a delivery record.
 var Statuses = []Status{StatusPending, StatusRetrying, StatusSucceeded, StatusFailed}
 
-// The pace of all replays of a subscription together: ReplayPerSecond redeliveries a second. A replay that is late makes
-// up for at most replayStep.
+// The pace of all replays of a subscription together: ReplayPerSecond redeliveries a second. A replay that is late
+// makes up for at most replayStep.
 const (
 	ReplayPerSecond = 50
 	replayStep      = time.Second

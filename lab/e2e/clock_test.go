@@ -58,7 +58,8 @@ func TestClock_WhatTheDispatcherDoesByItself(t *testing.T) {
 	require.Eventually(t, func() bool { return !strings.Contains(b.open(hosted.url.String()).body, "cardNumber") }, soon,
 		often, "the page is closed")
 	require.False(t, time.Now().Before(end), "and not before")
-	paid := b.submit(hosted, url.Values{"cardNumber": {"4242 4242 4242 4242"}, "cardExpiry": {"12/40"}, "cardCvc": {"123"}})
+	card := url.Values{"cardNumber": {"4242 4242 4242 4242"}, "cardExpiry": {"12/40"}, "cardCvc": {"123"}}
+	paid := b.submit(hosted, card)
 	require.Contains(t, paid.body, "Your stay is over")
 	var shown struct{ Data struct{ Status string } }
 	w.api(t).get("/deposits/"+late, &shown)

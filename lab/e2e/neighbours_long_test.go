@@ -28,9 +28,9 @@ const (
 	neighbourRate   = 20 // operations a second, of which each makes an event
 )
 
-// TestLong_Neighbours_AttacksOfTwoPartners_DelayNoThird alternates quiet rounds with rounds in which two partners do all
-// that one key can: events to silent endpoints that they make anew, tests, replays, and lists that they do not read. The
-// webhooks of a third partner are timed from the change to their arrival (delivery.md, point 9).
+// TestLong_Neighbours_AttacksOfTwoPartners_DelayNoThird alternates quiet rounds with rounds in which two partners do
+// all that one key can: events to silent endpoints that they make anew, tests, replays, and lists that they do not read.
+// The webhooks of a third partner are timed from the change to their arrival (delivery.md, point 9).
 func TestLong_Neighbours_AttacksOfTwoPartners_DelayNoThird(t *testing.T) {
 	w := newWorld(t)
 	h, d := w.http(t), w.dispatcher(t)
@@ -62,7 +62,7 @@ func TestLong_Neighbours_AttacksOfTwoPartners_DelayNoThird(t *testing.T) {
 		done, failures, _ := load.end()
 		require.Empty(t, failures)
 		attacks.Wait()
-		times := latencies(t, r.await(t, before + len(done))[before:])
+		times := latencies(t, r.await(t, before+len(done))[before:])
 		return times[len(times)*99/100], times[len(times)-1]
 	}
 	_, _ = round(false) // connections, plans and caches

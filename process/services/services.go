@@ -239,8 +239,8 @@ func (b *builder) deposits(s *Services) {
 	s.Checkout = checkout.New(checkout.Deps{
 		UnitOfWork: p.UnitOfWork, Journal: b.journal, Deposits: store.Deposits, Clients: p.Clients,
 		Operators: store.Operators, Payments: money, Debts: money, Paid: store.Payments,
-		Agreements: store.Agreements, Mails: store.Mails, Scoring: p.Scoring, Clock: p.Clock, Entropy: p.Entropy, Timers: b.cfg.Timers(),
-		Imprint: b.cfg.Imprint(),
+		Agreements: store.Agreements, Mails: store.Mails, Scoring: p.Scoring, Clock: p.Clock, Entropy: p.Entropy,
+		Timers: b.cfg.Timers(), Imprint: b.cfg.Imprint(),
 	})
 	s.Timers = timers.New(timers.Deps{
 		Transitions: b.transitions, Due: p.Due, Payments: money, Clock: p.Clock, Log: p.Log, Timers: b.cfg.Timers(),

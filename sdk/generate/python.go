@@ -14,8 +14,8 @@ var pythonCode string
 
 // pythonOwn are the exported names that do not come from the document.
 var pythonOwn = strings.Fields("Answer ApiConnectionError ApiError AsyncPages AsyncPartnerDeposits EnsuredWebhook " +
-	"FollowedEvent LinkReturn Money Page Pages Pagination PartnerDeposits PartnerDepositsError Time VERSION WebhookEvent " +
-	"is_newer")
+	"FollowedEvent LinkReturn Money Page Pages Pagination PartnerDeposits PartnerDepositsError Time VERSION " +
+	"WebhookEvent is_newer")
 
 // python gives the methods and types of the Python library.
 func python(api *API) (map[string][]byte, error) {

@@ -88,8 +88,8 @@ func (u *upload) close() {
 }
 
 // readUpload checks session, origin and token, and asks the deposit and the account (takesFiles), before it reads
-// files, which go to the disk, and takes a place to clean them. Its fields are found by ui.PostValue. The caller closes the result, even beside an
-// error.
+// files, which go to the disk, and takes a place to clean them. Its fields are found by ui.PostValue. The caller closes
+// the result, even beside an error.
 //
 // Returns ui.ErrForm, errFormTooLarge, errBusy, errSecond, errSlow, rate_limited, problem.ErrMalformed, or the errors
 // of takesFiles.

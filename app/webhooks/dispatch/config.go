@@ -53,8 +53,8 @@ func (c Config) slowSlots() int { return max(c.Concurrency/2, 1) }
 // partnerSlots is how many of the process's slots a partner may use while another partner waits for one.
 func (c Config) partnerSlots() int { return max(c.Concurrency/4, c.EndpointConcurrency) }
 
-// more is how many of all slots, or of the whole window, a partner may take that holds some already, while left are free.
-// The last quarter is for partners that hold few: less than a quarter of what is left, so that each finds some.
+// more is how many of all slots, or of the whole window, a partner may take that holds some already, while left are
+// free. The last quarter is for partners that hold few: less than a quarter of what is left, so that each finds some.
 func more(all, left, held int) int {
 	if reserve := all / 4; left > reserve {
 		return left - reserve

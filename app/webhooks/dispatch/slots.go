@@ -72,9 +72,9 @@ func (r *registry) free(sub id.ID) {
 func (r *registry) saturated(lane webhookports.Lane) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	left := r.config.Concurrency - r.posting
-	return left <= 0 ||
-		lane == webhookports.SlowLane && (r.slow >= r.config.slowSlots() || more(r.config.Concurrency, left, r.config.Concurrency) <= 0)
+	all := r.config.Concurrency
+	return r.posting >= all ||
+		lane == webhookports.SlowLane && (r.slow >= r.config.slowSlots() || more(all, all-r.posting, all) <= 0)
 }
 
 // keepingShare: a process below an eighth of its slots, at an endpoint below half of the endpoint's, has room for more.
@@ -123,8 +123,8 @@ func (r *registry) mayPost(e *entry, requested bool) bool {
 	return more(r.config.Concurrency, left, held) > 0 && (!e.slow || r.slow < r.config.slowSlots())
 }
 
-// next gives the place of the first waiter that may have a slot; below 0: none may. What a partner asked for lets events
-// pass that may have a slot of the last quarter.
+// next gives the place of the first waiter that may have a slot; below 0: none may. What a partner asked for lets
+// events pass that may have a slot of the last quarter.
 func (r *registry) next(e *entry) int {
 	if r.mayPost(e, true) {
 		return min(len(e.waiting), 1) - 1

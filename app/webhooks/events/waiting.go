@@ -19,8 +19,8 @@ const (
 	lookWithin      = 3 * time.Second
 )
 
-// Waiting holds the requests of a process that wait for events, or for the end of a test delivery. A request that waits holds no connection to the
-// database.
+// Waiting holds the requests of a process that wait for events, or for the end of a test delivery. A request that waits
+// holds no connection to the database.
 type Waiting struct {
 	mu        sync.Mutex
 	byPartner map[id.ID]*crowd
@@ -148,8 +148,8 @@ func (w *Waiting) enter(partner id.ID) (p *place, ok bool) {
 	return p, true
 }
 
-// Hear has a request hear the rings for its partner until leave. rung gives the channel that the next ring closes, or nil
-// where no further request may wait.
+// Hear has a request hear the rings for its partner until leave. rung gives the channel that the next ring closes, or
+// nil where no further request may wait.
 func (w *Waiting) Hear(partner id.ID) (rung func() <-chan struct{}, leave func()) {
 	p, ok := w.enter(partner)
 	if !ok {
