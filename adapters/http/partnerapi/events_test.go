@@ -198,7 +198,7 @@ func TestEvents_OfTheOperatorsDeposit_TellTheVersion(t *testing.T) {
 	owner, operator, err := c.Postgres.Operators.AccountByID(t.Context(), mustAccount(t, account))
 	require.NoError(t, err)
 	by := deposits.OperatorCaller{Operator: operator, Account: owner}
-	form := deposits.DeskForm{DepositID: parsed, Version: 1}
+	form := deposits.DeskForm{DepositID: parsed, Version: 1, Key: servicetest.NewID()}
 	require.NoError(t, c.Deposits.CancelByOperator(t.Context(), by, form, ""))
 	c.eventID()
 	data, _ := c.get("/events?depositId=" + d).list()[0]["data"].(object)
