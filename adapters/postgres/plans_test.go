@@ -53,13 +53,14 @@ var hotStatements = map[string][]string{
 		"outbox_in_order/1", "webhook_subscriptions_of_partner/1"},
 	"find due subscriptions": {"deliveries_leased/2", "deliveries_testing/0", "deliveries_waiting/0",
 		"deliveries_waiting/2", "webhook_subscriptions_pkey/1"},
-	"claim":                {"deliveries_pkey/2", "deliveries_waiting/3"},
-	"claim what is urgent": {"deliveries_leased/2", "deliveries_pkey/2", "deliveries_testing/0"},
-	"count claims":         {"deliveries_leased/1"},
-	"load":                 {"deliveries_pkey/2", "webhook_subscriptions_pkey/1"},
-	"renew":                {"deliveries_pkey/2"},
-	"record":               {"deliveries_pkey/2", "webhook_subscriptions_pkey/1"},
-	"release":              {"deliveries_pkey/2", "webhook_subscriptions_pkey/1"},
+	"claim": {"deliveries_pkey/2", "deliveries_waiting/3"},
+	"claim what is urgent": {"deliveries_leased/2", "deliveries_pkey/2", "deliveries_testing/0",
+		"webhook_subscriptions_pkey/1"},
+	"count claims": {"deliveries_leased/1"},
+	"load":         {"deliveries_pkey/2", "webhook_subscriptions_pkey/1"},
+	"renew":        {"deliveries_pkey/2"},
+	"record":       {"deliveries_pkey/2", "webhook_subscriptions_pkey/1"},
+	"release":      {"deliveries_pkey/2", "webhook_subscriptions_pkey/1"},
 }
 
 // A plan that is made when tables are large reads the right indexes, whatever the statistics: those of the present
