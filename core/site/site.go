@@ -120,14 +120,3 @@ func URL(base, path string) string { return strings.TrimSuffix(base, "/") + path
 func CheckoutURL(base, token string) string {
 	return strings.TrimSuffix(base, "/") + Checkouts + "/" + token
 }
-
-// QueryMail is the parameter of a mailed checkout URL that tells from which mail its reader comes.
-const QueryMail = "mail"
-
-// MailedURL is the checkout URL in a mail with that mark; "": without one.
-func MailedURL(checkout, mark string) string {
-	if mark == "" {
-		return checkout
-	}
-	return checkout + "?" + QueryMail + "=" + mark
-}
