@@ -184,7 +184,7 @@ func TestStayOver_TheProviderDoesNotTellTheTime_ThatOfHearingCounts(t *testing.T
 	}
 }
 
-// slowSimulator pays once the clock has moved.
+// slowSimulator is a provider whose payment ends after the test has moved the clock.
 type slowSimulator struct {
 	paymentports.PaymentSimulator
 	wait func()

@@ -29,8 +29,8 @@ var Statuses = []Status{StatusPending, StatusRetrying, StatusSucceeded, StatusFa
 const (
 	ReplayPerSecond = 50
 	replayStep      = time.Second
-	// ReplayReads is the number of deliveries that a step and a count read at most: those that fail where failed ones are
-	// wanted, and of every status otherwise.
+	// ReplayReads is the most deliveries that a step or a count reads. A replay of failed deliveries reads failed ones
+	// alone; any other reads deliveries of every status.
 	ReplayReads = 10_000
 )
 
@@ -115,8 +115,8 @@ func (r Replay) After(found []id.ID, made int, now time.Time) Replay {
 	return r
 }
 
-// Unread gives the replay after a step that has read as many deliveries as a step may: the replay goes on behind upTo,
-// a second later.
+// Unread gives the replay after a step that ended because it had read ReplayReads deliveries. upTo is the last delivery
+// that the step read. The next step begins behind upTo, after replayStep at the earliest.
 func (r Replay) Unread(upTo id.ID, now time.Time) Replay {
 	r.Cursor, r.FinishedAt = upTo, time.Time{}
 	if next := now.Add(replayStep); r.NextAt.Before(next) {

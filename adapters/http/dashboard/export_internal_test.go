@@ -86,7 +86,7 @@ func exporting(t *testing.T, store depositports.Desk) (begin func(account byte) 
 	}
 }
 
-// requireRefused begins an export that is refused.
+// requireRefused asks for an export, which must be refused.
 func requireRefused(t *testing.T, begin func(byte) *http.Response, account byte, status int, code string) {
 	t.Helper()
 	res := begin(account)

@@ -48,7 +48,8 @@ func (a *api) refused(err error) error {
 	return err
 }
 
-// send counts a big answer until its caller has taken it, at the least rate. The route has changed nothing.
+// send counts a large answer to a reading request until the caller has taken the answer. A caller that takes it more
+// slowly than the least rate loses its connection. The request has changed nothing, so it may still be refused here.
 //
 // Returns rate_limited or service_unavailable.
 func (a *api) send(c *fiber.Ctx) error {

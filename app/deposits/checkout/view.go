@@ -59,8 +59,9 @@ func (s *Service) View(ctx context.Context, token secret.Text) (View, error) {
 	return s.view(ctx, token, s.deps.Clock.Now())
 }
 
-// Opened notes that the reader of a mailed link has opened it: the mails that its sender sent to the address until now
-// are no longer counted (api.md §2, "Mails with the link"). mark is what the link says of its mail.
+// Opened notes that a mailed link was opened. The mails that the sender of this mail has sent to the same address no
+// longer count against the sender's limit (api.md §2, "Mails with the link"). mark is the parameter of the link that
+// names its mail; an unknown mark changes nothing.
 func (s *Service) Opened(ctx context.Context, mark string) error {
 	mailed, ok := id.LinkMark.Parse(mark)
 	if !ok {

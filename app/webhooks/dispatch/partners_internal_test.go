@@ -28,7 +28,7 @@ func process() *registry {
 	return newRegistry(Config{Concurrency: 256, EndpointConcurrency: 32, Window: 4096}, time.Now)
 }
 
-// hang has the endpoints of a partner, all new, take what they get, and gives the slots in use.
+// hang has a partner's new endpoints ask for more slots than each may have, and gives how many slots they got.
 func hang(r *registry, partner byte, endpoints int, test bool) (lines []*line, taken int) {
 	for n := range endpoints {
 		l := &line{r: r, sub: id.ID{partner, byte(n), 1}, partner: id.ID{partner}}

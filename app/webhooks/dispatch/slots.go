@@ -162,8 +162,8 @@ func (r *registry) block(e *entry) {
 	}
 }
 
-// grantBlocked gives free slots of the process to the waiting subscriptions, in turn: first to those of partners with
-// less than a quarter of the slots.
+// grantBlocked gives the free slots of the process to subscriptions that wait for one, in turn. Subscriptions of
+// partners that use less than a quarter of the slots come first.
 func (r *registry) grantBlocked() {
 	r.grantTo(func(e *entry) bool { return r.of(e).posting < r.config.partnerSlots() })
 	r.grantTo(func(*entry) bool { return true })

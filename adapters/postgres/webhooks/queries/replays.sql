@@ -2,9 +2,9 @@
 INSERT INTO webhook_replays (id, subscription_id, range_from, range_to, status, per_second, matched, created_at, next_at)
 VALUES (@id, @subscription_id, @range_from, @range_to, @status, @per_second, @matched, @created_at, @next_at);
 
--- The replay of a disabled subscription waits. The replay of a deleted subscription is returned, so that the caller ends the
--- replay. The next_at of a finished replay is the time until which its last step has used the pace of the subscription. Nobody
--- makes a step of r while an older replay makes its last one: until that commits, the older replay is not finished.
+-- The replay of a disabled subscription waits. The replay of a deleted subscription is returned, so that the caller ends
+-- the replay. All replays of a subscription share one pace: the oldest unfinished replay goes first, and next_at of a
+-- finished replay is the time before which no other replay of the subscription may make a step.
 -- name: NextReplay :one
 SELECT r.id, r.subscription_id, r.range_from, r.range_to, r.status, r.per_second, r.matched, r.made, r.cursor_id, r.created_at, r.next_at, r.finished_at,
     (SELECT max(o.next_at) FROM webhook_replays o WHERE o.subscription_id = r.subscription_id AND o.finished_at IS NOT NULL)::timestamptz AS paced_until

@@ -85,9 +85,9 @@ type NextReplayRow struct {
 	PacedUntil     time.Time
 }
 
-// The replay of a disabled subscription waits. The replay of a deleted subscription is returned, so that the caller ends the
-// replay. The next_at of a finished replay is the time until which its last step has used the pace of the subscription. Nobody
-// makes a step of r while an older replay makes its last one: until that commits, the older replay is not finished.
+// The replay of a disabled subscription waits. The replay of a deleted subscription is returned, so that the caller ends
+// the replay. All replays of a subscription share one pace: the oldest unfinished replay goes first, and next_at of a
+// finished replay is the time before which no other replay of the subscription may make a step.
 func (q *Queries) NextReplay(ctx context.Context, db DBTX, at time.Time) (NextReplayRow, error) {
 	row := db.QueryRow(ctx, nextReplay, at)
 	var i NextReplayRow
