@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -25,6 +26,23 @@ func TestDeliveries_Redeliver_PassesOverWhatIsNotThere(t *testing.T) {
 		webhookports.Redelivery{Of: d.ID, As: portstest.NewID()})
 	require.Len(t, made, 1)
 	require.Equal(t, d.ID, made[0].RedeliveryOf)
+}
+
+// Fifty redeliveries of one moment would delay the webhooks of others.
+func TestDeliveries_Redeliver_Many_BecomeDueOneAfterAnother(t *testing.T) {
+	t.Parallel()
+	w := pooled(t)
+	s := w.subscribe(w.partner().ID)
+	var copies []webhookports.Redelivery
+	for range 50 {
+		copies = append(copies, webhookports.Redelivery{Of: w.testDelivery(s, at0).ID, As: portstest.NewID()})
+	}
+	made := w.redeliver(s.ID, copies...)
+	require.Len(t, made, 50)
+	slices.SortFunc(made, func(a, b webhook.Delivery) int { return a.DueAt.Compare(b.DueAt) })
+	for i, d := range made {
+		require.Equal(t, time.Duration(i)*20*time.Millisecond, d.DueAt.Sub(made[0].DueAt))
+	}
 }
 
 func TestDeliveries_Redeliver_WhileDisabledOrDeleted_AddsNothing(t *testing.T) {
@@ -144,7 +162,9 @@ func (w *pooledStore) replay(s webhook.Subscription, at time.Time) webhook.Repla
 	r, err := webhook.NewReplay(portstest.NewID(), s.ID, at.Add(-time.Hour), at, "", at)
 	require.NoError(w.t, err)
 	r.Matched = 7
-	w.do(func(ctx context.Context, repos *postgres.Store) error { return repos.Replays.Insert(ctx, r) })
+	w.do(func(ctx context.Context, repos *postgres.Store) error {
+		return repos.Replays.Insert(ctx, r, webhook.MaxReplays)
+	})
 	return r
 }
 

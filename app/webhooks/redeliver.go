@@ -21,7 +21,7 @@ func (s *Service) Redeliver(ctx context.Context, by partner.Caller, subscription
 	copies := []webhookports.Redelivery{{Of: deliveryID, As: s.deps.Entropy.NewID()}}
 	var made []webhook.Delivery
 	err := s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
-		sub, err := s.deps.Subscriptions.ForUpdate(ctx, by.Partner.ID, subscriptionID)
+		sub, err := s.deps.Subscriptions.Hold(ctx, by.Partner.ID, subscriptionID)
 		switch {
 		case err != nil:
 			return err

@@ -3,6 +3,7 @@ package webhooks
 import (
 	"context"
 	"errors"
+	"math"
 	"time"
 
 	"partnerdeposits/app/platform/audit"
@@ -66,26 +67,28 @@ func (s *Service) replay(
 	case !sub.Enabled:
 		return webhook.Replay{}, webhook.ErrDisabled
 	}
-	room := func(ctx context.Context) error { return s.room(ctx, by, sub.ID) }
-	if err := s.deps.UnitOfWork.WithinTx(ctx, room); err != nil {
-		return webhook.Replay{}, err
+	most := webhook.MaxReplays
+	if by == actor.Staff {
+		most = math.MaxInt32
 	}
-	// Counting takes a while, and deliveries need the subscription meanwhile: count before the lock.
+	switch n, err := s.deps.Replays.Unfinished(ctx, sub.ID); { // before the deliveries are counted, which takes a while
+	case err != nil:
+		return webhook.Replay{}, err
+	case n >= most:
+		return webhook.Replay{}, webhook.ErrReplayLimit
+	}
 	if replay.Matched, err = s.deps.Replays.CountMatching(ctx, replay); err != nil {
 		return webhook.Replay{}, err
 	}
 	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
-		locked, err := s.deps.Subscriptions.ForUpdate(ctx, sub.PartnerID, sub.ID)
+		held, err := s.deps.Subscriptions.Hold(ctx, sub.PartnerID, sub.ID)
 		switch {
 		case err != nil:
 			return err
-		case !locked.Enabled:
+		case !held.Enabled:
 			return webhook.ErrDisabled
 		}
-		if err := room(ctx); err != nil { // another request may have taken it
-			return err
-		}
-		if err := s.deps.Replays.Insert(ctx, replay); err != nil {
+		if err := s.deps.Replays.Insert(ctx, replay, most); err != nil {
 			return err
 		}
 		return s.audit(ctx, by, audit.WebhookReplay, sub.ID, now, map[string]string{
@@ -97,18 +100,6 @@ func (s *Service) replay(
 		return webhook.Replay{}, err
 	}
 	return replay, nil
-}
-
-// room refuses a replay of a partner whose subscription has as many as it may have.
-func (s *Service) room(ctx context.Context, by actor.Actor, subscriptionID id.ID) error {
-	if by == actor.Staff {
-		return nil
-	}
-	n, err := s.deps.Replays.Unfinished(ctx, subscriptionID)
-	if err == nil && n >= webhook.MaxReplays {
-		err = webhook.ErrReplayLimit
-	}
-	return err
 }
 
 // retryAfterFailure is how long a replay waits after a failed step, so that other replays go first.

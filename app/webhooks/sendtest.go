@@ -35,7 +35,7 @@ func (s *Service) Test(ctx context.Context, by partner.Caller, subscriptionID id
 	rung, leave := s.deps.Waiting.Hear(by.Partner.ID) // before the delivery can end, so that no ring is missed
 	defer leave()
 	err := s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
-		sub, err := s.deps.Subscriptions.ForUpdate(ctx, by.Partner.ID, subscriptionID)
+		sub, err := s.deps.Subscriptions.Hold(ctx, by.Partner.ID, subscriptionID)
 		if err != nil {
 			return err
 		}

@@ -81,7 +81,7 @@ func TestDocs_ThePagesRunAgainstTheSandbox(t *testing.T) {
 	if !rarely.Has(t, rarely.Documents) {
 		return
 	}
-	sandbox := startSandbox(t)
+	sandbox := startSandbox(t, stores(t)...)
 	api, key := sandbox.facts["apiBaseUrl"]+"/api/partner/v1", sandbox.facts["apiKey"]
 	partner := &apiClient{t: t, base: api, header: http.Header{"X-Api-Key": {key}}}
 

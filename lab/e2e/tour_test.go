@@ -107,8 +107,8 @@ func TestTour_WithStripeItself_WaitsForThePayment(t *testing.T) {
 		return
 	}
 	elsewhere := stripetest.Start(t, stripetest.Options{})
-	s := startSandbox(t, "PAYMENTS_PROVIDER=stripe", "STRIPE_SECRET_KEY="+stripeKey,
-		"STRIPE_WEBHOOK_SECRET="+stripeSigning, "STRIPE_API_BASE="+elsewhere.URL())
+	s := startSandbox(t, append(stores(t), "PAYMENTS_PROVIDER=stripe", "STRIPE_SECRET_KEY="+stripeKey,
+		"STRIPE_WEBHOOK_SECRET="+stripeSigning, "STRIPE_API_BASE="+elsewhere.URL())...)
 	require.NotContains(t, s.tour(t), "simulate")
 	out := runTour(t, s, func(out *procs.Buffer) {
 		checkout := ""
@@ -127,6 +127,6 @@ func TestTour_WithoutPayments_LeavesOutItsSteps(t *testing.T) {
 	if !rarely.Has(t, rarely.Documents) {
 		return
 	}
-	s := startSandbox(t, "PAYMENTS_PROVIDER=none")
+	s := startSandbox(t, append(stores(t), "PAYMENTS_PROVIDER=none")...)
 	requireEveryStep(t, runTour(t, s, nil), `"activatedAt":"20`, `"status":"captured"`)
 }

@@ -31,6 +31,12 @@ func newWorld(t testing.TB, environ ...string) *deployment {
 	return worldOn(t, pgtest.URL(t), redistest.URL(t), environ...)
 }
 
+// stores names a database with the schema and a Redis of the servers that all tests share.
+func stores(t testing.TB) (environ []string) {
+	t.Helper()
+	return []string{"DATABASE_URL=" + pgtest.URL(t), "REDIS_URL=" + redistest.URL(t)}
+}
+
 // newWorldWithRedis is newWorld with a Redis that the test controls.
 func newWorldWithRedis(t testing.TB, redisURL string, environ ...string) *deployment {
 	t.Helper()

@@ -26,6 +26,7 @@ import (
 // Timeouts of these tests, generous for a busy machine.
 const (
 	soon  = 60 * time.Second
+	ready = 5 * time.Minute // of the sandbox, which makes servers and a schema while other packages compile
 	often = 20 * time.Millisecond
 )
 
@@ -69,7 +70,7 @@ func startSandbox(t testing.TB) facts {
 	require.Eventually(t, func() bool {
 		content, err := os.ReadFile(file)
 		return err == nil && json.Unmarshal(content, &told) == nil
-	}, soon, often, "the sandbox is ready")
+	}, ready, often, "the sandbox is ready")
 	return told
 }
 

@@ -24,7 +24,8 @@ type Deliveries interface {
 	// TestsInFlight counts the tests of a partner that are due or dispatched, with those of the transaction. A further
 	// call for the partner waits until the transaction has ended.
 	TestsInFlight(ctx context.Context, partnerID id.ID) (int, error)
-	// Redeliver adds a redelivery for each copy, due at once, and gives the redeliveries without bodies. A copy of a
+	// Redeliver adds a redelivery for each copy and gives the redeliveries without bodies. The first is due at once, and
+	// the others follow at the pace of a replay. A copy of a
 	// redelivery refers to the original; a copy of a test is a test. Redeliver skips deliveries of other subscriptions,
 	// and adds none if the subscription is disabled or deleted. A lock keeps the subscription unchanged until the
 	// commit.

@@ -14,8 +14,9 @@ type Redelivery struct{ Of, As id.ID }
 
 // Replays writes replays.
 type Replays interface {
-	// Insert adds a new replay.
-	Insert(ctx context.Context, r webhook.Replay) error
+	// Insert adds a new replay, unless its subscription has most unfinished ones. Returns webhook.ErrReplayLimit, which
+	// concurrent inserts cannot evade.
+	Insert(ctx context.Context, r webhook.Replay, most int) error
 	// Next locks and gives a replay that may make a step at now and is not locked by another dispatcher; ok is false if
 	// there is none. The replays of a subscription run in order of age, at the pace of all together, and wait while the
 	// subscription is disabled.
@@ -30,7 +31,7 @@ type Replays interface {
 	DeleteFinished(ctx context.Context, at time.Time, limit int) (int, error)
 	// Replay returns webhook.ErrReplayNotFound.
 	Replay(ctx context.Context, replayID id.ID) (webhook.Replay, error)
-	// Unfinished counts the replays of a subscription that are not finished, in a transaction.
+	// Unfinished counts the replays of a subscription that are not finished.
 	Unfinished(ctx context.Context, subscriptionID id.ID) (int, error)
 	// CountMatching counts the deliveries that match the replay at present, among the oldest webhook.ReplayReads.
 	CountMatching(ctx context.Context, r webhook.Replay) (int, error)

@@ -23,6 +23,9 @@ type Subscriptions interface {
 	Insert(ctx context.Context, s webhook.Subscription, key secret.Text) error
 	// ForUpdate locks and gives a subscription of a partner. Returns webhook.ErrNotFound.
 	ForUpdate(ctx context.Context, partnerID, subscriptionID id.ID) (webhook.Subscription, error)
+	// Hold gives a subscription of a partner, which nobody changes or deletes before the transaction ends. Relays and
+	// other holders do not wait for it. Returns webhook.ErrNotFound.
+	Hold(ctx context.Context, partnerID, subscriptionID id.ID) (webhook.Subscription, error)
 	// Update stores URL, Events, Enabled and DisabledReason. Enabling also resets the health and makes parked
 	// deliveries due again, releasePerSecond of them in each second.
 	Update(ctx context.Context, s webhook.Subscription, releasePerSecond int) error

@@ -22,7 +22,7 @@ type Budget struct {
 	total, holds   int
 	recent, before map[id.ID]bool // owners that held something, by time
 	turned         time.Time
-	freed          chan struct{} // closed by the next Give; nil unless somebody waits
+	freed          chan struct{} // closed when a part is given back; nil unless somebody waits
 }
 
 // share is what an owner holds.
@@ -150,6 +150,22 @@ func (h *Hold) Give() {
 	}
 	b.turn()
 	b.recent[h.owner] = true
+	b.wake()
+}
+
+// GiveAfter gives the part back to the process now, and to its owner after the time.
+func (h *Hold) GiveAfter(rest time.Duration) {
+	b := h.budget
+	b.mu.Lock()
+	b.total -= h.all
+	h.all = 0
+	b.wake()
+	b.mu.Unlock()
+	time.AfterFunc(rest, h.Give)
+}
+
+// wake has all callers of Wait look again.
+func (b *Budget) wake() {
 	if b.freed != nil {
 		close(b.freed)
 		b.freed = nil

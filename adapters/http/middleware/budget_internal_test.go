@@ -118,3 +118,31 @@ func TestBudget_Wait_EndsWithAPart_OrTheContext(t *testing.T) {
 		require.Zero(t, budget.Holds())
 	})
 }
+
+// A part that rests is free for others at once, and for its owner later.
+func TestBudget_GiveAfter_LetsTheOwnerWait(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		budget := newBudget(1, 1, 0)
+		held, err := budget.Take(id.ID{1}, 1, 1)
+		require.NoError(t, err)
+		waited := make(chan time.Duration)
+		begin := time.Now()
+		go func() {
+			next, err := budget.Wait(t.Context(), id.ID{1}, 1, 1)
+			next.Give()
+			if err == nil {
+				waited <- time.Since(begin)
+			}
+		}()
+		synctest.Wait()
+		held.GiveAfter(time.Second)
+		other, err := budget.Take(id.ID{2}, 1, 1)
+		require.NoError(t, err)
+		_, err = budget.Take(id.ID{3}, 1, 1)
+		require.ErrorIs(t, err, errFull)
+		other.Give()
+		require.Equal(t, time.Second, <-waited)
+		require.Zero(t, budget.Holds())
+	})
+}

@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -175,6 +177,23 @@ func TestLists_OfAPartnerThatReadsNoAnswer_AreRefused(t *testing.T) {
 		got, err := io.Copy(io.Discard, conn)
 		require.True(t, err != nil || got < 256_000, "the answer is not whole")
 	}
+}
+
+// Many large pages asked for at once come one after another, so that other requests find a core between them.
+func TestLists_OfOneMomentThatAreLarge_AreSpread(t *testing.T) {
+	t.Parallel()
+	m, _ := largeRows(t, newWorld(t).caller(t, "acme"), "/deposits?", 20, fatDeposits)
+	const atOnce, lists = 2, 8
+	var all sync.WaitGroup
+	var bytes atomic.Int64
+	begin := time.Now()
+	for range lists {
+		all.Go(func() { bytes.Add(int64(len(m.get("/deposits").body))) })
+	}
+	all.Wait()
+	each := time.Duration(bytes.Load()/lists) * time.Second / (4 << 20)
+	require.Greater(t, each, 50*time.Millisecond)
+	require.GreaterOrEqual(t, time.Since(begin), each*(lists/atOnce-1))
 }
 
 // Answers to some partners leave room for others.

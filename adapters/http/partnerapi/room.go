@@ -3,6 +3,7 @@ package partnerapi
 import (
 	"bytes"
 	"errors"
+	"time"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -17,9 +18,10 @@ const (
 	answersOfOne = 8 << 20  // of a partner, in bytes
 	answersOfAll = 32 << 20 // of a process; a partner that had none lately finds answersOfOne of them free
 
-	listsOfOne = 2  // lists of a partner that are read and encoded at once; others of it wait
-	listsOfAll = 16 // of a process
-	listsKept  = 4  // of these, for partners that had none lately
+	listsOfOne = 2       // lists of a partner that are read and encoded at once; others of it wait
+	listsOfAll = 16      // of a process
+	listsKept  = 4       // of these, for partners that had none lately
+	listRate   = 4 << 20 // bytes a second of a turn
 )
 
 var (
@@ -87,13 +89,18 @@ func (a *api) readsAnswers(c *fiber.Ctx) error {
 	return c.Next()
 }
 
-// takeTurn has few lists of a partner be read and encoded at once.
+// takeTurn has few lists of a partner be read and encoded at once. A turn lasts until its answer could have been sent at
+// listRate: who asks for many large pages in one moment gets them one after another, and others find a core between them.
 func (a *api) takeTurn(c *fiber.Ctx) error {
 	turn, err := a.room.lists.Wait(c.UserContext(), callerOf(c), 1, 1)
 	if err != nil {
 		return a.refused(err)
 	}
-	defer turn.Give()
+	began := time.Now()
+	defer func() {
+		taken := time.Duration(len(c.Response().Body())) * time.Second / listRate
+		turn.GiveAfter(time.Until(began.Add(taken)))
+	}()
 	return c.Next()
 }
 

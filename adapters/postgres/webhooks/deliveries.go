@@ -44,23 +44,25 @@ func (s Deliveries) TestsInFlight(ctx context.Context, partnerID id.ID) (n int, 
 }
 
 // Redeliver implements webhookports.Deliveries. The database copies the bodies; no body travels to this process.
+// Redeliveries of a replay become due one after another, since fifty in one moment delay the webhooks of others.
 func (s Deliveries) Redeliver(ctx context.Context, subscriptionID id.ID,
 	copies []webhookports.Redelivery) ([]webhook.Delivery, error) {
 	of, as, created := make([]id.ID, len(copies)), make([]id.ID, len(copies)), make([]time.Time, len(copies))
+	places := make([]int, len(copies))
 	for i, c := range copies {
-		of[i], as[i], created[i] = c.Of, c.As, c.As.Time()
+		of[i], as[i], created[i], places[i] = c.Of, c.As, c.As.Time(), i
 	}
-	// event_at is now: the latency of a redelivery counts from its request.
+	// The latency of a redelivery counts from the time at which it is due.
 	rows, err := pg.In(ctx).Query(ctx, `
-		WITH open AS (SELECT id FROM webhook_subscriptions WHERE id = $1 AND enabled AND deleted_at IS NULL FOR SHARE)
+		WITH open AS (SELECT id FROM webhook_subscriptions WHERE id = $1 AND enabled AND deleted_at IS NULL FOR KEY SHARE)
 		INSERT INTO deliveries (subscription_id, id, event_id, event, deposit_id, test, state, due_at, body, redelivery_of,
 			event_at, created_at, trace_parent, request_id)
-		SELECT d.subscription_id, c.id, d.event_id, d.event, d.deposit_id, d.test, 0, now(), d.body, coalesce(d.redelivery_of,
-		d.id),
-			now(), c.created_at, nullif($5, ''), nullif($6, '')
-		FROM open CROSS JOIN unnest($2::uuid[], $3::uuid[], $4::timestamptz[]) AS c(source, id, created_at)
+		SELECT d.subscription_id, c.id, d.event_id, d.event, d.deposit_id, d.test, 0, now() + c.place * $7::interval, d.body,
+			coalesce(d.redelivery_of, d.id), now() + c.place * $7::interval, c.created_at, nullif($5, ''), nullif($6, '')
+		FROM open CROSS JOIN unnest($2::uuid[], $3::uuid[], $4::timestamptz[], $8::int4[]) AS c(source, id, created_at, place)
 		JOIN deliveries d ON d.subscription_id = open.id AND d.id = c.source
-		RETURNING `+deliveryColumns, subscriptionID, of, as, created, pg.TraceParent(ctx), ports.RequestIDOf(ctx))
+		RETURNING `+deliveryColumns, subscriptionID, of, as, created, pg.TraceParent(ctx), ports.RequestIDOf(ctx),
+		time.Second/webhook.ReplayPerSecond, places)
 	if err != nil {
 		return nil, err
 	}

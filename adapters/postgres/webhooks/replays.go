@@ -18,11 +18,14 @@ import (
 )
 
 // Insert implements webhookports.Replays.
-func (r Replays) Insert(ctx context.Context, p webhook.Replay) error {
-	return queries.InsertReplay(ctx, pg.In(ctx).Deferred(), sqlc.InsertReplayParams{
-		ID: p.ID, SubscriptionID: p.SubscriptionID, From: p.From, To: p.To, Status: p.Status,
-		PerSecond: p.PerSecond, Matched: p.Matched, CreatedAt: p.CreatedAt, NextAt: p.NextAt,
-	})
+func (r Replays) Insert(ctx context.Context, p webhook.Replay, most int) error {
+	if err := queries.LockReplays(ctx, pg.In(ctx).Deferred(), p.SubscriptionID); err != nil {
+		return err
+	}
+	return pg.Changed(webhook.ErrReplayLimit)(queries.InsertReplay(ctx, pg.In(ctx), sqlc.InsertReplayParams{
+		ID: p.ID, SubscriptionID: p.SubscriptionID, From: p.From, To: p.To, Status: string(p.Status),
+		PerSecond: p.PerSecond, Matched: p.Matched, CreatedAt: p.CreatedAt, NextAt: p.NextAt, MaxRows: most,
+	}))
 }
 
 func (r Replays) Next(ctx context.Context, now time.Time) (webhook.Replay, bool, error) {
@@ -84,7 +87,7 @@ func (r Replays) CountMatching(ctx context.Context, p webhook.Replay) (n int, er
 
 // Unfinished implements webhookports.Replays.
 func (r Replays) Unfinished(ctx context.Context, subscriptionID id.ID) (int, error) {
-	return queries.UnfinishedReplays(ctx, pg.In(ctx), subscriptionID)
+	return queries.UnfinishedReplays(ctx, r.DB, subscriptionID)
 }
 
 // oldest is the clause FROM of the deliveries that a replay repeats, originals with its status now, among the first

@@ -43,6 +43,11 @@ func (r Subscriptions) ForUpdate(ctx context.Context, partnerID, subscriptionID 
 	return webhook.Subscription(row), pg.OrNotFound(err, webhook.ErrNotFound)
 }
 
+func (r Subscriptions) Hold(ctx context.Context, partnerID, subscriptionID id.ID) (webhook.Subscription, error) {
+	row, err := queries.HoldSubscription(ctx, pg.In(ctx), subscriptionID, partnerID)
+	return webhook.Subscription(row), pg.OrNotFound(err, webhook.ErrNotFound)
+}
+
 func (r Subscriptions) Update(ctx context.Context, s webhook.Subscription, releasePerSecond int) error {
 	wasEnabled, err := queries.UpdateSubscription(ctx, pg.In(ctx), sqlc.UpdateSubscriptionParams{
 		URL: s.URL, Events: s.Events, Standard: s.Standard, Enabled: s.Enabled, DisabledReason: s.DisabledReason, ID: s.ID,

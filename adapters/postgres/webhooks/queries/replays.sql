@@ -1,6 +1,14 @@
--- name: InsertReplay :exec
+-- name: LockReplays :exec
+SELECT pg_advisory_xact_lock(hashtextextended('replays:' || sqlc.arg(subscription_id)::uuid::text, 0));
+
+-- Inserts no row when the subscription has as many unfinished replays as it may have.
+-- name: InsertReplay :execrows
 INSERT INTO webhook_replays (id, subscription_id, range_from, range_to, status, per_second, matched, created_at, next_at)
-VALUES (@id, @subscription_id, @range_from, @range_to, @status, @per_second, @matched, @created_at, @next_at);
+SELECT sqlc.arg(id)::uuid, sqlc.arg(subscription_id)::uuid, sqlc.arg(range_from)::timestamptz, sqlc.arg(range_to)::timestamptz,
+    sqlc.arg(status)::text, sqlc.arg(per_second)::integer, sqlc.arg(matched)::integer, sqlc.arg(created_at)::timestamptz,
+    sqlc.arg(next_at)::timestamptz
+WHERE (SELECT count(*) FROM webhook_replays r WHERE r.subscription_id = @subscription_id AND r.finished_at IS NULL)
+    < sqlc.arg(max_rows)::integer;
 
 -- The replay of a disabled subscription waits. The replay of a deleted subscription is returned, so that the caller ends
 -- the replay. All replays of a subscription share one pace: the oldest unfinished replay goes first, and next_at of a

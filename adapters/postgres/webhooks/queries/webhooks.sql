@@ -13,6 +13,11 @@ WHERE (SELECT count(*) FROM webhook_subscriptions s WHERE s.partner_id = @partne
 SELECT id, partner_id, url, events, enabled, disabled_reason, created_at, standard FROM webhook_subscriptions
 WHERE id = @id AND partner_id = @partner_id AND deleted_at IS NULL FOR UPDATE;
 
+-- A relay and a change of health do not wait for this lock.
+-- name: HoldSubscription :one
+SELECT id, partner_id, url, events, enabled, disabled_reason, created_at, standard FROM webhook_subscriptions
+WHERE id = @id AND partner_id = @partner_id AND deleted_at IS NULL FOR KEY SHARE;
+
 -- name: Subscription :one
 SELECT id, partner_id, url, events, enabled, disabled_reason, created_at, standard FROM webhook_subscriptions
 WHERE id = @id AND partner_id = @partner_id AND deleted_at IS NULL;

@@ -26,9 +26,13 @@ func (q *Queries) DeleteFinishedReplays(ctx context.Context, db DBTX, at time.Ti
 	return result.RowsAffected(), nil
 }
 
-const insertReplay = `-- name: InsertReplay :exec
+const insertReplay = `-- name: InsertReplay :execrows
 INSERT INTO webhook_replays (id, subscription_id, range_from, range_to, status, per_second, matched, created_at, next_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+SELECT $1::uuid, $2::uuid, $3::timestamptz, $4::timestamptz,
+    $5::text, $6::integer, $7::integer, $8::timestamptz,
+    $9::timestamptz
+WHERE (SELECT count(*) FROM webhook_replays r WHERE r.subscription_id = $2 AND r.finished_at IS NULL)
+    < $10::integer
 `
 
 type InsertReplayParams struct {
@@ -36,15 +40,17 @@ type InsertReplayParams struct {
 	SubscriptionID id.ID
 	From           time.Time
 	To             time.Time
-	Status         webhook.Status
+	Status         string
 	PerSecond      int
 	Matched        int
 	CreatedAt      time.Time
 	NextAt         time.Time
+	MaxRows        int
 }
 
-func (q *Queries) InsertReplay(ctx context.Context, db DBTX, arg InsertReplayParams) error {
-	_, err := db.Exec(ctx, insertReplay,
+// Inserts no row when the subscription has as many unfinished replays as it may have.
+func (q *Queries) InsertReplay(ctx context.Context, db DBTX, arg InsertReplayParams) (int64, error) {
+	result, err := db.Exec(ctx, insertReplay,
 		arg.ID,
 		arg.SubscriptionID,
 		arg.From,
@@ -54,7 +60,20 @@ func (q *Queries) InsertReplay(ctx context.Context, db DBTX, arg InsertReplayPar
 		arg.Matched,
 		arg.CreatedAt,
 		arg.NextAt,
+		arg.MaxRows,
 	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const lockReplays = `-- name: LockReplays :exec
+SELECT pg_advisory_xact_lock(hashtextextended('replays:' || $1::uuid::text, 0))
+`
+
+func (q *Queries) LockReplays(ctx context.Context, db DBTX, subscriptionID id.ID) error {
+	_, err := db.Exec(ctx, lockReplays, subscriptionID)
 	return err
 }
 

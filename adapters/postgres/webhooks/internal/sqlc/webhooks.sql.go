@@ -216,6 +216,39 @@ func (q *Queries) FindSubscription(ctx context.Context, db DBTX, argID id.ID) (F
 	return i, err
 }
 
+const holdSubscription = `-- name: HoldSubscription :one
+SELECT id, partner_id, url, events, enabled, disabled_reason, created_at, standard FROM webhook_subscriptions
+WHERE id = $1 AND partner_id = $2 AND deleted_at IS NULL FOR KEY SHARE
+`
+
+type HoldSubscriptionRow struct {
+	ID             id.ID
+	PartnerID      id.ID
+	URL            string
+	Events         []webhook.EventName
+	Enabled        bool
+	DisabledReason string
+	CreatedAt      time.Time
+	Standard       bool
+}
+
+// A relay and a change of health do not wait for this lock.
+func (q *Queries) HoldSubscription(ctx context.Context, db DBTX, iD id.ID, partnerID id.ID) (HoldSubscriptionRow, error) {
+	row := db.QueryRow(ctx, holdSubscription, iD, partnerID)
+	var i HoldSubscriptionRow
+	err := row.Scan(
+		&i.ID,
+		&i.PartnerID,
+		&i.URL,
+		&i.Events,
+		&i.Enabled,
+		&i.DisabledReason,
+		&i.CreatedAt,
+		&i.Standard,
+	)
+	return i, err
+}
+
 const insertSubscription = `-- name: InsertSubscription :execrows
 INSERT INTO webhook_subscriptions (id, partner_id, url, events, secret, enabled, disabled_reason, created_at, standard)
 SELECT $1::uuid, $2, $3::text, $4::text[], $5::bytea, $6::boolean,
