@@ -5,6 +5,7 @@ package e2e_test
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -117,14 +118,18 @@ type during struct {
 	acts sync.WaitGroup
 }
 
-// spread begins an act so many times, evenly over the round.
+// spread begins an act so many times over the round, each at any time of its part of it: the attackers are in step
+// neither with each other nor with the third partner.
 func (d *during) spread(times int, act func(i int)) {
+	part := neighbourRound / time.Duration(times)
+	begin := time.Now()
 	d.acts.Go(func() {
 		for i := range times {
+			at := begin.Add(time.Duration(i)*part + rand.N(part))
 			select {
 			case <-d.stop:
 				return
-			case <-time.After(neighbourRound / time.Duration(times)):
+			case <-time.After(time.Until(at)):
 				d.acts.Go(func() { act(i) })
 			}
 		}
