@@ -89,8 +89,9 @@ func (a *api) readsAnswers(c *fiber.Ctx) error {
 	return c.Next()
 }
 
-// takeTurn has few lists of a partner be read and encoded at once. A turn lasts until its answer could have been sent at
-// listRate: who asks for many large pages in one moment gets them one after another, and others find a core between them.
+// takeTurn has few lists of a partner be read and encoded at once. A turn lasts until its answer could have been sent
+// at listRate: many large pages that a partner asks for in one moment are made one after another, and the requests of
+// others find a core between them.
 func (a *api) takeTurn(c *fiber.Ctx) error {
 	turn, err := a.room.lists.Wait(c.UserContext(), callerOf(c), 1, 1)
 	if err != nil {
