@@ -114,9 +114,8 @@ const (
 	feeOrphaned                  // the deposit can no longer be secured: what was paid goes back
 )
 
-// decideFee gives the trigger that follows from a fee that was settled at a time of the provider: the time of the
-// payment decides whether it secures the deposit, not the time at which this service hears of it. A deposit in
-// payment_issue stays there after another failure, and so does every deposit once its stay is over.
+// decideFee gives the trigger that follows from a settled fee. at is the provider's time of the payment: a fee that was
+// paid before the stay ended secures the deposit, whenever this service hears of it. A deposit in payment_issue stays there after another failure, and so does every deposit once its stay is over.
 func decideFee(fee deposit.PaymentStatus, d *deposit.Deposit, at time.Time) (deposit.Trigger, feeEffect) {
 	open := d.CheckoutOpen(at)
 	switch {

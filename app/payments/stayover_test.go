@@ -38,8 +38,8 @@ func (b bench) check() {
 	require.NoError(b.T, err)
 }
 
-// requireGivenBack requires that the fee goes back whole and once, and that the deposit is as it was until its checkout
-// expires.
+// requireGivenBack requires that a fee paid after the stay is refunded whole and once, and that the deposit stays
+// pending until its checkout expires.
 func (b bench) requireGivenBack(d *deposit.Deposit, token secret.Text) {
 	b.T.Helper()
 	b.RequireStatus(d.ID, deposit.Pending, "")

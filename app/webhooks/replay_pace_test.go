@@ -161,7 +161,7 @@ func TestReplay_OneTooMany_IsRefusedBeforeItIsCounted(t *testing.T) {
 	f.enable(false)
 	require.Equal(t, "webhook_disabled", fault.Of(ask(f.sub)).Code)
 
-	// Neither is a refused one counted, nor does it wait for the table.
+	// A replay beyond the limit is refused before its deliveries are counted: a lock on their table does not delay it.
 	f.enable(true)
 	blocked, err := f.Pool.Begin(t.Context())
 	require.NoError(t, err)

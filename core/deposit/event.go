@@ -36,7 +36,7 @@ func (s Status) EventName() string {
 }
 
 // Payload is the data of a deposit event, with the fields in the documented order (service.md, "Payload, deposit
-// events"), and behind them those that api.md §5 adds.
+// events"). The fields that api.md §5 adds come last.
 type Payload struct {
 	ID                  string         `json:"id"`
 	Reference           string         `json:"reference"`

@@ -16,7 +16,7 @@ const (
 
 	MaxTogether = 50 // deposits of an operator's act on several
 
-	// Mails to an address that somebody typed, within LinkWindow and over all deposits.
+	// Limits of mailed links to an address that a sender typed, within LinkWindow and over all deposits.
 	MaxLinksOfSender = 10 // of a sender: a partner, or an operator's account
 	MaxLinksOfAll    = 30 // of all senders; refuses who has sent FewLinks
 	FewLinks         = 3

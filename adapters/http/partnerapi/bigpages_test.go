@@ -179,7 +179,8 @@ func TestLists_OfAPartnerThatReadsNoAnswer_AreRefused(t *testing.T) {
 	}
 }
 
-// Many large pages asked for at once come one after another, so that other requests find a core between them.
+// A partner that asks for many large lists at once gets them one after another, so that the requests of others are not
+// kept waiting.
 func TestLists_OfOneMomentThatAreLarge_AreSpread(t *testing.T) {
 	t.Parallel()
 	m, _ := largeRows(t, newWorld(t).caller(t, "acme"), "/deposits?", 20, fatDeposits)
@@ -220,7 +221,7 @@ func TestLists_OfAProcessWhoseAnswersNobodyReads_AreUnavailable(t *testing.T) {
 	require.Len(t, rare.get("/deposits").list(), 5, "who had no large answer lately finds room")
 }
 
-// An answer that nobody waits for any more is not counted.
+// A large answer whose reader has closed the connection no longer counts against its partner.
 func TestLists_OfAPartnerWhoseReadersGoAway_AreServedAtOnce(t *testing.T) {
 	t.Parallel()
 	m, _ := largeRows(t, newWorld(t).caller(t, "acme"), "/deposits?", 20, fatDeposits)

@@ -111,7 +111,7 @@ func pageRequest(r paymentports.HostedPayment, number int, now time.Time) string
 	return encode(params)
 }
 
-// pageEnd is when a page ends by itself: at the wanted time, as far as Stripe allows.
+// pageEnd is when Stripe closes its payment page: at the wanted time, within the bounds that Stripe sets.
 func pageEnd(wanted, now time.Time) time.Time {
 	end := now.Add(pageLife)
 	if !wanted.IsZero() && wanted.Before(end) {
