@@ -59,6 +59,27 @@ func TestDeliveries_Redeliver_WhileDisabledOrDeleted_AddsNothing(t *testing.T) {
 	require.Empty(t, w.redeliver(s.ID, webhookports.Redelivery{Of: d.ID, As: portstest.NewID()}))
 }
 
+// Requests of the same moment do not get past the limit together: the second waits until the first has committed.
+func TestReplays_Insert_AtTheLimit_WaitsForTheOneBefore(t *testing.T) {
+	t.Parallel()
+	w := alone(t)
+	s := w.subscribe(w.partner().ID)
+	insert := func(ctx context.Context) error {
+		r, err := webhook.NewReplay(portstest.NewID(), s.ID, at0.Add(-time.Hour), at0, "", at0)
+		require.NoError(t, err)
+		return w.Replays.Insert(ctx, r, 1)
+	}
+	w.do(func(ctx context.Context, _ *postgres.Store) error {
+		require.NoError(t, insert(ctx))
+		brief, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		defer cancel()
+		require.Error(t, w.WithinTx(brief, insert))
+		require.Error(t, brief.Err(), "the second waits")
+		return nil
+	})
+	require.ErrorIs(t, w.WithinTx(t.Context(), insert), webhook.ErrReplayLimit)
+}
+
 func TestReplays_Next_GivesWhatIsDue_AsItWasStored(t *testing.T) {
 	t.Parallel()
 	w := alone(t)

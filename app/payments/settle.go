@@ -115,7 +115,8 @@ const (
 )
 
 // decideFee gives the trigger that follows from a settled fee. at is the provider's time of the payment: a fee that was
-// paid before the stay ended secures the deposit, whenever this service hears of it. A deposit in payment_issue stays there after another failure, and so does every deposit once its stay is over.
+// paid before the stay ended secures the deposit, whenever this service hears of it. After a failure, a deposit
+// in payment_issue stays there, and so does every deposit once its stay is over.
 func decideFee(fee deposit.PaymentStatus, d *deposit.Deposit, at time.Time) (deposit.Trigger, feeEffect) {
 	open := d.CheckoutOpen(at)
 	switch {
