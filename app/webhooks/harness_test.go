@@ -136,6 +136,14 @@ func (f *fixture) sent(sub id.ID, n int, state webhook.State, ago time.Duration)
 	return ids
 }
 
+// answered records a 2xx for each redelivery that waits.
+func (f *fixture) answered() {
+	f.t.Helper()
+	_, err := f.Pool.Exec(f.t.Context(), `UPDATE deliveries SET state = 2, attempts = 1, due_at = NULL,
+		finished_at = now(), taken_at = now() WHERE redelivery_of IS NOT NULL AND state = 0`)
+	require.NoError(f.t, err)
+}
+
 // repeated counts the redeliveries of each original of sub.
 func (f *fixture) repeated(sub id.ID) map[id.ID]int {
 	f.t.Helper()

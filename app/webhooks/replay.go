@@ -115,6 +115,13 @@ func (s *Service) AdvanceReplay(ctx context.Context) (advanced bool, err error) 
 		if replay, advanced, err = s.deps.Replays.Next(ctx, now); err != nil || !advanced {
 			return err
 		}
+		waiting, err := s.deps.Replays.WaitingRedeliveries(ctx, replay.SubscriptionID)
+		switch {
+		case err != nil:
+			return err
+		case replay.Behind(waiting):
+			return s.deps.Replays.Update(ctx, replay, replay.Later(now))
+		}
 		return s.step(ctx, replay, now)
 	})
 	if err == nil || replay.ID.IsZero() {

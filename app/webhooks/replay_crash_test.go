@@ -61,6 +61,7 @@ func TestReplay_ACrashBetweenOrWithinSteps_LosesNoneAndRepeatsNone(t *testing.T)
 		if _, err := dying.AdvanceReplay(t.Context()); err != nil {
 			require.ErrorIs(t, err, errCrash)
 		}
+		f.answered()
 		f.clock.Add(10 * time.Second)
 	}
 	require.Zero(t, f.open())
@@ -95,6 +96,7 @@ func TestReplays_ManyDispatchersAtOnce_EachDeliveryOnceAndAtThePace(t *testing.T
 		for _, sub := range subs {
 			require.Equal(t, once(originals[sub][:min(50*second, 330)]), f.repeated(sub))
 		}
+		f.answered()
 		f.clock.Add(time.Second)
 	}
 	require.Zero(t, f.open())

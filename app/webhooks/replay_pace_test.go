@@ -92,6 +92,7 @@ func TestReplays_OfASubscription_TogetherKeepItsPace(t *testing.T) {
 					})
 				}
 				dispatchers.Wait()
+				f.answered()
 				made = f.Count("deliveries", "redelivery_of IS NOT NULL")
 				require.LessOrEqual(t, made, 50*tick/10+2*webhook.ReplayPerSecond, "after %d tenths of a second", tick)
 				f.clock.Add(100 * time.Millisecond)
@@ -112,14 +113,62 @@ func TestReplays_TheNextBeginsOnceThePaceOfTheLastAllowsIt(t *testing.T) {
 	}
 	f.replay(other, webhook.StatusSucceeded)
 	require.Equal(t, 2, f.steps(), "one of each subscription")
+	f.answered()
 	f.replay(f.sub, webhook.StatusFailed) // nothing to send
 	f.clock.Add(800*time.Millisecond - time.Microsecond)
 	require.Zero(t, f.steps())
 	f.clock.Add(time.Microsecond)
 	require.Equal(t, 1, f.steps())
+	f.answered()
 	f.clock.Add(800 * time.Millisecond)
 	f.replay(f.sub, webhook.StatusSucceeded)
 	require.Equal(t, 2, f.steps(), "one that sends nothing takes no time")
+}
+
+// Redeliveries that an endpoint holds up do not gather: all of them would go out once it is quick again.
+func TestReplays_WhileAStepOfRedeliveriesWaits_MakeNoMore(t *testing.T) {
+	f := newFixture(t)
+	originals := f.sent(f.sub, 130, webhook.Succeeded, time.Minute)
+	other := f.subscribe(f.by)
+	theirs := f.sent(other, 60, webhook.Succeeded, time.Minute)
+	made := func(sub id.ID) int { return len(f.repeated(sub)) }
+	f.replay(f.sub, webhook.StatusSucceeded)
+	f.byStaff(f.sub)
+	for range 10 {
+		f.steps()
+		f.clock.Add(time.Second)
+	}
+	require.Equal(t, 50, made(f.sub))
+	f.replay(other, webhook.StatusSucceeded)
+	f.steps()
+	require.Equal(t, 50, made(other), "another subscription does not wait for that")
+
+	// One that was claimed for a POST waits as before; one that was attempted and is to be tried again does not count.
+	state := func(state, attempts int) {
+		t.Helper()
+		_, err := f.Pool.Exec(t.Context(), `UPDATE deliveries SET state = $2, attempts = $3, seq = 1,
+			due_at = now() + interval '1 hour' WHERE id = (SELECT min(id::text)::uuid FROM deliveries WHERE subscription_id = $1
+			AND redelivery_of IS NOT NULL)`, f.sub, state, attempts)
+		require.NoError(t, err)
+	}
+	state(1, 0)
+	f.clock.Add(time.Second)
+	f.steps()
+	require.Equal(t, 50, made(f.sub))
+	state(0, 1)
+	f.clock.Add(time.Second)
+	f.steps()
+	require.Equal(t, 100, made(f.sub))
+
+	for range 10 {
+		f.answered()
+		f.clock.Add(time.Second)
+		f.steps()
+	}
+	require.Equal(t, once(theirs), f.repeated(other))
+	require.Equal(t, 260, f.Count("deliveries", "redelivery_of IS NOT NULL AND subscription_id <> '"+other.String()+"'"))
+	require.Len(t, f.repeated(f.sub), len(originals))
+	require.Zero(t, f.open())
 }
 
 func TestReplay_OneTooMany_IsRefusedBeforeItIsCounted(t *testing.T) {

@@ -79,6 +79,7 @@ func TestReplay_WhatChangedItsStatusMeanwhile_IsPassedOver(t *testing.T) {
 	waiting := f.sent(f.sub, 60, webhook.Waiting, time.Minute)
 	require.Equal(t, 60, f.replay(f.sub, webhook.StatusPending).Matched)
 	f.steps()
+	f.answered()
 	_, err := f.Pool.Exec(t.Context(),
 		`UPDATE deliveries SET state = 2, due_at = NULL, finished_at = now(), taken_at = now() WHERE id = $1`, waiting[55])
 	require.NoError(t, err)

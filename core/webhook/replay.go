@@ -29,6 +29,8 @@ var Statuses = []Status{StatusPending, StatusRetrying, StatusSucceeded, StatusFa
 const (
 	ReplayPerSecond = 50
 	replayStep      = time.Second
+	// ReplayLooks is how many deliveries, the newest of the subscription, a step searches for waiting redeliveries.
+	ReplayLooks = 4 * ReplayPerSecond
 	// ReplayReads is the most deliveries that a step or a count reads. A replay of failed deliveries reads failed ones
 	// alone; any other reads deliveries of every status.
 	ReplayReads = 10_000
@@ -95,6 +97,18 @@ func (r Replay) Until() time.Time {
 // Step is the largest number of deliveries of a step.
 func (r Replay) Step() int { return r.PerSecond * int(replayStep/time.Second) }
 
+// Behind says whether so many redeliveries without an attempt are a step or more, so that the replay makes none. Else
+// they would gather while a slow endpoint holds them up, and all go out in the moment in which it is quick again.
+func (r Replay) Behind(waiting int) bool { return waiting >= r.Step() }
+
+// Later gives the replay after a look at now that made no redelivery: the next step is due replayStep later.
+func (r Replay) Later(now time.Time) Replay {
+	if next := now.Add(replayStep); r.NextAt.Before(next) {
+		r.NextAt = next
+	}
+	return r
+}
+
 // After gives the replay after a step at now. found are the deliveries of the step, oldest first; made is the number of
 // redeliveries, for which the next step of any replay of the subscription waits. A step that finds fewer than Step
 // deliveries is the last step. After a late step the next step comes sooner, by at most replayStep.
@@ -119,8 +133,5 @@ func (r Replay) After(found []id.ID, made int, now time.Time) Replay {
 // that the step read. The next step begins behind upTo, after replayStep at the earliest.
 func (r Replay) Unread(upTo id.ID, now time.Time) Replay {
 	r.Cursor, r.FinishedAt = upTo, time.Time{}
-	if next := now.Add(replayStep); r.NextAt.Before(next) {
-		r.NextAt = next
-	}
-	return r
+	return r.Later(now)
 }

@@ -25,6 +25,9 @@ type Replays interface {
 	// subscription is deleted. upTo is the last delivery that was read where webhook.ReplayReads were read and fewer
 	// match; zero otherwise.
 	Matching(ctx context.Context, r webhook.Replay, limit int) (found []id.ID, upTo id.ID, err error)
+	// WaitingRedeliveries counts the redeliveries of a subscription without an attempt among its newest
+	// webhook.ReplayLooks deliveries.
+	WaitingRedeliveries(ctx context.Context, subscriptionID id.ID) (int, error)
 	// Update stores the progress of a replay, unless another dispatcher has stored progress since before was read.
 	Update(ctx context.Context, before, after webhook.Replay) error
 	// DeleteFinished removes up to limit finished replays that were created before at, and returns the number.

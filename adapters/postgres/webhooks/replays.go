@@ -59,6 +59,11 @@ func (r Replays) Matching(ctx context.Context, p webhook.Replay, limit int) (fou
 	return found, upTo, err
 }
 
+// WaitingRedeliveries implements webhookports.Replays.
+func (r Replays) WaitingRedeliveries(ctx context.Context, subscriptionID id.ID) (int, error) {
+	return queries.WaitingRedeliveries(ctx, pg.In(ctx), subscriptionID, webhook.ReplayLooks)
+}
+
 func (r Replays) Update(ctx context.Context, before, after webhook.Replay) error {
 	return queries.UpdateReplay(ctx, pg.In(ctx).Deferred(), sqlc.UpdateReplayParams{
 		ID: before.ID, WasNextAt: before.NextAt,

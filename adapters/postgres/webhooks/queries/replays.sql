@@ -23,6 +23,11 @@ WHERE r.finished_at IS NULL AND r.next_at <= sqlc.arg(at)::timestamptz AND (s.en
         WHERE o.subscription_id = r.subscription_id AND o.finished_at IS NOT NULL AND o.next_at > sqlc.arg(at)::timestamptz)
 ORDER BY r.next_at LIMIT 1 FOR UPDATE OF r SKIP LOCKED;
 
+-- name: WaitingRedeliveries :one
+SELECT count(*)::integer FROM (
+    SELECT state, attempts, redelivery_of FROM deliveries WHERE subscription_id = @subscription_id ORDER BY id DESC LIMIT sqlc.arg(max_rows)::integer) d
+WHERE d.redelivery_of IS NOT NULL AND d.state IN (0, 1) AND d.attempts = 0;
+
 -- Each step moves next_at, so an unchanged next_at proves that no other process has made the step.
 -- name: UpdateReplay :exec
 UPDATE webhook_replays SET made = @made, cursor_id = sqlc.narg(cursor_id), next_at = @next_at, finished_at = sqlc.narg(finished_at)

@@ -208,3 +208,16 @@ func (q *Queries) UpdateReplay(ctx context.Context, db DBTX, arg UpdateReplayPar
 	)
 	return err
 }
+
+const waitingRedeliveries = `-- name: WaitingRedeliveries :one
+SELECT count(*)::integer FROM (
+    SELECT state, attempts, redelivery_of FROM deliveries WHERE subscription_id = $1 ORDER BY id DESC LIMIT $2::integer) d
+WHERE d.redelivery_of IS NOT NULL AND d.state IN (0, 1) AND d.attempts = 0
+`
+
+func (q *Queries) WaitingRedeliveries(ctx context.Context, db DBTX, subscriptionID id.ID, maxRows int) (int, error) {
+	row := db.QueryRow(ctx, waitingRedeliveries, subscriptionID, maxRows)
+	var column_1 int
+	err := row.Scan(&column_1)
+	return column_1, err
+}
