@@ -59,7 +59,8 @@ func TestDeliveries_Redeliver_WhileDisabledOrDeleted_AddsNothing(t *testing.T) {
 	require.Empty(t, w.redeliver(s.ID, webhookports.Redelivery{Of: d.ID, As: portstest.NewID()}))
 }
 
-// Requests of the same moment do not get past the limit together: the second waits until the first has committed.
+// Two replays that are asked for at once cannot both take the last place of the limit: the second insert waits until
+// the first has committed.
 func TestReplays_Insert_AtTheLimit_WaitsForTheOneBefore(t *testing.T) {
 	t.Parallel()
 	w := alone(t)

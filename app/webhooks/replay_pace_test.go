@@ -125,7 +125,8 @@ func TestReplays_TheNextBeginsOnceThePaceOfTheLastAllowsIt(t *testing.T) {
 	require.Equal(t, 2, f.steps(), "one that sends nothing takes no time")
 }
 
-// Redeliveries that an endpoint holds up do not gather: all of them would go out once it is quick again.
+// A replay stops while its redeliveries wait for a slow endpoint. Otherwise they would gather, and all be sent at once
+// when the endpoint is quick again.
 func TestReplays_WhileAStepOfRedeliveriesWaits_MakeNoMore(t *testing.T) {
 	f := newFixture(t)
 	originals := f.sent(f.sub, 130, webhook.Succeeded, time.Minute)
@@ -143,7 +144,7 @@ func TestReplays_WhileAStepOfRedeliveriesWaits_MakeNoMore(t *testing.T) {
 	f.steps()
 	require.Equal(t, 50, made(other), "another subscription does not wait for that")
 
-	// One that was claimed for a POST waits as before; one that was attempted and is to be tried again does not count.
+	// A redelivery that was claimed for its first POST still counts as waiting. One that waits for a retry does not.
 	state := func(state, attempts int) {
 		t.Helper()
 		_, err := f.Pool.Exec(t.Context(), `UPDATE deliveries SET state = $2, attempts = $3, seq = 1,

@@ -29,7 +29,8 @@ var Statuses = []Status{StatusPending, StatusRetrying, StatusSucceeded, StatusFa
 const (
 	ReplayPerSecond = 50
 	replayStep      = time.Second
-	// ReplayLooks is how many deliveries, the newest of the subscription, a step searches for waiting redeliveries.
+	// ReplayLooks is the number of newest deliveries of the subscription among which a step counts the redeliveries that
+	// have had no attempt.
 	ReplayLooks = 4 * ReplayPerSecond
 	// ReplayReads is the most deliveries that a step or a count reads. A replay of failed deliveries reads failed ones
 	// alone; any other reads deliveries of every status.
@@ -97,11 +98,12 @@ func (r Replay) Until() time.Time {
 // Step is the largest number of deliveries of a step.
 func (r Replay) Step() int { return r.PerSecond * int(replayStep/time.Second) }
 
-// Behind says whether so many redeliveries without an attempt are a step or more, so that the replay makes none. Else
-// they would gather while a slow endpoint holds them up, and all go out in the moment in which it is quick again.
+// Behind says whether the replay makes no redeliveries yet, since a step or more of its subscription's redeliveries,
+// waiting, have had no attempt. Otherwise a slow endpoint's redeliveries would gather, and all be sent at once when the
+// endpoint is quick again.
 func (r Replay) Behind(waiting int) bool { return waiting >= r.Step() }
 
-// Later gives the replay after a look at now that made no redelivery: the next step is due replayStep later.
+// Later gives the replay whose next step is due replayStep after now at the earliest.
 func (r Replay) Later(now time.Time) Replay {
 	if next := now.Add(replayStep); r.NextAt.Before(next) {
 		r.NextAt = next

@@ -61,7 +61,8 @@ func TestLong_Neighbours_AttacksOfTwoPartners_DelayNoThird(t *testing.T) {
 		{"tests", []use{quiet, attack(all[1:2])}},
 		{"replays", []use{quiet, attack(all[2:3])}},
 		{"unread lists", []use{quiet, attack(all[3:])}},
-		// All four take all writes of both keys, which doubles the load of two cores, whoever does it.
+		// The four attacks together use every write that both keys allow. That doubles the load of the machine in honest
+		// use too, so they are judged beside honest use.
 		{"all at once", []use{quiet, honest, attack(all)}},
 	} {
 		t.Run(c.name, func(t *testing.T) { n.measure(t, c.uses) })

@@ -16,8 +16,8 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// A relay works for all partners, so it waits for nothing that a partner can ask for often: tests, redeliveries and
-// replays hold their subscription, and only changes of it wait for them.
+// Tests, redeliveries and replays lock their subscription, and a partner can ask for many of them. The relay, which
+// works for all partners, does not wait for that lock; a change of the subscription does.
 func TestRelay_BesideARequestThatHoldsASubscription_GoesOn(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
