@@ -150,12 +150,15 @@ func TestReplays_Next_OneOfASubscriptionAtATime_NoneWhileDisabled(t *testing.T) 
 	require.Equal(t, second.ID, got.ID)
 }
 
-func TestReplays_Next_PassesOverWhatAnotherHolds(t *testing.T) {
+// Two steps of a partner at once would both read the time until which its replays are paced.
+func TestReplays_Next_PassesOverAPartnerThatAnotherHolds(t *testing.T) {
 	t.Parallel()
 	w := alone(t)
-	s, other := w.subscribe(w.partner().ID), w.subscribe(w.partner().ID)
+	first := w.partner().ID
+	s, sibling, other := w.subscribe(first), w.subscribe(first), w.subscribe(w.partner().ID)
 	w.replay(s, at0)
 	w.replay(s, at0)
+	w.replay(sibling, at0)
 	w.do(func(ctx context.Context, r *postgres.Store) error {
 		_, ok, err := r.Replays.Next(ctx, at0)
 		require.NoError(t, err)

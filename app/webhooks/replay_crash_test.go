@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
-	"sync"
 	"testing"
 	"time"
 
@@ -70,31 +69,20 @@ func TestReplay_ACrashBetweenOrWithinSteps_LosesNoneAndRepeatsNone(t *testing.T)
 	require.Equal(t, 1, f.Count("webhook_replays", "made = 730"))
 }
 
-func TestReplays_ManyDispatchersAtOnce_EachDeliveryOnceAndAtThePace(t *testing.T) {
+func TestReplays_ManyDispatchersAtOnce_EachDeliveryOnceAndAtThePaceOfItsPartner(t *testing.T) {
 	f := newFixture(t)
-	subs := []id.ID{f.sub, f.subscribe(f.by), f.subscribe(f.by)}
+	second, theirs := f.subscribe(f.by), f.subscribe(f.caller("other"))
 	originals := map[id.ID][]id.ID{}
-	for _, sub := range subs {
-		originals[sub] = f.sent(sub, 330, webhook.Failed, time.Minute)
-		f.replay(sub, "")
+	for _, sub := range []id.ID{f.sub, second, theirs} {
+		originals[sub] = f.sent(sub, 330, webhook.Succeeded, time.Minute)
+		f.byStaff(sub)
 	}
-	for second := 1; second <= 7; second++ {
-		var dispatchers sync.WaitGroup
-		for range 6 {
-			dispatchers.Go(func() {
-				for advanced := true; advanced; {
-					var err error
-					if advanced, err = f.Webhooks.AdvanceReplay(t.Context()); err != nil {
-						t.Errorf("a step failed: %v", err)
-						return
-					}
-				}
-			})
-		}
-		dispatchers.Wait()
+	for step := 1; step <= 14; step++ {
+		f.dispatchers(6)
 		f.steps() // replays that a dispatcher skipped because they were locked
-		for _, sub := range subs {
-			require.Equal(t, once(originals[sub][:min(50*second, 330)]), f.repeated(sub))
+		// The partner's two subscriptions take turns.
+		for sub, steps := range map[id.ID]int{f.sub: (step + 1) / 2, second: step / 2, theirs: step} {
+			require.Equal(t, once(originals[sub][:min(50*steps, 330)]), f.repeated(sub))
 		}
 		f.answered()
 		f.clock.Add(time.Second)

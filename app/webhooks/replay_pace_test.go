@@ -27,43 +27,41 @@ func (f *fixture) byStaff(sub id.ID) {
 	require.NoError(f.t, err)
 }
 
-// The pace of a subscription is that of all its replays: at no time are more made than 50 a second, and a step.
-func TestReplays_OfASubscription_TogetherKeepItsPace(t *testing.T) {
+// The pace of a partner is that of all its replays: at no time are more made than 50 a second, and a step.
+func TestReplays_OfAPartner_TogetherKeepItsPace(t *testing.T) {
+	replays := func(each int) func(*fixture, []id.ID) {
+		return func(f *fixture, subs []id.ID) {
+			for _, sub := range subs {
+				for range each {
+					f.replay(sub, webhook.StatusSucceeded)
+				}
+			}
+		}
+	}
 	for name, c := range map[string]struct {
-		sent   int // deliveries that each replay repeats
-		begin  func(f *fixture)
-		ticks  func(f *fixture, tick int)
+		subs   int // further subscriptions
+		sent   int // deliveries of each subscription, which each replay repeats
+		begin  func(f *fixture, subs []id.ID)
+		ticks  func(f *fixture, subs []id.ID, tick int)
 		wanted int // redeliveries in the end
 	}{
-		"eight small ones": {sent: 40, begin: func(f *fixture) {
-			for range 8 {
-				f.replay(f.sub, webhook.StatusSucceeded)
-			}
-		}, wanted: 320},
-		"of a single delivery each": {sent: 1, begin: func(f *fixture) {
-			for range 8 {
-				f.replay(f.sub, webhook.StatusSucceeded)
-			}
-		}, wanted: 8},
-		"a step and a bit each": {sent: 55, begin: func(f *fixture) {
-			for range 5 {
-				f.replay(f.sub, webhook.StatusSucceeded)
-			}
-		}, wanted: 275},
-		"of staff": {sent: 30, begin: func(f *fixture) {
+		"eight small ones":          {sent: 40, begin: replays(8), wanted: 320},
+		"of a single delivery each": {sent: 1, begin: replays(8), wanted: 8},
+		"a step and a bit each":     {sent: 55, begin: replays(5), wanted: 275},
+		"of sixteen subscriptions":  {subs: 15, sent: 12, begin: replays(2), wanted: 384},
+		"of staff": {subs: 1, sent: 15, begin: func(f *fixture, subs []id.ID) {
 			for range 10 {
-				f.byStaff(f.sub)
+				f.byStaff(subs[0])
+				f.byStaff(subs[1])
 			}
 		}, wanted: 300},
-		"a new one whenever one has ended": {sent: 45, ticks: func(f *fixture, tick int) {
+		"a new one whenever one has ended": {subs: 2, sent: 15, ticks: func(f *fixture, subs []id.ID, tick int) {
 			if tick < 60 && f.open() == 0 {
-				f.replay(f.sub, webhook.StatusSucceeded)
+				replays(1)(f, subs)
 			}
-		}, wanted: 360},
-		"after a pause": {sent: 40, begin: func(f *fixture) {
-			for range 5 {
-				f.replay(f.sub, webhook.StatusSucceeded)
-			}
+		}, wanted: 315},
+		"after a pause": {sent: 40, begin: func(f *fixture, subs []id.ID) {
+			replays(5)(f, subs)
 			f.enable(false)
 			f.clock.Add(time.Hour)
 			f.enable(true)
@@ -71,27 +69,22 @@ func TestReplays_OfASubscription_TogetherKeepItsPace(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)
-			f.sent(f.sub, c.sent, webhook.Succeeded, time.Minute)
+			subs := []id.ID{f.sub}
+			for range c.subs {
+				subs = append(subs, f.subscribe(f.by))
+			}
+			for _, sub := range subs {
+				f.sent(sub, c.sent, webhook.Succeeded, time.Minute)
+			}
 			if c.begin != nil {
-				c.begin(f)
+				c.begin(f, subs)
 			}
 			made := 0
 			for tick := range 100 { // ten seconds
 				if c.ticks != nil {
-					c.ticks(f, tick)
+					c.ticks(f, subs, tick)
 				}
-				var dispatchers sync.WaitGroup
-				for range 3 {
-					dispatchers.Go(func() {
-						for advanced := true; advanced; {
-							var err error
-							if advanced, err = f.Webhooks.AdvanceReplay(t.Context()); err != nil {
-								t.Errorf("a step failed: %v", err)
-							}
-						}
-					})
-				}
-				dispatchers.Wait()
+				f.dispatchers(3)
 				f.answered()
 				made = f.Count("deliveries", "redelivery_of IS NOT NULL")
 				require.LessOrEqual(t, made, 50*tick/10+2*webhook.ReplayPerSecond, "after %d tenths of a second", tick)
@@ -106,13 +99,13 @@ func TestReplays_OfASubscription_TogetherKeepItsPace(t *testing.T) {
 func TestReplays_TheNextBeginsOnceThePaceOfTheLastAllowsIt(t *testing.T) {
 	f := newFixture(t)
 	f.sent(f.sub, 40, webhook.Succeeded, time.Minute)
-	other := f.subscribe(f.by)
+	other := f.subscribe(f.caller("other"))
 	f.sent(other, 40, webhook.Succeeded, time.Minute)
 	for range 2 {
 		f.replay(f.sub, webhook.StatusSucceeded)
 	}
-	f.replay(other, webhook.StatusSucceeded)
-	require.Equal(t, 2, f.steps(), "one of each subscription")
+	f.byStaff(other)
+	require.Equal(t, 2, f.steps(), "one of each partner")
 	f.answered()
 	f.replay(f.sub, webhook.StatusFailed) // nothing to send
 	f.clock.Add(800*time.Millisecond - time.Microsecond)
@@ -200,11 +193,11 @@ func TestReplay_OneTooMany_IsRefusedBeforeItIsCounted(t *testing.T) {
 	require.Equal(t, 8, f.Count("audit_log", "action = 'webhook.replay'"))
 	require.NoError(t, ask(f.subscribe(f.by)), "of another subscription")
 	f.byStaff(f.sub)
-	require.Equal(t, 2, f.steps(), "one of each subscription")
-	require.Equal(t, 8, f.open(), "7 of the partner, and that of staff")
+	require.Equal(t, 1, f.steps(), "of both subscriptions")
+	require.Equal(t, 9, f.open(), "7 of the partner, that of staff, and that of the other subscription")
 	require.Error(t, ask(f.sub))
 	f.clock.Add(time.Second)
-	require.Equal(t, 8, f.steps(), "a delivery each")
+	require.Equal(t, 9, f.steps(), "a delivery each, and none")
 	for range 8 {
 		require.NoError(t, ask(f.sub), "the others have ended")
 	}

@@ -4,6 +4,7 @@ package webhooks_test
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"time"
 
@@ -35,6 +36,23 @@ func (f *fixture) steps() int {
 			return n
 		}
 	}
+}
+
+// dispatchers makes all due steps from several dispatchers at once.
+func (f *fixture) dispatchers(n int) {
+	f.t.Helper()
+	var all sync.WaitGroup
+	for range n {
+		all.Go(func() {
+			for advanced := true; advanced; {
+				var err error
+				if advanced, err = f.Webhooks.AdvanceReplay(f.t.Context()); err != nil {
+					f.t.Errorf("a step failed: %v", err)
+				}
+			}
+		})
+	}
+	all.Wait()
 }
 
 // open counts the unfinished replays.

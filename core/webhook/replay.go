@@ -24,8 +24,8 @@ var ErrReplayNotFound = fault.New(fault.NotFound, "replay_not_found", "There is 
 // Statuses lists the statuses of a delivery record.
 var Statuses = []Status{StatusPending, StatusRetrying, StatusSucceeded, StatusFailed}
 
-// The pace of all replays of a subscription together: ReplayPerSecond redeliveries a second. A replay that is late
-// makes up for at most replayStep.
+// The pace of all replays of a partner together: ReplayPerSecond redeliveries a second. A replay that is late makes up
+// for at most replayStep.
 const (
 	ReplayPerSecond = 50
 	replayStep      = time.Second
@@ -43,7 +43,8 @@ const (
 // created after CreatedAt.
 //
 // A replay advances by a step each second. The redeliveries of a step and the new cursor commit together. Replays of a
-// subscription run one after another, and the first step of one waits for the pace of the last step of another.
+// subscription run one after another. Those of a partner's subscriptions take turns, and each step waits until the pace
+// allows it after the step before.
 type Replay struct {
 	ID             id.ID
 	SubscriptionID id.ID
@@ -57,7 +58,7 @@ type Replay struct {
 	CreatedAt      time.Time
 	NextAt         time.Time // earliest time of the next step
 	FinishedAt     time.Time // zero: not finished
-	PacedUntil     time.Time // earliest time of the next step, because of finished replays; zero: they are long over
+	PacedUntil     time.Time // earliest time of the next step of any replay of the partner; zero: there was none
 }
 
 // NewReplay checks a request for a replay. status "" means StatusFailed.
@@ -112,7 +113,7 @@ func (r Replay) Later(now time.Time) Replay {
 }
 
 // After gives the replay after a step at now. found are the deliveries of the step, oldest first; made is the number of
-// redeliveries, for which the next step of any replay of the subscription waits. A step that finds fewer than Step
+// redeliveries, for which the next step of any replay of the partner waits. A step that finds fewer than Step
 // deliveries is the last step. After a late step the next step comes sooner, by at most replayStep.
 func (r Replay) After(found []id.ID, made int, now time.Time) Replay {
 	r.Redelivered += made
@@ -128,12 +129,14 @@ func (r Replay) After(found []id.ID, made int, now time.Time) Replay {
 		}
 	}
 	r.NextAt = r.NextAt.Add(time.Duration(made) * time.Second / time.Duration(r.PerSecond))
+	r.PacedUntil = r.NextAt
 	return r
 }
 
 // Unread gives the replay after a step that ended because it had read ReplayReads deliveries. upTo is the last delivery
-// that the step read. The next step begins behind upTo, after replayStep at the earliest.
+// that the step read. Its next step begins behind upTo. No replay of the partner makes a step before replayStep is over.
 func (r Replay) Unread(upTo id.ID, now time.Time) Replay {
-	r.Cursor, r.FinishedAt = upTo, time.Time{}
-	return r.Later(now)
+	r = r.Later(now)
+	r.Cursor, r.FinishedAt, r.PacedUntil = upTo, time.Time{}, r.NextAt
+	return r
 }

@@ -71,12 +71,12 @@ func TestReplay_StepsOnceASecond_AndEndsWithAShortStep(t *testing.T) {
 	require.Equal(t, []any{0, id.ID{}, noon}, []any{empty.Redelivered, empty.Cursor, empty.FinishedAt})
 }
 
-// The next step of any replay waits for what a step made, also where that was the last step.
+// The next step of any replay of the partner waits for what a step made, also where that was the last step.
 func TestReplay_AStepTakesAsLongAsItsRedeliveries(t *testing.T) {
 	t.Parallel()
 	full := found(50)
 	for name, c := range map[string]struct {
-		paced time.Duration // before the step, of finished replays
+		paced time.Duration // before the step, of other replays
 		found []id.ID
 		made  int
 		want  time.Duration // after the step
@@ -96,18 +96,27 @@ func TestReplay_AStepTakesAsLongAsItsRedeliveries(t *testing.T) {
 			r.NextAt, r.PacedUntil = noon.Add(-2*time.Hour), noon.Add(c.paced)
 		}
 		r = r.After(c.found, c.made, noon)
-		require.Equal(t, []any{noon.Add(c.want), c.ended}, []any{r.NextAt, !r.FinishedAt.IsZero()}, name)
+		require.Equal(t, []any{noon.Add(c.want), noon.Add(c.want), c.ended},
+			[]any{r.NextAt, r.PacedUntil, !r.FinishedAt.IsZero()}, name)
 	}
 }
 
-func TestReplay_AStepThatHasReadItsShare_GoesOnASecondLater(t *testing.T) {
+func TestReplay_AStepThatHasReadItsShare_UsesASecondOfThePace(t *testing.T) {
 	t.Parallel()
 	r := replayOf(t, noon.Add(-time.Hour), noon)
 	r = r.After(found(3), 3, noon).Unread(id.ID{9}, noon)
-	require.Equal(t, []any{3, id.ID{9}, noon.Add(time.Second), true},
-		[]any{r.Redelivered, r.Cursor, r.NextAt, r.FinishedAt.IsZero()})
+	second := noon.Add(time.Second)
+	require.Equal(t, []any{3, id.ID{9}, second, second, true},
+		[]any{r.Redelivered, r.Cursor, r.NextAt, r.PacedUntil, r.FinishedAt.IsZero()})
 	r = r.After(nil, 0, noon.Add(2*time.Second)).Unread(id.ID{10}, noon.Add(2*time.Second))
-	require.Equal(t, noon.Add(3*time.Second), r.NextAt)
+	require.Equal(t, []any{noon.Add(3 * time.Second), noon.Add(3 * time.Second)}, []any{r.NextAt, r.PacedUntil})
+}
+
+// A replay that only looked leaves the pace to the partner's other replays.
+func TestReplay_PutOff_UsesNoPace(t *testing.T) {
+	t.Parallel()
+	r := replayOf(t, noon.Add(-time.Hour), noon).Later(noon)
+	require.Equal(t, []any{noon.Add(time.Second), time.Time{}}, []any{r.NextAt, r.PacedUntil})
 }
 
 func TestReplay_ALateStepIsCaughtUpWith_APauseIsNot(t *testing.T) {

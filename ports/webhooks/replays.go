@@ -17,9 +17,9 @@ type Replays interface {
 	// Insert adds a new replay, unless its subscription has most unfinished ones. Returns webhook.ErrReplayLimit, which
 	// concurrent inserts cannot evade.
 	Insert(ctx context.Context, r webhook.Replay, most int) error
-	// Next locks and gives a replay that may make a step at now and is not locked by another dispatcher; ok is false if
-	// there is none. The replays of a subscription run in order of age, at the pace of all together, and wait while the
-	// subscription is disabled.
+	// Next locks and gives a replay that may make a step at now, unless another dispatcher has locked a replay of the same
+	// partner; ok is false if there is none. The replays of a subscription run in order of age, and wait while the
+	// subscription is disabled. Subscriptions of a partner take turns at the partner's pace.
 	Next(ctx context.Context, now time.Time) (r webhook.Replay, ok bool, err error)
 	// Matching lists up to limit deliveries after the replay's cursor that match the replay, oldest first; none if the
 	// subscription is deleted. upTo is the last delivery that was read where webhook.ReplayReads were read and fewer
@@ -28,7 +28,8 @@ type Replays interface {
 	// WaitingRedeliveries counts the redeliveries of a subscription without an attempt among its newest
 	// webhook.ReplayLooks deliveries.
 	WaitingRedeliveries(ctx context.Context, subscriptionID id.ID) (int, error)
-	// Update stores the progress of a replay, unless another dispatcher has stored progress since before was read.
+	// Update stores the progress of a replay, and how long the partner's replays are paced, unless another dispatcher has
+	// stored progress since before was read.
 	Update(ctx context.Context, before, after webhook.Replay) error
 	// DeleteFinished removes up to limit finished replays that were created before at, and returns the number.
 	DeleteFinished(ctx context.Context, at time.Time, limit int) (int, error)

@@ -68,6 +68,7 @@ func (r Replays) Update(ctx context.Context, before, after webhook.Replay) error
 	return queries.UpdateReplay(ctx, pg.In(ctx).Deferred(), sqlc.UpdateReplayParams{
 		ID: before.ID, WasNextAt: before.NextAt,
 		Redelivered: after.Redelivered, Cursor: after.Cursor, NextAt: after.NextAt, FinishedAt: after.FinishedAt,
+		PacedUntil: after.PacedUntil,
 	})
 }
 

@@ -481,8 +481,8 @@ final class Webhooks
      *
      * Sends again what was created from `from` on and before `to` and has the given status, `failed` unless you say
      * otherwise: each delivery as a new one, as `redeliver` would, the oldest first. The answer tells how many match
-     * now; the work goes on by itself, across restarts on our side. Replays of one subscription are done one after
-     * another, 50 deliveries a second in all, and 8 of them may be unfinished; one more is refused with
+     * now; the work goes on by itself, across restarts on our side. Your replays send 50 deliveries a second in all.
+     * Those of one subscription are done one after another, and 8 of them may be unfinished; one more is refused with
      * `replay_limit_reached`. A replay waits while the subscription is disabled and ends when it is deleted.
      *
      * Redeliveries and test deliveries are not repeated, so each event comes once, however often you had it sent again

@@ -11,17 +11,16 @@ WHERE (SELECT count(*) FROM webhook_replays r WHERE r.subscription_id = @subscri
     < sqlc.arg(max_rows)::integer;
 
 -- The replay of a disabled subscription waits. The replay of a deleted subscription is returned, so that the caller ends
--- the replay. All replays of a subscription share one pace: the oldest unfinished replay goes first, and next_at of a
--- finished replay is the time before which no other replay of the subscription may make a step.
+-- the replay. The oldest unfinished replay of a subscription goes first, and subscriptions of a partner take turns. The
+-- lock on the partner's row makes its pace hold over all dispatchers.
 -- name: NextReplay :one
 SELECT r.id, r.subscription_id, r.range_from, r.range_to, r.status, r.per_second, r.matched, r.made, r.cursor_id, r.created_at, r.next_at, r.finished_at,
-    (SELECT max(o.next_at) FROM webhook_replays o WHERE o.subscription_id = r.subscription_id AND o.finished_at IS NOT NULL)::timestamptz AS paced_until
-FROM webhook_replays r JOIN webhook_subscriptions s ON s.id = r.subscription_id
+    p.replays_paced_until AS paced_until
+FROM webhook_replays r JOIN webhook_subscriptions s ON s.id = r.subscription_id JOIN partners p ON p.id = s.partner_id
 WHERE r.finished_at IS NULL AND r.next_at <= sqlc.arg(at)::timestamptz AND (s.enabled OR s.deleted_at IS NOT NULL)
+    AND (p.replays_paced_until IS NULL OR p.replays_paced_until <= sqlc.arg(at)::timestamptz)
     AND NOT EXISTS (SELECT FROM webhook_replays o WHERE o.subscription_id = r.subscription_id AND o.finished_at IS NULL AND o.id < r.id)
-    AND NOT EXISTS (SELECT FROM webhook_replays o
-        WHERE o.subscription_id = r.subscription_id AND o.finished_at IS NOT NULL AND o.next_at > sqlc.arg(at)::timestamptz)
-ORDER BY r.next_at LIMIT 1 FOR UPDATE OF r SKIP LOCKED;
+ORDER BY r.next_at, r.id LIMIT 1 FOR NO KEY UPDATE OF p, r SKIP LOCKED;
 
 -- name: WaitingRedeliveries :one
 SELECT count(*)::integer FROM (
@@ -30,8 +29,12 @@ WHERE d.redelivery_of IS NOT NULL AND d.state IN (0, 1) AND d.attempts = 0;
 
 -- Each step moves next_at, so an unchanged next_at proves that no other process has made the step.
 -- name: UpdateReplay :exec
-UPDATE webhook_replays SET made = @made, cursor_id = sqlc.narg(cursor_id), next_at = @next_at, finished_at = sqlc.narg(finished_at)
-WHERE id = @id AND next_at = sqlc.arg(was_next_at)::timestamptz AND finished_at IS NULL;
+WITH moved AS (
+    UPDATE webhook_replays r SET made = @made, cursor_id = sqlc.narg(cursor_id), next_at = @next_at, finished_at = sqlc.narg(finished_at)
+    WHERE r.id = @id AND r.next_at = sqlc.arg(was_next_at)::timestamptz AND r.finished_at IS NULL RETURNING r.subscription_id)
+UPDATE partners p SET replays_paced_until = sqlc.narg(paced_until)
+FROM moved m JOIN webhook_subscriptions s ON s.id = m.subscription_id
+WHERE p.id = s.partner_id AND (p.replays_paced_until IS NULL OR p.replays_paced_until < sqlc.narg(paced_until));
 
 -- name: DeleteFinishedReplays :execrows
 DELETE FROM webhook_replays WHERE id = ANY (ARRAY (

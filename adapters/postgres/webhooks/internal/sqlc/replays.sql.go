@@ -79,13 +79,12 @@ func (q *Queries) LockReplays(ctx context.Context, db DBTX, subscriptionID id.ID
 
 const nextReplay = `-- name: NextReplay :one
 SELECT r.id, r.subscription_id, r.range_from, r.range_to, r.status, r.per_second, r.matched, r.made, r.cursor_id, r.created_at, r.next_at, r.finished_at,
-    (SELECT max(o.next_at) FROM webhook_replays o WHERE o.subscription_id = r.subscription_id AND o.finished_at IS NOT NULL)::timestamptz AS paced_until
-FROM webhook_replays r JOIN webhook_subscriptions s ON s.id = r.subscription_id
+    p.replays_paced_until AS paced_until
+FROM webhook_replays r JOIN webhook_subscriptions s ON s.id = r.subscription_id JOIN partners p ON p.id = s.partner_id
 WHERE r.finished_at IS NULL AND r.next_at <= $1::timestamptz AND (s.enabled OR s.deleted_at IS NOT NULL)
+    AND (p.replays_paced_until IS NULL OR p.replays_paced_until <= $1::timestamptz)
     AND NOT EXISTS (SELECT FROM webhook_replays o WHERE o.subscription_id = r.subscription_id AND o.finished_at IS NULL AND o.id < r.id)
-    AND NOT EXISTS (SELECT FROM webhook_replays o
-        WHERE o.subscription_id = r.subscription_id AND o.finished_at IS NOT NULL AND o.next_at > $1::timestamptz)
-ORDER BY r.next_at LIMIT 1 FOR UPDATE OF r SKIP LOCKED
+ORDER BY r.next_at, r.id LIMIT 1 FOR NO KEY UPDATE OF p, r SKIP LOCKED
 `
 
 type NextReplayRow struct {
@@ -105,8 +104,8 @@ type NextReplayRow struct {
 }
 
 // The replay of a disabled subscription waits. The replay of a deleted subscription is returned, so that the caller ends
-// the replay. All replays of a subscription share one pace: the oldest unfinished replay goes first, and next_at of a
-// finished replay is the time before which no other replay of the subscription may make a step.
+// the replay. The oldest unfinished replay of a subscription goes first, and subscriptions of a partner take turns. The
+// lock on the partner's row makes its pace hold over all dispatchers.
 func (q *Queries) NextReplay(ctx context.Context, db DBTX, at time.Time) (NextReplayRow, error) {
 	row := db.QueryRow(ctx, nextReplay, at)
 	var i NextReplayRow
@@ -183,11 +182,16 @@ func (q *Queries) UnfinishedReplays(ctx context.Context, db DBTX, subscriptionID
 }
 
 const updateReplay = `-- name: UpdateReplay :exec
-UPDATE webhook_replays SET made = $1, cursor_id = $2, next_at = $3, finished_at = $4
-WHERE id = $5 AND next_at = $6::timestamptz AND finished_at IS NULL
+WITH moved AS (
+    UPDATE webhook_replays r SET made = $2, cursor_id = $3, next_at = $4, finished_at = $5
+    WHERE r.id = $6 AND r.next_at = $7::timestamptz AND r.finished_at IS NULL RETURNING r.subscription_id)
+UPDATE partners p SET replays_paced_until = $1
+FROM moved m JOIN webhook_subscriptions s ON s.id = m.subscription_id
+WHERE p.id = s.partner_id AND (p.replays_paced_until IS NULL OR p.replays_paced_until < $1)
 `
 
 type UpdateReplayParams struct {
+	PacedUntil  time.Time
 	Redelivered int
 	Cursor      id.ID
 	NextAt      time.Time
@@ -199,6 +203,7 @@ type UpdateReplayParams struct {
 // Each step moves next_at, so an unchanged next_at proves that no other process has made the step.
 func (q *Queries) UpdateReplay(ctx context.Context, db DBTX, arg UpdateReplayParams) error {
 	_, err := db.Exec(ctx, updateReplay,
+		arg.PacedUntil,
 		arg.Redelivered,
 		arg.Cursor,
 		arg.NextAt,
