@@ -132,6 +132,22 @@ func TestReplays_Update_OfOneThatMovedOnMeanwhile_ChangesNothing(t *testing.T) {
 	require.Empty(t, cmp.Diff(moved, got))
 }
 
+// A dispatcher whose step failed puts the replay off, and knows the pace of before.
+func TestReplays_Update_LeavesThePaceThatOthersHaveUsed(t *testing.T) {
+	t.Parallel()
+	w := alone(t)
+	by := w.partner().ID
+	failed, made := w.replay(w.subscribe(by), at0), w.replay(w.subscribe(by), at0)
+	failed.PacedUntil = at0.Add(-time.Second)
+	w.progress(made, made.After(make([]id.ID, made.Step()), 50, at0))
+	w.progress(failed, failed.Later(at0))
+	waits := w.replay(w.subscribe(by), at0)
+	_, ok := w.next(at0.Add(time.Second - time.Microsecond))
+	require.False(t, ok)
+	got, _ := w.next(at0.Add(time.Second))
+	require.Equal(t, waits.ID, got.ID)
+}
+
 func TestReplays_Next_OneOfASubscriptionAtATime_NoneWhileDisabled(t *testing.T) {
 	t.Parallel()
 	w := alone(t)

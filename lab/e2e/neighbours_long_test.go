@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -33,8 +34,8 @@ const (
 )
 
 // TestLong_Neighbours_AttacksOfTwoPartners_DelayNoThird alternates quiet rounds with rounds in which two partners do
-// what one key can, over the whole round: events to silent endpoints that they make anew, tests, replays, and lists
-// that they do not read. The webhooks of a third partner are timed from the change to their arrival (delivery.md,
+// what one key can, over the whole round: events to silent endpoints, tests, replays, and lists that they do not read.
+// They make their subscriptions anew for each round, which ends what the round before has left to do. The webhooks of a third partner are timed from the change to their arrival (delivery.md,
 // point 9). All attacks at once are judged beside two partners that make as many deposits as their keys may.
 func TestLong_Neighbours_AttacksOfTwoPartners_DelayNoThird(t *testing.T) {
 	w := newWorld(t)
@@ -42,28 +43,22 @@ func TestLong_Neighbours_AttacksOfTwoPartners_DelayNoThird(t *testing.T) {
 	w.subscribe(t, n.receiver, "deposit.cancelled")
 	w.admin(t, new(any), "partner", "rate-limit", w.slug, "--per-minute", "100000")
 	n.account = w.link(t, "villa-1")
-	silent, end, err := receiver.Listen(receiver.Serve(func(receiver.Webhook) (receiver.Answer, func(bool)) {
-		return receiver.Hang, nil
-	}))
-	require.NoError(t, err)
-	t.Cleanup(end)
-	n.attackers = []*neighbour{w.neighbour(t, "first", silent), w.neighbour(t, "second", silent)}
+	n.attackers = []*neighbour{w.neighbour(t, "first"), w.neighbour(t, "second")}
 	_, _ = n.round(t, use{}) // connections, plans and caches
 
 	quiet, honest := use{}, use{acts: []act{(*neighbour).work}}
-	all := []act{(*neighbour).cancel, (*neighbour).test, (*neighbour).replay, (*neighbour).list}
-	attack := func(acts []act) use { return use{endpoints: 15, acts: acts} }
+	cancel, test, list := (*neighbour).cancel, (*neighbour).test, (*neighbour).list
 	for _, c := range []struct {
 		name string
 		uses []use // in alternation, of which the last is judged beside the one before it
 	}{
-		{"silent endpoints", []use{quiet, attack(all[:1])}},
-		{"tests", []use{quiet, attack(all[1:2])}},
-		{"replays", []use{quiet, attack(all[2:3])}},
-		{"unread lists", []use{quiet, attack(all[3:])}},
+		{"silent endpoints", []use{quiet, {silent: 15, acts: []act{cancel}}}},
+		{"tests", []use{quiet, {silent: 15, acts: []act{test}}}},
+		{"replays", []use{quiet, {answering: 15, acts: []act{replays(400)}}}},
+		{"unread lists", []use{quiet, {acts: []act{list}}}},
 		// The four attacks together use every write that both keys allow. That doubles the load of the machine in honest
 		// use too, so they are judged beside honest use.
-		{"all at once", []use{quiet, honest, attack(all)}},
+		{"all at once", []use{quiet, honest, {silent: 8, answering: 7, acts: []act{cancel, test, replays(150), list}}}},
 	} {
 		t.Run(c.name, func(t *testing.T) { n.measure(t, c.uses) })
 	}
@@ -80,8 +75,8 @@ type neighbourhood struct {
 
 // use is what each of the two other partners does in a round.
 type use struct {
-	endpoints int // silent ones, made anew
-	acts      []act
+	silent, answering int // endpoints
+	acts              []act
 }
 
 type act func(n *neighbour, during *during)
@@ -118,7 +113,7 @@ func spread(figures []float64) string {
 func (n *neighbourhood) round(t *testing.T, use use) (p99, last float64) {
 	t.Helper()
 	for _, a := range n.attackers {
-		a.prepare(t, use.endpoints)
+		a.prepare(t, use)
 	}
 	require.Eventually(t, func() bool { return sum(t, "svc_webhook_inflight", "", n.dispatcher) == 0 }, soon, time.Second)
 	before := len(n.receiver.Accepted())
@@ -188,24 +183,37 @@ func latencies(t *testing.T, all []received) (times []float64) {
 // neighbour is a partner that does all that its key can.
 type neighbour struct {
 	*deployment
-	account, silent, answering string
-	hooks, deposits            []string
+	account, silentURL, answeringURL string
+	taken                            atomic.Int64 // by the endpoints that answer
+	silent, answering, deposits      []string
 
 	mu      sync.Mutex
 	answers map[string]int // by act and status
 }
 
-func (w *deployment) neighbour(t *testing.T, slug, silent string) *neighbour {
+func (w *deployment) neighbour(t *testing.T, slug string) *neighbour {
 	t.Helper()
 	own := *w
-	n := &neighbour{deployment: &own, silent: silent, answers: map[string]int{}}
+	n := &neighbour{deployment: &own, answers: map[string]int{}}
+	listen := func(answer receiver.Answer) string {
+		base, end, err := receiver.Listen(receiver.Serve(func(receiver.Webhook) (receiver.Answer, func(taken bool)) {
+			return answer, func(taken bool) {
+				if taken {
+					n.taken.Add(1)
+				}
+			}
+		}))
+		require.NoError(t, err)
+		t.Cleanup(end)
+		return base
+	}
+	n.silentURL, n.answeringURL = listen(receiver.Hang), listen(receiver.Status(http.StatusOK))
 	n.slug = slug
 	var made struct{ PartnerID, ConnectSecret, APIKey string }
 	n.admin(t, &made, "partner", "create", "--slug", slug, "--name", "Neighbour")
 	n.partnerID, n.connectSecret, n.apiKey = made.PartnerID, made.ConnectSecret, made.APIKey
 	n.account = n.link(t, slug)
-	r := newReceiver(t)
-	n.answering = n.subscribe(t, r, "deposit.cancelled")
+	n.endpoint(t, n.answeringURL)
 	metadata := map[string]string{}
 	for key := range 20 {
 		metadata[fmt.Sprint("k", key)] = strings.Repeat("😀", 500)
@@ -213,11 +221,14 @@ func (w *deployment) neighbour(t *testing.T, slug, silent string) *neighbour {
 	for range 100 {
 		n.deposit(t, metadata)
 	}
-	for range 40 {
-		n.api(t).post("/deposits/"+n.deposit(t, map[string]string{})+"/cancel", nil, nil)
-	}
-	r.await(t, 40)
 	return n
+}
+
+func (n *neighbour) endpoint(t *testing.T, url string) (id string) {
+	t.Helper()
+	var made struct{ Data struct{ ID string } }
+	n.api(t).post("/webhooks", map[string]any{"url": url}, &made)
+	return made.Data.ID
 }
 
 func (n *neighbour) deposit(t *testing.T, metadata map[string]string) (id string) {
@@ -228,21 +239,29 @@ func (n *neighbour) deposit(t *testing.T, metadata map[string]string) (id string
 	return made.Data.ID
 }
 
-// prepare replaces the subscriptions, whose endpoints are known to be silent, and makes deposits to cancel.
-func (n *neighbour) prepare(t *testing.T, silent int) {
+// prepare replaces the subscriptions, of which those that answer have 40 deliveries, and makes deposits to cancel.
+func (n *neighbour) prepare(t *testing.T, use use) {
 	t.Helper()
 	var all sync.WaitGroup
-	for _, id := range n.hooks {
+	for _, id := range slices.Concat(n.silent, n.answering) {
 		all.Go(func() { n.act("delete", http.MethodDelete, "/webhooks/"+id, nil) })
 	}
 	all.Wait()
-	n.hooks = nil
-	for range silent {
-		var made struct{ Data struct{ ID string } }
-		n.api(t).post("/webhooks", map[string]any{"url": n.silent}, &made)
-		n.hooks = append(n.hooks, made.Data.ID)
+	n.silent, n.answering, n.deposits = nil, nil, nil
+	for range use.answering {
+		n.answering = append(n.answering, n.endpoint(t, n.answeringURL))
 	}
-	for n.deposits = nil; len(n.deposits) < 40; {
+	if use.answering > 0 {
+		before := n.taken.Load()
+		for range 40 {
+			n.api(t).post("/deposits/"+n.deposit(t, map[string]string{})+"/cancel", nil, nil)
+		}
+		require.Eventually(t, func() bool { return n.taken.Load() >= before+40*int64(use.answering+1) }, soon, time.Second/10)
+	}
+	for range use.silent {
+		n.silent = append(n.silent, n.endpoint(t, n.silentURL))
+	}
+	for range 40 {
 		n.deposits = append(n.deposits, n.deposit(t, map[string]string{}))
 	}
 }
@@ -275,19 +294,23 @@ func (n *neighbour) work(d *during) {
 	})
 }
 
-// Together, the attacks take the writes that a key has, 20 a second.
+// All at once, the attacks take the writes that a key has, 20 a second.
 
 func (n *neighbour) cancel(d *during) {
 	d.spread(len(n.deposits), func(i int) { n.act("cancel", http.MethodPost, "/deposits/"+n.deposits[i]+"/cancel", nil) })
 }
 
 func (n *neighbour) test(d *during) {
-	d.spread(210, func(i int) { n.act("test", http.MethodPost, "/webhooks/"+n.hooks[i%len(n.hooks)]+"/test", nil) })
+	d.spread(210, func(i int) { n.act("test", http.MethodPost, "/webhooks/"+n.silent[i%len(n.silent)]+"/test", nil) })
 }
 
-func (n *neighbour) replay(d *during) {
+func replays(times int) act {
 	span := map[string]any{"from": "2020-01-01T00:00:00Z", "to": "2040-01-01T00:00:00Z", "status": "succeeded"}
-	d.spread(150, func(int) { n.act("replay", http.MethodPost, "/webhooks/"+n.answering+"/replay", span) })
+	return func(n *neighbour, d *during) {
+		d.spread(times, func(i int) {
+			n.act("replay", http.MethodPost, "/webhooks/"+n.answering[i%len(n.answering)]+"/replay", span)
+		})
+	}
 }
 
 func (n *neighbour) list(d *during) {
