@@ -134,7 +134,8 @@ func (r Replay) After(found []id.ID, made int, now time.Time) Replay {
 }
 
 // Unread gives the replay after a step that ended because it had read ReplayReads deliveries. upTo is the last delivery
-// that the step read. Its next step begins behind upTo. No replay of the partner makes a step before replayStep is over.
+// that the step read, and the next step begins behind it. No replay of the partner makes a step before replayStep is
+// over.
 func (r Replay) Unread(upTo id.ID, now time.Time) Replay {
 	r = r.Later(now)
 	r.Cursor, r.FinishedAt, r.PacedUntil = upTo, time.Time{}, r.NextAt
