@@ -322,12 +322,7 @@ func (c *conversation) changeSecret() {
 	var rotated struct{ Secret string }
 	c.d.must(&rotated, "webhooks.rotateSecret", c.webhookID)
 	require.NotEqual(c.t, c.secret, rotated.Secret)
-	var sent struct {
-		Status string
-		Test   bool
-	}
-	c.d.must(&sent, "webhooks.test", c.webhookID)
-	require.Equal(c.t, "succeeded", sent.Status)
+	require.Equal(c.t, "succeeded", c.d.sendTest(c.webhookID))
 	got := c.hook.await(c.t, "deposit.activated", "dep_test_")
 	require.Nil(c.t, c.d.do("unwrap", got.asCase(rotated.Secret)).Error)
 	old := c.d.do("unwrap", got.asCase(c.secret))

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -99,6 +100,21 @@ func (d *driver) mustCall(into any, c call) {
 	if into != nil {
 		require.NoError(d.t, json.Unmarshal(o.Value, into), string(o.Value))
 	}
+}
+
+// sendTest sends a test delivery and gives its status. The tests of this package share a partner, which has 20 test
+// deliveries a minute, and 2 at the same time: sendTest waits for its turn.
+func (d *driver) sendTest(webhookID string) (status string) {
+	d.t.Helper()
+	var o outcome
+	require.Eventually(d.t, func() bool {
+		o = d.do("call", call{Call: "webhooks.test", Args: []any{webhookID}})
+		return o.Error == nil || o.Error.Code != "rate_limited"
+	}, 2*soon, time.Second)
+	require.Nil(d.t, o.Error, "%+v", o.Error)
+	var sent struct{ Status string }
+	require.NoError(d.t, json.Unmarshal(o.Value, &sent))
+	return sent.Status
 }
 
 // fails performs a call that the API refuses.

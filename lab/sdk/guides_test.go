@@ -123,7 +123,7 @@ func readmeFacts(t *testing.T, l language, f facts) []string {
 	c := newConversation(t, l, f)
 	c.connect()
 	c.subscribe()
-	c.d.must(nil, "webhooks.test", c.webhookID)
+	c.d.sendTest(c.webhookID)
 	got := c.hook.await(t, "deposit.activated", "dep_test_")
 	headers := map[string]string{}
 	for name := range got.headers {
