@@ -27,7 +27,8 @@ func (f *fixture) byStaff(sub id.ID) {
 	require.NoError(f.t, err)
 }
 
-// The pace of a partner is that of all its replays: at no time are more made than 50 a second, and a step.
+// All replays of a partner together make no more than 50 redeliveries a second, and one step at the beginning and one
+// that was late.
 func TestReplays_OfAPartner_TogetherKeepItsPace(t *testing.T) {
 	replays := func(each int) func(*fixture, []id.ID) {
 		return func(f *fixture, subs []id.ID) {

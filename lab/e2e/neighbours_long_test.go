@@ -33,10 +33,11 @@ const (
 	neighbourMost = 1.3
 )
 
-// TestLong_Neighbours_AttacksOfTwoPartners_DelayNoThird alternates quiet rounds with rounds in which two partners do
-// what one key can, over the whole round: events to silent endpoints, tests, replays, and lists that they do not read.
-// They make their subscriptions anew for each round, which ends what the round before has left to do. The webhooks of a third partner are timed from the change to their arrival (delivery.md,
-// point 9). All attacks at once are judged beside two partners that make as many deposits as their keys may.
+// TestLong_Neighbours_AttacksOfTwoPartners_DelayNoThird times the webhooks of a partner in rounds, from the change to
+// their arrival (delivery.md, point 9). In every other round two partners do all that one key can: events to silent
+// endpoints, tests, replays, and lists that they do not read. They make their subscriptions anew for each round, which
+// ends the replays of the round before. All attacks at once are judged beside two partners that make as many deposits
+// as their keys may.
 func TestLong_Neighbours_AttacksOfTwoPartners_DelayNoThird(t *testing.T) {
 	w := newWorld(t)
 	n := &neighbourhood{deployment: w, http: w.http(t), dispatcher: w.dispatcher(t), receiver: newReceiver(t)}
@@ -56,8 +57,8 @@ func TestLong_Neighbours_AttacksOfTwoPartners_DelayNoThird(t *testing.T) {
 		{"tests", []use{quiet, {silent: 15, acts: []act{test}}}},
 		{"replays", []use{quiet, {answering: 15, acts: []act{replays(400)}}}},
 		{"unread lists", []use{quiet, {acts: []act{list}}}},
-		// The four attacks together use every write that both keys allow. That doubles the load of the machine in honest
-		// use too, so they are judged beside honest use.
+		// All attacks together use every write that both keys allow. Honest use of as many writes doubles the load, too, so
+		// the attacks are judged beside honest use.
 		{"all at once", []use{quiet, honest, {silent: 8, answering: 7, acts: []act{cancel, test, replays(150), list}}}},
 	} {
 		t.Run(c.name, func(t *testing.T) { n.measure(t, c.uses) })
@@ -75,7 +76,7 @@ type neighbourhood struct {
 
 // use is what each of the two other partners does in a round.
 type use struct {
-	silent, answering int // endpoints
+	silent, answering int // numbers of endpoints
 	acts              []act
 }
 
@@ -239,7 +240,8 @@ func (n *neighbour) deposit(t *testing.T, metadata map[string]string) (id string
 	return made.Data.ID
 }
 
-// prepare replaces the subscriptions, of which those that answer have 40 deliveries, and makes deposits to cancel.
+// prepare replaces the partner's subscriptions and makes deposits to cancel. Endpoints that answer get 40 deliveries
+// each, for replays to repeat.
 func (n *neighbour) prepare(t *testing.T, use use) {
 	t.Helper()
 	var all sync.WaitGroup

@@ -102,8 +102,8 @@ func (d *driver) mustCall(into any, c call) {
 	}
 }
 
-// sendTest sends a test delivery and gives its status. The tests of this package share a partner, which has 20 test
-// deliveries a minute, and 2 at the same time: sendTest waits for its turn.
+// sendTest sends a test delivery and gives its status. The tests of this package share a partner, and a partner may
+// send 20 test deliveries a minute and 2 at the same time. So sendTest repeats a call that is refused for its rate.
 func (d *driver) sendTest(webhookID string) (status string) {
 	d.t.Helper()
 	var o outcome

@@ -17,9 +17,9 @@ type Replays interface {
 	// Insert adds a new replay, unless its subscription has most unfinished ones. Returns webhook.ErrReplayLimit, which
 	// concurrent inserts cannot evade.
 	Insert(ctx context.Context, r webhook.Replay, most int) error
-	// Next locks and gives a replay that may make a step at now, unless another dispatcher has locked a replay of the same
-	// partner; ok is false if there is none. The replays of a subscription run in order of age, and wait while the
-	// subscription is disabled. Subscriptions of a partner take turns at the partner's pace.
+	// Next gives a replay that may make a step at now, and locks it and its partner; ok is false if there is none. Next
+	// passes over partners that another dispatcher has locked. A subscription's oldest replay comes first, and none while
+	// the subscription is disabled. The subscriptions of a partner take turns, at the partner's pace.
 	Next(ctx context.Context, now time.Time) (r webhook.Replay, ok bool, err error)
 	// Matching lists up to limit deliveries after the replay's cursor that match the replay, oldest first; none if the
 	// subscription is deleted. upTo is the last delivery that was read where webhook.ReplayReads were read and fewer

@@ -119,7 +119,7 @@ func TestDocs_SearchWorksAgain_AfterItsEntriesDidNotLoad(t *testing.T) {
 		chromedp.SendKeys(".search input", "rotate")))
 	becomes(browser, t, says+` === "Search is not available"`)
 	require.NoError(t, chromedp.Do(browser, blocked(), chromedp.SendKeys(".search input", " secret")))
-	// The reader types on: what was typed before the browser lifted the block may have failed, too.
+	// The reader types on, since a search that began before the browser lifted its block finds no entries either.
 	becomes(browser, t, `document.querySelector(".search input").dispatchEvent(new Event("input")) && `+says+
 		`.endsWith(" found")`)
 	require.NoError(t, chromedp.Do(browser, chromedp.WaitVisible(".search li a")))

@@ -16,8 +16,8 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// Tests, redeliveries and replays lock their subscription, and a partner can ask for many of them. The relay, which
-// works for all partners, does not wait for that lock; a change of the subscription does.
+// Requests for tests, redeliveries and replays lock their subscription, and a partner can send many. The relay works
+// for all partners, so it does not wait for that lock. A change of the subscription waits.
 func TestRelay_BesideARequestThatHoldsASubscription_GoesOn(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})

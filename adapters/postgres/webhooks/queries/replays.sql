@@ -10,9 +10,9 @@ SELECT sqlc.arg(id)::uuid, sqlc.arg(subscription_id)::uuid, sqlc.arg(range_from)
 WHERE (SELECT count(*) FROM webhook_replays r WHERE r.subscription_id = @subscription_id AND r.finished_at IS NULL)
     < sqlc.arg(max_rows)::integer;
 
--- The replay of a disabled subscription waits. The replay of a deleted subscription is returned, so that the caller ends
--- the replay. The oldest unfinished replay of a subscription goes first, and subscriptions of a partner take turns. The
--- lock on the partner's row makes its pace hold over all dispatchers.
+-- A replay of a disabled subscription waits. A replay of a deleted subscription is given, so that the caller ends it.
+-- A subscription's oldest unfinished replay comes first. Of a partner's subscriptions, the one whose replay has waited
+-- longest comes first. The lock on the partner's row makes the partner's pace hold over all dispatchers.
 -- name: NextReplay :one
 SELECT r.id, r.subscription_id, r.range_from, r.range_to, r.status, r.per_second, r.matched, r.made, r.cursor_id, r.created_at, r.next_at, r.finished_at,
     p.replays_paced_until AS paced_until

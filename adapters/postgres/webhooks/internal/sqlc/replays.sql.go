@@ -103,9 +103,9 @@ type NextReplayRow struct {
 	PacedUntil     time.Time
 }
 
-// The replay of a disabled subscription waits. The replay of a deleted subscription is returned, so that the caller ends
-// the replay. The oldest unfinished replay of a subscription goes first, and subscriptions of a partner take turns. The
-// lock on the partner's row makes its pace hold over all dispatchers.
+// A replay of a disabled subscription waits. A replay of a deleted subscription is given, so that the caller ends it.
+// A subscription's oldest unfinished replay comes first. Of a partner's subscriptions, the one whose replay has waited
+// longest comes first. The lock on the partner's row makes the partner's pace hold over all dispatchers.
 func (q *Queries) NextReplay(ctx context.Context, db DBTX, at time.Time) (NextReplayRow, error) {
 	row := db.QueryRow(ctx, nextReplay, at)
 	var i NextReplayRow
