@@ -60,6 +60,7 @@ func everyMetric(t *testing.T) map[string]map[string][]string {
 	r.Payments()
 	r.Dispatch()
 	r.Backlog(nothing{})
+	r.Log(func() uint64 { return 0 })
 	r.Ready(func() map[string]bool { return map[string]bool{"process": true} })
 	r.Jobs([]string{"mail"})
 	r.Mails()

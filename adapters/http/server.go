@@ -42,6 +42,9 @@ type Config struct {
 	Observe func(middleware.Observation)
 	Route   func(surface, route, method string)
 
+	// InFlight is called with 1 when a request begins, and with -1 once its answer is sent. May be nil.
+	InFlight func(change int)
+
 	// Draining reports that the process is about to stop: every response ends its connection. May be nil.
 	Draining func() bool
 
@@ -81,7 +84,9 @@ func New(cfg Config, s Surfaces) (*fiber.App, error) {
 			problem.Config{Logger: cfg.Log, Unavailable: unavailable, RenderPage: s.Dashboard.RenderProblem, IsPage: isPage}),
 	}))
 	cfg.Observe = watching(unavailable, cfg.Observe)
-	middleware.Harden(app, middleware.Hooks{Observe: cfg.Observe, Draining: cfg.Draining, Uploads: dashboard.IsUpload})
+	middleware.Harden(app, middleware.Hooks{
+		Observe: cfg.Observe, InFlight: cfg.InFlight, Draining: cfg.Draining, Uploads: dashboard.IsUpload,
+	})
 	app.Server().Logger = slog.NewLogLogger(cfg.Log.Handler(), slog.LevelDebug) // reports violations of HTTP by callers
 
 	// Every request passes these handlers from top to bottom. The partner API adds its own in partnerapi/routes.go.

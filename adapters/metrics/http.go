@@ -13,6 +13,7 @@ var requestBuckets = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1
 // HTTP holds the metrics of the HTTP server.
 type HTTP struct {
 	requests    *prometheus.CounterVec
+	inFlight    prometheus.Gauge
 	duration    *prometheus.HistogramVec
 	idempotency *prometheus.CounterVec
 	limited     *prometheus.CounterVec
@@ -29,6 +30,9 @@ func (r *Registry) HTTP(surfaces, results []string) *HTTP {
 		limited:     r.counters("svc_rate_limited_total", "Requests refused with 429.", "surface"),
 		failOpen:    r.counter("svc_rate_limiter_failopen_total", "Requests let through uncounted because Redis is away."),
 	}
+	h.inFlight = prometheus.NewGauge(prometheus.GaugeOpts{Name: "svc_http_requests_in_flight",
+		Help: "Requests whose answer is not wholly sent, those that wait for events included."})
+	r.prometheus.MustRegister(h.inFlight)
 	for _, s := range surfaces {
 		h.limited.WithLabelValues(s)
 	}
@@ -45,6 +49,9 @@ func (h *HTTP) Route(surface, route, method string) {
 		h.requests.WithLabelValues(surface, route, method, code)
 	}
 }
+
+// InFlight adds to the requests in flight.
+func (h *HTTP) InFlight(change int) { h.inFlight.Add(float64(change)) }
 
 // Request counts an answered request. route is a pattern, never a path. traceID is the exemplar of its time, or "".
 func (h *HTTP) Request(surface, route, method string, status int, took time.Duration, traceID string) {

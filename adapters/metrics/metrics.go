@@ -37,6 +37,13 @@ func (r *Registry) Build(version, revision, date string) {
 	r.prometheus.MustRegister(info)
 }
 
+// Log adds the metric of the lines that the process's log lost.
+func (r *Registry) Log(dropped func() uint64) {
+	r.prometheus.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "svc_log_lines_dropped_total", Help: "Lines of the log that its reader did not take.",
+	}, func() float64 { return float64(dropped()) }))
+}
+
 // Handler serves the registry in the formats of Prometheus. The series of a failing collector are left out. With
 // exemplars a scraper that asks for OpenMetrics gets that format, which alone has exemplars. It writes le="5.0" where
 // the others write le="5", so processes without traces keep to the others.

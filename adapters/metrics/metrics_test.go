@@ -71,6 +71,7 @@ func full(t testing.TB) (*metrics.Registry, *metrics.HTTP, *metrics.Deposits, *m
 	t.Helper()
 	r := metrics.NewRegistry(quiet)
 	r.Build("1.2.3", "ad1685c3", "2026-11-28T02:00:00Z")
+	r.Log(func() uint64 { return 2 })
 	h := r.HTTP([]string{"partner_api", "connect"}, []string{"executed", "replayed"})
 	h.Route("partner_api", "/api/partner/v1/deposits", "POST")
 	pool, err := pgxpool.New(t.Context(), "postgres://nobody@127.0.0.1:1/none")
@@ -175,6 +176,9 @@ func TestSeries_ClosedSetsExistFromTheStartAtZero(t *testing.T) {
 func TestCounts(t *testing.T) {
 	r, h, d, w := full(t)
 	h.Request("partner_api", "/api/partner/v1/deposits", "POST", 429, 20*time.Millisecond, "")
+	h.InFlight(1)
+	h.InFlight(1)
+	h.InFlight(-1)
 	h.Idempotency("replayed")
 	h.LimiterFailedOpen()
 	d.Transitioned(deposit.Pending, deposit.Active, "tenant")
@@ -196,6 +200,8 @@ func TestCounts(t *testing.T) {
 		`svc_http_request_duration_seconds_sum{route="/api/partner/v1/deposits",surface="partner_api"}`:            "0.02",
 		`svc_rate_limited_total{surface="partner_api"}`:                                                            "1",
 		`svc_idempotency_total{result="replayed"}`:                                                                 "1",
+		`svc_http_requests_in_flight`:                                                                              "1",
+		`svc_log_lines_dropped_total`:                                                                              "2",
 		`svc_rate_limiter_failopen_total`:                                                                          "1",
 		`svc_deposits_transitions_total{by="tenant",from="pending",to="active"}`:                                   "1",
 		`svc_deposits_created_total{by="operator"}`:                                                                "1",

@@ -84,8 +84,9 @@ func serve(ctx context.Context, environ []string, services *backing.Services, st
 	}); err != nil {
 		return err
 	}
-	log := run.Logger(stderr, cfg)
-	run.AdoptLogs(log)
+	log := run.NewLog(stderr, cfg)
+	defer log.Close()
+	run.AdoptLogs(log.Logger)
 	http, err := wire.HTTPOn(ctx, cfg, log, wire.Listeners{Public: listeners.public, Ops: listeners.httpMetrics})
 	if err != nil {
 		return err
@@ -98,12 +99,12 @@ func serve(ctx context.Context, environ []string, services *backing.Services, st
 	tour := demoOf(cfg, len(payments) > 0, adminLine(environ, services, paymentSettings))
 	demo := receiver.New(stdout)
 	process := run.Process{
-		Name: "sandbox", Log: log,
+		Name: "sandbox", Log: log.Logger,
 		Drain: func() { http.Drain(); dispatcher.Drain() },
 		Parts: slices.Concat(
 			[]run.Part{receiverPart(listeners.receiver, demo)}, payments,
 			http.Parts, dispatcher.Parts,
-			[]run.Part{demoPart(tour, cfg, listeners, demo, log, stdout)},
+			[]run.Part{demoPart(tour, cfg, listeners, demo, log.Logger, stdout)},
 		),
 	}
 	return process.Run(ctx)

@@ -31,6 +31,7 @@ type watched struct {
 	cut             wayOut       // shut receivers
 	receiver        *hook
 	pager           *pager
+	readLog         func() // has the log read again that nobody reads
 	prometheus      prometheus
 	database        string
 }

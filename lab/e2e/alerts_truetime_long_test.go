@@ -45,6 +45,12 @@ func installations(t *testing.T) []installation {
 				return func() { x.cut.mends(x.t) }
 			}},
 		}}},
+		{name: "logs that nobody reads", of: watchedOf{environ: []string{"LOG_LEVEL=debug"}}, load: true, stages: [][]fault{{
+			{"nobody reads the log of the dispatcher", []string{"LogNotRead"},
+				func(x *watched) func() { return x.unreadLog(x.dispatch, binary(x.t, "dispatcher")) }},
+			{"requests hang", []string{"RequestsStand"},
+				func(x *watched) func() { return x.unreadLog(x.http, hangingHTTP(x.t)) }},
+		}}},
 		{name: "one of two dispatchers freezes", of: watchedOf{second: true}, load: true, stages: [][]fault{{
 			{"a dispatcher with POSTs in flight freezes", []string{"LeasesExpire"}, freezeDispatcher(16)},
 		}}},

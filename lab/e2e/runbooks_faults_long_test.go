@@ -118,6 +118,16 @@ func runbooks(t *testing.T) []runbook {
 				x.visitors(40)
 				return map[string]string{"FOREIGN": foreign}
 			}},
+		{page: "log-not-read", fires: []string{"LogNotRead"}, of: watchedOf{environ: []string{"LOG_LEVEL=debug"}},
+			begin: func(x *watched) map[string]string {
+				x.readLog = x.unreadLog(x.http, binary(x.t, "http"))
+				return nil
+			}},
+		{page: "requests-stand", fires: []string{"RequestsStand"}, of: watchedOf{environ: []string{"LOG_LEVEL=debug"}},
+			begin: func(x *watched) map[string]string {
+				x.unreadLog(x.http, hangingHTTP(x.t))
+				return nil
+			}},
 		{page: "partitions-run-out", fires: []string{"PartitionsRunOut", "RowsWithoutPartition"}, begin: losePartitions},
 		{page: "not-ready", fires: []string{"NoReadyHttp", "NoReadyDispatcher"}, begin: func(x *watched) map[string]string {
 			require.NoError(x.t, x.postgres.Stop(true))

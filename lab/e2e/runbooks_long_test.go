@@ -160,6 +160,8 @@ func (s *runbookShell) obey(t *testing.T, o order) {
 		s.x.sql(`UPDATE sandbox_payments SET amount_cents = 12050 WHERE amount_cents = 12049`)
 	case o.verb == "mend" && o.part == "outbound":
 		s.x.cut.mends(t)
+	case o.verb == "mend" && o.part == "log":
+		s.x.readLog()
 	case m == nil:
 		require.Fail(t, "no such part", "%s %s", o.verb, o.part)
 	case o.verb == "logs":

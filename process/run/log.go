@@ -4,12 +4,31 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"time"
 
 	"go.opentelemetry.io/otel/trace"
 
 	ports "partnerdeposits/ports/platform"
 	"partnerdeposits/process/config"
 )
+
+// Log is the log of a process, with the writer of its lines.
+type Log struct {
+	*slog.Logger
+	Lines *Lines
+}
+
+// NewLog writes to w, which may block, as Logger says.
+func NewLog(w io.Writer, cfg config.Config) Log {
+	lines := NewLines(w)
+	return Log{Logger(lines, cfg), lines}
+}
+
+// lastLines is how long the end of a process waits for the reader of its log.
+const lastLines = 2 * time.Second
+
+// Close gives the reader of the log a moment for the last lines.
+func (l Log) Close() { _ = l.Lines.Flush(lastLines) } // where nobody reads, nobody can be told
 
 // Logger writes to w as LOG_LEVEL and LOG_FORMAT say. Lines of a request name the request, and its trace if there is
 // one.

@@ -7,10 +7,12 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"os/signal"
 	"runtime/debug"
 	"slices"
 	"strings"
 	"sync/atomic"
+	"syscall"
 
 	fiberlog "github.com/gofiber/fiber/v2/log"
 
@@ -34,7 +36,7 @@ type Command struct {
 	GCPercent int
 
 	// Build gives the parts of the process.
-	Build func(ctx context.Context, cfg config.Config, log *slog.Logger) (Process, error)
+	Build func(ctx context.Context, cfg config.Config, log Log) (Process, error)
 
 	// Healthcheck asks the running process whether it takes work. Returns its state, or an error with the reason.
 	Healthcheck func(ctx context.Context, environ []string) (state string, err error)
@@ -42,7 +44,7 @@ type Command struct {
 
 // Main runs a service until a signal, whatever the arguments are, and returns the exit code: for programs that test a
 // service.
-func Main(gcPercent int, build func(ctx context.Context, cfg config.Config, log *slog.Logger) (Process, error)) int {
+func Main(gcPercent int, build func(ctx context.Context, cfg config.Config, log Log) (Process, error)) int {
 	return Command{GCPercent: gcPercent, Build: build}.serve(os.Environ(), os.Stderr)
 }
 
@@ -96,16 +98,18 @@ func (c Command) serve(environ []string, stderr io.Writer) int {
 	var delay atomic.Int64
 	ctx, hurry, stop := signals(&delay)
 	defer stop()
-	log := Logger(stderr, cfg)
-	AdoptLogs(log)
+	signal.Ignore(syscall.SIGPIPE) // a log shipper that ends does not end the service
+	log := NewLog(stderr, cfg)
+	defer log.Close()
+	AdoptLogs(log.Logger)
 	process, err := c.Build(ctx, cfg, log)
 	if err != nil {
-		return Fail(stderr, err)
+		return Fail(log.Lines, err)
 	}
 	process.Hurry = hurry
 	delay.Store(int64(process.DrainDelay))
 	if err := process.Run(ctx); err != nil {
-		return Fail(stderr, err)
+		return Fail(log.Lines, err)
 	}
 	return ExitOK
 }

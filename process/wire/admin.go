@@ -26,6 +26,7 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 	webhookports "partnerdeposits/ports/webhooks"
 	"partnerdeposits/process/config"
+	"partnerdeposits/process/run"
 	"partnerdeposits/process/services"
 )
 
@@ -155,7 +156,7 @@ type Diagnosis struct {
 //
 // Returns an error only if the stores cannot be opened; failed checks are in the Diagnosis.
 func Diagnose(ctx context.Context, cfg config.Config, log *slog.Logger, processes []string) (Diagnosis, error) {
-	s, err := open(ctx, cfg, log, "doctor", adminConns, false)
+	s, err := open(ctx, cfg, run.Log{Logger: log}, "doctor", adminConns, false)
 	if err != nil {
 		return Diagnosis{}, err
 	}

@@ -3,7 +3,6 @@ package wire
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"math/rand/v2"
 	"slices"
 	"sync/atomic"
@@ -38,12 +37,12 @@ import (
 const userAgent = "partnerdeposits-webhooks/1"
 
 // Dispatcher wires the process that delivers webhooks and does everything that is due by the clock.
-func Dispatcher(ctx context.Context, cfg config.Config, log *slog.Logger) (run.Process, error) {
+func Dispatcher(ctx context.Context, cfg config.Config, log run.Log) (run.Process, error) {
 	return DispatcherOn(ctx, cfg, log, Listeners{})
 }
 
 // DispatcherOn is Dispatcher with an open listener for operators.
-func DispatcherOn(ctx context.Context, cfg config.Config, log *slog.Logger, on Listeners) (run.Process, error) {
+func DispatcherOn(ctx context.Context, cfg config.Config, log run.Log, on Listeners) (run.Process, error) {
 	s, err := open(ctx, cfg, log, "schedules", scheduleConns, false)
 	if err != nil {
 		return run.Process{}, err
@@ -65,9 +64,9 @@ func DispatcherOn(ctx context.Context, cfg config.Config, log *slog.Logger, on L
 	}
 	s.parts = append(s.parts, run.Closer("queue", queueRedis.Close))
 	ear := redisadapter.NewListener(s.redis)
-	queue := asynq.New(queueRedis, log, asynq.WithBell(bell{s.bell, ear}))
+	queue := asynq.New(queueRedis, s.log, asynq.WithBell(bell{s.bell, ear}))
 
-	registry := newRegistry(log)
+	registry := s.newRegistry()
 	s.pools["dispatch"] = dispatchPool
 	registry.PostgresPools(s.pools)
 	registry.RedisPools(map[string]redis.UniversalClient{"doorbell": s.redis, "queue": queueRedis})
@@ -93,11 +92,11 @@ func DispatcherOn(ctx context.Context, cfg config.Config, log *slog.Logger, on L
 	)
 	registry.Ready(ready.Passing)
 	return run.Process{
-		Name: "dispatcher", Log: log, Drain: ready.Drain,
+		Name: "dispatcher", Log: s.log, Drain: ready.Drain,
 		Parts: append(s.parts,
 			run.Closer("sender", closing(sender.Close)),
 			opsPart(listenAddress{on.Ops, "METRICS_ADDR", cfg.MetricsAddr}, s.opsHandler(ready, registry.Handler(traced(cfg))),
-				log),
+				s.log),
 			run.Background("readiness", ready.Watch),
 			run.Background("kind of redis", s.awaitRedis),
 			run.Background("doorbell's listener", ear.Run),

@@ -47,17 +47,17 @@ const checkoutRequestsPerMinute = 120
 type Listeners struct{ Public, Ops net.Listener }
 
 // HTTP wires the process that serves partners, operators and tenants.
-func HTTP(ctx context.Context, cfg config.Config, log *slog.Logger) (run.Process, error) {
+func HTTP(ctx context.Context, cfg config.Config, log run.Log) (run.Process, error) {
 	return HTTPOn(ctx, cfg, log, Listeners{})
 }
 
 // HTTPOn is HTTP with open listeners.
-func HTTPOn(ctx context.Context, cfg config.Config, log *slog.Logger, on Listeners) (run.Process, error) {
+func HTTPOn(ctx context.Context, cfg config.Config, log run.Log, on Listeners) (run.Process, error) {
 	s, err := open(ctx, cfg, log, "http", apiConns, true)
 	if err != nil {
 		return run.Process{}, err
 	}
-	registry := newRegistry(log)
+	registry := s.newRegistry()
 	registry.PostgresPools(s.pools)
 	registry.RedisPools(map[string]redis.UniversalClient{"http": s.redis})
 	registry.Backlog(dispatchstore.NewBacklog(s.ops)) // the dispatchers tell the same, and may all be away
@@ -69,10 +69,10 @@ func HTTPOn(ctx context.Context, cfg config.Config, log *slog.Logger, on Listene
 		return run.Process{}, err
 	}
 	return run.Process{
-		Name: "http", Log: log, Drain: func() { ready.Drain(); waiting.Drain() }, DrainDelay: cfg.DrainDelay,
+		Name: "http", Log: s.log, Drain: func() { ready.Drain(); waiting.Drain() }, DrainDelay: cfg.DrainDelay,
 		Parts: append(s.parts,
 			opsPart(listenAddress{on.Ops, "METRICS_ADDR", cfg.MetricsAddr}, s.opsHandler(ready, registry.Handler(traced(cfg))),
-				log),
+				s.log),
 			run.Background("readiness", ready.Watch),
 			run.Background("kind of redis", s.awaitRedis),
 			run.Background("restore epoch", s.epoch.Watch),
@@ -82,7 +82,7 @@ func HTTPOn(ctx context.Context, cfg config.Config, log *slog.Logger, on Listene
 			}),
 			run.Background("rings for feeds",
 				func(ctx context.Context) error { return redisadapter.ListenForFeeds(ctx, s.redis, waiting.Ring) }),
-			httpPart(listenAddress{on.Public, "HTTP_ADDR", cfg.HTTPAddr}, app, log),
+			httpPart(listenAddress{on.Public, "HTTP_ADDR", cfg.HTTPAddr}, app, s.log),
 		),
 	}, nil
 }
@@ -116,7 +116,7 @@ func (s *process) httpApp(registry *metrics.Registry, ready *ops.Readiness,
 	return httpadapter.New(httpadapter.Config{
 		Log: s.log, TrustedProxies: s.cfg.TrustedProxies, ProxyHeader: s.cfg.TrustedProxyHeader, HSTS: s.cfg.HTTPS(),
 		Traced: traced(s.cfg),
-		Route:  counted.Route, Draining: ready.Draining,
+		Route:  counted.Route, InFlight: counted.InFlight, Draining: ready.Draining,
 		Observe: func(o middleware.Observation) {
 			counted.Request(o.Surface, o.Route, o.Method, o.Status, o.Duration, o.TraceID)
 		},
@@ -215,9 +215,10 @@ func httpPart(at listenAddress, app *fiber.App, log *slog.Logger) run.Part {
 }
 
 // newRegistry makes the registry of a process.
-func newRegistry(log *slog.Logger) *metrics.Registry {
-	registry, b := metrics.NewRegistry(log), version.Read()
+func (s *process) newRegistry() *metrics.Registry {
+	registry, b := metrics.NewRegistry(s.log), version.Read()
 	registry.Build(b.Version, b.Revision, b.Date)
+	registry.Log(s.lines.Dropped)
 	return registry
 }
 

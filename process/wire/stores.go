@@ -27,6 +27,7 @@ const (
 	checkSchema   = "schema"
 	checkWrites   = "writes"
 	checkRedis    = "redis"
+	checkLog      = "log"
 	checkQueue    = "queue"    // of the dispatcher
 	checkOutbound = "outbound" // of the dispatcher
 )
@@ -44,6 +45,7 @@ type process struct {
 	services.Stores
 	cfg   config.Config
 	log   *slog.Logger
+	lines *run.Lines    // under log
 	ops   *pgxpool.Pool // of readiness and gauges, which must answer while all connections of the services are taken
 	epoch *platformtables.Epoch
 	parts []run.Part
@@ -57,16 +59,16 @@ type process struct {
 
 // open prepares the stores without connecting; readiness reports stores that are away. grouped is true where many
 // callers change and read deposits at the same time.
-func open(ctx context.Context, cfg config.Config, log *slog.Logger, name string, conns int32,
+func open(ctx context.Context, cfg config.Config, log run.Log, name string, conns int32,
 	grouped bool) (*process, error) {
-	s := &process{cfg: cfg, log: log}
-	redisadapter.LogTo(log)
+	s := &process{cfg: cfg, log: log.Logger, lines: log.Lines}
+	redisadapter.LogTo(s.log)
 	var err error
-	if s.Cipher, err = services.Cipher(cfg, log); err != nil {
+	if s.Cipher, err = services.Cipher(cfg, s.log); err != nil {
 		return nil, err
 	}
 	if traced(cfg) {
-		traces, err := tracing(ctx, cfg, log, name)
+		traces, err := tracing(ctx, cfg, s.log, name)
 		if err != nil {
 			return nil, err
 		}
@@ -83,7 +85,7 @@ func open(ctx context.Context, cfg config.Config, log *slog.Logger, name string,
 		return nil, err
 	}
 	s.pools = map[string]*pgxpool.Pool{name: s.Pool, "ops": s.ops}
-	s.epoch = platformtables.NewEpoch(s.ops, log)
+	s.epoch = platformtables.NewEpoch(s.ops, s.log)
 	var groups, reads *pgxpool.Pool // nil: the few group commits and reads use the store's pool
 	if grouped {
 		if groups, err = s.newPool(ctx, name+"-groups",
@@ -175,6 +177,8 @@ func (s *process) readiness(more ...ops.Check) *ops.Readiness {
 		{Name: checkWrites, Run: s.takesWrites, Problem: writeProblem, Every: writeEvery, Optional: true},
 		{Name: checkRedis, Run: func(ctx context.Context) error { return redisadapter.Probe(ctx, s.redis) },
 			Problem: redisProblem, Optional: true},
+		{Name: checkLog, Run: func(context.Context) error { return s.lines.Check() },
+			Problem: always("loses lines: its reader does not take them"), Optional: true},
 	}
 	return ops.NewReadiness(s.log, append(checks, more...)...)
 }

@@ -31,7 +31,8 @@ type whoKey struct{}
 // LogWho adds ids of who sent the request to its line in the log: of partner and key, or of operator and account.
 func LogWho(c *fiber.Ctx, who ...slog.Attr) { c.Locals(whoKey{}, who) }
 
-// AccessLog logs every request in one line and passes the same facts to observe, which may be nil. The line has neither
+// AccessLog logs every request in one line and passes the same facts to observe, which may be nil, when the answer goes
+// to the connection. The line has neither
 // path nor query: a checkout path and a connect query are credentials. AccessLog also renders the errors of later
 // handlers, so the logged status is the status that the caller sees.
 func AccessLog(log *slog.Logger, observe func(Observation)) fiber.Handler {
@@ -49,9 +50,7 @@ func AccessLog(log *slog.Logger, observe func(Observation)) fiber.Handler {
 			Surface: surface, Route: routes.of(c, method), Method: boundedMethod(method),
 			Status: c.Response().StatusCode(), Duration: time.Since(start), TraceID: recordedTrace(c.UserContext()),
 		}
-		if observe != nil {
-			observe(o)
-		}
+		observeSent(c.Context(), o, observe)
 		who, _ := c.Locals(whoKey{}).([]slog.Attr)
 		log.LogAttrs(c.UserContext(), slog.LevelInfo, "request", append([]slog.Attr{
 			slog.String("request_id", problem.RequestID(c)),

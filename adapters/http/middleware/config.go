@@ -61,7 +61,8 @@ func FiberConfig(cfg ServerConfig) fiber.Config {
 
 // Hooks tie the server to the process around it. Each may be nil.
 type Hooks struct {
-	Observe  func(Observation) // called for every response
+	Observe  func(Observation) // called for every response, when it goes to the connection
+	InFlight func(change int)  // called with 1 when a request begins, and with -1 once its answer is sent
 	Draining func() bool       // the process is about to stop: every response ends its connection
 
 	// Uploads tells by its head whether the handler of a request reads the body itself; nil: none does.
@@ -86,12 +87,19 @@ func Harden(app *fiber.App, hooks Hooks) {
 
 	var routes routeNames
 	observe := func(ctx *fasthttp.RequestCtx, o Observation) {
-		if o.Status = ctx.Response.StatusCode(); hooks.Observe != nil {
-			hooks.Observe(o)
+		o.Status = ctx.Response.StatusCode()
+		observeSent(ctx, o, hooks.Observe)
+	}
+	server.ConnState = func(of net.Conn, state fasthttp.ConnState) {
+		if c, ok := of.(*conn); ok && (state == fasthttp.StateIdle || state == fasthttp.StateClosed) {
+			c.end()
 		}
 	}
 	handle, fail := server.Handler, server.ErrorHandler
 	server.Handler = func(ctx *fasthttp.RequestCtx) {
+		if c, ok := ctx.Conn().(*conn); ok {
+			c.begin(hooks.InFlight)
+		}
 		upload, err := readBody(ctx, hooks)
 		if err != nil {
 			server.ErrorHandler(ctx, err)
@@ -144,26 +152,6 @@ func (l listener) Accept() (net.Conn, error) {
 		return nil, err
 	}
 	return &conn{Conn: accepted}, nil
-}
-
-// conn is a connection that knows whether a byte has arrived. Only its own goroutine reads.
-type conn struct {
-	net.Conn
-	heard bool
-}
-
-func (c *conn) Read(p []byte) (int, error) {
-	n, err := c.Conn.Read(p)
-	c.heard = c.heard || n > 0
-	return n, err
-}
-
-// SetWriteBuffer bounds what the system keeps for a caller that reads slowly, in bytes.
-func (c *conn) SetWriteBuffer(bytes int) error {
-	if sized, ok := c.Conn.(interface{ SetWriteBuffer(int) error }); ok {
-		return sized.SetWriteBuffer(bytes)
-	}
-	return nil
 }
 
 // patience bounds a drain.
