@@ -7,13 +7,17 @@ import (
 	"errors"
 	"io"
 	"net"
+	"strings"
 	"syscall"
 	"time"
 
 	"partnerdeposits/core/webhook"
 )
 
-const unreadable = "The answer could not be read: it was broken off, was not HTTP, or had headers above 32 KiB."
+const (
+	unreadable   = "The answer could not be read: it was broken off, or was not HTTP."
+	largeHeaders = "The headers of the answer are too large: above 32 KiB."
+)
 
 // explain returns the result of a failed attempt and a detail for the partner's developer. The detail has neither
 // addresses of our network nor the text of err.
@@ -31,6 +35,8 @@ func explain(err error, a *attempt, timeout time.Duration) (webhook.Result, stri
 		return webhook.ResultDNS, dnsDetail(dns)
 	case isTLS(err):
 		return webhook.ResultTLS, tlsDetail(err)
+	case hasLargeHeaders(err):
+		return webhook.ResultNon2xx, largeHeaders // the endpoint answered
 	default:
 		return webhook.ResultConnect, connectDetail(err, stage)
 	}
@@ -73,6 +79,12 @@ func connectDetail(err error, stage int32) string {
 	default:
 		return "The connection failed."
 	}
+}
+
+// hasLargeHeaders knows the errors of net/http by their texts.
+func hasLargeHeaders(err error) bool {
+	return strings.Contains(err.Error(), "server response headers exceeded") ||
+		strings.Contains(err.Error(), "response header list larger than advertised limit")
 }
 
 func isClosed(err error) bool {

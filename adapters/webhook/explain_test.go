@@ -132,12 +132,16 @@ func TestPost_Failed_NamesTheCause(t *testing.T) {
 		"unknown version":           answering("HTTP/x 200 OK\r\n\r\n", hostiletest.Silent),
 		"header without a colon":    answering("HTTP/1.1 200 OK\r\nnonsense\r\n\r\n", hostiletest.Silent),
 		"two lengths":               answering("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", hostiletest.Silent),
-		"endless status line":       answering("HTTP/1.1 200 ", hostiletest.Forever("O")),
-		"endless headers":           answering("HTTP/1.1 200 OK\r\n", hostiletest.Forever("X-Header: value\r\n")),
-		"one endless header":        answering("HTTP/1.1 200 OK\r\nX: ", hostiletest.Forever("x")),
-		"endless 1xx":               answering("", hostiletest.Forever("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n")),
 	} {
 		cases[name] = failure{url: plain(answer), result: webhook.ResultConnect, detail: unreadable}
+	}
+	for name, answer := range map[string]func(net.Conn){
+		"endless status line": answering("HTTP/1.1 200 ", hostiletest.Forever("O")),
+		"endless headers":     answering("HTTP/1.1 200 OK\r\n", hostiletest.Forever("X-Header: value\r\n")),
+		"one endless header":  answering("HTTP/1.1 200 OK\r\nX: ", hostiletest.Forever("x")),
+		"endless 1xx":         answering("", hostiletest.Forever("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n")),
+	} {
+		cases[name] = failure{url: plain(answer), result: webhook.ResultNon2xx, detail: largeHeaders}
 	}
 	resolver := names{"empty.example": {""}, "failing.example": {failing}}.resolver()
 	for name, c := range cases {
@@ -259,7 +263,7 @@ func TestPost_OverHTTP2Refused_NamesTheCause(t *testing.T) {
 			}
 			_ = f.WriteHeaders(
 				http2.HeadersFrameParam{StreamID: s, BlockFragment: append(block, again...), EndHeaders: true, EndStream: true})
-		}, result: webhook.ResultConnect},
+		}, result: webhook.ResultNon2xx},
 		"endless continuation": {answer: func(f *http2.Framer, s uint32) {
 			_ = f.WriteHeaders(http2.HeadersFrameParam{StreamID: s, BlockFragment: h2Header(":status", "200"), EndStream: true})
 			for f.WriteContinuation(s, false, h2Header("x", strings.Repeat("x", 4<<10))) == nil {
