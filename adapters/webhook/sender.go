@@ -20,6 +20,7 @@ import (
 
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
+	"partnerdeposits/ports/platform/sockets"
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
@@ -39,6 +40,8 @@ type Config struct {
 	BlockedPorts        []uint16      // of an endpoint's URL
 	EventIDHeader       bool          // send X-Svc-Event-Id
 	UserAgent           string
+	// NoSocket is told of each POST that failed since our machine had run out of descriptors, ports or memory; nil: is not.
+	NoSocket func(error)
 	// TLS adds to the defaults (TLS 1.2 and above, the system's roots); nil outside tests.
 	TLS *tls.Config
 	// Resolver replaces the system's resolver; nil outside tests.
@@ -54,13 +57,18 @@ type Sender struct {
 	timeout     time.Duration
 	bodyTimeout time.Duration
 	eventID     bool
+	noSocket    func(error)
 }
 
 // NewSender returns a sender with a connection pool of its own.
 func NewSender(c Config) *Sender {
 	d := newDialer(c)
+	if c.NoSocket == nil {
+		c.NoSocket = func(error) {}
+	}
 	return &Sender{
-		timeout: c.Timeout, bodyTimeout: bodyTimeout, eventID: c.EventIDHeader,
+		noSocket: c.NoSocket,
+		timeout:  c.Timeout, bodyTimeout: bodyTimeout, eventID: c.EventIDHeader,
 		templates: templates{rules: webhook.TargetRules{Insecure: c.AllowInsecure, BlockedPorts: c.BlockedPorts},
 			userAgent: []string{c.UserAgent}},
 		transport: &http.Transport{
@@ -115,6 +123,11 @@ func (s *Sender) Post(ctx context.Context, d *webhookports.Delivery, signedAt ti
 		result.Result, result.Detail = explain(err, a, s.timeout)
 		stage := a.stage.Load()
 		result.Unconnected = result.Result == webhook.ResultTimeout && begun < stage && stage < connected
+		result.NoRoute = sockets.NoRoute(err)
+		if result.Lacked = sockets.Lack(err); result.Lacked != "" {
+			s.transport.CloseIdleConnections() // they make room first
+			s.noSocket(err)
+		}
 		return result
 	}
 	defer func() { _ = response.Body.Close() }()

@@ -155,7 +155,12 @@ type Attempt struct {
 	Detail         string        // the cause of a failure for the partner's developer, without addresses of our network
 	RetryAfter     time.Duration // from a 429 or 503; 0: not given
 	Unconnected    bool          // a time-out that ended before a connection stood
+	Lacked         string        // what our machine had run out of, so that there was no POST; "": nothing
+	NoRoute        bool          // our machine has no way to the endpoint's address
 }
+
+// Made reports whether there was an attempt. A delivery that was put off has none.
+func (a Attempt) Made() bool { return a.Result != "" }
 
 // Unreached reports whether the endpoint was not reached: its name did not resolve, no connection came about, or TLS
 // failed.

@@ -83,6 +83,17 @@ func answeredSince(endpoints []Endpoint, since time.Time) int {
 
 func (e Endpoint) failing() bool { return !e.FailingSince.IsZero() }
 
+// Ours reports whether an attempt failed by our own doing, and says nothing of the endpoint: our machine had run out of
+// something, or it had no way to the endpoint while our own way out is broken. The delivery is then put off.
+func (a Attempt) Ours(outboundBroken bool) bool { return a.Lacked != "" || a.NoRoute && outboundBroken }
+
+// PutOff returns the verdict on a delivery after that many dispatches in a row without an attempt. The next dispatch
+// is due in a second, then after twice as long each time, up to a minute.
+func PutOff(dispatches int) Verdict {
+	doublings := min(max(dispatches-1, 0), maxDoublings)
+	return Verdict{State: Waiting, Wait: min(time.Second<<doublings, time.Minute)}
+}
+
 // Excused returns the health after a failed attempt that says nothing of the endpoint, since our own way out is broken:
 // the circuit stays open, and its probes stay frequent, so that deliveries flow again soon after the repair.
 func (h Health) Excused(now time.Time) Health {

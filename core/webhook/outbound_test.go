@@ -101,6 +101,18 @@ func TestHealth_Excused_ProbesOften(t *testing.T) {
 	require.Equal(t, 16*time.Second, h.OpenUntil.Sub(now), "after the break, waits grow from there")
 }
 
+func TestPutOff_DoublesUpToAMinute(t *testing.T) {
+	t.Parallel()
+	var waits []time.Duration
+	for dispatches := range 9 {
+		v := webhook.PutOff(dispatches)
+		require.Equal(t, webhook.Waiting, v.State)
+		waits = append(waits, v.Wait/time.Second)
+	}
+	require.Equal(t, []time.Duration{1, 1, 2, 4, 8, 16, 32, 60, 60}, waits)
+	require.Equal(t, time.Minute, webhook.PutOff(1<<20).Wait)
+}
+
 func TestHeld_LastsFromTheFirstFailureToTheEndOfTheRamp(t *testing.T) {
 	t.Parallel()
 	began := noon.Add(-10 * time.Minute)

@@ -88,7 +88,8 @@ type Claim struct {
 	Requested bool
 }
 
-// Outcome is a finished attempt and its consequence.
+// Outcome is a finished attempt and its consequence. An outcome without an attempt (webhook.Attempt.Made) puts the
+// delivery off.
 type Outcome struct {
 	Delivery *Delivery // as loaded
 	Attempt  webhook.Attempt

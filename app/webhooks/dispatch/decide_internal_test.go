@@ -204,6 +204,7 @@ func TestAffected_SubscriptionsWhoseHealthMayChange(t *testing.T) {
 		outcome(2, webhook.ResultSuccess, nil),
 		outcome(3, webhook.ResultSuccess, func(o *webhookports.Outcome) { o.Attempt.Duration = 2 * time.Second }),
 		outcome(4, webhook.ResultSuccess, func(o *webhookports.Outcome) { o.Delivery.Healthy = false }),
+		outcome(5, "", nil),
 	}))
 }
 

@@ -142,10 +142,26 @@ func (d *Dispatcher) attempt(ctx context.Context, c webhookports.Claim,
 	failpoint.Hit("worker.loaded")
 	result, delay := d.post(ctx, delivery)
 	failpoint.Hit("worker.answered")
+	if result.Ours(d.outbound.broken.Load()) {
+		return d.putOff(delivery, delay), true
+	}
+	d.started(delivery, delay)
+	d.Metrics.Attempted(delivery.Event, result.Result, result.Duration, ports.RecordedTraceOf(delivery.TraceParent))
 	outcome = webhookports.Outcome{Delivery: delivery, Attempt: result, StartDelay: delay,
 		Verdict: d.config.Schedule.Judge(result, delivery.Test, d.Random())}
 	d.attempts.made(ctx, outcome, d.Clock.Now())
 	return outcome, true
+}
+
+// putOff ends a dispatch whose POST failed by our own doing: no attempt is used up, and the endpoint is not blamed. Its
+// start is late by the pause, at least.
+func (d *Dispatcher) putOff(delivery *webhookports.Delivery, delay time.Duration) webhookports.Outcome {
+	verdict := webhook.PutOff(int(delivery.Seq) - delivery.Attempts)
+	if delay >= 0 {
+		d.started(delivery, delay+verdict.Wait)
+	}
+	return webhookports.Outcome{Delivery: delivery, Attempt: webhook.Attempt{Number: delivery.Attempts}, StartDelay: -1,
+		Verdict: verdict}
 }
 
 // fresh returns the delivery of a claim, loaded within webhook.Freshness, or nil when the delivery must not be sent.
@@ -236,31 +252,28 @@ func (d *Dispatcher) load(ctx context.Context, deliveries []*webhookports.Delive
 }
 
 // post makes the POST. The signature has the database's time, so a wrong clock of this process does not exceed the
-// receiver's tolerance.
+// receiver's tolerance. delay is negative when the due time is not known, or when the delivery is of the backlog of an
+// open circuit.
 func (d *Dispatcher) post(ctx context.Context,
 	delivery *webhookports.Delivery) (attempt webhook.Attempt, delay time.Duration) {
 	lane := string(d.registry.lane(delivery.SubscriptionID))
 	d.Metrics.Inflight(lane, 1)
 	defer d.Metrics.Inflight(lane, -1)
 	now := d.Clock.Now()
-	delay = d.started(delivery, now)
+	delay = -1
+	if !delivery.DueAt.IsZero() {
+		delay = d.registry.startDelay(delivery, delivery.DueAt.Add(-delivery.Skew), now)
+	}
 	attempt = d.Sender.Post(ctx, delivery, now.Add(delivery.Skew))
 	attempt.Number = delivery.Attempts + 1
-	d.Metrics.Attempted(delivery.Event, attempt.Result, attempt.Duration, ports.RecordedTraceOf(delivery.TraceParent))
 	return attempt, delay
 }
 
-// started counts the start delay of a delivery to a healthy endpoint. The result is negative when the due time is not
-// known, or when the delivery is of the backlog of an open circuit.
-func (d *Dispatcher) started(delivery *webhookports.Delivery, now time.Time) time.Duration {
-	if delivery.DueAt.IsZero() {
-		return -1
-	}
-	delay := d.registry.startDelay(delivery, delivery.DueAt.Add(-delivery.Skew), now)
+// started counts the start delay of a delivery to a healthy endpoint.
+func (d *Dispatcher) started(delivery *webhookports.Delivery, delay time.Duration) {
 	if delivery.Healthy && delay >= 0 {
 		d.Metrics.Started(delay, ports.RecordedTraceOf(delivery.TraceParent))
 	}
-	return delay
 }
 
 // release gives claims up. After an error their leases end.

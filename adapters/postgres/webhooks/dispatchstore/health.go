@@ -52,7 +52,7 @@ func adjustHealth(
 	for _, sub := range subscriptions {
 		h, last := sub.Health, ends{}
 		for _, o := range outcomes {
-			if o.Delivery.SubscriptionID == sub.ID {
+			if o.Delivery.SubscriptionID == sub.ID && o.Attempt.Made() {
 				h = afterOutcome(t, h, o, limit, now)
 				last.add(o.Attempt)
 			}

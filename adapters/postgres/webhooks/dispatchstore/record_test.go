@@ -60,6 +60,36 @@ func TestRecord_UnderAFormerClaim_CountsASuccessAndNoFailure(t *testing.T) {
 	require.Equal(t, 5, logged, "every failure is in the log")
 }
 
+// A delivery that was put off by our own doing is due again, and tells nothing of its endpoint, also beside a failure.
+func TestRecord_WithoutAnAttempt_PutsTheDeliveryOff(t *testing.T) {
+	t.Parallel()
+	store, pool := storetest.New(t, postgres.Options{})
+	s := dispatchOver(t, pool.Config().ConnString())
+	claims := claimed(t, store, s, 2)
+	sub := claims[0].SubscriptionID
+	outcome := func(c webhookports.Claim, a webhook.Attempt) webhookports.Outcome {
+		return webhookports.Outcome{Delivery: &webhookports.Delivery{Claim: c}, Attempt: a,
+			Verdict: webhook.Verdict{State: webhook.Waiting, Wait: time.Minute}}
+	}
+	settled, health, err := s.Record(t.Context(), []webhookports.Outcome{
+		outcome(claims[0], webhook.Attempt{}),
+		outcome(claims[1], webhook.Attempt{Number: 1, Result: webhook.ResultNon2xx, StartedAt: time.Now()}),
+	}, []id.ID{sub}, 1, time.Now())
+	require.NoError(t, err)
+	require.Equal(t, []bool{true, true}, settled)
+	require.Equal(t, 1, health[sub].Failures)
+	var attempts, logged int
+	var lastError string
+	require.NoError(t, pool.QueryRow(t.Context(), `
+		SELECT sum(attempts), (SELECT count(*) FROM delivery_attempts), (SELECT last_error FROM webhook_subscriptions)
+		FROM deliveries WHERE state = 0 AND due_at > now()`).Scan(&attempts, &logged, &lastError))
+	require.Equal(t, []any{1, 1, "non_2xx"}, []any{attempts, logged, lastError})
+	settled, _, err = s.Record(t.Context(), []webhookports.Outcome{outcome(claims[0], webhook.Attempt{})}, nil, 1,
+		time.Now())
+	require.NoError(t, err)
+	require.Equal(t, []bool{false}, settled, "the claim is over")
+}
+
 // A claim that is given up leaves its delivery due at once, parked where the subscription is disabled, or cancelled
 // where it is deleted (delivery.md, point 4).
 func TestRelease_LeavesTheDeliveryAsItsSubscriptionWants(t *testing.T) {

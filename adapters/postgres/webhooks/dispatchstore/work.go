@@ -166,7 +166,7 @@ func record(batch queuer, outcomes []webhookports.Outcome, settled *[]bool) {
 			INSERT INTO delivery_attempts (delivery_id, number, started_at, duration_ms, result, response_status, snippet,
 			detail)
 			SELECT o.id, o.number, o.started_at, o.duration_ms, o.result, o.status, o.snippet, o.detail FROM o
-			WHERE o.state <> 2 OR o.n NOT IN (SELECT n FROM settled))
+			WHERE o.result <> '' AND (o.state <> 2 OR o.n NOT IN (SELECT n FROM settled)))
 		SELECT n FROM settled`,
 		index, ids, seqs, states, waits, numbers, started, took, results, statuses, snippets, details,
 		subs).Query(func(rows pgx.Rows) error {
