@@ -34,7 +34,7 @@ func Listen(t testing.TB) (addr string, serve func(*fiber.App)) {
 	require.NoError(t, err)
 	return ln.Addr().String(), func(app *fiber.App) {
 		done := make(chan error, 1)
-		go func() { done <- app.Listener(middleware.Listener(ln)) }()
+		go func() { done <- app.Listener(middleware.Listener(ln, func(err error) { t.Log(err) })) }()
 		t.Cleanup(func() {
 			require.NoError(t, app.ShutdownWithTimeout(patience))
 			require.NoError(t, <-done)

@@ -77,6 +77,7 @@ func DispatcherOn(ctx context.Context, cfg config.Config, log run.Log, on Listen
 		Timeout: cfg.WebhookTimeout, EndpointConcurrency: cfg.WebhookEndpointConcurrency,
 		AllowInsecure: cfg.WebhookAllowInsecureTargets,
 		BlockedPorts:  cfg.WebhookBlockedPorts, EventIDHeader: cfg.WebhookEventIDHeader, UserAgent: userAgent,
+		NoSocket: s.sockets.Failed,
 	})
 	counted := &queueMode{DispatchMetrics: registry.Dispatch()}
 	timetable, err := s.scheduler(registry, counted)
@@ -95,8 +96,7 @@ func DispatcherOn(ctx context.Context, cfg config.Config, log run.Log, on Listen
 		Name: "dispatcher", Log: s.log, Drain: ready.Drain,
 		Parts: append(s.parts,
 			run.Closer("sender", closing(sender.Close)),
-			opsPart(listenAddress{on.Ops, "METRICS_ADDR", cfg.MetricsAddr}, s.opsHandler(ready, registry.Handler(traced(cfg))),
-				s.log),
+			s.opsPart(on.Ops, s.opsHandler(ready, registry.Handler(traced(cfg)))),
 			run.Background("readiness", ready.Watch),
 			run.Background("kind of redis", s.awaitRedis),
 			run.Background("doorbell's listener", ear.Run),

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/http"
 	"strings"
@@ -71,8 +70,7 @@ func HTTPOn(ctx context.Context, cfg config.Config, log run.Log, on Listeners) (
 	return run.Process{
 		Name: "http", Log: s.log, Drain: func() { ready.Drain(); waiting.Drain() }, DrainDelay: cfg.DrainDelay,
 		Parts: append(s.parts,
-			opsPart(listenAddress{on.Ops, "METRICS_ADDR", cfg.MetricsAddr}, s.opsHandler(ready, registry.Handler(traced(cfg))),
-				s.log),
+			s.opsPart(on.Ops, s.opsHandler(ready, registry.Handler(traced(cfg)))),
 			run.Background("readiness", ready.Watch),
 			run.Background("kind of redis", s.awaitRedis),
 			run.Background("restore epoch", s.epoch.Watch),
@@ -82,7 +80,7 @@ func HTTPOn(ctx context.Context, cfg config.Config, log run.Log, on Listeners) (
 			}),
 			run.Background("rings for feeds",
 				func(ctx context.Context) error { return redisadapter.ListenForFeeds(ctx, s.redis, waiting.Ring) }),
-			httpPart(listenAddress{on.Public, "HTTP_ADDR", cfg.HTTPAddr}, app, s.log),
+			s.httpPart(on.Public, app),
 		),
 	}, nil
 }
@@ -194,20 +192,20 @@ func (s *process) noticeForwarded() func(context.Context, middleware.Notice) {
 }
 
 // httpPart serves the public. Its stop closes the listener and waits for the requests in flight.
-func httpPart(at listenAddress, app *fiber.App, log *slog.Logger) run.Part {
+func (s *process) httpPart(open net.Listener, app *fiber.App) run.Part {
 	return run.Part{
 		Name: "http server",
 		Start: func(ctx context.Context, fail func(error)) error {
-			listener, err := at.listen(ctx)
+			listener, err := listenAddress{open, "HTTP_ADDR", s.cfg.HTTPAddr}.listen(ctx)
 			if err != nil {
 				return err
 			}
 			go func() {
-				if err := app.Listener(middleware.Listener(listener)); err != nil {
+				if err := app.Listener(middleware.Listener(listener, s.sockets.Failed)); err != nil {
 					fail(fmt.Errorf("http server: %w", err))
 				}
 			}()
-			log.Info("listening", "for", "the public", "address", listener.Addr().String())
+			s.log.Info("listening", "for", "the public", "address", listener.Addr().String())
 			return nil
 		},
 		Stop: app.ShutdownWithContext,
@@ -234,22 +232,22 @@ func (s *process) opsHandler(ready *ops.Readiness, metrics http.Handler) http.Ha
 }
 
 // opsPart serves operators.
-func opsPart(at listenAddress, handler http.Handler, log *slog.Logger) run.Part {
+func (s *process) opsPart(open net.Listener, handler http.Handler) run.Part {
 	var server *ops.Server
 	return run.Part{
 		Name: "ops server",
 		Start: func(ctx context.Context, fail func(error)) error {
-			listener, err := at.listen(ctx)
+			listener, err := listenAddress{open, "METRICS_ADDR", s.cfg.MetricsAddr}.listen(ctx)
 			if err != nil {
 				return err
 			}
-			server = ops.NewServer(listener, handler, log)
+			server = ops.NewServer(middleware.Patient(listener, s.sockets.Failed), handler, s.log)
 			go func() {
 				if err := server.Serve(); err != nil {
 					fail(fmt.Errorf("ops server: %w", err))
 				}
 			}()
-			log.Info("listening", "for", "operators", "address", listener.Addr().String())
+			s.log.Info("listening", "for", "operators", "address", listener.Addr().String())
 			return nil
 		},
 		Stop: func(ctx context.Context) error { return server.Shutdown(ctx) },

@@ -16,6 +16,7 @@ import (
 	"partnerdeposits/adapters/postgres/migrations"
 	platformtables "partnerdeposits/adapters/postgres/platform"
 	redisadapter "partnerdeposits/adapters/redis"
+	"partnerdeposits/ports/platform/sockets"
 	"partnerdeposits/process/config"
 	"partnerdeposits/process/run"
 	"partnerdeposits/process/services"
@@ -28,6 +29,7 @@ const (
 	checkWrites   = "writes"
 	checkRedis    = "redis"
 	checkLog      = "log"
+	checkSockets  = "sockets"
 	checkQueue    = "queue"    // of the dispatcher
 	checkOutbound = "outbound" // of the dispatcher
 )
@@ -50,6 +52,8 @@ type process struct {
 	epoch *platformtables.Epoch
 	parts []run.Part
 	pools map[string]*pgxpool.Pool // by the label of their metrics
+
+	sockets sockets.Watch // of listeners, and of the sender of deliveries
 
 	redis      redis.UniversalClient
 	redisKnown bool // whether the client fits the server: see awaitRedis
@@ -179,6 +183,7 @@ func (s *process) readiness(more ...ops.Check) *ops.Readiness {
 			Problem: redisProblem, Optional: true},
 		{Name: checkLog, Run: func(context.Context) error { return s.lines.Check() },
 			Problem: always("loses lines: its reader does not take them"), Optional: true},
+		{Name: checkSockets, Run: s.sockets.Check, Problem: sockets.Problem, Optional: true},
 	}
 	return ops.NewReadiness(s.log, append(checks, more...)...)
 }

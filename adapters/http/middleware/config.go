@@ -84,16 +84,12 @@ func Harden(app *fiber.App, hooks Hooks) {
 	server.HeaderReceived = hooks.headReceived
 	server.StreamRequestBody = true // for uploads; every other body is read before the first handler runs
 	server.DisablePreParseMultipartForm = true
+	server.ConnState = noteState
 
 	var routes routeNames
 	observe := func(ctx *fasthttp.RequestCtx, o Observation) {
 		o.Status = ctx.Response.StatusCode()
 		observeSent(ctx, o, hooks.Observe)
-	}
-	server.ConnState = func(of net.Conn, state fasthttp.ConnState) {
-		if c, ok := of.(*conn); ok && (state == fasthttp.StateIdle || state == fasthttp.StateClosed) {
-			c.end()
-		}
 	}
 	handle, fail := server.Handler, server.ErrorHandler
 	server.Handler = func(ctx *fasthttp.RequestCtx) {
@@ -138,20 +134,6 @@ func Harden(app *fiber.App, hooks Hooks) {
 		fail(ctx, err)
 		observe(ctx, Observation{Surface: Surface(path), Route: route, Method: method})
 	}
-}
-
-// Listener returns ln with connections that Harden can tell apart: those on which nothing was sent end without an
-// answer.
-func Listener(ln net.Listener) net.Listener { return listener{ln} }
-
-type listener struct{ net.Listener }
-
-func (l listener) Accept() (net.Conn, error) {
-	accepted, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err
-	}
-	return &conn{Conn: accepted}, nil
 }
 
 // patience bounds a drain.
