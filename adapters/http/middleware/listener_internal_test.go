@@ -355,6 +355,6 @@ func BenchmarkListener_ARequest(b *testing.B) {
 		l.mu.Lock()
 		l.rest(c)
 		l.mu.Unlock()
-		c.begin()
+		c.wake()
 	}
 }
