@@ -30,6 +30,8 @@ type pager struct {
 	first map[string]time.Time // by alert: when it first fired
 	last  map[string]time.Time // by alert: when its state last changed
 	sev   map[string]string
+	// texts of the last notification, by alert
+	summary, runbook map[string]string
 }
 
 // startPager starts Debian's Alertmanager with deployments/alertmanager.yml. change edits the configuration.
@@ -37,7 +39,7 @@ func startPager(t *testing.T, change func(string) string) *pager {
 	t.Helper()
 	debian(t, "prometheus-alertmanager")
 	p := &pager{state: map[string]string{}, first: map[string]time.Time{}, last: map[string]time.Time{},
-		sev: map[string]string{}, alertmanager: freePort(t)}
+		sev: map[string]string{}, summary: map[string]string{}, runbook: map[string]string{}, alertmanager: freePort(t)}
 	server := httptest.NewServer(http.HandlerFunc(p.notified))
 	t.Cleanup(server.Close)
 	config := docstest.Read(t, "deployments/alertmanager.yml")
@@ -53,8 +55,8 @@ func startPager(t *testing.T, change func(string) string) *pager {
 func (p *pager) notified(_ http.ResponseWriter, r *http.Request) {
 	var message struct {
 		Alerts []struct {
-			Status string
-			Labels map[string]string
+			Status              string
+			Labels, Annotations map[string]string
 		}
 	}
 	if json.NewDecoder(r.Body).Decode(&message) != nil {
@@ -66,6 +68,7 @@ func (p *pager) notified(_ http.ResponseWriter, r *http.Request) {
 	for _, a := range message.Alerts {
 		name := a.Labels["alertname"]
 		p.sev[name] = a.Labels["severity"]
+		p.summary[name], p.runbook[name] = a.Annotations["summary"], a.Annotations["runbook_url"]
 		if now[name] != "firing" {
 			now[name] = a.Status
 		}

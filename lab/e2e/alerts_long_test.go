@@ -25,6 +25,7 @@ type watched struct {
 	postgres, redis *backing.Server
 	http, dispatch  *member
 	second          *member // another dispatcher, or nil
+	secondHTTP      *member // another http, or nil
 	account         string
 	mailServer      string       // address
 	silent          net.Listener // at mailServer: takes connections and says nothing
@@ -41,8 +42,10 @@ type watchedOf struct {
 	rules   string // a directory; "": deployments/prometheus
 	pager   func(config string) string
 	environ []string
-	second  bool          // two dispatchers
-	scrapes time.Duration // interval; 0: a second
+	second  bool // two dispatchers
+	// secondHTTP: two http; the load goes to the first.
+	secondHTTP bool
+	scrapes    time.Duration // interval; 0: a second
 	// mailServer is the address in SMTP_URL; "": none.
 	mailServer string
 }
@@ -64,7 +67,11 @@ func newWatched(t *testing.T, of watchedOf) *watched {
 		"WEBHOOK_TIMEOUT=5s"}, of.environ...)
 	x.deployment = worldOn(t, x.database, services.RedisURL, environ...)
 	x.http, x.dispatch = x.member(t, "http", x.baseURL), x.member(t, "dispatcher", "")
-	dispatchers := []*process{x.dispatch.process}
+	https, dispatchers := []*process{x.http.process}, []*process{x.dispatch.process}
+	if of.secondHTTP {
+		x.secondHTTP = x.member(t, "http", "http://"+freePort(t))
+		https = append(https, x.secondHTTP.process)
+	}
 	if of.second {
 		x.second = x.member(t, "dispatcher", "")
 		dispatchers = append(dispatchers, x.second.process)
@@ -73,7 +80,7 @@ func newWatched(t *testing.T, of watchedOf) *watched {
 	x.account = x.link(t, "villa-33")
 	x.pager = startPager(t, of.pager)
 	x.prometheus = startPrometheus(t, prometheusOf{
-		targets: map[string][]*process{"http": {x.http.process}, "dispatcher": dispatchers}, rules: of.rules,
+		targets: map[string][]*process{"http": https, "dispatcher": dispatchers}, rules: of.rules,
 		pager: x.pager.alertmanager, every: of.scrapes,
 	})
 	return x

@@ -72,6 +72,7 @@ func noteState(nc net.Conn, state fasthttp.ConnState) {
 	switch {
 	case !ours:
 	case state == fasthttp.StateClosed:
+		c.observeUnsent() // the caller has gone
 		c.end()
 	case state == fasthttp.StateIdle:
 		c.end()
@@ -118,9 +119,8 @@ func (c *conn) begin(inFlight func(change int)) {
 	}
 }
 
-// end notes that the answer is sent, or that the connection is closed.
+// end notes that the answer is sent, or waits for those of requests that came with it, or that the connection is closed.
 func (c *conn) end() {
-	c.observeUnsent()
 	if c.inFlight != nil {
 		c.inFlight(-1)
 		c.inFlight = nil
