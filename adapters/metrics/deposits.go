@@ -5,6 +5,7 @@ import (
 
 	"partnerdeposits/core/actor"
 	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/money"
 	depositports "partnerdeposits/ports/deposits"
 	paymentports "partnerdeposits/ports/payments"
 )
@@ -49,30 +50,36 @@ func (d *Deposits) Transitioned(from, to deposit.Status, by actor.Kind) {
 func (d *Deposits) Created(by string) { d.created.WithLabelValues(by).Inc() }
 
 // Payments implements paymentports.PaymentMetrics.
-type Payments struct{ results *prometheus.CounterVec }
+type Payments struct{ results, cents *prometheus.CounterVec }
 
 // kindRefund is the label of refunds beside the kinds of payments.
 const kindRefund = "refund"
 
 // Payments registers the metric of payments.
 func (r *Registry) Payments() *Payments {
-	p := &Payments{results: r.counters("svc_payments_total",
-		"Answers of the payment provider about payments and refunds, and calls without an answer.", "kind", "result")}
-	for _, result := range paymentports.PaymentResults {
-		for _, kind := range deposit.PaymentKinds {
+	p := &Payments{
+		results: r.counters("svc_payments_total",
+			"Answers of the payment provider about payments and refunds, and calls without an answer.", "kind", "result"),
+		cents: r.counters("svc_payments_cents_total", "Cents of payments and refunds that succeeded.", "kind"),
+	}
+	for _, kind := range append([]deposit.PaymentKind{kindRefund}, deposit.PaymentKinds...) {
+		for _, result := range paymentports.PaymentResults {
 			p.results.WithLabelValues(string(kind), string(result))
 		}
-		p.results.WithLabelValues(kindRefund, string(result))
+		p.cents.WithLabelValues(string(kind))
 	}
 	return p
 }
 
 // Answered counts an answer about a payment.
-func (p *Payments) Answered(kind deposit.PaymentKind, result paymentports.PaymentResult) {
+func (p *Payments) Answered(kind deposit.PaymentKind, result paymentports.PaymentResult, amount money.Cents) {
 	p.results.WithLabelValues(string(kind), string(result)).Inc()
+	if result == paymentports.PaymentSucceeded {
+		p.cents.WithLabelValues(string(kind)).Add(float64(amount))
+	}
 }
 
 // Refunded counts an answer about a refund.
-func (p *Payments) Refunded(result paymentports.PaymentResult) {
-	p.results.WithLabelValues(kindRefund, string(result)).Inc()
+func (p *Payments) Refunded(result paymentports.PaymentResult, amount money.Cents) {
+	p.Answered(kindRefund, result, amount)
 }

@@ -12,7 +12,7 @@ import (
 
 // providerFailed marks an error of the provider with paymentports.ErrProviderAway, for the tenant's pages.
 func (s *Service) providerFailed(kind deposit.PaymentKind, err error) error {
-	s.deps.PaymentMetrics.Answered(kind, paymentports.PaymentUnavailable)
+	s.deps.PaymentMetrics.Answered(kind, paymentports.PaymentUnavailable, 0)
 	if errors.Is(err, paymentports.ErrProviderAnswered) {
 		return err
 	}

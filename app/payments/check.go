@@ -96,7 +96,7 @@ func (s *Service) check(ctx context.Context, p deposit.Payment, now time.Time) (
 	}
 	answer, err := s.lookUpFee(ctx, p, now)
 	if err != nil {
-		s.deps.PaymentMetrics.Answered(p.Kind, paymentports.PaymentUnavailable)
+		s.deps.PaymentMetrics.Answered(p.Kind, paymentports.PaymentUnavailable, p.Amount)
 		return false, err
 	}
 	if undecided(answer.Status) {

@@ -59,7 +59,7 @@ func (s *Service) checkCollection(ctx context.Context, p deposit.Payment, now ti
 		answer, err = s.provider.lookup(ctx, p.ID)
 	}
 	if err != nil {
-		s.deps.PaymentMetrics.Answered(p.Kind, paymentports.PaymentUnavailable)
+		s.deps.PaymentMetrics.Answered(p.Kind, paymentports.PaymentUnavailable, p.Amount)
 		return false, err
 	}
 	return s.recordCollection(ctx, p, next, answer, now)
@@ -178,7 +178,7 @@ func (s *Service) recordCollection(ctx context.Context, p deposit.Payment, made 
 		return s.deps.Payments.Update(ctx, *current)
 	})
 	if err == nil && result != "" {
-		s.deps.PaymentMetrics.Answered(p.Kind, result)
+		s.deps.PaymentMetrics.Answered(p.Kind, result, p.Amount)
 	}
 	return settled && err == nil, err
 }

@@ -61,7 +61,7 @@ func (s *Service) checkRefund(ctx context.Context, r deposit.Refund, now time.Ti
 	answer, err := s.provider.refund(ctx,
 		paymentports.RefundRequest{RefundID: r.ID, PaymentID: r.PaymentID, DepositID: r.DepositID, Amount: r.Amount})
 	if err != nil {
-		s.deps.PaymentMetrics.Refunded(paymentports.PaymentUnavailable)
+		s.deps.PaymentMetrics.Refunded(paymentports.PaymentUnavailable, r.Amount)
 		return false, err
 	}
 	r = decideRefund(r, answer, now)
@@ -80,12 +80,12 @@ func (s *Service) checkRefund(ctx context.Context, r deposit.Refund, now time.Ti
 		return false, err
 	}
 	if r.Status == deposit.RefundFailed {
-		s.deps.PaymentMetrics.Refunded(paymentports.PaymentRefused)
+		s.deps.PaymentMetrics.Refunded(paymentports.PaymentRefused, r.Amount)
 		s.deps.Log.ErrorContext(ctx, "a refund failed: the tenant has to be paid by other means",
 			"refund", id.Refund.Of(r.ID), "payment", id.Payment.Of(r.PaymentID), "failure", r.Failure)
 		return true, nil
 	}
-	s.deps.PaymentMetrics.Refunded(paymentports.PaymentSucceeded)
+	s.deps.PaymentMetrics.Refunded(paymentports.PaymentSucceeded, r.Amount)
 	return true, nil
 }
 

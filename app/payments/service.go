@@ -58,8 +58,8 @@ func New(deps Deps) *Service {
 
 type uncounted struct{}
 
-func (uncounted) Answered(deposit.PaymentKind, paymentports.PaymentResult) {}
-func (uncounted) Refunded(paymentports.PaymentResult)                      {}
+func (uncounted) Answered(deposit.PaymentKind, paymentports.PaymentResult, money.Cents) {}
+func (uncounted) Refunded(paymentports.PaymentResult, money.Cents)                      {}
 
 // returnURL is the page to which the provider sends the tenant back.
 func (s *Service) returnURL(depositID id.ID, checkoutToken secret.Text) string {

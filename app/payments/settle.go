@@ -97,7 +97,7 @@ func (s *Service) recordFee(ctx context.Context, p deposit.Payment, answer payme
 		return s.deps.Transitions.Apply(ctx, d, trigger, now)
 	})
 	if err == nil && settled {
-		s.deps.PaymentMetrics.Answered(p.Kind, resultOf(answer.Status))
+		s.deps.PaymentMetrics.Answered(p.Kind, resultOf(answer.Status), p.Amount)
 	}
 	if err == nil && orphaned {
 		s.warnOrphan(ctx, p)

@@ -101,7 +101,7 @@ func lists(t *testing.T) []list {
 		of(deposit.Outcomes, "const core/deposit.Outcome"),
 		of(timers(t), "sql deposit_timers.kind"),
 		of(deposit.PaymentKinds, "const core/deposit.PaymentKind", "sql payments.kind", "sql stripe_payments.kind",
-			"metric svc_payments_total kind less refund"),
+			"metric svc_payments_total kind less refund", "metric svc_payments_cents_total kind less refund"),
 		of(deposit.PaymentStatuses, "const core/deposit.PaymentStatus", "sql payments.status"),
 		of(deposit.CollectionStates, "const core/deposit.CollectionState", "sql collections.state", "api CollectionStatus",
 			"metric svc_collections state"),

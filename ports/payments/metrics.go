@@ -2,6 +2,7 @@ package payments
 
 import (
 	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/money"
 )
 
 // BooksMetrics tells how the last comparison with the provider's books ended.
@@ -26,8 +27,8 @@ var PaymentResults = []PaymentResult{PaymentSucceeded, PaymentRefused, PaymentVo
 // PaymentMetrics counts the provider's answers (metrics.md, "Names").
 type PaymentMetrics interface {
 	// Answered counts an answer about a payment, after it is stored: the end of a payment, each refusal of a
-	// collection, and each call without an answer.
-	Answered(kind deposit.PaymentKind, result PaymentResult)
+	// collection, and each call without an answer. The amount counts where the payment succeeded.
+	Answered(kind deposit.PaymentKind, result PaymentResult, amount money.Cents)
 	// Refunded does the same for a refund.
-	Refunded(result PaymentResult)
+	Refunded(result PaymentResult, amount money.Cents)
 }

@@ -1,0 +1,25 @@
+package metrics_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/metrics"
+	"partnerdeposits/core/deposit"
+	paymentports "partnerdeposits/ports/payments"
+)
+
+func TestPayments_SumCentsOfThoseThatSucceeded(t *testing.T) {
+	r := metrics.NewRegistry(quiet)
+	p := r.Payments()
+	p.Answered(deposit.FeePayment, paymentports.PaymentSucceeded, 2_450)
+	p.Answered(deposit.FeePayment, paymentports.PaymentRefused, 70_000)
+	p.Refunded(paymentports.PaymentSucceeded, 500)
+	p.Refunded(paymentports.PaymentUnavailable, 500)
+	got := scrape(t, r)
+	require.Equal(t, "2450", got[`svc_payments_cents_total{kind="fee"}`])
+	require.Equal(t, "0", got[`svc_payments_cents_total{kind="collection"}`])
+	require.Equal(t, "500", got[`svc_payments_cents_total{kind="refund"}`])
+	require.Equal(t, "1", got[`svc_payments_total{kind="refund",result="unavailable"}`])
+}
