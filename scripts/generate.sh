@@ -13,4 +13,4 @@ tools=(oapi-codegen)
 
 [ ! -e "$sqlc" ] || sqlc generate -f "$sqlc"
 [ -z "$templates" ] || templ generate -log-level warn # from the root: the output contains file names relative to the working directory
-go generate ./... # the OpenAPI server, the diagram of the deposit
+go generate ./... # the OpenAPI server, the diagram of the deposit, the dashboards

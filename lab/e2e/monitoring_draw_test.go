@@ -108,6 +108,8 @@ func inUnit(unit string, v float64) string {
 		return short(100*v) + " %"
 	case "bytes":
 		return short(v/(1<<20)) + " MiB"
+	case "currencyEUR":
+		return "€ " + short(v)
 	case "ops", "reqps":
 		return short(v) + "/s"
 	default:
