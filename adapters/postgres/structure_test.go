@@ -28,7 +28,7 @@ var (
 	ownersRow  = regexp.MustCompile("(?m)^\\| `(\\w+)` \\| (\\w+) \\|$")
 	foreignRow = regexp.MustCompile("(?m)^\\| (\\w+) \\| (reads|writes) \\| (`[^|]+`) \\| [^|]+ \\|$")
 	triggerRow = regexp.MustCompile("(?m)^\\| `(\\w+)` on `(\\w+)` \\| [^|]+ \\|$")
-	written    = regexp.MustCompile(`\b(?:INSERT INTO|UPDATE|DELETE FROM)\s+(\w+)`)
+	written    = regexp.MustCompile(`\b(INSERT|UPDATE|DELETE)(?: INTO| FROM)?\s+(\w+)`)
 	named      = regexp.MustCompile(`\b\w+\b`)
 )
 
@@ -41,14 +41,14 @@ func moduleOf(path string) string {
 	return ""
 }
 
-// uses are the tables that a module reads or writes.
-type uses struct{ reads, writes map[string]bool }
+// uses are the tables that a module reads or writes, and its writes by verb, such as "INSERT ON outbox".
+type uses struct{ reads, writes, changes map[string]bool }
 
 // note adds the tables that a text of SQL names.
 func (u uses) note(sql string, tables map[string]string) {
 	for _, m := range written.FindAllStringSubmatch(sql, -1) {
-		if tables[m[1]] != "" {
-			u.writes[m[1]] = true
+		if tables[m[2]] != "" {
+			u.writes[m[2]], u.changes[m[1]+" ON "+m[2]] = true, true
 		}
 	}
 	if !regexp.MustCompile(`\b(FROM|JOIN|INTO|UPDATE)\b`).MatchString(sql) {
@@ -71,7 +71,7 @@ func usesOf(t *testing.T, tables map[string]string) map[string]uses {
 			return err
 		}
 		if all[module].reads == nil {
-			all[module] = uses{map[string]bool{}, map[string]bool{}}
+			all[module] = uses{map[string]bool{}, map[string]bool{}, map[string]bool{}}
 		}
 		if strings.HasSuffix(path, ".sql") {
 			text, err := os.ReadFile(path)

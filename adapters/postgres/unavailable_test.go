@@ -191,45 +191,6 @@ func someSession(t *testing.T, pool *pgxpool.Pool, statements string) *pgx.Conn 
 	return conn
 }
 
-func TestCheckWrites_TellsWhyNoChangeIsTaken(t *testing.T) {
-	t.Parallel()
-	t.Run("nothing is in the way, and nothing remains", func(t *testing.T) {
-		t.Parallel()
-		pool := pgtest.New(t)
-		for range 3 {
-			require.NoError(t, postgres.CheckWrites(t.Context(), pool))
-		}
-		require.EqualValues(t, 1, pool.Stat().TotalConns(), "the connection stays usable")
-	})
-	t.Run("behind a pooler", func(t *testing.T) {
-		t.Parallel()
-		pool := storetest.Pool(t, pgtest.Pooled(t, pgtest.URL(t)), postgres.PoolOptions{Pooled: true})
-		require.NoError(t, postgres.CheckWrites(t.Context(), pool))
-	})
-	t.Run("read-only", func(t *testing.T) {
-		t.Parallel()
-		readOnly := map[string]string{"default_transaction_read_only": "on"}
-		pool := storetest.Pool(t, pgtest.URL(t), postgres.PoolOptions{Settings: readOnly})
-		require.ErrorIs(t, postgres.CheckWrites(t.Context(), pool), postgres.ErrReadOnly)
-	})
-	t.Run("a disk without room", func(t *testing.T) {
-		t.Parallel()
-		pool := storetest.Pool(t, pgtest.URL(t), postgres.PoolOptions{Settings: map[string]string{"temp_file_limit": "50kB"}})
-		err := postgres.CheckWrites(t.Context(), pool)
-		require.ErrorContains(t, err, "temporary file size exceeds", "the try writes to the disk")
-		require.ErrorIs(t, err, fault.ErrUnavailable)
-	})
-	t.Run("a lock", func(t *testing.T) {
-		t.Parallel()
-		pool := pgtest.New(t)
-		holder := someSession(t, pool, `BEGIN; LOCK TABLE deposits IN SHARE MODE`)
-		require.ErrorIs(t, postgres.CheckWrites(t.Context(), pool), postgres.ErrLocked)
-		_, err := holder.Exec(t.Context(), `ROLLBACK`)
-		require.NoError(t, err)
-		require.NoError(t, postgres.CheckWrites(t.Context(), pool))
-	})
-}
-
 // The operator of a database learns whom to end: not the sessions that wait in the queue before the last.
 func TestBlockers_NamesWhoHoldsTheLockAndWaitsForNobody(t *testing.T) {
 	t.Parallel()

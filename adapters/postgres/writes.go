@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"time"
@@ -14,26 +15,87 @@ import (
 
 // Errors of CheckWrites: Postgres answers queries, and refuses or holds up every write.
 var (
-	ErrReadOnly = errors.New("postgres: the server takes no changes: it is a standby, or set to read-only")
-	ErrNoRoom   = errors.New("postgres: the server's disk is full")
-	ErrLocked   = errors.New("postgres: another session holds a lock that every change needs")
+	ErrReadOnly  = errors.New("postgres: the server takes no changes: it is a standby, or set to read-only")
+	ErrNoRoom    = errors.New("postgres: the server's disk is full")
+	ErrLocked    = errors.New("postgres: another session holds a lock that every change needs")
+	ErrNoRights  = errors.New("postgres: the role lacks rights")
+	ErrNoStandby = errors.New("postgres: commits wait for a synchronous standby, and none confirms them")
 )
 
-// tryWrite goes through what every write of a deposit needs, and rolls back: the locks of its tables, a transaction
-// that is not read-only, and disk space. It needs a temporary file to see a full disk, since a new row may fit into an
-// old page. All statements are one message, so a client that stops half-way leaves no open transaction.
-const tryWrite = `BEGIN;
+// WriteCauses are the results of WriteCause.
+var WriteCauses = []string{"lock", "read_only", "disk", "rights", "standby", "other"}
+
+// WriteCause names the cause of an error of CheckWrites; "" for nil.
+func WriteCause(err error) string {
+	if err == nil {
+		return ""
+	}
+	for i, cause := range []error{ErrLocked, ErrReadOnly, ErrNoRoom, ErrNoRights, ErrNoStandby} {
+		if errors.Is(err, cause) {
+			return WriteCauses[i]
+		}
+	}
+	return "other"
+}
+
+// tryWrite goes through what every change of a deposit needs: rights (those of deliveries too), the locks of its tables,
+// a transaction that is not read-only, disk space, and a commit. Disk space needs a temporary file, since a new row may
+// fit into an old page. All of that is rolled back. The commit has a message in the WAL instead, which nobody reads: the
+// commit waits for a synchronous standby as every other does, without a row, and without a lock while it waits. All
+// statements are one message, so a client that stops half-way leaves no open transaction.
+const tryWrite = `/* %s */ SELECT current_user || ' may not ' || string_agg(r || ' ' || t, ', ' ORDER BY t, r)
+	FROM (VALUES ('deposits', '{SELECT,INSERT,UPDATE}'::text[]), ('deposit_transitions', '{SELECT,INSERT}'),
+			('idempotency_keys', '{SELECT,INSERT,UPDATE,DELETE}'), ('outbox', '{SELECT,INSERT,DELETE}'),
+			('events', '{SELECT,INSERT}'), ('deliveries', '{SELECT,INSERT,UPDATE,DELETE}'),
+			('delivery_attempts', '{SELECT,INSERT}')) AS needed (t, all_r), unnest(all_r) AS r
+	WHERE NOT has_table_privilege(t, r);
+BEGIN;
 SET LOCAL lock_timeout = '1s'; SET LOCAL work_mem = '64kB'; SET LOCAL temp_tablespaces = '';
 LOCK TABLE deposits, deposit_transitions, outbox, idempotency_keys IN ROW EXCLUSIVE MODE;
 DELETE FROM outbox WHERE false;
 WITH spilled AS MATERIALIZED (SELECT repeat('x', 1000) FROM generate_series(1, 100)) SELECT count(*) FROM spilled;
-ROLLBACK`
+ROLLBACK;
+SELECT pg_logical_emit_message(true, 'partnerdeposits', 'a write is tried')`
 
-// CheckWrites tries a change that is rolled back. It waits a second for a lock.
+// commitPatience is the time after which CheckWrites asks why the try has not ended. The try waits a second for locks.
+const commitPatience = 1200 * time.Millisecond
+
+// CheckWrites tries a change, and commits nothing that anybody reads. It waits a second for a lock.
 //
-// Returns ErrReadOnly, ErrNoRoom, ErrLocked, or another error of the server.
+// Returns ErrReadOnly, ErrNoRoom, ErrLocked, ErrNoRights, ErrNoStandby, or another error of the server.
 func CheckWrites(ctx context.Context, pool *pgxpool.Pool) error {
-	_, err := pool.Exec(ctx, tryWrite, pgx.QueryExecModeSimpleProtocol)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // a commit that waits for a standby is given up
+	ended, name := make(chan error, 1), "a try of "+rand.Text()
+	go func() { ended <- try(ctx, pool, name) }()
+	late := time.NewTimer(commitPatience)
+	defer late.Stop()
+	select {
+	case err := <-ended:
+		return err
+	case <-late.C:
+	}
+	// found by its text, since a pooler hides the number of the server's process
+	var waits bool
+	err := pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_stat_activity
+		WHERE starts_with(query, $1) AND wait_event = 'SyncRep')`, "/* "+name).Scan(&waits)
+	if err == nil && waits {
+		return ErrNoStandby
+	}
+	return <-ended
+}
+
+// try sends tryWrite, with a name that pg_stat_activity shows.
+func try(ctx context.Context, pool *pgxpool.Pool, name string) error {
+	conn, err := pool.Acquire(ctx)
+	if err != nil {
+		return pg.Translate(err)
+	}
+	defer conn.Release()
+	results, err := conn.Conn().PgConn().Exec(ctx, fmt.Sprintf(tryWrite, name)).ReadAll()
+	if len(results) > 0 && len(results[0].Rows) > 0 && results[0].Rows[0][0] != nil {
+		return fmt.Errorf("%w: %s", ErrNoRights, results[0].Rows[0][0])
+	}
 	switch pg.StateOf(err) {
 	case pg.ReadOnlyTransaction:
 		return fmt.Errorf("%w (%w)", ErrReadOnly, err)
@@ -41,6 +103,8 @@ func CheckWrites(ctx context.Context, pool *pgxpool.Pool) error {
 		return fmt.Errorf("%w (%w)", ErrNoRoom, err)
 	case pg.LockTimeout:
 		return fmt.Errorf("%w (%w)", ErrLocked, err)
+	case pg.NoRights:
+		return fmt.Errorf("%w (%w)", ErrNoRights, err)
 	}
 	return pg.Translate(err)
 }

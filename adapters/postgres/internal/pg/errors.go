@@ -28,6 +28,7 @@ const (
 	idleInTransaction   = "25P03"
 	ReadOnlyTransaction = "25006" // the server has become a standby
 	DiskFull            = "53100"
+	NoRights            = "42501"
 	undefinedTable      = "42P01" // as the next two: `admin migrate up` has not run yet
 	undefinedColumn     = "42703"
 	undefinedFunction   = "42883"
