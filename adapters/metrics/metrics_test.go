@@ -89,6 +89,7 @@ func full(t testing.TB) (*metrics.Registry, *metrics.HTTP, *metrics.Deposits, *m
 				OldestAge: 9 * time.Second},
 			Server: webhookports.DatabaseServer{Connections: 20, MaxConnections: 97, DeadRows: map[string]int{"outbox": 1_000}}})
 	r.Ready(func() map[string]bool { return map[string]bool{"postgres": true, "process": false} })
+	r.Writes([]string{"lock", "standby"}, func() string { return "standby" })
 	r.Books().Differences(3)
 	r.Queues([]string{"deliveries:fast"}, []string{"pending", "active"},
 		func(string) (map[string]int, error) { return map[string]int{"active": 2}, nil })
@@ -151,6 +152,7 @@ func TestSeries_ClosedSetsExistFromTheStartAtZero(t *testing.T) {
 		`svc_collections{state="scheduled"}`,
 		`svc_collections{state="paid"}`,
 		`svc_job_last_success_timestamp_seconds{job="partitions"}`,
+		`svc_writes_failing{cause="lock"}`,
 	} {
 		require.Equal(t, "0", got[series], series)
 	}
@@ -168,6 +170,7 @@ func TestSeries_ClosedSetsExistFromTheStartAtZero(t *testing.T) {
 	require.Equal(t, "0", got[`svc_pg_dead_rows{table="deliveries"}`])
 	require.Equal(t, "1", got[`svc_ready{check="postgres"}`])
 	require.Equal(t, "0", got[`svc_ready{check="process"}`])
+	require.Equal(t, "1", got[`svc_writes_failing{cause="standby"}`])
 	require.Equal(t, "2", got[`svc_queue_depth{queue="deliveries:fast",state="active"}`])
 	require.NotContains(t, got, `svc_deposits_transitions_total{by="tenant",from="close",to="active"}`,
 		"what cannot happen has no series")

@@ -7,8 +7,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-var ready = prometheus.NewDesc("svc_ready",
-	"1 while the check passes; the check process tells whether the process takes work.", []string{"check"}, nil)
+var (
+	ready = prometheus.NewDesc("svc_ready",
+		"1 while the check passes; the check process tells whether the process takes work.", []string{"check"}, nil)
+	writesFailing = prometheus.NewDesc("svc_writes_failing",
+		"1 for the cause for which the last try of a write in Postgres failed.", []string{"cause"}, nil)
+)
 
 // Ready registers svc_ready. passing gives the checks of the process, and costs no query.
 func (r *Registry) Ready(passing func() map[string]bool) {
@@ -25,5 +29,27 @@ func (r readiness) Collect(ch chan<- prometheus.Metric) {
 	checks := r()
 	for _, name := range slices.Sorted(maps.Keys(checks)) {
 		gauge(ch, ready, oneIf(checks[name]), name)
+	}
+}
+
+// Writes registers svc_writes_failing. causes is the closed set of its label, of which failing gives the present one,
+// or "" while writes pass; it costs no query.
+func (r *Registry) Writes(causes []string, failing func() string) {
+	r.prometheus.MustRegister(writes{causes, failing})
+}
+
+type writes struct {
+	causes  []string
+	failing func() string
+}
+
+// Describe implements prometheus.Collector.
+func (w writes) Describe(ch chan<- *prometheus.Desc) { ch <- writesFailing }
+
+// Collect implements prometheus.Collector.
+func (w writes) Collect(ch chan<- prometheus.Metric) {
+	present := w.failing()
+	for _, cause := range w.causes {
+		gauge(ch, writesFailing, oneIf(cause == present), cause)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/postgres"
+	"partnerdeposits/adapters/postgres/migrations"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/lab/pgtest"
 	"partnerdeposits/lab/storetest"
@@ -135,6 +136,17 @@ func TestCheckWrites_MissingRights_AreNamedByTable(t *testing.T) {
 	pool := storetest.Pool(t, admin.Config().ConnString(), postgres.PoolOptions{Settings: map[string]string{"role": role}})
 	err := postgres.CheckWrites(t.Context(), pool)
 	require.ErrorContains(t, err, role+" may not DELETE deliveries, INSERT deliveries, SELECT deliveries, UPDATE deliveries, ")
+
+	store := storetest.Over(t, pool, postgres.Options{})
+	_, _, _, err = store.SchemaFits(t.Context())
+	require.ErrorIs(t, err, migrations.ErrRefused)
+	exec(t, admin, `GRANT SELECT ON goose_db_version TO `+role)
+	_, _, _, err = store.SchemaFits(t.Context())
+	require.NoError(t, err)
+	exec(t, admin, `REVOKE USAGE ON SCHEMA public FROM PUBLIC`)
+	_, _, _, err = store.SchemaFits(t.Context())
+	require.ErrorIs(t, err, migrations.ErrRefused, "not a database without a schema")
+	exec(t, admin, `GRANT USAGE ON SCHEMA public TO PUBLIC`)
 
 	needed := neededRights(t, "deposits", "deposit_transitions", "idempotency_keys", "outbox", "events", "deliveries",
 		"delivery_attempts")

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
@@ -73,4 +74,71 @@ func TestWrites_OfAReadOnlyDatabase_AreToldByProcessesAndDoctor(t *testing.T) {
 	require.Contains(t, stdout, "Name the primary in DATABASE_URL")
 	alter("RESET default_transaction_read_only")
 	h.awaitStatus(t, http.StatusOK, func(r readiness) bool { return r.Status == "ready" })
+}
+
+// A commit that no standby confirms takes place on the primary, and is answered with 503. Its key finds it again.
+func TestWrites_ThatNoStandbyConfirms_AreTold_AndARepeatUnderItsKeyMakesNoSecond(t *testing.T) {
+	t.Parallel()
+	server := pgtest.Server(t)
+	w := worldOn(t, server.URL(), redistest.URL(t))
+	h := w.http(t)
+	accountID, key := w.link(t, "villa-12"), uuid.NewString()
+	alter := func(statement string) {
+		for _, s := range []string{statement, `SELECT pg_reload_conf()`} {
+			_, err := w.database(t).Exec(t.Context(), s)
+			require.NoError(t, err)
+		}
+	}
+	alter(`ALTER SYSTEM SET synchronous_standby_names = 'away'`)
+	h.awaitStatus(t, http.StatusOK, func(r readiness) bool {
+		return r.Status == "degraded" && r.Checks["writes"] == "wait: no standby confirms (synchronous_standby_names)"
+	})
+	require.InDelta(t, 1, h.metric(`svc_writes_failing{cause="standby"}`), 0)
+	require.Zero(t, h.metric(`svc_writes_failing{cause="lock"}`))
+	code, stdout, _ := run(t, w.environ, "admin", "doctor")
+	require.Equal(t, 1, code)
+	require.Contains(t, stdout, "Bring a standby of synchronous_standby_names back")
+
+	create := map[string]any{"accountId": accountID, "amount": 700, "contractStartAt": "2030-06-01T14:00:00Z",
+		"contractEndAt": "2030-06-08T10:00:00Z"}
+	status, raw, err := w.api(t).with("Idempotency-Key", key).do(http.MethodPost, "/deposits", create)
+	require.NoError(t, err)
+	require.Equal(t, http.StatusServiceUnavailable, status, string(raw))
+	var made string
+	id := `SELECT string_agg(id::text, ' ') FROM deposits`
+	require.NoError(t, w.database(t).QueryRow(t.Context(), id).Scan(&made), "the effect of a 503 may have happened")
+
+	alter(`ALTER SYSTEM RESET synchronous_standby_names`)
+	h.awaitStatus(t, http.StatusOK, func(r readiness) bool { return r.Status == "ready" })
+	require.Zero(t, h.metric(`svc_writes_failing{cause="standby"}`))
+	w.keyed(t, accountID, key)
+	var remain string
+	require.NoError(t, w.database(t).QueryRow(t.Context(), id).Scan(&remain))
+	require.Equal(t, made, remain)
+}
+
+// A role that lacks a right is named with the table, by a process that would begin to work and by the doctor.
+func TestWrites_WithoutRights_AreToldByProcessesAndDoctor(t *testing.T) {
+	t.Parallel()
+	server := pgtest.Server(t)
+	w := worldOn(t, server.URL(), redistest.URL(t))
+	for _, statement := range []string{`CREATE ROLE service LOGIN`,
+		`GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO service`,
+		`REVOKE UPDATE ON deliveries FROM service`} {
+		_, err := w.database(t).Exec(t.Context(), statement)
+		require.NoError(t, err)
+	}
+	environ := append(w.environ, "DATABASE_URL="+strings.Replace(server.URL(), "postgres@", "service@", 1))
+	start(t, "http", environ...).awaitStatus(t, http.StatusServiceUnavailable, func(r readiness) bool {
+		return r.Checks["writes"] == "are refused: the role lacks rights" && r.Checks["schema"] == "ok"
+	})
+	code, stdout, _ := run(t, environ, "admin", "doctor")
+	require.Equal(t, 1, code)
+	require.Contains(t, stdout, "service may not UPDATE deliveries")
+	_, err := w.database(t).Exec(t.Context(), `REVOKE ALL ON goose_db_version FROM service`)
+	require.NoError(t, err)
+	code, stdout, _ = run(t, environ, "admin", "doctor")
+	require.Equal(t, 1, code)
+	require.Contains(t, stdout, "permission denied")
+	require.NotContains(t, stdout, "admin migrate up`.\n")
 }

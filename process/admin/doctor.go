@@ -123,6 +123,8 @@ func redis(d wire.Diagnosis) finding {
 
 func schema(d wire.Diagnosis) finding {
 	switch {
+	case errors.Is(d.Schema, wire.ErrSchemaRefused):
+		return bad("migrations", d.Schema.Error(), rightsRemedy)
 	case d.Schema != nil:
 		return bad("migrations", "the schema's version cannot be read: "+d.Schema.Error(),
 			"Check that the user of DATABASE_URL may read its tables.")

@@ -12,6 +12,8 @@ import (
 
 const roomRemedy = "Make room on the disk of Postgres: nothing is lost, and the processes go on by themselves."
 
+const rightsRemedy = "Grant the rights to the role of DATABASE_URL, as the owner of the tables: GRANT … ON … TO …. `admin migrate up` creates the tables as its own role."
+
 // databaseRemedy gives the remedy for a Postgres that takes no connection. A wrong address is the usual cause; a
 // Postgres whose disk is full answers a new connection with the error "could not write init file".
 func databaseRemedy(err error) string {
@@ -41,6 +43,11 @@ func writes(d wire.Diagnosis) finding {
 	case errors.Is(d.Writes, wire.ErrReadOnly):
 		return bad("writes", d.Writes.Error(),
 			"Name the primary in DATABASE_URL, or end the read-only state: many hosts set it when the disk is nearly full.")
+	case errors.Is(d.Writes, wire.ErrNoRights):
+		return bad("writes", d.Writes.Error(), rightsRemedy)
+	case errors.Is(d.Writes, wire.ErrNoStandby):
+		return bad("writes", d.Writes.Error(),
+			"Bring a standby of synchronous_standby_names back, or set it to '' on the primary (ALTER SYSTEM, pg_reload_conf), which risks commits that no standby has. What was answered with 503 meanwhile is in the database.")
 	case d.Writes != nil:
 		return bad("writes", "a change fails: "+d.Writes.Error(), "Look into the log of Postgres.")
 	}

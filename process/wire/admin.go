@@ -202,7 +202,16 @@ var (
 	ErrReadOnly = postgres.ErrReadOnly
 	ErrNoRoom   = postgres.ErrNoRoom
 	ErrLocked   = postgres.ErrLocked
+
+	ErrNoRights  = postgres.ErrNoRights
+	ErrNoStandby = postgres.ErrNoStandby
 )
+
+// ErrSchemaRefused is an error that Diagnosis.Schema may wrap.
+var ErrSchemaRefused = migrations.ErrRefused
+
+// writePatience bounds the doctor's try of a write, which ends by itself but where a server or a standby hangs.
+const writePatience = 5 * time.Second
 
 // longTransaction is the age from which a transaction that holds locks is blamed: those of requests end sooner.
 const longTransaction = 5 * time.Second
@@ -210,6 +219,8 @@ const longTransaction = 5 * time.Second
 // tryWrites tries a write and lists the sessions that block others meanwhile. pg_blocking_pids names nobody while
 // nobody waits, and in a service at rest the try may be the only session that does.
 func tryWrites(ctx context.Context, s *process) (blockers []postgres.Blocker, err error) {
+	ctx, cancel := context.WithTimeout(ctx, writePatience)
+	defer cancel()
 	ended := make(chan error, 1)
 	go func() { ended <- s.takesWrites(ctx) }()
 	again := time.NewTicker(200 * time.Millisecond)

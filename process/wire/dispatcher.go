@@ -84,14 +84,13 @@ func DispatcherOn(ctx context.Context, cfg config.Config, log run.Log, on Listen
 	if err != nil {
 		return run.Process{}, err
 	}
-	ready := s.readiness(
+	ready := s.readiness(registry,
 		ops.Check{Name: checkQueue, Run: counted.check, Problem: always("is not used; deliveries go out directly"),
 			Optional: true},
 		// A process on another machine may have a way out, so this one stays ready.
 		ops.Check{Name: checkOutbound, Run: counted.checkOutbound,
 			Problem: always("is broken, it seems: most endpoints get no connection"), Optional: true},
 	)
-	registry.Ready(ready.Passing)
 	return run.Process{
 		Name: "dispatcher", Log: s.log, Drain: ready.Drain,
 		Parts: append(s.parts,

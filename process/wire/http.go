@@ -60,8 +60,7 @@ func HTTPOn(ctx context.Context, cfg config.Config, log run.Log, on Listeners) (
 	registry.PostgresPools(s.pools)
 	registry.RedisPools(map[string]redis.UniversalClient{"http": s.redis})
 	registry.Backlog(dispatchstore.NewBacklog(s.ops)) // the dispatchers tell the same, and may all be away
-	ready := s.readiness()
-	registry.Ready(ready.Passing)
+	ready := s.readiness(registry)
 	waiting := events.NewWaiting()
 	app, err := s.httpApp(registry, ready, waiting)
 	if err != nil {

@@ -5,12 +5,14 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/redis/go-redis/v9"
 
 	"partnerdeposits/adapters/http/ops"
+	"partnerdeposits/adapters/metrics"
 	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/adapters/postgres/groupcommit"
 	"partnerdeposits/adapters/postgres/migrations"
@@ -54,6 +56,7 @@ type process struct {
 	pools map[string]*pgxpool.Pool // by the label of their metrics
 
 	sockets sockets.Watch // of listeners, and of the sender of deliveries
+	tried atomic.Value // the postgres.WriteCause of the last try of a write; nil before the first
 
 	redis      redis.UniversalClient
 	redisKnown bool // whether the client fits the server: see awaitRedis
@@ -172,8 +175,8 @@ func closing(fn func()) func() error {
 	return func() error { fn(); return nil }
 }
 
-// readiness watches the stores, and more.
-func (s *process) readiness(more ...ops.Check) *ops.Readiness {
+// readiness watches the stores, and more, and registers what it finds.
+func (s *process) readiness(registry *metrics.Registry, more ...ops.Check) *ops.Readiness {
 	checks := []ops.Check{
 		{Name: checkPostgres, Run: s.connected, Problem: connectionProblem},
 		{Name: checkSchema, Run: s.schemaFits, Problem: schemaProblem, Holds: schemaHolds},
@@ -185,7 +188,10 @@ func (s *process) readiness(more ...ops.Check) *ops.Readiness {
 			Problem: always("loses lines: its reader does not take them"), Optional: true},
 		{Name: checkSockets, Run: s.sockets.Check, Problem: sockets.Problem, Optional: true},
 	}
-	return ops.NewReadiness(s.log, append(checks, more...)...)
+	ready := ops.NewReadiness(s.log, append(checks, more...)...)
+	registry.Ready(ready.Passing)
+	registry.Writes(postgres.WriteCauses, s.writesFailing)
+	return ready
 }
 
 func redisProblem(err error) string {
@@ -209,7 +215,17 @@ func connectionProblem(err error) string {
 // Each round of Readiness.Watch tries once.
 const writeEvery = 4 * time.Second
 
-func (s *process) takesWrites(ctx context.Context) error { return postgres.CheckWrites(ctx, s.ops) }
+func (s *process) takesWrites(ctx context.Context) error {
+	err := postgres.CheckWrites(ctx, s.ops)
+	s.tried.Store(postgres.WriteCause(err))
+	return err
+}
+
+// writesFailing gives the cause for which the last try of a write failed; "" for none.
+func (s *process) writesFailing() string {
+	cause, _ := s.tried.Load().(string)
+	return cause
+}
 
 func writeProblem(err error) string {
 	switch {
@@ -219,6 +235,10 @@ func writeProblem(err error) string {
 		return "fail: the disk of Postgres is full"
 	case errors.Is(err, postgres.ErrLocked):
 		return "wait: a session holds a lock"
+	case errors.Is(err, postgres.ErrNoRights):
+		return "are refused: the role lacks rights"
+	case errors.Is(err, postgres.ErrNoStandby):
+		return "wait: no standby confirms (synchronous_standby_names)"
 	}
 	return "fail"
 }
@@ -247,6 +267,9 @@ func (s *process) schemaFits(ctx context.Context) error {
 func schemaProblem(err error) string {
 	if err == (outdated{}) { //nolint:errorlint // returned by schemaFits, never wrapped
 		return "is not up to date; run `admin migrate up`"
+	}
+	if errors.Is(err, migrations.ErrRefused) {
+		return "cannot be read: the role lacks rights"
 	}
 	return "cannot be read"
 }

@@ -5,6 +5,7 @@ package migrations
 import (
 	"context"
 	"embed"
+	"errors"
 
 	"github.com/pressly/goose/v3"
 )
@@ -59,14 +60,27 @@ func Newest() int64 {
 	return all[len(all)-1].number
 }
 
-// Version reads the newest applied version from the database; 0 for a database without a schema.
-func Version(ctx context.Context, conn querier) (int64, error) {
-	var there bool
-	if err := conn.QueryRow(ctx, `SELECT to_regclass('goose_db_version') IS NOT NULL`).Scan(&there); err != nil || !there {
+// ErrRefused says that the role of a connection lacks rights on the schema.
+var ErrRefused = errors.New("migrations: the role may not read the version of the schema: permission denied")
+
+// Version reads the newest applied version from the database; 0 for a database without a schema. Postgres finds no
+// table in a schema that the role may not use.
+//
+// Returns ErrRefused for missing rights.
+func Version(ctx context.Context, conn querier) (v int64, err error) {
+	var there, readable bool
+	err = conn.QueryRow(ctx, `SELECT t IS NOT NULL, coalesce(has_table_privilege(t, 'SELECT'), u, true)
+		FROM to_regclass('goose_db_version') t, has_schema_privilege(to_regnamespace('public'), 'USAGE') u`).Scan(&there,
+		&readable)
+	switch {
+	case err != nil:
 		return 0, err
+	case !readable:
+		return 0, ErrRefused
+	case !there:
+		return 0, nil
 	}
-	var v int64
-	err := conn.QueryRow(ctx, `SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied`).Scan(&v)
+	err = conn.QueryRow(ctx, `SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied`).Scan(&v)
 	return v, err
 }
 
