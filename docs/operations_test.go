@@ -23,6 +23,7 @@ import (
 	"partnerdeposits/adapters/http/styleguide"
 	"partnerdeposits/adapters/metrics"
 	"partnerdeposits/adapters/payments/sandbox"
+	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/lab/docstest"
 	ports "partnerdeposits/ports/platform"
 	webhookports "partnerdeposits/ports/webhooks"
@@ -62,6 +63,7 @@ func everyMetric(t *testing.T) map[string]map[string][]string {
 	r.Backlog(nothing{})
 	r.Log(func() uint64 { return 0 })
 	r.Ready(func() map[string]bool { return map[string]bool{"process": true} })
+	r.Writes(postgres.WriteCauses, func() string { return "" })
 	r.Jobs([]string{"mail"})
 	r.Mails()
 	r.Books()

@@ -35,6 +35,7 @@ func installations(t *testing.T) []installation {
 	return []installation{
 		{name: "slow causes", of: watchedOf{mailServer: freePort(t)}, stages: [][]fault{slowCauses}},
 		{name: "servers", load: true, stages: serverFaults},
+		{name: "writes fail", load: true, stages: failingWrites},
 		{name: "a dispatcher freezes", load: true, stages: [][]fault{{
 			{"every dispatcher freezes", []string{"DispatcherAbsent", "DeliveriesStand", "DeliveriesWait"},
 				freezeDispatcher(12)},
@@ -119,6 +120,17 @@ var serverFaults = [][]fault{
 		x.http.Kill()
 		return func() { x.http.again(x.t) }
 	}}},
+}
+
+var failingWrites = [][]fault{
+	{{"deposits are locked", []string{"WritesFail"}, func(x *watched) func() {
+		x.hold(`LOCK TABLE deposits IN EXCLUSIVE MODE`)
+		return x.endForeign
+	}}},
+	{{"Postgres is read-only", []string{"WritesFail"}, func(x *watched) func() {
+		return x.setting("default_transaction_read_only", "on")
+	}}},
+	{{"no standby confirms", []string{"WritesFail"}, loseStandby}},
 }
 
 // freezeDispatcher is the fault that stops a dispatcher with SIGSTOP while at least the given number of POSTs is in

@@ -129,6 +129,8 @@ func runbooks(t *testing.T) []runbook {
 				return nil
 			}},
 		{page: "partitions-run-out", fires: []string{"PartitionsRunOut", "RowsWithoutPartition"}, begin: losePartitions},
+		{page: "writes-fail", fires: []string{"WritesFail"},
+			begin: func(x *watched) map[string]string { loseStandby(x); return nil }},
 		{page: "not-ready", fires: []string{"NoReadyHttp", "NoReadyDispatcher"}, begin: func(x *watched) map[string]string {
 			require.NoError(x.t, x.postgres.Stop(true))
 			return nil
@@ -169,6 +171,19 @@ func runbooks(t *testing.T) []runbook {
 				return map[string]string{"FOREIGN": foreign}
 			}},
 	}
+}
+
+// setting sets a parameter of the server, until its end.
+func (x *watched) setting(name, value string) (end func()) {
+	x.sql(`ALTER SYSTEM SET `+name+` = '`+value+`'`, `SELECT pg_reload_conf()`)
+	return func() { x.sql(`ALTER SYSTEM RESET `+name, `SELECT pg_reload_conf()`) }
+}
+
+// loseStandby has commits wait for a standby that is away. The server of a test waits for no commit before.
+func loseStandby(x *watched) (end func()) {
+	x.sql(`ALTER DATABASE postgres SET synchronous_commit = on`, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+		WHERE datname = current_database() AND pid <> pg_backend_pid()`)
+	return x.setting("synchronous_standby_names", "away")
 }
 
 // refuseForWeeks has a card refused that a captured amount is to be collected from, for twenty days.
