@@ -3,11 +3,13 @@
 package e2e_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -32,6 +34,7 @@ type pager struct {
 	sev   map[string]string
 	// texts of the last notification, by alert
 	summary, runbook map[string]string
+	told  []string // of each notification: state, alert and cause of each of its alerts
 }
 
 // startPager starts Debian's Alertmanager with deployments/alertmanager.yml. change edits the configuration.
@@ -67,6 +70,7 @@ func (p *pager) notified(_ http.ResponseWriter, r *http.Request) {
 	now := map[string]string{} // an alert with several series fires while any does
 	for _, a := range message.Alerts {
 		name := a.Labels["alertname"]
+		p.told = append(p.told, strings.TrimSpace(a.Status+" "+name+" "+a.Labels["cause"]))
 		p.sev[name] = a.Labels["severity"]
 		p.summary[name], p.runbook[name] = a.Annotations["summary"], a.Annotations["runbook_url"]
 		if now[name] != "firing" {
@@ -136,6 +140,60 @@ func (p *pager) await(t *testing.T, state string, within time.Duration, names ..
 		require.Eventually(t, func() bool { return p.in(state)[name] }, within, often, "%s is not %s; firing: %s", name,
 			state, lazy(func() string { return fmt.Sprint(p.in("firing")) }))
 	}
+}
+
+// post tells the Alertmanager that an alert fires, or has ended.
+func (p *pager) post(t *testing.T, name, cause string, fires bool) {
+	t.Helper()
+	ends := time.Now()
+	if fires {
+		ends = ends.Add(time.Hour)
+	}
+	body, err := json.Marshal([]map[string]any{{"endsAt": ends.Format(time.RFC3339Nano),
+		"labels": map[string]string{"alertname": name, "severity": "page", "cause": cause}}})
+	require.NoError(t, err)
+	response, err := http.Post("http://"+p.alertmanager+"/api/v2/alerts", "application/json", bytes.NewReader(body))
+	require.NoError(t, err)
+	require.NoError(t, response.Body.Close())
+	require.Equal(t, http.StatusOK, response.StatusCode)
+}
+
+// hears waits until the pager was told a text so many times.
+func (p *pager) hears(t *testing.T, times int, text string, within time.Duration) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		heard := 0
+		for _, told := range p.told {
+			if told == text {
+				heard++
+			}
+		}
+		return heard == times
+	}, within, often, "%s, %d times", text, times)
+}
+
+// A page that returns, or comes with another cause, is told anew within a minute, whatever still fires of the fault
+// before, and a page about the cause quiets the burn of a budget that began before it.
+func TestLong_Pager_IsToldOfEachFault_AndOfNoEffectOfIt(t *testing.T) {
+	p := startPager(t, func(config string) string { return config })
+	out, err := exec.Command("amtool", "check-config", docstest.Root()+"/deployments/alertmanager.yml").CombinedOutput()
+	require.NoError(t, err, string(out))
+	p.post(t, "ApiErrorsFast", "", true)
+	p.post(t, "WritesFail", "lock", true)
+	p.hears(t, 1, "firing WritesFail lock", time.Minute)
+	p.post(t, "WritesFail", "standby", true) // before the first has ended
+	p.hears(t, 1, "firing WritesFail standby", time.Minute)
+	p.post(t, "WritesFail", "standby", false)
+	p.hears(t, 1, "resolved WritesFail standby", time.Minute)
+	p.post(t, "WritesFail", "standby", true)
+	p.hears(t, 2, "firing WritesFail standby", time.Minute)
+	p.post(t, "NoReadyHttp", "", true)
+	p.hears(t, 1, "firing NoReadyHttp", time.Minute)
+	passes(t, 90*time.Second) // longer than group_wait of a burnt budget
+	p.hears(t, 0, "firing ApiErrorsFast", time.Minute)
+	p.hears(t, 1, "firing WritesFail lock", time.Minute)
 }
 
 // Divisors of the rules for a test: windows and waits, and the ages that alerts compare.
