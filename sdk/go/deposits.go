@@ -111,8 +111,8 @@ func (c *Client) send(ctx context.Context, do call, opts []CallOption, into any)
 	}
 	for n := 0; ; n++ {
 		err, e := c.attempt(req.Clone(ctx), do, into), &Error{}
-		lost := !errors.As(err, &e) || e.Status == 500 || e.Status == 502 || e.Status == 504 // perhaps a success
-		again := e.Status == 429 || e.Status == 503 || e.Code == "idempotency_key_in_use" ||
+		lost := !errors.As(err, &e) || e.Status == 500 || e.Status >= 502 && e.Status <= 504 // perhaps a success
+		again := e.Status == 429 || e.Code == "idempotency_key_in_use" ||
 			lost && (do.keyed || do.method != http.MethodPost)
 		if err == nil || !again || n >= c.retries || e.RetryAfter > time.Minute || ctx.Err() != nil {
 			return err

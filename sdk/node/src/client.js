@@ -106,8 +106,8 @@ function euros(name, value) {
 
 // A request whose answer was lost may have done its work: it is repeated only where that does no harm.
 function mayPass({ http, keyed }, { name, status, code, retryAfter = 0 }) {
-  const lost = name === 'ConnectionError' || [500, 502, 504].includes(status) || code === 'idempotency_key_in_use';
-  return retryAfter <= 60 && (status === 429 || status === 503 || (lost && (keyed || http !== 'POST')));
+  const lost = name === 'ConnectionError' || [500, 502, 503, 504].includes(status) || code === 'idempotency_key_in_use';
+  return retryAfter <= 60 && (status === 429 || (lost && (keyed || http !== 'POST')));
 }
 
 const pause = (milliseconds, signal) => new Promise((resolve, reject) => {

@@ -62,7 +62,7 @@ final class Client extends Services
                 $error = ApiException::of($status, $answered, $success ? null : $json->error ?? null);
             } catch (ConnectionException $error) {}
             // A lost answer might have done its work: a key or an idempotent method makes another attempt harmless.
-            $again = in_array($status, $keyed || $method !== 'POST' ? [0, 429, 500, 502, 503, 504] : [429, 503])
+            $again = in_array($status, $keyed || $method !== 'POST' ? [0, 429, 500, 502, 503, 504] : [429])
                 || $status === 409 && $error->errorCode === 'idempotency_key_in_use';
             $floor = $error->retryAfter ?? 0;
             $again && $attempt < $this->options['retries'] && $floor <= 60 || throw $error;

@@ -173,8 +173,8 @@ class Core:
                 return self._read(shape, kind, *answer)
             except ApiError as error:
                 failure: Any = error
-                lost = error.status in (500, 502, 504) or error.code == "idempotency_key_in_use"
-                again, floor = error.status in (429, 503), error.retry_after or 0
+                lost = error.status in (500, 502, 503, 504) or error.code == "idempotency_key_in_use"
+                again, floor = error.status == 429, error.retry_after or 0
             except (OSError, HTTPException) as error:
                 failure, lost, again, floor = ApiConnectionError(f"no answer: {error!r}"), True, False, 0
                 failure.__cause__ = error
