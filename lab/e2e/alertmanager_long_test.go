@@ -34,7 +34,7 @@ type pager struct {
 	sev   map[string]string
 	// texts of the last notification, by alert
 	summary, runbook map[string]string
-	told  []string // of each notification: state, alert and cause of each of its alerts
+	told             []string // of each notification: state, alert and cause of each of its alerts
 }
 
 // startPager starts Debian's Alertmanager with deployments/alertmanager.yml. change edits the configuration.

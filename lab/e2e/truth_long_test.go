@@ -77,14 +77,14 @@ func (f truth) tell(t *testing.T) (row string) {
 	end := f.begin(x)
 	x.pager.await(t, "firing", toldWithin-time.Since(begun), f.alert)
 	told := time.Since(begun)
-	x.pager.told(t, f)
+	x.pager.names(t, f)
 	require.Eventually(t, func() bool { return f.shows(x) }, lasts-time.Since(begun), time.Second, "the first row")
 	if f.ready != "" {
 		require.Eventually(t, func() bool { return strings.Contains(x.readiness(), f.ready) }, soon, often, "%s: %s", f.ready,
 			lazy(x.readiness))
 	}
 	if f.doctor != "" {
-		code, stdout, stderr := run(t, x.environ, append([]string{"admin", "doctor"}, x.processFlags()...)...)
+		code, stdout, stderr := run(t, x.environ, "admin", append([]string{"doctor"}, x.processFlags()...)...)
 		require.Equal(t, 1, code, stdout+stderr)
 		require.Contains(t, stdout, f.doctor)
 	}
@@ -151,8 +151,8 @@ func (x *watched) processFlags() (flags []string) {
 	return flags
 }
 
-// told requires that the text and the runbook of the fault's alert name the cause.
-func (p *pager) told(t *testing.T, f truth) {
+// names requires that the text and the runbook of the fault's alert name the cause.
+func (p *pager) names(t *testing.T, f truth) {
 	t.Helper()
 	p.mu.Lock()
 	summary, url := p.summary[f.alert], p.runbook[f.alert]

@@ -56,7 +56,7 @@ type process struct {
 	pools map[string]*pgxpool.Pool // by the label of their metrics
 
 	sockets sockets.Watch // of listeners, and of the sender of deliveries
-	tried atomic.Value // the postgres.WriteCause of the last try of a write; nil before the first
+	tried   atomic.Value  // the postgres.WriteCause of the last try of a write; nil before the first
 
 	redis      redis.UniversalClient
 	redisKnown bool // whether the client fits the server: see awaitRedis
