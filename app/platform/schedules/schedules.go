@@ -55,6 +55,9 @@ type Scheduler struct {
 	log      *slog.Logger
 	metrics  ports.JobMetrics
 	database *outage.Log // whose outage all jobs meet
+
+	mu   sync.Mutex
+	away map[string]bool // jobs whose last round met the outage; the look has the name ""
 }
 
 // Look tells what waits for the jobs with Waits. If a look fails, each of them does its round and finds out.
@@ -62,7 +65,8 @@ type Look func(ctx context.Context) (ports.Waiting, error)
 
 // New makes a scheduler. The names of jobs are unique and their intervals positive.
 func New(log *slog.Logger, metrics ports.JobMetrics, look Look, jobs ...Job) *Scheduler {
-	return &Scheduler{look: look, jobs: jobs, log: log, metrics: metrics, database: outage.New(log)}
+	return &Scheduler{look: look, jobs: jobs, log: log, metrics: metrics, database: outage.New(log),
+		away: map[string]bool{}}
 }
 
 // Names lists the names of jobs.
@@ -157,13 +161,13 @@ func (s *Scheduler) round(ctx context.Context, job Job) (more, failed bool) {
 	more, err := job.Run(ctx)
 	switch {
 	case err == nil:
-		s.database.Worked(ctx)
+		s.answered(ctx, job.Name)
 		s.metrics.Ran(job.Name, true)
 		return more, false
 	case toldToStop(ctx, err):
 		return false, false
 	default:
-		s.complain(ctx, err, "scheduled job failed", "job", job.Name)
+		s.complain(ctx, job.Name, err, "scheduled job failed", "job", job.Name)
 		s.metrics.Ran(job.Name, false)
 		return false, true
 	}
@@ -174,11 +178,26 @@ func toldToStop(ctx context.Context, err error) bool {
 }
 
 // complain logs the error of a round or of a look. An outage of the database is logged once, although all jobs meet it.
-func (s *Scheduler) complain(ctx context.Context, err error, message string, about ...any) {
+func (s *Scheduler) complain(ctx context.Context, job string, err error, message string, about ...any) {
 	about = append(about, "error", err)
 	if errors.Is(err, fault.ErrUnavailable) {
+		s.mu.Lock()
+		s.away[job] = true
+		s.mu.Unlock()
 		s.database.Failed(ctx, message, about...)
 		return
 	}
+	s.answered(ctx, job)
 	s.log.WarnContext(ctx, message, about...)
+}
+
+// answered ends the outage once every job that met it had an answer: a lock may keep a single job from its table.
+func (s *Scheduler) answered(ctx context.Context, job string) {
+	s.mu.Lock()
+	delete(s.away, job)
+	over := len(s.away) == 0
+	s.mu.Unlock()
+	if over {
+		s.database.Worked(ctx)
+	}
 }

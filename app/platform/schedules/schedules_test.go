@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/app/platform/schedules"
+	"partnerdeposits/core/fault"
 	ports "partnerdeposits/ports/platform"
 )
 
@@ -124,6 +125,29 @@ func TestRun_ContainsErrorsAndPanics_AndCountsTheRoundsOfEachJob(t *testing.T) {
 		require.Equal(t, ran{"good": {true: good}, "bad": {false: bad}}, counts)
 		require.Contains(t, log.String(), `job=bad error="no luck"`)
 		require.Contains(t, log.String(), `job=bad panic="poisoned row"`)
+	})
+}
+
+// A lock on the table of mails is no outage of the database for the other jobs.
+func TestRun_AnOutageOfOneJob_IsOverWhenThatJobWorksAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log strings.Builder
+		began := time.Now()
+		stop := begin(t, slog.New(slog.NewTextHandler(&log, nil)),
+			schedules.Job{Name: "good", Every: time.Second, Run: func(context.Context) (bool, error) { return false, nil }},
+			schedules.Job{Name: "mail", Every: 5 * time.Second, Run: func(context.Context) (bool, error) {
+				if time.Since(began) < time.Minute {
+					return false, fault.ErrUnavailable
+				}
+				return false, nil
+			}})
+		<-time.After(58 * time.Second)
+		synctest.Wait()
+		require.Equal(t, 1, strings.Count(log.String(), `msg="scheduled job failed" job=mail`))
+		require.NotContains(t, log.String(), "over: ")
+		<-time.After(time.Minute)
+		stop()
+		require.Equal(t, 1, strings.Count(log.String(), `msg="over: scheduled job failed"`))
 	})
 }
 

@@ -60,9 +60,9 @@ func (s *Scheduler) looks(ctx context.Context) (waiting ports.Waiting, known boo
 	waiting, err := s.look(ctx)
 	switch {
 	case err == nil:
-		s.database.Worked(ctx)
+		s.answered(ctx, "")
 	case !toldToStop(ctx, err):
-		s.complain(ctx, err, "look for the work of scheduled jobs failed")
+		s.complain(ctx, "", err, "look for the work of scheduled jobs failed")
 	}
 	return waiting, err == nil
 }
