@@ -2,7 +2,9 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -52,16 +54,26 @@ func CheckRole(ctx context.Context, pool *pgxpool.Pool) error {
 var ErrUndeclaredPooler = fmt.Errorf(
 	"postgres: connections lack the settings that they were opened with: set DATABASE_POOLED=true behind PgBouncer")
 
+// ErrNoConnection says that Postgres refuses another connection, since all are taken.
+var ErrNoConnection = errors.New("postgres: the server has no connection free")
+
+// throughPooler finds the refusal in an error of PgBouncer, which has an SQLSTATE of its own.
+var throughPooler = regexp.MustCompile(`too many (clients|connections)|connection slots are reserved`)
+
 // CheckConnection returns nil if the database answers over a connection with the settings of the pool. A pooler that
 // drops start-up parameters breaks prepared statements too.
 //
-// Returns ErrUndeclaredPooler, and service_unavailable unless the database answers.
+// Returns ErrUndeclaredPooler, ErrNoConnection, and service_unavailable unless the database answers.
 func CheckConnection(ctx context.Context, pool *pgxpool.Pool) error {
 	var timeout string
 	err := pool.QueryRow(ctx,
 		`SELECT (extract(epoch FROM current_setting('statement_timeout')::interval) * 1000)::bigint::text`,
 		pgx.QueryExecModeSimpleProtocol).Scan(&timeout)
-	if err != nil {
+	switch {
+	case err == nil:
+	case pg.StateOf(err) == pg.TooManyConnections || throughPooler.MatchString(err.Error()):
+		return fmt.Errorf("%w (%w)", ErrNoConnection, pg.Translate(err))
+	default:
 		return pg.Translate(err)
 	}
 	if wanted, set := pool.Config().ConnConfig.RuntimeParams["statement_timeout"]; set && wanted != timeout {

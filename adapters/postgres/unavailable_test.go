@@ -192,6 +192,26 @@ func someSession(t *testing.T, pool *pgxpool.Pool, statements string) *pgx.Conn 
 }
 
 // The operator of a database learns whom to end: not the sessions that wait in the queue before the last.
+func TestIdle_NamesATransactionThatDoesNothing(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.New(t)
+	waits := someSession(t, pool, `SET application_name = 'batch'; BEGIN; SELECT 1 FROM
+		partners`)
+	someSession(t, pool, `SELECT 1`) // idle, and in no transaction
+	found, err := postgres.Idle(t.Context(), pool, 0)
+	require.NoError(t, err)
+	require.Len(t, found, 1)
+	require.Equal(t, int(waits.PgConn().PID()), found[0].PID)
+	require.Regexp(t, `^batch( at [0-9a-f.:]+)?$`, found[0].Application)
+	require.Equal(t, "idle in transaction", found[0].State)
+	require.Contains(t, found[0].Query, "SELECT 1 FROM partners", "in one line")
+	require.Positive(t, found[0].Open)
+
+	found, err = postgres.Idle(t.Context(), pool, time.Hour)
+	require.NoError(t, err)
+	require.Empty(t, found, "transactions of moments")
+}
+
 func TestBlockers_NamesWhoHoldsTheLockAndWaitsForNobody(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t)

@@ -109,7 +109,7 @@ func try(ctx context.Context, pool *pgxpool.Pool, name string) error {
 	return pg.Translate(err)
 }
 
-// Blocker is a session that holds locks for which others wait.
+// Blocker is a session that holds locks for which others wait, or keeps rows from vacuum.
 type Blocker struct {
 	PID                       int
 	Application, State, Query string        // Query: the beginning of its last statement
@@ -132,4 +132,20 @@ func Blockers(ctx context.Context, pool *pgxpool.Pool, olderThan time.Duration) 
 	}
 	blockers, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Blocker])
 	return blockers, pg.Translate(err)
+}
+
+// Idle lists the sessions that have an open transaction and have done nothing in it for a time. Only a member of
+// pg_read_all_stats learns of another role's session.
+func Idle(ctx context.Context, pool *pgxpool.Pool, longerThan time.Duration) ([]Blocker, error) {
+	rows, err := pool.Query(ctx, `SELECT pid,
+			concat_ws(' at ', coalesce(nullif(application_name, ''), usename), host(client_addr)), state,
+			left(regexp_replace(query, '\s+', ' ', 'g'), 80), now() - xact_start, 0
+		FROM pg_stat_activity
+		WHERE datname = current_database() AND state LIKE 'idle in transaction%' AND state_change <= now() - $1::interval
+		ORDER BY 5 DESC`, longerThan)
+	if err != nil {
+		return nil, pg.Translate(err)
+	}
+	sessions, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Blocker])
+	return sessions, pg.Translate(err)
 }

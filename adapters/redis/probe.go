@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -42,4 +43,12 @@ func Probe(ctx context.Context, client redis.UniversalClient) error {
 		return fmt.Errorf("%w: %w", ErrNoWrites, err)
 	}
 	return err
+}
+
+// Policy is the maxmemory-policy of a server, of any in a cluster; "" where the server does not tell it.
+func Policy(ctx context.Context, client redis.UniversalClient) string {
+	info, _ := client.Info(ctx, "memory").Result() // some hosts forbid INFO
+	_, policy, _ := strings.Cut(info, "maxmemory_policy:")
+	policy, _, _ = strings.Cut(policy, "\r\n")
+	return policy
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strings"
 	"time"
 
 	"partnerdeposits/process/config"
@@ -67,7 +68,7 @@ func (command doctorCommand) Run(c *call) error {
 
 func findings(d wire.Diagnosis) []finding {
 	list := []finding{
-		unreachable("database", d.Postgres, databaseRemedy(d.Postgres)),
+		database(d.Postgres),
 		redis(d),
 	}
 	list = append(list, proxies(d))
@@ -89,7 +90,7 @@ func findings(d wire.Diagnosis) []finding {
 	if d.Schema != nil || d.SchemaVersion < d.SchemaWanted {
 		return list
 	}
-	list = append(list, writes(d))
+	list = append(list, writes(d), idle(d))
 	restored := finding{name: "restore"}
 	if d.Restored != nil {
 		restored.problem, restored.remedy = "the database was restored from a backup, or a standby was promoted",
@@ -111,6 +112,10 @@ func unreachable(name string, err error, remedy string) finding {
 }
 
 func redis(d wire.Diagnosis) finding {
+	if d.Redis == nil && d.RedisPolicy != "" && d.RedisPolicy != "noeviction" {
+		return bad("redis", "its maxmemory-policy is "+d.RedisPolicy+": it drops queued deliveries and counts when it is full",
+			"Set `maxmemory-policy noeviction` in its configuration, and by `CONFIG SET maxmemory-policy noeviction` at once. A full Redis then refuses writes, which the service outlives.")
+	}
 	if d.Redis == nil || !d.RedisAnswers {
 		return unreachable("redis", d.Redis,
 			"Check REDIS_URL and that Redis runs. The service goes on without it, slower and without rate limits.")
@@ -139,24 +144,24 @@ func schema(d wire.Diagnosis) finding {
 // address, and a proxy that is missing in TRUSTED_PROXIES. A peer with a public address may be a client that makes the
 // header up, so only one with a private address is a problem.
 func proxies(d wire.Diagnosis) finding {
-	f := finding{name: "proxies"}
+	var problems, remedies []string
 	if d.ForwardedBoth.Peer != "" {
-		f.problem = d.ForwardedBoth.Peer +
-			" sent both X-Real-IP and X-Forwarded-For: the client may have made one of them up, and so choose its address"
-		f.remedy = "Name the header that the proxy sets in TRUSTED_PROXY_HEADER of every http."
-		return f
+		problems = append(problems, d.ForwardedBoth.Peer+
+			" sent both X-Real-IP and X-Forwarded-For: the client may have made one of them up, and so choose its address")
+		remedies = append(remedies, "Name the header that the proxy sets in TRUSTED_PROXY_HEADER of every http.")
 	}
-	if d.Forwarded.Peer == "" {
-		return f
+	if d.Forwarded.Peer != "" {
+		seen := fmt.Sprintf("%s sent %s and is not in TRUSTED_PROXIES", d.Forwarded.Peer, d.Forwarded.Header)
+		addr, err := netip.ParseAddr(d.Forwarded.Peer)
+		if err == nil && (addr.IsPrivate() || addr.IsLoopback()) {
+			problems = append(problems, seen+": if it is a proxy, all its clients share one limit")
+			seen = "Add the proxy to TRUSTED_PROXIES of every http"
+		} else {
+			seen += ". If it is your proxy, add it"
+		}
+		remedies = append(remedies, seen+", and name the header that it sets in TRUSTED_PROXY_HEADER.")
 	}
-	seen := fmt.Sprintf("%s sent %s and is not in TRUSTED_PROXIES", d.Forwarded.Peer, d.Forwarded.Header)
-	if addr, err := netip.ParseAddr(d.Forwarded.Peer); err == nil && (addr.IsPrivate() || addr.IsLoopback()) {
-		f.problem = seen + ": if it is a proxy, all its clients share one limit"
-		f.remedy = "Add the proxy to TRUSTED_PROXIES of every http, and name the header that it sets in TRUSTED_PROXY_HEADER."
-		return f
-	}
-	f.remedy = seen + ". If it is your proxy, add it, and name the header that it sets in TRUSTED_PROXY_HEADER."
-	return f
+	return bad("proxies", strings.Join(problems, "; "), strings.Join(remedies, " "))
 }
 
 func clocks(d wire.Diagnosis) finding {

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -8,15 +9,16 @@ import (
 	"partnerdeposits/process/wire"
 )
 
-// remedies of the checks of /readyz, by their names. The surroundings of a process may differ from those of this
-// command.
+// remedies of the checks of /readyz, by their names, or by name and problem. The surroundings of a process may differ
+// from those of this command.
 var remedies = map[string]string{
-	"postgres": "Check the DATABASE_URL of the process, that Postgres runs, and that the machine of the process may connect to Postgres.",
-	"schema":   "Run `admin migrate up` with the DATABASE_URL of the process.",
-	"writes":   "Run `admin doctor` with the DATABASE_URL of the process: it names the session that holds a lock, and the remedy of every other cause.",
-	"redis":    "Check the REDIS_URL of the process, and that Redis runs and takes writes. The process goes on without Redis, slower and without rate limits.",
-	"outbound": "Mend the way out of the dispatchers: DNS, firewall, network. Restarting a process does not help.",
-	"queue":    "Mend Redis: the dispatcher returns to the queue once several writes have succeeded.",
+	"postgres":                      "Check the DATABASE_URL of the process, that Postgres runs, and that the machine of the process may connect to Postgres.",
+	"postgres " + wire.NoConnection: wayIn,
+	"schema":                        "Run `admin migrate up` with the DATABASE_URL of the process.",
+	"writes":                        "Run `admin doctor` with the DATABASE_URL of the process: it names the session that holds a lock, and the remedy of every other cause.",
+	"redis":                         "Check the REDIS_URL of the process, and that Redis runs and takes writes. The process goes on without Redis, slower and without rate limits.",
+	"outbound":                      "Mend the way out of the dispatchers: DNS, firewall, network. Restarting a process does not help.",
+	"queue":                         "Mend Redis: the dispatcher returns to the queue once several writes have succeeded.",
 }
 
 // processes gives a finding for each process that was asked.
@@ -39,8 +41,8 @@ func processFinding(p wire.AskedProcess) finding {
 	seen, todo := []string{}, []string{}
 	for _, check := range p.Checks {
 		seen = append(seen, describe(check))
-		if check.Problem != "" && remedies[check.Name] != "" {
-			todo = append(todo, remedies[check.Name])
+		if remedy := cmp.Or(remedies[check.Name+" "+check.Problem], remedies[check.Name]); check.Problem != "" && remedy != "" {
+			todo = append(todo, remedy)
 		}
 	}
 	state := p.Status + ": " + strings.Join(seen, ", ")

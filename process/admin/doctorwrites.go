@@ -14,28 +14,54 @@ const roomRemedy = "Make room on the disk of Postgres: nothing is lost, and the 
 
 const rightsRemedy = "Grant the rights to the role of DATABASE_URL, as the owner of the tables: GRANT … ON … TO …. `admin migrate up` creates the tables as its own role."
 
-// databaseRemedy gives the remedy for a Postgres that takes no connection. A wrong address is the usual cause; a
-// Postgres whose disk is full answers a new connection with the error "could not write init file".
-func databaseRemedy(err error) string {
-	if err != nil && strings.Contains(err.Error(), "could not write init file") {
-		return roomRemedy
+// wayIn names the connections that Postgres keeps back when all others are taken.
+const wayIn = "Enter by a connection that Postgres keeps back: `sudo -u postgres psql` on its machine, or psql and `admin doctor` with the DATABASE_URL of a superuser or of a member of pg_use_reserved_connections. There end sessions that need not be (runbook pool-saturated)."
+
+// database is the finding about a Postgres that takes no connection. A wrong address is the usual cause; a Postgres
+// whose disk is full answers a new connection with the error "could not write init file".
+func database(err error) finding {
+	switch {
+	case errors.Is(err, wire.ErrNoConnection):
+		return bad("database", wire.NoConnection+": "+err.Error(), wayIn)
+	case err != nil && strings.Contains(err.Error(), "could not write init file"):
+		return unreachable("database", err, roomRemedy)
 	}
-	return "Check DATABASE_URL, that Postgres runs, and that this machine may connect to it."
+	return unreachable("database", err,
+		"Check DATABASE_URL, that Postgres runs, and that this machine may connect to it.")
+}
+
+// idle is the finding about sessions that have long held a transaction and done nothing in it.
+func idle(d wire.Diagnosis) finding {
+	found, ends := sessions(d.Idle)
+	if found == "" {
+		return finding{name: "sessions"}
+	}
+	return bad("sessions", "transactions stand open and idle, which keeps vacuum from removing rows: "+found,
+		"Let each client commit, or end its session: "+ends)
+}
+
+// sessions tells of sessions, and gives the statements that end them.
+func sessions(all []wire.Blocker) (told, ends string) {
+	var holders, pids []string
+	for _, b := range all {
+		text := fmt.Sprintf("pid %d (%s, %s, open for %s", b.PID, b.Application, cmp.Or(b.State, "state unknown"),
+			b.Open.Round(time.Second))
+		if b.Waiting > 0 {
+			text += fmt.Sprintf(", %d waiting", b.Waiting)
+		}
+		holders = append(holders, text+"): "+b.Query)
+		pids = append(pids, fmt.Sprintf("SELECT pg_terminate_backend(%d);", b.PID))
+	}
+	return strings.Join(holders, "; "), strings.Join(pids, " ")
 }
 
 // writes is the finding about writes to a Postgres that answers. Sessions that hold locks are a problem even where the
 // tried write passed, since others may wait for a row that the try does not touch.
 func writes(d wire.Diagnosis) finding {
-	var holders, pids []string
-	for _, b := range d.Blockers {
-		holders = append(holders, fmt.Sprintf("pid %d (%s, %s, open for %s, %d waiting): %s",
-			b.PID, b.Application, cmp.Or(b.State, "state unknown"), b.Open.Round(time.Second), b.Waiting, b.Query))
-		pids = append(pids, fmt.Sprintf("SELECT pg_terminate_backend(%d);", b.PID))
-	}
+	holders, ends := sessions(d.Blockers)
 	switch {
-	case len(holders) > 0:
-		return bad("writes", "changes wait for locks of "+strings.Join(holders, "; "),
-			"Let the session end, or end it: "+strings.Join(pids, " "))
+	case holders != "":
+		return bad("writes", "changes wait for locks of "+holders, "Let the session end, or end it: "+ends)
 	case errors.Is(d.Writes, wire.ErrLocked):
 		return bad("writes", d.Writes.Error(), "Find the session with pg_blocking_pids (runbook api-errors), and end it.")
 	case errors.Is(d.Writes, wire.ErrNoRoom):

@@ -136,7 +136,9 @@ type Diagnosis struct {
 	Role                                                  error // the role of a pooled database lacks settings
 
 	Blockers                    []postgres.Blocker
-	RedisAnswers                bool // though perhaps not to writes
+	Idle                        []postgres.Blocker // sessions that have long held a transaction and done nothing in it
+	RedisAnswers                bool               // though perhaps not to writes
+	RedisPolicy                 string             // maxmemory-policy; "" for one that it does not tell
 	SchemaVersion, SchemaWanted int64
 	PostgresClock, RedisClock   time.Duration // how far the store's clock is ahead of this machine's
 	Backlog                     webhookports.Backlog
@@ -170,7 +172,7 @@ func Diagnose(ctx context.Context, cfg config.Config, log *slog.Logger, processe
 	out.Redis = redisadapter.Probe(ctx, s.redis)
 	out.RedisAnswers = out.Redis == nil || errors.Is(out.Redis, redisadapter.ErrNoWrites)
 	if out.RedisAnswers {
-		out.RedisClock = redisClock(ctx, s)
+		out.RedisClock, out.RedisPolicy = redisClock(ctx, s), redisadapter.Policy(ctx, s.redis)
 		out.Forwarded = forwarded(ctx, s, false)
 		out.ForwardedBoth = forwarded(ctx, s, true)
 	}
@@ -188,6 +190,7 @@ func Diagnose(ctx context.Context, cfg config.Config, log *slog.Logger, processe
 		return out, nil
 	}
 	out.Blockers, out.Writes = tryWrites(ctx, s)
+	out.Idle, _ = postgres.Idle(ctx, s.ops, idleTransaction) // a Postgres that fails is told by the other checks
 	if cfg.DatabasePooled {
 		out.Role = postgres.CheckRole(ctx, s.ops)
 	}
@@ -212,9 +215,17 @@ var ErrSchemaRefused = migrations.ErrRefused
 
 // writePatience bounds the doctor's try of a write, which ends by itself but where a server or a standby hangs.
 const writePatience = 5 * time.Second
+// Blocker is a session of Postgres that is in the way.
+type Blocker = postgres.Blocker
+
+// ErrNoConnection is an error that Diagnosis.Postgres may wrap.
+var ErrNoConnection = postgres.ErrNoConnection
 
 // longTransaction is the age from which a transaction that holds locks is blamed: those of requests end sooner.
 const longTransaction = 5 * time.Second
+
+// idleTransaction is how long an open transaction may do nothing. Those of the service end within seconds.
+const idleTransaction = 2 * time.Minute
 
 // tryWrites tries a write and lists the sessions that block others meanwhile. pg_blocking_pids names nobody while
 // nobody waits, and in a service at rest the try may be the only session that does.

@@ -204,9 +204,15 @@ func redisProblem(err error) string {
 // connected asks for an answer over a connection with our settings.
 func (s *process) connected(ctx context.Context) error { return postgres.CheckConnection(ctx, s.ops) }
 
+// NoConnection is the problem of a process that Postgres refuses a connection, since all are taken.
+const NoConnection = "has no connection free"
+
 func connectionProblem(err error) string {
 	if errors.Is(err, postgres.ErrUndeclaredPooler) {
 		return "drops the settings of connections; set DATABASE_POOLED=true behind PgBouncer"
+	}
+	if errors.Is(err, postgres.ErrNoConnection) {
+		return NoConnection
 	}
 	return "cannot be reached"
 }

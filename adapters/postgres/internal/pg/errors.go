@@ -29,6 +29,7 @@ const (
 	ReadOnlyTransaction = "25006" // the server has become a standby
 	DiskFull            = "53100"
 	NoRights            = "42501"
+	TooManyConnections  = "53300"
 	undefinedTable      = "42P01" // as the next two: `admin migrate up` has not run yet
 	undefinedColumn     = "42703"
 	undefinedFunction   = "42883"

@@ -85,7 +85,8 @@ const (
 
 	// Each user may count the connections of all.
 	countConnections = `SELECT (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'),
-		current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer`
+		current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer
+		- coalesce(current_setting('reserved_connections', true), '0')::integer`
 	// Deliveries are partitions.
 	countDead = `SELECT coalesce(p.relname, c.relname)::text, sum(s.n_dead_tup)::bigint
 		FROM pg_stat_user_tables s JOIN pg_class c ON c.oid = s.relid LEFT JOIN pg_inherits i ON i.inhrelid = c.oid
