@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"strings"
@@ -22,18 +23,26 @@ type listeners struct {
 const receiverTimeout = 10 * time.Second
 
 // openListeners opens the usual ports, or free ports in place of taken ports, and reports every replacement. HTTP_ADDR
-// is never replaced.
+// and METRICS_ADDR, which is that of http, are never replaced.
 func openListeners(ctx context.Context, environ []string, say func(string, ...any)) (l listeners, err error) {
-	given := ""
-	for _, pair := range environ {
-		if value, ok := strings.CutPrefix(pair, "HTTP_ADDR="); ok {
-			given = value
+	for _, each := range []struct {
+		where      *net.Listener
+		name, what string
+	}{{&l.public, "HTTP_ADDR", "the service"}, {&l.httpMetrics, "METRICS_ADDR", "the metrics of http"}} {
+		given := ""
+		for _, pair := range environ {
+			if value, ok := strings.CutPrefix(pair, each.name+"="); ok {
+				given = value
+			}
 		}
-	}
-	if given != "" {
-		if l.public, err = listen(ctx, given); err != nil {
-			return l, err
+		if given == "" {
+			continue
 		}
+		if *each.where, err = listen(ctx, given); err != nil {
+			l.close()
+			return l, fmt.Errorf("%s: %w", each.name, err)
+		}
+		say("ports: %s at %s, as %s says", each.what, (*each.where).Addr(), each.name)
 	}
 	for _, each := range []struct {
 		where *net.Listener

@@ -188,7 +188,10 @@ func descendants(t testing.TB, root int) []int {
 // leaves a line with the cause: whoever tries the service out has no other place to look.
 func requireRoomForASecond(t *testing.T, first *sandbox) {
 	t.Helper()
-	second := startSandbox(t)
+	metrics := freePort(t)
+	second := startSandbox(t, "METRICS_ADDR="+metrics)
+	require.Equal(t, "http://"+metrics+"/metrics", second.facts["httpMetricsUrl"])
+	require.Contains(t, second.output(), "the metrics of http at "+metrics+", as METRICS_ADDR says")
 	for _, name := range []string{"apiBaseUrl", "receiverUrl", "httpMetricsUrl", "dispatcherMetricsUrl"} {
 		require.NotEqual(t, first.facts[name], second.facts[name])
 	}
