@@ -87,6 +87,7 @@ func serve(ctx context.Context, environ []string, services *backing.Services, st
 	log := run.NewLog(stderr, cfg)
 	defer log.Close()
 	run.AdoptLogs(log.Logger)
+	run.Doubt(log.Logger, environ, cfg)
 	http, err := wire.HTTPOn(ctx, cfg, log, wire.Listeners{Public: listeners.public, Ops: listeners.httpMetrics})
 	if err != nil {
 		return err

@@ -102,6 +102,7 @@ func (c Command) serve(environ []string, stderr io.Writer) int {
 	log := NewLog(stderr, cfg)
 	defer log.Close()
 	AdoptLogs(log.Logger)
+	Doubt(log.Logger, environ, cfg)
 	process, err := c.Build(ctx, cfg, log)
 	if err != nil {
 		return Fail(log.Lines, err)
@@ -112,6 +113,18 @@ func (c Command) serve(environ []string, stderr io.Writer) int {
 		return Fail(log.Lines, err)
 	}
 	return ExitOK
+}
+
+// Doubt warns of settings that hardly anybody means.
+func Doubt(log *slog.Logger, environ []string, cfg config.Config) {
+	for _, m := range config.Misspelt(environ) {
+		log.Warn("an environment variable is no setting and has no effect; is its name misspelt?", "name", m.Name,
+			"nearest", m.Nearest)
+	}
+	if cfg.RepeatsAtOnce() {
+		log.Warn(
+			"WEBHOOK_RETRY_SCHEDULE has a wait of 0s after the first: a failed attempt is repeated at once")
+	}
 }
 
 // Fail prints err and gives its exit code.

@@ -19,15 +19,31 @@ import (
 	"partnerdeposits/process/config"
 )
 
-// The test changes the process's loggers, so it does not run in parallel.
-func TestAdoptLogs_LinesOfLibraries_ComeOutInOurForm_ForDebuggingOnly(t *testing.T) {
+// keepLoggers restores the process's loggers after a test that changes them, and so does not run in parallel.
+func keepLoggers(t *testing.T) {
 	ours, flags, writer := slog.Default(), stdlog.Flags(), stdlog.Writer()
-	defer func() {
+	t.Cleanup(func() {
 		slog.SetDefault(ours)
 		stdlog.SetFlags(flags)
 		stdlog.SetOutput(writer)
 		fiberlog.SetOutput(os.Stderr)
-	}()
+	})
+}
+
+func TestServe_WarnsOfSettingsThatHardlyAnybodyMeans(t *testing.T) {
+	keepLoggers(t)
+	var out bytes.Buffer
+	broken := Command{GCPercent: 100, Build: func(context.Context, config.Config, *slog.Logger) (Process, error) {
+		return Process{}, errors.New("no part")
+	}}
+	require.Equal(t, ExitFailure, broken.serve([]string{"DATABASE_URL=postgres://u@h/d", "REDIS_URL=redis://h:6379/0",
+		"LOG_FORMAT=text", "LOG_LVEL=debug", "WEBHOOK_RETRY_SCHEDULE=5s,0s"}, &out))
+	require.Contains(t, out.String(), "is its name misspelt?\" name=LOG_LVEL nearest=LOG_LEVEL\n")
+	require.Contains(t, out.String(), "WEBHOOK_RETRY_SCHEDULE has a wait of 0s after the first")
+}
+
+func TestAdoptLogs_LinesOfLibraries_ComeOutInOurForm_ForDebuggingOnly(t *testing.T) {
+	keepLoggers(t)
 	for _, level := range []slog.Level{slog.LevelInfo, slog.LevelDebug} {
 		var out bytes.Buffer
 		AdoptLogs(Logger(&out, config.Config{LogLevel: level}))
