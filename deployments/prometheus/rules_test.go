@@ -141,6 +141,17 @@ func TestAlerts_HaveASeverityAndARunbook_AndNoPageIsAPartnersDoing(t *testing.T)
 	}
 }
 
+// Who is woken reads the summary first: it tells how bad the state is, or which process it is about.
+func TestAlerts_SummariesOfCauses_CarryTheState(t *testing.T) {
+	content, err := os.ReadFile("causes.alerts.yml")
+	require.NoError(t, err)
+	summaries := regexp.MustCompile(`summary: (.+)`).FindAllString(string(content), -1)
+	require.NotEmpty(t, summaries)
+	for _, summary := range summaries {
+		require.Regexp(t, `\{\{ (\$value|\$labels\.\w+|with query)`, summary)
+	}
+}
+
 func TestInhibitions_NameAlerts(t *testing.T) {
 	var config struct {
 		Rules []struct {
