@@ -28,7 +28,7 @@ func rules(t *testing.T) (all []rule) {
 	t.Helper()
 	paths, err := filepath.Glob("*.yml")
 	require.NoError(t, err)
-	require.Len(t, paths, 4)
+	require.Len(t, paths, 5)
 	for _, path := range paths {
 		content, err := os.ReadFile(path)
 		require.NoError(t, err)

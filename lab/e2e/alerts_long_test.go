@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -35,6 +36,7 @@ type watched struct {
 	readLog         func() // has the log read again that nobody reads
 	prometheus      prometheus
 	database        string
+	silence         atomic.Bool // clients send nothing
 }
 
 // watchedOf is a watched service that differs from the usual one.
@@ -45,6 +47,7 @@ type watchedOf struct {
 	second  bool // two dispatchers
 	// secondHTTP: two http; the load goes to the first.
 	secondHTTP bool
+	history    bool          // Prometheus has recordings of eight days with steady traffic
 	scrapes    time.Duration // interval; 0: a second
 	// mailServer is the address in SMTP_URL; "": none.
 	mailServer string
@@ -81,14 +84,18 @@ func newWatched(t *testing.T, of watchedOf) *watched {
 	x.pager = startPager(t, of.pager)
 	x.prometheus = startPrometheus(t, prometheusOf{
 		targets: map[string][]*process{"http": https, "dispatcher": dispatchers}, rules: of.rules,
-		pager: x.pager.alertmanager, every: of.scrapes,
+		pager: x.pager.alertmanager, every: of.scrapes, history: of.history,
 	})
 	return x
 }
 
 // load creates and activates deposits until the test ends, whatever the answers: some ten a second.
 func (x *watched) load() {
-	x.steady(10, 4, func() { _ = x.lifeOfADeposit(x.t, x.account, false) }) // faults fail requests
+	x.steady(10, 4, func() {
+		if !x.silence.Load() {
+			_ = x.lifeOfADeposit(x.t, x.account, false) // faults fail requests
+		}
+	})
 }
 
 // steady calls over so many connections, at most so often a second, until the test ends.

@@ -40,6 +40,12 @@ func installations(t *testing.T) []installation {
 			{"every dispatcher freezes", []string{"DispatcherAbsent", "DeliveriesStand", "DeliveriesWait"},
 				freezeDispatcher(12)},
 		}}},
+		{name: "nobody comes", of: watchedOf{history: true}, load: true, stages: [][]fault{{
+			{"the clients fall silent", []string{"TrafficGone"}, func(x *watched) func() {
+				x.silence.Store(true)
+				return func() { x.silence.Store(false) }
+			}},
+		}}},
 		{name: "the way out breaks", stages: [][]fault{{
 			{"the receivers of two partners refuse connections", []string{"OutboundBroken"}, func(x *watched) func() {
 				x.cutOff()

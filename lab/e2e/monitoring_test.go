@@ -27,6 +27,7 @@ type prometheusOf struct {
 	pager   string                // address of an Alertmanager; "": none
 	flags   []string              // further ones
 	every   time.Duration         // interval of scrapes and rules; 0: a second
+	history bool                  // recordings of eight days with steady traffic
 }
 
 // startPrometheus returns its URL. It ends with the test.
@@ -53,9 +54,26 @@ func startPrometheus(t testing.TB, of prometheusOf) prometheus {
 	}
 	dir, address := t.TempDir(), freePort(t)
 	require.NoError(t, os.WriteFile(dir+"/prometheus.yml", []byte(config.String()), 0o600))
+	if of.history {
+		recordTraffic(t, dir)
+	}
 	serve(t, "http://"+address+"/-/ready", "prometheus", append([]string{"--config.file=" + dir + "/prometheus.yml",
 		"--storage.tsdb.path=" + dir + "/data", "--web.listen-address=" + address, "--log.level=error"}, of.flags...)...)
 	return prometheus("http://" + address)
+}
+
+// recordTraffic writes what a Prometheus has recorded of partners' requests in the last eight days: five a second in the
+// quietest minutes of each hour, a sample a minute.
+func recordTraffic(t testing.TB, dir string) {
+	t.Helper()
+	var samples strings.Builder
+	for at := time.Now().Add(-8 * 24 * time.Hour); time.Since(at) > 12*time.Hour; at = at.Add(time.Minute) {
+		fmt.Fprintf(&samples, "svc:http_requests:lowest_1h{surface=\"partner_api\"} 5 %d\n", at.Unix())
+	}
+	require.NoError(t, os.WriteFile(dir+"/traffic.txt", []byte(samples.String()+"# EOF\n"), 0o600))
+	out, err := exec.Command("promtool", "tsdb", "create-blocks-from", "openmetrics", "--quiet", dir+"/traffic.txt",
+		dir+"/data").CombinedOutput()
+	require.NoError(t, err, string(out))
 }
 
 // prometheus is the base URL of the API of a running Prometheus.

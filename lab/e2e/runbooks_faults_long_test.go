@@ -105,6 +105,8 @@ func runbooks(t *testing.T) []runbook {
 			begin: func(x *watched) map[string]string { x.dispatch.Kill(); return nil }},
 		{page: "http-absent", fires: []string{"HttpAbsent"},
 			begin: func(x *watched) map[string]string { x.http.Kill(); return nil }},
+		{page: "traffic-gone", fires: []string{"TrafficGone"}, of: watchedOf{history: true},
+			begin: func(x *watched) map[string]string { x.silence.Store(true); return nil }},
 		{page: "redis-away", fires: []string{"QueueDirect", "LimiterFailsOpen"}, begin: func(x *watched) map[string]string {
 			require.NoError(x.t, x.redis.Kill())
 			return nil

@@ -158,6 +158,8 @@ func (s *runbookShell) obey(t *testing.T, o order) {
 		s.x.startMailServer()
 	case o.verb == "mend" && o.part == "books":
 		s.x.sql(`UPDATE sandbox_payments SET amount_cents = 12050 WHERE amount_cents = 12049`)
+	case o.verb == "mend" && o.part == "traffic":
+		s.x.silence.Store(false)
 	case o.verb == "mend" && o.part == "outbound":
 		s.x.cut.mends(t)
 	case o.verb == "mend" && o.part == "log":
