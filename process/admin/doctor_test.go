@@ -69,6 +69,8 @@ func TestDoctor_OfAPostgresWithoutAFreeConnection_TellsTheWayIn(t *testing.T) {
 	require.Contains(t, todo, "sudo -u postgres psql")
 	ok, found, _ = checkOf(t, "database", environOf(server.URL()))
 	require.True(t, ok, "a superuser gets in: %s", found)
+	process := processFinding(wire.AskedProcess{Checks: []wire.AskedCheck{{Name: "postgres", Problem: wire.NoConnection}}})
+	require.Equal(t, wayIn, process.remedy)
 }
 
 func TestDoctor_OfARedisThatEvicts_NamesThePolicy(t *testing.T) {
