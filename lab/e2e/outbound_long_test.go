@@ -114,6 +114,13 @@ func (w wayOut) since(at time.Time) (n int, first time.Duration) {
 	return len(firsts), slices.MinFunc(firsts, time.Time.Compare).Sub(at)
 }
 
+// overview is the first dashboard to look at.
+func overview(t testing.TB) dashboard {
+	t.Helper()
+	all := dashboards(t)
+	return all[slices.IndexFunc(all, func(d dashboard) bool { return d.UID == "svc-overview" })]
+}
+
 // shown is what a panel of the first dashboard's first row shows now, by the names of its series.
 func (x *watched) shown(title string) map[string]float64 {
 	d, now := overview(x.t), time.Now()

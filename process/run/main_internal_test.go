@@ -33,7 +33,7 @@ func keepLoggers(t *testing.T) {
 func TestServe_WarnsOfSettingsThatHardlyAnybodyMeans(t *testing.T) {
 	keepLoggers(t)
 	var out bytes.Buffer
-	broken := Command{GCPercent: 100, Build: func(context.Context, config.Config, *slog.Logger) (Process, error) {
+	broken := Command{GCPercent: 100, Build: func(context.Context, config.Config, Log) (Process, error) {
 		return Process{}, errors.New("no part")
 	}}
 	require.Equal(t, ExitFailure, broken.serve([]string{"DATABASE_URL=postgres://u@h/d", "REDIS_URL=redis://h:6379/0",
