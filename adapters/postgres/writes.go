@@ -38,11 +38,11 @@ func WriteCause(err error) string {
 	return "other"
 }
 
-// tryWrite goes through what every change of a deposit needs: rights (those of deliveries too), the locks of its tables,
-// a transaction that is not read-only, disk space, and a commit. Disk space needs a temporary file, since a new row may
-// fit into an old page. All of that is rolled back. The commit has a message in the WAL instead, which nobody reads: the
-// commit waits for a synchronous standby as every other does, without a row, and without a lock while it waits. All
-// statements are one message, so a client that stops half-way leaves no open transaction.
+// tryWrite goes through what every change of a deposit needs: rights (those of deliveries too), the locks of its
+// tables, a transaction that is not read-only, disk space, and a commit. Disk space needs a temporary file, since a new
+// row may fit into an old page. All of that is rolled back. The commit has a message in the WAL instead, which nobody
+// reads: the commit waits for a synchronous standby as every other does, without a row, and without a lock while it
+// waits. All statements are one message, so a client that stops half-way leaves no open transaction.
 const tryWrite = `/* %s */ SELECT current_user || ' may not ' || string_agg(r || ' ' || t, ', ' ORDER BY t, r)
 	FROM (VALUES ('deposits', '{SELECT,INSERT,UPDATE}'::text[]), ('deposit_transitions', '{SELECT,INSERT}'),
 			('idempotency_keys', '{SELECT,INSERT,UPDATE,DELETE}'), ('outbox', '{SELECT,INSERT,DELETE}'),

@@ -111,7 +111,8 @@ func TestCheckWrites_NoStandbyConfirms_IsToldInTime_ByTriesThatDoNotWaitForOneAn
 	}
 	require.Eventually(t, func() bool {
 		var hanging int
-		err := admin.QueryRow(t.Context(), `SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'`).Scan(&hanging)
+		err := admin.QueryRow(t.Context(), `SELECT count(*) FROM pg_stat_activity
+			WHERE wait_event = 'SyncRep'`).Scan(&hanging)
 		return err == nil && hanging == 0
 	}, 10*time.Second, 10*time.Millisecond, "tries that were given up leave no session behind")
 	exec(t, admin, `ALTER SYSTEM RESET synchronous_standby_names`)
@@ -135,7 +136,8 @@ func TestCheckWrites_MissingRights_AreNamedByTable(t *testing.T) {
 	})
 	pool := storetest.Pool(t, admin.Config().ConnString(), postgres.PoolOptions{Settings: map[string]string{"role": role}})
 	err := postgres.CheckWrites(t.Context(), pool)
-	require.ErrorContains(t, err, role+" may not DELETE deliveries, INSERT deliveries, SELECT deliveries, UPDATE deliveries, ")
+	require.ErrorContains(t, err,
+		role+" may not DELETE deliveries, INSERT deliveries, SELECT deliveries, UPDATE deliveries, ")
 
 	store := storetest.Over(t, pool, postgres.Options{})
 	_, _, _, err = store.SchemaFits(t.Context())
