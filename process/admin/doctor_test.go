@@ -89,8 +89,8 @@ func TestDoctor_OfARedisThatEvicts_NamesThePolicy(t *testing.T) {
 
 func TestDoctor_OfAnIdleTransaction_NamesTheSessionAndHowToEndIt(t *testing.T) {
 	t.Parallel()
-	got := idle(wire.Diagnosis{Idle: []wire.Blocker{{PID: 7, Application: "batch at 10.0.0.5", State: "idle in transaction",
-		Query: "SELECT 1", Open: 4 * time.Minute}}})
+	got := idle(wire.Diagnosis{Idle: []wire.Blocker{{PID: 7, Application: "batch at 10.0.0.5",
+		State: "idle in transaction", Query: "SELECT 1", Open: 4 * time.Minute}}})
 	require.Contains(t, got.problem, "pid 7 (batch at 10.0.0.5, idle in transaction, open for 4m0s): SELECT 1")
 	require.Contains(t, got.remedy, "SELECT pg_terminate_backend(7);")
 	require.Empty(t, idle(wire.Diagnosis{}).problem)
