@@ -62,8 +62,8 @@ func startPrometheus(t testing.TB, of prometheusOf) prometheus {
 	return prometheus("http://" + address)
 }
 
-// recordTraffic writes what a Prometheus has recorded of partners' requests in the last eight days: five a second in the
-// quietest minutes of each hour, a sample a minute.
+// recordTraffic writes what a Prometheus has recorded of partners' requests in the last eight days: five a second in
+// the quietest minutes of each hour, a sample a minute.
 func recordTraffic(t testing.TB, dir string) {
 	t.Helper()
 	var samples strings.Builder
