@@ -114,6 +114,10 @@ var serverFaults = [][]fault{
 			return func() { require.NoError(x.t, x.redis.Restart(context.Background())) }
 		}},
 	},
+	{{"http has few descriptors left", []string{"DescriptorsRunOut"}, func(x *watched) func() {
+		x.http.limitDescriptors(x.t, x.http.descriptors(x.t)*10/9)
+		return func() { x.http.limitDescriptors(x.t, roomyLimit) }
+	}}},
 	{{"a table is locked", []string{"PoolSaturated"},
 		func(x *watched) func() { lockOutVisitors(x); return x.endForeign }}},
 	{{"Postgres is stopped", []string{"NoReadyHttp", "NoReadyDispatcher", "BacklogUnread"}, func(x *watched) func() {

@@ -130,6 +130,10 @@ func runbooks(t *testing.T) []runbook {
 				x.unreadLog(x.http, hangingHTTP(x.t))
 				return nil
 			}},
+		{page: "descriptors-run-out", fires: []string{"DescriptorsRunOut"}, begin: func(x *watched) map[string]string {
+			x.http.limitDescriptors(x.t, x.http.descriptors(x.t)*10/9)
+			return map[string]string{"PID": strconv.Itoa(x.http.Pid())}
+		}},
 		{page: "partitions-run-out", fires: []string{"PartitionsRunOut", "RowsWithoutPartition"}, begin: losePartitions},
 		{page: "writes-fail", fires: []string{"WritesFail"},
 			begin: func(x *watched) map[string]string { loseStandby(x); return nil }},

@@ -19,6 +19,8 @@ var remedies = map[string]string{
 	"redis":                         "Check the REDIS_URL of the process, and that Redis runs and takes writes. The process goes on without Redis, slower and without rate limits.",
 	"outbound":                      "Mend the way out of the dispatchers: DNS, firewall, network. Restarting a process does not help.",
 	"queue":                         "Mend Redis: the dispatcher returns to the queue once several writes have succeeded.",
+	"sockets":                       "Raise the limit of descriptors of the process (LimitNOFILE, ulimit -n), and look who holds them: docs/runbooks/descriptors-run-out.md.",
+	"log":                           "Look after the program that reads the log of the process: docs/runbooks/log-not-read.md.",
 }
 
 // processes gives a finding for each process that was asked.

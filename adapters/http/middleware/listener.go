@@ -41,7 +41,11 @@ func newListener(ln net.Listener, failed func(error), most func() int, idleFor t
 	l := &listener{failed: failed, most: most, idleFor: idleFor}
 	l.changed, l.closed = make(chan struct{}, 1), make(chan struct{})
 	l.idle.before, l.idle.after = &l.idle, &l.idle
-	l.Listener = Patient(ln, func(err error) { failed(err); l.endIdlest() })
+	l.Listener = Patient(ln, func(err error) {
+		failed(err)
+		for l.endIdlest() <= 0 && l.full() { // the limit may have been lowered
+		}
+	})
 	return l
 }
 

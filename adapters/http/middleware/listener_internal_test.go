@@ -217,13 +217,26 @@ func TestListener_Full_EndsAConnectionThatSendsNothing(t *testing.T) {
 
 func TestListener_WithoutDescriptors_EndsAnIdleConnection(t *testing.T) {
 	t.Parallel()
-	l := newListener(&failing{Listener: ended{}, with: []error{refused(syscall.EMFILE)}}, func(error) {}, nil, 0)
-	ours, theirs := net.Pipe()
-	l.rest(&conn{Conn: ours, of: l})
-	_, err := l.Accept()
-	require.ErrorIs(t, err, net.ErrClosed)
-	_, err = theirs.Read(make([]byte, 1))
-	require.ErrorIs(t, err, io.EOF)
+	most := 4
+	f := &failing{Listener: ended{}}
+	l := newListener(f, func(error) {}, func() int { return most }, 0)
+	var callers []net.Conn
+	for range 4 {
+		ours, theirs := net.Pipe()
+		callers = append(callers, theirs)
+		l.rest(&conn{Conn: ours, of: l})
+		l.open++
+	}
+	for _, step := range []struct{ most, ended int }{{4, 1}, {4, 2}, {1, 4}} { // the limit is lowered in the end
+		most, f.with = step.most, []error{refused(syscall.EMFILE)}
+		_, err := l.Accept()
+		require.ErrorIs(t, err, net.ErrClosed)
+		require.Equal(t, 4-step.ended, l.open)
+		for _, c := range callers[:step.ended] {
+			_, err = c.Read(make([]byte, 1))
+			require.ErrorIs(t, err, io.EOF)
+		}
+	}
 }
 
 func TestListener_FullOfRequests_HasConnectionsWait(t *testing.T) {
