@@ -40,7 +40,7 @@ type Config struct {
 	BlockedPorts        []uint16      // of an endpoint's URL
 	EventIDHeader       bool          // send X-Svc-Event-Id
 	UserAgent           string
-	// NoSocket is told of each POST that failed since our machine had run out of descriptors, ports or memory; nil: is not.
+	// NoSocket is told of each POST for which our machine had no descriptor, port or memory left; nil: is not told.
 	NoSocket func(error)
 	// TLS adds to the defaults (TLS 1.2 and above, the system's roots); nil outside tests.
 	TLS *tls.Config

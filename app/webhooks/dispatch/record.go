@@ -63,7 +63,8 @@ func affected(outcomes []webhookports.Outcome) []id.ID {
 	seen := map[id.ID]bool{}
 	for _, o := range outcomes {
 		sub := o.Delivery.SubscriptionID
-		if seen[sub] || !o.Attempt.Made() || (o.Delivery.Healthy && (webhook.Health{}).After(o.Attempt, 1, o.Attempt.StartedAt).Clean()) {
+		if seen[sub] || !o.Attempt.Made() ||
+			(o.Delivery.Healthy && (webhook.Health{}).After(o.Attempt, 1, o.Attempt.StartedAt).Clean()) {
 			continue
 		}
 		seen[sub] = true
