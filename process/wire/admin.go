@@ -215,6 +215,7 @@ var ErrSchemaRefused = migrations.ErrRefused
 
 // writePatience bounds the doctor's try of a write, which ends by itself but where a server or a standby hangs.
 const writePatience = 5 * time.Second
+
 // Blocker is a session of Postgres that is in the way.
 type Blocker = postgres.Blocker
 
