@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -61,6 +62,7 @@ func everyMetric(t *testing.T) map[string]map[string][]string {
 	r.Dispatch()
 	r.Backlog(nothing{})
 	r.Ready(func() map[string]bool { return map[string]bool{"process": true} })
+	r.Clock(func() (time.Duration, bool) { return 0, true })
 	r.Jobs([]string{"mail"})
 	r.Mails()
 	r.Books()

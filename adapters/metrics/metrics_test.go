@@ -88,6 +88,7 @@ func full(t testing.TB) (*metrics.Registry, *metrics.HTTP, *metrics.Deposits, *m
 				OldestAge: 9 * time.Second},
 			Server: webhookports.DatabaseServer{Connections: 20, MaxConnections: 97, DeadRows: map[string]int{"outbox": 1_000}}})
 	r.Ready(func() map[string]bool { return map[string]bool{"postgres": true, "process": false} })
+	r.Clock(func() (time.Duration, bool) { return -90 * time.Second, true })
 	r.Books().Differences(3)
 	r.Queues([]string{"deliveries:fast"}, []string{"pending", "active"},
 		func(string) (map[string]int, error) { return map[string]int{"active": 2}, nil })
@@ -213,6 +214,7 @@ func TestCounts(t *testing.T) {
 		`svc_webhook_inflight{lane="fast"}`:                                                                        "1",
 		`svc_queue_mode{mode="queue"}`:                                                                             "0",
 		`svc_queue_mode{mode="direct"}`:                                                                            "1",
+		`svc_clock_skew_seconds`:                                                                                   "-90",
 		`svc_reconcile_differences`:                                                                                "3",
 		`svc_job_runs_total{job="mail",result="succeeded"}`:                                                        "1",
 		`svc_job_runs_total{job="mail",result="failed"}`:                                                           "1",
@@ -224,6 +226,15 @@ func TestCounts(t *testing.T) {
 	last, err := strconv.ParseFloat(got[`svc_job_last_success_timestamp_seconds{job="mail"}`], 64)
 	require.NoError(t, err)
 	require.InDelta(t, time.Now().Unix(), last, 60)
+}
+
+func TestClock_WhilePostgresIsAway_HasNoSeries(t *testing.T) {
+	r := metrics.NewRegistry(quiet)
+	known := true
+	r.Clock(func() (time.Duration, bool) { return 2 * time.Second, known })
+	require.Equal(t, "2", scrape(t, r)["svc_clock_skew_seconds"])
+	known = false
+	require.NotContains(t, scrape(t, r), "svc_clock_skew_seconds")
 }
 
 func TestMails_CountAttemptsByResult(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/lab/docstest"
+	"partnerdeposits/lab/pgtest"
 )
 
 const scrapeInterval = 15 * time.Second // deployments/prometheus.yml
@@ -43,6 +44,12 @@ func installations(t *testing.T) []installation {
 			{"the receivers of two partners refuse connections", []string{"OutboundBroken"}, func(x *watched) func() {
 				x.cutOff()
 				return func() { x.cut.mends(x.t) }
+			}},
+		}}},
+		{name: "the clock of Postgres is wrong", stages: [][]fault{{
+			{"Postgres is ten minutes ahead", []string{"ClockBreaksSignatures", "ClockSkewed"}, func(x *watched) func() {
+				turnClock(x)
+				return func() { pgtest.TurnClock(x.t, x.database, 0) }
 			}},
 		}}},
 		{name: "one of two dispatchers freezes", of: watchedOf{second: true}, load: true, stages: [][]fault{{

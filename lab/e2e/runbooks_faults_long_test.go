@@ -17,6 +17,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	smtpmock "github.com/mocktools/go-smtp-mock/v2"
 	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/lab/pgtest"
 )
 
 const (
@@ -123,6 +125,7 @@ func runbooks(t *testing.T) []runbook {
 			require.NoError(x.t, x.postgres.Stop(true))
 			return nil
 		}},
+		{page: "clock", fires: []string{"ClockBreaksSignatures", "ClockSkewed"}, begin: turnClock},
 		{page: "reconcile-differs", fires: []string{"ReconcileDiffers"}, begin: changeTheProvidersBooks},
 		{page: "collections-late", fires: []string{"CollectionsLate"}, begin: refuseForWeeks},
 		{page: "api-errors", fires: []string{"ApiErrorsFast"}, begin: func(x *watched) map[string]string {
@@ -204,6 +207,12 @@ func losePartitions(x *watched) map[string]string {
 			missingDays),
 		`INSERT INTO events (id, partner_id, name, data, created_at, sequence) SELECT '`+ms[:8]+"-"+ms[8:]+
 			`-7fff-bfff-ffffffffffff', id, 'deposit.expired', '{}', now(), 1000000000 FROM partners LIMIT 1`)
+	return nil
+}
+
+// turnClock puts Postgres ten minutes ahead.
+func turnClock(x *watched) map[string]string {
+	pgtest.TurnClock(x.t, x.database, 10*time.Minute)
 	return nil
 }
 

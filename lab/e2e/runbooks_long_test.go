@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/lab/docstest"
+	"partnerdeposits/lab/pgtest"
 )
 
 // runbook is a page of docs/runbooks with the fault that it is for.
@@ -160,6 +161,8 @@ func (s *runbookShell) obey(t *testing.T, o order) {
 		s.x.sql(`UPDATE sandbox_payments SET amount_cents = 12050 WHERE amount_cents = 12049`)
 	case o.verb == "mend" && o.part == "outbound":
 		s.x.cut.mends(t)
+	case o.verb == "mend" && o.part == "clock":
+		pgtest.TurnClock(t, s.x.database, 0)
 	case m == nil:
 		require.Fail(t, "no such part", "%s %s", o.verb, o.part)
 	case o.verb == "logs":

@@ -14,6 +14,7 @@ var remedies = map[string]string{
 	"postgres": "Check the DATABASE_URL of the process, that Postgres runs, and that the machine of the process may connect to Postgres.",
 	"schema":   "Run `admin migrate up` with the DATABASE_URL of the process.",
 	"writes":   "Run `admin doctor` with the DATABASE_URL of the process: it names the session that holds a lock. Otherwise make room on the disk of Postgres.",
+	"clock":    "Synchronise the clocks (NTP). If every process tells the same, it is Postgres's: deliveries carry its time.",
 	"redis":    "Check the REDIS_URL of the process, and that Redis runs and takes writes. The process goes on without Redis, slower and without rate limits.",
 	"outbound": "Mend the way out of the dispatchers: DNS, firewall, network. Restarting a process does not help.",
 	"queue":    "Mend Redis: the dispatcher returns to the queue once several writes have succeeded.",

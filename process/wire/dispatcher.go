@@ -92,6 +92,7 @@ func DispatcherOn(ctx context.Context, cfg config.Config, log *slog.Logger, on L
 			Problem: always("is broken, it seems: most endpoints get no connection"), Optional: true},
 	)
 	registry.Ready(ready.Passing)
+	registry.Clock(s.clock.skew)
 	return run.Process{
 		Name: "dispatcher", Log: log, Drain: ready.Drain,
 		Parts: append(s.parts,

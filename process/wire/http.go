@@ -63,6 +63,7 @@ func HTTPOn(ctx context.Context, cfg config.Config, log *slog.Logger, on Listene
 	registry.Backlog(dispatchstore.NewBacklog(s.ops)) // the dispatchers tell the same, and may all be away
 	ready := s.readiness()
 	registry.Ready(ready.Passing)
+	registry.Clock(s.clock.skew)
 	waiting := events.NewWaiting()
 	app, err := s.httpApp(registry, ready, waiting)
 	if err != nil {

@@ -26,6 +26,7 @@ const (
 	checkPostgres = "postgres"
 	checkSchema   = "schema"
 	checkWrites   = "writes"
+	checkClock    = "clock"
 	checkRedis    = "redis"
 	checkQueue    = "queue"    // of the dispatcher
 	checkOutbound = "outbound" // of the dispatcher
@@ -46,6 +47,7 @@ type process struct {
 	log   *slog.Logger
 	ops   *pgxpool.Pool // of readiness and gauges, which must answer while all connections of the services are taken
 	epoch *platformtables.Epoch
+	clock clock
 	parts []run.Part
 	pools map[string]*pgxpool.Pool // by the label of their metrics
 
@@ -175,6 +177,7 @@ func (s *process) readiness(more ...ops.Check) *ops.Readiness {
 		{Name: checkWrites, Run: s.takesWrites, Problem: writeProblem, Every: writeEvery, Optional: true},
 		{Name: checkRedis, Run: func(ctx context.Context) error { return redisadapter.Probe(ctx, s.redis) },
 			Problem: redisProblem, Optional: true},
+		{Name: checkClock, Run: s.clock.check, Problem: clockProblem, Advisory: true},
 	}
 	return ops.NewReadiness(s.log, append(checks, more...)...)
 }
@@ -186,8 +189,12 @@ func redisProblem(err error) string {
 	return "cannot be reached"
 }
 
-// connected asks for an answer over a connection with our settings.
-func (s *process) connected(ctx context.Context) error { return postgres.CheckConnection(ctx, s.ops) }
+// connected asks for an answer over a connection with our settings, and notes the clock.
+func (s *process) connected(ctx context.Context) error {
+	ahead, err := postgres.CheckConnection(ctx, s.ops)
+	s.clock.note(ahead, err == nil)
+	return err
+}
 
 func connectionProblem(err error) string {
 	if errors.Is(err, postgres.ErrUndeclaredPooler) {
