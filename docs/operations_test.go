@@ -63,6 +63,7 @@ func everyMetric(t *testing.T) map[string]map[string][]string {
 	r.Backlog(nothing{})
 	r.Ready(func() map[string]bool { return map[string]bool{"process": true} })
 	r.Clock(func() (time.Duration, bool) { return 0, true })
+	r.Rows()
 	r.Jobs([]string{"mail"})
 	r.Mails()
 	r.Books()

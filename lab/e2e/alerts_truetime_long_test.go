@@ -101,6 +101,10 @@ var serverFaults = [][]fault{
 				x.retryEvents()
 			}
 		}},
+		{"a row is spoilt", []string{"RowsUnreadable"}, func(x *watched) func() {
+			given := spoilRow(x)
+			return func() { x.sql(`UPDATE deposits SET metadata = '{}' WHERE NOT (` + given["CONDITION"] + `)`) }
+		}},
 		{"foreign clients hold connections", []string{"PostgresConnectionsRunOut"},
 			func(x *watched) func() { return x.connections(225) }},
 		{"Redis is killed", []string{"QueueDirect", "LimiterFailsOpen"}, func(x *watched) func() {

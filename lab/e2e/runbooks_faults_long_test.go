@@ -93,6 +93,7 @@ func runbooks(t *testing.T) []runbook {
 	mailServer := freePort(t)
 	return []runbook{
 		{page: "events-set-aside", fires: []string{"EventsSetAside"}, begin: refuseEvents},
+		{page: "rows-unreadable", fires: []string{"RowsUnreadable"}, begin: spoilRow},
 		{page: "outbox-stands", fires: []string{"OutboxStands"},
 			begin: func(x *watched) map[string]string { x.hold(countedFeeds); return nil }},
 		{page: "outbound-broken", fires: []string{"OutboundBroken"},
@@ -190,6 +191,20 @@ func refuseEvents(x *watched) map[string]string {
 	require.Eventually(x.t, func() bool { x.admin(x.t, &list, "outbox", "list"); return len(list.Events) == 3 }, soon,
 		often)
 	return map[string]string{"CONSTRAINT": "refused", "EVENT": list.Events[0].ID}
+}
+
+// spoilRow has a hand in SQL spoil a deposit that a partner lists.
+func spoilRow(x *watched) map[string]string {
+	const condition = `jsonb_typeof(metadata) = 'object' AND NOT jsonb_path_exists(metadata, 'strict $.* ? (@.type() <> ` +
+		`"string")')`
+	depositID, _ := x.deposit(x.t, x.account)
+	x.sql(`ALTER TABLE deposits DROP CONSTRAINT deposits_texts`,
+		`UPDATE deposits SET metadata = '{"a": {"b": 1}}' WHERE created_at = (SELECT max(created_at) FROM deposits)`)
+	x.visitors(1)
+	status, _, err := x.api(x.t).do(http.MethodGet, "/deposits/"+depositID, nil)
+	require.NoError(x.t, err)
+	require.Equal(x.t, http.StatusInternalServerError, status)
+	return map[string]string{"TABLE": "deposits", "CONDITION": condition}
 }
 
 // losePartitions drops the latest partitions of events, and inserts an event of a day without a partition. The first

@@ -67,7 +67,7 @@ func DispatcherOn(ctx context.Context, cfg config.Config, log *slog.Logger, on L
 	ear := redisadapter.NewListener(s.redis)
 	queue := asynq.New(queueRedis, log, asynq.WithBell(bell{s.bell, ear}))
 
-	registry := newRegistry(log)
+	registry := s.registry
 	s.pools["dispatch"] = dispatchPool
 	registry.PostgresPools(s.pools)
 	registry.RedisPools(map[string]redis.UniversalClient{"doorbell": s.redis, "queue": queueRedis})

@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"partnerdeposits/adapters/http/ops"
+	"partnerdeposits/adapters/metrics"
 	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/adapters/postgres/groupcommit"
 	"partnerdeposits/adapters/postgres/migrations"
@@ -51,6 +52,8 @@ type process struct {
 	parts []run.Part
 	pools map[string]*pgxpool.Pool // by the label of their metrics
 
+	registry *metrics.Registry
+
 	redis      redis.UniversalClient
 	redisKnown bool // whether the client fits the server: see awaitRedis
 	breaker    *redisadapter.Breaker
@@ -61,7 +64,7 @@ type process struct {
 // callers change and read deposits at the same time.
 func open(ctx context.Context, cfg config.Config, log *slog.Logger, name string, conns int32,
 	grouped bool) (*process, error) {
-	s := &process{cfg: cfg, log: log}
+	s := &process{cfg: cfg, log: log, registry: newRegistry(log)}
 	redisadapter.LogTo(log)
 	var err error
 	if s.Cipher, err = services.Cipher(cfg, log); err != nil {
@@ -103,7 +106,9 @@ func open(ctx context.Context, cfg config.Config, log *slog.Logger, name string,
 	}
 	s.breaker = redisadapter.NewBreaker(s.redis)
 	s.bell = redisadapter.NewDoorbell(s.redis, s.breaker)
-	s.Postgres = postgres.NewStore(s.Pool, s.Cipher, postgres.Options{Doorbell: s.bell, Reads: reads})
+	odd := &oddRows{log: log, count: s.registry.Rows()}
+	s.Postgres = postgres.NewStore(s.Pool, s.Cipher,
+		postgres.Options{Doorbell: s.bell, Reads: reads, Unreadable: odd.met})
 	s.Changes = groupcommit.New(s.Pool, s.Cipher, groupcommit.Options{Groups: groups, Doorbell: s.bell})
 	s.parts = append(s.parts,
 		run.Closer("redis", s.redis.Close),
