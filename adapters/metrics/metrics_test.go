@@ -231,15 +231,6 @@ func TestCounts(t *testing.T) {
 	require.InDelta(t, time.Now().Unix(), last, 60)
 }
 
-func TestClock_WhilePostgresIsAway_HasNoSeries(t *testing.T) {
-	r := metrics.NewRegistry(quiet)
-	known := true
-	r.Clock(func() (time.Duration, bool) { return 2 * time.Second, known })
-	require.Equal(t, "2", scrape(t, r)["svc_clock_skew_seconds"])
-	known = false
-	require.NotContains(t, scrape(t, r), "svc_clock_skew_seconds")
-}
-
 func TestMails_CountAttemptsByResult(t *testing.T) {
 	r := metrics.NewRegistry(quiet)
 	m := r.Mails()

@@ -124,7 +124,8 @@ func TestLists_ARowThatCannotBeRead_IsPassedOverAndTold(t *testing.T) {
 	require.NoError(t, stock.Fill(t.Context(), admin, owners[:1],
 		stock.Amount{Deposits: 40, Deliveries: 40, Events: 40, Clients: 12}))
 	exec(t, admin, `INSERT INTO api_keys (id, partner_id, name, prefix, last4, hash, created_at)
-		SELECT gen_random_uuid(), $1, 'k', 'svc_pk_test_', 'abcd', sha256(i::text::bytea), now() FROM generate_series(1, 12) i`,
+		SELECT gen_random_uuid(), $1, 'k', 'svc_pk_test_', 'abcd', sha256(i::text::bytea), now()
+		FROM generate_series(1, 12) i`,
 		owners[0].Partner)
 	exec(t, admin, `INSERT INTO webhook_subscriptions SELECT (jsonb_populate_record(w,
 		jsonb_build_object('id', gen_random_uuid()))).* FROM webhook_subscriptions w, generate_series(1, 11)`)

@@ -21,7 +21,8 @@ func TestClock_OfPostgresThatIsWrong_IsToldByProcessesAndDoctor(t *testing.T) {
 	pgtest.TurnClock(t, databaseURL, 10*time.Minute)
 	for _, p := range []*process{h, w.dispatcher(t)} {
 		p.awaitStatus(t, http.StatusOK, func(r readiness) bool {
-			return r.Status == "degraded" && r.Checks["clock"] == "differs from Postgres's by 10m0s" && r.Checks["postgres"] == "ok"
+			return r.Status == "degraded" && r.Checks["postgres"] == "ok" &&
+				r.Checks["clock"] == "differs from Postgres's by 10m0s"
 		})
 		require.InDelta(t, 600, p.metric("svc_clock_skew_seconds"), 2)
 	}

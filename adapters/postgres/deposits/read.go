@@ -48,8 +48,8 @@ func readNames() string {
 }
 
 // ScanDeposit scans a row of SelectDeposit, and further columns into more. Returns pgx.ErrNoRows. With the error of a
-// row that cannot be read (pg.Unreadable), or whose checkout token does not decrypt, ScanDeposit returns what it has read
-// of the deposit.
+// row that cannot be read (pg.Unreadable), or whose checkout token does not decrypt, ScanDeposit returns what it has
+// read of the deposit.
 func ScanDeposit(row pgx.Row, sealer pg.Sealer, more ...any) (*deposit.Deposit, error) {
 	var d deposit.Deposit
 	var client deposit.Client

@@ -78,8 +78,8 @@ func (s Events) Feed(ctx context.Context, partnerID id.ID) (webhookports.FeedSta
 	return webhookports.FeedState{Epoch: row.Epoch, Oldest: row.OldestSequence, Last: row.LastSequence}, err
 }
 
-// feedEvents has the bounds of ids of partitions: inside one, the index of numbers would lead to all earlier rows of its
-// day. They are values and not now(), so that Postgres plans for these partitions alone.
+// feedEvents has the bounds of ids of partitions: inside one, the index of numbers would lead to all earlier rows of
+// its day. They are values and not now(), so that Postgres plans for these partitions alone.
 const feedEvents = `SELECT id, partner_id, name, deposit_id, data, created_at, coalesce(sequence, 0)::bigint FROM events
 	WHERE partner_id = $1 AND sequence > $2 AND id >= $3 AND id < $4 ORDER BY sequence LIMIT $5`
 

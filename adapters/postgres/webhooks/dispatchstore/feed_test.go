@@ -191,7 +191,8 @@ func TestFeedEvents_AnEventThatCannotBeRead_HasNoData_AndIsTold(t *testing.T) {
 	want := w.filed(partnerID, 4)
 	for _, statement := range []string{
 		`ALTER TABLE events DROP CONSTRAINT events_object, DROP CONSTRAINT events_finite`,
-		`UPDATE events SET data = '{"broken' WHERE sequence = 2`, `UPDATE events SET created_at = 'infinity' WHERE sequence = 3`,
+		`UPDATE events SET data = '{"broken' WHERE sequence = 2`,
+		`UPDATE events SET created_at = 'infinity' WHERE sequence = 3`,
 	} {
 		_, err := pool.Exec(t.Context(), statement)
 		require.NoError(t, err)

@@ -204,7 +204,8 @@ func checkFeed(t *testing.T, pool *pgxpool.Pool, partnerID id.ID) {
 	var unordered, lost int
 	require.NoError(t, pool.QueryRow(t.Context(), `
 		SELECT count(*) FILTER (WHERE version <> expected), (SELECT count(*) FROM outbox)
-		FROM (SELECT (data::jsonb->>'version')::integer AS version, row_number() OVER (PARTITION BY deposit_id ORDER BY sequence) AS expected
+		FROM (SELECT (data::jsonb->>'version')::integer AS version,
+				row_number() OVER (PARTITION BY deposit_id ORDER BY sequence) AS expected
 			FROM events WHERE partner_id = $1) e`, partnerID).Scan(&unordered, &lost))
 	require.Zero(t, unordered, "the events of a deposit are in the order of its changes")
 	require.Zero(t, lost)
