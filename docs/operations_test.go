@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -64,6 +65,8 @@ func everyMetric(t *testing.T) map[string]map[string][]string {
 	r.Log(func() uint64 { return 0 })
 	r.Ready(func() map[string]bool { return map[string]bool{"process": true} })
 	r.Writes(postgres.WriteCauses, func() string { return "" })
+	r.Clock(func() (time.Duration, bool) { return 0, true })
+	r.Rows()
 	r.Jobs([]string{"mail"})
 	r.Mails()
 	r.Books()

@@ -90,6 +90,8 @@ func full(t testing.TB) (*metrics.Registry, *metrics.HTTP, *metrics.Deposits, *m
 			Server: webhookports.DatabaseServer{Connections: 20, MaxConnections: 97, DeadRows: map[string]int{"outbox": 1_000}}})
 	r.Ready(func() map[string]bool { return map[string]bool{"postgres": true, "process": false} })
 	r.Writes([]string{"lock", "standby"}, func() string { return "standby" })
+	r.Clock(func() (time.Duration, bool) { return -90 * time.Second, true })
+	r.Rows()("events")
 	r.Books().Differences(3)
 	r.Queues([]string{"deliveries:fast"}, []string{"pending", "active"},
 		func(string) (map[string]int, error) { return map[string]int{"active": 2}, nil })
@@ -151,6 +153,7 @@ func TestSeries_ClosedSetsExistFromTheStartAtZero(t *testing.T) {
 		`svc_mails_total{result="failed"}`,
 		`svc_collections{state="scheduled"}`,
 		`svc_collections{state="paid"}`,
+		`svc_rows_unreadable_total{table="deposits"}`,
 		`svc_job_last_success_timestamp_seconds{job="partitions"}`,
 		`svc_writes_failing{cause="lock"}`,
 	} {
@@ -222,6 +225,8 @@ func TestCounts(t *testing.T) {
 		`svc_webhook_inflight{lane="fast"}`:                                                                        "1",
 		`svc_queue_mode{mode="queue"}`:                                                                             "0",
 		`svc_queue_mode{mode="direct"}`:                                                                            "1",
+		`svc_rows_unreadable_total{table="events"}`:                                                                "1",
+		`svc_clock_skew_seconds`:                                                                                   "-90",
 		`svc_reconcile_differences`:                                                                                "3",
 		`svc_job_runs_total{job="mail",result="succeeded"}`:                                                        "1",
 		`svc_job_runs_total{job="mail",result="failed"}`:                                                           "1",

@@ -3,6 +3,7 @@ package metrics
 import (
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -51,5 +52,25 @@ func (w writes) Collect(ch chan<- prometheus.Metric) {
 	present := w.failing()
 	for _, cause := range w.causes {
 		gauge(ch, writesFailing, oneIf(cause == present), cause)
+	}
+}
+
+var clockSkew = prometheus.NewDesc("svc_clock_skew_seconds",
+	"How far Postgres's clock is ahead of this process's; left out while Postgres is away.", nil, nil)
+
+// Clock registers svc_clock_skew_seconds. skew costs no query.
+func (r *Registry) Clock(skew func() (ahead time.Duration, known bool)) {
+	r.prometheus.MustRegister(clock(skew))
+}
+
+type clock func() (ahead time.Duration, known bool)
+
+// Describe implements prometheus.Collector.
+func (c clock) Describe(ch chan<- *prometheus.Desc) { ch <- clockSkew }
+
+// Collect implements prometheus.Collector.
+func (c clock) Collect(ch chan<- prometheus.Metric) {
+	if ahead, known := c(); known {
+		gauge(ch, clockSkew, ahead.Seconds())
 	}
 }

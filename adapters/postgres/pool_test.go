@@ -59,10 +59,24 @@ func TestCheckRole_NamesTheMissingSettingsAsStatements(t *testing.T) {
 func TestCheckConnection_SettingsDropped_IsAPoolerThatNobodyNamed(t *testing.T) {
 	t.Parallel()
 	direct := pgtest.URL(t)
-	require.NoError(t, postgres.CheckConnection(t.Context(), storetest.Pool(t, direct, postgres.PoolOptions{})))
-	require.NoError(t,
-		postgres.CheckConnection(t.Context(), storetest.Pool(t, direct, postgres.PoolOptions{Pooled: true})))
+	for _, o := range []postgres.PoolOptions{{}, {Pooled: true}} {
+		_, err := postgres.CheckConnection(t.Context(), storetest.Pool(t, direct, o))
+		require.NoError(t, err)
+	}
 	pool := storetest.Pool(t, direct, postgres.PoolOptions{MaxConns: 1})
 	exec(t, pool, `SET statement_timeout = 0`) // as behind a pooler that drops start-up parameters
-	require.ErrorIs(t, postgres.CheckConnection(t.Context(), pool), postgres.ErrUndeclaredPooler)
+	_, err := postgres.CheckConnection(t.Context(), pool)
+	require.ErrorIs(t, err, postgres.ErrUndeclaredPooler)
+}
+
+func TestCheckConnection_TellsHowFarTheClockIsAhead(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	ahead, err := postgres.CheckConnection(t.Context(), storetest.Pool(t, url, postgres.PoolOptions{}))
+	require.NoError(t, err)
+	require.Less(t, ahead.Abs(), 2*time.Second, "the same machine")
+	pgtest.TurnClock(t, url, -10*time.Minute)
+	ahead, err = postgres.CheckConnection(t.Context(), storetest.Pool(t, url, postgres.PoolOptions{}))
+	require.NoError(t, err)
+	require.InDelta(t, -600, ahead.Seconds(), 2)
 }

@@ -139,13 +139,19 @@ func TestDeposit_CommittedBeforeTheRead_IsSeenByABatchThatWaits(t *testing.T) {
 func TestDeposit_TokenOrRowThatCannotBeRead_FailsTheReadsOfThatDeposit(t *testing.T) {
 	t.Parallel()
 	for spoiled, says := range map[string]string{
-		`checkout_token = '\x00'`: "decrypt", `updated_at = 'infinity'`: "infinite",
+		`checkout_token = '\x00'`: "decrypt", `updated_at = 'infinity'`: "infinite", `metadata = '[1]'`: "cannot unmarshal",
 	} {
-		r := newReading(t)
+		r, heard := newReading(t), told{}
+		r.store = storetest.Over(t, r.pool, postgres.Options{Reads: r.reads, Unreadable: heard.met})
 		made := r.created(2)
+		allow(t, r.pool)
 		exec(t, r.pool, `UPDATE deposits SET `+spoiled+` WHERE id = $1`, made[0].ID)
 		got := r.together(nil, made[0].ID, made[1].ID)
 		require.ErrorContains(t, got[0].err, says)
+		if says != "decrypt" {
+			require.ErrorContains(t, got[0].err, "deposit "+id.Deposit.Of(made[0].ID))
+			require.Equal(t, told{"deposits " + made[0].ID.String(): 1}, heard)
+		}
 		require.NoError(t, got[1].err, "read again, alone")
 		require.Empty(t, cmp.Diff(made[1], got[1].Deposit))
 	}

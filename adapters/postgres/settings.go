@@ -60,24 +60,27 @@ var ErrNoConnection = errors.New("postgres: the server has no connection free")
 // throughPooler finds the refusal in an error of PgBouncer, which has an SQLSTATE of its own.
 var throughPooler = regexp.MustCompile(`too many (clients|connections)|connection slots are reserved`)
 
-// CheckConnection returns nil if the database answers over a connection with the settings of the pool. A pooler that
-// drops start-up parameters breaks prepared statements too.
+// CheckConnection asks whether the database answers over a connection with the settings of the pool, and how far its
+// clock is ahead of this process's at half of the round trip. A pooler that drops start-up parameters breaks prepared
+// statements too.
 //
 // Returns ErrUndeclaredPooler, ErrNoConnection, and service_unavailable unless the database answers.
-func CheckConnection(ctx context.Context, pool *pgxpool.Pool) error {
+func CheckConnection(ctx context.Context, pool *pgxpool.Pool) (ahead time.Duration, err error) {
 	var timeout string
-	err := pool.QueryRow(ctx,
-		`SELECT (extract(epoch FROM current_setting('statement_timeout')::interval) * 1000)::bigint::text`,
-		pgx.QueryExecModeSimpleProtocol).Scan(&timeout)
+	var theirs time.Time
+	asked := time.Now()
+	err = pool.QueryRow(ctx,
+		`SELECT (extract(epoch FROM current_setting('statement_timeout')::interval) * 1000)::bigint::text, clock_timestamp()`,
+		pgx.QueryExecModeSimpleProtocol).Scan(&timeout, &theirs)
 	switch {
 	case err == nil:
 	case pg.StateOf(err) == pg.TooManyConnections || throughPooler.MatchString(err.Error()):
-		return fmt.Errorf("%w (%w)", ErrNoConnection, pg.Translate(err))
+		return 0, fmt.Errorf("%w (%w)", ErrNoConnection, pg.Translate(err))
 	default:
-		return pg.Translate(err)
+		return 0, pg.Translate(err)
 	}
 	if wanted, set := pool.Config().ConnConfig.RuntimeParams["statement_timeout"]; set && wanted != timeout {
-		return ErrUndeclaredPooler
+		return 0, ErrUndeclaredPooler
 	}
-	return nil
+	return theirs.Sub(asked.Add(time.Since(asked) / 2)), nil
 }

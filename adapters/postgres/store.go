@@ -16,6 +16,7 @@ import (
 	"partnerdeposits/adapters/postgres/platform"
 	"partnerdeposits/adapters/postgres/webhooks"
 	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
 	ports "partnerdeposits/ports/platform"
 	"partnerdeposits/ports/platform/failpoint"
@@ -37,6 +38,8 @@ type Options struct {
 	AcquireTimeout   time.Duration // 3 s: the wait for a connection before service_unavailable
 	// 3 s: the time an API key stays in the cache; below the 5 s in which a revoked key ends (api.md §1)
 	KeysKeptFor time.Duration
+	// hears of each row that cannot be read, with its table (ports.ListedTables); nil: nobody does
+	Unreadable func(ctx context.Context, table string, rowID id.ID, err error)
 }
 
 // Store implements the unit of work over a connection pool, and has the tables of each module.
@@ -67,10 +70,11 @@ var _ ports.UnitOfWork = (*Store)(nil)
 // NewStore makes a store over a pool of NewPool. Call Close before the pool is closed.
 func NewStore(pool *pgxpool.Pool, cipher Cipher, o Options) *Store {
 	base := pg.Base{
-		DB:     pg.DB{Pool: pool, Wait: pg.OrDefault(o.AcquireTimeout, 3*time.Second)},
+		DB:     pg.DB{Pool: pool, Wait: pg.OrDefault(o.AcquireTimeout, 3*time.Second), Unreadable: o.Unreadable},
 		Sealer: pg.Sealer{Cipher: cipher},
 	}
-	reads := pg.DB{Pool: pg.OrDefault(o.Reads, pool), Wait: base.DB.Wait}
+	reads := base.DB
+	reads.Pool = pg.OrDefault(o.Reads, pool)
 	return &Store{
 		depositTables:  deposits.New(base, reads),
 		paymentTables:  payments.New(base),

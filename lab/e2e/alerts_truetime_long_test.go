@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/lab/docstest"
+	"partnerdeposits/lab/pgtest"
 )
 
 const scrapeInterval = 15 * time.Second // deployments/prometheus.yml
@@ -57,6 +58,12 @@ func installations(t *testing.T) []installation {
 				func(x *watched) func() { return x.unreadLog(x.dispatch, binary(x.t, "dispatcher")) }},
 			{"requests hang", []string{"RequestsStand"},
 				func(x *watched) func() { return x.unreadLog(x.http, hangingHTTP(x.t)) }},
+		}}},
+		{name: "the clock of Postgres is wrong", stages: [][]fault{{
+			{"Postgres is ten minutes ahead", []string{"ClockBreaksSignatures", "ClockSkewed"}, func(x *watched) func() {
+				turnClock(x)
+				return func() { pgtest.TurnClock(x.t, x.database, 0) }
+			}},
 		}}},
 		{name: "one of two dispatchers freezes", of: watchedOf{second: true}, load: true, stages: [][]fault{{
 			{"a dispatcher with POSTs in flight freezes", []string{"LeasesExpire"}, freezeDispatcher(16)},
@@ -106,6 +113,10 @@ var serverFaults = [][]fault{
 				x.sql(`ALTER TABLE events DROP CONSTRAINT refused`)
 				x.retryEvents()
 			}
+		}},
+		{"a row is spoilt", []string{"RowsUnreadable"}, func(x *watched) func() {
+			given := spoilRow(x)
+			return func() { x.sql(`UPDATE deposits SET metadata = '{}' WHERE NOT (` + given["CONDITION"] + `)`) }
 		}},
 		{"foreign clients hold connections", []string{"PostgresConnectionsRunOut"},
 			func(x *watched) func() { return x.connections(225) }},

@@ -17,6 +17,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	smtpmock "github.com/mocktools/go-smtp-mock/v2"
 	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/lab/pgtest"
 )
 
 const (
@@ -91,6 +93,7 @@ func runbooks(t *testing.T) []runbook {
 	mailServer := freePort(t)
 	return []runbook{
 		{page: "events-set-aside", fires: []string{"EventsSetAside"}, begin: refuseEvents},
+		{page: "rows-unreadable", fires: []string{"RowsUnreadable"}, begin: spoilRow},
 		{page: "outbox-stands", fires: []string{"OutboxStands"},
 			begin: func(x *watched) map[string]string { x.hold(countedFeeds); return nil }},
 		{page: "outbound-broken", fires: []string{"OutboundBroken"},
@@ -141,6 +144,7 @@ func runbooks(t *testing.T) []runbook {
 			require.NoError(x.t, x.postgres.Stop(true))
 			return nil
 		}},
+		{page: "clock", fires: []string{"ClockBreaksSignatures", "ClockSkewed"}, begin: turnClock},
 		{page: "reconcile-differs", fires: []string{"ReconcileDiffers"}, begin: changeTheProvidersBooks},
 		{page: "collections-late", fires: []string{"CollectionsLate"}, begin: refuseForWeeks},
 		{page: "api-errors", fires: []string{"ApiErrorsFast"}, begin: func(x *watched) map[string]string {
@@ -220,6 +224,20 @@ func refuseEvents(x *watched) map[string]string {
 	return map[string]string{"CONSTRAINT": "refused", "EVENT": list.Events[0].ID}
 }
 
+// spoilRow has a hand in SQL spoil a deposit that a partner lists.
+func spoilRow(x *watched) map[string]string {
+	const condition = `jsonb_typeof(metadata) = 'object' AND NOT jsonb_path_exists(metadata, 'strict $.* ? (@.type() <> ` +
+		`"string")')`
+	depositID, _ := x.deposit(x.t, x.account)
+	x.sql(`ALTER TABLE deposits DROP CONSTRAINT deposits_texts`,
+		`UPDATE deposits SET metadata = '{"a": {"b": 1}}' WHERE created_at = (SELECT max(created_at) FROM deposits)`)
+	x.visitors(1)
+	status, _, err := x.api(x.t).do(http.MethodGet, "/deposits/"+depositID, nil)
+	require.NoError(x.t, err)
+	require.Equal(x.t, http.StatusInternalServerError, status)
+	return map[string]string{"TABLE": "deposits", "CONDITION": condition}
+}
+
 // losePartitions drops the latest partitions of events, and inserts an event of a day without a partition. The first
 // round of the job partitions must be over, since that round would make the partitions again.
 func losePartitions(x *watched) map[string]string {
@@ -235,6 +253,12 @@ func losePartitions(x *watched) map[string]string {
 			missingDays),
 		`INSERT INTO events (id, partner_id, name, data, created_at, sequence) SELECT '`+ms[:8]+"-"+ms[8:]+
 			`-7fff-bfff-ffffffffffff', id, 'deposit.expired', '{}', now(), 1000000000 FROM partners LIMIT 1`)
+	return nil
+}
+
+// turnClock puts Postgres ten minutes ahead.
+func turnClock(x *watched) map[string]string {
+	pgtest.TurnClock(x.t, x.database, 10*time.Minute)
 	return nil
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/lab/docstest"
+	"partnerdeposits/lab/pgtest"
 )
 
 // runbook is a page of docs/runbooks with the fault that it is for.
@@ -164,6 +165,8 @@ func (s *runbookShell) obey(t *testing.T, o order) {
 		s.x.cut.mends(t)
 	case o.verb == "mend" && o.part == "log":
 		s.x.readLog()
+	case o.verb == "mend" && o.part == "clock":
+		pgtest.TurnClock(t, s.x.database, 0)
 	case m == nil:
 		require.Fail(t, "no such part", "%s %s", o.verb, o.part)
 	case o.verb == "logs":

@@ -36,5 +36,10 @@ type List[T any] struct {
 	Next  Cursor
 }
 
+// ListedTables are the tables whose rows are listed: a row of them that cannot be read is passed over and counted.
+var ListedTables = []string{
+	"account_links", "accounts", "api_keys", "clients", "deliveries", "deposits", "events", "webhook_subscriptions",
+}
+
 // Span is a range of time. From is included, To is not; a zero time is no bound.
 type Span struct{ From, To time.Time }

@@ -31,7 +31,7 @@ type Events interface {
 	// Feed gives the state of a partner's feed.
 	Feed(ctx context.Context, partnerID id.ID) (FeedState, error)
 	// FeedEvents gives up to limit events with the numbers after, oldest first. The caller checks that no number is
-	// missing: retention may remove events at any time.
+	// missing: retention may remove events at any time. An event that cannot be read has no Data.
 	FeedEvents(ctx context.Context, partnerID id.ID, after int64, limit int) ([]ports.Event, error)
 	// LastNumbers gives the last number of each of the partners.
 	LastNumbers(ctx context.Context, partnerIDs []id.ID) (map[id.ID]int64, error)

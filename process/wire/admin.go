@@ -179,11 +179,7 @@ func Diagnose(ctx context.Context, cfg config.Config, log *slog.Logger, processe
 	if out.Postgres != nil {
 		return out, nil
 	}
-	var theirs time.Time
-	before := time.Now()
-	if err := s.ops.QueryRow(ctx, `SELECT clock_timestamp()`).Scan(&theirs); err == nil {
-		out.PostgresClock = theirs.Sub(middle(before, time.Now()))
-	}
+	out.PostgresClock, _ = s.clock.skew()
 	out.Unfit = migrations.Fits(ctx, s.ops)
 	if out.SchemaVersion, out.Schema = migrations.Version(ctx, s.ops); out.Schema != nil ||
 		out.SchemaVersion < out.SchemaWanted {
@@ -271,10 +267,8 @@ func redisClock(ctx context.Context, s *process) time.Duration {
 	if err != nil {
 		return 0
 	}
-	return theirs.Sub(middle(before, time.Now()))
+	return theirs.Sub(before.Add(time.Since(before) / 2))
 }
-
-func middle(a, b time.Time) time.Time { return a.Add(b.Sub(a) / 2) }
 
 // keysetFits decrypts the connect secret of a single partner: all secrets are encrypted with the same keyset.
 func keysetFits(ctx context.Context, store *postgres.Store) error {

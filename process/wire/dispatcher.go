@@ -66,7 +66,7 @@ func DispatcherOn(ctx context.Context, cfg config.Config, log run.Log, on Listen
 	ear := redisadapter.NewListener(s.redis)
 	queue := asynq.New(queueRedis, s.log, asynq.WithBell(bell{s.bell, ear}))
 
-	registry := s.newRegistry()
+	registry := s.registry
 	s.pools["dispatch"] = dispatchPool
 	registry.PostgresPools(s.pools)
 	registry.RedisPools(map[string]redis.UniversalClient{"doorbell": s.redis, "queue": queueRedis})
@@ -84,7 +84,7 @@ func DispatcherOn(ctx context.Context, cfg config.Config, log run.Log, on Listen
 	if err != nil {
 		return run.Process{}, err
 	}
-	ready := s.readiness(registry,
+	ready := s.readiness(
 		ops.Check{Name: checkQueue, Run: counted.check, Problem: always("is not used; deliveries go out directly"),
 			Optional: true},
 		// A process on another machine may have a way out, so this one stays ready.

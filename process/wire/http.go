@@ -56,11 +56,11 @@ func HTTPOn(ctx context.Context, cfg config.Config, log run.Log, on Listeners) (
 	if err != nil {
 		return run.Process{}, err
 	}
-	registry := s.newRegistry()
+	registry := s.registry
 	registry.PostgresPools(s.pools)
 	registry.RedisPools(map[string]redis.UniversalClient{"http": s.redis})
 	registry.Backlog(dispatchstore.NewBacklog(s.ops)) // the dispatchers tell the same, and may all be away
-	ready := s.readiness(registry)
+	ready := s.readiness()
 	waiting := events.NewWaiting()
 	app, err := s.httpApp(registry, ready, waiting)
 	if err != nil {
@@ -212,10 +212,10 @@ func (s *process) httpPart(open net.Listener, app *fiber.App) run.Part {
 }
 
 // newRegistry makes the registry of a process.
-func (s *process) newRegistry() *metrics.Registry {
-	registry, b := metrics.NewRegistry(s.log), version.Read()
+func newRegistry(log run.Log) *metrics.Registry {
+	registry, b := metrics.NewRegistry(log.Logger), version.Read()
 	registry.Build(b.Version, b.Revision, b.Date)
-	registry.Log(s.lines.Dropped)
+	registry.Log(log.Lines.Dropped) // not called by the doctor, which has no lines of its own
 	return registry
 }
 

@@ -29,6 +29,7 @@ const (
 	checkPostgres = "postgres"
 	checkSchema   = "schema"
 	checkWrites   = "writes"
+	checkClock    = "clock"
 	checkRedis    = "redis"
 	checkLog      = "log"
 	checkSockets  = "sockets"
@@ -52,11 +53,14 @@ type process struct {
 	lines *run.Lines    // under log
 	ops   *pgxpool.Pool // of readiness and gauges, which must answer while all connections of the services are taken
 	epoch *platformtables.Epoch
+	clock clock
 	parts []run.Part
 	pools map[string]*pgxpool.Pool // by the label of their metrics
 
 	sockets sockets.Watch // of listeners, and of the sender of deliveries
 	tried   atomic.Value  // the postgres.WriteCause of the last try of a write; nil before the first
+
+	registry *metrics.Registry
 
 	redis      redis.UniversalClient
 	redisKnown bool // whether the client fits the server: see awaitRedis
@@ -68,7 +72,7 @@ type process struct {
 // callers change and read deposits at the same time.
 func open(ctx context.Context, cfg config.Config, log run.Log, name string, conns int32,
 	grouped bool) (*process, error) {
-	s := &process{cfg: cfg, log: log.Logger, lines: log.Lines}
+	s := &process{cfg: cfg, log: log.Logger, lines: log.Lines, registry: newRegistry(log)}
 	redisadapter.LogTo(s.log)
 	var err error
 	if s.Cipher, err = services.Cipher(cfg, s.log); err != nil {
@@ -110,7 +114,9 @@ func open(ctx context.Context, cfg config.Config, log run.Log, name string, conn
 	}
 	s.breaker = redisadapter.NewBreaker(s.redis)
 	s.bell = redisadapter.NewDoorbell(s.redis, s.breaker)
-	s.Postgres = postgres.NewStore(s.Pool, s.Cipher, postgres.Options{Doorbell: s.bell, Reads: reads})
+	odd := &oddRows{log: s.log, count: s.registry.Rows()}
+	s.Postgres = postgres.NewStore(s.Pool, s.Cipher,
+		postgres.Options{Doorbell: s.bell, Reads: reads, Unreadable: odd.met})
 	s.Changes = groupcommit.New(s.Pool, s.Cipher, groupcommit.Options{Groups: groups, Doorbell: s.bell})
 	s.parts = append(s.parts,
 		run.Closer("redis", s.redis.Close),
@@ -176,7 +182,7 @@ func closing(fn func()) func() error {
 }
 
 // readiness watches the stores, and more, and registers what it finds.
-func (s *process) readiness(registry *metrics.Registry, more ...ops.Check) *ops.Readiness {
+func (s *process) readiness(more ...ops.Check) *ops.Readiness {
 	checks := []ops.Check{
 		{Name: checkPostgres, Run: s.connected, Problem: connectionProblem},
 		{Name: checkSchema, Run: s.schemaFits, Problem: schemaProblem, Holds: schemaHolds},
@@ -187,10 +193,12 @@ func (s *process) readiness(registry *metrics.Registry, more ...ops.Check) *ops.
 		{Name: checkLog, Run: func(context.Context) error { return s.lines.Check() },
 			Problem: always("loses lines: its reader does not take them"), Optional: true},
 		{Name: checkSockets, Run: s.sockets.Check, Problem: sockets.Problem, Optional: true},
+		{Name: checkClock, Run: s.clock.check, Problem: clockProblem, Advisory: true},
 	}
 	ready := ops.NewReadiness(s.log, append(checks, more...)...)
-	registry.Ready(ready.Passing)
-	registry.Writes(postgres.WriteCauses, s.writesFailing)
+	s.registry.Ready(ready.Passing)
+	s.registry.Writes(postgres.WriteCauses, s.writesFailing)
+	s.registry.Clock(s.clock.skew)
 	return ready
 }
 
@@ -201,8 +209,12 @@ func redisProblem(err error) string {
 	return "cannot be reached"
 }
 
-// connected asks for an answer over a connection with our settings.
-func (s *process) connected(ctx context.Context) error { return postgres.CheckConnection(ctx, s.ops) }
+// connected asks for an answer over a connection with our settings, and notes the clock.
+func (s *process) connected(ctx context.Context) error {
+	ahead, err := postgres.CheckConnection(ctx, s.ops)
+	s.clock.note(ahead, err == nil)
+	return err
+}
 
 // NoConnection is the problem of a process that Postgres refuses a connection, since all are taken.
 const NoConnection = "has no connection free"

@@ -96,6 +96,18 @@ func TestReadyz_GoesOnWithoutWhatItCanSpare(t *testing.T) {
 	})
 }
 
+func TestReadyz_AFailedAdvice_LeavesTheProcessReadyFromTheStart(t *testing.T) {
+	var clock dependency
+	clock.away.Store(true)
+	check := clock.check("clock", false)
+	check.Advisory = true
+	h := ops.Handler(ops.NewReadiness(slog.New(slog.DiscardHandler), check), http.NotFoundHandler(), build, false)
+	code, s := get(t, h, "/readyz")
+	require.Equal(t, http.StatusOK, code)
+	require.Equal(t, ops.Degraded, s.Status)
+	require.Equal(t, "cannot be reached", s.Checks["clock"])
+}
+
 func TestPassing_TellsEachCheckAndTheProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var postgres, redis dependency

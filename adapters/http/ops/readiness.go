@@ -29,6 +29,8 @@ type Check struct {
 
 	// Optional: after the first success, a failure degrades the process but leaves it ready.
 	Optional bool
+	// Advisory: a failure degrades the process but leaves it ready, from the start.
+	Advisory bool
 }
 
 // Timing of the checks.
@@ -143,7 +145,7 @@ func (r *Readiness) status() Status {
 		case problem == "":
 			s.Checks[c.Name] = Passes
 			continue
-		case c.Optional && s.Ages[c.Name].Success != nil:
+		case c.Advisory && problem != unknown, c.Optional && s.Ages[c.Name].Success != nil:
 			if s.Status == Ready {
 				s.Status = Degraded
 			}

@@ -2,6 +2,7 @@ package deposits
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -46,8 +47,9 @@ func readNames() string {
 	return strings.Join(list, ", ")
 }
 
-// ScanDeposit scans a row of SelectDeposit, and further columns into more. Returns pgx.ErrNoRows. If the checkout token
-// does not decrypt, ScanDeposit returns an error with the deposit.
+// ScanDeposit scans a row of SelectDeposit, and further columns into more. Returns pgx.ErrNoRows. With the error of a
+// row that cannot be read (pg.Unreadable), or whose checkout token does not decrypt, ScanDeposit returns what it has
+// read of the deposit.
 func ScanDeposit(row pgx.Row, sealer pg.Sealer, more ...any) (*deposit.Deposit, error) {
 	var d deposit.Deposit
 	var client deposit.Client
@@ -62,6 +64,9 @@ func ScanDeposit(row pgx.Row, sealer pg.Sealer, more ...any) (*deposit.Deposit, 
 	targets = append(targets, &d.PartnerName, &client.Email, &client.FirstName, &client.LastName, &clientExists,
 		&sealedToken)
 	err := row.Scan(append(targets, more...)...)
+	if pg.Unreadable(err) {
+		return &d, fmt.Errorf("deposit %s: %w", id.Deposit.Of(d.ID), err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -76,14 +81,15 @@ func ScanDeposit(row pgx.Row, sealer pg.Sealer, more ...any) (*deposit.Deposit, 
 }
 
 // LockDeposits locks deposits for update and calls found for each. found is not called for a deposit that does not
-// exist, or that sets.SkipLocked skipped.
+// exist, or that sets.SkipLocked skipped. The flush returns pg.Unreadable if any of them cannot be read.
 func LockDeposits(t *pg.Tx, sealer pg.Sealer, ids []id.ID, locking sets.Locking, found func(*deposit.Deposit)) {
 	t.Rows(SelectDeposit+` WHERE d.id = ANY ($1) FOR UPDATE OF d`+string(locking), []any{ids}, func(row pgx.Rows) error {
 		d, err := ScanDeposit(row, sealer)
-		if err == nil {
-			found(d)
+		if err != nil {
+			return pg.BadValue("deposits", err)
 		}
-		return err
+		found(d)
+		return nil
 	})
 }
 

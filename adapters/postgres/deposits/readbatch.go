@@ -57,7 +57,10 @@ func (r *depositReads) one(ctx context.Context, depositID id.ID) (*deposit.Depos
 		read = &depositRead{ctx: ctx, id: depositID}
 		r.run([]*depositRead{read})
 	}
-	if read.err == nil && read.found == nil {
+	switch {
+	case pg.Unreadable(read.err):
+		r.db.Tell(ctx, "deposits", depositID, read.err)
+	case read.err == nil && read.found == nil:
 		read.err = deposit.ErrNotFound
 	}
 	return read.found, read.err
@@ -102,7 +105,7 @@ func (r *depositReads) query(ctx context.Context, reads []*depositRead) error {
 	for rows.Next() {
 		var left bool
 		d, err := ScanDeposit(rows, r.sealer, &left)
-		if d == nil {
+		if d == nil || pg.Unreadable(err) { // no row follows
 			return pg.Translate(err)
 		}
 		d.PartnerLeft = left

@@ -216,6 +216,26 @@ func TestApply_OneFails_TheOthersDoNot(t *testing.T) {
 	require.Equal(t, 2, b.count(`SELECT count(*) FROM deposit_transitions`))
 }
 
+func TestApply_ADepositThatCannotBeRead_FailsAlone(t *testing.T) {
+	b := setup(t)
+	ids := b.deposits(4)
+	for i, statement := range []string{`ALTER TABLE deposits DROP CONSTRAINT deposits_texts`,
+		`UPDATE deposits SET metadata = '[1]' WHERE id = $1`,
+		`UPDATE deposits SET checkout_token = '\x00', url_generation = true, return_url = 'https://a.example' WHERE id = $1`} {
+		var args []any
+		if i > 0 {
+			args = append(args, ids[i])
+		}
+		_, err := b.pool.Exec(t.Context(), statement, args...)
+		require.NoError(t, err)
+	}
+	errs := b.applyTogether(cancel(ids[0]), cancel(ids[1]), cancel(ids[2]), cancel(ids[3]))
+	require.NoError(t, errs[0])
+	require.ErrorContains(t, errs[1], "cannot unmarshal")
+	require.ErrorContains(t, errs[2], "decrypt")
+	require.NoError(t, errs[3])
+}
+
 func TestApply_RefusedAfterItsDepositIsIn_TakesItBackAlone(t *testing.T) {
 	b := setup(t)
 	good, bad := b.draft(), b.draft()

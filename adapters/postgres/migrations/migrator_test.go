@@ -16,6 +16,7 @@ import (
 	"partnerdeposits/adapters/postgres/migrations"
 	"partnerdeposits/lab/expand"
 	"partnerdeposits/lab/pgtest"
+	ports "partnerdeposits/ports/platform"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
@@ -163,6 +164,48 @@ func emptyDatabase(t *testing.T, options string) string {
 }
 
 // TestMigrations_LetTheLastReleaseServeOn: docs/guides/migrations.md tells the rule and the ways around each refusal.
+// A row from before that nobody can read stops no upgrade. The constraint refuses further ones, and the row itself once
+// somebody changes it.
+func TestReadableRows_OnADatabaseWithAnOddRow_RefuseFurtherOnes(t *testing.T) {
+	t.Parallel()
+	conn, err := pgx.Connect(t.Context(), pgtest.URL(t))
+	require.NoError(t, err)
+	defer func() { require.NoError(t, conn.Close(t.Context())) }()
+	exec := func(sql string) error { _, err := conn.Exec(t.Context(), sql); return err }
+	require.NoError(t, exec(`DO $$ DECLARE c record; BEGIN FOR c IN SELECT conrelid::regclass AS at, conname FROM pg_constraint
+		WHERE contype = 'c' AND coninhcount = 0 AND conname ~ '_(finite|texts|object)$' LOOP
+		EXECUTE format('ALTER TABLE %s DROP CONSTRAINT %I', c.at, c.conname); END LOOP; END $$`))
+	const entry = `INSERT INTO audit_log (id, at, actor, action, subject, detail)
+		VALUES (gen_random_uuid(), now(), 'admin', 'x', 'y', '{"a": {"b": 1}}')`
+	require.NoError(t, exec(entry))
+	readable, err := os.ReadFile("00062_readable_rows.sql")
+	require.NoError(t, err)
+	require.NoError(t, migrations.UpWith(t.Context(), conn.Config().ConnString(),
+		fstest.MapFS{"00900_again.sql": {Data: readable}}, time.Second, time.Minute, nil))
+	require.ErrorContains(t, exec(entry), "audit_log_texts")
+	const event = `INSERT INTO events (id, partner_id, name, data, created_at)
+		VALUES (gen_random_uuid(), gen_random_uuid(), 'deposit.expired', `
+	require.ErrorContains(t, exec(event+`'[1]', now())`), "events_object")
+	require.ErrorContains(t, exec(event+`'{"broken', now())`), "type json")
+	require.ErrorContains(t, exec(event+`'{}', 'infinity')`), "events_finite")
+}
+
+// Each time of a row that is listed is finite, since no Go time is infinite.
+func TestReadableRows_EachTimeOfAListedRow_IsFinite(t *testing.T) {
+	t.Parallel()
+	conn, err := pgx.Connect(t.Context(), pgtest.URL(t))
+	require.NoError(t, err)
+	defer func() { require.NoError(t, conn.Close(t.Context())) }()
+	rows, err := conn.Query(t.Context(), `SELECT c.table_name || '.' || c.column_name FROM information_schema.columns c
+		WHERE c.table_name = ANY ($1) AND c.data_type = 'timestamp with time zone' AND NOT EXISTS (
+			SELECT FROM pg_constraint k WHERE k.conrelid = c.table_name::regclass AND k.contype = 'c'
+			AND pg_get_constraintdef(k.oid) LIKE '%isfinite(' || c.column_name || ')%')`, ports.ListedTables)
+	require.NoError(t, err)
+	missing, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	require.Empty(t, missing)
+}
+
 func TestMigrations_LetTheLastReleaseServeOn(t *testing.T) {
 	t.Parallel()
 	folder := os.DirFS(".")

@@ -3,13 +3,14 @@ package webhooks
 import (
 	"context"
 	"encoding/binary"
+	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"partnerdeposits/adapters/postgres/internal/lists"
 	"partnerdeposits/adapters/postgres/internal/pg"
-	"partnerdeposits/adapters/postgres/webhooks/internal/sqlc"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
 	ports "partnerdeposits/ports/platform"
@@ -44,8 +45,7 @@ func (s Events) Events(ctx context.Context, partnerID id.ID, f webhookports.Even
 	sql := "SELECT id, partner_id, name, deposit_id, data, created_at, coalesce(sequence, 0), fits, n FROM " +
 		l.Rows(page) + " AS e ORDER BY id DESC"
 	return lists.Read(ctx, s.DB, l, page, sql, func(row pgx.CollectableRow) (r lists.Listed[ports.Event], err error) {
-		e := &r.Item
-		err = row.Scan(&e.ID, &e.PartnerID, &e.Name, &e.DepositID, &e.Data, &e.CreatedAt, &e.Sequence, &r.Fits, &r.N)
+		err = scanEvent(row, &r.Item, &r.Fits, &r.N)
 		return r, err
 	}, func(e ports.Event) ports.Cursor { return ports.Cursor{At: e.CreatedAt, ID: e.ID} })
 }
@@ -53,21 +53,35 @@ func (s Events) Events(ctx context.Context, partnerID id.ID, f webhookports.Even
 // Event implements webhookports.Events.
 func (s Events) Event(ctx context.Context, partnerID, eventID id.ID) (ports.Event, error) {
 	row, err := queries.EventOfPartner(ctx, s.DB, partnerID, eventID)
-	return toEvent(sqlc.FeedEventsRow(row)), pg.OrNotFound(err, webhook.ErrEventNotFound)
-}
-
-func toEvent(row sqlc.FeedEventsRow) ports.Event {
 	return ports.Event{
 		ID: row.ID, PartnerID: row.PartnerID, Name: row.Name, DepositID: row.DepositID, Data: row.Data,
 		CreatedAt: row.CreatedAt, Sequence: row.Sequence,
-	}
+	}, pg.OrNotFound(err, webhook.ErrEventNotFound)
 }
+
+// scanEvent scans a row of the columns of an event, and further columns into more. Data that is no JSON is a row that
+// cannot be read: no answer could carry it.
+func scanEvent(row pgx.CollectableRow, e *ports.Event, more ...any) error {
+	err := row.Scan(append([]any{&e.ID, &e.PartnerID, &e.Name, &e.DepositID, &e.Data, &e.CreatedAt, &e.Sequence},
+		more...)...)
+	if err == nil && !json.Valid(e.Data) {
+		return pg.BadValue("data", errNotJSON)
+	}
+	return err
+}
+
+var errNotJSON = errors.New("is not JSON")
 
 // Feed implements webhookports.Events.
 func (s Events) Feed(ctx context.Context, partnerID id.ID) (webhookports.FeedState, error) {
 	row, err := queries.FeedState(ctx, s.DB, partnerID)
 	return webhookports.FeedState{Epoch: row.Epoch, Oldest: row.OldestSequence, Last: row.LastSequence}, err
 }
+
+// feedEvents has the bounds of ids of partitions: inside one, the index of numbers would lead to all earlier rows of
+// its day. They are values and not now(), so that Postgres plans for these partitions alone.
+const feedEvents = `SELECT id, partner_id, name, deposit_id, data, created_at, coalesce(sequence, 0)::bigint FROM events
+	WHERE partner_id = $1 AND sequence > $2 AND id >= $3 AND id < $4 ORDER BY sequence LIMIT $5`
 
 // FeedEvents implements webhookports.Events. A partner that follows its feed asks for events of today, so the first
 // query reads the last partitions alone. The numbers tell whether it has missed events of older partitions, or of a
@@ -76,14 +90,15 @@ func (s Events) FeedEvents(ctx context.Context, partnerID id.ID, after int64, li
 	const day = 24 * time.Hour
 	today := time.Now().Truncate(day)
 	for _, days := range [][2]id.ID{{firstOf(today.Add(-day)), firstOf(today.Add(2 * day))}, {firstID, lastID}} {
-		rows, err := queries.FeedEvents(ctx, s.DB, sqlc.FeedEventsParams{
-			PartnerID: partnerID, After: after, FirstID: days[0], LastID: days[1], MaxRows: limit,
-		})
-		if err != nil {
-			return nil, err
-		}
-		if events := pg.Each(rows, toEvent); follow(events, after) {
-			return events, nil
+		events, err := pg.Read(ctx, s.DB, func(row pgx.CollectableRow) (e ports.Event, err error) {
+			err = scanEvent(row, &e)
+			return e, err
+		}, func(e *ports.Event, err error) {
+			e.Data = nil
+			s.DB.Tell(ctx, "events", e.ID, err)
+		}, feedEvents, partnerID, after, days[0], days[1], limit)
+		if err != nil || follow(events, after) {
+			return events, err
 		}
 	}
 	return nil, nil

@@ -230,6 +230,24 @@ func TestRelay_EventThatCannotBeFiled_StopsNoOther(t *testing.T) {
 	require.Zero(t, f.Count("outbox", ""))
 }
 
+// Data that somebody spoilt by SQL would break every receiver, and block the feed for good.
+func TestRelay_EventWhoseDataIsNoJSONObject_StopsNoOther_AndReachesNobody(t *testing.T) {
+	f := newFixture(t)
+	r := newReceiver(t, nil)
+	f.subscribe(r.URL)
+	bad := f.emit(webhook.DepositCancelled, 2)
+	f.emit(webhook.DepositExpired, 5)
+	for i, data := range []string{`{"broken`, `[1]`} {
+		_, err := f.Pool.Exec(t.Context(), `UPDATE outbox SET data = $1 WHERE event_id = $2`, data, bad[i])
+		require.NoError(t, err)
+	}
+	f.run()
+	f.allIn(webhook.Succeeded, 5)
+	require.Equal(t, bad, f.setAside())
+	require.Len(t, r.all(), 5)
+	require.Zero(t, f.Count("events", "name = 'deposit.cancelled'"))
+}
+
 // A panic of the dispatch rule concerns the event that caused it.
 func TestRelay_EventWhosePlanPanics_StopsNoOther(t *testing.T) {
 	f := newFixture(t)

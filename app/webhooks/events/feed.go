@@ -5,6 +5,7 @@ package events
 import (
 	"context"
 	"crypto/sha256"
+	"slices"
 	"strconv"
 	"time"
 
@@ -133,7 +134,12 @@ func (s *Service) read(ctx context.Context, partnerID id.ID, q FeedQuestion) (Fe
 	if !whole {
 		return s.missing(ctx, partnerID, q, after)
 	}
-	page.Events, page.Next = events, next
+	page.Next = next
+	page.Events = slices.DeleteFunc(events, func(e ports.Event) bool { return e.Data == nil }) // the follower passes
+	if len(page.Events) == 0 {
+		q.After = &next
+		return s.read(ctx, partnerID, q)
+	}
 	return page, nil
 }
 

@@ -1,6 +1,8 @@
 package events
 
 import (
+	"context"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -36,6 +38,36 @@ func TestFollows_EventsWithoutAGap(t *testing.T) {
 	} {
 		last, whole := follows(c.events, c.after)
 		require.Equal(t, []any{c.last, c.whole}, []any{last, whole}, name)
+	}
+}
+
+type port = webhookports.Events
+
+// stored is a feed of events, of which those without data cannot be read.
+type stored struct {
+	port
+	events []ports.Event
+}
+
+func (s stored) Feed(context.Context, id.ID) (webhookports.FeedState, error) {
+	return webhookports.FeedState{Oldest: 1, Last: int64(len(s.events))}, nil
+}
+
+func (s stored) FeedEvents(_ context.Context, _ id.ID, after int64, limit int) ([]ports.Event, error) {
+	return slices.Clone(s.events[after:min(int(after)+limit, len(s.events))]), nil
+}
+
+func TestFeed_EventsThatCannotBeRead_AreLeftOut_AndAFollowerPasses(t *testing.T) {
+	t.Parallel()
+	s := New(Deps{Feeds: stored{events: numbered(1, 2, 3, 4, 5)}})
+	s.deps.Feeds.(stored).events[3].Data = []byte(`{}`)
+	for _, c := range []struct {
+		after, next int64
+		limit, got  int
+	}{{0, 4, 2, 1}, {0, 5, 5, 1}, {4, 5, 5, 0}, {5, 5, 5, 0}} {
+		page, err := s.Feed(t.Context(), id.ID{1}, FeedQuestion{After: &c.after, Limit: c.limit})
+		require.NoError(t, err)
+		require.Equal(t, []int64{c.next, int64(c.got)}, []int64{page.Next, int64(len(page.Events))}, c)
 	}
 }
 

@@ -177,16 +177,15 @@ type Listed[T any] struct {
 }
 
 // Read runs a query over l.Rows and cuts the page; scan scans a row, whose last columns are fits and n, and place gives
-// the sort key of an item.
+// the sort key of an item. A row that cannot be read is told, and the page goes on without it.
 func Read[T any](ctx context.Context, d pg.DB, l *List, p ports.Page, sql string,
 	scan func(pgx.CollectableRow) (Listed[T], error), place func(T) ports.Cursor) (ports.List[T], error) {
-	found, err := d.Query(ctx, sql, l.Args...)
+	rows, err := pg.Read(ctx, d, scan, func(row *Listed[T], err error) {
+		row.Fits = false
+		d.Tell(ctx, l.Table, place(row.Item).ID, err)
+	}, sql, l.Args...)
 	if err != nil {
 		return ports.List[T]{}, err
-	}
-	rows, err := pgx.CollectRows(found, scan)
-	if err != nil {
-		return ports.List[T]{}, pg.Translate(err)
 	}
 	page := ports.List[T]{Items: make([]T, 0, min(len(rows), size(p)))}
 	if p.Rows != nil && len(rows) > 0 {
@@ -195,7 +194,7 @@ func Read[T any](ctx context.Context, d pg.DB, l *List, p ports.Page, sql string
 	if l.Back {
 		defer func() { slices.Reverse(page.Items) }()
 	}
-	for _, row := range rows {
+	for i, row := range rows {
 		if len(page.Items) == size(p) { // more rows, of which this is the first
 			page.Next = place(page.Items[size(p)-1])
 			return page, nil
@@ -203,7 +202,7 @@ func Read[T any](ctx context.Context, d pg.DB, l *List, p ports.Page, sql string
 		if row.Fits {
 			page.Items = append(page.Items, row.Item)
 		}
-		if row.N == l.reads() {
+		if row.N == l.reads() || i+1 == LimitFor(p) { // the last that was asked for, though rows may be missing before it
 			page.Next = place(row.Item)
 		}
 	}

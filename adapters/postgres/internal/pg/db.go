@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
 )
 
 // DB runs statements outside transactions. Wait bounds the wait for a connection. DB translates every error
@@ -17,6 +18,8 @@ import (
 type DB struct {
 	Pool *pgxpool.Pool
 	Wait time.Duration
+	// Unreadable hears of each row that cannot be read; nil: nobody does
+	Unreadable func(ctx context.Context, table string, rowID id.ID, err error)
 }
 
 // Acquire returns service_unavailable when the database is away or the pool stays exhausted.

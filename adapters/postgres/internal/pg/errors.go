@@ -115,11 +115,12 @@ func serverFailed(refused *pgconn.PgError) bool {
 	return false
 }
 
-// Refused reports whether the server refused a statement, so that nothing of the transaction was committed. A failure
-// of the connection or of the server is no refusal.
+// Refused reports whether the server refused a statement, or a row could not be read, so that nothing of the
+// transaction was committed. A failure of the connection or of the server is no refusal.
 func Refused(err error) bool {
 	var refused *pgconn.PgError
 	return errors.Is(err, ErrRolledBack) || errors.Is(err, ErrKeyStored) || errors.Is(err, ErrClientErased) ||
+		Unreadable(err) ||
 		(errors.As(err, &refused) && !serverFailed(refused))
 }
 

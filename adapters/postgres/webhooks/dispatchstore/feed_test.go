@@ -176,3 +176,31 @@ func TestFeed_AfterARestore_IsOfAnotherEpoch(t *testing.T) {
 	require.Equal(t, webhookports.FeedState{Epoch: epoch, Oldest: before.Oldest, Last: before.Last}, w.state(p))
 	require.NotEqual(t, epoch, before.Epoch)
 }
+
+// The row of an event that somebody spoilt by SQL keeps its number, and has no data.
+func TestFeedEvents_AnEventThatCannotBeRead_HasNoData_AndIsTold(t *testing.T) {
+	t.Parallel()
+	var told []id.ID
+	store, pool := storetest.New(t, postgres.Options{
+		Unreadable: func(_ context.Context, table string, event id.ID, _ error) {
+			require.Equal(t, "events", table)
+			told = append(told, event)
+		}})
+	w := &feed{store, dispatchOver(t, pool.Config().ConnString()), t}
+	partnerID := w.partner()
+	want := w.filed(partnerID, 4)
+	for _, statement := range []string{
+		`ALTER TABLE events DROP CONSTRAINT events_object, DROP CONSTRAINT events_finite`,
+		`UPDATE events SET data = '{"broken' WHERE sequence = 2`,
+		`UPDATE events SET created_at = 'infinity' WHERE sequence = 3`,
+	} {
+		_, err := pool.Exec(t.Context(), statement)
+		require.NoError(t, err)
+	}
+	got := w.after(partnerID, 0, 10)
+	require.Len(t, got, 4)
+	require.Empty(t, cmp.Diff([]ports.Event{want[0], want[3]}, []ports.Event{got[0], got[3]}))
+	require.Nil(t, got[1].Data)
+	require.Nil(t, got[2].Data)
+	require.Equal(t, []id.ID{want[1].ID, want[2].ID}, told)
+}

@@ -91,7 +91,7 @@ func change(ctx context.Context, pool *pgxpool.Pool, partnerID, depositID id.ID)
 	if _, err := tx.Exec(ctx,
 		`INSERT INTO outbox (event_id, partner_id, name, deposit_id, data, created_at)
 			VALUES ($1, $2, 'deposit.cancelled', $3, $4, now())`,
-		skewed(), partnerID, depositID, fmt.Sprint(version)); err != nil {
+		skewed(), partnerID, depositID, fmt.Sprintf(`{"version":%d}`, version)); err != nil {
 		return err
 	}
 	if rand.N(10) == 0 {
@@ -204,7 +204,8 @@ func checkFeed(t *testing.T, pool *pgxpool.Pool, partnerID id.ID) {
 	var unordered, lost int
 	require.NoError(t, pool.QueryRow(t.Context(), `
 		SELECT count(*) FILTER (WHERE version <> expected), (SELECT count(*) FROM outbox)
-		FROM (SELECT data::integer AS version, row_number() OVER (PARTITION BY deposit_id ORDER BY sequence) AS expected
+		FROM (SELECT (data::jsonb->>'version')::integer AS version,
+				row_number() OVER (PARTITION BY deposit_id ORDER BY sequence) AS expected
 			FROM events WHERE partner_id = $1) e`, partnerID).Scan(&unordered, &lost))
 	require.Zero(t, unordered, "the events of a deposit are in the order of its changes")
 	require.Zero(t, lost)

@@ -43,68 +43,6 @@ func (q *Queries) EventOfPartner(ctx context.Context, db DBTX, partnerID id.ID, 
 	return i, err
 }
 
-const feedEvents = `-- name: FeedEvents :many
-SELECT e.id, e.partner_id, e.name, e.deposit_id, e.data, e.created_at, coalesce(e.sequence, 0)::bigint AS sequence
-FROM events e
-WHERE e.partner_id = $1 AND e.sequence > $2::bigint AND e.id >= $3::uuid
-    AND e.id < $4::uuid
-ORDER BY e.sequence LIMIT $5
-`
-
-type FeedEventsParams struct {
-	PartnerID id.ID
-	After     int64
-	FirstID   id.ID
-	LastID    id.ID
-	MaxRows   int
-}
-
-type FeedEventsRow struct {
-	ID        id.ID
-	PartnerID id.ID
-	Name      webhook.EventName
-	DepositID id.ID
-	Data      []byte
-	CreatedAt time.Time
-	Sequence  int64
-}
-
-// The bounds of ids are those of partitions: inside one, the index of numbers would lead to all earlier rows of its
-// day. They are values and not now(), so that Postgres plans for these partitions alone.
-func (q *Queries) FeedEvents(ctx context.Context, db DBTX, arg FeedEventsParams) ([]FeedEventsRow, error) {
-	rows, err := db.Query(ctx, feedEvents,
-		arg.PartnerID,
-		arg.After,
-		arg.FirstID,
-		arg.LastID,
-		arg.MaxRows,
-	)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []FeedEventsRow
-	for rows.Next() {
-		var i FeedEventsRow
-		if err := rows.Scan(
-			&i.ID,
-			&i.PartnerID,
-			&i.Name,
-			&i.DepositID,
-			&i.Data,
-			&i.CreatedAt,
-			&i.Sequence,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const feedState = `-- name: FeedState :one
 SELECT e.epoch, f.oldest_sequence, f.last_sequence FROM event_feeds f CROSS JOIN restore_epoch e
 WHERE f.partner_id = $1

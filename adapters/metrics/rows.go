@@ -1,0 +1,13 @@
+package metrics
+
+import ports "partnerdeposits/ports/platform"
+
+// Rows registers svc_rows_unreadable_total, and gives the way to count.
+func (r *Registry) Rows() (unreadable func(table string)) {
+	counter := r.counters("svc_rows_unreadable_total",
+		"Times that a row of the database could not be read, and was passed over or answered with an error.", "table")
+	for _, table := range ports.ListedTables {
+		counter.WithLabelValues(table)
+	}
+	return func(table string) { counter.WithLabelValues(table).Inc() }
+}

@@ -1,0 +1,66 @@
+package pg
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+
+	"partnerdeposits/core/id"
+)
+
+// Unreadable reports whether the error says that a row has a value that nobody can read. No binary writes such a row.
+func Unreadable(err error) bool {
+	var odd pgx.ScanArgError
+	return errors.As(err, &odd)
+}
+
+// BadValue is the error of a column whose value has the right type, and still cannot be read.
+func BadValue(column string, err error) error { return pgx.ScanArgError{FieldName: column, Err: err} }
+
+// Tell reports a row that cannot be read.
+func (d DB) Tell(ctx context.Context, table string, rowID id.ID, err error) {
+	if d.Unreadable != nil {
+		d.Unreadable(ctx, table, rowID, err)
+	}
+}
+
+// Read reads the rows of a query. A row that cannot be read does not end the others: odd gets what is known of it, and
+// it stays among the rows. Where one is met, the query runs again, since pgx ends all rows with the first that fails.
+func Read[T any](ctx context.Context, d DB, scan pgx.RowToFunc[T], odd func(*T, error), sql string,
+	args ...any) ([]T, error) {
+	rows, err := d.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, err
+	}
+	all, err := pgx.CollectRows(rows, scan)
+	if !Unreadable(err) {
+		return all, Translate(err)
+	}
+	if rows, err = d.Query(ctx, sql, args...); err != nil {
+		return nil, err
+	}
+	all, err = pgx.CollectRows(rows, func(pgx.CollectableRow) (T, error) {
+		item, err := scan(columnwise{rows})
+		if Unreadable(err) {
+			odd(&item, err)
+			err = nil
+		}
+		return item, err
+	})
+	return all, Translate(err)
+}
+
+// columnwise is a row whose Scan reads every column that can be read, and leaves the other rows alone.
+type columnwise struct{ pgx.Rows }
+
+func (r columnwise) Scan(dest ...any) (first error) {
+	values := r.RawValues()
+	for i, f := range r.FieldDescriptions() {
+		err := r.Conn().TypeMap().Scan(f.DataTypeOID, f.Format, values[i], dest[i])
+		if err != nil && first == nil {
+			first = BadValue(f.Name, err)
+		}
+	}
+	return first
+}
