@@ -13,6 +13,7 @@ import (
 var remedies = map[string]string{
 	"postgres": "Check the DATABASE_URL of the process, that Postgres runs, and that the machine of the process may connect to Postgres.",
 	"schema":   "Run `admin migrate up` with the DATABASE_URL of the process.",
+	"keyset":   "Give the process the SECRETS_KEYSET that the others have, with all its keys. Until then it takes no work.",
 	"writes":   "Run `admin doctor` with the DATABASE_URL of the process: it names the session that holds a lock. Otherwise make room on the disk of Postgres.",
 	"redis":    "Check the REDIS_URL of the process, and that Redis runs and takes writes. The process goes on without Redis, slower and without rate limits.",
 	"outbound": "Mend the way out of the dispatchers: DNS, firewall, network. Restarting a process does not help.",

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -16,6 +17,7 @@ import (
 	"partnerdeposits/adapters/postgres/migrations"
 	platformtables "partnerdeposits/adapters/postgres/platform"
 	redisadapter "partnerdeposits/adapters/redis"
+	"partnerdeposits/core/fault"
 	"partnerdeposits/process/config"
 	"partnerdeposits/process/run"
 	"partnerdeposits/process/services"
@@ -25,6 +27,7 @@ import (
 const (
 	checkPostgres = "postgres"
 	checkSchema   = "schema"
+	checkKeyset   = "keyset"
 	checkWrites   = "writes"
 	checkRedis    = "redis"
 	checkQueue    = "queue"    // of the dispatcher
@@ -49,6 +52,7 @@ type process struct {
 	parts []run.Part
 	pools map[string]*pgxpool.Pool // by the label of their metrics
 
+	proven     atomic.Bool // the database has check values, and the keyset fits them
 	redis      redis.UniversalClient
 	redisKnown bool // whether the client fits the server: see awaitRedis
 	breaker    *redisadapter.Breaker
@@ -166,11 +170,13 @@ func closing(fn func()) func() error {
 	return func() error { fn(); return nil }
 }
 
-// readiness watches the stores, and more.
+// readiness watches the stores, and more. No secret is written or read before the keyset was compared.
 func (s *process) readiness(more ...ops.Check) *ops.Readiness {
+	s.Cipher.Refuse(fault.ErrUnavailable.Because(errNotCompared))
 	checks := []ops.Check{
 		{Name: checkPostgres, Run: s.connected, Problem: connectionProblem},
 		{Name: checkSchema, Run: s.schemaFits, Problem: schemaProblem, Holds: schemaHolds},
+		{Name: checkKeyset, Run: s.keysetFits, Problem: keysetProblem, Holds: keysetHolds},
 		// what only reads goes on
 		{Name: checkWrites, Run: s.takesWrites, Problem: writeProblem, Every: writeEvery, Optional: true},
 		{Name: checkRedis, Run: func(ctx context.Context) error { return redisadapter.Probe(ctx, s.redis) },
