@@ -116,7 +116,8 @@ func (r Subscriptions) Subscriptions(ctx context.Context, partnerID id.ID,
 		}, func(s webhook.Subscription) ports.Cursor { return ports.Cursor{At: s.CreatedAt, ID: s.ID} })
 }
 
-// SigningSecrets implements ports.SigningSecrets. A secret that does not decrypt is left out: nothing was signed with it.
+// SigningSecrets implements ports.SigningSecrets. A
+// secret that does not decrypt is left out: nothing is signed with it.
 func (r Subscriptions) SigningSecrets(ctx context.Context, partnerID id.ID) (map[id.ID]secret.Text, error) {
 	rows, err := queries.SigningSecrets(ctx, r.DB, partnerID)
 	if err != nil {

@@ -236,8 +236,8 @@ func (d *Dispatcher) load(ctx context.Context, deliveries []*webhookports.Delive
 	}
 }
 
-// post makes the POST, where the delivery can be signed. The signature has the database's time, so a wrong clock of this process does not exceed the
-// receiver's tolerance.
+// post makes the POST, where the delivery can be signed. The signature has the database's time, so a wrong clock of
+// this process does not exceed the receiver's tolerance.
 func (d *Dispatcher) post(ctx context.Context,
 	delivery *webhookports.Delivery) (attempt webhook.Attempt, delay time.Duration) {
 	lane := string(d.registry.lane(delivery.SubscriptionID))
