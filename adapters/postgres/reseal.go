@@ -59,6 +59,31 @@ func (r *Resealer) Kinds() []SecretKind {
 	}
 }
 
+// lookPage is the number of rows that Look reads at once. Look locks none.
+const lookPage = 2000
+
+// Look reads a page of rows and tells see of each ciphertext, and whether it decrypts for its row.
+func (r *Resealer) Look(ctx context.Context, p SecretPage,
+	see func(sealed []byte, opens bool)) (next SecretPage, done bool, err error) {
+	k := p.kind
+	rows, err := r.store.base.DB.Query(ctx, fmt.Sprintf(`SELECT %[3]s, %[2]s FROM %[1]s
+		WHERE %[3]s > coalesce($1, '00000000-0000-0000-0000-000000000000'::uuid) ORDER BY %[3]s LIMIT %[4]d`,
+		k.table, k.column, k.key, lookPage), p.after)
+	if err != nil {
+		return p, false, err
+	}
+	read, next := 0, p
+	var sealed []byte
+	_, err = pgx.ForEachRow(rows, []any{&next.after, &sealed}, func() error {
+		if read++; sealed != nil {
+			_, err := r.store.base.Sealer.Open(sealed, k.aad(next.after))
+			see(sealed, err == nil)
+		}
+		return nil
+	})
+	return next, read < lookPage, pg.Translate(err)
+}
+
 // Rows estimates the number of rows of all kinds.
 func (r *Resealer) Rows(ctx context.Context) (n int64, err error) {
 	var tables []string

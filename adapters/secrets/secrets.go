@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 
 	"github.com/tink-crypto/tink-go/v2/aead"
 	"github.com/tink-crypto/tink-go/v2/aead/aesgcm"
@@ -36,8 +37,10 @@ var (
 // Cipher encrypts with the primary key of its keyset and decrypts with any. It is safe for concurrent use.
 type Cipher struct {
 	aead    tink.AEAD
-	primary uint32 // id of the primary key
-	hashing []byte // the key of Hash
+	primary uint32            // id of the primary key
+	hashing []byte            // the key of Hash
+	values  map[uint32][]byte // of CheckValues
+	refusal atomic.Pointer[error]
 }
 
 // NewKeyset makes a keyset of a random AES-256-GCM key, in the form of SECRETS_KEYSET: base64 of Tink's JSON.
@@ -125,7 +128,11 @@ func Open(encoded string) (*Cipher, error) {
 	if err != nil {
 		return nil, ErrKeyset
 	}
-	return &Cipher{aead: primitive, primary: primary.KeyID(), hashing: hashing}, nil
+	values, err := checkValues(handle)
+	if err != nil {
+		return nil, ErrKeyset
+	}
+	return &Cipher{aead: primitive, primary: primary.KeyID(), hashing: hashing, values: values}, nil
 }
 
 // hashingKey derives a key from the oldest key of the keyset. That key stays while newer keys are added and used, so
@@ -135,11 +142,16 @@ func hashingKey(handle *keyset.Handle) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	key, ok := oldest.Key().(*aesgcm.Key)
+	return derive(oldest, "hash")
+}
+
+// derive gives 32 bytes that only the key gives for the purpose, and from which nobody finds the key.
+func derive(of *keyset.Entry, purpose string) ([]byte, error) {
+	key, ok := of.Key().(*aesgcm.Key)
 	if !ok {
 		return nil, ErrKeyset
 	}
-	return hkdf.Key(sha256.New, key.KeyBytes().Data(insecuresecretdataaccess.Token{}), nil, "hash", sha256.Size)
+	return hkdf.Key(sha256.New, key.KeyBytes().Data(insecuresecretdataaccess.Token{}), nil, purpose, sha256.Size)
 }
 
 // Hash gives the HMAC-SHA256 of a text that is only to be recognised again, for a while: it changes when the oldest key
@@ -156,6 +168,9 @@ func (c *Cipher) PrimaryPrefix() []byte { return binary.BigEndian.AppendUint32([
 
 // Encrypt seals plaintext for associatedData, which names purpose and row: "webhook_secret:" and the row's id.
 func (c *Cipher) Encrypt(plaintext, associatedData []byte) ([]byte, error) {
+	if refusal := c.refusal.Load(); refusal != nil {
+		return nil, *refusal
+	}
 	return c.aead.Encrypt(plaintext, associatedData)
 }
 
@@ -163,6 +178,9 @@ func (c *Cipher) Encrypt(plaintext, associatedData []byte) ([]byte, error) {
 //
 // Returns ErrDecrypt.
 func (c *Cipher) Decrypt(ciphertext, associatedData []byte) ([]byte, error) {
+	if refusal := c.refusal.Load(); refusal != nil {
+		return nil, *refusal
+	}
 	plaintext, err := c.aead.Decrypt(ciphertext, associatedData)
 	if err != nil {
 		return nil, ErrDecrypt

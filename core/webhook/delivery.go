@@ -120,11 +120,12 @@ const (
 	ResultTLS      Result = "tls"
 	ResultRedirect Result = "redirect"
 	ResultBlocked  Result = "blocked" // the address is not public
+	ResultSecret   Result = "secret"  // nothing was sent: the subscription's secret cannot be read
 )
 
 // Results lists the results of an attempt.
 var Results = []Result{ResultSuccess, ResultNon2xx, ResultTimeout, ResultDNS, ResultConnect, ResultTLS, ResultRedirect,
-	ResultBlocked}
+	ResultBlocked, ResultSecret}
 
 // Freshness is the greatest age of the loaded subscription when a POST begins. A request that rotates a secret,
 // disables or deletes a subscription is answered that long after its commit. So no POST that begins after the response
@@ -144,7 +145,7 @@ var ErrTestsInFlight = fault.ErrRateLimited.WithMessage("%d test deliveries are 
 // MaxSnippet is how much of a response body is kept, in bytes.
 const MaxSnippet = 1 << 10
 
-// Attempt is a POST of a delivery.
+// Attempt is a POST of a delivery, or the lack of a secret to sign it with.
 type Attempt struct {
 	Number         int
 	StartedAt      time.Time
@@ -170,6 +171,12 @@ func (a Attempt) Unreached() bool {
 
 // unreached lists the results of attempts that never reached the endpoint; a time-out may have been another.
 var unreached = []Result{ResultDNS, ResultConnect, ResultTLS}
+
+// Unsigned is the attempt of a delivery whose subscription's secret cannot be read.
+func Unsigned(at time.Time) Attempt {
+	return Attempt{StartedAt: at, Result: ResultSecret,
+		Detail: "The secret of the subscription cannot be read, so nothing was sent. Rotate it."}
+}
 
 // OK reports whether the endpoint answered with a 2xx in time.
 func (a Attempt) OK() bool { return a.Result == ResultSuccess }

@@ -65,6 +65,14 @@ func installations(t *testing.T) []installation {
 				return func() { pgtest.TurnClock(x.t, x.database, 0) }
 			}},
 		}}},
+		{name: "a keyset differs", stages: [][]fault{{
+			{"secrets do not decrypt, then http has another keyset", []string{"KeysetDiffers", "SecretsUnreadable"},
+				func(x *watched) func() {
+					restore := x.loseSecrets()
+					x.otherKeyset()
+					return func() { restore(); x.http.end(); x.http.again(x.t) }
+				}},
+		}}},
 		{name: "one of two dispatchers freezes", of: watchedOf{second: true}, load: true, stages: [][]fault{{
 			{"a dispatcher with POSTs in flight freezes", []string{"LeasesExpire"}, freezeDispatcher(16)},
 		}}},

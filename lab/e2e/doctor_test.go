@@ -56,7 +56,7 @@ func TestDoctor_RunningProcesses_AreReadAndTheirProblemsHaveARemedy(t *testing.T
 		append(w.environ[:len(w.environ):len(w.environ)], "METRICS_ADDR="+strings.TrimPrefix(h.opsURL, "http://")))
 	require.Zero(t, code)
 	require.Len(t, found, 1)
-	require.Regexp(t, `^ready: clock ok \(.*\), log ok \(.*\), postgres ok \([0-9.]+m?s ago\), redis ok \(.*\), `+
+	require.Regexp(t, `^ready: clock ok \(.*\), keyset ok \(.*\), log ok \(.*\), postgres ok \([0-9.]+m?s ago\), redis ok \(.*\), `+
 		`schema ok \(.*\), sockets ok \(.*\), writes ok \(.*\)$`,
 		found[h.opsURL].Finding)
 

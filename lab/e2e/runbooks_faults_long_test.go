@@ -173,6 +173,14 @@ func runbooks(t *testing.T) []runbook {
 				x.dispatch.Signal(syscall.SIGSTOP)
 				return nil
 			}},
+		{page: "keyset", fires: []string{"KeysetDiffers", "SecretsUnreadable"},
+			begin: func(x *watched) map[string]string {
+				var hooks struct{ Data []struct{ ID string } }
+				x.api(x.t).get("/webhooks", &hooks)
+				x.loseSecrets()
+				x.otherKeyset()
+				return map[string]string{"WEBHOOK": hooks.Data[0].ID}
+			}},
 		{page: "mails-late", fires: []string{"MailsLate"}, begin: mailInVain, of: watchedOf{mailServer: mailServer}},
 		{page: "deliveries-start-late", fires: []string{"DeliveriesStartLateFast"}, begin: standStill},
 		{page: "deliveries-arrive-late", fires: []string{"DeliveriesArriveLateFast"},

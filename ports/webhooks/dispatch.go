@@ -59,7 +59,7 @@ type Delivery struct {
 	// Filed waits for the commit of the relay that made the claim, and reports whether the claim was committed; nil: it
 	// was, before the load.
 	Filed     func() bool
-	SecretErr error         // the secret does not decrypt, so the delivery cannot be signed
+	SecretErr error         // the secret does not decrypt, or the keyset is refused; the delivery cannot be signed
 	ReadAt    time.Time     // this process's clock, before the query
 	Skew      time.Duration // the database's clock minus this process's
 }

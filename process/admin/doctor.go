@@ -96,12 +96,7 @@ func findings(d wire.Diagnosis) []finding {
 		restored.problem, restored.remedy = "the database was restored from a backup, or a standby was promoted",
 			"Run `admin restore-finish`: Redis may remember answers whose effects are lost."
 	}
-	keyset := finding{name: "keyset"}
-	if d.Keyset != nil {
-		keyset.problem, keyset.remedy = "secrets in the database do not decrypt with SECRETS_KEYSET",
-			"Give this process the keyset that the others have, with all its older keys."
-	}
-	return append(list, restored, keyset, outbox(d), outbound(d), partitions(d))
+	return append(list, restored, keysetFinding(d.Keyset), outbox(d), outbound(d), partitions(d))
 }
 
 func unreachable(name string, err error, remedy string) finding {

@@ -22,6 +22,7 @@ var remedies = map[string]string{
 	"sockets":                       "Raise the limit of descriptors of the process (LimitNOFILE, ulimit -n), and look who holds them: docs/runbooks/descriptors-run-out.md.",
 	"log":                           "Look after the program that reads the log of the process: docs/runbooks/log-not-read.md.",
 	"clock":                         "Synchronise the clocks (NTP). If every process tells the same, it is Postgres's: deliveries carry its time.",
+	"keyset":                        "Give the process the SECRETS_KEYSET that the others have, with all its keys. Until then it takes no work.",
 }
 
 // processes gives a finding for each process that was asked.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 
 	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/adapters/secrets"
+	"partnerdeposits/lab/redistest"
 )
 
 // keysetOf runs a command that prints a keyset.
@@ -50,6 +52,66 @@ func TestKeysets_AreMadeAndTurned(t *testing.T) {
 	require.NoError(t, err, "a shell captures the keyset alone")
 }
 
+// The doctor reads every secret, in pages, and names what does not decrypt.
+func TestDoctor_ReadsAllSecrets_AndCountsThoseThatDoNotDecrypt(t *testing.T) {
+	s := newStaff(t)
+	s.environ[1] = "REDIS_URL=" + redistest.URL(t)
+	keyset := keysetOf(t, "new-keyset")
+	s.environ = append(s.environ, "SECRETS_KEYSET="+keyset)
+	s.sql(`UPDATE partners SET connect_secret = NULL`)
+	s.sealedPartners(keyset, 2500)
+	got := s.run("doctor", "--json")
+	require.Zero(t, got.exit, got.stdout)
+	require.Regexp(t, `"check":"keyset","ok":true,"finding":"ok: 2500 secrets, read in \d+m?s"`, got.stdout)
+	cipher, err := secrets.Open(keyset)
+	require.NoError(t, err)
+	require.Equal(t, 1, s.Count("key_checks", "key_id = $1", cipher.Primary()))
+
+	s.sql(`UPDATE partners SET connect_secret = set_byte(connect_secret, 20, get_byte(connect_secret, 20) # 1)
+		WHERE slug IN ('p-3', 'p-2400')`)
+	s.sql(`UPDATE partners SET connect_secret = '\x00' WHERE slug = 'p-2499'`)
+	got = s.run("doctor", "--json")
+	require.Equal(t, 1, got.exit)
+	require.Contains(t, got.stdout, fmt.Sprintf(
+		"1 connect secrets of no key, 2 connect secrets of key %d do not decrypt; 2497 secrets do", cipher.Primary()))
+	require.Equal(t, 1, s.Count("key_checks", "key_id = $1", cipher.Primary()), "the keyset fits all the same")
+}
+
+// A migration with another keyset fails, before any process starts with it.
+func TestMigrateUp_WithTheKeyset_WritesItsCheckValue_AndRefusesAnother(t *testing.T) {
+	t.Parallel()
+	databaseURL, _ := emptyDatabase(t)
+	environ := environOf(databaseURL)
+	got := runWith(t.Context(), environ, "migrate", "up")
+	require.Zero(t, got.exit, "without a keyset: %s", got.stderr)
+	for _, exit := range []int{0, 1} {
+		got := runWith(t.Context(), append(environ, "SECRETS_KEYSET="+keysetOf(t, "new-keyset")), "migrate", "up")
+		require.Equal(t, exit, got.exit, got.stderr)
+		require.Equal(t, exit == 1, strings.Contains(got.stderr, "SECRETS_KEYSET is not the keyset of this database"))
+	}
+}
+
+// sealedPartners adds partners with connect secrets.
+func (s *staff) sealedPartners(keyset string, n int) {
+	s.T.Helper()
+	cipher, err := secrets.Open(keyset)
+	require.NoError(s.T, err)
+	_, err = s.Pool.CopyFrom(s.T.Context(), pgx.Identifier{"partners"},
+		[]string{"id", "slug", "name", "connect_secret", "created_at"},
+		pgx.CopyFromSlice(n, func(i int) ([]any, error) {
+			partner := uuid.MustParse(fmt.Sprintf("00000000-0000-7000-8000-%012x", i+1))
+			sealed, err := cipher.Encrypt(fmt.Appendf(nil, "svc_cs_%d", i), []byte("connect_secret:"+partner.String()))
+			return []any{partner, fmt.Sprintf("p-%d", i), "P", sealed, time.Now()}, err
+		}))
+	require.NoError(s.T, err)
+}
+
+func (s *staff) sql(statement string) {
+	s.T.Helper()
+	_, err := s.Pool.Exec(s.T.Context(), statement)
+	require.NoError(s.T, err)
+}
+
 // An interrupted run ends after a whole page. The next run encrypts only the remaining rows.
 func TestReencrypt_Interrupted_GoesOnWithTheRestWhenItRunsAgain(t *testing.T) {
 	s := newStaff(t)
@@ -57,19 +119,11 @@ func TestReencrypt_Interrupted_GoesOnWithTheRestWhenItRunsAgain(t *testing.T) {
 	older := keysetOf(t, "new-keyset")
 	keyset := keysetOf(t, "rotate", "SECRETS_KEYSET="+older)
 	s.environ = append(s.environ, "SECRETS_KEYSET="+keyset)
-	before, err := secrets.Open(older)
-	require.NoError(t, err)
 	after, err := secrets.Open(keyset)
 	require.NoError(t, err)
 	idOf := func(n int) uuid.UUID { return uuid.MustParse(fmt.Sprintf("00000000-0000-7000-8000-%012x", n+1)) }
 	plain := func(n int) string { return fmt.Sprintf("svc_cs_%d", n) }
-	_, err = s.Pool.CopyFrom(t.Context(), pgx.Identifier{"partners"},
-		[]string{"id", "slug", "name", "connect_secret", "created_at"},
-		pgx.CopyFromSlice(rows, func(n int) ([]any, error) {
-			sealed, err := before.Encrypt([]byte(plain(n)), []byte("connect_secret:"+idOf(n).String()))
-			return []any{idOf(n), fmt.Sprintf("p-%d", n), "P", sealed, time.Now()}, err
-		}))
-	require.NoError(t, err)
+	s.sealedPartners(older, rows)
 	newer := func() int {
 		return s.Count("partners", "substring(connect_secret FROM 1 FOR 5) = $1", after.PrimaryPrefix())
 	}

@@ -43,6 +43,9 @@ func (reencrypt) Run(c *call) error {
 			}
 		}
 		p.end()
+		if err := a.Reencrypted(c.ctx); err != nil {
+			return err
+		}
 		return c.answer(fields{{"read", read}, {"reencrypted", changed}})
 	})
 }

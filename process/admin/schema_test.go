@@ -92,7 +92,7 @@ func TestDoctor_OfAKeysetThatDoesNotDecrypt_SaysSo(t *testing.T) {
 	s.environ = append(s.environ, "SECRETS_KEYSET="+keysetOf(t, "new-keyset"))
 	got = s.run("doctor")
 	require.Equal(t, 1, got.exit)
-	require.Contains(t, got.stdout, "do not decrypt with SECRETS_KEYSET")
+	require.Contains(t, got.stdout, "SECRETS_KEYSET is not the keyset of this database")
 	require.Equal(t, "something is wrong; see above\n", got.stderr)
 }
 

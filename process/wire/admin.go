@@ -60,6 +60,9 @@ func NewAdmin(ctx context.Context, cfg config.Config, log *slog.Logger) (*Admin,
 		return nil, err
 	}
 	all := services.New(cfg, stores, parts)
+	if _, err := platformtables.CheckKeyset(ctx, stores.Pool, stores.Cipher.CheckValues()); errors.Is(err, ErrKeyset) {
+		stores.Cipher.Refuse(err) // other errors are those of the command's own statements
+	}
 	return &Admin{Partners: all.Partners, Connections: all.Connections, Operators: all.Operators, Clients: all.Clients,
 			Webhooks: all.Webhooks, Restore: all.Restore, Support: all.Support, Payments: all.Payments, Books: all.Books,
 			Keyset: postgres.NewResealer(stores.Postgres, stores.Cipher.PrimaryPrefix()), Checker: parts.Checker,
@@ -67,18 +70,30 @@ func NewAdmin(ctx context.Context, cfg config.Config, log *slog.Logger) (*Admin,
 		nil
 }
 
+// Reencrypted says that the primary key has encrypted every stored secret: no process needs another key for them.
+func (a *Admin) Reencrypted(ctx context.Context) error {
+	primary := a.stores.Cipher.Primary()
+	return platformtables.KeepKeyChecks(ctx, a.stores.Pool,
+		map[uint32][]byte{primary: a.stores.Cipher.CheckValues()[primary]}, true)
+}
+
 // Close closes the connections.
 func (a *Admin) Close(ctx context.Context) { a.stores.Close(ctx) }
 
 // MigrateUp brings the schema to the newest version and gives the version of the schema, which is above NewestMigration
 // after a newer binary has migrated. Concurrent calls wait for each other. waits is called before each pause for a
-// lock.
+// lock. A database without check values gets those of SECRETS_KEYSET, where that is set.
+//
+// Returns ErrKeyset, after the migration, for a keyset that is not that of the database.
 func MigrateUp(ctx context.Context, cfg config.Config, waits func(error)) (version int64, err error) {
 	url, err := cfg.MigrationURL()
 	if err != nil {
 		return 0, err
 	}
-	return migrations.Up(ctx, url.Reveal(), waits)
+	if version, err = migrations.Up(ctx, url.Reveal(), waits); err != nil {
+		return version, err
+	}
+	return version, keepCheckValues(ctx, cfg, url.Reveal())
 }
 
 // MigrationProgress is how far a migration is.
@@ -130,10 +145,11 @@ var ErrKeyUsed = secrets.ErrUsed
 // Diagnosis is the state of the service's surroundings. Each error concerns only its own field; Backlogged is the error
 // of reading Backlog.
 type Diagnosis struct {
-	Postgres, Schema, Restored, Redis, Keyset, Backlogged error
-	Unfit                                                 error // the database cannot hold the schema
-	Writes                                                error // of Postgres
-	Role                                                  error // the role of a pooled database lacks settings
+	Postgres, Schema, Restored, Redis, Backlogged error
+	Unfit                                         error // the database cannot hold the schema
+	Writes                                        error // of Postgres
+	Role                                          error // the role of a pooled database lacks settings
+	Keyset                                        Keyset
 
 	Blockers                    []postgres.Blocker
 	Idle                        []postgres.Blocker // sessions that have long held a transaction and done nothing in it
@@ -191,7 +207,7 @@ func Diagnose(ctx context.Context, cfg config.Config, log *slog.Logger, processe
 		out.Role = postgres.CheckRole(ctx, s.ops)
 	}
 	out.Restored = platformtables.CheckRestored(ctx, s.ops)
-	out.Keyset = keysetFits(ctx, s.Postgres)
+	out.Keyset = keysetReader{s.ops, s.Cipher, s.Postgres, cfg.SecretsKeyset != "", out.Writes == nil}.readAll(ctx)
 	out.Backlog, out.Backlogged = dispatchstore.NewBacklog(s.ops).Backlog(ctx)
 	return out, nil
 }
@@ -268,19 +284,4 @@ func redisClock(ctx context.Context, s *process) time.Duration {
 		return 0
 	}
 	return theirs.Sub(before.Add(time.Since(before) / 2))
-}
-
-// keysetFits decrypts the connect secret of a single partner: all secrets are encrypted with the same keyset.
-func keysetFits(ctx context.Context, store *postgres.Store) error {
-	all, err := store.Partners.Partners(ctx)
-	if err != nil {
-		return err
-	}
-	for _, p := range all {
-		if p.HasConnectSecret {
-			_, err := store.Partners.ConnectSecret(ctx, p.ID)
-			return err
-		}
-	}
-	return nil
 }

@@ -105,10 +105,10 @@ func DispatcherOn(ctx context.Context, cfg config.Config, log run.Log, on Listen
 	}, nil
 }
 
-// onceReady runs work after the database has answered.
+// onceReady runs work after the database has answered, and has the keyset of the process.
 func onceReady(ready *ops.Readiness, work func(context.Context) error) func(context.Context) error {
 	return func(ctx context.Context) error {
-		if ready.Await(ctx, checkPostgres, checkSchema) != nil {
+		if ready.Await(ctx, checkPostgres, checkSchema, checkKeyset) != nil {
 			return nil // ctx ended before the database answered
 		}
 		return work(ctx)
@@ -146,7 +146,7 @@ func (s *process) deliver(
 			Metrics: counted,
 			Random:  rand.Float64, Log: s.log, Bell: ear.Events(), DueBell: ear.Due(), BellWorks: ear.Works, Leads: ear.Leads,
 			RingFeeds:      bell{s.bell, ear}.RingFeeds,
-			OutboundBroken: counted.outbound.Store,
+			OutboundBroken: counted.outbound.Store, KeysetProven: s.proven.Load,
 		}
 		if traced(s.cfg) {
 			deps = traceDeliveries(deps)

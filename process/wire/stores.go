@@ -18,6 +18,7 @@ import (
 	"partnerdeposits/adapters/postgres/migrations"
 	platformtables "partnerdeposits/adapters/postgres/platform"
 	redisadapter "partnerdeposits/adapters/redis"
+	"partnerdeposits/core/fault"
 	"partnerdeposits/ports/platform/sockets"
 	"partnerdeposits/process/config"
 	"partnerdeposits/process/run"
@@ -28,6 +29,7 @@ import (
 const (
 	checkPostgres = "postgres"
 	checkSchema   = "schema"
+	checkKeyset   = "keyset"
 	checkWrites   = "writes"
 	checkClock    = "clock"
 	checkRedis    = "redis"
@@ -58,6 +60,7 @@ type process struct {
 	pools map[string]*pgxpool.Pool // by the label of their metrics
 
 	sockets sockets.Watch // of listeners, and of the sender of deliveries
+	proven  atomic.Bool   // the database has check values, and the keyset fits them
 	tried   atomic.Value  // the postgres.WriteCause of the last try of a write; nil before the first
 
 	registry *metrics.Registry
@@ -181,11 +184,14 @@ func closing(fn func()) func() error {
 	return func() error { fn(); return nil }
 }
 
-// readiness watches the stores, and more, and registers what it finds.
+// readiness watches the stores, and more, and registers what it finds. No secret is written or read before the keyset
+// was compared.
 func (s *process) readiness(more ...ops.Check) *ops.Readiness {
+	s.Cipher.Refuse(fault.ErrUnavailable.Because(errNotCompared))
 	checks := []ops.Check{
 		{Name: checkPostgres, Run: s.connected, Problem: connectionProblem},
 		{Name: checkSchema, Run: s.schemaFits, Problem: schemaProblem, Holds: schemaHolds},
+		{Name: checkKeyset, Run: s.keysetFits, Problem: keysetProblem, Holds: keysetHolds},
 		// what only reads goes on
 		{Name: checkWrites, Run: s.takesWrites, Problem: writeProblem, Every: writeEvery, Optional: true},
 		{Name: checkRedis, Run: func(ctx context.Context) error { return redisadapter.Probe(ctx, s.redis) },

@@ -1433,6 +1433,7 @@ type EndpointHealth struct {
 	LastFailureAt *time.Time `json:"lastFailureAt,omitempty"`
 	// Why an attempt failed. `timeout`: no answer within 10 seconds. `dns`, `connect`, `tls`: your endpoint was not
 	// reached. `non_2xx`, `redirect`: it answered otherwise. `blocked`: its address is not a public one, or its port belongs to another service.
+	// `secret`: nothing was sent, since we cannot read the secret of the webhook; rotate it.
 	LastError AttemptError `json:"lastError,omitempty"`
 	// How many deliveries have not ended.
 	Pending int64 `json:"pending"`
@@ -1534,6 +1535,7 @@ const (
 
 // Why an attempt failed. `timeout`: no answer within 10 seconds. `dns`, `connect`, `tls`: your endpoint was not
 // reached. `non_2xx`, `redirect`: it answered otherwise. `blocked`: its address is not a public one, or its port belongs to another service.
+// `secret`: nothing was sent, since we cannot read the secret of the webhook; rotate it.
 type AttemptError string
 
 const (
@@ -1544,6 +1546,7 @@ const (
 	AttemptErrorNon2xx   AttemptError = "non_2xx"
 	AttemptErrorRedirect AttemptError = "redirect"
 	AttemptErrorBlocked  AttemptError = "blocked"
+	AttemptErrorSecret   AttemptError = "secret"
 )
 
 // DeliveryAttempt: one attempt to deliver.
@@ -1561,6 +1564,7 @@ type DeliveryAttempt struct {
 	ResponseSnippet string `json:"responseSnippet,omitempty"`
 	// Why an attempt failed. `timeout`: no answer within 10 seconds. `dns`, `connect`, `tls`: your endpoint was not
 	// reached. `non_2xx`, `redirect`: it answered otherwise. `blocked`: its address is not a public one, or its port belongs to another service.
+	// `secret`: nothing was sent, since we cannot read the secret of the webhook; rotate it.
 	Error AttemptError `json:"error,omitempty"`
 }
 

@@ -24,6 +24,7 @@ const (
 	AttemptRedirect AttemptError = "redirect"
 	AttemptTLS      AttemptError = "tls"
 	AttemptTimeout  AttemptError = "timeout"
+	Secret          AttemptError = "secret"
 )
 
 // Valid indicates whether the value is a known member of the AttemptError enum.
@@ -42,6 +43,8 @@ func (e AttemptError) Valid() bool {
 	case AttemptTLS:
 		return true
 	case AttemptTimeout:
+		return true
+	case Secret:
 		return true
 	default:
 		return false
@@ -398,6 +401,7 @@ type APIKeyList struct {
 
 // AttemptError Why an attempt failed. `timeout`: no answer within 10 seconds. `dns`, `connect`, `tls`: your endpoint was not
 // reached. `non_2xx`, `redirect`: it answered otherwise. `blocked`: its address is not a public one, or its port belongs to another service.
+// `secret`: nothing was sent, since we cannot read the secret of the webhook; rotate it.
 type AttemptError string
 
 // CancelDepositRequest defines model for CancelDepositRequest.
@@ -742,6 +746,7 @@ type DeliveryAttempt struct {
 
 	// Error Why an attempt failed. `timeout`: no answer within 10 seconds. `dns`, `connect`, `tls`: your endpoint was not
 	// reached. `non_2xx`, `redirect`: it answered otherwise. `blocked`: its address is not a public one, or its port belongs to another service.
+	// `secret`: nothing was sent, since we cannot read the secret of the webhook; rotate it.
 	Error *AttemptError `json:"error,omitempty"`
 
 	// Number Counts from 1.
@@ -1017,6 +1022,7 @@ type DepositStatus string
 type EndpointHealth struct {
 	// LastError Why an attempt failed. `timeout`: no answer within 10 seconds. `dns`, `connect`, `tls`: your endpoint was not
 	// reached. `non_2xx`, `redirect`: it answered otherwise. `blocked`: its address is not a public one, or its port belongs to another service.
+	// `secret`: nothing was sent, since we cannot read the secret of the webhook; rotate it.
 	LastError *AttemptError `json:"lastError,omitempty"`
 
 	// LastFailureAt When an attempt last failed.

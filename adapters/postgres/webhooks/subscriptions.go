@@ -2,6 +2,7 @@ package webhooks
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -9,6 +10,7 @@ import (
 	"partnerdeposits/adapters/postgres/internal/lists"
 	"partnerdeposits/adapters/postgres/internal/pg"
 	"partnerdeposits/adapters/postgres/webhooks/internal/sqlc"
+	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/secret"
 	"partnerdeposits/core/webhook"
@@ -114,7 +116,8 @@ func (r Subscriptions) Subscriptions(ctx context.Context, partnerID id.ID,
 		}, func(s webhook.Subscription) ports.Cursor { return ports.Cursor{At: s.CreatedAt, ID: s.ID} })
 }
 
-// SigningSecrets implements ports.SigningSecrets.
+// SigningSecrets implements ports.SigningSecrets. A
+// secret that does not decrypt is left out: nothing is signed with it.
 func (r Subscriptions) SigningSecrets(ctx context.Context, partnerID id.ID) (map[id.ID]secret.Text, error) {
 	rows, err := queries.SigningSecrets(ctx, r.DB, partnerID)
 	if err != nil {
@@ -122,8 +125,11 @@ func (r Subscriptions) SigningSecrets(ctx context.Context, partnerID id.ID) (map
 	}
 	all := make(map[id.ID]secret.Text, len(rows))
 	for _, row := range rows {
-		if all[row.ID], err = r.Sealer.Open(row.Secret, pg.SecretAAD(row.ID)); err != nil {
+		switch plain, err := r.Sealer.Open(row.Secret, pg.SecretAAD(row.ID)); {
+		case errors.Is(err, fault.ErrUnavailable): // the keyset is refused
 			return nil, err
+		case err == nil:
+			all[row.ID] = plain
 		}
 	}
 	return all, nil

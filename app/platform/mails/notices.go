@@ -33,6 +33,9 @@ func (m EndpointNotice) Mail(mailID id.ID, now time.Time) ports.Mail {
 
 // words gives the subject, the news and the advice of the notice.
 func (m EndpointNotice) words() (subject, news, advice string) {
+	if m.Report.LastError == webhook.ResultSecret && m.Notice.Kind != webhook.NoticeRecovered {
+		return m.wordsOfSecret()
+	}
 	switch m.Notice.Kind {
 	case webhook.NoticeHeld:
 		return "Your webhook endpoint keeps failing",
@@ -50,6 +53,24 @@ func (m EndpointNotice) words() (subject, news, advice string) {
 	}
 	return "Your webhook endpoint works again", "your endpoint takes deliveries again. Those that waited go out.",
 		"Deliveries that were given up before stay failed until you send them again: POST /api/partner/v1/webhooks/{id}/replay."
+}
+
+// wordsOfSecret are words about trouble that the endpoint has no part in.
+func (m EndpointNotice) wordsOfSecret() (subject, news, advice string) {
+	news = "we can no longer read the secret of your webhook, so we cannot sign its deliveries. "
+	advice = "Take a new secret, and let your endpoint verify with it: POST /api/partner/v1/webhooks/{id}/rotate-secret. "
+	switch m.Notice.Kind {
+	case webhook.NoticeGivenUp:
+		news += deliveries(m.Notice.Deliveries) + " failed at the last attempt and will not be tried again."
+		advice += "Then send the failed deliveries again: POST /api/partner/v1/webhooks/{id}/replay."
+	case webhook.NoticeDisabled:
+		news += "For five days none has gone out, so we have disabled the webhook."
+		advice += "Then enable it again: PATCH /api/partner/v1/webhooks/{id} with {\"enabled\": true}. Deliveries are kept until then, for 30 days at most."
+	case webhook.NoticeHeld, webhook.NoticeRecovered:
+		news += "They wait."
+		advice += "The deliveries then go out by themselves."
+	}
+	return "Your webhook needs a new secret", news, advice
 }
 
 func deliveries(n int) string {

@@ -176,14 +176,23 @@ func TestFateOf_EveryDeliveryThatAWorkerLoads(t *testing.T) {
 		"the query failed": {
 			func(d *webhookports.Delivery) { *d = webhookports.Delivery{LoadErr: errors.New("away")} }, false, fateUnread,
 		},
-		"the secret does not decrypt": {
-			func(d *webhookports.Delivery) { d.SecretErr = errors.New("no key") }, false, fateUnsigned,
+		"no secret, and disabled": {
+			func(d *webhookports.Delivery) { d.SecretErr, d.Enabled = errLost, false }, false, fateRelease,
+		},
+		"no secret, loaded too long ago": {
+			func(d *webhookports.Delivery) { d.SecretErr = errLost; stale(d) }, false, fateReload,
 		},
 	} {
 		d := loaded(c.change)
-		require.Equal(t, c.want, fateOf(&d, timeout, noon, c.last), name)
+		require.Equal(t, c.want, fateOf(&d, timeout, noon, c.last, true), name)
+		require.Equal(t, c.want, fateOf(&d, timeout, noon, c.last, false), name)
 	}
+	unsigned := loaded(func(d *webhookports.Delivery) { d.SecretErr = errLost })
+	require.Equal(t, fatePost, fateOf(&unsigned, timeout, noon, false, true), "the secret is lost")
+	require.Equal(t, fateUnsigned, fateOf(&unsigned, timeout, noon, false, false), "the keyset may be the wrong one")
 }
+
+var errLost = errors.New("no key")
 
 func outcome(sub byte, result webhook.Result, change func(*webhookports.Outcome)) webhookports.Outcome {
 	o := webhookports.Outcome{

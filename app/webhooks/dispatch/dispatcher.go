@@ -32,6 +32,9 @@ type Deps struct {
 	// RingFeeds is called after events of the partners got their numbers, or a test of theirs ended; nil: not called.
 	RingFeeds      func(partners []id.ID)
 	OutboundBroken func(broken bool) // called after each look at our own way out; nil: not called
+	// KeysetProven reports whether the database shows that the keyset is its own. A secret that does not decrypt is then
+	// lost. Without the proof this process may lack a key, and the delivery stays for others. nil: always false.
+	KeysetProven func() bool
 
 	Bell      <-chan struct{} // receives after commits that wrote to the outbox
 	DueBell   <-chan struct{} // receives after deliveries became due
@@ -81,6 +84,9 @@ func New(deps Deps, config Config) *Dispatcher {
 	}
 	if d.OutboundBroken == nil {
 		d.OutboundBroken = func(bool) {}
+	}
+	if d.KeysetProven == nil {
+		d.KeysetProven = func() bool { return false }
 	}
 	if d.BellWorks == nil {
 		d.BellWorks = func() bool { return false }

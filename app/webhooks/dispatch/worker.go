@@ -179,7 +179,7 @@ func (d *Dispatcher) fresh(ctx context.Context, c webhookports.Claim,
 			loaded, await = nil, 2*await
 			continue
 		}
-		switch fateOf(loaded, d.config.Timeout, d.Clock.Now(), try == freshTries) {
+		switch fateOf(loaded, d.config.Timeout, d.Clock.Now(), try == freshTries, d.KeysetProven()) {
 		case fatePost:
 			return loaded
 		case fateUnread:
@@ -215,24 +215,25 @@ const (
 	fateLeave         // the claim is stale, or its lease too short for the POST
 	fateRelease       // the subscription is deleted or disabled
 	fateUnread        // the query failed
-	fateUnsigned      // the secret does not decrypt
+	fateUnsigned      // the secret does not decrypt, perhaps with the keyset of this process alone
 )
 
-// fateOf decides about a delivery. timeout is that of an attempt; last says that the delivery is not loaded again.
-func fateOf(loaded *webhookports.Delivery, timeout time.Duration, now time.Time, last bool) fate {
+// fateOf decides about a delivery. timeout is that of an attempt; last says that the delivery is not loaded again;
+// proven is that of Deps.KeysetProven. A delivery whose secret is lost has an attempt, though not a POST.
+func fateOf(loaded *webhookports.Delivery, timeout time.Duration, now time.Time, last, proven bool) fate {
 	switch {
 	case loaded.LoadErr != nil:
 		return fateUnread
-	case loaded.SecretErr != nil:
-		return fateUnsigned
 	case !loaded.Found || (loaded.Current && !loaded.Enabled):
 		return fateRelease
 	case !loaded.Current || loaded.LeaseLeft < timeout+leaseMargin:
 		return fateLeave
-	case now.Sub(loaded.ReadAt) < webhook.Freshness || last:
-		return fatePost
+	case now.Sub(loaded.ReadAt) >= webhook.Freshness && !last:
+		return fateReload
+	case loaded.SecretErr != nil && !proven:
+		return fateUnsigned
 	}
-	return fateReload
+	return fatePost
 }
 
 // load reads a batch of deliveries, whose claims are set, in a single query.
@@ -251,9 +252,9 @@ func (d *Dispatcher) load(ctx context.Context, deliveries []*webhookports.Delive
 	}
 }
 
-// post makes the POST. The signature has the database's time, so a wrong clock of this process does not exceed the
-// receiver's tolerance. delay is negative when the due time is not known, or when the delivery is of the backlog of an
-// open circuit.
+// post makes the POST, where the delivery can be signed. The signature has the database's time, so a wrong clock of
+// this process does not exceed the receiver's tolerance. delay is negative when the due time is not known, or when the
+// delivery is of the backlog of an open circuit.
 func (d *Dispatcher) post(ctx context.Context,
 	delivery *webhookports.Delivery) (attempt webhook.Attempt, delay time.Duration) {
 	lane := string(d.registry.lane(delivery.SubscriptionID))
@@ -264,7 +265,11 @@ func (d *Dispatcher) post(ctx context.Context,
 	if !delivery.DueAt.IsZero() {
 		delay = d.registry.startDelay(delivery, delivery.DueAt.Add(-delivery.Skew), now)
 	}
-	attempt = d.Sender.Post(ctx, delivery, now.Add(delivery.Skew))
+	if delivery.SecretErr != nil {
+		attempt = webhook.Unsigned(now)
+	} else {
+		attempt = d.Sender.Post(ctx, delivery, now.Add(delivery.Skew))
+	}
 	attempt.Number = delivery.Attempts + 1
 	return attempt, delay
 }

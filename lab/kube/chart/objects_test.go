@@ -124,11 +124,12 @@ secrets:
 		"SECRETS_KEYSET": "partnerdeposits/SECRETS_KEYSET", "SMTP_URL": "partnerdeposits/SMTP_URL"}
 	require.Equal(t, process, files("Deployment", "demo-partnerdeposits-http"))
 	require.Equal(t, process, files("Deployment", "demo-partnerdeposits-dispatcher"))
-	require.Equal(t, map[string]string{"DATABASE_URL": "app-db/uri", "DATABASE_DIRECT_URL": "app-db-direct/uri"},
-		files("Job", "demo-partnerdeposits-migrate"), "the migration gets the secrets of the database alone")
+	require.Equal(t, map[string]string{"DATABASE_URL": "app-db/uri", "DATABASE_DIRECT_URL": "app-db-direct/uri",
+		"SECRETS_KEYSET": "partnerdeposits/SECRETS_KEYSET"}, files("Job", "demo-partnerdeposits-migrate"),
+		"the migration gets the secrets of the database alone")
 	migrate := environment(t, find(t, objects, "Job", "demo-partnerdeposits-migrate"))
 	require.Subset(t, []string{"SERVICE_ENV", "DATABASE_POOLED", "LOG_LEVEL", "LOG_FORMAT", "DATABASE_URL_FILE",
-		"DATABASE_DIRECT_URL_FILE"}, slices.Collect(maps.Keys(migrate)))
+		"DATABASE_DIRECT_URL_FILE", "SECRETS_KEYSET_FILE"}, slices.Collect(maps.Keys(migrate)))
 	require.Contains(t, config.Database, "DATABASE_URL", "what admin migrate needs")
 	require.Len(t, config.Database, 1)
 	for field := range reflect.TypeFor[config.Config]().Fields() {

@@ -785,7 +785,7 @@ export interface EndpointHealth {
   /**
    * Why an attempt failed. `timeout`: no answer within 10 seconds. `dns`, `connect`, `tls`: your endpoint was not
    * reached. `non_2xx`, `redirect`: it answered otherwise. `blocked`: its address is not a public one, or its port
-   * belongs to another service.
+   * belongs to another service. `secret`: nothing was sent, since we cannot read the secret of the webhook; rotate it.
    */
   lastError?: AttemptError;
   /** How many deliveries have not ended. */
@@ -854,9 +854,9 @@ export type FailureReason = 'attempts_exhausted' | 'webhook_disabled' | 'webhook
 /**
  * Why an attempt failed. `timeout`: no answer within 10 seconds. `dns`, `connect`, `tls`: your endpoint was not
  * reached. `non_2xx`, `redirect`: it answered otherwise. `blocked`: its address is not a public one, or its port
- * belongs to another service.
+ * belongs to another service. `secret`: nothing was sent, since we cannot read the secret of the webhook; rotate it.
  */
-export type AttemptError = 'timeout' | 'dns' | 'connect' | 'tls' | 'non_2xx' | 'redirect' | 'blocked' | Other;
+export type AttemptError = 'timeout' | 'dns' | 'connect' | 'tls' | 'non_2xx' | 'redirect' | 'blocked' | 'secret' | Other;
 
 /** One attempt to deliver. */
 export interface DeliveryAttempt {
@@ -873,7 +873,7 @@ export interface DeliveryAttempt {
   /**
    * Why an attempt failed. `timeout`: no answer within 10 seconds. `dns`, `connect`, `tls`: your endpoint was not
    * reached. `non_2xx`, `redirect`: it answered otherwise. `blocked`: its address is not a public one, or its port
-   * belongs to another service.
+   * belongs to another service. `secret`: nothing was sent, since we cannot read the secret of the webhook; rotate it.
    */
   error?: AttemptError;
 }

@@ -1216,7 +1216,8 @@ final class Webhook extends ApiObject
  * @property string|null $lastFailureAt When an attempt last failed.
  * @property string|null $lastError Why an attempt failed. `timeout`: no answer within 10 seconds. `dns`, `connect`,
  *     `tls`: your endpoint was not reached. `non_2xx`, `redirect`: it answered otherwise. `blocked`: its address is not
- *     a public one, or its port belongs to another service.
+ *     a public one, or its port belongs to another service. `secret`: nothing was sent, since we cannot read the secret
+ *     of the webhook; rotate it.
  * @property int $pending How many deliveries have not ended.
  * @property bool|null $pendingCapped True, and only then there: more than 10,000 deliveries have not ended.
  * @property string|null $oldestPendingAt When the oldest of them was created.
@@ -1264,7 +1265,8 @@ final class RotatedSecret extends ApiObject {}
  * @property string|null $responseSnippet The beginning of what it answered, at most 1 KiB.
  * @property string|null $error Why an attempt failed. `timeout`: no answer within 10 seconds. `dns`, `connect`,
  *     `tls`: your endpoint was not reached. `non_2xx`, `redirect`: it answered otherwise. `blocked`: its address is not
- *     a public one, or its port belongs to another service.
+ *     a public one, or its port belongs to another service. `secret`: nothing was sent, since we cannot read the secret
+ *     of the webhook; rotate it.
  */
 final class DeliveryAttempt extends ApiObject {}
 
@@ -1790,7 +1792,7 @@ final class FailureReason
 /**
  * Why an attempt failed. `timeout`: no answer within 10 seconds. `dns`, `connect`, `tls`: your endpoint was not
  * reached. `non_2xx`, `redirect`: it answered otherwise. `blocked`: its address is not a public one, or its port
- * belongs to another service.
+ * belongs to another service. `secret`: nothing was sent, since we cannot read the secret of the webhook; rotate it.
  */
 final class AttemptError
 {
@@ -1801,6 +1803,7 @@ final class AttemptError
     public const NON_2XX = 'non_2xx';
     public const REDIRECT = 'redirect';
     public const BLOCKED = 'blocked';
+    public const SECRET = 'secret';
 }
 
 /**

@@ -60,7 +60,7 @@ SignatureKind = Literal["svc", "standard"]
 EndpointState = Literal["healthy", "failing", "held", "disabled"]
 DeliveryStatus = Literal["pending", "retrying", "succeeded", "failed"]
 FailureReason = Literal["attempts_exhausted", "webhook_disabled", "webhook_deleted"]
-AttemptError = Literal["timeout", "dns", "connect", "tls", "non_2xx", "redirect", "blocked"]
+AttemptError = Literal["timeout", "dns", "connect", "tls", "non_2xx", "redirect", "blocked", "secret"]
 SignatureCause = Literal["valid", "missing_header", "malformed_header", "prefix_missing", "upper_case", "base64",
                          "stale", "future", "milliseconds", "body_reserialized", "body_changed", "header_changed",
                          "other_subscription_secret", "wrong_secret_kind", "secret_whitespace", "order", "invalid_json",
@@ -198,7 +198,8 @@ class EndpointHealth(Answer):
     last_error: Optional[str]
     """Why an attempt failed. `timeout`: no answer within 10 seconds. `dns`, `connect`, `tls`: your endpoint was not
     reached. `non_2xx`, `redirect`: it answered otherwise. `blocked`: its address is not a public one, or its port
-    belongs to another service.
+    belongs to another service. `secret`: nothing was sent, since we cannot read the secret of the webhook; rotate
+    it.
     """
     pending: int
     """How many deliveries have not ended."""
@@ -260,7 +261,8 @@ class DeliveryAttempt(Answer):
     error: Optional[str]
     """Why an attempt failed. `timeout`: no answer within 10 seconds. `dns`, `connect`, `tls`: your endpoint was not
     reached. `non_2xx`, `redirect`: it answered otherwise. `blocked`: its address is not a public one, or its port
-    belongs to another service.
+    belongs to another service. `secret`: nothing was sent, since we cannot read the secret of the webhook; rotate
+    it.
     """
 
 

@@ -3,3 +3,8 @@
 //   sqlc v1.31.1
 
 package sqlc
+
+type KeyCheck struct {
+	KeyID int64
+	Value []byte
+}

@@ -1,0 +1,48 @@
+package secrets
+
+import (
+	"encoding/binary"
+	"fmt"
+	"maps"
+
+	"github.com/tink-crypto/tink-go/v2/keyset"
+)
+
+// CheckValues gives the check value of each key, by the id of the key. Whoever holds the value can tell whether a key
+// is that key, and nothing else (docs/decisions/0048-keyset-check.md).
+func (c *Cipher) CheckValues() map[uint32][]byte { return maps.Clone(c.values) }
+
+func checkValues(handle *keyset.Handle) (map[uint32][]byte, error) {
+	values := map[uint32][]byte{}
+	for i := range handle.Len() {
+		entry, err := handle.Entry(i)
+		if err != nil {
+			return nil, err
+		}
+		if values[entry.KeyID()], err = derive(entry, fmt.Sprintf("check value of key %d", entry.KeyID())); err != nil {
+			return nil, err
+		}
+	}
+	return values, nil
+}
+
+// Primary is the id of the key that encrypts.
+func (c *Cipher) Primary() uint32 { return c.primary }
+
+// KeyOf gives the id of the key that a ciphertext names; 0 for what no keyset made.
+func KeyOf(ciphertext []byte) uint32 {
+	if len(ciphertext) < 5 || ciphertext[0] != 1 {
+		return 0
+	}
+	return binary.BigEndian.Uint32(ciphertext[1:])
+}
+
+// Refuse lets Encrypt and Decrypt return err from now on, so that a process whose keyset is not that of the database
+// writes nothing that only this process can read. nil ends the refusal.
+func (c *Cipher) Refuse(err error) {
+	if err == nil {
+		c.refusal.Store(nil)
+		return
+	}
+	c.refusal.Store(&err)
+}

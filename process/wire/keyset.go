@@ -1,0 +1,186 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"partnerdeposits/adapters/postgres"
+	platformtables "partnerdeposits/adapters/postgres/platform"
+	"partnerdeposits/adapters/secrets"
+	"partnerdeposits/core/fault"
+	"partnerdeposits/process/config"
+	"partnerdeposits/process/services"
+)
+
+// ErrKeyset says that SECRETS_KEYSET is not the keyset of the database.
+var ErrKeyset = platformtables.ErrKeyset
+
+// errNotCompared is the cause of refusals before the first comparison.
+var errNotCompared = errors.New("the keyset is not compared with the database yet")
+
+// keysetHolds is how long a keyset that fitted is not compared again.
+const keysetHolds = time.Minute
+
+// keysetFits compares the keyset with the check values of the database. While they differ, the process neither writes
+// nor reads a secret. A database that gives no answer changes nothing.
+func (s *process) keysetFits(ctx context.Context) error {
+	proven, err := platformtables.CheckKeyset(ctx, s.ops, s.Cipher.CheckValues())
+	switch {
+	case err == nil:
+		s.Cipher.Refuse(nil)
+		s.proven.Store(proven)
+	case errors.Is(err, ErrKeyset):
+		s.Cipher.Refuse(fault.ErrUnavailable.Because(err))
+		s.proven.Store(false)
+	}
+	return err
+}
+
+func keysetProblem(err error) string {
+	if errors.Is(err, ErrKeyset) {
+		return "is not the keyset of this database"
+	}
+	return "cannot be compared"
+}
+
+// Keyset is what `admin doctor` finds of the secrets in the database.
+type Keyset struct {
+	Err        error // ErrKeyset, or the error of the reading
+	Opened     int64 // secrets that decrypt
+	Unreadable []Unreadable
+	Took       time.Duration
+}
+
+// Unreadable counts the secrets of a kind that name a key and do not decrypt.
+type Unreadable struct {
+	Kind    string
+	Key     uint32 // 0: no keyset made them
+	Secrets int64
+}
+
+// failed counts the secrets that do not decrypt.
+func (k Keyset) failed() (n int64) {
+	for _, u := range k.Unreadable {
+		n += u.Secrets
+	}
+	return n
+}
+
+// keysetReader reads the secrets of a database and keeps check values (docs/decisions/0048-keyset-check.md).
+type keysetReader struct {
+	pool   *pgxpool.Pool
+	cipher *secrets.Cipher
+	store  *postgres.Store
+	given  bool // SECRETS_KEYSET is set: the built-in keyset never becomes that of an empty database
+	writes bool // Postgres takes writes
+}
+
+// readAll reads every secret, in pages. Where all of them decrypt, the check values become those of their keys. Where
+// some do not, the keys of the others are added, unless the keyset may be the wrong one.
+func (r keysetReader) readAll(ctx context.Context) Keyset {
+	proven, differs := platformtables.CheckKeyset(ctx, r.pool, r.cipher.CheckValues())
+	if differs != nil && !errors.Is(differs, ErrKeyset) {
+		return Keyset{Err: differs}
+	}
+	found, keys, _, err := r.read(ctx, false)
+	if err != nil {
+		return Keyset{Err: err}
+	}
+	failed := found.failed()
+	switch {
+	case failed == 0 && (found.Opened > 0 || r.given):
+		found.Err = r.keep(ctx, keys, true)
+	case differs != nil, failed > 0 && failed >= found.Opened && !proven:
+		found.Err = ErrKeyset
+	case found.Opened > 0:
+		found.Err = r.keep(ctx, keys, false)
+	}
+	return found
+}
+
+// readSome looks at the first secrets of each kind, where the database has no check values yet.
+//
+// Returns ErrKeyset for a keyset that does not fit.
+func (r keysetReader) readSome(ctx context.Context) error {
+	if proven, err := platformtables.CheckKeyset(ctx, r.pool, r.cipher.CheckValues()); proven || err != nil {
+		return err
+	}
+	found, keys, whole, err := r.read(ctx, true)
+	switch failed := found.failed(); {
+	case err != nil:
+		return err
+	case failed > 0 && failed >= found.Opened:
+		return ErrKeyset
+	case found.Opened == 0 && !whole:
+		return nil
+	}
+	return r.keep(ctx, keys, false)
+}
+
+// read reads the secrets of all kinds, or the first page of each. keys are those of the secrets that decrypt; whole
+// says that nothing was left out.
+func (r keysetReader) read(ctx context.Context, some bool) (found Keyset, keys map[uint32]bool, whole bool, err error) {
+	resealer, began := postgres.NewResealer(r.store, r.cipher.PrimaryPrefix()), time.Now()
+	keys, whole = map[uint32]bool{}, true
+	for _, kind := range resealer.Kinds() {
+		unreadable := map[uint32]int64{}
+		see := func(sealed []byte, opens bool) {
+			if key := secrets.KeyOf(sealed); opens {
+				found.Opened, keys[key] = found.Opened+1, true
+			} else {
+				unreadable[key]++
+			}
+		}
+		for at, done := kind.Start(), false; !done; {
+			if at, done, err = resealer.Look(ctx, at, see); err != nil {
+				return found, keys, false, err
+			}
+			if some {
+				whole = whole && done
+				break
+			}
+		}
+		for _, key := range slices.Sorted(maps.Keys(unreadable)) {
+			found.Unreadable = append(found.Unreadable, Unreadable{kind.Name, key, unreadable[key]})
+		}
+	}
+	found.Took = time.Since(began)
+	return found, keys, whole, nil
+}
+
+// keep keeps the check values of keys; of the primary key in a database without secrets.
+func (r keysetReader) keep(ctx context.Context, keys map[uint32]bool, instead bool) error {
+	if !r.writes {
+		return nil
+	}
+	if len(keys) == 0 {
+		keys[r.cipher.Primary()] = true
+	}
+	values := r.cipher.CheckValues()
+	maps.DeleteFunc(values, func(key uint32, _ []byte) bool { return !keys[key] })
+	return platformtables.KeepKeyChecks(ctx, r.pool, values, instead)
+}
+
+// keepCheckValues gives a database that was just migrated its check values.
+func keepCheckValues(ctx context.Context, cfg config.Config, url string) error {
+	if cfg.SecretsKeyset == "" {
+		return nil // migrations may run where the keyset is not at hand
+	}
+	cipher, err := services.Cipher(cfg, nil)
+	if err != nil {
+		return err
+	}
+	pool, err := postgres.NewPool(ctx, url, postgres.PoolOptions{MaxConns: adminConns, AppName: "partnerdeposits-migrate"})
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	store := postgres.NewStore(pool, cipher, postgres.Options{})
+	defer store.Close(ctx)
+	return keysetReader{pool, cipher, store, true, true}.readSome(ctx)
+}
