@@ -10,6 +10,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"io"
 	"net"
 	"net/http"
@@ -62,6 +63,7 @@ type Sender struct {
 
 // NewSender returns a sender with a connection pool of its own.
 func NewSender(c Config) *Sender {
+	_, _ = x509.SystemCertPool() // Go reads the roots once, and descriptors may lack later
 	d := newDialer(c)
 	if c.NoSocket == nil {
 		c.NoSocket = func(error) {}

@@ -13,17 +13,17 @@ var dependencies = board{
 				leads("runbooks/not-ready.md").size(12, 12),
 			jobs.size(12, 12),
 			graph("Failing writes by cause", plain, q(`max by (cause) (svc_writes_failing) > 0`, "{{cause}}")).
-				rises("runbooks/api-errors.md", red(1)),
+				rises("runbooks/writes-fail.md", red(1)),
 			graph("File descriptors", share, q(`process_open_fds{`+here+`} / process_max_fds`, "{{job}} {{instance}}")).
-				rises("guides/scaling.md", red(0.8)),
+				rises("runbooks/descriptors-run-out.md", red(0.8)),
 			graph("Clock skew", seconds, q(`abs(svc_clock_skew_seconds{`+here+`})`, "{{job}} {{instance}}")).
-				rises("guides/operations.md", orange(30), red(240)),
+				rises("runbooks/clock.md", orange(30), red(240)),
 			graph("Dropped log lines", events, rates("instance", `svc_log_lines_dropped_total{`+here+`}`)).
-				rises("runbooks/log-lines.md", orange(0.01)),
+				rises("runbooks/log-not-read.md", orange(0.01)),
 			graph("Undecryptable secrets", events, q(`sum(rate(svc_webhook_attempts_total{result="secret"}[$__rate_interval])) > 0`,
-				"attempts")).rises("guides/operations.md", orange(0.01)),
+				"attempts")).rises("runbooks/keyset.md", orange(0.01)),
 			graph("Unreadable rows by table", events, rates("table", "svc_rows_unreadable_total")).
-				rises("guides/debugging.md", orange(0.001)),
+				rises("runbooks/rows-unreadable.md", orange(0.001)),
 		}},
 		{"Postgres", []panel{
 			graph("Pool saturation", share, q(`max by (job, pool) (svc_pg_pool_connections{state="in_use",`+here+

@@ -25,9 +25,12 @@ var overview = board{
 			number("API error rate", share, q(`sum(rate(svc_http_requests_total{`+partner+`,code=~"5.."}[2m])) / `+
 				`(sum(rate(svc_http_requests_total{`+partner+`}[2m])) > 0)`, "5xx")).
 				rises("runbooks/api-errors.md", orange(0.0005), red(0.01)).without("no request").leads("svc-api"),
-			number("Requests in flight", plain, q(`max(svc_http_requests_in_flight)`, "of the busiest process")).
-				says("Requests that have begun and not ended. Requests that stand pile up here, whatever is counted as answered.").
-				rises("svc-api", orange(20), red(100)).without("no process tells"),
+			number("Requests in flight", plain, q(`max(svc_http_requests_in_flight)`, "of the busiest process"),
+				q(`max(sum by (job, instance) (svc_http_requests_in_flight) `+
+					`/ clamp_min(sum by (job, instance) (rate(svc_http_requests_total[1m])), 0.001))`, "seconds each")).
+				column("of the busiest process", property("thresholds", steps("green", nil))).
+				says("Requests that wait for events are in flight, too. By Little's law, in flight ÷ answered a second is the time of each.").
+				rises("runbooks/requests-stand.md", orange(20), red(60)).without("no process tells"),
 			number("Throughput", calls, q(`sum(rate(svc_http_requests_total{`+partner+`}[2m]))`, "API requests"),
 				q(`sum(rate(svc_webhook_attempts_total[2m]))`, "delivery attempts")).leads("svc-api", "svc-delivery"),
 			number("Delivery success rate", share, q(`sum(rate(svc_webhook_attempts_total{result="success"}[2m])) / `+
@@ -45,18 +48,18 @@ var overview = board{
 					"0": in("works", "green"), "1": in("broken", "red")}))).
 				rises("guides/debugging.md#who-is-affected", orange(1), red(10)).leads("svc-endpoints"),
 			number("File descriptors", share, q(`max(process_open_fds / process_max_fds)`, "of the limit, most used")).
-				rises("svc-dependencies", orange(0.5), red(0.8)).without("no process tells"),
+				rises("runbooks/descriptors-run-out.md", orange(0.5), red(0.8)).without("no process tells"),
 			number("Clock skew", seconds, q(`max(abs(svc_clock_skew_seconds))`, "greatest")).
 				says("Between a process and Postgres. Partners refuse signatures that are five minutes off.").
-				rises("svc-dependencies", orange(30), red(240)).without("no process tells"),
+				rises("runbooks/clock.md", orange(30), red(240)).without("no process tells"),
 			number("Failing writes", plain, q(`max by (cause) (svc_writes_failing) > 0`, "{{cause}}")).
-				rises("svc-dependencies", red(1)),
+				rises("runbooks/writes-fail.md", red(1)),
 			number("Dropped log lines", plain, q(`sum(increase(svc_log_lines_dropped_total[5m]))`, "of 5 minutes")).
-				rises("svc-dependencies", orange(1), red(1000)).without("no process tells"),
+				rises("runbooks/log-not-read.md", orange(1), red(1000)).without("no process tells"),
 			number("Unreadable data", plain,
 				q(`sum(increase(svc_webhook_attempts_total{result="secret"}[5m]))`, "secrets, 5 minutes"),
 				q(`sum(increase(svc_rows_unreadable_total[5m]))`, "rows, 5 minutes")).
-				rises("svc-dependencies", orange(1), red(10)).without("no process tells"),
+				rises("runbooks/rows-unreadable.md", orange(1), red(10)).leads("runbooks/keyset.md").without("no process tells"),
 			number("Metric staleness", seconds, q(`max by (source) (svc_reading_age_seconds)`, "{{source}}")).
 				rises("runbooks/scrapes-fail.md", orange(60), red(120)).without("no process tells"),
 			alerts.size(10, 9),

@@ -19,7 +19,7 @@ var api = board{
 		}},
 		{"Saturation and throughput", []panel{
 			graph("Requests in flight", plain, q(`svc_http_requests_in_flight`, "{{instance}}")).
-				rises("svc-dependencies", orange(20), red(100)),
+				leads("runbooks/requests-stand.md"),
 			graph("Throughput by status code", calls, rates("code", `svc_http_requests_total{`+partner+`,route=~"$route"}`)),
 			graph("Server errors by route", calls, rates("code, route",
 				`svc_http_requests_total{`+partner+`,code=~"5..",route=~"$route"}`)),

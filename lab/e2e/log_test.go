@@ -23,17 +23,23 @@ func startUnread(t testing.TB, path, ops string, environ []string) (p *process, 
 	reader, writer, err := os.Pipe()
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = reader.Close() }) // a test may have closed it
-	cmd := exec.Command(path)                //nolint:gosec,noctx // a binary of this repository, ended below
+	return startLogging(t, path, writer, ops, environ), reader
+}
+
+// startLogging starts the service command at a path with its log in a file, which it closes.
+func startLogging(t testing.TB, path string, file *os.File, ops string, environ []string) *process {
+	t.Helper()
+	cmd := exec.Command(path) //nolint:gosec,noctx // a binary of this repository, ended below
 	cmd.Env = append(slices.Clone(environ), "METRICS_ADDR="+ops)
-	cmd.Stderr = writer
+	cmd.Stderr = file
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	running, err := procs.Tie(filepath.Base(path), cmd, syscall.SIGKILL)
 	require.NoError(t, err)
-	require.NoError(t, writer.Close())
+	require.NoError(t, file.Close())
 	t.Cleanup(running.Kill)
-	p = &process{Process: running, log: &procs.Buffer{}, opsURL: "http://" + ops}
+	p := &process{Process: running, log: &procs.Buffer{}, opsURL: "http://" + ops}
 	require.NoError(t, running.AwaitOK(t.Context(), p.opsURL+"/livez"))
-	return p.ready(t), reader
+	return p.ready(t)
 }
 
 const unread = "loses lines: its reader does not take them"

@@ -66,13 +66,9 @@ func (p panel) unfiltered() panel {
 	return p
 }
 
-// arriving are metrics that the processes do not have yet. Their panels stand already.
-var arriving = regexp.MustCompile(`svc_(http_requests_in_flight|clock_skew_seconds|writes_failing|log_lines_dropped_total` +
-	`|rows_unreadable_total)|result="secret"`)
-
 // mayBeEmpty reports whether the panel has no sample while no alert fires.
 func (p panel) mayBeEmpty() bool {
-	return strings.Contains(p.Targets[0].Expr, ofAlerts) || arriving.MatchString(p.Targets[0].Expr)
+	return strings.Contains(p.Targets[0].Expr, ofAlerts)
 }
 
 // dashboards reads the dashboards of deployments/grafana, in the order of their files. Rows are left out.

@@ -21,23 +21,23 @@ type truth struct {
 	of    watchedOf
 	begin func(x *watched) (end func())
 
-	alert   string                // that tells of the fault
-	summary string                // a part of its text, which names the cause
-	book    string                // a part of its runbook, which names the cause
-	also    []string              // alerts that may fire beside it, since they are true
-	ready   string                // a part of a /readyz; "": none tells, as for a fault of a single row
-	doctor  string                // a part of what the doctor finds; "": nothing
-	shows   func(x *watched) bool // whether the first row of the first dashboard shows the fault
-	repair  func(x *watched)      // by a hand, after the end; nil: the service heals by itself
+	alert          string                // that tells of the fault
+	summary        string                // a part of its text, which names the cause
+	book           string                // a part of its runbook, which names the cause
+	also           []string              // alerts that may fire beside it, since they are true
+	ready          string                // a part of a /readyz; "": none tells, as for a fault of a single row
+	doctor         string                // a part of what the doctor finds; "": nothing
+	shows          func(x *watched) bool // whether the first row of the first dashboard shows the fault
+	within, clears time.Duration         // longer than toldWithin and clearsWithin
 }
 
 // Times of a fault. The alert is told within toldWithin, and what follows from the fault has the rest of lasts to be told.
 const (
-	beforeFault = 100 * time.Second
-	toldWithin  = 2 * time.Minute
-	lasts       = 150 * time.Second
-	clears      = 6 * time.Minute
-	atOnceTruth = 6 // installations that run beside each other: they mostly wait
+	beforeFault  = 100 * time.Second
+	toldWithin   = 2 * time.Minute
+	lasts        = 150 * time.Second
+	clearsWithin = 6 * time.Minute
+	atOnceTruth  = 7 // installations that run beside each other: they mostly wait
 )
 
 // TestLong_Truth injects each fault into an installation of its own under load, with the rules, scrapes and
@@ -75,10 +75,10 @@ func (f truth) tell(t *testing.T) (row string) {
 
 	begun := time.Now()
 	end := f.begin(x)
-	x.pager.await(t, "firing", toldWithin-time.Since(begun), f.alert)
+	x.pager.await(t, "firing", max(toldWithin, f.within)-time.Since(begun), f.alert)
 	told := time.Since(begun)
 	x.pager.names(t, f)
-	require.Eventually(t, func() bool { return f.shows(x) }, lasts-time.Since(begun), time.Second, "the first row")
+	require.Eventually(t, func() bool { return f.shows(x) }, lasts, time.Second, "the first row")
 	if f.ready != "" {
 		require.Eventually(t, func() bool { return strings.Contains(x.readiness(), f.ready) }, soon, often, "%s: %s", f.ready,
 			lazy(x.readiness))
@@ -94,10 +94,7 @@ func (f truth) tell(t *testing.T) (row string) {
 
 	ended := time.Now()
 	end()
-	if f.repair != nil {
-		f.repair(x)
-	}
-	require.Eventually(t, func() bool { return !f.shows(x) && x.prometheus.quiet(t, f.alert) }, clears, time.Second,
+	require.Eventually(t, func() bool { return !f.shows(x) && x.prometheus.quiet(t, f.alert) }, max(clearsWithin, f.clears), time.Second,
 		"the fault is over")
 	healed := time.Since(ended)
 	done, failures, _ := under.end()
@@ -108,9 +105,9 @@ func (f truth) tell(t *testing.T) (row string) {
 		len(failures), healed.Seconds())
 }
 
-// lost lists the deposits that were cancelled and of whose end the receiver did not hear within a minute.
+// lost lists the deposits that were cancelled and of whose end the receiver did not hear within some minutes.
 func (x *watched) lost(done []string) (missing []string) {
-	deadline := time.Now().Add(time.Minute)
+	deadline := time.Now().Add(5 * time.Minute)
 	for {
 		heard := map[string]bool{}
 		for _, webhook := range x.receiver.Accepted() {
