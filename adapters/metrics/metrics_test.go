@@ -240,17 +240,6 @@ func TestCounts(t *testing.T) {
 	require.InDelta(t, time.Now().Unix(), last, 60)
 }
 
-func TestMails_CountAttemptsByResult(t *testing.T) {
-	r := metrics.NewRegistry(quiet)
-	m := r.Mails()
-	m.Attempted(true)
-	m.Attempted(true)
-	m.Attempted(false)
-	got := scrape(t, r)
-	require.Equal(t, "2", got[`svc_mails_total{result="sent"}`])
-	require.Equal(t, "1", got[`svc_mails_total{result="failed"}`])
-}
-
 // counting counts its readings, and fails on demand.
 type counting struct {
 	asked int

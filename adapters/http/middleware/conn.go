@@ -15,8 +15,8 @@ const (
 	connEnded
 )
 
-// conn is a connection that knows whether a byte has arrived, whether it is idle, and which of its answers are not sent.
-// Only the goroutine that serves it reads and writes.
+// conn is a connection that knows whether a byte has arrived, whether it is idle, and which of its answers are not
+// sent. Only the goroutine that serves it reads and writes.
 type conn struct {
 	net.Conn
 	of            *listener
@@ -119,7 +119,8 @@ func (c *conn) begin(inFlight func(change int)) {
 	}
 }
 
-// end notes that the answer is sent, or waits for those of requests that came with it, or that the connection is closed.
+// end notes that the answer is sent, or waits for those of requests that came with it, or that the connection is
+// closed.
 func (c *conn) end() {
 	if c.inFlight != nil {
 		c.inFlight(-1)

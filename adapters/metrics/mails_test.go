@@ -1,0 +1,20 @@
+package metrics_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/metrics"
+)
+
+func TestMails_CountAttemptsByResult(t *testing.T) {
+	r := metrics.NewRegistry(quiet)
+	m := r.Mails()
+	m.Attempted(true)
+	m.Attempted(true)
+	m.Attempted(false)
+	got := scrape(t, r)
+	require.Equal(t, "2", got[`svc_mails_total{result="sent"}`])
+	require.Equal(t, "1", got[`svc_mails_total{result="failed"}`])
+}
