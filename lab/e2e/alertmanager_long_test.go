@@ -194,6 +194,7 @@ func TestLong_Pager_IsToldOfEachFault_AndOfNoEffectOfIt(t *testing.T) {
 	passes(t, 90*time.Second) // longer than group_wait of a burnt budget
 	p.hears(t, 0, "firing ApiErrorsFast", time.Minute)
 	p.hears(t, 1, "firing WritesFail lock", time.Minute)
+	t.Log("figure: a second fault, and one that came back, were paged")
 }
 
 // Divisors of the rules for a test: windows and waits, and the ages that alerts compare.

@@ -16,13 +16,16 @@ import (
 	"partnerdeposits/lab/receiver"
 )
 
-// startUnread starts the service command at a path, with its ops server at an address. Its log goes to a pipe, and
-// nobody reads from the end of the pipe that is returned.
+// startUnread starts the service command at a path, with its ops server at an address. Its log goes to a full pipe,
+// and nobody reads from the end of the pipe that is returned.
 func startUnread(t testing.TB, path, ops string, environ []string) (p *process, reader *os.File) {
 	t.Helper()
 	reader, writer, err := os.Pipe()
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = reader.Close() }) // a test may have closed it
+	require.NoError(t, writer.SetWriteDeadline(time.Now().Add(100*time.Millisecond)))
+	_, err = writer.Write(make([]byte, 1<<20)) // fills the pipe
+	require.ErrorIs(t, err, os.ErrDeadlineExceeded)
 	return startLogging(t, path, writer, ops, environ), reader
 }
 

@@ -238,7 +238,8 @@ func spoilRow(x *watched) map[string]string {
 		`"string")')`
 	depositID, _ := x.deposit(x.t, x.account)
 	x.sql(`ALTER TABLE deposits DROP CONSTRAINT deposits_texts`,
-		`UPDATE deposits SET metadata = '{"a": {"b": 1}}' WHERE created_at = (SELECT max(created_at) FROM deposits)`)
+		`UPDATE deposits SET metadata = '{"a": {"b": 1}}' WHERE created_at = (
+			SELECT max(created_at) FROM deposits WHERE rental_contract = 'B-1')`)
 	x.visitors(1)
 	status, _, err := x.api(x.t).do(http.MethodGet, "/deposits/"+depositID, nil)
 	require.NoError(x.t, err)

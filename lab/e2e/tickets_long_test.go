@@ -53,4 +53,5 @@ func TestLong_OneCause_IsToldOnce_AndTheNextCauseOnItsOwn(t *testing.T) {
 	}
 	passes(t, 5*time.Second) // five times as long as an alert takes
 	require.Equal(t, told, p.in("firing"))
+	t.Logf("figure: %d causes were told once each", len(told))
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"errors"
+	"log/slog"
 	"testing"
 
 	"github.com/google/uuid"
@@ -17,6 +18,7 @@ import (
 	"partnerdeposits/adapters/secrets"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/lab/pgtest"
+	"partnerdeposits/process/run"
 	"partnerdeposits/process/services"
 )
 
@@ -33,7 +35,8 @@ func (k keyed) process(keyset string) (*process, error) {
 	k.Helper()
 	cipher, err := secrets.Open(keyset)
 	require.NoError(k, err)
-	s := &process{ops: k.pool, Stores: services.Stores{Pool: k.pool, Cipher: cipher}}
+	s := &process{ops: k.pool, Stores: services.Stores{Pool: k.pool, Cipher: cipher},
+		registry: newRegistry(run.Log{Logger: slog.New(slog.DiscardHandler)})}
 	s.readiness()
 	return s, s.keysetFits(k.Context())
 }
