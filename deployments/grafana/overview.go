@@ -22,15 +22,15 @@ var overview = board{
 	description: "At a glance: does it work, how much of the budgets is left, and who is to be woken?",
 	rows: []row{
 		{"Now", []panel{
-			number("API error rate", share, q(`sum(rate(svc_http_requests_total{`+partner+`,code=~"5.."}[2m])) / `+
-				`(sum(rate(svc_http_requests_total{`+partner+`}[2m])) > 0)`, "5xx")).
-				rises("runbooks/api-errors.md", orange(0.0005), red(0.01)).without("no request").leads("svc-api"),
 			number("Requests in flight", plain, q(`max(svc_http_requests_in_flight)`, "of the busiest process"),
 				q(`max(sum by (job, instance) (svc_http_requests_in_flight) `+
 					`/ clamp_min(sum by (job, instance) (rate(svc_http_requests_total[1m])), 0.001))`, "seconds each")).
 				column("of the busiest process", property("thresholds", steps("green", nil))).
 				says("Requests that wait for events are in flight, too. By Little's law, in flight ÷ answered a second is the time of each.").
 				rises("runbooks/requests-stand.md", orange(20), red(60)).without("no process tells"),
+			number("API error rate", share, q(`sum(rate(svc_http_requests_total{`+partner+`,code=~"5.."}[2m])) / `+
+				`(sum(rate(svc_http_requests_total{`+partner+`}[2m])) > 0)`, "5xx")).
+				rises("runbooks/api-errors.md", orange(0.0005), red(0.01)).without("no request").leads("svc-api"),
 			number("Throughput", calls, q(`sum(rate(svc_http_requests_total{`+partner+`}[2m]))`, "API requests"),
 				q(`sum(rate(svc_webhook_attempts_total[2m]))`, "delivery attempts")).leads("svc-api", "svc-delivery"),
 			number("Delivery success rate", share, q(`sum(rate(svc_webhook_attempts_total{result="success"}[2m])) / `+
