@@ -35,6 +35,19 @@ func (p *process) limitDescriptors(t testing.TB, n int) {
 	require.NoError(t, err, string(out))
 }
 
+// A process without a free descriptor answers operators, by those that it keeps for them.
+func TestSockets_WithoutADescriptor_OperatorsAreAnswered(t *testing.T) {
+	t.Parallel()
+	w := worldOn(t, pgtest.URL(t), redistest.URL(t))
+	d := w.dispatcher(t)
+	d.limitDescriptors(t, d.descriptors(t))
+	for range 2 {
+		d.awaitStatus(t, http.StatusOK, func(r readiness) bool { return r.Checks["postgres"] == "ok" })
+	}
+	d.limitDescriptors(t, roomyLimit)
+	require.Zero(t, d.stop(t))
+}
+
 // Clients hold as many connections as they can get. The others are answered all the same, and so are operators.
 func TestSockets_RunOut_AndHTTPGoesOn(t *testing.T) {
 	t.Parallel()

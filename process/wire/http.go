@@ -240,7 +240,7 @@ func (s *process) opsPart(open net.Listener, handler http.Handler) run.Part {
 			if err != nil {
 				return err
 			}
-			server = ops.NewServer(middleware.Patient(listener, s.sockets.Failed), handler, s.log)
+			server = ops.NewServer(middleware.Patient(ops.Spare(listener), s.sockets.Failed), handler, s.log)
 			go func() {
 				if err := server.Serve(); err != nil {
 					fail(fmt.Errorf("ops server: %w", err))

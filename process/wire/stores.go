@@ -197,7 +197,7 @@ func (s *process) readiness(more ...ops.Check) *ops.Readiness {
 		{Name: checkRedis, Run: func(ctx context.Context) error { return redisadapter.Probe(ctx, s.redis) },
 			Problem: redisProblem, Optional: true},
 		{Name: checkLog, Run: func(context.Context) error { return s.lines.Check() },
-			Problem: always("loses lines: its reader does not take them"), Optional: true},
+			Problem: always("loses lines: its reader does not take them"), Advisory: true},
 		{Name: checkSockets, Run: s.sockets.Check, Problem: sockets.Problem, Optional: true},
 		{Name: checkClock, Run: s.clock.check, Problem: clockProblem, Advisory: true},
 	}
