@@ -84,7 +84,7 @@ func TestHealthcheck_OfRunningProcesses(t *testing.T) {
 		})
 		code, stdout, stderr = check(waiting)
 		require.Equal(t, []any{1, ""}, []any{code, stdout}, name)
-		require.Regexp(t, `^not_ready: postgres cannot be reached, .*redis cannot be reached`, stderr, name)
+		require.Regexp(t, `^not_ready: .*postgres cannot be reached, .*redis cannot be reached`, stderr, name)
 	}
 	code, _, stderr := run(t, []string{"METRICS_ADDR=9090"}, "http", "healthcheck")
 	require.Equal(t, 1, code, "container engines know no exit code but 0 and 1")

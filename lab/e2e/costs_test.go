@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgproto3"
 	"github.com/stretchr/testify/assert"
@@ -72,18 +73,21 @@ func (s *sent) usual(t testing.TB, redisCommands func() int64, operation func())
 	return usual
 }
 
-// requireAllocations bounds the objects that a process allocates for an operation, and beside it, at a tenth above the
-// known number.
+// requireAllocations bounds the objects that a process allocates for an operation, at a tenth above the known number.
+// What the process allocates beside it depends on the time, and is subtracted.
 func requireAllocations(t testing.TB, operation string, known float64, p *process, operate func()) {
 	t.Helper()
 	const times = 300
 	allocated := func() float64 { return sum(t, "go_memstats_mallocs_total", "", p) }
 	began := allocated()
-	scrape := allocated() - began
+	begin := time.Now()
 	for range times {
 		operate()
 	}
-	each := (allocated() - began - 2*scrape) / times
+	took := time.Since(begin)
+	busy := allocated() - began
+	passes(t, took)
+	each := (busy - (allocated() - began - busy)) / times
 	t.Log(operation, "allocates", each)
 	assert.LessOrEqual(t, each, 1.1*known, "allocations of a %s", operation)
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -29,7 +30,8 @@ const (
 const retriesSoon = "WEBHOOK_RETRY_SCHEDULE=0s,5s,10s,10s,10s,10s,10s,10s,10s,10s,10s,10s,10s,10s,10s,10s,10s,10s,10s,10s"
 
 // truths are the faults of the machine that once were told wrongly or by nobody, and others of the same kinds.
-func truths() []truth {
+func truths(t *testing.T) []truth {
+	hanging := hangingHTTP(t)
 	debug := watchedOf{environ: []string{"LOG_LEVEL=debug"}}
 	log := func(fault, job string, begin func(x *watched) func()) truth {
 		return truth{fault: fault, of: debug, begin: begin, alert: "LogNotRead", summary: notRead + job, book: behindLog,
@@ -58,6 +60,14 @@ func truths() []truth {
 		log("the disk of the log of a dispatcher is full", "dispatcher", func(x *watched) func() {
 			return x.fullLog(x.dispatch)
 		}),
+		{
+			fault: "requests hang after their effect", of: debug, begin: func(x *watched) func() {
+				x.unreadLog(x.http, hanging)
+				return func() { x.http.Kill(); x.http.again(x.t) }
+			},
+			alert: "RequestsStand", summary: "requests in flight and answers hardly any", book: "something else in the process",
+			shows: func(x *watched) bool { return x.shown("Requests in flight")["seconds each"] > 60 },
+		},
 		sockets("http has no descriptors", "http", crowdOut),
 		sockets("a dispatcher has no descriptors", "dispatcher", func(x *watched) func() {
 			x.receiver.AnswerWith(func(int, receiver.Webhook) int { <-time.After(3 * time.Second); return http.StatusOK })

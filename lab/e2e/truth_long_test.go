@@ -46,7 +46,7 @@ func TestLong_Truth(t *testing.T) {
 	var table sync.Map
 	slots := make(chan struct{}, atOnceTruth)
 	var running sync.WaitGroup
-	all := truths()
+	all := truths(t)
 	for _, f := range all {
 		running.Go(func() {
 			slots <- struct{}{}

@@ -27,6 +27,7 @@ type Lines struct {
 
 	mu      sync.Mutex
 	waiting []byte        // whole lines
+	taken   []byte        // of the write under way; its memory serves again
 	writing bool          // a goroutine writes
 	began   time.Time     // of its write that has not returned; zero: none
 	emptied chan struct{} // closed when no line waits any more; nil: nobody asked
@@ -100,20 +101,19 @@ func (l *Lines) Flush(patience time.Duration) error {
 // write is the only goroutine that waits for the reader, and ends once no line waits. Lines that come during a write
 // share the next.
 func (l *Lines) write() {
-	var taken []byte
-	for l.take(&taken) {
-		written, err := l.out.Write(taken)
+	for l.take() {
+		written, err := l.out.Write(l.taken)
 		l.mu.Lock()
 		l.began = time.Time{}
 		if err != nil {
-			l.lost(bytes.Count(taken[written:], []byte{'\n'}))
+			l.lost(bytes.Count(l.taken[written:], []byte{'\n'}))
 		}
 		l.mu.Unlock()
 	}
 }
 
-// take exchanges the lines that wait for taken, whose memory serves again. Returns false when none waits.
-func (l *Lines) take(taken *[]byte) bool {
+// take makes the lines that wait those that are written. Returns false when none waits.
+func (l *Lines) take() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.waiting) == 0 {
@@ -124,7 +124,7 @@ func (l *Lines) take(taken *[]byte) bool {
 		}
 		return false
 	}
-	*taken, l.waiting = l.waiting, (*taken)[:0]
+	l.taken, l.waiting = l.waiting, l.taken[:0]
 	l.began = time.Now()
 	return true
 }

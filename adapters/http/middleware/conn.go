@@ -27,6 +27,7 @@ type conn struct {
 
 	inFlight func(change int) // of the request that is being answered; nil: none is
 	unsent   []unsent
+	first    [1]unsent // the memory of unsent, mostly
 }
 
 // unsent is an answer that did not go to the connection yet.
@@ -105,6 +106,9 @@ func observeSent(ctx *fasthttp.RequestCtx, o Observation, observe func(Observati
 		return
 	}
 	if c, ok := ctx.Conn().(*conn); ok {
+		if c.unsent == nil {
+			c.unsent = c.first[:0]
+		}
 		c.unsent = append(c.unsent, unsent{o, observe})
 		return
 	}
