@@ -15,6 +15,7 @@ import (
 
 	"partnerdeposits/app/platform/schedules"
 	"partnerdeposits/core/fault"
+	"partnerdeposits/lab/procs"
 	ports "partnerdeposits/ports/platform"
 )
 
@@ -131,7 +132,7 @@ func TestRun_ContainsErrorsAndPanics_AndCountsTheRoundsOfEachJob(t *testing.T) {
 // A lock on the table of mails is no outage of the database for the other jobs.
 func TestRun_AnOutageOfOneJob_IsOverWhenThatJobWorksAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var log strings.Builder
+		var log procs.Buffer
 		began := time.Now()
 		stop := begin(t, slog.New(slog.NewTextHandler(&log, nil)),
 			schedules.Job{Name: "good", Every: time.Second, Run: func(context.Context) (bool, error) { return false, nil }},
