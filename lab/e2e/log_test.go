@@ -23,7 +23,7 @@ func startUnread(t testing.TB, path, ops string, environ []string) (p *process, 
 	reader, writer, err := os.Pipe()
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = reader.Close() }) // a test may have closed it
-	if filepath.Dir(path) == binaries.dir { // another build hangs with a full pipe at its first line
+	if filepath.Dir(path) == binaries.dir {  // another build hangs with a full pipe at its first line
 		require.NoError(t, writer.SetWriteDeadline(time.Now().Add(100*time.Millisecond)))
 		_, err = writer.Write(make([]byte, 1<<20)) // fills the pipe
 		require.ErrorIs(t, err, os.ErrDeadlineExceeded)
