@@ -60,9 +60,9 @@ var ErrNoConnection = errors.New("postgres: the server has no connection free")
 // throughPooler finds the refusal in an error of PgBouncer, which has an SQLSTATE of its own.
 var throughPooler = regexp.MustCompile(`too many (clients|connections)|connection slots are reserved`)
 
-// CheckConnection asks whether the database answers over a connection with the settings of the pool, and how far its
-// clock is ahead of this process's at half of the round trip. A pooler that drops start-up parameters breaks prepared
-// statements too.
+// CheckConnection asks Postgres for an answer, over a connection that has the settings of the pool: a pooler that drops
+// start-up parameters breaks prepared statements too. ahead is how far Postgres's clock is ahead of this process's, whose
+// time is taken in the middle of the round trip.
 //
 // Returns ErrUndeclaredPooler, ErrNoConnection, and service_unavailable unless the database answers.
 func CheckConnection(ctx context.Context, pool *pgxpool.Pool) (ahead time.Duration, err error) {

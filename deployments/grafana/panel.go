@@ -179,12 +179,13 @@ func orange(from float64) dashboard.Threshold {
 }
 func red(from float64) dashboard.Threshold { return dashboard.Threshold{Color: "red", Value: &from} }
 
-// rises sets bounds of a value that is bad when it is great, and where the reader goes on from there.
+// rises colours a panel whose value is bad when it is high. A bound is the value from which its colour holds, and to is
+// the page or the dashboard that explains the colours.
 func (p panel) rises(to string, bounds ...dashboard.Threshold) panel {
 	return p.bounds(to, "green", bounds)
 }
 
-// falls sets bounds of a value that is bad when it is small.
+// falls is rises for a value that is bad when it is low.
 func (p panel) falls(to string, bounds ...dashboard.Threshold) panel {
 	return p.bounds(to, "red", bounds)
 }

@@ -52,7 +52,7 @@ func TestKeysets_AreMadeAndTurned(t *testing.T) {
 	require.NoError(t, err, "a shell captures the keyset alone")
 }
 
-// The doctor reads every secret, in pages, and names what does not decrypt.
+// `admin doctor` reads every secret of the database, in pages, and counts those that do not decrypt.
 func TestDoctor_ReadsAllSecrets_AndCountsThoseThatDoNotDecrypt(t *testing.T) {
 	s := newStaff(t)
 	s.environ[1] = "REDIS_URL=" + redistest.URL(t)

@@ -74,7 +74,7 @@ func (l *Lines) Check() error {
 // errUnread is returned when the reader did not take all lines in time.
 var errUnread = errors.New("run: the last lines of the log were not read in time")
 
-// Flush returns once the reader has taken every line.
+// Flush waits until the reader of the log has taken every line.
 //
 // Returns errUnread after patience.
 func (l *Lines) Flush(patience time.Duration) error {

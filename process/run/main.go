@@ -115,7 +115,7 @@ func (c Command) serve(environ []string, stderr io.Writer) int {
 	return ExitOK
 }
 
-// Doubt warns of settings that hardly anybody means.
+// Doubt warns of settings that are probably mistakes: misspelt names, and retries without a wait.
 func Doubt(log *slog.Logger, environ []string, cfg config.Config) {
 	for _, m := range config.Misspelt(environ) {
 		log.Warn("an environment variable is no setting and has no effect; is its name misspelt?", "name", m.Name,

@@ -252,9 +252,9 @@ func (d *Dispatcher) load(ctx context.Context, deliveries []*webhookports.Delive
 	}
 }
 
-// post makes the POST, where the delivery can be signed. The signature has the database's time, so a wrong clock of
-// this process does not exceed the receiver's tolerance. delay is negative when the due time is not known, or when the
-// delivery is of the backlog of an open circuit.
+// post sends a delivery to its endpoint; one whose secret cannot be read is not sent (webhook.Unsigned). The signature
+// has the database's time, so a wrong clock of this process does not exceed the receiver's tolerance. delay is how late
+// the POST began: negative when the due time is not known, or when the delivery waited behind an open circuit.
 func (d *Dispatcher) post(ctx context.Context,
 	delivery *webhookports.Delivery) (attempt webhook.Attempt, delay time.Duration) {
 	lane := string(d.registry.lane(delivery.SubscriptionID))
