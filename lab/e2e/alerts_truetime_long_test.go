@@ -56,8 +56,7 @@ func installations(t *testing.T) []installation {
 		{name: "logs that nobody reads", of: watchedOf{environ: []string{"LOG_LEVEL=debug"}}, load: true, stages: [][]fault{{
 			{"nobody reads the log of the dispatcher", []string{"LogNotRead"},
 				func(x *watched) func() { return x.unreadLog(x.dispatch, binary(x.t, "dispatcher")) }},
-			{"requests hang", []string{"RequestsStand"},
-				func(x *watched) func() { return x.unreadLog(x.http, hangingHTTP(x.t)) }},
+			{"requests hang", []string{"RequestsStand"}, hangRequests},
 		}}},
 		{name: "the clock of Postgres is wrong", stages: [][]fault{{
 			{"Postgres is ten minutes ahead", []string{"ClockBreaksSignatures", "ClockSkewed"}, func(x *watched) func() {

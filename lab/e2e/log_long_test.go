@@ -24,6 +24,13 @@ func (x *watched) unreadLog(m *member, path string) (end func()) {
 	return func() { go func() { _, _ = io.Copy(io.Discard, reader) }() } // ends with the process
 }
 
+// hangRequests has more clients wait for http than the alert allows, until its log is read.
+func hangRequests(x *watched) (end func()) {
+	end = x.unreadLog(x.http, hangingHTTP(x.t))
+	x.visitors(40)
+	return end
+}
+
 // hangingHTTP builds http with a log that waits for its reader, so that requests hang.
 func hangingHTTP(t *testing.T) (path string) {
 	t.Helper()

@@ -130,7 +130,7 @@ func runbooks(t *testing.T) []runbook {
 			}},
 		{page: "requests-stand", fires: []string{"RequestsStand"}, of: watchedOf{environ: []string{"LOG_LEVEL=debug"}},
 			begin: func(x *watched) map[string]string {
-				x.unreadLog(x.http, hangingHTTP(x.t))
+				hangRequests(x)
 				return nil
 			}},
 		{page: "descriptors-run-out", fires: []string{"DescriptorsRunOut"}, begin: func(x *watched) map[string]string {
