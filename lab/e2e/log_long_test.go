@@ -27,7 +27,7 @@ func (x *watched) unreadLog(m *member, path string) (end func()) {
 // hangRequests has more clients wait for http than the alert allows, until its log is read.
 func hangRequests(x *watched) (end func()) {
 	end = x.unreadLog(x.http, hangingHTTP(x.t))
-	x.visitors(40)
+	x.visitors(15)
 	return end
 }
 
