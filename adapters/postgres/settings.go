@@ -61,8 +61,8 @@ var ErrNoConnection = errors.New("postgres: the server has no connection free")
 var throughPooler = regexp.MustCompile(`too many (clients|connections)|connection slots are reserved`)
 
 // CheckConnection asks Postgres for an answer, over a connection that has the settings of the pool: a pooler that drops
-// start-up parameters breaks prepared statements too. ahead is how far Postgres's clock is ahead of this process's, whose
-// time is taken in the middle of the round trip.
+// start-up parameters breaks prepared statements too. ahead is how far Postgres's clock is ahead of this process's,
+// whose time is taken in the middle of the round trip.
 //
 // Returns ErrUndeclaredPooler, ErrNoConnection, and service_unavailable unless the database answers.
 func CheckConnection(ctx context.Context, pool *pgxpool.Pool) (ahead time.Duration, err error) {

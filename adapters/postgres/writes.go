@@ -134,8 +134,8 @@ func Blockers(ctx context.Context, pool *pgxpool.Pool, olderThan time.Duration) 
 	return blockers, pg.Translate(err)
 }
 
-// Idle lists the sessions of this database whose transaction is open and has run no statement for a time. Postgres shows
-// sessions of other roles only to members of pg_read_all_stats.
+// Idle lists the sessions of this database whose transaction is open and has run no statement for a time. Postgres
+// shows sessions of other roles only to members of pg_read_all_stats.
 func Idle(ctx context.Context, pool *pgxpool.Pool, longerThan time.Duration) ([]Blocker, error) {
 	rows, err := pool.Query(ctx, `SELECT pid,
 			concat_ws(' at ', coalesce(nullif(application_name, ''), usename), host(client_addr)), state,
