@@ -29,7 +29,7 @@ func checkValues(handle *keyset.Handle) (map[uint32][]byte, error) {
 // Primary is the id of the key that encrypts.
 func (c *Cipher) Primary() uint32 { return c.primary }
 
-// KeyOf gives the id of the key that encrypted a ciphertext; 0 for bytes that no keyset made.
+// KeyOf returns the id of the key that encrypted a ciphertext, or 0 for bytes that no keyset encrypted.
 func KeyOf(ciphertext []byte) uint32 {
 	if len(ciphertext) < 5 || ciphertext[0] != 1 {
 		return 0

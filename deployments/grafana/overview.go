@@ -26,7 +26,8 @@ var overview = board{
 				q(`max(sum by (job, instance) (svc_http_requests_in_flight) `+
 					`/ clamp_min(sum by (job, instance) (rate(svc_http_requests_total[1m])), 0.001))`, "seconds each")).
 				column("of the busiest process", property("thresholds", steps("green", nil))).
-				says("Requests that wait for events are in flight, too. By Little's law, in flight ÷ answered a second is the time of each.").
+				says("Requests that wait for events are in flight, too. "+
+					"By Little's law, in flight ÷ answered a second is the time of each.").
 				rises("runbooks/requests-stand.md", orange(20), red(60)).without("no process tells"),
 			number("API error rate", share, q(`sum(rate(svc_http_requests_total{`+partner+`,code=~"5.."}[2m])) / `+
 				`(sum(rate(svc_http_requests_total{`+partner+`}[2m])) > 0)`, "5xx")).

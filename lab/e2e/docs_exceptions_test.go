@@ -29,7 +29,7 @@ var docExceptions = []docException{
 	{pattern: `make( help)?`, reason: "prints the list of targets"},
 	{pattern: `make (test|test-sdk|test-race|check|unit|integration|e2e)`, reason: "runs the tests, this one included"},
 	{pattern: `make (lint|fmt|generate|check-generated|build|clean)`, reason: "changes or checks the working tree"},
-	{pattern: `go generate ./deployments/grafana`, reason: "writes the dashboards; TestBoards_AreInTheFiles… compares them"},
+	{pattern: `go generate ./deployments/grafana`, reason: "writes the dashboards, which TestBoards_… compares"},
 	{pattern: `make faults( .*)?`, reason: "takes half an hour; make test runs a short seed"},
 	{pattern: `make fuzz( .*)?`, reason: "takes a minute for each target; make test runs the seeds"},
 	{pattern: `make test-long( .*)?`, reason: "takes an hour and a half; make test runs short forms"},

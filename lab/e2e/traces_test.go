@@ -26,8 +26,8 @@ func TestTraces_FromTheRequestToThePOST_ThroughAGroupAndARetry(t *testing.T) {
 	h, r := w.http(t), newReceiver(t)
 	w.subscribe(t, r, "deposit.cancelled", "deposit.activated")
 	account := w.link(t, "villa-16")
-	// With nine deliveries, a job goes to the queue after the commit of its claims. A smaller job may go before, and one
-	// that looks for its claims too early leaves them to another job.
+	// The dispatcher queues a job of nine deliveries after it has committed their claims. It may queue a job of up to
+	// eight before that, and a worker that waits in vain for the commit leaves the delivery to another job.
 	const cancels = 8
 	for range cancels {
 		depositID, _ := w.deposit(t, account)

@@ -26,8 +26,8 @@ const (
 	otherKeys  = "is not the keyset of this database"
 )
 
-// retriesSoon has failed deliveries follow the end of a fault.
-const retriesSoon = "WEBHOOK_RETRY_SCHEDULE=0s,5s,10s,10s,10s,10s,10s,10s,10s,10s,10s,10s,10s,10s,10s,10s,10s,10s,10s,10s"
+// retriesSoon has a failed delivery tried again within ten seconds, so that it arrives soon after the end of a fault.
+var retriesSoon = "WEBHOOK_RETRY_SCHEDULE=0s,5s" + strings.Repeat(",10s", 18)
 
 // truths are the faults of the machine that once were told wrongly or by nobody, and others of the same kinds.
 func truths(t *testing.T) []truth {
@@ -68,7 +68,7 @@ func truths(t *testing.T) []truth {
 			alert: "RequestsStand", summary: "requests in flight and answers hardly any", book: "something else in the process",
 			shows: func(x *watched) bool { return x.shown("Requests in flight")["seconds each"] > 60 },
 		},
-		sockets("http has no descriptors", "http", crowdOut),
+		sockets("http has no descriptors", "http", exhaustDescriptors),
 		sockets("a dispatcher has no descriptors", "dispatcher", func(x *watched) func() {
 			x.receiver.AnswerWith(func(int, receiver.Webhook) int { <-time.After(3 * time.Second); return http.StatusOK })
 			x.dispatch.limitDescriptors(x.t, x.dispatch.descriptors(x.t))
@@ -152,8 +152,8 @@ func unreadable(name string) func(x *watched) bool {
 	return func(x *watched) bool { return x.shown("Unreadable data")[name] > 0 }
 }
 
-// crowdOut leaves http no descriptors, while a client opens a connection each second.
-func crowdOut(x *watched) (end func()) {
+// exhaustDescriptors lowers http's limit of descriptors to those in use, while a client opens a connection each second.
+func exhaustDescriptors(x *watched) (end func()) {
 	x.http.limitDescriptors(x.t, x.http.descriptors(x.t))
 	again := time.NewTicker(time.Second)
 	ended := make(chan struct{})
@@ -178,14 +178,14 @@ func (x *watched) provesKeyset() {
 	require.Contains(x.t, stdout, "ok: ", stderr)
 }
 
-// restarted starts a process anew with another setting, and gives the way back.
+// restarted restarts a process with another setting. end restarts it with its own.
 func (x *watched) restarted(m *member, setting string) (end func()) {
 	m.end()
 	m.process = start(x.t, m.name, append(m.environ[:len(m.environ):len(m.environ)], setting)...)
 	return func() { m.end(); m.again(x.t) }
 }
 
-// fullLog starts a process anew whose log goes to a file on a full disk.
+// fullLog restarts a process with its log in a file on a full disk. end restarts it with its own log.
 func (x *watched) fullLog(m *member) (end func()) {
 	disk := x.t.TempDir()
 	require.NoError(x.t, syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=4k"))

@@ -32,9 +32,8 @@ type whoKey struct{}
 func LogWho(c *fiber.Ctx, who ...slog.Attr) { c.Locals(whoKey{}, who) }
 
 // AccessLog logs every request in one line and passes the same facts to observe, which may be nil, when the answer goes
-// to the connection. The line has neither
-// path nor query: a checkout path and a connect query are credentials. AccessLog also renders the errors of later
-// handlers, so the logged status is the status that the caller sees.
+// to the connection. The line has neither path nor query: a checkout path and a connect query are credentials.
+// AccessLog also renders the errors of later handlers, so the logged status is the status that the caller sees.
 func AccessLog(log *slog.Logger, observe func(Observation)) fiber.Handler {
 	var routes routeNames
 	return func(c *fiber.Ctx) error {

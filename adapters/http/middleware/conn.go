@@ -15,8 +15,8 @@ const (
 	connEnded
 )
 
-// conn is a connection that knows whether a byte has arrived, whether it is idle, and which of its answers are not
-// sent. Only the goroutine that serves it reads and writes.
+// conn records of a connection whether a byte has arrived, whether it is idle, and which answers are not sent yet. Only
+// the goroutine that serves the connection reads and writes.
 type conn struct {
 	net.Conn
 	of            *listener
@@ -27,10 +27,10 @@ type conn struct {
 
 	inFlight func(change int) // of the request that is being answered; nil: none is
 	unsent   []unsent
-	first    [1]unsent // the memory of unsent, mostly
+	first    [1]unsent // backs unsent, so that a request without pipelining allocates nothing
 }
 
-// unsent is an answer that did not go to the connection yet.
+// unsent is an answer that has not gone to the connection yet.
 type unsent struct {
 	observation Observation
 	observe     func(Observation)
@@ -115,7 +115,7 @@ func observeSent(ctx *fasthttp.RequestCtx, o Observation, observe func(Observati
 	observe(o) // a test without a listener
 }
 
-// begin notes that a request is being answered.
+// begin counts a request into those in flight.
 func (c *conn) begin(inFlight func(change int)) {
 	if inFlight != nil {
 		inFlight(1)
@@ -123,8 +123,8 @@ func (c *conn) begin(inFlight func(change int)) {
 	}
 }
 
-// end notes that the answer is sent, or waits for those of requests that came with it, or that the connection is
-// closed.
+// end counts the request out of those in flight: its answer is sent, or waits for the answers of pipelined requests, or
+// the connection is closed.
 func (c *conn) end() {
 	if c.inFlight != nil {
 		c.inFlight(-1)
