@@ -7,7 +7,7 @@ import (
 	"partnerdeposits/core/webhook"
 )
 
-// costs tells what do costs without a trace and with an exemplar (ADR 0046).
+// costs tells what do costs without a trace and with an exemplar (ADR 0028).
 func costs(b *testing.B, do func(trace string)) {
 	b.Helper()
 	for name, trace := range map[string]string{"without a trace": "", "with an exemplar": traceID} {

@@ -20,7 +20,7 @@ import (
 const deskReads = maxRead + 2
 
 // Bounds of the rows and blocks that a search may read: 32,000 names, 1,500 clients, 4,000 of their deposits, and a
-// page of the list (ADR 0036).
+// page of the list (ADR 0012).
 const (
 	searchReads  = 32_000 + 4*1501 + 4001 + deskReads
 	searchBlocks = 3 * searchReads

@@ -184,7 +184,7 @@ func TestSearch_OfAFrequentText_ListsEachDepositOnceInOrder(t *testing.T) {
 	}
 }
 
-// The default fits a machine that does other work. The figures of ADR 0036 are those of 3,000,000 deposits.
+// The default fits a machine that does other work. The figures of ADR 0012 are those of 3,000,000 deposits.
 var searchDeposits = flag.Int("search.deposits", 30_000, "deposits of the account among which the benchmark searches")
 
 // peopled gives the clients of stock names: one of 50 is García, one of 50 María, one of 5 begins with Ga, and few have

@@ -23,7 +23,7 @@ const (
 // tallies count the requests of this process under limits of which more than half is left. Such a request waits for no
 // round trip: Redis counts it with the next command for its key, tallyLinger later at the latest. A process alone
 // allows exactly what the limits allow. Several processes may allow more of a limit whose second half the others have
-// used since the last answer of Redis (docs/decisions/0047-requests-counted-later.md).
+// used since the last answer of Redis (docs/decisions/0006-request.md).
 type tallies struct {
 	tell func(untold []*tally) // tells Redis of the tallies of a key
 

@@ -9,7 +9,7 @@ import (
 )
 
 // CheckValues gives the check value of each key, by the id of the key. Whoever holds the value can tell whether a key
-// is that key, and nothing else (docs/decisions/0048-keyset-check.md).
+// is that key, and nothing else (docs/decisions/0048-keyset.md).
 func (c *Cipher) CheckValues() map[uint32][]byte { return maps.Clone(c.values) }
 
 func checkValues(handle *keyset.Handle) (map[uint32][]byte, error) {

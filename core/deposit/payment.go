@@ -49,7 +49,7 @@ type Payment struct {
 	SettledAt   time.Time // zero while processing
 }
 
-// The tenant's fee: 3.5 % of the deposit's amount, and at least 5.00 EUR (ADR 0002).
+// The tenant's fee: 3.5 % of the deposit's amount, and at least 5.00 EUR (ADR 0003).
 const (
 	FeeBasisPoints             = 350
 	LeastFee       money.Cents = 500

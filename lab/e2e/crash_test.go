@@ -18,7 +18,7 @@ func byTransition(t testing.TB, all []received) map[string][]string {
 	return out
 }
 
-// Only one of two dispatchers relays at a time (docs/decisions/0033-several-processes.md). When either is killed, the
+// Only one of two dispatchers relays at a time (docs/decisions/0004-path-of-an-event.md). When either is killed, the
 // other delivers later events within the bound. The bound is shorter than a lease, so no event waited until a lease of
 // the killed dispatcher ended.
 func TestTwoDispatchers_WhicheverIsKilled_TheOtherDeliversAtOnce(t *testing.T) {

@@ -24,7 +24,7 @@ type LimitRule struct {
 	PerMinute int    // 0: PerHour counts
 	PerHour   int
 	// Tallied: while more than half of the limit is left, a process may count requests itself, and tell the others of them
-	// a moment later (docs/decisions/0047-requests-counted-later.md).
+	// a moment later (docs/decisions/0006-request.md).
 	Tallied bool
 }
 

@@ -71,7 +71,7 @@ func (k Keyset) failed() (n int64) {
 	return n
 }
 
-// keysetReader reads the secrets of a database and keeps check values (docs/decisions/0048-keyset-check.md).
+// keysetReader reads the secrets of a database and keeps check values (docs/decisions/0048-keyset.md).
 type keysetReader struct {
 	pool   *pgxpool.Pool
 	cipher *secrets.Cipher

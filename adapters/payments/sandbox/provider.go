@@ -1,6 +1,6 @@
 // Package sandbox is a payment provider for all environments except production. Like a real provider, the sandbox keeps
 // its own data (table sandbox_payments), shows its own hosted page, and knows the service only by requests. Its
-// behaviour follows hosted pages such as Stripe Checkout (docs/decisions/0003-payments-port.md).
+// behaviour follows hosted pages such as Stripe Checkout (docs/decisions/0003-payment-provider.md).
 //
 // Card data decides the outcome and is then discarded: never stored, logged or sent back.
 package sandbox

@@ -1,4 +1,4 @@
-// Package stripe takes payments with Stripe Checkout (docs/decisions/0025-stripe.md). It has met Stripe's published
+// Package stripe takes payments with Stripe Checkout (ADR 0003). It has met Stripe's published
 // schema (stripe-mock) and a fake with a state (stripetest), never Stripe itself.
 //
 // A payment of ours has objects at Stripe, numbered 1, 2, 3, … by kind:

@@ -20,7 +20,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// DeskDeposits implements depositports.Desk. A search text is looked up in its indexes first (ADR 0036). A list
+// DeskDeposits implements depositports.Desk. A search text is looked up in its indexes first (ADR 0012). A list
 // without a search text reads the index of its narrowest filter, and compares each row with the other filters.
 func (s Desk) DeskDeposits(ctx context.Context, f depositports.DeskFilter,
 	page ports.Page) (ports.List[*deposit.Deposit], error) {

@@ -16,7 +16,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Bounds of a search (ADR 0036). Where there is more, the text is frequent, and a page reads the list in its order.
+// Bounds of a search (ADR 0012). Where there is more, the text is frequent, and a page reads the list in its order.
 const (
 	maxFound    = 1000   // deposits of a reference, a booking or an address
 	maxPeople   = 1500   // clients of a name

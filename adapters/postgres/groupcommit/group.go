@@ -194,7 +194,7 @@ func (g *group) decide(p *pending) {
 }
 
 // errUnlocked says that a decision inserts a deposit of a link or a client that its change did not need. The database
-// does not check these references (ADR 0013).
+// does not check these references (ADR 0012).
 var errUnlocked = errors.New("groupcommit: the deposit refers to rows that its transaction has not locked")
 
 // locked reports whether found has the rows that d refers to.

@@ -22,7 +22,7 @@ const (
 
 // handover brings the claims of a relay to workers. A few claims that this process keeps go to the queue while they are
 // committed: the two round trips take place side by side, and the worker waits for the commit
-// (docs/decisions/0035-an-event-that-comes-alone.md).
+// (docs/decisions/0004-path-of-an-event.md).
 type handover struct {
 	t     *transport
 	plans int                // so often the relay has planned

@@ -81,7 +81,7 @@ func (r *registry) saturated(lane webhookports.Lane) bool {
 const keepingShare, keepingEndpointShare = 8, 2
 
 // keeps reports whether this process has room for the claims. Its own workers then take them, with what the relay has
-// read (docs/decisions/0033-several-processes.md), and the other dispatchers sleep on.
+// read (docs/decisions/0004-path-of-an-event.md), and the other dispatchers sleep on.
 func (r *registry) keeps(claims []webhookports.Claim) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -1,6 +1,6 @@
 // Package jsonbody reads the JSON body of a request into plain Go values, and refuses bodies that two parsers could
 // read differently: duplicate names, text that is not UTF-8, half surrogate pairs, the NUL character, deep nesting.
-// ADR 0007 records why the reader stands on jsontext.
+// ADR 0006 records why the reader stands on jsontext.
 package jsonbody
 
 import (
