@@ -18,10 +18,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/http/account"
+	"partnerdeposits/adapters/http/caughtmails"
 	"partnerdeposits/adapters/http/checkout"
 	"partnerdeposits/adapters/http/connect"
 	"partnerdeposits/adapters/http/dashboard"
-	"partnerdeposits/adapters/http/styleguide"
 	"partnerdeposits/adapters/metrics"
 	"partnerdeposits/adapters/payments/sandbox"
 	"partnerdeposits/adapters/postgres"
@@ -165,7 +165,7 @@ func TestPages_AreThoseThatAreMounted(t *testing.T) {
 	dashboard.Mount(app, dashboard.Deps{})
 	checkout.Mount(app, checkout.Deps{})
 	sandbox.Mount(app, nil)
-	styleguide.Mount(app, styleguide.Deps{Caught: caught{}})
+	caughtmails.Mount(app, caughtmails.Deps{Mails: caught{}})
 	var want []string
 	parameter := regexp.MustCompile(`:(\w+)`)
 	for _, r := range app.GetRoutes(true) {

@@ -11,6 +11,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"partnerdeposits/adapters/http/account"
+	"partnerdeposits/adapters/http/caughtmails"
 	"partnerdeposits/adapters/http/checkout"
 	"partnerdeposits/adapters/http/connect"
 	"partnerdeposits/adapters/http/dashboard"
@@ -19,7 +20,6 @@ import (
 	"partnerdeposits/adapters/http/partnerapi"
 	"partnerdeposits/adapters/http/paymentcallbacks"
 	"partnerdeposits/adapters/http/problem"
-	"partnerdeposits/adapters/http/styleguide"
 	"partnerdeposits/adapters/http/ui"
 	"partnerdeposits/app/payments/callbacks"
 	"partnerdeposits/core/partner"
@@ -65,8 +65,12 @@ type Surfaces struct {
 	// Egress are the ranges of addresses from which deliveries come; none: they are not told.
 	Egress []string
 
-	// Styleguide are the pages of development; nil elsewhere.
-	Styleguide *styleguide.Deps
+	// CaughtMails are the pages of the mails that a service in development stores instead of sending them; nil where
+	// mails are sent.
+	CaughtMails *caughtmails.Deps
+
+	// Extra mounts further pages, with the headers and the language of the service's own; nil: none.
+	Extra func(fiber.Router)
 
 	// Callbacks takes the callbacks of the payment provider; nil where the provider sends none.
 	Callbacks *callbacks.Service
@@ -146,8 +150,11 @@ func mount(app *fiber.App, s Surfaces) error {
 	account.Mount(app, s.Account)
 	dashboard.Mount(app, s.Dashboard)
 	checkout.Mount(app, s.Checkout)
-	if s.Styleguide != nil {
-		styleguide.Mount(app, *s.Styleguide)
+	if s.CaughtMails != nil {
+		caughtmails.Mount(app, *s.CaughtMails)
+	}
+	if s.Extra != nil {
+		s.Extra(app)
 	}
 	if s.Callbacks != nil {
 		paymentcallbacks.Mount(app, s.Callbacks)

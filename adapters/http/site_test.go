@@ -23,15 +23,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	serverhttp "partnerdeposits/adapters/http"
+	"partnerdeposits/adapters/http/caughtmails"
 	"partnerdeposits/adapters/http/middleware"
 	"partnerdeposits/adapters/http/partnerapi"
-	"partnerdeposits/adapters/http/styleguide"
 	"partnerdeposits/adapters/payments/sandbox"
 	"partnerdeposits/adapters/payments/stripe"
 	"partnerdeposits/app/payments/callbacks"
-	"partnerdeposits/app/platform/mailbook"
 	"partnerdeposits/core/site"
 	"partnerdeposits/lab/docstest"
+	"partnerdeposits/lab/mailbook"
 	ports "partnerdeposits/ports/platform"
 )
 
@@ -49,11 +49,11 @@ func routes(t *testing.T) (all []route) {
 		Log:   slog.New(slog.DiscardHandler),
 		Route: func(surface, path, method string) { all = append(all, route{surface, path, method}) },
 	}, serverhttp.Surfaces{
-		PartnerAPI: partnerapi.Deps{BaseURL: "https://api.example"},
-		Egress:     []string{"203.0.113.7/32"},
-		Styleguide: &styleguide.Deps{Caught: caught{}},
-		Callbacks:  callbacks.New(callbacks.Deps{Callbacks: &stripe.Provider{}}),
-		Payments:   func(r fiber.Router) { sandbox.Mount(r, nil) },
+		PartnerAPI:  partnerapi.Deps{BaseURL: "https://api.example"},
+		Egress:      []string{"203.0.113.7/32"},
+		CaughtMails: &caughtmails.Deps{Mails: caught{}},
+		Callbacks:   callbacks.New(callbacks.Deps{Callbacks: &stripe.Provider{}}),
+		Payments:    func(r fiber.Router) { sandbox.Mount(r, nil) },
 	})
 	require.NoError(t, err)
 	return all
@@ -107,7 +107,7 @@ func mapValues(m map[string]string) (values []string) {
 // Pages beside those of people: surfaces are the parts of the service that metrics count apart.
 func TestPages_BelongToASurface_ButForThoseOfDevelopmentAndFiles(t *testing.T) {
 	t.Parallel()
-	others := []string{site.Home, site.LogOut, site.Icon, site.Assets + "/", site.Styleguide, "/sandbox/"}
+	others := []string{site.Home, site.LogOut, site.Icon, site.Assets + "/", "/sandbox/"}
 	for _, r := range routes(t) {
 		if r.surface != middleware.SurfaceOther {
 			continue

@@ -11,9 +11,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gofiber/fiber/v2"
+
+	"partnerdeposits/adapters/http/ui"
+	"partnerdeposits/adapters/system"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/lab/backing"
 	"partnerdeposits/lab/receiver"
+	"partnerdeposits/lab/styleguide"
 	"partnerdeposits/process/config"
 	"partnerdeposits/process/run"
 	"partnerdeposits/process/version"
@@ -88,7 +93,8 @@ func serve(ctx context.Context, environ []string, services *backing.Services, st
 	defer log.Close()
 	run.AdoptLogs(log.Logger)
 	run.Doubt(log.Logger, environ, cfg)
-	http, err := wire.HTTPOn(ctx, cfg, log, wire.Listeners{Public: listeners.public, Ops: listeners.httpMetrics})
+	http, err := wire.HTTPOn(ctx, cfg, log, wire.Listeners{Public: listeners.public, Ops: listeners.httpMetrics},
+		pagesOfDevelopment(cfg))
 	if err != nil {
 		return err
 	}
@@ -109,6 +115,18 @@ func serve(ctx context.Context, environ []string, services *backing.Services, st
 		),
 	}
 	return process.Run(ctx)
+}
+
+// pagesOfDevelopment mounts the style guide; nil, none, where the environment is not development.
+func pagesOfDevelopment(cfg config.Config) wire.Pages {
+	if cfg.Environment != partner.Development {
+		return nil
+	}
+	return func(app fiber.Router, site *ui.Site) {
+		styleguide.Mount(app, styleguide.Deps{
+			Clock: system.Clock{}, Site: site, DashboardURL: strings.TrimSuffix(cfg.DashboardBaseURL, "/"),
+		})
+	}
 }
 
 // adminLine is a command line that shows where the admin command, which `make run` builds too, finds this sandbox's

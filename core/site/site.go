@@ -52,17 +52,14 @@ const (
 	CheckoutReturn = Checkout + "/return" // the way back from the payment provider
 )
 
-// Pages of development: the style guide, the mails, and the page of the sandbox provider.
+// Pages of development: the caught mails, and the page of the sandbox provider.
 const (
-	Styleguide      = "/styleguide"
-	StyleguideRules = Styleguide + "/guide.css"
-	StyleguideMails = Styleguide + "/mails"
-	StyleguideMail  = StyleguideMails + "/:mail/:n/html"
-	CaughtMails     = "/sandbox/mails"
-	CaughtMail      = CaughtMails + "/:id"
-	CaughtMailHTML  = CaughtMail + "/html"
-	SandboxPayment  = "/sandbox/pay/:ref"
-	SandboxAssets   = "/sandbox/assets"
+	CaughtMails      = "/sandbox/mails"
+	CaughtMailsRules = CaughtMails + ".css"
+	CaughtMail       = CaughtMails + "/:id"
+	CaughtMailHTML   = CaughtMail + "/html"
+	SandboxPayment   = "/sandbox/pay/:ref"
+	SandboxAssets    = "/sandbox/assets"
 )
 
 // Files of the pages, and the documentation of the API.

@@ -13,17 +13,18 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/http/account"
+	"partnerdeposits/adapters/http/caughtmails"
 	"partnerdeposits/adapters/http/connect"
 	"partnerdeposits/adapters/http/dashboard"
 	"partnerdeposits/adapters/http/middleware"
 	"partnerdeposits/adapters/http/problem"
-	"partnerdeposits/adapters/http/styleguide"
 	"partnerdeposits/adapters/http/ui"
 	"partnerdeposits/adapters/system"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/lab/redistest"
 	"partnerdeposits/lab/servetest"
 	"partnerdeposits/lab/servicetest"
+	"partnerdeposits/lab/styleguide"
 	ports "partnerdeposits/ports/platform"
 )
 
@@ -127,8 +128,8 @@ func (s *Server) app(t testing.TB, o Options) *fiber.App {
 	ui.MountAssets(app)
 	connect.Mount(app,
 		connect.Deps{Connections: s.Connections, Operators: s.Operators, Limiter: limiter, AttemptsPerMinute: 10, Site: site})
-	styleguide.Mount(app,
-		styleguide.Deps{Clock: s.Clock, Site: site, DashboardURL: s.DashboardURL, Caught: s.Postgres.Mails})
+	caughtmails.Mount(app, caughtmails.Deps{Mails: s.Postgres.Mails, Site: site, DashboardURL: s.DashboardURL})
+	styleguide.Mount(app, styleguide.Deps{Clock: s.Clock, Site: site, DashboardURL: s.DashboardURL})
 	account.Mount(app, account.Deps{Operators: s.Operators, Limiter: limiter, AttemptsPerMinute: 10, Site: site})
 	dashboard.Mount(app, desk)
 	for _, r := range app.GetRoutes(true) {

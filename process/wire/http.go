@@ -15,13 +15,13 @@ import (
 	"partnerdeposits/adapters/files"
 	httpadapter "partnerdeposits/adapters/http"
 	"partnerdeposits/adapters/http/account"
+	"partnerdeposits/adapters/http/caughtmails"
 	"partnerdeposits/adapters/http/checkout"
 	"partnerdeposits/adapters/http/connect"
 	"partnerdeposits/adapters/http/dashboard"
 	"partnerdeposits/adapters/http/middleware"
 	"partnerdeposits/adapters/http/ops"
 	"partnerdeposits/adapters/http/partnerapi"
-	"partnerdeposits/adapters/http/styleguide"
 	"partnerdeposits/adapters/http/ui"
 	"partnerdeposits/adapters/metrics"
 	"partnerdeposits/adapters/passwords"
@@ -47,11 +47,14 @@ type Listeners struct{ Public, Ops net.Listener }
 
 // HTTP wires the process that serves partners, operators and tenants.
 func HTTP(ctx context.Context, cfg config.Config, log run.Log) (run.Process, error) {
-	return HTTPOn(ctx, cfg, log, Listeners{})
+	return HTTPOn(ctx, cfg, log, Listeners{}, nil)
 }
 
-// HTTPOn is HTTP with open listeners.
-func HTTPOn(ctx context.Context, cfg config.Config, log run.Log, on Listeners) (run.Process, error) {
+// Pages mounts further pages, which use the headers of the service's own.
+type Pages func(fiber.Router, *ui.Site)
+
+// HTTPOn is HTTP with open listeners, and with further pages unless extra is nil.
+func HTTPOn(ctx context.Context, cfg config.Config, log run.Log, on Listeners, extra Pages) (run.Process, error) {
 	s, err := open(ctx, cfg, log, "http", apiConns, true)
 	if err != nil {
 		return run.Process{}, err
@@ -62,7 +65,7 @@ func HTTPOn(ctx context.Context, cfg config.Config, log run.Log, on Listeners) (
 	registry.Backlog(dispatchstore.NewBacklog(s.ops)) // the dispatchers tell the same, and may all be away
 	ready := s.readiness()
 	waiting := events.NewWaiting()
-	app, err := s.httpApp(registry, ready, waiting)
+	app, err := s.httpApp(registry, ready, waiting, extra)
 	if err != nil {
 		return run.Process{}, err
 	}
@@ -84,8 +87,8 @@ func HTTPOn(ctx context.Context, cfg config.Config, log run.Log, on Listeners) (
 	}, nil
 }
 
-func (s *process) httpApp(registry *metrics.Registry, ready *ops.Readiness,
-	waiting *events.Waiting) (*fiber.App, error) {
+func (s *process) httpApp(registry *metrics.Registry, ready *ops.Readiness, waiting *events.Waiting,
+	extra Pages) (*fiber.App, error) {
 	results := make([]string, 0, len(idempotent.Results))
 	for _, r := range idempotent.Results {
 		results = append(results, string(r))
@@ -139,10 +142,11 @@ func (s *process) httpApp(registry *metrics.Registry, ready *ops.Readiness,
 		Checkout: checkout.Deps{
 			Checkout: all.Checkout, Limiter: all.Limiter, RequestsPerMinute: checkoutRequestsPerMinute, Site: site, Log: s.log,
 		},
-		Egress:     s.cfg.Egress(),
-		Styleguide: s.styleguide(parts, site),
-		Payments:   parts.PayPage,
-		Callbacks:  callbacksOf(parts, all),
+		Egress:      s.cfg.Egress(),
+		CaughtMails: s.caughtMails(site),
+		Extra:       extra.on(site),
+		Payments:    parts.PayPage,
+		Callbacks:   callbacksOf(parts, all),
 	})
 }
 
@@ -155,17 +159,22 @@ func callbacksOf(p services.Parts, all services.Services) *callbacks.Service {
 	return all.Callbacks
 }
 
-// styleguide gives the pages of development; nil elsewhere, since their mails open deposits and accounts. A service
-// with a mail server catches no mail.
-func (s *process) styleguide(parts services.Parts, site *ui.Site) *styleguide.Deps {
-	if s.cfg.Environment != partner.Development {
+// on returns the function that mounts the pages, or nil if there are none.
+func (p Pages) on(site *ui.Site) func(fiber.Router) {
+	if p == nil {
 		return nil
 	}
-	d := styleguide.Deps{Clock: parts.Clock, Site: site, DashboardURL: strings.TrimSuffix(s.cfg.DashboardBaseURL, "/")}
-	if s.cfg.CatchesMails() {
-		d.Caught = s.Postgres.Mails
+	return func(app fiber.Router) { p(app, site) }
+}
+
+// caughtMails returns the pages of the mails that a service in development stores instead of sending them. They are nil
+// elsewhere, since the mails open deposits and accounts.
+func (s *process) caughtMails(site *ui.Site) *caughtmails.Deps {
+	if s.cfg.Environment != partner.Development || !s.cfg.CatchesMails() {
+		return nil
 	}
-	return &d
+	return &caughtmails.Deps{Mails: s.Postgres.Mails, Site: site,
+		DashboardURL: strings.TrimSuffix(s.cfg.DashboardBaseURL, "/")}
 }
 
 // noticeForwarded warns once of each kind, and keeps a note for `admin doctor`.

@@ -23,7 +23,7 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// The whole texts stand in app/platform/mailbook/testdata. These tests show what depends on the values of a mail.
+// The whole texts stand in lab/mailbook/testdata. These tests show what depends on the values of a mail.
 
 var now = time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
 

@@ -1,4 +1,5 @@
-// Package mailbook shows every mail of the service with invented values, for /styleguide/mails.
+// Package mailbook makes every mail of the service with invented values, for the page /styleguide/mails of `make run`
+// and for tests of the mails' texts.
 package mailbook
 
 import (

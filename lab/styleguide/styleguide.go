@@ -1,6 +1,5 @@
-// Package styleguide serves the pages for those who build the service and those who try it (pages.md, "Mails"): every
-// component of package ui, every mail of the service, and the mails that a service without a mail server has caught.
-// The pages exist in development only.
+// Package styleguide serves the pages for those who change the looks of the service: every component of package ui at
+// /styleguide, and every mail with invented values at /styleguide/mails. Only `make run` and tests mount them.
 package styleguide
 
 import (
@@ -11,40 +10,31 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"partnerdeposits/adapters/http/ui"
-	"partnerdeposits/core/site"
 	ports "partnerdeposits/ports/platform"
 )
 
 const (
-	pathGuide  = site.Styleguide
-	pathStyle  = site.StyleguideRules
-	pathMails  = site.StyleguideMails
-	pathCaught = site.CaughtMails
+	pathGuide = "/styleguide"
+	pathStyle = pathGuide + "/guide.css"
+	pathMails = pathGuide + "/mails"
 )
 
 // Deps are the dependencies of the pages.
 type Deps struct {
 	Clock        ports.Clock
 	Site         *ui.Site
-	DashboardURL string            // DASHBOARD_BASE_URL, without a slash at its end
-	Caught       ports.CaughtMails // nil: the service sends its mails, and /sandbox/mails does not exist
+	DashboardURL string // DASHBOARD_BASE_URL, without a slash at its end
 }
 
 type pages struct{ Deps }
 
-// Mount adds the pages to app. Never call it outside development: the caught mails contain links that open deposits and
-// accounts.
+// Mount adds the pages to app.
 func Mount(app fiber.Router, d Deps) {
-	p := &pages{Deps: d}
+	p := &pages{d}
 	app.Get(pathGuide, d.Site.Headers, p.guide)
 	app.Get(pathStyle, serveStyle)
 	app.Get(pathMails, d.Site.Headers, p.specimens)
-	app.Get(site.StyleguideMail, d.Site.Headers, p.specimen)
-	if d.Caught != nil {
-		app.Get(pathCaught, d.Site.Headers, p.caught)
-		app.Get(site.CaughtMail, d.Site.Headers, p.caughtMail)
-		app.Get(site.CaughtMailHTML, d.Site.Headers, p.caughtHTML)
-	}
+	app.Get(pathMails+"/:mail/:n/html", d.Site.Headers, p.specimen)
 }
 
 //go:embed guide.css

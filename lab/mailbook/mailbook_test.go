@@ -15,11 +15,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/app/platform/mailbook"
 	"partnerdeposits/core/id"
+	"partnerdeposits/lab/mailbook"
 )
 
-const mailsPackage = "../mails"
+const mailsPackage = "../../app/platform/mails"
 
 // mailTypes are the types of app/platform/mails that have a method Mail.
 func mailTypes(t *testing.T) []string {

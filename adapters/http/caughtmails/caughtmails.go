@@ -1,0 +1,113 @@
+// Package caughtmails serves the pages at /sandbox/mails: the mails that a service without a mail server has stored
+// instead of sending them (pages.md, "Mails"). The pages exist in development only.
+package caughtmails
+
+import (
+	_ "embed"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+
+	"partnerdeposits/adapters/http/ui"
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/site"
+	ports "partnerdeposits/ports/platform"
+)
+
+// newest is the number of caught mails that the page lists.
+const newest = 50
+
+// Deps are the dependencies of the pages.
+type Deps struct {
+	Mails        ports.CaughtMails
+	Site         *ui.Site
+	DashboardURL string // DASHBOARD_BASE_URL, without a slash at its end
+}
+
+type pages struct{ Deps }
+
+// Mount adds the pages to app. Never call it outside development: the caught mails contain links that open deposits and
+// accounts.
+func Mount(app fiber.Router, d Deps) {
+	p := &pages{d}
+	app.Get(site.CaughtMailsRules, serveRules)
+	app.Get(site.CaughtMails, d.Site.Headers, p.list)
+	app.Get(site.CaughtMail, d.Site.Headers, p.mail)
+	app.Get(site.CaughtMailHTML, d.Site.Headers, p.html)
+}
+
+//go:embed mails.css
+var rules string
+
+func serveRules(c *fiber.Ctx) error {
+	c.Set(fiber.HeaderContentType, "text/css; charset=utf-8")
+	c.Set(fiber.HeaderCacheControl, "no-store")
+	c.Set(fiber.HeaderXContentTypeOptions, "nosniff")
+	return c.SendString(rules)
+}
+
+// view is the data of a page with mails.
+type view struct {
+	Page  ui.Page
+	Mails []Shown
+}
+
+func (p *pages) list(c *fiber.Ctx) error {
+	list, err := p.Mails.NewestMails(c.UserContext(), newest)
+	if err != nil {
+		return err
+	}
+	lang := ui.LangOf(c)
+	v := view{Page: ui.Page{Lang: lang, Title: textCaught.In(lang), Query: ui.RawQuery(c), Wide: true}}
+	for _, m := range list {
+		v.Mails = append(v.Mails, p.shown(m, lang))
+	}
+	return ui.Render(c, fiber.StatusOK, listPage(v))
+}
+
+// mail shows a caught mail: its HTML in a frame, its text, and its links to pages of this service.
+func (p *pages) mail(c *fiber.Ctx) error {
+	m, err := p.find(c)
+	if err != nil {
+		return err
+	}
+	lang := ui.LangOf(c)
+	v := view{Page: ui.Page{Lang: lang, Title: m.Subject, Query: ui.RawQuery(c), Wide: true}, Mails: []Shown{p.shown(m, lang)}}
+	return ui.Render(AllowFrames(c), fiber.StatusOK, mailPage(v))
+}
+
+// html serves the HTML of a caught mail, for the frame on its page.
+func (p *pages) html(c *fiber.Ctx) error {
+	m, err := p.find(c)
+	if err != nil {
+		return err
+	}
+	if m.HTML == "" {
+		return fault.ErrRoute
+	}
+	return SendHTML(c, m.HTML)
+}
+
+func (p *pages) find(c *fiber.Ctx) (ports.Mail, error) {
+	list, err := p.Mails.NewestMails(c.UserContext(), newest)
+	if err != nil {
+		return ports.Mail{}, err
+	}
+	for _, m := range list {
+		if id.Message.Of(m.ID) == c.Params("id") {
+			return m, nil
+		}
+	}
+	return ports.Mail{}, fault.ErrRoute
+}
+
+func (p *pages) shown(m ports.Mail, lang ui.Lang) Shown {
+	s := Show(m, site.CaughtMails+"/"+id.Message.Of(m.ID), lang)
+	for line := range strings.SplitSeq(m.Body, "\n") {
+		if strings.HasPrefix(line, p.DashboardURL+"/") {
+			s.Links = append(s.Links, line)
+		}
+	}
+	return s
+}
