@@ -40,7 +40,7 @@ func TestCitations_NameWhatExists(t *testing.T) {
 // library holds everything that can be cited.
 type library struct {
 	pages     map[string]paper // by bare name
-	decisions []string         // numbers
+	decisions []string         // numbers, also those that another record has taken over
 	exists    func(path string) bool
 }
 
@@ -59,15 +59,16 @@ func repository(t *testing.T) library {
 	for _, name := range papers {
 		l.pages[name] = paperOf(docstest.Read(t, "docs/spec/"+name))
 	}
-	records, err := filepath.Glob(filepath.Join(docstest.Root(), "docs/decisions/*.md"))
-	require.NoError(t, err)
-	for _, path := range records {
-		l.decisions = append(l.decisions, filepath.Base(path)[:4])
+	for _, row := range docstest.Rows(t, "docs/decisions/README.md", "Decisions") {
+		l.decisions = append(l.decisions, number.FindAllString(row[0]+row[1], -1)...)
+		require.True(t, l.exists("docs/decisions/"+target.FindStringSubmatch(row[0])[1]), row[0])
 	}
 	return l
 }
 
 var (
+	number   = regexp.MustCompile(`\b\d{4}\b`)
+	target   = regexp.MustCompile(`\]\((\d{4}[\w-]+\.md)\)`)
 	heading  = regexp.MustCompile(`^(#+) (?:(\d+)\. )?(.*)$`)
 	leadIn   = regexp.MustCompile(`^(?:- |\d+\. )?\*\*(.+?)[.:]?\*\*`)
 	numbered = regexp.MustCompile(`^(?:(\d+)\.|   - (\d+\.\d+)) `)

@@ -1,7 +1,7 @@
 -- +goose Up
 -- Three foreign keys cost two fifths of an INSERT of deposits: for each row and key, Postgres runs a query and locks the same row
 -- again. A deposit is made in a transaction that has locked the link of its partner and account, and its client. So the keys
--- go, and the rows that deposits refer to stay for ever (ADR 0012).
+-- go, and the rows that deposits refer to stay for ever (ADR 0013).
 ALTER TABLE deposits
     DROP CONSTRAINT deposits_account_id_fkey,
     DROP CONSTRAINT deposits_partner_id_fkey,

@@ -1,5 +1,5 @@
 -- +goose Up
--- Records of the Stripe adapter (ADR 0003). Numbers and requests are stored before a request is sent, so that every request can be
+-- Records of the Stripe adapter (docs/decisions/0025-stripe.md). Numbers and requests are stored before a request is sent, so that every request can be
 -- repeated with its own key. Only the adapter reads these tables.
 CREATE TABLE stripe_payments (
     id           uuid PRIMARY KEY,                                                 -- the id of the payment: the root of its keys

@@ -1,5 +1,5 @@
 -- +goose Up
--- The names of clients as the operator's search finds them: by the beginning of each word, without accents (ADR 0012).
+-- The names of clients as the operator's search finds them: by the beginning of each word, without accents (ADR 0036).
 
 -- A text without the differences that people overlook: case, accents and other marks, forms of a letter, and apostrophes, which all
 -- become U+02BC. Marks go after a decomposition (NFKD), so that composed and decomposed letters are alike; the letters of translate have
