@@ -125,6 +125,7 @@ var (
 	onePoint   = regexp.MustCompile(`\d+(?:\.\d+)?`)
 	decision   = regexp.MustCompile(`\bADR\s+(\d+)`)
 	linkTarget = regexp.MustCompile(`(?:[\w./-]+\.md)?\]\([^)]*\)`) // with a text that is a path
+	ofARecord  = regexp.MustCompile(`^docs/decisions/(\d{4})-`)
 	newLine    = regexp.MustCompile(`\n[\t ]*(?://|--|#)?`)
 )
 
@@ -143,6 +144,10 @@ func (l library) problems(path, text string) (wrong []string) {
 		name, rest := text[at[0]:at[1]], text[at[1]:]
 		if slices.Contains(papers, name) {
 			wrong = append(wrong, l.pages[name].cited(name, rest, document)...)
+		} else if of := ofARecord.FindStringSubmatch(name); of != nil && strings.HasSuffix(path, ".sql") {
+			if !slices.Contains(l.decisions, of[1]) { // a released migration cites a file that is gone
+				wrong = append(wrong, name+" does not exist")
+			}
 		} else if !l.found(path, name) {
 			wrong = append(wrong, name+" does not exist")
 		}
