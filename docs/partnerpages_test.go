@@ -97,7 +97,7 @@ func TestGuides_ForPartnersAreEmbedded(t *testing.T) {
 	t.Parallel()
 	names, err := guides.Files.ReadDir(".")
 	require.NoError(t, err)
-	list, _, found := strings.Cut(docstest.Section(t, "docs/README.md", "Guides"), "For operators and developers")
+	list, _, found := strings.Cut(docstest.Section(t, "docs/README.md", "Guides"), "For those who run the service")
 	require.True(t, found)
 	for _, name := range names {
 		require.Contains(t, list, "(guides/"+name.Name()+")")

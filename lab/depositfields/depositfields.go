@@ -1,5 +1,5 @@
 // Package depositfields compares the fields of a deposit with the places where people see deposits: a field is shown
-// there, or it stands in the list below with the reason why not (docs/guides/adding-a-deposit-column.md).
+// there, or it stands in the list below with the reason why not (docs/guides/adding.md).
 package depositfields
 
 import (

@@ -37,7 +37,7 @@ func TestPages_EverySampleIsRun(t *testing.T) {
 	seen := 0
 	for _, path := range pages {
 		page := "docs/guides/" + filepath.Base(path)
-		if base := filepath.Base(path); strings.HasPrefix(base, "adding-") || strings.HasPrefix(base, "releasing-") {
+		if base := filepath.Base(path); base == "adding.md" || base == "releasing.md" {
 			continue // for those who change the service
 		}
 		exceptions := slices.Clone(shown[page])

@@ -28,7 +28,7 @@ import (
 //	min, max  bounds of a number or a duration
 //	above     a bound that a duration must exceed
 //
-// docs/guides/adding-a-setting.md lists the places that a new setting touches.
+// docs/guides/adding.md lists the places that a new setting touches.
 type Config struct {
 	Environment partner.Environment `env:"SERVICE_ENV" envDefault:"development" form:"environment"`
 

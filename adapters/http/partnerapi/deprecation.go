@@ -21,7 +21,7 @@ type Deprecation struct {
 }
 
 // Deprecations lists the deprecated routes: none. A line marks the operation in the document and on the page, and sets
-// the headers of every response of the route. docs/guides/releasing-the-contract.md explains the steps.
+// the headers of every response of the route. docs/guides/releasing.md explains the steps.
 var Deprecations []Deprecation
 
 // noticeMonths is the least time between Since and Sunset.

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// releasedFile is the contract as it was last released. docs/guides/releasing-the-contract.md explains when it is
+// releasedFile is the contract as it was last released. docs/guides/releasing.md explains when it is
 // replaced.
 const releasedFile = "released/openapi-v1.yaml"
 

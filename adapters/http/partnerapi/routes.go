@@ -150,7 +150,7 @@ const (
 	following         // answers with a page of the feed, perhaps after a wait
 )
 
-// routes lists every route of the API. docs/guides/adding-a-route.md explains how to add a line.
+// routes lists every route of the API. docs/guides/adding.md explains how to add a line.
 func (a *api) routes() []route {
 	const get, post, patch, del = fiber.MethodGet, fiber.MethodPost, fiber.MethodPatch, fiber.MethodDelete
 	h := ServerInterfaceWrapper{Handler: NewStrictHandler(a, nil)}

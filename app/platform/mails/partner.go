@@ -1,5 +1,5 @@
 // Package mails writes every mail of the service and says when a failed mail is sent again.
-// docs/guides/adding-a-mail.md tells how to add a mail.
+// docs/guides/adding.md explains how to add a mail.
 package mails
 
 import (
