@@ -71,7 +71,7 @@ func (b *Budget) take(owner id.ID, own, all int) (*Hold, error) {
 	return h, nil
 }
 
-// turn drops the record of owners that last held something more than one or two periods ago.
+// turn removes from the record of recent holders the owners that have held nothing for a while.
 func (b *Budget) turn() {
 	switch now := time.Now(); {
 	case now.Sub(b.turned) > 2*lately:
