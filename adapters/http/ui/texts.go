@@ -20,8 +20,8 @@ var (
 // that fulfil it. A test compares them.
 type Promise struct {
 	Text
-	API  []string // Form intents on the operator's pages by which the operator can do the same.
-	Desk []string // of the operator: intents of forms on the operator's pages
+	API  []string // API routes of the partner that fulfil the promise, as method and path.
+	Desk []string // Form intents on the operator's pages by which the operator can do the same.
 }
 
 // PartnerRights lists what a linked partner may do: the consent page promises it, and the operator's page of the
