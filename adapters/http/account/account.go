@@ -73,14 +73,14 @@ func (p *pages) form(reopen string, h fiber.Handler) fiber.Handler {
 	}
 }
 
-// view is the data of the template that renders every page of this package.
+// view is the template data of the pages for verifying an address and resetting a password.
 type view struct {
 	Page   ui.Page
 	Lead   string
 	More   string // More is a second sentence below the lead; "" shows none.
 	Path   string // Path is the path to which the page's form is sent; "" shows no form.
 	Token  string // The CSRF token of the form.
-	Secret string // The token from the link in the mail.
+	Secret string // The secret token from the link in the mail, which the form sends back.
 	Fields []ui.Field
 	Failed ui.Mistake
 	Button string

@@ -4,7 +4,7 @@ import "partnerdeposits/adapters/http/ui"
 
 var (
 	textTitle = ui.T("Secure your rental deposit", "Garantir votre caution")
-	// textPrice is the heading of the checkout page; it names the fee.
+	// textPrice is the heading of the checkout page, in which the fee is emphasised.
 	textPrice     = ui.T("Pay %s now. Nothing is blocked.", "Payez %s maintenant. Rien n’est bloqué.")
 	textDeposit   = ui.T("Deposit", "Caution")
 	textPeriod    = ui.T("Rental period", "Période de location")

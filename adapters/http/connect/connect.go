@@ -64,7 +64,7 @@ func (p *pages) limit(c *fiber.Ctx) (harmless func(), err error) {
 	return func() { p.Limiter.Refund(c.UserContext(), rule) }, nil
 }
 
-// browserOf returns the session token, network and user agent of the browser that signs in.
+// browserOf returns the session token, network and name of the browser that signs in.
 func (p *pages) browserOf(c *fiber.Ctx) connections.Browser {
 	return connections.Browser{Session: p.Site.SessionToken(c), Network: ui.NetworkOf(c.IP()), Name: ui.BrowserOf(c)}
 }

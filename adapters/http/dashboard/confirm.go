@@ -115,15 +115,15 @@ func (p *pages) askForCode(c *fiber.Ctx, by caller, view *confirmView, wrongCode
 // confirmView is the data of a page that asks for confirmation.
 type confirmView struct {
 	Page   ui.Page
-	Path   string // Path to which the form is sent and to which the link back leads.
+	Path   string // URL path to which the confirmation form is sent and to which its back link leads.
 	Token  string
-	Says   []string // Sentences about the consequences of the act.
+	Says   []string // Sentences that describe the consequences of the act to be confirmed.
 	Facts  []fact
 	Mail   *claimMail
 	Files  []fileLine
 	Hidden []hidden
 	Fields []ui.Field
-	Error  string // Error message of the first field.
+	Error  string // Error message of the form's first field.
 	Button string
 	Danger bool
 }

@@ -70,7 +70,7 @@ func (p *pages) create(c *fiber.Ctx, by caller) error {
 		return p.askNew(c, by, form, coverShort)
 	}
 	if in.person.Email != "" && !onlyOver {
-		// The address is checked before the mail counts against a rate limit.
+		// An operator with an unverified address is refused before the mail counts against a rate limit.
 		if p.Operators.Unverified(by.Operator) {
 			return p.unverified(c, by)
 		}
@@ -86,7 +86,7 @@ func (p *pages) create(c *fiber.Ctx, by caller) error {
 	// Another request with the same form is still running; the list will show its deposit.
 	case errors.Is(err, ports.ErrKeyInUse):
 		return c.Redirect(pathDeposits, http.StatusSeeOther)
-	// The form was changed after it had created a deposit.
+	// The form was changed and sent again after it had created a deposit.
 	case errors.Is(err, ports.ErrKeyReused):
 		return p.askNew(c, by, [16]byte(p.Entropy.NewID()), formUsed)
 	case fault.KindOf(err) == fault.Invalid && err != nil:

@@ -189,7 +189,8 @@ func (p *pages) formID(c *fiber.Ctx) (key [16]byte) {
 	return [16]byte(p.Entropy.NewID())
 }
 
-// newForm returns a new key for the hidden field of a form.
+// newForm returns a new random key for a form's hidden field, which makes repeated requests with the form happen
+// once.
 func (p *pages) newForm() string { return hex.EncodeToString(p.Entropy.Bytes(16)) }
 
 func mistakeOf(all []ui.Mistake, field string) string {

@@ -29,7 +29,7 @@ var exportColumns = []string{"reference", "status", "amount", "captured", "start
 
 const (
 	exportPage  = 100              // Number of rows that are read from the database and held in memory at once.
-	exportLimit = 10 * time.Minute // Longest time for the whole export.
+	exportLimit = 10 * time.Minute // Longest time that a whole export may take.
 
 	// The byte order mark makes Excel read the file as UTF-8; without it accents are garbled.
 	byteOrderMark = "\ufeff"
@@ -111,10 +111,10 @@ func (p *pages) inTurn(account id.ID, read source) source {
 type exporter struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
-	columns []string // Names of the columns; nil once they are written.
+	columns []string // Names of the CSV columns; nil once the header line is written.
 	read    source
-	lines   [][]string // Lines of the page that was read and is not written yet.
-	more    bool       // True if another page follows lines; false after the last page.
+	lines   [][]string // Lines of the export's page that was read and is not written yet.
+	more    bool       // True if another page of the export follows; false after the last one.
 	failed  func(error)
 	buffer  bytes.Buffer
 }
@@ -123,7 +123,7 @@ type exporter struct {
 func (e *exporter) Read(p []byte) (int, error) {
 	if e.buffer.Len() == 0 {
 		if err := e.fill(); err != nil {
-			e.cancel() // The budget is freed before the reader sees the end of the body.
+			e.cancel() // The export's part of the budget is freed before the reader sees the end of the body.
 			return 0, err
 		}
 	}
@@ -196,9 +196,9 @@ func claimCells(d desk.Row) (claim, paid, paidAt string) {
 	return string(d.Debt.State), money.Cents(0).String(), ""
 }
 
-// Spreadsheets treat a cell as a formula if it begins with one of these signs, which also exist in full width;
-// blanks may stand before them. A program that expects another separator, or no quotes, begins cells at other
-// places of the line.
+// formulaStart and formulaLater match the signs (such as = and +) with which a spreadsheet begins a formula, also
+// in full width and after blanks. formulaLater is for programs that expect another separator, or no quotes, and so
+// begin cells at other places of the line.
 var (
 	formulaStart = regexp.MustCompile(`^([\t\r]|[\s\x{feff}\x{00a0}]*[=+\-@\x{ff1d}\x{ff0b}\x{ff0d}\x{ff20}])`)
 	formulaLater = regexp.MustCompile(`([;,|\t\r\n"][\s\x{feff}\x{00a0}]*)([=+\-@\x{ff1d}\x{ff0b}\x{ff0d}\x{ff20}])`)

@@ -99,7 +99,8 @@ const (
 	queryEndsBy = "ends_by"
 	queryCursor = "cursor"
 	queryMonth  = "month"
-	queryBefore = "before" // A cursor that selects the page of the list that ends just before it.
+	// The parameter before holds a cursor; it selects the page of the list that ends just before that position.
+	queryBefore = "before"
 	queryView   = "view"
 	querySort   = "sort"
 )
@@ -113,7 +114,7 @@ type actForm struct {
 	intent                                          string
 	amountText, reason, description, comment, email string
 	amount                                          money.Cents
-	// True if the whole amount is ticked; false otherwise.
+	// True if the operator ticked the box to claim the whole amount; false otherwise.
 	whole bool
 	// Version of the deposit that the page showed; 0 if the form has none.
 	version int

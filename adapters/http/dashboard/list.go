@@ -24,7 +24,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Limits of the list of deposits.
+// Size of a page of the list of deposits, and greatest length of its search text.
 const (
 	pageSize = 50
 	maxText  = 200 // Longest search text in characters; a longer one is a mistake.

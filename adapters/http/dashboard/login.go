@@ -25,7 +25,7 @@ func (p *pages) logInFirst(c *fiber.Ctx) error {
 	// The ticked deposits are shown again on the page that asks for confirmation.
 	case fields.Has(fieldDeposit):
 		page, query = site.At(site.Several, p.severalForm(c)), ""
-	// The form of a claim is on a page of its own.
+	// The form of a claim is on a page of its own, to which the operator returns after the log-in.
 	case fields.Get(fieldIntent) == intentCapture:
 		page = site.At(site.Claim, c.Params("id"))
 	}

@@ -14,16 +14,19 @@ import (
 // work that a browser cannot make longer: cleaning the files of a form, or reading a page of an export. The bytes
 // that browsers send and receive, possibly slowly, have a limit of their own.
 const (
-	// Places of the process; an account has one, and one is reserved for accounts without recent use.
+	// Number of forms being cleaned, or export pages being read, at once in the process. An account has one place,
+	// and one is reserved for accounts without recent use.
 	placesAtOnce = 8
 	placeRetry   = 10 * time.Second
 	cleanWait    = 30 * time.Second // Longest wait for a place to clean files that have arrived.
 	exportWait   = 5 * time.Second  // Longest wait for a place to read a page of an export.
 
-	bytesAtOnce  = 1 << 30          // Limit in bytes for the process.
-	bytesOfOne   = evidence.MaxForm // Limit in bytes for one account.
-	leastForm    = 1 << 20          // Least number of bytes that a form counts for its account.
-	exportCounts = 5 << 20          // Number of bytes that an export counts, which holds a page of lines in memory.
+	bytesAtOnce = 1 << 30          // Limit for the process, in bytes of files received or exports on their way.
+	bytesOfOne  = evidence.MaxForm // Limit for one account, in bytes of files or exports on their way.
+	// Least number of bytes that a form with files counts against its account's limit.
+	leastForm = 1 << 20
+	// Number of bytes that an export counts against the limits, since it holds a page of lines in memory.
+	exportCounts = 5 << 20
 
 	uploadTime = 120 * time.Second // Longest time for a browser to send a form with files.
 )
@@ -50,7 +53,8 @@ func newWorks(places, bytes int, busy error) *works {
 	}
 }
 
-// enter waits for a place for the account and takes it.
+// enter takes a place for work of the account (cleaning files, or reading a page of an export), and waits until
+// one is free.
 func (w *works) enter(ctx context.Context, account id.ID, wait time.Duration) (*middleware.Hold, error) {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()

@@ -140,9 +140,9 @@ type settingsView struct {
 
 	// Intent of the form that was sent with a mistake; "" for none.
 	Intent string
-	// The mistake in that form.
+	// The mistake in the settings form that was sent; nil for none.
 	Mistake *ui.Mistake
-	// The texts of that form by field, without passwords.
+	// The texts that were sent with the mistaken settings form, by field, without passwords.
 	Sent map[string]string
 
 	Password, Address []ui.Field

@@ -102,7 +102,7 @@ const (
 func (p *pages) mailSeveral(c *fiber.Ctx, by caller, form deposits.SeveralForm) error {
 	count := func() error { return p.limited(c, by, operators.DeskMails) }
 	outcome, err := p.Deposits.MailSeveral(c.UserContext(), by, form, count)
-	// After a double click, the second request waits for the first, and its page shows the outcome of both.
+	// After a double click, the second request waits until the first has sent the mails, and shows the same outcome.
 	for range answerTries {
 		if !errors.Is(err, ports.ErrKeyInUse) {
 			break
@@ -120,7 +120,7 @@ func (p *pages) mailSeveral(c *fiber.Ctx, by caller, form deposits.SeveralForm) 
 	case err == nil:
 		return p.keepDraft(c, by, form.Key, formDraft{Fields: typed(c).Encode(), Outcome: outcome}, severalPath(form.Key))
 	case errors.Is(err, deposits.ErrNobodyMailed), errors.Is(err, ports.ErrKeyInUse), errors.Is(err, ports.ErrKeyReused):
-		// That page shows the reason, or what the form has already done.
+		// The page of the form shows why no mail was sent, or what the form has already done.
 		return c.Redirect(severalPath(form.Key), http.StatusSeeOther)
 	default:
 		return err

@@ -33,7 +33,7 @@ const (
 type statementView struct {
 	Page             ui.Page
 	Company, Account string
-	Month            string // The month's name with its year.
+	Month            string // Name and year of the month that the page shows.
 	Field            ui.Field
 	Mistakes         []ui.Mistake
 	// Paths of the neighbouring months and of the export; Later is "" for the present month.

@@ -245,7 +245,7 @@ type todayView struct {
 	RefusedForm string
 	Chart       chart       // Chart of deposits per month; without bars if there is little to show.
 	Verify      *verifyView // Request to verify the e-mail address; nil if it is verified.
-	// What was made before the address was proved; nil if there is nothing to show.
+	// What was made for the account before the operator's address was proved; nil if there is nothing to show.
 	Earlier *earlierView
 }
 
@@ -270,7 +270,7 @@ type earlierView struct {
 // workView is a group of deposits that wait for the same kind of work.
 type workView struct {
 	ID, Hint, Count string
-	Chip            ui.Chip // The group's heading with its colour and icon.
+	Chip            ui.Chip // Heading of the group of deposits, with its colour and icon.
 	Rows            []workRow
 	More            string // Path of the list with all deposits of the group; "" if all are shown.
 }
@@ -278,10 +278,11 @@ type workView struct {
 // workRow is a deposit that waits for something, with the act that it waits for.
 type workRow struct {
 	row
-	Who     string  // The tenant's name, or the reason why there is none.
-	Chip    ui.Chip // Label of the deposit's state, for rows without a heading that names it.
-	Says    string  // What the operator should read first about the deposit.
-	Act     string  // Label of the row's button or link; plain text if the row has neither.
+	Who  string  // The tenant's name, or the reason why there is none.
+	Chip ui.Chip // Label of the deposit's state, for rows without a heading that names it.
+	Says string  // What the operator should read first about the deposit.
+	// Label of the button or link for the row's act; shown as plain text if there is neither.
+	Act     string
 	ActPath string
 	Hidden  []hidden // Hidden fields of the row's form, which is sent to the deposit's page.
 }

@@ -138,8 +138,8 @@ type enrolView struct {
 	Page   ui.Page
 	Token  string
 	QR     ui.QR
-	Secret string // The secret in groups of four characters.
-	Error  string // Error message about the code.
+	Secret string // The secret for two-factor codes, in groups of four characters.
+	Error  string // Error message about the two-factor code.
 }
 
 // recoveryView is the data of the page that shows recovery codes, once.

@@ -28,7 +28,7 @@ import (
 )
 
 const (
-	maxToken  = 1 << 10  // Longest CSRF token, the first field, in bytes.
+	maxToken  = 1 << 10  // Greatest length in bytes of the CSRF token, which is the form's first field.
 	maxFields = 64 << 10 // Limit in bytes for all fields of the form together, as for other forms.
 )
 
@@ -73,14 +73,14 @@ type upload struct {
 	refused []deposits.RefusedFile
 	scratch []*os.File
 	tooMany bool
-	fields  int // Number of bytes of the fields so far.
+	fields  int // Number of bytes of the form's fields received so far.
 	takes   func(intent string) error
-	decided bool // True once takes has allowed the files of the form; false before.
+	decided bool // True once the form's intent was received, so that files may follow; false before.
 	bytes   *middleware.Hold
 	place   *middleware.Hold
 }
 
-// close deletes the files of the form and frees the budget that they held.
+// close closes the temporary files of the form, which deletes them, and frees the budget that they held.
 func (u *upload) close() {
 	for _, f := range u.scratch {
 		_ = f.Close()
@@ -174,7 +174,7 @@ func (u *upload) readToken(c *fiber.Ctx, parts *multipart.Reader) error {
 func (u *upload) readPart(c *fiber.Ctx, part *multipart.Part) error {
 	name := part.FormName()
 	if name == fieldFiles {
-		// The intent must come before the files.
+		// The field intent must come before the files, since it decides whether they are accepted.
 		if !u.decided {
 			return problem.ErrMalformed
 		}

@@ -14,11 +14,11 @@ import (
 type detailView struct {
 	Page    ui.Page
 	Path    string
-	Done    string // Message about the act that was just performed.
-	Problem string // Reason why an act was refused.
+	Done    string // Message about the act that was just performed on the deposit.
+	Problem string // Reason why an act on the deposit was refused; "" if none was.
 	View    desk.View
 	State   ui.Chip
-	Sum     string // Line with amount, stay and cover.
+	Sum     string // A line with the deposit's amount, stay and cover.
 	Short   string // Warning that the cover ends before the stay; "" if it does not.
 	Bar     *stayBar
 	Facts   []fact
@@ -30,7 +30,7 @@ type detailView struct {
 	Act      actForm
 	Captures bool // True if the deposit can be captured and released; false otherwise.
 	Cancels  bool
-	Adds     bool // True if files can be added; false otherwise.
+	Adds     bool // True if files can be added to the deposit; false otherwise.
 	Claim    claimView
 	Limits   string // Sentence about the limits of a claim's amount.
 
@@ -71,7 +71,8 @@ func reasonOptions(lang ui.Lang) (options []ui.Option) {
 
 // fileLine is a file on a deposit's page.
 type fileLine struct {
-	Path, Name, Size string // Path is "" for a file that waits for confirmation.
+	// URL path, name and formatted size of the file; the path is "" for a file that waits for confirmation.
+	Path, Name, Size string
 	At, Time, Who    string
 }
 

@@ -11,7 +11,7 @@ import (
 // attempt is the data of the form "Try it" on a route of the API reference; assets/try.js builds the form from it.
 type attempt struct {
 	Path   string // Path of the route as in openapi.yaml.
-	Params string // Parameters as JSON: [{"name", "in", "example"}].
+	Params string // The route's parameters as JSON: [{"name", "in", "example"}].
 	Body   string // Example of the request body; empty for a route without a body.
 }
 
@@ -32,7 +32,7 @@ func attemptOf(r route) *attempt {
 		params = append(params, out)
 	}
 	encoded, err := json.Marshal(params)
-	if err != nil { // This cannot happen: the fields are strings.
+	if err != nil { // Encoding cannot fail: the fields are strings.
 		panic("docs: parameters do not encode: " + err.Error())
 	}
 	out := &attempt{Path: r.path, Params: string(encoded)}

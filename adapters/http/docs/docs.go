@@ -49,7 +49,7 @@ const (
 
 // Docs holds the files of the documentation site.
 type Docs struct {
-	files  map[string]*file // Files of the site by URL path.
+	files  map[string]*file // Files of the documentation site, by URL path.
 	policy string
 }
 
@@ -67,8 +67,8 @@ type content struct {
 }
 
 // New prepares the documentation site for the API at baseURL, which has no slash at its end. With tryIt the page
-// of requests can send requests to this installation with a test key that the reader types. Production has live
-// keys only and goes without.
+// of requests can send requests to this installation with a test key that the reader types. Production has only
+// live keys, so tryIt is false there.
 func New(doc *openapi3.T, baseURL string, tryIt bool) *Docs {
 	d := &Docs{policy: policy, files: map[string]*file{}}
 	b := &builder{TryIt: tryIt, Index: site.Docs + "/entries.js"}
@@ -145,9 +145,9 @@ func etagOf(content []byte) string {
 
 func zipped(plain []byte) []byte {
 	var out bytes.Buffer
-	// An error cannot occur, since the level is valid.
+	// gzip.NewWriterLevel fails only for an invalid level.
 	w, _ := gzip.NewWriterLevel(&out, gzip.BestCompression)
-	_, _ = w.Write(plain) // An error cannot occur when writing to a buffer.
+	_, _ = w.Write(plain) // Writing to a buffer never fails.
 	_ = w.Close()
 	return out.Bytes()
 }
@@ -180,7 +180,8 @@ func (f *file) serve(c *fiber.Ctx) error {
 	c.Set(fiber.HeaderCacheControl, f.cache)
 	c.Set(fiber.HeaderETag, content.etag)
 	c.Set(fiber.HeaderVary, fiber.HeaderAcceptEncoding)
-	// Any site may read these files: the contract is public, and API tools in browsers load it.
+	// Scripts of any website may read the documentation files: the contract is public, and API tools in browsers load
+	// it.
 	c.Set(fiber.HeaderAccessControlAllowOrigin, "*")
 	if strings.Contains(c.Get(fiber.HeaderIfNoneMatch), content.etag) {
 		return c.SendStatus(fiber.StatusNotModified)

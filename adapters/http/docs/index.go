@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// entry is a place in the documentation that the search finds. Matches count by field, from most to least: title,
-// route, names, text.
+// entry is a place in the documentation that the search finds. A match in the title counts most, then one in the
+// route, the names, and the text.
 type entry struct {
 	Href  string `json:"href"`
 	Title string `json:"title"`
-	Route string `json:"route"` // The route, or the title of the page.
+	Route string `json:"route"` // The API route of the search result, or the title of its page.
 	Names string `json:"names,omitempty"`
 	Text  string `json:"text"`
 }

@@ -63,20 +63,20 @@ func contents() []chapter {
 
 // page is a page of the documentation site.
 type page struct {
-	Name  string // Name of the page in its URL.
+	Name  string // Name of the documentation page in its URL.
 	Label string // Title of the page in the table of contents.
 	// True for a quick start in a programming language, which leads to a first deposit; false otherwise.
 	Language bool
 
 	Title    string
-	Lead     string // The page's first sentence.
+	Lead     string // The first sentence of the documentation page.
 	Main     template.HTML
 	Parts    []part // The table of contents of the page itself.
 	Markdown string
-	entries  []entry // Entries of the page for the search.
+	entries  []entry // The page's entries for the search.
 }
 
-// Path returns the URL path of the page as HTML.
+// Path returns the URL path of the documentation page in HTML.
 func (p *page) Path() string {
 	if p.Name == pageHome {
 		return site.Docs
@@ -84,7 +84,7 @@ func (p *page) Path() string {
 	return site.Docs + "/" + p.Name
 }
 
-// File returns the URL path of the page as Markdown.
+// File returns the URL path of the documentation page in Markdown.
 func (p *page) File() string {
 	if p.Name == pageHome {
 		return site.Docs + "/index.md"
@@ -189,10 +189,10 @@ func (b *builder) pages() (all []*page) {
 	return all
 }
 
-// Home returns the first page of the site.
+// Home returns the first page of the documentation site.
 func (b *builder) Home() *page { return b.Chapters[0].Pages[0] }
 
-// At returns the URL path of the page with a name.
+// At returns the URL path of the documentation page with the given name.
 func (b *builder) At(name string) string { return site.Docs + "/" + name }
 
 func (b *builder) execute(name string) (template.HTML, error) {
@@ -203,7 +203,7 @@ func (b *builder) execute(name string) (template.HTML, error) {
 	return template.HTML(out.String()), nil //nolint:gosec // made by html/template
 }
 
-// fill builds the content of a page.
+// fill builds the title, content and search entries of a documentation page.
 func (b *builder) fill(p *page) (err error) {
 	b.Page = p
 	switch p.Name {
@@ -236,7 +236,7 @@ var (
 	linkInText    = regexp.MustCompile(`\[([^\]]*)\]\(([^)\s]+)\)`)
 )
 
-// read fills a page from Markdown.
+// read fills a documentation page from its Markdown text.
 func (p *page) read(text string) error {
 	html, headings, err := prose(text).render()
 	if err != nil {

@@ -27,7 +27,8 @@ type Budget struct {
 	// Owners that held something in the current period and in the period before.
 	recent, before map[id.ID]bool
 	turned         time.Time
-	// Closed when a part of the budget is given back, to wake the callers of Wait; nil unless somebody waits.
+	// Channel that is closed when a part of the budget is given back, to wake the callers of Wait; nil unless
+	// somebody waits.
 	freed chan struct{}
 }
 
@@ -39,7 +40,8 @@ type Hold struct {
 	budget   *Budget
 	owner    id.ID
 	own, all int
-	// Whether the owner held nothing recently, so that the reserved part of the budget is open to it.
+	// True if the owner held nothing recently, so that the reserved part of the budget is open to it; false
+	// otherwise.
 	fresh bool
 	given bool
 }

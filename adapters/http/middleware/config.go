@@ -90,11 +90,9 @@ func Harden(app *fiber.App, hooks Hooks) {
 	server := app.Server()
 	server.SecureErrorLogMessage = true
 	server.NoDefaultServerHeader = true
-	// On shutdown, the last response of a connection carries Connection: close.
-	server.CloseOnShutdown = true
+	server.CloseOnShutdown = true // On shutdown, the last responses carry Connection: close.
 	server.HeaderReceived = hooks.headReceived
-	// Streaming lets the handlers of uploads read their body; every other body is read before the first handler runs.
-	server.StreamRequestBody = true
+	server.StreamRequestBody = true // Uploads are read by their handlers, other bodies by readBody.
 	server.DisablePreParseMultipartForm = true
 	server.ConnState = noteState
 
@@ -116,8 +114,7 @@ func Harden(app *fiber.App, hooks Hooks) {
 		}
 		if upload != nil {
 			defer func() {
-				// The rest of the upload is unread, so the next request cannot be found on this connection.
-				if !upload.whole() {
+				if !upload.whole() { // The next request cannot be found after a body that is not read to its end.
 					ctx.SetConnectionClose()
 					drain(ctx.Conn(), forUpload)
 				}
@@ -128,8 +125,7 @@ func Harden(app *fiber.App, hooks Hooks) {
 		} else {
 			c := app.AcquireCtx(ctx)
 			defer app.ReleaseCtx(c)
-			// The error can be ignored: problem.Handler never returns one.
-			_ = app.Config().ErrorHandler(c, fault.ErrMethod)
+			_ = app.Config().ErrorHandler(c, fault.ErrMethod) // problem.Handler never returns an error.
 			observe(ctx, Observation{Surface: SurfaceOther, Route: UnmatchedRoute, Method: otherMethod})
 		}
 		if hooks.Draining != nil && hooks.Draining() {
@@ -138,9 +134,7 @@ func Harden(app *fiber.App, hooks Hooks) {
 	}
 	server.ErrorHandler = func(ctx *fasthttp.RequestCtx, err error) {
 		if c, ok := ctx.Conn().(*conn); ok && !c.heard {
-			// The connection is closed without a response: fasthttp would send one, and a browser would take it for the
-			// response to its next request.
-			_ = ctx.Conn().Close()
+			_ = ctx.Conn().Close() // A browser would take a response for that to its next request.
 			return
 		}
 		if errors.Is(err, fasthttp.ErrBodyTooLarge) {

@@ -59,7 +59,8 @@ type listener struct {
 	failed  func(error)
 	most    func() int
 	idleFor time.Duration
-	changed chan struct{} // Receives a value when a connection has been closed or has become idle.
+	// Channel that receives a value when a connection has been closed or has become idle.
+	changed chan struct{}
 	closed  chan struct{}
 	closing sync.Once
 

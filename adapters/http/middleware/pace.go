@@ -10,7 +10,7 @@ import (
 
 // Limits for callers that send or receive many bytes. A caller slower than the least rate loses its connection.
 const (
-	leastRate  = 20_000          // Least rate in bytes a second.
+	leastRate  = 20_000          // Least rate, in bytes a second, at which a caller must send or receive.
 	leastAfter = 5 * time.Second // Longest time without a byte, for a caller that begins.
 	// Longest time without a byte, for a caller that was faster than the least rate before.
 	leastCredit = 30 * time.Second
@@ -48,7 +48,7 @@ type paced struct {
 	conn  net.Conn
 	pace  Pace
 	size  int
-	given int // Number of bytes that were written last.
+	given int // Number of bytes of the response that were written last.
 	at    time.Time
 }
 

@@ -15,7 +15,7 @@ const UnmatchedRoute = "unmatched"
 // middleware.
 type routeNames struct {
 	once  sync.Once
-	known map[string]bool // Whether a route exists, by "METHOD /path".
+	known map[string]bool // Set of the app's routes, each as "METHOD /path".
 	// The routes with parameters, split into segments, by method.
 	patterns map[string][][]string
 }

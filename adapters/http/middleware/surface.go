@@ -27,7 +27,7 @@ const (
 	SurfaceCheckout  = "checkout"
 	SurfaceDashboard = "dashboard"
 	SurfaceDocs      = "docs"
-	SurfacePayments  = "payments" // The callbacks of the payment provider.
+	SurfacePayments  = "payments" // The surface for callbacks of the payment provider.
 	SurfaceOther     = "other"
 )
 

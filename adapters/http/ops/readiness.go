@@ -31,7 +31,7 @@ type Check struct {
 	// Optional: true if a failure after the first success only degrades the process, which stays ready; false if
 	// every failure makes it not ready.
 	Optional bool
-	// Advisory: true if a failure only degrades the process from the start, before any success; false otherwise.
+	// Advisory: true if a failure, even before the first success, only degrades the process; false otherwise.
 	Advisory bool
 }
 
@@ -55,7 +55,8 @@ type Readiness struct {
 	checks []Check
 	log    *slog.Logger
 
-	running sync.Mutex // Locked during a run of the checks, so that only one runs at a time.
+	// Mutex held during a run of the readiness checks, so that only one runs at a time.
+	running sync.Mutex
 	mu      sync.Mutex
 	// Time of the last success, by check name; no entry before the first success.
 	passed map[string]time.Time

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Timeouts of the server of METRICS_ADDR.
+// Timeouts of the HTTP server that listens on METRICS_ADDR.
 const (
 	headerTimeout = 5 * time.Second
 	answerTimeout = 30 * time.Second

@@ -29,8 +29,8 @@ var Deprecations []Deprecation
 const noticeMonths = 12
 
 const (
-	headerDeprecation = "Deprecation" // Header of RFC 9745.
-	headerSunset      = "Sunset"      // Header of RFC 8594.
+	headerDeprecation = "Deprecation" // Name of the Deprecation header (RFC 9745).
+	headerSunset      = "Sunset"      // Name of the Sunset header (RFC 8594).
 )
 
 // MarkDeprecated sets `deprecated` on the listed operations of an OpenAPI document. It returns an error for an

@@ -21,17 +21,17 @@ const (
 type filling[T, V any] struct {
 	sizes *sizes
 	key   sizeKey
-	// read returns the next items, at most the given number, and whether more may follow.
+	// read returns the next items of the list, at most the given number, and whether more may follow.
 	read func(most int) (items []T, more bool, err error)
 	view func(T) V
 
-	last T // The last item on the page.
+	last T // The last item on the page of the list.
 	// True if the page ended because it was full in bytes, so that more items follow; false otherwise.
 	cut bool
 }
 
-// encode returns the JSON body of a page: the items as data, and beside them the fields of the struct that tail
-// returns. It calls tail at the end.
+// encode returns the JSON body of a page of a list: the items as data, and beside them the fields of the struct
+// that tail returns. It calls tail at the end.
 func (f *filling[T, V]) encode(limit int, tail func() any) ([]byte, error) {
 	return jsonresponse.Build(func(b []byte) ([]byte, error) {
 		b = append(b, `{"data":[`...)

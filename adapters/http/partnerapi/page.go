@@ -79,7 +79,7 @@ func (l list) page(limit *Limit, cursor *Cursor) (ports.Page, error) {
 // listed is the encoded response of a list or of the feed.
 type listed struct {
 	body []byte
-	link string // URL of the next page for the Link header; "" on the last page.
+	link string // Link header with the URL of the next page; "" on the last page.
 }
 
 // answerList reads and encodes a page of a list. The function at returns the cursor of an item, after which the
@@ -121,7 +121,7 @@ func (a *api) nextPage(l list, next ports.Cursor, req *request) (Pagination, str
 	}
 	cursor := l.cursor(next)
 	query, err := url.ParseQuery(req.query)
-	// This cannot happen: the validator has parsed the same query.
+	// Parsing cannot fail here: the validator has already parsed the same query.
 	if err != nil {
 		query = url.Values{}
 	}

@@ -15,8 +15,9 @@ import (
 // Limits on responses that are encoded but not yet received by their callers (api.md §1, "Rate limits").
 const (
 	bigAnswer    = 16 << 10 // Size in bytes from which a response counts against the limits.
-	answersOfOne = 8 << 20  // Limit in bytes for one partner.
-	// Limit in bytes for the process; a partner without recent responses finds answersOfOne of them free.
+	answersOfOne = 8 << 20  // Limit in bytes of unreceived responses, for one partner.
+	// Limit in bytes of unreceived responses, for the process; a partner without recent responses finds answersOfOne
+	// of them free.
 	answersOfAll = 32 << 20
 
 	// Number of lists of one partner that are read and encoded at once; its other list requests wait.

@@ -114,7 +114,8 @@ func looksUTC(s string) bool {
 	}
 	rest := s[len(shape):]
 	offset := strings.TrimLeft(strings.TrimPrefix(rest, "."), "0123456789")
-	fraction := len(rest) - len(offset) // Length of the fraction: the point and up to nine digits.
+	// Length of the fraction of a second: the point and up to nine digits.
+	fraction := len(rest) - len(offset)
 	if rest[0] == '.' && (fraction < 2 || fraction > 10) || rest[0] != '.' && fraction > 0 {
 		return false
 	}
@@ -211,7 +212,7 @@ func timeSpan(from, to *Timestamp) (s ports.Span) {
 	}
 	if to != nil {
 		s.To = to.Time
-		// The zero time would mean an open end, which the caller did not request.
+		// As the end of a time filter, the zero time would mean an open end, which the caller did not request.
 		if s.To.IsZero() {
 			s.To = s.To.Add(time.Microsecond)
 		}

@@ -15,7 +15,7 @@ type QR struct{ Box, Path string }
 // quiet is the width, in modules, of the light border that scanners need around a QR code.
 const quiet = 4
 
-// NewQR draws a text as a QR code that can be read even if about a seventh of it is damaged.
+// NewQR draws a text as a QR code that can be read even if about 15 percent of it is damaged.
 //
 // Returns an error for a text that is too long.
 func NewQR(text string) (QR, error) {

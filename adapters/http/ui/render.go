@@ -37,7 +37,7 @@ const (
 	SectionMoney    = "money"
 	SectionPartner  = "partner"
 	SectionSettings = "settings"
-	SectionNone     = "none" // For pages with the menu on which no entry is marked.
+	SectionNone     = "none" // Section of pages on which the menu marks no entry.
 )
 
 // deskEntries lists the entries of the menu of the operator's pages, with their paths and names.
@@ -138,7 +138,7 @@ func RenderFormExpired(c *fiber.Ctx, reopen string) error {
 	lang := LangOf(c)
 	path, query, _ := strings.Cut(reopen, "?")
 	if path == c.Path() {
-		path = "" // An empty path keeps the language links relative.
+		path = "" // An empty path keeps the language links of the page relative.
 	}
 	v := ErrorView{
 		Page: errorPage(c, ErrForm.Code, f.Title.In(lang)), Message: f.Message.In(lang), RequestID: problem.RequestID(c),

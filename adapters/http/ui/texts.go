@@ -17,7 +17,7 @@ var (
 )
 
 // Promise is a sentence of the consent page on what a linked partner may do, with the API routes and form intents
-// that fulfil it. A test compares them.
+// that fulfil it. A test checks that they exist.
 type Promise struct {
 	Text
 	API  []string // API routes of the partner that fulfil the promise, as method and path.

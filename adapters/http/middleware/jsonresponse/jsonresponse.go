@@ -74,7 +74,7 @@ func standard(b []byte, v any) ([]byte, error) {
 // encoder is a function that appends the JSON of a value to a buffer.
 type encoder func(b []byte, v reflect.Value) ([]byte, error)
 
-var encoders sync.Map // Cached encoders by reflect.Type.
+var encoders sync.Map // The cache of JSON encoders, by reflect.Type.
 
 func encoderOf(t reflect.Type) encoder {
 	if known, ok := encoders.Load(t); ok {
@@ -194,7 +194,7 @@ func appendMap(b []byte, v reflect.Value) ([]byte, error) {
 // appendString appends a text as a JSON string in quotes, with the escapes of encoding/json.
 func appendString(b []byte, s string) []byte {
 	b = append(b, '"')
-	done := 0 // Number of bytes of s that are appended so far.
+	done := 0 // Number of bytes of the text that are appended so far.
 	for i := 0; i < len(s); {
 		c := s[i]
 		if c >= ' ' && c < utf8.RuneSelf && c != '"' && c != '\\' {
