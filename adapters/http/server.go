@@ -1,5 +1,5 @@
-// Package http joins the surfaces (partner API, pages, documentation) into the public server. Each surface is a package
-// below; this file holds the order of the middleware that every request passes.
+// Package http builds the public HTTP server from its surfaces (partner API, pages, documentation), each of which
+// is a package below. It fixes the order of the middleware that every request passes.
 package http
 
 import (
@@ -27,34 +27,39 @@ import (
 	"partnerdeposits/ports/platform/outage"
 )
 
-// forwardedInterval is the time between two looks for peers that should be trusted proxies.
+// forwardedInterval is the time between two checks for peers that should be listed as trusted proxies.
 const forwardedInterval = 10 * time.Minute
 
-// Config holds the settings that differ between installations.
+// Config holds the settings of the public HTTP server that differ between installations, and its hooks for
+// metrics.
 type Config struct {
-	Log            *slog.Logger
-	TrustedProxies []string // addresses or CIDR ranges from which X-Real-IP counts
-	// the one header of theirs that counts: X-Real-IP or X-Forwarded-For; "": middleware.ClientAddress
+	Log *slog.Logger
+	// Addresses or CIDR ranges of the proxies whose client-address header is believed.
+	TrustedProxies []string
+	// The header from which the client address of a proxied request is taken: X-Real-IP or X-Forwarded-For. For ""
+	// see middleware.ClientAddress.
 	ProxyHeader string
-	HSTS        bool // the service is reached over https
+	// Whether responses carry the header Strict-Transport-Security: true where the service is reached over https.
+	HSTS bool
 
-	// Observe is called for every response, for metrics. Route is called once for each route, inside New.
+	// Observe is called for every response and feeds the metrics. Route is called once for each route, inside New.
 	Observe func(middleware.Observation)
 	Route   func(surface, route, method string)
 
-	// InFlight is called with 1 when a request begins, and with -1 once its answer is sent. May be nil.
+	// InFlight is called with 1 when a request begins, and with -1 once its response is sent. May be nil.
 	InFlight func(change int)
 
-	// Draining reports that the process is about to stop: every response ends its connection. May be nil.
+	// Draining reports whether the process is about to stop (true: every response closes its connection). May be nil.
 	Draining func() bool
 
-	// Forwarded is called now and then while headers of proxies ask for a look at the settings; nil: never.
+	// Forwarded is called at intervals while requests carry proxy headers that suggest a wrong setting of trusted
+	// proxies; nil: never.
 	Forwarded func(context.Context, middleware.Notice)
 
-	Traced bool // record a span for every request
+	Traced bool // Whether a trace span is recorded for every request.
 }
 
-// Surfaces holds the dependencies of every surface.
+// Surfaces holds the dependencies of every surface of the public server: API, pages, documentation.
 type Surfaces struct {
 	PartnerAPI partnerapi.Deps
 	Connect    connect.Deps
@@ -62,7 +67,7 @@ type Surfaces struct {
 	Dashboard  dashboard.Deps
 	Checkout   checkout.Deps
 
-	// Egress are the ranges of addresses from which deliveries come; none: they are not told.
+	// Egress lists the address ranges from which webhook deliveries are sent; if empty, the documentation names none.
 	Egress []string
 
 	// CaughtMails are the pages of the mails that a service in development stores instead of sending them; nil where
@@ -72,14 +77,14 @@ type Surfaces struct {
 	// Extra mounts further pages, with the headers and the language of the service's own; nil: none.
 	Extra func(fiber.Router)
 
-	// Callbacks takes the callbacks of the payment provider; nil where the provider sends none.
+	// Callbacks handles the callbacks of the payment provider; nil where the provider sends none.
 	Callbacks *callbacks.Service
 
-	// Payments mounts the hosted page of the sandbox provider; nil in production.
+	// Payments mounts the hosted payment page of the sandbox provider; nil in production.
 	Payments func(fiber.Router)
 }
 
-// New builds the server, which does not listen yet.
+// New builds the public HTTP server with all routes and middleware. The server does not listen yet.
 func New(cfg Config, s Surfaces) (*fiber.App, error) {
 	unavailable := outage.New(cfg.Log)
 	app := fiber.New(middleware.FiberConfig(middleware.ServerConfig{
@@ -91,28 +96,37 @@ func New(cfg Config, s Surfaces) (*fiber.App, error) {
 	middleware.Harden(app, middleware.Hooks{
 		Observe: cfg.Observe, InFlight: cfg.InFlight, Draining: cfg.Draining, Uploads: dashboard.IsUpload,
 	})
-	app.Server().Logger = slog.NewLogLogger(cfg.Log.Handler(), slog.LevelDebug) // reports violations of HTTP by callers
+	// The fasthttp server logs callers' violations of HTTP, at debug level.
+	app.Server().Logger = slog.NewLogLogger(cfg.Log.Handler(), slog.LevelDebug)
 
-	// Every request passes these handlers from top to bottom. The partner API adds its own in partnerapi/routes.go.
-	app.Use(middleware.RequestID()) // first, so that every log line and response names the request
+	// Every request passes the middleware below from top to bottom. The partner API adds its own in
+	// partnerapi/routes.go.
+	app.Use(middleware.RequestID())
 	if cfg.Traced {
-		app.Use(middleware.Trace()) // outside of the log, so that every log line names the trace
+		// The trace begins outside of the access log, so that every log line names the trace.
+		app.Use(middleware.Trace())
 	}
 	if len(cfg.TrustedProxies) > 0 || cfg.ProxyHeader != "" {
-		app.Use(middleware.ClientAddress(cfg.TrustedProxies, cfg.ProxyHeader)) // before any handler that asks for the address
+		// The client address is set before any handler that uses it.
+		app.Use(middleware.ClientAddress(cfg.TrustedProxies, cfg.ProxyHeader))
 	}
 	app.Use(
-		middleware.AccessLog(cfg.Log, cfg.Observe),    // outside of every handler that can fail: logs the final status
-		middleware.Recover(),                          // inside the log: a panic is logged and answered like any error
-		middleware.SecurityHeaders(cfg.HSTS),          // before any handler responds
-		middleware.Deadline(middleware.DeadlineAfter), // bounds the time of all later handlers
-		middleware.Framing(),                          // before any handler reads the body
+		// The access log wraps every handler that can fail, so that it logs the final status.
+		middleware.AccessLog(cfg.Log, cfg.Observe),
+		// A panic is recovered inside the access log, so that it is logged and answered like any error.
+		middleware.Recover(),
+		// Security headers are set before any handler responds.
+		middleware.SecurityHeaders(cfg.HSTS),
+		// The deadline bounds the time of all later handlers.
+		middleware.Deadline(middleware.DeadlineAfter),
+		// The framing of the request is checked before any handler reads the body.
+		middleware.Framing(),
 	)
 	if cfg.Forwarded != nil {
 		app.Use(middleware.Forwarded(forwardedInterval,
 			func(c *fiber.Ctx, n middleware.Notice) { cfg.Forwarded(c.UserContext(), n) }))
 	}
-	app.Use(middleware.Compress()) // innermost: errors, which stay as they are, pass it by
+	app.Use(middleware.Compress()) // Compression is innermost, so that error responses are not compressed.
 	if err := mount(app, s); err != nil {
 		return nil, err
 	}
@@ -124,7 +138,7 @@ func New(cfg Config, s Surfaces) (*fiber.App, error) {
 	return app, nil
 }
 
-// watching ends an outage with the first requests that do not fail.
+// watching wraps the observe hook: a request that does not fail with a 5xx also ends the logged outage.
 func watching(unavailable *outage.Log, observe func(middleware.Observation)) func(middleware.Observation) {
 	return func(o middleware.Observation) {
 		if o.Status < fiber.StatusInternalServerError {
@@ -167,7 +181,8 @@ func mount(app *fiber.App, s Surfaces) error {
 	return nil
 }
 
-// isPage reports whether a failed request is answered with a page for people. Programs get the envelope.
+// isPage reports whether a failed request is answered with an HTML page (true) or the JSON envelope for programs
+// (false).
 func isPage(c *fiber.Ctx) bool {
 	switch middleware.Surface(c.Path()) {
 	case middleware.SurfaceAPI, middleware.SurfaceDocs, middleware.SurfacePayments:

@@ -1,5 +1,5 @@
-// Package account serves the pages behind the links of mails: an address is verified, and a password set anew
-// (pages.md, "Accounts"). A GET changes nothing: programs that read mails open links.
+// Package account serves the pages that links in mails open: one verifies an e-mail address, one sets a new
+// password (pages.md, "Accounts"). A GET changes nothing, since mail programs open links by themselves.
 package account
 
 import (
@@ -31,17 +31,19 @@ const (
 	queryDone     = "done"
 )
 
-// Deps are the dependencies of the pages.
+// Deps are the services and settings that the pages for verifying an address and resetting a password use.
 type Deps struct {
-	Operators         *operators.Service
-	Limiter           ports.Limiter
-	AttemptsPerMinute int // AUTH_ATTEMPTS_PER_MINUTE, per network
+	Operators *operators.Service
+	Limiter   ports.Limiter
+	// Allowed form submissions per minute and network: the setting AUTH_ATTEMPTS_PER_MINUTE.
+	AttemptsPerMinute int
 	Site              *ui.Site
 }
 
 type pages struct{ Deps }
 
-// Mount adds the pages to app, which serves the dashboard's host.
+// Mount registers the routes for verifying an address and resetting a password on the app that serves the
+// dashboard's host.
 func Mount(app fiber.Router, d Deps) {
 	p := &pages{Deps: d}
 	app.Get(pathVerify, d.Site.Headers, p.showVerify)
@@ -52,8 +54,9 @@ func Mount(app fiber.Router, d Deps) {
 	app.Post(pathReset, d.Site.Headers, p.form(pathForgot, p.reset))
 }
 
-// form checks that a form was sent from a page of this site, and counts it against the limit of the client's network.
-// reopen is the page that a form which has expired leads to: the path of the form itself would repeat the token.
+// form wraps a form handler: it checks the CSRF token and counts the submission against the rate limit of the
+// client's network. A form that has expired links to the page reopen, since the form's own path would repeat the
+// secret token.
 func (p *pages) form(reopen string, h fiber.Handler) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		ui.SetReadAt(c, reopen)
@@ -70,19 +73,19 @@ func (p *pages) form(reopen string, h fiber.Handler) fiber.Handler {
 	}
 }
 
-// view is the data of every page here.
+// view is the template data of the pages for verifying an address and resetting a password.
 type view struct {
 	Page   ui.Page
 	Lead   string
-	More   string // a second sentence; "": none
-	Path   string // target of the form; "": no form
-	Token  string // CSRF token
-	Secret string // the token of the mail
+	More   string // More is a second sentence below the lead; "" shows none.
+	Path   string // Path is the path to which the page's form is sent; "" shows no form.
+	Token  string // The CSRF token of the form.
+	Secret string // The secret token from the link in the mail, which the form sends back.
 	Fields []ui.Field
 	Failed ui.Mistake
 	Button string
-	Link   string // a way on; "": none
-	To     string // its words
+	Link   string // The URL of a link below the form; "" shows no link.
+	To     string // The text of the link below the form.
 }
 
 func (p *pages) render(c *fiber.Ctx, status int, title ui.Text, v view) error {
@@ -93,7 +96,8 @@ func (p *pages) render(c *fiber.Ctx, status int, title ui.Text, v view) error {
 	return ui.Render(c, status, page(v))
 }
 
-// void tells that a link does not work, and how to get another.
+// void renders the page for a mail link that no longer works. The page links to the place where a new mail can be
+// requested.
 func (p *pages) void(c *fiber.Ctx, link string, to ui.Text) error {
 	f := ui.FailureOf(connect.ErrTokenVoid.Code)
 	lang := ui.LangOf(c)
@@ -107,8 +111,9 @@ func (p *pages) showVerify(c *fiber.Ctx) error {
 	return p.verifyForm(c, http.StatusOK, c.Query(fieldToken), "")
 }
 
-// verifyForm asks before a link verifies an address: with a button alone in the browser of the account, and for its
-// password in another. mistake is about the password.
+// verifyForm renders the page that asks the operator to confirm an e-mail address. In a browser with a session of
+// the account a button is enough; any other browser must enter the password. mistake is the error text about the
+// password.
 func (p *pages) verifyForm(c *fiber.Ctx, status int, token, mistake string) error {
 	found, asks, err := p.Operators.LinkToVerify(c.UserContext(), token, p.browserOf(c))
 	if errors.Is(err, connect.ErrTokenVoid) {
@@ -142,7 +147,7 @@ func (p *pages) browserOf(c *fiber.Ctx) operators.Browser {
 	return operators.Browser{Session: p.Site.SessionToken(c), Network: ui.NetworkOf(c.IP()), Name: ui.BrowserOf(c)}
 }
 
-// verify uses the link of a mail.
+// verify handles the form that confirms an e-mail address with the token of a mail.
 func (p *pages) verify(c *fiber.Ctx) error {
 	token, password := ui.PostValue(c, fieldToken), ui.PostValue(c, fieldPassword)
 	in, err := p.Operators.Verify(c.UserContext(), token, password, p.browserOf(c))
@@ -151,7 +156,7 @@ func (p *pages) verify(c *fiber.Ctx) error {
 		return p.void(c, pathDesk, textToDesk)
 	case errors.Is(err, connect.ErrBadCredentials):
 		mistake := textPasswordWrong
-		if password == "" { // the session ended after the page was shown
+		if password == "" { // The session ended after the page was shown, so the form had no password field.
 			mistake = textPasswordMissing
 		}
 		return p.verifyForm(c, http.StatusUnprocessableEntity, token, mistake.In(ui.LangOf(c)))
@@ -181,7 +186,8 @@ func (p *pages) showForgot(c *fiber.Ctx) error {
 	return p.forgotForm(c, http.StatusOK, "", nil)
 }
 
-// forgot gives the same answer for every address, in the same time: whether the address is known is looked up later.
+// forgot handles the form for a forgotten password. The response and its timing are the same for every address, so
+// that nobody can find out which addresses have accounts; the look-up happens later.
 func (p *pages) forgot(c *fiber.Ctx) error {
 	email := strings.TrimSpace(ui.PostValue(c, fieldEmail))
 	err := p.Operators.ForgotPassword(c.UserContext(), email, string(ui.LangOf(c)))
@@ -204,7 +210,7 @@ func (p *pages) forgotForm(c *fiber.Ctx, status int, email string, failed *fault
 	return p.render(c, status, textForgot, v)
 }
 
-// add adds the field of a form, with the error about it.
+// add appends a field to the form of the page, with the error message about the field, if there is one.
 func (v *view) add(field ui.Field, failed *fault.Error, lang ui.Lang) {
 	if failed != nil {
 		field.Error = ui.FailureOf(failed.Code).Message.In(lang)
@@ -223,7 +229,7 @@ func (p *pages) showReset(c *fiber.Ctx) error {
 	return p.resetForm(c, http.StatusOK, token, nil)
 }
 
-// reset sets the password. The operator then logs in with it.
+// reset handles the form that sets a new password, and redirects to the log-in page.
 func (p *pages) reset(c *fiber.Ctx) error {
 	token := ui.PostValue(c, fieldToken)
 	err := p.Operators.ResetPassword(c.UserContext(), token, ui.PostValue(c, fieldPassword), p.browserOf(c))

@@ -26,7 +26,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Paths and names of the fields (pages.md, "Paths and fields").
+// Paths of the checkout pages and names of their form fields (pages.md, "Paths and fields").
 const (
 	pathPage   = site.Checkout
 	pathReturn = site.CheckoutReturn
@@ -36,39 +36,42 @@ const (
 	fieldEmail     = "email"
 	fieldIntent    = "intent"
 	intentAbandon  = "abandon"
-	intentPay      = "pay" // of a captured amount whose card was refused
-	fieldConfirm   = "confirm"
-	fieldAgree     = "agree"
-	fieldWords     = "words"
-	confirmed      = "yes"
+	// Intent of the form that pays a captured amount after the card was refused.
+	intentPay    = "pay"
+	fieldConfirm = "confirm"
+	fieldAgree   = "agree"
+	fieldWords   = "words"
+	confirmed    = "yes"
 
 	queryNotice  = "notice"
 	noticeUnpaid = "unpaid"
 
 	maxToken = 128
 
-	// payPerMinute bounds the requests to the payment provider that a tenant causes.
+	// payPerMinute limits how often per minute a deposit's checkout may cause requests to the payment provider.
 	payPerMinute = 5
 
-	// sealedReturn is sealed under the checkout token in the cookie of a browser that sent the form.
+	// sealedReturn is the text that is signed with the checkout token; the signature is the cookie of a browser that
+	// sent the checkout form.
 	sealedReturn = "checkout-return"
 )
 
-// errUnknownLink answers a token that belongs to no deposit.
+// errUnknownLink is the fault for a checkout token that belongs to no deposit.
 var errUnknownLink = fault.New(fault.NotFound, "checkout_not_found", "There is no checkout at this address.")
 
-// Deps are the dependencies of the pages.
+// Deps are the services and settings that the checkout pages use.
 type Deps struct {
-	Checkout          *checkout.Service
-	Limiter           ports.Limiter
-	RequestsPerMinute int // per client address, over pages and forms
+	Checkout *checkout.Service
+	Limiter  ports.Limiter
+	// Allowed requests per minute and client network, over all checkout pages and forms.
+	RequestsPerMinute int
 	Site              *ui.Site
 	Log               *slog.Logger
 }
 
 type pages struct{ Deps }
 
-// Mount adds the pages to app, which serves the dashboard's host.
+// Mount registers the routes of the checkout pages on the app that serves the dashboard's host.
 func Mount(app fiber.Router, d Deps) {
 	p := &pages{Deps: d}
 	app.Get(pathPage, d.Site.Headers, p.limit, p.explainErrors, p.find, p.show)
@@ -76,8 +79,8 @@ func Mount(app fiber.Router, d Deps) {
 	app.Get(pathReturn, d.Site.Headers, p.limit, p.explainErrors, p.resolve, p.find, p.returnFromProvider)
 }
 
-// limit bounds the requests of a client address, also those that guess tokens. limit also allows the page's forms to
-// redirect to the payment provider or a return URL.
+// limit is the middleware that limits the requests of a client's network, including those that guess tokens. It
+// also allows the page's forms to redirect to the payment provider or a return URL.
 //
 // Returns rate_limited or checkout_not_found.
 func (p *pages) limit(c *fiber.Ctx) error {
@@ -94,8 +97,8 @@ func (p *pages) limit(c *fiber.Ctx) error {
 	return c.Next()
 }
 
-// explainErrors answers an unknown deposit with errUnknownLink, and an outage with a page that offers to try again.
-// Other errors pass.
+// explainErrors is the middleware that answers an unknown deposit with errUnknownLink, and an outage with a page
+// that offers to try again. It returns all other errors unchanged.
 func (p *pages) explainErrors(c *fiber.Ctx) error {
 	err := c.Next()
 	f := problem.Of(err)
@@ -127,7 +130,8 @@ func (p *pages) explainErrors(c *fiber.Ctx) error {
 
 type tokenKey struct{}
 
-// token gives the checkout token: that of the URL, or that of the return token in the URL.
+// token returns the checkout token of the request: the one in the URL, or the one that belongs to the return token
+// in the URL.
 func token(c *fiber.Ctx) secret.Text {
 	if resolved, ok := c.Locals(tokenKey{}).(secret.Text); ok {
 		return resolved
@@ -135,7 +139,7 @@ func token(c *fiber.Ctx) secret.Text {
 	return secret.Text(c.Params("token"))
 }
 
-// resolve puts the checkout token in the place of a return token.
+// resolve is the middleware that looks up the checkout token for a return token in the URL.
 func (p *pages) resolve(c *fiber.Ctx) error {
 	resolved, err := p.Checkout.CheckoutToken(c.UserContext(), secret.Text(c.Params("token")))
 	if err != nil {
@@ -149,7 +153,8 @@ func pagePath(c *fiber.Ctx) string { return site.At(site.Checkout, token(c).Reve
 
 type viewKey struct{}
 
-// find reads the deposit before the handler, so that every answer is in the deposit's language.
+// find is the middleware that reads the deposit before the handler runs, so that every response is in the
+// deposit's language.
 func (p *pages) find(c *fiber.Ctx) error {
 	v, err := p.Checkout.View(c.UserContext(), token(c))
 	if err != nil {
@@ -160,13 +165,13 @@ func (p *pages) find(c *fiber.Ctx) error {
 	return c.Next()
 }
 
-// found gives the deposit as find read it.
+// found returns the deposit that find has read for this request.
 func found(c *fiber.Ctx) checkout.View {
 	v, _ := c.Locals(viewKey{}).(checkout.View)
 	return v
 }
 
-// show renders the page of a deposit in any status.
+// show renders the checkout page of a deposit in any status.
 func (p *pages) show(c *fiber.Ctx) error {
 	v := found(c)
 	if err := p.Checkout.Opened(c.UserContext(), c.Query(site.QueryMail)); err != nil {
@@ -175,7 +180,8 @@ func (p *pages) show(c *fiber.Ctx) error {
 	return p.render(c, fiber.StatusOK, v, v.Person, nil)
 }
 
-// submit handles both forms of the page: payment and abandonment, which is asked for once more.
+// submit handles the forms of the checkout page: to secure the deposit, to pay a claim, or to give up. Giving up
+// must be confirmed on a further page.
 func (p *pages) submit(c *fiber.Ctx) error {
 	if err := p.Site.CheckForm(c); err != nil {
 		return err
@@ -208,7 +214,9 @@ func (p *pages) submit(c *fiber.Ctx) error {
 		return p.render(c, fiber.StatusUnprocessableEntity, found(c), person, mistakes)
 	}
 	next, err := p.Checkout.Submit(c.UserContext(), token(c), person, given)
-	if errors.Is(err, agreement.ErrChanged) { // since the page was read for this request
+	// The agreement's words changed after this request read the deposit, so the form is shown again with the new
+	// words.
+	if errors.Is(err, agreement.ErrChanged) {
 		v, err := p.Checkout.View(c.UserContext(), token(c))
 		if err != nil {
 			return err
@@ -223,7 +231,8 @@ func (p *pages) submit(c *fiber.Ctx) error {
 	return p.redirect(c, next)
 }
 
-// givenBy reads the agreement from the form, and never from the query: a link agrees to nothing.
+// givenBy reads the tenant's agreement from the posted form, and never from the query: following a link must not
+// count as agreeing.
 func givenBy(c *fiber.Ctx) agreement.Given {
 	return agreement.Given{
 		Agreed: ui.PostValue(c, fieldAgree) != "", PageWords: ui.PostValue(c, fieldWords), Locale: string(ui.LangOf(c)),
@@ -231,9 +240,9 @@ func givenBy(c *fiber.Ctx) agreement.Given {
 	}
 }
 
-// returnFromProvider handles the redirect of the tenant from the payment provider. The return token in the URL is known
-// to the provider, so the tenant's form is only for the browser that sent it before, and for a checkout token in the
-// URL.
+// returnFromProvider handles the redirect of the tenant back from the payment provider. The provider sees the
+// return token in the URL, so the form with the tenant's data is shown only to the browser that sent it before, or
+// for a checkout token in the URL.
 func (p *pages) returnFromProvider(c *fiber.Ctx) error {
 	known := token(c).Equal(c.Params("token")) || p.Site.SealMatches(token(c).Reveal(), sealedReturn, p.Site.Checkout(c))
 	next, err := p.Checkout.Return(c.UserContext(), token(c), known)
@@ -253,7 +262,8 @@ func (p *pages) returnFromProvider(c *fiber.Ctx) error {
 	}
 }
 
-// redirect sends the tenant to the provider, to the return URL, or to the page of the deposit.
+// redirect redirects the tenant to the payment provider, to the return URL, or to the checkout page of the
+// deposit.
 func (p *pages) redirect(c *fiber.Ctx, next checkout.Next) error {
 	switch {
 	case next.PageURL != "":
@@ -265,8 +275,8 @@ func (p *pages) redirect(c *fiber.Ctx, next checkout.Next) error {
 	}
 }
 
-// payDebt sends the tenant to the provider's page for a captured amount, or shows what became of it. Returns
-// rate_limited.
+// payDebt redirects the tenant to the provider's page to pay a captured amount; if nothing is left to pay, to the
+// checkout page. Returns rate_limited.
 func (p *pages) payDebt(c *fiber.Ctx) error {
 	decision := p.Limiter.Allow(c.UserContext(),
 		ports.LimitRule{Name: "checkout-pay", Key: "checkout:pay:" + found(c).Deposit.ID.String(), PerMinute: payPerMinute})
@@ -284,8 +294,8 @@ func (p *pages) payDebt(c *fiber.Ctx) error {
 	return c.Redirect(next.PageURL, fiber.StatusSeeOther)
 }
 
-// returnFromDebt shows what became of a captured amount. A browser that knows no more than the return token gets no
-// form.
+// returnFromDebt shows the tenant the state of a captured amount after the return from the payment provider. A
+// browser that has only the return token sees no form.
 func (p *pages) returnFromDebt(c *fiber.Ctx, v checkout.View, known bool) error {
 	switch {
 	case !known:
@@ -297,8 +307,8 @@ func (p *pages) returnFromDebt(c *fiber.Ctx, v checkout.View, known bool) error 
 	}
 }
 
-// endedByTenant reports whether the tenant paid, was declined, or gave up. An end caused by somebody else is first
-// explained on the page of the deposit.
+// endedByTenant reports whether the checkout ended by the tenant: paid, declined, or given up. If anybody else
+// ended it, the page of the deposit must explain that first.
 func endedByTenant(v checkout.View) bool {
 	switch v.Deposit.StatusReason {
 	case deposit.TenantDeclined.Reason(), deposit.TenantAbandoned.Reason():
@@ -307,7 +317,8 @@ func endedByTenant(v checkout.View) bool {
 	return v.Outcome() == deposit.OutcomeSecured
 }
 
-// backURL returns the return URL with the deposit's id and outcome (api.md §3, "Return redirect").
+// backURL returns the partner's return URL with the deposit's id and outcome appended (api.md §3, "Return
+// redirect").
 func backURL(v checkout.View) string {
 	return returnurl.Append(v.Deposit.ReturnURL, []returnurl.Param{
 		{Key: "depositId", Value: id.Deposit.Of(v.Deposit.ID)},

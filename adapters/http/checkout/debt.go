@@ -8,23 +8,23 @@ import (
 	"partnerdeposits/core/deposit"
 )
 
-// debtView is the data of the page of a captured deposit.
+// debtView is the data of the tenant's page about a captured deposit.
 type debtView struct {
 	Page    ui.Page
 	View    checkout.View
 	Lang    ui.Lang
 	Path    string
-	Token   string // CSRF token of the form
+	Token   string // The CSRF token of the form.
 	Message string
 	Notice  string
 	Facts   []fact
-	Next    string // what happens next; "": nothing
-	Objects bool   // there is something left to object to
-	Button  string // "": nothing can be paid now
+	Next    string // A sentence on what happens next with the claim; "" shows none.
+	Objects bool   // True if the tenant can still object to the claim; false if the operator ended it.
+	Button  string // Text of the button that pays the claim; "" if nothing can be paid now.
 	Back    returnLink
 }
 
-// fact is a line about a claim.
+// fact is a line about a claim on the tenant's page, with its label.
 type fact struct{ Name, Value string }
 
 func (p *pages) renderDebt(c *fiber.Ctx, v checkout.View, page ui.Page) error {
@@ -43,7 +43,8 @@ func (p *pages) renderDebt(c *fiber.Ctx, v checkout.View, page ui.Page) error {
 	return ui.Render(c, fiber.StatusOK, debtPage(d))
 }
 
-// debtFacts tell what was claimed and when it is or was paid, as far as that is known.
+// debtFacts returns the lines of the tenant's page that show why an amount was claimed, and when it was or must be
+// paid.
 func debtFacts(v checkout.View, lang ui.Lang) (out []fact) {
 	if text, ok := captureReasons[v.Reason]; ok {
 		out = append(out, fact{textDebtReason.In(lang), text.In(lang)})
@@ -63,7 +64,7 @@ func debtFacts(v checkout.View, lang ui.Lang) (out []fact) {
 	return out
 }
 
-// debtNext tells what happens next; "" for nothing.
+// debtNext returns the sentence on what happens next with a claim; "" if nothing does.
 func debtNext(v checkout.View, lang ui.Lang) string {
 	switch {
 	case v.Debt.State.Final(), !v.Debt.CancelAt.IsZero():
@@ -91,7 +92,8 @@ func endedByOperator(v checkout.View) bool {
 	return v.Debt.State == deposit.CollectionFailed && deposit.CollectionTrigger(v.Debt.Failure).EndedByOperator()
 }
 
-// debtMessage is a sentence about the debt, behind the one that tells of the claim.
+// debtMessage returns a sentence about the payment of a claim. It follows the sentence that names the claimed
+// amount.
 func debtMessage(v checkout.View, lang ui.Lang) string {
 	if v.Debt == nil {
 		return ""

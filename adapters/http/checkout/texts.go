@@ -4,7 +4,7 @@ import "partnerdeposits/adapters/http/ui"
 
 var (
 	textTitle = ui.T("Secure your rental deposit", "Garantir votre caution")
-	// textPrice is the heading; the amount stands out.
+	// textPrice is the heading of the checkout page, in which the fee is emphasised.
 	textPrice     = ui.T("Pay %s now. Nothing is blocked.", "Payez %s maintenant. Rien n’est bloqué.")
 	textDeposit   = ui.T("Deposit", "Caution")
 	textPeriod    = ui.T("Rental period", "Période de location")
@@ -160,7 +160,8 @@ var (
 	textAgain = ui.T("Try again", "Réessayer")
 )
 
-// captureReasons words deposit.CaptureReasons, as the mail about a claim does.
+// captureReasons maps the reasons of a capture to texts for the tenant, in the same words as the mail about a
+// claim.
 var captureReasons = map[string]ui.Text{
 	"damage":         ui.T("Damage", "Dommage"),
 	"cleaning":       ui.T("Cleaning", "Ménage"),

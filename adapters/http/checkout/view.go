@@ -16,7 +16,7 @@ import (
 	"partnerdeposits/core/tenant"
 )
 
-// returnLink is the link to the deposit's return URL. Host is "" without a return URL.
+// returnLink is the link back to the partner's return URL of a deposit. Host is "" if the deposit has none.
 type returnLink struct {
 	Host string
 	URL  templ.SafeURL
@@ -30,28 +30,29 @@ func returnLinkOf(v checkout.View) returnLink {
 	return returnLink{Host: ui.DisplayHost(u), URL: templ.SafeURL(backURL(v))}
 }
 
-// formView is the data of the page of a deposit that can still be secured.
+// formView is the data of the checkout page of a deposit that can still be secured.
 type formView struct {
-	Page   ui.Page
-	View   checkout.View
-	Lang   ui.Lang
-	Path   string
-	Token  string   // CSRF token of the forms
-	First  ui.Field // beside Last in a row
-	Last   ui.Field
-	Email  ui.Field
-	Agree  ui.Field
-	Terms  []part // the words of the agreement
-	Words  string // Fingerprint of the words of the agreement
-	Unfold bool   // the words have changed and are to be read again
+	Page  ui.Page
+	View  checkout.View
+	Lang  ui.Lang
+	Path  string
+	Token string   // The CSRF token of the page's forms.
+	First ui.Field // The first name's field, which the page shows in one row with that of the last name.
+	Last  ui.Field
+	Email ui.Field
+	Agree ui.Field
+	Terms []part // The words of the agreement, split at their links.
+	Words string // Fingerprint of the words of the agreement, to detect a change when the form is sent.
+	// True if the words of the agreement have changed and are shown unfolded, to be read again; false otherwise.
+	Unfold bool
 	Notice string
 	Alert  string
-	// Mistakes are the errors of the fields; with them there is no Alert and no Notice.
+	// Mistakes are the errors of the form's fields. If there are any, the page shows neither Alert nor Notice.
 	Mistakes []ui.Mistake
 	Back     returnLink
 }
 
-// covers tells whom the deposit covers, for how much and until when.
+// covers returns the sentence that names whom the deposit covers, for how much and until when.
 func (v formView) covers() string {
 	text := textCovers
 	if v.View.Terms.Days > 0 {
@@ -61,7 +62,7 @@ func (v formView) covers() string {
 		ui.LongDate(v.Lang, v.View.Terms.Until))
 }
 
-// label is the text of the main button.
+// label returns the text of the checkout page's main button.
 func (v formView) label() string {
 	text := textPay
 	if v.View.Deposit.Status == deposit.PaymentIssue {
@@ -70,20 +71,20 @@ func (v formView) label() string {
 	return text.In(v.Lang, ui.Euros(v.Lang, v.View.Fee))
 }
 
-// part is a piece of the words of the agreement. URL is "" for text without a link.
+// part is a piece of a text with links, such as the agreement. URL is "" for a piece without a link.
 type part struct {
 	Text string
 	URL  templ.SafeURL
 }
 
-// addresses maps each address of the imprint to the target of its link. about is the subject of a mail to the support;
-// "" for none.
+// addresses maps each address of the imprint to the target of its link. about is the subject of a mail to the
+// support address; "" for none.
 func addresses(i agreement.Imprint, about string) map[string]string {
 	return map[string]string{i.TermsURL: i.TermsURL, i.PrivacyURL: i.PrivacyURL,
 		i.SupportEmail: mailTo(i.SupportEmail, about)}
 }
 
-// mailTo begins a mail. about is its subject; "" for none.
+// mailTo returns a mailto link for an address. about is the subject of the mail; "" for none.
 func mailTo(address, about string) string {
 	link := "mailto:" + url.PathEscape(address)
 	if about == "" {
@@ -92,7 +93,8 @@ func mailTo(address, about string) string {
 	return link + "?subject=" + about
 }
 
-// linked splits a text at the addresses in it, which become links to their targets. The parts together are the text.
+// linked splits a text at the addresses in it, which become links to their targets. Joined together, the parts are
+// the text.
 func linked(text string, urls map[string]string) []part {
 	delete(urls, "")
 	var out []part
@@ -112,7 +114,7 @@ func linked(text string, urls map[string]string) []part {
 	}
 }
 
-// questions says whom a tenant asks.
+// questions returns the sentence that names whom a tenant can ask, with links.
 func questions(v checkout.View, lang ui.Lang) []part {
 	support := v.Terms.Imprint.SupportEmail
 	if support == "" {
@@ -121,7 +123,7 @@ func questions(v checkout.View, lang ui.Lang) []part {
 	return linked(textWhomSupport.In(lang, v.Operator, support), contacts(v))
 }
 
-// objection says how to object to a claim, as the mail about it does.
+// objection returns the sentence that explains how to object to a claim, in the same words as the mail about it.
 func objection(v checkout.View, lang ui.Lang) []part {
 	support := v.Terms.Imprint.SupportEmail
 	if support == "" {
@@ -130,8 +132,8 @@ func objection(v checkout.View, lang ui.Lang) []part {
 	return linked(textObjectWrite.In(lang, v.Operator, support, v.Deposit.Reference), contacts(v))
 }
 
-// contacts maps the addresses at which a tenant asks about a deposit, the operator's contact among them, to the targets
-// of their links.
+// contacts maps the addresses at which a tenant can ask about a deposit, the operator's contact among them, to the
+// targets of their links.
 func contacts(v checkout.View) map[string]string {
 	all := addresses(v.Terms.Imprint, v.Deposit.Reference)
 	if all[v.Contact] != "" {
@@ -162,15 +164,15 @@ type finalView struct {
 	Back    returnLink
 }
 
-// secured reports whether the page tells of a fee that was just paid, or of a cover that runs.
+// secured reports whether the deposit's cover is running, perhaps since the fee was just paid.
 func (v finalView) secured() bool { return v.View.Deposit.Status == deposit.Active }
 
-// giveUpView is the data of the page that asks once more before the checkout is given up.
+// giveUpView is the data of the page that asks the tenant to confirm before the checkout is given up.
 type giveUpView struct {
 	Page  ui.Page
 	View  checkout.View
 	Path  string
-	Token string // CSRF token of the form
+	Token string // The CSRF token of the form.
 }
 
 func (p *pages) askToGiveUp(c *fiber.Ctx, v checkout.View) error {
@@ -180,13 +182,14 @@ func (p *pages) askToGiveUp(c *fiber.Ctx, v checkout.View) error {
 		giveUpPage(giveUpView{Page: page, View: v, Path: pagePath(c), Token: p.Site.FormToken(c)}))
 }
 
-// retryView is the data of the page that an outage shows.
+// retryView is the data of the checkout page that is shown during an outage.
 type retryView struct {
 	Error     ui.ErrorView
 	RetryPath string
 }
 
-// render shows the form or, after the end of the checkout, the result. wrong are the mistakes in person, if any.
+// render shows the checkout form or, after the end of the checkout, its result. wrong lists the mistakes in what
+// the tenant entered, if any.
 func (p *pages) render(c *fiber.Ctx, status int, v checkout.View, person tenant.Person, wrong []tenant.Mistake) error {
 	lang := ui.LangOf(c)
 	page := ui.Page{Lang: lang, Query: ui.RawQuery(c)}
@@ -216,7 +219,7 @@ func (p *pages) render(c *fiber.Ctx, status int, v checkout.View, person tenant.
 	return ui.Render(c, status, formPage(f))
 }
 
-// renderReturn shows the result to a browser that knows no more than the return token: without the form.
+// renderReturn shows the result of a checkout without its form, to a browser that has only the return token.
 func (p *pages) renderReturn(c *fiber.Ctx, v checkout.View) error {
 	lang := ui.LangOf(c)
 	title, message := finalTitle(v).In(lang), ""
@@ -245,7 +248,8 @@ func notice(c *fiber.Ctx, v checkout.View, lang ui.Lang) string {
 	}
 }
 
-// agreement sets the checkbox and the words. A tick stays if its field is right.
+// agreement fills the form's checkbox and the words of the agreement. A tick is kept unless the agreement itself
+// was refused.
 func (v *formView) agreement(terms agreement.Terms, wrong []tenant.Mistake) {
 	locale := string(v.Lang)
 	words := terms.Words(locale)
@@ -258,7 +262,7 @@ func (v *formView) agreement(terms agreement.Terms, wrong []tenant.Mistake) {
 	v.Unfold = n >= 0 && wrong[n].Fault.Is(agreement.ErrChanged)
 }
 
-// fields sets the inputs, and the mistake of each field.
+// fields fills the form's input fields, with the error message of each.
 func (v *formView) fields(person tenant.Person) {
 	v.First = ui.Field{Name: fieldFirstName, Type: "text", Label: textFirstName.In(v.Lang), Value: person.FirstName,
 		Autocomplete: "given-name", MaxLength: tenant.MaxName, Required: true}
@@ -275,7 +279,7 @@ func (v *formView) fields(person tenant.Person) {
 	}
 }
 
-// mistakes words the mistakes of the tenant.
+// mistakes converts the mistakes in what the tenant entered to messages in the tenant's language.
 func mistakes(wrong []tenant.Mistake, lang ui.Lang) []ui.Mistake {
 	out := make([]ui.Mistake, 0, len(wrong))
 	for _, m := range wrong {
@@ -304,7 +308,7 @@ func textOf(m tenant.Mistake) ui.Text {
 	}
 }
 
-// finalTitle and finalMessage describe the result of the checkout.
+// finalTitle returns the title of the page that shows the result of a checkout.
 func finalTitle(v checkout.View) ui.Text {
 	switch {
 	case v.Deposit.Status == deposit.Active:

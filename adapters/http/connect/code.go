@@ -12,8 +12,8 @@ import (
 	"partnerdeposits/core/twofactor"
 )
 
-// showCode renders the page for the code of a half sign-in. Without one it redirects to the log-in page of the same
-// connect URL.
+// showCode renders the page on which an operator enters the two-factor code. Without a half sign-in it redirects
+// to the log-in page of the same connect URL.
 func (p *pages) showCode(c *fiber.Ctx) error {
 	v := visitOf(c, pathCode)
 	o, a, err := p.Operators.HalfSignedIn(c.UserContext(), p.Site.HalfSignIn(c))
@@ -34,7 +34,8 @@ func (p *pages) showCode(c *fiber.Ctx) error {
 	return p.codeForm(c, v, verified, signedIn{o, a}, nil)
 }
 
-// code handles the form of the code: a code of the app or a recovery code makes a session of the half sign-in.
+// code handles the form with the two-factor code. A code of the app or a recovery code turns the half sign-in into
+// a session.
 func (p *pages) code(c *fiber.Ctx) error {
 	v := visitOf(c, pathCode)
 	if err := p.Site.CheckForm(c); err != nil {
@@ -75,16 +76,17 @@ func (p *pages) complete(c *fiber.Ctx, v visit, half string) (connections.Result
 	return connections.Result{SignedIn: in}, err
 }
 
-// logInAgain redirects to the log-in page: the time for the code is over.
+// logInAgain redirects to the log-in page after the time for entering the two-factor code has run out.
 func (p *pages) logInAgain(c *fiber.Ctx, v visit) error {
 	p.Site.ClearHalfSignIn(c)
 	return c.Redirect(ui.WithQuery(pathLogin, v.query), http.StatusSeeOther)
 }
 
-// queryRecovery asks for the page of a recovery code, whose field is the same.
+// queryRecovery is the query parameter that selects the variant of the code page for recovery codes. Both variants
+// use the same form field.
 const queryRecovery = "recovery"
 
-// codeForm renders the form. refusal is the error of the last submission, or nil.
+// codeForm renders the form for the two-factor code. refusal is the error of the last submission, or nil.
 func (p *pages) codeForm(c *fiber.Ctx, v visit, verified connections.Verified, who signedIn, refusal error) error {
 	allowReturn(c, verified)
 	lang := ui.LangOf(c)
@@ -94,7 +96,8 @@ func (p *pages) codeForm(c *fiber.Ctx, v visit, verified connections.Verified, w
 		Autocomplete: "one-time-code", MaxLength: 40, Required: true, Autofocus: true,
 	}
 	other := ui.WithQuery(pathCode, strings.TrimPrefix(v.query+"&"+queryRecovery+"=1", "&"))
-	if c.Query(queryRecovery) != "" { // the keyboard of a phone shows letters then
+	// A recovery code contains letters, so the phone's keyboard must not be the numeric one.
+	if c.Query(queryRecovery) != "" {
 		field.InputMode, field.Hint, other = "", textCodeHint.In(lang), ""
 	}
 	return ui.Render(c, status, codePage(formView{

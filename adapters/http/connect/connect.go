@@ -1,5 +1,5 @@
-// Package connect serves the pages of partner connect and of plain signup and login (service.md, "Connect pages";
-// api.md §4). A GET never makes a link; only a form with a valid CSRF token does.
+// Package connect serves the pages of partner connect and of plain sign-up and log-in (service.md, "Connect
+// pages"; api.md §4). A GET never links an account to a partner; only a form with a valid CSRF token does.
 package connect
 
 import (
@@ -13,7 +13,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Paths of the pages.
+// Paths of the pages for sign-up, log-in, two-factor code, log-out and the end of a partner connect.
 const (
 	pathRegister  = site.Register
 	pathLogin     = site.LogIn
@@ -24,18 +24,19 @@ const (
 	pathForgot    = site.Forgot
 )
 
-// Deps are the dependencies of the pages.
+// Deps are the services and settings that the pages for sign-up, log-in and partner connect use.
 type Deps struct {
 	Connections       *connections.Service
 	Operators         *operators.Service
 	Limiter           ports.Limiter
-	AttemptsPerMinute int // AUTH_ATTEMPTS_PER_MINUTE, per network
+	AttemptsPerMinute int // Allowed attempts per minute and network: the setting AUTH_ATTEMPTS_PER_MINUTE.
 	Site              *ui.Site
 }
 
 type pages struct{ Deps }
 
-// Mount adds the pages to app, which serves the dashboard's host.
+// Mount registers the routes for sign-up, log-in, log-out and partner connect on the app that serves the
+// dashboard's host.
 func Mount(app fiber.Router, d Deps) {
 	p := &pages{Deps: d}
 	app.Get(pathRegister, d.Site.Headers, p.showRegister)
@@ -48,10 +49,11 @@ func Mount(app fiber.Router, d Deps) {
 	app.Get(pathDone, d.Site.Headers, p.done)
 }
 
-// limit counts an attempt to sign up or log in against the limit of the client's network, and so against every e-mail
-// from that network. No limit per e-mail spans networks: a stranger could lock an operator out with wrong passwords.
+// limit counts an attempt to sign up or log in against the rate limit of the client's network, or returns
+// rate_limited. No limit per e-mail address spans networks: anybody could lock an operator out with wrong
+// passwords.
 //
-// harmless takes the count back: a log-in that succeeds does not count. Returns rate_limited.
+// The function harmless takes the count back: a log-in that succeeds does not count.
 func (p *pages) limit(c *fiber.Ctx) (harmless func(), err error) {
 	rule := ports.LimitRule{Name: "auth-address", Key: "auth:address:" + ui.NetworkOf(c.IP()),
 		PerMinute: p.AttemptsPerMinute}
@@ -62,7 +64,7 @@ func (p *pages) limit(c *fiber.Ctx) (harmless func(), err error) {
 	return func() { p.Limiter.Refund(c.UserContext(), rule) }, nil
 }
 
-// browserOf gives the origin of a sign-in.
+// browserOf returns the session token, network and name of the browser that signs in.
 func (p *pages) browserOf(c *fiber.Ctx) connections.Browser {
 	return connections.Browser{Session: p.Site.SessionToken(c), Network: ui.NetworkOf(c.IP()), Name: ui.BrowserOf(c)}
 }

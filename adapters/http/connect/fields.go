@@ -12,7 +12,7 @@ import (
 	"partnerdeposits/core/twofactor"
 )
 
-// Names of the fields (pages.md, "Paths and fields").
+// Names of the fields in the sign-up and log-in forms (pages.md, "Paths and fields").
 const (
 	fieldEmail    = "email"
 	fieldPassword = "password"
@@ -22,10 +22,12 @@ const (
 	intentLink    = "link"
 )
 
-// failure is an error of a form. field is the input to correct; "" for no input in particular.
+// failure is the error that a form shows: its code, its message, and the name of the input field to correct ("" if
+// it concerns none in particular).
 type failure struct{ code, message, field string }
 
-// formFaults are the faults that the form shows, with the field that each belongs to.
+// formFaults maps every error that the sign-up, log-in or code form shows to the input field it concerns; "" means
+// no field.
 var formFaults = map[*fault.Error]string{
 	connect.ErrInvalidEmail:    fieldEmail,
 	connect.ErrInvalidPassword: fieldPassword,
@@ -35,7 +37,8 @@ var formFaults = map[*fault.Error]string{
 	twofactor.ErrWrongCode:     fieldCode,
 }
 
-// aboutForm reports whether err is shown in the form, which can then be sent again.
+// aboutForm reports whether err can be corrected in the form, which is then shown again; any other error gets an
+// error page.
 func aboutForm(err error) bool {
 	for f := range formFaults {
 		if errors.Is(err, f) {
@@ -45,7 +48,8 @@ func aboutForm(err error) bool {
 	return false
 }
 
-// formFailure returns the status and the error of a form: 422 for wrong input, 409 for an e-mail that is taken.
+// formFailure returns the HTTP status and the error to show for a refused form: 422 for wrong input, 409 for an
+// e-mail address that is taken. Without an error the status is 200.
 func formFailure(err error, lang ui.Lang) (status int, failed failure) {
 	if err == nil {
 		return http.StatusOK, failure{}
@@ -83,7 +87,8 @@ func loginFields(in input, failed failure, lang ui.Lang) []ui.Field {
 	}, failed)
 }
 
-// withFailure puts the message of a refused form at the field that it is about, if there is one.
+// withFailure returns the form's fields with the error message put at the field that the error concerns, if it
+// concerns one.
 func withFailure(fields []ui.Field, failed failure) []ui.Field {
 	i := slices.IndexFunc(fields, func(f ui.Field) bool { return failed.field != "" && f.Name == failed.field })
 	if i >= 0 {

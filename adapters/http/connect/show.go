@@ -12,13 +12,14 @@ import (
 	"partnerdeposits/core/site"
 )
 
-// visit holds the parts of a request that GET and POST of both pages need.
+// visit holds the parts of a request that the handlers of GET and POST need on the sign-up, log-in and code pages.
 type visit struct {
-	path      string // /register or /login
-	query     string // raw; every link and form of the page keeps it
-	request   connections.Request
-	prefill   connections.Prefill
-	connected bool // the operator arrived through a connect URL
+	path    string // The path of the page: /register, /login or the code page.
+	query   string // The raw query string of the request; every link and form of the page repeats it.
+	request connections.Request
+	prefill connections.Prefill
+	// Whether the operator arrived through a connect URL (true) or opened the page directly (false).
+	connected bool
 }
 
 func visitOf(c *fiber.Ctx, path string) visit {
@@ -31,8 +32,9 @@ func (p *pages) showRegister(c *fiber.Ctx) error { return p.show(c, visitOf(c, p
 
 func (p *pages) showLogin(c *fiber.Ctx) error { return p.show(c, visitOf(c, pathLogin)) }
 
-// show renders the form, or asks a signed-in operator for consent to link. A link that must be refused is not offered:
-// the page names both sides instead. Only the log-in page of an external id that is taken remains, for its owner.
+// show renders the sign-up or log-in form; an operator who is signed in is asked to consent to the link instead.
+// If the link must be refused, the page names both sides of the conflict. A link refused because the external id
+// is taken still shows the log-in page, so that its owner can log in.
 func (p *pages) show(c *fiber.Ctx, v visit) error {
 	current, err := p.currentOperator(c)
 	if err != nil {
@@ -61,7 +63,8 @@ func (p *pages) show(c *fiber.Ctx, v visit) error {
 	}
 }
 
-// ended tells an operator who was signed in here what has become of the session; "" for everybody else.
+// ended returns the notice that tells a previously signed-in operator that the session has ended, and whether an
+// unsent form was kept. It returns "" if no session ended.
 func (p *pages) ended(c *fiber.Ctx, v visit, lang ui.Lang) string {
 	known := p.Site.LastOperator(c)
 	unsent := p.Site.Unsent(c, known.OperatorID)
@@ -76,8 +79,8 @@ func (p *pages) ended(c *fiber.Ctx, v visit, lang ui.Lang) string {
 	return textEnded.In(lang)
 }
 
-// next is the page that follows a log-in: the page of the desk that the query names. A new account has no other than
-// the first.
+// next returns the dashboard page to open after a log-in: the one that the query names, or the first page. A new
+// account always gets the first page.
 func next(c *fiber.Ctx, v visit) string {
 	if v.connected || v.path == pathRegister {
 		return pathDashboard
@@ -87,13 +90,13 @@ func next(c *fiber.Ctx, v visit) string {
 
 func prefilled(v visit) input { return input{email: v.prefill.Email, company: v.prefill.Name} }
 
-// signedIn is the current operator with the operator's account.
+// signedIn is the current operator together with the operator's account.
 type signedIn struct {
 	operator connect.Operator
 	account  connect.Account
 }
 
-// currentOperator returns the signed-in operator; nil without a session.
+// currentOperator returns the operator of the request's session and the account; nil without a session.
 func (p *pages) currentOperator(c *fiber.Ctx) (*signedIn, error) {
 	o, a, err := p.Operators.CurrentOperator(c.UserContext(), p.Site.SessionToken(c))
 	if errors.Is(err, connect.ErrBadCredentials) {
@@ -105,10 +108,11 @@ func (p *pages) currentOperator(c *fiber.Ctx) (*signedIn, error) {
 	return &signedIn{o, a}, nil
 }
 
-// input is the text in the form's fields. A page never contains the password.
+// input is the text that the operator typed into the sign-up or log-in form, to show it again. Passwords are left
+// out on purpose.
 type input struct{ email, company string }
 
-// form renders signup or login. refusal is the error of the last submission, or nil.
+// form renders the sign-up or log-in page. refusal is the error of the last submission, or nil.
 func (p *pages) form(c *fiber.Ctx, v visit, offer connections.Result, in input, refusal error) error {
 	verified := offer.Verified
 	allowReturn(c, verified)
@@ -138,7 +142,8 @@ func (p *pages) form(c *fiber.Ctx, v visit, offer connections.Result, in input, 
 	return ui.Render(c, status, registerPage(view))
 }
 
-// consent asks a signed-in operator whether to link. Where the link exists, nothing is asked: the page leads on.
+// consent renders the page that asks a signed-in operator whether to link the account to the partner. If the link
+// exists already, the page only offers the way on.
 func (p *pages) consent(c *fiber.Ctx, v visit, offer connections.Result, current signedIn) error {
 	verified := offer.Verified
 	allowReturn(c, verified)
@@ -167,14 +172,16 @@ func titleOf(verified connections.Verified, plain, withPartner ui.Text, lang ui.
 	return withPartner.In(lang, verified.Partner.Name)
 }
 
-// allowReturn lets the form redirect straight to the return URL, if no page asks the operator first.
+// allowReturn lets the form redirect straight to the partner's return URL (Content-Security-Policy form-action),
+// if the operator need not confirm its host first.
 func allowReturn(c *fiber.Ctx, verified connections.Verified) {
 	if direct(verified) {
 		ui.SetFormTargets(c, verified.Return.URL)
 	}
 }
 
-// direct reports whether browsers go to the return URL without a question.
+// direct reports whether the browser is redirected to the return URL at once (true), or the operator must confirm
+// its host first (false).
 func direct(verified connections.Verified) bool {
 	return verified.Return != nil && verified.Return.Direct && ui.PlainHost(verified.Return.URL)
 }

@@ -13,7 +13,7 @@ import (
 	"partnerdeposits/core/connect"
 )
 
-// register handles the signup form.
+// register handles the sign-up form.
 func (p *pages) register(c *fiber.Ctx) error {
 	v := visitOf(c, pathRegister)
 	return p.submit(c, v, func(in input, password string) (connections.Result, error) {
@@ -26,7 +26,7 @@ func (p *pages) register(c *fiber.Ctx) error {
 	})
 }
 
-// logIn handles the login form.
+// logIn handles the log-in form.
 func (p *pages) logIn(c *fiber.Ctx) error {
 	v := visitOf(c, pathLogin)
 	return p.submit(c, v, func(in input, password string) (connections.Result, error) {
@@ -38,7 +38,8 @@ func (p *pages) logIn(c *fiber.Ctx) error {
 	})
 }
 
-// submit checks the CSRF token and the rate limit of either form, calls enter, and shows the form again after an error.
+// submit handles a sign-up or log-in form: it checks the CSRF token and the rate limit, calls enter, and shows the
+// form again after an error.
 func (p *pages) submit(c *fiber.Ctx, v visit, enter func(in input, password string) (connections.Result, error)) error {
 	if err := p.Site.CheckForm(c); err != nil {
 		return ui.RenderFormExpired(c, ui.WithQuery(v.path, v.query))
@@ -65,10 +66,11 @@ func (p *pages) submit(c *fiber.Ctx, v visit, enter func(in input, password stri
 	return p.arrived(c, v, result)
 }
 
-// link handles the consent form of a signed-in operator.
+// link handles the consent form: it links the account of the signed-in operator to the partner.
 func (p *pages) link(c *fiber.Ctx, v visit) error {
 	o, a, err := p.Operators.CurrentOperator(c.UserContext(), p.Site.SessionToken(c))
-	if errors.Is(err, connect.ErrBadCredentials) { // the session ended after the page was shown
+	// The operator's session ended after the consent page was shown.
+	if errors.Is(err, connect.ErrBadCredentials) {
 		return c.Redirect(ui.WithQuery(pathLogin, v.query), http.StatusSeeOther)
 	}
 	if err != nil {
@@ -81,8 +83,9 @@ func (p *pages) link(c *fiber.Ctx, v visit) error {
 	return p.arrived(c, v, result)
 }
 
-// arrived sets the session cookie and redirects: to the return URL, to the page /connect/done, or to the dashboard. A
-// half sign-in goes on to the page for the code, with the query of the connect URL.
+// arrived sets the session cookie after a log-in or sign-up and redirects: to the return URL, to the page
+// /connect/done, or to the dashboard. A half sign-in is redirected to the page for the two-factor code, with the
+// query of the connect URL.
 func (p *pages) arrived(c *fiber.Ctx, v visit, a connections.Result) error {
 	if half := a.SignedIn.Half.Reveal(); half != "" {
 		p.Site.SetHalfSignIn(c, half, a.SignedIn.Lifetime)
@@ -107,13 +110,14 @@ func (p *pages) arrived(c *fiber.Ctx, v visit, a connections.Result) error {
 	}
 }
 
-// sealedText is the text that binds an outcome to its connect URL.
+// sealedText returns the text to be signed so that an outcome cannot be moved to another connect URL.
 func sealedText(outcome connect.Outcome, r connections.Request) string {
 	return "outcome:" + string(outcome) + ":" + r.Sig
 }
 
-// done confirms the link and names the host of a return URL that the partner has not registered. The signature does not
-// cover return_url, so a third party may have replaced the host: the operator must see the host before following.
+// done renders the page that confirms the link to a partner and names the host of a return URL that the partner
+// has not registered. The signature does not cover return_url, so a third party may have replaced the host: the
+// operator must see the host before following.
 func (p *pages) done(c *fiber.Ctx) error {
 	v := visitOf(c, pathDone)
 	token := p.Site.SessionToken(c)
@@ -144,8 +148,9 @@ func (p *pages) done(c *fiber.Ctx) error {
 	}))
 }
 
-// refused explains why no link is made, names both sides and offers the way back. current is the operator whom a GET
-// would have asked; nil after a form, and without a session.
+// refused renders the page that explains why the account is not linked, names both sides of the conflict, and
+// links back to the partner. current is the signed-in operator who opened the page; nil after a form, and without
+// a session.
 func (p *pages) refused(c *fiber.Ctx, v visit, a connections.Result, current *signedIn) error {
 	lang := ui.LangOf(c)
 	f := ui.FailureOf(a.Refusal.Code)
@@ -156,7 +161,7 @@ func (p *pages) refused(c *fiber.Ctx, v visit, a connections.Result, current *si
 		RequestID: problem.RequestID(c),
 		Host:      returnHost(a.Verified),
 		ReturnTo:  a.ReturnURL,
-		// A refused signup leaves no session, so there is no dashboard to show.
+		// A refused sign-up begins no session, so the page has no link to the dashboard.
 		Dashboard: a.SignedIn.Token.Reveal() != "" || p.Site.SessionToken(c) != "",
 	}
 	if current != nil {
@@ -169,7 +174,8 @@ func (p *pages) refused(c *fiber.Ctx, v visit, a connections.Result, current *si
 	return ui.Render(c, problem.Status(a.Refusal.Kind), refusedPage(view))
 }
 
-// sidesOf names the links that rule the wanted link out, and the wanted link.
+// sidesOf returns a sentence for each existing link that rules out the wanted one, and a sentence for the wanted
+// link.
 func sidesOf(a connections.Result, lang ui.Lang) []string {
 	wanted, s := a.Verified, a.Sides
 	var out []string
@@ -183,7 +189,7 @@ func sidesOf(a connections.Result, lang ui.Lang) []string {
 	return out
 }
 
-// logOut ends the session. From the consent page it redirects to the login page of the same connect URL.
+// logOut ends the session and redirects to the log-in page, with the query of the connect URL if there is one.
 func (p *pages) logOut(c *fiber.Ctx) error {
 	ui.SetReadAt(c, pathDashboard)
 	if err := p.Site.CheckForm(c); err != nil {

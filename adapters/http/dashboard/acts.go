@@ -22,7 +22,8 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// act answers the forms of a deposit's page: mistakes, the page that asks once more, or the act.
+// act handles the forms on a deposit's page. It answers with the form's mistakes, with a page that asks for
+// confirmation, or, for a confirmed form, by performing the act.
 func (p *pages) act(c *fiber.Ctx, by caller) error {
 	v, err := p.find(c, by)
 	if err != nil {
@@ -43,7 +44,8 @@ func (p *pages) act(c *fiber.Ctx, by caller) error {
 	return p.actOn(c, by, v, sent)
 }
 
-// actOn answers a form whose token was checked. sent are the files of the form; nil for a form without any.
+// actOn handles a form on a deposit's page after its CSRF token was checked. sent holds the files of the form; nil
+// for a form without files.
 func (p *pages) actOn(c *fiber.Ctx, by caller, v desk.View, sent *upload) error {
 	f := p.actFormOf(c, v)
 	if f.intent == "" {
@@ -78,7 +80,7 @@ func (p *pages) actOn(c *fiber.Ctx, by caller, v desk.View, sent *upload) error 
 	return p.answer(c, by, v, f, p.run(c, by, v, f))
 }
 
-// run makes the act.
+// run performs the act of a confirmed form on a deposit.
 func (p *pages) run(c *fiber.Ctx, by caller, v desk.View, f actForm) error {
 	ctx := c.UserContext()
 	form := deposits.DeskForm{DepositID: v.ID, Version: f.version, Key: f.form}
@@ -113,7 +115,8 @@ func (p *pages) run(c *fiber.Ctx, by caller, v desk.View, f actForm) error {
 	}
 }
 
-// answer turns the result of an act into a page.
+// answer responds with the page that follows an act on a deposit: the deposit after a success, or the form or
+// deposit with the reason of a refusal.
 func (p *pages) answer(c *fiber.Ctx, by caller, v desk.View, f actForm, err error) error {
 	done := depositPath(v.ID) + "?" + queryDone + "=" + f.intent
 	switch {
@@ -122,7 +125,8 @@ func (p *pages) answer(c *fiber.Ctx, by caller, v desk.View, f actForm, err erro
 	case err == nil:
 		p.dropDraft(c, by, f.form)
 		return c.Redirect(done, http.StatusSeeOther)
-	case errors.Is(err, ports.ErrKeyInUse): // the same form is being answered: its page will tell
+	// Another request with the same form is still running; the deposit's page will show its result.
+	case errors.Is(err, ports.ErrKeyInUse):
 		return c.Redirect(done, http.StatusSeeOther)
 	case errors.Is(err, twofactor.ErrWrongCode):
 		return p.ask(c, by, v, f, twofactor.ErrWrongCode.Code)
@@ -141,7 +145,8 @@ func (p *pages) answer(c *fiber.Ctx, by caller, v desk.View, f actForm, err erro
 	}
 }
 
-// actFormOf reads a form. The intent is "" for an unknown one.
+// actFormOf parses a form of a deposit's page and collects its mistakes. The intent is "" if the form's is
+// unknown.
 func (p *pages) actFormOf(c *fiber.Ctx, v desk.View) actForm {
 	lang := ui.LangOf(c)
 	f := actForm{
@@ -183,8 +188,8 @@ func (p *pages) actFormOf(c *fiber.Ctx, v desk.View) actForm {
 	return f
 }
 
-// readAmount reads the amount of a capture. The page of a claim, whose form has the field whole, asks for an amount or
-// for a tick that claims the whole one. Of a form without that field an empty amount is the whole one.
+// readAmount parses the amount of a claim. On the claim page, whose form has the field whole, the operator must
+// enter an amount or tick the whole one. In a form without that field an empty amount means the whole one.
 func (p *pages) readAmount(c *fiber.Ctx, v desk.View, f *actForm, mistake func(string, ui.Text, ...any)) {
 	lang, least := ui.LangOf(c), p.Deposits.LeastCapture()
 	asked := c.Request().PostArgs().Has(fieldWhole)

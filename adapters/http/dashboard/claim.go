@@ -9,15 +9,17 @@ import (
 	"partnerdeposits/core/deposit"
 )
 
-// claimView is the part of a deposit's page about a claim that is not paid. The zero value shows nothing.
+// claimView is the data of the section about an unpaid claim on a deposit's page. The zero value shows nothing.
 type claimView struct {
-	LinkURL string // to the page on which the tenant pays; "": nothing can be paid there
-	Hint    string // of the link
-	Reminds bool   // the tenant can be mailed the link now
+	// URL of the page on which the tenant can pay the claim; "" if nothing can be paid there.
+	LinkURL string
+	Hint    string // Hint text below the link on which the tenant can pay a claim.
+	// True if the link to pay can be mailed to the tenant now; false if not yet, or not at all.
+	Reminds bool
 	Ends    bool
 }
 
-// claimOf gives the acts on the claim that are possible now.
+// claimOf returns the data of the section about a claim, with the acts that are possible now.
 func (p *pages) claimOf(c *fiber.Ctx, by caller, v desk.View) (claimView, error) {
 	view := claimView{Reminds: actPossible(deposits.ActRemind, v), Ends: actPossible(deposits.ActSettled, v)}
 	if v.Debt == nil || !v.Debt.Payable(v.Now) {
@@ -33,7 +35,8 @@ func (p *pages) claimOf(c *fiber.Ctx, by caller, v desk.View) (claimView, error)
 	return view, err
 }
 
-// askAboutClaim fills the page that asks once more before an act on the claim, and gives its title.
+// askAboutClaim fills the page that asks for confirmation of an act on a claim (remind, settle, withdraw), and
+// returns its title.
 func (p *pages) askAboutClaim(view *confirmView, v desk.View, f actForm, lang ui.Lang) (title string) {
 	amount := ui.Euros(lang, v.CapturedAmount)
 	switch f.intent {
@@ -60,7 +63,7 @@ func (p *pages) askAboutClaim(view *confirmView, v desk.View, f actForm, lang ui
 	return title
 }
 
-// collectionOf tells how far the collection is, or how it ended.
+// collectionOf returns the text for the state of a claim's collection.
 func collectionOf(d deposit.Debt, lang ui.Lang) string {
 	switch {
 	case !d.State.Final() && !d.CancelAt.IsZero():
@@ -73,7 +76,8 @@ func collectionOf(d deposit.Debt, lang ui.Lang) string {
 	return collectionStates[d.State].In(lang)
 }
 
-// doneOnClaim tells of the act on the claim that was just made, as long as the claim is as the act left it.
+// doneOnClaim returns the message about an act on a claim that was just performed. It returns "" if the claim's
+// state no longer matches that act.
 func doneOnClaim(done string, v desk.View, lang ui.Lang) string {
 	ends := map[string]deposit.CollectionTrigger{
 		intentSettled: deposit.SettledElsewhere, intentWithdraw: deposit.CollectionWithdrawn}
@@ -90,8 +94,8 @@ func doneOnClaim(done string, v desk.View, lang ui.Lang) string {
 	return ""
 }
 
-// claimRefusal words the refusal of an act on a claim, with the state of the claim now. ok is false where code is not
-// the code of such a refusal.
+// claimRefusal returns the message for the refusal of an act on a claim, with the current state of the claim. ok
+// is true if code is the code of such a refusal, and false for any other code.
 func claimRefusal(code string, v desk.View, lang ui.Lang) (says string, ok bool) {
 	switch code {
 	case deposit.ErrCollectionOver.Code, deposit.ErrCollectionEnding.Code, deposit.ErrCollectionNotPayable.Code:

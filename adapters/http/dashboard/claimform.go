@@ -11,7 +11,8 @@ import (
 	"partnerdeposits/app/deposits/desk"
 )
 
-// showClaim shows the page on which an amount of a deposit is claimed. Its form is sent to the deposit (act).
+// showClaim shows the page with the form to claim an amount of a deposit. The form is posted to the deposit's
+// path, which act handles.
 func (p *pages) showClaim(c *fiber.Ctx, by caller) error {
 	v, err := p.find(c, by)
 	if err != nil {
@@ -32,7 +33,8 @@ func (p *pages) showClaim(c *fiber.Ctx, by caller) error {
 	return p.renderClaim(c, by, http.StatusOK, v, sent)
 }
 
-// renderClaim renders the page of a claim. sent is a form with mistakes, or one that met an ended session.
+// renderClaim renders the page with the form of a claim. sent is a form with mistakes, or one sent after the
+// session had ended.
 func (p *pages) renderClaim(c *fiber.Ctx, by caller, status int, v desk.View, sent actForm) error {
 	lang := ui.LangOf(c)
 	view := p.viewOf(c, by, v, sent, textClaimTitle.In(lang))
@@ -40,7 +42,7 @@ func (p *pages) renderClaim(c *fiber.Ctx, by caller, status int, v desk.View, se
 	return ui.Render(c, status, claimPage(view))
 }
 
-// renderMistakes renders the page of a form with its mistakes.
+// renderMistakes renders the page of a form again, with its mistakes.
 func (p *pages) renderMistakes(c *fiber.Ctx, by caller, v desk.View, f actForm) error {
 	if f.intent != intentCapture {
 		return p.renderDeposit(c, by, http.StatusUnprocessableEntity, v, f, "")
@@ -51,10 +53,11 @@ func (p *pages) renderMistakes(c *fiber.Ctx, by caller, v desk.View, f actForm) 
 	return p.renderClaim(c, by, http.StatusUnprocessableEntity, v, f)
 }
 
-// claimMail shows the mail that the tenant gets, on the page that asks once more before a claim.
+// claimMail is the preview, on the page that asks for confirmation of a claim, of the mail that the tenant gets.
 type claimMail struct{ Title, To, Lang, Subject, Text string }
 
-// langOf names the language of a part of a page; "" for several.
+// langOf returns the HTML attribute lang for a part of a page; nil for a text in several languages, whose tag is
+// "".
 func langOf(tag string) templ.Attributes {
 	if tag == "" {
 		return nil
@@ -62,7 +65,7 @@ func langOf(tag string) templ.Attributes {
 	return templ.Attributes{"lang": tag}
 }
 
-// ticked is the value of a checkbox.
+// ticked returns the form value of a checkbox: Checked if it is ticked, "" if not.
 func ticked(is bool) string {
 	if is {
 		return ui.Checked
@@ -70,7 +73,8 @@ func ticked(is bool) string {
 	return ""
 }
 
-// askToClaim fills the page that asks once more before a claim with what the tenant reads.
+// askToClaim fills the page that asks for confirmation of a claim with the amount, reason and words of the claim,
+// and a preview of the mail to the tenant.
 func (p *pages) askToClaim(view *confirmView, by caller, v desk.View, f actForm, lang ui.Lang) {
 	view.Facts = []fact{{Name: textAmount.In(lang), Value: ui.Euros(lang, f.amount)},
 		{Name: textReason.In(lang), Value: textNoReason.In(lang)}}

@@ -17,8 +17,9 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// confirm asks once more, in words that say what will happen. Its form carries the version of the deposit that it tells
-// of. wrongCode is the message about the code of the form before; "" for none.
+// confirm renders the page that asks for confirmation of an act on a deposit and describes its consequences. Its
+// form carries the version of the deposit that the page describes. wrongCode is the message about a wrong
+// two-factor code in the form before; "" for none.
 func (p *pages) confirm(c *fiber.Ctx, by caller, v desk.View, f actForm, wrongCode string) error {
 	lang := ui.LangOf(c)
 	view := confirmView{Path: depositPath(v.ID), Token: p.Site.FormToken(c), Danger: true, Hidden: []hidden{
@@ -78,7 +79,7 @@ func (p *pages) confirm(c *fiber.Ctx, by caller, v desk.View, f actForm, wrongCo
 	return ui.Render(c, status, confirmPage(view))
 }
 
-// askAboutLink fills the page that asks once more before a link is mailed, and gives its title.
+// askAboutLink fills the page that asks for confirmation before a checkout link is mailed, and returns its title.
 func askAboutLink(view *confirmView, v desk.View, f actForm, lang ui.Lang) (title string) {
 	view.Button, view.Danger = textButtonSend.In(lang), false
 	view.Says = []string{
@@ -89,7 +90,7 @@ func askAboutLink(view *confirmView, v desk.View, f actForm, lang ui.Lang) (titl
 	return textConfirmSend.In(lang, f.email)
 }
 
-// addWaiting puts the files of the form on the page. Returns evidence.ErrGone.
+// addWaiting adds the files that wait for the form's confirmation to the page. Returns evidence.ErrGone.
 func (p *pages) addWaiting(c *fiber.Ctx, view *confirmView, f actForm) error {
 	files, err := p.Deposits.WaitingFiles(c.UserContext(), f.sender, f.waiting)
 	if err != nil {
@@ -102,7 +103,7 @@ func (p *pages) addWaiting(c *fiber.Ctx, view *confirmView, f actForm) error {
 	return nil
 }
 
-// askForCode adds the field for a code, where the operator's two-factor codes are on.
+// askForCode adds the field for a two-factor code to the page, if the operator has two-factor codes turned on.
 func (p *pages) askForCode(c *fiber.Ctx, by caller, view *confirmView, wrongCode string) error {
 	state, err := p.Operators.TwoFactor(c.UserContext(), by.Operator.ID)
 	if err == nil && state.On {
@@ -111,18 +112,18 @@ func (p *pages) askForCode(c *fiber.Ctx, by caller, view *confirmView, wrongCode
 	return err
 }
 
-// confirmView is the data of a page that asks once more.
+// confirmView is the data of a page that asks for confirmation.
 type confirmView struct {
 	Page   ui.Page
-	Path   string // target of the form, and of the way back
+	Path   string // URL path to which the confirmation form is sent and to which its back link leads.
 	Token  string
-	Says   []string // what will happen
+	Says   []string // Sentences that describe the consequences of the act to be confirmed.
 	Facts  []fact
 	Mail   *claimMail
 	Files  []fileLine
 	Hidden []hidden
 	Fields []ui.Field
-	Error  string // of the first field
+	Error  string // Error message of the form's first field.
 	Button string
 	Danger bool
 }

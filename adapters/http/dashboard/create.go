@@ -24,15 +24,18 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// newDeposit is the form of a new deposit as it was sent.
+// newDeposit is the form of a new deposit as the operator sent it.
 type newDeposit struct {
 	amount, startsOn, endsOn, contract string
 	person                             tenant.Person
 	mistakes                           []ui.Mistake
-	restored                           bool // the form met an ended session, and has made nothing
-	short                              bool // asks once more: the stay is longer than its cover can be
-	over                               bool // the stay is over, which is one of the mistakes
-	draft                              deposit.Draft
+	// True if the form was sent after the session had ended, so it had no effect; false otherwise.
+	restored bool
+	// True if the stay is longer than its cover can be, so the page asks for confirmation; false otherwise.
+	short bool
+	// True if the stay is over, which is one of the mistakes; false otherwise.
+	over  bool
+	draft deposit.Draft
 }
 
 func (p *pages) showNew(c *fiber.Ctx, by caller) error {
@@ -44,7 +47,8 @@ func (p *pages) showNew(c *fiber.Ctx, by caller) error {
 	return p.renderNew(c, by, http.StatusOK, in, p.newForm())
 }
 
-// create makes a deposit and mails its link. The form that is sent twice makes one deposit.
+// create handles the form of a new deposit: it creates the deposit and mails its checkout link. A form that is
+// sent twice creates one deposit.
 func (p *pages) create(c *fiber.Ctx, by caller) error {
 	ui.SetReadAt(c, pathNew)
 	if err := p.Site.CheckForm(c); err != nil {
@@ -56,7 +60,9 @@ func (p *pages) create(c *fiber.Ctx, by caller) error {
 	lang := ui.LangOf(c)
 	in := p.newDepositOf(c, by, lang)
 	form := p.formID(c)
-	onlyOver := in.over && len(in.mistakes) == 1 // this very form may have made its deposit before the stay was over
+	// The form may have created its deposit before the stay was over, so it must still be able to repeat that
+	// response.
+	onlyOver := in.over && len(in.mistakes) == 1
 	if len(in.mistakes) > 0 && !onlyOver {
 		return p.askNew(c, by, form, "")
 	}
@@ -64,7 +70,8 @@ func (p *pages) create(c *fiber.Ctx, by caller) error {
 		return p.askNew(c, by, form, coverShort)
 	}
 	if in.person.Email != "" && !onlyOver {
-		if p.Operators.Unverified(by.Operator) { // before the mail counts against a limit
+		// An operator with an unverified address is refused before the mail counts against a rate limit.
+		if p.Operators.Unverified(by.Operator) {
 			return p.unverified(c, by)
 		}
 		if err := p.limited(c, by, operators.DeskMails); err != nil {
@@ -76,12 +83,14 @@ func (p *pages) create(c *fiber.Ctx, by caller) error {
 	switch {
 	case errors.Is(err, connect.ErrUnverified):
 		return p.unverified(c, by)
-	case errors.Is(err, ports.ErrKeyInUse): // the same form is being answered: the list will show its deposit
+	// Another request with the same form is still running; the list will show its deposit.
+	case errors.Is(err, ports.ErrKeyInUse):
 		return c.Redirect(pathDeposits, http.StatusSeeOther)
-	case errors.Is(err, ports.ErrKeyReused): // the form made a deposit already, and was changed since
+	// The form was changed and sent again after it had created a deposit.
+	case errors.Is(err, ports.ErrKeyReused):
 		return p.askNew(c, by, [16]byte(p.Entropy.NewID()), formUsed)
 	case fault.KindOf(err) == fault.Invalid && err != nil:
-		// a stay that is over, or a ceiling that has changed since the fields were checked: the page finds it anew
+		// The stay has ended or the ceiling has changed since the fields were checked; the page checks them again.
 		return p.askNew(c, by, [16]byte(p.Entropy.NewID()), "")
 	case err != nil:
 		return err
@@ -90,24 +99,24 @@ func (p *pages) create(c *fiber.Ctx, by caller) error {
 	return c.Redirect(depositPath(made)+"?"+queryDone+"="+createdNow, http.StatusSeeOther)
 }
 
-// formUsed is the problem of a form that has made a deposit already.
+// formUsed is the problem code of a form that has already created a deposit.
 const formUsed = "form_used"
 
-// coverShort is the problem of a form whose stay is longer than its cover can be.
+// coverShort is the problem code of a form whose stay is longer than its cover can be.
 const coverShort = "cover_short"
 
-// outlasts reports whether no cover can reach the end of the stay.
+// outlasts reports whether the stay ends after the latest possible end of its cover.
 func (p *pages) outlasts(in newDeposit) bool {
 	return in.draft.ContractEndAt.After(p.Desk.LastCovered(in.draft.ContractStartAt))
 }
 
-// askNew keeps a form of a new deposit and leads to the page that names its mistakes.
+// askNew stores the form of a new deposit and redirects to the page that shows it with its mistakes.
 func (p *pages) askNew(c *fiber.Ctx, by caller, form [16]byte, problem string) error {
 	page := site.At(site.NewAgain, hex.EncodeToString(form[:]))
 	return p.keepDraft(c, by, form, formDraft{Fields: typed(c).Encode(), Problem: problem}, page)
 }
 
-// newDepositOf reads the form and names every mistake, in the order of the fields.
+// newDepositOf parses the form of a new deposit and collects every mistake, in the order of the fields.
 func (p *pages) newDepositOf(c *fiber.Ctx, by caller, lang ui.Lang) newDeposit {
 	value := func(field string) string { return strings.TrimSpace(ui.PostValue(c, field)) }
 	in := newDeposit{
@@ -146,13 +155,13 @@ func (p *pages) newDepositOf(c *fiber.Ctx, by caller, lang ui.Lang) newDeposit {
 	return in
 }
 
-// draftOf gives the terms. The rental period ends with its last day.
+// draftOf returns the terms of a deposit. The rental period ends with the last second of its last day.
 func draftOf(amount money.Cents, starts, ends time.Time, contract string) deposit.Draft {
 	return deposit.Draft{Amount: amount, ContractStartAt: starts, ContractEndAt: zone.Next(ends).Add(-time.Second),
 		RentalContract: contract}
 }
 
-// personMistakes checks the tenant, who may be left out as a whole, or named by the address alone.
+// personMistakes checks the tenant's fields. All may be empty, or all but the e-mail address.
 func (in newDeposit) personMistakes() []tenant.Mistake {
 	if in.person.FirstName != "" || in.person.LastName != "" {
 		return in.person.Mistakes()
@@ -166,7 +175,8 @@ func (in newDeposit) personMistakes() []tenant.Mistake {
 	return nil
 }
 
-// feeOf tells what the tenant will pay: the rule, or the fee of an amount that was typed and can be made.
+// feeOf returns the text about the fee that the tenant will pay: the exact fee for a valid amount, otherwise the
+// general rule.
 func feeOf(in newDeposit, lang ui.Lang) string {
 	amount := in.draft.Amount
 	if amount < deposit.MinAmount || mistakeOf(in.mistakes, fieldAmount) != "" {
@@ -210,15 +220,16 @@ func (p *pages) renderNew(c *fiber.Ctx, by caller, status int, in newDeposit, fo
 	return ui.Render(c, status, newPage(v))
 }
 
-// newView is the data of the form of a new deposit.
+// newView is the data of the page with the form of a new deposit.
 type newView struct {
 	Page     ui.Page
 	Token    string
 	Form     string
 	Mistakes []ui.Mistake
-	Short    string // warning that the cover ends before the stay; "": none
-	Restored bool   // the fields met an ended session
+	Short    string // Warning that the cover ends before the stay; "" if it does not.
+	// True if the form was sent after the session had ended and its fields are shown again; false otherwise.
+	Restored bool
 	Fields   []ui.Field
 	Tenant   []ui.Field
-	Fee      string // what the tenant will pay
+	Fee      string // Text about the fee that the tenant will pay.
 }

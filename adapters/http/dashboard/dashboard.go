@@ -1,11 +1,13 @@
-// Package dashboard serves the operator's pages (pages.md, "Paths and fields"): the work that waits, the deposits with
-// their export, a deposit with the acts on it, a new deposit, the money of a month, the partner, and the settings.
+// Package dashboard serves the operator's pages (pages.md, "Paths and fields"): the work that waits, the deposits
+// with their export, a deposit with the acts on it, a new deposit, the money of a month, the partner, and the
+// settings.
 //
-// A GET changes nothing. An act is a form with the hidden field intent; where it cannot be undone, the answer is a page
-// that says what will happen, whose form has the same intent and confirm=yes.
+// A GET changes nothing. An act is a form with the hidden field intent; if it cannot be undone, the response is a
+// page that describes the consequences, whose form has the same intent and confirm=yes.
 //
-// Files use those below them: mount.go has the routes, then come the handlers of a page each with what their templates
-// show, views.go with what a deposit's page shows, this file with what all handlers share, the texts, and fields.go.
+// The files form layers, each of which uses those below it: mount.go has the routes, then come the handlers of
+// each page with the data of their templates, views.go with the data of a deposit's page, this file with what all
+// handlers share, the texts, and fields.go.
 package dashboard
 
 import (
@@ -45,7 +47,7 @@ const (
 	pathUnlink    = site.Unlink
 )
 
-// Deps are the dependencies of the pages.
+// Deps are the services and settings that the operator's pages use.
 type Deps struct {
 	Connections *connections.Service
 	Operators   *operators.Service
@@ -56,7 +58,7 @@ type Deps struct {
 	Limiter     ports.Limiter
 	Site        *ui.Site
 	Log         *slog.Logger
-	Uploads     *Uploads // nil: as in production
+	Uploads     *Uploads // Limits on forms with files; nil: the limits of production.
 }
 
 type pages struct {
@@ -64,14 +66,14 @@ type pages struct {
 	exports *works
 }
 
-// caller is the signed-in operator who sent a request, with the operator's account.
+// caller is the signed-in operator who sent a request, together with the operator's account.
 type caller = deposits.OperatorCaller
 
-// handler serves a signed-in operator.
+// handler handles a request of a signed-in operator.
 type handler func(c *fiber.Ctx, by caller) error
 
-// signedIn calls h for a signed-in operator, whose account's requests it counts, and redirects everybody else to the
-// login page.
+// signedIn wraps a handler for signed-in operators: it counts the request against the account's rate limit, and
+// redirects browsers without a session to the log-in page.
 func (p *pages) signedIn(h handler) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		o, a, err := p.Operators.CurrentOperator(c.UserContext(), p.Site.SessionToken(c))
@@ -101,25 +103,26 @@ func (p *pages) signedIn(h handler) fiber.Handler {
 	}
 }
 
-// RenderProblem renders the page of an error; problem.Config takes it as RenderPage. An unknown path below the desk has
-// no handler that reads the session, so the operator is looked up here, for the menu.
+// RenderProblem renders the error page of a failed request; it is the function RenderPage of problem.Config. No
+// handler has read the session for an unknown path below the dashboard, so the operator is looked up here, to show
+// the menu.
 func (d Deps) RenderProblem(c *fiber.Ctx, failed problem.Page) error {
 	if (failed.Code == fault.ErrRoute.Code || failed.Code == fault.ErrMethod.Code) && site.OnDesk(c.Path()) {
 		o, a, err := d.Operators.CurrentOperator(c.UserContext(), d.Site.SessionToken(c))
 		if err == nil {
 			d.frame(c, caller{Operator: o, Account: a})
-		} // without an operator, or with a database that does not answer, the page stands without the menu
+		} // Without a session, or if the database does not answer, the page is shown without the menu.
 	}
 	return ui.RenderProblem(c, failed)
 }
 
-// frame gives the request the operator's language, and its error pages the menu.
+// frame sets the request's language to the operator's, and makes error pages show the menu.
 func (d Deps) frame(c *fiber.Ctx, by caller) {
 	d.Site.PreferLang(c, by.Operator.Locale, "desk "+id.Operator.Of(by.Operator.ID))
 	ui.SetFrame(c, d.page(c, by, ui.SectionNone, ""))
 }
 
-// page is the layout of a page of the section.
+// page returns the layout data of a page in a section of the operator's pages.
 func (d Deps) page(c *fiber.Ctx, by caller, section, title string) ui.Page {
 	return ui.Page{
 		Lang: ui.LangOf(c), Title: title, Query: ui.RawQuery(c), Wide: true, Section: section,
@@ -131,11 +134,11 @@ func depositPath(depositID id.ID) string { return site.At(site.Deposit, id.Depos
 
 func claimPath(depositID id.ID) string { return site.At(site.Claim, id.Deposit.Of(depositID)) }
 
-// row is a deposit in a list.
+// row is a deposit in a list on the operator's pages.
 type row struct {
 	Path, Reference, Contract, Tenant, Amount, Period string
 	State                                             ui.Chip
-	// end of the cover; "" but in the list of covers that end soon
+	// The day on which the cover ends; "" except in the list of covers that end soon.
 	Ends string
 }
 
@@ -154,12 +157,12 @@ func tenantOf(d *deposit.Deposit) string {
 	return d.Client.FirstName + " " + d.Client.LastName
 }
 
-// periodOf formats the first and the last day of a rental, with short months.
+// periodOf formats the first and the last day of a rental, with short month names.
 func periodOf(lang ui.Lang, from, to time.Time) string {
 	return ui.Span(ui.Date(lang, from), ui.Date(lang, to))
 }
 
-// amountOf formats the deposit's amount, and before it the captured part where a part was captured.
+// amountOf formats a deposit's amount; if only a part was captured, that part stands before it.
 func amountOf(d *deposit.Deposit, lang ui.Lang) string {
 	amount := ui.Euros(lang, d.Amount)
 	if d.Status == deposit.Captured && d.CapturedAmount != d.Amount {
@@ -168,7 +171,7 @@ func amountOf(d *deposit.Deposit, lang ui.Lang) string {
 	return amount
 }
 
-// limited counts a request of the account under a limit. Returns rate_limited.
+// limited counts a request of the account against a rate limit. Returns rate_limited.
 func (p *pages) limited(c *fiber.Ctx, by caller, limit operators.DeskLimit) error {
 	decision := p.Limiter.Allow(c.UserContext(), limit.Of(by.Account.ID))
 	if !decision.Allowed {
@@ -177,7 +180,8 @@ func (p *pages) limited(c *fiber.Ctx, by caller, limit operators.DeskLimit) erro
 	return nil
 }
 
-// formID is the key of the form, which its page contains; a new key for a form without one.
+// formID returns the key of a form, which makes repeated requests with it happen once. The page contains it as a
+// hidden field; for a form without one it is a new key.
 func (p *pages) formID(c *fiber.Ctx) (key [16]byte) {
 	if raw, err := hex.DecodeString(ui.PostValue(c, fieldForm)); err == nil && len(raw) == len(key) {
 		return [16]byte(raw)
@@ -185,7 +189,8 @@ func (p *pages) formID(c *fiber.Ctx) (key [16]byte) {
 	return [16]byte(p.Entropy.NewID())
 }
 
-// newForm is the hidden key of a form that is shown.
+// newForm returns a new random key for a form's hidden field, which makes repeated requests with the form happen
+// once.
 func (p *pages) newForm() string { return hex.EncodeToString(p.Entropy.Bytes(16)) }
 
 func mistakeOf(all []ui.Mistake, field string) string {

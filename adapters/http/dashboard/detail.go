@@ -31,8 +31,8 @@ func (p *pages) showDeposit(c *fiber.Ctx, by caller) error {
 	return p.renderDeposit(c, by, http.StatusOK, v, sent, "")
 }
 
-// find reads the deposit of the path. Returns deposit_not_found for an id of another account, and for a text that is no
-// id.
+// find returns the deposit whose id is in the request's path. It returns deposit_not_found for a deposit of
+// another account, and for a text that is no id.
 func (p *pages) find(c *fiber.Ctx, by caller) (desk.View, error) {
 	depositID, ok := id.Deposit.Parse(c.Params("id"))
 	if !ok {
@@ -41,7 +41,8 @@ func (p *pages) find(c *fiber.Ctx, by caller) (desk.View, error) {
 	return p.Desk.Deposit(c.UserContext(), by.Account, depositID)
 }
 
-// renderDeposit renders the page of a deposit. sent is a form with mistakes, problem tells why an act was refused.
+// renderDeposit renders the page of a deposit. sent is a form with mistakes; problem is the reason why an act was
+// refused, or "".
 func (p *pages) renderDeposit(c *fiber.Ctx, by caller, status int, v desk.View, sent actForm, problem string) error {
 	lang := ui.LangOf(c)
 	view := p.viewOf(c, by, v, sent, titleOf(v, lang))
@@ -72,7 +73,7 @@ func (p *pages) renderDeposit(c *fiber.Ctx, by caller, status int, v desk.View, 
 	return ui.Render(c, status, detailPage(view))
 }
 
-// viewOf begins the page of a deposit, or of its claim.
+// viewOf returns the data that the page of a deposit and the page of its claim have in common.
 func (p *pages) viewOf(c *fiber.Ctx, by caller, v desk.View, sent actForm, title string) detailView {
 	lang := ui.LangOf(c)
 	view := detailView{
@@ -96,8 +97,8 @@ func actPossible(act deposits.Act, v desk.View) bool {
 	return act.Possible(v.Deposit, v.Debt, v.Now) == nil
 }
 
-// doneOf tells of the act that was just made, as long as the deposit is as the act left it: anybody can write an
-// address.
+// doneOf returns the message about the act that was just performed on a deposit. It returns "" if the deposit's
+// state does not match the act, since the query in the address could be made up.
 func doneOf(done string, v desk.View, lang ui.Lang) string {
 	last := v.History[len(v.History)-1]
 	switch {
@@ -119,7 +120,7 @@ func doneOf(done string, v desk.View, lang ui.Lang) string {
 	return doneOnClaim(done, v, lang)
 }
 
-// factsOf tells what the title and the sentence below it do not, beside the tenant's address and agreement.
+// factsOf returns the lines of a deposit's page that neither the title nor the sentence below it contains.
 func factsOf(v desk.View, lang ui.Lang) []fact {
 	facts := []fact{{Name: textPeriod.In(lang), Value: periodOf(lang, v.ContractStartAt, v.ContractEndAt)}}
 	if v.RentalContract != "" {
@@ -143,7 +144,7 @@ func factsOf(v desk.View, lang ui.Lang) []fact {
 	return facts
 }
 
-// disputeOf tells of a tenant's objection to a charge.
+// disputeOf returns the line about a tenant's objection to a charge.
 func disputeOf(d paymentports.KeptDispute, lang ui.Lang) fact {
 	state, known := disputeStates[d.Status]
 	if !known {
@@ -156,7 +157,8 @@ func disputeOf(d paymentports.KeptDispute, lang ui.Lang) fact {
 	return out
 }
 
-// coverOf tells until which minute the deposit is covered, and that this reaches the end of the stay.
+// coverOf returns the line about the cover: until when it runs, and whether it reaches the end of the stay. It
+// returns false if there is no cover to show.
 func coverOf(v desk.View, lang ui.Lang) (fact, bool) {
 	cover := fact{Name: textCover.In(lang)}
 	if v.CoversContract && (v.Status == deposit.Active || v.Status.InCheckout()) {
@@ -175,7 +177,7 @@ func coverOf(v desk.View, lang ui.Lang) (fact, bool) {
 	return cover, cover.Value != ""
 }
 
-// entryOf words an entry of the history. Texts of people are shown as they are.
+// entryOf formats an entry of a deposit's history. Texts that people wrote are shown unchanged.
 func entryOf(e desk.Entry, lang ui.Lang) entry {
 	out := entry{At: ui.DateTime(lang, e.At), Time: e.At.UTC().Format(time.RFC3339), Who: authors[e.Author].In(lang)}
 	if e.Author == desk.ByPartner && e.Name != "" {
@@ -219,7 +221,7 @@ func entryOf(e desk.Entry, lang ui.Lang) entry {
 	return out
 }
 
-// conflict tells why an act was refused, on the page of the deposit as it is now.
+// conflict renders the deposit in its current state, with the reason why an act on it was refused.
 func (p *pages) conflict(c *fiber.Ctx, by caller, v desk.View, err error) error {
 	lang := ui.LangOf(c)
 	f := fault.Of(err)

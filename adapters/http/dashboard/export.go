@@ -23,18 +23,19 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// exportColumns are the columns of the export (pages.md, "The list and its export").
+// exportColumns lists the columns of the CSV export of deposits (pages.md, "The list and its export").
 var exportColumns = []string{"reference", "status", "amount", "captured", "startsOn", "endsOn", "rentalContract",
 	"tenant", "email", "createdAt", "claim", "paid", "paidAt"}
 
 const (
-	exportPage  = 100              // rows that are read and held at once
-	exportLimit = 10 * time.Minute // for the whole export
+	exportPage  = 100              // Number of rows that are read from the database and held in memory at once.
+	exportLimit = 10 * time.Minute // Longest time that a whole export may take.
 
-	byteOrderMark = "\ufeff" // without it Excel reads the accents as those of Windows
+	// The byte order mark makes Excel read the file as UTF-8; without it accents are garbled.
+	byteOrderMark = "\ufeff"
 )
 
-// export streams the list as CSV.
+// export streams the list of deposits as a CSV file.
 func (p *pages) export(c *fiber.Ctx, by caller) error {
 	f := filterOf(c, by, ui.LangOf(c))
 	if len(f.mistakes) > 0 {
@@ -46,10 +47,10 @@ func (p *pages) export(c *fiber.Ctx, by caller) error {
 	return p.stream(c, by, "deposits.csv", exportColumns, pageByPage(list, cellsOf))
 }
 
-// source gives the lines of the next page of what is exported, and whether there are more.
+// source returns the lines of the next page of an export, and whether more pages follow.
 type source func(ctx context.Context) (lines [][]string, more bool, err error)
 
-// pageByPage reads a list from its beginning.
+// pageByPage returns a source that reads a list from its beginning, one page at a time.
 func pageByPage[T any](read func(context.Context, ports.Page) (ports.List[T], error), cells func(T) []string) source {
 	page := ports.Page{Limit: exportPage}
 	return func(ctx context.Context) (lines [][]string, more bool, err error) {
@@ -62,7 +63,8 @@ func pageByPage[T any](read func(context.Context, ports.Page) (ports.List[T], er
 	}
 }
 
-// stream answers with a file of CSV. The first page is read before the answer begins, so that its error is a page.
+// stream answers with a CSV file. The first page is read before the response begins, so that its error becomes an
+// error page.
 func (p *pages) stream(c *fiber.Ctx, by caller, name string, columns []string, read source) error {
 	if err := p.limited(c, by, operators.DeskExports); err != nil {
 		return err
@@ -77,7 +79,7 @@ func (p *pages) stream(c *fiber.Ctx, by caller, name string, columns []string, r
 		held.Give()
 		return err
 	}
-	// The request's context ends with the handler, before the body is read.
+	// The request's context ends with the handler, before the body is sent, so the export has a context of its own.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.UserContext()), exportLimit)
 	log := p.Log.With("request_id", problem.RequestID(c))
 	c.Set(fiber.HeaderContentType, "text/csv; charset=utf-8")
@@ -90,7 +92,8 @@ func (p *pages) stream(c *fiber.Ctx, by caller, name string, columns []string, r
 	return nil
 }
 
-// inTurn reads each page at a place for that work, which is free while the browser takes the page.
+// inTurn limits how many export pages are read at once. A place is taken for reading each page and is free while
+// the browser receives it.
 func (p *pages) inTurn(account id.ID, read source) source {
 	return func(ctx context.Context) ([][]string, bool, error) {
 		place, err := p.exports.enter(ctx, account, exportWait)
@@ -102,38 +105,38 @@ func (p *pages) inTurn(account id.ID, read source) source {
 	}
 }
 
-// exporter is the body of an export. A page of what is exported is read when the browser has taken the page before, so
-// an export of any length needs little memory. If a read fails, the connection ends without the end of the body: the
-// browser reports an incomplete file.
+// exporter is the response body of an export. It reads the next page only when the browser has received the one
+// before, so an export of any length needs little memory. If a read fails, the connection closes before the end of
+// the body, and the browser reports an incomplete file.
 type exporter struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
-	columns []string // nil once they are written
+	columns []string // Names of the CSV columns; nil once the header line is written.
 	read    source
-	lines   [][]string // of the page that was read and not written
-	more    bool       // a page follows lines
+	lines   [][]string // Lines of the export's page that was read and is not written yet.
+	more    bool       // True if another page of the export follows; false after the last one.
 	failed  func(error)
 	buffer  bytes.Buffer
 }
 
-// Read implements io.Reader.
+// Read returns the next bytes of the export, and reads a page from the database when the buffer is empty.
 func (e *exporter) Read(p []byte) (int, error) {
 	if e.buffer.Len() == 0 {
 		if err := e.fill(); err != nil {
-			e.cancel() // nothing is held before the reader sees the end
+			e.cancel() // The export's part of the budget is freed before the reader sees the end of the body.
 			return 0, err
 		}
 	}
 	return e.buffer.Read(p)
 }
 
-// Close implements io.Closer. The server closes the body at its end, and when the browser went away.
+// Close ends the export. The server calls it at the end of the body, and when the browser has disconnected.
 func (e *exporter) Close() error {
 	e.cancel()
 	return nil
 }
 
-// fill writes the next page of the list to the buffer.
+// fill writes the next page of the export to the buffer. It returns io.EOF after the last page.
 func (e *exporter) fill() error {
 	if e.columns != nil {
 		e.buffer.WriteString(byteOrderMark)
@@ -162,11 +165,11 @@ func (e *exporter) fill() error {
 
 func (e *exporter) write(cells []string) {
 	w := csv.NewWriter(&e.buffer)
-	_ = w.Write(cells) // to memory
+	_ = w.Write(cells) // Writing to memory never fails.
 	w.Flush()
 }
 
-// cellsOf are the cells of a deposit, in the order of exportColumns.
+// cellsOf returns the cells of a deposit in the CSV export, in the order of exportColumns.
 func cellsOf(d desk.Row) []string {
 	tenant, email := "", ""
 	if d.Client != nil {
@@ -181,8 +184,8 @@ func cellsOf(d desk.Row) []string {
 	}
 }
 
-// claimCells tell what has become of a captured amount: the state of its collection, and what the tenant has paid when.
-// They are empty for a deposit that was not captured.
+// claimCells returns the cells about a captured amount: the state of its collection, what the tenant has paid, and
+// when. They are empty for a deposit that was not captured.
 func claimCells(d desk.Row) (claim, paid, paidAt string) {
 	switch {
 	case d.Debt == nil:
@@ -193,14 +196,16 @@ func claimCells(d desk.Row) (claim, paid, paidAt string) {
 	return string(d.Debt.State), money.Cents(0).String(), ""
 }
 
-// A spreadsheet takes a cell for a formula that begins with one of these signs, which exist in full width too; blanks
-// may stand before. A program that expects another separator, or no quotes, begins cells at other places of the line.
+// formulaStart and formulaLater match the signs (such as = and +) with which a spreadsheet begins a formula, also
+// in full width and after blanks. formulaLater is for programs that expect another separator, or no quotes, and so
+// begin cells at other places of the line.
 var (
 	formulaStart = regexp.MustCompile(`^([\t\r]|[\s\x{feff}\x{00a0}]*[=+\-@\x{ff1d}\x{ff0b}\x{ff0d}\x{ff20}])`)
 	formulaLater = regexp.MustCompile(`([;,|\t\r\n"][\s\x{feff}\x{00a0}]*)([=+\-@\x{ff1d}\x{ff0b}\x{ff0d}\x{ff20}])`)
 )
 
-// cell is a text of other people that no spreadsheet takes for a formula: an apostrophe stands before the sign then.
+// cell returns a text that other people wrote so that no spreadsheet runs it as a formula: it puts an apostrophe
+// before the sign that would begin one.
 func cell(text string) string {
 	text = formulaLater.ReplaceAllString(strings.ToValidUTF8(text, "\uFFFD"), "$1'$2")
 	if formulaStart.MatchString(text) {

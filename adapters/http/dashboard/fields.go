@@ -16,7 +16,7 @@ import (
 	depositports "partnerdeposits/ports/deposits"
 )
 
-// Fields of the forms (pages.md, "Paths and fields").
+// Names of the form fields and values of the field intent on the operator's pages (pages.md, "Paths and fields").
 const (
 	fieldIntent      = "intent"
 	fieldConfirm     = "confirm"
@@ -37,7 +37,8 @@ const (
 	fieldFirstName   = "firstName"
 	fieldLastName    = "lastName"
 	fieldCode        = "code"
-	fieldDeposit     = "deposit" // of a form about several, once for each
+	// Id of a deposit in a form about several deposits, which has the field once for each.
+	fieldDeposit = "deposit"
 
 	intentCapture  = string(deposits.ActCapture)
 	intentRelease  = string(deposits.ActRelease)
@@ -58,7 +59,7 @@ const (
 	confirmed = "yes"
 )
 
-// Intents and fields of the settings (pages.md, "Accounts").
+// Intents and field names of the forms in the settings (pages.md, "Accounts").
 const (
 	intentResend   = "resend_verification"
 	intentPassword = "change_password"
@@ -83,11 +84,12 @@ const (
 	fieldCoverMails = "coverMails"
 )
 
-// Parameters of the pages' addresses.
+// Names of the query parameters in the URLs of the operator's pages.
 const (
 	queryUnlinked = "unlinked"
 	queryDone     = "done"
-	// createdNow is the value of done after a deposit was made; after an act it is the act's intent.
+	// createdNow is the value of the parameter done after a deposit was created; after an act, done is the act's
+	// intent.
 	createdNow = "created"
 
 	queryStatus = "status"
@@ -97,42 +99,51 @@ const (
 	queryEndsBy = "ends_by"
 	queryCursor = "cursor"
 	queryMonth  = "month"
-	queryBefore = "before" // a cursor whose page ends before it
+	// The parameter before holds a cursor; it selects the page of the list that ends just before that position.
+	queryBefore = "before"
 	queryView   = "view"
 	querySort   = "sort"
 )
 
-// fileTypes are the types that a browser offers. The content of a file decides, whatever was offered.
+// fileTypes lists the types that the browser's file dialog offers. The content of a file decides whether it is
+// accepted.
 const fileTypes = "image/jpeg,image/png,image/webp,application/pdf"
 
-// actForm is a form of a deposit's page as it was sent.
+// actForm is a form on a deposit's page as the operator sent it.
 type actForm struct {
 	intent                                          string
 	amountText, reason, description, comment, email string
 	amount                                          money.Cents
-	whole                                           bool // the whole amount is ticked
-	version                                         int  // that the page showed; 0: the form does not tell
-	form                                            [16]byte
-	sender                                          depositports.FileSender // of the files
-	waiting                                         []id.ID                 // files that the form names
-	refused                                         []refusedFile
-	// files were sent beside a mistake: they are to be sent again
+	// True if the operator ticked the box to claim the whole amount; false otherwise.
+	whole bool
+	// Version of the deposit that the page showed; 0 if the form has none.
+	version int
+	form    [16]byte
+	// The session and deposit to which the form's files belong.
+	sender depositports.FileSender
+	// Ids of the files that wait for the form's confirmation.
+	waiting []id.ID
+	refused []refusedFile
+	// lostFiles: true if the form had files beside a mistake, so that they must be chosen again; false otherwise.
 	lostFiles bool
 	mistakes  []ui.Mistake
-	restored  bool // the form met an ended session, and has had no effect
+	// True if the form was sent after the session had ended, so it had no effect; false otherwise.
+	restored bool
 }
 
 func (f actForm) act() deposits.Act { return deposits.Act(f.intent) }
 
-// open reports whether the disclosure of the form is open: the form was sent with mistakes, or without a session.
+// open reports whether the form of an intent is shown unfolded, because it was sent with mistakes or after the
+// session had ended.
 func (f actForm) open(intent string) bool {
 	return f.intent == intent && (f.restored || len(f.mistakes) > 0)
 }
 
-// first reports whether the field has the first mistake of the form.
+// first reports whether the first mistake of the form is in the field with this id.
 func (f actForm) first(id string) bool { return len(f.mistakes) > 0 && f.mistakes[0].Field == id }
 
-// value is a field of the form of the intent; otherwise for a form that was not sent.
+// value returns a field's value to show: sent if the form of this intent was sent, and otherwise the default
+// value.
 func (f actForm) value(intent, sent, otherwise string) string {
 	if f.intent == intent {
 		return sent
@@ -142,7 +153,8 @@ func (f actForm) value(intent, sent, otherwise string) string {
 
 var amountPattern = regexp.MustCompile(`^[0-9]{1,9}([.,][0-9]{1,2})?$`)
 
-// parseAmount reads euros with a point or a comma and two decimals at most.
+// parseAmount parses an amount in euros with a point or a comma and at most two decimals. It returns false for any
+// other text.
 func parseAmount(text string) (money.Cents, bool) {
 	if !amountPattern.MatchString(text) {
 		return 0, false
@@ -152,10 +164,11 @@ func parseAmount(text string) (money.Cents, bool) {
 	return money.Cents(cents), err == nil
 }
 
-// lines is the text of a text area, with the line ends of Unix.
+// lines returns the text of a text area with Unix line ends and without blanks around it.
 func lines(text string) string { return strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n")) }
 
-// textual reports whether a text of several lines has no control characters and at most so many characters.
+// textual reports whether a text of several lines contains no control characters and at most the given number of
+// characters.
 func textual(text string, most int) bool {
 	return utf8.ValidString(text) && utf8.RuneCountInString(text) <= most &&
 		!strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' })
@@ -164,8 +177,8 @@ func textual(text string, most int) bool {
 // takesFiles reports whether the form has a field for files.
 func (f actForm) takesFiles() bool { return f.intent == intentCapture || f.intent == intentAddFiles }
 
-// day reads an ISO date, and gives the first moment of that day in the time zone. For the empty text, which is no
-// mistake, it gives the zero time.
+// day parses an ISO date and returns the first moment of that day in the time zone, and true; false for an invalid
+// date. An empty text is valid and returns the zero time.
 func day(text string, in *time.Location) (first time.Time, ok bool) {
 	if text == "" {
 		return time.Time{}, true

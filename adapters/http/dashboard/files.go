@@ -24,8 +24,8 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// fileMistakes reads the files of a form by their content, and names those that cannot be kept, each at the field. The
-// caller closes the result.
+// fileMistakes checks the files of a form by their content, and records those that cannot be accepted as mistakes
+// of the form. The caller closes the result.
 func (p *pages) fileMistakes(c *fiber.Ctx, u *upload, f *actForm) (*deposits.CheckedFiles, error) {
 	if u == nil || !f.takesFiles() {
 		return &deposits.CheckedFiles{}, nil
@@ -45,7 +45,8 @@ func (p *pages) fileMistakes(c *fiber.Ctx, u *upload, f *actForm) (*deposits.Che
 	return checked, nil
 }
 
-// refusedFile is a file that cannot be kept. Code is that of the refusal, or names what is wrong with all files.
+// refusedFile is a file that was not accepted. Code is the code of the reason, or the problem with the files as a
+// whole.
 type refusedFile struct{ Code, Name string }
 
 const (
@@ -53,7 +54,7 @@ const (
 	noFile       = "no_file"
 )
 
-// refuse names a file that cannot be kept, at its field.
+// refuse records a file that was not accepted as a mistake of the form's file field.
 func (f *actForm) refuse(lang ui.Lang, r refusedFile) {
 	var text string
 	switch r.Code {
@@ -68,8 +69,7 @@ func (f *actForm) refuse(lang ui.Lang, r refusedFile) {
 	f.mistakes = append(f.mistakes, ui.Mistake{Field: f.intent + "-" + fieldFiles, Text: text})
 }
 
-// keep makes the checked files wait, beside those that the form names already. It names a form for added files that has
-// none.
+// keep stores the checked files until the form is confirmed, in addition to files that the form lists already.
 func (p *pages) keep(c *fiber.Ctx, v desk.View, f *actForm, checked *deposits.CheckedFiles) error {
 	from, err := deposits.FileSender(p.Site.SessionToken(c), v.ID)
 	if err != nil {
@@ -86,7 +86,8 @@ func (p *pages) keep(c *fiber.Ctx, v desk.View, f *actForm, checked *deposits.Ch
 	return nil
 }
 
-// waitingOf reads the files that a form names. Unknown texts are files that do not wait.
+// waitingOf returns the ids of the waiting files that a form lists. A text that is no id becomes an id that no
+// file has.
 func waitingOf(c *fiber.Ctx) (ids []id.ID) {
 	for _, value := range c.Request().PostArgs().PeekMulti(fieldWaiting) {
 		fileID, _ := id.File.Parse(string(value))
@@ -98,11 +99,11 @@ func waitingOf(c *fiber.Ctx) (ids []id.ID) {
 }
 
 const (
-	downloadPiece = 30 * time.Second // for a browser to take a part of a file
+	downloadPiece = 30 * time.Second // Longest time in which a browser must receive a part of a file.
 	downloadLimit = time.Hour
 )
 
-// download sends a file of a deposit, as a file to be kept: a browser neither shows it nor runs it.
+// download sends a file of a deposit as an attachment, so that a browser saves it and neither shows nor runs it.
 func (p *pages) download(c *fiber.Ctx, by caller) error {
 	depositID, ok := id.Deposit.Parse(c.Params("id"))
 	if !ok {
@@ -110,9 +111,9 @@ func (p *pages) download(c *fiber.Ctx, by caller) error {
 	}
 	fileID, ok := id.File.Parse(c.Params("fileId"))
 	if !ok {
-		fileID = id.ID{} // of no file
+		fileID = id.ID{} // The zero id belongs to no file, so the request is answered with "not found".
 	}
-	// the request's context ends with the handler
+	// The request's context ends with the handler, before the body is sent, so the download has a context of its own.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.UserContext()), downloadLimit)
 	f, content, err := p.Desk.File(ctx, by.Account.ID, depositID, fileID)
 	if err != nil {
@@ -131,7 +132,8 @@ func (p *pages) download(c *fiber.Ctx, by caller) error {
 	return nil
 }
 
-// disposition names a file in ASCII for old programs, and in full (RFC 6266).
+// disposition returns the Content-Disposition header with the file's name in ASCII for old programs, and in full
+// (RFC 6266).
 func disposition(name string) string {
 	plain := strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' || strings.ContainsRune(`"\%;`, r) {
@@ -143,7 +145,7 @@ func disposition(name string) string {
 		strings.ReplaceAll(url.QueryEscape(name), "+", "%20")
 }
 
-// fileBody is the body of a download.
+// fileBody is the response body of a file download.
 type fileBody struct {
 	from   io.ReadCloser
 	conn   net.Conn
@@ -151,9 +153,10 @@ type fileBody struct {
 	log    *slog.Logger
 }
 
-// Read implements io.Reader.
+// Read returns the next bytes of the file, and sets the deadline by which the browser must receive them.
 func (b *fileBody) Read(p []byte) (int, error) {
-	_ = b.conn.SetWriteDeadline(time.Now().Add(downloadPiece)) // the deadline of other answers is for their whole body
+	// Each part gets its own write deadline; the deadline of other responses covers their whole body.
+	_ = b.conn.SetWriteDeadline(time.Now().Add(downloadPiece))
 	n, err := b.from.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
 		b.log.Warn("download ended early", "cause", err.Error())
@@ -161,7 +164,7 @@ func (b *fileBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close implements io.Closer.
+// Close ends the download and closes the file.
 func (b *fileBody) Close() error {
 	b.cancel()
 	return b.from.Close()

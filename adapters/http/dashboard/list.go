@@ -24,13 +24,14 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Parameters of the list and of its export.
+// Size of a page of the list of deposits, and greatest length of its search text.
 const (
 	pageSize = 50
-	maxText  = 200 // characters of a search text; a longer one finds nothing
+	maxText  = 200 // Longest search text in characters; a longer one is a mistake.
 )
 
-// filterOf reads the parameters. A parameter that cannot be read is a mistake, which the reader is told.
+// filterOf parses the query parameters of the list of deposits. A parameter that cannot be parsed is recorded as a
+// mistake, which the page shows.
 func filterOf(c *fiber.Ctx, by caller, lang ui.Lang) listFilter {
 	f := listFilter{
 		status: c.Query(queryStatus), text: strings.TrimSpace(c.Query(queryText)), from: c.Query(queryFrom),
@@ -88,8 +89,8 @@ func filterOf(c *fiber.Ctx, by caller, lang ui.Lang) listFilter {
 	return f
 }
 
-// instantOf reads the parameter ends_by: a time of RFC 3339, or a date, which stands for the end of that day in the
-// time zone.
+// instantOf parses the query parameter ends_by: an RFC 3339 time, or a date, which stands for the end of that day
+// in the time zone. It returns false for an invalid text.
 func instantOf(text string, in *time.Location) (time.Time, bool) {
 	if at, err := time.Parse(time.RFC3339, text); err == nil {
 		return at.In(in), at.Year() > 1
@@ -135,7 +136,7 @@ func (p *pages) showList(c *fiber.Ctx, by caller) error {
 	return ui.Render(c, http.StatusOK, listPage(v))
 }
 
-// pagesBeside are the paths of the pages before and after the page at; "" where there is none.
+// pagesBeside returns the paths of the previous and the next page of the list; "" where there is none.
 func pagesBeside(f listFilter, at ports.Page, found ports.List[desk.Row]) (previous, next string) {
 	link := func(parameter string, c ports.Cursor) string {
 		return ui.WithQuery(pathDeposits, f.query(parameter, encodeCursor(c)))
@@ -155,10 +156,11 @@ func pagesBeside(f listFilter, at ports.Page, found ports.List[desk.Row]) (previ
 	return previous, next
 }
 
-// sorts are the orders of the list, the usual one first.
+// sorts lists the orders in which deposits can be listed; the default comes first.
 var sorts = []depositports.Sort{depositports.SortCreated, depositports.SortStay}
 
-// viewsOf are the links to the views. They keep search and period; a status is a narrower view, and goes.
+// viewsOf returns the links to the views of the list. They keep the search text and period; the status is dropped,
+// since it is narrower than a view.
 func viewsOf(f listFilter, counts map[depositports.View]depositports.WorkCount, lang ui.Lang) (links []listLink) {
 	for _, view := range depositports.Views {
 		path := ui.WithQuery(pathDeposits, f.query(queryView, string(view), queryStatus, "", queryEndsBy, ""))
@@ -224,7 +226,7 @@ func statusOptions(f listFilter, lang ui.Lang) []ui.Option {
 		options = append(options, ui.Option{Value: string(s), Label: statuses[s].In(lang)})
 	}
 	if len(f.mistakes) == 0 && !slices.ContainsFunc(options, func(o ui.Option) bool { return o.Value == f.status }) {
-		// another list of statuses
+		// The reader asked for a combination of statuses that the menu does not have, so it is added.
 		var names []string
 		for _, s := range f.Statuses {
 			names = append(names, statuses[s].In(lang))
@@ -234,26 +236,29 @@ func statusOptions(f listFilter, lang ui.Lang) []ui.Option {
 	return options
 }
 
-// encodeCursor encodes the sort key of the last deposit of a page: Unix microseconds and id.
+// encodeCursor encodes the sort key of a deposit in the list: Unix microseconds and id.
 func encodeCursor(c ports.Cursor) string {
 	b := binary.BigEndian.AppendUint64(nil, uint64(c.At.UnixMicro()))
 	return base64.RawURLEncoding.EncodeToString(append(b, c.ID[:]...))
 }
 
-// decodeCursor returns the zero cursor, which is the first page, for an invalid text.
+// decodeCursor decodes a cursor of the list. For an invalid text it returns the zero cursor, which is the first
+// page.
 func decodeCursor(text string) ports.Cursor {
 	b, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil || len(b) != 8+len(id.ID{}) {
 		return ports.Cursor{}
 	}
 	at := time.UnixMicro(int64(binary.BigEndian.Uint64(b))).UTC()
-	if at.Year() < 1 || at.Year() > 9999 { // Postgres has no such time
+	// Postgres cannot store such a time.
+	if at.Year() < 1 || at.Year() > 9999 {
 		return ports.Cursor{}
 	}
 	return ports.Cursor{At: at, ID: id.ID(b[8:])}
 }
 
-// statusesOf is the parameter status of the list that holds all deposits of a kind of work.
+// statusesOf returns the query parameter status that lists all deposits of a kind of work, such as those awaiting
+// the tenant.
 func statusesOf(kind depositports.Work) string {
 	var names []string
 	for _, s := range kind.Statuses() {
@@ -262,15 +267,15 @@ func statusesOf(kind depositports.Work) string {
 	return strings.Join(names, ",")
 }
 
-// listFilter is what the reader asked for, as text and as a filter of the list.
+// listFilter is the filter of the list of deposits, both as the reader typed it and in parsed form.
 type listFilter struct {
 	status, text, from, to, endsBy string
 	mistakes                       []ui.Mistake
 	depositports.DeskFilter
 }
 
-// query is the filter as a query, with changes: a parameter and its value in turn. The page is the first, unless a
-// change is a cursor.
+// query returns the filter of the list as a query string, with changes given as pairs of parameter and value. It
+// selects the first page, unless a change is a cursor.
 func (f listFilter) query(changes ...string) string {
 	values := url.Values{queryStatus: {f.status}, queryText: {f.text}, queryFrom: {f.from}, queryTo: {f.to},
 		queryEndsBy: {f.endsBy}, queryView: {string(f.View)}, querySort: {string(f.Sort)}}
@@ -281,15 +286,15 @@ func (f listFilter) query(changes ...string) string {
 	return values.Encode()
 }
 
-// set reports whether more than a view narrows the list.
+// set reports whether the list is narrowed by anything besides a view.
 func (f listFilter) set() bool { return f.status+f.text+f.from+f.to+f.endsBy != "" }
 
-// more reports whether the fields beside the search are open.
+// more reports whether the filter fields besides the search are shown unfolded, because one of them is set.
 func (f listFilter) more() bool {
 	return f.status+f.from+f.to != ""
 }
 
-// listView is the data of the list.
+// listView is the data of the page that lists deposits.
 type listView struct {
 	Page           ui.Page
 	Filter         listFilter
@@ -297,27 +302,30 @@ type listView struct {
 	Statuses       []ui.Option
 	Views, Sorts   []listLink
 	Rows           []listRow
-	Previous, Next string // paths of the pages beside this one; "" where there is none
+	Previous, Next string // Paths of the previous and the next page of the list; "" where there is none.
 	First          bool
-	Range          string // which deposits of how many; "" where it is not known
-	Export         string
-	Form           string // key of the form of the ticked rows
+	// Text about which deposits of how many are shown; "" if the number is not known.
+	Range  string
+	Export string
+	// Key of the form about the ticked rows, which makes repeated requests with it happen once.
+	Form string
 }
 
-// ticks reports whether a row can be ticked.
+// ticks reports whether any row of the list can be ticked.
 func (v listView) ticks() bool {
 	return slices.ContainsFunc(v.Rows, func(r listRow) bool { return r.ID != "" })
 }
 
-// listLink leads to a view or an order of the list.
+// listLink is a link to a view or an order of the list of deposits.
 type listLink struct {
 	Name, Count, Path string
 	Current           bool
 }
 
-// listRow is a deposit of the list. ID is the value of its box, and Tick its name; "" where no mail can be sent.
+// listRow is a deposit in the list. ID and Tick are the value and the label of its checkbox.
 type listRow struct {
 	row
-	ID, Tick string // of the box; "": there is none
-	Claim    string // path of the page to claim; "": nothing can be claimed
+	// Value and label of the row's checkbox; "" if no mail can be sent for the deposit, so that it has none.
+	ID, Tick string
+	Claim    string // Path of the page to claim an amount; "" if nothing can be claimed.
 }

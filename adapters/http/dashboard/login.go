@@ -13,8 +13,8 @@ import (
 	"partnerdeposits/core/site"
 )
 
-// logInFirst leads a browser without a session to the log-in, and from there back to its page. What an operator typed
-// whose session has ended comes back then.
+// logInFirst redirects a browser without a session to the log-in page, and from there back to its page. If the
+// session ended while the operator typed, the typed text is kept and shown again after the log-in.
 func (p *pages) logInFirst(c *fiber.Ctx) error {
 	page, query := pageOf(c)
 	known, fields := p.Site.LastOperator(c), url.Values(nil)
@@ -22,9 +22,11 @@ func (p *pages) logInFirst(c *fiber.Ctx) error {
 		fields = p.unsent(c, known)
 	}
 	switch {
-	case fields.Has(fieldDeposit): // the boxes that were ticked come back as the question about them
+	// The ticked deposits are shown again on the page that asks for confirmation.
+	case fields.Has(fieldDeposit):
 		page, query = site.At(site.Several, p.severalForm(c)), ""
-	case fields.Get(fieldIntent) == intentCapture: // its form is on a page of its own
+	// The form of a claim is on a page of its own, to which the operator returns after the log-in.
+	case fields.Get(fieldIntent) == intentCapture:
 		page = site.At(site.Claim, c.Params("id"))
 	}
 	if len(fields) > 0 {
@@ -39,7 +41,8 @@ func (p *pages) logInFirst(c *fiber.Ctx) error {
 	return c.Redirect(ui.WithQuery(site.LogIn, after.Encode()), http.StatusSeeOther)
 }
 
-// pageOf gives the page that a GET opens for the path of the request, with its query.
+// pageOf returns the path and query of the page to open with GET after the log-in, for a request to any path of
+// the dashboard.
 func pageOf(c *fiber.Ctx) (page, query string) {
 	switch c.Route().Path {
 	case site.Question:
@@ -57,13 +60,15 @@ func pageOf(c *fiber.Ctx) (page, query string) {
 	return c.Path(), ui.RawQuery(c)
 }
 
-// unsent gives the fields that a browser sent from this site without a session, and those of a kept form whose page it
-// opened.
+// unsent returns the form fields of a request without a session: those that were posted from this site, or those
+// of a form draft whose page was opened.
 func (p *pages) unsent(c *fiber.Ctx, known ui.Known) url.Values {
 	if c.Method() != fiber.MethodPost {
 		_, d, err := p.draft(c, known.AccountID)
 		if err != nil || len(d.Outcome) > 0 {
-			return nil // the page leads to an empty form, or its form has had its effect
+			// The page of the draft shows an empty form, or its form has already had its effect, so there is nothing to
+			// keep.
+			return nil
 		}
 		retype(c, d.Fields)
 	} else if !p.Site.SameOrigin(c) {
@@ -72,7 +77,8 @@ func (p *pages) unsent(c *fiber.Ctx, known ui.Known) url.Values {
 		readFields(c, body)
 	}
 	fields := typed(c)
-	fields.Del(fieldWaiting) // files wait for the session that sent them
+	// Waiting files belong to the session that sent them, so they are dropped.
+	fields.Del(fieldWaiting)
 	for name := range fields {
 		if name != fieldIntent && fields.Get(name) != "" {
 			return fields
@@ -81,7 +87,7 @@ func (p *pages) unsent(c *fiber.Ctx, known ui.Known) url.Values {
 	return nil
 }
 
-// readFields reads the fields of a form with files, up to its files.
+// readFields reads the fields of a form with files, up to its first file.
 func readFields(c *fiber.Ctx, body *middleware.Upload) {
 	_, parameters, err := mime.ParseMediaType(c.Get(fiber.HeaderContentType))
 	if err != nil {
@@ -96,7 +102,8 @@ func readFields(c *fiber.Ctx, body *middleware.Upload) {
 	}
 }
 
-// restored gives the form of a page that met an ended session, as the fields of the request.
+// restored loads the form that was sent to a page after the session had ended, as if its fields were in this
+// request. It returns true if there is such a form, and false otherwise.
 func (p *pages) restored(c *fiber.Ctx, by caller, page string) bool {
 	u := p.Site.Unsent(c, by.Operator.ID)
 	if u.Page != page || u.Lost {

@@ -8,7 +8,7 @@ import (
 	"partnerdeposits/core/deposit"
 )
 
-// moneyOf tells what becomes of a captured amount: the state of its collection, and the charges of the card.
+// moneyOf returns the lines about a captured amount: the state of its collection, and the charges of the card.
 func moneyOf(v desk.View, lang ui.Lang) []fact {
 	captured := fact{Name: textClaimed.In(lang), Value: ui.Euros(lang, v.CapturedAmount)}
 	if v.Debt == nil {
@@ -36,7 +36,7 @@ func moneyOf(v desk.View, lang ui.Lang) []fact {
 	return facts
 }
 
-// refundsOf tells what the tenant gets back, of a captured amount or of a fee.
+// refundsOf returns the lines about refunds to the tenant, of a captured amount or of a fee.
 func refundsOf(v desk.View, lang ui.Lang) []fact {
 	facts := make([]fact, 0, len(v.Refunds))
 	for _, r := range v.Refunds {
@@ -45,7 +45,8 @@ func refundsOf(v desk.View, lang ui.Lang) []fact {
 	return facts
 }
 
-// failureOf words the code of a refusal. An unknown code is shown as it is: support knows it.
+// failureOf returns the text for the code of a refused charge. An unknown code is shown itself, so that support
+// can look it up.
 func failureOf(code string, lang ui.Lang) string {
 	if text, known := failures[code]; known {
 		return text.In(lang)

@@ -6,7 +6,7 @@ import (
 	"partnerdeposits/core/site"
 )
 
-// Mount adds the pages to app, which serves the dashboard's host.
+// Mount registers the routes of the operator's pages on the app that serves the dashboard's host.
 func Mount(app fiber.Router, d Deps) {
 	if d.Uploads == nil {
 		d.Uploads = NewUploads(placesAtOnce, bytesAtOnce, uploadTime)

@@ -26,7 +26,8 @@ func (p *pages) showPartner(c *fiber.Ctx, by caller) error {
 	return ui.Render(c, http.StatusOK, partnerPage(v))
 }
 
-// partnerForm asks once more before the link ends, and then ends it.
+// partnerForm handles the form that ends the link to a partner: it asks for confirmation first, and ends the link
+// once confirmed.
 func (p *pages) partnerForm(c *fiber.Ctx, by caller) error {
 	ui.SetReadAt(c, pathPartner)
 	if err := p.Site.CheckForm(c); err != nil {
@@ -57,7 +58,7 @@ func (p *pages) partnerForm(c *fiber.Ctx, by caller) error {
 	return ui.Render(c, http.StatusOK, confirmPage(v))
 }
 
-// unlink ends the link that the page showed. If that link has ended already, unlink changes nothing.
+// unlink ends the link to a partner that the page showed. If that link has already ended, it changes nothing.
 func (p *pages) unlink(c *fiber.Ctx, by caller) error {
 	ui.SetReadAt(c, pathPartner)
 	if err := p.Site.CheckForm(c); err != nil {
@@ -73,7 +74,7 @@ func (p *pages) unlink(c *fiber.Ctx, by caller) error {
 	return c.Redirect(pathPartner+"?"+queryUnlinked+"=1", http.StatusSeeOther)
 }
 
-// partnerView is the data of the partner's page.
+// partnerView is the data of the page about the operator's partner.
 type partnerView struct {
 	Page     ui.Page
 	Account  connections.AccountView

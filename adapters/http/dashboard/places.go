@@ -10,24 +10,28 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// Bounds of forms with files, and of exports, each with its own (pages.md, "Files of a deposit"). A place is held for
-// the work, which a browser cannot make long: to clean the files of a form, and to read a page of an export. The bytes
-// that browsers send and take, as slowly as they like, have a bound instead.
+// Limits on forms with files, and separately on exports (pages.md, "Files of a deposit"). A place is held only for
+// work that a browser cannot make longer: cleaning the files of a form, or reading a page of an export. The bytes
+// that browsers send and receive, possibly slowly, have a limit of their own.
 const (
-	placesAtOnce = 8 // of a process; an account has one, and one is left to accounts that had none lately
+	// Number of forms being cleaned, or export pages being read, at once in the process. An account has one place,
+	// and one is reserved for accounts without recent use.
+	placesAtOnce = 8
 	placeRetry   = 10 * time.Second
-	cleanWait    = 30 * time.Second // for a place to clean files that are here already
-	exportWait   = 5 * time.Second  // for a place to read a page of an export
+	cleanWait    = 30 * time.Second // Longest wait for a place to clean files that have arrived.
+	exportWait   = 5 * time.Second  // Longest wait for a place to read a page of an export.
 
-	bytesAtOnce  = 1 << 30          // of a process
-	bytesOfOne   = evidence.MaxForm // of an account
-	leastForm    = 1 << 20          // bytes as which a small form counts for its account
-	exportCounts = 5 << 20          // bytes as which an export counts, which holds a page of lines in memory
+	bytesAtOnce = 1 << 30          // Limit for the process, in bytes of files received or exports on their way.
+	bytesOfOne  = evidence.MaxForm // Limit for one account, in bytes of files or exports on their way.
+	// Least number of bytes that a form with files counts against its account's limit.
+	leastForm = 1 << 20
+	// Number of bytes that an export counts against the limits, since it holds a page of lines in memory.
+	exportCounts = 5 << 20
 
-	uploadTime = 120 * time.Second // for the caller to send a form with files
+	uploadTime = 120 * time.Second // Longest time for a browser to send a form with files.
 )
 
-// Refusals. The pages explain them.
+// Faults for forms with files and exports that were refused because of a limit. The pages have texts for them.
 var (
 	errSecond = fault.New(fault.RateLimited, "one_at_a_time",
 		"An account sends 25 MB of files and reads five exports at a time.")
@@ -37,7 +41,8 @@ var (
 	errSlow         = fault.New(fault.Invalid, "upload_too_slow", "The files did not arrive in time.")
 )
 
-// works bounds a kind of work of a process, and the bytes of it that are on their way.
+// works limits a kind of work of the process: how many are done at once, and the bytes that browsers are sending
+// or receiving for it.
 type works struct{ bytes, places middleware.Budget }
 
 func newWorks(places, bytes int, busy error) *works {
@@ -48,24 +53,25 @@ func newWorks(places, bytes int, busy error) *works {
 	}
 }
 
-// enter takes a place for the account, and waits for it.
+// enter takes a place for work of the account (cleaning files, or reading a page of an export), and waits until
+// one is free.
 func (w *works) enter(ctx context.Context, account id.ID, wait time.Duration) (*middleware.Hold, error) {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	return w.places.Wait(ctx, account, 1, 1)
 }
 
-// Uploads bounds the forms with files that a process takes at a time.
+// Uploads limits the forms with files that the process handles at the same time.
 type Uploads struct {
 	*works
 	readFor time.Duration
 }
 
-// NewUploads makes a bound: the forms whose files are cleaned at once, the bytes of files on the disk, and the time for
-// the caller to send a form.
+// NewUploads returns limits for forms with files: how many are cleaned at once, the bytes of their files on the
+// disk, and the time in which a browser must send a form.
 func NewUploads(places, bytes int, readFor time.Duration) *Uploads {
 	return &Uploads{newWorks(places, bytes, errBusy), readFor}
 }
 
-// Reading is the number of forms with files that are being read or cleaned.
+// Reading returns the number of forms with files that are being received or cleaned.
 func (u *Uploads) Reading() int { return u.bytes.Holds() }

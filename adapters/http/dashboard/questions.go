@@ -19,24 +19,25 @@ import (
 	depositports "partnerdeposits/ports/deposits"
 )
 
-// formDraft is a form of a deposit as it was sent. Its page, which asks once more or names the mistakes, is opened by a
-// GET, so that Back and Reload work (pages.md, "Questions").
+// formDraft is a form as it was sent, stored for the page that asks for confirmation or shows the form's mistakes.
+// That page is opened by a GET, so that Back and Reload work (pages.md, "Questions").
 type formDraft struct {
-	Fields    string        // typedFields alone, encoded as a form: the text may be no UTF-8
+	// The form's fields, URL-encoded since a text may be invalid UTF-8; only those in typedFields.
+	Fields    string
 	Refused   []refusedFile `json:",omitempty"`
 	LostFiles bool          `json:",omitempty"`
-	Problem   string        `json:",omitempty"` // code of the fault that refused the form; "": none
-	// Outcome is that of an act on several deposits, whose page tells it for as long as the draft is kept.
+	Problem   string        `json:",omitempty"` // Code of the fault that refused the form; "" for none.
+	// Outcome of an act on several deposits, shown on its page as long as the draft is kept.
 	Outcome []deposits.Outcome `json:",omitempty"`
 }
 
-// typedFields are the fields that are kept of a form of a deposit. A token, a code or a password is never among them.
+// typedFields lists the form fields that a draft keeps. Tokens, codes and passwords are never among them.
 var typedFields = []string{
 	fieldIntent, fieldAmount, fieldWhole, fieldReason, fieldDescription, fieldComment, fieldEmail, fieldWaiting,
 	fieldStartsOn, fieldEndsOn, fieldContract, fieldFirstName, fieldLastName, fieldCompany, fieldDeposit,
 }
 
-// typed gives the fields of a form that are kept.
+// typed returns those fields of the posted form that a draft keeps.
 func typed(c *fiber.Ctx) url.Values {
 	values := url.Values{}
 	for _, name := range typedFields {
@@ -47,10 +48,12 @@ func typed(c *fiber.Ctx) url.Values {
 	return values
 }
 
-// retype makes fields, encoded as a form, those of the request, for the readers of a form.
+// retype replaces the posted fields of the request by stored ones, so that the form can be parsed as if it had
+// just been sent.
 func retype(c *fiber.Ctx, fields string) { c.Request().PostArgs().Parse(fields) }
 
-// ask keeps a form and leads to its page. problem is the code of the fault that refused the form; "": none.
+// ask stores a form of a deposit and redirects to its page, which asks for confirmation or shows mistakes. problem
+// is the code of the fault that refused the form; "" for none.
 func (p *pages) ask(c *fiber.Ctx, by caller, v desk.View, f actForm, problem string) error {
 	fields := typed(c)
 	fields.Del(fieldWaiting)
@@ -61,7 +64,7 @@ func (p *pages) ask(c *fiber.Ctx, by caller, v desk.View, f actForm, problem str
 	return p.keepDraft(c, by, f.form, d, site.At(site.Question, id.Deposit.Of(v.ID), hex.EncodeToString(f.form[:])))
 }
 
-// keepDraft keeps a form and leads to its page.
+// keepDraft stores a form draft and redirects to its page.
 func (p *pages) keepDraft(c *fiber.Ctx, by caller, form [16]byte, d formDraft, page string) error {
 	content, err := json.Marshal(d)
 	if err != nil {
@@ -74,7 +77,7 @@ func (p *pages) keepDraft(c *fiber.Ctx, by caller, form [16]byte, d formDraft, p
 	return c.Redirect(page, http.StatusSeeOther)
 }
 
-// draft reads the form draft whose key is in the path of the request.
+// draft returns the stored form draft whose key is in the path of the request.
 //
 // Returns depositports.ErrDraftGone.
 func (p *pages) draft(c *fiber.Ctx, accountID id.ID) (form [16]byte, d formDraft, err error) {
@@ -90,15 +93,15 @@ func (p *pages) draft(c *fiber.Ctx, accountID id.ID) (form [16]byte, d formDraft
 	return form, d, json.Unmarshal([]byte(content.Reveal()), &d)
 }
 
-// dropDraft forgets a form that has had its effect.
+// dropDraft deletes the draft of a form that has had its effect.
 func (p *pages) dropDraft(c *fiber.Ctx, by caller, form [16]byte) {
 	if err := p.Deposits.DropDraft(c.UserContext(), by.Account.ID, p.Site.SessionToken(c), form); err != nil {
 		p.Log.WarnContext(c.UserContext(), "a form that had its effect is kept until its time is over", "error", err)
 	}
 }
 
-// showQuestion shows the page of a form that was sent from the page of a deposit: the mistakes, or the page that asks
-// once more. A form that is no longer kept leads to the deposit.
+// showQuestion shows the page of a stored form of a deposit: its mistakes, or the request for confirmation. If the
+// draft is gone, it redirects to the deposit.
 func (p *pages) showQuestion(c *fiber.Ctx, by caller) error {
 	v, err := p.find(c, by)
 	if err != nil {
@@ -133,7 +136,8 @@ func (p *pages) showQuestion(c *fiber.Ctx, by caller) error {
 	return p.confirm(c, by, v, f, wrongCode)
 }
 
-// showNewAgain shows the form of a new deposit with its mistakes. A form that is no longer kept leads to an empty one.
+// showNewAgain shows the stored form of a new deposit with its mistakes. If the draft is gone, it redirects to an
+// empty form.
 func (p *pages) showNewAgain(c *fiber.Ctx, by caller) error {
 	form, d, err := p.draft(c, by.Account.ID)
 	if errors.Is(err, depositports.ErrDraftGone) {
@@ -148,7 +152,8 @@ func (p *pages) showNewAgain(c *fiber.Ctx, by caller) error {
 	if d.Problem == formUsed {
 		in.mistakes, status = []ui.Mistake{{Field: fieldAmount, Text: textFormUsed.In(lang)}}, http.StatusConflict
 	}
-	if len(in.mistakes) == 0 { // what ruled the form out is over
+	// The mistakes may have disappeared since the form was stored, for instance because a ceiling was raised.
+	if len(in.mistakes) == 0 {
 		status = http.StatusOK
 		in.short = d.Problem == coverShort && p.outlasts(in)
 	}

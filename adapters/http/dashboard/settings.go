@@ -67,13 +67,14 @@ func (p *pages) verifyView(c *fiber.Ctx, by caller, lead string) verifyView {
 	return v
 }
 
-// unverified refuses an act that charges or mails a tenant, and offers the mail that verifies the address.
+// unverified answers an act that needs a verified e-mail address: it refuses the act and offers to send the
+// verification mail again.
 func (p *pages) unverified(c *fiber.Ctx, by caller) error {
 	return ui.Render(c, problem.Status(connect.ErrUnverified.Kind),
 		unverifiedPage(p.verifyView(c, by, textVerifyFirstLead.In(ui.LangOf(c)))))
 }
 
-// settled leads to the settings, which tell that the form took effect.
+// settled redirects to the settings with a message that the form took effect.
 func settled(c *fiber.Ctx, done string) error {
 	return c.Redirect(pathSettings+"?"+queryDone+"="+done, http.StatusSeeOther)
 }
@@ -82,7 +83,8 @@ func (p *pages) browserOf(c *fiber.Ctx) operators.Browser {
 	return operators.Browser{Session: p.Site.SessionToken(c), Network: ui.NetworkOf(c.IP()), Name: ui.BrowserOf(c)}
 }
 
-// field completes a field of the form of an intent: with the text that was sent, and the mistake about it.
+// field completes a field of the settings form with the given intent: its label, the text that was sent, and the
+// mistake about it.
 func (v *settingsView) field(intent string, f ui.Field, label ui.Text) ui.Field {
 	f.Form, f.Label, f.Required = intent, label.In(v.Page.Lang), true
 	if v.Intent == intent && slices.Contains([]string{fieldEmail, fieldCompany, fieldContact}, f.Name) {
@@ -94,7 +96,7 @@ func (v *settingsView) field(intent string, f ui.Field, label ui.Text) ui.Field 
 	return f
 }
 
-// fields fills the fields of every form.
+// fields fills the fields of every form in the settings.
 func (v *settingsView) fields(by caller) {
 	current := ui.Field{Name: fieldCurrent, Type: "password", Autocomplete: "current-password", MaxLength: 200}
 	fresh := ui.Field{Name: fieldNew, Type: "password", Autocomplete: "new-password", MinLength: 10, MaxLength: 200,
@@ -127,34 +129,37 @@ func (v *settingsView) fields(by caller) {
 	}
 }
 
-// settingsView is the data of the settings.
+// settingsView is the data of the settings page.
 type settingsView struct {
 	Page       ui.Page
 	Token      string
-	Done       string // what the last form did; "": nothing
+	Done       string // Message about what the last form did; "" if it did nothing.
 	Email      string
 	Unverified bool
 	CoverMails bool
 
-	Intent  string            // of the form that was sent with a mistake; "": none
-	Mistake *ui.Mistake       // of that form
-	Sent    map[string]string // its texts, passwords left out
+	// Intent of the form that was sent with a mistake; "" for none.
+	Intent string
+	// The mistake in the settings form that was sent; nil for none.
+	Mistake *ui.Mistake
+	// The texts that were sent with the mistaken settings form, by field, without passwords.
+	Sent map[string]string
 
 	Password, Address []ui.Field
 	Company, Contact  ui.Field
 	Language          ui.Field
 	Languages         []ui.Option
-	Zone              *time.Location // of the account
+	Zone              *time.Location // The account's time zone.
 	Timezone          ui.Field
 	Timezones         []ui.Option
 	Sessions          []sessionRow
-	Others            bool // there are sessions beside this one
+	Others            bool // True if the operator has other sessions than this one; false otherwise.
 
-	Problem string // why a form was refused
+	Problem string // The reason why a form was refused; "" if none was.
 	Codes   twofactor.State
 }
 
-// errorOf is the mistake in a field of a form.
+// errorOf returns the error message of a field in the settings form with the given intent; "" for none.
 func (v settingsView) errorOf(intent, field string) string {
 	if v.Mistake != nil && v.Mistake.Field == intent+"-"+field {
 		return v.Mistake.Text
@@ -162,13 +167,13 @@ func (v settingsView) errorOf(intent, field string) string {
 	return ""
 }
 
-// sessionRow is a session in the list.
+// sessionRow is a session in the list on the settings page.
 type sessionRow struct {
 	Name, Browser, Used, Since string
 	This                       bool
 }
 
-// passwordField is the field for the operator's password in the form of an intent.
+// passwordField returns the field for the current password in the settings form with the given intent.
 func (v settingsView) passwordField(intent string) ui.Field {
 	return ui.Field{
 		Form: intent, Name: fieldCurrent, Type: "password", Label: textPasswordNow.In(v.Page.Lang),
@@ -177,7 +182,7 @@ func (v settingsView) passwordField(intent string) ui.Field {
 	}
 }
 
-// coverMails is the checkbox of the mails about covers that end.
+// coverMails returns the checkbox that turns the mails about ending covers on or off.
 func coverMails(lang ui.Lang, wanted bool) ui.Field {
 	f := ui.Field{Name: fieldCoverMails, Label: textCoverMails.In(lang), Hint: textCoverHint.In(lang)}
 	if wanted {
@@ -186,7 +191,8 @@ func coverMails(lang ui.Lang, wanted bool) ui.Field {
 	return f
 }
 
-// verifyView is the data of the request to verify the operator's address, on a page of its own or above another page.
+// verifyView is the data of the request to verify the operator's e-mail address, on a page of its own or above
+// another page.
 type verifyView struct {
 	Page  ui.Page
 	Lead  string

@@ -15,7 +15,7 @@ import (
 	"partnerdeposits/core/twofactor"
 )
 
-// settingsForms are the forms of the settings, by their intents.
+// settingsForms maps the intents of the forms in the settings to their handlers.
 var settingsForms = map[string]func(p *pages, c *fiber.Ctx, by caller) error{
 	intentResend:   (*pages).resendVerification,
 	intentPassword: (*pages).changePassword,
@@ -33,7 +33,7 @@ var settingsForms = map[string]func(p *pages, c *fiber.Ctx, by caller) error{
 	intentRecoveryCodes: (*pages).newRecoveryCodes,
 }
 
-// settings answers the forms of the settings.
+// settings handles all forms of the settings page.
 func (p *pages) settings(c *fiber.Ctx, by caller) error {
 	ui.SetReadAt(c, pathSettings)
 	if err := p.Site.CheckForm(c); err != nil {
@@ -76,7 +76,8 @@ func (p *pages) changeEmail(c *fiber.Ctx, by caller) error {
 	if err != nil {
 		return p.settingsMistake(c, by, intentEmail, err)
 	}
-	if in.Token.Reveal() != "" { // no mails are sent: the address has changed
+	// Without a mail server no verification mail is sent, and the address has changed at once.
+	if in.Token.Reveal() != "" {
 		p.renewed(c, in)
 		return settled(c, doneEmailNow)
 	}
@@ -91,7 +92,8 @@ func (p *pages) changeCompany(c *fiber.Ctx, by caller) error {
 	return settled(c, intentCompany)
 }
 
-// changeLanguage shows the settings in the new language, which replaces a choice made by the switch of a page.
+// changeLanguage saves the operator's language and shows the settings in it. It replaces a language chosen with
+// the switch on a page.
 func (p *pages) changeLanguage(c *fiber.Ctx, by caller) error {
 	locale := ui.PostValue(c, fieldLocale)
 	if err := p.Operators.ChangeLanguage(c.UserContext(), by.Operator, locale); err != nil {
@@ -131,14 +133,15 @@ func (p *pages) renewed(c *fiber.Ctx, in operators.SignedIn) {
 	p.Site.SetSession(c, in.Token.Reveal(), in.Lifetime)
 }
 
-// settingsFaults are the faults that the settings show, with the field that each belongs to.
+// settingsFaults maps every error that the settings page shows to the form field it concerns.
 var settingsFaults = map[*fault.Error]string{
 	connect.ErrBadCredentials: fieldCurrent, connect.ErrInvalidPassword: fieldNew, connect.ErrInvalidEmail: fieldEmail,
 	connect.ErrEmailTaken:     fieldEmail,
 	connect.ErrInvalidCompany: fieldCompany, fault.ErrInvalidField: fieldLocale, twofactor.ErrWrongCode: fieldCode,
 }
 
-// invalidFields has, for each form with a single field, the name of the field and the message about an invalid value.
+// invalidFields maps each form with a single field to the name of the field and the message about an invalid
+// value.
 var invalidFields = map[string]struct {
 	name string
 	says ui.Text
@@ -147,7 +150,8 @@ var invalidFields = map[string]struct {
 	intentZone: {fieldZone, textBadZone},
 }
 
-// settingsMistake shows the settings again with a message at the field. Every other error stays an error.
+// settingsMistake shows the settings again with an error message at the field that the error concerns. An error
+// that concerns no field is returned unchanged.
 func (p *pages) settingsMistake(c *fiber.Ctx, by caller, intent string, err error) error {
 	for about, field := range settingsFaults {
 		if !errors.Is(err, about) {
@@ -175,7 +179,7 @@ func (p *pages) settingsMistake(c *fiber.Ctx, by caller, intent string, err erro
 	return err
 }
 
-// settingsSent gives the texts of a form of the settings, passwords left out.
+// settingsSent returns the texts of a form of the settings, without passwords.
 func settingsSent(c *fiber.Ctx) map[string]string {
 	return map[string]string{
 		fieldEmail:   strings.TrimSpace(ui.PostValue(c, fieldEmail)),

@@ -21,7 +21,8 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// several answers a form about several deposits: the question whom it mails, or the act.
+// several handles a form about several deposits, which mails their tenants: it asks for confirmation first, and
+// sends the mails once confirmed.
 func (p *pages) several(c *fiber.Ctx, by caller) error {
 	ui.SetReadAt(c, pathDeposits)
 	if err := p.Site.CheckForm(c); err != nil {
@@ -29,7 +30,8 @@ func (p *pages) several(c *fiber.Ctx, by caller) error {
 	}
 	form := deposits.SeveralForm{Act: deposits.SeveralAct(ui.PostValue(c, fieldIntent)), Key: p.formID(c)}
 	asked := ui.PostValue(c, fieldConfirm) == confirmed
-	if !asked { // a question has a key of its own: the list may be sent again, with other boxes
+	// A question gets a new key, since the same list may be sent again with other deposits ticked.
+	if !asked {
 		form.Key = [16]byte(p.Entropy.NewID())
 	}
 	if !slices.Contains(deposits.SeveralActs, form.Act) {
@@ -57,7 +59,7 @@ func (p *pages) several(c *fiber.Ctx, by caller) error {
 	return p.keepDraft(c, by, form.Key, formDraft{Fields: typed(c).Encode()}, severalPath(form.Key))
 }
 
-// tickedOf reads the deposits of a form, each once. Returns deposit_not_found for a text that is no id.
+// tickedOf returns the deposits ticked in a form, each once. Returns deposit_not_found for a text that is no id.
 func tickedOf(c *fiber.Ctx) (ids []id.ID, err error) {
 	for _, text := range c.Request().PostArgs().PeekMulti(fieldDeposit) {
 		depositID, ok := id.Deposit.Parse(string(text))
@@ -73,7 +75,7 @@ func tickedOf(c *fiber.Ctx) (ids []id.ID, err error) {
 
 func severalPath(form [16]byte) string { return site.At(site.Several, hex.EncodeToString(form[:])) }
 
-// severalForm is the key of a form about several deposits, or of its page.
+// severalForm returns the key of a form about several deposits, from the path or the form itself.
 func (p *pages) severalForm(c *fiber.Ctx) string {
 	if form := c.Params("form"); form != "" {
 		return form
@@ -82,7 +84,7 @@ func (p *pages) severalForm(c *fiber.Ctx) string {
 	return hex.EncodeToString(form[:])
 }
 
-// notTicked tells that none or too many deposits are ticked.
+// notTicked shows the error that no deposits or too many are ticked.
 func (p *pages) notTicked(c *fiber.Ctx, by caller, problem string) error {
 	v := severalView{Page: p.page(c, by, ui.SectionDeposits, textSeveralTitle.In(ui.LangOf(c))), Problem: problem}
 	v.Page.Wide, v.Page.ReadAt, v.Page.ErrorCode = false, pathDeposits, "invalid_field"
@@ -90,17 +92,18 @@ func (p *pages) notTicked(c *fiber.Ctx, by caller, problem string) error {
 }
 
 const (
-	// answerTries bounds the waiting of a second click for the answer to the first.
+	// answerTries is how often a second click on the same button checks whether the first has been answered.
 	answerTries = 40
 	answerPause = 50 * time.Millisecond
 )
 
-// mailSeveral mails the tenants of a confirmed form about several deposits, keeps the outcome, and redirects to the
-// page that shows it.
+// mailSeveral mails the tenants of a confirmed form about several deposits, stores the outcome, and redirects to
+// the page that shows it.
 func (p *pages) mailSeveral(c *fiber.Ctx, by caller, form deposits.SeveralForm) error {
 	count := func() error { return p.limited(c, by, operators.DeskMails) }
 	outcome, err := p.Deposits.MailSeveral(c.UserContext(), by, form, count)
-	for range answerTries { // a double click: its page tells of the mails that the first click sends
+	// After a double click, the second request waits until the first has sent the mails, and shows the same outcome.
+	for range answerTries {
 		if !errors.Is(err, ports.ErrKeyInUse) {
 			break
 		}
@@ -117,14 +120,15 @@ func (p *pages) mailSeveral(c *fiber.Ctx, by caller, form deposits.SeveralForm) 
 	case err == nil:
 		return p.keepDraft(c, by, form.Key, formDraft{Fields: typed(c).Encode(), Outcome: outcome}, severalPath(form.Key))
 	case errors.Is(err, deposits.ErrNobodyMailed), errors.Is(err, ports.ErrKeyInUse), errors.Is(err, ports.ErrKeyReused):
-		return c.Redirect(severalPath(form.Key), http.StatusSeeOther) // tells why, or what the form has done
+		// The page of the form shows why no mail was sent, or what the form has already done.
+		return c.Redirect(severalPath(form.Key), http.StatusSeeOther)
 	default:
 		return err
 	}
 }
 
-// showSeveral shows the page of a form about several deposits: whom it would mail now, or what it has done. A form that
-// is no longer kept leads to the list.
+// showSeveral shows the page of a stored form about several deposits: whom it would mail, or its outcome. If the
+// draft is gone, it redirects to the list.
 func (p *pages) showSeveral(c *fiber.Ctx, by caller) error {
 	form, d, err := p.draft(c, by.Account.ID)
 	gone := errors.Is(err, depositports.ErrDraftGone)
@@ -133,13 +137,15 @@ func (p *pages) showSeveral(c *fiber.Ctx, by caller) error {
 		retype(c, d.Fields)
 	case !gone:
 		return err
-	case !p.restored(c, by, c.Path()): // the form met an ended session, and has done nothing
+	// A form that was sent after the session had ended has had no effect, so it is shown again.
+	case !p.restored(c, by, c.Path()):
 		return c.Redirect(pathDeposits, http.StatusSeeOther)
 	}
 	act := deposits.SeveralAct(ui.PostValue(c, fieldIntent))
 	ids, err := tickedOf(c)
 	if err != nil || len(ids) == 0 || len(ids) > deposit.MaxTogether || !slices.Contains(deposits.SeveralActs, act) {
-		return c.Redirect(pathDeposits, http.StatusSeeOther) // what came back of an ended session may be anything
+		// The fields of a form restored after an ended session may contain anything, so they are checked again.
+		return c.Redirect(pathDeposits, http.StatusSeeOther)
 	}
 	list, err := p.Deposits.Several(c.UserContext(), by, ids)
 	if err != nil {
@@ -160,7 +166,8 @@ func (p *pages) showSeveral(c *fiber.Ctx, by caller) error {
 	return ui.Render(c, v.ask(form, list), severalPage(v))
 }
 
-// ask fills the page that asks once more, and gives its status. Its form has the deposits alone whose tenants it names.
+// ask fills the page that asks for confirmation before several tenants are mailed, and returns its HTTP status.
+// Its form contains only the deposits whose tenants the page names.
 func (v *severalView) ask(form [16]byte, list []deposits.Ticked) (status int) {
 	lang := v.Page.Lang
 	v.Hidden = []hidden{{fieldIntent, string(v.Act)}, {fieldConfirm, confirmed}, {fieldForm, hex.EncodeToString(form[:])}}
@@ -179,7 +186,7 @@ func (v *severalView) ask(form [16]byte, list []deposits.Ticked) (status int) {
 	return http.StatusOK
 }
 
-// tellOutcome fills the page that tells what became of each deposit.
+// tellOutcome fills the page that shows, for each deposit of a form about several, whether its tenant was mailed.
 func (v *severalView) tellOutcome(list []deposits.Ticked, outcome []deposits.Outcome) {
 	lang := v.Page.Lang
 	left := map[string]deposits.LeftOut{}
@@ -196,7 +203,7 @@ func (v *severalView) tellOutcome(list []deposits.Ticked, outcome []deposits.Out
 	v.Page.Title, v.Heading = textSeveralSent.of(lang, len(v.Mailed)), textSeveralMailed.In(lang)
 }
 
-// sort puts each deposit among those whose tenants are mailed, or those that are left out.
+// sort divides the deposits into those whose tenants are mailed and those that are left out.
 func (v *severalView) sort(list []deposits.Ticked) {
 	lang := v.Page.Lang
 	for _, d := range list {
@@ -220,7 +227,7 @@ func (v *severalView) sort(list []deposits.Ticked) {
 	}
 }
 
-// why tells why a deposit is left out.
+// why returns the text that explains why a deposit is left out.
 func (v *severalView) why(d deposits.Ticked) string {
 	lang := v.Page.Lang
 	switch d.Left {
@@ -246,17 +253,17 @@ func (t plural) of(lang ui.Lang, n int) string {
 type severalView struct {
 	Page    ui.Page
 	Token   string
-	Zone    *time.Location // of the account
+	Zone    *time.Location // The account's time zone.
 	Act     deposits.SeveralAct
 	Done    string
 	Problem string
 	Says    string
-	Heading string // of Mailed
+	Heading string // Heading of the list of tenants who are mailed.
 	Mailed  []severalLine
 	Left    []severalLine
 	Hidden  []hidden
-	Button  string // "": nothing can be sent
+	Button  string // Text of the button that sends the mails; "" if no mail can be sent.
 }
 
-// severalLine is a deposit of the form. Why tells why it is left out.
+// severalLine is a deposit of a form about several. Why is the reason for which it is left out.
 type severalLine struct{ Reference, Tenant, Email, Amount, Why string }

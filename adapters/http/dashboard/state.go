@@ -5,8 +5,8 @@ import (
 	"partnerdeposits/core/deposit"
 )
 
-// stateOf words the status of a deposit. A captured deposit is called by its collection: it is claimed until the tenant
-// has paid. debt is nil while that is not known.
+// stateOf returns the label for the status of a deposit. A captured deposit is labelled by the state of its
+// collection. debt is nil if that state is not known.
 func stateOf(d *deposit.Deposit, debt *deposit.Debt, lang ui.Lang) ui.Chip {
 	if d.Status != deposit.Captured || debt == nil {
 		chip := chips[d.Status]

@@ -18,50 +18,56 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// statementColumns are the columns of the export of a month (pages.md, "Money"). The mark before the first tells
-// spreadsheets that the file is UTF-8.
+// statementColumns lists the columns of the CSV export of a month (pages.md, "Money").
 var statementColumns = []string{"reference", "tenant", "claimedAt", "chargedAt", "paidAt", "amount", "refunded",
 	"refundedAt", "disputed", "dispute", "due"}
 
 const (
-	statementPage = 100 // claims of a page, so that most months are printed whole
+	// Number of claims on a page, large enough that most months are printed whole.
+	statementPage = 100
 	unpaidShown   = 50
 	monthLayout   = "2006-01"
 )
 
-// statementView is the data of the page of a month.
+// statementView is the data of the page about the money of a month.
 type statementView struct {
-	Page                     ui.Page
-	Company, Account         string
-	Month                    string // with its year
-	Field                    ui.Field
-	Mistakes                 []ui.Mistake
-	Earlier, Later, Export   string // paths; Later is "" in the present month
+	Page             ui.Page
+	Company, Account string
+	Month            string // Name and year of the month that the page shows.
+	Field            ui.Field
+	Mistakes         []ui.Mistake
+	// Paths of the neighbouring months and of the export; Later is "" for the present month.
+	Earlier, Later, Export   string
 	EarlierMonth, LaterMonth string
-	Due, RefundedSum         string // RefundedSum as the lines have it, with its sign
-	Figures                  []fact // beside Due
-	Claims                   []statementRow
-	First, Further           string // paths of the first page and of the next; "": this one, or none
-	Unpaid                   []unpaidRow
-	UnpaidSum, AllUnpaid     string // AllUnpaid is the path of the list; "": Unpaid are all
+	// The amounts due and refunded; RefundedSum has the minus sign that the lines have.
+	Due, RefundedSum string
+	Figures          []fact // Further sums, shown beside the amount due.
+	Claims           []statementRow
+	// Paths of the first page and of the next page of claims; "" if this is the first, or the last.
+	First, Further string
+	Unpaid         []unpaidRow
+	// Sum of the unpaid claims, and path of the list of all; AllUnpaid is "" if all are shown.
+	UnpaidSum, AllUnpaid string
 }
 
-// statementRow is a claim of which money moved in the month.
+// statementRow is a claim that was paid, refunded or disputed in the month.
 type statementRow struct {
 	Path, Reference, Tenant                string
 	Claimed, Charged, Paid                 string
 	Amount, Refunded, RefundedOn, Disputed string
-	InAll                                  string // what was refunded in all; "" where all of it was in this month
-	Dispute                                ui.Chip
+	// The amount refunded in all; "" if all of it was refunded in this month.
+	InAll   string
+	Dispute ui.Chip
 }
 
-// unpaidRow is a claim that is not paid.
+// unpaidRow is a claim that is not paid yet.
 type unpaidRow struct {
 	row
 	Claimed, Charged, Sum string
 }
 
-// monthOf reads the parameter; a zero time is the present month.
+// monthOf parses the query parameter with the month. The zero time stands for the present month; false means that
+// the text is invalid.
 func monthOf(text string) (time.Time, bool) {
 	if text == "" {
 		return time.Time{}, true
@@ -74,7 +80,7 @@ func monthPath(path string, at time.Time) string {
 	return ui.WithQuery(path, queryMonth+"="+at.Format(monthLayout))
 }
 
-// showMoney shows what money moved in a month, as the books count it.
+// showMoney shows the page with the payments, refunds and disputes of claims in a month, as the books count them.
 func (p *pages) showMoney(c *fiber.Ctx, by caller) error {
 	lang := ui.LangOf(c)
 	v := statementView{
@@ -108,7 +114,7 @@ func (p *pages) showMoney(c *fiber.Ctx, by caller) error {
 	return ui.Render(c, http.StatusOK, statementPageOf(v))
 }
 
-// tell adds the month to the page.
+// tell fills the page with the statement of the month.
 func (v *statementView) tell(st books.Statement) {
 	lang, month := v.Page.Lang, st.Month
 	v.Month, v.Field.Value = ui.MonthYear(lang, month.From), month.From.Format(monthLayout)
@@ -169,7 +175,7 @@ func statementRowOf(claim paymentports.MovedDebt, lang ui.Lang) statementRow {
 	return r
 }
 
-// tellUnpaid adds the claims that are not paid to the page.
+// tellUnpaid adds the claims that are not paid yet to the page of a month.
 func (v *statementView) tellUnpaid(unpaid desk.Unpaid) {
 	lang := v.Page.Lang
 	v.UnpaidSum = textUnpaidSum.In(lang, counted(unpaid.Count), ui.Euros(lang, unpaid.Count.Amount))
@@ -186,7 +192,7 @@ func (v *statementView) tellUnpaid(unpaid desk.Unpaid) {
 	}
 }
 
-// exportMoney streams the claims of a month as CSV.
+// exportMoney streams the claims of a month as a CSV file.
 func (p *pages) exportMoney(c *fiber.Ctx, by caller) error {
 	at, ok := monthOf(c.Query(queryMonth))
 	if !ok {
@@ -200,7 +206,7 @@ func (p *pages) exportMoney(c *fiber.Ctx, by caller) error {
 		pageByPage(claims, statementCells))
 }
 
-// statementCells are the cells of a claim, in the order of statementColumns.
+// statementCells returns the cells of a claim in the CSV export, in the order of statementColumns.
 func statementCells(claim paymentports.MovedDebt) []string {
 	return []string{
 		claim.Reference, cell(claim.Tenant), stamp(claim.CapturedAt), stamp(claim.ChargedAt), stamp(claim.PaidAt),
@@ -209,7 +215,7 @@ func statementCells(claim paymentports.MovedDebt) []string {
 	}
 }
 
-// stamp is a time of a cell; "" for none.
+// stamp formats a time for a cell of the CSV export; "" for the zero time.
 func stamp(t time.Time) string {
 	if t.IsZero() {
 		return ""

@@ -10,7 +10,8 @@ import (
 	"partnerdeposits/core/deposit"
 )
 
-// titleOf names the tenant of a deposit.
+// titleOf returns the title of a deposit's page: the tenant's name, or a text that there is no tenant or that the
+// tenant's data is erased.
 func titleOf(v desk.View, lang ui.Lang) string {
 	switch {
 	case v.Client != nil:
@@ -21,7 +22,7 @@ func titleOf(v desk.View, lang ui.Lang) string {
 	return textErased.In(lang)
 }
 
-// sumOf tells amount, stay and cover in a sentence of days.
+// sumOf returns a line with a deposit's amount, its stay, and its cover or claim.
 func sumOf(v desk.View, lang ui.Lang) string {
 	parts := []string{ui.Euros(lang, v.Amount),
 		shortSpan(ui.Date(lang, v.ContractStartAt), ui.Date(lang, v.ContractEndAt))}
@@ -36,7 +37,8 @@ func sumOf(v desk.View, lang ui.Lang) string {
 	return strings.Join(parts, " · ")
 }
 
-// shortSpan joins two formatted days, whose parts a no-break space joins, without the month and year that both share.
+// shortSpan joins two formatted days without repeating the month and year that both share. The parts of each day
+// must be joined by no-break spaces.
 func shortSpan(first, last string) string {
 	if first == last {
 		return first
@@ -49,21 +51,21 @@ func shortSpan(first, last string) string {
 	return ui.Span(strings.Join(a[:n], "\u00a0"), last)
 }
 
-// stayBar is the picture of a stay and of the cover, as parts of its width.
+// stayBar is a drawing of a stay and its cover on a time line. Positions and widths are in units of its view box.
 type stayBar struct {
 	Stay, Cover     stretch
-	Today           string // "": beyond the picture
-	First, Last     string // the days at its ends
+	Today           string // Position of today on the time line; "" if today is outside it.
+	First, Last     string // First and last day on the time line of stay and cover.
 	StayIs, CoverIs string
 }
 
 type stretch struct{ X, Width string }
 
-// stayWidth is the width of the picture, in the units of its view box.
+// stayWidth is the width of the time line's drawing, in the units of its view box.
 const stayWidth = 1000
 
-// barOf draws the stay and its cover on one line of time. Before the tenant pays, the cover is the one that a payment
-// now would begin. The bar is nil once the deposit has neither.
+// barOf draws a deposit's stay and cover on one time line. Before the tenant pays, the cover is the one that a
+// payment now would begin. It returns nil once the deposit is over.
 func barOf(v desk.View, lang ui.Lang) *stayBar {
 	covered := v.ActivatedAt
 	switch {

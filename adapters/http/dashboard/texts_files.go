@@ -25,7 +25,7 @@ func init() {
 			"Votre compte envoie déjà 25 Mo de fichiers ou télécharge déjà cinq exports dans une autre fenêtre. Rien n’a été modifié. Attendez la fin, revenez en arrière et réessayez."))
 }
 
-// Files of a deposit.
+// Texts about the files of a deposit.
 var (
 	textFiles      = ui.T("Files", "Fichiers")
 	textPhotos     = ui.T("Photos or documents (optional)", "Photos ou documents (facultatif)")
@@ -50,7 +50,8 @@ var (
 	textHappenedFile = ui.T("Files added: %s", "Fichiers ajoutés : %s")
 )
 
-// refusedFiles say why a file was refused. The argument is its name.
+// refusedFiles maps the code of the reason for which a file was not accepted to its text. The text's argument is
+// the name of the file.
 var refusedFiles = map[string]ui.Text{
 	evidence.ErrType.Code: ui.T("%s is neither a JPEG, PNG or WebP picture nor a PDF.",
 		"%s n’est ni une image JPEG, PNG ou WebP, ni un PDF."),

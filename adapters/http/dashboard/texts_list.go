@@ -5,7 +5,7 @@ import (
 	depositports "partnerdeposits/ports/deposits"
 )
 
-// The list.
+// Texts of the page that lists deposits.
 var (
 	textDeposits     = ui.T("Deposits", "Cautions")
 	textNewButton    = ui.T("New deposit", "Nouvelle caution")

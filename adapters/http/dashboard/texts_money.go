@@ -48,7 +48,7 @@ var refundStates = map[deposit.RefundStatus]ui.Text{
 		"La banque l’a refusé. Notre équipe s’en occupe."),
 }
 
-// failures words the codes of refusals that are frequent.
+// failures maps the frequent codes of refused charges to texts.
 var failures = map[string]ui.Text{
 	"insufficient_funds": ui.T("The account lacked the money.", "Le compte n’était pas suffisamment approvisionné."),
 	"authentication_required": ui.T("The bank wants the tenant to confirm the payment.",

@@ -2,7 +2,7 @@ package dashboard
 
 import "partnerdeposits/adapters/http/ui"
 
-// A new deposit.
+// Texts of the page for a new deposit.
 var (
 	textNew     = ui.T("New deposit", "Nouvelle caution")
 	textNewLead = ui.T(

@@ -2,7 +2,7 @@ package dashboard
 
 import "partnerdeposits/adapters/http/ui"
 
-// The partner.
+// Texts of the page about the operator's partner.
 var (
 	textPartner       = ui.T("Your partner", "Votre partenaire")
 	textPartnerName   = ui.T("Partner", "Partenaire")

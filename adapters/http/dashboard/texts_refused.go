@@ -7,7 +7,8 @@ import (
 	"partnerdeposits/core/evidence"
 )
 
-// refusals say why an act was refused. The argument is the status of the deposit now.
+// refusals maps the code of the error that refused an act on a deposit to its text. The text's argument is the
+// deposit's current status.
 var refusals = map[string]ui.Text{
 	deposits.ErrChanged.Code: ui.T(
 		"Nothing was done: the deposit has changed since you opened the page. It is now: %s.",

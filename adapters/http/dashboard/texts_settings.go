@@ -69,10 +69,11 @@ var (
 	textEndOthers   = ui.T("End all others", "Mettre fin à toutes les autres")
 )
 
-// doneEmailNow tells of a new address that took effect at once.
+// doneEmailNow is the value of the query parameter done after a change of the e-mail address that took effect at
+// once.
 const doneEmailNow = "changed_email"
 
-// settingsDone tells of the forms that took effect.
+// settingsDone maps the intents of the forms in the settings to the message that the form took effect.
 var settingsDone = map[string]ui.Text{
 	intentMails: textMailsDone,
 

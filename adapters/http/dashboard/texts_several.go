@@ -5,10 +5,10 @@ import (
 	"partnerdeposits/app/deposits"
 )
 
-// plural words a number of things: one, or several with the number as %s.
+// plural is a text with a number, in two forms: one for the number 1, and several with the number as %s.
 type plural struct{ one, several ui.Text }
 
-// The page of a form about several deposits.
+// Texts of the page of a form about several deposits.
 var (
 	textSeveralAsks = map[deposits.SeveralAct]plural{
 		deposits.ActSendLinks: {ui.T("Send the link to 1 tenant?", "Envoyer le lien à 1 locataire ?"),
@@ -48,7 +48,8 @@ var (
 		"Au plus %d cautions peuvent être cochées à la fois. Rien n’a été envoyé.")
 )
 
-// leftOut says why a deposit is left out. The argument of LeftReminded is when the tenant was mailed.
+// leftOut maps the reason for which a deposit is left out to its text. The argument of LeftReminded is the time of
+// the last mail to the tenant.
 var leftOut = map[deposits.LeftOut]ui.Text{
 	deposits.LeftWithoutAddress: ui.T("No e-mail address of the tenant is known.",
 		"Aucune adresse e-mail du locataire n’est connue."),
@@ -60,7 +61,8 @@ var leftOut = map[deposits.LeftOut]ui.Text{
 		"Vous avez envoyé 100 liens en une heure."),
 }
 
-// leftOver says why an act is not possible on a deposit, with the state of the deposit.
+// leftOver maps an act to the text that it is not possible on a deposit. The text's argument is the deposit's
+// state.
 var leftOver = map[deposits.SeveralAct]ui.Text{
 	deposits.ActSendLinks: ui.T("The tenant cannot secure it any more. The deposit is: %s.",
 		"Le locataire ne peut plus la garantir. La caution est : %s."),

@@ -5,7 +5,7 @@ import (
 	depositports "partnerdeposits/ports/deposits"
 )
 
-// The first page.
+// Texts of the operator's first page.
 var (
 	textToday   = ui.T("Today", "Aujourd’hui")
 	textMaximum = ui.T("Maximum deposit", "Plafond de caution")
@@ -38,7 +38,7 @@ var (
 	textTodayOpen     = ui.T("Open", "Ouvrir")
 )
 
-// The first steps of an account.
+// Texts of the first steps that a new account is shown.
 var (
 	textSteps          = ui.T("Three steps to begin", "Trois étapes pour commencer")
 	textStepDone       = ui.T("Done", "Fait")
@@ -54,8 +54,8 @@ var (
 		"Un code de votre téléphone protège alors la connexion et les réclamations.")
 )
 
-// The part of the first page that lists what the account got before its operator proved the e-mail address by a
-// password reset: somebody else may have signed up with the address.
+// Texts of the part of the first page that lists what the account got before its operator proved the e-mail
+// address by a password reset: somebody else may have signed up with the address.
 var (
 	textEarlier     = ui.T("Made before you proved your address", "Créé avant que vous ne confirmiez votre adresse")
 	textEarlierLead = ui.T(
@@ -66,7 +66,8 @@ var (
 		"Voir les droits du partenaire, ou mettre fin au lien")
 )
 
-// workTexts word the groups. hint is empty where the heading and the act say all.
+// workTexts maps each kind of work to the heading and hint of its group on the first page. hint is empty where the
+// heading is enough.
 var workTexts = map[depositports.Work]struct {
 	title, hint ui.Text
 	tone, icon  string

@@ -62,7 +62,7 @@ func (p *pages) showToday(c *fiber.Ctx, by caller) error {
 	return ui.Render(c, http.StatusOK, todayPage(v))
 }
 
-// stepsOf gives the steps that an account without deposits is shown.
+// stepsOf returns the first steps that an account without deposits is shown.
 func (p *pages) stepsOf(c *fiber.Ctx, by caller, lang ui.Lang) ([]step, error) {
 	codes, err := p.Operators.TwoFactor(c.UserContext(), by.Operator.ID)
 	return []step{
@@ -73,7 +73,7 @@ func (p *pages) stepsOf(c *fiber.Ctx, by caller, lang ui.Lang) ([]step, error) {
 	}, err
 }
 
-// viewPath is the list of a view.
+// viewPath returns the path of a view of the list of deposits.
 func viewPath(view string) string {
 	return ui.WithQuery(pathDeposits, url.Values{queryView: {view}}.Encode())
 }
@@ -110,7 +110,7 @@ func earlierViewOf(e *desk.Earlier, account connections.AccountView, lang ui.Lan
 	return v
 }
 
-// counted is a number of deposits; 10000+ where there are more.
+// counted formats a number of deposits; with a plus, such as 10000+, if there are more.
 func counted(n depositports.WorkCount) string {
 	if n.More {
 		return strconv.Itoa(n.Count) + "+"
@@ -139,7 +139,7 @@ func (p *pages) workViewOf(kind depositports.Work, t desk.Today, lang ui.Lang) w
 	return w
 }
 
-// allOf is the list with all deposits of a kind of work.
+// allOf returns the path of the list with all deposits of a kind of work.
 func allOf(kind depositports.Work, t desk.Today) string {
 	q := url.Values{queryStatus: {statusesOf(kind)}}
 	switch kind {
@@ -161,7 +161,8 @@ func allOf(kind depositports.Work, t desk.Today) string {
 func workRowOf(d desk.Row, lang ui.Lang) workRow {
 	r := workRow{row: rowOf(d, lang)}
 	if d.Status == deposit.Captured {
-		r.Amount = ui.Euros(lang, d.CapturedAmount) // the claim is what waits, not the rest
+		// The amount that waits is that of the claim, not the rest of the deposit.
+		r.Amount = ui.Euros(lang, d.CapturedAmount)
 	}
 	switch {
 	case r.Tenant != "":
@@ -174,8 +175,8 @@ func workRowOf(d desk.Row, lang ui.Lang) workRow {
 	return r
 }
 
-// addAct gives a row the act that its deposit waits for. The form of the act is that of the page that asks once more:
-// the row says what will happen, and a mail is all that happens.
+// addAct adds to a row the button for the act that its deposit waits for. The button's form is already confirmed:
+// the row describes what will happen, and a mail is all that happens.
 func (p *pages) addAct(r *workRow, kind depositports.Work, d desk.Row, now time.Time, lang ui.Lang) {
 	mails := func(label ui.Text, act deposits.Act, more ...hidden) {
 		r.Act = label.In(lang)
@@ -196,13 +197,14 @@ func (p *pages) addAct(r *workRow, kind depositports.Work, d desk.Row, now time.
 	}
 }
 
-// The view box of the chart, and where its bars stand. It is shown in this size, so that its letters are 12 px high.
+// Size of the chart's view box and position of its bars. The chart is shown in this size, so that its letters are
+// 12 px high.
 const (
 	chartWidth = 252
 	barsBottom = 100
 	barsTop    = 8
 	barWidth   = 14
-	// leastCharted is the number of deposits from which the chart is shown: fewer are seen in the list.
+	// leastCharted is the number of deposits from which the chart is shown; fewer can be seen in the list.
 	leastCharted = 5
 )
 
@@ -216,7 +218,8 @@ func chartOf(year []desk.Month, lang ui.Lang) chart {
 	for i, m := range year {
 		height := 0
 		if ch.Max > 0 {
-			height = (m.Made*(barsBottom-barsTop) + ch.Max - 1) / ch.Max // a month with few deposits has a bar too
+			// The height is rounded up, so that a month with few deposits has a bar, too.
+			height = (m.Made*(barsBottom-barsTop) + ch.Max - 1) / ch.Max
 		}
 		x := i*step + (step-barWidth)/2
 		ch.Bars = append(ch.Bars, bar{
@@ -231,66 +234,70 @@ func chartOf(year []desk.Month, lang ui.Lang) chart {
 
 // todayView is the data of the operator's first page.
 type todayView struct {
-	Page        ui.Page
-	Account     connections.AccountView
-	Token       string
-	Steps       []step // of an account that has never had a deposit; the page then has no figures and no work
+	Page    ui.Page
+	Account connections.AccountView
+	Token   string
+	// First steps of an account that has never had a deposit; the page then shows no figures and no work.
+	Steps       []step
 	Figures     []figure
 	Work        []workView
-	Refused     []string // ids of deposits whose tenants can be mailed together
+	Refused     []string // Ids of the deposits whose tenants can be mailed together.
 	RefusedForm string
-	Chart       chart        // without bars where there is little to show
-	Verify      *verifyView  // nil: the address is verified
-	Earlier     *earlierView // nil: nothing to show
+	Chart       chart       // Chart of deposits per month; without bars if there is little to show.
+	Verify      *verifyView // Request to verify the e-mail address; nil if it is verified.
+	// What was made for the account before the operator's address was proved; nil if there is nothing to show.
+	Earlier *earlierView
 }
 
-// step is one of the first steps of an account.
+// step is one of the first steps that a new account is shown.
 type step struct {
 	Name, Says, Path string
 	Done             bool
 }
 
-// figure is a number that leads to what it counts.
+// figure is a number on the operator's first page, with a link to what it counts.
 type figure struct{ Name, Value, Note, Path, Tone string }
 
-// earlierView is what was made for the account before a reset first proved the operator's address.
+// earlierView is the data about what was made for the account before a password reset first proved the operator's
+// address.
 type earlierView struct {
 	Lead    string
-	Partner string // "": no link from before
+	Partner string // Sentence about a partner link from that time; "" if there is none.
 	Rows    []workRow
-	Count   string // of deposits; the rows are the newest of them
+	Count   string // Number of deposits from that time; the rows are the newest of them.
 }
 
-// workView is a kind of deposits that wait for something.
+// workView is a group of deposits that wait for the same kind of work.
 type workView struct {
 	ID, Hint, Count string
-	Chip            ui.Chip // of the count; its text is the heading
+	Chip            ui.Chip // Heading of the group of deposits, with its colour and icon.
 	Rows            []workRow
-	More            string // path of the list with all of them; "": the rows are all
+	More            string // Path of the list with all deposits of the group; "" if all are shown.
 }
 
-// workRow is a deposit that waits, with the act that it waits for.
+// workRow is a deposit that waits for something, with the act that it waits for.
 type workRow struct {
 	row
-	Who     string  // the tenant, or why there is none
-	Chip    ui.Chip // where no heading tells the state
-	Says    string  // what the operator should know before the rest
-	Act     string  // label of the form or link; without both it is text
+	Who  string  // The tenant's name, or the reason why there is none.
+	Chip ui.Chip // Label of the deposit's state, for rows without a heading that names it.
+	Says string  // What the operator should read first about the deposit.
+	// Label of the button or link for the row's act; shown as plain text if there is neither.
+	Act     string
 	ActPath string
-	Hidden  []hidden // of the form, which is sent to the deposit
+	Hidden  []hidden // Hidden fields of the row's form, which is sent to the deposit's page.
 }
 
-// chart is a bar chart of the deposits that were made in each month.
+// chart is a bar chart of the deposits that were created in each month.
 type chart struct {
 	Bars  []bar
 	Total int
 	Max   int
 }
 
-// bar is a month. Places are in the units of the chart's view box.
+// bar is a month in the chart. Positions are in the units of the chart's view box.
 type bar struct {
 	X, Y, Height, Middle string
-	Letter               string // under the bar
-	Month                string // with its year, in the table
+	Letter               string // First letter of the month, below the bar.
+	Month                string // Name of the month with its year, in the table.
 	Count                string
 }

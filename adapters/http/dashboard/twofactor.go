@@ -16,7 +16,8 @@ import (
 	"partnerdeposits/core/twofactor"
 )
 
-// enableTOTP makes a secret and shows it. Codes are asked for once the operator has sent one.
+// enableTOTP creates a secret for two-factor codes and shows it. Codes are required only after the operator has
+// entered a first one.
 func (p *pages) enableTOTP(c *fiber.Ctx, by caller) error {
 	if err := p.limited(c, by, operators.DeskPasswords); err != nil {
 		return err
@@ -28,7 +29,7 @@ func (p *pages) enableTOTP(c *fiber.Ctx, by caller) error {
 	return p.enrol(c, by, http.StatusOK, enrolment, "")
 }
 
-// enrol shows the secret as a QR code and as text, and asks for the first code.
+// enrol shows the secret for two-factor codes as a QR code and as text, with a field for the first code.
 func (p *pages) enrol(c *fiber.Ctx, by caller, status int, enrolment operators.Enrolment, mistake string) error {
 	qr, err := ui.NewQR(enrolment.URI.Reveal())
 	if err != nil {
@@ -45,7 +46,7 @@ func (p *pages) enrol(c *fiber.Ctx, by caller, status int, enrolment operators.E
 	return ui.Render(c, status, enrolPage(v))
 }
 
-// grouped is a text in groups of four characters, for people who type it.
+// grouped splits a text into groups of four characters, for people who type it.
 func grouped(text string) string {
 	var groups []string
 	for ; len(text) > 4; text = text[4:] {
@@ -54,7 +55,7 @@ func grouped(text string) string {
 	return strings.Join(append(groups, text), " ")
 }
 
-// confirmTOTP turns codes on, and shows the recovery codes.
+// confirmTOTP turns two-factor codes on, and shows the recovery codes.
 func (p *pages) confirmTOTP(c *fiber.Ctx, by caller) error {
 	done, waits, err := p.Operators.ConfirmTOTP(c.UserContext(), by.Operator, by.Account, ui.PostValue(c, fieldCode),
 		p.browserOf(c))
@@ -77,7 +78,8 @@ func (p *pages) newRecoveryCodes(c *fiber.Ctx, by caller) error {
 	return p.showRecoveryCodes(c, by, done, textCodesReplaced)
 }
 
-// showRecoveryCodes answers with the codes themselves, without a redirect: the database holds hashes alone.
+// showRecoveryCodes answers with the recovery codes on a page, without a redirect: the database holds only their
+// hashes, so they cannot be shown later.
 func (p *pages) showRecoveryCodes(c *fiber.Ctx, by caller, done operators.Confirmed, lead ui.Text) error {
 	p.renew(c, done.SignedIn)
 	lang := ui.LangOf(c)
@@ -103,12 +105,13 @@ func (p *pages) disableTOTP(c *fiber.Ctx, by caller) error {
 	return settled(c, intentDisableTOTP)
 }
 
-// renew replaces the session of the browser.
+// renew stores a new session in the browser's cookie.
 func (p *pages) renew(c *fiber.Ctx, in operators.SignedIn) {
 	p.Site.SetSession(c, in.Token.Reveal(), in.Lifetime)
 }
 
-// refusedCode shows the settings again with the mistake at its field, or with the reason of a refusal.
+// refusedCode shows the settings again after a refused form about two-factor codes, with the mistake at its field
+// or with the reason.
 func (p *pages) refusedCode(c *fiber.Ctx, by caller, intent string, err error) error {
 	lang := ui.LangOf(c)
 	sent := settingsView{Intent: intent}
@@ -130,13 +133,13 @@ func (p *pages) refusedCode(c *fiber.Ctx, by caller, intent string, err error) e
 	return p.renderSettings(c, by, http.StatusUnprocessableEntity, sent)
 }
 
-// enrolView is the data of the page that shows the secret of two-factor codes.
+// enrolView is the data of the page that shows the secret for two-factor codes.
 type enrolView struct {
 	Page   ui.Page
 	Token  string
 	QR     ui.QR
-	Secret string // in groups of four
-	Error  string // of the code
+	Secret string // The secret for two-factor codes, in groups of four characters.
+	Error  string // Error message about the two-factor code.
 }
 
 // recoveryView is the data of the page that shows recovery codes, once.
@@ -146,7 +149,7 @@ type recoveryView struct {
 	Codes []string
 }
 
-// codeField is the field for a code.
+// codeField returns the form field for a two-factor code.
 func codeField(form string, lang ui.Lang, mistake string) ui.Field {
 	return ui.Field{
 		Form: form, Name: fieldCode, Type: "text", Label: textCode.In(lang), Hint: textCodeHint.In(lang),

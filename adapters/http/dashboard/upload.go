@@ -28,18 +28,19 @@ import (
 )
 
 const (
-	maxToken  = 1 << 10  // bytes of the first field
-	maxFields = 64 << 10 // bytes of all fields together, as for other forms
+	maxToken  = 1 << 10  // Greatest length in bytes of the CSRF token, which is the form's first field.
+	maxFields = 64 << 10 // Limit in bytes for all fields of the form together, as for other forms.
 )
 
-// paced is the body of a form with files. Once it counts, its sender keeps the least rate until end.
+// paced is the request body of a form with files. Once end is set, the browser must send it at the least rate and
+// before that time.
 type paced struct {
 	*middleware.Upload
 	pace middleware.Pace
 	end  time.Time
 }
 
-// Read implements io.Reader.
+// Read reads from a form with files, and sets the deadline by which the browser must send more.
 func (p *paced) Read(b []byte) (int, error) {
 	if p.end.IsZero() {
 		return p.Upload.Read(b)
@@ -57,7 +58,8 @@ func (p *paced) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// IsUpload tells a form with files by its head. Its body is read by the handler (middleware.Hooks).
+// IsUpload reports from the head of a request whether it is a form with files, whose body the handler reads itself
+// (middleware.Hooks).
 func IsUpload(header *fasthttp.RequestHeader) bool {
 	path, _, _ := strings.Cut(string(header.RequestURI()), "?")
 	name, found := strings.CutPrefix(strings.TrimSuffix(path, "/"), pathDeposits+"/")
@@ -65,20 +67,20 @@ func IsUpload(header *fasthttp.RequestHeader) bool {
 		len(header.MultipartFormBoundary()) > 0
 }
 
-// upload is a form with files as it was read.
+// upload is a form with files, as it was received.
 type upload struct {
 	files   []deposits.SentFile
 	refused []deposits.RefusedFile
 	scratch []*os.File
 	tooMany bool
-	fields  int // bytes of the fields
+	fields  int // Number of bytes of the form's fields received so far.
 	takes   func(intent string) error
-	decided bool // takes allows the files of the form
+	decided bool // True once the form's intent was received, so that files may follow; false before.
 	bytes   *middleware.Hold
 	place   *middleware.Hold
 }
 
-// close lets go of the files, their bytes and the place.
+// close closes the temporary files of the form, which deletes them, and frees the budget that they held.
 func (u *upload) close() {
 	for _, f := range u.scratch {
 		_ = f.Close()
@@ -87,12 +89,12 @@ func (u *upload) close() {
 	u.bytes.Give()
 }
 
-// readUpload checks session, origin and token, and asks the deposit and the account (takesFiles), before it reads
-// files, which go to the disk, and takes a place to clean them. Its fields are found by ui.PostValue. The caller closes
-// the result, even beside an error.
+// readUpload receives a form with files: it checks session, origin and CSRF token, and whether the deposit and the
+// account allow files (takesFiles), before it reads files. It writes these to the disk, and takes a place to clean
+// them. The form's fields are then found by ui.PostValue. The caller closes the result, even after an error.
 //
-// Returns ui.ErrForm, errFormTooLarge, errBusy, errSecond, errSlow, rate_limited, problem.ErrMalformed, or the errors
-// of takesFiles.
+// Returns ui.ErrForm, errFormTooLarge, errBusy, errSecond, errSlow, rate_limited, problem.ErrMalformed, or the
+// errors of takesFiles.
 func (p *pages) readUpload(c *fiber.Ctx, by caller, v desk.View, sent *middleware.Upload) (*upload, error) {
 	u := &upload{takes: func(intent string) error { return p.takesFiles(by, v, intent) }}
 	body := &paced{Upload: sent, pace: middleware.NewPace()}
@@ -119,7 +121,8 @@ func (p *pages) readUpload(c *fiber.Ctx, by caller, v desk.View, sent *middlewar
 	if err := p.limited(c, by, operators.DeskUploads); err != nil {
 		return u, err
 	}
-	// For the account counts the announced length; for the process the bytes on the disk, which slow senders fill slowly.
+	// The announced length counts against the account's limit. Only the bytes on the disk count against the process's
+	// limit, since slow senders fill it slowly.
 	if u.bytes, err = p.Uploads.bytes.Take(by.Account.ID, max(body.Length(), leastForm), 0); err != nil {
 		return u, err
 	}
@@ -135,7 +138,8 @@ func (u *upload) readParts(c *fiber.Ctx, parts *multipart.Reader, body io.Reader
 	for {
 		part, err := parts.NextRawPart()
 		if errors.Is(err, io.EOF) {
-			_, err = io.Copy(io.Discard, body) // what stands behind the last part
+			// The bytes after the last part are read and dropped.
+			_, err = io.Copy(io.Discard, body)
 			return unread(err)
 		}
 		if err != nil {
@@ -147,7 +151,7 @@ func (u *upload) readParts(c *fiber.Ctx, parts *multipart.Reader, body io.Reader
 	}
 }
 
-// readToken reads the first part, which is the token of the form.
+// readToken reads the first part of a form with files, which is the CSRF token.
 func (u *upload) readToken(c *fiber.Ctx, parts *multipart.Reader) error {
 	part, err := parts.NextRawPart()
 	if err != nil {
@@ -170,7 +174,8 @@ func (u *upload) readToken(c *fiber.Ctx, parts *multipart.Reader) error {
 func (u *upload) readPart(c *fiber.Ctx, part *multipart.Part) error {
 	name := part.FormName()
 	if name == fieldFiles {
-		if !u.decided { // the intent stands before the files
+		// The field intent must come before the files, since it decides whether they are accepted.
+		if !u.decided {
 			return problem.ErrMalformed
 		}
 		return u.readFile(part)
@@ -182,7 +187,8 @@ func (u *upload) readPart(c *fiber.Ctx, part *multipart.Part) error {
 	if u.fields += len(name) + len(value); u.fields > maxFields {
 		return fault.ErrTooLarge
 	}
-	if name != ui.FieldCSRF { // the token was the first part
+	// The CSRF token was the first part, so a later one is ignored.
+	if name != ui.FieldCSRF {
 		c.Request().PostArgs().Add(name, string(value))
 	}
 	if name == fieldIntent && !u.decided {
@@ -192,7 +198,7 @@ func (u *upload) readPart(c *fiber.Ctx, part *multipart.Part) error {
 	return nil
 }
 
-// readFile writes a file to the disk. A file that will be refused is read and not kept.
+// readFile writes a file of the form to the disk. A file that will be refused is read to its end but not stored.
 func (u *upload) readFile(part *multipart.Part) error {
 	sent := part.FileName()
 	var first [1]byte
@@ -200,7 +206,8 @@ func (u *upload) readFile(part *multipart.Part) error {
 		if !errors.Is(err, io.EOF) {
 			return unread(err)
 		}
-		if sent != "" { // a browser sends an empty part where no file was chosen
+		// A browser sends an empty part without a name if no file was chosen.
+		if sent != "" {
 			u.refused = append(u.refused, deposits.RefusedFile{Name: sent, Why: evidence.ErrEmpty})
 		}
 		return nil
@@ -231,7 +238,8 @@ func (u *upload) readFile(part *multipart.Part) error {
 	return nil
 }
 
-// newScratch makes a file without a name, which ends with the process at the latest.
+// newScratch creates a temporary file and removes its name, so that the file disappears with the process at the
+// latest.
 func (u *upload) newScratch() (*os.File, error) {
 	f, err := os.CreateTemp("", "upload-*")
 	if err != nil {
@@ -241,7 +249,7 @@ func (u *upload) newScratch() (*os.File, error) {
 	return f, os.Remove(f.Name())
 }
 
-// errScratch marks an error of this machine's disk.
+// errScratch marks an error of this machine's disk, as opposed to one that the browser's bytes caused.
 var errScratch = errors.New("dashboard: scratch file")
 
 type scratch struct {
@@ -249,7 +257,8 @@ type scratch struct {
 	bytes *middleware.Hold
 }
 
-// Write implements io.Writer. Returns errBusy where the files of all forms fill their room.
+// Write writes to the temporary file. It returns errBusy if the files of all forms together have reached their
+// limit.
 func (s scratch) Write(b []byte) (int, error) {
 	if err := s.bytes.Grow(len(b)); err != nil {
 		return 0, err
@@ -261,7 +270,8 @@ func (s scratch) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// unread makes a refusal of an error that the caller's bytes, or their absence, caused.
+// unread converts an error while receiving a form: one that the browser's bytes, or their absence, caused becomes
+// a fault for the browser.
 func unread(err error) error {
 	var slow net.Error
 	switch {
@@ -273,9 +283,10 @@ func unread(err error) error {
 	return problem.ErrMalformed.Because(err)
 }
 
-// takesFiles refuses the files of a form that the deposit or the account rules out.
+// takesFiles returns an error if the deposit or the account does not allow the files of a form, or nil.
 //
-// Returns connect.ErrUnverified, the errors of Act.Possible, or problem.ErrMalformed for a form that takes no files.
+// Returns connect.ErrUnverified, the errors of Act.Possible, or problem.ErrMalformed for a form that takes no
+// files.
 func (p *pages) takesFiles(by caller, v desk.View, intent string) error {
 	f := actForm{intent: intent}
 	switch {
@@ -287,7 +298,7 @@ func (p *pages) takesFiles(by caller, v desk.View, intent string) error {
 	return f.act().Possible(v.Deposit, v.Debt, v.Now)
 }
 
-// uploadRefused answers a form with files that was not read.
+// uploadRefused answers a form with files that was refused before it was read completely.
 func (p *pages) uploadRefused(c *fiber.Ctx, by caller, v desk.View, err error) error {
 	switch {
 	case errors.Is(err, ui.ErrForm):
@@ -296,7 +307,8 @@ func (p *pages) uploadRefused(c *fiber.Ctx, by caller, v desk.View, err error) e
 		return p.unverified(c, by)
 	case fault.KindOf(err) == fault.Conflict:
 		return p.conflict(c, by, v, err)
-	case errors.Is(err, errBusy): // an outage is none: the log of outages stays silent
+	// A busy process is not an outage, so the error is rendered here and the log of outages does not count it.
+	case errors.Is(err, errBusy):
 		c.Set(fiber.HeaderRetryAfter, strconv.Itoa(int(placeRetry/time.Second)))
 		return ui.RenderProblem(c, problem.Page{Status: http.StatusServiceUnavailable, Code: errBusy.Code,
 			Message: errBusy.Message, RequestID: problem.RequestID(c)})

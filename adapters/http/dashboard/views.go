@@ -12,40 +12,42 @@ import (
 
 // detailView is the data of the page of a deposit, and of the page of its claim.
 type detailView struct {
-	Page     ui.Page
-	Path     string
-	Done     string // message about the act that was just made
-	Problem  string // why an act was refused
-	View     desk.View
-	State    ui.Chip
-	Sum      string // amount, stay and cover
-	Short    string // that the cover ends before the stay; "" where it does not
-	Bar      *stayBar
-	Facts    []fact
-	Files    []fileLine
-	Entries  []entry
-	LinkURL  string // checkout URL to copy; "" when the checkout is over
-	Token    string
-	Act      actForm // the form that was sent with mistakes, or met an ended session; zero for none
-	Captures bool    // the deposit can be captured and released
+	Page    ui.Page
+	Path    string
+	Done    string // Message about the act that was just performed on the deposit.
+	Problem string // Reason why an act on the deposit was refused; "" if none was.
+	View    desk.View
+	State   ui.Chip
+	Sum     string // A line with the deposit's amount, stay and cover.
+	Short   string // Warning that the cover ends before the stay; "" if it does not.
+	Bar     *stayBar
+	Facts   []fact
+	Files   []fileLine
+	Entries []entry
+	LinkURL string // Checkout URL to copy; "" when the checkout is over.
+	Token   string
+	// The form that was sent with mistakes, or after the session had ended; zero for none.
+	Act      actForm
+	Captures bool // True if the deposit can be captured and released; false otherwise.
 	Cancels  bool
-	Adds     bool // files can be added
+	Adds     bool // True if files can be added to the deposit; false otherwise.
 	Claim    claimView
-	Limits   string // of the amount of a claim
+	Limits   string // Sentence about the limits of a claim's amount.
 
-	Unverified bool // the operator can neither claim nor mail a tenant
+	// True if the operator may neither claim nor mail a tenant, since the address is not verified; false otherwise.
+	Unverified bool
 }
 
 // fact is a line about a deposit. Note stands below the value.
 type fact struct{ Name, Value, Note string }
 
-// entry is a line of the history.
+// entry is an entry in the history on a deposit's page.
 type entry struct {
 	At, Time, Text, Who string
 	Notes               []string
 }
 
-// clientEmail is the tenant's address; "" while it is not known.
+// clientEmail returns the tenant's e-mail address; "" if it is not known.
 func (v detailView) clientEmail() string {
 	if v.View.Client == nil {
 		return ""
@@ -53,7 +55,7 @@ func (v detailView) clientEmail() string {
 	return v.View.Client.Email
 }
 
-// field completes a field of the form of an act with its mistake. The first mistake has the focus.
+// field completes a field of an act's form with its error message. The first field with a mistake gets the focus.
 func (v detailView) field(intent string, f ui.Field) ui.Field {
 	f.Form = intent
 	f.Error, f.Autofocus = mistakeOf(v.Act.mistakes, f.ID()), v.Act.first(f.ID())
@@ -67,9 +69,10 @@ func reasonOptions(lang ui.Lang) (options []ui.Option) {
 	return options
 }
 
-// fileLine is a file on a page.
+// fileLine is a file on a deposit's page.
 type fileLine struct {
-	Path, Name, Size string // Path is "" for a file that waits
+	// URL path, name and formatted size of the file; the path is "" for a file that waits for confirmation.
+	Path, Name, Size string
 	At, Time, Who    string
 }
 
@@ -90,7 +93,8 @@ func linesOf(files []evidence.File, lang ui.Lang) (lines []fileLine) {
 	return lines
 }
 
-// filesField is the field for files of a form. A browser forgets chosen files when the form comes back.
+// filesField returns the form field for files. A browser drops the chosen files when the form is shown again, so
+// the field then asks for them again.
 func (v detailView) filesField(intent string, label ui.Text) ui.Field {
 	lang := v.Page.Lang
 	f := v.field(intent, ui.Field{Name: fieldFiles, Label: label.In(lang), Hint: textFilesHint.In(lang)})

@@ -8,11 +8,11 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// attempt is the data of the form behind "Try it": assets/try.js builds the form.
+// attempt is the data of the form "Try it" on a route of the API reference; assets/try.js builds the form from it.
 type attempt struct {
-	Path   string // as in openapi.yaml
-	Params string // JSON: [{"name", "in", "example"}]
-	Body   string // the example, empty for a route without a body
+	Path   string // Path of the route as in openapi.yaml.
+	Params string // The route's parameters as JSON: [{"name", "in", "example"}].
+	Body   string // Example of the request body; empty for a route without a body.
 }
 
 type attemptParam struct {
@@ -32,7 +32,7 @@ func attemptOf(r route) *attempt {
 		params = append(params, out)
 	}
 	encoded, err := json.Marshal(params)
-	if err != nil { // cannot happen: the fields are strings
+	if err != nil { // Encoding cannot fail: the fields are strings.
 		panic("docs: parameters do not encode: " + err.Error())
 	}
 	out := &attempt{Path: r.path, Params: string(encoded)}
@@ -43,8 +43,8 @@ func attemptOf(r route) *attempt {
 	return out
 }
 
-// listsOf gives the route that lists what a parameter names, by the name of the parameter: "depositId" is an id of what
-// GET /api/partner/v1/deposits lists. It is the path in front of the parameter, if that can be read.
+// listsOf maps path parameters to the routes that list their values: "depositId" is an id from GET
+// /api/partner/v1/deposits. The list is the path in front of the parameter, if a GET route exists for it.
 func listsOf(routes []route) map[string]string {
 	read := map[string]bool{}
 	for _, r := range routes {
@@ -62,7 +62,7 @@ func listsOf(routes []route) map[string]string {
 	return lists
 }
 
-// pathBefore gives the first n parts of a path.
+// pathBefore returns the first n parts of a path, joined.
 func pathBefore(path string, n int) (before string) {
 	for _, part := range splitPath(path)[:n] {
 		before += part.Text

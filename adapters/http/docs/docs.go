@@ -1,7 +1,8 @@
-// Package docs serves the documentation for partners at /docs: the guides of docs/guides, and the reference made from
-// openapi.yaml. It also serves the document itself as /openapi.json, and as /openapi-3.0.json for programs that cannot
-// read OpenAPI 3.1, and /egress.json. Each page is HTML for people and Markdown for programs, works without scripts and
-// loads nothing from other hosts. Pages are made at the first request, so that a process starts sooner.
+// Package docs serves the documentation for partners at /docs: the guides of docs/guides, and the reference made
+// from openapi.yaml. It also serves the OpenAPI document as /openapi.json, as /openapi-3.0.json for programs that
+// cannot read OpenAPI 3.1, and /egress.json. Each page is HTML for people and Markdown for programs, works without
+// scripts and loads nothing from other hosts. Pages are made at the first request, so that a process starts
+// sooner.
 package docs
 
 import (
@@ -38,20 +39,21 @@ var tryScript []byte
 
 const (
 	policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
-	// tryPolicy lets the script of "Try it" call this installation, and nothing else.
+	// tryPolicy is the Content-Security-Policy that lets the script of "Try it" call this installation, and no other
+	// host.
 	tryPolicy = policy + "; connect-src 'self'"
 
 	cacheBriefly = "public, max-age=300"
 	cacheForever = "public, max-age=31536000, immutable"
 )
 
-// Docs holds the files.
+// Docs holds the files of the documentation site.
 type Docs struct {
-	files  map[string]*file // by path
+	files  map[string]*file // Files of the documentation site, by URL path.
 	policy string
 }
 
-// file is a file of the site. Its content is made when a reader first asks.
+// file is a file of the documentation site. Its content is made at the first request.
 type file struct {
 	contentType string
 	cache       string
@@ -64,8 +66,9 @@ type content struct {
 	gzip  func() []byte
 }
 
-// New prepares the site for the API at baseURL, which has no slash at its end. With tryIt the page of requests sends
-// requests to this installation for readers who type a test key; production has live keys only and goes without.
+// New prepares the documentation site for the API at baseURL, which has no slash at its end. With tryIt the page
+// of requests can send requests to this installation with a test key that the reader types. Production has only
+// live keys, so tryIt is false there.
 func New(doc *openapi3.T, baseURL string, tryIt bool) *Docs {
 	d := &Docs{policy: policy, files: map[string]*file{}}
 	b := &builder{TryIt: tryIt, Index: site.Docs + "/entries.js"}
@@ -106,8 +109,8 @@ func New(doc *openapi3.T, baseURL string, tryIt bool) *Docs {
 	return d
 }
 
-// Egress adds /egress.json, which tells receivers of deliveries from which ranges of addresses they come. Without
-// ranges there is no such file: an empty list would close the firewall of a partner who trusts it.
+// Egress adds /egress.json, the list of address ranges from which webhook deliveries are sent. Without ranges the
+// file does not exist: an empty list would make a partner's firewall block every delivery.
 func (d *Docs) Egress(ranges []string) *Docs {
 	if len(ranges) > 0 {
 		d.add(site.Egress, fiber.MIMEApplicationJSON, cacheBriefly, func() ([]byte, error) {
@@ -117,7 +120,7 @@ func (d *Docs) Egress(ranges []string) *Docs {
 	return d
 }
 
-// asset adds a file under a name that changes with its content, and gives its path.
+// asset adds a file under a name that contains a hash of its content, and returns its path.
 func (d *Docs) asset(name, ending, contentType string, content []byte) string {
 	path := site.Docs + "/" + name + "-" + etagOf(content) + "." + ending
 	d.add(path, contentType, cacheForever, func() ([]byte, error) { return content, nil })
@@ -142,13 +145,15 @@ func etagOf(content []byte) string {
 
 func zipped(plain []byte) []byte {
 	var out bytes.Buffer
-	w, _ := gzip.NewWriterLevel(&out, gzip.BestCompression) // cannot fail: the level is valid
-	_, _ = w.Write(plain)                                   // cannot fail: writes to a buffer
+	// gzip.NewWriterLevel fails only for an invalid level.
+	w, _ := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	_, _ = w.Write(plain) // Writing to a buffer never fails.
 	_ = w.Close()
 	return out.Bytes()
 }
 
-// Register adds every file. Those below /docs share a route, which is a label of metrics.
+// Register adds the routes of all documentation files. The files below /docs share one route, since a route is a
+// label of metrics.
 func (d *Docs) Register(router fiber.Router) {
 	serve := func(c *fiber.Ctx, path string) error {
 		f, ok := d.files[path]
@@ -175,7 +180,9 @@ func (f *file) serve(c *fiber.Ctx) error {
 	c.Set(fiber.HeaderCacheControl, f.cache)
 	c.Set(fiber.HeaderETag, content.etag)
 	c.Set(fiber.HeaderVary, fiber.HeaderAcceptEncoding)
-	c.Set(fiber.HeaderAccessControlAllowOrigin, "*") // the contract is public; API tools in browsers read it
+	// Scripts of any website may read the documentation files: the contract is public, and API tools in browsers load
+	// it.
+	c.Set(fiber.HeaderAccessControlAllowOrigin, "*")
 	if strings.Contains(c.Get(fiber.HeaderIfNoneMatch), content.etag) {
 		return c.SendStatus(fiber.StatusNotModified)
 	}

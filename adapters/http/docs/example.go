@@ -28,7 +28,8 @@ func writeJSON(b *strings.Builder, value any, s *openapi3.Schema, indent string)
 		writeList(b, v, s, indent)
 	default:
 		out, err := json.Marshal(v)
-		if err != nil { // cannot happen: examples come from YAML, whose values JSON can express
+		// Encoding cannot fail: examples come from YAML, whose values JSON can express.
+		if err != nil {
 			panic("docs: example does not encode: " + err.Error())
 		}
 		b.Write(out)
@@ -116,7 +117,7 @@ func highlight(js string) string {
 	return b.String()
 }
 
-// code is a sample, with the language for its highlighting.
+// code is a code sample, with the name of its language for highlighting.
 type code struct{ Mark, Text string }
 
 func (c code) HTML() template.HTML {
@@ -126,7 +127,7 @@ func (c code) HTML() template.HTML {
 	return template.HTML(html.EscapeString(c.Text)) //nolint:gosec // escaped
 }
 
-// curl renders the request as a curl command.
+// curl renders an API request as a curl command.
 func curl(r route, baseURL string) string {
 	path := r.path
 	for _, ref := range append(append(openapi3.Parameters{}, r.item.Parameters...), r.op.Parameters...) {

@@ -8,18 +8,18 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// field is a line in a list of fields or parameters.
+// field is a line in a list of fields or parameters of the API reference.
 type field struct {
 	Name     string
 	Type     string
 	Required bool
 	Text     prose
-	Facts    []string // default and bounds, in words
-	Values   []string // of an enum
+	Facts    []string // Default and bounds of the field, in words.
+	Values   []string // Allowed values of an enum.
 	Children []field
 }
 
-// fieldsOf lists the fields of an object in the order of openapi.yaml.
+// fieldsOf lists the fields of an object schema in the order of openapi.yaml.
 func fieldsOf(s *openapi3.Schema) []field {
 	if s == nil {
 		return nil
@@ -34,7 +34,7 @@ func fieldsOf(s *openapi3.Schema) []field {
 	return out
 }
 
-// orderedProperties returns the property names in the order of openapi.yaml.
+// orderedProperties returns the property names of a schema in the order of openapi.yaml.
 func orderedProperties(s *openapi3.Schema) []string {
 	names := slices.Collect(maps.Keys(s.Properties))
 	slices.SortFunc(names, func(a, b string) int {
@@ -44,7 +44,8 @@ func orderedProperties(s *openapi3.Schema) []string {
 	return names
 }
 
-// originOf returns the line that names a property. A property with a $ref has its schema on another line.
+// originOf returns the position of the line in openapi.yaml that names a property. A property with a $ref has its
+// schema on another line.
 func originOf(ref *openapi3.SchemaRef) *openapi3.Origin {
 	if ref.Origin != nil {
 		return ref.Origin
@@ -106,7 +107,7 @@ func typeName(s *openapi3.Schema) string {
 	return name
 }
 
-// facts describes the default and the bounds of a schema.
+// facts describes the default and the bounds of a schema in words.
 func facts(s *openapi3.Schema) []string {
 	var out []string
 	if s.Default != nil {

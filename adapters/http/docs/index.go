@@ -9,16 +9,17 @@ import (
 	"strings"
 )
 
-// entry is a place that the search finds. Its words weigh by where they stand: title, route, names, text.
+// entry is a place in the documentation that the search finds. A match in the title counts most, then one in the
+// route, the names, and the text.
 type entry struct {
 	Href  string `json:"href"`
 	Title string `json:"title"`
-	Route string `json:"route"` // or the title of the page
+	Route string `json:"route"` // The API route of the search result, or the title of its page.
 	Names string `json:"names,omitempty"`
 	Text  string `json:"text"`
 }
 
-// index makes the script that holds the search entries of all pages.
+// index returns the script that contains the search entries of all pages.
 func index(pages []*page) ([]byte, error) {
 	var all []entry
 	for _, p := range pages {
@@ -32,7 +33,7 @@ func index(pages []*page) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// sectionsOf cuts a page at its headings.
+// sectionsOf splits a page at its headings into search entries.
 func sectionsOf(p *page, content string, headings []heading) (entries []entry) {
 	for i, h := range headings {
 		from := strings.Index(content, fmt.Sprintf("<h%d id=%q>", h.Level, h.ID))
@@ -52,7 +53,7 @@ func sectionsOf(p *page, content string, headings []heading) (entries []entry) {
 
 var tag = regexp.MustCompile(`<[^>]*>`)
 
-// words strips the tags of HTML, for the search.
+// words returns the text of HTML without its tags, for the search.
 func words(content string) string {
 	return strings.Join(strings.Fields(html.UnescapeString(tag.ReplaceAllString(content, " "))), " ")
 }

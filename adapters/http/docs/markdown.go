@@ -19,21 +19,22 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// prose is Markdown, of openapi.yaml or of a guide.
+// prose is Markdown text from openapi.yaml or a guide.
 type prose string
 
-// HTML renders the prose. HTML in it is shown as text.
+// HTML renders Markdown as HTML. HTML tags in the source are shown as text.
 func (p prose) HTML() (template.HTML, error) {
 	out, _, err := p.render()
 	return out, err
 }
 
-// render also gives the headings.
+// render converts Markdown to HTML and returns its headings, too.
 func (p prose) render() (out template.HTML, headings []heading, err error) {
 	source := []byte(comment.ReplaceAllString(string(p), ""))
 	context := parser.NewContext(parser.WithIDs(ids{}))
 	tree := converter().Parser().Parse(text.NewReader(source), parser.WithContext(context))
-	var words []*ast.Link // that lead nowhere here
+	// Links that have no target on this site, of which only the text is kept.
+	var words []*ast.Link
 	err = ast.Walk(tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
 			return ast.WalkContinue, nil
@@ -66,10 +67,10 @@ func (p prose) render() (out template.HTML, headings []heading, err error) {
 	return template.HTML(b.String()), headings, nil //nolint:gosec // no parser of HTML: the renderer escapes all text
 }
 
-// comment is a line that tests read and that no reader sees.
+// comment matches an HTML comment on a line of its own, which tests read and readers do not see.
 var comment = regexp.MustCompile(`(?m)^<!--.*-->\n`)
 
-// heading is a heading of a page.
+// heading is a heading of a documentation page.
 type heading struct {
 	Level     int
 	ID, Title string
@@ -81,7 +82,7 @@ func headingOf(n *ast.Heading, source []byte) heading {
 	return heading{Level: n.Level, ID: string(name), Title: string(plain(n, source))}
 }
 
-// plain is the text of a node without marks.
+// plain returns the text of a Markdown node without formatting.
 func plain(n ast.Node, source []byte) (out []byte) {
 	for child := n.FirstChild(); child != nil; child = child.NextSibling() {
 		switch child := child.(type) {
@@ -94,7 +95,7 @@ func plain(n ast.Node, source []byte) (out []byte) {
 	return out
 }
 
-// ids names headings as GitHub does, so that links work there and here.
+// ids generates the anchors of headings as GitHub does, so that links work on both sites.
 type ids struct{}
 
 var notInID = regexp.MustCompile(`[^\pL\pN _-]`)
@@ -105,7 +106,7 @@ func (ids) Generate(title []byte, _ ast.NodeKind) []byte {
 
 func (ids) Put([]byte) {}
 
-// converter reads Markdown with tables and lists to go through, and without HTML.
+// converter converts Markdown with tables and task lists to HTML; HTML tags in the source are not passed through.
 var converter = sync.OnceValue(func() goldmark.Markdown {
 	drop := func(parsers []util.PrioritizedValue, types ...any) []util.PrioritizedValue {
 		return slices.DeleteFunc(parsers, func(p util.PrioritizedValue) bool {
@@ -124,7 +125,7 @@ var converter = sync.OnceValue(func() goldmark.Markdown {
 	)
 })
 
-// blocks renders code as samples that can be copied, and tables so that they scroll in themselves.
+// blocks renders code as samples with a copy button, and tables in a box that scrolls.
 type blocks struct{}
 
 func (blocks) RegisterFuncs(register renderer.NodeRendererFuncRegisterer) {
@@ -133,7 +134,7 @@ func (blocks) RegisterFuncs(register renderer.NodeRendererFuncRegisterer) {
 	register.Register(east.KindTaskCheckBox, around(`<span class="box" aria-hidden="true"></span>`, ""))
 }
 
-// around writes tags before and after the children of a node.
+// around returns a renderer that writes tags before and after the children of a Markdown node.
 func around(before, after string) renderer.NodeRendererFunc {
 	return func(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.WalkStatus, error) {
 		tags := after
@@ -145,7 +146,7 @@ func around(before, after string) renderer.NodeRendererFunc {
 	}
 }
 
-// fence renders code. Samples of several languages in a row become tabs.
+// fence renders a fenced code block. Samples in several languages, one after another, become tabs.
 func fence(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	if !entering || inRow(n.PreviousSibling(), source) && inRow(n, source) {
 		return ast.WalkSkipChildren, nil
@@ -162,7 +163,8 @@ func fence(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.Walk
 	return ast.WalkSkipChildren, err
 }
 
-// inRow reports whether a node is code in a language that has a tab, and not a file to write.
+// inRow reports whether a Markdown node is code that belongs into a tab: in a language that has a tab, and not a
+// file to save.
 func inRow(n ast.Node, source []byte) bool {
 	if _, ok := n.(*ast.FencedCodeBlock); !ok {
 		return false

@@ -14,7 +14,7 @@ import (
 	"partnerdeposits/adapters/http/partnerapi"
 )
 
-// reference is openapi.yaml for readers.
+// reference is the content of openapi.yaml, prepared for the pages of the API reference.
 type reference struct {
 	Title   string
 	Version string
@@ -24,28 +24,30 @@ type reference struct {
 	Events  []operation
 	Errors  []errorCode
 	Changes []section
-	Lists   string // JSON for "Try it": {"depositId": "/api/partner/v1/deposits"}; "" without
+	// JSON for "Try it" with the route that lists the values of each parameter: {"depositId":
+	// "/api/partner/v1/deposits"}; "" without "Try it".
+	Lists string
 }
 
-// section is a heading of the introduction with its text.
+// section is a heading of the reference's introduction or changelog, with its text.
 type section struct {
 	ID, Title string
 	Text      prose
 }
 
-// group is a tag with its operations.
+// group is a tag of openapi.yaml with its operations.
 type group struct {
 	ID, Title  string
 	Text       prose
 	Operations []operation
 }
 
-// operation is a route of the API, or an event that the service sends.
+// operation is a route of the API, or an event that the service sends, as a page of the reference shows it.
 type operation struct {
 	ID, Title  string
 	Method     string
 	Path       []pathPart
-	Event      string // what happened, if the service sends it
+	Event      string // For an event that the service sends: a summary of what happened; "" for a route.
 	Deprecated bool
 	Try        *attempt
 	Text       prose
@@ -54,9 +56,9 @@ type operation struct {
 	BodyNote   string
 	Responses  []response
 	Errors     []errorCode
-	Common     []errorCode // errors that most routes share
+	Common     []errorCode // Errors that most routes share.
 	Request    code
-	Libraries  []code // the request with the library of each language
+	Libraries  []code // The same request written with the client library of each language.
 	Answer     *code
 	AnswerAs   string
 }
@@ -71,14 +73,14 @@ type paramGroup struct {
 	Fields []field
 }
 
-// response is a successful response.
+// response is a successful response of a route.
 type response struct {
 	Status string
 	Text   prose
 	Fields []field
 }
 
-// errorCode is an error code with its meaning.
+// errorCode is an error code of the API with its meaning.
 type errorCode struct {
 	Code    string
 	Status  string
@@ -125,7 +127,7 @@ func newReference(doc *openapi3.T, baseURL string, tryIt bool) (*reference, erro
 	}
 	if tryIt {
 		lists, err := json.Marshal(listsOf(routesOf(doc)))
-		if err != nil { // cannot happen: they are strings
+		if err != nil { // Encoding cannot fail: the values are strings.
 			return nil, fmt.Errorf("docs: lists: %w", err)
 		}
 		p.Lists = string(lists)
@@ -137,7 +139,7 @@ func newReference(doc *openapi3.T, baseURL string, tryIt bool) (*reference, erro
 	return p, nil
 }
 
-// withStatus sets the status of errors that no route declares.
+// withStatus sets the HTTP status of error codes that no route declares.
 func withStatus(e errorCode) errorCode {
 	switch e.Code {
 	case "route_not_found":
@@ -148,7 +150,7 @@ func withStatus(e errorCode) errorCode {
 	return e
 }
 
-// route is an operation with its method and path.
+// route is an operation of openapi.yaml with its method and path.
 type route struct {
 	method, path string
 	item         *openapi3.PathItem
@@ -167,7 +169,7 @@ func routesOf(doc *openapi3.T) []route {
 	return out
 }
 
-// byOrigin orders by line and column in openapi.yaml.
+// byOrigin compares two positions in openapi.yaml by line and column, for sorting.
 func byOrigin(a, b *openapi3.Origin) int {
 	if a == nil || b == nil || a.Key == nil || b.Key == nil {
 		return 0
@@ -225,7 +227,7 @@ func (r route) params() []paramGroup {
 	return out
 }
 
-// answersOf returns the successful responses of op and the example of the last.
+// answersOf returns the successful responses of an operation, and status and example of the last one.
 func answersOf(op *openapi3.Operation) (successes []response, as string, example *code) {
 	for _, status := range slices.Sorted(maps.Keys(op.Responses.Map())) {
 		if !strings.HasPrefix(status, "2") {
@@ -242,10 +244,11 @@ func answersOf(op *openapi3.Operation) (successes []response, as string, example
 	return successes, as, example
 }
 
-// commonStatuses are the statuses of errors that do not depend on the operation. The page shows them in a single line.
+// commonStatuses lists the HTTP statuses of errors that do not depend on the operation. The page shows them in a
+// single line.
 var commonStatuses = []string{"401", "413", "415", "429", "500", "503"}
 
-// refusalsOf returns the errors that are specific to op, and the errors with commonStatuses.
+// refusalsOf returns the errors that are specific to an operation, and those that most operations share.
 func refusalsOf(op *openapi3.Operation) (own, common []errorCode) {
 	for _, status := range slices.Sorted(maps.Keys(op.Responses.Map())) {
 		switch errs := op.Responses.Value(status); {
@@ -275,7 +278,7 @@ func errorsOf(ref *openapi3.ResponseRef, status string) []errorCode {
 	return out
 }
 
-// eventsOf renders the events that the service sends to the registered URL.
+// eventsOf describes the events that the service sends to a partner's webhook URL.
 func eventsOf(doc *openapi3.T) []operation {
 	names := slices.Collect(maps.Keys(doc.Webhooks))
 	slices.SortFunc(names, func(a, b string) int {
@@ -303,7 +306,8 @@ func jsonSchema(content openapi3.Content) *openapi3.Schema {
 	return media.Schema.Value
 }
 
-// sections splits a text at its headings. The part before the first heading gets the title first.
+// sections splits a Markdown text at its headings of level 2. The part before the first heading gets the given
+// title.
 func sections(first, text string) []section {
 	var out []section
 	for i, part := range strings.Split("\n"+text, "\n## ") {

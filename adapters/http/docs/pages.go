@@ -16,7 +16,7 @@ import (
 	"partnerdeposits/docs/guides"
 )
 
-// Pages to which others link.
+// Names of the documentation pages to which other pages link.
 const (
 	pageHome      = ""
 	pageReference = "reference"
@@ -25,13 +25,14 @@ const (
 	pageChangelog = "changelog"
 )
 
-// chapter is a part of the contents of the site.
+// chapter is a group of pages in the site's table of contents.
 type chapter struct {
 	Title string
 	Pages []*page
 }
 
-// contents is the map of the site. Every other page is the file of its name in docs/guides.
+// contents returns the site's table of contents. Pages without a name constant are the files of their name in
+// docs/guides.
 func contents() []chapter {
 	return []chapter{
 		{"Start here", []*page{
@@ -60,21 +61,22 @@ func contents() []chapter {
 	}
 }
 
-// page is a page of the site.
+// page is a page of the documentation site.
 type page struct {
-	Name     string // in the URL
-	Label    string // in the contents
-	Language bool   // leads to a first deposit in a language
+	Name  string // Name of the documentation page in its URL.
+	Label string // Title of the page in the table of contents.
+	// True for a quick start in a programming language, which leads to a first deposit; false otherwise.
+	Language bool
 
 	Title    string
-	Lead     string // the first sentence
+	Lead     string // The first sentence of the documentation page.
 	Main     template.HTML
-	Parts    []part // the contents of the page itself
+	Parts    []part // The table of contents of the page itself.
 	Markdown string
-	entries  []entry // for the search
+	entries  []entry // The page's entries for the search.
 }
 
-// Path is where the page stands, as HTML.
+// Path returns the URL path of the documentation page in HTML.
 func (p *page) Path() string {
 	if p.Name == pageHome {
 		return site.Docs
@@ -82,7 +84,7 @@ func (p *page) Path() string {
 	return site.Docs + "/" + p.Name
 }
 
-// File is where the page stands as Markdown.
+// File returns the URL path of the documentation page in Markdown.
 func (p *page) File() string {
 	if p.Name == pageHome {
 		return site.Docs + "/index.md"
@@ -90,7 +92,7 @@ func (p *page) File() string {
 	return p.Path() + ".md"
 }
 
-// part is a heading of the contents of a page with the links below it.
+// part is a heading in the table of contents of a page, with the links below it.
 type part struct {
 	Title string
 	Links []link
@@ -98,17 +100,18 @@ type part struct {
 
 type link struct{ Href, Title, Verb string }
 
-// sources are the files outside docs/guides to which a guide may link.
+// sources maps the files outside docs/guides to which a guide may link to their URLs.
 var sources = map[string]string{
 	"../../adapters/http/partnerapi/openapi.yaml": site.Docs + "/" + pageReference,
 	"../../adapters/http/partnerapi/changelog.md": site.Docs + "/" + pageChangelog,
 }
 
-// libraries begins the links to files of the libraries, which come with the library and not with the site.
+// libraries is the beginning of links to files of the client libraries, which are published with the library and
+// not on the site.
 const libraries = "../../sdk/"
 
-// destination gives the place on the site to which a link of a file leads, or "" for a file of a library. Any other
-// link that leaves the site is an error: a partner has no other file.
+// destination returns the URL on the site for a link in a guide, or "" for a file of a library. Any other link out
+// of the site is an error, since partners cannot open other files of the repository.
 func destination(to string) (string, error) {
 	if strings.HasPrefix(to, "#") || strings.HasPrefix(to, "https://") || strings.HasPrefix(to, site.Docs) {
 		return to, nil
@@ -136,19 +139,19 @@ func destination(to string) (string, error) {
 //go:embed assets/*.gohtml
 var templates embed.FS
 
-// builder holds what the templates of pages read.
+// builder holds what the templates of pages read, and builds the pages.
 type builder struct {
 	Reference *reference
 	Chapters  []chapter
-	Style     string   // path
-	Scripts   []string // paths
-	Index     string   // path of the search's entries
+	Style     string   // URL path of the stylesheet.
+	Scripts   []string // URL paths of the scripts.
+	Index     string   // URL path of the search's entries.
 	TryIt     bool
-	Page      *page // which is being made
+	Page      *page // The page that is being built.
 	template  *template.Template
 }
 
-// build makes every file of the site that is not an asset, by path.
+// build returns every file of the documentation site that is not an asset, by URL path.
 func build(doc *openapi3.T, baseURL string, b *builder) (map[string][]byte, error) {
 	var err error
 	if b.Reference, err = newReference(doc, baseURL, b.TryIt); err != nil {
@@ -159,7 +162,7 @@ func build(doc *openapi3.T, baseURL string, b *builder) (map[string][]byte, erro
 	}
 	b.Chapters = contents()
 	out := map[string][]byte{}
-	// The home page names the titles of the others, so it comes last.
+	// The home page lists the titles of the other pages, so it is built last.
 	for _, p := range append(b.pages()[1:], b.pages()[0]) {
 		if err := b.fill(p); err != nil {
 			return nil, fmt.Errorf("%s: %w", p.Name, err)
@@ -186,10 +189,10 @@ func (b *builder) pages() (all []*page) {
 	return all
 }
 
-// Home is the first page.
+// Home returns the first page of the documentation site.
 func (b *builder) Home() *page { return b.Chapters[0].Pages[0] }
 
-// At gives the path of the page with this name.
+// At returns the URL path of the documentation page with the given name.
 func (b *builder) At(name string) string { return site.Docs + "/" + name }
 
 func (b *builder) execute(name string) (template.HTML, error) {
@@ -200,7 +203,7 @@ func (b *builder) execute(name string) (template.HTML, error) {
 	return template.HTML(out.String()), nil //nolint:gosec // made by html/template
 }
 
-// fill makes the content of a page.
+// fill builds the title, content and search entries of a documentation page.
 func (b *builder) fill(p *page) (err error) {
 	b.Page = p
 	switch p.Name {
@@ -233,7 +236,7 @@ var (
 	linkInText    = regexp.MustCompile(`\[([^\]]*)\]\(([^)\s]+)\)`)
 )
 
-// read makes a page of Markdown.
+// read fills a documentation page from its Markdown text.
 func (p *page) read(text string) error {
 	html, headings, err := prose(text).render()
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"partnerdeposits/core/site"
 )
 
-// contents gives the contents of the page of requests, and what the search finds on it.
+// contents returns the table of contents of the page of requests, and its entries for the search.
 func (r *reference) contents() (parts []part, entries []entry) {
 	first := part{}
 	add := func(s section) {
@@ -75,7 +75,7 @@ func (r *reference) entry(page, id, title, route, names, text string) entry {
 		Text: strings.Join(strings.Fields(text), " ")}
 }
 
-// wordsOf gives the names and the texts of fields and of the fields in them.
+// wordsOf returns the names and the texts of fields, including nested fields.
 func wordsOf(fields []field) (names, texts []string) {
 	for _, f := range fields {
 		names, texts = append(names, f.Name), append(texts, string(f.Text))
@@ -86,7 +86,7 @@ func wordsOf(fields []field) (names, texts []string) {
 	return names, texts
 }
 
-// markdown is the page of requests as Markdown.
+// markdown returns the page of requests as Markdown.
 func (r *reference) markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s %s\n\nBase URL: `%s`. As OpenAPI: [3.1](%s), [3.0](%s).\n\n",
@@ -110,7 +110,7 @@ func (r *reference) markdown() string {
 	return b.String()
 }
 
-// eventsMarkdown is the page of events as Markdown.
+// eventsMarkdown returns the page of events as Markdown.
 func (r *reference) eventsMarkdown() string {
 	var b strings.Builder
 	b.WriteString("# Events\n\nEvery event that we send to your endpoint, with its body. " +
@@ -181,7 +181,8 @@ func writeFields(b *strings.Builder, fields []field, indent string) {
 	}
 }
 
-// llms is the map of the site for programs that read (llmstxt.org), and the home page as Markdown.
+// llms returns the list of all pages for programs that read (llmstxt.org). The home page as Markdown has the same
+// text.
 func (b *builder) llms() string {
 	var out strings.Builder
 	r := b.Reference
@@ -198,7 +199,7 @@ func (b *builder) llms() string {
 	return out.String()
 }
 
-// Tabs are the samples of a request under a tab for each language.
+// Tabs returns the samples of a request as HTML with a tab for each language.
 func (op operation) Tabs() template.HTML {
 	var row []sample
 	for _, c := range append([]code{op.Request}, op.Libraries...) {

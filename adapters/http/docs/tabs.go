@@ -12,13 +12,13 @@ import (
 	"partnerdeposits/sdk/samples"
 )
 
-// language is a tab of samples.
+// language is a tab of the code samples.
 type language struct {
 	Name, Title string
-	marks       []string // of fenced code
+	marks       []string // Language names of fenced code blocks that belong into the tab.
 }
 
-// languages are in the order of the tabs.
+// languages lists the languages in the order of the tabs.
 var languages = []language{
 	{"curl", "curl", []string{"sh"}},
 	{"php", "PHP", []string{"php"}},
@@ -27,7 +27,7 @@ var languages = []language{
 	{"go", "Go", []string{"go"}},
 }
 
-// languageOf gives the language that a mark of fenced code stands for, or nil.
+// languageOf returns the language for the name after the fence of a code block, or nil.
 func languageOf(mark string) *language {
 	at := slices.IndexFunc(languages, func(l language) bool { return slices.Contains(l.marks, mark) })
 	if at < 0 {
@@ -36,14 +36,15 @@ func languageOf(mark string) *language {
 	return &languages[at]
 }
 
-// sample is code that a reader copies.
+// sample is a code sample that a reader can copy.
 type sample struct {
-	Language *language     // nil: has no tab
-	File     string        // the name under which the reader saves the code, or ""
-	HTML     template.HTML // escaped
+	Language *language     // Language of the sample's tab; nil if it has none.
+	File     string        // The file name under which the reader saves the code, or "".
+	HTML     template.HTML // The code as escaped HTML.
 }
 
-// The radio buttons work without scripts; assets/docs.js keeps the choice and makes it everywhere at once.
+// samplesTemplate renders code samples and their tabs. The tabs are radio buttons, which work without scripts;
+// assets/docs.js remembers the chosen language and applies it to all tabs.
 var samplesTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("samples").Parse(
 		`{{define "figure"}}<div class="sample" data-copy>{{with .File}}<p class="file">{{.}}</p>{{end -}}
@@ -57,7 +58,8 @@ var samplesTemplate = sync.OnceValue(func() *template.Template {
 
 func (s sample) figure() template.HTML { return executed("figure", s) }
 
-// tabs shows a sample of each language under its tab. name tells the group from others on the page.
+// tabs returns HTML that shows a sample of each language under its tab. name distinguishes the group of tabs from
+// others on the page.
 func tabs(name string, row []sample) template.HTML {
 	return executed("tabs", struct {
 		Name    string
@@ -67,13 +69,14 @@ func tabs(name string, row []sample) template.HTML {
 
 func executed(name string, data any) template.HTML {
 	var b strings.Builder
-	if err := samplesTemplate().ExecuteTemplate(&b, name, data); err != nil { // cannot happen: the data fits the template
+	// Rendering cannot fail: the data fits the template.
+	if err := samplesTemplate().ExecuteTemplate(&b, name, data); err != nil {
 		panic("docs: " + err.Error())
 	}
 	return template.HTML(b.String()) //nolint:gosec // made by html/template
 }
 
-// requestsOf gives the samples of the libraries, by operation and language.
+// requestsOf returns the samples written with the client libraries, by operation and language.
 func requestsOf(baseURL string) (map[string]map[string]string, error) {
 	all := map[string]map[string]string{}
 	if err := json.Unmarshal(bytes.ReplaceAll(samples.JSON, []byte("{base_url}"), []byte(baseURL)), &all); err != nil {

@@ -8,36 +8,46 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// lately is how long an owner counts as one that held something lately, at least.
+// lately is the least time for which an owner that held part of a budget still counts as a recent holder.
 const lately = 5 * time.Minute
 
-// Budget bounds what owners hold of a process at once: bytes that their callers have not taken yet, or places for work.
-// Kept is left to owners that held nothing lately, so that a few cannot keep out all others.
+// Budget limits how much of a resource the process hands out at once, in all and per owner (a partner or an
+// account). The resource is bytes of responses that callers have not received yet, or places for work. Kept is
+// reserved for owners that held nothing recently, so that a few owners cannot keep out all others.
 type Budget struct {
-	Most, Each, Kept int   // of the process, of an owner, and of Most for owners that held nothing lately
-	Full, Enough     error // answer beyond Most, and beyond Each
+	// Limits of the budget: Most for the whole process, Each for one owner; Kept is the part of Most that is reserved
+	// for owners that held nothing recently.
+	Most, Each, Kept int
+	// Errors of Take: Full when the process's limit is reached, Enough when the owner's is.
+	Full, Enough error
 
-	mu             sync.Mutex
-	owners         map[id.ID]share
-	total, holds   int
-	recent, before map[id.ID]bool // owners that held something, by time
+	mu           sync.Mutex
+	owners       map[id.ID]share
+	total, holds int
+	// Owners that held something in the current period and in the period before.
+	recent, before map[id.ID]bool
 	turned         time.Time
-	freed          chan struct{} // closed when a part is given back; nil unless somebody waits
+	// Channel that is closed when a part of the budget is given back, to wake the callers of Wait; nil unless
+	// somebody waits.
+	freed chan struct{}
 }
 
-// share is what an owner holds.
+// share is how much of the budget an owner holds, and in how many parts.
 type share struct{ own, holds int }
 
-// Hold is a part of a budget, until Give.
+// Hold is a part of a budget that an owner holds until Give is called.
 type Hold struct {
 	budget   *Budget
 	owner    id.ID
 	own, all int
-	fresh    bool // the owner held nothing lately
-	given    bool
+	// True if the owner held nothing recently, so that the reserved part of the budget is open to it; false
+	// otherwise.
+	fresh bool
+	given bool
 }
 
-// Take holds a part: own counts against Each, and all against Most. Returns Enough or Full.
+// Take takes a part of the budget for an owner: own counts against the owner's limit Each, all against the
+// process's limit Most. Returns Enough or Full.
 func (b *Budget) Take(owner id.ID, own, all int) (*Hold, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -63,7 +73,7 @@ func (b *Budget) take(owner id.ID, own, all int) (*Hold, error) {
 	return h, nil
 }
 
-// turn forgets the owners that held something long ago.
+// turn removes from the record of recent holders the owners that have held nothing for a while.
 func (b *Budget) turn() {
 	switch now := time.Now(); {
 	case now.Sub(b.turned) > 2*lately:
@@ -73,7 +83,8 @@ func (b *Budget) turn() {
 	}
 }
 
-// Wait is Take, which waits until others give back what is missing. Returns Enough or Full when ctx ends.
+// Wait takes a part of the budget like Take, but waits until others have given back enough. Returns Enough or Full
+// when ctx ends.
 func (b *Budget) Wait(ctx context.Context, owner id.ID, own, all int) (*Hold, error) {
 	for {
 		b.mu.Lock()
@@ -95,21 +106,21 @@ func (b *Budget) Wait(ctx context.Context, owner id.ID, own, all int) (*Hold, er
 	}
 }
 
-// Spent reports whether n more would be beyond what an owner may hold.
+// Spent reports whether holding n more would exceed the owner's limit.
 func (b *Budget) Spent(owner id.ID, n int) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.owners[owner].own+n > b.Each
 }
 
-// Holds is the number of parts that are held.
+// Holds returns the number of parts of the budget that are currently held.
 func (b *Budget) Holds() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.holds
 }
 
-// Grow holds n more of the process. Returns Full.
+// Grow adds n to the part of the process's budget that is held; the owner's share stays. Returns Full.
 func (h *Hold) Grow(n int) error {
 	h.budget.mu.Lock()
 	defer h.budget.mu.Unlock()
@@ -129,7 +140,7 @@ func (h *Hold) grow(n int) error {
 	return nil
 }
 
-// Give gives the part back, and may be called again, also for no part.
+// Give gives a held part back to the budget. A second call, or a call on nil, does nothing.
 func (h *Hold) Give() {
 	if h == nil {
 		return
@@ -153,7 +164,7 @@ func (h *Hold) Give() {
 	b.wake()
 }
 
-// GiveAfter gives the part back to the process now, and to its owner after the time.
+// GiveAfter gives a held part back to the process's budget at once, and to the owner's share after the time rest.
 func (h *Hold) GiveAfter(rest time.Duration) {
 	b := h.budget
 	b.mu.Lock()
@@ -164,7 +175,7 @@ func (h *Hold) GiveAfter(rest time.Duration) {
 	time.AfterFunc(rest, h.Give)
 }
 
-// wake has all callers of Wait look again.
+// wake wakes all callers of Wait, which then try again to take their part of the budget.
 func (b *Budget) wake() {
 	if b.freed != nil {
 		close(b.freed)

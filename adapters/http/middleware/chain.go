@@ -18,7 +18,7 @@ import (
 	"partnerdeposits/core/fault"
 )
 
-// RequestID gives the request its id (problem.RequestID).
+// RequestID returns the middleware that gives every request its id, before any other handler (problem.RequestID).
 func RequestID() fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		problem.RequestID(c)
@@ -28,12 +28,14 @@ func RequestID() fiber.Handler {
 
 type whoKey struct{}
 
-// LogWho adds ids of who sent the request to its line in the log: of partner and key, or of operator and account.
+// LogWho adds the ids of the sender to the request's line in the access log: partner and API key, or operator and
+// account.
 func LogWho(c *fiber.Ctx, who ...slog.Attr) { c.Locals(whoKey{}, who) }
 
-// AccessLog logs every request in one line and passes the same facts to observe, which may be nil, when the answer goes
-// to the connection. The line has neither path nor query: a checkout path and a connect query are credentials.
-// AccessLog also renders the errors of later handlers, so the logged status is the status that the caller sees.
+// AccessLog returns the middleware that logs every request in one line and passes the same facts to observe, which
+// may be nil, when the response is written to the connection. The line has neither path nor query: a checkout path
+// and a connect query are credentials. AccessLog also renders the errors of later handlers, so the logged status
+// is the status that the caller sees.
 func AccessLog(log *slog.Logger, observe func(Observation)) fiber.Handler {
 	var routes routeNames
 	return func(c *fiber.Ctx) error {
@@ -66,7 +68,7 @@ func AccessLog(log *slog.Logger, observe func(Observation)) fiber.Handler {
 	}
 }
 
-// recordedTrace is the id of the trace that ctx is recorded in; "" for none.
+// recordedTrace returns the id of the trace that records the request of ctx; "" if no trace records it.
 func recordedTrace(ctx context.Context) string {
 	if span := trace.SpanContextFromContext(ctx); span.IsSampled() {
 		return span.TraceID().String()
@@ -74,7 +76,8 @@ func recordedTrace(ctx context.Context) string {
 	return ""
 }
 
-// bytesOut is the length of the body; 0 for a stream of unknown length, which is sent after the line.
+// bytesOut returns the length of the response body for the access log. For a stream of unknown length it returns
+// 0: the stream is sent after the line is logged.
 func bytesOut(c *fiber.Ctx) int {
 	if c.Response().IsBodyStream() {
 		if p, ok := c.Response().BodyStream().(*paced); ok {
@@ -85,7 +88,7 @@ func bytesOut(c *fiber.Ctx) int {
 	return len(c.Response().Body())
 }
 
-// panicked is a recovered panic, as the cause of an internal error.
+// panicked is the error that wraps a recovered panic, with its stack trace.
 type panicked struct {
 	value any
 	stack string
@@ -96,7 +99,8 @@ func (p *panicked) Error() string { return fmt.Sprintf("panic: %v", p.value) }
 // Stack returns the stack trace of the panic, for the log.
 func (p *panicked) Stack() string { return p.stack }
 
-// Recover turns a panic into an internal error: the request fails, the process goes on.
+// Recover returns the middleware that turns a panic of a handler into an internal error, so that the request fails
+// and the process continues.
 func Recover() fiber.Handler {
 	return func(c *fiber.Ctx) (err error) {
 		defer func() {
@@ -113,8 +117,9 @@ const (
 	hstsPolicy = "max-age=63072000"
 )
 
-// SecurityHeaders sets the security headers of every response. Pages replace the content security policy with their
-// own. hsts adds Strict-Transport-Security, for a service that is reached over https.
+// SecurityHeaders returns the middleware that sets the security headers of every response; pages replace the
+// Content-Security-Policy with their own. With hsts it adds Strict-Transport-Security, for a service that is
+// reached over https.
 func SecurityHeaders(hsts bool) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		c.Set(fiber.HeaderXContentTypeOptions, "nosniff")
@@ -128,8 +133,8 @@ func SecurityHeaders(hsts bool) fiber.Handler {
 	}
 }
 
-// Deadline bounds the time of a handler by ending the request's user context. Every wait must watch that context. A
-// handler that returns the context's error is answered with service_unavailable.
+// Deadline returns the middleware that ends the request's user context after a time. Every wait in a handler must
+// watch that context. A handler that returns the context's error is answered with service_unavailable.
 func Deadline(after time.Duration) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		parent, after := c.UserContext(), after
@@ -140,13 +145,14 @@ func Deadline(after time.Duration) fiber.Handler {
 		defer cancel()
 		c.SetUserContext(ctx)
 		err := c.Next()
-		c.SetUserContext(parent) // AccessLog must not log with an ended context
+		// The ended context is replaced by its parent, since AccessLog must not log with an ended context.
+		c.SetUserContext(parent)
 		return err
 	}
 }
 
-// Trace records every request as a span named after its route. The span has neither path nor query: both can be
-// credentials. Without a trace provider the span costs next to nothing.
+// Trace returns the middleware that records every request as a span named after its route. The span has neither
+// path nor query: both can be credentials. Without a trace provider the span costs almost nothing.
 func Trace() fiber.Handler {
 	tracer := otel.Tracer("partnerdeposits/http")
 	return func(c *fiber.Ctx) error {

@@ -11,33 +11,36 @@ import (
 	"partnerdeposits/core/site"
 )
 
-// leastCompressed is the size in bytes from which a body is compressed. A smaller body fits a packet or two as it is,
-// and its compression would cost more time than its transport.
+// leastCompressed is the smallest response body, in bytes, that is compressed. Compressing a smaller body would
+// take longer than sending it.
 const leastCompressed = 2 << 10
 
-// compressedTypes are the media types of texts. Images and PDF are compressed already.
+// compressedTypes lists the media types of responses that are compressed: texts. Images and PDF are compressed
+// already.
 var compressedTypes = []string{fiber.MIMETextHTML, fiber.MIMEApplicationJSON, "text/css", "text/javascript", "text/csv"}
 
-// secretMarks are parts of a body that only stand beside a secret: a CSRF token, a checkout URL, a webhook's secret or
-// an API key. Whoever chooses a part of such a body (a query, a name, a booking) could learn the secret from the
-// compressed size (BREACH), so the body stays as it is.
+// secretMarks lists byte strings whose presence in a response body shows that it contains a secret: a CSRF token,
+// a checkout URL, a webhook's secret or an API key. Such a body is not compressed: whoever chooses a part of it (a
+// query, a name) could learn the secret from the compressed size (BREACH).
 var secretMarks = [][]byte{[]byte("csrf_token"), []byte(site.Checkouts + "/"), []byte(`"secret"`), []byte("svc_whsec_"),
 	[]byte("svc_pk_")}
 
-// Compress compresses pages, lists and documents with gzip for callers that accept it.
+// Compress returns the middleware that compresses pages, lists and documents with gzip for callers that accept it.
 func Compress() fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		if err := c.Next(); err != nil {
 			return err
 		}
-		if !c.Response().IsBodyStream() { // reading a stream here would hold the whole of it
+		// A streamed response is not compressed, since reading the stream here would hold all of it in memory.
+		if !c.Response().IsBodyStream() {
 			CompressBody(c)
 		}
 		return nil
 	}
 }
 
-// CompressBody compresses the body of the answer, which is in memory, if that is worth it and the caller accepts it.
+// CompressBody compresses the response body, which is in memory, if it is long enough, contains no secret, and the
+// caller accepts gzip.
 func CompressBody(c *fiber.Ctx) {
 	body := c.Response().Body()
 	if len(body) < leastCompressed || !compressible(c, body) {
@@ -71,8 +74,8 @@ func compressible(c *fiber.Ctx, body []byte) bool {
 	return true
 }
 
-// AcceptsGzip reports whether an Accept-Encoding header allows gzip: by name or by *, with a weight above 0
-// (RFC 9110, 12.5.3).
+// AcceptsGzip reports whether an Accept-Encoding header allows gzip: by name or by *, with a weight above 0 (RFC
+// 9110, 12.5.3).
 func AcceptsGzip(header string) bool {
 	anyCoding := false
 	for part := range strings.SplitSeq(header, ",") {
@@ -80,7 +83,7 @@ func AcceptsGzip(header string) bool {
 		allowed := weight(parameters) > 0
 		switch strings.ToLower(strings.TrimSpace(coding)) {
 		case "gzip":
-			return allowed // has precedence over *
+			return allowed // An entry for gzip takes precedence over the entry *.
 		case "*":
 			anyCoding = allowed
 		}
@@ -88,7 +91,8 @@ func AcceptsGzip(header string) bool {
 	return anyCoding
 }
 
-// weight reads the parameter q; 1 without it, 0 for a weight that cannot be read.
+// weight returns the value of the parameter q of an Accept-Encoding entry: 1 if there is none, 0 if it cannot be
+// parsed.
 func weight(parameters string) float64 {
 	name, value, found := strings.Cut(parameters, "=")
 	if !found || !strings.EqualFold(strings.TrimSpace(name), "q") {

@@ -1,5 +1,5 @@
-// Package middleware holds the handlers that every request passes (chain.go) and the configuration of the fiber app.
-// The list in adapters/http/server.go is the order in which they run, with a reason for each place.
+// Package middleware holds the handlers that every HTTP request passes (chain.go) and the configuration of the
+// fiber app. The list in adapters/http/server.go is the order in which they run, with a reason for each place.
 package middleware
 
 import (
@@ -14,33 +14,39 @@ import (
 	"partnerdeposits/core/fault"
 )
 
-// Limits of the server.
+// Size and time limits of the public HTTP server.
 const (
-	MaxBody       = 64 << 10         // bytes of a request body (api.md §1)
-	DeadlineAfter = 10 * time.Second // for a handler; fiber does not notice that the caller has disconnected
+	// Largest accepted request body in bytes (api.md §1).
+	MaxBody = 64 << 10
+	// Longest time that a handler may run; fiber does not notice that the caller has disconnected.
+	DeadlineAfter = 10 * time.Second
 
-	readTimeout  = 10 * time.Second // for a whole request: half a request must not occupy a connection for ever
+	// Longest time for reading a whole request: half a request must not occupy a connection for ever.
+	readTimeout  = 10 * time.Second
 	writeTimeout = 30 * time.Second
 	idleTimeout  = 60 * time.Second
-	readBuffer   = 16 << 10 // bytes of headers
-	// hardBody is the largest body that is read to its end before it is refused: the caller receives the response and
-	// can keep its connection. A larger body closes the connection.
+	// Largest request head in bytes.
+	readBuffer = 16 << 10
+	// hardBody is the largest request body in bytes that is read to its end before it is refused: the caller then
+	// receives the response and can keep its connection. A larger body closes the connection.
 	hardBody = 256 << 10
 )
 
-// ServerConfig holds the settings that differ between installations.
+// ServerConfig holds the settings of the fiber app that differ between installations.
 type ServerConfig struct {
-	ErrorHandler fiber.ErrorHandler // problem.Handler
+	ErrorHandler fiber.ErrorHandler // The function that turns errors into responses: problem.Handler.
 
-	// TrustedProxies are addresses or CIDR ranges. X-Real-IP counts only from these; a proxy must overwrite that header.
+	// TrustedProxies lists the addresses or CIDR ranges of trusted proxies. The header X-Real-IP counts only from
+	// these; a proxy must overwrite that header.
 	TrustedProxies []string
 }
 
-// FiberConfig returns the configuration of the fiber app, with safe values where fiber's defaults are not.
+// FiberConfig returns the configuration of the fiber app, with safe values where fiber's defaults are not safe.
 func FiberConfig(cfg ServerConfig) fiber.Config {
 	c := fiber.Config{
-		ErrorHandler:            cfg.ErrorHandler,
-		Immutable:               true, // otherwise strings of a request change when its buffers are reused
+		ErrorHandler: cfg.ErrorHandler,
+		// Without Immutable, strings taken from a request change when fiber reuses the request's buffers.
+		Immutable:               true,
 		CaseSensitive:           true,
 		DisableStartupMessage:   true,
 		BodyLimit:               hardBody,
@@ -59,18 +65,22 @@ func FiberConfig(cfg ServerConfig) fiber.Config {
 	return c
 }
 
-// Hooks tie the server to the process around it. Each may be nil.
+// Hooks holds the callbacks of the HTTP server into the process around it. Each may be nil.
 type Hooks struct {
-	Observe  func(Observation) // called for every response, when it goes to the connection
-	InFlight func(change int)  // called with 1 when a request begins, and with -1 once its answer is sent
-	Draining func() bool       // the process is about to stop: every response ends its connection
+	// Observe is called for every response when it is written to the connection.
+	Observe func(Observation)
+	// InFlight is called with 1 when a request begins, and with -1 once its response is sent.
+	InFlight func(change int)
+	// Draining reports whether the process is about to stop; if so, every response closes its connection.
+	Draining func() bool
 
-	// Uploads tells by its head whether the handler of a request reads the body itself; nil: none does.
+	// Uploads reports from the head of a request whether its handler reads the body itself (true) or gets it in
+	// memory (false); nil: always false.
 	Uploads func(*fasthttp.RequestHeader) bool
 }
 
-// Harden replaces the responses that fiber and fasthttp give outside of any middleware: plain text to an unknown
-// method, and errors that quote the bytes of an unreadable request. Call Harden once, after fiber.New and before
+// Harden replaces the responses that fiber and fasthttp send outside of any middleware: plain text for an unknown
+// method, and errors that quote the bytes of an unreadable request. Call it once, after fiber.New and before
 // Listen.
 func Harden(app *fiber.App, hooks Hooks) {
 	known := map[string]bool{}
@@ -80,9 +90,9 @@ func Harden(app *fiber.App, hooks Hooks) {
 	server := app.Server()
 	server.SecureErrorLogMessage = true
 	server.NoDefaultServerHeader = true
-	server.CloseOnShutdown = true // the last response of a connection says so
+	server.CloseOnShutdown = true // On shutdown, the last responses carry Connection: close.
 	server.HeaderReceived = hooks.headReceived
-	server.StreamRequestBody = true // for uploads; every other body is read before the first handler runs
+	server.StreamRequestBody = true // Uploads are read by their handlers, other bodies by readBody.
 	server.DisablePreParseMultipartForm = true
 	server.ConnState = noteState
 
@@ -104,7 +114,7 @@ func Harden(app *fiber.App, hooks Hooks) {
 		}
 		if upload != nil {
 			defer func() {
-				if !upload.whole() { // the next request cannot be found on this connection
+				if !upload.whole() { // The next request cannot be found after a body that is not read to its end.
 					ctx.SetConnectionClose()
 					drain(ctx.Conn(), forUpload)
 				}
@@ -115,7 +125,7 @@ func Harden(app *fiber.App, hooks Hooks) {
 		} else {
 			c := app.AcquireCtx(ctx)
 			defer app.ReleaseCtx(c)
-			_ = app.Config().ErrorHandler(c, fault.ErrMethod) // problem.Handler returns no error
+			_ = app.Config().ErrorHandler(c, fault.ErrMethod) // problem.Handler never returns an error.
 			observe(ctx, Observation{Surface: SurfaceOther, Route: UnmatchedRoute, Method: otherMethod})
 		}
 		if hooks.Draining != nil && hooks.Draining() {
@@ -124,7 +134,7 @@ func Harden(app *fiber.App, hooks Hooks) {
 	}
 	server.ErrorHandler = func(ctx *fasthttp.RequestCtx, err error) {
 		if c, ok := ctx.Conn().(*conn); ok && !c.heard {
-			_ = ctx.Conn().Close() // fasthttp would send an answer, which a browser takes for that of its next request
+			_ = ctx.Conn().Close() // A browser would take a response for that to its next request.
 			return
 		}
 		if errors.Is(err, fasthttp.ErrBodyTooLarge) {
@@ -136,20 +146,21 @@ func Harden(app *fiber.App, hooks Hooks) {
 	}
 }
 
-// patience bounds a drain.
+// patience holds the limits of a drain, which reads and drops the rest of a refused request body.
 type patience struct {
-	most int           // bytes
-	idle time.Duration // without a byte
-	long time.Duration // in all
+	most int           // Most bytes that a drain reads.
+	idle time.Duration // Longest time that a drain waits without receiving a byte.
+	long time.Duration // Longest time that a drain takes in all.
 }
 
 var (
-	forBody   = patience{16 << 20, 100 * time.Millisecond, 2 * time.Second}
-	forUpload = patience{64 << 20, time.Second, 30 * time.Second} // a phone sends in fits and starts
+	forBody = patience{16 << 20, 100 * time.Millisecond, 2 * time.Second}
+	// The limits for uploads are longer, since a phone sends with interruptions.
+	forUpload = patience{64 << 20, time.Second, 30 * time.Second}
 )
 
-// drain reads, within bounds, the bytes that the caller is still sending. Closing a connection with unread bytes resets
-// the connection, and the caller would see the reset instead of the response.
+// drain reads and drops, within limits, the bytes that the caller is still sending. Closing a connection with
+// unread bytes resets it, and the caller would see the reset instead of the response.
 func drain(conn net.Conn, p patience) {
 	buffer := make([]byte, 32<<10)
 	for read, end := 0, time.Now().Add(p.long); read < p.most && time.Now().Before(end); {

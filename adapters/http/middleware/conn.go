@@ -8,35 +8,38 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// The states of a connection. It is idle while it waits for the first byte of a request.
+// The states of a client connection. A connection is idle while it waits for the first byte of a request.
 const (
 	connActive int32 = iota
 	connIdle
 	connEnded
 )
 
-// conn records of a connection whether a byte has arrived, whether it is idle, and which answers are not sent yet. Only
-// the goroutine that serves the connection reads and writes.
+// conn is a client connection that records whether a byte has arrived, whether it is idle, and which responses are
+// not sent yet. Only the goroutine that serves the connection reads and writes.
 type conn struct {
 	net.Conn
-	of            *listener
-	heard         bool
-	state         atomic.Int32
-	since         time.Time // of its idle time
-	before, after *conn     // in the ring of idle connections; nil: not in it
+	of    *listener
+	heard bool
+	state atomic.Int32
+	since time.Time // The time at which the connection became idle.
+	// Neighbours in the list of idle connections; nil while the connection is not in that list.
+	before, after *conn
 
-	inFlight func(change int) // of the request that is being answered; nil: none is
+	// Callback that counts the requests in flight, kept while a request is being answered; nil otherwise.
+	inFlight func(change int)
 	unsent   []unsent
-	first    [1]unsent // backs unsent, so that a request without pipelining allocates nothing
+	first    [1]unsent // Backing array of unsent, so that a request without pipelining allocates nothing.
 }
 
-// unsent is an answer that has not gone to the connection yet.
+// unsent is the observation of a response that has not been written to the connection yet.
 type unsent struct {
 	observation Observation
 	observe     func(Observation)
 }
 
-// Read implements net.Conn. A request whose connection was ended as idle is not read, so its caller may repeat it.
+// Read reads from the connection and marks it active. If the connection was already closed as idle, Read returns
+// net.ErrClosed: the request is not processed, so its caller may repeat it.
 func (c *conn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if n > 0 && c.state.Load() != connActive && !c.wake() {
@@ -46,7 +49,7 @@ func (c *conn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close implements net.Conn.
+// Close closes the connection and removes it from the listener's count of open connections.
 func (c *conn) Close() error {
 	err := c.Conn.Close()
 	c.of.mu.Lock()
@@ -55,7 +58,8 @@ func (c *conn) Close() error {
 	return err
 }
 
-// wake ends the idle time; false: the connection has been ended.
+// wake marks an idle connection active. It returns false if the connection has been closed in the meantime, and
+// true otherwise.
 func (c *conn) wake() bool {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
@@ -67,31 +71,35 @@ func (c *conn) wake() bool {
 	return true
 }
 
-// noteState implements fasthttp.Server.ConnState. A new connection is active for fasthttp before its first byte.
+// noteState is the ConnState callback of fasthttp: it counts finished requests and marks connections idle or
+// active. fasthttp calls a new connection active before its first byte has arrived.
 func noteState(nc net.Conn, state fasthttp.ConnState) {
 	c, ours := nc.(*conn)
 	switch {
 	case !ours:
 	case state == fasthttp.StateClosed:
-		c.observeUnsent() // the caller has gone
+		// The caller has closed the connection, so the responses that it did not receive are observed now.
+		c.observeUnsent()
 		c.end()
 	case state == fasthttp.StateIdle:
 		c.end()
 		c.of.mu.Lock()
 		c.of.rest(c)
 		c.of.mu.Unlock()
-	case state == fasthttp.StateActive && c.heard && c.state.Load() == connIdle: // a request that was read with the last
+	// A pipelined request was read together with the one before, so no Read marked the connection active.
+	case state == fasthttp.StateActive && c.heard && c.state.Load() == connIdle:
 		c.wake()
 	}
 }
 
-// Write implements net.Conn. It observes the answers before the caller can see them.
+// Write observes the pending responses, so that metrics count them before the caller can see them, and writes to
+// the connection.
 func (c *conn) Write(p []byte) (int, error) {
 	c.observeUnsent()
 	return c.Conn.Write(p)
 }
 
-// SetWriteBuffer bounds what the system keeps for a caller that reads slowly, in bytes.
+// SetWriteBuffer limits how many bytes the operating system buffers for a caller that reads slowly.
 func (c *conn) SetWriteBuffer(bytes int) error {
 	if sized, ok := c.Conn.(interface{ SetWriteBuffer(int) error }); ok {
 		return sized.SetWriteBuffer(bytes)
@@ -99,8 +107,8 @@ func (c *conn) SetWriteBuffer(bytes int) error {
 	return nil
 }
 
-// observeSent passes o to observe, which may be nil, once the answer goes to the connection of ctx. A request that
-// hangs after its handler's work is so counted as answered by nobody.
+// observeSent passes an observation to observe, which may be nil, once the response is written to the connection
+// of ctx. A request that hangs after its handler has finished is therefore not counted as answered.
 func observeSent(ctx *fasthttp.RequestCtx, o Observation, observe func(Observation)) {
 	if observe == nil {
 		return
@@ -112,10 +120,10 @@ func observeSent(ctx *fasthttp.RequestCtx, o Observation, observe func(Observati
 		c.unsent = append(c.unsent, unsent{o, observe})
 		return
 	}
-	observe(o) // a test without a listener
+	observe(o) // A test without a listener has no conn, so the response is observed at once.
 }
 
-// begin counts a request into those in flight.
+// begin adds a request to the count of requests in flight.
 func (c *conn) begin(inFlight func(change int)) {
 	if inFlight != nil {
 		inFlight(1)
@@ -123,8 +131,8 @@ func (c *conn) begin(inFlight func(change int)) {
 	}
 }
 
-// end counts the request out of those in flight: its answer is sent, or waits for the answers of pipelined requests, or
-// the connection is closed.
+// end removes a request from the count of requests in flight: its response is sent, or waits for the responses of
+// pipelined requests, or the connection is closed.
 func (c *conn) end() {
 	if c.inFlight != nil {
 		c.inFlight(-1)

@@ -8,22 +8,24 @@ import (
 	"github.com/gofiber/fiber/v2"
 )
 
-// forwardedHeaders are the headers by which proxies tell the address of their client.
+// forwardedHeaders lists the headers in which proxies send the address of their client.
 var forwardedHeaders = []string{headerRealIP, fiber.HeaderXForwardedFor, fiber.HeaderForwarded}
 
-// Notice is a reason to look at the settings of proxies.
+// Notice describes proxy headers in a request that suggest a wrong setting of trusted proxies.
 type Notice struct {
-	Peer   string // address
-	Header string // by which the peer told the address of another client
-	// the peer is a trusted proxy and sent X-Real-IP and X-Forwarded-For, one of which its client may have made up
+	Peer   string // Address of the peer that sent the headers.
+	Header string // Name of the header in which the peer sent the address of another client.
+	// Whether the peer is a trusted proxy that sent both X-Real-IP and X-Forwarded-For, one of which its client may
+	// have made up.
 	Both bool
 }
 
-// Forwarded calls notice when a peer that is no trusted proxy tells the address of another client: behind such a proxy
-// all clients share the limits of a single address. Behind ClientAddress, it also calls notice when a trusted proxy
-// sends both headers. After a notice of a kind the middleware looks again when the interval has passed.
+// Forwarded returns the middleware that calls notice when a peer that is no trusted proxy sends the address of
+// another client: behind such a proxy all clients share the rate limits of one address. Placed behind
+// ClientAddress, it also calls notice when a trusted proxy sends both headers. It calls notice at most once per
+// interval for each of the two cases.
 func Forwarded(interval time.Duration, notice func(*fiber.Ctx, Notice)) fiber.Handler {
-	var untrusted, both atomic.Int64 // Unix seconds of the next look
+	var untrusted, both atomic.Int64 // Unix seconds from which the next notice of each kind may be sent.
 	return func(c *fiber.Ctx) error {
 		n, next := noticeOf(c), &untrusted
 		if n.Both {
@@ -38,7 +40,8 @@ func Forwarded(interval time.Duration, notice func(*fiber.Ctx, Notice)) fiber.Ha
 	}
 }
 
-// noticeOf gives no peer, and no header where there is nothing to notice.
+// noticeOf checks the proxy headers of a request and returns a Notice without the peer. Its Header is "" if
+// nothing is wrong.
 func noticeOf(c *fiber.Ctx) Notice {
 	sent := func(header string) bool { return len(c.Request().Header.Peek(header)) > 0 }
 	at := slices.IndexFunc(forwardedHeaders, sent)

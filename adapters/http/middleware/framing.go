@@ -10,17 +10,19 @@ import (
 	"partnerdeposits/core/fault"
 )
 
-// Framing refuses requests that a proxy in front could read otherwise than this server: an ambiguous length of the body
-// (the proxy could see another request in its bytes), another version of HTTP, control characters in a header, folded
-// header lines, and trailers. It also refuses compressed bodies (a few hundred bytes can unfold to megabytes) and more
-// than MaxBody bytes. fasthttp itself refuses two Host headers, and line feeds in chunk extensions.
+// Framing returns the middleware that refuses requests which a proxy in front could read otherwise than this
+// server (request smuggling): an ambiguous length of the body, another version of HTTP, control characters in a
+// header, folded header lines, and trailers. It also refuses compressed bodies (a few hundred bytes can unfold to
+// megabytes) and bodies of more than MaxBody bytes. fasthttp itself refuses two Host headers, and line feeds in
+// chunk extensions.
 //
 // Returns invalid_field, unsupported_media_type or payload_too_large.
 func Framing() fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		header := &c.Request().Header
 		if f := framingFault(header); f != nil {
-			c.Context().SetConnectionClose() // the next request's first byte cannot be found on this connection
+			// The connection is closed, since the first byte of the next request cannot be found on it.
+			c.Context().SetConnectionClose()
 			return f
 		}
 		if header.IsHTTP11() && len(header.Host()) == 0 {
@@ -36,7 +38,8 @@ func Framing() fiber.Handler {
 	}
 }
 
-// framingFault checks the raw header block, because fasthttp drops a Content-Length beside a Transfer-Encoding.
+// framingFault returns the fault of an ambiguously framed request, or nil. It checks the raw header block, because
+// fasthttp drops a Content-Length beside a Transfer-Encoding.
 func framingFault(header *fasthttp.RequestHeader) *fault.Error {
 	switch string(header.Protocol()) {
 	case "HTTP/1.1", "HTTP/1.0":
@@ -48,7 +51,8 @@ func framingFault(header *fasthttp.RequestHeader) *fault.Error {
 		var line []byte
 		line, raw, _ = bytes.Cut(raw, []byte{'\n'})
 		line = bytes.TrimSuffix(line, []byte{'\r'})
-		if len(line) > 0 && (line[0] == ' ' || line[0] == '\t') { // fasthttp joins such a line to the header before it
+		// fasthttp joins a line that begins with a space or a tab to the header before it.
+		if len(line) > 0 && (line[0] == ' ' || line[0] == '\t') {
 			return problem.ErrMalformed.WithMessage("a header line must not begin with a space or a tab")
 		}
 		if bytes.IndexByte(line, '\r') >= 0 || bytes.IndexByte(line, 0) >= 0 {
@@ -60,7 +64,7 @@ func framingFault(header *fasthttp.RequestHeader) *fault.Error {
 		case bytes.EqualFold(name, []byte("Transfer-Encoding")):
 			encodings++
 			if !bytes.EqualFold(bytes.Trim(value, " \t"), []byte("chunked")) {
-				// not TrimSpace, which knows more white space than HTTP
+				// bytes.TrimSpace would remove more kinds of white space than HTTP allows.
 				return problem.ErrMalformed.WithMessage("Transfer-Encoding: must be chunked")
 			}
 		}
@@ -76,23 +80,26 @@ func framingFault(header *fasthttp.RequestHeader) *fault.Error {
 	return nil
 }
 
-// endOfHeaders is a header that no request can send, since a name has no colon. markEnd adds it behind the headers of a
-// chunked request: fasthttp adds trailers to the headers, where an API key in a trailer would count.
+// endOfHeaders is a marker that no request can send, since a header name has no colon. markEnd adds it after the
+// headers of a chunked request: fasthttp adds trailers to the headers, where an API key in a trailer would count.
 var endOfHeaders = []byte(":end")
 
-// markEnd is called between the headers and the body.
+// markEnd adds the marker endOfHeaders to a chunked request; the server calls it after reading the headers and
+// before the body.
 func markEnd(header *fasthttp.RequestHeader) fasthttp.RequestConfig {
 	if header.ContentLength() < 0 && len(header.Peek(fiber.HeaderTransferEncoding)) > 0 {
 		header.AddBytesKV(endOfHeaders, nil)
 	}
-	return fasthttp.RequestConfig{} // the limits of the server
+	return fasthttp.RequestConfig{} // An empty RequestConfig keeps the server's own limits.
 }
 
-// hasTrailer reports whether a header follows the mark, and removes the mark.
+// hasTrailer reports whether a chunked request has a trailer, that is a header after the marker endOfHeaders. It
+// also removes the marker.
 func hasTrailer(header *fasthttp.RequestHeader) bool {
 	marked, found := false, false
 	for key := range header.All() {
-		// All adds the header Connection itself; a trailer of that name is refused by fasthttp.
+		// The iterator All adds the header Connection itself, so that name is skipped; fasthttp refuses a trailer of
+		// that name.
 		found = found || (marked && !bytes.EqualFold(key, []byte(fiber.HeaderConnection)))
 		marked = marked || bytes.Equal(key, endOfHeaders)
 	}

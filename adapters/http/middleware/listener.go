@@ -12,27 +12,30 @@ import (
 	"partnerdeposits/ports/platform/sockets"
 )
 
-// reservedDescriptors are for everything but the connections of the public: the pools of Postgres and Redis, operators,
-// the payment provider and files.
+// reservedDescriptors is the number of file descriptors kept free of public client connections, for the pools of
+// Postgres and Redis, the operations endpoints, the payment provider and files.
 const reservedDescriptors = 256
 
-// mostConnections is how many connections of the public fit below the limit of descriptors, which may change.
+// mostConnections returns how many public client connections fit below the process's limit of file descriptors,
+// which may change while it runs.
 func mostConnections() int {
 	var limit syscall.Rlimit
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) != nil {
 		return fasthttp.DefaultConcurrency
 	}
-	descriptors := min(limit.Cur, fasthttp.DefaultConcurrency) // fasthttp serves no more
+	// fasthttp serves no more connections than its default concurrency.
+	descriptors := min(limit.Cur, fasthttp.DefaultConcurrency)
 	return int(descriptors - min(reservedDescriptors, descriptors/2))
 }
 
-// idleFor is how long a connection waits for a request, at least, before it may be ended for another. The request may
-// be on its way.
+// idleFor is the least time for which a connection stays idle before it may be closed to make room for another.
+// The next request may be on its way.
 const idleFor = time.Second
 
-// Listener returns ln with an Accept that outlasts failures (Patient), and with as many connections as mostConnections
-// allows: a further one ends the one that has been idle longest, or waits while none is idle. Harden knows these
-// connections: one on which nothing was sent ends without an answer. failed is told of failures and waits.
+// Listener wraps ln for the public server: its Accept survives failures of the system (see Patient), and at most
+// as many connections are open as mostConnections allows. A further connection closes the one that has been idle
+// longest, or waits while none is idle. Harden recognises these connections: one on which nothing was sent is
+// closed without a response. failed is called on failures and waits.
 func Listener(ln net.Listener, failed func(error)) net.Listener {
 	return newListener(ln, failed, mostConnections, idleFor)
 }
@@ -43,28 +46,32 @@ func newListener(ln net.Listener, failed func(error), most func() int, idleFor t
 	l.idle.before, l.idle.after = &l.idle, &l.idle
 	l.Listener = Patient(ln, func(err error) {
 		failed(err)
-		for l.endIdlest() <= 0 && l.full() { // the limit may have been lowered
+		// The limit of file descriptors may have been lowered, so more than one connection may have to be closed.
+		for l.endIdlest() <= 0 && l.full() {
 		}
 	})
 	return l
 }
 
-// listener counts the connections of the public.
+// listener accepts public client connections and counts the open ones.
 type listener struct {
 	net.Listener
 	failed  func(error)
 	most    func() int
 	idleFor time.Duration
-	changed chan struct{} // receives when a connection has ended or become idle
+	// Channel that receives a value when a connection has been closed or has become idle.
+	changed chan struct{}
 	closed  chan struct{}
 	closing sync.Once
 
 	mu   sync.Mutex
 	open int
-	idle conn // begin and end of the ring of idle connections: the one that has been idle longest comes first
+	// Head of the circular list of idle connections; the one that has been idle longest comes first.
+	idle conn
 }
 
-// Accept implements net.Listener.
+// Accept returns the next client connection, after it has waited until the limit of open connections allows one
+// more.
 func (l *listener) Accept() (net.Conn, error) {
 	accepted, err := l.Listener.Accept()
 	if err != nil {
@@ -82,14 +89,14 @@ func (l *listener) Accept() (net.Conn, error) {
 	return c, nil
 }
 
-// Close implements net.Listener.
+// Close closes the listener and ends waiting calls of Accept.
 func (l *listener) Close() error {
 	l.closing.Do(func() { close(l.closed) })
 	return l.Listener.Close()
 }
 
-// awaitRoom returns when a connection more may be open; false: the listener has been closed. Meanwhile the next
-// connections wait in the system's queue.
+// awaitRoom waits until one more connection may be open. It returns true then, and false if the listener has been
+// closed. Meanwhile the next connections wait in the system's queue.
 func (l *listener) awaitRoom() bool {
 	for l.full() {
 		next := l.endIdlest()
@@ -113,12 +120,13 @@ func (l *listener) full() bool {
 	return l.open >= l.most()
 }
 
-// endIdlest ends the connection that has been idle longest. next is when to look again, if none may be ended yet.
+// endIdlest closes the connection that has been idle longest, and returns 0 or less. If no connection may be
+// closed yet, it returns the time to wait before the next try.
 func (l *listener) endIdlest() (next time.Duration) {
 	l.mu.Lock()
 	idlest := l.idle.after
 	if idlest == &l.idle {
-		next = longestWait // the limit may be raised meanwhile
+		next = longestWait // The descriptor limit may be raised meanwhile, so the next try comes soon.
 	} else if next = l.idleFor - time.Since(idlest.since); next <= 0 {
 		l.forget(idlest)
 	}
@@ -129,7 +137,7 @@ func (l *listener) endIdlest() (next time.Duration) {
 	return next
 }
 
-// rest puts a connection at the end of the ring.
+// rest marks a connection idle and appends it to the list of idle connections.
 func (l *listener) rest(c *conn) {
 	if !c.state.CompareAndSwap(connActive, connIdle) {
 		return
@@ -140,7 +148,7 @@ func (l *listener) rest(c *conn) {
 	l.signal()
 }
 
-// leave takes a connection out of the ring.
+// leave removes a connection from the list of idle connections.
 func (l *listener) leave(c *conn) {
 	if c.after == nil {
 		return
@@ -149,7 +157,7 @@ func (l *listener) leave(c *conn) {
 	c.before, c.after = nil, nil
 }
 
-// forget makes room for another connection.
+// forget removes a connection from the count of open connections, so that another one may be accepted.
 func (l *listener) forget(c *conn) {
 	if c.state.Swap(connEnded) == connEnded {
 		return
@@ -166,14 +174,14 @@ func (l *listener) signal() {
 	}
 }
 
-// The pauses of Patient after a failure.
+// Shortest and longest pause of Patient's Accept after a failure.
 const (
 	shortestWait = 5 * time.Millisecond
 	longestWait  = time.Second
 )
 
-// Patient returns ln with an Accept that outlasts failures of the system, such as a lack of descriptors: it tells
-// failed, waits, and goes on. fasthttp would end for good.
+// Patient wraps a listener so that Accept survives failures of the system, such as a lack of file descriptors: it
+// calls failed, waits, and tries again. fasthttp would stop serving for good.
 func Patient(ln net.Listener, failed func(error)) net.Listener {
 	return &patient{Listener: ln, failed: failed, closed: make(chan struct{})}
 }
@@ -185,7 +193,7 @@ type patient struct {
 	closing sync.Once
 }
 
-// Accept implements net.Listener.
+// Accept returns the next connection; after a failure of the system it waits and tries again.
 func (p *patient) Accept() (net.Conn, error) {
 	for wait := shortestWait; ; wait = min(2*wait, longestWait) {
 		c, err := p.Listener.Accept()
@@ -202,7 +210,7 @@ func (p *patient) Accept() (net.Conn, error) {
 	}
 }
 
-// Close implements net.Listener.
+// Close closes the listener and ends a waiting Accept.
 func (p *patient) Close() error {
 	p.closing.Do(func() { close(p.closed) })
 	return p.Listener.Close()

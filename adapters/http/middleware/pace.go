@@ -8,29 +8,32 @@ import (
 	"github.com/gofiber/fiber/v2"
 )
 
-// The least rate of whoever sends or takes many bytes. A caller that is slower loses its connection.
+// Limits for callers that send or receive many bytes. A caller slower than the least rate loses its connection.
 const (
-	leastRate   = 20_000           // bytes a second
-	leastAfter  = 5 * time.Second  // without a byte
-	leastCredit = 30 * time.Second // without a byte, for who was faster before
+	leastRate  = 20_000          // Least rate, in bytes a second, at which a caller must send or receive.
+	leastAfter = 5 * time.Second // Longest time without a byte, for a caller that begins.
+	// Longest time without a byte, for a caller that was faster than the least rate before.
+	leastCredit = 30 * time.Second
 
-	systemBuffer = 64 << 10 // bytes that the system keeps for a reader: they count as taken
-	pacedPiece   = 32 << 10 // bytes that are given at once
+	// Bytes that the system buffers for a slow reader; they count as received by the caller.
+	systemBuffer = 64 << 10
+	pacedPiece   = 32 << 10 // Bytes that are written to the connection at once.
 )
 
-// Pace holds a caller to the least rate. Left is how long it may take for its next bytes.
+// Pace checks that a caller sends or receives at the least rate. Left is how long the caller may take for its next
+// bytes.
 type Pace struct{ Left time.Duration }
 
-// NewPace is the pace of a caller that begins.
+// NewPace returns the Pace of a caller that begins.
 func NewPace() Pace { return Pace{leastAfter} }
 
-// Passed counts bytes for which the caller took so long.
+// Passed records that the caller took a time for a number of bytes, and updates the time left for the next ones.
 func (p *Pace) Passed(bytes int, took time.Duration) {
 	p.Left = min(p.Left-took+time.Duration(bytes)*time.Second/leastRate, leastCredit)
 }
 
-// SendPaced answers with a body that the caller takes at the least rate. size is its length, below 0 if nobody knows.
-// The server closes the body once the caller has taken it, or went away.
+// SendPaced answers with a streamed body that the caller must receive at the least rate. size is the length of the
+// body, negative if unknown. The server closes the body once the caller has received it or has disconnected.
 func SendPaced(c *fiber.Ctx, body io.ReadCloser, size int) {
 	conn := c.Context().Conn()
 	if sized, ok := conn.(interface{ SetWriteBuffer(int) error }); ok {
@@ -39,17 +42,18 @@ func SendPaced(c *fiber.Ctx, body io.ReadCloser, size int) {
 	c.Context().SetBodyStream(&paced{ReadCloser: body, conn: conn, pace: NewPace(), size: max(size, 0)}, size)
 }
 
-// paced is a body that is taken at the least rate.
+// paced is a response body that the caller must receive at the least rate.
 type paced struct {
 	io.ReadCloser
 	conn  net.Conn
 	pace  Pace
 	size  int
-	given int // bytes that were given last
+	given int // Number of bytes of the response that were written last.
 	at    time.Time
 }
 
-// taken counts what was given last: the server asks for more once it is with the system.
+// taken records the bytes that were written last as received: the server asks for more once they are in the
+// system's buffer.
 func (p *paced) taken() {
 	if p.given > 0 {
 		p.pace.Passed(p.given, time.Since(p.at))
@@ -58,10 +62,12 @@ func (p *paced) taken() {
 
 func (p *paced) giving(n int) {
 	p.given, p.at = n, time.Now()
-	_ = p.conn.SetWriteDeadline(p.at.Add(p.pace.Left)) // the deadline of other answers is for their whole body
+	// Each piece gets its own write deadline; the deadline of other responses covers their whole body.
+	_ = p.conn.SetWriteDeadline(p.at.Add(p.pace.Left))
 }
 
-// Read implements io.Reader, for a body of unknown length.
+// Read returns the next bytes of a response body of unknown length, and sets the deadline by which the caller must
+// receive them.
 func (p *paced) Read(b []byte) (int, error) {
 	p.taken()
 	n, err := p.ReadCloser.Read(b)
@@ -69,7 +75,8 @@ func (p *paced) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// WriteTo implements io.WriterTo, for a body of known length.
+// WriteTo writes a response body of known length in pieces, each with a deadline by which the caller must receive
+// it.
 func (p *paced) WriteTo(w io.Writer) (int64, error) {
 	return io.Copy(writerFunc(func(b []byte) (n int, err error) {
 		for n < len(b) && err == nil {
@@ -86,5 +93,4 @@ func (p *paced) WriteTo(w io.Writer) (int64, error) {
 
 type writerFunc func([]byte) (int, error)
 
-// Write implements io.Writer.
 func (f writerFunc) Write(b []byte) (int, error) { return f(b) }

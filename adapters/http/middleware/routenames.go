@@ -8,17 +8,19 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// UnmatchedRoute is the route label of a request that matched no route.
+// UnmatchedRoute is the route label, in logs and metrics, of a request that matched no route.
 const UnmatchedRoute = "unmatched"
 
-// routeNames tells the app's routes from the patterns of its middleware.
+// routeNames finds the route pattern of a request for logs and metrics, since fiber may report the pattern of a
+// middleware.
 type routeNames struct {
-	once     sync.Once
-	known    map[string]bool       // by "METHOD /path"
-	patterns map[string][][]string // the routes with parameters of a method, as segments
+	once  sync.Once
+	known map[string]bool // Set of the app's routes, each as "METHOD /path".
+	// The routes with parameters, split into segments, by method.
+	patterns map[string][][]string
 }
 
-// learn reads the routes of the app, once: all of them are there before the first request.
+// learn reads the routes of the app, once: all routes are registered before the first request.
 func (r *routeNames) learn(app *fiber.App) {
 	r.once.Do(func() {
 		r.known, r.patterns = map[string]bool{}, map[string][][]string{}
@@ -31,8 +33,8 @@ func (r *routeNames) learn(app *fiber.App) {
 	})
 }
 
-// of returns the pattern of the route that answered c. Where a middleware gave the answer, of returns the route to
-// which the request was on its way; UnmatchedRoute for none.
+// of returns the pattern of the route that answered the request c. If a middleware answered, it returns the route
+// that the request would have reached; UnmatchedRoute for none.
 func (r *routeNames) of(c *fiber.Ctx, method string) string {
 	r.learn(c.App())
 	if path := c.Route().Path; r.known[method+" "+path] {
@@ -41,10 +43,11 @@ func (r *routeNames) of(c *fiber.Ctx, method string) string {
 	return r.match(method, c.Path())
 }
 
-// ofUnread returns the route of a request whose body was not read. fasthttp forgets a request whose head cannot be
-// read, so that has no route.
+// ofUnread returns method, path and route of a request whose body was not read. A request whose head cannot be
+// parsed has no route.
 func (r *routeNames) ofUnread(app *fiber.App, ctx *fasthttp.RequestCtx) (method, path, route string) {
-	if len(ctx.Request.Header.RawHeaders()) == 0 { // forgotten: fasthttp would tell GET /
+	// fasthttp drops a head that it cannot parse, and would report GET / instead.
+	if len(ctx.Request.Header.RawHeaders()) == 0 {
 		return otherMethod, "", UnmatchedRoute
 	}
 	r.learn(app)
@@ -52,7 +55,7 @@ func (r *routeNames) ofUnread(app *fiber.App, ctx *fasthttp.RequestCtx) (method,
 	return boundedMethod(method), path, r.match(method, path)
 }
 
-// match returns the pattern that fits a path, or UnmatchedRoute.
+// match returns the route pattern that fits a method and path, or UnmatchedRoute.
 func (r *routeNames) match(method, path string) string {
 	if len(path) > 1 {
 		path = strings.TrimSuffix(path, "/")

@@ -9,35 +9,36 @@ import (
 	"partnerdeposits/core/site"
 )
 
-// Observation is an answered request, for metrics. Every label comes from a closed set: Route is a route's pattern.
+// Observation describes an answered request, for metrics. Every label comes from a closed set: Route is a route's
+// pattern.
 type Observation struct {
 	Surface  string
 	Route    string
 	Method   string
 	Status   int
 	Duration time.Duration
-	TraceID  string // of the recorded trace; "" for none
+	TraceID  string // Id of the trace that records the request; "" for none.
 }
 
-// The surfaces, as metrics name them.
+// Names of the surfaces (parts of the public server) in metrics.
 const (
 	SurfaceAPI       = "partner_api"
 	SurfaceConnect   = "connect"
 	SurfaceCheckout  = "checkout"
 	SurfaceDashboard = "dashboard"
 	SurfaceDocs      = "docs"
-	SurfacePayments  = "payments" // notices of the payment provider
+	SurfacePayments  = "payments" // The surface for callbacks of the payment provider.
 	SurfaceOther     = "other"
 )
 
-// Surfaces lists every surface.
+// Surfaces lists the names of all surfaces of the public server.
 var Surfaces = []string{SurfaceAPI, SurfaceConnect, SurfaceCheckout, SurfaceDashboard, SurfaceDocs, SurfacePayments,
 	SurfaceOther}
 
-// otherMethod is the method label of every method that no route has.
+// otherMethod is the label, in metrics, of every HTTP method that no route has.
 const otherMethod = "OTHER"
 
-// APIPrefix begins every path of the partner API.
+// APIPrefix is the beginning of every path of the partner API.
 const APIPrefix = "/api/"
 
 var surfacePrefixes = []struct{ prefix, surface string }{
@@ -56,7 +57,7 @@ var surfacePrefixes = []struct{ prefix, surface string }{
 	{site.Egress, SurfaceDocs},
 }
 
-// Surface returns the part of the service that a path belongs to.
+// Surface returns the surface, as metrics name it, that a request path belongs to.
 func Surface(path string) string {
 	for _, s := range surfacePrefixes {
 		if strings.HasPrefix(path, s.prefix) {
@@ -66,7 +67,7 @@ func Surface(path string) string {
 	return SurfaceOther
 }
 
-// boundedMethod returns the method label of m.
+// boundedMethod returns the metrics label of an HTTP method, so that made-up methods add no labels.
 func boundedMethod(m string) string {
 	switch m {
 	case fiber.MethodGet, fiber.MethodHead, fiber.MethodPost, fiber.MethodPut, fiber.MethodPatch, fiber.MethodDelete,

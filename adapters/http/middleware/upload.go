@@ -10,11 +10,12 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// UploadDeadline bounds the time of a handler that reads an upload. The handler bounds its parts.
+// UploadDeadline is the longest time that a handler which reads an upload may run. The handler itself limits the
+// time of each part.
 const UploadDeadline = 5 * time.Minute
 
-// Upload is a body that its handler reads from the connection, part by part. Every other body is in memory before a
-// handler runs.
+// Upload is a request body that its handler reads from the connection, part by part. Every other body is in memory
+// before a handler runs.
 type Upload struct {
 	length int
 	stream io.Reader
@@ -24,19 +25,19 @@ type Upload struct {
 
 type uploadKey struct{}
 
-// UploadOf gives the upload of a request; nil for a request whose body is in memory.
+// UploadOf returns the upload of a request; nil for a request whose body is in memory.
 func UploadOf(c *fiber.Ctx) *Upload {
 	u, _ := c.Context().UserValue(uploadKey{}).(*Upload)
 	return u
 }
 
-// Length is the announced number of bytes; below 0 for a body in chunks.
+// Length returns the announced length of an upload in bytes; negative for a chunked body.
 func (u *Upload) Length() int { return u.length }
 
-// ReadUntil bounds the time of the next reads.
+// ReadUntil sets the deadline for the next reads of an upload.
 func (u *Upload) ReadUntil(t time.Time) error { return u.conn.SetReadDeadline(t) }
 
-// Read implements io.Reader.
+// Read reads from the upload. A body that ends before its announced length returns io.ErrUnexpectedEOF.
 func (u *Upload) Read(p []byte) (int, error) {
 	n, err := u.stream.Read(p)
 	u.read += n
@@ -46,10 +47,10 @@ func (u *Upload) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// whole reports whether the body was read to its end, so that the next request begins behind it.
+// whole reports whether an upload was read to its end, so that the next request begins after it.
 func (u *Upload) whole() bool { return u.length >= 0 && u.read == u.length }
 
-// bytesIn is the length of the body as far as it was read.
+// bytesIn returns the length of the request body for the access log; of an upload, the part that was read.
 func bytesIn(c *fiber.Ctx) int {
 	if u := UploadOf(c); u != nil {
 		return u.read
@@ -61,12 +62,13 @@ func (h Hooks) uploads(header *fasthttp.RequestHeader) bool {
 	return h.Uploads != nil && h.Uploads(header)
 }
 
-// tooLarge is a header that no request can send, as endOfHeaders is. It marks a body that is refused by its announced
-// length.
+// tooLarge is a marker header that no request can send, since its name begins with a colon. It marks a request
+// whose announced body is larger than the limit.
 var tooLarge = []byte(":too-large")
 
-// headReceived is called between the headers and the body. fasthttp would wait for the first bytes of a large body
-// before a handler runs: it gets none of a body that is refused, and waits for a single byte of an upload.
+// headReceived is the callback between the head and the body of a request. fasthttp would wait for the first bytes
+// of a large body before a handler runs: a body to be refused is set to length 0, and of an upload only one byte
+// is awaited.
 func (h Hooks) headReceived(header *fasthttp.RequestHeader) fasthttp.RequestConfig {
 	config := markEnd(header)
 	switch {
@@ -79,10 +81,10 @@ func (h Hooks) headReceived(header *fasthttp.RequestHeader) fasthttp.RequestConf
 	return config
 }
 
-// readBody brings the body of a request into memory, but for an upload, which it notes in ctx. fasthttp streams either
-// every body of a server or none.
+// readBody reads the body of a request into memory; an upload is stored in ctx unread. The choice is made here
+// because fasthttp streams either every body of a server or none.
 //
-// Returns the errors that fasthttp would meet where it read the body itself.
+// Returns the same errors that fasthttp returns where it reads the body itself.
 func readBody(ctx *fasthttp.RequestCtx, hooks Hooks) (*Upload, error) {
 	header := &ctx.Request.Header
 	if len(header.PeekBytes(tooLarge)) > 0 {
@@ -117,6 +119,7 @@ func readBody(ctx *fasthttp.RequestCtx, hooks Hooks) (*Upload, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx.Request.SetBodyRaw(body) // lets go of the stream, and copies nothing
-	return nil, nil              //nolint:nilnil // as above
+	// SetBodyRaw drops the stream without copying the body.
+	ctx.Request.SetBodyRaw(body)
+	return nil, nil //nolint:nilnil // as above
 }

@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// ErrNotOurs is returned for an address at which another program answers.
+// ErrNotOurs is returned for a URL at which another program than this service answers.
 var ErrNotOurs = errors.New("the answer is not that of a /readyz of this service")
 
 const longestAnswer = 64 << 10
 
-// Ask reads the /readyz of a running process; base is the URL of its METRICS_ADDR, with or without /metrics. The
-// process runs its checks, which takes 2 s at most.
+// Ask requests /readyz of a running process and returns its status. base is the URL of its METRICS_ADDR, with or
+// without /metrics. The process runs its checks, which takes at most 2 s.
 //
 // Returns ErrNotOurs, or the error of the request.
 func Ask(ctx context.Context, client *http.Client, base string) (Status, error) {

@@ -1,5 +1,5 @@
-// Package ops serves /livez, /readyz and /metrics to operators and orchestrators, on METRICS_ADDR, apart from the
-// public listener (operations.md, "Processes").
+// Package ops serves /livez, /readyz and /metrics to operations staff and orchestrators, on METRICS_ADDR, apart
+// from the public listener (operations.md, "Processes").
 package ops
 
 import (
@@ -14,55 +14,64 @@ import (
 	"partnerdeposits/ports/platform/outage"
 )
 
-// Check tests a dependency outside the process.
+// Check tests whether a dependency outside the process, such as a database, is available.
 type Check struct {
 	Name string
 
-	// Run returns nil or the failure. The log shows the whole error, /readyz only Problem.
+	// Run tests the dependency and returns nil or the failure. The log shows the whole error, /readyz only Problem.
 	Run func(ctx context.Context) error
 
-	// Problem describes a failure to anybody, without host names: "cannot be reached".
+	// Problem describes a failure without host names, since anybody may read it: "cannot be reached".
 	Problem func(err error) string
 
-	// Every is how long the result of a run is reused; 0: a second. Holds is how long a success is reused, if longer.
+	// Every is the time for which the result of a run is reused; 0: a second. Holds is the time for which a success
+	// is reused, if longer.
 	Every, Holds time.Duration
 
-	// Optional: after the first success, a failure degrades the process but leaves it ready.
+	// Optional: true if a failure after the first success only degrades the process, which stays ready; false if
+	// every failure makes it not ready.
 	Optional bool
-	// Advisory: a failure degrades the process but leaves it ready, from the start.
+	// Advisory: true if a failure, even before the first success, only degrades the process; false otherwise.
 	Advisory bool
 }
 
-// Timing of the checks.
+// Intervals and timeouts of the readiness checks.
 const (
-	checkTimeout  = 2 * time.Second
-	freshFor      = time.Second // results are reused this long, however many requests ask
+	checkTimeout = 2 * time.Second
+	// Results of a run are reused for this time, however many requests arrive.
+	freshFor      = time.Second
 	watchEvery    = 5 * time.Second
 	firstRetry    = 250 * time.Millisecond
 	longestRetry  = 10 * time.Second
 	jitterPercent = 20
 )
 
-// unknown is the problem of a check that did not run yet.
+// unknown is the problem reported for a check that has not run yet.
 const unknown = "not looked at yet"
 
-// Readiness reports whether the process can do its work, and retries failed checks.
+// Readiness runs the checks of the process's dependencies, reports whether the process is ready, and retries
+// failed checks.
 type Readiness struct {
 	checks []Check
 	log    *slog.Logger
 
-	running   sync.Mutex // one run of the checks at a time
-	mu        sync.Mutex
-	passed    map[string]time.Time // the last success, by check; none before the first
-	answered  map[string]time.Time // the end of the last run, by check
-	problems  map[string]string    // of the last run, by check
+	// Mutex held during a run of the readiness checks, so that only one runs at a time.
+	running sync.Mutex
+	mu      sync.Mutex
+	// Time of the last success, by check name; no entry before the first success.
+	passed map[string]time.Time
+	// Time at which the last run ended, by check name.
+	answered map[string]time.Time
+	// Problem found in the last run, by check name; "" for a success.
+	problems  map[string]string
 	outages   map[string]*outage.Log
 	checkedAt time.Time
 
 	draining atomic.Bool
 }
 
-// NewReadiness returns the readiness of a process, which is not ready before the first run of the checks.
+// NewReadiness returns the readiness of a process with the given checks. The process is not ready before their
+// first run.
 func NewReadiness(log *slog.Logger, checks ...Check) *Readiness {
 	r := &Readiness{
 		checks: checks, log: log, passed: map[string]time.Time{}, answered: map[string]time.Time{},
@@ -75,26 +84,29 @@ func NewReadiness(log *slog.Logger, checks ...Check) *Readiness {
 	return r
 }
 
-// Drain makes the process not ready for the rest of its life: it is about to stop.
+// Drain makes the process not ready for the rest of its life, because it is about to stop.
 func (r *Readiness) Drain() { r.draining.Store(true) }
 
-// Draining reports whether Drain was called.
+// Draining reports whether Drain was called, that is whether the process is about to stop.
 func (r *Readiness) Draining() bool { return r.draining.Load() }
 
-// Status is the response of /readyz.
+// Status is the JSON response of /readyz.
 type Status struct {
-	Status string            `json:"status"` // ready · degraded · not_ready · stopping
-	Checks map[string]string `json:"checks"` // "ok" or the problem, by check
+	// State of the process: ready, degraded, not_ready or stopping.
+	Status string `json:"status"`
+	// Result of each check by name: "ok" or the problem.
+	Checks map[string]string `json:"checks"`
 	Ages   map[string]Age    `json:"ages,omitempty"`
 }
 
-// Age tells how many seconds ago a check ended last and passed last; nil before the first time.
+// Age holds how many seconds ago a check last ended and last succeeded; nil if it never did.
 type Age struct {
 	Answer  *float64 `json:"answerSeconds"`
 	Success *float64 `json:"successSeconds"`
 }
 
-// The states of a process. A degraded process is ready: only optional dependencies are missing.
+// The states of a process in the response of /readyz. A degraded process is ready: only optional dependencies are
+// missing.
 const (
 	Ready    = "ready"
 	Degraded = "degraded"
@@ -102,13 +114,14 @@ const (
 	Stopping = "stopping"
 )
 
-// Passes is the state of a check that found nothing wrong.
+// Passes is the result of a successful check in the response of /readyz.
 const Passes = "ok"
 
-// OK reports whether the process should receive work.
+// OK reports whether the process should receive work: it is ready or degraded.
 func (s Status) OK() bool { return s.Status == Ready || s.Status == Degraded }
 
-// Now returns the current status. It runs the checks unless the last run is younger than a second.
+// Now returns the current readiness of the process. It runs the checks unless the last run is younger than a
+// second.
 func (r *Readiness) Now(ctx context.Context) Status {
 	r.running.Lock()
 	defer r.running.Unlock()
@@ -121,10 +134,11 @@ func (r *Readiness) Now(ctx context.Context) Status {
 	return r.status()
 }
 
-// CheckOfProcess is the name under which Passing tells whether the process takes work.
+// CheckOfProcess is the key of Passing's result for the process as a whole.
 const CheckOfProcess = "process"
 
-// Passing tells which checks passed in their last run, without running them.
+// Passing reports for each check name whether it succeeded in its last run, and for CheckOfProcess whether the
+// process is ready. It does not run the checks.
 func (r *Readiness) Passing() map[string]bool {
 	status := r.status()
 	passing := map[string]bool{CheckOfProcess: status.OK()}
@@ -169,7 +183,7 @@ func secondsSince(times map[string]time.Time, check string) *float64 {
 	return &seconds
 }
 
-// runChecks runs all checks that are due in parallel, and logs outages and their ends.
+// runChecks runs all checks that are due in parallel, and logs when an outage begins and ends.
 func (r *Readiness) runChecks(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkTimeout)
 	defer cancel()
@@ -193,7 +207,7 @@ func (r *Readiness) runChecks(ctx context.Context) {
 	}
 }
 
-// due tells which checks have no answer that they keep.
+// due reports for each check whether it must run, because its last result has expired.
 func (r *Readiness) due() []bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -218,7 +232,8 @@ func (r *Readiness) record(ctx context.Context, c Check, err error) {
 	switch {
 	case problem != "":
 		if problem != before {
-			r.outages[c.Name] = outage.New(r.log) // another problem is told at once
+			// A problem that differs from the one before is logged at once.
+			r.outages[c.Name] = outage.New(r.log)
 		}
 		r.outages[c.Name].Failed(ctx, "missing: "+c.Name+" "+problem+"; trying again until it is there", "cause", err)
 		return
@@ -230,7 +245,7 @@ func (r *Readiness) record(ctx context.Context, c Check, err error) {
 	r.passed[c.Name] = r.answered[c.Name]
 }
 
-// Watch runs the checks until ctx ends: every five seconds, and with growing delays while a check fails.
+// Watch runs the readiness checks until ctx ends: every five seconds, and with growing delays while a check fails.
 func (r *Readiness) Watch(ctx context.Context) error {
 	retry := firstRetry
 	for {
@@ -251,7 +266,7 @@ func (r *Readiness) Watch(ctx context.Context) error {
 	}
 }
 
-// Await returns once the named checks have succeeded.
+// Await waits until the named readiness checks have succeeded.
 //
 // Returns the context's error.
 func (r *Readiness) Await(ctx context.Context, names ...string) error {

@@ -11,28 +11,28 @@ import (
 	"time"
 )
 
-// Timeouts of the listener.
+// Timeouts of the HTTP server that listens on METRICS_ADDR.
 const (
 	headerTimeout = 5 * time.Second
 	answerTimeout = 30 * time.Second
 	idleTimeout   = 60 * time.Second
 )
 
-// Build tells which build the process runs.
+// Build identifies the build that the process runs.
 type Build struct {
 	Version  string `json:"version"`
 	Revision string `json:"revision"`
-	Date     string `json:"date"` // RFC 3339
+	Date     string `json:"date"` // Date of the build, as RFC 3339.
 }
 
-// liveness is the response of /livez. The process has no checks of its life.
+// liveness is the JSON response of /livez. It has no checks: a process that answers is alive.
 type liveness struct {
 	Status string   `json:"status"`
 	Checks struct{} `json:"checks"`
 	Build
 }
 
-// Handler answers /livez, /readyz and /metrics, and with profiles /debug/pprof/ too (METRICS_PPROF).
+// Handler serves /livez, /readyz and /metrics, and with profiles also /debug/pprof/ (METRICS_PPROF).
 func Handler(ready *Readiness, metrics http.Handler, build Build, profiles bool) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) {
@@ -62,16 +62,16 @@ func writeJSON(w http.ResponseWriter, code int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(code)
-	_ = json.NewEncoder(w).Encode(body) // an error means that the caller has disconnected
+	_ = json.NewEncoder(w).Encode(body) // An error means that the caller has disconnected.
 }
 
-// Server serves METRICS_ADDR.
+// Server is the HTTP server of METRICS_ADDR, with /livez, /readyz and /metrics.
 type Server struct {
 	http     *http.Server
 	listener net.Listener
 }
 
-// NewServer returns the server of an open listener.
+// NewServer returns the server of METRICS_ADDR for an open listener.
 func NewServer(listener net.Listener, handler http.Handler, log *slog.Logger) *Server {
 	return &Server{listener: listener, http: &http.Server{
 		Handler: handler, ReadHeaderTimeout: headerTimeout, WriteTimeout: answerTimeout, IdleTimeout: idleTimeout,
@@ -79,7 +79,7 @@ func NewServer(listener net.Listener, handler http.Handler, log *slog.Logger) *S
 	}}
 }
 
-// Serve blocks until Shutdown and then returns nil.
+// Serve answers requests until Shutdown is called, and then returns nil.
 func (s *Server) Serve() error {
 	if err := s.http.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
 		return err
@@ -87,5 +87,5 @@ func (s *Server) Serve() error {
 	return nil
 }
 
-// Shutdown waits for the requests in flight.
+// Shutdown stops the server of METRICS_ADDR and waits for the requests in flight.
 func (s *Server) Shutdown(ctx context.Context) error { return s.http.Shutdown(ctx) }

@@ -8,11 +8,12 @@ import (
 	"syscall"
 )
 
-// spareDescriptors are kept for connections of operators, who have to learn of a process that has no descriptor left.
+// spareDescriptors is the number of file descriptors reserved for connections to METRICS_ADDR, so that operations
+// staff can see that a process has no other descriptor left.
 const spareDescriptors = 4
 
-// Spare returns ln with an Accept that gives up a spare descriptor for a connection, where no other is free. The
-// connection's end gives the descriptor back.
+// Spare wraps a listener so that Accept releases a reserved file descriptor for a connection when no other is
+// free. Closing the connection reserves one again.
 func Spare(ln net.Listener) net.Listener {
 	s := &spare{Listener: ln, files: make(chan *os.File, spareDescriptors)}
 	for range spareDescriptors {
@@ -26,7 +27,7 @@ type spare struct {
 	files chan *os.File
 }
 
-// Accept implements net.Listener.
+// Accept returns the next connection. If no file descriptor is free, it closes a reserved file and tries again.
 func (s *spare) Accept() (net.Conn, error) {
 	for {
 		c, err := s.Listener.Accept()
@@ -38,7 +39,8 @@ func (s *spare) Accept() (net.Conn, error) {
 		}
 		select {
 		case file := <-s.files:
-			_ = file.Close() // another part of the process may be quicker to use it; then the next goes
+			// Another part of the process may take the released descriptor first; then the next one is released.
+			_ = file.Close()
 		default:
 			return nil, err
 		}
@@ -48,7 +50,7 @@ func (s *spare) Accept() (net.Conn, error) {
 func (s *spare) refill() {
 	file, err := os.Open(os.DevNull)
 	if err != nil {
-		return // the next end of a connection tries again
+		return // Opening a reserved file failed; the next closed connection tries again.
 	}
 	select {
 	case s.files <- file:
@@ -63,7 +65,7 @@ type spareConn struct {
 	closed atomic.Bool
 }
 
-// Close implements net.Conn.
+// Close closes the connection and reserves a file descriptor again.
 func (c *spareConn) Close() error {
 	err := c.Conn.Close()
 	if !c.closed.Swap(true) {

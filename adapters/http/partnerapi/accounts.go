@@ -10,7 +10,8 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// ListAccounts lists the accounts linked to the caller; without a status filter those with an active link.
+// ListAccounts answers with a page of the accounts linked to the calling partner. Without a status filter these
+// are the accounts with an active link.
 func (a *api) ListAccounts(ctx context.Context, r ListAccountsRequestObject) (ListAccountsResponseObject, error) {
 	f := accountports.LinkFilter{Status: connect.LinkActive, ExternalID: value(r.Params.ExternalID)}
 	switch value(r.Params.Status) {
@@ -26,7 +27,7 @@ func (a *api) ListAccounts(ctx context.Context, r ListAccountsRequestObject) (Li
 		}, accountOf, func(l ports.LinkedAccount) ports.Cursor { return ports.Cursor{At: l.LinkedAt, ID: l.ID} })
 }
 
-// GetAccount returns an account that is or was linked to the caller.
+// GetAccount answers with an account that is or was linked to the calling partner.
 func (a *api) GetAccount(ctx context.Context, r GetAccountRequestObject) (GetAccountResponseObject, error) {
 	found, err := a.Partners.Account(ctx, requestOf(ctx).caller.Partner.ID, parseID(id.Account, r.AccountID))
 	if err != nil {
@@ -35,7 +36,8 @@ func (a *api) GetAccount(ctx context.Context, r GetAccountRequestObject) (GetAcc
 	return GetAccount200JSONResponse{Data: accountOf(found)}, nil
 }
 
-// DeleteAccount ends the caller's link to an account; the account itself stays. A second call changes nothing.
+// DeleteAccount ends the calling partner's link to an account; the account itself stays. A second call changes
+// nothing.
 func (a *api) DeleteAccount(ctx context.Context, r DeleteAccountRequestObject) (DeleteAccountResponseObject, error) {
 	if _, err := a.Connections.RevokeByPartner(ctx, requestOf(ctx).caller, parseID(id.Account, r.AccountID)); err != nil {
 		return nil, err

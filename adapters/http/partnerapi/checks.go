@@ -32,27 +32,30 @@ const (
 	headerReplayed        = "Idempotent-Replayed"
 )
 
-// request holds the facts that the checks have established, for the handlers.
+// request holds what the checks have established about an API request, for the handlers.
 type request struct {
 	caller partner.Caller
-	apiKey secret.Text       // of an explanation
-	more   []ports.LimitRule // beside those of every request
+	apiKey secret.Text       // The API key as it was sent; kept only for requests that explain a signature.
+	more   []ports.LimitRule // Rate limits that apply in addition to those of every request.
 	path   string
-	query  string                // raw
-	key    *ports.IdempotencyKey // nil: none sent, or a malformed one; without a fingerprint until checkIdempotencyKey
-	keyErr error                 // of a malformed Idempotency-Key
-	// reachedUseCase: the use case has checked the idempotency key, whatever error it returned.
+	query  string // The raw query string of the request.
+	// The idempotency key; nil if none or a malformed one was sent. Its fingerprint is set by checkIdempotencyKey.
+	key    *ports.IdempotencyKey
+	keyErr error // The error of a malformed Idempotency-Key.
+	// reachedUseCase: true once the use case has been called, which stores or refuses under the idempotency key
+	// itself; false if an earlier check refused the request.
 	reachedUseCase bool
 }
 
 type requestKey struct{}
 
-// requestOf returns the request that authenticate put into ctx.
+// requestOf returns the facts about the API request that authenticate stored in ctx.
 func requestOf(ctx context.Context) *request {
-	return ctx.Value(requestKey{}).(*request) // every route is behind authenticate
+	// The type assertion cannot fail, since every route runs authenticate first.
+	return ctx.Value(requestKey{}).(*request)
 }
 
-// authenticate checks the API key and puts its partner into the user context.
+// authenticate checks the API key of a request and stores the calling partner in the user context.
 //
 // Returns missing_api_key, invalid_api_key, api_key_revoked or rate_limited.
 func (a *api) authenticate(c *fiber.Ctx) error {
@@ -72,7 +75,8 @@ func (a *api) authenticate(c *fiber.Ctx) error {
 	return c.Next()
 }
 
-// countExplanation has limitRate count the request as an explanation too, and keeps the API key for it.
+// countExplanation makes limitRate count a request also under the limit for explanations of signatures, and keeps
+// its API key for the explanation.
 func (a *api) countExplanation(c *fiber.Ctx) error {
 	req := requestOf(c.UserContext())
 	key, err := partner.PresentedKey(a.Environment, c.Get(headerAPIKey), c.Get(fiber.HeaderAuthorization))
@@ -84,7 +88,7 @@ func (a *api) countExplanation(c *fiber.Ctx) error {
 	return c.Next()
 }
 
-// countAlso has limitRate count the request under a further rule of its partner.
+// countAlso returns a handler that makes limitRate count a request also under a further rate limit of its partner.
 func countAlso(rule func(partner.Partner) ports.LimitRule) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		req := requestOf(c.UserContext())
@@ -93,8 +97,9 @@ func countAlso(rule func(partner.Partner) ports.LimitRule) fiber.Handler {
 	}
 }
 
-// limitRate counts the request against the partner's rate limits and reports the remaining requests in the headers. A
-// cached response of an idempotency key is looked up with it; the checks that follow decide whether it is used.
+// limitRate counts the request against the partner's rate limits and reports the remaining requests in the
+// headers. The same Redis call reads the cached response of an idempotency key; the checks that follow decide
+// whether it is used.
 //
 // Returns rate_limited.
 func (a *api) limitRate(c *fiber.Ctx) error {
@@ -114,23 +119,24 @@ func (a *api) limitRate(c *fiber.Ctx) error {
 	return c.Next()
 }
 
-// tellLimit sets the headers of a limit of a minute.
+// tellLimit sets the response headers RateLimit and RateLimit-Policy for a rate limit per minute.
 func tellLimit(c *fiber.Ctx, name string, most, remaining int, reset time.Duration) {
 	policy := `"` + name + `"`
 	c.Set(headerRateLimitPolicy, policy+";q="+strconv.Itoa(most)+";w=60")
 	c.Set(headerRateLimit, policy+";r="+strconv.Itoa(remaining)+";t="+strconv.Itoa(secondsRoundedUp(reset)))
 }
 
-// reads reports whether requests of this method change nothing.
+// reads reports whether an HTTP method only reads: GET, HEAD or OPTIONS.
 func reads(method string) bool {
 	return method == fiber.MethodGet || method == fiber.MethodHead || method == fiber.MethodOptions
 }
 
-// secondsRoundedUp rounds up, so that a caller who waits the reported seconds has waited long enough.
+// secondsRoundedUp returns a duration in whole seconds, rounded up, so that a caller who waits the reported
+// seconds has waited long enough.
 func secondsRoundedUp(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }
 
-// readIdempotencyKey reads the Idempotency-Key, if sent. checkIdempotencyKey refuses a malformed key later, because the
-// order of checks (api.md §1) puts other refusals first.
+// readIdempotencyKey parses the header Idempotency-Key, if sent. A malformed key is refused later, in
+// checkIdempotencyKey, because the order of checks (api.md §1) puts other refusals first.
 func readIdempotencyKey(c *fiber.Ctx) error {
 	sent := c.Request().Header.PeekAll(headerIdempotencyKey)
 	if len(sent) == 0 {
@@ -149,8 +155,9 @@ func readIdempotencyKey(c *fiber.Ctx) error {
 	return c.Next()
 }
 
-// checkIdempotencyKey runs between the JSON and the field checks (api.md §1, "Codes"). A key that has a stored
-// response, or that belongs to another body, is answered before the field checks could refuse the request.
+// checkIdempotencyKey looks up the idempotency key between the JSON and the field checks (api.md §1, "Codes"). A
+// key that has a stored response, or that was used with another body, is answered before the field checks could
+// refuse the request.
 //
 // Returns invalid_idempotency_key, idempotency_key_in_use or idempotency_key_reused.
 func (a *api) checkIdempotencyKey(c *fiber.Ctx) error {
@@ -173,20 +180,22 @@ func (a *api) checkIdempotencyKey(c *fiber.Ctx) error {
 	return encodedResponse(response).send(c)
 }
 
-// keyedCall returns the idempotency key and the encoder of the result, for the use case of a keyed route.
+// keyedCall returns the request's idempotency key together with the function that encodes the result, as the use
+// case of a route with idempotency keys needs them.
 func keyedCall[T any](ctx context.Context, encode func(T) (idempotent.Response, error)) idempotent.Call[T] {
 	req := requestOf(ctx)
 	req.reachedUseCase = true
 	return idempotent.Call[T]{Key: req.key, Encode: encode}
 }
 
-// encodeResponse renders body as JSON. The use case stores these bytes and sends them again on a replay.
+// encodeResponse renders a response body as JSON. The use case stores these bytes under the idempotency key and
+// sends them again on a replay.
 func encodeResponse(status int, body any) (idempotent.Response, error) {
 	encoded, err := jsonresponse.Encode(body)
 	return idempotent.Response{Code: status, Body: encoded}, err
 }
 
-// encodedResponse is the response of a keyed route: encoded by its use case, or replayed.
+// encodedResponse is the response of a route with idempotency keys: freshly encoded by its use case, or replayed.
 type encodedResponse idempotent.Response
 
 func (r encodedResponse) send(c *fiber.Ctx) error {
@@ -198,29 +207,20 @@ func (r encodedResponse) send(c *fiber.Ctx) error {
 	return c.Status(r.Code).Send(r.Body)
 }
 
-// VisitCreateDepositResponse sends the response.
 func (r encodedResponse) VisitCreateDepositResponse(c *fiber.Ctx) error { return r.send(c) }
 
-// VisitCancelDepositResponse sends the response.
 func (r encodedResponse) VisitCancelDepositResponse(c *fiber.Ctx) error { return r.send(c) }
 
-// VisitReleaseDepositResponse sends the response.
 func (r encodedResponse) VisitReleaseDepositResponse(c *fiber.Ctx) error { return r.send(c) }
 
-// VisitCaptureDepositResponse sends the response.
 func (r encodedResponse) VisitCaptureDepositResponse(c *fiber.Ctx) error { return r.send(c) }
 
-// VisitSendDepositLinkResponse sends the response.
 func (r encodedResponse) VisitSendDepositLinkResponse(c *fiber.Ctx) error { return r.send(c) }
 
-// VisitSendDepositLinkBatchResponse sends the response.
 func (r encodedResponse) VisitSendDepositLinkBatchResponse(c *fiber.Ctx) error { return r.send(c) }
 
-// VisitCreateClientResponse sends the response.
 func (r encodedResponse) VisitCreateClientResponse(c *fiber.Ctx) error { return r.send(c) }
 
-// VisitUpdateClientResponse sends the response.
 func (r encodedResponse) VisitUpdateClientResponse(c *fiber.Ctx) error { return r.send(c) }
 
-// VisitCreateWebhookResponse sends the response.
 func (r encodedResponse) VisitCreateWebhookResponse(c *fiber.Ctx) error { return r.send(c) }

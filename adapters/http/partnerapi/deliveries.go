@@ -10,7 +10,7 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// ListWebhookDeliveries lists the deliveries of a subscription.
+// ListWebhookDeliveries answers with a page of the deliveries of a webhook subscription.
 func (a *api) ListWebhookDeliveries(ctx context.Context,
 	r ListWebhookDeliveriesRequestObject) (ListWebhookDeliveriesResponseObject, error) {
 	f := webhookports.DeliveryFilter{
@@ -24,7 +24,7 @@ func (a *api) ListWebhookDeliveries(ctx context.Context,
 		}, deliveryOf, func(d webhook.Delivery) ports.Cursor { return ports.Cursor{At: d.CreatedAt, ID: d.ID} })
 }
 
-// GetWebhookDelivery returns a delivery with its body.
+// GetWebhookDelivery answers with a webhook delivery and its body.
 func (a *api) GetWebhookDelivery(ctx context.Context,
 	r GetWebhookDeliveryRequestObject) (GetWebhookDeliveryResponseObject, error) {
 	found, err := a.Webhooks.GetDelivery(ctx, requestOf(ctx).caller.Partner.ID, parseID(id.Subscription, r.WebhookID),
@@ -42,7 +42,7 @@ func (a *api) GetWebhookDelivery(ctx context.Context,
 	}}, nil
 }
 
-// RedeliverWebhookDelivery sends a copy of a delivery.
+// RedeliverWebhookDelivery queues a new webhook delivery with the same bytes as an older one.
 func (a *api) RedeliverWebhookDelivery(ctx context.Context,
 	r RedeliverWebhookDeliveryRequestObject) (RedeliverWebhookDeliveryResponseObject, error) {
 	made, err := a.Webhooks.Redeliver(ctx, requestOf(ctx).caller, parseID(id.Subscription, r.WebhookID),
@@ -53,7 +53,7 @@ func (a *api) RedeliverWebhookDelivery(ctx context.Context,
 	return RedeliverWebhookDelivery202JSONResponse{Data: deliveryOf(made)}, nil
 }
 
-// ReplayWebhookDeliveries sends copies of the deliveries of a time span.
+// ReplayWebhookDeliveries queues new webhook deliveries for those of a time span.
 func (a *api) ReplayWebhookDeliveries(ctx context.Context,
 	r ReplayWebhookDeliveriesRequestObject) (ReplayWebhookDeliveriesResponseObject, error) {
 	in := webhooks.NewReplay{From: r.Body.From.Time, To: r.Body.To.Time, Status: webhook.Status(value(r.Body.Status))}
@@ -65,7 +65,8 @@ func (a *api) ReplayWebhookDeliveries(ctx context.Context,
 		Data: Replay{ReplayID: id.Replay.Of(replay.ID), Matched: replay.Matched}}, nil
 }
 
-// depositPrefix returns the id prefix of a delivery's deposit. A test delivery is about a deposit that does not exist.
+// depositPrefix returns the id prefix of a delivery's deposit. A test delivery has a prefix of its own, since its
+// deposit does not exist.
 func depositPrefix(test bool) id.Prefix {
 	if test {
 		return webhooks.TestDepositPrefix
@@ -73,7 +74,8 @@ func depositPrefix(test bool) id.Prefix {
 	return id.Deposit
 }
 
-// deliveredDeposit reads the deposit filter, which also accepts the deposit of a test delivery.
+// deliveredDeposit parses the deposit id by which deliveries are filtered; the id of a test delivery's deposit is
+// accepted too.
 func deliveredDeposit(s *string) id.ID {
 	if s == nil {
 		return id.ID{}
@@ -95,7 +97,9 @@ func deliveryOf(d webhook.Delivery) Delivery {
 		BodySha256: d.BodySHA256, Attempts: make([]DeliveryAttempt, 0, len(d.AttemptLog)),
 	}
 	if d.State == webhook.Waiting {
-		out.NextAttemptAt = TimestampOrNil(d.DueAt) // in other states DueAt is the end of a lease, which is internal
+		// NextAttemptAt is set only while the delivery waits: in other states DueAt is the end of a lease, which is
+		// internal.
+		out.NextAttemptAt = TimestampOrNil(d.DueAt)
 	}
 	for _, at := range d.AttemptLog {
 		out.Attempts = append(out.Attempts, attemptOf(at))

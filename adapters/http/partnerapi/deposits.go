@@ -32,7 +32,8 @@ func (a *api) CreateDeposit(ctx context.Context, r CreateDepositRequestObject) (
 	return encodedResponse(response), err
 }
 
-// newDeposit converts a request that passed the validator, and checks rules that openapi.yaml cannot express.
+// newDeposit converts a request for a new deposit that passed the validator, and checks the rules that
+// openapi.yaml cannot express.
 //
 // Returns invalid_field or invalid_return_url.
 func newDeposit(r CreateDepositRequest) (deposits.NewDeposit, error) {
@@ -40,7 +41,8 @@ func newDeposit(r CreateDepositRequest) (deposits.NewDeposit, error) {
 	if err != nil {
 		return deposits.NewDeposit{}, err
 	}
-	if r.ReturnURL != nil && *r.ReturnURL == "" { // an empty URL is refused, not ignored (api.md §2)
+	// An empty return URL is refused, not ignored (api.md §2).
+	if r.ReturnURL != nil && *r.ReturnURL == "" {
 		return deposits.NewDeposit{}, deposit.ErrInvalidReturnURL.WithField("returnUrl", "must not be empty")
 	}
 	start, err := storedTime("contractStartAt", r.ContractStartAt)
@@ -66,8 +68,8 @@ func newDeposit(r CreateDepositRequest) (deposits.NewDeposit, error) {
 	return in, nil
 }
 
-// storedTime truncates a time to microseconds, the precision of the database, so that every response shows the same
-// time. The zero time means "no time" in the code, so the year 1 is refused.
+// storedTime truncates a time to microseconds, the precision of the database, so that every response shows the
+// same time. The zero time means "no time" in the code, so the year 1 is refused.
 //
 // Returns invalid_field.
 func storedTime(field string, t Timestamp) (time.Time, error) {
@@ -78,7 +80,7 @@ func storedTime(field string, t Timestamp) (time.Time, error) {
 	return cut, nil
 }
 
-// cents converts an amount without rounding.
+// cents converts an amount in euros to whole cents, and refuses fractions of a cent instead of rounding.
 //
 // Returns invalid_field.
 func cents(e Euros) (money.Cents, error) {
@@ -92,7 +94,7 @@ func cents(e Euros) (money.Cents, error) {
 	return amount, nil
 }
 
-// ListDeposits lists the deposits that the caller may read.
+// ListDeposits answers with a page of the deposits that the calling partner may read.
 func (a *api) ListDeposits(ctx context.Context, r ListDepositsRequestObject) (ListDepositsResponseObject, error) {
 	f := depositports.DepositFilter{
 		PartnerID: requestOf(ctx).caller.Partner.ID, AccountID: optionalID(id.Account, r.Params.AccountID),
@@ -108,7 +110,7 @@ func (a *api) ListDeposits(ctx context.Context, r ListDepositsRequestObject) (Li
 		depositOf, func(v deposits.View) ports.Cursor { return ports.Cursor{At: v.CreatedAt, ID: v.ID} })
 }
 
-// GetDeposit returns the current state of a deposit.
+// GetDeposit answers with the current state of a deposit.
 func (a *api) GetDeposit(ctx context.Context, r GetDepositRequestObject) (GetDepositResponseObject, error) {
 	found, err := a.Deposits.Get(ctx, requestOf(ctx).caller.Partner.ID, parseID(id.Deposit, r.DepositID))
 	if err != nil {
@@ -117,7 +119,7 @@ func (a *api) GetDeposit(ctx context.Context, r GetDepositRequestObject) (GetDep
 	return GetDeposit200JSONResponse{Data: depositOf(found)}, nil
 }
 
-// CancelDeposit cancels a deposit that is not secured.
+// CancelDeposit cancels a deposit that is not secured yet.
 func (a *api) CancelDeposit(ctx context.Context, r CancelDepositRequestObject) (CancelDepositResponseObject, error) {
 	body := value(r.Body)
 	in := deposits.Cancellation{DepositID: parseID(id.Deposit, r.DepositID), Reason: value(body.Reason),
@@ -133,7 +135,7 @@ func (a *api) ReleaseDeposit(ctx context.Context, r ReleaseDepositRequestObject)
 	return encodedResponse(response), err
 }
 
-// CaptureDeposit captures an active deposit; the charge follows later (docs/glossary.md, "capture").
+// CaptureDeposit captures an active deposit; the card is charged later (docs/glossary.md, "capture").
 func (a *api) CaptureDeposit(ctx context.Context, r CaptureDepositRequestObject) (CaptureDepositResponseObject, error) {
 	body := value(r.Body)
 	in := deposits.CaptureRequest{DepositID: parseID(id.Deposit, r.DepositID), Reason: value(body.Reason),
@@ -149,7 +151,8 @@ func (a *api) CaptureDeposit(ctx context.Context, r CaptureDepositRequestObject)
 	return encodedResponse(response), err
 }
 
-// SimulateDeposit performs the action of a tenant at checkout, outside production.
+// SimulateDeposit performs on a deposit the action that a tenant would take at checkout; the route exists outside
+// production only.
 func (a *api) SimulateDeposit(ctx context.Context,
 	r SimulateDepositRequestObject) (SimulateDepositResponseObject, error) {
 	partnerID, depositID := requestOf(ctx).caller.Partner.ID, parseID(id.Deposit, r.DepositID)

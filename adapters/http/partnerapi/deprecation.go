@@ -12,28 +12,29 @@ import (
 	"partnerdeposits/core/site"
 )
 
-// Deprecation announces the end of a route (api.md §1, "Versions and deprecation").
+// Deprecation describes a deprecated route of the API (api.md §1, "Versions and deprecation").
 type Deprecation struct {
-	Method string    // such as GET
-	Path   string    // as in openapi.yaml
-	Since  time.Time // from which the route is deprecated; may lie ahead
-	Sunset time.Time // from which the route may be gone
+	Method string    // HTTP method of the route, such as GET.
+	Path   string    // Path of the route as in openapi.yaml.
+	Since  time.Time // Time from which the route is deprecated; may be in the future.
+	Sunset time.Time // Time from which the route may be removed.
 }
 
-// Deprecations lists the deprecated routes: none. A line marks the operation in the document and on the page, and sets
-// the headers of every response of the route. docs/guides/releasing.md explains the steps.
+// Deprecations lists the deprecated routes of the API; currently none. An entry marks the operation in the OpenAPI
+// document and on the documentation page, and sets headers on every response of the route.
+// docs/guides/releasing.md explains the steps.
 var Deprecations []Deprecation
 
-// noticeMonths is the least time between Since and Sunset.
+// noticeMonths is the least number of months between the deprecation of a route and its removal.
 const noticeMonths = 12
 
 const (
-	headerDeprecation = "Deprecation" // RFC 9745
-	headerSunset      = "Sunset"      // RFC 8594
+	headerDeprecation = "Deprecation" // Name of the Deprecation header (RFC 9745).
+	headerSunset      = "Sunset"      // Name of the Sunset header (RFC 8594).
 )
 
-// MarkDeprecated sets `deprecated` on the operations of the list. Returns an error for an operation that doc lacks, and
-// for a notice that is shorter than promised.
+// MarkDeprecated sets `deprecated` on the listed operations of an OpenAPI document. It returns an error for an
+// operation that the document lacks, and for a notice that is shorter than promised.
 func MarkDeprecated(doc *openapi3.T, list []Deprecation) error {
 	for _, d := range list {
 		item := doc.Paths.Value(d.Path)
@@ -48,7 +49,8 @@ func MarkDeprecated(doc *openapi3.T, list []Deprecation) error {
 	return nil
 }
 
-// deprecated returns the handler that announces the end of a route, or nil for a route that stays.
+// deprecated returns the handler that sets the deprecation headers on the responses of a route; nil for a route
+// that is not deprecated.
 func (a *api) deprecated(r route) fiber.Handler {
 	for _, d := range a.Deprecations {
 		if d.Method != r.method || fiberPath(d.Path) != r.path {
@@ -60,11 +62,13 @@ func (a *api) deprecated(r route) fiber.Handler {
 		return func(c *fiber.Ctx) error {
 			err := c.Next()
 			if err != nil {
-				c.Response().Header.Del(fiber.HeaderLink) // a refusal has no next page
+				// An error response has no next page, so its Link header is removed.
+				c.Response().Header.Del(fiber.HeaderLink)
 			}
 			c.Set(headerDeprecation, since)
 			c.Set(headerSunset, sunset)
-			c.Append(fiber.HeaderLink, link) // beside the link to the next page
+			// The link to the documentation is added beside the link to the next page.
+			c.Append(fiber.HeaderLink, link)
 			return err
 		}
 	}

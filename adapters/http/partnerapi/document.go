@@ -13,20 +13,21 @@ import (
 //go:embed openapi.yaml
 var documentYAML []byte
 
-// Changelog lists the changes of the contract for partners, in the Markdown that the page at /docs understands, newest
-// first.
+// Changelog is the list of changes to the API for partners, newest first, in the Markdown that the page at /docs
+// can render.
 //
 //go:embed changelog.md
 var Changelog string
 
-// Document returns openapi.yaml, parsed once and shared. Callers must not change the document.
+// Document returns the OpenAPI document, parsed once and shared. Callers must not change it.
 var Document = sync.OnceValues(LoadDocument)
 
-// LoadDocument parses openapi.yaml into a new copy, which takes a tenth of a second. It does not compare the examples
-// with their schemas, which would take another quarter of a second at each start: a test of the document does.
+// LoadDocument parses openapi.yaml into a new copy, which takes a tenth of a second. It does not compare the
+// examples with their schemas, which would take another quarter of a second at each start; a test does.
 func LoadDocument() (*openapi3.T, error) {
 	loader := openapi3.NewLoader()
-	loader.IncludeOrigin = true // line numbers give the order of fields, which maps lose
+	// Line numbers are kept, because they give the order of fields, which maps lose.
+	loader.IncludeOrigin = true
 	doc, err := loader.LoadFromData(documentYAML)
 	if err != nil {
 		return nil, fmt.Errorf("openapi.yaml: %w", err)
@@ -40,7 +41,7 @@ func LoadDocument() (*openapi3.T, error) {
 	return doc, nil
 }
 
-// DocumentJSON renders doc as JSON with baseURL as the only server.
+// DocumentJSON renders an OpenAPI document as JSON with baseURL as the only server.
 func DocumentJSON(doc *openapi3.T, baseURL string) ([]byte, error) {
 	served := *doc
 	served.Servers = openapi3.Servers{{URL: baseURL, Description: doc.Servers[0].Description}}

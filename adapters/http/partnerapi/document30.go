@@ -7,12 +7,12 @@ import (
 	"slices"
 )
 
-// legacyVersion is the OpenAPI version of the document for tools that cannot read 3.1.
+// legacyVersion is the OpenAPI version of the document for tools that cannot read version 3.1.
 const legacyVersion = "3.0.3"
 
-// LegacyJSON translates a rendered OpenAPI 3.1 document to 3.0.3. Webhooks are left out: the callbacks of createWebhook
-// describe the same bodies. Types with null, const, exclusive bounds, examples of schemas and references with siblings
-// are written the older way. Returns an error for a schema keyword that 3.0 lacks.
+// LegacyJSON translates a rendered OpenAPI 3.1 document to 3.0.3. Webhooks are left out: the callbacks of
+// createWebhook describe the same bodies. Types with null, const, exclusive bounds, examples of schemas and
+// references with siblings are written the older way. It returns an error for a schema keyword that 3.0 lacks.
 func LegacyJSON(document []byte) ([]byte, error) {
 	var doc map[string]any
 	if err := json.Unmarshal(document, &doc); err != nil {
@@ -31,7 +31,8 @@ func LegacyJSON(document []byte) ([]byte, error) {
 	return out, nil
 }
 
-// legacyNode translates, in place, the schemas below any object of a document except a schema.
+// legacyNode translates to OpenAPI 3.0, in place, all schemas below a node of a document that is not itself a
+// schema.
 func legacyNode(node any) error {
 	switch v := node.(type) {
 	case []any:
@@ -52,7 +53,8 @@ func legacyNode(node any) error {
 
 func legacyChild(parent map[string]any, key string) error {
 	switch key {
-	case "example", "examples": // values, not parts of the document
+	// An example holds values, not parts of the document, so it is not translated.
+	case "example", "examples":
 		return nil
 	case "schema":
 		return legacySchema(parent[key])
@@ -62,7 +64,7 @@ func legacyChild(parent map[string]any, key string) error {
 	return legacyNode(parent[key])
 }
 
-// legacySchemas translates a map or a list of schemas.
+// legacySchemas translates a map or a list of schemas to OpenAPI 3.0, in place.
 func legacySchemas(node any) error {
 	switch v := node.(type) {
 	case []any:
@@ -81,7 +83,7 @@ func legacySchemas(node any) error {
 	return nil
 }
 
-// legacyKeywords are the keywords of a schema that mean the same in 3.0 and 3.1.
+// legacyKeywords lists the schema keywords that mean the same in OpenAPI 3.0 and 3.1.
 var legacyKeywords = []string{
 	"$ref", "additionalProperties", "allOf", "anyOf", "default", "deprecated", "description", "discriminator", "enum",
 	"example",
@@ -92,7 +94,8 @@ var legacyKeywords = []string{
 	"required", "title", "type", "uniqueItems", "writeOnly",
 }
 
-// legacySchema translates a schema in place. A schema may be a bool where additionalProperties stands.
+// legacySchema translates a schema to OpenAPI 3.0, in place. A node that is no object is left as it is: the value
+// of additionalProperties may be a bool.
 func legacySchema(node any) error {
 	s, ok := node.(map[string]any)
 	if !ok {
@@ -122,7 +125,8 @@ func legacySchema(node any) error {
 	return nil
 }
 
-// legacyType writes [string, null] as a nullable string.
+// legacyType replaces the type list [string, null] of a schema with a nullable string, as OpenAPI 3.0 expects;
+// other types likewise.
 func legacyType(s map[string]any) error {
 	types, ok := s["type"].([]any)
 	if !ok {
@@ -139,7 +143,7 @@ func legacyType(s map[string]any) error {
 	return nil
 }
 
-// legacyUnion writes a choice between a schema and null as the nullable schema.
+// legacyUnion replaces a choice between a schema and null with the nullable schema, as OpenAPI 3.0 expects.
 func legacyUnion(s map[string]any) error {
 	for _, key := range []string{"anyOf", "oneOf"} {
 		choices, ok := s[key].([]any)
@@ -163,7 +167,7 @@ func legacyUnion(s map[string]any) error {
 	return nil
 }
 
-// legacyBounds writes an exclusive bound as a bound and a flag.
+// legacyBounds replaces an exclusive bound of a schema with a bound and a flag, as OpenAPI 3.0 expects.
 func legacyBounds(s map[string]any) error {
 	for exclusive, inclusive := range map[string]string{"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"} {
 		bound, ok := s[exclusive].(float64)
@@ -178,7 +182,8 @@ func legacyBounds(s map[string]any) error {
 	return nil
 }
 
-// legacyValues writes const as an enum of a single value, and the first of several examples.
+// legacyValues replaces const in a schema with an enum of a single value, and several examples with the first, as
+// OpenAPI 3.0 expects.
 func legacyValues(s map[string]any) error {
 	if value, ok := s["const"]; ok {
 		s["enum"] = []any{value}
@@ -193,7 +198,7 @@ func legacyValues(s map[string]any) error {
 	return nil
 }
 
-// legacyRef wraps a reference with siblings, which 3.0 ignores, in allOf.
+// legacyRef wraps a $ref that has sibling keywords in allOf, since OpenAPI 3.0 ignores siblings of $ref.
 func legacyRef(s map[string]any) error {
 	ref, ok := s["$ref"]
 	if !ok || len(s) == 1 {

@@ -12,7 +12,7 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// ListEvents lists the events of the caller.
+// ListEvents answers with a page of the calling partner's events.
 func (a *api) ListEvents(ctx context.Context, r ListEventsRequestObject) (ListEventsResponseObject, error) {
 	f := webhookports.EventFilter{Name: webhook.EventName(value(r.Params.Event)),
 		Created: timeSpan(r.Params.From, r.Params.To)}
@@ -25,7 +25,7 @@ func (a *api) ListEvents(ctx context.Context, r ListEventsRequestObject) (ListEv
 		}, eventOf, func(e ports.Event) ports.Cursor { return ports.Cursor{At: e.CreatedAt, ID: e.ID} })
 }
 
-// GetEvent returns an event.
+// GetEvent answers with one event of the calling partner.
 func (a *api) GetEvent(ctx context.Context, r GetEventRequestObject) (GetEventResponseObject, error) {
 	found, err := a.Events.Get(ctx, requestOf(ctx).caller.Partner.ID, parseID(id.Event, r.EventID))
 	if err != nil {
@@ -34,7 +34,8 @@ func (a *api) GetEvent(ctx context.Context, r GetEventRequestObject) (GetEventRe
 	return GetEvent200JSONResponse{Data: eventOf(found)}, nil
 }
 
-// ReadFeed returns the events after a number, and waits for one if asked to.
+// ReadFeed answers with the events of the partner's feed after a given number. If there are none, it waits for one
+// as long as the request allows.
 func (a *api) ReadFeed(ctx context.Context, r ReadFeedRequestObject) (ReadFeedResponseObject, error) {
 	q := events.FeedQuestion{After: r.Params.After, Wait: time.Duration(value(r.Params.WaitSeconds)) * time.Second}
 	limit := defaultLimit
@@ -52,7 +53,9 @@ func (a *api) ReadFeed(ctx context.Context, r ReadFeedRequestObject) (ReadFeedRe
 		asked.Limit = most
 		page, err := a.Events.Feed(ctx, partnerID, asked)
 		if q.Wait = 0; tail.FeedID != "" && (err != nil || page.FeedID != tail.FeedID) {
-			return nil, false, nil // the next request hears of it: the events before stand
+			// The feed's id changed or a later read failed: the events read so far are sent, and the next request meets the
+			// change or the error.
+			return nil, false, nil
 		}
 		q.After, tail.NextAfter, tail.FeedID = &page.Next, page.Next, page.FeedID
 		return page.Events, len(page.Events) == most, err

@@ -9,7 +9,7 @@ import (
 	"partnerdeposits/core/webhook"
 )
 
-// ExplainWebhook tells why a delivery does not verify.
+// ExplainWebhook answers with the reason why the signature of a webhook delivery does not verify.
 func (a *api) ExplainWebhook(ctx context.Context, r ExplainWebhookRequestObject) (ExplainWebhookResponseObject, error) {
 	req := requestOf(ctx)
 	question := webhooks.Question{Headers: r.Body.Headers, Body: r.Body.Body, Computed: value(r.Body.Computed),
@@ -24,7 +24,7 @@ func (a *api) ExplainWebhook(ctx context.Context, r ExplainWebhookRequestObject)
 	}}, nil
 }
 
-// ExplainConnectURL tells why a connect URL is refused.
+// ExplainConnectURL answers with the reason why a connect URL is refused.
 func (a *api) ExplainConnectURL(ctx context.Context,
 	r ExplainConnectURLRequestObject) (ExplainConnectURLResponseObject, error) {
 	req := requestOf(ctx)

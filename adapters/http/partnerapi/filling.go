@@ -9,24 +9,29 @@ import (
 )
 
 const (
-	pageBytes = 256_000 // of the items of a page, encoded; one item always fits
-	firstRows = 25      // that are read of a list whose items nobody has seen yet
+	// Largest size in bytes of a page's encoded items; one item always fits.
+	pageBytes = 256_000
+	// Number of rows to read first from a list whose item size is not known yet.
+	firstRows = 25
 )
 
-// filling is a page that is read and encoded until it has its items, its bytes, or the end of the list. It reads in
-// portions of what is likely to fit: a page of large items would read many times what it shows.
+// filling reads and encodes the items of a page until the page has its number of items, is full in bytes, or the
+// list ends. Rows are read in portions that are likely to fit: a page of large items would otherwise read many
+// more rows than it shows.
 type filling[T, V any] struct {
 	sizes *sizes
 	key   sizeKey
-	// read gives the next items, at most so many, and whether more may follow.
+	// read returns the next items of the list, at most the given number, and whether more may follow.
 	read func(most int) (items []T, more bool, err error)
 	view func(T) V
 
-	last T    // item of the page
-	cut  bool // the page ended by bytes: items follow last
+	last T // The last item on the page of the list.
+	// True if the page ended because it was full in bytes, so that more items follow; false otherwise.
+	cut bool
 }
 
-// encode gives the body: the items as data, and beside it the fields of tail, which is called at the end.
+// encode returns the JSON body of a page of a list: the items as data, and beside them the fields of the struct
+// that tail returns. It calls tail at the end.
 func (f *filling[T, V]) encode(limit int, tail func() any) ([]byte, error) {
 	return jsonresponse.Build(func(b []byte) ([]byte, error) {
 		b = append(b, `{"data":[`...)
@@ -69,10 +74,10 @@ func (f *filling[T, V]) items(b []byte, limit int) ([]byte, error) {
 	return b, nil
 }
 
-// sizes knows how large the items of lists were lately.
+// sizes remembers the recent size of the items of each partner's lists, to estimate how many rows a page needs.
 type sizes struct {
 	mu    sync.Mutex
-	bytes map[sizeKey]int // of an item
+	bytes map[sizeKey]int // Size of an item in bytes, by partner and list.
 }
 
 type sizeKey struct {
@@ -80,7 +85,7 @@ type sizeKey struct {
 	list    list
 }
 
-// rows is how many rows to read for a page.
+// rows returns how many rows to read first for a page.
 func (s *sizes) rows(key sizeKey) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -90,7 +95,8 @@ func (s *sizes) rows(key sizeKey) int {
 	return firstRows
 }
 
-// saw notes a page. Large items are forgotten slowly, so that a page of small ones does not hide them.
+// saw records the item size of a page. Large sizes decay slowly, so that one page of small items does not hide
+// them.
 func (s *sizes) saw(key sizeKey, bytes, count int) {
 	if count == 0 {
 		return

@@ -16,7 +16,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// list identifies a list of the API. The cursor of a list is invalid for every other list.
+// list identifies a list of the API. The cursor of one list is invalid for every other list.
 type list byte
 
 const (
@@ -27,7 +27,7 @@ const (
 	keyList
 	clientList
 	eventList
-	feed // has no cursor
+	feed // The feed of events; it is paged by event numbers and has no cursor.
 )
 
 const (
@@ -38,8 +38,9 @@ const (
 
 var cursorEncoding = base64.RawURLEncoding.Strict()
 
-// cursor encodes the last item of a page: list, Unix microseconds, id, and the first bytes of their SHA-256, which
-// catch altered cursors. A cursor grants no access (every list shows the caller's own rows), so the hash needs no key.
+// cursor encodes the position after the last item of a page: list, Unix microseconds, id, and the first bytes of
+// their SHA-256, which detect altered cursors. A cursor grants no access (every list shows only the caller's
+// rows), so the hash needs no secret key.
 func (l list) cursor(c ports.Cursor) string {
 	b := make([]byte, 0, cursorBody+cursorCheck)
 	b = append(b, byte(l))
@@ -49,7 +50,7 @@ func (l list) cursor(c ports.Cursor) string {
 	return cursorEncoding.EncodeToString(append(b, sum[:cursorCheck]...))
 }
 
-// page reads limit and cursor of a request. The validator has already bounded the limit.
+// page returns limit and cursor of a list request. The validator has already bounded the limit.
 //
 // Returns invalid_cursor.
 func (l list) page(limit *Limit, cursor *Cursor) (ports.Page, error) {
@@ -63,7 +64,7 @@ func (l list) page(limit *Limit, cursor *Cursor) (ports.Page, error) {
 	b, err := cursorEncoding.DecodeString(*cursor)
 	if err != nil || len(b) != cursorBody+cursorCheck || b[0] != byte(l) ||
 		len(*cursor) != cursorEncoding.EncodedLen(len(b)) {
-		// decoding passes over line breaks
+		// The length is compared because base64 decoding ignores line breaks.
 		return p, fault.ErrBadCursor
 	}
 	sum := sha256.Sum256(b[:cursorBody])
@@ -75,13 +76,14 @@ func (l list) page(limit *Limit, cursor *Cursor) (ports.Page, error) {
 	return p, nil
 }
 
-// listed is the answer of a list or of the feed, encoded.
+// listed is the encoded response of a list or of the feed.
 type listed struct {
 	body []byte
-	link string // to the next page
+	link string // Link header with the URL of the next page; "" on the last page.
 }
 
-// answerList reads and encodes a page of a list. at gives the place of an item, after which the next page begins.
+// answerList reads and encodes a page of a list. The function at returns the cursor of an item, after which the
+// next page begins.
 //
 // Returns invalid_cursor, and the errors of read.
 func answerList[T, V any](ctx context.Context, a *api, l list, limit *Limit, cursor *Cursor,
@@ -111,14 +113,16 @@ func answerList[T, V any](ctx context.Context, a *api, l list, limit *Limit, cur
 	return out, err
 }
 
-// nextPage returns the pagination of the response body and the Link header; no link on the last page.
+// nextPage returns the pagination fields of a list response, and the Link header with the URL of the next page; ""
+// on the last page.
 func (a *api) nextPage(l list, next ports.Cursor, req *request) (Pagination, string) {
 	if next.IsZero() {
 		return Pagination{}, ""
 	}
 	cursor := l.cursor(next)
 	query, err := url.ParseQuery(req.query)
-	if err != nil { // cannot happen: the validator has parsed the same query
+	// Parsing cannot fail here: the validator has already parsed the same query.
+	if err != nil {
 		query = url.Values{}
 	}
 	query.Set("cursor", cursor)
@@ -134,26 +138,18 @@ func (l *listed) send(c *fiber.Ctx) error {
 	return c.Status(fiber.StatusOK).Send(l.body)
 }
 
-// VisitListAPIKeysResponse sends the response.
 func (l *listed) VisitListAPIKeysResponse(c *fiber.Ctx) error { return l.send(c) }
 
-// VisitListAccountsResponse sends the response.
 func (l *listed) VisitListAccountsResponse(c *fiber.Ctx) error { return l.send(c) }
 
-// VisitListClientsResponse sends the response.
 func (l *listed) VisitListClientsResponse(c *fiber.Ctx) error { return l.send(c) }
 
-// VisitListDepositsResponse sends the response.
 func (l *listed) VisitListDepositsResponse(c *fiber.Ctx) error { return l.send(c) }
 
-// VisitListEventsResponse sends the response.
 func (l *listed) VisitListEventsResponse(c *fiber.Ctx) error { return l.send(c) }
 
-// VisitListWebhookDeliveriesResponse sends the response.
 func (l *listed) VisitListWebhookDeliveriesResponse(c *fiber.Ctx) error { return l.send(c) }
 
-// VisitListWebhooksResponse sends the response.
 func (l *listed) VisitListWebhooksResponse(c *fiber.Ctx) error { return l.send(c) }
 
-// VisitReadFeedResponse sends the response.
 func (l *listed) VisitReadFeedResponse(c *fiber.Ctx) error { return l.send(c) }

@@ -11,7 +11,8 @@ import (
 	"partnerdeposits/core/fault"
 )
 
-// fieldFault turns a schema error into a fault: `events[1]: must be one of …`.
+// fieldFault converts a schema error into the fault that the caller receives, such as `events[1]: must be one of
+// …`.
 func fieldFault(e *openapi3.SchemaError, body any) error {
 	field := fieldPath(e.JSONPointer(), body)
 	if e.SchemaField == "required" {
@@ -20,7 +21,8 @@ func fieldFault(e *openapi3.SchemaError, body any) error {
 	return fault.ErrInvalidField.WithField(field, "%s", reason(e))
 }
 
-// fieldPath follows a JSON pointer through body. A pointer alone does not tell a list index from the name "1".
+// fieldPath returns the name of the field at a JSON pointer, such as events[1]. It needs the request body to
+// distinguish a list index from a field named "1".
 func fieldPath(pointer []string, body any) string {
 	if len(pointer) == 0 {
 		return "body"
@@ -41,7 +43,8 @@ func fieldPath(pointer []string, body any) string {
 	return path.String()
 }
 
-// reason describes a schema error to the caller. The description has no part of the value and no text of kin-openapi.
+// reason returns the text that explains a schema error to the caller. The text contains neither the refused value
+// nor words of the library kin-openapi.
 func reason(e *openapi3.SchemaError) string {
 	s := e.Schema
 	switch e.SchemaField {

@@ -12,16 +12,19 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// Bounds of answers that their callers have not taken yet (api.md §1, "Rate limits").
+// Limits on responses that are encoded but not yet received by their callers (api.md §1, "Rate limits").
 const (
-	bigAnswer    = 16 << 10 // bytes from which an answer counts
-	answersOfOne = 8 << 20  // of a partner, in bytes
-	answersOfAll = 32 << 20 // of a process; a partner that had none lately finds answersOfOne of them free
+	bigAnswer    = 16 << 10 // Size in bytes from which a response counts against the limits.
+	answersOfOne = 8 << 20  // Limit in bytes of unreceived responses, for one partner.
+	// Limit in bytes of unreceived responses, for the process; a partner without recent responses finds answersOfOne
+	// of them free.
+	answersOfAll = 32 << 20
 
-	listsOfOne = 2       // lists of a partner that are read and encoded at once; others of it wait
-	listsOfAll = 16      // of a process
-	listsKept  = 4       // of these, for partners that had none lately
-	listRate   = 4 << 20 // bytes a second of a turn
+	// Number of lists of one partner that are read and encoded at once; its other list requests wait.
+	listsOfOne = 2
+	listsOfAll = 16      // Number of lists of all partners that are read and encoded at once.
+	listsKept  = 4       // The part of listsOfAll reserved for partners without recent lists.
+	listRate   = 4 << 20 // Rate in bytes a second that determines how long a list occupies its place.
 )
 
 var (
@@ -30,7 +33,8 @@ var (
 	errAnswers = fault.ErrUnavailable.Because(errors.New("partnerapi: answers on their way take all room"))
 )
 
-// room is what the answers of a process to its partners may take.
+// room holds the budgets of the process: for responses that callers have not received yet, and for lists being
+// encoded.
 type room struct{ answers, lists middleware.Budget }
 
 func newRoom(all int) *room {
@@ -42,7 +46,7 @@ func newRoom(all int) *room {
 	}
 }
 
-// refused counts a refusal of the partner.
+// refused counts a request that was refused because of a rate limit, and returns its error.
 func (a *api) refused(err error) error {
 	if errors.Is(err, fault.ErrRateLimited) {
 		a.OnRateLimited()
@@ -50,8 +54,9 @@ func (a *api) refused(err error) error {
 	return err
 }
 
-// send counts a large answer to a reading request until the caller has taken the answer. A caller that takes it more
-// slowly than the least rate loses its connection. The request has changed nothing, so it may still be refused here.
+// send counts a large response to a reading request against the partner's limit until the caller has received it.
+// A caller that receives it more slowly than the least rate loses its connection. The request has changed nothing,
+// so it may still be refused here.
 //
 // Returns rate_limited or service_unavailable.
 func (a *api) send(c *fiber.Ctx) error {
@@ -69,19 +74,20 @@ func (a *api) send(c *fiber.Ctx) error {
 	return nil
 }
 
-// unread is a big answer that its caller has not taken yet.
+// unread is a large response that its caller has not fully received yet.
 type unread struct {
 	*bytes.Reader
 	hold *middleware.Hold
 }
 
-// Close implements io.Closer.
+// Close frees the part of the budget that a large response held, once it is sent or the caller has disconnected.
 func (u unread) Close() error {
 	u.hold.Give()
 	return nil
 }
 
-// readsAnswers refuses a list before the work, if there is no room for its answer.
+// readsAnswers refuses a list request before the work, if the partner has too many responses that it has not
+// received.
 func (a *api) readsAnswers(c *fiber.Ctx) error {
 	if a.room.answers.Spent(callerOf(c), pageBytes) {
 		return a.refused(a.room.answers.Enough)
@@ -89,9 +95,9 @@ func (a *api) readsAnswers(c *fiber.Ctx) error {
 	return c.Next()
 }
 
-// takeTurn has few lists of a partner be read and encoded at once. A turn lasts until its answer could have been sent
-// at listRate: many large pages that a partner asks for in one moment are made one after another, and the requests of
-// others find a core between them.
+// takeTurn limits how many lists of a partner are read and encoded at once. A list keeps its place for as long as
+// its response would take to send at listRate: many large pages that a partner requests at the same moment are
+// produced one after another, so that requests of other partners get CPU time in between.
 func (a *api) takeTurn(c *fiber.Ctx) error {
 	turn, err := a.room.lists.Wait(c.UserContext(), callerOf(c), 1, 1)
 	if err != nil {

@@ -22,10 +22,10 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Prefix begins every path of this API. Its last part is the version.
+// Prefix begins every path of the partner API. Its last part is the version.
 const Prefix = "/api/partner/v1"
 
-// Deps are the dependencies of the API.
+// Deps are the use cases and settings that the handlers of the partner API use.
 type Deps struct {
 	Partners    *partners.Service
 	Connections *connections.Service
@@ -33,21 +33,24 @@ type Deps struct {
 	Deposits    *deposits.Service
 	Webhooks    *webhooks.Service
 	Events      *events.Service
-	Simulate    Simulator // unused in production, which has no route for it
-	Idempotent  *idempotent.Executor
-	Limiter     ports.Limiter
-	Clock       ports.Clock
+	// Simulator for the route that simulates a tenant; unused in production, which has no such route.
+	Simulate   Simulator
+	Idempotent *idempotent.Executor
+	Limiter    ports.Limiter
+	Clock      ports.Clock
 
 	Environment partner.Environment
-	// BaseURL is API_BASE_URL. Links to further pages begin with it.
+	// BaseURL is API_BASE_URL, with which the links to further pages begin.
 	BaseURL string
-	// Deprecations replaces the table of the same name, for tests; nil: the table.
+	// Deprecations replaces, in tests, the table of deprecated routes; nil: the table.
 	Deprecations []Deprecation
-	// ExplanationsPerMinute replaces the constant of the same name, for tests; 0: the constant.
+	// ExplanationsPerMinute replaces, in tests, the rate limit for explanations of signatures; 0: the constant of
+	// that name.
 	ExplanationsPerMinute int
-	// AnswersOfAll replaces the constant of the same name, for tests; 0: the constant.
+	// AnswersOfAll replaces, in tests, the limit in bytes of responses on their way to callers; 0: the constant of
+	// that name.
 	AnswersOfAll int
-	// OnRateLimited counts refused requests; nil counts nothing.
+	// OnRateLimited is called for every request refused by a rate limit, for metrics; nil: refusals are not counted.
 	OnRateLimited func()
 }
 
@@ -56,7 +59,7 @@ type Simulator interface {
 	Simulate(ctx context.Context, partnerID, depositID id.ID, outcome payments.Simulation) (*deposit.Deposit, error)
 }
 
-// api implements the operations of openapi.yaml. Each method stands in the file of its resource.
+// api implements the operations of openapi.yaml. Each method is in the file of its resource.
 type api struct {
 	Deps
 	validator *Validator
@@ -66,7 +69,8 @@ type api struct {
 
 var _ StrictServerInterface = (*api)(nil)
 
-// Mount adds the API to router. The router already runs the middleware of adapters/http/server.go.
+// Mount registers the routes of the partner API on router, which already runs the middleware of
+// adapters/http/server.go.
 func Mount(router fiber.Router, d Deps) error {
 	doc, err := Document()
 	if err != nil {
@@ -88,20 +92,22 @@ func Mount(router fiber.Router, d Deps) error {
 	for _, r := range a.routes() {
 		chain := a.chain(r)
 		if announce := a.deprecated(r); announce != nil {
-			chain = append([]fiber.Handler{announce}, chain...) // first, so that refusals carry the notice, too
+			// The deprecation handler runs first, so that error responses carry the notice, too.
+			chain = append([]fiber.Handler{announce}, chain...)
 		}
 		if r.method == fiber.MethodGet {
 			router.Add(fiber.MethodHead, r.path, chain...)
 		}
 		router.Add(r.method, r.path, chain...)
 	}
-	router.Use(Prefix, a.authenticate, a.limitRate) // for paths without a route
+	// Requests to a path without a route are authenticated and counted, too.
+	router.Use(Prefix, a.authenticate, a.limitRate)
 	return nil
 }
 
-// chain returns the handlers of a route, in the order of checks that the contract fixes (api.md §1, "Codes"). The use
-// case makes the remaining checks: link, ceiling, dates, client. Every check belongs to the route, so that metrics and
-// log name the route of a refused request.
+// chain returns the handlers of a route, in the order of checks that the contract fixes (api.md §1, "Codes"). The
+// use case makes the remaining checks: link, ceiling, dates, client. Every check belongs to the route, so that
+// metrics and log name the route of a refused request.
 func (a *api) chain(r route) []fiber.Handler {
 	check := a.validator.Check(r.method, r.path)
 	switch r.kind {
@@ -129,7 +135,7 @@ func (a *api) chain(r route) []fiber.Handler {
 	return append(chain, jsonbody.Read, check, r.handle)
 }
 
-// route is a line of the route table.
+// route is an entry of the table of API routes.
 type route struct {
 	method string
 	path   string
@@ -137,20 +143,21 @@ type route struct {
 	handle fiber.Handler
 }
 
-// kind says which checks a route has beside those that all have.
+// kind determines which checks a route has in addition to those of every route.
 type kind int
 
 const (
 	plain        kind = iota
-	keyed             // accepts an Idempotency-Key
-	explaining        // explains a signature, and has a limit of its own
-	sendingTest       // sends a test, which has a limit of its own
-	redelivering      // sends a delivery again, which has a limit of its own
-	listing           // answers with a page of a list
-	following         // answers with a page of the feed, perhaps after a wait
+	keyed             // The route accepts an Idempotency-Key.
+	explaining        // The route explains a signature and has a rate limit of its own.
+	sendingTest       // The route sends a test delivery and has a rate limit of its own.
+	redelivering      // The route sends a delivery again and has a rate limit of its own.
+	listing           // The route answers with a page of a list.
+	following         // The route answers with a page of the feed, perhaps after a wait.
 )
 
-// routes lists every route of the API. docs/guides/adding.md explains how to add a line.
+// routes returns the table of all routes of the partner API. docs/guides/adding.md explains how to add an
+// entry.
 func (a *api) routes() []route {
 	const get, post, patch, del = fiber.MethodGet, fiber.MethodPost, fiber.MethodPatch, fiber.MethodDelete
 	h := ServerInterfaceWrapper{Handler: NewStrictHandler(a, nil)}

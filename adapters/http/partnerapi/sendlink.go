@@ -10,10 +10,10 @@ import (
 	"partnerdeposits/core/tenant"
 )
 
-// linkQueued is the status of a mail that was accepted.
+// linkQueued is the status, in responses, of a mail with a checkout link that was accepted.
 const linkQueued = "queued"
 
-// SendDepositLink mails the link to checkout to a tenant.
+// SendDepositLink queues a mail with the checkout link to a tenant.
 func (a *api) SendDepositLink(ctx context.Context,
 	r SendDepositLinkRequestObject) (SendDepositLinkResponseObject, error) {
 	in := deposits.LinkRequest{DepositID: parseID(id.Deposit, r.DepositID),
@@ -25,7 +25,7 @@ func (a *api) SendDepositLink(ctx context.Context,
 	return encodedResponse(response), err
 }
 
-// SendDepositLinkBatch mails the link to checkout to several people.
+// SendDepositLinkBatch queues mails with the checkout link to several people.
 func (a *api) SendDepositLinkBatch(ctx context.Context,
 	r SendDepositLinkBatchRequestObject) (SendDepositLinkBatchResponseObject, error) {
 	in := deposits.LinkRequest{DepositID: parseID(id.Deposit, r.DepositID), Batch: true}

@@ -13,12 +13,12 @@ import (
 	"partnerdeposits/core/fault"
 )
 
-// noBody is the schema of a route without a body. It takes {}, which many clients send there.
+// noBody is the schema for routes that take no request body. It accepts {}, since many clients send that.
 var noBody = openapi3.NewObjectSchema().WithoutAdditionalProperties()
 
-// unknownIn refuses the first unknown field of value, an outer one before an inner one, in the order of names. A
-// request without its misspelt field may ask for something else: a capture without an amount takes everything (api.md
-// §1, "Values").
+// unknownIn returns the fault of the first unknown field in a request body, outer fields before inner ones, sorted
+// by name; nil if all are known. A misspelt field must not be ignored: a capture without an amount captures
+// everything (api.md §1, "Values").
 func unknownIn(s *openapi3.Schema, value any, at jsonbody.Path) error {
 	switch v := value.(type) {
 	case map[string]any:
@@ -48,8 +48,8 @@ func unknownIn(s *openapi3.Schema, value any, at jsonbody.Path) error {
 	return nil
 }
 
-// unknownName is the fault of the name at the end of a path: "`amountCents` is unknown; did you mean `amount`?". none
-// says that the route has no known name.
+// unknownName returns the fault for the unknown name at the end of a path: "`amountCents` is unknown; did you mean
+// `amount`?". none is the text for a route that has no known names.
 func unknownName(at jsonbody.Path, known []string, none string) error {
 	hint := "; known are " + strings.Join(known, ", ") + "."
 	if near := nearest(at[len(at)-1], known); near != "" {
@@ -60,13 +60,14 @@ func unknownName(at jsonbody.Path, known []string, none string) error {
 	return fault.ErrUnknownField.WithMessage("`%s` is unknown%s", strings.ReplaceAll(at.String(), "`", "?"), hint)
 }
 
-// longestGuessed bounds the work for a name; the longest known name has 20 letters. Fewer than shortestPart letters
-// that stand in another name say nothing.
+// longestGuessed is the length of the longest name for which a similar known name is searched, to bound the work;
+// the longest known name has 20 letters. shortestPart is the least number of letters for which containing a name
+// counts as similar.
 const longestGuessed, shortestPart = 64, 3
 
-// nearest returns the one of known that a caller may have meant by name; "" for none. It is the name with the fewest
-// letters to change, at most a third of them; else the longest that name contains (amountCents: amount); else the only
-// one that contains name (rental: rentalContract).
+// nearest returns the known name that a caller may have meant by a misspelt one; "" for none. It prefers the name
+// with the fewest letters to change, at most a third of them; else the longest that the given name contains
+// (amountCents: amount); else the only one that contains the given name (rental: rentalContract).
 func nearest(name string, known []string) (near string) {
 	if len(name) > longestGuessed {
 		return ""
@@ -97,7 +98,7 @@ func nearest(name string, known []string) (near string) {
 	return near
 }
 
-// lettersOf makes names alike that differ in case or in their signs: rental_contract and rentalContract.
+// lettersOf returns a name in lower case without signs, so that rental_contract and rentalContract become equal.
 func lettersOf(name string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -107,7 +108,8 @@ func lettersOf(name string) string {
 	}, name)
 }
 
-// edits counts the letters to add, drop, replace or swap with a neighbour until a is b.
+// edits returns the edit distance of two names: the number of letters to add, drop, replace or swap with a
+// neighbour until a is b.
 func edits(a, b string) int {
 	x, y := []rune(a), []rune(b)
 	rows := make([][]int, len(x)+1)

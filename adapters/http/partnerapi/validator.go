@@ -17,23 +17,24 @@ import (
 	"partnerdeposits/core/fault"
 )
 
-// Validator checks requests against openapi.yaml: required fields, types, enums, lengths and formats. Rules of the
-// domain (amounts, date ranges, URLs, cursors) are checked by the use cases.
+// Validator checks API requests against openapi.yaml: required fields, types, enums, lengths and formats. Rules of
+// the domain (amounts, date ranges, URLs, cursors) are checked by the use cases.
 type Validator struct {
-	operations map[string]*operation // by "METHOD /fiber/:path"
+	operations map[string]*operation // Prepared operations of openapi.yaml, by "METHOD /fiber/:path".
 }
 
-// operation holds the parts of an operation that a request is checked against.
+// operation holds the parts of an OpenAPI operation that a request is checked against.
 type operation struct {
-	id           string // operationId
+	id           string // The operationId in openapi.yaml.
 	pathParams   []string
 	queryParams  []queryParam
-	queryNames   []string         // of queryParams, sorted
-	body         *openapi3.Schema // nil: the operation has no body
+	queryNames   []string         // Names of the query parameters, sorted.
+	body         *openapi3.Schema // Schema of the request body; nil if the operation has no body.
 	bodyRequired bool
 }
 
-// schemaOptions check date-time with ParseTimestamp. Other formats are checked by the use cases.
+// schemaOptions make the OpenAPI library check date-time values with ParseTimestamp. Other formats are checked by
+// the use cases.
 var schemaOptions = []openapi3.SchemaValidationOption{
 	openapi3.VisitAsRequest(),
 	openapi3.WithStringFormatValidators(map[string]openapi3.StringFormatValidator{
@@ -44,7 +45,7 @@ var schemaOptions = []openapi3.SchemaValidationOption{
 	}),
 }
 
-// NewValidator prepares every operation of doc.
+// NewValidator prepares the checks for every operation of an OpenAPI document.
 func NewValidator(doc *openapi3.T) (*Validator, error) {
 	v := &Validator{operations: map[string]*operation{}}
 	for path, item := range doc.Paths.Map() {
@@ -82,15 +83,16 @@ func prepare(item *openapi3.PathItem, op *openapi3.Operation) (*operation, error
 	return out, nil
 }
 
-// fiberPath turns {depositId} into :depositId.
+// fiberPath converts a path of OpenAPI to fiber's notation: {depositId} becomes :depositId.
 func fiberPath(path string) string {
 	return strings.NewReplacer("{", ":", "}", "").Replace(path)
 }
 
-// Check returns the check of the operation with this method and fiber path. Check panics, at start, for an operation
-// that openapi.yaml lacks: the route table and the contract disagree.
+// Check returns the handler that checks requests of the operation with this method and fiber path. For an
+// operation that openapi.yaml lacks it panics, at the start of the process: the route table and the contract
+// disagree.
 //
-// The check returns route_not_found, invalid_json, unknown_field, missing_field or invalid_field.
+// The handler returns route_not_found, invalid_json, unknown_field, missing_field or invalid_field.
 func (v *Validator) Check(method, path string) fiber.Handler {
 	op, ok := v.operations[method+" "+path]
 	if !ok {
@@ -130,16 +132,17 @@ func (op *operation) check(c *fiber.Ctx) error {
 	if err := op.body.VisitJSON(body, schemaOptions...); err != nil {
 		return op.explain(body)
 	}
-	// The generated handler binds these values and does not read the body again: handlers use only checked values.
+	// The generated handler uses these checked values and does not read the body again, so handlers use only checked
+	// values.
 	c.Locals(validatedBodyLocalsKey, body)
 	return nil
 }
 
-// largest replaces a number beyond the range of a float64, which kin-openapi cannot compare. Every bound of the API is
-// smaller, so the verdict stays the same.
+// largest replaces a number in a request that is too large for a float64, which kin-openapi cannot compare. Every
+// limit of the API is smaller, so the result of the check stays the same.
 const largest = json.Number("1e308")
 
-// clampNumbers replaces, in place, the numbers in value that no float64 can hold.
+// clampNumbers replaces, in place, the numbers of a request body that no float64 can hold by the largest one.
 func clampNumbers(value any) any {
 	switch v := value.(type) {
 	case map[string]any:
@@ -162,9 +165,9 @@ func clampNumbers(value any) any {
 	return value
 }
 
-// explain collects every error of body, so that equal bodies always get the same message: the first unknown field,
-// which may be a missing one that is misspelt; otherwise the first missing field in the order of openapi.yaml,
-// otherwise the first wrong field by name.
+// explain returns the fault of a request body that does not match its schema. It collects every error, so that
+// equal bodies always get the same message: the first unknown field, which may be a misspelt required one;
+// otherwise the first missing field in the order of openapi.yaml; otherwise the first wrong field by name.
 func (op *operation) explain(body map[string]any) error {
 	if err := unknownIn(op.body, body, nil); err != nil {
 		return err
@@ -198,7 +201,8 @@ func schemaErrors(err error) []*openapi3.SchemaError {
 	return nil
 }
 
-// queryParam is the check of a query parameter. openapi.yaml has strings, integers and lists with commas.
+// queryParam is the check of a query parameter. The types in openapi.yaml are strings, integers and
+// comma-separated lists.
 type queryParam struct {
 	name     string
 	required bool
@@ -228,7 +232,7 @@ func (op *operation) checkQuery(raw string) error {
 	return nil
 }
 
-// unknownParam finds the first unknown parameter in the order of names.
+// unknownParam returns the fault of the alphabetically first unknown query parameter; nil if all are known.
 func (op *operation) unknownParam(values url.Values) error {
 	first, found := "", false
 	for name := range values {

@@ -12,22 +12,22 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Euros is a JSON number of euros, such as 70.5. The literal stays as the caller wrote it, so no amount is rounded on
-// the way in (api.md §1, "Money"). The zero value is no amount.
+// Euros is a JSON number of euros, such as 70.5. It keeps the digits as the caller wrote them, so no amount is
+// rounded when it is read (api.md §1, "Money"). The zero value is no amount.
 type Euros struct{ literal string }
 
-// EurosOf returns the shortest literal of c: 70, 70.5, 2500.01.
+// EurosOf returns an amount of cents as euros, with as few digits as possible: 70, 70.5, 2500.01.
 func EurosOf(c money.Cents) Euros { return Euros{literal: string(c.AppendEuros(nil))} }
 
-// Cents converts the literal without rounding.
+// Cents converts the amount to whole cents without rounding.
 //
 // Returns money.ErrNotNumber or money.ErrFractionCents.
 func (e Euros) Cents() (money.Cents, error) { return money.ParseEuros(e.literal) }
 
-// String returns the literal.
+// String returns the amount in euros with the digits that the caller wrote.
 func (e Euros) String() string { return e.literal }
 
-// UnmarshalJSON keeps the literal of a JSON number.
+// UnmarshalJSON accepts a JSON number of euros and keeps its digits unchanged.
 func (e *Euros) UnmarshalJSON(b []byte) error {
 	if len(b) == 0 || (b[0] != '-' && (b[0] < '0' || b[0] > '9')) {
 		return errors.New("euros: not a JSON number")
@@ -38,10 +38,10 @@ func (e *Euros) UnmarshalJSON(b []byte) error {
 
 var errNoAmount = errors.New("euros: no amount")
 
-// MarshalJSON writes the literal.
+// MarshalJSON returns the amount in euros as a JSON number, with its original digits.
 func (e Euros) MarshalJSON() ([]byte, error) { return e.AppendJSON(nil) }
 
-// AppendJSON appends the literal.
+// AppendJSON appends the amount in euros as a JSON number, with its original digits.
 func (e Euros) AppendJSON(b []byte) ([]byte, error) {
 	if e.literal == "" {
 		return b, errNoAmount
@@ -49,19 +49,19 @@ func (e Euros) AppendJSON(b []byte) ([]byte, error) {
 	return append(b, e.literal...), nil
 }
 
-// Clearable is an optional text of a change: absent, null, or a text.
+// Clearable is an optional text field of an update: absent (keep the old text), null (clear it), or a new text.
 type Clearable struct {
 	sent bool
 	text string
 }
 
-// UnmarshalJSON reads a text or null.
+// UnmarshalJSON accepts a text or null and records that the field was sent.
 func (c *Clearable) UnmarshalJSON(b []byte) error {
 	c.sent, c.text = true, ""
 	return json.Unmarshal(b, &c.text)
 }
 
-// change is nil for an absent text, and "" for null.
+// change returns the new text of an update: nil if the field was absent (no change), "" for null.
 func (c Clearable) change() *string {
 	if !c.sent {
 		return nil
@@ -69,16 +69,15 @@ func (c Clearable) change() *string {
 	return &c.text
 }
 
-// timestampLayout is the form of every time in a response: milliseconds and Z (api.md §1).
+// timestampLayout is the format of every time in a response: milliseconds and Z (api.md §1).
 const timestampLayout = "2006-01-02T15:04:05.000Z"
 
 // Timestamp is a time in a request or response: RFC 3339 in UTC.
 type Timestamp struct{ time.Time }
 
-// TimestampOf wraps t.
 func TimestampOf(t time.Time) Timestamp { return Timestamp{t} }
 
-// TimestampOrNil wraps an optional time: nil for the zero time.
+// TimestampOrNil returns an optional time for a response: nil for the zero time.
 func TimestampOrNil(t time.Time) *Timestamp {
 	if t.IsZero() {
 		return nil
@@ -88,7 +87,7 @@ func TimestampOrNil(t time.Time) *Timestamp {
 
 var errNotUTC = errors.New("timestamp: not RFC 3339 in UTC")
 
-// ParseTimestamp accepts RFC 3339 with the offset Z or +00:00, and no other offset.
+// ParseTimestamp parses an RFC 3339 time with the offset Z or +00:00, and refuses every other offset.
 func ParseTimestamp(s string) (Timestamp, error) {
 	if !looksUTC(s) {
 		return Timestamp{}, errNotUTC
@@ -100,7 +99,8 @@ func ParseTimestamp(s string) (Timestamp, error) {
 	return Timestamp{t.UTC()}, nil
 }
 
-// looksUTC refuses forms that package time accepts: hours of a single digit and a comma before the fraction.
+// looksUTC reports whether a text has the exact form of an RFC 3339 time in UTC. It refuses forms that package
+// time accepts: hours of a single digit and a comma before the fraction.
 func looksUTC(s string) bool {
 	const shape = "0000-00-00T00:00:00"
 	if len(s) <= len(shape) {
@@ -114,14 +114,15 @@ func looksUTC(s string) bool {
 	}
 	rest := s[len(shape):]
 	offset := strings.TrimLeft(strings.TrimPrefix(rest, "."), "0123456789")
-	fraction := len(rest) - len(offset) // the point and up to nine digits
+	// Length of the fraction of a second: the point and up to nine digits.
+	fraction := len(rest) - len(offset)
 	if rest[0] == '.' && (fraction < 2 || fraction > 10) || rest[0] != '.' && fraction > 0 {
 		return false
 	}
 	return offset == "Z" || offset == "+00:00"
 }
 
-// Bind reads the timestamp of a query parameter.
+// Bind parses the time in a query parameter.
 func (t *Timestamp) Bind(src string) error {
 	parsed, err := ParseTimestamp(src)
 	if err == nil {
@@ -130,10 +131,10 @@ func (t *Timestamp) Bind(src string) error {
 	return err
 }
 
-// UnmarshalText reads what ParseTimestamp reads.
+// UnmarshalText parses an RFC 3339 time in UTC.
 func (t *Timestamp) UnmarshalText(b []byte) error { return t.Bind(string(b)) }
 
-// UnmarshalJSON reads what ParseTimestamp reads.
+// UnmarshalJSON parses a JSON string with an RFC 3339 time in UTC.
 func (t *Timestamp) UnmarshalJSON(b []byte) error {
 	if !bytes.HasPrefix(b, []byte{'"'}) {
 		return errNotUTC
@@ -145,12 +146,13 @@ func (t *Timestamp) UnmarshalJSON(b []byte) error {
 	return t.Bind(s)
 }
 
-// MarshalJSON writes milliseconds and Z.
+// MarshalJSON returns the time as a JSON string in UTC with milliseconds.
 func (t Timestamp) MarshalJSON() ([]byte, error) {
 	return t.AppendJSON(make([]byte, 0, len(timestampLayout)+2))
 }
 
-// AppendJSON appends milliseconds and Z. A list holds hundreds of times, and AppendFormat reads the layout for each.
+// AppendJSON appends the time as a JSON string in UTC with milliseconds. It does not use time.AppendFormat, which
+// parses the layout for each of the hundreds of times in a list.
 func (t Timestamp) AppendJSON(b []byte) ([]byte, error) {
 	u := t.UTC()
 	year, month, day := u.Date()
@@ -168,7 +170,7 @@ func (t Timestamp) AppendJSON(b []byte) ([]byte, error) {
 	return append(b, 'Z', '"'), nil
 }
 
-// appendPadded appends the last digits of n, with leading zeros.
+// appendPadded appends a number with a fixed count of digits, padded with zeros on the left.
 func appendPadded(b []byte, n, digits int) []byte {
 	b = append(b, "0000"[:digits]...)
 	for i := len(b) - 1; n > 0; i-- {
@@ -178,15 +180,16 @@ func appendPadded(b []byte, n, digits int) []byte {
 	return b
 }
 
-// MarshalText writes milliseconds and Z.
+// MarshalText returns the time in UTC with milliseconds.
 func (t Timestamp) MarshalText() ([]byte, error) {
 	return t.UTC().AppendFormat(nil, timestampLayout), nil
 }
 
-// unknownID is the id of no row.
+// unknownID is an id that no row in the database has.
 var unknownID = id.ID{15: 1}
 
-// parseID reads an id of a path or a body. A text that is no id becomes unknownID, so it is answered with "not found".
+// parseID parses the id in a path or a body. A text that is no id becomes unknownID, so the request is answered
+// with "not found".
 func parseID(p id.Prefix, s string) id.ID {
 	if parsed, ok := p.Parse(s); ok {
 		return parsed
@@ -194,7 +197,7 @@ func parseID(p id.Prefix, s string) id.ID {
 	return unknownID
 }
 
-// optionalID reads an id to filter by; the zero id when none was sent.
+// optionalID parses the id by which a list is filtered; the zero id if none was sent.
 func optionalID(p id.Prefix, s *string) id.ID {
 	if s == nil {
 		return id.ID{}
@@ -202,21 +205,21 @@ func optionalID(p id.Prefix, s *string) id.ID {
 	return parseID(p, *s)
 }
 
-// timeSpan reads the two ends of a time filter.
+// timeSpan converts the two optional ends of a time filter into a span.
 func timeSpan(from, to *Timestamp) (s ports.Span) {
 	if from != nil {
 		s.From = from.Time
 	}
 	if to != nil {
 		s.To = to.Time
-		if s.To.IsZero() { // the zero time means an open end, which was not asked for
+		// As the end of a time filter, the zero time would mean an open end, which the caller did not request.
+		if s.To.IsZero() {
 			s.To = s.To.Add(time.Microsecond)
 		}
 	}
 	return s
 }
 
-// value returns *p, or the zero value for nil.
 func value[T any](p *T) (v T) {
 	if p != nil {
 		v = *p
@@ -224,7 +227,6 @@ func value[T any](p *T) (v T) {
 	return v
 }
 
-// orNil returns a pointer to s; nil for an empty text.
 func orNil[T ~string](s T) *T {
 	if s == "" {
 		return nil

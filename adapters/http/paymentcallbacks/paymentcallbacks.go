@@ -1,6 +1,6 @@
-// Package paymentcallbacks takes the callbacks that the payment provider sends (operations.md, "Callbacks of the
-// payment provider"). The route asks neither Postgres nor Redis before the provider's signature is verified, and never
-// the provider.
+// Package paymentcallbacks receives the callbacks that the payment provider sends (operations.md, "Callbacks of
+// the payment provider"). The route queries neither Postgres nor Redis before the provider's signature is
+// verified, and it never calls the provider.
 package paymentcallbacks
 
 import (
@@ -9,8 +9,9 @@ import (
 	"partnerdeposits/app/payments/callbacks"
 )
 
-// Mount adds the route that the provider names. It has no limit per address: the provider sends all callbacks from few
-// addresses, and a limit costs a command of Redis for each forged one.
+// Mount registers the route at the path that the provider names. The route has no rate limit per address: the
+// provider sends all callbacks from a few addresses, and a limit would cost a Redis command for each forged
+// callback.
 func Mount(app fiber.Router, s *callbacks.Service) {
 	route := s.Route()
 	app.Post(route.Path, func(c *fiber.Ctx) error {

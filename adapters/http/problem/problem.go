@@ -1,8 +1,8 @@
-// Package problem alone turns errors into HTTP responses: the envelope {"error":{"code","message","requestId"}} of the
-// partner API, or an error page for people.
+// Package problem is the only place that turns errors into HTTP responses: the envelope
+// {"error":{"code","message","requestId"}} of the partner API, or an error page for people.
 //
-// A caller reads only messages of faults (package core/fault). The text of any other error stays in the log: fiber and
-// fasthttp quote the raw request in their errors, API key included.
+// A caller sees only messages of faults (package core/fault). The text of any other error stays in the log: fiber
+// and fasthttp quote the raw request in their errors, API key included.
 package problem
 
 import (
@@ -49,13 +49,14 @@ func Status(k fault.Kind) int {
 	return http.StatusInternalServerError
 }
 
-// ErrMalformed answers bytes that could not be read as an HTTP request.
+// ErrMalformed is the fault for bytes that could not be read as an HTTP request.
 var ErrMalformed = fault.ErrInvalidField.WithField("request", "could not be read as HTTP/1.1")
 
-// ErrSlowRequest answers a request that did not arrive in full within the read timeout.
+// ErrSlowRequest is the fault for a request that did not arrive in full within the read timeout.
 var ErrSlowRequest = fault.ErrInvalidField.WithField("request", "did not arrive in full in time")
 
-// frameworkFaults maps the statuses of fiber's own errors. Any other status below 500 becomes ErrMalformed.
+// frameworkFaults maps the HTTP statuses of the errors that fiber itself returns to faults. Any other status below
+// 500 becomes ErrMalformed.
 var frameworkFaults = map[int]*fault.Error{
 	http.StatusNotFound:                    fault.ErrRoute,
 	http.StatusMethodNotAllowed:            fault.ErrMethod,
@@ -65,11 +66,12 @@ var frameworkFaults = map[int]*fault.Error{
 	http.StatusUnsupportedMediaType:        fault.ErrMediaType,
 	http.StatusUnprocessableEntity:         fault.ErrMediaType,
 	http.StatusServiceUnavailable:          fault.ErrUnavailable,
-	http.StatusBadGateway:                  ErrMalformed, // fiber's status for a connection that broke during the read
+	// Fiber uses status 502 for a connection that broke while the request was read.
+	http.StatusBadGateway: ErrMalformed,
 }
 
-// Of returns the fault to answer err with: the fault inside err; ErrUnavailable for an ended context; frameworkFaults
-// for an error of fiber; ErrInternal for any other error.
+// Of returns the fault with which to answer an error: the fault that err wraps; ErrUnavailable for a context that
+// has ended; the fault from frameworkFaults for an error of fiber; ErrInternal for any other error.
 func Of(err error) *fault.Error {
 	var f *fault.Error
 	if errors.As(err, &f) && f.Kind != fault.Internal {
@@ -93,7 +95,6 @@ func Of(err error) *fault.Error {
 	return fault.ErrInternal.Because(err)
 }
 
-// Page is the content of an error page.
 type Page struct {
 	Status    int
 	Code      string
@@ -101,23 +102,25 @@ type Page struct {
 	RequestID string
 }
 
-// Config of Handler.
+// Config holds the logger and the callbacks of the error handler that Handler returns.
 type Config struct {
 	Logger *slog.Logger
 
-	// RenderPage writes an error page for people; status and headers are set already. With a nil RenderPage every error
-	// becomes an envelope.
+	// RenderPage writes an error page for people; status and headers are set already. With a nil RenderPage every
+	// error becomes a JSON envelope.
 	RenderPage func(c *fiber.Ctx, p Page) error
 
-	// Unavailable takes the requests that failed with 503, so that an outage does not flood the log. With a nil
-	// Unavailable the log has no line about the end of an outage.
+	// Unavailable collects the requests that failed with 503, so that an outage does not flood the log. With nil the
+	// log gets no line when the outage ends.
 	Unavailable *outage.Log
 
-	// IsPage reports whether a failed request is answered with a page. Only needed with RenderPage.
+	// IsPage reports whether a failed request is answered with an HTML page (true) or a JSON envelope (false). It is
+	// called only if RenderPage is set.
 	IsPage func(c *fiber.Ctx) bool
 }
 
-// Handler returns fiber's ErrorHandler. The handler always writes a response and never returns an error.
+// Handler returns fiber's ErrorHandler, which turns an error into the HTTP response. It always writes a response
+// and never returns an error.
 func Handler(cfg Config) fiber.ErrorHandler {
 	if cfg.Unavailable == nil {
 		cfg.Unavailable = outage.New(cfg.Logger)
@@ -142,7 +145,7 @@ func Handler(cfg Config) fiber.ErrorHandler {
 	}
 }
 
-// prepare drops a half-written response and sets the status and headers of the error.
+// prepare drops a half-written response and sets the status and headers of the error response.
 func prepare(c *fiber.Ctx, f *fault.Error, status int) {
 	c.Response().ResetBody()
 	c.Status(status)
@@ -150,19 +153,20 @@ func prepare(c *fiber.Ctx, f *fault.Error, status int) {
 		c.Response().Header.Del(fiber.HeaderLink)
 	}
 	c.Set(fiber.HeaderCacheControl, "no-store")
-	c.Set(fiber.HeaderXContentTypeOptions, "nosniff") // an error ahead of the middleware has no security headers yet
+	// An error before the middleware runs has no security headers yet, so nosniff is set here.
+	c.Set(fiber.HeaderXContentTypeOptions, "nosniff")
 	if f.RetryAfter > 0 {
 		seconds := (f.RetryAfter + time.Second - 1) / time.Second
 		c.Set(fiber.HeaderRetryAfter, strconv.Itoa(int(seconds)))
 	}
 }
 
-// Envelope is the body of every error of the partner API.
+// Envelope is the JSON body of every error response of the partner API.
 type Envelope struct {
 	Error Detail `json:"error"`
 }
 
-// Detail is the content of an envelope.
+// Detail is the content of an error envelope: code, message and request id.
 type Detail struct {
 	Code      string `json:"code"`
 	Message   string `json:"message"`
@@ -171,17 +175,18 @@ type Detail struct {
 
 func writeEnvelope(c *fiber.Ctx, f *fault.Error, requestID string) {
 	body, err := json.Marshal(Envelope{Error: Detail{Code: f.Code, Message: f.Message, RequestID: requestID}})
-	if err != nil { // three strings always encode
+	if err != nil { // Encoding three strings as JSON never fails.
 		panic("problem: envelope does not encode: " + err.Error())
 	}
 	c.Set(fiber.HeaderContentType, fiber.MIMEApplicationJSON)
 	c.Response().SetBodyRaw(body)
 }
 
-// stacked is a cause with a stack trace: a recovered panic.
+// stacked is implemented by errors that carry a stack trace, such as a recovered panic.
 type stacked interface{ Stack() string }
 
-// logFailure logs a request that failed with 500 or more. The line has no path: a checkout path is a secret.
+// logFailure logs a request that failed with status 500 or higher. The log line has the route but no path, since a
+// checkout path is a secret.
 func logFailure(cfg Config, c *fiber.Ctx, f *fault.Error, status int, requestID string) {
 	attrs := []any{"request_id", requestID, "status", status, "code", f.Code, "method", c.Method(), "route",
 		c.Route().Path}
@@ -199,13 +204,14 @@ func logFailure(cfg Config, c *fiber.Ctx, f *fault.Error, status int, requestID 
 	cfg.Logger.ErrorContext(c.UserContext(), "request failed", attrs...)
 }
 
-// HeaderRequestID carries the id of the request on every response.
+// HeaderRequestID is the header of every response that carries the id of the request.
 const HeaderRequestID = "X-Request-Id"
 
 type requestIDKey struct{}
 
-// RequestID returns the id of this request, `req_` and 26 characters. The first call makes the id, sets the header and
-// puts the id into the user context for RequestIDOf. An id sent by the caller is ignored: ids must be unique.
+// RequestID returns the id of the HTTP request: `req_` and 26 characters. The first call makes the id, sets the
+// response header and stores the id in the user context for RequestIDOf. An id sent by the caller is ignored: ids
+// must be unique.
 func RequestID(c *fiber.Ctx) string {
 	if s, ok := c.Locals(requestIDKey{}).(string); ok {
 		return s
@@ -217,7 +223,7 @@ func RequestID(c *fiber.Ctx) string {
 	return s
 }
 
-// RequestIDOf returns the id of the request that ctx belongs to; "" outside a request.
+// RequestIDOf returns the id of the HTTP request that ctx belongs to; "" outside a request.
 func RequestIDOf(ctx context.Context) string {
 	return ports.RequestIDOf(ctx)
 }

@@ -13,17 +13,19 @@ import (
 	"partnerdeposits/core/site"
 )
 
-// files are those of the stylesheet: the scale, what all pages share, and the screens, a file each.
+// files holds the stylesheet in parts: the scale of sizes and colours, the rules that all pages share, and a file
+// for each screen.
 //
 //go:embed assets/css
 var files embed.FS
 
-// stylesheet joins them, the screens last: their rules win over those of all pages.
+// stylesheet is the whole CSS, joined from its parts. The files of screens come last, so that their rules win over
+// those of all pages.
 var stylesheet = joined("assets/css/scale.css", "assets/css/parts/*.css", "assets/css/screens/*.css")
 
 func joined(patterns ...string) (all []byte) {
 	for _, pattern := range patterns {
-		names, _ := fs.Glob(files, pattern) // fails for a malformed pattern alone
+		names, _ := fs.Glob(files, pattern) // fs.Glob fails only for a malformed pattern.
 		for _, name := range names {
 			part, err := files.ReadFile(name)
 			if err != nil {
@@ -35,26 +37,27 @@ func joined(patterns ...string) (all []byte) {
 	return all
 }
 
-// favicon is the picture of the layout's icon, for browsers that ask for site.Icon by themselves.
+// favicon is the site's icon, for browsers that request /favicon.ico by themselves.
 //
 //go:embed assets/favicon.ico
 var favicon []byte
 
-// served is the stylesheet without comments and blanks, which each page would weigh.
+// served is the stylesheet as it is sent to browsers: without comments and superfluous blanks, to save bytes.
 var served = []byte(strings.NewReplacer("{ ", "{", " {", "{", " }", "}", "; ", ";", ": ", ":", ", ", ",").Replace(
 	regexp.MustCompile(`(?s)/\*.*?\*/|\n *`).ReplaceAllString(string(stylesheet), "")))
 
-// StylesheetPath is the path of the stylesheet. The path contains a hash of the content, so browsers may cache it for
-// ever.
+// StylesheetPath is the URL path of the stylesheet. It contains a hash of the content, so browsers may cache the
+// file for ever.
 var StylesheetPath = func() string {
 	sum := sha256.Sum256(served)
 	return site.Assets + "/app-" + hex.EncodeToString(sum[:6]) + ".css"
 }()
 
-// Stylesheet is the text of the stylesheet, from which the style guide takes the colours of both schemes.
+// Stylesheet returns the text of the stylesheet, from which the style guide reads the colours of both colour
+// schemes.
 func Stylesheet() string { return string(stylesheet) }
 
-// MountAssets serves the stylesheet and the icon.
+// MountAssets registers the routes of the stylesheet and the icon.
 func MountAssets(app fiber.Router) {
 	app.Get(StylesheetPath, func(c *fiber.Ctx) error {
 		c.Set(fiber.HeaderContentType, "text/css; charset=utf-8")

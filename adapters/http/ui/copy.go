@@ -8,19 +8,19 @@ import (
 	"github.com/gofiber/fiber/v2"
 )
 
-// copyScript lets the copy buttons of a page copy, and shows them.
+// copyScript is the JavaScript that makes the copy buttons of a page visible and lets them copy.
 //
 //go:embed assets/copy.js
 var copyScript string
 
-// copySource names the script in a policy, which allows no other one.
+// copySource is the hash of the copy script for the Content-Security-Policy, which forbids every other script.
 var copySource = func() string {
 	sum := sha256.Sum256([]byte(copyScript))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }()
 
-// LetCopy gives the page the script of its copy buttons (CopyButton, Copyable), and allows it by its hash. Without
-// scripts the page has no such button.
+// LetCopy adds the script of the copy buttons (CopyButton, Copyable) to the page, and allows it in the
+// Content-Security-Policy by its hash. In a browser without scripts the page shows no copy button.
 func (p *Page) LetCopy(c *fiber.Ctx) {
 	p.copies = true
 	c.Set(fiber.HeaderContentSecurityPolicy, c.GetRespHeader(fiber.HeaderContentSecurityPolicy)+

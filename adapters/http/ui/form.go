@@ -8,10 +8,10 @@ import (
 	"github.com/a-h/templ"
 )
 
-// Checked is the value of a ticked Checkbox.
+// Checked is the form value of a ticked Checkbox.
 const Checked = "yes"
 
-// ID is the id of the input.
+// ID returns the HTML id of the input: the field's name, with the form's name in front if there is one.
 func (f Field) ID() string {
 	if f.Form == "" {
 		return f.Name
@@ -25,7 +25,7 @@ func (f Field) attributes(ctx context.Context) templ.OrderedAttributes {
 		attrs = append(attrs, templ.KeyValue[string, any]{Key: key, Value: value})
 	}
 	add("type", f.Type)
-	if f.Type != "password" { // a page never contains a password
+	if f.Type != "password" { // A page never contains a password, so that field has no value.
 		add("value", f.Value)
 	}
 	if f.Type == "email" || f.Type == "password" {
@@ -36,7 +36,7 @@ func (f Field) attributes(ctx context.Context) templ.OrderedAttributes {
 	return append(attrs, f.shared(ctx)...)
 }
 
-// shared are the attributes of every kind of input.
+// shared returns the HTML attributes that every kind of input has.
 func (f Field) shared(ctx context.Context) templ.OrderedAttributes {
 	attrs := templ.OrderedAttributes{}
 	add := func(key string, value any) {
@@ -74,12 +74,13 @@ func (f Field) shared(ctx context.Context) templ.OrderedAttributes {
 
 type focusKey struct{}
 
-// withFocus makes the context of a page, of which one field has the focus.
+// withFocus returns a context for rendering one page, in which only one field can take the focus.
 func withFocus(ctx context.Context) context.Context {
 	return context.WithValue(ctx, focusKey{}, new(bool))
 }
 
-// focused reports whether the browser puts the focus into the field: into the first with a mistake, wherever it stands.
+// focused reports whether the browser puts the focus into this field: true for the first field on the page that
+// has a mistake or asks for the focus.
 func (f Field) focused(ctx context.Context) bool {
 	if !f.Autofocus && f.Error == "" {
 		return false
@@ -104,7 +105,7 @@ func (f Field) describedBy() string {
 	return strings.Join(ids, " ")
 }
 
-// errorCode returns the attribute data-error-code, which tests and support read.
+// errorCode returns the HTML attribute data-error-code, which tests and support staff read.
 func errorCode(code string) templ.Attributes {
 	if code == "" {
 		return nil

@@ -9,9 +9,9 @@ import (
 	"partnerdeposits/core/zone"
 )
 
-const noBreak = "\u00a0" // keeps an amount on a single line
+const noBreak = "\u00a0" // A no-break space keeps an amount on a single line.
 
-// Number formats a whole number, which is not negative, for the language: 1,000 or 1 000.
+// Number formats a whole number, zero or greater, for the language: 1,000 or 1 000.
 func Number(l Lang, n int64) string {
 	whole, group := strconv.FormatInt(n, 10), ","
 	if l == French {
@@ -27,7 +27,7 @@ func Number(l Lang, n int64) string {
 	return b.String()
 }
 
-// Euros formats an amount for the language: €1,250.00 or 1 250,00 €. A negative amount has a minus sign.
+// Euros formats an amount of money for the language: €1,250.00 or 1 250,00 €. A negative amount has a minus sign.
 func Euros(l Lang, c money.Cents) string {
 	if c < 0 {
 		return "−" + Euros(l, -c)
@@ -39,7 +39,7 @@ func Euros(l Lang, c money.Cents) string {
 	return "€" + whole + "." + cents
 }
 
-// Percent formats hundredths of a percent: 3.5 % or 3,5 %.
+// Percent formats basis points (hundredths of a percent) as a percentage: 3.5 % or 3,5 %.
 func Percent(l Lang, basisPoints int) string {
 	text := strconv.FormatFloat(float64(basisPoints)/100, 'f', -1, 64)
 	if l == French {
@@ -60,15 +60,14 @@ var longMonths = map[Lang][12]string{
 		"décembre"},
 }
 
-// The functions below show a time in the time zone that it carries.
-
-// LongDate formats the day of t with its month in full, for sentences: 1 June 2026 or 1er juin 2026.
+// LongDate formats a day with the full month name, for sentences: 1 June 2026 or 1er juin 2026. It uses the time
+// zone of t.
 func LongDate(l Lang, t time.Time) string {
 	t = zone.Shown(t)
 	return dayOf(l, t) + noBreak + longMonths[l][t.Month()-1] + noBreak + strconv.Itoa(t.Year())
 }
 
-// dayOf is the number of the day; the first has an ordinal in French.
+// dayOf returns the number of the day in its month; in French the first day is an ordinal.
 func dayOf(l Lang, t time.Time) string {
 	if l == French && t.Day() == 1 {
 		return "1er"
@@ -76,13 +75,13 @@ func dayOf(l Lang, t time.Time) string {
 	return strconv.Itoa(t.Day())
 }
 
-// Date formats the day of t with a short month, for lists.
+// Date formats a day with a short month name, for lists: 1 Aug 2026. It uses the time zone of t.
 func Date(l Lang, t time.Time) string {
 	t = zone.Shown(t)
 	return dayOf(l, t) + noBreak + months[l][t.Month()-1] + noBreak + strconv.Itoa(t.Year())
 }
 
-// Span joins the first and the last of two formatted days. Equal days give a single day.
+// Span joins two formatted days, first and last, with a dash. For equal days it returns a single one.
 func Span(first, last string) string {
 	if first == last {
 		return first
@@ -90,15 +89,15 @@ func Span(first, last string) string {
 	return first + " – " + last
 }
 
-// DateTime formats the minute of t: 1 Aug 2026, 14:05 CEST.
+// DateTime formats a time to the minute, in its own time zone: 1 Aug 2026, 14:05 CEST.
 func DateTime(l Lang, t time.Time) string {
 	return Date(l, t) + ", " + strings.Replace(zone.Minute(t), " ", noBreak, 1)
 }
 
-// Month formats the month of t without its year.
+// Month returns the short name of the month of t, without its year.
 func Month(l Lang, t time.Time) string { return months[l][zone.Shown(t).Month()-1] }
 
-// MonthYear formats the month of t with its year: November 2026 or novembre 2026.
+// MonthYear formats a month with its year: November 2026 or novembre 2026.
 func MonthYear(l Lang, t time.Time) string {
 	t = zone.Shown(t)
 	return longMonths[l][t.Month()-1] + noBreak + strconv.Itoa(t.Year())

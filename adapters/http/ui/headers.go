@@ -14,7 +14,8 @@ import (
 	"partnerdeposits/core/returnurl"
 )
 
-// Headers is the middleware of every page: security headers, and a cookie for a language chosen by ?lang=.
+// Headers is the middleware of every page for people: it sets the security headers, and a cookie for a language
+// chosen by ?lang=.
 func (s *Site) Headers(c *fiber.Ctx) error {
 	SecureHeaders(c)
 	if l, ok := parseLang(c.Query(langParam)); ok {
@@ -23,8 +24,8 @@ func (s *Site) Headers(c *fiber.Ctx) error {
 	return c.Next()
 }
 
-// SecureHeaders sets the security headers of a page: no script, no frame, no referrer, no caching. Forms may post to
-// this site only; SetFormTargets adds targets. Page.LetCopy allows a script of ours.
+// SecureHeaders sets the security headers of a page: no script, no frame, no referrer, no caching. Forms may post
+// to this site only; SetFormTargets allows more targets, and Page.LetCopy allows the script of the copy buttons.
 func SecureHeaders(c *fiber.Ctx) {
 	c.Set(fiber.HeaderContentSecurityPolicy, policy("form-action 'self'"))
 	c.Set(fiber.HeaderXContentTypeOptions, "nosniff")
@@ -41,8 +42,9 @@ func policy(formAction string) string {
 	return strings.Join(parts, "; ")
 }
 
-// SetFormTargets allows redirects after a POST to the origins of urls: Chromium applies form-action to every redirect
-// of a form. A policy cannot name an IPv6 address; such an origin removes form-action from the page's policy.
+// SetFormTargets allows a form's POST to redirect to the origins of the given URLs: Chromium applies form-action
+// to every redirect of a form. A policy cannot name an IPv6 address; such an origin removes form-action from the
+// page's policy.
 func SetFormTargets(c *fiber.Ctx, urls ...*url.URL) {
 	sources := []string{"form-action", "'self'"}
 	for _, u := range urls {
@@ -56,18 +58,21 @@ func SetFormTargets(c *fiber.Ctx, urls ...*url.URL) {
 	c.Set(fiber.HeaderContentSecurityPolicy, policy(strings.Join(sources, " ")))
 }
 
-// SetAnyFormTarget removes form-action from the page's policy, for forms that end at an origin unknown in advance: the
-// page of a payment provider, or a return URL that redirects again.
+// SetAnyFormTarget removes form-action from the page's policy, for forms that end at an origin unknown in advance:
+// the page of a payment provider, or a return URL that redirects again.
 func SetAnyFormTarget(c *fiber.Ctx) { c.Set(fiber.HeaderContentSecurityPolicy, policy("")) }
 
-// cspHost matches hosts that are safe in a policy. Any other character could end the source and begin a directive.
+// cspHost matches hosts that are safe in a Content-Security-Policy. Any other character could end the source and
+// begin a directive.
 var cspHost = regexp.MustCompile(`^[a-z0-9_-]+(\.[a-z0-9_-]+)*$`)
 
-// cspSource returns the origin of u in the form that browsers compare with policies; false if a policy cannot name it.
+// cspSource returns the origin of a URL in the form that browsers compare with a Content-Security-Policy, and
+// true; false if a policy cannot name it.
 func cspSource(u *url.URL) (string, bool) {
 	host, err := idna.Lookup.ToASCII(u.Hostname())
 	if err != nil {
-		host = strings.ToLower(u.Hostname()) // for example a host with an underscore; cspHost decides
+		// The conversion fails for example for a host with an underscore; cspHost decides whether such a host is safe.
+		host = strings.ToLower(u.Hostname())
 	}
 	if !cspHost.MatchString(host) || (u.Scheme != "https" && u.Scheme != "http") {
 		return "", false
@@ -78,8 +83,8 @@ func cspSource(u *url.URL) (string, bool) {
 	return u.Scheme + "://" + host, true
 }
 
-// DisplayHost returns the host of a return URL for people: in ASCII, so that look-alike letters are visible, and with
-// the port if the URL has a port. A host that IDNA refuses is shown in punycode all the same.
+// DisplayHost returns the host of a return URL as people should see it: in ASCII, so that look-alike letters are
+// visible, and with the port if the URL has one. A host that IDNA refuses is still shown in punycode.
 func DisplayHost(u *url.URL) string {
 	host := strings.TrimPrefix(strings.TrimPrefix(returnurl.Origin(u), "https://"), "http://")
 	if source, ok := cspSource(u); ok {
@@ -88,8 +93,10 @@ func DisplayHost(u *url.URL) string {
 	if isASCII(host) {
 		return host
 	}
-	name, port, _ := strings.Cut(host, ":")   // a host with other letters is no IPv6 address
-	encoded, _ := idna.Punycode.ToASCII(name) // encodes whatever it can, beside its error
+	// A host with non-ASCII letters is no IPv6 address, so a colon begins the port.
+	name, port, _ := strings.Cut(host, ":")
+	// Punycode.ToASCII encodes what it can even if it returns an error.
+	encoded, _ := idna.Punycode.ToASCII(name)
 	if !isASCII(encoded) {
 		encoded = strings.Trim(strconv.QuoteToASCII(name), `"`)
 	}
@@ -99,8 +106,8 @@ func DisplayHost(u *url.URL) string {
 	return encoded
 }
 
-// PlainHost reports whether the host of u is written in ASCII and IDNA accepts it, or is an IP address. People read any
-// other host wrongly, so a page shows it before a browser goes there.
+// PlainHost reports whether the host of a URL is written in ASCII and accepted by IDNA, or is an IP address.
+// People may misread any other host, so a page shows it before the browser goes there.
 func PlainHost(u *url.URL) bool {
 	host := u.Hostname()
 	if _, err := netip.ParseAddr(host); err == nil {

@@ -12,15 +12,15 @@ import (
 const (
 	langParam  = "lang"
 	langCookie = "lang"
-	// subjectLangCookie holds the language that the reader chose for one subject, such as a deposit, and a digest of
-	// the subject. The cookie lasts until the browser closes.
+	// subjectLangCookie is the cookie with the language that the reader chose for one subject, such as a deposit, and
+	// a digest of the subject. The cookie lasts until the browser closes.
 	subjectLangCookie = "subject_lang"
 )
 
 type langKey struct{}
 
-// LangOf returns the language of the reader, from the first of: ?lang=, the locale of PreferLang, the language cookie,
-// Accept-Language, English.
+// LangOf returns the language of the reader, from the first of: ?lang=, the locale of PreferLang, the language
+// cookie, Accept-Language, English.
 func LangOf(c *fiber.Ctx) Lang {
 	if l, ok := c.Locals(langKey{}).(Lang); ok {
 		return l
@@ -30,10 +30,10 @@ func LangOf(c *fiber.Ctx) Lang {
 	return l
 }
 
-// PreferLang makes locale the language of the rest of the request, before the reader's cookie and browser (pages.md,
-// "Forms and languages"). A locale in another language than those of the pages changes nothing. The reader's own choice
-// by ?lang= comes first, also on later pages about the same subject. subject is a secret, of which the cookie has a
-// digest.
+// PreferLang makes locale the language of the rest of the request, before the reader's cookie and browser
+// (pages.md, "Forms and languages"). A locale in a language that the pages do not have changes nothing. The
+// reader's own choice by ?lang= comes first, also on later pages about the same subject. subject is a secret, of
+// which the cookie holds only a digest.
 func (s *Site) PreferLang(c *fiber.Ctx, locale, subject string) {
 	sum := sha256.Sum256([]byte(subjectLangCookie + subject))
 	digest := hex.EncodeToString(sum[:8])
@@ -60,7 +60,8 @@ func negotiate(c *fiber.Ctx) Lang {
 	return fromAcceptLanguage(c.Get(fiber.HeaderAcceptLanguage))
 }
 
-// parseLang matches the primary subtag: fr-CA is French. It returns false for a language that the pages do not have.
+// parseLang returns the language of a tag by its primary subtag (fr-CA is French) and true; false for a language
+// that the pages do not have.
 func parseLang(tag string) (Lang, bool) {
 	primary, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(tag)), "-")
 	for _, l := range Langs {
@@ -71,7 +72,8 @@ func parseLang(tag string) (Lang, bool) {
 	return English, false
 }
 
-// fromAcceptLanguage returns the language with the highest weight (RFC 9110, 12.5.4); the first of equal weights.
+// fromAcceptLanguage returns the supported language with the highest weight in an Accept-Language header (RFC
+// 9110, 12.5.4); the first of equal weights.
 func fromAcceptLanguage(header string) Lang {
 	best, weight := English, 0.0
 	for part := range strings.SplitSeq(header, ",") {
@@ -91,7 +93,8 @@ func fromAcceptLanguage(header string) Lang {
 	return best
 }
 
-// switchQuery returns the query of the same page in language l: raw without its lang parameters, plus lang=l.
+// switchQuery returns the query of a link to the same page in another language: the raw query without its lang
+// parameters, plus lang=l.
 func switchQuery(raw string, l Lang) string {
 	var kept []string
 	for part := range strings.SplitSeq(raw, "&") {
@@ -102,8 +105,8 @@ func switchQuery(raw string, l Lang) string {
 	return "?" + strings.Join(append(kept, langParam+"="+string(l)), "&")
 }
 
-// RawQuery returns the unparsed query of the request, for use in a link. Bytes that a URL must not contain are escaped;
-// all other bytes stay as the partner sent them.
+// RawQuery returns the unparsed query of the request, for use in a link. Bytes that a URL must not contain are
+// escaped; all other bytes stay as the partner sent them.
 func RawQuery(c *fiber.Ctx) string {
 	raw := string(c.Request().URI().QueryString())
 	var b strings.Builder
@@ -117,7 +120,7 @@ func RawQuery(c *fiber.Ctx) string {
 	return b.String()
 }
 
-// WithQuery joins a path of this site and a raw query.
+// WithQuery returns a path of this site with a raw query appended, if there is one.
 func WithQuery(path, rawQuery string) string {
 	if rawQuery == "" {
 		return path

@@ -9,13 +9,13 @@ import (
 	"github.com/boombuler/barcode/qr"
 )
 
-// QR is a drawn QR code: the view box of its picture, and the path of its dark modules.
+// QR is a QR code drawn as SVG: the view box of its picture, and the path of its dark modules.
 type QR struct{ Box, Path string }
 
-// quiet is the border of light modules that readers need.
+// quiet is the width, in modules, of the light border that scanners need around a QR code.
 const quiet = 4
 
-// NewQR draws a text as a QR code that stays readable with a sixth of it damaged.
+// NewQR draws a text as a QR code that can be read even if about 15 percent of it is damaged.
 //
 // Returns an error for a text that is too long.
 func NewQR(text string) (QR, error) {

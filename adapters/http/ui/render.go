@@ -12,31 +12,35 @@ import (
 	"partnerdeposits/core/site"
 )
 
-// Page is the data of the layout.
+// Page is the data of the layout that every page for people has.
 type Page struct {
-	Title     string // in the reader's language
-	Lang      Lang
-	ErrorCode string // data-error-code on the main element; "" on a page without an error
-	Query     string // raw query of the page; the language links keep it
-	ReadAt    string // path that the language links open; "": the path of the page itself, which GET opens too
-	Wide      bool   // wide column, for tables
-	Section   string // of the operator's pages, which the menu marks; "": a page without the menu
-	Operator  string // e-mail of the current operator; "": nobody is signed in
-	FormToken string // CSRF token of the log-out form
-	copies    bool   // the script of the copy buttons is there: LetCopy
+	Title string // The page's title in the reader's language.
+	Lang  Lang
+	// Error code shown as data-error-code on the main element; "" on a page without an error.
+	ErrorCode string
+	Query     string // The raw query of the page, which the language links keep.
+	// Path that the language links open; "" for the path of the page itself, which must then have a GET route.
+	ReadAt string
+	Wide   bool // True for a wide column, for tables; false for a narrow one.
+	// Section of the operator's pages that the menu marks as current; "" for a page without the menu.
+	Section   string
+	Operator  string // E-mail of the current operator; "" if nobody is signed in.
+	FormToken string // CSRF token of the log-out form.
+	// True if the page has the script of the copy buttons, which LetCopy adds; false otherwise.
+	copies bool
 }
 
-// The sections of the operator's pages.
+// The sections of the operator's pages in the menu.
 const (
 	SectionToday    = "today"
 	SectionDeposits = "deposits"
 	SectionMoney    = "money"
 	SectionPartner  = "partner"
 	SectionSettings = "settings"
-	SectionNone     = "none" // the menu marks no entry
+	SectionNone     = "none" // Section of pages on which the menu marks no entry.
 )
 
-// deskEntries are the entries of the menu of the operator's pages.
+// deskEntries lists the entries of the menu of the operator's pages, with their paths and names.
 var deskEntries = []struct {
 	section, path string
 	name          Text
@@ -48,7 +52,7 @@ var deskEntries = []struct {
 	{SectionSettings, site.Settings, T("Settings", "Réglages")},
 }
 
-// current marks the entry of the section that is shown.
+// current returns the HTML attribute that marks the menu entry of the current section; nil for any other entry.
 func current(is bool) templ.Attributes {
 	if !is {
 		return nil
@@ -56,7 +60,8 @@ func current(is bool) templ.Attributes {
 	return templ.Attributes{"aria-current": "page"}
 }
 
-// Render writes a page. The whole page is rendered before the first byte is sent, so a failure becomes an error page.
+// Render writes a page as the response. The whole page is rendered before the first byte is sent, so that a
+// failure becomes an error page.
 func Render(c *fiber.Ctx, status int, page templ.Component) error {
 	var b bytes.Buffer
 	if err := page.Render(withFocus(c.UserContext()), &b); err != nil {
@@ -69,7 +74,8 @@ func Render(c *fiber.Ctx, status int, page templ.Component) error {
 
 type readAtKey struct{}
 
-// SetReadAt names the page that the language links of an error page open, for a path that no GET opens.
+// SetReadAt sets the path that the language links of an error page open, for a request whose own path has no GET
+// route.
 func SetReadAt(c *fiber.Ctx, path string) { c.Locals(readAtKey{}, path) }
 
 func readAt(c *fiber.Ctx) string {
@@ -79,18 +85,18 @@ func readAt(c *fiber.Ctx) string {
 
 type frameKey struct{}
 
-// SetFrame keeps the menu and the log-out form of page on the error pages of the request.
+// SetFrame keeps the menu and the log-out form of a page on the error pages of the same request.
 func SetFrame(c *fiber.Ctx, page Page) { c.Locals(frameKey{}, page) }
 
-// errorPage is the layout of an error page, in the frame of the request.
+// errorPage returns the layout data of an error page, with the menu that SetFrame has kept.
 func errorPage(c *fiber.Ctx, code, title string) Page {
 	page, _ := c.Locals(frameKey{}).(Page)
 	page.Lang, page.Title, page.ErrorCode, page.Query, page.ReadAt = LangOf(c), title, code, RawQuery(c), readAt(c)
 	return page
 }
 
-// RenderProblem renders the page of an error; problem.Config takes it as RenderPage. The page shows the
-// catalogue's texts for the error code.
+// RenderProblem renders the error page of a failed request, with the catalogue's texts for its error code. It is
+// the function RenderPage of problem.Config.
 func RenderProblem(c *fiber.Ctx, p problem.Page) error {
 	SecureHeaders(c)
 	f := FailureOf(p.Code)
@@ -101,11 +107,12 @@ func RenderProblem(c *fiber.Ctx, p problem.Page) error {
 	return Render(c, p.Status, problemPage(v, wayOn(c, v.Page, p.Status)))
 }
 
-// way is a link that leads on; the zero value is none.
+// way is a link at the end of an error page that leads on; the zero value is no link.
 type way struct{ path, words string }
 
-// wayOn leads an operator to the first page, and others to the page that failed for now, or to the log-in. A tenant has
-// the link of the checkout alone, and keeps the page.
+// wayOn returns the link at the end of an error page. An operator gets the first page of the dashboard. Others get
+// the same page after a temporary failure, or else the log-in. A tenant gets no link, having only the checkout
+// page.
 func wayOn(c *fiber.Ctx, page Page, status int) way {
 	path := c.Path()
 	switch {
@@ -123,14 +130,15 @@ func wayOn(c *fiber.Ctx, page Page, status int) way {
 	return way{site.LogIn, TextToLogIn.In(page.Lang)}
 }
 
-// RenderFormExpired answers ErrForm with a page that links back to the form at the path reopen.
+// RenderFormExpired answers a form with an invalid CSRF token: a page that links back to the form at the path
+// reopen.
 func RenderFormExpired(c *fiber.Ctx, reopen string) error {
 	SecureHeaders(c)
 	f := FailureOf(ErrForm.Code)
 	lang := LangOf(c)
 	path, query, _ := strings.Cut(reopen, "?")
 	if path == c.Path() {
-		path = "" // the links stay relative
+		path = "" // An empty path keeps the language links of the page relative.
 	}
 	v := ErrorView{
 		Page: errorPage(c, ErrForm.Code, f.Title.In(lang)), Message: f.Message.In(lang), RequestID: problem.RequestID(c),

@@ -18,11 +18,11 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// ErrForm answers a form that was not sent from a page of this site.
+// ErrForm is the fault for a form that was not sent from a page of this site.
 var ErrForm = fault.New(fault.Forbidden, "invalid_csrf_token",
 	"This form has expired. Open the page again and send it once more.")
 
-// FieldCSRF is the name of the hidden CSRF field of every form.
+// FieldCSRF is the name of the hidden field with the CSRF token in every form.
 const FieldCSRF = "csrf_token"
 
 const (
@@ -42,7 +42,7 @@ type Site struct {
 	cipher  Cipher
 }
 
-// NewSite returns the site at dashboardURL, an absolute http or https URL.
+// NewSite returns the Site for the dashboard's base URL, an absolute http or https URL.
 //
 // Returns an error for any other URL.
 func NewSite(dashboardURL string, entropy ports.Entropy, cipher Cipher) (*Site, error) {
@@ -53,7 +53,8 @@ func NewSite(dashboardURL string, entropy ports.Entropy, cipher Cipher) (*Site, 
 	return &Site{origin: browserOrigin(u), secure: u.Scheme == "https", entropy: entropy, cipher: cipher}, nil
 }
 
-// browserOrigin returns the origin in the form of the Origin header: lower case, without the scheme's default port.
+// browserOrigin returns the origin of a URL in the form of the Origin header: lower case, without the scheme's
+// default port.
 func browserOrigin(u *url.URL) string {
 	usual := map[string]string{"https": ":443", "http": ":80"}[u.Scheme]
 	return strings.TrimSuffix(strings.ToLower(u.Scheme+"://"+u.Host), usual)
@@ -61,8 +62,8 @@ func browserOrigin(u *url.URL) string {
 
 const hostPrefix = "__Host-"
 
-// cookieName adds the prefix __Host- on https: browsers then refuse the cookie from other hosts and over http
-// (RFC 6265bis, 4.1.3).
+// cookieName returns a cookie's name, with the prefix __Host- on https: browsers then refuse the cookie from other
+// hosts and over http (RFC 6265bis, 4.1.3).
 func (s *Site) cookieName(name string) string {
 	if s.secure {
 		return hostPrefix + name
@@ -81,7 +82,7 @@ func (s *Site) rememberLang(c *fiber.Ctx, l Lang) {
 	s.setCookie(c, s.cookieName(langCookie), string(l), langMaxAge)
 }
 
-// SessionToken returns the token of the session cookie; "" without a cookie.
+// SessionToken returns the token in the session cookie; "" without a cookie.
 func (s *Site) SessionToken(c *fiber.Ctx) string { return c.Cookies(s.cookieName(sessionCookie)) }
 
 // SetSession stores the session token in a cookie that lasts as long as the session. Forms rendered before become
@@ -91,28 +92,28 @@ func (s *Site) SetSession(c *fiber.Ctx, token string, lasts time.Duration) {
 	s.expire(c, s.cookieName(formCookie))
 }
 
-// SetHalfSignIn stores the token of a half sign-in, beside the session that the browser may have. It opens the page for
-// the code alone.
+// SetHalfSignIn stores the token of a half sign-in in a cookie, beside the session that the browser may have. The
+// token opens only the page for the two-factor code.
 func (s *Site) SetHalfSignIn(c *fiber.Ctx, token string, lasts time.Duration) {
 	s.setCookie(c, s.cookieName(halfCookie), token, lasts)
 }
 
-// HalfSignIn returns the token of the half sign-in; "" without one.
+// HalfSignIn returns the token of the half sign-in in the cookie; "" without one.
 func (s *Site) HalfSignIn(c *fiber.Ctx) string { return c.Cookies(s.cookieName(halfCookie)) }
 
 // ClearHalfSignIn deletes the cookie of the half sign-in.
 func (s *Site) ClearHalfSignIn(c *fiber.Ctx) { s.expire(c, s.cookieName(halfCookie)) }
 
-// SetCheckout marks the browser of a tenant who goes to a payment page; the value proves that it held the checkout
-// token. The cookie lasts until the browser closes, and is that of the last checkout.
+// SetCheckout sets the cookie of a tenant's browser that is redirected to a payment page; the value proves that
+// the browser had the checkout token. The cookie lasts until the browser closes or another checkout replaces it.
 func (s *Site) SetCheckout(c *fiber.Ctx, value string) {
 	s.setCookie(c, s.cookieName(checkoutCookie), value, 0)
 }
 
-// Checkout returns the value of SetCheckout; "" without the cookie.
+// Checkout returns the value of the cookie that SetCheckout set; "" without the cookie.
 func (s *Site) Checkout(c *fiber.Ctx) string { return c.Cookies(s.cookieName(checkoutCookie)) }
 
-// ClearSession deletes the session cookie, and what is known of the operator.
+// ClearSession deletes the session cookie, and the cookies with the last operator and an unsent form.
 func (s *Site) ClearSession(c *fiber.Ctx) {
 	for _, name := range []string{sessionCookie, operatorCookie, unsentCookie} {
 		s.expire(c, s.cookieName(name))
@@ -126,21 +127,23 @@ func (s *Site) expire(c *fiber.Ctx, name string) {
 	})
 }
 
-// FormToken returns the CSRF token of a form. The token is bound to the session cookie. Without a session FormToken
-// sets a form cookie and binds the token to that.
+// FormToken returns the CSRF token of a form. The token is bound to the session cookie. Without a session
+// FormToken sets a form cookie and binds the token to that.
 func (s *Site) FormToken(c *fiber.Ctx) string {
 	if secret := s.formSecret(c); secret != "" {
 		return s.Seal(secret, FieldCSRF)
 	}
 	secret := base64.RawURLEncoding.EncodeToString(s.entropy.Bytes(tokenBytes))
-	s.setCookie(c, s.cookieName(formCookie), secret, 0) // until the browser closes
+	// Lifetime 0: the cookie lasts until the browser closes.
+	s.setCookie(c, s.cookieName(formCookie), secret, 0)
 	return s.Seal(secret, FieldCSRF)
 }
 
-// FormTokenOf returns the CSRF token of a form on the page that answers with a new session.
+// FormTokenOf returns the CSRF token for a form on a page whose response sets a new session.
 func (s *Site) FormTokenOf(session string) string { return s.Seal(session, FieldCSRF) }
 
-// formSecret returns the value of the cookie that CSRF tokens are bound to. A cookie of another length is ignored.
+// formSecret returns the value of the cookie that CSRF tokens are bound to; "" without one. A cookie of another
+// length is ignored.
 func (s *Site) formSecret(c *fiber.Ctx) string {
 	for _, name := range []string{sessionCookie, formCookie} {
 		if v := c.Cookies(s.cookieName(name)); len(v) == base64.RawURLEncoding.EncodedLen(tokenBytes) {
@@ -157,13 +160,13 @@ func (s *Site) Seal(secret, text string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// SealMatches reports in constant time whether seal is Seal(secret, text).
+// SealMatches reports in constant time whether seal is the HMAC of text under secret.
 func (s *Site) SealMatches(secret, text, seal string) bool {
 	return subtle.ConstantTimeCompare([]byte(s.Seal(secret, text)), []byte(seal)) == 1
 }
 
-// NetworkOf returns the rate-limit key of a client address: an IPv6 address is replaced by its /64 network, all of
-// which belongs to a single subscriber. Any other text stays.
+// NetworkOf returns the rate-limit key of a client address. An IPv6 address is replaced by its /64 network, all of
+// which belongs to a single subscriber; any other text is returned unchanged.
 func NetworkOf(ip string) string {
 	addr, err := netip.ParseAddr(ip)
 	if err != nil || addr.Unmap().Is4() {
@@ -190,13 +193,13 @@ func (s *Site) CheckForm(c *fiber.Ctx) error {
 	return nil
 }
 
-// PostValue returns the first value of a field of a posted form. Unlike c.FormValue, PostValue never reads the query,
-// where a partner's prefill has the same names.
+// PostValue returns the first value of a field of a posted form. Unlike c.FormValue it never reads the query, in
+// which a partner's prefilled values have the same names.
 func PostValue(c *fiber.Ctx, name string) string { return string(c.Request().PostArgs().Peek(name)) }
 
-// SameOrigin reports whether a form was not sent by another site. It relies on Sec-Fetch-Site if the browser sends it.
-// Origin alone proves little: it is "null" on this site's own forms, whose pages send no referrer. So only an Origin
-// that names another site is refused.
+// SameOrigin reports whether a form was not sent by another site. It relies on Sec-Fetch-Site if the browser sends
+// that. Origin alone proves little: it is "null" on this site's own forms, whose pages send no referrer. So only
+// an Origin that names another site is refused.
 func (s *Site) SameOrigin(c *fiber.Ctx) bool {
 	switch c.Get("Sec-Fetch-Site") {
 	case "same-origin", "none":

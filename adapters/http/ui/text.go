@@ -10,7 +10,7 @@ import (
 // Lang is a language of the pages, as its BCP 47 tag.
 type Lang string
 
-// The languages. Every text exists in each of them.
+// The languages of the pages. Every text exists in each of them.
 const (
 	English Lang = "en"
 	French  Lang = "fr"
@@ -27,16 +27,17 @@ func (l Lang) Name() string {
 	return "English"
 }
 
-// Text is an entry of the message catalogue, in each language.
+// Text is an entry of the message catalogue, in English and French.
 type Text struct{ en, fr string }
 
 var catalogue []Text
 
-// frenchSpaces makes the space before or after these signs a no-break space, as French typography does.
+// frenchSpaces replaces the space before or after punctuation such as ? and : with a no-break space, as French
+// typography requires.
 var frenchSpaces = strings.NewReplacer(" ?", noBreak+"?", " !", noBreak+"!", " :", noBreak+":", " ;", noBreak+";", "« ",
 	"«"+noBreak, " »", noBreak+"»")
 
-// T adds a text to the catalogue. Only package initialisation may call T: the catalogue has no lock.
+// T adds a text to the message catalogue. Only package initialisation may call T: the catalogue has no lock.
 func T(en, fr string) Text {
 	t := Text{en: en, fr: frenchSpaces.Replace(fr)}
 	catalogue = append(catalogue, t)
@@ -55,8 +56,8 @@ func (t Text) In(l Lang, args ...any) string {
 	return fmt.Sprintf(s, args...)
 }
 
-// Incomplete lists texts that a language lacks or whose format verbs differ between languages. A test requires an empty
-// list.
+// Incomplete lists texts that a language lacks or whose format verbs differ between languages. A test requires an
+// empty list.
 func Incomplete() []string {
 	var out []string
 	for _, t := range catalogue {
@@ -71,6 +72,7 @@ var verb = regexp.MustCompile(`%(\[\d+\])?[a-z%]`)
 
 func verbs(s string) []string {
 	found := verb.FindAllString(s, -1)
-	slices.Sort(found) // %[2]s allows another word order
+	// The verbs are sorted, since %[2]s allows another word order.
+	slices.Sort(found)
 	return found
 }

@@ -16,15 +16,16 @@ var (
 	textCopied    = T("Copied.", "Copié.")
 )
 
-// Promise is a sentence of the consent page, with the acts that keep it.
+// Promise is a sentence of the consent page on what a linked partner may do, with the API routes and form intents
+// that fulfil it. A test checks that they exist.
 type Promise struct {
 	Text
-	API  []string // of the partner: method and path of its API
-	Desk []string // of the operator: intents of forms on the operator's pages
+	API  []string // API routes of the partner that fulfil the promise, as method and path.
+	Desk []string // Form intents on the operator's pages by which the operator can do the same.
 }
 
-// PartnerRights are the rights of a linked partner: the consent page promises them, and the operator's page of the
-// partner repeats them. The operator can do each of them, too.
+// PartnerRights lists what a linked partner may do: the consent page promises it, and the operator's page of the
+// partner repeats it. The operator can do each of these things, too.
 var PartnerRights = []Promise{
 	{
 		T("create deposits for your rentals, up to your maximum",
@@ -48,14 +49,14 @@ var PartnerRights = []Promise{
 	},
 }
 
-// PartnerEnds is the promise below the rights.
+// PartnerEnds is the promise on the consent page that the operator can end the link.
 var PartnerEnds = Promise{
 	T("It never sees your password, and you can unlink it at any time.",
 		"Il ne voit jamais votre mot de passe, et vous pouvez le délier à tout moment."),
 	[]string{"DELETE /accounts/{accountId}"}, []string{"unlink"},
 }
 
-// Failure is the text of an error code, for people.
+// Failure is the title and message that people see for an error code.
 type Failure struct{ Title, Message Text }
 
 var failures = map[string]Failure{
@@ -154,7 +155,7 @@ var failures = map[string]Failure{
 	},
 }
 
-// FailureOf returns the text of an error code; the text of internal_error for an unknown code.
+// FailureOf returns the texts for an error code; those of internal_error for an unknown code.
 func FailureOf(code string) Failure {
 	if f, ok := failures[code]; ok {
 		return f
@@ -162,10 +163,11 @@ func FailureOf(code string) Failure {
 	return failures["internal_error"]
 }
 
-// Explained reports whether code has a text.
+// Explained reports whether an error code has texts of its own for people.
 func Explained(code string) bool { _, ok := failures[code]; return ok }
 
-// Explain adds the text of an error code during package initialisation. Explain panics if the code has a text already.
+// Explain registers the texts of an error code during package initialisation. It panics if the code has texts
+// already.
 func Explain(code string, title, message Text) {
 	if Explained(code) {
 		panic("ui: error code explained twice: " + code)

@@ -14,7 +14,7 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// Cipher encrypts the cookies that hold more than a token (adapters/secrets).
+// Cipher encrypts the cookies that contain more than a token (implemented by adapters/secrets).
 type Cipher interface {
 	// Encrypt binds the ciphertext to associatedData: Decrypt with other associated data returns an error.
 	Encrypt(plaintext, associatedData []byte) ([]byte, error)
@@ -24,28 +24,29 @@ type Cipher interface {
 const (
 	operatorCookie = "operator"
 	unsentCookie   = "unsent"
-	operatorMaxAge = 30 * 24 * time.Hour // longer than a session
-	// unsentLasts is how long a text waits for its operator to log in.
+	// The lifetime of the operator cookie, longer than that of a session.
+	operatorMaxAge = 30 * 24 * time.Hour
+	// unsentLasts is how long the text of an unsent form is kept for its operator to log in again.
 	unsentLasts = 15 * time.Minute
-	maxUnsent   = 3 << 10 // bytes of the fields
-	maxCookie   = 3900    // bytes of a cookie's value: browsers take 4 KiB with the name
+	maxUnsent   = 3 << 10 // Largest size in bytes of an unsent form's fields.
+	maxCookie   = 3900    // Largest size in bytes of a cookie's value: browsers accept 4 KiB with the name.
 )
 
-// QueryNext is the parameter of the log-in's address that names the page of the desk which follows.
+// QueryNext is the query parameter of the log-in page that names the dashboard page to open after the log-in.
 const QueryNext = "next"
 
-// Known is the operator who was last signed in here, with the operator's account. It is no proof that the operator
-// still is.
+// Known is the operator who was last signed in with this browser, with the operator's account. It does not prove
+// that the operator is still signed in.
 type Known struct{ OperatorID, AccountID id.ID }
 
-// Unsent are the fields of a form that met an ended session.
+// Unsent holds the fields of a form that an operator sent after the session had ended.
 type Unsent struct {
-	Page   string // the path that shows the form
-	Fields string // encoded as a form; no files, passwords or codes
-	Lost   bool   // the fields were too long to be kept
+	Page   string // Path of the page that shows the form.
+	Fields string // The form's fields, URL-encoded, without files, passwords and codes.
+	Lost   bool   // True if the fields were too long to be kept; false otherwise.
 }
 
-// RememberOperator notes the operator in a cookie, encrypted, for the time after the session.
+// RememberOperator stores the operator in an encrypted cookie, for the time after the session.
 func (s *Site) RememberOperator(c *fiber.Ctx, k Known) error {
 	if s.LastOperator(c) == k {
 		return nil
@@ -53,7 +54,7 @@ func (s *Site) RememberOperator(c *fiber.Ctx, k Known) error {
 	return s.setSealed(c, operatorCookie, append(k.OperatorID[:], k.AccountID[:]...), operatorMaxAge)
 }
 
-// LastOperator gives the operator of RememberOperator; zero for none.
+// LastOperator returns the operator that RememberOperator stored in the cookie; zero for none.
 func (s *Site) LastOperator(c *fiber.Ctx) (k Known) {
 	if plain := s.openSealed(c, operatorCookie); len(plain) == len(k.OperatorID)+len(k.AccountID) {
 		k.OperatorID, k.AccountID = id.ID(plain[:16]), id.ID(plain[16:])
@@ -61,15 +62,15 @@ func (s *Site) LastOperator(c *fiber.Ctx) (k Known) {
 	return k
 }
 
-// unsentOf is the content of the cookie of an unsent form.
+// unsentOf is the content of the cookie that keeps an unsent form.
 type unsentOf struct {
 	Unsent
 	OperatorID id.ID
 	Until      time.Time
 }
 
-// KeepUnsent keeps the fields of a form in a cookie, encrypted, until the operator has logged in again. Of fields that
-// do not fit it notes that they are lost.
+// KeepUnsent stores the fields of a form in an encrypted cookie until the operator has logged in again. If the
+// fields do not fit, the cookie records only that they are lost.
 func (s *Site) KeepUnsent(c *fiber.Ctx, operatorID id.ID, u Unsent) error {
 	if len(u.Fields) > maxUnsent {
 		u.Fields, u.Lost = "", true
@@ -87,13 +88,14 @@ func (s *Site) keepUnsent(c *fiber.Ctx, operatorID id.ID, u Unsent) error {
 		return err
 	}
 	var packed bytes.Buffer
-	w, _ := flate.NewWriter(&packed, flate.BestCompression) // refuses unknown levels alone
-	_, _ = w.Write(plain)                                   // neither it nor Close fails into memory
+	// flate.NewWriter fails only for unknown levels.
+	w, _ := flate.NewWriter(&packed, flate.BestCompression)
+	_, _ = w.Write(plain) // Neither Write nor Close fails when writing to memory.
 	_ = w.Close()
 	return s.setSealed(c, unsentCookie, packed.Bytes(), unsentLasts)
 }
 
-// Unsent gives the form that KeepUnsent has kept for an operator; zero for none.
+// Unsent returns the form that KeepUnsent has stored for an operator; zero for none.
 func (s *Site) Unsent(c *fiber.Ctx, operatorID id.ID) Unsent {
 	packed := s.openSealed(c, unsentCookie)
 	if packed == nil {
@@ -110,7 +112,7 @@ func (s *Site) Unsent(c *fiber.Ctx, operatorID id.ID) Unsent {
 	return u.Unsent
 }
 
-// DropUnsent forgets the fields that KeepUnsent has kept.
+// DropUnsent deletes the form that KeepUnsent has stored.
 func (s *Site) DropUnsent(c *fiber.Ctx) {
 	if c.Cookies(s.cookieName(unsentCookie)) != "" {
 		s.expire(c, s.cookieName(unsentCookie))
@@ -132,7 +134,8 @@ func (s *Site) setSealed(c *fiber.Ctx, name string, plain []byte, lasts time.Dur
 	return nil
 }
 
-// openSealed gives the value of an encrypted cookie; nil for none, and for a value that this service has not set.
+// openSealed returns the decrypted value of a cookie; nil without the cookie, and for a value that this service
+// did not encrypt.
 func (s *Site) openSealed(c *fiber.Ctx, name string) []byte {
 	sealed, err := base64.RawURLEncoding.DecodeString(c.Cookies(s.cookieName(name)))
 	if err != nil || len(sealed) == 0 {

@@ -1,6 +1,6 @@
-// Package jsonbody reads the JSON body of a request into plain Go values, and refuses bodies that two parsers could
-// read differently: duplicate names, text that is not UTF-8, half surrogate pairs, the NUL character, deep nesting.
-// ADR 0006 records why the reader stands on jsontext.
+// Package jsonbody parses the JSON body of a request into plain Go values, and refuses bodies that two parsers
+// could read differently: duplicate names, text that is not UTF-8, half surrogate pairs, the NUL character, deep
+// nesting. ADR 0006 records why the parser is built on jsontext.
 package jsonbody
 
 import (
@@ -20,12 +20,14 @@ import (
 	"partnerdeposits/core/fault"
 )
 
-// MaxDepth is the greatest allowed nesting of objects and lists. The API's own schemas need three levels.
+// MaxDepth is the greatest allowed nesting of objects and lists in a JSON body. The API's own schemas need three
+// levels.
 const MaxDepth = 32
 
 type bodyKey struct{}
 
-// Read is the middleware that reads a non-empty body as a JSON object and keeps the object for Of.
+// Read is the middleware that parses a non-empty request body as a JSON object and stores it in the request for
+// Of.
 //
 // Returns unsupported_media_type, invalid_json or invalid_field.
 func Read(c *fiber.Ctx) error {
@@ -44,13 +46,13 @@ func Read(c *fiber.Ctx) error {
 	return c.Next()
 }
 
-// Of returns the JSON object that Read has read; nil when the request has no body.
+// Of returns the JSON object that Read has parsed; nil when the request has no body.
 func Of(c *fiber.Ctx) map[string]any {
 	value, _ := c.Locals(bodyKey{}).(map[string]any)
 	return value
 }
 
-// isJSON accepts application/json and application/…+json, in UTF-8.
+// isJSON reports whether a Content-Type header is application/json or application/…+json, in UTF-8.
 func isJSON(contentType string) bool {
 	media, params, _ := strings.Cut(strings.ToLower(contentType), ";")
 	media = strings.TrimSpace(media)
@@ -67,8 +69,8 @@ func isJSON(contentType string) bool {
 	return true
 }
 
-// Object reads data as a JSON object. Values are nil, bool, string, json.Number (the literal, unchanged),
-// []any and map[string]any.
+// Object parses data as a JSON object. Values are nil, bool, string, json.Number (the literal, unchanged), []any
+// and map[string]any.
 //
 // Returns invalid_json, or invalid_field with the name of the field whose text cannot be stored.
 func Object(data []byte) (map[string]any, error) {
@@ -83,7 +85,8 @@ func Object(data []byte) (map[string]any, error) {
 	switch {
 	case err == nil:
 		return value, nil
-	case !json.Valid(data): // a syntax error further on takes precedence over any other fault
+	// If data is not valid JSON, the syntax error takes precedence over any other fault found before it.
+	case !json.Valid(data):
 		return nil, fault.ErrInvalidJSON
 	}
 	var s *syntaxError
@@ -93,16 +96,17 @@ func Object(data []byte) (map[string]any, error) {
 	return nil, err
 }
 
-// reader builds values from the decoder's tokens. The decoder itself refuses duplicate names and half surrogate pairs.
+// reader builds Go values from the tokens of the JSON decoder. The decoder itself refuses duplicate names and half
+// surrogate pairs.
 type reader struct {
 	decoder *jsontext.Decoder
 	input   bytes.Buffer
 }
 
-// readers keeps decoders: a new decoder for every request would double the cost of a small body.
+// readers is a pool of JSON decoders: a new decoder for every request would double the cost of a small body.
 var readers = sync.Pool{New: func() any { return &reader{decoder: jsontext.NewDecoder(new(bytes.Buffer))} }}
 
-// release returns r to the pool without its reference to the request's bytes.
+// release puts a JSON reader back into the pool, without its reference to the request's bytes.
 func (r *reader) release() {
 	r.input = bytes.Buffer{}
 	r.decoder.Reset(&r.input)
@@ -189,7 +193,7 @@ func errTooDeep() error {
 	return fault.ErrInvalidJSON.WithMessage("The request body is nested deeper than %d levels.", MaxDepth)
 }
 
-// text reads a string or the name of an object's member.
+// text reads a JSON string or the name of an object's member.
 func (r *reader) text(at *place) (string, error) {
 	token, err := r.token(at)
 	if err != nil {
@@ -215,17 +219,17 @@ func (r *reader) token(at *place) (jsontext.Token, error) {
 	return token, nil
 }
 
-// syntaxError is a refusal by jsontext, with the place of the refused token.
+// syntaxError is an error of jsontext, with the place in the body of the token that it refused.
 type syntaxError struct {
 	cause error
 	at    *place
-	start int64 // offset at which the previous token ends
+	start int64 // Offset in the body at which the previous token ends.
 }
 
 func (e *syntaxError) Error() string { return e.cause.Error() }
 
-// explain returns the fault of data, which is valid JSON by RFC 8259, so jsontext refused a duplicate name or half a
-// surrogate pair. A NUL character before the half pair in the same text takes precedence.
+// explain returns the fault of a body that is valid JSON by RFC 8259 but was refused by jsontext, which means a
+// duplicate name or half a surrogate pair. A NUL character before the half pair in the same text takes precedence.
 func (e *syntaxError) explain(data []byte) error {
 	var s *jsontext.SyntacticError
 	if !errors.As(e.cause, &s) {
@@ -247,14 +251,14 @@ func (e *syntaxError) explain(data []byte) error {
 	return fault.ErrInvalidField.WithField(e.at.String(), "contains half of a surrogate pair")
 }
 
-// place is the position of a value in the body, for messages. The nil place is the body itself.
+// place is the position of a value in a JSON body, for error messages. The nil place is the body itself.
 type place struct {
 	parent *place
-	name   string // of an object's member
-	index  int    // of a list's item; -1 for an object's member
+	name   string // Name of an object's member; unused for an item of a list.
+	index  int    // Index of a list's item; -1 for an object's member.
 }
 
-// String writes the place as events[1] or metadata.note, and the body itself as "body".
+// String formats the place of a value in a JSON body, as events[1] or metadata.note; the body itself is "body".
 func (pl *place) String() string {
 	if pl == nil {
 		return "body"
@@ -271,13 +275,14 @@ func (pl *place) String() string {
 	return path.String()
 }
 
-// Path is a chain of names, and of list indexes as "[1]", from the outside in.
+// Path is the position of a value in a JSON body: names, and list indexes as "[1]", from the outside in.
 type Path []string
 
-// maxPath bounds the bytes of the caller's own text that a message repeats.
+// maxPath is the greatest length in bytes of a path in an error message, since names in it are the caller's own
+// text.
 const maxPath = 120
 
-// String joins the path with points. A name that is not plain ASCII becomes "?".
+// String joins the segments of a JSON path with points. A name that is not plain ASCII becomes "?".
 func (p Path) String() string {
 	var b strings.Builder
 	for i, segment := range p {

@@ -8,18 +8,19 @@ import (
 	"strings"
 )
 
-// field is a field of a struct, as encoding/json names it.
+// field describes how a field of a struct is encoded as JSON, following the rules of encoding/json.
 type field struct {
 	index     int
-	start     string // the name in quotes, and a colon
+	start     string // The field's JSON name in quotes, followed by a colon.
 	omitEmpty bool
 	encode    encoder
 }
 
-// plainName is a name that needs no escapes.
+// plainName matches JSON field names that need no escapes.
 var plainName = regexp.MustCompile(`^[A-Za-z0-9_]+$`)
 
-// fieldsOf lists the fields of a struct; nil if the struct uses more of encoding/json than names and omitempty.
+// fieldsOf lists the JSON fields of a struct type. It returns nil if the struct uses more of encoding/json than
+// names and omitempty.
 func fieldsOf(t reflect.Type) []field {
 	fields, names := make([]field, 0, t.NumField()), map[string]bool{}
 	for i := range t.NumField() {
@@ -65,7 +66,7 @@ func structEncoder(fields []field) encoder {
 	}
 }
 
-// empty is the condition of omitempty.
+// empty reports whether omitempty leaves out a value.
 func empty(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Array, reflect.Map, reflect.Slice, reflect.String:
@@ -76,12 +77,13 @@ func empty(v reflect.Value) bool {
 	return v.IsZero()
 }
 
-// marshals reports whether a type has methods that encoding/json calls.
+// marshals reports whether a type has a method MarshalJSON or MarshalText, which encoding/json would call.
 func marshals(t reflect.Type) bool {
 	return t.Implements(reflect.TypeFor[json.Marshaler]()) || t.Implements(reflect.TypeFor[encoding.TextMarshaler]())
 }
 
-// plainString reports whether encoding/json writes a value of type t as a JSON string with the value's own characters.
+// plainString reports whether encoding/json writes a value of type t as a JSON string with the value's own
+// characters.
 func plainString(t reflect.Type) bool {
 	return t.Kind() == reflect.String && t != reflect.TypeFor[json.Number]() && !marshals(reflect.PointerTo(t))
 }
