@@ -36,8 +36,8 @@ type QueuedLink struct {
 	MessageID id.ID
 }
 
-// SendLink queues a mail with the checkout link for each recipient, or for none. The link works also for a
-// deposit that was created without a depositUrl: every deposit has a checkout.
+// SendLink queues a mail with the checkout link for every recipient, or for none of them. The link works also
+// for a deposit that was created without a depositUrl: every deposit has a checkout.
 //
 // Returns missing_field, invalid_field, deposit_not_found, deposit_access_denied, account_revoked,
 // deposit_not_sendable, rate_limited (deposit.LinksAllowed, deposit.SentTo), and the errors of

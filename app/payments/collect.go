@@ -273,7 +273,7 @@ func (r recording) failed(answer paymentports.ProviderPayment) error {
 func ending(debt deposit.Debt, tooSmall bool) (trigger deposit.CollectionTrigger, by actor.Actor) {
 	switch {
 	case debt.CancelBy == actor.Actor{}:
-		// The payment was closed at the provider, by none of the actors of this service.
+		// The payment was closed at the provider.
 		return deposit.CollectionCancelled, actor.Provider
 	case debt.CancelAs != "":
 		return debt.CancelAs, debt.CancelBy

@@ -15,7 +15,7 @@ import (
 // new page each time.
 const maxSettlements = 5
 
-// EndCheckout settles the fee payment of a deposit in flight, if any, and then ends the checkout by applying
+// EndCheckout settles the deposit's fee payment in flight, if any, and then ends the checkout by applying
 // trigger. prepare, which may be nil, runs in the transaction of that transition.
 //
 // Returns deposit.ErrNotCancellable when the checkout had ended already, possibly by the payment that was

@@ -133,8 +133,8 @@ func (g *guard) leave(ctx context.Context, trial, gaveUp bool, err error) {
 // errPanicked is the outcome of a call to the provider that panicked.
 var errPanicked = errors.New("payments: a call to the provider panicked")
 
-// guarded makes one call to the provider within a time limit and a slot. name is the name of the call for
-// logs and metrics.
+// guarded makes one call to the provider within a time limit and a slot. name is the name of the call at the
+// points where tests inject faults.
 func guarded[T any](ctx context.Context, g *guard, name string, limit time.Duration,
 	call func(context.Context) (T, error)) (answer T, err error) {
 	bounded, cancel := context.WithTimeout(ctx, limit)

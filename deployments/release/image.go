@@ -77,7 +77,7 @@ func (s source) writeImage(built, to string) (v1.ImageIndex, error) {
 	}
 	return index, path.AppendIndex(index, layout.WithAnnotations(map[string]string{
 		"org.opencontainers.image.ref.name": s.Version,
-		// Kubelet completes the name of an image in this way.
+		// The full name of the image: kubelet adds docker.io/library/ to a name without a registry.
 		"io.containerd.image.name": "docker.io/library/" + imageName + ":" + s.Version,
 	}))
 }
@@ -187,7 +187,7 @@ type entry struct {
 	content          []byte
 }
 
-// archive writes a tar file that depends on its entries and the date alone.
+// archive returns a tar file of the entries. Its bytes depend on the entries and the date alone.
 func archive(entries []entry, date time.Time) ([]byte, error) {
 	var file bytes.Buffer
 	w := tar.NewWriter(&file)

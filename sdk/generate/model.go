@@ -28,10 +28,10 @@ type Resource struct {
 
 // The shapes of the body of a successful response.
 const (
-	ShapeNone  = "none"  // No body.
-	ShapeData  = "data"  // The body is {"data": Answer}.
-	ShapePage  = "page"  // The body is {"data": [Answer], "pagination": …}.
-	ShapeWhole = "whole" // The body is the Answer itself.
+	ShapeNone  = "none"  // The response has no body.
+	ShapeData  = "data"  // The response body is {"data": Answer}.
+	ShapePage  = "page"  // The response body is {"data": [Answer], "pagination": …}.
+	ShapeWhole = "whole" // The response body is the Answer itself.
 )
 
 // Method is an operation of the OpenAPI document.

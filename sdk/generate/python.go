@@ -66,7 +66,7 @@ func (p pythonModel) reach(into map[string]bool, ref *Ref) {
 	for _, f := range p.types[ref.Name].Fields {
 		p.reach(into, &f.Ref)
 	}
-	// A choice of types takes over the fields of each.
+	// A choice of types has the fields of each of them.
 	for _, name := range p.types[ref.Name].OneOf {
 		for _, f := range p.types[name].Fields {
 			p.reach(into, &f.Ref)

@@ -27,7 +27,7 @@ type Client struct {
 	http      http.Client
 	after     func(time.Duration) <-chan time.Time
 	random    func() float64
-	authorize func(http.Header) // adds the API key; a func, so that no printed Client shows the key
+	authorize func(http.Header) // adds the API key to a request, and hides it when a Client is printed
 }
 
 // Option changes a Client: the base URL (default https://api.example.com), the time limit of an attempt (30 s), the
@@ -78,7 +78,7 @@ type call struct {
 type Error struct {
 	Status                   int `json:"-"`
 	Code, Message, RequestID string
-	RetryAfter               time.Duration `json:"-"` // 0 when the response has no Retry-After
+	RetryAfter               time.Duration `json:"-"` // the Retry-After of the response; 0 for none
 }
 
 func (e *Error) Error() string {

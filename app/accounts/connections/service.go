@@ -43,5 +43,5 @@ func New(deps Deps) *Service {
 }
 
 // production reports whether the service runs in production. true: the strict rules for return URLs apply;
-// false: relaxed rules for tests.
+// false: the relaxed rules apply.
 func (s *Service) production() bool { return s.deps.Environment == partner.Production }

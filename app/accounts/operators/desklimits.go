@@ -13,7 +13,7 @@ const verifyMailsPerHour = 5
 // DeskLimit is a rate limit on what an account does on the operator pages.
 type DeskLimit struct {
 	name      string
-	perMinute int // The number of requests allowed in a minute; 0: perHour applies instead.
+	perMinute int // The number of requests allowed in a minute; 0 where the limit is one per hour instead.
 	perHour   int
 }
 

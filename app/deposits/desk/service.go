@@ -132,9 +132,11 @@ type Today struct {
 	// depositports.WorkEnding.
 	Week   ports.Span
 	Counts map[depositports.Work]depositports.WorkCount
-	// First holds the first deposits of each kind of work but WorkActive.
+	// First holds the first deposits of each kind of open work, except WorkActive, for the operator's first
+	// page.
 	First map[depositports.Work][]Row
-	// The ids of deposits with a refused payment whose tenants can be mailed together; empty for fewer than two.
+	// The ids of deposits whose payment or card was refused and whose tenants can be mailed together; empty for
+	// fewer than two.
 	Refused []id.ID
 	Year    []Month // The last twelve months, the present one last.
 	Empty   bool    // true: the account has never had a deposit; false: it has or had one.

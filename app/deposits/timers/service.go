@@ -30,8 +30,8 @@ type Deps struct {
 
 // Payments ends checkouts whose fee payment may be in flight.
 type Payments interface {
-	// EndCheckout settles the fee payment of a deposit that is in flight, if any, and then applies trigger;
-	// prepare may be nil.
+	// EndCheckout settles the deposit's fee payment in flight, if any, and then applies trigger; prepare may be
+	// nil.
 	//
 	// Returns deposit.ErrNotCancellable when the checkout had ended already.
 	EndCheckout(ctx context.Context, depositID id.ID, trigger deposit.Trigger, prepare lifecycle.Prepare,
