@@ -15,24 +15,27 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// errFeeInFlight rolls back a cancellation whose tenant has a fee payment in flight, which is settled first.
+// errFeeInFlight rolls back the cancellation of a deposit whose tenant has a fee payment in flight. That
+// payment is settled first.
 var errFeeInFlight = errors.New("deposits: a fee payment is in flight")
 
-// settleTries bounds the tries while a tenant keeps opening new payment pages.
+// settleTries is the number of times that a cancellation settles a fee payment while the tenant keeps opening
+// new payment pages.
 const settleTries = 3
 
-// Cancellation is a request to void a deposit.
+// Cancellation is a request to cancel a deposit.
 type Cancellation struct {
 	DepositID id.ID
 	Reason    string
 	Comment   string
 }
 
-// Cancel voids a deposit that is not secured yet, also on a revoked link. A fee payment in flight is settled first.
-// A tenant who paid before the payment page was closed has made the deposit active, and the deposit stays active.
+// Cancel cancels a deposit that is not secured yet, also on a revoked link. A fee payment in flight is
+// settled first. If the tenant paid before the payment page was closed, the deposit is active and stays
+// active.
 //
-// Returns deposit_not_found, deposit_access_denied, deposit_not_cancellable, service_unavailable if the payment
-// could not be settled, and the errors of idempotent.Executor.Run.
+// Returns deposit_not_found, deposit_access_denied, deposit_not_cancellable, service_unavailable if the
+// payment could not be settled, and the errors of idempotent.Executor.Run.
 func (s *Service) Cancel(ctx context.Context, by partner.Caller, in Cancellation,
 	call idempotent.Call[View]) (idempotent.Response, error) {
 	for range settleTries {
@@ -53,7 +56,7 @@ func (s *Service) Cancel(ctx context.Context, by partner.Caller, in Cancellation
 	return idempotent.Response{}, fault.ErrUnavailable.Because(errFeeInFlight)
 }
 
-// cancelling is a cancellation that runs.
+// cancelling holds the state of one call of Cancel while it runs.
 type cancelling struct {
 	*Service
 	by      partner.Caller
@@ -61,11 +64,11 @@ type cancelling struct {
 	call    idempotent.Call[View]
 	now     time.Time
 	eventID id.ID
-	step    deposit.Transition // the transition of the last run
+	step    deposit.Transition // The transition that the last run of the change made.
 }
 
-// decide cancels a deposit whose checkout has not begun. A begun checkout may have a payment page open; only a
-// transaction can read the payments.
+// decide cancels a deposit whose checkout has not begun. A begun checkout may have a payment page open, which
+// needs a transaction that reads the payments.
 func (c *cancelling) decide(found ports.Found) (writes ports.Writes, response idempotent.Response, err error) {
 	d := found.Deposit
 	if err := changeable(d, c.by.Partner.ID); err != nil {
@@ -77,7 +80,7 @@ func (c *cancelling) decide(found ports.Found) (writes ports.Writes, response id
 	return c.cancel(d)
 }
 
-// effect cancels a deposit, unless a fee payment is in flight.
+// effect cancels a deposit in a transaction, unless a fee payment is in flight.
 func (c *cancelling) effect(ctx context.Context) (response idempotent.Response, err error) {
 	d, err := c.lock(ctx, c.by, c.in.DepositID)
 	if err != nil {

@@ -10,23 +10,24 @@ import (
 	"partnerdeposits/core/partner"
 )
 
-// CaptureRequest is a request to capture a deposit after damage.
 type CaptureRequest struct {
 	DepositID   id.ID
-	Amount      *money.Cents // nil: the deposit's whole amount
+	Amount      *money.Cents // The amount to capture; nil for the deposit's whole amount.
 	Reason      string
 	Description string
-	Files       FilesToAdd // of an operator
+	Files       FilesToAdd // The files that an operator adds to the capture.
 }
 
-// LeastCapture is the smallest amount that can be captured: a cent, or what the payment provider charges at least.
+// LeastCapture returns the smallest amount that can be captured: one cent, or the least amount that the
+// payment provider charges.
 func (s *Service) LeastCapture() money.Cents { return max(s.deps.LeastCharge, 1) }
 
-// Capture captures an active deposit. The status changes at once. The collection from the tenant is a payment that the
-// dispatcher makes afterwards (api.md §3).
+// Capture captures an active deposit. Its status changes at once. The dispatcher charges the tenant
+// afterwards, in a payment of its own (api.md §3).
 //
-// Returns deposit_not_found, deposit_access_denied, account_revoked, deposit_not_capturable, capture_exceeds_amount,
-// capture_below_minimum, invalid_field for an amount that is not positive, and the errors of idempotent.Executor.Run.
+// Returns deposit_not_found, deposit_access_denied, account_revoked, deposit_not_capturable,
+// capture_exceeds_amount, capture_below_minimum, invalid_field for an amount that is not positive, and the
+// errors of idempotent.Executor.Run.
 func (s *Service) Capture(ctx context.Context, by partner.Caller, in CaptureRequest,
 	call idempotent.Call[View]) (idempotent.Response, error) {
 	return s.endCover(ctx, by, in.DepositID, call,

@@ -8,14 +8,16 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// CaptureMail is a mail to a tenant. Language is its BCP 47 tag; "" for a mail in several languages.
+// CaptureMail is the mail to a tenant about a capture. Language is its BCP 47 tag; "" for a mail in several
+// languages.
 type CaptureMail struct {
 	ports.Mail
 	Language string
 }
 
-// CaptureMail gives the mail that the tenant of d gets if the operator captures d now. ok is false for a deposit whose
-// tenant has no record: nobody is mailed. agreed is the language in which the tenant agreed.
+// CaptureMail returns a preview of the mail that the tenant of d gets if the operator captures d now. ok is
+// false for a deposit without a client's record: then no mail is sent. agreed is the language in which the
+// tenant agreed to the terms.
 func (s *Service) CaptureMail(by OperatorCaller, d *deposit.Deposit, agreed string,
 	in CaptureRequest) (mail CaptureMail, ok bool) {
 	if d.Client == nil {

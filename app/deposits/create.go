@@ -18,21 +18,22 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// checkoutTokenBytes is the number of random bytes in a checkout URL.
+// checkoutTokenBytes is the number of random bytes in the token of a checkout URL.
 const checkoutTokenBytes = 32
 
-// referenceTries bounds the references that are tried. A reference is rarely taken: 30^8 exist.
+// referenceTries is the number of random references that a creation tries. A reference is rarely taken: 30^8
+// exist.
 const referenceTries = 5
 
-// NewDeposit is a request to create a deposit. A malformed id in the request is an id of no row here.
+// NewDeposit is a request to create a deposit. Here a malformed id in the request is an id of no row.
 type NewDeposit struct {
 	AccountID id.ID
-	ClientID  *id.ID // nil: the request names no client
+	ClientID  *id.ID // The id of the deposit's client; nil when the request has none.
 	deposit.Draft
 }
 
-// Create makes a pending deposit for a linked account. Checks run in the order of api.md §1: field shapes, link,
-// ceiling and dates, client.
+// Create makes a pending deposit for a linked account. Its checks run in the order of api.md §1: field
+// shapes, link, ceiling and dates, client.
 //
 // Returns account_not_linked, account_revoked, invalid_client, and the errors of Draft.Validate and
 // idempotent.Executor.Run.
@@ -51,7 +52,7 @@ func (s *Service) Create(ctx context.Context, by partner.Caller, in NewDeposit,
 	return idempotent.Response{}, fmt.Errorf("deposits: %d references in a row were taken", referenceTries)
 }
 
-// creation is the request to create a deposit with a new id, reference and checkout token.
+// creation returns the idempotent request that creates a deposit with a new id, reference and checkout token.
 func (s *Service) creation(p partner.Partner, in NewDeposit, call idempotent.Call[View],
 	now time.Time) idempotent.Request {
 	token := secret.FromRandom("", s.deps.Entropy.Bytes(checkoutTokenBytes))
@@ -78,7 +79,7 @@ func (s *Service) creation(p partner.Partner, in NewDeposit, call idempotent.Cal
 	}
 }
 
-// decide makes the deposit of a request that validate accepted. Returns the errors of check.
+// decide builds the deposit of a request that validate accepted. Returns the errors of check.
 func (in NewDeposit) decide(found ports.Found, p partner.Partner, depositID id.ID, reference string,
 	now time.Time) (*deposit.Deposit, error) {
 	client, err := in.check(found, now)
@@ -99,7 +100,8 @@ func (in NewDeposit) validate() error {
 	return nil
 }
 
-// check checks the request against the link and the client in found. client is nil if the request names no client.
+// check checks a request to create a deposit against the link and the client in found. client is nil if the
+// request names no client.
 func (in NewDeposit) check(found ports.Found, now time.Time) (client *deposit.Client, err error) {
 	if err := activeLink(found.Link); err != nil {
 		return nil, err

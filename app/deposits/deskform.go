@@ -18,16 +18,17 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// ErrChanged refuses an operator's act on a deposit that is no longer as the page showed it.
+// ErrChanged is the error for an operator's act on a deposit that has changed since the operator's page was
+// opened.
 var ErrChanged = fault.New(fault.Conflict, "deposit_changed", "The deposit has changed since the page was opened.")
 
-// OperatorCaller is a signed-in operator with the account that the operator owns.
+// OperatorCaller is a signed-in operator with the operator's account.
 type OperatorCaller struct {
 	Operator connect.Operator
 	Account  connect.Account
 }
 
-// act is the author of an operator's change in the history of a deposit, with the non-empty details.
+// act returns the author of an operator's change for the history of a deposit, with the non-empty details.
 func (by OperatorCaller) act(detail map[string]string) lifecycle.By {
 	set := map[string]string{}
 	for k, v := range detail {
@@ -38,15 +39,17 @@ func (by OperatorCaller) act(detail map[string]string) lifecycle.By {
 	return lifecycle.By{Actor: by.Operator.Actor(), Detail: set}
 }
 
-// DeskForm is the form of an act on the desk, with the deposit as its page showed it.
+// DeskForm is the form of an operator's act on a deposit, with the version of the deposit that the page
+// showed.
 type DeskForm struct {
 	DepositID id.ID
-	Version   int // 0: the decision holds for every version
-	// Key is the key of the form that was sent. A form that is sent twice has its effect once.
+	// The version of the deposit that the page showed; 0 when the act is right for every version.
+	Version int
+	// Key identifies the form that was sent. A form that is sent twice has its effect once.
 	Key [16]byte
 }
 
-// unchanged returns ErrChanged unless the deposit is as the page showed it.
+// unchanged returns ErrChanged unless the deposit still has the version that the page showed.
 func (form DeskForm) unchanged(d *deposit.Deposit) error {
 	if d.Version != form.Version {
 		return ErrChanged
@@ -54,7 +57,7 @@ func (form DeskForm) unchanged(d *deposit.Deposit) error {
 	return nil
 }
 
-// verified refuses an act that needs a verified address to an operator without one.
+// verified returns connect.ErrUnverified for an act that needs a verified address if the operator has none.
 func (s *Service) verified(by OperatorCaller, act Act) error {
 	if act.NeedsVerified() && s.deps.VerifyAddresses && !by.Operator.Verified() {
 		return connect.ErrUnverified
@@ -62,7 +65,8 @@ func (s *Service) verified(by OperatorCaller, act Act) error {
 	return nil
 }
 
-// lockOwned locks and returns a deposit of the operator's account. Returns deposit_not_found for every other deposit.
+// lockOwned locks and returns a deposit of the operator's account. Returns deposit_not_found for every other
+// deposit.
 func (s *Service) lockOwned(ctx context.Context, by OperatorCaller, depositID id.ID) (*deposit.Deposit, error) {
 	d, err := s.deps.Deposits.ForUpdate(ctx, depositID)
 	if err != nil {
@@ -79,10 +83,11 @@ func owned(d *deposit.Deposit, accountID id.ID) error {
 	return nil
 }
 
-// formRoute stands for the operator's forms among the routes of idempotency keys.
+// formRoute is the route under which the operators' forms store their idempotency keys.
 const formRoute = "POST " + site.Deposits
 
-// formKey makes the key of a form an idempotency key of the account. what is the content of the form.
+// formKey turns the key of an operator's form into an idempotency key of the account. what is the content of
+// the form, which becomes the key's fingerprint.
 func formKey(by OperatorCaller, key [16]byte, what []string) *ports.IdempotencyKey {
 	for i, part := range what {
 		what[i] = strconv.Quote(part)
@@ -91,12 +96,12 @@ func formKey(by OperatorCaller, key [16]byte, what []string) *ports.IdempotencyK
 		Fingerprint: sha256.Sum256([]byte(strings.Join(what, " ")))}
 }
 
-// formResponse is the stored response of a form: the deposit that it was about.
+// formResponse returns the stored response of an operator's form: the id of the form's deposit.
 func formResponse(depositID id.ID) idempotent.Response {
 	return idempotent.Response{Body: []byte(id.Deposit.Of(depositID))}
 }
 
-// audit is the record of an operator's act on a deposit.
+// audit returns the audit entry of an operator's act on a deposit.
 func (s *Service) audit(
 	by OperatorCaller, now time.Time, verb audit.Verb, depositID id.ID, detail map[string]string,
 ) ports.AuditEntry {

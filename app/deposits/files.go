@@ -17,10 +17,12 @@ import (
 	depositports "partnerdeposits/ports/deposits"
 )
 
-// Files of a deposit wait first: a form is sent with them, the operator is asked once more, and the form that confirms
-// names them. They wait for the session and the deposit of the first form alone.
+// Files of a deposit are uploaded in two steps. The first form sends the files, which then wait. A page asks
+// for confirmation, and its form adds the waiting files to the deposit. Only the session and the deposit of
+// the first form can use them.
 
-// recordsWithin bounds the statements about files: a slow upload has taken most of the time of its request before.
+// recordsWithin is the time limit for the statements that record uploaded files: a slow upload may already
+// have taken most of the time of its request.
 const recordsWithin = 10 * time.Second
 
 // SentFile is a file of a form, as the browser sent it.
@@ -30,13 +32,13 @@ type SentFile struct {
 	Content io.ReadSeeker
 }
 
-// RefusedFile is a file that cannot be kept. Why is a refusal of package evidence.
+// RefusedFile is an uploaded file that cannot be stored. Why is one of the refusals of package evidence.
 type RefusedFile struct {
 	Name string
 	Why  error
 }
 
-// CheckedFiles are files that may be kept.
+// CheckedFiles are uploaded files whose content was checked and may be stored.
 type CheckedFiles struct{ all []checkedFile }
 
 type checkedFile struct {
@@ -44,17 +46,17 @@ type checkedFile struct {
 	depositports.CleanFile
 }
 
-// Close lets go of the contents.
+// Close closes the contents of the checked files.
 func (c *CheckedFiles) Close() {
 	for _, f := range c.all {
 		_ = f.Content.Close()
 	}
 }
 
-// Len is the number of files.
 func (c *CheckedFiles) Len() int { return len(c.all) }
 
-// CheckFiles reads files by their content. The caller closes the result, beside refusals too.
+// CheckFiles checks uploaded files by their content. The caller closes the result, also when some files are
+// refused.
 //
 // Returns service_unavailable when the context ends first.
 func (s *Service) CheckFiles(ctx context.Context, sent []SentFile) (*CheckedFiles, []RefusedFile, error) {
@@ -74,7 +76,8 @@ func (s *Service) CheckFiles(ctx context.Context, sent []SentFile) (*CheckedFile
 	return checked, refused, nil
 }
 
-// FileSender names the session of a token, and a deposit. Returns connect.ErrBadCredentials.
+// FileSender returns the sender of uploaded files: the session of a token, and a deposit. Returns
+// connect.ErrBadCredentials for a text that is no token.
 func FileSender(token string, depositID id.ID) (depositports.FileSender, error) {
 	hash, ok := signin.TokenHash(token)
 	if !ok {
@@ -83,7 +86,8 @@ func FileSender(token string, depositID id.ID) (depositports.FileSender, error) 
 	return depositports.FileSender{Session: hash, DepositID: depositID}, nil
 }
 
-// KeepWaiting keeps files until their form is confirmed, for an hour. Nobody reads them before.
+// KeepWaiting stores uploaded files for an hour, until their form is confirmed. Until then no page shows
+// them.
 func (s *Service) KeepWaiting(ctx context.Context, from depositports.FileSender,
 	checked *CheckedFiles) ([]evidence.File, error) {
 	now := s.deps.Clock.Now()
@@ -97,7 +101,7 @@ func (s *Service) KeepWaiting(ctx context.Context, from depositports.FileSender,
 	if len(files) == 0 {
 		return nil, nil
 	}
-	// The records come first: a content without a record would stay for ever.
+	// The records are written first: a stored content without a record would never be deleted.
 	within, cancel := context.WithTimeout(ctx, recordsWithin)
 	defer cancel()
 	if err := s.deps.Files.Wait(within, from, files); err != nil {
@@ -117,7 +121,8 @@ func (s *Service) put(ctx context.Context, f evidence.File, content io.Reader) e
 	return s.deps.Contents.Put(within, f.ID, content, f.Size)
 }
 
-// WaitingFiles gives the files that still wait. Returns evidence.ErrGone unless all of them do.
+// WaitingFiles returns files that still wait for their form to be confirmed. Returns evidence.ErrGone unless
+// all of them still wait.
 func (s *Service) WaitingFiles(ctx context.Context, from depositports.FileSender,
 	fileIDs []id.ID) ([]evidence.File, error) {
 	if len(fileIDs) == 0 {
@@ -132,8 +137,8 @@ func (s *Service) WaitingFiles(ctx context.Context, from depositports.FileSender
 
 // AddFilesByOperator adds waiting files to a deposit of the operator's account.
 //
-// Returns deposit_not_found for a deposit of another account, ErrNoFiles, evidence.ErrGone, evidence.ErrFull, and the
-// errors of idempotent.Executor.Run.
+// Returns deposit_not_found for a deposit of another account, ErrNoFiles, evidence.ErrGone, evidence.ErrFull,
+// and the errors of idempotent.Executor.Run.
 func (s *Service) AddFilesByOperator(ctx context.Context, by OperatorCaller, form DeskForm, files FilesToAdd) error {
 	now := s.deps.Clock.Now()
 	_, err := s.deps.Idempotent.Run(ctx, idempotent.Request{
@@ -154,7 +159,7 @@ func (s *Service) AddFilesByOperator(ctx context.Context, by OperatorCaller, for
 	return err
 }
 
-// addFiles makes waiting files those of the locked deposit, with an entry of the audit log.
+// addFiles attaches waiting files to the locked deposit, and writes an audit entry.
 func (s *Service) addFiles(ctx context.Context, by OperatorCaller, d *deposit.Deposit, files FilesToAdd,
 	now time.Time) error {
 	if len(files.IDs) == 0 {
@@ -169,7 +174,7 @@ func (s *Service) addFiles(ctx context.Context, by OperatorCaller, d *deposit.De
 	return s.deps.Audit.Append(ctx, s.audit(by, now, audit.DepositAddFiles, d.ID, count))
 }
 
-// fileNames are the ids as the fingerprint of a form contains them.
+// fileNames returns the public ids of files, for the fingerprint of a form.
 func fileNames(ids []id.ID) (names []string) {
 	for _, each := range ids {
 		names = append(names, id.File.Of(each))

@@ -13,14 +13,15 @@ import (
 )
 
 const (
-	// draftLasts is how long a form draft can be opened.
+	// draftLasts is the time for which a form draft can be opened.
 	draftLasts = time.Hour
-	// draftsOfAccount bounds the form drafts of an account: a new one ends the oldest.
+	// draftsOfAccount is the largest number of form drafts of an account: a new one replaces the oldest.
 	draftsOfAccount = 20
-	draftsGrace     = 10 * time.Minute // clocks of processes differ
+	// The time for which an expired draft is still kept, since the clocks of processes differ.
+	draftsGrace = 10 * time.Minute
 )
 
-// KeepDraft keeps what an operator sent with a form, for the session of the token.
+// KeepDraft stores what an operator sent with a form as a form draft, for the session with this token.
 //
 // Returns connect.ErrBadCredentials for a text that is no token.
 func (s *Service) KeepDraft(ctx context.Context, accountID id.ID, token string, form [16]byte,
@@ -32,9 +33,10 @@ func (s *Service) KeepDraft(ctx context.Context, accountID id.ID, token string, 
 	return s.deps.Drafts.Keep(ctx, key, content, s.deps.Clock.Now(), draftsOfAccount)
 }
 
-// Draft gives what KeepDraft kept.
+// Draft returns the form draft that KeepDraft stored.
 //
-// Returns depositports.ErrDraftGone for a draft that is an hour old, and for one of another session or account.
+// Returns depositports.ErrDraftGone for a draft that is an hour old, and for one of another session or
+// account.
 func (s *Service) Draft(ctx context.Context, accountID id.ID, token string, form [16]byte) (secret.Text, error) {
 	key, err := draftKey(accountID, token, form)
 	if err != nil {
@@ -43,7 +45,7 @@ func (s *Service) Draft(ctx context.Context, accountID id.ID, token string, form
 	return s.deps.Drafts.Draft(ctx, key, s.deps.Clock.Now().Add(-draftLasts))
 }
 
-// DropDraft removes a draft whose form has had its effect.
+// DropDraft deletes the form draft of a form that has had its effect.
 func (s *Service) DropDraft(ctx context.Context, accountID id.ID, token string, form [16]byte) error {
 	key, err := draftKey(accountID, token, form)
 	if err != nil {
@@ -60,7 +62,7 @@ func draftKey(accountID id.ID, token string, form [16]byte) (depositports.FormDr
 	return depositports.FormDraftKey{AccountID: accountID, Session: hash, Form: form}, nil
 }
 
-// DraftsJob removes form drafts that can no longer be opened.
+// DraftsJob returns the scheduled job that deletes form drafts that can no longer be opened.
 func (s *Service) DraftsJob() schedules.Job {
 	return schedules.Cleaning("form drafts", s.deps.Clock, func(ctx context.Context, now time.Time) (int, error) {
 		return s.deps.Drafts.Delete(ctx, now.Add(-draftLasts-draftsGrace), schedules.CleaningBatch)

@@ -13,17 +13,17 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// Proof is the second factor of an operator who asks for an act: a code of the app or a recovery code, and the network
-// of the browser.
+// Proof holds what confirms an operator's act: a code of the authenticator app or a recovery code, and the
+// network of the browser.
 type Proof struct{ Code, Network string }
 
-// CaptureByOperator captures an active deposit of the operator's account, whichever partner created the deposit. An
-// operator whose two-factor codes are on proves the act with a code, which the capture uses up. A form that was sent
-// twice needs one code.
+// CaptureByOperator captures an active deposit of the operator's account, no matter which partner created the
+// deposit. An operator whose two-factor codes are on must send a code, which the capture uses up. A form that
+// is sent twice needs one code.
 //
 // Returns connect.ErrUnverified, deposit_not_found for a deposit of another account, ErrChanged,
-// deposit_not_capturable, capture_exceeds_amount, capture_below_minimum, invalid_field for an amount that is not
-// positive, twofactor.ErrWrongCode, ErrTooManyCodes, and the errors of idempotent.Executor.Run.
+// deposit_not_capturable, capture_exceeds_amount, capture_below_minimum, invalid_field for an amount that is
+// not positive, twofactor.ErrWrongCode, ErrTooManyCodes, and the errors of idempotent.Executor.Run.
 func (s *Service) CaptureByOperator(ctx context.Context, by OperatorCaller, form DeskForm, in CaptureRequest,
 	proof Proof) error {
 	if err := s.verified(by, ActCapture); err != nil {
@@ -33,7 +33,8 @@ func (s *Service) CaptureByOperator(ctx context.Context, by OperatorCaller, form
 	if err != nil {
 		return err
 	}
-	if !on { // the transaction looks again
+	// The transaction of the capture checks again whether codes are on.
+	if !on {
 		return s.capture(ctx, by, form, in, proof)
 	}
 	return s.deps.Codes.Guard(ctx, by.Operator, signin.Browser{Network: proof.Network}, s.deps.Clock.Now(), func() error {
@@ -71,8 +72,8 @@ func (s *Service) capture(ctx context.Context, by OperatorCaller, form DeskForm,
 
 // ReleaseByOperator closes an active deposit of the operator's account without a claim.
 //
-// Returns deposit_not_found for a deposit of another account, ErrChanged, deposit_not_releasable, and the errors of
-// idempotent.Executor.Run.
+// Returns deposit_not_found for a deposit of another account, ErrChanged, deposit_not_releasable, and the
+// errors of idempotent.Executor.Run.
 func (s *Service) ReleaseByOperator(ctx context.Context, by OperatorCaller, form DeskForm, comment string) error {
 	return s.transitionByOperator(ctx, by, form, []string{string(ActRelease), comment},
 		func(ctx context.Context, d *deposit.Deposit, now time.Time) (deposit.Transition, error) {
@@ -81,11 +82,12 @@ func (s *Service) ReleaseByOperator(ctx context.Context, by OperatorCaller, form
 		})
 }
 
-// CancelByOperator voids a deposit of the operator's account that is not secured yet. A fee payment in flight is
-// settled first, as Cancel does; a tenant who was quicker has changed the deposit.
+// CancelByOperator cancels a deposit of the operator's account that is not secured yet. A fee payment in
+// flight is settled first, as in Cancel. If the tenant pays before that, the deposit has changed and is not
+// cancelled.
 //
-// Returns deposit_not_found for a deposit of another account, ErrChanged, deposit_not_cancellable, service_unavailable
-// if the payment could not be settled, and the errors of idempotent.Executor.Run.
+// Returns deposit_not_found for a deposit of another account, ErrChanged, deposit_not_cancellable,
+// service_unavailable if the payment could not be settled, and the errors of idempotent.Executor.Run.
 func (s *Service) CancelByOperator(ctx context.Context, by OperatorCaller, form DeskForm, comment string) error {
 	for range settleTries {
 		err := s.transitionByOperator(ctx, by, form, []string{string(ActCancel), comment},
@@ -106,8 +108,8 @@ func (s *Service) CancelByOperator(ctx context.Context, by OperatorCaller, form 
 	return fault.ErrUnavailable.Because(errFeeInFlight)
 }
 
-// transitionByOperator makes a transition of a deposit of the operator's account, once for each form. what names the
-// act and its fields.
+// transitionByOperator makes a transition of a deposit of the operator's account, once for each form. what
+// lists the act and its fields, for the form's fingerprint.
 func (s *Service) transitionByOperator(ctx context.Context, by OperatorCaller, form DeskForm, what []string,
 	move func(context.Context, *deposit.Deposit, time.Time) (deposit.Transition, error),
 ) error {

@@ -22,16 +22,17 @@ import (
 // OperatorDeposit is a request of an operator to create a deposit for the operator's own account.
 type OperatorDeposit struct {
 	deposit.Draft
-	Tenant tenant.Person // Email "": no mail is sent. Names without an address are refused
-	Form   [16]byte      // as Key of DeskForm
+	// The tenant of the deposit. With Email "" no mail is sent; a name without an address is refused.
+	Tenant tenant.Person
+	Form   [16]byte // The key of the form that was sent, as in DeskForm.
 }
 
-// Ceiling is the largest amount of a deposit for the account.
+// Ceiling returns the largest amount of a deposit for the operator's account.
 func (by OperatorCaller) Ceiling() money.Cents {
 	return cmp.Or(by.Account.MaxAmountCents, deposit.DefaultMaxAmount)
 }
 
-// named reports whether the request names the tenant, so that the deposit has a client.
+// named reports whether the request contains a name of the tenant; only then does the deposit get a client.
 func (in OperatorDeposit) named() bool { return in.Tenant.FirstName != "" || in.Tenant.LastName != "" }
 
 func (in OperatorDeposit) validate(ceiling money.Cents, now time.Time) error {
@@ -47,8 +48,8 @@ func (in OperatorDeposit) validate(ceiling money.Cents, now time.Time) error {
 	return nil
 }
 
-// CreateByOperator makes a pending deposit for the operator's account, and mails its link if the request has an
-// address. The partner that is linked now may read the deposit (api.md §2).
+// CreateByOperator makes a pending deposit for the operator's account, and mails the checkout link if the
+// request has an address. The partner that is linked now may read the deposit (api.md §2).
 //
 // Returns connect.ErrUnverified and rate_limited (deposit.SentTo) for a request with an address, the errors
 // of Draft.Validate and tenant.Person.Validate, and those of idempotent.Executor.Run.
@@ -101,7 +102,8 @@ func (s *Service) CreateByOperator(ctx context.Context, by OperatorCaller,
 	return depositID, nil
 }
 
-// mayCreate refuses to mail the link for an operator whose address is not verified.
+// mayCreate returns connect.ErrUnverified if the request asks to mail the checkout link and the operator's
+// address is not verified.
 func (s *Service) mayCreate(by OperatorCaller, in OperatorDeposit) error {
 	if in.Tenant.Email == "" {
 		return nil
@@ -109,13 +111,15 @@ func (s *Service) mayCreate(by OperatorCaller, in OperatorDeposit) error {
 	return s.verified(by, ActSendLink)
 }
 
-// originOf names the account, and the partner that is linked to it now.
+// originOf returns the origin of a deposit that an operator creates: the account, and the partner that is
+// linked to it now.
 func (s *Service) originOf(ctx context.Context, by OperatorCaller) (deposit.Origin, error) {
 	link, err := s.deps.Links.ActiveOfAccount(ctx, by.Account.ID)
 	return originOnDesk(by.Account.ID, link), err
 }
 
-// originOnDesk names the account, and the partner of its active link; link is nil for none.
+// originOnDesk returns the origin of a deposit that an operator creates: the account, and the partner of its
+// active link; link is nil for none.
 func originOnDesk(accountID id.ID, link *connect.Link) deposit.Origin {
 	origin := deposit.Origin{AccountID: accountID}
 	if link != nil {
@@ -124,7 +128,8 @@ func originOnDesk(accountID id.ID, link *connect.Link) deposit.Origin {
 	return origin
 }
 
-// newClient adds the tenant's record; nil if the request does not name the tenant.
+// newClient inserts the record of the tenant whom the request names, and returns it; nil if the request names
+// no tenant.
 func (s *Service) newClient(ctx context.Context, by OperatorCaller, in OperatorDeposit,
 	now time.Time) (*deposit.Client, error) {
 	if !in.named() {
@@ -137,7 +142,7 @@ func (s *Service) newClient(ctx context.Context, by OperatorCaller, in OperatorD
 	return &deposit.Client{ID: c.ID, Email: c.Email, FirstName: c.FirstName, LastName: c.LastName}, nil
 }
 
-// insert adds a deposit under a reference that is free.
+// insert stores a new deposit under a random reference that is not taken.
 func (s *Service) insert(ctx context.Context, from deposit.Origin, draft deposit.Draft, client *deposit.Client,
 	token secret.Text, now time.Time) (*deposit.Deposit, error) {
 	depositID := s.deps.Entropy.NewID()

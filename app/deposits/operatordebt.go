@@ -13,10 +13,11 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// RemindByOperator mails the tenant of a refused charge the link to pay again, as the mail that followed the refusal.
+// RemindByOperator mails the tenant of a refused charge the link to pay again. The mail is the same as the
+// one after the refusal.
 //
-// Returns connect.ErrUnverified, deposit_not_found for a deposit of another account, ErrChanged, the errors of
-// Act.Possible, rate_limited (deposit.SentTo), and the errors of idempotent.Executor.Run.
+// Returns connect.ErrUnverified, deposit_not_found for a deposit of another account, ErrChanged, the errors
+// of Act.Possible, rate_limited (deposit.SentTo), and the errors of idempotent.Executor.Run.
 func (s *Service) RemindByOperator(ctx context.Context, by OperatorCaller, form DeskForm) error {
 	if err := s.verified(by, ActRemind); err != nil {
 		return err
@@ -39,13 +40,14 @@ func (s *Service) RemindByOperator(ctx context.Context, by OperatorCaller, form 
 		})
 }
 
-// reminder is what a reminder needs beside its deposit.
+// reminder holds what the mail of a payment reminder needs beside the deposit.
 type reminder struct {
-	url    string
-	agreed string // language of the agreement, for a deposit without one
+	url string
+	// The language in which the tenant agreed to the terms, for a deposit without a language of its own.
+	agreed string
 }
 
-// mailReminder queues the mail and writes the audit log.
+// mailReminder queues the mail that reminds a tenant to pay a debt, and writes the audit log.
 //
 // Returns deposit.ErrNobodyToRemind, or rate_limited (deposit.SentTo).
 func (s *Service) mailReminder(ctx context.Context, by OperatorCaller, d *deposit.Deposit, r reminder,
@@ -66,17 +68,18 @@ func (s *Service) mailReminder(ctx context.Context, by OperatorCaller, d *deposi
 	return s.deps.Audit.Append(ctx, s.audit(by, now, audit.DepositRemind, d.ID, map[string]string{"mails": "1"}))
 }
 
-// debtEnds are the acts that end a debt without payment.
+// debtEnds maps the operator's acts that end a debt without payment to the triggers of its collection.
 var debtEnds = map[Act]deposit.CollectionTrigger{
 	ActSettled: deposit.SettledElsewhere, ActWithdraw: deposit.CollectionWithdrawn,
 }
 
-// EndDebtByOperator ends a debt without payment; act is ActSettled or ActWithdraw. The decision commits before the
-// provider is told. Where the provider cannot be reached, the debt is still being ended afterwards, and the dispatcher
-// goes on.
+// EndDebtByOperator ends a debt without payment; act is ActSettled or ActWithdraw. The decision commits
+// before the provider is called. Where the provider cannot be reached, the debt stays in the state of being
+// ended, and the dispatcher completes it.
 //
-// Returns deposit_not_found for a deposit of another account, ErrChanged, deposit.ErrCollectionOver, also where a
-// tenant was quicker and has paid, deposit.ErrCollectionEnding, and the errors of idempotent.Executor.Run.
+// Returns deposit_not_found for a deposit of another account, ErrChanged, deposit.ErrCollectionOver, also
+// where the tenant has paid in the meantime, deposit.ErrCollectionEnding, and the errors of
+// idempotent.Executor.Run.
 func (s *Service) EndDebtByOperator(ctx context.Context, by OperatorCaller, form DeskForm, act Act) error {
 	err := s.onDebt(ctx, by, form, act, nil, func(ctx context.Context, d *deposit.Deposit, now time.Time) error {
 		return s.deps.Payments.AskDebtEnd(ctx, d.ID, debtEnds[act], by.Operator.Actor(), now)
@@ -91,8 +94,8 @@ func (s *Service) EndDebtByOperator(ctx context.Context, by OperatorCaller, form
 	return err
 }
 
-// onDebt makes an act on the debt of a deposit of the operator's account, once for each form. prepare runs before the
-// transaction; nil: nothing.
+// onDebt runs an operator's act on the debt of a deposit of the account, once for each form. prepare runs
+// before the transaction and may be nil.
 func (s *Service) onDebt(ctx context.Context, by OperatorCaller, form DeskForm, act Act,
 	prepare func(context.Context) error, do func(context.Context, *deposit.Deposit, time.Time) error) error {
 	now := s.deps.Clock.Now()

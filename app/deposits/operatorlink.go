@@ -16,10 +16,10 @@ import (
 	"partnerdeposits/core/tenant"
 )
 
-// SendLinkByOperator queues a mail with the link to checkout of a deposit of the operator's account.
+// SendLinkByOperator queues a mail with the checkout link of a deposit of the operator's account.
 //
-// Returns connect.ErrUnverified, missing_field, invalid_field, deposit_not_found for a deposit of another account,
-// deposit_not_sendable, rate_limited (deposit.LinksAllowed, deposit.SentTo), and the errors of
+// Returns connect.ErrUnverified, missing_field, invalid_field, deposit_not_found for a deposit of another
+// account, deposit_not_sendable, rate_limited (deposit.LinksAllowed, deposit.SentTo), and the errors of
 // idempotent.Executor.Run.
 func (s *Service) SendLinkByOperator(ctx context.Context, by OperatorCaller, form DeskForm, to tenant.Contact) error {
 	if err := s.verified(by, ActSendLink); err != nil {
@@ -57,7 +57,7 @@ func (s *Service) SendLinkByOperator(ctx context.Context, by OperatorCaller, for
 	return err
 }
 
-// mailLink queues the mail with the link and writes the audit log.
+// mailLink queues the mail with the checkout link of a deposit, and writes the audit log.
 //
 // Returns rate_limited (deposit.SentTo).
 func (s *Service) mailLink(ctx context.Context, by OperatorCaller, d *deposit.Deposit, url string, to tenant.Contact,
@@ -80,7 +80,7 @@ func (s *Service) mayMail(ctx context.Context, by OperatorCaller, address string
 
 func emailField(int) string { return "email" }
 
-// CheckoutURL gives the URL of the checkout of a deposit of the account. The URL is a secret.
+// CheckoutURL returns the URL of the checkout of a deposit of the account. The URL is a secret.
 //
 // Returns deposit_not_found for a deposit of another account.
 func (s *Service) CheckoutURL(ctx context.Context, accountID, depositID id.ID) (string, error) {

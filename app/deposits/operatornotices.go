@@ -18,14 +18,15 @@ import (
 )
 
 const (
-	// coverHour is the hour of the day, in UTC, from which covers are told: morning in Europe.
+	// coverHour is the hour of the day, in UTC, from which operators are mailed about covers that end: morning
+	// in Europe.
 	coverHour = 6
-	// coversEvery is the time between two looks for covers that end. Each looks into the open deposits of every
-	// account.
+	// coversEvery is the time between two scans for covers that end soon. Each scan reads the open deposits of
+	// every account.
 	coversEvery = 15 * time.Minute
 )
 
-// OperatorNotices mails operators what happened to their deposits.
+// OperatorNotices mails operators about events of their deposits: a deposit is secured, or covers end soon.
 type OperatorNotices struct {
 	Notices      depositports.OperatorNotices
 	Mails        ports.Mails
@@ -34,13 +35,14 @@ type OperatorNotices struct {
 	Entropy      ports.Entropy
 	Addresses    partnerports.SealedAddresses
 	Imprint      agreement.Imprint
-	DashboardURL string // DASHBOARD_BASE_URL
-	// VerifyAddresses says that addresses are verified in this service: only operators with a verified address are
-	// told.
+	DashboardURL string // The setting DASHBOARD_BASE_URL: the base URL of the operators' pages.
+	// VerifyAddresses reports whether e-mail addresses are verified in this service. true: only operators with a
+	// verified address are mailed; false: every operator is.
 	VerifyAddresses bool
 }
 
-// Jobs gives the jobs. A notice that fails is taken up again in the next round and delays no other.
+// Jobs returns the scheduled jobs that mail the notices to operators. A notice that fails is retried in the
+// next round and delays no other.
 func (n OperatorNotices) Jobs(every time.Duration) []schedules.Job {
 	return []schedules.Job{
 		{Name: "secured-mails", Every: every, Waits: func(w ports.Waiting) bool { return w.SecuredNotices },
@@ -60,7 +62,8 @@ func (n OperatorNotices) Jobs(every time.Duration) []schedules.Job {
 	}
 }
 
-// coverRound gives the look for covers at now; tells is false before the hour from which covers are told.
+// coverRound returns the parameters of a scan for covers that end soon. tells is false before coverHour, when
+// no mail is sent yet.
 func coverRound(now time.Time, verifyAddresses bool) (round depositports.CoverRound, tells bool) {
 	now = now.UTC()
 	if now.Hour() < coverHour {
@@ -72,9 +75,11 @@ func coverRound(now time.Time, verifyAddresses bool) (round depositports.CoverRo
 	return round, true
 }
 
-// tellSecured mails that a deposit is secured: to the tenant who paid, and to an operator whose address is verified.
+// tellSecured mails that a deposit is secured: to the tenant who paid, and to the operator whose address is
+// verified.
 func (n OperatorNotices) tellSecured(ctx context.Context, depositID id.ID) error {
-	erased, err := n.Addresses.SealedAddress(ctx, depositID) // of a client who was erased since the payment
+	// The sealed address of a client who was erased after the payment.
+	erased, err := n.Addresses.SealedAddress(ctx, depositID)
 	if err != nil && !errors.Is(err, tenant.ErrNotFound) {
 		return err
 	}
@@ -92,9 +97,9 @@ func (n OperatorNotices) tellSecured(ctx context.Context, depositID id.ID) error
 	})
 }
 
-// decideSecured gives the address of the tenant who is told the fee, "" for none, and whether the operator is told.
-// sealed is the address of a tenant who was erased since. A payment that was simulated has no agreement, and no tenant
-// is told.
+// decideSecured returns the address of the tenant to whom the paid fee is confirmed, "" for none, and whether
+// the operator is mailed. sealed is the address of a client who was erased after the payment. A simulated
+// payment has no agreement, so no tenant is mailed.
 func decideSecured(about depositports.SecuredSubject, sealed string,
 	verifyAddresses bool) (tenantMail string, tellsOperator bool) {
 	if about.Words != "" {
@@ -103,7 +108,7 @@ func decideSecured(about depositports.SecuredSubject, sealed string,
 	return tenantMail, about.Verified || !verifyAddresses
 }
 
-// tellFee mails the fee to the tenant; to "" nothing is mailed.
+// tellFee mails the tenant a confirmation of the paid fee. With to "" no mail is sent.
 func (n OperatorNotices) tellFee(ctx context.Context, about depositports.SecuredSubject, to string) error {
 	if to == "" {
 		return nil

@@ -17,19 +17,21 @@ import (
 	"partnerdeposits/core/tenant"
 )
 
-// SeveralAct is an act of an operator on several deposits at once. Its text begins the fingerprint of the act's form.
+// SeveralAct is an act of an operator on several deposits at once. Its text begins the fingerprint of the
+// act's form.
 type SeveralAct string
 
-// The acts on several deposits.
 const (
-	ActSendLinks SeveralAct = "send_links" // mails each tenant the link to checkout
-	ActRemindAll SeveralAct = "remind_all" // mails the link again where the tenant's payment was refused
+	ActSendLinks SeveralAct = "send_links" // ActSendLinks mails each tenant the checkout link.
+	// ActRemindAll mails the link again to tenants whose payment was refused.
+	ActRemindAll SeveralAct = "remind_all"
 )
 
-// SeveralActs lists every act on several deposits.
+// SeveralActs lists every act of an operator on several deposits at once.
 var SeveralActs = []SeveralAct{ActSendLinks, ActRemindAll}
 
-// possible tells whether the act is possible on the deposit now. debt is that of a captured deposit; nil for any other.
+// possible checks whether the act is possible on the deposit now. debt is the debt of a captured deposit; nil
+// for any other.
 //
 // Returns deposit_not_sendable, or the errors of ActRemind.Possible.
 func (a SeveralAct) possible(d *deposit.Deposit, debt *deposit.Debt, now time.Time) error {
@@ -39,19 +41,21 @@ func (a SeveralAct) possible(d *deposit.Deposit, debt *deposit.Debt, now time.Ti
 	return d.Sendable(now)
 }
 
-// LeftOut tells why the tenant of a deposit is not mailed.
+// LeftOut is the reason for which the tenant of a deposit gets no mail from an act on several deposits.
 type LeftOut string
 
-// The reasons.
+// The reasons for which a tenant gets no mail.
 const (
-	LeftWithoutAddress LeftOut = "no_address"    // of the tenant
-	LeftReminded       LeftOut = "reminded"      // within the last 24 hours
-	LeftOver           LeftOut = "over"          // the act is not possible: nothing is awaited of the tenant
-	LeftAddressLimit   LeftOut = "address_limit" // deposit.LinksAllowed or deposit.SentTo
-	LeftAccountLimit   LeftOut = "account_limit" // that of all mails of the account
+	LeftWithoutAddress LeftOut = "no_address" // The tenant has no e-mail address.
+	LeftReminded       LeftOut = "reminded"   // The tenant was already mailed within the last 24 hours.
+	LeftOver           LeftOut = "over"       // The act is not possible: nothing is awaited of the tenant.
+	// The limit of mails to the address (deposit.LinksAllowed or deposit.SentTo) is reached.
+	LeftAddressLimit LeftOut = "address_limit"
+	LeftAccountLimit LeftOut = "account_limit" // The limit of all mails of the account is reached.
 )
 
-// whyLeftOut gives the reason behind an error; "" for an error that is no refusal.
+// whyLeftOut returns the reason for which a tenant gets no mail, by the error of the check; "" for an error
+// that is no refusal.
 func whyLeftOut(err error) LeftOut {
 	switch {
 	case errors.Is(err, deposit.ErrNobodyToRemind):
@@ -66,23 +70,24 @@ func whyLeftOut(err error) LeftOut {
 	return ""
 }
 
-// Ticked is a deposit of an act on several. Debt is that of a captured deposit; nil otherwise.
+// Ticked is one deposit of an act on several. Debt is the debt of a captured deposit; nil for any other.
 type Ticked struct {
 	*deposit.Deposit
 	Debt *deposit.Debt
-	Left LeftOut // "": the tenant is mailed
+	Left LeftOut // The reason for which the tenant gets no mail; "" when the tenant is mailed.
 }
 
-// Outcome tells what became of a deposit of an act on several.
+// Outcome is the result of an act on several deposits for one of them.
 type Outcome struct {
-	Deposit string  `json:"deposit"` // public id
+	Deposit string  `json:"deposit"` // The public id of the deposit.
 	Left    LeftOut `json:"left,omitempty"`
 }
 
-// ErrNobodyMailed tells that an act on several deposits would mail nobody. Its form has had no effect.
+// ErrNobodyMailed is the error of an act on several deposits for which no tenant can be mailed. Its form has
+// had no effect.
 var ErrNobodyMailed = errors.New("deposits: nobody is mailed")
 
-// Several reads deposits of the operator's account, in the order of the ids.
+// Several returns deposits of the operator's account, in the order of the ids.
 //
 // Returns deposit_not_found if one is unknown or of another account.
 func (s *Service) Several(ctx context.Context, by OperatorCaller, ids []id.ID) ([]Ticked, error) {
@@ -117,11 +122,13 @@ func (s *Service) ticked(ctx context.Context, ids []id.ID, read func(id.ID) (*de
 	return list, nil
 }
 
-// PlanSeveral decides whom the act would mail now, and notes in list who is left out. A mail that it plans counts for
-// the deposits behind it. It changes nothing.
+// PlanSeveral decides which tenants an act on several deposits would mail now, and sets in list the reason
+// for each tenant who is left out. A planned mail counts towards the limits of the deposits after it in list.
+// PlanSeveral stores nothing.
 func (s *Service) PlanSeveral(ctx context.Context, by OperatorCaller, act SeveralAct, list []Ticked) error {
 	now := s.deps.Clock.Now()
-	_, err := s.deps.Idempotent.Run(ctx, idempotent.Request{Now: now, // mails are counted in a transaction
+	// Mails are counted in a transaction.
+	_, err := s.deps.Idempotent.Run(ctx, idempotent.Request{Now: now,
 		Effect: func(ctx context.Context) (idempotent.Response, error) {
 			return idempotent.Response{}, s.plan(ctx, by, act, list, now)
 		}})
@@ -148,9 +155,10 @@ func (s *Service) plan(ctx context.Context, by OperatorCaller, act SeveralAct, l
 	return nil
 }
 
-// mayMailTicked refuses a mail to the tenant of a deposit; sent counts an allowed one.
+// mayMailTicked checks whether the tenant of a deposit may be mailed. sent counts each allowed mail.
 //
-// Returns the errors of possible, deposit.ErrNobodyToRemind, and rate_limited (deposit.LinksAllowed, deposit.SentTo).
+// Returns the errors of possible, deposit.ErrNobodyToRemind, and rate_limited (deposit.LinksAllowed,
+// deposit.SentTo).
 func (s *Service) mayMailTicked(ctx context.Context, act SeveralAct, d Ticked, sent deposit.SentTo,
 	now time.Time) error {
 	if err := act.possible(d.Deposit, d.Debt, now); err != nil {
@@ -160,7 +168,8 @@ func (s *Service) mayMailTicked(ctx context.Context, act SeveralAct, d Ticked, s
 		return deposit.ErrNobodyToRemind
 	}
 	email := d.Client.Email
-	if d.Debt == nil { // a claim is reminded of once a day
+	// A deposit with a debt has a limit of its own: one reminder a day.
+	if d.Debt == nil {
 		ofDeposit, err := s.deps.Mails.LinkMails(ctx, d.ID, now.Add(-deposit.LinkWindow), deposit.MaxLinks)
 		if err != nil {
 			return err
@@ -175,16 +184,18 @@ func (s *Service) mayMailTicked(ctx context.Context, act SeveralAct, d Ticked, s
 // SeveralForm is the form of an act on several deposits. A form that is sent twice has its effect once.
 type SeveralForm struct {
 	Act SeveralAct
-	IDs []id.ID // each once
+	IDs []id.ID // The ids of the deposits, each once.
 	Key [16]byte
 }
 
-// MailSeveral mails the tenants of deposits of the operator's account, in one transaction, and tells what became of
-// each deposit, in the order of the form. count counts a mail against the limit of the account; its refusal leaves out
-// all further deposits. A form that is sent again gets the same answer, and mails nobody.
+// MailSeveral mails the tenants of several deposits of the operator's account, in one transaction, and
+// returns the outcome for each deposit, in the order of the form. count counts a mail against the limit of
+// the account; when it refuses one, all further deposits are left out. A form that is sent again gets the
+// same response, and no mail is sent.
 //
-// Returns connect.ErrUnverified, deposit_not_found if a deposit is unknown or of another account, ErrNobodyMailed, the
-// refusal of count where it refused the first mail, and the errors of idempotent.Executor.Run.
+// Returns connect.ErrUnverified, deposit_not_found if a deposit is unknown or of another account,
+// ErrNobodyMailed, the refusal of count where it refused the first mail, and the errors of
+// idempotent.Executor.Run.
 func (s *Service) MailSeveral(ctx context.Context, by OperatorCaller, form SeveralForm,
 	count func() error) (outcome []Outcome, err error) {
 	if err := s.verified(by, ActSendLink); err != nil {
@@ -215,11 +226,12 @@ func (s *Service) MailSeveral(ctx context.Context, by OperatorCaller, form Sever
 	return outcome, json.Unmarshal(response.Body, &outcome)
 }
 
-// lockSeveral locks the deposits, and then the mailboxes of their tenants, and decides whom the act mails.
+// lockSeveral locks the deposits of a form, then the mailboxes of their tenants, and decides which tenants
+// the act mails.
 func (s *Service) lockSeveral(ctx context.Context, by OperatorCaller, form SeveralForm, now time.Time) ([]Ticked,
 	error) {
 	locked := map[id.ID]*deposit.Deposit{}
-	// in one order, so that two forms do not wait for one another
+	// Lock the deposits in the order of their ids, so that two forms do not wait for one another.
 	for _, depositID := range slices.SortedFunc(slices.Values(form.IDs), compareIDs) {
 		d, err := s.lockOwned(ctx, by, depositID)
 		if err != nil {
@@ -238,7 +250,7 @@ func (s *Service) lockSeveral(ctx context.Context, by OperatorCaller, form Sever
 
 func compareIDs(a, b id.ID) int { return bytes.Compare(a[:], b[:]) }
 
-// mailAll mails the tenants of the locked deposits that are not left out.
+// mailAll mails the tenants of the locked deposits, except those that are left out.
 func (s *Service) mailAll(ctx context.Context, by OperatorCaller, list []Ticked, count func() error,
 	now time.Time) error {
 	var ids []id.ID
@@ -284,8 +296,8 @@ func (s *Service) mailAll(ctx context.Context, by OperatorCaller, list []Ticked,
 	}
 }
 
-// mailTicked mails the tenant as the act on the deposit alone does. A claim that has ended since it was read is left
-// out.
+// mailTicked mails the tenant of one deposit, as the act on that deposit alone does. A claim that has ended
+// since it was read is left out.
 func (s *Service) mailTicked(ctx context.Context, by OperatorCaller, d Ticked, url string, now time.Time) (LeftOut,
 	error) {
 	if d.Debt == nil {

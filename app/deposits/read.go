@@ -26,7 +26,7 @@ func (s *Service) Get(ctx context.Context, partnerID, depositID id.ID) (View, er
 	return views[0], err
 }
 
-// addDebts adds the debts of captured deposits. Deposits in other statuses cost no query.
+// addDebts adds the debts to the views of captured deposits. Without a captured deposit it makes no query.
 func (s *Service) addDebts(ctx context.Context, views []View) error {
 	var captured []id.ID
 	for _, v := range views {

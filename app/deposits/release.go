@@ -11,17 +11,17 @@ import (
 	"partnerdeposits/core/partner"
 )
 
-// Release is a request to end the cover of a deposit early.
+// Release is a partner's request to end the cover of a deposit early.
 type Release struct {
 	DepositID id.ID
 	Comment   string
 }
 
-// Release closes an active deposit without a claim. A partner whose link was revoked must not: a release gives up the
-// operator's guarantee (api.md §2).
+// Release closes an active deposit without a claim. A partner whose link was revoked must not: a release
+// gives up the operator's cover (api.md §2).
 //
-// Returns deposit_not_found, deposit_access_denied, account_revoked, deposit_not_releasable, and the errors of
-// idempotent.Executor.Run.
+// Returns deposit_not_found, deposit_access_denied, account_revoked, deposit_not_releasable, and the errors
+// of idempotent.Executor.Run.
 func (s *Service) Release(ctx context.Context, by partner.Caller, in Release,
 	call idempotent.Call[View]) (idempotent.Response, error) {
 	return s.endCover(ctx, by, in.DepositID, call, func(ctx context.Context, e *ending) (deposit.Transition, error) {
@@ -30,16 +30,16 @@ func (s *Service) Release(ctx context.Context, by partner.Caller, in Release,
 	})
 }
 
-// ending is the end of a deposit's cover in the partner's name, while it runs.
+// ending holds the state of one release or capture by a partner while it runs.
 type ending struct {
-	*deposit.Deposit // locked
+	*deposit.Deposit // The deposit, which the transaction has locked.
 	eventID          id.ID
 	now              time.Time
-	debt             *deposit.Debt // of a capture
+	debt             *deposit.Debt // The debt that a capture begins; nil for a release.
 }
 
-// endCover ends the cover of a deposit on an active link. end decides the transition and records all that belongs to
-// it, in the transaction of the stored response.
+// endCover ends the cover of a deposit on an active link, by a release or a capture. end makes the transition
+// and records all that belongs to it, in the transaction of the stored response.
 //
 // Returns the errors of lockLinked, of end, and of idempotent.Executor.Run.
 func (s *Service) endCover(ctx context.Context, by partner.Caller, depositID id.ID, call idempotent.Call[View],
@@ -70,7 +70,8 @@ func (s *Service) endCover(ctx context.Context, by partner.Caller, depositID id.
 	return response, err
 }
 
-// lockLinked is lock for a change that needs an active link to the account.
+// lockLinked locks and returns a deposit for a change that needs an active link between the partner and the
+// account.
 //
 // Returns the errors of lock, and account_revoked.
 func (s *Service) lockLinked(ctx context.Context, by partner.Caller, depositID id.ID) (*deposit.Deposit, error) {

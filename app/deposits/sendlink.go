@@ -21,24 +21,27 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// LinkRequest asks to mail the link to a deposit's checkout.
+// LinkRequest is a request to mail the link to a deposit's checkout.
 type LinkRequest struct {
 	DepositID  id.ID
 	Recipients []tenant.Contact
-	Batch      bool // the fields of the i-th recipient are called recipients[i].email and so on, otherwise email and so on
+	// true: errors name the fields of the i-th recipient as recipients[i].email and so on; false: as email and
+	// so on.
+	Batch bool
 }
 
-// QueuedLink is a mail with the link that waits to be sent.
+// QueuedLink is a queued mail with a checkout link: its address and the id of the message.
 type QueuedLink struct {
 	Email     string
 	MessageID id.ID
 }
 
-// SendLink queues a mail with the link to checkout for each recipient, or none. The link works also when the partner
-// did not ask for depositUrl: every deposit has a checkout.
+// SendLink queues a mail with the checkout link for every recipient, or for none of them. The link works also
+// for a deposit that was created without a depositUrl: every deposit has a checkout.
 //
 // Returns missing_field, invalid_field, deposit_not_found, deposit_access_denied, account_revoked,
-// deposit_not_sendable, rate_limited (deposit.LinksAllowed, deposit.SentTo), and the errors of idempotent.Executor.Run.
+// deposit_not_sendable, rate_limited (deposit.LinksAllowed, deposit.SentTo), and the errors of
+// idempotent.Executor.Run.
 func (s *Service) SendLink(ctx context.Context, by partner.Caller, in LinkRequest,
 	call idempotent.Call[[]QueuedLink]) (idempotent.Response, error) {
 	sending := &linkSending{Service: s, by: by, in: in, call: call, now: s.deps.Clock.Now()}
@@ -46,7 +49,7 @@ func (s *Service) SendLink(ctx context.Context, by partner.Caller, in LinkReques
 		idempotent.Request{Key: call.Key, Now: sending.now, Prepare: sending.prepare, Effect: sending.effect})
 }
 
-// linkSending is a LinkRequest that runs.
+// linkSending holds the state of one call of SendLink while it runs.
 type linkSending struct {
 	*Service
 	by      partner.Caller
@@ -57,8 +60,8 @@ type linkSending struct {
 	url     string
 }
 
-// prepare checks the recipients. It reads the account, and those facts of the deposit that never change, before the
-// transaction begins.
+// prepare checks the recipients of a checkout link, and reads the account and the unchanging facts of the
+// deposit, before the transaction begins.
 func (l *linkSending) prepare(ctx context.Context) error {
 	if err := l.in.validate(); err != nil {
 		return err
@@ -122,13 +125,14 @@ func (l *linkSending) effect(ctx context.Context) (response idempotent.Response,
 	return l.call.Encode(queued)
 }
 
-// audit is the record of who sent how many mails. The addresses are in the mails only, and end with them.
+// audit returns the audit entry about mails with a checkout link: who sent them, and how many. The addresses
+// are only in the mails, and are deleted with them.
 func (l *linkSending) audit(depositID id.ID, count int) ports.AuditEntry {
 	detail := map[string]string{"mails": strconv.Itoa(count)}
 	return audit.Entry(l.deps.Entropy, l.now, l.by.Actor(), audit.DepositSendLink, id.Deposit.Of(depositID), detail)
 }
 
-// validate checks every recipient. An address may occur once, in any case of its letters.
+// validate checks every recipient of a checkout link. An address may occur once, in any case of its letters.
 func (r LinkRequest) validate() error {
 	seen := map[string]int{}
 	for i, to := range r.Recipients {
@@ -144,7 +148,7 @@ func (r LinkRequest) validate() error {
 	return nil
 }
 
-// prefix begins the names of the fields of the i-th recipient.
+// prefix returns the beginning of the names under which errors report the fields of the i-th recipient.
 func (r LinkRequest) prefix(i int) string {
 	if !r.Batch {
 		return ""

@@ -1,6 +1,8 @@
-// Package deposits holds the use cases of the partner API about deposits: create, read, cancel, release, capture, and
-// send the link to checkout. The steps of the tenant are in app/deposits/checkout. Both packages record every
-// transition through app/deposits/lifecycle.
+// Package deposits holds the use cases that act on deposits. For partners: create, read, cancel, release and
+// capture deposits, and send the checkout link. For operators: the forms for the same acts, reminders, the
+// end of debts, uploaded files and form drafts. The package also mails operators about their deposits. The
+// operators' pages are read by app/deposits/desk, and the tenant's steps are in app/deposits/checkout. Every
+// transition is recorded through app/deposits/lifecycle.
 package deposits
 
 import (
@@ -26,7 +28,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Deps are the parts that the use cases use.
+// Deps holds the repositories, clients and settings that the use cases of deposits need.
 type Deps struct {
 	Idempotent  *idempotent.Executor
 	Journal     lifecycle.Journal
@@ -41,56 +43,59 @@ type Deps struct {
 	Clock       ports.Clock
 	Entropy     ports.Entropy
 	Timers      deposit.Timers
-	LeastCharge money.Cents // the smallest amount that the payment provider can charge
+	LeastCharge money.Cents // The smallest amount that the payment provider can charge.
 	Operators   accountports.Operators
 	Files       depositports.Files
 	Contents    depositports.FileContents
 	Cleaner     depositports.FileCleaner
 	Drafts      depositports.FormDrafts
 	Agreements  depositports.Agreements
-	// VerifyAddresses refuses acts on the desk that charge or mail a tenant, to operators whose address is not verified.
+	// VerifyAddresses reports whether operators need a verified address for acts that charge or mail a tenant.
+	// true: such an act of an operator without one is refused; false: it is allowed.
 	VerifyAddresses bool
 	Codes           Codes
-	// DashboardURL is the base of checkout URLs: DASHBOARD_BASE_URL.
+	// The setting DASHBOARD_BASE_URL: the base of checkout URLs, without a slash at its end.
 	DashboardURL string
-	Imprint      agreement.Imprint // in mails to tenants
+	Imprint      agreement.Imprint // The terms, privacy notice and support address for mails to tenants.
 }
 
-// Payments moves the money of a deposit; payments.Service implements it.
+// Payments begins, settles and ends the payments of a deposit.
 type Payments interface {
-	// BeginCollection inserts the payment that collects the captured amount of a deposit, in the transaction of the
-	// capture.
+	// BeginCollection inserts the payment that collects the captured amount of a deposit, in the transaction of
+	// the capture.
 	BeginCollection(ctx context.Context, captured *deposit.Deposit, now time.Time) (deposit.Debt, error)
-	// FirstCharge tells when the card is charged for an amount that is captured now.
+	// FirstCharge returns the time at which the card is charged for an amount that is captured now.
 	FirstCharge(now time.Time) time.Time
-	// LockFeeInFlight locks and gives the fee payment of a deposit that is processing, in a transaction; nil for none.
+	// LockFeeInFlight locks and returns the fee payment of a deposit that is processing; nil for none. The
+	// caller holds a transaction.
 	LockFeeInFlight(ctx context.Context, depositID id.ID) (*deposit.Payment, error)
-	// SettleFee asks the provider to close the payment page of the deposit, outside any transaction, and records the
+	// SettleFee closes the deposit's payment page at the provider, outside any transaction, and records the
 	// outcome. Afterwards no fee payment is processing. If the tenant paid first, the deposit is active.
 	SettleFee(ctx context.Context, depositID id.ID) error
-	// AskDebtEnd asks for an operator's end of a collection, in a transaction. Returns deposit.ErrCollectionOver or
-	// deposit.ErrCollectionEnding.
+	// AskDebtEnd records, in a transaction, that an operator wants to end a collection. Returns
+	// deposit.ErrCollectionOver or deposit.ErrCollectionEnding.
 	AskDebtEnd(ctx context.Context, depositID id.ID, as deposit.CollectionTrigger, by actor.Actor, now time.Time) error
-	// FinishDebtEnd closes the payment at the provider, outside any transaction, and gives the debt as it is then. Where
-	// the provider cannot be reached, the debt is still being ended.
+	// FinishDebtEnd closes the payment of a debt at the provider, outside any transaction, and returns the debt
+	// afterwards. Where the provider cannot be reached, the debt stays in the state of being ended.
 	FinishDebtEnd(ctx context.Context, depositID id.ID) (deposit.Debt, error)
-	// Remind records in a transaction that the tenant is mailed the link to pay again. Returns the errors of
+	// Remind records, in a transaction, that the tenant is mailed the link to pay again. Returns the errors of
 	// Debt.Remindable.
 	Remind(ctx context.Context, depositID id.ID, now time.Time) error
 }
 
-// Codes asks operators for two-factor codes; signin.Codes implements it.
+// Codes checks the two-factor codes of operators.
 type Codes interface {
 	On(ctx context.Context, operatorID id.ID) (bool, error)
 	Guard(ctx context.Context, o connect.Operator, from signin.Browser, now time.Time, use func() error) error
-	// Accept uses a code up, in the transaction of the act that it allows. Returns twofactor.ErrWrongCode.
+	// Accept uses up a two-factor code, in the transaction of the act that the code allows. Returns
+	// twofactor.ErrWrongCode.
 	Accept(ctx context.Context, o connect.Operator, code string, now time.Time) (required bool, err error)
 }
 
-// Service runs the use cases.
+// Service runs the acts of partners and operators on deposits.
 type Service struct{ deps Deps }
 
-// New makes the service.
+// New returns a service; a slash at the end of the base URL is removed.
 func New(deps Deps) *Service {
 	deps.DashboardURL = strings.TrimRight(deps.DashboardURL, "/")
 	return &Service{deps: deps}
@@ -99,9 +104,10 @@ func New(deps Deps) *Service {
 // View is a deposit with the values that only responses to its partner contain.
 type View struct {
 	*deposit.Deposit
-	CheckoutURL    string // "" unless the deposit was created with depositUrlGeneration
+	// The URL of the checkout; "" unless the deposit was created with depositUrlGeneration.
+	CheckoutURL    string
 	CoversContract bool
-	Debt           *deposit.Debt // of a captured deposit; nil otherwise
+	Debt           *deposit.Debt // The debt of a captured deposit; nil for any other.
 }
 
 func (s *Service) view(d *deposit.Deposit, now time.Time) View {
@@ -112,8 +118,8 @@ func (s *Service) view(d *deposit.Deposit, now time.Time) View {
 	return v
 }
 
-// readable returns deposit_access_denied unless the partner may read d: a deposit of its own, or a deposit made on the
-// dashboard while the partner was linked.
+// readable returns deposit_access_denied unless the partner may read d: a deposit of its own, or a deposit
+// that an operator made while the partner was linked.
 func readable(d *deposit.Deposit, partnerID id.ID) error {
 	if d.PartnerID != partnerID {
 		return deposit.ErrAccessDenied
@@ -121,8 +127,8 @@ func readable(d *deposit.Deposit, partnerID id.ID) error {
 	return nil
 }
 
-// changeable returns an error for a missing deposit (nil), and for a deposit that the partner did not create (api.md
-// §2).
+// changeable returns an error for a missing deposit (nil), and for a deposit that the partner did not create
+// (api.md §2).
 //
 // Returns deposit_not_found or deposit_access_denied.
 func changeable(d *deposit.Deposit, partnerID id.ID) error {
@@ -135,8 +141,8 @@ func changeable(d *deposit.Deposit, partnerID id.ID) error {
 	return nil
 }
 
-// partnerAct is the author of a partner's change in the history of a deposit: the partner, the API key, and the
-// non-empty details.
+// partnerAct returns the author of a partner's change for the history of a deposit: the partner, the id of
+// the API key, and the non-empty details.
 func partnerAct(by partner.Caller, detail map[string]string) lifecycle.By {
 	set := map[string]string{"keyId": id.APIKey.Of(by.Key.ID)}
 	for k, v := range detail {

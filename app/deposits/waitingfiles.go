@@ -12,10 +12,12 @@ import (
 
 const (
 	filesBatch = 100
-	filesGrace = 10 * time.Minute // clocks of processes differ: a form that is being confirmed keeps its files
+	// The time for which an expired file is still kept: clocks of processes differ, and its form may just be
+	// confirmed.
+	filesGrace = 10 * time.Minute
 )
 
-// WaitingFiles removes files whose forms were not confirmed in time.
+// WaitingFiles deletes uploaded files whose forms were not confirmed in time.
 type WaitingFiles struct {
 	Files      depositports.Files
 	Contents   depositports.FileContents
@@ -23,12 +25,13 @@ type WaitingFiles struct {
 	Clock      ports.Clock
 }
 
-// Job gives the job.
+// Job returns the scheduled job that deletes uploaded files whose forms were not confirmed in time.
 func (w WaitingFiles) Job() schedules.Job {
 	return schedules.Job{Name: "waiting files", Every: schedules.CleaningEvery, Run: w.remove}
 }
 
-// remove removes the content first: a removal that is cut off finds the rest by the records.
+// remove deletes the content of a file before its record: after an interruption, the next run finds the rest
+// by the records.
 func (w WaitingFiles) remove(ctx context.Context) (more bool, err error) {
 	ids, err := w.Files.Abandoned(ctx, w.Clock.Now().Add(-evidence.WaitsFor-filesGrace), filesBatch)
 	if err != nil || len(ids) == 0 {

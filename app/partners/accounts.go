@@ -14,7 +14,7 @@ func (s *Service) Accounts(ctx context.Context, partnerID id.ID, f accountports.
 	return s.deps.Links.LinkedAccounts(ctx, partnerID, f, page)
 }
 
-// Account gives an account that is or was linked to a partner.
+// Account returns an account that is or was linked to a partner.
 //
 // Returns account_not_found.
 func (s *Service) Account(ctx context.Context, partnerID, accountID id.ID) (ports.LinkedAccount, error) {

@@ -10,19 +10,20 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// UnknownKeys is the name of the limit of unknown API keys, and UnknownKeysPerMinute the most of a network. Each
-// unknown key costs a query, since no answer about an unknown key is kept. The limit is wide, because partners may
-// share a network, and after a start a process has seen none of their keys.
+// UnknownKeys is the name of the rate limit on unknown API keys. UnknownKeysPerMinute is the number of
+// unknown keys that a network may send in a minute. Each unknown key costs a query, since it is not cached
+// that a key is unknown. The limit is wide, because partners may share a network, and a process that has just
+// started has seen none of their keys.
 const (
 	UnknownKeys          = "unknown-keys"
 	UnknownKeysPerMinute = 600
 )
 
-// Authenticate finds the caller by the headers x-api-key and Authorization. network is the client's IPv4 address or
-// IPv6 /64.
+// Authenticate finds the calling partner by the headers x-api-key and Authorization. network is the client's
+// IPv4 address or IPv6 /64.
 //
-// Returns missing_api_key, invalid_api_key, api_key_revoked, or rate_limited after too many unknown keys of the
-// network.
+// Returns missing_api_key, invalid_api_key, api_key_revoked, or rate_limited after too many unknown keys of
+// the network.
 func (s *Service) Authenticate(ctx context.Context, apiKey, authorization, network string) (partner.Caller, error) {
 	presented, err := partner.PresentedKey(s.deps.Environment, apiKey, authorization)
 	if err != nil {
@@ -39,8 +40,9 @@ func (s *Service) Authenticate(ctx context.Context, apiKey, authorization, netwo
 	return partner.Caller{Partner: owner, Key: key}, nil
 }
 
-// findKey counts a key that this process has not seen before as unknown, until the database knows it. A key seen before
-// passes uncounted, whoever shares its network.
+// findKey finds an API key by its hash. A key that this process has not seen before counts against the limit
+// of unknown keys, until the database confirms that it exists. A key seen before is never counted, whichever
+// network sends it.
 func (s *Service) findKey(ctx context.Context, hash partner.KeyHash,
 	network string) (partner.APIKey, partner.Partner, error) {
 	if s.deps.Keys.KeySeen(hash) {
@@ -57,7 +59,7 @@ func (s *Service) findKey(ctx context.Context, hash partner.KeyHash,
 	return key, owner, err
 }
 
-// tooManyUnknown refuses a key of a network that has sent too many unknown ones.
+// tooManyUnknown returns rate_limited for an API key of a network that has sent too many unknown keys.
 func tooManyUnknown(d ports.LimitDecision) error {
 	if d.Allowed {
 		return nil

@@ -8,8 +8,9 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// RotateConnectSecret replaces the connect secret, or sets the first. Connect URLs that were signed with the old secret
-// become invalid at once. The new secret cannot be read again.
+// RotateConnectSecret replaces a partner's connect secret, or sets the first one. Connect URLs that were
+// signed with the old secret become invalid at once. The new secret is returned once and cannot be read
+// again.
 //
 // Returns partner_not_found.
 func (s *Service) RotateConnectSecret(ctx context.Context, slug string) (secret.Text, error) {
@@ -23,7 +24,8 @@ func (s *Service) RotateConnectSecret(ctx context.Context, slug string) (secret.
 	return fresh, nil
 }
 
-// ClearConnectSecret removes the connect secret; connect pages then answer missing_connect_secret.
+// ClearConnectSecret removes a partner's connect secret; the connect pages then respond with
+// missing_connect_secret.
 //
 // Returns partner_not_found.
 func (s *Service) ClearConnectSecret(ctx context.Context, slug string) error {

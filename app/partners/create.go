@@ -9,15 +9,15 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// FirstKeyName is the name of the API key that Create makes.
+// FirstKeyName is the name of the API key that is created with a new partner.
 const FirstKeyName = "default"
 
-// NewPartner holds the fields of a new partner.
+// NewPartner holds the fields of a request to create a partner.
 type NewPartner struct {
 	Slug          string
 	Name          string
-	ContactEmail  string   // optional
-	ReturnOrigins []string // URLs; only their origins are kept
+	ContactEmail  string   // The e-mail address of the partner's contact; "" for none.
+	ReturnOrigins []string // URLs to whose origins operators may be sent back; only the origins are stored.
 }
 
 // Created is a new partner with its secrets, which cannot be read again.
@@ -70,7 +70,7 @@ func (s *Service) connectSecret() secret.Text {
 	return secret.FromRandom(partner.ConnectSecretPrefix, s.deps.Entropy.Bytes(secret.Bytes))
 }
 
-// validate checks the fields and gives the return origins.
+// validate checks the fields of a new partner and returns its return origins.
 func (in NewPartner) validate(env partner.Environment) ([]string, error) {
 	if !partner.ValidSlug(in.Slug) {
 		return nil, partner.ErrInvalidSlug

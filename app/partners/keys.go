@@ -12,10 +12,10 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// keyAuthor creates or revokes an API key: an admin, or a partner with one of its keys.
+// keyAuthor is who creates or revokes an API key: an admin, or a partner with one of its keys.
 type keyAuthor struct {
 	actor  actor.Actor
-	inMail string // as a mail names the author
+	inMail string // The name under which a mail mentions the author.
 }
 
 var admin = keyAuthor{actor: actor.Staff, inMail: mails.Support}
@@ -24,14 +24,16 @@ func authorOf(by partner.Caller) keyAuthor {
 	return keyAuthor{actor: by.Actor(), inMail: mails.APIKeyOf(by.Key)}
 }
 
-// CreateKey adds an API key to a partner, for the admin command. The plaintext cannot be read again.
+// CreateKey adds an API key to a partner, for the admin command. The plaintext of the key is returned once
+// and cannot be read again.
 //
 // Returns invalid_field, partner_not_found or api_key_limit_reached.
 func (s *Service) CreateKey(ctx context.Context, slug, name string) (partner.APIKey, secret.Text, error) {
 	return s.createKey(ctx, slug, name, admin)
 }
 
-// CreateOwnKey is CreateKey for the calling partner.
+// CreateOwnKey adds an API key to the calling partner. The plaintext of the key is returned once and cannot
+// be read again.
 //
 // Returns invalid_field or api_key_limit_reached.
 func (s *Service) CreateOwnKey(ctx context.Context, by partner.Caller,
@@ -82,8 +84,8 @@ func (s *Service) auditKey(
 	return s.auditBy(ctx, by.actor, verb, id.APIKey.Of(key.ID), detail)
 }
 
-// RevokeKey revokes an API key by its outside id, for the admin command. Every process refuses the key within five
-// seconds (api.md §1). A second call changes nothing.
+// RevokeKey revokes an API key by its public id, for the admin command. Every process refuses the key within
+// five seconds (api.md §1). A second call changes nothing.
 //
 // Returns api_key_not_found.
 func (s *Service) RevokeKey(ctx context.Context, keyID string) (partner.APIKey, error) {
@@ -94,8 +96,8 @@ func (s *Service) RevokeKey(ctx context.Context, keyID string) (partner.APIKey, 
 	return s.revokeKey(ctx, parsed, admin, nil)
 }
 
-// RevokeOwnKey is RevokeKey for the calling partner. The key may be the caller's own, and the partner's last: the admin
-// command makes another.
+// RevokeOwnKey revokes an API key of the calling partner. The key may be the one that authenticates the call,
+// and the partner's last: the admin command can create another.
 //
 // Returns api_key_not_found, for keys of other partners too.
 func (s *Service) RevokeOwnKey(ctx context.Context, by partner.Caller, keyID id.ID) error {
@@ -103,8 +105,8 @@ func (s *Service) RevokeOwnKey(ctx context.Context, by partner.Caller, keyID id.
 	return err
 }
 
-// revocable decides about a key of owner. only is the partner that asks, nil for an admin. changes is false for a key
-// that was revoked before.
+// revocable checks whether an API key of the partner owner may be revoked. only is the calling partner, nil
+// for an admin. changes is false for a key that was revoked before.
 //
 // Returns api_key_not_found for a key of another partner.
 func revocable(key partner.APIKey, owner id.ID, only *id.ID) (changes bool, err error) {
@@ -149,7 +151,7 @@ func (s *Service) Keys(ctx context.Context, partnerID id.ID, page ports.Page) (p
 	return s.deps.Keys.Keys(ctx, partnerID, page)
 }
 
-// ListKeys gives all API keys of a partner, for the admin command: revoked keys included, newest first.
+// ListKeys returns all API keys of a partner, for the admin command: revoked keys included, newest first.
 //
 // Returns partner_not_found.
 func (s *Service) ListKeys(ctx context.Context, slug string) (all []partner.APIKey, err error) {

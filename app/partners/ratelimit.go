@@ -9,7 +9,8 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// LimitsOf gives the limits of p. A partner with a rate limit of its own has the default's share of writes.
+// LimitsOf returns the rate limits of partner p. For a partner with a rate limit of its own, writes have the
+// same share of it as in the default limits.
 func (s *Service) LimitsOf(p partner.Partner) Limits {
 	if p.RateLimitPerMinute <= 0 {
 		return s.deps.Limits
@@ -21,37 +22,40 @@ func (s *Service) LimitsOf(p partner.Partner) Limits {
 	return own
 }
 
-// Names of the limits of a partner, which the partner sees (api.md §1, "Rate limits").
+// The names of a partner's rate limits, which the partner sees (api.md §1, "Rate limits").
 const (
 	allRequests   = "default"
 	writeRequests = "writes"
 )
 
-// ExplanationsPerMinute is the most explanations of webhooks and connect URLs that a partner may ask for.
+// ExplanationsPerMinute is the number of explanations of webhooks and connect URLs that a partner may request
+// in a minute.
 const ExplanationsPerMinute = 30
 
-// ExplanationRule is the rule under which an explanation counts, beside those of RulesOf.
+// ExplanationRule returns the rate limit under which a request for an explanation counts, beside those of
+// RulesOf.
 func ExplanationRule(p partner.Partner, perMinute int) ports.LimitRule {
 	return ports.LimitRule{Name: "explain", Key: ports.PartnerLimitKey(p.ID), PerMinute: perMinute}
 }
 
-// What goes out before other deliveries has limits of its own.
+// Test deliveries and redeliveries go out before other deliveries, so each has a rate limit of its own.
 const (
 	TestsPerMinute        = 20
 	RedeliveriesPerMinute = 60
 )
 
-// TestRule is the rule under which a test delivery counts, beside those of RulesOf.
+// TestRule returns the rate limit under which a test delivery counts, beside those of RulesOf.
 func TestRule(p partner.Partner) ports.LimitRule {
 	return ports.LimitRule{Name: "tests", Key: ports.PartnerLimitKey(p.ID), PerMinute: TestsPerMinute}
 }
 
-// RedeliveryRule is the rule under which a redelivery counts, beside those of RulesOf.
+// RedeliveryRule returns the rate limit under which a redelivery counts, beside those of RulesOf.
 func RedeliveryRule(p partner.Partner) ports.LimitRule {
 	return ports.LimitRule{Name: "redeliveries", Key: ports.PartnerLimitKey(p.ID), PerMinute: RedeliveriesPerMinute}
 }
 
-// RulesOf gives the rules under which a request of p counts. writes says that the request may change data.
+// RulesOf returns the rate limits under which a request of partner p counts. writes: true for a request that
+// may change data, which counts against the limit of writes too; false for one that only reads.
 func (s *Service) RulesOf(p partner.Partner, writes bool) []ports.LimitRule {
 	limits, key := s.LimitsOf(p), ports.PartnerLimitKey(p.ID)
 	rules := make([]ports.LimitRule, 1, 2)
@@ -63,7 +67,7 @@ func (s *Service) RulesOf(p partner.Partner, writes bool) []ports.LimitRule {
 	return rules
 }
 
-// SetRateLimit sets a partner's own limit, in requests per minute; 0 restores the default.
+// SetRateLimit sets a partner's own rate limit, in requests per minute; 0 restores the default.
 //
 // Returns invalid_field or partner_not_found.
 func (s *Service) SetRateLimit(ctx context.Context, slug string, perMinute int) error {

@@ -1,5 +1,5 @@
-// Package partners authenticates partners, lists their linked accounts, and manages API keys for partners and admins,
-// and partners and connect secrets for admins.
+// Package partners authenticates partners, lists their linked accounts, and manages API keys for partners and
+// admins. For admins it also manages partners, their connect secrets and their rate limits.
 package partners
 
 import (
@@ -15,7 +15,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Deps holds the capabilities and settings of the use cases.
+// Deps holds the repositories and settings that the use cases of partners need.
 type Deps struct {
 	UnitOfWork  ports.UnitOfWork
 	Partners    partnerports.Partners
@@ -27,13 +27,12 @@ type Deps struct {
 	Entropy     ports.Entropy
 	Environment partner.Environment
 	Limiter     ports.Limiter
-	Limits      Limits // of partners without a rate limit of their own
+	Limits      Limits // The rate limits of partners without a rate limit of their own.
 }
 
-// Service runs the use cases.
+// Service authenticates partners and manages their keys, secrets and limits.
 type Service struct{ deps Deps }
 
-// New makes the service.
 func New(deps Deps) *Service { return &Service{deps: deps} }
 
 // audit writes an admin's action to the audit log.
@@ -50,7 +49,7 @@ func (s *Service) auditBy(
 	return s.deps.Audit.Append(ctx, audit.Entry(s.deps.Entropy, s.deps.Clock.Now(), by, verb, subject, detail))
 }
 
-// change runs do for the partner with that slug and writes the audit log, in one transaction.
+// change runs do for the partner with this slug and writes the audit log, in one transaction.
 func (s *Service) change(
 	ctx context.Context, slug string, verb audit.Verb, detail map[string]string,
 	do func(context.Context, partner.Partner) error,
@@ -69,8 +68,8 @@ func (s *Service) change(
 
 func number(n int) string { return strconv.Itoa(n) }
 
-// Limits bounds a partner's requests.
+// Limits holds the rate limits of a partner's requests.
 type Limits struct {
-	PerMinute       int // requests of any kind
-	WritesPerMinute int // requests that may change data; they count as requests too
+	PerMinute       int // The number of requests of any kind in a minute.
+	WritesPerMinute int // The number of requests in a minute that may change data; they count as requests too.
 }

@@ -6,12 +6,12 @@ import (
 	"partnerdeposits/core/partner"
 )
 
-// List gives all partners.
+// List returns all partners.
 func (s *Service) List(ctx context.Context) ([]partner.Partner, error) {
 	return s.deps.Partners.Partners(ctx)
 }
 
-// Show gives the partner with that slug.
+// Show returns the partner with this slug.
 //
 // Returns partner_not_found.
 func (s *Service) Show(ctx context.Context, slug string) (partner.Partner, error) {

@@ -13,12 +13,12 @@ import (
 // PartnerUpdate holds the new values of a partner. A nil field stays as it is.
 type PartnerUpdate struct {
 	Name          *string
-	ContactEmail  *string   // "" removes the address
-	ReturnOrigins *[]string // URLs, of which only the origins are kept; they replace all origins
+	ContactEmail  *string   // The new address of the partner's contact; "" removes the address.
+	ReturnOrigins *[]string // The URLs whose origins replace all return origins; only the origins are stored.
 }
 
-// Update changes a partner, and gives the partner afterwards. The audit entry names each changed field with the value
-// before and the value now; an update that changes nothing has no entry.
+// Update changes a partner, and returns the partner afterwards. The audit entry contains each changed field
+// with its value before and now; an update that changes nothing has no entry.
 //
 // Returns invalid_field or partner_not_found.
 func (s *Service) Update(ctx context.Context, slug string,
@@ -44,7 +44,8 @@ func (s *Service) Update(ctx context.Context, slug string,
 	return p, changed, err
 }
 
-// validate checks the fields as Create does, and gives the update with origins instead of URLs.
+// validate checks the fields of an update as Create does, and returns the update with origins instead of
+// URLs.
 func (in PartnerUpdate) validate(env partner.Environment) (PartnerUpdate, error) {
 	if in.Name != nil {
 		if err := validName(*in.Name); err != nil {
@@ -66,7 +67,7 @@ func (in PartnerUpdate) validate(env partner.Environment) (PartnerUpdate, error)
 	return in, nil
 }
 
-// apply changes p, and gives the changed fields with their values before and now.
+// apply changes the partner p, and returns the changed fields with their values before and now.
 func (in PartnerUpdate) apply(p *partner.Partner) map[string]string {
 	detail := map[string]string{}
 	note := func(field, before, now string) { detail[field], detail[field+"Before"] = now, before }

@@ -21,7 +21,7 @@ func validContact(email string) error {
 	return nil
 }
 
-// validOrigins checks URLs and gives their origins.
+// validOrigins checks URLs and returns their origins.
 func validOrigins(urls []string, env partner.Environment) ([]string, error) {
 	origins := make([]string, 0, len(urls))
 	for _, raw := range urls {

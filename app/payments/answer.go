@@ -10,7 +10,8 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// providerFailed marks an error of the provider with paymentports.ErrProviderAway, for the tenant's pages.
+// providerFailed counts a failed call of the payment provider in the metrics. It wraps an error of a provider
+// that could not be reached in paymentports.ErrProviderAway, by which the tenant's pages explain it.
 func (s *Service) providerFailed(kind deposit.PaymentKind, err error) error {
 	s.deps.PaymentMetrics.Answered(kind, paymentports.PaymentUnavailable, 0)
 	if errors.Is(err, paymentports.ErrProviderAnswered) {
@@ -19,7 +20,7 @@ func (s *Service) providerFailed(kind deposit.PaymentKind, err error) error {
 	return fmt.Errorf("%w: %w", paymentports.ErrProviderAway, err)
 }
 
-// resultOf is the result of a payment with that final answer of the provider.
+// resultOf returns the result of a payment for the metrics, by the final status at the provider.
 func resultOf(status paymentports.ProviderStatus) paymentports.PaymentResult {
 	switch status {
 	case paymentports.ProviderSucceeded:
@@ -31,7 +32,8 @@ func resultOf(status paymentports.ProviderStatus) paymentports.PaymentResult {
 	return paymentports.PaymentVoided
 }
 
-// settle sets the payment's final status. A payment that the provider closed or does not know can never be paid.
+// settle sets the payment's final status by the provider's response. A payment that the provider closed, or
+// does not have, can never be paid.
 func settle(p *deposit.Payment, answer paymentports.ProviderPayment, now time.Time) {
 	switch answer.Status {
 	case paymentports.ProviderSucceeded:
@@ -47,10 +49,11 @@ func settle(p *deposit.Payment, answer paymentports.ProviderPayment, now time.Ti
 	p.Failure, p.SettledAt = answer.Failure, now
 }
 
-// undecided reports whether the tenant can still pay, by the provider's answer.
+// undecided reports whether the tenant can still pay, by the payment's status at the provider: true for an
+// open or unknown payment, else false.
 func undecided(status paymentports.ProviderStatus) bool {
 	return status == paymentports.ProviderOpen || status == paymentports.ProviderUnknown
 }
 
-// errPaymentOpen refuses to end a checkout whose payment cannot be stopped right now.
+// errPaymentOpen is the error for the end of a checkout whose payment cannot be stopped right now.
 var errPaymentOpen = fault.ErrUnavailable.WithMessage("A payment of the tenant is under way. Please retry shortly.")

@@ -16,20 +16,20 @@ import (
 )
 
 const (
-	// unknownGrace is how long a payment may be unknown to the provider before the payment is closed: the request that
-	// opens the page may still be on its way. Requests of this service end well before that.
+	// unknownGrace is the age from which a payment that the provider does not have is closed: before, the
+	// request that opens its page may still be on its way. Requests of this service end well before that.
 	unknownGrace = 2 * time.Minute
-	// workers is how many payments are asked about at a time: 5,000 of them, with a second each, take less than four
-	// minutes.
+	// workers is the number of payments about which the provider is queried at a time: 5,000 payments of a
+	// second each take less than four minutes.
 	workers = 24
 )
 
-// CheckDue asks the provider about payments left in processing: the tenant never came back, the process crashed, or
-// the provider could not be reached. CheckDue also collects captured amounts, and refunds. It gives how many payments
-// were settled.
+// CheckDue queries the provider about payments left in processing: the tenant never came back, the process
+// crashed, or the provider could not be reached. CheckDue also collects captured amounts, and refunds. It
+// returns the number of settled payments.
 //
-// While the provider is away, CheckDue takes up a single payment in restTime, and the others stay due. A payment that
-// was taken up in vain is due again after a minute.
+// While the provider is unreachable, CheckDue checks a single payment in each restTime, and the others stay
+// due. A payment whose check failed is due again after a minute.
 func (s *Service) CheckDue(ctx context.Context) (settled int, err error) {
 	settled, err = sweep(ctx, s, s.deps.Payments.PaymentsToCheck, s.check,
 		func(p deposit.Payment) []any {
@@ -45,7 +45,8 @@ func (s *Service) CheckDue(ctx context.Context) (settled int, err error) {
 	return settled + refunded, err
 }
 
-// sweep works through what is due, batch by batch. describe gives the log's words for an item in trouble.
+// sweep works through the due items, payments or refunds, batch by batch. describe returns the log attributes
+// of an item that failed.
 func sweep[T any](ctx context.Context, s *Service, take func(context.Context, time.Time, int) ([]T, error),
 	work func(context.Context, T, time.Time) (bool, error), describe func(T) []any,
 ) (settled int, err error) {
@@ -58,13 +59,14 @@ func sweep[T any](ctx context.Context, s *Service, take func(context.Context, ti
 		if err != nil {
 			return settled, err
 		}
-		// Each payment has a time of its own, since a batch may take minutes: an entry of the audit log must commit within
-		// a minute of its time, or `admin audit export` misses it (operations.md, "Admin CLI").
+		// Each payment gets a time of its own, since a batch may take minutes: an entry of the audit log must
+		// commit within a minute of its time, or `admin audit export` misses it (operations.md, "Admin CLI").
 		parallel.EachOf(workers, due, func(item T) (bool, error) { return work(ctx, item, s.deps.Clock.Now()) },
 			func(item T, done bool, err error) {
 				switch {
 				case err == nil:
-				case errors.Is(err, fault.ErrUnavailable): // the guard tells of the outage, once
+				// The guard of the provider logs the outage itself, once.
+				case errors.Is(err, fault.ErrUnavailable):
 					s.deps.Log.InfoContext(ctx, "payment left for later", append(describe(item), "error", err)...)
 				default:
 					s.deps.Log.ErrorContext(ctx, "payment not reconciled", append(describe(item), "error", err)...)
@@ -80,8 +82,9 @@ func sweep[T any](ctx context.Context, s *Service, take func(context.Context, ti
 	return settled, ctx.Err()
 }
 
-// check asks about one payment and records the answer, or the time of the next question. The page of a fee is closed
-// once the tenant can no longer secure the deposit: nextFeeCheck makes the payment due at the end of the stay.
+// check queries the provider about one payment and records the result, or the time of the next check. The
+// page of a fee is closed once the tenant can no longer secure the deposit: nextFeeCheck makes the payment
+// due at the end of the stay.
 func (s *Service) check(ctx context.Context, p deposit.Payment, now time.Time) (settled bool, err error) {
 	if p.Kind == deposit.Collection {
 		return s.checkCollection(ctx, p, now)
@@ -106,8 +109,8 @@ func (s *Service) check(ctx context.Context, p deposit.Payment, now time.Time) (
 	return err == nil, err
 }
 
-// lookUpFee gives the provider's answer about a fee. An unknown payment is closed after unknownGrace, so that a page
-// that opens even later cannot be paid.
+// lookUpFee returns the provider's response about a fee payment. A payment that the provider does not have is
+// closed after unknownGrace, so that a page that opens even later cannot be paid.
 func (s *Service) lookUpFee(ctx context.Context, p deposit.Payment,
 	now time.Time) (paymentports.ProviderPayment, error) {
 	answer, err := s.provider.lookup(ctx, p.ID)
@@ -119,12 +122,14 @@ func (s *Service) lookUpFee(ctx context.Context, p deposit.Payment,
 	return answer, err
 }
 
-// neverArrived reports whether the provider does not know a payment whose request can no longer be on its way.
+// neverArrived reports whether the provider does not have a payment whose request can no longer be on its
+// way: true for an unknown payment older than unknownGrace, else false.
 func neverArrived(status paymentports.ProviderStatus, age time.Duration) bool {
 	return status == paymentports.ProviderUnknown && age >= unknownGrace
 }
 
-// closedFor is the status after a close: a payment that the provider does not know can never be paid afterwards.
+// closedFor returns the status of a payment after its page was closed: a payment that the provider does not
+// have counts as closed, since it can never be paid.
 func closedFor(status paymentports.ProviderStatus) paymentports.ProviderStatus {
 	if status == paymentports.ProviderUnknown {
 		return paymentports.ProviderClosed
@@ -132,7 +137,7 @@ func closedFor(status paymentports.ProviderStatus) paymentports.ProviderStatus {
 	return status
 }
 
-// postpone leaves the payment processing and stores when the provider is asked again.
+// postpone keeps the payment in processing and stores when the provider is queried again.
 func (s *Service) postpone(ctx context.Context, p deposit.Payment, answer paymentports.ProviderPayment, attempts int,
 	next time.Time) error {
 	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
@@ -144,14 +149,15 @@ func (s *Service) postpone(ctx context.Context, p deposit.Payment, answer paymen
 	})
 }
 
-// postponed gives the payment with the attempts, the time of the next question, and what the answer tells.
+// postponed returns the payment with the number of attempts, the time of the next check, and the provider's
+// reference and failure text.
 func postponed(p deposit.Payment, answer paymentports.ProviderPayment, attempts int, next time.Time) deposit.Payment {
 	p.Attempts, p.CheckAt = attempts, next
 	p.ProviderRef, p.Failure = cmp.Or(answer.Ref, p.ProviderRef), cmp.Or(answer.Failure, p.Failure)
 	return p
 }
 
-// Job gives the job that asks the provider about payments left in processing.
+// Job returns the scheduled job that queries the provider about payments left in processing.
 func (s *Service) Job(every time.Duration) schedules.Job {
 	return schedules.Job{Name: "payments", Every: every,
 		Waits: func(w ports.Waiting) bool { return w.Payments || w.Refunds },

@@ -14,18 +14,20 @@ import (
 	"partnerdeposits/ports/platform/failpoint"
 )
 
-// pageLife is longer than any page of the provider lives (24 h).
+// pageLife is the time after which a payment page can no longer be paid: longer than the provider keeps any
+// page open (24 h).
 const pageLife = 25 * time.Hour
 
-// withoutCard is the answer to an attempt for a deposit that has no paid fee, and so no card.
+// withoutCard is the result of a charge for a deposit that has no paid fee, and so no card.
 var withoutCard = paymentports.ProviderPayment{Status: paymentports.ProviderFailed, Failure: "no_card",
 	Refusal: paymentports.RefusedForGood}
 
-// tooLate is the answer to an attempt that an outage of ours delayed beyond the card networks' limit.
+// tooLate is the result of a charge that an outage of this service delayed beyond the card networks' time
+// limit.
 var tooLate = paymentports.ProviderPayment{Status: paymentports.ProviderFailed, Failure: "too_late",
 	Refusal: paymentports.RefusedForTenant}
 
-// plan is the next step of a collection, as committed before the provider is called.
+// plan is the next step of a collection. It is committed before the provider is called.
 type plan struct {
 	act  act
 	debt deposit.Debt
@@ -34,14 +36,15 @@ type plan struct {
 type act int
 
 const (
-	actNothing act = iota // another process has settled the payment
-	actCharge             // the attempt of the debt
-	actEnd                // the debt is cancelled, or has expired
-	actAsk                // nothing is due: the tenant may have paid, or the provider told us to ask
+	actNothing act = iota // Do nothing: another process has settled the payment.
+	actCharge             // Charge the card: the attempt of the debt is due.
+	actEnd                // End the collection: the debt is cancelled, or has expired.
+	// Query the provider: nothing is due, but the tenant may have paid, or a callback named the payment.
+	actAsk
 )
 
-// checkCollection makes the step that is due and records the answer, or the time of the next step. An outage leaves
-// the attempt open: it is no refusal, and the same attempt is asked for again.
+// checkCollection makes the step of a collection that is due and records the result, or the time of the next
+// step. An outage is no refusal: the attempt stays open, and the same attempt is made again.
 func (s *Service) checkCollection(ctx context.Context, p deposit.Payment, now time.Time) (settled bool, err error) {
 	next, err := s.planCollection(ctx, p, now)
 	if err != nil || next.act == actNothing {
@@ -65,8 +68,8 @@ func (s *Service) checkCollection(ctx context.Context, p deposit.Payment, now ti
 	return s.recordCollection(ctx, p, next, answer, now)
 }
 
-// planCollection locks the debt and commits the step that is due: the number of an attempt, or the end of a debt that
-// has not been paid in time.
+// planCollection locks the debt and commits the step that is due: the number of an attempt, or the end of a
+// debt that has not been paid in time.
 func (s *Service) planCollection(ctx context.Context, p deposit.Payment, now time.Time) (next plan, err error) {
 	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
 		next = plan{}
@@ -87,11 +90,11 @@ func (s *Service) planCollection(ctx context.Context, p deposit.Payment, now tim
 	return next, err
 }
 
-// tooSmall reports whether the amount is less than the provider can charge.
+// tooSmall reports whether the amount of a payment is less than the provider can charge.
 func (s *Service) tooSmall(p deposit.Payment) bool { return p.Amount < s.deps.Provider.LeastCharge() }
 
-// decideStep gives the step that is due, and whether the step has changed the debt. tooSmall: the amount cannot be
-// charged.
+// decideStep returns the step of a collection that is due, and whether the step has changed the debt.
+// tooSmall: true when the amount is less than the provider can charge, else false.
 func decideStep(debt deposit.Debt, tooSmall bool, now time.Time) (next plan, changed bool) {
 	switch {
 	case !debt.CancelAt.IsZero():
@@ -107,7 +110,7 @@ func decideStep(debt deposit.Debt, tooSmall bool, now time.Time) (next plan, cha
 	}
 }
 
-// charge collects from the card that paid the fee.
+// charge collects a debt from the card that paid the fee.
 func (s *Service) charge(ctx context.Context, p deposit.Payment,
 	debt deposit.Debt) (paymentports.ProviderPayment, error) {
 	if debt.AttemptedAt.After(debt.CapturedAt.Add(deposit.LastAttempt)) {
@@ -132,7 +135,8 @@ func (s *Service) charge(ctx context.Context, p deposit.Payment,
 	return s.provider.collect(ctx, request)
 }
 
-// chargeOf gives the request of an attempt; ok is false without a card.
+// chargeOf returns the request with which the provider charges the card for one attempt; ok is false for a
+// deposit without a card.
 func chargeOf(
 	p deposit.Payment, d *deposit.Deposit, of connect.Account, fee *deposit.Payment, attempt int,
 ) (r paymentports.CollectRequest, ok bool) {
@@ -145,7 +149,8 @@ func chargeOf(
 	}, true
 }
 
-// recordCollection stores the provider's answer to a plan. An answer that another process has recorded changes nothing.
+// recordCollection stores the provider's response to a step of a collection. A response that another process
+// has already recorded changes nothing.
 func (s *Service) recordCollection(ctx context.Context, p deposit.Payment, made plan,
 	answer paymentports.ProviderPayment, now time.Time) (settled bool, err error) {
 	var result paymentports.PaymentResult
@@ -183,18 +188,19 @@ func (s *Service) recordCollection(ctx context.Context, p deposit.Payment, made 
 	return settled && err == nil, err
 }
 
-// effect is the consequence of an answer for a collection.
+// effect is the consequence of a provider's response for a collection.
 type effect int
 
 const (
-	effectNone     effect = iota // the answer tells nothing new
-	effectUnderWay               // the charge or the close has not ended
+	effectNone     effect = iota // The response contains nothing new.
+	effectUnderWay               // The charge, or the closing of the page, has not ended.
 	effectPaid
-	effectFailed  // the debt can never be paid any more
-	effectRefused // the attempt, by the bank
+	effectFailed  // The debt can never be paid any more.
+	effectRefused // The bank has refused the attempt.
 )
 
-// decideEffect judges the provider's answer to a plan. debt is the present state, which may be later than the plan's.
+// decideEffect returns the consequence of the provider's response to a step of a collection. debt is the
+// present state, which may be later than the plan's.
 func decideEffect(made plan, debt deposit.Debt, answer paymentports.ProviderStatus) effect {
 	switch {
 	case answer == paymentports.ProviderSucceeded:
@@ -210,7 +216,7 @@ func decideEffect(made plan, debt deposit.Debt, answer paymentports.ProviderStat
 	return effectNone
 }
 
-// recording is the transaction that stores an answer about a collection.
+// recording holds the state of the transaction that stores a provider's response about a collection.
 type recording struct {
 	*Service
 	ctx     context.Context //nolint:containedctx // lives as long as the transaction
@@ -230,7 +236,8 @@ func (r recording) paid(answer paymentports.ProviderPayment) error {
 	return r.tell(paymentports.TenantPaid)
 }
 
-// payer is the actor of a payment in that state: the tenant on the page, or the clock with the card.
+// payer returns the actor that paid a debt in this state: the tenant on the payment page, or the scheduler by
+// a charge of the card.
 func payer(state deposit.CollectionState) actor.Actor {
 	if state == deposit.AwaitingTenant {
 		return actor.Tenant
@@ -238,8 +245,8 @@ func payer(state deposit.CollectionState) actor.Actor {
 	return actor.Clock
 }
 
-// failed ends a debt that can never be paid any more. The deposit stays captured, since the operator's guarantee does
-// not depend on the tenant's payment.
+// failed ends a debt that can never be paid any more. The deposit stays captured, since what the operator is
+// owed does not depend on the tenant's payment.
 func (r recording) failed(answer paymentports.ProviderPayment) error {
 	trigger, by := ending(*r.debt, r.tooSmall(*r.payment))
 	step, err := r.debt.Fail(trigger, by, r.now)
@@ -261,12 +268,13 @@ func (r recording) failed(answer paymentports.ProviderPayment) error {
 	return r.tell(paymentports.TenantDebtEnded)
 }
 
-// ending gives the trigger and the actor of an unpaid end. The clock ends a debt for one of two causes: the amount is
-// too small, or nobody has paid in time.
+// ending returns the trigger and the actor with which an unpaid debt ends. The scheduler ends a debt for one
+// of two causes: the amount is too small, or the debt was not paid in time.
 func ending(debt deposit.Debt, tooSmall bool) (trigger deposit.CollectionTrigger, by actor.Actor) {
 	switch {
 	case debt.CancelBy == actor.Actor{}:
-		return deposit.CollectionCancelled, actor.Provider // the payment was closed at the provider
+		// The payment was closed at the provider.
+		return deposit.CollectionCancelled, actor.Provider
 	case debt.CancelAs != "":
 		return debt.CancelAs, debt.CancelBy
 	case debt.CancelBy != actor.Clock:
@@ -278,8 +286,8 @@ func ending(debt deposit.Debt, tooSmall bool) (trigger deposit.CollectionTrigger
 	}
 }
 
-// settle stores the end of the collection. The debt is stored first: a trigger ends the debt of a payment that another
-// version settles.
+// settle stores the end of a collection. The debt is stored before its payment, since a database trigger ends
+// the debt of a payment that an older version of the service settles.
 func (r recording) settle(answer paymentports.ProviderPayment, step deposit.CollectionTransition) error {
 	if err := r.deps.Collections.Save(r.ctx, *r.debt, step); err != nil {
 		return err
@@ -307,7 +315,8 @@ func (r recording) refused(answer paymentports.ProviderPayment) error {
 	return r.tell(paymentports.TenantAwaited)
 }
 
-// refusal is the bank's no in an answer. A no without a class may pass.
+// refusal returns the bank's refusal in a provider's response. A refusal without a class counts as one that
+// may pass.
 func refusal(answer paymentports.ProviderPayment) deposit.Refused {
 	return deposit.Refused{
 		Failure: answer.Failure, Barred: answer.Refusal == paymentports.RefusedForGood,
@@ -320,9 +329,9 @@ func (r recording) tell(kind paymentports.TenantNoticeKind) error {
 		paymentports.TenantNotice{SubjectID: r.payment.ID, Kind: kind, DepositID: r.payment.DepositID, At: r.now})
 }
 
-// nextCheck is the time at which CheckDue looks at the collection again: the next attempt, the tenant's page
-// while it may be paid, or the end of a debt that nobody pays. A page that was paid is known within 5 minutes, without
-// a callback of the provider.
+// nextCheck returns the time at which CheckDue checks a collection again: at the next attempt, repeatedly
+// while the tenant's page may be paid, or at the end of a debt that stays unpaid. A paid page is noticed
+// within 5 minutes, even without a callback of the provider.
 func nextCheck(d deposit.Debt, now time.Time) time.Time {
 	switch {
 	case d.State != deposit.AwaitingTenant && d.Answered:

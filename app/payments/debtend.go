@@ -10,14 +10,14 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// debtEnds are the entries in the audit log of an operator's ends of a collection.
+// debtEnds maps the ends of a collection by an operator to their verbs in the audit log.
 var debtEnds = map[deposit.CollectionTrigger]audit.Verb{
 	deposit.SettledElsewhere:    audit.CollectionSettledElsewhere,
 	deposit.CollectionWithdrawn: audit.CollectionWithdraw,
 }
 
-// AskDebtEnd asks for an operator's end of the collection of a deposit, in the transaction of the operator's act.
-// FinishDebtEnd follows the commit.
+// AskDebtEnd records that an operator wants to end the collection of a deposit, in the transaction of the
+// operator's act. FinishDebtEnd must follow after the commit.
 //
 // Returns deposit.ErrCollectionOver, also for a deposit without a collection, or deposit.ErrCollectionEnding.
 func (s *Service) AskDebtEnd(ctx context.Context, depositID id.ID, as deposit.CollectionTrigger, by actor.Actor,
@@ -32,9 +32,9 @@ func (s *Service) AskDebtEnd(ctx context.Context, depositID id.ID, as deposit.Co
 	return err
 }
 
-// FinishDebtEnd closes the payment of a collection at the provider once an end was asked for, and gives the debt as it
-// is then: failed, paid by a tenant who was quicker, or still being ended. Where the provider cannot be reached, the
-// dispatcher goes on.
+// FinishDebtEnd closes the payment of a collection at the provider after AskDebtEnd, and returns the debt as
+// it is then: failed, paid by the tenant in the meantime, or still being ended. Where the provider cannot be
+// reached, the dispatcher completes the end.
 //
 // Returns deposit.ErrNoCollection.
 func (s *Service) FinishDebtEnd(ctx context.Context, depositID id.ID) (deposit.Debt, error) {
@@ -55,7 +55,8 @@ func (s *Service) FinishDebtEnd(ctx context.Context, depositID id.ID) (deposit.D
 	return *debt, nil
 }
 
-// Remind records that the tenant is mailed the link to pay once more, in the transaction that queues the mail.
+// Remind records that the tenant is mailed the link to pay once more, in the transaction that queues the
+// mail.
 //
 // Returns deposit.ErrCollectionOver, also for a deposit without a collection, and the errors of Debt.Remind.
 func (s *Service) Remind(ctx context.Context, depositID id.ID, now time.Time) error {

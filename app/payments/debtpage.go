@@ -11,7 +11,7 @@ import (
 	"partnerdeposits/ports/platform/failpoint"
 )
 
-// Debt gives the debt of a captured deposit; nil for a deposit without one.
+// Debt returns the debt of a captured deposit; nil for a deposit without one.
 func (s *Service) Debt(ctx context.Context, depositID id.ID) (*deposit.Debt, error) {
 	found, err := s.deps.Collections.Debts(ctx, []id.ID{depositID})
 	if err != nil {
@@ -23,8 +23,8 @@ func (s *Service) Debt(ctx context.Context, depositID id.ID) (*deposit.Debt, err
 	return nil, nil //nolint:nilnil // a deposit that was not captured has no debt
 }
 
-// OpenDebtPage opens the provider's page on which the tenant pays the debt of d with a card, and gives its URL. token
-// is that of the checkout URL. Two tabs get the same page.
+// OpenDebtPage opens the provider's page on which the tenant pays the debt of d with a card, and returns its
+// URL. token is the token of the checkout URL. Two tabs get the same page.
 //
 // Returns deposit.ErrCollectionNotPayable unless the debt waits for the tenant, or service_unavailable.
 func (s *Service) OpenDebtPage(ctx context.Context, d *deposit.Deposit, token secret.Text,
@@ -47,7 +47,8 @@ func (s *Service) OpenDebtPage(ctx context.Context, d *deposit.Deposit, token se
 	return page.URL, nil
 }
 
-// beginDebtPage commits that the tenant asked for the page, so that CheckDue asks about it.
+// beginDebtPage commits that the tenant opens the payment page of a debt, so that CheckDue queries the
+// provider about it.
 func (s *Service) beginDebtPage(ctx context.Context, depositID id.ID,
 	now time.Time) (payment deposit.Payment, err error) {
 	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
@@ -76,8 +77,8 @@ func (s *Service) beginDebtPage(ctx context.Context, depositID id.ID,
 	return payment, err
 }
 
-// ConfirmDebt asks the provider about the debt of a deposit that waits for the tenant, and records the answer. The page
-// stays open.
+// ConfirmDebt queries the provider about the debt of a deposit that waits for the tenant, and records the
+// result. The payment page stays open.
 //
 // Returns service_unavailable when the provider cannot be reached; nothing is recorded then.
 func (s *Service) ConfirmDebt(ctx context.Context, depositID id.ID, now time.Time) error {

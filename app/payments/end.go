@@ -11,14 +11,15 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// maxSettlements is how many payments EndCheckout settles before it gives up: the tenant may open a new page each time.
+// maxSettlements is the number of payments that EndCheckout settles before it fails: the tenant may open a
+// new page each time.
 const maxSettlements = 5
 
-// EndCheckout settles the fee payment in flight, if any, and then takes the deposit out of checkout by trigger. prepare
-// (nil: none) runs in the transaction of that transition.
+// EndCheckout settles the deposit's fee payment in flight, if any, and then ends the checkout by applying
+// trigger. prepare, which may be nil, runs in the transaction of that transition.
 //
-// Returns deposit.ErrNotCancellable when the checkout had ended already, possibly by the payment that was settled, or
-// service_unavailable when the payment cannot be stopped.
+// Returns deposit.ErrNotCancellable when the checkout had ended already, possibly by the payment that was
+// settled, or service_unavailable when the payment cannot be stopped.
 func (s *Service) EndCheckout(ctx context.Context, depositID id.ID, trigger deposit.Trigger, prepare lifecycle.Prepare,
 	now time.Time) error {
 	for range maxSettlements {
@@ -35,7 +36,8 @@ func (s *Service) EndCheckout(ctx context.Context, depositID id.ID, trigger depo
 	return errPaymentOpen
 }
 
-// endUnpaid returns paymentports.ErrPaymentExists when another payment has begun since settleFee.
+// endUnpaid ends a checkout without a payment, in a transaction. Returns paymentports.ErrPaymentExists when
+// another payment has begun since settleFee.
 func (s *Service) endUnpaid(ctx context.Context, depositID id.ID, trigger deposit.Trigger, prepare lifecycle.Prepare,
 	now time.Time) (deposit.Transition, error) {
 	d, err := s.deps.Deposits.ForUpdate(ctx, depositID)

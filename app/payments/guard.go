@@ -16,17 +16,18 @@ import (
 	"partnerdeposits/ports/platform/outage"
 )
 
-// Time limits of a call to the provider; the wait for a slot counts. A tenant's page waits for askTimeout; a charge may
-// take several requests, so its limit is longer.
+// The time limits of a call to the payment provider; the wait for a slot counts. A tenant's page waits for
+// askTimeout. A charge may take several requests, so its limit is longer.
 const (
 	askTimeout    = 9 * time.Second
 	chargeTimeout = 20 * time.Second
-	// maxCalls is the number of slots: the calls of a process that may wait for the provider at once. slotPatience,
-	// the longest wait for a slot, is less than half of a call's limit, so that a timeout is due to the provider and
-	// not to the wait.
+	// maxCalls is the number of slots: the calls of a process that may wait for the provider at once.
+	// slotPatience, the longest wait for a slot, is less than half of a call's time limit, so that a timeout is
+	// due to the provider and not to the wait.
 	maxCalls     = 32
 	slotPatience = 4 * time.Second
-	// After maxFailures failures in a row no call is made for restTime. Then a single call tries.
+	// After maxFailures failures in a row, no call is made to the provider for restTime. Then a single call
+	// tries.
 	maxFailures = 5
 	restTime    = 10 * time.Second
 )
@@ -36,8 +37,8 @@ var (
 	errBusy    = errors.New("payments: too many calls wait for the provider")
 )
 
-// guard passes calls to the provider of this process. A provider that hangs or fails costs at most maxCalls waiting
-// calls, and then none: the calls are refused at once until one has succeeded.
+// guard makes the calls of this process to the payment provider. A provider that hangs or fails blocks at
+// most maxCalls calls. After repeated failures, calls are refused at once until one has succeeded.
 type guard struct {
 	provider paymentports.PaymentProvider
 	clock    ports.Clock
@@ -45,16 +46,17 @@ type guard struct {
 	slots    chan struct{}
 
 	mu       sync.Mutex
-	failures int       // in a row
-	rests    time.Time // no call before
-	trying   bool      // the single call after a rest has begun
+	failures int       // The number of failed calls in a row.
+	rests    time.Time // The time before which no call is made to the provider.
+	trying   bool      // true: the single call after a rest has begun and not ended.
 }
 
 func newGuard(provider paymentports.PaymentProvider, clock ports.Clock, log *slog.Logger) *guard {
 	return &guard{provider: provider, clock: clock, outage: outage.New(log), slots: make(chan struct{}, maxCalls)}
 }
 
-// ready gives how many due payments may be taken up: none during a rest, one after a rest, a batch otherwise.
+// ready returns the number of due payments that may be checked now: none during a rest, one after a rest,
+// otherwise a batch.
 func (g *guard) ready() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -67,8 +69,8 @@ func (g *guard) ready() int {
 	return 1
 }
 
-// enter takes a slot. trial: this is the single call after a rest. Returns service_unavailable during a rest, or if no
-// slot becomes free.
+// enter takes a slot for a call to the provider. trial is true for the single call after a rest. Returns
+// service_unavailable during a rest, or if no slot becomes free.
 func (g *guard) enter(ctx context.Context) (trial bool, err error) {
 	if trial, err = g.admit(); err != nil {
 		return false, err
@@ -83,7 +85,8 @@ func (g *guard) enter(ctx context.Context) (trial bool, err error) {
 		g.mu.Unlock()
 		return false, fault.ErrUnavailable.Because(errBusy)
 	}
-	if !trial { // a rest may have begun during the wait
+	// A rest may have begun while this call waited for its slot.
+	if !trial {
 		if trial, err = g.admit(); err != nil {
 			<-g.slots
 		}
@@ -104,9 +107,9 @@ func (g *guard) admit() (trial bool, err error) {
 	return true, nil
 }
 
-// leave frees the slot and counts the outcome. An answer of any kind, a refusal included, ends the failures: otherwise
-// a single payment that the provider refuses again and again would end the payments of all. A call that its caller gave
-// up says nothing.
+// leave frees the slot of a call and counts its outcome. A response of any kind, a refusal included, ends the
+// count of failures: otherwise a single payment that the provider refuses again and again would stop the
+// payments of all. A call that its caller cancelled is not counted.
 func (g *guard) leave(ctx context.Context, trial, gaveUp bool, err error) {
 	<-g.slots
 	away := errors.Is(err, fault.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)
@@ -127,10 +130,11 @@ func (g *guard) leave(ctx context.Context, trial, gaveUp bool, err error) {
 	}
 }
 
-// errPanicked is the outcome of a call that did not return.
+// errPanicked is the outcome of a call to the provider that panicked.
 var errPanicked = errors.New("payments: a call to the provider panicked")
 
-// guarded makes a call of that name.
+// guarded makes one call to the provider within a time limit and a slot. name is the name of the call at the
+// points where tests inject faults.
 func guarded[T any](ctx context.Context, g *guard, name string, limit time.Duration,
 	call func(context.Context) (T, error)) (answer T, err error) {
 	bounded, cancel := context.WithTimeout(ctx, limit)

@@ -7,19 +7,19 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// FeeInFlight reports whether a fee payment of the deposit is processing. FeeInFlight takes no lock: a change that
+// FeeInFlight reports whether a fee payment of the deposit is processing. It takes no lock: a change that
 // depends on the result must check again under the deposit's lock.
 func (s *Service) FeeInFlight(ctx context.Context, depositID id.ID) (bool, error) {
 	payment, err := s.feeInFlight(ctx, depositID)
 	return payment != nil, err
 }
 
-// feeInFlight gives the deposit's processing fee payment, nil when there is none.
+// feeInFlight returns the deposit's processing fee payment; nil for none.
 func (s *Service) feeInFlight(ctx context.Context, depositID id.ID) (*deposit.Payment, error) {
 	return s.feeWithStatus(ctx, depositID, deposit.PaymentProcessing)
 }
 
-// feeWithStatus gives the deposit's oldest fee payment with that status, nil when there is none.
+// feeWithStatus returns the deposit's oldest fee payment with this status; nil for none.
 func (s *Service) feeWithStatus(ctx context.Context, depositID id.ID,
 	status deposit.PaymentStatus) (*deposit.Payment, error) {
 	all, err := s.deps.Payments.Payments(ctx, depositID)
@@ -29,7 +29,7 @@ func (s *Service) feeWithStatus(ctx context.Context, depositID id.ID,
 	return feeAmong(all, status), nil
 }
 
-// feeAmong gives the first fee payment with that status, nil when there is none.
+// feeAmong returns the first fee payment with this status in a list; nil for none.
 func feeAmong(all []deposit.Payment, status deposit.PaymentStatus) *deposit.Payment {
 	for i := range all {
 		if all[i].Kind == deposit.FeePayment && all[i].Status == status {
@@ -39,7 +39,7 @@ func feeAmong(all []deposit.Payment, status deposit.PaymentStatus) *deposit.Paym
 	return nil
 }
 
-// stillInFlight locks and gives p as stored, nil when p has been settled meanwhile.
+// stillInFlight locks and returns the payment p as stored; nil when p has been settled meanwhile.
 func (s *Service) stillInFlight(ctx context.Context, p deposit.Payment) (*deposit.Payment, error) {
 	current, err := s.deps.Payments.Processing(ctx, p.DepositID, p.Kind)
 	if err != nil || current == nil || current.ID != p.ID {

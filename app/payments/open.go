@@ -17,12 +17,12 @@ import (
 	"partnerdeposits/ports/platform/failpoint"
 )
 
-// OpenFeePage opens the provider's page for the deposit's fee and gives the page's URL. A payment in flight keeps its
-// page, so a second tab pays the same payment. token is that of the checkout URL; payer is nil when nobody gave a name;
-// prepare (nil: none) runs in the transaction of the payment.
+// OpenFeePage opens the provider's page for the deposit's fee and returns the page's URL. A payment in flight
+// keeps its page, so a second tab pays the same payment. token is the token of the checkout URL; payer is nil
+// when the tenant gave no name; prepare, which may be nil, runs in the transaction of the payment.
 //
-// Returns deposit.ErrNotSecurable when the checkout has ended, or service_unavailable when the provider cannot be
-// reached; the payment then stays processing.
+// Returns deposit.ErrNotSecurable when the checkout has ended, or service_unavailable when the provider
+// cannot be reached; the payment then stays processing.
 func (s *Service) OpenFeePage(ctx context.Context, d *deposit.Deposit, token secret.Text, payer *tenant.Person,
 	prepare lifecycle.Prepare, now time.Time) (string, error) {
 	payment, page, err := s.openFee(ctx, d, token, payer, prepare, now)
@@ -52,20 +52,20 @@ func (s *Service) openFee(ctx context.Context, d *deposit.Deposit, token secret.
 	return payment, page, err
 }
 
-// account is the operator's, by whose name the tenant recognises a payment.
+// account returns the operator's account of a deposit. The tenant recognises a payment by its company name.
 func (s *Service) account(ctx context.Context, d *deposit.Deposit) (connect.Account, error) {
 	account, _, err := s.deps.Operators.AccountByID(ctx, d.AccountID)
 	return account, err
 }
 
-// subject names what a payment is for.
+// subject returns the text that describes a payment to the tenant: the company and the rental period.
 func subject(kind deposit.PaymentKind, d *deposit.Deposit, of connect.Account, locale string) string {
 	return agreement.Subject{Captured: kind == deposit.Collection, Company: of.CompanyName,
 		From: d.ContractStartAt.In(of.Zone()), To: d.ContractEndAt.In(of.Zone())}.In(locale)
 }
 
-// pageOf asks for the page of a payment. payer is the tenant who gave a name; nil: the page asks for the address. A
-// debt is the client's.
+// pageOf returns the request for the provider's page of a payment. payer is the tenant who gave a name; with
+// nil, the page asks for an e-mail address. The page of a debt is for the deposit's client.
 func pageOf(p deposit.Payment, d *deposit.Deposit, of connect.Account, payer *tenant.Person,
 	returnURL string) paymentports.HostedPayment {
 	r := paymentports.HostedPayment{
@@ -84,8 +84,8 @@ func pageOf(p deposit.Payment, d *deposit.Deposit, of connect.Account, payer *te
 	return r
 }
 
-// beginFee commits the payment before the provider hears of it, so that no crash can lose a payment. A payment in
-// flight is used again.
+// beginFee commits a fee payment before the provider is called, so that no crash can lose a payment. A
+// payment in flight is used again.
 func (s *Service) beginFee(ctx context.Context, depositID id.ID, prepare lifecycle.Prepare,
 	now time.Time) (payment deposit.Payment, err error) {
 	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
@@ -109,10 +109,12 @@ func (s *Service) beginFee(ctx context.Context, depositID id.ID, prepare lifecyc
 		if err != nil {
 			return err
 		}
-		if inFlight == nil && d.StayOver(s.deps.Clock.Now()) { // now is older, and a fee was paid after the stay
+		// now is older than this check, and a fee may have been paid after the stay.
+		if inFlight == nil && d.StayOver(s.deps.Clock.Now()) {
 			return deposit.ErrNotSecurable
 		}
-		if inFlight == nil { // the fee has succeeded, yet the deposit is in checkout
+		// The fee has succeeded, yet the deposit is still in checkout.
+		if inFlight == nil {
 			return fault.ErrInternal.Because(
 				errors.New("payments: a fee was paid and the deposit is not secured: " + d.Reference))
 		}
@@ -122,7 +124,7 @@ func (s *Service) beginFee(ctx context.Context, depositID id.ID, prepare lifecyc
 	return payment, err
 }
 
-// feeOf is a new payment of a deposit's fee.
+// feeOf returns a new payment of a deposit's fee.
 func feeOf(d *deposit.Deposit, paymentID id.ID, now time.Time) deposit.Payment {
 	return deposit.Payment{
 		ID: paymentID, DepositID: d.ID, Kind: deposit.FeePayment, Amount: deposit.Fee(d.Amount),
@@ -130,8 +132,8 @@ func feeOf(d *deposit.Deposit, paymentID id.ID, now time.Time) deposit.Payment {
 	}
 }
 
-// keepReference stores the provider's reference of a payment in flight. The reference only helps support staff, so a
-// failure to store it is logged and otherwise ignored.
+// keepReference stores the provider's reference of a payment in flight. The reference only helps support
+// staff, so a failure to store it is logged and otherwise ignored.
 func (s *Service) keepReference(ctx context.Context, p deposit.Payment, ref string) {
 	if p.ProviderRef == ref {
 		return

@@ -15,9 +15,9 @@ import (
 	"partnerdeposits/ports/platform/failpoint"
 )
 
-// LookAgain asks the provider about a payment that has ended here without success. A payment that was paid all the same
-// is refunded; paid tells so. A payment in processing, one that succeeded, and one that is being refunded are left as
-// they are.
+// LookAgain queries the provider about a payment that has ended in this service without success. If the
+// payment was paid all the same, it is refunded, and paid is true; else paid is false. A payment that is
+// processing, succeeded or being refunded stays as it is.
 //
 // Returns deposit.ErrNoCollection for an unknown payment, or service_unavailable.
 func (s *Service) LookAgain(ctx context.Context, paymentID id.ID) (paid bool, err error) {
@@ -50,12 +50,13 @@ func (s *Service) LookAgain(ctx context.Context, paymentID id.ID) (paid bool, er
 	return paid, err
 }
 
-// endedUnpaid reports whether a payment has ended here without success and nothing of it is being given back.
+// endedUnpaid reports whether a payment has ended in this service without success and nothing of it is being
+// refunded.
 func endedUnpaid(p deposit.Payment, refunds []deposit.Refund) bool {
 	return p.Status != deposit.PaymentProcessing && p.Status != deposit.PaymentSucceeded && len(refunds) == 0
 }
 
-// checkRefund asks the provider for the refund, or for its state, and records the answer.
+// checkRefund requests a refund from the provider, or queries its state, and records the result.
 func (s *Service) checkRefund(ctx context.Context, r deposit.Refund, now time.Time) (settled bool, err error) {
 	failpoint.Hit("payment.refund.committed")
 	answer, err := s.provider.refund(ctx,
@@ -89,7 +90,8 @@ func (s *Service) checkRefund(ctx context.Context, r deposit.Refund, now time.Ti
 	return true, nil
 }
 
-// decideRefund gives the refund after the provider's answer: settled, or due again after as long as it is pending.
+// decideRefund returns the refund after the provider's response: settled, or due for another check after a
+// wait as long as the refund has been pending.
 func decideRefund(r deposit.Refund, answer paymentports.ProviderRefund, now time.Time) deposit.Refund {
 	r.Status, r.ProviderRef, r.Failure = deposit.RefundStatus(answer.Status), answer.Ref, answer.Failure
 	if r.Status == deposit.RefundPending {
@@ -109,8 +111,8 @@ func (s *Service) refundEntry(verb audit.Verb, by actor.Actor, r deposit.Refund,
 	return audit.Entry(s.deps.Entropy, now, by, verb, id.Deposit.Of(r.DepositID), detail)
 }
 
-// RefundByStaff gives back a part of a payment, or its rest if amount is zero. The provider is asked at once; where it
-// cannot be reached, the dispatcher goes on.
+// RefundByStaff refunds a part of a payment, or the rest of it if amount is zero. The provider is called at
+// once; where it cannot be reached, the dispatcher completes the refund.
 //
 // Returns deposit.ErrNoCollection, ErrNotRefundable, ErrRefundExceeds, and invalid_field.
 func (s *Service) RefundByStaff(ctx context.Context, paymentID id.ID,

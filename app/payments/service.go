@@ -17,8 +17,8 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Deps holds the capabilities and settings of the use cases. Simulator is nil when payments cannot be simulated; every
-// other field is required.
+// Deps holds the repositories, clients and settings that the use cases of payments need. Simulator is nil
+// when payments cannot be simulated.
 type Deps struct {
 	UnitOfWork      ports.UnitOfWork
 	Transitions     lifecycle.Transitions
@@ -34,20 +34,23 @@ type Deps struct {
 	Simulator       paymentports.PaymentSimulator
 	Clock           ports.Clock
 	Entropy         ports.Entropy
-	PaymentMetrics  paymentports.PaymentMetrics // nil: nothing is counted, as in a command
-	Log             *slog.Logger
-	Schedule        deposit.CollectionSchedule // COLLECTION_RETRY_SCHEDULE
-	// DashboardURL is DASHBOARD_BASE_URL. The provider sends the tenant back to a checkout page below it.
+	// The metrics of payments; nil in a command, where nothing is counted.
+	PaymentMetrics paymentports.PaymentMetrics
+	Log            *slog.Logger
+	// The setting COLLECTION_RETRY_SCHEDULE: the times at which a refused charge is tried again.
+	Schedule deposit.CollectionSchedule
+	// DashboardURL is the setting DASHBOARD_BASE_URL. The provider sends the tenant back to a checkout page
+	// below it.
 	DashboardURL string
 }
 
-// Service runs the use cases.
+// Service takes fees, collects captured amounts and makes refunds.
 type Service struct {
 	deps     Deps
-	provider *guard // through which every call to Deps.Provider goes
+	provider *guard // The guard through which every call to Deps.Provider goes.
 }
 
-// New makes the service.
+// New returns a service that guards its calls to the provider; without PaymentMetrics nothing is counted.
 func New(deps Deps) *Service {
 	deps.DashboardURL = strings.TrimSuffix(deps.DashboardURL, "/")
 	if deps.PaymentMetrics == nil {
@@ -61,7 +64,7 @@ type uncounted struct{}
 func (uncounted) Answered(deposit.PaymentKind, paymentports.PaymentResult, money.Cents) {}
 func (uncounted) Refunded(paymentports.PaymentResult, money.Cents)                      {}
 
-// returnURL is the page to which the provider sends the tenant back.
+// returnURL returns the URL of the page to which the provider sends the tenant back.
 func (s *Service) returnURL(depositID id.ID, checkoutToken secret.Text) string {
 	token := deposit.ReturnToken(depositID, checkoutToken)
 	return site.URL(s.deps.DashboardURL, site.At(site.CheckoutReturn, token.Reveal()))

@@ -10,11 +10,12 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// SettleFee ends the deposit's fee payment in flight, if any: the provider closes the page, and the provider's answer
-// is recorded, which may secure the deposit. Before a use case ends a checkout it calls SettleFee; afterwards, holding
-// the deposit's lock, it checks that Payments.Processing gives nil.
+// SettleFee ends the deposit's fee payment in flight, if any: the provider closes the page, and the
+// provider's response is recorded, which may secure the deposit. A use case calls SettleFee before it ends a
+// checkout. Afterwards, holding the deposit's lock, it checks that Payments.Processing returns nil.
 //
-// Returns service_unavailable when the provider cannot be reached or cannot stop the payment; nothing is recorded then.
+// Returns service_unavailable when the provider cannot be reached or cannot stop the payment; nothing is
+// recorded then.
 func (s *Service) SettleFee(ctx context.Context, depositID id.ID) error {
 	return s.settleFee(ctx, depositID, s.deps.Clock.Now())
 }
@@ -27,7 +28,7 @@ func (s *Service) settleFee(ctx context.Context, depositID id.ID, now time.Time)
 	return s.closeFee(ctx, *payment, now)
 }
 
-// closeFee has the provider close the page of a payment in flight, and records the provider's answer.
+// closeFee closes the page of a payment in flight at the provider, and records the provider's response.
 func (s *Service) closeFee(ctx context.Context, payment deposit.Payment, now time.Time) error {
 	answer, err := s.provider.close(ctx, payment.ID)
 	if err != nil {
@@ -36,8 +37,8 @@ func (s *Service) closeFee(ctx context.Context, payment deposit.Payment, now tim
 	return s.recordFee(ctx, payment, answer, now)
 }
 
-// ConfirmFee asks the provider about the deposit's fee payment in flight, if any, and records the answer. ends: an
-// unpaid page is closed, so that the tenant's next try is a new payment.
+// ConfirmFee queries the provider about the deposit's fee payment in flight, if any, and records the result.
+// ends: true closes an unpaid page, so that the tenant's next try is a new payment; false keeps it open.
 //
 // Returns service_unavailable when the provider cannot be reached; nothing is recorded then.
 func (s *Service) ConfirmFee(ctx context.Context, depositID id.ID, ends bool, now time.Time) error {
@@ -60,8 +61,8 @@ func (s *Service) ConfirmFee(ctx context.Context, depositID id.ID, ends bool, no
 	return s.recordFee(ctx, *payment, answer, now)
 }
 
-// recordFee stores the provider's answer about a fee payment, and the transition that follows from the answer, in one
-// transaction. A payment that another caller has settled is left as it is.
+// recordFee stores the provider's response about a fee payment, and the transition that follows from it, in
+// one transaction. A payment that another caller has settled stays as it is.
 //
 // Returns service_unavailable when the page is still open.
 func (s *Service) recordFee(ctx context.Context, p deposit.Payment, answer paymentports.ProviderPayment,
@@ -89,7 +90,8 @@ func (s *Service) recordFee(ctx context.Context, p deposit.Payment, answer payme
 		if err := s.deps.Payments.Update(ctx, *current); err != nil || next == feeStays {
 			return deposit.Transition{}, err
 		}
-		if trigger == deposit.Secured { // the operator is told by mail
+		// A secured deposit is mailed to the operator.
+		if trigger == deposit.Secured {
 			if err := s.deps.OperatorNotices.AddSecured(ctx, d.ID, now); err != nil {
 				return deposit.Transition{}, err
 			}
@@ -109,14 +111,14 @@ func (s *Service) recordFee(ctx context.Context, p deposit.Payment, answer payme
 type feeEffect int
 
 const (
-	feeStays    feeEffect = iota // the deposit stays as it is
-	feeMoves                     // the trigger moves the deposit
-	feeOrphaned                  // the deposit can no longer be secured: what was paid goes back
+	feeStays    feeEffect = iota // The deposit stays as it is.
+	feeMoves                     // The deposit makes the transition of the trigger.
+	feeOrphaned                  // The deposit can no longer be secured, and the paid fee is refunded.
 )
 
-// decideFee gives the trigger that follows from a settled fee. at is the provider's time of the payment: a fee that was
-// paid before the stay ended secures the deposit, whenever this service hears of it. After a failure, a deposit
-// in payment_issue stays there, and so does every deposit once its stay is over.
+// decideFee returns the trigger that follows from a settled fee. at is the provider's time of the payment: a
+// fee that was paid before the stay ended secures the deposit, even if this service learns of it later. After
+// a failure, a deposit in payment_issue stays there, and so does every deposit once its stay is over.
 func decideFee(fee deposit.PaymentStatus, d *deposit.Deposit, at time.Time) (deposit.Trigger, feeEffect) {
 	open := d.CheckoutOpen(at)
 	switch {

@@ -10,10 +10,10 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// Simulation names an event that a partner may simulate on its own deposit outside production (api.md §2).
+// Simulation is an event that a partner may simulate on its own deposit outside production (api.md §2).
 type Simulation string
 
-// The simulations.
+// The events that a partner may simulate.
 const (
 	SimulateStart       Simulation = "start"
 	SimulateActivate    Simulation = "activate"
@@ -23,11 +23,12 @@ const (
 	SimulateExpire      Simulation = "expire"
 )
 
-// Simulate acts as the tenant, or as passing time, and gives the deposit afterwards. Simulated payments go through the
-// provider like real payments.
+// Simulate acts as the tenant, or as passing time, on a deposit and returns the deposit afterwards. Simulated
+// payments go through the provider like real payments.
 //
-// Returns fault.ErrRoute when payments cannot be simulated, invalid_field for an unknown outcome, deposit.ErrNotFound,
-// deposit.ErrAccessDenied, or the fault of the transition that the deposit's status does not allow.
+// Returns fault.ErrRoute when payments cannot be simulated, invalid_field for an unknown outcome,
+// deposit.ErrNotFound, deposit.ErrAccessDenied, or the fault of the transition that the deposit's status does
+// not allow.
 func (s *Service) Simulate(ctx context.Context, partnerID, depositID id.ID,
 	outcome Simulation) (*deposit.Deposit, error) {
 	if s.deps.Simulator == nil {
@@ -64,18 +65,19 @@ func (s *Service) simulate(ctx context.Context, d *deposit.Deposit, outcome Simu
 	return fault.ErrInvalidField.WithField("outcome", "must be start, activate, decline, abandon, fail_payment or expire")
 }
 
-// way is how a simulation reaches its transition.
+// way is the means by which a simulation reaches its transition.
 type way int
 
 const (
-	byNothing way = iota // the simulation is unknown
-	byStart              // the tenant opens the checkout
-	byPayment            // a payment at the provider
-	byEnd                // the checkout ends unpaid
-	byTime               // the cover elapses
+	byNothing way = iota // The simulation is unknown.
+	byStart              // The tenant opens the checkout.
+	byPayment            // The provider settles a payment.
+	byEnd                // The checkout ends unpaid.
+	byTime               // The time of the cover elapses.
 )
 
-// decideSimulation gives the way of a simulation, and its trigger. The deposit's status decides later if it may happen.
+// decideSimulation returns the means of a simulation, and its trigger. Whether the deposit's status allows
+// the transition is decided later.
 func decideSimulation(outcome Simulation, status deposit.Status) (way, deposit.Trigger) {
 	switch outcome {
 	case SimulateStart:
@@ -111,8 +113,9 @@ func (s *Service) simulateStart(ctx context.Context, depositID id.ID, now time.T
 	})
 }
 
-// simulatePayment pays at the provider until the deposit has made the wanted transition. The payment in flight may turn
-// out to be over, when a tenant closed its page, or to be late; then another payment is begun, if one is possible.
+// simulatePayment makes payments at the provider until the deposit has made the wanted transition. If the
+// payment in flight is already over, because a tenant closed its page, or is late, another payment is begun,
+// if one is possible.
 func (s *Service) simulatePayment(ctx context.Context, d *deposit.Deposit, want deposit.Trigger) error {
 	tokens, err := s.deps.Deposits.CheckoutTokens(ctx, []id.ID{d.ID})
 	if err != nil {
@@ -142,5 +145,6 @@ func (s *Service) payOnce(ctx context.Context, d *deposit.Deposit, succeeds bool
 	if err := s.deps.Simulator.SimulatePayment(ctx, payment.ID, succeeds); err != nil {
 		return err
 	}
-	return s.closeFee(ctx, payment, now) // a payment that another caller has settled meanwhile stays as it is
+	// A payment that another caller has settled meanwhile stays as it is.
+	return s.closeFee(ctx, payment, now)
 }

@@ -13,24 +13,25 @@ import (
 	"partnerdeposits/ports/platform/failpoint"
 )
 
-// MaxListed bounds a list of collections.
+// MaxListed is the largest number of collections in a list.
 const MaxListed = 1000
 
-// Listed is a collection with its deposit.
+// Listed is a collection in a list, with its deposit.
 type Listed struct {
 	deposit.Debt
 	Deposit *deposit.Deposit
 }
 
-// CollectionView is a collection with everything that staff may want to know.
+// CollectionView is a collection with its payment, history and refunds, as the admin command shows it.
 type CollectionView struct {
 	Listed
 	Payment deposit.Payment
 	History []deposit.CollectionTransition
-	Refunds []deposit.Refund // of every payment of the deposit
+	Refunds []deposit.Refund // The refunds of every payment of the deposit.
 }
 
-// ListCollections gives up to MaxListed collections in a state, oldest capture first; "" gives every state but paid.
+// ListCollections returns up to MaxListed collections in a state, oldest capture first; "" selects every
+// state except paid.
 func (s *Service) ListCollections(ctx context.Context, state deposit.CollectionState) ([]Listed, error) {
 	found, err := s.deps.Collections.ListCollections(ctx, paymentports.CollectionFilter{State: state, Limit: MaxListed})
 	if err != nil {
@@ -47,7 +48,7 @@ func (s *Service) ListCollections(ctx context.Context, state deposit.CollectionS
 	return all, nil
 }
 
-// ShowCollection shows the collection of a deposit.
+// ShowCollection returns the collection of a deposit, with its payment, history and refunds.
 //
 // Returns deposit_not_found and deposit.ErrNoCollection.
 func (s *Service) ShowCollection(ctx context.Context, depositID id.ID) (shown CollectionView, err error) {
@@ -79,7 +80,8 @@ func (s *Service) ShowCollection(ctx context.Context, depositID id.ID) (shown Co
 	return shown, err
 }
 
-// RetryCollection charges the card again at once. Where the provider cannot be reached, the dispatcher goes on.
+// RetryCollection charges the card of a collection again at once. Where the provider cannot be reached, the
+// dispatcher makes the charge.
 //
 // Returns the errors of ShowCollection, deposit.ErrCollectionOver and ErrCollectionNotRetryable.
 func (s *Service) RetryCollection(ctx context.Context, depositID id.ID) (CollectionView, error) {
@@ -93,8 +95,9 @@ func (s *Service) RetryCollection(ctx context.Context, depositID id.ID) (Collect
 		})
 }
 
-// CancelCollection ends a collection without payment. The provider makes sure first that nothing can be paid any more;
-// a payment that was quicker wins. Where the provider cannot be reached, the dispatcher goes on.
+// CancelCollection ends a collection without payment. First the provider ensures that nothing can be paid any
+// more; a payment that succeeds before then counts. Where the provider cannot be reached, the dispatcher
+// completes the end.
 //
 // Returns the errors of ShowCollection, and deposit.ErrCollectionOver.
 func (s *Service) CancelCollection(ctx context.Context, depositID id.ID) (CollectionView, error) {
@@ -107,7 +110,8 @@ func (s *Service) CancelCollection(ctx context.Context, depositID id.ID) (Collec
 		})
 }
 
-// act commits a decision of staff with its entry in the audit log, and then makes the step that is due.
+// act commits a decision of staff about a collection with its entry in the audit log, and then makes the step
+// that is due.
 func (s *Service) act(ctx context.Context, depositID id.ID, verb audit.Verb,
 	decide func(context.Context, *deposit.Debt, time.Time) error,
 ) (CollectionView, error) {
@@ -131,7 +135,7 @@ func (s *Service) act(ctx context.Context, depositID id.ID, verb audit.Verb,
 	return s.ShowCollection(ctx, depositID)
 }
 
-// decision is that of staff or of an operator on the collection of a deposit.
+// decision is a decision of staff or of an operator about the collection of a deposit.
 type decision struct {
 	depositID id.ID
 	by        actor.Actor
@@ -140,11 +144,11 @@ type decision struct {
 	now       time.Time
 }
 
-// errNoCollectionInFlight tells that the deposit has no collection, or one that is over.
+// errNoCollectionInFlight is the error for a deposit that has no collection, or one that is over.
 var errNoCollectionInFlight = deposit.ErrCollectionOver.Because(errors.New("no collection is in flight"))
 
-// decided makes a decision within a transaction, with its entry in the audit log, and gives the payment whose step is
-// due afterwards.
+// decided applies a decision about a collection within a transaction, with its entry in the audit log, and
+// returns the payment whose step is due afterwards.
 //
 // Returns errNoCollectionInFlight, which is a deposit.ErrCollectionOver, and the errors of decide.
 func (s *Service) decided(ctx context.Context, made decision) (due deposit.Payment, err error) {
@@ -169,7 +173,8 @@ func (s *Service) decided(ctx context.Context, made decision) (due deposit.Payme
 	return *current, errors.Join(s.deps.Payments.Update(ctx, *current), s.deps.Audit.Append(ctx, entry))
 }
 
-// carryOut makes the step that a decision made due. Where the provider cannot be reached, the dispatcher goes on.
+// carryOut makes the step of a collection that a decision made due. Where the provider cannot be reached, the
+// dispatcher makes it.
 func (s *Service) carryOut(ctx context.Context, due deposit.Payment, now time.Time) {
 	failpoint.Hit("payment.decision.committed")
 	if _, err := s.checkCollection(ctx, due, now); err != nil {
@@ -177,8 +182,8 @@ func (s *Service) carryOut(ctx context.Context, due deposit.Payment, now time.Ti
 	}
 }
 
-// PaymentToRefund finds the payment that a refund is about: that of an id, or the collection of a deposit's id or
-// reference.
+// PaymentToRefund finds the payment to refund by name: the id of a payment, or the id or reference of a
+// deposit, which selects its collection.
 //
 // Returns deposit_not_found and deposit.ErrNoCollection.
 func (s *Service) PaymentToRefund(ctx context.Context, name string,

@@ -17,7 +17,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// TenantNotices mails tenants what becomes of a captured amount, and what is paid back.
+// TenantNotices mails tenants about the charge of a captured amount, and about refunds.
 type TenantNotices struct {
 	Notices      paymentports.TenantNotices
 	UnitOfWork   ports.UnitOfWork
@@ -31,11 +31,12 @@ type TenantNotices struct {
 	Clock        ports.Clock
 	Entropy      ports.Entropy
 	Log          *slog.Logger
-	DashboardURL string // DASHBOARD_BASE_URL
-	SupportEmail string // SUPPORT_EMAIL; "": the operator's company is named instead
+	DashboardURL string // The setting DASHBOARD_BASE_URL: the base URL of the checkout pages.
+	SupportEmail string // The setting SUPPORT_EMAIL; with "" a mail names the operator's company instead.
 }
 
-// Job gives the job. A notice that fails is taken up again in the next round and delays no other.
+// Job returns the scheduled job that mails the notices to tenants. A notice that fails is retried in the next
+// round and delays no other.
 func (n TenantNotices) Job(every time.Duration) schedules.Job {
 	return schedules.Job{Name: "tenant-mails", Every: every, Waits: func(w ports.Waiting) bool { return w.TenantNotices },
 		Run: func(ctx context.Context) (bool, error) {
@@ -44,7 +45,7 @@ func (n TenantNotices) Job(every time.Duration) schedules.Job {
 		}}
 }
 
-// tell makes a mail of a notice. A tenant whose record was erased gets none.
+// tell queues the mail of a notice to a tenant. A tenant whose record was erased gets none.
 func (n TenantNotices) tell(ctx context.Context, notice paymentports.TenantNotice) error {
 	about, err := n.about(ctx, notice)
 	if err != nil {
@@ -65,7 +66,7 @@ func (n TenantNotices) tell(ctx context.Context, notice paymentports.TenantNotic
 	})
 }
 
-// about reads the content of the mail.
+// about reads the content of the mail for a notice.
 func (n TenantNotices) about(ctx context.Context, notice paymentports.TenantNotice) (mails.TenantMoney, error) {
 	var m mails.TenantMoney
 	d, err := n.Deposits.Deposit(ctx, notice.DepositID)
@@ -101,7 +102,7 @@ func (n TenantNotices) about(ctx context.Context, notice paymentports.TenantNoti
 	return m, nil
 }
 
-// withClaim adds the words of whoever captured the deposit, and when the card is charged.
+// withClaim adds to a mail the words of the capture, and the time at which the card is charged.
 func (n TenantNotices) withClaim(ctx context.Context, m mails.TenantMoney) (mails.TenantMoney, error) {
 	steps, err := n.Deposits.History(ctx, m.Deposit.ID)
 	if err != nil {
@@ -111,7 +112,8 @@ func (n TenantNotices) withClaim(ctx context.Context, m mails.TenantMoney) (mail
 	return claimed(m, steps, debts[m.Deposit.ID]), err
 }
 
-// claimed adds to m the words of the capture among steps, and the time of the first charge of a debt that has none yet.
+// claimed adds to the mail m the words of the capture among steps, and the time of the first charge if none
+// was made yet.
 func claimed(m mails.TenantMoney, steps []deposit.Transition, debt deposit.Debt) mails.TenantMoney {
 	m.Reason, m.Words = deposit.CaptureWords(steps)
 	if debt.Attempt == 0 {
@@ -120,7 +122,7 @@ func claimed(m mails.TenantMoney, steps []deposit.Transition, debt deposit.Debt)
 	return m
 }
 
-// withRefund adds the amount, and whether the fee is given back or a captured amount.
+// withRefund adds to a mail the refunded amount, and whether the fee or a captured amount is refunded.
 func (n TenantNotices) withRefund(ctx context.Context, m mails.TenantMoney, refundID id.ID) (mails.TenantMoney, error) {
 	refunds, err := n.Refunds.Refunds(ctx, m.Deposit.ID)
 	if err != nil {
@@ -130,7 +132,7 @@ func (n TenantNotices) withRefund(ctx context.Context, m mails.TenantMoney, refu
 	return refunded(m, refunds, payments, refundID), err
 }
 
-// refunded adds to m the amount of a refund, and whether its payment is the fee.
+// refunded adds to the mail m the amount of a refund, and whether its payment is the fee.
 func refunded(
 	m mails.TenantMoney, refunds []deposit.Refund, payments []deposit.Payment, refundID id.ID,
 ) mails.TenantMoney {

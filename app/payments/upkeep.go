@@ -15,19 +15,21 @@ import (
 )
 
 const (
-	booksEvery    = time.Hour // between two looks whether the daily comparison is due, and at its result
+	booksEvery    = time.Hour // The time between two checks whether the daily comparison of books is due.
 	erasuresEvery = 5 * time.Minute
-	erasurePause  = 6 * time.Hour // between two looks at a client who still owes
+	erasurePause  = 6 * time.Hour // The time between two checks of an erased client who still owes.
 	erasureBatch  = 20
-	forgetTimeout = 20 * time.Second // of a single call
+	forgetTimeout = 20 * time.Second // The time limit of a single call that erases a customer at the provider.
 )
 
-// Upkeep holds the jobs about the payment provider's own records.
+// Upkeep holds the scheduled jobs about the payment provider's own records: questions from callbacks, the
+// comparison of books, and the erasure of customers.
 type Upkeep struct {
 	Callbacks Asker
-	Books     Compared // nil where the provider has no books
+	Books     Compared // The daily comparison of books; nil where the provider has no books.
 	Erasures  paymentports.PaymentErasures
-	// nil where the provider keeps no customers; the erasures then wait for a provider that does
+	// The provider's erasure of customers; nil where the provider stores none. The erasures then wait for a
+	// provider that does.
 	Eraser  paymentports.PaymentEraser
 	Metrics paymentports.BooksMetrics
 	Audit   ports.AuditLog
@@ -37,19 +39,19 @@ type Upkeep struct {
 	Entropy    ports.Entropy
 }
 
-// Asker asks the provider what its callbacks were about; callbacks.Service implements it.
+// Asker queries the provider about the questions that its callbacks raised.
 type Asker interface {
-	// Ask gives how many questions were answered.
+	// Ask queries the provider about the due questions and returns how many were answered.
 	Ask(ctx context.Context) (int, error)
 }
 
-// Compared compares our books with the provider's once a day; books.Service implements it.
+// Compared compares this service's books with the provider's once a day.
 type Compared interface {
-	// RunDaily gives the result of the last comparison.
+	// RunDaily makes the daily comparison of books if it is due, and returns the result of the last one.
 	RunDaily(ctx context.Context) (paymentports.ReconciliationRun, error)
 }
 
-// Jobs gives the jobs.
+// Jobs returns the scheduled jobs about the payment provider's records.
 func (u Upkeep) Jobs(every time.Duration) []schedules.Job {
 	jobs := []schedules.Job{{Name: "payment notices", Every: every,
 		Waits: func(w ports.Waiting) bool { return w.PaymentQuestions },
@@ -73,7 +75,7 @@ func (u Upkeep) Jobs(every time.Duration) []schedules.Job {
 	return jobs
 }
 
-// forget has the provider forget erased clients who owe nothing. A call that fails is made again.
+// forget deletes erased clients who owe nothing at the provider. A call that fails is made again.
 func (u Upkeep) forget(ctx context.Context) (more bool, err error) {
 	now := u.Clock.Now()
 	due, looked, err := u.Erasures.ErasuresDue(ctx, now, now.Add(erasurePause), erasureBatch)

@@ -6,11 +6,11 @@ import (
 	"partnerdeposits/core/deposit"
 )
 
-// openWait is the time until the provider is asked again about a charge or a close that is still under way.
+// openWait is the time until the provider is queried again about a charge or a close that has not ended.
 const openWait = time.Minute
 
-// nextFeeCheck gives the time of the question about a fee that follows question number attempts: after feeWait, and at
-// the end of the stay at the latest, when the page is closed.
+// nextFeeCheck returns the time at which the provider is queried again about a fee, after the given number of
+// queries: feeWait later, and at the end of the stay at the latest, when the page is closed.
 func nextFeeCheck(d *deposit.Deposit, attempts int, now time.Time) time.Time {
 	next := now.Add(feeWait(attempts))
 	if next.After(d.ContractEndAt) {
@@ -19,7 +19,8 @@ func nextFeeCheck(d *deposit.Deposit, attempts int, now time.Time) time.Time {
 	return next
 }
 
-// feeWait gives the time from question number attempts to the next: 30 s, doubled each time up to longestWait.
+// feeWait returns the time until the next query about a fee, after the given number of queries: 30 s, doubled
+// each time up to longestWait.
 func feeWait(attempts int) time.Duration {
 	const first = 30 * time.Second
 	if attempts > 3 {
@@ -28,6 +29,7 @@ func feeWait(attempts int) time.Duration {
 	return min(first<<attempts, longestWait)
 }
 
-// longestWait is the time between two questions about a page that stays open. A tenant who paid and closed the browser
-// is secured within five minutes (payments.md, "Rules"); the round of the job and the provider's answer take the rest.
+// longestWait is the time between two queries about a page that stays open. The deposit of a tenant who paid
+// and closed the browser is secured within five minutes (payments.md, "Rules"); the round of the job and the
+// provider's response take the rest.
 const longestWait = 4 * time.Minute

@@ -90,9 +90,10 @@ func (s *Service) Event(ctx context.Context, name string) (e Event, err error) {
 	return e, err
 }
 
-// Audit gives the newest MaxEntries entries of the audit log for a request id (req_…), a subject (the id of the
-// changed object), or an actor ("admin", "scheduler" or its former text "dispatcher", "partner:prt_…", the id of a
-// partner or an operator, or an operator's e-mail address). A name without entries gives none.
+// Audit returns the newest MaxEntries entries of the audit log for a request id (req_…), a subject (the id of
+// the changed object), or an actor ("admin", "scheduler" or its former text "dispatcher", "partner:prt_…",
+// the id of a partner or an operator, or an operator's e-mail address). A name without entries gets an empty
+// list.
 func (s *Service) Audit(ctx context.Context, name string) ([]ports.AuditEntry, error) {
 	if mailaddr.Valid(name) {
 		operator, _, err := s.deps.Operators.OperatorByEmail(ctx, name)
@@ -107,8 +108,8 @@ func (s *Service) Audit(ctx context.Context, name string) ([]ports.AuditEntry, e
 	return s.deps.Audit.AuditEntries(ctx, auditFilter(name), MaxEntries)
 }
 
-// ExportAudit hands the entries of the audit log at or after from and before end to each, in the order of time and id,
-// up to ExportPage at a time. An error of each ends the export and is returned.
+// ExportAudit passes the entries of the audit log at or after from and before end to each, in the order of
+// time and id, up to ExportPage at a time. An error of each ends the export and is returned.
 func (s *Service) ExportAudit(ctx context.Context, from, end time.Time, each func([]ports.AuditEntry) error) error {
 	for after := (ports.AuditPlace{At: from}); ; {
 		page, err := s.deps.Audit.AuditEntriesAfter(ctx, after, end, ExportPage)
@@ -126,7 +127,7 @@ func (s *Service) ExportAudit(ctx context.Context, from, end time.Time, each fun
 	}
 }
 
-// auditFilter finds the entries about a subject, or by an actor that the name means.
+// auditFilter returns the filter of audit entries for a name: a request id, a subject or an actor.
 func auditFilter(name string) ports.AuditFilter {
 	if _, is := id.Request.Parse(name); is {
 		return ports.AuditFilter{RequestID: name}

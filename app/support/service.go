@@ -1,6 +1,6 @@
-// Package support finds records for support staff, by the identifiers that a partner, an operator or a tenant may tell.
-// The admin commands call it; every use case reads and changes nothing. No answer holds a secret, a checkout token or a
-// body.
+// Package support finds records for support staff, by the identifiers that a partner, an operator or a tenant
+// may mention. The admin commands call it; every use case only reads. No result contains a secret, a checkout
+// token or a body.
 package support
 
 import (
@@ -23,7 +23,7 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// Deps holds the capabilities of the use cases.
+// Deps holds the repositories that the look-ups for support staff read.
 type Deps struct {
 	Deposits      depositports.Deposits
 	Clients       partnerports.Clients
@@ -38,31 +38,30 @@ type Deps struct {
 	Agreements    depositports.Agreements
 }
 
-// Service runs the use cases.
+// Service finds records for support staff.
 type Service struct{ deps Deps }
 
-// New makes the service.
 func New(deps Deps) *Service { return &Service{deps: deps} }
 
-// Bounds of the lists in an answer.
+// The largest numbers of records that the look-ups for support staff return.
 const (
-	MaxClients    = 20  // of an e-mail address
-	MaxDeposits   = 20  // of a client
-	MaxDeliveries = 50  // of a deposit, and of a subscription
-	MaxEntries    = 100 // of the audit log
+	MaxClients    = 20  // The number of clients with an e-mail address.
+	MaxDeposits   = 20  // The number of deposits of a client.
+	MaxDeliveries = 50  // The number of deliveries of a deposit, and of a subscription.
+	MaxEntries    = 100 // The number of entries of the audit log.
 )
 
 // ExportPage is the number of entries that ExportAudit reads at a time.
 const ExportPage = 1000
 
-// Deposit is a deposit with its history.
+// Deposit is a deposit with its history, as support staff see it.
 type Deposit struct {
 	*deposit.Deposit
-	Partner    partner.Partner // zero for a deposit without a partner
+	Partner    partner.Partner // The partner of the deposit; zero for a deposit without one.
 	History    []deposit.Transition
 	Payments   []deposit.Payment
 	Agreements []agreement.Record
-	Deliveries []webhook.Delivery // the newest MaxDeliveries
+	Deliveries []webhook.Delivery // The newest MaxDeliveries deliveries.
 }
 
 // Deposit finds a deposit by its id or its reference. A reference may be written in small letters and without dashes.
@@ -101,8 +100,8 @@ func (s *Service) partner(ctx context.Context, partnerID id.ID) (partner.Partner
 	return s.deps.Partners.PartnerByID(ctx, partnerID)
 }
 
-// AccountID finds the account of an account's or operator's id, or of an operator's e-mail address. With the slug of a
-// partner, name may also be the partner's own id of the operator; the newest link counts.
+// AccountID finds an account by its id, or by the id or the e-mail address of its operator. With the slug of
+// a partner, name may also be the partner's own id of the operator; the newest link counts.
 //
 // Returns account_not_found or partner_not_found.
 func (s *Service) AccountID(ctx context.Context, name, partnerSlug string) (id.ID, error) {
@@ -116,7 +115,8 @@ func (s *Service) AccountID(ctx context.Context, name, partnerSlug string) (id.I
 		return s.accountOfExternalID(ctx, name, partnerSlug)
 	}
 	_, account, err := s.deps.Operators.OperatorByEmail(ctx, strings.TrimSpace(name))
-	if errors.Is(err, connect.ErrBadCredentials) { // the reader's word for an unknown address
+	// OperatorByEmail returns this error for an unknown address.
+	if errors.Is(err, connect.ErrBadCredentials) {
 		err = connect.ErrAccountNotFound
 	}
 	return account.ID, err
@@ -141,13 +141,14 @@ func (s *Service) accountOfExternalID(ctx context.Context, externalID, slug stri
 // Client is the record of a tenant with the newest MaxDeposits deposits.
 type Client struct {
 	tenant.Client
-	CompanyName string          // of the account
-	Partner     partner.Partner // the creator of the record; zero for checkout and the dashboard
-	Deposits    []*deposit.Deposit
+	CompanyName string // The company name of the account.
+	// The partner that created the record; zero for a record from the checkout or the operators' pages.
+	Partner  partner.Partner
+	Deposits []*deposit.Deposit
 }
 
-// Clients finds the client of an id, or the newest MaxClients clients with an e-mail address. An erased client is
-// found by the id alone.
+// Clients finds the client with an id, or the newest MaxClients clients with an e-mail address. An erased
+// client is found by the id alone.
 //
 // Returns client_not_found.
 func (s *Service) Clients(ctx context.Context, name string) ([]Client, error) {

@@ -7,26 +7,26 @@ import (
 	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
 )
 
-// board is a dashboard. Its first row is open, and the others wait for a click.
+// board is a Grafana dashboard. Its first row is open, and the others are collapsed until a click.
 type board struct {
 	uid, title, description string
-	choice                  []dashboard.VariableModel // of what the reader may choose
+	choice                  []dashboard.VariableModel // The variables whose values the reader may choose.
 	rows                    []row
 }
 
-// row holds panels that stand together.
+// row is a row of a dashboard with its panels.
 type row struct {
 	title  string
 	panels []panel
 }
 
-// repository is where this repository is published. Links to runbooks begin with it.
+// repository is the URL where this repository is published. Links to runbooks begin with it.
 const repository = "https://git.invalid/partnerdeposits/main"
 
-// source is the Prometheus that the reader chooses.
+// source is the Prometheus data source that the reader of a dashboard chooses.
 var source = &common.DataSourceRef{Type: new("prometheus"), Uid: new("${datasource}")}
 
-// Width of the grid of Grafana, in its columns.
+// gridWidth is the width of Grafana's grid, in its columns.
 const gridWidth = 24
 
 //nolint:staticcheck // Grafana 11 reads this model; the one that replaces it needs Grafana 12
@@ -54,7 +54,7 @@ func (b board) build() dashboard.Dashboard {
 			GridPos: &dashboard.GridPos{Y: y, W: gridWidth, H: 1}}
 		panels, end := placed(r.panels, id, y+1)
 		id, y = id+uint32(len(panels)), end //nolint:gosec // a few
-		if line.Collapsed {                 // which holds its panels itself
+		if line.Collapsed {                 // A collapsed row holds its panels itself.
 			line.Panels = panels
 			panels = nil
 		}
@@ -66,7 +66,8 @@ func (b board) build() dashboard.Dashboard {
 	return built
 }
 
-// placed gives the panels their ids and their places below y, from the left to the right, and where they end.
+// placed returns the panels of a row with ids and positions, from left to right below y, and the y at which
+// they end.
 func placed(panels []panel, id, y uint32) (all []dashboard.Panel, end uint32) {
 	var x, height uint32
 	for _, p := range panels {
@@ -83,7 +84,7 @@ func placed(panels []panel, id, y uint32) (all []dashboard.Panel, end uint32) {
 	return all, y + height
 }
 
-// choice is a variable with the values that a label has. The reader may choose several.
+// choice returns a dashboard variable with the values of a label, of which the reader may choose several.
 func choice(name, label, series string) []dashboard.VariableModel {
 	return []dashboard.VariableModel{{Name: name, Label: &label, Type: dashboard.VariableTypeQuery, Datasource: source,
 		Query:   &dashboard.StringOrMap{String: new("label_values(" + series + ", " + name + ")")},
@@ -92,7 +93,7 @@ func choice(name, label, series string) []dashboard.VariableModel {
 			Value: dashboard.StringOrArrayOfString{String: new("$__all")}}}}
 }
 
-// link leads to a dashboard, which its uid names, or to a page below docs.
+// link returns a link to a dashboard, given by its uid, or to a page below docs.
 func link(to string) dashboard.DashboardLink {
 	l := dashboard.DashboardLink{Type: dashboard.DashboardLinkTypeLink, Tags: []string{}}
 	if board, is := strings.CutPrefix(to, "svc-"); is {

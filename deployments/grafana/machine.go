@@ -54,7 +54,7 @@ var dependencies = board{
 	},
 }
 
-// jobs are the jobs of the dispatchers, the longest without a success first.
+// jobs is the table of the dispatchers' jobs, the longest without a success first.
 var jobs = grid("Jobs", plain, "-since success",
 	[]string{"exported_job=job", "Value #A=since success", "Value #B=failed, 1 h", "Value #C=runs, 1 h"},
 	q(`time() - max by (exported_job) (svc_job_last_success_timestamp_seconds > 0)`, "{{exported_job}}"),

@@ -1,4 +1,4 @@
-// Command grafana writes the dashboards of Grafana, from the boards of this package.
+// Command grafana writes the JSON files of the Grafana dashboards, from the boards of this package.
 package main
 
 import (
@@ -15,7 +15,7 @@ import (
 
 //go:generate go run .
 
-// boards are all dashboards. The first is the first to look at.
+// boards lists the Grafana dashboards in the order in which they appear; the overview is the first.
 var boards = []board{overview, api, delivery, backlog, endpoints, dependencies, business}
 
 func main() {
@@ -30,7 +30,7 @@ func (b board) path() string { return "dashboards/" + strings.TrimPrefix(b.uid, 
 
 var startOfPanel = regexp.MustCompile(` ?\{"type": "(row|stat|table|timeseries|state-timeline)"`)
 
-// json is the dashboard as Grafana reads it, with a line for each panel.
+// json returns the dashboard in Grafana's JSON, with one line for each panel.
 func (b board) json() ([]byte, error) {
 	raw, err := json.Marshal(b.build())
 	if err != nil {
@@ -40,7 +40,8 @@ func (b board) json() ([]byte, error) {
 	return append(startOfPanel.ReplaceAll(text, []byte("\n{\"type\": \"$1\"")), '\n'), err
 }
 
-// runbooks are the pages of the alerts, as the texts that stand for their names.
+// runbooks returns, for each alert, the name of its runbook page, which a table shows in place of the alert's
+// name.
 func runbooks() map[string]dashboard.ValueMappingResult {
 	paths, err := filepath.Glob("../prometheus/*.alerts.yml")
 	must(err)

@@ -14,7 +14,7 @@ import (
 	"github.com/grafana/grafana-foundation-sdk/go/timeseries"
 )
 
-// panel is a panel of Grafana with its queries.
+// panel is a panel of a Grafana dashboard with its queries.
 type panel struct{ dashboard.Panel }
 
 func newPanel(kind, title, unit string, w, h uint32, queries []prometheus.Dataquery) panel {
@@ -32,7 +32,7 @@ func newPanel(kind, title, unit string, w, h uint32, queries []prometheus.Dataqu
 	return p
 }
 
-// Units that the boards use, by Grafana's names.
+// The units of panels that the boards use, by Grafana's names.
 const (
 	plain   = "none"
 	seconds = "s"
@@ -48,7 +48,7 @@ var (
 	tooltip = common.VizTooltipOptions{Mode: "multi", Sort: "desc"}
 )
 
-// Series that are good, worth a look, or bad, by their names.
+// The patterns of series names and values that are coloured as good (green), doubtful (orange) or bad (red).
 var (
 	colours     = map[string]string{"green": good, "orange": doubtful, "red": bad}
 	named       = regexp.MustCompile(`^\{\{(code|mode|outcome|result|state)\}\}$`)
@@ -61,7 +61,7 @@ const (
 	bad      = "/^(failed|disabled|direct|page|connect|dns|tls|timeout|blocked|secret|broken|5..)$/"
 )
 
-// graph draws lines over time.
+// graph returns a panel that draws lines over time.
 func graph(title, unit string, queries ...prometheus.Dataquery) panel {
 	p := newPanel("timeseries", title, unit, 8, 8, queries)
 	p.Options = timeseries.Options{Legend: legend, Tooltip: tooltip}
@@ -77,7 +77,7 @@ func graph(title, unit string, queries ...prometheus.Dataquery) panel {
 	return p
 }
 
-// number shows values of this moment: a series that ended is gone.
+// number returns a panel that shows the present values of its queries; a series that has ended is not shown.
 func number(title, unit string, queries ...prometheus.Dataquery) panel {
 	for i := range queries {
 		queries[i].Instant = new(true)
@@ -89,7 +89,7 @@ func number(title, unit string, queries ...prometheus.Dataquery) panel {
 	return p
 }
 
-// timeline shows in which spans checks fail.
+// timeline returns a panel that shows the time spans in which checks fail.
 func timeline(title string, queries ...prometheus.Dataquery) panel {
 	p := newPanel("state-timeline", title, plain, 14, 9, queries)
 	p.Options = statetimeline.Options{ShowValue: "never", RowHeight: 0.9, MergeValues: new(true), Legend: legend,
@@ -97,7 +97,7 @@ func timeline(title string, queries ...prometheus.Dataquery) panel {
 	return p.mapped(checkStates)
 }
 
-// grid is a table, sorted by a column: descending where the name begins with "-".
+// grid returns a table panel, sorted by a column: descending when the column's name begins with "-".
 func grid(title, unit, sorted string, columns []string, queries ...prometheus.Dataquery) panel {
 	names, places := map[string]string{}, map[string]int{}
 	for i, column := range columns {
@@ -117,18 +117,18 @@ func grid(title, unit, sorted string, columns []string, queries ...prometheus.Da
 	return p
 }
 
-// q is a query, and the name of its series.
+// q returns a Prometheus query with the name of its series in the legend.
 func q(expr, legend string) prometheus.Dataquery {
 	return prometheus.Dataquery{Expr: expr, LegendFormat: &legend}
 }
 
-// rates is how often something happens, by a label. Series that are 0 are left out.
+// rates returns a query of the events per second, by a label. Series that are 0 are left out.
 func rates(label, series string) prometheus.Dataquery {
 	return q(fmt.Sprintf("sum by (%s) (rate(%s[$__rate_interval])) > 0", label, series),
 		"{{"+strings.ReplaceAll(label, ", ", "}} {{")+"}}")
 }
 
-// quantiles are the median and the slow requests of a histogram.
+// quantiles returns queries of the 50th, 95th and 99th percentiles of a histogram.
 func quantiles(buckets string) (queries []prometheus.Dataquery) {
 	for _, p := range []int{50, 95, 99} {
 		queries = append(queries, q(fmt.Sprintf("histogram_quantile(%v, sum by (le) (rate(%s[$__rate_interval])))",
@@ -137,18 +137,20 @@ func quantiles(buckets string) (queries []prometheus.Dataquery) {
 	return queries
 }
 
-// p95 is the 95th percentile of a histogram by a label.
+// p95 returns a query of the 95th percentile of a histogram, by a label.
 func p95(label, buckets string) prometheus.Dataquery {
 	return q(fmt.Sprintf("histogram_quantile(0.95, sum by (le, %s) (rate(%s[$__rate_interval])))", label, buckets),
 		"{{"+label+"}}")
 }
 
-// read is the greatest value of a gauge of the backlog, among the processes that read it within a minute.
+// read returns the PromQL of the greatest value of a gauge of the backlog, among the processes that read the
+// backlog within a minute.
 func read(gauge string) string {
 	return "max(" + gauge + ` and on (job, instance) svc_reading_age_seconds{source="backlog"} < 60)`
 }
 
-// readBy is read for each value of a label.
+// readBy returns the PromQL of the greatest value of a gauge of the backlog, as read does, for each value of
+// a label.
 func readBy(label, gauge string) string {
 	return strings.Replace(read(gauge), "max(", "max by ("+label+") (", 1)
 }
@@ -160,10 +162,10 @@ func (p panel) size(w, h uint32) panel {
 
 func (p panel) says(description string) panel { p.Description = &description; return p }
 
-// without is what the panel says where there is no value.
+// without sets the text that the panel shows when its query has no value.
 func (p panel) without(words string) panel { p.FieldConfig.Defaults.NoValue = &words; return p }
 
-// leads adds links to dashboards and pages.
+// leads adds links to dashboards and pages to the panel.
 func (p panel) leads(to ...string) panel {
 	for _, one := range to {
 		p.Links = append(p.Links, link(one))
@@ -179,13 +181,13 @@ func orange(from float64) dashboard.Threshold {
 }
 func red(from float64) dashboard.Threshold { return dashboard.Threshold{Color: "red", Value: &from} }
 
-// rises colours a panel whose value is bad when it is high. A bound is the value from which its colour holds, and to is
-// the page or the dashboard that explains the colours.
+// rises colours a panel whose value is bad when it is high. Each bound is a value from which its colour
+// holds; to is the page or the dashboard that explains the colours.
 func (p panel) rises(to string, bounds ...dashboard.Threshold) panel {
 	return p.bounds(to, "green", bounds)
 }
 
-// falls is rises for a value that is bad when it is low.
+// falls colours a panel whose value is bad when it is low, with the same parameters as rises.
 func (p panel) falls(to string, bounds ...dashboard.Threshold) panel {
 	return p.bounds(to, "red", bounds)
 }
@@ -224,10 +226,10 @@ func property(id string, value any) dashboard.DynamicConfigValue {
 	return dashboard.DynamicConfigValue{Id: id, Value: value}
 }
 
-// inColour colours the text of a column by its bounds or its mappings.
+// inColour is the property with which the text of a table's column is coloured by its bounds or its mappings.
 var inColour = property("custom.cellOptions", map[string]string{"type": "color-text"})
 
-// column sets properties of a column or a series.
+// column sets properties of a table's column or of a series, by its name.
 func (p panel) column(name string, properties ...dashboard.DynamicConfigValue) panel {
 	return p.override("byName", name, properties...)
 }

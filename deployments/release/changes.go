@@ -9,7 +9,8 @@ import (
 	"github.com/Masterminds/semver/v3"
 )
 
-// checkVersion wants a version that is also a tag of an image and a version of a chart.
+// checkVersion returns an error unless the version can also be the tag of an image and the version of a
+// chart.
 func checkVersion(version string) error {
 	parsed, err := semver.StrictNewVersion(version)
 	if err != nil {
@@ -25,7 +26,8 @@ var section = regexp.MustCompile(`(?m)^## \[([^\]]+)\].*\n`)
 
 const unreleased = "Unreleased"
 
-// changesOf gives the changelog's section of a version with its heading, or [Unreleased] when the version has none.
+// changesOf returns the changelog's section of a version with its heading, or the section [Unreleased] when
+// the version has none. name is the version or [Unreleased].
 func changesOf(changelog, version string) (text, name string, err error) {
 	sections := section.FindAllStringSubmatchIndex(changelog, -1)
 	for _, name := range []string{version, unreleased} {

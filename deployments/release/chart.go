@@ -10,8 +10,9 @@ import (
 	"helm.sh/helm/v4/pkg/chart/v2/util"
 )
 
-// packageChart packages the chart of a folder as the version, which is also that of the image (appVersion). The package
-// depends on the files and the date alone: Helm writes the times that the chart bears.
+// packageChart packages the Helm chart of a folder with a version, which is also the version of its image
+// (appVersion). The package depends on the files and the date alone: Helm writes the times of the loaded
+// chart, which are all set to date.
 func packageChart(folder, to, version string, date time.Time) (string, error) {
 	loaded, err := loader.LoadDir(folder)
 	if err != nil {

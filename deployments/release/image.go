@@ -25,7 +25,7 @@ import (
 
 const (
 	imageName = "partnerdeposits"
-	nobody    = 65532 // the user of the processes, who owns /tmp and nothing else
+	nobody    = 65532 // The id of the user that runs the processes, and that owns /tmp and nothing else.
 )
 
 type imageCommand struct {
@@ -61,7 +61,8 @@ func (c imageCommand) Run(ctx context.Context) error {
 	return nil
 }
 
-// writeImage makes the image of the binaries in the folder built, and writes it as the only image of an OCI layout.
+// writeImage builds the image from the binaries in the folder built, and writes it as the only image of an
+// OCI layout.
 func (s source) writeImage(built, to string) (v1.ImageIndex, error) {
 	index, err := s.index(built)
 	if err != nil {
@@ -76,12 +77,12 @@ func (s source) writeImage(built, to string) (v1.ImageIndex, error) {
 	}
 	return index, path.AppendIndex(index, layout.WithAnnotations(map[string]string{
 		"org.opencontainers.image.ref.name": s.Version,
-		// Kubelet completes the name of an image in this way.
+		// The full name of the image: kubelet adds docker.io/library/ to a name without a registry.
 		"io.containerd.image.name": "docker.io/library/" + imageName + ":" + s.Version,
 	}))
 }
 
-// removeLayout removes an older layout, and refuses to remove anything else.
+// removeLayout removes an older OCI layout, and returns an error for a folder with any other content.
 func removeLayout(path string) error {
 	entries, err := os.ReadDir(path)
 	if errors.Is(err, os.ErrNotExist) || err == nil && len(entries) == 0 {
@@ -93,7 +94,7 @@ func removeLayout(path string) error {
 	return os.RemoveAll(path)
 }
 
-// index is the image of every architecture.
+// index returns the index of the images of all architectures.
 func (s source) index(built string) (v1.ImageIndex, error) {
 	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
 	for _, architecture := range architectures {
@@ -118,7 +119,8 @@ func (s source) labels() map[string]string {
 	}
 }
 
-// image has two layers: the files that seldom change, and the binary under its three names.
+// image returns the image of one architecture with two layers: the files that seldom change, and the binary
+// under its three names.
 func (s source) image(architecture, binary string) (v1.Image, error) {
 	image := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
 	image, err := mutate.ConfigFile(image, &v1.ConfigFile{
@@ -126,8 +128,9 @@ func (s source) image(architecture, binary string) (v1.Image, error) {
 		Config: v1.Config{
 			User: fmt.Sprintf("%d:%[1]d", nobody), Cmd: []string{"/http"}, WorkingDir: "/", StopSignal: "SIGTERM",
 			ExposedPorts: map[string]struct{}{"8080/tcp": {}, "9090/tcp": {}},
-			Volumes:      map[string]struct{}{"/tmp": {}}, // so that the rest of the container may be read-only
-			Labels:       s.labels(),
+			// /tmp is a volume, so that the rest of the container may be read-only.
+			Volumes: map[string]struct{}{"/tmp": {}},
+			Labels:  s.labels(),
 		},
 	})
 	if err != nil {
@@ -164,8 +167,8 @@ func (s source) appendLayer(image v1.Image, comment string, entries []entry) (v1
 		History: v1.History{Created: v1.Time{Time: s.Date}, CreatedBy: "make image", Comment: comment}})
 }
 
-// programsOf holds a binary under the name of each program, in a folder whose name ends with a slash or is empty. The
-// names are hard links, so a copy of one of them is a whole program.
+// programsOf returns the archive entries of a binary under the name of each program, in a folder whose name
+// ends with a slash or is empty. The names are hard links, so a copy of any of them is a whole program.
 func programsOf(binary, folder string) (entries []entry) {
 	first := folder + programs[0]
 	for _, program := range programs {
@@ -175,8 +178,8 @@ func programsOf(binary, folder string) (entries []entry) {
 	return entries
 }
 
-// entry is a file of an archive, or a folder when its name ends with a slash. Its content is that of path, if set. With
-// link, it is a further name of the entry that link names, which stands before it.
+// entry is a file of an archive, or a folder when its name ends with a slash. Its content is the file at
+// path, if path is set. With link, it is a hard link to the entry of that name, which must come before it.
 type entry struct {
 	name, path, link string
 	mode             int64
@@ -184,7 +187,7 @@ type entry struct {
 	content          []byte
 }
 
-// archive writes a tar file that depends on its entries and the date alone.
+// archive returns a tar file of the entries. Its bytes depend on the entries and the date alone.
 func archive(entries []entry, date time.Time) ([]byte, error) {
 	var file bytes.Buffer
 	w := tar.NewWriter(&file)
@@ -211,17 +214,19 @@ func archive(entries []entry, date time.Time) ([]byte, error) {
 			return nil, err
 		}
 	}
-	if err := w.Close(); err != nil { // writes the end of the archive
+	if err := w.Close(); err != nil { // Close writes the end of the archive.
 		return nil, err
 	}
 	return file.Bytes(), nil
 }
 
-// certificates are Mozilla's roots as PEM, from a pinned module, so that no machine's own set gets into the image.
+// certificates returns Mozilla's root certificates as PEM, from a pinned module, so that the image does not
+// contain those of the machine that builds it.
 func certificates() []byte {
 	var file bytes.Buffer
 	for root := range bundle.Roots() {
-		_ = pem.Encode(&file, &pem.Block{Type: "CERTIFICATE", Bytes: root.Certificate}) // a buffer takes all
+		// Writing to a buffer cannot fail.
+		_ = pem.Encode(&file, &pem.Block{Type: "CERTIFICATE", Bytes: root.Certificate})
 	}
 	return file.Bytes()
 }

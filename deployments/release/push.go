@@ -17,7 +17,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// Media types of what is pushed beside an image, and the annotation in which cosign looks for a signature.
+// The media types of what is pushed beside an image, and the annotation in which cosign looks for a
+// signature.
 const (
 	spdxType        types.MediaType = "application/spdx+json"
 	statementType   types.MediaType = "application/vnd.dev.cosign.simplesigning.v1+json"
@@ -46,8 +47,8 @@ func (c pushCommand) Run(ctx context.Context) error {
 	return err
 }
 
-// push sends the image, then the list of contents as an artifact that refers to the image, then the signature under the
-// tag at which cosign looks for it.
+// push pushes the image, then the list of contents as an artifact that refers to the image, then the
+// signature under the tag at which cosign looks for it.
 func (f found) push(tag name.Tag, options ...remote.Option) (digest v1.Hash, err error) {
 	if err := remote.WriteIndex(tag, f.index, options...); err != nil {
 		return digest, err
@@ -81,7 +82,7 @@ func signatureTag(repository name.Repository, image v1.Hash) name.Tag {
 	return repository.Tag(strings.Replace(image.String(), ":", "-", 1) + ".sig")
 }
 
-// artifact is an image whose only layer is a document.
+// artifact returns an OCI image whose only layer is a document.
 func artifact(content []byte, mediaType types.MediaType, annotations map[string]string) (v1.Image, error) {
 	image := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
 	return mutate.Append(image, mutate.Addendum{Layer: static.NewLayer(content, mediaType), MediaType: mediaType,

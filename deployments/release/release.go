@@ -16,7 +16,8 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// Names in the folder of a release. The other files begin with the name of the image and the version.
+// The names of files in the folder of a release. The other files begin with the name of the image and the
+// version.
 const (
 	sumsFile    = "SHA256SUMS"
 	changesFile = "CHANGES.txt"
@@ -43,7 +44,8 @@ func (c releaseCommand) Run(ctx context.Context) error {
 		return errors.New("the tree differs from its commit: a release is made of what is committed (git status)")
 	}
 	var key ed25519.PrivateKey
-	if c.Key != "" { // before the build, which takes minutes
+	// The key is read before the build, which takes minutes.
+	if c.Key != "" {
 		if key, err = readKey(c.Key); err != nil {
 			return err
 		}
@@ -65,7 +67,7 @@ func (c releaseCommand) Run(ctx context.Context) error {
 	return nil
 }
 
-// release makes the folder of a release from binaries that are built. A nil key signs nothing.
+// release writes the folder of a release from built binaries. With a nil key, nothing is signed.
 func (s source) release(built, chart, to string, key ed25519.PrivateKey) (digest v1.Hash, err error) {
 	if err := removeRelease(to); err != nil {
 		return digest, err
@@ -111,7 +113,8 @@ func (s source) release(built, chart, to string, key ed25519.PrivateKey) (digest
 
 func (s source) file(ending string) string { return imageName + "-" + s.Version + "-" + ending }
 
-// removeRelease removes an older build of the release, and refuses to remove anything else.
+// removeRelease removes an older build of the release, and returns an error for a folder that is not a
+// release.
 func removeRelease(path string) error {
 	_, notFound := os.Stat(path)
 	if _, err := os.Stat(filepath.Join(path, sumsFile)); err != nil && notFound == nil {
@@ -132,7 +135,8 @@ func (s source) changes() ([]byte, error) {
 	return []byte(changes), err
 }
 
-// archives packs the programs of each architecture with what a machine without containers needs, and the layout.
+// archives packs the programs of each architecture with the systemd units and the example environment file,
+// for machines without containers, and packs the layout of the image.
 func (s source) archives(built, to string) error {
 	units, err := filepath.Glob(filepath.Join(s.Root, "deployments/systemd/*"))
 	if err != nil {
@@ -182,7 +186,7 @@ func writeCompressed(path string, content []byte) error {
 	return os.WriteFile(path, file.Bytes(), 0o644)
 }
 
-// filesIn lists the files below a folder, sorted, by their paths from it.
+// filesIn returns the sorted paths of the files below a folder, relative to the folder.
 func filesIn(folder string) (paths []string, err error) {
 	err = fs.WalkDir(os.DirFS(folder), ".", func(path string, entry fs.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() {
@@ -193,7 +197,7 @@ func filesIn(folder string) (paths []string, err error) {
 	return paths, err
 }
 
-// writeSums lists all files of a release as sha256sum does.
+// writeSums writes the checksums of all files of a release in the format of sha256sum.
 func writeSums(folder string) error {
 	paths, err := filesIn(folder)
 	if err != nil {

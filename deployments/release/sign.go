@@ -11,11 +11,12 @@ import (
 	"os"
 )
 
-// signatureOf is the name of the signature of a file: its 64 bytes, as openssl pkeyutl reads them.
+// signatureOf returns the path of the signature of a file. A signature file holds 64 bytes, as openssl
+// pkeyutl reads them.
 func signatureOf(path string) string { return path + ".sig" }
 
-// readKey reads the owner's private key: Ed25519 in PKCS #8 and PEM, as openssl genpkey writes it. An encrypted key is
-// handed over decrypted, by a pipe (docs/guides/releasing.md).
+// readKey reads the private key of the service's owner: Ed25519 in PKCS #8 and PEM, as openssl genpkey writes
+// it. An encrypted key is decrypted before, and passed by a pipe (docs/guides/releasing.md).
 func readKey(path string) (ed25519.PrivateKey, error) {
 	block, err := readPEM(path)
 	if err != nil {
@@ -46,7 +47,8 @@ func readPublicKey(path string) (ed25519.PublicKey, error) {
 }
 
 func readPEM(path string) (*pem.Block, error) {
-	file, err := os.Open(path) // not ReadFile, which sizes its buffer by the file: a pipe has no size
+	// os.ReadFile would size its buffer by the file, but the key may come from a pipe, which has no size.
+	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -88,8 +90,8 @@ func verifyFile(path string, key ed25519.PublicKey) error {
 	return nil
 }
 
-// statement is the text that is signed for an image, in the form that cosign and admission controllers read ("simple
-// signing"). It names no repository, as an image may be copied to another.
+// statement is the text that is signed for an image, in the format that cosign and admission controllers read
+// ("simple signing"). It contains no repository, as an image may be copied to another.
 type statement struct {
 	Critical struct {
 		Identity struct {

@@ -13,15 +13,16 @@ import (
 	"time"
 )
 
-// source is the tree that is built, and the names that the build bears.
+// source is the source tree that is built, with the version, commit and date of the build.
 type source struct {
-	Root     string // the folder of the service's go.mod
-	Version  string // without a leading v
-	Revision string // a commit, with "-dirty" behind it when the tree differs from the commit
+	Root     string // The folder of the service's go.mod.
+	Version  string // The version without a leading v.
+	Revision string // The commit, with the suffix "-dirty" when the tree differs from the commit.
 	Date     time.Time
 }
 
-// sourceFlags name the tree. Git tells the rest, unless flags do: an archive of the source has no .git.
+// sourceFlags are the flags that describe the source tree. Git supplies what the flags do not: an archive of
+// the source has no .git.
 type sourceFlags struct {
 	Root     string `help:"Root of the source." default:"../.." type:"existingdir"`
 	Revision string `help:"The commit, where git cannot tell it."`
@@ -30,7 +31,8 @@ type sourceFlags struct {
 
 const dirty = "-dirty"
 
-// source describes the tree. An empty version becomes 0.0.0 with time and commit, like a pseudo-version of Go.
+// source returns the description of the source tree. An empty version becomes 0.0.0 with time and commit,
+// like a pseudo-version of Go.
 func (f sourceFlags) source(ctx context.Context, version string) (source, error) {
 	s := source{Root: f.Root, Version: version, Revision: f.Revision, Date: time.Unix(f.Epoch, 0).UTC()}
 	if s.Revision == "" {
@@ -77,11 +79,12 @@ func git(ctx context.Context, root string, arguments ...string) (string, error) 
 
 var (
 	architectures = []string{"amd64", "arm64"}
-	programs      = []string{"http", "dispatcher", "admin"} // the names of the binary
+	// The names under which the one binary is installed.
+	programs = []string{"http", "dispatcher", "admin"}
 )
 
-// build links the binary statically for an architecture. Path, time, user and version control of the machine leave no
-// trace in it.
+// build links the binary statically for an architecture. The binary does not contain paths, times, users or
+// version control data of the machine that builds it.
 func (s source) build(ctx context.Context, architecture, to string) error {
 	const version = "partnerdeposits/process/version."
 	command := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", strings.Join([]string{
@@ -89,7 +92,7 @@ func (s source) build(ctx context.Context, architecture, to string) error {
 		"-X", version + "Date=" + s.Date.Format(time.RFC3339),
 	}, " "), "-o", to, "./cmd/partnerdeposits")
 	command.Dir, command.Stderr = s.Root, os.Stderr
-	// An empty variable means Go's default, whatever the environment says.
+	// An empty variable selects Go's default, even if the environment of the build sets the variable.
 	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+architecture, "GOAMD64=v1",
 		"GOARM64=v8.0", "GOFLAGS=-mod=readonly", "GOWORK=off", "GOEXPERIMENT=", "GOFIPS140=off", "PWD="+s.Root)
 	if err := command.Run(); err != nil {
@@ -98,8 +101,8 @@ func (s source) build(ctx context.Context, architecture, to string) error {
 	return nil
 }
 
-// buildAll builds the binary of every architecture into a new folder, where it bears the name of its architecture. The
-// caller removes the folder, after an error too.
+// buildAll builds the binary of every architecture into a new folder, where each has the name of its
+// architecture. The caller removes the folder, also after an error.
 func (s source) buildAll(ctx context.Context) (folder string, err error) {
 	if folder, err = os.MkdirTemp("", "release"); err != nil {
 		return "", err

@@ -31,14 +31,14 @@ func (c verifyCommand) Run() error {
 	return err
 }
 
-// found is a release whose signatures, files and image match.
+// found is a release that verify has accepted: its signatures, files and image match.
 type found struct {
 	index                          v1.ImageIndex
 	contents, statement, signature []byte
 }
 
-// verify compares a release with its signatures, offline: those of the sums and of the image, and that both speak of
-// the files that are there.
+// verify checks a release offline: the signatures of the checksums and of the image, and that both match the
+// files of the release.
 func verify(folder, keyPath string) (f found, err error) {
 	key, err := readPublicKey(keyPath)
 	if err != nil {
@@ -95,8 +95,8 @@ func onlyFile(folder, pattern string) (string, error) {
 	return paths[0], nil
 }
 
-// checkSums compares the files of a release with SHA256SUMS. A file that the sums do not name is an error, too; only
-// signatures are not named.
+// checkSums compares the files of a release with SHA256SUMS. A file that SHA256SUMS does not list is an
+// error, too, except a signature.
 func checkSums(folder string) error {
 	sums, err := os.ReadFile(filepath.Join(folder, sumsFile))
 	if err != nil {
@@ -126,7 +126,7 @@ func checkSums(folder string) error {
 	return err
 }
 
-// readImage reads the only image of a layout, and compares each blob with its digest.
+// readImage reads the only image of an OCI layout, and compares each blob with its digest.
 func readImage(folder string) (v1.ImageIndex, error) {
 	outer, err := layout.ImageIndexFromPath(folder)
 	if err != nil {

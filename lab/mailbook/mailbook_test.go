@@ -62,7 +62,7 @@ func TestSpecimens_ShowEveryMailInEveryLanguage(t *testing.T) {
 			requireWhole(t, s, len(names), now)
 		}
 		for _, name := range types {
-			require.True(t, shown[name], "the mail %s is not shown: add it to app/platform/mailbook", name)
+			require.True(t, shown[name], "the mail %s is not shown: add it to lab/mailbook", name)
 		}
 	}
 }

@@ -14,14 +14,17 @@ import (
 //go:embed go.tmpl
 var goTemplate string
 
-// goWriter knows the types of the model, and which of them requests are made of.
+// goWriter generates the Go code of the API's types. It holds the types of the model, and which of them are
+// used in requests.
 type goWriter struct {
 	types    map[string]Type
 	requests map[string]bool
-	patches  map[string]bool // requests in which an empty value differs from none
+	// The names of the PATCH requests, in which an empty value differs from an absent one.
+	patches map[string]bool
 }
 
-// goField is a field of a struct. Of a request, Given is the condition under which it is sent, and Value what is sent.
+// goField is a field of a generated Go struct. For a request, Given is the condition under which the field is
+// sent, and Value is the expression that is sent.
 type goField struct {
 	Field
 	Go, Type, Tag, Given, Value string
@@ -58,7 +61,7 @@ func generateGo(api *API) (map[string][]byte, error) {
 	return map[string][]byte{"go/api.gen.go": formatted}, nil
 }
 
-// note marks an object of requests, and the objects inside it.
+// note marks an object and all objects inside it as used in requests.
 func (g *goWriter) note(name string) {
 	g.requests[name] = true
 	for _, f := range g.types[name].Fields {
@@ -84,7 +87,8 @@ func (g *goWriter) typeOf(r Ref) string {
 	}[r.Kind] + map[bool]string{r.Kind == "any": "any"}[true]
 }
 
-// fields gives those of an answer. Only times and objects tell that they are absent: other fields are empty then.
+// fields returns the Go fields of an object in a response. Only times and objects are pointers, nil when
+// absent: an absent field of any other type is empty.
 func (g *goWriter) fields(t Type) []goField {
 	var fields []goField
 	for _, f := range t.Fields {
@@ -104,8 +108,8 @@ func (g *goWriter) fields(t Type) []goField {
 	return fields
 }
 
-// params gives the Go fields of a request. A zero value is left out of the request. Where the API gives a meaning to a
-// zero value, the field is a pointer: a number other than a limit, and each field of a PATCH.
+// params returns the Go fields of a request. A zero value is left out of the request. Where the API has a
+// meaning for a zero value, the field is a pointer: a number other than a limit, and each field of a PATCH.
 func (g *goWriter) params(fields []Field, patch bool) []goField {
 	var params []goField
 	for _, f := range fields {
@@ -141,7 +145,8 @@ func (g *goWriter) params(fields []Field, patch bool) []goField {
 	return params
 }
 
-// option is a type that the data of an event can have, known by a required field that no other option has.
+// option is a type that the data of an event can have, recognised by a required field that no other option
+// has.
 type option struct{ Name, Type, Mark string }
 
 func (g *goWriter) options(t Type) ([]option, error) {
@@ -176,7 +181,7 @@ func hasCents(t Type) bool {
 	return has("amount") && has("amountCents")
 }
 
-// codesOfAll gives the codes of all methods.
+// codesOfAll returns the error codes of all methods of the API.
 func codesOfAll(api *API) []string {
 	all := map[string]bool{}
 	for _, r := range api.Resources {
@@ -194,8 +199,8 @@ var (
 	initialism = regexp.MustCompile(`^(Api|Id|Url|Sha256)(s?)$`)
 )
 
-// goName gives the exported name of a name, a text of an enumeration or a code: depositUrl is DepositURL. The bodies of
-// requests are called parameters.
+// goName returns the exported Go name of a name, a text of an enumeration or a code: depositUrl becomes
+// DepositURL. The bodies of requests are called parameters.
 func goName(name string) string {
 	out := ""
 	for _, word := range wordOfName.FindAllString(name, -1) {
@@ -211,7 +216,7 @@ func goName(name string) string {
 	return out
 }
 
-// goVariable gives the name of a parameter: webhookId is webhookID.
+// goVariable returns the Go name of a parameter: webhookId becomes webhookID.
 func goVariable(name string) string {
 	return lowerFirst(goName(name))
 }
@@ -223,7 +228,7 @@ func lowerFirst(text string) string {
 	return strings.ToLower(text[:1]) + text[1:]
 }
 
-// about says what a field is, and which values it has.
+// about returns the doc comment of a field: its description, and the values that it can have.
 func about(f goField) string {
 	text := f.Doc
 	if f.Ref.Enum != nil {
@@ -239,7 +244,7 @@ func goComment(text string) string {
 	return "// " + strings.ReplaceAll(strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n// "), "// \n", "//\n")
 }
 
-// goPath gives the expression of a path with its parameters.
+// goPath returns the Go expression of a method's path with its parameters.
 func goPath(m Method) string {
 	out := fmt.Sprintf("%q", m.Path)
 	for _, p := range m.PathParams {

@@ -12,43 +12,45 @@ import (
 
 const pathPrefix = "/api/partner/v1/"
 
-// API is the partner API as the libraries offer it. Names are camelCase; each language's templates change the case.
+// API is the model of the partner API from which the libraries are generated. Names are camelCase; the
+// templates of each language change the case.
 type API struct {
-	Version   string // of the libraries
+	Version   string // The version of the libraries.
 	Resources []Resource
 	Types     []Type
 }
 
-// Resource is a property of the client, such as deposits.
+// Resource is a group of methods, and a property of the libraries' client, such as deposits.
 type Resource struct {
 	Name    string
 	Methods []Method
 }
 
-// Shapes of a successful answer.
+// The shapes of the body of a successful response.
 const (
-	ShapeNone  = "none"  // no body
-	ShapeData  = "data"  // {"data": Answer}
-	ShapePage  = "page"  // {"data": [Answer], "pagination": …}
-	ShapeWhole = "whole" // Answer is the body itself
+	ShapeNone  = "none"  // The response has no body.
+	ShapeData  = "data"  // The response body is {"data": Answer}.
+	ShapePage  = "page"  // The response body is {"data": [Answer], "pagination": …}.
+	ShapeWhole = "whole" // The response body is the Answer itself.
 )
 
-// Method is an operation of the document.
+// Method is an operation of the OpenAPI document.
 type Method struct {
 	Name, OperationID, HTTP, Path, Summary, Doc string
 
 	PathParams, Query []Field
 	Body              *Type
 	BodyRequired      bool
-	Answer            *Ref // of a page: of an item
+	Answer            *Ref // The type of the response; for a page, the type of an item.
 	Shape             string
-	Keyed             bool     // takes an Idempotency-Key
-	Codes             []string // of its errors, sorted
+	Keyed             bool     // true: the method takes an Idempotency-Key; false: it takes none.
+	Codes             []string // The sorted codes of the method's errors.
 	Deprecated        bool
-	Example           any // of the request body; nil without one
+	Example           any // The example of the request body; nil without one.
 }
 
-// Type is a schema: an object with fields, an enumeration of texts, or a choice of other types.
+// Type is a schema of the OpenAPI document: an object with fields, an enumeration of texts, or a choice of
+// other types.
 type Type struct {
 	Name, Doc string
 	Fields    []Field
@@ -56,32 +58,33 @@ type Type struct {
 	OneOf     []string
 }
 
-// Field is a field of an object, or a parameter. Its name is the wire's.
+// Field is a field of an object, or a parameter. Its name is the one in the JSON of the API.
 type Field struct {
 	Name, Doc                 string
 	Required, Nullable, Money bool
 	Ref                       Ref
-	Example                   any // of a parameter; nil without one
+	Example                   any // The example of a parameter; nil without one.
 }
 
 // Ref is the type of a value. Kind is string, integer, number, boolean, time, array, map, ref or any.
 type Ref struct {
 	Kind  string
-	Name  string // of a ref
-	Items *Ref   // of an array or a map
+	Name  string // The name of the type that a ref refers to.
+	Items *Ref   // The type of the items of an array or a map.
 	Enum  []string
 }
 
-// reader collects the types that the operations name.
+// reader collects the types that the operations of an OpenAPI document use.
 type reader struct {
 	paths []string
 	types map[string]*Type
 }
 
-// read gives the model of an OpenAPI 3.1 document.
+// read returns the model of an OpenAPI 3.1 document.
 func read(document []byte, version string) (*API, error) {
 	loader := openapi3.NewLoader()
-	loader.IncludeOrigin = true // line numbers give the order of the document, which maps lose
+	// Line numbers show the order of the document, which maps lose.
+	loader.IncludeOrigin = true
 	doc, err := loader.LoadFromData(document)
 	if err != nil {
 		return nil, err
@@ -114,7 +117,7 @@ func read(document []byte, version string) (*API, error) {
 	return api, nil
 }
 
-// inOrder gives the names of schemas in the order of the document.
+// inOrder returns the names of schemas in the order of the OpenAPI document.
 func inOrder(schemas openapi3.Schemas) []string {
 	origin := func(name string) *openapi3.Origin { return cmp.Or(schemas[name].Origin, schemas[name].Value.Origin) }
 	return slices.SortedFunc(maps.Keys(schemas), func(a, b string) int { return byOrigin(origin(a), origin(b)) })
@@ -206,7 +209,7 @@ func (r *reader) answer(m *Method, op *openapi3.Operation) error {
 	return nil
 }
 
-// ref gives the type of a schema. An object or enumeration without a name of its own gets the name given.
+// ref returns the type of a schema. An object or enumeration without a name of its own gets the given name.
 func (r *reader) ref(named *openapi3.SchemaRef, name string) Ref {
 	schema := named.Value
 	if named.Ref != "" {
@@ -256,7 +259,7 @@ func (r *reader) declare(name string, schema *openapi3.Schema, enum []string) {
 	}
 }
 
-// codesOf gives the error codes in the examples of an operation's responses but the default one.
+// codesOf returns the error codes in the examples of an operation's responses, except the default response.
 func codesOf(op *openapi3.Operation) []string {
 	var codes []string
 	for status, response := range op.Responses.Map() {

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// nameOf derives the names of a resource and its method from a path: POST /deposits/{depositId}/send-link/batch is
-// deposits.sendLinkBatch. A list below an item is a resource of its own: GET /webhooks/{webhookId}/deliveries is
-// deliveries.list.
+// nameOf derives the names of a resource and its method from the path of an operation: POST
+// /deposits/{depositId}/send-link/batch becomes deposits.sendLinkBatch. A list below an item is a resource of
+// its own: GET /webhooks/{webhookId}/deliveries becomes deliveries.list.
 func nameOf(paths []string, path, verb, shape string) (resource, method string) {
 	parts := strings.Split(strings.TrimPrefix(path, pathPrefix), "/")
 	root := 0
@@ -41,7 +41,8 @@ func nameOf(paths []string, path, verb, shape string) (resource, method string) 
 	return camel(strings.Split(parts[root], "-")), method
 }
 
-// isCollection tells whether some path leads to an item of the collection at these parts.
+// isCollection reports whether the parts of a path are a collection: some path of the API leads to an item
+// below it.
 func isCollection(paths []string, parts []string) bool {
 	prefix := pathPrefix + strings.Join(parts, "/") + "/{"
 	return slices.ContainsFunc(paths, func(path string) bool { return strings.HasPrefix(path, prefix) })

@@ -14,7 +14,8 @@ var nodeCode string
 //go:embed node.d.ts.tmpl
 var nodeTypes string
 
-// node gives the methods of the Node library, and the types that editors read.
+// node returns the generated files of the Node library: its methods, and the TypeScript types that editors
+// read.
 func node(api *API) (map[string][]byte, error) {
 	asked := nodeAsked(api)
 	functions := template.FuncMap{
@@ -40,7 +41,8 @@ func node(api *API) (map[string][]byte, error) {
 	return map[string][]byte{"node/src/api.gen.js": code, "node/src/api.gen.d.ts": types}, err
 }
 
-// nodeAsked tells which types stand in requests: these take a Date and every exact form of an amount.
+// nodeAsked returns the names of the types that requests contain: these accept a Date and every exact form of
+// an amount.
 func nodeAsked(api *API) map[string]bool {
 	types, asked := map[string]Type{}, map[string]bool{}
 	for _, t := range api.Types {
@@ -72,7 +74,7 @@ func nodeAsked(api *API) map[string]bool {
 
 func nodeQueryName(m Method) string { return title(m.OperationID) + "Query" }
 
-// nodePath gives the path as a text of JavaScript, with the ids in their places.
+// nodePath returns the path of a method as a JavaScript text with the ids in their places.
 func nodePath(m Method) string {
 	if len(m.PathParams) == 0 {
 		return "'" + m.Path + "'"
@@ -98,7 +100,8 @@ func nodeArgs(m Method) string {
 	return strings.Join(append(args, "options"), ", ")
 }
 
-// nodeRoute gives what the client must know of a method beside its path.
+// nodeRoute returns what the client of the Node library needs for a method besides its path: the body or
+// query, the fields with amounts, the use of a key, and the shape of the response.
 func nodeRoute(m Method) string {
 	var parts, money []string
 	switch {
@@ -121,7 +124,7 @@ func nodeRoute(m Method) string {
 	return strings.Join(append(parts, "shape: '"+m.Shape+"'"), ", ")
 }
 
-// nodeParams gives the parameter list of a method's declaration in TypeScript.
+// nodeParams returns the parameter list of a method's declaration in TypeScript.
 func nodeParams(m Method) string {
 	var params []string
 	for _, p := range m.PathParams {
@@ -144,7 +147,7 @@ func nodeParams(m Method) string {
 	return strings.Join(append(params, options), ", ")
 }
 
-// nodeType gives the type of a field in TypeScript.
+// nodeType returns the type of a field in TypeScript.
 func nodeType(f Field, asked bool) string {
 	name := nodeRef(f.Ref, asked)
 	switch {
@@ -159,7 +162,8 @@ func nodeType(f Field, asked bool) string {
 	return name
 }
 
-// nodeRef leaves an enumeration of an answer open, since the service may add to it.
+// nodeRef returns a type in TypeScript. In a response, an enumeration also allows other texts, since the
+// service may add values.
 func nodeRef(ref Ref, asked bool) string {
 	switch {
 	case ref.Kind == "ref":
@@ -192,7 +196,8 @@ func nodeMethodDoc(m Method) string {
 	return nodeDoc("  ", text)
 }
 
-// nodeDoc writes a text as a comment in front of what it describes. A paragraph is filled, a list keeps its lines.
+// nodeDoc returns a text as a comment for the declaration that it precedes. A paragraph is filled, a list
+// keeps its lines.
 func nodeDoc(indent, text string) string {
 	const width = 116
 	text = strings.ReplaceAll(strings.TrimSpace(text), "*/", "* /")

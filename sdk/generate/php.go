@@ -11,8 +11,8 @@ import (
 //go:embed php.tmpl
 var phpTemplate string
 
-// php gives the types and methods of the library for PHP. Its types have a name of their own in PHP, since a class
-// cannot be an array shape.
+// php returns the generated types and methods of the PHP library. Every type gets a class in PHP, since an
+// array shape cannot have a name.
 func php(api *API) (map[string][]byte, error) {
 	p := phpTypes{}
 	for _, t := range api.Types {
@@ -26,10 +26,10 @@ func php(api *API) (map[string][]byte, error) {
 	return map[string][]byte{"php/src/Api.gen.php": code}, err
 }
 
-// phpTypes are the types of the API by name.
+// phpTypes holds the types of the API by name.
 type phpTypes map[string]Type
 
-// param gives the type of a value that the caller sends, as doc comments write it.
+// param returns the PHP type of a value that the caller sends, as doc comments write it.
 func (p phpTypes) param(f Field) string {
 	text := p.paramRef(f.Ref)
 	if f.Money {
@@ -41,7 +41,7 @@ func (p phpTypes) param(f Field) string {
 	return text
 }
 
-// phpScalars are the types of PHP by those of JSON Schema, whether asked or answered.
+// phpScalars maps the scalar types of JSON Schema to those of PHP, in requests and in responses.
 var phpScalars = map[string]string{"integer": "int", "number": "float", "boolean": "bool"}
 
 func (p phpTypes) paramRef(r Ref) string {
@@ -70,7 +70,7 @@ func (p phpTypes) paramRef(r Ref) string {
 	return "string"
 }
 
-// shape gives the array shape of parameters.
+// shape returns the array shape of parameters, as PHP doc comments write it.
 func (p phpTypes) shape(fields []Field) string {
 	var parts []string
 	for _, f := range fields {
@@ -78,13 +78,14 @@ func (p phpTypes) shape(fields []Field) string {
 		if f.Required {
 			mark = ""
 		}
-		parts = append(parts, f.Name+mark+":\u00a0"+p.param(f)) // not to be broken
+		// The no-break space keeps a line from breaking here.
+		parts = append(parts, f.Name+mark+":\u00a0"+p.param(f))
 	}
 	return "array{" + strings.Join(parts, ", ") + "}"
 }
 
-// answer gives the type of a value of an answer, as doc comments write it. Texts of an enumeration stay texts: an older
-// library meets new ones.
+// answer returns the PHP type of a value in a response, as doc comments write it. An enumeration stays a
+// text, since an older library may receive values that were added later.
 func (p phpTypes) answer(r Ref) string {
 	if scalar, ok := phpScalars[r.Kind]; ok {
 		return scalar
@@ -104,7 +105,7 @@ func (p phpTypes) answer(r Ref) string {
 	return "string"
 }
 
-// answerType gives the type of a method's result.
+// answerType returns the PHP type of a method's result.
 func (p phpTypes) answerType(m Method) string {
 	switch {
 	case m.Shape == ShapeNone:
@@ -131,7 +132,7 @@ func signaturePHP(m Method) string {
 	return strings.Join(append(params, "array $options = []"), ", ")
 }
 
-// callPHP gives the statement that sends the request of a method.
+// callPHP returns the PHP statement that sends the request of a method.
 func callPHP(m Method) string {
 	var ids []string
 	path := m.Path
@@ -171,7 +172,8 @@ func callPHP(m Method) string {
 	return "return " + statement
 }
 
-// classPHP names the class of a method's answer: of a list, that of its items; of a page, that of the page.
+// classPHP returns the PHP class of a method's response: for a list, the class of its items; for a page, the
+// class of the page.
 func classPHP(m Method) string {
 	switch {
 	case m.Shape == ShapePage:
@@ -229,8 +231,8 @@ func (p phpTypes) methodDoc(m Method) string {
 	return d.String()
 }
 
-// objects gives the classes of answers: the objects that answers hold, pages, and one class for a choice of objects,
-// with the fields of all.
+// objects returns the types that become classes for responses in PHP: the objects that responses contain,
+// pages, and one class for a choice of objects, with the fields of all.
 func (p phpTypes) objects(api *API) []Type {
 	answered := p.answered(api)
 	var objects []Type
@@ -265,7 +267,7 @@ func (p phpTypes) objects(api *API) []Type {
 	return objects
 }
 
-// answered finds the types that answers contain, in themselves or nested.
+// answered returns the names of the types that responses contain, directly or nested.
 func (p phpTypes) answered(api *API) map[string]bool {
 	found := map[string]bool{}
 	var find func(r *Ref)
@@ -316,7 +318,7 @@ func (p phpTypes) typeDoc(t Type) string {
 	return d.String()
 }
 
-// typesOf names the classes of the fields that hold objects.
+// typesOf returns the PHP classes of the fields that hold objects.
 func (p phpTypes) typesOf(t Type) string {
 	var types []string
 	for _, f := range t.Fields {
@@ -340,7 +342,8 @@ func enumDocPHP(t Type) string {
 	return "/**\n" + d.String() + "\n */"
 }
 
-// constantPHP gives the name of a constant: rental_operator.linked is RENTAL_OPERATOR_LINKED.
+// constantPHP returns the name of a PHP constant for a text: rental_operator.linked becomes
+// RENTAL_OPERATOR_LINKED.
 func constantPHP(text string) string {
 	return strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(text))
 }

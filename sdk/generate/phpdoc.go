@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// phpWidth is the length of a line of generated PHP.
+// phpWidth is the greatest length of a line of generated PHP.
 const phpWidth = 120
 
-// docPHP is a doc comment without its first and last line.
+// docPHP builds a PHP doc comment, without its first and last line.
 type docPHP struct {
 	indent string
 	lines  []string
@@ -17,11 +17,12 @@ type docPHP struct {
 func (d *docPHP) String() string { return strings.Join(d.lines, "\n") }
 
 func (d *docPHP) line(text string) {
-	text = strings.ReplaceAll(text, "\u00a0", " ") // a space at which no line breaks
+	// The no-break space marked a place at which no line may break.
+	text = strings.ReplaceAll(text, "\u00a0", " ")
 	d.lines = append(d.lines, strings.TrimRight(d.indent+" * "+text, " "))
 }
 
-// text adds a text of Markdown, after an empty line.
+// text adds a text in Markdown to the doc comment, after an empty line.
 func (d *docPHP) text(markdown string) {
 	for paragraph := range strings.SplitSeq(markdown, "\n\n") {
 		if paragraph == "" {
@@ -44,13 +45,14 @@ func (d *docPHP) list(head string, fields []Field) {
 
 func (d *docPHP) tag(text string) { d.wrap("    ", text) }
 
-// wrap adds a text to the docblock, broken into lines. Every line but the first begins with the indent.
+// wrap adds a text to the PHP doc comment, broken into lines. Every line except the first begins with the
+// indent.
 func (d *docPHP) wrap(indent, text string) {
 	text = strings.ReplaceAll(text, "*/", "* /")
 	d.line(wrapPHP(d.indent+" * "+indent, text))
 }
 
-// wrapPHP breaks a text at spaces, so that no line is longer than it should be.
+// wrapPHP breaks a text at spaces, so that no line is longer than phpWidth.
 func wrapPHP(indent, text string) string {
 	var out strings.Builder
 	length := len(indent)

@@ -12,12 +12,12 @@ import (
 //go:embed python.tmpl
 var pythonCode string
 
-// pythonOwn are the exported names that do not come from the document.
+// pythonOwn lists the exported names of the Python library that do not come from the OpenAPI document.
 var pythonOwn = strings.Fields("Answer ApiConnectionError ApiError AsyncPages AsyncPartnerDeposits EnsuredWebhook " +
 	"FollowedEvent LinkReturn Money Page Pages Pagination PartnerDeposits PartnerDepositsError Time VERSION " +
 	"WebhookEvent is_newer")
 
-// python gives the methods and types of the Python library.
+// python returns the generated methods and types of the Python library.
 func python(api *API) (map[string][]byte, error) {
 	p := pythonModel{answers: map[string]bool{}, requests: map[string]bool{}, types: map[string]Type{}}
 	for _, t := range api.Types {
@@ -48,7 +48,8 @@ func python(api *API) (map[string][]byte, error) {
 	return map[string][]byte{"python/src/partner_deposits/_api.py": code}, err
 }
 
-// pythonModel knows which types stand in answers, which are classes, and which in requests, which are plain dicts.
+// pythonModel holds which types responses contain, which become classes, and which types requests contain,
+// which become plain dicts.
 type pythonModel struct {
 	types             map[string]Type
 	answers, requests map[string]bool
@@ -65,17 +66,19 @@ func (p pythonModel) reach(into map[string]bool, ref *Ref) {
 	for _, f := range p.types[ref.Name].Fields {
 		p.reach(into, &f.Ref)
 	}
-	for _, name := range p.types[ref.Name].OneOf { // whose fields the choice takes over
+	// A choice of types has the fields of each of them.
+	for _, name := range p.types[ref.Name].OneOf {
 		for _, f := range p.types[name].Fields {
 			p.reach(into, &f.Ref)
 		}
 	}
 }
 
-// isObject tells that values of the type are objects.
+// isObject reports whether the values of a type are objects.
 func (p pythonModel) isObject(name string) bool { return name != "" && p.types[name].Enum == nil }
 
-// answerTypes gives the classes of answers. A choice of types has the fields of them all.
+// answerTypes returns the types that become Python classes for responses. A choice of types has the fields of
+// them all.
 func (p pythonModel) answerTypes(api *API) []Type {
 	var out []Type
 	for _, t := range api.Types {
@@ -104,7 +107,7 @@ func (p pythonModel) requestTypes(api *API) []Type {
 	return slices.DeleteFunc(slices.Clone(api.Types), func(t Type) bool { return !p.requests[t.Name] || t.Fields == nil })
 }
 
-// pages gives the types of which there are lists.
+// pages returns the names of the types of which there are paged lists.
 func (p pythonModel) pages(api *API) []string {
 	var out []string
 	for _, r := range api.Resources {
@@ -117,7 +120,7 @@ func (p pythonModel) pages(api *API) []string {
 	return out
 }
 
-// names gives what the package exports of the generated module.
+// names returns the names that the Python package exports from the generated module.
 func (p pythonModel) names(api *API) []string {
 	names := slices.Clone(pythonOwn)
 	for _, t := range api.Types {
@@ -135,7 +138,7 @@ func (p pythonModel) names(api *API) []string {
 	return strings.Split(pythonFold("    ", names, ","), "\n")
 }
 
-// kinds gives the class of the objects of each field, in lines of 120 columns.
+// kinds returns Python code that maps each field with objects to their class, in lines of 120 columns.
 func (p pythonModel) kinds(t Type) string {
 	var pairs []string
 	for _, f := range t.Fields {
@@ -167,7 +170,7 @@ func (p pythonModel) answer(m Method) string {
 func (p pythonModel) fieldType(t Type, f Field) string {
 	name := p.answerType(f.Ref)
 	if f.Name == "amount" && slices.ContainsFunc(t.Fields, func(o Field) bool { return o.Name == "amountCents" }) {
-		name = "Decimal" // as Answer makes it
+		name = "Decimal" // The class Answer turns this field into a Decimal.
 	}
 	if !f.Required || f.Nullable {
 		return "Optional[" + name + "]"
@@ -175,7 +178,8 @@ func (p pythonModel) fieldType(t Type, f Field) string {
 	return name
 }
 
-// answerType leaves enumerations open: the service may add values.
+// answerType returns the Python type of a value in a response. An enumeration also allows other texts, since
+// the service may add values.
 func (p pythonModel) answerType(ref Ref) string {
 	switch ref.Kind {
 	case "array":
@@ -220,10 +224,10 @@ func pythonAlias(t Type) string {
 	return pythonFold(t.Name+" = Literal[", strings.Split("\""+strings.Join(t.Enum, "\",\"")+"\"", ","), "]")
 }
 
-// pythonParam gives the name of the TypedDict for an object inside a request.
+// pythonParam returns the name of the TypedDict for an object inside a request.
 func pythonParam(name string) string { return strings.TrimSuffix(name, "Request") + "Param" }
 
-// fields gives the query or the body of a method.
+// fields returns the fields of a method's body, or else its query parameters.
 func (m Method) fields() []Field {
 	if m.Body != nil {
 		return m.Body.Fields
@@ -231,7 +235,8 @@ func (m Method) fields() []Field {
 	return m.Query
 }
 
-// signature declares a method: ids are given by place, all else by name.
+// signature returns the Python declaration of a method: ids are positional parameters, all others are keyword
+// parameters.
 func (p pythonModel) signature(kind string, m Method) string {
 	out := []string{"self"}
 	for _, f := range m.PathParams {
@@ -268,7 +273,8 @@ func (p pythonModel) signature(kind string, m Method) string {
 	return pythonFold(head+pythonName(m.Name)+"(", append(out, "timeout: Optional[float] = None"), ") -> "+answer+":")
 }
 
-// pass hands all parameters of an asynchronous method on.
+// pass returns the Python code with which an asynchronous method passes all its parameters to the synchronous
+// one.
 func (p pythonModel) pass(m Method) string {
 	head, tail := "        return await in_thread(", ")"
 	out := []string{"self._resource." + pythonName(m.Name)}
@@ -290,7 +296,7 @@ func (p pythonModel) pass(m Method) string {
 	return pythonFold(head, append(out, "timeout=timeout"), tail)
 }
 
-// call makes the request of a method.
+// call returns the Python code that sends the request of a method.
 func (p pythonModel) call(m Method) string {
 	path, kind, shape := m.Path, "None", m.Shape
 	var ids, fields, money, nullable []string

@@ -7,14 +7,14 @@ import (
 	"unicode"
 )
 
-// Names that a field cannot have as an attribute: keywords of Python, and the methods of dict.
+// The names that a Python attribute cannot have: keywords of Python, and the methods of dict.
 var (
 	pythonKeywords = strings.Fields("and as assert async await break class continue def del elif else except finally " +
 		"for from global if import in is lambda nonlocal not or pass raise return try while with yield None True False")
 	pythonDict = strings.Fields("clear copy fromkeys get items keys pop popitem setdefault update values")
 )
 
-// pythonDoc writes a text as a docstring, in lines of 120 columns.
+// pythonDoc returns a text as a Python docstring, in lines of 120 columns.
 func pythonDoc(indent, text string) string {
 	text = strings.TrimSpace(strings.NewReplacer(`\`, `\\`, `"""`, `'''`).Replace(text))
 	if text == "" {
@@ -40,7 +40,7 @@ func pythonDoc(indent, text string) string {
 	return out + "\n" + indent + "\"\"\"\n"
 }
 
-// pythonWrap fills lines of 117 columns with the words of a text.
+// pythonWrap breaks a text into lines of 117 columns.
 func pythonWrap(indent, text string) string {
 	var lines []string
 	line := indent
@@ -54,7 +54,7 @@ func pythonWrap(indent, text string) string {
 	return strings.Join(append(lines, line), "\n")
 }
 
-// pythonFold writes a list in lines of 120 columns that begin below each other.
+// pythonFold returns a list in lines of 120 columns that begin in the same column.
 func pythonFold(head string, items []string, tail string) string {
 	out, column := head, len(head)
 	for i, item := range items {
@@ -69,7 +69,8 @@ func pythonFold(head string, items []string, tail string) string {
 	return out
 }
 
-// pythonName gives the name of a parameter or method: camelCase becomes snake_case, and from becomes from_.
+// pythonName returns the Python name of a parameter or method: camelCase becomes snake_case, and from becomes
+// from_.
 func pythonName(name string) string {
 	var out strings.Builder
 	for _, r := range name {
@@ -85,7 +86,7 @@ func pythonName(name string) string {
 	return out.String()
 }
 
-// pythonAttribute gives the name of an attribute of an answer.
+// pythonAttribute returns the name of the Python attribute for a field of a response.
 func pythonAttribute(name string) string {
 	if slices.Contains(pythonDict, name) {
 		return name + "_"

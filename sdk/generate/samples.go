@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// samples gives a sample of each operation in each language: the example of the document, sent with the library.
+// samples returns a code sample of each operation in each language: the example request of the OpenAPI
+// document, sent with the library.
 func samples(api *API) (map[string][]byte, error) {
 	w := sampleWriter{&goWriter{map[string]Type{}, map[string]bool{}, map[string]bool{}}}
 	for _, t := range api.Types {
@@ -39,16 +40,16 @@ func samples(api *API) (map[string][]byte, error) {
 	return map[string][]byte{"samples/samples.gen.json": out.Bytes()}, err
 }
 
-// sampleWriter writes samples. It knows the types of requests.
+// sampleWriter writes code samples. It holds the types of requests.
 type sampleWriter struct{ goTypes *goWriter }
 
-// argument is a field of a request with the value of the example.
+// argument is a field of a request with its value in the example.
 type argument struct {
 	Field
 	value any
 }
 
-// arguments gives the fields of the example in the order of the type.
+// arguments returns the fields of a request that the example contains, in the order of the type.
 func arguments(fields []Field, example any) (found []argument) {
 	values, _ := example.(map[string]any)
 	for _, f := range fields {
@@ -66,7 +67,7 @@ func (w sampleWriter) body(m Method) []argument {
 	return arguments(m.Body.Fields, m.Example)
 }
 
-// ids gives the ids of the path, quoted.
+// ids returns the example ids of a method's path, quoted.
 func ids(m Method, quote func(string) string) (all []string) {
 	for _, p := range m.PathParams {
 		if p.Example == nil {
@@ -79,7 +80,7 @@ func ids(m Method, quote func(string) string) (all []string) {
 
 const lineLength = 72
 
-// joined writes items on a line, or each on a line of its own.
+// joined writes items of a code sample on one line, or each on a line of its own if they do not fit.
 func joined(open string, items []string, end, indent string) string {
 	line := open + strings.Join(items, ", ") + end
 	if len(items) == 0 || len(line) <= lineLength && !strings.Contains(line, "\n") {
@@ -92,9 +93,9 @@ func joined(open string, items []string, end, indent string) string {
 	return text + strings.TrimLeft(end, " ")
 }
 
-// notation is how a language writes values.
+// notation holds how a language writes values in code.
 type notation struct {
-	open, between, end string // of a map
+	open, between, end string // The text that opens a map, stands between key and value, and ends the map.
 	key, quote         func(string) string
 	list               [2]string
 	yes, no, none      string
@@ -141,10 +142,11 @@ func (n notation) value(a argument) string {
 	return fmt.Sprint(a.value)
 }
 
-// euros writes an amount of an example as the text that libraries take.
+// euros returns an amount of an example as the text that the libraries accept.
 func euros(value any) string {
 	number, err := strconv.ParseFloat(fmt.Sprint(value), 64)
-	if err != nil { // cannot happen: a test compares examples with their types
+	// An error cannot occur: a test compares examples with their types.
+	if err != nil {
 		panic(err)
 	}
 	return strconv.FormatFloat(number, 'f', 2, 64)
@@ -238,7 +240,7 @@ func (w sampleWriter) golang(r Resource, m Method) string {
 	return text + "answer, err := " + call + "\n" + failed + "fmt.Println(answer)\n"
 }
 
-// goStruct writes the fields of an example.
+// goStruct returns the Go code of a struct with the fields of an example.
 func (w sampleWriter) goStruct(name string, fields []goField, example any) string {
 	values, _ := example.(map[string]any)
 	var items []string
@@ -263,7 +265,7 @@ func (w sampleWriter) goStruct(name string, fields []goField, example any) strin
 	return joined(name+"{", items, "}", "\t")
 }
 
-// goTyped gives a text of an enumeration its type.
+// goTyped converts a text of an enumeration to its Go type in a code sample.
 func (w sampleWriter) goTyped(ref Ref, text string) string {
 	if name := w.goType(ref); strings.HasPrefix(name, "deposits.") && strings.HasPrefix(text, `"`) {
 		return name + "(" + text + ")"
@@ -288,7 +290,8 @@ func (w sampleWriter) goValue(ref Ref, value any) string {
 		if moment, ok := value.(time.Time); ok {
 			at, err = moment, nil
 		}
-		if err != nil { // cannot happen: a test compares examples with their types
+		// An error cannot occur: a test compares examples with their types.
+		if err != nil {
 			panic(err)
 		}
 		return at.UTC().Format("time.Date(2006, 1, 2, 15, 4, 5, 0, time.UTC)")

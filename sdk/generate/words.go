@@ -1,6 +1,6 @@
 package main
 
-// word is a reason or a hint of a refused signature, with the sentence that every library says for it.
+// word is a reason or a hint for a refused signature, with the sentence that every library shows for it.
 type word struct{ Name, Text string }
 
 var reasons = []word{

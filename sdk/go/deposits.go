@@ -19,19 +19,19 @@ import (
 	"time"
 )
 
-// Client calls the API with one API key. Goroutines may share it.
+// Client calls the Partner API with one API key. Goroutines may share it.
 type Client struct {
 	Resources
-	baseURL   string // empty for one that is refused
+	baseURL   string // the base URL; empty when it was refused
 	retries   int
 	http      http.Client
 	after     func(time.Duration) <-chan time.Time
 	random    func() float64
-	authorize func(http.Header) // holds the key, so that a Client that is printed does not show it
+	authorize func(http.Header) // adds the API key to a request, and hides it when a Client is printed
 }
 
-// Option changes a Client: the installation (https://api.example.com by default), the time of an attempt (30 s), how
-// often a request is repeated (2), what sends requests, and, for tests, what waits for an attempt, and the random part.
+// Option changes a Client: the base URL (default https://api.example.com), the time limit of an attempt (30 s), the
+// number of retries (2), the HTTP transport, and, for tests, the wait before a retry and its random part.
 type Option func(*Client)
 
 func WithBaseURL(base string) Option           { return func(c *Client) { c.baseURL = origin.FindString(base) } }
@@ -42,7 +42,7 @@ func WithBackoff(after func(time.Duration) <-chan time.Time, random func() float
 	return func(c *Client) { c.after, c.random = after, random }
 }
 
-// New makes a Client of an API key.
+// New returns a Client that calls the Partner API with an API key.
 func New(apiKey string, opts ...Option) *Client {
 	c := &Client{baseURL: "https://api.example.com", retries: 2, after: time.After, random: rand.Float64}
 	c.authorize = func(h http.Header) { h.Set("X-Api-Key", apiKey) }
@@ -57,8 +57,8 @@ func New(apiKey string, opts ...Option) *Client {
 func (c Client) String() string   { return "deposits.Client(" + c.baseURL + ")" }
 func (c Client) GoString() string { return c.String() }
 
-// CallOption changes a call: its Idempotency-Key, a UUID v4 that the call makes if none is given; of Follow, the feed
-// that is expected, how long to wait at a time (25 s; with 0 it ends when no event is left), and how many to ask for.
+// CallOption changes a call: its Idempotency-Key (default: a new UUID v4); for Follow, the expected feed id, the
+// seconds to wait for events (25; with 0, Follow ends at the last event), and the events per request.
 type CallOption func(*call)
 
 func WithIdempotencyKey(key string) CallOption { return func(do *call) { do.key = key } }
@@ -68,24 +68,24 @@ func WithLimit(n int64) CallOption             { return func(do *call) { do.limi
 
 type call struct {
 	method, path, key, feedID string
-	body                      any  // nil for none
-	keyed, paged              bool // takes an Idempotency-Key; answers a page
+	body                      any  // the request body; nil for none
+	keyed, paged              bool // keyed: an Idempotency-Key is sent; paged: the response is a page
 	wait, limit               int64
-	timeout                   time.Duration // of an attempt, at least
+	timeout                   time.Duration // the shortest time limit of an attempt
 }
 
-// Error is an answer of the API that is no success, or, with the code unreadable_answer, not one of the API.
+// Error is a response that is no success, or, with the code unreadable_answer, not one of the API.
 type Error struct {
 	Status                   int `json:"-"`
 	Code, Message, RequestID string
-	RetryAfter               time.Duration `json:"-"` // 0 where the answer does not say
+	RetryAfter               time.Duration `json:"-"` // the Retry-After of the response; 0 for none
 }
 
 func (e *Error) Error() string {
 	return fmt.Sprintf("deposits: %s (%d %s, request %s)", e.Message, e.Status, e.Code, e.RequestID)
 }
 
-// send makes a call and repeats it. Its error is an *Error, or wraps that of the connection or of a wrong argument.
+// send sends a request, with retries. It returns an *Error, or wraps an error of the connection or of an argument.
 func (c *Client) send(ctx context.Context, do call, opts []CallOption, into any) error {
 	for _, opt := range opts {
 		opt(&do)
@@ -111,7 +111,7 @@ func (c *Client) send(ctx context.Context, do call, opts []CallOption, into any)
 	}
 	for n := 0; ; n++ {
 		err, e := c.attempt(req.Clone(ctx), do, into), &Error{}
-		lost := !errors.As(err, &e) || e.Status == 500 || e.Status >= 502 && e.Status <= 504 // perhaps a success
+		lost := !errors.As(err, &e) || e.Status == 500 || e.Status >= 502 && e.Status <= 504
 		again := e.Status == 429 || e.Code == "idempotency_key_in_use" ||
 			lost && (do.keyed || do.method != http.MethodPost)
 		if err == nil || !again || n >= c.retries || e.RetryAfter > time.Minute || ctx.Err() != nil {
@@ -144,7 +144,7 @@ func (c *Client) attempt(req *http.Request, do call, into any) error {
 		Error      *Error
 	}
 	readable, success := json.Unmarshal(body, &answer) == nil, res.StatusCode/100 == 2
-	p := answer.Pagination // one with more and no cursor would lead back to the first page
+	p := answer.Pagination // a page with more items and no cursor would lead back to the first page
 	whole := readable && answer.Data != nil && (!do.paged || p != nil && (p.NextCursor != "" || !p.HasMore))
 	if success && (into == nil || whole && json.Unmarshal(body, into) == nil) {
 		return nil
@@ -159,7 +159,7 @@ func (c *Client) attempt(req *http.Request, do call, into any) error {
 	return e
 }
 
-// Ensure finds the subscription of a URL, and gives it the events, if named; or it creates one, then with its Secret.
+// Ensure returns the subscription of a URL, set to the events if any are named; or creates one, then with its Secret.
 func (r *WebhooksResource) Ensure(ctx context.Context, url string, events ...EventName) (*CreatedWebhook, error) {
 	set := func(events []EventName) []EventName { return slices.Compact(slices.Sorted(slices.Values(events))) }
 	for w, err := range r.List(ctx, nil) {
@@ -178,11 +178,11 @@ func (r *WebhooksResource) Ensure(ctx context.Context, url string, events ...Eve
 	return r.Create(ctx, &CreateWebhookParams{URL: url, Events: events})
 }
 
-// Oldest is the position before the oldest event that the feed keeps.
+// Oldest is the position in a feed before the oldest event that the feed keeps.
 const Oldest int64 = -1
 
-// Follow yields the events after a position, the Sequence of an event, as they happen. The error feed_changed says that
-// positions have lost their meaning: follow from Oldest.
+// Follow yields the events of a feed after a position, the Sequence of an event, as they happen. The error
+// feed_changed means that stored positions are no longer valid: follow from Oldest.
 func (r *EventsResource) Follow(ctx context.Context, after int64, opts ...CallOption) iter.Seq2[*FeedEvent, error] {
 	do := call{wait: 25}
 	for _, opt := range opts {
@@ -215,19 +215,19 @@ func (r *EventsResource) Follow(ctx context.Context, after int64, opts ...CallOp
 	}
 }
 
-// Money is an amount of euros, never a float. The zero Money is none: with it a capture takes the whole deposit.
+// Money is an amount of euros, never a float. The zero Money means no amount: then a capture takes the whole deposit.
 type Money struct{ unit, digits string }
 
-// Euros makes Money of a decimal text or of whole euros: Euros("500.50"), Euros(500).
+// Euros returns the Money of a decimal text or of whole euros: Euros("500.50"), Euros(500).
 func Euros[T string | int | int64](euros T) Money { return Money{"EUR", fmt.Sprint(euros)} }
 
-// Cents makes Money of cents: Cents(50050) is Euros("500.50").
+// Cents returns the Money of a number of cents: Cents(50050) is Euros("500.50").
 func Cents(cents int64) Money { return Euros(fmt.Sprintf("%d.%02d", cents/100, cents%100)) }
 
 func (m Money) String() string                     { return m.digits }
 func (m *Money) UnmarshalJSON(number []byte) error { *m = Euros(string(number)); return nil }
 
-// MarshalJSON gives a number of the very digits.
+// MarshalJSON returns the amount as a JSON number with exactly these digits.
 func (m Money) MarshalJSON() ([]byte, error) {
 	if !decimal.MatchString(m.digits) {
 		return nil, fmt.Errorf("%q is not an amount of euros, such as 500.50", m.digits)

@@ -17,7 +17,7 @@ import (
 	"unicode/utf8"
 )
 
-// ConnectParams say whom a connect URL is for. Page is register by default, or login; TS, now by default, Unix seconds.
+// ConnectParams are parts of a connect URL. Page is register (default) or login; TS is Unix seconds (default now).
 type ConnectParams struct {
 	Slug, Secret, ExternalID, Email, Name, ReturnURL, Page string
 	TS                                                     *string
@@ -25,19 +25,19 @@ type ConnectParams struct {
 
 var (
 	decimal   = regexp.MustCompile(`^(0|[1-9]\d{0,11})(\.\d{1,2})?$`)
-	strayEdge = regexp.MustCompile(`^[^!-~]|[^!-~]$`) // no secret begins or ends with such a character
+	strayEdge = regexp.MustCompile(`^[^!-~]|[^!-~]$`) // matches a first or last character that no secret has
 	slug      = regexp.MustCompile(`^[a-z0-9-]{2,40}$`)
 	unix      = regexp.MustCompile(`^[0-9]{1,15}$`)
 	digest    = regexp.MustCompile(`^[0-9a-f]{64}$`)
 	base64ed  = regexp.MustCompile(`^[A-Za-z0-9+/]{43}=$`)
 	origin    = regexp.MustCompile(`(?i)^https?://[^@?#]+$`)
-	elsewhere = regexp.MustCompile(`^[^?]*/\.{0,2}(/|\?|$)`) // a path with an empty segment, or one of dots
-	// The form of our bodies: no white space outside of strings, and in them no escapes but those that we write.
+	elsewhere = regexp.MustCompile(`^[^?]*/\.{0,2}(/|\?|$)`) // matches a path with an empty segment, or one of dots
+	// ours matches bodies that the service writes: no white space outside strings, and no escapes but the service's.
 	ours = regexp.MustCompile(`^\{"event":(?:[^"\s]|"(?:[^"\\<>&\x{2028}\x{2029}]|\\["\\bfnrt]|` +
 		`\\u(?:00[01][0-9a-f]|003[ce]|0026|202[89]|fffd))*")*$`)
 )
 
-// ConnectURL signs the URL that brings an operator to the pages at base.
+// ConnectURL returns the signed URL that brings an operator to the service's pages at base.
 func ConnectURL(base string, p ConnectParams) (string, error) {
 	ts, page := strconv.FormatInt(time.Now().Unix(), 10), cmp.Or(p.Page, "register")
 	if p.TS != nil {
@@ -60,17 +60,17 @@ func ConnectURL(base string, p ConnectParams) (string, error) {
 	return link, nil
 }
 
-// Return is what a verified return URL says. Its Error is not signed.
+// Return is the content of a verified return URL. Its Error is not signed.
 type Return struct {
 	Status, AccountID, ExternalID, Error string
 	TS                                   int64
 }
 
-// VerifyReturn reads the URL with which an operator comes back. Its error is a *SignatureError.
+// VerifyReturn verifies and reads the URL with which an operator comes back. Its error is a *SignatureError.
 func VerifyReturn(returned, connectSecret string, opts ...VerifyOption) (*Return, error) {
 	returned, _, _ = strings.Cut(returned, "#")
 	_, query, _ := strings.Cut(returned, "?")
-	q, _ := url.ParseQuery(query) // without the pairs that cannot be decoded
+	q, _ := url.ParseQuery(query) // pairs that cannot be decoded are left out
 	var missing, twice bool
 	for _, name := range []string{"connectStatus", "accountId", "externalId", "returnTs", "returnSig"} {
 		missing, twice = missing || len(q[name]) == 0, twice || len(q[name]) > 1
@@ -89,14 +89,14 @@ func VerifyReturn(returned, connectSecret string, opts ...VerifyOption) (*Return
 	return r, nil
 }
 
-// SignatureError says why a webhook or a return URL is refused. Hint is "" where the cause cannot be told.
+// SignatureError is why a webhook or return URL is refused. Hint is its likely cause; "" when that is unknown.
 type SignatureError struct{ Reason, Hint string }
 
 func (e *SignatureError) Error() string {
 	return strings.TrimSpace(words[e.Reason] + " " + words[e.Hint])
 }
 
-// VerifyOption sets the greatest age of a signature, by default 300 s for webhooks and none for returns, or the clock.
+// VerifyOption sets the greatest age of a signature (default 300 s for webhooks, none for return URLs), or the clock.
 type VerifyOption func(tolerance *time.Duration, now *func() time.Time)
 
 func WithTolerance(d time.Duration) VerifyOption {
@@ -106,16 +106,16 @@ func WithClock(c func() time.Time) VerifyOption {
 	return func(_ *time.Duration, now *func() time.Time) { *now = c }
 }
 
-// Unwrap verifies a webhook by its raw body, and reads its event, which has no ID. Its error is a *SignatureError.
+// Unwrap verifies a webhook by its raw body and returns its event, which has no ID. Its error is a *SignatureError.
 func Unwrap(body []byte, header http.Header, secret string, opts ...VerifyOption) (*Event, error) {
-	all := map[string][]string{} // by names in one case
+	all := map[string][]string{} // headers by their canonical names
 	for name, values := range header {
 		name = http.CanonicalHeaderKey(name)
 		all[name] = append(all[name], values...)
 	}
 	ts, signature := strings.Join(all["X-Svc-Timestamp"], ","), strings.Join(all["X-Svc-Signature"], ",")
 	hash, prefixed := strings.CutPrefix(signature, "sha256=")
-	text, small := string(body), len(body) <= 1<<18 // the cause is not sought in more, as anyone may send much
+	text, small := string(body), len(body) <= 1<<18 // no cause is sought in large bodies, as anyone may send them
 	e, event, lateness := &SignatureError{}, &Event{}, late(ts, 300*time.Second, opts)
 	switch {
 	case ts == "" || signature == "":
@@ -146,7 +146,7 @@ func Unwrap(body []byte, header http.Header, secret string, opts ...VerifyOption
 	return nil, e
 }
 
-// late says how Unix seconds are outside the tolerance.
+// late returns the hint for a signature time (Unix seconds) that is outside the tolerance; "" for one within it.
 func late(ts string, tolerance time.Duration, opts []VerifyOption) string {
 	now := time.Now
 	for _, opt := range opts {
@@ -169,21 +169,21 @@ func isObject(text string) bool {
 	return utf8.ValidString(text) && json.Unmarshal([]byte(text), &fields) == nil && fields != nil
 }
 
-func escape(text string) string { return strings.ReplaceAll(url.QueryEscape(text), "+", "%20") } // as RFC 3986
+// escape percent-encodes a text (RFC 3986).
+func escape(text string) string { return strings.ReplaceAll(url.QueryEscape(text), "+", "%20") }
 
-// sign gives the HMAC-SHA256 of a message in lower-case hex.
 func sign(secret, message string) string {
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write([]byte(message))
 	return fmt.Sprintf("%x", mac.Sum(nil))
 }
 
-// signed tells, in constant time, whether a signature is that of a message. With an empty secret everybody could sign.
+// signed checks a message's signature in constant time. An empty secret is refused: with it, anyone could sign.
 func signed(signature, secret, message string) bool {
 	return secret != "" && hmac.Equal([]byte(sign(secret, message)), []byte(signature))
 }
 
-// StandardSecret gives a signing secret in the form of libraries for Standard Webhooks.
+// StandardSecret returns a signing secret in the form that libraries for Standard Webhooks expect.
 func StandardSecret(secret string) (string, error) {
 	if !strings.HasPrefix(secret, "svc_whsec_") || len(secret) < 24 || len(secret) > 64 {
 		return "", errors.New("deposits: the secret is not a signing secret (svc_whsec_…)")

@@ -1,10 +1,11 @@
-// Package samples holds a sample of each operation in each language, for the reference at /docs.
+// Package samples holds a code sample of each operation of the partner API in each language, for the
+// reference at /docs.
 package samples
 
 import _ "embed"
 
-// JSON is {"createDeposit": {"php": "…", "node": "…", "python": "…", "go": "…"}}. {base_url} stands for the address of
-// the API.
+// JSON holds the code samples by operation and language: {"createDeposit": {"php": "…", "node": "…",
+// "python": "…", "go": "…"}}. In a sample, {base_url} stands for the address of the API.
 //
 //go:embed samples.gen.json
 var JSON []byte

@@ -19,16 +19,17 @@ import (
 type AccountView struct {
 	Account  connect.Account
 	Operator connect.Operator
-	Link     *connect.Link   // nil: no active link
-	Partner  partner.Partner // zero without an active link
+	Link     *connect.Link   // The active link of the account; nil for none.
+	Partner  partner.Partner // The partner of the active link; zero for an account without an active link.
 }
 
-// MaxAmount is the account's negotiated ceiling, or the service's default.
+// MaxAmount returns the largest amount of a deposit for the account: its negotiated ceiling, or the service's
+// default.
 func (v AccountView) MaxAmount() money.Cents {
 	return cmp.Or(v.Account.MaxAmountCents, deposit.DefaultMaxAmount)
 }
 
-// Account gives an account for the admin command.
+// Account returns an account, its operator and its active link by the account's id, for the admin command.
 //
 // Returns connect.ErrAccountNotFound.
 func (s *Service) Account(ctx context.Context, accountID id.ID) (AccountView, error) {
@@ -44,7 +45,7 @@ func (s *Service) Account(ctx context.Context, accountID id.ID) (AccountView, er
 	return v, err
 }
 
-// Accounts lists accounts, the newest first.
+// Accounts returns a page of all accounts, the newest first.
 func (s *Service) Accounts(ctx context.Context, page ports.Page) (ports.List[connect.Account], error) {
 	return s.deps.Operators.Accounts(ctx, page)
 }
@@ -57,7 +58,7 @@ func validCeiling(maximum money.Cents) error {
 	return nil
 }
 
-// SetCeiling sets an account's largest deposit; 0 restores the service's default.
+// SetCeiling sets the largest amount of a deposit for an account; 0 restores the service's default.
 //
 // Returns connect.ErrAccountNotFound, or invalid_field for a ceiling below the smallest deposit or above
 // deposit.MaxCeiling.

@@ -15,9 +15,11 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// SignUp creates operator, account, session, link and event in one transaction. A refused link leaves none of them.
+// SignUp creates an operator with an account and a session, links the account to the partner of the connect
+// URL and records the event, in one transaction. When the link is refused, none of them is kept.
 //
-// Returns the errors of Verify, connect.ErrInvalidEmail, ErrInvalidPassword, ErrInvalidCompany or ErrEmailTaken.
+// Returns the errors of Verify, connect.ErrInvalidEmail, ErrInvalidPassword, ErrInvalidCompany or
+// ErrEmailTaken.
 func (s *Service) SignUp(ctx context.Context, r Request, form connect.SignUp, from Browser) (Result, error) {
 	now := s.deps.Clock.Now()
 	v, err := s.verify(ctx, r, now)
@@ -52,9 +54,10 @@ func (s *Service) SignUp(ctx context.Context, r Request, form connect.SignUp, fr
 	return v.linked(outcome, a.ID, in, now), nil
 }
 
-// LogIn checks the password, begins a session and links, in one transaction. The session stays when the link is
-// refused, since the operator may want to end another link. For an operator whose codes are on, LogIn begins a half
-// sign-in and links nothing (CompleteLogIn).
+// LogIn checks the operator's password, begins a session and links the account to the partner of the connect
+// URL, in one transaction. When the link is refused, the session stays, since the operator may want to end
+// another link. For an operator whose two-factor codes are on, LogIn begins a half sign-in and makes no link
+// (CompleteLogIn does).
 //
 // Returns the errors of Verify and of signin.Authenticator.Authenticate.
 func (s *Service) LogIn(ctx context.Context, r Request, email, password string, from Browser) (Result, error) {
@@ -72,7 +75,8 @@ func (s *Service) LogIn(ctx context.Context, r Request, email, password string, 
 	})
 }
 
-// CompleteLogIn begins a session for a half sign-in, with a code, and links, in one transaction, as LogIn does.
+// CompleteLogIn checks the two-factor code of a half sign-in, begins a session and links the account to the
+// partner of the connect URL, in one transaction.
 //
 // Returns the errors of Verify, twofactor.ErrSignInOver, ErrWrongCode or ErrTooManyCodes.
 func (s *Service) CompleteLogIn(ctx context.Context, r Request, token, code string, from Browser) (Result, error) {
@@ -99,7 +103,8 @@ func (s *Service) CompleteLogIn(ctx context.Context, r Request, token, code stri
 	return result, err
 }
 
-// enter begins a session and links, in one transaction. A half sign-in links nothing.
+// enter begins a session and links the operator's account to the partner, in one transaction. A half sign-in
+// makes no link.
 func (s *Service) enter(ctx context.Context, v Verified, o connect.Operator, a connect.Account, now time.Time,
 	begin func(context.Context) (SignedIn, error),
 ) (Result, error) {
@@ -132,7 +137,7 @@ func (s *Service) enter(ctx context.Context, v Verified, o connect.Operator, a c
 	return v.linked(outcome, a.ID, in, now), nil
 }
 
-// Link links the account of the current operator, who has agreed.
+// Link links the account of the signed-in operator, who has agreed, to the partner of the connect URL.
 //
 // Returns the errors of Verify.
 func (s *Service) Link(ctx context.Context, r Request, o connect.Operator, a connect.Account) (Result, error) {
@@ -155,7 +160,8 @@ func (s *Service) Link(ctx context.Context, r Request, o connect.Operator, a con
 	return v.linked(outcome, a.ID, SignedIn{}, now), nil
 }
 
-// LinkedResult gives the result of an earlier connect again, for the page that the browser is redirected to.
+// LinkedResult rebuilds the result of a connect form that has already succeeded, for the page to which the
+// browser is redirected afterwards.
 //
 // Returns the errors of Verify, or connect.ErrAccountNotLinked when the account has no such active link.
 func (s *Service) LinkedResult(ctx context.Context, r Request, a connect.Account,
@@ -175,8 +181,9 @@ func (s *Service) LinkedResult(ctx context.Context, r Request, a connect.Account
 	return v.linked(outcome, a.ID, SignedIn{}, now), nil
 }
 
-// link inserts the link with its event and a mail to the operator, or finds that the link exists. The unique indexes
-// decide races: a transaction that loses a race reads the winner's link and decides again.
+// link inserts the link of an account to a partner with its event and a mail to the operator, or finds that
+// the link exists. The unique indexes decide races: a transaction that loses a race reads the winner's link
+// and decides again.
 //
 // Returns connect.ErrAlreadyLinked or connect.ErrExternalIDConflict; the transaction stays usable.
 func (s *Service) link(ctx context.Context, v Verified, o connect.Operator, a connect.Account,
@@ -197,7 +204,8 @@ func (s *Service) link(ctx context.Context, v Verified, o connect.Operator, a co
 		}
 		return "", err
 	}
-	revokedAt, err := s.deps.Links.LastRevoked(ctx, l.PartnerID, l.ExternalID) // a revocation since verify made room for l
+	// A link may have been revoked since verify. A connect URL from before that revocation must not link again.
+	revokedAt, err := s.deps.Links.LastRevoked(ctx, l.PartnerID, l.ExternalID)
 	if err != nil {
 		return "", err
 	}
@@ -222,9 +230,10 @@ func (s *Service) link(ctx context.Context, v Verified, o connect.Operator, a co
 	return connect.Linked, s.deps.Audit.Append(ctx, entry)
 }
 
-// linkExists reports whether the account has exactly this link already.
+// linkExists reports whether the account already has an active link to this partner with this external id.
 //
-// Returns connect.ErrAlreadyLinked or connect.ErrExternalIDConflict when another link rules this one out.
+// Returns connect.ErrAlreadyLinked or connect.ErrExternalIDConflict when another active link rules out the
+// new one.
 func (s *Service) linkExists(ctx context.Context, v Verified, a connect.Account) (bool, error) {
 	current, err := s.deps.Links.ActiveOfAccount(ctx, a.ID)
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 	"partnerdeposits/core/site"
 )
 
-// Explain tells why a connect URL of the partner is refused. apiKey is that of the request.
+// Explain returns the reason for which a connect URL of the partner is refused. apiKey is the API key of the
+// request.
 //
 // Returns invalid_field for a text without a query.
 func (s *Service) Explain(ctx context.Context, by partner.Partner, raw string,
@@ -43,8 +44,8 @@ func (s *Service) Explain(ctx context.Context, by partner.Partner, raw string,
 	return explained, err
 }
 
-// reservations says why a connect URL with a right signature may not bring an operator back: it leads to another
-// page, or its return_url is not allowed.
+// reservations returns warnings about a connect URL whose signature is right but which may not bring an
+// operator back: the URL leads to another page than registration or log-in, or its return_url is not allowed.
 func (s *Service) reservations(page string, returns []string, by partner.Partner) (words string) {
 	if page != s.deps.DashboardURL+site.Register && page != s.deps.DashboardURL+site.LogIn {
 		words += " But it leads elsewhere: our pages are " + s.deps.DashboardURL + site.Register + " and " + site.LogIn + "."

@@ -9,12 +9,13 @@ import (
 	"partnerdeposits/core/mailaddr"
 )
 
-// Offer tells whether a link would be made now. a is the account of the current operator, nil if nobody is signed in;
-// the link of an external id that belongs to an account is then refused, since only a log-in to that account can
+// Offer checks whether a link between the partner of the connect URL and an account would be made now, and
+// changes nothing. a is the account of the signed-in operator; nil when no operator is signed in. With a nil,
+// an external id that is already linked to some account is refused, since only a log-in to that account can
 // succeed.
 //
-// The result has Refusal and Sides where the link must be refused, and the outcome already_linked where the account of
-// the current operator has it. Returns the errors of Verify.
+// The result has Refusal and Sides where the link must be refused, and the outcome already_linked where the
+// account already has the link. Returns the errors of Verify.
 func (s *Service) Offer(ctx context.Context, r Request, a *connect.Account) (Result, error) {
 	now := s.deps.Clock.Now()
 	v, err := s.verify(ctx, r, now)
@@ -38,14 +39,16 @@ func (s *Service) Offer(ctx context.Context, r Request, a *connect.Account) (Res
 	return result, err
 }
 
-// failed is the result of a refused link. a is nil for a sign-up, whose account was not made.
+// failed returns the result of a connect form whose link was refused. a is nil for a sign-up, whose account
+// was not made.
 func (s *Service) failed(ctx context.Context, v Verified, refusal *fault.Error, in SignedIn, a *connect.Account,
 	now time.Time) (Result, error) {
 	_, sides, err := s.sides(ctx, v, a)
 	return v.refused(refusal, sides, in, now), err
 }
 
-// sides reads the links that rule a link out; refusal is nil for none.
+// sides reads the existing links that rule out a new link, and returns both sides of the conflict and the
+// fault. refusal is nil when no link rules it out.
 func (s *Service) sides(ctx context.Context, v Verified,
 	a *connect.Account) (refusal *fault.Error, sides Sides, err error) {
 	var decided error
@@ -76,8 +79,9 @@ func (s *Service) sides(ctx context.Context, v Verified,
 	return refusalOf(decided, other), sides, nil
 }
 
-// refusalOf is the fault of an offer; nil for none. decided is the answer of connect.Decide about the account's link;
-// other is the active link of the external id, nil for none.
+// refusalOf returns the fault with which a link is refused; nil when the link is allowed. decided is the
+// result of connect.Decide for the account's present link; other is the active link of the external id, nil
+// for none.
 func refusalOf(decided error, other *connect.Link) *fault.Error {
 	if refusal, ok := refused(decided); ok {
 		return refusal

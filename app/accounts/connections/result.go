@@ -10,27 +10,30 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// SignedIn is an operator with a new session, Browser the origin of a sign-in.
+// SignedIn is an operator with a new session. Browser is the browser and network from which an operator signs
+// in.
 type (
 	SignedIn = signin.SignedIn
 	Browser  = signin.Browser
 )
 
-// Result is the result of a connect form.
+// Result is the result of a connect form: a sign-up, log-in or agreement at a partner's connect URL.
 type Result struct {
-	Verified  Verified // also set beside an error, if the connect URL itself was valid
-	SignedIn  SignedIn // zero when no session was begun
-	Outcome   connect.Outcome
-	Refusal   *fault.Error // account_already_linked or external_id_conflict; nil unless Outcome is Failed
-	Sides     Sides        // of the refusal
-	ReturnURL string       // return_url with the signed result; "" without a return_url
+	Verified Verified // The checked connect URL. It is also set beside an error, if the URL itself was valid.
+	SignedIn SignedIn // The operator with the new session; zero when no session was begun.
+	Outcome  connect.Outcome
+	// The reason why the link was refused: account_already_linked or external_id_conflict; nil unless Outcome is
+	// Failed.
+	Refusal   *fault.Error
+	Sides     Sides  // The existing links that caused the refusal of the new link.
+	ReturnURL string // The partner's return_url with the signed result; "" without a return_url.
 }
 
 func (v Verified) linked(outcome connect.Outcome, accountID id.ID, in SignedIn, now time.Time) Result {
 	return Result{Verified: v, SignedIn: in, Outcome: outcome, ReturnURL: v.returnURL(outcome, accountID, "", now)}
 }
 
-// refused gives the fault of a link that the rules refuse. ok is false for every other error.
+// refused returns the fault of a link that the rules refuse. ok is false for every other error.
 func refused(err error) (refusal *fault.Error, ok bool) {
 	if errors.Is(err, connect.ErrAlreadyLinked) || errors.Is(err, connect.ErrExternalIDConflict) {
 		return fault.Of(err), true
@@ -38,12 +41,14 @@ func refused(err error) (refusal *fault.Error, ok bool) {
 	return nil, false
 }
 
-// Sides names both sides of a refused link. The zero value is a link that nothing rules out.
+// Sides describes both sides of a refused link: the partner that the account is linked to, and the operator
+// who has the external id. The zero value means that no existing link rules the new one out.
 type Sides struct {
-	LinkedPartner string // name of the partner that the account is linked to; "": the account has no link
-	LinkedNumber  string // the external id of that link
-	// NumberOwner is the e-mail of the operator whose account the external id belongs to, masked: it is another
-	// person's; "": it belongs to no other account.
+	// The name of the partner that the account is already linked to; "" for an account without a link.
+	LinkedPartner string
+	LinkedNumber  string // The external id of the account's present link.
+	// NumberOwner is the masked e-mail address of the operator to whose account the external id belongs. The
+	// address is masked, since it is another person's. "": the external id belongs to no other account.
 	NumberOwner string
 }
 

@@ -10,24 +10,25 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Deps holds the capabilities and settings of the use cases.
+// Deps holds the repositories, clients and settings that the use cases of partner links need.
 type Deps struct {
-	UnitOfWork   ports.UnitOfWork
-	SignIn       signin.SignIn
-	Partners     partnerports.Partners
-	Operators    accountports.Operators
-	Links        accountports.Links
-	Signing      ports.SigningSecrets
-	Outbox       ports.Outbox
-	Mails        ports.Mails
-	Audit        ports.AuditLog
-	Clock        ports.Clock
-	Entropy      ports.Entropy
-	Environment  partner.Environment
-	DashboardURL string // DASHBOARD_BASE_URL, without a slash at its end
+	UnitOfWork  ports.UnitOfWork
+	SignIn      signin.SignIn
+	Partners    partnerports.Partners
+	Operators   accountports.Operators
+	Links       accountports.Links
+	Signing     ports.SigningSecrets
+	Outbox      ports.Outbox
+	Mails       ports.Mails
+	Audit       ports.AuditLog
+	Clock       ports.Clock
+	Entropy     ports.Entropy
+	Environment partner.Environment
+	// The setting DASHBOARD_BASE_URL: the base URL of the operators' pages, without a slash at its end.
+	DashboardURL string
 }
 
-// Service runs the use cases.
+// Service links operators' accounts to partners by connect URLs, and ends those links.
 type Service struct {
 	deps          Deps
 	authenticator signin.Authenticator
@@ -35,12 +36,12 @@ type Service struct {
 	codes         signin.Codes
 }
 
-// New makes the service.
 func New(deps Deps) *Service {
 	return &Service{
 		deps: deps, authenticator: deps.SignIn.Authenticator, tokens: deps.SignIn.Tokens, codes: deps.SignIn.Codes,
 	}
 }
 
-// production reports whether the relaxed rules for return URLs are off.
+// production reports whether the service runs in production. true: the strict rules for return URLs apply;
+// false: the relaxed rules apply.
 func (s *Service) production() bool { return s.deps.Environment == partner.Production }

@@ -14,7 +14,7 @@ import (
 	"partnerdeposits/core/site"
 )
 
-// URLRequest holds the parts of a connect URL. Email, Name and ReturnURL may be "".
+// URLRequest holds the parts from which a connect URL is built. Email, Name and ReturnURL may be "".
 type URLRequest struct {
 	PartnerSlug string
 	ExternalID  string
@@ -23,11 +23,11 @@ type URLRequest struct {
 	ReturnURL   string
 }
 
-// ConnectURL signs a connect URL with the present time, as the partner's server would. The URL leads to /register; the
-// same query is valid on /login.
+// ConnectURL builds and signs a connect URL with the present time, as the partner's server would. The URL
+// leads to /register; the same query is valid on /login.
 //
-// Returns connect.ErrPartnerNotFound, ErrMissingConnectSecret, or invalid_field for a value that the pages refuse or
-// ignore.
+// Returns connect.ErrPartnerNotFound, ErrMissingConnectSecret, or invalid_field for a value that the pages
+// refuse or ignore.
 func (s *Service) ConnectURL(ctx context.Context, r URLRequest) (string, error) {
 	if err := s.checkURLRequest(r); err != nil {
 		return "", err
@@ -71,9 +71,9 @@ func (s *Service) checkURLRequest(r URLRequest) error {
 	return nil
 }
 
-// Query reads the parameters of a connect URL from a raw query. A parameter that was not sent exactly once, or cannot
-// be decoded, becomes "". connected is false when the query has no parameter of partner connect: email and name alone
-// only fill in the form.
+// Query reads the parameters of a connect URL from a raw query. A parameter that was not sent exactly once,
+// or cannot be decoded, becomes "". connected is true when the query has at least one parameter of the
+// partner's connect URL, and false when it has none: email and name alone only fill in the form.
 func Query(raw string) (r Request, prefill Prefill, connected bool) {
 	values := decoded(raw)
 	single := func(key string) string {
@@ -93,7 +93,8 @@ func Query(raw string) (r Request, prefill Prefill, connected bool) {
 	return r, Prefill{Email: single("email"), Name: single("name")}, connected
 }
 
-// decoded gives the values of a raw query by name. A value that cannot be decoded or stored is "".
+// decoded returns the values of a raw query by parameter name. A value that cannot be decoded or stored
+// becomes "".
 func decoded(raw string) map[string][]string {
 	values := map[string][]string{}
 	for part := range strings.SplitSeq(raw, "&") {
@@ -111,5 +112,5 @@ func decoded(raw string) map[string][]string {
 	return values
 }
 
-// Prefill holds the values shown in the sign-up form at first.
+// Prefill holds the e-mail address and the name that the sign-up form shows at first.
 type Prefill struct{ Email, Name string }

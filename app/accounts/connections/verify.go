@@ -16,7 +16,8 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// Request holds the parameters of a connect URL as sent. A parameter that was not sent exactly once is "".
+// Request holds the parameters of a connect URL as they were sent. A parameter that was not sent exactly once
+// is "".
 type Request struct {
 	connect.Params
 	ReturnURL string
@@ -26,22 +27,26 @@ type Request struct {
 type Verified struct {
 	Partner       partner.Partner
 	ExternalID    string
-	Return        *Return // nil: return_url is missing or not allowed
+	Return        *Return // The return URL; nil when return_url is missing or not allowed.
 	connectSecret secret.Text
 	params        connect.Params
 }
 
-// Return is the URL to which the operator goes in the end. The partner's signature does not cover return_url, so the
-// pages redirect only to a Direct URL and ask the operator about any other.
+// Return is the URL to which the operator is sent after a connect form. The partner's signature does not
+// cover return_url, so the pages redirect only to a Direct URL and ask the operator to confirm any other.
 type Return struct {
-	URL    *url.URL
-	Direct bool // the partner registered the URL's origin, or this is not production
+	URL *url.URL
+	// true: the partner registered the URL's origin, or the service is not in production; false: the operator
+	// confirms the redirect.
+	Direct bool
 	raw    string
 }
 
-// Verify checks a connect URL. The pages call Verify when they show a form and again when the form is sent.
+// Verify checks the partner, the signature and the age of a connect URL. The pages call Verify when they show
+// a form and again when the form is sent.
 //
-// Returns connect.ErrPartnerNotFound, ErrMissingConnectSecret, ErrInvalidSignature or ErrExpired, in this order.
+// Returns connect.ErrPartnerNotFound, ErrMissingConnectSecret, ErrInvalidSignature or ErrExpired, in this
+// order.
 func (s *Service) Verify(ctx context.Context, r Request) (Verified, error) {
 	return s.verify(ctx, r, s.deps.Clock.Now())
 }
@@ -91,12 +96,14 @@ func (s *Service) partnerWithSecret(ctx context.Context, slug string) (partner.P
 	return p, connectSecret, nil
 }
 
-// storable reports whether Postgres can store the text unchanged: valid UTF-8 without a zero byte.
+// storable reports whether Postgres can store a text unchanged: true for valid UTF-8 without a zero byte,
+// else false.
 func storable(text string) bool {
 	return utf8.ValidString(text) && !slices.Contains([]byte(text), 0)
 }
 
-// allowedReturn gives nil for a URL that is not allowed; the operator then ends on the dashboard.
+// allowedReturn parses a return_url and checks it against the partner's registered origins. nil: the URL is
+// not allowed, and the operator ends on the dashboard.
 func (s *Service) allowedReturn(raw string, p partner.Partner) *Return {
 	u, err := returnurl.Parse(raw, !s.production())
 	if err != nil {
@@ -105,11 +112,13 @@ func (s *Service) allowedReturn(raw string, p partner.Partner) *Return {
 	return &Return{URL: u, raw: raw, Direct: !s.production() || slices.Contains(p.ReturnOrigins, returnurl.Origin(u))}
 }
 
-// paramError comes only with an error, and a return_url may not bring it along otherwise either.
+// paramError is the query parameter with the error code of a refused link. A return_url that already has this
+// parameter must not pass it on to the partner as if the service had set it.
 const paramError = "connectError"
 
-// returnURL appends the signed result to return_url; "" without a return_url. accountID is zero and code is set when
-// the link was refused: the partner must not learn of an account that is not linked to the partner.
+// returnURL appends the signed result of a connect form to the partner's return_url; "" without a return_url.
+// When the link was refused, accountID is zero and code is set: the partner must not learn of an account that
+// is not linked to it.
 func (v Verified) returnURL(outcome connect.Outcome, accountID id.ID, code string, now time.Time) string {
 	if v.Return == nil {
 		return ""

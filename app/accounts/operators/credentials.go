@@ -10,13 +10,14 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// verbs are the changes of an account's credentials in the audit log.
+// verbs maps each change of an operator's credentials to its verb in the audit log.
 var verbs = map[mails.AccountChange]audit.Verb{
 	mails.PasswordChanged: audit.OperatorChangePassword, mails.EmailChanging: audit.OperatorEmailAsked,
 	mails.EmailChanged: audit.OperatorChangeEmail,
 }
 
-// changedByOperator is credentialsChanged, with the operator in the audit log.
+// changedByOperator stores changed credentials with credentialsChanged, and writes the change to the audit
+// log with the operator as its actor.
 func (s *Service) changedByOperator(ctx context.Context, before, o connect.Operator, change mails.AccountChange,
 	now time.Time) error {
 	if err := s.credentialsChanged(ctx, before, o, change, now); err != nil {
@@ -25,8 +26,8 @@ func (s *Service) changedByOperator(ctx context.Context, before, o connect.Opera
 	return s.audit(ctx, o, verbs[change], now)
 }
 
-// credentialsChanged stores the operator, ends all sessions and all links of earlier mails, and tells the address from
-// before.
+// credentialsChanged stores an operator with changed credentials, ends all of the operator's sessions, voids
+// the links of earlier mails, and mails a notice to the address from before the change.
 func (s *Service) credentialsChanged(ctx context.Context, before, o connect.Operator, change mails.AccountChange,
 	now time.Time) error {
 	if err := s.deps.Operators.Update(ctx, o); err != nil {
@@ -42,7 +43,7 @@ func (s *Service) credentialsChanged(ctx context.Context, before, o connect.Oper
 	return s.deps.Mails.Enqueue(ctx, told.Mail(s.deps.Entropy.NewID(), now))
 }
 
-// audit writes that the operator has acted on the operator's own account.
+// audit writes an audit entry about an operator's act on the operator's own account.
 func (s *Service) audit(
 	ctx context.Context, o connect.Operator, verb audit.Verb, now time.Time,
 ) error {

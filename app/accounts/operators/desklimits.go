@@ -5,31 +5,33 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// verifyMailsPerHour bounds the mails of each kind with a link that verifies an operator's address. Failed log-ins are
-// bounded beside sign-in (signin.Authenticator), codes by core/twofactor.
+// verifyMailsPerHour is the number of mails of each kind, with a link that verifies an operator's address,
+// that an hour allows. Failed log-ins have a limit of their own in signin.Authenticator, and wrong two-factor
+// codes in core/twofactor.
 const verifyMailsPerHour = 5
 
-// DeskLimit bounds how often an account does something on the desk.
+// DeskLimit is a rate limit on what an account does on the operator pages.
 type DeskLimit struct {
 	name      string
-	perMinute int // 0: perHour counts
+	perMinute int // The number of requests allowed in a minute; 0 where the limit is one per hour instead.
 	perHour   int
 }
 
-// The limits of the desk (pages.md, "Limits of an account"). Pages and forms are more than people send, and too few to
-// slow the partner API down.
+// The rate limits of an account on the operator pages (pages.md, "Limits of an account"). They are higher
+// than people need, and low enough not to slow the partner API down.
 var (
-	DeskReads = DeskLimit{name: "reads", perMinute: 600} // pages
-	DeskForms = DeskLimit{name: "acts", perMinute: 60}   // forms of any kind
-	DeskMails = DeskLimit{name: "mails", perHour: 100}   // mails with the link to a checkout
-	// DeskUploads are forms with files.
+	DeskReads = DeskLimit{name: "reads", perMinute: 600} // DeskReads limits the pages that are read.
+	DeskForms = DeskLimit{name: "acts", perMinute: 60}   // DeskForms limits the forms of any kind that are sent.
+	DeskMails = DeskLimit{name: "mails", perHour: 100}   // DeskMails limits the mails with a link to a checkout.
+	// DeskUploads limits the forms that carry files.
 	DeskUploads = DeskLimit{name: "files", perHour: 200}
 	DeskExports = DeskLimit{name: "exports", perMinute: 30}
-	// DeskPasswords are passwords that the settings ask for: whoever has taken a session cannot guess the password.
+	// DeskPasswords limits how often the settings pages check a password: a person who has taken over a session
+	// cannot guess the password there.
 	DeskPasswords = DeskLimit{name: "passwords", perHour: 20}
 )
 
-// Of gives the rule of the limit for an account.
+// Of returns the rule with which the rate limiter applies this limit to one account.
 func (l DeskLimit) Of(accountID id.ID) ports.LimitRule {
 	return ports.LimitRule{
 		Name: "desk-" + l.name, Key: "desk:" + l.name + ":" + id.Account.Of(accountID),

@@ -9,14 +9,16 @@ import (
 )
 
 const (
-	// resetsEvery bounds the wait of a person who forgot a password.
+	// resetsEvery is the interval of the job that mails links to set a password. It bounds the wait of a person
+	// who has forgotten a password.
 	resetsEvery = 5 * time.Second
-	// tokensKeptFor is counted from their end: the mails of the last hour are counted by their tokens.
+	// tokensKeptFor is the time for which a mail token is kept after it has ended. The limit on mails in an hour
+	// counts these tokens.
 	tokensKeptFor = 24 * time.Hour
 )
 
-// Jobs gives the jobs: links to choose a password are mailed, and sessions, tokens and half sign-ins that ended are
-// removed.
+// Jobs returns the scheduled jobs of operators' accounts: one mails links that set a password, the others
+// delete ended sessions, mail tokens and half sign-ins.
 func (s *Service) Jobs(every time.Duration) []schedules.Job {
 	ended := func(name string, clean schedules.Clean) schedules.Job {
 		return schedules.Cleaning(name, s.deps.Clock, schedules.Within(s.deps.UnitOfWork, clean))

@@ -6,12 +6,13 @@ import (
 	"partnerdeposits/core/connect"
 )
 
-// WantsCoverMails reports whether the operator gets mails about covers that end.
+// WantsCoverMails reports whether the operator receives mails about deposits whose cover ends soon; false:
+// the operator has turned them off.
 func (s *Service) WantsCoverMails(ctx context.Context, o connect.Operator) (bool, error) {
 	return s.deps.Operators.WantsCoverMails(ctx, o.ID)
 }
 
-// ChangeCoverMails turns the mails about covers that end on or off.
+// ChangeCoverMails turns the operator's mails about covers that end on or off.
 func (s *Service) ChangeCoverMails(ctx context.Context, o connect.Operator, wanted bool) error {
 	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
 		return s.deps.Operators.SetCoverMails(ctx, o.ID, wanted)

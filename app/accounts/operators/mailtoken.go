@@ -8,16 +8,17 @@ import (
 	"partnerdeposits/core/connect"
 )
 
-// Token gives the token of a link in a mail, for the page that asks before the link takes effect.
+// Token returns the stored token of a link in a mail, for the page that asks for confirmation before the link
+// takes effect.
 //
-// Returns connect.ErrTokenVoid for a token of other kinds, and for one that is unknown, used, expired, or of a former
-// address.
+// Returns connect.ErrTokenVoid for a token that is of none of the kinds, unknown, used, expired, or mailed to
+// a former address of the operator.
 func (s *Service) Token(ctx context.Context, token string, kinds ...connect.TokenKind) (connect.Token, error) {
 	t, _, err := s.token(ctx, token, kinds)
 	return t, err
 }
 
-// token is Token, with the operator.
+// token returns the stored token of a link in a mail together with the operator to whom the token belongs.
 func (s *Service) token(ctx context.Context, token string,
 	kinds []connect.TokenKind) (connect.Token, connect.Operator, error) {
 	hash, ok := signin.TokenHash(token)
@@ -40,7 +41,8 @@ func fits(t connect.Token, o connect.Operator, kinds []connect.TokenKind) error 
 	return connect.ErrTokenVoid
 }
 
-// withToken runs do with the token and its operator, whom no other transaction then changes.
+// withToken locks a mail token and its operator, so that no other transaction changes them, and runs do with
+// both.
 //
 // Returns connect.ErrTokenVoid, as Token does.
 func (s *Service) withToken(ctx context.Context, token string, now time.Time,
@@ -51,14 +53,15 @@ func (s *Service) withToken(ctx context.Context, token string, now time.Time,
 	}
 	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
 		if _, err := s.deps.TwoFactors.Lock(ctx, found.OperatorID); err != nil {
-			// before the operator, in the order of a log-in
+			// Lock this row before the operator, in the same order as a log-in, to avoid a deadlock.
 			return err
 		}
 		o, err := s.deps.Operators.Lock(ctx, found.OperatorID)
 		if err != nil {
 			return err
 		}
-		t, err := s.deps.Tokens.Token(ctx, found.Hash, now) // again: it may have been used before the lock
+		// Read the token again: another request may have used it before the lock.
+		t, err := s.deps.Tokens.Token(ctx, found.Hash, now)
 		if err != nil {
 			return err
 		}

@@ -16,14 +16,16 @@ import (
 
 const (
 	requestBatch = 20
-	// requestsKeptFor bounds the wait for a dispatcher. A mail that nobody expects any more is not sent.
+	// requestsKeptFor is the longest time for which a request for a new password waits for a dispatcher.
+	// Afterwards the operator no longer expects the mail, and none is sent.
 	requestsKeptFor = 30 * time.Minute
-	// liveResets bounds the links that set a password of an operator and work at the same time, whoever asks for them.
+	// liveResets is the largest number of links to set a password that work at the same time for one operator.
 	liveResets = 5
 )
 
-// ForgotPassword notes that somebody wants a new password for an address. MailResets answers with a mail. Neither the
-// work here nor its result depends on the address being known.
+// ForgotPassword stores a request for a new password for an e-mail address. MailResets later mails the link
+// if the address is an operator's. Neither the work here nor its result depends on whether the address is
+// known.
 //
 // Returns connect.ErrInvalidEmail.
 func (s *Service) ForgotPassword(ctx context.Context, email, locale string) error {
@@ -37,8 +39,9 @@ func (s *Service) ForgotPassword(ctx context.Context, email, locale string) erro
 	})
 }
 
-// MailResets takes a batch of the requests of ForgotPassword and of log-ins that were locked out, and mails the link
-// that sets a password to those addresses that are operators'. more reports that further requests may wait.
+// MailResets takes a batch of stored password requests, from ForgotPassword and from log-ins that were locked
+// out, and mails a link that sets a password to each address that belongs to an operator. more is true when
+// further requests may wait, and false when none is left.
 func (s *Service) MailResets(ctx context.Context) (more bool, err error) {
 	now := s.deps.Clock.Now()
 	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
@@ -78,20 +81,22 @@ func (s *Service) mailReset(ctx context.Context, r accountports.PasswordRequest,
 	}
 	o.Locale = cmp.Or(o.Locale, r.Locale)
 	links, err := s.deps.Tokens.CountLiveTokens(ctx, o.ID, connect.TokenReset, now)
-	if err != nil || links >= liveResets { // the mailbox has links that work
+	if err != nil || links >= liveResets { // The operator already has enough working links in the mailbox.
 		return err
 	}
 	return s.tokens.MailReset(ctx, o, r.LockedOut, now)
 }
 
-// ResetPassword sets the password by the link of a mail, and ends every session. The link went to the operator's
-// address, so the address is verified from now on. Where nobody had verified it, two-factor codes end, too: a stranger
-// may have turned them on. The wrong passwords from before count no longer, and the operator logs in from this network
-// whatever others try.
+// ResetPassword sets a new password with the token of a mailed link, and ends every session. The link was
+// mailed to the operator's address, so the address counts as verified from now on. If it was not verified
+// before, two-factor codes are turned off as well: a stranger may have turned them on. The count of wrong
+// passwords starts anew, and the network of this browser is remembered, so that the operator can log in from
+// it even while others try passwords.
 //
-// Returns connect.ErrInvalidPassword, which leaves the link as it is, or connect.ErrTokenVoid.
+// Returns connect.ErrInvalidPassword, after which the link still works, or connect.ErrTokenVoid.
 func (s *Service) ResetPassword(ctx context.Context, token, password string, from Browser) error {
-	if _, err := s.Token(ctx, token, connect.TokenReset); err != nil { // before the slow hash
+	// Check the token before the slow hash of the password.
+	if _, err := s.Token(ctx, token, connect.TokenReset); err != nil {
 		return err
 	}
 	if !connect.ValidPassword(password) {
@@ -110,7 +115,9 @@ func (s *Service) ResetPassword(ctx context.Context, token, password string, fro
 		switch {
 		case s.tokens.Open(o):
 			err = s.firstProof(ctx, o, f, now)
-		case f.On(): // a mailbox alone makes no network known, or each link would give its reader more tries of codes
+		// Access to the mailbox alone does not make the network known: otherwise each mailed link would allow more
+		// tries of two-factor codes.
+		case f.On():
 			from.Network = ""
 		}
 		if err == nil {
@@ -123,8 +130,8 @@ func (s *Service) ResetPassword(ctx context.Context, token, password string, fro
 	}, connect.TokenReset)
 }
 
-// withPassword is the operator with the password that was set by a link. opens tells that the link verifies the address
-// too.
+// withPassword returns a copy of the operator with a password that was set by a mailed link. opens reports
+// whether the link also verifies the address (true), or the address needs no verification (false).
 func withPassword(o connect.Operator, hash string, opens bool, now time.Time) connect.Operator {
 	o.PasswordHash = hash
 	if opens {
@@ -133,8 +140,9 @@ func withPassword(o connect.Operator, hash string, opens bool, now time.Time) co
 	return o
 }
 
-// firstProof removes the second factor f of an operator whose address nobody had verified, and notes the time. The
-// links to partners and the deposits stay, and the operator's first page shows them (desk.Service.Earlier).
+// firstProof turns off the second factor f of an operator whose address is verified for the first time, by a
+// password reset, and writes the time to the audit log. Links to partners and deposits stay, and the
+// operator's first page shows them (desk.Service.Earlier).
 func (s *Service) firstProof(ctx context.Context, o connect.Operator, f *twofactor.Factor, now time.Time) error {
 	if err := s.deps.TwoFactors.Delete(ctx, o.ID); err != nil {
 		return err

@@ -1,5 +1,6 @@
-// Package operators signs operators up, in and out, and keeps their accounts: verified addresses, passwords, sessions.
-// app/accounts/connections signs up and in with a partner's connect URL.
+// Package operators signs operators up, in and out, and manages their accounts: verified addresses,
+// passwords, two-factor codes, sessions and settings. Sign-up and log-in at a partner's connect URL are in
+// app/accounts/connections.
 package operators
 
 import (
@@ -12,13 +13,14 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// SignedIn is an operator with a new session, Browser the origin of a sign-in.
+// SignedIn is an operator with a new session. Browser is the browser and network from which an operator signs
+// in.
 type (
 	SignedIn = signin.SignedIn
 	Browser  = signin.Browser
 )
 
-// Deps holds the capabilities of the use cases.
+// Deps holds the repositories, clients and settings that the use cases of operators' accounts need.
 type Deps struct {
 	UnitOfWork  ports.UnitOfWork
 	SignIn      signin.SignIn
@@ -34,13 +36,15 @@ type Deps struct {
 	Clock       ports.Clock
 	Entropy     ports.Entropy
 
-	DashboardURL string // DASHBOARD_BASE_URL, without a slash at its end
-	// VerifyAddresses says that mails are sent, so that addresses can be verified (SMTP_URL).
+	// The setting DASHBOARD_BASE_URL: the base URL of the operators' pages, without a slash at its end.
+	DashboardURL string
+	// VerifyAddresses reports whether e-mail addresses are verified. true: SMTP_URL is set and mails are sent;
+	// false: no mail can be sent.
 	VerifyAddresses bool
-	SessionIdle     time.Duration // SESSION_IDLE
+	SessionIdle     time.Duration // The setting SESSION_IDLE: the time after which an unused session ends.
 }
 
-// Service runs the use cases.
+// Service signs operators up, in and out, and manages their accounts.
 type Service struct {
 	deps          Deps
 	authenticator signin.Authenticator
@@ -48,14 +52,13 @@ type Service struct {
 	codes         signin.Codes
 }
 
-// New makes the service.
 func New(deps Deps) *Service {
 	return &Service{
 		deps: deps, authenticator: deps.SignIn.Authenticator, tokens: deps.SignIn.Tokens, codes: deps.SignIn.Codes,
 	}
 }
 
-// SignUp creates an operator, an account and a session, and mails the link that verifies the address.
+// SignUp creates an operator with an account and a session, and mails the link that verifies the address.
 //
 // Returns connect.ErrInvalidEmail, ErrInvalidPassword, ErrInvalidCompany or ErrEmailTaken.
 func (s *Service) SignUp(ctx context.Context, form connect.SignUp, from Browser) (SignedIn, error) {
@@ -78,7 +81,8 @@ func (s *Service) SignUp(ctx context.Context, form connect.SignUp, from Browser)
 	return in, err
 }
 
-// LogIn checks the password and begins a session, or a half sign-in for an operator whose codes are on (CompleteLogIn).
+// LogIn checks an operator's e-mail and password, and begins a session, or a half sign-in for an operator
+// whose two-factor codes are on (CompleteLogIn).
 //
 // Returns the errors of signin.Authenticator.Authenticate.
 func (s *Service) LogIn(ctx context.Context, email, password string, from Browser) (SignedIn, error) {
@@ -95,7 +99,7 @@ func (s *Service) LogIn(ctx context.Context, email, password string, from Browse
 	return in, err
 }
 
-// LogOut ends the session of the token. An unknown token is no error.
+// LogOut ends the session with this token. An unknown token is no error.
 func (s *Service) LogOut(ctx context.Context, token string) error {
 	hash, ok := signin.TokenHash(token)
 	if !ok {
@@ -106,7 +110,7 @@ func (s *Service) LogOut(ctx context.Context, token string) error {
 	})
 }
 
-// CurrentOperator gives the operator and the account of a session.
+// CurrentOperator returns the operator and the account of the session with this token.
 //
 // Returns connect.ErrBadCredentials for an unknown token or an ended session.
 func (s *Service) CurrentOperator(ctx context.Context, token string) (connect.Operator, connect.Account, error) {
@@ -117,5 +121,6 @@ func (s *Service) CurrentOperator(ctx context.Context, token string) (connect.Op
 	return s.deps.Sessions.OperatorBySession(ctx, hash, s.deps.Clock.Now(), s.deps.SessionIdle)
 }
 
-// Unverified reports whether the address of an operator has still to be verified. It has not where no mails are sent.
+// Unverified reports whether the operator's address has still to be verified. false: the address is verified,
+// or the service sends no mails.
 func (s *Service) Unverified(o connect.Operator) bool { return s.tokens.Open(o) }

@@ -13,21 +13,22 @@ import (
 	accountports "partnerdeposits/ports/accounts"
 )
 
-// maxSessions bounds the sessions that an operator sees and ends one by one.
+// maxSessions is the largest number of sessions in the list from which an operator ends single sessions.
 const maxSessions = 50
 
-// Session is a session of an operator, as the operator sees it.
+// Session is a session as the list in the operator's settings shows it.
 type Session struct {
-	Name       string // by which the session is ended; no token can be found from it
-	Browser    string // as "Firefox, Linux"; "": not known
+	// The name with which a form ends the session; the session's token cannot be derived from it.
+	Name       string
+	Browser    string // The browser and system of the session, such as "Firefox, Linux"; "" when unknown.
 	CreatedAt  time.Time
-	LastSeenAt time.Time // to some minutes
-	ExpiresAt  time.Time // at the latest
-	This       bool      // of the browser that asks
+	LastSeenAt time.Time // The time of the session's last request, to within some minutes.
+	ExpiresAt  time.Time // The latest time at which the session ends.
+	This       bool      // true: the session of the browser that shows the list; false: another session.
 }
 
-// Sessions lists the sessions of an operator that have not ended, the last used first, 50 at most. token is that of the
-// browser that asks.
+// Sessions lists the active sessions of an operator, the last used first, 50 at most. token is the token of
+// the browser that shows the list.
 func (s *Service) Sessions(ctx context.Context, operatorID id.ID, token string) ([]Session, error) {
 	all, err := s.deps.Sessions.Sessions(ctx, operatorID, s.deps.Clock.Now(), s.deps.SessionIdle, maxSessions)
 	if err != nil {
@@ -41,7 +42,8 @@ func (s *Service) Sessions(ctx context.Context, operatorID id.ID, token string) 
 	return shown, nil
 }
 
-// view is a session as its operator sees it; own is the hash of the browser's token.
+// view turns a stored session into the form in which the operator sees it. own is the hash of the token of
+// the browser that shows the list.
 func view(s accountports.Session, own [32]byte) Session {
 	return Session{
 		Name: nameOf(s.TokenHash), Browser: s.Browser, CreatedAt: s.CreatedAt, LastSeenAt: s.LastSeenAt,
@@ -50,18 +52,18 @@ func view(s accountports.Session, own [32]byte) Session {
 	}
 }
 
-// nameOf is a name of a session that tells nothing of the hash by which the session is found.
+// nameOf returns a name for a session. The name does not reveal the hash under which the session is stored.
 func nameOf(tokenHash [32]byte) string {
 	sum := sha256.Sum256(append([]byte("session "), tokenHash[:]...))
 	return hex.EncodeToString(sum[:12])
 }
 
-// EndSession ends the operator's session of that name. A session that has ended is no error.
+// EndSession ends the operator's session with this name. A session that has already ended is no error.
 func (s *Service) EndSession(ctx context.Context, o connect.Operator, name string) error {
 	return s.endSessions(ctx, o, named(name))
 }
 
-// EndOtherSessions ends every session of the operator but that of the token.
+// EndOtherSessions ends every session of the operator except the session with this token.
 func (s *Service) EndOtherSessions(ctx context.Context, o connect.Operator, token string) error {
 	return s.endSessions(ctx, o, otherThan(token))
 }

@@ -16,10 +16,11 @@ import (
 	accountports "partnerdeposits/ports/accounts"
 )
 
-// ChangePassword replaces the password, ends all sessions, begins a new one in this browser, and tells the address.
+// ChangePassword replaces the operator's password, ends all sessions, begins a new session in this browser,
+// and mails a notice to the operator.
 //
-// Returns connect.ErrInvalidPassword for the new password, and the errors of signin.Authenticator.Authenticate for the
-// current one.
+// Returns connect.ErrInvalidPassword for the new password, and the errors of
+// signin.Authenticator.Authenticate for the current one.
 func (s *Service) ChangePassword(ctx context.Context, o connect.Operator, current, password string,
 	from Browser) (in SignedIn, err error) {
 	if !connect.ValidPassword(password) {
@@ -50,7 +51,7 @@ func (s *Service) ChangePassword(ctx context.Context, o connect.Operator, curren
 	return in, err
 }
 
-// lockSeen locks an operator whose password was checked.
+// lockSeen locks the row of an operator whose password was checked before.
 //
 // Returns connect.ErrBadCredentials if the password or the address was changed since.
 func (s *Service) lockSeen(ctx context.Context, seen connect.Operator) (connect.Operator, error) {
@@ -68,14 +69,16 @@ func unchanged(o, seen connect.Operator) error {
 	return nil
 }
 
-// ChangeEmail mails a link to the new address, which takes effect when it is verified, and tells the old one. Where no
-// mails are sent, the new address takes effect at once and stays unverified; SignedIn is zero unless it did.
+// ChangeEmail mails a link to the operator's new address, which takes effect when the link verifies it, and
+// mails a notice to the old address. Where the service sends no mails, the new address takes effect at once
+// and stays unverified. SignedIn is zero unless the new address took effect at once.
 //
-// Whoever has the address can reset the password, so an operator whose two-factor codes are on proves the change with a
-// code, too.
+// The owner of the address can reset the password, so an operator whose two-factor codes are on confirms the
+// change with a code.
 //
 // Returns connect.ErrInvalidEmail, connect.ErrEmailTaken, rate_limited after five mails in an hour,
-// twofactor.ErrWrongCode, ErrTooManyCodes, and the errors of signin.Authenticator.Authenticate for the password.
+// twofactor.ErrWrongCode, ErrTooManyCodes, and the errors of signin.Authenticator.Authenticate for the
+// password.
 func (s *Service) ChangeEmail(ctx context.Context, o connect.Operator, email, password, code string,
 	from Browser) (in SignedIn, err error) {
 	if !mailaddr.Valid(email) {
@@ -113,7 +116,7 @@ func (s *Service) ChangeEmail(ctx context.Context, o connect.Operator, email, pa
 	return in, err
 }
 
-// mailNewAddress mails the link that verifies a new address, and tells the old one.
+// mailNewAddress mails the link that verifies an operator's new address, and a notice to the old address.
 func (s *Service) mailNewAddress(ctx context.Context, o connect.Operator, email string, now time.Time) error {
 	if err := s.mailsLeft(ctx, o, connect.TokenChangeEmail, now); err != nil {
 		return err
@@ -128,25 +131,26 @@ func (s *Service) mailNewAddress(ctx context.Context, o connect.Operator, email 
 	return s.audit(ctx, o, verbs[mails.EmailChanging], now)
 }
 
-// free refuses an address of another operator. owner and err are the answer of OperatorByEmail; operatorID names the
-// operator who wants the address, perhaps in another case of its letters.
+// free returns ErrEmailTaken for an e-mail address that belongs to another operator. owner and err are the
+// results of OperatorByEmail for the address; operatorID is the operator who wants it. The same operator may
+// change the case of its letters.
 func free(owner connect.Operator, err error, operatorID id.ID) error {
 	switch {
 	case err == nil && owner.ID != operatorID:
 		return connect.ErrEmailTaken
-	case errors.Is(err, connect.ErrBadCredentials): // nobody's
+	case errors.Is(err, connect.ErrBadCredentials): // No operator has the address.
 		return nil
 	}
 	return err
 }
 
-// movedTo is the operator with another address, which nobody has verified.
+// movedTo returns a copy of the operator with a new, unverified address.
 func movedTo(o connect.Operator, email string) connect.Operator {
 	o.Email, o.VerifiedAt = email, time.Time{}
 	return o
 }
 
-// ChangeCompany renames the account. Returns connect.ErrInvalidCompany.
+// ChangeCompany renames the company of an account. Returns connect.ErrInvalidCompany.
 func (s *Service) ChangeCompany(ctx context.Context, o connect.Operator, a connect.Account, name string) error {
 	name = strings.TrimSpace(name)
 	if !connect.ValidCompany(name) {
@@ -156,7 +160,7 @@ func (s *Service) ChangeCompany(ctx context.Context, o connect.Operator, a conne
 	return s.changeAccount(ctx, o, a, audit.AccountRename, change, a.CompanyName, name)
 }
 
-// ChangeContact sets what tenants are told for their questions. Returns invalid_field.
+// ChangeContact sets the contact of an account that tenants see for their questions. Returns invalid_field.
 func (s *Service) ChangeContact(ctx context.Context, o connect.Operator, a connect.Account, contact string) error {
 	contact = strings.TrimSpace(contact)
 	if !connect.ValidContact(contact) {
@@ -166,7 +170,7 @@ func (s *Service) ChangeContact(ctx context.Context, o connect.Operator, a conne
 	return s.changeAccount(ctx, o, a, audit.AccountChangeContact, change, a.Contact, contact)
 }
 
-// ChangeZone sets the time zone of the account, one of zone.Names. Returns invalid_field.
+// ChangeZone sets the time zone of an account to one of zone.Names. Returns invalid_field.
 func (s *Service) ChangeZone(ctx context.Context, o connect.Operator, a connect.Account, name string) error {
 	if !zone.Known(name) {
 		return fault.ErrInvalidField.WithField("timezone", "is not a time zone of the IANA database")
@@ -175,7 +179,7 @@ func (s *Service) ChangeZone(ctx context.Context, o connect.Operator, a connect.
 	return s.changeAccount(ctx, o, a, audit.AccountChangeZone, change, a.Timezone, name)
 }
 
-// changeAccount changes a field of the account. The audit log gets the values before and after.
+// changeAccount changes one field of an account. The audit log receives the values before and after.
 func (s *Service) changeAccount(ctx context.Context, o connect.Operator, a connect.Account, verb audit.Verb,
 	change accountports.AccountChange, from, to string) error {
 	now := s.deps.Clock.Now()

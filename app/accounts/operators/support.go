@@ -11,11 +11,12 @@ import (
 	"partnerdeposits/core/mailaddr"
 )
 
-// ResetByAdmin mails the link that sets a password, for support. newEmail replaces the address first, for an operator
-// who has lost the mailbox too: all sessions end, the old address is told, and the link goes to the new one; "" leaves
-// the address.
+// ResetByAdmin mails an operator the link that sets a password, for the admin command. A newEmail replaces
+// the address first, for an operator who has also lost the mailbox: all sessions end, a notice is mailed to
+// the old address, and the link goes to the new one. With newEmail "" the address stays.
 //
-// Returns connect.ErrBadCredentials for an unknown operator, connect.ErrInvalidEmail or connect.ErrEmailTaken.
+// Returns connect.ErrBadCredentials for an unknown operator, connect.ErrInvalidEmail or
+// connect.ErrEmailTaken.
 func (s *Service) ResetByAdmin(ctx context.Context, operatorID id.ID, newEmail string) (mailed string, err error) {
 	if newEmail != "" && !mailaddr.Valid(newEmail) {
 		return "", connect.ErrInvalidEmail
@@ -46,7 +47,8 @@ func (s *Service) ResetByAdmin(ctx context.Context, operatorID id.ID, newEmail s
 	return mailed, err
 }
 
-// EndSessionsByAdmin ends every session of an operator, for support, and gives the number.
+// EndSessionsByAdmin ends every session of an operator, for the admin command, and returns the number of
+// ended sessions.
 //
 // Returns connect.ErrBadCredentials for an unknown operator.
 func (s *Service) EndSessionsByAdmin(ctx context.Context, operatorID id.ID) (n int, err error) {

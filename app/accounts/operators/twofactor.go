@@ -12,22 +12,24 @@ import (
 	"partnerdeposits/core/twofactor"
 )
 
-// Enrolment is what an operator's app takes up: the secret, and the URI of a QR code with the secret.
+// Enrolment holds what an operator enters in an authenticator app: the secret, and the URI of a QR code with
+// the secret.
 type Enrolment struct{ Secret, URI secret.Text }
 
-// TwoFactor tells whether codes are asked of an operator.
+// TwoFactor returns the state of an operator's second factor: whether a log-in needs a two-factor code.
 func (s *Service) TwoFactor(ctx context.Context, operatorID id.ID) (twofactor.State, error) {
 	return s.deps.TwoFactors.TwoFactor(ctx, operatorID)
 }
 
-// HalfSignedIn gives the operator whose code is missing.
+// HalfSignedIn returns the operator and account of a half sign-in: the password was right, and the two-factor
+// code is missing.
 //
 // Returns twofactor.ErrSignInOver.
 func (s *Service) HalfSignedIn(ctx context.Context, token string) (connect.Operator, connect.Account, error) {
 	return s.codes.HalfSignedIn(ctx, token, s.deps.Clock.Now())
 }
 
-// CompleteLogIn begins a session for a half sign-in, with a code of the app or a recovery code.
+// CompleteLogIn turns a half sign-in into a session with a code of the authenticator app or a recovery code.
 //
 // Returns twofactor.ErrSignInOver, ErrWrongCode or ErrTooManyCodes.
 func (s *Service) CompleteLogIn(ctx context.Context, token, code string, from Browser) (SignedIn, error) {
@@ -50,9 +52,9 @@ func (s *Service) CompleteLogIn(ctx context.Context, token, code string, from Br
 	return in, nil
 }
 
-// EnableTOTP makes a secret for the operator's app, with the password. Codes are asked for once ConfirmTOTP has seen
-// one. An earlier secret that was not confirmed is replaced. Codes shut out whoever resets the password, so the address
-// must be the operator's.
+// EnableTOTP creates the secret for an operator's authenticator app after a check of the password. Log-ins
+// need codes only after ConfirmTOTP has accepted the first one. An earlier unconfirmed secret is replaced.
+// Codes shut out a person who resets the password by mail, so the address must be verified first.
 //
 // Returns connect.ErrUnverified, the errors of signin.Authenticator.Authenticate, or twofactor.ErrOn.
 func (s *Service) EnableTOTP(ctx context.Context, o connect.Operator, password string,
@@ -83,21 +85,22 @@ func (s *Service) enrolment(o connect.Operator, f twofactor.Factor) Enrolment {
 	return Enrolment{Secret: f.Secret, URI: s.deps.Codes.URI(f.Secret, o.Email)}
 }
 
-// Confirmed is the result of a change of the second factor: a new session, which replaces every other, and new recovery
-// codes in clear.
+// Confirmed is the result of a change of the second factor: a new session, which replaces all others, and new
+// recovery codes in clear text.
 type Confirmed struct {
 	SignedIn
 	RecoveryCodes []secret.Text
 }
 
-// ConfirmTOTP turns codes on, with the first code of the app. With twofactor.ErrWrongCode it gives the secret that
-// waits, to be shown again.
+// ConfirmTOTP turns two-factor codes on, with the first code of the authenticator app. With
+// twofactor.ErrWrongCode it also returns the unconfirmed secret, so that the page can show it again.
 //
-// Returns connect.ErrUnverified, twofactor.ErrOn, ErrOff without a secret that waits, ErrWrongCode or ErrTooManyCodes.
+// Returns connect.ErrUnverified, twofactor.ErrOn, ErrOff when no secret was created, ErrWrongCode or
+// ErrTooManyCodes.
 func (s *Service) ConfirmTOTP(ctx context.Context, o connect.Operator, a connect.Account, code string,
 	from Browser) (done Confirmed, waits Enrolment, err error) {
 	now := s.deps.Clock.Now()
-	if s.Unverified(o) { // the secret may be from before addresses were verified
+	if s.Unverified(o) { // The secret may have been created before the service verified addresses.
 		return Confirmed{}, Enrolment{}, connect.ErrUnverified
 	}
 	err = s.codes.Guard(ctx, o, from, now, func() error {
@@ -124,7 +127,7 @@ func (s *Service) ConfirmTOTP(ctx context.Context, o connect.Operator, a connect
 	return done, waits, err
 }
 
-// NewRecoveryCodes replaces the recovery codes, with a code.
+// NewRecoveryCodes replaces an operator's recovery codes after a check of a two-factor code.
 //
 // Returns twofactor.ErrOff, ErrWrongCode or ErrTooManyCodes.
 func (s *Service) NewRecoveryCodes(ctx context.Context, o connect.Operator, a connect.Account, code string,
@@ -132,7 +135,7 @@ func (s *Service) NewRecoveryCodes(ctx context.Context, o connect.Operator, a co
 	return s.change(ctx, o, a, mails.NewRecoveryCodes, code, from)
 }
 
-// DisableTOTP turns codes off, with the password and a code.
+// DisableTOTP turns an operator's two-factor codes off after a check of the password and a code.
 //
 // Returns the errors of signin.Authenticator.Authenticate, twofactor.ErrOff, ErrWrongCode or ErrTooManyCodes.
 func (s *Service) DisableTOTP(ctx context.Context, o connect.Operator, a connect.Account, password, code string,
@@ -144,17 +147,20 @@ func (s *Service) DisableTOTP(ctx context.Context, o connect.Operator, a connect
 	return done.SignedIn, err
 }
 
-// ownPassword refuses a password that is not the operator's. Returns the errors of signin.Authenticator.Authenticate.
+// ownPassword checks that a password is the operator's own. Returns the errors of
+// signin.Authenticator.Authenticate.
 func (s *Service) ownPassword(ctx context.Context, o connect.Operator, password string, from Browser,
 	now time.Time) error {
 	found, _, err := s.authenticator.Authenticate(ctx, o.Email, password, from, now)
-	if err == nil && found.ID != o.ID { // the address has changed hands since the session was read
+	// Another operator has taken over the address since the session was read.
+	if err == nil && found.ID != o.ID {
 		return connect.ErrBadCredentials
 	}
 	return err
 }
 
-// change makes a change that needs a code.
+// change checks a two-factor code and then makes a change of the operator's second factor, in one
+// transaction.
 func (s *Service) change(ctx context.Context, o connect.Operator, a connect.Account, what mails.TwoFactorChange,
 	code string, from Browser) (done Confirmed, err error) {
 	now := s.deps.Clock.Now()
@@ -174,8 +180,9 @@ func (s *Service) change(ctx context.Context, o connect.Operator, a connect.Acco
 	return done, err
 }
 
-// changed makes what each change of the second factor entails: recovery codes, the end of every session and half
-// sign-in, a session for this browser, the mail and the audit entry.
+// changed does what follows each change of an operator's second factor: it replaces or deletes the recovery
+// codes, ends every session and half sign-in, begins a session for this browser, mails the operator and
+// writes the audit log.
 func (s *Service) changed(ctx context.Context, o connect.Operator, a connect.Account, what mails.TwoFactorChange,
 	from Browser, now time.Time) (done Confirmed, err error) {
 	if what == mails.TwoFactorOff {
@@ -195,8 +202,8 @@ func (s *Service) changed(ctx context.Context, o connect.Operator, a connect.Acc
 	return done, s.codes.Tell(ctx, o, what, now)
 }
 
-// DisableTOTPByAdmin turns codes off for an operator who lost the app and the recovery codes, ends every session, and
-// tells the operator.
+// DisableTOTPByAdmin turns two-factor codes off for an operator who has lost the app and the recovery codes,
+// ends every session, and mails the operator.
 //
 // Returns twofactor.ErrOff.
 func (s *Service) DisableTOTPByAdmin(ctx context.Context, operatorID id.ID) error {

@@ -11,8 +11,8 @@ import (
 	"partnerdeposits/core/fault"
 )
 
-// AskToVerify mails the link that verifies the operator's address once more. AskToVerify does nothing for a verified
-// address.
+// AskToVerify mails the link that verifies the operator's address once more. For a verified address nothing
+// is mailed.
 //
 // Returns rate_limited after five mails in an hour.
 func (s *Service) AskToVerify(ctx context.Context, o connect.Operator) error {
@@ -29,8 +29,8 @@ func (s *Service) AskToVerify(ctx context.Context, o connect.Operator) error {
 	})
 }
 
-// mailsLeft returns rate_limited if the operator has got as many mails of the kind as an hour allows. The operator is
-// locked.
+// mailsLeft returns rate_limited if the operator has already received as many mails of the kind as an hour
+// allows. The caller has locked the operator.
 func (s *Service) mailsLeft(ctx context.Context, o connect.Operator, kind connect.TokenKind, now time.Time) error {
 	n, err := s.deps.Tokens.CountTokens(ctx, o.ID, kind, now.Add(-time.Hour))
 	if err != nil {
@@ -39,7 +39,7 @@ func (s *Service) mailsLeft(ctx context.Context, o connect.Operator, kind connec
 	return mailAllowed(n)
 }
 
-// mailAllowed refuses a mail when verifyMailsPerHour mails of its kind were sent within the hour.
+// mailAllowed returns rate_limited if verifyMailsPerHour mails of one kind have been sent within the hour.
 func mailAllowed(sent int) error {
 	if sent >= verifyMailsPerHour {
 		return fault.ErrRateLimited.WithRetryAfter(time.Hour)
@@ -47,11 +47,12 @@ func mailAllowed(sent int) error {
 	return nil
 }
 
-// verifying are the kinds of the links that verify an address.
+// verifying lists the kinds of mail tokens whose links verify an address.
 var verifying = []connect.TokenKind{connect.TokenVerify, connect.TokenChangeEmail}
 
-// LinkToVerify gives the token of a link that verifies an address, for the page that asks before the link takes effect.
-// asks says that Verify wants the password of the account from this browser.
+// LinkToVerify returns the token of a link that verifies an address, for the page that asks for confirmation
+// before the link takes effect. asks reports whether Verify needs the account's password. true: this browser
+// is not signed in to the account; false: it is.
 //
 // Returns connect.ErrTokenVoid, as Token does.
 func (s *Service) LinkToVerify(ctx context.Context, token string,
@@ -64,7 +65,8 @@ func (s *Service) LinkToVerify(ctx context.Context, token string,
 	return t, current.ID != o.ID, err
 }
 
-// signedInAs is CurrentOperator, with a zero operator for a browser without a session.
+// signedInAs returns the operator and account of the browser's session; both are zero for a browser without a
+// session.
 func (s *Service) signedInAs(ctx context.Context, from Browser) (connect.Operator, connect.Account, error) {
 	o, a, err := s.CurrentOperator(ctx, from.Session)
 	if errors.Is(err, connect.ErrBadCredentials) {
@@ -73,14 +75,14 @@ func (s *Service) signedInAs(ctx context.Context, from Browser) (connect.Operato
 	return o, a, err
 }
 
-// Verify takes the link of a mail: the address is the operator's. A new address replaces the old one, ends every
-// session but the browser's, which begins anew, and the old address is told. A browser that is not signed in to the
-// account needs its password. A stranger may have signed up with the address, and a click by the owner of its mailbox
-// must not verify that account.
+// Verify marks the address as the operator's own, by the token of a mailed link. A new address replaces the
+// old one: all sessions end, this browser begins a new one, and a notice is mailed to the old address. A
+// browser that is not signed in to the account must also send its password. Otherwise, if a stranger had
+// signed up with the address, a click by the owner of the mailbox would verify the stranger's account.
 //
 // Returns connect.ErrTokenVoid, the errors of signin.Authenticator.Authenticate for the password, or
-// connect.ErrEmailTaken for a new address that another operator has taken meanwhile. SignedIn is zero unless a session
-// begins.
+// connect.ErrEmailTaken for a new address that another operator has taken meanwhile. SignedIn is zero unless
+// a session begins.
 func (s *Service) Verify(ctx context.Context, token, password string, from Browser) (in SignedIn, err error) {
 	now := s.deps.Clock.Now()
 	_, owner, err := s.token(ctx, token, verifying)

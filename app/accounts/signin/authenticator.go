@@ -14,8 +14,9 @@ import (
 
 const tokenBytes = 32
 
-// SignedIn is an operator with a new session. The token goes to the browser; the database keeps only its hash. Half is
-// set instead of Token where a code is missing: the token of a half sign-in.
+// SignedIn is an operator with a new session. The session's token goes to the browser; the database stores
+// only its hash. When the two-factor code is still missing, Half, the token of a half sign-in, is set instead
+// of Token.
 type SignedIn struct {
 	Operator connect.Operator
 	Account  connect.Account
@@ -24,19 +25,20 @@ type SignedIn struct {
 	Lifetime time.Duration
 }
 
-// Browser is the origin of a sign-in.
+// Browser describes the browser and network from which an operator signs in.
 type Browser struct {
-	Session string // token of the browser's session, which the sign-in ends; "": none
-	Network string // IPv4 address or IPv6 /64 of the client; "": unknown, and never kept
-	Name    string // program and system, as "Firefox, Linux"; "": not known
+	Session string // The token of the browser's earlier session, which the sign-in ends; "" for none.
+	// The IPv4 address or IPv6 /64 network of the client; "" when unknown, which is never stored.
+	Network string
+	Name    string // The browser and system, such as "Firefox, Linux"; "" when unknown.
 }
 
-// Authenticator checks passwords and begins sessions.
+// Authenticator checks operators' passwords and begins their sessions.
 type Authenticator struct {
 	UnitOfWork  ports.UnitOfWork
 	Operators   accountports.Operators
 	Sessions    accountports.Sessions
-	Requests    accountports.Tokens // for a new password
+	Requests    accountports.Tokens // The store of requests for a new password.
 	TwoFactors  accountports.TwoFactors
 	HalfSignIns accountports.HalfSignIns
 	Passwords   accountports.Passwords
@@ -44,20 +46,21 @@ type Authenticator struct {
 	Limiter     ports.Limiter
 }
 
-// networkHash binds a network to an operator, so that the database shows neither addresses nor shared networks.
+// networkHash returns a hash of a network and an operator together, so that the database reveals neither
+// addresses nor which operators share a network.
 func networkHash(o connect.Operator, network string) [32]byte {
 	return sha256.Sum256([]byte(id.Operator.Of(o.ID) + " " + network))
 }
 
-// newToken makes the token of a session or of a mail.
+// newToken returns a random token for a session or a mailed link, with the hash under which it is stored.
 func newToken(entropy ports.Entropy) (token secret.Text, hash [32]byte) {
 	token = secret.Text(base64.RawURLEncoding.EncodeToString(entropy.Bytes(tokenBytes)))
 	hash, _ = TokenHash(token.Reveal())
 	return token, hash
 }
 
-// TokenHash gives the SHA-256 by which a session, or the token of a mail, is stored and found. ok is false for text
-// that cannot be a token.
+// TokenHash returns the SHA-256 under which the token of a session or of a mail is stored. ok is false for
+// text that cannot be a token.
 func TokenHash(token string) (hash [32]byte, ok bool) {
 	if len(token) != base64.RawURLEncoding.EncodedLen(tokenBytes) {
 		return hash, false

@@ -17,7 +17,8 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Codes checks the codes of operators: of their app, and recovery codes. Each code counts once.
+// Codes checks operators' two-factor codes: those of the authenticator app and recovery codes. Each code is
+// accepted once.
 type Codes struct {
 	UnitOfWork   ports.UnitOfWork
 	Sessions     accountports.Sessions
@@ -30,11 +31,12 @@ type Codes struct {
 	DashboardURL string
 }
 
-// allNetworks is the key of the tries from every network together.
+// allNetworks is the key under which the tries of two-factor codes from all networks are counted together.
 var allNetworks [32]byte
 
-// Guard counts a try of a code and runs use, which calls Accept. The try is counted, and committed, before use: tries
-// at the same time cannot pass the bound together. A try that did not end in twofactor.ErrWrongCode is taken back.
+// Guard counts a try of a two-factor code and runs use, which calls Accept. The try is committed before use
+// runs, so that parallel tries cannot exceed the limit together. A try that did not end in
+// twofactor.ErrWrongCode is taken back.
 //
 // Returns twofactor.ErrTooManyCodes, and the errors of use.
 func (c Codes) Guard(ctx context.Context, o connect.Operator, from Browser, now time.Time, use func() error) error {
@@ -69,7 +71,7 @@ func (c Codes) Guard(ctx context.Context, o connect.Operator, from Browser, now 
 	if costs(err) {
 		return err
 	}
-	// A refund that is lost costs a try until the window is over.
+	// If this refund fails, the operator has one try less until the time window is over.
 	_ = c.UnitOfWork.WithinTx(context.WithoutCancel(ctx), func(ctx context.Context) error {
 		if err := c.HalfSignIns.RefundTry(ctx, o.ID, network); err != nil {
 			return err
@@ -79,17 +81,18 @@ func (c Codes) Guard(ctx context.Context, o connect.Operator, from Browser, now 
 	return err
 }
 
-// costs reports whether a try that ended in err counts: a wrong code alone does.
+// costs reports whether a try of a two-factor code that ended in err counts towards the limit: true for a
+// wrong code, false for success and any other error.
 func costs(err error) bool { return errors.Is(err, twofactor.ErrWrongCode) }
 
-// On reports whether an operator's codes are on.
+// On reports whether an operator's two-factor codes are on.
 func (c Codes) On(ctx context.Context, operatorID id.ID) (bool, error) {
 	f, err := c.TwoFactors.TwoFactor(ctx, operatorID)
 	return f.On, err
 }
 
-// Accept uses up a code of the operator, in the transaction of the effect that the code allows. required is false for
-// an operator whose codes are off: then no code is looked at.
+// Accept uses up a two-factor code of the operator, in the transaction of the change that the code allows.
+// required is true for an operator whose codes are on. false: the codes are off, and the code is not checked.
 //
 // Returns twofactor.ErrWrongCode.
 func (c Codes) Accept(ctx context.Context, o connect.Operator, code string, now time.Time) (required bool, err error) {
@@ -106,7 +109,7 @@ func (c Codes) Accept(ctx context.Context, o connect.Operator, code string, now 
 	return true, c.TwoFactors.Save(ctx, *f)
 }
 
-// useRecovery uses a recovery code up, and tells the operator.
+// useRecovery uses up a recovery code, and mails the operator about it.
 func (c Codes) useRecovery(ctx context.Context, o connect.Operator, hash [32]byte, now time.Time) error {
 	used, err := c.TwoFactors.UseRecoveryCode(ctx, o.ID, hash, now)
 	if err != nil {
@@ -118,14 +121,14 @@ func (c Codes) useRecovery(ctx context.Context, o connect.Operator, hash [32]byt
 	return c.Tell(ctx, o, mails.RecoveryCodeUsed, now)
 }
 
-// verbs are the changes of the second factor in the audit log.
+// verbs maps each change of the second factor to its verb in the audit log.
 var verbs = map[mails.TwoFactorChange]audit.Verb{
 	mails.TwoFactorOn: audit.OperatorEnableTOTP, mails.TwoFactorOff: audit.OperatorDisableTOTP,
 	mails.TwoFactorOffBySupport: audit.OperatorResetTOTP, mails.NewRecoveryCodes: audit.OperatorNewRecoveryCodes,
 	mails.RecoveryCodeUsed: audit.OperatorUseRecoveryCode,
 }
 
-// Tell mails the operator a change of the second factor, and writes it to the audit log.
+// Tell mails the operator about a change of the second factor, and writes the change to the audit log.
 func (c Codes) Tell(ctx context.Context, o connect.Operator, what mails.TwoFactorChange, now time.Time) error {
 	mail := mails.TwoFactor{Operator: o, Change: what, DashboardURL: c.DashboardURL}.Mail(c.Entropy.NewID(), now)
 	if err := c.Mails.Enqueue(ctx, mail); err != nil {
@@ -138,7 +141,7 @@ func (c Codes) Tell(ctx context.Context, o connect.Operator, what mails.TwoFacto
 	return c.Audit.Append(ctx, audit.Entry(c.Entropy, now, by, verbs[what], id.Operator.Of(o.ID), nil))
 }
 
-// NewRecoveryCodes replaces the recovery codes of an operator, and gives the new ones in clear.
+// NewRecoveryCodes replaces the recovery codes of an operator, and returns the new ones in clear text.
 func (c Codes) NewRecoveryCodes(ctx context.Context, operatorID id.ID) ([]secret.Text, error) {
 	codes := make([]secret.Text, twofactor.RecoveryCodes)
 	hashes := make([][32]byte, len(codes))

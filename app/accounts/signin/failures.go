@@ -13,15 +13,16 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// failuresPerHour is the number of failed log-ins of an e-mail, from all networks together, after which only networks
-// that signed in before may try (api.md §1, "Rate limits").
+// failuresPerHour is the number of failed log-ins with an e-mail address, from all networks together, after
+// which only networks that signed in before may try (api.md §1, "Rate limits").
 const failuresPerHour = 100
 
-// countFailure counts a log-in as failed before its password is checked, so that attempts at the same time cannot pass
-// the limit together. harmless takes the count back. A new password begins a new count, since the count's key has a
-// hash of the password's hash.
+// countFailure counts a log-in as failed before its password is checked, so that parallel attempts cannot
+// exceed the limit together. harmless takes the count back. A new password begins a new count, since the
+// count's key contains a hash of the password's hash.
 //
-// o is zero for an unknown e-mail. Returns rate_limited unless the network is known.
+// o is zero for an unknown e-mail. Returns rate_limited when the limit is reached, unless the network is
+// known.
 func (au Authenticator) countFailure(
 	ctx context.Context, email string, o connect.Operator, known bool, now time.Time,
 ) (harmless func(), err error) {
@@ -41,9 +42,9 @@ func (au Authenticator) countFailure(
 	return func() {}, refused
 }
 
-// tellLockedOut asks for a mail that tells the owner of an address of the limit, with a link that sets a password: once
-// an hour. The dispatcher looks whether the address is known, as after ForgotPassword, so that the answer here takes as
-// long for every address.
+// tellLockedOut stores a request to mail the owner of an address that log-ins are locked, with a link that
+// sets a password, at most once an hour. The dispatcher later checks whether the address is known, as after
+// ForgotPassword, so that a log-in takes the same time for every address.
 func (au Authenticator) tellLockedOut(ctx context.Context, email, key string, now time.Time) error {
 	once := ports.LimitRule{Name: "auth-locked-out", Key: key, PerHour: 1}
 	if !mailaddr.Valid(email) || !au.Limiter.Allow(ctx, once).Allowed {
@@ -55,8 +56,8 @@ func (au Authenticator) tellLockedOut(ctx context.Context, email, key string, no
 	})
 }
 
-// lockedOut refuses a log-in beyond the limit of failures. known tells that the operator signed in from this network
-// before.
+// lockedOut returns rate_limited for a log-in beyond the limit of failures. known is true when the operator
+// has signed in from this network before, which allows the log-in.
 func lockedOut(decision ports.LimitDecision, known bool) error {
 	if decision.Allowed || known {
 		return nil

@@ -10,7 +10,8 @@ import (
 	accountports "partnerdeposits/ports/accounts"
 )
 
-// Begin begins a session after the right password, or a half sign-in for an operator whose codes are on.
+// Begin begins a session after the right password, or a half sign-in for an operator whose two-factor codes
+// are on.
 func (au Authenticator) Begin(ctx context.Context, o connect.Operator, a connect.Account, from Browser,
 	now time.Time) (SignedIn, error) {
 	f, err := au.TwoFactors.Lock(ctx, o.ID)
@@ -29,7 +30,8 @@ func newHalf(hash [32]byte, operatorID id.ID, now time.Time) accountports.HalfSi
 		ExpiresAt: now.Add(twofactor.SignInLifetime)}
 }
 
-// HalfSignedIn gives the operator of a half sign-in.
+// HalfSignedIn returns the operator and account of a half sign-in: the password was right, and the two-factor
+// code is missing.
 //
 // Returns twofactor.ErrSignInOver.
 func (c Codes) HalfSignedIn(ctx context.Context, token string,
@@ -41,10 +43,11 @@ func (c Codes) HalfSignedIn(ctx context.Context, token string,
 	return c.HalfSignIns.HalfSignedIn(ctx, hash, now)
 }
 
-// Complete turns a half sign-in into a session, with a code. The half sign-in ends; a wrong code leaves it.
+// Complete turns a half sign-in into a session, with a two-factor code. A wrong code does not end the half
+// sign-in.
 //
-// Returns twofactor.ErrWrongCode, or ErrSignInOver for a half sign-in of another operator, and where codes were turned
-// off meanwhile.
+// Returns twofactor.ErrWrongCode, or ErrSignInOver for a half sign-in of another operator, and where codes
+// were turned off meanwhile.
 func (au Authenticator) Complete(ctx context.Context, codes Codes, half HalfSignedIn, now time.Time) (SignedIn, error) {
 	hash, ok := TokenHash(half.Token)
 	if !ok {
@@ -67,7 +70,7 @@ func (au Authenticator) Complete(ctx context.Context, codes Codes, half HalfSign
 	return au.BeginSession(ctx, half.Operator, half.Account, half.From, now)
 }
 
-// HalfSignedIn is a half sign-in with the code that shall complete it.
+// HalfSignedIn is a half sign-in together with the two-factor code that is to complete it.
 type HalfSignedIn struct {
 	Operator connect.Operator
 	Account  connect.Account

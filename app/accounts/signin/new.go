@@ -5,7 +5,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Deps are the parts that sign-in uses.
+// Deps holds the repositories, clients and settings that sign-in needs.
 type Deps struct {
 	UnitOfWork  ports.UnitOfWork
 	Operators   accountports.Operators
@@ -15,24 +15,26 @@ type Deps struct {
 	HalfSignIns accountports.HalfSignIns
 	Mails       ports.Mails
 	Audit       ports.AuditLog
-	Passwords   accountports.Passwords // nil in processes without a log-in
+	Passwords   accountports.Passwords // The hasher of passwords; nil in processes without a log-in.
 	Codes       accountports.OneTimeCodes
 	Entropy     ports.Entropy
 	Limiter     ports.Limiter
 
-	DashboardURL string // DASHBOARD_BASE_URL, without a slash at its end
-	// VerifyAddresses says that mails are sent, so that addresses can be verified (SMTP_URL).
+	// The setting DASHBOARD_BASE_URL: the base URL of the operators' pages, without a slash at its end.
+	DashboardURL string
+	// VerifyAddresses reports whether e-mail addresses are verified. true: SMTP_URL is set and mails are sent;
+	// false: no mail can be sent.
 	VerifyAddresses bool
 }
 
-// SignIn is what the use cases of accounts share.
+// SignIn groups the parts of sign-in that the use cases of operators' accounts share.
 type SignIn struct {
 	Authenticator Authenticator
 	Tokens        Tokens
 	Codes         Codes
 }
 
-// New makes the parts of sign-in.
+// New builds the authenticator, the mail tokens and the two-factor codes from their shared dependencies.
 func New(d Deps) SignIn {
 	return SignIn{
 		Authenticator: Authenticator{

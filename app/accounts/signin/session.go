@@ -9,12 +9,12 @@ import (
 	accountports "partnerdeposits/ports/accounts"
 )
 
-// SessionLifetime is counted from the session's start. Use does not prolong a session. A session that nobody uses ends
-// earlier (SESSION_IDLE).
+// SessionLifetime is the time from a session's start to its end. Use does not prolong a session, and an
+// unused session ends earlier (SESSION_IDLE).
 const SessionLifetime = 14 * 24 * time.Hour
 
-// BeginSession stores a new session and the network of the browser, and deletes the browser's former session, so that a
-// session token planted in the browser before log-in is worthless afterwards.
+// BeginSession stores a new session and the network of the browser, and deletes the browser's former session,
+// so that a session token planted in the browser before log-in is worthless afterwards.
 //
 // Returns connect.ErrBadCredentials if the password was changed since o was read.
 func (au Authenticator) BeginSession(ctx context.Context, o connect.Operator, a connect.Account, from Browser,
@@ -41,8 +41,8 @@ func (au Authenticator) BeginSession(ctx context.Context, o connect.Operator, a 
 	return SignedIn{Operator: current, Account: a, Token: token, Lifetime: SessionLifetime}, nil
 }
 
-// RememberNetwork keeps the network of a browser as one of the operator's, from which the operator logs in whatever
-// others try.
+// RememberNetwork stores the network of a browser as one of the operator's known networks, from which the
+// operator can log in even after too many failed attempts of others.
 func (au Authenticator) RememberNetwork(ctx context.Context, o connect.Operator, from Browser, now time.Time) error {
 	if from.Network == "" {
 		return nil
@@ -57,7 +57,8 @@ func newSession(hash [32]byte, operatorID id.ID, from Browser, now time.Time) ac
 	}
 }
 
-// samePassword refuses a session for a password that was changed since it was checked.
+// samePassword returns ErrBadCredentials if the operator's password was changed since it was checked for a
+// new session.
 func samePassword(current, checked connect.Operator) error {
 	if current.PasswordHash != checked.PasswordHash {
 		return connect.ErrBadCredentials

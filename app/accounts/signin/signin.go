@@ -1,5 +1,6 @@
-// Package signin creates operators and begins their sessions. Sign-up and log-in use it both with a partner's connect
-// URL (app/accounts/connections) and without (app/accounts/operators).
+// Package signin creates operators, checks their passwords and two-factor codes, and begins their sessions.
+// Sign-up and log-in use it both with a partner's connect URL (app/accounts/connections) and without
+// (app/accounts/operators).
 package signin
 
 import (
@@ -32,8 +33,8 @@ func (au Authenticator) NewOperator(ctx context.Context, form connect.SignUp, fr
 
 // Authenticate finds an operator by e-mail and password. An unknown e-mail takes as long as a wrong password.
 //
-// Returns connect.ErrBadCredentials for an unknown e-mail and for a wrong password, rate_limited after too many
-// failures of the e-mail, or service_unavailable.
+// Returns connect.ErrBadCredentials for an unknown e-mail and for a wrong password, rate_limited after too
+// many failures of the e-mail, or service_unavailable.
 func (au Authenticator) Authenticate(ctx context.Context, email, password string, from Browser,
 	now time.Time) (connect.Operator, connect.Account, error) {
 	o, a, err := au.find(ctx, email)
@@ -62,8 +63,8 @@ func (au Authenticator) Authenticate(ctx context.Context, email, password string
 	return o, a, nil
 }
 
-// knows reports whether o signed in from this network before. o is zero for an unknown e-mail, which costs the same
-// query: the time of an answer does not tell which addresses are known.
+// knows reports whether the operator has signed in from this network before. For an unknown e-mail o is zero
+// and the same query runs, so that the time of the response does not reveal which addresses are known.
 func (au Authenticator) knows(ctx context.Context, o connect.Operator, from Browser, now time.Time) (bool, error) {
 	if from.Network == "" {
 		return false, nil
@@ -71,7 +72,8 @@ func (au Authenticator) knows(ctx context.Context, o connect.Operator, from Brow
 	return au.Sessions.NetworkKnown(ctx, o.ID, networkHash(o, from.Network), now)
 }
 
-// find queries the database for valid addresses only: an invalid address may contain bytes that Postgres refuses.
+// find returns the operator with an e-mail address. Only a valid address is looked up in the database: an
+// invalid one may contain bytes that Postgres refuses.
 func (au Authenticator) find(ctx context.Context, email string) (connect.Operator, connect.Account, error) {
 	if !mailaddr.Valid(email) {
 		return connect.Operator{}, connect.Account{}, connect.ErrBadCredentials

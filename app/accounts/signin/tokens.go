@@ -13,25 +13,28 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Tokens mails the links that verify addresses and set passwords.
+// Tokens creates the tokens of links that verify addresses and set passwords, and mails those links.
 type Tokens struct {
 	Tokens       accountports.Tokens
 	Mails        ports.Mails
 	Entropy      ports.Entropy
-	DashboardURL string // DASHBOARD_BASE_URL
-	// Verify says that addresses are verified: mails are sent (SMTP_URL).
+	DashboardURL string // The setting DASHBOARD_BASE_URL: the base URL of the operators' pages.
+	// Verify reports whether e-mail addresses are verified. true: SMTP_URL is set and mails are sent; false: no
+	// mail can be sent.
 	Verify bool
 }
 
-// tokenPaths are the pages of the links.
+// tokenPaths maps each kind of mail token to the path of the page that its link opens.
 var tokenPaths = map[connect.TokenKind]string{
 	connect.TokenVerify: site.Verify, connect.TokenChangeEmail: site.Verify, connect.TokenReset: site.Reset,
 }
 
-// Open reports whether the address of an operator has still to be verified.
+// Open reports whether the operator's address has still to be verified; false also when the service verifies
+// no addresses.
 func (k Tokens) Open(o connect.Operator) bool { return k.Verify && !o.Verified() }
 
-// AskToVerify mails the link that verifies the operator's address, if addresses are verified.
+// AskToVerify mails the link that verifies the operator's address, unless the address is verified or the
+// service sends no mails.
 func (k Tokens) AskToVerify(ctx context.Context, o connect.Operator, now time.Time) error {
 	if !k.Open(o) {
 		return nil
@@ -39,15 +42,15 @@ func (k Tokens) AskToVerify(ctx context.Context, o connect.Operator, now time.Ti
 	return k.Mail(ctx, o, connect.TokenVerify, o.Email, now)
 }
 
-// link is the URL in a mail.
+// link returns the URL that a mail contains: the page for the kind of token, with the token.
 func (k Tokens) link(kind connect.TokenKind, token secret.Text) string {
 	return site.URL(k.DashboardURL, tokenPaths[kind]) + "?token=" + url.QueryEscape(token.Reveal())
 }
 
-// Mail stores a token that verifies an address, and mails its link there. Earlier links to a new address end; those to
-// the present one stay: the reader may open any of them.
+// Mail stores a token that verifies an address, and mails its link to that address. Earlier links to a new
+// address end. Earlier links to the present address still work: the reader may open any of them.
 //
-// Returns rate_limited (deposit.SentTo): somebody typed the address, and nobody has verified it.
+// Returns rate_limited (deposit.SentTo): a stranger may have typed the address, which is not verified.
 func (k Tokens) Mail(ctx context.Context, o connect.Operator, kind connect.TokenKind, to string, now time.Time) error {
 	if err := mails.MayMail(ctx, k.Mails, o.ID, []string{to}, func(int) string { return "email" }, now); err != nil {
 		return err
@@ -66,9 +69,10 @@ func (k Tokens) Mail(ctx context.Context, o connect.Operator, kind connect.Token
 	return k.Mails.Enqueue(ctx, mail)
 }
 
-// MailReset stores a token that sets a password, and mails its link to the operator. Earlier links stay until they
-// expire or a password is set: a stranger who asks for another ends none that the operator is about to use. lockedOut
-// tells the operator that too many wrong passwords were tried.
+// MailReset stores a token that sets a password, and mails its link to the operator. Earlier links stay valid
+// until they expire or a password is set, so that a stranger who requests another link does not end the one
+// that the operator is about to use. lockedOut is true when too many wrong passwords were tried, which the
+// mail then mentions; false for a request by the forgot-password form.
 func (k Tokens) MailReset(ctx context.Context, o connect.Operator, lockedOut bool, now time.Time) error {
 	link, err := k.newLink(ctx, o, connect.TokenReset, o.Email, now)
 	if err != nil {
@@ -78,7 +82,7 @@ func (k Tokens) MailReset(ctx context.Context, o connect.Operator, lockedOut boo
 		mails.ResetPassword{Operator: o, URL: link, LockedOut: lockedOut}.Mail(k.Entropy.NewID(), now))
 }
 
-// newLink stores a token of a kind, and gives its link.
+// newLink stores a new token of a kind, and returns the link that contains it.
 func (k Tokens) newLink(ctx context.Context, o connect.Operator, kind connect.TokenKind, to string,
 	now time.Time) (string, error) {
 	token, hash := newToken(k.Entropy)

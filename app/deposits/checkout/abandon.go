@@ -8,10 +8,11 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// Abandon cancels the deposit because the tenant gives up. When the tenant's payment succeeded first, the deposit is
-// secured.
+// Abandon cancels the deposit because the tenant gives up the checkout. When the tenant's payment succeeded
+// first, the deposit is secured instead.
 //
-// Returns deposit.ErrNotFound, or service_unavailable when the provider cannot close its page; nothing is decided then.
+// Returns deposit.ErrNotFound, or service_unavailable when the provider cannot close its page; the deposit
+// then stays as it is.
 func (s *Service) Abandon(ctx context.Context, token secret.Text) (Next, error) {
 	now := s.deps.Clock.Now()
 	d, err := s.deps.Deposits.DepositByToken(ctx, token)

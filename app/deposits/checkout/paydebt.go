@@ -8,8 +8,8 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// PayDebt gives the provider's page on which the tenant pays the debt of a captured deposit. A debt that does not wait
-// for the tenant is shown as it is.
+// PayDebt returns the provider's page on which the tenant pays the debt of a captured deposit. For a debt
+// that does not wait for the tenant, it returns the view of the deposit instead.
 //
 // Returns deposit.ErrNotFound, or service_unavailable when the provider cannot be reached.
 func (s *Service) PayDebt(ctx context.Context, token secret.Text) (Next, error) {

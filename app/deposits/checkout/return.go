@@ -8,8 +8,8 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// CheckoutToken gives the checkout token of a return token, which a payment provider got. Any other token is given
-// back.
+// CheckoutToken returns the checkout token for a return token, which stands in the return URL that a payment
+// provider received. Any other token is returned unchanged.
 //
 // Returns deposit.ErrNotFound for a return token that is not the deposit's.
 func (s *Service) CheckoutToken(ctx context.Context, returnToken secret.Text) (secret.Text, error) {
@@ -24,8 +24,8 @@ func (s *Service) CheckoutToken(ctx context.Context, returnToken secret.Text) (s
 	return returned(depositID, tokens, returnToken)
 }
 
-// returned gives the deposit's checkout token of tokens. Returns deposit.ErrNotFound for a return token that is not the
-// deposit's.
+// returned returns the checkout token of the deposit from tokens if the return token matches. Returns
+// deposit.ErrNotFound for a return token that is not the deposit's.
 func returned(depositID id.ID, tokens map[id.ID]secret.Text, returnToken secret.Text) (secret.Text, error) {
 	checkoutToken, found := tokens[depositID]
 	if !found || !deposit.ReturnToken(depositID, checkoutToken).Equal(returnToken.Reveal()) {
@@ -34,11 +34,13 @@ func returned(depositID id.ID, tokens map[id.ID]secret.Text, returnToken secret.
 	return checkoutToken, nil
 }
 
-// Return handles the tenant's way back from the provider's page. Coming back proves nothing, so the provider is asked.
-// An unpaid page is closed, so that the next try is a new payment; the page of a debt stays open. known tells that the
-// browser is the tenant's: anybody else who knows the address, such as a scanner of links, closes no page.
+// Return handles the tenant's way back from the provider's payment page. Coming back proves nothing, so the
+// service queries the provider about the payment. An unpaid fee page is closed, so that the next try is a new
+// payment; the page of a debt stays open. known is true when the browser is the tenant's. false: another
+// visitor of the address, such as a scanner of links, whose visit closes no page.
 //
-// Returns deposit.ErrNotFound, or service_unavailable when the provider cannot be reached; the tenant may reload.
+// Returns deposit.ErrNotFound, or service_unavailable when the provider cannot be reached; the tenant may
+// reload.
 func (s *Service) Return(ctx context.Context, token secret.Text, known bool) (Next, error) {
 	now := s.deps.Clock.Now()
 	d, err := s.deps.Deposits.DepositByToken(ctx, token)

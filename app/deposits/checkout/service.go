@@ -17,7 +17,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Deps holds the capabilities of the use cases.
+// Deps holds the repositories, clients and settings that the checkout needs.
 type Deps struct {
 	UnitOfWork ports.UnitOfWork
 	Journal    lifecycle.Journal
@@ -36,47 +36,47 @@ type Deps struct {
 	Imprint    agreement.Imprint
 }
 
-// Payments takes the tenant's fee; payments.Service implements it.
+// Payments takes the tenant's fee.
 type Payments interface {
 	// FeeInFlight reports, without a lock, whether a fee payment of the deposit is processing.
 	FeeInFlight(ctx context.Context, depositID id.ID) (bool, error)
-	// OpenFeePage begins a fee payment, or takes up the one in flight, and gives the URL of the provider's page.
-	// prepare runs in the transaction of the payment.
+	// OpenFeePage begins a fee payment, or continues the one in flight, and returns the URL of the provider's
+	// page. prepare runs in the transaction of the payment.
 	//
 	// Returns deposit.ErrNotSecurable when the checkout has ended, or service_unavailable.
 	OpenFeePage(ctx context.Context, d *deposit.Deposit, token secret.Text, payer *tenant.Person,
 		prepare lifecycle.Prepare, now time.Time) (string, error)
-	// LockFeeInFlight locks and gives the fee payment that is processing, in a transaction; nil for none.
+	// LockFeeInFlight locks and returns the fee payment that is processing; nil for none. The caller holds a
+	// transaction.
 	LockFeeInFlight(ctx context.Context, depositID id.ID) (*deposit.Payment, error)
-	// ConfirmFee asks the provider about the fee payment in flight and records the answer. ends: an unpaid page is
-	// closed.
+	// ConfirmFee queries the provider about the fee payment in flight and records the result. ends: true closes
+	// an unpaid page, false keeps it open.
 	//
 	// Returns service_unavailable when the provider cannot be reached.
 	ConfirmFee(ctx context.Context, depositID id.ID, ends bool, now time.Time) error
-	// EndCheckout settles the fee payment in flight and then applies trigger; prepare, which may be nil, runs in the
-	// transaction of the transition.
+	// EndCheckout settles the fee payment in flight and then applies trigger to the deposit. prepare, which may
+	// be nil, runs in the transaction of the transition.
 	//
 	// Returns deposit.ErrNotCancellable when the checkout had ended already, or service_unavailable.
 	EndCheckout(ctx context.Context, depositID id.ID, trigger deposit.Trigger, prepare lifecycle.Prepare,
 		now time.Time) error
 }
 
-// Debts takes captured amounts from tenants whose card was refused; payments.Service implements it.
+// Debts takes captured amounts from tenants whose card was refused.
 type Debts interface {
-	// Debt gives the debt of a captured deposit; nil for none.
+	// Debt returns the debt of a captured deposit; nil for none.
 	Debt(ctx context.Context, depositID id.ID) (*deposit.Debt, error)
-	// OpenDebtPage gives the URL of the provider's page for the debt.
+	// OpenDebtPage returns the URL of the provider's page on which the tenant pays the debt.
 	//
 	// Returns deposit.ErrCollectionNotPayable unless the debt waits for the tenant, or service_unavailable.
 	OpenDebtPage(ctx context.Context, d *deposit.Deposit, token secret.Text, now time.Time) (string, error)
-	// ConfirmDebt asks the provider about a debt that waits for the tenant, and records the answer.
+	// ConfirmDebt queries the provider about a debt that waits for the tenant, and records the result.
 	//
 	// Returns service_unavailable when the provider cannot be reached.
 	ConfirmDebt(ctx context.Context, depositID id.ID, now time.Time) error
 }
 
-// Service runs the use cases.
+// Service leads a tenant through the checkout of a deposit, and through the payment of a debt.
 type Service struct{ deps Deps }
 
-// New makes the service.
 func New(deps Deps) *Service { return &Service{deps: deps} }

@@ -15,14 +15,14 @@ import (
 	depositports "partnerdeposits/ports/deposits"
 )
 
-// Submit takes the tenant's details and agreement, has the tenant scored, and gives the provider's page. A double click
-// or a second tab gets the page of the same payment. A deposit that can no longer be secured is shown as it is. If the
-// client is erased meanwhile, nothing of p is kept, and the form is shown again, empty. The agreement is kept with the
-// payment that it allows.
+// Submit takes the tenant's details and agreement, has the tenant scored, and returns the provider's payment
+// page. A double click or a second tab gets the page of the same payment. A deposit that can no longer be
+// secured is shown as it is. If the client is erased meanwhile, nothing of p is stored, and the form is shown
+// again, empty. The agreement is stored with the payment that it allows.
 //
-// Returns deposit.ErrNotFound, the errors of tenant.Person.Validate and agreement.Terms.Accept, or service_unavailable
-// when scoring or the provider cannot be reached; a payment that was begun then stays processing, and the tenant may
-// submit again.
+// Returns deposit.ErrNotFound, the errors of tenant.Person.Validate and agreement.Terms.Accept, or
+// service_unavailable when scoring or the provider cannot be reached; a payment that was begun then stays
+// processing, and the tenant may submit again.
 func (s *Service) Submit(ctx context.Context, token secret.Text, p tenant.Person, given agreement.Given) (Next, error) {
 	if err := p.Validate(); err != nil {
 		return Next{}, err
@@ -64,7 +64,7 @@ func (s *Service) Submit(ctx context.Context, token secret.Text, p tenant.Person
 	return Next{PageURL: url}, err
 }
 
-// start records the tenant's step.
+// start records that the tenant has begun the checkout of a deposit.
 //
 // Returns deposit.ErrNotSecurable when the checkout has ended.
 func (s *Service) start(ctx context.Context, token secret.Text, now time.Time) (d *deposit.Deposit, err error) {
@@ -77,8 +77,9 @@ func (s *Service) start(ctx context.Context, token secret.Text, now time.Time) (
 	return d, err
 }
 
-// accepts asks scoring about p. A person whose payment is in flight was accepted before and is not scored again, unless
-// the partner has changed the client's details: then somebody else was accepted.
+// accepts reports whether scoring accepts the tenant with the details p. A tenant whose payment is in flight
+// was accepted before and is not scored again, unless the partner has since changed the client's details:
+// then scoring accepted other details.
 func (s *Service) accepts(ctx context.Context, d *deposit.Deposit, p tenant.Person) (bool, error) {
 	if samePerson(d.Client, p) {
 		paying, err := s.deps.Payments.FeeInFlight(ctx, d.ID)
@@ -98,11 +99,12 @@ func (s *Service) accepts(ctx context.Context, d *deposit.Deposit, p tenant.Pers
 	})
 }
 
-// acceptedBefore decides about the person of the deposit's client. changedAt is the partner's last change of the
-// client, zero for none.
+// acceptedBefore reports whether scoring has already accepted the deposit's client. true: a payment is in
+// flight and the partner has not changed the client since; else false. changedAt is the partner's last change
+// of the client, zero for none.
 func acceptedBefore(paying bool, changedAt time.Time) bool { return paying && changedAt.IsZero() }
 
-// decline cancels the deposit of a tenant whom scoring refused, unless a payment succeeded first.
+// decline cancels the deposit of a tenant whom scoring refused, unless the tenant's payment succeeded first.
 func (s *Service) decline(ctx context.Context, begun *deposit.Deposit, p tenant.Person, now time.Time) error {
 	setClient := s.withClient(begun, p, now)
 	err := s.deps.Payments.EndCheckout(ctx, begun.ID, deposit.TenantDeclined,
@@ -119,14 +121,14 @@ func (s *Service) decline(ctx context.Context, begun *deposit.Deposit, p tenant.
 	return err
 }
 
-// errErasedMeanwhile refuses to keep the details of a tenant whose client was erased after the submission began: the
-// form may have been filled from the client's record.
+// errErasedMeanwhile stops a submission whose client was erased after the submission began: the form may have
+// been filled from the client's record, so its details must not be stored.
 var errErasedMeanwhile = errors.New("checkout: the client was erased while the form was on its way")
 
-// withClient makes p the deposit's client and leaves it to the caller to store the deposit. Other details than the
-// present client's become a new client of the account, since other deposits may use the old client record (api.md §2).
-// The present client cannot be erased before the transaction ends. begun is the deposit as it was when the submission
-// began.
+// withClient returns a function that makes the tenant p the deposit's client; the caller stores the deposit.
+// Details that differ from the present client's become a new client of the account, since other deposits may
+// use the old record (api.md §2). The present client cannot be erased before the transaction ends. begun is
+// the deposit as it was when the submission began.
 //
 // The returned function returns errErasedMeanwhile.
 func (s *Service) withClient(begun *deposit.Deposit, p tenant.Person, now time.Time) lifecycle.Prepare {
@@ -154,13 +156,15 @@ func (s *Service) withClient(begun *deposit.Deposit, p tenant.Person, now time.T
 	}
 }
 
-// hasClient reports whether a client's record must still stand: the deposit's present one, or the one from which the
-// form may have been filled. begun is the deposit as it was when the submission began.
+// hasClient reports whether the record of a client must still exist: the deposit's present client, or the
+// client from whose record the form may have been filled. begun is the deposit as it was when the submission
+// began.
 func hasClient(d, begun *deposit.Deposit) bool {
 	return d.Client != nil || (begun.Client != nil && begun.ClientID == d.ClientID)
 }
 
-// newClient is the record of a tenant whom checkout brought. It belongs to the partner that created the deposit.
+// newClient returns the record of a tenant who gave new details in the checkout. A record of a deposit that a
+// partner created belongs to that partner.
 func newClient(clientID id.ID, d *deposit.Deposit, p tenant.Person, now time.Time) tenant.Client {
 	c := tenant.Client{ID: clientID, AccountID: d.AccountID, Person: p, CreatedAt: now}
 	if d.ByPartnerAPI {
@@ -169,8 +173,8 @@ func newClient(clientID id.ID, d *deposit.Deposit, p tenant.Person, now time.Tim
 	return c
 }
 
-// withAgreement keeps the evidence in the transaction of the payment, after setClient has set the client. A payment in
-// flight keeps the record that it has of the same words.
+// withAgreement returns a function that runs setClient and then stores the record of the tenant's agreement,
+// in the transaction of the payment. A payment in flight keeps its record of the same words.
 func (s *Service) withAgreement(agreed agreement.Record, setClient lifecycle.Prepare) lifecycle.Prepare {
 	return func(ctx context.Context, d *deposit.Deposit) error {
 		if err := setClient(ctx, d); err != nil {
@@ -185,7 +189,7 @@ func (s *Service) withAgreement(agreed agreement.Record, setClient lifecycle.Pre
 	}
 }
 
-// begunAt is the time of the payment in flight; zero for none.
+// begunAt returns the time at which the payment in flight was begun; zero for none.
 func begunAt(inFlight *deposit.Payment) time.Time {
 	if inFlight == nil {
 		return time.Time{}

@@ -13,55 +13,58 @@ import (
 	"partnerdeposits/core/tenant"
 )
 
-// View is a deposit as its tenant may see it. Times are in the account's time zone.
+// View holds what the tenant sees of a deposit in the checkout. Times are in the account's time zone.
 type View struct {
 	Deposit     *deposit.Deposit
-	CompanyName string // of the operator's account
-	Operator    string // the company's name with the contact, as connect.Account.Called
-	Contact     string // of the operator, for tenants; "": none
+	CompanyName string // The company name of the operator's account.
+	Operator    string // The company's name with the contact, as connect.Account.Called returns it.
+	Contact     string // The operator's contact for tenants; "" for none.
 	Fee         money.Cents
-	Person      tenant.Person // the client's details; empty when the deposit has no client
-	Open        bool          // the tenant can still secure the deposit
-	Expired     bool          // the deposit was not secured in time, cancelled by the timer or not yet
-	// the stay ended before the deposit was secured, and the timer has not cancelled the deposit yet
+	Person      tenant.Person // The details of the deposit's client; empty when the deposit has no client.
+	Open        bool          // true: the tenant can still secure the deposit; false: the checkout has ended.
+	// true: the deposit was not secured in time, whether or not the timer has cancelled it yet.
+	Expired bool
+	// true: the stay ended before the deposit was secured, and the timer has not cancelled the deposit yet.
 	StayOver        bool
-	PaymentInFlight bool // a hosted page is open, or the result of the payment is unknown
+	PaymentInFlight bool // true: a hosted payment page is open, or the result of the payment is unknown.
 
-	// Terms are those to which the tenant agrees by paying now. Terms.Until is the end of the cover.
+	// Terms are the terms to which the tenant agrees by paying now. Terms.Until is the end of the cover.
 	Terms      agreement.Terms
-	CoversStay bool // the cover reaches the end of the stay
-	// PaidFee is the fee that was paid, and PaidAt its time; zero for none.
+	CoversStay bool // true: the cover lasts until the end of the stay; false: it ends earlier.
+	// PaidFee is the fee that was paid, and PaidAt the time of that payment; zero for none.
 	PaidFee money.Cents
 	PaidAt  time.Time
-	Debt    *deposit.Debt // of a captured deposit; nil otherwise
-	// Reason and Words are those of the capture, which the mail about it tells too; "" for none.
+	Debt    *deposit.Debt // The debt of a captured deposit; nil for any other.
+	// Reason and Words are the reason and the description of the capture, which the mail about the capture
+	// contains too; "" for none.
 	Reason, Words string
 }
 
-// Payable reports whether the tenant can pay the debt of a captured deposit now.
+// Payable reports whether the tenant can pay the debt of a captured deposit now; false also for a deposit
+// without a debt.
 func (v View) Payable() bool {
 	return v.Debt != nil && v.Debt.State == deposit.AwaitingTenant && v.Debt.CancelAt.IsZero()
 }
 
-// Outcome is the outcome that a tenant who leaves now sees.
+// Outcome returns the outcome that a tenant who leaves the checkout now takes back to the partner.
 func (v View) Outcome() deposit.Outcome { return v.Deposit.Outcome() }
 
-// Next is the page that follows a step of the tenant: the provider's page, or View.
+// Next is the page that follows a tenant's step in the checkout: the provider's page, or View.
 type Next struct {
-	PageURL string // the provider's hosted page; "" when View is to be shown
+	PageURL string // The URL of the provider's hosted page; "" when View is to be shown.
 	View    View
 }
 
-// View shows the checkout that belongs to a token and changes nothing.
+// View returns the checkout that belongs to a token and changes nothing.
 //
 // Returns deposit.ErrNotFound.
 func (s *Service) View(ctx context.Context, token secret.Text) (View, error) {
 	return s.view(ctx, token, s.deps.Clock.Now())
 }
 
-// Opened notes that a mailed link was opened. The mails that the sender of this mail has sent to the same address no
-// longer count against the sender's limit (api.md §2, "Mails with the link"). mark is the parameter of the link that
-// names its mail; an unknown mark changes nothing.
+// Opened records that the link of a mail was opened. The mails that the sender of this mail has sent to the
+// same address no longer count against the sender's limit (api.md §2, "Mails with the link"). mark is the
+// parameter of the link that identifies its mail; an unknown mark changes nothing.
 func (s *Service) Opened(ctx context.Context, mark string) error {
 	mailed, ok := id.LinkMark.Parse(mark)
 	if !ok {
@@ -108,7 +111,7 @@ func (s *Service) view(ctx context.Context, token secret.Text, now time.Time) (V
 	return v, nil
 }
 
-// viewOf is the part of the view that the deposit and its account tell.
+// viewOf returns the part of the checkout's view that follows from the deposit and its account alone.
 func (s *Service) viewOf(d *deposit.Deposit, of connect.Account, now time.Time) View {
 	open := d.CheckoutOpen(now)
 	v := View{
@@ -124,7 +127,7 @@ func (s *Service) viewOf(d *deposit.Deposit, of connect.Account, now time.Time) 
 	return v
 }
 
-// terms are the terms of a deposit that is paid now.
+// terms returns the terms to which the tenant of a deposit agrees by paying now.
 func (s *Service) terms(d *deposit.Deposit, of connect.Account, now time.Time) agreement.Terms {
 	t := agreement.Terms{
 		Company: of.CompanyName, Amount: d.Amount, Fee: deposit.Fee(d.Amount),
@@ -136,7 +139,7 @@ func (s *Service) terms(d *deposit.Deposit, of connect.Account, now time.Time) a
 	return t
 }
 
-// paidFee gives the fee that secured a deposit, and the time of the payment; zero for none.
+// paidFee returns the fee that secured a deposit, and the time of that payment; zero for none.
 func paidFee(payments []deposit.Payment) (money.Cents, time.Time) {
 	for _, p := range payments {
 		if p.Kind == deposit.FeePayment && p.Status == deposit.PaymentSucceeded {
@@ -146,7 +149,7 @@ func paidFee(payments []deposit.Payment) (money.Cents, time.Time) {
 	return 0, time.Time{}
 }
 
-// show ends a step that leads to no other page.
+// show returns the view of the checkout after a step that leads to no page of the provider.
 func (s *Service) show(ctx context.Context, token secret.Text, now time.Time) (Next, error) {
 	v, err := s.view(ctx, token, now)
 	return Next{View: v}, err

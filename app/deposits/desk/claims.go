@@ -9,13 +9,13 @@ import (
 	depositports "partnerdeposits/ports/deposits"
 )
 
-// Unpaid are the claims of an account that the tenant has not paid yet.
+// Unpaid holds the claims of an account that tenants have not paid yet.
 type Unpaid struct {
-	Count depositports.WorkCount // of all, with their sum
-	First []Row                  // the newest
+	Count depositports.WorkCount // The number of unpaid claims and their sum.
+	First []Row                  // The newest of the unpaid claims.
 }
 
-// Unpaid reads the claims that are not paid, of which it gives up to limit.
+// Unpaid counts an account's unpaid claims, and returns the newest of them, up to limit.
 func (s *Service) Unpaid(ctx context.Context, of connect.Account, limit int) (Unpaid, error) {
 	accountID, now := of.ID, s.deps.Clock.Now()
 	counts, err := s.countWork(ctx, accountID, now, week(now))

@@ -17,25 +17,27 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// View is a deposit with its history.
+// View holds what the operator's page of a deposit shows, with the history.
 type View struct {
 	*deposit.Deposit
-	Now            time.Time
-	CoverEnd       time.Time     // of an active deposit; before, as if the deposit were activated now
-	CoversContract bool          // CoverEnd reaches contractEndAt
-	Sendable       bool          // the tenant can still secure the deposit
-	Debt           *deposit.Debt // of a captured deposit; nil otherwise
+	Now time.Time
+	// The end of the cover of an active deposit; before activation, the end as if the deposit were activated
+	// now.
+	CoverEnd time.Time
+	// true: CoverEnd is not before contractEndAt; false: the cover ends before the contract.
+	CoversContract bool
+	Sendable       bool          // true: the tenant can still secure the deposit; false: the checkout has ended.
+	Debt           *deposit.Debt // The debt of a captured deposit; nil for any other.
 	Refunds        []deposit.Refund
-	Agreed         agreement.Record // the tenant's last agreement; zero for none
+	Agreed         agreement.Record // The tenant's last agreement; zero for none.
 	Disputes       []paymentports.KeptDispute
-	Files          []evidence.File // oldest first
-	History        []Entry         // oldest first
+	Files          []evidence.File // The files added to the deposit, the oldest first.
+	History        []Entry         // The history of the deposit, the oldest entry first.
 }
 
-// Author is the kind of the author of an entry.
+// Author is the kind of person or system that caused an entry in a deposit's history.
 type Author string
 
-// The authors of entries.
 const (
 	ByOperator Author = "operator"
 	ByPartner  Author = "partner"
@@ -44,34 +46,34 @@ const (
 	ByService  Author = "system"
 )
 
-// Happened is the kind of an entry.
+// Happened is the kind of an entry in a deposit's history.
 type Happened string
 
-// The entries beside transitions.
+// The kinds of entries in a deposit's history.
 const (
 	Created  Happened = "created"
 	LinkSent Happened = "link_sent"
-	Filed    Happened = "filed" // files were added
+	Filed    Happened = "filed" // Filed: files were added to the deposit.
 	Moved    Happened = "moved"
-	Collects Happened = "collects" // a step of the collection
-	Reminded Happened = "reminded" // the link to pay was mailed again
+	Collects Happened = "collects" // Collects: the collection of the captured amount changed.
+	Reminded Happened = "reminded" // Reminded: the link to pay was mailed again.
 )
 
 // Entry is an entry of a deposit's history.
 type Entry struct {
 	At                time.Time
 	Happened          Happened
-	Trigger           deposit.Trigger           // of a transition
-	CollectionTrigger deposit.CollectionTrigger // of a transition of the collection
+	Trigger           deposit.Trigger           // The trigger of a transition of the deposit.
+	CollectionTrigger deposit.CollectionTrigger // The trigger of a transition of the collection.
 	Author            Author
-	Name              string            // of the partner; "" for others
-	Detail            map[string]string // amount, reason, description, comment, files
+	Name              string            // The name of the partner who caused the entry; "" for other authors.
+	Detail            map[string]string // The entry's amount, reason, description, comment and files, by name.
 }
 
-// maxSent bounds the audit entries that a history reads.
+// maxSent is the largest number of audit entries that the history of a deposit reads.
 const maxSent = 100
 
-// In gives a copy of the view whose times carry a time zone.
+// In returns a copy of the view of a deposit with all times in a time zone.
 func (v View) In(zone *time.Location) View {
 	v.Deposit, v.Debt = v.Deposit.In(zone), v.Debt.In(zone)
 	for _, at := range []*time.Time{&v.Now, &v.CoverEnd, &v.Agreed.At} {
@@ -88,7 +90,7 @@ func (v View) In(zone *time.Location) View {
 	return v
 }
 
-// mapped is a copy of a list with each item changed.
+// mapped returns a copy of a list with change applied to each item.
 func mapped[T any](list []T, change func(*T)) []T {
 	out := slices.Clone(list)
 	for i := range out {
@@ -97,7 +99,7 @@ func mapped[T any](list []T, change func(*T)) []T {
 	return out
 }
 
-// Deposit gives a deposit of an account.
+// Deposit returns the view of a deposit of an account.
 //
 // Returns deposit_not_found for a deposit of another account.
 func (s *Service) Deposit(ctx context.Context, of connect.Account, depositID id.ID) (View, error) {
@@ -138,7 +140,7 @@ func (s *Service) Deposit(ctx context.Context, of connect.Account, depositID id.
 	return v.In(of.Zone()), err
 }
 
-// File gives a file of a deposit of an account, with its content, to be closed by the caller.
+// File returns a file of a deposit of an account, with its content, which the caller closes.
 //
 // Returns deposit_not_found for a deposit of another account, and evidence.ErrNotFound.
 func (s *Service) File(ctx context.Context, accountID, depositID, fileID id.ID) (evidence.File, io.ReadCloser, error) {
@@ -157,7 +159,8 @@ func (s *Service) File(ctx context.Context, accountID, depositID, fileID id.ID) 
 	return f, content, err
 }
 
-// debt gives the debt of a captured deposit with its history; nil for any other deposit.
+// debt returns the debt of a captured deposit with the transitions of its collection; nil for any other
+// deposit.
 func (s *Service) debt(ctx context.Context, d *deposit.Deposit) (*deposit.Debt, []deposit.CollectionTransition, error) {
 	if d.Status != deposit.Captured {
 		return nil, nil, nil
@@ -168,7 +171,7 @@ func (s *Service) debt(ctx context.Context, d *deposit.Deposit) (*deposit.Debt, 
 	}
 	debt, ok := found[d.ID]
 	if !ok {
-		return nil, nil, nil // captured before its payment was noted
+		return nil, nil, nil // The deposit was captured before the service recorded its collections.
 	}
 	steps, err := s.deps.Collections.CollectionHistory(ctx, debt.PaymentID)
 	return &debt, steps, err
@@ -187,8 +190,8 @@ func (s *Service) history(ctx context.Context, d *deposit.Deposit,
 	return entries(d, steps, collection, audited), nil
 }
 
-// entries gives the history of a deposit, oldest first. Of the audit log it has the mailed links, the reminders and the
-// added files.
+// entries merges the transitions of a deposit and its collection with the audit log into one history, oldest
+// first. From the audit log come the mailed links, the reminders and the added files.
 func entries(
 	d *deposit.Deposit, steps []deposit.Transition, collection []deposit.CollectionTransition, audited []ports.AuditEntry,
 ) []Entry {
@@ -204,7 +207,9 @@ func entries(
 	for _, step := range collection {
 		e := entry(d, Entry{At: step.At, Happened: Collects, CollectionTrigger: step.Trigger,
 			Detail: map[string]string{"failure": step.Detail["failure"]}}, step.Actor)
-		if e.Author == ByClock { // on the page the service charges a card, and a transition of the clock is automatic
+		// On the page, the service charges a card; the scheduler's transitions of the deposit are shown as
+		// automatic.
+		if e.Author == ByClock {
 			e.Author = ByService
 		}
 		all = append(all, e)
@@ -223,7 +228,8 @@ func entries(
 	return all
 }
 
-// entry adds the author to e. Only the deposit's own partner acts on it.
+// entry adds the author to the history entry e. Only the deposit's own partner acts on it, so a partner's
+// entry has that partner's name.
 func entry(d *deposit.Deposit, e Entry, by actor.Actor) Entry {
 	e.Author = ByService
 	switch by.Kind {

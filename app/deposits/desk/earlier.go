@@ -13,24 +13,26 @@ import (
 )
 
 const (
-	// earlierShownFor is counted from the reset that first proved an address.
+	// earlierShownFor is the time, from the reset that first proved an address, for which the page shows what
+	// was made before.
 	earlierShownFor = 7 * 24 * time.Hour
-	// auditLooked bounds the entries among which the proof is found: those of one operator since the reset.
+	// auditLooked is the number of an operator's newest audit entries that are searched for the password reset
+	// that proved the address.
 	auditLooked = 200
 )
 
-// Earlier is what was made for an account before a password reset first proved the operator's address, perhaps by a
-// stranger.
+// Earlier holds the deposits and the link that were made for an account before a password reset first proved
+// the operator's address, perhaps by a stranger.
 type Earlier struct {
 	Until    time.Time
-	Count    int           // deposits made until then
-	Deposits []Row         // the newest of them
-	Link     *connect.Link // made until then; nil: none
+	Count    int           // The number of deposits that were made until then.
+	Deposits []Row         // The newest deposits that were made until then.
+	Link     *connect.Link // The account's active link, if it was made before the proof; nil for none.
 }
 
-// Earlier reads what the owner of an address finds in an account that a reset has given to the owner (pages.md,
-// "Accounts"). link is the account's active link. nil where no reset proved the address within seven days, and where
-// nothing is found.
+// Earlier returns what the owner of an address finds in an account to which a password reset first gave
+// access (pages.md, "Accounts"). link is the account's active link. The result is nil where no reset proved
+// the address within seven days, and where nothing was made before.
 func (s *Service) Earlier(ctx context.Context, o connect.Operator, a connect.Account,
 	link *connect.Link) (*Earlier, error) {
 	if !o.Verified() || s.deps.Clock.Now().Sub(o.VerifiedAt) > earlierShownFor {
@@ -58,7 +60,8 @@ func (s *Service) Earlier(ctx context.Context, o connect.Operator, a connect.Acc
 	return e, err
 }
 
-// provedByReset finds the reset that verified the operator's present address.
+// provedByReset reports whether the audit entries contain the password reset that verified the operator's
+// present address.
 func provedByReset(entries []ports.AuditEntry, o connect.Operator) bool {
 	for _, e := range entries {
 		if audit.Verb(e.Action) == audit.OperatorFirstProof && e.At.Equal(o.VerifiedAt) {

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// maxRemembered bounds the keys of a memory, and so its size: tens of megabytes.
+// maxRemembered is the largest number of keys in a memory. It limits the size to tens of megabytes.
 const maxRemembered = 50_000
 
-// memory keeps counts in this process, each until a time, because counting again would read many rows.
+// memory caches counts in this process, each until its own time, because counting again would read many rows.
 type memory[K comparable, V any] struct {
 	mu   sync.Mutex
 	kept map[K]remembered[V]
@@ -16,7 +16,7 @@ type memory[K comparable, V any] struct {
 
 type remembered[V any] struct {
 	value V
-	until time.Time // zero: for ever
+	until time.Time // The time until which the cached value is valid; zero: without an end.
 }
 
 func (m *memory[K, V]) get(key K, now time.Time) (value V, known bool) {

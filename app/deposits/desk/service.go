@@ -1,6 +1,6 @@
-// Package desk holds the reads behind the operator's pages: the list of deposits, a deposit with its history, and the
-// work that waits. Times that it gives are in the account's time zone. The operator's acts on deposits are in
-// app/deposits.
+// Package desk reads what the operator's pages show: the list of deposits, a deposit with its history, and
+// the work that waits. All returned times are in the account's time zone. The operator's acts on deposits are
+// in app/deposits.
 package desk
 
 import (
@@ -16,7 +16,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Deps are the capabilities of the reads.
+// Deps holds the repositories and settings that the reads for the operator's pages need.
 type Deps struct {
 	Desk        depositports.Desk
 	Deposits    depositports.Deposits
@@ -33,24 +33,25 @@ type Deps struct {
 	Timers deposit.Timers
 }
 
-// Service runs the reads.
+// Service reads what the operator's pages show.
 type Service struct {
 	deps   Deps
 	months memory[monthOf, int]
-	work   memory[id.ID, map[depositports.Work]depositports.WorkCount] // by account, of accounts with much work
+	// The cached counts of work by account, for accounts with much work.
+	work memory[id.ID, map[depositports.Work]depositports.WorkCount]
 }
 
-// monthOf is a month of an account.
+// monthOf is the key of a cached count: an account and the start of a month.
 type monthOf struct {
 	account id.ID
 	start   time.Time
 }
 
-// New makes the service.
 func New(deps Deps) *Service { return &Service{deps: deps} }
 
-// LastCovered is the time until which a stay that begins at startsAt can be covered at best, in the time zone of
-// startsAt: the tenant pays on the first day of the stay, or now.
+// LastCovered returns the latest time up to which the cover of a stay can last if the stay begins at
+// startsAt: the tenant then pays on the first day of the stay, or now if the stay has begun. The result is in
+// the time zone of startsAt.
 func (s *Service) LastCovered(startsAt time.Time) time.Time {
 	if now := s.deps.Clock.Now(); startsAt.Before(now) {
 		startsAt = now.In(startsAt.Location())
@@ -58,16 +59,16 @@ func (s *Service) LastCovered(startsAt time.Time) time.Time {
 	return startsAt.Add(s.deps.Timers.CoverageMax)
 }
 
-// StayOver reports whether a stay is over, so that no deposit is made for it.
+// StayOver reports whether the stay of a draft has ended, so that no deposit can be made for it.
 func (s *Service) StayOver(d deposit.Draft) bool { return d.StayOver(s.deps.Clock.Now()) }
 
-// Row is a deposit of a list. Debt is that of a captured deposit; nil otherwise.
+// Row is a deposit in a list. Debt is the debt of a captured deposit; nil for any other.
 type Row struct {
 	*deposit.Deposit
 	Debt *deposit.Debt
 }
 
-// List reads a page of the account's deposits that the filter f lets through.
+// List returns a page of the account's deposits that match the filter f.
 func (s *Service) List(ctx context.Context, of connect.Account, f depositports.DeskFilter,
 	page ports.Page) (ports.List[Row], error) {
 	f.AccountID = of.ID
@@ -85,7 +86,7 @@ func (s *Service) List(ctx context.Context, of connect.Account, f depositports.D
 	return ports.List[Row]{Items: rows, Next: found.Next}, err
 }
 
-// rows makes deposits rows of a list: the debts of all captured ones are read in one statement.
+// rows turns deposits into rows of a list. The debts of all captured deposits are read in one statement.
 func (s *Service) rows(ctx context.Context, of connect.Account, list []*deposit.Deposit) ([]Row, error) {
 	var captured []id.ID
 	for _, d := range list {
@@ -110,7 +111,7 @@ func (s *Service) rows(ctx context.Context, of connect.Account, list []*deposit.
 	return rows, nil
 }
 
-// mostCounted bounds the deposits of a view that are counted.
+// mostCounted is the largest number of deposits of a view that are counted exactly.
 const mostCounted = 1000
 
 // Views counts the deposits of each view of an account, exactly up to mostCounted.
@@ -124,19 +125,25 @@ func (s *Service) Views(ctx context.Context,
 	return counts, err
 }
 
-// Today is what the operator's first page shows.
+// Today holds what the operator's first page shows.
 type Today struct {
-	Now    time.Time
-	Week   ports.Span // of stays that begin soon; covers that end before its end are depositports.WorkEnding
+	Now time.Time
+	// The time in which a stay begins soon. A cover that ends before the end of this week counts as
+	// depositports.WorkEnding.
+	Week   ports.Span
 	Counts map[depositports.Work]depositports.WorkCount
-	// First holds the first deposits of each kind of work but WorkActive.
-	First   map[depositports.Work][]Row
-	Refused []id.ID // whose tenants can be mailed together; empty where there are less than two
-	Year    []Month // the last twelve months, the present one last
-	Empty   bool    // the account has never had a deposit
+	// First holds the first deposits of each kind of open work, except WorkActive, for the operator's first
+	// page.
+	First map[depositports.Work][]Row
+	// The ids of deposits whose payment or card was refused and whose tenants can be mailed together; empty for
+	// fewer than two.
+	Refused []id.ID
+	Year    []Month // The last twelve months, the present one last.
+	Empty   bool    // true: the account has never had a deposit; false: it has or had one.
 }
 
-// Of counts the deposits of a kind of work as the page groups them: each deposit is in one group.
+// Of returns the number of deposits of a kind of work as the first page groups them: each deposit is in one
+// group.
 func (t Today) Of(kind depositports.Work) depositports.WorkCount {
 	n := t.Counts[kind]
 	switch kind {
@@ -161,17 +168,18 @@ type Month struct {
 }
 
 const (
-	firstOf     = 5              // deposits of each kind of work that Today shows
-	begunWithin = 24 * time.Hour // a stay that has just begun and is not secured is as urgent as one that begins soon
+	firstOf = 5 // The number of deposits that the first page shows of each kind of work.
+	// The time after its begin for which an unsecured stay is as urgent as one that begins soon.
+	begunWithin = 24 * time.Hour
 	months      = 12
 )
 
-// week is the time in which stays begin soon and covers end soon.
+// week returns the time span in which stays that begin, and covers that end, count as soon.
 func week(now time.Time) ports.Span {
 	return ports.Span{From: now.Add(-begunWithin), To: now.Add(deposit.EndingSoon)}
 }
 
-// Today reads the work of an account.
+// Today returns the open work of an account for the operator's first page.
 func (s *Service) Today(ctx context.Context, of connect.Account) (Today, error) {
 	accountID, now := of.ID, s.deps.Clock.Now().In(of.Zone())
 	t := Today{Now: now, Week: week(now)}
@@ -206,7 +214,8 @@ func (s *Service) Today(ctx context.Context, of connect.Account) (Today, error) 
 	return t, err
 }
 
-// empty reports whether the account has never had a deposit. The list is read only where nothing else tells.
+// empty reports whether the account has never had a deposit. The list of deposits is read only when the other
+// numbers of the first page do not already prove that one exists.
 func (s *Service) empty(ctx context.Context, accountID id.ID, t Today) (bool, error) {
 	if len(t.First) > 0 || t.Counts[depositports.WorkActive].Count > 0 ||
 		slices.ContainsFunc(t.Year, func(m Month) bool { return m.Made > 0 }) {
@@ -217,14 +226,15 @@ func (s *Service) empty(ctx context.Context, accountID id.ID, t Today) (bool, er
 }
 
 const (
-	// exactWork is how many deposits of a kind are counted at each view: after an act, an operator sees the number change.
+	// exactWork is the number up to which deposits of a kind are counted at each page view, so that an operator
+	// sees the number change after an act.
 	exactWork = 500
-	// mostWork bounds the deposits that a figure counts.
+	// mostWork is the largest number of deposits that a count of open work reads.
 	mostWork = 10_000
 )
 
-// countWork counts the deposits of each kind of work. A count above exactWork is kept for keptFor, because it reads
-// thousands of rows.
+// countWork counts an account's deposits for each kind of work. A count above exactWork is cached for
+// keptFor, because it reads thousands of rows.
 func (s *Service) countWork(ctx context.Context, accountID id.ID, now time.Time,
 	week ports.Span) (map[depositports.Work]depositports.WorkCount, error) {
 	counts, err := s.deps.Desk.CountWork(ctx, accountID, week, exactWork)
@@ -236,7 +246,8 @@ func (s *Service) countWork(ctx context.Context, accountID id.ID, now time.Time,
 		if !counts[kind].More {
 			continue
 		}
-		if kept[kind].Count <= exactWork { // not counted yet, or grown since
+		// The work was not counted yet, or has grown beyond exactWork since the last count.
+		if kept[kind].Count <= exactWork {
 			if kept, err = s.deps.Desk.CountWork(ctx, accountID, week, mostWork); err != nil {
 				return nil, err
 			}
@@ -247,8 +258,9 @@ func (s *Service) countWork(ctx context.Context, accountID id.ID, now time.Time,
 	return counts, nil
 }
 
-// year counts the deposits of each month. No deposit is removed, so the count of a month that is over stays. That of
-// the present month costs the most, and is kept for a minute.
+// year counts the deposits that an account made in each of the last twelve months. Deposits are never
+// deleted, so the count of a past month does not change and is cached for good. The count of the present
+// month costs the most, and is cached for a minute.
 func (s *Service) year(ctx context.Context, accountID id.ID, now time.Time) ([]Month, error) {
 	year := make([]Month, months)
 	var spans []ports.Span
@@ -280,8 +292,9 @@ func (s *Service) year(ctx context.Context, accountID id.ID, now time.Time) ([]M
 	return year, nil
 }
 
-// commitsWithin is a bound of the time between the creation of a deposit and its commit.
+// commitsWithin is the longest time between the creation of a deposit and its commit. Until it has passed
+// after the end of a month, the month's count may still change.
 const commitsWithin = time.Hour
 
-// keptFor is how long a number is shown that costs much to count and may still change.
+// keptFor is the time for which a costly count that may still change is cached.
 const keptFor = time.Minute

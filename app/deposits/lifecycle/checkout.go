@@ -8,16 +8,17 @@ import (
 	"partnerdeposits/core/deposit"
 )
 
-// Prepare changes a deposit that the transaction holds locked, just before a transition or a payment.
+// Prepare is a function that changes a locked deposit just before a transition or a payment, in the same
+// transaction.
 type Prepare func(ctx context.Context, d *deposit.Deposit) error
 
-// CheckoutOver reports whether err says that the checkout had ended already.
+// CheckoutOver reports whether err means that the checkout of a deposit had already ended.
 func CheckoutOver(err error) bool {
 	return errors.Is(err, deposit.ErrNotCancellable) || errors.Is(err, deposit.ErrNotSecurable)
 }
 
-// StartCheckout records a step of the tenant on the locked deposit. The time until a checkout counts as idle starts
-// here.
+// StartCheckout records on the locked deposit that the tenant made a step in the checkout. The time after
+// which a checkout counts as idle starts here.
 //
 // Returns deposit.ErrNotSecurable when the checkout has ended.
 func (j Journal) StartCheckout(ctx context.Context, d *deposit.Deposit, now time.Time) error {

@@ -1,5 +1,6 @@
-// Package lifecycle makes the transitions of deposits: row, history and event are written in one transaction. Every use
-// case that moves a deposit uses this package, so no transition lacks history or event.
+// Package lifecycle makes the transitions of deposits, and writes the deposit, its history and its event in
+// one transaction. Every use case that changes the status of a deposit uses this package, so that no
+// transition lacks history or event.
 package lifecycle
 
 import (
@@ -17,7 +18,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Journal records transitions within the transaction of their change.
+// Journal records transitions of deposits within the transaction of the change.
 type Journal struct {
 	Deposits depositports.Deposits
 	Links    accountports.Links
@@ -27,10 +28,10 @@ type Journal struct {
 // By is the author of a transition, for the deposit's history.
 type By struct {
 	Actor  actor.Actor
-	Detail map[string]string // for example the reason given; nil: none
+	Detail map[string]string // Details of the transition, for example its reason; nil for none.
 }
 
-// Apply applies trigger to d, which the transaction holds locked, and records the transition.
+// Apply applies trigger to d, which the transaction has locked, and records the transition.
 //
 // Returns the errors of Deposit.Apply.
 func (j Journal) Apply(ctx context.Context, d *deposit.Deposit, trigger deposit.Trigger, timers deposit.Timers, by By,
@@ -42,13 +43,13 @@ func (j Journal) Apply(ctx context.Context, d *deposit.Deposit, trigger deposit.
 	return t, j.Record(ctx, d, t, by, eventID)
 }
 
-// Record stores a transition that d has made already.
+// Record stores a transition that the deposit d has already made.
 func (j Journal) Record(ctx context.Context, d *deposit.Deposit, t deposit.Transition, by By, eventID id.ID) error {
 	return j.Write(ctx, Writes(d, t, by, eventID))
 }
 
-// Writes gives the rows of a transition: the deposit, its history and its event. A deposit without a partner has no
-// event.
+// Writes returns the rows to write for a transition: the deposit, its history and its event. A deposit
+// without a partner has no event.
 func Writes(d *deposit.Deposit, t deposit.Transition, by By, eventID id.ID) ports.Writes {
 	t.Actor, t.Detail = by.Actor, by.Detail
 	if d.PartnerID.IsZero() {
@@ -61,8 +62,8 @@ func Writes(d *deposit.Deposit, t deposit.Transition, by By, eventID id.ID) port
 	}}
 }
 
-// Write stores the rows of a transition within a transaction. A partner hears of a deposit that it did not create while
-// its link to the account lasts, and no longer (api.md §2).
+// Write stores the rows of a transition within a transaction. For a deposit that an operator created, the
+// partner receives events only while its link to the account is active (api.md §2).
 func (j Journal) Write(ctx context.Context, writes ports.Writes) error {
 	if d := writes.Transition.Deposit; writes.Event != nil && !d.ByPartnerAPI {
 		link, err := j.Links.OfPartner(ctx, d.PartnerID, d.AccountID)
@@ -81,7 +82,8 @@ func (j Journal) Write(ctx context.Context, writes ports.Writes) error {
 	return j.Outbox.Append(ctx, *writes.Event)
 }
 
-// hearsOf decides whether a partner hears of a deposit that it did not create. link and err are the answer of
+// hearsOf reports whether a partner receives the events of a deposit that it did not create. true: its link
+// to the account is active; false: the link was revoked or never existed. link and err are the results of
 // Links.OfPartner.
 func hearsOf(link connect.Link, err error) (bool, error) {
 	switch {

@@ -11,7 +11,8 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Transitions makes transitions in transactions of their own and counts each transition after its commit.
+// Transitions makes transitions of deposits in transactions of their own, and counts each transition after
+// its commit.
 type Transitions struct {
 	Journal
 	UnitOfWork ports.UnitOfWork
@@ -20,8 +21,8 @@ type Transitions struct {
 	Timers     deposit.Timers
 }
 
-// WithinTx runs change in a transaction and counts the transition that change made. A transition without a trigger
-// means that no deposit moved.
+// WithinTx runs change in a transaction and counts the transition that change made. A transition without a
+// trigger means that no deposit changed its status.
 func (m Transitions) WithinTx(ctx context.Context, change func(ctx context.Context) (deposit.Transition, error)) error {
 	var made deposit.Transition
 	err := m.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
@@ -35,13 +36,15 @@ func (m Transitions) WithinTx(ctx context.Context, change func(ctx context.Conte
 	return err
 }
 
-// Apply is Journal.Apply with the actor that the trigger implies and a new event id.
+// Apply makes and records a transition as Journal.Apply does, with the actor that the trigger implies and a
+// new event id.
 func (m Transitions) Apply(ctx context.Context, d *deposit.Deposit, trigger deposit.Trigger,
 	now time.Time) (deposit.Transition, error) {
 	return m.Journal.Apply(ctx, d, trigger, m.Timers, By{Actor: actor.Actor{Kind: trigger.By()}}, m.Entropy.NewID(), now)
 }
 
-// ApplyIf locks a deposit and moves it when due, called under the lock, agrees.
+// ApplyIf locks a deposit and applies trigger to it if due, which is called under the lock, returns true.
+// moved reports whether the deposit made the transition.
 func (m Transitions) ApplyIf(ctx context.Context, depositID id.ID, trigger deposit.Trigger, now time.Time,
 	due func(*deposit.Deposit) bool) (moved bool, err error) {
 	err = m.WithinTx(ctx, func(ctx context.Context) (deposit.Transition, error) {

@@ -8,7 +8,8 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Jobs gives one job for each timer. A round works through everything that is due.
+// Jobs returns one scheduled job for each timer of deposits. A round of a job moves all deposits that are
+// due.
 func (s *Service) Jobs(every time.Duration) []schedules.Job {
 	job := func(name string, waits func(ports.Waiting) bool, run func(context.Context) (int, error)) schedules.Job {
 		return schedules.Job{Name: name, Every: every, Waits: waits, Run: func(ctx context.Context) (bool, error) {

@@ -1,8 +1,9 @@
-// Package timers moves deposits whose time has come: idle checkouts, expired checkouts and elapsed covers (api.md §3).
+// Package timers makes the transitions of deposits that are due by time: idle checkouts, expired checkouts
+// and elapsed covers (api.md §3).
 //
-// Any number of dispatchers may run the same timer at once. Each use case gives the number of deposits that it moved,
-// and returns an error only when the due deposits cannot be read; a failure with one deposit is logged, and the deposit
-// is tried again in the next run.
+// Any number of dispatchers may run the same timer at once. Each use case returns the number of deposits that
+// it moved, and an error only when the due deposits cannot be read. A failure with one deposit is logged, and
+// the deposit is tried again in the next run.
 package timers
 
 import (
@@ -17,7 +18,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Deps holds the capabilities and settings of the use cases.
+// Deps holds the repositories, clients and settings that the timers need.
 type Deps struct {
 	Transitions lifecycle.Transitions
 	Due         depositports.DepositScheduler
@@ -27,22 +28,22 @@ type Deps struct {
 	Timers      deposit.Timers
 }
 
-// Payments ends checkouts whose fee payment may be in flight; payments.Service implements it.
+// Payments ends checkouts whose fee payment may be in flight.
 type Payments interface {
-	// EndCheckout settles the fee payment in flight, if any, and then applies trigger; prepare may be nil.
+	// EndCheckout settles the deposit's fee payment in flight, if any, and then applies trigger; prepare may be
+	// nil.
 	//
 	// Returns deposit.ErrNotCancellable when the checkout had ended already.
 	EndCheckout(ctx context.Context, depositID id.ID, trigger deposit.Trigger, prepare lifecycle.Prepare,
 		now time.Time) error
 }
 
-// Service runs the use cases.
+// Service moves deposits whose time has come: idle checkouts, expired checkouts and elapsed covers.
 type Service struct {
 	deps                   Deps
 	idle, expired, elapsed timer
 }
 
-// New makes the service.
 func New(deps Deps) *Service {
 	return &Service{
 		deps:    deps,

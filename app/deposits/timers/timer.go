@@ -10,14 +10,14 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// maxFailing bounds how many failing deposits are read on top of a batch.
+// maxFailing is the largest number of failing deposits that a run reads on top of a batch.
 const maxFailing = 5_000
 
-// timer works through the due deposits of one kind. Deposits that fail stay due and are read first again, so the next
+// timer moves the due deposits of one kind. Deposits that fail stay due and are read first again, so the next
 // run reads as many more: a few failing deposits never hide the others.
 type timer struct {
-	name    string       // for logs and errors
-	failing atomic.Int64 // deposits that the last run could not move
+	name    string       // The name of the timer in logs and errors.
+	failing atomic.Int64 // The number of deposits that the last run could not move.
 }
 
 // run moves all due deposits, batch by batch, until a batch contains only deposits that failed in this run.

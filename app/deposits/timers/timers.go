@@ -23,8 +23,8 @@ func (s *Service) MarkIdle(ctx context.Context) (moved int, err error) {
 	})
 }
 
-// ExpireCheckouts cancels deposits that were not secured in time. A payment in flight is settled first; a deposit stays
-// as it is while the provider cannot be reached.
+// ExpireCheckouts cancels deposits that were not secured in time. A payment in flight is settled first; a
+// deposit stays as it is while the provider cannot be reached.
 func (s *Service) ExpireCheckouts(ctx context.Context) (moved int, err error) {
 	now := s.deps.Clock.Now()
 	find := func(ctx context.Context, limit int) ([]id.ID, error) {
@@ -36,8 +36,8 @@ func (s *Service) ExpireCheckouts(ctx context.Context) (moved int, err error) {
 	})
 }
 
-// expired tells by the answer of EndCheckout whether the deposit was cancelled. A checkout that had ended already is no
-// failure.
+// expired reports whether a deposit was cancelled, by the error of EndCheckout. true: it was; false: its
+// checkout had already ended, which is no failure, or EndCheckout failed.
 func expired(err error) (cancelled bool, failure error) {
 	if lifecycle.CheckoutOver(err) {
 		return false, nil

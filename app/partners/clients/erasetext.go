@@ -11,9 +11,9 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// EraseDepositText removes the words and pictures of people from a deposit: its metadata, the comments and descriptions
-// of its history, and its files. The audit log tells how many rows lost words, and how many files went. erased is false
-// for a deposit without any.
+// EraseDepositText removes the words and pictures of people from a deposit: its metadata, the comments and
+// descriptions of its history, and its files. The audit log records how many rows and how many files were
+// changed or removed. erased is false for a deposit without any words or files.
 //
 // Returns deposit_not_found.
 func (s *Service) EraseDepositText(ctx context.Context, depositID id.ID) (erased bool, err error) {
@@ -25,7 +25,8 @@ func (s *Service) EraseDepositText(ctx context.Context, depositID id.ID) (erased
 	return erased || files, err
 }
 
-// eraseFiles removes the contents first: an erasure that is cut off finds the rest by the records.
+// eraseFiles removes the content of a deposit's files before their records: after an interruption, the next
+// run finds the rest by the records.
 func (s *Service) eraseFiles(ctx context.Context, depositID id.ID) (erased bool, err error) {
 	files, err := s.deps.Files.Files(ctx, depositID)
 	if err != nil || len(files) == 0 {
@@ -47,32 +48,32 @@ func (s *Service) eraseFiles(ctx context.Context, depositID id.ID) (erased bool,
 	})
 }
 
-// erasure is the audit entry of an erasure.
+// erasure returns the audit entry of an erasure of words or files from a deposit.
 func (s *Service) erasure(depositID id.ID, verb audit.Verb, detail map[string]string) ports.AuditEntry {
 	return audit.Entry(s.deps.Entropy, s.deps.Clock.Now(), actor.Staff, verb, id.Deposit.Of(depositID), detail)
 }
 
-// TextErasure is how far EraseTextOfClient is, counted in deposits.
+// TextErasure is the progress of EraseTextOfClient, counted in deposits.
 type TextErasure struct {
-	Total  int // deposits of the client
-	Read   int // those that hold no words of people any more
-	Erased int // those that lost words in this call
+	Total  int // The number of deposits of the client.
+	Read   int // The number of deposits that contain no words of people any more.
+	Erased int // The number of deposits from which words were removed in this call.
 }
 
-// after is the progress after another deposit.
+// after returns the progress of an erasure after one more deposit.
 func (e TextErasure) after(erased bool) TextErasure {
 	if e.Read++; erased {
 		e.Erased++
 	}
-	e.Total = max(e.Total, e.Read) // a deposit may have come meanwhile
+	e.Total = max(e.Total, e.Read) // A deposit of the client may have been created meanwhile.
 	return e
 }
 
-// EraseTextOfClient is EraseDepositText for every deposit of a client, erased or not, a transaction each. progress
-// hears of the work before the first deposit and after each. A call that was interrupted is repeated: deposits without
-// words are passed over.
+// EraseTextOfClient removes the words and pictures of people from every deposit of a client, in one
+// transaction for each deposit. The client need not be erased. progress is called before the first deposit
+// and after each. After an interruption the call can be repeated: deposits without words are passed over.
 //
-// Returns client_not_found, or the error that ended the work, beside the work that is done.
+// Returns client_not_found, or the error that ended the work, together with the progress so far.
 func (s *Service) EraseTextOfClient(ctx context.Context, clientID id.ID,
 	progress func(TextErasure)) (done TextErasure, err error) {
 	if _, err := s.deps.Clients.ClientChangedAt(ctx, clientID); err != nil {

@@ -11,7 +11,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Get gives a client of the partner.
+// Get returns a client of the partner.
 //
 // Returns client_not_found, or account_revoked when the link to the client's account was revoked (api.md §2).
 func (s *Service) Get(ctx context.Context, partnerID, clientID id.ID) (tenant.Client, error) {
@@ -29,8 +29,8 @@ func (s *Service) Get(ctx context.Context, partnerID, clientID id.ID) (tenant.Cl
 	return client, nil
 }
 
-// List gives the partner's clients at its linked accounts, newest first. An account that was never linked to the
-// partner has none.
+// List returns the partner's clients at its linked accounts, newest first. For an account that was never
+// linked to the partner, the list is empty.
 //
 // Returns account_revoked when the link to the account of the filter was revoked, as Get does.
 func (s *Service) List(ctx context.Context, f partnerports.ClientFilter,
@@ -44,8 +44,9 @@ func (s *Service) List(ctx context.Context, f partnerports.ClientFilter,
 	return s.deps.Clients.Clients(ctx, f, page)
 }
 
-// listed decides whether the clients of an account are listed. link and err are the answer of Links.LinkedAccount. An
-// account that was never linked has none.
+// listed reports whether a partner may list the clients of an account. link and err are the results of
+// Links.LinkedAccount. true: the link is active; false: the account was never linked, which gives an empty
+// list; a revoked link is an error.
 func listed(link connect.Link, err error) (bool, error) {
 	switch {
 	case errors.Is(err, connect.ErrAccountNotFound):

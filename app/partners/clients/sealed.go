@@ -9,10 +9,12 @@ import (
 
 const (
 	addressBatch = 100
-	addressPause = 5 * time.Minute // between two looks at the deposits of an erased client (api.md §2, "Erasure")
+	// The time between two checks of the deposits of an erased client (api.md §2, "Erasure").
+	addressPause = 5 * time.Minute
 )
 
-// AddressJob gives the job that removes sealed addresses whose deposits have ended.
+// AddressJob returns the scheduled job that deletes the sealed address of an erased client once the client's
+// deposits have ended.
 func (s *Service) AddressJob() schedules.Job {
 	return schedules.Job{Name: "sealed addresses", Every: schedules.CleaningEvery,
 		Run: func(ctx context.Context) (bool, error) {

@@ -1,4 +1,4 @@
-// Package clients holds the use cases about clients, the records of tenants.
+// Package clients creates, reads, changes and erases clients, the records of tenants.
 package clients
 
 import (
@@ -9,7 +9,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Deps holds the capabilities and settings of the use cases.
+// Deps holds the repositories and settings that the use cases of clients need.
 type Deps struct {
 	UnitOfWork ports.UnitOfWork
 	Idempotent *idempotent.Executor
@@ -25,8 +25,7 @@ type Deps struct {
 	Entropy    ports.Entropy
 }
 
-// Service runs the use cases.
+// Service creates, reads, changes and erases the clients of partners.
 type Service struct{ deps Deps }
 
-// New makes the service.
 func New(deps Deps) *Service { return &Service{deps: deps} }

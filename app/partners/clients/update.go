@@ -12,9 +12,11 @@ import (
 	"partnerdeposits/core/tenant"
 )
 
-// Update changes the details of a client. The audit log names the changed fields and none of their values.
+// Update changes the details of a client. The audit log contains the names of the changed fields and none of
+// their values.
 //
-// Returns missing_field, invalid_field, client_not_found, account_revoked, or the errors of idempotent.Executor.Run.
+// Returns missing_field, invalid_field, client_not_found, account_revoked, or the errors of
+// idempotent.Executor.Run.
 func (s *Service) Update(ctx context.Context, by partner.Caller, clientID id.ID, want tenant.Change,
 	call idempotent.Call[tenant.Client]) (idempotent.Response, error) {
 	now := s.deps.Clock.Now()
@@ -52,8 +54,8 @@ func (s *Service) Update(ctx context.Context, by partner.Caller, clientID id.ID,
 	})
 }
 
-// changedBy is the client after the change, with the names of the fields that got another value. A change of nothing is
-// none.
+// changedBy returns the client after the change, and the names of the fields whose value differs. When no
+// value differs, the client is returned as it is.
 func changedBy(want tenant.Change, client tenant.Client, now time.Time) (tenant.Client, []string) {
 	fields := want.Fields(client.Person)
 	if len(fields) > 0 {

@@ -1,5 +1,5 @@
-// Package books compares our records of payments, refunds and disputes with the provider's, and makes the statements
-// of operators from them.
+// Package books compares this service's records of payments, refunds and disputes with the payment
+// provider's, and makes the monthly statements of operators from them.
 package books
 
 import (
@@ -14,10 +14,10 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Deps holds the capabilities of the use cases.
+// Deps holds the repositories and settings that the comparison of books and the statements need.
 type Deps struct {
 	Ours   paymentports.OwnBooks
-	Theirs paymentports.PaymentBooks // nil where the provider has no books
+	Theirs paymentports.PaymentBooks // The provider's records; nil where the provider has none.
 	Runs   paymentports.OwnBooks
 
 	Statements paymentports.Statements
@@ -25,13 +25,12 @@ type Deps struct {
 	Log        *slog.Logger
 }
 
-// Service runs the use cases.
+// Service compares this service's books with the provider's, and makes the statements of operators.
 type Service struct{ deps Deps }
 
-// New makes the service.
 func New(deps Deps) *Service { return &Service{deps: deps} }
 
-// Refusals of a comparison.
+// The errors of a comparison of books.
 var (
 	ErrNoBooks = fault.New(fault.Unavailable, "no_payment_books", "The payment provider of this service has no books.")
 	ErrPeriod  = fault.New(fault.Invalid, "invalid_period", "from must lie before to.")
@@ -39,30 +38,32 @@ var (
 
 const (
 	batch = 500
-	// earlier is how long before its success here a payment may have succeeded at the provider: a page lives for a day,
-	// and an outage may keep us from asking.
+	// earlier is the longest time by which a payment may have succeeded at the provider before this service
+	// recorded it: a payment page is open for a day, and an outage may delay the query.
 	earlier = 26 * time.Hour
 )
 
-// Difference is a record that the two sides do not have alike. Each side is "" where it has no such record.
+// Difference is a record that differs between this service's books and the provider's. A side without such a
+// record is "".
 type Difference struct {
 	Kind        paymentports.BookKind
 	PaymentID   id.ID
 	DepositID   id.ID
 	ProviderRef string
-	Ours        string // status and amount, such as "succeeded 17.50"
+	Ours        string // Status and amount in this service's books, such as "succeeded 17.50".
 	Theirs      string
 }
 
-// Report is the result of a comparison.
+// Report is the result of a comparison of this service's books with the provider's.
 type Report struct {
-	Checked     int // records of either side
+	Checked     int // The number of compared records, on either side.
 	Differences []Difference
 	Due         []paymentports.AccountDue
 }
 
-// Reconcile compares the records at or after from and before to. The provider's are looked up here whatever their time
-// here; ours must be found at the provider in the same time or the day before.
+// Reconcile compares the records of this service and of the payment provider at or after from and before to.
+// A record of the provider is looked up in this service at any time. A record of this service must be found
+// at the provider in the same time span or the day before.
 //
 // Returns ErrPeriod, ErrNoBooks or service_unavailable.
 func (s *Service) Reconcile(ctx context.Context, from, to time.Time) (Report, error) {
@@ -89,16 +90,17 @@ func (s *Service) Reconcile(ctx context.Context, from, to time.Time) (Report, er
 	return c.report, err
 }
 
-// comparison is a Reconcile that runs.
+// comparison holds the state of one run of Reconcile.
 type comparison struct {
 	from   time.Time
-	seen   map[string]bool // records of the provider, by kind and key
+	seen   map[string]bool // The records that the provider has, by kind and key.
 	report Report
 }
 
 func mark(kind paymentports.BookKind, key string) string { return string(kind) + " " + key }
 
-// key is that of OwnEntry; "" for a record that names nothing of ours.
+// key returns the key of the record of this service, as OwnEntry has it, to which a record of the provider
+// belongs; "" for a record that belongs to none.
 func key(e paymentports.BookEntry) string {
 	switch {
 	case e.Kind == paymentports.BookPayment && !e.PaymentID.IsZero():
@@ -111,7 +113,7 @@ func key(e paymentports.BookEntry) string {
 	return ""
 }
 
-// theirs compares the provider's records, batch by batch.
+// theirs compares the provider's records with this service's, batch by batch.
 func (s *Service) theirs(ctx context.Context, c *comparison, to time.Time) error {
 	var some []paymentports.BookEntry
 	for e, err := range s.deps.Theirs.Entries(ctx, c.from.Add(-earlier), to) {
@@ -145,7 +147,7 @@ func (s *Service) compareBatch(ctx context.Context, c *comparison, some []paymen
 	return nil
 }
 
-// keysOf lists the keys of records, by kind.
+// keysOf returns the keys of the provider's records, by kind.
 func keysOf(some []paymentports.BookEntry) map[paymentports.BookKind][]string {
 	keys := map[paymentports.BookKind][]string{}
 	for _, e := range some {
@@ -156,7 +158,8 @@ func keysOf(some []paymentports.BookEntry) map[paymentports.BookKind][]string {
 	return keys
 }
 
-// compare holds a record of the provider against ours. A payment that was charged twice has two records there.
+// compare compares a record of the provider with the one of this service. A payment that was charged twice
+// has two records at the provider.
 func (c *comparison) compare(own paymentports.OwnEntry, e paymentports.BookEntry) {
 	k := mark(e.Kind, key(e))
 	twice := key(e) != "" && c.seen[k]
@@ -175,7 +178,7 @@ func (c *comparison) compare(own paymentports.OwnEntry, e paymentports.BookEntry
 	}
 }
 
-// missing adds our records that the provider does not have.
+// missing adds to the report the records of this service that the provider does not have.
 func (c *comparison) missing(kind paymentports.BookKind, own []paymentports.OwnEntry) {
 	for _, e := range own {
 		if !c.seen[mark(kind, e.Key)] {
@@ -199,7 +202,8 @@ func (c *comparison) differs(own paymentports.OwnEntry, e paymentports.BookEntry
 	c.report.Differences = append(c.report.Differences, d)
 }
 
-// described names the currency only where the two sides differ in it.
+// described returns the kind, status and amount of a record as text, with the currency only if it is not the
+// one of this service.
 func described(kind paymentports.BookKind, status string, amount money.Cents, currency string) string {
 	text := string(kind) + " " + status + " " + amount.String()
 	if currency != paymentports.BookCurrency {
@@ -210,14 +214,16 @@ func described(kind paymentports.BookKind, status string, amount money.Cents, cu
 
 const (
 	runEvery = 24 * time.Hour
-	// runSpan is the time that a scheduled comparison looks back. A difference stays in the metric for as long, or
-	// until it is mended.
+	// runSpan is the time that a scheduled comparison of books looks back. A difference stays in the metric for
+	// as long, or until it is mended.
 	runSpan = 7 * 24 * time.Hour
-	// runRest leaves the newest records to the next comparison: payments.CheckDue may not have asked about them yet.
+	// runRest is the age that a record must have to be compared. Newer records wait for the next comparison,
+	// since payments.CheckDue may not have queried the provider about them yet.
 	runRest = time.Hour
 )
 
-// RunDaily makes the scheduled comparison if none began within a day, and gives the result of the last.
+// RunDaily makes the scheduled comparison of books if none began within a day, and returns the result of the
+// last.
 //
 // Returns ErrNoBooks or service_unavailable; a comparison that fails is made again within the hour.
 func (s *Service) RunDaily(ctx context.Context) (paymentports.ReconciliationRun, error) {
@@ -244,7 +250,7 @@ func (s *Service) RunDaily(ctx context.Context) (paymentports.ReconciliationRun,
 	return s.deps.Runs.Last(ctx)
 }
 
-// maxLogged bounds the lines of a comparison in the log; the metric has the number of all.
+// maxLogged is the largest number of differences that a comparison writes to the log; the metric counts all.
 const maxLogged = 50
 
 func (s *Service) log(ctx context.Context, all []Difference) {

@@ -9,23 +9,24 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Statement is the month of an account. Due has the sums of the whole month, by the rule of Reconcile. Debts is a page
-// of the debts that were paid, refunded or disputed in that month.
+// Statement is a month of an account's claims. Due holds the sums of the whole month, by the rule of
+// Reconcile. Debts is a page of the debts that were paid, refunded or disputed in that month.
 type Statement struct {
-	Month   ports.Span
-	Present bool // of the present month
+	Month ports.Span
+	// true: the statement is of the present month, which has not ended; false: of an earlier month.
+	Present bool
 	Due     paymentports.AccountDue
 	Debts   ports.List[paymentports.MovedDebt]
 }
 
-// monthOf is the month of t in UTC, in which the books count.
+// monthOf returns the calendar month of t in UTC, the time zone of the books.
 func monthOf(t time.Time) ports.Span {
 	t = t.UTC()
 	first := time.Date(t.Year(), t.Month(), 1, 0, 0, 0, 0, time.UTC)
 	return ports.Span{From: first, To: first.AddDate(0, 1, 0)}
 }
 
-// Month is the month of at; zero for the present one.
+// Month returns the calendar month in UTC of a time; of the present time if at is zero.
 func (s *Service) Month(at time.Time) ports.Span {
 	if at.IsZero() {
 		at = s.deps.Clock.Now()
@@ -33,7 +34,7 @@ func (s *Service) Month(at time.Time) ports.Span {
 	return monthOf(at)
 }
 
-// Statement reads the month of at; zero for the present one.
+// Statement returns the statement of an account for the month of at; for the present month if at is zero.
 func (s *Service) Statement(ctx context.Context, accountID id.ID, at time.Time, page ports.Page) (Statement, error) {
 	st := Statement{Month: s.Month(at)}
 	st.Present = st.Month == s.Month(time.Time{})

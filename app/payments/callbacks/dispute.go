@@ -12,8 +12,8 @@ import (
 	"partnerdeposits/ports/platform/failpoint"
 )
 
-// keep stores a dispute. A change has an entry in the audit log, and the operator is told by mail. The collection stays
-// as it is.
+// keep stores a dispute. A change of the dispute is written to the audit log, and a new status is mailed to
+// the operator. The collection stays as it is.
 func (s *Service) keep(ctx context.Context, d paymentports.Dispute, now time.Time) error {
 	err := s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
 		before, about, ok, err := s.deps.Disputes.Keep(ctx, d, now)
@@ -42,8 +42,10 @@ func (s *Service) keep(ctx context.Context, d paymentports.Dispute, now time.Tim
 	return err
 }
 
-// decideDispute gives the earlier status ("" for a new dispute), whether anything of the dispute changed, and whether a
-// mail tells the operator: a mail tells of another status only, and mayTell says that the address may be written to.
+// decideDispute returns the earlier status of a dispute ("" for a new one), whether anything of the dispute
+// changed, and whether the operator is mailed about it. A mail is sent only about another status. mayTell
+// reports whether the operator may be mailed: true for a verified address or where addresses are not
+// verified, else false.
 func decideDispute(before *paymentports.KeptDispute, d paymentports.Dispute,
 	mayTell bool) (was string, changed, tells bool) {
 	changed = true

@@ -1,5 +1,6 @@
-// Package callbacks takes the payment provider's callbacks, and asks the provider what they are about (operations.md,
-// "Callbacks of the payment provider"). A callback is a reason to ask, never an answer.
+// Package callbacks receives the payment provider's callbacks, and queries the provider about their payments
+// and disputes (operations.md, "Callbacks of the payment provider"). A callback is a reason to query the
+// provider, never a result.
 //
 //	callback ──verified──> payment due for a check, or a question ──job──> provider ──> payment, dispute
 package callbacks
@@ -16,47 +17,49 @@ import (
 	"partnerdeposits/ports/platform/failpoint"
 )
 
-// Deps holds the capabilities of the use cases.
+// Deps holds the repositories, clients and settings that the handling of callbacks needs.
 type Deps struct {
 	UnitOfWork ports.UnitOfWork
 	Questions  paymentports.PaymentQuestions
 	Disputes   paymentports.Disputes
 	Mails      ports.Mails
 	Audit      ports.AuditLog
-	Callbacks  paymentports.Callbacks    // nil where the provider sends none
-	Books      paymentports.PaymentBooks // nil where the provider has none
-	Payments   Payments
-	Clock      ports.Clock
-	Entropy    ports.Entropy
+	// The verifier of the provider's callbacks; nil where the provider sends none.
+	Callbacks paymentports.Callbacks
+	Books     paymentports.PaymentBooks // The provider's records; nil where the provider has none.
+	Payments  Payments
+	Clock     ports.Clock
+	Entropy   ports.Entropy
 
-	DashboardURL string // DASHBOARD_BASE_URL
-	// VerifyAddresses says that addresses are verified in this service: only operators with a verified address are
-	// told.
+	DashboardURL string // The setting DASHBOARD_BASE_URL: the base URL of the operators' pages.
+	// VerifyAddresses reports whether e-mail addresses are verified in this service. true: only operators with a
+	// verified address are mailed; false: every operator is.
 	VerifyAddresses bool
 }
 
-// Payments looks once more at payments that have ended; payments.Service implements it.
+// Payments queries the provider once more about payments that have ended.
 type Payments interface {
-	// LookAgain asks the provider about a payment that has ended here without success. paid tells that it was paid all
-	// the same.
+	// LookAgain queries the provider about a payment that has ended in this service without success. paid is
+	// true when the payment was paid all the same, else false.
 	LookAgain(ctx context.Context, paymentID id.ID) (paid bool, err error)
 }
 
-// Service runs the use cases.
+// Service receives the payment provider's callbacks and answers the questions that they raise.
 type Service struct{ deps Deps }
 
-// New makes the service.
 func New(deps Deps) *Service { return &Service{deps: deps} }
 
-// Route is where the provider sends its callbacks, and the header with their signature.
+// Route returns the path to which the provider sends its callbacks, and the name of the header with their
+// signature.
 func (s *Service) Route() paymentports.CallbackRoute { return s.deps.Callbacks.Route() }
 
-// ErrRefused refuses a callback that the provider has not signed within 300 seconds of now.
+// ErrRefused is the error for a callback that the provider has not signed within 300 seconds of now.
 var ErrRefused = fault.New(fault.Invalid, "notice_refused",
 	"The signature is missing, wrong or more than 300 seconds away.")
 
-// Take verifies a callback by its raw body, and notes what is to be asked. A refused callback costs no query. A
-// callback may come again, late and in any order.
+// Take verifies a callback of the payment provider by its raw body, and stores the question for the provider
+// that the callback raises. A refused callback costs no query. A callback may come again, late and in any
+// order.
 //
 // Returns ErrRefused, or service_unavailable; the provider then sends the callback again.
 func (s *Service) Take(ctx context.Context, body []byte, signature string) error {
@@ -76,21 +79,23 @@ func (s *Service) Take(ctx context.Context, body []byte, signature string) error
 	return nil
 }
 
-// asks reports whether a callback is a reason to ask: it names our payment, or a dispute about a record of the
-// provider.
+// asks reports whether a callback is a reason to query the provider. true: it is about a payment of this
+// service, or about a dispute of a record of the provider; false: about anything else.
 func asks(n paymentports.Callback) bool {
 	return !n.PaymentID.IsZero() || n.Dispute && n.ProviderRef != ""
 }
 
 const (
-	askBatch   = 20
-	askLease   = 2 * time.Minute  // longer than a question takes
-	askTimeout = 20 * time.Second // of a single question
-	askStep    = time.Minute      // by which each failed try prolongs the wait until the next …
-	maxSteps   = 30               // … this often
+	askBatch = 20
+	// The time before a question is asked again, which is longer than a query takes.
+	askLease   = 2 * time.Minute
+	askTimeout = 20 * time.Second // The time limit of the query for a single question.
+	askStep    = time.Minute      // The time by which each failed try prolongs the wait until the next one.
+	maxSteps   = 30               // The number of failed tries after which the wait grows no further.
 )
 
-// askWaits are the times until a question is asked again, by the tries that failed before.
+// askWaits returns the times after which a question to the provider is asked again, by the number of tries
+// that failed before.
 func askWaits() []time.Duration {
 	waits := make([]time.Duration, maxSteps+1)
 	for failed := range waits {
@@ -99,8 +104,8 @@ func askWaits() []time.Duration {
 	return waits
 }
 
-// Ask asks the provider the questions that are due, and gives how many were answered. A question that fails is asked
-// again.
+// Ask queries the provider about the stored questions that are due, and returns how many were answered. A
+// question that fails is asked again later.
 func (s *Service) Ask(ctx context.Context) (answered int, err error) {
 	var failures []error
 	for ctx.Err() == nil {
@@ -137,7 +142,8 @@ func (s *Service) answer(ctx context.Context, q paymentports.PaymentQuestion) er
 		return err
 	}
 	if s.deps.Books == nil {
-		return nil // another provider is set up now
+		// The service was changed to another payment provider since the question was stored.
+		return nil
 	}
 	paymentID := q.PaymentID
 	if paymentID.IsZero() {

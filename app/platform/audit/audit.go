@@ -1,4 +1,4 @@
-// Package audit makes the entries of the audit log.
+// Package audit builds the entries of the audit log, and lists the verbs that they may contain.
 package audit
 
 import (
@@ -10,8 +10,8 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Entry says that by did verb at now. subject is the outside id of the changed object. An API key that a partner used
-// joins the detail, as keyId.
+// Entry returns an audit entry: the actor by did verb at the time now. subject is the public id of the
+// changed object. If a partner used an API key, the detail gets its id as keyId.
 func Entry(
 	entropy ports.Entropy, now time.Time, by actor.Actor, verb Verb, subject string, detail map[string]string,
 ) ports.AuditEntry {

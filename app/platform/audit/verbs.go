@@ -1,9 +1,10 @@
 package audit
 
-// Verb is what an actor did: the action of an entry. The text is stored, so a verb keeps its text for good.
+// Verb is what an actor did: the action of an audit entry. The text is stored, so a verb keeps its text for
+// good.
 type Verb string
 
-// The verbs about partners and clients.
+// The verbs of the audit log about partners and clients.
 const (
 	PartnerCreate       Verb = "partner.create"
 	PartnerUpdate       Verb = "partner.update"
@@ -14,19 +15,21 @@ const (
 	ConnectSecretClear  Verb = "connect_secret.clear"
 	ClientUpdate        Verb = "client.update"
 	ClientErase         Verb = "client.erase"
-	ClientForgetCard    Verb = "client.forget_card" // the payment provider has forgotten an erased client
+	// The payment provider has deleted the data of an erased client.
+	ClientForgetCard Verb = "client.forget_card"
 )
 
-// The verbs about accounts and their operators.
+// The verbs of the audit log about accounts and their operators.
 const (
-	AccountRename            Verb = "account.rename"
-	AccountChangeContact     Verb = "account.change_contact"
-	AccountChangeZone        Verb = "account.change_zone"
-	AccountCeiling           Verb = "account.ceiling"
-	LinkCreate               Verb = "link.create"
-	LinkRevoke               Verb = "link.revoke"
-	OperatorVerifyEmail      Verb = "operator.verify_email"
-	OperatorFirstProof       Verb = "operator.first_proof" // a password reset was the first proof of the address
+	AccountRename        Verb = "account.rename"
+	AccountChangeContact Verb = "account.change_contact"
+	AccountChangeZone    Verb = "account.change_zone"
+	AccountCeiling       Verb = "account.ceiling"
+	LinkCreate           Verb = "link.create"
+	LinkRevoke           Verb = "link.revoke"
+	OperatorVerifyEmail  Verb = "operator.verify_email"
+	// A password reset was the first proof of the operator's address.
+	OperatorFirstProof       Verb = "operator.first_proof"
 	OperatorChangePassword   Verb = "operator.change_password"
 	OperatorEmailAsked       Verb = "operator.change_email_asked"
 	OperatorChangeEmail      Verb = "operator.change_email"
@@ -40,17 +43,18 @@ const (
 	OperatorUseRecoveryCode  Verb = "operator.use_recovery_code"
 )
 
-// The verbs about deposits.
+// The verbs of the audit log about deposits.
 const (
-	DepositCreate     Verb = "deposit.create"
-	DepositSendLink   Verb = "deposit.send_link"
-	DepositRemind     Verb = "deposit.remind" // the link to pay a debt, mailed again
-	DepositAddFiles   Verb = "deposit.add_files"
-	DepositEraseText  Verb = "deposit.erase_text" // written by the function erase_deposit_text
+	DepositCreate   Verb = "deposit.create"
+	DepositSendLink Verb = "deposit.send_link"
+	DepositRemind   Verb = "deposit.remind" // The link to pay a debt was mailed again.
+	DepositAddFiles Verb = "deposit.add_files"
+	// Entries with this verb are written by the database function erase_deposit_text.
+	DepositEraseText  Verb = "deposit.erase_text"
 	DepositEraseFiles Verb = "deposit.erase_files"
 )
 
-// The verbs about payments.
+// The verbs of the audit log about payments.
 const (
 	CollectionRetry            Verb = "collection.retry"
 	CollectionCancel           Verb = "collection.cancel"
@@ -63,7 +67,7 @@ const (
 	PaymentDispute             Verb = "payment.dispute"
 )
 
-// The verbs about webhooks, and about the service as a whole.
+// The verbs of the audit log about webhooks, and about the service as a whole.
 const (
 	WebhookCreate       Verb = "webhook.create"
 	WebhookUpdate       Verb = "webhook.update"

@@ -8,7 +8,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// CleanJob gives the job that removes the keys whose window is over.
+// CleanJob returns the scheduled job that deletes idempotency keys whose window is over.
 func (e *Executor) CleanJob(clock ports.Clock) schedules.Job {
 	return schedules.Cleaning("idempotency keys", clock,
 		schedules.Within(e.deps.UnitOfWork, func(ctx context.Context, now time.Time) (int, error) {

@@ -8,82 +8,83 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Response is what the caller answers, byte by byte. Code is the caller's own (an HTTP status of a route); the answer
-// to an operator's form has none.
+// Response is the response to a request, byte by byte. Code is chosen by the caller (an HTTP status of a
+// route); the response to an operator's form has none.
 type Response struct {
 	Code     int
 	Body     []byte
-	Replayed bool // a replay of a stored response
+	Replayed bool // true: the response is a replay of a stored one; false: the request ran.
 }
 
-// Call is the part of a request that the handler adds: the idempotency key, and the encoding of the result. Encode runs
-// before the commit, so that the stored response and the sent response are the same.
+// Call is the part of a request that the handler adds: the idempotency key, and the encoding of the result.
+// Encode runs before the commit, so that the stored response and the sent response are the same.
 type Call[T any] struct {
-	Key    *ports.IdempotencyKey // nil: the request carries no key
+	Key    *ports.IdempotencyKey // The idempotency key; nil for a request without one.
 	Encode func(T) (Response, error)
 }
 
-// Request is a request with or without a key. The effect is a change (Needs and Decide), a transaction (Effect), or
-// both: when Decide returns ports.ErrNeedsMore, Effect runs instead.
+// Request is a request with or without an idempotency key. Its effect is a change (Needs and Decide), a
+// transaction (Effect), or both: when Decide returns ports.ErrNeedsMore, Effect runs instead.
 type Request struct {
 	Key *ports.IdempotencyKey
 	Now time.Time
 
-	// Prepare runs before the transaction, for checks and calls that do not belong inside; nil: none. An error of
-	// Prepare is returned unless the key has a stored response.
+	// Prepare runs before the transaction, for checks and calls that do not belong inside; it may be nil. An
+	// error of Prepare is returned unless the key has a stored response.
 	Prepare func(ctx context.Context) error
 
-	// Needs and Decide are the effect of a frequent request (ports.Change).
+	// Needs and Decide are the effect of a frequent request as a change (ports.Change).
 	Needs  ports.Needs
 	Decide func(ports.Found) (ports.Writes, Response, error)
 
-	// Effect runs in a transaction and returns the response. Effect may run more than once; only the last run counts.
+	// Effect runs in a transaction and returns the response. It may run more than once; only the last run
+	// counts.
 	Effect func(ctx context.Context) (Response, error)
 }
 
-// Result is the outcome of a request with a key: the label result of svc_idempotency_total.
+// Result is the outcome of a request with an idempotency key: the label result of svc_idempotency_total.
 type Result string
 
-// The results of a request with a key.
+// The outcomes of a request with an idempotency key.
 const (
-	Executed Result = "executed" // the first request with this key
+	Executed Result = "executed" // The request was the first one with its key, and ran.
 	Replayed Result = "replayed"
 	InUse    Result = "in_use"
-	Reused   Result = "reused" // the key was used with another body
+	Reused   Result = "reused" // The key was used with another body.
 	Refused  Result = "refused"
 )
 
-// Results lists all results.
+// Results lists all outcomes of a request with an idempotency key.
 var Results = []Result{Executed, Replayed, InUse, Reused, Refused}
 
-// Deps are the parts that an Executor uses.
+// Deps holds what an Executor needs: the database, the cache of responses, and the counter of results.
 type Deps struct {
 	UnitOfWork  ports.UnitOfWork
 	Changes     ports.Changes
 	Idempotency ports.Idempotency
 	Cache       ports.IdempotencyCache
-	Epoch       func() ports.Epoch // the restore epoch of the database, as far as this process knows
-	Count       func(Result)       // called once for each request with a key
+	Epoch       func() ports.Epoch // The restore epoch of the database that this process last read.
+	Count       func(Result)       // Count is called once for each request with a key.
 }
 
-// Executor runs the effect of a request at most once per key.
+// Executor runs the effect of a request at most once for each idempotency key.
 type Executor struct{ deps Deps }
 
-// New makes an Executor.
 func New(deps Deps) *Executor { return &Executor{deps: deps} }
 
-// Admit counts a request with a key against rules, as ports.Limiter.Allow does. With it, Admit looks up the cached
-// response of the key, and notes the response and the restore epoch in key, for Run. The key has no
-// fingerprint yet.
+// Admit counts a request with a key against rate limits, as ports.Limiter.Allow does. In the same call it
+// looks up the cached response of the key, and stores that response and the restore epoch in key, for Run.
+// The key has no fingerprint yet.
 func (e *Executor) Admit(ctx context.Context, key *ports.IdempotencyKey, rules ...ports.LimitRule) ports.LimitDecision {
-	key.Epoch = e.deps.Epoch() // before the commit: if a restore comes between, the response is cached for nobody
+	// The epoch is read before the commit: if a restore comes between, the cached response is never used.
+	key.Epoch = e.deps.Epoch()
 	decision, cached := e.deps.Cache.Admit(ctx, *key, rules...)
 	key.Cached = cached
 	return decision
 }
 
-// Run runs the effect of a request, or replays the stored response of its key. A key that Admit has not seen is neither
-// looked up in the cache nor cached.
+// Run runs the effect of a request, or replays the stored response of its key. A key that did not pass Admit
+// is neither looked up in the cache nor cached.
 //
 // Returns ports.ErrKeyInUse, ports.ErrKeyReused, and the errors of Prepare, Decide and Effect.
 func (e *Executor) Run(ctx context.Context, request Request) (Response, error) {
@@ -95,8 +96,8 @@ func (e *Executor) Run(ctx context.Context, request Request) (Response, error) {
 	return response, err
 }
 
-// Refuse answers a request that a check before the use case refused. The answer of the key takes precedence over reason
-// (api.md §1, "Common rules of the partner API").
+// Refuse returns the response to a request that a check before the use case refused. A stored response of the
+// key takes precedence over the error reason (api.md §1, "Common rules of the partner API").
 func (e *Executor) Refuse(ctx context.Context, key *ports.IdempotencyKey, now time.Time,
 	reason error) (Response, error) {
 	return e.Run(ctx, Request{Key: key, Now: now, Prepare: func(context.Context) error { return reason }})
@@ -132,8 +133,8 @@ func (e *Executor) withKey(ctx context.Context, key ports.IdempotencyKey, reques
 	return response, nil
 }
 
-// commit applies the change or runs the transaction. earlier is the stored response of the key; if earlier is set, the
-// effect did not run.
+// commit applies the change or runs the transaction of a request. earlier is the stored response of the key;
+// if earlier is set, the effect did not run.
 func (e *Executor) commit(ctx context.Context, key *ports.IdempotencyKey, request Request,
 	unprepared error) (response Response, earlier *ports.StoredResponse, err error) {
 	if request.Decide != nil {
@@ -175,7 +176,8 @@ func (e *Executor) change(ctx context.Context, key *ports.IdempotencyKey, reques
 	return response, earlier, err
 }
 
-// decide gives the writes of the change, with the response for the key; none where the key holds a response.
+// decide returns the rows that the change of a request writes, with the response for the key; no rows where
+// the key already has a stored response.
 func (r Request) decide(
 	key *ports.IdempotencyKey, found ports.Found, unprepared error,
 ) (ports.Writes, Response, error) {
@@ -194,7 +196,8 @@ func (r Request) decide(
 	return writes, response, nil
 }
 
-// holds reports whether a cached response is still that of its key.
+// holds reports whether a cached response is still valid for its key: false without a response, or once the
+// window of the key is over.
 func holds(cached *ports.StoredResponse, now time.Time) bool {
 	return cached != nil && now.Sub(cached.CreatedAt) < ports.IdempotencyWindow
 }

@@ -9,7 +9,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// RestoreDeps holds the capabilities of Restore.
+// RestoreDeps holds what Restore needs.
 type RestoreDeps struct {
 	UnitOfWork ports.UnitOfWork
 	Restores   ports.Restores
@@ -18,15 +18,14 @@ type RestoreDeps struct {
 	Entropy    ports.Entropy
 }
 
-// Restore ends the restore of a database from a backup.
+// Restore finishes the restore of a database from a backup.
 type Restore struct{ deps RestoreDeps }
 
-// NewRestore makes the use case.
 func NewRestore(deps RestoreDeps) *Restore { return &Restore{deps: deps} }
 
-// Finish begins a new restore epoch and returns the id of the epoch. The answers that Redis caches from before are
-// void, and every process notices within seconds. An epoch may end without a restore: requests are then answered from
-// Postgres.
+// Finish begins a new restore epoch and returns its id. The responses that Redis caches from before become
+// void, and every process notices within seconds. Without a restore this does no harm: requests are then
+// answered from Postgres.
 func (r *Restore) Finish(ctx context.Context) (epoch id.ID, err error) {
 	epoch = r.deps.Entropy.NewID()
 	now := r.deps.Clock.Now()

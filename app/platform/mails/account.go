@@ -9,17 +9,17 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Mails about an account go to addresses that nobody has verified, too. So they contain no word of a caller: not the
-// company, and of the addresses only that of the reader.
+// Mails about an account also go to unverified addresses. So they contain no text that a caller may choose:
+// not the company, and no address except that of the reader.
 
-// VerifyAddress asks the owner of an address to show that it is the operator's.
+// VerifyAddress is the mail that asks the owner of an address to confirm that it is the operator's.
 type VerifyAddress struct {
 	Operator connect.Operator
-	To       string // the operator's address, or the one that is to replace it
-	URL      string // of the page with the button; a secret
+	To       string // The operator's address, or the one that is to replace it.
+	URL      string // The URL of the page with the confirm button; a secret.
 }
 
-// Mail gives the mail in the operator's language.
+// Mail returns the mail with the link to verify an address, in the operator's language.
 func (m VerifyAddress) Mail(mailID id.ID, now time.Time) ports.Mail {
 	return write(mailID, m.To, m.Operator.Locale, now, func(l *language) letter {
 		return letter{
@@ -35,14 +35,15 @@ func (m VerifyAddress) Mail(mailID id.ID, now time.Time) ports.Mail {
 	})
 }
 
-// ResetPassword brings the link that sets a password.
+// ResetPassword is the mail with the link that sets a password.
 type ResetPassword struct {
-	Operator  connect.Operator
-	URL       string // of the page with the form; a secret
-	LockedOut bool   // nobody asked: too many wrong passwords were tried
+	Operator connect.Operator
+	URL      string // The URL of the page with the password form; a secret.
+	// true: the mail is sent because too many wrong passwords were tried; false: because a reset was requested.
+	LockedOut bool
 }
 
-// Mail gives the mail in the operator's language.
+// Mail returns the mail with the link to set a password, in the operator's language.
 func (m ResetPassword) Mail(mailID id.ID, now time.Time) ports.Mail {
 	return write(mailID, m.Operator.Email, m.Operator.Locale, now, func(l *language) letter {
 		subject, news, why := m.words(l)
@@ -77,27 +78,27 @@ func (m ResetPassword) words(l *language) (subject string, news []string, why st
 		l.say("If you did not ask for it, ignore this mail.", "Si vous n’avez rien demandé, ignorez cet e-mail.")
 }
 
-// AccountChange is a change that the owner of an account is told of.
+// AccountChange is a change of an operator's password or address about which a mail is sent.
 type AccountChange string
 
-// The changes.
 const (
 	PasswordChanged AccountChange = "password"
-	EmailChanging   AccountChange = "email_asked" // another address was entered, and is not verified yet
+	EmailChanging   AccountChange = "email_asked" // Another address was entered, and is not verified yet.
 	EmailChanged    AccountChange = "email"
 )
 
-// AccountChanges lists every change.
+// AccountChanges lists every change of an account about which a mail is sent.
 var AccountChanges = []AccountChange{PasswordChanged, EmailChanging, EmailChanged}
 
-// AccountChanged tells the owner of an account of a change, at the address from before the change.
+// AccountChanged is the mail about a change of the password or the address, sent to the address from before
+// the change.
 type AccountChanged struct {
-	Operator     connect.Operator // before the change
+	Operator     connect.Operator // The operator as before the change.
 	Change       AccountChange
-	DashboardURL string // DASHBOARD_BASE_URL
+	DashboardURL string // The setting DASHBOARD_BASE_URL: the base URL of the operators' pages.
 }
 
-// Mail gives the mail in the operator's language.
+// Mail returns the mail about a change of the account, in the operator's language.
 func (m AccountChanged) Mail(mailID id.ID, now time.Time) ports.Mail {
 	return write(mailID, m.Operator.Email, m.Operator.Locale, now, func(l *language) letter {
 		subject, news := m.words(l, l.minute(now))

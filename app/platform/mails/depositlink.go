@@ -11,21 +11,22 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// DepositLink brings the link to checkout to a tenant (api.md §2, "Mails with the link").
+// DepositLink is the mail with the checkout link to a tenant (api.md §2, "Mails with the link").
 type DepositLink struct {
 	To      string
-	Locale  string // "": not known
+	Locale  string // The language of the tenant; "" when unknown.
 	Deposit *deposit.Deposit
-	Company string // of the operator
-	// ByCompany says that the operator asked for the mail; otherwise the deposit's partner did.
+	Company string // The company name of the operator.
+	// ByCompany reports who asked for the mail. true: the operator; false: the deposit's partner.
 	ByCompany bool
-	Sender    id.ID  // the partner or the account that asked for the mail
-	Mark      id.ID  // of the link (ports.Mail)
-	URL       string // of the checkout; a secret
+	Sender    id.ID  // The id of the partner or the account that asked for the mail.
+	Mark      id.ID  // The mark of the link, which identifies the mail when the link is opened (ports.Mail).
+	URL       string // The URL of the checkout; a secret.
 	Imprint   agreement.Imprint
 }
 
-// Mail gives text and HTML in the language of the locale: French for fr, English for every other, both for none.
+// Mail returns the mail with the checkout link as text and HTML in the language of the locale: French for fr,
+// English for every other, both for none.
 func (m DepositLink) Mail(mailID id.ID, now time.Time) ports.Mail {
 	d, mark := m.Deposit, ""
 	if !m.Mark.IsZero() {
@@ -55,7 +56,7 @@ func (m DepositLink) Mail(mailID id.ID, now time.Time) ports.Mail {
 	return mail
 }
 
-// why names who asked for the mail.
+// why returns the sentence about who asked for the mail.
 func (m DepositLink) why(l *language) string {
 	asked := l.say("%s asked us to send you this mail for %s.", "%s nous a demandé de vous envoyer cet e-mail pour %s.",
 		m.Deposit.PartnerName, m.Company)
@@ -69,8 +70,9 @@ func (m DepositLink) why(l *language) string {
 // maxBooking is the length of the longest rental contract that a mail shows.
 const maxBooking = 40
 
-// harmless is a rental contract that cannot pass for a link, a telephone number with words around it, or a sentence; ""
-// for every other. A partner writes the rental contract, and the mail goes to an address of the partner's choice.
+// harmless returns a rental contract that cannot pass for a link, a telephone number with words around it, or
+// a sentence; "" for every other. A partner chooses the contract's text, and the mail goes to an address of
+// the partner's choice.
 func harmless(contract string) string {
 	if len(contract) > maxBooking {
 		return ""

@@ -10,17 +10,18 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// The mails of this file have words of a caller, such as a booking. They go to verified addresses only. The tenant is
-// not named: the mail stays in an inbox for longer than the service keeps a person.
+// The mails of this file contain text that a caller chose, such as a booking, so they go to verified
+// addresses only. They do not contain the tenant's name: a mail stays in an inbox longer than the service
+// keeps a tenant's data.
 
-// DepositSecured tells an operator that a tenant has secured a deposit.
+// DepositSecured is the mail that informs an operator that a tenant has secured a deposit.
 type DepositSecured struct {
 	Operator     connect.Operator
 	Deposit      depositports.SecuredDeposit
-	DashboardURL string // DASHBOARD_BASE_URL
+	DashboardURL string // The setting DASHBOARD_BASE_URL: the base URL of the operators' pages.
 }
 
-// Mail gives the mail in the operator's language.
+// Mail returns the mail about a secured deposit, in the operator's language.
 func (m DepositSecured) Mail(mailID id.ID, now time.Time) ports.Mail {
 	d := m.Deposit
 	return write(mailID, m.Operator.Email, m.Operator.Locale, now, func(l *language) letter {
@@ -44,16 +45,16 @@ func (m DepositSecured) Mail(mailID id.ID, now time.Time) ports.Mail {
 	})
 }
 
-// MaxCovers is the number of deposits that a mail about covers lists.
+// MaxCovers is the number of deposits that a mail about ending covers lists.
 const MaxCovers = 20
 
-// CoversEnding tells an operator which covers end within days.
+// CoversEnding is the mail that lists an operator's covers that end within days.
 type CoversEnding struct {
 	depositports.CoverSubject
-	DashboardURL string // DASHBOARD_BASE_URL
+	DashboardURL string // The setting DASHBOARD_BASE_URL: the base URL of the operators' pages.
 }
 
-// Mail gives the mail in the operator's language.
+// Mail returns the mail about ending covers, in the operator's language.
 func (m CoversEnding) Mail(mailID id.ID, now time.Time) ports.Mail {
 	return write(mailID, m.Operator.Email, m.Operator.Locale, now, func(l *language) letter {
 		return letter{
@@ -92,7 +93,7 @@ func (m CoversEnding) rows(l *language) []fact {
 	return facts
 }
 
-// rest tells of the deposits that the mail does not list; "" if it lists all.
+// rest returns the sentence about the deposits that the mail does not list; "" if it lists all.
 func (m CoversEnding) rest(l *language) string {
 	switch n := m.Count - len(m.Covers); n {
 	case 0:

@@ -10,16 +10,17 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Disputed tells an operator that a tenant objects to a charge at the bank, or how that went on.
+// Disputed is the mail that informs an operator that a tenant disputes a charge at the bank, or about news of
+// such a dispute.
 type Disputed struct {
 	Operator     connect.Operator
 	Deposit      paymentports.DisputedDeposit
 	Dispute      paymentports.Dispute
 	New          bool
-	DashboardURL string // DASHBOARD_BASE_URL
+	DashboardURL string // The setting DASHBOARD_BASE_URL: the base URL of the operators' pages.
 }
 
-// Mail gives the mail in the operator's language.
+// Mail returns the mail about a dispute, in the operator's language.
 func (m Disputed) Mail(mailID id.ID, now time.Time) ports.Mail {
 	d := m.Deposit
 	return write(mailID, m.Operator.Email, m.Operator.Locale, now, func(l *language) letter {
@@ -53,7 +54,7 @@ func (m Disputed) Mail(mailID id.ID, now time.Time) ports.Mail {
 	})
 }
 
-// disputeState words a state of the provider; an unknown one is under review.
+// disputeState returns the provider's status of a dispute in words; an unknown status counts as under review.
 func disputeState(l *language, status string) string {
 	switch status {
 	case "needs_response", "warning_needs_response":

@@ -10,19 +10,20 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// FeePaid tells a tenant which fee was paid, and repeats the words to which the tenant agreed.
+// FeePaid is the mail that confirms the paid fee to a tenant, and repeats the terms to which the tenant
+// agreed.
 type FeePaid struct {
 	To      string
-	Locale  string // of the page on which the tenant agreed
+	Locale  string // The language of the page on which the tenant agreed.
 	Deposit depositports.SecuredDeposit
-	Company string // of the operator
+	Company string // The company name of the operator.
 	Fee     money.Cents
 	PaidAt  time.Time
-	Words   string // of the agreement
+	Words   string // The text of the agreement.
 	Imprint agreement.Imprint
 }
 
-// Mail gives the mail in the tenant's language.
+// Mail returns the mail about the paid fee, in the tenant's language.
 func (m FeePaid) Mail(mailID id.ID, now time.Time) ports.Mail {
 	d := m.Deposit
 	return write(mailID, m.To, m.Locale, now, func(l *language) letter {

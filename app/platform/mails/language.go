@@ -11,13 +11,13 @@ import (
 	"partnerdeposits/core/zone"
 )
 
-// language is a language of mails, with its forms of amounts and dates and the words of the layout.
+// language is a language of mails, with its formats of amounts and dates and the fixed texts of the layout.
 type language struct {
-	tag           string // BCP 47
+	tag           string // The BCP 47 tag of the language.
 	french        bool
 	months        [12]string
-	group, point  string // in numbers
-	before, after string // around amounts of euros
+	group, point  string // The separator of thousands and the decimal point in numbers.
+	before, after string // The euro sign before or after an amount.
 	colon         string
 
 	brand, greeting, fallback, warning string
@@ -43,7 +43,7 @@ var (
 	}
 )
 
-// languagesOf gives the languages of a mail to a reader with this locale ("": not known).
+// languagesOf returns the languages of a mail to a reader with this locale; "" for an unknown locale.
 func languagesOf(locale string) []*language {
 	switch name, _, _ := strings.Cut(strings.ToLower(locale), "-"); name {
 	case "":
@@ -55,7 +55,8 @@ func languagesOf(locale string) []*language {
 	}
 }
 
-// LanguageOf gives the language of a mail to a reader with this locale, as its BCP 47 tag; "" for a mail in several.
+// LanguageOf returns the BCP 47 tag of the language of a mail to a reader with this locale; "" for a mail in
+// several languages.
 func LanguageOf(locale string) string {
 	if all := languagesOf(locale); len(all) == 1 {
 		return all[0].tag
@@ -63,11 +64,13 @@ func LanguageOf(locale string) string {
 	return ""
 }
 
-// frenchSpaces makes the space before or after these signs a no-break space, as French typography does.
+// frenchSpaces replaces the space before or after these punctuation marks with a no-break space, as French
+// typography requires.
 var frenchSpaces = strings.NewReplacer(" ?", noBreak+"?", " !", noBreak+"!", " :", noBreak+":", " ;", noBreak+";", "« ",
 	"«"+noBreak, " »", noBreak+"»")
 
-// say gives the text of the language, with args formatted as by fmt.Sprintf.
+// say returns the English or the French text, whichever the language is, with args formatted as by
+// fmt.Sprintf.
 func (l *language) say(en, fr string, args ...any) string {
 	text := en
 	if l.french {
@@ -98,12 +101,14 @@ func (l *language) date(t time.Time) string {
 	return day + noBreak + l.months[t.Month()-1] + noBreak + strconv.Itoa(t.Year())
 }
 
-// minute formats day and minute of a time, and names the time zone that the time carries: 8 August 2026, 10:00 UTC.
+// minute formats the day and minute of a time, with the name of the time zone that it carries: 8 August 2026,
+// 10:00 UTC.
 func (l *language) minute(t time.Time) string {
 	return l.date(t) + ", " + strings.Replace(zone.Minute(t), " ", noBreak, 1)
 }
 
-// imprint names support, terms and privacy notice, as far as they are set. Mails to tenants end with it.
+// imprint returns the lines about support, terms and privacy notice with which mails to tenants end; a
+// missing one is left out.
 func (l *language) imprint(i agreement.Imprint) []string {
 	var out []string
 	if i.SupportEmail != "" {

@@ -10,29 +10,32 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// letter is the content of a mail in a language. The layout makes text and HTML of it.
+// letter is the content of a mail in one language, from which the layout makes text and HTML.
 //
-// Every text of a letter becomes a single line, so a name of other people's choice never begins a line or a header.
+// Every text of a letter becomes a single line, so that a name that another person chose never begins a line
+// or a header.
 type letter struct {
 	subject string
-	// heading begins the HTML; "": the subject.
+	// heading begins the HTML; "" stands for the subject.
 	heading    string
 	paragraphs []string
 	facts      []fact
 	button     button
-	after      []string // paragraphs below facts and button
-	why        string   // why the reader gets the mail
-	// secret says that the mail carries a link that opens something. The footer then warns not to pass the mail on.
+	after      []string // The paragraphs below the facts and the button.
+	why        string   // The sentence about why the reader gets the mail.
+	// secret reports whether the mail contains a secret link. true: the footer warns not to pass the mail on;
+	// false: it does not.
 	secret bool
 }
 
-// fact is a line of a letter's table. A fact without a value is left out.
+// fact is a line of a letter's table: a name and a value. A fact without a value is left out.
 type fact struct{ Name, Value string }
 
-// button leads to a page of the service. Without a URL there is no button.
+// button is a button that leads to a page of the service. Without a URL, the mail has no button.
 type button struct{ Label, URL string }
 
-// write lays out a mail in the language of the locale: French for fr, English for every other, both for none ("").
+// write lays out a mail in the language of the locale: French for fr, English for every other, both for none
+// ("").
 func write(mailID id.ID, to, locale string, now time.Time, in func(*language) letter) ports.Mail {
 	var subjects, texts, parts []string
 	languages := languagesOf(locale)
@@ -52,7 +55,7 @@ func write(mailID id.ID, to, locale string, now time.Time, in func(*language) le
 	}
 }
 
-// clean makes each text of the letter a single line, and drops what is empty.
+// clean turns each text of the letter into a single line, and drops empty texts.
 func (c *letter) clean() {
 	if c.heading == "" {
 		c.heading = c.subject
@@ -70,7 +73,7 @@ func (c *letter) clean() {
 	c.facts = facts
 }
 
-// lines gives the texts that are not empty, each as a single line.
+// lines returns the texts that are not empty, each as a single line.
 func lines(texts []string) []string {
 	var out []string
 	for _, text := range texts {
@@ -81,7 +84,7 @@ func lines(texts []string) []string {
 	return out
 }
 
-// text is the letter for readers of plain text.
+// text returns the letter as plain text.
 func (c *letter) text(l *language) string {
 	parts := []string{l.greeting}
 	parts = append(parts, c.paragraphs...)
@@ -112,7 +115,7 @@ func (c *letter) warning(l *language) string {
 	return l.warning
 }
 
-// html is the letter as a part of the page.
+// html returns the letter as a part of the HTML page.
 func (c *letter) html(l *language) string {
 	return execute(letterHTML, struct {
 		Lang, Brand, Heading, Greeting, Fallback, Why, Warning string
@@ -122,7 +125,7 @@ func (c *letter) html(l *language) string {
 	}{l.tag, l.brand, c.heading, l.greeting, l.fallback, c.why, c.warning(l), c.paragraphs, c.after, c.facts, c.button})
 }
 
-// page is the HTML of a mail with its parts, which execute has escaped.
+// page returns the HTML of a mail from its parts, which execute has already escaped.
 func page(l *language, title string, parts []string) string {
 	escaped := make([]template.HTML, len(parts))
 	for i, part := range parts {
@@ -134,18 +137,19 @@ func page(l *language, title string, parts []string) string {
 	}{l.tag, title, escaped})
 }
 
-// execute fills a template; html/template escapes every value.
+// execute fills an HTML template; html/template escapes every value.
 func execute(t *template.Template, values any) string {
 	var b strings.Builder
-	if err := t.Execute(&b, values); err != nil { // a template of this package, written to memory
+	// An error cannot occur: the template is in this package, and is written to memory.
+	if err := t.Execute(&b, values); err != nil {
 		panic("mails: " + err.Error())
 	}
 	return b.String()
 }
 
-// A mail shows no picture and loads nothing, so that opening it tells nobody. Tables and inline styles are the forms
-// that mail programs agree on; the style element only adds what a program may leave
-// out: the dark colours, and values below their names on a phone, so that no date breaks.
+// Mails contain no images and load nothing, so that the opening of a mail cannot be tracked. Their layout
+// uses tables and inline styles, which all mail programs support. The style element only adds what a program
+// may omit: dark colours, and values below their names on a phone, so that no date breaks.
 var (
 	pageHTML = template.Must(template.New("page").Parse(`<!DOCTYPE html>
 <html lang="{{.Lang}}">

@@ -9,17 +9,18 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// A mail about a link goes to addresses that nobody has verified, too. So it names the partner, whose name our support
-// enters, and contains no word of a caller: not the company, and not the partner's id of the operator.
+// Mails about a link also go to unverified addresses. So they name the partner, whose name support staff
+// enter, and contain no text that a caller may choose: not the company, and not the partner's id of the
+// operator.
 
-// LinkMade tells an operator that a partner was linked to the account.
+// LinkMade is the mail that informs an operator that a partner was linked to the account.
 type LinkMade struct {
 	Operator     connect.Operator
 	PartnerName  string
-	DashboardURL string // DASHBOARD_BASE_URL
+	DashboardURL string // The setting DASHBOARD_BASE_URL: the base URL of the operators' pages.
 }
 
-// Mail gives the mail in the operator's language.
+// Mail returns the mail about a new link, in the operator's language.
 func (m LinkMade) Mail(mailID id.ID, now time.Time) ports.Mail {
 	return write(mailID, m.Operator.Email, m.Operator.Locale, now, func(l *language) letter {
 		return letter{
@@ -40,15 +41,15 @@ func (m LinkMade) Mail(mailID id.ID, now time.Time) ports.Mail {
 	})
 }
 
-// LinkEnded tells an operator that the link between the account and a partner was revoked.
+// LinkEnded is the mail that informs an operator that the link between the account and a partner was revoked.
 type LinkEnded struct {
 	Operator     connect.Operator
 	PartnerName  string
 	By           connect.RevokedBy
-	DashboardURL string // DASHBOARD_BASE_URL
+	DashboardURL string // The setting DASHBOARD_BASE_URL: the base URL of the operators' pages.
 }
 
-// Mail gives the mail in the operator's language.
+// Mail returns the mail about a revoked link, in the operator's language.
 func (m LinkEnded) Mail(mailID id.ID, now time.Time) ports.Mail {
 	return write(mailID, m.Operator.Email, m.Operator.Locale, now, func(l *language) letter {
 		return letter{
@@ -78,7 +79,7 @@ func (m LinkEnded) author(l *language) string {
 	return l.say("by you, on your dashboard", "par vous, dans votre espace")
 }
 
-// becauseOfAccount is the reason of a mail about an operator's account.
+// becauseOfAccount returns the sentence about why an operator gets a mail about the account.
 func (l *language) becauseOfAccount() string {
 	return l.say("You get this mail because it concerns the security of your account.",
 		"Vous recevez cet e-mail car il concerne la sécurité de votre compte.")

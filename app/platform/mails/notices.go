@@ -12,13 +12,13 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// EndpointNotice tells a partner's contact how the endpoint of a subscription does.
+// EndpointNotice is the mail that informs a partner's contact about the health of a subscription's endpoint.
 type EndpointNotice struct {
 	webhookports.NoticeSubject
-	APIBaseURL string // API_BASE_URL
+	APIBaseURL string // The setting API_BASE_URL: the base URL of the partner API.
 }
 
-// Mail gives the text in English, since the service does not know the contact's language.
+// Mail returns the mail about an endpoint in English, since the contact's language is unknown.
 func (m EndpointNotice) Mail(mailID id.ID, now time.Time) ports.Mail {
 	subject, news, advice := m.words()
 	body := fmt.Sprintf("Hello,\n\n%s\n\n  Webhook:    %s\n  Endpoint:   %s\n  Since:      %s\n", news,
@@ -31,7 +31,7 @@ func (m EndpointNotice) Mail(mailID id.ID, now time.Time) ports.Mail {
 	return ports.Mail{ID: mailID, To: m.Contact, CreatedAt: now, Subject: subject, Body: body}
 }
 
-// words gives the subject, the news and the advice of the notice.
+// words returns the subject, the news and the advice of the mail about an endpoint.
 func (m EndpointNotice) words() (subject, news, advice string) {
 	if m.Report.LastError == webhook.ResultSecret && m.Notice.Kind != webhook.NoticeRecovered {
 		return m.wordsOfSecret()
@@ -55,7 +55,8 @@ func (m EndpointNotice) words() (subject, news, advice string) {
 		"Deliveries that were given up before stay failed until you send them again: POST /api/partner/v1/webhooks/{id}/replay."
 }
 
-// wordsOfSecret are words about trouble that the endpoint has no part in.
+// wordsOfSecret returns the texts of a mail about a secret that this service can no longer read; the endpoint
+// has no part in the trouble.
 func (m EndpointNotice) wordsOfSecret() (subject, news, advice string) {
 	news = "we can no longer read the secret of your webhook, so we cannot sign its deliveries. "
 	advice = "Take a new secret, and let your endpoint verify with it: POST /api/partner/v1/webhooks/{id}/rotate-secret. "
@@ -80,7 +81,7 @@ func deliveries(n int) string {
 	return fmt.Sprintf("%d deliveries to your endpoint have", n)
 }
 
-// withoutQuery gives a URL for a mail: a query may carry a partner's own secret.
+// withoutQuery returns a URL without its query, for a mail: the query may contain a partner's own secret.
 func withoutQuery(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil {

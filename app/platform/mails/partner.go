@@ -1,5 +1,5 @@
-// Package mails writes every mail of the service and says when a failed mail is sent again.
-// docs/guides/adding.md explains how to add a mail.
+// Package mails writes every mail of the service, sends queued mails, and decides when a failed mail is sent
+// again. docs/guides/adding.md describes how to add a mail.
 package mails
 
 import (
@@ -12,15 +12,15 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// LinkEndedForPartner tells a partner's contact that an operator ended the link between the partner and the operator's
-// account.
+// LinkEndedForPartner is the mail that informs a partner's contact that an operator ended the link between
+// the partner and the operator's account.
 type LinkEndedForPartner struct {
-	Contact    string // the partner's contact e-mail
+	Contact    string // The e-mail address of the partner's contact.
 	Account    connect.Account
-	ExternalID string // the partner's id of the operator
+	ExternalID string // The partner's id of the operator.
 }
 
-// Mail gives the text in English, the language of the API.
+// Mail returns the mail about an ended link in English, the language of the API.
 func (m LinkEndedForPartner) Mail(mailID id.ID, now time.Time) ports.Mail {
 	return ports.Mail{
 		ID: mailID, To: m.Contact, CreatedAt: now,
@@ -32,14 +32,14 @@ func (m LinkEndedForPartner) Mail(mailID id.ID, now time.Time) ports.Mail {
 	}
 }
 
-// APIKeyCreated tells a partner's contact that an API key was created.
+// APIKeyCreated is the mail that informs a partner's contact that an API key was created.
 type APIKeyCreated struct {
-	Contact string         // the partner's contact e-mail
-	Key     partner.APIKey // the new key
-	By      string         // who created the key: APIKeyOf or Support
+	Contact string         // The e-mail address of the partner's contact.
+	Key     partner.APIKey // The new API key.
+	By      string         // The author who created the key: APIKeyOf or Support.
 }
 
-// Mail gives the text in English. The key itself is not in the text.
+// Mail returns the mail about a new API key in English. The secret key itself is not in the text.
 func (m APIKeyCreated) Mail(mailID id.ID, now time.Time) ports.Mail {
 	return ports.Mail{
 		ID: mailID, To: m.Contact, CreatedAt: now,
@@ -49,14 +49,14 @@ func (m APIKeyCreated) Mail(mailID id.ID, now time.Time) ports.Mail {
 	}
 }
 
-// APIKeyRevoked tells a partner's contact that an API key was revoked.
+// APIKeyRevoked is the mail that informs a partner's contact that an API key was revoked.
 type APIKeyRevoked struct {
-	Contact string         // the partner's contact e-mail
-	Key     partner.APIKey // the revoked key
-	By      string         // who revoked the key: APIKeyOf or Support
+	Contact string         // The e-mail address of the partner's contact.
+	Key     partner.APIKey // The revoked API key.
+	By      string         // The author who revoked the key: APIKeyOf or Support.
 }
 
-// Mail gives the text in English.
+// Mail returns the mail about a revoked API key in English.
 func (m APIKeyRevoked) Mail(mailID id.ID, now time.Time) ports.Mail {
 	return ports.Mail{
 		ID: mailID, To: m.Contact, CreatedAt: now,
@@ -66,15 +66,16 @@ func (m APIKeyRevoked) Mail(mailID id.ID, now time.Time) ports.Mail {
 	}
 }
 
-// Support names our support as the author of a change to an API key.
+// Support is the name of support staff, in mails, as the author of a change to an API key.
 const Support = "our support"
 
-// APIKeyOf names a partner's request as the author of a change, by the API key that it used.
+// APIKeyOf returns the words with which a mail names a partner's request as the author of a change, by its
+// API key.
 func APIKeyOf(used partner.APIKey) string {
 	return "a request with the API key " + id.APIKey.Of(used.ID) + " (" + used.Prefix + "…" + used.Last4 + ")"
 }
 
-// described is an API key on lines of its own: name, id, and the ends of the key.
+// described returns an API key for a mail, on lines of its own: its name, its id, and both ends of the key.
 func described(k partner.APIKey) string {
 	return "\n\n  " + k.Name + "\n  " + id.APIKey.Of(k.ID) + " (" + k.Prefix + "…" + k.Last4 + ")"
 }

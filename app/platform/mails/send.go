@@ -13,30 +13,31 @@ import (
 
 const (
 	mailBatch = 8
-	// mailLease is how long other dispatchers leave the mails of a batch alone. They send the mails of a dispatcher
-	// that died after the lease.
+	// mailLease is the time for which a batch of mails is claimed by one dispatcher. If that dispatcher dies,
+	// others send its mails after the lease.
 	mailLease = 5 * time.Minute
-	// mailsWithin ends every attempt of a batch before its lease, so that no mail is under way twice: not even when the
-	// process was stopped meanwhile and goes on.
+	// mailsWithin is the time limit of all attempts of a batch. It ends before the lease, so that no mail is
+	// being sent twice at a time, even when the process is suspended and continues later.
 	mailsWithin = mailLease - 20*time.Second
-	// recordWithin bounds the tries to record that a mail was sent.
+	// recordWithin is the time limit of the tries to record that a mail was sent.
 	recordWithin = 30 * time.Minute
 )
 
-// SendJob gives the job that sends mails. A mail that fails is planned again and does not delay the others. A mail that
-// the server took is sent again only if the process dies before the record, or Postgres stays away until the lease is
-// over.
+// SendJob returns the scheduled job that sends queued mails. A mail that fails is scheduled again and does
+// not delay the others. A mail that the server accepted is sent again only if the process dies before it is
+// recorded, or if Postgres stays unreachable until the lease is over.
 func SendJob(due ports.Mails, mailer ports.Mailer, metrics ports.MailMetrics, every time.Duration) schedules.Job {
 	waits := func(w ports.Waiting) bool { return w.Mails }
 	return schedules.Job{Name: "mail", Every: every, Waits: waits, Run: func(ctx context.Context) (bool, error) {
-		// An attempt that has begun is not called off: the server may have taken the mail already.
+		// An attempt that has begun is not cancelled: the server may already have accepted the mail.
 		sending, cancel := context.WithTimeout(context.WithoutCancel(ctx), mailsWithin)
 		defer cancel()
 		claimed, err := due.Claim(ctx, mailBatch, mailLease)
 		failures := []error{err}
 		parallel.Each(claimed, func(m ports.Mail) (bool, error) {
 			if ctx.Err() != nil {
-				return false, ctx.Err() // the mail is due again when the lease is over
+				// The mail is due again when the lease is over.
+				return false, ctx.Err()
 			}
 			err := mailer.Send(sending, m)
 			metrics.Attempted(err == nil)
@@ -49,8 +50,8 @@ func SendJob(due ports.Mails, mailer ports.Mailer, metrics ports.MailMetrics, ev
 	}}
 }
 
-// recordSent records that the server took a mail. While Postgres is away it tries again, also once the process was told
-// to stop.
+// recordSent records that the mail server accepted a mail. While Postgres is unreachable it tries again, even
+// after the process was told to stop.
 func recordSent(ctx context.Context, due ports.Mails, m ports.Mail) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordWithin)
 	defer cancel()
@@ -69,10 +70,11 @@ func recordSent(ctx context.Context, due ports.Mails, m ports.Mail) error {
 	}
 }
 
-// keptFor is how long a mail is kept after its end.
+// keptFor is the time for which a mail is kept after it was sent or given up.
 const keptFor = 30 * 24 * time.Hour
 
-// CleanJob gives the job that removes mails that were sent or given up, and counts of mails that are a day old.
+// CleanJob returns the scheduled job that deletes old mails that were sent or given up, and counts of mails
+// that are a day old.
 func CleanJob(queue ports.Mails, clock ports.Clock) schedules.Job {
 	return schedules.Cleaning("mails", clock, func(ctx context.Context, now time.Time) (int, error) {
 		sent, err := queue.DeleteFinishedMails(ctx, now.Add(-keptFor), schedules.CleaningBatch)
@@ -84,7 +86,8 @@ func CleanJob(queue ports.Mails, clock ports.Clock) schedules.Job {
 	})
 }
 
-// RetryWaits are the waits after the first failed attempt, the second, and so on. A mail that fails once more is given
-// up. Together they are longer than a weekend without the mail server.
+// RetryWaits are the waits before a failed mail is sent again: after the first failure, the second, and so
+// on. A mail that fails once more is given up. Together the waits are longer than a weekend without the mail
+// server.
 var RetryWaits = []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 12 * time.Hour,
 	24 * time.Hour, 24 * time.Hour, 24 * time.Hour}

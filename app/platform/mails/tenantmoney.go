@@ -12,35 +12,38 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// TenantMoney tells a tenant what becomes of a captured amount, or that money is paid back. The mail goes to the
-// address of the tenant's own record, and has the words of the operator who claims the amount: the tenant has to know
-// what for.
+// TenantMoney is the mail that informs a tenant about the charge of a captured amount, or about a refund. The
+// mail goes to the address in the tenant's own record, and contains the words of the operator who claims the
+// amount, since the tenant must learn the reason.
 type TenantMoney struct {
-	To           string
-	Locale       string // "": not known
-	Kind         paymentports.TenantNoticeKind
-	Deposit      *deposit.Deposit
-	Company      string      // of the operator
-	Contact      string      // of the operator; "": none
-	Amount       money.Cents // captured, or refunded
-	Reason       string      // of the capture; one of deposit.CaptureReasons or ""
-	Words        string      // of whoever captured; "" for none
-	ChargedAt    time.Time   // of the first charge; zero: at once
-	Fee          bool        // the fee is refunded, and not a captured amount
-	Settled      bool        // the operator ended the debt because the tenant paid by other means
-	SupportEmail string      // "" for none
-	URL          string      // of the page to pay; a secret
+	To        string
+	Locale    string // The language of the tenant; "" when unknown.
+	Kind      paymentports.TenantNoticeKind
+	Deposit   *deposit.Deposit
+	Company   string      // The company name of the operator.
+	Contact   string      // The operator's contact for tenants; "" for none.
+	Amount    money.Cents // The captured or refunded amount.
+	Reason    string      // The reason of the capture: one of deposit.CaptureReasons or "".
+	Words     string      // The description that the author of the capture wrote; "" for none.
+	ChargedAt time.Time   // The time of the first charge; zero for a charge at once.
+	Fee       bool        // true: the fee is refunded; false: a captured amount is.
+	// true: the operator ended the debt because the tenant paid by other means; false: for another reason.
+	Settled      bool
+	SupportEmail string // The e-mail address of support; "" for none.
+	URL          string // The URL of the page to pay; a secret.
 }
 
-// MoneyOf begins the mail of that kind about the captured amount of d, a deposit of an account, whose tenant has a
-// record. agreed is the language in which the tenant agreed, for a deposit without one.
+// MoneyOf returns a mail of this kind about the captured amount of deposit d, whose client has a record.
+// agreed is the language in which the tenant agreed, for a deposit without a language of its own. The caller
+// adds what the kind needs besides.
 func MoneyOf(d *deposit.Deposit, agreed string, kind paymentports.TenantNoticeKind, of connect.Account,
 	supportEmail string) TenantMoney {
 	return TenantMoney{To: d.Client.Email, Locale: cmp.Or(d.Locale, agreed), Kind: kind, Deposit: d.In(of.Zone()),
 		Company: of.CompanyName, Contact: of.Contact, Amount: d.CapturedAmount, SupportEmail: supportEmail}
 }
 
-// Mail gives text and HTML in the language of the locale: French for fr, English for every other, both for none.
+// Mail returns the mail about a captured or refunded amount as text and HTML in the language of the locale:
+// French for fr, English for every other, both for none.
 func (m TenantMoney) Mail(mailID id.ID, now time.Time) ports.Mail {
 	mail := write(mailID, m.To, m.Locale, now, func(l *language) letter {
 		switch m.Kind {
@@ -154,7 +157,7 @@ func (m TenantMoney) refunded(l *language) letter {
 	}
 }
 
-// rental are the facts by which the tenant recognises the rental.
+// rental returns the facts by which the tenant recognises the rental: its period and contract.
 func (m TenantMoney) rental(l *language) []fact {
 	d := m.Deposit
 	return []fact{
@@ -165,7 +168,7 @@ func (m TenantMoney) rental(l *language) []fact {
 	}
 }
 
-// objection says how to object to the claim.
+// objection returns the sentence about how the tenant can object to the claim.
 func (m TenantMoney) objection(l *language) string {
 	operator := connect.Account{CompanyName: m.Company, Contact: m.Contact}.Called()
 	if m.SupportEmail == "" {
@@ -185,7 +188,7 @@ func (m TenantMoney) why(l *language) string {
 		"Vous recevez cet e-mail car vous avez garanti une caution de location pour %s.", m.Company)
 }
 
-// captureReason words one of deposit.CaptureReasons; "" for none.
+// captureReason returns one of deposit.CaptureReasons in words; "" for none.
 func captureReason(l *language, reason string) string {
 	switch reason {
 	case "damage":

@@ -12,7 +12,7 @@ import (
 // TwoFactorChange is a change of an operator's second factor. Its text ends the name of the audit entry.
 type TwoFactorChange string
 
-// The changes of a second factor that an operator is told of.
+// The changes of a second factor about which the operator is mailed.
 const (
 	TwoFactorOn           TwoFactorChange = "enable_totp"
 	TwoFactorOff          TwoFactorChange = "disable_totp"
@@ -21,19 +21,20 @@ const (
 	RecoveryCodeUsed      TwoFactorChange = "use_recovery_code"
 )
 
-// TwoFactorChanges lists every change.
+// TwoFactorChanges lists every change of a second factor.
 var TwoFactorChanges = []TwoFactorChange{TwoFactorOn, TwoFactorOff, TwoFactorOffBySupport, NewRecoveryCodes,
 	RecoveryCodeUsed}
 
-// TwoFactor tells an operator that the second factor of the log-in changed. The text has no word of a caller.
+// TwoFactor is the mail that informs an operator that the second factor of the log-in changed. It contains no
+// text that a caller may choose.
 type TwoFactor struct {
 	Operator     connect.Operator
 	Change       TwoFactorChange
-	DashboardURL string // DASHBOARD_BASE_URL
+	DashboardURL string // The setting DASHBOARD_BASE_URL: the base URL of the operators' pages.
 }
 
-// twoFactorTexts are the subject and two sentences of each change, each in English and French. The first sentence has
-// the time.
+// twoFactorTexts holds, for each change of a second factor, the subject and two sentences of the mail, each
+// in English and French. The first sentence contains the time.
 var twoFactorTexts = map[TwoFactorChange][3][2]string{
 	TwoFactorOn: {
 		{"Two-factor codes are on", "Les codes à deux facteurs sont activés"},
@@ -68,7 +69,7 @@ var twoFactorTexts = map[TwoFactorChange][3][2]string{
 	},
 }
 
-// Mail gives the mail in the operator's language.
+// Mail returns the mail about a change of the second factor, in the operator's language.
 func (m TwoFactor) Mail(mailID id.ID, now time.Time) ports.Mail {
 	texts := twoFactorTexts[m.Change]
 	return write(mailID, m.Operator.Email, m.Operator.Locale, now, func(l *language) letter {

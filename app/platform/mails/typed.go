@@ -9,9 +9,9 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// MayMail decides whether a sender, a partner or an operator's account, may mail a link to addresses that somebody
-// typed, each once (api.md §2, "Mails with the link"). It runs in the transaction of the mails, which have the sender.
-// field names the field of the i-th address.
+// MayMail checks whether a sender, a partner or an operator's account, may mail a link to addresses that a
+// person typed in, each once (api.md §2, "Mails with the link"). It runs in the transaction that queues the
+// mails with this sender. field returns the name of the field with the i-th address.
 //
 // Returns rate_limited (deposit.SentTo).
 func MayMail(ctx context.Context, queue ports.Mails, sender id.ID, addresses []string, field func(i int) string,

@@ -1,4 +1,4 @@
-// Package parallel works through the due rows of a scheduled job, several at a time.
+// Package parallel processes the due rows of a scheduled job, several at a time.
 package parallel
 
 import (
@@ -6,19 +6,21 @@ import (
 	"sync"
 )
 
-// Batch is how many due rows a job reads at a time.
+// Batch is the number of due rows that a job reads at a time.
 const Batch = 200
 
-// workers is how many rows are worked on at once. Most of the time goes into waiting for the payment provider.
+// workers is the number of rows that are processed at a time. Most of the time goes into waiting for the
+// payment provider.
 const workers = 4
 
-// Each runs work for every item, a few at a time, and reports each result to finished, whose calls do not overlap.
-// A panic in work counts as an error of that item, so that a single bad row does not stop the others.
+// Each runs work for every item, a few at a time, and passes each result to finished, whose calls do not
+// overlap. A panic in work counts as an error of that item, so that a single bad row does not stop the
+// others.
 func Each[T any](items []T, work func(T) (done bool, err error), finished func(item T, done bool, err error)) {
 	EachOf(workers, items, work, finished)
 }
 
-// EachOf is Each with n items at a time.
+// EachOf runs work for every item, n at a time, and otherwise behaves as Each.
 func EachOf[T any](n int, items []T, work func(T) (done bool, err error), finished func(item T, done bool, err error)) {
 	slots := make(chan struct{}, n)
 	var running sync.WaitGroup

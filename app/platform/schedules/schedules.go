@@ -1,6 +1,6 @@
-// Package schedules runs the dispatcher's jobs at intervals: timers of deposits, payments left in processing, mails,
-// replays, and the removal of old rows. Any number of dispatchers may run the same jobs at once; each job locks the
-// rows it changes.
+// Package schedules runs the dispatcher's jobs at intervals: timers of deposits, payments left in processing,
+// mails, replays, and the removal of old rows. Any number of dispatchers may run the same jobs at once; each
+// job locks the rows it changes.
 package schedules
 
 import (
@@ -18,34 +18,37 @@ import (
 	"partnerdeposits/ports/platform/outage"
 )
 
-// Job is work that is repeated at an interval.
+// Job is work that the dispatcher repeats at an interval.
 type Job struct {
-	Name  string // for the log and the metrics
+	Name  string // The name of the job in the log and the metrics.
 	Every time.Duration
-	// Rest is the interval of looks for the work of a job with Waits; 0: Every. A job with Rest goes on at Every until it
-	// had no work for restAfter.
+	// Rest is the interval at which the scheduler checks whether a job with Waits has work; 0 stands for Every.
+	// Once a job with Rest has work, its rounds repeat at Every until it had no work for restAfter.
 	Rest time.Duration
-	// Soon begins the first round within seconds, and repeats a failed round after a minute, for a job whose interval
-	// is long.
+	// Soon is for a job whose interval is long. true: the first round begins within seconds, and a failed round
+	// is repeated after a minute; false: both wait for the interval.
 	Soon bool
 
-	// Waits tells whether the job has work; nil: each round finds out. A look without work counts as a round.
+	// Waits reports whether the job has work: true starts a round, false counts as a round without work. With
+	// nil, every round runs and finds out itself.
 	Waits func(ports.Waiting) bool
 
-	// Run does a round. more asks for the next round at once, since the round reached its limit.
+	// Run does a round of the job. more is true when the round reached its limit, and the next round shall begin
+	// at once; else false.
 	Run func(ctx context.Context) (more bool, err error)
 }
 
-// Waits of a job with Soon: the longest before its first round, and the one after a failed round.
+// The waits of a job with Soon: the longest before its first round, and the one after a failed round.
 const (
 	soon       = 2 * time.Second
 	afterError = time.Minute
 )
 
-// restAfter is how long a job with Rest keeps its interval after it had work.
+// restAfter is the time for which a job with Rest keeps its interval Every after it had work.
 const restAfter = 5 * time.Second
 
-// jitterShare spreads the rounds by ±20 %, so that several dispatchers do not query at the same time.
+// jitterShare spreads the rounds of a job by ±20 %, so that several dispatchers do not query at the same
+// time.
 const jitterShare = 0.2
 
 // Scheduler runs jobs concurrently, and the rounds of each job one after another.
@@ -54,22 +57,23 @@ type Scheduler struct {
 	jobs     []Job
 	log      *slog.Logger
 	metrics  ports.JobMetrics
-	database *outage.Log // whose outage all jobs meet
+	database *outage.Log // The log of database outages: an outage that several jobs meet is logged once.
 
-	mu   sync.Mutex
-	away map[string]bool // jobs whose last round met the outage; the look has the name ""
+	mu sync.Mutex
+	// The jobs whose last round met the outage, by name; the query for waiting work has the name "".
+	away map[string]bool
 }
 
-// Look tells what waits for the jobs with Waits. If a look fails, each of them does its round and finds out.
+// Look is a function that queries which kinds of work wait, for the jobs with Waits. If it fails, each of
+// these jobs runs its round and finds out itself.
 type Look func(ctx context.Context) (ports.Waiting, error)
 
-// New makes a scheduler. The names of jobs are unique and their intervals positive.
+// New returns a scheduler of jobs, which must have unique names and positive intervals.
 func New(log *slog.Logger, metrics ports.JobMetrics, look Look, jobs ...Job) *Scheduler {
 	return &Scheduler{look: look, jobs: jobs, log: log, metrics: metrics, database: outage.New(log),
 		away: map[string]bool{}}
 }
 
-// Names lists the names of jobs.
 func Names(jobs []Job) []string {
 	names := make([]string, len(jobs))
 	for i, job := range jobs {
@@ -78,8 +82,9 @@ func Names(jobs []Job) []string {
 	return names
 }
 
-// Run runs until ctx ends and all rounds have returned; then Run returns nil. A job's first round begins within one
-// interval, or soon. An error or a panic ends only that round.
+// Run runs the jobs until ctx ends and all rounds have returned, and then returns nil. A job's first round
+// begins within one interval, or within seconds for a job with Soon. An error or a panic ends only that
+// round.
 func (s *Scheduler) Run(ctx context.Context) error {
 	var all sync.WaitGroup
 	var awaited []start
@@ -99,7 +104,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	return nil
 }
 
-// keep runs a job at its interval.
+// keep runs the rounds of a job at its interval until ctx ends.
 func (s *Scheduler) keep(ctx context.Context, job Job) {
 	for wait := upTo(job.first()); sleep(ctx, wait); {
 		more, failed := s.round(ctx, job)
@@ -107,7 +112,7 @@ func (s *Scheduler) keep(ctx context.Context, job Job) {
 	}
 }
 
-// first is the longest wait before the first round.
+// first returns the longest wait before the first round of the job.
 func (j Job) first() time.Duration {
 	if j.Soon {
 		return min(j.Every, soon)
@@ -115,7 +120,7 @@ func (j Job) first() time.Duration {
 	return j.Every
 }
 
-// next gives the wait after a round.
+// next returns the wait after a round of the job.
 func (j Job) next(more, failed bool) time.Duration {
 	switch {
 	case more:
@@ -127,12 +132,12 @@ func (j Job) next(more, failed bool) time.Duration {
 	}
 }
 
-// upTo spreads the beginnings of several dispatchers.
+// upTo returns a random duration up to d, so that several dispatchers do not begin at the same time.
 func upTo(d time.Duration) time.Duration {
 	return time.Duration(rand.Float64() * float64(d)) //nolint:gosec // spreads load, hides nothing
 }
 
-// sleep returns false when ctx ended.
+// sleep waits, and reports whether the wait passed: true after the wait, false when ctx ended first.
 func sleep(ctx context.Context, wait time.Duration) bool {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -148,7 +153,8 @@ func jitter(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * (1 + jitterShare*(2*rand.Float64()-1))) //nolint:gosec // as above
 }
 
-// round runs the job once, logs an error or a panic, and counts the round unless the process was told to stop.
+// round runs the job once, logs an error or a panic, and counts the round unless the process was told to
+// stop.
 func (s *Scheduler) round(ctx context.Context, job Job) (more, failed bool) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -177,7 +183,8 @@ func toldToStop(ctx context.Context, err error) bool {
 	return ctx.Err() != nil && errors.Is(err, context.Canceled)
 }
 
-// complain logs the error of a round or of a look. An outage of the database is logged once, although all jobs meet it.
+// complain logs the error of a job's round or of the query for waiting work. An outage of the database is
+// logged once, although all jobs meet it.
 func (s *Scheduler) complain(ctx context.Context, job string, err error, message string, about ...any) {
 	about = append(about, "error", err)
 	if errors.Is(err, fault.ErrUnavailable) {
@@ -191,7 +198,8 @@ func (s *Scheduler) complain(ctx context.Context, job string, err error, message
 	s.log.WarnContext(ctx, message, about...)
 }
 
-// answered ends the outage once every job that met it had an answer: a lock may keep a single job from its table.
+// answered records that a job has reached the database. The outage ends only when every job that met it has:
+// a lock may keep a single job from its table.
 func (s *Scheduler) answered(ctx context.Context, job string) {
 	s.mu.Lock()
 	delete(s.away, job)

@@ -7,15 +7,15 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// start begins the rounds of a job with Waits.
+// start holds a job with Waits, and the channel that begins its rounds.
 type start struct {
 	Job
 	begin chan<- struct{}
-	rests time.Duration // until its next look
+	rests time.Duration // The time until the next check whether the job has work.
 }
 
-// watch queries the waiting work of all jobs at the shortest of their intervals, and starts the rounds of each job that
-// has work. It starts no job whose earlier rounds are still running.
+// watch queries the waiting work of all jobs at the shortest of their intervals, and starts the rounds of
+// each job that has work. A job whose earlier rounds are still running is not started.
 func (s *Scheduler) watch(ctx context.Context, jobs []start) {
 	every := jobs[0].looksEvery()
 	for _, job := range jobs {
@@ -33,12 +33,14 @@ func (s *Scheduler) watch(ctx context.Context, jobs []start) {
 			} else if !job.begins() {
 				continue
 			}
-			job.rests = job.looksEvery() - every/2 // until the look that comes closest to its interval
+			// The job rests until the check that comes closest to its own interval.
+			job.rests = job.looksEvery() - every/2
 		}
 	}
 }
 
-// begins reports whether the rounds begin; they do not while earlier ones are under way.
+// begins reports whether the rounds of the job have begun: true if they did, false while earlier rounds are
+// still running.
 func (s start) begins() bool {
 	select {
 	case s.begin <- struct{}{}:
@@ -55,7 +57,7 @@ func (j Job) looksEvery() time.Duration {
 	return j.Every
 }
 
-// looks reports what waits; known is false after an error.
+// looks queries which kinds of work wait. known is false after an error, else true.
 func (s *Scheduler) looks(ctx context.Context) (waiting ports.Waiting, known bool) {
 	waiting, err := s.look(ctx)
 	switch {
@@ -67,7 +69,7 @@ func (s *Scheduler) looks(ctx context.Context) (waiting ports.Waiting, known boo
 	return waiting, err == nil
 }
 
-// await makes the rounds of a job each time they begin.
+// await runs the rounds of a job each time watch begins them.
 func (s *Scheduler) await(ctx context.Context, job Job, begin <-chan struct{}) {
 	for {
 		select {
@@ -79,7 +81,8 @@ func (s *Scheduler) await(ctx context.Context, job Job, begin <-chan struct{}) {
 	}
 }
 
-// rounds makes a round, and further ones while a round asks for the next. With Rest they go on at their interval.
+// rounds runs a round of a job, and further rounds at once while a round reports more work. Rounds of a job
+// with Rest repeat at its interval until it had no work for restAfter.
 func (s *Scheduler) rounds(ctx context.Context, job Job) {
 	for idle := time.Duration(0); ; {
 		more, _ := s.round(ctx, job)

@@ -39,7 +39,8 @@ type answer struct {
 	Cut     bool
 }
 
-// script sends requests nowhere: it notes them, and gives the answers in order.
+// script is an HTTP transport that sends nothing: it stores the requests, and returns the scripted responses
+// in order.
 type script struct {
 	answers  []answer
 	requests []any
@@ -83,7 +84,7 @@ func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// wired counts requests that go over the network.
+// wired is an HTTP transport that counts the requests it sends over the network.
 type wired struct{ requests int }
 
 func (w *wired) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -144,7 +145,7 @@ func callOutcome(value any, err error, sent bool) object {
 	return object{"value": value}
 }
 
-// on makes the call, found by its name.
+// on makes the call of a test case, whose method is found by its name.
 func (in callInput) on(c *deposits.Client) (any, error) {
 	resource, name, _ := strings.Cut(in.Call, ".")
 	named := func(want string) func(string) bool {
@@ -186,7 +187,7 @@ func methodName(t reflect.Type, name string) string {
 	return name
 }
 
-// collect takes the items of a list, and no more than the case wants.
+// collect returns the items of a list, at most as many as the test case wants.
 func (in callInput) collect(seq reflect.Value) (any, error) {
 	items := []any{}
 	for item, err := range seq.Seq2() {
@@ -200,7 +201,7 @@ func (in callInput) collect(seq reflect.Value) (any, error) {
 	return items, nil
 }
 
-// argument sets an argument of a method: the options, or what the case says, if anything.
+// argument sets an argument of a method: the call options, or the value in the test case, if any.
 func (in callInput) argument(value reflect.Value, at int) error {
 	switch {
 	case value.Type() == reflect.TypeFor[[]deposits.CallOption]():
@@ -232,7 +233,8 @@ func (in callInput) callOptions() (opts []deposits.CallOption) {
 	return opts
 }
 
-// setFields sets the fields of parameters. Money is made of a text or of an integer, as no other type fits.
+// setFields sets the fields of a struct of parameters from JSON. Money is built from a text or an integer,
+// since no other type fits.
 func setFields(params reflect.Value, text json.RawMessage) error {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(text, &fields); err != nil {
@@ -271,7 +273,8 @@ func setFields(params reflect.Value, text json.RawMessage) error {
 	return nil
 }
 
-// wire gives a value as it stands on the wire: its fields over the JSON that it came from, amounts and times as text.
+// wire returns a value as test cases contain it: its fields over the JSON from which it was read, with
+// amounts and times as text.
 func wire(v reflect.Value) any {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -316,8 +319,8 @@ func wire(v reflect.Value) any {
 	return v.Interface()
 }
 
-// withAmounts writes amounts with two decimals in fields that the library does not know. In Go these are the JSON
-// itself, whose numbers are exact; other languages read them into values.
+// withAmounts writes amounts with two decimals in fields that the library does not have. In Go these fields
+// are raw JSON, whose numbers are exact; other languages read them into values.
 func withAmounts(value any) any {
 	switch value := value.(type) {
 	case []any:

@@ -1,6 +1,6 @@
-// The vectors command performs the cases of sdk/vectors with this library. `go run ./internal/vectors [FILE …]`
-// compares their outcomes and prints the cases that fail. With --serve it reads a case a line and writes its outcome;
-// a call without answers goes to API_URL with API_KEY.
+// Command vectors runs the test cases of sdk/vectors with the Go library. `go run ./internal/vectors [FILE
+// …]` compares their outcomes and prints the cases that fail. With --serve it reads one case per line and
+// writes its outcome; a call without scripted responses goes to API_URL with API_KEY.
 package main
 
 import (
@@ -51,7 +51,8 @@ func main() {
 	}
 }
 
-// check prints the cases of files that fail, and tells whether there are cases and none fails.
+// check runs the test cases of files and prints those that fail. It returns true when there are cases and
+// none fails, else false.
 func check(files []string, out io.Writer) bool {
 	count, failed := 0, 0
 	for _, file := range files {
@@ -97,7 +98,7 @@ func serve(in io.Reader, out io.Writer) {
 	}
 }
 
-// perform gives the outcome of a case.
+// perform runs a test case and returns its outcome.
 func perform(v vector) object {
 	in := v.Input
 	switch v.Kind {
@@ -155,12 +156,13 @@ func (in input) body() []byte {
 	}
 	body, err := base64.StdEncoding.DecodeString(in.BodyBase64)
 	if err != nil {
-		panic(err) // the case is wrong
+		panic(err) // The test case itself is invalid.
 	}
 	return body
 }
 
-// header keeps the names in their case, as servers other than net/http may hand them over.
+// header returns the HTTP headers of a test case. Their names keep their case, as servers other than net/http
+// may pass them on.
 func (in input) header() http.Header {
 	header := http.Header{}
 	for name, value := range in.Headers {
@@ -185,7 +187,8 @@ func (in input) options() (opts []deposits.VerifyOption) {
 	return opts
 }
 
-// subset tells whether all of want is in got: null is absence, numbers compare by value, lists have one length.
+// subset reports whether all of want is in got: null stands for absence, numbers compare by value, lists must
+// have the same length.
 func subset(want, got any) bool {
 	switch want := want.(type) {
 	case object:
@@ -217,7 +220,7 @@ func orNull(text string) any {
 	return text
 }
 
-// decode keeps the digits of numbers.
+// decode decodes JSON with the digits of its numbers unchanged.
 func decode(text []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
