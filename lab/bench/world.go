@@ -23,23 +23,24 @@ import (
 	"partnerdeposits/lab/world"
 )
 
-// workbench is everything that runs: stores, the processes of a site, the receiver.
+// workbench holds everything that a benchmark runs: the stores, the processes of a site, the receiver of webhooks.
 type workbench struct {
-	*site              // the running site
+	*site              // The site whose processes run.
 	sites              []*site
 	dir                string
 	services           *backing.Services
-	https, dispatchers []*world.Node  // that serve the running site
-	api                *client        // of all https
-	receiver           *procs.Process // sink is its base URL
+	https, dispatchers []*world.Node  // The processes that serve the running site.
+	api                *client        // A client of all http processes.
+	receiver           *procs.Process // Process of the receiver of webhooks; its base URL is sink.
 	sink               string
-	yardstick          *yardstick     // nil until a step needs it
-	partners           int            // so far
-	subscriptions      []id.ID        // of the present round
-	ends               []func() error // of all that was started, the last first
+	yardstick          *yardstick     // The database of pgbench; nil until a step needs it.
+	partners           int            // Number of partners created so far.
+	subscriptions      []id.ID        // Subscriptions of the round that runs.
+	ends               []func() error // Functions that end what was started; the last runs first.
 }
 
-// open starts everything. close ends also a part.
+// open starts the stores, the receiver and the sites of a benchmark. close also ends what a failed open has
+// started.
 func (w *workbench) open(ctx context.Context, o options) {
 	w.dir = must(os.MkdirTemp("", "bench"))
 	w.services = must(backing.Start(ctx, backing.Options{Private: true, RedisAOF: true}))
@@ -55,7 +56,7 @@ func (w *workbench) open(ctx context.Context, o options) {
 	w.ends = append(w.ends, w.leave)
 }
 
-// enter ends the running processes, and starts those of a variant with an empty Redis.
+// enter ends the running processes, empties Redis, and starts the processes of a variant.
 func (w *workbench) enter(ctx context.Context, v variant) {
 	check(w.leave())
 	w.site = v.site
@@ -72,7 +73,7 @@ func (w *workbench) enter(ctx context.Context, v variant) {
 	}
 }
 
-// start starts a process of the running site.
+// start starts a process of the running site, and waits until it is ready.
 func (w *workbench) start(ctx context.Context, name string, settings ...string) *world.Node {
 	n := must(world.NewNode(name, filepath.Join(w.binaries, name)))
 	n.Env = slices.Concat(os.Environ(), []string{
@@ -96,7 +97,7 @@ func (w *workbench) leave() error {
 	return errors.Join(errs...)
 }
 
-// startReceiver starts this program in its other role.
+// startReceiver starts this program again as the receiver of webhooks.
 func (w *workbench) startReceiver(ctx context.Context) {
 	port := strconv.Itoa(must(backing.FreePort()))
 	w.receiver = must(procs.Start(procs.Spec{Name: receiverRole, Path: must(os.Executable()),
@@ -116,10 +117,11 @@ func (w *workbench) close() {
 	}
 }
 
-// webhookSecret is the secret of all subscriptions, so that the receiver verifies deliveries without a look-up.
+// webhookSecret is the signing secret of all subscriptions, so that the receiver verifies deliveries without a
+// look-up.
 const webhookSecret = "svc_whsec_bench"
 
-// newPartners seeds the partners of a variant, each with an account and a subscription.
+// newPartners creates the partners of a variant, each with an account and a webhook subscription.
 func (w *workbench) newPartners(ctx context.Context, v variant) (all []world.Partner) {
 	for i := range v.partners {
 		w.partners++
@@ -130,7 +132,8 @@ func (w *workbench) newPartners(ctx context.Context, v variant) (all []world.Par
 	return all
 }
 
-// subscriptionURL is the i-th partner's address: each has one of its own, as receivers have. The first ones may hang.
+// subscriptionURL returns the webhook address of the i-th partner. Each partner has a host of its own, as real
+// receivers have. The address of the first v.hanging partners hangs.
 func (w *workbench) subscriptionURL(v variant, i int) string {
 	base := strings.Replace(w.sink, "127.0.0.1", hostOf(i), 1)
 	if i < v.hanging {
@@ -139,7 +142,7 @@ func (w *workbench) subscriptionURL(v variant, i int) string {
 	return base + "/"
 }
 
-// unsubscribe deletes the subscriptions, so that their open deliveries do not disturb later measurements.
+// unsubscribe deletes the round's subscriptions, so that their open deliveries do not disturb later measurements.
 func (w *workbench) unsubscribe(ctx context.Context) {
 	check(w.Store.WithinTx(ctx, func(ctx context.Context) (err error) {
 		for _, s := range w.subscriptions {
@@ -150,22 +153,23 @@ func (w *workbench) unsubscribe(ctx context.Context) {
 	w.subscriptions = nil
 }
 
-// checkpoint makes Postgres write all dirty pages, so that a measurement does not pay for earlier writes.
+// checkpoint makes Postgres write all dirty pages to disk, so that a measurement does not pay for earlier writes.
 func (w *workbench) checkpoint(ctx context.Context) { must(w.Pool.Exec(ctx, `CHECKPOINT`)) }
 
-// site is an installation of the service with databases of its own on shared servers. Only one runs at a time.
+// site is an installation of the service with databases of its own on the shared Postgres and Redis. Only one site
+// runs at a time.
 type site struct {
 	*world.Database
-	name     string // "" if there is a single site
-	binaries string // directory of http, dispatcher and admin
-	stock    int    // rows to store beforehand
+	name     string // Name of the site in tables; "" if it is the only site.
+	binaries string // Directory of the binaries http, dispatcher and admin.
+	stock    int    // Number of rows to store before the first measurement.
 
 	postgresURL, redisURL string
 	redis                 *redis.Client
 }
 
-// openSites makes the sites of a run: a base and a new version, or this version on an empty and on a full database, or
-// this version alone.
+// openSites creates the sites that a run compares: a base and a new version, or this version on an empty and on a
+// full database, or this version alone.
 func (w *workbench) openSites(ctx context.Context, o options) {
 	w.sites = []*site{{name: "base", binaries: o.base, stock: o.stock}, {name: "new", binaries: o.fresh, stock: o.stock}}
 	if o.base == "" {
@@ -181,7 +185,8 @@ func (w *workbench) openSites(ctx context.Context, o options) {
 		s.redis = redis.NewClient(must(redis.ParseURL(s.redisURL)))
 		env := append(os.Environ(), "DATABASE_URL="+s.postgresURL, "REDIS_URL="+s.redisURL)
 		must(procs.Must(ctx, procs.Spec{Name: "admin", Path: filepath.Join(s.binaries, "admin"),
-			Args: []string{"migrate", "up"}, Env: env})) // of its own version
+			// Each site's database is migrated by its own version.
+			Args: []string{"migrate", "up"}, Env: env}))
 		s.Database = must(world.Open(ctx, s.postgresURL, 4))
 		w.ends = append(w.ends, func() error { s.Close(context.Background()); return s.redis.Close() })
 		if s.stock > 0 {
@@ -191,7 +196,7 @@ func (w *workbench) openSites(ctx context.Context, o options) {
 	}
 }
 
-// tune changes settings of Postgres, given as name=value, comma-separated, and restarts the server.
+// tune changes settings of Postgres, given as comma-separated name=value, and restarts the server.
 func (w *workbench) tune(ctx context.Context, settings string) {
 	conn := must(pgx.Connect(ctx, w.services.PostgresURL))
 	for setting := range strings.SplitSeq(settings, ",") {
