@@ -127,7 +127,8 @@ type Options struct {
 	// shared server is good enough.
 	Private bool
 
-	machine *machine // A stand-in for the real machine, which tests set.
+	// machine stands for this machine and its programs; nil: the real one. Tests of the package set a fake.
+	machine *machine
 }
 
 func (o Options) withDefaults() Options {
@@ -153,7 +154,8 @@ type TB interface {
 // Lend starts a Postgres, a Redis or both for a test, and closes them when the test ends.
 func Lend[S io.Closer](t TB, start func(context.Context) (S, error)) S {
 	t.Helper()
-	const limit = 3 * time.Minute // The limit includes the installation of a package.
+	// The time limit for the start of a server includes the installation of its package.
+	const limit = 3 * time.Minute
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
 	servers, err := start(ctx)
@@ -214,7 +216,7 @@ type control interface {
 	// Pause suspends every process of the server (SIGSTOP) until Resume: connections stay open, and no request is
 	// answered.
 	Pause() error
-	// Resume lets the processes of a server that Pause suspended run on.
+	// Resume ends the suspension of a server's processes by Pause.
 	Resume() error
 	// Close ends a server that this process started, and removes its data.
 	Close() error
@@ -223,9 +225,9 @@ type control interface {
 // Server is a Postgres or a Redis. Its methods are safe for concurrent use. Kill, Stop, Restart and Pause are only
 // for servers that were started with Options.Private.
 type Server struct {
-	control // nil for a server that the environment names
+	control // Control of the server; nil if the environment names it.
 	url     string
-	// The source of the server and why it was chosen, without secrets.
+	// The source of the server and why it was chosen, for a log line without secrets.
 	choice   string
 	closing  sync.Once
 	closeErr error

@@ -25,7 +25,7 @@ const forcing = "TEST_SERVICES"
 type service struct {
 	name                 string
 	testsEnv, sandboxEnv string
-	debian               string // The Debian package to install.
+	debian               string // The Debian package that provides the server.
 	// The software that an error message tells a person to install, on a system without apt-get.
 	whatToHave string
 	image      string
@@ -149,7 +149,7 @@ type machine struct {
 	glob     func(string) ([]string, error)
 	euid     func() int
 	docker   func() (*dockertest.Pool, error)
-	install  func(needs ...string) error // Installs Debian packages (procs.EnsureDebian).
+	install  func(needs ...string) error // install installs Debian packages (procs.EnsureDebian).
 	cacheDir string
 	// Directories that may hold a server's data, in order of preference.
 	tempDirs []string
@@ -164,15 +164,16 @@ type machine struct {
 
 func thisMachine() *machine {
 	return &machine{
-		getenv:          os.Getenv,
-		lookPath:        exec.LookPath,
-		glob:            filepath.Glob,
-		euid:            os.Geteuid,
-		install:         procs.EnsureDebian,
-		docker:          func() (*dockertest.Pool, error) { return dockertest.NewPool("") },
-		cacheDir:        cacheDir(),
-		tempDirs:        []string{os.TempDir(), "/tmp", "/var/tmp"},
-		fastDir:         memoryDir(2 << 30), // 2 GB, enough for several test binaries in parallel.
+		getenv:   os.Getenv,
+		lookPath: exec.LookPath,
+		glob:     filepath.Glob,
+		euid:     os.Geteuid,
+		install:  procs.EnsureDebian,
+		docker:   func() (*dockertest.Pool, error) { return dockertest.NewPool("") },
+		cacheDir: cacheDir(),
+		tempDirs: []string{os.TempDir(), "/tmp", "/var/tmp"},
+		// With 2 GB free, the file system in memory is enough for several test binaries in parallel.
+		fastDir:         memoryDir(2 << 30),
 		registryAnswers: 3 * time.Second,
 		pullBound:       10 * time.Second,
 	}
@@ -187,7 +188,7 @@ func cacheDir() string {
 }
 
 // postgresBin returns the directory that holds both initdb and postgres: the one in PATH, else that of the newest
-// installed version. ok is false if the machine has none.
+// installed version. The second result is false if the machine has none.
 func (m *machine) postgresBin() (string, bool) {
 	if initdb, err := m.lookPath("initdb"); err == nil {
 		if resolved, err := filepath.EvalSymlinks(initdb); err == nil {
@@ -200,7 +201,7 @@ func (m *machine) postgresBin() (string, bool) {
 	var found []string
 	// The directories where Debian and Red Hat packages install versions of Postgres.
 	for _, pattern := range []string{"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin"} {
-		dirs, _ := m.glob(pattern) // The error is impossible: the patterns are well-formed.
+		dirs, _ := m.glob(pattern) // Glob never fails here, since the patterns are well-formed.
 		for _, dir := range dirs {
 			if m.executable(filepath.Join(dir, "initdb")) && m.executable(filepath.Join(dir, "postgres")) {
 				found = append(found, dir)
@@ -213,8 +214,8 @@ func (m *machine) postgresBin() (string, bool) {
 	return slices.MaxFunc(found, func(a, b string) int { return cmp.Compare(dirVersion(a), dirVersion(b)) }), true
 }
 
-// redisServer returns the path of a program that serves the Redis protocol, redis-server or valkey-server. ok is
-// false if the machine has none.
+// redisServer returns the path of a program that serves the Redis protocol, redis-server or valkey-server. The
+// second result is false if the machine has none.
 func (m *machine) redisServer() (string, bool) {
 	// The PATH of a user may lack the system directories, so Redis is also searched for there.
 	beyond := []string{"/usr/bin/redis-server", "/usr/local/bin/redis-server", "/usr/bin/valkey-server"}
@@ -235,6 +236,7 @@ func (m *machine) executable(path string) bool {
 // for /usr/pgsql-15/bin.
 func dirVersion(bin string) float64 {
 	name := strings.TrimPrefix(filepath.Base(filepath.Dir(bin)), "pgsql-")
-	version, _ := strconv.ParseFloat(name, 64) // A name without a number counts as version 0.
+	// A directory name without a number counts as Postgres version 0.
+	version, _ := strconv.ParseFloat(name, 64)
 	return version
 }

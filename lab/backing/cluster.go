@@ -25,7 +25,8 @@ const redisSlots = 16384
 
 // RedisCluster is a Redis Cluster, masters and replicas, that runs as processes on this machine.
 type RedisCluster struct {
-	Masters  []*Server // The masters in the order of their hash slots.
+	// The masters of the Redis Cluster in the order of their hash slots.
+	Masters  []*Server
 	Replicas []*Server // Replicas[i] replicates Masters[i % len(Masters)].
 }
 

@@ -104,7 +104,7 @@ func (m *machine) failureMark(image string) string {
 
 func (m *machine) rememberFailure(image string) {
 	if os.MkdirAll(m.cacheDir, 0o700) == nil {
-		// A failed write is harmless: the mark only saves time.
+		// A failed write is harmless: the mark of a failed image only saves time.
 		_ = os.WriteFile(m.failureMark(image), nil, 0o600)
 	}
 }
@@ -128,11 +128,12 @@ var supervisorScript string
 
 // containerSpec describes how a Postgres or a Redis runs in its official Docker image.
 type containerSpec struct {
-	port              docker.Port
-	env, argv         []string
-	url               func(hostPort string) string
-	ready             func(ctx context.Context, hostPort string) error
-	gentle, immediate string // Names of the signals that stop the server, without "SIG".
+	port      docker.Port
+	env, argv []string
+	url       func(hostPort string) string
+	ready     func(ctx context.Context, hostPort string) error
+	// Names of the signals that stop the server in the container, without "SIG".
+	gentle, immediate string
 }
 
 // containerLimit bounds the wait for a server in a Docker container, so that an unreachable container costs less

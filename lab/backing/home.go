@@ -19,7 +19,8 @@ type home struct {
 	dir string // Path of the server's directory, without symbolic links.
 	// Path of the data, owned by the server's user and closed to other users.
 	data string
-	cred *syscall.Credential // User of the server; nil: the user of this process.
+	// The operating system's user that runs the server; nil: the user of this process.
+	cred *syscall.Credential
 	log  *os.File
 
 	// cleaner is a small shell process that outlives this process and removes the server and its directory after a

@@ -97,7 +97,8 @@ func (n *native) Kill() error {
 // mu.
 func (n *native) killAll() {
 	if n.child.Running() {
-		n.child.Signal(syscall.SIGSTOP) // A suspended parent process forks no more children.
+		// The suspension keeps the server from forking more children while they are killed.
+		n.child.Signal(syscall.SIGSTOP)
 	}
 	for {
 		pids := processesIn(n.home.dir)
@@ -129,7 +130,7 @@ func (n *native) stop(immediate bool) error {
 	n.signalAll(syscall.SIGCONT) // A suspended process would not handle the stop signal.
 	select {
 	case <-n.child.Done():
-		n.killAll() // Kills the child processes that are still left.
+		n.killAll() // Kills the server's child processes that are still left.
 		return nil
 	case <-time.After(stopLimit):
 		n.killAll()
@@ -172,7 +173,7 @@ func (n *native) signalAll(signal syscall.Signal) {
 func (n *native) Close() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	// An immediate stop is enough, since the data is removed anyway.
+	// An immediate stop of the server is enough, since its data is removed anyway.
 	err := n.stop(true)
 	n.home.remove()
 	return err

@@ -46,7 +46,7 @@ func memoryDir(room uint64) string {
 func removeSharedMemory(dataDir string) {
 	text, err := os.ReadFile(filepath.Join(dataDir, "postmaster.pid"))
 	if err != nil {
-		// No file: an orderly stop has removed the file and the segment.
+		// There is no postmaster.pid: an orderly stop has removed the file and the shared memory.
 		return
 	}
 	if lines := strings.Split(string(text), "\n"); len(lines) >= 7 {

@@ -58,8 +58,9 @@ func redisSettings(o Options) []string {
 // RedisProcess describes how to start a redis-server process: settings, password, TLS, or as a sentinel. The zero
 // value is a standalone server.
 type RedisProcess struct {
-	Settings []string // Settings beside those that every Redis of the tests has.
-	Password string   // The password that clients must send.
+	// Settings of the process beside those that every Redis of the tests has.
+	Settings []string
+	Password string // The password that clients of the Redis process must send.
 	// Certificate for TLS; nil: plain TCP. With a certificate every connection to and from the process uses TLS.
 	TLS *Certificate
 	// Sentinel is the configuration file of a Redis Sentinel, without the port; "" for a usual Redis. A sentinel
@@ -177,7 +178,7 @@ func pingRedis(ctx context.Context, redisURL string) error {
 	if err != nil {
 		return errors.New("it is not a URL like redis://:password@host:6379/0")
 	}
-	options.MaxRetries, options.DialerRetries = -1, 1 // A single attempt is enough.
+	options.MaxRetries, options.DialerRetries = -1, 1 // A single attempt to connect is enough.
 	client := redis.NewClient(options)
 	defer func() { _ = client.Close() }()
 	return client.Ping(ctx).Err()

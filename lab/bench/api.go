@@ -84,7 +84,7 @@ func measureReads(ctx context.Context, w *workbench, o options, r *results) {
 			_, err := w.api.do(request{method: "GET", path: "/deposits/" + m.id, apiKey: m.owner.Key})
 			return err
 		}
-		// Warms up connections and caches.
+		// A load before the measurement warms up connections and caches.
 		must(load.Closed(ctx, lasting(min(time.Second, o.round/3)), v.conns, read))
 		b.add(v.String(), w.cost(ctx, func() int { return must(load.Closed(ctx, lasting(o.round), v.conns, read)).N() }))
 	}, w.pgbenchTurn(ctx, pgbenchGet, o.partners[0], o, b))

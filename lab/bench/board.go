@@ -39,9 +39,12 @@ var columns = []column{
 // round.
 type board struct {
 	operation string
-	variants  []string                     // The variants in the order in which they were measured.
-	samples   map[string]map[string]sample // Samples by variant, then by name of the figure.
-	pairs     []pair                       // The pairs of variants to compare.
+	// The benchmark variants in the order in which they were measured.
+	variants []string
+	// Measurements by benchmark variant, then by name of the figure.
+	samples map[string]map[string]sample
+	// The pairs of benchmark variants whose ratios the table shows.
+	pairs []pair
 }
 
 // pair names two benchmark variants whose medians are compared: the ratio of variant to to.
@@ -102,7 +105,7 @@ func (b *board) print(to io.Writer) {
 		}
 	}
 	fmt.Fprintln(table)
-	_ = table.Flush() // Flush fails only when the terminal is gone.
+	_ = table.Flush() // A failed write only means that the terminal is gone.
 	for _, p := range b.pairs {
 		fmt.Fprintf(table, "%s: %s ÷ %s", b.operation, p.variant, p.to)
 		for _, figure := range []string{"rate", "CPU", "p50 ms", "p99 ms"} {
@@ -144,7 +147,7 @@ type results struct {
 	// Lines of the final table; each compares a target with the measured figure.
 	lines  []string
 	missed int
-	boards []*board // The tables of the step that runs now.
+	boards []*board // Result tables of the benchmark step that runs now.
 }
 
 // measured is the value of a figure, and the text that a table shows for it.
@@ -193,5 +196,5 @@ func (r *results) print(to io.Writer) {
 	out := tabwriter.NewWriter(to, 0, 0, 3, ' ', 0)
 	fmt.Fprintf(out, "\ntarget\tbound\tmeasured\tholds?\n%s\n\n%d of %d targets missed\n", strings.Join(r.lines, "\n"),
 		r.missed, len(r.lines))
-	_ = out.Flush() // Flush fails only when the terminal is gone.
+	_ = out.Flush() // A failed write only means that the terminal is gone.
 }

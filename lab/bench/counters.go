@@ -17,9 +17,10 @@ type reading struct {
 	cpu       map[string]float64
 	generator float64 // CPU-seconds of the load generator, this process.
 	wal       float64 // Bytes of write-ahead log that Postgres has written.
-	commits   float64 // Commits in the database of the running site.
-	commands  float64 // Redis commands, those inside scripts included.
-	machine   procfs.CPUStat
+	commits   float64 // Commits in the service's database that is measured.
+	// Commands that Redis has executed, those inside scripts included.
+	commands float64
+	machine  procfs.CPUStat
 }
 
 func (w *workbench) read(ctx context.Context) (r reading) {
@@ -49,7 +50,8 @@ func (w *workbench) cost(ctx context.Context, activity func() (n int)) figures {
 	from := w.read(ctx)
 	n := activity()
 	f := figuresOf(float64(n), from, w.read(ctx))
-	if len(w.https) > 0 { // The memory is that of the first process of each kind.
+	// The peak memory of the first process of each kind is measured.
+	if len(w.https) > 0 {
 		f["http MB"], f["disp MB"] = peakMB(w.https[0].Process().Pid()), peakMB(w.dispatchers[0].Process().Pid())
 	}
 	return f
@@ -90,7 +92,7 @@ func treesCPU(parts map[int]string) map[string]float64 {
 	u := map[string]float64{}
 	for _, p := range must(procfs.AllProcs()) {
 		stat, err := p.Stat()
-		if err != nil { // The process has ended meanwhile.
+		if err != nil { // CPU time of a process that has ended meanwhile is not counted.
 			continue
 		}
 		for _, pid := range []int{stat.PID, stat.PPID} {

@@ -85,7 +85,8 @@ const callTimeout = 30 * time.Second
 // client calls the partner API over fasthttp. The load generator shares the processors with the service, so it
 // uses the HTTP client that costs the least CPU.
 type client struct {
-	hosts []*fasthttp.HostClient // One client for each http process; calls take turns.
+	// One HTTP client for each http process; the calls take turns.
+	hosts []*fasthttp.HostClient
 	calls atomic.Uint64
 }
 

@@ -31,14 +31,16 @@ var (
 
 const (
 	pgbenchConns = 32
-	// Seconds until all connections are open, with plans and caches.
+	// Seconds until all connections of pgbench are open, with plans and caches.
 	pgbenchWarmUp = 3
 )
 
 // pgbenchResult is what a run of pgbench measured.
 type pgbenchResult struct {
-	n    int     // Number of transactions, those of the warm-up included.
-	rate float64 // Transactions per second after the warm-up.
+	// Number of transactions that pgbench ran, those of the warm-up included.
+	n int
+	// Transactions per second that pgbench reached after the warm-up.
+	rate float64
 	cpu  float64 // CPU-seconds of the pgbench process itself.
 }
 
@@ -61,7 +63,8 @@ func openYardstick(ctx context.Context, url string, server int) *yardstick {
 // findPgbench returns the path of pgbench. It prefers the one beside the running Postgres program, which has the
 // same version.
 func findPgbench(server int) (string, error) {
-	postgres, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", server)) // "" on systems without /proc
+	// The link cannot be read on systems without /proc; the path is then "".
+	postgres, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", server))
 	for _, name := range []string{filepath.Join(filepath.Dir(postgres), "pgbench"), "pgbench"} {
 		if program, err := exec.LookPath(name); err == nil {
 			return program, nil

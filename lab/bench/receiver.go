@@ -45,15 +45,17 @@ type tally struct {
 	counts counts
 	// Hashes of the bodies seen; all attempts of a delivery have the same body.
 	seen map[uint64]struct{}
-	// First arrival by deposit id; nil until the first call of /arrivals.
+	// Time of the first arrival by deposit id; nil until the first call of /arrivals.
 	arrivals map[string]time.Time
 }
 
 // counts is the JSON that the receiver of webhooks returns at /count.
 type counts struct {
-	Taken      int // Deliveries with a valid signature, each counted once.
-	Duplicates int // Repeated arrivals of a delivery.
-	Invalid    int // Arrivals without a valid signature.
+	// Number of deliveries with a valid signature, each counted once.
+	Taken int
+	// Number of repeated arrivals of deliveries that had arrived before.
+	Duplicates int
+	Invalid    int // Number of arrivals without a valid signature.
 }
 
 func newTally() *tally { return &tally{seed: maphash.MakeSeed(), seen: map[uint64]struct{}{}} }

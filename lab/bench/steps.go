@@ -86,7 +86,8 @@ func measureScale(ctx context.Context, w *workbench, o options, r *results) {
 	r.atMost("2 http + 2 dispatchers ÷ 1 + 1, CPU (aim 1.25)", 1.35, b.ratio(double.String(), single.String(), "CPU"))
 }
 
-const quietRate = 20 // Events per second, few enough that none waits for another.
+// Rate in events per second, so low that no event waits for another.
+const quietRate = 20
 
 // measureLatency cancels deposits at a low rate, and measures how long each webhook takes to arrive.
 func measureLatency(ctx context.Context, w *workbench, o options, r *results) {
@@ -169,7 +170,8 @@ func (w *workbench) openRound(ctx context.Context, v variant, partners []world.P
 	w.checkpoint(ctx)
 	_, _, err := load.Open(ctx, first, p.rate, func(i int, _ time.Time) error { return w.cancel(all[i], v) })
 	check(err)
-	w.arrivals() // Starts the recording of arrivals.
+	// The first call of arrivals starts the recording of arrival times.
+	w.arrivals()
 	var late *load.Times
 	due := make([]time.Time, len(all))
 	f := w.cost(ctx, func() int {

@@ -18,7 +18,7 @@ type variant struct {
 	partners, conns int
 	// How many of the first partners have an endpoint that takes ten seconds.
 	hanging            int
-	https, dispatchers int // Numbers of processes of each kind.
+	https, dispatchers int // Numbers of http and dispatcher processes.
 }
 
 // String names a benchmark variant, such as "base keyed, 30 partners, 32 connections, 1+1".

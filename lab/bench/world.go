@@ -25,18 +25,21 @@ import (
 
 // workbench holds everything that a benchmark runs: the stores, the processes of a site, the receiver of webhooks.
 type workbench struct {
-	*site              // The site whose processes run.
+	*site              // The installation whose processes run now.
 	sites              []*site
 	dir                string
 	services           *backing.Services
-	https, dispatchers []*world.Node  // The processes that serve the running site.
-	api                *client        // A client of all http processes.
-	receiver           *procs.Process // Process of the receiver of webhooks; its base URL is sink.
-	sink               string
-	yardstick          *yardstick     // The database of pgbench; nil until a step needs it.
-	partners           int            // Number of partners created so far.
-	subscriptions      []id.ID        // Subscriptions of the round that runs.
-	ends               []func() error // Functions that end what was started; the last runs first.
+	https, dispatchers []*world.Node // The http and dispatcher processes that run now.
+	// A client of the partner API that calls all http processes in turn.
+	api       *client
+	receiver  *procs.Process // Process of the receiver of webhooks; its base URL is sink.
+	sink      string
+	yardstick *yardstick // The database for pgbench; nil until a step needs it.
+	partners  int        // Number of partners created so far.
+	// The webhook subscriptions of the benchmark round that runs now.
+	subscriptions []id.ID
+	// Functions that end what the benchmark has started; the last one runs first.
+	ends []func() error
 }
 
 // open starts the stores, the receiver and the sites of a benchmark. close also ends what a failed open has
@@ -73,7 +76,7 @@ func (w *workbench) enter(ctx context.Context, v variant) {
 	}
 }
 
-// start starts a process of the running site, and waits until it is ready.
+// start starts a process of the installation that is measured, and waits until it is ready.
 func (w *workbench) start(ctx context.Context, name string, settings ...string) *world.Node {
 	n := must(world.NewNode(name, filepath.Join(w.binaries, name)))
 	n.Env = slices.Concat(os.Environ(), []string{
@@ -85,7 +88,7 @@ func (w *workbench) start(ctx context.Context, name string, settings ...string) 
 	return n
 }
 
-// leave ends the processes of the running site.
+// leave ends the processes of the installation that was measured.
 func (w *workbench) leave() error {
 	var errs []error
 	for _, n := range slices.Concat(w.dispatchers, w.https) {
@@ -160,9 +163,12 @@ func (w *workbench) checkpoint(ctx context.Context) { must(w.Pool.Exec(ctx, `CHE
 // runs at a time.
 type site struct {
 	*world.Database
-	name     string // Name of the site in tables; "" if it is the only site.
-	binaries string // Directory of the binaries http, dispatcher and admin.
-	stock    int    // Number of rows to store before the first measurement.
+	// Name of the installation in tables of results; "" if it is the only one.
+	name string
+	// Directory of the installation's binaries: http, dispatcher and admin.
+	binaries string
+	// Number of rows to store in the database before the first measurement.
+	stock int
 
 	postgresURL, redisURL string
 	redis                 *redis.Client
@@ -185,7 +191,7 @@ func (w *workbench) openSites(ctx context.Context, o options) {
 		s.redis = redis.NewClient(must(redis.ParseURL(s.redisURL)))
 		env := append(os.Environ(), "DATABASE_URL="+s.postgresURL, "REDIS_URL="+s.redisURL)
 		must(procs.Must(ctx, procs.Spec{Name: "admin", Path: filepath.Join(s.binaries, "admin"),
-			// Each site's database is migrated by its own version.
+			// The database of an installation is migrated by the admin command of the same version.
 			Args: []string{"migrate", "up"}, Env: env}))
 		s.Database = must(world.Open(ctx, s.postgresURL, 4))
 		w.ends = append(w.ends, func() error { s.Close(context.Background()); return s.redis.Close() })

@@ -27,7 +27,8 @@ import (
 	"partnerdeposits/lab/procs"
 )
 
-const testLimit = 4 * time.Minute // Longest test; many tests share the machine.
+// Longest duration of a browser test; many tests share the machine.
+const testLimit = 4 * time.Minute
 
 // names are the commands and paths of browsers, the cheapest first; scripts/ensure-debian.sh has the same list.
 // Debian's headless shell takes half the CPU time of the others. It is named by its path, because the command in
@@ -141,7 +142,7 @@ const maxBytes = 60_000
 // .local/screenshots under the name; taking all pictures would need more than half of the browser's time.
 func LooksRight(browser context.Context, t testing.TB, name string) {
 	t.Helper()
-	// A heading alone does not prove that the stylesheet has arrived.
+	// The page must have loaded completely: its heading appears before the stylesheet is there.
 	require.Eventually(t, func() bool {
 		loaded, err := chromedp.Run(browser, chromedp.Evaluate[bool](`document.readyState === "complete"`))
 		return err == nil && loaded

@@ -120,7 +120,7 @@ func (b *Bench) Capture(t testing.TB, depositID id.ID) id.ID {
 	return collection.ID
 }
 
-// Load reads a deposit from the database.
+// Load returns a deposit as the database stores it now.
 func (b *Bench) Load(t testing.TB, depositID id.ID) *deposit.Deposit {
 	t.Helper()
 	d, err := b.Postgres.Deposits.Deposit(context.WithoutCancel(t.Context()), depositID)

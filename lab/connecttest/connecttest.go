@@ -31,7 +31,7 @@ import (
 type Limiter struct {
 	Max   int
 	seen  atomic.Int64
-	Rules atomic.Pointer[[]ports.LimitRule] // The limit rules of the last call of Allow.
+	Rules atomic.Pointer[[]ports.LimitRule] // The limit rules with which Allow was called last.
 }
 
 // Allow counts a call, and refuses it once more than Max calls were counted. The rules that count every request of
@@ -51,17 +51,17 @@ func (l *Limiter) Refund(context.Context, ...ports.LimitRule) {}
 // SERVICE_ENV=development, http, and no rate limit.
 type Options struct {
 	Environment  partner.Environment
-	DashboardURL string // Base URL of the dashboard; "": the URL of the server.
+	DashboardURL string // Base URL of the dashboard; "": the URL of the test server.
 	// The most attempts that the fake limiter allows; 0: no limit.
 	Limit int
 	// Mails reports whether the service sends mails. true: operators must verify their addresses; false: they need
 	// not.
 	Mails   bool
-	Uploads *dashboard.Uploads // Limits of uploads; nil: as in production.
+	Uploads *dashboard.Uploads // Limits on uploads of files; nil: as in production.
 	// Counted reports whether a real Redis counts attempts. true: it does, by the client address in Browser.From;
 	// false: the fake Limiter decides.
 	Counted bool
-	Parts   func(*servicetest.Parts) // Replaces parts of the services; nil: none.
+	Parts   func(*servicetest.Parts) // A function that replaces parts of the services; nil: none.
 }
 
 // Server is a test server for the connect pages and the dashboard of a kit of services.

@@ -155,7 +155,7 @@ func change(t testing.TB, v reflect.Value) {
 		v.SetInt(v.Int() + 100)
 	case reflect.Bool:
 		v.SetBool(!v.Bool())
-	case reflect.Array: // An array is an id.
+	case reflect.Array: // Every array among the fields of a deposit is an id.
 		v.Index(0).SetUint(v.Index(0).Uint() + 1)
 	default:
 		require.Fail(t, fmt.Sprintf("lab/depositfields cannot change a field of type %s", v.Type()))

@@ -75,7 +75,8 @@ func Rows(t testing.TB, path, title string) (all [][]string) {
 		if i > 0 && !strings.HasPrefix(line, "|") {
 			break
 		}
-		if i < 2 { // Skips the table's head and the line below it.
+		// The first two lines of a Markdown table are its head and the line below it.
+		if i < 2 {
 			continue
 		}
 		line = codeSpan.ReplaceAllStringFunc(line, func(code string) string { return strings.ReplaceAll(code, "|", pipe) })

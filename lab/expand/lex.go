@@ -8,7 +8,7 @@ import (
 
 // token is a smallest unit of SQL: a word, a quoted name, a string, a number or a sign.
 type token struct {
-	// The text of the token: a word in lower case, a name or a string without its quotes.
+	// The text of an SQL token: a word in lower case, a name or a string without its quotes.
 	text string
 	kind kind
 }
@@ -19,7 +19,7 @@ const (
 	word kind = iota
 	quotedName
 	text
-	sign // a sign or a number
+	sign // A token of this kind is a sign or a number.
 )
 
 // lexeme matches the next token at the start of SQL: a comment or white space (which are skipped), a string with
@@ -62,7 +62,8 @@ func next(sql string) (t token, length int, skipped bool) {
 	}
 	m := lexeme.FindStringSubmatch(sql)
 	if m == nil {
-		return token{sql[:1], sign}, 1, false // The byte is not UTF-8.
+		// The first byte is not UTF-8, so it becomes a token by itself.
+		return token{sql[:1], sign}, 1, false
 	}
 	found := m[0]
 	switch last := len(found) - 1; {

@@ -33,7 +33,7 @@ type review struct {
 	// Columns that the migration has added so far, as "table.column".
 	added   map[string]bool
 	current []token
-	// true: a statement was only allowed by a "contract" comment.
+	// true: a statement was only allowed by the migration's "contract" comment; false: none was.
 	broke    bool
 	problems []Problem
 }
@@ -206,7 +206,8 @@ func (r *review) drop(c cursor) {
 		r.locksTable("")
 	}
 	if r.made[object+" "+name] || (object == "table" && r.made[name]) {
-		return // Allowed, since the migration creates it again.
+		// The drop is allowed, since the migration creates the object again.
+		return
 	}
 	if object == "index" {
 		r.breaks("statements of an older binary may need the index")

@@ -18,7 +18,7 @@ type fact struct {
 	Version                 int // Version of the deposit after the change.
 	Status                  status
 	Committed               time.Time
-	// true: the change was stored as an event; false: it was not.
+	// true: the change was stored as an event of the feed; false: it was not.
 	Filed bool
 }
 
@@ -64,7 +64,7 @@ type tally struct {
 	accepted   int // Number of changes that the API answered with 200.
 	deliveries int
 	lost       int
-	extra      int // Number of 2xx answers beyond the first of a delivery.
+	extra      int // Number of 2xx answers to a delivery beyond its first.
 	// Number of extra copies sent because an earlier answer came too late for the sender.
 	late int
 	// Number of events that the followers of the feeds have processed.

@@ -47,7 +47,8 @@ var (
 func (m behaviours) choose(dice *rand.Rand) behaviour {
 	const percent = 100
 	at := dice.IntN(percent)
-	for _, way := range slices.Sorted(maps.Keys(m)) { // Sorted, so that a seed repeats its choices.
+	// The behaviours are sorted, so that a seed of random numbers repeats its choices.
+	for _, way := range slices.Sorted(maps.Keys(m)) {
 		if at -= m[way]; at < 0 {
 			return way
 		}

@@ -45,7 +45,7 @@ func (w *suite) awaitFed(ctx context.Context) error {
 		}
 	}
 	a := &audit{suite: w}
-	// The history is read later, so it may be ahead of the feeds.
+	// The history is read after the feeds, so it may be ahead of them.
 	err := a.readFacts(ctx)
 	for f, events := range sofar {
 		a.feed(f.owner, events)

@@ -31,7 +31,8 @@ type follower struct {
 	events []followed // Processed events in the order of their sequence numbers.
 	// The event seen under each sequence number, in discarded answers too.
 	shown map[int64]id.ID
-	waits []int // Values of waitSeconds, of which each request draws one.
+	// Values of the query parameter waitSeconds, of which each request draws one.
+	waits []int
 }
 
 // followed is an event of the feed that a follower has processed.
@@ -58,7 +59,8 @@ type feedEvent struct {
 }
 
 func newFollower(t *world.Partner, bases []string, seed uint64, violate violates) *follower {
-	const longest = 40 * time.Second // Client timeout, longer than the longest waitSeconds.
+	// The HTTP client's timeout, longer than the longest waitSeconds.
+	const longest = 40 * time.Second
 	return &follower{
 		owner: t, bases: bases, violate: violate, client: world.NewClient(longest, 0),
 		dice:  rand.New(rand.NewPCG(seed, 3)), //nolint:gosec // repeatable on purpose
@@ -75,7 +77,7 @@ func (f *follower) follow(ctx context.Context) {
 			return
 		}
 		if !f.take(a, f.dice.IntN(24) == 0) {
-			_ = world.Pause(ctx, 50*ms) // The end of ctx ends the loop.
+			_ = world.Pause(ctx, 50*ms) // The error is ignored: the end of ctx ends the loop.
 		}
 	}
 }

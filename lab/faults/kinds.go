@@ -19,7 +19,8 @@ type fault struct {
 	name string
 	do   act
 
-	long bool // true: the fault takes longer than a short run lasts.
+	// true: the fault takes longer than a short run of the suite lasts.
+	long bool
 	// true: it kills a dispatcher, whose claimed deliveries wait for the end of their leases.
 	kills bool
 	// true: Redis loses its data, and the dispatchers notice the loss.
@@ -74,7 +75,7 @@ func forgetting(ctx context.Context, w *suite, _ *rand.Rand) error {
 
 var redisKinds = []fault{
 	{name: "FLUSHALL", flushes: true, do: flush},
-	// All workers are waiting, and jobs queue up.
+	// Redis is emptied while all workers are busy, so that jobs are in the queue.
 	{name: "FLUSHALL with jobs in the queue", flushes: true,
 		do: steps(responding("", hangs), wait(second, 2*second), flush, responding("", ""))},
 	{name: "FLUSHALL again and again", flushes: true, do: thrice(steps(flush, wait(300*ms, 2*second)))},

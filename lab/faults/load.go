@@ -47,7 +47,7 @@ type load struct {
 	accepted atomic.Int64 // Number of changes that the API answered with 200.
 
 	mu      sync.Mutex
-	changes []change // Requested changes.
+	changes []change // The changes of deposits that the load has requested.
 }
 
 func newLoad(w *suite) *load {
@@ -189,7 +189,7 @@ func (l *load) note(c change, a world.Answer) {
 func (l *load) insist(c change, path, key, body string) (a world.Answer, ok bool) {
 	a = l.ask(l.ctx, c.number, world.Call{APIKey: c.owner.Key, Path: path, Key: key, Body: body})
 	switch {
-	// A 409 is fine: a capture may come after the end of the cover.
+	// A 409 is not an error: a capture may come after the end of the deposit's cover.
 	case a.OK(), a.Says(http.StatusConflict, "deposit_not_capturable"):
 	case l.ctx.Err() != nil:
 		return a, false

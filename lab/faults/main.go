@@ -16,7 +16,7 @@ type options struct {
 	seed  uint64
 	only  string
 	logs  string
-	nodes int // Number of processes of each kind.
+	nodes int // Number of http processes, and of dispatcher processes.
 	logf  func(format string, args ...any)
 
 	events, faults, hits, rate int

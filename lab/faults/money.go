@@ -59,7 +59,7 @@ func (w *suite) openProvider(context.Context) error {
 func (w *suite) takeNotice(out http.ResponseWriter, r *http.Request) {
 	base, err := url.Parse(w.load.base(w.load.next.Add(1)))
 	if err != nil {
-		panic(err) // Impossible: lab/world made the URL.
+		panic(err) // A parse error is impossible: lab/world made the URL.
 	}
 	httputil.NewSingleHostReverseProxy(base).ServeHTTP(out, r)
 }

@@ -24,7 +24,7 @@ type stay struct {
 	*moneyRun
 	change
 	dice  *rand.Rand
-	token string // The token of the checkout's URL.
+	token string // The token in the URL of the deposit's checkout.
 }
 
 // newStay returns the next stay, with a deposit of the first partner.
@@ -48,7 +48,7 @@ func (s *stay) live(ctx context.Context) {
 	s.deposit, _ = id.Deposit.Parse(made.ID)
 	s.token = path.Base(made.DepositURL)
 	later := stripetest.Outcome{DeclineCode: "insufficient_funds", AdviceCode: "try_again_later"}
-	// How the card behaves when it is charged without the tenant.
+	// The bank's possible answers to charges without the tenant.
 	outcomes := [][]stripetest.Outcome{
 		nil, {later}, {later, later, later, later, later},
 		{{DeclineCode: "lost_card", AdviceCode: "do_not_try_again"}},
@@ -60,9 +60,9 @@ func (s *stay) live(ctx context.Context) {
 	switch s.dice.IntN(8) {
 	case 0:
 		beside.Go(cancel)
-	case 1: // A second browser tab submits the form too.
+	case 1: // The tenant submits the checkout form in a second browser tab too.
 		beside.Go(func() { s.submit(ctx, "agree", meanwhile) })
-	case 2: // The partner cancels while the payment page is open.
+	case 2: // The partner cancels the deposit while its payment page is open.
 		meanwhile = cancel
 	}
 	s.submit(ctx, "agree", meanwhile)
@@ -159,7 +159,7 @@ func (s *stay) submit(ctx context.Context, control string, meanwhile func()) {
 			page, err = b.Submit(ctx, page, control, values)
 			if err == nil && strings.HasPrefix(page.URL.String(), s.fake.URL()) {
 				meanwhile()
-				// Errors are ignored: the redirect may lead to a process that is killed.
+				// The error is ignored: the page after the payment may belong to a process that was killed.
 				_, _ = b.Submit(ctx, page, "cardNumber", card)
 				return
 			}

@@ -102,7 +102,7 @@ func (n *node) dieAt(ctx context.Context, point string, count int, patience time
 	case <-time.After(patience):
 		p.Tell("off")
 		select {
-		case <-p.Done(): // the process died just as the time ended
+		case <-p.Done(): // The process has died just as the waiting time ended.
 		case <-time.After(200 * time.Millisecond):
 			return false, nil
 		}

@@ -87,7 +87,7 @@ func (w *suite) remove(ctx context.Context, e *endpoint) error {
 	path := "/webhooks/" + id.Subscription.Of(e.id)
 	e.mu.Unlock()
 	a, err := w.call(ctx, e.owner, http.MethodDelete, path, "")
-	// 404: an earlier request, whose answer was lost, has deleted it.
+	// A 404 means that an earlier request, whose answer was lost, has deleted the subscription.
 	if a.Status == http.StatusNotFound {
 		err = nil
 	}

@@ -29,7 +29,7 @@ const stormSize = 70
 func wanted(o options) (list []point) {
 	for _, p := range points {
 		if p.way == expired && o.short {
-			// Too slow for a short run: the failpoint is reached after a whole lease.
+			// A short run leaves the failpoint out, since it is reached only after a whole lease.
 			continue
 		}
 		list = append(list, slices.Repeat([]point{p}, o.hits)...)
@@ -106,7 +106,7 @@ func (w *suite) play(ctx context.Context, number int, r fault) (result, error) {
 	since := time.Now()
 	out.faulty = since.Sub(began)
 	if r.kills || r.flushes {
-		// The disturbance was momentary, so all of its time counts as recovery.
+		// The fault itself was momentary, so all of its time counts as recovery.
 		since = began
 	}
 	late, err := w.recover(ctx, since)

@@ -22,10 +22,10 @@ type point struct {
 
 // underLoad, redisAway, redisLost and expired are the conditions under which processes reach a failpoint.
 const (
-	underLoad = iota // Load alone is enough.
-	redisAway        // Redis must be unreachable.
-	redisLost        // Redis must lose its data.
-	expired          // Leases of deliveries must run out.
+	underLoad = iota // Condition: load alone is enough.
+	redisAway        // Condition: Redis must be unreachable.
+	redisLost        // Condition: Redis must lose its data.
+	expired          // Condition: leases of deliveries must run out.
 )
 
 // storm returns the condition of the storm of kills in which a process dies at the failpoint.
@@ -45,14 +45,14 @@ var points = []point{
 	{name: "queue.enqueued", upTo: 5},               // Failpoint after some jobs are enqueued.
 	{name: "relay.enqueued", upTo: 5},               // Failpoint after all jobs are enqueued.
 	{name: "scan.claimed", upTo: 2},                 // Failpoint after due deliveries are leased, before a job exists.
-	{name: "scan.recovered", upTo: 1, way: expired}, // Failpoint after ended leases are renewed.
+	{name: "scan.recovered", upTo: 1, way: expired}, // Failpoint after deliveries with ended leases are leased again.
 	{name: "transport.renewed", upTo: 1, way: redisAway},
-	{name: "transport.local", upTo: 3, way: redisAway}, // Failpoint after the process's own workers got it.
+	{name: "transport.local", upTo: 3, way: redisAway}, // Failpoint after local workers got a delivery.
 	{name: "worker.loaded", upTo: 10},                  // Failpoint after a delivery is loaded, before its POST.
-	{name: "worker.answered", upTo: 10},                // Failpoint after the receiver answered, before anything is stored.
+	{name: "worker.answered", upTo: 10},                // Failpoint after the receiver answered, before storing.
 	{name: "record.begun", upTo: 5},                    // Failpoint before the outcomes of a batch are stored.
 	{name: "record.writing", upTo: 2},                  // Failpoint before the endpoint's new health is written.
-	{name: "record.committed", upTo: 5},                // Failpoint before jobs are acknowledged.
+	{name: "record.committed", upTo: 5},                // Failpoint before jobs of stored outcomes are acknowledged.
 	{name: "epoch.noticed", upTo: 1, way: redisLost},   // Failpoint after Redis's loss of data is marked as noticed.
 	{name: "epoch.settled", upTo: 1, way: redisLost},   // Failpoint just before leases are ended after a loss of data.
 }
@@ -107,12 +107,12 @@ func (w *suite) killAt(ctx context.Context, n *node, p point, dice *rand.Rand) e
 			return err
 		}
 		patience += lease * w.o.slack()
-	case redisLost: // Redis is emptied until this process is the one that notices
+	case redisLost: // Redis is emptied until this process notices the loss first.
 		losing, stop := context.WithCancel(ctx)
 		defer stop()
 		go func() {
 			for world.Pause(losing, 2*time.Second) == nil {
-				_ = w.redis.FlushAll(losing).Err() // If this fails, the failpoint is not reached.
+				_ = w.redis.FlushAll(losing).Err() // If Redis cannot be emptied, the failpoint is not reached.
 			}
 		}()
 	}

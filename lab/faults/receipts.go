@@ -27,9 +27,9 @@ type status string
 // receipts are the arrivals of a single delivery's copies at its receiver.
 type receipts struct {
 	sum [sha256.Size]byte
-	// Arrival times of the copies that the receiver answered with a 2xx.
+	// Arrival times of the delivery's copies that were answered with a 2xx.
 	taken []time.Time
-	// Number of copies answered with another status, or not at all.
+	// Number of copies of the delivery answered with another status, or not at all.
 	refused int
 	copies  int
 	varies  bool // true: the copies of the delivery had different bodies.

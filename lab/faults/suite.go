@@ -25,10 +25,10 @@ import (
 type suite struct {
 	o        options
 	variant  variant
-	dir      string // Directory of the built commands.
+	dir      string // Directory that holds the built commands of the service.
 	services *backing.Services
 	*world.Database
-	// This program's own connection to Redis, without a proxy, like Database.
+	// A connection to Redis without a proxy, for this program's own use.
 	redis     *goredis.Client
 	receipts  *receiptLog
 	receivers *receivers
@@ -36,8 +36,8 @@ type suite struct {
 	fake      *stripetest.Fake
 	partners  []*world.Partner
 	load      *load
-	followers []*follower // Followers of the event feeds.
-	unfollow  func()      // Ends the followers.
+	followers []*follower // The simulated partners that read the event feeds.
+	unfollow  func()      // A function that ends the followers of the feeds.
 
 	https, dispatchers []*node
 	cleanups
@@ -45,7 +45,7 @@ type suite struct {
 	mu sync.Mutex
 	// Times at which a process died or was suspended while a delivery was sent and its outcome not stored.
 	inFlight map[pair][]time.Time
-	hits     map[string]int // Number of kills by failpoint.
+	hits     map[string]int // Number of kills so far at each failpoint, by label.
 
 	began time.Time
 	// Number of further storms for failpoints that were not reached.
@@ -160,8 +160,9 @@ func (w *suite) environment() []string {
 		"PATH=" + os.Getenv("PATH"), "GORACE=halt_on_error=1 exitcode=66 atexit_sleep_ms=0", "LOG_LEVEL=warn",
 		"WEBHOOK_TIMEOUT=" + timeout.String(), "WEBHOOK_RETRY_SCHEDULE=" + strings.Join(retries, ","),
 		"WEBHOOK_ALLOW_INSECURE_TARGETS=true",
-		"WEBHOOK_CONCURRENCY=8", // So few workers that all are busy now and then.
-		"COVERAGE_MAX=2s",       // Secured deposits expire during the run.
+		"WEBHOOK_CONCURRENCY=8", // So few webhook workers that all are busy now and then.
+		// So short a cover that secured deposits expire during the run.
+		"COVERAGE_MAX=2s",
 		"SCHEDULER_INTERVAL=500ms",
 		// No deposit in checkout may expire: a run can last longer than the usual half an hour, and the audit does not
 		// expect such an end.
@@ -173,7 +174,8 @@ func (w *suite) environment() []string {
 			"PAYMENTS_PROVIDER=stripe", "STRIPE_API_BASE="+w.fake.URL(), "STRIPE_SECRET_KEY="+stripetest.SecretKey,
 			"STRIPE_WEBHOOK_SECRET="+stripetest.WebhookSecret,
 			"COLLECTION_RETRY_SCHEDULE=0s,2s,4s", "TRUSTED_PROXIES=127.0.0.1",
-			"COVERAGE_MAX=1440h", // No cover ends while payments are made.
+			// So long a cover that no deposit expires while payments are made.
+			"COVERAGE_MAX=1440h",
 		)
 	}
 	return settings

@@ -118,7 +118,8 @@ func runVariants(ctx context.Context, o options, dir string) error {
 // fewFaults is an act of a handful of faults in immediate succession.
 var fewFaults = steps(
 	wait(second, second+ms),
-	responding("steady", fails), // Causes retries of deliveries.
+	// Failing answers of the receiver cause retries of deliveries.
+	responding("steady", fails),
 	wait(2*second, 2*second+ms),
 	responding("steady", ""),
 	// A broken variant loses the retries together with Redis's data.
@@ -137,13 +138,13 @@ func tryFeed(ctx context.Context, w *suite) (caught int, err error) {
 	if w.variant.rules == nil {
 		most = 2
 	} else {
-		// Short, since a follower stopped by a mistake does not go on.
+		// The deadline is short, since a follower stopped by a mistake does not go on.
 		w.o.deadline = 5 * time.Second * w.o.slack()
 	}
 	w.load.start(w.o.rate)
 	for _, f := range w.followers {
 		f.mu.Lock()
-		// No waiting, so the followers see every state between two relays.
+		// The followers of the feed never wait, so they see every state between two relays.
 		f.waits = []int{0}
 		f.mu.Unlock()
 	}

@@ -64,7 +64,7 @@ func Progressive(w, h, components, scans int) []byte {
 		for n < 8 && left > 0 {
 			run := min(left, 1<<15-1)
 			if run < 1<<14 {
-				run = 1 << 14 // A run may be longer than the picture.
+				run = 1 << 14 // A run of blocks in a JPEG may be longer than the picture.
 			}
 			bits, n, left = bits<<15|uint64(run-1<<14), n+15, left-run
 		}
@@ -79,7 +79,7 @@ func Progressive(w, h, components, scans int) []byte {
 	table := append([]byte{0}, bytes.Repeat([]byte{1}, 64)...)
 	parts := [][]byte{{0xff, 0xd8}, segment(0xdb, table), segment(0xc2, frame), segment(0xc4, code)}
 	for i := range scans {
-		// The first scan sends all bits but the lowest, each later scan the lowest bit again.
+		// The first scan of the JPEG sends all bits but the lowest, each later scan the lowest bit again.
 		low := byte(0x01)
 		if i > 0 {
 			low = 0x10

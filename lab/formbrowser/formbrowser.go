@@ -25,7 +25,7 @@ type Browser struct{ client *http.Client }
 // New returns a browser without cookies. timeout bounds a request with all its redirects. transport may be shared
 // between browsers; nil is the standard one.
 func New(timeout time.Duration, transport http.RoundTripper) *Browser {
-	jar, _ := cookiejar.New(nil) // The error is impossible without options.
+	jar, _ := cookiejar.New(nil) // The creation of a cookie jar without options never fails.
 	return &Browser{&http.Client{Timeout: timeout, Jar: jar, Transport: transport}}
 }
 

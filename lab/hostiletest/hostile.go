@@ -35,7 +35,7 @@ func Hostile(t TB, ca *Authority) []string {
 		Answering(begin+"Content-Encoding: gzip\r\nContent-Length: 1000000\r\n\r\n"+bomb.String(), Silent),
 		Answering("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n", Forever("x")),
 		Answering("HTTP/1.1 500 \x00\xff\r\nContent-Length: 3\r\n\r\n\x00\xff\xfe", nil),
-		func(c net.Conn) { // Redirects every request to itself.
+		func(c net.Conn) { // This receiver redirects every request to itself.
 			_, _, _ = Request(bufio.NewReader(c))
 			_, _ = io.WriteString(c,
 				"HTTP/1.1 307 Again\r\nLocation: http://"+c.LocalAddr().String()+"/\r\nContent-Length: 0\r\n\r\n")

@@ -30,7 +30,7 @@ func check(t TB, err error) {
 // like this.
 type Receiver struct {
 	Address string
-	Conns   atomic.Int32 // Number of accepted connections.
+	Conns   atomic.Int32 // Number of connections that the receiver has accepted.
 	wg      sync.WaitGroup
 }
 
@@ -56,7 +56,7 @@ func ServeTLS(t TB, config *tls.Config, handle func(net.Conn)) *Receiver {
 // connection.
 func ServeOn(t TB, l net.Listener, handle func(net.Conn)) *Receiver {
 	r := &Receiver{Address: l.Addr().String()}
-	var open sync.Map // the open connections
+	var open sync.Map // The connections that are open now.
 	r.wg.Go(func() {
 		for {
 			c, err := l.Accept()
@@ -93,7 +93,8 @@ func Request(r *bufio.Reader) (head, body string, ok bool) {
 		}
 		b.WriteString(line)
 		if v, found := strings.CutPrefix(line, "Content-Length: "); found {
-			length, _ = strconv.Atoi(strings.TrimSpace(v)) // The sender under test writes a valid length.
+			// The number is valid, since the sender under test writes a correct Content-Length.
+			length, _ = strconv.Atoi(strings.TrimSpace(v))
 		}
 	}
 	raw := make([]byte, length)

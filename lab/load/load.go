@@ -62,7 +62,8 @@ func Closed(ctx context.Context, length Extent, connections int, call func(i int
 // an outage the loop catches up with the turns of the last second.
 func Steady(ctx context.Context, perSecond, connections int, work func(next func() bool)) {
 	limiter := rate.NewLimiter(rate.Limit(perSecond), perSecond)
-	limiter.AllowN(time.Now(), perSecond) // At the start there are no turns to catch up with.
+	// At the start of the load there are no missed turns to catch up with.
+	limiter.AllowN(time.Now(), perSecond)
 	var all sync.WaitGroup
 	for range connections {
 		all.Go(func() { work(func() bool { return limiter.Wait(ctx) == nil }) })
@@ -111,8 +112,9 @@ func Open(ctx context.Context, n, perSecond int,
 			continue
 		}
 		left := unix.NsecToTimeval(max(0, time.Until(due)).Nanoseconds())
-		_, _ = unix.Select(0, nil, nil, nil, &left) // A sleep that is more precise than a Go timer.
-		// A signal may end the sleep early, and the clock may be a simulated one.
+		// Select with a timeout sleeps more precisely than a Go timer.
+		_, _ = unix.Select(0, nil, nil, nil, &left)
+		// A signal may end the sleep early, and the clock may be a simulated one: then the rest is waited.
 		if !await(serving, timer, due) {
 			continue
 		}

@@ -11,7 +11,7 @@ import (
 // concurrent use.
 type Times struct {
 	mu   sync.Mutex
-	kept *hdrhistogram.Histogram // The durations in microseconds.
+	kept *hdrhistogram.Histogram // A histogram of the durations in microseconds.
 }
 
 // NewTimes returns an empty histogram of durations.
@@ -23,7 +23,7 @@ func NewTimes() *Times {
 func (t *Times) Add(took time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	// The error is impossible, since the value is in range.
+	// The error is impossible, since the duration is in the histogram's range.
 	_ = t.kept.RecordValue(min(max(took, 0), time.Hour).Microseconds())
 }
 

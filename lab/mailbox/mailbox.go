@@ -18,8 +18,8 @@ import (
 // as "RCPT".
 const (
 	Greeting = "greeting"
-	Text     = "text" // The whole mail has arrived.
-	// The mail was accepted with 250; a refusal closes the connection.
+	Text     = "text" // Text is the step at which the whole mail has arrived.
+	// Taken is the step after the 250 for a mail; its refusal closes the connection.
 	Taken = "taken"
 )
 
@@ -112,7 +112,7 @@ func (s *session) text() (open bool) {
 	if answer, refused := s.server.refuse(Text); refused {
 		return s.turnAway(answer)
 	}
-	// Locked, so that the mail is listed for anyone who has seen the 250.
+	// The lock is taken before the 250 is sent, so that whoever has seen the 250 finds the mail in the list.
 	s.server.mu.Lock()
 	defer s.server.mu.Unlock()
 	if s.PrintfLine("250 taken") != nil {

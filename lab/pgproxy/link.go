@@ -16,19 +16,21 @@ type Link struct {
 	Address  string // The address, host:port, to which clients connect.
 	upstream string
 
-	mu      sync.Mutex
-	cut     bool
-	fault   Fault
-	healed  chan struct{}         // A channel that is closed when the fault is over.
-	clients map[net.Conn]net.Conn // The connection to the server for each client's connection.
+	mu    sync.Mutex
+	cut   bool
+	fault Fault
+	// A channel that is closed when the fault of the proxy is over.
+	healed chan struct{}
+	// The connection to the server for each client connection of the proxy.
+	clients map[net.Conn]net.Conn
 }
 
 // Fault is a disturbance of the data that a proxy passes on: delay, loss or reset.
 type Fault struct {
 	// true: the fault disturbs the data of clients; false: the data of the server.
 	Requests     bool
-	Wait, Jitter time.Duration // Data waits for Wait, and up to Jitter longer.
-	// Data passes in pieces of this many bytes, each of which waits; 0: in the pieces in which it came.
+	Wait, Jitter time.Duration // Data waits in the proxy for Wait, and up to Jitter longer.
+	// The proxy passes data on in pieces of this many bytes, each of which waits; 0: in the pieces in which it came.
 	Piece int
 	// true: data is lost, and the connection ends when the fault ends; false: data arrives.
 	Lost bool

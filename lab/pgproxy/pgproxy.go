@@ -22,7 +22,8 @@ func Serve(t hostiletest.TB, upstream string, each func(pgproto3.FrontendMessage
 		}
 		defer func() { _ = server.Close() }()
 		go func() { _, _ = io.Copy(client, server); _ = client.Close() }()
-		_ = relay(server, client, each) // The error only means that either side has ended.
+		// The error is ignored: it only means that client or server has closed the connection.
+		_ = relay(server, client, each)
 	}).Address
 }
 

@@ -65,7 +65,8 @@ func startBouncer(t testing.TB, databaseURL, folder string, atEnd func(func()), 
 	t.Helper()
 	program, err := exec.LookPath("pgbouncer")
 	if err != nil {
-		program = "/usr/sbin/pgbouncer" // Debian's path, which is not in the PATH of users.
+		// Debian installs pgbouncer to a folder that is not in the PATH of users.
+		program = "/usr/sbin/pgbouncer"
 	}
 	target, err := pgx.ParseConfig(databaseURL)
 	require.NoError(t, err)

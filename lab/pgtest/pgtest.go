@@ -28,7 +28,7 @@ import (
 )
 
 const (
-	startLimit     = 3 * time.Minute // Longest start of Postgres, with its installation.
+	startLimit     = 3 * time.Minute // Longest start of a test's Postgres, with its installation.
 	cleanupLimit   = 30 * time.Second
 	poolCloseLimit = 5 * time.Second
 	// maxConns is the size of a test's connection pool. It lets a test use several connections on any machine; the
@@ -182,7 +182,8 @@ const (
 func Share(ctx context.Context) (environ []string, end func(), err error) {
 	template := sharedTemplate
 	if os.Getenv(serverEnv) != "" {
-		template = "" // A new name, since other runs may use that server too.
+		// The template database gets a new name, since other runs may use the same server.
+		template = ""
 	}
 	c, end, err := start(ctx, sharedPort, template)
 	if err != nil {

@@ -200,7 +200,8 @@ var pages = map[string]func(*testing.T, Payments){
 				p.Pay(t, paymentID, BadCard)
 				p.Pass(10 * time.Minute)
 			}
-			before := p.Now().Truncate(time.Second) // A payment provider may report whole seconds.
+			// The time is cut to seconds, since a payment provider may report whole seconds.
+			before := p.Now().Truncate(time.Second)
 			p.Pay(t, paymentID, GoodCard)
 			after := p.Now()
 			p.Pass(10 * time.Minute)

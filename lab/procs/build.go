@@ -11,7 +11,7 @@ import (
 // Build holds options with which commands of this repository are compiled.
 type Build struct {
 	Tags []string
-	// true: with the race detector, which needs a C compiler; false: without.
+	// true: the commands are compiled with the race detector, which needs a C compiler; false: without.
 	Race  bool
 	Stamp string // Linker flags that stamp the binary with its version.
 
@@ -23,14 +23,14 @@ type Build struct {
 // separator, it is a directory.
 func (b Build) Into(ctx context.Context, out string, commands ...string) error {
 	Uncached()
-	// No debug information, which costs a quarter of the linker's time.
+	// The binary has no debug information, which costs a quarter of the linker's time.
 	args := []string{"build", "-ldflags=-s -w " + b.Stamp, "-o", out}
 	env := append(os.Environ(), "CGO_ENABLED=0")
 	if len(b.Tags) > 0 {
 		args = append(args, "-tags", strings.Join(b.Tags, ","))
 	}
 	if b.Race {
-		// The last value of a variable replaces the one before.
+		// CGO_ENABLED=1 comes last, so that it replaces the value before.
 		args, env = append(args, "-race"), append(env, "CGO_ENABLED=1")
 	}
 	if b.Overlay != "" {

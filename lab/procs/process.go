@@ -17,12 +17,13 @@ import (
 
 // Spec describes a child process to start: program, arguments, environment and output.
 type Spec struct {
-	Name   string // The name of the process in messages.
-	Path   string
-	Args   []string
-	Env    []string
-	Log    io.Writer // Also gets the process's output; may be nil.
-	Stdout io.Writer // Gets the standard output in place of the log; may be nil.
+	Name string // The name of the process in error messages.
+	Path string
+	Args []string
+	Env  []string
+	Log  io.Writer // A writer that also gets the process's output; may be nil.
+	// A writer that gets the standard output in place of the log; may be nil.
+	Stdout io.Writer
 	// true for a store, such as PgBouncer, whose settings all come from the test: Go may cache the test's result.
 	Store bool
 }
@@ -52,7 +53,7 @@ func Start(s Spec) (*Process, error) {
 	if s.Stdout != nil {
 		p.cmd.Stdout = s.Stdout
 	}
-	// In a group of its own the child gets no Ctrl-C.
+	// The child gets a process group of its own, so that Ctrl-C does not reach it.
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	var err error
 	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
@@ -79,7 +80,8 @@ func (p *Process) tie(onDeath syscall.Signal) (*Process, error) {
 		err := p.cmd.Start()
 		started <- err
 		if err == nil {
-			_ = p.cmd.Wait() // The result is read from ProcessState.
+			// The error is ignored: the exit code is read from ProcessState.
+			_ = p.cmd.Wait()
 			close(ended)
 		}
 	}()

@@ -21,7 +21,8 @@ import (
 func Uncached() {
 	folder := Above("go.mod")
 	if folder == "" {
-		return // Not a test of this module.
+		// Without a go.mod above the working directory, the test is not one of this module.
+		return
 	}
 	local := filepath.Join(folder, ".local")
 	file := filepath.Join(local, "uncached")
@@ -61,9 +62,9 @@ func EnsureDebian(needs ...string) error {
 	const script = "scripts/ensure-debian.sh"
 	cmd := exec.Command(filepath.Join(Above(script), script), needs...) //nolint:gosec,noctx // it ends by itself
 	if !isatty.IsTerminal(os.Stdin.Fd()) {
-		// No prompt: nobody can type a password without a terminal.
+		// sudo must not prompt: without a terminal nobody can type a password.
 		cmd.Env = append(os.Environ(), "SUDO=sudo -n")
-		// Ctrl-C must not interrupt the package manager.
+		// The process group of its own keeps Ctrl-C from interrupting the package manager.
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	}
 	if said, err := cmd.CombinedOutput(); err != nil {

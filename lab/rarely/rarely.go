@@ -27,7 +27,8 @@ type Group struct {
 	Name string
 	// The files and folders that the group tests, from the repository's root; "*" stands for any name.
 	Paths []string
-	Needs []string // What scripts/ensure-debian.sh must install for the tests.
+	// The programs that scripts/ensure-debian.sh must install for the tests.
+	Needs []string
 }
 
 // Libraries, Documents, Monitoring, Pages and Deployments are the groups of rarely run tests.
@@ -55,7 +56,8 @@ var (
 // that it tests has changed.
 func Has(t *testing.T, g Group) bool {
 	t.Helper()
-	procs.Uncached() // Go's test cache does not see the files that git reads.
+	// Go's test cache must not be used, since it does not see the files that git reads.
+	procs.Uncached()
 	if !g.due(docstest.Root()) {
 		t.Logf("nothing has changed that this test tests (CI=true runs it; group %s)", g.Name)
 		return false
@@ -67,7 +69,8 @@ func Has(t *testing.T, g Group) bool {
 	return true
 }
 
-var installed sync.Map // One installation for each group, by name: func() error.
+// The installation of each group's programs, by group name: a func() error that runs once.
+var installed sync.Map
 
 // due reports whether the tests of a group must run. true: CI=true, or their files have changed since the branch
 // that the checkout follows (or since the last commit, if it follows none). false: nothing has changed, or there

@@ -58,8 +58,8 @@ var (
 	Reset          = onConn("", false, hostiletest.Reset)
 	EndlessHeaders = onConn("HTTP/1.1 200 OK\r\n", false,
 		hostiletest.Forever("X-Filler: "+strings.Repeat("x", 1000)+"\r\n"))
-	Flood = onConn(endless, true, hostiletest.Forever("flood ")) // Flood sends an endless body.
-	// Trickle sends a body one byte at a time, for longer than a sender should read.
+	Flood = onConn(endless, true, hostiletest.Forever("flood ")) // Flood answers with an endless body.
+	// Trickle answers with a body of one byte at a time, for longer than a sender should read.
 	Trickle = onConn(endless, true, hostiletest.Trickle("."))
 )
 

@@ -88,7 +88,7 @@ func (r *Receiver) learn(w http.ResponseWriter, request *http.Request) {
 func thank(w http.ResponseWriter, request *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	q := request.URL.Query()
-	// A failed write only means that the tenant has left.
+	// The error is ignored: it only means that the tenant has closed the connection.
 	fmt.Fprintf(w, "Back at the partner.\n\ndepositId      %q\ndepositStatus  %q\n", q.Get("depositId"),
 		q.Get("depositStatus"))
 }
@@ -119,7 +119,8 @@ func (r *Receiver) receive(w Webhook) (Answer, func(bool)) {
 func (r *Receiver) print(format string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	fmt.Fprintf(r.out, format, args...) // A failed write only means that the terminal is gone.
+	// The error is ignored: it only means that the terminal is gone.
+	fmt.Fprintf(r.out, format, args...)
 }
 
 // payload holds the fields of a webhook's body that the receiver prints in its summary line.

@@ -54,6 +54,6 @@ func Listen(endpoints http.Handler) (base string, end func(), err error) {
 		return "", nil, err
 	}
 	server := &http.Server{Handler: endpoints, ReadHeaderTimeout: time.Minute}
-	go func() { _ = server.Serve(listener) }() // The server ends when the function end closes it.
+	go func() { _ = server.Serve(listener) }() // The goroutine ends when the web server is closed.
 	return "http://" + listener.Addr().String(), func() { _ = server.Close() }, nil
 }

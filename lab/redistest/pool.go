@@ -29,8 +29,9 @@ type pool struct {
 	base    *url.URL
 	options *redis.Options
 	leases  *redis.Client
-	last    int    // The highest database number.
-	holder  string // The value that this process stores in its leases.
+	last    int // The highest number of a database on the Redis server.
+	// The value that this process stores in its leases of Redis databases.
+	holder string
 	// searched counts the numbered databases of Redis that were tried for a test. The next search starts behind them,
 	// so that a database which a test returned is reused as late as possible.
 	searched atomic.Int64
@@ -41,7 +42,8 @@ func newPool(ctx context.Context, redisURL string) (*pool, error) {
 	if err != nil {
 		return nil, errors.New("the Redis URL does not parse")
 	}
-	base, _ := url.Parse(redisURL) // No error: redis.ParseURL has parsed the URL already.
+	// The error is ignored: redis.ParseURL has already accepted the URL.
+	base, _ := url.Parse(redisURL)
 	p := &pool{base: base, options: options, holder: rand.Text(), last: fewest - 1}
 	p.leases = p.client(0)
 	if err := p.leases.Ping(ctx).Err(); err != nil {
@@ -84,7 +86,8 @@ func (p *pool) take(ctx context.Context) (int, error) {
 				return 0, fmt.Errorf("lease a database: %w", err)
 			}
 			if won {
-				return db, p.flush(ctx, db) // Emptied, since a killed run may have left data.
+				// The leased Redis database is emptied first, since a killed run may have left data.
+				return db, p.flush(ctx, db)
 			}
 		}
 		select {

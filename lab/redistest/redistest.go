@@ -27,8 +27,9 @@ import (
 )
 
 const (
-	startLimit   = 3 * time.Minute // Longest start of Redis, with its installation.
-	leaseLimit   = 2 * time.Minute // Longest wait for a free database.
+	// Longest start of the Redis for tests, with its installation.
+	startLimit   = 3 * time.Minute
+	leaseLimit   = 2 * time.Minute // Longest wait for a free Redis database.
 	cleanupLimit = 30 * time.Second
 )
 
@@ -81,7 +82,7 @@ func newClient(t testing.TB, redisURL string) *redis.Client {
 	options, err := redis.ParseURL(redisURL)
 	require.NoError(t, err)
 	client := redis.NewClient(options)
-	// The error is ignored: the test may have closed the client.
+	// The error is ignored: the test may have closed the Redis client already.
 	t.Cleanup(func() { _ = client.Close() })
 	return client
 }

@@ -25,7 +25,8 @@ func StartHAProxy(t testing.TB, backend ...string) HAProxy {
 	t.Helper()
 	path, err := exec.LookPath("haproxy")
 	if err != nil {
-		path = "/usr/sbin/haproxy" // Debian's path, which is only in the PATH of root.
+		// Debian installs haproxy to a folder that is only in the PATH of root.
+		path = "/usr/sbin/haproxy"
 	}
 	p := HAProxy{Addr: freeAddr(t), Stats: freeAddr(t)}
 	file := filepath.Join(t.TempDir(), "haproxy.cfg")

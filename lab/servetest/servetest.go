@@ -54,7 +54,8 @@ type Answer struct {
 
 // Conn is a TCP connection to a server under test.
 type Conn struct {
-	Reader *bufio.Reader // Reads what Receive has not read yet.
+	// A reader of the data from the server that Receive has not read yet.
+	Reader *bufio.Reader
 
 	t    testing.TB
 	conn net.Conn

@@ -47,14 +47,15 @@ const Patience = time.Minute
 
 // Setup holds what a test may choose about its services. New fills in the defaults before the test changes some.
 type Setup struct {
-	Config config.Config // The default of every setting; SERVICE_ENV is development.
+	// Settings of the service; each has its default, and SERVICE_ENV is development.
+	Config config.Config
 	// Options of the store's connection pool; statements and locks may take Patience.
 	Pool  postgres.PoolOptions
-	Store postgres.Options // Options of the store.
+	Store postgres.Options // Options of the Postgres store.
 	Clock ports.Clock      // Clock of the services; by default the machine's.
 	// A Redis database from redistest.New; nil: an unreachable Redis.
 	Redis io.Closer
-	Parts func(*Parts) // Replaces parts of the services.
+	Parts func(*Parts) // A function that replaces parts of the services.
 }
 
 // Kit holds the stores and the use cases of the service for a test, over a database of its own.

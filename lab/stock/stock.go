@@ -29,9 +29,9 @@ type Owner struct{ Partner, Account, Subscription id.ID }
 type Amount struct {
 	Deposits   int
 	Deliveries int
-	// Rows of the table events for the newest deliveries; at most Deliveries.
+	// Number of rows in the table events for the newest deliveries; at most Deliveries.
 	Events  int
-	Clients int // Clients besides those of the deposits.
+	Clients int // Number of clients to add besides those of the deposits.
 }
 
 //go:embed kit.sql
@@ -79,9 +79,9 @@ func Fill(ctx context.Context, pool *pgxpool.Pool, owners []Owner, n Amount) err
 
 // filler holds the arguments that the two connections of Fill share. The ids of deposits follow from them.
 type filler struct {
-	end    time.Time // Time of the newest rows.
+	end    time.Time // Time of the newest rows that Fill adds.
 	salt   string
-	before int // Number of deposits that exist before.
+	before int // Number of deposits that exist before Fill adds its own.
 	owners []Owner
 	amount Amount
 }

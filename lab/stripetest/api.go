@@ -9,7 +9,7 @@ import (
 // call is a request to the fake's copy of Stripe's API.
 type call struct {
 	*Request
-	id  string // The id of the object in the path.
+	id  string // The id of the object that the request's path names.
 	run endpoint
 }
 
@@ -107,7 +107,7 @@ func (f *Fake) perform(c call, fault Fault) (a answer) {
 type answer struct {
 	status   int
 	body     []byte
-	request  string // The id of the request.
+	request  string // The value of the answer's Request-Id header.
 	replayed bool
 }
 
@@ -124,13 +124,15 @@ func write(w http.ResponseWriter, a answer) {
 		w.Header().Set("Idempotent-Replayed", "true")
 	}
 	w.WriteHeader(a.status)
-	_, _ = w.Write(a.body) // An error only means that the caller is gone.
+	// The error is ignored: it only means that the caller has closed the connection.
+	_, _ = w.Write(a.body)
 }
 
 func encoded(value any) []byte {
 	text, err := json.Marshal(value)
 	if err != nil {
-		panic(err) // Impossible: the value is a map of plain values.
+		// An error is impossible, since the value consists of maps of plain values.
+		panic(err)
 	}
 	return text
 }

@@ -44,11 +44,11 @@ func cardOf(number, expiry, cvc string) (card, bool) {
 
 // Outcome is the bank's answer to a charge without the tenant. The zero value is a success.
 type Outcome struct {
-	// Code of the error; "" with a DeclineCode means card_declined.
+	// Error code of the bank's answer; "" with a DeclineCode means card_declined.
 	Code        string
-	DeclineCode string // Code of the bank's refusal, such as insufficient_funds.
-	AdviceCode  string // Advice about another try, such as do_not_try_again.
-	Processing  bool   // true: the answer comes later, by Settle; false: at once.
+	DeclineCode string // Decline code of the bank's answer, such as insufficient_funds.
+	AdviceCode  string // Advice code of the bank's answer, such as do_not_try_again.
+	Processing  bool   // true: the bank's answer comes later, by Settle; false: at once.
 }
 
 func (o Outcome) declined() bool { return o.DeclineCode != "" || o.Code != "" }

@@ -60,7 +60,7 @@ func Sign(body []byte, secret string, at time.Time) string {
 func (f *Fake) send(ctx context.Context, e Event) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, f.options.Webhooks, bytes.NewReader(e.Body))
 	if err != nil {
-		panic(err) // Impossible: the URL is that of a test.
+		panic(err) // An error is impossible, since a test has set the URL.
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Stripe-Signature", Sign(e.Body, f.options.Secret, f.Now()))

@@ -55,7 +55,8 @@ type Options struct {
 // goroutine.
 type Fake struct {
 	options Options
-	client  *http.Client // An HTTP client that follows no redirect.
+	// The HTTP client that posts webhook events; it follows no redirect.
+	client  *http.Client
 	closing chan struct{}
 	closed  sync.Once
 	sending sync.WaitGroup
@@ -64,14 +65,15 @@ type Fake struct {
 
 	mu sync.Mutex
 	// The fake's own origin, with which the URLs of hosted pages begin.
-	url      string
-	ahead    time.Duration
-	serial   int
-	keys     map[string]*stored
-	faults   []Fault
-	choose   func(method, path string) *Fault
-	outcomes map[string][]Outcome // The bank's next answers by deposit id.
-	refusing []string             // Statuses of the next refunds.
+	url    string
+	ahead  time.Duration
+	serial int
+	keys   map[string]*stored
+	faults []Fault
+	choose func(method, path string) *Fault
+	// The bank's next answers to charges without the tenant, by deposit id.
+	outcomes map[string][]Outcome
+	refusing []string // The statuses that the next refunds get.
 
 	sessions  table[*session]
 	customers table[*customer]
@@ -99,7 +101,8 @@ type payment struct {
 type Request struct {
 	Method, Path, Key, Version string
 	Params                     url.Values
-	Status                     int // The status code of the answer; 0 until there is one.
+	// The status code of the answer to the request; 0 until there is one.
+	Status int
 }
 
 // New returns a fake of Stripe. Close must be called in the end.

@@ -11,25 +11,27 @@ type FaultKind string
 
 // The kinds of faults that a request to the fake of Stripe can meet.
 const (
-	LostBefore FaultKind = "lost_before" // The connection dies, and nothing happens.
-	LostAfter  FaultKind = "lost_after"  // The request takes effect, and the connection dies.
-	TakesLate  FaultKind = "late"        // The connection dies, and the request takes effect after Delay.
-	Delayed    FaultKind = "delayed"     // The request waits for Delay, holding its key, and is then answered.
-	Hang       FaultKind = "hang"        // There is no answer and no effect until the caller gives up.
-	Broken     FaultKind = "broken"      // The answer is 500 without effect, stored under the key.
-	BrokenDone FaultKind = "broken_done" // The answer is 500 after the effect, stored under the key.
-	Doubled    FaultKind = "doubled"     // The request arrives twice, and the second answer is sent.
-	Overloaded FaultKind = "overloaded"  // The answer is 429.
-	Unready    FaultKind = "unready"     // The answer is 503 without effect, not stored.
-	Refused    FaultKind = "refused"     // The answer is 400 without effect, not stored.
+	LostBefore FaultKind = "lost_before" // Fault: the connection dies, and nothing happens.
+	LostAfter  FaultKind = "lost_after"  // Fault: the request takes effect, and the connection dies.
+	TakesLate  FaultKind = "late"        // Fault: the connection dies, and the request takes effect after Delay.
+	Delayed    FaultKind = "delayed"     // Fault: the request waits for Delay, holding its key, and is then answered.
+	Hang       FaultKind = "hang"        // Fault: there is no answer and no effect until the caller gives up.
+	Broken     FaultKind = "broken"      // Fault: the answer is 500 without effect, stored under the key.
+	BrokenDone FaultKind = "broken_done" // Fault: the answer is 500 after the effect, stored under the key.
+	Doubled    FaultKind = "doubled"     // Fault: the request arrives twice, and the second answer is sent.
+	Overloaded FaultKind = "overloaded"  // Fault: the answer is 429.
+	Unready    FaultKind = "unready"     // Fault: the answer is 503 without effect, not stored.
+	Refused    FaultKind = "refused"     // Fault: the answer is 400 without effect, not stored.
 )
 
 // Fault is a planned failure of a request to the fake of Stripe. The zero value is no failure.
 type Fault struct {
-	Kind   FaultKind
-	Method string // The request's HTTP method; "": any.
-	Path   string // A part of the request's path, such as "/confirm"; "": any.
-	Delay  time.Duration
+	Kind FaultKind
+	// HTTP method of the requests that the fault may hit; "": any.
+	Method string
+	// A part of the path of the requests that the fault may hit, such as "/confirm"; "": any.
+	Path  string
+	Delay time.Duration
 }
 
 // Fail makes the next requests to the fake fail. Each fault occurs once, at the first request that it fits.

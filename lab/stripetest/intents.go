@@ -13,10 +13,10 @@ type intent struct {
 	customer                *customer
 	method                  *method
 	metadata                map[string]string
-	// The Checkout Session of an intent that a page created; else nil.
+	// The Checkout Session whose page created the PaymentIntent; else nil.
 	session *session
 	charges []*charge
-	failed  *apiError // The last error of the payment.
+	failed  *apiError // The error of the PaymentIntent's last failed charge.
 }
 
 // payable reports whether the PaymentIntent could still lead to a charge. true: by a confirm, a card or the bank's

@@ -10,7 +10,8 @@ const keyLife = 24 * time.Hour
 
 // stored is the first answer under an Idempotency-Key.
 type stored struct {
-	request string // The request's endpoint and parameters.
+	// The method, path and parameters of the request that used the key first.
+	request string
 	at      time.Time
 	flying  bool
 	answer  answer

@@ -10,7 +10,7 @@ type charge struct {
 	method    *method
 	amount    int
 	refunded  int
-	outcome   Outcome // The bank's answer to a failed charge.
+	outcome   Outcome // The bank's answer to the charge, if it failed.
 	disputed  bool
 	disputeAt time.Time
 }

@@ -15,7 +15,8 @@ var pages = template.Must(template.New("page").Parse(pageText))
 // pageView holds the content of the fake's hosted payment page. What the tenant has entered is never shown again.
 type pageView struct {
 	Amount, Name, Error, Back string
-	Step                      string // The page's step: pay, challenge or over.
+	// The step that the payment page shows: pay, challenge or over.
+	Step string
 	// The target of the card form: after a failed authentication the form is shown at another URL.
 	Action string
 }
@@ -123,6 +124,7 @@ func render(w http.ResponseWriter, status int, v pageView) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
 	if pages.Execute(w, v) != nil {
-		drop() // Rendering fails only if the tenant has left.
+		// The error only means that the tenant has closed the connection.
+		drop()
 	}
 }

@@ -14,12 +14,13 @@ func (f *Fake) Serve(ctx context.Context, listener net.Listener) error {
 	f.SetURL("http://" + listener.Addr().String())
 	server := &http.Server{
 		Handler: f.Handler(), ReadHeaderTimeout: 10 * time.Second,
-		// No log, since faults end connections on purpose.
+		// The server logs no errors, since faults end connections on purpose.
 		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
 	}
 	stop := context.AfterFunc(ctx, func() {
 		f.Close()
-		_ = server.Close() // The error is ignored: the listener is closed in any case.
+		// The error is ignored: the server's listener is closed in any case.
+		_ = server.Close()
 	})
 	defer stop()
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {

@@ -21,9 +21,11 @@ type session struct {
 	asked                   url.Values
 	metadata                map[string]string
 	expires                 time.Time
-	intent                  *intent // The PaymentIntent, from the first card on; nil before.
-	challenge               *card   // The card of a tenant who is authenticating; else nil.
-	refused                 string  // Code of the refusal that the page shows; "": none.
+	// The PaymentIntent of the session, from the first card on; nil before.
+	intent    *intent
+	challenge *card // The card of a tenant who must authenticate now; else nil.
+	// Code of the card's refusal that the payment page shows; "": none.
+	refused string
 }
 
 func (s *session) json(f *Fake, expand expansions) map[string]any {

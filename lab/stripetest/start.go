@@ -30,7 +30,7 @@ func StartBroken(t backing.TB, o Options) *Fake {
 	server := httptest.NewServer(f.Handler())
 	f.SetURL(server.URL)
 	t.Cleanup(func() {
-		f.Close() // Ends requests that hang.
+		f.Close() // Close ends requests to the fake that hang.
 		server.CloseClientConnections()
 		server.Close()
 	})

@@ -18,8 +18,9 @@ import (
 type event struct {
 	Action, Package, Test, Output, ImportPath string
 
-	Elapsed  float64 // Duration in seconds.
-	Packages int     // The number of packages, if Action is "packages".
+	Elapsed float64 // Duration of the test or package in seconds.
+	// The number of packages that the event announces, if its Action is "packages".
+	Packages int
 }
 
 // name returns the name of the event's package and test, or only of the package if the event is not about a test.
@@ -34,13 +35,14 @@ type report struct {
 
 	start                   time.Time
 	total, packages, cached int
-	passed, failed, skipped int // Numbers of tests.
-	// Packages that failed without a failed test, such as by a panic or a build.
+	passed, failed, skipped int // Numbers of tests that passed, failed and were skipped.
+	// Number of packages that failed without a failed test, such as by a panic or a build.
 	broken    int
-	explained map[string]bool // Packages with a failed test.
+	explained map[string]bool // The packages in which a test has failed.
 	running   map[string]time.Time
-	said      map[string][]string // Output of tests and packages that have not ended.
-	took      []event             // Packages and tests that have ended.
+	// Output so far of the tests and packages that have not ended.
+	said map[string][]string
+	took []event // The events of packages and tests that have ended.
 }
 
 func newReport(out io.Writer) *report {

@@ -24,11 +24,11 @@ func NewClient(patience time.Duration, idle int) *Client {
 
 // Call is a request of a partner to the API: method, path, keys and body.
 type Call struct {
-	Base   string // Base URL of the http process.
+	Base   string // Base URL of the http process that is called.
 	APIKey string
-	Method string // The HTTP method; "": POST.
-	Path   string // The path after APIPrefix.
-	Key    string // The idempotency key; "": no such header.
+	Method string // HTTP method of the call; "": POST.
+	Path   string // Path of the call, without APIPrefix.
+	Key    string // The idempotency key of the call; "": no such header.
 	Body   string
 }
 
@@ -90,6 +90,6 @@ func (a Answer) Into(data any) error {
 // ID returns the field data.id of a response; "" if there is none.
 func (a Answer) ID() string {
 	var made struct{ ID string }
-	_ = a.Into(&made) // After an error the id is "".
+	_ = a.Into(&made) // After an error the result is "".
 	return made.ID
 }

@@ -69,7 +69,7 @@ func Host(server string) string { return parsed(server).Host }
 func parsed(server string) *url.URL {
 	u, err := url.Parse(server)
 	if err != nil {
-		panic(err) // Impossible: lab/backing made the URL.
+		panic(err) // A parse error is impossible: lab/backing made the URL.
 	}
 	return u
 }

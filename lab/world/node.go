@@ -13,8 +13,8 @@ import (
 
 // Node is a process of the service, which can end and start again at the same addresses.
 type Node struct {
-	Name string // Name in messages, such as "dispatcher 1".
-	Path string // Path of the binary.
+	Name string // Name of the process in messages, such as "dispatcher 1".
+	Path string
 	// Settings as NAME=value; a later one replaces an earlier one of the same name.
 	Env  []string
 	Log  io.Writer

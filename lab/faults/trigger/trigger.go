@@ -44,7 +44,7 @@ func obey(line string) {
 	var o order
 	var number, milliseconds int64
 	switch n, _ := fmt.Sscan(line, &o.point, &number, &milliseconds); { //nolint:errcheck // the count tells
-	case n < 2: // the order "off"
+	case n < 2: // A line with a single word is the order "off".
 		standing.Store(nil)
 	case o.point == "skew":
 		failpoint.SkewIDs(time.Duration(number) * time.Millisecond)
@@ -64,7 +64,7 @@ func hit(point string) {
 		time.Sleep(o.span) //nolint:forbidigo // standing still is the order
 		return
 	}
-	// SIGKILL, so that no deferred call and no flush runs.
+	// SIGKILL ends the process at the failpoint, so that no deferred call and no flush runs.
 	_ = syscall.Kill(syscall.Getpid(), syscall.SIGKILL)
 	select {}
 }

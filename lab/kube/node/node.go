@@ -37,7 +37,7 @@ const (
 
 // Node is a running Kubernetes cluster of a single node on this machine.
 type Node struct {
-	Dir        string // Folder with all files of the node.
+	Dir        string // Folder with all files of the Kubernetes node.
 	Bin        string // Folder that holds the programs kubectl and helm.
 	Kubeconfig string // Path of an administrator's kubeconfig file.
 

@@ -16,9 +16,10 @@ const startLimit = 3 * time.Minute
 
 // part is a program of the Kubernetes node, such as etcd or kubelet.
 type part struct {
-	name  string
-	args  []string
-	ready wait // Waits until the program answers; nil: no wait.
+	name string
+	args []string
+	// A function that waits until the program answers; nil: no wait.
+	ready wait
 }
 
 // wait is a function that returns once a program of the Kubernetes node answers.
@@ -46,7 +47,7 @@ func (n *Node) parts() []part {
 			"--etcd-servers=" + n.etcd, "--bind-address=" + Gateway, "--advertise-address=" + Gateway,
 			"--cert-dir=" + n.file("certificates"), "--token-auth-file=" + n.file("tokens.csv"),
 			"--authorization-mode=RBAC", "--service-cluster-ip-range=" + services, "--allow-privileged=true",
-			// By address, since no name server resolves the node's name.
+			// The API server reaches the node by its address, since no name server resolves the node's name.
 			"--kubelet-preferred-address-types=InternalIP",
 			"--service-account-issuer=https://kubernetes.default.svc", "--service-account-key-file=" + serviceKey,
 			"--service-account-signing-key-file=" + serviceKey,
@@ -74,7 +75,7 @@ func (n *Node) start(ctx context.Context) error {
 		}
 		path := filepath.Join(n.Bin, p.name)
 		if _, err := os.Stat(path); err != nil {
-			// A program that build.sh does not build is one of the system.
+			// A program that build.sh does not build is one of the system, found in PATH.
 			path, err = exec.LookPath(p.name)
 			if err != nil {
 				return err
