@@ -9,7 +9,7 @@
 // a server, Start fails; no test is skipped.
 //
 // A server that this package starts is private and is removed with its data. The server never outlives the process that
-// asked for it, not even after SIGKILL:
+// started it, not even after SIGKILL:
 //
 //	this process ── pipe ──► cleaner (sh)    pipe closed: ends all processes in the directory, then removes the directory
 //	     │
