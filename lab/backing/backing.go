@@ -9,7 +9,7 @@
 // a server, Start fails; no test is skipped.
 //
 // A server that this package starts is private and is removed with its data. The server never outlives the process that
-// asked for it, not even after SIGKILL:
+// started it, not even after SIGKILL:
 //
 //	this process ── pipe ──► cleaner (sh)    pipe closed: ends all processes in the directory, then removes the directory
 //	     │
@@ -31,11 +31,12 @@ import (
 
 // Services is a Postgres and a Redis, ready for connections.
 type Services struct {
-	PostgresURL, RedisURL string // see Server.URL
+	PostgresURL, RedisURL string // Addresses of the two servers, as Server.URL returns them.
 	Postgres, Redis       *Server
 }
 
-// Start obtains both servers at the same time and logs a line with their sources. The context bounds the start only.
+// Start starts or finds a Postgres and a Redis at the same time, and logs a line with the source of each. The
+// context bounds the start only.
 //
 // The error names the package to install or the variable to set.
 func Start(ctx context.Context, o Options) (*Services, error) {
@@ -55,15 +56,15 @@ func Start(ctx context.Context, o Options) (*Services, error) {
 	return &Services{PostgresURL: postgres.url, RedisURL: redis.url, Postgres: postgres, Redis: redis}, nil
 }
 
-// Close ends the servers that this process started, and removes their data.
+// Close ends the Postgres and the Redis if this process started them, and removes their data.
 func (s *Services) Close() error { return closeAll(s.Postgres, s.Redis) }
 
-// StartPostgres obtains a Postgres; as Start otherwise.
+// StartPostgres starts or finds a Postgres, in the same way as Start does for both servers.
 func StartPostgres(ctx context.Context, o Options) (*Server, error) {
 	return startOne(ctx, postgresService, o)
 }
 
-// StartRedis obtains a Redis; as Start otherwise.
+// StartRedis starts or finds a Redis, in the same way as Start does for both servers.
 func StartRedis(ctx context.Context, o Options) (*Server, error) {
 	return startOne(ctx, redisService, o)
 }
@@ -88,36 +89,46 @@ func closeAll(servers ...*Server) error {
 	return errors.Join(errs...)
 }
 
-// Purpose decides the order of sources and the environment variables that name a given server.
+// Purpose is what a server is for: tests or the sandbox. It decides the order in which sources of servers are
+// tried, and which environment variables may name a server.
 type Purpose int
 
 const (
-	// Tests reads TEST_DATABASE_URL and TEST_REDIS_URL, then tries Docker before server binaries.
+	// Tests is the purpose of test binaries: TEST_DATABASE_URL and TEST_REDIS_URL come first, then Docker, then
+	// server binaries.
 	Tests Purpose = iota
-	// Sandbox reads DATABASE_URL and REDIS_URL, then tries server binaries before Docker.
+	// Sandbox is the purpose of the local sandbox: DATABASE_URL and REDIS_URL come first, then server binaries, then
+	// Docker.
 	Sandbox
 )
 
-// Options of Start, StartPostgres and StartRedis. The zero value is right for most tests.
+// Options are the options with which Start, StartPostgres and StartRedis start a Postgres or a Redis. The zero
+// value is right for most tests.
 type Options struct {
 	Purpose Purpose
-	// Logf takes the line that explains the choice, and a line before an installation. Nil: standard error.
+	// Logf logs the line that explains which source of a server was chosen, and a line before a package is installed.
+	// Nil: the lines go to standard error.
 	Logf func(format string, args ...any)
-	// InMemory keeps a server's data in a file system in memory if there is room, so that a busy disk does not slow the
-	// server. Data survives a kill of the server, but no crash of the machine.
+	// InMemory reports whether a server keeps its data in a file system in memory, so that a busy disk does not slow
+	// the server. true: in memory if there is room; the data survives a kill of the server, but no crash of the
+	// machine. false: on disk.
 	InMemory bool
-	// FastUnsafe includes InMemory, and turns Postgres's fsync, synchronous_commit and full_page_writes off. Postgres is
-	// several times faster, but loses the latest commits if it is killed.
+	// FastUnsafe reports whether Postgres trades safety for speed. true: the data is in memory, and fsync,
+	// synchronous_commit and full_page_writes are off, so Postgres is several times faster but loses the latest
+	// commits if it is killed. false: Postgres's defaults.
 	FastUnsafe bool
-	// RedisAOF keeps Redis's data over Kill and Restart: appendonly yes, appendfsync everysec.
+	// RedisAOF reports whether Redis's data survives Kill and Restart. true: appendonly yes, appendfsync everysec.
+	// false: Redis keeps nothing on disk.
 	RedisAOF bool
-	// Port is tried first for a Postgres that runs from a binary of this machine; 0: any.
+	// Port is the port that is tried first for a Postgres run from a binary of this machine; 0: any free port.
 	Port int
-	// Private asks for a server that no other process uses, to kill, pause and restart at will. The environment's servers
-	// are then not used, even under TEST_SERVICES=env.
+	// Private reports whether the test gets a server that no other process uses, to kill, pause and restart at will.
+	// true: a server of its own, never one named by the environment, not even under TEST_SERVICES=env. false: a
+	// shared server is good enough.
 	Private bool
 
-	machine *machine // tests replace the real machine
+	// machine stands for this machine and its programs; nil: the real one. Tests of the package set a fake.
+	machine *machine
 }
 
 func (o Options) withDefaults() Options {
@@ -130,7 +141,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// TB is the part of testing.TB that Lend needs. The sandbox starts servers too, and must not link the package testing.
+// TB is the part of testing.TB that Lend needs. It is declared here because the sandbox starts servers too, and
+// must not link the package testing.
 type TB interface {
 	Helper()
 	Cleanup(end func())
@@ -139,10 +151,11 @@ type TB interface {
 	Fatalf(format string, args ...any)
 }
 
-// Lend starts servers for a test, and closes them at its end.
+// Lend starts a Postgres, a Redis or both for a test, and closes them when the test ends.
 func Lend[S io.Closer](t TB, start func(context.Context) (S, error)) S {
 	t.Helper()
-	const limit = 3 * time.Minute // includes an installation
+	// The time limit for the start of a server includes the installation of its package.
+	const limit = 3 * time.Minute
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
 	servers, err := start(ctx)
@@ -162,14 +175,16 @@ var atExit struct {
 	steps []func()
 }
 
-// AtExit registers a step that RunTests calls after the tests; the last registered step runs first.
+// AtExit registers a function that RunTests calls after the tests of a test binary; the last registered function
+// runs first.
 func AtExit(step func()) {
 	atExit.mu.Lock()
 	defer atExit.mu.Unlock()
 	atExit.steps = append(atExit.steps, step)
 }
 
-// RunTests runs a test binary's tests (a *testing.M), then the steps of AtExit, and returns the exit code.
+// RunTests runs a test binary's tests (a *testing.M), then the functions registered with AtExit, and returns the
+// exit code.
 func RunTests(m interface{ Run() int }) int {
 	defer func() {
 		atExit.mu.Lock()
@@ -183,41 +198,46 @@ func RunTests(m interface{ Run() int }) int {
 	return m.Run()
 }
 
-// control is the set of operations on a server that this process started.
+// control is the set of operations on a Postgres or Redis server that this process started: kill, stop, restart,
+// pause, close.
 type control interface {
-	// Pid is the server's main process on this machine. 0: no child of this process (container), or not running.
+	// Pid is the process id of the server's main process on this machine. 0: the server runs in a container, or does
+	// not run.
 	Pid() int
-	// Kill sends SIGKILL to every process of the server and waits for their end; the data stays for Restart.
+	// Kill sends SIGKILL to every process of the server and waits for their end. The data stays, so that Restart
+	// finds it.
 	Kill() error
 	// Stop ends the server: gently, closing its sessions (Postgres "fast", Redis SIGTERM), or immediately, without saving
 	// or checkpointing (Postgres "immediate", Redis SIGKILL).
 	Stop(immediate bool) error
-	// Restart stops the server gently if it runs, starts it again on its port and data, and waits until it answers.
+	// Restart stops the server gently if it runs, starts it again on the same port and data, and waits until it
+	// answers.
 	Restart(ctx context.Context) error
 	// Pause suspends every process of the server (SIGSTOP) until Resume: connections stay open, and no request is
 	// answered.
 	Pause() error
-	// Resume ends a pause.
+	// Resume ends the suspension of a server's processes by Pause.
 	Resume() error
-	// Close ends a server that this process started and removes its data.
+	// Close ends a server that this process started, and removes its data.
 	Close() error
 }
 
-// Server is a Postgres or a Redis. Its methods are safe for concurrent use. Those that disturb a server are for servers
-// that were started as Private.
+// Server is a Postgres or a Redis. Its methods are safe for concurrent use. Kill, Stop, Restart and Pause are only
+// for servers that were started with Options.Private.
 type Server struct {
-	control  // nil for a given server
-	url      string
-	choice   string // the source of the server and the reason, without secrets
+	control // Control of the server; nil if the environment names it.
+	url     string
+	// The source of the server and why it was chosen, for a log line without secrets.
+	choice   string
 	closing  sync.Once
 	closeErr error
 }
 
 // URL is the server's address: postgres://…/postgres?sslmode=disable, or redis://host:port/0. Restart keeps the
-// address. For a server from the environment URL contains the password: never log it.
+// address. The URL of a server that the environment names contains the password: never log it.
 func (s *Server) URL() string { return s.url }
 
-// Close ends a server that this process started and removes its data. Further calls have no effect.
+// Close ends a server that this process started, and removes its data. Further calls have no effect.
 func (s *Server) Close() error {
 	s.closing.Do(func() {
 		if s.control != nil {

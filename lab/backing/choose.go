@@ -18,29 +18,32 @@ import (
 	"partnerdeposits/lab/procs"
 )
 
-// forcing is the environment variable that selects a single source.
+// forcing is the environment variable that limits the search for a Postgres or a Redis to a single source.
 const forcing = "TEST_SERVICES"
 
-// service describes how to find a Postgres or a Redis.
+// service describes how to find or start a kind of server, Postgres or Redis, in each source.
 type service struct {
 	name                 string
 	testsEnv, sandboxEnv string
-	debian               string // package to install
-	whatToHave           string // for the message on a system without apt-get
-	image                string
-	checkURL             func(ctx context.Context, url string) error
-	hasNative            func(*machine) bool
-	native               func(context.Context, Options) (server *Server, how string, err error)
-	container            func(Options) containerSpec
+	debian               string // The Debian package that provides the server.
+	// The software that an error message tells a person to install, on a system without apt-get.
+	whatToHave string
+	image      string
+	checkURL   func(ctx context.Context, url string) error
+	hasNative  func(*machine) bool
+	native     func(context.Context, Options) (server *Server, how string, err error)
+	container  func(Options) containerSpec
 }
 
-// source is a place where a server may come from. The error of start says in a few words why the source has none.
+// source is a place that may provide a Postgres or a Redis: the environment, Docker, a server binary, apt-get. The
+// error of start says in a few words why the source provides none.
 type source struct {
 	name  string
 	start func(ctx context.Context, o Options) (server *Server, how string, err error)
 }
 
-// finalError ends the search: a server that the environment names must not be replaced silently.
+// finalError is an error that ends the search for a server: if the environment names a server that fails, no other
+// source may silently replace it.
 type finalError struct{ error }
 
 func (s service) envName(p Purpose) string {
@@ -50,7 +53,7 @@ func (s service) envName(p Purpose) string {
 	return s.testsEnv
 }
 
-// sources lists the sources in the order of trying.
+// sources returns the sources of a Postgres or a Redis in the order in which they are tried.
 func (s service) sources(o Options) ([]source, error) {
 	env := source{"env", s.fromEnv}
 	native := source{"native", s.native}
@@ -82,7 +85,7 @@ func (s service) sources(o Options) ([]source, error) {
 	return list, nil
 }
 
-// obtain tries the sources until a source gives a server.
+// obtain tries each source of a Postgres or a Redis in turn, and returns the first server that starts.
 func (s service) obtain(ctx context.Context, o Options) (*Server, error) {
 	list, err := s.sources(o)
 	if err != nil {
@@ -108,7 +111,8 @@ func (s service) obtain(ctx context.Context, o Options) (*Server, error) {
 	return nil, s.unavailable(o, passed)
 }
 
-// unavailable is the message for a machine without any source: advice first, then the failure of each source.
+// unavailable returns the error for a machine on which no source provides a Postgres or a Redis: first an advice
+// on what to install, then the failure of each source.
 func (s service) unavailable(o Options, passed []string) error {
 	command := ""
 	if o.machine.canInstall() == nil {
@@ -137,33 +141,39 @@ func (s service) fromEnv(ctx context.Context, o Options) (*Server, string, error
 	return &Server{url: given}, name, nil
 }
 
-// machine answers all questions about the machine that the choice of a source depends on.
+// machine holds what the search for a server must know about this machine: its programs, directories, user and
+// Docker daemon. Tests replace it.
 type machine struct {
 	getenv   func(string) string
 	lookPath func(string) (string, error)
 	glob     func(string) ([]string, error)
 	euid     func() int
 	docker   func() (*dockertest.Pool, error)
-	install  func(needs ...string) error // see procs.EnsureDebian
+	install  func(needs ...string) error // install installs Debian packages (procs.EnsureDebian).
 	cacheDir string
-	tempDirs []string // candidates for a server's data, in order of preference
-	fastDir  string   // for data that may be lost; "" if the machine has no such file system
+	// Directories that may hold a server's data, in order of preference.
+	tempDirs []string
+	// Directory in memory for data that may be lost; "" if the machine has no such file system.
+	fastDir string
 
-	registryAnswers time.Duration // time limit for the first sign of progress of a pull
-	pullBound       time.Duration // time limit for a pull when other sources are left
+	// Time limit for the first sign of progress when an image is pulled.
+	registryAnswers time.Duration
+	// Time limit for the pull of an image when other sources of a server are left.
+	pullBound time.Duration
 }
 
 func thisMachine() *machine {
 	return &machine{
-		getenv:          os.Getenv,
-		lookPath:        exec.LookPath,
-		glob:            filepath.Glob,
-		euid:            os.Geteuid,
-		install:         procs.EnsureDebian,
-		docker:          func() (*dockertest.Pool, error) { return dockertest.NewPool("") },
-		cacheDir:        cacheDir(),
-		tempDirs:        []string{os.TempDir(), "/tmp", "/var/tmp"},
-		fastDir:         memoryDir(2 << 30), // enough for several test binaries in parallel
+		getenv:   os.Getenv,
+		lookPath: exec.LookPath,
+		glob:     filepath.Glob,
+		euid:     os.Geteuid,
+		install:  procs.EnsureDebian,
+		docker:   func() (*dockertest.Pool, error) { return dockertest.NewPool("") },
+		cacheDir: cacheDir(),
+		tempDirs: []string{os.TempDir(), "/tmp", "/var/tmp"},
+		// With 2 GB free, the file system in memory is enough for several test binaries in parallel.
+		fastDir:         memoryDir(2 << 30),
 		registryAnswers: 3 * time.Second,
 		pullBound:       10 * time.Second,
 	}
@@ -177,7 +187,8 @@ func cacheDir() string {
 	return filepath.Join(dir, "partnerdeposits", "backing")
 }
 
-// postgresBin is the directory with initdb and postgres: from PATH if both are there, else the newest version.
+// postgresBin returns the directory that holds both initdb and postgres: the one in PATH, else that of the newest
+// installed version. The second result is false if the machine has none.
 func (m *machine) postgresBin() (string, bool) {
 	if initdb, err := m.lookPath("initdb"); err == nil {
 		if resolved, err := filepath.EvalSymlinks(initdb); err == nil {
@@ -188,8 +199,9 @@ func (m *machine) postgresBin() (string, bool) {
 		}
 	}
 	var found []string
-	for _, pattern := range []string{"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin"} { // where packages put versions
-		dirs, _ := m.glob(pattern) // the patterns are right
+	// The directories where Debian and Red Hat packages install versions of Postgres.
+	for _, pattern := range []string{"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin"} {
+		dirs, _ := m.glob(pattern) // Glob never fails here, since the patterns are well-formed.
 		for _, dir := range dirs {
 			if m.executable(filepath.Join(dir, "initdb")) && m.executable(filepath.Join(dir, "postgres")) {
 				found = append(found, dir)
@@ -202,9 +214,10 @@ func (m *machine) postgresBin() (string, bool) {
 	return slices.MaxFunc(found, func(a, b string) int { return cmp.Compare(dirVersion(a), dirVersion(b)) }), true
 }
 
-// redisServer is the path of a Redis server, or of Valkey, which has the same protocol.
+// redisServer returns the path of a program that serves the Redis protocol, redis-server or valkey-server. The
+// second result is false if the machine has none.
 func (m *machine) redisServer() (string, bool) {
-	// A user's PATH may lack the system directories.
+	// The PATH of a user may lack the system directories, so Redis is also searched for there.
 	beyond := []string{"/usr/bin/redis-server", "/usr/local/bin/redis-server", "/usr/bin/valkey-server"}
 	for _, name := range append([]string{"redis-server", "valkey-server"}, beyond...) {
 		if path, err := m.lookPath(name); err == nil {
@@ -219,9 +232,11 @@ func (m *machine) executable(path string) bool {
 	return err == nil
 }
 
-// dirVersion reads 15 out of /usr/lib/postgresql/15/bin and /usr/pgsql-15/bin.
+// dirVersion returns the version number in the path of a Postgres directory: 15 for /usr/lib/postgresql/15/bin and
+// for /usr/pgsql-15/bin.
 func dirVersion(bin string) float64 {
 	name := strings.TrimPrefix(filepath.Base(filepath.Dir(bin)), "pgsql-")
-	version, _ := strconv.ParseFloat(name, 64) // 0 then
+	// A directory name without a number counts as Postgres version 0.
+	version, _ := strconv.ParseFloat(name, 64)
 	return version
 }

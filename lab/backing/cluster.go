@@ -23,17 +23,18 @@ import (
 // redisSlots is the number of hash slots of every Redis Cluster.
 const redisSlots = 16384
 
-// RedisCluster is a Redis Cluster of processes on this machine.
+// RedisCluster is a Redis Cluster, masters and replicas, that runs as processes on this machine.
 type RedisCluster struct {
-	Masters  []*Server // in the order of their slots
-	Replicas []*Server // Replicas[i] follows Masters[i % len(Masters)]
+	// The masters of the Redis Cluster in the order of their hash slots.
+	Masters  []*Server
+	Replicas []*Server // Replicas[i] replicates Masters[i % len(Masters)].
 }
 
-// StartRedisCluster starts a cluster from the redis-server of this machine, and never in a container: a Redis
-// in a container announces an address that only containers reach. A replica takes over two or three seconds after its
-// master has gone. replicas counts those of each master.
+// StartRedisCluster starts a Redis Cluster with the redis-server of this machine, and never in a container: a
+// Redis in a container announces an address that only containers reach. A replica takes over two or three seconds
+// after its master has gone. replicas is the number of replicas of each master.
 //
-// An error names the Debian package of a missing server program, or the step that failed.
+// The error names the Debian package of a missing server program, or the step that failed.
 func StartRedisCluster(ctx context.Context, o Options, masters, replicas int) (*RedisCluster, error) {
 	o = o.withDefaults()
 	if err := redisService.install(o); err != nil {
@@ -44,15 +45,18 @@ func StartRedisCluster(ctx context.Context, o Options, masters, replicas int) (*
 	var all sync.WaitGroup
 	for i := range nodes {
 		all.Go(func() {
-			// The usual bus port, 10,000 above the other, may be a client's or another server's.
+			// A node of a Redis Cluster gets a cluster bus port from FreePort: the usual one, 10,000 above the port for
+			// clients, may be in use by another program.
 			if buses[i], errs[i] = FreePort(); errs[i] != nil {
 				return
 			}
 			nodes[i], _, errs[i] = startRedisProcess(ctx, o, RedisProcess{Settings: []string{
 				"--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf", "--cluster-port", strconv.Itoa(buses[i]),
-				// Short enough to wait for a failover, and longer than a busy machine suspends a process.
+				// The node timeout is short enough to wait for a failover in a test, and longer than a busy machine suspends a
+				// process.
 				"--cluster-node-timeout", "1500",
-				"--cluster-replica-validity-factor", "0", // a replica that lost its master takes over, however late
+				// A replica takes over however long ago it lost its master.
+				"--cluster-replica-validity-factor", "0",
 				"--repl-diskless-sync-delay", "0", "--repl-ping-replica-period", "1",
 			}})
 		})
@@ -71,7 +75,7 @@ func StartRedisCluster(ctx context.Context, o Options, masters, replicas int) (*
 	return c, nil
 }
 
-// Addrs are host and port of every node.
+// Addrs returns host:port of every node of the Redis Cluster.
 func (c *RedisCluster) Addrs() (addrs []string) {
 	for _, s := range c.nodes() {
 		addrs = append(addrs, s.HostPort())
@@ -79,10 +83,11 @@ func (c *RedisCluster) Addrs() (addrs []string) {
 	return addrs
 }
 
-// URL names every node: redis://host:port,host:port,…
+// URL returns the address of the Redis Cluster with every node: redis://host:port,host:port,…
 func (c *RedisCluster) URL() string { return "redis://" + strings.Join(c.Addrs(), ",") }
 
-// MasterOf is the index of the master that holds a key at the start.
+// MasterOf returns the index of the Redis Cluster's master that holds a key when the cluster has just started,
+// before any failover.
 func (c *RedisCluster) MasterOf(ctx context.Context, key string) (int, error) {
 	clients, end := clientsOf(c.Masters[:1])
 	defer end()
@@ -90,15 +95,16 @@ func (c *RedisCluster) MasterOf(ctx context.Context, key string) (int, error) {
 	return int(slot) * len(c.Masters) / redisSlots, err
 }
 
-// Close ends all nodes and removes their data.
+// Close ends all nodes of the Redis Cluster and removes their data.
 func (c *RedisCluster) Close() error { return closeAll(c.nodes()...) }
 
 func (c *RedisCluster) nodes() []*Server {
 	return append(append([]*Server(nil), c.Masters...), c.Replicas...)
 }
 
-// form joins the started nodes: slots for the masters, acquaintance for all, then a master for each replica. bus is the
-// bus port of the first node.
+// form joins the started Redis nodes to a cluster: it shares out the hash slots among the masters, introduces
+// every node to the first, then attaches each replica to its master. bus is the cluster bus port of the first
+// node.
 func (c *RedisCluster) form(ctx context.Context, bus int) error {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
@@ -139,14 +145,15 @@ func (c *RedisCluster) form(ctx context.Context, bus int) error {
 	if err := eachSays(ctx, replicas, "INFO replication", "master_link_status:up"); err != nil {
 		return err
 	}
-	// A master whose replica the others do not know yet would stay without a successor.
+	// Every node must have learnt of every replica: a master whose replica is unknown to the others has no successor
+	// when it dies.
 	return eachSays(ctx, clients, "CLUSTER NODES", slices.Repeat([]string{"slave"}, len(replicas))...)
 }
 
-// firstSlot is the first slot of the i-th of n masters.
+// firstSlot returns the first hash slot of the i-th of n masters of a Redis Cluster.
 func firstSlot(i, n int) int { return (i*redisSlots + n - 1) / n }
 
-// clientsOf connects to each server; end closes the connections.
+// clientsOf returns a Redis client of each server, and end, which closes their connections.
 func clientsOf(servers []*Server) (clients []*redis.Client, end func()) {
 	for _, s := range servers {
 		clients = append(clients, redis.NewClient(&redis.Options{Addr: s.HostPort()}))
@@ -158,7 +165,7 @@ func clientsOf(servers []*Server) (clients []*redis.Client, end func()) {
 	}
 }
 
-// eachSays waits until the answers of all nodes to a command hold all parts, one behind the other.
+// eachSays waits until every Redis node answers a command with a text that contains all parts in the given order.
 func eachSays(ctx context.Context, clients []*redis.Client, command string, parts ...string) error {
 	name, argument, _ := strings.Cut(command, " ")
 	inOrder := regexp.MustCompile("(?s)" + strings.Join(parts, ".*"))
@@ -179,14 +186,14 @@ func eachSays(ctx context.Context, clients []*redis.Client, command string, part
 
 const certificateFile, keyFile = "tls.crt", "tls.key"
 
-// Certificate is the one for 127.0.0.1 that net/http/httptest has. It is its own authority, and its servers are each
-// other's clients.
+// Certificate is a TLS certificate for test servers on 127.0.0.1: the one that net/http/httptest has. It is
+// self-signed, and servers that use it trust each other.
 type Certificate struct {
-	cert, key string      // PEM
-	trust     *tls.Config // of a client
+	cert, key string      // The certificate and its private key in PEM.
+	trust     *tls.Config // TLS configuration of a client that trusts the certificate.
 }
 
-// NewCertificate reads the certificate.
+// NewCertificate returns the TLS certificate that net/http/httptest has for 127.0.0.1.
 func NewCertificate() (*Certificate, error) {
 	server := httptest.NewTLSServer(nil)
 	defer server.Close()
@@ -204,7 +211,7 @@ func encodePEM(kind string, der []byte) string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
 }
 
-// Trust is the configuration of a client; nil for no certificate.
+// Trust returns the TLS configuration of a client that trusts the certificate; nil if there is no certificate.
 func (c *Certificate) Trust() *tls.Config {
 	if c == nil {
 		return nil

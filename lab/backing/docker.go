@@ -21,11 +21,11 @@ import (
 	"partnerdeposits/lab/procs"
 )
 
-// failureForgotten is the time during which a failed image is not tried again, so that the test binaries of a run do
-// not wait in turn.
+// failureForgotten is the time during which a Docker image whose start failed is not tried again, so that the test
+// binaries of a run do not each wait for it.
 const failureForgotten = 10 * time.Minute
 
-// fromDocker runs the server in a container that ends with this process.
+// fromDocker starts a Postgres or a Redis in a Docker container that ends with this process.
 func (s service) fromDocker(ctx context.Context, o Options) (*Server, string, error) {
 	pool, err := o.machine.dockerPool(ctx)
 	if err != nil {
@@ -66,8 +66,8 @@ func (m *machine) dockerPool(ctx context.Context) (*dockertest.Pool, error) {
 	return pool, nil
 }
 
-// pull fetches the image. A registry that does not answer costs seconds, once in a while. A slow registry gets more
-// time only if no other source is left.
+// pull fetches a Docker image. A registry that does not answer costs seconds, once in a while. A slow registry
+// gets more time only if no other source of a server is left.
 func (s service) pull(ctx context.Context, o Options, pool *dockertest.Pool) error {
 	m := o.machine
 	bound := m.pullBound
@@ -104,11 +104,13 @@ func (m *machine) failureMark(image string) string {
 
 func (m *machine) rememberFailure(image string) {
 	if os.MkdirAll(m.cacheDir, 0o700) == nil {
-		_ = os.WriteFile(m.failureMark(image), nil, 0o600) // the mark only saves time
+		// A failed write is harmless: the mark of a failed image only saves time.
+		_ = os.WriteFile(m.failureMark(image), nil, 0o600)
 	}
 }
 
-// dockerHost is the address of published ports. local tells whether the daemon runs on this machine.
+// dockerHost returns the host at which published ports of containers are reached. local reports whether the Docker
+// daemon runs on this machine (true) or on another (false).
 func dockerHost(endpoint string) (host string, local bool) {
 	parsed, err := url.Parse(endpoint)
 	if err != nil || parsed.Scheme == "unix" || parsed.Hostname() == "" {
@@ -117,27 +119,28 @@ func dockerHost(endpoint string) (host string, local bool) {
 	return parsed.Hostname(), false
 }
 
-// supervisorScript is the first process of a container. It runs the server as the image's entrypoint does, and obeys
-// orders on its standard input: a word per line, answered with a line. When the input ends, it ends the server; this
-// process keeps the other end open.
+// supervisorScript is a shell script that runs as the first process of a container. It runs the server as the
+// image's entrypoint does, and obeys orders on its standard input: a word per line, answered with a line. When its
+// input ends, it ends the server; this process holds the other end of the input.
 //
 //go:embed supervisor.sh
 var supervisorScript string
 
-// containerSpec describes how a server runs in its official image.
+// containerSpec describes how a Postgres or a Redis runs in its official Docker image.
 type containerSpec struct {
-	port              docker.Port
-	env, argv         []string
-	url               func(hostPort string) string
-	ready             func(ctx context.Context, hostPort string) error
-	gentle, immediate string // signals, without SIG
+	port      docker.Port
+	env, argv []string
+	url       func(hostPort string) string
+	ready     func(ctx context.Context, hostPort string) error
+	// Names of the signals that stop the server in the container, without "SIG".
+	gentle, immediate string
 }
 
-// containerLimit bounds the wait for a server in a container, so that an unreachable container costs less than a
-// minute.
+// containerLimit bounds the wait for a server in a Docker container, so that an unreachable container costs less
+// than a minute.
 const containerLimit = 30 * time.Second
 
-// container is a server run in Docker under the supervisor.
+// container is a Postgres or a Redis that runs in a Docker container under the supervisor script.
 type container struct {
 	pool     *dockertest.Pool
 	resource *docker.Container
@@ -150,7 +153,8 @@ type container struct {
 	mu sync.Mutex
 }
 
-// startContainer creates and starts a container that ends with this process, and waits until the server answers.
+// startContainer creates and starts a Docker container that ends with this process, and waits until the server in
+// it answers.
 func startContainer(ctx context.Context, pool *dockertest.Pool, imageName string,
 	spec containerSpec) (*container, error) {
 	host, local := dockerHost(pool.Client.Endpoint())
@@ -164,7 +168,8 @@ func startContainer(ctx context.Context, pool *dockertest.Pool, imageName string
 			Image:      imageName,
 			Env:        spec.env,
 			Entrypoint: append([]string{"sh", "-c", supervisorScript, "supervisor", spec.gentle, spec.immediate}, spec.argv...),
-			OpenStdin:  true, StdinOnce: true, // with StdinOnce, closing our end closes the container's input
+			// StdinOnce: the container's input ends when this process closes its end.
+			OpenStdin: true, StdinOnce: true,
 			AttachStdin: true, AttachStdout: true, AttachStderr: true,
 			ExposedPorts: map[docker.Port]struct{}{spec.port: {}},
 			Labels:       map[string]string{"partnerdeposits.backing": "throw-away"},
@@ -191,7 +196,7 @@ func startContainer(ctx context.Context, pool *dockertest.Pool, imageName string
 	return c, nil
 }
 
-// attach connects to the container's standard input before any process runs in the container.
+// attach connects this process to the container's standard input before the container starts.
 func (c *container) attach() error {
 	input, orders := io.Pipe()
 	answers, output := io.Pipe()
@@ -216,7 +221,7 @@ func (c *container) attach() error {
 	}
 }
 
-// findPort waits until the daemon has published the port.
+// findPort waits until the Docker daemon has published the container's port, and stores host and port.
 func (c *container) findPort(ctx context.Context, host string, port docker.Port) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -233,7 +238,7 @@ func (c *container) findPort(ctx context.Context, host string, port docker.Port)
 	})
 }
 
-// await waits until the server answers.
+// await waits until the server in the Docker container answers; the error holds the last failure.
 func (c *container) await(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, containerLimit)
 	defer cancel()
@@ -248,7 +253,7 @@ func (c *container) await(ctx context.Context) error {
 	return nil
 }
 
-// order sends a word to the supervisor and waits for the answer.
+// order sends an order (one word) to the supervisor script in the container, and waits for its answer.
 func (c *container) order(word string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -268,7 +273,7 @@ func (c *container) order(word string) error {
 	}
 }
 
-// Pid is 0: the server is a child of the Docker daemon.
+// Pid is always 0: a server in a container is a child of the Docker daemon, not of this process.
 func (c *container) Pid() int { return 0 }
 
 func (c *container) Kill() error   { return c.order("kill") }
@@ -289,7 +294,7 @@ func (c *container) Restart(ctx context.Context) error {
 	return c.await(ctx)
 }
 
-// Close removes the container and its data.
+// Close removes the Docker container and its data.
 func (c *container) Close() error {
 	err := c.pool.Client.RemoveContainer(
 		docker.RemoveContainerOptions{ID: c.resource.ID, Force: true, RemoveVolumes: true})

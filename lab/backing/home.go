@@ -13,21 +13,24 @@ import (
 	"syscall"
 )
 
-// home is the private directory of a server: its data, its log, and the cleaner that removes the directory.
+// home is the private directory of a started Postgres or Redis: its data, its log, and the process that removes
+// the directory.
 type home struct {
-	dir  string              // no symbolic links in the path
-	data string              // owned by the server's user, closed to other users
-	cred *syscall.Credential // nil when the server runs as the user of this process
+	dir string // Path of the server's directory, without symbolic links.
+	// Path of the data, owned by the server's user and closed to other users.
+	data string
+	// The operating system's user that runs the server; nil: the user of this process.
+	cred *syscall.Credential
 	log  *os.File
 
-	// The cleaner is a small shell process that outlives this process and cleans up after a sudden end. tie is the only
-	// write end of its pipe: no child inherits the descriptor.
+	// cleaner is a small shell process that outlives this process and removes the server and its directory after a
+	// sudden end. It waits for the end of a pipe; tie is the pipe's only write end, which no child inherits.
 	cleaner *exec.Cmd
 	tie     io.WriteCloser
 }
 
-// newHome makes the directory of a server, and starts the process that removes the directory once this process has
-// ended. If this process is root, the server runs as nobody.
+// newHome makes the private directory of a server, and starts the shell process that removes the directory once
+// this process has ended. If this process is root, the server runs as the user nobody.
 func newHome(o Options) (*home, error) {
 	dirs := o.machine.tempDirs
 	if o.InMemory || o.FastUnsafe {
@@ -66,7 +69,7 @@ func (h *home) asNobody() error {
 	return errors.Join(errUID, errGID)
 }
 
-// reachableTemp is the first temporary directory that the server's user may enter.
+// reachableTemp returns the first directory of the list that the server's user may enter, or an error.
 func (h *home) reachableTemp(dirs []string) (string, error) {
 	for _, dir := range dirs {
 		resolved, err := filepath.EvalSymlinks(dir)
@@ -99,7 +102,7 @@ func (h *home) furnish() error {
 	return errors.Join(err, os.Chmod(h.dir, 0o711), os.Mkdir(h.data, 0o700), h.own(h.data))
 }
 
-// own makes the server's user the owner of a path.
+// own makes the server's user the owner of a file or directory.
 func (h *home) own(path string) error {
 	if h.cred == nil {
 		return nil
@@ -107,14 +110,14 @@ func (h *home) own(path string) error {
 	return os.Chown(path, int(h.cred.Uid), int(h.cred.Gid))
 }
 
-// write puts a file of the server into its data directory.
+// write writes a text to a file in the server's data directory, owned by the server's user.
 func (h *home) write(name, text string) error {
 	path := filepath.Join(h.data, name)
 	return errors.Join(os.WriteFile(path, []byte(text), 0o600), h.own(path))
 }
 
-// command prepares a process that runs in the data directory, writes to the log and gets none of this process's
-// environment.
+// command returns a command that runs in the server's data directory as the server's user, writes to the server's
+// log, and inherits none of this process's environment.
 func (h *home) command(argv ...string) *exec.Cmd {
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Dir = h.data
@@ -124,7 +127,7 @@ func (h *home) command(argv ...string) *exec.Cmd {
 	return cmd
 }
 
-// userName names the server's user, for the line that explains the choice.
+// userName names the operating system's user that runs the server, for the log line about the chosen source.
 func (h *home) userName() string {
 	if h.cred == nil {
 		return "the current user"
@@ -132,10 +135,10 @@ func (h *home) userName() string {
 	return "user nobody"
 }
 
-// logTail is the part of a log that is kept, or read.
+// logTail is how many bytes at the end of a server's log are read for an error message.
 const logTail = 4 << 10
 
-// tail is the last part of the log.
+// tail returns the last 4 KiB of the server's log, or the error of reading it.
 func (h *home) tail() string {
 	text, err := os.ReadFile(h.log.Name())
 	if err != nil {
@@ -144,7 +147,7 @@ func (h *home) tail() string {
 	return string(text[max(0, len(text)-logTail):])
 }
 
-// remove deletes the directory and ends the cleaner. The server must have ended.
+// remove deletes the server's directory and ends the cleaner process. The server must have ended before.
 func (h *home) remove() {
 	removeSharedMemory(h.data)
 	if h.log != nil {
@@ -154,16 +157,18 @@ func (h *home) remove() {
 	if h.cleaner == nil {
 		return
 	}
-	if err == nil { // else a process may still be closing its files, and the cleaner removes the directory again
+	// After an error a process may still be closing its files: then the cleaner process removes the directory again.
+	if err == nil {
 		_ = h.cleaner.Process.Kill()
 	}
 	_ = h.tie.Close()
 	_ = h.cleaner.Wait()
 }
 
-// cleanerScript waits for the end of its standard input, which comes with the end of this process, for any reason. Then
-// it resumes suspended processes, so that they receive the kernel's signal, kills the remaining processes after two
-// seconds, and removes the directory.
+// cleanerScript is a shell script that removes a server and its directory after this process has ended. It waits
+// for the end of its standard input, which comes with the end of this process, for any reason. Then it resumes
+// suspended processes, so that they receive the kernel's signal, kills the remaining processes after two seconds,
+// and removes the directory.
 //
 //go:embed cleaner.sh
 var cleanerScript string

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// fromApt installs the server where possible, then runs it like any binary of the machine.
+// fromApt installs the Debian package of Postgres or Redis, then starts the server from its binary. The error says
+// why nothing can be installed.
 func (s service) fromApt(ctx context.Context, o Options) (*Server, string, error) {
 	if s.hasNative(o.machine) {
 		return nil, "", errors.New("nothing to install, the server is there")
@@ -19,7 +20,7 @@ func (s service) fromApt(ctx context.Context, o Options) (*Server, string, error
 	return server, how + ", installed with apt-get", err
 }
 
-// install makes sure that the machine has the server's binary.
+// install installs the Debian package of Postgres or Redis unless the machine already has the server's binary.
 func (s service) install(o Options) error {
 	if s.hasNative(o.machine) {
 		return nil

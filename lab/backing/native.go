@@ -19,26 +19,29 @@ import (
 )
 
 const (
-	startLimit = 60 * time.Second // for a start, with recovery after a crash
-	stopLimit  = 30 * time.Second // for an orderly stop
+	// Longest start of a server, recovery after a crash included.
+	startLimit = 60 * time.Second
+	stopLimit  = 30 * time.Second // Longest orderly stop of a server.
 )
 
-// native is a server run from a binary on this machine.
+// native is a Postgres or a Redis run from a binary on this machine.
 type native struct {
-	name  string
-	home  *home
-	argv  func(port int) []string
-	ready func(ctx context.Context, port, pid int) error // checks that the server answers and is the expected process
+	name string
+	home *home
+	argv func(port int) []string
+	// Returns nil once the server on the port answers and is the process with that id.
+	ready func(ctx context.Context, port, pid int) error
 
-	gentle    syscall.Signal // for a stop that finishes the work in flight
-	immediate syscall.Signal // for an immediate stop, which the kernel sends when this process dies
+	gentle syscall.Signal // Signal for a stop that finishes the work in flight.
+	// Signal for an immediate stop. The kernel also sends it to the server when this process dies.
+	immediate syscall.Signal
 
 	mu    sync.Mutex
 	port  int
 	child *procs.Process
 }
 
-// startFresh starts the server on a free port. first is tried before others, unless it is 0.
+// startFresh starts the server on a free port. The port first is tried before others, unless it is 0.
 func (n *native) startFresh(ctx context.Context, first int) (err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -48,7 +51,7 @@ func (n *native) startFresh(ctx context.Context, first int) (err error) {
 	return n.launch(ctx)
 }
 
-// launch starts the process on n.port and waits until it answers. Callers hold mu.
+// launch starts the server's process on n.port and waits until the server answers. Callers hold mu.
 func (n *native) launch(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
@@ -73,7 +76,7 @@ func (n *native) launch(ctx context.Context) error {
 	return fmt.Errorf("%s did not answer in time (%w); its log says:\n%s", n.name, err, n.home.tail())
 }
 
-// Pid is the server's main process.
+// Pid returns the process id of the server's main process; 0 if the server does not run.
 func (n *native) Pid() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -90,10 +93,12 @@ func (n *native) Kill() error {
 	return nil
 }
 
-// killAll sends SIGKILL to the server and all its children at the same time, like a power failure. Callers hold mu.
+// killAll sends SIGKILL to the server and all its children at the same time, like a power failure. Callers hold
+// mu.
 func (n *native) killAll() {
 	if n.child.Running() {
-		n.child.Signal(syscall.SIGSTOP) // a suspended parent forks no more children
+		// The suspension keeps the server from forking more children while they are killed.
+		n.child.Signal(syscall.SIGSTOP)
 	}
 	for {
 		pids := processesIn(n.home.dir)
@@ -116,16 +121,16 @@ func (n *native) Stop(immediate bool) error {
 	return n.stop(immediate)
 }
 
-// stop ends the server with its own signal, or with SIGKILL after a timeout. Callers hold mu.
+// stop ends the server with its own stop signal, or with SIGKILL after a timeout. Callers hold mu.
 func (n *native) stop(immediate bool) error {
 	if !n.child.Running() {
 		return nil
 	}
 	n.child.Signal(map[bool]syscall.Signal{true: n.immediate, false: n.gentle}[immediate])
-	n.signalAll(syscall.SIGCONT) // a suspended process cannot stop
+	n.signalAll(syscall.SIGCONT) // A suspended process would not handle the stop signal.
 	select {
 	case <-n.child.Done():
-		n.killAll() // only stragglers are left
+		n.killAll() // Kills the server's child processes that are still left.
 		return nil
 	case <-time.After(stopLimit):
 		n.killAll()
@@ -139,7 +144,8 @@ func (n *native) Restart(ctx context.Context) error {
 	if err := n.stop(false); err != nil {
 		return err
 	}
-	return n.launch(ctx) // no outgoing connection takes the port meanwhile: see FreePort
+	// The port is still free: FreePort chose one that no outgoing connection takes.
+	return n.launch(ctx)
 }
 
 func (n *native) Pause() error  { return n.suspend(syscall.SIGSTOP) }
@@ -151,7 +157,8 @@ func (n *native) suspend(signal syscall.Signal) error {
 	if !n.child.Running() {
 		return fmt.Errorf("pause or resume %s: it is not running", n.name)
 	}
-	n.child.Signal(signal) // suspends the parent first, so that no child is forked meanwhile
+	// The parent process is suspended first, so that it forks no child meanwhile.
+	n.child.Signal(signal)
 	n.signalAll(signal)
 	return nil
 }
@@ -166,17 +173,19 @@ func (n *native) signalAll(signal syscall.Signal) {
 func (n *native) Close() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	err := n.stop(true) // the data is removed anyway, so an immediate stop is enough
+	// An immediate stop of the server is enough, since its data is removed anyway.
+	err := n.stop(true)
 	n.home.remove()
 	return err
 }
 
-// FreePort finds a free port of 127.0.0.1 below the range of outgoing connections, and keeps the port for this process:
-// no other call gives it, in any process. A server that starts late, or is down for a while, therefore finds its port
-// still free.
+// FreePort returns a free port of 127.0.0.1 below the range of outgoing connections, and reserves it for this
+// process: no other call returns the same port, in any process. A server that starts late, or is down for a while,
+// therefore finds its port still free.
 func FreePort() (int, error) { return freePort(0) }
 
-// freePort is FreePort, and tries a port first unless it is 0.
+// freePort returns a free port of 127.0.0.1 and reserves it for this process. The port first is tried before
+// others, unless it is 0.
 func freePort(first int) (int, error) {
 	const from, below, tries = 10_000, 32_000, 100
 	for range tries {
@@ -185,8 +194,8 @@ func freePort(first int) (int, error) {
 		if !keepPort(port) {
 			continue
 		}
-		// A listener of our own would be inherited by a program that another goroutine starts, and would occupy the port
-		// until the exec of that program.
+		// The port is tested with a connection. A test with a listener would fail: a program that another goroutine
+		// starts would inherit the listener and occupy the port until that program's exec.
 		conn, err := net.Dial("tcp4", loopback(port)) //nolint:noctx // this machine answers at once
 		if errors.Is(err, syscall.ECONNREFUSED) {
 			return port, nil
@@ -198,8 +207,8 @@ func freePort(first int) (int, error) {
 	return 0, errors.New("no free port from 10000 to 31999")
 }
 
-// keptPorts are the ports of this process. A port is kept by the lock of a byte in a file of the user, until the
-// process ends. The file stays: a process that removed it would take the locks of others along.
+// keptPorts holds the ports that this process has reserved. A port is reserved by the lock of a byte in a file of
+// the user, until the process ends. The file stays: removing it would drop the locks of other processes.
 var keptPorts struct {
 	mu    sync.Mutex
 	file  *os.File
@@ -213,11 +222,13 @@ func keepPort(port int) bool {
 		name := filepath.Join(os.TempDir(), fmt.Sprintf("partnerdeposits-ports-%d", os.Getuid()))
 		file, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
 		if err != nil {
-			return true // without the file, nothing but chance keeps a port
+			// Without the lock file ports are not reserved, and a collision is unlikely.
+			return true
 		}
 		keptPorts.file, keptPorts.ports = file, map[int]bool{}
 	}
-	if keptPorts.ports[port] { // a process may lock a byte twice
+	// The lock alone does not prevent a second use in the same process, which may lock a byte twice.
+	if keptPorts.ports[port] {
 		return false
 	}
 	lock := syscall.Flock_t{Type: syscall.F_WRLCK, Start: int64(port), Len: 1}
@@ -227,14 +238,16 @@ func keepPort(port int) bool {
 
 func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
 
-// startChild starts cmd. The kernel sends cmd the signal onDeath when this process ends in any way.
+// startChild starts a command as a child of this process. The kernel sends the child the signal onDeath when this
+// process ends in any way.
 func startChild(name string, cmd *exec.Cmd, onDeath syscall.Signal) (*procs.Process, error) {
-	// In a session of its own the child gets no Ctrl-C: this process stops its children in order.
+	// The child runs in a session of its own and so gets no Ctrl-C: this process stops its children in order.
 	cmd.SysProcAttr.Setsid = true
 	return procs.Tie(name, cmd, onDeath)
 }
 
-// runChild starts a command of the server like startChild, waits for its end, and shows its output where it failed.
+// runChild runs a command of the server, waits for its end, and returns an error with the command's output if it
+// failed.
 func (h *home) runChild(program string, args ...string) error {
 	name := filepath.Base(program)
 	c, err := startChild(name, h.command(append([]string{program}, args...)...), syscall.SIGKILL)

@@ -41,9 +41,9 @@ func postgresURL(hostPort string) string {
 		RawQuery: "sslmode=disable"}).String()
 }
 
-// postgresSettings are the settings for every source.
+// postgresSettings returns the Postgres settings that hold for every source of a server, as command-line flags.
 func postgresSettings(o Options) []string {
-	// So many connections are enough for many parallel tests with a pool each.
+	// 300 connections are enough for many parallel tests with a pool each.
 	settings := []string{"max_connections=300", "timezone=UTC", "log_timezone=UTC"}
 	if o.FastUnsafe {
 		settings = append(settings, "fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_wal_size=128MB")
@@ -59,13 +59,13 @@ func asFlags(settings []string) []string {
 	return flags
 }
 
-// nativePostgres makes a cluster and starts it.
+// nativePostgres creates a Postgres database cluster with initdb, and starts it from the binaries of this machine.
 func nativePostgres(ctx context.Context, o Options) (*Server, string, error) {
 	n, bin, err := newPostgres(o)
 	if err != nil {
 		return nil, "", err
 	}
-	// --no-sync: the files of initdb need not survive a crash of the machine.
+	// --no-sync saves time: the files of initdb need not survive a crash of the machine.
 	err = n.home.runChild(filepath.Join(bin, "initdb"), "--pgdata", n.home.data, "--username=postgres", "--auth=trust",
 		"--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions")
 	if err == nil {
@@ -82,7 +82,8 @@ func nativePostgres(ctx context.Context, o Options) (*Server, string, error) {
 	return &Server{url: postgresURL(loopback(n.port)), control: n}, how, nil
 }
 
-// newPostgres prepares a server whose data directory is empty yet. bin is the directory of the server binaries.
+// newPostgres prepares a Postgres server whose data directory is still empty. bin is the directory of the server
+// binaries.
 func newPostgres(o Options) (n *native, bin string, err error) {
 	bin, ok := o.machine.postgresBin()
 	if !ok {
@@ -94,13 +95,13 @@ func newPostgres(o Options) (n *native, bin string, err error) {
 	}
 	return &native{
 		name: "Postgres", home: home,
-		// SIGQUIT is the postmaster's immediate shutdown: it ends the children and frees shared memory.
+		// SIGQUIT is Postgres's immediate shutdown: it ends the child processes and frees shared memory.
 		gentle: syscall.SIGINT, immediate: syscall.SIGQUIT,
 		argv: func(port int) []string {
 			argv := []string{filepath.Join(bin, "postgres"), "-D", home.data, "-p", strconv.Itoa(port)}
 			return append(append(argv, localSettings...), postgresSettings(o)...)
 		},
-		// Another server may have taken the port.
+		// The process id of the server that answers is checked, because another server may have taken the port.
 		ready: func(ctx context.Context, port, _ int) error {
 			ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 			defer cancel()
@@ -114,17 +115,20 @@ func newPostgres(o Options) (n *native, bin string, err error) {
 	}, bin, nil
 }
 
-// localSettings restrict a cluster to TCP on this machine, and to its directory.
+// localSettings are the Postgres settings that restrict a test server to TCP on 127.0.0.1 and to its own
+// directory.
 var localSettings = asFlags([]string{
 	"listen_addresses=127.0.0.1",
 	"unix_socket_directories=",
-	"dynamic_shared_memory_type=mmap", // in /dev/shm a killed server would leave segments behind
+	// Shared memory in files: in /dev/shm a killed server would leave segments behind.
+	"dynamic_shared_memory_type=mmap",
 })
 
-// hostRules admit every user of this machine without a password, and no other host.
+// hostRules is the pg_hba.conf of test servers: it admits every user of this machine without a password, and no
+// other host.
 const hostRules = "local all all trust\nhost all all 127.0.0.1/32 trust\nhost replication all 127.0.0.1/32 trust\n"
 
-// pingPostgres tells whether a database URL answers.
+// pingPostgres runs SELECT 1 at a database URL; nil means that the database answers.
 func pingPostgres(ctx context.Context, databaseURL string) error {
 	parsed, err := url.Parse(databaseURL)
 	if err != nil || (parsed.Scheme != "postgres" && parsed.Scheme != "postgresql") {
@@ -134,17 +138,17 @@ func pingPostgres(ctx context.Context, databaseURL string) error {
 	return ask(ctx, databaseURL, &one, "SELECT 1")
 }
 
-// PostgresPair is a Postgres server with a standby that follows the server.
+// PostgresPair is a Postgres server (the primary) with a standby that replicates it.
 type PostgresPair struct {
 	Primary, Standby *Server
 	standby          *native
-	port             int // of the primary
+	port             int // Port of the primary, which Promote reuses.
 }
 
-// StartPostgresPair starts a server and its standby from the server binaries of this machine, whatever other sources
-// there are: a standby is a copy of the server's files.
+// StartPostgresPair starts a Postgres server and its standby from the server binaries of this machine, never in
+// Docker: a standby is a copy of the server's files.
 //
-// An error names the Debian package of a missing server program, or the step that failed.
+// The error names the Debian package of a missing server program, or the step that failed.
 func StartPostgresPair(ctx context.Context, o Options) (*PostgresPair, error) {
 	o = o.withDefaults()
 	if err := postgresService.install(o); err != nil {
@@ -162,7 +166,7 @@ func StartPostgresPair(ctx context.Context, o Options) (*PostgresPair, error) {
 	return p, nil
 }
 
-// follow copies the primary and starts the copy as its standby.
+// follow copies the data of the primary with pg_basebackup, and starts the copy as its standby.
 func (p *PostgresPair) follow(ctx context.Context, o Options) (err error) {
 	n, bin, err := newPostgres(o)
 	if err != nil {
@@ -180,12 +184,13 @@ func (p *PostgresPair) follow(ctx context.Context, o Options) (err error) {
 	return err
 }
 
-// AwaitStandby returns once the standby has replayed every commit of the primary.
+// AwaitStandby waits until the standby has replayed every commit of the primary.
 func (p *PostgresPair) AwaitStandby(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
 	var end string
-	// pg_current_wal_lsn leaves out a commit that is not written yet, as with synchronous_commit=off.
+	// The insert position is read because pg_current_wal_lsn leaves out a commit that is not written yet, as with
+	// synchronous_commit=off.
 	if err := ask(ctx, p.Primary.url, &end, "SELECT pg_current_wal_insert_lsn()::text"); err != nil {
 		return err
 	}
@@ -199,8 +204,8 @@ func (p *PostgresPair) AwaitStandby(ctx context.Context) error {
 	})
 }
 
-// Promote makes a primary of the standby, with the commits that the standby has. The new primary takes the address of
-// the old one, which must have ended.
+// Promote turns the standby into a primary, with the commits that it has replicated so far. The new primary takes
+// the address of the old one, which must have ended.
 func (p *PostgresPair) Promote(ctx context.Context) error {
 	p.standby.mu.Lock()
 	p.standby.port = p.port
@@ -217,10 +222,10 @@ func (p *PostgresPair) Promote(ctx context.Context) error {
 	return err
 }
 
-// Close ends both servers and removes their data.
+// Close ends the primary and the standby, and removes their data.
 func (p *PostgresPair) Close() error { return closeAll(p.Standby, p.Primary) }
 
-// ask reads the single value that a query gives.
+// ask connects to a database, runs a query and scans the single value of its result.
 func ask(ctx context.Context, url string, into any, query string, args ...any) error {
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// processesIn lists the processes whose working directory is dir or below: a server with all its children.
+// processesIn returns the ids of the processes whose working directory is dir or below: a server with all its
+// children.
 func processesIn(dir string) []int {
 	links, err := filepath.Glob("/proc/[0-9]*/cwd")
 	if err != nil {
@@ -28,8 +29,8 @@ func processesIn(dir string) []int {
 	return pids
 }
 
-// memoryDir is a file system in memory with at least this much room, or "". Making a database there takes a fifth of
-// the time.
+// memoryDir returns the directory of a file system in memory with at least this many free bytes, or "". A Postgres
+// database is created there in a fifth of the time.
 func memoryDir(room uint64) string {
 	const dir = "/dev/shm"
 	var stat unix.Statfs_t
@@ -40,12 +41,13 @@ func memoryDir(room uint64) string {
 	return dir
 }
 
-// removeSharedMemory removes the System V segment that a killed postmaster leaves behind. The last number in line 7 of
-// postmaster.pid is the segment's id.
+// removeSharedMemory removes the System V shared memory segment that a killed Postgres leaves behind. The last
+// number in line 7 of postmaster.pid is the segment's id.
 func removeSharedMemory(dataDir string) {
 	text, err := os.ReadFile(filepath.Join(dataDir, "postmaster.pid"))
 	if err != nil {
-		return // an orderly stop removes the file and the segment
+		// There is no postmaster.pid: an orderly stop has removed the file and the shared memory.
+		return
 	}
 	if lines := strings.Split(string(text), "\n"); len(lines) >= 7 {
 		_, id, _ := strings.Cut(strings.TrimSpace(lines[6]), " ")

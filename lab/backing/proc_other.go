@@ -2,7 +2,8 @@
 
 package backing
 
-// Other systems have neither a parent-death signal (procs.Tie) nor /proc: there only Close ends a server.
+// Systems other than Linux have neither a parent-death signal (procs.Tie) nor /proc: there only Close ends a
+// server.
 
 func processesIn(string) []int { return nil }
 

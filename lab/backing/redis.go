@@ -29,7 +29,7 @@ var redisService = service{
 	container: func(o Options) containerSpec {
 		return containerSpec{
 			port: "6379/tcp",
-			// connections from outside the container are not local
+			// Protected mode is off because connections from outside the container do not count as local.
 			argv: append([]string{"redis-server", "--protected-mode", "no"}, redisSettings(o)...),
 			url:  redisURL, gentle: "TERM", immediate: "KILL",
 			ready: func(ctx context.Context, hostPort string) error {
@@ -42,7 +42,7 @@ var redisService = service{
 
 func redisURL(hostPort string) string { return "redis://" + hostPort + "/0" }
 
-// redisSettings are the settings for every source.
+// redisSettings returns the Redis settings that hold for every source of a server, as command-line flags.
 func redisSettings(o Options) []string {
 	appendOnly := "no"
 	if o.RedisAOF {
@@ -50,22 +50,26 @@ func redisSettings(o Options) []string {
 	}
 	return []string{
 		"--save", "", "--appendonly", appendOnly, "--appendfsync", "everysec",
-		"--databases", "512", // more than a test binary runs in parallel
+		"--databases", "512", // A Redis with more databases than tests run in parallel.
 		"--maxmemory-policy", "noeviction",
 	}
 }
 
-// RedisProcess is a way to run redis-server. The zero value is a server alone.
+// RedisProcess describes how to start a redis-server process: settings, password, TLS, or as a sentinel. The zero
+// value is a standalone server.
 type RedisProcess struct {
-	Settings []string     // beside those of every Redis
-	Password string       // that the process asks of its clients
-	TLS      *Certificate // nil: no TLS; otherwise TLS is the only way to the process, and from it to others
-	// Sentinel is the configuration of a sentinel, without the port. A sentinel needs a file, which it rewrites.
+	// Settings of the process beside those that every Redis of the tests has.
+	Settings []string
+	Password string // The password that clients of the Redis process must send.
+	// Certificate for TLS; nil: plain TCP. With a certificate every connection to and from the process uses TLS.
+	TLS *Certificate
+	// Sentinel is the configuration file of a Redis Sentinel, without the port; "" for a usual Redis. A sentinel
+	// needs a file, which it rewrites.
 	Sentinel string
 }
 
-// StartRedisProcess starts a process from the redis-server of this machine, and never in a container: a Redis
-// in a container announces an address that only containers reach.
+// StartRedisProcess starts a Redis process with the redis-server of this machine, and never in a container: a
+// Redis in a container announces an address that only containers reach.
 func StartRedisProcess(ctx context.Context, o Options, p RedisProcess) (*Server, error) {
 	o = o.withDefaults()
 	if err := redisService.install(o); err != nil {
@@ -122,7 +126,7 @@ func (p RedisProcess) argv(bin, dir string, port int, o Options) []string {
 	if p.TLS == nil {
 		argv = append(argv, "--port", strconv.Itoa(port))
 	} else {
-		// --tls-replication: the process itself connects with TLS, as a replica and as a sentinel.
+		// --tls-replication makes the process use TLS for its own connections too, as a replica and as a sentinel.
 		argv = append(argv, "--port", "0", "--tls-port", strconv.Itoa(port), "--tls-replication", "yes", "--tls-auth-clients",
 			"no",
 			"--tls-cert-file", certificateFile, "--tls-key-file", keyFile, "--tls-ca-cert-file", certificateFile)
@@ -133,7 +137,8 @@ func (p RedisProcess) argv(bin, dir string, port int, o Options) []string {
 	return append(argv, p.Settings...)
 }
 
-// ownRedis checks the process id of the server on a port, since another server may have taken the port.
+// ownRedis returns an error if the Redis on a port has another process id than pid: another server may have taken
+// the port.
 func ownRedis(ctx context.Context, port, pid int, p RedisProcess) error {
 	info, err := redisInfo(ctx, loopback(port), p)
 	if err == nil && !strings.Contains(info, fmt.Sprintf("process_id:%d\r\n", pid)) {
@@ -142,11 +147,13 @@ func ownRedis(ctx context.Context, port, pid int, p RedisProcess) error {
 	return err
 }
 
-// redisInfo returns INFO's server section. A server that is still loading its data is an error.
+// redisInfo returns the server section of Redis's INFO command. A server that is still loading its data is an
+// error.
 func redisInfo(ctx context.Context, addr string, p RedisProcess) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	listening, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr) // the client would log a refused attempt
+	// The port is tried first, since the Redis client would log a refused attempt.
+	listening, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
 	if err != nil {
 		return "", err
 	}
@@ -154,13 +161,15 @@ func redisInfo(ctx context.Context, addr string, p RedisProcess) (string, error)
 	client := redis.NewClient(
 		&redis.Options{Addr: addr, Password: p.Password, TLSConfig: p.TLS.Trust(), MaxRetries: -1, DialerRetries: 1})
 	defer func() { _ = client.Close() }()
-	if err := client.Ping(ctx).Err(); err != nil { // INFO answers while data is being loaded, but PING says LOADING
+	// PING fails while Redis loads its data, but INFO answers.
+	if err := client.Ping(ctx).Err(); err != nil {
 		return "", err
 	}
 	return client.Info(ctx, "server").Result()
 }
 
-// pingRedis tells whether a Redis URL answers. It does not check clusters and sentinels.
+// pingRedis sends PING to the Redis of a URL; nil means that the server answers. Clusters and sentinels are not
+// checked.
 func pingRedis(ctx context.Context, redisURL string) error {
 	if strings.Contains(redisURL, ",") || strings.HasPrefix(redisURL, "redis-sentinel://") {
 		return nil
@@ -169,13 +178,13 @@ func pingRedis(ctx context.Context, redisURL string) error {
 	if err != nil {
 		return errors.New("it is not a URL like redis://:password@host:6379/0")
 	}
-	options.MaxRetries, options.DialerRetries = -1, 1 // a single attempt is enough
+	options.MaxRetries, options.DialerRetries = -1, 1 // A single attempt to connect is enough.
 	client := redis.NewClient(options)
 	defer func() { _ = client.Close() }()
 	return client.Ping(ctx).Err()
 }
 
-// HostPort is the address of a Redis.
+// HostPort returns host:port of a Redis server.
 func (s *Server) HostPort() string {
 	_, rest, _ := strings.Cut(s.url, "://")
 	return strings.TrimSuffix(rest, "/0")

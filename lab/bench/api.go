@@ -10,7 +10,8 @@ import (
 	"partnerdeposits/lab/world"
 )
 
-// pgbenchTurn runs a script while no process of the service runs.
+// pgbenchTurn returns a function that measures a pgbench script while no process of the service runs, and adds the
+// result to b.
 func (w *workbench) pgbenchTurn(ctx context.Context, script string, partners int, o options, b *board) func() {
 	return func() {
 		check(w.leave())
@@ -21,7 +22,8 @@ func (w *workbench) pgbenchTurn(ctx context.Context, script string, partners int
 			return result.n
 		})
 		f["rate"], f["generator"] = result.rate, result.cpu*1000/float64(result.n)
-		delete(f, "commits") // of a database that pgbench does not use
+		// The commits are those of the service's database, which pgbench does not use.
+		delete(f, "commits")
 		b.add(pgbenchName(partners), f)
 	}
 }
@@ -37,7 +39,8 @@ func (w *workbench) openPgbench(ctx context.Context) {
 	}
 }
 
-// measurePosts creates deposits for the length of a round, in each variant, and runs pgbench in turn with them.
+// measurePosts creates deposits through the API for the length of a round, in each variant, and runs pgbench's
+// script of a POST in turn with them.
 func measurePosts(ctx context.Context, w *workbench, o options, r *results) {
 	w.openPgbench(ctx)
 	all := w.variants(o)
@@ -62,23 +65,27 @@ func measurePosts(ctx context.Context, w *workbench, o options, r *results) {
 	r.atMost("Redis, peak of the run with the keys of a round, MB (aim 30)", 50, rounded(peakMB(w.services.Redis.Pid())))
 }
 
-// measureReads reads deposits for the length of a round, and runs pgbench in turn.
+// measureReads reads deposits through the API for the length of a round, and runs pgbench's script of a GET in
+// turn with them.
 func measureReads(ctx context.Context, w *workbench, o options, r *results) {
 	w.openPgbench(ctx)
-	o.keys, o.partners, o.conns = []bool{false}, o.partners[:1], []int{pgbenchConns} // a GET has no key
+	// A GET has no idempotency key.
+	o.keys, o.partners, o.conns = []bool{false}, o.partners[:1], []int{pgbenchConns}
 	all := w.variants(o)
 	compared := pair{all[len(all)-1].String(), pgbenchName(o.partners[0])}
 	b := r.board("GET deposit", append(w.pairs(all), compared))
 	w.rotate(ctx, o.rounds, all, func(v variant, partners []world.Partner) {
-		const maxStored = 6000 // 200 of each of 30 partners
+		const maxStored = 6000 // The most deposits to read: 200 of each of 30 partners.
 		w.warmUp(ctx, v, partners, o.round)
 		stored := w.deposits(ctx, calls(maxStored), v, partners)
 		read := func(i int) error {
-			m := stored[i*7919%len(stored)] // a prime number: no order that a cache could follow
+			// The factor is a prime number, so the order of the reads is one that no cache could predict.
+			m := stored[i*7919%len(stored)]
 			_, err := w.api.do(request{method: "GET", path: "/deposits/" + m.id, apiKey: m.owner.Key})
 			return err
 		}
-		must(load.Closed(ctx, lasting(min(time.Second, o.round/3)), v.conns, read)) // warms up
+		// A load before the measurement warms up connections and caches.
+		must(load.Closed(ctx, lasting(min(time.Second, o.round/3)), v.conns, read))
 		b.add(v.String(), w.cost(ctx, func() int { return must(load.Closed(ctx, lasting(o.round), v.conns, read)).N() }))
 	}, w.pgbenchTurn(ctx, pgbenchGet, o.partners[0], o, b))
 	r.atLeast("GET ÷ pgbench's SELECT, rate (aim 0.45)", 0.35, b.ratio(compared.variant, compared.to, "rate"))

@@ -10,20 +10,23 @@ import (
 	"text/tabwriter"
 )
 
-// none is printed in place of a figure that was not measured.
+// none is the dash that tables of results show in place of a figure that was not measured.
 const none = "–"
 
-// figures are the results of a round, by name.
+// figures maps the name of a figure, such as "p99 ms", to its value in one round of a benchmark.
 type figures map[string]float64
 
-// column is a figure in a table.
+// column describes how a table of benchmark results shows a figure: its name, its decimals, and whether with the
+// range.
 type column struct {
 	name     string
 	decimals int
-	spread   bool // show the smallest and the largest round too
+	// true: the smallest and the largest round are shown too; false: the median alone.
+	spread bool
 }
 
-// columns of a board, in this order. A column that no variant measured is left out.
+// columns lists the figures that tables of benchmark results show, in this order. A column that no variant
+// measured is left out.
 var columns = []column{
 	{"p50 ms", 1, true}, {"p99 ms", 1, true}, {"late ms", 1, false},
 	{"rate", 0, true}, {"CPU", 3, true}, {"http", 3, false}, {"dispatcher", 3, true}, {"postgres", 3, false},
@@ -32,18 +35,22 @@ var columns = []column{
 	{"http MB", 0, false}, {"disp MB", 0, false}, {"others %", 0, false},
 }
 
-// board collects the rounds of an operation (such as "POST deposits") in several variants.
+// board collects the benchmark results of one operation (such as "POST deposits") in several variants, round by
+// round.
 type board struct {
 	operation string
-	variants  []string                     // in the order of measuring
-	samples   map[string]map[string]sample // of each variant, by figure
-	pairs     []pair                       // to compare
+	// The benchmark variants in the order in which they were measured.
+	variants []string
+	// Measurements by benchmark variant, then by name of the figure.
+	samples map[string]map[string]sample
+	// The pairs of benchmark variants whose ratios the table shows.
+	pairs []pair
 }
 
-// pair names two variants to compare.
+// pair names two benchmark variants whose medians are compared: the ratio of variant to to.
 type pair struct{ variant, to string }
 
-// add keeps and prints the figures of a round.
+// add stores and prints the figures of one benchmark round of a variant.
 func (b *board) add(variant string, f figures) {
 	fmt.Printf("%s, %s:", b.operation, variant)
 	for _, name := range slices.Sorted(maps.Keys(f)) {
@@ -58,14 +65,15 @@ func (b *board) add(variant string, f figures) {
 	}
 }
 
-// median gives the median of a figure, shown with its range.
+// median returns the median of a variant's figure over all rounds, and a text that also shows its range.
 func (b *board) median(variant, figure string) measured {
 	s := b.samples[variant][figure]
 	i := slices.IndexFunc(columns, func(c column) bool { return c.name == figure })
 	return measured{s.median(), s.show(columns[i].decimals, true)}
 }
 
-// ratio is that of the medians, shown with the smallest and the largest ratio of two rounds that were neighbours.
+// ratio returns the ratio of the medians of a figure in two variants. Its text also shows the smallest and the
+// largest ratio of two rounds of the same number.
 func (b *board) ratio(variant, to, figure string) measured {
 	above, below := b.samples[variant][figure], b.samples[to][figure]
 	var rounds sample
@@ -79,7 +87,8 @@ func (b *board) ratio(variant, to, figure string) measured {
 	return r
 }
 
-// print writes a table of medians, with the range of the rounds where it matters, and the ratios of each pair.
+// print writes a table of medians, with the range of the rounds where the column wants it, and the ratios of each
+// pair of variants.
 func (b *board) print(to io.Writer) {
 	table := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(table, "\n%s", b.operation)
@@ -96,7 +105,7 @@ func (b *board) print(to io.Writer) {
 		}
 	}
 	fmt.Fprintln(table)
-	_ = table.Flush() // fails when the terminal is gone
+	_ = table.Flush() // A failed write only means that the terminal is gone.
 	for _, p := range b.pairs {
 		fmt.Fprintf(table, "%s: %s ÷ %s", b.operation, p.variant, p.to)
 		for _, figure := range []string{"rate", "CPU", "p50 ms", "p99 ms"} {
@@ -109,10 +118,10 @@ func (b *board) print(to io.Writer) {
 	_ = table.Flush()
 }
 
-// sample holds repeated measurements of a figure.
+// sample holds the measurements of a figure, one per round.
 type sample []float64
 
-// median is not a number for an empty sample, which compares with no target.
+// median returns the median of a sample. For an empty sample it returns NaN, which misses every target.
 func (s sample) median() float64 {
 	if len(s) == 0 {
 		return math.NaN()
@@ -121,7 +130,7 @@ func (s sample) median() float64 {
 	return (sorted[(len(s)-1)/2] + sorted[len(s)/2]) / 2
 }
 
-// show gives the median, and with spread also the range.
+// show formats the median of a sample, and with spread also its range.
 func (s sample) show(decimals int, spread bool) string {
 	if len(s) == 0 {
 		return none
@@ -133,14 +142,15 @@ func (s sample) show(decimals int, spread bool) string {
 	return fmt.Sprintf("%s (%.*f–%.*f)", median, decimals, slices.Min(s), decimals, slices.Max(s))
 }
 
-// results are the figures of the steps that ran.
+// results holds the results of a benchmark run: the comparisons with targets, and the tables of the steps.
 type results struct {
-	lines  []string // compare a target with the measured figure each
+	// Lines of the final table; each compares a target with the measured figure.
+	lines  []string
 	missed int
-	boards []*board // of the present step
+	boards []*board // Result tables of the benchmark step that runs now.
 }
 
-// measured is a figure, and how a table shows it.
+// measured is the value of a figure, and the text that a table shows for it.
 type measured struct {
 	value float64
 	shown string
@@ -148,7 +158,7 @@ type measured struct {
 
 func rounded(n float64) measured { return measured{n, fmt.Sprintf("%.0f", n)} }
 
-// board makes a board that is printed at the end of the step.
+// board returns a new table of results for an operation, which is printed at the end of the step.
 func (r *results) board(operation string, pairs []pair) *board {
 	b := &board{operation: operation, samples: map[string]map[string]sample{}, pairs: pairs}
 	r.boards = append(r.boards, b)
@@ -162,7 +172,8 @@ func (r *results) printBoards(to io.Writer) {
 	r.boards = nil
 }
 
-// atLeast and atMost compare a figure with its target. A figure that is not a number does not hold.
+// atLeast and atMost compare a measured figure with its target, and add the outcome to the final table. A figure
+// that is NaN misses its target.
 func (r *results) atLeast(target string, bound float64, m measured) {
 	r.compare(target, fmt.Sprintf("≥ %v", bound), m, m.value >= bound)
 }
@@ -180,10 +191,10 @@ func (r *results) compare(target, bound string, m measured, holds bool) {
 	r.lines = append(r.lines, strings.Join([]string{target, bound, m.shown, verdict}, "\t"))
 }
 
-// print writes the table. A missed target is no error: machines differ, and other load disturbs them.
+// print writes the table of targets. A missed target is no error: machines differ, and other load disturbs them.
 func (r *results) print(to io.Writer) {
 	out := tabwriter.NewWriter(to, 0, 0, 3, ' ', 0)
 	fmt.Fprintf(out, "\ntarget\tbound\tmeasured\tholds?\n%s\n\n%d of %d targets missed\n", strings.Join(r.lines, "\n"),
 		r.missed, len(r.lines))
-	_ = out.Flush() // fails when the terminal is gone
+	_ = out.Flush() // A failed write only means that the terminal is gone.
 }

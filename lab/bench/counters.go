@@ -10,15 +10,17 @@ import (
 	"partnerdeposits/lab/world"
 )
 
-// reading is the state of all counters at a moment.
+// reading holds the values of all resource counters (CPU, WAL, commits, Redis commands) at a moment.
 type reading struct {
-	at        time.Time
-	cpu       map[string]float64 // seconds by part
-	generator float64            // CPU-seconds of this process
-	wal       float64            // bytes
-	commits   float64            // of the site's database
-	commands  float64            // of Redis, those inside scripts included
-	machine   procfs.CPUStat
+	at time.Time
+	// CPU-seconds by part of the system: http, dispatcher, postgres, …
+	cpu       map[string]float64
+	generator float64 // CPU-seconds of the load generator, this process.
+	wal       float64 // Bytes of write-ahead log that Postgres has written.
+	commits   float64 // Commits in the service's database that is measured.
+	// Commands that Redis has executed, those inside scripts included.
+	commands float64
+	machine  procfs.CPUStat
 }
 
 func (w *workbench) read(ctx context.Context) (r reading) {
@@ -42,18 +44,21 @@ func (w *workbench) read(ctx context.Context) (r reading) {
 	return r
 }
 
-// cost gives the figures of an activity, which returns the number of its operations.
+// cost runs an activity, which returns the number of its operations, and returns the rate, CPU time, memory and
+// database work that it took.
 func (w *workbench) cost(ctx context.Context, activity func() (n int)) figures {
 	from := w.read(ctx)
 	n := activity()
 	f := figuresOf(float64(n), from, w.read(ctx))
-	if len(w.https) > 0 { // the first process of each kind
+	// The peak memory of the first process of each kind is measured.
+	if len(w.https) > 0 {
 		f["http MB"], f["disp MB"] = peakMB(w.https[0].Process().Pid()), peakMB(w.dispatchers[0].Process().Pid())
 	}
 	return f
 }
 
-// figuresOf shares the difference of two readings among n operations. CPU is in seconds per 1,000 operations.
+// figuresOf divides the difference of two readings of the resource counters by n operations. CPU is in seconds per
+// 1,000 operations.
 func figuresOf(n float64, from, to reading) figures {
 	generator, used := to.generator-from.generator, 0.0
 	f := figures{
@@ -71,21 +76,23 @@ func figuresOf(n float64, from, to reading) figures {
 	return f
 }
 
-// busyAndAll are CPU-seconds of the machine. User includes guests.
+// busyAndAll returns the CPU-seconds that all processors of the machine have worked, and those that have passed.
+// The user time includes guests.
 func busyAndAll(m procfs.CPUStat) (busy, all float64) {
 	busy = m.User + m.Nice + m.System + m.IRQ + m.SoftIRQ + m.Steal
 	return busy, busy + m.Idle + m.Iowait
 }
 
-// ticksPerSecond is USER_HZ, 100 on every Linux that Go runs on.
+// ticksPerSecond is Linux's USER_HZ, the unit of CPU times in /proc: 100 on every Linux that Go runs on.
 const ticksPerSecond = 100
 
-// treesCPU adds up, for each part, its processes (parts by pid) and their children, ended ones included.
+// treesCPU returns the CPU-seconds of each part of the system: of its processes (parts maps process id to part)
+// and their children, ended ones included.
 func treesCPU(parts map[int]string) map[string]float64 {
 	u := map[string]float64{}
 	for _, p := range must(procfs.AllProcs()) {
 		stat, err := p.Stat()
-		if err != nil { // the process has ended
+		if err != nil { // CPU time of a process that has ended meanwhile is not counted.
 			continue
 		}
 		for _, pid := range []int{stat.PID, stat.PPID} {
@@ -97,7 +104,7 @@ func treesCPU(parts map[int]string) map[string]float64 {
 	return u
 }
 
-// peakMB is the peak memory of a process in MB.
+// peakMB returns the peak memory of a process in MB.
 func peakMB(pid int) float64 {
 	return float64(must(must(procfs.NewProc(pid)).NewStatus()).VmHWM) / (1 << 20)
 }

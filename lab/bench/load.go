@@ -22,13 +22,13 @@ import (
 func calls(n int) load.Extent                { return load.Extent{N: n} }
 func lasting(time time.Duration) load.Extent { return load.Extent{Time: time} }
 
-// made is a deposit that the generator created.
+// made is a deposit that the load generator has created: its id and its partner.
 type made struct {
 	id    string
 	owner *world.Partner
 }
 
-// deposits creates deposits through the API, of the partners in turn. The result has the order of the calls.
+// deposits creates deposits through the API, for each partner in turn, and returns them in the order of the calls.
 func (w *workbench) deposits(ctx context.Context, length load.Extent, v variant, partners []world.Partner) []made {
 	var mu sync.Mutex
 	all := make([]made, length.N)
@@ -48,11 +48,12 @@ func (w *workbench) deposits(ctx context.Context, length load.Extent, v variant,
 		all[i] = made{depositID, owner}
 		return err
 	}))
-	// A loop that ends by time may leave out an index.
+	// A load that ends by time may leave the entries of the last calls empty: they are removed.
 	return slices.DeleteFunc(all, func(m made) bool { return m.id == "" })
 }
 
-// depositIn returns the first deposit id in the JSON of a response or delivery. Parsing the JSON would slow the load.
+// depositIn returns the first deposit id in the JSON of a response or delivery. It searches the bytes, because
+// parsing the JSON would slow the load.
 func depositIn(body []byte) (string, error) {
 	start := bytes.Index(body, []byte(`"`+string(id.Deposit)+`_`))
 	if start < 0 {
@@ -62,7 +63,7 @@ func depositIn(body []byte) (string, error) {
 	return string(found[:max(bytes.IndexByte(found, '"'), 0)]), nil
 }
 
-// depositBody is the body of the i-th deposit, for a stay of a week.
+// depositBody returns the JSON body that creates the i-th deposit, for a stay of a week.
 func depositBody(owner *world.Partner, i int) string {
 	return `{"accountId":"` + id.Account.Of(owner.Account) + `","amount":500,"contractStartAt":"2030-07-01T12:00:00Z",` +
 		`"contractEndAt":"2030-07-08T12:00:00Z","rentalContract":"B-` + strconv.Itoa(i) + `"}`
@@ -74,28 +75,31 @@ func (w *workbench) cancel(m made, v variant) error {
 	return err
 }
 
-// cancelAll cancels deposits as fast as the API takes the requests.
+// cancelAll cancels deposits through the API, as fast as the API takes the requests.
 func (w *workbench) cancelAll(ctx context.Context, all []made, v variant) {
 	must(load.Closed(ctx, calls(len(all)), v.conns, func(i int) error { return w.cancel(all[i], v) }))
 }
 
 const callTimeout = 30 * time.Second
 
-// client calls the API. The generator shares the processors with the service, so the client is the cheapest there is.
+// client calls the partner API over fasthttp. The load generator shares the processors with the service, so it
+// uses the HTTP client that costs the least CPU.
 type client struct {
-	hosts []*fasthttp.HostClient // that take turns
+	// One HTTP client for each http process; the calls take turns.
+	hosts []*fasthttp.HostClient
 	calls atomic.Uint64
 }
 
-// request is a call of the API.
+// request describes a call of the partner API: method, path, API key and body.
 type request struct {
 	method, path string
 	apiKey       string
 	body         string
-	keyed        bool // with an Idempotency-Key that no other call has
+	// true: the call carries an Idempotency-Key of its own; false: no such header.
+	keyed bool
 }
 
-func init() { uuid.EnableRandPool() } // keys cost less
+func init() { uuid.EnableRandPool() } // Random idempotency keys cost less from a pool.
 
 func newClient(bases ...string) *client {
 	c := &client{}
@@ -109,7 +113,8 @@ func newClient(bases ...string) *client {
 	return c
 }
 
-// do calls the partner API and returns the body of the response. Every status other than 2xx is an error.
+// do sends a request to the partner API and returns the body of the response. Every status other than 2xx is an
+// error.
 func (c *client) do(r request) ([]byte, error) {
 	out, in := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
 	defer fasthttp.ReleaseRequest(out)

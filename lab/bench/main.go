@@ -1,4 +1,4 @@
-// Command bench measures the service on real processes (docs/guides/benchmark.md).
+// Command bench measures the rate, latency and cost of the service on real processes (docs/guides/benchmark.md).
 package main
 
 import (
@@ -28,13 +28,14 @@ func exit(err error) {
 	os.Exit(0)
 }
 
-// program is a list of steps, and the numbers of connections unless -conns says otherwise.
+// program is a benchmark that can be named on the command line: a list of steps, and the numbers of connections
+// for which they run unless -conns overrides them.
 type program struct {
 	conns string
 	steps []step
 }
 
-// step is a part of a run.
+// step is a named part of a benchmark run, such as rate or latency.
 type step struct {
 	name string
 	run  func(context.Context, *workbench, options, *results)
@@ -52,7 +53,8 @@ func measure(ctx context.Context, o options) {
 	w, r := &workbench{}, &results{}
 	defer w.close()
 	w.open(ctx, o)
-	defer r.print(os.Stdout) // also after an error: the figures so far may be a quarter of an hour's work
+	// Prints after an error too, since the figures so far may be a quarter of an hour's work.
+	defer r.print(os.Stdout)
 	for _, s := range o.steps {
 		err := attempt(func() { s.run(ctx, w, o, r) })
 		r.printBoards(os.Stdout)

@@ -20,10 +20,11 @@ type options struct {
 	rate, stock     int
 	postgres        string
 
-	base, fresh string // directories of binaries to compare; "": this version alone
+	// Directories of the binaries of two versions to compare; "": this version alone is measured.
+	base, fresh string
 }
 
-// parse reads the command line. An error ends the program.
+// parse reads the command line of bench. A wrong argument ends the program.
 func parse(args []string) (o options) {
 	p := programs["delivery"]
 	if len(args) > 0 && programs[args[0]].steps != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// The scripts of pgbench hold the statements of a POST and of a GET as they were on 2026-11-22. Later versions of the
-// service are compared with the same scripts, so the scripts do not follow the service.
+// The scripts of pgbench hold the SQL statements of a POST and of a GET of a deposit as they were on 2026-11-22.
+// Later versions of the service are compared with the same scripts, so the scripts do not follow the service.
 var (
 	//go:embed pgbench/schema.sql
 	pgbenchSchema string
@@ -30,21 +30,26 @@ var (
 )
 
 const (
-	pgbenchConns  = 32
-	pgbenchWarmUp = 3 // seconds until all connections are open, with plans and caches
+	pgbenchConns = 32
+	// Seconds until all connections of pgbench are open, with plans and caches.
+	pgbenchWarmUp = 3
 )
 
-// pgbenchResult is the result of a run.
+// pgbenchResult is what a run of pgbench measured.
 type pgbenchResult struct {
-	n    int     // transactions, those of the warm-up included
-	rate float64 // transactions/s after the warm-up
-	cpu  float64 // CPU-seconds of pgbench itself
+	// Number of transactions that pgbench ran, those of the warm-up included.
+	n int
+	// Transactions per second that pgbench reached after the warm-up.
+	rate float64
+	cpu  float64 // CPU-seconds of the pgbench process itself.
 }
 
-// yardstick is an empty database with the schema of the scripts.
+// yardstick is a separate database on which pgbench runs, to compare the service's rate with that of Postgres
+// alone.
 type yardstick struct{ url, program string }
 
-// openYardstick makes the tables and their first rows. server is the process id of the Postgres.
+// openYardstick creates the tables and first rows for pgbench in an empty database. server is the process id of
+// Postgres.
 func openYardstick(ctx context.Context, url string, server int) *yardstick {
 	y := &yardstick{url, must(findPgbench(server))}
 	conn := must(pgx.Connect(ctx, url))
@@ -55,9 +60,11 @@ func openYardstick(ctx context.Context, url string, server int) *yardstick {
 	return y
 }
 
-// findPgbench prefers the pgbench beside the server's own program, which is of the same version.
+// findPgbench returns the path of pgbench. It prefers the one beside the running Postgres program, which has the
+// same version.
 func findPgbench(server int) (string, error) {
-	postgres, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", server)) // "" elsewhere
+	// The link cannot be read on systems without /proc; the path is then "".
+	postgres, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", server))
 	for _, name := range []string{filepath.Join(filepath.Dir(postgres), "pgbench"), "pgbench"} {
 		if program, err := exec.LookPath(name); err == nil {
 			return program, nil
@@ -67,7 +74,8 @@ func findPgbench(server int) (string, error) {
 		"other systems have it in a package such as postgresql-contrib")
 }
 
-// run executes a script with prepared statements, for a warm-up and then the length.
+// run executes a script with pgbench, with prepared statements: first a warm-up of some seconds, then the given
+// length.
 func (y *yardstick) run(ctx context.Context, script string, partners int, length time.Duration) pgbenchResult {
 	seconds := max(1, int(length.Seconds()))
 	//nolint:gosec // of the Postgres beside
@@ -90,7 +98,7 @@ var (
 	progress = regexp.MustCompile(`(?m)^progress: [\d.]+ s, ([\d.]+) tps`)
 )
 
-// parsePgbench reads the output of pgbench. The rate is the mean of the last seconds.
+// parsePgbench reads the results in pgbench's output. The rate is the mean of the last seconds.
 func parsePgbench(output string, seconds int) (r pgbenchResult) {
 	found, rates := total.FindStringSubmatch(output), progress.FindAllStringSubmatch(output, -1)
 	if found == nil || len(rates) < seconds || failed.MatchString(output) {

@@ -14,17 +14,17 @@ import (
 	"partnerdeposits/lab/receiver"
 )
 
-// receiverRole is the argument that makes this program the receiver.
+// receiverRole is the command-line argument with which bench starts itself again as the receiver of webhooks.
 const receiverRole = "receiver"
 
-// addresses of the receiver: a host for each of so many partners.
+// addresses is the number of loopback addresses at which the receiver of webhooks listens, one for each partner.
 const addresses = 30
 
 func hostOf(partner int) string { return fmt.Sprintf("127.0.1.%d", 1+partner%addresses) }
 
-// receive serves the receiver process at the loopback addresses of all hosts. /hang answers a delivery after ten
-// seconds, every other path at once. Deliveries are verified and counted. /count gives the tally, and /arrivals the
-// times of arrival since the last call of /arrivals.
+// receive runs the receiver of webhooks, at a loopback address for each partner. The path /hang answers a delivery
+// after ten seconds, every other path at once. Deliveries are verified and counted. /count returns the counts, and
+// /arrivals the arrival times since the last call of /arrivals.
 func receive(port string) error {
 	server := &fasthttp.Server{NoDefaultServerHeader: true, NoDefaultDate: true, Concurrency: 1 << 18,
 		Handler: newTally().answer}
@@ -37,21 +37,25 @@ func receive(port string) error {
 	return <-failed
 }
 
-// tally counts the deliveries that the receiver takes.
+// tally counts the deliveries that the receiver of webhooks has taken.
 type tally struct {
 	seed maphash.Seed
 
-	mu       sync.Mutex
-	counts   counts
-	seen     map[uint64]struct{}  // hashes of bodies, which are the same for all attempts of a delivery
-	arrivals map[string]time.Time // first arrival by deposit id; nil until the first call of /arrivals
+	mu     sync.Mutex
+	counts counts
+	// Hashes of the bodies seen; all attempts of a delivery have the same body.
+	seen map[uint64]struct{}
+	// Time of the first arrival by deposit id; nil until the first call of /arrivals.
+	arrivals map[string]time.Time
 }
 
-// counts are the figures of /count.
+// counts is the JSON that the receiver of webhooks returns at /count.
 type counts struct {
-	Taken      int // deliveries with a valid signature, each once
-	Duplicates int // further arrivals of a delivery
-	Invalid    int // arrivals without a valid signature
+	// Number of deliveries with a valid signature, each counted once.
+	Taken int
+	// Number of repeated arrivals of deliveries that had arrived before.
+	Duplicates int
+	Invalid    int // Number of arrivals without a valid signature.
 }
 
 func newTally() *tally { return &tally{seed: maphash.MakeSeed(), seen: map[uint64]struct{}{}} }
@@ -105,7 +109,7 @@ func (t *tally) add(body []byte, valid bool, at time.Time) {
 	}
 }
 
-// ask gives the receiver's answer.
+// ask sends a GET to the receiver of webhooks and returns its JSON answer.
 func ask[T any](w *workbench, path string) (answer T) {
 	_, body, err := fasthttp.Get(nil, w.sink+path)
 	check(err)
@@ -115,10 +119,11 @@ func ask[T any](w *workbench, path string) (answer T) {
 
 func (w *workbench) counted() counts { return ask[counts](w, "/count") }
 
-// arrivals gives the arrivals of deposits since the last call, and starts the record.
+// arrivals returns when the deliveries about each deposit first arrived since the last call. The first call starts
+// the recording.
 func (w *workbench) arrivals() map[string]time.Time { return ask[map[string]time.Time](w, "/arrivals") }
 
-// awaitTaken waits until the receiver has taken n deliveries.
+// awaitTaken waits until the receiver of webhooks has taken n deliveries.
 func (w *workbench) awaitTaken(ctx context.Context, n int) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()

@@ -45,7 +45,7 @@ func measureRate(ctx context.Context, w *workbench, o options, r *results) {
 	r.atMost("deliveries that arrive twice", 0, rounded(float64(after.Duplicates-before.Duplicates)))
 }
 
-// createRound creates deposits for the length of a round, after a warm-up, and adds their cost to b.
+// createRound creates deposits for the length of a round, after a warm-up, and adds their cost to the table b.
 func (w *workbench) createRound(
 	ctx context.Context, v variant, partners []world.Partner, length time.Duration, b *board,
 ) (all []made) {
@@ -57,10 +57,11 @@ func (w *workbench) createRound(
 	return all
 }
 
-// scales are the numbers of http and dispatcher processes that the step scale compares.
+// scales are the numbers of http and dispatcher processes that the benchmark's step "scale" compares.
 var scales = [][2]int{{1, 1}, {2, 1}, {3, 1}, {1, 2}, {2, 2}, {3, 2}, {4, 4}}
 
-// measureScale cancels deposits at the same rate, spread over more and more processes.
+// measureScale cancels deposits at the same rate with more and more http and dispatcher processes, and compares
+// the cost.
 func measureScale(ctx context.Context, w *workbench, o options, r *results) {
 	o.conns, o.partners, o.keys = o.conns[:1], o.partners[:1], []bool{true}
 	rate := cmp.Or(o.rate, 1000)
@@ -85,9 +86,10 @@ func measureScale(ctx context.Context, w *workbench, o options, r *results) {
 	r.atMost("2 http + 2 dispatchers ÷ 1 + 1, CPU (aim 1.25)", 1.35, b.ratio(double.String(), single.String(), "CPU"))
 }
 
-const quietRate = 20 // events a second
+// Rate in events per second, so low that no event waits for another.
+const quietRate = 20
 
-// measureLatency cancels deposits at a low rate.
+// measureLatency cancels deposits at a low rate, and measures how long each webhook takes to arrive.
 func measureLatency(ctx context.Context, w *workbench, o options, r *results) {
 	o.conns = []int{8}
 	all := w.variants(o)
@@ -102,9 +104,11 @@ func measureLatency(ctx context.Context, w *workbench, o options, r *results) {
 	r.atMost("at 20 events/s, CPU-ms an event (aim 5)", 6.5, b.median(deciding, "CPU"))
 }
 
-// measureIdle waits while nothing happens. A warm-up before opens the connections that a service in use has.
+// measureIdle measures what the service costs while nothing happens. A warm-up before opens the connections that a
+// service in use has.
 func measureIdle(ctx context.Context, w *workbench, o options, r *results) {
-	const settle = 12 * time.Second // more than the ten after which an idle connection of Postgres reports its commits
+	// An idle connection of Postgres reports its commits after ten seconds.
+	const settle = 12 * time.Second
 	o.conns, o.partners, o.keys = []int{8}, o.partners[:1], []bool{true}
 	all := w.variants(o)
 	b := r.board("a second at rest", w.pairs(all))
@@ -121,7 +125,8 @@ func measureIdle(ctx context.Context, w *workbench, o options, r *results) {
 	r.atMost("at rest, commits a second (aim 2)", 8, b.median(last, "commits"))
 }
 
-// maxHanging partners have an endpoint that may hang. Only the others, healthy in every variant, are measured.
+// maxHanging is the number of partners whose endpoint may hang. Only the other partners, healthy in every variant,
+// are measured.
 const maxHanging = 5
 
 // measureHanging cancels deposits of many partners at a steady rate while none, one and five of their endpoints hang.
@@ -144,13 +149,15 @@ func measureHanging(ctx context.Context, w *workbench, o options, r *results) {
 		b.ratio(all[len(all)-1].String(), healthy[len(healthy)-1].String(), "p99 ms"))
 }
 
-// pace is an open loop. Events of the first skip partners, and those of the time warm, are not measured.
+// pace describes a load at a fixed rate that does not wait for answers (open loop). The events of the first skip
+// partners, and those of the duration warm at the start, are not measured.
 type pace struct {
 	rate, skip   int
 	warm, length time.Duration
 }
 
-// openRound cancels deposits in an open loop, and measures the way from the call to the receiver.
+// openRound cancels deposits at a fixed rate without waiting for answers, and returns the latency from the API
+// call to the receiver.
 func (w *workbench) openRound(ctx context.Context, v variant, partners []world.Partner, p pace) figures {
 	first := int(p.warm.Seconds()) * p.rate
 	all := w.deposits(ctx, calls(int((p.warm+p.length).Seconds()*float64(p.rate))), v, partners)
@@ -163,7 +170,8 @@ func (w *workbench) openRound(ctx context.Context, v variant, partners []world.P
 	w.checkpoint(ctx)
 	_, _, err := load.Open(ctx, first, p.rate, func(i int, _ time.Time) error { return w.cancel(all[i], v) })
 	check(err)
-	w.arrivals() // starts the record
+	// The first call of arrivals starts the recording of arrival times.
+	w.arrivals()
 	var late *load.Times
 	due := make([]time.Time, len(all))
 	f := w.cost(ctx, func() int {

@@ -10,16 +10,18 @@ import (
 	"partnerdeposits/lab/world"
 )
 
-// variant is a way to load the service.
+// variant is a way to load the service in a benchmark: a site, with or without idempotency keys, and numbers of
+// partners, connections and processes.
 type variant struct {
-	site               *site
-	keyed              bool
-	partners, conns    int
-	hanging            int // endpoints that take ten seconds, of the first partners
-	https, dispatchers int // processes
+	site            *site
+	keyed           bool
+	partners, conns int
+	// How many of the first partners have an endpoint that takes ten seconds.
+	hanging            int
+	https, dispatchers int // Numbers of http and dispatcher processes.
 }
 
-// String names the variant, as "base keyed, 30 partners, 32 connections, 1+1".
+// String names a benchmark variant, such as "base keyed, 30 partners, 32 connections, 1+1".
 func (v variant) String() string {
 	keys := "keyless"
 	if v.keyed {
@@ -40,8 +42,8 @@ func partnerCount(n int) string {
 	return fmt.Sprintf("%d partners", n)
 }
 
-// variants gives every combination of the options: for each load the sites in turn. The first load decides whether
-// targets hold, on the last site (a new version, or a stocked database).
+// variants returns every combination of the command line's options: for each load the sites in turn. The first
+// load on the last site (a new version, or a stocked database) decides whether targets hold.
 func (w *workbench) variants(o options) (all []variant) {
 	for _, c := range o.conns {
 		for _, p := range o.partners {
@@ -55,8 +57,8 @@ func (w *workbench) variants(o options) (all []variant) {
 	return all
 }
 
-// pairs lists the comparisons among variants: with keys against without, a site with the site before it (new ÷ base,
-// stocked ÷ empty), several processes with one of each, and endpoints that hang with none.
+// pairs returns the comparisons among variants: with keys against without, a site with the site before it (new ÷
+// base, stocked ÷ empty), several processes with one of each, and endpoints that hang with none.
 func (w *workbench) pairs(all []variant) (found []pair) {
 	for _, a := range all {
 		keyless, before, single, healthy := a, a, a, a
@@ -75,8 +77,8 @@ func (w *workbench) pairs(all []variant) (found []pair) {
 	return found
 }
 
-// rotate takes turns (a b c a b c …), so that other load on the machine affects all variants. Each round has new
-// processes and new partners. The others have their turns after the variants.
+// rotate measures the variants in turn (a b c a b c …), so that other load on the machine affects all of them.
+// Each round has new processes and new partners. The functions in others run after the variants of each round.
 func (w *workbench) rotate(
 	ctx context.Context, rounds int, all []variant, measure func(v variant, partners []world.Partner), others ...func(),
 ) {
@@ -92,10 +94,10 @@ func (w *workbench) rotate(
 	}
 }
 
-// warmTime is the length of the load before a measurement, at most.
+// warmTime is the longest load before a measurement that opens connections and fills caches.
 const warmTime = 2 * time.Second
 
-// warmUp creates and cancels deposits until connections are open and plans are cached.
+// warmUp creates and cancels deposits until connections are open and query plans are cached.
 func (w *workbench) warmUp(ctx context.Context, v variant, partners []world.Partner, round time.Duration) {
 	took := w.counted().Taken
 	all := w.deposits(ctx, lasting(min(warmTime, round/3)), v, partners)

@@ -23,23 +23,27 @@ import (
 	"partnerdeposits/lab/world"
 )
 
-// workbench is everything that runs: stores, the processes of a site, the receiver.
+// workbench holds everything that a benchmark runs: the stores, the processes of a site, the receiver of webhooks.
 type workbench struct {
-	*site              // the running site
+	*site              // The installation whose processes run now.
 	sites              []*site
 	dir                string
 	services           *backing.Services
-	https, dispatchers []*world.Node  // that serve the running site
-	api                *client        // of all https
-	receiver           *procs.Process // sink is its base URL
-	sink               string
-	yardstick          *yardstick     // nil until a step needs it
-	partners           int            // so far
-	subscriptions      []id.ID        // of the present round
-	ends               []func() error // of all that was started, the last first
+	https, dispatchers []*world.Node // The http and dispatcher processes that run now.
+	// A client of the partner API that calls all http processes in turn.
+	api       *client
+	receiver  *procs.Process // Process of the receiver of webhooks; its base URL is sink.
+	sink      string
+	yardstick *yardstick // The database for pgbench; nil until a step needs it.
+	partners  int        // Number of partners created so far.
+	// The webhook subscriptions of the benchmark round that runs now.
+	subscriptions []id.ID
+	// Functions that end what the benchmark has started; the last one runs first.
+	ends []func() error
 }
 
-// open starts everything. close ends also a part.
+// open starts the stores, the receiver and the sites of a benchmark. close also ends what a failed open has
+// started.
 func (w *workbench) open(ctx context.Context, o options) {
 	w.dir = must(os.MkdirTemp("", "bench"))
 	w.services = must(backing.Start(ctx, backing.Options{Private: true, RedisAOF: true}))
@@ -55,7 +59,7 @@ func (w *workbench) open(ctx context.Context, o options) {
 	w.ends = append(w.ends, w.leave)
 }
 
-// enter ends the running processes, and starts those of a variant with an empty Redis.
+// enter ends the running processes, empties Redis, and starts the processes of a variant.
 func (w *workbench) enter(ctx context.Context, v variant) {
 	check(w.leave())
 	w.site = v.site
@@ -72,7 +76,7 @@ func (w *workbench) enter(ctx context.Context, v variant) {
 	}
 }
 
-// start starts a process of the running site.
+// start starts a process of the installation that is measured, and waits until it is ready.
 func (w *workbench) start(ctx context.Context, name string, settings ...string) *world.Node {
 	n := must(world.NewNode(name, filepath.Join(w.binaries, name)))
 	n.Env = slices.Concat(os.Environ(), []string{
@@ -84,7 +88,7 @@ func (w *workbench) start(ctx context.Context, name string, settings ...string) 
 	return n
 }
 
-// leave ends the processes of the running site.
+// leave ends the processes of the installation that was measured.
 func (w *workbench) leave() error {
 	var errs []error
 	for _, n := range slices.Concat(w.dispatchers, w.https) {
@@ -96,7 +100,7 @@ func (w *workbench) leave() error {
 	return errors.Join(errs...)
 }
 
-// startReceiver starts this program in its other role.
+// startReceiver starts this program again as the receiver of webhooks.
 func (w *workbench) startReceiver(ctx context.Context) {
 	port := strconv.Itoa(must(backing.FreePort()))
 	w.receiver = must(procs.Start(procs.Spec{Name: receiverRole, Path: must(os.Executable()),
@@ -116,10 +120,11 @@ func (w *workbench) close() {
 	}
 }
 
-// webhookSecret is the secret of all subscriptions, so that the receiver verifies deliveries without a look-up.
+// webhookSecret is the signing secret of all subscriptions, so that the receiver verifies deliveries without a
+// look-up.
 const webhookSecret = "svc_whsec_bench"
 
-// newPartners seeds the partners of a variant, each with an account and a subscription.
+// newPartners creates the partners of a variant, each with an account and a webhook subscription.
 func (w *workbench) newPartners(ctx context.Context, v variant) (all []world.Partner) {
 	for i := range v.partners {
 		w.partners++
@@ -130,7 +135,8 @@ func (w *workbench) newPartners(ctx context.Context, v variant) (all []world.Par
 	return all
 }
 
-// subscriptionURL is the i-th partner's address: each has one of its own, as receivers have. The first ones may hang.
+// subscriptionURL returns the webhook address of the i-th partner. Each partner has a host of its own, as real
+// receivers have. The address of the first v.hanging partners hangs.
 func (w *workbench) subscriptionURL(v variant, i int) string {
 	base := strings.Replace(w.sink, "127.0.0.1", hostOf(i), 1)
 	if i < v.hanging {
@@ -139,7 +145,7 @@ func (w *workbench) subscriptionURL(v variant, i int) string {
 	return base + "/"
 }
 
-// unsubscribe deletes the subscriptions, so that their open deliveries do not disturb later measurements.
+// unsubscribe deletes the round's subscriptions, so that their open deliveries do not disturb later measurements.
 func (w *workbench) unsubscribe(ctx context.Context) {
 	check(w.Store.WithinTx(ctx, func(ctx context.Context) (err error) {
 		for _, s := range w.subscriptions {
@@ -150,22 +156,26 @@ func (w *workbench) unsubscribe(ctx context.Context) {
 	w.subscriptions = nil
 }
 
-// checkpoint makes Postgres write all dirty pages, so that a measurement does not pay for earlier writes.
+// checkpoint makes Postgres write all dirty pages to disk, so that a measurement does not pay for earlier writes.
 func (w *workbench) checkpoint(ctx context.Context) { must(w.Pool.Exec(ctx, `CHECKPOINT`)) }
 
-// site is an installation of the service with databases of its own on shared servers. Only one runs at a time.
+// site is an installation of the service with databases of its own on the shared Postgres and Redis. Only one site
+// runs at a time.
 type site struct {
 	*world.Database
-	name     string // "" if there is a single site
-	binaries string // directory of http, dispatcher and admin
-	stock    int    // rows to store beforehand
+	// Name of the installation in tables of results; "" if it is the only one.
+	name string
+	// Directory of the installation's binaries: http, dispatcher and admin.
+	binaries string
+	// Number of rows to store in the database before the first measurement.
+	stock int
 
 	postgresURL, redisURL string
 	redis                 *redis.Client
 }
 
-// openSites makes the sites of a run: a base and a new version, or this version on an empty and on a full database, or
-// this version alone.
+// openSites creates the sites that a run compares: a base and a new version, or this version on an empty and on a
+// full database, or this version alone.
 func (w *workbench) openSites(ctx context.Context, o options) {
 	w.sites = []*site{{name: "base", binaries: o.base, stock: o.stock}, {name: "new", binaries: o.fresh, stock: o.stock}}
 	if o.base == "" {
@@ -181,7 +191,8 @@ func (w *workbench) openSites(ctx context.Context, o options) {
 		s.redis = redis.NewClient(must(redis.ParseURL(s.redisURL)))
 		env := append(os.Environ(), "DATABASE_URL="+s.postgresURL, "REDIS_URL="+s.redisURL)
 		must(procs.Must(ctx, procs.Spec{Name: "admin", Path: filepath.Join(s.binaries, "admin"),
-			Args: []string{"migrate", "up"}, Env: env})) // of its own version
+			// The database of an installation is migrated by the admin command of the same version.
+			Args: []string{"migrate", "up"}, Env: env}))
 		s.Database = must(world.Open(ctx, s.postgresURL, 4))
 		w.ends = append(w.ends, func() error { s.Close(context.Background()); return s.redis.Close() })
 		if s.stock > 0 {
@@ -191,7 +202,7 @@ func (w *workbench) openSites(ctx context.Context, o options) {
 	}
 }
 
-// tune changes settings of Postgres, given as name=value, comma-separated, and restarts the server.
+// tune changes settings of Postgres, given as comma-separated name=value, and restarts the server.
 func (w *workbench) tune(ctx context.Context, settings string) {
 	conn := must(pgx.Connect(ctx, w.services.PostgresURL))
 	for setting := range strings.SplitSeq(settings, ",") {

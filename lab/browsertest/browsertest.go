@@ -27,39 +27,41 @@ import (
 	"partnerdeposits/lab/procs"
 )
 
-const testLimit = 4 * time.Minute // many tests share the machine
+// Longest duration of a browser test; many tests share the machine.
+const testLimit = 4 * time.Minute
 
-// names are the commands of browsers, the cheapest first; scripts/ensure-debian.sh has the same list. Debian's
-// headless shell takes half the CPU time of the others. Its command in PATH is a script, and a signal to the script
-// would leave the browser running.
+// names are the commands and paths of browsers, the cheapest first; scripts/ensure-debian.sh has the same list.
+// Debian's headless shell takes half the CPU time of the others. It is named by its path, because the command in
+// PATH is a script, and a signal to the script would leave the browser running.
 var names = []string{
 	"/usr/lib/chromium/chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable",
 	"headless-shell", "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
 }
 
-// Dark is the action that shows pages to a reader who prefers dark colours.
+// Dark is the browser action that makes pages appear as to a reader who prefers dark colours.
 var Dark = chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 	dark := []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}
 	_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: dark})
 	return err
 })
 
-// WithoutScript is the action that keeps pages from running scripts. The expressions of a test still run.
+// WithoutScript is the browser action that keeps pages from running scripts. The expressions that a test evaluates
+// still run.
 var WithoutScript = chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 	_, err := cdp.Call(ctx, t, emulation.SetScriptExecutionDisabled,
 		emulation.SetScriptExecutionDisabledParams{Value: true})
 	return err
 })
 
-// shared is the browser of all tests of this binary: a start costs more than many a test.
+// shared starts the browser that all tests of this binary share: a start costs more than many tests.
 var shared = sync.OnceValues(func() (context.Context, error) {
 	browser, end, err := Open(context.Background())
 	backing.AtExit(end)
 	return browser, err
 })
 
-// New opens a fresh profile of the shared browser and closes it when the test ends. The actions in first, such as Dark,
-// run at once. The test fails without a browser, and where a script of a page throws an exception that is not caught.
+// New opens a fresh profile of the shared browser and closes it when the test ends. The actions in first, such as
+// Dark, run at once. The test fails if there is no browser, or if a script of a page throws an uncaught exception.
 // TestMain of the package must call backing.RunTests, which ends the shared browser.
 func New(t testing.TB, first ...chromedp.Action[chromedp.Void]) context.Context {
 	t.Helper()
@@ -77,7 +79,8 @@ func New(t testing.TB, first ...chromedp.Action[chromedp.Void]) context.Context 
 	return profile
 }
 
-// exceptions collects the uncaught exceptions of a profile's pages, and gives them when the profile is closed.
+// exceptions collects the uncaught exceptions of a browser profile's pages, and sends them to the channel when the
+// profile is closed.
 func exceptions(profile context.Context) <-chan []string {
 	messages, all := chromedp.Console(profile), make(chan []string, 1)
 	go func() {
@@ -95,7 +98,7 @@ func exceptions(profile context.Context) <-chan []string {
 	return all
 }
 
-// Open starts a browser for a program, which calls end.
+// Open starts a browser for a program. The program must call end, which stops the browser.
 func Open(ctx context.Context) (browser context.Context, end func(), err error) {
 	procs.Uncached()
 	path, err := installed(exec.LookPath)
@@ -104,15 +107,16 @@ func Open(ctx context.Context) (browser context.Context, end func(), err error) 
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path))
 	if os.Geteuid() == 0 {
-		options = append(options, chromedp.NoSandbox) // Chromium's sandbox refuses root; the pages are those of this service
+		// Chromium's sandbox refuses root. The pages are this service's own, so it is not needed.
+		options = append(options, chromedp.NoSandbox)
 	}
 	allocator, endAllocator := chromedp.NewExecAllocator(ctx, options...)
 	browser, endBrowser := chromedp.NewContext(allocator)
 	return browser, func() { endBrowser(); endAllocator() }, chromedp.Do(browser, chromedp.Navigate("about:blank"))
 }
 
-// installed is the path of the first browser that look finds. The field Err of an exec.Cmd would not do: it is nil for
-// an absolute path, whether or not a file is there.
+// installed returns the path of the first browser that the function look finds. The field Err of an exec.Cmd would
+// not do: it is nil for an absolute path, whether or not a file is there.
 func installed(look func(name string) (path string, err error)) (string, error) {
 	for _, name := range names {
 		if path, err := look(name); err == nil {
@@ -128,21 +132,22 @@ var accessible string
 //go:embed enlarged.js
 var enlarged string
 
-// maxBytes bounds a page with its stylesheet and pictures. The servers of tests do not compress, so the bound is
-// stricter than 60 KB of compressed bytes.
+// maxBytes is the largest size of a page with its stylesheet and pictures. The servers of tests do not compress,
+// so this bound is stricter than 60 KB of compressed bytes.
 const maxBytes = 60_000
 
-// LooksRight reads the page that the browser shows with a script that looks for what a person could not see, reach,
-// press or understand: contrast, targets, names, mistakes, landmarks, languages, weight. The picture of a page
-// that fails, and with SCREENSHOTS=1 of each page, is written to .local/screenshots under the name. Pictures would take
-// more than half of the browser's time.
+// LooksRight runs a script in the browser that finds what a person could not see, reach, press or understand on
+// the current page: contrast, sizes of targets, names, error messages, landmarks, languages, weight. The test
+// fails with what the script finds. A picture of a failed page, and with SCREENSHOTS=1 of each page, is written to
+// .local/screenshots under the name; taking all pictures would need more than half of the browser's time.
 func LooksRight(browser context.Context, t testing.TB, name string) {
 	t.Helper()
-	require.Eventually(t, func() bool { // a heading is there before the stylesheet is
+	// The page must have loaded completely: its heading appears before the stylesheet is there.
+	require.Eventually(t, func() bool {
 		loaded, err := chromedp.Run(browser, chromedp.Evaluate[bool](`document.readyState === "complete"`))
 		return err == nil && loaded
 	}, testLimit, 10*time.Millisecond, name)
-	// A key says that the reader has a keyboard, and focus is to be seen.
+	// A pressed key makes the browser show which element has the focus, as for a reader with a keyboard.
 	require.NoError(t, chromedp.Do(browser, chromedp.KeyEvent(kb.Escape)), name)
 	faults, err := chromedp.Run(browser,
 		chromedp.Evaluate[string](strings.Replace(accessible, "MOST", strconv.Itoa(maxBytes), 1)))
@@ -163,7 +168,8 @@ func picture(browser context.Context, t testing.TB, name string) {
 	require.NoError(t, os.WriteFile(filepath.Join(folder, name+".jpg"), content, 0o600))
 }
 
-// losesNothing looks at the page in 320 px, and with text of twice its size, and leaves it as it was.
+// losesNothing checks that the current page shows everything in 320 px, and with text of twice its size. It
+// restores the page's size afterwards.
 func losesNothing(browser context.Context, t testing.TB, name string) {
 	t.Helper()
 	size, err := chromedp.Run(browser, chromedp.Evaluate[[2]int64](`[innerWidth, innerHeight]`))
@@ -188,18 +194,18 @@ func losesNothing(browser context.Context, t testing.TB, name string) {
 	zoom("")
 }
 
-// narrow is the width of the widest phone.
+// narrow is the width in pixels of the widest phone.
 const narrow = 480
 
-// Viewports are a phone and a desktop.
+// Viewports are the two screen sizes in which pages are tested: a phone and a desktop.
 var Viewports = map[string]chromedp.Action[chromedp.Void]{
 	"phone":   chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile),
 	"desktop": chromedp.EmulateViewport(1280, 900),
 }
 
-// Schemes are the first steps of a browser in each colour scheme.
+// Schemes maps each colour scheme, light and dark, to the browser actions that switch it on.
 var Schemes = map[string][]chromedp.Action[chromedp.Void]{"light": nil, "dark": {Dark}}
 
-// Languages are those in which a page is seen in each colour scheme. Colours do not depend on words: two looks at a
-// page find what four would.
+// Languages maps each colour scheme to the language in which pages are tested in that scheme. Colours do not
+// depend on words, so two combinations find what four would.
 var Languages = map[string]string{"light": "en", "dark": "fr"}

@@ -1,5 +1,5 @@
-// Package checkouttest sets up checkout for tests: the services over a real database and the sandbox provider. Tests
-// move the clock, and make the provider and the scoring fail.
+// Package checkouttest sets up the checkout of deposits for tests: the use cases over a real database and the
+// sandbox's payment provider. Tests move the clock, and make the provider and the scoring fail.
 package checkouttest
 
 import (
@@ -26,13 +26,14 @@ import (
 	depositports "partnerdeposits/ports/deposits"
 )
 
-// DashboardURL is the base URL of the pages for tests without a server.
+// DashboardURL is the base URL of the dashboard's pages in tests that run no web server.
 const DashboardURL = "http://dash.test"
 
-// Company is the name of the operator's company.
+// Company is the name of the operator's company in tests of the checkout.
 const Company = "Les Gîtes d’Ada"
 
-// Bench is a kit with a partner linked to an account, and with parts that tests observe and make fail.
+// Bench is a test kit of services with a partner linked to an account. Its clock, payment provider, scoring,
+// metrics and log can be controlled or read by the test.
 type Bench struct {
 	*servicetest.Kit
 	Clock    *servicetest.Clock
@@ -46,7 +47,8 @@ type Bench struct {
 	AccountID id.ID
 }
 
-// New sets up a bench. dashboardURL is the base URL of its pages; change edits the rest of its setup.
+// New sets up a Bench for a test. dashboardURL is the base URL of its pages; the functions in change edit the rest
+// of its setup.
 func New(t testing.TB, dashboardURL string, change ...func(*servicetest.Setup)) *Bench {
 	t.Helper()
 	noon := time.Date(2026, 6, 15, 12, 0, 0, 0, time.UTC)
@@ -71,7 +73,8 @@ func New(t testing.TB, dashboardURL string, change ...func(*servicetest.Setup)) 
 	return b
 }
 
-// Deposit makes a deposit of 500 euros as the partner API does; change edits it before it is stored.
+// Deposit creates a deposit of 500 euros as the partner API does, and returns it with its checkout token. The
+// functions in change edit the deposit before it is stored.
 func (b *Bench) Deposit(t testing.TB, change ...func(*deposit.Deposit)) (*deposit.Deposit, secret.Text) {
 	t.Helper()
 	now := b.Clock.Now()
@@ -84,7 +87,8 @@ func (b *Bench) Deposit(t testing.TB, change ...func(*deposit.Deposit)) (*deposi
 		}, change...)
 }
 
-// Client sets the client of a deposit, as the partner API does for a known tenant.
+// Client returns a change for Bench.Deposit that sets the deposit's client, as the partner API does for a known
+// tenant.
 func Client(email, first, last string) func(*deposit.Deposit) {
 	return func(d *deposit.Deposit) {
 		d.ClientID = servicetest.NewID()
@@ -92,7 +96,8 @@ func Client(email, first, last string) func(*deposit.Deposit) {
 	}
 }
 
-// Capture captures a secured deposit whole, for damage, and gives the id of its collection. Nothing is charged yet.
+// Capture captures a secured deposit whole, for damage, and returns the id of its collection payment. The card is
+// not charged yet.
 func (b *Bench) Capture(t testing.TB, depositID id.ID) id.ID {
 	t.Helper()
 	collection := deposit.Payment{
@@ -115,7 +120,7 @@ func (b *Bench) Capture(t testing.TB, depositID id.ID) id.ID {
 	return collection.ID
 }
 
-// Load reads a deposit from the database.
+// Load returns a deposit as the database stores it now.
 func (b *Bench) Load(t testing.TB, depositID id.ID) *deposit.Deposit {
 	t.Helper()
 	d, err := b.Postgres.Deposits.Deposit(context.WithoutCancel(t.Context()), depositID)
@@ -123,7 +128,7 @@ func (b *Bench) Load(t testing.TB, depositID id.ID) *deposit.Deposit {
 	return d
 }
 
-// PaymentsOf gives the payments of a deposit that are of that kind, oldest first.
+// PaymentsOf returns the payments of a deposit that are of the given kind, oldest first.
 func (b *Bench) PaymentsOf(t testing.TB, depositID id.ID, kind deposit.PaymentKind) []deposit.Payment {
 	t.Helper()
 	all, err := b.Postgres.Payments.Payments(context.WithoutCancel(t.Context()), depositID)
@@ -131,8 +136,8 @@ func (b *Bench) PaymentsOf(t testing.TB, depositID id.ID, kind deposit.PaymentKi
 	return slices.DeleteFunc(all, func(p deposit.Payment) bool { return p.Kind != kind })
 }
 
-// Events gives the names of the events of a deposit, oldest first. A name tells if the event has another version than
-// its transition.
+// Events returns the names of the events of a deposit, oldest first. " of another version" follows a name whose
+// event has another version than its transition.
 func (b *Bench) Events(t testing.TB, depositID id.ID) []string {
 	t.Helper()
 	return b.strings(t, `SELECT o.name || CASE o.data::jsonb->'version' WHEN to_jsonb(t.version) THEN ''
@@ -141,7 +146,7 @@ func (b *Bench) Events(t testing.TB, depositID id.ID) []string {
 		depositID)
 }
 
-// Audit gives the actions in the audit log about a deposit, oldest first.
+// Audit returns the actions that the audit log has about a deposit, oldest first.
 func (b *Bench) Audit(t testing.TB, depositID id.ID) []string {
 	t.Helper()
 	return b.strings(t, `SELECT action FROM audit_log WHERE subject = $1 ORDER BY id`, id.Deposit.Of(depositID))
@@ -156,43 +161,42 @@ func (b *Bench) strings(t testing.TB, query string, arg any) []string {
 	return out
 }
 
-// Metrics records the counted transitions of deposits.
+// Metrics is a fake of the metrics that records the counted status transitions of deposits.
 type Metrics struct {
 	mu    sync.Mutex
 	steps []string
 }
 
-// Created implements depositports.DepositMetrics.
 func (m *Metrics) Created(string) {}
 
-// Transitioned implements depositports.DepositMetrics.
+// Transitioned records a status transition of a deposit and the kind of actor that caused it.
 func (m *Metrics) Transitioned(from, to deposit.Status, by actor.Kind) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.steps = append(m.steps, string(from)+">"+string(to)+" "+string(by))
 }
 
-// Steps gives the transitions so far, each as "from>to actor".
+// Steps returns the recorded transitions of deposits, each as "from>to actor".
 func (m *Metrics) Steps() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return append([]string(nil), m.steps...)
 }
 
-// Scoring is the sandbox's scoring, which a test can make fail.
+// Scoring is the sandbox's scoring of tenants, which a test can make fail. It counts the assessments.
 type Scoring struct {
 	scoring.Sandbox
 	away  atomic.Pointer[error]
 	asked atomic.Int64
 }
 
-// Break makes every assessment fail with err; nil ends the failures.
+// Break makes every later assessment of a tenant fail with err; nil ends the failures.
 func (s *Scoring) Break(err error) { s.away.Store(&err) }
 
-// Asked gives the number of assessments so far.
+// Asked returns the number of assessments of tenants so far, failed ones included.
 func (s *Scoring) Asked() int { return int(s.asked.Load()) }
 
-// Assess implements depositports.Scoring.
+// Assess counts an assessment of a tenant, and returns the sandbox's answer, or the error that Break has set.
 func (s *Scoring) Assess(ctx context.Context, a depositports.Applicant) (bool, error) {
 	s.asked.Add(1)
 	if away := s.away.Load(); away != nil && *away != nil {

@@ -10,10 +10,10 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// ErrAway is the error of a provider that cannot be reached.
+// ErrAway is the error of a payment provider that cannot be reached.
 var ErrAway = fault.ErrUnavailable.Because(errors.New("connection refused"))
 
-// Provider passes calls to another provider, or fails them as a test wants.
+// Provider is a payment provider that passes calls on to another provider, or lets them fail as a test chooses.
 type Provider struct {
 	paymentports.PaymentProvider
 
@@ -22,7 +22,8 @@ type Provider struct {
 	opened map[id.ID]bool
 }
 
-// wish says how calls differ from those of the provider. The zero value changes nothing.
+// wish holds how calls of Provider differ from those of the provider behind. The zero value passes every call on
+// unchanged.
 type wish struct {
 	away, lose bool
 	collect    func(paymentports.CollectRequest) (paymentports.ProviderPayment, error)
@@ -31,31 +32,35 @@ type wish struct {
 	late       func()
 }
 
-// Away makes every call fail before the call reaches the provider.
+// Away switches failure on (true) or off (false): every call then fails before it reaches the payment provider.
 func (p *Provider) Away(away bool) { p.set(func(w *wish) { w.away = away }) }
 
-// LoseAnswers makes every call fail after the call reached the provider.
+// LoseAnswers switches the loss of answers on (true) or off (false): every call then reaches the payment provider
+// and fails afterwards.
 func (p *Provider) LoseAnswers(lose bool) { p.set(func(w *wish) { w.lose = lose }) }
 
-// OnCollect lets fn handle Collect instead of the provider; nil restores the provider.
+// OnCollect makes the function fn handle calls of Collect instead of the payment provider; nil restores the
+// provider.
 func (p *Provider) OnCollect(fn func(paymentports.CollectRequest) (paymentports.ProviderPayment, error)) {
 	p.set(func(w *wish) { w.collect = fn })
 }
 
-// OnOpen lets fn handle Open instead of the provider; nil restores the provider.
+// OnOpen makes the function fn handle calls of Open instead of the payment provider; nil restores the provider.
 func (p *Provider) OnOpen(fn func(paymentports.HostedPayment) (paymentports.HostedPage, error)) {
 	p.set(func(w *wish) { w.open = fn })
 }
 
-// OnAsk lets fn handle Lookup and Close instead of the provider; nil restores the provider.
+// OnAsk makes the function fn answer calls of Lookup and Close instead of the payment provider; nil restores the
+// provider.
 func (p *Provider) OnAsk(fn func() paymentports.ProviderPayment) {
 	p.set(func(w *wish) { w.answer = fn })
 }
 
-// OnceClosed runs fn a single time, after the provider closed a page and before Close returns.
+// OnceClosed runs the function fn a single time, during the next Close: after the payment provider closed its page
+// and before Close returns.
 func (p *Provider) OnceClosed(fn func()) { p.set(func(w *wish) { w.late = fn }) }
 
-// set changes the wish, and gives the wish from before.
+// set changes the wish of Provider under its lock, and returns the wish as it was before.
 func (p *Provider) set(change func(*wish)) (before wish) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -66,14 +71,15 @@ func (p *Provider) set(change func(*wish)) (before wish) {
 
 func (p *Provider) wished() wish { return p.set(func(*wish) {}) }
 
-// Opened gives the number of payments for which Open was called.
+// Opened returns the number of payments whose page was opened at the payment provider.
 func (p *Provider) Opened() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.opened)
 }
 
-// through calls the provider, and fails before or after the call while Away or LoseAnswers is on.
+// through calls the payment provider. It fails before the call if the wish is Away, or after it if the wish is
+// LoseAnswers.
 func through[T any](w wish, call func() (T, error)) (T, error) {
 	var none T
 	if w.away {
@@ -86,7 +92,7 @@ func through[T any](w wish, call func() (T, error)) (T, error) {
 	return got, err
 }
 
-// Open implements paymentports.PaymentProvider.
+// Open opens a page of the payment provider, or fails as the test chose, and records the payment's id.
 func (p *Provider) Open(ctx context.Context, r paymentports.HostedPayment) (paymentports.HostedPage, error) {
 	w := p.set(func(*wish) {
 		if p.opened == nil {
@@ -100,12 +106,12 @@ func (p *Provider) Open(ctx context.Context, r paymentports.HostedPayment) (paym
 	return through(w, func() (paymentports.HostedPage, error) { return p.PaymentProvider.Open(ctx, r) })
 }
 
-// Lookup implements paymentports.PaymentProvider.
+// Lookup returns the state of a payment at the payment provider, or what the test chose.
 func (p *Provider) Lookup(ctx context.Context, paymentID id.ID) (paymentports.ProviderPayment, error) {
 	return p.ask(func() (paymentports.ProviderPayment, error) { return p.PaymentProvider.Lookup(ctx, paymentID) })
 }
 
-// Close implements paymentports.PaymentProvider.
+// Close closes a payment's page at the payment provider, then runs the function of OnceClosed.
 func (p *Provider) Close(ctx context.Context, paymentID id.ID) (paymentports.ProviderPayment, error) {
 	got, err := p.ask(func() (paymentports.ProviderPayment, error) { return p.PaymentProvider.Close(ctx, paymentID) })
 	if late := p.set(func(w *wish) { w.late = nil }).late; late != nil {
@@ -122,7 +128,7 @@ func (p *Provider) ask(call func() (paymentports.ProviderPayment, error)) (payme
 	return through(w, call)
 }
 
-// Collect implements paymentports.PaymentProvider.
+// Collect charges a saved card through the payment provider, or does what the test chose.
 func (p *Provider) Collect(ctx context.Context, r paymentports.CollectRequest) (paymentports.ProviderPayment, error) {
 	w := p.wished()
 	if w.collect != nil {
@@ -131,7 +137,7 @@ func (p *Provider) Collect(ctx context.Context, r paymentports.CollectRequest) (
 	return through(w, func() (paymentports.ProviderPayment, error) { return p.PaymentProvider.Collect(ctx, r) })
 }
 
-// Refund implements paymentports.PaymentProvider.
+// Refund refunds a payment through the payment provider, or fails as the test chose.
 func (p *Provider) Refund(ctx context.Context, r paymentports.RefundRequest) (paymentports.ProviderRefund, error) {
 	return through(p.wished(), func() (paymentports.ProviderRefund, error) { return p.PaymentProvider.Refund(ctx, r) })
 }

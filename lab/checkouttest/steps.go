@@ -14,34 +14,35 @@ import (
 	"partnerdeposits/core/tenant"
 )
 
-// Tenants for tests. Scoring refuses Declined.
+// Grace, Alan and Declined are tenants for tests. The sandbox's scoring refuses Declined.
 var (
 	Grace    = tenant.Person{Email: "grace@example.com", FirstName: "Grace", LastName: "Hopper", Locale: "en"}
 	Alan     = tenant.Person{Email: "alan@example.com", FirstName: "Alan", LastName: "Turing", Locale: "fr"}
 	Declined = tenant.Person{Email: "declined@example.com", FirstName: "De", LastName: "Clined"}
 )
 
-// Agrees is the agreement of a tenant whose browser tells nothing else.
+// Agrees is a tenant's agreement in the checkout: agreed, in English, from a fixed address and browser.
 var Agrees = agreement.Given{Agreed: true, Locale: "en",
 	Origin: agreement.Origin{Address: "192.0.2.7", UserAgent: "Mozilla/5.0 (test)"}}
 
-// Steps is a Bench with the steps of tenants. Each step fails the test on an error.
+// Steps is a Bench with methods for the steps of a tenant through the checkout. Each step fails the test on an
+// error.
 type Steps struct {
 	*Bench
 	T *testing.T
 }
 
-// Start sets up a bench for a test, which runs in parallel with others.
+// Start sets up a Bench for a test of the checkout, and lets the test run in parallel with others.
 func Start(t *testing.T) Steps {
 	t.Helper()
 	t.Parallel()
 	return Steps{New(t, DashboardURL), t}
 }
 
-// Ctx is a context that outlives the test's own, for cleanups.
+// Ctx returns a context that outlives the test's own, so that cleanups can use it.
 func (s Steps) Ctx() context.Context { return context.WithoutCancel(s.T.Context()) }
 
-// Submit sends the checkout form.
+// Submit sends the checkout form of a deposit with a tenant's details, and returns the next step.
 func (s Steps) Submit(token secret.Text, p tenant.Person) checkout.Next {
 	s.T.Helper()
 	next, err := s.Checkout.Submit(s.Ctx(), token, p, Agrees)
@@ -49,7 +50,8 @@ func (s Steps) Submit(token secret.Text, p tenant.Person) checkout.Next {
 	return next
 }
 
-// Return takes the tenant back from the provider's page. The checkout must be shown, not another payment page.
+// Return takes the tenant back from the payment provider's page, and returns the checkout's page. The test fails
+// if another payment page comes next.
 func (s Steps) Return(token secret.Text) checkout.View {
 	s.T.Helper()
 	next, err := s.Checkout.Return(s.Ctx(), token, true)
@@ -58,14 +60,15 @@ func (s Steps) Return(token secret.Text) checkout.View {
 	return next.View
 }
 
-// Pay pays on the page that was opened last, with a card that is accepted or declined.
+// Pay pays on the payment page of a deposit that was opened last, with a card that is accepted (good is true) or
+// declined (false).
 func (s Steps) Pay(depositID id.ID, good bool) {
 	s.T.Helper()
 	all := s.PaymentsOf(s.T, depositID, deposit.FeePayment)
 	require.NoError(s.T, s.Sandbox.SimulatePayment(s.Ctx(), all[len(all)-1].ID, good))
 }
 
-// Fee gives the deposit's only fee payment.
+// Fee returns the only fee payment of a deposit; the test fails if there is not exactly one.
 func (s Steps) Fee(depositID id.ID) deposit.Payment {
 	s.T.Helper()
 	all := s.PaymentsOf(s.T, depositID, deposit.FeePayment)
@@ -73,7 +76,7 @@ func (s Steps) Fee(depositID id.ID) deposit.Payment {
 	return all[0]
 }
 
-// FeeStatuses gives the statuses of the deposit's fee payments, oldest first.
+// FeeStatuses returns the statuses of a deposit's fee payments, oldest first.
 func (s Steps) FeeStatuses(depositID id.ID) []deposit.PaymentStatus {
 	s.T.Helper()
 	var out []deposit.PaymentStatus
@@ -83,7 +86,7 @@ func (s Steps) FeeStatuses(depositID id.ID) []deposit.PaymentStatus {
 	return out
 }
 
-// RequireStatus checks the deposit's status and status reason.
+// RequireStatus fails the test unless a deposit has the status and status reason, and returns the deposit.
 func (s Steps) RequireStatus(depositID id.ID, status deposit.Status, reason string) *deposit.Deposit {
 	s.T.Helper()
 	d := s.Load(s.T, depositID)
@@ -92,7 +95,7 @@ func (s Steps) RequireStatus(depositID id.ID, status deposit.Status, reason stri
 	return d
 }
 
-// RequireCount runs a scheduled job and checks the number of rows that the job reports.
+// RequireCount runs a scheduled job and fails the test unless the job reports the wanted number of rows.
 func (s Steps) RequireCount(want int, run func(context.Context) (int, error)) {
 	s.T.Helper()
 	got, err := run(s.Ctx())

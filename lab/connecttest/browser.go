@@ -18,15 +18,16 @@ import (
 	"partnerdeposits/lab/formbrowser"
 )
 
-// Browser keeps cookies and follows no redirects.
+// Browser is a test's HTTP client for the pages of a server. It keeps cookies and follows no redirects.
 type Browser struct {
-	From   string // address of the client, as a trusted proxy tells it; "": that of the connection
+	// Address of the client, which a trusted proxy would send; "": the address of the connection.
+	From   string
 	t      testing.TB
 	base   string
 	client *http.Client
 }
 
-// Browser gives a browser with no cookies.
+// Browser returns a new browser for the server's pages, without cookies.
 func (s *Server) Browser(t testing.TB) *Browser {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
@@ -39,7 +40,7 @@ func (s *Server) Browser(t testing.TB) *Browser {
 	}}
 }
 
-// Answer is a response with its body read.
+// Answer is a server's response to a test's Browser, with its body read.
 type Answer struct {
 	Status   int
 	Header   http.Header
@@ -49,7 +50,7 @@ type Answer struct {
 	Root     *html.Node
 }
 
-// Cookies gives the cookies that the browser would send to a URL.
+// Cookies returns the cookies that the browser would send to a URL.
 func (b *Browser) Cookies(at string) []*http.Cookie {
 	b.t.Helper()
 	u, err := url.Parse(at)
@@ -57,7 +58,7 @@ func (b *Browser) Cookies(at string) []*http.Cookie {
 	return b.client.Jar.Cookies(u)
 }
 
-// Get requests a path of the server.
+// Get requests a path of the server and returns the response.
 func (b *Browser) Get(path string) Answer {
 	b.t.Helper()
 	req, err := http.NewRequestWithContext(b.t.Context(), http.MethodGet, b.base+path, nil)
@@ -65,14 +66,15 @@ func (b *Browser) Get(path string) Answer {
 	return b.Do(req)
 }
 
-// Post sends a form without adding the token of the page. It opens the page of a kept form, which asks once more or
-// names mistakes.
+// Post sends a form without the token that its page holds. If the answer leads to a kept form, which asks for
+// confirmation or lists mistakes, Post returns that page.
 func (b *Browser) Post(path string, values url.Values) Answer {
 	b.t.Helper()
 	return b.Kept(b.PostAlone(path, values))
 }
 
-// Kept opens the page of the kept form that an answer leads to. Any other answer stays.
+// Kept opens the page of the kept form to which a response redirects, and returns it. Any other response is
+// returned unchanged.
 func (b *Browser) Kept(a Answer) Answer {
 	b.t.Helper()
 	for _, page := range []string{site.Question, site.NewAgain, site.Several} {
@@ -83,7 +85,7 @@ func (b *Browser) Kept(a Answer) Answer {
 	return a
 }
 
-// PostAlone is Post without the page of a kept form.
+// PostAlone sends a form as Post does, but returns a redirect to a kept form as it is.
 func (b *Browser) PostAlone(path string, values url.Values) Answer {
 	b.t.Helper()
 	req, err := http.NewRequestWithContext(b.t.Context(), http.MethodPost, b.base+path, strings.NewReader(values.Encode()))
@@ -92,7 +94,7 @@ func (b *Browser) PostAlone(path string, values url.Values) Answer {
 	return b.Do(req)
 }
 
-// Do sends a request.
+// Do sends an HTTP request through the test's browser, and returns the response with its body.
 func (b *Browser) Do(req *http.Request) Answer {
 	b.t.Helper()
 	if b.From != "" {
@@ -109,7 +111,7 @@ func (b *Browser) Do(req *http.Request) Answer {
 		Cookies: res.Cookies(), Root: root}
 }
 
-// Submit opens a page, and fills in and sends its first form.
+// Submit opens a page, fills in its first form with the fields, and sends it.
 func (b *Browser) Submit(path string, fields map[string]string) Answer {
 	b.t.Helper()
 	page := b.Get(path)
@@ -117,8 +119,8 @@ func (b *Browser) Submit(path string, fields map[string]string) Answer {
 	return b.Send(page, 0, fields)
 }
 
-// Send fills in and sends a form of a page. number counts the forms from 0. Its boxes are ticked, but for one beside a
-// hidden field of its name, and none of its radio buttons is chosen.
+// Send fills in a form of a page and sends it. number counts the page's forms from 0. Its checkboxes are ticked,
+// except one beside a hidden field of the same name, and none of its radio buttons is chosen.
 func (b *Browser) Send(page Answer, number int, fields map[string]string) Answer {
 	b.t.Helper()
 	forms := page.All("form")
@@ -143,25 +145,26 @@ func (b *Browser) Send(page Answer, number int, fields map[string]string) Answer
 	return b.Post(attr(forms[number], "action"), values)
 }
 
-// Unlink ends the link of the signed-in operator, through both of its forms.
+// Unlink ends the signed-in operator's link to a partner, through both forms of the dashboard.
 func (b *Browser) Unlink() {
 	b.t.Helper()
 	sent := b.Send(b.Send(b.Get("/dashboard/partner"), 0, nil), 0, nil)
 	require.Equal(b.t, http.StatusSeeOther, sent.Status, sent.Body)
 }
 
-// All gives the elements of that name in document order.
+// All returns the elements of a page with that tag name, in document order.
 func (a Answer) All(name string) []*html.Node { return all(a.Root, name) }
 
-// Attr gives an attribute of the first element of that name; "" if the attribute is missing.
+// Attr returns an attribute of a page's first element with that tag name; "" if the attribute is missing.
 func (a Answer) Attr(element, name string) string {
 	return attr(a.first(element, func(*html.Node) bool { return true }), name)
 }
 
-// Code is the error code that the page carries.
+// Code returns the error code that an error page carries in its HTML; "" if it carries none.
 func (a Answer) Code() string { return a.Attr("main", "data-error-code") }
 
-// first gives the first element of that name that fits, or an element without attributes.
+// first returns a page's first element with that tag name for which fits is true, or an element without
+// attributes.
 func (a Answer) first(element string, fits func(*html.Node) bool) *html.Node {
 	for _, n := range a.All(element) {
 		if fits(n) {
@@ -171,22 +174,22 @@ func (a Answer) first(element string, fits func(*html.Node) bool) *html.Node {
 	return &html.Node{}
 }
 
-// Input gives an attribute of the input of that name.
+// Input returns an attribute of a page's input field with that name.
 func (a Answer) Input(name, attribute string) string {
 	return attr(a.first("input", func(n *html.Node) bool { return attr(n, "name") == name }), attribute)
 }
 
-// LinkTo gives the first link whose address begins with prefix.
+// LinkTo returns the address of a page's first link whose address begins with prefix; "" if there is none.
 func (a Answer) LinkTo(prefix string) string {
 	return attr(a.first("a", func(n *html.Node) bool { return strings.HasPrefix(attr(n, "href"), prefix) }), "href")
 }
 
-// LinkIn gives the address of the language switch to lang; "" if the page has no such switch.
+// LinkIn returns the address of a page's language switch to lang; "" if the page has no such switch.
 func (a Answer) LinkIn(lang string) string {
 	return attr(a.first("a", func(n *html.Node) bool { return attr(n, "hreflang") == lang }), "href")
 }
 
-// Cookie gives a cookie that the answer sets; nil if the answer sets no cookie of that name.
+// Cookie returns the cookie of that name that the response sets; nil if it sets none.
 func (a Answer) Cookie(name string) *http.Cookie {
 	for _, c := range a.Cookies {
 		if c.Name == name {
@@ -211,13 +214,15 @@ func attr(n *html.Node, name string) string {
 	return value
 }
 
-// Query signs connect parameters as a partner's server does. more is appended without a signature.
+// Query returns the query string of a connect link, signed as a partner's server does. The text in more is
+// appended without being signed.
 func Query(key secret.Text, slug, externalID, ts, more string) string {
 	return "partner=" + slug + "&external_id=" + url.QueryEscape(externalID) + "&ts=" + ts + "&sig=" +
 		connect.Sign(key, slug, externalID, ts) + more
 }
 
-// Focused gives the id of the field that has the focus on a page; "" for none. A page has one at most.
+// Focused returns the ids, separated by spaces, of the elements that take the focus when a page opens (autofocus);
+// "" for none. A correct page has at most one.
 func (a Answer) Focused() string {
 	var ids []string
 	for n := range a.Root.Descendants() {

@@ -1,5 +1,5 @@
-// Package connecttest serves the connect pages and the dashboard over real HTTP and a real database. Its Browser fills
-// in forms and keeps cookies.
+// Package connecttest serves the connect pages and the dashboard over real HTTP and a real database, for tests.
+// Its Browser fills in forms and keeps cookies.
 package connecttest
 
 import (
@@ -28,15 +28,15 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Limiter allows Max calls in all.
+// Limiter is a fake rate limiter that allows Max calls in all, and refuses every later one.
 type Limiter struct {
 	Max   int
 	seen  atomic.Int64
-	Rules atomic.Pointer[[]ports.LimitRule] // of the last call
+	Rules atomic.Pointer[[]ports.LimitRule] // The limit rules with which Allow was called last.
 }
 
-// Allow implements ports.Limiter. The rules that count every request of the desk pass: a test of them has a real
-// limiter.
+// Allow counts a call, and refuses it once more than Max calls were counted. The rules that count every request of
+// the desk always pass: tests of those rules use a real limiter.
 func (l *Limiter) Allow(_ context.Context, rules ...ports.LimitRule) ports.LimitDecision {
 	if name := rules[0].Name; name == "desk-reads" || name == "desk-acts" {
 		return ports.LimitDecision{Allowed: true}
@@ -45,23 +45,27 @@ func (l *Limiter) Allow(_ context.Context, rules ...ports.LimitRule) ports.Limit
 	return ports.LimitDecision{Allowed: int(l.seen.Add(1)) <= l.Max, RetryAfter: 7 * time.Second}
 }
 
-// Refund implements ports.Limiter. Max stays the limit of all calls.
+// Refund does nothing: Max stays the limit of all calls.
 func (l *Limiter) Refund(context.Context, ...ports.LimitRule) {}
 
-// Options of a server. The zero value is SERVICE_ENV=development, http, and no limit.
+// Options are the options of a test server for the connect pages and the dashboard. The zero value means
+// SERVICE_ENV=development, http, and no rate limit.
 type Options struct {
 	Environment  partner.Environment
-	DashboardURL string // "": the URL of the server
-	Limit        int    // attempts in all; 0: no limit
-	// Mails says that mails are sent, so that operators verify their addresses.
+	DashboardURL string // Base URL of the dashboard; "": the URL of the test server.
+	// The most attempts that the fake limiter allows; 0: no limit.
+	Limit int
+	// Mails reports whether the service sends mails. true: operators must verify their addresses; false: they need
+	// not.
 	Mails   bool
-	Uploads *dashboard.Uploads // nil: as in production
-	// Counted counts attempts in a real Redis, and takes the address of a client from Browser.From.
+	Uploads *dashboard.Uploads // Limits on uploads of files; nil: as in production.
+	// Counted reports whether a real Redis counts attempts. true: it does, by the client address in Browser.From;
+	// false: the fake Limiter decides.
 	Counted bool
-	Parts   func(*servicetest.Parts) // replaces parts of the services; nil: none
+	Parts   func(*servicetest.Parts) // A function that replaces parts of the services; nil: none.
 }
 
-// Server serves the pages of a kit.
+// Server is a test server for the connect pages and the dashboard of a kit of services.
 type Server struct {
 	*servicetest.Kit
 	URL          string
@@ -71,10 +75,11 @@ type Server struct {
 	Routes       []Route
 }
 
-// Route is a page or a form of the server. A part of Path that begins with a colon stands for a value.
+// Route is the method and path pattern of a page or form of the test server. A segment of Path that begins with a
+// colon is a parameter.
 type Route struct{ Method, Path string }
 
-// New starts a server that ends with the test.
+// New starts a test server for the connect pages and the dashboard, which ends with the test.
 func New(t testing.TB, o Options) *Server {
 	t.Helper()
 	addr, serve := servetest.Listen(t)

@@ -13,8 +13,8 @@ import (
 	"partnerdeposits/lab/docstest"
 )
 
-// RequireOurScriptAlone finds no script on the page, and no policy that allows one; or the script of the copy buttons,
-// inline, with a policy that allows it by its hash and nothing else.
+// RequireOurScriptAlone fails the test unless the page has either no script and a Content-Security-Policy that
+// allows none, or only the inline script of the copy buttons and a policy that allows just its hash.
 func (a Answer) RequireOurScriptAlone(t testing.TB, what string) {
 	t.Helper()
 	policy := a.Header.Get("Content-Security-Policy")

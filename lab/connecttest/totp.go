@@ -14,17 +14,18 @@ import (
 	"partnerdeposits/lab/formbrowser"
 )
 
-// App is an authenticator app with the secret of an operator.
+// App is an operator's authenticator app: it computes the two-factor codes of the operator's secret.
 type App struct {
 	server   *Server
 	secret   secret.Text
-	Recovery []string // recovery codes of the operator, in clear
+	Recovery []string // The operator's recovery codes in plain text.
 }
 
-// Code gives the code that the app shows now. It may have been used.
+// Code returns the two-factor code that the app shows now. The code may already have been used.
 func (a *App) Code() string { return a.At(0) }
 
-// At gives the code of so many steps later.
+// At returns the two-factor code that the app shows the given number of steps after now; a negative number means
+// before.
 func (a *App) At(steps int64) string {
 	code, err := totp.Codes{}.Code(a.secret, twofactor.StepAt(a.server.Clock.Now())+steps)
 	if err != nil {
@@ -33,13 +34,13 @@ func (a *App) At(steps int64) string {
 	return code
 }
 
-// Next waits for the next code of the app, by the server's clock, and gives it.
+// Next moves the server's clock on by one period and returns the two-factor code that the app then shows.
 func (a *App) Next() string {
 	a.server.Clock.Add(twofactor.Period)
 	return a.Code()
 }
 
-// Wrong gives six digits that are no code of the app about now.
+// Wrong returns six digits that are neither the app's current code nor the one before or after.
 func (a *App) Wrong() string {
 	for _, code := range []string{"000000", "111111", "222222", "333333", "444444", "555555"} {
 		if code != a.At(-1) && code != a.At(0) && code != a.At(1) {
@@ -49,11 +50,11 @@ func (a *App) Wrong() string {
 	panic("connecttest: every code is right")
 }
 
-// Password is the password of the operators whose codes EnableTOTP turns on.
+// Password is the password of the operators for whom tests turn on two-factor codes.
 const Password = "correct horse battery"
 
-// EnableTOTP turns two-factor codes on for the signed-in operator, through the pages. The address is verified, or needs
-// not be.
+// EnableTOTP turns two-factor codes on for the signed-in operator, through the pages of the dashboard, and returns
+// the operator's app. The operator's address must be verified already, unless the server needs no verification.
 func (b *Browser) EnableTOTP(s *Server) *App {
 	b.t.Helper()
 	page := b.Get("/dashboard/settings")
@@ -69,7 +70,8 @@ func (b *Browser) EnableTOTP(s *Server) *App {
 	return a
 }
 
-// Form gives the number of the form with that intent, for Browser.Send; -1 if the page has no such form.
+// Form returns the number of a page's form whose hidden field "intent" has the given value, for Browser.Send; -1
+// if the page has no such form.
 func (a Answer) Form(intent string) int {
 	for i, form := range a.All("form") {
 		for _, input := range all(form, "input") {
@@ -81,12 +83,13 @@ func (a Answer) Form(intent string) int {
 	return -1
 }
 
-// FormTo gives the number of the form that is sent to a path, for Browser.Send; -1 if the page has no such form.
+// FormTo returns the number of a page's form that is sent to a path, for Browser.Send; -1 if the page has no such
+// form.
 func (a Answer) FormTo(path string) int {
 	return slices.IndexFunc(a.All("form"), func(form *html.Node) bool { return attr(form, "action") == path })
 }
 
-// Text gives the text of the first element of that name.
+// Text returns the text of a page's first element with that tag name.
 func (a Answer) Text(element string) string {
 	return formbrowser.Text(a.first(element, func(*html.Node) bool { return true }))
 }

@@ -1,5 +1,5 @@
-// Package depositfields compares the fields of a deposit with the places where people see deposits: a field is shown
-// there, or it stands in the list below with the reason why not (docs/guides/adding.md).
+// Package depositfields tests that every field of a deposit is shown in each place where people see deposits, or
+// stands in the list below with the reason why not (docs/guides/adding.md).
 package depositfields
 
 import (
@@ -15,10 +15,10 @@ import (
 	"partnerdeposits/core/deposit"
 )
 
-// Place is where people see a deposit.
+// Place is a place where people see a deposit, such as the CSV export.
 type Place string
 
-// The places.
+// Desk, Export and AdminShow are the places where people see a deposit.
 const (
 	Desk      Place = "the page of a deposit (adapters/http/dashboard/detail.go)"
 	Export    Place = "the CSV export (adapters/http/dashboard/export.go)"
@@ -27,7 +27,7 @@ const (
 
 var everywhere = []Place{Desk, Export, AdminShow}
 
-// hidden are the fields that a place does not show, with the reason.
+// hidden lists the fields of a deposit that a place does not show, each with the reason.
 var hidden = []struct {
 	field  string
 	places []Place
@@ -59,8 +59,8 @@ var hidden = []struct {
 	{"CapturedAt", []Place{Export}, "the status is exported; the page tells the time"},
 }
 
-// RequireShown changes each field of a deposit in turn, and requires that the text of the place changes with it, in
-// some status.
+// RequireShown changes each field of a deposit in turn, and fails the test unless the text that render returns for
+// the place changes with it, in at least one status of the deposit.
 func RequireShown(t testing.TB, place Place, render func(*deposit.Deposit) string) {
 	t.Helper()
 	reasons := map[string]string{}
@@ -86,7 +86,8 @@ func RequireShown(t testing.TB, place Place, render func(*deposit.Deposit) strin
 	}
 }
 
-// fieldsOf are the paths of the fields, without the structs that hold them.
+// fieldsOf returns the dotted paths of all fields of a struct type. A struct inside contributes its fields and not
+// itself.
 func fieldsOf(of reflect.Type, prefix string) (paths []string) {
 	for i := range of.NumField() {
 		f := of.Field(i)
@@ -116,7 +117,7 @@ func at(d *deposit.Deposit, path string) reflect.Value {
 	return v
 }
 
-// filled is a deposit without an empty field.
+// filled returns a deposit in the given status without an empty field.
 func filled(t testing.TB, status deposit.Status) *deposit.Deposit {
 	t.Helper()
 	d := &deposit.Deposit{Client: &deposit.Client{}}
@@ -129,7 +130,7 @@ func filled(t testing.TB, status deposit.Status) *deposit.Deposit {
 	return d
 }
 
-// change gives a field another value.
+// change sets a field to a value other than its present one.
 func change(t testing.TB, v reflect.Value) {
 	t.Helper()
 	switch of := v.Interface().(type) {
@@ -154,7 +155,7 @@ func change(t testing.TB, v reflect.Value) {
 		v.SetInt(v.Int() + 100)
 	case reflect.Bool:
 		v.SetBool(!v.Bool())
-	case reflect.Array: // an id
+	case reflect.Array: // Every array among the fields of a deposit is an id.
 		v.Index(0).SetUint(v.Index(0).Uint() + 1)
 	default:
 		require.Fail(t, fmt.Sprintf("lab/depositfields cannot change a field of type %s", v.Type()))

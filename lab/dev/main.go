@@ -1,5 +1,6 @@
-// Command dev starts Postgres and Redis, and runs air on them (.air.toml), for `make dev`. Both servers keep their data
-// over restarts of the sandbox. A migration that has run is not run again after an edit: end dev and start it anew.
+// Command dev starts Postgres and Redis and then air (.air.toml), which rebuilds and restarts the sandbox after
+// each edit, for `make dev`. Both servers keep their data over restarts of the sandbox. A migration that has run
+// is not run again after an edit: end dev and start it anew.
 package main
 
 import (
@@ -34,7 +35,8 @@ func dev(ctx context.Context) (err error) {
 	air := exec.CommandContext(ctx, "air")
 	air.Env = append(os.Environ(), "DATABASE_URL="+services.PostgresURL, "REDIS_URL="+services.RedisURL)
 	air.Stdout, air.Stderr = os.Stdout, os.Stderr
-	air.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C reaches dev alone
+	// The program air gets a process group of its own, so that Ctrl-C reaches only dev, which then ends air.
+	air.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	air.Cancel = func() error { return air.Process.Signal(os.Interrupt) }
 	return air.Run()
 }

@@ -13,7 +13,7 @@ import (
 	"partnerdeposits/lab/procs"
 )
 
-// Root is the directory of the repository: the nearest directory with a go.mod above the package under test.
+// Root returns the directory of the repository: the nearest directory with a go.mod above the package under test.
 func Root() string {
 	if dir := procs.Above("go.mod"); dir != "" {
 		return dir
@@ -21,10 +21,11 @@ func Root() string {
 	panic("docstest: no go.mod above the working directory")
 }
 
-// Floors are the folders of the product's code, from the lowest floor up (docs/README.md, "The house").
+// Floors returns the folders of the product's code, from the lowest layer up (docs/README.md, "The house").
 func Floors() []string { return []string{"core", "ports", "app", "adapters", "process", "cmd"} }
 
-// Read gives a file's text; path is relative to the repository.
+// Read returns the text of a file, whose path is relative to the repository. The test fails if the file cannot be
+// read.
 func Read(t testing.TB, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(Root(), path))
@@ -34,7 +35,8 @@ func Read(t testing.TB, path string) string {
 
 var headingLine = regexp.MustCompile(`^(#+) (.*)$`)
 
-// Section gives the text below the heading that begins with title, up to the next heading of its level or above.
+// Section returns the text of a Markdown page below the heading that begins with title, up to the next heading of
+// the same or a higher level.
 func Section(t testing.TB, path, title string) string {
 	t.Helper()
 	level, fenced := 0, false
@@ -60,12 +62,12 @@ func Section(t testing.TB, path, title string) string {
 	return strings.Join(below, "\n")
 }
 
-// pipe stands for a bar inside a code span while a row is split.
+// pipe replaces each vertical bar inside a code span while a row of a Markdown table is split at its bars.
 const pipe = "\x00"
 
 var codeSpan = regexp.MustCompile("`[^`]*`")
 
-// Rows gives the cells of the first table of a section, without its head.
+// Rows returns the cells of the first table in a section of a Markdown page, row by row, without the table's head.
 func Rows(t testing.TB, path, title string) (all [][]string) {
 	t.Helper()
 	_, text, _ := strings.Cut("\n"+Section(t, path, title), "\n|")
@@ -73,7 +75,8 @@ func Rows(t testing.TB, path, title string) (all [][]string) {
 		if i > 0 && !strings.HasPrefix(line, "|") {
 			break
 		}
-		if i < 2 { // the head and the rule below it
+		// The first two lines of a Markdown table are its head and the line below it.
+		if i < 2 {
 			continue
 		}
 		line = codeSpan.ReplaceAllStringFunc(line, func(code string) string { return strings.ReplaceAll(code, "|", pipe) })
@@ -87,7 +90,7 @@ func Rows(t testing.TB, path, title string) (all [][]string) {
 	return all
 }
 
-// Codes gives the contents of the code spans of a text, in order.
+// Codes returns the contents of the code spans of a Markdown text, in order.
 func Codes(text string) (codes []string) {
 	for _, span := range codeSpan.FindAllString(text, -1) {
 		codes = append(codes, strings.Trim(span, "`"))

@@ -19,7 +19,8 @@ func (r *review) alterTable(c cursor) {
 	}
 }
 
-// gentle begin actions that change no row, read none, and take nothing away.
+// gentle lists the beginnings of ALTER TABLE actions that are always allowed: they change and read no row, and
+// take nothing away.
 var gentle = [][]string{
 	{"set", "("}, {"reset", "("}, {"enable", "trigger"}, {"replica", "identity"}, {"inherit"},
 }
@@ -66,7 +67,7 @@ func (r *review) alterColumn(table, column string, c cursor) {
 	case c.take("add", "generated"), c.take("drop", "expression"), c.take("drop", "identity"), c.take("set", "expression"):
 		r.refuse("the check does not know this change of a column: add a column instead")
 	case c.take("set"), c.take("reset"), c.take("drop", "not", "null"):
-		// the default, statistics, storage
+		// Allowed: these actions change the column's default, statistics or storage, or drop NOT NULL.
 	default:
 		r.refuse("the check does not know this change of a column: add a column instead")
 	}
@@ -106,7 +107,7 @@ func (r *review) add(table string, c cursor) {
 	r.addConstraint(table, name, c.rest)
 }
 
-// addColumn judges type and properties of a new column.
+// addColumn checks the type and properties of a new column, and refuses what would rewrite or read every row.
 func (r *review) addColumn(definition []token) {
 	properties := outside(definition)
 	switch {
@@ -125,7 +126,8 @@ func (r *review) addColumn(definition []token) {
 	}
 }
 
-// constant tells whether the default of a column calls no function but now().
+// constant reports whether the default value of a column is a constant. true: it calls no function but now();
+// false: it calls another.
 func constant(definition []token) bool {
 	i := slices.IndexFunc(definition, func(t token) bool { return t.is("default") })
 	value := definition[i+1:]

@@ -15,14 +15,14 @@ import (
 	"strings"
 )
 
-// Migration is a file of the schema.
+// Migration is an SQL file that changes the database's schema.
 type Migration struct {
 	Number int64
 	Name   string
 	SQL    string
 }
 
-// Problem is a refused statement, or a refused migration.
+// Problem is a statement or a migration that the check refuses, with the reason.
 type Problem struct {
 	Migration, Statement, Why string
 }
@@ -34,8 +34,8 @@ func (p Problem) String() string {
 	return fmt.Sprintf("%s: %s\n\t%s", p.Migration, p.Statement, p.Why)
 }
 
-// Check reviews the migrations above the number released. The released ones come first in all: they tell which checks
-// of NOT NULL are validated. known are the names of releases.
+// Check returns the problems of the migrations whose number is above released. all must begin with the released
+// ones: they show which CHECKs of NOT NULL are validated. known holds the names of the releases.
 func Check(all []Migration, released int64, known []string) (problems []Problem) {
 	seen := history{notNull: map[string]string{}, validated: map[string]bool{}, parted: map[string]bool{}}
 	for _, m := range all {
@@ -48,7 +48,7 @@ func Check(all []Migration, released int64, known []string) (problems []Problem)
 	return problems
 }
 
-// up cuts off the statements of a migration that only a way back would run: the check is about the way forward.
+// up returns a migration without its Down part: only the way forward is checked.
 func up(sql string) string {
 	sql, _, _ = strings.Cut(sql, "-- +goose Down")
 	return sql

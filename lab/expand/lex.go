@@ -6,9 +6,10 @@ import (
 	"strings"
 )
 
-// token is a word, a quoted name, a text, a number or a sign of SQL.
+// token is a smallest unit of SQL: a word, a quoted name, a string, a number or a sign.
 type token struct {
-	text string // a word in lower case; a name or a text without its quotes
+	// The text of an SQL token: a word in lower case, a name or a string without its quotes.
+	text string
 	kind kind
 }
 
@@ -18,17 +19,18 @@ const (
 	word kind = iota
 	quotedName
 	text
-	sign // numbers too
+	sign // A token of this kind is a sign or a number.
 )
 
-// lexeme finds the next token: a comment or spaces, which become none, a text with escapes, a word, a name in quotes, a
-// text, or a number or a sign. A comment in a comment is refused, unread.
+// lexeme matches the next token at the start of SQL: a comment or white space (which are skipped), a string with
+// escapes, a word, a quoted name, a string, a number or a sign. A comment inside a comment is not supported, so
+// the statement around it is refused.
 var lexeme = regexp.MustCompile(`^(?:((?s)\s+|--[^\n]*|/\*.*?\*/)|[eE]'(?:[^'\\]|\\.|'')*'|` +
 	`([A-Za-z_\x{80}-\x{10FFFF}][\w$\x{80}-\x{10FFFF}]*)|"(?:[^"]|"")*"|'(?:[^']|'')*'|\d[\w.]*|::|.)`)
 
 var dollarQuote = regexp.MustCompile(`^\$([A-Za-z_]\w*)?\$`)
 
-// statements splits SQL at its semicolons.
+// statements splits SQL into statements at its semicolons, each a list of tokens.
 func statements(sql string) (all [][]token) {
 	var current []token
 	for len(sql) > 0 {
@@ -51,7 +53,8 @@ func statements(sql string) (all [][]token) {
 	return all
 }
 
-// next reads the token at the start of sql.
+// next returns the token at the start of sql and its length in bytes. skipped: true for white space and comments,
+// false for a token.
 func next(sql string) (t token, length int, skipped bool) {
 	if tag := dollarQuote.FindString(sql); tag != "" {
 		body, _, _ := strings.Cut(sql[len(tag):], tag)
@@ -59,7 +62,8 @@ func next(sql string) (t token, length int, skipped bool) {
 	}
 	m := lexeme.FindStringSubmatch(sql)
 	if m == nil {
-		return token{sql[:1], sign}, 1, false // a byte that is no UTF-8
+		// The first byte is not UTF-8, so it becomes a token by itself.
+		return token{sql[:1], sign}, 1, false
 	}
 	found := m[0]
 	switch last := len(found) - 1; {
@@ -77,10 +81,11 @@ func next(sql string) (t token, length int, skipped bool) {
 	return t, len(found), skipped
 }
 
-// cursor reads the tokens of a statement.
+// cursor reads the tokens of an SQL statement one after the other.
 type cursor struct{ rest []token }
 
-// take passes over the words if they are next.
+// take reports whether the given words come next in the statement. true: the cursor has moved past them; false: it
+// has not moved.
 func (c *cursor) take(words ...string) bool {
 	if len(c.rest) < len(words) {
 		return false
@@ -94,14 +99,15 @@ func (c *cursor) take(words ...string) bool {
 	return true
 }
 
-// takeAny passes over words as long as a single one of these is next.
+// takeAny moves the cursor past all of the given words that come next in the statement, in any order.
 func (c *cursor) takeAny(words ...string) {
 	for len(c.rest) > 0 && slices.ContainsFunc(words, c.rest[0].is) {
 		c.rest = c.rest[1:]
 	}
 }
 
-// name reads a name, without its schema; "" where none is next.
+// name reads the name that comes next in the statement, and returns it without its schema; "" if no name comes
+// next.
 func (c *cursor) name() (found string) {
 	for len(c.rest) > 0 && (c.rest[0].kind == word || c.rest[0].kind == quotedName) {
 		found = c.rest[0].text
@@ -113,10 +119,10 @@ func (c *cursor) name() (found string) {
 	return found
 }
 
-// is tells whether the token is the word or the sign.
+// is reports whether the token is the word or sign s.
 func (t token) is(s string) bool { return t.text == s && (t.kind == word || t.kind == sign) }
 
-// has tells whether the words stand somewhere in the tokens, one after the other.
+// has reports whether the words occur somewhere in the tokens, directly one after the other.
 func has(tokens []token, words ...string) bool {
 	for i := range tokens {
 		if c := (cursor{tokens[i:]}); c.take(words...) {
@@ -126,18 +132,18 @@ func has(tokens []token, words ...string) bool {
 	return false
 }
 
-// hasAny tells whether a single one of the words stands in the tokens.
+// hasAny reports whether at least one of the words occurs in the tokens.
 func hasAny(tokens []token, words ...string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return has(tokens, w) })
 }
 
-// outside leaves out all that stands in brackets.
+// outside returns the tokens that are not inside brackets.
 func outside(tokens []token) (kept []token) {
 	eachOutside(tokens, func(i int) { kept = append(kept, tokens[i]) })
 	return kept
 }
 
-// parts splits tokens at the commas outside brackets.
+// parts splits the tokens of a statement at the commas that are not inside brackets.
 func parts(tokens []token) (all [][]token) {
 	from := 0
 	eachOutside(tokens, func(i int) {
@@ -163,7 +169,7 @@ func eachOutside(tokens []token, each func(i int)) {
 	}
 }
 
-// brief shows the beginning of a statement.
+// brief returns the first words of a statement, for a message.
 func brief(tokens []token) string {
 	const most = 12
 	var words []string

@@ -10,14 +10,15 @@ import (
 	"strings"
 )
 
-// Release is a line of releases.txt.
+// Release is a release of the service, as a line of releases.txt describes it.
 type Release struct {
 	Name     string
-	Commit   string // or a tag
-	Migrated int64  // the newest migration that the release has
+	Commit   string // The commit or tag of the release in Git.
+	Migrated int64  // The number of the newest migration in the release.
 }
 
-// Releases reads releases.txt in the folder of the migrations. The last entry is the last release.
+// Releases reads the releases from releases.txt in the folder of the migrations. The last entry is the last
+// release.
 func Releases(folder fs.FS) (all []Release, err error) {
 	err = lines(folder, "releases.txt", func(line string) error {
 		var r Release
@@ -33,7 +34,7 @@ func Releases(folder fs.FS) (all []Release, err error) {
 	return all, err
 }
 
-// Migrations reads the migrations of a folder in their order.
+// Migrations reads the SQL migrations of a folder in the order of their numbers.
 func Migrations(folder fs.FS) (all []Migration, err error) {
 	names, err := fs.Glob(folder, "*.sql")
 	for _, name := range names {
@@ -51,7 +52,8 @@ func Migrations(folder fs.FS) (all []Migration, err error) {
 	return all, err
 }
 
-// Frozen compares the migrations up to the number released with released.sha256, which has the form of sha256sum.
+// Frozen checks that no migration up to the number released was edited: it compares them with the checksums in
+// released.sha256, a file as sha256sum writes it.
 func Frozen(folder fs.FS, released int64) (problems []Problem, err error) {
 	sums := map[string]string{}
 	err = lines(folder, "released.sha256", func(line string) error {
@@ -85,7 +87,7 @@ func Frozen(folder fs.FS, released int64) (problems []Problem, err error) {
 	return problems, err
 }
 
-// lines calls each with the lines of a file that are neither empty nor comments.
+// lines calls the function each with every line of a file that is neither empty nor a comment.
 func lines(folder fs.FS, name string, each func(string) error) error {
 	f, err := folder.Open(name)
 	if err != nil {

@@ -7,27 +7,35 @@ import (
 	"strings"
 )
 
-// history is the knowledge that earlier migrations leave.
+// history holds what earlier migrations have established, such as columns known to be not null.
 type history struct {
-	notNull   map[string]string // "table.constraint" → "table.column", of CHECK (column IS NOT NULL)
-	validated map[string]bool   // "table.column" whose rows are known to be not null
-	parted    map[string]bool   // partitioned tables, which themselves have no rows
+	// Constraints of the form CHECK (column IS NOT NULL): "table.constraint" → "table.column".
+	notNull map[string]string
+	// Columns, as "table.column", that are known to hold no null in any row.
+	validated map[string]bool
+	parted    map[string]bool // Partitioned tables, which themselves have no rows.
 }
 
-// review is the check of a migration.
+// review is the state of the check of one migration.
 type review struct {
 	history
 	migration  Migration
 	statements [][]token
-	concurrent bool // runs outside a transaction, so its statements wait for locks without a bound
-	dynamic    bool // tells why it runs SQL that it composes
-	contract   bool
-	made       map[string]bool // tables, and "index x", "trigger x" and the like that the migration creates
-	dropped    map[string]bool // "index x", "table.constraint" dropped so far
-	added      map[string]bool // "table.column" added so far
-	current    []token
-	broke      bool // a statement needed the contract
-	problems   []Problem
+	// true: the migration runs outside a transaction, so its statements wait for locks without a bound.
+	concurrent bool
+	// true: a comment of the migration gives a reason for running SQL that it composes; false: there is none.
+	dynamic  bool
+	contract bool
+	// What the migration creates: tables by name, others as "index x", "trigger x" and the like.
+	made map[string]bool
+	// What the migration has dropped so far, as "index x" or "table.constraint".
+	dropped map[string]bool
+	// Columns that the migration has added so far, as "table.column".
+	added   map[string]bool
+	current []token
+	// true: a statement was only allowed by the migration's "contract" comment; false: none was.
+	broke    bool
+	problems []Problem
 }
 
 func newReview(m Migration, seen history) *review {
@@ -67,7 +75,8 @@ func (r *review) refuse(why string) {
 	r.problems = append(r.problems, Problem{r.migration.Name, brief(r.current), why})
 }
 
-// breaks refuses a statement that takes something away from an older binary.
+// breaks refuses a statement that takes away something that an older binary needs, unless the migration has a
+// "contract" comment.
 func (r *review) breaks(why string) {
 	r.broke = true
 	if !r.contract {
@@ -95,7 +104,8 @@ func (r *review) readContract(known []string) {
 	}
 }
 
-// harmless begin statements that lock no table for long, and take nothing away.
+// harmless lists the beginnings of SQL statements that are always allowed: they lock no table for long, and take
+// nothing away.
 var harmless = [][]string{
 	{"create", "table"}, {"create", "unlogged", "table"}, {"create", "sequence"}, {"create", "type"}, {"create", "domain"},
 	{"create", "function"}, {"create", "or", "replace", "function"}, {"create", "procedure"},
@@ -177,7 +187,8 @@ func (r *review) createTrigger(c cursor) {
 	r.locksTable(c.name())
 }
 
-// locksTable refuses a lock on a table that exists, where the wait for the lock has no bound.
+// locksTable refuses a statement that locks an existing table in a migration without a transaction, where the wait
+// for the lock has no bound.
 func (r *review) locksTable(table string) {
 	if r.concurrent && !r.made[table] {
 		r.refuse("without a transaction the wait for the lock has no bound, and requests queue behind it: " +
@@ -195,7 +206,8 @@ func (r *review) drop(c cursor) {
 		r.locksTable("")
 	}
 	if r.made[object+" "+name] || (object == "table" && r.made[name]) {
-		return // made anew
+		// The drop is allowed, since the migration creates the object again.
+		return
 	}
 	if object == "index" {
 		r.breaks("statements of an older binary may need the index")
@@ -204,7 +216,7 @@ func (r *review) drop(c cursor) {
 	r.breaks(fmt.Sprintf("an older binary needs the %s", object))
 }
 
-// write judges INSERT, UPDATE, DELETE, and statements that begin with WITH.
+// write checks INSERT, UPDATE, DELETE, and statements that begin with WITH.
 func (r *review) write(c cursor) {
 	verb := r.current[0].text
 	switch {
@@ -222,7 +234,7 @@ func (r *review) write(c cursor) {
 
 func writes(tokens []token) bool { return hasAny(tokens, "insert", "update", "delete", "merge") }
 
-// do judges an anonymous block by the words of its body.
+// do checks an anonymous block (DO) by the words of its body.
 func (r *review) do(c cursor) {
 	var body []token
 	for _, t := range c.rest {

@@ -15,10 +15,11 @@ import (
 	"partnerdeposits/lab/world"
 )
 
-// act is a step of a fault. An act ends after its disturbance.
+// act is a step of a fault, such as a kill or a wait. It returns after its disturbance is over.
 type act func(ctx context.Context, w *suite, dice *rand.Rand) error
 
-// steps runs acts in turn, also after an error: a later act heals an earlier disturbance.
+// steps returns an act that runs acts one after the other. It goes on after an error, since a later act heals an
+// earlier disturbance.
 func steps(acts ...act) act {
 	return func(ctx context.Context, w *suite, dice *rand.Rand) (err error) {
 		for _, do := range acts {
@@ -28,7 +29,7 @@ func steps(acts ...act) act {
 	}
 }
 
-// inTurn takes steps until one fails.
+// inTurn calls functions one after the other, and stops at the first error.
 func inTurn(ctx context.Context, steps ...func(context.Context) error) error {
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
@@ -38,10 +39,10 @@ func inTurn(ctx context.Context, steps ...func(context.Context) error) error {
 	return nil
 }
 
-// thrice repeats an act.
+// thrice returns an act that runs another act three times.
 func thrice(do act) act { return steps(do, do, do) }
 
-// wait keeps a disturbance going for a time drawn from [from, to).
+// wait returns an act that does nothing for a random time in [from, to), so that a disturbance lasts.
 func wait(from, to time.Duration) act {
 	return func(ctx context.Context, _ *suite, dice *rand.Rand) error {
 		return world.Pause(ctx, between(dice, from, to))
@@ -52,7 +53,8 @@ func between(dice *rand.Rand, from, to time.Duration) time.Duration {
 	return from + time.Duration(dice.Int64N(int64(to-from)))
 }
 
-// poll asks now and then until an answer is true, for limit at most.
+// poll checks a condition at intervals until it holds, but not longer than limit. ok: true if it holds, false if
+// the time is over.
 func poll(ctx context.Context, every, limit time.Duration, holds func() (bool, error)) (ok bool, err error) {
 	for end := time.Now().Add(limit); ; {
 		if ok, err = holds(); ok || err != nil || time.Now().After(end) {
@@ -64,7 +66,7 @@ func poll(ctx context.Context, every, limit time.Duration, holds func() (bool, e
 	}
 }
 
-// group chooses the nodes that an act concerns.
+// group is a function that chooses the processes of the service that an act concerns.
 type group func(w *suite, dice *rand.Rand) []*node
 
 func allHTTP(w *suite, _ *rand.Rand) []*node        { return w.https }
@@ -79,10 +81,10 @@ func one(of group) group {
 	}
 }
 
-// nodeAct does something to a node.
+// nodeAct is a function that does something to a process of the service, such as killing it.
 type nodeAct func(n *node, ctx context.Context) error
 
-// on does something to all nodes of a group at once.
+// on returns an act that does something to all processes of a group at the same time.
 func on(of group, do nodeAct) act {
 	return func(ctx context.Context, w *suite, dice *rand.Rand) error { return each(ctx, of(w, dice), do) }
 }
@@ -95,7 +97,8 @@ func each(ctx context.Context, nodes []*node, do nodeAct) error {
 	return group.Wait()
 }
 
-// freeze suspends a process for a while. Deliveries in flight at that moment may be sent twice.
+// freeze returns an act that suspends a process of the service for a random time. Deliveries in flight at that
+// moment may be sent twice.
 func freeze(of group, from, to time.Duration) act {
 	return func(ctx context.Context, w *suite, dice *rand.Rand) error {
 		n := of(w, dice)[0]
@@ -108,11 +111,13 @@ func freeze(of group, from, to time.Duration) act {
 	}
 }
 
-// toPostgres and toRedis choose a link of a node.
+// toPostgres and toRedis return the proxied connection of a process to Postgres or to Redis, which a fault can
+// disturb.
 func toPostgres(n *node) *pgproxy.Link { return n.pg }
 func toRedis(n *node) *pgproxy.Link    { return n.redis }
 
-// disturbed disturbs a link of each node of a group, during an act.
+// disturbed returns an act that runs the act during while the connections of each process in a group are
+// disturbed. It heals the connections afterwards.
 func disturbed(of group, which func(*node) *pgproxy.Link, disturb func(*pgproxy.Link), during act) act {
 	return func(ctx context.Context, w *suite, dice *rand.Rand) error {
 		for _, n := range of(w, dice) {
@@ -124,13 +129,14 @@ func disturbed(of group, which func(*node) *pgproxy.Link, disturb func(*pgproxy.
 	}
 }
 
-// with begins a fault of a link.
+// with returns a function that begins a fault on a proxied connection.
 func with(f pgproxy.Fault) func(*pgproxy.Link) { return func(l *pgproxy.Link) { l.Disturb(f) } }
 
-// note records the deliveries in flight: the disturbance that follows may lead to second copies of them.
+// note is an act that records the deliveries in flight: the disturbance that follows may cause second copies of
+// them.
 func note(ctx context.Context, w *suite, _ *rand.Rand) error { return w.noteInFlight(ctx, nil) }
 
-// server chooses a store.
+// server is a function that returns Postgres or Redis, so that a fault can name the store.
 type server func(w *suite) *backing.Server
 
 func postgres(w *suite) *backing.Server { return w.services.Postgres }
@@ -138,24 +144,25 @@ func redis(w *suite) *backing.Server    { return w.services.Redis }
 
 func stops(s *backing.Server) error { return s.Stop(true) }
 
-// away takes a server away for a while. It comes back with its data.
+// away returns an act that ends Postgres or Redis in the given way, and restarts it with its data after a random
+// time.
 func away(of server, by func(*backing.Server) error, from, to time.Duration) act {
 	return func(ctx context.Context, w *suite, dice *rand.Rand) error {
 		return errors.Join(by(of(w)), world.Pause(ctx, between(dice, from, to)), of(w).Restart(ctx))
 	}
 }
 
-// frozen suspends a server for a while.
+// frozen returns an act that suspends Postgres or Redis for a random time.
 func frozen(of server, from, to time.Duration) act {
 	return func(ctx context.Context, w *suite, dice *rand.Rand) error {
 		return errors.Join(of(w).Pause(), world.Pause(ctx, between(dice, from, to)), of(w).Resume())
 	}
 }
 
-// flush empties Redis.
+// flush is an act that deletes all data in Redis.
 func flush(ctx context.Context, w *suite, _ *rand.Rand) error { return w.redis.FlushAll(ctx).Err() }
 
-// statement runs a repeatable statement until it succeeds.
+// statement returns an act that runs an SQL statement until it succeeds. The statement must allow repetition.
 func statement(sql string) act {
 	return func(ctx context.Context, w *suite, _ *rand.Rand) error {
 		_, err := query(ctx, w, pgx.RowToMap, sql)
@@ -163,7 +170,8 @@ func statement(sql string) act {
 	}
 }
 
-// responding makes the endpoints of a partner behave in a way; partner "" means all, and b "" as usual.
+// responding returns an act that makes the webhook endpoints of a partner behave in the given way. partner ""
+// means all partners, and behaviour "" restores the usual one.
 func responding(partner string, b behaviour) act {
 	return func(_ context.Context, w *suite, _ *rand.Rand) error {
 		for _, e := range w.receivers.all() {
@@ -177,7 +185,7 @@ func responding(partner string, b behaviour) act {
 	}
 }
 
-// changing does something to the endpoint of the partner of that name.
+// changing returns an act that does something to the endpoint of the partner named "changing".
 func changing(do func(w *suite, ctx context.Context, e *endpoint) error) act {
 	return func(ctx context.Context, w *suite, _ *rand.Rand) error {
 		return do(w, ctx, w.receivers.of("changing")[0])

@@ -12,16 +12,17 @@ import (
 	"partnerdeposits/core/webhook"
 )
 
-// fact is a committed change of a deposit.
+// fact is a committed change of a deposit's status, read from the database.
 type fact struct {
 	Event, Partner, Deposit id.ID
-	Version                 int // of the deposit, after the change
+	Version                 int // Version of the deposit after the change.
 	Status                  status
 	Committed               time.Time
-	Filed                   bool // as an event
+	// true: the change was stored as an event of the feed; false: it was not.
+	Filed bool
 }
 
-// nameOf gives the event that announces a status.
+// nameOf maps a status of a deposit to the name of the event that announces it.
 var nameOf = map[status]webhook.EventName{
 	cancelled: webhook.DepositCancelled, active: webhook.DepositActivated, captured: webhook.DepositCaptured,
 	closed: webhook.DepositExpired,
@@ -29,13 +30,13 @@ var nameOf = map[status]webhook.EventName{
 
 func (f fact) name() webhook.EventName { return nameOf[f.Status] }
 
-// String names the change in violations.
+// String names a committed change in the texts of violations.
 func (f fact) String() string { return fmt.Sprintf("%s of %s", f.name(), id.Deposit.Of(f.Deposit)) }
 
-// at is the change as a receiver sees it.
+// at returns the key under which a receiver sees the committed change at an endpoint.
 func (f fact) at(endpoint int) key { return key{f.Deposit, f.Status, endpoint} }
 
-// record is a row of deliveries, with the number of its attempts that failed.
+// record is a delivery as the database stores it, with the number of its failed attempts.
 type record struct {
 	pair
 	ID      id.ID
@@ -45,26 +46,29 @@ type record struct {
 	Sum     []byte
 }
 
-// audit runs after the load has ended. It compares the API's responses, the committed changes, the delivery log and the
+// audit compares, after the load has ended, the API's responses, the committed changes, the delivery log and the
 // receivers' receipts.
 type audit struct {
 	*suite
-	cut     time.Time // changes committed before must have been delivered
+	// Time before which a change must have been committed to be expected at the receivers.
+	cut     time.Time
 	facts   map[id.ID]fact
 	records map[pair]record
 	taken   map[key]receipts
 	result  tally
 }
 
-// tally is the result of an audit.
+// tally holds the counts that an audit found: events, deliveries, losses, extra copies.
 type tally struct {
-	events     int // committed changes
-	accepted   int // those answered with 200
+	events     int // Number of committed changes.
+	accepted   int // Number of changes that the API answered with 200.
 	deliveries int
 	lost       int
-	extra      int // 2xx beyond the first of a delivery
-	late       int // extra copies whose earlier response came too late for the sender
-	followed   int // events that the followers of the feeds have processed
+	extra      int // Number of 2xx answers to a delivery beyond its first.
+	// Number of extra copies sent because an earlier answer came too late for the sender.
+	late int
+	// Number of events that the followers of the feeds have processed.
+	followed int
 }
 
 func (w *suite) audit(ctx context.Context, cut time.Time) (tally, error) {
@@ -76,7 +80,7 @@ func (w *suite) audit(ctx context.Context, cut time.Time) (tally, error) {
 	a.coverage()
 	a.copies()
 	a.feeds()
-	// every deposit was created once
+	// Every deposit must have been created only once.
 	twice, err := query(ctx, a.suite, pgx.RowTo[string],
 		`SELECT rental_contract FROM deposits GROUP BY 1 HAVING count(*) > 1`)
 	for _, contract := range twice {
@@ -85,7 +89,7 @@ func (w *suite) audit(ctx context.Context, cut time.Time) (tally, error) {
 	return a.result, err
 }
 
-// readFacts reads the committed changes from the history of the deposits. The history is independent of deliveries.
+// readFacts reads the committed changes from the history of the deposits, which does not depend on deliveries.
 func (a *audit) readFacts(ctx context.Context) error {
 	found, err := query(ctx, a.suite, pgx.RowToStructByPos[fact], `
 		SELECT t.event_id, d.partner_id, t.deposit_id, t.version, t.to_status, t.at, e.id IS NOT NULL
@@ -124,7 +128,7 @@ func (a *audit) readRecords(ctx context.Context) error {
 	return err
 }
 
-// answers compares the API's responses with the committed changes.
+// answers checks that every change that the API answered with 200 was committed.
 func (a *audit) answers() {
 	happened := make(map[key]bool, len(a.facts))
 	for _, f := range a.facts {
@@ -142,7 +146,7 @@ func (a *audit) answers() {
 	}
 }
 
-// coverage checks that every committed change reached every endpoint that subscribed to its event.
+// coverage checks that every committed change reached every endpoint that was subscribed to its event.
 func (a *audit) coverage() {
 	endpoints := a.receivers.all()
 	for _, f := range a.facts {
@@ -191,14 +195,15 @@ func (a *audit) lose(format string, args ...any) {
 	a.receipts.violate("lost", format, args...)
 }
 
-// concerns tells whether the subscription certainly existed when the fact was committed and later. A fact close to the
-// deletion does not count.
+// concerns reports whether a committed change must reach a webhook endpoint. true: the subscription existed when
+// the change was committed, and for a second longer; false: it did not, or was being deleted.
 func (e *endpoint) concerns(f fact) bool {
 	return f.Committed.After(e.created) && (e.ending.IsZero() || f.Committed.Before(e.ending.Add(-time.Second)))
 }
 
-// route gives the event under which a subscription gets a change: the most specific event that it subscribed to
-// (service.md, "Dispatch rule"). The rule is written a second time here, independent of the code under test.
+// route returns the event under which a subscription gets a change: the most specific event that it subscribed to
+// (service.md, "Dispatch rule"). matches is false if it subscribed to none. The rule is written a second time
+// here, independent of the code under test.
 func route(subscribed []webhook.EventName, specific webhook.EventName) (name webhook.EventName, matches bool) {
 	for _, name := range []webhook.EventName{specific, webhook.DepositStatusChanged} {
 		if slices.Contains(subscribed, name) {
@@ -208,7 +213,7 @@ func route(subscribed []webhook.EventName, specific webhook.EventName) (name web
 	return "", false
 }
 
-// copies checks that every extra 2xx has an explanation.
+// copies checks that every 2xx answer beyond the first of a delivery has an explanation.
 func (a *audit) copies() {
 	pairOf := map[key]pair{}
 	for _, e := range a.receivers.all() {
@@ -233,11 +238,12 @@ func (a *audit) copies() {
 	}
 }
 
-// inTransit is the time after the death of a process in which a copy of its own may still arrive on a busy machine.
+// inTransit is the longest time after the death of a process in which a copy that it sent may still arrive on a
+// busy machine.
 const inTransit = 5 * time.Second
 
-// explain allows an extra copy for each kill or stall during which the delivery was in flight, and another for each
-// attempt that the sender gave up before the response arrived.
+// explain checks that a delivery has no more extra copies than faults explain: one for each kill or stall while it
+// was in flight, and one for each attempt that the sender gave up before the answer arrived.
 func (a *audit) explain(k key, p pair, got receipts) {
 	kills := 0
 	for _, at := range a.inFlight[p] {

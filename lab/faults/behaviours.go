@@ -9,10 +9,11 @@ import (
 	"partnerdeposits/lab/receiver"
 )
 
-// behaviours give the share of each behaviour in percent of the copies. The remaining copies get a plain 200.
+// behaviours maps a behaviour of a webhook receiver to the percentage of copies that get it. The remaining copies
+// get a plain 200.
 type behaviours map[behaviour]int
 
-// behaviour is the receiver's response to a copy.
+// behaviour is a way in which a webhook receiver answers a copy, such as 500 or no answer.
 type behaviour string
 
 const (
@@ -46,7 +47,8 @@ var (
 func (m behaviours) choose(dice *rand.Rand) behaviour {
 	const percent = 100
 	at := dice.IntN(percent)
-	for _, way := range slices.Sorted(maps.Keys(m)) { // a seed repeats its choices
+	// The behaviours are sorted, so that a seed of random numbers repeats its choices.
+	for _, way := range slices.Sorted(maps.Keys(m)) {
 		if at -= m[way]; at < 0 {
 			return way
 		}

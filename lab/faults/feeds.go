@@ -9,7 +9,7 @@ import (
 	"partnerdeposits/lab/world"
 )
 
-// follow starts a follower for each partner.
+// follow starts a follower of the event feed for each partner.
 func (w *suite) follow() {
 	ctx, cancel := context.WithCancel(context.Background())
 	var group sync.WaitGroup
@@ -21,8 +21,8 @@ func (w *suite) follow() {
 	}
 }
 
-// awaitFed waits until every follower has the events that have a number now, and compares the feeds so far with the
-// history of the deposits. Exceeding the deadline is a violation.
+// awaitFed waits until every follower has the events that are numbered by now, and compares the events read so far
+// with the history of the deposits. Exceeding the deadline is a violation.
 func (w *suite) awaitFed(ctx context.Context) error {
 	end := time.Now().Add(w.o.deadline)
 	sofar := map[*follower][]followed{}
@@ -45,14 +45,16 @@ func (w *suite) awaitFed(ctx context.Context) error {
 		}
 	}
 	a := &audit{suite: w}
-	err := a.readFacts(ctx) // may be ahead of the feeds so far
+	// The history is read after the feeds, so it may be ahead of them.
+	err := a.readFacts(ctx)
 	for f, events := range sofar {
 		a.feed(f.owner, events)
 	}
 	return err
 }
 
-// feeds compares the events that followers have processed with the API's answers and the history of the deposits.
+// feeds compares the events that the followers have processed with the API's answers and with the history of the
+// deposits.
 func (a *audit) feeds() {
 	shown := map[key]bool{}
 	for _, f := range a.followers {
@@ -70,7 +72,8 @@ func (a *audit) feeds() {
 	}
 }
 
-// feed compares a partner's events with the history of its deposits: every change once, each deposit's in their order.
+// feed checks a partner's events against the history of its deposits: every change must occur once, and those of a
+// deposit in their order.
 func (a *audit) feed(t *world.Partner, events []followed) {
 	versions, has := map[id.ID]int{}, make(map[id.ID]bool, len(events))
 	for _, e := range events {

@@ -13,31 +13,36 @@ import (
 	"partnerdeposits/lab/world"
 )
 
-// follower is a partner's program that follows the feed over HTTP (docs/guides/feed.md), and judges every answer.
+// follower is a partner's program that reads the event feed over HTTP (docs/guides/feed.md), and checks every
+// answer.
 type follower struct {
 	owner   *world.Partner
-	bases   []string // of the http processes
+	bases   []string // Base URLs of the http processes.
 	client  *world.Client
 	dice    *rand.Rand
 	violate violates
 
 	mu sync.Mutex
-	// The partner's database keeps nextAfter and feedId of the last answer, together with its events.
-	after  int64
-	feedID string          // "": nothing was processed
-	events []followed      // processed, in the order of their numbers
-	shown  map[int64]id.ID // the event of each number, in discarded answers too
-	waits  []int           // seconds, of which each request draws its own
+	// after is the nextAfter of the last answer that the follower has processed; a real partner keeps it in its
+	// database, together with feedId and the events.
+	after int64
+	// The feedId of the last processed answer; "": nothing was processed.
+	feedID string
+	events []followed // Processed events in the order of their sequence numbers.
+	// The event seen under each sequence number, in discarded answers too.
+	shown map[int64]id.ID
+	// Values of the query parameter waitSeconds, of which each request draws one.
+	waits []int
 }
 
-// followed is an event that a follower has processed.
+// followed is an event of the feed that a follower has processed.
 type followed struct {
 	event, deposit id.ID
 	name           string
 	status         status
 }
 
-// feedAnswer is the body of an answer of the feed.
+// feedAnswer is the JSON body of an answer of the event feed.
 type feedAnswer struct {
 	Data      []feedEvent
 	NextAfter int64
@@ -54,7 +59,8 @@ type feedEvent struct {
 }
 
 func newFollower(t *world.Partner, bases []string, seed uint64, violate violates) *follower {
-	const longest = 40 * time.Second // beyond the longest wait
+	// The HTTP client's timeout, longer than the longest waitSeconds.
+	const longest = 40 * time.Second
 	return &follower{
 		owner: t, bases: bases, violate: violate, client: world.NewClient(longest, 0),
 		dice:  rand.New(rand.NewPCG(seed, 3)), //nolint:gosec // repeatable on purpose
@@ -62,7 +68,8 @@ func newFollower(t *world.Partner, bases []string, seed uint64, violate violates
 	}
 }
 
-// follow reads the feed until ctx ends. Now and then the follower dies after it has read an answer.
+// follow reads the event feed until ctx ends. At random it drops an answer, as a program does that dies before it
+// has stored the answer.
 func (f *follower) follow(ctx context.Context) {
 	for n := 0; ; n++ {
 		a := f.read(ctx, f.bases[n%len(f.bases)])
@@ -70,12 +77,12 @@ func (f *follower) follow(ctx context.Context) {
 			return
 		}
 		if !f.take(a, f.dice.IntN(24) == 0) {
-			_ = world.Pause(ctx, 50*ms) // ctx ends the loop
+			_ = world.Pause(ctx, 50*ms) // The error is ignored: the end of ctx ends the loop.
 		}
 	}
 }
 
-// read asks an http process for the events after those that the follower has.
+// read requests the feed's events after those that the follower has, from the http process at base.
 func (f *follower) read(ctx context.Context, base string) world.Answer {
 	f.mu.Lock()
 	path := fmt.Sprintf("/events/feed?limit=%d&waitSeconds=%d", 1+f.dice.IntN(100), f.waits[f.dice.IntN(len(f.waits))])
@@ -86,7 +93,8 @@ func (f *follower) read(ctx context.Context, base string) world.Answer {
 	return f.client.Do(ctx, world.Call{Base: base, APIKey: f.owner.Key, Method: http.MethodGet, Path: path})
 }
 
-// take processes an answer, and tells whether it had events. With dies the follower dies before it stores them.
+// take processes an answer of the feed, and reports whether it had events (true) or not (false). If dies is true,
+// the follower drops the answer, like a program that dies before it stores the events.
 func (f *follower) take(a world.Answer, dies bool) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -96,7 +104,8 @@ func (f *follower) take(a world.Answer, dies bool) bool {
 	var page feedAnswer
 	err := json.Unmarshal(a.Body, &page)
 	switch {
-	case err != nil || a.Status != http.StatusOK: // a 500 is the answer about a gap
+	// A 500 is reported too: it is the feed's answer about a gap.
+	case err != nil || a.Status != http.StatusOK:
 		f.violate("feed", "%s after %d: %d %s %v", f.owner.Name, f.after, a.Status, a.Body, err)
 		return false
 	case f.feedID != "" && page.FeedID != f.feedID:
@@ -116,7 +125,8 @@ func (f *follower) take(a world.Answer, dies bool) bool {
 	return true
 }
 
-// show checks that the numbers of an answer follow without a gap, and that each number has the event it always had.
+// show checks that the sequence numbers of a feed's answer have no gap, and that each number has the same event as
+// ever.
 func (f *follower) show(page feedAnswer) bool {
 	n := f.after
 	for _, e := range page.Data {
@@ -139,7 +149,7 @@ func (f *follower) show(page feedAnswer) bool {
 	return true
 }
 
-// now gives the events that the follower has processed, and its last number.
+// now returns the events that the follower has processed, and the last sequence number.
 func (f *follower) now() (events []followed, after int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

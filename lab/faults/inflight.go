@@ -12,10 +12,10 @@ import (
 	"partnerdeposits/lab/world"
 )
 
-// pair names a delivery by its columns in the database.
+// pair identifies a delivery by its subscription and its event, as the database does.
 type pair struct{ Subscription, Event id.ID }
 
-// query repeats a statement until the database answers.
+// query repeats an SQL query until the database answers, and returns the scanned rows.
 func query[T any](
 	ctx context.Context, w *suite, scan pgx.RowToFunc[T], sql string, args ...any,
 ) (found []T, err error) {
@@ -34,7 +34,7 @@ func query[T any](
 	}
 }
 
-// value is query for a single value.
+// value repeats an SQL query until the database answers, and returns its single value.
 func value[T any](ctx context.Context, w *suite, sql string, args ...any) (found T, err error) {
 	rows, err := query(ctx, w, pgx.RowTo[T], sql, args...)
 	if err != nil || len(rows) != 1 {
@@ -43,11 +43,12 @@ func value[T any](ctx context.Context, w *suite, sql string, args ...any) (found
 	return rows[0], nil
 }
 
-// noteInFlight records the deliveries that were dispatched but not recorded at the death or suspension of n; nil stands
-// for all processes. Only these deliveries may have a second copy because of that process.
+// noteInFlight records the deliveries that were sent but whose outcome was not yet stored when the process n died
+// or was suspended; n nil means all processes. Only these deliveries may have a second copy because of that
+// process.
 func (w *suite) noteInFlight(ctx context.Context, n *node) error {
 	if n != nil && n.http {
-		return nil // http sends no POSTs
+		return nil // http processes send no deliveries.
 	}
 	at := time.Now()
 	pairs, err := query(ctx, w, pgx.RowToStructByPos[pair],
@@ -60,9 +61,9 @@ func (w *suite) noteInFlight(ctx context.Context, n *node) error {
 	return err
 }
 
-// open counts the unfinished deliveries and the outbox rows of changes that were committed before cut. A list in only
-// limits the deliveries to these subscriptions. The query names each state of a delivery by itself, since each state
-// has an index of its own.
+// open returns the number of unfinished deliveries and outbox rows of changes that were committed before cut. A
+// list in only limits the deliveries to these subscriptions. The query names each state of a delivery separately,
+// since each state has an index of its own.
 func (w *suite) open(ctx context.Context, cut time.Time, only []id.ID) (int, error) {
 	return value[int](ctx, w, `
 		WITH unfinished AS (
@@ -73,15 +74,16 @@ func (w *suite) open(ctx context.Context, cut time.Time, only []id.ID) (int, err
 			WHERE event_at < $1 AND ($2::uuid[] IS NULL OR subscription_id = ANY ($2)))`, cut, only)
 }
 
-// dispatches selects the deliveries that are dispatched and not recorded, each with the number of its attempt.
+// dispatches is a query for the deliveries that are sent and whose outcome is not stored. It returns a text for
+// each, with the number of the attempt.
 const dispatches = `SELECT format('%s %s %s', subscription_id, id, attempts) FROM deliveries WHERE state = 1`
 
-// recover waits until any delivery has arrived for the first time, all changes committed before now have reached the
-// steady endpoint, and all deliveries now in flight are recorded. A short run waits for the arrival only. Exceeding the
-// deadline is a violation; an error is a failure of this program.
+// recover waits until any delivery has arrived for the first time, all changes committed before now have reached
+// the steady endpoint, and the outcome of all deliveries now in flight is stored. A short run waits for the
+// arrival only. Exceeding the deadline is a violation; an error is a failure of this program.
 //
-// Returns the time from the fault, at since, until the changes had reached the steady endpoint; of a short run, until
-// the first arrival.
+// It returns the time from the fault, at since, until the changes had reached the steady endpoint; in a short run,
+// until the first arrival.
 func (w *suite) recover(ctx context.Context, since time.Time) (took time.Duration, err error) {
 	cut, steady := time.Now(), []id.ID{w.receivers.of("steady")[0].id}
 	dispatched, err := query(ctx, w, pgx.RowTo[string], dispatches)
@@ -97,7 +99,7 @@ func (w *suite) recover(ctx context.Context, since time.Time) (took time.Duratio
 		took = time.Since(since)
 		return n == 0, err
 	}
-	// A delivery that was dispatched again after its lease ran out has a further attempt: the earlier fault explains its
+	// A delivery that was sent again after its lease ran out has a further attempt: the earlier fault explains its
 	// second copy.
 	recorded := func() (bool, error) {
 		n, err := value[int](ctx, w, `SELECT count(*) FROM (`+dispatches+`) AS d(name) WHERE name = ANY ($1)`,
@@ -116,7 +118,8 @@ func (w *suite) recover(ctx context.Context, since time.Time) (took time.Duratio
 	return took, nil
 }
 
-// until polls a condition. Exceeding the deadline is a violation.
+// until polls a condition up to the deadline after cut. ok: true if it holds; false after the deadline, which is a
+// violation.
 func (w *suite) until(ctx context.Context, cut time.Time, holds func() (bool, error)) (ok bool, err error) {
 	if ok, err = poll(ctx, 50*ms, w.o.deadline-time.Since(cut), holds); !ok && err == nil {
 		w.stuck(ctx, cut)
@@ -124,7 +127,7 @@ func (w *suite) until(ctx context.Context, cut time.Time, holds func() (bool, er
 	return ok, err
 }
 
-// stuck reports deliveries that have not ended.
+// stuck records a violation that lists up to five deliveries that have not ended.
 func (w *suite) stuck(ctx context.Context, cut time.Time) {
 	lines, err := query(ctx, w, pgx.RowTo[string], `
 		SELECT format('state %s, seq %s, attempts %s, due in %s, committed %s ago, at %s',

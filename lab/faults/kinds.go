@@ -13,15 +13,19 @@ import (
 	"partnerdeposits/lab/world"
 )
 
-// fault disturbs the service. do returns after the disturbance has ended and every process runs again.
+// fault is a disturbance of the service in a round of the suite. Its act do returns after the disturbance has
+// ended and every process runs again.
 type fault struct {
 	name string
 	do   act
 
-	long    bool // takes longer than a short run lasts
-	kills   bool // kills a dispatcher: its claims wait for the end of their leases
-	flushes bool // Redis loses its data, and the dispatchers notice
-	storm   int  // number of kills at failpoints; 0: a fault of another kind
+	// true: the fault takes longer than a short run of the suite lasts.
+	long bool
+	// true: it kills a dispatcher, whose claimed deliveries wait for the end of their leases.
+	kills bool
+	// true: Redis loses its data, and the dispatchers notice the loss.
+	flushes bool
+	storm   int // Number of kills at failpoints; 0: a fault of another kind.
 }
 
 const (
@@ -29,7 +33,7 @@ const (
 	second = time.Second
 )
 
-// kinds are all faults except the kills at failpoints.
+// kinds lists all faults except the kills at failpoints.
 var kinds = slices.Concat(processKinds, redisKinds, postgresKinds, partnerKinds, feedKinds)
 
 var processKinds = []fault{
@@ -55,30 +59,31 @@ var processKinds = []fault{
 		do: steps(on(allDispatchers, (*node).stop), wait(second, 4*second), on(allDispatchers, (*node).begin))},
 }
 
-// redisDown stops Redis without notice and starts it a while later with its data on disk.
+// redisDown returns an act that kills Redis and starts it again after a random time with its data on disk.
 func redisDown(from, to time.Duration) act { return away(redis, (*backing.Server).Kill, from, to) }
 
-// Commands take effect, and their answers are lost.
+// answersLost and resetting are faults of the connections: commands take effect, but their answers are lost.
 var (
 	answersLost = with(pgproxy.Fault{Lost: true})
 	resetting   = with(pgproxy.Fault{Lost: true, Reset: 100 * ms})
 )
 
-// forgetting keeps later writes out of Redis's log.
+// forgetting is an act that turns off Redis's append-only file, so that later writes are not kept on disk.
 func forgetting(ctx context.Context, w *suite, _ *rand.Rand) error {
 	return w.redis.ConfigSet(ctx, "appendonly", "no").Err()
 }
 
 var redisKinds = []fault{
 	{name: "FLUSHALL", flushes: true, do: flush},
-	{name: "FLUSHALL with jobs in the queue", flushes: true, // all workers wait, and jobs queue up
+	// Redis is emptied while all workers are busy, so that jobs are in the queue.
+	{name: "FLUSHALL with jobs in the queue", flushes: true,
 		do: steps(responding("", hangs), wait(second, 2*second), flush, responding("", ""))},
 	{name: "FLUSHALL again and again", flushes: true, do: thrice(steps(flush, wait(300*ms, 2*second)))},
 	{name: "Redis killed, back at once from its log", do: redisDown(10*ms, second)},
-	// The links open only after Redis is empty, so no process sees the old data.
+	// The connections open only after Redis is empty, so no process sees the old data.
 	{name: "Redis killed, back empty", flushes: true,
 		do: disturbed(everyNode, toRedis, (*pgproxy.Link).Cut, steps(redisDown(100*ms, 2*second), flush))},
-	// A job in progress at the kill is handed out again, perhaps to another dispatcher.
+	// A job in progress when Redis is killed is handed out again, perhaps to another dispatcher.
 	{name: "Redis restored from an old state", do: steps(forgetting, note, wait(500*ms, 3*second), note,
 		redisDown(100*ms, 101*ms))},
 	{name: "Redis stands still", do: frozen(redis, 500*ms, 6*second)},
@@ -94,11 +99,12 @@ var redisKinds = []fault{
 
 const connLimit = `ALTER ROLE ` + service + ` CONNECTION LIMIT `
 
-// terminateAll ends every connection of the service.
+// terminateAll is an act that ends every database connection of the service.
 var terminateAll = statement(`
 	SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '` + service + `'`)
 
-// postgresFault is a fault that may lead to second copies of the deliveries in flight.
+// postgresFault returns a fault that first records the deliveries in flight, because its acts may cause second
+// copies of them.
 func postgresFault(name string, acts ...act) fault {
 	return fault{name: name, do: steps(append([]act{note}, acts...)...)}
 }
@@ -120,7 +126,8 @@ var postgresKinds = []fault{
 		disturbed(everyNode, toPostgres, with(pgproxy.Fault{Piece: 64, Wait: ms / 10}), wait(second, 3*second))),
 	postgresFault("one process is cut off from Postgres",
 		disturbed(one(everyNode), toPostgres, (*pgproxy.Link).Cut, wait(second, 5*second))),
-	postgresFault("answers of Postgres get lost on the way to one process", // the statements commit
+	// The statements commit although their answers are lost.
+	postgresFault("answers of Postgres get lost on the way to one process",
 		disturbed(one(everyNode), toPostgres, answersLost, wait(second, 5*second))),
 }
 
@@ -141,7 +148,8 @@ var partnerKinds = []fault{
 		changing(patch(`{"enabled":false}`)), wait(second, 3*second), changing(patch(`{"enabled":true}`)))},
 }
 
-// stall makes the next relay of a dispatcher stand still for a while, while it holds the counters of its partners.
+// stall returns an act that makes the next relay of a dispatcher pause for a random time while it holds its
+// partners' counters.
 func stall(from, to time.Duration) act {
 	return func(ctx context.Context, w *suite, dice *rand.Rand) error {
 		span := between(dice, from, to)
@@ -151,7 +159,7 @@ func stall(from, to time.Duration) act {
 	}
 }
 
-// feedKinds disturb the numbering of events.
+// feedKinds lists the faults that disturb the numbering of events in the feed.
 var feedKinds = []fault{
 	{name: "a relay stands still in mid-transaction", do: stall(300*ms, 2*second)},
 	{name: "a relay stands still until Postgres ends its transaction", long: true, do: stall(11*second, 14*second)},

@@ -17,56 +17,61 @@ import (
 	"partnerdeposits/lab/world"
 )
 
-// contractPrefix begins the rentalContract of the load's deposits; the number of the deposit follows.
+// contractPrefix is the beginning of the rentalContract of every deposit that the load creates; the deposit's
+// number follows.
 const contractPrefix = "F-"
 
-// change is a requested change of a deposit and its outcome.
+// change is a status change of a deposit that the load has requested, and its outcome.
 type change struct {
-	number   uint64
-	deposit  id.ID
-	owner    *world.Partner
-	want     status
-	answered time.Time // time of the 200; zero: outcome unknown, or no change
+	number  uint64
+	deposit id.ID
+	owner   *world.Partner
+	want    status
+	// Time of the 200 answer; zero: the outcome is unknown, or nothing was changed.
+	answered time.Time
 }
 
 // load creates deposits and changes them through the API at a steady rate, whatever happens to the service.
 type load struct {
 	suite  *suite
-	bases  []string         // of the http processes
-	owners []*world.Partner // each as often as its share
+	bases  []string         // Base URLs of the http processes.
+	owners []*world.Partner // The partners, each as often as its share in the load.
 	client *world.Client
-	stay   string          // its period, the same for the whole run: a repeated request must have the same body
+	// The stay as JSON fields. It is the same for the whole run, since a repeated request must have the same body.
+	stay   string
 	ctx    context.Context //nolint:containedctx // until stop
 	cancel context.CancelFunc
 	group  sync.WaitGroup
 
 	next     atomic.Uint64
-	accepted atomic.Int64 // changes answered with 200
+	accepted atomic.Int64 // Number of changes that the API answered with 200.
 
 	mu      sync.Mutex
-	changes []change // that were requested
+	changes []change // The changes of deposits that the load has requested.
 }
 
 func newLoad(w *suite) *load {
 	l := &load{suite: w, client: world.NewClient(15*time.Second, 2*workers)}
-	now, day := time.Now().UTC(), 24*time.Hour // the cover must not end while stays are paid
+	// The stay is in the future: the cover must not end while payments are made.
+	now, day := time.Now().UTC(), 24*time.Hour
 	l.stay = fmt.Sprintf(`"contractStartAt":%q,"contractEndAt":%q`, now.Add(2*day).Format(time.RFC3339),
 		now.Add(9*day).Format(time.RFC3339))
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	return l
 }
 
-// workers bounds the API requests in flight.
+// workers is the largest number of API requests in flight.
 const workers = 24
 
-// start begins the load at rate changes per second, also after a stop.
+// start begins the load with the given number of changes per second. It may be called again after stop.
 func (l *load) start(rate int) {
 	l.cancel()
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	l.group.Go(func() { generator.Steady(l.ctx, rate, workers, l.work) })
 }
 
-// work changes deposits that it has just created.
+// work is a worker of the load: it creates deposits and requests the changes of those that it has just created,
+// until next returns false.
 func (l *load) work(next func() bool) {
 	const ahead = 4
 	var made []change
@@ -85,19 +90,19 @@ func (l *load) work(next func() bool) {
 	}
 }
 
-// stop starts no new requests, and waits for the answers of those in flight. The service executes a request even if its
-// client gives up waiting, and would commit the change after the audit.
+// stop starts no new requests, and waits for the answers of those in flight. The service executes a request even
+// if its client gives up waiting, and would otherwise commit the change after the audit.
 func (l *load) stop() {
 	l.cancel()
 	l.group.Wait()
 }
 
-// dice is the source of random numbers for a deposit.
+// dice returns the source of random numbers for the deposit with that number.
 func (l *load) dice(number uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(l.suite.o.seed, number)) //nolint:gosec // repeatable on purpose
 }
 
-// Statuses that the load requests.
+// The statuses of a deposit that the load requests or waits for.
 const (
 	cancelled status = "cancelled"
 	active    status = "active"
@@ -105,8 +110,8 @@ const (
 	closed    status = "close"
 )
 
-// create creates the n-th deposit. Of twelve deposits one is secured and expires later, and one is captured as soon as
-// it is secured. The others are cancelled. ok is false when the load ends first.
+// create creates the deposit with that number. Of twelve deposits one is secured and expires later, and one is
+// captured as soon as it is secured. The others are cancelled. ok: true if created, false if the load ended first.
 func (l *load) create(number uint64) (c change, ok bool) {
 	dice := l.dice(number)
 	c = change{number: number, owner: l.owners[dice.IntN(len(l.owners))], want: cancelled}
@@ -121,16 +126,17 @@ func (l *load) create(number uint64) (c change, ok bool) {
 	return c, ok && !c.deposit.IsZero()
 }
 
-// request repeats a POST of a deposit, with the idempotency key of the change, until an answer arrives. more is JSON to
-// append to the fields of the body.
+// request repeats the POST that creates a deposit, with the same idempotency key, until an answer arrives. more is
+// JSON that is appended to the fields of the body.
 func (l *load) request(c change, more string) (a world.Answer, ok bool) {
 	body := fmt.Sprintf(`{"accountId":%q,"amount":500,%s,"rentalContract":"%s%d"%s}`, id.Account.Of(c.owner.Account),
 		l.stay, contractPrefix, c.number, more)
 	return l.insist(c, "/deposits", l.key(c.number, 0), body)
 }
 
-// move requests the change. The request that secures a deposit is made once, others are repeated under their key. A
-// deposit is secured and captured through different processes, so that two processes make its events.
+// move requests a deposit's change of status. The request that secures a deposit is made once, others are repeated
+// under their idempotency key. A deposit is secured and captured through different processes, so that two
+// processes make its events.
 func (l *load) move(c change) (ok bool) {
 	path := "/deposits/" + id.Deposit.Of(c.deposit)
 	if c.want == cancelled {
@@ -152,7 +158,8 @@ func (l *load) move(c change) (ok bool) {
 	return ok
 }
 
-// ask repeats a call, each time at the next process, until the answer is known, ctx ends, or patience is over.
+// ask repeats an API call, each time at the next process, until the answer is known, ctx ends, or the time limit
+// is over.
 func (l *load) ask(ctx context.Context, number uint64, c world.Call) (a world.Answer) {
 	const first, most = 20 * time.Millisecond, 500 * time.Millisecond
 	end := time.Now().Add(askPatience)
@@ -177,11 +184,13 @@ func (l *load) note(c change, a world.Answer) {
 	l.changes = append(l.changes, c)
 }
 
-// insist repeats a request until its outcome is settled. Every request of the load is valid: none may be refused.
+// insist repeats an API request until its outcome is settled, and reports a refusal as a violation: every request
+// of the load is valid. ok: false if the load ended first.
 func (l *load) insist(c change, path, key, body string) (a world.Answer, ok bool) {
 	a = l.ask(l.ctx, c.number, world.Call{APIKey: c.owner.Key, Path: path, Key: key, Body: body})
 	switch {
-	case a.OK(), a.Says(http.StatusConflict, "deposit_not_capturable"): // a capture came after the end of the cover
+	// A 409 is not an error: a capture may come after the end of the deposit's cover.
+	case a.OK(), a.Says(http.StatusConflict, "deposit_not_capturable"):
 	case l.ctx.Err() != nil:
 		return a, false
 	case a.Unknown():
@@ -193,7 +202,8 @@ func (l *load) insist(c change, path, key, body string) (a world.Answer, ok bool
 	return a, true
 }
 
-// key gives the idempotency key for a step of a deposit. It depends on the seed alone.
+// key returns the idempotency key for a step of a deposit. The key depends only on the seed, the deposit's number
+// and the step.
 func (l *load) key(number uint64, step byte) string {
 	const version = 4
 	name := fmt.Appendf(nil, "%d %d %d", l.suite.o.seed, number, step)

@@ -1,5 +1,5 @@
-// Command faults disturbs the running service and counts lost and repeated deliveries (docs/guides/faults.md). The exit
-// code is 1 after any violation.
+// Command faults disturbs the running service and counts lost and repeated deliveries (docs/guides/faults.md). The
+// exit code is 1 after any violation.
 package main
 
 import (
@@ -16,21 +16,23 @@ type options struct {
 	seed  uint64
 	only  string
 	logs  string
-	nodes int // processes of each kind
+	nodes int // Number of http processes, and of dispatcher processes.
 	logf  func(format string, args ...any)
 
-	events, faults, hits, rate  int
-	deadline                    time.Duration // for everything to come through after a fault
-	short, relaxed, race, money bool          // relaxed: a busy machine, on which the deadline alone bounds recovery
+	events, faults, hits, rate int
+	// Longest time after a fault until everything must have been delivered.
+	deadline time.Duration
+	// relaxed: true on a busy machine, on which the deadline alone bounds recovery.
+	short, relaxed, race, money bool
 }
 
-// timeout is WEBHOOK_TIMEOUT, and lease the time for which a claim is then valid.
+// timeout is the WEBHOOK_TIMEOUT of the processes; lease is how long a claim of a delivery is then valid.
 const (
 	timeout = 2 * time.Second
 	lease   = timeout + 20*time.Second
 )
 
-// slack stretches deadlines under the race detector.
+// slack returns the factor by which deadlines grow: 3 under the race detector, else 1.
 func (o options) slack() time.Duration {
 	const slow = 3
 	if o.race {

@@ -20,18 +20,20 @@ import (
 	"partnerdeposits/lab/stripetest"
 )
 
-// moneyRun is a run against a fake of the payment provider.
+// moneyRun is a run of the fault suite that tests payments, against a fake of the payment provider.
 type moneyRun struct {
 	*suite
-	next, failing atomic.Int64   // stays, and requests to the provider that went wrong
-	refunds       atomic.Int64   // that staff asked for
-	found         map[string]int // by the audit: payments by kind and status
+	// Numbers of stays so far, and of requests to the provider that failed on purpose.
+	next, failing atomic.Int64
+	refunds       atomic.Int64 // Number of refunds that staff requested.
+	// Number of payments that the audit found, by kind and status.
+	found map[string]int
 }
 
-// stays are the tenants and partners at once. Each waits for answers most of the time.
+// stays is the number of stays that are simulated at the same time. Each waits for answers most of the time.
 const stays = 16
 
-// openProvider starts a fake of the payment provider, if the run needs one.
+// openProvider starts a fake of the payment provider if the run tests payments.
 func (w *suite) openProvider(context.Context) error {
 	if !w.o.money {
 		return nil
@@ -53,16 +55,17 @@ func (w *suite) openProvider(context.Context) error {
 	return nil
 }
 
-// takeNotice hands a notice of the provider to the next http process, as a load balancer does.
+// takeNotice passes a notice of the payment provider on to the next http process, as a load balancer does.
 func (w *suite) takeNotice(out http.ResponseWriter, r *http.Request) {
 	base, err := url.Parse(w.load.base(w.load.next.Add(1)))
 	if err != nil {
-		panic(err) // lab/world made it
+		panic(err) // A parse error is impossible: lab/world made the URL.
 	}
 	httputil.NewSingleHostReverseProxy(base).ServeHTTP(out, r)
 }
 
-// runMoney kills processes around the calls to the provider, under the load of tenants. dir has the commands.
+// runMoney runs the payment part of the fault suite: it kills processes around their calls to the payment
+// provider, while tenants pay. dir holds the built commands.
 func runMoney(ctx context.Context, o options, dir string) (r *moneyRun, err error) {
 	o.money = true
 	if err = (procs.Build{}).Into(ctx, filepath.Join(dir, "admin"), "cmd/admin"); err != nil {
@@ -75,8 +78,8 @@ func runMoney(ctx context.Context, o options, dir string) (r *moneyRun, err erro
 	return r, err
 }
 
-// run lets tenants pay while processes are killed, and compares the books of the provider with the database, unless
-// something went wrong before.
+// run lets tenants pay while processes are killed, then compares the books of the payment provider with the
+// database, unless a violation was found before.
 func (r *moneyRun) run(ctx context.Context) error {
 	r.fake.FailBy(r.faults(rand.New(rand.NewPCG(r.o.seed, 5)))) //nolint:gosec // repeatable on purpose
 	live, stop := context.WithCancel(ctx)
@@ -102,7 +105,8 @@ func (r *moneyRun) run(ctx context.Context) error {
 	return err
 }
 
-// faults returns a function that chooses how a request to the payment provider fails. A tenth of the requests fail.
+// faults returns a function that chooses how a request to the payment provider fails. A tenth of the requests
+// fail.
 func (r *moneyRun) faults(dice *rand.Rand) func(method, path string) *stripetest.Fault {
 	kinds := []stripetest.FaultKind{
 		stripetest.LostBefore, stripetest.LostAfter, stripetest.TakesLate, stripetest.Delayed, stripetest.Broken,
@@ -121,7 +125,7 @@ func (r *moneyRun) faults(dice *rand.Rand) func(method, path string) *stripetest
 	}
 }
 
-// killAround kills processes at the failpoints of payments, until each was reached often enough.
+// killAround kills processes at the failpoints of payments, until each failpoint was reached often enough.
 func (r *moneyRun) killAround(ctx context.Context) error {
 	dice := rand.New(rand.NewPCG(r.o.seed, 6)) //nolint:gosec // repeatable on purpose
 	all := slices.Repeat(moneyPoints, r.o.hits)
@@ -140,7 +144,7 @@ func (r *moneyRun) killAround(ctx context.Context) error {
 	return nil
 }
 
-// wrong tells whether something went wrong already.
+// wrong reports whether the run has already found a violation, in the service or at the payment provider.
 func (r *moneyRun) wrong() bool {
 	return r.receipts.count("money") > 0 || len(r.fake.Violations()) > 0
 }

@@ -10,8 +10,8 @@ import (
 	"partnerdeposits/lab/stripetest"
 )
 
-// settle cancels what is still in checkout, and waits until no payment is under way but collections that wait for the
-// tenant, and no refund.
+// settle cancels the deposits that are still in checkout, and waits until no refund is under way, and no payment
+// except collections that wait for the tenant.
 func (r *moneyRun) settle(ctx context.Context) error {
 	const patience = 5 * time.Minute
 	left := 0
@@ -37,16 +37,16 @@ func (r *moneyRun) settle(ctx context.Context) error {
 	return err
 }
 
-// moneyRow is a payment with its deposit.
+// moneyRow is a payment in the database with data of its deposit.
 type moneyRow struct {
 	Payment, Deposit id.ID
 	Kind, Status     string
 	DepositStatus    status
-	Secured          bool // the deposit was active once
+	Secured          bool // true: the deposit was secured at some time; false: never.
 	Amount           int
 }
 
-// audit compares the provider's books with the database.
+// audit compares the payment provider's books with the database, and records each difference as a violation.
 func (r *moneyRun) audit(ctx context.Context) error {
 	r.load.stop()
 	rows, err := query(ctx, r.suite, pgx.RowToStructByPos[moneyRow], `
@@ -77,7 +77,7 @@ func (r *moneyRun) audit(ctx context.Context) error {
 	return err
 }
 
-// judge compares a payment with the charges that succeeded for it.
+// judge checks a payment against the charges that the payment provider has for it, and counts it in found.
 func (row moneyRow) judge(b stripetest.Book, found map[string]int, violate violates) {
 	wrong := func(format string, args ...any) {
 		violate("money", "%s of %s (%s, %s %s, %d cents): "+format, append([]any{id.Payment.Of(row.Payment),

@@ -1,22 +1,23 @@
 package main
 
-// moneyPoints lists the failpoints around the calls to the payment provider, in the order in which a deposit passes
-// them. A point ending in .before lies before the request, .sent after the request was written, and .answered after its
-// answer, before anything is recorded; .committed and .made are behind the commit of what the name says.
+// moneyPoints lists the failpoints around the calls to the payment provider, in the order in which a deposit
+// passes them. The last word of a name is the place: .before is before the request, .sent after the request was
+// written, .answered after its answer and before anything is stored; .committed and .made come after the commit of
+// what the name describes.
 var moneyPoints = append(
 	pointsOf(true,
-		// the tenant's page of the fee
+		// These failpoints lie around the page on which the tenant pays the fee.
 		"payment.fee.committed", "payment.page.committed", "payment.open.before", "payment.open.sent",
 		"payment.open.answered", "payment.page.made",
-		// the tenant comes back, and the provider is asked
+		// The tenant comes back from the payment page, and the service reads the payment from the provider.
 		"payment.read.sent", "payment.read.answered", "payment.paid.committed",
-		// an end is stored, and the page can still be paid
+		// The end of a deposit is stored while its payment page can still be paid.
 		"payment.closed.committed", "payment.expire.before", "payment.expire.sent", "payment.expire.answered",
-		// a charge without the tenant is cancelled in favour of the tenant's page
+		// A charge without the tenant is cancelled in favour of the tenant's payment page.
 		"payment.cancel.before", "payment.cancel.sent", "payment.cancel.answered"),
 	pointsOf(false,
 		"payment.lookup.before", "payment.lookup.answered", "payment.read.answered",
-		// the saved card is charged: its attempt, the intent, the charge, the refusal
+		// The saved card is charged: these failpoints lie around the attempt, the intent, the charge and the refusal.
 		"payment.attempt.committed", "payment.collect.before", "payment.intent.committed", "payment.intent.sent",
 		"payment.intent.answered", "payment.intent.made", "payment.confirm.before", "payment.confirm.sent",
 		"payment.confirm.answered", "payment.refusal.committed", "payment.collect.answered")...,

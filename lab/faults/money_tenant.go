@@ -18,25 +18,26 @@ import (
 	"partnerdeposits/lab/world"
 )
 
-// stay is a deposit from its creation to the last payment, told by its number and the seed.
+// stay simulates the tenant and partner of one deposit, from its creation to its last payment. Its number and the
+// seed determine its course.
 type stay struct {
 	*moneyRun
 	change
 	dice  *rand.Rand
-	token string // of the checkout
+	token string // The token in the URL of the deposit's checkout.
 }
 
-// newStay begins another stay of the first partner.
+// newStay returns the next stay, with a deposit of the first partner.
 func newStay(r *moneyRun) *stay {
 	number := uint64(r.next.Add(1)) //nolint:gosec // counts from 1
 	return &stay{moneyRun: r, change: change{number: number, owner: r.partners[0]}, dice: r.load.dice(number)}
 }
 
-// partnerHost is the host of the partner's site, where tenants end who have paid.
+// partnerHost is the host of the partner's site, to which tenants return after they have paid.
 const partnerHost = "partner.test"
 
-// live takes the stay through its story, until it ends or ctx does. Answers that no caller of the service expects are
-// violations.
+// live takes a stay through its course: creation, payment, capture, refund. It returns when the stay or ctx ends.
+// Answers that no caller of the service expects are violations.
 func (s *stay) live(ctx context.Context) {
 	a, ok := s.load.request(s.change, `,"depositUrlGeneration":true,"returnUrl":"https://`+partnerHost+`/back"`)
 	var made struct{ ID, DepositURL string }
@@ -47,7 +48,8 @@ func (s *stay) live(ctx context.Context) {
 	s.deposit, _ = id.Deposit.Parse(made.ID)
 	s.token = path.Base(made.DepositURL)
 	later := stripetest.Outcome{DeclineCode: "insufficient_funds", AdviceCode: "try_again_later"}
-	outcomes := [][]stripetest.Outcome{ // how the card behaves when the tenant is away
+	// The bank's possible answers to charges without the tenant.
+	outcomes := [][]stripetest.Outcome{
 		nil, {later}, {later, later, later, later, later},
 		{{DeclineCode: "lost_card", AdviceCode: "do_not_try_again"}},
 	}
@@ -58,9 +60,9 @@ func (s *stay) live(ctx context.Context) {
 	switch s.dice.IntN(8) {
 	case 0:
 		beside.Go(cancel)
-	case 1: // a second tab
+	case 1: // The tenant submits the checkout form in a second browser tab too.
 		beside.Go(func() { s.submit(ctx, "agree", meanwhile) })
-	case 2: // the tenant pays on a payment page that was open before the partner cancelled
+	case 2: // The partner cancels the deposit while its payment page is open.
 		meanwhile = cancel
 	}
 	s.submit(ctx, "agree", meanwhile)
@@ -70,7 +72,8 @@ func (s *stay) live(ctx context.Context) {
 	}
 }
 
-// ask repeats a request of the partner until it is answered. A conflict with the deposit's status is an answer.
+// ask repeats a partner's request about the deposit until it is answered, and returns the answer. A conflict with
+// the deposit's status counts as an answer.
 func (s *stay) ask(action string, step byte, body string) world.Answer {
 	call := world.Call{APIKey: s.owner.Key, Path: "/deposits/" + id.Deposit.Of(s.deposit) + action,
 		Key: s.load.key(s.number, step), Body: body}
@@ -85,20 +88,22 @@ type moneyDeposit struct {
 	Collection struct{ Status string }
 }
 
-// read gives the deposit, and the zero value at the end of the load.
+// read returns the deposit's status and its collection's status, as the API shows them; empty at the end of the
+// load.
 func (s *stay) read() (d moneyDeposit) {
 	_ = s.ask("", 0, "").Into(&d)
 	return d
 }
 
-// claim captures a part of the deposit, and sees the collection to its end.
+// claim captures a part of the deposit, and waits for its collection to be paid. It confirms the payment as the
+// tenant where the card demands it.
 func (s *stay) claim(ctx context.Context) {
 	if a := s.ask("/capture", 2, fmt.Sprintf(`{"amount":%d,"reason":"damage"}`, 20+s.dice.IntN(400))); !a.OK() {
 		s.unexpected(ctx, "the capture was answered %d %s", a.Status, a.Body)
 		return
 	}
-	// Each kill of a dispatcher delays the payments that the dispatcher held by a minute, and the run has many kills. So
-	// this wait for the charge has no bound of its own: settle bounds the time between the last kill and the charge.
+	// This wait for the charge has no bound of its own. Each kill of a dispatcher delays the dispatcher's payments by
+	// a minute, and the run has many kills. settle bounds the time from the last kill to the charge.
 	for ; ctx.Err() == nil; _ = world.Pause(ctx, 150*ms) {
 		switch s.read().Collection.Status {
 		case "paid":
@@ -113,7 +118,7 @@ func (s *stay) claim(ctx context.Context) {
 	}
 }
 
-// giveBack has staff refund 10.00 of the stay's charge. Only one stay in three, by chance, has a refund.
+// giveBack refunds 10.00 of the stay's charge, as staff do. Only one stay in three, by chance, has a refund.
 func (s *stay) giveBack(ctx context.Context) {
 	if s.dice.IntN(3) != 0 {
 		return
@@ -133,8 +138,9 @@ func (s *stay) giveBack(ctx context.Context) {
 	s.refunds.Add(1)
 }
 
-// submit sends the form of the checkout page that has the control, and sends it again until the page no longer has that
-// form. If the answer is the provider's payment page, submit calls the function meanwhile, pays on that page, and ends.
+// submit sends the form of the checkout page that has the given control, and sends it again until the page no
+// longer has that form. If the answer is the provider's payment page, submit calls the function meanwhile, pays on
+// that page, and ends.
 func (s *stay) submit(ctx context.Context, control string, meanwhile func()) {
 	const patience = 30 * time.Second
 	values := map[string]string{"firstName": "Ada", "lastName": "Lovelace", "email": "ada@faults.test", "agree": "yes"}
@@ -153,7 +159,8 @@ func (s *stay) submit(ctx context.Context, control string, meanwhile func()) {
 			page, err = b.Submit(ctx, page, control, values)
 			if err == nil && strings.HasPrefix(page.URL.String(), s.fake.URL()) {
 				meanwhile()
-				_, _ = b.Submit(ctx, page, "cardNumber", card) // the way back may lead to a process that is killed
+				// The error is ignored: the page after the payment may belong to a process that was killed.
+				_, _ = b.Submit(ctx, page, "cardNumber", card)
 				return
 			}
 		}
@@ -164,7 +171,7 @@ func (s *stay) submit(ctx context.Context, control string, meanwhile func()) {
 	s.unexpected(ctx, "the form with %s led nowhere: %v, %d %.2000s", control, err, page.Status, page.Body)
 }
 
-// unexpected records a violation, unless the run ends.
+// unexpected records a violation of the stay, unless the run is ending.
 func (s *stay) unexpected(ctx context.Context, format string, args ...any) {
 	if ctx.Err() == nil && s.load.ctx.Err() == nil {
 		s.receipts.violate("money", "stay %d, %s: "+format, append([]any{s.number, id.Deposit.Of(s.deposit)}, args...)...)

@@ -11,7 +11,8 @@ import (
 	"partnerdeposits/lab/world"
 )
 
-// node is a process of the service with its links, which may be killed and started again.
+// node is a process of the service with its proxied connections to Postgres and Redis. Faults kill it and start it
+// again.
 type node struct {
 	*world.Node
 	suite *suite
@@ -19,23 +20,26 @@ type node struct {
 	redis *pgproxy.Link
 	http  bool
 
-	endExpected atomic.Bool // this program has caused the end of the process
+	// true: this program has caused the end of the process; false: an end is a crash.
+	endExpected atomic.Bool
 }
 
-// start runs the process, and does not wait until it is ready.
+// start starts the process of the service, and does not wait until it is ready.
 func (n *node) start() error {
 	if err := n.Begin(); err != nil {
 		return err
 	}
 	p := n.expectEnd(false)
-	if n.Name == "http 1" { // ahead by more than a deposit is covered: ids are in another order than changes
+	// The ids of this process are ahead in time by more than a deposit's cover, so ids and changes have different
+	// orders.
+	if n.Name == "http 1" {
 		p.Tell("skew 3000")
 	}
 	go n.watch(p)
 	return nil
 }
 
-// begin runs the process and waits until it is ready.
+// begin starts the process of the service and waits until it is ready.
 func (n *node) begin(ctx context.Context) error {
 	if err := n.start(); err != nil {
 		return err
@@ -43,7 +47,7 @@ func (n *node) begin(ctx context.Context) error {
 	return n.AwaitReady(ctx)
 }
 
-// watch reports a violation when the process ends although this program did not cause the end.
+// watch records a violation when the process ends although this program did not cause the end.
 func (n *node) watch(p *procs.Process) {
 	<-p.Done()
 	if !n.endExpected.Load() && n.Process() == p || !p.Killed() && p.ExitCode() != 0 {
@@ -51,7 +55,8 @@ func (n *node) watch(p *procs.Process) {
 	}
 }
 
-// expectEnd records whether the coming end of the process is caused by this program.
+// expectEnd stores whether this program causes the coming end of the process (true) or an end would be a crash
+// (false), and returns the process.
 func (n *node) expectEnd(yes bool) *procs.Process {
 	n.endExpected.Store(yes)
 	return n.Process()
@@ -66,13 +71,13 @@ func (n *node) killAndStart(ctx context.Context) error {
 	return n.begin(ctx)
 }
 
-// stop ends the process as a deployment does.
+// stop ends the process of the service with SIGTERM, as a deployment does.
 func (n *node) stop(context.Context) error {
 	const grace = 40 * time.Second
 	return n.expectEnd(true).Stop(grace)
 }
 
-// restart stops the process with SIGTERM and starts it again.
+// restart stops the process of the service with SIGTERM and starts it again. A failed stop is a violation.
 func (n *node) restart(ctx context.Context) error {
 	if err := n.stop(ctx); err != nil {
 		n.suite.receipts.violate("shutdown", "%s: %v\n%s", n.Name, err, n.Process().Log())
@@ -80,7 +85,8 @@ func (n *node) restart(ctx context.Context) error {
 	return n.begin(ctx)
 }
 
-// dieAt makes the process kill itself at the count-th hit of a failpoint; reached tells whether it did within patience.
+// dieAt makes the process kill itself at the count-th hit of a failpoint. reached: true if it died before the time
+// in patience was over, false if not.
 func (n *node) dieAt(ctx context.Context, point string, count int, patience time.Duration) (reached bool, err error) {
 	p := n.expectEnd(true)
 	defer func() {
@@ -96,7 +102,7 @@ func (n *node) dieAt(ctx context.Context, point string, count int, patience time
 	case <-time.After(patience):
 		p.Tell("off")
 		select {
-		case <-p.Done(): // the process died just as patience ended
+		case <-p.Done(): // The process has died just as the waiting time ended.
 		case <-time.After(200 * time.Millisecond):
 			return false, nil
 		}

@@ -15,17 +15,19 @@ import (
 	"partnerdeposits/lab/world"
 )
 
-// shares of the partners in the load, in percent. Every fault meets each behaviour of their endpoints.
+// shares lists the partners of the load, their shares of it in percent, and how their endpoints behave. Every
+// fault meets each behaviour.
 var shares = []struct {
-	name      string
-	share     int
-	endpoints []behaviours // with a second, it gets the general event alone
+	name  string
+	share int
+	// Behaviour of each endpoint. A second endpoint subscribes to the general event alone.
+	endpoints []behaviours
 }{
 	{"steady", 55, []behaviours{polite}}, {"double", 20, []behaviours{moody, moody}},
 	{"hostile", 15, []behaviours{hostile}}, {"changing", 10, []behaviours{moody}},
 }
 
-// seed creates the partners, before any process runs.
+// seed creates the partners and their subscriptions, before any process runs.
 func (w *suite) seed(ctx context.Context) error {
 	w.load = newLoad(w)
 	events := [][]webhook.EventName{webhook.EventNames, {webhook.DepositStatusChanged}}
@@ -45,7 +47,7 @@ func (w *suite) seed(ctx context.Context) error {
 	return nil
 }
 
-// subscribe stores the subscription of an endpoint.
+// subscribe stores an endpoint's webhook subscription with a new signing secret.
 func (w *suite) subscribe(ctx context.Context, e *endpoint) (err error) {
 	key := secret.FromRandom(webhook.SecretPrefix, system.Entropy{}.Bytes(secret.Bytes)).Reveal()
 	e.keys.Rotate()
@@ -55,7 +57,7 @@ func (w *suite) subscribe(ctx context.Context, e *endpoint) (err error) {
 	return err
 }
 
-// call repeats a request until the API answers.
+// call repeats a partner's API request until the API answers; an answer other than 2xx is an error.
 func (w *suite) call(ctx context.Context, t *world.Partner, method, path, body string) (world.Answer, error) {
 	a := w.load.ask(ctx, 0, world.Call{APIKey: t.Key, Method: method, Path: path, Body: body})
 	if !a.OK() {
@@ -64,8 +66,8 @@ func (w *suite) call(ctx context.Context, t *world.Partner, method, path, body s
 	return a, nil
 }
 
-// rotate replaces the signing secret. The new secret may sign before its response arrives; deliveries that begin later
-// must not use the old one.
+// rotate replaces the signing secret of an endpoint's subscription through the API. The new secret may sign before
+// the response arrives; deliveries that begin later must not use the old one.
 func (w *suite) rotate(ctx context.Context, e *endpoint) error {
 	e.keys.Rotate()
 	a, err := w.call(ctx, e.owner, http.MethodPost, "/webhooks/"+id.Subscription.Of(e.id)+"/rotate-secret", "")
@@ -78,14 +80,15 @@ func (w *suite) rotate(ctx context.Context, e *endpoint) error {
 	return err
 }
 
-// remove deletes a subscription.
+// remove deletes an endpoint's webhook subscription through the API.
 func (w *suite) remove(ctx context.Context, e *endpoint) error {
 	e.mu.Lock()
 	e.ending = time.Now()
 	path := "/webhooks/" + id.Subscription.Of(e.id)
 	e.mu.Unlock()
 	a, err := w.call(ctx, e.owner, http.MethodDelete, path, "")
-	if a.Status == http.StatusNotFound { // an earlier request without a response deleted the subscription
+	// A 404 means that an earlier request, whose answer was lost, has deleted the subscription.
+	if a.Status == http.StatusNotFound {
 		err = nil
 	}
 	e.mu.Lock()
@@ -94,7 +97,7 @@ func (w *suite) remove(ctx context.Context, e *endpoint) error {
 	return err
 }
 
-// patch changes a subscription.
+// patch returns a function that changes an endpoint's webhook subscription through the API.
 func patch(body string) func(w *suite, ctx context.Context, e *endpoint) error {
 	return func(w *suite, ctx context.Context, e *endpoint) error {
 		_, err := w.call(ctx, e.owner, http.MethodPatch, "/webhooks/"+id.Subscription.Of(e.id), body)

@@ -12,8 +12,8 @@ import (
 	"partnerdeposits/lab/pgproxy"
 )
 
-// plan draws the rounds of a run from the seed: kills at every failpoint, grouped into storms, and the other faults
-// singly. After each round the service must recover.
+// plan draws the rounds of a run from the seed: kills at every failpoint, grouped into storms, and each other
+// fault in a round of its own. After each round the service must recover.
 func plan(o options) []fault {
 	dice := rand.New(rand.NewPCG(o.seed, 0)) //nolint:gosec // repeatable on purpose
 	rounds := stormsOf(wanted(o), dice)
@@ -22,21 +22,22 @@ func plan(o options) []fault {
 	return rounds
 }
 
-// stormSize is the most kills in a storm.
+// stormSize is the largest number of kills in one storm of kills.
 const stormSize = 70
 
-// wanted lists the failpoints of a run, each as often as the run must hit the failpoint.
+// wanted lists the failpoints of a run, each as often as the run must kill a process there.
 func wanted(o options) (list []point) {
 	for _, p := range points {
 		if p.way == expired && o.short {
-			continue // reaching the failpoint takes a whole lease
+			// A short run leaves the failpoint out, since it is reached only after a whole lease.
+			continue
 		}
 		list = append(list, slices.Repeat([]point{p}, o.hits)...)
 	}
 	return list
 }
 
-// missing lists the kills of a list that have not happened yet.
+// missing returns the kills of a list that have not happened yet.
 func (w *suite) missing(list []point) (left []point) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -49,7 +50,7 @@ func (w *suite) missing(list []point) (left []point) {
 	return left
 }
 
-// violateMissing reports failpoints that were not reached often enough.
+// violateMissing records a violation for each failpoint that was not reached often enough.
 func (w *suite) violateMissing(left []point) {
 	for _, p := range left {
 		w.receipts.violate("failpoint", "%s was reached %d times only", p.label(), w.hits[p.label()])
@@ -74,7 +75,7 @@ func stormsOf(list []point, dice *rand.Rand) (rounds []fault) {
 	return rounds
 }
 
-// others draws from all kinds in turn, so that no kind comes two times more often than another.
+// others draws rounds from all kinds of faults in turn, so that no kind occurs two times more often than another.
 func others(o options, dice *rand.Rand) (rounds []fault) {
 	only := regexp.MustCompile(o.only)
 	fits := slices.DeleteFunc(slices.Clone(kinds), func(k fault) bool {
@@ -87,13 +88,14 @@ func others(o options, dice *rand.Rand) (rounds []fault) {
 	return rounds
 }
 
-// Bounds of recovery that the service promises with a timeout of ten seconds. Shorter timeouts recover faster.
+// afterKill and afterFlush are the longest recoveries that the service promises with a webhook timeout of ten
+// seconds. Shorter timeouts recover faster.
 const (
 	afterKill  = 35 * time.Second
 	afterFlush = 20 * time.Second
 )
 
-// play runs a round: the faults, the restart of every process, the recovery.
+// play runs a round: the fault, the restart of every process, the recovery.
 func (w *suite) play(ctx context.Context, number int, r fault) (result, error) {
 	dice := rand.New(rand.NewPCG(w.o.seed, uint64(number))) //nolint:gosec // repeatable on purpose
 	began := time.Now()
@@ -104,7 +106,8 @@ func (w *suite) play(ctx context.Context, number int, r fault) (result, error) {
 	since := time.Now()
 	out.faulty = since.Sub(began)
 	if r.kills || r.flushes {
-		since = began // the disturbance was momentary: the rest is recovery
+		// The fault itself was momentary, so all of its time counts as recovery.
+		since = began
 	}
 	late, err := w.recover(ctx, since)
 	if err == nil {

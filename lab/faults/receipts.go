@@ -9,35 +9,39 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// key names a delivery by the facts that a receiver can see: the deposit, its status, and the endpoint.
+// key identifies a delivery by what a receiver can see: the deposit, its status, and the endpoint.
 type key struct {
 	deposit  id.ID
 	status   status
 	endpoint int
 }
 
-// String names the delivery in violations.
+// String names a delivery in the texts of violations.
 func (k key) String() string {
 	return fmt.Sprintf("endpoint %d was told that %s is %s", k.endpoint, id.Deposit.Of(k.deposit), k.status)
 }
 
-// status is a deposit's status in a payload.
+// status is the status of a deposit in a webhook's payload.
 type status string
 
-// receipts are the copies of a single delivery at its receiver.
+// receipts are the arrivals of a single delivery's copies at its receiver.
 type receipts struct {
-	sum     [sha256.Size]byte
-	taken   []time.Time // arrival times of the copies answered with a 2xx
-	refused int         // copies answered otherwise, or not at all
+	sum [sha256.Size]byte
+	// Arrival times of the delivery's copies that were answered with a 2xx.
+	taken []time.Time
+	// Number of copies of the delivery answered with another status, or not at all.
+	refused int
 	copies  int
-	varies  bool // bodies of copies differed
+	varies  bool // true: the copies of the delivery had different bodies.
 }
 
-// receiptLog is the log of all receivers. It is the partners' evidence and uses nothing from the service's database.
+// receiptLog records all arrivals at all receivers, and all violations. It is the partners' evidence and uses
+// nothing from the service's database.
 type receiptLog struct {
 	mu         sync.Mutex
 	deliveries map[key]*receipts
-	lastTaken  time.Time // time of the last first 2xx of a delivery
+	// Time at which a delivery was last answered with its first 2xx.
+	lastTaken  time.Time
 	violations map[string][]string
 }
 
@@ -45,7 +49,7 @@ func newReceiptLog() *receiptLog {
 	return &receiptLog{deliveries: map[key]*receipts{}, violations: map[string][]string{}}
 }
 
-// arrive records a copy before its response, and counts the copies before.
+// arrive records a copy of a delivery before it is answered, and returns how many copies came before.
 func (l *receiptLog) arrive(k key, body []byte) (before int) {
 	sum := sha256.Sum256(body)
 	l.mu.Lock()
@@ -60,7 +64,8 @@ func (l *receiptLog) arrive(k key, body []byte) (before int) {
 	return a.copies - 1
 }
 
-// answer records that a copy that arrived at the time at was answered with a 2xx, or otherwise, or not at all.
+// answer records how a copy of a delivery was answered. taken: true for a 2xx; false for another status or no
+// answer.
 func (l *receiptLog) answer(k key, at time.Time, taken bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -74,7 +79,7 @@ func (l *receiptLog) answer(k key, at time.Time, taken bool) {
 	}
 }
 
-// snapshot copies the receipts of all deliveries.
+// snapshot returns a copy of the arrivals of all deliveries.
 func (l *receiptLog) snapshot() map[key]receipts {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -91,7 +96,7 @@ func (l *receiptLog) lastArrival() time.Time {
 	return l.lastTaken
 }
 
-// violates records a violation of an invariant.
+// violates is a function that records a violation of an invariant, such as a lost delivery.
 type violates func(kind, format string, args ...any)
 
 func (l *receiptLog) violate(kind, format string, args ...any) {
@@ -100,17 +105,17 @@ func (l *receiptLog) violate(kind, format string, args ...any) {
 	l.violations[kind] = append(l.violations[kind], fmt.Sprintf(format, args...))
 }
 
-// String lists violations, up to a length.
+// String lists the violations, cut at 1,000 characters.
 func (l *receiptLog) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return fmt.Sprintf("%.1000s", fmt.Sprint(l.violations))
 }
 
-// feedErrors counts what followers and the audit found wrong in feeds.
+// feedErrors returns the number of violations that followers and the audit found in the event feeds.
 func (l *receiptLog) feedErrors() int { return l.count("feed") + l.count("feed order") }
 
-// count gives the number of violations of a kind.
+// count returns the number of violations of a kind.
 func (l *receiptLog) count(kind string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

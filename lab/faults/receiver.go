@@ -17,7 +17,7 @@ import (
 	"partnerdeposits/lab/world"
 )
 
-// endpoint is a subscription and the receiver behind its URL.
+// endpoint is a webhook subscription and the receiver behind its URL.
 type endpoint struct {
 	index      int
 	owner      *world.Partner
@@ -25,15 +25,17 @@ type endpoint struct {
 	events     []webhook.EventName
 	keys       receiver.Keys
 
-	mu       sync.Mutex
-	id       id.ID
-	created  time.Time // when the creation had ended
-	ending   time.Time // when the deletion was requested; zero: not deleted
-	deleted  time.Time // when the deletion was answered
-	override behaviour // in place of behaviours, for a while; "": none
+	mu      sync.Mutex
+	id      id.ID
+	created time.Time // Time at which the creation of the subscription had ended.
+	// Time at which the deletion was requested; zero: not deleted.
+	ending  time.Time
+	deleted time.Time // Time at which the deletion was answered.
+	// A behaviour that replaces the usual ones for a while; "": none.
+	override behaviour
 }
 
-// receivers serve all endpoints.
+// receivers is the web server that receives the webhooks of all endpoints.
 type receivers struct {
 	seed     uint64
 	receipts *receiptLog
@@ -43,7 +45,7 @@ type receivers struct {
 	endpoints []*endpoint
 }
 
-// elsewhere is where redirects lead.
+// elsewhere is the path to which receivers redirect webhooks. A request there is a violation.
 const elsewhere = "/elsewhere"
 
 func (w *suite) openReceivers(context.Context) error {
@@ -62,7 +64,7 @@ func (w *suite) openReceivers(context.Context) error {
 	return err
 }
 
-// add creates an endpoint; the caller creates its subscription.
+// add creates an endpoint that receives webhooks; the caller creates its subscription.
 func (r *receivers) add(t *world.Partner, m behaviours, events []webhook.EventName) *endpoint {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -77,12 +79,12 @@ func (r *receivers) all() []*endpoint {
 	return slices.Clone(r.endpoints)
 }
 
-// of gives the endpoints of a partner.
+// of returns the endpoints of the partner with that name.
 func (r *receivers) of(name string) []*endpoint {
 	return slices.DeleteFunc(r.all(), func(e *endpoint) bool { return e.owner.Name != name })
 }
 
-// payload is the part of a body that receivers read.
+// payload holds the fields of a webhook's body that the receivers read.
 type payload struct {
 	Event string
 	Data  struct {
@@ -91,7 +93,7 @@ type payload struct {
 	}
 }
 
-// take records a copy and chooses its answer.
+// take records a copy of a webhook and chooses its answer.
 func (r *receivers) take(w receiver.Webhook) (receiver.Answer, func(bool)) {
 	index, _ := strconv.Atoi(w.Request.PathValue("index"))
 	e := r.all()[index]
@@ -113,7 +115,7 @@ func (r *receivers) take(w receiver.Webhook) (receiver.Answer, func(bool)) {
 	return answers[way], func(taken bool) { r.receipts.answer(k, w.At, taken) }
 }
 
-// inspect checks the invariants of a single copy.
+// inspect checks the invariants of a single copy of a webhook, such as its signature.
 func (r *receivers) inspect(e *endpoint, w receiver.Webhook, p payload) {
 	if reason := e.keys.Check(w); reason != "" {
 		r.receipts.violate("signature", "endpoint %d: %s of %s: %s", e.index, p.Event, p.Data.ID, reason)
@@ -129,7 +131,8 @@ func (r *receivers) inspect(e *endpoint, w receiver.Webhook, p payload) {
 	}
 }
 
-// dice depend on the deposit's number in the load, so that a seed repeats the answers.
+// dice returns random numbers for the answer to a copy of a webhook. They depend on the deposit's number in the
+// load, so that a seed repeats the answers.
 func (r *receivers) dice(e *endpoint, p payload, nth int) *rand.Rand {
 	const spread = 1_000
 	number, _ := strconv.ParseUint(strings.TrimPrefix(p.Data.RentalContract, contractPrefix), 10, 64)

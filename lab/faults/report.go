@@ -9,18 +9,19 @@ import (
 	"time"
 )
 
-// result is the outcome of a round.
+// result is the outcome of a round: the fault, its duration, and the time of recovery.
 type result struct {
 	fault
-	faulty   time.Duration // duration of the fault
-	recovery time.Duration // until all changes before had come through
+	faulty time.Duration // Duration of the fault itself.
+	// Time until all changes before the end of the fault were delivered.
+	recovery time.Duration
 }
 
 func (r result) String() string {
 	return fmt.Sprintf("%-52s %5.1f s; recovered after %4.1f s", r.name, r.faulty.Seconds(), r.recovery.Seconds())
 }
 
-// report is the outcome of a whole run.
+// report is the outcome of a whole run of the fault suite.
 type report struct {
 	*suite
 	results []result
@@ -48,7 +49,7 @@ func (r report) print(out io.Writer) {
 	r.receipts.print(out)
 }
 
-// killed counts the kills so far.
+// killed returns the number of kills at failpoints so far.
 func (w *suite) killed() (n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -16,7 +16,8 @@ import (
 
 var errViolated = errors.New("something does not hold that must")
 
-// run builds the commands and disturbs deliveries or payments. With teeth, each broken variant must be caught.
+// run builds the commands and runs the fault suite on deliveries or on payments. With teeth it runs broken
+// variants of the service instead, each of which must be caught.
 func run(ctx context.Context, o options, teeth bool, out io.Writer) error {
 	dir, err := os.MkdirTemp("", "faults")
 	if err != nil {
@@ -45,13 +46,13 @@ func run(ctx context.Context, o options, teeth bool, out io.Writer) error {
 	return err
 }
 
-// build compiles the commands of the service and of the suite into dir.
+// build compiles the commands of the service and of the fault suite into dir.
 func build(ctx context.Context, o options, dir string) error {
 	b := procs.Build{Tags: []string{"failpoints"}, Race: o.race}
 	return b.Into(ctx, dir+string(filepath.Separator), "lab/faults/http", "lab/faults/dispatcher")
 }
 
-// violated is an error after any violation.
+// violated returns an error if any violation was recorded; nil if none was.
 func (w *suite) violated() error {
 	if len(w.receipts.violations) > 0 {
 		return fmt.Errorf("%w: %v", errViolated, w.receipts)
@@ -59,7 +60,7 @@ func (w *suite) violated() error {
 	return nil
 }
 
-// runPlan runs all rounds of a seed. dir has the commands.
+// runPlan runs all rounds of a seed. dir holds the built commands.
 func runPlan(ctx context.Context, o options, dir string) (r report, err error) {
 	err = inSuite(ctx, o, dir, sound, func(w *suite) (err error) {
 		r.suite = w
@@ -89,7 +90,7 @@ func runPlan(ctx context.Context, o options, dir string) (r report, err error) {
 // settle ends the load, waits until every delivery has ended, and runs the audit.
 func (w *suite) settle(ctx context.Context) (tally, error) {
 	w.load.stop()
-	// secured deposits expire, and each expiry is another change
+	// Each secured deposit expires, and the expiry is another change.
 	if _, err := poll(ctx, 50*ms, w.o.deadline, func() (bool, error) {
 		secured, err := value[int](ctx, w, `SELECT count(*) FROM deposits WHERE status = 'active'`)
 		return secured == 0, err
@@ -101,7 +102,8 @@ func (w *suite) settle(ctx context.Context) (tally, error) {
 		n, err := w.open(ctx, time.Now(), nil)
 		return n == 0, err
 	}
-	if err := world.Pause(ctx, time.Second); err != nil { // commits in progress at the cut end within this second
+	// Transactions in progress at the cut commit within this second.
+	if err := world.Pause(ctx, time.Second); err != nil {
 		return tally{}, err
 	}
 	_, err := w.until(ctx, time.Now(), ended)
@@ -112,8 +114,8 @@ func (w *suite) settle(ctx context.Context) (tally, error) {
 	return w.audit(ctx, cut)
 }
 
-// further gives rounds beyond the plan: first the failpoints that were not reached, then faults of any kind until there
-// are enough events.
+// further returns rounds beyond the plan: first for the failpoints that were not reached, then faults of any kind
+// until there are enough events.
 func (w *suite) further(number int) []fault {
 	missing := w.missing(wanted(w.o))
 	switch {

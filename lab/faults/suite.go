@@ -20,38 +20,44 @@ import (
 	"partnerdeposits/lab/world"
 )
 
-// suite is everything that runs: stores, links, the service's processes, receivers and load.
+// suite holds everything that a run of the fault suite starts: stores, proxied connections, the service's
+// processes, receivers and load.
 type suite struct {
 	o        options
 	variant  variant
-	dir      string // of the built commands
+	dir      string // Directory that holds the built commands of the service.
 	services *backing.Services
 	*world.Database
-	redis     *goredis.Client // this program's own, without a link, as the database
+	// A connection to Redis without a proxy, for this program's own use.
+	redis     *goredis.Client
 	receipts  *receiptLog
 	receivers *receivers
-	fake      *stripetest.Fake // of the payment provider; nil: the sandbox's
+	// Fake of the payment provider; nil: the sandbox's provider is used.
+	fake      *stripetest.Fake
 	partners  []*world.Partner
 	load      *load
-	followers []*follower // of the feeds
-	unfollow  func()      // ends the followers
+	followers []*follower // The simulated partners that read the event feeds.
+	unfollow  func()      // A function that ends the followers of the feeds.
 
 	https, dispatchers []*node
 	cleanups
 
-	mu       sync.Mutex
-	inFlight map[pair][]time.Time // deaths and suspensions during which a delivery was dispatched and not recorded
-	hits     map[string]int       // kills by failpoint
+	mu sync.Mutex
+	// Times at which a process died or was suspended while a delivery was sent and its outcome not stored.
+	inFlight map[pair][]time.Time
+	hits     map[string]int // Number of kills so far at each failpoint, by label.
 
-	began   time.Time
-	retried int // storms for failpoints that were not reached
+	began time.Time
+	// Number of further storms for failpoints that were not reached.
+	retried int
 }
 
-// service is the name of the database. The processes use a role of that name, without privileges, so that their
-// connections can be told apart from others.
+// service is the name of the database, and of the role that the processes use. The role has no privileges of an
+// administrator, and its connections can be told apart from others.
 const service = "service"
 
-// inSuite starts everything, does some work, and ends everything, the last first. dir has the built commands.
+// inSuite starts the stores, receivers and processes, calls work, and ends everything in reverse order. dir holds
+// the built commands.
 func inSuite(ctx context.Context, o options, dir string, v variant, work func(w *suite) error) error {
 	w := &suite{
 		o: o, variant: v, dir: dir, began: time.Now(), receipts: newReceiptLog(), inFlight: map[pair][]time.Time{},
@@ -71,8 +77,9 @@ func inSuite(ctx context.Context, o options, dir string, v variant, work func(w 
 }
 
 func (w *suite) openStores(ctx context.Context) (err error) {
-	// Postgres runs with fsync and Redis with its append-only file, as in production. On a busy disk, Postgres may need a
-	// minute to recover from a crash, and Redis blocks while it writes that file: neither is a fault of the service.
+	// Postgres runs with fsync and Redis with its append-only file, as in production. On a busy disk, Postgres may
+	// need a minute to recover from a crash, and Redis blocks while it writes that file: neither is a fault of the
+	// service.
 	w.services, err = backing.Start(ctx,
 		backing.Options{Private: true, RedisAOF: true, InMemory: w.o.relaxed, Logf: w.o.logf})
 	if err != nil {
@@ -110,10 +117,10 @@ func (w *suite) startNodes(ctx context.Context) error {
 	return each(ctx, w.nodes(), (*node).begin)
 }
 
-// nodes are the processes that usually run.
+// nodes returns all http and dispatcher processes of the suite.
 func (w *suite) nodes() []*node { return slices.Concat(w.https, w.dispatchers) }
 
-// addNode makes a process of a command with its links.
+// addNode prepares a process of a command, with proxied connections to Postgres and Redis.
 func (w *suite) addNode(command string, index int) (err error) {
 	n := &node{suite: w, http: command == "http"}
 	name := fmt.Sprintf("%s %d", command, index+1)
@@ -144,7 +151,8 @@ func (w *suite) addNode(command string, index int) (err error) {
 	return err
 }
 
-// retries of deliveries: short enough for a run to wait for them, long enough in total to survive an outage.
+// retries are the delays between attempts of a delivery: short enough for a run to wait for them, long enough in
+// total to survive an outage.
 var retries = []string{"0s", "300ms", "600ms", "1s", "2s", "4s", "8s"}
 
 func (w *suite) environment() []string {
@@ -152,10 +160,12 @@ func (w *suite) environment() []string {
 		"PATH=" + os.Getenv("PATH"), "GORACE=halt_on_error=1 exitcode=66 atexit_sleep_ms=0", "LOG_LEVEL=warn",
 		"WEBHOOK_TIMEOUT=" + timeout.String(), "WEBHOOK_RETRY_SCHEDULE=" + strings.Join(retries, ","),
 		"WEBHOOK_ALLOW_INSECURE_TARGETS=true",
-		"WEBHOOK_CONCURRENCY=8", // so few that all are busy now and then
-		"COVERAGE_MAX=2s",       // secured deposits expire during the run
+		"WEBHOOK_CONCURRENCY=8", // So few webhook workers that all are busy now and then.
+		// So short a cover that secured deposits expire during the run.
+		"COVERAGE_MAX=2s",
 		"SCHEDULER_INTERVAL=500ms",
-		// a run can last longer than the usual half an hour, and the audit knows no incomplete deposit
+		// No deposit in checkout may expire: a run can last longer than the usual half an hour, and the audit does not
+		// expect such an end.
 		"CHECKOUT_IDLE_AFTER=24h",
 		"RATE_LIMIT_PER_MINUTE=100000000", "RATE_LIMIT_WRITES_PER_MINUTE=100000000",
 	}
@@ -164,17 +174,19 @@ func (w *suite) environment() []string {
 			"PAYMENTS_PROVIDER=stripe", "STRIPE_API_BASE="+w.fake.URL(), "STRIPE_SECRET_KEY="+stripetest.SecretKey,
 			"STRIPE_WEBHOOK_SECRET="+stripetest.WebhookSecret,
 			"COLLECTION_RETRY_SCHEDULE=0s,2s,4s", "TRUSTED_PROXIES=127.0.0.1",
-			"COVERAGE_MAX=1440h", // no cover ends while stays are paid
+			// So long a cover that no deposit expires while payments are made.
+			"COVERAGE_MAX=1440h",
 		)
 	}
 	return settings
 }
 
-// cleanups end what was opened. The servers of the kit take them in place of a test.
+// cleanups are functions that end what the suite has opened. It stands in for a test where a fake server wants
+// one.
 type cleanups []func()
 
-// Cleanup implements hostiletest.TB.
+// Cleanup registers a function that runs at the end of the suite.
 func (c *cleanups) Cleanup(end func()) { *c = append(*c, end) }
 
-// Fatalf implements hostiletest.TB: the machine has no port left.
+// Fatalf panics. A fake server calls it when the machine has no free port left.
 func (c *cleanups) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }

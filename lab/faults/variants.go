@@ -11,22 +11,25 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// variant is the service, or the service with a mistake: other statements reach Postgres than those of its code.
+// variant is the service, or the service with a deliberate mistake: a proxy rewrites some of its SQL statements on
+// the way to Postgres.
 type variant struct {
-	name  string
-	rules []rewriting // of the statements of dispatchers; nil: no mistake
+	name string
+	// Rewritings of the dispatchers' statements; nil: no mistake.
+	rules []rewriting
 }
 
-// rewriting replaces a part of the statements that contain in.
+// rewriting replaces the text old in the SQL statements that contain the text in.
 type rewriting struct{ in, old, replacement string }
 
-// sound meets the same faults as the variants and must not lose anything.
+// sound is the service without a mistake. It meets the same faults as the broken variants and must not lose
+// anything.
 var sound = variant{name: "the service"}
 
-// variants lose deliveries.
+// variants lists broken versions of the service that lose deliveries. The fault suite must catch each.
 var variants = []variant{
 	{name: "broken_mark_before_send", rules: []rewriting{
-		// the relay stores a delivery as taken, and hands it to a worker all the same
+		// The relay stores a delivery as taken, and hands it to a worker all the same.
 		{"CASE WHEN n.state = 1", "INTO deliveries (id,", "INTO deliveries (taken_at, finished_at, id,"},
 		{"CASE WHEN n.state = 1", "SELECT n.id,", `SELECT CASE WHEN n.state = 1 THEN now() END,
 			CASE WHEN n.state = 1 THEN now() END, n.id,`},
@@ -35,26 +38,27 @@ var variants = []variant{
 			"seq, event_at, CASE state WHEN 2 THEN 1::smallint ELSE state END"},
 	}},
 	{name: "broken_no_scan", rules: []rewriting{
-		// neither due deliveries nor ended leases are found
+		// The dispatcher finds neither due deliveries nor ended leases.
 		{"RECURSIVE waiting(id)", "WHERE s.enabled", "WHERE false AND s.enabled"},
 		{"FROM deliveries", "state = 1 AND due_at <= now()", "false"},
 	}},
 }
 
-// feedVariants lose or repeat events of a feed, or show them in a wrong order (ADR 0016).
+// feedVariants lists broken versions of the service that lose or repeat events of a feed, or show them in a wrong
+// order (ADR 0016).
 var feedVariants = []variant{
 	{name: "broken_feed_unlocked", rules: []rewriting{
-		// two relays that read a counter at once give the same numbers
+		// Two relays that read a counter at the same time assign the same sequence numbers.
 		{"FROM event_feeds", "FOR NO KEY UPDATE SKIP LOCKED", ""},
 	}},
-	// ids are made before the lock of the deposit
+	// Events are numbered by id, although ids are made before the deposit is locked.
 	{name: "broken_feed_by_id", rules: []rewriting{
 		{"DELETE FROM outbox", "ORDER BY position, event_id", "ORDER BY event_id"},
 		{"DELETE FROM outbox", "committed_at, position,", "committed_at, 0::bigint,"},
 	}},
 }
 
-// rewrite changes a message by the rules that fit its statement.
+// rewrite changes an SQL statement on its way to Postgres by the variant's rules that fit it.
 func (v variant) rewrite(message pgproto3.FrontendMessage) {
 	parse, ok := message.(*pgproto3.Parse)
 	if !ok {
@@ -67,7 +71,8 @@ func (v variant) rewrite(message pgproto3.FrontendMessage) {
 	}
 }
 
-// tryAll demands that each variant is caught, and that the service violates nothing. try counts the mistakes it found.
+// tryAll fails unless the suite catches each broken variant, and finds no violation of the sound service. The
+// function try returns how many mistakes it found.
 func tryAll(ctx context.Context, o options, dir string, broken []variant, atOnce int,
 	try func(ctx context.Context, w *suite) (caught int, err error)) error {
 	say := o.logf
@@ -94,7 +99,8 @@ func tryAll(ctx context.Context, o options, dir string, broken []variant, atOnce
 	return group.Wait()
 }
 
-// runVariants runs every variant through a few faults, all at the same time. dir has the commands.
+// runVariants runs every broken variant through a few faults, all variants at the same time. dir holds the built
+// commands.
 func runVariants(ctx context.Context, o options, dir string) error {
 	o.nodes = 1
 	o.deadline = lease + 10*time.Second*o.slack()
@@ -109,13 +115,15 @@ func runVariants(ctx context.Context, o options, dir string) error {
 	})
 }
 
-// fewFaults are a handful of faults in immediate succession.
+// fewFaults is an act of a handful of faults in immediate succession.
 var fewFaults = steps(
 	wait(second, second+ms),
-	responding("steady", fails), // leads to retries, which …
+	// Failing answers of the receiver cause retries of deliveries.
+	responding("steady", fails),
 	wait(2*second, 2*second+ms),
 	responding("steady", ""),
-	flush, // … a variant loses together with Redis's data
+	// A broken variant loses the retries together with Redis's data.
+	flush,
 	func(ctx context.Context, w *suite, dice *rand.Rand) error {
 		return w.storm(ctx, []point{{name: "relay.committed", upTo: 5}, {name: "worker.loaded", upTo: 10},
 			{name: "worker.answered", upTo: 10}}, dice)
@@ -123,18 +131,21 @@ var fewFaults = steps(
 	func(ctx context.Context, w *suite, _ *rand.Rand) error { return w.awaitNodes(ctx) },
 )
 
-// tryFeed disturbs the feeds of a variant until it is caught, and those of the service a few times.
+// tryFeed disturbs the event feeds of a broken variant until the mistake is caught, and those of the sound service
+// a few times.
 func tryFeed(ctx context.Context, w *suite) (caught int, err error) {
 	most := 12
 	if w.variant.rules == nil {
 		most = 2
 	} else {
-		w.o.deadline = 5 * time.Second * w.o.slack() // a follower that a mistake has stopped stays where it is
+		// The deadline is short, since a follower stopped by a mistake does not go on.
+		w.o.deadline = 5 * time.Second * w.o.slack()
 	}
 	w.load.start(w.o.rate)
 	for _, f := range w.followers {
 		f.mu.Lock()
-		f.waits = []int{0} // they see every state between two relays
+		// The followers of the feed never wait, so they see every state between two relays.
+		f.waits = []int{0}
 		f.mu.Unlock()
 	}
 	dice := rand.New(rand.NewPCG(w.o.seed, 0)) //nolint:gosec // repeatable on purpose

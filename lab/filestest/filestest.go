@@ -1,4 +1,5 @@
-// Package filestest makes files as people and attackers send them.
+// Package filestest makes uploaded files for tests, as people and attackers send them: pictures with metadata,
+// hostile JPEGs, PDFs.
 package filestest
 
 import (
@@ -13,10 +14,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Place is a text in the metadata of the pictures: where a photo was taken.
+// Place is a text in the metadata of test pictures: the position at which a photo was taken.
 const Place = "GPS 48.8584 N 2.2945 E"
 
-// Corners is a picture whose corners differ: red, green, blue and white, from the upper left clockwise.
+// Corners returns a picture whose corners have different colours: red, green, blue and white, from the upper left
+// clockwise.
 func Corners(w, h int) *image.NRGBA {
 	m := image.NewNRGBA(image.Rect(0, 0, w, h))
 	for y := range h {
@@ -36,7 +38,8 @@ func Corners(w, h int) *image.NRGBA {
 	return m
 }
 
-// JPEG is a picture with an Exif segment of that orientation, the place, and a comment that is a page.
+// JPEG returns a picture as a JPEG whose Exif metadata holds the orientation and the place of the photo, and whose
+// comment is an HTML page with a script.
 func JPEG(t testing.TB, m image.Image, orientation int) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -46,22 +49,22 @@ func JPEG(t testing.TB, m image.Image, orientation int) []byte {
 	return bytes.Join([][]byte{b.Bytes()[:2], segment(0xe1, exif), segment(0xfe, comment), b.Bytes()[2:]}, nil)
 }
 
-// Progressive is a sound, black JPEG of so many components (1, 3 or 4; 4:4:4) and scans. A scan has few bytes and
-// visits every block of the first component.
+// Progressive returns a valid, black, progressive JPEG with a number of components (1, 3 or 4; 4:4:4) and scans.
+// Each scan has few bytes, but makes a decoder visit every block of the first component.
 func Progressive(w, h, components, scans int) []byte {
 	frame := binary.BigEndian.AppendUint16(binary.BigEndian.AppendUint16([]byte{8}, uint16(h)), uint16(w))
 	frame = append(frame, byte(components))
 	for i := range components {
 		frame = append(frame, byte(i+1), 0x11, 0)
 	}
-	// The only code, a single 0, begins a run of up to 32,767 blocks without a further coefficient.
+	// The only Huffman code, a single 0 bit, begins a run of up to 32,767 blocks without a further coefficient.
 	code := append([]byte{0x10, 1}, append(make([]byte, 15), 0xe0)...)
 	pixels, left := []byte{}, ((w+7)/8)*((h+7)/8)
 	for bits, n := uint64(0), 0; left > 0 || n > 0; {
 		for n < 8 && left > 0 {
 			run := min(left, 1<<15-1)
 			if run < 1<<14 {
-				run = 1 << 14 // a run may be longer than the picture
+				run = 1 << 14 // A run of blocks in a JPEG may be longer than the picture.
 			}
 			bits, n, left = bits<<15|uint64(run-1<<14), n+15, left-run
 		}
@@ -76,7 +79,8 @@ func Progressive(w, h, components, scans int) []byte {
 	table := append([]byte{0}, bytes.Repeat([]byte{1}, 64)...)
 	parts := [][]byte{{0xff, 0xd8}, segment(0xdb, table), segment(0xc2, frame), segment(0xc4, code)}
 	for i := range scans {
-		low := byte(0x01) // first all bits but the lowest, then the lowest, again and again
+		// The first scan of the JPEG sends all bits but the lowest, each later scan the lowest bit again.
+		low := byte(0x01)
 		if i > 0 {
 			low = 0x10
 		}
@@ -85,7 +89,7 @@ func Progressive(w, h, components, scans int) []byte {
 	return bytes.Join(append(parts, []byte{0xff, 0xd9}), nil)
 }
 
-// TIFF is the body of Exif metadata.
+// TIFF returns the body of Exif metadata, with an orientation and the place of the photo.
 func TIFF(orientation int) []byte {
 	b := []byte("MM\x00*\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01")
 	b = binary.BigEndian.AppendUint16(b, uint16(orientation))
@@ -96,20 +100,20 @@ func segment(marker byte, data []byte) []byte {
 	return append(binary.BigEndian.AppendUint16([]byte{0xff, marker}, uint16(len(data)+2)), data...)
 }
 
-// Chunk is a chunk of a PNG.
+// Chunk returns a chunk of a PNG: length, kind, data and checksum.
 func Chunk(kind string, data []byte) []byte {
 	b := append(binary.BigEndian.AppendUint32(nil, uint32(len(data))), kind...)
 	b = append(b, data...)
 	return binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b[4:]))
 }
 
-// PNGHeader is the beginning of a PNG that tells its size.
+// PNGHeader returns the beginning of a PNG file with the given width and height; no pixels follow.
 func PNGHeader(w, h uint32, depth, colour, interlace byte) []byte {
 	data := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, w), h)
 	return append([]byte("\x89PNG\r\n\x1a\n"), Chunk("IHDR", append(data, depth, colour, 0, 0, interlace))...)
 }
 
-// PDF is a document.
+// PDF returns a small PDF document without pages.
 func PDF() []byte {
 	return []byte(
 		"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Type/Pages/Kids[]/Count 0>>endobj\ntrailer<</Root 1 0 R>>\nstartxref\n9\n%%EOF\n")

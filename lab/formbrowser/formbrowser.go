@@ -1,5 +1,5 @@
-// Package formbrowser is a browser without scripts, for programs that use the service's pages as tenants do: it keeps
-// cookies, follows redirects, and sends the forms that a page holds, without files.
+// Package formbrowser is a browser without scripts, for programs that use the service's pages as tenants do. It
+// keeps cookies, follows redirects, and sends the forms of a page. It does not upload files.
 package formbrowser
 
 import (
@@ -19,21 +19,21 @@ import (
 	"golang.org/x/net/html"
 )
 
-// Browser is a person's browser.
+// Browser is an HTTP client that stands for a person's browser.
 type Browser struct{ client *http.Client }
 
-// New gives a browser without cookies. timeout bounds a request with all its redirects. transport may be shared between
-// browsers; nil is the standard one.
+// New returns a browser without cookies. timeout bounds a request with all its redirects. transport may be shared
+// between browsers; nil is the standard one.
 func New(timeout time.Duration, transport http.RoundTripper) *Browser {
-	jar, _ := cookiejar.New(nil) // fails with options only
+	jar, _ := cookiejar.New(nil) // The creation of a cookie jar without options never fails.
 	return &Browser{&http.Client{Timeout: timeout, Jar: jar, Transport: transport}}
 }
 
-// Elsewhere gives each request an address of its own, as a trusted proxy tells it: many tenants do not share the limit
-// of an address.
+// Elsewhere is an HTTP transport that sends each request with another client address, in the header of a trusted
+// proxy. So many simulated tenants do not share the rate limit of one address.
 type Elsewhere struct{ http.RoundTripper }
 
-// RoundTrip implements http.RoundTripper.
+// RoundTrip sends a request with a random client address in X-Real-IP.
 func (e Elsewhere) RoundTrip(r *http.Request) (*http.Response, error) {
 	const octet = 256
 	r = r.Clone(r.Context())
@@ -42,13 +42,14 @@ func (e Elsewhere) RoundTrip(r *http.Request) (*http.Response, error) {
 	return e.RoundTripper.RoundTrip(r)
 }
 
-// Site answers in place of the pages whose addresses begin with Origin: tenants close the browser there.
+// Site is an HTTP transport that answers requests to addresses that begin with Origin itself, with an empty 200,
+// and sends others on. It stands for the partner's site, at which tenants close the browser.
 type Site struct {
 	http.RoundTripper
 	Origin string
 }
 
-// RoundTrip implements http.RoundTripper.
+// RoundTrip answers a request to the site's origin with an empty 200, and sends any other request on.
 func (s Site) RoundTrip(r *http.Request) (*http.Response, error) {
 	if strings.HasPrefix(r.URL.String(), s.Origin) {
 		return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody, Request: r}, nil
@@ -56,7 +57,7 @@ func (s Site) RoundTrip(r *http.Request) (*http.Response, error) {
 	return s.RoundTripper.RoundTrip(r)
 }
 
-// Page is the answer at the end of the redirects.
+// Page is the response at the end of the redirects, with the forms that it holds.
 type Page struct {
 	URL    *url.URL
 	Status int
@@ -64,14 +65,15 @@ type Page struct {
 	Forms  []Form
 }
 
-// Form is a form of a page.
+// Form is an HTML form of a page.
 type Form struct {
 	Action *url.URL
-	Fields url.Values // the values that the form is sent with if nobody changes a control; unchecked boxes are left out
+	// The values that the form sends if no control is changed. Unchecked boxes are left out.
+	Fields url.Values
 	names  map[string]bool
 }
 
-// Get opens a page.
+// Get opens a page at an address and returns it.
 func (b *Browser) Get(ctx context.Context, address string) (Page, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {
@@ -80,7 +82,8 @@ func (b *Browser) Get(ctx context.Context, address string) (Page, error) {
 	return b.open(request)
 }
 
-// Submit sends the form of a page that has the control, with other values for some fields.
+// Submit sends the page's form that has the given control, with other values for some fields, and returns the page
+// that follows.
 func (b *Browser) Submit(ctx context.Context, p Page, control string, values map[string]string) (Page, error) {
 	form, found := p.Form(control)
 	if !found {
@@ -122,7 +125,7 @@ func (b *Browser) open(request *http.Request) (p Page, err error) {
 	return p, nil
 }
 
-// Form gives the first form with a control of that name.
+// Form returns the page's first form with a control of that name. The second result is false if there is none.
 func (p Page) Form(control string) (Form, bool) {
 	for _, f := range p.Forms {
 		if f.names[control] {
@@ -150,7 +153,7 @@ func formOf(n *html.Node, base *url.URL) Form {
 		_, checked := Attribute(c, "checked")
 		switch {
 		case c.Data == "button", kind == "submit", (kind == "checkbox" || kind == "radio") && !checked:
-			// sent when it is clicked
+			// A button or an unchecked box sends its value only when it is clicked.
 		case c.Data == "textarea":
 			f.Fields.Add(name, Text(c))
 		case c.Data == "select":
@@ -173,7 +176,7 @@ func selected(n *html.Node) (value string) {
 	return value
 }
 
-// Text is the text of an element.
+// Text returns the text inside an HTML element.
 func Text(n *html.Node) string {
 	var b strings.Builder
 	for c := range n.Descendants() {
@@ -184,7 +187,7 @@ func Text(n *html.Node) string {
 	return b.String()
 }
 
-// Attribute is the value of an attribute of an element.
+// Attribute returns the value of an HTML element's attribute. found is false if the element has no such attribute.
 func Attribute(n *html.Node, name string) (value string, found bool) {
 	i := slices.IndexFunc(n.Attr, func(a html.Attribute) bool { return a.Key == name })
 	if i < 0 {

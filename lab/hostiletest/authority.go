@@ -14,13 +14,13 @@ import (
 	"time"
 )
 
-// lifetime of a certificate, beyond that of any run.
+// lifetime is how long a test certificate is valid, longer than any run.
 const lifetime = 24 * time.Hour
 
-// Authority issues certificates.
+// Authority is a certificate authority for tests.
 type Authority struct{ own tls.Certificate }
 
-// NewAuthority makes an authority of its own, which no system trusts.
+// NewAuthority returns a new certificate authority, which no system trusts.
 func NewAuthority(t TB) *Authority {
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test authority"}, IsCA: true,
@@ -35,7 +35,7 @@ func NewAuthority(t TB) *Authority {
 	return a
 }
 
-// certify makes a certificate with a key of its own, signed by another certificate or, for nil, by itself.
+// certify returns a certificate with a new key, signed by the certificate by or, if by is nil, by itself.
 func certify(t TB, template *x509.Certificate, by *tls.Certificate) tls.Certificate {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	check(t, err)
@@ -47,7 +47,8 @@ func certify(t TB, template *x509.Certificate, by *tls.Certificate) tls.Certific
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
 }
 
-// Issue gives the configuration of a server at 127.0.0.1; change spoils its certificate.
+// Issue returns the TLS configuration of a server at 127.0.0.1 with a new certificate. The function change may
+// spoil the certificate before it is signed.
 func (a *Authority) Issue(t TB, change func(*x509.Certificate)) *tls.Config {
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "receiver"},
@@ -61,14 +62,14 @@ func (a *Authority) Issue(t TB, change func(*x509.Certificate)) *tls.Config {
 	return &tls.Config{Certificates: []tls.Certificate{certify(t, template, &a.own)}}
 }
 
-// Trust is the configuration of a client that trusts the authority.
+// Trust returns the TLS configuration of a client that trusts the certificate authority.
 func (a *Authority) Trust() *tls.Config {
 	pool := x509.NewCertPool()
 	pool.AddCert(a.own.Leaf)
 	return &tls.Config{RootCAs: pool}
 }
 
-// ServeHTTP runs a decent server over TLS, with HTTP/2.
+// ServeHTTP starts a well-behaved web server over TLS with HTTP/2, and returns its URL.
 func (a *Authority) ServeHTTP(t TB, handler http.HandlerFunc) (url string) {
 	server := httptest.NewUnstartedServer(handler)
 	server.TLS, server.EnableHTTP2 = a.Issue(t, nil), true

@@ -12,7 +12,8 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// Hostile starts twenty receivers that mean harm, and gives their URLs.
+// Hostile starts twenty webhook receivers that misbehave on purpose, such as endless or broken answers, and
+// returns their URLs.
 func Hostile(t TB, ca *Authority) []string {
 	const begin = "HTTP/1.1 200 OK\r\n"
 	gigabyte := Answering(begin+"Content-Length: 1073741824\r\n\r\n", Forever("x"))
@@ -34,7 +35,7 @@ func Hostile(t TB, ca *Authority) []string {
 		Answering(begin+"Content-Encoding: gzip\r\nContent-Length: 1000000\r\n\r\n"+bomb.String(), Silent),
 		Answering("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n", Forever("x")),
 		Answering("HTTP/1.1 500 \x00\xff\r\nContent-Length: 3\r\n\r\n\x00\xff\xfe", nil),
-		func(c net.Conn) { // sends everyone round in circles
+		func(c net.Conn) { // This receiver redirects every request to itself.
 			_, _, _ = Request(bufio.NewReader(c))
 			_, _ = io.WriteString(c,
 				"HTTP/1.1 307 Again\r\nLocation: http://"+c.LocalAddr().String()+"/\r\nContent-Length: 0\r\n\r\n")
@@ -61,7 +62,8 @@ func Hostile(t TB, ca *Authority) []string {
 	return append(urls, refusing, leaving, flooding)
 }
 
-// H2 serves bare HTTP/2: the server reads the preface and passes each request to answer.
+// H2 starts a bare HTTP/2 server, for answers that no HTTP library would send. It reads the connection preface and
+// passes each request to the function answer.
 func H2(t TB, ca *Authority, settings []http2.Setting,
 	answer func(f *http2.Framer, stream uint32)) (r *Receiver, url string) {
 	config := ca.Issue(t, nil)

@@ -1,4 +1,4 @@
-// Package hostiletest makes hostile webhook receivers, for the tests of the sender.
+// Package hostiletest makes hostile webhook receivers, for tests of the sender of webhooks.
 package hostiletest
 
 import (
@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// TB is the part of testing.TB that receivers need, so that a process can serve them too.
+// TB is the part of testing.TB that hostile receivers need. It is an interface so that a program can start them
+// too.
 type TB interface {
 	Cleanup(end func())
 	Fatalf(format string, args ...any)
@@ -25,21 +26,22 @@ func check(t TB, err error) {
 	}
 }
 
-// Receiver is a server of bare connections, because no HTTP server misbehaves like this.
+// Receiver is a hostile webhook receiver: a TCP server without an HTTP library, because no such library misbehaves
+// like this.
 type Receiver struct {
 	Address string
-	Conns   atomic.Int32 // accepted
+	Conns   atomic.Int32 // Number of connections that the receiver has accepted.
 	wg      sync.WaitGroup
 }
 
-// Serve passes each connection to handle and then closes the connection.
+// Serve starts a TCP server on a free port, which passes each connection to handle and then closes the connection.
 func Serve(t TB, handle func(net.Conn)) *Receiver {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	check(t, err)
 	return ServeOn(t, l, handle)
 }
 
-// ServeTLS does the same behind a handshake.
+// ServeTLS starts a TCP server on a free port, which does a TLS handshake and passes each connection to handle.
 func ServeTLS(t TB, config *tls.Config, handle func(net.Conn)) *Receiver {
 	return Serve(t, func(c net.Conn) {
 		secured := tls.Server(c, config)
@@ -50,10 +52,11 @@ func ServeTLS(t TB, config *tls.Config, handle func(net.Conn)) *Receiver {
 	})
 }
 
-// ServeOn does the same as Serve at a listener.
+// ServeOn starts a TCP server on a given listener, which passes each connection to handle and then closes the
+// connection.
 func ServeOn(t TB, l net.Listener, handle func(net.Conn)) *Receiver {
 	r := &Receiver{Address: l.Addr().String()}
-	var open sync.Map // of connections
+	var open sync.Map // The connections that are open now.
 	r.wg.Go(func() {
 		for {
 			c, err := l.Accept()
@@ -79,7 +82,7 @@ func ServeOn(t TB, l net.Listener, handle func(net.Conn)) *Receiver {
 	return r
 }
 
-// Request reads an HTTP/1.1 request as the bytes of the wire; ok is false at the end of the connection.
+// Request reads an HTTP/1.1 request as raw text. ok is false at the end of the connection.
 func Request(r *bufio.Reader) (head, body string, ok bool) {
 	var b strings.Builder
 	length := 0
@@ -90,7 +93,8 @@ func Request(r *bufio.Reader) (head, body string, ok bool) {
 		}
 		b.WriteString(line)
 		if v, found := strings.CutPrefix(line, "Content-Length: "); found {
-			length, _ = strconv.Atoi(strings.TrimSpace(v)) // the sender under test counts right
+			// The number is valid, since the sender under test writes a correct Content-Length.
+			length, _ = strconv.Atoi(strings.TrimSpace(v))
 		}
 	}
 	raw := make([]byte, length)
@@ -100,7 +104,8 @@ func Request(r *bufio.Reader) (head, body string, ok bool) {
 	return b.String(), string(raw), true
 }
 
-// Answering gives every request of a connection the same answer, and then goes on with then, if any.
+// Answering returns a handler of connections that writes the same answer to every request. If then is not nil, the
+// handler answers only the first request, and calls then afterwards.
 func Answering(answer string, then func(net.Conn)) func(net.Conn) {
 	return func(c net.Conn) {
 		for r := bufio.NewReader(c); ; {
@@ -118,10 +123,10 @@ func Answering(answer string, then func(net.Conn)) func(net.Conn) {
 	}
 }
 
-// Silent reads until the other side gives up.
+// Silent reads a connection until the other side closes it, and never answers.
 func Silent(c net.Conn) { _, _ = io.Copy(io.Discard, c) }
 
-// Forever writes the same bytes until the other side gives up.
+// Forever returns a handler that writes the same bytes again and again until the other side closes the connection.
 func Forever(bytes string) func(net.Conn) {
 	block := []byte(strings.Repeat(bytes, max(1, 4096/len(bytes))))
 	return func(c net.Conn) {
@@ -133,7 +138,7 @@ func Forever(bytes string) func(net.Conn) {
 	}
 }
 
-// Trickle writes the same bytes now and then until the other side gives up.
+// Trickle returns a handler that writes the same bytes at intervals until the other side closes the connection.
 func Trickle(bytes string) func(net.Conn) {
 	return func(c net.Conn) {
 		gone := make(chan struct{})
@@ -154,7 +159,7 @@ func Trickle(bytes string) func(net.Conn) {
 	}
 }
 
-// Reset ends a connection with an RST.
+// Reset ends a TCP connection with an RST packet.
 func Reset(c net.Conn) {
 	if tcp, ok := c.(*net.TCPConn); ok {
 		_ = tcp.SetLinger(0)

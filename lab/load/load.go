@@ -1,11 +1,11 @@
-// Package load calls a service in three kinds of loops, and keeps the times of the calls.
+// Package load calls a service in three kinds of loops, and records how long the calls take.
 //
 //	Closed   each connection calls again as soon as it has its answer: the service decides the rate
 //	Steady   the same, but at most so many calls a second
 //	Open     calls are due at fixed moments, however slow the answers are
 //
-// The time of a call in an open loop counts from the moment at which the call was due. So calls that had to wait behind
-// a slow answer show the wait (no coordinated omission).
+// The time of a call in an open loop counts from the moment at which the call was due. So calls that had to wait
+// behind a slow answer show the wait (no coordinated omission).
 package load
 
 import (
@@ -19,16 +19,17 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Extent is the length of a closed loop: N calls, or all calls that begin within Time. With both, the first of them
-// ends it.
+// Extent is the length of a closed load loop: N calls, or all calls that begin within Time. If both are set, the
+// loop ends at whichever comes first.
 type Extent struct {
 	N    int
 	Time time.Duration
 }
 
-// Closed calls call(0), call(1), … over so many connections. The first error ends the loop.
+// Closed runs a closed load loop: each connection calls call(0), call(1), … and begins the next call as soon as
+// one ends. The first error ends the loop.
 //
-// Returns the times of the calls without an error.
+// It returns the durations of the calls that succeeded.
 func Closed(ctx context.Context, length Extent, connections int, call func(i int) error) (*Times, error) {
 	var next atomic.Int64
 	times, end := NewTimes(), time.Now().Add(length.Time)
@@ -56,11 +57,13 @@ func Closed(ctx context.Context, length Extent, connections int, call func(i int
 	return times, err
 }
 
-// Steady runs work on each of so many connections until ctx ends. next waits for the connection's turn, perSecond turns
-// in total, and is false at the end. After an outage the loop catches up with the turns of the last second.
+// Steady runs the function work on each connection until ctx ends. Each call of next in work waits for a turn, of
+// which there are perSecond a second over all connections; it returns true for a turn and false at the end. After
+// an outage the loop catches up with the turns of the last second.
 func Steady(ctx context.Context, perSecond, connections int, work func(next func() bool)) {
 	limiter := rate.NewLimiter(rate.Limit(perSecond), perSecond)
-	limiter.AllowN(time.Now(), perSecond) // nothing to catch up with yet
+	// At the start of the load there are no missed turns to catch up with.
+	limiter.AllowN(time.Now(), perSecond)
 	var all sync.WaitGroup
 	for range connections {
 		all.Go(func() { work(func() bool { return limiter.Wait(ctx) == nil }) })
@@ -69,16 +72,17 @@ func Steady(ctx context.Context, perSecond, connections int, work func(next func
 }
 
 const (
-	// MaxOpen bounds the calls of an open loop in flight. Later calls wait for an earlier call to end, and begin late.
+	// MaxOpen is the largest number of calls in flight in an open load loop. Later calls wait for an earlier call to
+	// end, and begin late.
 	MaxOpen = 256
-	// Endless is the number of calls of an open loop that lasts until its context ends.
+	// Endless as the number of calls makes an open load loop run until its context ends.
 	Endless = -1
 )
 
-// timerGrain is how late a timer of the runtime may be: it waits for whole milliseconds.
+// timerGrain is how late a timer of the Go runtime may be, since it waits for whole milliseconds.
 const timerGrain = 2 * time.Millisecond
 
-// await waits until a moment, and returns false when ctx ended first.
+// await waits until a moment, and reports whether it was reached. true: it was; false: ctx ended first.
 func await(ctx context.Context, timer *time.Timer, moment time.Time) bool {
 	timer.Reset(time.Until(moment))
 	select {
@@ -89,10 +93,11 @@ func await(ctx context.Context, timer *time.Timer, moment time.Time) bool {
 	}
 }
 
-// Open calls call(0), call(1), … n times, at a steady rate. The first error ends the loop.
+// Open runs an open load loop: it calls call(0), call(1), … n times at a steady rate, whether or not earlier calls
+// have ended. The first error ends the loop.
 //
-// Returns the times of the calls without an error, from the moments at which they were due, and by how much they began
-// late.
+// It returns the durations of the calls that succeeded, counted from the moments at which they were due, and by
+// how much each began late.
 func Open(ctx context.Context, n, perSecond int,
 	call func(i int, due time.Time) error) (times, late *Times, err error) {
 	times, late = NewTimes(), NewTimes()
@@ -107,8 +112,10 @@ func Open(ctx context.Context, n, perSecond int,
 			continue
 		}
 		left := unix.NsecToTimeval(max(0, time.Until(due)).Nanoseconds())
-		_, _ = unix.Select(0, nil, nil, nil, &left) // sleeps
-		if !await(serving, timer, due) {            // a signal has ended the sleep, or the clock is a simulated one
+		// Select with a timeout sleeps more precisely than a Go timer.
+		_, _ = unix.Select(0, nil, nil, nil, &left)
+		// A signal may end the sleep early, and the clock may be a simulated one: then the rest is waited.
+		if !await(serving, timer, due) {
 			continue
 		}
 		group.Go(func() error {

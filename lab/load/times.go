@@ -7,32 +7,35 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// Times is a histogram of times up to an hour, exact to a microsecond or a thousandth. It is safe for concurrent use.
+// Times is a histogram of durations up to an hour, exact to a microsecond or a thousandth. It is safe for
+// concurrent use.
 type Times struct {
 	mu   sync.Mutex
-	kept *hdrhistogram.Histogram // in microseconds
+	kept *hdrhistogram.Histogram // A histogram of the durations in microseconds.
 }
 
-// NewTimes makes an empty histogram.
+// NewTimes returns an empty histogram of durations.
 func NewTimes() *Times {
 	return &Times{kept: hdrhistogram.New(1, time.Hour.Microseconds(), 3)}
 }
 
-// Add keeps a time; more than an hour counts as an hour.
+// Add adds a duration to the histogram; more than an hour counts as an hour.
 func (t *Times) Add(took time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	_ = t.kept.RecordValue(min(max(took, 0), time.Hour).Microseconds()) // in range
+	// The error is impossible, since the duration is in the histogram's range.
+	_ = t.kept.RecordValue(min(max(took, 0), time.Hour).Microseconds())
 }
 
-// N is the number of times.
+// N returns the number of durations in the histogram.
 func (t *Times) N() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return int(t.kept.TotalCount())
 }
 
-// Percentile is the time in ms that p % of the calls do not exceed; 0 without calls.
+// Percentile returns the duration in milliseconds that p percent of the calls do not exceed; 0 if there are no
+// calls.
 func (t *Times) Percentile(p float64) float64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -1,4 +1,5 @@
-// Package mailbox is a mail server that keeps the Message-IDs of the mails that it takes, and misbehaves on order.
+// Package mailbox is a fake SMTP server for tests. It stores the Message-IDs of the mails that it accepts, and
+// refuses or breaks off where a test wants.
 package mailbox
 
 import (
@@ -13,20 +14,23 @@ import (
 	"partnerdeposits/lab/hostiletest"
 )
 
-// Steps of a connection beside the commands of SMTP, such as "RCPT".
+// Greeting, Text and Taken are steps of an SMTP connection that a test can refuse, besides the SMTP commands such
+// as "RCPT".
 const (
 	Greeting = "greeting"
-	Text     = "text"  // the whole mail has arrived
-	Taken    = "taken" // its 250 was said; a refusal closes the connection
+	Text     = "text" // Text is the step at which the whole mail has arrived.
+	// Taken is the step after the 250 for a mail; its refusal closes the connection.
+	Taken = "taken"
 )
 
-// Cut is the answer that closes the connection.
+// Cut is the answer to an SMTP step that closes the connection.
 const Cut = ""
 
-// Refuse decides on a step. ok is false for the usual answer.
+// Refuse is a function that decides how the fake SMTP server answers a step. ok: true to refuse with answer; false
+// to answer as usual.
 type Refuse func(step string) (answer string, ok bool)
 
-// Server takes mails at Address, a host with its port.
+// Server is a fake SMTP server, which accepts mails at Address (host:port).
 type Server struct {
 	*hostiletest.Receiver
 
@@ -35,27 +39,28 @@ type Server struct {
 	taken  []string
 }
 
-// Listen starts a server that ends with t.
+// Listen starts a fake SMTP server, which ends with the test.
 func Listen(t hostiletest.TB, refuse Refuse) *Server {
 	s := &Server{refuse: refuse}
 	s.Receiver = hostiletest.Serve(t, func(c net.Conn) { (&session{Conn: textproto.NewConn(c), server: s}).talk() })
 	return s
 }
 
-// Taken are the Message-IDs of the mails taken so far, without < and >.
+// Taken returns the Message-IDs of the mails accepted so far, without < and >.
 func (s *Server) Taken() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.taken)
 }
 
-// session is a connection, in which one mail after another is told.
+// session is an SMTP connection, on which the client sends one mail after another.
 type session struct {
 	*textproto.Conn
 	server *Server
 }
 
-// say answers a step. done is false if the step was refused, and open if the connection goes on.
+// say answers an SMTP step. done: true if the step was accepted, false if it was refused. open: true if the
+// connection goes on, false if it ends.
 func (s *session) say(step, usual string) (done, open bool) {
 	if answer, refused := s.server.refuse(step); refused {
 		return false, s.turnAway(answer)
@@ -63,12 +68,13 @@ func (s *session) say(step, usual string) (done, open bool) {
 	return true, s.PrintfLine("%s", usual) == nil
 }
 
-// turnAway answers a refused step. After 421 the server closes the connection (RFC 5321, 3.8).
+// turnAway refuses an SMTP step with an answer. open: true if the connection goes on; false if it ends, as after a
+// 421 (RFC 5321, 3.8).
 func (s *session) turnAway(answer string) (open bool) {
 	return answer != Cut && s.PrintfLine("%s", answer) == nil && !strings.HasPrefix(answer, "421")
 }
 
-// talk serves the connection until its end.
+// talk answers the commands of an SMTP connection until it ends.
 func (s *session) talk() {
 	_, open := s.say(Greeting, "220 mx")
 	for open {
@@ -92,7 +98,8 @@ func (s *session) talk() {
 	}
 }
 
-// text reads a mail and keeps its Message-ID once its 250 is written.
+// text reads the text of a mail, and stores its Message-ID once the 250 is written. open: true if the connection
+// goes on.
 func (s *session) text() (open bool) {
 	body := s.DotReader()
 	mail, err := netmail.ReadMessage(body)
@@ -105,7 +112,8 @@ func (s *session) text() (open bool) {
 	if answer, refused := s.server.refuse(Text); refused {
 		return s.turnAway(answer)
 	}
-	s.server.mu.Lock() // whoever knows of the 250 finds the mail
+	// The lock is taken before the 250 is sent, so that whoever has seen the 250 finds the mail in the list.
+	s.server.mu.Lock()
 	defer s.server.mu.Unlock()
 	if s.PrintfLine("250 taken") != nil {
 		return false

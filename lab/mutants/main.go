@@ -1,12 +1,13 @@
-// Command mutants measures how much the tests of core notice. gremlins breaks each condition, sum and count of a
-// package, one at a time, and runs the package's own tests. A broken form is a mutant: a test that fails kills it.
+// Command mutants measures how many deliberate mistakes in the packages of core their tests notice. gremlins
+// breaks each condition, sum and count of a package, one at a time, and runs the package's own tests. A broken
+// form is a mutant: a test that fails kills it.
 //
 //	mutants                every package of core
 //	mutants deposit money
 //
-// The exit code is 1 when tests run, or kill, fewer mutants than required. Mutants that live, that no test runs, or
-// whose tests hung, are listed; a hung mutant counts as alive. Coverage has no block for the expressions of a case, so
-// mutants in them count as not run.
+// The exit code is 1 when tests run, or kill, fewer mutants than required. Mutants that live, that no test runs,
+// or whose tests hung, are listed; a hung mutant counts as alive. Coverage has no block for the expressions of a
+// case, so mutants in them count as not run.
 package main
 
 import (
@@ -22,15 +23,19 @@ import (
 	"slices"
 )
 
-// required is the least share of mutants that tests run, and of these the least share that they kill, in percent.
+// required is a percentage: tests must run at least this share of the mutants, and kill at least this share of
+// those.
 const required = 95
 
 const (
-	// A cached result would tell nothing of the tests' time, from which gremlins takes the limit of a mutant.
+	// The flags of go test disable the cache (-count=1), because gremlins derives the time limit of a mutant from the
+	// duration of the tests.
 	flags = "-buildvcs=false -count=1 -trimpath -vet=off '-ldflags=-s -w'"
-	// A mutant may hang, or take memory without end: so many times the time of all tests, and so many KiB.
+	// timeout is a mutant's time limit, as a multiple of the duration of all tests; memory is its limit in KiB. A
+	// mutant may hang or use memory without end.
 	timeout, memory = "10", "6000000"
-	// A property that fails is made smaller for half a minute, and kept for later runs.
+	// hasty is a Go file that turns off what slows failing property tests: rapid otherwise shrinks a counterexample
+	// for half a minute, and stores it for later runs.
 	hasty = `package %s_test
 
 import (
@@ -66,7 +71,8 @@ func run(packages []string) error {
 		return err
 	}
 	if len(packages) == 0 {
-		files, _ := filepath.Glob("core/*/*.go") // the pattern is good
+		// Glob never fails here, since the pattern is well-formed.
+		files, _ := filepath.Glob("core/*/*.go")
 		for _, file := range files {
 			packages = append(packages, filepath.Base(filepath.Dir(file)))
 		}
@@ -98,7 +104,8 @@ func run(packages []string) error {
 	return nil
 }
 
-// plant copies the files that the tests of core need: gremlins copies the whole module for each of its workers.
+// plant copies the files that the tests of core need to a small module, because gremlins copies the whole module
+// for each of its workers.
 func plant(tree string, packages []string) (err error) {
 	for _, folder := range []string{"core", "docs", "sdk/vectors"} {
 		err = errors.Join(err, os.CopyFS(filepath.Join(tree, folder), os.DirFS(folder)))
@@ -114,7 +121,7 @@ func plant(tree string, packages []string) (err error) {
 	return err
 }
 
-// tally counts mutants: missed ones are run by no test, and the tests of hung ones did not end.
+// tally counts the mutants by outcome. No test runs a missed mutant; the tests of a hung one did not end.
 type tally struct{ killed, lived, hung, missed int }
 
 func (t tally) run() int         { return t.killed + t.lived + t.hung }
@@ -129,7 +136,7 @@ func share(part, whole int) float64 {
 	return 100 * float64(part) / float64(whole)
 }
 
-// mutate measures a package.
+// mutate runs gremlins on a package of core and counts its mutants by outcome.
 func mutate(gremlins, tree, name string) (t tally, err error) {
 	out := filepath.Join(tree, name+".json")
 	cmd := exec.Command("sh", "-c", `ulimit -v "$1" && shift && exec "$@"`, "sh", memory, gremlins, "unleash", "--silent",
@@ -140,7 +147,8 @@ func mutate(gremlins, tree, name string) (t tally, err error) {
 		return t, err
 	}
 	text, err := os.ReadFile(out)
-	if errors.Is(err, os.ErrNotExist) { // a package without a condition
+	// gremlins writes no report of a package without a condition.
+	if errors.Is(err, os.ErrNotExist) {
 		return t, nil
 	}
 	if err != nil {
@@ -175,7 +183,7 @@ func mutate(gremlins, tree, name string) (t tally, err error) {
 				t.hung++
 			case inFunction(m.Line):
 				t.missed++
-			default: // of a constant, or of a variable of the package: no coverage sees them
+			default: // Skips constants and package variables, which coverage cannot see.
 				continue
 			}
 			fmt.Printf("%s:%d:%d: %s, %s\n", path, m.Line, m.Column, m.Status, m.Type)
@@ -184,7 +192,8 @@ func mutate(gremlins, tree, name string) (t tally, err error) {
 	return t, nil
 }
 
-// functions tells which lines of a file belong to functions.
+// functions returns a function that reports whether a line of a Go file lies inside a function (true) or not
+// (false).
 func functions(path string) (in func(line int) bool, err error) {
 	set := token.NewFileSet()
 	file, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)

@@ -10,35 +10,42 @@ import (
 	"partnerdeposits/lab/hostiletest"
 )
 
-// Link is a TCP proxy between clients and a server of any kind, Postgres or Redis, which a test cuts or disturbs.
+// Link is a TCP proxy between clients and a server such as Postgres or Redis. A test cuts or disturbs its
+// connections.
 type Link struct {
-	Address  string // where clients connect
+	Address  string // The address, host:port, to which clients connect.
 	upstream string
 
-	mu      sync.Mutex
-	cut     bool
-	fault   Fault
-	healed  chan struct{}         // closed when the fault is over
-	clients map[net.Conn]net.Conn // the server's side of each connection
+	mu    sync.Mutex
+	cut   bool
+	fault Fault
+	// A channel that is closed when the fault of the proxy is over.
+	healed chan struct{}
+	// The connection to the server for each client connection of the proxy.
+	clients map[net.Conn]net.Conn
 }
 
-// Fault is a disturbance of the data of clients, or of a server.
+// Fault is a disturbance of the data that a proxy passes on: delay, loss or reset.
 type Fault struct {
-	Requests     bool          // of the data of clients; otherwise of the answers
-	Wait, Jitter time.Duration // data waits so long, and up to Jitter more
-	Piece        int           // data passes in pieces of so many bytes, each of which waits; 0: as it came
-	Lost         bool          // data is lost, and the connection ends when the link heals
-	Reset        time.Duration // with Lost: the connection is reset so long after the first loss; 0: when the link heals
+	// true: the fault disturbs the data of clients; false: the data of the server.
+	Requests     bool
+	Wait, Jitter time.Duration // Data waits in the proxy for Wait, and up to Jitter longer.
+	// The proxy passes data on in pieces of this many bytes, each of which waits; 0: in the pieces in which it came.
+	Piece int
+	// true: data is lost, and the connection ends when the fault ends; false: data arrives.
+	Lost bool
+	// With Lost: the connection is reset this long after the first loss; 0: when the fault ends.
+	Reset time.Duration
 }
 
-// NewLink serves a link to the server at upstream, host:port.
+// NewLink starts a TCP proxy to the server at upstream (host:port), which ends with the test.
 func NewLink(t hostiletest.TB, upstream string) *Link {
 	l := &Link{upstream: upstream, healed: make(chan struct{}), clients: map[net.Conn]net.Conn{}}
 	l.Address = hostiletest.Serve(t, l.serve).Address
 	return l
 }
 
-// Cut resets every connection, and each new one, until the link heals.
+// Cut resets every connection through the proxy, and each new one, until Heal.
 func (l *Link) Cut() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -46,7 +53,7 @@ func (l *Link) Cut() {
 	l.resetAll()
 }
 
-// Disturb begins a fault in place of the one before.
+// Disturb begins a fault on the proxy's connections, in place of the fault before.
 func (l *Link) Disturb(f Fault) {
 	l.Heal()
 	l.mu.Lock()
@@ -54,7 +61,7 @@ func (l *Link) Disturb(f Fault) {
 	l.fault = f
 }
 
-// Heal ends a cut and a fault. Connections that have lost data end.
+// Heal ends a cut and a fault of the proxy. Connections that have lost data end.
 func (l *Link) Heal() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -72,7 +79,7 @@ func (l *Link) resetAll() {
 	}
 }
 
-// serve passes a connection on, in both directions, until either side ends.
+// serve passes the data of a client's connection on, in both directions, until either side ends.
 func (l *Link) serve(client net.Conn) {
 	server, err := net.Dial("tcp", l.upstream) //nolint:noctx // ends with the client
 	if err != nil || !l.open(client, server) {
@@ -88,7 +95,8 @@ func (l *Link) serve(client net.Conn) {
 	delete(l.clients, client)
 }
 
-// open keeps a connection, unless the link is cut.
+// open adds a connection to those of the proxy, and reports whether it may go on. true: it may; false: the proxy
+// is cut.
 func (l *Link) open(client, server net.Conn) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -111,7 +119,8 @@ func (l *Link) pass(to, from net.Conn, requests bool) {
 	}
 }
 
-// send passes data on as the fault of the moment has it. It is false when the connection must end.
+// send passes data on, disturbed by the present fault. It reports whether the connection may go on (true) or must
+// end (false).
 func (l *Link) send(to net.Conn, data []byte, requests bool) bool {
 	l.mu.Lock()
 	f, healed := l.fault, l.healed
@@ -141,7 +150,7 @@ func (l *Link) send(to net.Conn, data []byte, requests bool) bool {
 	return true
 }
 
-// await waits for a time, or until the link heals.
+// await waits for a time, or until the fault ends.
 func await(healed <-chan struct{}, span time.Duration) {
 	select {
 	case <-healed:

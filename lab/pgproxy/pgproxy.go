@@ -1,5 +1,5 @@
-// Package pgproxy stands between clients and a server, for tests: Serve changes or counts the messages to Postgres, and
-// a Link loses, delays and cuts what passes.
+// Package pgproxy has proxies between clients and a server, for tests: Serve changes or counts the messages to
+// Postgres, and a Link loses, delays and cuts the data of any protocol.
 package pgproxy
 
 import (
@@ -11,8 +11,9 @@ import (
 	"partnerdeposits/lab/hostiletest"
 )
 
-// Serve serves a proxy of the Postgres at upstream, host:port, and gives its address. Each message of a client passes
-// each, which may change it. Connections call each at the same time. The upstream must not ask for TLS.
+// Serve starts a proxy to the Postgres at upstream (host:port), and returns the proxy's address. It calls the
+// function each with every message of a client, which each may change. Several connections call each at the same
+// time. The Postgres must not require TLS.
 func Serve(t hostiletest.TB, upstream string, each func(pgproto3.FrontendMessage)) (address string) {
 	return hostiletest.Serve(t, func(client net.Conn) {
 		server, err := net.Dial("tcp", upstream) //nolint:noctx // ends with the client
@@ -21,11 +22,12 @@ func Serve(t hostiletest.TB, upstream string, each func(pgproto3.FrontendMessage
 		}
 		defer func() { _ = server.Close() }()
 		go func() { _, _ = io.Copy(client, server); _ = client.Close() }()
-		_ = relay(server, client, each) // either side has ended
+		// The error is ignored: it only means that client or server has closed the connection.
+		_ = relay(server, client, each)
 	}).Address
 }
 
-// relay passes the messages of a client on.
+// relay passes a client's messages on to Postgres, after the function each has seen them.
 func relay(server io.Writer, client io.Reader, each func(pgproto3.FrontendMessage)) error {
 	in, out := pgproto3.NewBackend(client, io.Discard), pgproto3.NewFrontend(nil, server)
 	var message pgproto3.FrontendMessage

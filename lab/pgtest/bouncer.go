@@ -19,24 +19,24 @@ import (
 	"partnerdeposits/lab/procs"
 )
 
-// bouncerConns is the number of server connections that PgBouncer opens for a database.
+// bouncerConns is the number of server connections that PgBouncer opens for each test database.
 const bouncerConns = 8
 
-// Bouncer starts PgBouncer in transaction mode in front of a database, and returns the URL that leads through
-// PgBouncer. more are further lines of its configuration.
-// PgBouncer stops at the end of the test. scripts/ensure-debian.sh installs PgBouncer.
+// Bouncer starts PgBouncer in transaction mode in front of a test database, and returns the URL of the database
+// through PgBouncer. more holds further lines of PgBouncer's configuration. PgBouncer stops at the end of the
+// test. scripts/ensure-debian.sh installs PgBouncer.
 func Bouncer(t testing.TB, databaseURL string, more ...string) string {
 	t.Helper()
 	return through(t, databaseURL, startBouncer(t, databaseURL, t.TempDir(), t.Cleanup, more...))
 }
 
-// sharedBouncer is the PgBouncer that all tests of this binary share.
+// sharedBouncer is the PgBouncer that all tests of a test binary share.
 var sharedBouncer struct {
 	sync.Mutex
 	address string
 }
 
-// Pooled returns a URL that leads to a database of the shared server through the PgBouncer of all tests of this binary.
+// Pooled returns a URL that reaches a test database through the PgBouncer that all tests of a binary share.
 func Pooled(t testing.TB, databaseURL string) string {
 	t.Helper()
 	sharedBouncer.Lock()
@@ -50,7 +50,7 @@ func Pooled(t testing.TB, databaseURL string) string {
 	return through(t, databaseURL, sharedBouncer.address)
 }
 
-// through leads the URL of a database to another address.
+// through returns the URL of a database with another host and port.
 func through(t testing.TB, databaseURL, address string) string {
 	t.Helper()
 	u, err := url.Parse(databaseURL)
@@ -59,13 +59,14 @@ func through(t testing.TB, databaseURL, address string) string {
 	return u.String()
 }
 
-// startBouncer starts PgBouncer with its settings in folder, and returns its address. atEnd takes the step that stops
-// PgBouncer.
+// startBouncer starts PgBouncer with its settings in a folder, and returns its address. atEnd registers the
+// function that stops PgBouncer.
 func startBouncer(t testing.TB, databaseURL, folder string, atEnd func(func()), more ...string) (address string) {
 	t.Helper()
 	program, err := exec.LookPath("pgbouncer")
 	if err != nil {
-		program = "/usr/sbin/pgbouncer" // Debian keeps the program out of the PATH of users
+		// Debian installs pgbouncer to a folder that is not in the PATH of users.
+		program = "/usr/sbin/pgbouncer"
 	}
 	target, err := pgx.ParseConfig(databaseURL)
 	require.NoError(t, err)
@@ -89,7 +90,7 @@ max_client_conn = 400
 %s
 `, target.Host, target.Port, target.User, password, port, bouncerConns, strings.Join(more, "\n")), 0o600))
 	args := []string{"-q", settings}
-	if os.Geteuid() == 0 { // PgBouncer refuses to run as root
+	if os.Geteuid() == 0 { // PgBouncer refuses to run as root.
 		args = append([]string{"-u", "nobody"}, args...)
 	}
 	process, err := procs.Start(procs.Spec{Name: "PgBouncer", Path: program, Args: args, Store: true})

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TurnClock sets how far the clock of a database is ahead, as on a machine without NTP: clock_timestamp of a schema of
-// its own stands before that of Postgres. Open connections end, since they would go on with the clock as it was.
+// TurnClock makes the clock of a test database run ahead, as on a machine without NTP: a clock_timestamp function
+// in a schema of its own hides that of Postgres. Open connections end, since they would still use the old clock.
 func TurnClock(t testing.TB, databaseURL string, ahead time.Duration) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), cleanupLimit)

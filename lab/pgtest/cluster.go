@@ -20,28 +20,32 @@ import (
 )
 
 const (
-	prefix = "pgtest_" // starts the name of every test database; the creation time in Unix seconds follows
-	// leftoverAfter is the age from which a test database is a leftover of a killed run.
+	// The beginning of every test database's name; the creation time in Unix seconds follows.
+	prefix = "pgtest_"
+	// leftoverAfter is the age at which a test database counts as a leftover of a killed run, and is dropped.
 	leftoverAfter = 6 * time.Hour
-	// templateEnv names a migrated template on the server of serverEnv.
+	// serverEnv and templateEnv are the environment variables that name a Postgres server and a migrated template
+	// database on it.
 	serverEnv, templateEnv = "TEST_DATABASE_URL", "TEST_DATABASE_TEMPLATE"
-	// dayEnv is the day of a run of tests. Partitions and plans depend on the day, so Go's cache serves results of the day
-	// alone.
+	// dayEnv is the environment variable with the day on which tests run. Partitions and plans depend on the day, so
+	// Go's test cache must not reuse results of another day.
 	dayEnv = "TEST_DAY"
-	// objectInUse is SQLSTATE 55006: another session, such as autovacuum, is connected to the template.
+	// objectInUse is SQLSTATE 55006: another session, such as autovacuum, is connected to the template database.
 	objectInUse = "55006"
 )
 
-// cluster is a server with a migrated template database.
+// cluster is a Postgres server with a migrated template database, from which test databases are cloned.
 type cluster struct {
 	base     *url.URL
 	admin    *pgxpool.Pool
 	template string
-	common   []string // databases of Common
-	shared   bool     // the template belongs to another process
+	common   []string // The names of the databases that Common created.
+	// true: the template database belongs to another process; false: to this one.
+	shared bool
 }
 
-// newCluster makes the template with the given name, or with a fresh name if that is empty.
+// newCluster connects to a Postgres server and creates the migrated template database with the given name, or with
+// a new name if that is empty.
 func newCluster(ctx context.Context, serverURL, template string) (*cluster, error) {
 	base, err := url.Parse(serverURL)
 	if err != nil {
@@ -68,7 +72,8 @@ func newCluster(ctx context.Context, serverURL, template string) (*cluster, erro
 	return c, nil
 }
 
-// prepare drops leftovers of killed runs and makes the template, unless the environment names the template of Share.
+// prepare drops the leftovers of killed runs and creates the template database, unless another process has created
+// it (see Share).
 func (c *cluster) prepare(ctx context.Context, template string) error {
 	if err := c.dropLeftovers(ctx); err != nil {
 		return fmt.Errorf("remove old test databases: %w", err)
@@ -87,7 +92,8 @@ func (c *cluster) prepare(ctx context.Context, template string) error {
 	return nil
 }
 
-// dropLeftovers drops the databases of runs that were killed hours ago. Only a given server has such databases.
+// dropLeftovers drops the test databases of runs that were killed hours ago. Only a server that the environment
+// names has such databases.
 func (c *cluster) dropLeftovers(ctx context.Context) error {
 	rows, err := c.admin.Query(ctx, `SELECT datname FROM pg_database WHERE starts_with(datname, $1)`, prefix)
 	if err != nil {
@@ -109,7 +115,7 @@ func (c *cluster) dropLeftovers(ctx context.Context) error {
 	return nil
 }
 
-// freshName returns a database name that is unique among the processes that share the server.
+// freshName returns a name for a test database that is unique among the processes that share the Postgres server.
 func (c *cluster) freshName(kind string) string {
 	name := prefix + strconv.FormatInt(time.Now().Unix(), 10) + "_" + strings.ToLower(rand.Text()[:16])
 	if kind != "" {
@@ -145,7 +151,8 @@ func (c *cluster) urlOf(database string) string {
 	return u.String()
 }
 
-// close drops the template, if it is its own, and the databases of Common, since a given server stays.
+// close drops the databases of Common, and the template database if this process created it: a Postgres that the
+// environment names keeps running.
 func (c *cluster) close(ctx context.Context) (err error) {
 	defer c.admin.Close()
 	for _, name := range c.common {

@@ -28,19 +28,20 @@ import (
 )
 
 const (
-	startLimit     = 3 * time.Minute // includes the installation of a server
+	startLimit     = 3 * time.Minute // Longest start of a test's Postgres, with its installation.
 	cleanupLimit   = 30 * time.Second
 	poolCloseLimit = 5 * time.Second
-	// maxConns lets a test use several connections while many tests run in parallel. The default of pgx is the number
-	// of CPUs.
+	// maxConns is the size of a test's connection pool. It lets a test use several connections on any machine; the
+	// default of pgx is the number of CPUs.
 	maxConns = 16
 )
 
-// Main runs the tests, stops the shared server and exits the process. TestMain calls Main.
+// Main runs the tests of a package, stops the shared Postgres and exits the process. TestMain calls Main.
 func Main(m *testing.M) { os.Exit(backing.RunTests(m)) }
 
-// New returns a pool on a fresh database. At the end of the test the pool is closed and the database is dropped. The
-// URL of the database is pool.Config().ConnString(). A connection that was not released fails the test.
+// New returns a connection pool on a fresh, migrated database. At the end of the test the pool is closed and the
+// database is dropped. The URL of the database is pool.Config().ConnString(). A connection that was not released
+// fails the test.
 func New(t testing.TB) *pgxpool.Pool {
 	t.Helper()
 	config, err := pgxpool.ParseConfig(URL(t))
@@ -53,13 +54,14 @@ func New(t testing.TB) *pgxpool.Pool {
 	return pool
 }
 
-// CloseAfter closes a pool when the test ends. A connection that was not released fails the test.
+// CloseAfter closes a connection pool when the test ends. A connection that was not released fails the test.
 func CloseAfter(t testing.TB, pool *pgxpool.Pool) {
 	t.Helper()
 	t.Cleanup(func() { closePool(t, pool, poolCloseLimit) })
 }
 
-// URL returns the URL of a fresh database. The database is dropped at the end of the test, even with open connections.
+// URL returns the URL of a fresh, migrated database. The database is dropped at the end of the test, even with
+// open connections.
 func URL(t testing.TB) string {
 	t.Helper()
 	c := shared(t)
@@ -77,14 +79,14 @@ func URL(t testing.TB) string {
 	return c.urlOf(name)
 }
 
-// commonDatabases are those of Common.
+// commonDatabases holds the databases that the tests of a binary share, by name.
 var commonDatabases = struct {
 	sync.Mutex
 	urls map[string]string
 }{urls: map[string]string{}}
 
-// Common returns the URL of a database that tests of this binary have in common, by its name. The first call fills the
-// database; fill may be nil. The database ends with the tests of the binary.
+// Common returns the URL of a database that the tests of a binary share under a name. The first call creates the
+// database and calls fill with its URL; fill may be nil. The database is dropped after the tests of the binary.
 func Common(t testing.TB, name string, fill func(databaseURL string)) string {
 	t.Helper()
 	c, s := shared(t), &commonDatabases
@@ -104,8 +106,8 @@ func Common(t testing.TB, name string, fill func(databaseURL string)) string {
 	return s.urls[name]
 }
 
-// Server returns a private server that a test may kill, restart and pause. The database of its URL is migrated. The
-// server stops at the end of the test.
+// Server returns a private Postgres server that a test may kill, restart and pause. The database of its URL is
+// migrated. The server stops at the end of the test.
 func Server(t testing.TB) *backing.Server {
 	t.Helper()
 	server := backing.Lend(t, func(ctx context.Context) (*backing.Server, error) {
@@ -116,8 +118,8 @@ func Server(t testing.TB) *backing.Server {
 	return server
 }
 
-// Pair returns a private server with a standby. The database of the server's URL is migrated, and the standby has the
-// migrations. Both stop at the end of the test.
+// Pair returns a private Postgres server with a standby. The database of the server's URL is migrated, and the
+// standby has replicated the migrations. Both stop at the end of the test.
 func Pair(t testing.TB) *backing.PostgresPair {
 	t.Helper()
 	pair := backing.Lend(t, func(ctx context.Context) (*backing.PostgresPair, error) {
@@ -129,9 +131,10 @@ func Pair(t testing.TB) *backing.PostgresPair {
 	return pair
 }
 
-// sharedServer starts the server that all tests of this binary share, once.
+// sharedServer starts the Postgres server that all tests of a test binary share, once.
 var sharedServer = sync.OnceValues(func() (*cluster, error) {
-	c, end, err := start(context.Background(), 0, "") // not the context of the test that comes first
+	// The server outlives the test that starts it, so that test's context is not used.
+	c, end, err := start(context.Background(), 0, "")
 	if err == nil {
 		backing.AtExit(end)
 	}
@@ -145,7 +148,8 @@ func shared(t testing.TB) *cluster {
 	return c
 }
 
-// start starts a server with a migrated template. The zero value of an argument leaves the choice to start.
+// start starts a Postgres server with a migrated template database. A zero port or template leaves the choice to
+// start.
 func start(ctx context.Context, port int, template string) (c *cluster, end func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
@@ -166,19 +170,20 @@ func start(ctx context.Context, port int, template string) (c *cluster, end func
 	}, nil
 }
 
-// Address and template of Share. They are the same in every run, since Go's cache of test results compares the
-// variables of the environment that a test reads.
+// sharedPort and sharedTemplate are the port and the template database of Share. They are the same in every run,
+// since Go's cache of test results compares the environment variables that a test reads.
 const (
 	sharedPort     = 15432
 	sharedTemplate = prefix + "template"
 )
 
-// Share starts a server with a template for the test binaries of other processes, which find both in the environment
-// that Share returns. end stops the server.
+// Share starts a Postgres server with a migrated template database for the test binaries of other processes, which
+// find both through the environment variables that Share returns. end stops the server.
 func Share(ctx context.Context) (environ []string, end func(), err error) {
 	template := sharedTemplate
 	if os.Getenv(serverEnv) != "" {
-		template = "" // other runs may use that server too
+		// The template database gets a new name, since other runs may use the same server.
+		template = ""
 	}
 	c, end, err := start(ctx, sharedPort, template)
 	if err != nil {
@@ -190,7 +195,8 @@ func Share(ctx context.Context) (environ []string, end func(), err error) {
 	}, end, nil
 }
 
-// closePool bounds the wait for connections in use; pool.Close alone would wait without end.
+// closePool closes a connection pool, but fails the test if connections are still in use after a time; pool.Close
+// alone would wait without end.
 func closePool(t testing.TB, pool *pgxpool.Pool, wait time.Duration) {
 	t.Helper()
 	closed := make(chan struct{})
@@ -205,8 +211,8 @@ func closePool(t testing.TB, pool *pgxpool.Pool, wait time.Duration) {
 	}
 }
 
-// RequireColumns compares the columns that an INSERT writes, and those that the table fills itself, with the columns of
-// the table: Postgres silently fills a column that an INSERT omits with its default.
+// RequireColumns fails the test unless the columns that an INSERT writes, and those that the table fills itself,
+// are together all columns of the table: Postgres silently fills a column that an INSERT omits with its default.
 func RequireColumns(t testing.TB, pool *pgxpool.Pool, table string, written []string, byTable ...string) {
 	t.Helper()
 	var names []string

@@ -17,7 +17,7 @@ import (
 
 const debt money.Cents = 50_000
 
-// collections are the cases of paymentports.PaymentProvider about captured amounts.
+// collections are the test cases of paymentports.PaymentProvider about the collection of captured amounts.
 var collections = map[string]func(*testing.T, Payments){
 	"Collect_ChargesTheCardOnce": func(t *testing.T, p Payments) {
 		r := owing(t, p, GoodCard)
@@ -153,7 +153,7 @@ var collections = map[string]func(*testing.T, Payments){
 	},
 }
 
-// owing makes a fee that the card has paid, and a request to collect.
+// owing opens and pays a fee with a card, and returns a request to collect a captured amount from the same card.
 func owing(t *testing.T, p Payments, card string) paymentports.CollectRequest {
 	t.Helper()
 	feeID := NewID()
@@ -173,17 +173,18 @@ func requireRefused(t *testing.T, got paymentports.ProviderPayment, want payment
 	require.Regexp(t, `^[a-z_]+$`, got.Failure)
 }
 
-// pageFor is the request for a page on which the tenant pays a debt.
+// pageFor returns the request to open a payment page for a captured amount that the tenant owes.
 func pageFor(r paymentports.CollectRequest) paymentports.HostedPayment {
 	page := request(r.PaymentID)
 	page.DepositID, page.Kind, page.Amount, page.Locale = r.DepositID, deposit.Collection, r.Amount, "en"
 	return page
 }
 
-// busy reports whether a call may be refused because another call of the same payment was quicker.
+// busy reports whether an error means that a call may be refused, because another call about the same payment was
+// quicker. true: ErrUnavailable; false: any other result.
 func busy(err error) bool { return errors.Is(err, fault.ErrUnavailable) }
 
-// refunds are the cases of paymentports.PaymentProvider about money that is given back.
+// refunds are the test cases of paymentports.PaymentProvider about refunds.
 var refunds = map[string]func(*testing.T, Payments){
 	"Refund_OfAPaidFee_GivesItBackOnce": func(t *testing.T, p Payments) {
 		paid := owing(t, p, GoodCard).FeePaymentID

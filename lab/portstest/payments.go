@@ -1,5 +1,5 @@
-// Package portstest is the contract of ports that several adapters implement, as tests. A suite takes a test and a
-// function that sets up a fresh implementation:
+// Package portstest tests adapters of ports that have several implementations: all of them must behave in the same
+// way. A suite takes a test and a function that sets up a fresh implementation:
 //
 //	func TestProvider(t *testing.T) {
 //		portstest.PaymentProvider(t, func(t *testing.T) portstest.Payments { … })
@@ -27,30 +27,34 @@ const (
 	returnURL             = "https://pay.test/checkout/token/return"
 )
 
-// Test cards that every provider under test knows.
+// GoodCard, BadCard, LaterRefused and WantsTenant are the numbers of test cards that every payment provider under
+// test supports.
 const (
-	GoodCard     = "4242 4242 4242 4242"
-	BadCard      = "4000 0000 0000 0002" // refused on the page
-	LaterRefused = "4000 0000 0000 0341" // pays on the page; a charge without the tenant is refused for now
-	WantsTenant  = "4000 0027 6000 3184" // pays on the page; a charge without the tenant needs the tenant
+	GoodCard = "4242 4242 4242 4242"
+	BadCard  = "4000 0000 0000 0002" // This card is refused on the payment page.
+	// This card pays on the page; a later charge without the tenant is refused for now.
+	LaterRefused = "4000 0000 0000 0341"
+	// This card pays on the page; a later charge without the tenant needs the tenant.
+	WantsTenant = "4000 0027 6000 3184"
 )
 
-// Payments is a provider under test, with functions that act as the tenant and as the issuer of the card.
+// Payments is a payment provider under test, with functions that act as the tenant and as the issuer of the card.
 type Payments struct {
 	Provider paymentports.PaymentProvider
-	// Pay types a card on the open page of the payment. Without an open page Pay does nothing.
+	// Pay enters a card on the open page of a payment. Without an open page it does nothing.
 	Pay func(t *testing.T, paymentID id.ID, card string)
-	// Mend makes the card that paid the fee good for later charges.
+	// Mend makes the card that paid a fee good for later charges.
 	Mend func(t *testing.T, feePaymentID id.ID)
-	// Now is the provider's clock, and Pass moves it ahead.
+	// Now returns the time of the payment provider's clock, and Pass moves that clock ahead.
 	Now  func() time.Time
 	Pass func(d time.Duration)
-	// RefusedStaysOpen: a page stays open after a refused card, so that the tenant may choose another.
+	// RefusedStaysOpen reports whether a payment page stays open after a refused card. true: the tenant may enter
+	// another card; false: the page is over.
 	RefusedStaysOpen bool
 }
 
-// PaymentProvider tests an implementation of paymentports.PaymentProvider. setup gives a provider, whose books may hold
-// payments of other tests.
+// PaymentProvider tests an implementation of paymentports.PaymentProvider. The function setup returns a provider,
+// which may already hold payments of other tests.
 func PaymentProvider(t *testing.T, setup func(t *testing.T) Payments) {
 	t.Helper()
 	all := maps.Clone(pages)
@@ -64,7 +68,7 @@ func PaymentProvider(t *testing.T, setup func(t *testing.T) Payments) {
 	}
 }
 
-// NewID gives a UUID v7.
+// NewID returns a new UUID v7.
 func NewID() id.ID { return id.ID(uuid.Must(uuid.NewV7())) }
 
 func request(paymentID id.ID) paymentports.HostedPayment {
@@ -75,13 +79,13 @@ func request(paymentID id.ID) paymentports.HostedPayment {
 	}
 }
 
-// depositOf makes up the deposit of a payment.
+// depositOf returns a made-up deposit id that belongs to a payment id.
 func depositOf(paymentID id.ID) id.ID {
 	paymentID[0] ^= 1
 	return paymentID
 }
 
-// must gives the answer to a call of the provider.
+// must calls the payment provider and returns its answer; an error fails the test.
 func must[R, T any](t *testing.T, call func(context.Context, R) (T, error), r R) T {
 	t.Helper()
 	got, err := call(context.Background(), r)
@@ -89,7 +93,8 @@ func must[R, T any](t *testing.T, call func(context.Context, R) (T, error), r R)
 	return got
 }
 
-// mustAgree makes the same call so many times at once, and gives the answer that all of them got.
+// mustAgree makes the same call of the payment provider several times at once, and returns the answer. The test
+// fails if the answers differ.
 func mustAgree[R, T any](t *testing.T, times int, call func(context.Context, R) (T, error), r R) T {
 	t.Helper()
 	answers, errs := make([]T, times), make([]error, times)
@@ -113,7 +118,7 @@ func requireStatus(t *testing.T, p Payments, paymentID id.ID,
 	return got
 }
 
-// pages are the cases of paymentports.PaymentProvider about the pages of tenants.
+// pages are the test cases of paymentports.PaymentProvider about the payment pages of tenants.
 var pages = map[string]func(*testing.T, Payments){
 	"Open_GivesAPageThatIsOpen_AgainTheSame": func(t *testing.T, p Payments) {
 		paymentID := NewID()
@@ -174,7 +179,8 @@ var pages = map[string]func(*testing.T, Payments){
 		requireStatus(t, p, paymentID, paymentports.ProviderSucceeded)
 	},
 	"Close_OfAnUnknownPayment_RulesItOut": func(t *testing.T, p Payments) {
-		// A delayed request to open a page may arrive after the payment was closed.
+		// The payment is closed first and opened afterwards, since a delayed request to open a page may arrive after the
+		// payment was closed.
 		paymentID := NewID()
 		status := must(t, p.Provider.Close, paymentID).Status
 		require.Contains(t, []paymentports.ProviderStatus{paymentports.ProviderClosed, paymentports.ProviderUnknown}, status)
@@ -194,7 +200,8 @@ var pages = map[string]func(*testing.T, Payments){
 				p.Pay(t, paymentID, BadCard)
 				p.Pass(10 * time.Minute)
 			}
-			before := p.Now().Truncate(time.Second) // a provider may tell whole seconds
+			// The time is cut to seconds, since a payment provider may report whole seconds.
+			before := p.Now().Truncate(time.Second)
 			p.Pay(t, paymentID, GoodCard)
 			after := p.Now()
 			p.Pass(10 * time.Minute)

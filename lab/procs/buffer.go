@@ -2,18 +2,19 @@ package procs
 
 import "sync"
 
-// Buffer keeps output that several goroutines write and read. The zero value keeps all.
+// Buffer stores output in memory; several goroutines may write and read it. The zero value stores all output.
 type Buffer struct {
-	Max int // keeps at least as many of the last bytes, and at most twice as many; 0: all
+	// Least number of bytes at the end of the output that are kept (twice as many may be); 0: all.
+	Max int
 
 	mu   sync.Mutex
 	text []byte
 }
 
-// tailSize is the part of a log that a Process keeps.
+// tailSize is the number of bytes at the end of a child process's output that are kept.
 const tailSize = 64 << 10
 
-// Write implements io.Writer.
+// Write appends to the buffer, and drops the oldest bytes if there are more than twice Max.
 func (b *Buffer) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -24,7 +25,7 @@ func (b *Buffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// String is the text so far.
+// String returns the output in the buffer.
 func (b *Buffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()

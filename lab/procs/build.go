@@ -8,26 +8,30 @@ import (
 	"strings"
 )
 
-// Build describes how commands are built.
+// Build holds options with which commands of this repository are compiled.
 type Build struct {
-	Tags  []string
-	Race  bool   // with the race detector, which needs a C compiler
-	Stamp string // flags of the linker that stamp the build
+	Tags []string
+	// true: the commands are compiled with the race detector, which needs a C compiler; false: without.
+	Race  bool
+	Stamp string // Linker flags that stamp the binary with its version.
 
-	Overlay string // a file that replaces sources, in the form of go build -overlay
+	// A JSON file that replaces source files, as for go build -overlay.
+	Overlay string
 }
 
-// Into builds commands of this module, such as "cmd/dispatcher", to the path out. With a trailing separator, out is a
-// directory.
+// Into compiles commands of this module, such as "cmd/dispatcher", to the path out. If out ends with a path
+// separator, it is a directory.
 func (b Build) Into(ctx context.Context, out string, commands ...string) error {
 	Uncached()
-	args := []string{"build", "-ldflags=-s -w " + b.Stamp, "-o", out} // debug information costs a quarter of a link
+	// The binary has no debug information, which costs a quarter of the linker's time.
+	args := []string{"build", "-ldflags=-s -w " + b.Stamp, "-o", out}
 	env := append(os.Environ(), "CGO_ENABLED=0")
 	if len(b.Tags) > 0 {
 		args = append(args, "-tags", strings.Join(b.Tags, ","))
 	}
 	if b.Race {
-		args, env = append(args, "-race"), append(env, "CGO_ENABLED=1") // the last of a name counts
+		// CGO_ENABLED=1 comes last, so that it replaces the value before.
+		args, env = append(args, "-race"), append(env, "CGO_ENABLED=1")
 	}
 	if b.Overlay != "" {
 		args = append(args, "-overlay", b.Overlay)

@@ -1,4 +1,4 @@
-// Package procs builds commands of this repository and runs them as child processes, for the programs and tests that
+// Package procs compiles commands of this repository and runs them as child processes, for programs and tests that
 // measure or disturb the service from outside.
 package procs
 
@@ -15,18 +15,20 @@ import (
 	"time"
 )
 
-// Spec describes a process to start.
+// Spec describes a child process to start: program, arguments, environment and output.
 type Spec struct {
-	Name   string // for messages
-	Path   string
-	Args   []string
-	Env    []string
-	Log    io.Writer // also gets the output; may be nil
-	Stdout io.Writer // gets the standard output in place of the log; may be nil
-	Store  bool      // a store that the test gives all its settings, such as PgBouncer: Go may cache the test's results
+	Name string // The name of the process in error messages.
+	Path string
+	Args []string
+	Env  []string
+	Log  io.Writer // A writer that also gets the process's output; may be nil.
+	// A writer that gets the standard output in place of the log; may be nil.
+	Stdout io.Writer
+	// true for a store, such as PgBouncer, whose settings all come from the test: Go may cache the test's result.
+	Store bool
 }
 
-// Process is a running command. On Linux a Process ends with the process that started it, also after SIGKILL.
+// Process is a child process. On Linux it ends with the process that started it, even after SIGKILL.
 type Process struct {
 	Name  string
 	cmd   *exec.Cmd
@@ -35,7 +37,7 @@ type Process struct {
 	done  <-chan struct{}
 }
 
-// Start starts a process.
+// Start starts a child process whose output is kept in its log.
 func Start(s Spec) (*Process, error) {
 	if !s.Store {
 		Uncached()
@@ -51,7 +53,8 @@ func Start(s Spec) (*Process, error) {
 	if s.Stdout != nil {
 		p.cmd.Stdout = s.Stdout
 	}
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C reaches only the owner
+	// The child gets a process group of its own, so that Ctrl-C does not reach it.
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	var err error
 	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
 		return nil, err
@@ -59,8 +62,8 @@ func Start(s Spec) (*Process, error) {
 	return p.tie(syscall.SIGKILL)
 }
 
-// Tie starts a command. The kernel sends the command the signal onDeath when this process ends in any way; other
-// systems than Linux have no such signal. The Process has no log, and takes no input.
+// Tie starts a command as a child process. The kernel sends it the signal onDeath when this process ends in any
+// way; only Linux has such a signal. The Process has no log, and gets no input.
 func Tie(name string, cmd *exec.Cmd, onDeath syscall.Signal) (*Process, error) {
 	return (&Process{Name: name, cmd: cmd}).tie(onDeath)
 }
@@ -70,13 +73,15 @@ func (p *Process) tie(onDeath syscall.Signal) (*Process, error) {
 	started, ended := make(chan error), make(chan struct{})
 	p.done = ended
 	go func() {
-		// The kernel sends the signal when the forking thread ends, so the thread is locked for the life of the process.
+		// The thread that starts the child is locked while the child runs, because the kernel sends the signal when that
+		// thread ends.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := p.cmd.Start()
 		started <- err
 		if err == nil {
-			_ = p.cmd.Wait() // see ProcessState
+			// The error is ignored: the exit code is read from ProcessState.
+			_ = p.cmd.Wait()
 			close(ended)
 		}
 	}()
@@ -86,13 +91,14 @@ func (p *Process) tie(onDeath syscall.Signal) (*Process, error) {
 	return p, nil
 }
 
-// Pid of the process, also after its end.
+// Pid returns the id of the child process, also after its end.
 func (p *Process) Pid() int { return p.cmd.Process.Pid }
 
-// Done is closed after the process has ended.
+// Done returns a channel that is closed after the child process has ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Running tells whether the process has not ended yet. A nil Process was not started.
+// Running reports whether the child process runs. true: it has not ended; false: it has ended, or the Process is
+// nil and was never started.
 func (p *Process) Running() bool {
 	if p == nil {
 		return false
@@ -105,21 +111,22 @@ func (p *Process) Running() bool {
 	}
 }
 
-// Signal sends sig. After the end of the process Signal does nothing.
+// Signal sends a signal to the child process. After the end of the process it does nothing.
 func (p *Process) Signal(sig syscall.Signal) { _ = p.cmd.Process.Signal(sig) }
 
-// Tell writes a line to the process's standard input. Tell blocks when the process does not read and the pipe is full.
+// Tell writes a line to the child process's standard input. It blocks when the process does not read and the pipe
+// is full.
 func (p *Process) Tell(line string) { _, _ = io.WriteString(p.stdin, line+"\n") }
 
-// Kill sends SIGKILL, as a crash ends the process, and waits for the end.
+// Kill ends the child process with SIGKILL, as a crash does, and waits for its end.
 func (p *Process) Kill() {
 	_ = p.cmd.Process.Kill()
 	<-p.done
 }
 
-// Stop sends SIGTERM and waits for the end. After grace the process is killed.
+// Stop ends the child process with SIGTERM and waits for its end. If it still runs after grace, it is killed.
 //
-// Returns an error after a kill and for every exit code other than 0.
+// Stop returns an error after a kill and for every exit code other than 0.
 func (p *Process) Stop(grace time.Duration) error {
 	p.Signal(syscall.SIGTERM)
 	p.Signal(syscall.SIGCONT)
@@ -135,7 +142,7 @@ func (p *Process) Stop(grace time.Duration) error {
 	return nil
 }
 
-// Killed tells whether the process has ended by SIGKILL.
+// Killed reports whether the child process was ended by SIGKILL. false: it runs, or ended in another way.
 func (p *Process) Killed() bool {
 	if p.Running() {
 		return false
@@ -144,10 +151,10 @@ func (p *Process) Killed() bool {
 	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
 }
 
-// ExitCode is that of a process that has ended.
+// ExitCode returns the exit code of a child process that has ended.
 func (p *Process) ExitCode() int { return p.cmd.ProcessState.ExitCode() }
 
-// Ended describes how the process ended.
+// Ended returns a text that describes how the child process ended, or "running".
 func (p *Process) Ended() string {
 	if p.Running() {
 		return "running"
@@ -155,12 +162,12 @@ func (p *Process) Ended() string {
 	return p.cmd.ProcessState.String()
 }
 
-// Log is the last part of the process's output.
+// Log returns the last part of the child process's output.
 func (p *Process) Log() string { return p.log.String() }
 
-// AwaitOK polls url until the response is 200.
+// AwaitOK polls a URL of the child process until the response is 200.
 //
-// Returns an error when the process or ctx ends first.
+// It returns an error when the process or ctx ends first.
 func (p *Process) AwaitOK(ctx context.Context, url string) error {
 	client := &http.Client{Timeout: 5 * time.Second}
 	return p.Await(ctx, func() error {
@@ -180,7 +187,8 @@ func (p *Process) AwaitOK(ctx context.Context, url string) error {
 	})
 }
 
-// Await repeats a question until its error is nil. An error of Await has the last part of the process's output.
+// Await calls ask again and again until its error is nil, the child process ends or ctx ends. Its error holds the
+// last part of the process's output.
 func (p *Process) Await(ctx context.Context, ask func() error) error {
 	err := Await(ctx, p.done, ask)
 	switch {
@@ -192,12 +200,13 @@ func (p *Process) Await(ctx context.Context, ask func() error) error {
 	return nil
 }
 
-// ErrEnded is the error of Await after the end of the process.
+// ErrEnded is the error of a wait that ends because the child process has ended.
 var ErrEnded = errors.New("the process has ended")
 
-// Await asks again and again until the answer is nil. A closed ended, which may be nil, ends the wait too.
+// Await calls ask again and again until its error is nil, ctx ends, or the channel ended is closed; that channel
+// may be nil.
 //
-// Returns the end of ctx with the last answer before it, which tells more.
+// The error after the end of ctx includes the last error of ask, which says what was missing.
 func Await(ctx context.Context, ended <-chan struct{}, ask func() error) error {
 	const every = 20 * time.Millisecond
 	var last error
@@ -219,13 +228,13 @@ func Await(ctx context.Context, ended <-chan struct{}, ask func() error) error {
 	}
 }
 
-// Ended is the end of a command.
+// Ended holds the exit code and the output of a command that has ended.
 type Ended struct {
 	Code           int
 	Stdout, Stderr string
 }
 
-// Run executes a command to its end. An exit code other than 0 is no error.
+// Run runs a command to its end and returns its output. An exit code other than 0 is not an error.
 func Run(ctx context.Context, s Spec) (e Ended, err error) {
 	Uncached()
 	var out, errs bytes.Buffer
@@ -238,7 +247,7 @@ func Run(ctx context.Context, s Spec) (e Ended, err error) {
 	return Ended{cmd.ProcessState.ExitCode(), out.String(), errs.String()}, err
 }
 
-// Must is Run for a command that has to succeed, and gives its standard output.
+// Must runs a command to its end and returns its standard output. An exit code other than 0 is an error.
 func Must(ctx context.Context, s Spec) (string, error) {
 	e, err := Run(ctx, s)
 	if err == nil && e.Code != 0 {

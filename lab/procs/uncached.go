@@ -12,16 +12,17 @@ import (
 	"github.com/mattn/go-isatty"
 )
 
-// Uncached keeps Go's cache from serving the results of this test program ever again. The cache compares the files and
-// variables that a test reads itself, and knows nothing of those that a command reads. Start, Run, Build and Command
-// call Uncached.
+// Uncached keeps Go's test cache from reusing the result of the running test binary. The cache compares the files
+// and variables that a test reads itself, but not those that a command reads. Start, Run, Build and Command call
+// Uncached.
 //
-// Go keeps no result of a test that looked at a file of its module which is as new as the test's end, since the file
-// might have changed meanwhile. Uncached looks at a file from the future.
+// Go caches no result of a test that looked at a file of its module which is as new as the test's end, since the
+// file might have changed meanwhile. Uncached looks at a file from the future.
 func Uncached() {
 	folder := Above("go.mod")
 	if folder == "" {
-		return // no test of this module
+		// Without a go.mod above the working directory, the test is not one of this module.
+		return
 	}
 	local := filepath.Join(folder, ".local")
 	file := filepath.Join(local, "uncached")
@@ -34,13 +35,13 @@ func Uncached() {
 	_, _ = os.Stat(file)
 }
 
-// Command is exec.CommandContext for tests.
+// Command returns an exec.Cmd for a test, and keeps Go from caching the test's result.
 func Command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	Uncached()
 	return exec.CommandContext(ctx, name, args...) //nolint:gosec // the commands are those of tests
 }
 
-// Above is the nearest folder that has a file, from the working directory upwards; "" for none.
+// Above returns the nearest folder that contains a file, from the working directory upwards; "" if there is none.
 func Above(file string) string {
 	folder, err := os.Getwd()
 	for err == nil {
@@ -55,13 +56,16 @@ func Above(file string) string {
 	return ""
 }
 
-// EnsureDebian installs what the machine lacks of some needs, which scripts/ensure-debian.sh knows.
+// EnsureDebian installs the Debian packages for some needs, such as "chromium", unless the machine has them.
+// scripts/ensure-debian.sh defines the needs.
 func EnsureDebian(needs ...string) error {
 	const script = "scripts/ensure-debian.sh"
 	cmd := exec.Command(filepath.Join(Above(script), script), needs...) //nolint:gosec,noctx // it ends by itself
 	if !isatty.IsTerminal(os.Stdin.Fd()) {
-		cmd.Env = append(os.Environ(), "SUDO=sudo -n")        // nobody types a password
-		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C must not interrupt the package manager
+		// sudo must not prompt: without a terminal nobody can type a password.
+		cmd.Env = append(os.Environ(), "SUDO=sudo -n")
+		// The process group of its own keeps Ctrl-C from interrupting the package manager.
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	}
 	if said, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w: %s", script, err, said)

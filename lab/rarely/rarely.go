@@ -1,14 +1,14 @@
-// Package rarely tells whether a test has to run whose subject seldom changes, and which needs much CPU time or many
-// installed programs: tests of libraries in other languages and their frameworks, of commands that documents show, of
-// dashboards, and of how pages look.
+// Package rarely decides whether to run a test whose subject seldom changes, and which needs much CPU time or many
+// installed programs: tests of libraries in other languages and their frameworks, of commands that documents show,
+// of dashboards, and of how pages look.
 //
 //	func TestFramework_ReadsTheRawBody(t *testing.T) {
 //		if !rarely.Has(t, rarely.Libraries) {
 //			return
 //		}
 //
-// They run where CI=true. Elsewhere they run while the files that they test differ from those at which the checkout
-// left the branch that it follows.
+// They run where CI=true. Elsewhere they run only if the files that they test differ from those at which the
+// checkout left the branch that it follows.
 package rarely
 
 import (
@@ -22,38 +22,42 @@ import (
 	"partnerdeposits/lab/procs"
 )
 
-// Group is a subject of tests.
+// Group is a group of rarely run tests with the same subject.
 type Group struct {
-	Name  string
-	Paths []string // the files and folders that its tests test, from the root; "*" stands for any name
-	Needs []string // what scripts/ensure-debian.sh installs for its tests
+	Name string
+	// The files and folders that the group tests, from the repository's root; "*" stands for any name.
+	Paths []string
+	// The programs that scripts/ensure-debian.sh must install for the tests.
+	Needs []string
 }
 
-// The groups.
+// Libraries, Documents, Monitoring, Pages and Deployments are the groups of rarely run tests.
 var (
-	// Libraries are the partners' libraries in other languages than Go, with their frameworks and their pages.
+	// Libraries tests the partners' libraries in other languages than Go, with their frameworks and their pages.
 	Libraries = Group{"libraries", []string{"sdk", "lab/sdk", "adapters/http/partnerapi/openapi.yaml",
 		"docs/guides/*.md"}, []string{"php", "node", "npm", "python", "curl"}}
-	// Documents are the commands that documents show, and the printed tours of the sandbox.
+	// Documents tests the commands that documents show, and the printed tours of the sandbox.
 	Documents = Group{"documents", []string{"README.md", "CONTRIBUTING.md", "SECURITY.md", "Makefile", "docs", "scripts",
 		"cmd", "process/admin", "lab/e2e/docs*_test.go", "lab/e2e/tour_test.go", "lab/e2e/sandbox_test.go", "lab/stripetest"},
 		[]string{"curl", "pg_dump", "php", "node", "python"}}
-	// Monitoring is what Prometheus and Grafana read.
+	// Monitoring tests the files that Prometheus and Grafana read.
 	Monitoring = Group{"monitoring", []string{"deployments/prometheus", "deployments/prometheus.yml",
 		"deployments/grafana",
 		"adapters/metrics", "adapters/http/ops", "lab/e2e/monitoring*_test.go"}, []string{"prometheus"}}
-	// Pages are looked at in both colour schemes and languages, on a phone and a desktop. How they behave in a browser is
-	// tested always.
+	// Pages tests how pages look in both colour schemes and languages, on a phone and a desktop. How pages behave in
+	// a browser is always tested.
 	Pages = Group{"pages", []string{"adapters/http", "lab/browsertest"}, []string{"chromium"}}
-	// Deployments are the files from which others start the processes.
+	// Deployments tests the files from which operators of the service start its processes.
 	Deployments = Group{"deployments", []string{"deployments/compose.yaml", "deployments/systemd", "process/config"},
 		[]string{"docker-compose", "systemd-analyze"}}
 )
 
-// Has reports whether a test of the group has to run. What the test needs is installed then.
+// Has reports whether a test of a group must run. true: it must, and what it needs is installed; false: nothing
+// that it tests has changed.
 func Has(t *testing.T, g Group) bool {
 	t.Helper()
-	procs.Uncached() // Go does not see the files that git reads
+	// Go's test cache must not be used, since it does not see the files that git reads.
+	procs.Uncached()
 	if !g.due(docstest.Root()) {
 		t.Logf("nothing has changed that this test tests (CI=true runs it; group %s)", g.Name)
 		return false
@@ -65,10 +69,12 @@ func Has(t *testing.T, g Group) bool {
 	return true
 }
 
-var installed sync.Map // by group: func() error
+// The installation of each group's programs, by group name: a func() error that runs once.
+var installed sync.Map
 
-// due reports whether the tests of the group have to run. A checkout that follows no branch is compared with its last
-// commit. Without a repository of git, nothing differs.
+// due reports whether the tests of a group must run. true: CI=true, or their files have changed since the branch
+// that the checkout follows (or since the last commit, if it follows none). false: nothing has changed, or there
+// is no git repository.
 func (g Group) due(root string) bool {
 	if os.Getenv("CI") == "true" {
 		return true

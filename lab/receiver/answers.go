@@ -11,10 +11,11 @@ import (
 	"partnerdeposits/lab/hostiletest"
 )
 
-// Answer answers a webhook and tells whether the answer was a 2xx.
+// Answer is a function that answers a webhook's request. taken: true if the answer was a complete 2xx; false
+// otherwise.
 type Answer func(w http.ResponseWriter, r *http.Request) (taken bool)
 
-// Status answers with a status, headers (names and values in turn), and an empty body.
+// Status returns an Answer with a status code, headers (names and values in turn), and an empty body.
 func Status(code int, headers ...string) Answer {
 	return func(w http.ResponseWriter, _ *http.Request) bool {
 		for pair := range slices.Chunk(headers, 2) {
@@ -25,10 +26,10 @@ func Status(code int, headers ...string) Answer {
 	}
 }
 
-// Take answers 200.
+// Take answers a webhook with 200.
 var Take = Status(http.StatusOK)
 
-// Refuse answers 400 and says why.
+// Refuse returns an Answer that refuses a webhook with 400 and the reason as the body.
 func Refuse(why string) Answer {
 	return func(w http.ResponseWriter, _ *http.Request) bool {
 		http.Error(w, why, http.StatusBadRequest)
@@ -36,7 +37,8 @@ func Refuse(why string) Answer {
 	}
 }
 
-// After waits before it answers, unless the sender gives up.
+// After returns an Answer that waits for a time and then answers as another one does. If the sender closes the
+// connection first, there is no answer.
 func After(wait time.Duration, answer Answer) Answer {
 	return func(w http.ResponseWriter, r *http.Request) bool {
 		select {
@@ -48,22 +50,23 @@ func After(wait time.Duration, answer Answer) Answer {
 	}
 }
 
-// Hang gives no answer until the sender has given up or died.
+// Hang leaves a webhook without an answer until its sender closes the connection, or for a minute.
 var Hang = After(time.Minute, func(http.ResponseWriter, *http.Request) bool { return false })
 
-// Bad answers at the level of the connection.
+// Reset, EndlessHeaders, Flood and Trickle are hostile answers to a webhook, below the level of HTTP.
 var (
 	Reset          = onConn("", false, hostiletest.Reset)
 	EndlessHeaders = onConn("HTTP/1.1 200 OK\r\n", false,
 		hostiletest.Forever("X-Filler: "+strings.Repeat("x", 1000)+"\r\n"))
-	Flood = onConn(endless, true, hostiletest.Forever("flood ")) // a body without end
-	// a byte at a time, for longer than a sender should read
+	Flood = onConn(endless, true, hostiletest.Forever("flood ")) // Flood answers with an endless body.
+	// Trickle answers with a body of one byte at a time, for longer than a sender should read.
 	Trickle = onConn(endless, true, hostiletest.Trickle("."))
 )
 
 const endless = "HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n"
 
-// onConn takes the connection from the server and goes on with then, for some seconds at most.
+// onConn returns an Answer that takes over the TCP connection, writes head and calls then, for ten seconds at
+// most.
 func onConn(head string, taken bool, then func(net.Conn)) Answer {
 	const longest = 10 * time.Second
 	return func(w http.ResponseWriter, _ *http.Request) bool {

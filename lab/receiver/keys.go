@@ -6,28 +6,32 @@ import (
 	"time"
 )
 
-// Keys are the secrets that may sign the webhooks of an endpoint.
+// Keys holds the signing secrets that webhooks of an endpoint may be signed with, during rotations too.
 type Keys struct {
 	mu  sync.Mutex
 	all []signingKey
 }
 
 type signingKey struct {
-	secret string    // "": a rotation is under way, and its answer is missing
-	until  time.Time // when the rotation that replaced it was answered; zero: current
+	// The signing secret; "" while a rotation is under way whose answer has not arrived.
+	secret string
+	// Time of the answer to the rotation that replaced the secret; zero: it is the current one.
+	until time.Time
 }
 
-// Settling is the time after the answer to a rotation or a deletion in which a webhook sent before may still arrive.
+// Settling is how long a webhook that was sent before a rotation or a deletion may still arrive after the answer
+// to it.
 const Settling = 3 * time.Second
 
-// Rotate begins a rotation: a secret that nobody knows yet may sign from now on.
+// Rotate records that a rotation of the signing secret has begun: a secret that is not known yet may sign from now
+// on.
 func (k *Keys) Rotate() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.all = append(k.all, signingKey{})
 }
 
-// Learn ends the rotation with its answer.
+// Learn records the new signing secret and the time at which the rotation was answered.
 func (k *Keys) Learn(secret string, at time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -38,7 +42,8 @@ func (k *Keys) Learn(secret string, at time.Time) {
 	}
 }
 
-// Check verifies a signature with each secret that may sign.
+// Check verifies a webhook's signature with each secret that may sign at its time of arrival. It returns "" for a
+// valid webhook, and also while a rotation is under way whose new secret is not known.
 func (k *Keys) Check(w Webhook) Reason {
 	k.mu.Lock()
 	keys := slices.Clone(k.all)

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Paths of the receiver.
+// WebhookPath, SecretPath and ThanksPath are the URL paths that the demo receiver serves.
 const (
 	WebhookPath = "/webhooks"
 	SecretPath  = "/secret" //nolint:gosec // a path, no secret
@@ -24,17 +24,19 @@ const (
 const (
 	maxBody   = 1 << 20
 	maxSecret = 256
-	// rememberAtMost bounds the memory of bodies seen; a real receiver keeps them in its database.
+	// rememberAtMost is the most hashes of webhook bodies that are kept to recognise duplicates; a real receiver
+	// keeps them in its database.
 	rememberAtMost = 100_000
-	// lookupTimeout is shorter than the sender's patience of 10 seconds.
+	// lookupTimeout is the longest look-up of a captured amount, shorter than the 10 seconds that the sender of
+	// webhooks waits.
 	lookupTimeout = 3 * time.Second
 )
 
-// Lookup asks the API for the captured amount of a deposit, in cents. The payload of deposit.captured has the amount of
-// the whole deposit only (service.md, "Payload, deposit events").
+// Lookup is a function that reads the captured amount of a deposit, in cents, from the API. The payload of
+// deposit.captured has the amount of the whole deposit only (service.md, "Payload, deposit events").
 type Lookup func(ctx context.Context, depositID string) (cents int64, err error)
 
-// Receiver prints each verified webhook.
+// Receiver is a demo receiver of webhooks, which prints each verified webhook.
 type Receiver struct {
 	secret atomic.Pointer[string]
 	lookup atomic.Pointer[Lookup]
@@ -44,20 +46,22 @@ type Receiver struct {
 	seen map[string]bool
 }
 
-// New makes a receiver that prints to out. A receiver without a secret refuses everything.
+// New returns a demo receiver that prints webhooks to out. Until SetSecret is called, it refuses every webhook.
 func New(out io.Writer) *Receiver {
 	r := &Receiver{out: out, seen: map[string]bool{}}
 	r.SetSecret("")
 	return r
 }
 
-// SetSecret sets the signing secret, after creation and after each rotation.
+// SetSecret sets the secret with which webhooks are verified. It must be called after the subscription is created
+// and after each rotation.
 func (r *Receiver) SetSecret(secret string) { r.secret.Store(&secret) }
 
-// SetLookup lets the receiver print captured amounts.
+// SetLookup sets the function that reads captured amounts, so that the receiver prints them.
 func (r *Receiver) SetLookup(lookup Lookup) { r.lookup.Store(&lookup) }
 
-// Handler serves POST /webhooks and, for the demo, PUT /secret and GET /thanks, the tenants' return URL.
+// Handler returns an HTTP handler for POST /webhooks and, for the demo, PUT /secret and GET /thanks, the tenants'
+// return URL.
 func (r *Receiver) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("POST "+WebhookPath, Serve(r.receive))
@@ -66,7 +70,8 @@ func (r *Receiver) Handler() http.Handler {
 	return mux
 }
 
-// learn sets a new secret, so that the demo survives a rotation. A real receiver has the secret in its configuration.
+// learn handles PUT /secret, which sets a new signing secret, so that the demo survives a rotation. A real
+// receiver has the secret in its configuration.
 func (r *Receiver) learn(w http.ResponseWriter, request *http.Request) {
 	secret, err := io.ReadAll(io.LimitReader(request.Body, maxSecret))
 	if err != nil || !strings.HasPrefix(string(secret), "svc_whsec_") {
@@ -78,11 +83,12 @@ func (r *Receiver) learn(w http.ResponseWriter, request *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// thank is the partner's page behind returnUrl. The query informs the tenant only; partners rely on the webhook.
+// thank serves the partner's page to which tenants return from the checkout (returnUrl). Its query informs the
+// tenant only; partners rely on the webhook.
 func thank(w http.ResponseWriter, request *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	q := request.URL.Query()
-	// a failed write means that the tenant has left
+	// The error is ignored: it only means that the tenant has closed the connection.
 	fmt.Fprintf(w, "Back at the partner.\n\ndepositId      %q\ndepositStatus  %q\n", q.Get("depositId"),
 		q.Get("depositStatus"))
 }
@@ -93,7 +99,8 @@ func (r *Receiver) receive(w Webhook) (Answer, func(bool)) {
 		r.print("✘ %s refused with 400: %s\n", at, reason)
 		return Refuse(string(reason)), nil
 	}
-	key := fmt.Sprintf("%x", sha256.Sum256(w.Body)) // all attempts of a delivery have the same body
+	// The hash recognises duplicates: all attempts of a delivery have the same body.
+	key := fmt.Sprintf("%x", sha256.Sum256(w.Body))
 	r.mu.Lock()
 	if len(r.seen) >= rememberAtMost {
 		clear(r.seen)
@@ -112,10 +119,11 @@ func (r *Receiver) receive(w Webhook) (Answer, func(bool)) {
 func (r *Receiver) print(format string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	fmt.Fprintf(r.out, format, args...) // a failed write means that the terminal is gone
+	// The error is ignored: it only means that the terminal is gone.
+	fmt.Fprintf(r.out, format, args...)
 }
 
-// payload holds the fields of a body that the summary line shows.
+// payload holds the fields of a webhook's body that the receiver prints in its summary line.
 type payload struct {
 	Event string
 	Data  struct {
@@ -125,7 +133,7 @@ type payload struct {
 	}
 }
 
-// describe gives a summary line and the whole body below, indented.
+// describe returns a summary line of a webhook, followed by its whole body, indented.
 func (r *Receiver) describe(ctx context.Context, raw []byte) string {
 	var b payload
 	var pretty bytes.Buffer
@@ -141,7 +149,8 @@ func (r *Receiver) describe(ctx context.Context, raw []byte) string {
 	return line + "\n    " + pretty.String()
 }
 
-// amount formats the deposit's amount, for a capture behind the captured part.
+// amount returns the deposit's amount as text. For deposit.captured the captured part comes first, if it can be
+// read from the API.
 func (r *Receiver) amount(ctx context.Context, b payload) string {
 	amount := euros(b.Data.AmountCents)
 	if b.Event != "deposit.captured" {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Webhook is a request as it arrived.
+// Webhook is a webhook request as it arrived: time, headers and raw body.
 type Webhook struct {
 	At     time.Time
 	Header http.Header
@@ -16,21 +16,23 @@ type Webhook struct {
 	Request *http.Request
 }
 
-// Event is the event's name in the header.
+// Event returns the name of the webhook's event, from its header.
 func (w Webhook) Event() string { return w.Header.Get("X-Svc-Event") }
 
-// Check verifies the signature.
+// Check verifies the webhook's signature with a secret. It returns "" for a valid webhook, else the reason for
+// refusing it.
 func (w Webhook) Check(secret string) Reason {
 	return Verify(secret, w.Header.Get("X-Svc-Signature"), w.Header.Get("X-Svc-Timestamp"), w.Body, w.At)
 }
 
-// Serve passes each webhook that arrives whole to take, which chooses the answer. ended, if any, is told whether the
-// answer was a 2xx.
+// Serve returns an HTTP handler that passes each complete webhook to take, which chooses the answer. Afterwards it
+// calls the function ended, unless that is nil, with whether the answer was a 2xx.
 func Serve(take func(Webhook) (answer Answer, ended func(taken bool))) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		at := time.Now()
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-		if err != nil { // the sender is gone, or sends more than an event
+		// The sender has closed the connection, or the body is larger than any event.
+		if err != nil {
 			http.Error(w, "the body cannot be read", http.StatusBadRequest)
 			return
 		}
@@ -45,13 +47,13 @@ func Serve(take func(Webhook) (answer Answer, ended func(taken bool))) http.Hand
 	})
 }
 
-// Listen serves endpoints at a free port of this machine, until end.
+// Listen starts a web server at a free port of this machine, and returns its base URL. The function end stops it.
 func Listen(endpoints http.Handler) (base string, end func(), err error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // closed by end
 	if err != nil {
 		return "", nil, err
 	}
 	server := &http.Server{Handler: endpoints, ReadHeaderTimeout: time.Minute}
-	go func() { _ = server.Serve(listener) }() // ends with the server
+	go func() { _ = server.Serve(listener) }() // The goroutine ends when the web server is closed.
 	return "http://" + listener.Addr().String(), func() { _ = server.Close() }, nil
 }

@@ -13,21 +13,23 @@ import (
 	"time"
 )
 
-// Tolerance is the largest difference between the timestamp and the receiver's clock (service.md, "Webhook signature").
+// Tolerance is the largest difference between a webhook's timestamp and the receiver's clock (service.md, "Webhook
+// signature").
 const Tolerance = 300 * time.Second
 
-// Reason tells why a check failed.
+// Reason says why a webhook is refused, such as a wrong signature; "" for a valid webhook.
 type Reason string
 
-// Of these reasons only "expired" is prescribed (service.md, "Webhook receiver").
+// Missing, Expired and Mismatch are the reasons for refusing a webhook. Only "expired" is prescribed (service.md,
+// "Webhook receiver").
 const (
 	Missing  Reason = "missing_signature"
 	Expired  Reason = "expired"
 	Mismatch Reason = "signature_mismatch"
 )
 
-// Verify checks the headers X-Svc-Signature and X-Svc-Timestamp over the raw body. The result is "" for a valid
-// webhook.
+// Verify checks a webhook's headers X-Svc-Signature and X-Svc-Timestamp against its raw body. It returns "" for a
+// valid webhook, else the reason for refusing it.
 func Verify(secret, signature, timestamp string, rawBody []byte, now time.Time) Reason {
 	given, ok := strings.CutPrefix(signature, "sha256=")
 	if !ok || timestamp == "" {
@@ -37,7 +39,8 @@ func Verify(secret, signature, timestamp string, rawBody []byte, now time.Time) 
 	mac.Write([]byte(timestamp + "."))
 	mac.Write(rawBody)
 	digest, err := hex.DecodeString(given)
-	if err != nil || secret == "" || !hmac.Equal(digest, mac.Sum(nil)) { // hmac.Equal takes constant time
+	// hmac.Equal compares in constant time.
+	if err != nil || secret == "" || !hmac.Equal(digest, mac.Sum(nil)) {
 		return Mismatch
 	}
 	seconds, err := strconv.ParseInt(timestamp, 10, 64)

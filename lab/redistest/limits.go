@@ -16,19 +16,22 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Opaque is New where Setup.Redis of servicetest alone needs the database, for callers without go-redis (see Limits).
+// Opaque returns a client on an empty Redis database as an io.Closer, for Setup.Redis of servicetest. So its
+// callers need not link go-redis (see Limits).
 func Opaque(t testing.TB) io.Closer {
 	t.Helper()
 	return New(t)
 }
 
-// Limits gives what services have on a Redis. client is a redis.UniversalClient, or nil for a Redis that is away: the
-// signature does not name the type, whose hundreds of methods would be compiled into the object of every caller.
+// Limits returns the rate limiter and the idempotency cache of the services on a Redis. client is a
+// redis.UniversalClient, or nil for an unreachable Redis. The signature does not name the client's type, whose
+// hundreds of methods would be compiled into every caller.
 func Limits(t testing.TB, client io.Closer, patience time.Duration, cipher *secrets.Cipher,
 	log *slog.Logger) (ports.Limiter, ports.IdempotencyCache) {
 	t.Helper()
 	open, ok := client.(goredis.UniversalClient)
-	if !ok { // connections are refused: services work without Redis; they are only slower
+	// Nil: connections are refused. The services work without Redis, only more slowly.
+	if !ok {
 		open = goredis.NewClient(&goredis.Options{
 			MaxRetries: -1, DialerRetries: 1,
 			Dialer: func(context.Context, string, string) (net.Conn, error) {

@@ -27,22 +27,23 @@ import (
 )
 
 const (
-	startLimit   = 3 * time.Minute // allows for an installation of the server
-	leaseLimit   = 2 * time.Minute // bounds the wait for another test's database
+	// Longest start of the Redis for tests, with its installation.
+	startLimit   = 3 * time.Minute
+	leaseLimit   = 2 * time.Minute // Longest wait for a free Redis database.
 	cleanupLimit = 30 * time.Second
 )
 
-// Main runs the tests, stops the shared server and exits. TestMain calls Main.
+// Main runs the tests of a package, stops the shared Redis and exits the process. TestMain calls Main.
 func Main(m *testing.M) { os.Exit(backing.RunTests(m)) }
 
-// New returns a client on an empty database. Both are cleaned up when the test ends. The client's Options name address
-// and database for other kinds of clients.
+// New returns a client on an empty Redis database. The client is closed and the database emptied when the test
+// ends. The client's Options hold the address and database number for other kinds of clients.
 func New(t testing.TB) *redis.Client {
 	t.Helper()
 	return newClient(t, URL(t))
 }
 
-// URL returns the URL of an empty database, emptied again when the test ends.
+// URL returns the URL of an empty Redis database, which is emptied again when the test ends.
 func URL(t testing.TB) string {
 	t.Helper()
 	p, err := shared()
@@ -61,8 +62,8 @@ func URL(t testing.TB) string {
 	return p.urlOf(db)
 }
 
-// Server returns a private server to kill, restart, pause and flush. A restarted server is empty. The server ends with
-// the test.
+// Server returns a private Redis server that a test may kill, restart, pause and flush. A restarted server is
+// empty. The server stops at the end of the test.
 func Server(t testing.TB) *backing.Server {
 	t.Helper()
 	return backing.Lend(t, func(ctx context.Context) (*backing.Server, error) {
@@ -70,7 +71,7 @@ func Server(t testing.TB) *backing.Server {
 	})
 }
 
-// ServerClient returns a client of a private server, closed when the test ends.
+// ServerClient returns a client of a private Redis server, which is closed when the test ends.
 func ServerClient(t testing.TB, server *backing.Server) *redis.Client {
 	t.Helper()
 	return newClient(t, server.URL())
@@ -81,13 +82,15 @@ func newClient(t testing.TB, redisURL string) *redis.Client {
 	options, err := redis.ParseURL(redisURL)
 	require.NoError(t, err)
 	client := redis.NewClient(options)
-	t.Cleanup(func() { _ = client.Close() }) // the test may have closed the client already
+	// The error is ignored: the test may have closed the Redis client already.
+	t.Cleanup(func() { _ = client.Close() })
 	return client
 }
 
-// shared is the Redis that all tests of a test binary use. Its first use starts the server.
+// shared starts the Redis server that all tests of a test binary share, once, and returns its pool of databases.
 var shared = sync.OnceValues(func() (*pool, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), startLimit) // not that of the test that comes first
+	// The server outlives the test that starts it, so that test's context is not used.
+	ctx, cancel := context.WithTimeout(context.Background(), startLimit)
 	defer cancel()
 	server, err := backing.StartRedis(ctx, backing.Options{})
 	if err != nil {
@@ -106,8 +109,8 @@ var shared = sync.OnceValues(func() (*pool, error) {
 	return p, nil
 })
 
-// Cluster returns a Redis Cluster with this number of masters and, for each, of replicas. The cluster ends with the
-// test.
+// Cluster returns a Redis Cluster with this number of masters, and of replicas for each master. The cluster stops
+// at the end of the test.
 func Cluster(t testing.TB, masters, replicas int) *backing.RedisCluster {
 	t.Helper()
 	return backing.Lend(t, func(ctx context.Context) (*backing.RedisCluster, error) {

@@ -1,5 +1,5 @@
-// Command screenshots takes the pictures of README and guides from a running sandbox (make run): it signs an operator
-// up, makes deposits and writes docs/pictures. `make screenshots` runs it.
+// Command screenshots takes the pictures for the README and the guides from a running sandbox (make run): it signs
+// up an operator, creates deposits and writes picture files to docs/pictures. `make screenshots` runs it.
 package main
 
 import (
@@ -27,13 +27,14 @@ import (
 const (
 	factsFile = ".local/sandbox.json"
 	folder    = "docs/pictures"
-	// maxBytes bounds a picture; the quality goes down until it fits.
+	// maxBytes is the largest size of a picture file; the quality is lowered until the file is small enough.
 	maxBytes = 60_000
 	patience = 2 * time.Minute
-	password = "correct-horse" // that of the tour of make run
+	// The operator's password, the same as in the tour of make run.
+	password = "correct-horse"
 )
 
-// failure ends the program with an error.
+// failure wraps the error that ends the program; check panics with it.
 type failure struct{ error }
 
 func check(err error) {
@@ -78,10 +79,11 @@ func main() {
 	f.shoot(ctx, light, dark)
 }
 
-// facts are what make run writes about itself.
+// facts holds the addresses and keys that make run writes to a file about its sandbox.
 type facts struct{ APIBaseURL, DashboardBaseURL, APIKey, ConnectURL string }
 
-// signUp opens the connect URL. An operator whom the tour or an earlier run has signed up logs in.
+// signUp signs an operator up at the connect URL. An operator who was signed up by the tour or an earlier run is
+// logged in instead.
 func signUp(browser context.Context, f facts) {
 	check(chromedp.Do(browser, chromedp.Navigate(f.ConnectURL)))
 	if !must(chromedp.Run(browser, chromedp.Evaluate[bool](`document.querySelector("#password") !== null`))) {
@@ -95,7 +97,7 @@ func signUp(browser context.Context, f facts) {
 
 type deposit struct{ ID, DepositURL string }
 
-// bookings are the deposits that the pictures show.
+// bookings lists the deposits to create for the pictures.
 var bookings = []booking{
 	{"Inès", "García López", 450, 20, "activate", 0}, {"Grace", "Hopper", 700, -4, "activate", 120},
 	{"Tom", "Baker", 300, 30, "", 0}, {"Lena", "von Hohenzollern", 600, 12, "fail_payment", 0},
@@ -107,13 +109,14 @@ var bookings = []booking{
 }
 
 type booking struct {
-	first, last    string // of the tenant; "": not known
-	amount, starts int    // euros, and the first day of the stay counted from today
-	outcome        string // of a simulated payment
+	first, last string // The tenant's names; "": not known.
+	// The deposit in euros, and the days from today to the stay's first.
+	amount, starts int
+	outcome        string // The outcome of the simulated payment; "": none.
 	claimed        int
 }
 
-// make makes the deposit of the i-th booking, and brings it to its status.
+// make creates the deposit of the i-th booking, and brings it to the status that the booking wants.
 func (f facts) make(ctx context.Context, account string, i int, b booking) (made deposit) {
 	from := time.Now().AddDate(0, 0, b.starts).UTC().Truncate(24 * time.Hour)
 	body := map[string]any{
@@ -144,7 +147,7 @@ func (f facts) post(ctx context.Context, path string, body map[string]any, into 
 
 var client = world.NewClient(30*time.Second, 1)
 
-// call sends a request of the partner API, and reads the field data of the answer.
+// call sends a request to the partner API, and decodes the field data of the answer.
 func (f facts) call(ctx context.Context, call world.Call, into any) {
 	call.Base, call.APIKey = f.APIBaseURL, f.APIKey
 	answer := client.Do(ctx, call)
@@ -154,7 +157,7 @@ func (f facts) call(ctx context.Context, call world.Call, into any) {
 	check(answer.Into(into))
 }
 
-// shoot makes the deposits and takes the pictures.
+// shoot creates the deposits and takes all pictures.
 func (f facts) shoot(ctx, light, dark context.Context) {
 	var accounts []struct{ AccountID string }
 	f.call(ctx, world.Call{Method: http.MethodGet, Path: "/accounts"}, &accounts)
@@ -182,7 +185,7 @@ func (f facts) shoot(ctx, light, dark context.Context) {
 	take(light, "mail", phone, f.DashboardBaseURL+"/styleguide/mails/en/0/html")
 }
 
-// take opens a page, and writes the part that the window shows as a WebP of maxBytes at most.
+// take opens a page in the browser, and writes the part that the window shows as a WebP file of at most maxBytes.
 func take(browser context.Context, name string, viewport chromedp.Action[chromedp.Void], at string) {
 	if err := chromedp.Do(browser, viewport, chromedp.Navigate(at), chromedp.WaitVisible("h1")); err != nil {
 		check(fmt.Errorf("%s: %w", name, err))

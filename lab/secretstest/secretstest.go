@@ -1,4 +1,4 @@
-// Package secretstest gives tests a cipher.
+// Package secretstest provides tests with a cipher for encrypted columns.
 package secretstest
 
 import (
@@ -9,7 +9,8 @@ import (
 	"partnerdeposits/adapters/secrets"
 )
 
-// New opens the built-in development keyset. All ciphers of this keyset decrypt the values of each other.
+// New returns a cipher with the built-in development keyset. All ciphers of this keyset decrypt the values of each
+// other.
 func New(t testing.TB) *secrets.Cipher {
 	t.Helper()
 	cipher, err := secrets.Open(secrets.DevelopmentKeyset)

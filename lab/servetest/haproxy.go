@@ -15,17 +15,18 @@ import (
 	"partnerdeposits/lab/procs"
 )
 
-// HAProxy is a running haproxy in front of servers under test. Addr and Stats have the form host:port; Stats serves the
-// state of the servers as CSV at /;csv.
+// HAProxy is a running haproxy in front of the servers under test. Addr and Stats are addresses of the form
+// host:port; Stats serves the state of the servers as CSV at /;csv.
 type HAProxy struct{ Addr, Stats string }
 
-// StartHAProxy runs haproxy with the given lines of its backend until the test ends. haproxy repeats no request.
-// scripts/ensure-debian.sh installs haproxy.
+// StartHAProxy runs haproxy until the test ends. The lines in backend become the backend of its configuration.
+// haproxy never repeats a request. scripts/ensure-debian.sh installs haproxy.
 func StartHAProxy(t testing.TB, backend ...string) HAProxy {
 	t.Helper()
 	path, err := exec.LookPath("haproxy")
 	if err != nil {
-		path = "/usr/sbin/haproxy" // Debian's place, which only root has in PATH
+		// Debian installs haproxy to a folder that is only in the PATH of root.
+		path = "/usr/sbin/haproxy"
 	}
 	p := HAProxy{Addr: freeAddr(t), Stats: freeAddr(t)}
 	file := filepath.Join(t.TempDir(), "haproxy.cfg")

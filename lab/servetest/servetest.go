@@ -1,4 +1,4 @@
-// Package servetest serves a fiber app on a real socket and sends raw bytes to the app, as hostile clients do.
+// Package servetest serves a fiber app on a real socket, and sends raw bytes to it as hostile clients do.
 package servetest
 
 import (
@@ -15,10 +15,11 @@ import (
 	"partnerdeposits/adapters/http/middleware"
 )
 
-// patience bounds every wait of a test.
+// patience is the longest that a test waits for a server's answer.
 const patience = 15 * time.Second
 
-// Serve listens on a free port of the loopback interface until the test ends. It returns the address, host:port.
+// Serve runs a fiber app on a free port of the loopback interface until the test ends, and returns its address,
+// host:port.
 func Serve(t testing.TB, app *fiber.App) string {
 	t.Helper()
 	addr, serve := Listen(t)
@@ -26,8 +27,8 @@ func Serve(t testing.TB, app *fiber.App) string {
 	return addr
 }
 
-// Listen opens a free port of the loopback interface, for an app that must know its address, host:port. serve serves
-// the app until the test ends.
+// Listen opens a free port of the loopback interface, for an app that must know its address (host:port)
+// beforehand. The function serve then runs the app until the test ends.
 func Listen(t testing.TB) (addr string, serve func(*fiber.App)) {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -42,23 +43,25 @@ func Listen(t testing.TB) (addr string, serve func(*fiber.App)) {
 	}
 }
 
-// Answer is a response with its body read.
+// Answer is a server's response to raw bytes, with its body read.
 type Answer struct {
 	Status int
 	Header http.Header
 	Body   string
-	Closed bool // the server closes the connection
+	// true: the server closes the connection after the response; false: it stays open.
+	Closed bool
 }
 
-// Conn is a connection to a server under test.
+// Conn is a TCP connection to a server under test.
 type Conn struct {
-	Reader *bufio.Reader // of what Receive has not read
+	// A reader of the data from the server that Receive has not read yet.
+	Reader *bufio.Reader
 
 	t    testing.TB
 	conn net.Conn
 }
 
-// Dial connects.
+// Dial opens a TCP connection to a server under test. It is closed when the test ends.
 func Dial(t testing.TB, addr string) *Conn {
 	t.Helper()
 	conn, err := net.Dial("tcp", addr)
@@ -68,14 +71,14 @@ func Dial(t testing.TB, addr string) *Conn {
 	return &Conn{t: t, conn: conn, Reader: bufio.NewReader(conn)}
 }
 
-// Send writes raw bytes.
+// Send writes raw bytes to the server under test.
 func (c *Conn) Send(raw string) {
 	c.t.Helper()
 	_, err := io.WriteString(c.conn, raw)
 	require.NoError(c.t, err)
 }
 
-// Receive reads the response to a request of the given method.
+// Receive reads the server's response to a request of the given method.
 func (c *Conn) Receive(method string) Answer {
 	c.t.Helper()
 	res, err := http.ReadResponse(c.Reader, &http.Request{Method: method})
@@ -86,14 +89,14 @@ func (c *Conn) Receive(method string) Answer {
 	return Answer{Status: res.StatusCode, Header: res.Header, Body: string(body), Closed: res.Close}
 }
 
-// Ended waits until the server has closed the connection.
+// Ended waits until the server has closed the connection, and fails the test if it sends anything instead.
 func (c *Conn) Ended() {
 	c.t.Helper()
 	_, err := c.Reader.ReadByte()
 	require.Error(c.t, err)
 }
 
-// Raw sends a request on a new connection and reads the response.
+// Raw sends a raw request on a new connection and returns the server's response.
 func Raw(t testing.TB, addr, request string) Answer {
 	t.Helper()
 	c := Dial(t, addr)

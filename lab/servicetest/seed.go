@@ -17,13 +17,14 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// ConnectSecret is the connect secret of partners that a test adds.
+// ConnectSecret is the connect secret of the partners that tests create.
 const ConnectSecret = secret.Text("svc_cs_0123456789abcdef0123456789abcdef")
 
-// NewID gives a fresh id.
+// NewID returns a new random id.
 func NewID() id.ID { return system.Entropy{}.NewID() }
 
-// Write runs fn in a transaction that must commit. The test may be over: cleanups write too.
+// Write runs the function fn in a database transaction that must commit. It works after the end of the test too,
+// since cleanups write.
 func (k *Kit) Write(fn func(context.Context, *postgres.Store) error) {
 	k.t.Helper()
 	require.NoError(k.t, k.Postgres.WithinTx(context.WithoutCancel(k.t.Context()), func(ctx context.Context) error {
@@ -31,7 +32,7 @@ func (k *Kit) Write(fn func(context.Context, *postgres.Store) error) {
 	}))
 }
 
-// Count gives the number of rows of a table that a condition in SQL selects ("": all rows).
+// Count returns the number of rows of a table that fulfil an SQL condition; "" counts all rows.
 func (k *Kit) Count(table, where string, args ...any) int {
 	k.t.Helper()
 	query := "SELECT count(*) FROM " + table
@@ -43,8 +44,8 @@ func (k *Kit) Count(table, where string, args ...any) int {
 	return n
 }
 
-// Mails gives the mails to an address, oldest first, with the text of those that are kept encrypted. "" gives all
-// mails.
+// Mails returns the stored mails to an address, oldest first; "" returns all mails. Mails that are stored
+// encrypted are returned in plain text.
 func (k *Kit) Mails(to string) []ports.Mail {
 	k.t.Helper()
 	newest, err := k.Postgres.Mails.NewestMails(k.t.Context(), 1000)
@@ -53,13 +54,13 @@ func (k *Kit) Mails(to string) []ports.Mail {
 	return slices.DeleteFunc(newest, func(m ports.Mail) bool { return to != "" && m.To != to })
 }
 
-// Partner adds a partner named "Partner " and its slug, with ConnectSecret.
+// Partner creates a partner named "Partner " and its slug, with ConnectSecret as its connect secret.
 func (k *Kit) Partner(slug string, change ...func(*partner.Partner)) partner.Partner {
 	k.t.Helper()
 	return k.PartnerWithSecret(slug, ConnectSecret, change...)
 }
 
-// PartnerWithSecret adds a partner with that connect secret ("": without a connect secret).
+// PartnerWithSecret creates a partner with the given connect secret; "" creates it without one.
 func (k *Kit) PartnerWithSecret(slug string, connectSecret secret.Text,
 	change ...func(*partner.Partner)) partner.Partner {
 	k.t.Helper()
@@ -71,7 +72,8 @@ func (k *Kit) PartnerWithSecret(slug string, connectSecret secret.Text,
 	return p
 }
 
-// Caller adds a partner with an API key and gives both as the API's authentication does, and the key in plain text.
+// Caller creates a partner with an API key. It returns both as the API's authentication does, and the key in plain
+// text.
 func (k *Kit) Caller(slug string, change ...func(*partner.Partner)) (partner.Caller, secret.Text) {
 	k.t.Helper()
 	p := k.Partner(slug, change...)
@@ -81,7 +83,7 @@ func (k *Kit) Caller(slug string, change ...func(*partner.Partner)) (partner.Cal
 	return partner.Caller{Partner: p, Key: key}, plain
 }
 
-// Account adds an operator, whom no password lets in, with its account.
+// Account creates an operator, whom no password lets in, and returns the operator's account.
 func (k *Kit) Account(company string) connect.Account {
 	k.t.Helper()
 	now := k.Clock.Now()
@@ -94,7 +96,7 @@ func (k *Kit) Account(company string) connect.Account {
 	return account
 }
 
-// Link links an account to a partner, which calls the account externalID.
+// Link links an account to a partner. externalID is the partner's own name for the account.
 func (k *Kit) Link(partnerID, accountID id.ID, externalID string) connect.Link {
 	k.t.Helper()
 	link := connect.Link{ID: NewID(), PartnerID: partnerID, AccountID: accountID, ExternalID: externalID,
@@ -103,7 +105,8 @@ func (k *Kit) Link(partnerID, accountID id.ID, externalID string) connect.Link {
 	return link
 }
 
-// Deposit adds a deposit, and its client if change sets a client. The second result is the token of the checkout.
+// Deposit creates a deposit, and its client if a function in change sets one. The second result is the token of
+// the checkout.
 func (k *Kit) Deposit(origin deposit.Origin, draft deposit.Draft,
 	change ...func(*deposit.Deposit)) (*deposit.Deposit, secret.Text) {
 	k.t.Helper()

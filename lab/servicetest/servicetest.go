@@ -36,7 +36,7 @@ import (
 	"partnerdeposits/process/services"
 )
 
-// Parts and Services are those of the processes.
+// Parts and Services are the types with which the processes wire the use cases.
 type (
 	Parts    = services.Parts
 	Services = services.Services
@@ -45,17 +45,20 @@ type (
 // Patience is how long a test waits for Postgres or Redis on a busy machine.
 const Patience = time.Minute
 
-// Setup is the choice of a test. New fills the fields before a test changes some.
+// Setup holds what a test may choose about its services. New fills in the defaults before the test changes some.
 type Setup struct {
-	Config config.Config        // the default of every setting; SERVICE_ENV is development
-	Pool   postgres.PoolOptions // of the store's pool; statements and locks may take Patience
-	Store  postgres.Options     // of the store
-	Clock  ports.Clock          // the machine's clock
-	Redis  io.Closer            // nil: a Redis that is away; redistest.New gives a database
-	Parts  func(*Parts)         // replaces parts of the services
+	// Settings of the service; each has its default, and SERVICE_ENV is development.
+	Config config.Config
+	// Options of the store's connection pool; statements and locks may take Patience.
+	Pool  postgres.PoolOptions
+	Store postgres.Options // Options of the Postgres store.
+	Clock ports.Clock      // Clock of the services; by default the machine's.
+	// A Redis database from redistest.New; nil: an unreachable Redis.
+	Redis io.Closer
+	Parts func(*Parts) // A function that replaces parts of the services.
 }
 
-// Kit holds the stores and services of a test.
+// Kit holds the stores and the use cases of the service for a test, over a database of its own.
 type Kit struct {
 	services.Stores
 	services.Services
@@ -66,10 +69,11 @@ type Kit struct {
 	cache   ports.IdempotencyCache
 }
 
-// Main runs the tests of a package and stops the servers that they started. TestMain calls Main, which does not return.
+// Main runs the tests of a package, stops the servers that they started and exits the process. TestMain calls
+// Main.
 func Main(m *testing.M) { pgtest.Main(m) }
 
-// New builds all services over a fresh database. The services and the database end with the test.
+// New builds all use cases of the service over a fresh database. They and the database end with the test.
 func New(t testing.TB, change ...func(*Setup)) *Kit {
 	t.Helper()
 	defaults, err := config.Load(nil, config.Nothing)
@@ -94,7 +98,8 @@ func New(t testing.TB, change ...func(*Setup)) *Kit {
 	return k
 }
 
-// Build gives all services again over the same stores. Setup.Parts and then change replace parts of them.
+// Build builds all use cases once more over the same stores, and returns them. Setup.Parts and then the functions
+// in change replace parts of them.
 func (k *Kit) Build(change ...func(*Parts)) Services {
 	k.t.Helper()
 	hasher, err := passwords.New(passwords.Cheap)
@@ -111,13 +116,13 @@ func (k *Kit) Build(change ...func(*Parts)) Services {
 	return services.New(k.setup.Config, k.Stores, parts)
 }
 
-// log writes errors beside the test.
+// log returns a logger that writes errors to the output of the test.
 func (k *Kit) log() *slog.Logger {
 	return slog.New(slog.NewTextHandler(k.t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
 }
 
-// DispatchStore gives the store of a dispatcher over the same database. The store has a pool of its own with the
-// settings of a dispatcher.
+// DispatchStore returns the store of a dispatcher over the same database. It has a connection pool of its own with
+// the settings of a dispatcher.
 func (k *Kit) DispatchStore() *dispatchstore.Store {
 	k.t.Helper()
 	options := k.setup.Pool

@@ -21,22 +21,24 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// Owner is an account with the partner that is linked to it, and the partner's subscription.
+// Owner is the owner of stocked rows: an account, the partner that is linked to it, and the partner's webhook
+// subscription.
 type Owner struct{ Partner, Account, Subscription id.ID }
 
-// Amount says how many rows Fill adds.
+// Amount holds the numbers of rows that Fill adds.
 type Amount struct {
 	Deposits   int
 	Deliveries int
-	Events     int // rows in the table events, for the newest deliveries; at most Deliveries
-	Clients    int // besides those of deposits
+	// Number of rows in the table events for the newest deliveries; at most Deliveries.
+	Events  int
+	Clients int // Number of clients to add besides those of the deposits.
 }
 
 //go:embed kit.sql
 var kit string
 
-// Owners makes partners, each with accounts that are linked to it, and a subscription of each partner, which is enabled
-// and leads nowhere. The result is in the order of partners.
+// Owners creates partners, each with accounts that are linked to it, and with an enabled webhook subscription
+// whose URL leads nowhere. The result is in the order of partners.
 func Owners(ctx context.Context, pool *pgxpool.Pool, partners, accounts int) (made []Owner, err error) {
 	err = with(ctx, pool, func(conn *pgxpool.Conn) error {
 		rows, err := conn.Query(ctx, `SELECT * FROM pg_temp.stock_make_owners($1, $2)`, partners, accounts)
@@ -49,8 +51,8 @@ func Owners(ctx context.Context, pool *pgxpool.Pool, partners, accounts int) (ma
 	return made, err
 }
 
-// Fill adds rows that belong to the owners in turn, deposits and deliveries side by side on two connections, and counts
-// the tables (VACUUM, ANALYZE). Rows of a later call stand behind those of an earlier call. Three million deposits,
+// Fill adds deposits and deliveries that belong to the owners in turn, on two connections side by side, and then
+// runs VACUUM and ANALYZE. Rows of a later call come behind those of an earlier call. Three million deposits,
 // deliveries and events take some minutes and 12 GB.
 func Fill(ctx context.Context, pool *pgxpool.Pool, owners []Owner, n Amount) error {
 	if len(owners) == 0 {
@@ -75,17 +77,17 @@ func Fill(ctx context.Context, pool *pgxpool.Pool, owners []Owner, n Amount) err
 	return both.Wait()
 }
 
-// filler holds the arguments that both connections share: the ids of deposits follow from them.
+// filler holds the arguments that the two connections of Fill share. The ids of deposits follow from them.
 type filler struct {
-	end    time.Time // of the newest rows
+	end    time.Time // Time of the newest rows that Fill adds.
 	salt   string
-	before int // deposits that exist
+	before int // Number of deposits that exist before Fill adds its own.
 	owners []Owner
 	amount Amount
 }
 
-// insert runs a statement for each block of rows, with the numbers of the block's first and last row, and counts the
-// tables.
+// insert runs a statement for each block of rows, with the numbers of the block's first and last row, and then
+// runs VACUUM and ANALYZE on the tables.
 func (f filler) insert(ctx context.Context, pool *pgxpool.Pool, statement string, total int, tables string) error {
 	const block = 50_000
 	return with(ctx, pool, func(conn *pgxpool.Conn) error {
@@ -102,7 +104,7 @@ func (f filler) insert(ctx context.Context, pool *pgxpool.Pool, statement string
 	})
 }
 
-// prepare stores the arguments in temporary tables, where the functions of kit.sql read them.
+// prepare stores the arguments of Fill in temporary tables, where the SQL functions of kit.sql read them.
 func (f filler) prepare(ctx context.Context, conn *pgxpool.Conn) error {
 	var partners, accounts, subscriptions []id.ID
 	for _, o := range f.owners {
@@ -122,8 +124,8 @@ func (f filler) prepare(ctx context.Context, conn *pgxpool.Conn) error {
 	return conn.SendBatch(ctx, batch).Close()
 }
 
-// with runs fn on a connection with the temporary tables and functions of kit.sql. The connection is closed at the end,
-// since it has no use without them, and has no limit on the time of a statement.
+// with runs the function fn on a connection that has the temporary tables and functions of kit.sql. The connection
+// is closed at the end, since it has no use without them. It has no limit on the time of a statement.
 func with(ctx context.Context, pool *pgxpool.Pool, fn func(*pgxpool.Conn) error) error {
 	conn, err := pool.Acquire(ctx)
 	if err != nil {

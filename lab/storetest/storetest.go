@@ -23,14 +23,14 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// New returns a store over a fresh database, and the pool of the store.
+// New returns a store over a fresh database, and the store's connection pool.
 func New(t testing.TB, o postgres.Options) (*postgres.Store, *pgxpool.Pool) {
 	t.Helper()
 	pool := pgtest.New(t)
 	return Over(t, pool, o), pool
 }
 
-// Over returns a store over pool. The store is closed at the end of the test.
+// Over returns a store over a connection pool. The store is closed at the end of the test.
 func Over(t testing.TB, pool *pgxpool.Pool, o postgres.Options) *postgres.Store {
 	t.Helper()
 	store := postgres.NewStore(pool, secretstest.New(t), o)
@@ -38,7 +38,7 @@ func Over(t testing.TB, pool *pgxpool.Pool, o postgres.Options) *postgres.Store 
 	return store
 }
 
-// Pool returns a pool with the settings of the service. The pool is closed at the end of the test.
+// Pool returns a connection pool with the settings of the service. The pool is closed at the end of the test.
 func Pool(t testing.TB, databaseURL string, o postgres.PoolOptions) *pgxpool.Pool {
 	t.Helper()
 	pool, err := postgres.NewPool(t.Context(), databaseURL, o)
@@ -47,7 +47,8 @@ func Pool(t testing.TB, databaseURL string, o postgres.PoolOptions) *pgxpool.Poo
 	return pool
 }
 
-// Linked returns a URL of the database that leads through a link, which the test cuts and disturbs.
+// Linked returns a URL through which connections to the database pass a TCP proxy, and the proxy, which the test
+// cuts and disturbs.
 func Linked(t testing.TB, databaseURL string) (string, *pgproxy.Link) {
 	t.Helper()
 	target, err := url.Parse(databaseURL)
@@ -57,22 +58,22 @@ func Linked(t testing.TB, databaseURL string) (string, *pgproxy.Link) {
 	return target.String(), link
 }
 
-// Bell is a doorbell that counts its rings.
+// Bell is a fake of the doorbell that wakes dispatchers: it counts the wake-up notifications.
 type Bell struct{ Rung atomic.Int32 }
 
-// Ring implements ports.Doorbell.
+// Ring counts a wake-up notification about a new event.
 func (b *Bell) Ring() { b.Rung.Add(1) }
 
-// RingDue implements ports.Doorbell.
+// RingDue counts a wake-up notification about deliveries that are due.
 func (b *Bell) RingDue() { b.Rung.Add(1) }
 
-// Event is a deposit.cancelled event.
+// Event returns a deposit.cancelled event of a deposit.
 func Event(partnerID, depositID id.ID) ports.Event {
 	return ports.Event{ID: portstest.NewID(), PartnerID: partnerID, Name: "deposit.cancelled", DepositID: depositID,
 		Data: []byte(`{"b":1, "a":2}`), CreatedAt: time.Now()}
 }
 
-// Origin inserts a partner with a linked account.
+// Origin stores a partner with a linked account, and returns them as the origin of a deposit.
 func Origin(t testing.TB, store *postgres.Store) deposit.Origin {
 	t.Helper()
 	now := time.Now().UTC().Truncate(time.Microsecond)
@@ -91,7 +92,7 @@ func Origin(t testing.TB, store *postgres.Store) deposit.Origin {
 		ByPartnerAPI: true}
 }
 
-// Do runs fn in a transaction that must commit.
+// Do runs the function fn in a database transaction that must commit.
 func Do(t testing.TB, store *postgres.Store, fn func(context.Context, *postgres.Store) error) {
 	t.Helper()
 	require.NoError(t, store.WithinTx(t.Context(), func(ctx context.Context) error { return fn(ctx, store) }))

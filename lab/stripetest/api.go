@@ -6,14 +6,14 @@ import (
 	"net/http"
 )
 
-// call is a request to the API.
+// call is a request to the fake's copy of Stripe's API.
 type call struct {
 	*Request
-	id  string // of the object that the path names
+	id  string // The id of the object that the request's path names.
 	run endpoint
 }
 
-// serveAPI answers a request, after the fault that the request meets.
+// serveAPI answers a request to the fake of Stripe, and first applies the fault that a test has planned for it.
 func (f *Fake) serveAPI(w http.ResponseWriter, r *http.Request, run endpoint) {
 	if r.ParseForm() != nil {
 		drop()
@@ -66,7 +66,7 @@ func (f *Fake) serveAPI(w http.ResponseWriter, r *http.Request, run endpoint) {
 	write(w, a)
 }
 
-// perform runs a request under its key.
+// perform runs a request under its Idempotency-Key, and returns the answer to send.
 func (f *Fake) perform(c call, fault Fault) (a answer) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -103,11 +103,11 @@ func (f *Fake) perform(c call, fault Fault) (a answer) {
 	return a
 }
 
-// answer is an answer of the API.
+// answer is an answer of the fake of Stripe.
 type answer struct {
 	status   int
 	body     []byte
-	request  string // the id of the request
+	request  string // The value of the answer's Request-Id header.
 	replayed bool
 }
 
@@ -124,21 +124,24 @@ func write(w http.ResponseWriter, a answer) {
 		w.Header().Set("Idempotent-Replayed", "true")
 	}
 	w.WriteHeader(a.status)
-	_, _ = w.Write(a.body) // the caller is gone
+	// The error is ignored: it only means that the caller has closed the connection.
+	_, _ = w.Write(a.body)
 }
 
 func encoded(value any) []byte {
 	text, err := json.Marshal(value)
 	if err != nil {
-		panic(err) // maps of plain values
+		// An error is impossible, since the value consists of maps of plain values.
+		panic(err)
 	}
 	return text
 }
 
-// endpoint gives an object, or any other value that can be shown as JSON. The state is locked.
+// endpoint is a function of the fake that serves a route of Stripe's API. It returns an object, or another value
+// for the JSON of the answer. The fake's state is locked while it runs.
 type endpoint func(c call) (any, *apiError)
 
-// endpoints are the routes of the API.
+// endpoints returns the routes of Stripe's API that the fake serves, by method and path.
 func (f *Fake) endpoints() map[string]endpoint {
 	return map[string]endpoint{
 		"POST /v1/checkout/sessions":             f.createSession,
@@ -160,7 +163,7 @@ func (f *Fake) endpoints() map[string]endpoint {
 	}
 }
 
-// on finds the object that the path names, and passes it on.
+// on returns an endpoint that finds the object whose id is in the path, and calls act with it.
 func on[T object](all *table[T], act func(T, call) (any, *apiError)) endpoint {
 	return func(c call) (any, *apiError) {
 		item, err := all.find(c.id)

@@ -7,10 +7,15 @@ import (
 
 // card is the behaviour of a test card that Stripe publishes (docs.stripe.com/testing).
 type card struct {
-	asks     bool   // the issuer wants the tenant to authenticate on the page
-	decline  string // the code with which the issuer refuses on the page, "" for none
-	later    string // the code with which the issuer refuses a charge without the tenant, though the page took the card
-	disputed bool   // the tenant objects to the charge a minute later
+	// true: the bank wants the tenant to authenticate on the page; false: it does not.
+	asks bool
+	// The code with which the bank refuses the card on the page; "": accepted.
+	decline string
+	// The code with which the bank refuses a charge without the tenant, though the page accepted the card; "":
+	// accepted.
+	later string
+	// true: the tenant disputes the charge a minute later; false: never.
+	disputed bool
 }
 
 const authenticationRequired = "authentication_required"
@@ -27,21 +32,23 @@ var cards = map[string]card{
 	"4000000000009995": {decline: "insufficient_funds"},
 }
 
-// disputeAfter is the time until a charge of the disputed card is disputed.
+// disputeAfter is the time after which a charge of the test card for disputes is disputed.
 const disputeAfter = time.Minute
 
-// cardOf reads what a tenant typed. Only the behaviour is kept.
+// cardOf returns the behaviour of the card that a tenant entered; the card's data is not kept. The second result
+// is false if the card is unknown or its data incomplete.
 func cardOf(number, expiry, cvc string) (card, bool) {
 	found, ok := cards[strings.ReplaceAll(number, " ", "")]
 	return found, ok && strings.TrimSpace(expiry) != "" && len(strings.TrimSpace(cvc)) >= 3
 }
 
-// Outcome is the issuer's answer to a charge without the tenant. The zero value is a success.
+// Outcome is the bank's answer to a charge without the tenant. The zero value is a success.
 type Outcome struct {
-	Code        string // of the error; "" with a DeclineCode: card_declined
-	DeclineCode string // such as insufficient_funds
-	AdviceCode  string // such as do_not_try_again
-	Processing  bool   // the answer comes later, by Settle
+	// Error code of the bank's answer; "" with a DeclineCode means card_declined.
+	Code        string
+	DeclineCode string // Decline code of the bank's answer, such as insufficient_funds.
+	AdviceCode  string // Advice code of the bank's answer, such as do_not_try_again.
+	Processing  bool   // true: the bank's answer comes later, by Settle; false: at once.
 }
 
 func (o Outcome) declined() bool { return o.DeclineCode != "" || o.Code != "" }
@@ -56,13 +63,14 @@ func (o Outcome) code() string {
 	return "card_declined"
 }
 
-// OffSession tells how the issuer answers the next charges of a deposit without the tenant, in their order. Afterwards
-// the card behaves as published. depositID is the text in the metadata.
+// OffSession sets how the bank answers the next charges of a deposit without the tenant, in their order.
+// Afterwards the card behaves as Stripe publishes. depositID is the id in the object's metadata.
 func (f *Fake) OffSession(depositID string, outcomes ...Outcome) {
 	f.change(func() { f.outcomes[depositID] = append(f.outcomes[depositID], outcomes...) })
 }
 
-// offSession gives the issuer's answer to a charge without the tenant.
+// offSession returns the bank's answer to a charge without the tenant: the next that a test has set, or that of
+// the test card.
 func (f *Fake) offSession(i *intent, m *method) Outcome {
 	if told := f.outcomes[i.metadata[depositKey]]; len(told) > 0 {
 		f.outcomes[i.metadata[depositKey]] = told[1:]

@@ -11,26 +11,28 @@ import (
 	"github.com/stripe/stripe-go/v85/webhook"
 )
 
-// Event is a webhook.
+// Event is a webhook event of the fake of Stripe.
 type Event struct {
 	ID, Type string
 	Body     []byte
 }
 
-// Delivery tells how events are sent. The zero value sends each once, at once and in order.
+// Delivery describes how the fake sends its webhook events. The zero value sends each once, immediately and in
+// order.
 type Delivery struct {
-	Delay    time.Duration
-	Twice    bool
-	Reversed bool // events that wait together are sent in the opposite order
+	Delay time.Duration
+	Twice bool
+	// true: events that wait together are sent in the opposite order.
+	Reversed bool
 }
 
-// Deliver tells how events are sent from now on.
+// Deliver sets how the fake sends webhook events from now on.
 func (f *Fake) Deliver(plan Delivery) { f.change(func() { f.plan = plan }) }
 
-// Events lists the events so far, oldest first.
+// Events returns the webhook events of the fake so far, oldest first.
 func (f *Fake) Events() []Event { return locked(f, func() []Event { return slices.Clone(f.events) }) }
 
-// emit makes an event. The state is locked.
+// emit creates a webhook event about an object and queues it. The fake's state must be locked.
 func (f *Fake) emit(kind string, about object) {
 	e := Event{ID: f.newID("evt"), Type: kind}
 	e.Body = encoded(map[string]any{
@@ -47,18 +49,18 @@ func (f *Fake) emit(kind string, about object) {
 	}
 }
 
-// Sign gives the header Stripe-Signature of a body that is sent at that time.
+// Sign returns the Stripe-Signature header for a webhook body that is sent at a time.
 func Sign(body []byte, secret string, at time.Time) string {
 	return webhook.GenerateTestSignedPayload(
 		&webhook.UnsignedPayload{Payload: body, Secret: secret, Timestamp: at}).Header
 }
 
-// send posts an event with a signature of this moment. A failed POST is not repeated: the service asks Stripe for
-// payments whose event it missed.
+// send posts a webhook event, signed with the present time. A failed POST is not repeated: the service reads
+// payments whose event it missed from Stripe's API.
 func (f *Fake) send(ctx context.Context, e Event) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, f.options.Webhooks, bytes.NewReader(e.Body))
 	if err != nil {
-		panic(err) // the address is that of a test
+		panic(err) // An error is impossible, since a test has set the URL.
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Stripe-Signature", Sign(e.Body, f.options.Secret, f.Now()))
@@ -68,7 +70,7 @@ func (f *Fake) send(ctx context.Context, e Event) {
 	}
 }
 
-// sendQueue sends events as the plan tells, until Close.
+// sendQueue sends the queued webhook events in the way that Deliver has set, until Close.
 func (f *Fake) sendQueue() {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()

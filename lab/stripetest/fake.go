@@ -24,50 +24,56 @@ import (
 	"time"
 )
 
-// Metadata keys of the adapter, by which the fake knows the payment of an object.
+// PaymentKey and depositKey are metadata keys that the service's adapter sets. By them the fake finds the payment
+// and the deposit of an object.
 const (
 	PaymentKey = "payment_id"
 	depositKey = "deposit_id"
 )
 
-// Key and secret that the fake of `make run` is used with. The fake takes every secret key.
+// SecretKey and WebhookSecret are the credentials with which the service uses the fake in `make run`. The fake
+// accepts every secret key.
 const (
 	SecretKey     = "sk_test_fake"
 	WebhookSecret = "whsec_fake"
 )
 
-// maxRequests bounds the list of requests that tests read.
+// maxRequests is the most requests that the fake keeps for tests to read.
 const maxRequests = 50_000
 
-// Options of a fake. The zero value serves tests.
+// Options are the options of a fake of Stripe. The zero value is right for tests.
 type Options struct {
-	// Now is the clock that Advance moves ahead; nil: the system's.
+	// Now returns the time of the clock that Advance moves ahead; nil: the system's clock.
 	Now func() time.Time
-	// Webhooks is the URL to which events are posted; "": no event is posted.
+	// Webhooks is the URL to which webhook events are posted; "": none are posted.
 	Webhooks string
-	// Secret signs webhooks; "": WebhookSecret.
+	// Secret is the secret that signs webhook events; "": WebhookSecret.
 	Secret string
 }
 
-// Fake is a fake of Stripe. All methods may be called from any goroutine.
+// Fake is a fake of Stripe: its API, hosted payment pages and webhooks. All methods may be called from any
+// goroutine.
 type Fake struct {
 	options Options
-	client  *http.Client // follows no redirection
+	// The HTTP client that posts webhook events; it follows no redirect.
+	client  *http.Client
 	closing chan struct{}
 	closed  sync.Once
 	sending sync.WaitGroup
 	wake    chan struct{}
 	late    atomic.Int64
 
-	mu       sync.Mutex
-	url      string // the fake's own origin, which the addresses of hosted pages begin with
-	ahead    time.Duration
-	serial   int
-	keys     map[string]*stored
-	faults   []Fault
-	choose   func(method, path string) *Fault
-	outcomes map[string][]Outcome // by the id of a deposit
-	refusing []string             // statuses of the next refunds
+	mu sync.Mutex
+	// The fake's own origin, with which the URLs of hosted pages begin.
+	url    string
+	ahead  time.Duration
+	serial int
+	keys   map[string]*stored
+	faults []Fault
+	choose func(method, path string) *Fault
+	// The bank's next answers to charges without the tenant, by deposit id.
+	outcomes map[string][]Outcome
+	refusing []string // The statuses that the next refunds get.
 
 	sessions  table[*session]
 	customers table[*customer]
@@ -85,20 +91,21 @@ type Fake struct {
 	violations []string
 }
 
-// payment is everything that names a payment of the service.
+// payment holds the objects in the fake of Stripe that belong to one payment of the service.
 type payment struct {
 	sessions []*session
 	intents  []*intent
 }
 
-// Request is a request that the fake got.
+// Request is a request to Stripe's API that the fake has received.
 type Request struct {
 	Method, Path, Key, Version string
 	Params                     url.Values
-	Status                     int // of the answer; 0 while none was given
+	// The status code of the answer to the request; 0 until there is one.
+	Status int
 }
 
-// New makes a fake. Close it in the end.
+// New returns a fake of Stripe. Close must be called in the end.
 func New(o Options) *Fake {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -106,7 +113,8 @@ func New(o Options) *Fake {
 	if o.Secret == "" {
 		o.Secret = WebhookSecret
 	}
-	// The end of any httptest.Server breaks connections of the default transport that a request is about to use.
+	// The fake uses a transport of its own: the end of any httptest.Server closes connections of the default
+	// transport, even those that a request is about to use.
 	own := &http.Transport{DisableKeepAlives: true}
 	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	f := &Fake{
@@ -120,13 +128,13 @@ func New(o Options) *Fake {
 	return f
 }
 
-// Close ends requests that hang and the sending of webhooks.
+// Close ends requests that hang and the sending of webhook events.
 func (f *Fake) Close() {
 	f.closed.Do(func() { close(f.closing) })
 	f.sending.Wait()
 }
 
-// Handler serves API and hosted pages.
+// Handler returns the HTTP handler for the fake's API and its hosted pages.
 func (f *Fake) Handler() http.Handler {
 	mux := http.NewServeMux()
 	for pattern, run := range f.endpoints() {
@@ -141,15 +149,15 @@ func (f *Fake) Handler() http.Handler {
 // SetURL sets the fake's own origin, once its listener is open.
 func (f *Fake) SetURL(origin string) { f.change(func() { f.url = origin }) }
 
-// URL is the fake's origin, for STRIPE_API_BASE.
+// URL returns the fake's origin, which the setting STRIPE_API_BASE takes.
 func (f *Fake) URL() string { return locked(f, func() string { return f.url }) }
 
-// Now is the fake's time.
+// Now returns the time of the fake's clock.
 func (f *Fake) Now() time.Time { return locked(f, f.now) }
 
 func (f *Fake) now() time.Time { return f.options.Now().Add(f.ahead) }
 
-// Advance moves the fake's clock: sessions expire, keys are forgotten, and charges are disputed.
+// Advance moves the fake's clock ahead: sessions expire, idempotency keys are deleted, and charges are disputed.
 func (f *Fake) Advance(d time.Duration) {
 	f.change(func() {
 		f.ahead += d
@@ -157,21 +165,22 @@ func (f *Fake) Advance(d time.Duration) {
 	})
 }
 
-// locked holds the lock of the fake's state while do runs, and gives the result of do.
+// locked runs the function do while the fake's state is locked, and returns the result of do.
 func locked[T any](f *Fake, do func() T) T {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return do()
 }
 
-// change runs do under the lock of the fake's state.
+// change runs the function do while the fake's state is locked.
 func (f *Fake) change(do func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	do()
 }
 
-// tick does what is due by the clock.
+// tick does what is due by the fake's clock: it expires sessions, opens disputes, and deletes old idempotency
+// keys.
 func (f *Fake) tick() {
 	now := f.now()
 	for _, s := range f.sessions.all {
@@ -192,13 +201,13 @@ func (f *Fake) tick() {
 	}
 }
 
-// Violations lists the steps after which a payment had two payable objects or two charges. It is empty for a sound
-// adapter.
+// Violations returns the steps after which a payment had two payable objects or two charges. It is empty for a
+// correct adapter.
 func (f *Fake) Violations() []string {
 	return locked(f, func() []string { return slices.Clone(f.violations) })
 }
 
-// Requests lists the requests to the API, oldest first.
+// Requests returns the requests that the fake's API has received, oldest first.
 func (f *Fake) Requests() (all []Request) {
 	f.change(func() {
 		for _, r := range f.requests {
@@ -212,13 +221,14 @@ func (f *Fake) violate(format string, args ...any) {
 	f.violations = append(f.violations, fmt.Sprintf(format, args...))
 }
 
-// newID makes an id with that prefix, such as "pi".
+// newID returns a new object id with a prefix such as "pi". The fake's state must be locked.
 func (f *Fake) newID(prefix string) string {
 	f.serial++
 	return fmt.Sprintf("%s_fake%08d", prefix, f.serial)
 }
 
-// paymentOf gives the payment that metadata names, and records an object that names none.
+// paymentOf returns the payment whose id is in an object's metadata. An object without a payment's id is a
+// violation.
 func (f *Fake) paymentOf(metadata map[string]string, what string) *payment {
 	name := metadata[PaymentKey]
 	if name == "" {
@@ -233,7 +243,7 @@ func (f *Fake) paymentOf(metadata map[string]string, what string) *payment {
 	return p
 }
 
-// intentsOf gives the intents of a payment; none for a payment that nobody has named.
+// intentsOf returns the PaymentIntents of a payment; none for an unknown payment.
 func (f *Fake) intentsOf(paymentID string) []*intent {
 	if p := f.payments[paymentID]; p != nil {
 		return p.intents
@@ -241,7 +251,8 @@ func (f *Fake) intentsOf(paymentID string) []*intent {
 	return nil
 }
 
-// watch checks the two rules for a payment, after a step.
+// watch checks after a step that a payment has at most one payable object and at most one charge, and records
+// violations.
 func (f *Fake) watch(metadata map[string]string, step string) {
 	name := metadata[PaymentKey]
 	p := f.payments[name]

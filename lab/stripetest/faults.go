@@ -6,43 +6,46 @@ import (
 	"time"
 )
 
-// FaultKind is a way in which a request goes wrong.
+// FaultKind is a way in which a request to the fake of Stripe fails.
 type FaultKind string
 
-// The ways.
+// The kinds of faults that a request to the fake of Stripe can meet.
 const (
-	LostBefore FaultKind = "lost_before" // the connection dies, and nothing happens
-	LostAfter  FaultKind = "lost_after"  // the request takes effect, and the connection dies
-	TakesLate  FaultKind = "late"        // the connection dies, and the request takes effect after Delay
-	Delayed    FaultKind = "delayed"     // the request waits for Delay, holding its key, and is then answered
-	Hang       FaultKind = "hang"        // no answer and no effect until the caller gives up
-	Broken     FaultKind = "broken"      // 500 without effect, kept under the key
-	BrokenDone FaultKind = "broken_done" // 500 after the effect, kept under the key
-	Doubled    FaultKind = "doubled"     // the request arrives twice, and the second answer is given
-	Overloaded FaultKind = "overloaded"  // 429
-	Unready    FaultKind = "unready"     // 503 without effect, not kept
-	Refused    FaultKind = "refused"     // 400 without effect, not kept
+	LostBefore FaultKind = "lost_before" // Fault: the connection dies, and nothing happens.
+	LostAfter  FaultKind = "lost_after"  // Fault: the request takes effect, and the connection dies.
+	TakesLate  FaultKind = "late"        // Fault: the connection dies, and the request takes effect after Delay.
+	Delayed    FaultKind = "delayed"     // Fault: the request waits for Delay, holding its key, and is then answered.
+	Hang       FaultKind = "hang"        // Fault: there is no answer and no effect until the caller gives up.
+	Broken     FaultKind = "broken"      // Fault: the answer is 500 without effect, stored under the key.
+	BrokenDone FaultKind = "broken_done" // Fault: the answer is 500 after the effect, stored under the key.
+	Doubled    FaultKind = "doubled"     // Fault: the request arrives twice, and the second answer is sent.
+	Overloaded FaultKind = "overloaded"  // Fault: the answer is 429.
+	Unready    FaultKind = "unready"     // Fault: the answer is 503 without effect, not stored.
+	Refused    FaultKind = "refused"     // Fault: the answer is 400 without effect, not stored.
 )
 
-// Fault is a failure of a request. The zero value is none.
+// Fault is a planned failure of a request to the fake of Stripe. The zero value is no failure.
 type Fault struct {
-	Kind   FaultKind
-	Method string // "": any
-	Path   string // a part of the path, such as "/confirm"; "": any
-	Delay  time.Duration
+	Kind FaultKind
+	// HTTP method of the requests that the fault may hit; "": any.
+	Method string
+	// A part of the path of the requests that the fault may hit, such as "/confirm"; "": any.
+	Path  string
+	Delay time.Duration
 }
 
-// Fail makes the next requests fail, each fault once, at the first request that it fits.
+// Fail makes the next requests to the fake fail. Each fault occurs once, at the first request that it fits.
 func (f *Fake) Fail(faults ...Fault) {
 	f.change(func() { f.faults = append(f.faults, faults...) })
 }
 
-// FailBy lets choose decide about every request; nil ends this. choose may be called from several goroutines.
+// FailBy sets a function that chooses the fault of every request to the fake; nil ends this. The function may be
+// called from several goroutines.
 func (f *Fake) FailBy(choose func(method, path string) *Fault) {
 	f.change(func() { f.choose = choose })
 }
 
-// takeFault gives the fault of a request.
+// takeFault returns the fault that a test has planned for a request, or the zero value.
 func (f *Fake) takeFault(r *http.Request) (met Fault) {
 	choose := locked(f, func() func(method, path string) *Fault {
 		for i, fault := range f.faults {
@@ -61,7 +64,7 @@ func (f *Fake) takeFault(r *http.Request) (met Fault) {
 	return met
 }
 
-// wait passes the time of a fault. It reports false where the fake ends first.
+// wait waits for the duration of a fault. true: the time has passed; false: the fake was closed before.
 func (f *Fake) wait(d time.Duration) bool {
 	select {
 	case <-time.After(d):
@@ -71,8 +74,8 @@ func (f *Fake) wait(d time.Duration) bool {
 	}
 }
 
-// Late counts the requests whose connections have died and which have yet to take effect.
+// Late returns the number of requests whose connections have died and which have not yet taken effect.
 func (f *Fake) Late() int64 { return f.late.Load() }
 
-// drop ends the connection without an answer.
+// drop ends the connection of a request without an answer.
 func drop() { panic(http.ErrAbortHandler) }

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// intent is a PaymentIntent.
+// intent is a PaymentIntent in the fake of Stripe.
 type intent struct {
 	base
 	status, currency, email string
@@ -13,12 +13,14 @@ type intent struct {
 	customer                *customer
 	method                  *method
 	metadata                map[string]string
-	session                 *session // of an intent that a page made
-	charges                 []*charge
-	failed                  *apiError // the last error of a payment
+	// The Checkout Session whose page created the PaymentIntent; else nil.
+	session *session
+	charges []*charge
+	failed  *apiError // The error of the PaymentIntent's last failed charge.
 }
 
-// payable reports whether a confirm, a card or the issuer's answer could still make a charge.
+// payable reports whether the PaymentIntent could still lead to a charge. true: by a confirm, a card or the bank's
+// answer; false: it has ended.
 func (i *intent) payable() bool {
 	return slices.Contains([]string{"requires_payment_method", "requires_confirmation", "requires_action", "processing"},
 		i.status)
@@ -37,7 +39,7 @@ func (i *intent) json(f *Fake, expand expansions) map[string]any {
 	return out
 }
 
-// createIntent makes an intent that is not confirmed.
+// createIntent creates a PaymentIntent that is not yet confirmed.
 func (f *Fake) createIntent(c call) (any, *apiError) {
 	amount, err := whole(c.Params, "amount", 0)
 	if err != nil || amount < leastCharge {
@@ -92,7 +94,7 @@ func (f *Fake) confirmIntent(i *intent, c call) (any, *apiError) {
 	return i, nil
 }
 
-// succeed charges the card.
+// succeed records a successful charge of a PaymentIntent, and emits its events.
 func (f *Fake) succeed(i *intent, m *method) {
 	c := f.addCharge(&charge{status: "succeeded", intent: i, method: m})
 	if m.card.disputed {
@@ -103,7 +105,7 @@ func (f *Fake) succeed(i *intent, m *method) {
 	f.emit("payment_intent.succeeded", i)
 }
 
-// addCharge adds a charge of the whole amount to its intent.
+// addCharge adds a charge of the PaymentIntent's whole amount.
 func (f *Fake) addCharge(c *charge) *charge {
 	c.base, c.amount = f.base("ch"), c.intent.amount
 	f.charges.add(c)
@@ -111,7 +113,7 @@ func (f *Fake) addCharge(c *charge) *charge {
 	return c
 }
 
-// refuse writes a refused charge down, and takes the card off the intent.
+// refuse records a refused charge, and removes the card from the PaymentIntent.
 func (f *Fake) refuse(i *intent, m *method, o Outcome) *apiError {
 	c := f.addCharge(&charge{status: "failed", intent: i, method: m, outcome: o})
 	i.status, i.method = "requires_payment_method", nil
@@ -127,7 +129,7 @@ func (f *Fake) refuse(i *intent, m *method, o Outcome) *apiError {
 	return &answered
 }
 
-// cancelIntent ends an intent for good.
+// cancelIntent cancels a PaymentIntent for good.
 func (f *Fake) cancelIntent(i *intent, _ call) (any, *apiError) {
 	switch {
 	case i.session != nil:
@@ -147,8 +149,8 @@ func (f *Fake) cancel(i *intent) {
 	f.emit("payment_intent.canceled", i)
 }
 
-// Settle gives the issuer's late answer to the charge of an intent that is processing. It reports whether there was
-// such an intent of the payment.
+// Settle sets the bank's late answer to the charge of a payment's PaymentIntent that is processing. true: there
+// was one; false: there was none.
 func (f *Fake) Settle(paymentID string, o Outcome) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -5,18 +5,20 @@ import (
 	"time"
 )
 
-// keyLife is the time for which an Idempotency-Key is remembered. Stripe promises at least as much.
+// keyLife is how long the fake stores the answer to an Idempotency-Key. Stripe promises at least as much.
 const keyLife = 24 * time.Hour
 
 // stored is the first answer under an Idempotency-Key.
 type stored struct {
-	request string // endpoint and parameters
+	// The method, path and parameters of the request that used the key first.
+	request string
 	at      time.Time
 	flying  bool
 	answer  answer
 }
 
-// begin claims a key for a request. Where the key is taken, it gives the stored answer or a refusal.
+// begin claims an Idempotency-Key for a request. If another request has used the key, taken is true, and a is that
+// request's answer or a refusal.
 func (f *Fake) begin(c call) (a answer, taken bool) {
 	request := c.Method + " " + c.Path + "?" + c.Params.Encode()
 	first := f.keys[c.Key]

@@ -2,7 +2,7 @@ package stripetest
 
 import "time"
 
-// charge is a try to take money from a card.
+// charge is an attempt to charge a card, in the fake of Stripe.
 type charge struct {
 	base
 	status    string
@@ -10,7 +10,7 @@ type charge struct {
 	method    *method
 	amount    int
 	refunded  int
-	outcome   Outcome // of a charge that failed
+	outcome   Outcome // The bank's answer to the charge, if it failed.
 	disputed  bool
 	disputeAt time.Time
 }
@@ -26,7 +26,7 @@ func (c *charge) json(f *Fake, expand expansions) map[string]any {
 	}
 }
 
-// paid gives the charge of the intent that succeeded.
+// paid returns the PaymentIntent's successful charge; nil if there is none.
 func (i *intent) paid() *charge {
 	for _, c := range i.charges {
 		if c.succeeded() {
@@ -36,7 +36,7 @@ func (i *intent) paid() *charge {
 	return nil
 }
 
-// refund gives money back.
+// refund is a refund of a charge, in the fake of Stripe.
 type refund struct {
 	base
 	status   string
@@ -57,7 +57,7 @@ func (r *refund) json(f *Fake, expand expansions) map[string]any {
 	return out
 }
 
-// RefundAs gives the statuses of the next refunds: pending or failed in place of succeeded.
+// RefundAs sets the statuses of the next refunds: pending or failed instead of succeeded.
 func (f *Fake) RefundAs(statuses ...string) {
 	f.change(func() { f.refusing = append(f.refusing, statuses...) })
 }
@@ -100,12 +100,13 @@ func (f *Fake) giveBack(paid *charge, amount int, metadata map[string]string) *r
 	return r
 }
 
-// RefundByHand gives a payment back as staff would in Stripe's own pages, without the service.
+// RefundByHand refunds a payment as staff would in Stripe's own pages, without the service. true: refunded; false:
+// the payment has no successful charge.
 func (f *Fake) RefundByHand(paymentID string, amount int) bool {
 	return f.onPaid(paymentID, func(paid *charge) { f.giveBack(paid, amount, map[string]string{}) })
 }
 
-// SettleRefund ends a refund that is pending, with succeeded or failed.
+// SettleRefund ends a pending refund with the status succeeded or failed.
 func (f *Fake) SettleRefund(ref, status string) {
 	f.change(func() {
 		r := f.refunds.byID[ref]
@@ -114,12 +115,14 @@ func (f *Fake) SettleRefund(ref, status string) {
 	})
 }
 
-// Dispute makes the tenant object to the charge of a payment. It reports whether the payment has a charge.
+// Dispute makes the tenant dispute the charge of a payment. true: done; false: the payment has no successful
+// charge.
 func (f *Fake) Dispute(paymentID, reason string) bool {
 	return f.onPaid(paymentID, func(paid *charge) { f.openDispute(paid, reason) })
 }
 
-// onPaid does something to the charge of a payment. It reports whether the payment has a charge.
+// onPaid calls do with the successful charge of a payment. true: called; false: the payment has no successful
+// charge.
 func (f *Fake) onPaid(paymentID string, do func(*charge)) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -132,14 +135,14 @@ func (f *Fake) onPaid(paymentID string, do func(*charge)) bool {
 	return false
 }
 
-// dispute is an objection to a charge.
+// dispute is a tenant's objection to a charge, in the fake of Stripe.
 type dispute struct {
 	base
 	reason string
 	charge *charge
 }
 
-// timeToAnswer is that for evidence, in seconds.
+// timeToAnswer is the time in seconds in which evidence about a dispute may be sent.
 const timeToAnswer = 9 * 24 * 60 * 60
 
 func (d *dispute) json(f *Fake, expand expansions) map[string]any {

@@ -12,17 +12,20 @@ var pageText string
 
 var pages = template.Must(template.New("page").Parse(pageText))
 
-// pageView is the content of the hosted page. The tenant's input is never shown again.
+// pageView holds the content of the fake's hosted payment page. What the tenant has entered is never shown again.
 type pageView struct {
 	Amount, Name, Error, Back string
-	Step                      string // pay, challenge or over
-	Action                    string // of the form of a card: a failed authentication shows the form elsewhere
+	// The step that the payment page shows: pay, challenge or over.
+	Step string
+	// The target of the card form: after a failed authentication the form is shown at another URL.
+	Action string
 }
 
-// pathOf is the path of the hosted page.
+// pathOf returns the path of a Checkout Session's hosted payment page.
 func pathOf(s *session) string { return "/pay/" + s.id }
 
-// onPage finds the page of a request. The state is locked.
+// onPage returns a handler that finds the Checkout Session of a hosted page and calls serve with it, while the
+// fake's state is locked.
 func (f *Fake) onPage(serve func(s *session, w http.ResponseWriter, r *http.Request)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		f.mu.Lock()
@@ -37,7 +40,8 @@ func (f *Fake) onPage(serve func(s *session, w http.ResponseWriter, r *http.Requ
 	}
 }
 
-// showPage shows the form, the end of the page, or leads a tenant who has paid back.
+// showPage shows the card form of a hosted payment page, or that the page has expired. It redirects a tenant who
+// has paid back to the service.
 func (f *Fake) showPage(s *session, w http.ResponseWriter, r *http.Request) {
 	switch s.status {
 	case "complete":
@@ -57,7 +61,7 @@ func (f *Fake) viewOf(s *session) pageView {
 	}
 }
 
-// reasons are the words of refusals on the page.
+// reasons maps the code of a bank's refusal to the text on the hosted payment page.
 var reasons = map[string]string{
 	"insufficient_funds": "Your card has insufficient funds. Try a different card.",
 	"generic_decline":    "Your card was declined. Try a different card.",
@@ -67,7 +71,8 @@ var reasons = map[string]string{
 
 const authenticationFailed = "payment_intent_authentication_failure"
 
-// takeCard pays with the card that the tenant typed. A refused card leaves the page open.
+// takeCard charges the card that the tenant entered on the hosted payment page. A refused card leaves the page
+// open.
 func (f *Fake) takeCard(s *session, w http.ResponseWriter, r *http.Request) {
 	if s.status != "open" {
 		http.Redirect(w, r, pathOf(s), http.StatusSeeOther)
@@ -83,7 +88,7 @@ func (f *Fake) takeCard(s *session, w http.ResponseWriter, r *http.Request) {
 	f.answerPage(w, r, s, f.pay(s, with, false))
 }
 
-// answerPage shows the next page after a card or an authentication.
+// answerPage redirects to or shows the page that follows a card or an authentication on the hosted payment page.
 func (f *Fake) answerPage(w http.ResponseWriter, r *http.Request, s *session, challenge bool) {
 	switch {
 	case challenge:
@@ -95,7 +100,8 @@ func (f *Fake) answerPage(w http.ResponseWriter, r *http.Request, s *session, ch
 	}
 }
 
-// challenge plays the page of the tenant's bank. A POST has the field outcome: complete or fail.
+// challenge serves the page on which the tenant's bank authenticates the tenant. A POST has the field outcome:
+// complete or fail.
 func (f *Fake) challenge(s *session, w http.ResponseWriter, r *http.Request) {
 	switch {
 	case s.status != "open" || s.challenge == nil:
@@ -118,6 +124,7 @@ func render(w http.ResponseWriter, status int, v pageView) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
 	if pages.Execute(w, v) != nil {
-		drop() // the tenant is gone
+		// The error only means that the tenant has closed the connection.
+		drop()
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// expansions are the paths of the parameter expand[].
+// expansions lists the paths of Stripe's parameter expand[]: the fields to return as whole objects instead of ids.
 type expansions []string
 
 func expansionsOf(params url.Values) expansions {
@@ -19,7 +19,8 @@ func expansionsOf(params url.Values) expansions {
 	return out
 }
 
-// of gives the expansions inside a field. asked: the field itself is to be shown.
+// of returns the expansions inside a field. asked reports whether the field itself must be expanded (true) or
+// shown as an id (false).
 func (e expansions) of(field string) (inside expansions, asked bool) {
 	for _, path := range e {
 		if rest, ok := strings.CutPrefix(path+".", field+"."); ok {
@@ -29,7 +30,7 @@ func (e expansions) of(field string) (inside expansions, asked bool) {
 	return inside, asked
 }
 
-// shown gives the id of an object, or the object where it is asked for; nil for none.
+// shown returns an object's JSON if its field must be expanded, else the object's id; nil for no object.
 func shown[T interface {
 	comparable
 	object
@@ -44,7 +45,7 @@ func shown[T interface {
 	return item.head().id
 }
 
-// group reads the pairs name[key]=value.
+// group returns the form parameters name[key]=value as a map from key to value.
 func group(params url.Values, name string) map[string]string {
 	out := map[string]string{}
 	for param, values := range params {
@@ -67,7 +68,7 @@ func whole(params url.Values, name string, usual int) (int, *apiError) {
 	return n, nil
 }
 
-// orNil gives nil for the empty text, as Stripe shows it.
+// orNil returns the text, or nil for an empty text, since Stripe returns null for it.
 func orNil(text string) any {
 	if text == "" {
 		return nil

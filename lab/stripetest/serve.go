@@ -9,16 +9,18 @@ import (
 	"time"
 )
 
-// Serve serves a fake on a listener until ctx ends. The fake's own origin becomes that of the listener.
+// Serve runs a fake of Stripe on a listener until ctx ends. The fake's own origin becomes the listener's address.
 func (f *Fake) Serve(ctx context.Context, listener net.Listener) error {
 	f.SetURL("http://" + listener.Addr().String())
 	server := &http.Server{
 		Handler: f.Handler(), ReadHeaderTimeout: 10 * time.Second,
-		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), // connections that a fault ends
+		// The server logs no errors, since faults end connections on purpose.
+		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
 	}
 	stop := context.AfterFunc(ctx, func() {
 		f.Close()
-		_ = server.Close() // the listener is closed in any case
+		// The error is ignored: the server's listener is closed in any case.
+		_ = server.Close()
 	})
 	defer stop()
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {

@@ -13,7 +13,7 @@ const (
 
 var address = regexp.MustCompile(`^[^@\s]+@[^@\s]+$`)
 
-// session is a Checkout Session.
+// session is a Checkout Session in the fake of Stripe: a hosted payment page.
 type session struct {
 	base
 	status, currency, email string
@@ -21,9 +21,11 @@ type session struct {
 	asked                   url.Values
 	metadata                map[string]string
 	expires                 time.Time
-	intent                  *intent // from the first card on
-	challenge               *card   // of a tenant who authenticates
-	refused                 string  // shown on the page
+	// The PaymentIntent of the session, from the first card on; nil before.
+	intent    *intent
+	challenge *card // The card of a tenant who must authenticate now; else nil.
+	// Code of the card's refusal that the payment page shows; "": none.
+	refused string
 }
 
 func (s *session) json(f *Fake, expand expansions) map[string]any {
@@ -38,7 +40,7 @@ func (s *session) json(f *Fake, expand expansions) map[string]any {
 	return out
 }
 
-// createSession makes a hosted page.
+// createSession creates a Checkout Session, which has a hosted payment page.
 func (f *Fake) createSession(c call) (any, *apiError) {
 	const price = "line_items[0][price_data]"
 	p := c.Params
@@ -72,7 +74,7 @@ func (f *Fake) createSession(c call) (any, *apiError) {
 	return s, nil
 }
 
-// expireSession ends a page.
+// expireSession expires a Checkout Session, so that its page can no longer be paid.
 func (f *Fake) expireSession(s *session, _ call) (any, *apiError) {
 	if s.status != "open" {
 		return nil, wrongState("", "Only Checkout Sessions with a status in [\"open\"] can be expired. "+
@@ -90,7 +92,8 @@ func (f *Fake) expire(s *session) {
 	f.emit("checkout.session.expired", s)
 }
 
-// pay takes a card on the page. It reports whether the tenant must authenticate first.
+// pay charges a card on a session's hosted payment page. challenge: true if the tenant must authenticate first;
+// false if the card was charged or refused.
 func (f *Fake) pay(s *session, with card, authenticated bool) (challenge bool) {
 	if s.intent == nil {
 		s.intent = &intent{

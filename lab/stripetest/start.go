@@ -10,7 +10,8 @@ import (
 	"partnerdeposits/lab/backing"
 )
 
-// Start serves a fake for the time of a test, and fails the test if the adapter broke a rule.
+// Start runs a fake of Stripe until the test ends. The test fails if the service's adapter has broken one of the
+// fake's rules.
 func Start(t backing.TB, o Options) *Fake {
 	t.Helper()
 	f := StartBroken(t, o)
@@ -22,29 +23,29 @@ func Start(t backing.TB, o Options) *Fake {
 	return f
 }
 
-// StartBroken serves a fake for a test that expects violations.
+// StartBroken runs a fake of Stripe until the test ends, for a test that expects violations of the fake's rules.
 func StartBroken(t backing.TB, o Options) *Fake {
 	t.Helper()
 	f := New(o)
 	server := httptest.NewServer(f.Handler())
 	f.SetURL(server.URL)
 	t.Cleanup(func() {
-		f.Close() // ends requests that hang
+		f.Close() // Close ends requests to the fake that hang.
 		server.CloseClientConnections()
 		server.Close()
 	})
 	return f
 }
 
-// PageAnswer is an answer of the hosted page.
+// PageAnswer is an HTTP response of the fake's hosted payment page.
 type PageAnswer struct {
 	Status   int
 	Location string
 	Body     string
 }
 
-// Pay types a card on a hosted page, and completes the authentication if the bank asks for it. It gives the last
-// answer.
+// Pay enters a card on a hosted payment page, and completes the authentication if the bank wants one. It returns
+// the last response.
 func (f *Fake) Pay(t backing.TB, page, number string) PageAnswer {
 	t.Helper()
 	a := f.Post(t, page, url.Values{"cardNumber": {number}, "cardExpiry": {"12/34"}, "cardCvc": {"123"}})
@@ -54,7 +55,7 @@ func (f *Fake) Pay(t backing.TB, page, number string) PageAnswer {
 	return a
 }
 
-// Post sends a form to the fake's pages, without following a redirection.
+// Post sends a form to the fake's hosted pages and returns the response, without following a redirect.
 func (f *Fake) Post(t backing.TB, target string, form url.Values) PageAnswer {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, target, strings.NewReader(form.Encode()))
@@ -76,7 +77,7 @@ func (f *Fake) Post(t backing.TB, target string, form url.Values) PageAnswer {
 	return PageAnswer{Status: res.StatusCode, Location: res.Header.Get("Location"), Body: string(body)}
 }
 
-// PageOf is the address of the newest page of a payment, which may be over; "" for none.
+// PageOf returns the URL of a payment's newest hosted page, even if the page has expired; "" if there is none.
 func (f *Fake) PageOf(paymentID string) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -87,7 +88,7 @@ func (f *Fake) PageOf(paymentID string) string {
 	return f.url + pathOf(p.sessions[len(p.sessions)-1])
 }
 
-// Mend makes the cards that a payment saved good for later charges.
+// Mend makes the cards that a payment has saved good for later charges.
 func (f *Fake) Mend(paymentID string) {
 	f.change(func() {
 		for _, i := range f.intentsOf(paymentID) {
@@ -98,10 +99,11 @@ func (f *Fake) Mend(paymentID string) {
 	})
 }
 
-// Book is the money that the charges of a payment took, in cents, and that refunds left of it.
+// Book holds the successful charges of a payment: their number, the cents that they took, and the cents that are
+// left after refunds.
 type Book struct{ Charges, Taken, Kept int }
 
-// Books are those of every payment with a charge that succeeded, by the id of the payment.
+// Books returns, by payment id, the Book of every payment that has a successful charge.
 func (f *Fake) Books() map[string]Book {
 	f.mu.Lock()
 	defer f.mu.Unlock()

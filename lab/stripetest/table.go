@@ -5,19 +5,19 @@ import (
 	"slices"
 )
 
-// table keeps objects in the order of their creation.
+// table stores the fake's objects of one kind, in the order of their creation.
 type table[T object] struct {
 	all  []T
 	byID map[string]T
 }
 
-// object is a thing with an id and a time of creation, which can be shown as JSON.
+// object is an object of Stripe's API, with an id, a time of creation and a form in JSON.
 type object interface {
 	head() base
 	json(f *Fake, expand expansions) map[string]any
 }
 
-// base are the id of an object and the time of its creation.
+// base holds the id of an object and the time of its creation.
 type base struct {
 	id      string
 	created int64
@@ -25,7 +25,7 @@ type base struct {
 
 func (b base) head() base { return b }
 
-// base makes an id with that prefix, such as "pi".
+// base returns the base of a new object, whose id has a prefix such as "pi".
 func (f *Fake) base(prefix string) base { return base{f.newID(prefix), f.now().Unix()} }
 
 func (t *table[T]) add(item T) {
@@ -44,7 +44,8 @@ func (t *table[T]) find(id string) (item T, err *apiError) {
 	return item, nil
 }
 
-// list answers GET of a list, newest first. intentOf serves the parameter payment_intent; nil: the list has none.
+// list returns an endpoint that answers the GET of a list of objects, newest first. intentOf serves the parameter
+// payment_intent; nil: the list has no such parameter.
 func list[T object](f *Fake, t *table[T], intentOf func(T) *intent) endpoint {
 	return func(c call) (any, *apiError) {
 		numbers := map[string]int{"limit": 10, "created[gte]": 0, "created[lt]": math.MaxInt}

@@ -1,11 +1,11 @@
-// Command suite runs tests and says how far they are. Its arguments are a command that prints events of
-// `go test -json`, such as scripts/run-tests.sh:
+// Command suite runs tests and prints their progress. Its arguments are a command that prints events of `go test
+// -json`, such as scripts/run-tests.sh:
 //
 //	bin/suite scripts/run-tests.sh
 //
-// All test programs share a Postgres with every migration applied to a template database (package pgtest): a server and
-// its migrations cost each program more than many a test. A Redis is not shared, since its channels and scripts reach
-// beyond the databases that tests are given.
+// All test programs share a Postgres with every migration applied to a template database (package pgtest): a
+// server and its migrations cost each program more than many tests do. A Redis is not shared, since its channels
+// and scripts reach beyond the databases that tests use.
 package main
 
 import (
@@ -22,7 +22,7 @@ import (
 	"partnerdeposits/lab/pgtest"
 )
 
-// every is the longest silence.
+// every is the interval at which the progress of the tests is printed.
 const every = 5 * time.Second
 
 func main() {
@@ -35,7 +35,8 @@ func main() {
 	}
 }
 
-// run tells whether all tests passed. After Ctrl-C the command ends first.
+// run runs the command whose events are tests. passed: true if all tests passed; false if one failed or did not
+// end. After Ctrl-C it waits for the command to end.
 func run(command []string, out io.Writer) (passed bool, err error) {
 	if len(command) == 0 {
 		return false, errors.New("name a command that prints events of go test -json")
@@ -50,7 +51,8 @@ func run(command []string, out io.Writer) (passed bool, err error) {
 	}
 	defer end()
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...) //nolint:gosec // the command is the caller's
-	// A group of its own, so that an interrupt reaches the tests and their servers, and not the command alone.
+	// The command gets a process group of its own, so that an interrupt reaches the tests and their servers, and not
+	// the command alone.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) }
 	cmd.Stderr, cmd.Env = os.Stderr, append(os.Environ(), environ...)

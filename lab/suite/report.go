@@ -13,32 +13,36 @@ import (
 	"time"
 )
 
-// event is a line of `go test -json` (go doc test2json), or one that announces the packages to come.
+// event is a line of `go test -json` (go doc test2json), or a line of its own kind that announces how many
+// packages will be tested.
 type event struct {
 	Action, Package, Test, Output, ImportPath string
 
-	Elapsed  float64 // seconds
-	Packages int     // of Action "packages"
+	Elapsed float64 // Duration of the test or package in seconds.
+	// The number of packages that the event announces, if its Action is "packages".
+	Packages int
 }
 
-// name is that of the test, or of the package when the event is no test's.
+// name returns the name of the event's package and test, or only of the package if the event is not about a test.
 func (e event) name() string {
 	return strings.TrimSuffix(strings.TrimPrefix(cmp.Or(e.Package, e.ImportPath), "partnerdeposits/")+" "+e.Test, " ")
 }
 
-// report counts events, and prints what failed at once.
+// report counts the events of a test run, and prints each failure as it happens.
 type report struct {
 	mu  sync.Mutex
 	out io.Writer
 
 	start                   time.Time
 	total, packages, cached int
-	passed, failed, skipped int             // tests
-	broken                  int             // packages that failed without a failed test, such as by a panic or a build
-	explained               map[string]bool // packages with a failed test
-	running                 map[string]time.Time
-	said                    map[string][]string // output of tests and packages that have not ended
-	took                    []event             // packages and tests that have ended
+	passed, failed, skipped int // Numbers of tests that passed, failed and were skipped.
+	// Number of packages that failed without a failed test, such as by a panic or a build.
+	broken    int
+	explained map[string]bool // The packages in which a test has failed.
+	running   map[string]time.Time
+	// Output so far of the tests and packages that have not ended.
+	said map[string][]string
+	took []event // The events of packages and tests that have ended.
 }
 
 func newReport(out io.Writer) *report {
@@ -46,7 +50,7 @@ func newReport(out io.Writer) *report {
 		running: map[string]time.Time{}, said: map[string][]string{}}
 }
 
-// tick prints the progress again and again until the returned function is called.
+// tick prints the progress of the test run at intervals, until the returned function is called.
 func (r *report) tick(every time.Duration) (stop func()) {
 	ticker, done := time.NewTicker(every), make(chan struct{})
 	go func() {
@@ -78,7 +82,7 @@ func (r *report) progress() {
 		time.Since(r.start).Seconds(), r.packages, r.total, r.cached, r.passed+r.failed, failed, now)
 }
 
-// read takes all events. A line that is none is printed.
+// read counts all events of a test run. A line that is not an event is printed.
 func (r *report) read(events io.Reader) error {
 	lines := bufio.NewReader(events)
 	for {
@@ -115,7 +119,8 @@ func (r *report) take(e event) {
 			r.cached++
 		}
 	case "pass", "skip":
-		// `go test` writes a report of the race detector to the output of whichever test runs, and that test may pass.
+		// The output of a passed test may hold a data race: `go test` writes the race detector's report to the output of
+		// whichever test runs.
 		if said := strings.Join(r.said[name], ""); strings.Contains(said, "WARNING: DATA RACE") {
 			fmt.Fprintf(r.out, "--- race beside %s\n%s", name, said)
 		}
@@ -146,7 +151,8 @@ func (r *report) end(e event, name string) {
 	}
 }
 
-// close prints the sum and tells whether all passed. No test may be skipped.
+// close prints the totals of the test run. It returns true if all tests passed, and false if one failed, was
+// skipped or did not end.
 func (r *report) close() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -160,7 +166,7 @@ func (r *report) close() bool {
 	return r.failed+r.broken+r.skipped+len(r.running) == 0 && r.passed > 0
 }
 
-// slowest prints the ten slowest of what has ended, but for what is left out.
+// slowest prints the ten slowest packages or tests, without the events for which out returns true.
 func (r *report) slowest(name string, out func(event) bool) {
 	fmt.Fprintf(r.out, "# the slowest %s, in seconds\n", name)
 	slowest := slices.DeleteFunc(slices.Clone(r.took), out)

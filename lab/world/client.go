@@ -9,36 +9,37 @@ import (
 	"time"
 )
 
-// APIPrefix begins the paths of the partner API.
+// APIPrefix is the beginning of every path of the partner API.
 const APIPrefix = "/api/partner/v1"
 
-// Client calls the partner API.
+// Client is an HTTP client for the partner API.
 type Client struct{ http.Client }
 
-// NewClient gives a client that keeps as many idle connections to a process.
+// NewClient returns a client for the partner API. It waits for an answer as long as patience, and keeps up to idle
+// unused connections to a process.
 func NewClient(patience time.Duration, idle int) *Client {
 	transport := &http.Transport{MaxIdleConnsPerHost: idle, IdleConnTimeout: 3 * time.Second}
 	return &Client{http.Client{Timeout: patience, Transport: transport}}
 }
 
-// Call is a request of a partner.
+// Call is a request of a partner to the API: method, path, keys and body.
 type Call struct {
-	Base   string // of the process
+	Base   string // Base URL of the http process that is called.
 	APIKey string
-	Method string // "": POST
-	Path   string // behind APIPrefix
-	Key    string // the idempotency key; "": none
+	Method string // HTTP method of the call; "": POST.
+	Path   string // Path of the call, without APIPrefix.
+	Key    string // The idempotency key of the call; "": no such header.
 	Body   string
 }
 
-// Answer is a response of the API.
+// Answer is a response of the partner API, or the error if none arrived.
 type Answer struct {
 	Status int
 	Body   []byte
-	Err    error // where no response arrived
+	Err    error // The error if no response arrived; else nil.
 }
 
-// Do sends a request.
+// Do sends a request to the partner API and returns the response.
 func (c *Client) Do(ctx context.Context, call Call) (a Answer) {
 	if call.Method == "" {
 		call.Method = http.MethodPost
@@ -63,22 +64,22 @@ func (c *Client) Do(ctx context.Context, call Call) (a Answer) {
 	return a
 }
 
-// OK tells that the request took effect.
+// OK reports whether a request took effect. true: a status below 300; false: another status, or no response.
 func (a Answer) OK() bool { return a.Err == nil && a.Status < http.StatusMultipleChoices }
 
-// Says tells whether an answer has a status and an error code.
+// Says reports whether a response has the status and its body the error code. false: another answer, or none.
 func (a Answer) Says(status int, code string) bool {
 	return a.Err == nil && a.Status == status && strings.Contains(string(a.Body), code)
 }
 
-// Unknown tells that the request may or may not have taken effect: no response, a 5xx, or an earlier request with the
-// same key that is still in progress.
+// Unknown reports whether it is unknown if a request took effect. true: there was no response, a 5xx, or an
+// earlier request with the same key is in progress; false: the outcome is known.
 func (a Answer) Unknown() bool {
 	return a.Err != nil || a.Status >= http.StatusInternalServerError ||
 		a.Says(http.StatusConflict, "idempotency_key_in_use")
 }
 
-// Into decodes the field data of an answer.
+// Into decodes the field data of a response's JSON.
 func (a Answer) Into(data any) error {
 	if a.Err != nil {
 		return a.Err
@@ -86,9 +87,9 @@ func (a Answer) Into(data any) error {
 	return json.Unmarshal(a.Body, &struct{ Data any }{data})
 }
 
-// ID is data.id of an answer; "" without.
+// ID returns the field data.id of a response; "" if there is none.
 func (a Answer) ID() string {
 	var made struct{ ID string }
-	_ = a.Into(&made) // "" then
+	_ = a.Into(&made) // After an error the result is "".
 	return made.ID
 }

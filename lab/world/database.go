@@ -1,5 +1,5 @@
-// Package world has the parts of an installation of the service, for programs and tests that disturb or measure the
-// service from outside: databases, processes at fixed addresses, partners, and a client of the API.
+// Package world holds the parts of an installation of the service, for programs and tests that disturb or measure
+// the service from outside: databases, processes at fixed addresses, partners, and a client of the API.
 package world
 
 import (
@@ -19,13 +19,14 @@ import (
 	"partnerdeposits/process/services"
 )
 
-// Database is a database of the service, opened by the laboratory.
+// Database is a database of the service that a test tool has opened: a connection pool and a store over it.
 type Database struct {
 	Pool  *pgxpool.Pool
 	Store *postgres.Store
 }
 
-// Create makes a database on a server and gives its URL. owner, if not "", becomes a role that may log in, and owns it.
+// Create creates a database on a Postgres server and returns its URL. If owner is not "", a role of that name is
+// created that may log in, and owns the database.
 func Create(ctx context.Context, server, name, owner string) (string, error) {
 	conn, err := pgx.Connect(ctx, server)
 	if err != nil {
@@ -46,7 +47,8 @@ func Create(ctx context.Context, server, name, owner string) (string, error) {
 	return At(server, owner, "", name), nil
 }
 
-// At is the URL of a database: that of the server, with another user, address and database where they are not "".
+// At returns the URL of a Postgres server with another user, address and database. Each that is "" stays as it
+// was.
 func At(server, user, address, database string) string {
 	u := parsed(server)
 	if user != "" {
@@ -61,18 +63,18 @@ func At(server, user, address, database string) string {
 	return u.String()
 }
 
-// Host is the host and port of a server's URL.
+// Host returns host:port of a server's URL.
 func Host(server string) string { return parsed(server).Host }
 
 func parsed(server string) *url.URL {
 	u, err := url.Parse(server)
 	if err != nil {
-		panic(err) // lab/backing made it
+		panic(err) // A parse error is impossible: lab/backing made the URL.
 	}
 	return u
 }
 
-// Open opens a database of the service.
+// Open opens a database of the service with a pool of at most conns connections.
 func Open(ctx context.Context, url string, conns int32) (*Database, error) {
 	cfg := config.Config{Environment: partner.Development, DatabaseURL: secret.Text(url)}
 	options := postgres.PoolOptions{MaxConns: conns, StatementTimeout: 10 * time.Minute}
@@ -83,7 +85,7 @@ func Open(ctx context.Context, url string, conns int32) (*Database, error) {
 	return &Database{Pool: stores.Pool, Store: stores.Postgres}, nil
 }
 
-// Close closes the connections. A nil Database has none.
+// Close closes the database's connections. On a nil Database it does nothing.
 func (d *Database) Close(ctx context.Context) {
 	if d != nil {
 		d.Store.Close(ctx)

@@ -11,22 +11,23 @@ import (
 	"partnerdeposits/lab/procs"
 )
 
-// Node is a process of the service, which may end and start again at the same addresses.
+// Node is a process of the service, which can end and start again at the same addresses.
 type Node struct {
-	Name string   // such as "dispatcher 1"
-	Path string   // of the binary
-	Env  []string // settings; a later one replaces an earlier one of that name
+	Name string // Name of the process in messages, such as "dispatcher 1".
+	Path string
+	// Settings as NAME=value; a later one replaces an earlier one of the same name.
+	Env  []string
 	Log  io.Writer
-	Base string // URL of the API and the pages
-	Ops  string // URL of /readyz and /metrics
+	Base string // URL of the API and the pages.
+	Ops  string // URL of /readyz and /metrics.
 
 	process atomic.Pointer[procs.Process]
 }
 
-// StartLimit bounds the time from start to readiness on a busy machine.
+// StartLimit is the longest time from the start of a process to its readiness, on a busy machine.
 const StartLimit = 60 * time.Second
 
-// NewNode gives a process two free ports, and the settings that name them.
+// NewNode returns a process of the service that is not yet started, with two free ports in its settings.
 func NewNode(name, path string, env ...string) (*Node, error) {
 	var addresses [2]string
 	for i := range addresses {
@@ -44,7 +45,7 @@ func NewNode(name, path string, env ...string) (*Node, error) {
 	return n, nil
 }
 
-// Begin starts the process and does not wait until the process is ready (AwaitReady).
+// Begin starts the process of the service and does not wait until it is ready (AwaitReady).
 func (n *Node) Begin() error {
 	p, err := procs.Start(procs.Spec{Name: n.Name, Path: n.Path, Env: n.Env, Log: n.Log})
 	if err == nil {
@@ -53,14 +54,14 @@ func (n *Node) Begin() error {
 	return err
 }
 
-// AwaitReady waits until the running process is ready.
+// AwaitReady waits until the running process of the service answers 200 at /readyz.
 func (n *Node) AwaitReady(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, StartLimit)
 	defer cancel()
 	return n.Process().AwaitOK(ctx, n.Ops+"/readyz")
 }
 
-// Pause waits for span.
+// Pause waits for a duration; the error says that ctx ended first.
 func Pause(ctx context.Context, span time.Duration) error {
 	select {
 	case <-ctx.Done():
@@ -70,5 +71,5 @@ func Pause(ctx context.Context, span time.Duration) error {
 	}
 }
 
-// Process is the last process that was begun; nil before.
+// Process returns the process that was started last; nil before the first start.
 func (n *Node) Process() *procs.Process { return n.process.Load() }

@@ -12,14 +12,14 @@ import (
 	"partnerdeposits/core/webhook"
 )
 
-// Partner is a partner with a linked account and an API key.
+// Partner is a partner of the service with a linked account and an API key.
 type Partner struct {
 	Name        string
 	ID, Account id.ID
 	Key         string
 }
 
-// NewPartner stores a partner whose slug is name.
+// NewPartner stores a partner with a linked account and an API key. Its slug is name.
 func (d *Database) NewPartner(ctx context.Context, name string) (Partner, error) {
 	now, entropy := system.Clock{}.Now(), system.Entropy{}
 	p := Partner{Name: name, ID: entropy.NewID(), Account: entropy.NewID()}
@@ -39,7 +39,7 @@ func (d *Database) NewPartner(ctx context.Context, name string) (Partner, error)
 	})
 }
 
-// Subscribe stores a subscription with its signing secret.
+// Subscribe stores a webhook subscription of a partner with its signing secret, and returns its id.
 func (d *Database) Subscribe(ctx context.Context, p Partner, url string, events []webhook.EventName, key string) (
 	subscription id.ID, err error) {
 	s := webhook.Subscription{ID: system.Entropy{}.NewID(), PartnerID: p.ID, URL: url, Events: events, Enabled: true,

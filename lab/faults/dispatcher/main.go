@@ -1,6 +1,6 @@
 //go:build failpoints
 
-// Command dispatcher is cmd/dispatcher with failpoints at which the fault suite kills or stops it.
+// Command dispatcher is cmd/dispatcher with failpoints, at which the fault suite kills or suspends it.
 package main
 
 import (

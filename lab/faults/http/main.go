@@ -1,6 +1,6 @@
 //go:build failpoints
 
-// Command http is cmd/http with failpoints at which the fault suite kills or stops it.
+// Command http is cmd/http with failpoints, at which the fault suite kills or suspends it.
 package main
 
 import (

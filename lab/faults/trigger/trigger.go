@@ -1,12 +1,12 @@
 //go:build failpoints
 
-// Package trigger kills or stops its process at a failpoint. Importing the package is enough. It reads orders from
-// standard input, a line each:
+// Package trigger kills or suspends its process at a failpoint. Importing the package is enough. It reads orders
+// from standard input, a line each:
 //
 //	relay.committed 3     SIGKILL when relay.committed is reached for the third time from now
-//	relay.taken 1 1500    whatever reaches relay.taken next stands still there for 1,500 ms
+//	relay.taken 1 1500    whatever reaches relay.taken next pauses there for 1,500 ms
 //	skew 3000             the ids made from now on are those of a clock that is 3,000 ms ahead
-//	off                   forget the last kill or stall
+//	off                   cancel the last kill or pause
 package trigger
 
 import (
@@ -20,7 +20,8 @@ import (
 	"partnerdeposits/ports/platform/failpoint"
 )
 
-// order is the failpoint at which the process dies or, with a span, stands still, after left more hits.
+// order is an order to die or, with a span, to pause at a failpoint. left counts down the hits of the failpoint
+// until then.
 type order struct {
 	point string
 	left  atomic.Int64
@@ -43,7 +44,7 @@ func obey(line string) {
 	var o order
 	var number, milliseconds int64
 	switch n, _ := fmt.Sscan(line, &o.point, &number, &milliseconds); { //nolint:errcheck // the count tells
-	case n < 2: // off
+	case n < 2: // A line with a single word is the order "off".
 		standing.Store(nil)
 	case o.point == "skew":
 		failpoint.SkewIDs(time.Duration(number) * time.Millisecond)
@@ -63,6 +64,7 @@ func hit(point string) {
 		time.Sleep(o.span) //nolint:forbidigo // standing still is the order
 		return
 	}
-	_ = syscall.Kill(syscall.Getpid(), syscall.SIGKILL) // no deferred call and no flush runs after SIGKILL
+	// SIGKILL ends the process at the failpoint, so that no deferred call and no flush runs.
+	_ = syscall.Kill(syscall.Getpid(), syscall.SIGKILL)
 	select {}
 }

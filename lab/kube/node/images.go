@@ -20,7 +20,8 @@ import (
 
 const pauseImage = "docker.io/library/pause:node"
 
-// Import gives the node an image: an archive as `docker save` writes, or the folder of an OCI layout.
+// Import loads a container image into the Kubernetes node. image is an archive as `docker save` writes it, or the
+// folder of an OCI layout.
 func (n *Node) Import(ctx context.Context, image string) error {
 	archive := image
 	if info, err := os.Stat(image); err != nil {
@@ -40,7 +41,7 @@ func (n *Node) ctr(ctx context.Context, args ...string) (string, error) {
 		Args: append([]string{"--address=" + n.file("run/containerd.sock")}, args...)})
 }
 
-// importPause builds and imports the image that holds the namespaces of each pod.
+// importPause builds the pause image, whose process holds the namespaces of each pod, and loads it into the node.
 func (n *Node) importPause(ctx context.Context) error {
 	build := exec.CommandContext(ctx, "go", "build", "-ldflags=-s -w", "-o", n.file("pause"),
 		"partnerdeposits/lab/kube/node/pause")
@@ -54,7 +55,8 @@ func (n *Node) importPause(ctx context.Context) error {
 	return n.Import(ctx, n.file("pause.tar"))
 }
 
-// Archive writes an image of static programs at its root, in the form of `docker save`. The first program is the entry.
+// Archive writes a container image to a file, in the format of `docker save`. The image holds only static
+// programs, in its root folder; the first program is the entry point.
 func Archive(to, image string, programs ...string) error {
 	files := fstest.MapFS{}
 	for _, program := range programs {

@@ -26,7 +26,7 @@ import (
 )
 
 const (
-	// Gateway is the address of this machine on the bridge of the pods.
+	// Gateway is this machine's address on the network bridge of the pods.
 	Gateway = "10.213.0.1"
 
 	pods     = "10.213.0.0/24"
@@ -35,11 +35,11 @@ const (
 	bridge   = "pdkube0"
 )
 
-// Node is a running Kubernetes.
+// Node is a running Kubernetes cluster of a single node on this machine.
 type Node struct {
-	Dir        string // everything of the node
-	Bin        string // has kubectl and helm
-	Kubeconfig string // of an administrator
+	Dir        string // Folder with all files of the Kubernetes node.
+	Bin        string // Folder that holds the programs kubectl and helm.
+	Kubeconfig string // Path of an administrator's kubeconfig file.
 
 	logs, token, etcd, etcdPeer, proxyHealth string
 
@@ -49,8 +49,9 @@ type Node struct {
 	tie       io.Closer
 }
 
-// Start runs a node until Close, or until this process ends. bin has the programs that kubernetes/build.sh builds. The
-// logs of the parts go to the folder logs, which stays.
+// Start starts a Kubernetes node, which runs until Close or until this process ends. bin is the folder of the
+// programs that kubernetes/build.sh builds. The logs of the node's programs go to the folder logs, which Close
+// keeps.
 func Start(ctx context.Context, bin, logs string) (_ *Node, err error) {
 	if runtime.GOOS != "linux" || os.Geteuid() != 0 {
 		return nil, errors.New("a node of Kubernetes needs Linux and root")
@@ -80,8 +81,8 @@ func (n *Node) file(name string) string { return filepath.Join(n.Dir, name) }
 //go:embed cleaner.sh
 var cleanerScript string
 
-// startCleaner waits until no other node runs, and starts the process that removes this node. The cleaner holds the
-// lock until it has ended.
+// startCleaner waits until no other Kubernetes node runs on this machine, and starts the process that removes this
+// node in the end. That process holds the lock until it has removed the node.
 func (n *Node) startCleaner(ctx context.Context) error {
 	lock, err := os.OpenFile("/run/"+name+".lock", os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -99,7 +100,8 @@ func (n *Node) startCleaner(ctx context.Context) error {
 	cmd.Dir, cmd.ExtraFiles = "/", []*os.File{lock}
 	cmd.Env = append(n.environ(), "NODE_DIR="+n.Dir, "NODE_BRIDGE="+bridge, "NODE_NAME="+name,
 		"NODE_PROXY="+filepath.Join(n.Bin, "kube-proxy"))
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // Ctrl-C reaches this process alone
+	// In a session of its own the cleaner process gets no Ctrl-C.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if cmd.Stderr, err = n.log("cleaner"); err != nil {
 		return err
 	}
@@ -120,7 +122,7 @@ func (n *Node) log(of string) (*os.File, error) {
 	return file, err
 }
 
-// Close ends the node and waits until nothing of it is left.
+// Close ends the Kubernetes node and waits until all its processes, files and network devices are removed.
 func (n *Node) Close() error {
 	_ = n.tie.Close()
 	err := n.cleaner.Wait()
@@ -141,8 +143,8 @@ func (n *Node) Close() error {
 //go:embed config
 var configs embed.FS
 
-// furnish prepares the start of the node: it writes the configuration files of containerd, kubelet and the others, and
-// makes the network bridge of the pods, on whose address the API server listens.
+// furnish prepares the start of the Kubernetes node: it writes the configuration files of containerd, kubelet and
+// the others, and creates the network bridge of the pods, on whose address the API server listens.
 func (n *Node) furnish() error {
 	var ports [4]int
 	for i := range ports {
@@ -191,7 +193,8 @@ func serviceAccountKey() ([]byte, error) {
 	return pem.EncodeToMemory(block), nil
 }
 
-// keepSysctls notes the kernel's settings that kubelet and the plug-ins change, for the cleaner.
+// keepSysctls stores the kernel settings that kubelet and the network plug-ins change, so that the cleaner process
+// can restore them.
 func (n *Node) keepSysctls() error {
 	var kept strings.Builder
 	for _, setting := range []string{
@@ -207,8 +210,8 @@ func (n *Node) keepSysctls() error {
 	return os.WriteFile(n.file("sysctls"), []byte(kept.String()), 0o600)
 }
 
-// makeBridge makes the bridge of the pods. A pod reaches another through a Service even where the machine forwards
-// nothing else, as Docker has it.
+// makeBridge creates the network bridge of the pods. Its firewall rule lets a pod reach another through a Service
+// even where the machine forwards no other packets, as Docker configures it.
 func makeBridge() error {
 	for _, args := range [][]string{
 		{"ip", "link", "add", bridge, "type", "bridge"},
@@ -223,7 +226,7 @@ func makeBridge() error {
 	return nil
 }
 
-// cniFolder has the plug-ins of CNI: Debian's place, or the usual one.
+// cniFolder returns the folder of the CNI network plug-ins: Debian's, if it exists, or the usual one.
 func cniFolder() string {
 	if _, err := os.Stat("/usr/lib/cni/bridge"); err == nil {
 		return "/usr/lib/cni"
@@ -231,12 +234,12 @@ func cniFolder() string {
 	return "/opt/cni/bin"
 }
 
-// Kubectl runs kubectl as an administrator, and gives its output.
+// Kubectl runs kubectl as an administrator of the node, and returns its output.
 func (n *Node) Kubectl(ctx context.Context, args ...string) (string, error) {
 	return n.tool(ctx, "kubectl", args)
 }
 
-// Helm runs Helm as an administrator, and gives its output.
+// Helm runs Helm as an administrator of the node, and returns its output.
 func (n *Node) Helm(ctx context.Context, args ...string) (string, error) {
 	return n.tool(ctx, "helm", args)
 }
@@ -247,5 +250,5 @@ func (n *Node) tool(ctx context.Context, tool string, args []string) (string, er
 	})
 }
 
-// ToolEnv lets kubectl and Helm find the node.
+// ToolEnv returns environment variables with which kubectl and Helm reach the node as an administrator.
 func (n *Node) ToolEnv() []string { return append(n.environ(), "KUBECONFIG="+n.Kubeconfig) }

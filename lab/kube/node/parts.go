@@ -11,17 +11,18 @@ import (
 	"partnerdeposits/lab/procs"
 )
 
-// startLimit bounds the time until a part answers, on a busy machine.
+// startLimit is the longest time until a program of the Kubernetes node answers, on a busy machine.
 const startLimit = 3 * time.Minute
 
-// part is a program of the node.
+// part is a program of the Kubernetes node, such as etcd or kubelet.
 type part struct {
-	name  string
-	args  []string
-	ready wait // nil: not awaited
+	name string
+	args []string
+	// A function that waits until the program answers; nil: no wait.
+	ready wait
 }
 
-// wait returns once a part answers.
+// wait is a function that returns once a program of the Kubernetes node answers.
 type wait func(context.Context, *procs.Process) error
 
 func (n *Node) parts() []part {
@@ -46,7 +47,8 @@ func (n *Node) parts() []part {
 			"--etcd-servers=" + n.etcd, "--bind-address=" + Gateway, "--advertise-address=" + Gateway,
 			"--cert-dir=" + n.file("certificates"), "--token-auth-file=" + n.file("tokens.csv"),
 			"--authorization-mode=RBAC", "--service-cluster-ip-range=" + services, "--allow-privileged=true",
-			"--kubelet-preferred-address-types=InternalIP", // no name server knows the node
+			// The API server reaches the node by its address, since no name server resolves the node's name.
+			"--kubelet-preferred-address-types=InternalIP",
 			"--service-account-issuer=https://kubernetes.default.svc", "--service-account-key-file=" + serviceKey,
 			"--service-account-signing-key-file=" + serviceKey,
 		}, succeeds(n.Kubectl, "get", "--raw=/readyz")},
@@ -64,7 +66,7 @@ func (n *Node) parts() []part {
 	}
 }
 
-// start runs the parts in their order.
+// start starts the programs of the Kubernetes node in their order, and waits for each to answer.
 func (n *Node) start(ctx context.Context) error {
 	for _, p := range n.parts() {
 		log, err := n.log(p.name)
@@ -73,7 +75,8 @@ func (n *Node) start(ctx context.Context) error {
 		}
 		path := filepath.Join(n.Bin, p.name)
 		if _, err := os.Stat(path); err != nil {
-			path, err = exec.LookPath(p.name) // of the system
+			// A program that build.sh does not build is one of the system, found in PATH.
+			path, err = exec.LookPath(p.name)
 			if err != nil {
 				return err
 			}
@@ -96,7 +99,8 @@ func (n *Node) start(ctx context.Context) error {
 	return nil
 }
 
-// environ is that of the parts: kubelet and kube-proxy call iptables and mount, containerd calls runc.
+// environ returns the environment of the Kubernetes node's programs. Its PATH has the system folders: kubelet and
+// kube-proxy call iptables and mount, containerd calls runc.
 func (n *Node) environ() []string {
 	return []string{"PATH=" + os.Getenv("PATH") + ":/usr/local/sbin:/usr/sbin:/sbin", "HOME=" + n.Dir, "TMPDIR=" + n.Dir}
 }

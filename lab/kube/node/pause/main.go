@@ -1,4 +1,5 @@
-// Command pause holds the namespaces of a pod, in the place of the image that a node would fetch for it.
+// Command pause waits for a signal as the process that holds the namespaces of a pod. It replaces the pause image
+// that a Kubernetes node would download.
 package main
 
 import (

@@ -1,4 +1,4 @@
-package lists_test
+package closedlists_test
 
 import (
 	"slices"

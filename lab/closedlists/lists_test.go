@@ -1,7 +1,7 @@
-// Package lists_test compares every closed list, and every limit, that stands in several places: in Go, in the CHECK
-// constraints of a migrated database, in the OpenAPI document, and in the labels of metrics. A constraint or an enum
-// that no test here names fails too, so a new list cannot be forgotten.
-package lists_test
+// Package closedlists_test compares every closed list, and every limit, that stands in several places: in Go, in the
+// CHECK constraints of a migrated database, in the OpenAPI document, and in the labels of metrics. A constraint or an
+// enum that no test here names fails too, so a new list cannot be forgotten.
+package closedlists_test
 
 import (
 	"context"
