@@ -5,13 +5,13 @@ import "time"
 // Timers are the configurable durations of a deposit (api.md §3).
 type Timers struct {
 	CaptureWindow     time.Duration // how long after contractEndAt a capture is possible
-	CoverageMax       time.Duration // upper limit of the cover, from activation
+	CoverMax          time.Duration // upper limit of the cover, from activation
 	CheckoutIdleAfter time.Duration // how long a started checkout may rest until the deposit becomes incomplete
 }
 
 // DefaultTimers are the defaults of api.md §3.
 func DefaultTimers() Timers {
-	return Timers{CaptureWindow: 14 * 24 * time.Hour, CoverageMax: 60 * 24 * time.Hour,
+	return Timers{CaptureWindow: 14 * 24 * time.Hour, CoverMax: 60 * 24 * time.Hour,
 		CheckoutIdleAfter: 30 * time.Minute}
 }
 
@@ -29,7 +29,7 @@ func CheckoutExpiry(contractEnd, created time.Time) time.Time {
 // CoverageEnd is min(max(contractEndAt + claim window, activatedAt + 24 h), activatedAt + maximum).
 func (t Timers) CoverageEnd(contractEnd, activated time.Time) time.Time {
 	end := latest(contractEnd.Add(t.CaptureWindow), activated.Add(leastCoverage))
-	if limit := activated.Add(t.CoverageMax); end.After(limit) {
+	if limit := activated.Add(t.CoverMax); end.After(limit) {
 		return limit
 	}
 	return end

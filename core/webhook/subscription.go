@@ -1,6 +1,6 @@
 // Package webhook holds the rules of webhooks: subscriptions (this file), the event that a subscription receives
 // (routing.go), the signature (signature.go), the retry schedule (schedule.go), deliveries and attempts (delivery.go),
-// the health of an endpoint (health.go), of our own way to endpoints (outbound.go), and replays (replay.go)
+// the health of an endpoint (health.go), of our own way to endpoints (reachability.go), and replays (replay.go)
 // (service.md, "Events"; api.md §5).
 package webhook
 

@@ -102,7 +102,7 @@ type Config struct {
 
 	CheckoutIdleAfter time.Duration `env:"CHECKOUT_IDLE_AFTER" envDefault:"30m" above:"0s"`
 	CaptureWindow     time.Duration `env:"CLAIM_WINDOW" envDefault:"336h" above:"0s"`
-	CoverageMax       time.Duration `env:"COVERAGE_MAX" envDefault:"1440h" above:"0s"`
+	CoverMax          time.Duration `env:"COVERAGE_MAX" envDefault:"1440h" above:"0s"`
 	// The times of the charges of a captured amount, counted from the capture; the default is
 	// deposit.DefaultCollectionSchedule.
 	CollectionRetrySchedule Schedule `env:"COLLECTION_RETRY_SCHEDULE"`
@@ -173,7 +173,7 @@ func (c Config) MigrationURL() (secret.Text, error) {
 
 // Timers are the deposit's timers (api.md §3).
 func (c Config) Timers() deposit.Timers {
-	return deposit.Timers{CaptureWindow: c.CaptureWindow, CoverageMax: c.CoverageMax,
+	return deposit.Timers{CaptureWindow: c.CaptureWindow, CoverMax: c.CoverMax,
 		CheckoutIdleAfter: c.CheckoutIdleAfter}
 }
 

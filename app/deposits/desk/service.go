@@ -55,7 +55,7 @@ func (s *Service) LastCovered(startsAt time.Time) time.Time {
 	if now := s.deps.Clock.Now(); startsAt.Before(now) {
 		startsAt = now.In(startsAt.Location())
 	}
-	return startsAt.Add(s.deps.Timers.CoverageMax)
+	return startsAt.Add(s.deps.Timers.CoverMax)
 }
 
 // StayOver reports whether a stay is over, so that no deposit is made for it.
