@@ -1,6 +1,6 @@
 package connect
 
-// Outcome is the value of the parameter connectStatus on the return URL.
+// Outcome is the value of the parameter connectStatus, which a connect page adds to the partner's return URL.
 type Outcome string
 
 // The outcomes of a connect page (api.md §4).

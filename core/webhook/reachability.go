@@ -7,34 +7,39 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// Endpoint is what the last attempts at an enabled endpoint say.
+// Endpoint holds what the last attempts at an enabled endpoint show, from which OutboundBroken decides.
 type Endpoint struct {
-	PartnerID     id.ID
-	Host          string    // of its URL, with the port
-	FailingSince  time.Time // zero: the last attempt succeeded, or there was none
-	LastSuccessAt time.Time // zero: none yet; at most SuccessGrain old while the endpoint succeeds
-	LastFailureAt time.Time // zero: none yet
-	LastFailure   Attempt   // its Result and Unconnected only
+	PartnerID id.ID
+	Host      string // The host of the endpoint's URL, with the port.
+	// When the present row of failures began; zero: the last attempt succeeded, or there was none.
+	FailingSince time.Time
+	// When an attempt last succeeded; zero: never. While the endpoint succeeds, this time is at most SuccessGrain old.
+	LastSuccessAt time.Time
+	LastFailureAt time.Time // When an attempt last failed; zero: never.
+	LastFailure   Attempt   // The last failed attempt, of which only Result and Unconnected are set.
 }
 
-// Bounds of OutboundBroken.
+// Thresholds with which OutboundBroken decides.
 const (
-	outboundSettles = 15 * time.Second // longer than SuccessGrain, so that others have had time to show a success
-	outboundAtOnce  = 10 * time.Minute // failures that began within this span began at once; a quiet endpoint fails later
-	outboundPresent = time.Minute      // attempts within this span before the newest tell of the present
-	fewestTogether  = 2                // partners, and hosts
+	// How long endpoints must have been failing. It is longer than SuccessGrain, so that other endpoints have had time
+	// to show a success.
+	outboundSettles = 15 * time.Second
+	// Failures that began within this span count as simultaneous, since a quiet endpoint notices a break later.
+	outboundAtOnce  = 10 * time.Minute
+	outboundPresent = time.Minute // Failures within this span before the newest attempt count as present.
+	fewestTogether  = 2           // The least number of partners, and of hosts, that must fail together.
 )
 
-// OutboundBroken returns since when our own way out (DNS, firewall, network) is broken, as far as endpoints tell; zero:
-// it is not. It is broken while endpoints of several partners, which began to fail at once, get no connection, and
-// fewer hosts than theirs have answered since. A host counts once, however many endpoints it has. An endpoint that
-// nobody has tried since then says nothing.
+// OutboundBroken returns since when this service's own internet connection (DNS, firewall, network) is broken;
+// zero: it is not. It counts as broken while endpoints of several partners, which began to fail at the same time,
+// get no connection, and fewer hosts have answered since. A host counts once, however many endpoints it has. An
+// endpoint that was not tried since then does not count.
 func OutboundBroken(endpoints []Endpoint, now time.Time) (since time.Time) {
 	lost := lostTogether(endpoints)
 	for i, first := range lost {
 		since = first.FailingSince
 		if now.Sub(since) < outboundSettles {
-			break // the others began later still
+			break // The remaining endpoints began to fail later still, so the loop ends.
 		}
 		hosts, partners := map[string]bool{}, map[id.ID]bool{}
 		for _, e := range lost[i:] {
@@ -49,7 +54,7 @@ func OutboundBroken(endpoints []Endpoint, now time.Time) (since time.Time) {
 	return time.Time{}
 }
 
-// lostTogether lists the endpoints that got no connection at present, those first that fail for longest.
+// lostTogether returns the endpoints that get no connection at present, with the longest-failing first.
 func lostTogether(endpoints []Endpoint) (lost []Endpoint) {
 	var newest time.Time
 	for _, e := range endpoints {
@@ -68,7 +73,7 @@ func lostTogether(endpoints []Endpoint) (lost []Endpoint) {
 	return lost
 }
 
-// answeredSince counts the hosts of endpoints that answered a POST since then, with whatever status.
+// answeredSince counts the hosts whose endpoints have answered a POST since a time, with any HTTP status.
 func answeredSince(endpoints []Endpoint, since time.Time) int {
 	hosts := map[string]bool{}
 	for _, e := range endpoints {
@@ -83,19 +88,20 @@ func answeredSince(endpoints []Endpoint, since time.Time) int {
 
 func (e Endpoint) failing() bool { return !e.FailingSince.IsZero() }
 
-// Ours reports whether an attempt failed by our own doing, and says nothing of the endpoint: our machine had run out of
-// something, or it had no way to the endpoint while our own way out is broken. The delivery is then put off.
+// Ours reports whether an attempt failed by a fault of this service, and not of the endpoint: this machine lacked a
+// resource, or had no route to the endpoint while its own internet connection is broken. The delivery is then put
+// off.
 func (a Attempt) Ours(outboundBroken bool) bool { return a.Lacked != "" || a.NoRoute && outboundBroken }
 
-// PutOff returns the verdict on a delivery after that many dispatches in a row without an attempt. The next dispatch
-// is due in a second, then after twice as long each time, up to a minute.
+// PutOff returns the verdict on a delivery that was dispatched that many times in a row without an attempt. It is
+// dispatched again after a second, then after twice as long each time, up to a minute.
 func PutOff(dispatches int) Verdict {
 	doublings := min(max(dispatches-1, 0), maxDoublings)
 	return Verdict{State: Waiting, Wait: min(time.Second<<doublings, time.Minute)}
 }
 
-// Excused returns the health after a failed attempt that says nothing of the endpoint, since our own way out is broken:
-// the circuit stays open, and its probes stay frequent, so that deliveries flow again soon after the repair.
+// Excused returns the health of an endpoint whose attempt failed because this service's own internet connection is
+// broken: the circuit stays open, but probes stay frequent, so that deliveries resume soon after the repair.
 func (h Health) Excused(now time.Time) Health {
 	if !h.CircuitOpen() {
 		return h
@@ -107,22 +113,24 @@ func (h Health) Excused(now time.Time) Health {
 	return h
 }
 
-// Held is the last time in which the circuit of an endpoint held its deliveries back: from the first failure to the end
-// of the ramp. A delivery that became due then is late by the endpoint's doing, or by that of our way out, and not by
-// the dispatcher's.
+// Held is the last period in which the circuit of an endpoint held its deliveries back, from the first failure to
+// the end of the ramp. A delivery that became due in this period is late through the endpoint or the network, and
+// not through the dispatcher.
 type Held struct {
-	From time.Time // zero: never
-	Till time.Time // zero: the time goes on
+	From time.Time // The start of the period; zero: there was none yet.
+	Till time.Time // The end of the period; zero: it has not ended.
 }
 
-// heldAgain is the longest pause within a time: an endpoint that fails again so soon still has the backlog from before.
+// heldAgain is the longest interruption of a period in which deliveries are held back: an endpoint that fails again
+// that soon still has its earlier backlog.
 const heldAgain = 5 * time.Minute
 
-// After returns the time after a change of the endpoint's health.
+// After returns the period in which deliveries are held back, after a change of the endpoint's health.
 func (h Held) After(before, after Health, now time.Time) Held {
 	is := func(x Health) bool { return x.State(true) == EndpointHeld }
 	if is(after) && (h.From.IsZero() || !h.Till.IsZero() && now.Sub(h.Till) > heldAgain) {
-		if after.FailingSince.IsZero() { // half-open since before the first failure was kept
+		// The circuit has been half-open since before the time of the first failure was stored.
+		if after.FailingSince.IsZero() {
 			return Held{From: now}
 		}
 		return Held{From: after.FailingSince}
@@ -136,10 +144,11 @@ func (h Held) After(before, after Health, now time.Time) Held {
 	return h
 }
 
-// Over reports whether the time is known and has ended.
+// Over reports whether the period in which deliveries were held back has ended; false if there was none.
 func (h Held) Over() bool { return !h.From.IsZero() && !h.Till.IsZero() }
 
-// Includes reports whether a delivery became due while it was held back. It is false until that time has ended.
+// Includes reports whether a delivery that was due at that time was held back. It is false until the period has
+// ended.
 func (h Held) Includes(due time.Time) bool {
 	return h.Over() && !due.Before(h.From) && due.Before(h.Till)
 }
