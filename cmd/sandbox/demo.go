@@ -47,9 +47,9 @@ type demo struct {
 	httpMetrics, dispatcherStats string
 	adminLine                    string // A command line that runs the admin command against the sandbox.
 	payer                        payer
-	provider                     string // The name of the payment provider.
+	provider                     string // The name of the payment provider, for the sandbox's tour.
 	mails                        string // Where mails of the sandbox go, as the tour prints it.
-	// true: the service serves the pages that only development has; false: it does not.
+	// true if the sandbox's service has the pages that exist in development only; false if not.
 	components bool
 }
 
@@ -57,10 +57,12 @@ type demo struct {
 type payer string
 
 const (
-	simulated payer = "simulated" // An API request simulates the tenant's payment.
-	onFake    payer = "on fake"   // curl pays the fee on the page of a fake of the payment provider.
-	person    payer = "person"    // A person pays the fee on the page of the real payment provider.
-	nobody    payer = "nobody"    // The fee cannot be paid: the service runs without a payment provider.
+	simulated payer = "simulated" // The tenant's payment is simulated by an API request.
+	// The tenant's payment is made by curl, on the page of a fake of the payment provider.
+	onFake payer = "on fake"
+	// The tenant's payment is made by a person, on the page of the real payment provider.
+	person payer = "person"
+	nobody payer = "nobody" // No tenant can pay, since the service runs without a payment provider.
 )
 
 // demoOf returns the demo of a service with these settings. faked reports whether the sandbox runs a fake of the
@@ -82,7 +84,8 @@ func demoOf(cfg config.Config, faked bool, adminLine string) demo {
 	case cfg.SMTPURL == "":
 		d.mails = "wait in the database, since SMTP_URL is not set"
 	default:
-		server, _ := url.Parse(cfg.SMTPURL.Reveal()) // config.Load has already checked that the text is a URL.
+		// The error is ignored, since config.Load has already checked that SMTP_URL is a URL.
+		server, _ := url.Parse(cfg.SMTPURL.Reveal())
 		d.mails = "go out through the mail server of SMTP_URL, " + server.Host
 	}
 	return d

@@ -115,7 +115,7 @@ func (d demo) tour(now time.Time) string {
 		"ReturnURL": base + "/thanks", "SecretURL": base + "/secret", "Webhook": d.webhookID, "File": sandboxFile,
 		"Key1": uuid.NewString(), "Key2": uuid.NewString(),
 	})
-	if err != nil { // An error here is a bug in the template, which is a constant.
+	if err != nil { // A template error here is a programming mistake, since the template is a constant.
 		panic(fmt.Sprintf("sandbox: tour: %v", err))
 	}
 	return out.String()

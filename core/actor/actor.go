@@ -10,14 +10,15 @@ import (
 // Kind is the kind of an actor, such as partner or tenant. The text of an actor begins with its kind.
 type Kind string
 
-// The kinds of actors.
+// The kinds of actors who can change deposits and other records.
 const (
 	KindPartner  Kind = "partner"
 	KindOperator Kind = "operator"
 	KindTenant   Kind = "tenant"
-	KindStaff    Kind = "admin"     // Staff of the service, who act with the admin command.
-	KindClock    Kind = "scheduler" // The clock: no person acted; a job of the dispatcher found something due.
-	KindProvider Kind = "provider"  // The payment provider.
+	KindStaff    Kind = "admin" // An actor of this kind is a member of staff, who acts with the admin command.
+	// An actor of this kind is the clock: no person acted; a job of the dispatcher found something due.
+	KindClock    Kind = "scheduler"
+	KindProvider Kind = "provider" // An actor of this kind is the payment provider.
 )
 
 // Actor names who acted: a kind, and an id for partners and operators. The zero Actor stands for nobody.
@@ -27,7 +28,7 @@ type Actor struct {
 	Key  id.ID  // The API key that a partner used; zero: none, or not known. The actor's text omits the key.
 }
 
-// The actors that need no id: any tenant, any member of staff, the clock, the payment provider.
+// The actors for which the kind is enough, without an id: tenant, staff, clock, payment provider.
 var (
 	Tenant   = Actor{Kind: KindTenant}
 	Staff    = Actor{Kind: KindStaff}

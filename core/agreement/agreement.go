@@ -38,10 +38,10 @@ type Imprint struct {
 
 // Terms holds the facts from which the words of an agreement are made.
 type Terms struct {
-	Company string      // The company name of the operator.
-	Amount  money.Cents // The largest amount that may be charged in all.
+	Company string      // The name of the operator's company, which the agreement names.
+	Amount  money.Cents // The largest amount in cents that may be charged to the tenant in all.
 	Fee     money.Cents
-	Until   time.Time // The end of the cover if the deposit is paid now. No claim is possible afterwards.
+	Until   time.Time // The end of the cover if the tenant pays now. No claim is possible afterwards.
 	// Days is the length of the cover in days, counted from the payment, where the maximum length of a cover decides
 	// its end; 0 where the end does not depend on the day of the payment.
 	Days    int
@@ -57,8 +57,8 @@ type Origin struct {
 // Given is what a tenant's checkout form contains about the agreement.
 type Given struct {
 	Agreed    bool
-	PageWords string // The Fingerprint of the words on the tenant's page; "": the form did not send one.
-	Locale    string // The language of the tenant's page.
+	PageWords string // The Fingerprint of the agreement that the tenant's page showed; "": the form did not send one.
+	Locale    string // The language of the page on which the tenant agreed.
 	Origin    Origin
 }
 
@@ -68,10 +68,10 @@ type Record struct {
 	DepositID id.ID
 	ClientID  id.ID
 	Version   string
-	Locale    string // The language of the words.
-	Words     string // The agreement exactly as the tenant read it.
+	Locale    string // The language of the agreement to which the tenant agreed.
+	Words     string // The text of the agreement, exactly as the tenant read it.
 	At        time.Time
-	Origin    Origin // From where the tenant agreed; zero once the tenant's data is erased.
+	Origin    Origin // The network address and browser from which the tenant agreed; zero once they are erased.
 }
 
 // LocaleOf returns the language of the tenant's latest agreement; "" without an agreement.

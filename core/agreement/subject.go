@@ -16,12 +16,12 @@ const maxSubject = 250
 // receipt.
 type Subject struct {
 	Captured bool
-	Company  string    // The company name of the operator.
+	Company  string    // The name of the operator's company, to whose deposit the payment belongs.
 	From, To time.Time // The first and last day of the rental, in the time zone that the times carry.
 }
 
-// In returns the name of what is paid in the language of a locale. The company name is cut if the text would be
-// longer than maxSubject characters.
+// In returns the name of a payment's subject in the language of a locale, for the provider's page. The company name
+// is cut if the text would be longer than maxSubject characters.
 func (s Subject) In(locale string) string {
 	before, after := "Fee for the deposit of ", ", "+period(s.From, s.To, false)
 	if s.Captured {

@@ -16,7 +16,7 @@ import (
 	"partnerdeposits/core/zone"
 )
 
-// Faults about operators, accounts and links.
+// Faults about operators, accounts, and links between partners and accounts.
 var (
 	ErrAccountNotFound  = fault.New(fault.NotFound, "account_not_found", "There is no such account.")
 	ErrAccountNotLinked = fault.New(fault.Forbidden, "account_not_linked", "accountId: this account is not linked to you.")
@@ -35,10 +35,10 @@ var (
 type Operator struct {
 	ID           id.ID
 	Email        string
-	PasswordHash string // The argon2id hash of the password, in its encoded form.
+	PasswordHash string // The argon2id hash of the operator's password, in its encoded form.
 	Locale       string // The language of mails and pages for the operator, a BCP 47 tag; "": not known.
 	CreatedAt    time.Time
-	VerifiedAt   time.Time // When the operator proved to own the e-mail address; zero: not yet.
+	VerifiedAt   time.Time // When the operator proved to own the e-mail address; zero: not proved yet.
 }
 
 // Verified reports whether the operator has proved to own the e-mail address.
@@ -49,13 +49,15 @@ func (o Operator) Actor() actor.Actor { return actor.Operator(o.ID) }
 
 // Account is the business of an operator. Partners are linked to accounts, and deposits are made for an account.
 type Account struct {
-	ID             id.ID
-	OperatorID     id.ID
-	CompanyName    string
-	MaxAmountCents money.Cents // The largest amount of a deposit in cents; 0: the service's default ceiling applies.
-	Timezone       string      // The name of the account's time zone, one of zone.Names.
-	Contact        string      // The e-mail address or telephone number that tenants are shown; "": none.
-	CreatedAt      time.Time
+	ID          id.ID
+	OperatorID  id.ID
+	CompanyName string
+	// The largest amount in cents of a deposit for the account; 0: the service's default ceiling applies.
+	MaxAmountCents money.Cents
+	Timezone       string // The name of the account's time zone, one of zone.Names.
+	// The e-mail address or telephone number at which tenants can reach the operator; "": none.
+	Contact   string
+	CreatedAt time.Time
 }
 
 // Called returns the name by which mails and pages refer tenants to the operator: the company, and its contact if
@@ -111,7 +113,7 @@ type Link struct {
 	AccountID  id.ID
 	ExternalID string
 	LinkedAt   time.Time
-	RevokedAt  time.Time // When the link was revoked; zero: not revoked.
+	RevokedAt  time.Time // When the link between partner and account was revoked; zero: it is active.
 }
 
 // Status returns LinkActive until the link is revoked, and LinkRevoked afterwards.
@@ -122,7 +124,7 @@ func (l Link) Status() LinkStatus {
 	return LinkRevoked
 }
 
-// Usable returns ErrAccountRevoked if the link is revoked, so that the partner may no longer act for the account.
+// Usable returns ErrAccountRevoked if the link between partner and account is revoked, and nil if it is active.
 func (l Link) Usable() error {
 	if l.Status() == LinkRevoked {
 		return ErrAccountRevoked

@@ -12,7 +12,8 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// Faults of a connect page, in the order of the checks (api.md §4). The messages are written for the operator.
+// The faults that a connect page shows, in the order of its checks (api.md §4). Their messages are written for the
+// operator.
 var (
 	ErrPartnerNotFound = fault.New(fault.NotFound, "partner_not_found",
 		"We do not know the partner that sent you here. Please ask them for a new link.")
@@ -62,7 +63,7 @@ func (p Params) Verify(key secret.Text, now time.Time) error {
 		return ErrInvalidSignature
 	}
 	seconds, err := strconv.ParseInt(p.TS, 10, 64)
-	if err != nil { // A number of nineteen digits may exceed 63 bits.
+	if err != nil { // A timestamp of nineteen digits may exceed 63 bits, so parsing may fail.
 		return ErrExpired
 	}
 	// The difference is computed in seconds, since a time.Duration would saturate for a timestamp in milliseconds.

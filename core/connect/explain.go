@@ -50,14 +50,15 @@ var Causes = []Cause{CauseValid, CauseMissingParameter, CauseMalformedParameter,
 // "" stands for a secret that the partner does not have.
 type Keys struct {
 	Connect secret.Text
-	API     secret.Text // The API key with which the request was authenticated.
+	API     secret.Text // The API key with which the partner's request was authenticated.
 	Signing map[id.ID]secret.Text
 }
 
 // Explanation says whether a connect URL is valid, and if not, why it is refused.
 type Explanation struct {
 	Cause Cause
-	Words string // The explanation for the partner's developer; it contains neither signatures nor secrets.
+	// The explanation of the refusal, for the partner's developer; it contains neither signatures nor secrets.
+	Words string
 }
 
 // Explain checks a connect URL of the partner with this slug and returns its parameters and an explanation. values
@@ -186,7 +187,8 @@ func (p Params) otherOrders() (all []string) {
 	}
 	query := url.Values{"partner": {p.Partner}, "external_id": {p.ExternalID}, "ts": {p.TS}}
 	return append(all, query.Encode(), "partner="+p.Partner+"&external_id="+p.ExternalID+"&ts="+p.TS,
-		p.ExternalID+"."+p.TS, p.Partner+"."+p.ExternalID)[1:] // The first message is the correct one, so it is dropped.
+		// The first message in the list is the correct one, so it is dropped.
+		p.ExternalID+"."+p.TS, p.Partner+"."+p.ExternalID)[1:]
 }
 
 // inMilliseconds returns messages that a partner may have signed by mistake, with the time in milliseconds where
@@ -207,7 +209,7 @@ func (p Params) otherTimes() (all []string) {
 		all = append(all, before+form)
 	}
 	if seconds, err := strconv.ParseInt(p.TS, 10, 64); err == nil {
-		// A sum that overflows is one more time that does not match.
+		// An overflow of the sum does no harm: the result is one more timestamp that does not match.
 		for distance := int64(-moments); distance <= moments; distance++ {
 			all = append(all, before+strconv.FormatInt(seconds+distance, 10))
 		}
@@ -218,7 +220,8 @@ func (p Params) otherTimes() (all []string) {
 // otherIDs returns messages that a partner may have signed by mistake, with an external id that was encoded or
 // decoded once too often, or not at all.
 func (p Params) otherIDs() (all []string) {
-	decoded, _ := url.QueryUnescape(p.ExternalID) // decoded is "" if the external id is not in percent encoding.
+	// The error is ignored: for an external id that is not in percent encoding the result is "".
+	decoded, _ := url.QueryUnescape(p.ExternalID)
 	unescaped, _ := url.PathUnescape(p.ExternalID)
 	for _, other := range []string{decoded, unescaped, url.QueryEscape(p.ExternalID), url.PathEscape(p.ExternalID),
 		strings.ReplaceAll(url.QueryEscape(p.ExternalID), "+", "%20"), strings.ReplaceAll(p.ExternalID, " ", "+"),

@@ -40,10 +40,10 @@ func (k TokenKind) Lifetime() time.Duration {
 // Token is the stored form of a secret that is mailed to an operator, who verifies an address or sets a password
 // with it. A token works once.
 type Token struct {
-	Hash       [32]byte // The SHA-256 of the token. The token itself is in the mail only.
+	Hash       [32]byte // The SHA-256 of the mailed token. The token itself is in the mail only.
 	OperatorID id.ID
 	Kind       TokenKind
-	Email      string // The address to which the mail went.
+	Email      string // The e-mail address to which the token was mailed.
 	CreatedAt  time.Time
 	ExpiresAt  time.Time
 }

@@ -8,11 +8,10 @@ import (
 )
 
 // Capture changes the status of the deposit to captured, for amount, or for the deposit's whole amount if amount is
-// nil.
+// nil. least is the smallest amount that the payment provider can charge.
 //
-// least is the smallest amount that the payment provider can charge. Returns invalid_field for an amount of 0 or
-// less, ErrTooSmallToCharge for less than least, ErrExceedsAmount for more than the deposit's amount, or
-// ErrNotCapturable.
+// Returns invalid_field for an amount of 0 or less, ErrTooSmallToCharge for less than least, ErrExceedsAmount for
+// more than the deposit's amount, or ErrNotCapturable.
 func (d *Deposit) Capture(amount *money.Cents, least money.Cents, timers Timers, now time.Time) (Transition, error) {
 	claimed := d.Amount
 	if amount != nil {

@@ -13,11 +13,12 @@ import (
 // CollectionState is the state of a collection, as operators, partners and staff see it (api.md §3, "Collection").
 type CollectionState string
 
-// The states of a collection.
+// The states of a collection, which charges a captured amount to the tenant.
 const (
-	CollectionScheduled CollectionState = "scheduled" // The card has not been charged yet.
-	CollectionRetrying  CollectionState = "retrying"  // The card was refused, and will be charged again.
-	// The tenant has to pay with a card on the provider's page.
+	CollectionScheduled CollectionState = "scheduled" // The collection's card has not been charged yet.
+	// The collection's card was refused, and will be charged again.
+	CollectionRetrying CollectionState = "retrying"
+	// The card was refused for good, so the tenant has to pay the debt on the provider's page.
 	AwaitingTenant CollectionState = "awaiting_tenant"
 	CollectionPaid CollectionState = "paid"
 	// The collection ended without payment: by operator or staff, by age, or as too small to be charged.
@@ -41,10 +42,13 @@ const (
 	CardRefused         CollectionTrigger = "card_refused"
 	RetriedByStaff      CollectionTrigger = "retried"
 	CollectionCancelled CollectionTrigger = "cancelled"
-	CollectionExpired   CollectionTrigger = "expired"           // The debt was not paid within UnpaidFor.
-	CollectionTooSmall  CollectionTrigger = "below_minimum"     // The debt is less than the provider can charge.
-	SettledElsewhere    CollectionTrigger = "settled_elsewhere" // The tenant paid the operator by other means.
-	CollectionWithdrawn CollectionTrigger = "withdrawn"         // The operator gave up the debt.
+	CollectionExpired   CollectionTrigger = "expired" // The debt was not paid within UnpaidFor.
+	// The debt is less than the payment provider can charge.
+	CollectionTooSmall CollectionTrigger = "below_minimum"
+	// The tenant paid the debt to the operator by other means.
+	SettledElsewhere CollectionTrigger = "settled_elsewhere"
+	// The operator gave up the debt, which the tenant need not pay.
+	CollectionWithdrawn CollectionTrigger = "withdrawn"
 )
 
 // CollectionTriggers lists every cause for which a collection changes its state.
@@ -130,22 +134,24 @@ type Debt struct {
 	PaymentID   id.ID
 	DepositID   id.ID
 	State       CollectionState
-	Transitions int       // The number of changes of state so far.
+	Transitions int       // The number of times that the collection has changed its state so far.
 	CapturedAt  time.Time // The time of the capture, from which the schedule of charges counts.
 	Attempt     int       // The number of the last attempt to charge the card, stored before the provider is called.
-	// Whether the provider has answered the last attempt: true: it has; false: the answer is outstanding.
+	// true: the provider has answered the last attempt to charge the card; false: the answer is outstanding.
 	Answered      bool
-	AttemptedAt   time.Time // The start of the last attempt.
+	AttemptedAt   time.Time // When the last attempt to charge the card began.
 	NextAttemptAt time.Time
 	PageAt        time.Time // When the tenant last requested the provider's payment page.
 	EndedAt       time.Time // When the collection was paid or failed.
-	Failure       string    // The code of the last refusal, or of the reason for which the collection ended.
-	Barred        bool      // true: the bank forbids further charges of the card; false: it may be charged again.
+	// The code of the last refusal of the card, or of the reason for which the collection ended.
+	Failure string
+	Barred  bool // true: the bank forbids further charges of the card; false: it may be charged again.
 	// When operator, staff or the clock requested the end of the collection. The provider is notified next.
 	CancelAt time.Time
 	CancelBy actor.Actor
-	CancelAs CollectionTrigger // The way in which an operator ends the collection; "" for any other end.
-	AskedAt  time.Time         // When the tenant was last mailed the link to pay, or a job was to send that mail.
+	// The way in which an operator ends the collection, SettledElsewhere or CollectionWithdrawn; "" for any other end.
+	CancelAs CollectionTrigger
+	AskedAt  time.Time // When the tenant was last mailed the link to pay, or a job was to send that mail.
 }
 
 // In returns a copy of the debt with its times in a time zone; nil for a nil debt.
@@ -164,13 +170,14 @@ func (d *Debt) In(zone *time.Location) *Debt {
 // CollectionTransition is an entry of a collection's history: one change of its state.
 type CollectionTransition struct {
 	PaymentID id.ID
-	Number    int // The number of the change within the collection, counted from 1.
+	Number    int // The number of this change within the history of the collection, counted from 1.
 	From      CollectionState
 	To        CollectionState
 	Trigger   CollectionTrigger
 	At        time.Time
 	Actor     actor.Actor
-	Detail    map[string]string // Details of the change: the number of the attempt and the code of the failure.
+	// Details of the change of state: the number of the charge and the code of its failure.
+	Detail map[string]string
 }
 
 // NewDebt returns the debt for a collection whose payment was just created. The first charge is due by the
@@ -245,8 +252,9 @@ func (d *Debt) Paid(by actor.Actor, now time.Time) (CollectionTransition, error)
 // schedule. After any other, or when the schedule is over, the tenant has to pay.
 type Refused struct {
 	Failure string
-	Passes  bool // true: the same card may be charged some days later; false: it may not.
-	Barred  bool // true: the card must not be charged again; false: the bank does not forbid it.
+	// true: the bank's refusal may pass, so the same card may be charged some days later; false: it is final.
+	Passes bool
+	Barred bool // true: the card must not be charged again; false: the bank does not forbid it.
 }
 
 // Refuse records that the bank refused the last charge of the debt. Returns ErrCollectionOver if the collection has

@@ -16,18 +16,19 @@ import (
 
 // Limits of the amounts and texts of a deposit (service.md, "Limits"; api.md §2). Texts are counted in characters.
 const (
-	MinAmount         money.Cents = 7_000
-	DefaultMaxAmount  money.Cents = 250_000
-	MaxCeiling        money.Cents = 10_000_000 // The highest ceiling that can be negotiated. It catches typing errors.
+	MinAmount        money.Cents = 7_000
+	DefaultMaxAmount money.Cents = 250_000
+	// The highest ceiling that can be negotiated for an account. The limit catches typing errors.
+	MaxCeiling        money.Cents = 10_000_000
 	MaxRentalContract             = 255
-	MaxDescription                = 2000 // The largest length of the description of a capture.
+	MaxDescription                = 2000 // The largest length of the description that is given with a capture.
 	MaxComment                    = 500  // The largest length of the comment on an operator's release or cancellation.
 	MaxMetadataKeys               = 20
 	MaxMetadataKey                = 40
 	MaxMetadataValue              = 500
 )
 
-// Faults of creating and changing a deposit.
+// Faults of creating, reading and changing a deposit.
 var (
 	ErrNotFound         = fault.New(fault.NotFound, "deposit_not_found", "There is no such deposit.")
 	ErrAccessDenied     = fault.New(fault.Forbidden, "deposit_access_denied", "This deposit belongs to another partner.")
@@ -44,24 +45,26 @@ var (
 // Deposit is a rental deposit: its amount, period, status, tenant and origin. A time that is not set is zero.
 type Deposit struct {
 	ID           id.ID
-	Reference    string // A short code for people, unambiguous when read aloud, like D-7K3M-9Q2X.
+	Reference    string // A short code by which people refer to the deposit, unambiguous when read aloud: D-7K3M-9Q2X.
 	Status       Status
 	StatusReason string
-	// The version for optimistic locking: 1 at creation, incremented by every transition and checked by every update.
+	// The deposit's version for optimistic locking: 1 at creation, incremented by every transition and checked by
+	// every update.
 	Version   int
 	AccountID id.ID
 	// The partner to which the deposit belongs; zero: made on the dashboard for an account without a partner.
 	PartnerID id.ID
-	// true: created through the partner API, so events carry partnerContext; false: they do not (service.md, "Payload,
-	// deposit events").
+	// true: the deposit was created through the partner API, so its events carry partnerContext; false: they do not
+	// (service.md, "Payload, deposit events").
 	ByPartnerAPI bool
 	PartnerName  string
-	ExternalID   string // The external id of the link under which the deposit was made, as it was then.
-	ClientID     id.ID
-	Client       *Client // The tenant's present data; nil after erasure.
-	Draft                // The terms of the deposit, as requested.
-	// true: the partner did not create the deposit, and its link with the account has ended; false otherwise. Only
-	// reads outside transactions fill this field.
+	// The operator's external id in the link under which the deposit was made, as it was at that time.
+	ExternalID string
+	ClientID   id.ID
+	Client     *Client // The tenant's present data; nil after erasure.
+	Draft              // The terms of the deposit as they were requested.
+	// true: the partner did not create the deposit, and its link with the account has ended; false: otherwise, and in
+	// deposits read inside a transaction, which do not fill this field.
 	PartnerLeft    bool
 	CapturedAmount money.Cents
 	CheckoutToken  secret.Text // The secret part of the checkout URL; "" if no checkout URL was requested.
@@ -200,14 +203,15 @@ func New(depositID id.ID, reference string, from Origin, d Draft, client *Client
 // Transition is an entry of a deposit's history: one change of its status.
 type Transition struct {
 	DepositID id.ID
-	Version   int // The version of the deposit after the transition.
+	Version   int // The version of the deposit after the change of its status.
 	From      Status
 	To        Status
 	Trigger   Trigger
 	At        time.Time
 	Actor     actor.Actor
-	Detail    map[string]string // The reason and the comment that the actor gave; nil for none.
-	EventID   id.ID             // The id of the event about the transition; zero if no partner is notified.
+	// The reason and the comment that the actor gave for the change of status; nil for none.
+	Detail  map[string]string
+	EventID id.ID // The id of the event about the change of status; zero if no partner is notified.
 }
 
 // Apply changes the status of the deposit by a trigger, and sets the times that belong to the new status. A trigger

@@ -9,7 +9,7 @@ import (
 
 // Limits of the mails with the link to a deposit's checkout (api.md §2, "Mails with the link").
 const (
-	MaxRecipients = 20 // The largest number of recipients of one request.
+	MaxRecipients = 20 // The largest number of recipients in one request to mail checkout links.
 	LinkWindow    = 24 * time.Hour
 	MaxLinks      = 60 // The largest number of mails with the link of one deposit within LinkWindow.
 	MaxLinksTo    = 5  // The largest number of mails with the link of one deposit to one address within LinkWindow.
@@ -81,8 +81,8 @@ func LinksAllowed(sent []LinkMail, addresses []string, field func(i int) string,
 
 // SentLinks holds the times of the mails with checkout links to one mailbox within LinkWindow, newest first.
 type SentLinks struct {
-	BySender []time.Time // The newest mails by the sender, at most MaxLinksOfSender.
-	ByAll    []time.Time // The newest mails by all senders, the sender included, at most MaxLinksOfAll.
+	BySender []time.Time // The times of the newest mails by the sender in question, at most MaxLinksOfSender.
+	ByAll    []time.Time // The times of the newest mails by all senders, at most MaxLinksOfAll.
 }
 
 // SentTo maps each mailbox (mailaddr.Mailbox) to the mails with checkout links that it was sent.

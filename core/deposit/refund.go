@@ -37,7 +37,7 @@ var RefundReasons = []RefundReason{Orphaned, ChargedWrong}
 
 // Refund is the return of a payment, or a part of it, to the tenant.
 type Refund struct {
-	ID          id.ID // The refund's id, from which the idempotency keys at the provider are derived.
+	ID          id.ID // The refund's id, from which the idempotency keys of its requests to the provider are derived.
 	PaymentID   id.ID
 	DepositID   id.ID
 	Amount      money.Cents

@@ -5,7 +5,7 @@ import "time"
 // Timers holds the configurable durations of a deposit (api.md §3).
 type Timers struct {
 	CaptureWindow time.Duration // How long after the end of the rental a capture is possible.
-	CoverMax      time.Duration // The longest cover, counted from activation.
+	CoverMax      time.Duration // The longest possible cover of a deposit, counted from activation.
 	// How long the tenant may do nothing at checkout until the deposit becomes incomplete.
 	CheckoutIdleAfter time.Duration
 }

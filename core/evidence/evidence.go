@@ -16,11 +16,11 @@ import (
 
 // Limits of the files that an operator adds to a deposit (pages.md, "Files of a deposit").
 const (
-	MaxFiles     = 10         // The largest number of files in one form.
+	MaxFiles     = 10         // The largest number of files in one form of an operator.
 	MaxOfDeposit = 100        // The largest number of files of a deposit, over all forms.
 	MaxSize      = 10 << 20   // The largest size of an uploaded file in bytes.
-	MaxForm      = 25 << 20   // The largest size in bytes of a form with its files.
-	MaxPixels    = 40_000_000 // The largest number of pixels of a picture.
+	MaxForm      = 25 << 20   // The largest size in bytes of a form together with its files.
+	MaxPixels    = 40_000_000 // The largest number of pixels of an uploaded picture.
 	WaitsFor     = time.Hour  // How long uploaded files wait for their form to be confirmed.
 	maxName      = 120        // The largest length of a file's name in characters.
 	headerBytes  = 16         // The number of bytes from which Sniff recognises the type of a file.
@@ -70,10 +70,11 @@ type File struct {
 	DepositID id.ID
 	Name      string // The file's name for display, made by CleanName from the name that was sent.
 	Type      Type   // The media type of the file's stored content.
-	Size      int64  // The size of the stored content in bytes.
+	Size      int64  // The size of the file's stored content in bytes.
 	SentAt    time.Time
-	AddedAt   time.Time   // When the form with the file was confirmed; zero while the file waits.
-	AddedBy   actor.Actor // Who added the file to the deposit; nobody while the file waits.
+	AddedAt   time.Time // When the form with the file was confirmed; zero while the file waits for that.
+	// The actor who added the file to the deposit; nobody while the file waits for its form to be confirmed.
+	AddedBy actor.Actor
 }
 
 // Sniff returns the media type of a file from its first bytes; false for a type that is not accepted. The file's

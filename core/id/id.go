@@ -121,7 +121,7 @@ func (p Prefix) Parse(s string) (i ID, ok bool) {
 		return ID{}, false
 	}
 	s = s[len(p)+1:]
-	// 26 characters of 5 bits are two bits more than a UUID has, so the first character is at most 7.
+	// The 26 characters hold two bits more than a UUID has, so the first character must be at most 7.
 	if decode[s[0]] > 7 {
 		return ID{}, false
 	}

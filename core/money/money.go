@@ -35,7 +35,7 @@ func ParseEuros(s string) (Cents, error) {
 	if trimmed == "" {
 		return 0, nil
 	}
-	// The value is trimmed × 10^exp euros, that is trimmed × 10^(exp+2) cents.
+	// The number's value is trimmed × 10^exp euros, which is trimmed × 10^(exp+2) cents.
 	exp := n.exp + int64(len(digits)-len(trimmed)) + 2
 	if exp < 0 {
 		return 0, ErrFractionCents
@@ -56,8 +56,8 @@ func ParseEuros(s string) (Cents, error) {
 
 type number struct {
 	negative bool
-	digits   string // The digits of the number's integer and fraction parts together.
-	exp      int64  // The power of ten of the last digit.
+	digits   string // The digits of a JSON number's integer and fraction parts together.
+	exp      int64  // The power of ten of the number's last digit.
 }
 
 // scanNumber splits the text of a JSON number into sign, digits and exponent, by the grammar of RFC 8259, section

@@ -71,12 +71,12 @@ type APIKey struct {
 	ID        id.ID
 	PartnerID id.ID
 	Name      string
-	Prefix    string // The beginning of the key, which names its environment: svc_pk_test_ or svc_pk_live_.
+	Prefix    string // The beginning of the API key, which names its environment: svc_pk_test_ or svc_pk_live_.
 	Last4     string
 	CreatedAt time.Time
-	// When the key was last used, written with a delay of at most about a minute; zero: never used.
+	// When the API key was last used, written with a delay of at most about a minute; zero: never used.
 	LastUsedAt time.Time
-	RevokedAt  time.Time // When the key was revoked; zero: not revoked.
+	RevokedAt  time.Time // When the API key was revoked; zero: not revoked.
 }
 
 // Revoked reports whether the API key was revoked.

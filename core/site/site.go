@@ -38,7 +38,7 @@ const (
 	Deposit = Deposits + "/:id"
 	Claim   = Deposit + "/claim"
 	File    = Deposit + "/files/:fileId"
-	// The page about a form of one deposit that was sent: its confirmation, or its mistakes.
+	// The page about a form for one deposit that was sent: its confirmation, or its mistakes.
 	Question    = Deposit + "/confirm/:form"
 	NewAgain    = NewDeposit + "/:form" // The form for a new deposit once more, with its mistakes.
 	Money       = Desk + "/money"
@@ -73,11 +73,11 @@ const (
 	Assets     = "/assets"
 	Icon       = "/favicon.ico"
 	Docs       = "/docs"
-	LLMs       = "/llms.txt" // The index of the documentation for language models and other programs that read.
+	LLMs       = "/llms.txt" // The path of the index of the documentation for language models and similar programs.
 	Documents  = "/openapi"  // The common beginning of the paths of the OpenAPI documents.
 	Document31 = Documents + ".json"
 	Document30 = Documents + "-3.0.json"
-	Egress     = "/egress.json" // The list of the network addresses from which webhooks are sent.
+	Egress     = "/egress.json" // The path of the list of network addresses from which webhooks are sent.
 )
 
 // Paths that other systems call. A payment provider sends its notices to ProviderCallbacks followed by the

@@ -48,7 +48,7 @@ type Person struct {
 	FirstName string
 	LastName  string
 	Phone     string // A telephone number in E.164 form, or "".
-	Locale    string // The language of the tenant, with or without a country: "fr", "en-GB" or "".
+	Locale    string // The language in which the tenant is addressed, with or without a country: "fr", "en-GB" or "".
 }
 
 // Change holds new values for the fields of a tenant's personal data; nil keeps a field unchanged, and "" clears an
@@ -122,7 +122,7 @@ func (p Person) Validate() error {
 // Mistake is a fault of a single field of a tenant's personal data.
 type Mistake struct {
 	Field string
-	Fault *fault.Error // The fault of the field: missing_field or invalid_field.
+	Fault *fault.Error // The fault of the mistaken field: missing_field or invalid_field.
 }
 
 // Mistakes returns every mistake in the fields that checkout requests, in their order: firstName, lastName, email.
@@ -146,7 +146,7 @@ func (p Person) Mistakes() []Mistake {
 // Contact is an e-mail address that gets mails for a tenant, with its language.
 type Contact struct {
 	Email  string
-	Locale string // The language of the mails, in the form of Person.Locale.
+	Locale string // The language of the contact's mails, in the form of Person.Locale.
 }
 
 // Validate checks the address and the language of a contact. prefix precedes the names of the fields in messages.

@@ -45,15 +45,15 @@ const (
 	// operator's password. A thief who takes over the session later cannot confirm an app.
 	EnrolmentLifetime = time.Hour
 
-	skew = 1 // The number of periods by which the clock of the authenticator app may be early or late.
+	skew = 1 // The number of code periods by which the clock of the authenticator app may be early or late.
 )
 
 // Limits of an operator's wrong two-factor codes.
 const (
-	NetworkTries  = 5 // The number of wrong codes from one network within NetworkWindow.
+	NetworkTries  = 5 // The largest number of wrong two-factor codes from one network within NetworkWindow.
 	NetworkWindow = 15 * time.Minute
-	// The number of wrong codes from all networks together within AllWindow. It does not apply to networks from which
-	// the operator has logged in before.
+	// The largest number of wrong two-factor codes from all networks together within AllWindow. It does not apply to
+	// networks from which the operator has logged in before.
 	AllTries  = 50
 	AllWindow = time.Hour
 )
@@ -79,11 +79,11 @@ func AllWait(tries int, known bool, since, now time.Time) time.Duration {
 // Factor is the authenticator app that an operator uses as a second factor.
 type Factor struct {
 	OperatorID id.ID
-	Secret     secret.Text // The secret shared with the app, in base32.
+	Secret     secret.Text // The secret that the operator's authenticator app shares with the service, in base32.
 	CreatedAt  time.Time
-	// When a first code proved that the app works; zero: not yet, so log-in does not require a code.
+	// When a first code proved that the authenticator app works; zero: not yet, so log-in requires no code.
 	ConfirmedAt time.Time
-	LastStep    int64 // The number of the period of the last accepted code.
+	LastStep    int64 // The number of the 30-second period whose code was accepted last.
 }
 
 // On reports whether a log-in of the operator requires a two-factor code.

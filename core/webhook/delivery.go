@@ -28,7 +28,7 @@ const (
 	Dispatched State = 1
 	Succeeded  State = 2
 	Failed     State = 3
-	Cancelled  State = 4 // The delivery ended because its subscription was deleted.
+	Cancelled  State = 4 // The delivery ended without success because its subscription was deleted.
 )
 
 // States lists every state of a delivery, in the order of the stored numbers.
@@ -37,7 +37,7 @@ var States = []State{Waiting, Dispatched, Succeeded, Failed, Cancelled}
 // Status is the state of a delivery as the API shows it (api.md §2, "Delivery record").
 type Status string
 
-// The statuses of a delivery record.
+// The statuses of a webhook delivery, as the API shows them.
 const (
 	StatusPending   Status = "pending"
 	StatusRetrying  Status = "retrying"
@@ -67,7 +67,7 @@ type FailureReason string
 const (
 	// The last attempt of the retry schedule failed, or the only attempt of a test delivery.
 	AttemptsExhausted FailureReason = "attempts_exhausted"
-	// The subscription was disabled for as long as deliveries are kept.
+	// The delivery was parked for as long as deliveries are kept, since its subscription stayed disabled.
 	WebhookDisabled FailureReason = "webhook_disabled"
 	WebhookDeleted  FailureReason = "webhook_deleted"
 )
@@ -94,18 +94,19 @@ type Delivery struct {
 	SubscriptionID id.ID
 	EventID        id.ID
 	Event          EventName
-	DepositID      id.ID // The deposit that the event is about; zero for rental_operator.linked.
+	DepositID      id.ID // The deposit that the delivery's event is about; zero for rental_operator.linked.
 	Test           bool
 	State          State
 	Attempts       int
-	DueAt          time.Time // When the next attempt is due; zero: the delivery is parked or has ended.
-	CreatedAt      time.Time
-	DeliveredAt    time.Time     // When the endpoint accepted the delivery; zero: not delivered.
-	FailureReason  FailureReason // Why the delivery failed; "": it has not failed.
-	RedeliveryOf   id.ID         // The delivery of which this is a redelivery; zero: this is the original.
-	Body           []byte        // The exact bytes that every attempt sends; nil in lists.
-	BodySHA256     string        // The SHA-256 of the body in lower-case hex.
-	AttemptLog     []Attempt     // The attempts of the delivery, oldest first.
+	// When the next attempt of the delivery is due; zero: the delivery is parked or has ended.
+	DueAt         time.Time
+	CreatedAt     time.Time
+	DeliveredAt   time.Time     // When the endpoint accepted the delivery; zero: not delivered.
+	FailureReason FailureReason // Why the delivery failed; "": it has not failed, or not yet.
+	RedeliveryOf  id.ID         // The delivery of which this is a redelivery; zero: this is the original.
+	Body          []byte        // The exact bytes of the body that every attempt sends; nil in lists.
+	BodySHA256    string        // The SHA-256 of the delivery's body in lower-case hex.
+	AttemptLog    []Attempt     // The attempts of the delivery, oldest first.
 }
 
 // Result is the result of an attempt to deliver a webhook. It is also a label of the metric
@@ -121,8 +122,8 @@ const (
 	ResultConnect  Result = "connect"
 	ResultTLS      Result = "tls"
 	ResultRedirect Result = "redirect"
-	ResultBlocked  Result = "blocked" // Nothing was sent, since the endpoint's address is not public.
-	ResultSecret   Result = "secret"  // Nothing was sent, since the subscription's secret cannot be read.
+	ResultBlocked  Result = "blocked" // No POST was sent, since the endpoint's address is not public.
+	ResultSecret   Result = "secret"  // No POST was sent, since the subscription's secret cannot be read.
 )
 
 // Results lists every result of an attempt to deliver a webhook.
@@ -155,13 +156,17 @@ type Attempt struct {
 	StartedAt      time.Time
 	Duration       time.Duration
 	Result         Result
-	ResponseStatus int    // The HTTP status of the response; 0: there was no response.
-	Snippet        string // The beginning of the response body, at most MaxSnippet bytes.
-	// The cause of the failure, for the partner's developer; it contains no address of this service's network.
-	Detail      string
-	RetryAfter  time.Duration // The wait that the response requested with a 429 or 503; 0: none.
-	Unconnected bool          // true: the attempt timed out before a connection was made; false: it did not.
-	Lacked      string        // The resource that this machine lacked, so that no POST was made; "": none.
+	ResponseStatus int    // The HTTP status of the endpoint's response; 0: there was no response.
+	Snippet        string // The beginning of the endpoint's response body, at most MaxSnippet bytes.
+	// The cause of the attempt's failure, for the partner's developer; it contains no address of this service's
+	// network.
+	Detail string
+	// The wait that the endpoint requested in its response with status 429 or 503; 0: none.
+	RetryAfter time.Duration
+	// true: the attempt to deliver timed out before a connection was made; false: it did not.
+	Unconnected bool
+	// The resource, such as a socket, that this machine lacked, so that no POST was made; "": none.
+	Lacked string
 	// true: this machine has no network route to the endpoint's address; false: it has one.
 	NoRoute bool
 }

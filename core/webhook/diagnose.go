@@ -45,7 +45,7 @@ const (
 	CauseNoPrefix         Cause = "prefix_missing"
 	CauseOrder            Cause = "order"
 
-	// Causes that only the service can recognise, since it knows what was sent.
+	// Causes that only this service can recognise, since it knows which deliveries it sent.
 	CauseValid       Cause = "valid"
 	CauseOtherSecret Cause = "other_subscription_secret"
 	CauseHeader      Cause = "header_changed"
@@ -94,7 +94,7 @@ func Diagnose(h Headers, body []byte, key secret.Text, tolerance time.Duration, 
 	if key == "" || !same(signature, prefixed(digest(key.Reveal(), timestamp, ".", string(body)))) {
 		return Finding{CauseMismatch, mismatchHint(timestamp, signature, body, key.Reveal())}
 	}
-	// Parsing cannot fail, since the timestamp has at most 15 digits.
+	// Parsing the timestamp cannot fail, since it has at most 15 digits.
 	seconds, _ := strconv.ParseInt(timestamp, 10, 64)
 	if late := now.Unix() - seconds; late > int64(tolerance/time.Second) || -late > int64(tolerance/time.Second) {
 		if len(timestamp) == millisecondDigits {

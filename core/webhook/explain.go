@@ -22,10 +22,10 @@ type Received struct {
 // Keys holds the secrets of a partner with which a delivery may have been signed or verified, rightly or by
 // mistake. "" stands for a secret that the partner does not have.
 type Keys struct {
-	Own     secret.Text           // The signing secret of the subscription in question.
+	Own     secret.Text           // The signing secret of the subscription whose delivery is explained.
 	Others  map[id.ID]secret.Text // The signing secrets of the partner's other subscriptions.
 	Connect secret.Text
-	API     secret.Text // The API key with which the request was authenticated.
+	API     secret.Text // The API key with which the partner's request was authenticated.
 }
 
 // Sent is a delivery that was sent to the subscription and may be the one that the receiver got.
@@ -36,10 +36,11 @@ type Sent struct {
 
 // Explanation says whether the signature of a delivery verifies, and if not, why.
 type Explanation struct {
-	Cause      Cause
-	Words      string // The explanation for the partner's developer; it contains neither signatures nor secrets.
-	DeliveryID id.ID  // The delivery that was recognised; zero: none was.
-	OtherID    id.ID  // The subscription whose secret was used by mistake; zero: none.
+	Cause Cause
+	// The explanation of the signature, for the partner's developer; it contains neither signatures nor secrets.
+	Words      string
+	DeliveryID id.ID // The id of the sent delivery that was recognised; zero: none was.
+	OtherID    id.ID // The id of another subscription whose secret was used by mistake; zero: none.
 }
 
 // Explain compares a delivery as received, and the signature that its receiver computed, with what was sent.
@@ -101,7 +102,7 @@ func (e explanation) ofMismatch(r Received, keys Keys, sent []Sent, found Findin
 		if signs(keys.Own, s.Body) {
 			e.DeliveryID = s.ID
 			switch {
-			case found.Hint != "": // The hint of the client libraries is used.
+			case found.Hint != "": // The hint of Diagnose, which the client libraries give too, is used as the cause.
 				return e.because(found)
 			case sameValue(s.Body, r.Body):
 				return e.with(CauseBodyReserialized, "")

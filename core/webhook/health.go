@@ -7,40 +7,49 @@ import "time"
 // partners (delivery.md, point 9). An endpoint that keeps failing has a circuit breaker: an open circuit lets one
 // probe through at a time, and a half-open circuit (Ramp > 0) doubles the POSTs with each success.
 //
-//	      slow or failed            keeps failing                  probe succeeds
-//	▲                         │                     ▲     │ fails: twice the wait       │ fails: half
-//	└── quick successes ──────┘                     └─────┴────── keeps failing ────────┤
-//	▲                                                                                   │
-//	└────────────────────────────── ramp reaches the limit ─────────────────────────────┘
+//	          slow or failed            keeps failing                  probe succeeds
+//	fast lane ──────────────▶ slow lane ─────────────▶ open: one probe ─────────────▶ half-open: ramp 1, 2, 4, …
+//	    ▲                         │                     ▲     │ fails: twice the wait       │ fails: half
+//	    └── quick successes ──────┘                     └─────┴────── keeps failing ────────┤
+//	    ▲                                                                                   │
+//	    └────────────────────────────── ramp reaches the limit ─────────────────────────────┘
 type Health struct {
-	Failures     int       // The number of failed attempts in a row.
-	FailingSince time.Time // When the present row of failures began; zero: the last attempt succeeded.
-	// true: the endpoint's deliveries take the slow lane, since attempts were slow or failed; false: they need not.
-	Slow         bool
-	Quick        int       // The number of quick successes in a row, counted while Slow is true.
-	FailedProbes int       // The number of failed probes in a row; database column holds.
-	OpenUntil    time.Time // When the next probe may start; zero: the circuit is not open; database column held_until.
-	Ramp         int       // The number of POSTs that may be in flight while the circuit is half-open; 0: it is not.
+	Failures     int       // The number of failed attempts in a row to reach the endpoint.
+	FailingSince time.Time // When the endpoint's present row of failures began; zero: the last attempt succeeded.
+	// true: the endpoint's deliveries take the slow lane, since attempts were slow or failed; false: no attempt calls
+	// for it.
+	Slow bool
+	// The number of quick successes in a row, counted while the endpoint's deliveries take the slow lane.
+	Quick        int
+	FailedProbes int // The number of failed probes of the endpoint in a row; database column holds.
+	// When the next probe of the endpoint may start; zero: the circuit is not open; database column held_until.
+	OpenUntil time.Time
+	// The number of POSTs to the endpoint that may be in flight while its circuit is half-open; 0: it is not.
+	Ramp int
 	// true: the partner was notified of trouble with the endpoint and not yet of its recovery (notice.go); false
 	// otherwise.
 	Trouble bool
 }
 
 const (
-	slowAttempt = 2 * time.Second // An attempt that takes this long moves the subscription to the slow lane.
+	// An attempt to deliver that takes this long moves the subscription to the slow lane.
+	slowAttempt = 2 * time.Second
 	// The number of quick successes after which deliveries return to the fast lane, and of failures after which they
 	// move to the slow lane.
 	quickEnough  = 5
-	failingShare = 8  // A failing subscription may use this fraction of its slots: an eighth.
-	openAfter    = 20 // The number of failures in a row that opens the circuit, together with openAge.
-	// The least duration of a row of failures that opens the circuit. The first retry comes only after this time.
+	failingShare = 8 // A failing subscription may use one slot in this many: an eighth.
+	// The number of failures in a row that opens an endpoint's circuit, if they have lasted for openAge.
+	openAfter = 20
+	// The least duration of a row of failures that opens an endpoint's circuit. The first retry comes only after this
+	// time.
 	openAge = 5 * time.Second
-	// The pause before the first probe. Each failed probe doubles it, up to longestPause.
+	// The pause before the first probe of an endpoint with an open circuit. Each failed probe doubles it, up to
+	// longestPause.
 	firstPause   = time.Second
 	longestPause = 5 * time.Minute
 	maxDoublings = 10
-	// While this service's own internet connection is broken, the pause between probes doubles at most this often, to
-	// 16 s (reachability.go).
+	// excusedDoublings is how often the pause between probes may double while this service's own internet connection
+	// is broken: to 16 s at most (reachability.go).
 	excusedDoublings = 4
 	// DisableAfter is how long every attempt of a subscription must have failed before it is disabled (api.md §5).
 	DisableAfter = 5 * 24 * time.Hour
@@ -115,8 +124,8 @@ func (h Health) afterSuccess(quick bool, limit int) Health {
 	return h
 }
 
-// Slots returns how many POSTs to the endpoint may be in flight: limit, a share of limit after some failures, the
-// ramp while the circuit is half-open, and 1 for a probe while the circuit is open.
+// Slots returns how many POSTs to the endpoint may be in flight: limit in good health, a share of it after some
+// failures, the ramp while the circuit is half-open, and 1 for a probe while the circuit is open.
 func (h Health) Slots(limit int) int {
 	if h.CircuitOpen() {
 		return 1

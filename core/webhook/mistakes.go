@@ -35,7 +35,8 @@ func readComputed(text string) (digest string, form Cause) {
 	if err != nil {
 		return "", CauseMismatch
 	}
-	if of, err := hex.DecodeString(string(raw)); err == nil { // The text was the base64 of the hex digits.
+	// The decoded text was itself hex, so the receiver had sent the base64 of hex digits.
+	if of, err := hex.DecodeString(string(raw)); err == nil {
 		raw = of
 	}
 	if len(raw) != sha256.Size {
@@ -112,20 +113,20 @@ func changed(body []byte) []string {
 // style describes how a JSON encoder writes: its separators, its indentation, and the characters that it escapes.
 type style struct {
 	comma, colon, indent string
-	// Whether the encoder escapes characters outside ASCII, slashes, and the characters <, > and &; false: it writes
-	// them as they are.
+	// Whether the encoder escapes characters outside ASCII (ascii), slashes (slash), and the characters <, > and &
+	// (html): true: it does; false: it writes them as they are.
 	ascii, slash, html bool
 }
 
 // styles holds the styles of the JSON encoders that receivers use most, with default and with usual options.
 var styles = []style{
-	{",", ":", "", false, false, false},   // The style of JavaScript, Ruby and Jackson.
-	{", ", ": ", "", true, false, false},  // The style of Python.
-	{", ", ": ", "", false, false, false}, // The style of Python with ensure_ascii=False.
+	{",", ":", "", false, false, false},   // The style of the JSON encoders of JavaScript, Ruby and Jackson.
+	{", ", ": ", "", true, false, false},  // The style of Python's JSON encoder.
+	{", ", ": ", "", false, false, false}, // The style of Python's JSON encoder with ensure_ascii=False.
 	{",", ":", "", true, false, false},
-	{",", ":", "", true, true, false}, // The style of PHP.
+	{",", ":", "", true, true, false}, // The style of PHP's JSON encoder.
 	{",", ":", "", false, true, false},
-	{",", ":", "", false, false, true}, // The style of Go.
+	{",", ":", "", false, false, true}, // The style of Go's JSON encoder.
 	{",", ": ", "  ", false, false, false},
 	{",", ": ", "  ", true, false, false},
 	{",", ": ", "    ", false, false, false},
@@ -193,7 +194,7 @@ func readValue(in *json.Decoder, sorted bool, depth int) (any, error) {
 			if err != nil {
 				return nil, err
 			}
-			text, _ := name.(string) // The decoder returns only strings as names.
+			text, _ := name.(string) // The type check cannot fail, since the JSON decoder returns only strings as names.
 			object = append(object, member{text, value})
 		}
 		if sorted {

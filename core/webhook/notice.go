@@ -75,9 +75,9 @@ type Notice struct {
 	SubscriptionID id.ID
 	Kind           NoticeKind
 	At             time.Time
-	Deliveries     int // The number of deliveries that were given up, for NoticeGivenUp.
-	// true: the mail was put off, since one of its kind was sent within NoticeEvery or this service's own internet
-	// connection was broken; false: it was not.
+	Deliveries     int // The number of deliveries that were given up, in a notice of the kind NoticeGivenUp.
+	// true: the notice's mail was put off, since one of its kind was sent within NoticeEvery or this service's own
+	// internet connection was broken; false: it was not.
 	PutOff bool
 }
 

@@ -10,24 +10,28 @@ import (
 // Endpoint holds what the last attempts at an enabled endpoint show, from which OutboundBroken decides.
 type Endpoint struct {
 	PartnerID id.ID
-	Host      string // The host of the endpoint's URL, with the port.
-	// When the present row of failures began; zero: the last attempt succeeded, or there was none.
+	Host      string // The host in the endpoint's URL, with the port.
+	// When the endpoint's present row of failures began; zero: the last attempt succeeded, or there was none.
 	FailingSince time.Time
-	// When an attempt last succeeded; zero: never. While the endpoint succeeds, this time is at most SuccessGrain old.
+	// When an attempt at the endpoint last succeeded; zero: never. While the endpoint succeeds, this time is at most
+	// SuccessGrain old.
 	LastSuccessAt time.Time
-	LastFailureAt time.Time // When an attempt last failed; zero: never.
-	LastFailure   Attempt   // The last failed attempt, of which only Result and Unconnected are set.
+	LastFailureAt time.Time // When an attempt at the endpoint last failed; zero: never.
+	LastFailure   Attempt   // The last failed attempt at the endpoint, of which only Result and Unconnected are set.
 }
 
-// Thresholds with which OutboundBroken decides.
+// Thresholds from which OutboundBroken concludes that this service's own internet connection is broken.
 const (
-	// How long endpoints must have been failing. It is longer than SuccessGrain, so that other endpoints have had time
-	// to show a success.
+	// How long endpoints must have been failing before their failures count. It is longer than SuccessGrain, so that
+	// other endpoints have had time to show a success.
 	outboundSettles = 15 * time.Second
-	// Failures that began within this span count as simultaneous, since a quiet endpoint notices a break later.
-	outboundAtOnce  = 10 * time.Minute
-	outboundPresent = time.Minute // Failures within this span before the newest attempt count as present.
-	fewestTogether  = 2           // The least number of partners, and of hosts, that must fail together.
+	// Failures of endpoints that began within this span count as simultaneous, since a quiet endpoint notices a break
+	// later.
+	outboundAtOnce = 10 * time.Minute
+	// Failures of endpoints within this span before the newest attempt count as present.
+	outboundPresent = time.Minute
+	// The least number of partners, and of hosts, whose endpoints must fail together.
+	fewestTogether = 2
 )
 
 // OutboundBroken returns since when this service's own internet connection (DNS, firewall, network) is broken;
@@ -39,7 +43,7 @@ func OutboundBroken(endpoints []Endpoint, now time.Time) (since time.Time) {
 	for i, first := range lost {
 		since = first.FailingSince
 		if now.Sub(since) < outboundSettles {
-			break // The remaining endpoints began to fail later still, so the loop ends.
+			break // The remaining endpoints began to fail even later, so none of them counts.
 		}
 		hosts, partners := map[string]bool{}, map[id.ID]bool{}
 		for _, e := range lost[i:] {
@@ -117,8 +121,8 @@ func (h Health) Excused(now time.Time) Health {
 // the end of the ramp. A delivery that became due in this period is late through the endpoint or the network, and
 // not through the dispatcher.
 type Held struct {
-	From time.Time // The start of the period; zero: there was none yet.
-	Till time.Time // The end of the period; zero: it has not ended.
+	From time.Time // The start of the period in which deliveries were held back; zero: there was none yet.
+	Till time.Time // The end of the period in which deliveries were held back; zero: it has not ended.
 }
 
 // heldAgain is the longest interruption of a period in which deliveries are held back: an endpoint that fails again

@@ -47,18 +47,19 @@ const (
 type Replay struct {
 	ID             id.ID
 	SubscriptionID id.ID
-	From           time.Time // The start of the range, included.
-	To             time.Time // The end of the range, excluded.
+	From           time.Time // The start of the replay's time range, included.
+	To             time.Time // The end of the replay's time range, excluded.
 	Status         Status
 	PerSecond      int
-	Matched        int // The number of deliveries in the range at creation, among the oldest ReplayReads.
-	// The number of redeliveries so far. In the end it differs from Matched if deliveries changed their status
-	// meanwhile.
+	// The number of deliveries in the replay's range at its creation, among the oldest ReplayReads.
+	Matched int
+	// The number of redeliveries that the replay has made. In the end it differs from Matched if deliveries changed
+	// their status meanwhile.
 	Redelivered int
-	Cursor      id.ID // The last delivery that a step reached; zero: none yet.
+	Cursor      id.ID // The last delivery that a step of the replay reached; zero: none yet.
 	CreatedAt   time.Time
 	NextAt      time.Time // The earliest time of this replay's next step.
-	FinishedAt  time.Time // When the replay finished; zero: it has not.
+	FinishedAt  time.Time // When the replay finished; zero: it is not finished.
 	PacedUntil  time.Time // The earliest time of the next step of any replay of the partner; zero: there was none.
 }
 

@@ -8,9 +8,11 @@ type EndpointState string
 // The states of an endpoint. If several apply, the last in this list counts.
 const (
 	EndpointHealthy EndpointState = "healthy"
-	EndpointFailing EndpointState = "failing" // At least one attempt has failed since the last success.
-	EndpointHeld    EndpointState = "held"    // The circuit is open or half-open, so deliveries wait.
-	// The subscription is disabled, by the partner or after five days of failures.
+	// At least one attempt at the endpoint has failed since the last success.
+	EndpointFailing EndpointState = "failing"
+	// The circuit of the endpoint is open or half-open, so its deliveries wait.
+	EndpointHeld EndpointState = "held"
+	// The endpoint's subscription is disabled, by the partner or after five days of failures.
 	EndpointDisabled EndpointState = "disabled"
 )
 
@@ -40,14 +42,16 @@ const SuccessGrain = 10 * time.Second
 
 // Report is the health of an endpoint as a partner reads it (api.md §2, "Health").
 type Report struct {
-	State           EndpointState
-	Since           time.Time // When the endpoint's present state began.
-	LastSuccessAt   time.Time // When an attempt last succeeded; zero: never.
-	LastFailureAt   time.Time // When an attempt last failed; zero: never.
-	LastError       Result    // The result of the last failed attempt; "": none has failed.
-	Pending         int       // The number of pending deliveries, parked ones included; MaxPending at most.
-	PendingCapped   bool      // true: more than MaxPending deliveries are pending; false: Pending is exact.
-	OldestPendingAt time.Time // When the oldest pending delivery was created; zero: none is pending.
+	State         EndpointState
+	Since         time.Time // When the endpoint's present state began.
+	LastSuccessAt time.Time // When an attempt at the endpoint last succeeded; zero: never.
+	LastFailureAt time.Time // When an attempt at the endpoint last failed; zero: never.
+	LastError     Result    // The result of the last failed attempt at the endpoint; "": none has failed.
+	// The number of the endpoint's pending deliveries, parked ones included; MaxPending at most.
+	Pending int
+	// true: the endpoint has more than MaxPending pending deliveries; false: their number is exact.
+	PendingCapped   bool
+	OldestPendingAt time.Time // When the endpoint's oldest pending delivery was created; zero: none is pending.
 }
 
 // Reported is a subscription together with the report on its endpoint.

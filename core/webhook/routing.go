@@ -55,7 +55,7 @@ type LinkedPayload struct {
 // JSON encodes the data of the event as JSON.
 func (p LinkedPayload) JSON() []byte {
 	out, err := json.Marshal(p)
-	if err != nil { // Encoding cannot fail, since the payload holds only strings.
+	if err != nil { // Encoding cannot fail, since the event's data holds only strings.
 		panic("webhook: payload does not encode: " + err.Error())
 	}
 	return out

@@ -35,7 +35,7 @@ func (s Schedule) After(attempt int, retryAfter time.Duration, random float64) (
 // Verdict is the state of a delivery after an attempt, with the wait until the next one.
 type Verdict struct {
 	State State
-	Wait  time.Duration // The time until the next attempt, while the state is Waiting.
+	Wait  time.Duration // The time until the delivery's next attempt, while its state is Waiting.
 }
 
 // GivesUp reports whether the verdict gives up a delivery that the endpoint did not accept. It is false for a test

@@ -15,7 +15,8 @@ const (
 	HeaderSignature = "X-Svc-Signature"
 	HeaderTimestamp = "X-Svc-Timestamp"
 	HeaderEvent     = "X-Svc-Event"
-	HeaderEventID   = "X-Svc-Event-Id" // The header is sent only if WEBHOOK_EVENT_ID_HEADER is set.
+	// The header with the event's id is sent only if WEBHOOK_EVENT_ID_HEADER is set.
+	HeaderEventID = "X-Svc-Event-Id"
 )
 
 // Sign returns the timestamp and signature headers of an attempt at the time at. timestamp is in Unix seconds.

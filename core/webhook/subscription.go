@@ -65,7 +65,8 @@ type Subscription struct {
 	Enabled        bool
 	DisabledReason string // Why the subscription is disabled; "" while it is enabled.
 	CreatedAt      time.Time
-	// true: deliveries also carry the headers of Standard Webhooks; false: only this service's own.
+	// true: deliveries of the subscription also carry the headers of Standard Webhooks; false: only this service's
+	// own.
 	Standard bool
 }
 
@@ -82,8 +83,8 @@ type Signature string
 
 // The kinds of signature that a delivery can carry.
 const (
-	Svc      Signature = "svc"      // This service's own signature, which every delivery carries.
-	Standard Signature = "standard" // The signature of the Standard Webhooks specification.
+	Svc      Signature = "svc"      // This service's own kind of signature, which every delivery carries.
+	Standard Signature = "standard" // The kind of signature that the Standard Webhooks specification defines.
 )
 
 // Signatures lists every kind of signature that a delivery can carry.

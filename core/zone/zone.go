@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 	"time"
-	_ "time/tzdata" // Embedded, since a machine may have no data about time zones.
+	_ "time/tzdata" // The time zone database is embedded, since a machine may have none.
 )
 
 // names is the content of names.txt: UTC and the zones of places in the IANA database (its zone.tab).
@@ -21,7 +21,7 @@ var Names = strings.Fields(names)
 // Known reports whether a name is that of a time zone that an account can have.
 func Known(name string) bool { return slices.Contains(Names, name) }
 
-var loaded sync.Map // loaded caches time zones: it maps a name to its *time.Location.
+var loaded sync.Map // loaded caches time zones: a map from a name to its *time.Location.
 
 // Of returns the time zone of a name; UTC for an unknown name.
 func Of(name string) *time.Location {

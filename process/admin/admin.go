@@ -68,7 +68,7 @@ func newParser(line *commands, out streams, exit func(int)) *kong.Kong {
 		kong.PostBuild(addArguments),
 	)
 	if err != nil {
-		panic(err) // A panic here means a mistake in the declaration of the commands.
+		panic(err) // A panic here means a programming mistake in the declaration of the admin commands.
 	}
 	return parser
 }
@@ -111,7 +111,7 @@ type call struct {
 	terminal bool
 	now      time.Time
 	parser   *kong.Kong
-	command  string // The path of the command, such as "admin webhook replay".
+	command  string // The path of the admin command that runs, such as "admin webhook replay".
 }
 
 // logHandler returns a log handler that writes errors to stderr, as JSON if the command prints JSON.

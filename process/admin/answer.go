@@ -132,7 +132,7 @@ func (c *call) table(fill func(row func(cells ...any))) error {
 	w := tabwriter.NewWriter(c.stdout, 0, 0, padding, ' ', 0)
 	fill(func(cells ...any) {
 		for _, line := range linesOf(cells) {
-			fmt.Fprintln(w, strings.Join(line, "\t")) // The error of this write is returned by Flush.
+			fmt.Fprintln(w, strings.Join(line, "\t")) // An error of writing to the table is returned later, by Flush.
 		}
 	})
 	return w.Flush()

@@ -55,7 +55,7 @@ func (e auditExport) Run(c *call) error {
 	if end.After(c.now.Add(-stillOpen)) {
 		c.note("the time ends less than a minute ago, or later: further entries may join it")
 	}
-	// A closed pipe then makes the write fail with an error, instead of ending the process.
+	// With SIGPIPE ignored, a closed pipe makes the write fail with an error instead of ending the process.
 	signal.Ignore(syscall.SIGPIPE)
 	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
 		p := c.progress("entries")

@@ -70,11 +70,12 @@ func following(app *kong.Application, words []string) []string {
 
 // typed is the state of a command line that is being typed, for its completion.
 type typed struct {
-	node      *kong.Node   // The command that the words so far name.
-	flags     []*kong.Flag // The flags that the command accepts.
+	node      *kong.Node   // The command that the words of the command line so far name.
+	flags     []*kong.Flag // The flags that the command on the command line accepts.
 	given     map[string]bool
 	arguments int
-	open      *kong.Flag // The flag whose value is the next word; nil if no flag lacks its value.
+	// The flag whose value is the next word of the command line; nil if the next word is no value.
+	open *kong.Flag
 }
 
 // take updates the state of the command line with its next complete word.
@@ -90,7 +91,8 @@ func (t *typed) take(word string) {
 		if at >= 0 && !whole && !t.flags[at].IsBool() {
 			t.open = t.flags[at]
 		}
-	case t.node.Parent == nil && word == "help": // The words of a command follow "help".
+	// After "help", the words of a command follow, so this word is skipped.
+	case t.node.Parent == nil && word == "help":
 	default:
 		at := slices.IndexFunc(t.node.Children, func(n *kong.Node) bool { return n.Name == word && !n.Hidden })
 		if at < 0 {
@@ -116,7 +118,7 @@ func (t *typed) next() (words []string) {
 		words = append(words, values(t.node.Positional[t.arguments])...)
 	}
 	open := slices.DeleteFunc(idFlags(t.node), func(f *kong.Flag) bool { return t.given[f.Name] })
-	// The ids that arguments have named already, so that their flags are not offered.
+	// The flags of the ids that arguments have named already, which are not offered.
 	named := open[:min(t.arguments, len(open))]
 	for _, f := range t.flags {
 		if !f.Hidden && !slices.Contains(named, f) && (!t.given[f.Name] || f.IsSlice()) {

@@ -22,7 +22,8 @@ const (
 	clockTolerance = 5 * time.Second
 	outboxLag      = 30 * time.Second
 	dueLag         = 2 * time.Minute
-	daysAhead      = 3 // The least number of days ahead that must have partitions. The dispatcher creates 14.
+	// The least number of days ahead for which tables must have partitions. The dispatcher creates 14.
+	daysAhead = 3
 )
 
 // errUnwell is the error with which the command ends when a check has found a problem. It sets the exit code after

@@ -8,9 +8,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// errMixedArguments is the error for a command that declares both arguments and flags of ids. A flag with the tag
-// id identifies an existing object and also works as an argument: `admin key revoke key_…` is `admin key revoke
-// --id key_…`.
+// errMixedArguments is the error for a command whose declaration has both arguments and flags of ids. A flag of an
+// id also works as an argument: `admin key revoke key_…` is `admin key revoke --id key_…`.
 
 var errMixedArguments = errors.New("a command with flags of ids declares no arguments")
 
@@ -37,7 +36,7 @@ func addArguments(k *kong.Kong) error {
 }
 
 // BeforeApply assigns each argument to the first flag of an id that was not given. The parser kong calls it before
-// a command runs.
+// it stores the values.
 func (*commands) BeforeApply(line *kong.Context) error {
 	command := line.Selected()
 	if command == nil || len(idFlags(command)) == 0 {

@@ -74,8 +74,8 @@ type operatorReset struct {
 	NewEmail     string `name:"new-email" help:"Replace the address first: the operator has lost the mailbox too, and has shown who they are."`
 }
 
-// Run mails an operator the link that sets a new password. If the e-mail address is replaced, every session ends
-// and the old address is notified.
+// Run mails an operator the link that sets a new password. If two-factor codes are turned off or the e-mail address
+// is replaced, every session ends; the old address is notified.
 func (o operatorReset) Run(c *call) error {
 	return c.with(config.Links, func(a *wire.Admin, _ config.Config) error {
 		who, _, err := o.find(c, a)

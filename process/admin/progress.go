@@ -16,7 +16,7 @@ type progress struct {
 	// true: stderr is a terminal, so the line of progress changes in place; false: each report is a new line.
 	live    bool
 	began   time.Time
-	first   int64 // The count at the first report, from which the rate is computed.
+	first   int64 // The count at the first report of progress, from which the rate is computed.
 	printed time.Time
 	open    bool // true: the terminal's line of progress has no line end yet; false: it has one, or there is no line.
 	last    string

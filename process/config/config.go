@@ -53,7 +53,7 @@ type Config struct {
 
 	HTTPAddr    string `env:"HTTP_ADDR" envDefault:":8080" form:"listen"`
 	MetricsAddr string `env:"METRICS_ADDR" envDefault:":9090" form:"listen"`
-	// true: the profiler is served at /debug/pprof/ on METRICS_ADDR; false: it is not.
+	// true: the Go profiler is served at /debug/pprof/ on METRICS_ADDR; false: it is not.
 	MetricsPprof bool `env:"METRICS_PPROF"`
 	// The addresses or CIDR ranges of proxies whose X-Real-IP is trusted.
 	TrustedProxies []string `env:"TRUSTED_PROXIES" form:"proxy"`

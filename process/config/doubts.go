@@ -57,7 +57,7 @@ func Misspelt(environ []string) []Misspelling {
 
 // distance returns how many letters must be added, removed or replaced to turn text a into text b.
 func distance(a, b string) int {
-	row := make([]int, len(b)+1) // The distances from a beginning of a to each beginning of b.
+	row := make([]int, len(b)+1) // The distances from the present beginning of text a to each beginning of text b.
 	for j := range row {
 		row[j] = j
 	}

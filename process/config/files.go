@@ -52,13 +52,13 @@ func readFiles(set map[string]string) mistakes {
 // readSecret returns the text of a file without the newlines at its end, or a problem. problem contains neither the
 // text nor the path, since the path may be the secret itself, set to the wrong variable.
 func readSecret(path string) (text, problem string) {
-	// A pipe without a writer counts as empty instead of blocking.
+	// With O_NONBLOCK, a pipe without a writer counts as empty instead of blocking.
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return "", cannotBeRead(err)
 	}
 	defer file.Close()
-	// Setting a deadline fails for a regular file, which needs none.
+	// The error is ignored, since a regular file takes no deadline and needs none.
 	_ = file.SetReadDeadline(time.Now().Add(filePatience))
 	content, err := io.ReadAll(io.LimitReader(file, longestSecret+1))
 	switch text = strings.TrimRight(string(content), "\r\n"); {

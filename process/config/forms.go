@@ -66,12 +66,12 @@ func isPostgresURL(text string, _ setting, _ Config) error {
 }
 
 func isRedisURL(text string, _ setting, _ Config) error {
-	client, err := redis.NewClient(text) // Creating the client opens no connection.
+	client, err := redis.NewClient(text) // Creating the Redis client opens no connection.
 	if err != nil {
 		return errors.New(
 			"must be redis://host:port/db, rediss://…, redis://host1,host2,… for a cluster, or redis-sentinel://host1,host2,…?master=name (rediss-sentinel:// with TLS)")
 	}
-	_ = client.Close() // The client has opened no connection, so closing it cannot fail.
+	_ = client.Close() // The Redis client has opened no connection, so closing it cannot fail.
 	return nil
 }
 
@@ -173,7 +173,7 @@ func isLogFormat(text string, _ setting, _ Config) error {
 
 func isSMTPURL(text string, _ setting, _ Config) error {
 	if _, err := mail.ParseURL(text); err != nil {
-		// The prefix is removed, since the list of mistakes names the variable itself.
+		// The variable's name is removed from the error, since the list of mistakes names it itself.
 		return errors.New(strings.TrimPrefix(err.Error(), "mail: SMTP_URL "))
 	}
 	return nil

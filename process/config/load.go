@@ -106,7 +106,7 @@ func parse(c *Config, set map[string]string) mistakes {
 	for _, e := range all.Errors {
 		var unreadable env.ParseError
 		if !errors.As(e, &unreadable) {
-			panic("config: " + e.Error()) // A panic here means a mistake in the declaration of Config.
+			panic("config: " + e.Error()) // A panic here means a programming mistake in the declaration of Config.
 		}
 		field, _ := reflect.TypeFor[Config]().FieldByName(unreadable.Name)
 		name := field.Tag.Get("env")

@@ -26,12 +26,12 @@ type Lines struct {
 	dropped atomic.Uint64
 
 	mu      sync.Mutex
-	waiting []byte        // The complete lines that wait to be written.
-	taken   []byte        // The lines that are being written. The memory is reused.
-	writing bool          // true: a goroutine is writing; false: none is.
-	began   time.Time     // When the present write began; zero: no write is in progress.
-	emptied chan struct{} // A channel that is closed when no line waits any more; nil: Flush is not waiting.
-	lostAt  time.Time     // When a line was last dropped.
+	waiting []byte        // The complete log lines that wait to be written.
+	taken   []byte        // The log lines that are being written. Their memory is reused.
+	writing bool          // true: a goroutine is writing log lines; false: none is.
+	began   time.Time     // When the present write of log lines began; zero: no write is in progress.
+	emptied chan struct{} // A channel that is closed once no log line waits; nil: Flush is not waiting.
+	lostAt  time.Time     // When a log line was last dropped.
 }
 
 // NewLines returns a writer of log lines to out, which may block.

@@ -29,7 +29,7 @@ func NewLog(w io.Writer, cfg config.Config) Log {
 const lastLines = 2 * time.Second
 
 // Close waits up to lastLines for the log's reader to take the last lines.
-// The error is ignored: if the log is not read, it cannot be reported there.
+// The error is ignored: if the log is not read, a message in it is not read either.
 func (l Log) Close() { _ = l.Lines.Flush(lastLines) }
 
 // Logger returns a logger that writes to w, configured by LOG_LEVEL and LOG_FORMAT. Lines about a request contain
@@ -42,7 +42,7 @@ func Logger(w io.Writer, cfg config.Config) *slog.Logger {
 	return slog.New(named{slog.NewJSONHandler(w, options)})
 }
 
-// Names of the attributes that the handler adds to log lines.
+// Names of the attributes with which log lines name their request and trace.
 const (
 	requestIDKey = "request_id"
 	traceIDKey   = "trace_id"

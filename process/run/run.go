@@ -24,7 +24,7 @@ type Part struct {
 	// Start returns once the part has started. A part that fails later calls fail, which stops the process.
 	Start func(ctx context.Context, fail func(error)) error
 
-	// Stop finishes the work in flight and returns. ctx ends with the grace period.
+	// Stop finishes the part's work in flight and returns. ctx ends with the grace period.
 	Stop func(ctx context.Context) error
 }
 
@@ -34,7 +34,8 @@ type Process struct {
 	Log   *slog.Logger
 	Parts []Part // The parts of the process in the order in which they start.
 
-	// Drain is called before the parts stop, and makes /readyz report that the process is not ready. May be nil.
+	// Drain is called before the parts of the process stop, and makes /readyz report that the process is not ready.
+	// May be nil.
 	Drain func()
 
 	// DrainDelay is the time from Drain until the parts stop, as a part of the grace period. All parts keep working
@@ -57,7 +58,7 @@ func (p Process) Run(ctx context.Context) error {
 	fail := func(err error) {
 		select {
 		case failed <- err:
-		default: // Further failures are dropped, since the first is enough to stop the process.
+		default: // A part's failure is dropped if another came first, since one is enough to stop the process.
 		}
 	}
 	started, err := p.start(ctx, fail)
@@ -69,7 +70,7 @@ func (p Process) Run(ctx context.Context) error {
 		}
 	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		err = nil // ctx ended during the start, which is not a failure.
+		err = nil // The context ended during the start of the process, which is not a failure.
 	}
 	p.stop(started, err, failed)
 	return err

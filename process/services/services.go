@@ -52,9 +52,10 @@ type Parts struct {
 	Limiter ports.Limiter
 	Cache   ports.IdempotencyCache
 
-	After func(time.Duration) <-chan time.Time // The function time.After, or a test's replacement.
+	// The function that returns a channel after a wait: time.After, or a test's replacement.
+	After func(time.Duration) <-chan time.Time
 
-	Waiting *events.Waiting // The requests that wait for new events.
+	Waiting *events.Waiting // The HTTP requests that wait for new events of a feed.
 
 	Codes accountports.OneTimeCodes
 	// The hasher of passwords; nil in processes without a log-in, since a hasher takes 19 MiB of memory.
@@ -65,21 +66,22 @@ type Parts struct {
 	Provider  paymentports.PaymentProvider
 	Simulator paymentports.PaymentSimulator // The simulator of payments; nil if payments are real.
 	ProviderPorts
-	// Mounts the provider's payment page on a router; nil if the provider serves its own page.
+	// A function that mounts the provider's payment page on a router; nil if the provider serves its own page.
 	PayPage func(fiber.Router)
-	// Decorates the payments that other modules call; nil: they are not decorated.
+	// A function that decorates the payments that other modules call; nil: they are not decorated.
 	AroundPayments func(Payments) Payments
-	// The tables that tests replace by others.
+	// The tables of the database that tests replace by others.
 	Clients    partnerports.Clients
 	Deliveries webhookports.Deliveries
 	Keys       ports.Idempotency
-	Due        depositports.DepositScheduler // Finds the deposits whose timers have expired.
+	Due        depositports.DepositScheduler // The query for deposits whose timers have expired.
 
 	DepositMetrics depositports.DepositMetrics // The metrics of deposits; nil in processes that change no deposit.
 	PaymentMetrics paymentports.PaymentMetrics // The metrics of payments; nil: they are not counted.
-	// Returns the present restore epoch; the zero epoch in processes that serve no requests with idempotency keys.
+	// A function that returns the present restore epoch; the zero epoch in processes that serve no requests with
+	// idempotency keys.
 	Epoch       func() ports.Epoch
-	Idempotency func(idempotent.Result) // Counts the results of requests with idempotency keys.
+	Idempotency func(idempotent.Result) // A function that counts the results of requests with idempotency keys.
 
 	Log *slog.Logger
 }

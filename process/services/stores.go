@@ -17,7 +17,7 @@ import (
 type Stores struct {
 	Postgres *postgres.Store
 	Changes  *groupcommit.Changes
-	Pool     *pgxpool.Pool // The pool of connections to Postgres.
+	Pool     *pgxpool.Pool // The pool of connections to Postgres that the use cases share.
 	Cipher   *secrets.Cipher
 }
 

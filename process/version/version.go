@@ -21,8 +21,8 @@ const unknown = "unknown"
 // Build describes the build of a binary. An unknown field is "unknown".
 type Build struct {
 	Version  string
-	Revision string // The commit from which the binary was built.
-	Date     string // The date of the build or of its commit. Equal builds have equal dates.
+	Revision string // The commit from which the running binary was built.
+	Date     string // The date of the binary's build or of its commit. Equal builds have equal dates.
 	Go       string
 }
 

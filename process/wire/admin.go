@@ -43,8 +43,8 @@ type Admin struct {
 	Support     *support.Service
 	Payments    *payments.Service
 	Books       *books.Service
-	Keyset      *postgres.Resealer // Encrypts stored secrets again, with the primary key.
-	// Checks the payment provider's account and settings; nil for a provider that has none.
+	Keyset      *postgres.Resealer // The operation that encrypts stored secrets again, with the primary key.
+	// The check of the payment provider's account and settings; nil for a provider that has none.
 	Checker paymentports.PaymentChecker
 	stores  services.Stores
 }
@@ -149,9 +149,10 @@ var ErrKeyUsed = secrets.ErrUsed
 // field of its name; Backlogged is the error of reading Backlog.
 type Diagnosis struct {
 	Postgres, Schema, Restored, Redis, Backlogged error
-	Unfit                                         error // Why the database cannot hold the schema; nil if it can.
-	Writes                                        error // Why Postgres takes no write; nil if it does.
-	// Which settings the role of a pooled database lacks; nil if none.
+	// The reason why the database cannot hold the schema; nil if it can.
+	Unfit  error
+	Writes error // The reason why Postgres takes no write; nil if it does.
+	// The settings that the role of a pooled database lacks, as an error; nil if it lacks none.
 	Role   error
 	Keyset Keyset
 

@@ -87,7 +87,7 @@ func DispatcherOn(ctx context.Context, cfg config.Config, log run.Log, on Listen
 	ready := s.readiness(
 		ops.Check{Name: checkQueue, Run: counted.check, Problem: always("is not used; deliveries go out directly"),
 			Optional: true},
-		// A dispatcher on another machine may have a working internet connection, so this process stays ready.
+		// Another machine's dispatcher may have a working internet connection, so this process stays ready.
 		ops.Check{Name: checkOutbound, Run: counted.checkOutbound,
 			Problem: always("is broken, it seems: most endpoints get no connection"), Optional: true},
 	)

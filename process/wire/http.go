@@ -219,7 +219,9 @@ func (s *process) httpPart(open net.Listener, app *fiber.App) run.Part {
 func newRegistry(log run.Log) *metrics.Registry {
 	registry, b := metrics.NewRegistry(log.Logger), version.Read()
 	registry.Build(b.Version, b.Revision, b.Date)
-	registry.Log(log.Lines.Dropped) // The function is never called in the doctor, whose log has no writer of lines.
+	// The doctor's log has no writer of lines, but the doctor never serves metrics, so this function is not called
+	// there.
+	registry.Log(log.Lines.Dropped)
 	return registry
 }
 

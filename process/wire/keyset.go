@@ -50,8 +50,8 @@ func keysetProblem(err error) string {
 
 // Keyset is the finding of `admin doctor` about the secrets in the database.
 type Keyset struct {
-	Err        error // ErrKeyset, or the error of reading the secrets; nil if neither.
-	Opened     int64 // The number of secrets that decrypt.
+	Err        error // ErrKeyset if the keyset is wrong, or the error of reading the secrets; nil if neither.
+	Opened     int64 // The number of stored secrets that decrypt.
 	Unreadable []Unreadable
 	Took       time.Duration
 }
@@ -59,7 +59,7 @@ type Keyset struct {
 // Unreadable counts the secrets of a kind that were encrypted with a certain key and do not decrypt.
 type Unreadable struct {
 	Kind    string
-	Key     uint32 // The id of the key; 0: the secrets were not made with any keyset.
+	Key     uint32 // The id of the key that encrypted the secrets; 0: they were not made with any keyset.
 	Secrets int64
 }
 

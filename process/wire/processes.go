@@ -19,8 +19,8 @@ const askPatience = 4 * time.Second
 
 // AskedProcess is the state of a running process, as its own /readyz reports it. If Err is set, only URL is known.
 type AskedProcess struct {
-	URL    string // The URL of the process's METRICS_ADDR.
-	Err    error  // Why no process of this service answered; nil if one did.
+	URL    string // The address of the process's metrics and health checks, as a URL.
+	Err    error  // The reason why no process of this service answered at the URL; nil if one did.
 	Status string // The status of the process: ready, degraded, not_ready or stopping.
 	// true: the process is ready without restriction, or is stopping as requested; false: something is missing.
 	Well   bool
@@ -56,7 +56,7 @@ func askProcesses(ctx context.Context, cfg config.Config, urls []string) []Asked
 }
 
 func ask(ctx context.Context, url string) AskedProcess {
-	// The client uses no proxy.
+	// The HTTP client uses no proxy.
 	client := &http.Client{Timeout: askPatience, Transport: &http.Transport{DisableKeepAlives: true}}
 	state, err := ops.Ask(ctx, client, url)
 	if err != nil {

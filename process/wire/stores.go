@@ -54,19 +54,21 @@ type process struct {
 	services.Stores
 	cfg   config.Config
 	log   *slog.Logger
-	lines *run.Lines // The writer of the log's lines.
+	lines *run.Lines // The writer of the process's log lines.
 	// The pool of connections for health checks and metrics, which must answer even if the other pools have no free
 	// connection.
 	ops   *pgxpool.Pool
 	epoch *platformtables.Epoch
 	clock clock
 	parts []run.Part
-	pools map[string]*pgxpool.Pool // The pools by the label of their metrics.
+	pools map[string]*pgxpool.Pool // The pools of connections to Postgres, by the label of their metrics.
 
-	sockets sockets.Watch // Records failures to open sockets, of the listeners and of the sender of deliveries.
-	// true: the database has check values and the keyset fits them; false: it has none, or the keyset differs.
+	// The watch that records failures to open sockets, of listeners and of the sender of deliveries.
+	sockets sockets.Watch
+	// true: the database has check values of keys and the keyset fits them; false: it has none, or the keyset differs.
 	proven atomic.Bool
-	tried  atomic.Value // The postgres.WriteCause of the last trial write; nil before the first.
+	// The result of the last trial write to Postgres, as postgres.WriteCause returns it; nil before the first.
+	tried atomic.Value
 
 	registry *metrics.Registry
 
@@ -105,7 +107,8 @@ func open(ctx context.Context, cfg config.Config, log run.Log, name string, conn
 	}
 	s.pools = map[string]*pgxpool.Pool{name: s.Pool, "ops": s.ops}
 	s.epoch = platformtables.NewEpoch(s.ops, s.log)
-	var groups, reads *pgxpool.Pool // With nil pools, the few group commits and reads use the store's own pool.
+	// With nil pools, the few group commits and reads use the store's own pool of connections.
+	var groups, reads *pgxpool.Pool
 	if grouped {
 		if groups, err = s.newPool(ctx, name+"-groups",
 			postgres.PoolOptions{MaxConns: groupcommit.Conns, Settings: postgres.IndexPlans}); err != nil {
@@ -198,7 +201,7 @@ func (s *process) readiness(more ...ops.Check) *ops.Readiness {
 		{Name: checkPostgres, Run: s.connected, Problem: connectionProblem},
 		{Name: checkSchema, Run: s.schemaFits, Problem: schemaProblem, Holds: schemaHolds},
 		{Name: checkKeyset, Run: s.keysetFits, Problem: keysetProblem, Holds: keysetHolds},
-		// The check is optional, since requests that only read continue to work.
+		// The check of writes is optional, since requests that only read continue to work.
 		{Name: checkWrites, Run: s.takesWrites, Problem: writeProblem, Every: writeEvery, Optional: true},
 		{Name: checkRedis, Run: func(ctx context.Context) error { return redisadapter.Probe(ctx, s.redis) },
 			Problem: redisProblem, Optional: true},
