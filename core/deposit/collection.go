@@ -18,7 +18,7 @@ const (
 	CollectionScheduled CollectionState = "scheduled" // The collection's card has not been charged yet.
 	// The collection's card was refused, and will be charged again.
 	CollectionRetrying CollectionState = "retrying"
-	// The card was refused for good, so the tenant has to pay the debt on the provider's page.
+	// The card is not charged by the schedule any more, so the tenant has to pay the debt on the provider's page.
 	AwaitingTenant CollectionState = "awaiting_tenant"
 	CollectionPaid CollectionState = "paid"
 	// The collection ended without payment: by operator or staff, by age, or as too small to be charged.

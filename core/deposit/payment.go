@@ -10,7 +10,7 @@ import (
 // PaymentKind is the purpose of a payment: a fee or a collection.
 type PaymentKind string
 
-// The purposes of a payment (api.md §3).
+// The purposes of a payment: fee and collection (api.md §3).
 const (
 	FeePayment PaymentKind = "fee"        // The tenant pays the fee for the deposit at checkout.
 	Collection PaymentKind = "collection" // The tenant is charged for the captured amount.

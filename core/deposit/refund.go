@@ -25,7 +25,7 @@ var RefundStatuses = []RefundStatus{RefundPending, RefundSucceeded, RefundFailed
 // RefundReason is the reason for a refund.
 type RefundReason string
 
-// The reasons for a refund.
+// The reasons for a refund to the tenant.
 const (
 	// The payment succeeded too late to have its effect, such as the fee of a cancelled deposit.
 	Orphaned     RefundReason = "orphaned"

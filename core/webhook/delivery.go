@@ -63,7 +63,7 @@ func StatusOf(s State, attempts int) Status {
 // FailureReason says why a delivery failed (api.md §2, "Delivery record").
 type FailureReason string
 
-// The reasons for which a delivery failed.
+// The reasons for which a delivery of a webhook failed.
 const (
 	// The last attempt of the retry schedule failed, or the only attempt of a test delivery.
 	AttemptsExhausted FailureReason = "attempts_exhausted"
@@ -135,8 +135,8 @@ var Results = []Result{ResultSuccess, ResultNon2xx, ResultTimeout, ResultDNS, Re
 // response uses the old state.
 const Freshness = 500 * time.Millisecond
 
-// ClaimCounts is how long a delivery still counts as dispatched after its lease has ended. Until then a scan has
-// dispatched it again.
+// ClaimCounts is how long a delivery still counts as dispatched after its lease has ended. By that time a scan has
+// claimed it again.
 const ClaimCounts = 10 * time.Second
 
 // MaxTestsInFlight is the largest number of a partner's unfinished test deliveries. It is small, since test

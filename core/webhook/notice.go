@@ -9,7 +9,7 @@ import (
 // NoticeKind is the kind of mail about an endpoint that the partner's contact gets (api.md §5, "Notices").
 type NoticeKind string
 
-// The kinds of mail about an endpoint.
+// The kinds of mail about an endpoint that the partner's contact gets.
 const (
 	NoticeHeld      NoticeKind = "held"      // The circuit of the endpoint opened, so its deliveries wait.
 	NoticeGivenUp   NoticeKind = "given_up"  // A delivery to the endpoint failed at its last attempt.

@@ -8,9 +8,9 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// Route returns the name of the event under which a subscription gets the notice of a change: specific, the
-// change's own event, if it is subscribed, or else deposit.status_changed. ok is false if the subscription gets no
-// delivery (service.md, "Event names").
+// Route returns the name of the event under which a subscription is notified of a change: specific, the change's
+// own event, if it is subscribed, or else, for a deposit, deposit.status_changed. ok is false if the subscription
+// gets no delivery (service.md, "Event names").
 func Route(subscribed []EventName, specific EventName) (event EventName, ok bool) {
 	if slices.Contains(subscribed, specific) {
 		return specific, true

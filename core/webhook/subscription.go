@@ -32,7 +32,7 @@ var (
 // EventName is the name of an event (service.md, "Event names").
 type EventName string
 
-// The names of all events.
+// The names of all events of which partners are notified by webhooks.
 const (
 	OperatorLinked       EventName = "rental_operator.linked"
 	DepositStatusChanged EventName = "deposit.status_changed"

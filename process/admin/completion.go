@@ -70,7 +70,7 @@ func following(app *kong.Application, words []string) []string {
 
 // typed is the state of a command line that is being typed, for its completion.
 type typed struct {
-	node      *kong.Node   // The command that the words of the command line so far name.
+	node      *kong.Node   // The command that was recognised in the words of the command line so far.
 	flags     []*kong.Flag // The flags that the command on the command line accepts.
 	given     map[string]bool
 	arguments int

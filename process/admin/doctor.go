@@ -17,7 +17,7 @@ type doctorCommand struct {
 	Process []string `help:"URL of the METRICS_ADDR of a running http or dispatcher, whose own checks are read too; may be repeated. Without it: the process at METRICS_ADDR of this machine, if there is one." placeholder:"URL"`
 }
 
-// Thresholds beyond which the doctor reports a problem.
+// Thresholds beyond which `admin doctor` reports a problem.
 const (
 	clockTolerance = 5 * time.Second
 	outboxLag      = 30 * time.Second
@@ -30,7 +30,7 @@ const (
 // the findings were printed.
 var errUnwell = coded{"unhealthy", errors.New("something is wrong; see above")}
 
-// finding is the result of one check of the doctor.
+// finding is the result of one check of `admin doctor`.
 type finding struct {
 	// The name of the check, the problem that it found ("": none), and what to do about it.
 	name, problem, remedy string

@@ -58,7 +58,8 @@ func (o outboxDrop) Run(c *call) error {
 	})
 }
 
-// ended returns a function that prints the event that a command removed from those set aside, or the error.
+// ended returns a function that prints the event that a command removed from the events set aside, or returns the
+// error.
 func (c *call) ended(eventID string) func(webhookports.SetAsideEvent, error) error {
 	return func(e webhookports.SetAsideEvent, err error) error {
 		if errors.Is(err, webhookports.ErrNotSetAside) {

@@ -16,7 +16,7 @@ import (
 // distance from now on a terminal. The zero instant is printed as none.
 type instant time.Time
 
-// at returns a time as the value of an output field.
+// at returns a time as the value of a field of a command's output.
 func at(t time.Time) instant { return instant(t) }
 
 // MarshalJSON encodes the time in the API's format, or null for the zero time.
