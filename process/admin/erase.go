@@ -73,7 +73,7 @@ type clientEraseText struct {
 	ID string `required:"" id:"" name:"id" help:"Id of the client: cli_…"`
 }
 
-// Run removes the words of people from every deposit of a client, each deposit in a transaction of its own.
+// Run removes the files and the words of people from every deposit of a client, one deposit after the other.
 // Deposits that an earlier run has done are skipped.
 func (e clientEraseText) Run(c *call) error {
 	clientID, ok := id.Client.Parse(e.ID)
@@ -108,7 +108,7 @@ type depositEraseText struct {
 	ID string `required:"" id:"" name:"id" help:"Id of the deposit: dep_…"`
 }
 
-// Run removes the words of people from the deposit.
+// Run removes the files and the words of people from a deposit.
 func (e depositEraseText) Run(c *call) error {
 	depositID, ok := id.Deposit.Parse(e.ID)
 	if !ok {
