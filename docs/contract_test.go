@@ -289,7 +289,7 @@ func TestFigures_AreThoseOfTheCode(t *testing.T) {
 		api: {
 			"Retry schedule: " + spoken(webhook.DefaultSchedule), fmt.Sprintf("At most %d", webhook.MaxSubscriptions),
 			fmt.Sprintf("claim window %s", days(timers.CaptureWindow)),
-			fmt.Sprintf("activatedAt + %s)", days(timers.CoverageMax)), fmt.Sprintf("%d a second", webhook.ReplayPerSecond),
+			fmt.Sprintf("activatedAt + %s)", days(timers.CoverMax)), fmt.Sprintf("%d a second", webhook.ReplayPerSecond),
 			fmt.Sprintf("idle %d min", int(timers.CheckoutIdleAfter.Minutes())),
 			fmt.Sprintf("at most %d characters", deposit.MaxRentalContract),
 			fmt.Sprintf("description? ≤ %d", deposit.MaxDescription),
@@ -304,7 +304,7 @@ func TestFigures_AreThoseOfTheCode(t *testing.T) {
 			fmt.Sprintf("Default maximum deposit amount | %d EUR", deposit.DefaultMaxAmount/100),
 			fmt.Sprintf("Connect URL validity | %d days", int(connect.Window.Hours())/24),
 			fmt.Sprintf("Idempotency replay | %d hours", int(ports.IdempotencyWindow.Hours())),
-			fmt.Sprintf("at most %d days from activation", int(timers.CoverageMax.Hours())/24),
+			fmt.Sprintf("at most %d days from activation", int(timers.CoverMax.Hours())/24),
 		},
 	}
 	for _, amount := range []money.Cents{deposit.MinAmount - 1, deposit.DefaultMaxAmount + 1} {

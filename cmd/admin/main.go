@@ -1,4 +1,4 @@
-// Command admin is the operator's command line (operations.md, "Admin CLI").
+// Command admin is the command line with which staff administer the service (operations.md, "Admin CLI").
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command dispatcher delivers webhooks and does everything that is due by the clock: expiry, idle checkouts, payments
-// to ask about, mails, upkeep.
+// Command dispatcher delivers webhooks and runs everything that is due by the clock: it expires deposits and idle
+// checkouts, checks payments at the provider, sends mails, and cleans up old rows.
 package main
 
 import (

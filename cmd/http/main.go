@@ -1,4 +1,5 @@
-// Command http serves partners, operators and tenants: the partner API, the connect pages, the dashboard and checkout.
+// Command http is the HTTP server for partners, operators and tenants: partner API, connect pages, dashboard,
+// checkout.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command partnerdeposits is http, dispatcher and admin in a single binary, which releases and images hold under these
-// three names. The name in the call chooses the program.
+// Command partnerdeposits holds the programs http, dispatcher and admin in a single binary, which releases and
+// images install under these three names. The name under which the binary is called selects the program.
 package main
 
 import (

@@ -30,14 +30,14 @@ import (
 const (
 	demoSlug    = "demo"
 	demoName    = "Demo Stays"
-	sandboxKey  = "sandbox" // name of the API key that a further run makes
+	sandboxKey  = "sandbox" // The name of the API key that a repeated run of the sandbox creates for the demo partner.
 	seedTimeout = 60 * time.Second
 	seedPause   = 50 * time.Millisecond
 )
 
 var client = &http.Client{Timeout: 10 * time.Second}
 
-// demo is the seeded partner: its credentials and addresses.
+// demo holds the credentials and addresses of the partner that the sandbox creates, for its tour.
 type demo struct {
 	apiBaseURL, dashboardBaseURL string
 	partnerID, slug              string
@@ -45,24 +45,28 @@ type demo struct {
 	connectURL, email, company   string
 	receiverURL, webhookID       string
 	httpMetrics, dispatcherStats string
-	adminLine                    string // a command line of the admin command
+	adminLine                    string // A command line that runs the admin command against the sandbox.
 	payer                        payer
-	provider                     string // of payments
-	mails                        string // where mails go
-	components                   bool   // whether the pages of development are there
+	provider                     string // The name of the payment provider, for the sandbox's tour.
+	mails                        string // Where mails of the sandbox go, as the tour prints it.
+	// true if the sandbox's service has the pages that exist in development only; false if not.
+	components bool
 }
 
-// payer is the tenant of the tour's fourth step.
+// payer names how the fee is paid in the fourth step of the sandbox's tour.
 type payer string
 
 const (
-	simulated payer = "simulated" // a request says what the tenant does
-	onFake    payer = "on fake"   // curl pays on the page of a fake of the provider
-	person    payer = "person"    // somebody pays on the provider's page
-	nobody    payer = "nobody"    // no payment can be made
+	simulated payer = "simulated" // The tenant's payment is simulated by an API request.
+	// The tenant's payment is made by curl, on the page of a fake of the payment provider.
+	onFake payer = "on fake"
+	// The tenant's payment is made by a person, on the page of the real payment provider.
+	person payer = "person"
+	nobody payer = "nobody" // No tenant can pay, since the service runs without a payment provider.
 )
 
-// demoOf gives the demo of a service with these settings. faked tells that a fake of the provider runs here.
+// demoOf returns the facts about the demo partner that follow from the service's settings. faked reports whether
+// the sandbox runs a fake of the payment provider.
 func demoOf(cfg config.Config, faked bool, adminLine string) demo {
 	d := demo{adminLine: adminLine, payer: person, provider: cfg.Payments(),
 		components: cfg.Environment == partner.Development}
@@ -80,13 +84,15 @@ func demoOf(cfg config.Config, faked bool, adminLine string) demo {
 	case cfg.SMTPURL == "":
 		d.mails = "wait in the database, since SMTP_URL is not set"
 	default:
-		server, _ := url.Parse(cfg.SMTPURL.Reveal()) // config has read the text
+		// The error is ignored, since config.Load has already checked that SMTP_URL is a URL.
+		server, _ := url.Parse(cfg.SMTPURL.Reveal())
 		d.mails = "go out through the mail server of SMTP_URL, " + server.Host
 	}
 	return d
 }
 
-// demoPart seeds the partner after everything runs, prints the tour and writes the file. Its stop removes the file.
+// demoPart returns the part of the sandbox that creates the demo partner once the service is ready, prints the
+// tour, and writes the file of facts for scripts. Stopping the part removes the file.
 func demoPart(d demo, cfg config.Config, l listeners, target *receiver.Receiver, log *slog.Logger,
 	stdout io.Writer) run.Part {
 	return run.Part{
@@ -122,7 +128,8 @@ func awaitReady(ctx context.Context, url string) error {
 		}
 		response, err := client.Do(request)
 		if err == nil {
-			_ = response.Body.Close() // only the status counts
+			// Only the status of the response is needed, so an error of closing its body is ignored.
+			_ = response.Body.Close()
 			if response.StatusCode == http.StatusOK {
 				return nil
 			}
@@ -161,7 +168,7 @@ func (d *demo) seed(ctx context.Context, cfg config.Config, l listeners, target 
 	return d.subscribe(ctx, target)
 }
 
-// seedPartner creates the partner. A partner from an earlier run gets new credentials.
+// seedPartner creates the demo partner. If an earlier run has created it, seedPartner replaces its credentials.
 func (d *demo) seedPartner(ctx context.Context, admin *wire.Admin) error {
 	made, err := admin.Partners.Create(ctx, partners.NewPartner{Slug: demoSlug, Name: demoName})
 	if err == nil {
@@ -186,7 +193,8 @@ func (d *demo) seedPartner(ctx context.Context, admin *wire.Admin) error {
 	return err
 }
 
-// revokeKeys revokes the demo partner's keys of a name. Without it, the twentieth run would reach the limit of keys.
+// revokeKeys revokes the demo partner's API keys of one name: without that, the twentieth run of the sandbox would
+// reach the limit of keys.
 func revokeKeys(ctx context.Context, admin *wire.Admin, name string) error {
 	keys, err := admin.Partners.ListKeys(ctx, demoSlug)
 	if err != nil {
@@ -203,7 +211,7 @@ func revokeKeys(ctx context.Context, admin *wire.Admin, name string) error {
 	return nil
 }
 
-// subscribe registers the receiver and deletes the subscription of an earlier run.
+// subscribe registers the demo receiver for webhooks and deletes the subscription of an earlier run.
 func (d *demo) subscribe(ctx context.Context, target *receiver.Receiver) error {
 	type hook struct {
 		ID     string `json:"id"`
@@ -235,7 +243,7 @@ func (d *demo) subscribe(ctx context.Context, target *receiver.Receiver) error {
 	return nil
 }
 
-// captured gives the captured amount of a deposit in cents.
+// captured returns the captured amount of a deposit in cents.
 func (d demo) captured(ctx context.Context, depositID string) (int64, error) {
 	var found struct {
 		Data struct {
@@ -246,7 +254,8 @@ func (d demo) captured(ctx context.Context, depositID string) (int64, error) {
 	return found.Data.CapturedAmountCents, err
 }
 
-// call sends a request to the partner API.
+// call sends a request to the partner API with body as JSON, and decodes the JSON of the response into the value
+// into.
 func (d demo) call(ctx context.Context, method, path string, body, into any) error {
 	var payload bytes.Buffer
 	if body != nil {
@@ -266,7 +275,7 @@ func (d demo) call(ctx context.Context, method, path string, body, into any) err
 	if err != nil {
 		return err
 	}
-	defer response.Body.Close() // the body has been read
+	defer response.Body.Close() // The body of the response has been read, so an error of closing it is ignored.
 	if response.StatusCode >= http.StatusMultipleChoices {
 		return fmt.Errorf("%s %s answered %s", method, path, response.Status)
 	}

@@ -12,12 +12,12 @@ import (
 	"partnerdeposits/process/run"
 )
 
-// fakeStripeAddr is the usual address of the fake of Stripe.
+// fakeStripeAddr is the address at which the fake of Stripe listens unless another process uses it.
 const fakeStripeAddr = "127.0.0.1:8092"
 
-// fakeStripe starts the fake of Stripe where PAYMENTS_PROVIDER is stripe and neither key nor address leads to Stripe
-// itself. It gives the part that stops the fake, and the settings that lead to the fake. service is the address of the
-// service, for webhooks.
+// fakeStripe starts the fake of Stripe if PAYMENTS_PROVIDER is stripe and the environment sets neither Stripe's key
+// nor its address. It returns the part that stops the fake, and the settings that point the service at it. service
+// is the address of the service, to which the fake sends its webhooks.
 func fakeStripe(ctx context.Context, environ []string, service net.Addr,
 	say func(string, ...any)) ([]run.Part, []string, error) {
 	if !wantsFakeStripe(environ) {

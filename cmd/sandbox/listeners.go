@@ -15,15 +15,16 @@ import (
 	"partnerdeposits/process/wire"
 )
 
-// listeners are open from the start, so that no other process takes their ports.
+// listeners holds the sandbox's listening sockets. They are opened first, so that no other process takes their
+// ports.
 type listeners struct {
 	public, httpMetrics, dispatcherMetrics, receiver net.Listener
 }
 
 const receiverTimeout = 10 * time.Second
 
-// openListeners opens the usual ports, or free ports in place of taken ports, and reports every replacement. HTTP_ADDR
-// and METRICS_ADDR, which is that of http, are never replaced.
+// openListeners opens the sandbox's usual ports. It replaces a port that is in use by a free one and logs the
+// replacement. The addresses in HTTP_ADDR and METRICS_ADDR (metrics of http) are never replaced.
 func openListeners(ctx context.Context, environ []string, say func(string, ...any)) (l listeners, err error) {
 	for _, each := range []struct {
 		where      *net.Listener
@@ -76,7 +77,7 @@ func listen(ctx context.Context, addr string) (net.Listener, error) {
 	return (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
 }
 
-// close closes the listeners that no server has taken over; servers have closed the others.
+// close closes the sandbox's listeners. Servers have closed those that they serve, so errors are ignored.
 func (l listeners) close() {
 	for _, each := range []net.Listener{l.public, l.httpMetrics, l.dispatcherMetrics, l.receiver} {
 		if each != nil {
@@ -85,11 +86,13 @@ func (l listeners) close() {
 	}
 }
 
-// environ gives the sandbox's defaults for variables that are not set: warnings and errors, in a readable form.
+// environ returns the sandbox's defaults for environment variables that are not set: a log of warnings and errors
+// as text, the address of the service, and the keyset of development.
 func (l listeners) environ(given []string) []string {
 	out := []string{"HTTP_ADDR=" + l.public.Addr().String()}
 	if !isSet(given, "SECRETS_KEYSET") && !isSet(given, "SERVICE_ENV") {
-		out = append(out, "SECRETS_KEYSET="+wire.DevelopmentKeyset) // the default, without its warnings
+		// The default keyset of development is passed as a setting, which avoids the warnings about the default.
+		out = append(out, "SECRETS_KEYSET="+wire.DevelopmentKeyset)
 	}
 	for _, pair := range []string{"LOG_FORMAT=text", "LOG_LEVEL=warn"} {
 		name, _, _ := strings.Cut(pair, "=")
@@ -109,8 +112,8 @@ func isSet(environ []string, name string) bool {
 	return false
 }
 
-// receiverPart serves the demo receiver. The receiver starts first and stops last, so that webhooks in flight still
-// arrive.
+// receiverPart returns the part that serves the demo receiver of webhooks. It starts first and stops last, so that
+// webhooks in flight still arrive.
 func receiverPart(listener net.Listener, demo *receiver.Receiver) run.Part {
 	server := &http.Server{Handler: demo.Handler(), ReadTimeout: receiverTimeout, WriteTimeout: receiverTimeout}
 	return run.Part{

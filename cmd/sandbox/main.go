@@ -1,6 +1,6 @@
-// Command sandbox runs the whole service in a single process, for `make run`: Postgres and Redis from any source that
-// the machine offers, the schema, http, dispatcher, a demo partner and a demo receiver. The sandbox prints a tour and
-// leaves nothing behind.
+// Command sandbox runs the whole service in a single process, for `make run`: Postgres and Redis from any source
+// that the machine offers, the schema, http, dispatcher, a demo partner and a demo receiver. The sandbox prints a
+// tour, and removes everything that it created when it ends.
 package main
 
 import (
@@ -36,9 +36,9 @@ func main() {
 	os.Exit(code)
 }
 
-// sandbox runs until ctx ends and gives the exit code.
+// sandbox runs the whole service until ctx ends and returns the exit code of the process.
 func sandbox(ctx context.Context, environ []string, stdout, stderr io.Writer) int {
-	// a failed write means that the terminal is gone
+	// A failed write to stdout means that the terminal is gone, so it is ignored.
 	say := func(format string, args ...any) { fmt.Fprintf(stdout, "# "+format+"\n", args...) }
 	var services *backing.Services
 	err := step(say, "starting Postgres and Redis", stepEvery, func() (err error) {
@@ -55,7 +55,8 @@ func sandbox(ctx context.Context, environ []string, stdout, stderr io.Writer) in
 	return ended(ctx, stderr, err)
 }
 
-// ended gives the exit code. A signal during the start is not a failure.
+// ended returns the exit code for the error with which the sandbox ended. A signal during the start is not a
+// failure.
 func ended(ctx context.Context, stderr io.Writer, err error) int {
 	if err == nil || ctx.Err() != nil {
 		return run.ExitOK
@@ -129,8 +130,8 @@ func pagesOfDevelopment(cfg config.Config) wire.Pages {
 	}
 }
 
-// adminLine is a command line that shows where the admin command, which `make run` builds too, finds this sandbox's
-// servers and the fake of Stripe. Addresses that the environment gave, which may hold a password, are not repeated.
+// adminLine returns a shell command that runs `admin doctor` against this sandbox's servers and its fake of Stripe.
+// It refers to addresses from the environment by variable, since they may hold a password.
 func adminLine(environ []string, services *backing.Services, fake []string) string {
 	line := ""
 	for _, each := range []struct{ name, url string }{{"DATABASE_URL", services.PostgresURL},

@@ -2,11 +2,12 @@ package main
 
 import "time"
 
-// stepEvery is the longest silence of a step: a first start installs servers, which takes a while.
+// stepEvery is the time after which a step of the sandbox's start that still runs prints its duration again: a
+// first start installs servers, which takes a while.
 const stepEvery = 5 * time.Second
 
-// step does a part of the start. Messages say which part begins, every so often how long it has lasted, and when it
-// ends.
+// step runs do, a named part of the sandbox's start. It prints when the part begins, every so often how long it has
+// lasted, and when it ends.
 func step(say func(string, ...any), name string, every time.Duration, do func() error) error {
 	begin := time.Now()
 	seconds := func() float64 { return time.Since(begin).Seconds() }

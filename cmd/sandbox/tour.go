@@ -9,7 +9,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// The tour is a shell script with explanations as comments. It can be copied as a whole or by line.
+// tourText is the template of the sandbox's tour: a shell script with explanations as comments, which can be copied
+// as a whole or line by line.
 var tourText = template.Must(template.New("tour").Parse(`
 # ── The service runs. A tour, to be copied line by line into a shell ──────────────────────────────
 #
@@ -100,7 +101,8 @@ curl -s -X PUT "{{.SecretURL}}" -d "$SECRET"
 
 `))
 
-// tour gives the tour of this run. Its dates lie in the future, so that the deposits do not end early.
+// tour returns the text of the sandbox's tour. The dates of its deposits lie in the future, so that they do not end
+// early.
 func (d demo) tour(now time.Time) string {
 	base := strings.TrimSuffix(d.receiverURL, "/webhooks")
 	var out strings.Builder
@@ -113,7 +115,7 @@ func (d demo) tour(now time.Time) string {
 		"ReturnURL": base + "/thanks", "SecretURL": base + "/secret", "Webhook": d.webhookID, "File": sandboxFile,
 		"Key1": uuid.NewString(), "Key2": uuid.NewString(),
 	})
-	if err != nil { // the template is a constant
+	if err != nil { // A template error here is a programming mistake, since the template is a constant.
 		panic(fmt.Sprintf("sandbox: tour: %v", err))
 	}
 	return out.String()

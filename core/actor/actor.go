@@ -1,4 +1,4 @@
-// Package actor names who acted: in the histories of deposits and collections, for refunds, and in the audit log.
+// Package actor names who acted, in the histories of deposits and collections, for refunds, and in the audit log.
 package actor
 
 import (
@@ -7,27 +7,28 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// Kind is the kind of an actor. The text of an actor begins with its kind.
+// Kind is the kind of an actor, such as partner or tenant. The text of an actor begins with its kind.
 type Kind string
 
-// The kinds of actors.
+// The kinds of actors who can change deposits and other records.
 const (
 	KindPartner  Kind = "partner"
 	KindOperator Kind = "operator"
 	KindTenant   Kind = "tenant"
-	KindStaff    Kind = "admin"     // with the admin command
-	KindClock    Kind = "scheduler" // nobody asked: a job of the dispatcher found something due
-	KindProvider Kind = "provider"  // of payments
+	KindStaff    Kind = "admin" // An actor of this kind is a member of staff, who acts with the admin command.
+	// An actor of this kind is the clock: no person acted; a job of the dispatcher found something due.
+	KindClock    Kind = "scheduler"
+	KindProvider Kind = "provider" // An actor of this kind is the payment provider.
 )
 
-// Actor is who acted. The zero Actor is nobody.
+// Actor names who acted: a kind, and an id for partners and operators. The zero Actor stands for nobody.
 type Actor struct {
 	Kind Kind
-	ID   string // outside id of a partner or an operator; "" for every other actor
-	Key  id.ID  // the API key that a partner used; zero: none, or not known. The text of an actor leaves it out.
+	ID   string // The external form of a partner's or an operator's id; "" for every other actor.
+	Key  id.ID  // The API key that a partner used; zero: none, or not known. The actor's text omits the key.
 }
 
-// The actors that need no id.
+// The actors for which the kind is enough, without an id: tenant, staff, clock, payment provider.
 var (
 	Tenant   = Actor{Kind: KindTenant}
 	Staff    = Actor{Kind: KindStaff}
@@ -35,20 +36,22 @@ var (
 	Provider = Actor{Kind: KindProvider}
 )
 
-// FormerClock is the text of the clock in audit entries, steps of collections and refunds of earlier versions.
+// FormerClock is the text by which earlier versions named the clock in audit entries, steps of collections and
+// refunds.
 const FormerClock = "dispatcher"
 
-// Partner is a partner, with the API key that it used; a zero key: none.
+// Partner returns the actor for a partner and the API key that it used; a zero keyID means no key.
 func Partner(partnerID, keyID id.ID) Actor {
 	return Actor{Kind: KindPartner, ID: id.Partner.Of(partnerID), Key: keyID}
 }
 
-// Operator is an operator.
+// Operator returns the actor for an operator.
 func Operator(operatorID id.ID) Actor {
 	return Actor{Kind: KindOperator, ID: id.Operator.Of(operatorID)}
 }
 
-// String is the text of the actor, as stored and shown: the kind, or kind and id ("partner:prt_…"). Nobody is "".
+// String returns the text of the actor, as stored and shown: the kind, or kind and id ("partner:prt_…"). The text
+// of nobody is "".
 func (a Actor) String() string {
 	if a.ID == "" {
 		return string(a.Kind)
@@ -56,8 +59,8 @@ func (a Actor) String() string {
 	return string(a.Kind) + ":" + a.ID
 }
 
-// Parse reads the text of an actor, FormerClock too. Any other text, which a later version may have written, is read as
-// a kind and an id, and keeps its form.
+// Parse returns the actor that a text names; FormerClock names the clock. A text of unknown form, which a later
+// version may have written, is split into kind and id, and String returns it unchanged.
 func Parse(text string) Actor {
 	if text == FormerClock {
 		return Clock
@@ -66,7 +69,8 @@ func Parse(text string) Actor {
 	return Actor{Kind: Kind(kind), ID: name}
 }
 
-// Texts are the texts under which rows name the actor: its own, and that of earlier versions.
+// Texts returns every text under which stored rows may name the actor: its present text, and the text of earlier
+// versions.
 func (a Actor) Texts() []string {
 	if a == Clock {
 		return []string{a.String(), FormerClock}

@@ -1,5 +1,5 @@
-// Package agreement holds the words to which a tenant agrees before paying, and the record of that agreement: without
-// it a dispute about a collected amount is lost (pages.md, "Agreement").
+// Package agreement holds the words to which a tenant agrees before paying, and the record of the agreement:
+// without that record, a dispute about a collected amount is lost (pages.md, "Agreement").
 package agreement
 
 import (
@@ -13,65 +13,68 @@ import (
 	"partnerdeposits/core/money"
 )
 
-// Version names the words of this package. A change of the words gets a new version; records keep the words themselves.
+// Version identifies the wording of the agreement. It changes with the wording; each record keeps the words
+// themselves.
 const Version = "2026-11-27"
 
-// MaxUserAgent is the number of bytes of a user agent that a record keeps.
+// MaxUserAgent is the largest number of bytes of a browser's user agent that the record of an agreement keeps.
 const MaxUserAgent = 512
 
-// Refusals of a form at checkout.
+// Faults of a checkout form: the tenant has not agreed, or the words of the agreement have changed since the page
+// was shown.
 var (
 	ErrMissing = fault.New(fault.Invalid, "agreement_missing", "The tenant has to agree before paying.")
 	ErrChanged = fault.New(fault.Conflict, "agreement_changed",
 		"The words of the agreement have changed. Read them again.")
 )
 
-// Imprint are the addresses that tenants are shown at checkout and in mails. "" stands for none.
+// Imprint holds the addresses that tenants are shown at checkout and in mails: terms, privacy notice, support. ""
+// means that there is none.
 type Imprint struct {
 	TermsURL     string
 	PrivacyURL   string
 	SupportEmail string
 }
 
-// Terms are the facts from which the words are made.
+// Terms holds the facts from which the words of an agreement are made.
 type Terms struct {
-	Company string      // of the operator
-	Amount  money.Cents // the most that may be charged, in all
+	Company string      // The name of the operator's company, which the agreement names.
+	Amount  money.Cents // The largest amount in cents that may be charged to the tenant in all.
 	Fee     money.Cents
-	Until   time.Time // end of the cover of a deposit that is paid now: no claim is possible afterwards
-	// Days is the length of the cover, counted from the payment, if the cover ends before the stay or the time for
-	// claims does; 0: Until does not depend on the day of the payment.
+	Until   time.Time // The end of the cover if the tenant pays now. No claim is possible afterwards.
+	// Days is the length of the cover in days, counted from the payment, where the maximum length of a cover decides
+	// its end; 0 where the end does not depend on the day of the payment.
 	Days    int
 	Imprint Imprint
 }
 
-// Origin tells from where a tenant agreed. It is personal data.
+// Origin holds the network address and the browser from which a tenant agreed. It is personal data.
 type Origin struct {
-	Address   string `json:"address"`   // of the network, as the server sees it
-	UserAgent string `json:"userAgent"` // "": the browser sent none
+	Address   string `json:"address"`   // The tenant's network address, as the server sees it.
+	UserAgent string `json:"userAgent"` // The user agent of the tenant's browser; "": the browser sent none.
 }
 
-// Given is what a tenant's form says about the agreement.
+// Given is what a tenant's checkout form contains about the agreement.
 type Given struct {
 	Agreed    bool
-	PageWords string // Fingerprint of the words on the tenant's page; "": a form without it
-	Locale    string // language of the page
+	PageWords string // The Fingerprint of the agreement that the tenant's page showed; "": the form did not send one.
+	Locale    string // The language of the page on which the tenant agreed.
 	Origin    Origin
 }
 
-// Record is the evidence of an agreement.
+// Record is the stored evidence that a tenant agreed: the words, the time and the origin.
 type Record struct {
 	ID        id.ID
 	DepositID id.ID
 	ClientID  id.ID
 	Version   string
-	Locale    string // of Words
-	Words     string // exactly as the tenant read them
+	Locale    string // The language of the agreement to which the tenant agreed.
+	Words     string // The text of the agreement, exactly as the tenant read it.
 	At        time.Time
-	Origin    Origin // zero once it is erased
+	Origin    Origin // The network address and browser from which the tenant agreed; zero once they are erased.
 }
 
-// LocaleOf gives the language in which the tenant agreed last; "" without an agreement.
+// LocaleOf returns the language of the tenant's latest agreement; "" without an agreement.
 func LocaleOf(oldestFirst []Record) string {
 	if len(oldestFirst) == 0 {
 		return ""
@@ -79,15 +82,15 @@ func LocaleOf(oldestFirst []Record) string {
 	return oldestFirst[len(oldestFirst)-1].Locale
 }
 
-// Fingerprint identifies words: SHA-256, in hexadecimal.
+// Fingerprint returns the SHA-256 of the words of an agreement, in hexadecimal.
 func Fingerprint(words string) string {
 	sum := sha256.Sum256([]byte(words))
 	return hex.EncodeToString(sum[:])
 }
 
-// Accept gives the words to which the tenant agreed.
+// Accept returns the words to which the tenant agreed.
 //
-// Returns ErrMissing, or ErrChanged if the tenant's page showed other words.
+// Returns ErrMissing if the tenant did not agree, or ErrChanged if the tenant's page showed other words.
 func (t Terms) Accept(g Given) (words string, err error) {
 	if !g.Agreed {
 		return "", ErrMissing
@@ -99,8 +102,8 @@ func (t Terms) Accept(g Given) (words string, err error) {
 	return words, nil
 }
 
-// CleanUserAgent makes a user agent that a record may keep: valid UTF-8 without control characters, MaxUserAgent bytes
-// at most.
+// CleanUserAgent returns the part of a browser's user agent that a record may keep: valid UTF-8 without control
+// characters, at most MaxUserAgent bytes.
 func CleanUserAgent(sent string) string {
 	out := make([]byte, 0, min(len(sent), MaxUserAgent))
 	for _, r := range sent {

@@ -9,18 +9,19 @@ import (
 	"partnerdeposits/core/zone"
 )
 
-// maxSubject is the number of characters that payment providers take for the name of what is paid.
+// maxSubject is the largest number of characters that payment providers accept for the name of what is paid.
 const maxSubject = 250
 
-// Subject is what a payment is for, as the provider's page and its receipt name it: the fee of a deposit, or a
-// captured amount.
+// Subject describes what a payment is for, the fee of a deposit or a captured amount, for the provider's page and
+// receipt.
 type Subject struct {
 	Captured bool
-	Company  string    // of the operator
-	From, To time.Time // the rental period; its days are those of the time zone that the times carry
+	Company  string    // The name of the operator's company, to whose deposit the payment belongs.
+	From, To time.Time // The first and last day of the rental, in the time zone that the times carry.
 }
 
-// In gives the name in the language of a locale, like Terms.Words. The company is cut where the name gets too long.
+// In returns the name of a payment's subject in the language of a locale, for the provider's page. The company name
+// is cut if the text would be longer than maxSubject characters.
 func (s Subject) In(locale string) string {
 	before, after := "Fee for the deposit of ", ", "+period(s.From, s.To, false)
 	if s.Captured {
@@ -37,7 +38,8 @@ func (s Subject) In(locale string) string {
 	return before + string(company[:min(len(company), room)]) + after
 }
 
-// period is two days: 25 Nov – 2 Dec 2026. The year of the first stands where it is another.
+// period formats a rental period as two days: "25 Nov – 2 Dec 2026". The first day shows its year only if the two
+// years differ.
 func period(from, to time.Time, french bool) string {
 	first, last := shortDay(from, french), shortDay(to, french)
 	if first == last {
@@ -49,7 +51,8 @@ func period(from, to time.Time, french bool) string {
 	return first + " – " + last
 }
 
-// shortDay has blanks that may break: a provider's page is no text of ours.
+// shortDay formats a day with ordinary spaces in place of no-break spaces, since it appears on the payment
+// provider's page.
 func shortDay(at time.Time, french bool) string {
 	return strings.ReplaceAll(date(at, shortMonths, french), noBreak, " ")
 }

@@ -13,8 +13,8 @@ import (
 
 const noBreak = "\u00a0"
 
-// Words are all that the tenant agrees to, in French for a locale of French and in English for every other: what may be
-// charged, up to how much, until when, and how to object. They begin with Short.
+// Words returns the whole text to which the tenant agrees: what may be charged, up to how much, until when, and how
+// to object. The text begins with Short. It is French for a French locale and English for every other.
 func (t Terms) Words(locale string) string {
 	rest := t.english()
 	if isFrench(locale) {
@@ -23,7 +23,7 @@ func (t Terms) Words(locale string) string {
 	return t.Short(locale) + " " + strings.Join(rest, " ")
 }
 
-// Short is the sentence beside the checkbox, short enough for two lines of a phone.
+// Short returns the sentence beside the checkbox of the agreement, short enough for two lines on a phone.
 func (t Terms) Short(locale string) string {
 	if isFrench(locale) {
 		claims := "pour réclamation jusqu’au " + date(t.Until, shortMonths, true)
@@ -113,7 +113,8 @@ var shortMonths = map[bool][12]string{
 	true:  {"janv.", "févr.", "mars", "avr.", "mai", "juin", "juil.", "août", "sept.", "oct.", "nov.", "déc."},
 }
 
-// date formats the day of a time, in the time zone that the time carries: 12 August 2026, or 12 août 2026 in French.
+// date formats the day of a time in the time zone that the time carries: "12 August 2026", or "12 août 2026" in
+// French.
 func date(at time.Time, months map[bool][12]string, french bool) string {
 	at = zone.Shown(at)
 	day := strconv.Itoa(at.Day())
@@ -123,7 +124,7 @@ func date(at time.Time, months map[bool][12]string, french bool) string {
 	return day + noBreak + months[french][at.Month()-1] + noBreak + strconv.Itoa(at.Year())
 }
 
-// euros is an amount: €1,250.00, or 1 250,00 € in French.
+// euros formats an amount: "€1,250.00", or "1 250,00 €" in French.
 func euros(c money.Cents, french bool) string {
 	whole, cents, _ := strings.Cut(c.String(), ".")
 	group := ","

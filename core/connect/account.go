@@ -16,7 +16,7 @@ import (
 	"partnerdeposits/core/zone"
 )
 
-// Faults about operators, accounts and links.
+// Faults about operators, accounts, and links between partners and accounts.
 var (
 	ErrAccountNotFound  = fault.New(fault.NotFound, "account_not_found", "There is no such account.")
 	ErrAccountNotLinked = fault.New(fault.Forbidden, "account_not_linked", "accountId: this account is not linked to you.")
@@ -31,34 +31,37 @@ var (
 		"Enter the name of your company in one line, without a web address (120 characters at most).")
 )
 
-// Operator is a person who runs rentals. Operators log in; each owns a single account.
+// Operator is a person who rents out. Operators log in; each owns a single account.
 type Operator struct {
 	ID           id.ID
 	Email        string
-	PasswordHash string // argon2id, encoded
-	Locale       string // the language of mails and pages, a BCP 47 tag; "": not known
+	PasswordHash string // The argon2id hash of the operator's password, in its encoded form.
+	Locale       string // The language of mails and pages for the operator, a BCP 47 tag; "": not known.
 	CreatedAt    time.Time
-	VerifiedAt   time.Time // zero: nobody has shown that the address is the operator's
+	VerifiedAt   time.Time // When the operator proved to own the e-mail address; zero: not proved yet.
 }
 
-// Verified reports whether the address is known to be the operator's.
+// Verified reports whether the operator has proved to own the e-mail address.
 func (o Operator) Verified() bool { return !o.VerifiedAt.IsZero() }
 
-// Actor is the operator as the author of a change.
+// Actor returns the operator as the author of a change.
 func (o Operator) Actor() actor.Actor { return actor.Operator(o.ID) }
 
-// Account is the business of an operator. A partner is linked to an account, and deposits are created for an account.
+// Account is the business of an operator. Partners are linked to accounts, and deposits are made for an account.
 type Account struct {
-	ID             id.ID
-	OperatorID     id.ID
-	CompanyName    string
-	MaxAmountCents money.Cents // 0: the service's default ceiling
-	Timezone       string      // one of zone.Names
-	Contact        string      // e-mail address or telephone number that tenants are told; "": none
-	CreatedAt      time.Time
+	ID          id.ID
+	OperatorID  id.ID
+	CompanyName string
+	// The largest amount in cents of a deposit for the account; 0: the service's default ceiling applies.
+	MaxAmountCents money.Cents
+	Timezone       string // The name of the account's time zone, one of zone.Names.
+	// The e-mail address or telephone number at which tenants can reach the operator; "": none.
+	Contact   string
+	CreatedAt time.Time
 }
 
-// Called is the name by which tenants ask for the operator, with the contact where there is one.
+// Called returns the name by which mails and pages refer tenants to the operator: the company, and its contact if
+// it has one.
 func (a Account) Called() string {
 	if a.Contact == "" {
 		return a.CompanyName
@@ -66,53 +69,54 @@ func (a Account) Called() string {
 	return a.CompanyName + " (" + a.Contact + ")"
 }
 
-// Zone is the time zone in which the days of the account's deposits are counted.
+// Zone returns the time zone in which the days of the account's deposits are counted.
 func (a Account) Zone() *time.Location { return zone.Of(a.Timezone) }
 
 var telephone = regexp.MustCompile(`^\+?[0-9(][0-9 ()./-]{4,28}[0-9]$`)
 
-// ValidContact accepts an e-mail address, a telephone number, and no contact. Other texts could tell tenants anything.
+// ValidContact reports whether a contact is an e-mail address, a telephone number or "" (none). Free text is
+// refused, since tenants read the contact.
 func ValidContact(contact string) bool {
 	return contact == "" || mailaddr.Valid(contact) || telephone.MatchString(contact)
 }
 
-// LinkStatus is the status of a link.
+// LinkStatus is the status of the link between a partner and an account.
 type LinkStatus string
 
-// The statuses of a link (api.md §2).
+// The statuses of the link between a partner and an account (api.md §2).
 const (
 	LinkActive  LinkStatus = "active"
 	LinkRevoked LinkStatus = "revoked"
 )
 
-// LinkStatuses lists every status of a link.
+// LinkStatuses lists every status of a link between a partner and an account.
 var LinkStatuses = []LinkStatus{LinkActive, LinkRevoked}
 
-// RevokedBy names the party that revoked a link.
+// RevokedBy names the party that revoked the link between a partner and an account.
 type RevokedBy string
 
-// The parties that may revoke a link (api.md §4).
+// The parties that may revoke the link between a partner and an account (api.md §4).
 const (
 	RevokedByOperator RevokedBy = "operator"
 	RevokedByPartner  RevokedBy = "partner"
 	RevokedByAdmin    RevokedBy = "admin"
 )
 
-// Revokers lists every party that may revoke a link.
+// Revokers lists every party that may revoke the link between a partner and an account.
 var Revokers = []RevokedBy{RevokedByOperator, RevokedByPartner, RevokedByAdmin}
 
-// Link lets a partner act for an account (service.md, "PartnerAccountLink"). At most a single link is active for an
-// account, and for an external id of a partner.
+// Link lets a partner act for an account (service.md, "PartnerAccountLink"). An account has at most one active
+// link, and so has an external id of a partner.
 type Link struct {
 	ID         id.ID
 	PartnerID  id.ID
 	AccountID  id.ID
 	ExternalID string
 	LinkedAt   time.Time
-	RevokedAt  time.Time // zero: not revoked
+	RevokedAt  time.Time // When the link between partner and account was revoked; zero: it is active.
 }
 
-// Status is active until the link is revoked.
+// Status returns LinkActive until the link is revoked, and LinkRevoked afterwards.
 func (l Link) Status() LinkStatus {
 	if l.RevokedAt.IsZero() {
 		return LinkActive
@@ -120,7 +124,7 @@ func (l Link) Status() LinkStatus {
 	return LinkRevoked
 }
 
-// Usable refuses a link under which the partner may no longer act. Returns ErrAccountRevoked.
+// Usable returns ErrAccountRevoked if the link between partner and account is revoked, and nil if it is active.
 func (l Link) Usable() error {
 	if l.Status() == LinkRevoked {
 		return ErrAccountRevoked
@@ -128,8 +132,8 @@ func (l Link) Usable() error {
 	return nil
 }
 
-// Decide tells whether a partner may be linked to an account under externalID. current is the account's active link,
-// nil for none. already is true if current is the wanted link: no link has to be created.
+// Decide checks whether a partner may be linked to an account under an external id. current is the account's active
+// link, nil for none. already is true if the wanted link exists already; false if it has to be created.
 //
 // Returns ErrAlreadyLinked for another partner and ErrExternalIDConflict for another external id.
 func Decide(current *Link, partnerID id.ID, externalID string) (already bool, err error) {
@@ -145,15 +149,16 @@ func Decide(current *Link, partnerID id.ID, externalID string) (already bool, er
 	return true, nil
 }
 
-// SignUp holds the fields of the sign-up form.
+// SignUp holds the fields of an operator's sign-up form.
 type SignUp struct {
 	Email       string
 	Password    string
 	CompanyName string
-	Locale      string // the language of the page, which becomes the operator's
+	Locale      string // The language of the sign-up page, which becomes the operator's language.
 }
 
-// Validate checks the e-mail address, the password (10 to 200 characters) and the company name (1 to 120 characters).
+// Validate checks the e-mail address, the password (10 to 200 characters) and the company name (1 to 120
+// characters) of a sign-up form.
 //
 // Returns ErrInvalidEmail, ErrInvalidPassword or ErrInvalidCompany.
 func (s SignUp) Validate() error {
@@ -169,14 +174,14 @@ func (s SignUp) Validate() error {
 	return nil
 }
 
-// ValidPassword accepts 10 to 200 characters.
+// ValidPassword reports whether a password has 10 to 200 characters and no NUL character.
 func ValidPassword(password string) bool {
 	n := utf8.RuneCountInString(password)
 	return n >= 10 && n <= 200 && !strings.ContainsRune(password, 0)
 }
 
-// ValidCompany accepts a name of one line with 1 to 120 characters and without a web address (api.md §4): mails of ours
-// show the name to people whom the operator chooses.
+// ValidCompany reports whether a company name is one line of 1 to 120 characters without a web address (api.md §4).
+// Mails of this service show the name to people whom the operator chooses, so it must not carry a link.
 func ValidCompany(name string) bool {
 	lower := strings.ToLower(name)
 	return strings.TrimSpace(name) != "" && utf8.RuneCountInString(name) <= 120 && oneline.Valid(name) &&
@@ -186,5 +191,5 @@ func ValidCompany(name string) bool {
 // Locales lists the languages of pages and mails.
 var Locales = []string{"en", "fr"}
 
-// ValidLocale accepts a language of Locales.
+// ValidLocale reports whether a locale is one of Locales, the languages of pages and mails.
 func ValidLocale(locale string) bool { return slices.Contains(Locales, locale) }

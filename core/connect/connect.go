@@ -1,5 +1,5 @@
-// Package connect holds partner connect: the signed connect URL that a partner gives to an operator, the operator and
-// the account, and the link between a partner and an account (service.md, "Connect secret"; api.md §4).
+// Package connect holds the rules of connecting a partner and an account: the signed connect URL that a partner
+// shows to an operator, the operator, the account, and the link (service.md, "Connect secret"; api.md §4).
 package connect
 
 import (
@@ -12,7 +12,8 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// Faults of a connect page, in the order of the checks (api.md §4). The messages are written for the operator.
+// The faults that a connect page shows, in the order of its checks (api.md §4). Their messages are written for the
+// operator.
 var (
 	ErrPartnerNotFound = fault.New(fault.NotFound, "partner_not_found",
 		"We do not know the partner that sent you here. Please ask them for a new link.")
@@ -28,13 +29,14 @@ var (
 		"This property is already connected through another account, or your account under another number. Please contact your partner.")
 )
 
-// Window is the largest difference, past or future, between ts and the current time (service.md, "Limits").
+// Window is the largest difference, past or future, between the signed time of a connect URL and the current time
+// (service.md, "Limits").
 const Window = 30 * 24 * time.Hour
 
-// MaxExternalID is the length limit of an external id, in bytes.
+// MaxExternalID is the largest length of an external id in bytes.
 const MaxExternalID = 255
 
-// Params are the signed parameters of a connect URL, unchanged. A parameter that is missing or repeated is "".
+// Params holds the signed parameters of a connect URL as sent. A parameter that is missing or repeated is "".
 type Params struct {
 	Partner    string
 	ExternalID string
@@ -47,7 +49,8 @@ var (
 	sigPattern = regexp.MustCompile(`^[0-9a-f]{64}$`)
 )
 
-// Verify checks the signature, then the window. The caller has checked that the partner and its connect secret exist.
+// Verify checks the signature of a connect URL, then its age. The caller has checked that the partner and its
+// connect secret exist.
 //
 // Returns ErrInvalidSignature or ErrExpired.
 func (p Params) Verify(key secret.Text, now time.Time) error {
@@ -60,10 +63,10 @@ func (p Params) Verify(key secret.Text, now time.Time) error {
 		return ErrInvalidSignature
 	}
 	seconds, err := strconv.ParseInt(p.TS, 10, 64)
-	if err != nil { // nineteen digits may exceed 63 bits
+	if err != nil { // A timestamp of nineteen digits may exceed 63 bits, so parsing may fail.
 		return ErrExpired
 	}
-	// Seconds are compared, since time.Duration would saturate for a ts in milliseconds.
+	// The difference is computed in seconds, since a time.Duration would saturate for a timestamp in milliseconds.
 	delta, window := now.Unix()-seconds, int64(Window/time.Second)
 	if delta > window || delta < -window {
 		return ErrExpired
@@ -71,9 +74,9 @@ func (p Params) Verify(key secret.Text, now time.Time) error {
 	return nil
 }
 
-// CheckRevocation refuses a URL that was signed before the last revocation of its external id, so that an old URL from
-// a mail does not take the link up again. Whole seconds are compared, since ts has no fractions. revokedAt is zero
-// without a revocation. Verify has accepted p.
+// CheckRevocation refuses a connect URL that was signed before the last revocation of its external id, so that an
+// old URL from a mail does not restore the link. revokedAt is zero if there was no revocation. The comparison is in
+// whole seconds, since the URL's timestamp has no fractions. Verify must have accepted the URL.
 //
 // Returns ErrExpired.
 func (p Params) CheckRevocation(revokedAt time.Time) error {

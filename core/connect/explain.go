@@ -15,11 +15,11 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// Cause names why a connect URL is refused, or "valid". Words that explain a webhook too mean the same here
-// (api.md §4, "Explain").
+// Cause names why a connect URL is refused, or "valid". A cause that explanations of webhooks use too means the
+// same here (api.md §4, "Explain").
 type Cause string
 
-// The causes.
+// The causes for which a connect URL is refused, and "valid".
 const (
 	CauseValid              Cause = "valid"
 	CauseMissingParameter   Cause = "missing_parameter"
@@ -41,26 +41,28 @@ const (
 	CauseRevoked            Cause = "revoked"
 )
 
-// Causes lists every cause.
+// Causes lists every cause that the explanation of a connect URL may name.
 var Causes = []Cause{CauseValid, CauseMissingParameter, CauseMalformedParameter, CauseWrongPartner, CauseMissingSecret,
 	CauseBase64, CauseUpperCase, CausePrefixed, CauseWrongSecretKind, CauseSecretWhitespace, CauseOrder, CauseMilliseconds,
 	CauseTSChanged, CauseEncoding, CauseMismatch, CauseStale, CauseFuture, CauseRevoked}
 
-// Keys are the present secrets of a partner that may have been used for a signature. An empty text is none.
+// Keys holds the present secrets of a partner with which a connect URL may have been signed, rightly or by mistake.
+// "" stands for a secret that the partner does not have.
 type Keys struct {
 	Connect secret.Text
-	API     secret.Text // the API key of the request
+	API     secret.Text // The API key with which the partner's request was authenticated.
 	Signing map[id.ID]secret.Text
 }
 
-// Explanation tells why a connect URL is refused.
+// Explanation says whether a connect URL is valid, and if not, why it is refused.
 type Explanation struct {
 	Cause Cause
-	Words string // for the partner's developer; without signatures and secrets
+	// The explanation of the refusal, for the partner's developer; it contains neither signatures nor secrets.
+	Words string
 }
 
-// Explain checks a connect URL of the partner with this slug. values are the decoded parameters. A URL that is valid
-// may still be older than a revocation (Params.CheckRevocation).
+// Explain checks a connect URL of the partner with this slug and returns its parameters and an explanation. values
+// holds the decoded parameters. Explain does not check revocations: Params.CheckRevocation does.
 func Explain(slug string, values map[string][]string, keys Keys, now time.Time) (Params, Explanation) {
 	if bad := wrongForm(slug, values); bad.Cause != "" {
 		return Params{}, bad
@@ -86,10 +88,11 @@ func Explain(slug string, values map[string][]string, keys Keys, now time.Time) 
 	return p, because(CauseStale, "")
 }
 
-// millisecondDigits is the length of a present time in milliseconds.
+// millisecondDigits is the number of digits of a present-day Unix time in milliseconds.
 const millisecondDigits = 13
 
-// wrongForm finds a parameter that is missing, repeated or of the wrong form.
+// wrongForm returns an explanation of a parameter of a connect URL that is missing, repeated, malformed or names
+// another partner; the zero Explanation if all are in order.
 func wrongForm(slug string, values map[string][]string) Explanation {
 	for _, name := range []string{"partner", "external_id", "ts", "sig"} {
 		v := values[name]
@@ -127,10 +130,12 @@ func wrongForm(slug string, values map[string][]string) Explanation {
 	return Explanation{}
 }
 
-// base64Sig matches a SHA-256 in base64; a "+" of it may have become a space.
+// base64Sig matches a SHA-256 in base64. URL decoding may have turned one of its "+" into a space, so a space
+// matches too.
 var base64Sig = regexp.MustCompile(`^[A-Za-z0-9+/ _-]{43}=?$`)
 
-// explainSignature finds out how a signature was made that the connect secret does not give.
+// explainSignature finds the likely mistake behind a signature that does not match: a wrong secret, or a changed
+// message.
 func (p Params) explainSignature(keys Keys) Explanation {
 	payload := p.Partner + "." + p.ExternalID + "." + p.TS
 	signs := func(key secret.Text, payload string) bool {
@@ -171,7 +176,8 @@ func (p Params) explainSignature(keys Keys) Explanation {
 	return because(CauseMismatch, "")
 }
 
-// otherOrders lists payloads of the three parts in another order, or joined otherwise.
+// otherOrders returns messages that a partner may have signed by mistake: the three parameters in another order, or
+// joined otherwise.
 func (p Params) otherOrders() (all []string) {
 	parts := []string{p.Partner, p.ExternalID, p.TS}
 	for _, order := range [][]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}} {
@@ -181,10 +187,12 @@ func (p Params) otherOrders() (all []string) {
 	}
 	query := url.Values{"partner": {p.Partner}, "external_id": {p.ExternalID}, "ts": {p.TS}}
 	return append(all, query.Encode(), "partner="+p.Partner+"&external_id="+p.ExternalID+"&ts="+p.TS,
-		p.ExternalID+"."+p.TS, p.Partner+"."+p.ExternalID)[1:] // the first is ours
+		// The first message in the list is the correct one, so it is dropped.
+		p.ExternalID+"."+p.TS, p.Partner+"."+p.ExternalID)[1:]
 }
 
-// inMilliseconds lists payloads whose ts has milliseconds behind the seconds of the URL.
+// inMilliseconds returns messages that a partner may have signed by mistake, with the time in milliseconds where
+// the URL has seconds.
 func (p Params) inMilliseconds() (all []string) {
 	for ms := range 1000 {
 		all = append(all, fmt.Sprintf("%s.%s.%s%03d", p.Partner, p.ExternalID, p.TS, ms))
@@ -192,7 +200,8 @@ func (p Params) inMilliseconds() (all []string) {
 	return all
 }
 
-// otherTimes lists payloads with a ts of moments before or after, or in another form.
+// otherTimes returns messages that a partner may have signed by mistake, with a time up to two minutes earlier or
+// later than the URL's, or in another form.
 func (p Params) otherTimes() (all []string) {
 	const moments = 120
 	before := p.Partner + "." + p.ExternalID + "."
@@ -200,16 +209,19 @@ func (p Params) otherTimes() (all []string) {
 		all = append(all, before+form)
 	}
 	if seconds, err := strconv.ParseInt(p.TS, 10, 64); err == nil {
-		for distance := int64(-moments); distance <= moments; distance++ { // a sum that overflows is another wrong time
+		// An overflow of the sum does no harm: the result is one more timestamp that does not match.
+		for distance := int64(-moments); distance <= moments; distance++ {
 			all = append(all, before+strconv.FormatInt(seconds+distance, 10))
 		}
 	}
 	return all
 }
 
-// otherIDs lists payloads with an external_id that was encoded or decoded once too often, or not at all.
+// otherIDs returns messages that a partner may have signed by mistake, with an external id that was encoded or
+// decoded once too often, or not at all.
 func (p Params) otherIDs() (all []string) {
-	decoded, _ := url.QueryUnescape(p.ExternalID) // "" for a text that is not encoded
+	// The error is ignored: for an external id that is not in percent encoding the result is "".
+	decoded, _ := url.QueryUnescape(p.ExternalID)
 	unescaped, _ := url.PathUnescape(p.ExternalID)
 	for _, other := range []string{decoded, unescaped, url.QueryEscape(p.ExternalID), url.PathEscape(p.ExternalID),
 		strings.ReplaceAll(url.QueryEscape(p.ExternalID), "+", "%20"), strings.ReplaceAll(p.ExternalID, " ", "+"),
@@ -220,7 +232,7 @@ func (p Params) otherIDs() (all []string) {
 	return all
 }
 
-// words are the messages of the causes.
+// words holds the message of each cause for which a connect URL is refused.
 var words = map[Cause]string{
 	CauseValid:              "The URL is valid.",
 	CauseMissingParameter:   "A signed parameter is missing.",
@@ -253,5 +265,5 @@ func because(cause Cause, detail string) Explanation {
 	return Explanation{cause, message}
 }
 
-// Revoked explains a URL that CheckRevocation refuses.
+// Revoked returns the explanation of a connect URL that CheckRevocation refuses.
 func Revoked() Explanation { return because(CauseRevoked, "") }

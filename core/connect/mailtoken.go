@@ -8,27 +8,28 @@ import (
 	"partnerdeposits/core/mailaddr"
 )
 
-// Faults about addresses that are not verified, and about the links in mails.
+// Faults about e-mail addresses that are not verified, and about links in mails that no longer work.
 var (
 	ErrUnverified = fault.New(fault.Forbidden, "email_not_verified", "Verify your e-mail address first.")
 	ErrTokenVoid  = fault.New(fault.Gone, "link_void",
 		"This link does not work any more. Each link works once, and not for long.")
 )
 
-// TokenKind is the purpose of a token.
+// TokenKind is the purpose of a token that is mailed to an operator.
 type TokenKind string
 
-// The kinds of token.
+// The purposes of a token that is mailed to an operator.
 const (
-	TokenVerify      TokenKind = "verify"       // shows that an address is the operator's
-	TokenChangeEmail TokenKind = "change_email" // shows so of a new address, which then replaces the old one
-	TokenReset       TokenKind = "reset"        // sets a password
+	TokenVerify TokenKind = "verify" // The token verifies the operator's e-mail address.
+	// The token verifies a new e-mail address, which then replaces the old one.
+	TokenChangeEmail TokenKind = "change_email"
+	TokenReset       TokenKind = "reset" // The token allows a new password to be set.
 )
 
-// TokenKinds lists every kind of token.
+// TokenKinds lists every purpose of a token that is mailed to an operator.
 var TokenKinds = []TokenKind{TokenVerify, TokenChangeEmail, TokenReset}
 
-// Lifetime is counted from the mail with the token.
+// Lifetime returns for how long after its creation a mailed token of this kind works.
 func (k TokenKind) Lifetime() time.Duration {
 	if k == TokenReset {
 		return 30 * time.Minute
@@ -36,18 +37,19 @@ func (k TokenKind) Lifetime() time.Duration {
 	return 24 * time.Hour
 }
 
-// Token is the right, mailed to an address, to change the operator. A token works once.
+// Token is the stored form of a secret that is mailed to an operator, who verifies an address or sets a password
+// with it. A token works once.
 type Token struct {
-	Hash       [32]byte // SHA-256; the token itself is in the mail only
+	Hash       [32]byte // The SHA-256 of the mailed token. The token itself is in the mail only.
 	OperatorID id.ID
 	Kind       TokenKind
-	Email      string // the address that the mail went to
+	Email      string // The e-mail address to which the token was mailed.
 	CreatedAt  time.Time
 	ExpiresAt  time.Time
 }
 
-// Fits reports whether the token is still the operator's: the mail went to the present address, or to the one that
-// replaces it.
+// Fits reports whether the token may still be used for the operator: the mail went to the operator's present
+// address, or to the new address that is to replace it.
 func (t Token) Fits(o Operator) bool {
 	return t.OperatorID == o.ID && (t.Kind == TokenChangeEmail || mailaddr.Normal(t.Email) == mailaddr.Normal(o.Email))
 }

@@ -1,9 +1,9 @@
 package connect
 
-// Outcome is the value of the parameter connectStatus on the return URL.
+// Outcome is the value of the parameter connectStatus, which a connect page adds to the partner's return URL.
 type Outcome string
 
-// The outcomes of a connect page (api.md §4).
+// The outcomes of a connect page that the return URL can carry (api.md §4).
 const (
 	Linked        Outcome = "linked"
 	AlreadyLinked Outcome = "already_linked"

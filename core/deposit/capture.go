@@ -7,10 +7,11 @@ import (
 	"partnerdeposits/core/money"
 )
 
-// Capture changes the status to captured, for amount, or for the whole amount of the deposit if amount is nil.
+// Capture changes the status of the deposit to captured, for amount, or for the deposit's whole amount if amount is
+// nil. least is the smallest amount that the payment provider can charge.
 //
-// least is the smallest amount that the payment provider can charge. Returns invalid_field for an amount of 0 or less,
-// ErrTooSmallToCharge for less than least, ErrExceedsAmount for more than the deposit's amount, or ErrNotCapturable.
+// Returns invalid_field for an amount of 0 or less, ErrTooSmallToCharge for less than least, ErrExceedsAmount for
+// more than the deposit's amount, or ErrNotCapturable.
 func (d *Deposit) Capture(amount *money.Cents, least money.Cents, timers Timers, now time.Time) (Transition, error) {
 	claimed := d.Amount
 	if amount != nil {
@@ -35,8 +36,8 @@ func (d *Deposit) Capture(amount *money.Cents, least money.Cents, timers Timers,
 	return step, nil
 }
 
-// CaptureWords gives the reason of the capture among the steps of a deposit, one of CaptureReasons, and the words of
-// whoever captured it; "" for none.
+// CaptureWords returns the reason of a deposit's capture, one of CaptureReasons, and the description by whoever
+// captured it, from the history of the deposit. Both are "" if there was no capture.
 func CaptureWords(steps []Transition) (reason, words string) {
 	for _, step := range steps {
 		if step.Trigger == CaptureRequested {

@@ -2,16 +2,18 @@ package deposit
 
 import "time"
 
-// CheckoutOpen reports whether the tenant may still secure the deposit at a time (api.md §3, "Timers"). For a page, a
-// mail and a timer the time is now. For a payment it is the time at which the tenant paid.
+// CheckoutOpen reports whether the tenant may still secure the deposit at a time (api.md §3, "Timers"). Pages,
+// mails and timers pass the present time; a payment passes the time at which the tenant paid.
 func (d *Deposit) CheckoutOpen(at time.Time) bool {
 	return d.Status.InCheckout() && at.Before(d.CheckoutExpiresAt) && !d.StayOver(at)
 }
 
-// StayOver reports whether the rental period has ended: there is nothing left to guarantee, and no tenant pays for it.
+// StayOver reports whether the rental period has ended, so that a deposit would secure nothing and no tenant pays
+// for it.
 func (d Draft) StayOver(at time.Time) bool { return !at.Before(d.ContractEndAt) }
 
-// StartCheckout records a step of the tenant. The time until the checkout counts as idle starts here.
+// StartCheckout records that the tenant did something at checkout. Timers.CheckoutIdleAfter counts from the last
+// such act.
 //
 // Returns ErrNotSecurable when the checkout has ended.
 func (d *Deposit) StartCheckout(now time.Time) error {
@@ -22,10 +24,12 @@ func (d *Deposit) StartCheckout(now time.Time) error {
 	return nil
 }
 
-// MayBePaying reports whether the checkout has begun, so that the tenant may have a payment page open.
+// MayBePaying reports whether the tenant has begun the checkout and not finished it, so that a payment page may be
+// open.
 func (d *Deposit) MayBePaying() bool { return !d.CheckoutStartedAt.IsZero() && d.Status.InCheckout() }
 
-// Idle reports whether a tenant began the checkout and has made no step for Timers.CheckoutIdleAfter.
+// Idle reports whether the tenant has begun the checkout of a pending deposit and done nothing for
+// Timers.CheckoutIdleAfter.
 func (d *Deposit) Idle(timers Timers, now time.Time) bool {
 	return d.Status == Pending && !d.CheckoutStartedAt.IsZero() &&
 		!d.CheckoutStartedAt.After(now.Add(-timers.CheckoutIdleAfter))
@@ -36,5 +40,6 @@ func (d *Deposit) CoverElapsed(now time.Time) bool {
 	return d.Status == Active && !now.Before(d.ExpiresAt)
 }
 
-// EndingSoon is how long before its end a cover ends soon: the operator's first page lists it, and a mail tells of it.
+// EndingSoon is the time before the end of a cover from which the operator's overview lists the deposit as ending
+// soon and a mail warns of the end.
 const EndingSoon = 7 * 24 * time.Hour

@@ -13,43 +13,52 @@ import (
 // CollectionState is the state of a collection, as operators, partners and staff see it (api.md §3, "Collection").
 type CollectionState string
 
-// The states of a collection.
+// The states of a collection, which charges a captured amount to the tenant.
 const (
-	CollectionScheduled CollectionState = "scheduled"       // the card has not been charged yet
-	CollectionRetrying  CollectionState = "retrying"        // the card was refused, and will be charged again
-	AwaitingTenant      CollectionState = "awaiting_tenant" // the tenant has to pay with a card on the provider's page
-	CollectionPaid      CollectionState = "paid"
-	CollectionFailed    CollectionState = "failed" // ended by operator or staff, unpaid, or too small to be charged
+	CollectionScheduled CollectionState = "scheduled" // The collection's card has not been charged yet.
+	// The collection's card was refused, and will be charged again.
+	CollectionRetrying CollectionState = "retrying"
+	// The card is not charged by the schedule any more, so the tenant has to pay the debt on the provider's page.
+	AwaitingTenant CollectionState = "awaiting_tenant"
+	CollectionPaid CollectionState = "paid"
+	// The collection ended without payment: by operator or staff, by age, or as too small to be charged.
+	CollectionFailed CollectionState = "failed"
 )
 
-// CollectionStates lists every state of a collection, in the order of its life.
+// CollectionStates lists every state of a collection, from the first to the final ones.
 var CollectionStates = []CollectionState{CollectionScheduled, CollectionRetrying, AwaitingTenant, CollectionPaid,
 	CollectionFailed}
 
-// CollectionTrigger is the cause of a step of a collection.
+// CollectionTrigger is the cause for which a collection changes its state.
 type CollectionTrigger string
 
-// The triggers of a step (api.md §3, "Collection").
+// The causes for which a collection changes its state (api.md §3, "Collection").
 const (
-	CardCharged         CollectionTrigger = "charged"
-	PaidByTenant        CollectionTrigger = "paid_by_tenant"
-	RefusedForNow       CollectionTrigger = "refused_for_now" // such as lack of funds: the next time of the schedule
-	CardRefused         CollectionTrigger = "card_refused"    // the tenant is needed, or the schedule is over
+	CardCharged  CollectionTrigger = "charged"
+	PaidByTenant CollectionTrigger = "paid_by_tenant"
+	// The bank refused the charge for now, as for lack of funds. The card is charged again by the schedule.
+	RefusedForNow CollectionTrigger = "refused_for_now"
+	// The bank refused the charge and the tenant has to act, or the schedule has no further charge.
+	CardRefused         CollectionTrigger = "card_refused"
 	RetriedByStaff      CollectionTrigger = "retried"
 	CollectionCancelled CollectionTrigger = "cancelled"
-	CollectionExpired   CollectionTrigger = "expired"           // not paid within UnpaidFor
-	CollectionTooSmall  CollectionTrigger = "below_minimum"     // less than the provider can charge
-	SettledElsewhere    CollectionTrigger = "settled_elsewhere" // the tenant paid the operator by other means
-	CollectionWithdrawn CollectionTrigger = "withdrawn"         // the operator gives the debt up
+	CollectionExpired   CollectionTrigger = "expired" // The debt was not paid within UnpaidFor.
+	// The debt is less than the payment provider can charge.
+	CollectionTooSmall CollectionTrigger = "below_minimum"
+	// The tenant paid the debt to the operator by other means.
+	SettledElsewhere CollectionTrigger = "settled_elsewhere"
+	// The operator gave up the debt, which the tenant need not pay.
+	CollectionWithdrawn CollectionTrigger = "withdrawn"
 )
 
-// CollectionTriggers lists every trigger of a step.
+// CollectionTriggers lists every cause for which a collection changes its state.
 var CollectionTriggers = []CollectionTrigger{
 	CardCharged, PaidByTenant, RefusedForNow, CardRefused, RetriedByStaff, CollectionCancelled, CollectionExpired,
 	CollectionTooSmall, SettledElsewhere, CollectionWithdrawn,
 }
 
-// collectionSteps holds every step that is allowed; a state without a row is final.
+// collectionSteps maps each state of a collection and each trigger that it allows to the next state. A state
+// without an entry is final.
 var collectionSteps = map[CollectionState]map[CollectionTrigger]CollectionState{
 	CollectionScheduled: {
 		CardCharged:         CollectionPaid,
@@ -84,7 +93,7 @@ var collectionSteps = map[CollectionState]map[CollectionTrigger]CollectionState{
 	},
 }
 
-// Faults of acts on a collection.
+// Faults of acts on a collection: there is none, it is over, or the card or the tenant cannot be charged.
 var (
 	ErrNoCollection           = fault.New(fault.NotFound, "collection_not_found", "There is no such collection.")
 	ErrCollectionOver         = fault.New(fault.Conflict, "collection_over", "The collection is over.")
@@ -93,7 +102,8 @@ var (
 	ErrCollectionNotPayable = fault.New(fault.Conflict, "collection_not_payable", "There is nothing to pay at the moment.")
 )
 
-// Next is the state after trigger t in state s. Returns ErrCollectionOver for a step that is not allowed.
+// Next returns the state of a collection after trigger t in state s. Returns ErrCollectionOver if s does not allow
+// t.
 func (s CollectionState) Next(t CollectionTrigger) (CollectionState, error) {
 	if to, ok := collectionSteps[s][t]; ok {
 		return to, nil
@@ -101,45 +111,50 @@ func (s CollectionState) Next(t CollectionTrigger) (CollectionState, error) {
 	return s, ErrCollectionOver.WithMessage("The collection is %s.", s)
 }
 
-// Ends reports whether t ends a collection without payment. The failure of such a step is the trigger itself.
+// Ends reports whether the trigger ends a collection without payment. The collection's failure code is then the
+// trigger.
 func (t CollectionTrigger) Ends() bool {
 	return t == CollectionCancelled || t == CollectionExpired || t == CollectionTooSmall || t.EndedByOperator()
 }
 
-// EndedByOperator reports whether t is an operator's end of a collection.
+// EndedByOperator reports whether the trigger is one by which an operator ends a collection.
 func (t CollectionTrigger) EndedByOperator() bool {
 	return t == SettledElsewhere || t == CollectionWithdrawn
 }
 
-// Final reports whether no step leads out of s.
+// Final reports whether a collection in this state never changes again.
 func (s CollectionState) Final() bool { return len(collectionSteps[s]) == 0 }
 
-// UnpaidFor is how long after the capture a collection without payment becomes failed (api.md §3, "Collection").
+// UnpaidFor is how long after the capture an unpaid collection becomes failed (api.md §3, "Collection").
 const UnpaidFor = 180 * 24 * time.Hour
 
-// Debt is a captured amount with the state of its collection. The payment of the collection is the record with the
-// provider. A time that is not set is zero.
+// Debt is a captured amount with the state of its collection. Its payment, PaymentID, is the record of the
+// collection at the provider. A time that is not set is zero.
 type Debt struct {
-	PaymentID     id.ID
-	DepositID     id.ID
-	State         CollectionState
-	Transitions   int       // number of steps so far
-	CapturedAt    time.Time // the schedule counts from here
-	Attempt       int       // number of the last attempt, stored before the provider is called
-	Answered      bool      // the provider has answered the last attempt
-	AttemptedAt   time.Time // of the last attempt
+	PaymentID   id.ID
+	DepositID   id.ID
+	State       CollectionState
+	Transitions int       // The number of times that the collection has changed its state so far.
+	CapturedAt  time.Time // The time of the capture, from which the schedule of charges counts.
+	Attempt     int       // The number of the last attempt to charge the card, stored before the provider is called.
+	// true: the provider has answered the last attempt to charge the card; false: the answer is outstanding.
+	Answered      bool
+	AttemptedAt   time.Time // When the last attempt to charge the card began.
 	NextAttemptAt time.Time
-	PageAt        time.Time // the tenant last asked for the provider's page
-	EndedAt       time.Time // paid or failed
-	Failure       string    // code of the last refusal, or of the end
-	Barred        bool      // the card must not be charged again
-	CancelAt      time.Time // operator, staff or the clock asked for the end; the provider is told next
-	CancelBy      actor.Actor
-	CancelAs      CollectionTrigger // an operator's end; "" for any other
-	AskedAt       time.Time         // the tenant was last mailed the link to pay, or the mail was left to a job
+	PageAt        time.Time // When the tenant last requested the provider's payment page.
+	EndedAt       time.Time // When the collection was paid or failed.
+	// The code of the last refusal of the card, or of the reason for which the collection ended.
+	Failure string
+	Barred  bool // true: the bank forbids further charges of the card; false: it may be charged again.
+	// When operator, staff or the clock requested the end of the collection. The provider is notified next.
+	CancelAt time.Time
+	CancelBy actor.Actor
+	// The way in which an operator ends the collection, SettledElsewhere or CollectionWithdrawn; "" for any other end.
+	CancelAs CollectionTrigger
+	AskedAt  time.Time // When the tenant was last mailed the link to pay, or a job was to send that mail.
 }
 
-// In gives a copy of the debt whose times carry a time zone; nil for nil.
+// In returns a copy of the debt with its times in a time zone; nil for a nil debt.
 func (d *Debt) In(zone *time.Location) *Debt {
 	if d == nil {
 		return nil
@@ -152,19 +167,21 @@ func (d *Debt) In(zone *time.Location) *Debt {
 	return &out
 }
 
-// CollectionTransition is a step of a collection, kept as its history.
+// CollectionTransition is an entry of a collection's history: one change of its state.
 type CollectionTransition struct {
 	PaymentID id.ID
-	Number    int // counts from 1
+	Number    int // The number of this change within the history of the collection, counted from 1.
 	From      CollectionState
 	To        CollectionState
 	Trigger   CollectionTrigger
 	At        time.Time
 	Actor     actor.Actor
-	Detail    map[string]string // attempt, failure
+	// Details of the change of state: the number of the charge and the code of its failure.
+	Detail map[string]string
 }
 
-// NewDebt is the debt of a collection whose payment was made now. The first attempt is due by the schedule.
+// NewDebt returns the debt for a collection whose payment was just created. The first charge is due by the
+// schedule.
 func NewDebt(p Payment, schedule CollectionSchedule) Debt {
 	return Debt{
 		PaymentID: p.ID, DepositID: p.DepositID, State: CollectionScheduled, Answered: true, CapturedAt: p.CreatedAt,
@@ -172,7 +189,8 @@ func NewDebt(p Payment, schedule CollectionSchedule) Debt {
 	}
 }
 
-// NewCollection is the payment that collects the captured amount of d, due by the schedule.
+// NewCollection returns the payment that collects the captured amount of deposit d; its first charge is due by the
+// schedule.
 func NewCollection(paymentID id.ID, d *Deposit, schedule CollectionSchedule, now time.Time) Payment {
 	return Payment{
 		ID: paymentID, DepositID: d.ID, Kind: Collection, Amount: d.CapturedAmount, Status: PaymentProcessing,
@@ -180,7 +198,8 @@ func NewCollection(paymentID id.ID, d *Deposit, schedule CollectionSchedule, now
 	}
 }
 
-// step applies t. Returns ErrCollectionOver.
+// step changes the state of the debt by trigger t and returns the entry for its history. Returns ErrCollectionOver
+// if the state does not allow t.
 func (d *Debt) step(
 	t CollectionTrigger, by actor.Actor, detail map[string]string, now time.Time,
 ) (CollectionTransition, error) {
@@ -200,8 +219,8 @@ func (d *Debt) step(
 	return made, nil
 }
 
-// Due reports whether the card is to be charged now: an attempt has begun without an answer, or the time of the next
-// has come.
+// Due reports whether the card is to be charged now: the provider has not answered the attempt that began last, or
+// the time of the next attempt has come.
 func (d *Debt) Due(now time.Time) bool {
 	if d.State != CollectionScheduled && d.State != CollectionRetrying {
 		return false
@@ -209,14 +228,14 @@ func (d *Debt) Due(now time.Time) bool {
 	return !d.Answered || !now.Before(d.NextAttemptAt)
 }
 
-// Begin counts an attempt, unless one has begun that the provider has not answered.
+// Begin counts a new attempt to charge the card, unless the provider has not answered the last attempt yet.
 func (d *Debt) Begin(now time.Time) {
 	if d.Answered {
 		d.Attempt, d.Answered, d.AttemptedAt, d.NextAttemptAt = d.Attempt+1, false, now, time.Time{}
 	}
 }
 
-// Paid ends the collection. Returns ErrCollectionOver for one that is over.
+// Paid ends the collection as paid. Returns ErrCollectionOver if it has ended already.
 func (d *Debt) Paid(by actor.Actor, now time.Time) (CollectionTransition, error) {
 	t := CardCharged
 	if d.State == AwaitingTenant {
@@ -229,15 +248,17 @@ func (d *Debt) Paid(by actor.Actor, now time.Time) (CollectionTransition, error)
 	return made, err
 }
 
-// Refused records the answer to an attempt. A refusal that may pass is followed by the next time of the schedule. After
-// any other, or where the schedule is over, the tenant has to pay.
+// Refused describes how the bank refused a charge. After a refusal that may pass, the card is charged again by the
+// schedule. After any other, or when the schedule is over, the tenant has to pay.
 type Refused struct {
 	Failure string
-	Passes  bool // the same card may be charged some days later
-	Barred  bool // the card must not be charged again
+	// true: the bank's refusal may pass, so the same card may be charged some days later; false: it is final.
+	Passes bool
+	Barred bool // true: the card must not be charged again; false: the bank does not forbid it.
 }
 
-// Refuse applies r. Returns ErrCollectionOver.
+// Refuse records that the bank refused the last charge of the debt. Returns ErrCollectionOver if the collection has
+// ended.
 func (d *Debt) Refuse(r Refused, schedule CollectionSchedule, by actor.Actor,
 	now time.Time) (CollectionTransition, error) {
 	next, more := schedule.After(d.Attempt, d.CapturedAt, now)
@@ -261,10 +282,10 @@ func (d *Debt) Refuse(r Refused, schedule CollectionSchedule, by actor.Actor,
 	return made, nil
 }
 
-// Retry plans an attempt for now, at the wish of staff.
+// Retry schedules a charge of the card for now, as staff requested.
 //
-// Returns ErrCollectionOver, or ErrCollectionNotRetryable for a card that must not be charged again and after
-// MaxAttempts.
+// Returns ErrCollectionOver, or ErrCollectionNotRetryable if the bank forbids the charge, after MaxAttempts, and
+// after LastAttempt.
 func (d *Debt) Retry(by actor.Actor, now time.Time) (CollectionTransition, error) {
 	if err := d.chargeable(now); err != nil && !d.State.Final() {
 		return CollectionTransition{}, err
@@ -276,7 +297,8 @@ func (d *Debt) Retry(by actor.Actor, now time.Time) (CollectionTransition, error
 	return made, err
 }
 
-// chargeable returns ErrCollectionNotRetryable for a card that must not be charged once more.
+// chargeable returns ErrCollectionNotRetryable for a debt whose card must not be charged again, and nil for any
+// other.
 func (d *Debt) chargeable(now time.Time) error {
 	if d.Barred {
 		return ErrCollectionNotRetryable.WithMessage(
@@ -293,7 +315,8 @@ func (d *Debt) chargeable(now time.Time) error {
 	return nil
 }
 
-// Fail ends the collection without payment, by a trigger that Ends. Returns ErrCollectionOver.
+// Fail ends the collection without payment, by a trigger for which Ends is true. Returns ErrCollectionOver if it
+// has ended already.
 func (d *Debt) Fail(t CollectionTrigger, by actor.Actor, now time.Time) (CollectionTransition, error) {
 	made, err := d.step(t, by, d.detail(), now)
 	if err == nil {
@@ -302,12 +325,12 @@ func (d *Debt) Fail(t CollectionTrigger, by actor.Actor, now time.Time) (Collect
 	return made, err
 }
 
-// Expired reports whether the collection has been without payment for too long.
+// Expired reports whether the collection is still unpaid UnpaidFor after the capture.
 func (d *Debt) Expired(now time.Time) bool {
 	return !d.State.Final() && !now.Before(d.CapturedAt.Add(UnpaidFor))
 }
 
-// detail is the attempt and the code of the last refusal, for the history.
+// detail returns the number of the last attempt and the code of the last refusal, for the collection's history.
 func (d *Debt) detail() map[string]string {
 	detail := map[string]string{}
 	if d.Attempt > 0 {

@@ -8,10 +8,11 @@ import (
 )
 
 // RemindEvery is the shortest time between two mails with the link to pay a debt. The mail that follows a refusal
-// counts (pages.md, "A refused claim").
+// counts as one of them (pages.md, "A refused claim").
 const RemindEvery = 24 * time.Hour
 
-// Faults of an operator's acts on a collection.
+// Faults of an operator's acts on a collection: it is being ended, a reminder was sent lately, or the tenant's
+// record was erased.
 var (
 	ErrCollectionEnding = fault.New(fault.Conflict, "collection_ending",
 		"The collection is being ended: the payment provider is told first.")
@@ -26,8 +27,8 @@ func (d *Debt) Payable(now time.Time) bool {
 	return d.State == AwaitingTenant && d.CancelAt.IsZero() && !d.Expired(now)
 }
 
-// Endable returns ErrCollectionOver for a collection that is over, and ErrCollectionEnding for one whose end was asked
-// for.
+// Endable returns nil if the collection of the debt can be ended, ErrCollectionOver if it has ended, and
+// ErrCollectionEnding if its end was requested before.
 func (d *Debt) Endable() error {
 	switch {
 	case d.State.Final():
@@ -38,8 +39,9 @@ func (d *Debt) Endable() error {
 	return nil
 }
 
-// AskEnd asks for an operator's end: as is SettledElsewhere or CollectionWithdrawn. The provider is told next, and a
-// payment that was quicker wins. Returns the errors of Endable.
+// AskEnd records that an operator wants to end the collection, as SettledElsewhere or CollectionWithdrawn. The
+// provider is notified next; if the tenant's payment arrives first, the collection is paid. Returns the errors of
+// Endable.
 func (d *Debt) AskEnd(as CollectionTrigger, by actor.Actor, now time.Time) error {
 	if err := d.Endable(); err != nil {
 		return err
@@ -48,7 +50,8 @@ func (d *Debt) AskEnd(as CollectionTrigger, by actor.Actor, now time.Time) error
 	return nil
 }
 
-// RemindableAt is the time from which the tenant may be mailed the link to pay again.
+// RemindableAt returns the time from which the tenant may be mailed the link to pay again; zero if no such mail was
+// sent.
 func (d *Debt) RemindableAt() time.Time {
 	if d.AskedAt.IsZero() {
 		return d.AskedAt
@@ -56,7 +59,7 @@ func (d *Debt) RemindableAt() time.Time {
 	return d.AskedAt.Add(RemindEvery)
 }
 
-// Remindable tells whether the tenant may be mailed the link to pay now.
+// Remindable returns nil if the tenant may be mailed the link to pay the debt now.
 //
 // Returns the errors of Endable, ErrCollectionNotPayable unless the debt waits for the tenant, and ErrReminded.
 func (d *Debt) Remindable(now time.Time) error {
@@ -72,7 +75,7 @@ func (d *Debt) Remindable(now time.Time) error {
 	return nil
 }
 
-// Remind records that the tenant of the debt was mailed the link to pay it now.
+// Remind records that the tenant was mailed the link to pay the debt now.
 //
 // Returns the errors of Remindable.
 func (d *Debt) Remind(now time.Time) error {

@@ -5,22 +5,23 @@ import (
 	"time"
 )
 
-// Bounds of automatic charges. The card networks allow 15 charges of a card for the same debt within 30 days.
+// Bounds of the charges of a card for a debt: the card networks allow 15 charges within 30 days.
 const (
 	MaxAttempts = 15
 	LastAttempt = 30 * 24 * time.Hour
 )
 
-// CollectionSchedule holds the times of the charges of a card, counted from the capture (COLLECTION_RETRY_SCHEDULE).
+// CollectionSchedule holds the times at which a card is charged for a debt, counted from the capture
+// (COLLECTION_RETRY_SCHEDULE).
 type CollectionSchedule []time.Duration
 
-// DefaultCollectionSchedule charges at once, and after one, three and seven days.
+// DefaultCollectionSchedule charges the card at once, and again one, three and seven days after the capture.
 func DefaultCollectionSchedule() CollectionSchedule {
 	const day = 24 * time.Hour
 	return CollectionSchedule{0, day, 3 * day, 7 * day}
 }
 
-// Mistake says why the schedule cannot be used, as a clause after its name; "" for a good one.
+// Mistake returns why the schedule cannot be used, as a clause that follows its name; "" for a valid schedule.
 func (s CollectionSchedule) Mistake() string {
 	if n := len(s); n < 1 || n > MaxAttempts {
 		return fmt.Sprintf("must have 1 to %d times: the card networks allow no more charges for a debt", MaxAttempts)
@@ -39,10 +40,10 @@ func (s CollectionSchedule) Mistake() string {
 	return ""
 }
 
-// After gives the time of the charge that follows the attempt-th, counted from 1 and answered at now; more is false
-// when there is none. Times that passed before now, as in an outage, are one with that attempt: the next charge then
-// follows after the schedule's next interval, counted from now, so that a card that was refused just now is not charged
-// again at once.
+// After returns the time of the charge that follows the attempt-th charge, which was answered at now. Attempts
+// count from 1. more is false if no charge follows. Times of the schedule that have passed, as in an outage, are
+// skipped: the next charge then follows one interval of the schedule after now, so that a card that was just
+// refused is not charged again at once.
 func (s CollectionSchedule) After(attempt int, captured, now time.Time) (next time.Time, more bool) {
 	if attempt < 1 || attempt >= len(s) {
 		return time.Time{}, false

@@ -1,5 +1,5 @@
-// Package deposit holds the rental deposit: amounts and dates (this file), the table of transitions (state.go), the
-// events (event.go), and the payments of a deposit (payment.go) (service.md, "Deposit"; api.md §3).
+// Package deposit holds the rules of the rental deposit: amounts and dates (deposit.go), transitions of its status
+// (state.go), events (event.go), and payments (payment.go) (service.md, "Deposit"; api.md §3).
 package deposit
 
 import (
@@ -14,20 +14,21 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// Limits of a deposit (service.md, "Limits"; api.md §2). Texts are counted in characters.
+// Limits of the amounts and texts of a deposit (service.md, "Limits"; api.md §2). Texts are counted in characters.
 const (
-	MinAmount         money.Cents = 7_000
-	DefaultMaxAmount  money.Cents = 250_000
-	MaxCeiling        money.Cents = 10_000_000 // the highest ceiling that can be negotiated; a typing error is higher
+	MinAmount        money.Cents = 7_000
+	DefaultMaxAmount money.Cents = 250_000
+	// The highest ceiling that can be negotiated for an account. The limit catches typing errors.
+	MaxCeiling        money.Cents = 10_000_000
 	MaxRentalContract             = 255
-	MaxDescription                = 2000 // of a capture
-	MaxComment                    = 500  // of an operator's release or cancellation
+	MaxDescription                = 2000 // The largest length of the description that is given with a capture.
+	MaxComment                    = 500  // The largest length of the comment on an operator's release or cancellation.
 	MaxMetadataKeys               = 20
 	MaxMetadataKey                = 40
 	MaxMetadataValue              = 500
 )
 
-// Faults of creating and changing a deposit.
+// Faults of creating, reading and changing a deposit.
 var (
 	ErrNotFound         = fault.New(fault.NotFound, "deposit_not_found", "There is no such deposit.")
 	ErrAccessDenied     = fault.New(fault.Forbidden, "deposit_access_denied", "This deposit belongs to another partner.")
@@ -41,28 +42,35 @@ var (
 	ErrInvalidClient    = fault.New(fault.Invalid, "invalid_client", "clientId: is not a client of this account.")
 )
 
-// Deposit is a rental deposit. A time that is not set is zero.
+// Deposit is a rental deposit: its amount, period, status, tenant and origin. A time that is not set is zero.
 type Deposit struct {
 	ID           id.ID
-	Reference    string // short and unambiguous when read aloud: D-7K3M-9Q2X
+	Reference    string // A short code by which people refer to the deposit, unambiguous when read aloud: D-7K3M-9Q2X.
 	Status       Status
 	StatusReason string
-	Version      int // 1 at creation, incremented by every transition; guards every update
-	AccountID    id.ID
-	PartnerID    id.ID // zero: made on the dashboard and not linked to a partner
-	ByPartnerAPI bool  // decides whether events carry partnerContext (service.md, "Payload, deposit events")
+	// The deposit's version for optimistic locking: 1 at creation, incremented by every transition and checked by
+	// every update.
+	Version   int
+	AccountID id.ID
+	// The partner to which the deposit belongs; zero: made on the dashboard for an account without a partner.
+	PartnerID id.ID
+	// true: the deposit was created through the partner API, so its events carry partnerContext; false: they do not
+	// (service.md, "Payload, deposit events").
+	ByPartnerAPI bool
 	PartnerName  string
-	ExternalID   string // as it was in the link under which the deposit was made
-	ClientID     id.ID
-	Client       *Client // the person as known now; nil after erasure
-	Draft                // the terms, as they were requested
-	// the partner did not create the deposit, and its link with the account is over; only reads outside transactions tell
+	// The operator's external id in the link under which the deposit was made, as it was at that time.
+	ExternalID string
+	ClientID   id.ID
+	Client     *Client // The tenant's present data; nil after erasure.
+	Draft              // The terms of the deposit as they were requested.
+	// true: the partner did not create the deposit, and its link with the account has ended; false: otherwise, and in
+	// deposits read inside a transaction, which do not fill this field.
 	PartnerLeft    bool
 	CapturedAmount money.Cents
-	CheckoutToken  secret.Text // the secret part of the checkout URL; "" unless URLGeneration
+	CheckoutToken  secret.Text // The secret part of the checkout URL; "" if no checkout URL was requested.
 
 	CheckoutExpiresAt time.Time
-	CheckoutStartedAt time.Time // the tenant's last step in checkout; CheckoutIdleAfter counts from here
+	CheckoutStartedAt time.Time // When the tenant last did something at checkout. CheckoutIdleAfter counts from here.
 	ActivatedAt       time.Time
 	ExpiresAt         time.Time
 	CancelledAt       time.Time
@@ -72,7 +80,7 @@ type Deposit struct {
 	UpdatedAt         time.Time
 }
 
-// Client is the tenant of a deposit, as shown in answers and events.
+// Client is the tenant of a deposit, as shown in API responses and events.
 type Client struct {
 	ID        id.ID
 	Email     string
@@ -80,15 +88,16 @@ type Client struct {
 	LastName  string
 }
 
-// HideFromLeft removes the tenant where the partner has left: a tenant who comes later has nothing to do with that
-// partner. The deposits that a partner created stay whole.
+// HideFromLeft removes the tenant's data from the deposit if PartnerLeft is true, since the tenant has nothing to
+// do with the partner that left. Deposits that the partner created itself stay complete.
 func (d *Deposit) HideFromLeft() {
 	if d.PartnerLeft {
 		d.ClientID, d.Client = id.ID{}, nil
 	}
 }
 
-// In gives a copy of the deposit whose times carry a time zone. Pages and mails show times in the zone that they carry.
+// In returns a copy of the deposit with its times in a time zone. Pages and mails show times in the zone that they
+// carry.
 func (d *Deposit) In(zone *time.Location) *Deposit {
 	out := *d
 	for _, at := range []*time.Time{&out.ContractStartAt, &out.ContractEndAt, &out.CheckoutExpiresAt,
@@ -99,19 +108,19 @@ func (d *Deposit) In(zone *time.Location) *Deposit {
 	return &out
 }
 
-// Draft is a request for a deposit. The types of all fields have been checked.
+// Draft holds the requested terms of a deposit. The types of all fields have been checked.
 type Draft struct {
 	Amount          money.Cents
 	ContractStartAt time.Time
 	ContractEndAt   time.Time
 	RentalContract  string
 	ReturnURL       string
-	URLGeneration   bool // the caller asked for depositUrl
+	URLGeneration   bool // true: the caller requested a checkout URL (depositUrl); false: it did not.
 	Metadata        map[string]string
 	Locale          string
 }
 
-// Validate checks the draft of a deposit that is made now; ceiling is the operator's maximum amount.
+// Validate checks the requested terms of a new deposit. ceiling is the largest amount for the account.
 //
 // Returns, in this order, ErrBelowMinimum, ErrAboveMaximum, ErrDateRange, invalid_field for rentalContract,
 // missing_field or ErrInvalidReturnURL for returnUrl, and invalid_field for metadata.
@@ -142,7 +151,8 @@ func (d Draft) Validate(ceiling money.Cents, now time.Time) error {
 	return validateMetadata(d.Metadata)
 }
 
-// euros formats an amount for a message. An amount beyond money.Limit was not read exactly and is left out.
+// euros formats an amount for a message. It returns "" for an amount beyond money.Limit, which was not read
+// exactly.
 func euros(c money.Cents) string {
 	if c >= money.Limit || c <= -money.Limit {
 		return ""
@@ -165,7 +175,8 @@ func validateMetadata(m map[string]string) error {
 	return nil
 }
 
-// Origin names the account of a deposit, the partner linked to the account, and whether the partner API was used.
+// Origin says from where a deposit comes: the account, the partner linked to it, and whether the partner API
+// created the deposit.
 type Origin struct {
 	AccountID    id.ID
 	PartnerID    id.ID
@@ -174,7 +185,8 @@ type Origin struct {
 	ByPartnerAPI bool
 }
 
-// New makes a pending deposit from a draft that passed Validate. client is nil if the tenant is not known yet.
+// New returns a pending deposit for terms that have passed Draft.Validate. client is nil if the tenant is not known
+// yet.
 func New(depositID id.ID, reference string, from Origin, d Draft, client *Client, now time.Time) *Deposit {
 	dep := &Deposit{
 		ID: depositID, Reference: reference, Status: Pending, Version: 1,
@@ -188,21 +200,22 @@ func New(depositID id.ID, reference string, from Origin, d Draft, client *Client
 	return dep
 }
 
-// Transition is a change of a deposit's status, kept as the history of the deposit.
+// Transition is an entry of a deposit's history: one change of its status.
 type Transition struct {
 	DepositID id.ID
-	Version   int // of the deposit after the transition
+	Version   int // The version of the deposit after the change of its status.
 	From      Status
 	To        Status
 	Trigger   Trigger
 	At        time.Time
 	Actor     actor.Actor
-	Detail    map[string]string // reason and comment of the actor; nil for none
-	EventID   id.ID             // of the event; zero if no partner is notified
+	// The reason and the comment that the actor gave for the change of status; nil for none.
+	Detail  map[string]string
+	EventID id.ID // The id of the event about the change of status; zero if no partner is notified.
 }
 
-// Apply changes the status of the deposit, with the times that belong to the new status. A refused trigger changes
-// nothing.
+// Apply changes the status of the deposit by a trigger, and sets the times that belong to the new status. A trigger
+// that is not allowed changes nothing.
 //
 // Returns the errors of Status.Next, and ErrNotCapturable for a claim at or after expiresAt.
 func (d *Deposit) Apply(t Trigger, timers Timers, now time.Time) (Transition, error) {
@@ -227,7 +240,7 @@ func (d *Deposit) Apply(t Trigger, timers Timers, now time.Time) (Transition, er
 	return step, nil
 }
 
-// next is the status after trigger t now. Returns the errors of Apply.
+// next returns the status that the deposit would have after trigger t at the time now. Returns the errors of Apply.
 func (d *Deposit) next(t Trigger, now time.Time) (Status, error) {
 	to, err := d.Status.Next(t)
 	if err == nil && t == CaptureRequested && !now.Before(d.ExpiresAt) {
@@ -236,17 +249,17 @@ func (d *Deposit) next(t Trigger, now time.Time) (Status, error) {
 	return to, err
 }
 
-// Allows reports whether the trigger is possible now, before anybody pulls it. Returns the errors of Apply.
+// Allows returns nil if the deposit's status may be changed by the trigger now, and otherwise the errors of Apply.
 func (d *Deposit) Allows(t Trigger, now time.Time) error {
 	_, err := d.next(t, now)
 	return err
 }
 
-// Timestamp formats a time for answers and events: RFC 3339 in UTC with milliseconds (api.md §1).
+// Timestamp formats a time for API responses and events: RFC 3339 in UTC with milliseconds (api.md §1).
 func Timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
-// CoversContract reports whether the cover reaches contractEndAt. Before activation the answer is that of an activation
-// now.
+// CoversContract reports whether the cover reaches the end of the rental, contractEndAt. For a deposit that is not
+// active yet, it assumes an activation at the time now.
 func (d *Deposit) CoversContract(timers Timers, now time.Time) bool {
 	end := d.ExpiresAt
 	if end.IsZero() {

@@ -16,10 +16,11 @@ const (
 	EventCancelled     = "deposit.cancelled"
 )
 
-// EventNames lists every event of a deposit.
+// EventNames lists the name of every event of a deposit.
 var EventNames = []string{EventStatusChanged, EventActivated, EventCaptured, EventExpired, EventCancelled}
 
-// EventName is the event of a transition to s: the most specific name, or EventStatusChanged if s has none.
+// EventName returns the name of the event about a change to status s: the specific name, or EventStatusChanged if s
+// has none.
 func (s Status) EventName() string {
 	switch s {
 	case Active:
@@ -38,21 +39,23 @@ func (s Status) EventName() string {
 // Payload is the data of a deposit event, with the fields in the documented order (service.md, "Payload, deposit
 // events"). The fields that api.md §5 adds come last.
 type Payload struct {
-	ID                  string         `json:"id"`
-	Reference           string         `json:"reference"`
-	RentalContract      string         `json:"rentalContract"`
-	Status              Status         `json:"status"`
-	PreviousStatus      Status         `json:"previousStatus"`
-	AmountCents         int64          `json:"amountCents"`
-	ContractStartAt     string         `json:"contractStartAt"`
-	ContractEndAt       string         `json:"contractEndAt"`
-	Client              *PayloadClient `json:"client"`
-	PartnerContext      *Context       `json:"partnerContext,omitempty"`
-	Version             int            `json:"version"`             // of the deposit after the transition
-	CapturedAmountCents *money.Cents   `json:"capturedAmountCents"` // null unless captured
+	ID              string         `json:"id"`
+	Reference       string         `json:"reference"`
+	RentalContract  string         `json:"rentalContract"`
+	Status          Status         `json:"status"`
+	PreviousStatus  Status         `json:"previousStatus"`
+	AmountCents     int64          `json:"amountCents"`
+	ContractStartAt string         `json:"contractStartAt"`
+	ContractEndAt   string         `json:"contractEndAt"`
+	Client          *PayloadClient `json:"client"`
+	PartnerContext  *Context       `json:"partnerContext,omitempty"`
+	// The version of the deposit after the change of status.
+	Version int `json:"version"`
+	// The captured amount in cents; null unless the deposit is captured.
+	CapturedAmountCents *money.Cents `json:"capturedAmountCents"`
 }
 
-// PayloadClient is the tenant in a payload; null if the tenant is not known or was erased.
+// PayloadClient is the tenant in the data of a deposit event; null there if the tenant is not known or was erased.
 type PayloadClient struct {
 	ID        string `json:"id"`
 	Email     string `json:"email"`
@@ -60,14 +63,16 @@ type PayloadClient struct {
 	LastName  string `json:"lastName"`
 }
 
-// Context is the partnerContext of a deposit that was created through the partner API.
+// Context is the field partnerContext of a deposit event: the partner that created the deposit through the partner
+// API.
 type Context struct {
 	PartnerID   string `json:"partnerId"`
 	PartnerName string `json:"partnerName"`
 	ExternalID  string `json:"externalId"`
 }
 
-// EventData renders the payload of step's event. The bytes are stored with the change and never rendered again.
+// EventData returns the JSON data of the event about a transition. The bytes are stored with the transition and
+// never rendered again.
 func (d *Deposit) EventData(step Transition) []byte {
 	p := Payload{
 		ID: id.Deposit.Of(d.ID), Reference: d.Reference, RentalContract: d.RentalContract,
@@ -85,17 +90,16 @@ func (d *Deposit) EventData(step Transition) []byte {
 	return p.JSON()
 }
 
-// JSON encodes the payload.
+// JSON encodes the data of a deposit event as JSON.
 func (p Payload) JSON() []byte {
 	out, err := json.Marshal(p)
-	if err != nil { // strings and integers always encode
+	if err != nil { // Encoding cannot fail, since the payload holds only strings and integers.
 		panic("deposit: payload does not encode: " + err.Error())
 	}
 	return out
 }
 
-// PartnerContext names the partner that created the deposit; nil unless the deposit was created through the partner
-// API.
+// PartnerContext returns the partner that created the deposit; nil if it was not created through the partner API.
 func (d *Deposit) PartnerContext() *Context {
 	if !d.ByPartnerAPI {
 		return nil

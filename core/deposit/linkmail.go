@@ -9,37 +9,43 @@ import (
 
 // Limits of the mails with the link to a deposit's checkout (api.md §2, "Mails with the link").
 const (
-	MaxRecipients = 20 // of a request
+	MaxRecipients = 20 // The largest number of recipients in one request to mail checkout links.
 	LinkWindow    = 24 * time.Hour
-	MaxLinks      = 60 // mails of a deposit within LinkWindow
-	MaxLinksTo    = 5  // mails of a deposit to an address within LinkWindow
+	MaxLinks      = 60 // The largest number of mails with the link of one deposit within LinkWindow.
+	MaxLinksTo    = 5  // The largest number of mails with the link of one deposit to one address within LinkWindow.
 
-	MaxTogether = 50 // deposits of an operator's act on several
+	MaxTogether = 50 // The largest number of deposits on which an operator can act at once.
 
-	// Limits of mailed links to an address that a sender typed, within LinkWindow and over all deposits.
-	MaxLinksOfSender = 10 // of a sender: a partner, or an operator's account
-	MaxLinksOfAll    = 30 // of all senders; refuses who has sent FewLinks
-	FewLinks         = 3
+	// Limits of the mails with checkout links to one mailbox within LinkWindow, counted over all deposits.
+	// The largest number of mails to a mailbox by one sender: a partner, or an operator's account.
+	MaxLinksOfSender = 10
+	// The largest number of mails to a mailbox by all senders together. It applies only to senders with at least
+	// FewLinks mails to that mailbox, so that a sender is not blocked by others alone.
+	MaxLinksOfAll = 30
+	FewLinks      = 3
 )
 
-// ErrNotSendable is the fault of sending the link to a checkout that is over.
+// ErrNotSendable is the fault for a request to mail the link to a checkout that is over.
 var ErrNotSendable = fault.New(fault.Conflict, "deposit_not_sendable",
 	"The checkout of this deposit is over, so its link is not sent.")
 
-// LinkMail is a mail with the link to a deposit's checkout that was accepted.
+// LinkMail records that a mail with the link to a deposit's checkout was accepted for sending: to which address,
+// and when.
 type LinkMail struct {
 	Address string
 	At      time.Time
 }
 
-// Sendable returns ErrNotSendable when no tenant can secure the deposit any more.
+// Sendable returns nil if the tenant can still secure the deposit, so that its checkout link may be mailed, and
+// otherwise ErrNotSendable.
 func (d *Deposit) Sendable(now time.Time) error {
 	switch {
 	case d.CheckoutOpen(now):
 		return nil
 	case d.Status.InCheckout():
 		ended := d.CheckoutExpiresAt
-		if d.ContractEndAt.Before(ended) { // the last day of a short stay, or a stay from before the deposit
+		// The stay ends before the checkout does, as with a short stay or one that began before the deposit was made.
+		if d.ContractEndAt.Before(ended) {
 			ended = d.ContractEndAt
 		}
 		return ErrNotSendable.WithMessage("%s It ended at %s.", ErrNotSendable.Message, Timestamp(ended))
@@ -48,8 +54,8 @@ func (d *Deposit) Sendable(now time.Time) error {
 	}
 }
 
-// LinksAllowed decides whether the addresses may get the link. sent are the mails of the deposit within LinkWindow,
-// oldest first. field names the field of the i-th address for the message.
+// LinksAllowed checks whether the deposit's checkout link may be mailed to the addresses. sent holds the deposit's
+// mails within LinkWindow, oldest first. field returns the name of the field of the i-th address, for the message.
 //
 // Returns rate_limited, with the time until the mails are allowed.
 func LinksAllowed(sent []LinkMail, addresses []string, field func(i int) string, now time.Time) error {
@@ -73,17 +79,17 @@ func LinksAllowed(sent []LinkMail, addresses []string, field func(i int) string,
 	return nil
 }
 
-// SentLinks are the times of the mails with a link to a mailbox within LinkWindow, newest first.
+// SentLinks holds the times of the mails with checkout links to one mailbox within LinkWindow, newest first.
 type SentLinks struct {
-	BySender []time.Time // the newest MaxLinksOfSender
-	ByAll    []time.Time // the newest MaxLinksOfAll, those of the sender too
+	BySender []time.Time // The times of the newest mails by the sender in question, at most MaxLinksOfSender.
+	ByAll    []time.Time // The times of the newest mails by all senders, at most MaxLinksOfAll.
 }
 
-// SentTo has the mails to each mailbox (mailaddr.Mailbox).
+// SentTo maps each mailbox (mailaddr.Mailbox) to the mails with checkout links that it was sent.
 type SentTo map[string]SentLinks
 
-// Count decides whether the sender may mail an address once more, and counts the mail. field names the address for the
-// message.
+// Count checks whether the sender may mail one more checkout link to an address, and counts the mail. field names
+// the address in the message.
 //
 // Returns rate_limited, with the time until the mail is allowed.
 func (s SentTo) Count(address, field string, now time.Time) error {
@@ -104,7 +110,8 @@ func (s SentTo) Count(address, field string, now time.Time) error {
 	return nil
 }
 
-// tooManyLinks is the fault that lasts until a mail from at is no longer within LinkWindow.
+// tooManyLinks returns a rate_limited fault with the time until a mail sent at the time at is older than
+// LinkWindow.
 func tooManyLinks(at, now time.Time) *fault.Error {
 	return fault.ErrRateLimited.WithRetryAfter(max(at.Add(LinkWindow).Sub(now), time.Second))
 }

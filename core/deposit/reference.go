@@ -2,13 +2,14 @@ package deposit
 
 import "strings"
 
-// referenceAlphabet leaves out characters that sound or look alike: 0 O 1 I L U.
+// referenceAlphabet holds the characters of deposit references. It omits those that sound or look alike: 0 O 1 I L
+// U.
 const referenceAlphabet = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 
-// ReferenceBytes is the number of random bytes that Reference takes.
+// ReferenceBytes is the number of random bytes from which Reference makes a deposit's reference.
 const ReferenceBytes = 8
 
-// Reference makes a reference like D-7K3M-9Q2X from ReferenceBytes random bytes.
+// Reference returns a reference for a deposit, like D-7K3M-9Q2X, made from ReferenceBytes random bytes.
 func Reference(random []byte) string {
 	out := []byte("D-____-____")
 	at := 0
@@ -21,8 +22,8 @@ func Reference(random []byte) string {
 	return string(out)
 }
 
-// WrittenReference gives the stored form of a reference that was read aloud or typed: D-7K3M-9Q2X for "d7k3m9q2x". ok
-// is false for a text that cannot be a reference; the text is then given back as it is.
+// WrittenReference returns the stored form of a deposit reference that a person typed: D-7K3M-9Q2X for "d7k3m9q2x".
+// ok is false for a text that cannot be a reference; the text is then returned unchanged.
 func WrittenReference(heard string) (reference string, ok bool) {
 	letters := strings.Map(func(r rune) rune {
 		if r == '-' || r == ' ' {
@@ -37,12 +38,13 @@ func WrittenReference(heard string) (reference string, ok bool) {
 	return letters[:1] + "-" + letters[1:5] + "-" + letters[5:], true
 }
 
-// minBeginning is the least number of letters behind the D in the beginning of a reference.
+// minBeginning is the least number of characters after the "D" with which a search finds deposits by the beginning
+// of their reference.
 const minBeginning = 3
 
-// ReferenceBeginnings gives the prefixes of stored references that a text stands for, in any spelling, with or
-// without the leading D: D-VFKB-2 for "vfkb2", and both D-DVFK and D-VFK for "dvfk". A text with fewer than three
-// letters behind the D, or with signs that no reference has, gives none.
+// ReferenceBeginnings returns the prefixes of deposit references that a search text may mean, with or without its
+// leading D: D-VFKB-2 for "vfkb2", and both D-DVFK and D-VFK for "dvfk". It returns none for a text with fewer than
+// three characters after the D, or with characters that no reference has.
 func ReferenceBeginnings(heard string) []string {
 	upper := strings.ToUpper(heard)
 	letters := strings.NewReplacer("-", "", " ", "").Replace(upper)

@@ -9,10 +9,10 @@ import (
 	"partnerdeposits/core/money"
 )
 
-// RefundStatus is the status of a refund.
+// RefundStatus is the status of a refund: pending, succeeded or failed.
 type RefundStatus string
 
-// The statuses of a refund. The row commits as pending before the provider is called.
+// The statuses of a refund. A refund is stored as pending before the provider is called.
 const (
 	RefundPending   RefundStatus = "pending"
 	RefundSucceeded RefundStatus = "succeeded"
@@ -22,22 +22,22 @@ const (
 // RefundStatuses lists every status of a refund.
 var RefundStatuses = []RefundStatus{RefundPending, RefundSucceeded, RefundFailed}
 
-// RefundReason is the cause of a refund.
+// RefundReason is the reason for a refund.
 type RefundReason string
 
-// The causes of a refund.
+// The reasons for a refund to the tenant.
 const (
-	// the payment succeeded when it could no longer have its effect, as a fee of a cancelled deposit
+	// The payment succeeded too late to have its effect, such as the fee of a cancelled deposit.
 	Orphaned     RefundReason = "orphaned"
-	ChargedWrong RefundReason = "charged_wrong" // staff gives back a charge that was made in error
+	ChargedWrong RefundReason = "charged_wrong" // Staff refunds a charge that was made in error.
 )
 
-// RefundReasons lists every cause.
+// RefundReasons lists every reason for a refund.
 var RefundReasons = []RefundReason{Orphaned, ChargedWrong}
 
-// Refund gives a part of a payment, or all of it, back to the tenant.
+// Refund is the return of a payment, or a part of it, to the tenant.
 type Refund struct {
-	ID          id.ID // the root of the provider's keys
+	ID          id.ID // The refund's id, from which the idempotency keys of its requests to the provider are derived.
 	PaymentID   id.ID
 	DepositID   id.ID
 	Amount      money.Cents
@@ -47,21 +47,22 @@ type Refund struct {
 	Failure     string
 	Actor       actor.Actor
 	CreatedAt   time.Time
-	CheckAt     time.Time // time of the next question to the provider
-	SettledAt   time.Time // zero while pending
+	CheckAt     time.Time // When the provider is queried about the refund next.
+	SettledAt   time.Time // When the refund got its final status; zero while pending.
 }
 
-// Faults of a refund.
+// Faults of a refund: the payment cannot be refunded, or the amount is larger than what is left of it.
 var (
 	ErrNotRefundable = fault.New(fault.Conflict, "payment_not_refundable",
 		"Only a payment that succeeded can be refunded.")
 	ErrRefundExceeds = fault.New(fault.Invalid, "refund_exceeds_payment", "amount: exceeds the rest of the payment.")
 )
 
-// Refundable gives the amount to refund from a payment: want, or the rest if want is zero. earlier are the payment's
-// refunds.
+// Refundable returns the amount to refund from a payment: want, or all that is left if want is zero. earlier holds
+// the payment's refunds so far.
 //
-// Returns ErrNotRefundable for a payment without a rest, invalid_field for a negative amount, and ErrRefundExceeds.
+// Returns ErrNotRefundable for a payment of which nothing is left, invalid_field for a negative amount, and
+// ErrRefundExceeds.
 func Refundable(p Payment, earlier []Refund, want money.Cents) (money.Cents, error) {
 	rest := p.Amount
 	for _, r := range earlier {

@@ -10,18 +10,17 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// ReturnToken is the token of the page to which a payment provider sends the tenant back: the deposit's id, a dot and
-// an HMAC under the checkout token. The provider, its records and its logs so never hold the checkout token, which
-// opens the tenant's form. The token is always the same for a deposit, as a provider's idempotency key requires, and is
-// not stored.
+// ReturnToken returns the token of the page to which a payment provider sends the tenant back: the deposit's id, a
+// dot and an HMAC under the checkout token. So the provider and its logs never hold the checkout token, which opens
+// the tenant's form. The token is the same each time, as a provider's idempotency key requires, and is not stored.
 func ReturnToken(depositID id.ID, checkoutToken secret.Text) secret.Text {
 	h := hmac.New(sha256.New, []byte(checkoutToken.Reveal()))
 	h.Write([]byte("return:" + depositID.Encode()))
 	return secret.Text(id.Deposit.Of(depositID) + "." + base64.RawURLEncoding.EncodeToString(h.Sum(nil)))
 }
 
-// ReturnTokenOwner gives the deposit whose return token a text claims to be; ok is false for a text that is no return
-// token. The caller compares the text with ReturnToken.
+// ReturnTokenOwner returns the deposit that a return token names; ok is false for a text that is no return token.
+// The token is not verified: the caller compares it with ReturnToken.
 func ReturnTokenOwner(token secret.Text) (depositID id.ID, ok bool) {
 	owner, _, found := strings.Cut(token.Reveal(), ".")
 	if !found {

@@ -5,7 +5,7 @@ import (
 	"partnerdeposits/core/fault"
 )
 
-// Status is the authoritative status of a deposit (service.md, "Deposit states").
+// Status is the status of a deposit (service.md, "Deposit states").
 type Status string
 
 // The statuses of a deposit (service.md, "Deposit states").
@@ -19,13 +19,13 @@ const (
 	Captured     Status = "captured"
 )
 
-// Statuses lists every status in the order of a deposit's life.
+// Statuses lists every status of a deposit, from the first to the final ones.
 var Statuses = []Status{Pending, Incomplete, PaymentIssue, Active, Cancelled, Closed, Captured}
 
-// Trigger is the cause of a transition.
+// Trigger is the cause of a change of a deposit's status.
 type Trigger string
 
-// The triggers of a transition (api.md §3).
+// The causes of a change of a deposit's status (api.md §3).
 const (
 	Secured             Trigger = "secured"
 	CheckoutIdle        Trigger = "checkout_idle"
@@ -40,11 +40,11 @@ const (
 	CaptureRequested    Trigger = "claim"
 )
 
-// Triggers lists every trigger.
+// Triggers lists every cause of a change of a deposit's status.
 var Triggers = []Trigger{Secured, CheckoutIdle, FeeFailed, TenantDeclined, TenantAbandoned, CancelledByOperator,
 	CancelledByPartner, CheckoutExpired, CoverageElapsed, Released, CaptureRequested}
 
-// Reason is the statusReason of a deposit after the trigger: the trigger's name, and "" after Secured.
+// Reason returns the statusReason that a deposit has after the trigger: the trigger's name, or "" for Secured.
 func (t Trigger) Reason() string {
 	if t == Secured {
 		return ""
@@ -54,7 +54,8 @@ func (t Trigger) Reason() string {
 
 //go:generate go test partnerdeposits/lab/diagram -count=1 -update
 
-// transitions holds every transition that is allowed (api.md §3); a status without a row is final.
+// transitions maps each status of a deposit and each trigger that it allows to the next status (api.md §3). A
+// status without an entry is final.
 var transitions = map[Status]map[Trigger]Status{
 	Pending: {
 		CheckoutIdle:        Incomplete,
@@ -90,7 +91,7 @@ var transitions = map[Status]map[Trigger]Status{
 	},
 }
 
-// Faults of a transition that the status does not allow.
+// Faults for changes that the status of a deposit does not allow.
 var (
 	ErrNotCancellable = fault.New(fault.Conflict, "deposit_not_cancellable", "The deposit can no longer be cancelled.")
 	ErrNotCapturable  = fault.New(fault.Conflict, "deposit_not_capturable",
@@ -99,8 +100,8 @@ var (
 	ErrNotSecurable  = fault.New(fault.Conflict, "deposit_not_securable", "The checkout of this deposit is over.")
 )
 
-// refusals maps a refused trigger to a fault. Triggers that end a checkout are not listed: their fault is
-// ErrNotCancellable.
+// refusals maps each trigger to the fault that is returned where the deposit's status does not allow it. A trigger
+// without an entry ends a checkout, and its fault is ErrNotCancellable.
 var refusals = map[Trigger]*fault.Error{
 	Secured:          ErrNotSecurable,
 	CheckoutIdle:     ErrNotSecurable,
@@ -110,7 +111,7 @@ var refusals = map[Trigger]*fault.Error{
 	CaptureRequested: ErrNotCapturable,
 }
 
-// Next is the status after trigger t in status s.
+// Next returns the status of a deposit after trigger t in status s.
 //
 // Returns ErrNotCancellable, ErrNotCapturable, ErrNotReleasable or ErrNotSecurable, depending on the trigger.
 func (s Status) Next(t Trigger) (Status, error) {
@@ -124,13 +125,13 @@ func (s Status) Next(t Trigger) (Status, error) {
 	return s, refusal.WithMessage("%s It is %s.", refusal.Message, s)
 }
 
-// Final reports whether no transition leads out of s.
+// Final reports whether a deposit in this status never changes its status again.
 func (s Status) Final() bool { return len(transitions[s]) == 0 }
 
-// InCheckout reports whether the tenant can still secure the deposit.
+// InCheckout reports whether the tenant can still secure a deposit in this status.
 func (s Status) InCheckout() bool { return s == Pending || s == Incomplete || s == PaymentIssue }
 
-// Known reports whether s is a status of a deposit.
+// Known reports whether the text is a status of a deposit.
 func (s Status) Known() bool {
 	for _, k := range Statuses {
 		if s == k {
@@ -140,8 +141,8 @@ func (s Status) Known() bool {
 	return false
 }
 
-// By is the usual actor of the trigger: tenant, partner, operator or clock. Released and CaptureRequested may also come
-// from a partner; the caller of By knows the real actor then.
+// By returns the kind of actor that usually causes the trigger: tenant, partner, operator or clock. A partner may
+// also cause Released and CaptureRequested; the caller then knows the actor.
 func (t Trigger) By() actor.Kind {
 	switch t {
 	case CancelledByPartner:

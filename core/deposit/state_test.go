@@ -90,7 +90,7 @@ func TestApply_AnyWalk_KeepsTheInvariants(t *testing.T) {
 				!d.ActivatedAt.IsZero())
 			require.Equal(t, d.Status == deposit.Cancelled, !d.CancelledAt.IsZero())
 			if !d.ExpiresAt.IsZero() {
-				require.False(t, d.ExpiresAt.After(d.ActivatedAt.Add(timers.CoverageMax)), "60 days at most")
+				require.False(t, d.ExpiresAt.After(d.ActivatedAt.Add(timers.CoverMax)), "60 days at most")
 			}
 		}
 	})

@@ -2,34 +2,36 @@ package deposit
 
 import "time"
 
-// Timers are the configurable durations of a deposit (api.md §3).
+// Timers holds the configurable durations of a deposit (api.md §3).
 type Timers struct {
-	CaptureWindow     time.Duration // how long after contractEndAt a capture is possible
-	CoverageMax       time.Duration // upper limit of the cover, from activation
-	CheckoutIdleAfter time.Duration // how long a started checkout may rest until the deposit becomes incomplete
+	CaptureWindow time.Duration // How long after the end of the rental a capture is possible.
+	CoverMax      time.Duration // The longest possible cover of a deposit, counted from activation.
+	// How long the tenant may do nothing at checkout until the deposit becomes incomplete.
+	CheckoutIdleAfter time.Duration
 }
 
-// DefaultTimers are the defaults of api.md §3.
+// DefaultTimers returns the default durations of a deposit (api.md §3).
 func DefaultTimers() Timers {
-	return Timers{CaptureWindow: 14 * 24 * time.Hour, CoverageMax: 60 * 24 * time.Hour,
+	return Timers{CaptureWindow: 14 * 24 * time.Hour, CoverMax: 60 * 24 * time.Hour,
 		CheckoutIdleAfter: 30 * time.Minute}
 }
 
-// The least durations, whatever the contract says.
+// The shortest checkout and the shortest cover of a deposit, however early the rental ends.
 const (
 	leastCheckout = 24 * time.Hour
 	leastCoverage = 24 * time.Hour
 )
 
-// CheckoutExpiry is max(contractEndAt, createdAt + 24 h).
+// CheckoutExpiry returns when the checkout of a deposit ends: max(contractEndAt, createdAt + 24 h).
 func CheckoutExpiry(contractEnd, created time.Time) time.Time {
 	return latest(contractEnd, created.Add(leastCheckout))
 }
 
-// CoverageEnd is min(max(contractEndAt + claim window, activatedAt + 24 h), activatedAt + maximum).
+// CoverageEnd returns when the cover of a deposit ends: min(max(contractEndAt + CaptureWindow, activatedAt + 24 h),
+// activatedAt + CoverMax).
 func (t Timers) CoverageEnd(contractEnd, activated time.Time) time.Time {
 	end := latest(contractEnd.Add(t.CaptureWindow), activated.Add(leastCoverage))
-	if limit := activated.Add(t.CoverageMax); end.After(limit) {
+	if limit := activated.Add(t.CoverMax); end.After(limit) {
 		return limit
 	}
 	return end

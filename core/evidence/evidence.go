@@ -1,4 +1,4 @@
-// Package evidence holds the rules for files of a deposit: pictures and documents of a damage.
+// Package evidence holds the rules for the files of a deposit: pictures and documents of a damage.
 package evidence
 
 import (
@@ -14,38 +14,38 @@ import (
 	"partnerdeposits/core/oneline"
 )
 
-// Bounds of files (pages.md, "Files of a deposit").
+// Limits of the files that an operator adds to a deposit (pages.md, "Files of a deposit").
 const (
-	MaxFiles     = 10         // files of a form
-	MaxOfDeposit = 100        // files of a deposit, over all forms
-	MaxSize      = 10 << 20   // bytes of a file, as it is sent
-	MaxForm      = 25 << 20   // bytes of a form with its files
-	MaxPixels    = 40_000_000 // pixels of a picture
-	WaitsFor     = time.Hour  // time in which a form with files is confirmed
-	maxName      = 120        // characters of a name
-	headerBytes  = 16         // bytes that Sniff looks at
-	unnamed      = "file"     // stands for a name of which nothing is left
-	pdfMark      = "%PDF-"    // begins a PDF
+	MaxFiles     = 10         // The largest number of files in one form of an operator.
+	MaxOfDeposit = 100        // The largest number of files of a deposit, over all forms.
+	MaxSize      = 10 << 20   // The largest size of an uploaded file in bytes.
+	MaxForm      = 25 << 20   // The largest size in bytes of a form together with its files.
+	MaxPixels    = 40_000_000 // The largest number of pixels of an uploaded picture.
+	WaitsFor     = time.Hour  // How long uploaded files wait for their form to be confirmed.
+	maxName      = 120        // The largest length of a file's name in characters.
+	headerBytes  = 16         // The number of bytes from which Sniff recognises the type of a file.
+	unnamed      = "file"     // The name of a file whose own name has no usable character.
+	pdfMark      = "%PDF-"    // The bytes with which a PDF file begins.
 	pngMark      = "\x89PNG\r\n\x1a\n"
 )
 
-// HeaderBytes is the number of bytes from which Sniff tells the type of a file.
+// HeaderBytes is the number of bytes from which Sniff recognises the type of a file.
 const HeaderBytes = headerBytes
 
-// Type is the media type of a file. The service serves no other types.
+// Type is the media type of a deposit's file. The service serves no other types.
 type Type string
 
-// The types.
+// The media types that a file of a deposit may have.
 const (
 	JPEG Type = "image/jpeg"
 	PNG  Type = "image/png"
-	WebP Type = "image/webp" // is sent and never kept: a WebP is written anew as JPEG or PNG
+	WebP Type = "image/webp" // WebP is accepted but never stored: a WebP picture is converted to JPEG or PNG.
 	PDF  Type = "application/pdf"
 )
 
 var endings = map[Type]string{JPEG: ".jpg", PNG: ".png", PDF: ".pdf"}
 
-// Refusals of a file.
+// Faults for which a file is refused.
 var (
 	ErrType     = fault.New(fault.Unprocessable, "file_type", "The file is neither a JPEG, PNG or WebP picture nor a PDF.")
 	ErrDamaged  = fault.New(fault.Unprocessable, "file_damaged", "The file cannot be read.")
@@ -57,27 +57,28 @@ var (
 	ErrFull     = fault.New(fault.Conflict, "too_many_files_of_deposit", "The deposit has 100 files.")
 )
 
-// ErrGone refuses a form whose files no longer wait: an hour is over, or they were sent in another session or for
-// another deposit.
+// ErrGone is the fault for a form whose files are no longer kept: an hour has passed, or they were sent in another
+// session or for another deposit.
 var ErrGone = fault.New(fault.Conflict, "files_gone", "The files no longer wait. Send them again.")
 
-// ErrNotFound answers for a file that the deposit does not have.
+// ErrNotFound is the fault for a file that the deposit does not have.
 var ErrNotFound = fault.New(fault.NotFound, "file_not_found", "There is no such file.")
 
-// File is a file of a deposit. It waits until its form is confirmed.
+// File describes a picture or document of a deposit. A file waits until the form with it is confirmed.
 type File struct {
 	ID        id.ID
 	DepositID id.ID
-	Name      string // CleanName of the name that was sent
-	Type      Type   // of the content, as it is kept
-	Size      int64  // bytes, as they are kept
+	Name      string // The file's name for display, made by CleanName from the name that was sent.
+	Type      Type   // The media type of the file's stored content.
+	Size      int64  // The size of the file's stored content in bytes.
 	SentAt    time.Time
-	AddedAt   time.Time   // zero while the file waits
-	AddedBy   actor.Actor // nobody while the file waits
+	AddedAt   time.Time // When the form with the file was confirmed; zero while the file waits for that.
+	// The actor who added the file to the deposit; nobody while the file waits for its form to be confirmed.
+	AddedBy actor.Actor
 }
 
-// Sniff tells the type of a file by its first bytes; false for any other type. Name and declared type of a file tell
-// nothing.
+// Sniff returns the media type of a file from its first bytes; false for a type that is not accepted. The file's
+// name and declared type are not trusted.
 func Sniff(head []byte) (Type, bool) {
 	switch {
 	case bytes.HasPrefix(head, []byte("\xff\xd8\xff")):
@@ -92,13 +93,13 @@ func Sniff(head []byte) (Type, bool) {
 	return "", false
 }
 
-// DisplayName makes a name for a message about a file that is not kept.
+// DisplayName returns the name with which a message mentions a file that is not stored.
 func DisplayName(sent string) string {
 	return CleanName(sent, "")
 }
 
-// CleanName makes a name for display of the name that was sent: the last part of a path, in a line, at most maxName
-// characters, with the ending of the type.
+// CleanName turns the name of an uploaded file into a name for display: the last part of the path, on one line, at
+// most maxName characters, with the extension of type t.
 func CleanName(sent string, t Type) string {
 	name := strings.ReplaceAll(strings.ToValidUTF8(sent, ""), "\\", "/")
 	name = oneline.Clean(path.Base(name))
@@ -122,7 +123,7 @@ func CleanName(sent string, t Type) string {
 	return strings.TrimRight(name, ". ") + ending
 }
 
-// known reports whether a file of one of the types may have this ending.
+// known reports whether an extension is one of those that accepted files have.
 func known(ending string) bool {
 	switch ending {
 	case ".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".webp", ".pdf":

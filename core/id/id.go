@@ -1,16 +1,17 @@
-// Package id holds identifiers. Inside the service an id is a UUID of version 7, so ids sort by time. The outside form,
-// in answers and events, is a prefix, an underscore and 26 characters of lower-case Crockford base32 (api.md §1).
+// Package id holds the identifiers of objects. Inside the service an id is a UUID of version 7, so ids sort by
+// time. The external form, in API responses and events, is a prefix, an underscore and 26 characters of lower-case
+// Crockford base32 (api.md §1).
 package id
 
 import "time"
 
-// ID is a UUID. The zero ID means "none".
+// ID is the UUID of an object. The zero ID means that there is none.
 type ID [16]byte
 
-// Prefix begins the outside form of an id and names the kind of object.
+// Prefix is the beginning of an id's external form. It names the kind of object.
 type Prefix string
 
-// The prefix of each kind of object.
+// The prefixes of ids, one for each kind of object.
 const (
 	Partner      Prefix = "prt"
 	APIKey       Prefix = "key"
@@ -50,20 +51,21 @@ var decode = func() (t [256]byte) {
 // IsZero reports whether the id is not set.
 func (i ID) IsZero() bool { return i == ID{} }
 
-// Time is the time of creation that a UUID v7 contains, in milliseconds.
+// Time returns the time of creation that the id contains, to the millisecond.
 func (i ID) Time() time.Time {
 	ms := int64(i[0])<<40 | int64(i[1])<<32 | int64(i[2])<<24 | int64(i[3])<<16 | int64(i[4])<<8 | int64(i[5])
 	return time.UnixMilli(ms).UTC()
 }
 
-// Encode gives the 26 characters after the prefix.
+// Encode returns the id as 26 characters of base32, without a prefix.
 func (i ID) Encode() string {
 	var out [encodedLen]byte
 	i.encodeTo(out[:])
 	return string(out[:])
 }
 
-// encodeTo writes 130 bits, five for each character, from right to left. The first two bits are zero.
+// encodeTo writes the id in base32 to out, from right to left: 26 characters of five bits each are 130 bits, of
+// which the first two are zero.
 func (i ID) encodeTo(out []byte) {
 	var acc uint32
 	bits, pos := 0, encodedLen-1
@@ -80,7 +82,7 @@ func (i ID) encodeTo(out []byte) {
 	out[pos] = alphabet[acc&31]
 }
 
-// String is the canonical UUID form, for logs and SQL.
+// String returns the canonical form of the UUID, for logs and SQL.
 func (i ID) String() string {
 	b := make([]byte, 0, 36)
 	for n, c := range i {
@@ -94,7 +96,7 @@ func (i ID) String() string {
 
 const hexDigits = "0123456789abcdef"
 
-// Of gives the outside form: prefix, underscore, 26 characters.
+// Of returns the external form of an id: prefix, underscore, 26 characters.
 func (p Prefix) Of(i ID) string {
 	b := make([]byte, len(p)+1+encodedLen)
 	copy(b, p)
@@ -103,7 +105,7 @@ func (p Prefix) Of(i ID) string {
 	return string(b)
 }
 
-// OfOrNil is Of for an optional id: nil if the id is not set.
+// OfOrNil returns the external form of an id, or nil if the id is not set.
 func (p Prefix) OfOrNil(i ID) *string {
 	if i.IsZero() {
 		return nil
@@ -112,14 +114,15 @@ func (p Prefix) OfOrNil(i ID) *string {
 	return &s
 }
 
-// Parse reads the outside form. ok is false for a text that Of never gives. Callers treat such a text as an unknown id,
-// not as a malformed request (api.md §1).
+// Parse reads the external form of an id. ok is false for a text that Of never returns. Callers treat such a text
+// as an unknown id, not as a malformed request (api.md §1).
 func (p Prefix) Parse(s string) (i ID, ok bool) {
 	if len(s) != len(p)+1+encodedLen || s[:len(p)] != string(p) || s[len(p)] != '_' {
 		return ID{}, false
 	}
 	s = s[len(p)+1:]
-	if decode[s[0]] > 7 { // 26 × 5 bits are two bits more than a UUID has
+	// The 26 characters hold two bits more than a UUID has, so the first character must be at most 7.
+	if decode[s[0]] > 7 {
 		return ID{}, false
 	}
 	var acc uint32

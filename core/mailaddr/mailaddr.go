@@ -1,4 +1,4 @@
-// Package mailaddr decides which e-mail addresses are accepted.
+// Package mailaddr checks and compares e-mail addresses.
 package mailaddr
 
 import (
@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Valid accepts an address with a single @, a domain with a dot, no blanks, no invisible characters, and at most 254
-// bytes. Only a mail can show whether the mailbox exists.
+// Valid reports whether a text is an acceptable e-mail address: one @, a domain with a dot, no blanks, no invisible
+// characters, at most 254 bytes. It cannot check whether the mailbox exists.
 func Valid(s string) bool {
 	local, domain, found := strings.Cut(s, "@")
 	if !found || len(s) > 254 || !utf8.ValidString(s) || local == "" || len(local) > 64 || strings.Contains(domain, "@") {
@@ -31,8 +31,8 @@ func Valid(s string) bool {
 	return true
 }
 
-// Masked shows the owner of an address which it is, and nobody else: the first letter and the domain, as in
-// "l…@chalets.example". s is a valid address.
+// Masked returns an e-mail address in a form that only its owner recognises: the first letter and the domain, as in
+// "l…@chalets.example". The address must be valid.
 func Masked(s string) string {
 	at := strings.IndexByte(s, '@')
 	_, first := utf8.DecodeRuneInString(s)
@@ -42,8 +42,8 @@ func Masked(s string) string {
 	return s[:first] + "…" + s[at:]
 }
 
-// Normal is the address with its ASCII letters in lower case. Two operators cannot share an address in this form. Other
-// letters stay: Unicode would fold the Kelvin sign to k, and so make the address of one person that of another.
+// Normal returns an e-mail address with its ASCII letters in lower case, the form in which addresses are compared.
+// Other letters are not folded: Unicode folds the Kelvin sign to k, which would equate the addresses of two people.
 func Normal(s string) string {
 	return strings.Map(func(r rune) rune {
 		if 'A' <= r && r <= 'Z' {
@@ -53,8 +53,8 @@ func Normal(s string) string {
 	}, s)
 }
 
-// Mailbox names the mailbox behind a valid address, for counts: without the tag behind a "+", and at Gmail without
-// dots, since mails to all of these arrive at the same person. Letters are folded further than by Normal.
+// Mailbox returns the mailbox behind a valid e-mail address, for counting mails to one person: the tag after a "+"
+// is removed, and at Gmail the dots. Unlike Normal it puts all letters into lower case.
 func Mailbox(s string) string {
 	local, domain, _ := strings.Cut(strings.ToLower(s), "@")
 	if name, _, _ := strings.Cut(local, "+"); name != "" {

@@ -1,4 +1,5 @@
-// Package money holds amounts as integer cents. Euros are read exactly, never through a float (api.md §1, "Money").
+// Package money holds amounts of money as integer cents. Euros are read exactly, never through a float (api.md §1,
+// "Money").
 package money
 
 import (
@@ -11,17 +12,17 @@ import (
 // Cents is an amount in euro cents.
 type Cents int64
 
-// Limit bounds the result of ParseEuros: a larger amount becomes ±Limit, which is beyond every maximum of this service.
+// Limit bounds the amounts that ParseEuros returns. It is beyond every maximum of this service.
 const Limit Cents = 1 << 53
 
-// Errors of ParseEuros.
+// Errors of ParseEuros: the text is not a number, or not a whole number of cents.
 var (
 	ErrNotNumber     = errors.New("money: not a JSON number")
 	ErrFractionCents = errors.New("money: not a whole number of cents")
 )
 
-// ParseEuros reads a JSON number of euros as cents, by value: 70, 70.000 and 7e1 are the same amount. Time grows with
-// the length of s only, not with the exponent. An amount beyond ±Limit is given as ±Limit.
+// ParseEuros reads a JSON number of euros as cents, by its value: 70, 70.000 and 7e1 are the same amount. A large
+// exponent costs no time. For an amount beyond ±Limit it returns ±Limit.
 //
 // Returns ErrNotNumber if s is not a JSON number and ErrFractionCents for parts of a cent.
 func ParseEuros(s string) (Cents, error) {
@@ -34,7 +35,7 @@ func ParseEuros(s string) (Cents, error) {
 	if trimmed == "" {
 		return 0, nil
 	}
-	// The value is trimmed × 10^exp euros, that is trimmed × 10^(exp+2) cents.
+	// The number's value is trimmed × 10^exp euros, which is trimmed × 10^(exp+2) cents.
 	exp := n.exp + int64(len(digits)-len(trimmed)) + 2
 	if exp < 0 {
 		return 0, ErrFractionCents
@@ -55,11 +56,12 @@ func ParseEuros(s string) (Cents, error) {
 
 type number struct {
 	negative bool
-	digits   string // integer and fraction digits together
-	exp      int64  // power of ten of the last digit
+	digits   string // The digits of a JSON number's integer and fraction parts together.
+	exp      int64  // The power of ten of the number's last digit.
 }
 
-// scanNumber splits a number by the grammar of RFC 8259, section 6.
+// scanNumber splits the text of a JSON number into sign, digits and exponent, by the grammar of RFC 8259, section
+// 6.
 func scanNumber(s string) (n number, ok bool) {
 	if strings.HasPrefix(s, "-") {
 		n.negative, s = true, s[1:]
@@ -87,7 +89,7 @@ func scanNumber(s string) (n number, ok bool) {
 	return n, ok
 }
 
-// exponentCap keeps sums of exponents and lengths from overflowing.
+// exponentCap bounds the exponent of a JSON number, so that sums of exponents and lengths cannot overflow.
 const exponentCap = 1 << 40
 
 func scanExponent(s string) (int64, bool) {
@@ -120,7 +122,7 @@ func leadingDigits(s string) string {
 	return s[:i]
 }
 
-// String gives euros with two decimals: "2500.01".
+// String formats the amount in euros with two decimals: "2500.01".
 func (c Cents) String() string {
 	sign := ""
 	if c < 0 {
@@ -129,7 +131,7 @@ func (c Cents) String() string {
 	return fmt.Sprintf("%s%d.%02d", sign, c/100, c%100)
 }
 
-// AppendEuros appends the amount as the shortest JSON number of euros: 70, 70.5, 2500.01.
+// AppendEuros appends the amount to b as the shortest JSON number of euros: 70, 70.5, 2500.01.
 func (c Cents) AppendEuros(b []byte) []byte {
 	if c < 0 {
 		b, c = append(b, '-'), -c
@@ -146,7 +148,8 @@ func (c Cents) AppendEuros(b []byte) []byte {
 	return append(b, byte('0'+f%10))
 }
 
-// Share gives bps basis points (hundredths of a percent) of c. Half a cent is rounded to the even cent.
+// Share returns a share of the amount, given in basis points (hundredths of a percent). Half a cent is rounded to
+// the even cent.
 func (c Cents) Share(bps int64) Cents {
 	const whole = 10_000
 	product := int64(c) * bps

@@ -1,4 +1,4 @@
-// Package partner holds the partner (a property-management or booking system) and the API keys of a partner
+// Package partner holds the rules about a partner (a property-management or booking system) and its API keys
 // (service.md, "Partner API key").
 package partner
 
@@ -28,75 +28,79 @@ var (
 	ErrInvalidSlug = fault.New(fault.Invalid, "invalid_field", "slug: must be 2 to 40 of a-z, 0-9 and -.")
 )
 
-// Environment decides which API keys are valid and whether conveniences for development exist.
+// Environment is the kind of installation. It decides which API keys are valid and whether conveniences for
+// development exist.
 type Environment string
 
-// The environments of an installation, set by SERVICE_ENV.
+// The kinds of installation, set by SERVICE_ENV.
 const (
 	Development Environment = "development"
 	Staging     Environment = "staging"
 	Production  Environment = "production"
 )
 
-// Environments lists every environment.
+// Environments lists every kind of installation.
 var Environments = []Environment{Development, Staging, Production}
 
 // Partner is a system that connects operators and creates deposits for their accounts.
 type Partner struct {
-	ID   id.ID
-	Slug string // part of the signed payload; has no dots, so the payload is unambiguous
+	ID id.ID
+	// The partner's name in URLs and in signed messages. It has no dots, so that signed messages are unambiguous.
+	Slug string
 	Name string
-	// receives a mail when a subscription is disabled and when an API key is made or revoked; "" for none
-	ContactEmail       string
-	ReturnOrigins      []string // origins that connect redirects to without a question, in the form of returnurl.Origin
-	RateLimitPerMinute int      // 0: the service's default
+	// The address that gets a mail when a subscription is disabled and when an API key is created or revoked; "":
+	// none.
+	ContactEmail string
+	// The origins to which connect pages redirect without asking the operator, in the form of returnurl.Origin.
+	ReturnOrigins      []string
+	RateLimitPerMinute int // The partner's limit of requests per minute; 0: the service's default applies.
 	HasConnectSecret   bool
 	CreatedAt          time.Time
 }
 
 var slugPattern = regexp.MustCompile(`^[a-z0-9-]{2,40}$`)
 
-// ValidSlug reports whether s can be a partner slug (api.md §4).
+// ValidSlug reports whether a text can be the slug of a partner (api.md §4).
 func ValidSlug(s string) bool { return slugPattern.MatchString(s) }
 
-// MaxAPIKeys is the number of API keys that a partner can have at a time; revoked keys do not count (api.md §2, "API
-// keys").
+// MaxAPIKeys is the largest number of API keys of a partner. Revoked keys do not count (api.md §2, "API keys").
 const MaxAPIKeys = 20
 
-// APIKey is a credential of a partner. Only the hash of the key is stored.
+// APIKey describes an API key of a partner. Only the hash of the key itself is stored.
 type APIKey struct {
-	ID         id.ID
-	PartnerID  id.ID
-	Name       string
-	Prefix     string // svc_pk_test_ or svc_pk_live_
-	Last4      string
-	CreatedAt  time.Time
-	LastUsedAt time.Time // about a minute late at most; zero: never used
-	RevokedAt  time.Time // zero: not revoked
+	ID        id.ID
+	PartnerID id.ID
+	Name      string
+	Prefix    string // The beginning of the API key, which names its environment: svc_pk_test_ or svc_pk_live_.
+	Last4     string
+	CreatedAt time.Time
+	// When the API key was last used, written with a delay of at most about a minute; zero: never used.
+	LastUsedAt time.Time
+	RevokedAt  time.Time // When the API key was revoked; zero: not revoked.
 }
 
-// Revoked reports whether the key was revoked.
+// Revoked reports whether the API key was revoked.
 func (k APIKey) Revoked() bool { return !k.RevokedAt.IsZero() }
 
-// Caller is an authenticated partner, with the API key of the request.
+// Caller is the authenticated partner of a request, with the API key that it used.
 type Caller struct {
 	Partner Partner
 	Key     APIKey
 }
 
-// Actor is the caller as the author of a change.
+// Actor returns the calling partner as the author of a change.
 func (c Caller) Actor() actor.Actor { return actor.Partner(c.Partner.ID, c.Key.ID) }
 
-// KeyHash is the SHA-256 of a whole key. Keys carry 192 random bits, so a fast hash is enough.
+// KeyHash is the SHA-256 of an API key. Keys carry 192 random bits, so a fast hash is enough.
 type KeyHash [sha256.Size]byte
 
-// HashKey gives the hash of a presented key, by which the stored key is found.
+// HashKey returns the hash of an API key as sent with a request, by which the stored key is found.
 func HashKey(presented string) KeyHash { return sha256.Sum256([]byte(presented)) }
 
-// ConnectSecretPrefix begins every connect secret (service.md, "Connect secret").
+// ConnectSecretPrefix is the beginning of every connect secret (service.md, "Connect secret").
 const ConnectSecretPrefix = "svc_cs_"
 
-// KeyPrefix gives the prefix of the API keys that are valid in env.
+// KeyPrefix returns the beginning of the API keys that are valid in an environment.
 func KeyPrefix(env Environment) string {
 	if env == Production {
 		return "svc_pk_live_"
@@ -104,7 +108,8 @@ func KeyPrefix(env Environment) string {
 	return "svc_pk_test_"
 }
 
-// NewAPIKey makes a key from at least secret.Bytes random bytes. The plaintext is shown once and never stored.
+// NewAPIKey returns a new API key of a partner, made from at least secret.Bytes random bytes: its record, its
+// plaintext and its hash. The plaintext is shown once and never stored.
 func NewAPIKey(keyID, partnerID id.ID, env Environment, name string, random []byte,
 	now time.Time) (APIKey, secret.Text, KeyHash) {
 	prefix := KeyPrefix(env)
@@ -114,8 +119,8 @@ func NewAPIKey(keyID, partnerID id.ID, env Environment, name string, random []by
 	return key, plain, HashKey(raw)
 }
 
-// PresentedKey takes the API key from the header x-api-key. If that header is absent, PresentedKey takes the key from
-// the header Authorization, as "Bearer <key>" or bare (api.md §1).
+// PresentedKey returns the API key of a request, from the header x-api-key, or if that is absent from the header
+// Authorization, as "Bearer <key>" or bare (api.md §1).
 //
 // Returns ErrMissingAPIKey if both headers are absent and ErrInvalidAPIKey for a text that cannot be a key of env.
 func PresentedKey(env Environment, apiKey, authorization string) (string, error) {

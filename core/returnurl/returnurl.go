@@ -1,5 +1,5 @@
-// Package returnurl checks a URL that a browser is redirected to, and appends the result to the URL's query. The
-// connect pages (return_url) and checkout (returnUrl) use the package.
+// Package returnurl checks a URL to which a browser is redirected, and appends results to its query. The connect
+// pages (return_url) and checkout (returnUrl) use the package.
 package returnurl
 
 import (
@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// MaxLength is the length limit of a URL, in bytes.
+// MaxLength is the largest length of a return URL in bytes.
 const MaxLength = 2048
 
-// Reasons to refuse a URL. The texts may be shown after the name of a field.
+// Errors for which a return URL is refused. Their texts may follow the name of a field.
 var (
 	ErrMalformed = errors.New("is not an absolute URL")
 	ErrTooLong   = errors.New("is longer than 2048 characters")
@@ -21,8 +21,9 @@ var (
 	ErrFragment  = errors.New("must not have a fragment")
 )
 
-// Parse accepts https URLs and, if allowLocal is true, http on localhost, 127.0.0.1 or [::1]. Parse refuses user info,
-// fragments, control characters, blanks and backslashes, since browsers and servers read those differently.
+// Parse parses and checks a return URL. It accepts https and, if allowLocal is true, http on localhost, 127.0.0.1
+// or [::1]. It refuses user info, fragments, control characters, blanks and backslashes, since browsers and servers
+// interpret those differently.
 //
 // Returns ErrMalformed, ErrTooLong, ErrScheme, ErrUserInfo or ErrFragment.
 func Parse(raw string, allowLocal bool) (*url.URL, error) {
@@ -59,15 +60,16 @@ func IsLocalhost(host string) bool {
 	return false
 }
 
-// Origin gives scheme://host[:port] in lower case, the form of a partner's registered origins.
+// Origin returns the origin of a URL, scheme://host[:port] in lower case, the form in which a partner's origins are
+// registered.
 func Origin(u *url.URL) string { return strings.ToLower(u.Scheme + "://" + u.Host) }
 
-// Param is a query parameter.
+// Param is a parameter of a URL's query: key and value.
 type Param struct{ Key, Value string }
 
-// Append adds params to the query of raw, which has passed Parse. Parameters that raw has under one of these keys, or
-// one of ours, are removed first: whoever reads the first of two would take the partner's for our answer. The other
-// bytes of raw stay unchanged.
+// Append adds parameters to the query of a URL that has passed Parse. Parameters that the URL has under the same
+// keys, or under the keys in ours, are removed first, so that no receiver takes the partner's value for this
+// service's answer. The other bytes of the URL stay unchanged.
 func Append(raw string, params []Param, ours ...string) string {
 	for _, p := range params {
 		ours = append(ours, p.Key)
@@ -94,7 +96,7 @@ func Append(raw string, params []Param, ours ...string) string {
 	return b.String()
 }
 
-// without removes the parameters with these keys from the query of raw.
+// without returns a URL without the query parameters that have one of the keys.
 func without(raw string, keys []string) string {
 	base, query, found := strings.Cut(raw, "?")
 	if !found {

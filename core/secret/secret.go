@@ -9,35 +9,34 @@ import (
 
 const redacted = "[secret]"
 
-// Text is a plaintext secret. Every way of printing or encoding a Text gives "[secret]"; only Reveal gives the
-// plaintext.
+// Text is a plaintext secret. Printing or encoding it writes "[secret]"; only Reveal returns the plaintext.
 type Text string
 
-// Reveal returns the plaintext. Call Reveal only where the secret is used or shown to its owner.
+// Reveal returns the plaintext of the secret. Call it only where the secret is used or shown to its owner.
 func (t Text) Reveal() string { return string(t) }
 
-// Equal compares a presented secret, in constant time.
+// Equal reports whether a text is the same as the secret, in constant time.
 func (t Text) Equal(other string) bool {
 	return subtle.ConstantTimeCompare([]byte(t), []byte(other)) == 1
 }
 
-// String hides the secret from fmt.
+// String returns "[secret]", so that fmt does not print the secret.
 func (t Text) String() string { return redacted }
 
-// GoString hides the secret from %#v.
+// GoString returns "[secret]", so that %#v does not print the secret.
 func (t Text) GoString() string { return redacted }
 
-// MarshalText hides the secret from encoders.
+// MarshalText returns "[secret]", so that encoders do not write the secret.
 func (t Text) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
-// LogValue hides the secret from slog.
+// LogValue returns "[secret]", so that slog does not log the secret.
 func (t Text) LogValue() slog.Value { return slog.StringValue(redacted) }
 
-// Bytes is the least number of random bytes of a secret: 192 bits, more than the required 160 (api.md §1) and a whole
-// number of base64 characters.
+// Bytes is the least number of random bytes of a secret: 192 bits, more than the required 160 (api.md §1), and a
+// whole number of base64 characters.
 const Bytes = 24
 
-// FromRandom makes a secret from a prefix and at least Bytes random bytes.
+// FromRandom returns a secret made of a prefix and the base64 of at least Bytes random bytes.
 func FromRandom(prefix string, random []byte) Text {
 	return Text(prefix + base64.RawURLEncoding.EncodeToString(random))
 }

@@ -1,8 +1,9 @@
-// Package site is the map of the site: the path of every page for people. Routes, menus, mails, checkout URLs and tests
-// take the paths from here; a test (adapters/http) finds a path that is written anywhere else.
+// Package site holds the path of every page for people. Routes, menus, mails, checkout URLs and tests take the
+// paths from here; a test (adapters/http) finds a path that is written anywhere else.
 //
-// A part that begins with a colon stands for a value, as in the patterns of routes. The partner API and the endpoints
-// for machines are no pages: their paths stand in adapters/http/partnerapi/routes.go and adapters/http/ops.
+// A segment that begins with a colon stands for a value, as in the patterns of routes. The partner API and the
+// endpoints for machines are not pages: their paths are in adapters/http/partnerapi/routes.go and
+// adapters/http/ops.
 package site
 
 import (
@@ -11,33 +12,35 @@ import (
 	"strings"
 )
 
-// Pages that nobody needs a session for: registration, log-in, and the links of mails.
+// Paths of the pages that need no session: registration, log-in, and the links in mails.
 const (
 	Home     = "/"
 	Register = "/register"
 	LogIn    = "/login"
-	Code     = LogIn + "/code" // the two-factor code of a half sign-in
+	Code     = LogIn + "/code" // The page for the two-factor code after a right password.
 	LogOut   = "/logout"
 	Connect  = "/connect"
 	Linked   = Connect + "/done"
-	Verify   = "/verify" // link of a mail
+	Verify   = "/verify" // The page to which the mail that verifies an address links.
 	Password = "/password"
 	Forgot   = Password + "/forgot"
-	Reset    = Password + "/reset" // link of a mail
+	Reset    = Password + "/reset" // The page to which the mail that resets a password links.
 )
 
-// Pages of the desk. Everything below Desk needs the session of an operator.
+// Paths of the operator's pages. Every path below Desk needs the session of an operator.
 const (
-	Desk        = "/dashboard"
-	Deposits    = Desk + "/deposits"
-	Export      = Desk + "/deposits.csv"
-	NewDeposit  = Deposits + "/new"
-	Several     = Deposits + "/confirm/:form" // a form about several deposits: its question, or its outcome
-	Deposit     = Deposits + "/:id"
-	Claim       = Deposit + "/claim"
-	File        = Deposit + "/files/:fileId"
-	Question    = Deposit + "/confirm/:form" // a form of a deposit that was sent: its question, or its mistakes
-	NewAgain    = NewDeposit + "/:form"      // a form of a new deposit, with its mistakes
+	Desk       = "/dashboard"
+	Deposits   = Desk + "/deposits"
+	Export     = Desk + "/deposits.csv"
+	NewDeposit = Deposits + "/new"
+	// The page about a form for several deposits: its confirmation, or its outcome.
+	Several = Deposits + "/confirm/:form"
+	Deposit = Deposits + "/:id"
+	Claim   = Deposit + "/claim"
+	File    = Deposit + "/files/:fileId"
+	// The page about a form for one deposit that was sent: its confirmation, or its mistakes.
+	Question    = Deposit + "/confirm/:form"
+	NewAgain    = NewDeposit + "/:form" // The form for a new deposit once more, with its mistakes.
 	Money       = Desk + "/money"
 	MoneyExport = Desk + "/money.csv"
 	Partner     = Desk + "/partner"
@@ -45,11 +48,11 @@ const (
 	Unlink      = Desk + "/unlink"
 )
 
-// Pages of a tenant, whose only credential is the token.
+// Paths of the tenant's pages. The token in the path is the tenant's only credential.
 const (
 	Checkouts      = "/checkout"
 	Checkout       = Checkouts + "/:token"
-	CheckoutReturn = Checkout + "/return" // the way back from the payment provider
+	CheckoutReturn = Checkout + "/return" // The page to which the payment provider sends the tenant back.
 )
 
 // Pages of development: the caught mails, and the page of the sandbox provider.
@@ -62,26 +65,27 @@ const (
 	SandboxAssets    = "/sandbox/assets"
 )
 
-// Files of the pages, and the documentation of the API.
+// Paths of the files that pages load, and of the documentation of the API.
 const (
 	Assets     = "/assets"
 	Icon       = "/favicon.ico"
 	Docs       = "/docs"
-	LLMs       = "/llms.txt" // the map of the documentation, for programs that read
-	Documents  = "/openapi"  // begins the names of the documents
+	LLMs       = "/llms.txt" // The path of the index of the documentation for language models and similar programs.
+	Documents  = "/openapi"  // The common beginning of the paths of the OpenAPI documents.
 	Document31 = Documents + ".json"
 	Document30 = Documents + "-3.0.json"
-	Egress     = "/egress.json" // the addresses from which deliveries come
+	Egress     = "/egress.json" // The path of the list of network addresses from which webhooks are sent.
 )
 
-// Paths for the programs of others. A payment provider sends its notices to ProviderCallbacks with its name.
+// Paths that other systems call. A payment provider sends its notices to ProviderCallbacks followed by the
+// provider's name.
 const (
 	Incoming          = "/webhooks/"
 	ProviderCallbacks = Incoming + "payments/"
 )
 
-// Next gives a page of the desk that a query asks for, as a path with a query: Desk for everything else, so that nobody
-// is led to another site.
+// Next returns the page of the dashboard that a log-in request names, as a path with a query. For any other text it
+// returns Desk, so that nobody is redirected to another site.
 func Next(asked string) string {
 	u, err := url.Parse(asked)
 	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || u.Fragment != "" || u.Opaque != "" ||
@@ -92,11 +96,11 @@ func Next(asked string) string {
 	return u.RequestURI()
 }
 
-// OnDesk reports whether a path is one of the desk.
+// OnDesk reports whether a path is one of the operator's pages (Desk, or below it).
 func OnDesk(at string) bool { return at == Desk || strings.HasPrefix(at, Desk+"/") }
 
-// At puts values in the places of a pattern: At(Deposit, "dep_1") is /dashboard/deposits/dep_1. At panics if the
-// pattern has fewer or more places than there are values.
+// At fills values into the placeholders of a path: At(Deposit, "dep_1") is /dashboard/deposits/dep_1. It panics if
+// the number of values differs from the number of placeholders.
 func At(pattern string, values ...string) string {
 	parts := strings.Split(pattern, "/")
 	for i, part := range parts {
@@ -110,10 +114,11 @@ func At(pattern string, values ...string) string {
 	return strings.Join(parts, "/")
 }
 
-// URL is the address of a page. base is DASHBOARD_BASE_URL, with a slash at its end or without one.
+// URL returns the absolute address of a page. base is DASHBOARD_BASE_URL, with or without a trailing slash.
 func URL(base, path string) string { return strings.TrimSuffix(base, "/") + path }
 
-// CheckoutURL is the address of a checkout. Every answer about a deposit may hold one, so it costs a single string.
+// CheckoutURL returns the address of a checkout from its token. It joins strings directly, since every response
+// about a deposit may contain such an address.
 func CheckoutURL(base, token string) string {
 	return strings.TrimSuffix(base, "/") + Checkouts + "/" + token
 }

@@ -1,4 +1,5 @@
-// Package tenant holds the person at checkout. The API calls the record of a tenant a client (service.md, "Client").
+// Package tenant holds the rules about a tenant, the person at checkout. The API calls the record of a tenant a
+// client (service.md, "Client").
 package tenant
 
 import (
@@ -16,25 +17,26 @@ import (
 // ErrNotFound is the fault for an unknown client, and for a client that the caller may not see.
 var ErrNotFound = fault.New(fault.NotFound, "client_not_found", "There is no such client.")
 
-// MaxName is the length limit of a first or last name, in characters.
+// MaxName is the largest length of a tenant's first or last name in characters.
 const MaxName = 100
 
 // Client is the record of a tenant at an account. Erasing a client removes the personal data and keeps the id.
 type Client struct {
 	ID        id.ID
 	AccountID id.ID
-	// created the record, or created the deposit whose tenant brought it to checkout; zero for the dashboard
+	// The partner that created the record, or created the deposit with which the tenant came to checkout; zero: the
+	// dashboard did.
 	PartnerID id.ID
 	Person
 	CreatedAt time.Time
-	ChangedAt time.Time // zero: the person is the one that the record was created with
-	ErasedAt  time.Time // zero: not erased
+	ChangedAt time.Time // When the tenant's data last changed; zero: never since the record was created.
+	ErasedAt  time.Time // When the tenant's data was erased; zero: not erased.
 }
 
-// Erased reports whether the personal data is gone.
+// Erased reports whether the tenant's personal data was erased.
 func (c Client) Erased() bool { return !c.ErasedAt.IsZero() }
 
-// Address is the part of a person that a mail needs.
+// Address holds what a mail to a tenant needs: the e-mail address and the language.
 type Address struct {
 	Email  string `json:"email"`
 	Locale string `json:"locale"`
@@ -45,22 +47,23 @@ type Person struct {
 	Email     string
 	FirstName string
 	LastName  string
-	Phone     string // in E.164 form, or ""
-	Locale    string // a language, or a language and a country: "fr", "en-GB" or ""
+	Phone     string // A telephone number in E.164 form, or "".
+	Locale    string // The language in which the tenant is addressed, with or without a country: "fr", "en-GB" or "".
 }
 
-// Change holds new values of a person's fields; nil leaves a field as it is, and "" clears the optional fields.
+// Change holds new values for the fields of a tenant's personal data; nil keeps a field unchanged, and "" clears an
+// optional field.
 type Change struct{ Email, FirstName, LastName, Phone, Locale *string }
 
-// Validate checks the new values.
+// Validate checks the new values of a tenant's personal data.
 //
 // Returns the errors of Person.Validate.
 func (c Change) Validate() error {
-	// a person without mistakes of its own
+	// The base is a valid person, so every error found concerns a new value.
 	return c.Apply(Person{Email: "a@b.example", FirstName: "A", LastName: "B"}).Validate()
 }
 
-// Apply is p after the change.
+// Apply returns the personal data p with the new values.
 func (c Change) Apply(p Person) Person {
 	for _, field := range c.fields(&p) {
 		if field.to != nil {
@@ -70,7 +73,7 @@ func (c Change) Apply(p Person) Person {
 	return p
 }
 
-// Fields names the fields that the change gives p another value.
+// Fields returns the names of the fields whose value would differ after the change.
 func (c Change) Fields(p Person) (names []string) {
 	for _, field := range c.fields(&p) {
 		if field.to != nil && *field.of != *field.to {
@@ -97,7 +100,7 @@ var (
 	localePattern = regexp.MustCompile(`^[a-z]{2}(-[A-Z]{2})?$`)
 )
 
-// Validate checks every field.
+// Validate checks every field of a tenant's personal data.
 //
 // Returns missing_field or invalid_field; the message begins with the name of the field.
 func (p Person) Validate() error {
@@ -116,13 +119,13 @@ func (p Person) Validate() error {
 	return validName("lastName", p.LastName)
 }
 
-// Mistake is a fault of a field.
+// Mistake is a fault of a single field of a tenant's personal data.
 type Mistake struct {
 	Field string
-	Fault *fault.Error // missing_field or invalid_field
+	Fault *fault.Error // The fault of the mistaken field: missing_field or invalid_field.
 }
 
-// Mistakes lists every mistake in the fields that checkout asks for, in their order: firstName, lastName, email.
+// Mistakes returns every mistake in the fields that checkout requests, in their order: firstName, lastName, email.
 func (p Person) Mistakes() []Mistake {
 	var found []Mistake
 	for _, checked := range []struct {
@@ -140,13 +143,13 @@ func (p Person) Mistakes() []Mistake {
 	return found
 }
 
-// Contact is an address that gets a mail for a tenant.
+// Contact is an e-mail address that gets mails for a tenant, with its language.
 type Contact struct {
 	Email  string
-	Locale string // as in Person
+	Locale string // The language of the contact's mails, in the form of Person.Locale.
 }
 
-// Validate checks both fields. prefix stands before their names in messages.
+// Validate checks the address and the language of a contact. prefix precedes the names of the fields in messages.
 //
 // Returns missing_field or invalid_field.
 func (c Contact) Validate(prefix string) error {
@@ -169,7 +172,8 @@ func validEmail(field, s string) error {
 	return nil
 }
 
-// ValidLocale accepts "" (none), a language, or a language with a country.
+// ValidLocale reports whether a text is "" (none), a language such as fr, or a language with a country such as
+// en-GB.
 func ValidLocale(s string) bool { return s == "" || localePattern.MatchString(s) }
 
 func validName(field, s string) error {

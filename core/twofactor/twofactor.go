@@ -14,7 +14,7 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// Faults about codes. A code that is wrong, malformed or used gives the same fault.
+// Faults about two-factor codes. A code that is wrong, malformed or already used has the same fault.
 var (
 	ErrWrongCode = fault.New(fault.Unprocessable, "wrong_code",
 		"This code is not right, or was used before. Wait for the next code of your app.")
@@ -28,34 +28,38 @@ var (
 const (
 	// Period is the time for which the authenticator app shows a code.
 	Period = 30 * time.Second
-	// Digits is the length of a code.
+	// Digits is the number of digits of an authenticator app's code.
 	Digits = 6
-	// SecretBytes is the length of a secret: that of the hash, as RFC 4226 recommends.
+	// SecretBytes is the number of bytes of the secret in an authenticator app: that of its hash, as RFC 4226
+	// recommends.
 	SecretBytes = 20
 	// RecoveryCodes is the number of recovery codes that an operator gets.
 	RecoveryCodes = 10
-	// RecoveryBytes is the length of a recovery code: too long to be guessed from its hash.
+	// RecoveryBytes is the number of random bytes of a recovery code: too many for the code to be guessed from its
+	// hash.
 	RecoveryBytes = 10
-	// SignInLifetime is the time for the code, counted from the right password.
+	// SignInLifetime is the time in which a log-in must be completed with a two-factor code, counted from the right
+	// password.
 	SignInLifetime = 5 * time.Minute
-	// EnrolmentLifetime is the time for the first code, counted from the password: a session that was taken later confirms
-	// no secret.
+	// EnrolmentLifetime is the time in which the first code confirms a new authenticator app, counted from the
+	// operator's password. A thief who takes over the session later cannot confirm an app.
 	EnrolmentLifetime = time.Hour
 
-	skew = 1 // steps by which the clock of the app may differ, either way
+	skew = 1 // The number of code periods by which the clock of the authenticator app may be early or late.
 )
 
-// Bounds of wrong codes of an operator.
+// Limits of an operator's wrong two-factor codes.
 const (
-	NetworkTries  = 5 // from a network, in NetworkWindow
+	NetworkTries  = 5 // The largest number of wrong two-factor codes from one network within NetworkWindow.
 	NetworkWindow = 15 * time.Minute
-	// from all networks together, in AllWindow; networks that signed in before have the first bound alone
+	// The largest number of wrong two-factor codes from all networks together within AllWindow. It does not apply to
+	// networks from which the operator has logged in before.
 	AllTries  = 50
 	AllWindow = time.Hour
 )
 
-// NetworkWait is the time until a network may try again, after its tries in a window that began at since; 0 for a try
-// that is allowed.
+// NetworkWait returns the time until codes from a network are accepted again; 0: they are accepted now. tries is
+// the number of tries from the network in the window that began at since.
 func NetworkWait(tries int, since, now time.Time) time.Duration {
 	if tries <= NetworkTries {
 		return 0
@@ -63,8 +67,8 @@ func NetworkWait(tries int, since, now time.Time) time.Duration {
 	return since.Add(NetworkWindow).Sub(now)
 }
 
-// AllWait is NetworkWait for the tries from all networks together. known tells that the operator signed in from this
-// network before.
+// AllWait returns the time until codes are accepted again, from the number of tries over all networks; 0: they are
+// accepted now. known is true if the operator has logged in from this network before, which lifts this limit.
 func AllWait(tries int, known bool, since, now time.Time) time.Duration {
 	if tries <= AllTries || known {
 		return 0
@@ -72,20 +76,21 @@ func AllWait(tries int, known bool, since, now time.Time) time.Duration {
 	return since.Add(AllWindow).Sub(now)
 }
 
-// Factor is the authenticator app of an operator.
+// Factor is the authenticator app that an operator uses as a second factor.
 type Factor struct {
-	OperatorID  id.ID
-	Secret      secret.Text // in base32, as apps take it
-	CreatedAt   time.Time
-	ConfirmedAt time.Time // zero: no code of the app was seen, and none is asked for
-	LastStep    int64     // of the last code that was accepted
+	OperatorID id.ID
+	Secret     secret.Text // The secret that the operator's authenticator app shares with the service, in base32.
+	CreatedAt  time.Time
+	// When a first code proved that the authenticator app works; zero: not yet, so log-in requires no code.
+	ConfirmedAt time.Time
+	LastStep    int64 // The number of the 30-second period whose code was accepted last.
 }
 
-// On reports whether codes are asked for.
+// On reports whether a log-in of the operator requires a two-factor code.
 func (f *Factor) On() bool { return f != nil && !f.ConfirmedAt.IsZero() }
 
-// Waits refuses to confirm a factor that does not wait for its first code. Returns ErrOff without a factor and after
-// EnrolmentLifetime, or ErrOn.
+// Waits returns nil if the authenticator app waits for the first code, which confirms it. Returns ErrOn if it is
+// confirmed already, and ErrOff if there is none or EnrolmentLifetime is over.
 func (f *Factor) Waits(now time.Time) error {
 	if f.On() {
 		return ErrOn
@@ -96,26 +101,27 @@ func (f *Factor) Waits(now time.Time) error {
 	return nil
 }
 
-// State tells whether codes are asked for, since when, and how many recovery codes are left.
+// State describes an operator's two-factor codes: whether log-in requires them, since when, and how many recovery
+// codes are left.
 type State struct {
 	On           bool
 	Since        time.Time
 	RecoveryLeft int
 }
 
-// NewSecret makes a secret from SecretBytes random bytes.
+// NewSecret returns the secret for an authenticator app, made from SecretBytes random bytes.
 func NewSecret(random []byte) secret.Text {
 	return secret.Text(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(random))
 }
 
-// StepAt is the number of the period of a time.
+// StepAt returns the number of the code period (Period) that contains a time.
 func StepAt(at time.Time) int64 { return at.Unix() / int64(Period/time.Second) }
 
-// CodeAt computes the code of a secret for a step.
+// CodeAt computes the code that an authenticator app with secret s shows in the period with number step.
 type CodeAt func(s secret.Text, step int64) (string, error)
 
-// Accept accepts a code of the app for the present step or a neighbour, if no code of that step or a later one was
-// accepted before.
+// Accept checks a code of the authenticator app and stores its period as used. The code must be that of the present
+// period or of a neighbour, and no code of that period or a later one may have been accepted.
 //
 // Returns ErrWrongCode.
 func (f *Factor) Accept(code string, now time.Time, codeAt CodeAt) error {
@@ -136,7 +142,7 @@ func (f *Factor) Accept(code string, now time.Time, codeAt CodeAt) error {
 	return nil
 }
 
-// Compact is a code without the spaces and dashes with which people type it, in lower case.
+// Compact returns a two-factor code in lower case without the spaces and dashes with which people type it.
 func Compact(code string) string {
 	return strings.ToLower(strings.Map(func(r rune) rune {
 		if r == ' ' || r == '-' || r == '\u00a0' {
@@ -148,7 +154,8 @@ func Compact(code string) string {
 
 var recoveryEncoding = base32.StdEncoding.WithPadding(base32.NoPadding)
 
-// NewRecoveryCode makes a recovery code from RecoveryBytes random bytes, in groups of four.
+// NewRecoveryCode returns a recovery code made from RecoveryBytes random bytes, written in groups of four
+// characters.
 func NewRecoveryCode(random []byte) secret.Text {
 	text := strings.ToLower(recoveryEncoding.EncodeToString(random))
 	var groups []string
@@ -158,8 +165,8 @@ func NewRecoveryCode(random []byte) secret.Text {
 	return secret.Text(strings.Join(groups, "-"))
 }
 
-// RecoveryHash is the hash under which an operator's recovery code is stored. ok is false for a text that is no
-// recovery code.
+// RecoveryHash returns the hash under which an operator's recovery code is stored. ok is false for a text that is
+// not a recovery code.
 func RecoveryHash(operatorID id.ID, code string) (hash [32]byte, ok bool) {
 	code = Compact(code)
 	raw, err := recoveryEncoding.DecodeString(strings.ToUpper(code))

@@ -22,22 +22,22 @@ import (
 // A delivery of a disabled subscription is parked: Waiting without a due time.
 type State int16
 
-// The states, with the values of column state.
+// The states of a delivery, with the numbers that the database column state holds.
 const (
 	Waiting    State = 0
 	Dispatched State = 1
 	Succeeded  State = 2
 	Failed     State = 3
-	Cancelled  State = 4 // the subscription was deleted
+	Cancelled  State = 4 // The delivery ended without success because its subscription was deleted.
 )
 
-// States lists every state, in the order of the stored numbers.
+// States lists every state of a delivery, in the order of the stored numbers.
 var States = []State{Waiting, Dispatched, Succeeded, Failed, Cancelled}
 
-// Status is the state as the API shows it (api.md §2, "Delivery record").
+// Status is the state of a delivery as the API shows it (api.md §2, "Delivery record").
 type Status string
 
-// The statuses of a delivery record.
+// The statuses of a webhook delivery, as the API shows them.
 const (
 	StatusPending   Status = "pending"
 	StatusRetrying  Status = "retrying"
@@ -45,7 +45,7 @@ const (
 	StatusFailed    Status = "failed"
 )
 
-// StatusOf returns the status of a delivery in state s with that many finished attempts.
+// StatusOf returns the status that the API shows for a delivery in state s with that many finished attempts.
 func StatusOf(s State, attempts int) Status {
 	switch s {
 	case Succeeded:
@@ -63,19 +63,20 @@ func StatusOf(s State, attempts int) Status {
 // FailureReason says why a delivery failed (api.md §2, "Delivery record").
 type FailureReason string
 
-// The reasons for a failed delivery.
+// The reasons for which a delivery of a webhook failed.
 const (
-	// the last attempt of the schedule failed, or the only one of a test
+	// The last attempt of the retry schedule failed, or the only attempt of a test delivery.
 	AttemptsExhausted FailureReason = "attempts_exhausted"
-	WebhookDisabled   FailureReason = "webhook_disabled" // parked for as long as deliveries are kept
-	WebhookDeleted    FailureReason = "webhook_deleted"
+	// The delivery was parked for as long as deliveries are kept, since its subscription stayed disabled.
+	WebhookDisabled FailureReason = "webhook_disabled"
+	WebhookDeleted  FailureReason = "webhook_deleted"
 )
 
-// FailureReasons lists every reason for a failed delivery.
+// FailureReasons lists every reason for which a delivery failed.
 var FailureReasons = []FailureReason{AttemptsExhausted, WebhookDisabled, WebhookDeleted}
 
-// FailureOf returns the reason of a delivery in state s; "" unless the delivery failed. stored is the reason in the
-// delivery's row, which is empty where the state implies the reason.
+// FailureOf returns why a delivery in state s failed; "" unless it failed. stored is the reason in the delivery's
+// row, which is empty where the state implies the reason.
 func FailureOf(s State, stored FailureReason) FailureReason {
 	switch s {
 	case Cancelled:
@@ -87,30 +88,32 @@ func FailureOf(s State, stored FailureReason) FailureReason {
 	return ""
 }
 
-// Delivery is the record of an event for a subscription (api.md §2, "Delivery record").
+// Delivery is an event on its way to a subscription, with its state and attempts (api.md §2, "Delivery record").
 type Delivery struct {
 	ID             id.ID
 	SubscriptionID id.ID
 	EventID        id.ID
 	Event          EventName
-	DepositID      id.ID // zero for rental_operator.linked
+	DepositID      id.ID // The deposit that the delivery's event is about; zero for rental_operator.linked.
 	Test           bool
 	State          State
 	Attempts       int
-	DueAt          time.Time // zero: parked or finished
-	CreatedAt      time.Time
-	DeliveredAt    time.Time     // zero: not delivered
-	FailureReason  FailureReason // "": not failed
-	RedeliveryOf   id.ID         // zero: an original
-	Body           []byte        // the exact bytes of every attempt; nil in lists
-	BodySHA256     string        // lower-case hex
-	AttemptLog     []Attempt     // oldest first
+	// When the next attempt of the delivery is due; zero: the delivery is parked or has ended.
+	DueAt         time.Time
+	CreatedAt     time.Time
+	DeliveredAt   time.Time     // When the endpoint accepted the delivery; zero: not delivered.
+	FailureReason FailureReason // Why the delivery failed; "": it has not failed, or not yet.
+	RedeliveryOf  id.ID         // The delivery of which this is a redelivery; zero: this is the original.
+	Body          []byte        // The exact bytes of the body that every attempt sends; nil in lists.
+	BodySHA256    string        // The SHA-256 of the delivery's body in lower-case hex.
+	AttemptLog    []Attempt     // The attempts of the delivery, oldest first.
 }
 
-// Result is the result of an attempt, also a label of svc_webhook_attempts_total.
+// Result is the result of an attempt to deliver a webhook. It is also a label of the metric
+// svc_webhook_attempts_total.
 type Result string
 
-// The results of an attempt (api.md §2; metrics.md, "Names").
+// The results of an attempt to deliver a webhook (api.md §2; metrics.md, "Names").
 const (
 	ResultSuccess  Result = "success"
 	ResultNon2xx   Result = "non_2xx"
@@ -119,64 +122,73 @@ const (
 	ResultConnect  Result = "connect"
 	ResultTLS      Result = "tls"
 	ResultRedirect Result = "redirect"
-	ResultBlocked  Result = "blocked" // the address is not public
-	ResultSecret   Result = "secret"  // nothing was sent: the subscription's secret cannot be read
+	ResultBlocked  Result = "blocked" // No POST was sent, since the endpoint's address is not public.
+	ResultSecret   Result = "secret"  // No POST was sent, since the subscription's secret cannot be read.
 )
 
-// Results lists the results of an attempt.
+// Results lists every result of an attempt to deliver a webhook.
 var Results = []Result{ResultSuccess, ResultNon2xx, ResultTimeout, ResultDNS, ResultConnect, ResultTLS, ResultRedirect,
 	ResultBlocked, ResultSecret}
 
-// Freshness is the greatest age of the loaded subscription when a POST begins. A request that rotates a secret,
-// disables or deletes a subscription is answered that long after its commit. So no POST that begins after the response
-// uses the old state.
+// Freshness is the greatest age of the cached subscription when a POST begins. A request that rotates a secret, or
+// disables or deletes a subscription, is answered that long after its commit, so no POST that begins after the
+// response uses the old state.
 const Freshness = 500 * time.Millisecond
 
-// ClaimCounts is how long a delivery counts as dispatched after its lease has ended: by then a scan has taken it.
+// ClaimCounts is how long a delivery still counts as dispatched after its lease has ended. By that time a scan has
+// claimed it again.
 const ClaimCounts = 10 * time.Second
 
-// MaxTestsInFlight is how many test deliveries of a partner may be under way: they go out before other deliveries.
+// MaxTestsInFlight is the largest number of a partner's unfinished test deliveries. It is small, since test
+// deliveries are sent before all others.
 const MaxTestsInFlight = 2
 
-// ErrTestsInFlight is the fault of a test beyond MaxTestsInFlight.
+// ErrTestsInFlight is the fault for a test delivery beyond MaxTestsInFlight.
 var ErrTestsInFlight = fault.ErrRateLimited.WithMessage("%d test deliveries are under way. Wait for one to end.",
 	MaxTestsInFlight).WithRetryAfter(time.Second)
 
-// MaxSnippet is how much of a response body is kept, in bytes.
+// MaxSnippet is the number of bytes of an endpoint's response body that are stored.
 const MaxSnippet = 1 << 10
 
-// Attempt is a POST of a delivery, or the lack of a secret to sign it with.
+// Attempt is one POST of a delivery, or the record that no POST was possible, as without a readable secret.
 type Attempt struct {
 	Number         int
 	StartedAt      time.Time
 	Duration       time.Duration
 	Result         Result
-	ResponseStatus int           // 0: no response
-	Snippet        string        // of the response body, MaxSnippet bytes at most
-	Detail         string        // the cause of a failure for the partner's developer, without addresses of our network
-	RetryAfter     time.Duration // from a 429 or 503; 0: not given
-	Unconnected    bool          // a time-out that ended before a connection stood
-	Lacked         string        // what our machine had run out of, so that there was no POST; "": nothing
-	NoRoute        bool          // our machine has no way to the endpoint's address
+	ResponseStatus int    // The HTTP status of the endpoint's response; 0: there was no response.
+	Snippet        string // The beginning of the endpoint's response body, at most MaxSnippet bytes.
+	// The cause of the attempt's failure, for the partner's developer; it contains no address of this service's
+	// network.
+	Detail string
+	// The wait that the endpoint requested in its response with status 429 or 503; 0: none.
+	RetryAfter time.Duration
+	// true: the attempt to deliver timed out before a connection was made; false: it did not.
+	Unconnected bool
+	// The resource, such as a socket, that this machine lacked, so that no POST was made; "": none.
+	Lacked string
+	// true: this machine has no network route to the endpoint's address; false: it has one.
+	NoRoute bool
 }
 
-// Made reports whether there was an attempt. A delivery that was put off has none.
+// Made reports whether an attempt was made. It is false for a delivery that was put off.
 func (a Attempt) Made() bool { return a.Result != "" }
 
-// Unreached reports whether the endpoint was not reached: its name did not resolve, no connection came about, or TLS
+// Unreached reports whether the endpoint was not reached: its name did not resolve, no connection was made, or TLS
 // failed.
 func (a Attempt) Unreached() bool {
 	return a.Unconnected || slices.Contains(unreached, a.Result)
 }
 
-// unreached lists the results of attempts that never reached the endpoint; a time-out may have been another.
+// unreached lists the results of attempts that never reached the endpoint. A time-out is not listed, since it may
+// also happen after the endpoint was reached.
 var unreached = []Result{ResultDNS, ResultConnect, ResultTLS}
 
-// Unsigned is the attempt of a delivery whose subscription's secret cannot be read.
+// Unsigned returns the attempt that records a delivery whose subscription's secret cannot be read.
 func Unsigned(at time.Time) Attempt {
 	return Attempt{StartedAt: at, Result: ResultSecret,
 		Detail: "The secret of the subscription cannot be read, so nothing was sent. Rotate it."}
 }
 
-// OK reports whether the endpoint answered with a 2xx in time.
+// OK reports whether the endpoint answered the attempt with a 2xx status in time.
 func (a Attempt) OK() bool { return a.Result == ResultSuccess }

@@ -16,20 +16,22 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// Tolerance is how far the timestamp of a delivery may be from the receiver's clock (service.md, "Delivery").
+// Tolerance is the largest difference that a receiver accepts between the timestamp of a delivery and its own clock
+// (service.md, "Delivery").
 const Tolerance = 300 * time.Second
 
-// Cause names why a signature does not verify, or "valid". The libraries for partners use the same words: the first
-// five are their reasons, the next group their hints (api.md §5, "Explain").
+// Cause names why the signature of a delivery does not verify, or "valid". The client libraries for partners use
+// the same words: the first five are their reasons, the next group their hints (api.md §5, "Explain").
 type Cause string
 
-// The causes.
+// The causes for which the signature of a delivery does not verify.
 const (
 	CauseNoHeader        Cause = "missing_header"
 	CauseMalformedHeader Cause = "malformed_header"
-	CauseExpired         Cause = "expired" // a reason of libraries alone: its hint is the cause
-	CauseMismatch        Cause = "mismatch"
-	CauseInvalidJSON     Cause = "invalid_json"
+	// Only client libraries report this reason. An explanation names its hint instead: stale, future or milliseconds.
+	CauseExpired     Cause = "expired"
+	CauseMismatch    Cause = "mismatch"
+	CauseInvalidJSON Cause = "invalid_json"
 
 	CauseStale            Cause = "stale"
 	CauseFuture           Cause = "future"
@@ -43,25 +45,26 @@ const (
 	CauseNoPrefix         Cause = "prefix_missing"
 	CauseOrder            Cause = "order"
 
-	// Only the service can tell these.
+	// Causes that only this service can recognise, since it knows which deliveries it sent.
 	CauseValid       Cause = "valid"
 	CauseOtherSecret Cause = "other_subscription_secret"
 	CauseHeader      Cause = "header_changed"
 )
 
-// Causes lists what an explanation may name: CauseExpired is told by its hint.
+// Causes lists every cause that an explanation of a delivery may name. CauseExpired is missing, since the
+// explanation names its hint instead.
 var Causes = []Cause{CauseNoHeader, CauseMalformedHeader, CauseMismatch, CauseInvalidJSON, CauseStale, CauseFuture,
 	CauseMilliseconds, CauseBodyReserialized, CauseBodyChanged, CauseWrongSecretKind, CauseSecretWhitespace, CauseBase64,
 	CauseUpperCase, CauseNoPrefix, CauseOrder, CauseValid, CauseOtherSecret, CauseHeader}
 
-// Finding is the result of a receiver's checks: the reason of a refusal, and its hint where the cause can be told. Both
-// are "" for a delivery that verifies.
+// Finding is the result of checking a delivery as a receiver does: the reason for refusing it, and a hint if the
+// likely cause is recognised. Both are "" for a delivery that verifies.
 type Finding struct{ Reason, Hint Cause }
 
-// Headers are the headers of a delivery as a receiver has them, with names in any case.
+// Headers holds the HTTP headers of a delivery as its receiver got them. The case of the names does not matter.
 type Headers map[string][]string
 
-// values gives the values of a header, under all spellings of its name.
+// values returns all values of a header, whatever the case of its name.
 func (h Headers) values(name string) (all []string) {
 	for n, values := range h {
 		if strings.EqualFold(n, name) {
@@ -81,8 +84,8 @@ var (
 	base64Form = regexp.MustCompile(`^(sha256=)?[A-Za-z0-9+/]{43}=$`)
 )
 
-// Diagnose checks a delivery as the libraries for partners do, with the same reasons and hints
-// (api.md §5, "Explain").
+// Diagnose checks a delivery as the client libraries for partners do, with the same reasons and hints (api.md §5,
+// "Explain").
 func Diagnose(h Headers, body []byte, key secret.Text, tolerance time.Duration, now time.Time) Finding {
 	timestamp, signature, bad := signedHeaders(h)
 	if bad.Reason != "" {
@@ -91,7 +94,8 @@ func Diagnose(h Headers, body []byte, key secret.Text, tolerance time.Duration, 
 	if key == "" || !same(signature, prefixed(digest(key.Reveal(), timestamp, ".", string(body)))) {
 		return Finding{CauseMismatch, mismatchHint(timestamp, signature, body, key.Reveal())}
 	}
-	seconds, _ := strconv.ParseInt(timestamp, 10, 64) // at most 15 digits
+	// Parsing the timestamp cannot fail, since it has at most 15 digits.
+	seconds, _ := strconv.ParseInt(timestamp, 10, 64)
 	if late := now.Unix() - seconds; late > int64(tolerance/time.Second) || -late > int64(tolerance/time.Second) {
 		if len(timestamp) == millisecondDigits {
 			return Finding{CauseExpired, CauseMilliseconds}
@@ -107,10 +111,11 @@ func Diagnose(h Headers, body []byte, key secret.Text, tolerance time.Duration, 
 	return Finding{}
 }
 
-// millisecondDigits is the length of a present time in milliseconds.
+// millisecondDigits is the number of digits of a present-day Unix time in milliseconds.
 const millisecondDigits = 13
 
-// signedHeaders gives timestamp and signature, or what is wrong with them.
+// signedHeaders returns the timestamp and the signature of a delivery; if they are missing or malformed, bad says
+// how.
 func signedHeaders(h Headers) (timestamp, signature string, bad Finding) {
 	timestamps, signatures := h.values(HeaderTimestamp), h.values(HeaderSignature)
 	for _, values := range [][]string{timestamps, signatures} {
@@ -136,7 +141,8 @@ func signedHeaders(h Headers) (timestamp, signature string, bad Finding) {
 	return timestamp, signature, bad
 }
 
-// mismatchHint tells the likely cause of a signature that the key does not give.
+// mismatchHint returns the likely cause of a signature that does not match the body under the key; "" if none is
+// recognised.
 func mismatchHint(timestamp, signature string, body []byte, key string) Cause {
 	switch {
 	case strayEdge.MatchString(key):
@@ -157,12 +163,12 @@ func mismatchHint(timestamp, signature string, body []byte, key string) Cause {
 	return CauseBodyChanged
 }
 
-// otherOrders lists the messages that are signed by mistake in place of "<timestamp>.<body>".
+// otherOrders returns messages that are signed by mistake in place of "<timestamp>.<body>".
 func otherOrders(timestamp, body string) []string {
 	return []string{body + "." + timestamp, timestamp + body, body}
 }
 
-// digest gives the HMAC-SHA256 of the parts.
+// digest returns the HMAC-SHA256 of the joined parts under a key, as raw bytes.
 func digest(key string, parts ...string) string {
 	h := hmac.New(sha256.New, []byte(key))
 	for _, p := range parts {
@@ -171,14 +177,14 @@ func digest(key string, parts ...string) string {
 	return string(h.Sum(nil))
 }
 
-// same compares in a time that tells nothing about the texts.
+// same compares two texts in constant time, so that its duration reveals nothing about them.
 func same(a, b string) bool { return hmac.Equal([]byte(a), []byte(b)) }
 
 func prefixed(digest string) string { return "sha256=" + hex.EncodeToString([]byte(digest)) }
 
 const byteOrderMark = "\ufeff"
 
-// trimmed takes away the white space and the byte order mark around a body.
+// trimmed returns a body without the white space and byte order marks around it.
 func trimmed(body []byte) []byte {
 	return bytes.Trim(body, " \t\r\n"+byteOrderMark)
 }
@@ -189,11 +195,11 @@ func isObject(body []byte) bool {
 	return bytes.HasPrefix(inner, []byte("{")) && json.Valid(inner) && utf8.Valid(inner)
 }
 
-// ourEscape matches the escapes \uXXXX that Render's bodies may have.
+// ourEscape matches the escapes \uXXXX that may occur in bodies written by Render.
 var ourEscape = regexp.MustCompile(`^u(00[01][0-9a-f]|003c|003e|0026|2028|2029|fffd)`)
 
-// inOurForm reports whether a JSON object is written as Render writes it: without white space, with the name of the
-// event first, and with the escapes of Go's encoder.
+// inOurForm reports whether a JSON object has the form that Render writes: without white space, with the field
+// "event" first, and with the escapes of Go's encoder.
 func inOurForm(object []byte) bool {
 	if !bytes.HasPrefix(object, []byte(`{"event":"`)) {
 		return false

@@ -12,38 +12,40 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// Received is a delivery as a receiver has it.
+// Received holds a delivery as its receiver got it, for an explanation of its signature.
 type Received struct {
 	Headers  Headers
 	Body     []byte
-	Computed string // the signature that the receiver computed; "" when it does not tell
+	Computed string // The signature that the receiver computed itself; "": the receiver did not send it.
 }
 
-// Keys are the present secrets of a partner that may have been used for a signature. An empty text is none.
+// Keys holds the secrets of a partner with which a delivery may have been signed or verified, rightly or by
+// mistake. "" stands for a secret that the partner does not have.
 type Keys struct {
-	Own     secret.Text           // of the subscription
-	Others  map[id.ID]secret.Text // of the partner's other subscriptions
+	Own     secret.Text           // The signing secret of the subscription whose delivery is explained.
+	Others  map[id.ID]secret.Text // The signing secrets of the partner's other subscriptions.
 	Connect secret.Text
-	API     secret.Text // the API key of the request
+	API     secret.Text // The API key with which the partner's request was authenticated.
 }
 
-// Sent is a delivery to the subscription, which may be the one that was received.
+// Sent is a delivery that was sent to the subscription and may be the one that the receiver got.
 type Sent struct {
 	ID   id.ID
 	Body []byte
 }
 
-// Explanation tells why a signature does not verify.
+// Explanation says whether the signature of a delivery verifies, and if not, why.
 type Explanation struct {
-	Cause      Cause
-	Words      string // for the partner's developer; without signatures and secrets
-	DeliveryID id.ID  // zero: not found
-	OtherID    id.ID  // of the subscription whose secret was used; zero: none
+	Cause Cause
+	// The explanation of the signature, for the partner's developer; it contains neither signatures nor secrets.
+	Words      string
+	DeliveryID id.ID // The id of the sent delivery that was recognised; zero: none was.
+	OtherID    id.ID // The id of another subscription whose secret was used by mistake; zero: none.
 }
 
-// Explain compares a received delivery, and what its receiver computed, with what was sent. What is wrong with the
-// delivery itself comes before what the receiver computed of it, and a late timestamp comes last: an explanation is
-// mostly asked for later than the tolerance.
+// Explain compares a delivery as received, and the signature that its receiver computed, with what was sent.
+// Mistakes in the delivery itself are reported first, then mistakes of the computed signature. A late timestamp
+// comes last, since most explanations are requested later than the tolerance.
 func Explain(r Received, keys Keys, sent []Sent, now time.Time) Explanation {
 	found := Diagnose(r.Headers, r.Body, keys.Own, Tolerance, now)
 	e := explanation{Explanation: Explanation{DeliveryID: sameBody(r.Body, sent)}, reason: found.Reason}
@@ -61,13 +63,15 @@ func Explain(r Received, keys Keys, sent []Sent, now time.Time) Explanation {
 	return e.because(found)
 }
 
-// explanation is an Explanation in the making.
+// explanation is an Explanation that is not complete yet, with the reason for which a receiver refuses the
+// delivery.
 type explanation struct {
 	Explanation
 	reason Cause
 }
 
-// because ends an explanation with a receiver's finding.
+// because returns the completed explanation, with the hint of a finding as its cause, or else the reason of the
+// finding, or else "valid".
 func (e explanation) because(f Finding) Explanation {
 	cause := f.Hint
 	if cause == "" {
@@ -79,13 +83,13 @@ func (e explanation) because(f Finding) Explanation {
 	return e.with(cause, "")
 }
 
-// with ends an explanation. detail may say more than the words of the cause.
+// with returns the completed explanation for a cause. detail may add a sentence to the cause's standard message.
 func (e explanation) with(cause Cause, detail string) Explanation {
 	e.Cause, e.Words = cause, wordsOf(e.reason, cause, detail)
 	return e.Explanation
 }
 
-// ofMismatch explains a signature that the subscription's secret does not give for the timestamp and the body.
+// ofMismatch explains a signature that does not match the timestamp and the body under the subscription's secret.
 func (e explanation) ofMismatch(r Received, keys Keys, sent []Sent, found Finding) Explanation {
 	timestamp, signature, _ := signedHeaders(r.Headers)
 	if found.Hint == CauseOrder || found.Hint == CauseMilliseconds {
@@ -98,7 +102,7 @@ func (e explanation) ofMismatch(r Received, keys Keys, sent []Sent, found Findin
 		if signs(keys.Own, s.Body) {
 			e.DeliveryID = s.ID
 			switch {
-			case found.Hint != "": // the library's word
+			case found.Hint != "": // The hint of Diagnose, which the client libraries give too, is used as the cause.
 				return e.because(found)
 			case sameValue(s.Body, r.Body):
 				return e.with(CauseBodyReserialized, "")
@@ -129,7 +133,7 @@ func (e explanation) ofMismatch(r Received, keys Keys, sent []Sent, found Findin
 	return e.with(CauseMismatch, "")
 }
 
-// ofComputed explains a signature that the receiver computed for the delivery.
+// ofComputed explains why the signature that the receiver computed differs from the right one.
 func (e explanation) ofComputed(r Received, keys Keys) Explanation {
 	timestamp, _, _ := signedHeaders(r.Headers)
 	e.reason = reasonComputed
@@ -161,7 +165,7 @@ func (e explanation) ofComputed(r Received, keys Keys) Explanation {
 	return e.with(CauseMismatch, "")
 }
 
-// sameBody finds a delivery by its body.
+// sameBody returns the id of the sent delivery that has this body; zero if there is none.
 func sameBody(body []byte, sent []Sent) id.ID {
 	for _, s := range sent {
 		if bytes.Equal(s.Body, body) {
@@ -177,7 +181,8 @@ func sameValue(a, b []byte) bool {
 	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }
 
-// SignedAt gives the times that the timestamp of a delivery may mean; none for a malformed one.
+// SignedAt returns the times at which a delivery may have been signed, by its timestamp; none for a malformed
+// timestamp.
 func (r Received) SignedAt() []time.Time {
 	timestamp, _, _ := signedHeaders(r.Headers)
 	seconds, err := strconv.ParseInt(timestamp, 10, 64)

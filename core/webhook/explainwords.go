@@ -1,9 +1,9 @@
 package webhook
 
-// reasonComputed begins the message about a signature that the receiver computed.
+// reasonComputed is the reason of an explanation of a signature that the receiver computed.
 const reasonComputed = "computed"
 
-// reasons are the first sentences of a message: the words of the libraries for partners.
+// reasons holds the first sentence of an explanation, in the words of the client libraries for partners.
 var reasons = map[Cause]string{
 	CauseNoHeader:        "X-Svc-Signature or X-Svc-Timestamp is missing.",
 	CauseMalformedHeader: "X-Svc-Signature or X-Svc-Timestamp is not in the form that we send.",
@@ -13,7 +13,8 @@ var reasons = map[Cause]string{
 	reasonComputed:       "The receiver computed another signature.",
 }
 
-// hints are the second sentences. Those up to CauseOrder are the words of the libraries.
+// hints holds the second sentence of an explanation. Those up to CauseOrder are in the words of the client
+// libraries.
 var hints = map[Cause]string{
 	CauseStale:            "It is in the past: check this server's clock, and that the request is not a replay.",
 	CauseFuture:           "It is in the future: check this server's clock.",
@@ -32,7 +33,7 @@ var hints = map[Cause]string{
 	CauseMismatch: "It is not what the known mistakes give: compare the secret, the timestamp and the raw body.",
 }
 
-// Further words about a secret of another kind.
+// Further sentences of an explanation, for a secret of the wrong kind.
 const (
 	asConnectSecret = "It is your connect secret."
 	asAPIKey        = "It is the API key of this request."
@@ -41,7 +42,7 @@ const (
 	asStandard      = "It is the form for Standard Webhooks libraries: our own signature takes the secret as it was shown."
 )
 
-// wordsOf joins the sentences of an explanation.
+// wordsOf returns the whole text of an explanation: the sentences for its reason, its cause and a detail.
 func wordsOf(reason, cause Cause, detail string) string {
 	switch cause {
 	case CauseValid:

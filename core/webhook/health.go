@@ -2,10 +2,10 @@ package webhook
 
 import "time"
 
-// Health is what the attempts of a subscription say of its endpoint. It decides the lane, how many deliveries may be
-// claimed and how many POSTs may be in flight, so that a dead receiver does not delay other partners
-// (delivery.md, point 9). The part for endpoints that keep failing is a circuit breaker: an open circuit lets one probe
-// through at a time, and a half-open circuit (Ramp > 0) doubles the POSTs with each success.
+// Health holds what the attempts of a subscription show about its endpoint. It decides the lane, how many
+// deliveries may be claimed and how many POSTs may be in flight, so that a dead receiver does not delay other
+// partners (delivery.md, point 9). An endpoint that keeps failing has a circuit breaker: an open circuit lets one
+// probe through at a time, and a half-open circuit (Ramp > 0) doubles the POSTs with each success.
 //
 //	          slow or failed            keeps failing                  probe succeeds
 //	fast lane ──────────────▶ slow lane ─────────────▶ open: one probe ─────────────▶ half-open: ramp 1, 2, 4, …
@@ -14,46 +14,63 @@ import "time"
 //	    ▲                                                                                   │
 //	    └────────────────────────────── ramp reaches the limit ─────────────────────────────┘
 type Health struct {
-	Failures     int       // in a row
-	FailingSince time.Time // the first of them; zero: the last attempt succeeded
-	Slow         bool      // in the slow lane
-	Quick        int       // quick successes in a row, while Slow
-	FailedProbes int       // in a row; column holds
-	OpenUntil    time.Time // when the next probe may start; zero: the circuit is not open; column held_until
-	Ramp         int       // POSTs that may be in flight while the circuit is half-open; 0: not half-open
-	Trouble      bool      // a notice told of trouble, and none of a recovery since (notice.go)
+	Failures     int       // The number of failed attempts in a row to reach the endpoint.
+	FailingSince time.Time // When the endpoint's present row of failures began; zero: the last attempt succeeded.
+	// true: the endpoint's deliveries take the slow lane, since attempts were slow or failed; false: no attempt calls
+	// for it.
+	Slow bool
+	// The number of quick successes in a row, counted while the endpoint's deliveries take the slow lane.
+	Quick        int
+	FailedProbes int // The number of failed probes of the endpoint in a row; database column holds.
+	// When the next probe of the endpoint may start; zero: the circuit is not open; database column held_until.
+	OpenUntil time.Time
+	// The number of POSTs to the endpoint that may be in flight while its circuit is half-open; 0: it is not.
+	Ramp int
+	// true: the partner was notified of trouble with the endpoint and not yet of its recovery (notice.go); false
+	// otherwise.
+	Trouble bool
 }
 
 const (
-	slowAttempt  = 2 * time.Second // an attempt of this duration moves the subscription to the slow lane
-	quickEnough  = 5               // successes that lead back to the fast lane, and failures that lead to the slow lane
-	failingShare = 8               // a failing subscription has the 8th part of its slots
-	openAfter    = 20              // failures in a row, and …
-	openAge      = 5 * time.Second // … their age, that open the circuit; the first retry comes after this time
-	firstPause   = time.Second     // before the first probe; each failed probe doubles it, up to …
+	// An attempt to deliver that takes this long moves the subscription to the slow lane.
+	slowAttempt = 2 * time.Second
+	// The number of quick successes after which deliveries return to the fast lane, and of failures after which they
+	// move to the slow lane.
+	quickEnough  = 5
+	failingShare = 8 // A failing subscription may use one slot in this many: an eighth.
+	// The number of failures in a row that opens an endpoint's circuit, if they have lasted for openAge.
+	openAfter = 20
+	// The least duration of a row of failures that opens an endpoint's circuit. The first retry comes only after this
+	// time.
+	openAge = 5 * time.Second
+	// The pause before the first probe of an endpoint with an open circuit. Each failed probe doubles it, up to
+	// longestPause.
+	firstPause   = time.Second
 	longestPause = 5 * time.Minute
 	maxDoublings = 10
-	// excusedDoublings bounds the pauses while our own way out is broken (outbound.go): 16 s.
+	// excusedDoublings is how often the pause between probes may double while this service's own internet connection
+	// is broken: to 16 s at most (reachability.go).
 	excusedDoublings = 4
-	// DisableAfter is how long a subscription may do nothing but fail before it is disabled (api.md §5).
+	// DisableAfter is how long every attempt of a subscription must have failed before it is disabled (api.md §5).
 	DisableAfter = 5 * 24 * time.Hour
 )
 
-// Clean reports whether the health holds no finding. A success leaves a clean health unchanged.
+// Clean reports whether nothing is held against the endpoint. A success does not change such a health.
 func (h Health) Clean() bool { return h == Health{} }
 
-// CircuitOpen reports whether only probes may be sent.
+// CircuitOpen reports whether the circuit is open, so that only probes may be sent to the endpoint.
 func (h Health) CircuitOpen() bool { return !h.OpenUntil.IsZero() }
 
-// InSlowLane reports whether deliveries take the slow lane.
+// InSlowLane reports whether the endpoint's deliveries take the slow lane.
 func (h Health) InSlowLane() bool { return h.Slow || h.CircuitOpen() || h.Ramp > 0 }
 
-// Disable reports whether every attempt of the last DisableAfter has failed.
+// Disable reports whether every attempt of the last DisableAfter has failed, so that the subscription is to be
+// disabled.
 func (h Health) Disable(now time.Time) bool {
 	return !h.FailingSince.IsZero() && now.Sub(h.FailingSince) >= DisableAfter
 }
 
-// After returns the health after a further attempt. limit is WEBHOOK_ENDPOINT_CONCURRENCY.
+// After returns the health of the endpoint after one more attempt. limit is WEBHOOK_ENDPOINT_CONCURRENCY.
 func (h Health) After(a Attempt, limit int, now time.Time) Health {
 	quick := a.Duration < slowAttempt
 	if a.OK() {
@@ -66,12 +83,13 @@ func (h Health) After(a Attempt, limit int, now time.Time) Health {
 	}
 	h.Slow = h.Slow || !quick || h.Failures >= quickEnough
 	keepsFailing := h.Failures >= openAfter && now.Sub(h.FailingSince) >= openAge
-	if h.Ramp > 0 && h.Failures < quickEnough { // a few failures do not stop a recovery
+	// A few failures slow the recovery of the endpoint down, but do not end it.
+	if h.Ramp > 0 && h.Failures < quickEnough {
 		h.Ramp = max(h.Ramp/2, 1)
 		return h
 	}
 	if h.CircuitOpen() || h.Ramp > 0 || keepsFailing {
-		if now.Before(h.OpenUntil) { // the POST began before the circuit opened, so this was no probe
+		if now.Before(h.OpenUntil) { // The POST began before the circuit opened, so it was not a probe.
 			return h
 		}
 		h.OpenUntil = now.Add(min(firstPause<<min(h.FailedProbes, maxDoublings), longestPause))
@@ -106,8 +124,8 @@ func (h Health) afterSuccess(quick bool, limit int) Health {
 	return h
 }
 
-// Slots returns how many POSTs may be in flight: limit, a share of limit after some failures, the ramp while the
-// circuit is half-open, and 1 for a probe while the circuit is open.
+// Slots returns how many POSTs to the endpoint may be in flight: limit in good health, a share of it after some
+// failures, the ramp while the circuit is half-open, and 1 for a probe while the circuit is open.
 func (h Health) Slots(limit int) int {
 	if h.CircuitOpen() {
 		return 1
@@ -121,8 +139,8 @@ func (h Health) Slots(limit int) int {
 	return limit
 }
 
-// Room returns how many deliveries may be claimed: window in good health, as many as Slots in bad health, and none
-// while the circuit is open and the next probe is not due.
+// Room returns how many deliveries to the endpoint may be claimed: window in good health, as many as Slots in bad
+// health, and none while the circuit is open and the next probe is not due.
 func (h Health) Room(limit, window int, now time.Time) int {
 	if now.Before(h.OpenUntil) {
 		return 0

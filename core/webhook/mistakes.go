@@ -15,8 +15,8 @@ import (
 	"unicode/utf8"
 )
 
-// readComputed reads a signature that a receiver computed, in any form that is met. form is the cause when the form is
-// not ours, else CauseValid. The digest is "" for a text that is none.
+// readComputed decodes a signature that a receiver computed, in hex or base64. form is CauseValid if it is written
+// as this service writes it, and otherwise names the difference. digest is "" for a text that is no signature.
 func readComputed(text string) (digest string, form Cause) {
 	const prefix = "sha256="
 	bare := strings.TrimSpace(text)
@@ -35,7 +35,8 @@ func readComputed(text string) (digest string, form Cause) {
 	if err != nil {
 		return "", CauseMismatch
 	}
-	if of, err := hex.DecodeString(string(raw)); err == nil { // the base64 of the hex digits
+	// The decoded text was itself hex, so the receiver had sent the base64 of hex digits.
+	if of, err := hex.DecodeString(string(raw)); err == nil {
 		raw = of
 	}
 	if len(raw) != sha256.Size {
@@ -44,15 +45,16 @@ func readComputed(text string) (digest string, form Cause) {
 	return string(raw), CauseBase64
 }
 
-// mistake is a wrong way to compute a signature.
+// mistake is a known wrong way to compute the signature of a delivery: its cause, and the key and message that it
+// signs.
 type mistake struct {
 	cause        Cause
 	detail       string
 	key, message string
 }
 
-// mistakes gives the known wrong ways to compute the signature of a delivery, one after the other: a body has many
-// forms, which are not kept together.
+// mistakes iterates over the known wrong ways to compute the signature of a delivery. It builds them one at a time,
+// since a body has many forms.
 func mistakes(timestamp string, body []byte, keys Keys) iter.Seq[mistake] {
 	own, signed := keys.Own.Reveal(), timestamp+"."+string(body)
 	var few []mistake
@@ -95,9 +97,10 @@ func mistakes(timestamp string, body []byte, keys Keys) iter.Seq[mistake] {
 	}
 }
 
-// changed lists what receivers sign in place of a body that was read before, or decoded wrongly.
+// changed returns the texts that receivers sign by mistake in place of a body that they have read already or
+// decoded wrongly.
 func changed(body []byte) []string {
-	quoted, _ := json.Marshal(string(body)) // a string always encodes
+	quoted, _ := json.Marshal(string(body)) // Encoding cannot fail, since the value is a string.
 	latin1 := make([]rune, len(body))
 	for i, b := range body {
 		latin1[i] = rune(b)
@@ -107,21 +110,23 @@ func changed(body []byte) []string {
 		base64.StdEncoding.EncodeToString(body)}
 }
 
-// style is the form in which a JSON encoder writes: its separators, its indentation, and the characters it escapes.
+// style describes how a JSON encoder writes: its separators, its indentation, and the characters that it escapes.
 type style struct {
 	comma, colon, indent string
-	ascii, slash, html   bool // escapes other characters than ASCII, slashes, and <, > and &
+	// Whether the encoder escapes characters outside ASCII (ascii), slashes (slash), and the characters <, > and &
+	// (html): true: it does; false: it writes them as they are.
+	ascii, slash, html bool
 }
 
-// styles are the forms of the JSON encoders that receivers use most, by default and with their usual options.
+// styles holds the styles of the JSON encoders that receivers use most, with default and with usual options.
 var styles = []style{
-	{",", ":", "", false, false, false},   // JavaScript, Ruby, Jackson
-	{", ", ": ", "", true, false, false},  // Python
-	{", ", ": ", "", false, false, false}, // Python with ensure_ascii=False
+	{",", ":", "", false, false, false},   // The style of the JSON encoders of JavaScript, Ruby and Jackson.
+	{", ", ": ", "", true, false, false},  // The style of Python's JSON encoder.
+	{", ", ": ", "", false, false, false}, // The style of Python's JSON encoder with ensure_ascii=False.
 	{",", ":", "", true, false, false},
-	{",", ":", "", true, true, false}, // PHP
+	{",", ":", "", true, true, false}, // The style of PHP's JSON encoder.
 	{",", ":", "", false, true, false},
-	{",", ":", "", false, false, true}, // Go
+	{",", ":", "", false, false, true}, // The style of Go's JSON encoder.
 	{",", ": ", "  ", false, false, false},
 	{",", ": ", "  ", true, false, false},
 	{",", ": ", "    ", false, false, false},
@@ -129,14 +134,14 @@ var styles = []style{
 	{",", ": ", "    ", true, false, false},
 }
 
-// Bounds of the bodies that are written anew: ours are far smaller, and four levels deep. An indented form grows with
-// the depth.
+// Limits of the bodies that are rewritten in other styles. Bodies of this service are far smaller and four levels
+// deep. An indented form grows with the depth.
 const (
 	maxRewritten = 16 << 10
 	maxDepth     = 16
 )
 
-// rewritten gives a JSON body as other encoders write it, with its keys in their order and sorted.
+// rewritten iterates over a JSON body as other encoders would write it, with its keys in their order and sorted.
 func rewritten(body []byte) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		if len(body) > maxRewritten {
@@ -159,7 +164,7 @@ func rewritten(body []byte) iter.Seq[string] {
 	}
 }
 
-// member is a name with its value in a JSON object.
+// member is a field of a JSON object: its name and its value.
 type member struct {
 	name  string
 	value any
@@ -167,7 +172,8 @@ type member struct {
 
 var errDeep = errors.New("webhook: a value is nested too deeply")
 
-// readValue reads a JSON value of at most depth levels and keeps the order of keys: an object is a []member.
+// readValue reads a JSON value of at most depth levels. It returns an object as a []member, in the order of its
+// keys or sorted.
 func readValue(in *json.Decoder, sorted bool, depth int) (any, error) {
 	token, err := in.Token()
 	if err != nil {
@@ -188,7 +194,7 @@ func readValue(in *json.Decoder, sorted bool, depth int) (any, error) {
 			if err != nil {
 				return nil, err
 			}
-			text, _ := name.(string) // the decoder gives no other name
+			text, _ := name.(string) // The type check cannot fail, since the JSON decoder returns only strings as names.
 			object = append(object, member{text, value})
 		}
 		if sorted {
@@ -211,7 +217,7 @@ func readValue(in *json.Decoder, sorted bool, depth int) (any, error) {
 	return token, nil
 }
 
-// append writes a JSON value to b. line is a line break with the indentation of the value's depth.
+// append writes a JSON value to b in this style. line is a line break with the indentation of the value's depth.
 func (s style) append(b []byte, v any, line string) []byte {
 	inner := line + s.indent
 	switch v := v.(type) {
@@ -231,7 +237,7 @@ func (s style) append(b []byte, v any, line string) []byte {
 	return append(b, "null"...)
 }
 
-// items writes n items of a JSON array or object to b, between the brackets first and last.
+// items writes n items of a JSON array or object to b in this style, between the brackets first and last.
 func (s style) items(b []byte, first, last byte, n int, line string, item func([]byte, int) []byte) []byte {
 	b = append(b, first)
 	for i := range n {
@@ -251,7 +257,7 @@ func (s style) items(b []byte, first, last byte, n int, line string, item func([
 
 var shortEscapes = map[rune]string{'"': `\"`, '\\': `\\`, '\n': `\n`, '\r': `\r`, '\t': `\t`, '\b': `\b`, '\f': `\f`}
 
-// text writes a JSON string to b.
+// text writes a JSON string to b with the escapes of this style.
 func (s style) text(b []byte, text string) []byte {
 	b = append(b, '"')
 	for _, r := range text {

@@ -6,23 +6,24 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// NoticeKind is what a partner's contact is told of an endpoint by mail (api.md §5, "Notices").
+// NoticeKind is the kind of mail about an endpoint that the partner's contact gets (api.md §5, "Notices").
 type NoticeKind string
 
-// The kinds.
+// The kinds of mail about an endpoint that the partner's contact gets.
 const (
-	NoticeHeld      NoticeKind = "held"      // the circuit opened
-	NoticeGivenUp   NoticeKind = "given_up"  // a delivery failed at its last attempt
-	NoticeDisabled  NoticeKind = "disabled"  // five days of failures disabled the subscription
-	NoticeRecovered NoticeKind = "recovered" // a success, after a notice of another kind
+	NoticeHeld      NoticeKind = "held"      // The circuit of the endpoint opened, so its deliveries wait.
+	NoticeGivenUp   NoticeKind = "given_up"  // A delivery to the endpoint failed at its last attempt.
+	NoticeDisabled  NoticeKind = "disabled"  // Five days of failures disabled the subscription.
+	NoticeRecovered NoticeKind = "recovered" // The endpoint succeeded again after a notice of trouble.
 )
 
-// NoticeKinds lists the kinds.
+// NoticeKinds lists every kind of mail about an endpoint.
 var NoticeKinds = []NoticeKind{NoticeHeld, NoticeGivenUp, NoticeDisabled, NoticeRecovered}
 
-// AfterOutcome returns the health after an attempt, and the kind of the notice that follows from the change; "" for
-// none. excused says that our own way out is broken (Excused). gaveUp says that the attempt was the last of its
-// delivery: a notice of its own tells of that trouble. limit is WEBHOOK_ENDPOINT_CONCURRENCY.
+// AfterOutcome returns the health of the endpoint after an attempt, and the kind of the notice that follows from
+// the change; "" for none. excused reports whether this service's own internet connection is broken (Excused).
+// gaveUp reports whether the attempt was the delivery's last, which has a notice of its own. limit is
+// WEBHOOK_ENDPOINT_CONCURRENCY.
 func (h Health) AfterOutcome(
 	a Attempt, excused, gaveUp bool, limit int, now time.Time,
 ) (next Health, notice NoticeKind) {
@@ -35,7 +36,7 @@ func (h Health) AfterOutcome(
 	return next, notice
 }
 
-// NoticeOf returns the kind of the notice that follows from a change of an endpoint's health; "" for none.
+// NoticeOf returns the kind of the notice that a change of an endpoint's health calls for; "" for none.
 func NoticeOf(before, after Health) NoticeKind {
 	if before.State(true) != EndpointHeld && after.State(true) == EndpointHeld {
 		return NoticeHeld
@@ -46,7 +47,9 @@ func NoticeOf(before, after Health) NoticeKind {
 	return ""
 }
 
-// Settles is how long a new notice waits. Whether a circuit opened alone, or with most others, shows a little later.
+// Settles returns how long a new notice of this kind waits before it is mailed. A notice of an open circuit waits,
+// until it shows whether most other circuits opened too, which means a fault of this service's own internet
+// connection.
 func (k NoticeKind) Settles() time.Duration {
 	if k == NoticeHeld {
 		return 2 * outboundSettles
@@ -54,32 +57,34 @@ func (k NoticeKind) Settles() time.Duration {
 	return 0
 }
 
-// NoticesWait is how long notices of trouble wait after our own way out was last seen broken (OutboundBroken): the
-// endpoints are probed meanwhile, and one that succeeds is not told of.
+// NoticesWait is how long notices of trouble wait after this service's own internet connection was last seen broken
+// (OutboundBroken). Endpoints are probed meanwhile, and no notice is mailed about one that succeeds.
 const NoticesWait = 2 * time.Minute
 
-// Waits reports whether the notice may be of our own trouble, which was last seen at that time.
+// Waits reports whether the notice must wait, since this service's own broken internet connection, last seen at the
+// time broken, may have caused the trouble.
 func (n Notice) Waits(broken, now time.Time) bool {
 	return n.Kind != NoticeRecovered && n.Kind != NoticeDisabled && now.Before(broken.Add(NoticesWait))
 }
 
-// NoticeEvery is the shortest time between two mails of a kind about an endpoint.
+// NoticeEvery is the shortest time between two mails of the same kind about an endpoint.
 const NoticeEvery = 24 * time.Hour
 
-// Notice is a fact about an endpoint that its partner's contact is to be told of.
+// Notice is a fact about an endpoint of which the partner's contact is to be notified by mail.
 type Notice struct {
 	SubscriptionID id.ID
 	Kind           NoticeKind
 	At             time.Time
-	Deliveries     int // NoticeGivenUp: how many were given up
-	// the notice came within NoticeEvery of a mail of its kind, or while our own way out was broken, and waited
+	Deliveries     int // The number of deliveries that were given up, in a notice of the kind NoticeGivenUp.
+	// true: the notice's mail was put off, since one of its kind was sent within NoticeEvery or this service's own
+	// internet connection was broken; false: it was not.
 	PutOff bool
 }
 
-// Mailed is what a contact was told of an endpoint: the time of the last mail of each kind.
+// Mailed holds, for each kind of mail about an endpoint, when the last one was sent to the partner's contact.
 type Mailed map[NoticeKind]time.Time
 
-// inTrouble reports whether the last mail told of trouble.
+// inTrouble reports whether the last mail about the endpoint was about trouble, and not about a recovery.
 func (t Mailed) inTrouble() bool {
 	for kind, at := range t {
 		if kind != NoticeRecovered && at.After(t[NoticeRecovered]) {
@@ -89,21 +94,22 @@ func (t Mailed) inTrouble() bool {
 	return false
 }
 
-// Fate says what becomes of a notice.
+// Fate says whether a notice is mailed, put off or dropped.
 type Fate struct {
 	Mail bool
-	// Until is when a notice that is not mailed now is looked at again; zero: never.
+	// Until is when a notice that is not mailed now is decided again; zero: never, so it is dropped.
 	Until time.Time
 }
 
-// Decide returns whether the mail of a notice is sent at now, put off or dropped. of is the report of the notice's
-// endpoint, told are the mails about it before. A notice within NoticeEvery of a mail of its kind is put off. The mail
-// then reports the state of that later time, so a contact learns of the last change within NoticeEvery.
+// Decide returns whether the mail of a notice is sent now, put off or dropped. of is the report of the endpoint,
+// mailed holds the earlier mails about it. A notice within NoticeEvery of a mail of its kind is put off; its mail
+// then reports the endpoint's state at that later time.
 func (n Notice) Decide(of Report, mailed Mailed, now time.Time) Fate {
 	state := of.State
 	switch n.Kind {
 	case NoticeHeld:
-		if n.PutOff && (state != EndpointHeld || of.LastSuccessAt.After(n.At)) { // half-open is held, too
+		// A half-open circuit counts as held, too, so the last success is compared as well.
+		if n.PutOff && (state != EndpointHeld || of.LastSuccessAt.After(n.At)) {
 			return Fate{}
 		}
 	case NoticeDisabled:
@@ -114,7 +120,7 @@ func (n Notice) Decide(of Report, mailed Mailed, now time.Time) Fate {
 		if !mailed.inTrouble() || n.PutOff && state != EndpointHealthy {
 			return Fate{}
 		}
-	case NoticeGivenUp: // stays true
+	case NoticeGivenUp: // A given-up delivery stays given up, so its notice is never dropped.
 	}
 	if last := mailed[n.Kind]; !last.IsZero() && now.Before(last.Add(NoticeEvery)) {
 		return Fate{Until: last.Add(NoticeEvery)}

@@ -8,60 +8,62 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// ErrReplayRange is the fault of a replay whose range is empty.
+// ErrReplayRange is the fault for a replay whose time range is empty.
 var ErrReplayRange = fault.New(fault.Invalid, "invalid_date_range", "to: must be after from.")
 
-// MaxReplays is the number of replays of a subscription that its partner may have unfinished.
+// MaxReplays is the largest number of unfinished replays of a subscription.
 const MaxReplays = 8
 
-// ErrReplayLimit is the fault of one replay too many.
+// ErrReplayLimit is the fault for a replay beyond MaxReplays.
 var ErrReplayLimit = fault.New(fault.Conflict, "replay_limit_reached",
 	"A webhook can have 8 unfinished replays at most. Wait until one is finished.")
 
 // ErrReplayNotFound is the fault for an unknown replay, and for a replay that ended more than 30 days ago.
 var ErrReplayNotFound = fault.New(fault.NotFound, "replay_not_found", "There is no such replay.")
 
-// Statuses lists the statuses of a delivery record.
+// Statuses lists every status of a delivery record.
 var Statuses = []Status{StatusPending, StatusRetrying, StatusSucceeded, StatusFailed}
 
-// The pace of all replays of a partner together: ReplayPerSecond redeliveries a second. A replay that is late makes up
-// for at most replayStep.
+// The pace of all replays of a partner together: ReplayPerSecond redeliveries a second. A late replay catches up by
+// at most replayStep.
 const (
 	ReplayPerSecond = 50
 	replayStep      = time.Second
-	// ReplayLooks is the number of newest deliveries of the subscription among which a step counts the redeliveries that
-	// have had no attempt.
+	// ReplayLooks is the number of the subscription's newest deliveries among which a step of a replay counts
+	// redeliveries without an attempt.
 	ReplayLooks = 4 * ReplayPerSecond
-	// ReplayReads is the most deliveries that a step or a count reads. A replay of failed deliveries reads failed ones
-	// alone; any other reads deliveries of every status.
+	// ReplayReads is the largest number of deliveries that a step of a replay, or a count, reads. A replay of failed
+	// deliveries reads only failed ones; any other reads deliveries of every status.
 	ReplayReads = 10_000
 )
 
 // Replay repeats the deliveries of a subscription that were created in a range of time, oldest first. Each original
-// delivery that has Status when the replay reaches the delivery becomes a new redelivery. A replay leaves out
-// redeliveries and tests, so overlapping replays send an event once each. A replay also leaves out deliveries that were
-// created after CreatedAt.
+// delivery that has Status when the replay reaches it becomes a redelivery. Redeliveries, test deliveries and
+// deliveries created after CreatedAt are skipped, so overlapping replays send each event once.
 //
-// A replay advances by a step each second. The redeliveries of a step and the new cursor commit together. Replays of a
-// subscription run one after another. Those of a partner's subscriptions take turns, and each step waits until the pace
-// allows it after the step before.
+// A replay advances by a step each second. The redeliveries of a step and the new cursor commit together. Replays
+// of a subscription run one after another. Those of a partner's subscriptions take turns, at the pace of
+// ReplayPerSecond together.
 type Replay struct {
 	ID             id.ID
 	SubscriptionID id.ID
-	From           time.Time // start of the range, included
-	To             time.Time // end of the range, not included
+	From           time.Time // The start of the replay's time range, included.
+	To             time.Time // The end of the replay's time range, excluded.
 	Status         Status
 	PerSecond      int
-	Matched        int   // number of deliveries in the range at creation, among the oldest ReplayReads
-	Redelivered    int   // redeliveries so far; differs from Matched in the end if deliveries changed their status
-	Cursor         id.ID // the last delivery that a step reached; zero: none yet
-	CreatedAt      time.Time
-	NextAt         time.Time // earliest time of the next step
-	FinishedAt     time.Time // zero: not finished
-	PacedUntil     time.Time // earliest time of the next step of any replay of the partner; zero: there was none
+	// The number of deliveries in the replay's range at its creation, among the oldest ReplayReads.
+	Matched int
+	// The number of redeliveries that the replay has made. In the end it differs from Matched if deliveries changed
+	// their status meanwhile.
+	Redelivered int
+	Cursor      id.ID // The last delivery that a step of the replay reached; zero: none yet.
+	CreatedAt   time.Time
+	NextAt      time.Time // The earliest time of this replay's next step.
+	FinishedAt  time.Time // When the replay finished; zero: it is not finished.
+	PacedUntil  time.Time // The earliest time of the next step of any replay of the partner; zero: there was none.
 }
 
-// NewReplay checks a request for a replay. status "" means StatusFailed.
+// NewReplay returns a replay for a valid request. status "" means StatusFailed.
 //
 // Returns invalid_field for an unknown status and ErrReplayRange if from is not before to.
 func NewReplay(replayID, subscriptionID id.ID, from, to time.Time, status Status, now time.Time) (Replay, error) {
@@ -80,7 +82,7 @@ func NewReplay(replayID, subscriptionID id.ID, from, to time.Time, status Status
 	}, nil
 }
 
-// sinceEpoch replaces a time before 1970 by 1970, where the time in ids begins.
+// sinceEpoch returns a time, or 1970 for an earlier one, since the time in ids begins in 1970.
 func sinceEpoch(t time.Time) time.Time {
 	if epoch := time.Unix(0, 0).UTC(); t.Before(epoch) {
 		return epoch
@@ -88,7 +90,7 @@ func sinceEpoch(t time.Time) time.Time {
 	return t
 }
 
-// Until is the end of the deliveries to repeat: To, or CreatedAt if that is earlier.
+// Until returns the end of the range of deliveries to repeat: To, or CreatedAt if that is earlier.
 func (r Replay) Until() time.Time {
 	if r.To.Before(r.CreatedAt) {
 		return r.To
@@ -96,15 +98,15 @@ func (r Replay) Until() time.Time {
 	return r.CreatedAt
 }
 
-// Step is the largest number of deliveries of a step.
+// Step returns the largest number of deliveries in one step of the replay.
 func (r Replay) Step() int { return r.PerSecond * int(replayStep/time.Second) }
 
-// Behind says whether the replay makes no redeliveries yet, since a step or more of its subscription's redeliveries,
-// waiting, have had no attempt. Otherwise a slow endpoint's redeliveries would gather, and all be sent at once when the
-// endpoint is quick again.
+// Behind reports whether the replay must pause, since at least a step of its subscription's redeliveries still wait
+// for their first attempt. Otherwise the redeliveries of a slow endpoint would pile up, and be sent at once when it
+// recovers.
 func (r Replay) Behind(waiting int) bool { return waiting >= r.Step() }
 
-// Later gives the replay whose next step is due replayStep after now at the earliest.
+// Later returns the replay with its next step due at least replayStep after now.
 func (r Replay) Later(now time.Time) Replay {
 	if next := now.Add(replayStep); r.NextAt.Before(next) {
 		r.NextAt = next
@@ -112,9 +114,9 @@ func (r Replay) Later(now time.Time) Replay {
 	return r
 }
 
-// After gives the replay after a step at now. found are the deliveries of the step, oldest first; made is the number of
-// redeliveries, for which the next step of any replay of the partner waits. A step that finds fewer than Step
-// deliveries is the last step. After a late step the next step comes sooner, by at most replayStep.
+// After returns the replay after a step at now. found holds the deliveries of the step, oldest first; made is the
+// number of redeliveries, which decides when the next step of any of the partner's replays is due. A step with
+// fewer than Step deliveries is the last. After a late step the next one comes sooner, by at most replayStep.
 func (r Replay) After(found []id.ID, made int, now time.Time) Replay {
 	r.Redelivered += made
 	if len(found) > 0 {
@@ -133,9 +135,9 @@ func (r Replay) After(found []id.ID, made int, now time.Time) Replay {
 	return r
 }
 
-// Unread gives the replay after a step that ended because it had read ReplayReads deliveries. upTo is the last delivery
-// that the step read, and the next step begins behind it. No replay of the partner makes a step before replayStep is
-// over.
+// Unread returns the replay after a step that ended because it had read ReplayReads deliveries. upTo is the last
+// delivery read; the next step begins after it, and no replay of the partner makes a step before replayStep has
+// passed.
 func (r Replay) Unread(upTo id.ID, now time.Time) Replay {
 	r = r.Later(now)
 	r.Cursor, r.FinishedAt, r.PacedUntil = upTo, time.Time{}, r.NextAt

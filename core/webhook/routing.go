@@ -8,9 +8,9 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// Route returns the event under which a subscription gets a transition: the most specific of its events.
-// specific is the transition's own event. ok is false when the subscription gets no delivery (service.md, "Event
-// names").
+// Route returns the name of the event under which a subscription is notified of a change: specific, the change's
+// own event, if it is subscribed, or else, for a deposit, deposit.status_changed. ok is false if the subscription
+// gets no delivery (service.md, "Event names").
 func Route(subscribed []EventName, specific EventName) (event EventName, ok bool) {
 	if slices.Contains(subscribed, specific) {
 		return specific, true
@@ -21,18 +21,18 @@ func Route(subscribed []EventName, specific EventName) (event EventName, ok bool
 	return "", false
 }
 
-// OriginalID returns the id of the original delivery of an event to a subscription. The id has the event's time and
-// depends on nothing else but the two ids, so a primary key allows the delivery once.
+// OriginalID returns the id of the first delivery of an event to a subscription. It is derived from the two ids
+// alone and has the event's time, so the primary key prevents a second such delivery.
 func OriginalID(event, subscription id.ID) id.ID {
-	const random = 9 // bytes 9 to 15 of an id are random; the bytes before them hold the time, version and variant
+	const random = 9 // Bytes 9 to 15 of an id are random; the bytes before them hold the time, version and variant.
 	digest := sha256.Sum256(append(event[:], subscription[:]...))
 	out := event
 	copy(out[random:], digest[:])
 	return out
 }
 
-// Render returns the body of a delivery. The relay renders a body once, and every attempt sends these bytes. createdAt
-// is formatted as in the API; data is JSON.
+// Render returns the body of a delivery. The relay renders a body once, and every attempt sends these bytes.
+// createdAt has the API's time format; data is JSON.
 func Render(event EventName, createdAt string, data []byte) []byte {
 	b := make([]byte, 0, len(data)+len(event)+len(createdAt)+40)
 	b = append(b, `{"event":"`...)
@@ -44,7 +44,7 @@ func Render(event EventName, createdAt string, data []byte) []byte {
 	return append(b, '}')
 }
 
-// LinkedPayload is the data of rental_operator.linked (service.md, "Payload, rental_operator.linked").
+// LinkedPayload is the data of the event rental_operator.linked (service.md, "Payload, rental_operator.linked").
 type LinkedPayload struct {
 	PartnerID  string `json:"partnerId"`
 	AccountID  string `json:"accountId"`
@@ -52,10 +52,10 @@ type LinkedPayload struct {
 	LinkedAt   string `json:"linkedAt"`
 }
 
-// JSON encodes the payload.
+// JSON encodes the data of the event as JSON.
 func (p LinkedPayload) JSON() []byte {
 	out, err := json.Marshal(p)
-	if err != nil { // strings always encode
+	if err != nil { // Encoding cannot fail, since the event's data holds only strings.
 		panic("webhook: payload does not encode: " + err.Error())
 	}
 	return out

@@ -4,22 +4,25 @@ import (
 	"time"
 )
 
-// Schedule holds the wait before each attempt. The first wait is 0; the others start at the end of the attempt before.
+// Schedule holds the wait before each attempt of a delivery. The first wait is 0; each other wait starts at the end
+// of the attempt before.
 type Schedule []time.Duration
 
-// DefaultSchedule has 11 attempts over about 69 hours (api.md §5).
+// DefaultSchedule is the default retry schedule of deliveries: 11 attempts over about 69 hours (api.md §5).
 var DefaultSchedule = Schedule{0, 5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute,
 	30 * time.Minute,
 	2 * time.Hour, 6 * time.Hour, 12 * time.Hour, 24 * time.Hour, 24 * time.Hour}
 
-// MaxRetryAfter caps the wait that a receiver may ask for.
+// MaxRetryAfter is the longest wait that a receiver can request with the header Retry-After.
 const MaxRetryAfter = time.Hour
 
-// jitterShare spreads retries by ±10 %, so that deliveries that failed together are not retried together.
+// jitterShare is the random variation of a wait between attempts, ±10 %, so that deliveries that failed together
+// are not retried together.
 const jitterShare = 0.1
 
-// After returns the wait after the attempt-th failed attempt, counted from 1. random is uniform in [0,1). The wait is
-// at least retryAfter, the receiver's wish on 429 and 503, capped at MaxRetryAfter. ok is false after the last attempt.
+// After returns the wait after the attempt-th failed attempt, counted from 1. random is uniform in [0,1). The wait
+// is at least retryAfter, which the receiver requested with a 429 or 503, capped at MaxRetryAfter. ok is false
+// after the last attempt.
 func (s Schedule) After(attempt int, retryAfter time.Duration, random float64) (wait time.Duration, ok bool) {
 	if attempt >= len(s) {
 		return 0, false
@@ -29,17 +32,17 @@ func (s Schedule) After(attempt int, retryAfter time.Duration, random float64) (
 	return max(wait, min(retryAfter, MaxRetryAfter)), true
 }
 
-// Verdict is the state of a delivery after an attempt.
+// Verdict is the state of a delivery after an attempt, with the wait until the next one.
 type Verdict struct {
 	State State
-	Wait  time.Duration // until the next attempt, while Waiting
+	Wait  time.Duration // The time until the delivery's next attempt, while its state is Waiting.
 }
 
-// GivesUp reports whether the verdict ends a delivery that did not reach its endpoint. A test has a single attempt,
-// whose result its caller sees.
+// GivesUp reports whether the verdict gives up a delivery that the endpoint did not accept. It is false for a test
+// delivery, whose only result its caller sees.
 func (v Verdict) GivesUp(test bool) bool { return v.State == Failed && !test }
 
-// Judge decides the state after an attempt. A test delivery is never retried (api.md §2).
+// Judge returns the state of a delivery after an attempt. A test delivery is never retried (api.md §2).
 func (s Schedule) Judge(a Attempt, test bool, random float64) Verdict {
 	if a.OK() {
 		return Verdict{State: Succeeded}

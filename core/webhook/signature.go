@@ -10,16 +10,18 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// Headers of a delivery (service.md, "Delivery").
+// Names of the HTTP headers of a delivery (service.md, "Delivery").
 const (
 	HeaderSignature = "X-Svc-Signature"
 	HeaderTimestamp = "X-Svc-Timestamp"
 	HeaderEvent     = "X-Svc-Event"
-	HeaderEventID   = "X-Svc-Event-Id" // sent only when WEBHOOK_EVENT_ID_HEADER is set
+	// The header with the event's id is sent only if WEBHOOK_EVENT_ID_HEADER is set.
+	HeaderEventID = "X-Svc-Event-Id"
 )
 
-// Sign returns the signature headers of an attempt. timestamp is at in Unix seconds. signature is "sha256=" and the
-// lower-case hex HMAC-SHA256 of "<timestamp>.<body>" under the subscription's secret (service.md, "Delivery").
+// Sign returns the timestamp and signature headers of an attempt at the time at. timestamp is in Unix seconds.
+// signature is "sha256=" and the lower-case hex HMAC-SHA256 of "<timestamp>.<body>" under the subscription's secret
+// (service.md, "Delivery").
 func Sign(key secret.Text, body []byte, at time.Time) (timestamp, signature string) {
 	timestamp = strconv.FormatInt(at.Unix(), 10)
 	h := hmac.New(sha256.New, []byte(key.Reveal()))

@@ -1,7 +1,7 @@
-// Package webhook holds the rules of webhooks: subscriptions (this file), the event that a subscription receives
-// (routing.go), the signature (signature.go), the retry schedule (schedule.go), deliveries and attempts (delivery.go),
-// the health of an endpoint (health.go), of our own way to endpoints (outbound.go), and replays (replay.go)
-// (service.md, "Events"; api.md §5).
+// Package webhook holds the rules of webhooks: subscriptions (subscription.go), the event that a subscription
+// receives (routing.go), signatures (signature.go), the retry schedule (schedule.go), deliveries and attempts
+// (delivery.go), the health of an endpoint (health.go), whether this service itself can reach endpoints
+// (reachability.go), and replays (replay.go) (service.md, "Events"; api.md §5).
 package webhook
 
 import (
@@ -32,7 +32,7 @@ var (
 // EventName is the name of an event (service.md, "Event names").
 type EventName string
 
-// The event names.
+// The names of all events of which partners are notified by webhooks.
 const (
 	OperatorLinked       EventName = "rental_operator.linked"
 	DepositStatusChanged EventName = "deposit.status_changed"
@@ -42,33 +42,35 @@ const (
 	DepositCancelled     EventName = "deposit.cancelled"
 )
 
-// EventNames lists every event. A subscription that names no events receives all of them.
+// EventNames lists the name of every event. A subscription that names no events receives all of them.
 var EventNames = []EventName{OperatorLinked, DepositStatusChanged, DepositActivated, DepositCaptured, DepositExpired,
 	DepositCancelled}
 
-// MaxSubscriptions is the largest number of subscriptions of a partner (api.md §5).
+// MaxSubscriptions is the largest number of webhook subscriptions of a partner (api.md §5).
 const MaxSubscriptions = 16
 
-// ReleasePerSecond is how many parked deliveries of a subscription become due in each second after the subscription is
-// enabled, so that the endpoint does not receive its whole backlog at once.
+// ReleasePerSecond is how many parked deliveries of a subscription become due in each second after it is enabled,
+// so that the endpoint does not receive its whole backlog at once.
 const ReleasePerSecond = 200
 
-// SecretPrefix begins every signing secret (service.md, "Webhook subscription").
+// SecretPrefix is the beginning of every signing secret of a subscription (service.md, "Webhook subscription").
 const SecretPrefix = "svc_whsec_"
 
-// Subscription asks for events of a partner to be sent to an endpoint, the URL.
+// Subscription is a partner's wish to receive events at a URL.
 type Subscription struct {
 	ID             id.ID
 	PartnerID      id.ID
 	URL            string
 	Events         []EventName
 	Enabled        bool
-	DisabledReason string // "" while enabled
+	DisabledReason string // Why the subscription is disabled; "" while it is enabled.
 	CreatedAt      time.Time
-	Standard       bool // deliveries carry the headers of Standard Webhooks beside ours
+	// true: deliveries of the subscription also carry the headers of Standard Webhooks; false: only this service's
+	// own.
+	Standard bool
 }
 
-// Signatures names the kinds of signature that deliveries carry.
+// Signatures returns the kinds of signature that deliveries of the subscription carry.
 func (s Subscription) Signatures() []Signature {
 	if s.Standard {
 		return Signatures
@@ -76,22 +78,22 @@ func (s Subscription) Signatures() []Signature {
 	return Signatures[:1]
 }
 
-// Signature is a kind of signature.
+// Signature is a kind of signature that a delivery can carry.
 type Signature string
 
-// The kinds of signature.
+// The kinds of signature that a delivery can carry.
 const (
-	Svc      Signature = "svc"      // ours, which every delivery carries
-	Standard Signature = "standard" // that of Standard Webhooks
+	Svc      Signature = "svc"      // This service's own kind of signature, which every delivery carries.
+	Standard Signature = "standard" // The kind of signature that the Standard Webhooks specification defines.
 )
 
-// Signatures lists every kind of signature.
+// Signatures lists every kind of signature that a delivery can carry.
 var Signatures = []Signature{Svc, Standard}
 
-// ParseSignatures checks the kinds of signature of a request, and tells whether Standard is among them. nil (not sent)
-// means ours alone.
+// ParseSignatures checks the kinds of signature in a request for a subscription and reports whether Standard is
+// among them. nil (not sent) means this service's own signature only.
 //
-// Returns invalid_field for an unknown kind, and for a list without ours.
+// Returns invalid_field for an unknown kind, and for a list without this service's own.
 func ParseSignatures(kinds []string) (standard bool, err error) {
 	ours := kinds == nil
 	for _, kind := range kinds {
@@ -110,16 +112,17 @@ func ParseSignatures(kinds []string) (standard bool, err error) {
 	return standard, nil
 }
 
-// Reasons for a subscription to be disabled.
+// The reasons for which a subscription is disabled.
 const (
 	DisabledByPartner = "disabled_by_partner"
 	DisabledByFailure = "failing_for_five_days"
 )
 
-// DisabledReasons lists every reason for a subscription to be disabled.
+// DisabledReasons lists every reason for which a subscription is disabled.
 var DisabledReasons = []string{DisabledByPartner, DisabledByFailure}
 
-// ParseEvents checks the event names of a request. nil (not sent) means every event. A repeated name counts once.
+// ParseEvents checks the event names in a request for a subscription. nil (not sent) means every event. A repeated
+// name counts once.
 //
 // Returns invalid_field for an empty list and for an unknown name.
 func ParseEvents(names []string) ([]EventName, error) {
@@ -142,14 +145,15 @@ func ParseEvents(names []string) ([]EventName, error) {
 	return events, nil
 }
 
-// TargetRules tell which endpoints are allowed.
+// TargetRules says which endpoint URLs are allowed.
 type TargetRules struct {
-	Insecure     bool     // WEBHOOK_ALLOW_INSECURE_TARGETS: http, and every port
-	BlockedPorts []uint16 // WEBHOOK_BLOCKED_PORTS: ports of services that do not speak HTTP
+	// WEBHOOK_ALLOW_INSECURE_TARGETS: true: http and every port are allowed; false: they are not.
+	Insecure     bool
+	BlockedPorts []uint16 // WEBHOOK_BLOCKED_PORTS: ports of services that do not speak HTTP.
 }
 
-// ParseTarget checks the form of an endpoint's URL, and its port. The sender checks port and address of the host with
-// every dial.
+// ParseTarget checks an endpoint's URL and its port. The sender checks port and address of the host again at every
+// connection.
 //
 // Returns invalid_field for a URL that returnurl.Parse or PortMistake refuses.
 func ParseTarget(raw string, rules TargetRules) (*url.URL, error) {
@@ -170,10 +174,10 @@ func ParseTarget(raw string, rules TargetRules) (*url.URL, error) {
 	return url.Parse(raw)
 }
 
-// PortMistake tells what is wrong with the port of an endpoint, in words for its partner; "" for nothing. Deliveries to
-// ports of other services would tell a partner which of them listen at a host.
+// PortMistake returns what is wrong with the port of an endpoint's URL, as a clause for the partner; "" if nothing
+// is. Ports of other services are refused, since the results of deliveries would reveal which services a host runs.
 func (r TargetRules) PortMistake(u *url.URL) string {
-	if u.Port() == "" { // that of the scheme
+	if u.Port() == "" { // The URL names no port, so the default port of its scheme applies.
 		return ""
 	}
 	port, err := strconv.ParseUint(u.Port(), 10, 16)

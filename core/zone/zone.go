@@ -7,10 +7,10 @@ import (
 	"strings"
 	"sync"
 	"time"
-	_ "time/tzdata" // a machine may have no zone data
+	_ "time/tzdata" // The time zone database is embedded, since a machine may have none.
 )
 
-// names.txt has UTC, and the zones of places in the IANA database (its zone.tab).
+// names is the content of names.txt: UTC and the zones of places in the IANA database (its zone.tab).
 //
 //go:embed names.txt
 var names string
@@ -18,12 +18,12 @@ var names string
 // Names lists the time zones that an account can have, UTC first.
 var Names = strings.Fields(names)
 
-// Known reports whether an account can have the time zone.
+// Known reports whether a name is that of a time zone that an account can have.
 func Known(name string) bool { return slices.Contains(Names, name) }
 
-var loaded sync.Map // name to *time.Location
+var loaded sync.Map // loaded caches time zones: a map from a name to its *time.Location.
 
-// Of gives the time zone of a name; UTC for a name that is not known.
+// Of returns the time zone of a name; UTC for an unknown name.
 func Of(name string) *time.Location {
 	if found, ok := loaded.Load(name); ok {
 		return found.(*time.Location)
@@ -39,8 +39,8 @@ func Of(name string) *time.Location {
 	return found
 }
 
-// Shown gives a time as readers see it: in the time zone that the time carries. A time in the machine's own zone, which
-// means nothing to a reader, is shown in UTC.
+// Shown returns a time in the time zone in which readers see it: the zone that it carries, or UTC if that is the
+// machine's local zone.
 func Shown(t time.Time) time.Time {
 	if t.Location() == time.Local {
 		return t.UTC()
@@ -48,7 +48,8 @@ func Shown(t time.Time) time.Time {
 	return t
 }
 
-// Minute formats the minute of t with the zone's name: 14:05 CEST, or 14:05 UTC+05:45 for a zone without one.
+// Minute formats hour and minute of a time with the name of its zone: "14:05 CEST", or "14:05 UTC+05:45" for a zone
+// without a name.
 func Minute(t time.Time) string {
 	t = Shown(t)
 	if name, _ := t.Zone(); strings.ContainsAny(name, "+-") {
@@ -57,7 +58,8 @@ func Minute(t time.Time) string {
 	return t.Format("15:04 MST")
 }
 
-// Day reads an ISO date and gives the first moment of that day in the zone. ok is false for every other text.
+// Day returns the first moment, in a time zone, of the day that an ISO date names. ok is false for a text that is
+// no such date.
 func Day(text string, in *time.Location) (first time.Time, ok bool) {
 	at, err := time.Parse(time.DateOnly, text)
 	if err != nil || at.Year() < 2 {
@@ -66,16 +68,17 @@ func Day(text string, in *time.Location) (first time.Time, ok bool) {
 	return midnight(at, in), true
 }
 
-// Next gives the first moment of the day after t, in the time zone of t.
+// Next returns the first moment of the day after t, in the time zone of t.
 func Next(t time.Time) time.Time {
 	return midnight(time.Date(t.Year(), t.Month(), t.Day()+1, 0, 0, 0, 0, time.UTC), t.Location())
 }
 
-// midnight gives the first moment, in a time zone, of the day that a time in UTC names. Where the clocks change at
+// midnight returns the first moment of a day in a time zone. date names the day. Where the clocks change at
 // midnight, a day has no 00:00, or two.
 func midnight(date time.Time, in *time.Location) time.Time {
 	first := time.Date(date.Year(), date.Month(), date.Day(), 0, 0, 0, 0, in)
-	if first.Day() != date.Day() { // the hour before: the day begins with the change
+	// The day has no 00:00, since the clocks go forward at midnight; it begins with that change.
+	if first.Day() != date.Day() {
 		_, first = first.ZoneBounds()
 		return first
 	}
@@ -83,7 +86,8 @@ func midnight(date time.Time, in *time.Location) time.Time {
 	_, was := began.Add(-1).Zone()
 	_, is := first.Zone()
 	earlier := first.Add(time.Duration(is-was) * time.Second)
-	if earlier.Before(first) && earlier.Day() == first.Day() { // the change repeats the beginning of the day
+	// The clocks go back after midnight and repeat the beginning of the day; the earlier 00:00 counts.
+	if earlier.Before(first) && earlier.Day() == first.Day() {
 		return earlier
 	}
 	return first

@@ -73,7 +73,7 @@ func TestLimits_AreTheSameInSentences(t *testing.T) {
 		{strconv.Itoa(deposit.MaxMetadataKey), schema("schemas/Metadata"), `of 1 to (\d+) characters`},
 		{hours(ports.IdempotencyWindow), schema("parameters/IdempotencyKey"), `for (\d+) hours`},
 		{days(timers.CaptureWindow), expires, `(\d+) days after the end of the rental`},
-		{days(timers.CoverageMax), expires, `at most (\d+) days after`},
+		{days(timers.CoverMax), expires, `at most (\d+) days after`},
 		{strconv.Itoa(webhook.MaxSubscriptions), webhook.ErrLimitReached.Message, `have (\d+) webhooks`},
 		{strconv.Itoa(webhook.MaxReplays), webhook.ErrReplayLimit.Message, `have (\d+) unfinished replays`},
 		{strconv.Itoa(webhook.ReplayReads), strings.ReplaceAll(schema("schemas/Replay/properties/matched"), ",", ""),

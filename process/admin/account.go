@@ -25,7 +25,7 @@ type accountCeiling struct {
 	MaxEUR  string `required:"" name:"max-eur" help:"Maximum in euros, from 70.00 to 100000.00; 0 goes back to the default."`
 }
 
-// Run sets the ceiling.
+// Run sets the largest amount of a deposit for the account and prints it.
 func (a accountCeiling) Run(c *call) error {
 	maximum, err := typedEuros(a.MaxEUR)
 	if err != nil || maximum < 0 {
@@ -57,7 +57,7 @@ func accountIDOf(s string) (id.ID, error) {
 
 type accountList struct{}
 
-// Run lists every account, page by page.
+// Run prints every account, querying page by page.
 func (accountList) Run(c *call) error {
 	const pageSize = 100
 	return c.with(config.Secrets, func(admin *wire.Admin, _ config.Config) error {
@@ -89,7 +89,7 @@ type accountShow struct {
 	Partner string `help:"Slug of the partner whose own id of the operator is given."`
 }
 
-// Run shows the account.
+// Run prints the account with its operator and its partner.
 func (a accountShow) Run(c *call) error {
 	return c.with(config.Secrets, func(admin *wire.Admin, _ config.Config) error {
 		accountID, err := admin.Support.AccountID(c.ctx, a.Account, a.Partner)
@@ -126,7 +126,7 @@ type linkRevoke struct {
 	Account string `required:"" id:"" help:"Id of the account: acct_…"`
 }
 
-// Run revokes the link. A second call changes nothing.
+// Run revokes the link between a partner and an account. If it is revoked already, nothing changes.
 func (l linkRevoke) Run(c *call) error {
 	accountID, err := accountIDOf(l.Account)
 	if err != nil {
@@ -159,7 +159,7 @@ type connectURLCommand struct {
 	ReturnURL  string `name:"return-url" help:"Where the operator goes in the end."`
 }
 
-// Run signs the URL.
+// Run signs a connect URL and prints it.
 func (u connectURLCommand) Run(c *call) error {
 	return c.with(config.Links, func(admin *wire.Admin, _ config.Config) error {
 		url, err := admin.Connections.ConnectURL(c.ctx, connections.URLRequest{
@@ -175,7 +175,8 @@ func (u connectURLCommand) Run(c *call) error {
 	})
 }
 
-// typedEuros reads an amount that a person typed: 1e2, a number of JSON, is a slip of the keyboard here.
+// typedEuros reads an amount in euros that a person typed. It refuses an exponent such as 1e2, which JSON allows
+// but which is a typing error here.
 func typedEuros(text string) (money.Cents, error) {
 	if strings.ContainsAny(text, "eE") {
 		return 0, money.ErrNotNumber

@@ -1,5 +1,5 @@
-// Package admin is the operator's command line (operations.md, "Admin CLI"). Results go to stdout, with --json as a
-// single object. Errors go to stderr, and the exit code is then not 0.
+// Package admin is the command line with which staff administer the service (operations.md, "Admin CLI"). Results
+// go to stdout, with --json as a single JSON object. Errors go to stderr, and the exit code is then not 0.
 package admin
 
 import (
@@ -19,7 +19,7 @@ import (
 	"partnerdeposits/process/wire"
 )
 
-// commands is the whole command line.
+// commands declares every flag and command of the admin command line for the parser kong.
 type commands struct {
 	JSON    bool        `help:"Print one JSON object; errors are a JSON object on stderr." name:"json"`
 	Yes     bool        `help:"Do not ask before a change that cannot be undone. Only terminals are asked; a piped answer is not read."`
@@ -50,14 +50,15 @@ type commands struct {
 	Complete      completeCommand       `cmd:"" name:"__complete" hidden:"" passthrough:"" help:"List the words that may come next."`
 }
 
-// Main runs the command line of the process, and returns the exit code.
+// Main runs the admin command with the arguments of the process, and returns its exit code.
 func Main() int {
 	ctx, stop := run.Signals()
 	defer stop()
 	return execute(ctx, os.Args[1:], os.Environ(), streams{os.Stdin, os.Stdout, os.Stderr})
 }
 
-// newParser makes the parser of line. exit is called after --help and --version have printed.
+// newParser returns the parser of the admin command line, which fills line. exit is called after --help and
+// --version have printed.
 func newParser(line *commands, out streams, exit func(int)) *kong.Kong {
 	parser, err := kong.New(line,
 		kong.Name("admin"),
@@ -67,12 +68,12 @@ func newParser(line *commands, out streams, exit func(int)) *kong.Kong {
 		kong.PostBuild(addArguments),
 	)
 	if err != nil {
-		panic(err) // a mistake in commands itself
+		panic(err) // A panic here means a programming mistake in the declaration of the admin commands.
 	}
 	return parser
 }
 
-// execute runs a command line and gives the exit code.
+// execute runs one command of the admin command line and returns the exit code.
 func execute(ctx context.Context, args, environ []string, s streams) int {
 	var line commands
 	helped := false
@@ -98,21 +99,22 @@ func execute(ctx context.Context, args, environ []string, s streams) int {
 	return run.ExitOK
 }
 
-// call is a running command.
+// call holds the environment, streams and flags of the admin command that runs.
 type call struct {
 	ctx     context.Context //nolint:containedctx // the life of the process
 	environ []string
 	streams
-	log      *slog.Logger
-	json     bool
-	yes      bool
-	terminal bool // a person reads and answers
+	log  *slog.Logger
+	json bool
+	yes  bool
+	// true: stdin and stdout are terminals, so a person can read and answer questions; false: they are not.
+	terminal bool
 	now      time.Time
 	parser   *kong.Kong
-	command  string // such as "admin webhook replay"
+	command  string // The path of the admin command that runs, such as "admin webhook replay".
 }
 
-// logHandler writes errors to stderr, as JSON where the command answers in JSON.
+// logHandler returns a log handler that writes errors to stderr, as JSON if the command prints JSON.
 func (c *call) logHandler() slog.Handler {
 	options := &slog.HandlerOptions{Level: slog.LevelError}
 	if c.json {
@@ -121,12 +123,12 @@ func (c *call) logHandler() slog.Handler {
 	return slog.NewTextHandler(c.stderr, options)
 }
 
-// config reads the environment for a command with these needs.
+// config reads the configuration from the environment, with the settings that the command needs.
 func (c *call) config(needs config.Needs) (config.Config, error) {
 	return config.Load(c.environ, needs)
 }
 
-// with opens the database for do.
+// with reads the configuration, opens the database, runs do, and closes the database again.
 func (c *call) with(needs config.Needs, do func(a *wire.Admin, cfg config.Config) error) error {
 	cfg, err := c.config(needs)
 	if err != nil {
@@ -140,10 +142,10 @@ func (c *call) with(needs config.Needs, do func(a *wire.Admin, cfg config.Config
 	return do(a, cfg)
 }
 
-// versionFlag prints the version and ends the command.
+// versionFlag is the flag --version, which prints the version and ends the command.
 type versionFlag bool
 
-// BeforeReset implements kong's hook, which runs before the arguments are complete.
+// BeforeReset prints the version. The parser kong calls it before it checks whether arguments are missing.
 func (versionFlag) BeforeReset(app *kong.Kong, ctx *kong.Context) error {
 	v := version.Read()
 	if slices.Contains(ctx.Args, "--json") {
@@ -160,7 +162,7 @@ func (versionFlag) BeforeReset(app *kong.Kong, ctx *kong.Context) error {
 	return nil
 }
 
-// streams are the standard streams of the process.
+// streams holds stdin, stdout and stderr of the process.
 type streams struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer

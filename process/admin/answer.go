@@ -12,7 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// fields is a JSON object that keeps the documented order of its fields, also as lines for people.
+// fields is an ordered list of names and values. It is printed as a JSON object or as lines, in the documented
+// order.
 type fields []field
 
 type field struct {
@@ -20,7 +21,7 @@ type field struct {
 	value any
 }
 
-// MarshalJSON keeps the order.
+// MarshalJSON encodes the fields as a JSON object in their order.
 func (f fields) MarshalJSON() ([]byte, error) {
 	out := []byte{'{'}
 	for i, each := range f {
@@ -40,7 +41,8 @@ func (f fields) MarshalJSON() ([]byte, error) {
 	return append(out, '}'), nil
 }
 
-// answer prints an object. A terminal gets the lists in the object as tables below.
+// answer prints an object as the result of a command, as JSON or as lines. On a terminal, lists in the object
+// follow as tables.
 func (c *call) answer(f fields) error {
 	if c.json {
 		return c.printJSON(f)
@@ -66,7 +68,7 @@ func (c *call) answer(f fields) error {
 	return err
 }
 
-// list prints rows with the same fields: as a table, or as a JSON object with an array.
+// list prints rows that have the same fields, as a table or as a JSON object with an array.
 func (c *call) list(name string, rows []fields) error {
 	if c.json {
 		if rows == nil {
@@ -94,7 +96,7 @@ func (c *call) list(name string, rows []fields) error {
 	})
 }
 
-// line prints a line of text.
+// line prints a line of text to stdout.
 func (c *call) line(text string) error {
 	_, err := fmt.Fprintln(c.stdout, text)
 	return err
@@ -102,8 +104,8 @@ func (c *call) line(text string) error {
 
 func (c *call) printJSON(v any) error { return printJSON(c.stdout, v) }
 
-// printJSON writes v and a line end. Characters that are not printable are escaped, since a receiver chooses the text
-// of its answers, and a terminal takes some of these characters for commands.
+// printJSON writes a value as JSON with a line end. It escapes characters that are not printable, since the value
+// may contain text from a webhook receiver, and terminals interpret some of these characters as commands.
 func printJSON(w io.Writer, v any) error {
 	var text bytes.Buffer
 	enc := json.NewEncoder(&text)
@@ -130,13 +132,13 @@ func (c *call) table(fill func(row func(cells ...any))) error {
 	w := tabwriter.NewWriter(c.stdout, 0, 0, padding, ' ', 0)
 	fill(func(cells ...any) {
 		for _, line := range linesOf(cells) {
-			fmt.Fprintln(w, strings.Join(line, "\t")) // Flush returns the error
+			fmt.Fprintln(w, strings.Join(line, "\t")) // An error of writing to the table is returned later, by Flush.
 		}
 	})
 	return w.Flush()
 }
 
-// linesOf gives the lines of a row: a text of several lines continues in its own column.
+// linesOf returns the lines that a row of a table takes: a cell with several lines continues in its own column.
 func linesOf(cells []any) [][]string {
 	lines := [][]string{make([]string, len(cells))}
 	for column, cell := range cells {

@@ -19,12 +19,13 @@ import (
 
 const codeIncomplete = "export_incomplete"
 
-// bound is a time on the command line: RFC 3339, or a date for its beginning in UTC.
+// bound is a time given on the command line, as RFC 3339 or as a date, which means the beginning of that day in
+// UTC.
 type bound time.Time
 
 var errNoBound = errors.New("must be a date (2026-11-01) or a time (2026-11-01T15:00:00Z)")
 
-// UnmarshalText reads a bound.
+// UnmarshalText parses a time or a date from the command line.
 func (b *bound) UnmarshalText(text []byte) error {
 	for _, form := range []string{time.RFC3339Nano, time.DateOnly} {
 		if t, err := time.Parse(form, string(text)); err == nil {
@@ -40,10 +41,12 @@ type auditExport struct {
 	To   bound `required:"" help:"… and before this one."`
 }
 
-// stillOpen is longer than any transaction that could add an entry of an earlier time.
+// stillOpen is longer than any transaction, so no entry of the audit log that is older than that can still be
+// missing.
 const stillOpen = time.Minute
 
-// Run prints each entry as a line of JSON, and on stderr how many there were. An error says that lines are missing.
+// Run prints each audit entry of the range as a line of JSON, and their number on stderr. It returns an error if
+// lines are missing.
 func (e auditExport) Run(c *call) error {
 	from, end := time.Time(e.From), time.Time(e.To)
 	if !from.Before(end) {
@@ -52,7 +55,8 @@ func (e auditExport) Run(c *call) error {
 	if end.After(c.now.Add(-stillOpen)) {
 		c.note("the time ends less than a minute ago, or later: further entries may join it")
 	}
-	signal.Ignore(syscall.SIGPIPE) // a reader that went away is an error of the write
+	// With SIGPIPE ignored, a closed pipe makes the write fail with an error instead of ending the process.
+	signal.Ignore(syscall.SIGPIPE)
 	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
 		p := c.progress("entries")
 		defer p.end()
@@ -90,7 +94,7 @@ func auditLine(e ports.AuditEntry) fields {
 	}
 }
 
-// incomplete is the error of an export that ended early, when done entries were written, and perhaps a part of others.
+// incomplete returns the error of an export that ended early, after at least done entries were written.
 func incomplete(ctx context.Context, done int64, err error) error {
 	if ctx.Err() != nil {
 		return coded{codeInterrupted,
@@ -100,8 +104,8 @@ func incomplete(ctx context.Context, done int64, err error) error {
 		fmt.Errorf("the export is incomplete: at least %d entries were written: %w", done, explained(err))}
 }
 
-// writeUntil writes all of text, or returns the error of ctx when it ends first: a reader may have stopped to read. The
-// caller leaves text as it is.
+// writeUntil writes text, or returns the error of ctx if ctx ends first, since the reader of a pipe may have
+// stopped reading. The caller must not change text afterwards.
 func writeUntil(ctx context.Context, w io.Writer, text []byte) error {
 	written := make(chan error, 1)
 	go func() {
@@ -116,10 +120,11 @@ func writeUntil(ctx context.Context, w io.Writer, text []byte) error {
 	}
 }
 
-// note says a sentence to people on stderr.
+// note prints a remark to stderr, as JSON if the command prints JSON.
 func (c *call) note(text string) {
 	if c.json {
-		_ = printJSON(c.stderr, fields{{"note", text}}) // no place is left to report a failed write
+		// A failed write to stderr is ignored, since there is no other place to report it.
+		_ = printJSON(c.stderr, fields{{"note", text}})
 		return
 	}
 	fmt.Fprintln(c.stderr, text)

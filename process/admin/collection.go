@@ -24,7 +24,7 @@ type collectionList struct {
 	State string `enum:",scheduled,retrying,awaiting_tenant,paid,failed" default:"" help:"Only this state: scheduled, retrying, awaiting_tenant, paid or failed. Without it, every state but paid."`
 }
 
-// Run lists the collections.
+// Run prints the collections in the requested state.
 func (l collectionList) Run(c *call) error {
 	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
 		found, err := a.Payments.ListCollections(c.ctx, deposit.CollectionState(l.State))
@@ -39,12 +39,12 @@ func (l collectionList) Run(c *call) error {
 	})
 }
 
-// collectionName names a collection by its deposit.
+// collectionName is the argument that identifies a collection by its deposit.
 type collectionName struct {
 	ID string `required:"" id:"" name:"id" help:"Id (dep_…) or reference (D-7K3M-9Q2X) of the deposit."`
 }
 
-// find gives the deposit's id.
+// find returns a function that looks up the id of a deposit by the id or reference that was typed.
 func find(a *wire.Admin) func(context.Context, string) (id.ID, error) {
 	return func(ctx context.Context, name string) (id.ID, error) {
 		found, err := a.Support.Deposit(ctx, name)
@@ -55,7 +55,7 @@ func find(a *wire.Admin) func(context.Context, string) (id.ID, error) {
 	}
 }
 
-// do finds the collection, runs what is wanted with it, and prints the collection afterwards.
+// do finds the deposit, runs what on its collection, and prints the collection afterwards.
 func (n collectionName) do(c *call, what func(*wire.Admin, id.ID) (payments.CollectionView, error)) error {
 	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
 		depositID, err := find(a)(c.ctx, n.ID)
@@ -74,7 +74,7 @@ type collectionShow struct {
 	collectionName `embed:""`
 }
 
-// Run shows the collection.
+// Run prints the collection with its history and refunds.
 func (s collectionShow) Run(c *call) error {
 	return s.do(c, func(a *wire.Admin, depositID id.ID) (payments.CollectionView, error) {
 		return a.Payments.ShowCollection(c.ctx, depositID)
@@ -85,7 +85,7 @@ type collectionRetry struct {
 	collectionName `embed:""`
 }
 
-// Run charges the card, or has the dispatcher do so where the provider cannot be reached.
+// Run charges the card of the debt again. If the provider cannot be reached, the dispatcher does so later.
 func (r collectionRetry) Run(c *call) error {
 	return r.do(c, func(a *wire.Admin, depositID id.ID) (payments.CollectionView, error) {
 		return a.Payments.RetryCollection(c.ctx, depositID)
@@ -96,7 +96,7 @@ type collectionCancel struct {
 	collectionName `embed:""`
 }
 
-// Run ends the collection, or has the dispatcher do so where the provider cannot be reached.
+// Run ends the collection without payment. If the provider cannot be reached, the dispatcher does so later.
 func (r collectionCancel) Run(c *call) error {
 	return r.do(c, func(a *wire.Admin, depositID id.ID) (payments.CollectionView, error) {
 		shown, err := a.Payments.ShowCollection(c.ctx, depositID)
@@ -116,7 +116,7 @@ type collectionRefund struct {
 	Amount string `help:"Amount in euros, such as 12.50; without it, the rest of the payment."`
 }
 
-// Run gives the money back, or has the dispatcher do so where the provider cannot be reached.
+// Run refunds a payment to the tenant. If the provider cannot be reached, the dispatcher does so later.
 func (r collectionRefund) Run(c *call) error {
 	amount, err := r.amount()
 	if err != nil {
@@ -142,7 +142,7 @@ func (r collectionRefund) Run(c *call) error {
 	})
 }
 
-// amount reads the flag; zero where it is absent.
+// amount returns the amount of the flag --amount in cents; zero if the flag is absent.
 func (r collectionRefund) amount() (money.Cents, error) {
 	if r.Amount == "" {
 		return 0, nil

@@ -12,7 +12,8 @@ type completionCommand struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"The shell: ${enum}."`
 }
 
-// scripts ask `admin __complete` for the words that may come next, so they never go out of date.
+// scripts holds the completion script of each shell. A script runs `admin __complete` to get the words that may
+// come next, so it never goes out of date.
 var scripts = map[string]string{
 	"bash": `_admin() {
     COMPREPLY=($(compgen -W "$("${COMP_WORDS[0]}" __complete -- "${COMP_WORDS[@]:1:COMP_CWORD-1}" 2>/dev/null)" -- "${COMP_WORDS[COMP_CWORD]}"))
@@ -33,7 +34,7 @@ complete -c admin -f -a '(__admin_complete)'
 `,
 }
 
-// Run prints the script.
+// Run prints the completion script of a shell.
 func (s completionCommand) Run(c *call) error {
 	_, err := fmt.Fprint(c.stdout, scripts[s.Shell])
 	return err
@@ -43,7 +44,7 @@ type completeCommand struct {
 	Words []string `arg:"" optional:""`
 }
 
-// Run lists the words that may follow, a line each.
+// Run prints the words that may come next on the command line, one a line, for the completion script of a shell.
 func (w completeCommand) Run(c *call) error {
 	words := w.Words
 	if len(words) > 0 && words[0] == "--" {
@@ -57,8 +58,8 @@ func (w completeCommand) Run(c *call) error {
 	return nil
 }
 
-// following gives the words that may follow words: commands, the values of a flag or an argument, or flags that were
-// not given.
+// following returns the words that may follow on a command line: commands, values of a flag or an argument, and
+// flags that were not given.
 func following(app *kong.Application, words []string) []string {
 	t := typed{node: app.Node, flags: slices.Clone(app.Flags), given: map[string]bool{}}
 	for _, word := range words {
@@ -67,16 +68,17 @@ func following(app *kong.Application, words []string) []string {
 	return t.next()
 }
 
-// typed is the state of a command line that is being typed.
+// typed is the state of a command line that is being typed, for its completion.
 type typed struct {
-	node      *kong.Node   // the command so far
-	flags     []*kong.Flag // that may be given
+	node      *kong.Node   // The command that was recognised in the words of the command line so far.
+	flags     []*kong.Flag // The flags that the command on the command line accepts.
 	given     map[string]bool
 	arguments int
-	open      *kong.Flag // waits for its value
+	// The flag whose value is the next word of the command line; nil if the next word is no value.
+	open *kong.Flag
 }
 
-// take reads a whole word.
+// take updates the state of the command line with its next complete word.
 func (t *typed) take(word string) {
 	name, isFlag := strings.CutPrefix(word, "--")
 	switch {
@@ -89,7 +91,8 @@ func (t *typed) take(word string) {
 		if at >= 0 && !whole && !t.flags[at].IsBool() {
 			t.open = t.flags[at]
 		}
-	case t.node.Parent == nil && word == "help": // the words of a command follow
+	// After "help", the words of a command follow, so this word is skipped.
+	case t.node.Parent == nil && word == "help":
 	default:
 		at := slices.IndexFunc(t.node.Children, func(n *kong.Node) bool { return n.Name == word && !n.Hidden })
 		if at < 0 {
@@ -101,7 +104,7 @@ func (t *typed) take(word string) {
 	}
 }
 
-// next gives the words that may come next.
+// next returns the words that may come next on the command line.
 func (t *typed) next() (words []string) {
 	if t.open != nil {
 		return values(t.open.Value)
@@ -115,7 +118,8 @@ func (t *typed) next() (words []string) {
 		words = append(words, values(t.node.Positional[t.arguments])...)
 	}
 	open := slices.DeleteFunc(idFlags(t.node), func(f *kong.Flag) bool { return t.given[f.Name] })
-	named := open[:min(t.arguments, len(open))] // by arguments
+	// The flags of the ids that arguments have named already, which are not offered.
+	named := open[:min(t.arguments, len(open))]
 	for _, f := range t.flags {
 		if !f.Hidden && !slices.Contains(named, f) && (!t.given[f.Name] || f.IsSlice()) {
 			words = append(words, "--"+f.Name)
@@ -124,7 +128,7 @@ func (t *typed) next() (words []string) {
 	return words
 }
 
-// values gives the closed list of a flag's or argument's values; none if the list is open.
+// values returns the possible values of a flag or an argument; none if any value is allowed.
 func values(v *kong.Value) []string {
 	if v.Enum == "" {
 		return nil

@@ -10,11 +10,12 @@ import (
 	"github.com/mattn/go-isatty"
 )
 
-// errNotConfirmed is the refusal of a person.
+// errNotConfirmed is the error of a command that a person did not confirm.
 var errNotConfirmed = coded{"not_confirmed", errors.New("not confirmed; nothing was changed")}
 
-// confirm asks a person before a change that cannot be undone, with the consequence. Without a terminal nobody is
-// asked: a script has decided (operations.md, "Admin CLI"), and stdin may hold its next lines.
+// confirm asks the person at the terminal to confirm a change that cannot be undone. Without a terminal it asks
+// nothing and lets the command run, since a script has decided (operations.md, "Admin CLI") and stdin may hold its
+// next lines.
 func (c *call) confirm(format string, args ...any) error {
 	switch {
 	case c.yes:
@@ -48,7 +49,7 @@ func (c *call) confirm(format string, args ...any) error {
 	}
 }
 
-// isTerminal reports whether a person sits before stdin and stdout.
+// isTerminal reports whether both stdin and stdout are terminals, so that a person can answer questions.
 func (s streams) isTerminal() bool { return isTerminal(s.stdin) && isTerminal(s.stdout) }
 
 func isTerminal(stream any) bool {

@@ -17,28 +17,31 @@ type doctorCommand struct {
 	Process []string `help:"URL of the METRICS_ADDR of a running http or dispatcher, whose own checks are read too; may be repeated. Without it: the process at METRICS_ADDR of this machine, if there is one." placeholder:"URL"`
 }
 
-// Bounds of a healthy service.
+// Thresholds beyond which `admin doctor` reports a problem.
 const (
 	clockTolerance = 5 * time.Second
 	outboxLag      = 30 * time.Second
 	dueLag         = 2 * time.Minute
-	daysAhead      = 3 // the dispatcher keeps 14
+	// The least number of days ahead for which tables must have partitions. The dispatcher creates 14.
+	daysAhead = 3
 )
 
-// errUnwell gives the doctor's exit code after the findings were printed.
+// errUnwell is the error with which the command ends when a check has found a problem. It sets the exit code after
+// the findings were printed.
 var errUnwell = coded{"unhealthy", errors.New("something is wrong; see above")}
 
-// finding is the result of a check.
+// finding is the result of one check of `admin doctor`.
 type finding struct {
-	name, problem, remedy string // problem "": healthy
-	detail                string // of a healthy check, in place of "ok"
+	// The name of the check, the problem that it found ("": none), and what to do about it.
+	name, problem, remedy string
+	detail                string // The text that is printed for a healthy check in place of "ok".
 }
 
 func bad(name, problem, remedy string) finding {
 	return finding{name: name, problem: problem, remedy: remedy}
 }
 
-// Run prints every finding, and fails if any check found a problem.
+// Run prints the finding of every check, and returns an error if any check found a problem.
 func (command doctorCommand) Run(c *call) error {
 	cfg, err := c.config(config.Service)
 	if err != nil {
@@ -135,9 +138,9 @@ func schema(d wire.Diagnosis) finding {
 	return finding{name: "migrations"}
 }
 
-// proxies reports a trusted proxy that sends both X-Real-IP and X-Forwarded-For, as its clients may then choose their
-// address, and a proxy that is missing in TRUSTED_PROXIES. A peer with a public address may be a client that makes the
-// header up, so only one with a private address is a problem.
+// proxies returns the finding about proxies before the service. A trusted proxy that sends both X-Real-IP and
+// X-Forwarded-For is a problem, since its clients may then choose their address. So is a private address that sends
+// such a header but is missing in TRUSTED_PROXIES; a public address may be a client that made the header up.
 func proxies(d wire.Diagnosis) finding {
 	var problems, remedies []string
 	if d.ForwardedBoth.Peer != "" {
@@ -189,7 +192,8 @@ func outbox(d wire.Diagnosis) finding {
 	return finding{name: "outbox"}
 }
 
-// outbound finds a break of our own way out, which no process mends by a restart.
+// outbound returns the finding about this service's own internet connection. If it is broken, restarting a process
+// does not help.
 func outbound(d wire.Diagnosis) finding {
 	if d.Backlog.OutboundSince.IsZero() {
 		return finding{name: "outbound"}
@@ -203,8 +207,8 @@ func outbound(d wire.Diagnosis) finding {
 		"Mend the way out of the dispatchers: DNS, firewall, network. Deliveries then flow again by themselves; `admin webhook probe --all` does not wait for the next probe.")
 }
 
-// partitions blames rows in a default partition only while their days lack partitions: a wrong clock may have dated a
-// row years ahead.
+// partitions returns the finding about the partitions of tables by day. Rows in a default partition are a problem
+// only if partitions for the coming days are missing, since a wrong clock may have dated a row years ahead.
 func partitions(d wire.Diagnosis) finding {
 	p := d.Backlog.Partitions
 	if d.Backlogged == nil && p.DaysAhead < daysAhead {

@@ -9,7 +9,7 @@ import (
 	"partnerdeposits/process/wire"
 )
 
-// keysetFinding tells which secrets of the database do not decrypt.
+// keysetFinding returns the finding about the keyset: which secrets in the database it cannot decrypt.
 func keysetFinding(k wire.Keyset) finding {
 	const name = "keyset"
 	var unreadable []string

@@ -9,8 +9,8 @@ import (
 	"partnerdeposits/process/wire"
 )
 
-// remedies of the checks of /readyz, by their names, or by name and problem. The surroundings of a process may differ
-// from those of this command.
+// remedies holds what to do when a check of a process's /readyz fails, by the name of the check, or by its name and
+// problem. It does not rely on this command's own surroundings, which may differ from those of the process.
 var remedies = map[string]string{
 	"postgres":                      "Check the DATABASE_URL of the process, that Postgres runs, and that the machine of the process may connect to Postgres.",
 	"postgres " + wire.NoConnection: wayIn,
@@ -25,7 +25,7 @@ var remedies = map[string]string{
 	"keyset":                        "Give the process the SECRETS_KEYSET that the others have, with all its keys. Until then it takes no work.",
 }
 
-// processes gives a finding for each process that was asked.
+// processes returns a finding for each process whose /readyz was queried.
 func processes(d wire.Diagnosis) []finding {
 	list := make([]finding, 0, len(d.Processes))
 	for _, p := range d.Processes {
@@ -58,14 +58,15 @@ func processFinding(p wire.AskedProcess) finding {
 	return f
 }
 
-// describe tells a check with the age of its last answer and, while the check fails, of its last success.
+// describe returns a check of a process as text: its name, its problem, the age of its last result and, while it
+// fails, of its last success.
 func describe(check wire.AskedCheck) string {
 	text := check.Name + " ok"
 	if check.Problem != "" {
 		text = check.Name + " " + check.Problem
 	}
 	switch {
-	case !check.Aged: // the process is of a version without ages, or has not looked yet
+	case !check.Aged: // The process runs a version that reports no ages, or the check has not run yet.
 		return text
 	case check.Problem == "":
 		return text + " (" + ago(check.Answer) + ")"

@@ -14,11 +14,11 @@ const roomRemedy = "Make room on the disk of Postgres: nothing is lost, and the 
 
 const rightsRemedy = "Grant the rights to the role of DATABASE_URL, as the owner of the tables: GRANT … ON … TO …. `admin migrate up` creates the tables as its own role."
 
-// wayIn names the connections that Postgres keeps back when all others are taken.
+// wayIn is the advice for a Postgres without free connections: use those that it reserves for superusers.
 const wayIn = "Enter by a connection that Postgres keeps back: `sudo -u postgres psql` on its machine, or psql and `admin doctor` with the DATABASE_URL of a superuser or of a member of pg_use_reserved_connections. There end sessions that need not be (runbook pool-saturated)."
 
-// database is the finding about a Postgres that takes no connection. A wrong address is the usual cause; a Postgres
-// whose disk is full answers a new connection with the error "could not write init file".
+// database returns the finding about connecting to Postgres. A wrong address is the usual cause; a Postgres whose
+// disk is full answers a new connection with the error "could not write init file".
 func database(err error) finding {
 	switch {
 	case errors.Is(err, wire.ErrNoConnection):
@@ -30,7 +30,7 @@ func database(err error) finding {
 		"Check DATABASE_URL, that Postgres runs, and that this machine may connect to it.")
 }
 
-// idle is the finding about sessions that have long held a transaction and done nothing in it.
+// idle returns the finding about database sessions that have long held a transaction open without using it.
 func idle(d wire.Diagnosis) finding {
 	found, ends := sessions(d.Idle)
 	if found == "" {
@@ -40,7 +40,7 @@ func idle(d wire.Diagnosis) finding {
 		"Let each client commit, or end its session: "+ends)
 }
 
-// sessions tells of sessions, and gives the statements that end them.
+// sessions describes database sessions, and returns the SQL statements that end them.
 func sessions(all []wire.Blocker) (told, ends string) {
 	var holders, pids []string
 	for _, b := range all {
@@ -55,8 +55,8 @@ func sessions(all []wire.Blocker) (told, ends string) {
 	return strings.Join(holders, "; "), strings.Join(pids, " ")
 }
 
-// writes is the finding about writes to a Postgres that answers. Sessions that hold locks are a problem even where the
-// tried write passed, since others may wait for a row that the try does not touch.
+// writes returns the finding about writing to a Postgres that can be reached. Sessions that hold locks are a
+// problem even if the trial write succeeded, since others may wait for a row that the trial does not touch.
 func writes(d wire.Diagnosis) finding {
 	holders, ends := sessions(d.Blockers)
 	switch {

@@ -17,8 +17,8 @@ type clientErase struct {
 	ID []string `required:"" id:"" name:"id" help:"Id of a client: cli_… The flag may be repeated: a person may be several clients."`
 }
 
-// Run erases the clients, a transaction each. Clients that were erased before are passed over. An id that is no
-// client's stops the command before it erases any.
+// Run erases the personal data of the clients, each in a transaction of its own. Clients that were erased before
+// are skipped. If an id is unknown, none is erased.
 func (e clientErase) Run(c *call) error {
 	wanted := make([]id.ID, len(e.ID))
 	for i, name := range e.ID {
@@ -57,7 +57,7 @@ func (e clientErase) Run(c *call) error {
 	})
 }
 
-// namingClient says which of several ids is unknown.
+// namingClient returns the error for an unknown client with the id that was given, since a command may get several.
 func namingClient(err error, name string) error {
 	if errors.Is(err, tenant.ErrNotFound) {
 		return noClient(name)
@@ -73,8 +73,8 @@ type clientEraseText struct {
 	ID string `required:"" id:"" name:"id" help:"Id of the client: cli_…"`
 }
 
-// Run removes the words from the client's deposits, a transaction each. A second run passes over the deposits of the
-// first.
+// Run removes the files and the words of people from every deposit of a client, one deposit after the other.
+// Deposits that an earlier run has done are skipped.
 func (e clientEraseText) Run(c *call) error {
 	clientID, ok := id.Client.Parse(e.ID)
 	if !ok {
@@ -108,7 +108,7 @@ type depositEraseText struct {
 	ID string `required:"" id:"" name:"id" help:"Id of the deposit: dep_…"`
 }
 
-// Run removes the words from the deposit.
+// Run removes the files and the words of people from a deposit.
 func (e depositEraseText) Run(c *call) error {
 	depositID, ok := id.Deposit.Parse(e.ID)
 	if !ok {

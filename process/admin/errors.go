@@ -15,11 +15,12 @@ import (
 	"partnerdeposits/process/run"
 )
 
-// exitInterrupted is the exit code of a command that Ctrl-C or SIGTERM ended: 128 and the number of SIGINT, as shells
-// say.
+// exitInterrupted is the exit code of a command that Ctrl-C or SIGTERM ended: 128 and the number of SIGINT, as in
+// shells.
 const exitInterrupted = 130
 
-// Codes of errors that are no faults of a rule (operations.md, "Admin CLI").
+// The codes of errors that come from the command itself and not from a rule of the service (operations.md, "Admin
+// CLI").
 const (
 	codeFailed      = "failed"
 	codeUsage       = "wrong_usage"
@@ -27,13 +28,13 @@ const (
 	codeInterrupted = "interrupted"
 )
 
-// wrongUsage is a command line that the parser or the command refuses.
+// wrongUsage is the error for a command line that the parser or the command refuses.
 type wrongUsage struct {
 	error
-	command string // whose help tells more
+	command string // The command whose help the error message recommends.
 }
 
-// misused is the error of the parser, with the command that it came to.
+// misused returns the parser's error together with the command that the line names as far as it was understood.
 func misused(err error) error {
 	command := "admin"
 	if at := new(kong.ParseError); errors.As(err, &at) {
@@ -42,7 +43,7 @@ func misused(err error) error {
 	return wrongUsage{err, command}
 }
 
-// coded is an error with the code that --json prints.
+// coded is an error with a code, which --json prints.
 type coded struct {
 	code string
 	error
@@ -56,7 +57,8 @@ type interrupted struct{ cause error }
 func (interrupted) Error() string   { return "interrupted; nothing is half done" }
 func (i interrupted) Unwrap() error { return i.cause }
 
-// interruptedAt keeps the error of a command that says itself how to go on.
+// interruptedAt returns the error of a command that a signal ended. An error in which the command itself describes
+// how to continue is kept.
 func interruptedAt(err error) error {
 	if errors.As(err, new(coded)) && codeOf(err) == codeInterrupted {
 		return err
@@ -64,12 +66,12 @@ func interruptedAt(err error) error {
 	return coded{codeInterrupted, interrupted{err}}
 }
 
-// fail prints err and gives the exit code.
+// fail prints an error to stderr and returns the exit code.
 func fail(stderr io.Writer, asJSON bool, err error) int {
 	code, text := codeOf(err), explained(err).Error()
 	if asJSON {
 		text = strings.TrimPrefix(text, code+": ")
-		// no place is left to report a failed write
+		// A failed write to stderr is ignored, since there is no other place to report it.
 		_ = printJSON(stderr, fields{{"error", fields{{"code", code}, {"message", text}}}})
 	} else {
 		fmt.Fprintln(stderr, text)
@@ -83,7 +85,7 @@ func fail(stderr io.Writer, asJSON bool, err error) int {
 	return run.ExitFailure
 }
 
-// codeOf gives the code of an error.
+// codeOf returns the code of an error, which --json prints.
 func codeOf(err error) string {
 	var own coded
 	switch {
@@ -100,14 +102,15 @@ func codeOf(err error) string {
 	return codeFailed
 }
 
-// forStaff words errors whose messages are for operators in a browser.
+// forStaff holds messages for staff, by the code of the fault, in place of those written for operators in a
+// browser.
 var forStaff = map[string]string{
 	partner.ErrNotFound.Code:             "There is no such partner. `admin partner list` lists them all.",
 	connect.ErrMissingConnectSecret.Code: "The partner has no connect secret. `admin connect-secret rotate` makes a new connect secret.",
 }
 
-// explained puts the error code before the message that an API caller would read, or staff's, and adds the cause of an
-// unreachable store.
+// explained returns the error as it is printed: the code, the message for staff or else for API callers, and the
+// cause if the database is unreachable.
 func explained(err error) error {
 	if wrong := (wrongUsage{}); errors.As(err, &wrong) {
 		return fmt.Errorf("admin: %w\nTry: %s --help", err, wrong.command)
@@ -130,7 +133,8 @@ func explained(err error) error {
 	return fmt.Errorf("%s: %s", f.Code, f.Message)
 }
 
-// flagged replaces the field that an invalid_field names by the flag of the command line. flags maps fields to flags.
+// flagged returns an invalid_field error with the name of the command-line flag in place of the field's name. flags
+// maps fields to flags.
 func flagged(err error, flags map[string]string) error {
 	if !errors.Is(err, fault.ErrInvalidField) {
 		return err

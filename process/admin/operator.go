@@ -15,13 +15,13 @@ type operatorCommands struct {
 	EndSessions operatorEndSessions `cmd:"" name:"end-sessions" help:"Log an operator out everywhere."`
 }
 
-// operatorName names an operator in one of two ways.
+// operatorName identifies an operator, by id or by e-mail address.
 type operatorName struct {
 	ID    string `id:"" name:"id" help:"Id (opr_… or acct_…) or e-mail address of the operator."`
 	Email string `help:"E-mail address of the operator."`
 }
 
-// Validate wants the operator once.
+// Validate returns an error unless the operator was named exactly once.
 func (n operatorName) Validate() error {
 	if (n.ID == "") == (n.Email == "") {
 		return errors.New("name one operator: by id or e-mail address, or by --email")
@@ -29,7 +29,7 @@ func (n operatorName) Validate() error {
 	return nil
 }
 
-// find gives the operator with the account.
+// find returns the named operator and the operator's account.
 func (n operatorName) find(c *call, a *wire.Admin) (connect.Operator, connect.Account, error) {
 	accountID, err := a.Support.AccountID(c.ctx, n.ID+n.Email, "")
 	if err != nil {
@@ -43,7 +43,7 @@ type operatorShow struct {
 	operatorName `embed:""`
 }
 
-// Run shows the operator. The sessions' names and tokens stay out.
+// Run prints an operator and the sessions that have not ended, without the tokens of the sessions.
 func (o operatorShow) Run(c *call) error {
 	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
 		who, account, err := o.find(c, a)
@@ -74,7 +74,8 @@ type operatorReset struct {
 	NewEmail     string `name:"new-email" help:"Replace the address first: the operator has lost the mailbox too, and has shown who they are."`
 }
 
-// Run mails the link. A new address ends every session, and the old one is told.
+// Run mails an operator the link that sets a new password. If two-factor codes are turned off or the e-mail address
+// is replaced, every session ends; the old address is notified.
 func (o operatorReset) Run(c *call) error {
 	return c.with(config.Links, func(a *wire.Admin, _ config.Config) error {
 		who, _, err := o.find(c, a)
@@ -108,7 +109,7 @@ type operatorEndSessions struct {
 	operatorName `embed:""`
 }
 
-// Run ends the sessions. A second call finds none.
+// Run ends all sessions of an operator and prints their number.
 func (o operatorEndSessions) Run(c *call) error {
 	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
 		who, _, err := o.find(c, a)

@@ -18,7 +18,7 @@ type outboxCommands struct {
 
 type outboxList struct{}
 
-// Run lists the events that are set aside.
+// Run prints the events that are set aside because they could not be filed.
 func (outboxList) Run(c *call) error {
 	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
 		events, err := a.Webhooks.ListSetAside(c.ctx)
@@ -37,7 +37,7 @@ type outboxRetry struct {
 	ID string `required:"" id:"" help:"Id of the event: evt_…"`
 }
 
-// Run puts an event back.
+// Run puts an event that was set aside back on the outbox.
 func (o outboxRetry) Run(c *call) error {
 	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
 		return c.ended(o.ID)(a.Webhooks.RetrySetAside(c.ctx, o.ID))
@@ -48,7 +48,7 @@ type outboxDrop struct {
 	ID string `required:"" id:"" help:"Id of the event: evt_…"`
 }
 
-// Run deletes an event.
+// Run deletes an event that was set aside, so that no subscription receives it.
 func (o outboxDrop) Run(c *call) error {
 	if err := c.confirm("No subscription will ever receive the event %s.", o.ID); err != nil {
 		return err
@@ -58,7 +58,8 @@ func (o outboxDrop) Run(c *call) error {
 	})
 }
 
-// ended prints the event that a command took out of the list.
+// ended returns a function that prints the event that a command removed from the events set aside, or returns the
+// error.
 func (c *call) ended(eventID string) func(webhookports.SetAsideEvent, error) error {
 	return func(e webhookports.SetAsideEvent, err error) error {
 		if errors.Is(err, webhookports.ErrNotSetAside) {

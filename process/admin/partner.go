@@ -26,7 +26,7 @@ type partnerCreate struct {
 	ReturnOrigin []string `help:"Origin that connect redirects to without asking. May be given several times." sep:"none"`
 }
 
-// Run creates the partner.
+// Run creates a partner and prints its connect secret and first API key.
 func (p partnerCreate) Run(c *call) error {
 	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
 		made, err := a.Partners.Create(c.ctx,
@@ -45,7 +45,7 @@ func (p partnerCreate) Run(c *call) error {
 
 type partnerList struct{}
 
-// Run lists partners.
+// Run prints all partners.
 func (partnerList) Run(c *call) error {
 	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
 		all, err := a.Partners.List(c.ctx)
@@ -85,7 +85,7 @@ type partnerShow struct {
 	Partner string `required:"" id:"" help:"Slug of the partner."`
 }
 
-// Run shows the partner.
+// Run prints a partner and its API keys.
 func (p partnerShow) Run(c *call) error {
 	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
 		found, err := a.Partners.Show(c.ctx, p.Partner)
@@ -109,7 +109,7 @@ type partnerRateLimit struct {
 	PerMinute int    `required:"" help:"Requests a minute; 0 goes back to the default."`
 }
 
-// Run sets the limit.
+// Run sets the partner's limit of requests per minute.
 func (p partnerRateLimit) Run(c *call) error {
 	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
 		if err := a.Partners.SetRateLimit(c.ctx, p.Partner, p.PerMinute); err != nil {
@@ -126,7 +126,7 @@ type partnerUpdate struct {
 	ReturnOrigin []string `help:"Origin that connect redirects to without asking. May be given several times; the origins replace all earlier ones. '' for none." sep:"none"`
 }
 
-// Validate refuses a command without a change.
+// Validate returns an error if the command contains no change.
 func (p partnerUpdate) Validate() error {
 	if p.Name == nil && p.ContactEmail == nil && p.ReturnOrigin == nil {
 		return errors.New("nothing to change: give --name, --contact-email or --return-origin")
@@ -134,7 +134,7 @@ func (p partnerUpdate) Validate() error {
 	return nil
 }
 
-// Run changes the partner.
+// Run changes a partner's name, contact or return origins and prints the partner.
 func (p partnerUpdate) Run(c *call) error {
 	update := partners.PartnerUpdate{Name: p.Name, ContactEmail: p.ContactEmail}
 	if p.ReturnOrigin != nil {
@@ -159,7 +159,7 @@ type connectSecretRotate struct {
 	Partner string `required:"" id:"" help:"Slug of the partner."`
 }
 
-// Run rotates the secret.
+// Run replaces the partner's connect secret and prints the new one.
 func (p connectSecretRotate) Run(c *call) error {
 	if err := c.confirm("Connect URLs that %s signed with the present secret stop working at once.",
 		p.Partner); err != nil {
@@ -178,7 +178,7 @@ type connectSecretClear struct {
 	Partner string `required:"" id:"" help:"Slug of the partner."`
 }
 
-// Run clears the secret.
+// Run deletes the partner's connect secret.
 func (p connectSecretClear) Run(c *call) error {
 	if err := c.confirm("The connect secret of %s is deleted, and its connect URLs stop working at once.",
 		p.Partner); err != nil {
@@ -203,7 +203,7 @@ type keyCreate struct {
 	Name    string `required:"" help:"What the key is for."`
 }
 
-// Run creates the key.
+// Run creates an API key for a partner and prints it.
 func (k keyCreate) Run(c *call) error {
 	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
 		key, plain, err := a.Partners.CreateKey(c.ctx, k.Partner, k.Name)
@@ -218,7 +218,7 @@ type keyRevoke struct {
 	ID string `required:"" id:"" name:"id" help:"Id of the key: key_…"`
 }
 
-// Run revokes the key.
+// Run revokes an API key and prints its record.
 func (k keyRevoke) Run(c *call) error {
 	if err := c.confirm("Requests with the API key %s are refused within five seconds.", k.ID); err != nil {
 		return err
@@ -236,7 +236,7 @@ type keyList struct {
 	Partner string `required:"" id:"" help:"Slug of the partner."`
 }
 
-// Run lists the keys.
+// Run prints the API keys of a partner.
 func (k keyList) Run(c *call) error {
 	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
 		keys, err := a.Partners.ListKeys(c.ctx, k.Partner)

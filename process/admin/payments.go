@@ -20,10 +20,12 @@ type paymentsReconcile struct {
 	To   time.Time `required:"" help:"End of the time, which is not compared any more."`
 }
 
-// errDifferences gives the exit code after the differences were printed.
+// errDifferences is the error with which the command ends when the books differ. It sets the exit code after the
+// differences were printed.
 var errDifferences = coded{"books_differ", errors.New("our books and those of the payment provider differ; see above")}
 
-// Run compares our books with the provider's, and prints each difference and the amounts due to operators.
+// Run compares this service's payments with the payment provider's, and prints each difference and the amounts due
+// to operators.
 func (r paymentsReconcile) Run(c *call) error {
 	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
 		report, err := a.Books.Reconcile(c.ctx, r.From, r.To)

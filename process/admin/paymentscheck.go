@@ -10,12 +10,12 @@ import (
 
 type paymentsCheck struct{}
 
-// errNoChecks refuses a provider without account and settings to try.
+// errNoChecks returns the error for a payment provider that has no account or settings to check.
 func errNoChecks(provider string) error {
 	return coded{"provider_has_no_checks", fmt.Errorf("PAYMENTS_PROVIDER is %s: there is nothing to check", provider)}
 }
 
-// Run tries the provider's account and settings.
+// Run checks the payment provider's account and settings with real requests, and prints the results.
 func (paymentsCheck) Run(c *call) error {
 	return c.with(config.Secrets, func(a *wire.Admin, cfg config.Config) error {
 		if a.Checker == nil {
@@ -43,8 +43,8 @@ func (paymentsCheck) Run(c *call) error {
 	})
 }
 
-// paymentSettings tells the provider, and settings of it that do not fit the environment. The doctor asks no provider:
-// `admin payments check` does.
+// paymentSettings returns the doctor's finding about the payment provider's settings. It sends the provider no
+// request: `admin payments check` does.
 func paymentSettings(cfg config.Config) finding {
 	found := services.PaymentSettings(cfg)
 	if found.Problem != "" {

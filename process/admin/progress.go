@@ -5,28 +5,30 @@ import (
 	"time"
 )
 
-// plainEvery is the pause between two lines of progress where no person watches.
+// plainEvery is the pause between two lines of progress if stderr is no terminal.
 const plainEvery = 5 * time.Second
 
-// progress tells on stderr how far a long command is: a line that changes in place on a terminal, plain lines
-// elsewhere, and JSON objects with --json.
+// progress prints to stderr how far a long command is: as a line that changes in place on a terminal, as plain
+// lines elsewhere, and as JSON objects with --json.
 type progress struct {
-	c       *call
-	what    string // "rows read"
-	live    bool   // stderr is a terminal
+	c    *call
+	what string // The unit in which progress is counted, such as "rows read".
+	// true: stderr is a terminal, so the line of progress changes in place; false: each report is a new line.
+	live    bool
 	began   time.Time
-	first   int64 // done at the first report
+	first   int64 // The count at the first report of progress, from which the rate is computed.
 	printed time.Time
-	open    bool // the terminal's line has no end yet
+	open    bool // true: the terminal's line of progress has no line end yet; false: it has one, or there is no line.
 	last    string
 }
 
-// progress begins to tell of a work that is measured in what.
+// progress returns a reporter for a long command. what is the unit of its counts.
 func (c *call) progress(what string) *progress {
 	return &progress{c: c, what: what, live: isTerminal(c.stderr) && !c.json, first: -1}
 }
 
-// report tells that done of total are done; total 0 is unknown. note may say more, such as the name of a part.
+// report prints that done of total units are done; a total of 0 means unknown. note is a remark, such as the name
+// of a part.
 func (p *progress) report(now time.Time, done, total int64, note string) {
 	if p.first < 0 {
 		p.first, p.began = done, now
@@ -82,10 +84,12 @@ func (p *progress) json(now time.Time, done, total int64, note string) {
 			out[4].value = int64(left / time.Second)
 		}
 	}
-	_ = printJSON(p.c.stderr, fields{{"progress", out}}) // no place is left to report a failed write
+	// A failed write to stderr is ignored, since there is no other place to report it.
+	_ = printJSON(p.c.stderr, fields{{"progress", out}})
 }
 
-// pace gives the rate since the first report, and the time that the rest takes at this rate.
+// pace returns the rate since the first report, and the time that the rest takes at this rate. known is false if it
+// is too early to compute them.
 func (p *progress) pace(now time.Time, done, total int64) (perSecond float64, left time.Duration, known bool) {
 	elapsed := now.Sub(p.began).Seconds()
 	if elapsed < 1 || done <= p.first {
@@ -96,7 +100,7 @@ func (p *progress) pace(now time.Time, done, total int64) (perSecond float64, le
 		true
 }
 
-// end closes the line of a terminal, so that the result stands on a line of its own.
+// end finishes the terminal's line of progress, so that the result begins on a new line.
 func (p *progress) end() {
 	if p.open {
 		fmt.Fprintln(p.c.stderr)

@@ -12,14 +12,14 @@ import (
 	"partnerdeposits/core/money"
 )
 
-// instant is a time: in JSON and in pipes as the API shows times, on a terminal in local time with its distance from
-// now. The zero instant is none.
+// instant is a time in a command's output: in the API's format in JSON and in pipes, and in local time with its
+// distance from now on a terminal. The zero instant is printed as none.
 type instant time.Time
 
-// at is t as a value of a field.
+// at returns a time as the value of a field of a command's output.
 func at(t time.Time) instant { return instant(t) }
 
-// MarshalJSON gives the API's form, or null.
+// MarshalJSON encodes the time in the API's format, or null for the zero time.
 func (i instant) MarshalJSON() ([]byte, error) {
 	if time.Time(i).IsZero() {
 		return []byte("null"), nil
@@ -27,15 +27,15 @@ func (i instant) MarshalJSON() ([]byte, error) {
 	return json.Marshal(deposit.Timestamp(time.Time(i)))
 }
 
-// cents is an amount: a whole number in JSON and in pipes, euros on a terminal.
+// cents is an amount in a command's output: whole cents in JSON and in pipes, euros on a terminal.
 type cents money.Cents
 
-// pairs are details with names.
+// pairs holds details in a command's output: values by name.
 type pairs map[string]string
 
 const none = "–"
 
-// readable is a value as people read it.
+// readable converts the value of an output field into what people read.
 func (c *call) readable(v any) any {
 	switch v := v.(type) {
 	case nil:
@@ -89,10 +89,10 @@ func (c *call) readableTime(t time.Time) string {
 	return c.clock(t) + " (" + distance(t.Sub(c.now)) + ")"
 }
 
-// clock is t in local time.
+// clock formats a time in local time.
 func (c *call) clock(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05 MST") }
 
-// distance says how far a time is from now, in the largest unit of which there are two at least.
+// distance formats how far a time is from now, in the largest unit of which it has at least two.
 func distance(d time.Duration) string {
 	const day = 24 * time.Hour
 	amount := ""
@@ -117,7 +117,8 @@ func distance(d time.Duration) string {
 	return amount + " ago"
 }
 
-// label is the name of a field as people read it: "max amount" for maxAmountCents. Pipes get the name itself.
+// label returns the name of an output field as people read it on a terminal, such as "max amount" for
+// maxAmountCents. In pipes it is the field's own name.
 func (c *call) label(f field) string {
 	if !c.terminal {
 		return f.name
@@ -136,7 +137,8 @@ func (c *call) label(f field) string {
 	return words.String()
 }
 
-// printable replaces the characters that would command a terminal: a receiver chooses the text of its answers.
+// printable replaces characters that a terminal interprets as commands, since the text may come from a webhook
+// receiver.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r != '\n' && !unicode.IsPrint(r) {

@@ -10,11 +10,13 @@ import (
 
 type reencrypt struct{}
 
-// errReencryptInterrupted says how to go on. A page of rows commits as a whole.
+// errReencryptInterrupted is the error of an interrupted re-encryption, with how to continue. A page of rows
+// commits as a whole.
 var errReencryptInterrupted = coded{codeInterrupted,
 	errors.New("interrupted; every row is readable, and the command goes on with the rest when it runs again")}
 
-// Run encrypts the stored secrets with the primary key, page by page. A second run passes over the rows of the first.
+// Run encrypts the stored secrets with the primary key, page by page. Rows that an earlier run has encrypted are
+// skipped.
 func (reencrypt) Run(c *call) error {
 	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
 		p := c.progress("rows read")

@@ -17,7 +17,7 @@ type migrateCommands struct {
 
 type migrateUp struct{}
 
-// Run migrates. Concurrent runs wait for each other.
+// Run brings the database schema up to date. Concurrent runs wait for each other.
 func (migrateUp) Run(c *call) error {
 	cfg, err := c.config(config.Database)
 	if err != nil {
@@ -42,12 +42,12 @@ func (migrateUp) Run(c *call) error {
 	return c.answer(answer)
 }
 
-// errMigrationInterrupted says how to go on. A migration commits as a whole, or is an index that the next run builds
-// anew.
+// errMigrationInterrupted is the error of an interrupted migration, with how to continue. A migration commits as a
+// whole, or is an index that the next run builds again.
 var errMigrationInterrupted = coded{codeInterrupted,
 	errors.New("interrupted; the command goes on with the migration that was interrupted when it runs again")}
 
-// watchMigration tells of the migrations that run, until the function that it returns is called.
+// watchMigration prints the progress of the running migrations until the returned function is called.
 func (c *call) watchMigration(cfg config.Config) (stop func()) {
 	ctx, cancel := context.WithCancel(c.ctx)
 	ended := make(chan struct{})
@@ -57,7 +57,7 @@ func (c *call) watchMigration(cfg config.Config) (stop func()) {
 		defer steps.end()
 		defer blocks.end()
 		_ = wire.WatchMigration(ctx, cfg, time.Second, func(p wire.MigrationProgress) {
-			// MigrateUp names a mistake in the configuration
+			// The error is ignored, since MigrateUp reports a mistake in the configuration itself.
 			switch {
 			case p.Applied >= p.Total:
 			case p.Index == "":
@@ -75,7 +75,7 @@ func (c *call) watchMigration(cfg config.Config) (stop func()) {
 
 type migrateStatus struct{}
 
-// Run lists migrations.
+// Run prints the migrations of the schema and whether each is applied.
 func (migrateStatus) Run(c *call) error {
 	cfg, err := c.config(config.Database)
 	if err != nil {
@@ -94,7 +94,7 @@ func (migrateStatus) Run(c *call) error {
 
 type restoreFinish struct{}
 
-// Run begins a new restore epoch.
+// Run begins a new restore epoch, so that responses that Redis has cached are no longer used.
 func (restoreFinish) Run(c *call) error {
 	if err := c.confirm("The answers that Redis caches become void."); err != nil {
 		return err
@@ -118,7 +118,7 @@ type secretsCommands struct {
 
 type newKeyset struct{}
 
-// Run makes a keyset. It needs no configuration, since a keyset is part of the first configuration.
+// Run creates and prints a keyset. It reads no configuration, since the keyset is part of the first configuration.
 func (newKeyset) Run(c *call) error {
 	keyset, err := wire.NewKeyset()
 	if err != nil {
@@ -129,12 +129,14 @@ func (newKeyset) Run(c *call) error {
 
 type addKey struct{}
 
-// Run adds a key to the configured keyset. Processes with either keyset read the secrets of the others.
+// Run adds a key to the configured keyset and prints the result. Processes with the old and the new keyset can read
+// each other's secrets.
 func (addKey) Run(c *call) error { return c.changeKeyset(wire.AddKey) }
 
 type useKey struct{}
 
-// Run makes the newest key primary. Processes that lack this key could not read the secrets that others write.
+// Run makes the newest key of the configured keyset primary and prints the result. Every process must have that key
+// already, or it cannot read secrets that others write.
 func (useKey) Run(c *call) error {
 	err := c.changeKeyset(wire.UseKey)
 	if errors.Is(err, wire.ErrKeyUsed) {
@@ -145,10 +147,11 @@ func (useKey) Run(c *call) error {
 
 type rotateKeyset struct{}
 
-// Run rotates the configured keyset. Give the new keyset to every process before you discard the old one.
+// Run adds a new primary key to the configured keyset and prints the result. Every process needs the new keyset
+// before the old one is discarded.
 func (rotateKeyset) Run(c *call) error { return c.changeKeyset(wire.RotateKeyset) }
 
-// changeKeyset prints the keyset that change makes of the configured one.
+// changeKeyset prints the configured keyset after a change.
 func (c *call) changeKeyset(change func(config.Config) (string, error)) error {
 	cfg, err := c.config(config.Nothing)
 	if err != nil {
@@ -164,7 +167,7 @@ func (c *call) changeKeyset(change func(config.Config) (string, error)) error {
 	return c.keyset(keyset)
 }
 
-// keyset prints the keyset alone, so that a shell can capture the output.
+// keyset prints a keyset alone, so that a shell can capture the output.
 func (c *call) keyset(keyset string) error {
 	if c.json {
 		return c.answer(fields{{"keyset", keyset}})

@@ -20,7 +20,7 @@ type depositShow struct {
 	Deposit string `required:"" id:"" name:"id" help:"Id (dep_…) or reference (D-7K3M-9Q2X)."`
 }
 
-// Run shows the deposit.
+// Run prints a deposit with its history, payments, agreements and deliveries.
 func (d depositShow) Run(c *call) error {
 	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
 		found, err := a.Support.Deposit(c.ctx, d.Deposit)
@@ -70,7 +70,7 @@ func describedDeposit(d support.Deposit) fields {
 	}
 }
 
-// describedAgreements gives the tenant's agreements with every field, since support submits them as evidence in a
+// describedAgreements returns the tenant's agreements with every field, since support submits them as evidence in a
 // dispute.
 func describedAgreements(all []agreement.Record) []fields {
 	out := []fields{}
@@ -84,7 +84,7 @@ func describedAgreements(all []agreement.Record) []fields {
 	return out
 }
 
-// textOrNone is nil for an empty text.
+// textOrNone returns a pointer to a text, or nil for an empty text, which is printed as none.
 func textOrNone(s string) *string {
 	if s == "" {
 		return nil
@@ -102,7 +102,8 @@ type clientShow struct {
 	Client string `required:"" id:"" name:"id" help:"Id (cli_…) or e-mail address of the tenant."`
 }
 
-// Run shows the clients: an e-mail address may have a client at each of several accounts.
+// Run prints the records of a tenant with their deposits. An e-mail address may have a record at each of several
+// accounts.
 func (s clientShow) Run(c *call) error {
 	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
 		found, err := a.Support.Clients(c.ctx, s.Client)
@@ -167,7 +168,7 @@ type auditShow struct {
 	Name string `required:"" id:"" name:"id" help:"Request id (req_…), id of the changed object, or actor: admin, prt_…, opr_… or an operator's e-mail address."`
 }
 
-// Run shows the entries.
+// Run prints the entries of the audit log about a request, a subject or an actor.
 func (s auditShow) Run(c *call) error {
 	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
 		found, err := a.Support.Audit(c.ctx, s.Name)
@@ -185,7 +186,7 @@ func (s auditShow) Run(c *call) error {
 	})
 }
 
-// withoutQuery is a URL without user and query, which may hold a secret of the partner.
+// withoutQuery returns a URL without user and query, which may hold a secret of the partner.
 func withoutQuery(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil {

@@ -12,7 +12,7 @@ type webhookShow struct {
 	Webhook string `required:"" id:"" name:"id" help:"Id of the subscription: pwh_…"`
 }
 
-// Run shows the subscription, deleted ones too.
+// Run prints a webhook subscription, even a deleted one, with its newest deliveries.
 func (w webhookShow) Run(c *call) error {
 	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
 		found, err := a.Support.Webhook(c.ctx, w.Webhook)
@@ -35,7 +35,7 @@ func (w webhookShow) Run(c *call) error {
 	})
 }
 
-// describedDeliveries lists deliveries with the result of their last attempt.
+// describedDeliveries returns deliveries with the result of their last attempt, for printing.
 func describedDeliveries(all []webhook.Delivery) []fields {
 	rows := []fields{}
 	for _, d := range all {
@@ -63,7 +63,7 @@ type deliveryShow struct {
 	Delivery string `required:"" id:"" name:"id" help:"Id of the delivery: dlv_…"`
 }
 
-// Run shows the delivery.
+// Run prints a delivery with its attempts.
 func (s deliveryShow) Run(c *call) error {
 	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
 		d, err := a.Support.Delivery(c.ctx, s.Delivery)
@@ -104,7 +104,7 @@ type eventShow struct {
 	Event string `required:"" id:"" name:"id" help:"Id of the event: evt_…"`
 }
 
-// Run shows the event.
+// Run prints an event with its deliveries.
 func (s eventShow) Run(c *call) error {
 	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
 		e, err := a.Support.Event(c.ctx, s.Event)

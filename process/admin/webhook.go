@@ -27,7 +27,7 @@ type webhookReplay struct {
 	Status       string    `default:"failed" enum:"pending,retrying,succeeded,failed" help:"Only those of this status: ${enum}."`
 }
 
-// Run starts the replay.
+// Run starts a replay of deliveries, and on a terminal prints its progress until it ends.
 func (w webhookReplay) Run(c *call) error {
 	subscriptionID, ok := id.Subscription.Parse(w.Subscription)
 	if !ok {
@@ -58,7 +58,8 @@ type webhookProbe struct {
 	All     bool   `help:"… or the subscriptions of all partners."`
 }
 
-// Run releases the circuits.
+// Run makes failing endpoints be tried at once: open circuits send a probe, and due times of retries are moved to
+// now.
 func (w webhookProbe) Run(c *call) error {
 	var of webhookports.ProbeOf
 	chosen := 0
@@ -97,7 +98,7 @@ type webhookProgress struct {
 	Follow bool   `help:"Tell of the progress until the replay ends. Interrupted, the replay itself goes on."`
 }
 
-// Run shows the replay.
+// Run prints the progress of a replay, and with --follow until it ends.
 func (w webhookProgress) Run(c *call) error {
 	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
 		replay, err := a.Webhooks.ReplayProgress(c.ctx, w.Replay)
@@ -115,7 +116,8 @@ func (w webhookProgress) Run(c *call) error {
 	})
 }
 
-// follow tells of a replay until it ends. A dispatcher makes the redeliveries, so an interrupted command stops nothing.
+// follow prints the progress of a replay until it ends. A dispatcher makes the redeliveries, so interrupting the
+// command does not stop them.
 func (c *call) follow(a *wire.Admin, replay webhook.Replay) (webhook.Replay, error) {
 	const every = time.Second
 	p := c.progress("redeliveries")

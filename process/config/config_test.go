@@ -36,7 +36,7 @@ func TestLoad_DefaultsOfDevelopment(t *testing.T) {
 	require.Equal(t, 10, c.AuthAttemptsPerMinute)
 	require.Equal(t, 30*time.Minute, c.Timers().CheckoutIdleAfter)
 	require.Equal(t, 14*24*time.Hour, c.Timers().CaptureWindow)
-	require.Equal(t, 60*24*time.Hour, c.Timers().CoverageMax)
+	require.Equal(t, 60*24*time.Hour, c.Timers().CoverMax)
 	require.Equal(t, 10*time.Second, c.SchedulerInterval)
 	require.True(t, c.InsecureURLs())
 	require.False(t, c.HTTPS())

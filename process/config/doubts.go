@@ -6,20 +6,21 @@ import (
 	"strings"
 )
 
-// Misspelling is an environment variable that no setting reads and that looks like one.
+// Misspelling is an environment variable that looks like a misspelt setting: its name, and the nearest setting.
 type Misspelling struct{ Name, Nearest string }
 
-// ours are the beginnings of names that nobody else uses.
+// ours matches the names of environment variables that begin like a setting and that no other program uses.
 var ours = regexp.MustCompile(`^(WEBHOOK|RATE_LIMIT)_`)
 
-// strangers are variables that Kubernetes sets for a service called webhook, database or redis, and that of a terminal.
+// strangers matches environment variables of other programs that resemble settings: those that Kubernetes sets for
+// a service called webhook, database or redis, and SESSION_ID of a terminal.
 var strangers = regexp.MustCompile(`_SERVICE_(HOST|PORT\w*)$|_PORT(_\d+_(TCP|UDP|SCTP)\w*)?$|^SESSION_ID$`)
 
-// furthest is how many letters may differ.
+// furthest is the largest number of letters by which a misspelt name may differ from a setting's.
 const furthest = 4
 
-// Misspelt lists the variables that seem to be misspelt settings, by name. A name is near a setting that is not set,
-// has the same first word, and differs in a fifth of its letters at most.
+// Misspelt returns the environment variables that seem to be misspelt settings, by name. A variable seems so if a
+// setting that is not set has the same first word and differs in at most a fifth of its letters.
 func Misspelt(environ []string) []Misspelling {
 	known, set := map[string]bool{}, map[string]bool{}
 	for _, s := range settings(Config{}) {
@@ -54,9 +55,9 @@ func Misspelt(environ []string) []Misspelling {
 	return found
 }
 
-// distance is how many letters have to be added, removed or replaced to make b of a.
+// distance returns how many letters must be added, removed or replaced to turn text a into text b.
 func distance(a, b string) int {
-	row := make([]int, len(b)+1) // of the beginning of a, to each beginning of b
+	row := make([]int, len(b)+1) // The distances from the present beginning of text a to each beginning of text b.
 	for j := range row {
 		row[j] = j
 	}
@@ -74,7 +75,7 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
-// RepeatsAtOnce tells whether an attempt follows a failed one without a wait.
+// RepeatsAtOnce reports whether WEBHOOK_RETRY_SCHEDULE repeats a failed attempt without a wait.
 func (c Config) RepeatsAtOnce() bool {
 	return len(c.WebhookRetrySchedule) > 1 && slices.Min(c.WebhookRetrySchedule[1:]) == 0
 }

@@ -13,19 +13,21 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// fileSuffix makes the name of the variable that names the file of a secret.
+// fileSuffix is appended to the name of a secret's variable to form the variable that names a file with the secret.
 const fileSuffix = "_FILE"
 
-// longestSecret bounds a file, so that a wrong path such as /dev/zero is a mistake and not a full memory.
+// longestSecret bounds the size of a file with a secret, so that a wrong path such as /dev/zero is reported as a
+// mistake and does not fill the memory.
 const longestSecret = 64 << 10
 
-// filePatience bounds the wait for a pipe, which may have no writer or a silent one.
+// filePatience bounds the wait for a secret from a pipe, which may have no writer or one that writes nothing.
 const filePatience = 5 * time.Second
 
-// isSecret tells whether the variable may hold a secret, and so may come from a file.
+// isSecret reports whether the variable may hold a secret, and so may be read from a file.
 func (s setting) isSecret() bool { return s.field.Type == reflect.TypeFor[secret.Text]() }
 
-// readFiles adds the secrets that come from files to set.
+// readFiles reads the secrets whose variables name a file, and adds them to set. It returns the mistakes that it
+// finds.
 func readFiles(set map[string]string) mistakes {
 	found := mistakes{}
 	for _, s := range settings(Config{}) {
@@ -47,15 +49,17 @@ func readFiles(set map[string]string) mistakes {
 	return found
 }
 
-// readSecret gives the text of a file without the newlines at its end. problem names neither text nor path: a path may
-// be the secret itself, set to the wrong variable.
+// readSecret returns the text of a file without the newlines at its end, or a problem. problem contains neither the
+// text nor the path, since the path may be the secret itself, set to the wrong variable.
 func readSecret(path string) (text, problem string) {
-	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe without a writer is empty
+	// With O_NONBLOCK, a pipe without a writer counts as empty instead of blocking.
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return "", cannotBeRead(err)
 	}
 	defer file.Close()
-	_ = file.SetReadDeadline(time.Now().Add(filePatience)) // fails for a regular file, which needs none
+	// The error is ignored, since a regular file takes no deadline and needs none.
+	_ = file.SetReadDeadline(time.Now().Add(filePatience))
 	content, err := io.ReadAll(io.LimitReader(file, longestSecret+1))
 	switch text = strings.TrimRight(string(content), "\r\n"); {
 	case err != nil:

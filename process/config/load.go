@@ -18,10 +18,10 @@ import (
 	"partnerdeposits/core/webhook"
 )
 
-// Mistakes lists the variables that are missing or wrong, each in a line of its own, in the order of Config.
+// Mistakes lists the environment variables that are missing or wrong, one a line, in the order of Config.
 type Mistakes []string
 
-// Error lists them.
+// Error returns all mistakes of the configuration as one text, one a line.
 func (m Mistakes) Error() string {
 	return fmt.Sprintf("the configuration has %d %s:\n  - %s", len(m), plural("mistake", len(m)),
 		strings.Join(m, "\n  - "))
@@ -34,8 +34,8 @@ func plural(noun string, n int) string {
 	return noun + "s"
 }
 
-// Load reads environ, whose elements have the form NAME=value, as those of os.Environ, and the files that environ names
-// for secrets (settings.md, "Secrets from files").
+// Load reads the configuration from environ, whose elements have the form NAME=value as in os.Environ, and from the
+// files that environ names for secrets (settings.md, "Secrets from files").
 //
 // The only error is Mistakes, which is complete and contains no value of a variable that may hold a secret.
 func Load(environ []string, needs Needs) (Config, error) {
@@ -54,7 +54,7 @@ func Load(environ []string, needs Needs) (Config, error) {
 		local := localBaseURL(c.HTTPAddr, "localhost")
 		c.APIBaseURL, c.DashboardBaseURL = cmp.Or(c.APIBaseURL, local), cmp.Or(c.DashboardBaseURL, local)
 		if set["DRAIN_DELAY"] == "" {
-			c.DrainDelay = 0 // Ctrl-C need not wait for a balancer
+			c.DrainDelay = 0 // Development has no load balancer for which Ctrl-C would have to wait.
 		}
 	}
 	for _, s := range settings(c) {
@@ -73,10 +73,11 @@ func Load(environ []string, needs Needs) (Config, error) {
 	return c, nil
 }
 
-// mistakes holds the first mistake of each variable: a value that cannot be read is not also out of bounds.
+// mistakes holds the first mistake of each variable, so that a value that cannot be parsed is not also reported as
+// out of bounds.
 type mistakes map[string]string
 
-// add records a mistake; the text "" stands for none.
+// add records a mistake of a variable, unless one is recorded already; the text "" means that there is none.
 func (m mistakes) add(name, text string) {
 	if _, recorded := m[name]; !recorded && text != "" {
 		m[name] = text
@@ -93,7 +94,8 @@ func (m mistakes) list() Mistakes {
 	return out
 }
 
-// parse fills c. Values that do not parse are described in our own words: the library's errors may contain a secret.
+// parse fills c from the environment variables. It describes values that do not parse in its own words, since the
+// library's errors may contain a secret.
 func parse(c *Config, set map[string]string) mistakes {
 	found := mistakes{}
 	err := env.ParseWithOptions(c, env.Options{Environment: set})
@@ -104,7 +106,7 @@ func parse(c *Config, set map[string]string) mistakes {
 	for _, e := range all.Errors {
 		var unreadable env.ParseError
 		if !errors.As(e, &unreadable) {
-			panic("config: " + e.Error()) // a mistake in Config itself
+			panic("config: " + e.Error()) // A panic here means a programming mistake in the declaration of Config.
 		}
 		field, _ := reflect.TypeFor[Config]().FieldByName(unreadable.Name)
 		name := field.Tag.Get("env")
@@ -113,7 +115,7 @@ func parse(c *Config, set map[string]string) mistakes {
 	return found
 }
 
-// expected says which values a type takes.
+// expected returns the message for a value that a field's type does not accept.
 func expected(t reflect.Type) string {
 	switch t {
 	case reflect.TypeFor[time.Duration]():
@@ -133,7 +135,7 @@ func expected(t reflect.Type) string {
 // Schedule is a webhook.Schedule that is read from a comma-separated list of durations.
 type Schedule webhook.Schedule
 
-// UnmarshalText reads "0s,5s,5m".
+// UnmarshalText parses a list of durations such as "0s,5s,5m".
 func (s *Schedule) UnmarshalText(text []byte) error {
 	parsed := Schedule{}
 	for part := range strings.SplitSeq(string(text), ",") {

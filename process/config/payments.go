@@ -49,13 +49,14 @@ func isStripeBase(text string, _ setting, c Config) error {
 	if err != nil || !isHTTP(text) || (u.Path != "" && u.Path != "/") || u.User != nil || strings.ContainsAny(text, "?#") {
 		return errors.New("is not an origin such as https://api.stripe.com")
 	}
-	if u.Scheme != "https" && c.Environment == partner.Production { // the key travels with every request
+	// An unencrypted connection would expose Stripe's secret key, which is part of every request.
+	if u.Scheme != "https" && c.Environment == partner.Production {
 		return errors.New("must be https in production")
 	}
 	return nil
 }
 
-// paymentsTogether checks the settings of the payment provider against each other.
+// paymentsTogether checks rules between several settings of the payment provider.
 func (c Config) paymentsTogether(found mistakes) {
 	if c.Payments() == PaymentsStripe && c.StripeSecretKey == "" {
 		found.add("STRIPE_SECRET_KEY", "is required with PAYMENTS_PROVIDER=stripe, such as rk_live_…")

@@ -12,7 +12,7 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// Bounds of WEBHOOK_RETRY_SCHEDULE.
+// The largest number of waits in WEBHOOK_RETRY_SCHEDULE, and the longest wait.
 const (
 	maxAttempts = 50
 	maxWait     = 7 * 24 * time.Hour
@@ -20,13 +20,13 @@ const (
 
 const newKeyset = "; `admin secrets new-keyset` makes one"
 
-// setting is a field of Config with its value.
+// setting is a field of Config with its value: one environment variable.
 type setting struct {
 	field reflect.StructField
 	value reflect.Value
 }
 
-// settings lists the fields of c in their order.
+// settings returns the fields of Config with the values of c, in their order.
 func settings(c Config) []setting {
 	var all []setting
 	fields := reflect.TypeFor[Config]()
@@ -39,10 +39,11 @@ func settings(c Config) []setting {
 
 func (s setting) tag(key string) string { return s.field.Tag.Get(key) }
 
-// name is the environment variable.
+// name returns the name of the setting's environment variable.
 func (s setting) name() string { return s.tag("env") }
 
-// texts are the values that a form checks: every element of a list, none for an unset variable.
+// texts returns the values of the setting that a form checks: every element of a list, none if the variable is not
+// set.
 func (s setting) texts() []string {
 	switch v := s.value.Interface().(type) {
 	case secret.Text:
@@ -56,7 +57,7 @@ func (s setting) texts() []string {
 	return nil
 }
 
-// missing says how a required variable is missing; "" where the variable is set or c does not require it.
+// missing returns the mistake if the variable is required and not set; "" if it is set or not required.
 func (s setting) missing(c Config) string {
 	required := map[string]bool{
 		"always":              true,
@@ -78,7 +79,7 @@ func (s setting) missing(c Config) string {
 	return "is required " + s.tag("required") + hint
 }
 
-// invalid says what is wrong with the value by the field's own tags; "" for a good value.
+// invalid returns what is wrong with the setting's value by the tags of its field; "" for a valid value.
 func (s setting) invalid(c Config) string {
 	if form := s.tag("form"); form != "" {
 		for _, text := range s.texts() {
@@ -137,7 +138,7 @@ func notBetween(value time.Duration, least, most string) string {
 	return ""
 }
 
-// bound reads a bound from a tag.
+// bound returns a bound that was parsed from a tag of Config, and panics if the tag is malformed.
 func bound[T any](value T, err error) T {
 	if err != nil {
 		panic("config: a tag of Config: " + err.Error())
@@ -145,7 +146,7 @@ func bound[T any](value T, err error) T {
 	return value
 }
 
-// invalidTogether checks the rules that no tag can state.
+// invalidTogether checks the rules between settings that no tag can express.
 func (c Config) invalidTogether() mistakes {
 	found := mistakes{}
 	if n := len(c.WebhookRetrySchedule); n < 1 || n > maxAttempts {

@@ -11,33 +11,33 @@ import (
 )
 
 const (
-	// mostWaiting bounds the bytes of log lines that wait for the reader of the log.
+	// mostWaiting bounds the bytes of log lines that wait until the log's reader takes them.
 	mostWaiting = 1 << 20
-	// slowWrite is how long a write may take until the reader counts as away.
+	// slowWrite is how long a write to the log may take before its reader counts as stuck.
 	slowWrite = time.Second
-	// lossTold is how long after the last lost line Check tells of the loss.
+	// lossTold is how long after the last lost log line Check reports the loss.
 	lossTold = 10 * time.Second
 )
 
-// Lines writes the log of a process. Write never waits for the reader of the log, such as a log shipper behind a pipe:
-// lines beyond the bound are dropped and counted.
+// Lines writes the log of a process. Write never waits for the log's reader, such as a log shipper behind a pipe:
+// lines that exceed the limit are dropped and counted.
 type Lines struct {
 	out     io.Writer
 	dropped atomic.Uint64
 
 	mu      sync.Mutex
-	waiting []byte        // whole lines
-	taken   []byte        // of the write under way; its memory serves again
-	writing bool          // a goroutine writes
-	began   time.Time     // of its write that has not returned; zero: none
-	emptied chan struct{} // closed when no line waits any more; nil: nobody asked
-	lostAt  time.Time     // of the last line that was dropped
+	waiting []byte        // The complete log lines that wait to be written.
+	taken   []byte        // The log lines that are being written. Their memory is reused.
+	writing bool          // true: a goroutine is writing log lines; false: none is.
+	began   time.Time     // When the present write of log lines began; zero: no write is in progress.
+	emptied chan struct{} // A channel that is closed once no log line waits; nil: Flush is not waiting.
+	lostAt  time.Time     // When a log line was last dropped.
 }
 
-// NewLines returns a writer to out, which may block.
+// NewLines returns a writer of log lines to out, which may block.
 func NewLines(out io.Writer) *Lines { return &Lines{out: out} }
 
-// Write keeps a line, which ends with a line feed, until the reader takes it. It always succeeds.
+// Write stores a log line, which ends with a line feed, until the log's reader takes it. It always succeeds.
 func (l *Lines) Write(line []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -53,10 +53,10 @@ func (l *Lines) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// Dropped is how many lines were dropped since the start.
+// Dropped returns how many log lines were dropped since the start.
 func (l *Lines) Dropped() uint64 { return l.dropped.Load() }
 
-// Check returns an error while the reader takes no lines, and for a while after a line was dropped.
+// Check returns an error while the log's reader takes no lines, and for lossTold after a line was dropped.
 func (l *Lines) Check() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -71,10 +71,10 @@ func (l *Lines) Check() error {
 	return nil
 }
 
-// errUnread is returned when the reader did not take all lines in time.
+// errUnread is the error for log lines that the reader did not take in time.
 var errUnread = errors.New("run: the last lines of the log were not read in time")
 
-// Flush waits until the reader of the log has taken every line.
+// Flush waits until the log's reader has taken every line.
 //
 // Returns errUnread after patience.
 func (l *Lines) Flush(patience time.Duration) error {
@@ -98,8 +98,8 @@ func (l *Lines) Flush(patience time.Duration) error {
 	}
 }
 
-// write is the only goroutine that waits for the reader, and ends once no line waits. Lines that come during a write
-// share the next.
+// write writes the waiting log lines until none waits. It is the only goroutine that waits for the log's reader.
+// Lines that arrive during a write are written together in the next.
 func (l *Lines) write() {
 	for l.take() {
 		written, err := l.out.Write(l.taken)
@@ -112,7 +112,7 @@ func (l *Lines) write() {
 	}
 }
 
-// take makes the lines that wait those that are written. Returns false when none waits.
+// take moves the waiting log lines to those being written. It returns false if none waits.
 func (l *Lines) take() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -129,7 +129,7 @@ func (l *Lines) take() bool {
 	return true
 }
 
-// lost counts dropped lines; l.mu is held.
+// lost counts dropped log lines. The caller holds l.mu.
 func (l *Lines) lost(lines int) {
 	l.dropped.Add(uint64(lines)) //nolint:gosec // a count
 	l.lostAt = time.Now()

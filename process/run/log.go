@@ -12,26 +12,28 @@ import (
 	"partnerdeposits/process/config"
 )
 
-// Log is the log of a process, with the writer of its lines.
+// Log is the log of a process, together with the writer of its lines.
 type Log struct {
 	*slog.Logger
 	Lines *Lines
 }
 
-// NewLog writes to w, which may block, as Logger says.
+// NewLog returns the log of a process, which writes to w without waiting for it. LOG_LEVEL and LOG_FORMAT configure
+// it.
 func NewLog(w io.Writer, cfg config.Config) Log {
 	lines := NewLines(w)
 	return Log{Logger(lines, cfg), lines}
 }
 
-// lastLines is how long the end of a process waits for the reader of its log.
+// lastLines is how long a process waits at its end for the log's reader.
 const lastLines = 2 * time.Second
 
-// Close gives the reader of the log a moment for the last lines.
-func (l Log) Close() { _ = l.Lines.Flush(lastLines) } // where nobody reads, nobody can be told
+// Close waits up to lastLines for the log's reader to take the last lines.
+// The error is ignored: if the log is not read, a message in it is not read either.
+func (l Log) Close() { _ = l.Lines.Flush(lastLines) }
 
-// Logger writes to w as LOG_LEVEL and LOG_FORMAT say. Lines of a request name the request, and its trace if there is
-// one.
+// Logger returns a logger that writes to w, configured by LOG_LEVEL and LOG_FORMAT. Lines about a request contain
+// the id of the request, and of its trace if it has one.
 func Logger(w io.Writer, cfg config.Config) *slog.Logger {
 	options := &slog.HandlerOptions{Level: cfg.LogLevel}
 	if cfg.LogFormat == "text" {
@@ -40,16 +42,16 @@ func Logger(w io.Writer, cfg config.Config) *slog.Logger {
 	return slog.New(named{slog.NewJSONHandler(w, options)})
 }
 
-// Attributes that named adds.
+// Names of the attributes with which log lines name their request and trace.
 const (
 	requestIDKey = "request_id"
 	traceIDKey   = "trace_id"
 )
 
-// named adds the ids of the request and of the trace that a context belongs to.
+// named is a log handler that adds the ids of the request and of the trace to which the context belongs.
 type named struct{ slog.Handler }
 
-// Handle implements slog.Handler. A line that names its request already is not named again.
+// Handle adds the ids of the request and of the trace to a log line, unless the line has them already.
 func (h named) Handle(ctx context.Context, line slog.Record) error {
 	requestID, span := ports.RequestIDOf(ctx), trace.SpanContextFromContext(ctx)
 	if requestID == "" && !span.HasTraceID() {
@@ -65,10 +67,8 @@ func (h named) Handle(ctx context.Context, line slog.Record) error {
 	return h.Handler.Handle(ctx, line)
 }
 
-// WithAttrs implements slog.Handler.
 func (h named) WithAttrs(attrs []slog.Attr) slog.Handler { return named{h.Handler.WithAttrs(attrs)} }
 
-// WithGroup implements slog.Handler.
 func (h named) WithGroup(name string) slog.Handler { return named{h.Handler.WithGroup(name)} }
 
 func has(line slog.Record, key string) (found bool) {

@@ -20,35 +20,36 @@ import (
 	"partnerdeposits/process/version"
 )
 
-// Exit codes of every command.
+// The exit codes of every command of the service.
 const (
 	ExitOK      = 0
 	ExitFailure = 1
-	ExitUsage   = 2 // wrong configuration or wrong arguments
+	ExitUsage   = 2 // The exit code for a wrong configuration or wrong arguments.
 )
 
-// Command is the command of a service.
+// Command is a command that runs a process of the service, such as http.
 type Command struct {
 	Name string
 
-	// GCPercent is how far the heap grows between two collections, in percent of the live data. The variable GOGC has
-	// precedence.
+	// GCPercent is the garbage-collection target, as in GOGC: by how many percent the heap may grow between two
+	// collections. The variable GOGC has precedence.
 	GCPercent int
 
-	// Build gives the parts of the process.
+	// Build returns the process with its parts, which have not started yet.
 	Build func(ctx context.Context, cfg config.Config, log Log) (Process, error)
 
-	// Healthcheck asks the running process whether it takes work. Returns its state, or an error with the reason.
+	// Healthcheck queries the running process whether it is ready. It returns the state of the process, or an error
+	// with the reason why it is not.
 	Healthcheck func(ctx context.Context, environ []string) (state string, err error)
 }
 
-// Main runs a service until a signal, whatever the arguments are, and returns the exit code: for programs that test a
-// service.
+// Main runs a process of the service until a signal, whatever the arguments are, and returns the exit code.
+// Programs that test the service use it.
 func Main(gcPercent int, build func(ctx context.Context, cfg config.Config, log Log) (Process, error)) int {
 	return Command{GCPercent: gcPercent, Build: build}.serve(os.Environ(), os.Stderr)
 }
 
-// Main does what the arguments of the command ask for, and returns the exit code.
+// Main runs the command with the arguments of the process, and returns the exit code.
 func (c Command) Main() int { return c.main(os.Args[1:], os.Environ(), os.Stdout, os.Stderr) }
 
 func (c Command) main(args, environ []string, stdout, stderr io.Writer) int {
@@ -75,7 +76,8 @@ func (c Command) usage() string {
 `, c.Name)
 }
 
-// healthcheck never ends with ExitUsage: container engines know the codes 0 and 1 alone.
+// healthcheck prints the state of the running process and returns the exit code. The code is never ExitUsage, since
+// container engines only know 0 and 1.
 func (c Command) healthcheck(environ []string, stdout, stderr io.Writer) int {
 	state, err := c.Healthcheck(context.Background(), environ)
 	if err != nil {
@@ -86,7 +88,7 @@ func (c Command) healthcheck(environ []string, stdout, stderr io.Writer) int {
 	return ExitOK
 }
 
-// serve runs the service until a signal.
+// serve runs the process until a signal, and returns the exit code.
 func (c Command) serve(environ []string, stderr io.Writer) int {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(c.GCPercent)
@@ -98,7 +100,7 @@ func (c Command) serve(environ []string, stderr io.Writer) int {
 	var delay atomic.Int64
 	ctx, hurry, stop := signals(&delay)
 	defer stop()
-	signal.Ignore(syscall.SIGPIPE) // a log shipper that ends does not end the service
+	signal.Ignore(syscall.SIGPIPE) // If the log shipper behind the pipe ends, the service must not end with it.
 	log := NewLog(stderr, cfg)
 	defer log.Close()
 	AdoptLogs(log.Logger)
@@ -115,7 +117,7 @@ func (c Command) serve(environ []string, stderr io.Writer) int {
 	return ExitOK
 }
 
-// Doubt warns of settings that are probably mistakes: misspelt names, and retries without a wait.
+// Doubt logs warnings about settings that are probably mistakes: misspelt names, and retries without a wait.
 func Doubt(log *slog.Logger, environ []string, cfg config.Config) {
 	for _, m := range config.Misspelt(environ) {
 		log.Warn("an environment variable is no setting and has no effect; is its name misspelt?", "name", m.Name,
@@ -127,9 +129,9 @@ func Doubt(log *slog.Logger, environ []string, cfg config.Config) {
 	}
 }
 
-// Fail prints err and gives its exit code.
+// Fail prints an error and returns its exit code.
 func Fail(stderr io.Writer, err error) int {
-	fmt.Fprintln(stderr, err) // no place is left to report a failed write
+	fmt.Fprintln(stderr, err) // A failed write to stderr is ignored, since there is no other place to report it.
 	var mistakes config.Mistakes
 	if errors.As(err, &mistakes) {
 		return ExitUsage
@@ -137,8 +139,8 @@ func Fail(stderr io.Writer, err error) int {
 	return ExitFailure
 }
 
-// AdoptLogs sends the lines of the standard logger and of fiber to log, at the debug level: net/http reports every
-// violation of HTTP by an endpoint there, with bytes that the endpoint chose.
+// AdoptLogs redirects the lines of the standard logger and of the web framework fiber to log, at level debug.
+// net/http logs every violation of HTTP by an endpoint there, with bytes that the endpoint chose.
 func AdoptLogs(log *slog.Logger) {
 	slog.SetLogLoggerLevel(slog.LevelDebug)
 	slog.SetDefault(log)

@@ -17,46 +17,48 @@ import (
 // Grace is the time that a stopping process has to finish the work in flight.
 const Grace = 30 * time.Second
 
-// Part is a component of a process, with a start and a stop. Either may be nil.
+// Part is a component of a process that is started and stopped. Start and Stop may be nil.
 type Part struct {
 	Name string
 
-	// Start returns after the part has started. A part that breaks down later calls fail, which stops the process.
+	// Start returns once the part has started. A part that fails later calls fail, which stops the process.
 	Start func(ctx context.Context, fail func(error)) error
 
-	// Stop finishes the work in flight and returns; ctx ends with the grace period.
+	// Stop finishes the part's work in flight and returns. ctx ends with the grace period.
 	Stop func(ctx context.Context) error
 }
 
-// Process is the service that a command runs.
+// Process is a process of the service, made of parts that Run starts and stops.
 type Process struct {
 	Name  string
 	Log   *slog.Logger
-	Parts []Part // in the order of their start
+	Parts []Part // The parts of the process in the order in which they start.
 
-	// Drain is called before the parts stop, and makes the process not ready. May be nil.
+	// Drain is called before the parts of the process stop, and makes /readyz report that the process is not ready.
+	// May be nil.
 	Drain func()
 
-	// DrainDelay is the time from Drain until the parts stop, and a part of the grace period. All parts work on meanwhile:
-	// whoever asks /readyz learns that the process stops before the listener closes.
+	// DrainDelay is the time from Drain until the parts stop, as a part of the grace period. All parts keep working
+	// meanwhile, so a load balancer learns from /readyz that the process stops before its listener closes.
 	DrainDelay time.Duration
 
-	// Hurry ends DrainDelay when Hurry is closed. May be nil.
+	// Hurry is a channel whose closing ends DrainDelay at once. May be nil.
 	Hurry <-chan struct{}
 
-	// Grace replaces the package's Grace if above 0.
+	// Grace replaces the package's default grace period if it is above 0.
 	Grace time.Duration
 }
 
-// Run starts every part and waits until ctx ends or a part breaks down. Then Run stops the started parts.
+// Run starts every part of the process and waits until ctx ends or a part fails. Then it stops the parts that have
+// started.
 //
-// Returns nil after an ordered stop, even if the grace period was too short, and the failure otherwise.
+// Returns nil after an ordered stop, even if the grace period was too short, and otherwise the failure.
 func (p Process) Run(ctx context.Context) error {
 	failed := make(chan error, len(p.Parts)+1)
 	fail := func(err error) {
 		select {
 		case failed <- err:
-		default: // the first failure is enough to stop
+		default: // A part's failure is dropped if another came first, since one is enough to stop the process.
 		}
 	}
 	started, err := p.start(ctx, fail)
@@ -68,7 +70,7 @@ func (p Process) Run(ctx context.Context) error {
 		}
 	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		err = nil // ctx ended during the start
+		err = nil // The context ended during the start of the process, which is not a failure.
 	}
 	p.stop(started, err, failed)
 	return err
@@ -118,7 +120,7 @@ func (p Process) stop(started []Part, cause error, failed <-chan error) {
 	p.Log.Info("stopped", "process", p.Name)
 }
 
-// serveOn waits for the end of DrainDelay.
+// serveOn waits until DrainDelay is over, while the parts keep working.
 func (p Process) serveOn(ctx context.Context, failed <-chan error) {
 	if p.DrainDelay <= 0 {
 		return
@@ -135,8 +137,8 @@ func (p Process) serveOn(ctx context.Context, failed <-chan error) {
 	}
 }
 
-// Background makes a part of a function that works until its context ends. Returning earlier stops the process, with or
-// without an error.
+// Background returns a part that runs a function until its context ends. If the function returns earlier, with or
+// without an error, the process stops.
 func Background(name string, work func(ctx context.Context) error) Part {
 	var (
 		cancel context.CancelFunc
@@ -145,7 +147,7 @@ func Background(name string, work func(ctx context.Context) error) Part {
 	return Part{
 		Name: name,
 		Start: func(_ context.Context, fail func(error)) error {
-			// Not the process's context: the part ends in its turn, not with the signal.
+			// The context is not that of the process, so that the part ends in its turn and not at the signal.
 			var ctx context.Context
 			ctx, cancel = context.WithCancel(context.Background())
 			go func() {
@@ -173,8 +175,8 @@ func Background(name string, work func(ctx context.Context) error) Part {
 	}
 }
 
-// Closer makes a part that only has to be closed, such as a connection pool. A pool that waits for a borrowed
-// connection is abandoned when the grace period ends.
+// Closer returns a part that only has to be closed, such as a connection pool. If closing does not return, as with
+// a pool that waits for a borrowed connection, it is abandoned when the grace period ends.
 func Closer(name string, closing func() error) Part {
 	return Part{Name: name, Stop: func(ctx context.Context) error {
 		closed := make(chan error, 1)
@@ -188,14 +190,15 @@ func Closer(name string, closing func() error) Part {
 	}}
 }
 
-// Signals gives a context that ends with SIGINT or SIGTERM. A second signal ends the process at once.
+// Signals returns a context that ends with SIGINT or SIGTERM. A second signal ends the process at once.
 func Signals() (context.Context, context.CancelFunc) {
 	ctx, _, release := signals(new(atomic.Int64))
 	return ctx, release
 }
 
-// signals is Signals for a process whose DrainDelay is known later, as nanoseconds in delay. A second signal within the
-// delay closes hurry; any other second signal ends the process at once.
+// signals returns a context that ends with SIGINT or SIGTERM, for a process whose DrainDelay is known only later:
+// delay then holds its nanoseconds. A second signal within the delay closes hurry; any other second signal ends the
+// process at once.
 func signals(delay *atomic.Int64) (ctx context.Context, hurry <-chan struct{}, release context.CancelFunc) {
 	caught, second := make(chan os.Signal, 2), make(chan struct{})
 	signal.Notify(caught, os.Interrupt, syscall.SIGTERM)

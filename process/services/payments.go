@@ -12,7 +12,7 @@ import (
 	"partnerdeposits/process/config"
 )
 
-// ProviderPorts are abilities that only some payment providers have. Each is nil for a provider without.
+// ProviderPorts holds the abilities that only some payment providers have. Each is nil if the provider lacks it.
 type ProviderPorts struct {
 	Callbacks paymentports.Callbacks
 	Books     paymentports.PaymentBooks
@@ -20,7 +20,8 @@ type ProviderPorts struct {
 	Checker   paymentports.PaymentChecker
 }
 
-// setPayments chooses scoring and the payment provider. Production decides about no applicant.
+// setPayments chooses the scoring of tenants and the payment provider from the configuration. In production no
+// tenant is scored.
 func (p *Parts) setPayments(cfg config.Config, stores Stores) {
 	p.Scoring = scoring.Sandbox{}
 	if cfg.Environment == partner.Production {
@@ -43,7 +44,7 @@ func (p *Parts) setPayments(cfg config.Config, stores Stores) {
 	}
 }
 
-// PaymentSettings is what the chosen provider makes of its settings, without a request.
+// PaymentSettings returns what the payment provider finds out about its settings without sending a request.
 func PaymentSettings(cfg config.Config) paymentports.PaymentSettings {
 	if cfg.Payments() == config.PaymentsStripe {
 		return stripe.Settings(cfg.StripeSecretKey, cfg.StripeWebhookSecret, cfg.Environment == partner.Production)
@@ -51,7 +52,7 @@ func PaymentSettings(cfg config.Config) paymentports.PaymentSettings {
 	return paymentports.PaymentSettings{}
 }
 
-// WarnWithoutPayments logs that checkout cannot take payments.
+// WarnWithoutPayments logs a warning if no payment provider is configured, so that checkout cannot take payments.
 func (p *Parts) WarnWithoutPayments() {
 	if _, none := p.Provider.(paymentsnone.Provider); none {
 		p.Log.Warn("no payment provider is set up: tenants are told to come back later")

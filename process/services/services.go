@@ -38,48 +38,55 @@ import (
 	"partnerdeposits/process/config"
 )
 
-// Parts are the capabilities beside the stores from which New builds the services. DefaultParts gives the parts
-// of a process; tests replace some of them.
+// Parts holds everything except the stores from which New builds the use cases. DefaultParts returns the parts of a
+// process; tests replace some of them.
 type Parts struct {
 	UnitOfWork ports.UnitOfWork
 	Changes    ports.Changes
-	Doorbell   ports.Doorbell // nil in commands, which use no use case that rings
-	Clock      ports.Clock
-	Entropy    ports.Entropy
-	// On Redis; nil in commands, whose use cases ask neither.
+	// The sender of wake-up notifications to dispatchers; nil in commands, which use no use case that sends them.
+	Doorbell ports.Doorbell
+	Clock    ports.Clock
+	Entropy  ports.Entropy
+	// The rate limiter and the cache of stored responses, both on Redis; nil in commands, whose use cases need
+	// neither.
 	Limiter ports.Limiter
 	Cache   ports.IdempotencyCache
 
-	After func(time.Duration) <-chan time.Time // time.After
+	// The function that returns a channel after a wait: time.After, or a test's replacement.
+	After func(time.Duration) <-chan time.Time
 
-	Waiting *events.Waiting // requests that wait for events
+	Waiting *events.Waiting // The HTTP requests that wait for new events of a feed.
 
 	Codes accountports.OneTimeCodes
-	// nil in processes without a log-in: DefaultParts leaves them out, since a hasher costs 19 MiB
+	// The hasher of passwords; nil in processes without a log-in, since a hasher takes 19 MiB of memory.
 	Passwords accountports.Passwords
 	Cleaner   depositports.FileCleaner
 	Targets   webhookports.TargetCheck
 	Scoring   depositports.Scoring
 	Provider  paymentports.PaymentProvider
-	Simulator paymentports.PaymentSimulator // nil where payments are real
+	Simulator paymentports.PaymentSimulator // The simulator of payments; nil if payments are real.
 	ProviderPorts
-	PayPage        func(fiber.Router)      // mounts the provider's payment page; nil where the provider serves its own
-	AroundPayments func(Payments) Payments // decorates the payments that other modules call; nil: nothing
-	// Tables that tests replace.
+	// A function that mounts the provider's payment page on a router; nil if the provider serves its own page.
+	PayPage func(fiber.Router)
+	// A function that decorates the payments that other modules call; nil: they are not decorated.
+	AroundPayments func(Payments) Payments
+	// The tables of the database that tests replace by others.
 	Clients    partnerports.Clients
 	Deliveries webhookports.Deliveries
 	Keys       ports.Idempotency
-	Due        depositports.DepositScheduler // finds the deposits whose timers have run out
+	Due        depositports.DepositScheduler // The query for deposits whose timers have expired.
 
-	DepositMetrics depositports.DepositMetrics // nil in processes that change no deposit
-	PaymentMetrics paymentports.PaymentMetrics // nil: nothing is counted
-	Epoch          func() ports.Epoch          // the restore epoch; zero in processes that answer no keyed request
-	Idempotency    func(idempotent.Result)     // counts the results of keyed requests
+	DepositMetrics depositports.DepositMetrics // The metrics of deposits; nil in processes that change no deposit.
+	PaymentMetrics paymentports.PaymentMetrics // The metrics of payments; nil: they are not counted.
+	// A function that returns the present restore epoch; the zero epoch in processes that serve no requests with
+	// idempotency keys.
+	Epoch       func() ports.Epoch
+	Idempotency func(idempotent.Result) // A function that counts the results of requests with idempotency keys.
 
 	Log *slog.Logger
 }
 
-// DefaultParts are the parts of a process.
+// DefaultParts returns the parts from which a process builds its use cases.
 func DefaultParts(cfg config.Config, stores Stores, clock ports.Clock, log *slog.Logger) Parts {
 	entropy := system.Entropy{}
 	p := Parts{
@@ -97,14 +104,14 @@ func DefaultParts(cfg config.Config, stores Stores, clock ports.Clock, log *slog
 	return p
 }
 
-// Payments are the payments that other modules call; payments.Service implements them.
+// Payments is the interface through which other modules use payments; payments.Service implements it.
 type Payments interface {
 	deposits.Payments
 	checkout.Payments
 	checkout.Debts
 }
 
-// Services are all use cases.
+// Services holds the use cases of all modules.
 type Services struct {
 	Partners    *partners.Service
 	Clients     *clients.Service
@@ -125,7 +132,7 @@ type Services struct {
 	Limiter     ports.Limiter
 }
 
-// New builds all use cases over one set of stores.
+// New builds the use cases of all modules over one set of stores.
 func New(cfg config.Config, stores Stores, p Parts) Services {
 	b := &builder{cfg: cfg, store: stores.Postgres, parts: p}
 	b.once = idempotent.New(idempotent.Deps{
@@ -159,7 +166,7 @@ func New(cfg config.Config, stores Stores, p Parts) Services {
 	return s
 }
 
-// builder builds the use cases of each module over what all of them share.
+// builder builds the use cases of each module from the configuration, the stores and what the modules share.
 type builder struct {
 	cfg         config.Config
 	store       *postgres.Store

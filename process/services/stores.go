@@ -13,15 +13,15 @@ import (
 	"partnerdeposits/process/config"
 )
 
-// Stores are the open databases that the services are built over.
+// Stores holds the open database connections from which the use cases are built.
 type Stores struct {
 	Postgres *postgres.Store
 	Changes  *groupcommit.Changes
-	Pool     *pgxpool.Pool // of Postgres
+	Pool     *pgxpool.Pool // The pool of connections to Postgres that the use cases share.
 	Cipher   *secrets.Cipher
 }
 
-// OpenStore opens Postgres alone, as commands do. Close the stores in the end.
+// OpenStore opens Postgres alone, as commands do. The caller closes the returned stores.
 func OpenStore(ctx context.Context, cfg config.Config, log *slog.Logger, o postgres.PoolOptions) (Stores, error) {
 	cipher, err := Cipher(cfg, log)
 	if err != nil {
@@ -38,13 +38,14 @@ func OpenStore(ctx context.Context, cfg config.Config, log *slog.Logger, o postg
 	}, nil
 }
 
-// Close closes the connections to Postgres.
+// Close closes all connections to Postgres.
 func (s Stores) Close(ctx context.Context) {
 	s.Postgres.Close(ctx)
 	s.Pool.Close()
 }
 
-// Cipher opens the keyset. Outside development the configuration guarantees a keyset.
+// Cipher returns the cipher for stored secrets, with the keyset of SECRETS_KEYSET. Development without one uses a
+// built-in public keyset; elsewhere the configuration requires one.
 func Cipher(cfg config.Config, log *slog.Logger) (*secrets.Cipher, error) {
 	keyset := cfg.SecretsKeyset.Reveal()
 	if keyset == "" && cfg.Environment == partner.Development {

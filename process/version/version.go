@@ -1,4 +1,4 @@
-// Package version tells which build a binary is.
+// Package version holds the version, revision and date of the running binary.
 package version
 
 import (
@@ -8,25 +8,25 @@ import (
 	"runtime/debug"
 )
 
-// Set by the linker: -ldflags "-X partnerdeposits/process/version.Version=…". Each variable that is empty gives way to
-// the build information of a build in a checkout.
+// Values that the linker sets: -ldflags "-X partnerdeposits/process/version.Version=…". For an empty one, the
+// information that the Go toolchain stores about a checkout is used.
 var (
 	Version  string
 	Revision string
-	Date     string // RFC 3339 in UTC
+	Date     string // The date of the build, as RFC 3339 in UTC.
 )
 
 const unknown = "unknown"
 
-// Build is a build of a binary. A field that is not known is "unknown".
+// Build describes the build of a binary. An unknown field is "unknown".
 type Build struct {
 	Version  string
-	Revision string // the commit
-	Date     string // of the build, or of the commit: equal builds have equal dates
+	Revision string // The commit from which the running binary was built.
+	Date     string // The date of the binary's build or of its commit. Equal builds have equal dates.
 	Go       string
 }
 
-// Read gives the build of this binary.
+// Read returns the description of the running binary's build.
 func Read() Build {
 	b := Build{Version: Version, Revision: Revision, Date: Date, Go: runtime.Version()}
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -44,7 +44,7 @@ func Read() Build {
 	return b
 }
 
-// Line describes the build of a command, as --version prints it.
+// Line returns the description of a command's build, as --version prints it.
 func (b Build) Line(command string) string {
 	return fmt.Sprintf("%s %s (revision %s, %s, built %s)", command, b.Version, b.Revision, b.Go, b.Date)
 }

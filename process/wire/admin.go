@@ -32,7 +32,7 @@ import (
 
 const adminConns = 2
 
-// Admin holds the use cases of the operator's commands.
+// Admin holds the use cases of the admin command line.
 type Admin struct {
 	Partners    *partners.Service
 	Connections *connections.Service
@@ -43,12 +43,13 @@ type Admin struct {
 	Support     *support.Service
 	Payments    *payments.Service
 	Books       *books.Service
-	Keyset      *postgres.Resealer          // encrypts stored secrets anew
-	Checker     paymentports.PaymentChecker // nil for a payment provider that has nothing to check
-	stores      services.Stores
+	Keyset      *postgres.Resealer // The operation that encrypts stored secrets again, with the primary key.
+	// The check of the payment provider's account and settings; nil for a provider that has none.
+	Checker paymentports.PaymentChecker
+	stores  services.Stores
 }
 
-// NewAdmin opens the database for a command. Close the Admin in the end.
+// NewAdmin opens the database and returns the use cases of the admin command line. The caller closes the Admin.
 func NewAdmin(ctx context.Context, cfg config.Config, log *slog.Logger) (*Admin, error) {
 	stores, err := services.OpenStore(ctx, cfg, log,
 		postgres.PoolOptions{MaxConns: adminConns, AppName: "partnerdeposits-admin", Pooled: cfg.DatabasePooled})
@@ -61,7 +62,8 @@ func NewAdmin(ctx context.Context, cfg config.Config, log *slog.Logger) (*Admin,
 	}
 	all := services.New(cfg, stores, parts)
 	if _, err := platformtables.CheckKeyset(ctx, stores.Pool, stores.Cipher.CheckValues()); errors.Is(err, ErrKeyset) {
-		stores.Cipher.Refuse(err) // other errors are those of the command's own statements
+		// Only a wrong keyset matters here; any other error also occurs in the command's own statements.
+		stores.Cipher.Refuse(err)
 	}
 	return &Admin{Partners: all.Partners, Connections: all.Connections, Operators: all.Operators, Clients: all.Clients,
 			Webhooks: all.Webhooks, Restore: all.Restore, Support: all.Support, Payments: all.Payments, Books: all.Books,
@@ -70,21 +72,22 @@ func NewAdmin(ctx context.Context, cfg config.Config, log *slog.Logger) (*Admin,
 		nil
 }
 
-// Reencrypted says that the primary key has encrypted every stored secret: no process needs another key for them.
+// Reencrypted records that every stored secret is encrypted with the primary key, so that no process needs another
+// key for them.
 func (a *Admin) Reencrypted(ctx context.Context) error {
 	primary := a.stores.Cipher.Primary()
 	return platformtables.KeepKeyChecks(ctx, a.stores.Pool,
 		map[uint32][]byte{primary: a.stores.Cipher.CheckValues()[primary]}, true)
 }
 
-// Close closes the connections.
+// Close closes the connections to the database.
 func (a *Admin) Close(ctx context.Context) { a.stores.Close(ctx) }
 
-// MigrateUp brings the schema to the newest version and gives the version of the schema, which is above NewestMigration
-// after a newer binary has migrated. Concurrent calls wait for each other. waits is called before each pause for a
-// lock. A database without check values gets those of SECRETS_KEYSET, where that is set.
+// MigrateUp brings the database schema to the newest version and returns the version, which exceeds NewestMigration
+// if a newer binary has migrated. Concurrent calls wait for each other. waits is called before each pause for a
+// lock. If the database has no check values and SECRETS_KEYSET is set, it gets those of that keyset.
 //
-// Returns ErrKeyset, after the migration, for a keyset that is not that of the database.
+// Returns ErrKeyset, after the migration, if the keyset is not that of the database.
 func MigrateUp(ctx context.Context, cfg config.Config, waits func(error)) (version int64, err error) {
 	url, err := cfg.MigrationURL()
 	if err != nil {
@@ -96,10 +99,10 @@ func MigrateUp(ctx context.Context, cfg config.Config, waits func(error)) (versi
 	return version, keepCheckValues(ctx, cfg, url.Reveal())
 }
 
-// MigrationProgress is how far a migration is.
+// MigrationProgress describes how far a running migration is.
 type MigrationProgress = migrations.Progress
 
-// WatchMigration reports how far MigrateUp is, until ctx ends.
+// WatchMigration reports the progress of MigrateUp at an interval, until ctx ends.
 func WatchMigration(ctx context.Context, cfg config.Config, every time.Duration, report func(MigrationProgress)) error {
 	url, err := cfg.MigrationURL()
 	if err != nil {
@@ -109,10 +112,10 @@ func WatchMigration(ctx context.Context, cfg config.Config, every time.Duration,
 	return nil
 }
 
-// NewestMigration is the newest version that this binary knows.
+// NewestMigration returns the newest version of the database schema that this binary knows.
 func NewestMigration() int64 { return migrations.Newest() }
 
-// Migrations lists the migrations of this binary and whether the database has them.
+// Migrations returns the migrations of this binary and whether the database has them.
 func Migrations(ctx context.Context, cfg config.Config) ([]migrations.Status, error) {
 	url, err := cfg.MigrationURL()
 	if err != nil {
@@ -121,56 +124,60 @@ func Migrations(ctx context.Context, cfg config.Config) ([]migrations.Status, er
 	return migrations.List(ctx, url.Reveal())
 }
 
-// DevelopmentKeyset is the keyset of a development process that has no SECRETS_KEYSET. It is public.
+// DevelopmentKeyset is the keyset of a development process without SECRETS_KEYSET. It is public.
 const DevelopmentKeyset = secrets.DevelopmentKeyset
 
-// NewKeyset makes a SECRETS_KEYSET.
+// NewKeyset returns a new keyset for SECRETS_KEYSET.
 func NewKeyset() (string, error) { return secrets.NewKeyset() }
 
-// RotateKeyset adds a new primary key to the configured keyset.
+// RotateKeyset returns the configured keyset with a new key, which is primary.
 func RotateKeyset(cfg config.Config) (string, error) {
 	return secrets.Rotate(cfg.SecretsKeyset.Reveal())
 }
 
-// AddKey returns the configured keyset with a new key, which decrypts and does not encrypt yet.
+// AddKey returns the configured keyset with a new key that decrypts but does not encrypt yet.
 func AddKey(cfg config.Config) (string, error) { return secrets.AddKey(cfg.SecretsKeyset.Reveal()) }
 
-// UseKey returns the configured keyset with its newest key as the key that encrypts, and ErrKeyUsed where that key
-// encrypts already.
+// UseKey returns the configured keyset with its newest key as the primary key, or ErrKeyUsed if that key is primary
+// already.
 func UseKey(cfg config.Config) (string, error) { return secrets.UseKey(cfg.SecretsKeyset.Reveal()) }
 
-// ErrKeyUsed is the error of UseKey.
+// ErrKeyUsed is the error of UseKey for a keyset whose newest key is primary already.
 var ErrKeyUsed = secrets.ErrUsed
 
-// Diagnosis is the state of the service's surroundings. Each error concerns only its own field; Backlogged is the error
-// of reading Backlog.
+// Diagnosis is the result of `admin doctor`: the state of the stores and processes. Each error concerns only the
+// field of its name; Backlogged is the error of reading Backlog.
 type Diagnosis struct {
 	Postgres, Schema, Restored, Redis, Backlogged error
-	Unfit                                         error // the database cannot hold the schema
-	Writes                                        error // of Postgres
-	Role                                          error // the role of a pooled database lacks settings
-	Keyset                                        Keyset
+	// The reason why the database cannot hold the schema; nil if it can.
+	Unfit  error
+	Writes error // The reason why Postgres takes no write; nil if it does.
+	// The settings that the role of a pooled database lacks, as an error; nil if it lacks none.
+	Role   error
+	Keyset Keyset
 
-	Blockers                    []postgres.Blocker
-	Idle                        []postgres.Blocker // sessions that have long held a transaction and done nothing in it
-	RedisAnswers                bool               // though perhaps not to writes
-	RedisPolicy                 string             // maxmemory-policy; "" for one that it does not tell
+	Blockers []postgres.Blocker
+	// The sessions that have long held a transaction open without using it.
+	Idle []postgres.Blocker
+	// true: Redis answers, though perhaps not to writes; false: it does not.
+	RedisAnswers                bool
+	RedisPolicy                 string // The maxmemory-policy of Redis; "" if Redis does not reveal it.
 	SchemaVersion, SchemaWanted int64
-	PostgresClock, RedisClock   time.Duration // how far the store's clock is ahead of this machine's
+	PostgresClock, RedisClock   time.Duration // How far the clocks of Postgres and Redis are ahead of this machine's.
 	Backlog                     webhookports.Backlog
 
-	// Forwarded is a peer of an http process that told the address of another client within the last hour, and is in no
-	// TRUSTED_PROXIES, neither of that process nor of this one; zero for none.
+	// Forwarded is an address that sent the address of another client to an http process within the last hour, and is
+	// not in TRUSTED_PROXIES, neither of that process nor of this one; zero: none.
 	Forwarded redisadapter.Forwarded
-	// ForwardedBoth is a trusted proxy that sent both headers within the last hour; zero for none, and with
-	// TRUSTED_PROXY_HEADER.
+	// ForwardedBoth is a trusted proxy that sent both headers for the client's address within the last hour; zero:
+	// none, or TRUSTED_PROXY_HEADER is set.
 	ForwardedBoth redisadapter.Forwarded
 
 	Processes []AskedProcess
 }
 
-// Diagnose checks everything once, and asks the processes at the URLs for their own checks; without URLs, the process
-// at METRICS_ADDR of this machine, if there is one.
+// Diagnose checks the stores once, and queries the processes at the URLs for their own checks; without URLs, the
+// process at METRICS_ADDR of this machine, if one runs.
 //
 // Returns an error only if the stores cannot be opened; failed checks are in the Diagnosis.
 func Diagnose(ctx context.Context, cfg config.Config, log *slog.Logger, processes []string) (Diagnosis, error) {
@@ -180,7 +187,7 @@ func Diagnose(ctx context.Context, cfg config.Config, log *slog.Logger, processe
 	}
 	defer func() {
 		for i := len(s.parts) - 1; i >= 0; i-- {
-			_ = s.parts[i].Stop(ctx) // the command is over
+			_ = s.parts[i].Stop(ctx) // The command ends here, so an error of closing is ignored.
 		}
 	}()
 	out := Diagnosis{SchemaWanted: migrations.Newest(), Processes: askProcesses(ctx, cfg, processes)}
@@ -202,7 +209,8 @@ func Diagnose(ctx context.Context, cfg config.Config, log *slog.Logger, processe
 		return out, nil
 	}
 	out.Blockers, out.Writes = tryWrites(ctx, s)
-	out.Idle, _ = postgres.Idle(ctx, s.ops, idleTransaction) // a Postgres that fails is told by the other checks
+	// The error is ignored, since the other checks report a Postgres that fails.
+	out.Idle, _ = postgres.Idle(ctx, s.ops, idleTransaction)
 	if cfg.DatabasePooled {
 		out.Role = postgres.CheckRole(ctx, s.ops)
 	}
@@ -212,7 +220,7 @@ func Diagnose(ctx context.Context, cfg config.Config, log *slog.Logger, processe
 	return out, nil
 }
 
-// Errors that Diagnosis.Writes may wrap: the reason why Postgres takes no write.
+// Errors that Diagnosis.Writes may wrap: the reasons why Postgres takes no write.
 var (
 	ErrReadOnly = postgres.ErrReadOnly
 	ErrNoRoom   = postgres.ErrNoRoom
@@ -222,26 +230,29 @@ var (
 	ErrNoStandby = postgres.ErrNoStandby
 )
 
-// ErrSchemaRefused is an error that Diagnosis.Schema may wrap.
+// ErrSchemaRefused is the error in Diagnosis.Schema if the role lacks the rights to read the schema's version.
 var ErrSchemaRefused = migrations.ErrRefused
 
-// writePatience bounds the doctor's try of a write, which ends by itself but where a server or a standby hangs.
+// writePatience bounds the doctor's trial write, which only hangs if a server or a standby hangs.
 const writePatience = 5 * time.Second
 
-// Blocker is a session of Postgres that is in the way.
+// Blocker is a Postgres session that blocks others.
 type Blocker = postgres.Blocker
 
-// ErrNoConnection is an error that Diagnosis.Postgres may wrap.
+// ErrNoConnection is the error in Diagnosis.Postgres if all connections of Postgres are taken.
 var ErrNoConnection = postgres.ErrNoConnection
 
-// longTransaction is the age from which a transaction that holds locks is blamed: those of requests end sooner.
+// longTransaction is the age from which a transaction that holds locks is reported. Transactions of requests end
+// sooner.
 const longTransaction = 5 * time.Second
 
-// idleTransaction is how long an open transaction may do nothing. Those of the service end within seconds.
+// idleTransaction is how long an open transaction may be idle before it is reported. Those of the service end
+// within seconds.
 const idleTransaction = 2 * time.Minute
 
-// tryWrites tries a write and lists the sessions that block others meanwhile. pg_blocking_pids names nobody while
-// nobody waits, and in a service at rest the try may be the only session that does.
+// tryWrites tries a write, and returns the sessions that block others meanwhile. Both run together, since
+// pg_blocking_pids names a blocker only while another session waits, and in an idle service the trial may be the
+// only one that does.
 func tryWrites(ctx context.Context, s *process) (blockers []postgres.Blocker, err error) {
 	ctx, cancel := context.WithTimeout(ctx, writePatience)
 	defer cancel()
@@ -261,10 +272,11 @@ func tryWrites(ctx context.Context, s *process) (blockers []postgres.Blocker, er
 	}
 }
 
-// DropsSettings tells whether the database is behind a pooler that DATABASE_POOLED does not name.
+// DropsSettings reports whether the database is behind a connection pooler although DATABASE_POOLED is not set.
 func (d Diagnosis) DropsSettings() bool { return errors.Is(d.Postgres, postgres.ErrUndeclaredPooler) }
 
-// forwarded gives no note if Redis cannot give any: the finding about Redis says so.
+// forwarded returns the note about a misconfigured proxy that an http process left in Redis; zero if there is none,
+// if the configuration has been corrected, or if Redis cannot be read.
 func forwarded(ctx context.Context, s *process, both bool) redisadapter.Forwarded {
 	note, err := redisadapter.ReadForwarded(ctx, s.redis, both)
 	mended := s.cfg.Trusts(note.Peer)

@@ -7,10 +7,11 @@ import (
 	"time"
 )
 
-// clockTolerance is the difference from which the check fails, and the alert ClockSkewed fires.
+// clockTolerance is the difference between the clocks of Postgres and this machine from which the check fails and
+// the alert ClockSkewed fires.
 const clockTolerance = 30 * time.Second
 
-// clock is how far Postgres's clock was ahead of this process's when Postgres answered last.
+// clock holds how far the clock of Postgres was ahead of this machine's when Postgres last answered.
 type clock struct{ ahead atomic.Pointer[time.Duration] }
 
 func (c *clock) note(ahead time.Duration, answered bool) {
@@ -21,7 +22,8 @@ func (c *clock) note(ahead time.Duration, answered bool) {
 	}
 }
 
-// skew is not known while Postgres is away.
+// skew returns how far the clock of Postgres is ahead of this machine's. known is false while Postgres is
+// unreachable.
 func (c *clock) skew() (ahead time.Duration, known bool) {
 	if last := c.ahead.Load(); last != nil {
 		return *last, true
@@ -29,7 +31,7 @@ func (c *clock) skew() (ahead time.Duration, known bool) {
 	return 0, false
 }
 
-// skewed is the error of a clock beyond the tolerance.
+// skewed is the error for a difference of clocks beyond clockTolerance.
 type skewed time.Duration
 
 func (s skewed) Error() string {
@@ -43,7 +45,8 @@ func (c *clock) check(context.Context) error {
 	return nil
 }
 
-// clockProblem rounds to tens of seconds, so that a clock that drifts is not told anew with each second.
+// clockProblem describes a difference of clocks, rounded to tens of seconds, so that a drifting clock is not logged
+// again with each second.
 func clockProblem(err error) string {
 	ahead := time.Duration(err.(skewed)) //nolint:errorlint // of check, never wrapped
 	return "differs from Postgres's by " + ahead.Abs().Round(10*time.Second).String()

@@ -36,12 +36,12 @@ import (
 
 const userAgent = "partnerdeposits-webhooks/1"
 
-// Dispatcher wires the process that delivers webhooks and does everything that is due by the clock.
+// Dispatcher builds the process that delivers webhooks and runs everything that is due by the clock.
 func Dispatcher(ctx context.Context, cfg config.Config, log run.Log) (run.Process, error) {
 	return DispatcherOn(ctx, cfg, log, Listeners{})
 }
 
-// DispatcherOn is Dispatcher with an open listener for operators.
+// DispatcherOn builds the dispatcher process with a listener for metrics and health checks that is open already.
 func DispatcherOn(ctx context.Context, cfg config.Config, log run.Log, on Listeners) (run.Process, error) {
 	s, err := open(ctx, cfg, log, "schedules", scheduleConns, false)
 	if err != nil {
@@ -49,14 +49,14 @@ func DispatcherOn(ctx context.Context, cfg config.Config, log run.Log, on Listen
 	}
 	dispatchPool, err := s.newPool(ctx, "dispatch", postgres.PoolOptions{
 		MaxConns: dispatchConns, Settings: postgres.IndexPlans, PingAfter: loopPing,
-		// Transactions are short. A transaction of a suspended process, or of a process whose responses get lost, must
-		// not lock its rows for long.
+		// Transactions of the dispatcher are short. If a process is suspended or its responses get lost, its transaction
+		// must not lock rows for long.
 		IdleInTransaction: 10 * time.Second,
 	})
 	if err != nil {
 		return run.Process{}, err
 	}
-	// With a client of its own for the queue, a busy queue does not delay the doorbell.
+	// The queue has a Redis client of its own, so that a busy queue does not delay wake-up notifications.
 	queueRedis, _, err := redisadapter.Open(ctx, cfg.RedisURL.Reveal(),
 		redisadapter.SentinelPassword(cfg.RedisSentinelPassword.Reveal()))
 	if err != nil {
@@ -87,7 +87,7 @@ func DispatcherOn(ctx context.Context, cfg config.Config, log run.Log, on Listen
 	ready := s.readiness(
 		ops.Check{Name: checkQueue, Run: counted.check, Problem: always("is not used; deliveries go out directly"),
 			Optional: true},
-		// A process on another machine may have a way out, so this one stays ready.
+		// Another machine's dispatcher may have a working internet connection, so this process stays ready.
 		ops.Check{Name: checkOutbound, Run: counted.checkOutbound,
 			Problem: always("is broken, it seems: most endpoints get no connection"), Optional: true},
 	)
@@ -105,37 +105,38 @@ func DispatcherOn(ctx context.Context, cfg config.Config, log run.Log, on Listen
 	}, nil
 }
 
-// onceReady runs work after the database has answered, and has the keyset of the process.
+// onceReady returns work delayed until the database is reachable and has the schema and the keyset that the process
+// needs.
 func onceReady(ready *ops.Readiness, work func(context.Context) error) func(context.Context) error {
 	return func(ctx context.Context) error {
 		if ready.Await(ctx, checkPostgres, checkSchema, checkKeyset) != nil {
-			return nil // ctx ended before the database answered
+			return nil // ctx ended before the database was ready, which is not a failure.
 		}
 		return work(ctx)
 	}
 }
 
-// bell implements asynq.Bell.
+// bell sends wake-up notifications to other processes, unless none of them listens.
 type bell struct {
 	*redisadapter.Doorbell
 	*redisadapter.Listener
 }
 
-// RingJobs rings only where another dispatcher may hear the ring.
+// RingJobs wakes other dispatchers for new jobs in a lane, if there are other dispatchers.
 func (b bell) RingJobs(lane webhookports.Lane) {
 	if b.Accompanied() {
 		b.Doorbell.RingJobs(lane)
 	}
 }
 
-// RingFeeds rings only where requests wait for events.
+// RingFeeds wakes requests that wait for events of the partners, if any requests wait.
 func (b bell) RingFeeds(partners []id.ID) {
 	if b.FeedsAwaited() {
 		b.Doorbell.RingFeeds(partners)
 	}
 }
 
-// deliver runs the dispatcher of deliveries.
+// deliver returns the function that runs the delivery of webhooks.
 func (s *process) deliver(
 	pool *pgxpool.Pool, queue *asynq.Queue, sender *webhook.Sender, counted *queueMode, ear *redisadapter.Listener,
 ) func(context.Context) error {
@@ -158,7 +159,8 @@ func (s *process) deliver(
 	}
 }
 
-// queueMode notes the way of jobs to workers, and whether our own way out is broken, for /readyz.
+// queueMode records for /readyz whether jobs bypass the queue, and whether this service's own internet connection
+// is broken.
 type queueMode struct {
 	webhookports.DispatchMetrics
 	direct, outbound atomic.Bool
@@ -169,7 +171,7 @@ var (
 	errOutbound = errors.New("endpoints of several partners began to fail at once, by dns, connect or tls")
 )
 
-// QueueMode implements webhookports.DispatchMetrics.
+// QueueMode records and counts whether jobs go through the queue or directly to the workers.
 func (q *queueMode) QueueMode(mode webhookports.QueueMode) {
 	q.direct.Store(mode == webhookports.QueueDirect)
 	q.DispatchMetrics.QueueMode(mode)
@@ -189,7 +191,7 @@ func (q *queueMode) checkOutbound(context.Context) error {
 	return nil
 }
 
-// scheduler holds all jobs that are due by the clock.
+// scheduler returns the scheduler with all jobs that are due by the clock.
 func (s *process) scheduler(registry *metrics.Registry,
 	ended webhookports.DispatchMetrics) (*schedules.Scheduler, error) {
 	every := s.cfg.SchedulerInterval
@@ -246,7 +248,8 @@ func (s *process) scheduler(registry *metrics.Registry,
 	return schedules.New(s.log, registry.Jobs(schedules.Names(jobs)), s.looksForWork(parts.Clock), jobs...), nil
 }
 
-// looksForWork asks over the pool that never reads whole tables.
+// looksForWork returns the query that finds out which kinds of work wait. It uses the pool whose queries never scan
+// whole tables.
 func (s *process) looksForWork(clock ports.Clock) schedules.Look {
 	work := platformtables.NewWaitingWork(s.ops)
 	return func(ctx context.Context) (ports.Waiting, error) {

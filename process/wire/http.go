@@ -38,14 +38,15 @@ import (
 	"partnerdeposits/process/version"
 )
 
-// checkoutRequestsPerMinute bounds the requests of an address to checkout pages: enough for a household behind a single
-// address, too few to guess tokens.
+// checkoutRequestsPerMinute limits the requests of one address to checkout pages: enough for a household behind a
+// single address, too few to guess tokens.
 const checkoutRequestsPerMinute = 120
 
-// Listeners are open listeners. Where a listener is nil, the configuration gives the address.
+// Listeners holds listening sockets that are open already. Where one is nil, the process listens at the configured
+// address.
 type Listeners struct{ Public, Ops net.Listener }
 
-// HTTP wires the process that serves partners, operators and tenants.
+// HTTP builds the process that serves partners, operators and tenants.
 func HTTP(ctx context.Context, cfg config.Config, log run.Log) (run.Process, error) {
 	return HTTPOn(ctx, cfg, log, Listeners{}, nil)
 }
@@ -62,7 +63,8 @@ func HTTPOn(ctx context.Context, cfg config.Config, log run.Log, on Listeners, e
 	registry := s.registry
 	registry.PostgresPools(s.pools)
 	registry.RedisPools(map[string]redis.UniversalClient{"http": s.redis})
-	registry.Backlog(dispatchstore.NewBacklog(s.ops)) // the dispatchers tell the same, and may all be away
+	// The dispatchers report the same metrics, but all of them may be down.
+	registry.Backlog(dispatchstore.NewBacklog(s.ops))
 	ready := s.readiness()
 	waiting := events.NewWaiting()
 	app, err := s.httpApp(registry, ready, waiting, extra)
@@ -150,8 +152,8 @@ func (s *process) httpApp(registry *metrics.Registry, ready *ops.Readiness, wait
 	})
 }
 
-// callbacksOf gives the use cases of the provider's callbacks; nil where the provider sends none, and the route does
-// not exist then.
+// callbacksOf returns the use cases for callbacks of the payment provider; nil if the provider sends none, so that
+// the route does not exist.
 func callbacksOf(p services.Parts, all services.Services) *callbacks.Service {
 	if p.Callbacks == nil {
 		return nil
@@ -177,7 +179,8 @@ func (s *process) caughtMails(site *ui.Site) *caughtmails.Deps {
 		DashboardURL: strings.TrimSuffix(s.cfg.DashboardBaseURL, "/")}
 }
 
-// noticeForwarded warns once of each kind, and keeps a note for `admin doctor`.
+// noticeForwarded returns a function that logs a warning about a misconfigured proxy, once for each kind of
+// mistake, and keeps a note for `admin doctor`.
 func (s *process) noticeForwarded() func(context.Context, middleware.Notice) {
 	var untrusted, both sync.Once
 	return func(ctx context.Context, n middleware.Notice) {
@@ -199,7 +202,8 @@ func (s *process) noticeForwarded() func(context.Context, middleware.Notice) {
 	}
 }
 
-// httpPart serves the public. Its stop closes the listener and waits for the requests in flight.
+// httpPart returns the part that serves the public. Stopping it closes the listener and waits for the requests in
+// flight.
 func (s *process) httpPart(open net.Listener, app *fiber.App) run.Part {
 	return run.Part{
 		Name: "http server",
@@ -220,15 +224,18 @@ func (s *process) httpPart(open net.Listener, app *fiber.App) run.Part {
 	}
 }
 
-// newRegistry makes the registry of a process.
+// newRegistry returns the registry of a process's metrics.
 func newRegistry(log run.Log) *metrics.Registry {
 	registry, b := metrics.NewRegistry(log.Logger), version.Read()
 	registry.Build(b.Version, b.Revision, b.Date)
-	registry.Log(log.Lines.Dropped) // not called by the doctor, which has no lines of its own
+	// The doctor's log has no writer of lines, but the doctor never serves metrics, so this function is not called
+	// there.
+	registry.Log(log.Lines.Dropped)
 	return registry
 }
 
-// opsHandler warns where profiles are on in production.
+// opsHandler returns the handler for metrics and health checks. It logs a warning if profiles are enabled in
+// production.
 func (s *process) opsHandler(ready *ops.Readiness, metrics http.Handler) http.Handler {
 	if s.cfg.MetricsPprof && s.cfg.Environment == partner.Production {
 		s.log.Warn(
@@ -239,7 +246,7 @@ func (s *process) opsHandler(ready *ops.Readiness, metrics http.Handler) http.Ha
 		s.cfg.MetricsPprof)
 }
 
-// opsPart serves operators.
+// opsPart returns the part that serves metrics and health checks.
 func (s *process) opsPart(open net.Listener, handler http.Handler) run.Part {
 	var server *ops.Server
 	return run.Part{
@@ -262,7 +269,7 @@ func (s *process) opsPart(open net.Listener, handler http.Handler) run.Part {
 	}
 }
 
-// listenAddress is an open listener, or an address from the configuration.
+// listenAddress is where a server listens: a socket that is open already, or an address from the configuration.
 type listenAddress struct {
 	open           net.Listener
 	variable, addr string

@@ -17,17 +17,17 @@ import (
 	"partnerdeposits/process/services"
 )
 
-// ErrKeyset says that SECRETS_KEYSET is not the keyset of the database.
+// ErrKeyset is the error for a SECRETS_KEYSET that is not the keyset of the database.
 var ErrKeyset = platformtables.ErrKeyset
 
-// errNotCompared is the cause of refusals before the first comparison.
+// errNotCompared is the cause for which secrets are refused before the keyset was compared with the database.
 var errNotCompared = errors.New("the keyset is not compared with the database yet")
 
-// keysetHolds is how long a keyset that fitted is not compared again.
+// keysetHolds is how long after a successful comparison the keyset is not compared again.
 const keysetHolds = time.Minute
 
-// keysetFits compares the keyset with the check values of the database. While they differ, the process neither writes
-// nor reads a secret. A database that gives no answer changes nothing.
+// keysetFits compares the keyset with the check values in the database. While they differ, the process neither
+// writes nor reads a secret. If the database does not answer, the last result stays.
 func (s *process) keysetFits(ctx context.Context) error {
 	proven, err := platformtables.CheckKeyset(ctx, s.ops, s.Cipher.CheckValues())
 	switch {
@@ -48,22 +48,22 @@ func keysetProblem(err error) string {
 	return "cannot be compared"
 }
 
-// Keyset is what `admin doctor` finds of the secrets in the database.
+// Keyset is the finding of `admin doctor` about the secrets in the database.
 type Keyset struct {
-	Err        error // ErrKeyset, or the error of the reading
-	Opened     int64 // secrets that decrypt
+	Err        error // ErrKeyset if the keyset is wrong, or the error of reading the secrets; nil if neither.
+	Opened     int64 // The number of stored secrets that decrypt.
 	Unreadable []Unreadable
 	Took       time.Duration
 }
 
-// Unreadable counts the secrets of a kind that name a key and do not decrypt.
+// Unreadable counts the secrets of a kind that were encrypted with a certain key and do not decrypt.
 type Unreadable struct {
 	Kind    string
-	Key     uint32 // 0: no keyset made them
+	Key     uint32 // The id of the key that encrypted the secrets; 0: they were not made with any keyset.
 	Secrets int64
 }
 
-// failed counts the secrets that do not decrypt.
+// failed returns the number of secrets that do not decrypt.
 func (k Keyset) failed() (n int64) {
 	for _, u := range k.Unreadable {
 		n += u.Secrets
@@ -71,17 +71,21 @@ func (k Keyset) failed() (n int64) {
 	return n
 }
 
-// keysetReader reads the secrets of a database and keeps check values (docs/decisions/0048-keyset.md).
+// keysetReader tries to decrypt the secrets of a database, and stores check values of the keys
+// (docs/decisions/0048-keyset.md).
 type keysetReader struct {
 	pool   *pgxpool.Pool
 	cipher *secrets.Cipher
 	store  *postgres.Store
-	given  bool // SECRETS_KEYSET is set: the built-in keyset never becomes that of an empty database
-	writes bool // Postgres takes writes
+	// true: SECRETS_KEYSET is set; false: it is not, and the built-in keyset must not become that of an empty
+	// database.
+	given  bool
+	writes bool // true: Postgres takes writes; false: it does not, so no check values are stored.
 }
 
-// readAll reads every secret, in pages. Where all of them decrypt, the check values become those of their keys. Where
-// some do not, the keys of the others are added, unless the keyset may be the wrong one.
+// readAll tries to decrypt every secret, in pages. If all decrypt, the check values are replaced by those of their
+// keys. If some do not, the check values of the keys that decrypted are added, unless the keyset may be the wrong
+// one.
 func (r keysetReader) readAll(ctx context.Context) Keyset {
 	proven, differs := platformtables.CheckKeyset(ctx, r.pool, r.cipher.CheckValues())
 	if differs != nil && !errors.Is(differs, ErrKeyset) {
@@ -103,9 +107,9 @@ func (r keysetReader) readAll(ctx context.Context) Keyset {
 	return found
 }
 
-// readSome looks at the first secrets of each kind, where the database has no check values yet.
+// readSome tries to decrypt the first secrets of each kind, if the database has no check values yet.
 //
-// Returns ErrKeyset for a keyset that does not fit.
+// Returns ErrKeyset if the keyset does not fit.
 func (r keysetReader) readSome(ctx context.Context) error {
 	if proven, err := platformtables.CheckKeyset(ctx, r.pool, r.cipher.CheckValues()); proven || err != nil {
 		return err
@@ -122,8 +126,8 @@ func (r keysetReader) readSome(ctx context.Context) error {
 	return r.keep(ctx, keys, false)
 }
 
-// read reads the secrets of all kinds, or the first page of each. keys are those of the secrets that decrypt; whole
-// says that nothing was left out.
+// read tries to decrypt the secrets of all kinds, or only the first page of each. keys are those of the secrets
+// that decrypt; whole reports whether every secret was read.
 func (r keysetReader) read(ctx context.Context, some bool) (found Keyset, keys map[uint32]bool, whole bool, err error) {
 	resealer, began := postgres.NewResealer(r.store, r.cipher.PrimaryPrefix()), time.Now()
 	keys, whole = map[uint32]bool{}, true
@@ -153,7 +157,8 @@ func (r keysetReader) read(ctx context.Context, some bool) (found Keyset, keys m
 	return found, keys, whole, nil
 }
 
-// keep keeps the check values of keys; of the primary key in a database without secrets.
+// keep stores the check values of the keys, or of the primary key if the database has no secrets. instead reports
+// whether they replace the present ones.
 func (r keysetReader) keep(ctx context.Context, keys map[uint32]bool, instead bool) error {
 	if !r.writes {
 		return nil
@@ -166,10 +171,10 @@ func (r keysetReader) keep(ctx context.Context, keys map[uint32]bool, instead bo
 	return platformtables.KeepKeyChecks(ctx, r.pool, values, instead)
 }
 
-// keepCheckValues gives a database that was just migrated its check values.
+// keepCheckValues stores the check values of SECRETS_KEYSET in a database that was just migrated.
 func keepCheckValues(ctx context.Context, cfg config.Config, url string) error {
 	if cfg.SecretsKeyset == "" {
-		return nil // migrations may run where the keyset is not at hand
+		return nil // Without a keyset nothing is stored, since migrations may run on a machine that does not have it.
 	}
 	cipher, err := services.Cipher(cfg, nil)
 	if err != nil {

@@ -14,27 +14,30 @@ import (
 	"partnerdeposits/process/config"
 )
 
-// askPatience is the longest wait for a process: its checks take 2 s at most.
+// askPatience is the longest wait for the /readyz of a process, whose checks take 2 s at most.
 const askPatience = 4 * time.Second
 
-// AskedProcess is a running process as its own /readyz describes it. With Err, only URL is known.
+// AskedProcess is the state of a running process, as its own /readyz reports it. If Err is set, only URL is known.
 type AskedProcess struct {
-	URL    string // of METRICS_ADDR
-	Err    error  // no process of this service answers
-	Status string // ready, degraded, not_ready or stopping
-	Well   bool   // nothing is missing, or the process stops, as it was told
+	URL    string // The address of the process's metrics and health checks, as a URL.
+	Err    error  // The reason why no process of this service answered at the URL; nil if one did.
+	Status string // The status of the process: ready, degraded, not_ready or stopping.
+	// true: the process is ready without restriction, or is stopping as requested; false: something is missing.
+	Well   bool
 	Checks []AskedCheck
 }
 
-// AskedCheck is a check of a process.
+// AskedCheck is the result of one check of a process, as its /readyz reports it.
 type AskedCheck struct {
-	Name, Problem   string // Problem "": passes
-	Aged, Passed    bool   // whether Answer is known, and whether Success is
+	Name, Problem string // The name of the check, and its problem; "": the check passes.
+	// Aged reports whether Answer, the age of the last result, is known; Passed whether Success, the age of the last
+	// success, is known.
+	Aged, Passed    bool
 	Answer, Success time.Duration
 }
 
-// askProcesses reads the /readyz of the processes at urls, all at the same time. Without urls it asks at METRICS_ADDR
-// of this machine, where nothing needs to run.
+// askProcesses queries the /readyz of the processes at the URLs, all at the same time. Without URLs it queries
+// METRICS_ADDR of this machine; if no process answers there, it returns none.
 func askProcesses(ctx context.Context, cfg config.Config, urls []string) []AskedProcess {
 	if len(urls) == 0 {
 		here := ask(ctx, cfg.LocalMetricsURL())
@@ -53,7 +56,8 @@ func askProcesses(ctx context.Context, cfg config.Config, urls []string) []Asked
 }
 
 func ask(ctx context.Context, url string) AskedProcess {
-	client := &http.Client{Timeout: askPatience, Transport: &http.Transport{DisableKeepAlives: true}} // without a proxy
+	// The HTTP client uses no proxy.
+	client := &http.Client{Timeout: askPatience, Transport: &http.Transport{DisableKeepAlives: true}}
 	state, err := ops.Ask(ctx, client, url)
 	if err != nil {
 		return AskedProcess{URL: url, Err: err}
@@ -71,8 +75,8 @@ func ask(ctx context.Context, url string) AskedProcess {
 	return p
 }
 
-// Healthcheck asks the process at METRICS_ADDR of this machine whether it takes work. No other setting is read: a probe
-// may run where the secrets of the process are not at hand.
+// Healthcheck queries the process at METRICS_ADDR of this machine whether it is ready. It reads no other setting,
+// since a health check may run without the secrets of the process.
 //
 // Returns the state, such as "degraded: redis cannot be reached", or an error with the reason.
 func Healthcheck(ctx context.Context, environ []string) (state string, err error) {

@@ -9,13 +9,13 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// Bounds of the lines about rows that cannot be read: a list meets its row with each request.
+// Limits of log lines about rows that cannot be read, since a list may read the same row with each request.
 const (
 	rowToldEvery = time.Minute
 	rowsKept     = 1000
 )
 
-// oddRows counts rows that cannot be read, and names each in the log once a minute.
+// oddRows counts database rows that cannot be read, and logs each of them at most once a minute.
 type oddRows struct {
 	log   *slog.Logger
 	count func(table string)

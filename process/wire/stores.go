@@ -1,4 +1,5 @@
-// Package wire is the composition root: plain Go, a function for each process. Only this package imports all adapters.
+// Package wire is the composition root: plain Go, with a function that builds each process. Only this package
+// imports all adapters.
 package wire
 
 import (
@@ -25,7 +26,7 @@ import (
 	"partnerdeposits/process/services"
 )
 
-// Names of the checks of /readyz.
+// The names of the checks of /readyz.
 const (
 	checkPostgres = "postgres"
 	checkSchema   = "schema"
@@ -35,11 +36,12 @@ const (
 	checkRedis    = "redis"
 	checkLog      = "log"
 	checkSockets  = "sockets"
-	checkQueue    = "queue"    // of the dispatcher
-	checkOutbound = "outbound" // of the dispatcher
+	checkQueue    = "queue"    // The check of the job queue, of the dispatcher only.
+	checkOutbound = "outbound" // The check of the service's own internet connection, of the dispatcher only.
 )
 
-// Sizes of the connection pools. An http and a dispatcher together take 45 of Postgres's usual 100 connections.
+// The sizes of the pools of connections to Postgres. An http and a dispatcher together take 45 of Postgres's usual
+// 100 connections.
 const (
 	apiConns      = 18
 	scheduleConns = 5
@@ -47,32 +49,37 @@ const (
 	opsConns      = 2
 )
 
-// process is the state that a process keeps open. Its parts stand in the order of opening.
+// process holds what a process keeps open: stores, pools, metrics. Its parts are in the order of opening.
 type process struct {
 	services.Stores
 	cfg   config.Config
 	log   *slog.Logger
-	lines *run.Lines    // under log
-	ops   *pgxpool.Pool // of readiness and gauges, which must answer while all connections of the services are taken
+	lines *run.Lines // The writer of the process's log lines.
+	// The pool of connections for health checks and metrics, which must answer even if the other pools have no free
+	// connection.
+	ops   *pgxpool.Pool
 	epoch *platformtables.Epoch
 	clock clock
 	parts []run.Part
-	pools map[string]*pgxpool.Pool // by the label of their metrics
+	pools map[string]*pgxpool.Pool // The pools of connections to Postgres, by the label of their metrics.
 
-	sockets sockets.Watch // of listeners, and of the sender of deliveries
-	proven  atomic.Bool   // the database has check values, and the keyset fits them
-	tried   atomic.Value  // the postgres.WriteCause of the last try of a write; nil before the first
+	// The watch that records failures to open sockets, of listeners and of the sender of deliveries.
+	sockets sockets.Watch
+	// true: the database has check values of keys and the keyset fits them; false: it has none, or the keyset differs.
+	proven atomic.Bool
+	// The result of the last trial write to Postgres, as postgres.WriteCause returns it; nil before the first.
+	tried atomic.Value
 
 	registry *metrics.Registry
 
 	redis      redis.UniversalClient
-	redisKnown bool // whether the client fits the server: see awaitRedis
+	redisKnown bool // true: the Redis client fits the kind of server; false: no server has answered yet (awaitRedis).
 	breaker    *redisadapter.Breaker
 	bell       *redisadapter.Doorbell
 }
 
-// open prepares the stores without connecting; readiness reports stores that are away. grouped is true where many
-// callers change and read deposits at the same time.
+// open creates the stores of a process without connecting; readiness reports stores that are unreachable. grouped
+// is true for a process in which many callers change and read deposits at the same time, and false for any other.
 func open(ctx context.Context, cfg config.Config, log run.Log, name string, conns int32,
 	grouped bool) (*process, error) {
 	s := &process{cfg: cfg, log: log.Logger, lines: log.Lines, registry: newRegistry(log)}
@@ -100,7 +107,8 @@ func open(ctx context.Context, cfg config.Config, log run.Log, name string, conn
 	}
 	s.pools = map[string]*pgxpool.Pool{name: s.Pool, "ops": s.ops}
 	s.epoch = platformtables.NewEpoch(s.ops, s.log)
-	var groups, reads *pgxpool.Pool // nil: the few group commits and reads use the store's pool
+	// With nil pools, the few group commits and reads use the store's own pool of connections.
+	var groups, reads *pgxpool.Pool
 	if grouped {
 		if groups, err = s.newPool(ctx, name+"-groups",
 			postgres.PoolOptions{MaxConns: groupcommit.Conns, Settings: postgres.IndexPlans}); err != nil {
@@ -130,11 +138,11 @@ func open(ctx context.Context, cfg config.Config, log run.Log, name string, conn
 	return s, nil
 }
 
-// loopPing is the idle time after which a loop that asks every few seconds tests its connection. A ping before each of
-// its questions would double the work of a service at rest. A loop that meets a broken connection asks again.
+// loopPing is the idle time after which a loop tests its connection before it queries again. A test before each
+// query would double the load of an idle service. A loop that meets a broken connection repeats the query.
 const loopPing = 10 * time.Second
 
-// pingAfter returns PoolOptions.PingAfter of a process with many callers, or of a process with loops alone.
+// pingAfter returns PoolOptions.PingAfter for a process with many callers, or for a process with loops alone.
 func pingAfter(manyCallers bool) time.Duration {
 	if manyCallers {
 		return 0
@@ -151,7 +159,8 @@ func (s *process) openRedis(ctx context.Context) (err error) {
 	return traceRedis(s.cfg, s.redis)
 }
 
-// awaitRedis ends the process if a cluster turns up where no server answered at the start.
+// awaitRedis stops the process if the Redis that was unreachable at the start turns out to be a cluster, for which
+// it has the wrong client.
 func (s *process) awaitRedis(ctx context.Context) error {
 	if s.redisKnown {
 		<-ctx.Done()
@@ -160,14 +169,14 @@ func (s *process) awaitRedis(ctx context.Context) error {
 	return redisadapter.AwaitKind(ctx, s.redis)
 }
 
-// limits gives the parts of the services that stand on Redis. failedOpen counts the requests that were allowed because
-// Redis did not answer.
+// limits adds the parts of the services that need Redis: the rate limiter and the cache of stored responses.
+// failedOpen counts the requests that were allowed because Redis did not answer.
 func (s *process) limits(p *services.Parts, failedOpen func()) {
 	limiter := redisadapter.NewLimiter(s.redis, s.breaker, failedOpen)
 	p.Limiter, p.Cache = limiter, redisadapter.NewIdempotencyCache(limiter, s.Cipher, s.log)
 }
 
-// newPool opens a pool that is closed after all later parts.
+// newPool opens a pool of connections to Postgres. It is closed after all parts that were added later.
 func (s *process) newPool(ctx context.Context, name string, o postgres.PoolOptions) (*pgxpool.Pool, error) {
 	o.AppName = "partnerdeposits-" + name
 	o.Tracer = queryTracer(s.cfg)
@@ -184,15 +193,15 @@ func closing(fn func()) func() error {
 	return func() error { fn(); return nil }
 }
 
-// readiness watches the stores, and more, and registers what it finds. No secret is written or read before the keyset
-// was compared.
+// readiness returns the checks of /readyz, of the stores and those in more, and registers their metrics. Until the
+// keyset was compared with the database, no secret is written or read.
 func (s *process) readiness(more ...ops.Check) *ops.Readiness {
 	s.Cipher.Refuse(fault.ErrUnavailable.Because(errNotCompared))
 	checks := []ops.Check{
 		{Name: checkPostgres, Run: s.connected, Problem: connectionProblem},
 		{Name: checkSchema, Run: s.schemaFits, Problem: schemaProblem, Holds: schemaHolds},
 		{Name: checkKeyset, Run: s.keysetFits, Problem: keysetProblem, Holds: keysetHolds},
-		// what only reads goes on
+		// The check of writes is optional, since requests that only read continue to work.
 		{Name: checkWrites, Run: s.takesWrites, Problem: writeProblem, Every: writeEvery, Optional: true},
 		{Name: checkRedis, Run: func(ctx context.Context) error { return redisadapter.Probe(ctx, s.redis) },
 			Problem: redisProblem, Optional: true},
@@ -215,14 +224,15 @@ func redisProblem(err error) string {
 	return "cannot be reached"
 }
 
-// connected asks for an answer over a connection with our settings, and notes the clock.
+// connected checks that Postgres answers over a connection with the service's settings, and records the difference
+// of clocks.
 func (s *process) connected(ctx context.Context) error {
 	ahead, err := postgres.CheckConnection(ctx, s.ops)
 	s.clock.note(ahead, err == nil)
 	return err
 }
 
-// NoConnection is the problem of a process that Postgres refuses a connection, since all are taken.
+// NoConnection describes a Postgres that refuses connections because all are taken.
 const NoConnection = "has no connection free"
 
 func connectionProblem(err error) string {
@@ -235,8 +245,7 @@ func connectionProblem(err error) string {
 	return "cannot be reached"
 }
 
-// writeEvery is the least time between two tries of a write, which cost more than the questions of the other checks.
-// Each round of Readiness.Watch tries once.
+// writeEvery is the least time between two trial writes, which cost more than the queries of the other checks.
 const writeEvery = 4 * time.Second
 
 func (s *process) takesWrites(ctx context.Context) error {
@@ -245,7 +254,7 @@ func (s *process) takesWrites(ctx context.Context) error {
 	return err
 }
 
-// writesFailing gives the cause for which the last try of a write failed; "" for none.
+// writesFailing returns the cause for which the last trial write failed; "" if it succeeded.
 func (s *process) writesFailing() string {
 	cause, _ := s.tried.Load().(string)
 	return cause
@@ -271,15 +280,17 @@ func always(problem string) func(error) string {
 	return func(error) string { return problem }
 }
 
-// outdated is the error of a schema that is older than this binary.
+// outdated is the error for a database schema that is older than this binary.
 type outdated struct{}
 
 func (outdated) Error() string { return "the schema is older than this binary" }
 
-// schemaHolds is how long a schema that fitted is not looked at again: nothing but a restore makes it older.
+// schemaHolds is how long after a successful check the schema is not checked again, since only a restore makes it
+// older.
 const schemaHolds = time.Minute
 
-// schemaFits accepts a newer schema too: migrations only add while an older binary may run.
+// schemaFits checks that the database schema is not older than this binary. A newer schema is accepted, since
+// migrations only add while an older binary may run.
 func (s *process) schemaFits(ctx context.Context) error {
 	version, err := migrations.Version(ctx, s.ops)
 	if err == nil && version < migrations.Newest() {

@@ -19,11 +19,11 @@ import (
 	"partnerdeposits/process/config"
 )
 
-// traced tells whether OTEL_EXPORTER_OTLP_ENDPOINT asks for traces.
+// traced reports whether traces are recorded: true if OTEL_EXPORTER_OTLP_ENDPOINT is set, false if not.
 func traced(cfg config.Config) bool { return cfg.TracesEndpoint != "" }
 
-// traceDeliveries returns ports whose work is recorded as spans (ADR 0028). The spans have ids, names and results, and
-// never a URL, a body or an address.
+// traceDeliveries returns the dependencies of the dispatcher with a relay, a queue and a sender that record spans
+// (ADR 0028). The spans contain ids, names and results, and never a URL, a body or an address.
 func traceDeliveries(d dispatch.Deps) dispatch.Deps {
 	tracer := otel.Tracer("partnerdeposits/dispatch")
 	d.Relay = tracedRelay{d.Relay, tracer}
@@ -32,7 +32,7 @@ func traceDeliveries(d dispatch.Deps) dispatch.Deps {
 	return d
 }
 
-// below returns a context whose parent span is the one that traceParent names; ctx itself for "".
+// below returns a context whose parent span is the one that traceParent names; ctx itself if traceParent is "".
 func below(ctx context.Context, traceParent string) context.Context {
 	if traceParent == "" {
 		return ctx
@@ -40,15 +40,15 @@ func below(ctx context.Context, traceParent string) context.Context {
 	return propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{"traceparent": traceParent})
 }
 
-// parentOf is the span of ctx as a W3C traceparent.
+// parentOf returns the id of the current span as a W3C traceparent.
 func parentOf(ctx context.Context) string {
 	carrier := propagation.MapCarrier{}
 	propagation.TraceContext{}.Inject(ctx, carrier)
 	return carrier["traceparent"]
 }
 
-// tracedRelay records a span for each event of a batch, in the trace of the event's change. The deliveries stand below
-// it.
+// tracedRelay records a span for each event of a batch, in the trace of the change that caused the event. Spans of
+// the event's deliveries are its children.
 type tracedRelay struct {
 	webhookports.RelayStore
 	tracer trace.Tracer
@@ -56,7 +56,7 @@ type tracedRelay struct {
 
 var errPlannedAgain = errors.New("the batch was planned again")
 
-// Relay implements webhookports.RelayStore.
+// Relay relays a batch of events and records the spans of those that belong to a trace.
 func (r tracedRelay) Relay(ctx context.Context, limit int, lease time.Duration,
 	plan webhookports.Plan, ahead func([]webhookports.Claim)) (int, []webhookports.Claim, error) {
 	begin := time.Now()
@@ -78,7 +78,7 @@ func (r tracedRelay) Relay(ctx context.Context, limit int, lease time.Duration,
 	return relayed, claims, err
 }
 
-// begin starts the spans of events that belong to a trace.
+// begin starts the spans of the events that belong to a trace.
 func (r tracedRelay) begin(ctx context.Context, events []ports.Event,
 	at time.Time) (spans []trace.Span, parents map[id.ID]string) {
 	parents = map[id.ID]string{}
@@ -105,8 +105,8 @@ func endAll(spans []trace.Span, err error) {
 	}
 }
 
-// tracedQueue records a span for each job. A job carries deliveries of several traces, so its span is in a trace of its
-// own and is linked to each of them.
+// tracedQueue records a span for each job. A job carries deliveries of several traces, so its span is in a trace of
+// its own, which is linked to each of them.
 type tracedQueue struct {
 	webhookports.JobQueue
 	tracer trace.Tracer
@@ -114,13 +114,13 @@ type tracedQueue struct {
 
 type jobKey struct{}
 
-// jobBegin is the time at which the job of ctx began; zero outside a job.
+// jobBegin returns the time at which the present job began; zero outside a job.
 func jobBegin(ctx context.Context) time.Time {
 	begin, _ := ctx.Value(jobKey{}).(time.Time)
 	return begin
 }
 
-// Serve implements webhookports.JobQueue.
+// Serve runs the handler for each job in the queue, and records a span for the job.
 func (q tracedQueue) Serve(ctx context.Context, concurrency map[webhookports.Lane]int,
 	handle func(context.Context, webhookports.Job)) error {
 	return q.JobQueue.Serve(ctx, concurrency, func(ctx context.Context, job webhookports.Job) {
@@ -133,15 +133,15 @@ func (q tracedQueue) Serve(ctx context.Context, concurrency map[webhookports.Lan
 	})
 }
 
-// tracedSender records an attempt: "deliver" from the begin of the job to the answer, and below it "POST" for the
-// request alone. Both are in the trace of the change, and so are all retries; "deliver" and "job" are linked with each
-// other.
+// tracedSender records two spans for an attempt: "deliver", from the beginning of the job to the response, and
+// below it "POST", for the request alone. Both are in the trace of the change, as are those of all retries.
+// "deliver" and "job" are linked with each other.
 type tracedSender struct {
 	webhookports.Sender
 	tracer trace.Tracer
 }
 
-// Post implements webhookports.Sender. The receiver gets no header of the trace.
+// Post makes one attempt to deliver a webhook and records its spans. The receiver gets no header of the trace.
 func (s tracedSender) Post(ctx context.Context, d *webhookports.Delivery, signedAt time.Time) webhook.Attempt {
 	job, options := trace.SpanFromContext(ctx),
 		[]trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindConsumer), trace.WithAttributes(

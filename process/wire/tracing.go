@@ -22,11 +22,11 @@ import (
 	"partnerdeposits/process/run"
 )
 
-// lastExport bounds the export of the last spans at the end of a process.
+// lastExport bounds the time for exporting the last spans at the end of a process.
 const lastExport = 3 * time.Second
 
-// tracing exports spans until all other parts have stopped. Spans contain routes, but neither the arguments of SQL nor
-// those of Redis commands.
+// tracing returns the part that exports spans. It stops after all others. Spans contain routes, but neither
+// arguments of SQL nor of Redis commands.
 func tracing(ctx context.Context, cfg config.Config, log *slog.Logger, process string) (run.Part, error) {
 	exporter, err := otlptracehttp.New(ctx,
 		otlptracehttp.WithEndpointURL(strings.TrimSuffix(cfg.TracesEndpoint, "/")+"/v1/traces"))
@@ -51,7 +51,7 @@ func tracing(ctx context.Context, cfg config.Config, log *slog.Logger, process s
 	}}, nil
 }
 
-// samplerOf is the sampler of OTEL_TRACES_SAMPLER.
+// samplerOf returns the trace sampler that OTEL_TRACES_SAMPLER names.
 func samplerOf(cfg config.Config) trace.Sampler {
 	name, parentBased := strings.CutPrefix(cfg.TracesSampler, "parentbased_")
 	root := trace.AlwaysSample()
@@ -67,7 +67,8 @@ func samplerOf(cfg config.Config) trace.Sampler {
 	return root
 }
 
-// serviceName is the process by the name of its command: the pools of the dispatcher have names of their own.
+// serviceName returns the name of a process's command, by which traces identify it. The name that the dispatcher
+// gives its pool differs from that of its command.
 func serviceName(process string) string {
 	if process == "schedules" {
 		return "dispatcher"
@@ -75,11 +76,11 @@ func serviceName(process string) string {
 	return process
 }
 
-// withoutPolls drops the commands to Postgres and Redis that belong to no request, job or batch: the loops of an idle
-// process would send the collector thousands of traces an hour that show nothing.
+// withoutPolls is a trace sampler that drops commands to Postgres and Redis outside any request, job or batch. The
+// loops of an idle process would otherwise send the collector thousands of traces an hour that show nothing.
 type withoutPolls struct{ trace.Sampler }
 
-// ShouldSample implements trace.Sampler.
+// ShouldSample drops client spans without a parent, and passes every other span to the sampler below.
 func (s withoutPolls) ShouldSample(p trace.SamplingParameters) trace.SamplingResult {
 	if p.Kind == oteltrace.SpanKindClient && !oteltrace.SpanContextFromContext(p.ParentContext).IsValid() {
 		return trace.SamplingResult{Decision: trace.Drop}

@@ -133,7 +133,7 @@ func (s *Service) terms(d *deposit.Deposit, of connect.Account, now time.Time) a
 		Company: of.CompanyName, Amount: d.Amount, Fee: deposit.Fee(d.Amount),
 		Until: s.deps.Timers.CoverageEnd(d.ContractEndAt, now).In(of.Zone()), Imprint: s.deps.Imprint,
 	}
-	if longest := s.deps.Timers.CoverageMax; t.Until.Equal(now.Add(longest)) {
+	if longest := s.deps.Timers.CoverMax; t.Until.Equal(now.Add(longest)) {
 		t.Days = int(longest / (24 * time.Hour))
 	}
 	return t

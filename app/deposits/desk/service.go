@@ -56,7 +56,7 @@ func (s *Service) LastCovered(startsAt time.Time) time.Time {
 	if now := s.deps.Clock.Now(); startsAt.Before(now) {
 		startsAt = now.In(startsAt.Location())
 	}
-	return startsAt.Add(s.deps.Timers.CoverageMax)
+	return startsAt.Add(s.deps.Timers.CoverMax)
 }
 
 // StayOver reports whether the stay of a draft has ended, so that no deposit can be made for it.

@@ -130,7 +130,7 @@ func TestToday_CountsEachMonthThatIsOverOnce_AndThePresentOnceAMinute(t *testing
 func TestLastCovered_IsToldInTheZoneOfTheStay(t *testing.T) {
 	t.Parallel()
 	at := &clock{time.Date(2027, 3, 31, 23, 0, 0, 0, time.UTC)}
-	service := desk.New(desk.Deps{Clock: at, Timers: deposit.Timers{CoverageMax: 24 * time.Hour}})
+	service := desk.New(desk.Deps{Clock: at, Timers: deposit.Timers{CoverMax: 24 * time.Hour}})
 	there := zone.Of("Pacific/Kiritimati")
 	require.Equal(t, "2027-04-02T13:00:00+14:00", service.LastCovered(time.Time{}.In(there)).Format(time.RFC3339))
 	begins := time.Date(2027, 5, 1, 0, 0, 0, 0, there)
