@@ -9,48 +9,49 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// endLinger bounds how long the end of a task waits for a round trip to Redis that it can share. The task counts as
-// active meanwhile.
+// endLinger bounds how long the end of a task waits for a round trip to Redis that it can share. The task counts
+// as active meanwhile.
 const endLinger = 100 * time.Millisecond
 
-// belt sends asynq's scripts for the queue of a lane to Redis in pipelines. The script that ends a task is held back
-// until the next task is enqueued, and goes with the script that enqueues it. If a server of this process waits for a
-// task, its script that takes a task goes with them, too.
+// pipeline sends asynq's scripts for the queue of a lane to Redis in pipelines, several in one round trip. The
+// script that ends a task is held back until the next task is enqueued, and is sent with the script that enqueues
+// it. If a server of this process waits for a task, its script that takes a task is sent with them, too.
 type belt struct {
 	client redis.UniversalClient
-	polls  chan *script // of a server that waits for a task
+	polls  chan *script // The channel into which a server that waits for a task puts its script.
 
 	mu       sync.Mutex
-	ends     []*script // that wait
+	ends     []*script // The scripts that end tasks and have not been sent yet.
 	linger   *time.Timer
-	mostEnds int // so many do not wait
+	mostEnds int // From this number of held-back ends on, they are sent at once.
 }
 
 func newBelt(client redis.UniversalClient) *belt {
 	return &belt{client: client, polls: make(chan *script), mostEnds: 1}
 }
 
-// holds sets how many of a server's workers may wait for the ends of their tasks.
+// holds sets the number of held-back ends of tasks from which they are sent at once: an eighth of the server's workers,
+// at least one and at most eight.
 func (b *belt) holds(workers int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.mostEnds = max(1, min(workers/8, 8))
 }
 
-// script is a call of a script.
+// script is a call of a Lua script in Redis.
 type script struct {
 	hash string
 	keys []string
 	args []any
-	cmd  *redis.Cmd    // the result, …
-	done chan struct{} // … once done is closed
+	cmd  *redis.Cmd    // The result of the call, which is set once done is closed.
+	done chan struct{} // A channel that is closed when the call has its result.
 }
 
 func newScript(hash string, keys []string, args []any) *script {
 	return &script{hash: hash, keys: keys, args: args, done: make(chan struct{})}
 }
 
-// enqueue adds a task. taken reports whether a server has taken a task in the same round trip.
+// enqueue adds a task to the queue. taken reports whether a server has taken a task in the same round trip.
 func (b *belt) enqueue(ctx context.Context, task *script) (taken bool) {
 	scripts := append(b.takeEnds(), task)
 	select {
@@ -63,7 +64,7 @@ func (b *belt) enqueue(ctx context.Context, task *script) (taken bool) {
 	}
 }
 
-// end ends a task, and returns when Redis knows.
+// end ends a task, and returns the result when Redis has run the script.
 func (b *belt) end(ctx context.Context, task *script) *redis.Cmd {
 	b.mu.Lock()
 	b.ends = append(b.ends, task)
@@ -85,12 +86,12 @@ func (b *belt) takeEnds() []*script {
 	ends := b.ends
 	b.ends = nil
 	if b.linger != nil {
-		b.linger.Stop() // a timer wakes the process
+		b.linger.Stop() // an unneeded timer would wake the process
 	}
 	return ends
 }
 
-// send gives each script its own result, or the error of the round trip.
+// send calls scripts in one round trip. Each script gets its own result, or the error of the round trip.
 func (b *belt) send(ctx context.Context, scripts []*script) {
 	if len(scripts) == 0 {
 		return
@@ -99,24 +100,25 @@ func (b *belt) send(ctx context.Context, scripts []*script) {
 	for _, s := range scripts {
 		s.cmd = pipe.EvalSha(ctx, s.hash, s.keys, s.args...)
 	}
-	_, _ = pipe.Exec(ctx) // each command has its error
+	_, _ = pipe.Exec(ctx) // each command of the pipeline has its own error
 	for _, s := range scripts {
 		close(s.done)
 	}
 }
 
-// enqueuing is the Redis client of an asynq client. The scripts that enqueue tasks go by the belts of their lanes.
+// enqueuing is the Redis client of an asynq client. It sends the scripts that enqueue tasks through the pipeline
+// of their lane.
 type enqueuing struct {
 	redis.UniversalClient
-	belts map[string]*belt // by the key of the tasks that wait
+	belts map[string]*belt // The pipelines of the lanes, by the key of the lane's list of waiting tasks.
 }
 
-// takenKey is the key of a context's *bool, which tells whether a server took a task as it was enqueued.
+// takenKey is the key of a context's *bool, which is set to whether a server took a task as it was enqueued.
 type takenKey struct{}
 
-// EvalSha implements redis.UniversalClient.
+// EvalSha calls a script in Redis. The script that enqueues a task is sent through the pipeline of its lane.
 func (e enqueuing) EvalSha(ctx context.Context, hash string, keys []string, args ...any) *redis.Cmd {
-	if len(keys) != 2 || e.belts[keys[1]] == nil { // not asynq's script that enqueues a task
+	if len(keys) != 2 || e.belts[keys[1]] == nil { // the script is not the one with which asynq enqueues a task
 		return e.UniversalClient.EvalSha(ctx, hash, keys, args...)
 	}
 	task := newScript(hash, keys, args)
@@ -127,10 +129,10 @@ func (e enqueuing) EvalSha(ctx context.Context, hash string, keys []string, args
 	return task.cmd
 }
 
-// pendingKey is asynq's key of the tasks that wait in a queue.
+// pendingKey returns the key of asynq's list of the tasks that wait in a queue.
 func pendingKey(queue string) string { return "asynq:{" + queue + "}:pending" }
 
-// isDone recognizes the keys of asynq's script that ends a task.
+// isDone reports whether the keys are those of asynq's script that ends a task.
 func isDone(keys []string) bool {
 	return len(keys) == 5 && strings.HasSuffix(keys[0], ":active") && strings.HasSuffix(keys[4], ":processed")
 }

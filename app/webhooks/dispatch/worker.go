@@ -13,23 +13,23 @@ import (
 )
 
 const (
-	// jobPatience is how long a job keeps a worker of its lane. Postgres holds the truth, so the worker may go on to
-	// the next job while slow POSTs of this job are still in flight.
+	// jobPatience is how long a job keeps a worker of its lane. Postgres stores what is to be delivered, so the
+	// worker may go on to the next job while slow POSTs of this job are still in flight.
 	jobPatience = 250 * time.Millisecond
-	// freshTries bounds how often a delivery is loaded again because loading took longer than webhook.Freshness.
+	// freshTries bounds how often a delivery is loaded because loading took longer than webhook.Freshness.
 	freshTries = 5
-	// loadTogether is how many claims of a job are worth a query of their own.
+	// loadTogether is the least number of claims of a job that are loaded by a query of their own.
 	loadTogether = 4
-	// A first claim without a delivery may come from a relay that has yet to commit, or that will repeat a failed commit,
-	// unless its event was committed longer than awaitAge ago. A worker looks again after firstAwait, and after twice as
-	// long each time, until awaitMost.
+	// A first claim without a delivery may come from a relay that has yet to commit, or that will repeat a failed
+	// commit, unless its event was committed longer than awaitAge ago. A worker loads the delivery again after
+	// firstAwait, and after twice as long each time, until awaitMost.
 	firstAwait, awaitMost, awaitAge = 2 * time.Millisecond, 256 * time.Millisecond, 5 * time.Second
 	// leaseMargin is the time that a lease must have left after the longest attempt.
 	leaseMargin = time.Second
 )
 
-// handle works on a job until its claims are finished, or until jobPatience is over and the lane has slots for other
-// jobs.
+// handle works on a job until its claims are finished, or until jobPatience is over and the lane has slots for
+// other jobs.
 func (d *Dispatcher) handle(ctx context.Context, job webhookports.Job) {
 	finished := make(chan struct{}, len(job.Claims))
 	d.submit(ctx, job, func() { finished <- struct{}{} })
@@ -43,7 +43,7 @@ func (d *Dispatcher) handle(ctx context.Context, job webhookports.Job) {
 			if !d.registry.saturated(job.Lane) {
 				return
 			}
-			patience.Reset(jobPatience) // another dispatcher takes the next job
+			patience.Reset(jobPatience) // the worker keeps the job, so that another dispatcher takes the next one
 		}
 	}
 }
@@ -84,8 +84,8 @@ func (d *Dispatcher) start(ctx context.Context, claims []webhookports.Claim, urg
 	}
 }
 
-// preload returns nil when each claim is to load its own delivery. After an error or a panic,
-// a row that cannot be read thus stops its own delivery only.
+// preload loads the deliveries of many claims with a single query. It returns nil when each claim is to load its
+// own delivery. So it is after an error or a panic: a row that cannot be read then stops only its own delivery.
 func (d *Dispatcher) preload(ctx context.Context, claims []webhookports.Claim) (loaded []webhookports.Delivery) {
 	if len(claims) < loadTogether {
 		return nil
@@ -108,7 +108,8 @@ func (d *Dispatcher) preload(ctx context.Context, claims []webhookports.Claim) (
 // filed waits for the commit of a delivery's claim, and reports whether the claim was committed.
 func filed(loaded *webhookports.Delivery) bool { return loaded.Filed == nil || loaded.Filed() }
 
-// dispatch makes and records an attempt under a claim. loaded may be nil. wait is nil when the claim has a slot.
+// dispatch makes and records an attempt under a claim. loaded is the delivery, or nil if it is not loaded yet.
+// wait is nil when the claim has a slot.
 func (d *Dispatcher) dispatch(ctx context.Context, c webhookports.Claim, loaded *webhookports.Delivery, wait *waiter) {
 	if wait != nil && !<-wait.granted {
 		return
@@ -120,8 +121,9 @@ func (d *Dispatcher) dispatch(ctx context.Context, c webhookports.Claim, loaded 
 	}
 }
 
-// attempt loads a delivery, makes the POST and judges its result. made is false when there was no POST. A panic ends
-// this dispatch only: the lease ends and the delivery is dispatched again.
+// attempt loads a delivery, makes the POST and decides about its result. made is true if there is an outcome to
+// record, and false when there was no POST. A panic ends this dispatch only: the lease ends and the delivery is
+// dispatched again.
 func (d *Dispatcher) attempt(ctx context.Context, c webhookports.Claim,
 	loaded *webhookports.Delivery) (outcome webhookports.Outcome, made bool) {
 	defer func() {
@@ -153,8 +155,8 @@ func (d *Dispatcher) attempt(ctx context.Context, c webhookports.Claim,
 	return outcome, true
 }
 
-// putOff ends a dispatch whose POST failed by our own doing: no attempt is used up, and the endpoint is not blamed. Its
-// start is late by the pause, at least.
+// putOff ends a dispatch whose POST failed by a fault of this service: no attempt is used up, and the endpoint's
+// health does not change. The start of the delivery is late by at least the time for which it is put off.
 func (d *Dispatcher) putOff(delivery *webhookports.Delivery, delay time.Duration) webhookports.Outcome {
 	verdict := webhook.PutOff(int(delivery.Seq) - delivery.Attempts)
 	if delay >= 0 {
@@ -164,7 +166,8 @@ func (d *Dispatcher) putOff(delivery *webhookports.Delivery, delay time.Duration
 		Verdict: verdict}
 }
 
-// fresh returns the delivery of a claim, loaded within webhook.Freshness, or nil when the delivery must not be sent.
+// fresh returns the delivery of a claim, loaded within webhook.Freshness, or nil when the delivery must not be
+// sent.
 func (d *Dispatcher) fresh(ctx context.Context, c webhookports.Claim,
 	loaded *webhookports.Delivery) *webhookports.Delivery {
 	await, try := firstAwait, 1
@@ -206,20 +209,21 @@ func mayAppear(loaded *webhookports.Delivery, c webhookports.Claim, now time.Tim
 	return !loaded.Found && loaded.LoadErr == nil && c.Seq == 1 && now.Sub(c.DueAt) < awaitAge
 }
 
-// fate says what a worker does with a loaded delivery.
+// fate is what a worker does with a loaded delivery.
 type fate int
 
 const (
 	fatePost     fate = iota
-	fateReload        // loading took longer than webhook.Freshness
-	fateLeave         // the claim is stale, or its lease too short for the POST
-	fateRelease       // the subscription is deleted or disabled
-	fateUnread        // the query failed
-	fateUnsigned      // the secret does not decrypt, perhaps with the keyset of this process alone
+	fateReload        // Load the delivery again, since loading took longer than webhook.Freshness.
+	fateLeave         // Do nothing, since the claim is stale, or its lease too short for the POST.
+	fateRelease       // Release the claim, since the subscription is deleted or disabled.
+	fateUnread        // Log the failure of the query that loads the delivery.
+	fateUnsigned      // Log that the secret does not decrypt, perhaps only with the keyset of this process.
 )
 
-// fateOf decides about a delivery. timeout is that of an attempt; last says that the delivery is not loaded again;
-// proven is that of Deps.KeysetProven. A delivery whose secret is lost has an attempt, though not a POST.
+// fateOf decides what a worker does with a delivery. timeout is that of an attempt; last is true if the delivery
+// is not loaded again; proven is the result of Deps.KeysetProven. A delivery whose secret is lost has an attempt,
+// though not a POST.
 func fateOf(loaded *webhookports.Delivery, timeout time.Duration, now time.Time, last, proven bool) fate {
 	switch {
 	case loaded.LoadErr != nil:
@@ -252,9 +256,10 @@ func (d *Dispatcher) load(ctx context.Context, deliveries []*webhookports.Delive
 	}
 }
 
-// post sends a delivery to its endpoint; one whose secret cannot be read is not sent (webhook.Unsigned). The signature
-// has the database's time, so a wrong clock of this process does not exceed the receiver's tolerance. delay is how late
-// the POST began: negative when the due time is not known, or when the delivery waited behind an open circuit.
+// post sends a delivery to its endpoint; one whose secret cannot be read is not sent (webhook.Unsigned). The
+// signature has the database's time, so a wrong clock of this process does not exceed the receiver's tolerance.
+// delay is how late the POST began: negative when the due time is not known, or when the delivery waited behind
+// an open circuit.
 func (d *Dispatcher) post(ctx context.Context,
 	delivery *webhookports.Delivery) (attempt webhook.Attempt, delay time.Duration) {
 	lane := string(d.registry.lane(delivery.SubscriptionID))
@@ -281,7 +286,8 @@ func (d *Dispatcher) started(delivery *webhookports.Delivery, delay time.Duratio
 	}
 }
 
-// release gives claims up. After an error their leases end.
+// release gives claims up, so that their deliveries are due at once. If that fails, the claims remain until their
+// leases end.
 func (d *Dispatcher) release(ctx context.Context, claims ...webhookports.Claim) {
 	if err := d.Work.Release(ctx, claims); err != nil {
 		d.complain(ctx, "release deliveries", err)
