@@ -38,8 +38,8 @@ const calmPoll = time.Second
 // gate sends a poll for each job of this process, together with the job if the poll waits already. After a
 // notification, or after the interval, the gate sends polls until the queue is empty.
 type gate struct {
-	redis.UniversalClient       // The Redis client of the asynq server.
-	belt                  *belt // The pipeline of the server's lane.
+	redis.UniversalClient           // The Redis client of the asynq server.
+	pipeline              *pipeline // The pipeline of the server's lane.
 	// A channel that holds a signal for each job of this process, at most ownJobs.
 	own    chan struct{}
 	jobs   <-chan struct{} // A channel that receives when another dispatcher has enqueued jobs.
@@ -69,7 +69,7 @@ func (g *gate) EvalSha(ctx context.Context, sha1 string, keys []string, args ...
 		g.answered(cmd.Err())
 		return cmd
 	case isDone(keys):
-		return g.belt.end(ctx, newScript(sha1, keys, args))
+		return g.pipeline.end(ctx, newScript(sha1, keys, args))
 	default:
 		return g.UniversalClient.EvalSha(ctx, sha1, keys, args...)
 	}
@@ -110,7 +110,7 @@ func (g *gate) poll(ctx context.Context, question *script) *redis.Cmd {
 		select {
 		case <-g.closed:
 			return nil
-		case g.belt.polls <- question:
+		case g.pipeline.polls <- question:
 			<-question.done
 			return question.cmd
 		case <-g.own:

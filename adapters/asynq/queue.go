@@ -48,13 +48,13 @@ const (
 
 // Queue is the queue of jobs in Redis, over asynq.
 type Queue struct {
-	redis  redis.UniversalClient
-	client *asynq.Client
-	log    *slog.Logger
-	outage *outage.Log // The log of outages that asynq's servers report.
-	bell   Bell
-	own    map[webhookports.Lane]chan struct{} // The signals of this process's jobs to its gates.
-	belts  map[webhookports.Lane]*belt
+	redis     redis.UniversalClient
+	client    *asynq.Client
+	log       *slog.Logger
+	outage    *outage.Log // The log of outages that asynq's servers report.
+	bell      Bell
+	own       map[webhookports.Lane]chan struct{} // The signals of this process's jobs to its gates.
+	pipelines map[webhookports.Lane]*pipeline
 }
 
 // Option changes a setting of a new Queue.
@@ -67,12 +67,12 @@ func WithBell(bell Bell) Option { return func(q *Queue) { q.bell = bell } }
 func New(client redis.UniversalClient, log *slog.Logger, options ...Option) *Queue {
 	q := &Queue{
 		redis: client, log: log, outage: outage.New(log), bell: noBell{}, own: map[webhookports.Lane]chan struct{}{},
-		belts: map[webhookports.Lane]*belt{},
+		pipelines: map[webhookports.Lane]*pipeline{},
 	}
-	byKey := map[string]*belt{}
+	byKey := map[string]*pipeline{}
 	for _, lane := range webhookports.Lanes {
-		q.own[lane], q.belts[lane] = make(chan struct{}, ownJobs), newBelt(client)
-		byKey[pendingKey(QueueName(lane))] = q.belts[lane]
+		q.own[lane], q.pipelines[lane] = make(chan struct{}, ownJobs), newPipeline(client)
+		byKey[pendingKey(QueueName(lane))] = q.pipelines[lane]
 	}
 	q.client = asynq.NewClientFromRedisClient(enqueuing{client, byKey})
 	for _, set := range options {
@@ -171,9 +171,9 @@ func (q *Queue) Serve(ctx context.Context, concurrency map[webhookports.Lane]int
 }
 
 func (q *Queue) server(ctx context.Context, lane webhookports.Lane, concurrency int) *asynq.Server {
-	q.belts[lane].holds(concurrency)
+	q.pipelines[lane].holds(concurrency)
 	client := &gate{
-		UniversalClient: q.redis, belt: q.belts[lane], own: q.own[lane], jobs: q.bell.Jobs(lane), works: q.bell.Works,
+		UniversalClient: q.redis, pipeline: q.pipelines[lane], own: q.own[lane], jobs: q.bell.Jobs(lane), works: q.bell.Works,
 		quick:  quickPoll[lane],
 		closed: ctx.Done(),
 	}

@@ -5,12 +5,9 @@ import (
 	"crypto/tls"
 	"errors"
 	"net"
-	"net/netip"
 	"sync"
 	"syscall"
 	"time"
-
-	"code.dny.dev/ssrf"
 )
 
 // The stages of an attempt to send a delivery. An attempt that uses an idle connection stays at begun.
@@ -45,35 +42,6 @@ type dialer struct {
 // handshakesPerAddress bounds the TLS handshakes in flight with an address. Plain connections cost too little for
 // a bound.
 const handshakesPerAddress = 8
-
-var errNotPublic = errors.New("webhook: the address is not public")
-
-// specialRanges checks addresses against the special ranges of IPv4 and IPv6, and the host of virtual machines on
-// Azure, which has a public address.
-var specialRanges = ssrf.New(ssrf.WithAnyPort(), ssrf.WithDeniedV4Prefixes(netip.MustParsePrefix("168.63.129.16/32")))
-
-// public reports whether an IP address leads to the same host from everywhere on the internet.
-func public(ip netip.Addr) bool {
-	return specialRanges.SafeAddr(ip.Unmap()) == nil
-}
-
-// allowedInsecure reports whether an IP address may be dialled when WEBHOOK_ALLOW_INSECURE_TARGETS is set: every
-// address except the link-local ones and similar ones, because clouds serve credentials there.
-func allowedInsecure(ip netip.Addr) bool {
-	return !ip.Unmap().IsLinkLocalUnicast() && !ip.IsMulticast() && ip.String() != "fd00:ec2::254"
-}
-
-// addressCheck returns a check for net.Dialer.Control, which runs for the address of each connection, after the
-// name was resolved.
-func addressCheck(allowed func(netip.Addr) bool) func(network, address string, c syscall.RawConn) error {
-	return func(_, address string, _ syscall.RawConn) error {
-		target, err := netip.ParseAddrPort(address)
-		if err != nil || !allowed(target.Addr()) {
-			return errNotPublic
-		}
-		return nil
-	}
-}
 
 func newDialer(c Config) *dialer {
 	check := c.AddressCheck

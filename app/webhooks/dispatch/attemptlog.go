@@ -41,9 +41,10 @@ func (l *attemptLog) made(ctx context.Context, o webhookports.Outcome, now time.
 		slog.String("subscription", id.Subscription.Of(o.Delivery.SubscriptionID)),
 		slog.Int("attempt", o.Attempt.Number),
 		slog.String("result", string(o.Attempt.Result)),
-		slog.Int("status", o.Attempt.ResponseStatus), // The status of the response; 0: there was no response.
+		slog.Int("status", o.Attempt.ResponseStatus), // the status of the response; 0: there was no response
 		slog.Int64("milliseconds", o.Attempt.Duration.Milliseconds()),
-		slog.String("wait", o.Verdict.Wait.Round(time.Millisecond).String()), // until the next attempt; 0s: there is none
+		// The wait until the next attempt; 0s: there is none.
+		slog.String("wait", o.Verdict.Wait.Round(time.Millisecond).String()),
 	}
 	if o.Delivery.RequestID != "" {
 		attrs = append(attrs, slog.String("request_id", o.Delivery.RequestID))

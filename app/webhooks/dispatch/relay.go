@@ -42,7 +42,7 @@ func (d *Dispatcher) relayLoop(ctx context.Context) {
 			polls.rung(d.Clock.Now())
 			follows := lead.follows(d.Clock.Now())
 			if follows && watched {
-				continue // the timer runs
+				continue // the timer of the next poll runs already
 			}
 			lead.watches = follows
 			if !follows && !d.drainOutbox(ctx) {

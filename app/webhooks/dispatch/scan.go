@@ -13,7 +13,7 @@ const (
 	urgentBatch = 500
 	scanPace    = 5 * time.Millisecond // The least time between two claims of a backlog.
 	scanShare   = 20                   // Slow scans take at most the 20th part of the time.
-	// The bound of that rest: a scan may be slow because the database was blocked, so the next one follows soon.
+	// The longest rest after a slow scan: it may have been slow because the database was blocked.
 	longestRest = 2 * time.Second
 )
 

@@ -24,15 +24,15 @@ const (
 // waits holds no connection to the database.
 type Waiting struct {
 	mu        sync.Mutex
-	byPartner map[id.ID]*crowd
+	byPartner map[id.ID]*partnerRequests
 	total     int
 	entered   chan struct{}
 	drained   chan struct{}
 	drain     sync.Once
 }
 
-// crowd is the requests of a partner that wait for events.
-type crowd struct {
+// partnerRequests is the requests of a partner that wait for events.
+type partnerRequests struct {
 	places []*place      // The waiting requests, the oldest first.
 	rung   chan struct{} // A channel that is closed to wake the requests.
 	last   int64         // The highest number of the feed that one of the requests has read.
@@ -40,7 +40,7 @@ type crowd struct {
 
 // NewWaiting returns a Waiting without requests.
 func NewWaiting() *Waiting {
-	return &Waiting{byPartner: map[id.ID]*crowd{}, entered: make(chan struct{}, 1), drained: make(chan struct{})}
+	return &Waiting{byPartner: map[id.ID]*partnerRequests{}, entered: make(chan struct{}, 1), drained: make(chan struct{})}
 }
 
 // Entered returns a channel that receives after a request began to wait.
@@ -137,7 +137,7 @@ func (w *Waiting) enter(partner id.ID) (p *place, ok bool) {
 	case w.total >= maxWaiting:
 		return nil, false
 	case c == nil:
-		c = &crowd{rung: make(chan struct{})}
+		c = &partnerRequests{rung: make(chan struct{})}
 		w.byPartner[partner] = c
 	}
 	p = &place{w, partner, make(chan struct{})}

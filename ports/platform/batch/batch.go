@@ -34,7 +34,7 @@ type Queue[T any] struct {
 	// MinBatch is the number of waiting calls for which a batch is worth its cost. If fewer calls wait at the end of
 	// a pause, but at least one, the pause is made once more, and ends early when that many wait. So batches stay
 	// large where requests spread over several processes.
-	Company int
+	MinBatch int
 	// Run works on the items of a batch, in the goroutine of one of its callers. An item that is a pointer carries
 	// its result.
 	Run func(batch []T)
@@ -52,7 +52,7 @@ var errUnfinished = errors.New("batch: the goroutine that ran the batch ended be
 type keyState[T any] struct {
 	running int
 	resting int // The number of pauses after batches that have not ended.
-	crowd   int // The number of calls that ran in the last batch or waited behind it when the last pause began.
+	demand  int // The number of calls that ran in the last batch or waited behind it when the last pause began.
 	waiting []*call[T]
 	growing *growth // The batch of this key that is growing; nil: none.
 }
@@ -167,7 +167,7 @@ func (q *Queue[T]) state(key string) *keyState[T] {
 // worker is free.
 func (s *keyState[T]) mayStart(q *Queue[T], n int) bool {
 	many := n >= q.Threshold
-	rested := s.resting == 0 || n >= s.crowd || many
+	rested := s.resting == 0 || n >= s.demand || many
 	return s.growing == nil && rested && (s.running == 0 || s.running < q.Workers && many)
 }
 
@@ -240,19 +240,19 @@ func (q *Queue[T]) finish(key string, s *keyState[T], n int, took time.Duration)
 	q.ended = time.Now() //nolint:forbidigo // as in lead
 	if rest := min(took, q.Rest); rest > 0 && (n > 1 || len(s.waiting) > 0) {
 		s.resting++
-		s.crowd = n + len(s.waiting)
-		q.pause(key, s, rest, q.Company)
+		s.demand = n + len(s.waiting)
+		q.pause(key, s, rest, q.MinBatch)
 	}
 	q.goOn(key, s)
 }
 
 // pause ends a pause after the time rest, or begins it once more if calls wait, but fewer than minBatch.
-func (q *Queue[T]) pause(key string, s *keyState[T], rest time.Duration, company int) {
+func (q *Queue[T]) pause(key string, s *keyState[T], rest time.Duration, minBatch int) {
 	time.AfterFunc(rest, func() {
 		q.mu.Lock()
 		defer q.mu.Unlock()
-		if n := len(s.waiting); n > 0 && n < company {
-			s.crowd = min(s.crowd, company)
+		if n := len(s.waiting); n > 0 && n < minBatch {
+			s.demand = min(s.demand, minBatch)
 			q.pause(key, s, rest, 0)
 			return
 		}

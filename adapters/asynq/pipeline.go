@@ -16,7 +16,7 @@ const endLinger = 100 * time.Millisecond
 // pipeline sends asynq's scripts for the queue of a lane to Redis in pipelines, several in one round trip. The
 // script that ends a task is held back until the next task is enqueued, and is sent with the script that enqueues
 // it. If a server of this process waits for a task, its script that takes a task is sent with them, too.
-type belt struct {
+type pipeline struct {
 	client redis.UniversalClient
 	polls  chan *script // The channel into which a server that waits for a task puts its script.
 
@@ -26,16 +26,16 @@ type belt struct {
 	mostEnds int // From this number of held-back ends on, they are sent at once.
 }
 
-func newBelt(client redis.UniversalClient) *belt {
-	return &belt{client: client, polls: make(chan *script), mostEnds: 1}
+func newPipeline(client redis.UniversalClient) *pipeline {
+	return &pipeline{client: client, polls: make(chan *script), mostEnds: 1}
 }
 
 // holds sets the number of held-back ends of tasks from which they are sent at once: an eighth of the server's workers,
 // at least one and at most eight.
-func (b *belt) holds(workers int) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.mostEnds = max(1, min(workers/8, 8))
+func (p *pipeline) holds(workers int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.mostEnds = max(1, min(workers/8, 8))
 }
 
 // script is a call of a Lua script in Redis.
@@ -52,51 +52,51 @@ func newScript(hash string, keys []string, args []any) *script {
 }
 
 // enqueue adds a task to the queue. taken reports whether a server has taken a task in the same round trip.
-func (b *belt) enqueue(ctx context.Context, task *script) (taken bool) {
-	scripts := append(b.takeEnds(), task)
+func (p *pipeline) enqueue(ctx context.Context, task *script) (taken bool) {
+	scripts := append(p.takeEnds(), task)
 	select {
-	case poll := <-b.polls:
-		b.send(ctx, append(scripts, poll))
+	case poll := <-p.polls:
+		p.send(ctx, append(scripts, poll))
 		return poll.cmd.Err() == nil
 	default:
-		b.send(ctx, scripts)
+		p.send(ctx, scripts)
 		return false
 	}
 }
 
 // end ends a task, and returns the result when Redis has run the script.
-func (b *belt) end(ctx context.Context, task *script) *redis.Cmd {
-	b.mu.Lock()
-	b.ends = append(b.ends, task)
-	full := len(b.ends) >= b.mostEnds
-	if !full && len(b.ends) == 1 {
-		b.linger = time.AfterFunc(endLinger, func() { b.send(context.Background(), b.takeEnds()) })
+func (p *pipeline) end(ctx context.Context, task *script) *redis.Cmd {
+	p.mu.Lock()
+	p.ends = append(p.ends, task)
+	full := len(p.ends) >= p.mostEnds
+	if !full && len(p.ends) == 1 {
+		p.linger = time.AfterFunc(endLinger, func() { p.send(context.Background(), p.takeEnds()) })
 	}
-	b.mu.Unlock()
+	p.mu.Unlock()
 	if full {
-		b.send(ctx, b.takeEnds())
+		p.send(ctx, p.takeEnds())
 	}
 	<-task.done
 	return task.cmd
 }
 
-func (b *belt) takeEnds() []*script {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	ends := b.ends
-	b.ends = nil
-	if b.linger != nil {
-		b.linger.Stop() // an unneeded timer would wake the process
+func (p *pipeline) takeEnds() []*script {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	ends := p.ends
+	p.ends = nil
+	if p.linger != nil {
+		p.linger.Stop() // an unneeded timer would wake the process
 	}
 	return ends
 }
 
 // send calls scripts in one round trip. Each script gets its own result, or the error of the round trip.
-func (b *belt) send(ctx context.Context, scripts []*script) {
+func (p *pipeline) send(ctx context.Context, scripts []*script) {
 	if len(scripts) == 0 {
 		return
 	}
-	pipe := b.client.Pipeline()
+	pipe := p.client.Pipeline()
 	for _, s := range scripts {
 		s.cmd = pipe.EvalSha(ctx, s.hash, s.keys, s.args...)
 	}
@@ -110,7 +110,7 @@ func (b *belt) send(ctx context.Context, scripts []*script) {
 // of their lane.
 type enqueuing struct {
 	redis.UniversalClient
-	belts map[string]*belt // The pipelines of the lanes, by the key of the lane's list of waiting tasks.
+	pipelines map[string]*pipeline // The pipelines of the lanes, by the key of the lane's list of waiting tasks.
 }
 
 // takenKey is the key of a context's *bool, which is set to whether a server took a task as it was enqueued.
@@ -118,11 +118,11 @@ type takenKey struct{}
 
 // EvalSha calls a script in Redis. The script that enqueues a task is sent through the pipeline of its lane.
 func (e enqueuing) EvalSha(ctx context.Context, hash string, keys []string, args ...any) *redis.Cmd {
-	if len(keys) != 2 || e.belts[keys[1]] == nil { // the script is not the one with which asynq enqueues a task
+	if len(keys) != 2 || e.pipelines[keys[1]] == nil { // the script is not the one with which asynq enqueues a task
 		return e.UniversalClient.EvalSha(ctx, hash, keys, args...)
 	}
 	task := newScript(hash, keys, args)
-	taken := e.belts[keys[1]].enqueue(ctx, task)
+	taken := e.pipelines[keys[1]].enqueue(ctx, task)
 	if told, ok := ctx.Value(takenKey{}).(*bool); ok {
 		*told = taken
 	}
