@@ -14,37 +14,38 @@ import (
 
 // Bell notifies dispatchers of each other's jobs.
 type Bell interface {
-	// RingJobs notifies the other dispatchers that a lane has jobs. The notification may be lost.
+	// RingJobs notifies the other dispatchers that a lane has jobs. The wake-up notification may be lost.
 	RingJobs(lane webhookports.Lane)
 	// Jobs returns a channel that receives when another dispatcher has notified this one of jobs in a lane.
 	Jobs(lane webhookports.Lane) <-chan struct{}
-	// Works reports whether notifications arrive; false: they may be lost.
+	// Works reports whether wake-up notifications of jobs arrive. true: they do; false: they may be lost.
 	Works() bool
 }
 
-// noBell is a Bell that never works, so that the queues are polled.
+// noBell is the Bell of a queue without wake-up notifications: it never works, so the queues are polled.
 type noBell struct{}
 
 func (noBell) RingJobs(webhookports.Lane)             {}
 func (noBell) Jobs(webhookports.Lane) <-chan struct{} { return nil }
 func (noBell) Works() bool                            { return false }
 
-// calmPoll is the time between two polls of an empty queue while the bell works. Such a poll finds the job of a
-// process that died before its notification.
+// calmPoll is the time between two polls of an empty queue while wake-up notifications arrive. Such a poll finds
+// the job of a process that died before its notification.
 const calmPoll = time.Second
 
 // gate is the Redis client of an asynq server, and delays the server's polls of an empty queue. asynq polls at a
 // fixed interval: a long interval delays jobs, and a short interval costs an idle service most of its CPU. The
 // gate sends a poll for each job of this process, together with the job if the poll waits already. After a
-// notification, or after the interval, the gate sends polls until the queue is empty.
+// wake-up notification, or after the interval, the gate sends polls until the queue is empty.
 type gate struct {
 	redis.UniversalClient           // The Redis client of the asynq server.
 	pipeline              *pipeline // The pipeline of the server's lane.
 	// A channel that holds a signal for each job of this process, at most ownJobs.
-	own    chan struct{}
-	jobs   <-chan struct{} // A channel that receives when another dispatcher has enqueued jobs.
-	works  func() bool     // A function that reports whether the bell works.
-	quick  time.Duration   // The mean interval between two polls while the bell does not work.
+	own   chan struct{}
+	jobs  <-chan struct{} // A channel that receives when another dispatcher has enqueued jobs.
+	works func() bool     // A function that reports whether wake-up notifications of jobs arrive.
+	// The mean interval between two polls of an empty queue while no wake-up notifications arrive.
+	quick  time.Duration
 	closed <-chan struct{}
 
 	// The following fields belong to the server's goroutine that polls.
@@ -63,7 +64,7 @@ func (g *gate) EvalSha(ctx context.Context, sha1 string, keys []string, args ...
 		cmd := g.poll(ctx, newScript(sha1, keys, args))
 		if cmd == nil {
 			cmd = redis.NewCmd(ctx)
-			cmd.SetErr(redis.Nil) // redis.Nil means that there is no task
+			cmd.SetErr(redis.Nil) // the error redis.Nil means to asynq that the queue has no task
 			return cmd
 		}
 		g.answered(cmd.Err())
@@ -81,16 +82,17 @@ func isDequeue(keys []string) bool {
 }
 
 // answered records the answer to a poll of the queue. A poll for a job of this process may take a task of another
-// process, which may have died before its notification. So polls go on unless the queue was empty lately.
+// process, which may have died before its wake-up notification. So polls go on unless the queue was empty lately.
 func (g *gate) answered(err error) {
 	switch {
 	case err == nil:
 		g.filled = g.filled || time.Since(g.empty) > calmPoll
 	case errors.Is(err, redis.Nil):
 		g.filled, g.empty = false, time.Now()
-	case redis.HasErrorPrefix(err, "NOSCRIPT"): // asynq then sends the text of the script itself
+	// Redis does not have the script: asynq then polls the queue with the text of the script
+	case redis.HasErrorPrefix(err, "NOSCRIPT"):
 		g.filled = true
-	default: // Redis is unreachable, and polls follow at the interval
+	default: // Redis is unreachable: the next poll follows after the interval
 		g.filled = false
 	}
 }

@@ -109,8 +109,8 @@ func ownersOf(j webhookports.Job) []byte {
 	return b
 }
 
-// readOwners sets the partners of a job's claims from a header. Where the header is too short, the claims stay
-// unchanged.
+// readOwners sets the partners of a job's claims from the content of ownersHeader. Where it is too short, the
+// claims stay unchanged.
 func readOwners(j *webhookports.Job, b []byte) {
 	owner, at := id.ID{}, 0
 	for ; at < len(j.Claims) && len(b) > 0; at++ {

@@ -23,7 +23,7 @@ type pipeline struct {
 	mu       sync.Mutex
 	ends     []*script // The scripts that end tasks and have not been sent yet.
 	linger   *time.Timer
-	mostEnds int // From this number of held-back ends on, they are sent at once.
+	mostEnds int // The number of held-back ends of tasks from which they are sent at once.
 }
 
 func newPipeline(client redis.UniversalClient) *pipeline {
@@ -86,7 +86,7 @@ func (p *pipeline) takeEnds() []*script {
 	ends := p.ends
 	p.ends = nil
 	if p.linger != nil {
-		p.linger.Stop() // an unneeded timer would wake the process
+		p.linger.Stop() // the timer is stopped, because it would wake the process for nothing
 	}
 	return ends
 }
@@ -118,7 +118,7 @@ type takenKey struct{}
 
 // EvalSha calls a script in Redis. The script that enqueues a task is sent through the pipeline of its lane.
 func (e enqueuing) EvalSha(ctx context.Context, hash string, keys []string, args ...any) *redis.Cmd {
-	if len(keys) != 2 || e.pipelines[keys[1]] == nil { // the script is not the one with which asynq enqueues a task
+	if len(keys) != 2 || e.pipelines[keys[1]] == nil { // this is not the script with which asynq enqueues a task
 		return e.UniversalClient.EvalSha(ctx, hash, keys, args...)
 	}
 	task := newScript(hash, keys, args)

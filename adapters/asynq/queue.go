@@ -32,7 +32,7 @@ const (
 	producers = 16
 )
 
-// quickPoll is the mean time between two polls of an empty queue while no bell works.
+// quickPoll is the mean time between two polls of an empty queue while no wake-up notifications arrive.
 var quickPoll = map[webhookports.Lane]time.Duration{
 	webhookports.FastLane: 6 * time.Millisecond,
 	webhookports.SlowLane: 100 * time.Millisecond,
@@ -60,7 +60,7 @@ type Queue struct {
 // Option changes a setting of a new Queue.
 type Option func(*Queue)
 
-// WithBell makes the notifications of a bell replace most of the polling.
+// WithBell sets the Bell of a queue, whose wake-up notifications replace most of the polling.
 func WithBell(bell Bell) Option { return func(q *Queue) { q.bell = bell } }
 
 // New returns a queue over a Redis client, which the caller closes.
@@ -115,7 +115,7 @@ func (q *Queue) enqueue(ctx context.Context, j webhookports.Job) error {
 		return err
 	}
 	taken, options := false, []asynq.Option{asynq.Queue(QueueName(j.Lane)), asynq.MaxRetry(0)}
-	if first := j.Claims[0]; !j.Ahead { // for a job ahead of its commit asynq makes the id
+	if first := j.Claims[0]; !j.Ahead { // asynq makes the id of a job that is sent before the commit of its claims
 		options = append(options, asynq.TaskID(fmt.Sprintf("%s:%d", first.DeliveryID.Encode(), first.Seq)))
 	}
 	_, err := q.client.EnqueueContext(context.WithValue(ctx, takenKey{}, &taken),
@@ -124,10 +124,11 @@ func (q *Queue) enqueue(ctx context.Context, j webhookports.Job) error {
 	if !taken {
 		select {
 		case q.own[j.Lane] <- struct{}{}:
-		default: // so many signals wait already that no poll is held back soon
+		default: // the channel is full: with so many signals, no poll will be held back soon
 		}
 	}
-	if !j.Kept || len(q.own[j.Lane]) > 1 { // a job before this one waits, too
+	// an earlier job of this process waits as well, so the other dispatchers are notified
+	if !j.Kept || len(q.own[j.Lane]) > 1 {
 		q.bell.RingJobs(j.Lane)
 	}
 	if errors.Is(err, asynq.ErrTaskIDConflict) {
@@ -196,7 +197,7 @@ func (q *Queue) Probe(ctx context.Context) error {
 		return q.redis.Set(ctx, slotOf(probeKey, lane), "", probeLife).Err()
 	})
 	if cluster, ok := q.redis.(*redis.ClusterClient); ok && err != nil {
-		cluster.ReloadState(ctx) // if a master died, the client learns of its successor only by a reload
+		cluster.ReloadState(ctx) // if a master died, the cluster client learns of its successor only by a reload
 	}
 	return err
 }

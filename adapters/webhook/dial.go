@@ -54,7 +54,7 @@ func newDialer(c Config) *dialer {
 	}
 	resolver := c.Resolver
 	if resolver == nil {
-		// the resolver of the C library reads 2130706433 and 0x7f.1 as addresses
+		// Go's own resolver is used, since that of the C library reads 2130706433 and 0x7f.1 as addresses
 		resolver = &net.Resolver{PreferGo: true}
 	}
 	config := &tls.Config{}
@@ -121,7 +121,7 @@ func (d *dialer) dialTLS(ctx context.Context, network, address string) (net.Conn
 		return nil, err
 	}
 	defer leave()
-	if a.Err() != nil { // the attempt got another connection meanwhile, or ended
+	if a.Err() != nil { // the attempt got another connection meanwhile, or ended, and needs none any more
 		return nil, a.Err()
 	}
 	plain, err := d.connect(ctx, network, address, shaking)
@@ -156,7 +156,7 @@ func (d *dialer) connect(ctx context.Context, network, address string, next int3
 	return c, err
 }
 
-// handshakeError marks an error between the connection and its first request.
+// handshakeError marks an error of the TLS handshake, after the connection and before its first request.
 type handshakeError struct{ error }
 
 func (e handshakeError) Unwrap() error { return e.error }
@@ -170,7 +170,7 @@ type handshakeLimit struct {
 	addresses  map[string]*handshakes
 }
 
-// handshakes are the TLS handshakes with an address.
+// handshakes bounds the TLS handshakes with an address, and counts the dials that use it.
 type handshakes struct {
 	slots chan struct{}
 	users int // The number of dials that have a slot or wait for one; at 0 the entry of the address is deleted.

@@ -20,7 +20,7 @@ const (
 )
 
 // explain returns the result of a failed attempt and a detail for the partner's developer. The detail has neither
-// addresses of our network nor the text of err.
+// addresses of this service's network nor the text of err.
 func explain(err error, a *attempt, timeout time.Duration) (webhook.Result, string) {
 	stage := a.stage.Load()
 	var dns *net.DNSError
@@ -90,7 +90,8 @@ func hasLargeHeaders(err error) bool {
 func isClosed(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
 		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) ||
-		err.Error() == "http: server closed idle connection" // net/http does not export this error
+		// net/http does not export this error, so its text is compared
+		err.Error() == "http: server closed idle connection"
 }
 
 // isTLS reports whether TLS failed, in the handshake or by a later alert: with TLS 1.3 an endpoint that requires

@@ -77,7 +77,7 @@ func (s *Sender) readSnippet(body io.Reader, cancel context.CancelFunc) string {
 // printable returns b as valid UTF-8 without NUL bytes, which Postgres would refuse, cut to webhook.MaxSnippet
 // bytes.
 func printable(b []byte) string {
-	// some bytes longer, so that a rune at the edge is whole and is cut off below
+	// The cut is some bytes longer than the bound, so that a rune at the bound is whole. The rest is cut off below.
 	cut := b[:min(len(b), webhook.MaxSnippet+utf8.UTFMax)]
 	s := strings.ToValidUTF8(strings.ReplaceAll(string(cut), "\x00", "\uFFFD"), "\uFFFD")
 	if len(s) <= webhook.MaxSnippet {

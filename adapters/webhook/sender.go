@@ -66,7 +66,8 @@ type Sender struct {
 
 // NewSender returns a Sender with a connection pool of its own.
 func NewSender(c Config) *Sender {
-	_, _ = x509.SystemCertPool() // Go reads the roots once, now, since file descriptors may be used up later
+	// Go reads the system's root certificates once: now, since file descriptors may be used up later
+	_, _ = x509.SystemCertPool()
 	d := newDialer(c)
 	if c.NoSocket == nil {
 		c.NoSocket = func(error) {}
@@ -77,7 +78,7 @@ func NewSender(c Config) *Sender {
 		templates: templates{rules: webhook.TargetRules{Insecure: c.AllowInsecure, BlockedPorts: c.BlockedPorts},
 			userAgent: []string{c.UserAgent}},
 		transport: &http.Transport{
-			// with a proxy, the dialer would check the proxy's address instead of the endpoint's
+			// no proxy: with one, the dialer would check the proxy's address instead of the endpoint's
 			Proxy:                  nil,
 			DialContext:            d.dial,
 			DialTLSContext:         d.dialTLS,
@@ -131,7 +132,7 @@ func (s *Sender) Post(ctx context.Context, d *webhookports.Delivery, signedAt ti
 		result.Unconnected = result.Result == webhook.ResultTimeout && begun < stage && stage < connected
 		result.NoRoute = sockets.NoRoute(err)
 		if result.Lacked = sockets.Lack(err); result.Lacked != "" {
-			s.transport.CloseIdleConnections() // closing the idle connections makes room first
+			s.transport.CloseIdleConnections() // closing idle connections frees descriptors and ports for the next POSTs
 			s.noSocket(err)
 		}
 		return result
@@ -142,7 +143,7 @@ func (s *Sender) Post(ctx context.Context, d *webhookports.Delivery, signedAt ti
 		result.ResponseStatus = response.StatusCode
 	}
 	result.RetryAfter = retryAfter(response, started.Add(result.Duration))
-	// the body of a 101 is the connection itself, which ignores ctx
+	// the body of a response with status 101 is the connection itself, which ignores ctx
 	if response.StatusCode != http.StatusSwitchingProtocols {
 		result.Snippet = s.readSnippet(response.Body, cancel)
 	}

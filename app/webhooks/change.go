@@ -45,7 +45,7 @@ func (s *Service) Update(ctx context.Context, by partner.Caller, subscriptionID 
 	if err != nil {
 		return webhook.Reported{}, err
 	}
-	s.deps.Doorbell.RingDue() // deliveries that were parked may be due
+	s.deps.Doorbell.RingDue() // deliveries that were parked may be due now
 	if endsOldState(before, sub) {
 		s.awaitFreshness()
 	}

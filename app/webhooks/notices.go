@@ -63,7 +63,7 @@ func (n EndpointNotices) tell(ctx context.Context, notice webhook.Notice, broken
 			if fate.Mail, err = n.Notices.Mailing(ctx, about.Notice); err != nil {
 				return err
 			}
-			if !fate.Mail { // the database's clock is behind this process's
+			if !fate.Mail { // the database's clock is behind that of this process, so it refused the mail as too early
 				fate.Until = about.Mailed[notice.Kind].Add(webhook.NoticeEvery)
 			}
 		}

@@ -15,7 +15,7 @@ const (
 	// two more.
 	testWait = 12 * time.Second
 	// testPoll is the interval at which a test delivery is read while a request waits for its attempt, since the
-	// notification of its end may be lost.
+	// wake-up notification of its end may be lost.
 	testPoll = time.Second
 	// testLastRead is the time that the last read of a test delivery may take, after testWait.
 	testLastRead = 2 * time.Second
@@ -35,7 +35,7 @@ func (s *Service) Test(ctx context.Context, by partner.Caller, subscriptionID id
 		DepositID: s.deps.Entropy.NewID(),
 		Test:      true, State: webhook.Waiting, DueAt: now, CreatedAt: now,
 	}
-	// before the delivery can end, so that its notification is not missed
+	// the request waits before the delivery can end, so that its wake-up notification is not missed
 	rung, leave := s.deps.Waiting.Hear(by.Partner.ID)
 	defer leave()
 	err := s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {

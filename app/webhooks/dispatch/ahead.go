@@ -40,12 +40,12 @@ func (h *handover) ahead(ctx context.Context, claims []webhookports.Claim) {
 	d := h.t.d
 	h.began = d.Clock.Now()
 	if len(claims) > aheadMost || h.t.away.Load() || h.began.Before(d.aheadFrom) || !d.BellWorks() {
-		return // without the doorbell, other processes poll the queue all the time
+		return // no claim is sent ahead while the doorbell fails: other processes poll the queue all the time
 	}
 	jobs := h.t.jobs(claims, false)
 	for i := range jobs {
 		if jobs[i].Ahead = true; !jobs[i].Kept {
-			return // another process would search for the deliveries before their commit
+			return // no claim is sent ahead: another process would search for the deliveries before their commit
 		}
 	}
 	h.jobs, h.done = jobs, make(chan struct{})

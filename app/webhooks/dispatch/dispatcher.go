@@ -41,7 +41,8 @@ type Deps struct {
 
 	Bell    <-chan struct{} // A channel that receives after commits that wrote to the outbox.
 	DueBell <-chan struct{} // A channel that receives after deliveries became due.
-	// true: the doorbell works; false: its notifications may be lost, and polling replaces them; nil: always false.
+	// true: the doorbell works; false: its wake-up notifications may be lost, and polling replaces them; nil: always
+	// false.
 	BellWorks func() bool
 	// true: this dispatcher relays; false: another dispatcher that the doorbell reaches relays; nil: always true.
 	Leads func() bool

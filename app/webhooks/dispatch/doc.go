@@ -6,8 +6,8 @@
 //	                     │   └─────scan────────┘                       │
 //	                     └───────────────── record ◀───────────────────┘
 //
-// Postgres stores what is to be delivered, and the queue carries hints: losing a job delays its deliveries until their leases end.
-// Terms:
+// Postgres stores what is to be delivered, and the queue carries hints: losing a job delays its deliveries until their
+// leases end. Terms:
 //
 //	claim      the right to make the n-th dispatch of a delivery while its lease runs
 //	job        some claims of a lane, on their way to a worker

@@ -11,8 +11,8 @@ type held struct {
 	from, till time.Time // The beginning of that time, and its end, which is set when the time is over.
 }
 
-// heldGap is the longest pause within a time in which an endpoint holds deliveries back: between two claims of a
-// backlog, slots are free for a moment.
+// heldGap is the longest pause within a span of time in which an endpoint holds deliveries back: between two
+// claims of a backlog, slots are free for a moment.
 const heldGap = 5 * time.Second
 
 // note records whether the endpoint holds its deliveries back now.

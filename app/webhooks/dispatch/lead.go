@@ -3,12 +3,12 @@ package dispatch
 import "time"
 
 const (
-	// followPoll is the time after a notification at which a follower queries the outbox.
+	// followPoll is the time after a wake-up notification at which a follower queries the outbox.
 	followPoll = 250 * time.Millisecond
 	// followPatience is how long a follower waits for the leader to relay an event.
 	followPatience = 200 * time.Millisecond
-	// helpSpan is how long a follower relays at each notification after the leader has left an event unrelayed:
-	// until the leader is known to be gone, or has caught up.
+	// helpSpan is how long a follower relays at each wake-up notification after the leader has left an event
+	// unrelayed: until the leader is known to be gone, or has caught up.
 	helpSpan = 3 * time.Second
 )
 

@@ -4,11 +4,11 @@ import "time"
 
 const (
 	// calmPoll is the time between two polls while the doorbell works. Such a poll finds the events of a process
-	// that died between its commit and its notification.
+	// that died between its commit and its wake-up notification.
 	calmPoll = time.Second
-	// lateRing is the time within which a notification may follow a poll that found its event first.
+	// lateRing is the time within which a wake-up notification may follow a poll that found its event first.
 	lateRing = 100 * time.Millisecond
-	// suspicion is how long polls stay quick after a poll found work that no notification announced.
+	// suspicion is how long polls stay quick after a poll found work that no wake-up notification announced.
 	suspicion = 10 * time.Second
 )
 
@@ -16,7 +16,7 @@ const (
 type polls struct {
 	quick time.Duration
 	works func() bool
-	// When a poll found work without a notification, or failed; zero: never, or the notification came late.
+	// When a poll found work without a wake-up notification, or failed; zero: never, or the notification came late.
 	suspect time.Time
 }
 
@@ -28,7 +28,7 @@ func (p *polls) wait(now time.Time) time.Duration {
 	return max(p.quick, calmPoll)
 }
 
-// rung records that a notification arrived.
+// rung records that a wake-up notification arrived.
 func (p *polls) rung(now time.Time) {
 	if now.Sub(p.suspect) < lateRing {
 		p.suspect = time.Time{}

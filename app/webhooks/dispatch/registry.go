@@ -59,7 +59,7 @@ type entry struct {
 	slow     bool   // true: the slots in use count under the slow lane; false: under the fast lane.
 	waiting  []*waiter
 	blocked  bool      // true: the entry is in registry.blocked; false: it is not.
-	known    bool      // true: the field held is up to date since the entry was made; false: not yet.
+	known    bool      // true: the entry's field held has been set; false: not yet.
 	touched  time.Time // The time of the last call about the subscription.
 	held     held
 	drained  time.Time // When a delivery last began that became due while the circuit held it back.

@@ -25,8 +25,8 @@ const (
 	fewEvents  = 8
 )
 
-// relayLoop relays the events of the outbox when the doorbell notifies this dispatcher. The loop also polls,
-// because a notification may be lost (delivery.md, point 2). A follower leaves the events to the leader, and
+// relayLoop relays the events of the outbox when the doorbell wakes this dispatcher. The loop also polls, because
+// a wake-up notification may be lost (delivery.md, point 2). A follower leaves the events to the leader, and
 // checks soon whether the leader has relayed them.
 func (d *Dispatcher) relayLoop(ctx context.Context) {
 	polls := polls{quick: d.config.RelayEvery, works: d.BellWorks}
@@ -42,7 +42,7 @@ func (d *Dispatcher) relayLoop(ctx context.Context) {
 			polls.rung(d.Clock.Now())
 			follows := lead.follows(d.Clock.Now())
 			if follows && watched {
-				continue // the timer of the next poll runs already
+				continue // a follower that watches needs no new timer: that of the next poll runs
 			}
 			lead.watches = follows
 			if !follows && !d.drainOutbox(ctx) {
@@ -75,8 +75,8 @@ func (d *Dispatcher) pollOutbox(ctx context.Context, lead *lead) bool {
 	return err != nil || pending
 }
 
-// drainOutbox relays until a batch is not full. Events that are committed meanwhile cause a further notification.
-// The result is true if all relays succeeded, and false after an error.
+// drainOutbox relays until a batch is not full. Events that are committed meanwhile cause a further wake-up
+// notification. The result is true if all relays succeeded, and false after an error.
 func (d *Dispatcher) drainOutbox(ctx context.Context) bool {
 	d.keepPace(ctx)
 	for {
@@ -95,14 +95,14 @@ func (d *Dispatcher) drainOutbox(ctx context.Context) bool {
 	}
 }
 
-// keepPace waits until the least time since the last relay is over. It drops a notification that comes meanwhile:
-// the next relay reads the events of that notification, too.
+// keepPace waits until the least time since the last relay is over. It drops a wake-up notification that comes
+// meanwhile: the next relay reads its events, too.
 func (d *Dispatcher) keepPace(ctx context.Context) {
 	early := d.nextRelay.Sub(d.Clock.Now())
 	if early <= 0 {
 		return
 	}
-	pause(ctx, min(early, manyPace)) // the wait is bounded, since the clock may have been set back
+	pause(ctx, min(early, manyPace)) // the wait is at most manyPace, since the clock may have been set back
 	select {
 	case <-d.Bell:
 	default:

@@ -19,7 +19,7 @@ const (
 
 // scanLoop claims due deliveries: retries, ended leases, and deliveries that waited for room. While a
 // subscription has a backlog, room in a window wakes the loop at once. Without due deliveries the loop sleeps
-// until the next one is due, until a notification, or for calmPoll.
+// until the next one is due, until a wake-up notification, or for calmPoll.
 func (d *Dispatcher) scanLoop(ctx context.Context) {
 	polls := polls{quick: d.config.ScanEvery, works: d.BellWorks}
 	var backlog []webhookports.Subscription
@@ -44,7 +44,8 @@ func (d *Dispatcher) scanLoop(ctx context.Context) {
 		switch now := d.Clock.Now(); {
 		case rung:
 			polls.rung(now)
-		case due.Urgent: // a test delivery without a notification, or a lease of a dispatcher that died
+		// the scan found a test delivery without a wake-up notification, or a lease of a dispatcher that died
+		case due.Urgent:
 			polls.surprised(now)
 		}
 		wait = scanWait(due, rest, polls.wait(d.Clock.Now()))
@@ -65,9 +66,9 @@ func scanWait(due webhookports.Due, rest, poll time.Duration) time.Duration {
 	return max(rest, min(poll, due.Next))
 }
 
-// awaitScan waits for the next scan. A notification ends the wait and sets rung, unless rung is nil. With a
-// backlog, room in a window ends the wait, too. The result is true when the scan is to begin, and false when ctx
-// ended.
+// awaitScan waits for the next scan. A wake-up notification ends the wait and sets rung, unless rung is nil. With
+// a backlog, room in a window ends the wait, too. The result is true when the scan is to begin, and false when
+// ctx ended.
 func (d *Dispatcher) awaitScan(ctx context.Context, wait time.Duration, backlog bool, rung *bool) bool {
 	others, own := d.DueBell, (<-chan struct{})(d.due)
 	if rung == nil {

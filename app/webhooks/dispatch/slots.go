@@ -65,7 +65,7 @@ func (r *registry) free(sub id.ID) {
 	defer r.mu.Unlock()
 	e := r.entry(sub)
 	r.post(e, -1)
-	// before the subscription's own waiters, since these come after the subscriptions that wait already
+	// subscriptions that wait already get the free slot before the waiters of this one
 	r.grantBlocked()
 	r.grant(e)
 }
@@ -122,7 +122,8 @@ func (r *registry) mayPost(e *entry, requested bool) bool {
 	}
 	left, held := r.config.Concurrency-r.posting, r.of(e).posting
 	if e.slow || requested {
-		held = r.config.Concurrency // so that none of the last quarter of slots is used
+		// the claim counts as if its partner held all slots, so that it gets none of the last quarter
+		held = r.config.Concurrency
 	}
 	return more(r.config.Concurrency, left, held) > 0 && (!e.slow || r.slow < r.config.slowSlots())
 }

@@ -71,7 +71,7 @@ func (t *transport) renewed(ctx context.Context, jobs []webhookports.Job) {
 	for _, j := range jobs {
 		claims, err := t.d.Work.Renew(context.WithoutCancel(ctx), j.Claims, t.settleSpan()+t.d.config.Lease)
 		if err != nil {
-			t.d.complain(ctx, "renew claims", err) // the scan finds the deliveries when their leases end
+			t.d.complain(ctx, "renew claims", err) // the scan finds the deliveries of these claims when their leases end
 			continue
 		}
 		j.Claims = claims
@@ -79,7 +79,7 @@ func (t *transport) renewed(ctx context.Context, jobs []webhookports.Job) {
 	}
 	failpoint.Hit("transport.renewed")
 	t.d.posts.Go(func() {
-		pause(ctx, t.settleSpan()) // a shutdown ends the pause; the workers then release the claims
+		pause(ctx, t.settleSpan()) // a shutdown ends the pause early; the workers then release the claims
 		t.local(ctx, again)
 	})
 }
@@ -122,7 +122,8 @@ func (t *transport) watch(ctx context.Context) {
 		lost, err := t.d.Queue.Epoch(bounded)
 		cancel()
 		if err != nil && ctx.Err() == nil {
-			t.leave(ctx, err) // before a job is handed over, which would then wait for the end of settleSpan
+			// the queue is left before a job is handed over, which would then wait for the end of settleSpan
+			t.leave(ctx, err)
 		}
 		if lost {
 			t.recover(ctx)
@@ -171,7 +172,8 @@ func (t *transport) recover(ctx context.Context) {
 	failpoint.Hit("epoch.settled")
 	n, err := t.d.Claims.ExpireLeases(ctx, lossDelay, t.d.config.Lease, t.settleSpan(), t.d.registry.inFlight())
 	if err != nil {
-		t.d.complain(ctx, "take back the claims of lost jobs", err) // the leases of the claims end in any case
+		// the leases of the lost jobs' claims end in any case
+		t.d.complain(ctx, "take back the claims of lost jobs", err)
 		return
 	}
 	t.d.Log.InfoContext(ctx, "dispatcher: claims of lost jobs taken back", "deliveries", n)

@@ -43,7 +43,7 @@ func (d *Dispatcher) handle(ctx context.Context, job webhookports.Job) {
 			if !d.registry.saturated(job.Lane) {
 				return
 			}
-			patience.Reset(jobPatience) // the worker keeps the job, so that another dispatcher takes the next one
+			patience.Reset(jobPatience) // the worker keeps its job, so that another dispatcher takes the next one
 		}
 	}
 }
@@ -91,7 +91,7 @@ func (d *Dispatcher) preload(ctx context.Context, claims []webhookports.Claim) (
 		return nil
 	}
 	defer func() {
-		if recover() != nil { // the panic repeats for the delivery that caused it
+		if recover() != nil { // the panic repeats when the delivery that caused it is loaded alone
 			loaded = nil
 		}
 	}()
@@ -100,7 +100,7 @@ func (d *Dispatcher) preload(ctx context.Context, claims []webhookports.Claim) (
 		return nil
 	}
 	for i := range loaded {
-		filed(&loaded[i]) // before a shutdown gives up the claims that wait for a slot
+		filed(&loaded[i]) // the commits are awaited here, before a shutdown gives up the claims that wait for a slot
 	}
 	return loaded
 }
@@ -115,7 +115,7 @@ func (d *Dispatcher) dispatch(ctx context.Context, c webhookports.Claim, loaded 
 		return
 	}
 	outcome, made := d.attempt(ctx, c, loaded)
-	d.registry.free(c.SubscriptionID) // recording needs no slot
+	d.registry.free(c.SubscriptionID) // recording an attempt needs no slot
 	if made {
 		d.records.Do("", outcome)
 	}
@@ -133,7 +133,8 @@ func (d *Dispatcher) attempt(ctx context.Context, c webhookports.Claim,
 			made = false
 		}
 	}()
-	if d.stopping.Load() { // another dispatcher makes the attempt, or this process after its restart
+	// the process stops: another dispatcher makes the attempt, or this process after its restart
+	if d.stopping.Load() {
 		d.release(ctx, c)
 		return outcome, false
 	}

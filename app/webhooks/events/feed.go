@@ -75,7 +75,8 @@ func (s *Service) Feed(ctx context.Context, partnerID id.ID, q FeedQuestion) (Fe
 	}
 	// The deadline of requests would end the wait. Each read has a bound of its own.
 	ctx = context.WithoutCancel(ctx)
-	place, ok := s.deps.Waiting.enter(partnerID) // before the first read, so that no notification is missed
+	// the request enters before the first read, so that no wake-up notification is missed
+	place, ok := s.deps.Waiting.enter(partnerID)
 	if !ok {
 		return s.readBounded(ctx, partnerID, q)
 	}
@@ -136,7 +137,7 @@ func (s *Service) read(ctx context.Context, partnerID id.ID, q FeedQuestion) (Fe
 		return s.missing(ctx, partnerID, q, after)
 	}
 	page.Next = next
-	// an event without data is skipped
+	// an event without data, which could not be read, is skipped
 	page.Events = slices.DeleteFunc(events, func(e ports.Event) bool { return e.Data == nil })
 	if len(page.Events) == 0 {
 		q.After = &next
@@ -176,7 +177,7 @@ func (s *Service) missing(ctx context.Context, partnerID id.ID, q FeedQuestion, 
 	}
 	switch dropped := keeps(state, after); {
 	case dropped != nil && q.After == nil:
-		return s.read(ctx, partnerID, q) // read again, from the number that is now the oldest
+		return s.read(ctx, partnerID, q) // the read is repeated from the number that is now the oldest
 	case dropped != nil:
 		return FeedPage{}, dropped
 	}

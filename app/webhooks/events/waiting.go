@@ -62,7 +62,7 @@ func (w *Waiting) Ring(partners []id.ID) {
 func (w *Waiting) Drain() { w.drain.Do(func() { close(w.drained) }) }
 
 // Watch queries once a second, until ctx ends, whether the partners whose requests wait have new events: the
-// notification of an event may be lost. A single query serves all partners.
+// wake-up notification of an event may be lost. A single query serves all partners.
 func (w *Waiting) Watch(ctx context.Context, feeds webhookports.Events) error {
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
@@ -145,7 +145,7 @@ func (w *Waiting) enter(partner id.ID) (p *place, ok bool) {
 	w.total++
 	select {
 	case w.entered <- struct{}{}:
-	default: // the channel still holds an earlier signal, which also stands for this request
+	default: // the channel still holds an earlier signal, which stands for this request as well
 	}
 	return p, true
 }
