@@ -12,7 +12,7 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// Bell notifies dispatchers of each other's jobs.
+// Bell notifies dispatchers of each other's jobs, so that they poll the queue at once.
 type Bell interface {
 	// RingJobs notifies the other dispatchers that a lane has jobs. The wake-up notification may be lost.
 	RingJobs(lane webhookports.Lane)
@@ -22,7 +22,7 @@ type Bell interface {
 	Works() bool
 }
 
-// noBell is the Bell of a queue without wake-up notifications: it never works, so the queues are polled.
+// noBell is a Bell without wake-up notifications: it never works, so the queues are polled.
 type noBell struct{}
 
 func (noBell) RingJobs(webhookports.Lane)             {}

@@ -48,12 +48,13 @@ const (
 
 // Queue is the queue of jobs in Redis, over asynq.
 type Queue struct {
-	redis     redis.UniversalClient
-	client    *asynq.Client
-	log       *slog.Logger
-	outage    *outage.Log // The log of outages that asynq's servers report.
-	bell      Bell
-	own       map[webhookports.Lane]chan struct{} // The signals of this process's jobs to its gates.
+	redis  redis.UniversalClient
+	client *asynq.Client
+	log    *slog.Logger
+	outage *outage.Log // The log of outages that asynq's servers report.
+	bell   Bell
+	// A channel for each lane, with a signal for each job of this process, which makes the lane's gate poll.
+	own       map[webhookports.Lane]chan struct{}
 	pipelines map[webhookports.Lane]*pipeline
 }
 
@@ -258,7 +259,7 @@ func (q *Queue) known(ctx context.Context, lane webhookports.Lane) (bool, error)
 	return q.redis.SIsMember(ctx, "asynq:queues", QueueName(lane)).Result()
 }
 
-// Depth counts the tasks of a lane by state, for svc_queue_depth.
+// Depth returns the number of tasks in a lane's queue by their state, for svc_queue_depth.
 func (q *Queue) Depth(lane webhookports.Lane) (map[string]int, error) {
 	known, err := q.known(context.Background(), lane)
 	if err != nil || !known {

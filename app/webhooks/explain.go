@@ -56,7 +56,7 @@ func (q Question) received() (webhook.Received, error) {
 	}
 	headers := webhook.Headers{}
 	for name, value := range q.Headers {
-		// PHP and CGI name a header X-Name HTTP_X_NAME
+		// PHP and CGI call a header X-Name HTTP_X_NAME
 		name = strings.ReplaceAll(strings.TrimPrefix(strings.ToUpper(name), "HTTP_"), "_", "-")
 		headers[name] = append(headers[name], value)
 	}

@@ -123,6 +123,6 @@ func (s *Service) testPayload(p partner.Partner, depositID id.ID, now time.Time)
 			LastName: "Tenant",
 		},
 		PartnerContext: &deposit.Context{PartnerID: id.Partner.Of(p.ID), PartnerName: p.Name, ExternalID: "test"},
-		Version:        2, // the version of a deposit after its first transition
+		Version:        2, // the payload has the version of a deposit after its first transition
 	}.JSON()
 }

@@ -31,7 +31,7 @@ type Deps struct {
 	SetAside      webhookports.SetAside
 	Targets       webhookports.TargetCheck
 	Doorbell      ports.Doorbell
-	// The requests that wait for the end of a test delivery, and that a wake-up notification ends.
+	// The waiting requests: those for a test delivery wait here until a wake-up notification of its end.
 	Waiting *events.Waiting
 	Clock   ports.Clock
 	Entropy ports.Entropy

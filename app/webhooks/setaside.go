@@ -19,7 +19,7 @@ func (s *Service) ListSetAside(ctx context.Context) ([]webhookports.SetAsideEven
 	return s.deps.SetAside.SetAsideEvents(ctx, listedSetAside)
 }
 
-// RetrySetAside puts an event that was set aside back on the outbox, by its outside id. The relay files the
+// RetrySetAside puts an event that was set aside back on the outbox, by its outside id. The relay then files the
 // event, or sets it aside again.
 //
 // Returns webhookports.ErrNotSetAside.

@@ -27,7 +27,8 @@ func (r *registry) used() bool {
 	return len(r.entries) > 0
 }
 
-// mark returns the number of claims and finishes so far, which correct compares with those of the entries.
+// mark returns the number of claims and finishes that the registry has counted so far, for the parameter mark of
+// correct.
 func (r *registry) mark() uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -61,9 +61,10 @@ type Dispatcher struct {
 	outbound  outbound
 	posts     sync.WaitGroup // The claims that are in flight in this process.
 	stopping  atomic.Bool    // true: the process stops, and claims without a slot are released; false: it runs.
-	freed     chan struct{}  // A channel that receives when a window has room again.
-	due       chan struct{}  // A channel that receives when this process made deliveries due.
-	nextRelay time.Time      // The earliest time of the next relay; only the goroutine of the relay uses it.
+	// A channel that receives when the window of a subscription may have room for claims again.
+	freed     chan struct{}
+	due       chan struct{} // A channel that receives when this process made deliveries due.
+	nextRelay time.Time     // The earliest time of the next relay; only the goroutine of the relay uses it.
 	// The time before which no claim goes to the queue ahead of its commit; only the goroutine of the relay uses it.
 	aheadFrom time.Time
 	database  *outage.Log
@@ -75,11 +76,12 @@ const (
 	loadLimit    = 200
 	recordLimit  = 500
 	recordLinger = 5 * time.Millisecond
-	recordQuiet  = 20 * time.Millisecond // A record that comes alone does not wait for others.
+	// The time without records after which the next record does not wait for others.
+	recordQuiet  = 20 * time.Millisecond
 	storeWorkers = 2
 )
 
-// New returns a dispatcher. Run starts it.
+// New returns a dispatcher of webhooks, which Run starts.
 func New(deps Deps, config Config) *Dispatcher {
 	config = config.withDefaults()
 	d := &Dispatcher{
@@ -101,7 +103,8 @@ func New(deps Deps, config Config) *Dispatcher {
 	if d.Leads == nil {
 		d.Leads = func() bool { return true }
 	}
-	// The claims of a job request their deliveries from goroutines that become ready one after the other.
+	// The claims of a job load their deliveries from goroutines that become ready one after the other, so a batch of
+	// loads yields to them.
 	d.loads.Workers, d.loads.Limit, d.loads.Yield = storeWorkers, loadLimit, true
 	d.records.Workers, d.records.Limit, d.records.Linger = storeWorkers, recordLimit, recordLinger
 	d.records.Quiet = recordQuiet

@@ -7,8 +7,10 @@ import (
 // held is the last time in which an endpoint held its own deliveries back: its health was not clean, or all of
 // its slots were in use. That time is not a delay of the service.
 type held struct {
-	now        bool
-	from, till time.Time // The beginning of that time, and its end, which is set when the time is over.
+	now bool
+	// The beginning and the end of the last time in which the endpoint held deliveries back; the end is set when it
+	// is over.
+	from, till time.Time
 }
 
 // heldGap is the longest pause within a span of time in which an endpoint holds deliveries back: between two

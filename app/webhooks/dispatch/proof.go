@@ -7,14 +7,15 @@ import (
 // proof decides when a queue that was unreachable is used again. If the queue fails again, its jobs are delayed
 // by settleSpan, so a queue that was used for a short time only must pass more probes.
 type proof struct {
-	needed, passed int       // How many successful probes in a row are needed, and how many there were.
+	// How many successful probes of the queue in a row are needed to use it again, and how many there were.
+	needed, passed int
 	returned       time.Time // The time at which the queue was used again.
 }
 
 const (
 	leastProof = 3   // The least number of successful probes: with probeEvery, they take less than a second.
 	maxProof   = 120 // The largest number of successful probes: they take half a minute.
-	// relapseSpan is the time after its return from which a queue counts as reliable.
+	// relapseSpan is how long a queue must have worked since its return to count as reliable.
 	relapseSpan = 30 * time.Second
 )
 

@@ -73,7 +73,7 @@ func affected(outcomes []webhookports.Outcome) []id.ID {
 	return subs
 }
 
-// awaitRetries wakes the scan for retries that are due before a calm scan would find them.
+// awaitRetries wakes the scan for retries that are due before the next regular scan would find them.
 func (d *Dispatcher) awaitRetries(outcomes []webhookports.Outcome) {
 	for _, o := range outcomes {
 		if wakesScan(o.Verdict) {

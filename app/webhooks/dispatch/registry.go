@@ -25,7 +25,7 @@ import (
 type registry struct {
 	config   Config
 	now      func() time.Time
-	crowding chan struct{} // A channel that receives when a window may be filling up.
+	crowding chan struct{} // A channel that receives when the claims of a window may be approaching its limit.
 
 	mu      sync.Mutex
 	entries map[id.ID]*entry
@@ -33,7 +33,7 @@ type registry struct {
 	held    map[id.ID]*holding
 	claimed int
 	moves   uint64 // The number of claims and finishes so far, which orders them against the database's counts.
-	posting int    // The number of slots in use.
+	posting int    // The number of this process's slots for POSTs that are in use.
 	slow    int    // The number of slots in use by the slow lane.
 	// The entries that have a waiter and a free slot of their own, but found no free slot of the process.
 	blocked []*entry
@@ -60,7 +60,7 @@ type entry struct {
 	waiting  []*waiter
 	blocked  bool      // true: the entry is in registry.blocked; false: it is not.
 	known    bool      // true: the entry's field held has been set; false: not yet.
-	touched  time.Time // The time of the last call about the subscription.
+	touched  time.Time // The time at which the entry of the subscription was last used.
 	held     held
 	drained  time.Time // When a delivery last began that became due while the circuit held it back.
 }
@@ -298,7 +298,7 @@ func (r *registry) move(e *entry, n int) {
 	}
 }
 
-// count changes the number of claims of a subscription.
+// count adds n to the number of a subscription's claims; n is below 0 for claims that ended.
 func (r *registry) count(e *entry, n int) {
 	e.claimed += n
 	r.of(e).claimed += n

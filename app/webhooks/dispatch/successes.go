@@ -12,8 +12,9 @@ import (
 // successes limits how often the time of a success is written for an endpoint in good health, whose successes
 // change nothing else.
 type successes struct {
-	mu    sync.Mutex
-	told  map[id.ID]bool // The subscriptions of which a success was marked since the time began.
+	mu sync.Mutex
+	// The subscriptions of which a success was marked in the present span of webhook.SuccessGrain.
+	told  map[id.ID]bool
 	began time.Time
 }
 

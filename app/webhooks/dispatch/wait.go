@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// signal wakes the receiver of a channel with room for a single signal.
+// signal sends a signal to a channel that holds a single one, without waiting: if one is in the channel already,
+// it does nothing.
 func signal(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:

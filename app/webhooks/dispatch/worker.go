@@ -16,13 +16,14 @@ const (
 	// jobPatience is how long a job keeps a worker of its lane. Postgres stores what is to be delivered, so the
 	// worker may go on to the next job while slow POSTs of this job are still in flight.
 	jobPatience = 250 * time.Millisecond
-	// freshTries bounds how often a delivery is loaded because loading took longer than webhook.Freshness.
+	// freshTries bounds how often a delivery is loaded: it is loaded again if loading took longer than
+	// webhook.Freshness.
 	freshTries = 5
 	// loadTogether is the least number of claims of a job that are loaded by a query of their own.
 	loadTogether = 4
-	// A first claim without a delivery may come from a relay that has yet to commit, or that will repeat a failed
-	// commit, unless its event was committed longer than awaitAge ago. A worker loads the delivery again after
-	// firstAwait, and after twice as long each time, until awaitMost.
+	// Bounds of the search for a delivery that is not found. Its first claim may come from a relay that has yet to
+	// commit, or that will repeat a failed commit, unless the event was committed longer than awaitAge ago. A worker
+	// loads the delivery again after firstAwait, and after twice as long each time, until awaitMost.
 	firstAwait, awaitMost, awaitAge = 2 * time.Millisecond, 256 * time.Millisecond, 5 * time.Second
 	// leaseMargin is the time that a lease must have left after the longest attempt.
 	leaseMargin = time.Second
@@ -84,8 +85,9 @@ func (d *Dispatcher) start(ctx context.Context, claims []webhookports.Claim, urg
 	}
 }
 
-// preload loads the deliveries of many claims with a single query. It returns nil when each claim is to load its
-// own delivery. So it is after an error or a panic: a row that cannot be read then stops only its own delivery.
+// preload loads the deliveries of many claims with a single query. The result is nil if each claim is to load its
+// own delivery: for few claims, and after an error or a panic, so that a row that cannot be read stops only its
+// own delivery.
 func (d *Dispatcher) preload(ctx context.Context, claims []webhookports.Claim) (loaded []webhookports.Delivery) {
 	if len(claims) < loadTogether {
 		return nil
@@ -157,7 +159,7 @@ func (d *Dispatcher) attempt(ctx context.Context, c webhookports.Claim,
 }
 
 // putOff ends a dispatch whose POST failed by a fault of this service: no attempt is used up, and the endpoint's
-// health does not change. The start of the delivery is late by at least the time for which it is put off.
+// health does not change. The delivery starts late by at least the wait until its next dispatch.
 func (d *Dispatcher) putOff(delivery *webhookports.Delivery, delay time.Duration) webhookports.Outcome {
 	verdict := webhook.PutOff(int(delivery.Seq) - delivery.Attempts)
 	if delay >= 0 {
@@ -214,12 +216,13 @@ func mayAppear(loaded *webhookports.Delivery, c webhookports.Claim, now time.Tim
 type fate int
 
 const (
-	fatePost     fate = iota
-	fateReload        // Load the delivery again, since loading took longer than webhook.Freshness.
-	fateLeave         // Do nothing, since the claim is stale, or its lease too short for the POST.
-	fateRelease       // Release the claim, since the subscription is deleted or disabled.
-	fateUnread        // Log the failure of the query that loads the delivery.
-	fateUnsigned      // Log that the secret does not decrypt, perhaps only with the keyset of this process.
+	fatePost    fate = iota
+	fateReload       // The worker loads the delivery again, since loading took longer than webhook.Freshness.
+	fateLeave        // The worker drops the claim, since it is stale, or its lease is too short for the POST.
+	fateRelease      // The worker releases the claim, since the subscription is deleted or disabled.
+	fateUnread       // The worker logs that the query for the delivery failed.
+	// The worker logs that the secret does not decrypt, perhaps only with the keyset of this process.
+	fateUnsigned
 )
 
 // fateOf decides what a worker does with a delivery. timeout is that of an attempt; last is true if the delivery
