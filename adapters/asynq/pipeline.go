@@ -44,7 +44,7 @@ type script struct {
 	keys []string
 	args []any
 	cmd  *redis.Cmd    // The result of the call, which is set once done is closed.
-	done chan struct{} // A channel that is closed when the call has its result.
+	done chan struct{} // A channel that is closed when the call of the script has its result.
 }
 
 func newScript(hash string, keys []string, args []any) *script {

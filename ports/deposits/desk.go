@@ -42,7 +42,7 @@ func (f DeskFilter) Place(d *deposit.Deposit) ports.Cursor {
 	return ports.Cursor{At: d.CreatedAt, ID: d.ID}
 }
 
-// Sort is an order of the operator's list of deposits, the latest first.
+// Sort is an order of the operator's list of deposits, in which the latest come first.
 type Sort string
 
 // The orders of the operator's list of deposits.

@@ -10,7 +10,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Partners stores partners.
+// Partners stores the partners of the service, with their connect secrets and rate limits.
 type Partners interface {
 	// Insert stores a new partner; connectSecret "" stands for no secret. Returns partner.ErrSlugTaken.
 	Insert(ctx context.Context, p partner.Partner, connectSecret secret.Text) error
@@ -32,7 +32,7 @@ type Partners interface {
 	ConnectSecret(ctx context.Context, partnerID id.ID) (secret.Text, error)
 }
 
-// Keys stores API keys.
+// Keys stores the API keys of partners.
 type Keys interface {
 	// InsertKey stores a new API key. Concurrent calls for a partner wait for each other, so that partner.MaxAPIKeys
 	// holds. Returns partner.ErrAPIKeyLimit.

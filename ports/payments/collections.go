@@ -55,7 +55,7 @@ type Collections interface {
 	CollectionHistory(ctx context.Context, paymentID id.ID) ([]deposit.CollectionTransition, error)
 }
 
-// Refunds stores refunds.
+// Refunds stores the refunds of payments.
 type Refunds interface {
 	// Payment locks and returns a payment with its refunds, oldest first. Returns deposit.ErrNoCollection for an
 	// unknown payment.

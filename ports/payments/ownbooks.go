@@ -51,8 +51,8 @@ type OwnBooks interface {
 	// Between returns the entries of a kind that the provider's books must have: payments and refunds that succeeded
 	// at or after from and before to, and disputes that began in that time.
 	Between(ctx context.Context, kind BookKind, from, to time.Time) ([]OwnEntry, error)
-	// Due returns the accounts with collections or refunds of collections from from and before to, ordered by the
-	// name of the company.
+	// Due returns the accounts with collections or refunds of collections between two times, ordered by the name of
+	// the company. The time from is included, to is not.
 	Due(ctx context.Context, from, to time.Time) ([]AccountDue, error)
 	// Begin starts a comparison of the books if the last one began before since. ok is true if it did, and false if
 	// another dispatcher has started one.

@@ -133,7 +133,7 @@ type ProviderRefund struct {
 	Failure string // Why the refund failed, as a code such as amount_too_large.
 }
 
-// Payments stores payments.
+// Payments stores the payments of deposits: fees and collections.
 type Payments interface {
 	// Insert stores a new payment before the provider is called. Returns ErrPaymentExists if the deposit has a
 	// payment of the same kind that is processing or succeeded. The transaction stays usable after such an error.

@@ -20,7 +20,8 @@ type Retention interface {
 	// EnsurePartitions makes the daily partitions of the next days, and of past days whose rows are in a default
 	// partition. If a day fails, the others are still made; the error names each day that failed.
 	EnsurePartitions(ctx context.Context, days int) error
-	// DropPartitions drops the partitions of events and attempts in which every row is older than days.
+	// DropPartitions drops the partitions of events and attempts in which every row is more than the given number of
+	// days old.
 	DropPartitions(ctx context.Context, days int) error
 	// EndParkedDeliveries ends up to limit parked deliveries that were created before the time at as failed, with
 	// the reason webhook.WebhookDisabled, and returns those that ended.

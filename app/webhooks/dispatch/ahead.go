@@ -26,7 +26,7 @@ const (
 type handover struct {
 	t     *transport
 	plans int                // How often the relay has planned its deliveries.
-	jobs  []webhookports.Job // The jobs that go to the queue before the commit.
+	jobs  []webhookports.Job // The jobs that go to the queue before their claims are committed.
 	began time.Time
 	done  chan struct{} // A channel that is closed when the queue has the jobs; nil: there are none.
 

@@ -16,7 +16,7 @@ type Config struct {
 	Concurrency         int
 	EndpointConcurrency int // The largest number of POSTs in flight in this process to a subscription.
 
-	// Each of the following fields takes its default when it is zero.
+	// Each of the following settings of the dispatcher takes its default when it is zero.
 	RelayEvery time.Duration // How often the outbox is polled while no doorbell works.
 	// How often due deliveries are searched while no doorbell works, or while there are some.
 	ScanEvery time.Duration

@@ -66,9 +66,9 @@ func scanWait(due webhookports.Due, rest, poll time.Duration) time.Duration {
 	return max(rest, min(poll, due.Next))
 }
 
-// awaitScan waits for the next scan. A wake-up notification ends the wait and sets rung, unless rung is nil. With
-// a backlog, room in a window ends the wait, too. The result is true when the scan is to begin, and false when
-// ctx ended.
+// awaitScan waits for the next scan. A wake-up notification ends the wait and sets rung to true, unless rung is
+// nil. With a backlog, room in a window ends the wait, too. The result is true when the scan is to begin, and
+// false when ctx ended.
 func (d *Dispatcher) awaitScan(ctx context.Context, wait time.Duration, backlog bool, rung *bool) bool {
 	others, own := d.DueBell, (<-chan struct{})(d.due)
 	if rung == nil {

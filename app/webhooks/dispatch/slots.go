@@ -27,7 +27,7 @@ func (r *registry) adjust(health map[id.ID]webhook.Health) (surplus []*waiter) {
 	return surplus
 }
 
-// close removes and returns all waiters. From then on, no claim waits for a slot.
+// close removes and returns all claims that wait for a slot. From then on, no claim waits for a slot.
 func (r *registry) close() (waiters []*waiter) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -65,7 +65,7 @@ func (r *registry) free(sub id.ID) {
 	defer r.mu.Unlock()
 	e := r.entry(sub)
 	r.post(e, -1)
-	// subscriptions that wait already get the free slot before the waiters of this one
+	// the free slot goes first to subscriptions that wait already, and then to the waiters of this one
 	r.grantBlocked()
 	r.grant(e)
 }

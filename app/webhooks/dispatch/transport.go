@@ -79,7 +79,8 @@ func (t *transport) renewed(ctx context.Context, jobs []webhookports.Job) {
 	}
 	failpoint.Hit("transport.renewed")
 	t.d.posts.Go(func() {
-		pause(ctx, t.settleSpan()) // a shutdown ends the pause early; the workers then release the claims
+		// a shutdown ends this pause before the jobs run again; the workers then release the claims
+		pause(ctx, t.settleSpan())
 		t.local(ctx, again)
 	})
 }

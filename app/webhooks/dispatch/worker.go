@@ -102,7 +102,8 @@ func (d *Dispatcher) preload(ctx context.Context, claims []webhookports.Claim) (
 		return nil
 	}
 	for i := range loaded {
-		filed(&loaded[i]) // the commits are awaited here, before a shutdown gives up the claims that wait for a slot
+		// the commit of each claim is awaited here, before a shutdown gives up the claims that wait for a slot
+		filed(&loaded[i])
 	}
 	return loaded
 }

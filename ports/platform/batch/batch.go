@@ -69,7 +69,7 @@ type call[T any] struct {
 	item  T
 	turn  chan turn[T]
 	leads bool    // true: a batch waits for this call to run it; false: this call waits for its batch.
-	grows *growth // The growth of the batch that this call leads; nil: the batch runs as it is.
+	grows *growth // The growth of the batch that this call leads; nil: the batch runs with the items that it has.
 }
 
 // turn is the message that ends the wait of a call: either the call leads a batch, or the batch of the call has
@@ -284,7 +284,7 @@ func (q *Queue[T]) grow(s *keyState[T], batch []*call[T]) []*call[T] {
 	defer q.mu.Unlock()
 	batch = append(batch, s.take(g.missing)...)
 	s.growing = nil
-	s.startNext(q) // more calls may wait than the grown batch could take
+	s.startNext(q) // more calls may wait than the grown batch could take, so the next batch starts if it may
 	return batch
 }
 

@@ -11,7 +11,7 @@ import (
 
 var (
 	observer atomic.Pointer[func(name string)]
-	skew     atomic.Int64 // By how many milliseconds the clock of ids is ahead.
+	skew     atomic.Int64 // The milliseconds by which the clock of ids is ahead.
 )
 
 // Observe registers a function that every Hit of a failpoint calls. The function may end the process.
